@@ -21,7 +21,7 @@ TOOLS   := -toolexec 'env GOGC=off GOMEMLIMIT=1GiB'
 
 # As many packages are tested at a time as there are cores. Without a browser, which keeps
 # them busy, their tests wait a good part of the time, and twice as many are done sooner.
-# The names are those in app/rig/browser.go.
+# The names are those in app/tools/rig/browser.go.
 BROWSER := $(firstword $(foreach name,chromium-headless-shell chromium chromium-browser google-chrome chrome,$(shell command -v $(name))))
 ATONCE  := $(if $(BROWSER),,-p $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN)))
 
@@ -65,11 +65,11 @@ picture: ## Take the README's picture, of inbox and phone side by side, from the
 	go test -count=1 -run TestThePictureOfTheREADME ./app -picture $(CURDIR)/.github/inbox-and-phone.png
 
 bench: build ## Measure, and print a table with goals and verdicts; BENCH=-quick for a rough look
-	go run ./app/bench -confab $(BIN) $(BENCH)
+	go run ./app/tools/bench -confab $(BIN) $(BENCH)
 
 soak: ## Press a whole installation for SOAK (default 10m), with faults, and audit it; SOAK_KILLS=1000 only kills it
 	@go build -trimpath -tags trial -o $(BIN)-trial .
-	go run ./app/soak -confab $(BIN)-trial -length $(SOAK) $(if $(SOAK_KILLS),-kills $(SOAK_KILLS)) $(SOAKFLAGS)
+	go run ./app/tools/soak -confab $(BIN)-trial -length $(SOAK) $(if $(SOAK_KILLS),-kills $(SOAK_KILLS)) $(SOAKFLAGS)
 
 fuzz: ## Run every fuzz target for FUZZTIME (default 30s each)
 	@for package in $$(go list ./...); do \
@@ -100,7 +100,7 @@ axe: ## Fetch axe-core, and let it examine every screen in both themes, at two w
 check: lint test race ## Everything that must pass before a release
 
 release: ## Build what is handed out, bin/release: binaries, checksums, licences, changes
-	go run ./app/release -version $(VERSION) -out $(RELEASE) $(RELEASEFLAGS)
+	go run ./app/tools/release -version $(VERSION) -out $(RELEASE) $(RELEASEFLAGS)
 
 reproduce: ## Build bin/release again, in a fresh clone with an empty cache, and compare: the same bytes
 	@other=$$(mktemp -d) && trap 'chmod -R u+w "$$other"; rm -rf "$$other"' EXIT && \

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"confab/app/rig"
+	"confab/app/tools/rig"
 )
 
 // patience is how long a test waits for what takes a moment. It measures nothing:

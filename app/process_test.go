@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"confab/app/pages/pagestest"
-	"confab/app/rig/rigtest"
+	"confab/app/tools/rig/rigtest"
 )
 
 func TestMain(m *testing.M) { rigtest.Main(pagestest.Tests{M: m}, nil) }

@@ -11,7 +11,7 @@ import (
 )
 
 // This build has a clock that can be set while the program runs, for the trials of
-// app/soak. No other build contains it.
+// app/tools/soak. No other build contains it.
 const (
 	// clockFile is the variable that names the file with the offset of the clock,
 	// such as "48h0m0s". Without the variable or the file the clock is right.

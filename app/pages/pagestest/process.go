@@ -12,7 +12,7 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 
-	"confab/app/rig"
+	"confab/app/tools/rig"
 )
 
 // maxStarts is how often a window is opened before the test fails: some browsers die

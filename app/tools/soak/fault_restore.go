@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"confab/app/rig"
+	"confab/app/tools/rig"
 	"confab/storage/storageaudit"
 )
 

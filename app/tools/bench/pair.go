@@ -5,7 +5,7 @@ import (
 	"errors"
 	"sync/atomic"
 
-	"confab/app/rig"
+	"confab/app/tools/rig"
 )
 
 // serverPair is two servers that differ in one thing, of which that is measured by turns.

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"confab/app/rig"
+	"confab/app/tools/rig"
 )
 
 // peer is PocketBase in a process of its own, with a collection like the table of messages.

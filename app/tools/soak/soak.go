@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"confab/app/rig"
+	"confab/app/tools/rig"
 )
 
 // options are how much load there is and for how long.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"confab/app/rig/rigtest"
+	"confab/app/tools/rig/rigtest"
 	"confab/storage/storagetest"
 )
 

@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"confab/app/rig"
+	"confab/app/tools/rig"
 	"confab/storage"
 )
 

@@ -1,5 +1,5 @@
 // Package rig runs confab, the simulator of the provider and receivers of webhooks as
-// processes of their own, for the measurements and trials of app/bench and app/soak: they
+// processes of their own, for the measurements and trials of app/tools/bench and app/tools/soak: they
 // must not share a process with what they measure. It also knows which browser to take.
 package rig
 

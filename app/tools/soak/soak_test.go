@@ -9,8 +9,8 @@ import (
 
 	"github.com/matryer/is"
 
-	"confab/app/rig"
-	"confab/app/rig/rigtest"
+	"confab/app/tools/rig"
+	"confab/app/tools/rig/rigtest"
 )
 
 func TestMain(m *testing.M) {

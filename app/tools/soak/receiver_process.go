@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"confab/app/rig"
+	"confab/app/tools/rig"
 )
 
 // picture is a PNG of one pixel.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"confab/app/rig"
+	"confab/app/tools/rig"
 )
 
 // colleague is somebody at the console of a tenant, in a real browser. What happens on the

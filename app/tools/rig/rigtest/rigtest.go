@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"confab/app/cli"
-	"confab/app/rig"
+	"confab/app/tools/rig"
 	"confab/storage/storagetest"
 )
 

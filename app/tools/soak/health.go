@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"confab/app/rig"
+	"confab/app/tools/rig"
 	"confab/storage"
 )
 

@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"time"
 
-	"confab/app/rig"
+	"confab/app/tools/rig"
 )
 
 // bench is one run of all measurements.

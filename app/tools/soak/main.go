@@ -21,7 +21,7 @@ import (
 	"syscall"
 	"time"
 
-	"confab/app/rig"
+	"confab/app/tools/rig"
 )
 
 // slowestKill is how long a kill and the start after it take at most, on a busy machine.

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"confab/app/rig"
+	"confab/app/tools/rig"
 	"confab/storage"
 )
 

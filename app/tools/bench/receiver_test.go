@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"confab/app/rig"
+	"confab/app/tools/rig"
 )
 
 func TestReceiverCountsEachDeliveryOnce(t *testing.T) {

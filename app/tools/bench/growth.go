@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"time"
 
-	"confab/app/rig"
+	"confab/app/tools/rig"
 )
 
 const (

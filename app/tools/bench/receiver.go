@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"confab/app/rig"
+	"confab/app/tools/rig"
 )
 
 // receiver is an endpoint for webhooks in a process of its own.

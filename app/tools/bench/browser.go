@@ -9,7 +9,7 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 
-	"confab/app/rig"
+	"confab/app/tools/rig"
 )
 
 const (

@@ -48,7 +48,7 @@ func TestLicencesAreToldByTheirWords(t *testing.T) {
 
 func TestATagNeedsASectionOfChanges(t *testing.T) {
 	is := is.New(t)
-	t.Chdir("../..")
+	t.Chdir("../../..")
 	for version, good := range map[string]bool{
 		"v0.1.0": true, "v0.1.0-3-g10b0da1": true, "10b0da1": true, "v99.0.0": false, "v0.1": false,
 	} {
