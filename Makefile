@@ -62,7 +62,7 @@ lint: ## gofmt, vet, staticcheck, and the types of the console's modules
 	else echo "the TypeScript compiler cannot be had here: the types of the console's modules are not checked"; fi
 
 picture: ## Take the README's picture, of inbox and phone side by side, from the real thing
-	go test -count=1 -run TestThePictureOfTheREADME ./app -picture $(CURDIR)/.github/inbox-and-phone.png
+	go test -count=1 -run TestThePictureOfTheREADME ./app/e2e -picture $(CURDIR)/.github/inbox-and-phone.png
 
 bench: build ## Measure, and print a table with goals and verdicts; BENCH=-quick for a rough look
 	go run ./app/tools/bench -confab $(BIN) $(BENCH)
@@ -85,7 +85,7 @@ vuln: ## Look for known vulnerabilities in what is used (asks vuln.go.dev)
 outside: axe ## Fetch Pebble, Litestream and axe-core, and run the tests that need them
 	GOBIN=$(CURDIR)/bin/tools go install github.com/letsencrypt/pebble/v2/cmd/pebble@v2.10.1
 	GOBIN=$(CURDIR)/bin/tools go install github.com/benbjohnson/litestream/cmd/litestream@v0.5.17
-	PATH="$(CURDIR)/bin/tools:$$PATH" go test -count=1 -v -run 'Pebble|Litestream' ./app
+	PATH="$(CURDIR)/bin/tools:$$PATH" go test -count=1 -v -run 'Pebble|Litestream' ./app/e2e
 
 axe: ## Fetch axe-core, and let it examine every screen in both themes, at two widths
 	@mkdir -p bin/tools
@@ -94,8 +94,8 @@ axe: ## Fetch axe-core, and let it examine every screen in both themes, at two w
 	@if test -f bin/tools/$(AXEFILE); then cd bin/tools && echo "$(AXESUM)  $(AXEFILE)" | sha256sum -c --quiet && tar -xzf $(AXEFILE) package/axe.min.js; fi
 	@if test -f bin/tools/package/axe.min.js; then \
 		tests="$(AXETESTS)"; test -n "$$tests" || \
-			tests=$$(grep -l 'shoot(' app/*_test.go | xargs sed -n 's/^func \(Test[^(]*\).*/^\1$$/p' | paste -sd'|'); \
-		go test -count=1 -timeout 40m -run "$$tests" ./app -axe $(CURDIR)/bin/tools/package/axe.min.js; fi
+			tests=$$(grep -l 'shoot(' app/e2e/*_test.go | xargs sed -n 's/^func \(Test[^(]*\).*/^\1$$/p' | paste -sd'|'); \
+		go test -count=1 -timeout 40m -run "$$tests" ./app/e2e -axe $(CURDIR)/bin/tools/package/axe.min.js; fi
 
 check: lint test race ## Everything that must pass before a release
 

@@ -1,0 +1,100 @@
+package e2e
+
+import (
+	"bufio"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"confab/app"
+	"confab/app/simulator"
+)
+
+// poster is a connection on which a callback is sent.
+type poster struct {
+	t    *testing.T
+	conn net.Conn
+}
+
+// beginCallback sends a callback that announces length bytes, and only a part of it.
+func (s *stage) beginCallback(t *testing.T, signature string, length int, part string) poster {
+	t.Helper()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(s.app.URL(), "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	fmt.Fprintf(conn, "POST /provider/webhook HTTP/1.1\r\nHost: localhost\r\nX-Hub-Signature-256: sha256=%s\r\nContent-Length: %d\r\n\r\n", signature, length)
+	go fmt.Fprint(conn, part)
+	return poster{t, conn}
+}
+
+// answer reads the status, and how long to wait before another try.
+func (p poster) answer() (status int, retryAfter string) {
+	p.t.Helper()
+	res, err := http.ReadResponse(bufio.NewReader(p.conn), nil)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	res.Body.Close()
+	return res.StatusCode, res.Header.Get("Retry-After")
+}
+
+// bodyBytes is the memory that bodies take, as the metrics tell it.
+func (s *stage) bodyBytes() float64 {
+	s.t.Helper()
+	_, rest, found := strings.Cut(string(s.exchange("GET", s.app.URL()+"/metrics", "")), "\nconfab_body_bytes ")
+	value, _, _ := strings.Cut(rest, "\n")
+	n, err := strconv.ParseFloat(value, 64)
+	if !found || err != nil {
+		s.t.Fatalf("/metrics has no confab_body_bytes: %q", value)
+	}
+	return n
+}
+
+// TestCallbacksOfStrangersShareABudget lets strangers post callbacks under signatures
+// that only look like one, and never finish: what they hold is bounded, the provider's
+// callbacks go on, and all is given back when they leave.
+func TestCallbacksOfStrangersShareABudget(t *testing.T) {
+	is := is.New(t)
+	const budget, large, announced = 1 << 20, 300 << 10, 2 << 20
+	s := startStage(t, func(o *app.Options, _ *simulator.Server) { o.BodyBudget = budget })
+	signed := func(body string) poster {
+		mac := hmac.New(sha256.New, []byte(s.sim.Credentials().AppSecret))
+		mac.Write([]byte(body))
+		return s.beginCallback(t, hex.EncodeToString(mac.Sum(nil)), len(body), body)
+	}
+	forged, part := strings.Repeat("0", 64), strings.Repeat(" ", large)
+
+	var held []poster
+	for range 2 {
+		held = append(held, s.beginCallback(t, forged, announced, part))
+	}
+	is.True(until(func() bool { return s.bodyBytes() >= 2*large })) // both were read as far as they came
+
+	status, retryAfter := s.beginCallback(t, forged, announced, part).answer()
+	is.Equal(status, 503)
+	is.Equal(retryAfter, "1")
+	status, _ = signed(part).answer()
+	is.Equal(status, 503) // even the provider must come again with as much
+	for range 20 {
+		status, _ = signed(`{"object":"whatsapp_business_account","entry":[]}`).answer()
+		is.Equal(status, 200) // but usual callbacks are taken
+	}
+	is.True(s.bodyBytes() <= budget)
+
+	for _, p := range held {
+		p.conn.Close()
+	}
+	is.True(until(func() bool { return s.bodyBytes() == 0 }))
+	status, _ = signed(part).answer()
+	is.Equal(status, 200)
+}

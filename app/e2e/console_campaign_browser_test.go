@@ -1,0 +1,104 @@
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/matryer/is"
+
+	"confab/app/pages/pagestest"
+	"confab/storage"
+)
+
+// Somebody new opens a sandbox and has fifty people in a spreadsheet, of whom two have
+// no number. Nothing but the screens tells what to do.
+func TestANewcomerBroadcastsToASpreadsheet(t *testing.T) {
+	pagestest.Parallel(t)
+	s := startKillable(t)
+	c := &colleague{Browser: pagestest.Open(t), t: t, is: is.New(t)}
+	c.Do(chromedp.EmulateViewport(1280, 800))
+	c.Visit("http://" + s.listen + "/")
+	c.heading("Inbox")
+	c.Click("link", "Broadcasts")
+	c.heading("Broadcasts")
+	c.Click("button", "New broadcast")
+	c.heading("New broadcast")
+	c.Fill("textbox", "Name", "Hello")
+	c.pick("Template", "spring_offer (en_US)")
+	c.Fill("textbox", "{{1}}", "{{First name}}")
+	c.Click("button", "Next")
+	c.Click("radio", "The lines of a CSV file As a spreadsheet saves it. One column has phone numbers; the others are fields.")
+	c.chooseFile("people.csv", "Whose\r\nAna\r\n")
+	c.shows("Rename the one that has them")
+	file := "\ufeffFirst name;Phone;E-mail\r\n"
+	for n := range 48 {
+		file += fmt.Sprintf("Zoë %d;+1 (555) 777-%04d;\r\n", n, n)
+	}
+	c.chooseFile("people.csv", file+"Nobody;;\r\nNo one;;\r\n")
+	c.shows("50 people")
+	c.shows("2 without a valid phone number")
+	c.shoot("newcomer-audience")
+	c.Click("button", "Next")
+	c.Click("radio", "Later")
+	c.Click("button", "Schedule broadcast")
+	c.shows("Say when it starts.")
+	c.Click("radio", "Now")
+	c.Click("button", "Start broadcast")
+	c.heading("Hello")
+	c.WaitFor(`document.querySelector("h1").parentNode.textContent.includes("completed")`)
+	c.WaitFor(`document.querySelector(".funnel").textContent.replace(/\s/g, "").includes("Skipped2Waiting0")`)
+	c.row("invalid phone number", "2")
+	c.WaitFor(`document.querySelectorAll("table[aria-label=Recipients] tbody tr").length === 50`)
+	c.shoot("newcomer-result")
+	c.fits()
+	c.Visit("http://" + s.listen + "/console/broadcasts")
+	c.heading("Broadcasts")
+	c.row("Hello", "completed")
+	c.is.Equal(len(c.Errors()), 0)
+}
+
+func TestAMessageIsSentLaterAndFoundInTheInbox(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t)
+	number := s.connect()
+	s.says(number, "15550001111", "Ana Ruiz", textOf("Do you have the lamp in sapphire?"))
+	s.says(number, "15550002222", "Bo Berg", textOf("Hello"))
+	c := s.console(t, storage.RoleAgent)
+	c.openConversation("Ana Ruiz")
+	c.Fill("textbox", "Message", "It comes tomorrow.")
+	c.Click("button", "Send later")
+	c.Find("dialog", "Send later")
+	c.shoot("send-later")
+	c.Click("button", "Tomorrow at 9")
+	c.state("It comes tomorrow.", "scheduled")
+	c.WaitFor(`document.querySelector("textarea").value === ""`)
+	c.shoot("inbox-scheduled")
+	c.fits()
+	s.becomesTrue(func() bool {
+		var waiting struct{ Data []map[string]any }
+		s.read("/"+number+"/messages?scheduled=true", &waiting)
+		return len(waiting.Data) == 1
+	})
+
+	// It can still be stopped.
+	c.onArticle("It comes tomorrow.", "More")
+	c.Click("menuitem", "Cancel sending")
+	c.state("It comes tomorrow.", "failed")
+
+	// What somebody said is found, and marked in its thread.
+	c.openConversation("Bo Berg")
+	c.Fill("searchbox", "Search messages", "LAMP sapph")
+	c.showsRows("Ana Ruiz")
+	c.shoot("inbox-search")
+	c.fits()
+	c.Click("link", "Ana Ruiz")
+	c.Find("region", "Conversation with Ana Ruiz")
+	c.article("sapphire")
+	c.is.True(strings.Contains(c.at(), "message=msg_"))
+	c.shoot("inbox-found")
+	c.Fill("searchbox", "Search messages", "nothing of the kind")
+	c.shows("Nothing was found")
+	c.calm()
+}

@@ -1,0 +1,203 @@
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"confab/app/pages/pagestest"
+	"confab/storage"
+	"confab/storage/storagetest"
+)
+
+// contact makes a contact and returns its id.
+func (s *stage) contact(number, phone, name string) string {
+	s.t.Helper()
+	return s.call("POST", s.app.URL()+"/v1/"+number+"/contacts", fmt.Sprintf(`{"phone_number":%q,"name":%q}`, phone, name))["id"].(string)
+}
+
+// label makes a label and returns its id.
+func (s *stage) label(name string) string {
+	s.t.Helper()
+	return s.call("POST", s.app.URL()+"/v1/labels", fmt.Sprintf(`{"name":%q,"color":"violet"}`, name))["id"].(string)
+}
+
+func TestContactsAreFoundLabelledAndEdited(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t)
+	number := s.connect()
+	c := s.console(t, storage.RoleAdmin)
+	c.open("contacts", "Contacts")
+	c.Find("heading", "No contacts yet")
+	c.shoot("contacts-none")
+
+	s.label("VIP")
+	ana := s.contact(number, "+15550001111", "Ana Ruiz")
+	s.contact(number, "+15550002222", "Jonas Okafor")
+	s.call("POST", s.app.URL()+"/v1/"+number+"/contacts", `{"phone_number":"+15550003333"}`)
+	for i, text := range hostileTexts {
+		s.contact(number, fmt.Sprintf("+1555000%04d", 9000+i), text)
+	}
+	c.reconnects()
+	c.row("Ana Ruiz", "+15550001111")
+	c.Find("link", "+15550003333") // nobody knows the name
+	for _, text := range hostileTexts {
+		c.row(text)
+	}
+	c.unharmed()
+	c.fits()
+
+	c.Fill("searchbox", "Search contacts", "okaf")
+	c.WaitFor(`document.querySelectorAll("tbody tr").length === 1`)
+	c.row("Jonas Okafor")
+	c.WaitFor(`location.search === "?search=okaf"`)
+	c.Fill("searchbox", "Search contacts", "nobody at all")
+	c.shows("Nobody is like this.")
+	c.Fill("searchbox", "Search contacts", "")
+	c.row("Ana Ruiz")
+
+	// Several are labelled at once, and found by the label.
+	c.Click("checkbox", "Select Ana Ruiz")
+	c.Click("checkbox", "Select Jonas Okafor")
+	c.shows("2 selected")
+	c.Click("button", "Add label")
+	c.Click("menuitem", "VIP")
+	c.toast("2 changed")
+	c.row("Ana Ruiz", "VIP")
+	c.shoot("contacts")
+	c.pick("Label", "VIP")
+	c.WaitFor(`document.querySelectorAll("tbody tr").length === 2`)
+
+	// One is edited.
+	c.Click("link", "Ana Ruiz")
+	c.heading("Ana Ruiz")
+	c.is.Equal(c.at(), "contacts/"+ana)
+	c.Fill("textbox", "Email", "no address")
+	c.Click("button", "Save")
+	c.WaitFor(`document.querySelector("input[name=email]").ariaInvalid === "true"`)
+	c.calm("status of 400")
+}
+
+func TestAContactsPageChangesEverything(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t)
+	number := s.connect()
+	s.heard(number, `"from":"15550001111","name":"Ana","type":"text","text":{"body":"hi"}`)
+	var found struct{ Data []struct{ ID string } }
+	s.read("/"+number+"/contacts?phone_number=15550001111", &found)
+	path := "/" + number + "/contacts/" + found.Data[0].ID
+	is := func(field string) any { return s.call("GET", s.app.URL()+"/v1"+path, "")[field] }
+
+	c := s.console(t, storage.RoleAdmin)
+	c.open("contacts/"+found.Data[0].ID, "Ana")
+	c.Find("link", "Make some in the settings")
+	s.label("VIP")
+	c.Find("checkbox", "VIP")
+	c.Fill("textbox", "Name", "Ana "+markup)
+	c.Fill("textbox", "Email", "ana@example.com")
+	c.Click("button", "Save")
+	c.toast("Saved")
+	c.heading("Ana " + markup)
+	c.is.Equal(is("email"), "ana@example.com")
+
+	c.Click("checkbox", "VIP")
+	c.WaitFor(`document.querySelector(".label-boxes input").checked`)
+	s.becomesTrue(func() bool { return strings.Contains(fmt.Sprint(is("labels")), "VIP") })
+	c.Click("checkbox", "VIP")
+	s.becomesTrue(func() bool { return !strings.Contains(fmt.Sprint(is("labels")), "VIP") })
+
+	c.Click("button", "Add field")
+	c.Fill("textbox", "Field", "order")
+	c.Fill("textbox", "Value", "#1042 "+markup)
+	c.Click("button", "Save fields")
+	s.becomesTrue(func() bool { return strings.Contains(fmt.Sprint(is("metadata")), "#1042") })
+	c.Click("checkbox", "Agreed to be written to")
+	s.becomesTrue(func() bool { return is("opted_in") == false }) // a message had granted it
+	c.Find("link", "Open conversation")
+	c.shows("No files were shared.")
+	storagetest.Update(t, s.app.DB, func(tx *storage.Tx) error { return tx.MarkOptedOut(found.Data[0].ID) })
+	c.reconnects()
+	c.shows("marketing stopped")
+	c.unharmed()
+	c.fits()
+	c.shoot("contact")
+
+	// Deleting says what goes with it, and asks for the name.
+	c.Click("button", "Delete contact")
+	c.Find("dialog", "Delete Ana "+markup+"?")
+	c.shows("all messages and their files are deleted for good")
+	c.shoot("contact-delete")
+	c.Fill("textbox", "Type “Ana "+markup+"” to go on", "Ana "+markup)
+	pagestest.Eval[any](c.Browser, `void document.querySelector("dialog button.danger").click()`)
+	c.toast("Contact deleted")
+	c.heading("Contacts")
+	c.Find("heading", "No contacts yet")
+	c.open("contacts/"+found.Data[0].ID, "This is not here")
+	c.calm("status of 404")
+}
+
+func TestAContactsPageKeepsWhatOthersChange(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t)
+	number := s.connect()
+	id := s.contact(number, "+15550001111", "Ana")
+	url := s.app.URL() + "/v1/" + number + "/contacts/" + id
+	s.call("PATCH", url, `{"metadata":{"order":"1","city":"Oslo","vip":true}}`)
+	c := s.console(t, storage.RoleAdmin)
+	c.open("contacts/"+id, "Ana")
+	c.WaitFor(`document.querySelectorAll(".pair").length === 3`)
+	c.Fill("textbox", "Email", "ana@")
+	c.Click("button", "Remove city")
+	value := func(field string) string { return fmt.Sprintf(`document.querySelector("input[name=%s]").value`, field) }
+
+	// What is being typed stays, and what is not follows what others write.
+	s.call("PATCH", url, `{"name":"Ana Ruiz","email":"old@example.com","metadata":{"order":"2","city":"Oslo","vip":true,"plan":"pro"}}`)
+	c.heading("Ana Ruiz")
+	c.WaitFor(value("name") + ` === "Ana Ruiz" && ` + value("email") + ` === "ana@"`)
+	c.Fill("textbox", "Email", "ana@example.com")
+	s.call("PATCH", url, `{"username":"ana"}`)
+	c.Click("button", "Save")
+	c.toast("Saved")
+	c.Click("button", "Save fields")
+	c.WaitFor(`[...document.querySelectorAll(".pair input")].map(e => e.value).join() === "order,2,vip,true,plan,pro"`)
+
+	now := s.call("GET", url, "")
+	c.is.Equal(fmt.Sprintln(now["name"], now["email"], now["username"]), "Ana Ruiz ana@example.com ana\n")
+	c.is.Equal(fmt.Sprint(now["metadata"]), "map[order:2 plan:pro vip:true]")
+	c.Fill("textbox", "Email", "") // what is cleared is changed, too
+	c.Click("button", "Save")
+	s.becomesTrue(func() bool { return s.call("GET", url, "")["email"] == nil })
+	c.calm()
+}
+
+func TestAgentsKeepContactsButDeleteNone(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t)
+	number := s.connect()
+	id := s.contact(number, "+15550001111", "Ana Ruiz")
+	c := s.console(t, storage.RoleAgent)
+	c.open("contacts", "Contacts")
+	c.row("Ana Ruiz")
+	c.Gone("button", "Import")
+	c.Gone("button", "Export")
+	c.Click("button", "New contact")
+	c.Find("dialog", "New contact")
+	c.Fill("textbox", "Phone number", "+15550001111")
+	c.Click("button", "Save")
+	c.WaitFor(`document.querySelector("dialog input").ariaInvalid === "true"`) // it is known
+	c.Fill("textbox", "Phone number", "+15550004444")
+	c.Click("button", "Save")
+	c.heading("+15550004444")
+	c.open("contacts/"+id, "Ana Ruiz")
+	c.shows("There are no labels yet. An admin makes them in the settings.")
+	c.Gone("button", "Delete contact")
+	c.calm("status of 409")
+}
+
+// becomesTrue waits until something is so.
+func (s *stage) becomesTrue(test func() bool) {
+	s.t.Helper()
+	if !until(test) {
+		s.t.Fatal("it never became true")
+	}
+}

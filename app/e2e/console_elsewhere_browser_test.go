@@ -1,0 +1,51 @@
+package e2e
+
+import (
+	"fmt"
+	"testing"
+
+	"confab/app/pages/pagestest"
+	"confab/storage"
+)
+
+// fetches calls the API of the console behind the back of the screen that is open.
+func (c *colleague) fetches(method, path string) {
+	c.t.Helper()
+	call := fmt.Sprintf(`fetch("/console/api/%s", { method: %q }).then(r => r.status)`, path, method)
+	c.is.Equal(pagestest.Eval[float64](c.Browser, call), 200.0)
+}
+
+func TestAContactThatIsDeletedElsewhereIsShownNoMore(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t)
+	number := s.connect()
+	id := s.contact(number, "+15550001111", "Ana")
+	c := s.console(t, storage.RoleAdmin)
+	c.open("contacts/"+id, "Ana")
+	c.Find("textbox", "Email")
+	s.call("DELETE", s.app.URL()+"/v1/"+number+"/contacts/"+id, "")
+	c.heading("This is not here")
+	c.Gone("textbox", "Email")
+	c.WaitFor(`document.title === "Contacts · confab"`)
+	c.calm("status of 404")
+}
+
+func TestANumberThatIsDeletedElsewhereLeavesNothing(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t)
+	number := s.connect()
+	s.heard(number, `"type":"text","text":{"body":"hi"}`)
+	c := s.console(t, storage.RoleAdmin)
+	c.WaitFor(`document.querySelector("#count-all").textContent === "1"`)
+	c.Click("link", "Numbers")
+	c.Click("link", s.phoneOf(number))
+	c.heading(s.phoneOf(number))
+	c.fetches("POST", number+"/disconnect")
+	c.text("Nothing is sent from it.")
+	c.fetches("DELETE", number)
+	c.heading("This is not here")
+	c.Click("link", "Inbox")
+	c.Find("heading", "No number is connected yet")
+	c.WaitFor(`document.querySelector("#count-all").textContent === ""`)
+	c.calm("status of 404")
+}

@@ -1,0 +1,431 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	cdpnetwork "github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/matryer/is"
+
+	"confab/app/pages/pagestest"
+	"confab/storage"
+)
+
+// colleague is a person at the console, in a real browser.
+type colleague struct {
+	*pagestest.Browser
+	t     *testing.T
+	is    *is.I
+	stage *stage
+}
+
+// console opens a browser at the console, signed in with a role. With options it is a
+// browser of its own.
+func (s *stage) console(t *testing.T, role string, more ...chromedp.ExecAllocatorOption) *colleague {
+	t.Helper()
+	return s.seated(t, "Mira Kovač", role+"@example.com", role, more...)
+}
+
+// seated opens a browser at the console for somebody new, who is signed in already: what the
+// pages of an invitation look like is tested once, and not before everything else.
+func (s *stage) seated(t *testing.T, name, email, role string, more ...chromedp.ExecAllocatorOption) *colleague {
+	t.Helper()
+	_, link := s.invitePerson(email, role)
+	b := s.browser()
+	chrome := "User-Agent: Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0" // as the sessions of the console say
+	if got := b.open("POST", link, url.Values{"name": {name}, "password": {goodPassword}}, chrome); got.status != http.StatusSeeOther {
+		t.Fatal(got.body)
+	}
+
+	c := &colleague{Browser: pagestest.Open(t, more...), t: t, is: is.New(t), stage: s}
+	c.Do(chromedp.EmulateViewport(1280, 800))
+	for name, value := range b.cookies {
+		c.Do(pagestest.Command(cdpnetwork.SetCookie, cdpnetwork.SetCookieParams{
+			Name: name, Value: value, URL: s.app.URL() + "/", HTTPOnly: new(true), SameSite: cdpnetwork.CookieSameSiteLax,
+		}))
+	}
+	c.open("", "Inbox")
+	return c
+}
+
+// open goes to a screen, as somebody who types its address.
+func (c *colleague) open(path, heading string) {
+	c.t.Helper()
+	c.Visit(c.stage.app.URL() + "/console/" + path)
+	c.heading(heading)
+}
+
+// calm checks that the browser had nothing against the pages, and that they asked for
+// nothing of others. An error that the API was expected to answer is no complaint.
+func (c *colleague) calm(expected ...string) {
+	c.t.Helper()
+	for _, text := range c.Errors() {
+		if !slices.ContainsFunc(expected, func(part string) bool { return strings.Contains(text, part) }) {
+			c.t.Error(text)
+		}
+	}
+	for _, request := range c.Requests() {
+		// Previews of files and drawings of the browser's own come from no server.
+		if !strings.HasPrefix(strings.TrimPrefix(request, "blob:"), c.stage.app.URL()+"/") && !strings.HasPrefix(request, "data:") {
+			c.t.Errorf("the console asked for %s", request)
+		}
+	}
+}
+
+// shoot takes pictures of the page at two widths, in light and dark.
+func (c *colleague) shoot(name string) {
+	c.t.Helper()
+	if *screenshots == "" && *axeFile == "" {
+		return
+	}
+	for _, device := range []struct {
+		name          string
+		width, height int64
+		scale         float64
+	}{{"360", 360, 740, 2}, {"1280", 1280, 800, 1}} {
+		for _, scheme := range []string{"light", "dark"} {
+			c.Do(chromedp.EmulateViewport(device.width, device.height, chromedp.EmulateScale(device.scale)), c.Prefers("prefers-color-scheme", scheme, "prefers-reduced-motion", "reduce"))
+			keepPicture(c.t, c.Browser, name+"-"+device.name+"-"+scheme)
+		}
+	}
+	c.Do(chromedp.EmulateViewport(1280, 800), c.Prefers("prefers-color-scheme", "light"))
+}
+
+// heading waits for the screen with a heading, which is the only one of its level.
+func (c *colleague) heading(text string) {
+	c.t.Helper()
+	c.Find("heading", text)
+	c.WaitFor(`document.querySelector("main")?.ariaBusy !== "true"`)
+	c.WaitFor(fmt.Sprintf(`JSON.stringify([...document.querySelectorAll("h1")].map(h => h.textContent)) === JSON.stringify([%q])`, text))
+	c.is.Equal(len(c.All("main")), 1)
+}
+
+// links lists the names of the links of a navigation, without their counts.
+func (c *colleague) links(landmark string) []string {
+	c.t.Helper()
+	return pagestest.Eval[[]string](c.Browser, `[...document.querySelectorAll("nav[aria-label=`+landmark+`] a")].map(a => a.querySelector("b") ? a.textContent.replace(a.querySelector("b").textContent, "") : a.textContent)`)
+}
+
+// fits checks that nothing is wider than the narrowest screen, nor needs a mouse: every
+// control has a name.
+func (c *colleague) fits() {
+	c.t.Helper()
+	c.Do(chromedp.EmulateViewport(320, 640))
+	c.WaitFor(`document.documentElement.scrollWidth <= 320 && document.querySelector("main").scrollWidth <= 320`)
+	c.Do(chromedp.EmulateViewport(1280, 800))
+	for _, n := range c.Tree() {
+		if n.Name == "" && slices.Contains([]string{"button", "link", "textbox", "combobox", "checkbox", "radio"}, n.Role) {
+			c.t.Errorf("a %s has no name", n.Role)
+		}
+	}
+}
+
+// at is the path of the page below /console/.
+func (c *colleague) at() string {
+	c.t.Helper()
+	return strings.TrimPrefix(pagestest.Eval[string](c.Browser, `location.pathname + location.search`), "/console/")
+}
+
+func TestTheFrameLeadsEverywhere(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t)
+	number := s.connect()
+	s.heard(number, `"type":"text","text":{"body":"hi"}`)
+	c := s.console(t, storage.RoleAdmin)
+	c.is.Equal(c.links("Main"), []string{"Inbox", "Contacts", "Broadcasts", "Templates", "Numbers", "Customers", "Webhooks", "Log", "Settings"})
+	c.WaitFor(`document.title === "(1) Inbox · confab"`)
+	c.is.Equal(c.Find("link", "Inbox").Description, "1 unread") // the count is no part of the name
+	c.shoot("frame-inbox")
+
+	for _, name := range []string{"Contacts", "Broadcasts", "Templates", "Numbers", "Customers", "Webhooks", "Log"} {
+		c.Click("link", name)
+		c.heading(name)
+		c.is.Equal(c.at(), strings.ToLower(name))
+		c.WaitFor(`document.title === "(1) ` + name + ` · confab"`)
+		c.is.Equal(pagestest.Eval[string](c.Browser, `document.querySelector("[aria-current=page]").textContent`), name)
+		c.is.Equal(pagestest.Eval[string](c.Browser, `document.activeElement.tagName`), "H1") // who listens hears where one is
+		c.fits()
+	}
+	c.Click("link", "Settings")
+	c.heading("People")
+	c.is.Equal(c.at(), "settings/people")
+	c.is.Equal(c.links("Settings"), []string{"People", "API keys", "Labels", "Quick replies", "Profile", "Health"})
+	for _, name := range []string{"API keys", "Labels", "Quick replies", "Profile", "Health", "People"} {
+		c.Click("link", name)
+		c.heading(name)
+		c.fits()
+	}
+
+	pagestest.Eval[any](c.Browser, `void history.go(-1)`)
+	c.heading("Health")
+	pagestest.Eval[any](c.Browser, `void history.go(1)`)
+	c.heading("People")
+	c.is.Equal(pagestest.Eval[float64](c.Browser, `performance.getEntriesByType("navigation").length + performance.getEntriesByName("reload").length`), 1.0) // never loaded anew
+	c.Do(chromedp.Reload())
+	c.heading("People")
+	c.Click("link", "Inbox") // the frame's addresses hold, however deep one is
+	c.heading("Inbox")
+	c.Do(chromedp.NavigateBack())
+	c.heading("People")
+	c.open("nothing", "There is nothing here")
+	c.open("settings/nothing", "There is nothing here")
+	c.open("settings", "People")
+	c.open("inbox/cnv_01JQ0Z8M4T9V2X3W5Y6A7B8C9D", "Inbox")
+	c.calm("status of 404")
+}
+
+func TestAgentsSeeWhatTheyMayUse(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t)
+	c := s.console(t, storage.RoleAgent)
+	c.is.Equal(c.links("Main"), []string{"Inbox", "Contacts", "Templates", "Numbers", "Settings"})
+	c.Click("link", "Settings")
+	c.heading("Profile")
+	c.is.Equal(c.links("Settings"), []string{"Quick replies", "Profile"})
+	for _, path := range []string{"settings/people", "settings/keys", "webhooks", "log", "phone"} {
+		c.open(path, "There is nothing here")
+	}
+	c.Press("g", "w") // no shortcut leads there
+	c.Press("g", "c")
+	c.heading("Contacts")
+	c.calm()
+}
+
+func TestTheConsoleIsUsedWithoutAMouse(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t)
+	c := s.console(t, storage.RoleAdmin)
+	c.Press("g", "s")
+	c.heading("People")
+	c.Press("?")
+	c.Find("dialog", "Keyboard shortcuts")
+	c.shoot("shortcuts")
+	c.Press("g", "c") // not behind a dialog
+	c.Focus("checkbox", "Single-key shortcuts")
+	c.Press(" ", kb.Escape)
+	c.Gone("dialog", "Keyboard shortcuts")
+	c.Press("g", "c")
+	c.heading("People") // switched off
+	c.Do(chromedp.Reload())
+	c.heading("People")
+	c.Press("g", "c")
+	c.heading("People") // and remembered
+
+	// Ctrl-K stays.
+	c.jump("log", "Log")
+	c.jump("keyb", "")
+	c.Focus("checkbox", "Single-key shortcuts")
+	c.Press(" ", kb.Escape)
+	c.Gone("dialog", "Keyboard shortcuts")
+	c.Press("g", "c")
+	c.heading("Contacts")
+
+	c.jump("api k", "API keys")
+	c.Do(chromedp.KeyEvent(kb.Tab)) // from the heading on: the first control of the screen
+	c.is.Equal(pagestest.Eval[string](c.Browser, `document.activeElement.textContent`), "New key")
+	c.Press("g", "c") // a button is no text
+	c.heading("Contacts")
+	c.calm()
+}
+
+// jump types into the jump box and opens the first that it finds.
+func (c *colleague) jump(words, heading string) {
+	c.t.Helper()
+	c.Do(chromedp.KeyEvent("k", chromedp.KeyModifiers(chromedp.ModifierCtrl)))
+	c.Find("dialog", "Search or jump to")
+	c.Press(words, kb.Enter)
+	c.Gone("dialog", "Search or jump to")
+	if heading != "" {
+		c.heading(heading)
+	}
+}
+
+func TestAnyIDOpensItsScreen(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t)
+	number := s.connect()
+	contact := s.heard(number, `"type":"text","text":{"body":"hi"}`)["contact_id"].(string)
+	c := s.console(t, storage.RoleAdmin)
+	const id = "01JQ0Z8M4T9V2X3W5Y6A7B8C9D"
+	c.jump(" "+number+" ", s.phoneOf(number))
+	c.is.Equal(c.at(), "numbers/"+number)
+	c.jump("msg_"+id, "Trace")
+	c.is.Equal(c.at(), "trace/msg_"+id)
+
+	for given, path := range map[string]string{
+		"evt_" + id: "trace/evt_" + id, "req_" + id: "log/req_" + id, "cnv_" + id: "inbox/cnv_" + id, "ctc_" + id: "contacts/ctc_" + id,
+		"bcs_" + id: "broadcasts/bcs_" + id, "tmpl_" + id: "templates/tmpl_" + id, "cus_" + id: "customers/cus_" + id, "wbs_" + id: "webhooks/wbs_" + id,
+		"wbd_" + id: "deliveries/wbd_" + id, "lbl_" + id: "settings/labels", "key_" + id: "settings/keys", "qrp_" + id: "settings/quick-replies",
+		"ses_" + id: "settings/profile", "aud_" + id: "log?tab=audit", "acc_" + id: "numbers", "csl_" + id: "customers", "sec_" + id: "webhooks", "imp_" + id: "contacts",
+		"med_" + id: "inbox", "org_" + id: "settings/people", "team_" + id: "settings/people", "msg_" + id: "trace/msg_" + id,
+		id: "settings/people/" + id,
+	} {
+		c.jump(given, "")
+		c.WaitFor(`location.pathname + location.search === "/console/` + path + `"`)
+	}
+	c.Click("button", "Search or jump to")
+	for _, none := range []string{"msg_", "../../../evil", "msg_" + id + "/../x"} {
+		c.Fill("combobox", "Search or jump to", none)
+		c.Find("StaticText", "Nothing has this name. Paste an id to open what it stands for.")
+		c.is.Equal(len(c.All("option")), 0)
+	}
+	c.Press(kb.Escape)
+	c.Gone("dialog", "Search or jump to")
+
+	// People by their names, as the API finds them.
+	c.Click("button", "Search or jump to")
+	c.Find("dialog", "Search or jump to")
+	c.Press("Ana")
+	c.Find("option", "Ana Ruiz Contact")
+	c.shoot("jump")
+	c.Press(kb.ArrowUp)
+	c.is.Equal(c.Find("option", "Ana Ruiz Contact").Properties["selected"], "true")
+	c.Press(kb.Enter)
+	c.WaitFor(`location.pathname === "/console/contacts/` + contact + `"`)
+	c.calm("status of 404")
+}
+
+func TestTheAccountMenuChangesTheThemeAndSignsOut(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t)
+	c := s.console(t, storage.RoleAdmin)
+	c.is.Equal(c.Find("button", "Account").Description, "Mira Kovač Acme")
+	c.Click("button", "Account")
+	c.is.Equal(c.All("menuitem"), []string{"Profile", "Sessions", "Keyboard shortcuts", "API reference", "Sign out"})
+	c.is.Equal(c.All("menuitemradio"), []string{"As the system", "Light", "Dark"})
+	c.shoot("account")
+	c.Click("menuitemradio", "Dark")
+	ground := `getComputedStyle(document.querySelector("main")).backgroundColor`
+	c.WaitFor(ground + ` === "rgb(20, 27, 24)"`)
+	c.Do(chromedp.Reload())
+	c.heading("Inbox")
+	c.is.Equal(pagestest.Eval[string](c.Browser, ground), "rgb(20, 27, 24)")
+	c.Click("button", "Account")
+	c.Click("menuitemradio", "As the system")
+	c.WaitFor(ground + ` === "rgb(255, 255, 255)"`)
+	c.Do(c.Prefers("prefers-color-scheme", "dark"))
+	c.WaitFor(ground + ` === "rgb(20, 27, 24)"`)
+
+	c.Click("button", "Account")
+	c.Click("menuitem", "Sign out")
+	c.Find("heading", "Sign in")
+	c.Visit(s.app.URL() + "/console/settings/keys")
+	c.Find("heading", "Sign in")
+	c.calm("status of 401") // of what was being read when the session ended
+}
+
+func TestASmallScreenHasItsNavigationBehindAMenu(t *testing.T) {
+	pagestest.Parallel(t)
+	s, _ := sandboxed(t)
+	c := &colleague{Browser: pagestest.Open(t), t: t, is: is.New(t), stage: s}
+	c.Do(chromedp.EmulateViewport(360, 740), c.Prefers("prefers-reduced-motion", "reduce"))
+	c.open("inbox", "Inbox")
+	c.WaitFor(`document.querySelector(".brand").textContent.includes("Sandbox")`)
+	c.Gone("link", "Contacts")
+	c.Click("button", "Menu")
+	c.is.Equal(c.links("Main"), []string{"Inbox", "Contacts", "Broadcasts", "Templates", "Numbers", "Customers", "Webhooks", "Log", "Settings", "Phone"})
+	c.is.Equal(pagestest.Eval[string](c.Browser, `document.activeElement.textContent`), "Inbox")
+	c.shootSmall("menu-open")
+	c.Press(kb.Escape)
+	c.Gone("link", "Contacts")
+	c.is.Equal(pagestest.Eval[string](c.Browser, `document.activeElement.id`), "menu")
+	c.Press(kb.Enter)
+	c.Click("link", "Phone")
+	c.heading("Phone")
+	c.Gone("link", "Contacts") // it closes by itself
+	c.Click("button", "Search or jump to")
+	c.Find("dialog", "Search or jump to")
+	c.Press("sett")
+	c.Click("option", "Settings Screen")
+	c.heading("People")
+	c.calm()
+}
+
+// shootSmall takes a picture of a small screen as it is.
+func (c *colleague) shootSmall(name string) {
+	c.t.Helper()
+	keepPicture(c.t, c.Browser, name+"-360")
+}
+
+func TestTheNumberIsChosenWhereThereAreSeveral(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t)
+	first, second := s.connect(), s.connect()
+	s.heard(second, `"type":"text","text":{"body":"hi"}`)
+	c := s.console(t, storage.RoleAgent)
+	c.Find("combobox", "Number")
+	options := `[...document.querySelectorAll("#number option")].map(o => o.value)`
+	got := pagestest.Eval[[]string](c.Browser, options)
+	slices.Sort(got)
+	want := []string{first, second}
+	slices.Sort(want)
+	c.is.Equal(got, want)
+	c.shoot("numbers")
+	for number, title := range map[string]string{second: "(1) Inbox · confab", first: "Inbox · confab"} {
+		pagestest.Eval[any](c.Browser, `void (e => { e.value = "`+number+`"; e.dispatchEvent(new Event("change")) })(document.querySelector("#number select"))`)
+		c.WaitFor(`document.title === "` + title + `"`)
+		c.Do(chromedp.Reload())
+		c.WaitFor(`document.title === "` + title + `" && document.querySelector("#number select").value === "` + number + `"`) // remembered
+	}
+	c.calm()
+}
+
+func TestTheConsoleSaysWhenTheServerIsGone(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t)
+	c := s.console(t, storage.RoleAdmin)
+	offline := func(yes bool) {
+		c.Do(pagestest.Command(cdpnetwork.OverrideNetworkState, cdpnetwork.OverrideNetworkStateParams{Offline: yes, DownloadThroughput: -1, UploadThroughput: -1}),
+			pagestest.Command(cdpnetwork.EmulateNetworkConditionsByRule, cdpnetwork.EmulateNetworkConditionsByRuleParams{
+				MatchedNetworkConditions: []*cdpnetwork.Conditions{{Offline: yes, DownloadThroughput: -1, UploadThroughput: -1}},
+			}))
+	}
+	c.open("settings/labels", "Labels")
+	c.Find("heading", "No labels yet")
+	offline(true)
+	// What says so moves what stands below it.
+	c.WaitFor(`document.querySelector(".connection").textContent.includes("Reconnecting… your text is safe")`)
+	c.Click("link", "API keys")
+	c.Find("heading", "The server cannot be reached")
+	c.shoot("offline")
+	offline(false)
+	c.Find("table", "API keys") // by itself, without a reload
+	c.Gone("button", "Try now")
+	c.calm("ERR_INTERNET_DISCONNECTED")
+}
+
+func TestTheConsoleWorksBelowAPathOfAProxy(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t)
+	target, err := url.Parse(s.app.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	forward := httputil.NewSingleHostReverseProxy(target)
+	proxy := httptest.NewServer(http.StripPrefix("/chat", http.HandlerFunc(forward.ServeHTTP)))
+	t.Cleanup(proxy.Close)
+
+	c := &colleague{Browser: pagestest.Open(t), t: t, is: is.New(t), stage: s}
+	_, link := s.invitePerson("ada@example.com", storage.RoleAdmin)
+	c.Visit(proxy.URL + "/chat" + link)
+	c.Fill("textbox", "New password", goodPassword)
+	c.Click("button", "Start")
+	c.heading("Inbox")
+	c.Click("link", "Settings")
+	c.Find("cell", "Ada you ada@example.com")
+	c.is.Equal(pagestest.Eval[string](c.Browser, `location.pathname`), "/chat/console/settings/people")
+	c.Do(chromedp.Reload())
+	c.heading("People")
+	for _, request := range c.Requests() {
+		c.is.True(strings.HasPrefix(request, proxy.URL+"/chat/"))
+	}
+	c.is.Equal(len(c.Errors()), 0)
+}

@@ -1,0 +1,361 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	cdpnetwork "github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"confab/app/pages/pagestest"
+	"confab/storage"
+)
+
+// says lets somebody write to a number, and returns the conversation.
+func (s *stage) says(number, from, name, content string) string {
+	s.t.Helper()
+	given, _ := json.Marshal(name)
+	wamid := s.play("POST", "/_sim/inbound", `{"phone_number_id":"`+number+`","from":"`+from+`","name":`+string(given)+`,`+content+`}`)
+	e := s.awaitEvent("message.received", byID(wamid))
+	var told struct {
+		Svc struct {
+			ConversationID string `json:"conversation_id"`
+		}
+	}
+	if err := json.Unmarshal(e.Payload, &told); err != nil {
+		s.t.Fatal(err)
+	}
+	return told.Svc.ConversationID
+}
+
+// textOf is the content of a text message.
+func textOf(body string) string {
+	text, _ := json.Marshal(body)
+	return `"type":"text","text":{"body":` + string(text) + `}`
+}
+
+// conversation is what the API has of a conversation.
+func (s *stage) conversation(number, id string) map[string]any {
+	s.t.Helper()
+	return s.call("GET", s.app.URL()+"/v1/"+number+"/conversations/"+id, "")
+}
+
+// showsRows waits until the list has these names.
+func (c *colleague) showsRows(names ...string) {
+	c.t.Helper()
+	c.WaitFor(fmt.Sprintf(`JSON.stringify([...document.querySelectorAll("[aria-label=Conversations] a")].map(a => a.textContent)) === JSON.stringify(%s)`, jsStrings(names)))
+}
+
+// article waits for a message with a text in it.
+func (c *colleague) article(text string) {
+	c.t.Helper()
+	c.WaitFor(fmt.Sprintf(`[...document.querySelectorAll("[role=log] article")].some(a => a.textContent.includes(%q))`, text))
+}
+
+// state waits until a message with a text is in a state, as those hear it who see no ticks.
+func (c *colleague) state(text, state string) {
+	c.t.Helper()
+	c.WaitFor(fmt.Sprintf(`[...document.querySelectorAll("[role=log] article")].some(a => a.textContent.includes(%q) && a.querySelector(".tick .unseen")?.textContent === %q)`, text, state))
+}
+
+// onArticle presses a button of the message with a text.
+func (c *colleague) onArticle(text, button string) {
+	c.t.Helper()
+	c.article(text)
+	pagestest.Eval[any](c.Browser, fmt.Sprintf(`void [...[...document.querySelectorAll("article")].find(a => a.textContent.includes(%q)).querySelectorAll("button")].find(b => b.textContent === %q).click()`, text, button))
+}
+
+// openConversation opens a conversation of the list.
+func (c *colleague) openConversation(name string) {
+	c.t.Helper()
+	c.Click("link", name)
+	c.Find("region", "Conversation with "+name)
+	c.Find("textbox", "Message")
+}
+
+// offline takes the network away, or gives it back.
+func (c *colleague) offline(yes bool) {
+	c.t.Helper()
+	c.Do(pagestest.Command(cdpnetwork.OverrideNetworkState, cdpnetwork.OverrideNetworkStateParams{Offline: yes, DownloadThroughput: -1, UploadThroughput: -1}),
+		pagestest.Command(cdpnetwork.EmulateNetworkConditionsByRule, cdpnetwork.EmulateNetworkConditionsByRuleParams{
+			MatchedNetworkConditions: []*cdpnetwork.Conditions{{Offline: yes, DownloadThroughput: -1, UploadThroughput: -1}},
+		}))
+}
+
+func TestAPersonIsAnsweredLabelledAndResolved(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t)
+	number := s.connect()
+	s.call("POST", s.app.URL()+"/v1/labels", `{"name":"VIP","color":"violet"}`)
+	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("Do you have it in blue?"))
+	s.says(number, "15550002222", "", textOf("Hello"))
+	c := s.console(t, storage.RoleAgent)
+	c.showsRows("+15550002222", "Ana Ruiz")
+	c.Find("tablist", "Inbox")
+	c.is.Equal(c.All("tab"), []string{"Open", "Mine", "Unassigned", "Unread", "Resolved", "All"})
+	c.WaitFor(`document.title === "(2) Inbox · confab"`)
+	c.is.Equal(c.Find("tab", "Unread").Description, "2")
+	c.Find("combobox", "Filter by label")
+	c.Find("searchbox", "Search messages")
+	c.Find("list", "Conversations")
+	c.shoot("inbox-list")
+
+	// Opening marks it as read, here and for the person.
+	c.openConversation("Ana Ruiz")
+	c.Find("log", "Messages")
+	c.article("Do you have it in blue?")
+	c.WaitFor(`document.querySelector(".unread-line") !== null`)
+	until(func() bool { return s.conversation(number, ana)["unread_count"] == 0.0 })
+	c.is.Equal(s.conversation(number, ana)["unread_count"], 0.0)
+	c.WaitFor(`document.title.endsWith("Ana Ruiz · confab")`)
+	for _, name := range []string{"Send", "Attach file", "Quick replies", "Templates", "Emoji"} {
+		c.Find("button", name)
+	}
+
+	// Enter sends, Shift-Enter breaks the line.
+	c.Focus("textbox", "Message")
+	c.Press("Yes!")
+	c.Do(chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(chromedp.ModifierShift)))
+	c.Press("And in sand.", kb.Enter)
+	c.article("Yes!\nAnd in sand.")
+	c.WaitFor(`document.querySelector("textarea").value === ""`)
+	c.article("Mira Kovač") // who of the team sent it
+	c.WaitFor(`document.querySelectorAll("[id^=outbox]").length === 0`)
+
+	// Details.
+	c.Find("complementary", "Details")
+	c.Click("button", "Assign to me")
+	c.Gone("button", "Assign to me")
+	c.is.Equal(c.Find("combobox", "Assignee").Value, "Mira Kovač")
+	c.Click("button", "Add label")
+	c.Find("group", "Labels")
+	c.Click("checkbox", "VIP")
+	c.Find("button", "Remove label VIP")
+	c.Fill("textbox", "Email", "ana@example.com")
+	c.Click("button", "Save")
+	c.toast("Saved")
+	c.shoot("inbox-thread")
+	c.Click("button", "Resolve")
+	c.Find("button", "Reopen")
+	c.showsRows("+15550002222")
+	c.Click("tab", "Resolved")
+	c.showsRows("Ana Ruiz")
+	c.Click("button", "Reopen")
+	c.Find("button", "Resolve")
+	c.Click("tab", "Mine")
+	c.showsRows("Ana Ruiz")
+
+	got := s.conversation(number, ana)
+	c.is.Equal(got["status"], "open")
+	c.is.Equal(got["assignee"].(map[string]any)["name"], "Mira Kovač")
+	c.is.Equal(got["labels"].([]any)[0].(map[string]any)["name"], "VIP")
+
+	// Every filter has an address.
+	c.is.True(strings.HasSuffix(c.at(), "?tab=mine"))
+	c.Do(chromedp.Reload())
+	c.Find("region", "Conversation with Ana Ruiz")
+	c.showsRows("Ana Ruiz")
+	c.is.Equal(c.Find("tab", "Mine").Properties["selected"], "true")
+	c.Do(chromedp.NavigateBack())
+	c.is.True(strings.HasSuffix(c.at(), "?tab=resolved"))
+	c.showsRows() // she is open again
+	c.fits()
+	c.calm("status of 404")
+}
+
+func TestADraftAndWhatWasSentOfflineAreKept(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t)
+	number := s.connect()
+	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
+	s.says(number, "15550002222", "Bo Berg", textOf("hello"))
+	c := s.console(t, storage.RoleAgent)
+	c.openConversation("Ana Ruiz")
+	c.Fill("textbox", "Message", "Half a sente")
+	c.openConversation("Bo Berg")
+	c.WaitFor(`document.querySelector("textarea").value === ""`)
+	c.openConversation("Ana Ruiz")
+	c.WaitFor(`document.querySelector("textarea").value === "Half a sente"`)
+	c.Do(chromedp.Reload())
+	c.Find("textbox", "Message")
+	c.WaitFor(`document.querySelector("textarea").value === "Half a sente"`)
+
+	c.offline(true)
+	c.Fill("textbox", "Message", "Sent in a tunnel")
+	c.Press(kb.Enter)
+	c.state("Sent in a tunnel", "queued")
+	c.WaitFor(`document.querySelector(".connection").textContent.includes("your text is safe")`)
+	c.shoot("inbox-offline")
+	c.offline(false)
+	c.Do(chromedp.Reload())
+	c.Find("textbox", "Message")
+	c.article("Sent in a tunnel")
+	c.WaitFor(`document.querySelectorAll("[id^=outbox]").length === 0`)
+
+	var sent struct{ Data []map[string]any }
+	s.read("/"+number+"/messages?direction=outbound&conversation_id="+ana, &sent)
+	c.is.Equal(len(sent.Data), 1) // once
+	c.is.Equal(pagestest.Eval[int](c.Browser, `Object.keys(localStorage).filter(k => k.includes("outbox") || k.includes("draft")).length`), 0)
+	c.calm("ERR_INTERNET_DISCONNECTED", "status of 404")
+}
+
+func TestAClosedWindowTakesOnlyTemplates(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t)
+	number := s.connect()
+	s.template(number, "order_update", `[{"type":"BODY","text":"Hi {{1}}, your order {{2}} is on its way.","example":{"body_text":[["Ana","A-1"]]}}]`)
+	s.send(number, "+15550003333", `"type":"text","text":{"body":"too early"}`) // she never wrote
+	c := s.console(t, storage.RoleAgent)
+	c.Click("link", "+15550003333")
+	c.Find("region", "Conversation with +15550003333")
+	c.Find("note", "")
+	c.Gone("textbox", "Message")
+	c.shoot("inbox-closed")
+	c.Click("button", "Choose a template")
+	c.Click("button", "order_update")
+	c.Click("button", "Send template")
+	c.is.Equal(c.Find("textbox", "{{1}}").Properties["invalid"], "true") // what cannot be sent is not sent
+	c.Fill("textbox", "{{1}}", "Cleo")
+	c.Fill("textbox", "{{2}}", "A-7")
+	c.WaitFor(`document.querySelector("[aria-label=Preview]").textContent.includes("Hi Cleo, your order A-7 is on its way.")`)
+	c.shoot("inbox-template")
+	c.Click("button", "Send template")
+	c.article("Hi Cleo, your order A-7 is on its way.")
+
+	// She writes, and the window is open again.
+	s.says(number, "15550003333", "Cleo", textOf("thanks"))
+	c.Do(chromedp.Reload())
+	c.Find("textbox", "Message")
+	c.calm("status of 404")
+}
+
+// The file of a template's header is chosen here, and goes with it.
+func TestATemplateTakesTheFileOfItsHeader(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t)
+	number := s.connect()
+	s.template(number, "menu", `[{"type":"HEADER","format":"DOCUMENT","example":{"header_handle":["4::handle"]}},{"type":"BODY","text":"Today, with love."}]`)
+	s.send(number, "+15550003333", `"type":"text","text":{"body":"too early"}`)
+	c := s.console(t, storage.RoleAgent)
+	c.Click("link", "+15550003333")
+	c.Click("button", "Choose a template")
+	c.Click("button", "menu")
+	c.Click("button", "Send template")
+	c.shows("Fill this in.")
+
+	path := filepath.Join(t.TempDir(), "menu.pdf")
+	c.is.NoErr(os.WriteFile(path, []byte("%PDF-1.4\n%%EOF\n"), 0o600))
+	c.Do(chromedp.SetUploadFiles(chromedp.CSS(".fill-in .attachments input"), []string{path}))
+	c.Find("button", "Remove menu.pdf")
+	c.WaitFor(`document.querySelector(".fill-in .attachment small") !== null`)
+	c.Click("button", "Send template")
+	c.article("Today, with love.")
+	c.calm("status of 404")
+}
+
+// template makes a template and waits until it is approved.
+func (s *stage) template(number, name, components string) {
+	s.t.Helper()
+	s.call("POST", s.app.URL()+"/v1/"+number+"/templates", `{"name":"`+name+`","language":"en_US","category":"UTILITY","components":`+components+`}`)
+	s.becomes("/"+number+"/templates/"+name, "status", "approved")
+}
+
+func TestTheInboxIsUsedWithoutAMouse(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t)
+	number := s.connect()
+	s.call("POST", s.app.URL()+"/v1/labels", `{"name":"VIP"}`)
+	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
+	s.says(number, "15550002222", "Bo Berg", textOf("hello"))
+	c := s.console(t, storage.RoleAgent)
+	c.showsRows("Bo Berg", "Ana Ruiz")
+	focused := func(text string) {
+		t.Helper()
+		c.WaitFor(fmt.Sprintf(`document.activeElement.textContent === %q`, text))
+	}
+	c.Press("j")
+	focused("Bo Berg")
+	c.Press("j")
+	focused("Ana Ruiz")
+	c.Press("k", "j", kb.Enter)
+	c.Find("region", "Conversation with Ana Ruiz")
+	c.WaitFor(`document.querySelector(".row.current") !== null && document.querySelector(".row.current b.count") === null`)
+	c.Press("u")
+	until(func() bool { return s.conversation(number, ana)["unread_count"] == 1.0 })
+	c.WaitFor(`document.querySelector(".row.current b.count") !== null`)
+	c.is.Equal(s.conversation(number, ana)["unread_count"], 1.0) // and stays so while it is open
+	c.Press("e")
+	c.Find("button", "Reopen")
+	c.Press("o")
+	c.Find("button", "Resolve")
+	c.Press("a")
+	c.WaitFor(`document.activeElement.id === "assignee"`)
+	pagestest.Eval[any](c.Browser, `document.activeElement.blur()`)
+	c.Press("l")
+	c.Find("checkbox", "VIP")
+	pagestest.Eval[any](c.Browser, `document.activeElement.blur()`)
+	c.Press("r")
+	c.WaitFor(`document.activeElement.ariaLabel === "Message"`)
+	c.Press("e", "j", "?", "/x") // letters, while somebody types
+	c.WaitFor(`document.querySelector("textarea").value === "ej?/x"`)
+	c.Find("button", "Resolve")
+	c.Press(kb.Escape, "/")
+	c.WaitFor(`document.activeElement.ariaLabel === "Search messages"`)
+	pagestest.Eval[any](c.Browser, `document.activeElement.blur()`)
+	c.Press("?")
+	c.Find("dialog", "Keyboard shortcuts")
+	for _, name := range []string{"Next conversation", "Open conversation", "Reply", "Resolve", "Reopen", "Assign", "Label", "Mark as unread", "Search messages"} {
+		c.WaitFor(fmt.Sprintf(`[...document.querySelectorAll("dialog dt")].some(d => d.textContent === %q)`, name))
+	}
+	c.shoot("inbox-keys")
+	c.calm("status of 404")
+}
+
+func TestASmallScreenShowsOnePaneAtATime(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t)
+	number := s.connect()
+	s.says(number, "15550001111", "Ana Ruiz", textOf(strings.Repeat("a long word ", 30)+strings.Repeat("x", 300)))
+	c := s.console(t, storage.RoleAgent)
+	c.Do(chromedp.EmulateViewport(320, 640), c.Prefers("prefers-reduced-motion", "reduce"))
+	c.Gone("region", "Conversation with Ana Ruiz")
+	c.Click("link", "Ana Ruiz")
+	c.Find("textbox", "Message")
+	c.Gone("list", "Conversations")
+	c.Gone("complementary", "Details")
+	wide := `document.documentElement.scrollWidth > 320 || document.querySelector("main").scrollWidth > 320 || [...document.querySelectorAll(".inbox *")].some(e => e.getBoundingClientRect().right > 321 && getComputedStyle(e).visibility !== "hidden" && !e.closest(".tabs, .unseen, .inbox-head"))`
+	c.is.True(!pagestest.Eval[bool](c.Browser, wide))
+	c.Click("button", "Details")
+	c.Find("complementary", "Details")
+	c.is.True(!pagestest.Eval[bool](c.Browser, wide))
+	c.Click("button", "Close details")
+	c.Click("link", "Back")
+	c.Find("list", "Conversations")
+	c.is.True(!pagestest.Eval[bool](c.Browser, wide))
+	c.calm("status of 404")
+}
+
+func TestALinkLeadsToAConversationOfAnotherNumber(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t)
+	numbers := []string{s.connect(), s.connect()}
+	ids := []string{s.says(numbers[0], "15550001111", "Ana Ruiz", textOf("hi")), s.says(numbers[1], "15550002222", "Bo Berg", textOf("hello"))}
+	c := s.console(t, storage.RoleAgent)
+	for i, name := range []string{"Ana Ruiz", "Bo Berg"} {
+		c.Visit(s.app.URL() + "/console/inbox/" + ids[i])
+		c.Find("region", "Conversation with "+name)
+		c.WaitFor(`document.querySelector("#number select").value === "` + numbers[i] + `"`)
+		c.showsRows(name)
+	}
+
+	// Who chooses another number leaves the conversation.
+	pagestest.Eval[any](c.Browser, `void (e => { e.value = "`+numbers[0]+`"; e.dispatchEvent(new Event("change")) })(document.querySelector("#number select"))`)
+	c.showsRows("Ana Ruiz")
+	c.WaitFor(`location.pathname === "/console/inbox"`)
+	c.calm("status of 404")
+}

@@ -1,0 +1,275 @@
+package e2e
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"confab/app/pages/pagestest"
+	"confab/storage"
+)
+
+// written is what stands in the composer.
+func (c *colleague) written(text string) {
+	c.t.Helper()
+	c.WaitFor(fmt.Sprintf(`document.querySelector("textarea").value === %q`, text))
+}
+
+// outbound lists what the API has of the messages that were sent in a conversation, the newest first.
+func (s *stage) outbound(number, conversation string) []map[string]any {
+	s.t.Helper()
+	var got struct{ Data []map[string]any }
+	s.read("/"+number+"/messages?direction=outbound&limit=100&conversation_id="+conversation, &got)
+	return got.Data
+}
+
+func TestQuickRepliesAndEmojiAreInserted(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t)
+	number := s.connect()
+	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
+	for i, text := range append(slices.Clone(hostileTexts), "Hello {{name}}, how can we help?") {
+		body, err := json.Marshal(map[string]any{"shortcut": fmt.Sprint("q", i), "text": text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.call("POST", s.app.URL()+"/v1/quick_replies", string(body))
+	}
+	c := s.console(t, storage.RoleAgent)
+	c.openConversation("Ana Ruiz")
+	c.Focus("textbox", "Message")
+	c.Press("/")
+	c.Find("listbox", "Quick replies")
+	c.WaitFor(fmt.Sprintf(`document.querySelectorAll("[role=option]").length === %d`, len(hostileTexts)+1))
+	c.unharmed()
+	c.shoot("inbox-quick-replies")
+	c.Press(kb.Escape)
+	c.Gone("listbox", "Quick replies")
+	c.written("/")
+	c.Press("h", "e", "l", "p")
+	c.WaitFor(`document.querySelectorAll("[role=option]").length === 1`)
+	c.Press(kb.Enter)
+	c.written("Hello Ana Ruiz, how can we help?")
+	c.Gone("listbox", "Quick replies")
+	c.Click("button", "Quick replies")
+	c.Find("listbox", "Quick replies")
+	c.Press(kb.Escape)
+	c.Click("button", "Emoji")
+	c.Find("dialog", "Emoji")
+	c.shoot("inbox-emoji")
+	c.Click("button", "🎉")
+	c.written("Hello Ana Ruiz, how can we help?🎉")
+	c.is.Equal(len(s.outbound(number, ana)), 0) // nothing goes by itself
+	c.Press(kb.Enter)
+	c.state("how can we help?🎉", "read")
+	c.calm("status of 404")
+}
+
+func TestAMessageIsSentLaterOrNotAtAll(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t)
+	number := s.connect()
+	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
+	c := s.console(t, storage.RoleAgent)
+	c.openConversation("Ana Ruiz")
+	c.Fill("textbox", "Message", "Good morning")
+	c.Click("button", "Send later")
+	c.Find("dialog", "Send later")
+	c.shoot("inbox-later")
+	pagestest.Eval[any](c.Browser, `void (document.querySelector("#send-at").value = "2020-01-01T09:00")`)
+	c.Click("button", "Schedule")
+	c.shows("Choose a time from now to 90 days ahead.")
+	c.Click("button", "Tomorrow at 9")
+	c.state("Good morning", "scheduled")
+	c.written("")
+	s.becomesTrue(func() bool { return len(s.outbound(number, ana)) == 1 })
+	c.is.True(s.outbound(number, ana)[0]["scheduled_at"] != nil)
+	c.shoot("inbox-scheduled")
+
+	// What is said meanwhile stands before it.
+	s.says(number, "15550001111", "Ana Ruiz", textOf("are you there?"))
+	c.article("are you there?")
+	c.WaitFor(`[...document.querySelectorAll("article")].at(-1).textContent.includes("Good morning")`)
+	c.onArticle("Good morning", "More")
+	c.Click("menuitem", "Cancel sending")
+	c.article("Not sent: it was cancelled (message_cancelled)")
+	s.becomesTrue(func() bool { return s.outbound(number, ana)[0]["status"] == "failed" })
+	c.calm("status of 404")
+}
+
+// "Send again" sends a new message, once, as the first was: with its file, too.
+func TestWhatFailedIsSentAgain(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t)
+	number := s.connect()
+	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
+	c := s.console(t, storage.RoleAgent)
+	c.openConversation("Ana Ruiz")
+	again := func(text, kind string) {
+		t.Helper()
+		c.WaitFor(fmt.Sprintf(`[...document.querySelectorAll("article.failed")].at(-1)?.textContent.includes(%q)`, text))
+		c.article("(131026)")
+		before := len(s.outbound(number, ana))
+		pagestest.Eval[any](c.Browser, `void [...document.querySelectorAll("article.failed button")].filter(b => b.textContent === "Send again").at(-1).click()`)
+		c.WaitFor(fmt.Sprintf(`(a => a.textContent.includes(%q) && a.querySelector(".tick .unseen")?.textContent === "read")([...document.querySelectorAll("article")].at(-1))`, text))
+		all := s.outbound(number, ana)
+		c.is.Equal(len(all), before+1)
+		c.is.Equal(all[0]["status"], "read")
+		c.is.Equal(all[0]["type"], kind)
+		c.is.Equal(all[1]["status"], "failed")
+	}
+	s.fault(`{"kind":"error_code","code":131026,"async":true,"times":1,"to":"15550001111"}`) // and not to the receipt
+	c.Fill("textbox", "Message", "Is it urgent?")
+	c.Press(kb.Enter)
+	c.state("Is it urgent?", "failed")
+	c.shoot("inbox-send-again")
+	again("Is it urgent?", "text")
+
+	s.fault(`{"kind":"error_code","code":131026,"async":true,"times":1,"to":"15550001111"}`) // and not to the receipt
+	picture, _ := base64.StdEncoding.DecodeString(dot)
+	path := filepath.Join(t.TempDir(), "vase.png")
+	c.is.NoErr(os.WriteFile(path, picture, 0o600))
+	c.Do(chromedp.SetUploadFiles(chromedp.CSS(".attachments input"), []string{path}))
+	c.WaitFor(`document.querySelector(".attachment small") !== null`)
+	c.Fill("textbox", "Message", "This one?")
+	c.Press(kb.Enter)
+	again("This one?", "image")
+	c.calm("status of 404")
+}
+
+func TestFilesAreDropped(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t)
+	number := s.connect()
+	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
+	c := s.console(t, storage.RoleAgent)
+	c.openConversation("Ana Ruiz")
+	drag := func(kind string) {
+		t.Helper()
+		pagestest.Eval[any](c.Browser, fmt.Sprintf(`void (() => {
+			const d = new DataTransfer();
+			["one.csv", "two.csv"].forEach(name => d.items.add(new File(["a,b"], name, { type: "text/csv" })));
+			document.querySelector("[role=log]").dispatchEvent(new DragEvent(%q, { dataTransfer: d, bubbles: true, cancelable: true }));
+		})()`, kind))
+	}
+	drag("dragover")
+	c.WaitFor(`document.querySelector(".thread.dropping") !== null`)
+	c.shoot("inbox-drop")
+	drag("dragleave")
+	c.WaitFor(`document.querySelector(".thread.dropping") === null`)
+	drag("drop")
+	c.Find("group", "Files to send")
+	c.Find("button", "Remove one.csv")
+	c.Click("button", "Remove two.csv")
+	c.Gone("button", "Remove two.csv")
+	c.WaitFor(`document.querySelector(".attachment small") !== null`)
+	c.Focus("textbox", "Message")
+	c.Press(kb.Enter)
+	c.article("one.csv")
+	c.Gone("group", "Files to send")
+	s.becomesTrue(func() bool { return len(s.outbound(number, ana)) == 1 })
+
+	// A file that the server refuses says so, and does not go.
+	pagestest.Eval[any](c.Browser, `void (() => { const d = new DataTransfer(); d.items.add(new File([], "empty.csv", { type: "text/csv" })); document.querySelector("[role=log]").dispatchEvent(new DragEvent("drop", { dataTransfer: d, bubbles: true, cancelable: true })) })()`)
+	c.Find("alert", "")
+	c.Find("button", "Try again")
+	c.Focus("textbox", "Message")
+	c.Press(kb.Enter)
+	c.Find("button", "Remove empty.csv")
+	c.shoot("inbox-upload-failed")
+	c.calm("status of 4")
+}
+
+// Single keys do nothing while somebody types or chooses, in a dialog, or with another key.
+func TestNoShortcutFiresWhileSomebodyTypes(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t)
+	number := s.connect()
+	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
+	c := s.console(t, storage.RoleAgent)
+	c.openConversation("Ana Ruiz")
+	for _, field := range [][2]string{{"textbox", "Message"}, {"searchbox", "Search messages"}, {"textbox", "Name"}, {"textbox", "Email"}, {"combobox", "Assignee"}, {"combobox", "Filter by label"}} {
+		c.Focus(field[0], field[1])
+		c.Press("e", "u", "j", "?", "l")
+	}
+	pagestest.Eval[any](c.Browser, `void document.activeElement.blur()`)
+	for _, modifier := range []chromedp.Modifier{chromedp.ModifierCtrl, chromedp.ModifierAlt, chromedp.ModifierMeta} {
+		c.Do(chromedp.KeyEvent("e", chromedp.KeyModifiers(modifier)))
+	}
+	c.Press("?")
+	c.Find("dialog", "Keyboard shortcuts")
+	c.Press("e", kb.Escape)
+	c.Gone("dialog", "Keyboard shortcuts")
+	c.Find("button", "Resolve")
+	c.is.Equal(s.conversation(number, ana)["status"], "open")
+	c.is.Equal(s.conversation(number, ana)["unread_count"], 0.0)
+	c.calm("status of 404")
+}
+
+// An answer that is cut off on its way is no refusal: the message is asked for again by its
+// key, and was sent once.
+func TestAnAnswerThatIsCutOffIsNoFailure(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t)
+	number := s.connect()
+	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
+	c := s.console(t, storage.RoleAgent)
+	c.openConversation("Ana Ruiz")
+	pagestest.Eval[any](c.Browser, `void ((real) => {
+		globalThis.fetch = async (url, options) => {
+			const response = await real(url, options);
+			if (globalThis.cut || options?.method !== "POST" || !/\/messages$/.test(url)) return response;
+			globalThis.cut = true;
+			return new Response((await response.text()).slice(0, 20), response);
+		};
+	})(fetch)`)
+	c.Fill("textbox", "Message", "Only once")
+	c.Press(kb.Enter)
+	c.WaitFor(`globalThis.cut === true`)
+	c.WaitFor(`document.querySelectorAll("[id^=outbox]").length === 0`)
+	c.state("Only once", "read")
+	c.is.Equal(len(s.outbound(number, ana)), 1)
+	c.is.True(!pagestest.Eval[bool](c.Browser, `document.body.innerText.includes("Not sent")`))
+	c.calm("status of 404")
+}
+
+// Who hides the number is answered by an id, which the conversation has: the answer may be
+// written before the first message is here.
+func TestWhoHasNoNumberIsAnsweredByID(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t)
+	number := s.connect()
+	ids := map[string]string{"Zoe": "US.77", "Max": "US.ENT.9"}
+	c := s.console(t, storage.RoleAgent)
+	pagestest.Eval[any](c.Browser, `void ((real) => {
+		const released = new Promise((resolve) => (globalThis.release = resolve));
+		globalThis.fetch = async (url, options) => {
+			if (/\/messages\?/.test(url)) await released;
+			return real(url, options);
+		};
+	})(fetch)`)
+	conversations := make(map[string]string)
+	for name, id := range ids {
+		conversations[name] = s.says(number, "", name, `"bsuid":"`+id+`",`+textOf("hi"))
+		c.openConversation(name)
+		c.Fill("textbox", "Message", "Hello "+name)
+		c.Press(kb.Enter)
+	}
+	pagestest.Eval[any](c.Browser, `void release()`)
+	for name, id := range ids {
+		c.openConversation(name)
+		c.state("Hello "+name, "read")
+		sent := s.outbound(number, conversations[name])
+		c.is.Equal(len(sent), 1)
+		c.is.Equal(sent[0]["to"], nil)
+		c.is.True(sent[0]["bsuid"] == id || sent[0]["parent_bsuid"] == id)
+	}
+	c.calm()
+}

@@ -1,0 +1,168 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/chromedp/chromedp/kb"
+
+	"confab/app/pages/pagestest"
+	"confab/storage"
+)
+
+// joins opens a browser at the console, signed in as a new colleague.
+func (s *stage) joins(t *testing.T, name, email string) *colleague {
+	t.Helper()
+	return s.seated(t, name, email, storage.RoleAgent)
+}
+
+// shownRow is a conversation of the list as somebody sees it.
+type shownRow struct {
+	ID, Name, Assignee string
+	Unread, Labels     int
+}
+
+// shownMessage is a message of a thread as somebody sees it.
+type shownMessage struct{ ID, Text, State string }
+
+// listOf is what the list shows of all conversations.
+func (c *colleague) listOf() (rows []shownRow) {
+	c.t.Helper()
+	text := pagestest.Eval[string](c.Browser, `JSON.stringify([...document.querySelectorAll("[aria-label=Conversations] li")].map(li => ({
+		ID: li.querySelector("a").dataset.conversation, Name: li.querySelector("a").textContent, Assignee: li.querySelector(".face.tiny")?.ariaLabel ?? "",
+		Unread: Number(li.querySelector("b.count")?.textContent ?? 0), Labels: li.querySelectorAll(".dot").length })))`)
+	c.is.NoErr(json.Unmarshal([]byte(text), &rows))
+	return rows
+}
+
+// threadOf is what the thread that is open shows.
+func (c *colleague) threadOf() (all []shownMessage) {
+	c.t.Helper()
+	text := pagestest.Eval[string](c.Browser, `JSON.stringify([...document.querySelectorAll("[role=log] article")].map(a => ({
+		ID: a.id, Text: a.querySelector(".said")?.textContent ?? "", State: a.querySelector(".tick .unseen")?.textContent ?? "" })))`)
+	c.is.NoErr(json.Unmarshal([]byte(text), &all))
+	return all
+}
+
+// storedList is what the API has of all conversations.
+func storedList(read func(path string, into any), number string) (rows []shownRow) {
+	var got struct {
+		Data []struct {
+			ID       string
+			Contact  struct{ Name, PhoneNumber string }
+			Assignee *struct{ Name string }
+			Labels   []any
+			Unread   int `json:"unread_count"`
+		}
+	}
+	read("/"+number+"/conversations?limit=100", &got)
+	for _, one := range got.Data {
+		row := shownRow{ID: one.ID, Name: one.Contact.Name, Unread: one.Unread, Labels: len(one.Labels)}
+		if one.Assignee != nil {
+			row.Assignee = "Assigned to " + one.Assignee.Name
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// storedThread is what the API has of a thread of texts.
+func storedThread(read func(path string, into any), number, conversation string) (all []shownMessage) {
+	var got struct {
+		Data []struct {
+			ID, Direction, Status string
+			Text                  struct{ Body string }
+		}
+	}
+	read("/"+number+"/messages?limit=100&conversation_id="+conversation, &got)
+	for _, m := range slices.Backward(got.Data) {
+		one := shownMessage{ID: m.ID, Text: m.Text.Body}
+		if m.Direction == "outbound" {
+			one.State = m.Status
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// endOf is the end of a thread, as far as it is on the page: a page of it at least, and
+// what is before when somebody scrolls there.
+func (c *colleague) endOf(all []shownMessage) []shownMessage {
+	c.t.Helper()
+	const page = 30
+	return all[len(all)-min(len(all), max(page, len(c.threadOf()))):]
+}
+
+// agrees waits until what somebody sees is what is stored.
+func agrees[T any](t *testing.T, what string, seen, stored func() T) {
+	t.Helper()
+	if !until(func() bool { return fmt.Sprintf("%+v", seen()) == fmt.Sprintf("%+v", stored()) }) {
+		t.Fatalf("%s: on screen\n%+v\nstored\n%+v", what, seen(), stored())
+	}
+}
+
+func TestTwoPeopleSeeWhatTheOtherDoes(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t)
+	number := s.connect()
+	s.call("POST", s.app.URL()+"/v1/labels", `{"name":"VIP"}`)
+	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
+	mira, bo := s.joins(t, "Mira Kovač", "mira@example.com"), s.joins(t, "Bo Berg", "bo@example.com")
+	mira.openConversation("Ana Ruiz")
+	bo.openConversation("Ana Ruiz")
+	saying := func(c *colleague, text string) {
+		t.Helper()
+		c.WaitFor(fmt.Sprintf(`document.querySelector(".presence").textContent === %q`, text))
+	}
+	saying(mira, "Bo Berg is looking at this too")
+	saying(bo, "Mira Kovač is looking at this too")
+	bo.Focus("textbox", "Message")
+	bo.Press("W")
+	saying(mira, "Bo Berg is typing")
+	mira.shoot("inbox-presence")
+	bo.Press("e do!", kb.Enter)
+	mira.state("We do!", "read")
+	bo.state("We do!", "read")
+	mira.article("Bo Berg")
+
+	// What one does is on the other's screen.
+	bo.Click("button", "Assign to me")
+	mira.WaitFor(`document.querySelector("#assignee").selectedOptions[0].textContent === "Bo Berg"`)
+	bo.Click("button", "Add label")
+	bo.Click("checkbox", "VIP")
+	mira.Find("button", "Remove label VIP")
+	bo.Click("button", "Resolve")
+	mira.Find("button", "Reopen")
+	mira.showsRows()
+
+	// Somebody writes to a resolved one: it opens again, in front.
+	s.says(number, "15550002222", "Cleo", textOf("hello"))
+	mira.showsRows("Cleo")
+	s.says(number, "15550001111", "Ana Ruiz", textOf("one more thing"))
+	mira.showsRows("Ana Ruiz", "Cleo")
+	bo.article("one more thing")
+	bo.Find("button", "Resolve")
+
+	// How long it takes from the server to the screen, for whoever reads this.
+	pagestest.Eval[any](mira.Browser, `void (globalThis.seen = {}, new MutationObserver(() => document.querySelectorAll("article").forEach(a => seen[a.id] ??= Date.now())).observe(document.querySelector("[role=log]"), { childList: true, subtree: true }))`)
+	for i := range 20 {
+		s.says(number, "15550001111", "Ana Ruiz", textOf(fmt.Sprintf("number %d.", i)))
+	}
+	mira.article("number 19.")
+	var took []float64
+	for _, m := range storedThread(s.read, number, ana)[4:] {
+		at := s.call("GET", s.app.URL()+"/v1/"+number+"/messages/"+m.ID, "")["created_at"].(string)
+		took = append(took, pagestest.Eval[float64](mira.Browser, fmt.Sprintf(`seen[%q] - Date.parse(%q)`, m.ID, at)))
+	}
+	slices.Sort(took)
+	t.Logf("stored to on screen: median %.0f ms, p95 %.0f ms, at most %.0f ms", took[len(took)/2], took[len(took)*95/100], took[len(took)-1])
+	agrees(t, "Mira's thread", mira.threadOf, func() []shownMessage { return storedThread(s.read, number, ana) })
+
+	// Presence ends with the one who leaves.
+	bo.Click("link", "Contacts")
+	saying(mira, "")
+	mira.calm("status of 404")
+	bo.calm("status of 404")
+}

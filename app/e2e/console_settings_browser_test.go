@@ -1,0 +1,407 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/matryer/is"
+
+	"confab/app/pages/pagestest"
+	"confab/storage"
+	"confab/storage/storagetest"
+)
+
+// shown is what the page shows once to be copied: the texts on grounds of their own.
+func (c *colleague) shown() []string {
+	c.t.Helper()
+	return pagestest.Eval[[]string](c.Browser, `[...document.querySelectorAll("dialog .copyable.block code")].map(e => e.textContent)`)
+}
+
+// keepsNowhere waits until a secret that was shown is in no place where it could be found.
+func (c *colleague) keepsNowhere(secret string) {
+	c.t.Helper()
+	c.WaitFor(fmt.Sprintf(`!(document.documentElement.textContent + JSON.stringify(localStorage) + location.href).includes(%q)`, secret))
+}
+
+// toast waits until the console has said something.
+func (c *colleague) toast(text string) {
+	c.t.Helper()
+	c.WaitFor(fmt.Sprintf(`[...document.querySelectorAll(".toast p")].some(t => t.textContent === %q)`, text))
+}
+
+// row waits for a row of a table with these texts, and returns it.
+func (c *colleague) row(texts ...string) {
+	c.t.Helper()
+	c.WaitFor(fmt.Sprintf(`[...document.querySelectorAll("tbody tr")].some(r => { const t = [...r.cells].map(c => c.textContent); return %s.every(w => t.some(x => x.includes(w))) })`, jsStrings(texts)))
+}
+
+func jsStrings(texts []string) string {
+	quoted := make([]string, len(texts))
+	for i, text := range texts {
+		quoted[i] = fmt.Sprintf("%q", text)
+	}
+	return "[" + strings.Join(quoted, ",") + "]"
+}
+
+// keyStatus is what the API answers to a key.
+func (s *stage) keyStatus(key string) int {
+	s.t.Helper()
+	req, err := http.NewRequest("GET", s.app.URL()+"/v1/me", nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+key)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	res.Body.Close()
+	return res.StatusCode
+}
+
+func TestAnAdminInvitesAndKeepsPeople(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t)
+	c := s.console(t, storage.RoleAdmin)
+	c.open("settings/people", "People")
+	c.row("Mira Kovač", "admin@example.com", "Admin", "active")
+
+	c.Click("button", "Invite")
+	c.Find("dialog", "Invite to Acme")
+	c.shoot("invite")
+	c.Press(kb.Enter) // nothing is filled in
+	c.is.Equal(c.Find("textbox", "Name").Properties["invalid"], "true")
+	c.Fill("textbox", "Name", "Tomas <b>Berg</b>")
+	c.Fill("textbox", "Email", "no address")
+	c.Click("button", "Create invitation")
+	c.WaitFor(`document.querySelector("dialog input[name=email]").ariaInvalid === "true"`)
+	c.is.True(strings.HasPrefix(c.Find("textbox", "Email").Description, "Email must be"))
+	c.Fill("textbox", "Email", "tomas@example.com")
+	c.Click("button", "Create invitation")
+	c.Find("button", "Copy link")
+	c.shoot("invited")
+	links := c.shown()
+	c.Click("button", "Done")
+	c.row("Tomas <b>Berg</b>", "tomas@example.com", "Agent", "invited")
+	c.shoot("people")
+
+	// The link works, in another browser.
+	u, err := url.Parse(links[0])
+	c.is.NoErr(err)
+	tomas := s.browser()
+	c.is.Equal(tomas.open("POST", u.Path, url.Values{"name": {"Tomas Berg"}, "password": {goodPassword}}).status, 303)
+
+	c.Do(chromedp.Reload())
+	c.Click("link", "Tomas Berg")
+	c.heading("Tomas Berg")
+	c.row("Unknown browser", "127.0.0.1")
+	c.Gone("combobox", "Team") // there is one only
+	c.shoot("person")
+
+	second := s.browser()
+	c.is.Equal(second.signIn("tomas@example.com", goodPassword).status, 303)
+	c.WaitFor(`document.querySelectorAll("main table tbody tr").length === 2`) // by itself
+	pagestest.Eval[any](c.Browser, `void [...document.querySelectorAll("main table button")].find(b => b.textContent === "End").click()`)
+	c.toast("Session ended")
+	c.WaitFor(`document.querySelectorAll("main table tbody tr").length === 1`)
+	status, _ := tomas.me()
+	c.is.Equal(status, 401) // the older one
+	tomas = second
+	c.Click("radio", "Admin Everything, with people, keys, webhooks and logs")
+	c.Click("button", "Save")
+	c.toast("Saved")
+	c.Click("button", "Sign out everywhere")
+	c.toast("Signed out everywhere")
+	status, _ = tomas.me()
+	c.is.Equal(status, 401)
+	c.Find("StaticText", "None at the moment.")
+
+	c.Click("button", "New link")
+	c.Find("dialog", "Link to sign in")
+	c.is.True(strings.Contains(c.shown()[0], "/console/welcome/"))
+	c.Click("button", "Done")
+	c.Click("button", "Disable")
+	c.Find("dialog", "Disable Tomas Berg?")
+	c.shoot("disable")
+	c.Click("button", "Disable")
+	c.Gone("dialog", "Disable Tomas Berg?")
+	c.Click("button", "Enable")
+	c.Find("button", "Disable")
+
+	// The last admin stays: the other one cannot sign in before its link is used.
+	c.Click("link", "People")
+	c.row("Tomas Berg", "Admin")
+	c.Click("link", "Mira Kovač")
+	c.heading("Mira Kovač")
+	c.Gone("button", "Disable") // nobody disables itself
+	c.open("settings/people/01JQ0Z8M4T9V2X3W5Y6A7B8C9D", "This is not here")
+	c.calm("status of 400", "status of 404")
+}
+
+func TestPeopleBelongToTeams(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t)
+	storagetest.Update(t, s.app.DB, func(tx *storage.Tx) error {
+		return tx.InsertTeam(&storage.Team{OrganizationID: s.tenant.Organization.ID, Name: "Night shift"})
+	})
+	team := func(email string) string {
+		return storagetest.Select[string](t, s.app.Config.DataDir, `SELECT t.name FROM users u JOIN teams t ON t.id = u.team_id WHERE u.email = ?`, email)[0]
+	}
+	choose := func(c *colleague, name string) {
+		c.Find("combobox", "Team")
+		pagestest.Eval[any](c.Browser, `void (e => { e.value = [...e.options].find(o => o.text === "`+name+`").value; e.dispatchEvent(new Event("input", { bubbles: true })) })(document.querySelector("[name=team_id]"))`)
+	}
+	c := s.console(t, storage.RoleAdmin)
+	c.open("settings/people", "People")
+	c.Click("button", "Invite")
+	c.Fill("textbox", "Name", "Tomas")
+	c.Fill("textbox", "Email", "tomas@example.com")
+	choose(c, "Night shift")
+	c.shoot("invite-team")
+	c.Click("button", "Create invitation")
+	c.Click("button", "Done")
+	c.is.Equal(team("tomas@example.com"), "Night shift")
+	c.Click("link", "Tomas")
+	c.heading("Tomas")
+	c.is.Equal(c.Find("combobox", "Team").Value, "Night shift")
+	choose(c, "Default")
+	c.Click("button", "Save")
+	c.toast("Saved")
+	c.is.Equal(team("tomas@example.com"), "Default")
+	c.shoot("person-team")
+	c.calm()
+}
+
+func TestANewAdminGetsAKeyThatWorks(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t)
+	c := s.console(t, storage.RoleAdmin)
+	c.Click("link", "Settings")
+	c.Click("link", "API keys")
+	c.row("No label", "never", "active")
+	c.Click("button", "New key")
+	c.Find("dialog", "New key")
+	c.shoot("new-key")
+	c.Press("shop")
+	c.Click("button", "Create key")
+	c.Find("button", "Copy key")
+	c.shoot("key-made")
+	shown := c.shown()
+	c.is.Equal(len(shown), 2)
+	c.is.Equal(s.keyStatus(shown[0]), 200)
+	c.is.Equal(shown[1], `curl -H "Authorization: Bearer `+shown[0]+`" `+s.app.URL()+`/v1/me`)
+	c.Press(kb.Escape)
+	c.Gone("dialog", "New key")
+	c.keepsNowhere(shown[0])
+	c.row("shop", "…"+shown[0][len(shown[0])-4:], "now")
+	c.shoot("keys")
+
+	pagestest.Eval[any](c.Browser, `void [...document.querySelectorAll("tr")].find(r => r.textContent.includes("shop")).querySelector("button").focus()`)
+	c.Press(kb.Enter)
+	c.Find("dialog", "Revoke “shop”?")
+	c.shoot("revoke")
+	c.Click("button", "Revoke")
+	c.toast("Key revoked")
+	c.row("shop", "revoked")
+	c.is.Equal(s.keyStatus(shown[0]), 401)
+	c.jump("new api", "") // on the same screen
+	c.Find("dialog", "New key")
+	c.is.Equal(c.at(), "settings/keys")
+	c.calm()
+}
+
+func TestLabelsAreMadeChangedAndDeleted(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t)
+	c := s.console(t, storage.RoleAdmin)
+	c.open("settings/labels", "Labels")
+	c.Find("heading", "No labels yet")
+	c.shoot("labels-none")
+	hostile := "\u202e<img src=x onerror=alert(1)>"
+	for _, name := range []string{"VIP", "waiting for delivery", hostile} {
+		c.Click("button", "New label")
+		c.Find("dialog", "New label")
+		c.Fill("textbox", "Name", name)
+		c.Click("radio", "violet")
+		c.Click("button", "Create label")
+		c.Gone("dialog", "New label")
+		c.row(name)
+	}
+	c.Click("button", "New label")
+	c.Fill("textbox", "Name", "vip")
+	c.Press(kb.Enter)
+	c.WaitFor(`document.querySelector("dialog input[name=name]").ariaInvalid === "true"`) // taken
+	c.shoot("label-taken")
+	c.Press(kb.Escape)
+	c.Gone("dialog", "New label")
+	c.WaitFor(`document.activeElement.textContent.includes("New label")`) // from where it was opened
+	c.shoot("labels")
+
+	// What changes elsewhere is read again, and leaves the keyboard where it is.
+	storagetest.Update(t, s.app.DB, func(tx *storage.Tx) error {
+		return tx.InsertLabel(&storage.Label{OrganizationID: s.tenant.Organization.ID, TeamID: s.tenant.Team.ID, Name: "from elsewhere", Color: "red"})
+	})
+	pagestest.Eval[any](c.Browser, `void (window.before = [...document.querySelectorAll("tr")].find(r => r.textContent.includes("VIP")).querySelector("button")).focus()`)
+	c.row("from elsewhere")
+	c.is.True(pagestest.Eval[bool](c.Browser, `document.activeElement === window.before`))
+
+	c.edit("VIP", "Edit")
+	c.Fill("textbox", "Name", "Very important")
+	c.Press(kb.Enter)
+	c.row("Very important")
+	c.edit("Very important", "Delete")
+	c.Find("dialog", "Delete “Very important”?")
+	c.Click("button", "Delete")
+	c.toast("Label deleted")
+	c.WaitFor(`document.querySelectorAll("tbody tr").length === 3`)
+	c.is.Equal(pagestest.Eval[float64](c.Browser, `document.querySelectorAll("main img").length`), 0.0)
+	c.calm("status of 400", "status of 409")
+}
+
+// edit presses a button in the row of something.
+func (c *colleague) edit(row, button string) {
+	c.t.Helper()
+	c.row(row)
+	pagestest.Eval[any](c.Browser, fmt.Sprintf(`void [...[...document.querySelectorAll("tbody tr")].find(r => r.textContent.includes(%q)).querySelectorAll("button")].find(b => b.textContent === %q).click()`, row, button))
+	c.WaitFor(`document.querySelector("dialog[open]") !== null`)
+}
+
+func TestAPersonChangesItsProfile(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t)
+	c := s.console(t, storage.RoleAgent)
+	other := s.browser()
+	c.is.Equal(other.signIn("agent@example.com", goodPassword).status, 303)
+	c.open("settings/profile", "Profile")
+	c.row("Chrome on Linux", "this browser")
+	c.shoot("profile")
+
+	c.Fill("textbox", "Name", "Mira K.")
+	c.Click("button", "Save")
+	c.toast("Saved")
+	c.is.Equal(c.Find("button", "Account").Description, "Mira K. Acme") // at once
+
+	c.Fill("textbox", "Current password", "wrong password")
+	c.Fill("textbox", "New password", "a new battery staple")
+	c.Click("button", "Change password")
+	c.WaitFor(`document.querySelector("[name=current_password]").ariaInvalid === "true"`)
+	c.is.Equal(c.Find("textbox", "Current password").Description, "Current password is wrong.")
+	c.Fill("textbox", "Current password", goodPassword)
+	c.Fill("textbox", "New password", "short")
+	c.Click("button", "Change password")
+	c.WaitFor(`document.querySelector("[name=password]").ariaInvalid === "true"`)
+	c.Fill("textbox", "New password", "a new battery staple")
+	c.Click("button", "Change password")
+	c.toast("Password changed; other sessions have ended")
+	status, _ := other.me()
+	c.is.Equal(status, 401)
+
+	c.is.Equal(other.signIn("agent@example.com", "a new battery staple").status, 303)
+	c.open("settings/profile?show=sessions", "Profile")
+	c.row("Unknown browser")
+	c.Click("button", "End")
+	c.toast("Session ended")
+	status, _ = other.me()
+	c.is.Equal(status, 401)
+	c.Click("radio", "Dark")
+	c.WaitFor(`document.documentElement.dataset.theme === "dark"`)
+	c.calm("status of 400")
+}
+
+func TestWhoIsSignedOutMeanwhileSignsInAgainAndComesBack(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t)
+	c := s.console(t, storage.RoleAdmin)
+	c.open("settings/keys", "API keys")
+	c.row("active")
+	storagetest.Update(t, s.app.DB, func(tx *storage.Tx) error {
+		u, err := tx.UserBySignIn("admin@example.com")
+		if err == nil {
+			_, err = tx.DeleteUserSessions(u.ID, "")
+		}
+		return err
+	})
+	c.Find("heading", "Sign in") // the page is told, and leaves by itself
+	c.Fill("textbox", "Email", "admin@example.com")
+	c.Fill("textbox", "Password", goodPassword)
+	c.Click("button", "Sign in")
+	c.heading("API keys")
+	c.calm("status of 401")
+}
+
+// hostileTexts are what strangers write.
+var hostileTexts = []string{
+	`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `{{constructor.constructor("alert(1)")()}}`, "\u202eevil\u202c", "á̂̃̄̅", "مرحبا", strings.Repeat("W", 200), "javascript:alert(1)",
+}
+
+func TestNamesOfPeopleAreTextEverywhere(t *testing.T) {
+	pagestest.Parallel(t)
+	is := is.New(t)
+	s := newStage(t)
+	storagetest.Update(t, s.app.DB, func(tx *storage.Tx) error {
+		for _, name := range hostileTexts {
+			u := storage.User{OrganizationID: s.tenant.Organization.ID, TeamID: s.tenant.Team.ID, Name: name, Role: storage.RoleAgent}
+			if err := tx.InsertUser(&u); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	c := s.console(t, storage.RoleAdmin)
+	c.open("settings/people", "People")
+	for _, name := range hostileTexts {
+		c.row(name)
+		c.follow(name)
+		c.heading(name)
+		is.True(strings.Contains(pagestest.Eval[string](c.Browser, `document.title`), regexp.MustCompile(`\s+`).ReplaceAllString(name, " ")))
+		c.Do(chromedp.NavigateBack())
+		c.heading("People")
+	}
+	c.fits()
+	c.shoot("people-hostile")
+	c.calm()
+}
+
+// follow follows the link with a name.
+func (c *colleague) follow(name string) {
+	c.t.Helper()
+	pagestest.Eval[any](c.Browser, fmt.Sprintf(`void [...document.querySelectorAll("tbody a")].find(a => a.textContent === %q).click()`, name))
+}
+
+func TestQuickRepliesAreMadeChangedAndDeleted(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t)
+	c := s.console(t, storage.RoleAgent)
+	c.open("settings/quick-replies", "Quick replies")
+	c.Find("heading", "No quick replies yet")
+	c.Click("button", "New quick reply")
+	c.Find("dialog", "New quick reply")
+	c.Fill("textbox", "Shortcut", "Not One")
+	c.Fill("textbox", "Text", "Hello {{name}},\nwe are open from 9 to 5. <b>\u202e")
+	c.Click("button", "Save")
+	c.WaitFor(`document.querySelector("dialog [name=shortcut]").ariaInvalid === "true"`)
+	c.is.True(strings.Contains(c.Find("textbox", "Shortcut").Description, "Shortcut must"))
+	c.Fill("textbox", "Shortcut", "hours")
+	c.shoot("quick-reply-new")
+	c.Click("button", "Save")
+	c.toast("Saved")
+	c.row("/hours", "Hello {{name}},\nwe are open from 9 to 5. <b>\u202e")
+	c.shoot("quick-replies")
+	c.edit("/hours", "Edit")
+	c.Fill("textbox", "Text", "Closed.")
+	c.Click("button", "Save")
+	c.row("/hours", "Closed.")
+	c.edit("/hours", "Delete")
+	c.Find("dialog", "Delete /hours?")
+	c.Click("button", "Delete")
+	c.toast("Quick reply deleted")
+	c.Find("heading", "No quick replies yet")
+	c.fits()
+	c.calm("status of 400")
+}

@@ -1,0 +1,294 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"confab/app/pages/pagestest"
+	"confab/storage"
+	"confab/storage/storagetest"
+)
+
+// markup is a text that must stay one.
+const markup = `<img src=x onerror="document.title='owned'">`
+
+// reconnects lets the page lose the server and find it again: then it reads all anew.
+func (c *colleague) reconnects() {
+	c.t.Helper()
+	pagestest.Eval[any](c.Browser, `void (dispatchEvent(new Event("offline")), dispatchEvent(new Event("online")))`)
+}
+
+// shows waits until the page shows a text.
+func (c *colleague) shows(text string) {
+	c.t.Helper()
+	c.WaitFor(fmt.Sprintf(`document.body.innerText.includes(%q)`, text))
+}
+
+// previews waits until the preview of a template shows a text.
+func (c *colleague) previews(text string) {
+	c.t.Helper()
+	c.Find("group", "Preview")
+	c.WaitFor(fmt.Sprintf(`document.querySelector(".preview").innerText.includes(%q)`, text))
+}
+
+// unharmed checks that nothing that was written became anything but text.
+func (c *colleague) unharmed() {
+	c.t.Helper()
+	c.is.Equal(pagestest.Eval[float64](c.Browser, `document.querySelectorAll("main img, main script, dialog img").length`), 0.0)
+	c.is.True(pagestest.Eval[string](c.Browser, `document.title`) != "owned")
+}
+
+func TestATemplateIsMadeReviewedAndRepaired(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t)
+	number := s.connect()
+	s.play("PATCH", "/_sim/settings", `{"template_review_ms":3600000}`)
+	c := s.console(t, storage.RoleAdmin)
+	c.open("templates", "Templates")
+	c.Find("heading", "No templates yet")
+	c.shoot("templates-none")
+
+	// The rules are said while one writes.
+	c.Click("button", "New template")
+	c.heading("New template")
+	c.Fill("textbox", "Name", "Order Shipped")
+	c.shows("Small letters, digits and _ only")
+	c.Fill("textbox", "Name", "order_shipped")
+	c.Fill("textbox", "Text", "{{1}} is on its way")
+	c.shows("A variable must not be the first or the last thing")
+	c.Fill("textbox", "Text", "Hello {{1}}, your order *{{3}}* is on its way.")
+	c.shows("without gaps")
+	c.Fill("textbox", "Text", "Hello {{1}}, your order *{{2}}* is on its way.")
+	c.Click("button", "Save")
+	c.shows("Give an example for {{1}}.")
+	c.shoot("template-rules")
+	c.Fill("textbox", "Example for {{1}}", "Ana")
+	c.Fill("textbox", "Example for {{2}}", markup)
+	c.previews("Hello Ana, your order " + markup + " is on its way.")
+	c.Fill("textbox", "Footer", "Bakery Nord")
+	c.Click("button", "Add button")
+	c.Click("menuitem", "Link")
+	c.Fill("textbox", "Button text", "Track it")
+	c.Fill("textbox", "Link", "https://example.com/t/{{1}}")
+	c.Fill("textbox", "Example of the whole link", "https://example.com/t/42")
+	c.previews("Track it")
+	c.fits()
+	c.shoot("template-new")
+	c.unharmed()
+	c.Click("button", "Save")
+	c.toast("Submitted for review")
+	c.heading("order_shipped")
+	c.shows("The provider reviews it.")
+	c.Gone("link", "Edit")
+
+	// The verdict shows by itself, with its reason and what helps.
+	var made struct {
+		Data struct {
+			ID     string `json:"id"`
+			Theirs string `json:"provider_template_id"`
+		}
+	}
+	s.read("/"+number+"/templates/order_shipped", &made)
+	c.is.Equal(c.at(), "templates/"+made.Data.ID)
+	s.play("POST", "/_sim/templates/"+made.Data.Theirs+"/review", `{"status":"REJECTED","reason":"INVALID_FORMAT"}`)
+	s.becomes("/"+number+"/templates/order_shipped", "status", "rejected")
+	c.reconnects()
+	c.shows("Something in its form is wrong. INVALID_FORMAT")
+	c.shows("What usually helps: number variables from 1")
+	c.previews("Hello Ana")
+	c.shoot("template-rejected")
+	c.fits()
+
+	// It is repaired and submitted again.
+	c.Click("link", "Edit")
+	c.heading("Edit order_shipped")
+	c.is.Equal(pagestest.Eval[string](c.Browser, `document.querySelector("textarea").value`), "Hello {{1}}, your order *{{2}}* is on its way.")
+	c.Fill("textbox", "Text", "Hello {{1}}, order {{2}} left our house.")
+	c.previews("Hello Ana, order")
+	c.shoot("template-edit")
+	c.Click("button", "Save")
+	c.heading("order_shipped")
+	s.play("POST", "/_sim/templates/"+made.Data.Theirs+"/review", `{"status":"APPROVED"}`)
+	s.becomes("/"+number+"/templates/order_shipped", "status", "approved")
+	c.reconnects()
+	c.Find("button", "New broadcast")
+	c.shows("approved")
+
+	c.Click("button", "Delete")
+	c.Find("dialog", "Delete “order_shipped”?")
+	c.Click("button", "Delete")
+	c.toast("Template deleted")
+	c.heading("Templates")
+	c.Find("heading", "No templates yet")
+	c.calm("status of 400", "status of 404") // it was read again when it was gone
+}
+
+func TestTemplatesAreSyncedAndFiltered(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t)
+	number := s.connect()
+	s.atProvider(number, `{"name":"welcome","language":"en_US","category":"UTILITY","components":[{"type":"BODY","text":"Welcome here."}]}`)
+	c := s.console(t, storage.RoleAdmin)
+	c.open("templates", "Templates")
+	c.Click("button", "Sync")
+	c.toast("Synced: 1 new, 0 changed, 0 gone")
+	c.row("welcome", "en_US", "utility")
+	card := func(name string) string {
+		return `{"components":[{"type":"HEADER","format":"IMAGE"},{"type":"BODY","text":"` + name + `"},{"type":"BUTTONS","buttons":[{"type":"QUICK_REPLY","text":"Ja"}]}]}`
+	}
+	s.storeTemplate(number, storage.Template{Name: "offer", Language: "de", Status: storage.TemplateApproved, Category: "MARKETING", Content: "Ein Angebot.",
+		Components: storage.JSON(`[{"type":"BODY","text":"Ein Angebot."},{"type":"CAROUSEL","cards":[` + card("Brot") + "," + card("Kuchen") + `]}]`)})
+	c.reconnects()
+	c.row("offer", "de", "marketing")
+	c.shoot("templates")
+	c.fits()
+
+	c.pick("Language", "de")
+	c.WaitFor(`document.querySelectorAll("tbody tr").length === 1`)
+	c.row("offer")
+	c.is.Equal(c.at(), "templates?language=de")
+	c.pick("Category", "utility")
+	c.shows("No template is like this.")
+	c.pick("Language", "All")
+	c.row("welcome")
+	c.pick("Status", "rejected")
+	c.shows("No template is like this.")
+	c.pick("Category", "All")
+	c.pick("Status", "All")
+
+	c.Click("link", "offer")
+	c.heading("offer")
+	c.previews("Kuchen")
+	c.Find("group", "Cards")
+	c.shoot("template-carousel")
+	c.fits()
+	c.open("templates/tmpl_01JQ0Z8M4T9V2X3W5Y6A7B8C9D", "This is not here")
+	c.calm("status of 404")
+
+	// Agents read them, and change nothing.
+	agent := s.console(t, storage.RoleAgent)
+	agent.open("templates", "Templates")
+	agent.row("welcome")
+	agent.Gone("button", "Sync")
+	agent.Gone("button", "New template")
+	agent.Click("link", "welcome")
+	agent.heading("welcome")
+	agent.Gone("button", "Delete")
+	agent.Gone("link", "Edit")
+	agent.calm()
+}
+
+func TestWhatTheProviderHoldsIsTextEverywhere(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t)
+	number := s.connect()
+	all := strings.Join(hostileTexts, "\n")
+	part := func(kind, more string) string {
+		return fmt.Sprintf(`{"type":%q,"text":%s%s}`, kind, quoted(all), more)
+	}
+	id := s.storeTemplate(number, storage.Template{Name: "hostile", Language: "en", Status: storage.TemplateRejected, Category: "MARKETING", Content: all, Reason: hostileTexts[1],
+		Components: storage.JSON("[" + part("HEADER", `,"format":"TEXT"`) + "," + part("BODY", "") + "," + part("FOOTER", "") +
+			`,{"type":"BUTTONS","buttons":[{"type":"URL","url":"javascript:alert(1)","text":` + quoted(all) + `},{"type":"STRANGE"},{"type":"QUICK_REPLY","text":"a"},{"type":"QUICK_REPLY","text":"b"}]}]`)})
+	c := s.console(t, storage.RoleAdmin)
+	c.open("templates", "Templates")
+	c.row("hostile", "<script>alert(1)</script>")
+	c.unharmed()
+	c.open("templates/"+id, "hostile")
+	for _, text := range hostileTexts {
+		c.is.Equal(pagestest.Eval[float64](c.Browser, fmt.Sprintf(`document.querySelector(".preview").textContent.split(%s).length`, quoted(text))), 5.0) // in all four parts
+	}
+	c.shows("The provider does not accept it.")
+	c.unharmed()
+	c.fits()
+	c.open("templates/"+id+"?edit=1", "Edit hostile")
+	c.unharmed()
+	c.calm()
+}
+
+// quoted writes a text as JSON, and as JavaScript.
+func quoted(text string) string {
+	b, err := json.Marshal(text)
+	if err != nil {
+		panic(err) // never for a text
+	}
+	return string(b)
+}
+
+func TestACarouselIsBuilt(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t)
+	s.connect()
+	c := s.console(t, storage.RoleAdmin)
+	c.open("templates/new", "New template")
+	c.Gone("button", "Add card")
+	c.Fill("textbox", "Name", "spring")
+	c.Click("radio", "Marketing Offers, news, invitations. People can stop these.")
+	c.Fill("textbox", "Text", "What is new this spring:")
+	c.Click("button", "Add card")
+	c.shows("A carousel has 2 to 10 cards.")
+	c.Click("button", "Add card")
+	c.Find("group", "Card 2")
+	for i, name := range []string{"Brot", "Kuchen"} {
+		within := fmt.Sprintf(`document.querySelectorAll("fieldset.group")[%d]`, i)
+		pagestest.Eval[any](c.Browser, within+`.querySelector("[type=url]").focus()`)
+		c.Press("https://example.com/" + name + ".png")
+		pagestest.Eval[any](c.Browser, within+`.querySelector("[name$=-text]").focus()`)
+		c.Press(name)
+	}
+	c.Click("button", "Add button to the cards")
+	c.Click("menuitem", "Link")
+	c.WaitFor(`document.querySelectorAll("fieldset.group fieldset.group").length === 2`) // one for each card
+	c.previews("Kuchen")
+	c.is.Equal(pagestest.Eval[string](c.Browser, `document.querySelector("fieldset.group [name$=-text]").value`), "Brot")
+	c.shoot("template-carousel-new")
+	c.fits()
+	c.calm()
+}
+
+// pick picks an entry of a combobox.
+func (c *colleague) pick(name, entry string) {
+	c.t.Helper()
+	c.Focus("combobox", name)
+	pagestest.Eval[any](c.Browser, fmt.Sprintf(`(s => { s.value = [...s.options].find(o => o.textContent === %q).value; s.dispatchEvent(new Event("change", { bubbles: true })); })(document.activeElement)`, entry))
+}
+
+// atProvider makes a template at the provider that nobody here knows of.
+func (s *stage) atProvider(number, body string) {
+	s.t.Helper()
+	for _, n := range s.sim.Numbers() {
+		if n.PhoneNumberID != number {
+			continue
+		}
+		req, err := http.NewRequest("POST", s.simURL+"/"+n.WABAID+"/message_templates", strings.NewReader(body))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+s.sim.Credentials().AccessToken)
+		req.Header.Set("Content-Type", "application/json")
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		res.Body.Close()
+		if res.StatusCode != 200 {
+			s.t.Fatal(res.Status)
+		}
+	}
+}
+
+// storeTemplate stores a template of a number.
+func (s *stage) storeTemplate(number string, one storage.Template) string {
+	s.t.Helper()
+	storagetest.Update(s.t, s.app.DB, func(tx *storage.Tx) error {
+		a, err := tx.AccountByNumber(number)
+		if err != nil {
+			return err
+		}
+		one.AccountID, one.ParameterFormat = a.ID, "POSITIONAL"
+		return tx.InsertTemplate(&one)
+	})
+	return one.ID
+}

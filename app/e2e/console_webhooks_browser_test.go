@@ -1,0 +1,422 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os/exec"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"confab/app/config"
+	"confab/app/pages/pagestest"
+	"confab/jobs/webhook"
+	"confab/storage"
+)
+
+// hook makes a webhook, and returns its id and its secret.
+func (s *stage) hook(url string, events ...string) (id, secret string) {
+	s.t.Helper()
+	if events == nil {
+		events = []string{"*"}
+	}
+	made := s.call("POST", s.app.URL()+"/v1/webhook_subscriptions", fmt.Sprintf(`{"url":%q,"events":%s}`, url, jsStrings(events)))
+	return made["id"].(string), made["initial_secret"].(string)
+}
+
+// text waits until the page shows a text.
+func (c *colleague) text(text string) {
+	c.t.Helper()
+	c.WaitFor(fmt.Sprintf(`document.querySelector("main").textContent.includes(%q)`, text))
+}
+
+// choose chooses an option of a combobox, as a person does with the keyboard.
+func (c *colleague) choose(name, value string) {
+	c.t.Helper()
+	c.Focus("combobox", name)
+	pagestest.Eval[any](c.Browser, fmt.Sprintf(`void (e => { e.value = %q; e.dispatchEvent(new Event("change", {bubbles: true})); })(document.activeElement)`, value))
+}
+
+func TestAnAdminMakesAndKeepsAWebhook(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t, reachable)
+	r := newReceiver(t, nil)
+	c := s.console(t, storage.RoleAdmin)
+	c.Click("link", "Webhooks")
+	c.Find("heading", "No webhooks yet")
+	c.shoot("webhooks-none")
+	c.Click("button", "New webhook")
+	c.Find("dialog", "New webhook")
+	c.shoot("webhook-new")
+	c.Press(kb.Enter)
+	c.is.Equal(c.Find("textbox", "URL").Properties["invalid"], "true")
+	c.Fill("textbox", "URL", "ftp://nothing")
+	c.Fill("textbox", "Headers", "no colon")
+	c.Click("button", "Save")
+	c.WaitFor(`document.querySelector("dialog textarea").ariaInvalid === "true"`)
+	c.Fill("textbox", "Headers", "X-Shop: nord\nAuthorization: Bearer abc")
+	c.Click("button", "Save")
+	c.WaitFor(`document.querySelector("dialog input[name=url]").ariaInvalid === "true"`)
+	c.is.True(strings.Contains(c.Find("textbox", "URL").Description, "URL must"))
+	c.Fill("textbox", "URL", r.URL+"/hooks")
+	c.Fill("textbox", "Description", "shop <b>\u202e")
+	c.Click("button", "Save")
+	c.Find("button", "Copy secret")
+	c.shoot("webhook-secret")
+	secret := c.shown()[0]
+	c.is.True(strings.HasPrefix(secret, webhook.SecretPrefix))
+	c.Click("button", "Done")
+	c.row(r.URL+"/hooks", "shop <b>\u202e", "active")
+	c.keepsNowhere(secret)
+	c.fits()
+
+	c.Click("link", r.URL+"/hooks")
+	c.heading(r.URL + "/hooks")
+	c.Find("heading", "Nothing was sent yet")
+	c.Click("button", "Send test event")
+	c.Find("dialog", "Send test event")
+	c.WaitFor(`document.querySelector("dialog textarea").value.includes("wamid.sample")`)
+	c.shoot("webhook-test")
+	c.Click("button", "Send test event")
+	c.heading("message.received")
+	came := r.next()
+	c.is.NoErr(webhook.Verify(came.header.Get("X-Svc-Signature"), came.body, time.Now(), secret))
+	c.is.Equal(came.header.Get("X-Shop"), "nord")
+
+	// Both secrets sign until the old one is revoked.
+	c.Do(chromedp.NavigateBack())
+	c.heading(r.URL + "/hooks")
+	c.row("message.received", "delivered", "200")
+	c.Click("button", "Rotate secret")
+	c.Find("dialog", "Rotate secret")
+	c.Click("button", "Rotate")
+	c.Find("button", "Copy secret")
+	second := c.shown()[0]
+	c.Click("button", "Done")
+	c.WaitFor(`document.querySelectorAll("[aria-label=Secrets] tbody tr").length === 2`)
+	c.shoot("webhook")
+	id := strings.TrimPrefix(c.at(), "webhooks/")
+	s.call("POST", s.app.URL()+"/v1/webhook_subscriptions/"+id+"/test", `{}`)
+	came = r.next()
+	for _, one := range []string{secret, second} {
+		c.is.NoErr(webhook.Verify(came.header.Get("X-Svc-Signature"), came.body, time.Now(), one))
+	}
+	revoke := `void document.querySelector("[aria-label=Secrets] tbody button").click()`
+	pagestest.Eval[any](c.Browser, revoke)
+	c.Find("dialog", "Revoke this secret?")
+	c.Click("button", "Revoke")
+	c.toast("Secret revoked")
+	c.WaitFor(`document.querySelectorAll("[aria-label=Secrets] tbody tr").length === 1`)
+	pagestest.Eval[any](c.Browser, revoke)
+	c.Click("button", "Revoke")
+	c.WaitFor(`document.querySelector("dialog [role=alert]")?.textContent.includes("only signing secret")`) // the last one stays
+	c.Click("button", "Cancel")
+
+	c.Click("button", "More")
+	c.Click("menuitem", "Pause")
+	c.text("Paused: deliveries wait")
+	c.Click("button", "Resume")
+	c.toast("It is active")
+	c.Click("button", "Edit")
+	c.Click("checkbox", "All, also future ones")
+	c.Click("checkbox", "contact.created")
+	c.Click("button", "Save")
+	c.toast("Saved")
+	c.is.Equal(s.call("GET", s.app.URL()+"/v1/webhook_subscriptions/"+id, "")["events"], []any{"contact.created"})
+	c.is.Equal(s.call("GET", s.app.URL()+"/v1/webhook_subscriptions/"+id, "")["custom_headers"], map[string]any{"X-Shop": "nord", "Authorization": "Bearer abc"})
+	c.Click("button", "More")
+	c.Click("menuitem", "Delete")
+	c.Find("dialog", "Delete this webhook?")
+	c.Click("button", "Delete")
+	c.heading("Webhooks")
+	c.Find("heading", "No webhooks yet")
+	c.open("webhooks/"+id, "This is not here")
+	c.calm("status of 400", "status of 404", "status of 422")
+}
+
+// lateSample lets the sample of the first type come behind that of the next.
+const lateSample = `void (fetch => {
+	const next = Promise.withResolvers();
+	let asked = 0;
+	window.fetch = async (...call) => {
+		const answer = await fetch(...call);
+		if (!String(call[0]).includes("event_sample")) return answer;
+		if (++asked === 2) setTimeout(next.resolve, 50);
+		else await next.promise.then(() => setTimeout(() => window.lateSampleCame = true, 50));
+		return answer;
+	};
+})(window.fetch)`
+
+func TestADeliveryShowsHowItWasSigned(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t, reachable)
+	r := newReceiver(t, nil)
+	id, secret := s.hook(r.URL + "/it's")
+	c := s.console(t, storage.RoleAdmin)
+	c.open("webhooks/"+id, r.URL+"/it's")
+	pagestest.Eval[any](c.Browser, lateSample)
+	c.Click("button", "Send test event")
+	c.choose("Type", "contact.created")
+	c.WaitFor(`window.lateSampleCame && document.querySelector("dialog textarea").value.includes("contact.created")`)
+	c.Fill("textbox", "Sample", `{"it's": ["<b>mine</b>", 1.50`)
+	c.Click("button", "Send test event")
+	c.WaitFor(`document.querySelector("dialog textarea").ariaInvalid === "true"`)
+	c.Fill("textbox", "Sample", `{"it's": ["<b>mine</b>", "ümlaut"]}`)
+	c.Click("button", "Send test event")
+	c.heading("contact.created")
+	came := r.next()
+	c.is.Equal(string(came.body), `{"it's":["<b>mine</b>","ümlaut"]}`)
+	c.Do(chromedp.Reload())
+	c.heading("contact.created")
+	c.text("The endpoint took it with 200")
+	c.row("1", "200")
+	c.text("<b>mine</b>")
+	for _, name := range []string{"X-Svc-Signature", "Webhook-Signature", "X-Svc-Delivery-Id", "Webhook-Id"} {
+		c.text(came.header.Get(name)) // as it was sent
+	}
+
+	c.Fill("textbox", "Signing secret", "whsec_wrong")
+	c.Click("button", "Compute")
+	c.text("does not match This secret did not sign it")
+	c.Fill("textbox", "Signing secret", secret)
+	c.Click("button", "Compute")
+	c.text("matches This secret signed the delivery.")
+	c.shoot("delivery")
+	c.fits()
+
+	// The command says the same to the endpoint once more.
+	pagestest.Eval[any](c.Browser, `void (navigator.clipboard.writeText = () => Promise.reject(new Error("no")))`)
+	c.Click("button", "Copy as curl")
+	c.Find("dialog", "Copy as curl")
+	c.shoot("delivery-curl")
+	if _, err := exec.LookPath("curl"); err == nil {
+		c.is.NoErr(exec.Command("sh", "-c", c.shown()[0]).Run())
+		again := r.next()
+		c.is.Equal(again.body, came.body)
+		c.is.Equal(again.header.Get("X-Svc-Signature"), came.header.Get("X-Svc-Signature"))
+	}
+	c.Press(kb.Escape)
+	c.Gone("dialog", "Copy as curl")
+
+	first := c.at()
+	c.Click("button", "Replay")
+	c.toast("Replayed: this is the new delivery")
+	c.WaitFor(`!location.pathname.endsWith("` + first + `")`)
+	c.is.Equal(r.next().body, came.body)
+	replay := strings.TrimPrefix(c.at(), "deliveries/")
+	c.text("The endpoint took it with 200")                   // after which the link stays where it is
+	c.Click("link", strings.TrimPrefix(first, "deliveries/")) // which it repeats
+	c.WaitFor(`location.pathname.endsWith("` + first + `")`)
+	c.text("It was replayed as " + replay)
+	c.open("deliveries/wbd_01JQ0Z8M4T9V2X3W5Y6A7B8C9D", "This is not here")
+	c.calm("status of 404")
+}
+
+// hostileAnswer is a megabyte of what an endpoint should not answer.
+var hostileAnswer = "<script>alert(1)</script><h1>\u202eOwned</h1>" + strings.Repeat("<img src=x onerror=alert(1)>", 1<<15)
+
+func TestAnAdminRepairsAnEndpointThatAnswered500(t *testing.T) {
+	pagestest.Parallel(t)
+	var well atomic.Bool
+	r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
+		if !well.Load() {
+			w.WriteHeader(500)
+			w.Write([]byte(hostileAnswer))
+		}
+	})
+	s := newStage(t, reachable, func(c *config.Config) {
+		c.Webhooks.RetrySchedule, c.Webhooks.DisableAfterFailures, c.Webhooks.DisableMinAge = nil, 3, 0
+	})
+	id, _ := s.hook(r.URL + "/wrong")
+	path := s.app.URL() + "/v1/webhook_subscriptions/" + id
+	for range 3 {
+		s.call("POST", path+"/test", `{"event_type":"message.sent"}`)
+	}
+	if !until(func() bool { return s.call("GET", path, "")["status"] == "disabled" }) {
+		t.Fatal("it was not disabled")
+	}
+
+	c := s.console(t, storage.RoleAdmin)
+	c.Click("link", "Settings")
+	c.Click("link", "Health")
+	c.heading("Health")
+	c.text("disabled")
+	c.Click("link", r.URL+"/wrong")
+	c.heading(r.URL + "/wrong")
+	c.text("Too many attempts failed in a row")
+	c.WaitFor(`document.querySelectorAll("[aria-label=Deliveries] tbody tr").length === 3`)
+	c.row("message.sent", "dead", "500")
+	c.shoot("webhook-disabled")
+	pagestest.Eval[any](c.Browser, `void document.querySelector("[aria-label=Deliveries] tbody a").click()`)
+	c.heading("message.sent")
+	c.text("The endpoint answered 500 Internal Server Error. It was given up.")
+	c.text(`<script>alert(1)</script><h1>`)
+	c.shoot("delivery-dead")
+	c.fits()
+	c.is.Equal(pagestest.Eval[float64](c.Browser, `document.querySelectorAll("main img, main script").length`), 0.0)
+	c.Click("button", "Replay")
+	c.WaitFor(`document.querySelector(".toast.bad") !== null`) // it is disabled
+
+	well.Store(true)
+	c.Do(chromedp.NavigateBack())
+	c.Click("button", "Edit")
+	c.Click("button", "Cancel") // which changes nothing
+	c.Gone("dialog", "Edit webhook")
+	c.heading(r.URL + "/wrong")
+	c.Click("button", "Edit")
+	c.Fill("textbox", "URL", r.URL+"/right")
+	c.Click("button", "Save and enable")
+	c.heading(r.URL + "/right")
+	before := len(r.all())
+	c.Click("button", "Replay many")
+	c.Find("dialog", "Replay many")
+	c.WaitFor(`document.querySelector("dialog").textContent.includes("3 dead deliveries go out again")`)
+	c.shoot("replay")
+	c.Click("button", "Replay 3")
+	c.WaitFor(`document.querySelector("dialog [role=status]")?.textContent === "3 replayed: 3 taken, 0 failed, 0 on their way."`)
+	c.shoot("replayed")
+	c.Click("button", "Done")
+	c.is.Equal(len(r.all())-before, 3)
+	c.WaitFor(`document.querySelectorAll("[aria-label=Deliveries] tbody .chip.good").length === 3`)
+	c.Click("button", "Replay many")
+	c.WaitFor(`document.querySelector("dialog").textContent.includes("nothing to replay")`)
+	c.Press(kb.Escape)
+	c.open("settings/health", "Health")
+	c.text("All numbers and webhooks are well.")
+	c.calm("status of 409")
+}
+
+func TestDeliveriesAreFilteredByTheirAddress(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t, reachable, func(c *config.Config) { c.Webhooks.RetrySchedule = []time.Duration{time.Hour} })
+	var fails atomic.Bool
+	r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
+		if fails.Load() {
+			w.WriteHeader(503)
+		}
+	})
+	id, _ := s.hook(r.URL)
+	test := func(kind string) map[string]any {
+		return s.call("POST", s.app.URL()+"/v1/webhook_subscriptions/"+id+"/test", `{"event_type":"`+kind+`"}`)
+	}
+	for range 30 {
+		test("message.sent")
+		r.next()
+	}
+	c := s.console(t, storage.RoleAdmin)
+	c.open("webhooks/"+id, r.URL)
+	c.WaitFor(`document.querySelectorAll("[aria-label=Deliveries] tbody .chip.good").length === 25`) // the last are answered
+	fails.Store(true)
+	failed := test("contact.updated")
+	r.next()
+
+	rows := `document.querySelectorAll("[aria-label=Deliveries] tbody tr").length`
+	c.open("webhooks/"+id, r.URL)
+	c.WaitFor(rows + ` === 25`)
+	c.Click("button", "Show more")
+	c.WaitFor(rows + ` === 31`)
+	c.text("Attempts that failed since the last one that was taken: 1")
+
+	// What is being read stays where it is, until one asks for what is new.
+	pagestest.Eval[any](c.Browser, `void (document.querySelector("main").scrollTop = 300)`)
+	newest := test("contact.created")["id"].(string)
+	r.next()
+	c.reconnects()
+	c.Click("button", "1 new")
+	c.row(newest, "contact.created")
+	c.WaitFor(rows + ` === 32`)
+	c.choose("Status", "failed")
+	c.WaitFor(rows + ` === 2`)
+	c.row(failed["id"].(string), "contact.updated", "retrying", "503")
+	c.is.Equal(c.at(), "webhooks/"+id+"?status=failed")
+	c.choose("Status", "")
+	c.choose("Type", "message.sent")
+	c.choose("Time", "1")
+	c.WaitFor(rows + ` === 25`)
+	c.Do(chromedp.Reload()) // a link sent to a colleague shows the same
+	c.WaitFor(rows + ` === 25`)
+	c.is.Equal(c.Find("combobox", "Type").Value, "message.sent")
+	c.is.Equal(c.Find("combobox", "Time").Value, "Last hour")
+	c.open("webhooks/"+id+"?status=dead", r.URL)
+	c.Find("heading", "Nothing fits")
+	c.open("webhooks/"+id, r.URL)
+	c.Fill("searchbox", "Search deliveries", failed["event_id"].(string))
+	c.Press(kb.Enter)
+	c.WaitFor(rows + ` === 1`)
+	c.Fill("searchbox", "Search deliveries", failed["id"].(string))
+	c.Press(kb.Enter)
+	c.heading("contact.updated")
+
+	// Events are beside them.
+	c.open("webhooks/"+id, r.URL)
+	c.Find("complementary", "Events")
+	c.WaitFor(`document.querySelectorAll("aside.events li").length === 15`)
+	c.fits()
+	c.shoot("webhook-many")
+	c.open("webhooks", "Webhooks")
+	c.row(r.URL, "failing", "93.8%")
+	c.shoot("webhooks")
+	c.calm()
+}
+
+// phoneOf is the phone number of a business number.
+func (s *stage) phoneOf(number string) string {
+	s.t.Helper()
+	var all struct {
+		Data []struct {
+			ID    string `json:"phone_number_id"`
+			Phone string `json:"phone_number"`
+		}
+	}
+	if err := json.Unmarshal(s.exchange("GET", s.app.URL()+"/v1/accounts?status=all", ""), &all); err != nil {
+		s.t.Fatal(err)
+	}
+	for _, one := range all.Data {
+		if one.ID == number {
+			return one.Phone
+		}
+	}
+	s.t.Fatalf("there is no number %s", number)
+	return ""
+}
+
+// What people and endpoints write is text on every screen.
+func TestWhatStrangersWriteAboutWebhooksIsText(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t, reachable, func(c *config.Config) { c.Webhooks.RetrySchedule, c.Webhooks.DisableAfterFailures = nil, 1000 })
+	var said atomic.Value
+	r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(500)
+		fmt.Fprint(w, said.Load())
+	})
+	c := s.console(t, storage.RoleAdmin)
+	for i, text := range hostileTexts {
+		said.Store(text)
+		body, err := json.Marshal(map[string]any{"url": fmt.Sprint(r.URL, "/", i), "events": []string{"*"}, "description": text, "custom_headers": map[string]string{"X-Text": "<b>&\"'"}})
+		c.is.NoErr(err)
+		id := s.call("POST", s.app.URL()+"/v1/webhook_subscriptions", string(body))["id"].(string)
+		d := s.call("POST", s.app.URL()+"/v1/webhook_subscriptions/"+id+"/test", `{}`)["id"].(string)
+		r.next()
+		c.is.True(until(func() bool { return s.call("GET", s.app.URL()+"/v1/webhook_deliveries/"+d, "")["status"] == "dead" }))
+		c.open("webhooks/"+id, fmt.Sprint(r.URL, "/", i))
+		c.text(text)
+		c.open("deliveries/"+d, "message.received")
+		c.text(text)
+		c.text(`<b>&"'`)
+	}
+	c.open("settings/health", "Health")
+	c.text("Attempts that failed since the last one that was taken: 1.")
+	c.fits()
+	c.open("webhooks", "Webhooks")
+	for _, text := range hostileTexts {
+		c.row(text)
+	}
+	c.fits()
+	c.is.Equal(pagestest.Eval[float64](c.Browser, `document.querySelectorAll("main img, main script, main b.evil").length`), 0.0)
+	c.calm()
+}

@@ -1,0 +1,335 @@
+package e2e
+
+import (
+	"flag"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/matryer/is"
+
+	"confab/app/config"
+	"confab/app/pages/pagestest"
+	"confab/storage"
+	"confab/storage/storagetest"
+)
+
+var screenshots = flag.String("screenshots", "", "directory for pictures of each state of the pages")
+
+// onlooker is somebody who opens setup links in a real browser.
+type onlooker struct {
+	*pagestest.Browser
+	t        *testing.T
+	is       *is.I
+	stage    *stage
+	platform string // the site that links lead back to
+}
+
+// welcomeBack is the platform's page.
+var welcomeBack = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	fmt.Fprint(w, "<!doctype html><title>The platform</title><link rel=icon href=data:,><h1>Welcome back</h1>")
+})
+
+func newOnlooker(t *testing.T, s *stage, more ...chromedp.ExecAllocatorOption) *onlooker {
+	t.Helper()
+	b := pagestest.Open(t, more...)
+	platform := httptest.NewServer(welcomeBack)
+	t.Cleanup(platform.Close)
+	b.Do(chromedp.EmulateViewport(1280, 800))
+	return &onlooker{Browser: b, t: t, is: is.New(t), stage: s, platform: platform.URL}
+}
+
+// back is the body of a link that leads to the platform.
+func (o *onlooker) back() string {
+	return fmt.Sprintf(`{"success_redirect_url":%q,"failure_redirect_url":%q}`, o.platform+"/ok?x=1", o.platform+"/failed?x=1")
+}
+
+// returned waits until the visitor is at the platform, and returns with what.
+func (o *onlooker) returned() url.Values {
+	o.t.Helper()
+	o.WaitFor(`document.title === "The platform" && document.readyState === "complete"`)
+	u, err := url.Parse(pagestest.Eval[string](o.Browser, `location.href`))
+	o.is.NoErr(err)
+	o.is.Equal(u.Query().Get("x"), "1")
+	o.is.Equal(pagestest.Eval[string](o.Browser, `document.referrer`), "") // the token is told to nobody
+	return u.Query()
+}
+
+// heading waits for the page with a heading.
+func (o *onlooker) heading(text string) {
+	o.t.Helper()
+	o.WaitFor(fmt.Sprintf(`document.readyState === "complete" && document.querySelector("h1")?.textContent === %q`, text))
+}
+
+// press clicks on what is called so, where it is seen.
+func (o *onlooker) press(name string) {
+	o.t.Helper()
+	found := fmt.Sprintf(`[...document.querySelectorAll("button, a")].find(e => e.textContent.trim() === %q && !e.disabled)`, name)
+	o.WaitFor(found + ` !== undefined`)
+	at := pagestest.Eval[[]float64](o.Browser, `(e => { e.scrollIntoView(); const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })(`+found+`)`)
+	o.Do(chromedp.MouseClickXY(at[0], at[1]))
+}
+
+// calm checks that the browser had nothing against the pages, which asked for
+// nothing of others. That a page is gone, or not there, is no complaint, nor that a session
+// ended while something was read.
+func (o *onlooker) calm(hosts ...string) {
+	o.t.Helper()
+	errors := slices.DeleteFunc(o.Errors(), func(text string) bool {
+		return strings.Contains(text, "status of 401") || strings.Contains(text, "status of 410") || strings.Contains(text, "status of 404") || strings.Contains(text, "status of 422")
+	})
+	for _, text := range errors {
+		o.t.Error(text)
+	}
+	for _, request := range o.Requests() {
+		own := func(host string) bool { return strings.HasPrefix(request, host+"/") }
+		if !slices.ContainsFunc(append(hosts, o.stage.app.URL(), o.platform), own) && !strings.HasPrefix(request, "data:") {
+			o.t.Errorf("the page asked for %s", request)
+		}
+	}
+}
+
+// shoot takes pictures of the page: on a phone and on a desk, in light and dark.
+func (o *onlooker) shoot(name string) {
+	o.t.Helper()
+	if *screenshots == "" && *axeFile == "" {
+		return
+	}
+	for _, device := range []struct {
+		name          string
+		width, height int64
+		scale         float64
+	}{{"phone", 390, 844, 2}, {"desktop", 1280, 800, 1}} {
+		for _, scheme := range []string{"light", "dark"} {
+			o.Do(chromedp.EmulateViewport(device.width, device.height, chromedp.EmulateScale(device.scale)), o.prefers(scheme))
+			keepPicture(o.t, o.Browser, name+"-"+device.name+"-"+scheme)
+		}
+	}
+	o.Do(chromedp.EmulateViewport(1280, 800), o.prefers("light"))
+}
+
+func (o *onlooker) prefers(scheme string) chromedp.Action[chromedp.Void] {
+	return pagestest.Command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+	})
+}
+
+func TestASetupLinkIsCompletedInABrowser(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newSandbox(t)
+	o := newOnlooker(t, s)
+	customer, link := s.invite("Bakery Nord", o.back())
+	o.Visit(link)
+	o.heading("Connect your business number")
+	o.shoot("form")
+	// With nothing but the keyboard.
+	o.Do(chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent("Bakery Nord"), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent("+1 555 078 3881"), chromedp.KeyEvent(kb.Enter))
+	query := o.returned()
+	o.is.Equal(query.Get("status"), "success")
+	o.is.Equal(query.Get("customer_id"), customer)
+	o.is.True(strings.HasPrefix(query.Get("account_id"), "acc_"))
+	o.is.Equal(s.types(), []string{"customer.created", "customer.setup_link.created", "customer.setup_link.consumed", "customer.onboarded"})
+
+	o.Visit(link) // again
+	o.is.Equal(o.returned().Get("reason"), "already_used")
+
+	_, plain := s.invite("Bakery Nord", `{}`)
+	o.Visit(plain)
+	o.press("Connect number")
+	o.heading("Your number is connected")
+	o.shoot("connected")
+	o.Visit(plain)
+	o.heading("This link was used already")
+	o.shoot("used")
+	o.calm()
+}
+
+func TestASetupLinkIsCancelledAndTakenUpAgainInABrowser(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newSandbox(t)
+	o := newOnlooker(t, s)
+	customer, link := s.invite("Bakery", o.back())
+	o.Visit(link)
+	o.press("Cancel")
+	query := o.returned()
+	o.is.Equal(query.Get("reason"), "signup_cancelled")
+	o.is.Equal(query.Get("status"), "failed")
+	o.is.Equal(query.Get("customer_id"), customer)
+	pagestest.Eval[any](o.Browser, `void setTimeout(() => history.back())`) // it leaves the page, and must answer before
+	o.heading("Connect your business number")
+	o.WaitFor(`!document.querySelector("button").disabled`) // also where the browser kept the page
+	o.press("Connect number")
+	o.is.Equal(o.returned().Get("status"), "success")
+
+	_, plain := s.invite("Bakery", `{}`)
+	o.Visit(plain)
+	o.press("Cancel")
+	o.heading("Setup was cancelled")
+	o.shoot("cancelled")
+	o.press("Try again")
+	o.heading("Connect your business number")
+	o.Do(chromedp.SendKeys(chromedp.CSS("#name"), "Bakery Nord"), chromedp.SendKeys(chromedp.CSS("#phone_number"), "call me"))
+	o.press("Connect number")
+	o.WaitFor(`document.querySelector("[role=alert]") !== null`)
+	o.WaitFor(`document.activeElement.id === "phone_number"`) // where the mistake is
+	o.is.Equal(pagestest.Eval[string](o.Browser, `document.querySelector("#name").value`), "Bakery Nord")
+	o.shoot("mistake")
+	s.fault(`{"kind":"error_code","code":133005,"endpoint":"register"}`)
+	pagestest.Eval[any](o.Browser, `void (document.querySelector("#phone_number").value = "")`)
+	o.press("Connect number")
+	o.heading("The number could not be verified")
+	o.shoot("failed")
+	o.press("Try again")
+	o.press("Connect number")
+	o.heading("Your number is connected")
+	o.calm()
+}
+
+func TestALinkThatCannotBeUsedInABrowser(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newSandbox(t)
+	o := newOnlooker(t, s)
+	customer, _ := s.invite("Bakery", `{}`)
+	for _, body := range []string{o.back(), `{}`} {
+		made := s.link(customer, body)
+		storagetest.Exec(t, s.app.Config.DataDir, `UPDATE setup_links SET expires_at = 1 WHERE id = ?`, made["id"])
+		o.Visit(made["setup_url"].(string))
+		if body == `{}` {
+			o.heading("This link has expired")
+			o.shoot("expired")
+		} else {
+			o.is.Equal(o.returned().Get("reason"), "link_expired")
+		}
+	}
+	made := s.link(customer, `{}`)
+	s.call("DELETE", s.app.URL()+"/v1/customers/"+customer+"/setup_links/"+made["id"].(string), "")
+	o.Visit(made["setup_url"].(string))
+	o.heading("This link was withdrawn")
+	o.Visit(made["setup_url"].(string) + "x")
+	o.heading("This link is not valid")
+	o.shoot("unknown")
+	o.calm()
+	o.is.Equal(s.types(), []string{"customer.created", "customer.setup_link.created", "customer.setup_link.created", "customer.setup_link.created", "customer.setup_link.created"})
+}
+
+func TestASetupLinkNeedsNoScripts(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newSandbox(t)
+	o := newOnlooker(t, s)
+	o.Do(pagestest.Command(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}))
+	_, link := s.invite("Bakery", o.back())
+	o.Visit(link)
+	o.press("Connect number")
+	o.is.Equal(o.returned().Get("status"), "success")
+	o.calm()
+}
+
+func TestASetupLinkLeadsToAnIPv6AddressInABrowser(t *testing.T) {
+	pagestest.Parallel(t)
+	listener, err := net.Listen("tcp6", "[::1]:0")
+	if err != nil {
+		t.Skip("there is no IPv6 here:", err)
+	}
+	s := newSandbox(t)
+	o := newOnlooker(t, s)
+	site := &httptest.Server{Listener: listener, Config: &http.Server{Handler: welcomeBack}}
+	site.Start()
+	t.Cleanup(site.Close)
+	o.platform = site.URL
+	for _, press := range []string{"Cancel", "Connect number"} {
+		_, link := s.invite("Bakery", o.back())
+		o.Visit(link)
+		o.press(press)
+		o.is.True(o.returned().Has("status"))
+	}
+	o.calm()
+}
+
+// Browsers hold the form's policy against every step of the way.
+func TestThePlatformMaySendTheVisitorOnInABrowser(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newSandbox(t)
+	o := newOnlooker(t, s)
+	door := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, o.platform+r.URL.RequestURI(), http.StatusFound) // as one does that has visitors log in elsewhere
+	}))
+	t.Cleanup(door.Close)
+	for _, press := range []string{"Cancel", "Connect number"} {
+		_, link := s.invite("Bakery", fmt.Sprintf(`{"success_redirect_url":%q,"failure_redirect_url":%q}`, door.URL+"/ok?x=1", door.URL+"/failed?x=1"))
+		o.Visit(link)
+		o.press(press)
+		o.is.True(o.returned().Has("status"))
+	}
+	o.calm(door.URL)
+}
+
+// A browser tells less of where a form comes from when the page is neither https
+// nor on its own machine, as when a phone opens a sandbox.
+func TestASetupLinkIsCompletedOverPlainHTTPInABrowser(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newSandbox(t, func(c *config.Config) { c.Server.PublicURL = "http://confab.test" })
+	o := newOnlooker(t, s, chromedp.Flag("host-resolver-rules", "MAP confab.test 127.0.0.1"))
+	local := "http://" + s.app.Config.Server.Listen
+	customer := s.call("POST", local+"/v1/customers", `{"name":"Bakery"}`)["id"].(string)
+	link := s.call("POST", local+"/v1/customers/"+customer+"/setup_links", o.back())["setup_url"].(string)
+	_, port, err := net.SplitHostPort(s.app.Config.Server.Listen)
+	o.is.NoErr(err)
+	o.Visit("http://confab.test:" + port + strings.TrimPrefix(link, "http://confab.test"))
+	o.press("Connect number")
+	o.is.Equal(o.returned().Get("status"), "success")
+}
+
+func TestNothingRunsInTheBrowserThatOthersWrote(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newSandbox(t)
+	o := newOnlooker(t, s)
+	evil := `"><script>document.title="owned"</script><img src=x onerror='document.title="owned"'>`
+	storagetest.Exec(t, s.app.Config.DataDir, `UPDATE organizations SET name = ?`, evil)
+	_, link := s.invite(evil, `{}`)
+	o.Visit(link)
+	o.heading("Connect your business number")
+	o.is.Equal(pagestest.Eval[string](o.Browser, `document.querySelectorAll(".party b")[1].textContent`), evil) // shown as it was written
+	o.is.True(strings.HasPrefix(pagestest.Eval[string](o.Browser, `document.title`), "Connect"))
+	o.shoot("evil")
+	o.press("Connect number")
+	o.heading("Your number is connected")
+	o.calm()
+}
+
+func TestASignupUnderWayIsFollowedInABrowser(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newSandbox(t, func(c *config.Config) { c.Provider.Timeout = 8 * time.Second })
+	o := newOnlooker(t, s)
+	_, link := s.invite("Bakery Nord", `{}`)
+	s.fault(`{"kind":"timeout","endpoint":"register"}`) // once: the browser has eight seconds, and a second until the retry
+	answer := make(chan seen, 1)
+	go func() { answer <- ask(t, "POST", link, connecting("", "")) }()
+	o.is.True(until(func() bool { return s.working() > 0 }))
+	o.Visit(link) // in another window meanwhile
+	o.heading("Connecting your number")
+	o.shoot("working")
+	o.heading("This link was used already") // the page has looked again by itself
+	o.is.Equal((<-answer).reason(), "200 Your number is connected")
+	o.calm()
+}
+
+// working counts the signups that are under way.
+func (s *stage) working() (n int) {
+	s.t.Helper()
+	storagetest.View(s.t, s.app.DB, func(rx *storage.Rx) error {
+		all, err := rx.Jobs(storage.JobFilter{Kind: storage.KindOnboard, Limit: 10})
+		n = len(all)
+		return err
+	})
+	return n
+}
