@@ -39,7 +39,7 @@ var allowed = map[string][]string{
 	"app/pages/pagestest":   {"app/tools/rig"},
 	"app/pages/reference":   {"app/theme"},
 	"app/tools/release":     {},
-	"app/tools/rig":         {},
+	"app/tools/rig":         {"jobs/webhook"},
 	"app/tools/rig/rigtest": {"app/cli", "app/tools/rig", "storage/storagetest"},
 	"app/simulator":         {},
 	"app/stream":            {"storage"},

@@ -3,15 +3,14 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"mime/multipart"
-	"net/http"
 	"strconv"
 	"sync/atomic"
 	"time"
 
+	"confab/app/tools/rig"
 	"confab/storage"
 )
 
@@ -170,29 +169,11 @@ func (o *installation) createBroadcast(ctx context.Context, recipients int) (id 
 	}
 	form.Close()
 
-	req, err := http.NewRequestWithContext(ctx, "POST", o.URL()+"/v1/"+o.number+"/broadcasts", &body)
-	if err != nil {
-		return "", err
-	}
-	req.Header.Set("Authorization", "Bearer "+o.key)
-	req.Header.Set("Content-Type", form.FormDataContentType())
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return "", err
-	}
-	defer res.Body.Close()
-
-	var made struct {
-		Data  struct{ ID string }
-		Error json.RawMessage
-	}
-	if err := json.NewDecoder(res.Body).Decode(&made); err != nil {
-		return "", err
-	}
-	if res.StatusCode != http.StatusCreated {
-		return "", fmt.Errorf("a broadcast was answered %s %s", res.Status, made.Error)
-	}
-	return made.Data.ID, nil
+	var made struct{ Data struct{ ID string } }
+	err = o.client().CallContext(ctx, rig.Request{
+		Method: "POST", Path: "/" + o.number + "/broadcasts", Body: body.String(), ContentType: form.FormDataContentType(),
+	}, &made)
+	return made.Data.ID, err
 }
 
 // awaitBroadcast waits until all messages of a broadcast were sent.

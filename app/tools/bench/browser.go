@@ -203,7 +203,7 @@ func (w *window) watchArrivals(write func() error) (waits []time.Duration, err e
 		globalThis.seen = new Map();
 		new MutationObserver(() => requestAnimationFrame(() => setTimeout(() => {
 			for (const a of articles()) {
-				const caused = a.textContent.match(/` + timestampMark + `(\d+)\./)?.[1];
+				const caused = a.textContent.match(/` + rig.TimestampMark + `(\d+)\./)?.[1];
 				if (!caused || before.has(a.id) || seen.has(caused)) continue;
 				seen.set(caused, performance.timeOrigin + performance.now() - Number(caused) / 1e6);
 			}

@@ -140,7 +140,7 @@ func (b *bench) measureDelivery(ctx context.Context, o *installation, connection
 			return 0, err
 		}
 
-		t, err := o.receiver.await(len(l.waits))
+		t, err := o.receiver.Await(len(l.waits))
 		if err != nil {
 			return 0, err
 		}

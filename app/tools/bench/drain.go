@@ -73,7 +73,7 @@ func (o *installation) drain(ctx context.Context, subscription string, cost *met
 	if err := o.setStatus(subscription, "active"); err != nil {
 		return 0, err
 	}
-	if _, err := o.receiver.await(backlog); err != nil {
+	if _, err := o.receiver.Await(backlog); err != nil {
 		return 0, err
 	}
 
@@ -203,7 +203,7 @@ func (o *installation) deliverWithoutDatabase(ctx context.Context, cost *meter) 
 	if n := failed.Load(); n > 0 {
 		return 0, fmt.Errorf("%d bare deliveries failed", n)
 	}
-	if _, err := o.receiver.await(backlog); err != nil {
+	if _, err := o.receiver.Await(backlog); err != nil {
 		return 0, err
 	}
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync/atomic"
 	"time"
+
+	"confab/app/tools/rig"
 )
 
 // pacedRate is how many messages are sent a second: so few that nothing but the other
@@ -66,14 +68,14 @@ func (b *bench) fairness(ctx context.Context) error {
 }
 
 // sendPaced sends messages slowly for a while, and waits for their deliveries.
-func (b *bench) sendPaced(ctx context.Context, o *installation, n *atomic.Int64) (tally, error) {
+func (b *bench) sendPaced(ctx context.Context, o *installation, n *atomic.Int64) (rig.Tally, error) {
 	l, err := runLoad(ctx, o.Address, 1, 3*b.length, 200, func() []byte {
 		time.Sleep(time.Second / pacedRate)
 		return o.message(n.Add(1))
 	})
 	if err != nil {
-		return tally{}, err
+		return rig.Tally{}, err
 	}
 
-	return o.receiver.await(len(l.waits))
+	return o.receiver.Await(len(l.waits))
 }

@@ -1,16 +1,13 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"strconv"
 	"strings"
@@ -123,7 +120,7 @@ func setCallbacks(p *rig.Simulator, c callbacks) error {
 type installation struct {
 	*server
 	provider *rig.Simulator
-	receiver *receiver
+	receiver *rig.Receiver
 	db       *storage.DB // the server's database, to look into it
 }
 
@@ -149,7 +146,7 @@ func (b *bench) startParts(ctx context.Context, o *installation, messages int) (
 	if o.provider, err = b.startProvider(address); err != nil {
 		return h, err
 	}
-	if o.receiver, err = b.startReceiver(); err != nil {
+	if o.receiver, err = b.self.StartReceiver(); err != nil {
 		return h, err
 	}
 
@@ -202,7 +199,7 @@ func (s *server) request(method, path, body string, header ...string) []byte {
 // message returns the nth request to send a message.
 func (s *server) message(n int64) []byte {
 	return s.request("POST", "/"+s.number+"/messages",
-		`{"messaging_product":"chat","to":"`+personPhone(n)+`","type":"text","text":{"body":"`+timestampedText()+`"}}`)
+		`{"messaging_product":"chat","to":"`+personPhone(n)+`","type":"text","text":{"body":"`+rig.TimestampedText()+`"}}`)
 }
 
 // callback returns a signed callback of the provider with the last each messages of
@@ -220,7 +217,7 @@ func (o *installation) callback(n int64, each int) []byte {
 		from := personPhone(i)[1:]
 		fmt.Fprintf(&contacts, `{"profile":{"name":"Person %d"},"wa_id":%q,"user_id":"US.77%s"}`, i%people, from, from)
 		fmt.Fprintf(&messages, `{"from":%q,"from_user_id":"US.77%s","id":"wamid.HBgLMTU1NTAwMDExMTEVAgASGBQz%d",`+
-			`"timestamp":"%d","text":{"body":%q},"type":"text"}`, from, from, i, now, timestampedText())
+			`"timestamp":"%d","text":{"body":%q},"type":"text"}`, from, from, i, now, rig.TimestampedText())
 	}
 
 	body := fmt.Sprintf(`{"object":"whatsapp_business_account","entry":[{"id":%q,"changes":[{"value":{"messaging_product":"whatsapp",`+
@@ -250,28 +247,7 @@ func (o *installation) setStatus(subscription, status string) error {
 
 // call makes one request, which must succeed, and reads its answer unless into is nil.
 func (s *server) call(method, path, body string, into any) error {
-	req, err := http.NewRequest(method, s.URL()+"/v1"+path, bytes.NewBufferString(body))
-	if err != nil {
-		return err
-	}
-	req.Header.Set("Authorization", "Bearer "+s.key)
-
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return err
-	}
-	defer res.Body.Close()
-
-	var text bytes.Buffer
-	if _, err := text.ReadFrom(res.Body); err != nil {
-		return err
-	}
-	if res.StatusCode >= 300 {
-		return fmt.Errorf("%s %s: %d %.300s", method, path, res.StatusCode, text.Bytes())
-	}
-
-	if into == nil {
-		return nil
-	}
-	return json.Unmarshal(text.Bytes(), into)
+	return s.client().Call(method, path, body, into)
 }
+
+func (s *server) client() rig.Client { return rig.Client{Base: s.URL() + "/v1", Key: s.key} }

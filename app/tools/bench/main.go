@@ -88,7 +88,7 @@ func fatal(err error) {
 
 // roles are what this program does in processes of its own: it starts itself with one of
 // these words as the first argument.
-var roles = map[string]func([]string) error{"receive": receive, "ceiling": ceiling, "look": look}
+var roles = map[string]func([]string) error{rig.ReceiveCommand: rig.Receive, "ceiling": ceiling, "look": look}
 
 // part is a group of measurements that share an installation.
 type part struct {

@@ -166,7 +166,7 @@ func (p *peer) prepare() error {
 // record returns a request that creates one record.
 func (p *peer) record() []byte {
 	body := `{"account_id":"1","conversation_id":"cnv_01ABCDEFGHJKMNPQRSTVWXYZ01","contact_id":"ctc_01ABCDEFGHJKMNPQRSTVWXYZ01",` +
-		`"direction":"1","type":"text","status":"queued","to_number":"+15550000001","body":"` + timestampedText() + `"}`
+		`"direction":"1","type":"text","status":"queued","to_number":"+15550000001","body":"` + rig.TimestampedText() + `"}`
 	return fmt.Appendf(nil, "POST /api/collections/messages/records HTTP/1.1\r\nHost: %s\r\nAuthorization: %s\r\n"+
 		"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", p.address, p.token, len(body), body)
 }

@@ -1,11 +1,8 @@
 package rig
 
 import (
-	"bytes"
 	"encoding/json"
-	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"path/filepath"
 )
@@ -63,26 +60,5 @@ func (s *Simulator) Settings() []string {
 // Call makes a request to the control API of the simulator and reads the answer into
 // out, unless that is nil.
 func (s *Simulator) Call(method, path, body string, out any) error {
-	req, err := http.NewRequest(method, s.URL+path, bytes.NewBufferString(body))
-	if err != nil {
-		return err
-	}
-	req.Header.Set("Content-Type", "application/json")
-
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return err
-	}
-	defer res.Body.Close()
-
-	if res.StatusCode != http.StatusOK {
-		text, _ := io.ReadAll(io.LimitReader(res.Body, 1<<10))
-		return fmt.Errorf("%s %s: %d %s", method, path, res.StatusCode, text)
-	}
-
-	if out == nil {
-		_, err = io.Copy(io.Discard, res.Body)
-		return err
-	}
-	return json.NewDecoder(res.Body).Decode(out)
+	return Client{Base: s.URL}.Call(method, path, body, out)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"confab/app/tools/rig"
 	"confab/jobs/errorcode"
 	"confab/storage/storageaudit"
 )
@@ -13,7 +14,7 @@ import (
 func (t *trial) audit() (*report, error) {
 	r := &report{length: t.length, faults: t.faults}
 
-	seen, err := t.receiver.findings()
+	seen, err := t.receiver.Findings()
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +69,7 @@ type row struct {
 const sourceBroadcast = "broadcast"
 
 // audit compares what a tenant was told with what the API lists.
-func (o *tenant) audit(r *report, seen findings) error {
+func (o *tenant) audit(r *report, seen rig.Findings) error {
 	rows := make(map[string]row) // by our id
 	inbound, echoed := make(map[string]int), make(map[string]int)
 

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+
+	"confab/app/tools/rig"
 )
 
 // delivery is a webhook delivery as the API shows it.
@@ -17,11 +19,11 @@ type delivery struct {
 
 // auditEvents compares what happened with what the endpoints received: each endpoint
 // that was subscribed during the whole trial must have accepted every event.
-func (o *tenant) auditEvents(r *report, rows map[string]row, seen findings) error {
-	receipts := make(map[string]map[string]*receipt) // by endpoint and delivery
+func (o *tenant) auditEvents(r *report, rows map[string]row, seen rig.Findings) error {
+	receipts := make(map[string]map[string]*rig.Receipt) // by endpoint and delivery
 	for _, one := range seen.Receipts {
 		if receipts[one.Endpoint] == nil {
-			receipts[one.Endpoint] = make(map[string]*receipt)
+			receipts[one.Endpoint] = make(map[string]*rig.Receipt)
 		}
 		receipts[one.Endpoint][one.Delivery] = one
 	}
@@ -54,7 +56,7 @@ func (o *tenant) auditEvents(r *report, rows map[string]row, seen findings) erro
 }
 
 // takenEvents returns the events that an endpoint answered with 2xx.
-func (o *tenant) takenEvents(r *report, receipts map[string]*receipt) map[string]bool {
+func (o *tenant) takenEvents(r *report, receipts map[string]*rig.Receipt) map[string]bool {
 	events := make(map[string]bool)
 	for _, one := range receipts {
 		if one.Taken > 0 {
@@ -69,7 +71,7 @@ func (o *tenant) takenEvents(r *report, receipts map[string]*receipt) map[string
 }
 
 // auditDeliveries compares the deliveries of a subscription with the receipts.
-func (o *tenant) auditDeliveries(r *report, kind string, receipts map[string]*receipt) error {
+func (o *tenant) auditDeliveries(r *report, kind string, receipts map[string]*rig.Receipt) error {
 	known := make(map[string]bool)
 	err := o.eachItem("/webhook_deliveries?limit=100&subscription_id="+o.hooks[kind], func(item json.RawMessage) error {
 		var d delivery
@@ -101,7 +103,7 @@ func (o *tenant) auditDeliveries(r *report, kind string, receipts map[string]*re
 
 // auditCounts checks the number of events: one for each message sent or received, and
 // one for each status.
-func (o *tenant) auditCounts(r *report, rows map[string]row, receipts map[string]*receipt) {
+func (o *tenant) auditCounts(r *report, rows map[string]row, receipts map[string]*rig.Receipt) {
 	told := make(map[string]map[string]bool) // distinct events by type and event id
 	for _, one := range receipts {
 		key := one.Type + " " + one.EventID

@@ -3,6 +3,8 @@ package main
 import (
 	"encoding/json"
 	"maps"
+
+	"confab/app/tools/rig"
 )
 
 // auditBroadcasts compares the recipients of each broadcast with those that it was made for,
@@ -85,7 +87,7 @@ func (o *tenant) auditRecipients(r *report, b madeBroadcast, rows map[string]row
 }
 
 // auditBroadcastEvents checks that the start of each broadcast was told once, and its end.
-func (o *tenant) auditBroadcastEvents(r *report, receipts map[string]*receipt) {
+func (o *tenant) auditBroadcastEvents(r *report, receipts map[string]*rig.Receipt) {
 	told := make(map[string]map[string]bool)
 	for _, one := range receipts {
 		if told[one.Type] == nil {

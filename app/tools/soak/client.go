@@ -4,24 +4,17 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
-	"strings"
 	"time"
+
+	"confab/app/tools/rig"
 )
 
 // client calls the API for one tenant.
-type client struct {
-	base string
-	key  string
-	http *http.Client
-}
+type client struct{ rig.Client }
 
 func newClient(base, key string) *client {
-	return &client{base: base, key: key, http: &http.Client{
-		Timeout:   5 * time.Second,
-		Transport: &http.Transport{MaxIdleConnsPerHost: 64},
-	}}
+	return &client{rig.Client{Base: base + "/v1", Key: key, Timeout: 5 * time.Second}}
 }
 
 // answer is an answer of the API.
@@ -37,37 +30,16 @@ type answer struct {
 	}
 }
 
-// request is what a client asks for. idempotency and contentType may be "".
-type request struct{ method, path, body, idempotency, contentType string }
-
 // call makes one request; an error means that there was no answer.
-func (c *client) call(ctx context.Context, r request) (a answer, err error) {
-	req, err := http.NewRequestWithContext(ctx, r.method, c.base+"/v1"+r.path, strings.NewReader(r.body))
+func (c *client) call(ctx context.Context, r rig.Request) (a answer, err error) {
+	status, text, err := c.Do(ctx, r)
 	if err != nil {
 		return a, err
 	}
 
-	req.Header.Set("Authorization", "Bearer "+c.key)
-	if r.idempotency != "" {
-		req.Header.Set("Idempotency-Key", r.idempotency)
-	}
-	if r.contentType != "" {
-		req.Header.Set("Content-Type", r.contentType)
-	}
-
-	res, err := c.http.Do(req)
-	if err != nil {
-		return a, err
-	}
-	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body)
-	if err != nil {
-		return a, err
-	}
-
-	a.status = res.StatusCode
+	a.status = status
 	if err := json.Unmarshal(text, &a.body); err != nil {
-		return a, fmt.Errorf("%s %s answered %d %.200q", r.method, r.path, res.StatusCode, text)
+		return a, fmt.Errorf("%s %s answered %d %.200q", r.Method, r.Path, status, text)
 	}
 	return a, nil
 }
@@ -76,11 +48,11 @@ func (c *client) call(ctx context.Context, r request) (a answer, err error) {
 // its disk full. It does not give up when the trial ends, because then nobody would know
 // whether the request was carried out.
 func (c *client) callUntilAnswered(method, path, body, idempotency string) (answer, error) {
-	return c.repeat(request{method: method, path: path, body: body, idempotency: idempotency})
+	return c.repeat(rig.Request{Method: method, Path: path, Body: body, IdempotencyKey: idempotency})
 }
 
 // repeat is callUntilAnswered for any request.
-func (c *client) repeat(r request) (answer, error) {
+func (c *client) repeat(r rig.Request) (answer, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	for {
@@ -88,7 +60,7 @@ func (c *client) repeat(r request) (answer, error) {
 
 		switch {
 		case ctx.Err() != nil:
-			return a, fmt.Errorf("%s %s was never answered: %w", r.method, r.path, err)
+			return a, fmt.Errorf("%s %s was never answered: %w", r.Method, r.Path, err)
 		case err == nil && a.body.Error.Code != "service_unavailable" && a.body.Error.Code != "idempotency_in_progress":
 			return a, nil
 		}

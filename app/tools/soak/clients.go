@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"time"
+
+	"confab/app/tools/rig"
 )
 
 // sleep waits, and returns false if ctx ends first.
@@ -20,7 +22,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 
 // checkOwnership fails if an item of a list belongs to another tenant.
 func (o *tenant) checkOwnership(item json.RawMessage) error {
-	for _, match := range numberPattern.FindAllSubmatch(item, -1) {
+	for _, match := range rig.NumberPattern.FindAllSubmatch(item, -1) {
 		if string(match[1]) != o.number {
 			return fmt.Errorf("%s was shown something of number %s", o.name, match[1])
 		}

@@ -112,12 +112,12 @@ func (c *colleague) await(expression string) error {
 // join opens an invitation and chooses a password.
 func (c *colleague) join(link, name string) error {
 	at := link[strings.Index(link, "/console/"):]
-	return c.enter(c.tenant.base+at, map[string]string{"name": name, "password": password})
+	return c.enter(c.tenant.trial.server.URL()+at, map[string]string{"name": name, "password": password})
 }
 
 // signIn signs in who has joined.
 func (c *colleague) signIn(email string) error {
-	return c.enter(c.tenant.base+"/console/sign-in", map[string]string{"email": email, "password": password})
+	return c.enter(c.tenant.trial.server.URL()+"/console/sign-in", map[string]string{"email": email, "password": password})
 }
 
 // enter fills in a form, and goes to the inbox.
@@ -135,7 +135,7 @@ func (c *colleague) enter(url string, fields map[string]string) error {
 	if err := c.await(`location.pathname.startsWith("/console/inbox")`); err != nil {
 		return err
 	}
-	if err := c.do(chromedp.Navigate(c.tenant.base + "/console/inbox?tab=all")); err != nil {
+	if err := c.do(chromedp.Navigate(c.tenant.trial.server.URL() + "/console/inbox?tab=all")); err != nil {
 		return err
 	}
 	return c.await(`document.querySelector("[aria-label=Conversations]") !== null || document.querySelector("h2, h1") !== null`)

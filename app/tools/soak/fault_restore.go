@@ -65,7 +65,7 @@ func (t *trial) restoreCopy(context.Context, time.Duration) error {
 // checkCopy checks what a copy has of a tenant: every message that was acknowledged before,
 // and no broadcast that goes on.
 func (o *tenant) checkCopy(url string, before map[string]string) error {
-	there := newClient(url, o.key)
+	there := newClient(url, o.Key)
 	err := there.eachItem("/"+o.number+"/messages?limit=100&direction=outbound", func(item json.RawMessage) error {
 		var m row
 		err := json.Unmarshal(item, &m)

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"time"
+
+	"confab/app/tools/rig"
 )
 
 // fault is one thing that goes wrong. It returns when it is over.
@@ -41,12 +43,12 @@ func (t *trial) outsideFaults() []fault {
 		provider("provider answers 500", `{"kind":"http_500","times":10}`),
 		provider("provider hangs up after accepting", `{"kind":"drop_connection","times":10}`),
 		{"endpoint hangs", func(ctx context.Context, length time.Duration) error {
-			return t.disturbEndpoints(ctx, modeHang, length)
+			return t.disturbEndpoints(ctx, rig.ModeHang, length)
 		}},
 		provider("provider times out", `{"kind":"timeout","times":5}`),
 		provider("provider limits the rate", `{"kind":"rate_limit","times":10}`),
 		{"endpoint fails", func(ctx context.Context, length time.Duration) error {
-			return t.disturbEndpoints(ctx, modeFail, length)
+			return t.disturbEndpoints(ctx, rig.ModeFail, length)
 		}},
 		provider("provider's media fail", `{"kind":"http_500","endpoint":"media","times":3}`),
 	}
@@ -184,14 +186,14 @@ func (t *trial) restart(context.Context, time.Duration) error {
 // disturbEndpoints makes one endpoint of each tenant hang or fail for a time.
 func (t *trial) disturbEndpoints(ctx context.Context, mode string, length time.Duration) error {
 	for _, one := range t.tenants {
-		if err := t.receiver.setMode(one.endpointName(hookShaky), mode); err != nil {
+		if err := t.receiver.SetMode(one.endpointName(hookShaky), mode); err != nil {
 			return err
 		}
 	}
 
 	sleep(ctx, length)
 	for _, one := range t.tenants {
-		if err := t.receiver.setMode(one.endpointName(hookShaky), modeRandom); err != nil {
+		if err := t.receiver.SetMode(one.endpointName(hookShaky), rig.ModeRandom); err != nil {
 			return err
 		}
 	}

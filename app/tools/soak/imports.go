@@ -12,6 +12,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"confab/app/tools/rig"
 )
 
 const (
@@ -61,7 +63,9 @@ func (o *tenant) importFile(file string, lines int, key string) error {
 	}
 
 	path := "/" + o.number + "/contact_imports"
-	a, err := o.repeat(request{"POST", path, body.String(), key, form.FormDataContentType()})
+	a, err := o.repeat(rig.Request{
+		Method: "POST", Path: path, Body: body.String(), IdempotencyKey: key, ContentType: form.FormDataContentType(),
+	})
 	if err != nil {
 		return err
 	}
@@ -91,18 +95,14 @@ func (o *tenant) importFile(file string, lines int, key string) error {
 
 // auditImports compares the people of all files with those that are exported.
 func (o *tenant) auditImports(r *report) error {
-	req, err := http.NewRequest(http.MethodGet, o.base+"/v1/"+o.number+"/contacts.csv", nil)
+	export := o.client.Client
+	export.Timeout = 0 // it is long
+	_, text, err := export.Do(context.Background(), rig.Request{Method: "GET", Path: "/" + o.number + "/contacts.csv"})
 	if err != nil {
 		return err
 	}
-	req.Header.Set("Authorization", "Bearer "+o.key)
-	res, err := http.DefaultClient.Do(req) // without a limit of time: it is long
-	if err != nil {
-		return err
-	}
-	defer res.Body.Close()
 
-	sheet := csv.NewReader(res.Body)
+	sheet := csv.NewReader(bytes.NewReader(text))
 	sheet.FieldsPerRecord = -1
 	header, err := sheet.Read()
 	if err != nil || len(header) < 4 || header[0] != "phone_number" || header[3] != "name" {

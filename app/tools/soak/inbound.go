@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+
+	"confab/app/tools/rig"
 )
 
 // receiveMessages keeps letting people write to the tenant, in all ways that there are,
@@ -67,7 +69,7 @@ func (o *tenant) receive(kind string, message map[string]any) error {
 func (o *tenant) inboundContent(random *rand.Rand) (kind string, content any) {
 	switch random.IntN(10) {
 	case 0:
-		return "image", map[string]any{"data": base64.StdEncoding.EncodeToString(picture), "caption": "look"}
+		return "image", map[string]any{"data": base64.StdEncoding.EncodeToString(rig.Picture), "caption": "look"}
 	case 1:
 		return "location", map[string]any{"latitude": 52.5, "longitude": 13.4}
 	case 2:

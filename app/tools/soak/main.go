@@ -88,8 +88,8 @@ func runCommand(args []string) (known bool, err error) {
 	}
 
 	switch args[0] {
-	case receiverCommand:
-		return true, receive(args[1:])
+	case rig.ReceiveCommand:
+		return true, rig.Receive(args[1:])
 	case lockCommand:
 		return true, holdLock(args[1:])
 	}

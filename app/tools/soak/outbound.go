@@ -89,11 +89,11 @@ func (o *tenant) outboundContent(random *rand.Rand) (kind string, content any) {
 
 	switch random.IntN(12) {
 	case 0:
-		return "image", map[string]any{"link": o.trial.receiver.url + "/picture.png", "caption": "a link"}
+		return "image", map[string]any{"link": o.trial.receiver.Picture(), "caption": "a link"}
 	case 1:
 		return "image", map[string]any{"id": o.media, "caption": "from the library"}
 	case 2:
-		return "document", map[string]any{"link": o.trial.receiver.url + "/picture.png", "filename": "picture.png"}
+		return "document", map[string]any{"link": o.trial.receiver.Picture(), "filename": "picture.png"}
 	case 3:
 		return "template", map[string]any{"name": "greeting", "language": "en_US"}
 	case 4:

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"confab/app/tools/rig"
 )
 
 // settleTimeout is how long everything may take to be done: a trial that was longer may
@@ -22,7 +24,7 @@ func (t *trial) settle(ctx context.Context) error {
 	defer cancel()
 
 	for _, one := range t.tenants {
-		if err := t.receiver.setMode(one.endpointName(hookShaky), modeTake); err != nil {
+		if err := t.receiver.SetMode(one.endpointName(hookShaky), rig.ModeTake); err != nil {
 			return err
 		}
 		if err := one.setStatus(one.hooks[hookPaused], "active"); err != nil {

@@ -39,7 +39,7 @@ type trial struct {
 	server     *rig.Server
 	sim        *rig.Simulator
 	distance   *distance // between the two
-	receiver   *receiverProcess
+	receiver   *rig.Receiver
 	tenants    []*tenant
 	colleagues []*colleague
 	disk       *smallDisk // nil where none can be made
@@ -173,7 +173,7 @@ func (t *trial) prepare(context.Context) (err error) {
 	if err := t.startProvider(log); err != nil {
 		return err
 	}
-	if t.receiver, err = startReceiver(t.self); err != nil {
+	if t.receiver, err = t.self.StartReceiver(); err != nil {
 		return err
 	}
 

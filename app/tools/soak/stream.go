@@ -10,6 +10,8 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"time"
+
+	"confab/app/tools/rig"
 )
 
 // streamReader reads the events of a tenant from the first one on. Whenever its connection
@@ -23,7 +25,7 @@ type streamReader struct {
 }
 
 func newStreamReader(c *client) *streamReader {
-	return &streamReader{base: c.base, key: c.key, seen: make(map[string]bool)}
+	return &streamReader{base: c.Base, key: c.Key, seen: make(map[string]bool)}
 }
 
 // follow reads until ctx ends. It drops its connection by itself now and then.
@@ -46,7 +48,7 @@ func (s *streamReader) read(ctx context.Context, query string) error {
 	if s.position != "" {
 		after = s.position
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.base+"/v1/events/stream?after="+after+query, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.base+"/events/stream?after="+after+query, nil)
 	if err != nil {
 		return err
 	}
@@ -99,7 +101,7 @@ func (s *streamReader) take(line []byte) {
 
 // auditStream reads what is left in the stream, and compares all that came with the list of
 // events, and with what the steady endpoint took.
-func (o *tenant) auditStream(r *report, _ findings) error {
+func (o *tenant) auditStream(r *report, _ rig.Findings) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if err := o.stream.read(ctx, "&wait=0"); err != nil && err != io.EOF {

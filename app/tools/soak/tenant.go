@@ -5,6 +5,8 @@ import (
 	"strings"
 	"sync"
 
+	"confab/app/tools/rig"
+
 	"golang.org/x/time/rate"
 )
 
@@ -98,7 +100,7 @@ func (o *tenant) createResources() (err error) {
 	}
 	o.label = made.ID
 
-	link := fmt.Sprintf(`{"link":%q}`, o.trial.receiver.url+"/picture.png")
+	link := fmt.Sprintf(`{"link":%q}`, o.trial.receiver.Picture())
 	if err := o.callOK("POST", "/"+o.number+"/media", link, "", &made); err != nil {
 		return err
 	}
@@ -114,7 +116,7 @@ func (o *tenant) createResources() (err error) {
 		}
 	}
 
-	return o.trial.receiver.setMode(o.endpointName(hookShaky), modeRandom)
+	return o.trial.receiver.SetMode(o.endpointName(hookShaky), rig.ModeRandom)
 }
 
 // The endpoints that are subscribed during the whole trial; each must get every event.
@@ -134,12 +136,12 @@ func (o *tenant) subscription(endpoint, events string) (string, error) {
 		Secret string `json:"initial_secret"`
 	}
 
-	body := fmt.Sprintf(`{"url":%q,"events":%s,"status":"paused"}`, o.trial.receiver.endpoint(endpoint), events)
+	body := fmt.Sprintf(`{"url":%q,"events":%s,"status":"paused"}`, o.trial.receiver.Endpoint(endpoint), events)
 	if err := o.callOK("POST", "/webhook_subscriptions", body, "subscribe "+endpoint, &made); err != nil {
 		return "", err
 	}
 
-	if err := o.trial.receiver.addSecret(endpoint, made.Secret); err != nil {
+	if err := o.trial.receiver.AddSecret(endpoint, made.Secret); err != nil {
 		return "", err
 	}
 	return made.ID, o.setStatus(made.ID, "active")

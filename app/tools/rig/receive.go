@@ -1,0 +1,227 @@
+package rig
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"flag"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"confab/jobs/webhook"
+)
+
+// Receive serves endpoints until the process is killed.
+func Receive(args []string) error {
+	flags := flag.NewFlagSet(ReceiveCommand, flag.ContinueOnError)
+	listen := flags.String("listen", "", "address to listen on")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	return (&http.Server{Addr: *listen, Handler: NewReceiver()}).ListenAndServe()
+}
+
+// endpoints are those of one receiver.
+type endpoints struct {
+	mu    sync.Mutex
+	more  *sync.Cond // when the tally has grown
+	tally Tally
+
+	modes    map[string]string
+	secrets  map[string][]string
+	receipts map[string]*Receipt
+	digests  map[string]string // hash of the payload of each event
+	numbers  map[string]map[string]bool
+	faults   map[string]int
+}
+
+// NewReceiver makes the handler of a receiver.
+func NewReceiver() http.Handler {
+	e := &endpoints{
+		modes:    map[string]string{},
+		secrets:  map[string][]string{},
+		receipts: map[string]*Receipt{},
+		digests:  map[string]string{},
+		numbers:  map[string]map[string]bool{},
+		faults:   map[string]int{},
+	}
+	e.more = sync.NewCond(&e.mu)
+
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", func(http.ResponseWriter, *http.Request) {})
+	mux.HandleFunc("POST /hook", e.count)
+	mux.HandleFunc("POST /hang", e.hang)
+	mux.HandleFunc("GET /await", e.await)
+	mux.HandleFunc("POST /hook/{endpoint}", e.receive)
+	mux.HandleFunc("PUT /mode/{endpoint}/{mode}", e.setMode)
+	mux.HandleFunc("PUT /secret/{endpoint}", e.addSecret)
+	mux.HandleFunc("GET /findings", e.serveFindings)
+	mux.HandleFunc("GET /picture.png", func(w http.ResponseWriter, _ *http.Request) { w.Write(Picture) })
+	return mux
+}
+
+// count counts a delivery, and how long ago its cause was.
+func (e *endpoints) count(_ http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // the sender is gone
+	}
+
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.tally.Count++
+
+	if _, rest, ok := bytes.Cut(body, []byte(TimestampMark)); ok {
+		stamp, _, _ := bytes.Cut(rest, []byte("."))
+		if at, err := strconv.ParseInt(string(stamp), 10, 64); err == nil {
+			e.tally.Waits = append(e.tally.Waits, time.Since(time.Unix(0, at)))
+		}
+	}
+
+	e.more.Broadcast()
+}
+
+func (e *endpoints) hang(_ http.ResponseWriter, r *http.Request) {
+	io.Copy(io.Discard, r.Body)
+
+	e.mu.Lock()
+	e.tally.Hanging++
+	e.mu.Unlock()
+
+	<-r.Context().Done()
+}
+
+// deliveryTimeout is how long deliveries may take before they count as lost.
+const deliveryTimeout = 2 * time.Minute
+
+func (e *endpoints) await(w http.ResponseWriter, r *http.Request) {
+	n, _ := strconv.Atoi(r.URL.Query().Get("n"))
+
+	late := time.AfterFunc(deliveryTimeout, e.more.Broadcast)
+	defer late.Stop()
+	began := time.Now()
+
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for e.tally.Count < n && time.Since(began) < deliveryTimeout {
+		e.more.Wait()
+	}
+
+	json.NewEncoder(w).Encode(e.tally)
+	e.tally = Tally{}
+}
+
+func (e *endpoints) setMode(_ http.ResponseWriter, r *http.Request) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.modes[r.PathValue("endpoint")] = r.PathValue("mode")
+}
+
+func (e *endpoints) addSecret(_ http.ResponseWriter, r *http.Request) {
+	secret, _ := io.ReadAll(r.Body)
+
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	endpoint := r.PathValue("endpoint")
+	e.secrets[endpoint] = append(e.secrets[endpoint], string(secret))
+}
+
+// hangFor is longer than the server waits for an answer.
+const hangFor = 5 * time.Second
+
+// receive takes one delivery and answers as the mode of the endpoint says.
+func (e *endpoints) receive(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // the sender is gone
+	}
+
+	switch e.record(r, body) {
+	case ModeFail:
+		w.WriteHeader(http.StatusInternalServerError)
+	case ModeHang:
+		select {
+		case <-r.Context().Done():
+		case <-time.After(hangFor):
+		}
+		w.WriteHeader(http.StatusGatewayTimeout)
+	}
+}
+
+// NumberPattern finds the business numbers that a payload or an answer names.
+var NumberPattern = regexp.MustCompile(`"phone_number_id":"([0-9]+)"`)
+
+// record records a delivery, checks it and returns how to answer it.
+func (e *endpoints) record(r *http.Request, body []byte) (mode string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	endpoint, h := r.PathValue("endpoint"), r.Header
+
+	mode = e.modes[endpoint]
+	if mode == ModeRandom {
+		mode = ModeTake
+		if rand.IntN(5) == 0 {
+			mode = ModeFail
+		}
+	}
+
+	if webhook.Verify(h.Get("X-Svc-Signature"), body, time.Now(), e.secrets[endpoint]...) != nil {
+		e.faults["signature that does not verify"]++
+	}
+
+	one := e.receipts[h.Get("X-Svc-Delivery-Id")]
+	if one == nil {
+		one = &Receipt{
+			Endpoint: endpoint,
+			Delivery: h.Get("X-Svc-Delivery-Id"),
+			Event:    h.Get("webhook-id"),
+			EventID:  h.Get("X-Svc-Event-Id"),
+			Type:     h.Get("X-Svc-Event"),
+		}
+		e.receipts[one.Delivery] = one
+	}
+
+	one.Seen++
+	if mode == "" || mode == ModeTake {
+		one.Taken++
+	}
+
+	if one.Endpoint != endpoint || one.Event != h.Get("webhook-id") {
+		e.faults["delivery id used for two things"]++
+	}
+
+	sum := sha256.Sum256(body)
+	digest := hex.EncodeToString(sum[:])
+	if known := e.digests[one.Event]; known != "" && known != digest {
+		e.faults["event with different bytes"]++
+	}
+	e.digests[one.Event] = digest
+
+	for _, match := range NumberPattern.FindAllSubmatch(body, -1) {
+		if e.numbers[endpoint] == nil {
+			e.numbers[endpoint] = map[string]bool{}
+		}
+		e.numbers[endpoint][string(match[1])] = true
+	}
+	return mode
+}
+
+// serveFindings answers with everything that was recorded.
+func (e *endpoints) serveFindings(w http.ResponseWriter, _ *http.Request) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	f := Findings{Receipts: slices.Collect(maps.Values(e.receipts)), Numbers: map[string][]string{}, Faults: e.faults}
+
+	for endpoint, numbers := range e.numbers {
+		f.Numbers[endpoint] = slices.Collect(maps.Keys(numbers))
+	}
+	json.NewEncoder(w).Encode(f)
+}
