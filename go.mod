@@ -28,6 +28,7 @@ require (
 	github.com/stripe/stripe-go/v82 v82.5.1
 	github.com/tdewolff/minify/v2 v2.24.24
 	github.com/tdewolff/parse/v2 v2.8.20
+	github.com/yuin/goldmark v1.8.7
 	go.uber.org/goleak v1.3.0
 	golang.org/x/crypto v0.58.0
 	golang.org/x/sync v0.24.0

@@ -138,7 +138,7 @@ func (e *env) root() *cobra.Command {
 	section(groupMaintain, "Maintenance:", e.doctor(), e.backup(), e.restore(), e.purge())
 	section(groupSetup, "Set it up:", e.initialize(), e.config(), e.versionCommand())
 
-	root.AddCommand(helpTopics()...)
+	addHelpTopics(root)
 
 	root.SetHelpCommandGroupID(groupSetup)
 	root.SetCompletionCommandGroupID(groupSetup)
@@ -161,7 +161,12 @@ func configureBuiltinCommands(root *cobra.Command) {
 			cmd.Example = "  source <(confab completion bash)\n  confab completion zsh > \"${fpath[1]}/_confab\""
 			cmd.Args, cmd.RunE = unknownCommand, missingCommand
 		case "help":
-			cmd.Example = "  confab help orgs set\n  confab help changes"
+			cmd.Example = "  confab help orgs set\n  confab help guides\n  confab help webhooks\n  confab help changes"
+			show := cmd.Run
+			cmd.Run = func(cmd *cobra.Command, args []string) {
+				printGuideOf(cmd.OutOrStdout(), root, args)
+				show(cmd, args)
+			}
 			cmd.Args = func(cmd *cobra.Command, args []string) error {
 				found, rest, err := root.Find(args)
 				if err != nil {

@@ -73,7 +73,7 @@ func TestANounAloneIsWrongUsage(t *testing.T) {
 
 // elsewhere are the commands that are no administrator's, and tested where they
 // belong: those that serve, play, or print something for a shell.
-var elsewhere = regexp.MustCompile(`^confab (serve|ready|mcp|listen|sandbox|simulator|trigger|completion|help|changes)\b`)
+var elsewhere = regexp.MustCompile(`^confab (serve|ready|mcp|listen|sandbox|simulator|trigger|completion|help)\b`)
 
 // TestEveryAdminCommandIsInTheMatrix keeps testdata/matrix.txt complete.
 func TestEveryAdminCommandIsInTheMatrix(t *testing.T) {
@@ -83,7 +83,7 @@ func TestEveryAdminCommandIsInTheMatrix(t *testing.T) {
 	var walk func(*cobra.Command)
 	walk = func(cmd *cobra.Command) {
 		path := cmd.CommandPath()
-		if elsewhere.MatchString(path) {
+		if elsewhere.MatchString(path) || cmd.IsAdditionalHelpTopicCommand() {
 			return
 		}
 		if !cmd.HasSubCommands() {
@@ -107,7 +107,7 @@ func TestTheREADMENamesEveryCommand(t *testing.T) {
 	_, list, _ := strings.Cut(string(text), "\n## The command line\n")
 	list, _, _ = strings.Cut(list, "\n## ")
 	for _, cmd := range (&env{}).root().Commands() {
-		if !strings.Contains(list, "`"+cmd.Name()+"`") {
+		if !cmd.IsAdditionalHelpTopicCommand() && !strings.Contains(list, "`"+cmd.Name()+"`") {
 			t.Errorf("the README does not name %s", cmd.CommandPath())
 		}
 	}

@@ -14,10 +14,11 @@ import (
 
 	"github.com/matryer/is"
 
+	"confab/app/pages/guides"
 	"confab/storage/storagetest"
 )
 
-// marked finds the blocks of the README that are commands to be run.
+// marked finds the blocks of a text that are commands to be run.
 var marked = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
 
 // strictCurl is curl as a reader uses it, but for one thing: an answer that is
@@ -26,61 +27,79 @@ const strictCurl = `#!/bin/sh
 exec %s --fail-with-body --silent --show-error "$@"
 `
 
-// TestTheREADMEsCommandsRunAsPrinted runs every marked block in a fresh clone, in
-// the order in which they are read, in one shell. The sandbox that `make run`
-// starts is started for them, on free ports.
-func TestTheREADMEsCommandsRunAsPrinted(t *testing.T) {
+// TestTheCommandsOfREADMEAndGuidesRunAsPrinted runs every marked block of each text in
+// the order in which they are read, in one shell. The sandbox that a reader has started
+// is started for them, on free ports. README is read in a fresh clone, as is the guide
+// for contributors; the other guides are read in an empty directory.
+func TestTheCommandsOfREADMEAndGuidesRunAsPrinted(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
 	var curl string
 	for _, name := range []string{"bash", "make", "go", "curl"} {
 		path, err := exec.LookPath(name)
 		if err != nil {
-			t.Skipf("there is no %s here: the README was not tried", name)
+			t.Skipf("there is no %s here: README and the guides were not tried", name)
 		}
 		curl = path
 	}
 	clone := freshClone(t)
+	confab := filepath.Join(clone, "bin", "confab")
+	tools := t.TempDir()
+	is.NoErr(os.WriteFile(filepath.Join(tools, "curl"), []byte(storagetest.Swap(t, strictCurl, "%s", curl)), 0o700))
+	run := func(dir, name string, args ...string) *exec.Cmd {
+		cmd := exec.Command(name, args...)
+		cmd.Dir = dir
+		for _, variable := range os.Environ() {
+			if !strings.HasPrefix(variable, "CONFAB_") {
+				cmd.Env = append(cmd.Env, variable)
+			}
+		}
+		cmd.Env = append(cmd.Env, "PATH="+tools+":"+filepath.Dir(confab)+":"+os.Getenv("PATH"))
+		return cmd
+	}
+
+	// Built where the tests were, which have compiled all of it already: in another directory
+	// everything would be compiled once more.
 	here, err := filepath.Abs("../..")
 	is.NoErr(err)
-	text, err := os.ReadFile(filepath.Join(clone, "README.md"))
+	if out, err := run(clone, "make", "-C", here, "build", "BIN="+confab).CombinedOutput(); err != nil {
+		t.Fatalf("make build: %v: %s", err, out)
+	}
+
+	readme, err := os.ReadFile(filepath.Join(clone, "README.md"))
 	is.NoErr(err)
-	blocks := marked.FindAllStringSubmatch(string(text), -1)
-	is.True(len(blocks) >= 8)
-	script := "set -euo pipefail\n"
-	for _, block := range blocks {
+	texts := append(guides.All(), guides.Guide{Name: "README", Text: string(readme)})
+	for _, text := range texts {
+		script := commandsOf(text.Text)
+		if script == "" {
+			continue
+		}
+		t.Run(text.Name, func(t *testing.T) {
+			dir := clone
+			if text.Name != "README" && text.Name != "contributing" {
+				dir = t.TempDir()
+			}
+			startSandbox(t, dir, run(dir, confab, "sandbox", "--listen", "127.0.0.1:0", "--simulator-listen", "127.0.0.1:0"))
+			out, err := run(dir, "bash", "-x", "-c", "set -euo pipefail\n"+script).CombinedOutput()
+			t.Log(string(out))
+			if err != nil {
+				t.Fatalf("%v:\n%s", err, out)
+			}
+		})
+	}
+}
+
+// commandsOf returns the commands of a text. The two that README begins with are left
+// out: one does not end, and the other runs this test.
+func commandsOf(text string) (script string) {
+	for _, block := range marked.FindAllStringSubmatch(text, -1) {
 		for line := range strings.Lines(block[1]) {
 			if !strings.HasPrefix(line, "make run ") && !strings.HasPrefix(line, "make test ") {
 				script += line
 			}
 		}
 	}
-	tools := t.TempDir()
-	is.NoErr(os.WriteFile(filepath.Join(tools, "curl"), []byte(storagetest.Swap(t, strictCurl, "%s", curl)), 0o700))
-
-	in := func(name string, args ...string) *exec.Cmd {
-		cmd := exec.Command(name, args...)
-		cmd.Dir = clone
-		for _, variable := range os.Environ() {
-			if !strings.HasPrefix(variable, "CONFAB_") {
-				cmd.Env = append(cmd.Env, variable)
-			}
-		}
-		cmd.Env = append(cmd.Env, "PATH="+tools+":"+os.Getenv("PATH"))
-		return cmd
-	}
-	// Built where the tests were, which have compiled all of it already: in another directory
-	// everything would be compiled once more.
-	if out, err := in("make", "-C", here, "build", "BIN="+filepath.Join(clone, "bin", "confab")).CombinedOutput(); err != nil {
-		t.Fatalf("make build: %v: %s", err, out)
-	}
-	startSandbox(t, clone, in("bin/confab", "sandbox", "--listen", "127.0.0.1:0", "--simulator-listen", "127.0.0.1:0"))
-	cmd := in("bash", "-x", "-c", script)
-	out, err := cmd.CombinedOutput()
-	t.Log(string(out))
-	if err != nil {
-		t.Fatalf("%v:\n%s", err, out)
-	}
+	return script
 }
 
 // freshClone copies what a clone would have.

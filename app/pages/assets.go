@@ -60,6 +60,8 @@ func readAssets() (files assets, paths map[string]string) {
 // here, because the tables of some systems lack them.
 func contentTypeOf(extension string) string {
 	switch extension {
+	case ".html":
+		return "text/html; charset=utf-8"
 	case ".css":
 		return "text/css; charset=utf-8"
 	case ".js":

@@ -2,19 +2,25 @@ package pages
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"errors"
 	"net/http"
+	"path"
 	"strings"
 	"sync"
 	"time"
 
+	"confab/app/pages/guides"
 	"confab/app/pages/reference"
 	"confab/app/theme"
 )
 
-// DocsPath is where the API reference is.
-const DocsPath = "/docs"
+// Where the API reference is, and the index of the guides.
+const (
+	DocsPath   = "/docs"
+	GuidesPath = DocsPath + "/guides/"
+)
 
 // docsPolicy lets the page use its own style and script, and nothing of others.
 const docsPolicy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src data:; " +
@@ -28,13 +34,13 @@ type DocsOptions struct {
 	WriteError func(http.ResponseWriter, *http.Request, error)
 }
 
-// Docs serves the API reference. It is built at the first request.
+// Docs serves the API reference and the guides. They are built at the first request.
 type Docs struct {
 	DocsOptions
 	files func() (map[string]docsFile, error)
 }
 
-// docsFile is one of the files of the reference, ready to be sent.
+// docsFile is one of the files, ready to be sent.
 type docsFile struct {
 	contentType string
 	plain       []byte
@@ -42,28 +48,44 @@ type docsFile struct {
 	etag        string
 }
 
-// NewDocs makes a handler that serves the reference.
+// NewDocs makes a handler that serves the reference and the guides.
 func NewDocs(o DocsOptions) *Docs {
 	d := &Docs{DocsOptions: o}
 	d.files = sync.OnceValues(d.build)
 	return d
 }
 
-// build renders the reference and compresses its files, by the path of each.
+// build renders everything and compresses its files, by the path of each.
 func (d *Docs) build() (map[string]docsFile, error) {
-	page, err := reference.Render(d.Description, reference.Options{BaseURL: d.BaseURL, Path: DocsPath})
+	o := reference.Options{BaseURL: d.BaseURL, Path: DocsPath, GuidesPath: GuidesPath}
+	for _, g := range guides.All() {
+		o.Guides = append(o.Guides, reference.Guide{URL: GuidesPath + g.Name, Title: g.Title, Summary: g.Summary})
+	}
+	page, err := reference.Render(d.Description, o)
+	if err != nil {
+		return nil, err
+	}
+	rendered, err := guides.Render(guides.Links{
+		Reference: DocsPath,
+		Style:     DocsPath + "/page.css",
+		Theme:     DocsPath + "/theme.js",
+	})
 	if err != nil {
 		return nil, err
 	}
 
 	files := map[string]docsFile{
-		DocsPath:               {contentType: "text/html; charset=utf-8", plain: page},
-		DocsPath + "/page.css": {contentType: "text/css; charset=utf-8", plain: reference.Style()},
-		DocsPath + "/page.js":  {contentType: "text/javascript; charset=utf-8", plain: reference.Script},
-		DocsPath + "/theme.js": {contentType: "text/javascript; charset=utf-8", plain: theme.Script},
+		DocsPath:               {contentType: contentTypeOf(".html"), plain: page},
+		DocsPath + "/page.css": {contentType: contentTypeOf(".css"), plain: reference.Style()},
+		DocsPath + "/page.js":  {contentType: contentTypeOf(".js"), plain: reference.Script},
+		DocsPath + "/theme.js": {contentType: contentTypeOf(".js"), plain: theme.Script},
+	}
+	for name, content := range rendered {
+		extension := cmp.Or(path.Ext(name), ".html")
+		files[GuidesPath+name] = docsFile{contentType: contentTypeOf(extension), plain: content}
 	}
 
-	for path, f := range files {
+	for at, f := range files {
 		f.etag = `"` + reference.Version(f.plain) + `"`
 
 		var gzipped bytes.Buffer
@@ -75,7 +97,7 @@ func (d *Docs) build() (map[string]docsFile, error) {
 			return nil, err
 		}
 		f.gzipped = gzipped.Bytes()
-		files[path] = f
+		files[at] = f
 	}
 	return files, nil
 }
@@ -90,8 +112,12 @@ func (d *Docs) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 
-	if r.URL.Path == DocsPath+"/" {
+	switch r.URL.Path {
+	case DocsPath + "/":
 		http.Redirect(w, r, DocsPath, http.StatusMovedPermanently)
+		return
+	case strings.TrimSuffix(GuidesPath, "/"):
+		http.Redirect(w, r, GuidesPath, http.StatusMovedPermanently)
 		return
 	}
 

@@ -79,7 +79,7 @@ func TestDocsAreServedLockedDown(t *testing.T) {
 	is.Equal(res.StatusCode, 200)
 	is.Equal(empty, "")
 
-	assets := regexp.MustCompile(`(?:src|href)="(/docs/[^"]+)"`).FindAllStringSubmatch(page, -1)
+	assets := regexp.MustCompile(`(?:src|href)="(/docs/[^"/]+)"`).FindAllStringSubmatch(page, -1)
 	is.True(len(assets) >= 2) // a style and a script
 	for _, asset := range assets {
 		res, text := get(t, "GET", at+asset[1], "Accept-Encoding", "identity")
@@ -87,7 +87,7 @@ func TestDocsAreServedLockedDown(t *testing.T) {
 		is.True(strings.HasPrefix(res.Header.Get("Content-Type"), "text/css") || strings.HasPrefix(res.Header.Get("Content-Type"), "text/javascript; charset=utf-8"))
 		is.True(!strings.Contains(text, "http:") && !strings.Contains(text, "https:")) // nothing foreign
 	}
-	for path, want := range map[string]int{"/docs/": 301, "/docs/none": 404, "/docs/../docs": 404} {
+	for path, want := range map[string]int{"/docs/": 301, "/docs/guides": 301, "/docs/guides/": 200, "/docs/guides/sending": 200, "/docs/guides/none": 404, "/docs/none": 404, "/docs/../docs": 404} {
 		res, _ := get(t, "GET", at+path)
 		is.Equal(res.StatusCode, want)
 	}

@@ -16,6 +16,8 @@ type page struct {
 	Objects        []object
 	Style, Script  string // URLs of the style sheet and the script
 	Theme          string // URL of the script that applies the chosen theme
+	GuidesPath     string
+	Guides         []Guide
 }
 
 // group is a chapter: a tag of the description.

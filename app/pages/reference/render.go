@@ -37,6 +37,14 @@ var Script []byte
 type Options struct {
 	BaseURL string // of the API, as examples call it
 	Path    string // of the page; its style and script are below it
+
+	GuidesPath string // the index of the guides
+	Guides     []Guide
+}
+
+// Guide is a guide that the page links to.
+type Guide struct {
+	URL, Title, Summary string
 }
 
 // Render makes the page of a description.
@@ -53,6 +61,7 @@ func Render(description []byte, o Options) ([]byte, error) {
 	}
 
 	p.Style, p.Script = o.Path+"/page.css?"+Version(Style()), o.Path+"/page.js?"+Version(Script)
+	p.GuidesPath, p.Guides = o.GuidesPath, o.Guides
 	p.Theme = o.Path + "/theme.js?" + Version(theme.Script)
 	t, err := template.New("page").Funcs(template.FuncMap{"lower": strings.ToLower, "object": splitName}).Parse(pageText)
 	if err != nil {

@@ -12,7 +12,7 @@ filter.addEventListener("input", () => {
     const heading = section.querySelector("h2").textContent.toLowerCase();
     let any = false;
     for (const item of section.querySelectorAll("li")) {
-      const text = heading + " " + item.textContent.toLowerCase();
+      const text = `${heading} ${item.textContent} ${item.dataset.words ?? ""}`.toLowerCase();
       item.hidden = !words.every((word) => text.includes(word));
       any = any || !item.hidden;
     }

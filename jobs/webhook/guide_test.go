@@ -14,19 +14,17 @@ import (
 	"confab/jobs/webhook"
 )
 
-// snippet is the code in a language that the README shows.
+// snippet is the code in a language that the guide shows.
 func snippet(t *testing.T, language string) string {
 	t.Helper()
-	text, err := os.ReadFile("../../README.md")
+	text, err := os.ReadFile("../../app/pages/guides/webhooks.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, _ := strings.Cut(string(text), "## Webhooks\n")
-	section, _, _ = strings.Cut(section, "\n## ")
-	_, code, found := strings.Cut(section, "```"+language+"\n")
+	_, code, found := strings.Cut(string(text), "```"+language+"\n")
 	code, _, closed := strings.Cut(code, "```")
 	if !found || !closed {
-		t.Fatalf("the README's section on webhooks shows no %s", language)
+		t.Fatalf("the guide to webhooks shows no %s", language)
 	}
 	return code
 }
@@ -74,7 +72,7 @@ func verifications() []verification {
 	}
 }
 
-// receivers are programs around the README's code: each reads the cases and
+// receivers are programs around the guide's code: each reads the cases and
 // prints a line of true or false for each.
 var receivers = map[string]struct {
 	program []string
@@ -122,7 +120,7 @@ for c in json.load(open("cases.json", encoding="utf-8")):
 `},
 }
 
-func TestTheCodeInTheREADMEVerifiesDeliveries(t *testing.T) {
+func TestTheCodeInTheGuideVerifiesDeliveries(t *testing.T) {
 	for language, r := range receivers {
 		t.Run(language, func(t *testing.T) {
 			source := fmt.Sprintf(r.source, snippet(t, language))
@@ -160,8 +158,8 @@ func TestTheCodeInTheREADMEVerifiesDeliveries(t *testing.T) {
 	}
 }
 
-// The same cases, told by the code that the program itself uses.
-func TestVerifyAgreesWithTheREADME(t *testing.T) {
+// The same cases, checked by the code that the program itself uses.
+func TestVerifyAgreesWithTheGuide(t *testing.T) {
 	for _, c := range verifications() {
 		if err := webhook.Verify(c.Header, []byte(c.Body), time.Now(), c.Secrets...); (err == nil) != c.valid {
 			t.Errorf("%s: %v", c.Name, err)
