@@ -27,8 +27,10 @@ type Group struct {
 // Groups returns all guides in the order in which the index shows them.
 func Groups() []Group {
 	return []Group{
-		{"Get started", read("sandbox", "sending")},
-		{"Build on it", read("webhooks", "streams")},
+		{"Get started", read("sandbox", "sending", "receiving")},
+		{"Work with customers", read("inbox", "people", "campaigns")},
+		{"Build on it", read("webhooks", "streams", "platform", "agents")},
+		{"Run it", read("production", "backups", "capacity", "contributing")},
 	}
 }
 
