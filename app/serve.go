@@ -12,7 +12,7 @@ import (
 )
 
 // A stop waits so long for requests and for jobs, at the same time. With what
-// remains to be closed it takes at most 15 seconds, as the README promises.
+// remains to be closed it takes at most 15 seconds, as the guide to production promises.
 const (
 	httpGrace = 10 * time.Second
 	jobGrace  = 9 * time.Second

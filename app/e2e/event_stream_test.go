@@ -27,7 +27,7 @@ import (
 	"confab/storage/storagetest"
 )
 
-// eventReader reads the events of a server, as a client that knows nothing but README.
+// eventReader reads the events of a server, as a client that knows nothing but the guide.
 type eventReader struct {
 	url, key string
 	last     string

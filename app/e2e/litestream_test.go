@@ -54,7 +54,7 @@ func TestLitestreamKeepsAStandby(t *testing.T) {
 	if err != nil {
 		t.Fatalf("litestream restore: %v: %s", err, out)
 	}
-	key, err := os.ReadFile(filepath.Join(s.dir, storage.MasterKeyFile)) // kept elsewhere, as the README says
+	key, err := os.ReadFile(filepath.Join(s.dir, storage.MasterKeyFile)) // kept elsewhere, as the guide to backups says
 	is.NoErr(err)
 	is.NoErr(os.WriteFile(filepath.Join(standby.dir, storage.MasterKeyFile), key, 0o600))
 	is.NoErr(storage.CheckDatabase(storage.DatabaseFile(standby.dir), nil))

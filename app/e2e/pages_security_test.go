@@ -51,13 +51,13 @@ func TestTheLogShowsNeitherSetupTokensNorMediaNames(t *testing.T) {
 
 func TestTheDocumentationSaysWhereTheKeyGoes(t *testing.T) {
 	is := is.New(t)
-	readme, err := os.ReadFile("../../README.md")
+	guide, err := os.ReadFile("../pages/guides/backups.md")
 	is.NoErr(err)
-	text := strings.Join(strings.Fields(string(readme)), " ")
+	text := strings.Join(strings.Fields(string(guide)), " ")
 	for _, sentence := range []string{
-		"A backup holds the database, the media and `master.key`", "leave that out with `--without-key`", "Without the key a backup cannot be used", "standby", "It carries neither `master.key`, which you copy once",
+		"A backup holds the database, the media and `master.key`", "leave it out with `--without-key`", "Without the key, you can't use the backup", "standby", "Litestream copies neither `master.key` nor `media/`",
 	} {
-		is.True(strings.Contains(text, sentence)) // is in README.md
+		is.True(strings.Contains(text, sentence)) // is in the guide
 	}
 	help := run(t, "backup", "--help")
 	is.True(strings.Contains(help, "The archive holds master.key") && strings.Contains(help, "--without-key"))

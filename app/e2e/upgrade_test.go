@@ -128,7 +128,7 @@ func TestADatabaseOfTheReleaseBeforeIsUpgraded(t *testing.T) {
 	is.NoErr(s.cmd.Process.Signal(syscall.SIGTERM))
 	is.NoErr(<-s.ended)
 
-	// Back to the copy, as the README says, and on again in one go.
+	// Back to the copy, as the guide to production says, and on again in one go.
 	is.NoErr(os.Rename(storage.DatabaseFile(dir)+".v1.bak", storage.DatabaseFile(dir)))
 	for _, suffix := range []string{"-wal", "-shm"} {
 		if err := os.Remove(storage.DatabaseFile(dir) + suffix); err != nil && !os.IsNotExist(err) {
