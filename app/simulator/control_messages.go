@@ -88,7 +88,6 @@ func (s *Server) controlDeleteMessages(c *controlCall) (any, error) {
 // dropMessages deletes messages and the events that are scheduled for them.
 func (s *Server) dropMessages(matches func(*message) bool) {
 	s.messages.drop(matches)
-	s.journal.restart = true
 	s.keepEvents(func(e *event) bool { return e.Message == "" || s.messages.byID[e.Message] != nil })
 	s.markDirty()
 }

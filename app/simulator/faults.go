@@ -1,7 +1,6 @@
 package simulator
 
 import (
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -65,21 +64,6 @@ func (f *fault) check() error {
 	case f.Async && (f.Kind != FaultErrorCode || f.Endpoint != "messages"):
 		return invalid("async", "is for error_code on messages")
 	}
-	return nil
-}
-
-// restoreFault puts a saved fault back. One that this version does not know was
-// written by another version, and stops the start like any unknown record.
-func (s *Server) restoreFault(b json.RawMessage) error {
-	var f fault
-	if err := decodeJSON(b, &f); err != nil {
-		return err
-	}
-	if err := f.check(); err != nil {
-		return fmt.Errorf("fault of kind %q, perhaps of another version: %w", f.Kind, err)
-	}
-
-	s.world.Faults = append(s.world.Faults, &f)
 	return nil
 }
 

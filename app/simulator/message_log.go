@@ -95,10 +95,9 @@ func (l *messageLog) drop(matches func(*message) bool) {
 	}
 }
 
-// storeMessage adds a message to the log and to the journal.
+// storeMessage adds a message to the log.
 func (s *Server) storeMessage(m *message) {
 	s.messages.add(m)
-	s.journal.add(journalEntry{Message: m.snapshot()})
 	s.publishMessage(m)
 }
 
@@ -108,10 +107,9 @@ func (m *message) snapshot() *message {
 	return &copied
 }
 
-// setStatus changes the status of a message, in the journal too.
+// setStatus changes the status of a message.
 func (s *Server) setStatus(m *message, status string) {
 	m.Status = status
-	s.journal.add(journalEntry{ID: m.ID, Status: status})
 	s.publishMessage(m)
 }
 

@@ -55,6 +55,18 @@ func (c *change) encoded() (json.RawMessage, error) {
 	return marshal(c.content)
 }
 
+// MarshalJSON encodes a change for the state file.
+func (c *change) MarshalJSON() ([]byte, error) {
+	type plain change
+	copied := plain(*c)
+
+	var err error
+	if copied.Value, err = c.encoded(); err != nil {
+		return nil, err
+	}
+	return marshal(copied)
+}
+
 // queueKey gives each account and URL a queue of its own, so that a receiver
 // that hangs does not delay the others.
 type queueKey struct{ account, url string }
@@ -130,19 +142,27 @@ func (s *Server) enqueue(c *change) {
 		return
 	}
 
-	key := queueKey{c.Account, c.URL}
-	q := s.outbox.queues[key]
-	if q == nil {
-		q = &deliveryQueue{key: key}
-		s.outbox.queues[key] = q
-	}
+	q := s.outbox.queueOf(c)
 	q.waiting = append(q.waiting, c)
+	s.startQueue(q)
+	s.markDirty()
+}
 
+// queueOf finds or makes the queue of a change.
+func (o *outbox) queueOf(c *change) *deliveryQueue {
+	key := queueKey{c.Account, c.URL}
+	if o.queues[key] == nil {
+		o.queues[key] = &deliveryQueue{key: key}
+	}
+	return o.queues[key]
+}
+
+// startQueue lets a queue that is idle post its changes.
+func (s *Server) startQueue(q *deliveryQueue) {
 	if !q.busy && !s.closing {
 		q.busy = true
 		s.deliveries.Go(func() { s.runQueue(q) })
 	}
-	s.markDirty()
 }
 
 // resumeQueues starts the queues that were loaded from the state file.
@@ -150,10 +170,7 @@ func (s *Server) resumeQueues() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, q := range s.outbox.queues {
-		if len(q.waiting) > 0 && !q.busy {
-			q.busy = true
-			s.deliveries.Go(func() { s.runQueue(q) })
-		}
+		s.startQueue(q)
 	}
 }
 

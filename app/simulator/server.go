@@ -14,12 +14,12 @@
 // One mutex, Server.mu, guards all state in memory. It is held for short
 // steps only: callbacks are encoded and posted, files are received and links
 // are fetched without it. Handlers take it; the unexported methods that read or
-// change this state (those of world, outbox, timeline and journal, and what
+// change this state (those of world, outbox and timeline, and what
 // queues or schedules) expect that the caller holds it.
 //
-// Everything lives in memory; a state file and a journal of messages keep it
-// over a restart. A crash may lose the last second, or a little more where
-// there is much to save, and may post callbacks a second time.
+// Everything lives in memory; a state file keeps it over a restart. A crash may
+// lose the last second, or more where there is much to save, and may post
+// callbacks a second time.
 package simulator
 
 import (
@@ -55,7 +55,6 @@ type Server struct {
 	timeline timeline
 	outbox   outbox
 	limits   limits
-	journal  journal
 	closing  bool // no background work may be started any more
 
 	wake  chan struct{} // the timeline has an earlier event

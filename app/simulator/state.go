@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,19 +16,17 @@ import (
 
 // record is one line of the state file: a value with its kind.
 //
-// What is saved lies in two files. The state file holds one record a line and is
-// replaced as a whole at each save; it is written in chunks, so that requests
-// are served meanwhile, and its records may be of slightly different times.
-// Messages are too many for that: the journal beside it (journal.go) gets a line
-// for each message and each new status, and is written anew when most of its
-// lines are out of date.
+// The state file is one snapshot of everything, replaced as a whole at each save.
+// markDirty asks for a save; runSaver saves half a second later, and Close saves at
+// the end. What there is to save is listed at one moment, under the lock; the records
+// are then encoded in chunks, so that requests are served meanwhile, and may be a
+// little newer than the list.
 //
-// markDirty asks for a save; runSaver saves half a second later, and Close
-// saves at the end. A save writes the journal first, then the state. After a
-// crash the state file is the old or the new one, never half of one, and the
-// journal may end in half a line, which is ignored. Messages may then be newer
-// than the events: their remaining statuses are lost. Callbacks that were being
-// posted are saved as not delivered, and are posted again.
+// After a crash the state file is the old or the new one, never half of one, and what
+// happened after it was begun is lost: the last second of a simulator with a few
+// thousand messages, up to half a minute of one with 200,000, because a save of so many
+// takes a second and saveShare then delays the next. A callback that was being posted,
+// or whose answer came after the list was made, is posted again.
 type record struct {
 	Kind  string `json:"k"`
 	Value any    `json:"v"`
@@ -39,6 +38,8 @@ const (
 	// saveShare keeps saving from taking more than its share of the machine:
 	// after a save the next one waits that many times as long as it took.
 	saveShare = 20
+	// saveChunk is how many records are encoded under the lock at a time.
+	saveChunk = 100
 )
 
 // head is the first record.
@@ -49,6 +50,81 @@ type head struct {
 	Settings Settings         `json:"settings"`
 	Deleted  map[string]int64 `json:"deleted,omitempty"`
 	Order    int64            `json:"order"`
+}
+
+// savedKind is one kind of record: how all of them are written, and how one is put back.
+type savedKind struct {
+	name    string
+	dump    func(io.Writer) error
+	restore func(json.RawMessage) error
+}
+
+// savedKinds lists all that is saved after the head.
+func (s *Server) savedKinds() []savedKind {
+	w := &s.world
+	scheduled := slices.DeleteFunc(slices.Clone(s.timeline.events), func(e *event) bool { return e.retry != nil })
+
+	return []savedKind{
+		savedAs(s, "token", values(w.Tokens), func(t *token) { w.Tokens[t.Token] = t }),
+		savedAs(s, "code", values(w.Codes), func(c *signupCode) { w.Codes[c.Code] = c }),
+		savedAs(s, "account", values(w.Accounts), func(a *account) { w.Accounts[a.ID] = a }),
+		savedAs(s, "number", values(w.Numbers), func(n *number) { w.Numbers[n.ID] = n }),
+		savedAs(s, "template", values(w.Templates), func(t *template) { w.Templates[t.ID] = t }),
+		savedAs(s, "media", values(w.Media), func(m *media) { w.Media[m.ID] = m }),
+		savedAs(s, "upload", values(w.Uploads), func(u *upload) { w.Uploads[u.ID] = u }),
+		savedAs(s, "person", slices.Clone(w.People.all), w.People.add),
+		savedAs(s, "fault", slices.Clone(w.Faults), func(f *fault) { w.Faults = append(w.Faults, f) }),
+		savedAs(s, "message", slices.Clone(s.messages.kept()), s.messages.add),
+		savedAs(s, "event", scheduled, s.scheduleEvent),
+		savedAs(s, "change", s.undelivered(), s.restoreChange),
+	}
+}
+
+func values[T any](m map[string]T) []T { return slices.Collect(maps.Values(m)) }
+
+func savedAs[T any](s *Server, name string, all []*T, add func(*T)) savedKind {
+	dump := func(w io.Writer) error {
+		var lines bytes.Buffer
+		enc := json.NewEncoder(&lines)
+		enc.SetEscapeHTML(false)
+
+		for chunk := range slices.Chunk(all, saveChunk) {
+			var err error
+			s.mu.Lock()
+			for _, v := range chunk {
+				err = errors.Join(err, enc.Encode(record{name, v}))
+			}
+			s.mu.Unlock()
+
+			_, failure := lines.WriteTo(w)
+			if err = errors.Join(err, failure); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+
+	restore := func(b json.RawMessage) error {
+		v := new(T)
+		if err := decodeJSON(b, v); err != nil {
+			return err
+		}
+		add(v)
+		return nil
+	}
+	return savedKind{name, dump, restore}
+}
+
+// undelivered lists the changes that the app has not accepted yet.
+func (s *Server) undelivered() []*change {
+	var all []*change
+	for _, q := range s.outbox.queues {
+		all = append(append(all, q.inFlight...), q.waiting...)
+	}
+	for _, e := range s.timeline.events {
+		all = append(all, e.retry...)
+	}
+	return all
 }
 
 // runSaver saves a while after something has changed.
@@ -80,140 +156,60 @@ func (s *Server) runSaver() {
 	}
 }
 
-// save writes the state to disk. The journal goes first: a status that refers
-// to a message not yet there would be lost, the reverse is harmless.
+// save writes the state to disk.
 func (s *Server) save() error {
 	if s.opt.StateFile == "" {
 		return nil
 	}
-
-	if err := s.saveJournal(); err != nil {
-		return fmt.Errorf("save messages: %w", err)
-	}
 	if err := writeFile(s.opt.StateFile, s.dump); err != nil {
 		return fmt.Errorf("save state: %w", err)
 	}
+
+	os.Remove(s.journalFile())
 	return nil
 }
 
 // dump writes all records, taking the lock for a chunk at a time.
 func (s *Server) dump(w io.Writer) error {
-	// Only the lists are copied here; their records are encoded later, in chunks.
 	s.mu.Lock()
 	first := head{
 		Version: stateVersion, Creds: s.world.Creds, Hook: s.world.Hook, Settings: s.settings,
 		Deleted: maps.Clone(s.world.Deleted), Order: s.world.NextOrder,
 	}
-	tokens, codes := values(s.world.Tokens), values(s.world.Codes)
-	accounts, numbers := values(s.world.Accounts), values(s.world.Numbers)
-	templates, files := values(s.world.Templates), values(s.world.Media)
-	uploads, people := values(s.world.Uploads), slices.Clone(s.world.People.all)
-	faults, changes := slices.Clone(s.world.Faults), s.undelivered()
-	events := slices.DeleteFunc(slices.Clone(s.timeline.events), func(e *event) bool { return e.retry != nil })
+	kinds := s.savedKinds()
 	s.mu.Unlock()
 
-	if err := json.NewEncoder(w).Encode(record{"head", first}); err != nil {
-		return err
-	}
-
-	return errors.Join(
-		dumpAll(s, w, "token", tokens), dumpAll(s, w, "code", codes), dumpAll(s, w, "account", accounts),
-		dumpAll(s, w, "number", numbers), dumpAll(s, w, "template", templates), dumpAll(s, w, "media", files),
-		dumpAll(s, w, "upload", uploads), dumpAll(s, w, "person", people), dumpAll(s, w, "fault", faults),
-		dumpAll(s, w, "event", events), s.dumpChanges(w, changes),
-	)
-}
-
-func values[T any](m map[string]T) []T { return slices.Collect(maps.Values(m)) }
-
-// dumpAll writes records of one kind.
-func dumpAll[T any](s *Server, w io.Writer, kind string, items []T) error {
-	for chunk := range slices.Chunk(items, saveChunk) {
-		lines := make([][]byte, 0, len(chunk))
-		var failure error
-
-		s.mu.Lock()
-		for _, item := range chunk {
-			line, err := marshal(record{kind, item})
-			failure = errors.Join(failure, err)
-			lines = append(lines, line)
-		}
-		s.mu.Unlock()
-
-		for _, line := range lines {
-			if _, err := w.Write(append(line, '\n')); err != nil {
-				return err
-			}
-		}
-
-		if failure != nil {
-			return failure
+	err := json.NewEncoder(w).Encode(record{"head", first})
+	for _, kind := range kinds {
+		if err == nil {
+			err = kind.dump(w)
 		}
 	}
-	return nil
-}
-
-// undelivered lists the changes that the app has not accepted yet.
-func (s *Server) undelivered() []*change {
-	var all []*change
-	for _, q := range s.outbox.queues {
-		all = append(append(all, q.inFlight...), q.waiting...)
-	}
-	for _, e := range s.timeline.events {
-		all = append(all, e.retry...)
-	}
-	return all
-}
-
-// dumpChanges writes changes. Their values are encoded outside the lock.
-func (s *Server) dumpChanges(w io.Writer, all []*change) error {
-	for chunk := range slices.Chunk(all, saveChunk) {
-		copies := make([]change, len(chunk))
-
-		s.mu.Lock()
-		for i, c := range chunk {
-			copies[i] = *c
-		}
-		s.mu.Unlock()
-
-		for i := range copies {
-			c := &copies[i]
-			var err error
-			if c.Value, err = c.encoded(); err != nil {
-				return err
-			}
-			line, err := marshal(record{"change", c})
-			if err != nil {
-				return err
-			}
-			if _, err := w.Write(append(line, '\n')); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return err
 }
 
 // load reads the state file back, if there is one.
 func (s *Server) load() error {
 	if s.opt.StateFile == "" {
-		s.journal.off = true
 		return nil
 	}
 
-	// What a crash left half written belongs to nobody.
-	for _, path := range []string{s.opt.StateFile, s.journalFile()} {
-		removeMatches(filepath.Dir(path), tempPattern(path))
-	}
-
-	if err := s.loadState(); err != nil {
+	removeMatches(filepath.Dir(s.opt.StateFile), tempPattern(s.opt.StateFile))
+	if err := errors.Join(s.loadState(), s.loadJournal(), s.checkFaults()); err != nil {
 		return fmt.Errorf("simulator state %s: %w", s.opt.StateFile, err)
-	}
-	if err := s.loadJournal(); err != nil {
-		return fmt.Errorf("simulator messages %s: %w", s.journalFile(), err)
 	}
 
 	s.dropExpired()
+	return nil
+}
+
+// checkFaults refuses faults of kinds that another version knows.
+func (s *Server) checkFaults() error {
+	for _, f := range s.world.Faults {
+		if err := f.check(); err != nil {
+			return fmt.Errorf("fault of kind %q, perhaps of another version: %w", f.Kind, err)
+		}
+	}
 	return nil
 }
 
@@ -227,8 +223,12 @@ func (s *Server) loadState() error {
 	}
 	defer f.Close()
 
+	restore := map[string]func(json.RawMessage) error{"head": s.restoreHead}
+	for _, kind := range s.savedKinds() {
+		restore[kind.name] = kind.restore
+	}
+
 	dec := json.NewDecoder(bufio.NewReaderSize(f, 256<<10))
-	dec.UseNumber()
 	for {
 		var r struct {
 			Kind  string          `json:"k"`
@@ -240,8 +240,41 @@ func (s *Server) loadState() error {
 			return err
 		}
 
-		if err := s.restore(r.Kind, r.Value); err != nil {
+		if restore[r.Kind] == nil {
+			return fmt.Errorf("record %s: unknown kind; it was written by another version", r.Kind)
+		}
+		if err := restore[r.Kind](r.Value); err != nil {
 			return fmt.Errorf("record %s: %w", r.Kind, err)
 		}
 	}
+}
+
+func (s *Server) restoreHead(b json.RawMessage) error {
+	h := head{Settings: defaultSettings()}
+	if err := json.Unmarshal(b, &h); err != nil {
+		return err
+	}
+
+	if h.Version != stateVersion {
+		return fmt.Errorf("it has version %d but this build knows only %d", h.Version, stateVersion)
+	}
+
+	s.world.Creds, s.world.Hook, s.settings, s.world.NextOrder = h.Creds, h.Hook, h.Settings, h.Order
+	if h.Deleted != nil {
+		s.world.Deleted = h.Deleted
+	}
+	return nil
+}
+
+// restoreChange puts an undelivered change back: into its queue, or into the
+// timeline when it waits for another attempt.
+func (s *Server) restoreChange(c *change) {
+	s.outbox.pending++
+	if c.Next != 0 {
+		s.scheduleEvent(&event{Due: c.Next, retry: []*change{c}})
+		return
+	}
+
+	q := s.outbox.queueOf(c)
+	q.waiting = append(q.waiting, c)
 }

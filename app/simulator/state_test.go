@@ -145,35 +145,65 @@ func TestTheStateIsSavedInTheBackground(t *testing.T) {
 		state, err := os.ReadFile(file)
 		b.NoErr(err)
 		b.True(bytes.Contains(state, []byte(b.n.PhoneNumberID)))
-		messages, err := os.ReadFile(file + ".messages")
+		b.True(bytes.Contains(state, []byte("wamid.")))
+		info, err := os.Stat(file)
 		b.NoErr(err)
-		b.True(bytes.Contains(messages, []byte("wamid.")))
-		for _, name := range []string{file, file + ".messages"} {
-			info, err := os.Stat(name)
-			b.NoErr(err)
-			b.Equal(info.Mode().Perm(), os.FileMode(0o600)) // it holds secrets
-		}
+		b.Equal(info.Mode().Perm(), os.FileMode(0o600)) // it holds secrets
 	})
 }
 
-func TestAJournalThatWasCutOffIsReadAsFarAsItGoes(t *testing.T) {
+// Releases until 2026 wrote messages and statuses to a file of their own.
+const oldJournal = `{"m":{"id":"wamid.1","dir":"out","number":"7","to":"+16505551234","phone":"16505551234","type":"text","request":{"text":{"body":"hello"}},"status":"accepted","at":1794904301902}}
+{"id":"wamid.1","s":"sent"}
+{"m":{"id":"wamid.2","dir":"out","number":"7","to":"+16505551234","phone":"16505551234","type":"text","request":{"text":{"body":"hello"}},"status":"accepted","at":1794904301903}}
+`
+
+func TestTheJournalOfAnEarlierReleaseIsTakenOver(t *testing.T) {
+	is := is.New(t)
+	for _, cutOff := range []string{"", `{"m":{"id":"wamid.half`} {
+		file := filepath.Join(t.TempDir(), "state")
+		is.NoErr(os.WriteFile(file+".messages", []byte(oldJournal+cutOff), 0o600))
+		for range 3 {
+			s, err := New(Options{StateFile: file})
+			is.NoErr(err)
+			list := s.messages.kept()
+			is.Equal(len(list), 2)
+			is.Equal(list[0].ID+" "+list[0].Status, "wamid.1 sent")
+			is.Equal(list[1].ID+" "+list[1].Status, "wamid.2 accepted")
+			is.NoErr(s.Close())
+			_, err = os.Stat(file + ".messages")
+			is.True(os.IsNotExist(err)) // the state file has it all
+		}
+	}
+}
+
+func TestAJournalThatWasTakenOverBeforeACrashIsNotReadAgain(t *testing.T) {
 	b := newBench(t, saved(t))
-	first := b.sentID(b.text("16505551234"))
-	b.app.next()
+	b.sentID(b.text("16505551234"))
 	b.NoErr(b.s.Close())
-	f, err := os.OpenFile(b.s.journalFile(), os.O_APPEND|os.O_WRONLY, 0)
+	b.NoErr(os.WriteFile(b.s.journalFile(), []byte(oldJournal), 0o600)) // not removed yet
+	s, err := New(Options{StateFile: b.s.opt.StateFile})
 	b.NoErr(err)
-	_, err = f.WriteString(`{"m":{"id":"wamid.half`)
-	b.NoErr(err)
-	b.NoErr(f.Close())
-	b.reopen()
-	second := b.sentID(b.text("16505551234"))
-	b.app.next()
-	b.reopen()
-	list := b.sim("GET", "/messages", nil).list("data")
-	b.Equal(len(list), 2)
-	b.Equal(asObject(list[0]).text("id"), first)
-	b.Equal(asObject(list[1]).text("id"), second)
+	b.Equal(len(s.messages.kept()), 1)
+	b.NoErr(s.Close())
+}
+
+func TestAKilledSimulatorLosesNothingThatWasSaved(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "state")
+	synctest.Test(t, func(t *testing.T) {
+		b := newStill(t, file)
+		defer b.s.Close()
+		b.send("16505551234")
+		time.Sleep(time.Second) // it is saved while it runs
+		synctest.Wait()
+		other, err := New(Options{StateFile: file}) // as if the first one had been killed
+		b.NoErr(err)
+		defer other.Close()
+		b.Equal(len(other.messages.kept()), 1)
+		b.Equal(other.messages.kept()[0], b.s.messages.kept()[0])
+		b.Equal(other.Numbers(), b.s.Numbers())
+		b.Equal(other.Credentials(), b.s.Credentials())
+	})
 }
 
 func TestTheOldestMessagesAreForgotten(t *testing.T) {
@@ -183,7 +213,7 @@ func TestTheOldestMessagesAreForgotten(t *testing.T) {
 	for i := range 100 {
 		ids = append(ids, b.sentID(b.text("16505551234")))
 		if i%20 == 0 {
-			b.NoErr(b.s.save()) // in many steps, some of which begin the file anew
+			b.NoErr(b.s.save())
 		}
 	}
 	for range 2 {
@@ -196,14 +226,14 @@ func TestTheOldestMessagesAreForgotten(t *testing.T) {
 		b.s.mu.Unlock()
 		b.reopen()
 	}
-	journal, err := os.ReadFile(b.s.journalFile())
+	state, err := os.ReadFile(b.s.opt.StateFile)
 	b.NoErr(err)
-	b.True(bytes.Count(journal, []byte("\n")) <= 60) // and so is the disk
+	b.Equal(bytes.Count(state, []byte(`{"k":"message"`)), 10) // and so is the disk
 }
 
 func TestAStateFileThatIsNotOursIsRefused(t *testing.T) {
 	is := is.New(t)
-	for _, content := range []string{"nonsense", `{"k":"head","v":{"version":99}}`, `{"k":"spaceship","v":{}}`, `{"k":"number","v":5}`} {
+	for _, content := range []string{"nonsense", `{"k":"head","v":{"version":99}}`, `{"k":"spaceship","v":{}}`, `{"k":"number","v":5}`, `{"k":"fault","v":{"kind":"new"}}`} {
 		file := filepath.Join(t.TempDir(), "state")
 		is.NoErr(os.WriteFile(file, []byte(content), 0o600))
 		_, err := New(Options{StateFile: file})
@@ -219,12 +249,12 @@ func TestAFailedSaveIsReportedAndMadeUpFor(t *testing.T) {
 	b := newBench(t, saved(t))
 	b.settings(func(set *Settings) { set.SentMS = nil })
 	b.NoErr(b.s.save())
-	journal := b.s.journalFile()
-	b.NoErr(os.RemoveAll(journal))
-	b.NoErr(os.MkdirAll(journal, 0o700)) // nothing can be appended to it
+	file := b.s.opt.StateFile
+	b.NoErr(os.Remove(file))
+	b.NoErr(os.MkdirAll(file, 0o700)) // it cannot be replaced by a file
 	id := b.sentID(b.text("16505551234"))
 	b.True(b.s.save() != nil)
-	b.NoErr(os.Remove(journal))
+	b.NoErr(os.Remove(file))
 	b.reopen()
 	b.Equal(asObject(b.sim("GET", "/messages", nil).list("data")[0]).text("id"), id)
 }
