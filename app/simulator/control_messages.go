@@ -66,7 +66,7 @@ func (s *Server) controlMessages(c *controlCall) (any, error) {
 
 	shown := []messageView{}
 	s.mu.Lock()
-	for _, m := range s.messages.kept() {
+	for _, m := range s.messages.all {
 		if wanted(m) {
 			shown = append(shown, messageView{m.ID, m.Number, m.To, m.Type, m.Request, m.Status, rfc3339(m.At)})
 		}

@@ -69,10 +69,7 @@ func (s *Server) recordEcho(numberID, to, kind string, content object) (*message
 	}
 
 	s.storeMessage(m)
-	s.queueUpdate(n, fieldEchoes, value{
-		Product: "whatsapp", Metadata: n.metadata(),
-		Contacts: []contact{contactOf(user, phone, bsuid)}, Echoes: []object{wire},
-	})
+	s.queueUpdate(n, fieldEchoes, value{Contacts: []contact{contactOf(user, phone, bsuid)}, Echoes: []object{wire}})
 	return m, nil
 }
 
@@ -151,9 +148,7 @@ func (s *Server) queueFollowUp(id, kind string, content func(*message, object) o
 
 	s.storeMessage(followUp)
 	s.queueUpdate(n, fieldMessages, value{
-		Product: "whatsapp", Metadata: n.metadata(),
-		Contacts: []contact{contactOf(user, user.Phone, user.BSUID)},
-		Messages: []object{wire},
+		Contacts: []contact{contactOf(user, user.Phone, user.BSUID)}, Messages: []object{wire},
 	})
 	return followUp.ID, nil
 }

@@ -47,7 +47,6 @@ func (s *Server) setMarketing(party, marketing string) error {
 		}
 
 		s.queueUpdate(n, fieldPreferences, value{
-			Product: "whatsapp", Metadata: n.metadata(),
 			Contacts:    []contact{contactOf(user, user.Phone, user.BSUID)},
 			Preferences: []object{item},
 		})
@@ -108,7 +107,7 @@ func (s *Server) queueNumberChange(n *number, before, after *person) {
 		"body":  "User " + firstOf(after.Name, before.Phone) + " changed from " + before.Phone + " to " + after.Phone,
 		"wa_id": after.Phone, "type": "user_changed_number",
 	}})
-	s.queueUpdate(n, fieldMessages, value{Product: "whatsapp", Metadata: n.metadata(), Messages: []object{wire}})
+	s.queueUpdate(n, fieldMessages, value{Messages: []object{wire}})
 }
 
 // queueIDChange queues the update of a user's id.
@@ -123,7 +122,6 @@ func (s *Server) queueIDChange(n *number, before, after *person) {
 	}
 
 	s.queueUpdate(n, fieldUserID, value{
-		Product: "whatsapp", Metadata: n.metadata(),
 		Contacts: []contact{contactOf(after, after.Phone, after.BSUID)},
 		Updates:  []object{update},
 	})

@@ -152,7 +152,7 @@ func (s *Server) storeInbound(numberID, phone, bsuid, kind string, in, content o
 	}
 
 	s.storeMessage(m)
-	v := value{Product: "whatsapp", Metadata: n.metadata(), Messages: []object{wire}}
+	v := value{Messages: []object{wire}}
 
 	// A system message is about a user, not from one.
 	if kind != "system" {

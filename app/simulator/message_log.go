@@ -48,46 +48,36 @@ func (m *message) belongsTo(phone, bsuid string) bool {
 	return m.BSUID == bsuid
 }
 
-// messageLog stores messages in order of arrival, up to a maximum.
+// messageLog stores messages, oldest first, up to a limit.
 type messageLog struct {
-	cap  int
-	all  []*message
-	head int // index of the oldest one kept
-	byID map[string]*message
+	limit int
+	all   []*message
+	byID  map[string]*message
 }
 
 func newMessageLog(limit int) messageLog {
-	return messageLog{cap: limit, byID: map[string]*message{}}
+	return messageLog{limit: limit, byID: map[string]*message{}}
 }
 
-// add stores a message and removes the oldest ones beyond the maximum.
+// add stores a message and removes the oldest one beyond the limit.
 func (l *messageLog) add(m *message) {
 	l.all = append(l.all, m)
 	l.byID[m.ID] = m
 
-	for len(l.all)-l.head > l.cap {
-		old := l.all[l.head]
-		l.all[l.head] = nil
-		l.head++
+	if len(l.all) > l.limit {
+		old := l.all[0]
+		l.all[0] = nil // the slice keeps its place until append moves the rest
+		l.all = l.all[1:]
 		if l.byID[old.ID] == old {
 			delete(l.byID, old.ID)
 		}
 	}
-
-	if l.head > l.cap && l.head > len(l.all)/2 {
-		// Copied, so that the memory of the removed ones is freed.
-		l.all = append(make([]*message, 0, len(l.all)), l.all[l.head:]...)
-		l.head = 0
-	}
 }
-
-// kept returns the stored messages, oldest first.
-func (l *messageLog) kept() []*message { return l.all[l.head:] }
 
 // drop removes the messages for which a function returns true.
 func (l *messageLog) drop(matches func(*message) bool) {
-	all := l.kept()
-	*l = newMessageLog(l.cap)
+	all := l.all
+	*l = newMessageLog(l.limit)
 	for _, m := range all {
 		if !matches(m) {
 			l.add(m)

@@ -43,8 +43,6 @@ type number struct {
 	Synced      []string `json:"synced,omitempty"`
 }
 
-func (n *number) metadata() metadata { return metadata{n.Phone, n.ID} }
-
 // display writes a number as the provider shows it.
 func display(phone string) string {
 	if len(phone) == 11 && phone[0] == '1' {

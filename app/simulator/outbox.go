@@ -115,33 +115,34 @@ func (s *Server) targetOf(accountID string, n *number, field string) (override s
 	return "", hook.URL != "" && (len(hook.Fields) == 0 || slices.Contains(hook.Fields, field))
 }
 
-// queueUpdate queues an update about a number.
-func (s *Server) queueUpdate(n *number, field string, v any) {
+// queueUpdate queues an update about a number, which it names.
+func (s *Server) queueUpdate(n *number, field string, v value) {
 	if url, ok := s.targetOf(n.Account, n, field); ok {
-		s.enqueue(&change{Account: n.Account, URL: url, Field: field, First: nowMS(), content: v})
-		s.outbox.pending++
+		v.Product, v.Metadata = "whatsapp", metadata{n.Phone, n.ID}
+		s.enqueueNew(&change{Account: n.Account, URL: url, Field: field, First: nowMS(), content: v})
 	}
 }
 
-// queueAccountUpdate queues an update about an account.
+// queueAccountUpdate queues an update about an account, with its time.
 func (s *Server) queueAccountUpdate(accountID, field string, v any) {
 	if url, ok := s.targetOf(accountID, nil, field); ok {
 		now := nowMS()
-		s.enqueue(&change{Account: accountID, URL: url, Field: field, First: now, Time: now / 1000, content: v})
-		s.outbox.pending++
+		s.enqueueNew(&change{Account: accountID, URL: url, Field: field, First: now, Time: now / 1000, content: v})
 	}
+}
+
+// enqueueNew counts a change and puts it into its queue, unless too many are waiting.
+func (s *Server) enqueueNew(c *change) {
+	if s.outbox.pending >= maxPending {
+		s.log.Warn("callback dropped: too many are waiting", "url", c.URL, "field", c.Field)
+		return
+	}
+	s.outbox.pending++
+	s.enqueue(c)
 }
 
 // enqueue puts a change into its queue, and starts the queue if it is idle.
 func (s *Server) enqueue(c *change) {
-	// Changes that were tried before are counted already and never dropped here.
-	if s.outbox.pending >= maxPending && c.Attempts == 0 {
-		s.log.Warn("callback dropped: too many are waiting", "url", c.URL, "field", c.Field)
-		// Callers count each change after they enqueued it.
-		s.outbox.pending--
-		return
-	}
-
 	q := s.outbox.queueOf(c)
 	q.waiting = append(q.waiting, c)
 	s.startQueue(q)

@@ -40,7 +40,7 @@ func (s *Server) phoneMessages(user *person, numberID string, limit int) (found 
 	defer s.mu.Unlock()
 
 	shown := 0
-	for _, m := range slices.Backward(s.messages.kept()) {
+	for _, m := range slices.Backward(s.messages.all) {
 		if numberID != "" && m.Number != numberID || !user.owns(m) || !m.onPhone() {
 			continue
 		}

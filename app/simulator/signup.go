@@ -41,10 +41,9 @@ func (s *Server) Signup(name, phone string) (Signup, error) {
 	// The app gets this callback although it is not subscribed to the account yet.
 	if s.world.Hook.URL != "" {
 		now := nowMS()
-		s.enqueue(&change{Account: n.Account, Field: fieldAccountUpdate, First: now, Time: now / 1000, content: object{
+		s.enqueueNew(&change{Account: n.Account, Field: fieldAccountUpdate, First: now, Time: now / 1000, content: object{
 			"event": "PARTNER_ADDED", "waba_info": object{"waba_id": n.Account, "owner_business_id": s.world.Accounts[n.Account].Business},
 		}})
-		s.outbox.pending++
 	}
 
 	s.markDirty()

@@ -74,7 +74,7 @@ func (s *Server) savedKinds() []savedKind {
 		savedAs(s, "upload", values(w.Uploads), func(u *upload) { w.Uploads[u.ID] = u }),
 		savedAs(s, "person", slices.Clone(w.People.all), w.People.add),
 		savedAs(s, "fault", slices.Clone(w.Faults), func(f *fault) { w.Faults = append(w.Faults, f) }),
-		savedAs(s, "message", slices.Clone(s.messages.kept()), s.messages.add),
+		savedAs(s, "message", slices.Clone(s.messages.all), s.messages.add),
 		savedAs(s, "event", scheduled, s.scheduleEvent),
 		savedAs(s, "change", s.undelivered(), s.restoreChange),
 	}

@@ -166,7 +166,7 @@ func TestTheJournalOfAnEarlierReleaseIsTakenOver(t *testing.T) {
 		for range 3 {
 			s, err := New(Options{StateFile: file})
 			is.NoErr(err)
-			list := s.messages.kept()
+			list := s.messages.all
 			is.Equal(len(list), 2)
 			is.Equal(list[0].ID+" "+list[0].Status, "wamid.1 sent")
 			is.Equal(list[1].ID+" "+list[1].Status, "wamid.2 accepted")
@@ -184,7 +184,7 @@ func TestAJournalThatWasTakenOverBeforeACrashIsNotReadAgain(t *testing.T) {
 	b.NoErr(os.WriteFile(b.s.journalFile(), []byte(oldJournal), 0o600)) // not removed yet
 	s, err := New(Options{StateFile: b.s.opt.StateFile})
 	b.NoErr(err)
-	b.Equal(len(s.messages.kept()), 1)
+	b.Equal(len(s.messages.all), 1)
 	b.NoErr(s.Close())
 }
 
@@ -199,8 +199,8 @@ func TestAKilledSimulatorLosesNothingThatWasSaved(t *testing.T) {
 		other, err := New(Options{StateFile: file}) // as if the first one had been killed
 		b.NoErr(err)
 		defer other.Close()
-		b.Equal(len(other.messages.kept()), 1)
-		b.Equal(other.messages.kept()[0], b.s.messages.kept()[0])
+		b.Equal(len(other.messages.all), 1)
+		b.Equal(other.messages.all[0], b.s.messages.all[0])
 		b.Equal(other.Numbers(), b.s.Numbers())
 		b.Equal(other.Credentials(), b.s.Credentials())
 	})

@@ -84,14 +84,14 @@ func (s *Server) reportStatus(m *message, name string, code int) {
 	if _, ok := s.targetOf(n.Account, n, fieldMessages); !ok {
 		return
 	}
-	s.queueUpdate(n, fieldMessages, s.statusValue(n, m, name, code))
+	s.queueUpdate(n, fieldMessages, s.statusValue(m, name, code))
 	if name == "delivered" || name == "read" {
 		m.Priced = true
 	}
 }
 
 // statusValue builds the callback about one status of a message.
-func (s *Server) statusValue(n *number, m *message, name string, code int) value {
+func (s *Server) statusValue(m *message, name string, code int) value {
 	now := nowMS()
 	user := s.world.People.find(m.party())
 	st := status{
@@ -108,7 +108,7 @@ func (s *Server) statusValue(n *number, m *message, name string, code int) value
 	}
 	st.UserID, st.Parent = ownAndParent(bsuid)
 
-	v := value{Product: "whatsapp", Metadata: n.metadata(), Statuses: []status{st}}
+	v := value{Statuses: []status{st}}
 	reported := &v.Statuses[0]
 
 	// A failed status has no contact and no price, and the user's id only if it was addressed.

@@ -62,7 +62,7 @@ func (s *Server) queueContacts(n *number) {
 	}
 
 	if len(list) > 0 {
-		s.queueUpdate(n, fieldStateSync, value{Product: "whatsapp", Metadata: n.metadata(), StateSync: list})
+		s.queueUpdate(n, fieldStateSync, value{StateSync: list})
 	}
 }
 
@@ -72,7 +72,7 @@ const maxHistory = 1000
 // queueHistory queues the stored messages of a number, grouped by user.
 func (s *Server) queueHistory(n *number) {
 	var own []*message
-	for _, m := range s.messages.kept() {
+	for _, m := range s.messages.all {
 		if m.Number == n.ID && m.Type != "reaction" {
 			own = append(own, m)
 		}
@@ -91,7 +91,7 @@ func (s *Server) queueHistory(n *number) {
 		thread["messages"] = append(thread.list("messages"), n.historyMessage(m))
 	}
 
-	s.queueUpdate(n, fieldHistory, value{Product: "whatsapp", Metadata: n.metadata(), History: []object{{
+	s.queueUpdate(n, fieldHistory, value{History: []object{{
 		"metadata": object{"phase": 0, "chunk_order": 1, "progress": 100}, "threads": append([]object{}, order...),
 	}}})
 }

@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"container/heap"
+	"slices"
 	"time"
 )
 
@@ -191,13 +192,6 @@ func (s *Server) scheduleStatuses(m *message, failure *int) {
 
 // keepEvents removes the events for which a function returns false.
 func (s *Server) keepEvents(keep func(*event) bool) {
-	kept := make([]*event, 0, len(s.timeline.events))
-	for _, e := range s.timeline.events {
-		if keep(e) {
-			kept = append(kept, e)
-		}
-	}
-
-	s.timeline.events = kept
+	s.timeline.events = slices.DeleteFunc(s.timeline.events, func(e *event) bool { return !keep(e) })
 	heap.Init(&s.timeline)
 }
