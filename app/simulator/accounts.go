@@ -1,10 +1,5 @@
 package simulator
 
-import (
-	"cmp"
-	"slices"
-)
-
 const (
 	appName     = "confab simulator"
 	appLink     = "https://www.facebook.com/games/?app_id="
@@ -12,14 +7,8 @@ const (
 )
 
 func (w *world) accountIDs() []string {
-	list := make([]*account, 0, len(w.Accounts))
-	for _, a := range w.Accounts {
-		list = append(list, a)
-	}
-	slices.SortFunc(list, func(a, b *account) int { return cmp.Compare(a.Order, b.Order) })
-
 	ids := []string{}
-	for _, a := range list {
+	for _, a := range inOrder(w.Accounts, func(a *account) int64 { return a.Order }) {
 		ids = append(ids, a.ID)
 	}
 	return ids
@@ -57,10 +46,7 @@ func (s *Server) getBusiness(c *call) (any, error) {
 func (s *Server) systemUserToken(c *call) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t := &token{Token: newAccessToken(), State: tokenValid, Accounts: []string{c.account}}
-	s.world.Tokens[t.Token] = t
-	s.markDirty()
-	return object{"access_token": t.Token}, nil
+	return object{"access_token": s.addToken(c.account).Token}, nil
 }
 
 // listSubscribedApps handles GET /{waba_id}/subscribed_apps.

@@ -26,7 +26,7 @@ func (s *Server) getApp(c *call) (any, error) {
 // requireAppToken refuses tokens that are not the app's own.
 func (c *call) requireAppToken() error {
 	if !c.token.app {
-		return &graphError{status: 400, code: 15, message: "(#15) This method must be called with an app access_token."}
+		return badRequest(15, 0, "(#15) This method must be called with an app access_token.")
 	}
 	return nil
 }

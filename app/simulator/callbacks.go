@@ -171,10 +171,7 @@ func (s *Server) challenge(ctx context.Context, target, verifyToken string) erro
 }
 
 func challengeFailed(reason string) *graphError {
-	return &graphError{
-		status: http.StatusBadRequest, code: 2200,
-		message: "(#2200) Callback verification failed with the following errors: " + reason,
-	}
+	return badRequest(2200, 0, "(#2200) Callback verification failed with the following errors: "+reason)
 }
 
 // VerifyWebhook sends a challenge to the app's callback URL, as the

@@ -69,7 +69,7 @@ func (s *Server) controlTemplates(c *controlCall) (any, error) {
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	all := slices.SortedFunc(maps.Values(s.world.Templates), func(a, b *template) int { return int(a.Order - b.Order) })
+	all := s.world.templatesOf("")
 	views := []templateView{}
 	for _, t := range all[max(0, len(all)-limit):] {
 		views = append(views, t.view())

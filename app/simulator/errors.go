@@ -57,12 +57,19 @@ func refuse(code int, details ...string) *graphError {
 	return e
 }
 
+// badRequest is a refusal with status 400 and a message of its own.
+func badRequest(code, subcode int, message string) *graphError {
+	return &graphError{status: http.StatusBadRequest, code: code, subcode: subcode, message: message}
+}
+
+// unauthorized is a refusal of a token.
+func unauthorized(subcode int, message string) *graphError {
+	return &graphError{status: http.StatusUnauthorized, code: codeTokenInvalid, subcode: subcode, message: message}
+}
+
 // badParameter is error 100 with a message of its own.
 func badParameter(format string, args ...any) *graphError {
-	return &graphError{
-		status: http.StatusBadRequest, code: codeInvalidParameter,
-		message: "(#100) " + fmt.Sprintf(format, args...),
-	}
+	return badRequest(codeInvalidParameter, 0, "(#100) "+fmt.Sprintf(format, args...))
 }
 
 func requiredParameter(name string) *graphError {
@@ -90,35 +97,23 @@ func notImplemented(method, path string) *graphError {
 }
 
 func unknownPath(path string) *graphError {
-	return &graphError{status: http.StatusBadRequest, code: 2500, message: "Unknown path components: " + path}
+	return badRequest(2500, 0, "Unknown path components: "+path)
 }
 
 func missingToken() *graphError {
-	return &graphError{
-		status: http.StatusBadRequest, code: 104,
-		message: "An access token is required to request this resource.",
-	}
+	return badRequest(104, 0, "An access token is required to request this resource.")
 }
 
 func expiredToken() *graphError {
-	return &graphError{
-		status: http.StatusUnauthorized, code: codeTokenInvalid, subcode: 463,
-		message: "Error validating access token: Session has expired on Thursday, 01-Jan-26 00:00:00 PST.",
-	}
+	return unauthorized(463, "Error validating access token: Session has expired on Thursday, 01-Jan-26 00:00:00 PST.")
 }
 
 func invalidToken() *graphError {
-	return &graphError{
-		status: http.StatusUnauthorized, code: codeTokenInvalid,
-		message: "Invalid OAuth access token - Cannot parse access token",
-	}
+	return unauthorized(0, "Invalid OAuth access token - Cannot parse access token")
 }
 
 func revokedToken() *graphError {
-	return &graphError{
-		status: http.StatusUnauthorized, code: codeTokenInvalid, subcode: 467,
-		message: "Error validating access token: The session is invalid because the user logged out.",
-	}
+	return unauthorized(467, "Error validating access token: The session is invalid because the user logged out.")
 }
 
 // wireError is the envelope's content.

@@ -277,10 +277,7 @@ func (c *call) fail(err error) {
 
 // newTrace makes up a trace id.
 func newTrace() string {
-	b := make([]byte, 16)
-	putUint64(b, nextRandom())
-	putUint64(b[8:], nextRandom())
-	return "A" + base64.RawURLEncoding.EncodeToString(b)
+	return "A" + base64.RawURLEncoding.EncodeToString(randomBytes(16))
 }
 
 // success is what simple writes answer.

@@ -1,7 +1,6 @@
 package simulator
 
 import (
-	"net/http"
 	"strings"
 	"time"
 )
@@ -111,7 +110,7 @@ func (c *call) readEnvelope() (*draft, error) {
 
 	switch {
 	case d.To == "" && recipient == "":
-		return nil, &graphError{status: http.StatusBadRequest, code: codeInvalidParameter, message: "The parameter to is required."}
+		return nil, badRequest(codeInvalidParameter, 0, "The parameter to is required.")
 	case kind != "" && kind != "individual" && kind != "group":
 		return nil, badParameter("Param recipient_type must be one of {INDIVIDUAL, GROUP} - got \"%s\".", kind)
 	case kind == "group":

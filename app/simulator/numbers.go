@@ -1,7 +1,6 @@
 package simulator
 
 import (
-	"cmp"
 	"slices"
 	"time"
 )
@@ -90,16 +89,10 @@ func (n *number) node(app string) object {
 	}
 }
 
+// numbersOf lists the numbers of an account, or of all, in the order of creation.
 func (w *world) numbersOf(account string) []*number {
-	list := []*number{}
-	for _, n := range w.Numbers {
-		if account == "" || n.Account == account {
-			list = append(list, n)
-		}
-	}
-
-	slices.SortFunc(list, func(a, b *number) int { return cmp.Compare(a.Order, b.Order) })
-	return list
+	all := inOrder(w.Numbers, func(n *number) int64 { return n.Order })
+	return slices.DeleteFunc(all, func(n *number) bool { return account != "" && n.Account != account })
 }
 
 // listNumbers handles GET /{waba_id}/phone_numbers.
@@ -137,7 +130,7 @@ func (s *Server) createNumber(c *call) (any, error) {
 	case name == "":
 		return nil, requiredParameter("verified_name")
 	case !validPhone(cc + local):
-		return nil, &graphError{status: 400, code: 192, message: "(#192) Invalid phone number"}
+		return nil, badRequest(192, 0, "(#192) Invalid phone number")
 	}
 
 	n, err := s.AddNumber(Number{

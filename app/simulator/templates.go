@@ -1,7 +1,6 @@
 package simulator
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -61,16 +60,10 @@ func sameLanguage(a, b string) bool {
 	return strings.EqualFold(strings.ReplaceAll(a, "-", "_"), strings.ReplaceAll(b, "-", "_"))
 }
 
-// templatesOf lists an account's templates in the order of creation.
+// templatesOf lists the templates of an account, or of all, in the order of creation.
 func (w *world) templatesOf(account string) []*template {
-	list := []*template{}
-	for _, t := range w.Templates {
-		if t.Account == account {
-			list = append(list, t)
-		}
-	}
-	slices.SortFunc(list, func(a, b *template) int { return cmp.Compare(a.Order, b.Order) })
-	return list
+	all := inOrder(w.Templates, func(t *template) int64 { return t.Order })
+	return slices.DeleteFunc(all, func(t *template) bool { return account != "" && t.Account != account })
 }
 
 var templateFields = []string{"name", "parameter_format", "components", "language", "status", "category", "id"}

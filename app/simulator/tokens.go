@@ -6,8 +6,6 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
-	"math/rand/v2"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -37,6 +35,14 @@ func (t *token) mayAccess(accountID string) bool {
 	return accountID == "" || len(t.Accounts) == 0 || slices.Contains(t.Accounts, accountID)
 }
 
+// addToken makes a token for accounts; none means all.
+func (s *Server) addToken(accounts ...string) *token {
+	t := &token{Token: newAccessToken(), State: tokenValid, Accounts: accounts}
+	s.world.Tokens[t.Token] = t
+	s.markDirty()
+	return t
+}
+
 func newAccessToken() string { return "EAA" + newSecret(48) }
 
 // newSecret makes n random bytes in hexadecimal that nobody can guess.
@@ -45,8 +51,6 @@ func newSecret(n int) string {
 	crand.Read(b) // never fails
 	return hex.EncodeToString(b)
 }
-
-func nextRandom() uint64 { return rand.Uint64() }
 
 // givenToken finds the token in the header, the query or the body.
 func (c *call) givenToken() string {
@@ -129,9 +133,7 @@ func (c *call) checkProof() error {
 }
 
 func appSecretProof(secret, token string) string {
-	mac := hmac.New(sha256.New, []byte(secret))
-	mac.Write([]byte(token))
-	return hex.EncodeToString(mac.Sum(nil))
+	return signature(sha256.New, []byte(secret), []byte(token))
 }
 
 // signupCode is what a hosted signup hands to the browser.
@@ -163,20 +165,11 @@ func (s *Server) exchangeToken(c *call) (any, error) {
 	secret := []byte(c.params.text("client_secret"))
 	switch {
 	case c.params.text("client_id") == "":
-		return nil, &graphError{
-			status: http.StatusBadRequest, code: 101,
-			message: "Missing client_id parameter.",
-		}
+		return nil, badRequest(101, 0, "Missing client_id parameter.")
 	case c.params.text("client_id") != creds.AppID:
-		return nil, &graphError{
-			status: http.StatusBadRequest, code: 101,
-			message: "Error validating application. Cannot get application info due to a system error.",
-		}
+		return nil, badRequest(101, 0, "Error validating application. Cannot get application info due to a system error.")
 	case subtle.ConstantTimeCompare(secret, []byte(creds.AppSecret)) != 1:
-		return nil, &graphError{
-			status: http.StatusBadRequest, code: 1,
-			message: "Error validating client secret.",
-		}
+		return nil, badRequest(1, 0, "Error validating client secret.")
 	}
 
 	switch c.params.text("grant_type") {
@@ -201,12 +194,8 @@ func (s *Server) extendToken(c *call) (any, error) {
 		return nil, expiredToken()
 	}
 
-	t := &token{
-		Token: newAccessToken(), State: tokenValid, Accounts: old.Accounts,
-		Expires: time.Now().Add(exchangedLife).UnixMilli(),
-	}
-	s.world.Tokens[t.Token] = t
-	s.markDirty()
+	t := s.addToken(old.Accounts...)
+	t.Expires = time.Now().Add(exchangedLife).UnixMilli()
 	return tokenResponse{t.Token, "bearer", int64(exchangedLife / time.Second)}, nil
 }
 
@@ -221,27 +210,15 @@ func (s *Server) redeemCode(c *call) (any, error) {
 	code := s.world.Codes[c.params.text("code")]
 	switch {
 	case code == nil:
-		return nil, &graphError{
-			status: http.StatusBadRequest, code: codeInvalidParameter,
-			message: "Invalid verification code format.",
-		}
+		return nil, badRequest(codeInvalidParameter, 0, "Invalid verification code format.")
 	case code.Used:
-		return nil, &graphError{
-			status: http.StatusBadRequest, code: codeInvalidParameter, subcode: 36009,
-			message: "This authorization code has been used.",
-		}
+		return nil, badRequest(codeInvalidParameter, 36009, "This authorization code has been used.")
 	case code.Expires <= nowMS():
-		return nil, &graphError{
-			status: http.StatusBadRequest, code: codeInvalidParameter, subcode: 36007,
-			message: "This authorization code has expired.",
-		}
+		return nil, badRequest(codeInvalidParameter, 36007, "This authorization code has expired.")
 	}
 
 	code.Used = true
-	t := &token{Token: newAccessToken(), State: tokenValid, Accounts: []string{code.Account}}
-	s.world.Tokens[t.Token] = t
-	s.markDirty()
-	return tokenResponse{t.Token, "bearer", 0}, nil
+	return tokenResponse{s.addToken(code.Account).Token, "bearer", 0}, nil
 }
 
 // revokeToken handles GET /oauth/revoke.

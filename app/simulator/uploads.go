@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 const (
@@ -106,10 +107,6 @@ func decodeSegment(segment string) string {
 		return segment
 	}
 
-	for i := range len(decoded) {
-		if decoded[i] == '?' {
-			return decoded[:i]
-		}
-	}
-	return decoded
+	id, _, _ := strings.Cut(decoded, "?")
+	return id
 }

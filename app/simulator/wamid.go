@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
@@ -108,21 +109,18 @@ func cutField(s string) (field, rest string, ok bool) {
 	return s[1:n], s[n:], true
 }
 
-// randomHex makes n random bytes in upper-case hexadecimal. The ids need to be
-// unlike each other, not unguessable, so the fast source will do.
-func randomHex(n int) string {
-	b := make([]byte, (n+7)/8*8)
-	for i := 0; i < len(b); i += 8 {
-		putUint64(b[i:], rand.Uint64())
+// randomBytes makes n random bytes. The ids need to be unlike each other, not
+// unguessable, so the fast source will do.
+func randomBytes(n int) []byte {
+	b := make([]byte, 0, n+8)
+	for len(b) < n {
+		b = binary.LittleEndian.AppendUint64(b, rand.Uint64())
 	}
-	return strings.ToUpper(hex.EncodeToString(b[:n]))
+	return b[:n]
 }
 
-func putUint64(b []byte, v uint64) {
-	for i := range 8 {
-		b[i] = byte(v >> (8 * i))
-	}
-}
+// randomHex makes n random bytes in upper-case hexadecimal.
+func randomHex(n int) string { return strings.ToUpper(hex.EncodeToString(randomBytes(n))) }
 
 // randomDigits makes a number of n digits that does not begin with 0.
 func randomDigits(n int) string {

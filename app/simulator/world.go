@@ -1,6 +1,9 @@
 package simulator
 
 import (
+	"cmp"
+	"maps"
+	"slices"
 	"time"
 )
 
@@ -111,6 +114,11 @@ func (w *world) newID() string {
 func (w *world) order() int64 {
 	w.NextOrder++
 	return w.NextOrder
+}
+
+// inOrder lists records in the order of creation.
+func inOrder[T any](records map[string]T, order func(T) int64) []T {
+	return slices.SortedFunc(maps.Values(records), func(a, b T) int { return cmp.Compare(order(a), order(b)) })
 }
 
 // addAccount makes an account; an empty id is made up.
