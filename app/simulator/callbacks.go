@@ -132,7 +132,7 @@ func signature(algorithm func() hash.Hash, secret, body []byte) string {
 // challenge asks a receiver whether it expects callbacks under a verify token.
 func (s *Server) challenge(ctx context.Context, target, verifyToken string) error {
 	u, err := url.Parse(target)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+	if err != nil || !fetchable(target) {
 		return challengeFailed("the callback URL is not an http or https URL")
 	}
 

@@ -3,6 +3,7 @@ package simulator
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -133,21 +134,14 @@ func checkContacts(_ *Server, c *call, _ *draft) error {
 			return requiredParameter(path)
 		case name.text("formatted_name") == "":
 			return requiredParameter(path + "['formatted_name']")
-		case !hasNamePart(name):
+		case !slices.ContainsFunc(nameParts, func(part string) bool { return name.text(part) != "" }):
 			return refuse(codeMissingParameter, fmt.Sprintf("contacts[%d].name needs a part besides formatted_name", i))
 		}
 	}
 	return nil
 }
 
-func hasNamePart(name object) bool {
-	for _, part := range []string{"first_name", "last_name", "middle_name", "suffix", "prefix"} {
-		if name.text(part) != "" {
-			return true
-		}
-	}
-	return false
-}
+var nameParts = []string{"first_name", "last_name", "middle_name", "suffix", "prefix"}
 
 func checkReaction(_ *Server, c *call, _ *draft) error {
 	reaction := c.params.child("reaction")

@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"crypto/subtle"
+	"encoding/json"
 	"errors"
 	"mime"
 	"net"
@@ -44,6 +45,17 @@ type controlCall struct {
 
 // key is the variable part of the path.
 func (c *controlCall) key() string { return c.r.PathValue("id") }
+
+// decode reads the body into a struct; without a body it stays as it is.
+func (c *controlCall) decode(v any) error {
+	if len(c.body) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(c.body, v); err != nil {
+		return badBody(err)
+	}
+	return nil
+}
 
 type controlHandler func(*controlCall) (any, error)
 

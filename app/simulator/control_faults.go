@@ -2,7 +2,6 @@ package simulator
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -38,10 +37,8 @@ func (s *Server) publishFaults() {
 // controlAddFault handles POST /_sim/faults.
 func (s *Server) controlAddFault(c *controlCall) (any, error) {
 	f := &fault{}
-	if len(c.body) > 0 {
-		if err := json.Unmarshal(c.body, f); err != nil {
-			return nil, badBody(err)
-		}
+	if err := c.decode(f); err != nil {
+		return nil, err
 	}
 	if err := f.complete(); err != nil {
 		return nil, err
@@ -110,7 +107,6 @@ func (s *Server) controlCallback(c *controlCall) (any, error) {
 		return Activity{Kind: "callback", Type: "custom", Count: 1, URL: target, Status: status, Err: err}
 	})
 	if err != nil {
-
 		return nil, &controlError{400, "The callback could not be posted: " + err.Error(), ""}
 	}
 	return object{"status": status}, nil

@@ -28,11 +28,8 @@ type messageView struct {
 	CreatedAt     string          `json:"created_at"`
 }
 
-// outboundFilter matches the sends that the parameters name, or all sends where
-// they name none.
-func (c *controlCall) outboundFilter() func(*message) bool { return c.filter(outbound) }
-
-// filter matches the messages of a direction that the parameters name.
+// filter matches the messages of a direction that the parameters name, or all of them
+// where they name none.
 func (c *controlCall) filter(wanted direction) func(*message) bool {
 	q := c.r.URL.Query()
 	to, number := normalizeParty(q.Get("to")), q.Get("phone_number_id")
@@ -55,7 +52,7 @@ func (c *controlCall) filter(wanted direction) func(*message) bool {
 // controlMessages handles GET /_sim/messages: the sends that were accepted,
 // oldest first, or with direction=inbound what people wrote.
 func (s *Server) controlMessages(c *controlCall) (any, error) {
-	wanted := c.outboundFilter()
+	wanted := c.filter(outbound)
 	switch c.r.URL.Query().Get("direction") {
 	case "", "outbound":
 	case "inbound":
@@ -81,7 +78,7 @@ func (s *Server) controlMessages(c *controlCall) (any, error) {
 func (s *Server) controlDeleteMessages(c *controlCall) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.dropMessages(c.outboundFilter())
+	s.dropMessages(c.filter(outbound))
 	return success{true}, nil
 }
 

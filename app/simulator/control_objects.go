@@ -1,7 +1,6 @@
 package simulator
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 )
@@ -51,12 +50,9 @@ func (s *Server) controlNumbers(*controlCall) (any, error) {
 // controlAddNumber handles POST /_sim/numbers.
 func (s *Server) controlAddNumber(c *controlCall) (any, error) {
 	var n Number
-	if len(c.body) > 0 {
-		if err := json.Unmarshal(c.body, &n); err != nil {
-			return nil, badBody(err)
-		}
+	if err := c.decode(&n); err != nil {
+		return nil, err
 	}
-
 	return s.AddNumber(n)
 }
 
@@ -109,9 +105,5 @@ func (s *Server) controlIdentity(c *controlCall) (any, error) {
 		return nil, err
 	}
 
-	view := object{"bsuid": user.BSUID, "phone_number": nil}
-	if user.Phone != "" {
-		view["phone_number"] = "+" + user.Phone
-	}
-	return view, nil
+	return object{"bsuid": user.BSUID, "phone_number": displayed(user.Phone)}, nil
 }

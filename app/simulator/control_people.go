@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -306,9 +307,6 @@ func (s *Server) setWindow(party, numberID string, at int64, open bool) (*person
 	s.markDirty()
 	s.publishPerson(user)
 	copied := *user
-	copied.Wrote = map[string]int64{}
-	for number, wrote := range user.Wrote {
-		copied.Wrote[number] = wrote
-	}
+	copied.Wrote = maps.Clone(user.Wrote)
 	return &copied, numbers, nil
 }

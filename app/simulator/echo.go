@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"encoding/json"
+	"maps"
 )
 
 // echo plays a message that the business sent from the phone app.
@@ -59,9 +60,7 @@ func (s *Server) recordEcho(numberID, to, kind string, content object) (*message
 	if phone != "" {
 		wire["to"] = phone
 	}
-	for k, v := range content {
-		wire[k] = v
-	}
+	maps.Copy(wire, content)
 
 	var err error
 	if m.Request, err = marshal(wire); err != nil {
@@ -86,9 +85,7 @@ func (s *Server) edit(id, text string) (string, error) {
 		switch content := original.child(m.Type); m.Type {
 		case "image", "video", "document":
 			changed := object{}
-			for k, v := range content {
-				changed[k] = v
-			}
+			maps.Copy(changed, content)
 			changed["caption"] = text
 			inner[m.Type] = changed
 		default:

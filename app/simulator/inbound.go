@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -25,15 +26,13 @@ type Inbound struct {
 // Inbound lets a user write to a business number and returns the message id.
 // The callback is queued when it returns.
 func (s *Server) Inbound(in Inbound) (id string, err error) {
-	// A round trip through JSON gives the types that a request body would have.
-	body := object{}
-	if b, err := marshal(in.Content); err != nil {
-		return "", err
-	} else if err := decodeJSON(b, &body); err != nil {
-		return "", err
+	content := in.Content
+	if content == nil {
+		content = map[string]any{}
 	}
-	if body == nil {
-		body = object{}
+	body := object{}
+	if err := throughJSON(content, &body); err != nil {
+		return "", err
 	}
 
 	for k, v := range map[string]string{
@@ -169,9 +168,7 @@ func inboundWire(m *message, user *person, content object) object {
 	if user.Phone != "" {
 		wire["from"] = user.Phone
 	}
-	for k, v := range content {
-		wire[k] = v
-	}
+	maps.Copy(wire, content)
 	return wire
 }
 
@@ -271,10 +268,7 @@ func readUnsupported(in, content object) {
 // completeContext fills in the context of a reply: who wrote the message that
 // it answers.
 func (s *Server) completeContext(numberID string, given object) object {
-	context := object{}
-	for k, v := range given {
-		context[k] = v
-	}
+	context := maps.Clone(given)
 
 	// A send names the earlier message message_id, a callback id.
 	if id := context.text("message_id"); id != "" {
@@ -297,11 +291,7 @@ func (s *Server) completeContext(numberID string, given object) object {
 
 // withNumbers converts fields to numbers where they came as strings.
 func withNumbers(o object, keys ...string) object {
-	fixed := object{}
-	for k, v := range o {
-		fixed[k] = v
-	}
-
+	fixed := maps.Clone(o)
 	for _, key := range keys {
 		if f, ok := o.decimal(key); ok {
 			fixed[key] = f

@@ -18,6 +18,15 @@ func marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
+// throughJSON gives a value of Go the types that the body of a request would have.
+func throughJSON(v, body any) error {
+	b, err := marshal(v)
+	if err != nil {
+		return err
+	}
+	return decodeJSON(b, body)
+}
+
 const lowerHex = "0123456789abcdef"
 
 // appendASCII appends JSON in the provider's dialect: pure ASCII, with \u in

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"maps"
 	"mime"
 	"mime/multipart"
 	"net/http"
@@ -78,9 +79,7 @@ func (in *input) readBody(kind string, body []byte) error {
 			in.params = m
 			return nil
 		}
-		for k, v := range m {
-			in.params[k] = v
-		}
+		maps.Copy(in.params, m)
 		return nil
 	default:
 		form, err := url.ParseQuery(string(trimmed))

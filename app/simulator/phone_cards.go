@@ -100,7 +100,7 @@ func cardOfComponents(components []object, given partsByType) *card {
 		case "FOOTER":
 			c.Footer = comp.text("text")
 		case "BUTTONS":
-			c.Buttons = filledButtons(objects(comp.list("buttons")), given.all("button"))
+			c.Buttons = filledButtons(objects(comp.list("buttons")), given["button"])
 		case "CAROUSEL":
 			c.Cards = filledCards(objects(comp.list("cards")), objects(given.first("carousel").list("cards")))
 		}

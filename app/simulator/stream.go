@@ -1,7 +1,6 @@
 package simulator
 
 import (
-	"bytes"
 	"fmt"
 	"net/http"
 	"sync"
@@ -52,7 +51,7 @@ func (s *Server) publish(kind string, view func() any) {
 
 // streamEvent is an event as it is sent. JSON has no line breaks in it.
 func streamEvent(kind string, data []byte) []byte {
-	return bytes.Join([][]byte{[]byte("event: " + kind), append([]byte("data: "), data...), nil, nil}, []byte("\n"))
+	return fmt.Appendf(nil, "event: %s\ndata: %s\n\n", kind, data)
 }
 
 func (h *streamHub) send(event []byte) {

@@ -64,7 +64,7 @@ func (f *parameterCheck) checkComponents(components []object, given []any) error
 		case "BODY":
 			err = f.body(comp, sorted.first("body"))
 		case "BUTTONS":
-			err = f.buttons(comp, sorted.all("button"))
+			err = f.buttons(comp, sorted["button"])
 		case "CAROUSEL":
 			err = f.carousel(comp, sorted.first("carousel"))
 		case "LIMITED_TIME_OFFER":
@@ -91,8 +91,6 @@ func groupByType(list []any) partsByType {
 	}
 	return parts
 }
-
-func (p partsByType) all(kind string) []object { return p[kind] }
 
 func (p partsByType) first(kind string) object {
 	if len(p[kind]) == 0 {

@@ -13,22 +13,14 @@ type Template struct {
 // AddTemplate adds a template to an account without a review and returns its
 // id. One that exists is left unchanged.
 func (s *Server) AddTemplate(wabaID string, in Template) (id string, err error) {
-	list := make([]any, len(in.Components))
-	for i, comp := range in.Components {
-		list[i] = comp
-	}
-
-	// A round trip through JSON gives the types that a request body would have.
-	var plain any
-	if b, err := marshal(list); err != nil {
-		return "", err
-	} else if err := decodeJSON(b, &plain); err != nil {
+	var components []any
+	if err := throughJSON(in.Components, &components); err != nil {
 		return "", err
 	}
 
 	t, err := readTemplate(object{
 		"name": in.Name, "language": in.Language, "category": in.Category,
-		"parameter_format": in.ParameterFormat, "components": plain,
+		"parameter_format": in.ParameterFormat, "components": components,
 	})
 	if err != nil {
 		return "", fmt.Errorf("template %s: %w", in.Name, err)
