@@ -112,8 +112,7 @@ func (r *rules) button(kind string, button object) error {
 			code = fmt.Sprint(list[0])
 		}
 		if !between(code, 1, maxCouponCode) {
-			return templateError(2388043, "Message template \"components\" param is missing expected field(s)",
-				"A copy code button needs an example of at most 20 characters.")
+			return missingField("A copy code button needs an example of at most 20 characters.")
 		}
 	case "FLOW":
 		if button.text("flow_id") == "" && button.text("flow_name") == "" && button.text("flow_json") == "" {
@@ -140,8 +139,7 @@ func (r *rules) urlButton(button object) error {
 	case len(names) == 1 && names[0] != "1" && (!r.named || !variableName.MatchString(names[0])):
 		return malformed("The variable in the URL of a button is {{1}}.")
 	case len(names) == 1 && len(button.list("example")) == 0 && button.text("example") == "":
-		return templateError(2388043, "Message template \"components\" param is missing expected field(s)",
-			"A URL button with a variable needs an example.")
+		return missingField("A URL button with a variable needs an example.")
 	}
 	return nil
 }
@@ -160,8 +158,7 @@ func (r *rules) authentication(kind string, comp object) error {
 	switch kind {
 	case "BODY":
 		if comp.has("text") && !strings.HasPrefix(comp.text("text"), codeText) {
-			return templateError(2388072, "Message body format is incorrect",
-				"The body of an authentication template cannot be written freely.")
+			return badBodyText("The body of an authentication template cannot be written freely.")
 		}
 
 		text := codeText

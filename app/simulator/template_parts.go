@@ -21,13 +21,12 @@ func (r *rules) header(comp object) error {
 
 		handles := comp.child("example").list("header_handle")
 		if len(handles) == 0 {
-			return templateError(2388043, "Message template \"components\" param is missing expected field(s)",
-				"component of type HEADER is missing expected field(s) (example)")
+			return missingField("component of type HEADER is missing expected field(s) (example)")
 		}
 
 		handle, _ := handles[0].(string)
 		if !strings.HasPrefix(handle, "4:") && !strings.HasPrefix(handle, "https://scontent.whatsapp.net/") {
-			return templateError(2388047, "Message header format is incorrect", "The media handle of the header's example is not valid.")
+			return badHeader("The media handle of the header's example is not valid.")
 		}
 		return nil
 	case "LOCATION", "PRODUCT":
@@ -36,7 +35,7 @@ func (r *rules) header(comp object) error {
 		}
 		return nil
 	}
-	return templateError(2388047, "Message header format is incorrect", fmt.Sprintf("%q is no header format.", comp.text("format")))
+	return badHeader(fmt.Sprintf("%q is no header format.", comp.text("format")))
 }
 
 func (r *rules) headerText(comp object) error {
@@ -47,15 +46,15 @@ func (r *rules) headerText(comp object) error {
 	case r.card:
 		return malformed("The header of a card is an image or a video.")
 	case strings.TrimSpace(text) == "":
-		return templateError(2388047, "Message header format is incorrect", "The header has no text.")
+		return badHeader("The header has no text.")
 	case chars(text) > maxSmallText:
 		return tooManyCharacters("header", maxSmallText)
 	case err != nil:
-		return templateError(2388047, "Message header format is incorrect", "The header is not well formed: "+err.Error()+".")
+		return badHeader("The header is not well formed: " + err.Error() + ".")
 	case len(names) > 1:
-		return templateError(2388047, "Message header format is incorrect", "The header can have at most one variable.")
+		return badHeader("The header can have at most one variable.")
 	case strings.ContainsAny(text, "\n\t"):
-		return templateError(2388047, "Message header format is incorrect", "The header can have no line breaks.")
+		return badHeader("The header can have no line breaks.")
 	}
 	return r.checkExamples(comp, "header_text", names)
 }
@@ -74,15 +73,15 @@ func (r *rules) body(comp object, limit int) error {
 
 	switch {
 	case trimmed == "":
-		return templateError(2388072, "Message body format is incorrect", "The body has no text.")
+		return badBodyText("The body has no text.")
 	case chars(text) > limit:
 		return tooManyCharacters("message body", limit)
 	case err != nil:
-		return templateError(2388072, "Message body format is incorrect", "The body is not well formed: "+err.Error()+".")
+		return badBodyText("The body is not well formed: " + err.Error() + ".")
 	case strings.HasPrefix(trimmed, "{{") || strings.HasSuffix(trimmed, "}}"):
 		return templateError(2388299, "Leading or trailing params", "Variables can't be at the start or end of the template.")
 	case adjacentVariables.MatchString(text):
-		return templateError(2388072, "Message body format is incorrect", "Variables can't be next to each other.")
+		return badBodyText("Variables can't be next to each other.")
 	case words < len(names):
 		return templateError(2388293, "Parameters words ratio exceeds limit", "This template has too many variables for its length.")
 	}
@@ -94,11 +93,11 @@ func (r *rules) footer(comp object) error {
 
 	switch {
 	case strings.TrimSpace(text) == "":
-		return templateError(2388073, "Message footer format is incorrect", "The footer has no text.")
+		return badFooter("The footer has no text.")
 	case chars(text) > maxSmallText:
 		return tooManyCharacters("footer", maxSmallText)
 	case strings.Contains(text, "{{"):
-		return templateError(2388073, "Message footer format is incorrect", "The footer can have no variables.")
+		return badFooter("The footer can have no variables.")
 	}
 	return nil
 }

@@ -37,6 +37,23 @@ func malformed(format string, args ...any) error {
 	return templateError(0, "Invalid parameter", fmt.Sprintf(format, args...))
 }
 
+// missingField refuses a component that lacks something.
+func missingField(advice string) error {
+	return templateError(2388043, "Message template \"components\" param is missing expected field(s)", advice)
+}
+
+func badHeader(advice string) error {
+	return templateError(2388047, "Message header format is incorrect", advice)
+}
+
+func badBodyText(advice string) error {
+	return templateError(2388072, "Message body format is incorrect", advice)
+}
+
+func badFooter(advice string) error {
+	return templateError(2388073, "Message footer format is incorrect", advice)
+}
+
 func tooManyCharacters(what string, limit int) error {
 	return templateError(2388040, "Character Limit Exceeded",
 		fmt.Sprintf("The %s has too many characters. The limit is %d characters.", what, limit))
@@ -245,8 +262,7 @@ func (r *rules) checkExamples(comp object, key string, names []string) error {
 		return nil
 	}
 
-	missingExample := templateError(2388043, "Message template \"components\" param is missing expected field(s)",
-		fmt.Sprintf("component of type %s is missing expected field(s) (example)", comp.text("type")))
+	missingExample := missingField(fmt.Sprintf("component of type %s is missing expected field(s) (example)", comp.text("type")))
 	example := comp.child("example")
 
 	if r.named {
