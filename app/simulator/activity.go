@@ -71,7 +71,7 @@ func (s *Server) changeListeners(f func([]*listener) []*listener) {
 }
 
 // notify calls the listeners. The activity is built by a function, so that it
-// costs nothing while nobody listens.
+// costs nothing without listeners.
 func (s *Server) notify(make func() Activity) {
 	all := s.listeners.Load()
 	if all == nil || len(*all) == 0 {

@@ -89,7 +89,7 @@ func (l *callLog) newest(asked, given bool, limit int) (all []callRecord) {
 	return all[:min(len(all), limit)]
 }
 
-// clear forgets all calls.
+// clear drops all calls.
 func (l *callLog) clear() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -104,7 +104,7 @@ func shorten(body []byte) []byte {
 	return append(bytes.Clone(body[:keptBytes]), "… ("+strconv.Itoa(len(body))+" bytes)"...)
 }
 
-// recordCall keeps a call of the app, and tells the stream of it.
+// recordCall keeps a call of the app, and publishes it.
 func (s *Server) recordCall(c *call, began time.Time, failure error) {
 	r := callRecord{
 		at: began, took: time.Since(began), method: c.r.Method, target: c.r.URL.RequestURI(),
@@ -126,7 +126,7 @@ func (s *Server) recordCall(c *call, began time.Time, failure error) {
 	s.publishCall(s.calls.add(r))
 }
 
-// recordCallback keeps a callback, and tells the stream of it.
+// recordCallback keeps a callback, and publishes it.
 func (s *Server) recordCallback(target string, body []byte, began time.Time, status int, failure error) {
 	r := callRecord{
 		given: true, at: began, took: time.Since(began), method: http.MethodPost, target: target,
@@ -170,7 +170,7 @@ func (r *callRecord) view() callView {
 	}
 }
 
-// secretNames are the fields that hold secrets: whoever may look at calls need not know
+// secretNames are the fields that hold secrets: a reader of calls need not know
 // the tokens of all who made them.
 const secretNames = `access_token|client_secret|input_token|fb_exchange_token|appsecret_proof|app_secret|verify_token|pin`
 

@@ -29,7 +29,7 @@ func (s *Server) controlFaults(*controlCall) (any, error) {
 // maxFaults is how many faults may wait at the same time.
 const maxFaults = 1000
 
-// publishFaults tells the stream that faults were added, used up or removed.
+// publishFaults publishes that faults were added, used up or removed.
 func (s *Server) publishFaults() {
 	s.publish("faults", func() any { return object{"count": len(s.world.Faults)} })
 }

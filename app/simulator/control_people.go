@@ -17,7 +17,7 @@ const (
 
 // personView is a person as the control surface shows it.
 type personView struct {
-	PhoneNumber  any               `json:"phone_number"` // null while hidden behind a username
+	PhoneNumber  any               `json:"phone_number"` // null while a username hides it
 	BSUID        string            `json:"bsuid"`
 	Name         *string           `json:"name"`
 	Username     *string           `json:"username"`
@@ -30,7 +30,7 @@ type personView struct {
 func (user *person) view() personView {
 	v := personView{
 		PhoneNumber: displayed(user.Phone), BSUID: user.BSUID, Blocked: user.Blocked,
-		ReadReceipts: !user.Discreet, Marketing: "resume", Windows: map[string]string{},
+		ReadReceipts: !user.NoReceipts, Marketing: "resume", Windows: map[string]string{},
 	}
 	if user.Name != "" {
 		v.Name = &user.Name
@@ -51,7 +51,7 @@ func (user *person) view() personView {
 	return v
 }
 
-// publishPerson tells the stream of a person that was made or changed.
+// publishPerson publishes a person that was made or changed.
 func (s *Server) publishPerson(user *person) {
 	s.publish("person", func() any { return user.view() })
 }
@@ -86,7 +86,7 @@ func (s *Server) controlPeople(c *controlCall) (any, error) {
 	return object{"data": views}, nil
 }
 
-// controlAddPerson handles POST /_sim/people. A number or an id that somebody has already
+// controlAddPerson handles POST /_sim/people. A number or an id that a person has already
 // is that person, as for a message; without either a number is made up.
 func (s *Server) controlAddPerson(c *controlCall) (any, error) {
 	phone, bsuid := firstOf(c.in.text("phone_number"), c.in.text("number")), c.in.text("bsuid")
@@ -114,10 +114,10 @@ func (s *Server) controlAddPerson(c *controlCall) (any, error) {
 	return user.view(), nil
 }
 
-// newNumber makes up a number that nobody has.
+// newNumber makes up a number that is not taken.
 func (p *people) newNumber() string {
 	for {
-		// 555 numbers belong to nobody.
+		// 555 numbers are reserved for fiction.
 		if n := "1555" + randomDigits(7); p.byPhone[n] == nil {
 			return n
 		}
@@ -184,14 +184,14 @@ func (s *Server) applyPerson(user *person, in object) {
 		user.Blocked = in.boolean("blocked")
 	}
 	if in.has("read_receipts") {
-		user.Discreet = !in.boolean("read_receipts")
+		user.NoReceipts = !in.boolean("read_receipts")
 	}
 
 	s.markDirty()
 	s.publishPerson(user)
 }
 
-// findOwner finds the person of the path as a copy. A number that nobody has used yet is
+// findOwner finds the person of the path as a copy. A number without a person yet is
 // that of a phone with what was sent to it.
 func (s *Server) findOwner(party string) (*person, error) {
 	s.mu.Lock()
@@ -226,7 +226,7 @@ func (s *Server) controlPhone(c *controlCall) (any, error) {
 }
 
 // controlReadAll handles POST /_sim/people/{number}/read: the person opens the chat, and
-// reads what arrived. Without receipts nobody is told.
+// reads what arrived. Without receipts there is no callback.
 func (s *Server) controlReadAll(c *controlCall) (any, error) {
 	user, err := s.findOwner(c.key())
 	if err != nil {
@@ -235,7 +235,7 @@ func (s *Server) controlReadAll(c *controlCall) (any, error) {
 
 	read := 0
 	for _, shown := range s.phoneMessages(user, c.in.text("phone_number_id"), shownAtMost) {
-		if shown.Dir != outbound || shown.Status != "delivered" || shown.Type == "reaction" || user.Discreet {
+		if shown.Dir != outbound || shown.Status != "delivered" || shown.Type == "reaction" || user.NoReceipts {
 			continue
 		}
 		s.mu.Lock()

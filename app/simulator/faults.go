@@ -72,7 +72,7 @@ func (f *fault) matches(endpoint string, c *call) bool {
 		return false
 	}
 	if f.Kind == FaultErrorCode && f.Endpoint == "messages" && c.params.has("status") {
-		return false // the codes are those of messages; a receipt, or that somebody types, is none
+		return false // the codes are those of messages; a receipt or a typing indicator is none
 	}
 	if f.To != "" && f.To != normalizeParty(firstOf(c.params.text("to"), c.params.text("recipient"))) {
 		return false

@@ -145,7 +145,7 @@ func (s *Server) answer(c *call) (any, error) {
 	early := tokenEdge == nil && c.givenToken() != ""
 	if early {
 		// A token in header or query is checked before the body is read, so that
-		// nobody without one can upload a large file.
+		// a large file cannot be uploaded without one.
 		if err := c.authenticate(); err != nil {
 			return nil, err
 		}

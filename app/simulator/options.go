@@ -46,7 +46,7 @@ type Options struct {
 	// fetch_links, to sends. Without it links cannot be fetched.
 	FetchClient *http.Client
 
-	// SetWindow, when set, is told by /_sim/contacts/{number}/window when a person is to
+	// SetWindow, when set, is called by /_sim/contacts/{number}/window when a person is to
 	// have written last, so that the app opens or closes its 24-hour window too.
 	SetWindow func(context.Context, Window) error
 

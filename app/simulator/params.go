@@ -128,7 +128,7 @@ func (s *Server) readMultipart(in *input, parts *multipart.Reader) error {
 	}
 }
 
-// discard drops a staged file that nobody kept.
+// discard drops a staged file that was not kept.
 func (in *input) discard() {
 	if in != nil && in.file != nil {
 		in.file.discard()

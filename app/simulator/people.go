@@ -11,13 +11,13 @@ import (
 
 // person is a user of WhatsApp.
 type person struct {
-	Phone    string `json:"phone,omitempty"` // as waID writes it; empty when hidden behind a username
-	BSUID    string `json:"bsuid"`
-	Name     string `json:"name,omitempty"`
-	Username string `json:"username,omitempty"`
-	Stopped  bool   `json:"stopped,omitempty"`  // wants no marketing
-	Blocked  bool   `json:"blocked,omitempty"`  // takes nothing from businesses
-	Discreet bool   `json:"discreet,omitempty"` // sends no read receipts, and sees none
+	Phone      string `json:"phone,omitempty"` // as waID writes it; empty when a username hides it
+	BSUID      string `json:"bsuid"`
+	Name       string `json:"name,omitempty"`
+	Username   string `json:"username,omitempty"`
+	Stopped    bool   `json:"stopped,omitempty"`  // wants no marketing
+	Blocked    bool   `json:"blocked,omitempty"`  // takes nothing from businesses
+	NoReceipts bool   `json:"discreet,omitempty"` // sends no read receipts, and sees none
 	// Wrote is when the person last wrote to each business number.
 	Wrote map[string]int64 `json:"wrote,omitempty"`
 
@@ -91,7 +91,7 @@ func (p *people) ensure(phone, bsuid string) *person {
 	}
 
 	if user == nil {
-		// Who gets a number that somebody had before does not see what was written to that one.
+		// The new owner of a number does not see what was written to the former one.
 		user = &person{Phone: phone, BSUID: firstOf(bsuid, bsuidFor(phone)), Since: p.free[phone]}
 		p.add(user)
 		return user
@@ -104,7 +104,7 @@ func (p *people) ensure(phone, bsuid string) *person {
 	return user
 }
 
-// change gives a person another number or BSUID. Whoever had that number keeps only the id.
+// change gives a person another number or BSUID. A person who had that number keeps only the id.
 func (p *people) change(user *person, phone, bsuid string) {
 	now := nowMS()
 	if other := p.byPhone[phone]; phone != "" && other != nil && other != user {
@@ -165,7 +165,7 @@ func (s *Server) ServiceWindowOpen(phoneNumberID, party string) bool {
 
 var bsuidPattern = regexp.MustCompile(`^[A-Z]{2}\.(ENT\.)?[A-Za-z0-9]{1,128}$`)
 
-// ownAndParent tells the id of a user from that of a parent portfolio, which has a field of
+// ownAndParent separates the id of a user from that of a parent portfolio, which has a field of
 // its own in callbacks. Who was addressed by the latter is known by nothing else.
 func ownAndParent(bsuid string) (own, parent string) {
 	if strings.Contains(bsuid, ".ENT.") {
@@ -174,7 +174,7 @@ func ownAndParent(bsuid string) (own, parent string) {
 	return bsuid, ""
 }
 
-// addUserID names a user in a part of a callback. Prefixes tell senders and receivers.
+// addUserID names a user in a part of a callback. Prefixes distinguish senders and receivers.
 func (o object) addUserID(prefix, bsuid string) {
 	own, parent := ownAndParent(bsuid)
 	if own != "" {

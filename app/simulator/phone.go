@@ -91,7 +91,7 @@ type phoneReaction struct {
 	Emoji string `json:"emoji"`
 }
 
-// shownOnPhone is what a phone shows, in the making.
+// shownOnPhone builds what a phone shows.
 type shownOnPhone struct {
 	user     *person
 	messages []object
@@ -174,7 +174,7 @@ func (p *shownOnPhone) markEarlierRead() {
 		number := view.text("phone_number_id")
 		read[number] = read[number] || view["ticks"] == "read"
 		switch {
-		case p.user.Discreet:
+		case p.user.NoReceipts:
 			view["ticks"] = "delivered"
 		case read[number]:
 			view["ticks"] = "read"
@@ -207,7 +207,7 @@ func (m *message) view(in object) object {
 	return view
 }
 
-// publishMessage tells the stream of a message or of its new status.
+// publishMessage publishes a message or its new status.
 func (s *Server) publishMessage(m *message) {
 	s.publish("message", func() any {
 		view := m.view(m.request())

@@ -373,7 +373,7 @@ func TestTheStreamTellsOfEverything(t *testing.T) {
 // TestASlowFollowerIsToldThatItMissedSomething: nobody waits for it.
 func TestASlowFollowerIsToldThatItMissedSomething(t *testing.T) {
 	b := newBench(t)
-	f := b.s.streams.join()
+	f := b.s.streams.subscribe()
 	for range streamBacklog + 1 {
 		b.s.publish("x", func() any { return object{} })
 	}
@@ -381,17 +381,17 @@ func TestASlowFollowerIsToldThatItMissedSomething(t *testing.T) {
 	req, err := http.NewRequestWithContext(ctx, "GET", "/", nil)
 	b.NoErr(err)
 	first := ""
-	b.s.follow(req, f, func(text []byte) bool {
+	b.s.writeEvents(req, f, func(text []byte) bool {
 		first = string(text)
 		cancel()
 		return false
 	})
 	b.True(strings.HasPrefix(first, "event: gap\n"))
-	b.s.streams.leave(f)
+	b.s.streams.unsubscribe(f)
 	for range maxStreams {
-		b.True(b.s.streams.join() != nil)
+		b.True(b.s.streams.subscribe() != nil)
 	}
-	b.True(b.s.streams.join() == nil) // enough
+	b.True(b.s.streams.subscribe() == nil) // enough
 }
 
 // TestWhatIsShownStaysOverARestart: a thousand things that people and a business do at

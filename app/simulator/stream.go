@@ -9,35 +9,35 @@ import (
 )
 
 const (
-	maxStreams     = 32  // open at the same time
-	streamBacklog  = 256 // events that a slow reader may be behind
-	streamBeat     = 15 * time.Second
-	streamPatience = 10 * time.Second // how long one write may take
+	maxStreams         = 32  // open at the same time
+	streamBacklog      = 256 // events that may wait for a slow reader
+	streamHeartbeat    = 15 * time.Second
+	streamWriteTimeout = 10 * time.Second // how long one write may take
 )
 
-// streamHub passes on what happens to those who follow GET /_sim/stream.
+// streamHub passes events on to the subscribers of GET /_sim/stream.
 //
-// Events are rendered once, by who publishes them, and only while somebody follows. A
-// follower has a queue; whoever lets it run full has missed something, which it is told
-// with the event "gap" when it reads on, and reads all again. So nobody who is slow holds
-// up the simulator, and memory is bounded.
+// Events are encoded once, by the code that publishes them, and only while there are
+// subscribers. A subscriber has a queue; one that lets it run full misses events, gets
+// the event "gap" when it reads on, and must read everything again. So a slow reader
+// does not delay the simulator, and memory is bounded.
 type streamHub struct {
-	followed  atomic.Bool
-	mu        sync.Mutex
-	followers map[*follower]bool
-	stopped   bool
+	active      atomic.Bool
+	mu          sync.Mutex
+	subscribers map[*subscriber]bool
+	stopped     bool
 }
 
-// follower is one reader of the stream.
-type follower struct {
+// subscriber is one reader of the stream.
+type subscriber struct {
 	events chan []byte
 	missed atomic.Bool
 }
 
-// publish tells the followers of something. The view is built only if there are any. It
+// publish sends an event to the subscribers. The view is built only if there are any. It
 // may be called with or without the lock of the server.
 func (s *Server) publish(kind string, view func() any) {
-	if !s.streams.followed.Load() {
+	if !s.streams.active.Load() {
 		return
 	}
 
@@ -57,40 +57,40 @@ func streamEvent(kind string, data []byte) []byte {
 func (h *streamHub) send(event []byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for f := range h.followers {
+	for sub := range h.subscribers {
 		select {
-		case f.events <- event:
+		case sub.events <- event:
 		default:
-			f.missed.Store(true)
+			sub.missed.Store(true)
 		}
 	}
 }
 
-// join adds a follower; nil if there are enough, or the streams have ended.
-func (h *streamHub) join() *follower {
+// subscribe adds a subscriber; nil if there are enough, or the streams have ended.
+func (h *streamHub) subscribe() *subscriber {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if len(h.followers) >= maxStreams || h.stopped {
+	if len(h.subscribers) >= maxStreams || h.stopped {
 		return nil
 	}
 
-	f := &follower{events: make(chan []byte, streamBacklog)}
-	if h.followers == nil {
-		h.followers = map[*follower]bool{}
+	sub := &subscriber{events: make(chan []byte, streamBacklog)}
+	if h.subscribers == nil {
+		h.subscribers = map[*subscriber]bool{}
 	}
-	h.followers[f] = true
-	h.followed.Store(true)
-	return f
+	h.subscribers[sub] = true
+	h.active.Store(true)
+	return sub
 }
 
-func (h *streamHub) leave(f *follower) {
+func (h *streamHub) unsubscribe(sub *subscriber) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.followers[f] {
-		delete(h.followers, f)
-		close(f.events)
+	if h.subscribers[sub] {
+		delete(h.subscribers, sub)
+		close(sub.events)
 	}
-	h.followed.Store(len(h.followers) > 0)
+	h.active.Store(len(h.subscribers) > 0)
 }
 
 // StopStreams ends the streams, which would keep their server from stopping.
@@ -99,24 +99,24 @@ func (s *Server) StopStreams() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.stopped = true
-	for f := range h.followers {
-		delete(h.followers, f)
-		close(f.events)
+	for sub := range h.subscribers {
+		delete(h.subscribers, sub)
+		close(sub.events)
 	}
-	h.followed.Store(false)
+	h.active.Store(false)
 }
 
 // serveStream handles GET /_sim/stream: messages and their statuses, people, settings,
 // faults, templates and calls as they change, as server-sent events.
 func (s *Server) serveStream(w http.ResponseWriter, r *http.Request) {
-	f := s.streams.join()
-	if f == nil {
+	sub := s.streams.subscribe()
+	if sub == nil {
 		w.Header().Set("Retry-After", "5")
 		why := fmt.Sprintf("There are %d streams open, which is the most.", maxStreams)
 		writeControlError(w, &controlError{http.StatusServiceUnavailable, why, ""})
 		return
 	}
-	defer s.streams.leave(f)
+	defer s.streams.unsubscribe(sub)
 
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
@@ -129,19 +129,19 @@ func (s *Server) serveStream(w http.ResponseWriter, r *http.Request) {
 	out := http.NewResponseController(w)
 	out.SetReadDeadline(time.Time{}) // a limit of the listener is for requests that end
 	write := func(text []byte) bool {
-		out.SetWriteDeadline(time.Now().Add(streamPatience)) // where there is one
+		out.SetWriteDeadline(time.Now().Add(streamWriteTimeout)) // where there is one
 		_, err := w.Write(text)
 		return err == nil && out.Flush() == nil
 	}
 	if !write([]byte("retry: 1000\n\n")) {
 		return
 	}
-	s.follow(r, f, write)
+	s.writeEvents(r, sub, write)
 }
 
-// follow writes the events of a follower until either side ends.
-func (s *Server) follow(r *http.Request, f *follower, write func([]byte) bool) {
-	beat := time.NewTicker(streamBeat)
+// writeEvents writes the events of a subscriber until either side ends.
+func (s *Server) writeEvents(r *http.Request, sub *subscriber, write func([]byte) bool) {
+	beat := time.NewTicker(streamHeartbeat)
 	defer beat.Stop()
 
 	for {
@@ -151,7 +151,7 @@ func (s *Server) follow(r *http.Request, f *follower, write func([]byte) bool) {
 			return
 		case <-s.ctx.Done():
 			return
-		case event, open := <-f.events:
+		case event, open := <-sub.events:
 			if !open {
 				return
 			}
@@ -160,7 +160,7 @@ func (s *Server) follow(r *http.Request, f *follower, write func([]byte) bool) {
 			text = []byte(":\n\n")
 		}
 
-		if f.missed.Swap(false) {
+		if sub.missed.Swap(false) {
 			text = append(streamEvent("gap", []byte("{}")), text...)
 		}
 		if !write(text) {

@@ -137,7 +137,7 @@ func (s *Server) personReports(m *message, status string) bool {
 	case status == "delivered":
 		return !user.Blocked
 	}
-	return !user.Blocked && !user.Discreet
+	return !user.Blocked && !user.NoReceipts
 }
 
 // schedule plans the statuses of an accepted message, after its link was

@@ -45,7 +45,7 @@ func (s *Server) addToken(accounts ...string) *token {
 
 func newAccessToken() string { return "EAA" + newSecret(48) }
 
-// newSecret makes n random bytes in hexadecimal that nobody can guess.
+// newSecret makes n random bytes in hexadecimal that cannot be guessed.
 func newSecret(n int) string {
 	b := make([]byte, n)
 	crand.Read(b) // never fails

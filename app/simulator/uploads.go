@@ -16,7 +16,7 @@ const (
 
 var handleTypes = []string{"application/pdf", "image/jpeg", "image/jpg", "image/png", "video/mp4"}
 
-// upload is a resumable upload under way. Its bytes are needed by nobody, so
+// upload is a resumable upload under way. Its bytes are never read, so
 // they are counted and dropped.
 type upload struct {
 	ID     string `json:"id"`
