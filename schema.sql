@@ -414,6 +414,29 @@ CREATE INDEX messages_scheduled ON messages (account_id, scheduled_at, id)
 CREATE INDEX messages_placed ON messages (account_id, place) WHERE place IS NOT NULL;
 CREATE INDEX messages_placed_in_conversation ON messages (conversation_id, place) WHERE place IS NOT NULL;
 
+-- How the messages of a number went, and why some failed, counted when it happens, in the
+-- hour in which each was made. A contact that is deleted changes nothing here.
+CREATE TABLE message_hours (
+    account_id INTEGER NOT NULL,
+    hour       INTEGER NOT NULL,                            -- when it began
+    sent       INTEGER NOT NULL,                            -- at least so far: one that was read counts as delivered and sent too
+    delivered  INTEGER NOT NULL,
+    was_read   INTEGER NOT NULL,
+    failed     INTEGER NOT NULL,
+    received   INTEGER NOT NULL,
+    PRIMARY KEY (account_id, hour)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX message_hours_by_age ON message_hours (hour);
+CREATE TABLE message_failures (
+    account_id    INTEGER NOT NULL,
+    hour          INTEGER NOT NULL,
+    error_code    TEXT    NOT NULL,
+    provider_code INTEGER NOT NULL,                         -- 0: none
+    failures      INTEGER NOT NULL,
+    PRIMARY KEY (account_id, hour, error_code, provider_code)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX message_failures_by_age ON message_failures (hour);
+
 -- Messages that were changed or deleted, for the search index, which lies in a file of its
 -- own and removes them from here. The triggers cost nothing where a message is stored,
 -- sent or reported.
@@ -680,6 +703,17 @@ CREATE INDEX deliveries_by_event_id ON deliveries (organization_id, event_id, cr
 CREATE INDEX deliveries_to_replay ON deliveries (subscription_id, status, created_at, id) WHERE status IN ('failed', 'dead') AND replayed = 0;
 CREATE INDEX deliveries_replayed ON deliveries (job_id) WHERE replayed_from IS NOT NULL; -- in the order in which they were made
 CREATE INDEX deliveries_to_replay_by_type ON deliveries (subscription_id, status, event_type, created_at, id) WHERE status IN ('failed', 'dead') AND replayed = 0;
+
+-- Deliveries that have ended, counted when they do, in the hour in which each was made.
+CREATE TABLE delivery_hours (
+    subscription_id TEXT    NOT NULL,
+    hour            INTEGER NOT NULL,                       -- when it began
+    succeeded       INTEGER NOT NULL,
+    dead            INTEGER NOT NULL,
+    untried         INTEGER NOT NULL,                       -- of the dead
+    PRIMARY KEY (subscription_id, hour)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX delivery_hours_by_age ON delivery_hours (hour);
 
 -- Attempts that failed, and successes after a failure. A first success writes none.
 CREATE TABLE delivery_attempts (

@@ -28,6 +28,9 @@ const belongings = `
 	INSERT INTO message_statuses SELECT number, 'warning', 1 FROM messages WHERE id = 'msg_'||?2;
 	INSERT INTO message_tries (message, try, began_at, duration_ms, reason) SELECT number, 1, 1, 1, 'no' FROM messages WHERE id = 'msg_'||?2;
 	INSERT INTO contact_imports (id, account_id, status, dry_run, "offset", line, errors, created_at, updated_at) VALUES ('imp_'||?2, ?1, 'completed', 0, 0, 1, '[]', ?3, ?3);
+	INSERT INTO message_hours VALUES (?1, ?3, 1, 0, 0, 1, 0);
+	INSERT INTO message_failures VALUES (?1, ?3, 'timeout', 0, 1);
+	INSERT INTO delivery_hours VALUES ('wbs_'||?2, ?3, 1, 0, 0);
 	INSERT INTO parked_statuses VALUES (?1, 'wamid.'||?2, 'read', '{}', ?3);
 	INSERT INTO raw_callbacks (account_id, field, reason, payload, created_at) VALUES (?1, 'messages', 'not handled', CAST('{}' AS BLOB), ?3);
 	INSERT INTO raw_callbacks (phone_number_id, field, reason, payload, created_at) VALUES (?2, 'messages', 'unknown number', CAST('{}' AS BLOB), ?3);
@@ -114,7 +117,7 @@ func TestAPurgeLeavesNothingButTheTombstone(t *testing.T) {
 				w.t.Errorf("the test fills nothing into %s", table)
 			}
 		}
-		kept["labels"], kept["subscriptions"], kept["signing_secrets"] = 2, 2, 2 // the organization's, not the account's
+		kept["labels"], kept["subscriptions"], kept["signing_secrets"], kept["delivery_hours"] = 2, 2, 2, 2 // the organization's, not the account's
 
 		w.disconnect(w.account)
 		w.start()

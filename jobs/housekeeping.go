@@ -17,7 +17,8 @@ const (
 
 // deleteExpired deletes what ends by itself: stored answers past the idempotency
 // window, sessions and invitations of people, imports that are done, broadcasts that a crash
-// left half made, and callbacks whose message never came.
+// left half made, counts of messages that nobody sees any more, and callbacks whose message
+// never came.
 // applyRetention deletes what the settings keep for days.
 func (w *Workers) deleteExpired(ctx context.Context, _ storage.Job) (queue.Commit, error) {
 	w.attempts.ForgetIdle()
@@ -30,6 +31,9 @@ func (w *Workers) deleteExpired(ctx context.Context, _ storage.Job) (queue.Commi
 	b := newBatchWriter(w.DB)
 	for _, deleteOld := range []func(*storage.Tx, int) (int64, error){
 		func(tx *storage.Tx, limit int) (int64, error) { return tx.DeleteOldIdempotentReplies(now, limit) },
+		func(tx *storage.Tx, limit int) (int64, error) {
+			return tx.DeleteOldMessageCounts(now.Add(-storage.MessageCountsKept), limit)
+		},
 		(*storage.Tx).DeleteOldUserSessions,
 		(*storage.Tx).DeleteOldUserInvitations,
 		func(tx *storage.Tx, limit int) (int64, error) {

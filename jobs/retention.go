@@ -58,7 +58,10 @@ func (w *Workers) applyRetention(ctx context.Context, _ storage.Job) (queue.Comm
 	}
 
 	if keep := w.Retention.Events; keep > 0 {
-		err = errors.Join(err, p.events(ctx, storage.PurgeScope{Before: daysBefore(now, keep)}, true))
+		old := storage.PurgeScope{Before: daysBefore(now, keep)}
+		err = errors.Join(err, p.events(ctx, old, true), p.repeat(ctx, func(tx *storage.Tx, limit int) (int64, error) {
+			return tx.DeleteOldDeliveryCounts(old.Before, limit)
+		}))
 	}
 	if keep := w.Retention.Calls; keep > 0 {
 		old := storage.PurgeScope{Before: daysBefore(now, keep)}

@@ -83,6 +83,13 @@ const (
 	importsOfAccount = `
 		DELETE FROM contact_imports
 		WHERE id IN (SELECT id FROM contact_imports WHERE account_id = ? ORDER BY id LIMIT ?)`
+	hoursOfAccount = `
+		DELETE FROM message_hours
+		WHERE (account_id, hour) IN (SELECT account_id, hour FROM message_hours WHERE account_id = ? LIMIT ?)`
+	failuresOfAccount = `
+		DELETE FROM message_failures
+		WHERE (account_id, hour, error_code, provider_code) IN (
+			SELECT account_id, hour, error_code, provider_code FROM message_failures WHERE account_id = ? LIMIT ?)`
 	eventsOfAccount = `
 		DELETE FROM events
 		WHERE id IN (` + someEvents + `)`
@@ -91,13 +98,13 @@ const (
 
 // PurgeMessages deletes up to limit messages of an account, then its
 // conversations, contacts, parked statuses, templates, uploads, broadcasts, idempotent
-// answers and imports. It returns how many rows went, fewer than limit when none is left.
+// answers, imports and counts. It returns how many rows went, fewer than limit when none is left.
 func (tx *Tx) PurgeMessages(account int64, limit int) (int64, error) {
 	tx.countDeletion()
 	return tx.purge(account, limit,
 		messagesOfAccount, conversationsOfAccount, contactsOfAccount, parkedOfAccount,
 		templatesOfAccount, uploadsOfAccount, recipientsOfAccount, labelChangesOfAccount, broadcastsOfAccount,
-		answersOfAccount, importsOfAccount)
+		answersOfAccount, importsOfAccount, hoursOfAccount, failuresOfAccount)
 }
 
 // PurgeEvents deletes up to limit events of an account with their deliveries, and the

@@ -52,8 +52,6 @@ type DB struct {
 	now       func() Time
 	scanTime  time.Duration
 	turnTime  time.Duration
-	countStep stepSize
-	counts    *statsCounts[DeliveryStats]
 	events    *EventSignal
 	hints     *Hints
 	stalled   atomic.Pointer[time.Time] // see StalledAt
@@ -63,11 +61,6 @@ type DB struct {
 	dispatcher Dispatcher
 
 	closed closedLanes
-
-	// These take turns with counts.
-	hourCounts    *statsCounts[[]DeliveryStats]
-	messageCounts *statsCounts[[]MessageCounts]
-	pastDays      pastDays
 
 	deletions atomic.Int64 // see Deletions
 
@@ -89,26 +82,22 @@ func Open(o Options) (*DB, error) {
 	}
 
 	db := &DB{
-		path:      o.Path,
-		ids:       newIDSource(),
-		rowIDs:    newIDSource(),
-		seal:      seal,
-		caches:    newCaches(),
-		patience:  o.Patience,
-		onCommit:  o.OnCommit,
-		now:       o.Now,
-		scanTime:  scanTime,
-		turnTime:  turnTime,
-		countStep: stepSize{firstCount, longestCount},
-		counts:    newStatsCounts[DeliveryStats](newSingleTurns(maxWaitingSearches)),
-		events:    newEventSignal(),
-		hints:     newHints(),
+		path:     o.Path,
+		ids:      newIDSource(),
+		rowIDs:   newIDSource(),
+		seal:     seal,
+		caches:   newCaches(),
+		patience: o.Patience,
+		onCommit: o.OnCommit,
+		now:      o.Now,
+		scanTime: scanTime,
+		turnTime: turnTime,
+		events:   newEventSignal(),
+		hints:    newHints(),
 	}
 	if db.now == nil {
 		db.now = Now
 	}
-	db.hourCounts = newStatsCounts[[]DeliveryStats](db.counts.turns)
-	db.messageCounts = newStatsCounts[[]MessageCounts](db.counts.turns)
 	db.close = sync.OnceValue(db.disconnect)
 	if err := db.connect(o); err != nil {
 		return nil, errors.Join(explain(o.Path, err), db.Close())
@@ -176,7 +165,7 @@ func (db *DB) disconnect() error {
 	if db.writer != nil {
 		db.writer.close()
 	}
-	for _, t := range []*turns{db.lists, db.searches, db.counts.turns} {
+	for _, t := range []*turns{db.lists, db.searches} {
 		if t != nil {
 			t.close()
 		}

@@ -83,6 +83,9 @@ func (tx *Tx) insertDeadDelivery(d Delivery) error {
 			error_code, error_message, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, 'dead', ?, ?, ?)`,
 		d.ID, d.OrganizationID, d.SubscriptionID, d.Event, d.EventType, d.EventID, codeDisabled, messageDisabled, tx.Now)
+	if err == nil {
+		tx.countEnded(d.SubscriptionID, d.ID, DeliveryDead, false)
+	}
 	return tx.hint(err, HintDelivery, Scope{Organization: d.OrganizationID}, d.ID)
 }
 

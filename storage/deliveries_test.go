@@ -219,13 +219,8 @@ func TestStatsCountWhatWasMadeSince(t *testing.T) {
 		time.Sleep(time.Hour)
 		since := storage.Now()
 		for i, status := range []string{"succeeded", "succeeded", "succeeded", "failed", "dead", "dead", "pending"} {
-			e := happen(t, db, tenant.Organization.ID, "message.sent", "")
-			storagetest.Update(t, db, func(tx *storage.Tx) error {
-				if status == "pending" || i == 5 { // a dead one that nobody ever tried
-					return tx.Exec(`UPDATE deliveries SET status = ? WHERE event = ?`, status, e.ID)
-				}
-				return tx.Exec(`UPDATE deliveries SET status = ?, attempt_count = 1, duration_ms = ? WHERE event = ?`, status, 10*(i+1), e.ID)
-			})
+			e := endpoint{db: db, organization: tenant.Organization.ID, subscription: s.ID}
+			e.make(t, status, i != 5, int64(10*(i+1))) // the sixth is dead and nobody ever tried it
 		}
 		is.Equal(stats(since), storage.DeliveryStats{Pending: 1, Succeeded: 3, Failed: 1, Dead: 2, Attempted: 5, P50: new(int64(30)), P95: new(int64(50))})
 		is.Equal(stats(0).Total(), 8)

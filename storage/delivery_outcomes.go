@@ -97,7 +97,8 @@ func (tx *Tx) MarkUndelivered(p OutgoingDelivery, a Attempt, next Time) error {
 	return tx.insertAttempt(p, a)
 }
 
-// markAttempt writes an attempt into its delivery.
+// markAttempt writes an attempt into its delivery. That has not ended: who ends it
+// otherwise takes its job away.
 func (tx *Tx) markAttempt(p OutgoingDelivery, status string, a Attempt, next Time) error {
 	err := tx.execOne(`
 		UPDATE deliveries
@@ -106,6 +107,9 @@ func (tx *Tx) markAttempt(p OutgoingDelivery, status string, a Attempt, next Tim
 		WHERE id = ?`,
 		status, a.Attempt, a.AttemptedAt, next, a.ResponseStatus, a.ResponseBodySnippet,
 		a.DurationMS, a.ErrorCode, a.ErrorMessage, p.Delivery)
+	if err == nil && status != DeliveryFailed {
+		tx.countEnded(p.Subscription, p.Delivery, status, true)
+	}
 	return tx.hint(err, HintDelivery, Scope{Subscription: p.Subscription}, p.Delivery)
 }
 
@@ -147,9 +151,15 @@ func (tx *Tx) MarkDeliveryDisabled(delivery string) error {
 // MarkDeliveryDead ends a delivery that cannot even be tried; one that has ended
 // is left alone.
 func (tx *Tx) MarkDeliveryDead(delivery, code, message string) error {
-	_, err := tx.exec(`
+	var subscription string
+	var tried bool
+	err := tx.scan([]any{&subscription, &tried}, `
 		UPDATE deliveries
 		SET status = 'dead', next_attempt_at = 0, error_code = ?, error_message = ?
-		WHERE id = ? AND (status = 'pending' OR status = 'failed')`, code, message, delivery)
-	return tx.hint(err, HintDelivery, Scope{}, delivery)
+		WHERE id = ? AND (status = 'pending' OR status = 'failed')
+		RETURNING subscription_id, attempt_count > 0`, code, message, delivery)
+	if err == nil {
+		tx.countEnded(subscription, delivery, DeliveryDead, tried)
+	}
+	return tx.hint(IgnoreNotFound(err), HintDelivery, Scope{}, delivery)
 }

@@ -196,9 +196,6 @@ func (rx *Rx) ScanPacked(dest []any, query string, args ...any) error {
 // Unpack takes a packed row apart.
 func Unpack(text string, dest ...any) error { return new(unpacker).unpack(text, dest) }
 
-// SetCountStep sets how many deliveries of a state are counted in a step.
-func (db *DB) SetCountStep(first, longest int) { db.countStep = stepSize{first, longest} }
-
 // SetTurnTime sets how long a search reads before it offers its connection.
 func (db *DB) SetTurnTime(d time.Duration) { db.turnTime = d }
 
@@ -218,7 +215,7 @@ func (db *DB) SearchesWaiting(organization int64) int {
 const (
 	MaxSearches        = maxSearches
 	MaxWaitingSearches = maxWaitingSearches
-	CountPatience      = countPatience
+	DeliveriesAtOnce   = deliveriesAtOnce
 	FirstRange         = firstRange
 )
 
@@ -233,8 +230,6 @@ func (db *DB) SetSearches(n int) {
 type Turns struct{ t *turns }
 
 func NewTurns(places, maxWaiting int) Turns { return Turns{newTurns(places, maxWaiting)} }
-
-func NewSingleTurns(maxWaiting int) Turns { return Turns{newSingleTurns(maxWaiting)} }
 
 func (t Turns) Take(ctx context.Context, organization int64) error {
 	return t.t.take(ctx, organization)

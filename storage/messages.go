@@ -153,10 +153,10 @@ func (rx *Rx) ReportedMessage(account int64, providerID string) (Message, error)
 	m := Message{AccountID: account, Direction: Outbound, ProviderID: &providerID}
 	err := rx.scan([]any{
 		&m.Number, &m.ID, &m.ConversationID, &m.ContactID, &m.Type, &m.Status, &m.PhoneNumber, &m.PlayedAt,
-		&m.Broadcast, &m.RecipientNumber, &m.ContactPhone, &m.ContactBSUID,
+		&m.CreatedAt, &m.Broadcast, &m.RecipientNumber, &m.ContactPhone, &m.ContactBSUID,
 	}, `
 		SELECT m.number, m.id, m.conversation_id, m.contact_id, m.type, m.status, m.phone_number, m.played_at,
-			m.broadcast, m.recipient_number, c.phone_number, c.bsuid
+			m.created_at, m.broadcast, m.recipient_number, c.phone_number, c.bsuid
 		FROM messages m JOIN contacts c ON c.id = m.contact_id
 		WHERE m.account_id = ? AND m.provider_id = ? AND m.direction = 'outbound'`, account, providerID)
 	return m, err
@@ -177,7 +177,11 @@ func (tx *Tx) InsertMessage(m *Message) error {
 		m.ID, m.AccountID, m.ConversationID, m.ContactID, m.Direction, m.Type, m.Status, m.Source, m.ProviderID, m.Recipient, m.PhoneNumber,
 		m.Content, m.Body, m.Context, m.MediaID, m.MediaStatus, m.SentAt, m.CreatedAt, m.UpdatedAt, m.SentBy, m.RequestID,
 		m.ScheduledAt, m.Broadcast, m.RecipientNumber)
-	return tx.hintMessage(err, m)
+	if err != nil {
+		return err
+	}
+	tx.countMessage(m, "")
+	return tx.hintMessage(nil, m)
 }
 
 // MarkSent records that the provider took a message, under which id, and reads
@@ -208,6 +212,9 @@ func (tx *Tx) markSent(m *Message, providerID *string) (bool, error) {
 	}
 
 	m.ProviderID, m.Status, m.UpdatedAt = providerID, status, tx.Now
+	if n > 0 {
+		tx.countMessage(m, MessageQueued) // one that has moved on stays where it is
+	}
 	if err := tx.moveRecipient(*m); err != nil {
 		return false, err
 	}
@@ -279,7 +286,9 @@ func (tx *Tx) MarkStatus(m *Message, reported string, at Time) (bool, error) {
 		return false, err
 	}
 
+	before := m.Status
 	m.Status, m.PlayedAt, m.UpdatedAt = status, playedAt, tx.Now
+	tx.countMessage(m, before)
 	return true, tx.hintMessage(tx.moveRecipient(*m), m)
 }
 
@@ -311,7 +320,10 @@ func (tx *Tx) MarkFailed(m *Message, code, message string, providerCode *int) er
 		return err
 	}
 
+	before := m.Status
 	m.Status, m.ErrorCode, m.ErrorMessage, m.ErrorProviderCode, m.UpdatedAt = MessageFailed, &code, &message, providerCode, tx.Now
+	tx.countMessage(m, before)
+	tx.countFailure(m)
 	return tx.hintMessage(tx.moveRecipient(*m), m)
 }
 

@@ -17,7 +17,7 @@ import (
 )
 
 // SchemaVersion is what schema.sql describes; PRAGMA user_version holds a file's.
-const SchemaVersion = 8
+const SchemaVersion = 9
 
 // applicationID marks a file as ours: "cnfb" in PRAGMA application_id.
 const applicationID = 0x636e6662

@@ -100,6 +100,7 @@ func (rx *Rx) SubscriptionOrganization(id string) (organization int64, err error
 type outstanding struct {
 	ID    string `db:"id"`
 	JobID int64  `db:"job_id"`
+	Tried bool   `db:"tried"`
 }
 
 // outstandingOf lists deliveries of a subscription that have still to be made.
@@ -108,7 +109,7 @@ func (rx *Rx) outstandingOf(subscription string, limit int) ([]outstanding, erro
 	for _, status := range []string{DeliveryFailed, DeliveryPending} {
 		var some []outstanding
 		err := rx.list(&some, `
-			SELECT id, job_id
+			SELECT id, job_id, attempt_count > 0 AS tried
 			FROM deliveries
 			WHERE subscription_id = ? AND status = ?
 			ORDER BY created_at, id
@@ -145,6 +146,8 @@ func (tx *Tx) FailOutstandingDeliveries(subscription string) (int, error) {
 		if err != nil {
 			return 0, err
 		}
+
+		tx.countEnded(subscription, o.ID, DeliveryDead, o.Tried)
 
 		// Its lane is closed and it will not run, so nobody else would remove it.
 		if err := tx.removeJob(o.JobID); err != nil {
@@ -196,6 +199,9 @@ func (tx *Tx) DeleteSubscriptionStep(id string) (gone bool, err error) {
 	}
 
 	tx.openLane(deliveryLane(id)) // it is empty: the runner need not remember it
+	if _, err := tx.exec(`DELETE FROM delivery_hours WHERE subscription_id = ?`, id); err != nil {
+		return false, err
+	}
 	_, err = tx.exec(`DELETE FROM subscriptions WHERE id = ? AND deleted_at <> 0`, id)
 	return true, err
 }

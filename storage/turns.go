@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"sync"
 )
@@ -56,13 +55,6 @@ type line struct {
 
 func newTurns(places, maxWaiting int) *turns {
 	return &turns{places: places, perLine: places, maxWaiting: maxWaiting, lines: make(map[int64]*line)}
-}
-
-// newSingleTurns gives each organization one place.
-func newSingleTurns(maxWaiting int) *turns {
-	t := newTurns(math.MaxInt, maxWaiting)
-	t.perLine = 1
-	return t
 }
 
 // take waits for a place, which has to be given back by release.

@@ -150,23 +150,6 @@ func TestWhoHasAPlaceForVeryLongYieldsToItsOwn(t *testing.T) {
 	})
 }
 
-func TestSingleTurnsGiveEachOrganizationOne(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		is := is.New(t)
-		turns := storage.NewSingleTurns(1)
-		got, done := make(chan int64, 10), make(chan struct{})
-		queueUp(turns, 1, 2, got, done)
-		queueUp(turns, 2, 2, got, done)
-		is.Equal([]int64{<-got, <-got}, []int64{1, 2})
-		is.Equal(len(got), 0)
-		is.Equal(turns.Take(context.Background(), 1), storage.ErrCrowded)
-		close(done)
-		synctest.Wait()
-		is.Equal(len(got), 2)
-		is.Equal(turns.Lines(), 0)
-	})
-}
-
 func TestClosingRefusesThoseWhoWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)

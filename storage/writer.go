@@ -51,6 +51,7 @@ type writer struct {
 	queue chan *write
 	usage usageCounts
 	moved broadcastMoves
+	hours hourCounts
 	seen  int64 // the version of the file, which commits of others move
 	held  *time.Timer
 	ended chan struct{}
@@ -68,6 +69,7 @@ func newWriter(db *DB, s *session) *writer {
 		queue: make(chan *write, queueSize),
 		usage: make(usageCounts),
 		moved: make(broadcastMoves),
+		hours: newHourCounts(),
 		held:  time.NewTimer(0),
 		ended: make(chan struct{}),
 	}
@@ -190,6 +192,7 @@ func (wr *writer) attempt(batch []*write, run func([]*write) error) error {
 	if err == nil {
 		clear(wr.usage)
 		clear(wr.moved)
+		wr.hours.clear()
 		err = run(batch)
 	}
 	if err == nil {
@@ -197,6 +200,9 @@ func (wr *writer) attempt(batch []*write, run func([]*write) error) error {
 	}
 	if err == nil {
 		err = wr.moved.write(wr.s, wr.db.Now())
+	}
+	if err == nil {
+		err = wr.hours.write(wr.s)
 	}
 	if err == nil {
 		_, err = wr.s.exec("COMMIT")

@@ -26,6 +26,12 @@ func (f *fixture) settle(id, status string) {
 		SET status = ?, attempt_count = 2, last_attempt_at = created_at, response_status = 500, response_body_snippet = 'oops', duration_ms = 12,
 			error_code = 'http_error', error_message = 'the endpoint answered 500', next_attempt_at = 0
 		WHERE id = ?`, status, id)
+	storagetest.Exec(f.t, f.dir, `
+		INSERT INTO delivery_hours
+		SELECT subscription_id, created_at - created_at % 3600000, status = 'succeeded', status = 'dead', 0
+		FROM deliveries
+		WHERE id = ? AND status IN ('succeeded', 'dead')
+		ON CONFLICT DO UPDATE SET succeeded = succeeded + excluded.succeeded, dead = dead + excluded.dead`, id)
 	for attempt := range 2 {
 		storagetest.Exec(f.t, f.dir, `
 			INSERT OR IGNORE INTO delivery_attempts (delivery_id, attempt, attempted_at, response_status, duration_ms, error_code, error_message, response_body_snippet)

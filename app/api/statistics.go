@@ -6,8 +6,8 @@ import (
 	"confab/storage"
 )
 
-// What the console shows of the last day and the last month. Everything is counted within
-// bounds, or as a search that several share: see storage/stats_counts.go.
+// What the console shows of the last day and the last month, which is counted by the hour:
+// see storage/hour_counts.go.
 
 // hoursShown is how many hours are counted one by one: the current one and those of a day
 // before it.
@@ -35,12 +35,16 @@ type subscriptionDayView struct {
 
 // getSubscriptionDay handles GET /console/api/webhook_subscriptions/:id/day.
 func (s *Server) getSubscriptionDay(r *request) (reply, error) {
-	ctx, id, since, from := r.http.Context(), r.param("id"), statsSince(), hoursSince()
-	stats, err := s.DB.DeliveryStats(ctx, r.org.ID, id, since)
-	if err != nil {
-		return reply{}, err
-	}
-	hours, err := s.DB.DeliveryHours(ctx, r.org.ID, id, from, hoursShown)
+	id, since, from := r.param("id"), statsSince(), hoursSince()
+	var stats storage.DeliveryStats
+	var hours []storage.DeliveryStats
+	err := s.list(r, func(rx *storage.Rx) (err error) {
+		if stats, err = rx.DeliveryStats(id, since); err != nil {
+			return err
+		}
+		hours, err = rx.DeliveryHours(id, from, hoursShown)
+		return err
+	})
 
 	view := subscriptionDayView{statsView: viewStats(since, stats)}
 	view.Object = "webhook_subscription_day"
@@ -108,13 +112,12 @@ type qualityView struct {
 // getNumberQuality handles GET /console/api/:phone_number_id/quality.
 func (s *Server) getNumberQuality(r *request) (reply, error) {
 	from := hoursSince()
-	hours, err := s.DB.MessageHours(r.http.Context(), r.org.ID, r.account.ID, from, hoursShown)
-	if err != nil {
-		return reply{}, err
-	}
-
+	var hours []storage.MessageCounts
 	var failures []storage.FailureCount
-	err = s.list(r, func(rx *storage.Rx) (err error) {
+	err := s.list(r, func(rx *storage.Rx) (err error) {
+		if hours, err = rx.MessageHours(r.account.ID, from, hoursShown); err != nil {
+			return err
+		}
 		failures, err = rx.Failures(r.account.ID, from)
 		return err
 	})
@@ -143,16 +146,17 @@ const daysShown = 30
 func (s *Server) getOrganizationHealth(r *request) (reply, error) {
 	const day = 24 * time.Hour
 	from := storage.At(time.Now().Truncate(day).Add(-(daysShown - 1) * day))
-	days, err := s.DB.MessageDays(r.http.Context(), r.org.ID, from, daysShown)
-	if err != nil {
-		return reply{}, err
-	}
-
-	view := organizationHealthView{Object: "organization_health", Plan: r.org.Plan, Days: viewMessageCounts(from, day, days)}
+	view := organizationHealthView{Object: "organization_health", Plan: r.org.Plan}
 	if most := r.plan.MonthlyMessages; most != 0 {
 		view.Usage.Limit = &most
 	}
-	err = s.list(r, func(rx *storage.Rx) (err error) {
+	err := s.list(r, func(rx *storage.Rx) error {
+		days, err := rx.MessageDays(r.org.ID, from, daysShown)
+		if err != nil {
+			return err
+		}
+		view.Days = viewMessageCounts(from, day, days)
+
 		if view.Usage.Messages, err = rx.StoredUsage(r.org.ID, storage.Now()); err != nil {
 			return err
 		}

@@ -45,9 +45,10 @@ func TestANumbersDayAndAnOrganizationsMonthAreSummedUp(t *testing.T) {
 	f, account := serveNumber(t, func(o *Options) { o.Plans["small"] = Plan{API: true, MonthlyMessages: 500} })
 	c := storage.Contact{AccountID: account.ID, PhoneNumber: new("+15550001111")}
 	storagetest.Update(t, f.db, func(tx *storage.Tx) error { tx.CountMessage(f.tenant.Organization.ID); return tx.InsertContact(&c) })
-	failed := written("text", storage.MessageFailed)
-	f.say(c, written("text", storage.MessageSent), written("text", storage.MessageRead), failed, received("wamid.1"))
-	f.exec(`UPDATE messages SET error_code = 'outside_24h_window', error_provider_code = 131047 WHERE status = 'failed'`)
+	said := f.say(c, written("text", storage.MessageSent), written("text", storage.MessageRead), written("text", storage.MessageQueued), received("wamid.1"))
+	storagetest.Update(t, f.db, func(tx *storage.Tx) error {
+		return tx.MarkFailed(&said[2], "outside_24h_window", "too late", new(131047))
+	})
 
 	agent := f.signedIn(f.tenant, storage.RoleAgent)
 	got := f.visit(agent, "GET", "/"+number+"/quality", "")

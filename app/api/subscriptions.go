@@ -315,8 +315,7 @@ func viewStats(since storage.Time, d storage.DeliveryStats) statsView {
 // statsWindow is how far back stats go by default.
 const statsWindow = 24 * time.Hour
 
-// statsSince is since when deliveries are counted by default: from a whole minute on, so
-// that those who ask within it ask for the same, which is then counted once.
+// statsSince is since when deliveries are counted by default.
 func statsSince() storage.Time {
 	return storage.At(time.Now().Add(-statsWindow).Truncate(time.Minute))
 }
@@ -332,6 +331,10 @@ func (s *Server) getSubscriptionStats(r *request) (reply, error) {
 		return reply{}, q.err
 	}
 
-	stats, err := s.DB.DeliveryStats(r.http.Context(), r.org.ID, r.param("id"), since)
+	var stats storage.DeliveryStats
+	err := s.list(r, func(rx *storage.Rx) (err error) {
+		stats, err = rx.DeliveryStats(r.param("id"), since)
+		return err
+	})
 	return ok(viewStats(since, stats)), err
 }

@@ -16,8 +16,8 @@ func TestCallbacksKeepToTheirBudget(t *testing.T) {
 	l.hear(hello("wamid.2", "hi"))
 
 	done := storagetest.Statements(t, l.server.DB, l.dir, func() { l.report(ourNumber, status("wamid.sent", "delivered", "")) })
-	l.is.Equal(done, [][]string{{"SELECT messages", "UPDATE messages 3", "INSERT events 5"}})
+	l.is.Equal(done, [][]string{{"SELECT messages", "UPDATE messages 3", "INSERT events 5", "INSERT message_hours 2"}})
 
 	done = storagetest.Statements(t, l.server.DB, l.dir, func() { l.hear(hello("wamid.3", "hi")) })
-	l.is.Equal(done, [][]string{{"INSERT messages 10", "UPDATE conversations 6", "INSERT events 5"}})
+	l.is.Equal(done, [][]string{{"INSERT messages 10", "UPDATE conversations 6", "INSERT events 5", "INSERT message_hours 2"}})
 }

@@ -17,7 +17,8 @@ import (
 // and add it to the index by the provider's id, and add the event; and for each
 // subscription one for the delivery and one for its job.
 // TestSendingAndDeliveringKeepToTheirBudget holds it, and that of MarkDelivered: two
-// statements with the end of the job.
+// statements with the end of the job. Each commit adds one that counts, for all its
+// messages of a number or deliveries of a subscription.
 func (p Publisher) MarkAccepted(tx *storage.Tx, a storage.Account, m storage.Message, providerID string, to Person) error {
 	// On a conflict, the provider gave the same id to two messages. It has accepted
 	// both: to send this one again would be worse than to store it without an id.

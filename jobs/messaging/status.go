@@ -14,9 +14,10 @@ import (
 // reduced to this status.
 //
 // Budget: with finding the message three statements, which change it in place and add
-// the event. TestCallbacksKeepToTheirBudget holds it, and that of a message that comes in
-// from somebody known: three, which move the conversation in one index, and add the message
-// to its table and four indexes, and the event.
+// the event; and one that counts, for all messages of the commit. TestCallbacksKeepToTheirBudget
+// holds it, and that of a message that comes in from somebody known: three, which move the
+// conversation in one index, and add the message to its table and four indexes, and the
+// event; and one that counts.
 func ApplyStatus(tx *storage.Tx, account storage.Account, m *storage.Message, status provider.Status, envelope []byte) error {
 	first, err := tx.MarkStatus(m, status.Status, ReportedTime(status.Timestamp, tx.Now))
 	if err != nil || !first {

@@ -1,0 +1,164 @@
+package storage
+
+import "time"
+
+// What the console shows of the last day and month, and how many deliveries of an endpoint
+// succeeded, is counted when it happens: a row for each hour, so that nobody has to look
+// at millions of messages to draw a plot.
+
+// hourStart is when the hour of a time began.
+func hourStart(t Time) Time { return t - t%Time(time.Hour.Milliseconds()) }
+
+// messagesOf names the messages of an account that were made in an hour, failuresOf those
+// that failed for one reason, and deliveriesOf the deliveries of a subscription.
+type (
+	messagesOf struct {
+		account int64
+		hour    Time
+	}
+	failuresOf struct {
+		messagesOf
+		code         string
+		providerCode int // 0 for none
+	}
+	deliveriesOf struct {
+		subscription string
+		hour         Time
+	}
+)
+
+// hourCounts are the changes of one transaction. Many callers share it, so that each hour
+// is written once for all of them.
+type hourCounts struct {
+	messages   map[messagesOf]MessageCounts
+	failures   map[failuresOf]int
+	deliveries map[deliveriesOf]endedCounts
+}
+
+// endedCounts are the deliveries that nobody has to make any more. The others are counted
+// by their rows: there are few.
+type endedCounts struct{ succeeded, dead, untried int }
+
+func newHourCounts() hourCounts {
+	return hourCounts{make(map[messagesOf]MessageCounts), make(map[failuresOf]int), make(map[deliveriesOf]endedCounts)}
+}
+
+func (c hourCounts) clear() {
+	clear(c.messages)
+	clear(c.failures)
+	clear(c.deliveries)
+}
+
+// write adds the counts to those that are stored.
+func (c hourCounts) write(s *session) error {
+	for of, n := range c.messages {
+		_, err := s.exec(`
+			INSERT INTO message_hours (account_id, hour, sent, delivered, was_read, failed, received)
+			VALUES (?, ?, ?, ?, ?, ?, ?)
+			ON CONFLICT (account_id, hour) DO UPDATE SET sent = sent + excluded.sent, delivered = delivered + excluded.delivered,
+				was_read = was_read + excluded.was_read, failed = failed + excluded.failed, received = received + excluded.received`,
+			of.account, of.hour, n.Sent, n.Delivered, n.Read, n.Failed, n.Received)
+		if err != nil {
+			return err
+		}
+	}
+
+	for of, n := range c.failures {
+		_, err := s.exec(`
+			INSERT INTO message_failures (account_id, hour, error_code, provider_code, failures)
+			VALUES (?, ?, ?, ?, ?)
+			ON CONFLICT (account_id, hour, error_code, provider_code) DO UPDATE SET failures = failures + excluded.failures`,
+			of.account, of.hour, of.code, of.providerCode, n)
+		if err != nil {
+			return err
+		}
+	}
+
+	for of, n := range c.deliveries {
+		_, err := s.exec(`
+			INSERT INTO delivery_hours (subscription_id, hour, succeeded, dead, untried)
+			VALUES (?, ?, ?, ?, ?)
+			ON CONFLICT (subscription_id, hour) DO UPDATE SET succeeded = succeeded + excluded.succeeded,
+				dead = dead + excluded.dead, untried = untried + excluded.untried`,
+			of.subscription, of.hour, n.succeeded, n.dead, n.untried)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// setCount changes what is counted in a transaction, until it is undone.
+func setCount[K comparable, N any](tx *Tx, counts map[K]N, of K, n N) {
+	before := counts[of]
+	counts[of] = n
+	tx.OnUndo(func() { counts[of] = before })
+}
+
+// countMessage counts that a message has come from one state to that which it has now, in
+// the hour in which it was made. A new one comes from "".
+func (tx *Tx) countMessage(m *Message, from string) {
+	change := countsOf(m.Direction, m.Status)
+	if from != "" {
+		change.add(countsOf(m.Direction, from), -1)
+	}
+	if change == (MessageCounts{}) {
+		return
+	}
+
+	counts, of := tx.db.writer.hours.messages, messagesOf{m.AccountID, hourStart(m.CreatedAt)}
+	change.add(counts[of], 1)
+	setCount(tx, counts, of, change)
+}
+
+// countFailure counts why a message failed.
+func (tx *Tx) countFailure(m *Message) {
+	of := failuresOf{messagesOf: messagesOf{m.AccountID, hourStart(m.CreatedAt)}, code: *m.ErrorCode}
+	if m.ErrorProviderCode != nil {
+		of.providerCode = *m.ErrorProviderCode
+	}
+	counts := tx.db.writer.hours.failures
+	setCount(tx, counts, of, counts[of]+1)
+}
+
+// countEnded counts that a delivery of a subscription has succeeded or is dead, and whether
+// it was tried at all, in the hour in which it was made: its id carries that.
+func (tx *Tx) countEnded(subscription, delivery, status string, tried bool) {
+	counts, of := tx.db.writer.hours.deliveries, deliveriesOf{subscription, hourStart(idTime(PrefixDelivery, delivery))}
+	n := counts[of]
+	switch {
+	case status == DeliverySucceeded:
+		n.succeeded++
+	case tried:
+		n.dead++
+	default:
+		n.dead++
+		n.untried++
+	}
+	setCount(tx, counts, of, n)
+}
+
+// DeleteOldMessageCounts deletes up to limit counts of messages from before a time.
+func (tx *Tx) DeleteOldMessageCounts(before Time, limit int) (int64, error) {
+	n, err := tx.exec(`
+		DELETE FROM message_hours
+		WHERE (account_id, hour) IN (SELECT account_id, hour FROM message_hours WHERE hour < ? LIMIT ?)`, before, limit)
+	if err != nil || n == int64(limit) {
+		return n, err
+	}
+
+	failures, err := tx.exec(`
+		DELETE FROM message_failures
+		WHERE (account_id, hour, error_code, provider_code) IN (
+			SELECT account_id, hour, error_code, provider_code FROM message_failures WHERE hour < ? LIMIT ?)`, before, limit-int(n))
+	return n + failures, err
+}
+
+// DeleteOldDeliveryCounts deletes up to limit counts of deliveries of hours that were over
+// before a time.
+func (tx *Tx) DeleteOldDeliveryCounts(before Time, limit int) (int64, error) {
+	return tx.exec(`
+		DELETE FROM delivery_hours
+		WHERE (subscription_id, hour) IN (SELECT subscription_id, hour FROM delivery_hours WHERE hour < ? LIMIT ?)`,
+		hourStart(before), limit)
+}
