@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"strings"
-	"time"
 
 	"confab/app/api"
 	"confab/app/console"
@@ -79,28 +78,18 @@ func redirectToConsole(w http.ResponseWriter, _ *http.Request) {
 	w.WriteHeader(http.StatusFound)
 }
 
-// consoleDelay is how long after a start the screens are made ready: a server that is
-// asked for something at once answers that first.
-const consoleDelay = 3 * time.Second
-
-// prepareConsole makes the screens ready for those who can sign in, because the first of
-// them would wait for most of a second.
+// prepareConsole makes the screens ready where somebody can sign in, because the first visit
+// would wait for them.
 func (a *App) prepareConsole(ctx context.Context) error {
-	select {
-	case <-ctx.Done():
-		return nil
-	case <-time.After(consoleDelay):
-	}
-
 	if a.console != nil && a.anybodySignsIn(ctx) {
-		go console.Prepare()
+		a.console.Prepare()
 	}
 	<-ctx.Done()
 	return nil
 }
 
-// anybodySignsIn tells whether somebody can sign in. If that cannot be read, nobody does for
-// now: the screens are then made when they are asked for.
+// anybodySignsIn reports whether somebody can sign in. If that cannot be read, the screens are
+// made when they are asked for.
 func (a *App) anybodySignsIn(ctx context.Context) (anybody bool) {
 	err := a.DB.View(ctx, func(rx *storage.Rx) (err error) {
 		anybody, err = rx.AnybodyCanSignIn()

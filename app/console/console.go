@@ -100,7 +100,7 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		v.path = ""
 		v.redirect(http.StatusFound, "console/")
 	case strings.HasPrefix(v.path, "assets/"):
-		serveAsset(w, r, strings.TrimPrefix(v.path, "assets/"))
+		c.assets().serve(w, r, strings.TrimPrefix(v.path, "assets/"))
 	default:
 		v.serve()
 	}

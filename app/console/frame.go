@@ -119,17 +119,7 @@ func (v *visit) showFrame(title string, who storage.SignedIn) error {
 		return err
 	}
 	f.Start = string(text)
-	f.Later = screenModule(v.path) != screenModule(homePage)
+	f.Later = title != screenTitle(homePage)
 	v.writePage(http.StatusOK, page{Title: title, Frame: f})
 	return nil
-}
-
-// screenModule is the module of a screen by its path, if it has one of its own: told in
-// advance, browsers load it with the others.
-func screenModule(path string) string {
-	words := strings.Split(path, "/")
-	if words[0] == "settings" && len(words) > 1 {
-		return "screens/settings_" + strings.ReplaceAll(words[1], "-", "_") + ".js"
-	}
-	return "screens/" + words[0] + ".js"
 }

@@ -37,6 +37,14 @@ type page struct {
 // Asset is the URL of a file, seen from the page.
 func (p page) Asset(name string) string { return p.Root + "assets/" + p.assets.name(name) }
 
+// Chunks are the URLs of what the script imports: named in the page, they are loaded with it.
+func (p page) Chunks() (urls []string) {
+	for _, served := range p.assets.chunks {
+		urls = append(urls, p.Root+"assets/"+served)
+	}
+	return urls
+}
+
 // Icon is the URL of one of our icons.
 func (p page) Icon(name string) string { return p.Asset("icons.svg") + "#" + name }
 
@@ -56,13 +64,7 @@ func (v *visit) redirect(status int, target string) {
 
 // writePage writes a page.
 func (v *visit) writePage(status int, p page) {
-	p.Root, p.assets, p.Sandbox = v.root(), readFiles().all, v.SandboxUser != nil
-	switch {
-	case p.Frame != nil:
-		p.assets = readAssets()
-	case p.SignIn != nil || p.Welcome != nil:
-		go Prepare() // until somebody has typed a password, they are there
-	}
+	p.Root, p.assets, p.Sandbox = v.root(), v.assets(), v.SandboxUser != nil
 
 	var b bytes.Buffer
 	if err := v.pages.Execute(&b, p); err != nil {

@@ -35,7 +35,7 @@ func (p *phonePage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.simulator.ServeHTTP(w, withPath(r.Context(), r, "/_sim/", control))
 	case isAsset:
 		setHeaders(w.Header())
-		serveAsset(w, r, asset)
+		phoneAssets().serve(w, r, asset)
 	case path == "" || path == "phone" || strings.HasPrefix(path, "phone/"):
 		p.show(w, r, strings.Repeat("../", strings.Count(path, "/")))
 	default:
@@ -53,7 +53,7 @@ func (p *phonePage) show(w http.ResponseWriter, r *http.Request, root string) {
 	}
 
 	var b bytes.Buffer
-	if err := p.pages.ExecuteTemplate(&b, "solo.html", page{Root: root, assets: readFiles().all}); err != nil {
+	if err := p.pages.ExecuteTemplate(&b, "solo.html", page{Root: root, assets: phoneAssets()}); err != nil {
 		http.Error(w, "Something went wrong on our side.", http.StatusInternalServerError)
 		return
 	}

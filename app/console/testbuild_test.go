@@ -6,10 +6,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"confab/app/theme"
 )
@@ -24,20 +22,12 @@ type testBuild struct {
 // runs the module NAME.js.
 func serveTestBuild(t *testing.T) testBuild {
 	t.Helper()
-	modules := make(fstest.MapFS)
-	found, err := filepath.Glob("testdata/*.js")
+	trees := []fs.FS{theme.Files, os.DirFS("assets"), os.DirFS("testdata")}
+	all, err := bundle(trees, true, append(pageEntries, "dom_test.js", "gallery.js")...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range found {
-		content, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		modules[filepath.Base(name)] = &fstest.MapFile{Data: content}
-	}
 
-	all := newAssets(theme.Files, os.DirFS("assets"), modules)
 	page := template.Must(template.ParseFiles("testdata/page.html"))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		setHeaders(w.Header())
@@ -54,9 +44,6 @@ func serveTestBuild(t *testing.T) testBuild {
 	t.Cleanup(server.Close)
 	return testBuild{server.URL + Path, all}
 }
-
-// newAssets reads all files of some file systems, and bundles nothing.
-func newAssets(trees ...fs.FS) *assets { return newAssetBuilder(trees...).all }
 
 // testPage is the data of a page of the test build.
 type testPage struct {

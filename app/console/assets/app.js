@@ -3,33 +3,41 @@ import { listen } from "./keys.js";
 import { connect } from "./live.js";
 import { connectionBar, toastRegion } from "./parts/notices.js";
 import { start } from "./router.js";
+import inbox from "./screens/inbox.js";
+import nothing from "./screens/nothing.js";
 import { applyTheme, isAdmin, phoneBeside, screens } from "./session.js";
 import { fixAddresses, startAccount, startJump, startNavigation, startNumbers } from "./shell.js";
 
 /** @typedef {import("./router.js").Route} Route */
 
+/**
+ * later loads a screen of those that are not needed at first.
+ * @param {keyof typeof import("./screens.js")} name
+ */
+const later = (name) => async () => (await import("./screens.js"))[name];
+
 /** @type {Route} */
-const nothing = { pattern: "*", load: () => import("./screens/nothing.js") };
+const notFound = { pattern: "*", load: async () => nothing };
 
 /** @type {(Route & { admin?: boolean })[]} */
 const routes = [
-  ...pair("inbox", () => import("./screens/inbox.js")).map((one) => ({ ...one, screen: "inbox" })),
-  ...pair("contacts", () => import("./screens/contacts.js")),
-  ...pair("broadcasts", () => import("./screens/broadcasts.js"), true),
-  ...pair("templates", () => import("./screens/templates.js")),
-  ...pair("numbers", () => import("./screens/numbers.js")),
-  ...pair("customers", () => import("./screens/customers.js"), true),
-  ...pair("webhooks", () => import("./screens/webhooks.js"), true),
-  ...pair("deliveries", () => import("./screens/deliveries.js"), true),
-  ...pair("log", () => import("./screens/log.js"), true),
-  ...pair("trace", () => import("./screens/trace.js"), true),
-  ...pair("phone", () => import("./screens/phone.js"), true),
-  ...pair("settings/people", () => import("./screens/settings_people.js"), true),
-  { pattern: "settings/keys", load: () => import("./screens/settings_keys.js"), admin: true },
-  { pattern: "settings/labels", load: () => import("./screens/settings_labels.js"), admin: true },
-  { pattern: "settings/profile", load: () => import("./screens/settings_profile.js") },
-  { pattern: "settings/quick-replies", load: () => import("./screens/settings_quick_replies.js") },
-  { pattern: "settings/health", load: () => import("./screens/settings_health.js"), admin: true },
+  ...pair("inbox", async () => inbox).map((one) => ({ ...one, screen: "inbox" })),
+  ...pair("contacts", later("contacts")),
+  ...pair("broadcasts", later("broadcasts"), true),
+  ...pair("templates", later("templates")),
+  ...pair("numbers", later("numbers")),
+  ...pair("customers", later("customers"), true),
+  ...pair("webhooks", later("webhooks"), true),
+  ...pair("deliveries", later("deliveries"), true),
+  ...pair("log", later("log"), true),
+  ...pair("trace", later("trace"), true),
+  ...pair("phone", later("phone"), true),
+  ...pair("settings/people", later("people"), true),
+  { pattern: "settings/keys", load: later("keys"), admin: true },
+  { pattern: "settings/labels", load: later("labels"), admin: true },
+  { pattern: "settings/profile", load: later("profile") },
+  { pattern: "settings/quick-replies", load: later("quickReplies") },
+  { pattern: "settings/health", load: later("health"), admin: true },
 ];
 
 /**
@@ -55,11 +63,8 @@ function find(path) {
     const away = (route.admin && !isAdmin) || (route.pattern.startsWith("phone") && !screens.includes("phone"));
     if (params && !away) return { route: withPhone(route), params: { ...params, path } };
   }
-  return { route: nothing, params: { path, nothing: "yes" } };
+  return { route: notFound, params: { path, nothing: "yes" } };
 }
-
-/** @type {Route["load"]} */
-const inboxAndPhone = () => import("./screens/phone/beside.js");
 
 /**
  * withPhone shows the inbox of a sandbox with the phone beside it, where that was chosen and
@@ -68,7 +73,7 @@ const inboxAndPhone = () => import("./screens/phone/beside.js");
  */
 function withPhone(route) {
   const wanted = route.pattern.startsWith("inbox") && phoneBeside() === "on" && screens.includes("phone");
-  return wanted && matchMedia("(min-width: 1180px)").matches ? { ...route, load: inboxAndPhone, screen: "inbox and phone" } : route;
+  return wanted && matchMedia("(min-width: 1180px)").matches ? { ...route, load: later("inboxAndPhone"), screen: "inbox and phone" } : route;
 }
 
 /**
@@ -104,6 +109,6 @@ connect();
 start(find, main);
 startNumbers();
 
-// The other screens come with the dialogs, in one file, while nothing else is to do: then they open
-// at once, also while the server is gone, and as they were when this page was loaded.
-setTimeout(() => import("./dialogs.js").catch(() => {}), 3000);
+// The other screens are loaded while nothing else is to do: then they open at once, also while the
+// server is gone, and as they were when this page was loaded.
+setTimeout(() => import("./screens.js").catch(() => {}), 3000);

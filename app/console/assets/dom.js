@@ -282,10 +282,9 @@ const staying = (listener) => (/** @type {Event} */ event) => {
  */
 function fill(node, classes, props, children) {
   if (classes.length > 0) node.setAttribute("class", classes.join(" "));
-  const given = props && props.constructor === Object && !props.mount; // else they were left out
-  append(node, given ? children : [/** @type {any} */ (props), children]); // first: a select's value must be one of its options
+  append(node, children); // first: a select's value must be one of its options
 
-  for (const [name, value] of Object.entries(given ? props : {})) {
+  for (const [name, value] of Object.entries(props ?? {})) {
     if (name === "ref") value?.(node);
     else if (name.startsWith("on")) node.addEventListener(name.slice(2), name === "onsubmit" ? staying(value) : value);
     else if (typeof value === "function") effect(() => set(node, name, value()));

@@ -16,7 +16,7 @@ import { failed, skeleton } from "./parts/states.js";
 /**
  * @typedef {{ title: string | (() => string), body: Node }} Screen
  * @typedef {(place: { params: Record<string, string> }) => Screen} Build
- * @typedef {{ pattern: string, load: () => Promise<{ default: Build }>, screen?: string }} Route routes that share a screen are one
+ * @typedef {{ pattern: string, load: () => Promise<Build>, screen?: string }} Route routes that share a screen are one
  */
 
 /** The address below /console/. */
@@ -114,7 +114,7 @@ export function start(find, outlet) {
     const slow = setTimeout(() => replace(() => ({ title: document.title, body: skeleton() })), 150);
     let build;
     try {
-      build = (await route.load()).default;
+      build = await route.load();
     } catch {
       // Browsers may remember that a module could not be loaded: only a fresh page helps.
       reportAnswer(false);

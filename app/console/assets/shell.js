@@ -1,6 +1,7 @@
 /** The frame: navigation, business numbers, the person who is signed in, and what opens dialogs. */
 import { effect, el } from "./dom.js";
 import { get } from "./api.js";
+import { openJump, openShortcuts } from "./dialogs.js";
 import { count, hue, initials } from "./format.js";
 import { bind } from "./keys.js";
 import { onChanged, together } from "./live.js";
@@ -23,10 +24,6 @@ const text = {
   theme: "Theme",
   themes: { system: "As the system", light: "Light", dark: "Dark" },
 };
-
-// Dialogs are loaded when somebody opens the first.
-const openJump = async () => (await import("./dialogs.js")).openJump();
-const openShortcuts = async () => (await import("./dialogs.js")).openShortcuts();
 
 /** The keys after g that lead to a screen. */
 const keys = {

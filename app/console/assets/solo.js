@@ -1,9 +1,10 @@
 /** Where the phone begins that a simulator offers: the screen, without a console around it. */
 import { connectionBar, toastRegion } from "./parts/notices.js";
 import { start } from "./router.js";
+import phone from "./screens/phone.js";
 import { applyTheme } from "./session.js";
 
-const route = { pattern: "phone", load: () => import("./screens/phone.js") };
+const route = { pattern: "phone", load: async () => phone };
 const main = /** @type {HTMLElement} */ (document.getElementById("main"));
 
 applyTheme();

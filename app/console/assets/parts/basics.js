@@ -1,10 +1,11 @@
 /** Small parts: icons, buttons, chips, faces, labels, headings, texts to copy. */
 import { el, signal, svg } from "../dom.js";
 import { hue, initials } from "../format.js";
+import icons from "../icons.svg";
 
 /** @typedef {import("../dom.js").Child} Child */
 
-const file = new URL("../icons.svg", import.meta.url).pathname;
+const file = new URL(icons, import.meta.url).pathname;
 
 /**
  * icon shows an icon. It is never the only name of a control.

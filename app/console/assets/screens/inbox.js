@@ -8,7 +8,9 @@ import { empty, failed, resource } from "../parts/states.js";
 import { link, navigate, path, query, setQuery } from "../router.js";
 import { chosenNumber, me, number, numbers, numbersKnown } from "../session.js";
 import { conversations, keep, nameOf } from "./inbox/conversations.js";
+import { details as detailsPane } from "./inbox/details.js";
 import { listPane } from "./inbox/list.js";
+import { notifyButton } from "./inbox/notify.js";
 import { backTo, thread } from "./inbox/thread.js";
 
 const text = {
@@ -166,25 +168,6 @@ const noNumber = () => empty({
   body: text.noNumberBody,
   action: el("a.button", { href: link("numbers") }, text.numbers),
 });
-
-/** detailsPane is loaded after the thread, which can be used without it. @param {any} at */
-function detailsPane(at) {
-  const build = signal(/** @type {((at: any) => any) | null} */ (null));
-  import("./inbox/details.js").then((part) => build.set(part.details), () => {});
-  return () => {
-    const make = build();
-    return make ? untracked(() => make(at)) : el("aside.details");
-  };
-}
-
-/** What makes sounds and notifications, from then on and on every screen. */
-const notifying = import("./inbox/notify.js").catch(() => null);
-
-function notifyButton() {
-  const shown = signal(/** @type {any} */ (null));
-  notifying.then((part) => shown.set(part?.notifyButton()));
-  return () => shown();
-}
 
 /** @param {any} at */
 function bindKeys({ current, conversation, change, store, phone, heldUnread, details }) {

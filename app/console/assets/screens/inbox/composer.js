@@ -6,13 +6,16 @@ import { computed, effect, el, flush, onDispose, signal, when } from "../../dom.
 import { now, spanOf } from "../../format.js";
 import { lookAt } from "../../live.js";
 import { button, icon } from "../../parts/basics.js";
-import { toastError } from "../../parts/notices.js";
 import { link } from "../../router.js";
 import { me, numbers } from "../../session.js";
 import { attachments } from "./attachments.js";
 import { summary } from "./content.js";
 import { recipient } from "./conversations.js";
 import { keepDraft, readDraft, send } from "./outbox.js";
+import { openQuickReplies } from "./quick_replies.js";
+import { openEmoji } from "./reactions.js";
+import { openSendLater } from "./send_later.js";
+import { pickTemplate } from "./templates.js";
 
 const text = {
   message: "Message",
@@ -73,14 +76,6 @@ export function composer(at) {
 const closed = (drawing, words, action) => el("div.closed", { role: "note" }, icon(drawing), el("p", null, words), action);
 
 /** @param {any} at */
-async function pickTemplate(at) {
-  (await load(() => import("./templates.js")))?.pickTemplate(at);
-}
-
-/** load loads a part that is seldom needed. @template T @param {() => Promise<T>} part */
-const load = (part) => part().catch((error) => void toastError(error));
-
-/** @param {any} at */
 function writing(at) {
   const { id, number, replyTo } = at;
   const value = signal(readDraft(id));
@@ -127,10 +122,7 @@ function writing(at) {
     if (/^\/\S*$/.test(box.value)) openQuick();
     else picker()?.filter?.(null);
   };
-  const openQuick = async () => {
-    const part = await load(() => import("./quick_replies.js"));
-    part?.openQuickReplies({ picker, box, name: at.name, insert, setText, value });
-  };
+  const openQuick = () => openQuickReplies({ picker, box, name: at.name, insert, setText, value });
   const press = (/** @type {KeyboardEvent} */ event) => {
     if (picker()?.press(event)) return void event.preventDefault();
     if (event.key === "Escape" && replyTo()) replyTo.set(null);
@@ -149,14 +141,6 @@ function writing(at) {
   });
   files.listen(() => /** @type {HTMLElement} */ (box.closest(".thread")));
 
-  const openEmoji = async (/** @type {any} */ event) => {
-    const opener = event.currentTarget;
-    (await load(() => import("./reactions.js")))?.openEmoji(opener, insert);
-  };
-  const openLater = async (/** @type {any} */ event) => {
-    const opener = event.currentTarget;
-    (await load(() => import("./send_later.js")))?.openSendLater(opener, submit);
-  };
   const tool = (/** @type {string} */ name, /** @type {string} */ drawing, /** @type {any} */ run, more = {}) =>
     button(name, { icon: drawing, look: "bare", iconOnly: true, onclick: run, ...more });
 
@@ -174,11 +158,11 @@ function writing(at) {
       }),
       el("div.write-tools", null,
         tool(text.attach, "clip", files.choose),
-        tool(text.emoji, "smile", openEmoji),
+        tool(text.emoji, "smile", (/** @type {any} */ event) => openEmoji(event.currentTarget, insert)),
         tool(text.quick, "bolt", openQuick),
         tool(text.templates, "templates", () => pickTemplate(at)),
         when(() => "scheduled_at" in (at.store.newest() ?? {}),
-          () => tool(text.later, "clock", openLater, { "aria-disabled": () => !canSend() }),
+          () => tool(text.later, "clock", () => openSendLater(submit), { "aria-disabled": () => !canSend() }),
         ),
         el("button.button.primary", { type: "submit", "aria-disabled": () => !canSend() }, icon("send"), el("span", null, text.send)))),
     el("p.write-note", { id: "write-note" },

@@ -3,13 +3,13 @@ import { computed, effect, el, flush, list, signal, when } from "../../dom.js";
 import { ageOf, count, initials, now, spanOf, stamp } from "../../format.js";
 import { button, copyable, dot, face, icon } from "../../parts/basics.js";
 import { searchbox } from "../../parts/lists.js";
-import { toastError } from "../../parts/notices.js";
 import { empty, failed, skeleton } from "../../parts/states.js";
 import { link, navigate, path, query, setQuery } from "../../router.js";
 import { counts, number, sandbox } from "../../session.js";
 import { summary } from "./content.js";
 import { keep, nameOf, tabs } from "./conversations.js";
 import { tick } from "./message.js";
+import { results } from "./search.js";
 
 const text = {
   tabs: "Inbox",
@@ -58,7 +58,7 @@ export function listPane({ store, current, labels }) {
       el("option", { value: "" }, text.anyLabel),
       list(labels, (one) => one.id, (one) => el("option", { value: one().id }, () => one().name))),
     el("div.list-body", { role: "tabpanel", id: "conversations", "aria-labelledby": () => "tab-" + tab() },
-      when(words, () => searching(words, store, current), () => rows(store, current))));
+      when(words, () => results(words, store, current), () => rows(store, current))));
 }
 
 /** @param {() => string} tab */
@@ -194,16 +194,4 @@ function lastMessage({ last_message: m }) {
 function windowOf(one) {
   const left = Date.parse(one.service_window_expires_at ?? "") - now();
   return left > 0 ? el("span.window", { title: text.left(spanOf(left)) }, spanOf(left)) : el("span.window.quiet", null, text.closed);
-}
-
-/**
- * searching shows what was found; the module that finds it comes with the first search.
- * @param {() => string} words
- * @param {ReturnType<typeof import("./conversations.js").conversations>} store
- * @param {() => string} current
- */
-function searching(words, store, current) {
-  const part = signal(/** @type {any} */ (null));
-  import("./search.js").then(part.set, toastError);
-  return when(part, () => part().results(words, store, current), () => skeleton(6));
 }

@@ -28,10 +28,9 @@ function morning(days) {
 
 /**
  * openSendLater asks when.
- * @param {HTMLElement} _opener
  * @param {(when: string) => void} submit
  */
-export function openSendLater(_opener, submit) {
+export function openSendLater(submit) {
   const inAnHour = new Date(Date.now() + 3_600_000);
   const choices = /** @type {[string, Date][]} */ ([
     [text.hour, inAnHour],

@@ -13,6 +13,7 @@ import { nameOf } from "./conversations.js";
 import { article, timeOf, waiting } from "./message.js";
 import { messages } from "./messages.js";
 import { outbox } from "./outbox.js";
+import { react } from "./reactions.js";
 
 const text = {
   region: (/** @type {string} */ name) => "Conversation with " + name,
@@ -78,7 +79,7 @@ export function thread(at) {
     goTo,
     reactions: store.reactions,
     reply: (/** @type {any} */ m) => replyTo.set(m),
-    react: async (/** @type {any} */ m, /** @type {HTMLElement} */ opener) => (await import("./reactions.js")).react(
+    react: (/** @type {any} */ m, /** @type {HTMLElement} */ opener) => react(
       m,
       opener,
       { number, conversation: conversation(), mine: store.reactions().get(m.message_id)?.get("outbound")?.emoji },
