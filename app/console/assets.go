@@ -94,7 +94,7 @@ func (all *assets) add(served string, content []byte) {
 	a.gzipped = compressed(content, func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) })
 
 	all.byServed[served] = a
-	if strings.HasPrefix(served, "chunk-") {
+	if strings.HasPrefix(served, "chunk-") && path.Ext(served) == ".js" {
 		all.chunks = append(all.chunks, served)
 	} else if name := hash.ReplaceAllString(served, "$1"); name != served {
 		all.byName[name] = a
