@@ -10,7 +10,7 @@
 //     In a sandbox /console/api/sim reaches the control surface of the played provider.
 //   - Assets, under names that change with their content.
 //
-// Every request passes the same doors, in this order: the name of the host must be ours
+// Every request passes the same checks, in this order: the name of the host must be ours
 // (DNS rebinding), what changes something must come from a page of ours (see
 // checkOrigin), and then the session is looked up. No GET changes anything, but that a
 // sandbox signs in its visitor (see sandbox.go).
@@ -39,9 +39,9 @@ type Options struct {
 	DB        *storage.DB
 	API       *api.Server
 	PublicURL string // where the console is reached
-	// KnowsHost tells whether a Host header names this server.
+	// KnowsHost reports whether a Host header names this server.
 	KnowsHost func(host string) bool
-	// IsLocal tells whether a request comes from this machine, for a name of it, and not
+	// IsLocal reports whether a request comes from this machine, for a name of it, and not
 	// through a proxy.
 	IsLocal func(*http.Request) bool
 	// SandboxUser returns the user as whom a sandbox signs in its visitors; nil if this

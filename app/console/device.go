@@ -29,7 +29,7 @@ func (c *Console) addDevice(value, user string) string {
 	return strings.Join(entries, "~")
 }
 
-// knowsDevice tells whether a device cookie says that the user has signed in before.
+// knowsDevice reports whether a device cookie says that the user has signed in before.
 func (c *Console) knowsDevice(value, user string) bool {
 	entries := strings.SplitN(value, "~", maxDevices+1)
 	return slices.ContainsFunc(entries, func(entry string) bool { return c.validDevice(entry, user) })

@@ -12,7 +12,7 @@ const homePage = "inbox"
 // maxNext bounds where somebody may want to go.
 const maxNext = 1024
 
-// pagePath is a path below /console/: plain words, each behind a slash. Nothing in it
+// pagePath is a path below /console/: plain words, each after a slash. Nothing in it
 // can lead to another host, or up.
 var pagePath = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$`)
 

@@ -8,7 +8,7 @@ import (
 // maxPairs bounds the memory of onceAMinute.
 const maxPairs = 10_000
 
-// onceAMinute tells which events are the first of their key in a minute.
+// onceAMinute finds which events are the first of their key in a minute.
 type onceAMinute struct {
 	mu   sync.Mutex
 	last map[string]time.Time

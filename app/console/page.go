@@ -95,13 +95,13 @@ func (v *visit) showFailure(err error) {
 	v.showError(http.StatusServiceUnavailable, "Something went wrong on our side", "Nothing was lost. Please try again in a moment.")
 }
 
-// isNoSession tells whether an error means that nobody is signed in.
+// isNoSession reports whether an error means that there is no session.
 func isNoSession(err error) bool {
 	e, ok := errors.AsType[*api.Error](err)
 	return ok && e.Code == api.SessionRequired
 }
 
-// isPlainText tells whether a text can be a name.
+// isPlainText reports whether a text can be a name.
 func isPlainText(s string) bool {
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
 }

@@ -13,7 +13,7 @@ const PhonePath = "/_phone/"
 
 // phonePage serves the phone for those who build on the provider directly: the modules of
 // the console's screen, without a console and without people who sign in. What they ask of
-// /_sim goes there as it came, so that its doors are the same.
+// /_sim goes there as it came, so that the same checks apply.
 type phonePage struct {
 	pages     *template.Template
 	simulator http.Handler
@@ -61,7 +61,7 @@ func (p *phonePage) show(w http.ResponseWriter, r *http.Request, root string) {
 	w.Write(b.Bytes())
 }
 
-// isPlainPath tells whether an escaped path leads where it says: no segment of it is empty
+// isPlainPath reports whether an escaped path leads where it says: no segment of it is empty
 // or goes up.
 func isPlainPath(path string) bool {
 	for segment := range strings.SplitSeq(path, "/") {

@@ -11,7 +11,7 @@ import (
 // looks at, not a name that leads here, not another machine, not a proxy. Who signed out
 // wants to see the page of signing in, and gets it.
 
-// mayContinue tells whether the visitor may be signed in without a password: it is at
+// mayContinue reports whether the visitor may be signed in without a password: it is at
 // this machine, and comes from nowhere or from a page of ours.
 func (v *visit) mayContinue() bool {
 	if v.SandboxUser == nil || !v.IsLocal(v.r) {

@@ -14,7 +14,7 @@ func errNoSession() error {
 }
 
 // findSession finds who has the cookie of the request, and counts the session as used
-// now. The error is errNoSession for nobody.
+// now. The error is errNoSession if there is no session.
 func (c *Console) findSession(r *http.Request) (storage.SignedIn, error) {
 	who, err := c.lookUpSession(r)
 	if err == nil {

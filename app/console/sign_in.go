@@ -33,7 +33,7 @@ type signInForm struct {
 	Next       string // as it came; it is checked when it is used
 	Problem    string
 	ContinueAs string // the name on the button of a sandbox
-	IsFirst    bool   // nobody can sign in yet
+	IsFirst    bool   // no user can sign in yet
 }
 
 // showSignIn handles GET sign-in.
@@ -56,7 +56,7 @@ func (v *visit) showSignIn() error {
 	return nil
 }
 
-// isFirstVisit tells whether nobody can sign in to this server yet.
+// isFirstVisit reports whether no user of this server can sign in yet.
 func (v *visit) isFirstVisit() (first bool, err error) {
 	err = v.DB.View(v.r.Context(), func(rx *storage.Rx) error {
 		anybody, err := rx.AnybodyCanSignIn()
@@ -116,7 +116,7 @@ func (v *visit) signIn() error {
 // checkPassword finds the user whose address and password these are. The errors are
 // errWrong, tooManyTriesError and those of hashing.
 //
-// An address that nobody has takes the same way, and the same work. Those who wait are
+// An address that no user has takes the same way, and the same work. Those who wait are
 // told before they cost anything, and once more when their turn has come: of many tries
 // at once, only the first ones are free.
 func (v *visit) checkPassword(email, given string) (storage.User, error) {

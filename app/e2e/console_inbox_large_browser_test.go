@@ -150,7 +150,7 @@ func (c *colleague) scrollsUp() {
 	c.t.Helper()
 	top := `(() => { const l = document.querySelector("[role=log]"), e = l.getBoundingClientRect().top; const a = [...l.querySelectorAll("article")].find(a => a.getBoundingClientRect().bottom > e + 5); return a.id + " " + Math.round(a.getBoundingClientRect().top - e) })()`
 	for range 40 {
-		if pagestest.Eval[bool](c.Browser, `document.querySelector("article .said").textContent === "line 0."`) {
+		if pagestest.Eval[bool](c.Browser, `document.querySelector("article .message-text").textContent === "line 0."`) {
 			return
 		}
 		first := pagestest.Eval[string](c.Browser, `document.querySelector("article").id`)

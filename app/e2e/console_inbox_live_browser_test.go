@@ -41,7 +41,7 @@ func (c *colleague) listOf() (rows []shownRow) {
 func (c *colleague) threadOf() (all []shownMessage) {
 	c.t.Helper()
 	text := pagestest.Eval[string](c.Browser, `JSON.stringify([...document.querySelectorAll("[role=log] article")].map(a => ({
-		ID: a.id, Text: a.querySelector(".said")?.textContent ?? "", State: a.querySelector(".tick .unseen")?.textContent ?? "" })))`)
+		ID: a.id, Text: a.querySelector(".message-text")?.textContent ?? "", State: a.querySelector(".tick .unseen")?.textContent ?? "" })))`)
 	c.is.NoErr(json.Unmarshal([]byte(text), &all))
 	return all
 }

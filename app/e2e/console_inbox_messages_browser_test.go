@@ -55,7 +55,7 @@ func TestEveryKindOfMessageIsShownAsTheNetworkDoes(t *testing.T) {
 		c.WaitFor(fmt.Sprintf(`document.querySelector(%q) !== null`, "[role=log] "+selector))
 	}
 	for _, tag := range []string{"b", "i", "s", "code", `a[href="https://example.com/a_b_c"][rel="noopener noreferrer"]`, `a[href="mailto:me@example.com"]`} {
-		has(".said " + tag)
+		has(".message-text " + tag)
 	}
 	has(`img[alt="Like this"]`)
 	has(`a[download="invoice.pdf"]`)
@@ -157,7 +157,7 @@ func TestWhatStrangersWriteIsText(t *testing.T) {
 		pagestest.Eval[any](c.Browser, fmt.Sprintf(`void document.querySelector("[data-conversation=%s]").click()`, of.Data[0].ID))
 		c.WaitFor(fmt.Sprintf(`location.pathname.endsWith(%q) && document.querySelectorAll("article").length === 2`, of.Data[0].ID))
 		marks := strings.NewReplacer("*", "", "_", "", "~", "", "`", "")
-		shown := pagestest.Eval[string](c.Browser, `document.querySelector("article .said").textContent`)
+		shown := pagestest.Eval[string](c.Browser, `document.querySelector("article .message-text").textContent`)
 		c.is.Equal(marks.Replace(shown), marks.Replace(text))
 	}
 	c.is.Equal(pagestest.Eval[int](c.Browser, `document.querySelectorAll(".inbox script, .inbox [onerror], .inbox [onmouseover]").length`), 0)

@@ -24,7 +24,7 @@ export class APIError extends Error {
     this.requestID = requestID;
   }
 
-  /** Whether nobody knows if the server got the request. */
+  /** Whether it is unknown if the server got the request. */
   get lost() {
     return this.status === 0;
   }

@@ -77,7 +77,7 @@ function withPhone(route) {
 }
 
 /**
- * match tells whether a path is like a pattern, and what its :words stand for.
+ * match reports whether a path is like a pattern, and the values of its :words.
  * @param {string} pattern
  * @param {string} path
  * @returns {Record<string, string> | null}

@@ -1,6 +1,6 @@
 /**
  * The dialogs of the frame. The jump box: type to find a screen, a contact or something to
- * do; paste an id of ours to open what it stands for. The shortcuts: all that can be
+ * do; paste an id of ours to open what it names. The shortcuts: all that can be
  * pressed.
  */
 import { computed, el, list, signal } from "./dom.js";
@@ -206,7 +206,7 @@ const places = [
 ];
 
 /**
- * placeOf tells what an id is and which screen shows it; null for what is no id of ours.
+ * placeOf finds what an id is and which screen shows it; null for what is no id of ours.
  * @param {string} text
  * @returns {{ path: string, name: string } | null}
  */

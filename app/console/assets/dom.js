@@ -229,7 +229,7 @@ function set(node, name, value) {
 }
 
 /**
- * isSafe tells whether a link may be followed: javascript: and its like may not.
+ * isSafe reports whether a link may be followed: javascript: and its like may not.
  * @param {string} link
  */
 export function isSafe(link) {

@@ -61,7 +61,7 @@ const sameYear = (at) => new Date(at).getFullYear() === new Date(now()).getFullY
 /**
  * time shows a time, relative to now, with the exact one to look at.
  * @param {string | null} value
- * @param {string} [never] stands for no time
+ * @param {string} [never] is shown for no time
  */
 export function time(value, never = "—") {
   if (!value) return never;
@@ -143,7 +143,7 @@ export function hue(name) {
 }
 
 /**
- * browserName tells a browser and its system from what it says of itself.
+ * browserName names a browser and its system from what it says of itself.
  * @param {string} agent
  */
 export function browserName(agent) {

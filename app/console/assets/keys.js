@@ -12,7 +12,7 @@ import { singleKeys } from "./session.js";
 export const shortcuts = signal(/** @type {Shortcut[]} */ ([]));
 
 /** How long the first of two keys is remembered. */
-const patience = 1500;
+const delay = 1500;
 
 let first = "";
 let timer = 0;
@@ -59,7 +59,7 @@ function find(event) {
   first = "";
   if (!run && shortcuts.peek().some((one) => one.keys.startsWith(event.key + " "))) {
     first = event.key;
-    timer = setTimeout(() => (first = ""), patience);
+    timer = setTimeout(() => (first = ""), delay);
   }
   return run;
 }

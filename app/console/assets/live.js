@@ -12,7 +12,7 @@
  * on plain http away from this machine, each tab leads for itself.
  *
  * A stream that is cut, or silent for longer than the server ever is, is opened again: at
- * once, then after ever longer waits. It goes on behind the last event that came.
+ * once, then after ever longer waits. It goes on after the last event that came.
  */
 import { signal } from "./dom.js";
 import { me, root, signInAgain } from "./session.js";
@@ -29,7 +29,7 @@ const longestWait = 15_000;
 const silence = 40_000; // the server says something every 15 s
 const noAnswer = 10_000;
 const checkEvery = 2000;
-const lookEvery = 4000;
+const presenceEvery = 4000;
 
 /** "connected" or "reconnecting" */
 export const connection = signal("connected");
@@ -48,7 +48,7 @@ const channel = navigator.locks && window.BroadcastChannel ? new BroadcastChanne
 let leads = false;
 let leaving = false;
 let position = "";
-let heard = Date.now();
+let lastReceived = Date.now();
 let wait = firstWait;
 let isAnswered = false;
 /** Ends the present connection. @type {AbortController | null} */
@@ -56,7 +56,7 @@ let opened = null;
 /** Ends the wait for the lock. */
 let waiting = new AbortController();
 /** Ends the wait for the next try. */
-let hurry = () => {};
+let retryNow = () => {};
 let isUrgent = false;
 
 /**
@@ -142,23 +142,23 @@ export function connect() {
   addEventListener("pagehide", leave);
   addEventListener("pageshow", () => {
     leaving = false;
-    sendLook();
+    sendPresence();
   });
   document.addEventListener("visibilitychange", () => {
-    sendLook();
+    sendPresence();
     check();
-    if (!document.hidden) hurry();
+    if (!document.hidden) retryNow();
   });
   setInterval(check, checkEvery);
 
   if (!channel) return lead();
   channel.onmessage = ({ data }) => receive(data);
   channel.postMessage({ event: "ask" });
-  stand();
+  waitToLead();
 }
 
-/** stand waits until no other tab leads. */
-function stand() {
+/** waitToLead waits until no other tab leads. */
+function waitToLead() {
   waiting = new AbortController();
   navigator.locks.request(name, { signal: waiting.signal }, lead).catch(giveUpLead);
 }
@@ -168,7 +168,7 @@ function giveUpLead() {
   if (!leads) return;
   leads = false;
   opened?.abort();
-  stand();
+  waitToLead();
 }
 
 /** lead reads the stream, as long as this tab leads. */
@@ -184,14 +184,14 @@ async function lead() {
     if (atOnce) continue;
     if (!leaving) share({ event: "lost" });
     await new Promise((resolve) => {
-      hurry = () => resolve(null);
+      retryNow = () => resolve(null);
       setTimeout(resolve, wait);
     });
     wait = Math.min(2 * wait, longestWait);
   }
 }
 
-/** read reads one connection to its end, and tells whether there was one. */
+/** read reads one connection to its end, and reports whether there was one. */
 async function read() {
   opened = new AbortController();
   let wasUp = false;
@@ -248,27 +248,27 @@ function share(message) {
 }
 
 /**
- * receive takes what the server said, or another tab.
+ * receive handles a message of the server, or of another tab.
  * @param {Message} message
  */
 function receive(message) {
   const { event, data, id } = message;
   if (asked(event)) return;
-  heard = Date.now();
+  lastReceived = Date.now();
   if (id) position = id;
   switch (event) {
     case "": // still there
       break;
     case "here": // the tab that leads, to one that came later
       if (data.connection !== "connected") connection.set(data.connection);
-      for (const one of data.present) meet(one);
+      for (const one of data.present) updatePresence(one);
       break;
     case "ready":
       wait = firstWait;
-      for (const one of [...present.keys()]) meet({ conversation_id: one, people: [] });
+      for (const one of [...present.keys()]) updatePresence({ conversation_id: one, people: [] });
       connection.set("connected");
       announce("*");
-      sendLook();
+      sendPresence();
       break;
     case "lost":
       connection.set("reconnecting");
@@ -280,7 +280,7 @@ function receive(message) {
       announce(data.kind, ...data.ids);
       break;
     case "presence":
-      meet(data);
+      updatePresence(data);
       break;
     case "ended":
       if (data.reason === "role_changed") location.reload();
@@ -292,7 +292,7 @@ function receive(message) {
 }
 
 /**
- * asked does what another tab asks of the one that leads, and tells whether it is that.
+ * asked does what another tab asks of the one that leads, and reports whether it is that.
  * @param {string} event
  */
 function asked(event) {
@@ -300,7 +300,7 @@ function asked(event) {
     if (leads) channel?.postMessage({ event: "here", data: { connection: connection.peek(), present: [...present.values()] } });
   } else if (event === "reopen") {
     if (leads) reopen();
-  } else if (event === "hurry") hurry();
+  } else if (event === "retryNow") retryNow();
   else return false;
   return true;
 }
@@ -309,23 +309,23 @@ function asked(event) {
 function reopen() {
   isUrgent = true;
   opened?.abort();
-  hurry();
+  retryNow();
 }
 
 /** check notices a connection that is dead, as after a sleep, and a tab that leads no more. */
 function check() {
-  const silent = Date.now() - heard;
+  const silent = Date.now() - lastReceived;
   if (leads) {
     if (opened && silent > (isAnswered ? silence : noAnswer)) reopen();
   } else if (silent > 1.5 * silence && !document.hidden && channel) {
-    heard = Date.now();
+    lastReceived = Date.now();
     waiting.abort();
     navigator.locks.request(name, { steal: true }, lead).catch(giveUpLead);
   }
 }
 
 /**
- * reportAnswer tells whether a call was answered.
+ * reportAnswer reports whether a call was answered.
  * @param {boolean} answered
  */
 export function reportAnswer(answered) {
@@ -333,8 +333,8 @@ export function reportAnswer(answered) {
   if (!answered) {
     connection.set("reconnecting");
     retry();
-  } else if (leads) hurry();
-  else channel?.postMessage({ event: "hurry" });
+  } else if (leads) retryNow();
+  else channel?.postMessage({ event: "retryNow" });
 }
 
 /** retry looks at once whether the server is there. */
@@ -344,7 +344,7 @@ export function retry() {
 }
 
 /** @param {Presence} presence */
-function meet({ conversation_id, people }) {
+function updatePresence({ conversation_id, people }) {
   const others = people.filter((one) => one.id !== me.peek().id);
   const now = { conversation_id, people: others };
   if (!others.length && !present.has(conversation_id)) return;
@@ -355,42 +355,42 @@ function meet({ conversation_id, people }) {
 
 const tab = String(Math.random()).slice(2);
 let looking = { conversation_id: /** @type {string | null} */ (null), typing: false, tab };
-let lookTimer = 0;
-let wasLooking = false;
+let presenceTimer = 0;
+let wasPresent = false;
 
 /**
- * lookAt tells colleagues what is on screen here, and goes on doing so until it is called
+ * reportPresence shows colleagues what is on screen here, and goes on doing so until it is called
  * with null, or the page is hidden or left.
  * @param {string | null} conversation
  * @param {boolean} [typing]
  */
-export function lookAt(conversation, typing = false) {
+export function reportPresence(conversation, typing = false) {
   if (looking.conversation_id === conversation && looking.typing === typing) return;
   looking = { conversation_id: conversation, typing, tab };
-  sendLook();
+  sendPresence();
 }
 
-/** sendLook says it once, and again as long as it is true. */
-function sendLook() {
-  clearInterval(lookTimer);
-  const isLooking = looking.conversation_id !== null && !document.hidden && !leaving;
-  if (isLooking) lookTimer = setInterval(postLook, lookEvery);
-  if (isLooking || wasLooking) postLook();
-  wasLooking = isLooking;
+/** sendPresence sends it once, and again as long as it is true. */
+function sendPresence() {
+  clearInterval(presenceTimer);
+  const isPresent = looking.conversation_id !== null && !document.hidden && !leaving;
+  if (isPresent) presenceTimer = setInterval(postPresence, presenceEvery);
+  if (isPresent || wasPresent) postPresence();
+  wasPresent = isPresent;
 }
 
-function postLook() {
-  const isLooking = !document.hidden && !leaving;
+function postPresence() {
+  const isPresent = !document.hidden && !leaving;
   fetch(new URL("api/presence", root), {
     method: "POST",
     keepalive: true,
     headers: { "Content-Type": "application/json" },
-    body: JSON.stringify(isLooking ? looking : { ...looking, conversation_id: null }),
+    body: JSON.stringify(isPresent ? looking : { ...looking, conversation_id: null }),
   }).catch(() => {});
 }
 
 /** leave says goodbye when the page is left. */
 function leave() {
   leaving = true;
-  sendLook();
+  sendPresence();
 }

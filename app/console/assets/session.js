@@ -87,7 +87,7 @@ export const isAdmin = start.user.role === "admin";
 /** The business numbers, in whatever state: those that are disconnected come last. */
 export const numbers = signal(/** @type {Account[]} */ ([]));
 
-/** Whether the server has said which they are. */
+/** Whether they have been read from the server. */
 export const numbersKnown = signal(false);
 
 /** The number that is looked at, or null while there is none. */

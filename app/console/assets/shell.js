@@ -132,7 +132,7 @@ export function startNumbers() {
     });
   }
 
-  // Nobody waits for them: the connection bar tells when the server is gone, and they are
+  // Nothing waits for them: the connection bar shows when the server is gone, and they are
   // read again when that is over.
   const [keepNumbers, keepUnread] = [together(readNumbers), together(readUnread)];
   keepNumbers();

@@ -6,7 +6,7 @@ import { applyTheme, theme } from "./session.js";
 import { time } from "./format.js";
 import { button, chip, copyable, dot, face, heading, section } from "./parts/basics.js";
 import { connectionBar, toast, toastError, toastRegion } from "./parts/notices.js";
-import { confirmDeed, dialog } from "./parts/dialog.js";
+import { confirmAction, dialog } from "./parts/dialog.js";
 import { form } from "./parts/form.js";
 import { menu } from "./parts/menu.js";
 import { empty, failed, loaded, problem, resource, skeleton } from "./parts/states.js";
@@ -41,9 +41,9 @@ const labelFields = [
 ];
 
 const rows = signal([
-  { id: "wbd_1", type: "message.received", state: "delivered", mood: "good", tries: 1, at: minutesAgo(2) },
-  { id: "wbd_2", type: "message.status", state: "retrying", mood: "warn", tries: 4, at: minutesAgo(31) },
-  { id: "wbd_3", type: "message.sent", state: "dead", mood: "bad", tries: 8, at: minutesAgo(60 * 30) },
+  { id: "wbd_1", type: "message.received", state: "delivered", tone: "good", tries: 1, at: minutesAgo(2) },
+  { id: "wbd_2", type: "message.status", state: "retrying", tone: "warn", tries: 4, at: minutesAgo(31) },
+  { id: "wbd_3", type: "message.sent", state: "dead", tone: "bad", tries: 8, at: minutesAgo(60 * 30) },
 ]);
 
 const template = { name: "shipped", category: "UTILITY", components: [
@@ -71,7 +71,7 @@ const parts = [
     cells: [
       (one) => el("a", { href: "#" + one().id }, one().type),
       (one) => el("span.mono", null, one().id),
-      (one) => chip(one().state, /** @type {any} */ (one().mood)),
+      (one) => chip(one().state, /** @type {any} */ (one().tone)),
       (one) => String(one().tries),
       (one) => time(one().at),
       (one) => one().state === "dead" && button("Replay"),
@@ -79,8 +79,8 @@ const parts = [
   })),
   section("Dialogs, toasts, connection", {}, el("div.actions", null,
     button("Open dialog", { run: () => dialog("New label", (close) => form({ fields: labelFields, submit: "Create label", send: async () => {}, done: () => close(), cancel: close })) }),
-    button("Delete…", { run: () => confirmDeed({ title: "Delete Ana Ruiz?", body: el("p", null, "24 messages and 3 files go with it. This cannot be undone."), deed: "Delete contact", word: "Ana Ruiz", send: async () => toast("Deleted") }) }),
-    button("Fail…", { run: () => confirmDeed({ title: "Fail?", body: el("p", null, "This one fails."), deed: "Fail", send: async () => { throw broken; } }) }),
+    button("Delete…", { run: () => confirmAction({ title: "Delete Ana Ruiz?", body: el("p", null, "24 messages and 3 files go with it. This cannot be undone."), action: "Delete contact", word: "Ana Ruiz", send: async () => toast("Deleted") }) }),
+    button("Fail…", { run: () => confirmAction({ title: "Fail?", body: el("p", null, "This one fails."), action: "Fail", send: async () => { throw broken; } }) }),
     button("Toast", { run: () => toast("Key revoked", { name: "Undo", run: () => toast("Undone") }) }),
     button("Error toast", { run: () => toastError(broken) }),
     button("Lose the connection", { run: () => connection.set(connection() === "connected" ? "reconnecting" : "connected") }))),

@@ -16,7 +16,7 @@ export const icon = (name) => svg("svg.icon", { "aria-hidden": "true" }, svg("us
 /**
  * @typedef {object} ButtonOptions
  * @property {string} [icon]
- * @property {"primary" | "danger" | "harm" | "bare" | "plain"} [look]
+ * @property {"primary" | "danger" | "destructive" | "bare" | "plain"} [look]
  * @property {boolean} [iconOnly] the text is for those who do not see the icon
  * @property {() => void} [run]
  */
@@ -38,18 +38,18 @@ export function button(name, { icon: drawing, look = "plain", iconOnly = false, 
 /**
  * chip says a state in a word.
  * @param {string} word
- * @param {"good" | "warn" | "bad" | "calm" | "quiet"} mood
+ * @param {"good" | "warn" | "bad" | "calm" | "quiet"} tone
  */
-export const chip = (word, mood) => el("span.chip." + mood, null, word);
+export const chip = (word, tone) => el("span.chip." + tone, null, word);
 
 /**
- * face stands for a person without a picture.
+ * face shows the initials of a person, who has no picture.
  * @param {string} name
  */
 export const face = (name) => el("span.face.hue-" + hue(name), { "aria-hidden": "true" }, initials(name));
 
 /**
- * dot is the colour of a label. The name stands beside it.
+ * dot is the colour of a label. The name is beside it.
  * @param {string} color
  */
 export const dot = (color) => el("span.dot.label-" + color, { "aria-hidden": "true" });
@@ -83,7 +83,7 @@ const copyText = { copy: "Copy", copied: "Copied", select: "Press Ctrl-C to copy
 
 /**
  * copy puts a text on the clipboard, or selects the element that shows it where the
- * browser gives no clipboard. It tells whether it was copied.
+ * browser gives no clipboard. It reports whether it was copied.
  * @param {string} value
  * @param {HTMLElement} shown
  */
@@ -103,16 +103,16 @@ async function copy(value, shown) {
  * @param {{ name: string, block?: boolean }} options what it is; block: on a ground of its own, with the word on the button
  */
 export function copyable(value, { name, block = false }) {
-  const said = signal("");
+  const copyStatus = signal("");
   /** @type {HTMLElement} */
   const shown = el("code", { translate: "no", tabindex: block ? "0" : null }, value);
   const run = async () => {
     const copied = await copy(value, shown);
-    said.set(copied ? copyText.copied : copyText.select);
-    setTimeout(() => said.set(""), copied ? 2000 : 8000); // there is something to do
+    copyStatus.set(copied ? copyText.copied : copyText.select);
+    setTimeout(() => copyStatus.set(""), copied ? 2000 : 8000); // there is something to do
   };
   const press = block
     ? el("button.button", { type: "button", onclick: run }, el("span", null, copyText.copy), el("span.unseen", null, " " + name))
     : button(copyText.copy + " " + name, { icon: "copy", look: "bare", iconOnly: true, run });
-  return el(block ? "div.copyable.block" : "span.copyable", null, shown, press, el("span.copied", { role: "status" }, () => said()));
+  return el(block ? "div.copyable.block" : "span.copyable", null, shown, press, el("span.copied", { role: "status" }, () => copyStatus()));
 }

@@ -73,19 +73,19 @@ export const shown = (close, ...children) => el("div.form", null, children,
 const fold = (words) => words.trim().split(/\s+/).join(" ");
 
 /**
- * confirmDeed asks before something that cannot be undone. deed is what the button says; send
+ * confirmAction asks before something that cannot be undone. action is what the button says; send
  * does it, and the dialog stays open with the reason if that fails. With word, that must be
- * typed first. When it is done, that is said, and finish is called.
+ * typed first. When it is done, done is shown, and finish is called.
  * @param {object} options
  * @param {string} options.title
  * @param {import("../dom.js").Child | import("../dom.js").Child[]} options.body a paragraph, or several
- * @param {string} options.deed
+ * @param {string} options.action
  * @param {() => Promise<unknown>} options.send
  * @param {string} [options.word]
- * @param {string} [options.said]
+ * @param {string} [options.done]
  * @param {() => void} [options.finish]
  */
-export const confirmDeed = ({ title, body, deed, send, word, said, finish }) => dialog(title, (close) => {
+export const confirmAction = ({ title, body, action, send, word, done, finish }) => dialog(title, (close) => {
   const typed = signal("");
   const busy = signal(false);
   const failure = signal(/** @type {unknown} */ (null));
@@ -97,7 +97,7 @@ export const confirmDeed = ({ title, body, deed, send, word, said, finish }) => 
     try {
       await send();
       close();
-      if (said) toast(said);
+      if (done) toast(done);
       finish?.();
     } catch (error) {
       if (!(error instanceof APIError)) reportError(error);
@@ -114,5 +114,5 @@ export const confirmDeed = ({ title, body, deed, send, word, said, finish }) => 
     ),
     el("div.form-end", null,
       button(text.cancel, { run: () => close(), autofocus: word ? null : true }),
-      el("button.button.danger", { "aria-disabled": () => Boolean(waits()) }, () => (busy() ? text.busy : deed))));
+      el("button.button.danger", { "aria-disabled": () => Boolean(waits()) }, () => (busy() ? text.busy : action))));
 });

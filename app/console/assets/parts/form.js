@@ -26,9 +26,9 @@ let forms = 0;
 /**
  * @typedef {object} FormOptions
  * @property {Field[]} fields
- * @property {any} [values] what stands in the fields at first, by their names
- * @property {() => any} [follows] the same as it changes: fields that nobody touched follow it, and are not sent; where nobody touched any, nothing is
- * @property {null} [blank] what a field in which nothing stands is sent as; else it is left out
+ * @property {any} [values] what is in the fields at first, by their names
+ * @property {() => any} [follows] the same as it changes: untouched fields follow it, and are not sent; where all are untouched, nothing is
+ * @property {null} [blank] what an empty field is sent as; else it is left out
  * @property {string} submit what the button says
  * @property {string} [busy] what it says meanwhile
  * @property {(values: any, once: { idempotencyKey: string }) => Promise<any>} send
@@ -111,7 +111,7 @@ export function form({ fields, values: before, follows, blank, submit, busy: bus
   }
 
   /**
-   * refuse shows what is wrong, and goes to the first such field. It tells whether
+   * refuse shows what is wrong, and goes to the first such field. It reports whether
    * there is one.
    * @param {Record<string, string>} problems
    */

@@ -2,7 +2,7 @@
  * What people write, with links, bold, italic, strike and code as the network has them:
  * as elements, never as markup.
  *
- * *bold*, _italic_ and ~strike~ stand around words, not around spaces, and may hold each
+ * *bold*, _italic_ and ~strike~ are around words, not around spaces, and may hold each
  * other; `code` and ```code``` hold only text. Each mark is looked at once or twice, so
  * that a long text of nothing but marks takes no longer than another.
  */
@@ -32,7 +32,7 @@ export function words(text, rest = links) {
 
 /**
  * @param {string} text
- * @param {string} inside the marks that stand around it
+ * @param {string} inside the marks around it
  * @param {(plain: string) => Child} rest
  * @returns {Child[]}
  */
@@ -89,7 +89,7 @@ function closing(text, at, mark, width) {
   return text.indexOf(token, from) < 0 ? -2 : -1;
 }
 
-/** inURL tells whether a place lies within a link. @param {string} text @param {number} at */
+/** inURL reports whether a place lies within a link. @param {string} text @param {number} at */
 function inURL(text, at) {
   const word = text.slice(Math.max(0, at - 2000), at).match(/\S*$/)?.[0] ?? "";
   return /https?:\/\/\S/.test(word);
@@ -116,5 +116,5 @@ function links(text) {
  */
 export const outside = (href, shown) => el("a", { href, title: href, ...away }, shown);
 
-/** away lets a link open beside the console, and tell nobody of it. */
+/** away lets a link open beside the console, without a referrer. */
 export const away = { target: "_blank", rel: "noopener noreferrer" };

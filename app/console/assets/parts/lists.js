@@ -1,5 +1,5 @@
 /**
- * Lists of the API: read page by page, live, narrowed by filters that stand in the address,
+ * Lists of the API: read page by page, live, narrowed by filters that are in the address,
  * and for the number that is looked at. A page may come before it is full, because its time
  * was up: then it is looked on for a while, and says so.
  */
@@ -156,11 +156,11 @@ export function paged(path, { filters = () => ({}), kinds = [], key = (row) => r
   return { ...all, cursor, end, waiting, toNew };
 }
 
-/** isScrolled tells whether somebody reads further below. */
+/** isScrolled reports whether somebody reads further below. */
 export const isScrolled = () => (document.getElementById("main")?.scrollTop ?? 0) > 40;
 
 /**
- * pagedList shows such a list, what stands for none, and how to get more of it.
+ * pagedList shows such a list, what is shown for none, and how to get more of it.
  * @param {ReturnType<typeof paged>} all
  * @param {(rows: () => any[]) => import("../dom.js").Child} render
  * @param {() => Parameters<typeof empty>[0] | string} none
@@ -194,11 +194,11 @@ export function follow(read, fn) {
 }
 
 /**
- * filter is a combobox whose choice stands in the address.
+ * filter is a combobox whose choice is in the address.
  * @param {string} label
  * @param {string} name in the address
  * @param {() => ({ value: string, label: string } | string)[]} options
- * @param {string} [all] what stands for no choice
+ * @param {string} [all] the option for no choice
  * @param {string} [look]
  */
 export function filter(label, name, options, all = text.all, look = "filter") {
@@ -214,7 +214,7 @@ export function filter(label, name, options, all = text.all, look = "filter") {
 }
 
 /**
- * searchbox is a field whose words stand in the address once the typing pauses.
+ * searchbox is a field whose words are in the address once the typing pauses.
  * @param {string} label
  * @param {Record<string, any>} [more] attributes
  */
@@ -263,8 +263,8 @@ export async function everyRow(path, wanted, most, signal) {
   return rows;
 }
 
-/** How states feel, wherever they are told. */
-const moods = {
+/** The tone of each state, wherever it is shown. */
+const tones = {
   good: "active approved completed connected consumed delivered open read",
   warn: "pending onboarding degraded paused",
   bad: "failed rejected suspended",
@@ -276,7 +276,7 @@ const moods = {
  * @param {string} word
  */
 export const stateChip = (word) =>
-  chip(word, /** @type {any} */ (Object.entries(moods).find(([, words]) => words.split(" ").includes(word))?.[0] ?? "quiet"));
+  chip(word, /** @type {any} */ (Object.entries(tones).find(([, words]) => words.split(" ").includes(word))?.[0] ?? "quiet"));
 
 /** allLabels reads the labels of the organization; none until they are there. */
 export function allLabels() {

@@ -10,7 +10,7 @@ import { icon } from "./basics.js";
  * @property {() => void} [run]
  * @property {boolean} [checked] one of several choices, and whether it is the chosen one
  * @property {boolean} [danger]
- * @property {string} [group] a line stands before it, with this name
+ * @property {string} [group] a line is before it, with this name
  * @property {string} [keys] that do the same
  */
 

@@ -1,4 +1,4 @@
-/** What is said at the edge of the window: what was done, what went wrong, a lost connection. */
+/** What is shown at the edge of the window: what was done, what went wrong, a lost connection. */
 import { el, list, signal } from "../dom.js";
 import { APIError } from "../api.js";
 import { connection, retry } from "../live.js";
@@ -9,7 +9,7 @@ const shownFor = 6000;
 
 /**
  * @typedef {{ name: string, run: () => void }} Action
- * @typedef {{ id: number, message: string, mood: "good" | "bad", detail: string, action: Action | null }} Toast
+ * @typedef {{ id: number, message: string, tone: "good" | "bad", detail: string, action: Action | null }} Toast
  */
 
 const toasts = signal(/** @type {Toast[]} */ ([]));
@@ -31,7 +31,7 @@ function add(one) {
  * @param {{ name: string, run: () => void } | null} [action]
  */
 export function toast(message, action = null) {
-  const id = add({ message, mood: "good", detail: "", action });
+  const id = add({ message, tone: "good", detail: "", action });
   const leave = () => {
     // It stays while somebody looks at it.
     const node = document.querySelector(`[data-toast="${id}"]`);
@@ -49,23 +49,23 @@ export function toastError(error) {
   if (error instanceof DOMException && error.name === "AbortError") return;
   if (!(error instanceof APIError)) reportError(error);
   const known = error instanceof APIError;
-  add({ message: known ? error.message : text.failed, mood: "bad", detail: known && error.requestID ? error.requestID : "", action: null });
+  add({ message: known ? error.message : text.failed, tone: "bad", detail: known && error.requestID ? error.requestID : "", action: null });
 }
 
 /** toastRegion is where toasts appear. It is there from the start, so that they are read out. */
 export function toastRegion() {
   return el("section.toasts", { "aria-label": text.region, "aria-live": "polite" },
     list(toasts, (one) => one.id, (one) => {
-      const { id, message, mood, detail, action } = one();
-      return el("div.toast." + mood, { "data-toast": id, role: mood === "bad" ? "alert" : null },
-        icon(mood === "bad" ? "warning" : "check"),
+      const { id, message, tone, detail, action } = one();
+      return el("div.toast." + tone, { "data-toast": id, role: tone === "bad" ? "alert" : null },
+        icon(tone === "bad" ? "warning" : "check"),
         el("p", null, message, detail && el("small", null, detail)),
         action && button(action.name, { look: "bare", run: () => { dismiss(id); action.run(); } }),
         button(text.dismiss, { icon: "close", look: "bare", iconOnly: true, run: () => dismiss(id) }));
     }));
 }
 
-/** connectionBar tells when the server is gone, and what is being done about it. */
+/** connectionBar shows when the server is gone, and what is being done about it. */
 const lostText = { lost: "Reconnecting… your text is safe", now: "Try now" };
 
 export function connectionBar() {

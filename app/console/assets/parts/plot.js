@@ -1,28 +1,28 @@
-/** Plots, drawn by us: a line beside a figure, and columns with a table behind them. */
+/** Plots, drawn by us: a line beside a figure, and columns with a table below them. */
 import { el, svg } from "../dom.js";
 import { count } from "../format.js";
 
 const text = { table: "As a table", day: "Day" };
 
 /**
- * sparkline draws values as a line. It is never alone: figures stand beside it.
+ * sparkline draws values as a line. It is never alone: figures are beside it.
  * @param {number[]} values
- * @param {string} [mood]
+ * @param {string} [tone]
  */
-export function sparkline(values, mood = "good") {
+export function sparkline(values, tone = "good") {
   if (!values.some(Boolean)) return null;
   const most = Math.max(1, ...values);
   const points = values.map((value, i) => `${(100 * i) / Math.max(1, values.length - 1)},${26 - (24 * value) / most}`).join(" ");
-  return svg("svg.spark." + mood, { viewBox: "0 0 100 28", preserveAspectRatio: "none", "aria-hidden": "true" }, svg("polyline", { points }));
+  return svg("svg.spark." + tone, { viewBox: "0 0 100 28", preserveAspectRatio: "none", "aria-hidden": "true" }, svg("polyline", { points }));
 }
 
 /**
- * columns draws values over days, with a table behind them.
+ * columns draws values over days, with a table below them.
  * @param {string} name
  * @param {{ at: Node, value: number }[]} rows
- * @param {string} mood
+ * @param {string} tone
  */
-export function columns(name, rows, mood) {
+export function columns(name, rows, tone) {
   const most = Math.max(1, ...rows.map((row) => row.value));
   const total = rows.reduce((sum, row) => sum + row.value, 0);
   const bars = rows.map(({ value }, i) => svg("rect", {
@@ -34,7 +34,7 @@ export function columns(name, rows, mood) {
   }));
   return el("figure.plot", null,
     el("figcaption", null, el("span", null, name), el("b.figure", null, count(total))),
-    svg("svg.columns." + mood, { viewBox: `0 0 ${10 * rows.length} 60`, preserveAspectRatio: "none", "aria-hidden": "true" }, bars),
+    svg("svg.columns." + tone, { viewBox: `0 0 ${10 * rows.length} 60`, preserveAspectRatio: "none", "aria-hidden": "true" }, bars),
     el("div.axis", { "aria-hidden": "true" }, rows[0]?.at.cloneNode(true), rows.at(-1)?.at.cloneNode(true)),
     el("details", null, el("summary", null, text.table, el("span.unseen", null, " " + name)),
       el("table.figures", { "aria-label": name },

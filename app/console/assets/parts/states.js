@@ -24,7 +24,7 @@ const text = {
 export const pace = 1000;
 
 /** How long a screen stays as it is before it says that it loads. */
-const patience = 150;
+const delay = 150;
 
 /**
  * empty says what will be here and how to get the first one.
@@ -40,12 +40,12 @@ export function empty({ icon: drawing, title, body, action, level = "h2" }) {
 }
 
 /**
- * skeleton stands for rows that are being loaded. It shows only after a moment.
+ * skeleton is shown in place of rows that are being loaded. It shows only after a moment.
  * @param {number} [rows]
  */
 export function skeleton(rows = 4) {
   const shown = signal(false);
-  const timer = setTimeout(() => shown.set(true), patience);
+  const timer = setTimeout(() => shown.set(true), delay);
   onDispose(() => clearTimeout(timer));
   return el("div.skeleton", { role: "status", "aria-label": text.loading },
     () => shown() && Array.from({ length: rows }, () => el("div.skeleton-row", null, el("span"), el("span"))),
@@ -69,7 +69,7 @@ export function failed(error, retry, level = "h2") {
     el("div.actions", null, button(text.again, { run: retry })));
 }
 
-/** isGone tells whether an error is that something is not there. @param {any} error */
+/** isGone reports whether an error is that something is not there. @param {any} error */
 const isGone = (error) => error?.status === 404;
 
 /** @param {unknown} error */
@@ -156,7 +156,7 @@ export function loaded(from, render, rows, level) {
       case "ready":
         return untracked(() => render(/** @type {() => T} */ (from.data)));
       case "failed":
-        from.set(/** @type {any} */ (undefined)); // now that nobody shows it any more
+        from.set(/** @type {any} */ (undefined)); // now that it is not shown any more
         return () => failed(from.error(), from.reload, level);
       default:
         return skeleton(rows);

@@ -17,8 +17,8 @@ const text = {
 
 /**
  * templateForm builds the fields of a template. components gives what they hold, filled
- * tells whether all are, lacks says so at those that are not, and refuse shows an error of
- * the API at the field that it is about, and tells whether there was one. components and
+ * reports whether all are, lacks says so at those that are not, and refuse shows an error of
+ * the API at the field that it is about, and reports whether there was one. components and
  * filled are followed by effects.
  * @param {any} template
  * @param {(type: string) => { body: import("../dom.js").Child, value: () => any }} [upload] a field for the file of the header, in place of its address

@@ -61,7 +61,7 @@ export const partOf = (parts, kind) => (parts ?? []).find((part) => kindOf(part)
 export const variablesOf = (text) => [...new Set([...(text ?? "").matchAll(variable)].map((found) => found[1]))];
 
 /**
- * isCode tells whether a template sends codes: the provider writes its texts.
+ * isCode reports whether a template sends codes: the provider writes its texts.
  * @param {any} template
  */
 export const isCode = (template) =>

@@ -4,7 +4,7 @@ import { get, post } from "../api.js";
 import { count, time } from "../format.js";
 import { announce } from "../live.js";
 import { button, copyable, heading, section } from "../parts/basics.js";
-import { confirmDeed } from "../parts/dialog.js";
+import { confirmAction } from "../parts/dialog.js";
 import { everyRow, filter, follow, ofNumber, paged, pagedList, stateChip } from "../parts/lists.js";
 import { loaded, resource } from "../parts/states.js";
 import { table } from "../parts/table.js";
@@ -31,7 +31,7 @@ const text = {
   cancel: "Cancel",
   cancelTitle: (/** @type {string} */ name) => `Cancel ${name}?`,
   cancelBody: (/** @type {number} */ n) => `${count(n)} people who still wait will not get it. What was sent stays sent.`,
-  cancelDeed: "Cancel broadcast",
+  cancelAction: "Cancel broadcast",
   starts: "Starts ",
   started: "Started ",
   ended: "Completed ",
@@ -149,10 +149,10 @@ function broadcastPage(one, path) {
   const status = computed(() => data().status);
   const may = (/** @type {string} */ what, /** @type {string[]} */ from) =>
     when(() => from.includes(status()), () => button(text.moves[/** @type {"pause"} */ (what)], { run: () => move(what).catch(toastError) }));
-  const cancel = () => confirmDeed({
+  const cancel = () => confirmAction({
     title: text.cancelTitle(data().name),
     body: text.cancelBody(data().counts.waiting),
-    deed: text.cancelDeed,
+    action: text.cancelAction,
     send: () => move("cancel"),
   });
   return [
@@ -162,7 +162,7 @@ function broadcastPage(one, path) {
       actions: [
         may("pause", ["preparing", "scheduled", "running"]),
         may("resume", ["paused"]),
-        when(() => !["completed", "cancelled"].includes(status()), () => button(text.cancel, { look: "harm", run: cancel })),
+        when(() => !["completed", "cancelled"].includes(status()), () => button(text.cancel, { look: "destructive", run: cancel })),
       ],
     }),
     () => pausedNotice(data()),
@@ -186,7 +186,7 @@ function times({ scheduled_at: at, started_at: from, completed_at: until }) {
 }
 
 /**
- * pace tells how fast it goes and how long it still takes, as seen from here.
+ * pace shows how fast it goes and how long it still takes, as seen from here.
  * @param {() => any} data
  */
 function pace(data) {

@@ -4,7 +4,7 @@ import { get, patch, post, remove } from "../api.js";
 import { date, time } from "../format.js";
 import { announce } from "../live.js";
 import { button, copyable, heading, section } from "../parts/basics.js";
-import { confirmDeed } from "../parts/dialog.js";
+import { confirmAction } from "../parts/dialog.js";
 import { form, formDialog } from "../parts/form.js";
 import { away } from "../parts/formatted.js";
 import { filter, paged, pagedList, searchbox, stateChip } from "../parts/lists.js";
@@ -174,13 +174,13 @@ function customerPage(one, path) {
 function numberSection(one, path) {
   const rows = () => one.data().whatsapp_accounts;
   const nameOf = (/** @type {any} */ number) => number.phone_number ?? number.phone_number_id;
-  const disconnect = (/** @type {any} */ number) => confirmDeed({
+  const disconnect = (/** @type {any} */ number) => confirmAction({
     title: text.disconnectTitle(nameOf(number)),
     body: text.disconnectBody,
-    deed: text.disconnect,
+    action: text.disconnect,
     word: nameOf(number),
     send: () => remove(`${path}/whatsapp_accounts/${number.phone_number_id}`),
-    said: text.disconnected,
+    done: text.disconnected,
     finish: () => announce("account"),
   });
   return section(text.numbers, {}, when(() => rows().length === 0, () => el("p.none", null, text.noNumbers), () => table({
@@ -204,12 +204,12 @@ function numberSection(one, path) {
  */
 function linkSection(path, isArchived) {
   const all = paged(path + "/setup_links", { kinds: ["customer", "account"] });
-  const revoke = (/** @type {any} */ one) => confirmDeed({
+  const revoke = (/** @type {any} */ one) => confirmAction({
     title: text.revokeTitle,
     body: text.revokeBody,
-    deed: text.revoke,
+    action: text.revoke,
     send: () => remove(`${path}/setup_links/${one.id}`),
-    said: text.revoked,
+    done: text.revoked,
     finish: all.reload,
   });
   const open = (/** @type {any} */ one) => linkDialog(path + "/setup_links", one).then(all.reload);
@@ -274,10 +274,10 @@ function lifeSection(one, path) {
       toastError(error);
     }
   };
-  const archive = () => confirmDeed({
+  const archive = () => confirmAction({
     title: text.archiveTitle(one.data().name),
     body: text.archiveBody,
-    deed: text.archive,
+    action: text.archive,
     send: () => remove(path),
     finish: one.reload,
   });
@@ -289,7 +289,7 @@ function lifeSection(one, path) {
         status() === "suspended"
           ? button(text.resume, { run: () => act(patch(path, { status: one.data().whatsapp_accounts.length > 0 ? "active" : "pending" })) })
           : button(text.suspend, { run: () => act(patch(path, { status: "suspended" })) }),
-        button(text.archive, { look: "harm", run: archive }),
+        button(text.archive, { look: "destructive", run: archive }),
       ]),
   });
 }

@@ -89,7 +89,7 @@ function content(one, path) {
         el("a", { href: link("webhooks/" + data().subscription_id) }, () => request.data()?.url ?? text.webhook),
       ],
       beside: [() => deliveryChip(data()), copyable(data().id, { name: text.id })],
-      lead: () => said(data(), request.data()?.replayed_as),
+      lead: () => outcomeText(data(), request.data()?.replayed_as),
       actions: [
         () => request.data() && el("a.button", { href: link("trace/" + header(request.data(), "Webhook-Id")) }, text.trace),
         button(text.curl, { run: () => request.data() && copyCurl(request.data()) }),
@@ -106,11 +106,11 @@ function content(one, path) {
 }
 
 /**
- * said tells in a sentence how it went.
+ * outcomeText says in a sentence how it went.
  * @param {any} one
  * @param {string | null} [replay] the delivery that repeats it
  */
-function said(one, replay) {
+function outcomeText(one, replay) {
   const why = one.error_message;
   const what = one.status === "succeeded"
     ? text.taken(one.response_status, one.duration_ms ?? 0)

@@ -4,7 +4,7 @@ import { APIError, get, post, remove } from "../api.js";
 import { count, date } from "../format.js";
 import { announce } from "../live.js";
 import { button, chip, copyable, heading, section } from "../parts/basics.js";
-import { confirmDeed } from "../parts/dialog.js";
+import { confirmAction } from "../parts/dialog.js";
 import { toast, toastError } from "../parts/notices.js";
 import { figure, sparkline } from "../parts/plot.js";
 import { empty, loaded, pace, resource } from "../parts/states.js";
@@ -48,7 +48,7 @@ const text = {
 
 /**
  * The states of a number in words, and what to do next.
- * @type {Record<string, [mood: "good" | "warn" | "bad" | "calm" | "quiet", word: string, next: string]>}
+ * @type {Record<string, [tone: "good" | "warn" | "bad" | "calm" | "quiet", word: string, next: string]>}
  */
 const states = {
   connected: ["good", "connected", "Messages come and go."],
@@ -137,21 +137,21 @@ function numberPage(one) {
     }
     again();
   };
-  const disconnect = () => confirmDeed({
+  const disconnect = () => confirmAction({
     title: text.disconnectTitle(nameOf(data())),
     body: text.disconnectBody,
-    deed: text.disconnect,
+    action: text.disconnect,
     send: async () => one.set(await post(id + "/disconnect")),
-    said: text.disconnected,
+    done: text.disconnected,
     finish: again,
   });
-  const drop = () => confirmDeed({
+  const drop = () => confirmAction({
     title: text.deleteTitle(nameOf(data())),
     body: text.deleteBody,
-    deed: text.delete,
+    action: text.delete,
     word: id,
     send: () => remove(id),
-    said: text.deleted,
+    done: text.deleted,
     finish() {
       navigate("numbers");
       announce("account");
@@ -169,8 +169,8 @@ function numberPage(one) {
         when(is("onboarding"), () => button(text.register, { look: "primary", run: ask(registerDialog) })),
         when(is("degraded", "disconnected"), () => button(text.again, { look: "primary", run: ask(connectDialog) })),
         button(text.check, { run: check }),
-        when(is("connected", "degraded", "onboarding"), () => button(text.disconnect, { look: "harm", run: disconnect })),
-        when(is("disconnected"), () => button(text.delete, { look: "harm", run: drop })),
+        when(is("connected", "degraded", "onboarding"), () => button(text.disconnect, { look: "destructive", run: disconnect })),
+        when(is("disconnected"), () => button(text.delete, { look: "destructive", run: drop })),
       ],
     }),
     () => data().status_reason && el("p.notice", { dir: "auto" }, data().status_reason),
@@ -184,11 +184,11 @@ function numberPage(one) {
 
 /** @param {any[]} hours */
 function figures(hours) {
-  const moods = { sent: "calm", delivered: "good", read: "good", failed: "bad", received: "calm" };
+  const tones = { sent: "calm", delivered: "good", read: "good", failed: "bad", received: "calm" };
   return el("div.cards", null, Object.entries(text.figures).map(([key, name]) => {
     const values = hours.map((hour) => hour[key]);
     const total = values.reduce((sum, value) => sum + value, 0);
-    return figure(name, count(total), sparkline(values, moods[/** @type {keyof typeof moods} */ (key)]));
+    return figure(name, count(total), sparkline(values, tones[/** @type {keyof typeof tones} */ (key)]));
   }));
 }
 

@@ -9,7 +9,7 @@ import { link } from "../router.js";
 import { failureTable } from "./numbers/failures.js";
 import { nameOf, readNumbers, stateOf } from "./numbers.js";
 import { settingsPage } from "./settings.js";
-import { illness, statusChip } from "./webhooks/words.js";
+import { problemOf, statusChip } from "./webhooks/words.js";
 
 const text = {
   title: "Health",
@@ -28,22 +28,22 @@ const text = {
   plots: { received: "Received", sent: "Sent", delivered: "Delivered", read: "Read", failed: "Failed" },
 };
 
-const moods = { received: "calm", sent: "calm", delivered: "good", read: "good", failed: "bad" };
+const tones = { received: "calm", sent: "calm", delivered: "good", read: "good", failed: "bad" };
 
 /** @type {import("../router.js").Build} */
 export default function health() {
   const all = resource("health", ["conversation"], 10 * pace);
-  const ill = resource(readIll, ["account", "webhook", "delivery"], pace);
+  const problems = resource(readProblems, ["account", "webhook", "delivery"], pace);
 
   const body = settingsPage(
     heading(text.title, { lead: text.lead }),
-    el("section.section.first", null, el("h2", null, text.look), loaded(ill, (rows) => () => illList(rows()), 1)),
+    el("section.section.first", null, el("h2", null, text.look), loaded(problems, (rows) => () => problemList(rows()), 1)),
     loaded(all, (data) => () => content(data())));
   return { title: text.title, body };
 }
 
-/** readIll finds the numbers and webhooks that are not well. @param {AbortSignal} signal */
-async function readIll(signal) {
+/** readProblems finds the numbers and webhooks that need attention. @param {AbortSignal} signal */
+async function readProblems(signal) {
   const [numbers, hooks] = await Promise.all([readNumbers(signal), page("v1/webhook_subscriptions", { signal, query: { limit: 100 } })]);
   return [
     ...numbers.filter((/** @type {any} */ one) => one.phone_number_id && stateOf(one)[0] !== "good").map((/** @type {any} */ one) => ({
@@ -52,17 +52,17 @@ async function readIll(signal) {
       state: chip(stateOf(one)[1], stateOf(one)[0]),
       next: stateOf(one)[2],
     })),
-    ...hooks.rows.filter(illness).map((one) => ({
+    ...hooks.rows.filter(problemOf).map((one) => ({
       to: "webhooks/" + one.id,
       name: one.url,
       state: statusChip(one),
-      next: illness(one),
+      next: problemOf(one),
     })),
   ];
 }
 
 /** @param {any[]} rows */
-const illList = (rows) => (rows.length === 0 ? el("p.none", null, text.well) : el("ul.ill", null, rows.map((one) => el("li", null,
+const problemList = (rows) => (rows.length === 0 ? el("p.none", null, text.well) : el("ul.problems", null, rows.map((one) => el("li", null,
   el("a", { href: link(one.to), dir: "auto" }, one.name), one.state, el("span", { dir: "auto" }, one.next)))));
 
 /** @param {any} data */
@@ -74,7 +74,7 @@ function content({ usage, plan, days, failures }) {
       el("div.plots", null, Object.entries(text.plots).map(([key, name]) => columns(
         name,
         days.map((/** @type {any} */ one) => ({ at: date(one.from.replace("T00", "T12")), value: one[key] })), // the same day anywhere
-        moods[/** @type {keyof typeof moods} */ (key)],
+        tones[/** @type {keyof typeof tones} */ (key)],
       )))),
     section(text.failures, {}, failures.length > 0 ? failureTable(() => failures) : el("p.none", null, text.noFailures)),
   ];

@@ -3,7 +3,7 @@ import { el, when } from "../dom.js";
 import { post, remove } from "../api.js";
 import { date, now, time } from "../format.js";
 import { button, chip, copyable, heading } from "../parts/basics.js";
-import { confirmDeed } from "../parts/dialog.js";
+import { confirmAction } from "../parts/dialog.js";
 import { formDialog } from "../parts/form.js";
 import { follow, paged, pagedList } from "../parts/lists.js";
 import { table } from "../parts/table.js";
@@ -57,18 +57,18 @@ const text = {
 export default function keys() {
   const all = paged("keys", { kinds: ["key"] });
   onQuery("new", make);
-  follow(now, all.reload); // nobody tells when a key was used
+  follow(now, all.reload); // no hint comes when a key was used
 
   async function make() {
     await newKeyDialog();
     all.reload();
   }
-  const revoke = (/** @type {any} */ key) => confirmDeed({
+  const revoke = (/** @type {any} */ key) => confirmAction({
     title: key.label ? text.revokeTitle(key.label) : text.revokeNameless,
     body: text.revokeBody(key.last4),
-    deed: text.revoke,
+    action: text.revoke,
     send: () => remove("keys/" + key.id),
-    said: text.revoked,
+    done: text.revoked,
     finish: all.reload,
   });
 

@@ -3,7 +3,7 @@ import { el, when } from "../dom.js";
 import { patch, post, remove } from "../api.js";
 import { date } from "../format.js";
 import { button, dot, heading } from "../parts/basics.js";
-import { confirmDeed } from "../parts/dialog.js";
+import { confirmAction } from "../parts/dialog.js";
 import { formDialog } from "../parts/form.js";
 import { everyRow } from "../parts/lists.js";
 import { empty, loaded, resource } from "../parts/states.js";
@@ -46,12 +46,12 @@ export default function labels() {
   const edit = async (/** @type {any} */ label) => {
     if (await labelDialog(label, teams.data() ?? [])) all.reload();
   };
-  const drop = (/** @type {any} */ label) => confirmDeed({
+  const drop = (/** @type {any} */ label) => confirmAction({
     title: text.deleteTitle(label.name),
     body: text.deleteBody,
-    deed: text.delete,
+    action: text.delete,
     send: () => remove("v1/labels/" + label.id),
-    said: text.deleted,
+    done: text.deleted,
     finish: all.reload,
   });
 

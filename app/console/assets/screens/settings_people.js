@@ -7,7 +7,7 @@ import { patch, post, remove } from "../api.js";
 import { date, time } from "../format.js";
 import { announce } from "../live.js";
 import { button, chip, copyable, face, heading, section } from "../parts/basics.js";
-import { confirmDeed, dialog, shown } from "../parts/dialog.js";
+import { confirmAction, dialog, shown } from "../parts/dialog.js";
 import { form, formDialog } from "../parts/form.js";
 import { toast, toastError } from "../parts/notices.js";
 import { loaded, resource } from "../parts/states.js";
@@ -64,10 +64,10 @@ const roles = {
 };
 
 /** @type {Record<string, "good" | "calm" | "bad">} */
-const moods = { active: "good", invited: "calm", disabled: "bad" };
+const tones = { active: "good", invited: "calm", disabled: "bad" };
 
 /** @param {string} status */
-const statusChip = (status) => chip(status.replaceAll("_", " "), moods[status] ?? "quiet");
+const statusChip = (status) => chip(status.replaceAll("_", " "), tones[status] ?? "quiet");
 
 /** @type {import("../router.js").Build} */
 export default function people({ params }) {
@@ -197,10 +197,10 @@ function personPage(one) {
   };
   const isDisabled = () => data().status === "disabled";
 
-  const change = async (/** @type {string} */ what, /** @type {string} */ said) => {
+  const change = async (/** @type {string} */ what, /** @type {string} */ message) => {
     one.set(await post(`people/${id}/${what}`));
     sessions.reload();
-    toast(said);
+    toast(message);
   };
   const newLink = async () => {
     try {
@@ -211,10 +211,10 @@ function personPage(one) {
       toastError(error);
     }
   };
-  const disable = () => confirmDeed({
+  const disable = () => confirmAction({
     title: personText.disableTitle(data().name),
     body: personText.disableLead,
-    deed: personText.disable,
+    action: personText.disable,
     send: () => change("disable", personText.disabled),
   });
 
@@ -250,7 +250,7 @@ function personPage(one) {
       actions: when(
         isDisabled,
         () => button(personText.enable, { run: () => change("enable", personText.enabled).catch(toastError) }),
-        () => button(personText.disable, { look: "harm", run: disable }),
+        () => button(personText.disable, { look: "destructive", run: disable }),
       ),
     }),
   ];

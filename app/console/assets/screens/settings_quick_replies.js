@@ -2,7 +2,7 @@
 import { el, when } from "../dom.js";
 import { patch, post, remove } from "../api.js";
 import { button, heading } from "../parts/basics.js";
-import { confirmDeed } from "../parts/dialog.js";
+import { confirmAction } from "../parts/dialog.js";
 import { formDialog } from "../parts/form.js";
 import { toast } from "../parts/notices.js";
 import { isScrolled, paged, pagedList } from "../parts/lists.js";
@@ -54,12 +54,12 @@ export default function quickReplies() {
   const edit = async (/** @type {any} */ one) => {
     if (await replyDialog(one, teams.data() ?? [])) all.reload();
   };
-  const drop = (/** @type {any} */ one) => confirmDeed({
+  const drop = (/** @type {any} */ one) => confirmAction({
     title: text.deleteTitle(one.shortcut),
     body: text.deleteBody,
-    deed: text.delete,
+    action: text.delete,
     send: () => remove(path + "/" + one.id),
-    said: text.deleted,
+    done: text.deleted,
     finish: all.reload,
   });
   onQuery("new", () => edit(null));

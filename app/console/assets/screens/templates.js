@@ -1,10 +1,10 @@
-/** Templates: what may be written first, as people will see it, and what the provider said of it. */
+/** Templates: what may be written first, as people will see it, and the verdict of the provider. */
 import { computed, el, when } from "../dom.js";
 import { get, post, remove } from "../api.js";
 import { time } from "../format.js";
 import { announce } from "../live.js";
 import { button, copyable, heading, section } from "../parts/basics.js";
-import { confirmDeed } from "../parts/dialog.js";
+import { confirmAction } from "../parts/dialog.js";
 import { everyRow, filter, ofNumber, stateChip } from "../parts/lists.js";
 import { empty, loaded, resource } from "../parts/states.js";
 import { fact, table } from "../parts/table.js";
@@ -164,12 +164,12 @@ function oneTemplate(id) {
 function templatePage(one) {
   const data = computed(() => one.data());
   const isPending = () => data().status === "pending";
-  const destroy = () => confirmDeed({
+  const destroy = () => confirmAction({
     title: text.removeTitle(data().name),
     body: text.removeBody,
-    deed: text.remove,
+    action: text.remove,
     send: () => remove("templates/" + data().id),
-    said: text.removed,
+    done: text.removed,
     finish: () => navigate("templates", { replace: true }),
   });
 
@@ -179,7 +179,7 @@ function templatePage(one) {
       () => button(text.broadcast, { run: () => navigate(`broadcasts/new?template=${data().id}`) }),
     ),
     when(() => !isPending(), () => el("a.button", { href: link(`templates/${data().id}?edit=1`) }, text.edit)),
-    button(text.remove, { look: "harm", run: destroy }),
+    button(text.remove, { look: "destructive", run: destroy }),
   ];
   return [
     heading(() => data().name, {

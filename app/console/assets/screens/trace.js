@@ -35,7 +35,7 @@ const text = {
 };
 
 /** @type {Record<string, "good" | "bad" | "warn" | "calm">} */
-const moods = { failed: "bad", queued: "calm", pending: "warn" };
+const tones = { failed: "bad", queued: "calm", pending: "warn" };
 
 /** @type {import("../router.js").Build} */
 export default function trace({ params }) {
@@ -61,7 +61,7 @@ export default function trace({ params }) {
     heading(title, {
       crumb: () => isMessage() && crumbs(traced.data()),
       beside: () => traced.data() && [
-        isMessage() && chip(traced.data().status, moods[traced.data().status] ?? "good"),
+        isMessage() && chip(traced.data().status, tones[traced.data().status] ?? "good"),
         copyable(traced.data().id, { name: isMessage() ? text.id : text.event }),
       ],
       actions: () => traced.data()?.direction === "outbound" && button(text.curl, { run: () => showCurl(traced.data()) }),
@@ -86,7 +86,7 @@ function eventParts(event) {
   ];
 }
 
-/** keyOf tells entries apart: what happened stays, and more may come between. @param {any} one */
+/** keyOf distinguishes entries: what happened stays, and more may come between. @param {any} one */
 const keyOf = ({ kind, at, try: tried, status, event, delivery }) =>
   [kind, at, tried?.try, status?.reported, event?.id, delivery?.id, delivery?.attempt].join(" ");
 

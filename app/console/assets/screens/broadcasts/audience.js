@@ -41,18 +41,18 @@ const text = {
   bad: (/** @type {string} */ line) => `“${line}” is no phone number.`,
   none: "Choose whom it goes to.",
   counting: "One moment: they are being counted.",
-  nobody: "Nobody is there to send it to.",
+  noRecipients: "Nobody is there to send it to.",
 };
 
 /**
- * liveField is a field of a broadcast, which tells what is typed or chosen.
+ * liveField is a field of a broadcast, which passes on what is typed or chosen.
  * @param {import("../../parts/form.js").Field} field
  * @param {(value: string, control: any) => void} set
  * @param {() => string} [wrong]
  */
 export function liveField(field, set, wrong = () => "") {
-  const tell = (/** @type {any} */ { target }) => set(target.value, target);
-  return fieldRow({ ...field, props: { ...field.props, oninput: tell, onchange: tell } }, "broadcast-" + field.name, wrong);
+  const pass = (/** @type {any} */ { target }) => set(target.value, target);
+  return fieldRow({ ...field, props: { ...field.props, oninput: pass, onchange: pass } }, "broadcast-" + field.name, wrong);
 }
 
 /** How much of a file is looked through in the browser. */
@@ -111,7 +111,7 @@ export function audienceStep(of, isMarketing) {
     wrong: () => {
       const known = size();
       if (!known) return counted ? text.counting : text.none;
-      return known.wrong || (known.total === 0 ? text.nobody : "");
+      return known.wrong || (known.total === 0 ? text.noRecipients : "");
     },
     request(/** @type {any} */ broadcast) {
       if (kind() === "label") return { ...broadcast, audience: { label_id: label() } };
@@ -128,7 +128,7 @@ export function audienceStep(of, isMarketing) {
 const isPhone = (value) => /^\+?[1-9]\d{6,14}$/.test(value);
 
 /**
- * sizeOf tells how many of some numbers will be sent to.
+ * sizeOf counts how many of some numbers will be sent to.
  * @param {string[]} values
  * @returns {Size}
  */

@@ -76,7 +76,7 @@ const noTemplates = () => empty({
  */
 function steps(of, templates) {
   const at = signal(0);
-  const said = signal("");
+  const stepProblem = signal("");
   const name = signal("");
   const chosen = signal(/** @type {any} */ (null));
   const fields = computed(() => (chosen() ? templateForm(chosen()) : null));
@@ -89,7 +89,7 @@ function steps(of, templates) {
   const content = () => ({ name: chosen().name, language: chosen().language, components: fields()?.components() ?? [] });
   const go = (/** @type {number} */ to) => {
     const wrong = to > 0 && !(name().trim() && fields()?.filled()) ? text.missing : to > 1 ? audience.wrong() : "";
-    said.set(wrong);
+    stepProblem.set(wrong);
     if (!wrong) at.set(to);
   };
   const refuse = (/** @type {any} */ error) => {
@@ -103,11 +103,11 @@ function steps(of, templates) {
   return [
     el("ol.steps", null, text.steps.map((title, i) => el("li", { "aria-current": () => (at() === i ? "step" : null) }, title))),
     el("div.split", null,
-      el("div.form.builder", { oninput: () => said.set("") },
+      el("div.form.builder", { oninput: () => stepProblem.set("") },
         part(0, first(templates, name, chosen, fields)),
         part(1, audience.body),
         part(2, end.body),
-        () => said() && el("p.wrong", { role: "alert" }, said()),
+        () => stepProblem() && el("p.wrong", { role: "alert" }, stepProblem()),
         el("div.form-end", null,
           when(() => at() > 0, () => button(text.back, { run: () => go(at() - 1) })),
           when(() => at() < 2, () => button(text.next, { look: "primary", run: () => go(at() + 1) }), () => end.start))),

@@ -4,7 +4,7 @@ import { get, page, patch, post, remove } from "../../api.js";
 import { date, time } from "../../format.js";
 import { announce } from "../../live.js";
 import { button, chip, copyable, dot, heading, icon, section } from "../../parts/basics.js";
-import { confirmDeed } from "../../parts/dialog.js";
+import { confirmAction } from "../../parts/dialog.js";
 import { form, switchRow } from "../../parts/form.js";
 import { away } from "../../parts/formatted.js";
 import { allLabels, stateChip } from "../../parts/lists.js";
@@ -254,14 +254,14 @@ function file({ type, media }) {
  * @param {string} path
  */
 function deleteSection(data, path) {
-  const run = () => confirmDeed({
+  const run = () => confirmAction({
     title: text.removeTitle(nameOf(data())),
     body: text.removeBody,
-    deed: text.remove,
+    action: text.remove,
     word: nameOf(data()),
     send: () => remove(path),
-    said: text.removed,
+    done: text.removed,
     finish: () => navigate("contacts", { replace: true }),
   });
-  return section(text.danger, { lead: text.dangerLead, actions: button(text.remove, { look: "harm", run }) });
+  return section(text.danger, { lead: text.dangerLead, actions: button(text.remove, { look: "destructive", run }) });
 }

@@ -60,7 +60,7 @@ export async function readHead(file) {
 export const renamed = (file, { separator, end }, names) =>
   new File([writeLine(names, separator), file.slice(end)], file.name, { type: "text/csv" });
 
-/** isPhoneColumn tells whether a column is called as one with phone numbers is. @param {string} name */
+/** isPhoneColumn reports whether a column is called as one with phone numbers is. @param {string} name */
 export const isPhoneColumn = (name) => /^(?=.)(to|(phone|mobile|cell|tele?|whatsapp)?[ _-]?(phone|number)?)$/i.test(name.trim());
 
 /**

@@ -128,7 +128,7 @@ const aliases = {
 const known = new Map(Object.entries(aliases));
 
 /**
- * guess tells which of our columns a file means; what is no other is left out.
+ * guess finds which of our columns a file means; what is no other is left out.
  * @param {string} name
  */
 function guess(name) {
@@ -171,7 +171,7 @@ function labelChoice(label) {
 }
 
 /**
- * outcome tells what an import has done, or would do, and scrolls there: it is below all columns.
+ * outcome shows what an import has done, or would do, and scrolls there: it is below all columns.
  * @param {any} one
  */
 function outcome(one) {

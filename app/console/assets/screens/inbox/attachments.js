@@ -37,7 +37,7 @@ export function attachments(number) {
 
   /** @param {Attachment} one */
   function upload(one) {
-    const call = new XMLHttpRequest(); // fetch tells nothing of how far an upload came
+    const call = new XMLHttpRequest(); // fetch does not report the progress of an upload
     const body = new FormData();
     body.append("file", one.file, one.file.name);
     call.responseType = "json";

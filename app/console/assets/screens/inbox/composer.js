@@ -4,7 +4,7 @@
  */
 import { computed, effect, el, flush, onDispose, signal, when } from "../../dom.js";
 import { now, spanOf } from "../../format.js";
-import { lookAt } from "../../live.js";
+import { reportPresence } from "../../live.js";
 import { button, icon } from "../../parts/basics.js";
 import { link } from "../../router.js";
 import { me, numbers } from "../../session.js";
@@ -68,7 +68,7 @@ export function composer(at) {
 }
 
 /**
- * closed stands in the place of what would be written in vain.
+ * closed is shown in place of the field while nothing could be sent.
  * @param {string} drawing
  * @param {() => string} words
  * @param {HTMLElement} action
@@ -102,20 +102,20 @@ function writing(at) {
   /** @param {string} [when] sends it then */
   const submit = (when) => {
     if (!canSend()) return;
-    const said = value().trim();
+    const words = value().trim();
     const to = recipient(at.conversation().contact);
     const more = { ...(replyTo() && { context: { message_id: replyTo().message_id } }), ...(when && { scheduled_at: when }) };
-    const bodies = files.all().length > 0 ? files.bodies(said) : [{ type: "text", text: { body: said } }];
+    const bodies = files.all().length > 0 ? files.bodies(words) : [{ type: "text", text: { body: words } }];
     bodies.forEach((body, i) => send(number, id, { ...to, ...body, ...(i === 0 ? more : when && { scheduled_at: when }) }));
     files.clear();
     replyTo.set(null);
     setText("");
-    lookAt(id, false);
+    reportPresence(id, false);
     at.toNewest();
     box.focus();
   };
 
-  const typing = typingTeller(id);
+  const typing = typingReporter(id);
   const type = () => {
     setText(box.value);
     typing();
@@ -185,17 +185,17 @@ function answered(at) {
     button(text.cancelReply, { icon: "close", look: "bare", iconOnly: true, run: () => at.replyTo.set(null) }));
 }
 
-/** typingTeller tells colleagues that somebody types, and when that is over. @param {string} id */
-function typingTeller(id) {
+/** typingReporter shows colleagues that somebody types, and when that is over. @param {string} id */
+function typingReporter(id) {
   let timer = 0;
   const stop = () => {
     timer = 0;
-    lookAt(id, false);
+    reportPresence(id, false);
   };
   onDispose(() => clearTimeout(timer));
   return () => {
     if (!me.peek().id) return;
-    if (!timer) lookAt(id, true);
+    if (!timer) reportPresence(id, true);
     clearTimeout(timer);
     timer = setTimeout(stop, typingLasts);
   };

@@ -37,7 +37,7 @@ const text = {
 export const hosted = (url) => new URL("../media/" + new URL(url, root).pathname.split("/media/")[1], root).href;
 
 /** prose is what somebody wrote. @param {string | null | undefined} value */
-export const prose = (value) => value && el("p.said", { dir: "auto" }, words(value));
+export const prose = (value) => value && el("p.message-text", { dir: "auto" }, words(value));
 
 /**
  * content shows what a message holds.
@@ -228,8 +228,8 @@ function filled(components, given) {
  */
 export function summary(m) {
   const value = m[m.type] ?? {};
-  const said = m.preview ?? value.body ?? value.caption ?? value.text ?? value.filename ?? value.name;
-  const body = typeof said === "string" ? said : value.body?.text ?? value.button_reply?.title ?? value.list_reply?.title;
+  const written = m.preview ?? value.body ?? value.caption ?? value.text ?? value.filename ?? value.name;
+  const body = typeof written === "string" ? written : value.body?.text ?? value.button_reply?.title ?? value.list_reply?.title;
   if (m.type === "reaction") return reaction(m.preview ?? value.emoji);
   if (body) return m.type === "template" && !m.preview ? `${text.kinds.template} ${body}` : body;
   return text.kinds[/** @type {"image"} */ (m.type)] ?? m.type;

@@ -8,7 +8,7 @@
  *
  * The list shows those that fit its filter, the newest first, down to where the pages read
  * so far reach. While it is scrolled its order stays as it is, and what belongs above is
- * only counted; and for a moment while the pointer moves over it, so that nobody clicks on
+ * only counted; and for a moment while the pointer moves over it, so that no one clicks on
  * what has just come there.
  */
 import { onDispose, signal } from "../../dom.js";
@@ -34,7 +34,7 @@ const pageSize = 50;
 const deep = 1000;
 const overlap = 2000;
 /** How long somebody takes from moving the pointer to a click. */
-const aim = 800;
+const pointerDelay = 800;
 
 /** @param {Conversation} a @param {Conversation} b */
 const byNewest = (a, b) => {
@@ -79,7 +79,7 @@ export function conversations(current) {
     if (wanted.status && one.status !== wanted.status) return false;
     if (wanted.assigned_to === "me" && one.assignee?.id !== me.peek().id) return false;
     if (wanted.assigned_to === "none" && one.assignee) return false;
-    // One that is read where it stands among the unread stays there until another is opened.
+    // One that is read while it is listed among the unread stays there until another is opened.
     const isHere = () => one.id === current() && shown.peek()?.some(({ id }) => id === one.id);
     if (wanted.unread && one.unread_count === 0 && !isHere()) return false;
     return !filter.label || one.labels.some((/** @type {any} */ each) => each.id === filter.label);
@@ -155,7 +155,7 @@ export function conversations(current) {
       [cursor, floor] = [got.cursor, got.cursor ? got.rows[got.rows.length - 1] : null];
       merge(...got.rows);
     } catch {
-      // The connection bar tells; scrolling asks again.
+      // The connection bar shows it; scrolling asks again.
     } finally {
       loading = false;
     }
@@ -247,7 +247,7 @@ export function conversations(current) {
       held = setTimeout(() => {
         held = 0;
         arrange();
-      }, aim);
+      }, pointerDelay);
     },
     /** @param {boolean} now */
     setScrolled(now) {

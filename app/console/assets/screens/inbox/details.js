@@ -18,7 +18,7 @@ const text = {
   details: "Details",
   close: "Close details",
   assignee: "Assignee",
-  nobody: "Nobody",
+  unassigned: "Nobody",
   assignToMe: "Assign to me",
   labels: "Labels",
   addLabel: "Add label",
@@ -48,8 +48,8 @@ const text = {
   status: { open: "open", resolved: "resolved", pending: "pending" },
 };
 /** @type {Record<string, "good" | "quiet" | "warn">} */
-const moods = { open: "good", resolved: "quiet", pending: "warn" };
-const dwell = 500;
+const tones = { open: "good", resolved: "quiet", pending: "warn" };
+const delay = 500;
 
 /** @param {any} at */
 export function details(at) {
@@ -64,7 +64,7 @@ export function details(at) {
       () => face(nameOf(conversation()?.contact)),
       el("p.person-name", { dir: "auto" }, () => nameOf(conversation()?.contact)),
       el("p.person-state", null,
-        () => conversation() && chip(text.status[/** @type {"open"} */ (conversation().status)], moods[conversation().status]),
+        () => conversation() && chip(text.status[/** @type {"open"} */ (conversation().status)], tones[conversation().status]),
         at.status(),
       )),
     assignee(at),
@@ -79,7 +79,7 @@ export function details(at) {
 /** later builds what only those need who stay. @param {() => import("../../dom.js").Child} build */
 function later(build) {
   const stays = signal(false);
-  const timer = setTimeout(() => stays.set(true), dwell);
+  const timer = setTimeout(() => stays.set(true), delay);
   onDispose(() => clearTimeout(timer));
   return when(stays, build);
 }
@@ -101,7 +101,7 @@ function assignee({ conversation, people, change }) {
   );
   effect(() => {
     select.replaceChildren(
-      el("option", { value: "" }, text.nobody),
+      el("option", { value: "" }, text.unassigned),
       ...options().map((/** @type {any} */ one) => el("option", { value: one.id }, one.name ?? one.email)),
     );
     select.value = assigned();

@@ -24,8 +24,8 @@ const text = {
   left: (/** @type {string} */ span) => span + " left to answer",
   closed: "closed",
   assigned: (/** @type {string} */ name) => "Assigned to " + name,
-  nobody: "Nobody has written yet",
-  nobodyBody: "As soon as somebody writes to your number, the conversation is here.",
+  noConversations: "Nobody has written yet",
+  noConversationsBody: "As soon as somebody writes to your number, the conversation is here.",
   trigger: "confab trigger inbound --from +15550002222 --text hello",
   command: "command",
   done: "All done here",
@@ -116,7 +116,7 @@ function rows(store, current) {
     el("div.scroll", { ref: (/** @type {HTMLElement} */ node) => (pane = node), onscroll: scrolled, onpointermove: store.hold },
       () => {
         if (phase() === "failed") return failed(store.failure(), store.load);
-        if (phase() === "empty") return nobody();
+        if (phase() === "empty") return noConversations();
         return phase() === "loading" && skeleton(6);
       },
       el("ul.conversations", { "aria-label": text.list, role: "list", ref: pad },
@@ -124,13 +124,13 @@ function rows(store, current) {
   ];
 }
 
-function nobody() {
+function noConversations() {
   const nothing = (counts().all ?? 0) === 0;
   if (!nothing) return empty({ icon: "check", title: text.done, body: text.doneBody });
   return empty({
     icon: "inbox",
-    title: text.nobody,
-    body: text.nobodyBody,
+    title: text.noConversations,
+    body: text.noConversationsBody,
     action: sandbox && copyable(text.trigger, { name: text.command }),
   });
 }

@@ -200,8 +200,8 @@ function chips(m, at) {
     /** @type {any} */ one,
   ) => (side === "inbound" ? at.name() : one.m?.sent_by ? at.personName(one.m.sent_by) : text.you);
   return all.length > 0 && el("p.reactions", null, all.map(([side, one]) => {
-    const said = text.reactedBy(one.emoji, who(side, one));
-    return el("span", { title: said, role: "img", "aria-label": said }, one.emoji);
+    const label = text.reactedBy(one.emoji, who(side, one));
+    return el("span", { title: label, role: "img", "aria-label": label }, one.emoji);
   }));
 }
 

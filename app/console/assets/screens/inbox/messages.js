@@ -15,7 +15,7 @@ import { onSent, outbox, settled } from "./outbox.js";
 /** @typedef {Record<string, any>} Message */
 
 const pageSize = 30;
-/** How many messages may be on the page at once, and by how many that moves: so few that nobody feels it. */
+/** How many messages may be on the page at once, and by how many that moves: so few that it is not felt. */
 const most = 90;
 const step = 20;
 /** How many are drawn at first, if no more are unread: what a screen holds. The others follow once these are painted. */
@@ -23,9 +23,9 @@ const first = 10;
 /** How many of the newest are read again when there is news: mostly one of them is new. */
 const few = 10;
 /** Who only passes by needs no more than the newest messages. */
-const dwell = 300;
+const delay = 300;
 
-/** When a message stands in the thread: what waits for its time, at the end. @param {Message} m */
+/** The place of a message in the thread: what waits for its time, at the end. @param {Message} m */
 const placeOf = (m) => (m.scheduled_at && m.status === "queued" ? "~" + m.scheduled_at : m.created_at);
 /** @param {Message} a @param {Message} b */
 const byAge = (a, b) => {
@@ -51,10 +51,10 @@ export function messages(number, conversation, unread) {
   let isNewest = true;
   let busy = false;
   let ended = false;
-  let dwelling = 0;
+  let timer = 0;
   onDispose(() => {
     ended = true;
-    clearTimeout(dwelling);
+    clearTimeout(timer);
   });
 
   const path = `v1/${number}/messages`;
@@ -112,7 +112,7 @@ export function messages(number, conversation, unread) {
       showEnd(ready.peek() ? most : Math.max(first, unread() && all().length - lastInbound(unread())));
       if (!isNewest) await readNewer();
       failure.set(null);
-      if (isNewest) dwelling = setTimeout(readScheduled, dwell);
+      if (isNewest) timer = setTimeout(readScheduled, delay);
     } catch (error) {
       failure.set(error);
     }
@@ -125,7 +125,7 @@ export function messages(number, conversation, unread) {
     if (got && !ended) merge(...got.rows.filter((m) => m.scheduled_at && m.status === "queued"));
   }
 
-  /** showOlder makes the page begin earlier. It tells whether it did. */
+  /** showOlder makes the page begin earlier. It reports whether it did. */
   async function showOlder() {
     const { from, to } = view.peek();
     if (from === 0 && older && !busy) {
@@ -177,13 +177,13 @@ export function messages(number, conversation, unread) {
         from = until;
       }
     } catch {
-      // The connection bar tells; scrolling asks again.
+      // The connection bar shows it; scrolling asks again.
     }
     busy = false;
     publish();
   }
 
-  /** refresh reads the newest messages again, as many as it takes to meet the run. */
+  /** refresh reads the newest messages again, as many as it takes to reach those that are known. */
   async function refresh() {
     await settled();
     if (ended || !isNewest) return;
@@ -281,7 +281,7 @@ export function messages(number, conversation, unread) {
     endsNow: () => isNewest && view().to >= all().length,
     hasOlder: () => older !== null || view().from > 0,
     newest: () => all().at(-1),
-    /** The id of what came last: what waits for its time stands behind it. */
+    /** The id of what came last: what waits for its time comes after it. */
     lastID: () => (changes(), [...known.keys()].sort().at(-1) ?? ""),
     /** unread is the first of the last n that came. @param {number} n */
     unread: (n) => all()[lastInbound(n)],

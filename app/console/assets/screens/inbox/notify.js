@@ -1,6 +1,6 @@
 /**
  * A sound and a notification for new messages that concern the person: of conversations
- * that are theirs or nobody's, while the tab is not in front. Both are off until somebody
+ * that are assigned to them or not assigned, while the tab is not in front. Both are off until somebody
  * switches them on.
  */
 import { onEvent } from "../../live.js";
@@ -41,7 +41,7 @@ function beep() {
 
 let quietUntil = 0;
 
-// What comes late, after a sleep, is no news: the badge tells.
+// What comes late, after a sleep, is no news: the badge shows it.
 onEvent(["message.received"], ({ created_at: at, payload: { svc, entry } }) => {
   const { conversation_id: id, contact, conversation: { assigned_to: who } } = svc;
   const isMine = !who || who === me.peek().id;

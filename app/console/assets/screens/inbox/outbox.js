@@ -27,7 +27,7 @@ import { me } from "../../session.js";
 
 const text = { stale: "It is not known whether this was sent yesterday. Look at the other side before you send it again." };
 const prefix = `confab.outbox.${me.peek().id}.`;
-const patience = 2000;
+const delay = 2000;
 /** The server remembers keys for a day. */
 const keyLife = 23 * 3_600_000;
 
@@ -128,7 +128,7 @@ const next = () => outbox.peek().find((one) => !one.error);
 /** @param {boolean} lost then the connection tells when it is back, mostly */
 function retryLater(lost) {
   clearTimeout(timer);
-  timer = setTimeout(flush, lost ? 5 * patience : patience);
+  timer = setTimeout(flush, lost ? 5 * delay : delay);
 }
 
 onChanged([], () => void flush());
@@ -136,7 +136,7 @@ addEventListener("storage", (event) => {
   if (!event.key?.startsWith(prefix)) return;
   outbox.set(stored());
   clearTimeout(timer);
-  timer = setTimeout(flush, patience); // the tab that wrote it may be gone
+  timer = setTimeout(flush, delay); // the tab that wrote it may be gone
 });
 flush();
 

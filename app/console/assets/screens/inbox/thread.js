@@ -2,7 +2,7 @@
 import { computed, effect, el, flush, list, onDispose, signal, untracked, when } from "../../dom.js";
 import { post } from "../../api.js";
 import { count, dayOf } from "../../format.js";
-import { lookAt, onPresence } from "../../live.js";
+import { reportPresence, onPresence } from "../../live.js";
 import { button, face, icon } from "../../parts/basics.js";
 import { failed, skeleton } from "../../parts/states.js";
 import { toastError } from "../../parts/notices.js";
@@ -101,7 +101,7 @@ export function thread(at) {
     },
       when(store.ready, () => null, () => skeleton(6)),
       () => store.failure() && !store.newest() && failed(store.failure(), () => store.begin()),
-      el("div.turns", null, list(rows, (row) => row.m.id, (row) => article(row, context)))),
+      el("div.message-list", null, list(rows, (row) => row.m.id, (row) => article(row, context)))),
     when(() => !atBottom() || !store.endsNow(), () => el("div.to-newest", null,
       button(text.newest, { look: "plain", icon: "down", iconOnly: true, run: toNewest }),
       () => newCount() > 0 && el("span.chip.good", { role: "status" }, text.fresh(newCount())))),
@@ -154,8 +154,8 @@ export function thread(at) {
 
   startAt(store, hit, firstUnread, goTo, () => log, () => requestAnimationFrame(() => setTimeout(scrolled)));
   keepRead(at, store, atBottom);
-  onDispose(() => lookAt(null, false));
-  lookAt(id, false);
+  onDispose(() => reportPresence(null, false));
+  reportPresence(id, false);
   return body;
 }
 
@@ -191,11 +191,11 @@ function presence(id) {
   onDispose(onPresence(({ conversation_id: of, people: now }) => {
     if (of === id) people.set(now.filter((one) => one.id !== me.peek().id));
   }));
-  const tell = (/** @type {any[]} */ all, /** @type {string} */ what) =>
+  const presenceText = (/** @type {any[]} */ all, /** @type {string} */ what) =>
     all.map((one) => one.name).join(text.and) + text.is[Number(all.length > 1)] + what;
   return el("span.presence", { role: "status", dir: "auto" }, () => {
     const typing = people().filter((one) => one.state === "typing");
-    return typing.length > 0 ? tell(typing, text.typing) : people().length > 0 ? tell(people(), text.looking) : "";
+    return typing.length > 0 ? presenceText(typing, text.typing) : people().length > 0 ? presenceText(people(), text.looking) : "";
   });
 }
 
@@ -217,7 +217,7 @@ function markUnread(store, conversation) {
 }
 
 /**
- * rowsOf lists what the thread shows: messages, and behind them what waits in the outbox.
+ * rowsOf lists what the thread shows: messages, and after them what waits in the outbox.
  * A row that stays the same stays the same object, so that only what changed is drawn.
  * @param {ReturnType<typeof messages>} store
  * @param {string} id

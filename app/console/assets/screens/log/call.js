@@ -5,7 +5,7 @@ import { chip, copyable, heading } from "../../parts/basics.js";
 import { loaded, resource } from "../../parts/states.js";
 import { link } from "../../router.js";
 import { isAdmin } from "../../session.js";
-import { mood, tookOf, whoOf } from "./calls.js";
+import { tone, tookOf, whoOf } from "./calls.js";
 import { stamp } from "./lines.js";
 
 const text = {
@@ -25,7 +25,7 @@ export function oneCall(id) {
   const body = el("div.page", null,
     heading(title, {
       crumb: [el("a", { href: link("log") }, text.all), el("span.quiet", null, " / " + text.request)],
-      beside: () => call.data() && [chip(String(call.data().status), mood(call.data().status)), copyable(id, { name: text.id })],
+      beside: () => call.data() && [chip(String(call.data().status), tone(call.data().status)), copyable(id, { name: text.id })],
     }),
     loaded(call, (found) => el("dl.log-facts", null,
       () => facts(found()).map(([name, value]) => [el("dt", null, name), el("dd", null, value)]))));

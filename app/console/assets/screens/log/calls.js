@@ -17,7 +17,7 @@ const text = {
 };
 
 /** @param {number} status */
-export const mood = (status) => (status < 400 ? "good" : status < 500 ? "warn" : "bad");
+export const tone = (status) => (status < 400 ? "good" : status < 500 ? "warn" : "bad");
 
 /** tookOf writes how long a call took. @param {number} ms */
 export const tookOf = (ms) => (ms < 10 ? ms.toFixed(1) : Math.round(ms)) + " ms";
@@ -48,7 +48,7 @@ export function calls() {
         ),
         one().error_code && el("small.log-why", null, one().error_code),
       ],
-      (one) => chip(String(one().status), mood(one().status)),
+      (one) => chip(String(one().status), tone(one().status)),
       (one) => tookOf(one().latency_ms),
       (one) => el("span.log-caller", { dir: "auto" }, whoOf(one())),
       (one) => stamp(one().created_at),

@@ -3,7 +3,7 @@ import { el, when } from "../../dom.js";
 import { post } from "../../api.js";
 import { time } from "../../format.js";
 import { button, chip } from "../../parts/basics.js";
-import { confirmDeed } from "../../parts/dialog.js";
+import { confirmAction } from "../../parts/dialog.js";
 import { toast, toastError } from "../../parts/notices.js";
 import { choice, entry, lines } from "./lines.js";
 
@@ -32,7 +32,7 @@ const text = {
 };
 
 /** @type {Record<string, "calm" | "warn" | "bad" | "good">} */
-const moods = { due: "calm", held: "warn", running: "good", failed: "bad" };
+const tones = { due: "calm", held: "warn", running: "good", failed: "bad" };
 
 export function jobs() {
   const list = lines({
@@ -45,7 +45,7 @@ export function jobs() {
     columns: text.columns,
     cells: [
       (one) => [one().kind + " " + one().id, () => one().last_error && el("small.log-why", { dir: "auto" }, one().last_error)],
-      (one) => () => chip(stateOf(one().state), moods[one().state] ?? "quiet"),
+      (one) => () => chip(stateOf(one().state), tones[one().state] ?? "quiet"),
       (one) => () => String(one().failures),
       (one) => () => time(one().due_at),
       (one) => time(one().created_at),
@@ -65,12 +65,12 @@ export function jobs() {
       toastError(error);
     }
   }
-  const cancel = (/** @type {any} */ job) => confirmDeed({
+  const cancel = (/** @type {any} */ job) => confirmAction({
     title: text.cancelTitle(job.kind),
     body: text.cancelBody,
-    deed: text.cancelJob,
+    action: text.cancelJob,
     send: () => post(`jobs/${job.id}/cancel`),
-    said: text.cancelled,
+    done: text.cancelled,
     finish: list.reload,
   });
 

@@ -20,7 +20,7 @@ const isRead = () => isScrolled() || document.querySelector("tbody:hover, tbody 
  * @param {(row: any) => string} [options.key]
  * @param {(string | import("../../parts/table.js").Column)[]} options.columns
  * @param {((row: () => any) => import("../../dom.js").Child)[]} options.cells
- * @param {{ icon: string, title: string, body: import("../../dom.js").Child }} options.none what stands where nothing was ever
+ * @param {{ icon: string, title: string, body: import("../../dom.js").Child }} options.none what is shown where nothing was ever
  * @returns {{ body: import("../../dom.js").Child, reload: () => void }}
  */
 export function lines({ path, filters, kinds, none, ...shown }) {
@@ -49,7 +49,7 @@ export function stamp(value) {
 }
 
 /**
- * choice is a combobox whose choice stands in the address.
+ * choice is a combobox whose choice is in the address.
  * @param {string} label
  * @param {string} name
  * @param {() => { value: string, label: string }[]} options
@@ -57,7 +57,7 @@ export function stamp(value) {
 export const choice = (label, name, options) => filter(label, name, options, undefined, "log-filter");
 
 /**
- * entry is a field whose text stands in the address once the typing pauses. One of the type
+ * entry is a field whose text is in the address once the typing pauses. One of the type
  * datetime-local is a time there, as the API takes it.
  * @param {string} label
  * @param {string} name

@@ -42,7 +42,7 @@ const text = {
 };
 
 /**
- * connectDialog connects a number, or one that lost its connection again. It tells whether
+ * connectDialog connects a number, or one that lost its connection again. It reports whether
  * it did.
  * @param {any} one
  */
@@ -65,7 +65,7 @@ export async function connectDialog(one) {
   }, { lasting: true, wide: true });
 }
 
-/** registerDialog registers a number with its PIN. It tells whether it did. @param {any} one */
+/** registerDialog registers a number with its PIN. It reports whether it did. @param {any} one */
 export const registerDialog = (one) => formDialog(text.register, {
   lead: text.registerLead,
   fields: [{ ...text.pin, required: true }],

@@ -33,7 +33,7 @@ const text = {
 const emojis = ["👍", "❤️", "😂", "😮", "😢", "🙏"];
 
 /**
- * @typedef {object} Deeds
+ * @typedef {object} Handlers
  * @property {(message: any) => void} reply
  * @property {(message: any, emoji: string) => void} react
  * @property {(message: any) => void} edit
@@ -46,18 +46,18 @@ const emojis = ["👍", "❤️", "😂", "😮", "😢", "🙏"];
 /**
  * bubble shows a message.
  * @param {() => any} item
- * @param {Deeds} deeds
+ * @param {Handlers} handlers
  */
-export function bubble(item, deeds) {
+export function bubble(item, handlers) {
   const own = item().direction === "inbound";
   return el("article.phone-bubble" + (own ? ".own" : ""), { "data-id": item().id },
-    () => quote(item(), deeds),
+    () => quote(item(), handlers),
     () => (item().deleted ? el("p.quiet", null, text.deleted) : content(item())),
     () => foot(item()),
-    () => item().card && taps(item(), item().card, deeds),
+    () => item().card && taps(item(), item().card, handlers),
     () => item().reactions.length > 0 && el("p.phone-reactions", null, item().reactions.map((/** @type {any} */ one) =>
       el("span", { title: text.by[/** @type {keyof typeof text.by} */ (one.from)] }, one.emoji))),
-    actions(item, own, deeds));
+    actions(item, own, handlers));
 }
 
 /** summary is a message in a few words. @param {any} message @returns {string} */
@@ -67,9 +67,9 @@ export function summary(message) {
   return message.card?.body ?? own.body ?? own.caption ?? own.filename ?? chosen(message) ?? label(message.type);
 }
 
-/** @param {any} message @param {Deeds} deeds */
-function quote(message, deeds) {
-  const about = message.context && deeds.find(message.context.id);
+/** @param {any} message @param {Handlers} handlers */
+function quote(message, handlers) {
+  const about = message.context && handlers.find(message.context.id);
   return about && el("p.phone-quote", { dir: "auto" }, summary(about));
 }
 
@@ -81,23 +81,23 @@ function foot(message) {
     ticks && el("span.phone-ticks." + ticks, null, icon("checks"), el("span.unseen", null, " " + text.ticks[ticks])));
 }
 
-/** @param {() => any} item @param {boolean} own @param {Deeds} deeds */
-function actions(item, own, deeds) {
+/** @param {() => any} item @param {boolean} own @param {Handlers} handlers */
+function actions(item, own, handlers) {
   const small = (/** @type {string} */ name, /** @type {string} */ drawing, /** @type {() => void} */ run) =>
     button(name, { icon: drawing, look: "bare", iconOnly: true, run });
   const react = small(text.react, "smile", () => {});
   menu(react, text.react, () => [
-    ...emojis.map((emoji) => ({ name: emoji, run: () => deeds.react(item(), emoji) })),
-    { name: text.takeBack, group: "", run: () => deeds.react(item(), "") },
+    ...emojis.map((emoji) => ({ name: emoji, run: () => handlers.react(item(), emoji) })),
+    { name: text.takeBack, group: "", run: () => handlers.react(item(), "") },
   ]);
   const more = own && small(text.more, "dots", () => {});
   if (more) {
     menu(more, text.more, () => [
-      { name: text.edit, run: () => deeds.edit(item()) },
-      { name: text.remove, danger: true, run: () => deeds.remove(item()) },
+      { name: text.edit, run: () => handlers.edit(item()) },
+      { name: text.remove, danger: true, run: () => handlers.remove(item()) },
     ]);
   }
-  return () => !item().deleted && el("div.phone-acts", null, small(text.reply, "reply", () => deeds.reply(item())), react, more);
+  return () => !item().deleted && el("div.phone-acts", null, small(text.reply, "reply", () => handlers.reply(item())), react, more);
 }
 
 /** label names a type. @param {string} type */
@@ -153,17 +153,17 @@ function card({ header, ...of }) {
   ];
 }
 
-/** taps is what can be tapped of it. @param {any} message @param {any} of @param {Deeds} deeds @returns {import("../../dom.js").Child} */
-function taps(message, of, deeds) {
+/** taps is what can be tapped of it. @param {any} message @param {any} of @param {Handlers} handlers @returns {import("../../dom.js").Child} */
+function taps(message, of, handlers) {
   return [
-    (of.buttons ?? []).map((/** @type {any} */ one) => tap(message, one, deeds)),
-    of.list && button(of.list.button, { look: "bare", run: () => choose(message, of.list, deeds) }),
-    (of.cards ?? []).map((/** @type {any} */ one) => el("div.phone-card", null, card(one), taps(message, one, deeds))),
+    (of.buttons ?? []).map((/** @type {any} */ one) => tap(message, one, handlers)),
+    of.list && button(of.list.button, { look: "bare", run: () => choose(message, of.list, handlers) }),
+    (of.cards ?? []).map((/** @type {any} */ one) => el("div.phone-card", null, card(one), taps(message, one, handlers))),
   ];
 }
 
-/** tap is a button of a card. @param {any} message @param {any} one @param {Deeds} deeds */
-function tap(message, one, deeds) {
+/** tap is a button of a card. @param {any} message @param {any} one @param {Handlers} handlers */
+function tap(message, one, handlers) {
   if (one.url) return el("a.button.bare", { href: one.url, title: one.url, ...away }, one.text);
   const answers = {
     reply: { type: "interactive", interactive: { type: "button_reply", button_reply: { id: one.id, title: one.text } } },
@@ -171,20 +171,20 @@ function tap(message, one, deeds) {
     flow: { type: "interactive", interactive: { type: "nfm_reply", nfm_reply: { name: "flow", body: "Sent", response_json: "{}" } } },
   };
   const run = {
-    location: () => deeds.locate(message),
+    location: () => handlers.locate(message),
     copy_code: () => navigator.clipboard?.writeText(one.id),
-  }[/** @type {string} */ (one.type)] ?? (() => deeds.answer(message, answers[/** @type {keyof typeof answers} */ (one.type)]));
+  }[/** @type {string} */ (one.type)] ?? (() => handlers.answer(message, answers[/** @type {keyof typeof answers} */ (one.type)]));
   return button(one.text, { look: "bare", run });
 }
 
-/** choose opens the rows of a list. @param {any} message @param {any} of @param {Deeds} deeds */
-function choose(message, of, deeds) {
+/** choose opens the rows of a list. @param {any} message @param {any} of @param {Handlers} handlers */
+function choose(message, of, handlers) {
   dialog(of.button || text.choose, (close) => of.sections.map((/** @type {any} */ section) => el("div.phone-rows", null,
     section.title && el("h3", { dir: "auto" }, section.title),
     (section.rows ?? []).map((/** @type {any} */ row) => {
       const run = () => {
         close();
-        deeds.answer(message, { type: "interactive", interactive: { type: "list_reply", list_reply: row } });
+        handlers.answer(message, { type: "interactive", interactive: { type: "list_reply", list_reply: row } });
       };
       const id = row.description && "row-" + row.id;
       return el("button.phone-row", { type: "button", onclick: run, "aria-describedby": id }, row.title,

@@ -78,8 +78,8 @@ export function device(state) {
     if (edits) draft.set(summary(message));
     box.focus();
   };
-  /** @type {import("./bubble.js").Deeds} */
-  const deeds = {
+  /** @type {import("./bubble.js").Handlers} */
+  const handlers = {
     reply: (message) => begin(message, false),
     edit: (message) => begin(message, true),
     react: (message, emoji) => send({ type: "reaction", reaction: { message_id: message.id, emoji } }),
@@ -88,7 +88,7 @@ export function device(state) {
     locate: (message) => place((content) => ask(content, message)),
     find: (id) => messages().find((one) => one.id === id),
   };
-  const log = chat(state, name, deeds);
+  const log = chat(state, name, handlers);
 
   const submit = async (/** @type {Event} */ event) => {
     event.preventDefault();
@@ -179,12 +179,12 @@ function head(state, typing) {
  * chat shows the messages. It stays at the newest unless somebody scrolled up.
  * @param {import("./sim.js").Sim} state
  * @param {() => string} name
- * @param {import("./bubble.js").Deeds} deeds
+ * @param {import("./bubble.js").Handlers} handlers
  */
-function chat({ messages, ready }, name, deeds) {
+function chat({ messages, ready }, name, handlers) {
   const log = el("div.phone-log", { role: "log", tabindex: "0", "aria-label": () => text.chat(name()) },
     () => ready() && messages().length === 0 && el("p.quiet", null, text.nothing),
-    list(messages, (one) => one.id, (one) => bubble(one, deeds)));
+    list(messages, (one) => one.id, (one) => bubble(one, handlers)));
   let following = true;
   log.addEventListener("scroll", () => (following = log.scrollTop + log.clientHeight > log.scrollHeight - 40), { passive: true });
   const down = () => {

@@ -149,9 +149,9 @@ function templates({ templates: all, settings }) {
         name,
         run: () => act("POST", `templates/${one().id}/review`, { status }),
       })));
-      const mood = () => ({ APPROVED: "good", PENDING: "warn" })[/** @type {string} */ (one().status)] ?? "bad";
+      const tone = () => ({ APPROVED: "good", PENDING: "warn" })[/** @type {string} */ (one().status)] ?? "bad";
       return el("li.provider-template", null, el("span", null, one().name, el("small", null, " " + one().language)),
-        () => chip(one().status.toLowerCase(), /** @type {any} */ (mood())), review);
+        () => chip(one().status.toLowerCase(), /** @type {any} */ (tone())), review);
     })));
 }
 

@@ -29,7 +29,7 @@ const shownCalls = 50;
 export const sim = (method, path, body) => call(method, "sim/" + path, body);
 
 /**
- * act does something, and says what went wrong. It tells whether it was done.
+ * act does something, and says what went wrong. It reports whether it was done.
  * @param {string} method
  * @param {string} path
  * @param {any} [body]
@@ -83,7 +83,7 @@ export function openSimulator(id) {
   const base = signal("");
 
   const business = computed(() => businesses().find((one) => one.phone_number_id === number()?.phone_number_id) ?? businesses()[0] ?? null);
-  const person = computed(() => people().find((one) => keyOf(one) === id || one.bsuid === id) ?? stranger(id));
+  const person = computed(() => people().find((one) => keyOf(one) === id || one.bsuid === id) ?? unknownPerson(id));
 
   const readPeople = once(async () => people.set((await sim("GET", "people?limit=200")).data));
   const readFaults = once(async () => faults.set(await sim("GET", "faults")));
@@ -149,8 +149,8 @@ async function findConversation([of, phone]) {
   return found?.id ?? "";
 }
 
-/** stranger is somebody whom the provider does not know yet. @param {string} id @returns {Person} */
-function stranger(id) {
+/** unknownPerson is somebody whom the provider does not know yet. @param {string} id @returns {Person} */
+function unknownPerson(id) {
   const isNumber = /^\d+$/.test(id);
   const rest = { name: null, username: null, blocked: false, read_receipts: true, marketing: "resume", windows: {} };
   return { phone_number: isNumber ? "+" + id : null, bsuid: isNumber ? "" : id, ...rest };

@@ -1,4 +1,4 @@
-/** Making and editing a template: what is wrong is said while one writes, beside what the phone will show. */
+/** Making and editing a template: what is wrong is shown while one writes, beside what the phone will show. */
 import { el, list, signal, untracked, when } from "../../dom.js";
 import { newKey, patch, post } from "../../api.js";
 import { announce } from "../../live.js";
@@ -346,7 +346,7 @@ let last = 0;
 /** @param {any[]} all @returns {{ one: any, i: number }[]} */
 const placed = (all) => all.map((one, i) => ({ one, i }));
 
-/** keyOf tells things apart that have no ids, and those that have moved. @param {{ one: any, i: number }} at */
+/** keyOf distinguishes things that have no ids, and those that have moved. @param {{ one: any, i: number }} at */
 function keyOf({ one, i }) {
   if (!keys.has(one)) keys.set(one, ++last);
   return `${keys.get(one)}-${i}`;

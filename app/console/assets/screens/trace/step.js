@@ -23,7 +23,7 @@ const text = {
   try: (/** @type {number} */ n) => `Handed to the provider, try ${n}`,
   noAnswer: "no answer",
   http: (/** @type {number} */ status) => `HTTP ${status}`,
-  after: (/** @type {string} */ said, /** @type {string} */ took) => `${said} in ${took}`,
+  after: (/** @type {string} */ answer, /** @type {string} */ took) => `${answer} in ${took}`,
   code: (/** @type {string | number} */ code) => ` (code ${code})`,
   accepted: "accepted as ",
   callback: (/** @type {string} */ status) => `Callback: ${status}`,
@@ -139,8 +139,8 @@ const details = {
     found.type.replaceAll("_", " "),
   ],
   try: (_, { try: one }) => {
-    const said = one.http_status ? text.http(one.http_status) : text.noAnswer;
-    return [`${text.after(said, span(one.duration_ms))}: ${one.reason}${one.code === null ? "" : text.code(one.code)}`];
+    const answer = one.http_status ? text.http(one.http_status) : text.noAnswer;
+    return [`${text.after(answer, span(one.duration_ms))}: ${one.reason}${one.code === null ? "" : text.code(one.code)}`];
   },
   accepted: (_, { try: one, status }) => [
     el("span", null, text.accepted, el("code", null, one.message_id ?? "—")),
@@ -170,7 +170,7 @@ function statusDetails({ status }) {
  */
 function deliveryDetails(one, reload) {
   const last = one.is_last || one.attempt === 0;
-  const said = one.response_status ? String(one.response_status) : one.error_code ?? text.waits;
+  const answer = one.response_status ? String(one.response_status) : one.error_code ?? text.waits;
   const dead = last && one.status === "dead";
   const replay = async () => {
     try {
@@ -182,7 +182,7 @@ function deliveryDetails(one, reload) {
     }
   };
   return [
-    one.duration_ms === null ? said : text.after(said, span(one.duration_ms)),
+    one.duration_ms === null ? answer : text.after(answer, span(one.duration_ms)),
     one.attempt > 1 && text.attempt(one.attempt),
     one.replayed_from && text.replayed,
     one.error_message && one.error_code !== "http_error" && one.error_message,

@@ -4,7 +4,7 @@ import { get, patch, remove } from "../../api.js";
 import { count, time } from "../../format.js";
 import { announce } from "../../live.js";
 import { button, copyable, heading, section } from "../../parts/basics.js";
-import { confirmDeed } from "../../parts/dialog.js";
+import { confirmAction } from "../../parts/dialog.js";
 import { menu } from "../../parts/menu.js";
 import { toast, toastError } from "../../parts/notices.js";
 import { filter, isScrolled, paged, pagedList } from "../../parts/lists.js";
@@ -14,7 +14,7 @@ import { table } from "../../parts/table.js";
 import { link, navigate, query, setQuery } from "../../router.js";
 import { eventTypes, rotateDialog, testDialog, webhookDialog } from "./forms.js";
 import { replayDialog } from "./replay.js";
-import { answer, answerTime, deliveryChip, illness, rate, statusChip } from "./words.js";
+import { answer, answerTime, deliveryChip, problemOf, rate, statusChip } from "./words.js";
 
 const text = {
   webhooks: "Webhooks",
@@ -125,7 +125,7 @@ function content(one, path) {
         more,
       ],
     }),
-    () => illness(data()) && el("p.notice", null, illness(data())),
+    () => problemOf(data()) && el("p.notice", null, problemOf(data())),
     loaded(day, (shown) => () => figures(shown()), 1),
     el("div.beside", null,
       el("section", null,
@@ -142,8 +142,8 @@ function content(one, path) {
 
 /** @param {any} day */
 function figures(day) {
-  const line = (/** @type {string} */ key, /** @type {string} */ mood) =>
-    sparkline(day.hours.map((/** @type {any} */ hour) => hour[key]), mood);
+  const line = (/** @type {string} */ key, /** @type {string} */ tone) =>
+    sparkline(day.hours.map((/** @type {any} */ hour) => hour[key]), tone);
   return el("div.cards", null,
     figure(text.figures.rate, rate(day), line("succeeded", "good")),
     figure(text.figures.total, count(day.total), line("total", "calm")),
@@ -215,12 +215,12 @@ function eventList(data) {
  * @param {string} path
  */
 function secrets(one, path) {
-  const revoke = (/** @type {any} */ secret) => confirmDeed({
+  const revoke = (/** @type {any} */ secret) => confirmAction({
     title: text.revokeTitle,
     body: text.revokeBody,
-    deed: text.revoke,
+    action: text.revoke,
     send: () => remove(path + "/secrets/" + secret.id),
-    said: text.revoked,
+    done: text.revoked,
     finish: one.reload,
   });
   return section(text.secrets, {
@@ -243,11 +243,11 @@ function secrets(one, path) {
 }
 
 /** @param {any} one */
-const drop = (one) => confirmDeed({
+const drop = (one) => confirmAction({
   title: text.deleteTitle,
   body: [el("b", { dir: "auto" }, one.url), text.deleteBody],
-  deed: text.delete,
+  action: text.delete,
   send: () => remove("v1/webhook_subscriptions/" + one.id),
-  said: text.deleted,
+  done: text.deleted,
   finish: () => navigate("webhooks"),
 });

@@ -12,7 +12,7 @@ const text = {
   ask: (/** @type {number} */ n, /** @type {boolean} */ capped, /** @type {string} */ status) =>
     `${capped ? "More than " : ""}${count(n)} ${status} ${n === 1 ? "delivery goes" : "deliveries go"} out again, oldest first.`,
   filtered: "Of those that the filters leave.",
-  deed: (/** @type {number} */ n, /** @type {boolean} */ capped) => `Replay ${capped ? "all" : count(n)}`,
+  action: (/** @type {number} */ n, /** @type {boolean} */ capped) => `Replay ${capped ? "all" : count(n)}`,
   cancel: "Cancel",
   close: "Done",
   progress: "Progress",
@@ -71,7 +71,7 @@ export function replayDialog(webhook, filters) {
         (filters.event_type || filters.created_after) && el("p", null, text.filtered)),
       el("div.form-end", null,
         button(text.cancel, { run: () => close() }),
-        found().enqueued > 0 && button(text.deed(found().enqueued, found().capped), { look: "primary", run })),
+        found().enqueued > 0 && button(text.action(found().enqueued, found().capped), { look: "primary", run })),
     ];
     const progress = () => [
       el("progress", { max: () => running(), value: () => now().taken + now().failed, "aria-label": text.progress }),

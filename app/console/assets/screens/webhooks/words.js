@@ -1,4 +1,4 @@
-/** How webhooks and their deliveries are said in words. */
+/** The words for webhooks and their deliveries. */
 import { el } from "../../dom.js";
 import { count, time } from "../../format.js";
 import { chip } from "../../parts/basics.js";
@@ -13,30 +13,30 @@ const text = {
   gone: "The endpoint answered 410 Gone, so nothing is sent there any more.",
   disabled: "Too many attempts failed in a row, so nothing is sent there any more.",
   disabledNext: " What happens meanwhile is kept as dead. Put the URL right, enable it, and replay.",
-  ill: (/** @type {number} */ n) => `Attempts that failed since the last one that was taken: ${count(n)}. See in the deliveries what was answered.`,
+  failuresSince: (/** @type {number} */ n) => `Attempts that failed since the last one that was taken: ${count(n)}. See in the deliveries what was answered.`,
   paused: "Paused: deliveries wait, and go out oldest first when it is resumed.",
   none: "—",
 };
 
 /** @type {Record<string, Mood>} */
-const moods = { active: "good", paused: "calm", disabled: "bad", succeeded: "good", pending: "calm", failed: "warn", dead: "bad" };
+const tones = { active: "good", paused: "calm", disabled: "bad", succeeded: "good", pending: "calm", failed: "warn", dead: "bad" };
 
 /** statusChip says how a webhook is. @param {any} one */
 export const statusChip = (one) => (one.status === "active" && one.consecutive_failures > 0
   ? chip(text.failing, "warn")
-  : chip(one.status, moods[one.status] ?? "quiet"));
+  : chip(one.status, tones[one.status] ?? "quiet"));
 
-/** illness tells what is wrong with a webhook, and what to do; "" when it is well. @param {any} one */
-export function illness({ status, disabled_reason: why, consecutive_failures: failures }) {
+/** problemOf says what is wrong with a webhook, and what to do; "" if nothing is. @param {any} one */
+export function problemOf({ status, disabled_reason: why, consecutive_failures: failures }) {
   if (status === "disabled") return (why === "endpoint_gone" ? text.gone : text.disabled) + text.disabledNext;
-  return status === "paused" ? text.paused : failures > 0 ? text.ill(failures) : "";
+  return status === "paused" ? text.paused : failures > 0 ? text.failuresSince(failures) : "";
 }
 
 /** deliveryChip says how a delivery is. @param {any} one */
 export function deliveryChip(one) {
   if (one.status === "failed") return el("span.chip.warn", null, text.retrying, time(one.next_attempt_at));
   const word = { succeeded: text.delivered, pending: text.waiting }[/** @type {string} */ (one.status)];
-  return chip(word ?? one.status, moods[one.status] ?? "quiet");
+  return chip(word ?? one.status, tones[one.status] ?? "quiet");
 }
 
 const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 1 });

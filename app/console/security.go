@@ -17,7 +17,7 @@ func setHeaders(h http.Header) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// comesFromUs tells whether a request may change something: it comes from a page of
+// comesFromUs reports whether a request may change something: it comes from a page of
 // ours, or from no browser. A request that carries a session comes from a browser, and
 // every browser says from where it comes in one of two headers; one that says neither is
 // refused.
