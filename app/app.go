@@ -20,6 +20,7 @@ import (
 	"confab/app/config"
 	"confab/app/console"
 	"confab/app/datadir"
+	"confab/app/limit"
 	"confab/app/live"
 	"confab/app/pages"
 	"confab/app/password"
@@ -313,7 +314,7 @@ func (a *App) apiOptions(accounts *provisioning.Accounts) api.Options {
 		Calls:             a.work.Calls,
 		ReadReceipts:      a.Config.Console.ReadReceipts,
 		Passwords:         password.NewHasher(),
-		PasswordTries:     password.NewThrottle(),
+		PasswordTries:     limit.NewThrottle(),
 		Streams:           a.streams,
 		MaxStreams:        a.Config.Server.MaxStreams,
 		Live:              a.live,

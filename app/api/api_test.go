@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"confab/app/limit"
 	"confab/app/live"
 	"confab/app/password"
 	"confab/app/stream"
@@ -106,7 +107,7 @@ func (f *fixture) start() {
 	o := Options{
 		DB: db, Version: "test", Plans: map[string]Plan{"self_hosted": selfHosted}, DefaultPlan: "self_hosted",
 		Log:       slog.New(slog.NewTextHandler(f.log, nil)),
-		Passwords: password.NewHasher(), PasswordTries: password.NewThrottle(), ReadReceipts: true,
+		Passwords: password.NewHasher(), PasswordTries: limit.NewThrottle(), ReadReceipts: true,
 		MaxStreams: 200,
 	}
 	o.CancelJob, o.InterruptJob = jobs.New(jobs.Options{DB: db}).Cancel, func(int64) {}

@@ -7,8 +7,8 @@ import (
 	"github.com/matryer/is"
 )
 
-// limit is a text in some content, written as §, and how long it may be.
-type limit struct {
+// textLimit is a text in some content, written as §, and how long it may be.
+type textLimit struct {
 	kind    string
 	content string
 	param   string
@@ -24,7 +24,7 @@ const (
 	fillFrame  = `{"name":"t","language":"en","components":[`
 )
 
-var textLimits = []limit{
+var textLimits = []textLimit{
 	{kind: "text", content: `{"body":§}`, param: "text.body", most: 4096, absent: "text.body"},
 	{kind: "image", content: `{"id":"m","caption":§}`, param: "image.caption", most: 1024},
 	{kind: "video", content: `{"id":"m","caption":§}`, param: "video.caption", most: 1024},
@@ -100,13 +100,13 @@ var textLimits = []limit{
 }
 
 // long is a value of n characters, of which the last takes four bytes.
-func (l limit) long(n int) string {
+func (l textLimit) long(n int) string {
 	text := l.prefix + strings.Repeat("a", n-len(l.prefix)-1)
 	return `"` + text + `👍"`
 }
 
 // around is the content before and after the place of the text.
-func (l limit) around() (before, after string) {
+func (l textLimit) around() (before, after string) {
 	before, after, found := strings.Cut(l.content, "§")
 	if !found {
 		panic("no place for a text in " + l.content)
@@ -115,13 +115,13 @@ func (l limit) around() (before, after string) {
 }
 
 // with puts a value in the place of the text.
-func (l limit) with(value string) string {
+func (l textLimit) with(value string) string {
 	before, after := l.around()
 	return message(l.kind, before+value+after)
 }
 
 // without leaves the text out.
-func (l limit) without() string {
+func (l textLimit) without() string {
 	before, after := l.around()
 	at := strings.LastIndex(strings.TrimSuffix(before, `":`), `"`)
 	return message(l.kind, before[:at]+`"absent":0`+after)
@@ -150,7 +150,7 @@ func TestEveryTextHasItsLimits(t *testing.T) {
 
 func TestAnEmojiMayBeEmptyButNotAbsent(t *testing.T) {
 	is := is.New(t)
-	l := limit{kind: "reaction", content: `{"message_id":"a","emoji":§}`}
+	l := textLimit{kind: "reaction", content: `{"message_id":"a","emoji":§}`}
 	is.Equal(judge(t, l.with(`""`)), "")
 	is.Equal(judge(t, l.with(`"👍🏽"`)), "")
 	is.Equal(judge(t, l.with(l.long(16))), "")
@@ -163,7 +163,7 @@ func TestAnEmojiMayBeEmptyButNotAbsent(t *testing.T) {
 
 func TestSwitchesAreTrueOrFalse(t *testing.T) {
 	is := is.New(t)
-	for _, l := range []limit{
+	for _, l := range []textLimit{
 		{kind: "text", content: `{"body":"x","preview_url":§}`, param: "text.preview_url"},
 		{kind: "audio", content: `{"id":"m","voice":§}`, param: "audio.voice"},
 	} {

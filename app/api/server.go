@@ -34,6 +34,7 @@ import (
 	"net/netip"
 	"time"
 
+	"confab/app/limit"
 	"confab/app/live"
 	"confab/app/password"
 	"confab/app/stream"
@@ -84,7 +85,7 @@ type Options struct {
 	// Passwords hashes those of people, and PasswordTries counts failures. Both are the
 	// console's.
 	Passwords     *password.Hasher
-	PasswordTries *password.Throttle
+	PasswordTries *limit.Throttle
 	// ReadReceipts tells the people who wrote when somebody reads it in the console.
 	ReadReceipts bool
 	// Streams are those who follow events, of whom there may be MaxStreams.

@@ -27,6 +27,7 @@ import (
 	"strings"
 
 	"confab/app/api"
+	"confab/app/limit"
 	"confab/app/password"
 	"confab/storage"
 )
@@ -50,7 +51,7 @@ type Options struct {
 	// Simulator serves /_sim of the played provider of a sandbox; nil if there is none.
 	Simulator http.Handler
 	Passwords *password.Hasher
-	Tries     *password.Throttle
+	Tries     *limit.Throttle
 	Log       *slog.Logger
 }
 

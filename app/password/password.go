@@ -1,5 +1,4 @@
-// Package password hashes the passwords of people, and limits how often they may be
-// tried.
+// Package password hashes the passwords of people.
 package password
 
 import (

@@ -3,9 +3,7 @@ package password
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -63,50 +61,4 @@ func TestOnlyTwoAreHashedAtOnceAndTheRestWaitsFiveSeconds(t *testing.T) {
 		cancel()
 		is.Equal(h.acquire(ctx), context.Canceled)
 	})
-}
-
-func TestThoseWhoFailWait(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		is := is.New(t)
-		w := NewThrottle()
-		for range 5 {
-			w.Fail("a")
-			is.Equal(w.Wait("a"), 0*time.Second)
-		}
-		for _, want := range []int{1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300} {
-			w.Fail("a")
-			is.Equal(w.Wait("a"), time.Duration(want)*time.Second)
-			is.Equal(w.Wait("b"), 0*time.Second)
-			time.Sleep(time.Duration(want) * time.Second)
-			is.Equal(w.Wait("a"), 0*time.Second) // nobody is locked out for good
-		}
-		w.Clear("a")
-		w.Fail("a")
-		is.Equal(w.Wait("a"), 0*time.Second)
-		for range 6 {
-			w.Fail("a")
-		}
-		time.Sleep(remembered + time.Second)
-		w.Fail("a")
-		is.Equal(w.Wait("a"), 0*time.Second) // what is long ago does not count
-	})
-}
-
-func TestTheThrottleIsBounded(t *testing.T) {
-	is := is.New(t)
-	w := NewThrottle()
-	for range 8 {
-		w.Fail("attacker")
-	}
-	var group sync.WaitGroup
-	for n := range 4 {
-		group.Go(func() {
-			for i := range maxEntries {
-				w.Fail(fmt.Sprint(n, i))
-			}
-		})
-	}
-	group.Wait()
-	is.True(len(w.all) <= maxEntries)
-	is.True(w.Wait("attacker") > 0) // those who wait are forgotten last
 }

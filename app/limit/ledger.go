@@ -1,0 +1,114 @@
+package limit
+
+import (
+	"container/list"
+	"time"
+)
+
+// hold is one thing that somebody holds.
+type hold struct {
+	holder Holder
+	weight int64
+	since  time.Time
+	end    func() // nil if it cannot be ended, or was
+
+	place      *list.Element // nil when it is not in the ledger
+	group, own *tally
+}
+
+// tally is what a group or a member of it has.
+type tally struct {
+	weight int64
+	holds  int
+}
+
+// isLarger compares holds by what their groups have, and within a group by what their
+// members have.
+func (h *hold) isLarger(than *hold) bool {
+	if h.group.weight != than.group.weight {
+		return h.group.weight > than.group.weight
+	}
+	return h.group == than.group && h.own.weight > than.own.weight
+}
+
+// ledger knows what is held, and by whom.
+type ledger struct {
+	order   list.List // of holds, the longest held first
+	used    int64
+	known   int64 // of what is used
+	groups  map[Holder]*tally
+	members map[Holder]*tally
+}
+
+func newLedger() ledger {
+	return ledger{groups: make(map[Holder]*tally), members: make(map[Holder]*tally)}
+}
+
+func (l *ledger) insert(h *hold) {
+	h.since, h.place = time.Now(), l.order.PushBack(h)
+	l.attach(h)
+}
+
+// remove takes a hold out, if it is there.
+func (l *ledger) remove(h *hold) {
+	if h.place == nil {
+		return
+	}
+	l.order.Remove(h.place)
+	h.place = nil
+	l.detach(h)
+}
+
+// attach counts a hold for its holder.
+func (l *ledger) attach(h *hold) {
+	h.group, h.own = tallyOf(l.groups, h.holder.whole()), tallyOf(l.members, h.holder)
+	h.group.holds++
+	h.own.holds++
+	l.count(h, h.weight)
+}
+
+func tallyOf(all map[Holder]*tally, of Holder) *tally {
+	if all[of] == nil {
+		all[of] = new(tally)
+	}
+	return all[of]
+}
+
+// detach counts a hold for its holder no more.
+func (l *ledger) detach(h *hold) {
+	l.count(h, -h.weight)
+	if h.group.holds--; h.group.holds == 0 {
+		delete(l.groups, h.holder.whole())
+	}
+	if h.own.holds--; h.own.holds == 0 {
+		delete(l.members, h.holder)
+	}
+}
+
+// grow makes a hold heavier.
+func (l *ledger) grow(h *hold, by int64) {
+	h.weight += by
+	l.count(h, by)
+}
+
+// count adds to what the holder of a hold has.
+func (l *ledger) count(h *hold, by int64) {
+	h.group.weight += by
+	h.own.weight += by
+	l.used += by
+	if h.holder.Known {
+		l.known += by
+	}
+}
+
+// largest finds what has been held longest by the largest member of the largest group, of
+// the holds that may be ended; nil if none may.
+func (l *ledger) largest(may func(*hold) bool) (found *hold) {
+	for e := l.order.Front(); e != nil; e = e.Next() {
+		h := e.Value.(*hold)
+		if h.end != nil && may(h) && (found == nil || h.isLarger(found)) {
+			found = h
+		}
+	}
+	return found
+}

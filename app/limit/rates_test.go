@@ -1,0 +1,101 @@
+package limit
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/matryer/is"
+)
+
+func TestEachKeyHasABucket(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		b := NewBuckets[string]()
+		for range 3 {
+			is.True(b.Of("a", 1, 3).Allow())
+		}
+		is.True(!b.Of("a", 1, 3).Allow())
+		is.True(b.Of("b", 1, 3).Allow())
+		is.Equal(b.Of("a", 2, 5).Burst(), 5) // another plan
+		time.Sleep(500 * time.Millisecond)
+		is.True(b.Of("a", 2, 5).Allow())
+		is.True(!b.Of("a", 2, 5).Allow())
+
+		for i := range maxBuckets - 1 {
+			b.Of(fmt.Sprint("x", i), 1, 3)
+			b.Of("a", 2, 5)
+		}
+		is.Equal(len(b.found), maxBuckets) // and b was forgotten, which was not used
+		is.True(b.found["b"] == nil)
+		is.True(!b.Of("a", 2, 5).Allow())
+	})
+}
+
+func TestAQuotaIsThatOfAMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		q := NewQuota(5, 2)
+		for range 3 {
+			allowed := 0
+			for i := range 20 {
+				if q.Allow(fmt.Sprint(i % 4)) {
+					allowed++
+				}
+			}
+			is.Equal(allowed, 5)
+			is.True(!q.Allow("another"))
+			is.True(len(q.of) <= 5)
+			time.Sleep(time.Minute)
+		}
+		is.True(q.Allow("a") && q.Allow("a") && !q.Allow("a") && q.Allow("b"))
+	})
+}
+
+func TestThoseWhoFailWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		w := NewThrottle()
+		for range 5 {
+			w.Fail("a")
+			is.Equal(w.Wait("a"), 0*time.Second)
+		}
+		for _, want := range []int{1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300} {
+			w.Fail("a")
+			is.Equal(w.Wait("a"), time.Duration(want)*time.Second)
+			is.Equal(w.Wait("b"), 0*time.Second)
+			time.Sleep(time.Duration(want) * time.Second)
+			is.Equal(w.Wait("a"), 0*time.Second) // nobody is locked out for good
+		}
+		w.Clear("a")
+		w.Fail("a")
+		is.Equal(w.Wait("a"), 0*time.Second)
+		for range 6 {
+			w.Fail("a")
+		}
+		time.Sleep(remembered + time.Second)
+		w.Fail("a")
+		is.Equal(w.Wait("a"), 0*time.Second) // what is long ago does not count
+	})
+}
+
+func TestTheThrottleIsBounded(t *testing.T) {
+	is := is.New(t)
+	w := NewThrottle()
+	for range 8 {
+		w.Fail("attacker")
+	}
+	var group sync.WaitGroup
+	for n := range 4 {
+		group.Go(func() {
+			for i := range maxEntries {
+				w.Fail(fmt.Sprint(n, i))
+			}
+		})
+	}
+	group.Wait()
+	is.True(len(w.all) <= maxEntries)
+	is.True(w.Wait("attacker") > 0) // those who wait are forgotten last
+}

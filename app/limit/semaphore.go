@@ -1,0 +1,225 @@
+package limit
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+)
+
+// SemaphoreOptions are the bounds of a Semaphore.
+type SemaphoreOptions struct {
+	Total int64
+	// Share is the most that one group may have; 0 is Total.
+	Share int64
+	// Patience is how long somebody waits at the most.
+	Patience time.Duration
+	// Grace is how long something is held at least before it is ended for others; 0 if it
+	// never is.
+	Grace time.Duration
+}
+
+// Semaphore is a fair semaphore with weights: see the package.
+type Semaphore struct {
+	SemaphoreOptions
+	mu sync.Mutex
+	ledger
+	waiting [2][]*queue // of strangers and of the known, each in the order of their turns
+	turn    int         // whose turn it is
+}
+
+// queue is those of one group who wait, in the order in which they came.
+type queue struct {
+	group   Holder
+	permits []*Permit
+}
+
+// Permit is what somebody has acquired, or waits for.
+type Permit struct {
+	semaphore *Semaphore
+	granted   chan struct{} // closed when it was acquired
+	hold
+}
+
+// NewSemaphore makes a semaphore of which nothing is held.
+func NewSemaphore(o SemaphoreOptions) *Semaphore {
+	if o.Share == 0 {
+		o.Share = o.Total
+	}
+	return &Semaphore{SemaphoreOptions: o, ledger: newLedger()}
+}
+
+// Acquire waits for room. The semaphore may call end once, later, if it has a grace; nil if
+// this must not be ended. The error is ErrExhausted, or that of the context.
+func (s *Semaphore) Acquire(ctx context.Context, h Holder, weight int64, end func()) (*Permit, error) {
+	if weight > s.Share {
+		return nil, ErrExhausted
+	}
+	p := &Permit{semaphore: s, granted: make(chan struct{}), hold: hold{holder: h, weight: weight, end: end}}
+
+	s.mu.Lock()
+	s.enqueue(p)
+	s.grant()
+	s.mu.Unlock()
+
+	err := p.wait(ctx)
+	if err != nil {
+		p.Release()
+		return nil, err
+	}
+	return p, nil
+}
+
+// wait waits until the permit is granted.
+func (p *Permit) wait(ctx context.Context) error {
+	select {
+	case <-p.granted:
+		return nil
+	default:
+	}
+
+	patience := time.NewTimer(p.semaphore.Patience)
+	defer patience.Stop()
+	var impatient <-chan time.Time
+	if p.semaphore.Grace > 0 {
+		tick := time.NewTicker(p.semaphore.Grace)
+		defer tick.Stop()
+		impatient = tick.C
+	}
+
+	for {
+		select {
+		case <-p.granted:
+			return nil
+		case <-impatient:
+			p.endLarger()
+		case <-patience.C:
+			return ErrExhausted
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// Keep makes a permit one that is not ended any more.
+func (p *Permit) Keep() {
+	p.semaphore.mu.Lock()
+	defer p.semaphore.mu.Unlock()
+	p.end = nil
+}
+
+// Release returns what was acquired, or ends the waiting. It may be called twice.
+func (p *Permit) Release() {
+	s := p.semaphore
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.dequeue(p)
+	s.remove(&p.hold)
+	s.grant() // also for a permit that only waited: others may have waited for its turn
+}
+
+// ring is the index of the queues that a holder waits in.
+func (h Holder) ring() int {
+	if h.Known {
+		return 1
+	}
+	return 0
+}
+
+// enqueue lets a permit wait as the last of its group.
+func (s *Semaphore) enqueue(p *Permit) {
+	ring, group := &s.waiting[p.holder.ring()], p.holder.whole()
+	i := slices.IndexFunc(*ring, func(q *queue) bool { return q.group == group })
+	if i < 0 {
+		i = len(*ring)
+		*ring = append(*ring, &queue{group: group})
+	}
+	(*ring)[i].permits = append((*ring)[i].permits, p)
+}
+
+// dequeue takes a permit out of its queue, if it waits.
+func (s *Semaphore) dequeue(p *Permit) {
+	ring, group := &s.waiting[p.holder.ring()], p.holder.whole()
+	i := slices.IndexFunc(*ring, func(q *queue) bool { return q.group == group })
+	if i < 0 {
+		return
+	}
+
+	q := (*ring)[i]
+	q.permits = slices.DeleteFunc(q.permits, func(other *Permit) bool { return other == p })
+	if len(q.permits) == 0 {
+		*ring = slices.Delete(*ring, i, i+1)
+	}
+}
+
+// grant admits those whose turn it is, as long as there is room.
+func (s *Semaphore) grant() {
+	for {
+		q := s.next()
+		if q == nil || s.used+q.permits[0].weight > s.Total {
+			return
+		}
+
+		p := q.permits[0]
+		s.dequeue(p)
+		s.insert(&p.hold)
+		close(p.granted)
+
+		// The group goes to the end of its ring, and the other ring is next.
+		ring := &s.waiting[p.holder.ring()]
+		if i := slices.Index(*ring, q); i >= 0 {
+			*ring = append(slices.Delete(*ring, i, i+1), q)
+		}
+		s.turn = 1 - p.holder.ring()
+	}
+}
+
+// next is the queue whose turn it is: the first whose group has room in its share.
+func (s *Semaphore) next() *queue {
+	for _, ring := range [][]*queue{s.waiting[s.turn], s.waiting[1-s.turn]} {
+		for _, q := range ring {
+			if s.hasShare(q) {
+				return q
+			}
+		}
+	}
+	return nil
+}
+
+// hasShare reports whether the share of a group has room for the first of its queue.
+func (s *Semaphore) hasShare(q *queue) bool {
+	held := s.groups[q.group]
+	return held == nil || held.weight+q.permits[0].weight <= s.Share
+}
+
+// endLarger ends as much as the permit waits for of what larger groups have held for the
+// grace.
+func (p *Permit) endLarger() {
+	for _, end := range p.semaphore.takeLarger(p) {
+		end()
+	}
+}
+
+func (s *Semaphore) takeLarger(p *Permit) (ended []func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	var own int64
+	if held := s.groups[p.holder.whole()]; held != nil {
+		own = held.weight
+	}
+	may := func(h *hold) bool {
+		return time.Since(h.since) >= s.Grace && h.group.weight > own+p.weight && (p.holder.Known || !h.holder.Known)
+	}
+
+	for freed := s.Total - s.used; freed < p.weight; {
+		v := s.largest(may)
+		if v == nil {
+			break
+		}
+		freed += v.weight
+		ended = append(ended, v.end)
+		v.end = nil
+	}
+	return ended
+}
