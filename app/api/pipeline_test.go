@@ -82,7 +82,7 @@ func (has faulty) send(f *fixture) answer {
 		}
 		return tx.UpdateOrganization(&org)
 	})
-	if bucket := f.api.limits.bucketOf(&request{org: org, plan: f.api.Plans[org.Plan]}); bucket != nil {
+	if bucket := f.api.bucketOf(&request{org: org, plan: f.api.Plans[org.Plan]}); bucket != nil {
 		bucket.AllowN(time.Now(), bucket.Burst())
 	}
 	method, path, key := "POST", "/things/1", tenant.Secret

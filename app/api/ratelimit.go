@@ -3,10 +3,11 @@ package api
 import (
 	"math"
 	"strconv"
-	"sync"
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"confab/app/limit"
 )
 
 // Limits of each person in the console.
@@ -14,21 +15,6 @@ const (
 	visitorsPerSecond = 50
 	visitorsBurst     = 200
 )
-
-// limiters holds a token bucket for each organization that has called with a key, and
-// for each person in the console.
-type limiters struct {
-	mu  sync.Mutex
-	all map[bucketKey]*rate.Limiter
-}
-
-// bucketKey is whose bucket it is.
-type bucketKey struct {
-	organization int64
-	user         string // "" for all keys of the organization
-}
-
-func newLimiters() *limiters { return &limiters{all: make(map[bucketKey]*rate.Limiter)} }
 
 // limit is how often the caller may call.
 func (r *request) limit() rateLimitView {
@@ -38,40 +24,27 @@ func (r *request) limit() rateLimitView {
 	return rateLimitView{PerSecond: r.plan.RatePerSecond, Burst: r.plan.Burst}
 }
 
+// holder is who calls: all keys of an organization together, and each person in the console.
+func (r *request) holder() limit.Holder {
+	if r.user != nil {
+		return limit.Organization(r.org.ID, r.user.ID)
+	}
+	return limit.Organization(r.org.ID, "")
+}
+
 // bucketOf returns the caller's token bucket, adjusted to its plan; nil if the plan has no
 // limit.
-func (l *limiters) bucketOf(r *request) *rate.Limiter {
-	limit := r.limit()
-	if limit.PerSecond == 0 {
+func (s *Server) bucketOf(r *request) *rate.Limiter {
+	most := r.limit()
+	if most.PerSecond == 0 {
 		return nil
 	}
-
-	key := bucketKey{organization: r.org.ID}
-	if r.user != nil {
-		key.user = r.user.ID
-	}
-
-	l.mu.Lock()
-	defer l.mu.Unlock()
-
-	bucket := l.all[key]
-	if bucket == nil {
-		bucket = rate.NewLimiter(rate.Limit(limit.PerSecond), limit.Burst)
-		l.all[key] = bucket
-	}
-
-	if bucket.Limit() != rate.Limit(limit.PerSecond) {
-		bucket.SetLimit(rate.Limit(limit.PerSecond))
-	}
-	if bucket.Burst() != limit.Burst {
-		bucket.SetBurst(limit.Burst)
-	}
-	return bucket
+	return s.buckets.Of(r.holder(), most.PerSecond, most.Burst)
 }
 
 // takeToken takes a token out of the caller's bucket, or refuses the request.
 func (s *Server) takeToken(r *request) error {
-	bucket := s.limits.bucketOf(r)
+	bucket := s.bucketOf(r)
 	if bucket == nil || bucket.Allow() {
 		return nil
 	}
@@ -84,17 +57,17 @@ func (s *Server) takeToken(r *request) error {
 // setRateLimitHeaders shows an authenticated client the state of its bucket.
 func (s *Server) setRateLimitHeaders(x *exchange) {
 	r := x.request
-	bucket := s.limits.bucketOf(r)
+	bucket := s.bucketOf(r)
 	if bucket == nil {
 		return
 	}
 
-	now, limit := time.Now(), r.limit()
+	now, most := time.Now(), r.limit()
 	tokens := math.Max(0, bucket.TokensAt(now))
-	full := now.Add(time.Duration((float64(limit.Burst) - tokens) / limit.PerSecond * float64(time.Second)))
+	full := now.Add(time.Duration((float64(most.Burst) - tokens) / most.PerSecond * float64(time.Second)))
 
 	h := x.Header()
-	h.Set("X-RateLimit-Limit", strconv.Itoa(limit.Burst))
+	h.Set("X-RateLimit-Limit", strconv.Itoa(most.Burst))
 	h.Set("X-RateLimit-Remaining", strconv.Itoa(int(tokens)))
 	h.Set("X-RateLimit-Reset", strconv.FormatInt(int64(math.Ceil(float64(full.UnixMilli())/1000)), 10))
 }

@@ -118,8 +118,8 @@ type Observation struct {
 type Server struct {
 	Options
 	v1         *table
-	console    *table // of what only the console needs
-	limits     *limiters
+	console    *table                       // of what only the console needs
+	buckets    *limit.Buckets[limit.Holder] // of those who call
 	inFlight   *inFlightRequests
 	strangers  *strangerQuota
 	calls      *callLog
@@ -137,7 +137,7 @@ func New(o Options) *Server {
 	strangers := newStrangerQuota()
 	s := &Server{
 		Options:   o,
-		limits:    newLimiters(),
+		buckets:   limit.NewBuckets[limit.Holder](),
 		inFlight:  newInFlightRequests(),
 		strangers: strangers,
 		calls:     newCallLog(o.DB, o.Log, strangers),

@@ -1,8 +1,9 @@
 package api
 
 import (
-	"sync"
-	"time"
+	"sync/atomic"
+
+	"confab/app/limit"
 )
 
 const (
@@ -16,52 +17,23 @@ const (
 // strangerQuota limits what strangers write into the logs: the API log, whose rows
 // stay for weeks, and the server's own. A stranger is a caller who has not proved to
 // be somebody: under /v1 with a key, elsewhere with a signature. Anyone can make such
-// requests, as many as the network carries.
-//
-// In each minute the first ones are logged, of one network fewer than of all, so that
-// one caller does not hide the others. The rest is counted: by the metrics, and in a
-// line of the log once a minute. The memory is bounded too, because a network is only
-// remembered for a line that was written.
+// requests, as many as the network carries. What is not logged is counted: by the
+// metrics, and in a line of the log once a minute.
 type strangerQuota struct {
-	mu       sync.Mutex
-	began    time.Time // the present minute
-	lines    int       // written in it
-	each     map[string]int
-	unlogged int // requests since takeUnlogged
+	lines    *limit.Quota
+	unlogged atomic.Int64 // requests that no line of the log has told of yet
 }
 
-func newStrangerQuota() *strangerQuota { return &strangerQuota{each: make(map[string]int)} }
-
-// allows reports whether a stranger's request is logged, and counts it.
-func (q *strangerQuota) allows(network string, now time.Time) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-
-	if now.Sub(q.began) >= time.Minute {
-		q.began, q.lines = now, 0
-		clear(q.each)
-	}
-
-	if q.lines >= strangerLines || q.each[network] >= strangerLinesEach {
-		q.unlogged++
-		return false
-	}
-
-	q.lines++
-	q.each[network]++
-	return true
-}
-
-// takeUnlogged returns how many requests were not logged since the last call.
-func (q *strangerQuota) takeUnlogged() int {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-
-	n := q.unlogged
-	q.unlogged = 0
-	return n
+func newStrangerQuota() *strangerQuota {
+	return &strangerQuota{lines: limit.NewQuota(strangerLines, strangerLinesEach)}
 }
 
 // LogsStranger reports whether a request from an address is logged although its caller
 // has not proved to be anybody, and counts it.
-func (s *Server) LogsStranger(ip string) bool { return s.strangers.allows(networkOf(ip), time.Now()) }
+func (s *Server) LogsStranger(ip string) bool {
+	if s.strangers.lines.Allow(networkOf(ip)) {
+		return true
+	}
+	s.strangers.unlogged.Add(1)
+	return false
+}

@@ -62,7 +62,7 @@ type Console struct {
 	pages     *template.Template
 	cookies   cookieNames
 	deviceKey []byte
-	failed    *onceAMinute // failed sign-ins that were recorded
+	failed    *limit.Quota // of failed sign-ins that are recorded
 }
 
 // New makes a Console.
@@ -72,7 +72,7 @@ func New(o Options) *Console {
 		origins:   http.NewCrossOriginProtection(),
 		cookies:   newCookieNames(o.PublicURL),
 		deviceKey: o.DB.DeriveKey("device cookie"),
-		failed:    newOnceAMinute(),
+		failed:    limit.NewQuota(maxFailures, 1),
 	}
 	c.pages = parsePages()
 	return c

@@ -10,6 +10,10 @@ import (
 	"confab/storage"
 )
 
+// maxFailures is how many failed sign-ins are recorded in a minute: more than anybody would
+// read.
+const maxFailures = 10_000
+
 // maxForm is far more than any of our forms has.
 const maxForm = 64 << 10
 
@@ -176,7 +180,7 @@ func (v *visit) checkTries(keys tryKeys) error {
 // recordFailure records a failed sign-in of somebody who exists, at most once a minute
 // for an address and an account.
 func (v *visit) recordFailure(u storage.User) error {
-	if u.ID == "" || !v.failed.first(v.API.ClientNetwork(v.r)+" "+u.ID) {
+	if u.ID == "" || !v.failed.Allow(v.API.ClientNetwork(v.r)+" "+u.ID) {
 		return nil
 	}
 	return v.DB.Update(v.r.Context(), func(tx *storage.Tx) error {

@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode"
 
+	"confab/app/limit"
 	"confab/jobs/provider"
 	"confab/storage"
 )
@@ -25,6 +26,13 @@ const (
 	signupWait = 20 * time.Second
 	// maxForm is far more than any of our forms has.
 	maxForm = 64 << 10
+
+	// visitsPerSecond and visitBurst are far more than people make, even if a whole
+	// office shares one network.
+	visitsPerSecond = 10
+	visitBurst      = 200
+	// costOfMiss is how many visits a request with an unknown token counts for.
+	costOfMiss = 2
 )
 
 //go:embed templates/onboard.html
@@ -76,8 +84,8 @@ type Onboard struct {
 	OnboardOptions
 	page       *template.Template
 	assets     assets
-	paths      map[string]string // of the assets
-	limits     *visitLimits
+	paths      map[string]string      // of the assets
+	visits     *limit.Buckets[string] // by network
 	origins    *http.CrossOriginProtection
 	signupWait time.Duration
 }
@@ -87,7 +95,7 @@ func NewOnboard(o OnboardOptions) *Onboard {
 	p := &Onboard{
 		OnboardOptions: o,
 		page:           parsePage(),
-		limits:         newVisitLimits(),
+		visits:         limit.NewBuckets[string](),
 		origins:        http.NewCrossOriginProtection(),
 		signupWait:     signupWait,
 	}
@@ -121,7 +129,7 @@ func (p *Onboard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		v.writePage(http.StatusForbidden, errorPage("This address is not ours", "Open the link exactly as you received it."))
 	case token == "assets":
 		p.assets.serve(w, r, rest)
-	case p.limits.exceeded(p.ClientNetwork(r), 1):
+	case !p.mayVisit(r, 1):
 		w.Header().Set("Retry-After", "1")
 		v.writePage(http.StatusTooManyRequests, errorPage("Too many tries", "Wait a moment, then open the link again."))
 	case rest != "" && rest != "progress":
@@ -129,6 +137,12 @@ func (p *Onboard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		v.serve(rest == "progress")
 	}
+}
+
+// mayVisit takes visits out of the bucket of the visitor's network, and reports whether it
+// had enough.
+func (p *Onboard) mayVisit(r *http.Request, visits int) bool {
+	return p.visits.Of(p.ClientNetwork(r), visitsPerSecond, visitBurst).AllowN(time.Now(), visits)
 }
 
 // serve answers one request for the page of a link, or for the progress of its signup.
@@ -169,7 +183,7 @@ func (v *visit) serveLink(next func() error) {
 
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
-		v.limits.exceeded(v.ClientNetwork(v.r), costOfMiss-1)
+		v.mayVisit(v.r, costOfMiss-1)
 		v.showNotFound()
 	case err != nil:
 		v.showFailure(err)
