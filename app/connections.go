@@ -6,8 +6,8 @@ import (
 	"net"
 	"net/http"
 	"sync"
-	"time"
 
+	"confab/app/limit"
 	"confab/app/stream"
 )
 
@@ -28,88 +28,114 @@ const (
 //     of the body all the same.
 //
 // Streams are not counted. They last, and have bounds of their own.
-type connections struct{ waiting, busy *crowd }
+type connections struct {
+	waiting, requests *limit.EvictingSet
 
-func newConnections() *connections {
-	return &connections{waiting: newCrowd(maxWaitingConnections), busy: newCrowd(maxBusyRequests)}
+	mu   sync.Mutex
+	open map[net.Conn]*connection
 }
 
-// observe is the ConnState of a server. A connection has one request at a time, unless it
-// is of HTTP/2: see track.
-func (c *connections) observe(conn net.Conn, state http.ConnState) {
-	end := func() { closeAtOnce(conn) }
+// connection is what a connection holds. A connection has one request at a time, unless it
+// is of HTTP/2.
+type connection struct {
+	net.Conn
+	peer  limit.Holder
+	place *limit.Member // among those who wait, or among the requests; nil for neither
+}
 
-	switch {
-	case state == http.StateNew || state == http.StateIdle:
-		c.busy.leave(conn)
-		c.waiting.enter(conn, end)
-	case state == http.StateActive && !isHTTP2(conn):
-		c.waiting.leave(conn)
-		c.busy.enter(conn, end)
-	default:
-		c.waiting.leave(conn)
-		c.busy.leave(conn)
+func newConnections() *connections {
+	return &connections{
+		waiting:  limit.NewEvictingSet(limit.SetOptions{Max: maxWaitingConnections}),
+		requests: limit.NewEvictingSet(limit.SetOptions{Max: maxBusyRequests}),
+		open:     make(map[net.Conn]*connection),
 	}
 }
 
+type connectionKey struct{}
+
 // withConnection is the ConnContext of a server.
 func (c *connections) withConnection(ctx context.Context, conn net.Conn) context.Context {
-	return stream.OnBegin(stream.WithConnection(ctx, conn), func() { c.busy.leave(conn) })
+	opened := &connection{Conn: conn}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.open[conn] = opened
+	return context.WithValue(stream.WithConnection(ctx, conn), connectionKey{}, opened)
 }
 
-// track counts the requests of HTTP/2, which share their connections.
+// observe is the ConnState of a server.
+func (c *connections) observe(conn net.Conn, state http.ConnState) {
+	c.mu.Lock()
+	opened := c.open[conn]
+	if state == http.StateClosed || state == http.StateHijacked {
+		delete(c.open, conn)
+	}
+	c.mu.Unlock()
+
+	switch {
+	case state == http.StateNew || state == http.StateIdle:
+		opened.move(c.waiting)
+	case state == http.StateActive && !isHTTP2(conn):
+		opened.move(c.requests)
+	default:
+		opened.leave()
+	}
+}
+
+// move gives the connection a place in one of the sets.
+func (c *connection) move(to *limit.EvictingSet) {
+	c.leave()
+	place, err := to.Add(c.peer, 1, c.closeAtOnce)
+	if err != nil {
+		c.closeAtOnce()
+		return
+	}
+	c.place = place
+}
+
+// leave gives the place of the connection back.
+func (c *connection) leave() {
+	if c.place != nil {
+		c.place.Remove()
+		c.place = nil
+	}
+}
+
+// closeAtOnce closes the connection without the last message of TLS: the peer may not read
+// it, and the server waits for us before it accepts another connection.
+func (c *connection) closeAtOnce() {
+	if secure, ok := c.Conn.(*tls.Conn); ok {
+		secure.NetConn().Close()
+		return
+	}
+	c.Conn.Close()
+}
+
+// track lets the handler reach the limits of its request: see limit.RequestOf. Requests of
+// HTTP/2 share their connections, and are counted here.
 func (c *connections) track(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		conn := r.Context().Value(connectionKey{}).(*connection)
+		request, r := limit.Track(w, r, conn.peer)
+		defer request.Done()
+
 		if r.ProtoMajor != 2 {
+			request.SetPlace(conn.place)
 			h.ServeHTTP(w, r)
 			return
 		}
 
-		request := &sharingRequest{control: http.NewResponseController(w)}
-		c.busy.enter(request, request.cutOff)
-		defer func() {
-			c.busy.leave(request)
-			request.finish()
-		}()
-		h.ServeHTTP(w, r.WithContext(stream.OnBegin(r.Context(), func() { c.busy.leave(request) })))
+		place, err := c.requests.Add(conn.peer, 1, request.CutOff)
+		if err != nil {
+			panic(http.ErrAbortHandler)
+		}
+		defer place.Remove()
+		request.SetPlace(place)
+		h.ServeHTTP(w, r)
 	})
-}
-
-// sharingRequest is a request that shares its connection with others.
-type sharingRequest struct {
-	mu      sync.Mutex
-	control *http.ResponseController // nil when the request is done: then it must not be used
-}
-
-// cutOff ends the request, and leaves the others alone.
-func (s *sharingRequest) cutOff() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-
-	if s.control != nil {
-		past := time.Unix(1, 0)
-		_ = s.control.SetReadDeadline(past) // they fail only if the client is gone
-		_ = s.control.SetWriteDeadline(past)
-	}
-}
-
-func (s *sharingRequest) finish() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.control = nil
 }
 
 // isHTTP2 tells whether a connection with a request is one of HTTP/2.
 func isHTTP2(conn net.Conn) bool {
 	secure, ok := conn.(*tls.Conn)
 	return ok && secure.ConnectionState().NegotiatedProtocol == "h2"
-}
-
-// closeAtOnce closes a connection without the farewell of TLS: the peer may not read
-// it, and the server waits for us before it accepts another connection.
-func closeAtOnce(conn net.Conn) {
-	if secure, ok := conn.(*tls.Conn); ok {
-		conn = secure.NetConn()
-	}
-	conn.Close()
 }

@@ -8,27 +8,11 @@ import (
 	"time"
 )
 
-type (
-	connectionKey struct{}
-	beginKey      struct{}
-)
+type connectionKey struct{}
 
 // WithConnection is the ConnContext of a server: it lets streams reach their connection.
 func WithConnection(ctx context.Context, conn net.Conn) context.Context {
 	return context.WithValue(ctx, connectionKey{}, conn)
-}
-
-// OnBegin lets a server know of the requests that become streams: begun is called then.
-// One that is set for a request counts before that of its connection.
-func OnBegin(ctx context.Context, begun func()) context.Context {
-	return context.WithValue(ctx, beginKey{}, begun)
-}
-
-// tellBegin calls what OnBegin set.
-func tellBegin(r *http.Request) {
-	if begun, ok := r.Context().Value(beginKey{}).(func()); ok {
-		begun()
-	}
 }
 
 // limitSilence makes the system give up a connection whose client has not confirmed for

@@ -8,14 +8,16 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"confab/app/limit"
 )
 
 // pieceBytes is how much is written at once. A client that takes a piece in time is not
 // dropped.
 const pieceBytes = 32 << 10
 
-// farewell is how long the end of an answer may take.
-const farewell = 5 * time.Second
+// closeTimeout is how long the end of an answer may take.
+const closeTimeout = 5 * time.Second
 
 // errEnded means that the stream has to end.
 var errEnded = errors.New("the stream has ended")
@@ -35,7 +37,7 @@ func SetHeaders(h http.Header, f Format) {
 // Serve writes the stream until it ends. begun is called when the headers were sent.
 func (s *Stream) Serve(w http.ResponseWriter, r *http.Request, begun func()) {
 	defer s.Close()
-	tellBegin(r)
+	limit.RequestOf(r.Context()).LeavePlace()
 	connection := s.attach(w)
 	defer ignoreBody(w, r, connection)()
 	limitSilence(r, s.hub.timing.write)
@@ -88,7 +90,7 @@ func (s *Stream) detach(properly bool) {
 	defer s.mu.Unlock()
 
 	if properly {
-		_ = s.connection.SetWriteDeadline(time.Now().Add(farewell))
+		_ = s.connection.SetWriteDeadline(time.Now().Add(closeTimeout))
 	}
 	s.connection, s.isWriting = nil, false
 }

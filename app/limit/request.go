@@ -1,0 +1,114 @@
+package limit
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// Request is a request as the limits of its server see it: it has a place among the open
+// requests, it can be ended from outside, and who makes it may become known while it is
+// served. A nil Request, of a server without limits, bears all calls.
+type Request struct {
+	place *Member
+
+	mu         sync.Mutex
+	control    *http.ResponseController // nil when the request is done: then it must not be used
+	holder     Holder
+	onIdentify []func(Holder)
+}
+
+type requestKey struct{}
+
+// Track makes a Request, which RequestOf finds in the context of the request that is
+// returned. Done must be called when it was served.
+func Track(w http.ResponseWriter, r *http.Request, h Holder) (*Request, *http.Request) {
+	q := &Request{control: http.NewResponseController(w), holder: h}
+	return q, r.WithContext(context.WithValue(r.Context(), requestKey{}, q))
+}
+
+// RequestOf is the Request of a context; nil if it has none.
+func RequestOf(ctx context.Context) *Request {
+	q, _ := ctx.Value(requestKey{}).(*Request)
+	return q
+}
+
+// SetPlace sets the place among the open requests.
+func (q *Request) SetPlace(place *Member) { q.place = place }
+
+// LeavePlace takes the request out of the open requests: it lasts, and is counted elsewhere.
+func (q *Request) LeavePlace() {
+	if q != nil && q.place != nil {
+		q.place.Remove()
+	}
+}
+
+// Holder is who makes the request, as far as it is known.
+func (q *Request) Holder() Holder {
+	if q == nil {
+		return Holder{}
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.holder
+}
+
+// Identify says who makes the request. What it holds is then that holder's.
+func (q *Request) Identify(h Holder) {
+	if q == nil {
+		return
+	}
+	if q.place != nil {
+		q.place.Identify(h)
+	}
+
+	q.mu.Lock()
+	q.holder = h
+	all := q.onIdentify
+	q.mu.Unlock()
+	for _, identify := range all {
+		identify(h)
+	}
+}
+
+// OnIdentify has fn called when it becomes known who makes the request.
+func (q *Request) OnIdentify(fn func(Holder)) {
+	if q == nil {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.onIdentify = append(q.onIdentify, fn)
+}
+
+// EndReading makes reading the body fail, so that the request can be answered.
+func (q *Request) EndReading() {
+	q.end(func(c *http.ResponseController, past time.Time) { _ = c.SetReadDeadline(past) })
+}
+
+// CutOff ends the request, and leaves others of its connection alone.
+func (q *Request) CutOff() {
+	q.end(func(c *http.ResponseController, past time.Time) {
+		_, _ = c.SetReadDeadline(past), c.SetWriteDeadline(past)
+	})
+}
+
+// end sets deadlines, which fails only if the client is gone.
+func (q *Request) end(set func(c *http.ResponseController, past time.Time)) {
+	if q == nil {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.control != nil {
+		set(q.control, time.Unix(1, 0))
+	}
+}
+
+// Done says that the request was served: it cannot be ended any more.
+func (q *Request) Done() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.control = nil
+}
