@@ -2,12 +2,10 @@ package api
 
 import (
 	"bytes"
-	"context"
 	"io"
-	"sync"
 	"time"
 
-	"golang.org/x/sync/semaphore"
+	"confab/app/limit"
 )
 
 // The bodies that are in memory at the same time are bounded together, because any key can
@@ -22,49 +20,8 @@ const (
 	bodyPatience   = 10 * time.Second
 )
 
-// bodyRoom is the room for large bodies.
-type bodyRoom struct {
-	patience time.Duration
-	all      *semaphore.Weighted
-
-	mu sync.Mutex
-	of map[int64]*semaphore.Weighted // by the organization's id
-}
-
-func newBodyRoom() *bodyRoom {
-	return &bodyRoom{patience: bodyPatience, all: semaphore.NewWeighted(maxBodies), of: make(map[int64]*semaphore.Weighted)}
-}
-
-// one is the part of an organization.
-func (b *bodyRoom) one(organization int64) *semaphore.Weighted {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.of[organization] == nil {
-		b.of[organization] = semaphore.NewWeighted(maxBodiesOfOne)
-	}
-	return b.of[organization]
-}
-
-// take waits for room.
-func (b *bodyRoom) take(ctx context.Context, organization, size int64) error {
-	ctx, cancel := context.WithTimeout(ctx, b.patience)
-	defer cancel()
-	one := b.one(organization)
-	if err := one.Acquire(ctx, size); err != nil {
-		return err
-	}
-
-	err := b.all.Acquire(ctx, size)
-	if err != nil {
-		one.Release(size)
-	}
-	return err
-}
-
-// give gives it back.
-func (b *bodyRoom) give(organization, size int64) {
-	b.all.Release(size)
-	b.one(organization).Release(size)
+func newBodyRoom() *limit.Semaphore {
+	return limit.NewSemaphore(limit.SemaphoreOptions{Total: maxBodies, Share: maxBodiesOfOne, Patience: bodyPatience})
 }
 
 // readWhole reads a body, or the one part of it that is kept in memory. It has at most size
@@ -77,19 +34,26 @@ func (s *Server) readWhole(r *request, from io.Reader, size int64) ([]byte, erro
 		return nil, err
 	}
 
-	if err := s.bodies.take(r.http.Context(), r.org.ID, size); err != nil {
-		const busy = "Too many large bodies arrive at once. Please retry."
-		return nil, &Error{Code: ServiceUnavailable, Message: busy, RetryAfter: time.Second, cause: err}
+	room, err := s.bodies.Acquire(r.http.Context(), r.holder(), size, nil)
+	if err != nil {
+		return nil, tooManyBodies(err)
 	}
-	r.bodyRoom = size
+	r.bodyRoom = room
+
 	read.Grow(int(size))
-	_, err := read.ReadFrom(from)
+	_, err = read.ReadFrom(from)
 	return read.Bytes(), err
 }
 
-// releaseBody gives back the room of a body that was answered.
-func (s *Server) releaseBody(r *request) {
-	if r.bodyRoom > 0 {
-		s.bodies.give(r.org.ID, r.bodyRoom)
+// tooManyBodies refuses a body for which there is no room.
+func tooManyBodies(cause error) error {
+	const busy = "Too many large bodies arrive at once. Please retry."
+	return &Error{Code: ServiceUnavailable, Message: busy, RetryAfter: time.Second, cause: cause}
+}
+
+// releaseBody returns the room of a body that was answered.
+func (r *request) releaseBody() {
+	if r.bodyRoom != nil {
+		r.bodyRoom.Release()
 	}
 }

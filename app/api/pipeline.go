@@ -45,7 +45,7 @@ func (s *Server) serve(w http.ResponseWriter, r *request) {
 	x.Header().Set("X-Request-Id", r.id)
 	defer s.record(x)
 	defer s.releasePage(r)
-	defer s.releaseBody(r)
+	defer r.releaseBody()
 
 	if r.visitor == nil && s.cors(x) {
 		return

@@ -10,6 +10,7 @@ import (
 
 	"github.com/julienschmidt/httprouter"
 
+	"confab/app/limit"
 	"confab/storage"
 )
 
@@ -46,8 +47,8 @@ type request struct {
 	action string // for the audit log, where it depends on the body; "" for the route's
 	target string // likewise, what it was done to
 
-	holdsLargePage bool  // of Server.largePages
-	bodyRoom       int64 // of Server.bodies
+	holdsLargePage bool          // of Server.largePages
+	bodyRoom       *limit.Permit // of Server.bodies; nil for none
 }
 
 // param is a path parameter.

@@ -125,8 +125,8 @@ type Server struct {
 	calls      *callLog
 	cursors    *cursorCodec
 	streams    *stream.Class
-	largePages chan struct{} // a place for each large page that may be under way
-	bodies     *bodyRoom
+	largePages chan struct{}    // a place for each large page that may be under way
+	bodies     *limit.Semaphore // for large ones
 }
 
 // New makes a server. Close it to write the rest of the API log.

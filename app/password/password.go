@@ -14,6 +14,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/crypto/argon2"
+
+	"confab/app/limit"
 )
 
 // The cost of one hash: what makes guessing slow for whoever has stolen the database.
@@ -39,7 +41,7 @@ const (
 )
 
 // ErrBusy means that too many passwords are being hashed already.
-var ErrBusy = errors.New("too many people sign in at once")
+var ErrBusy = limit.ErrExhausted
 
 // Problem says what is wrong with a new password, as the rest of a sentence that begins
 // with it; "" if nothing is. notThese are the person's own names and addresses.
@@ -58,36 +60,25 @@ func Problem(password string, notThese ...string) string {
 
 // Hasher hashes passwords, a few at a time.
 type Hasher struct {
-	slots  chan struct{}
+	slots  *limit.Semaphore
 	nobody string // a hash that no password has
 }
 
 // NewHasher makes a Hasher.
 func NewHasher() *Hasher {
-	return &Hasher{slots: make(chan struct{}, atOnce), nobody: encode(make([]byte, saltBytes), make([]byte, hashBytes))}
-}
-
-// acquire waits for a turn, or returns ErrBusy.
-func (h *Hasher) acquire(ctx context.Context) error {
-	wait := time.NewTimer(patience)
-	defer wait.Stop()
-
-	select {
-	case h.slots <- struct{}{}:
-		return nil
-	case <-wait.C:
-		return ErrBusy
-	case <-ctx.Done():
-		return ctx.Err()
+	return &Hasher{
+		slots:  limit.NewSemaphore(limit.SemaphoreOptions{Total: atOnce, Patience: patience}),
+		nobody: encode(make([]byte, saltBytes), make([]byte, hashBytes)),
 	}
 }
 
 // Hash hashes a new password.
 func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
-	if err := h.acquire(ctx); err != nil {
+	slot, err := h.slots.Acquire(ctx, limit.Holder{}, 1, nil)
+	if err != nil {
 		return "", err
 	}
-	defer func() { <-h.slots }()
+	defer slot.Release()
 
 	salt := make([]byte, saltBytes)
 	rand.Read(salt)
@@ -98,10 +89,11 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 // nobody: it takes the same time, so that the time does not tell whether somebody is
 // there. begin is called when the turn has come, and may still refuse it.
 func (h *Hasher) Matches(ctx context.Context, password string, hash *string, begin func() error) (bool, error) {
-	if err := h.acquire(ctx); err != nil {
+	slot, err := h.slots.Acquire(ctx, limit.Holder{}, 1, nil)
+	if err != nil {
 		return false, err
 	}
-	defer func() { <-h.slots }()
+	defer slot.Release()
 
 	if err := begin(); err != nil {
 		return false, err

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/matryer/is"
+
+	"confab/app/limit"
 )
 
 func TestAPasswordIsKnownByItsHash(t *testing.T) {
@@ -51,14 +53,17 @@ func TestOnlyTwoAreHashedAtOnceAndTheRestWaitsFiveSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
 		h := NewHasher()
-		is.NoErr(h.acquire(t.Context()))
-		is.NoErr(h.acquire(t.Context()))
+		for range atOnce {
+			_, err := h.slots.Acquire(t.Context(), limit.Holder{}, 1, nil)
+			is.NoErr(err)
+		}
 		began := time.Now()
 		_, err := h.Hash(t.Context(), "x")
 		is.Equal(err, ErrBusy)
 		is.Equal(time.Since(began), 5*time.Second)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		is.Equal(h.acquire(ctx), context.Canceled)
+		_, err = h.Hash(ctx, "x")
+		is.Equal(err, context.Canceled)
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"confab/app/limit"
 	"confab/storage"
 )
 
@@ -154,19 +155,15 @@ func (h *Hub) checkStreams(ctx context.Context) {
 
 // Class is a sort of streams, of which there may be so many.
 type Class struct {
-	name            string
-	max             int
-	perOrganization int
-	dropped         atomic.Int64
-
-	// Both are guarded by Hub.mu.
-	open int
-	of   map[int64]int // by organization
+	name    string
+	places  *limit.EvictingSet
+	dropped atomic.Int64
 }
 
 // NewClass makes a class of streams with limits of its own.
 func (h *Hub) NewClass(name string, max, perOrganization int) *Class {
-	c := &Class{name: name, max: max, perOrganization: perOrganization, of: make(map[int64]int)}
+	bounds := limit.SetOptions{Max: int64(max), GroupShare: int64(perOrganization), Lasting: true}
+	c := &Class{name: name, places: limit.NewEvictingSet(bounds)}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.classes = append(h.classes, c)
@@ -181,23 +178,30 @@ type FullError struct {
 
 func (e *FullError) Error() string { return "too many streams are open" }
 
+// takePlace takes a place for a stream, if its class has one.
+func (c *Class) takePlace(s *Stream) (err error) {
+	s.place, err = c.places.Add(limit.Organization(s.Organization, ""), 1, nil)
+	switch {
+	case errors.Is(err, limit.ErrShare):
+		return &FullError{Max: int(c.places.GroupShare), OfOrganization: true}
+	case err != nil:
+		return &FullError{Max: int(c.places.Max)}
+	}
+	return nil
+}
+
 // add opens a stream if its class has a place.
 func (h *Hub) add(s *Stream) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 
-	c := s.Class
-	switch {
-	case h.context.Err() != nil:
+	if h.context.Err() != nil {
 		return ErrStopping
-	case c.of[s.Organization] >= c.perOrganization:
-		return &FullError{Max: c.perOrganization, OfOrganization: true}
-	case c.open >= c.max:
-		return &FullError{Max: c.max}
+	}
+	if err := s.Class.takePlace(s); err != nil {
+		return err
 	}
 
-	c.open++
-	c.of[s.Organization]++
 	if h.groups[s.Organization] == nil {
 		h.groups[s.Organization] = newGroup()
 	}
@@ -211,11 +215,7 @@ func (h *Hub) remove(s *Stream) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 
-	c := s.Class
-	c.open--
-	if c.of[s.Organization]--; c.of[s.Organization] == 0 {
-		delete(c.of, s.Organization)
-	}
+	s.place.Remove()
 	delete(s.group.streams, s)
 	if len(s.group.streams) == 0 {
 		delete(h.groups, s.Organization)
@@ -242,7 +242,7 @@ func (h *Hub) Stats() (all []ClassStats) {
 		}
 	}
 	for _, c := range h.classes {
-		all = append(all, ClassStats{Name: c.name, Open: c.open, Dropped: c.dropped.Load(), Behind: behind[c]})
+		all = append(all, ClassStats{Name: c.name, Open: int(c.places.Used()), Dropped: c.dropped.Load(), Behind: behind[c]})
 	}
 	return all
 }

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"confab/app/limit"
 	"confab/storage"
 )
 
@@ -32,6 +33,7 @@ type Stream struct {
 	Options
 	hub   *Hub
 	group *group
+	place *limit.Member // of its class
 	awake chan struct{} // holds a value when there may be something to read
 	news  chan struct{} // holds a value when there may be notices
 	since atomic.Int64  // since when something waits to be told, in Unix nanoseconds; 0 if nothing does

@@ -421,7 +421,7 @@ func TestReplaysAreToldToTheOperator(t *testing.T) {
 func TestStreamsAreLimitedByClass(t *testing.T) {
 	is := is.New(t)
 	w := newWorld(t)
-	w.class.max, w.class.perOrganization = 3, 2
+	w.class.places.Max, w.class.places.GroupShare = 3, 2
 	first := w.connect("org=1", "")
 	w.connect("org=1", "")
 	_, err := w.tryConnect("org=1", "")
