@@ -205,7 +205,7 @@ func (a *App) openServices() (err error) {
 	if a.streams, err = stream.New(a.DB); err != nil {
 		return err
 	}
-	a.operatorStreams = a.streams.NewClass("operator", maxOperatorStreams, maxOperatorStreams)
+	a.operatorStreams = a.streams.NewClass(stream.ClassOptions{Name: "operator", Max: maxOperatorStreams})
 	a.live = live.New(live.Options{
 		DB: a.DB, Streams: a.streams, MaxStreams: a.Config.Console.MaxStreams, Version: a.Version, Log: a.Log,
 	})

@@ -76,16 +76,12 @@ func streamError(err error) error {
 	return err
 }
 
-// tooManyStreams refuses a stream of a server or an organization that has enough of them.
+// tooManyStreams refuses a stream of a server, an organization or a person that has enough
+// of them.
 func tooManyStreams(full *stream.FullError) error {
-	whose := "The server has"
-	if full.OfOrganization {
-		whose = "The organization has"
-	}
-
 	return &Error{
 		Code:       RateLimitExceeded,
-		Message:    fmt.Sprintf("%s %d streams open, which is the most. Close one of them and retry.", whose, full.Max),
+		Message:    fmt.Sprintf("The %s has %d streams open, which is the most. Close one of them and retry.", full.Of, full.Max),
 		RetryAfter: time.Second,
 	}
 }

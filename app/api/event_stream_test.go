@@ -307,8 +307,9 @@ func TestAnOrganizationHasTwentyStreams(t *testing.T) {
 	is.Equal(full.code(), "429 rate_limit_exceeded")
 	is.True(full.header.Get("Retry-After") != "")
 	is.Equal(f.openAs(other.Secret, "/events/stream").res.StatusCode, 200)
-	is.Equal(f.callAs(other.Secret, "GET", "/events/stream", "").code(), "429 rate_limit_exceeded") // 21 in all
-	is.Equal(f.callAs(other.Secret, "HEAD", "/events/stream", "").status, 429)
+	is.Equal(f.openAs(other.Secret, "/events/stream").res.StatusCode, 200) // 21 in all: the one with the most makes way
+	is.Equal(f.call("GET", "/events/stream", "").code(), "429 rate_limit_exceeded")
+	is.Equal(f.call("HEAD", "/events/stream", "").status, 429)
 }
 
 // What takes the right away ends the stream, and properly.

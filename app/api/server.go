@@ -143,7 +143,7 @@ func New(o Options) *Server {
 		calls:     newCallLog(o.DB, o.Log, strangers),
 		cursors:   newCursorCodec(o.DB.DeriveKey("cursor")),
 
-		streams:    o.Streams.NewClass("api", o.MaxStreams, maxOrganizationStreams),
+		streams:    o.Streams.NewClass(stream.ClassOptions{Name: "api", Max: o.MaxStreams, PerOrganization: maxOrganizationStreams}),
 		largePages: make(chan struct{}, maxLargePages),
 		bodies:     newBodyRoom(),
 	}

@@ -391,3 +391,25 @@ func TestSoManyConsolesAndNoMore(t *testing.T) {
 	is.Equal(ask(t, "HEAD", b.base+"/console/api/stream", nil).status, 401)
 	is.Equal(s.browser().open("GET", "/console/api/stream", nil).status, 401)
 }
+
+// Whoever has the most consoles open makes way for those who have fewer.
+func TestOneAgentDoesNotTakeAllStreams(t *testing.T) {
+	is := is.New(t)
+	s := newStage(t, func(c *config.Config) { c.Console.MaxStreams = 3 })
+	greedy, _ := s.joined("greedy@example.com", storage.RoleAgent)
+	colleague, _ := s.joined("ada@example.com", storage.RoleAgent)
+	var open []*openConsole
+	for range 3 {
+		one := greedy.watch()
+		one.named("ready")
+		open = append(open, one)
+	}
+	_, status := greedy.tryToWatch()
+	is.Equal(status, 429)
+
+	colleague.watch().named("ready")
+	_, reason := open[0].ends()
+	is.Equal(reason, `{"reason":"stopping"}`) // it may come back, when there is room
+	_, status = greedy.tryToWatch()
+	is.Equal(status, 429)
+}

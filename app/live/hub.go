@@ -15,6 +15,10 @@ import (
 // hints: events may come together.
 const readInterval = 100 * time.Millisecond
 
+// maxPersonStreams is how many streams a person may have open. The tabs of a browser share
+// one.
+const maxPersonStreams = 20
+
 // Options configure a Hub.
 type Options struct {
 	DB         *storage.DB
@@ -39,7 +43,7 @@ type Hub struct {
 func New(o Options) *Hub {
 	return &Hub{
 		Options: o,
-		class:   o.Streams.NewClass("console", o.MaxStreams, o.MaxStreams),
+		class:   o.Streams.NewClass(stream.ClassOptions{Name: "console", Max: o.MaxStreams, PerPerson: maxPersonStreams}),
 		first:   make(chan struct{}, 1),
 		viewers: make(map[int64]map[*viewer]struct{}),
 		looks:   make(map[int64]looks),
@@ -170,6 +174,7 @@ func (h *Hub) Open(ctx context.Context, visit Visit) (*Stream, error) {
 	opened, err := h.Streams.Open(ctx, stream.Options{
 		Class:        h.class,
 		Organization: visit.Organization,
+		Person:       visit.User,
 		Filter:       storage.EventFilter{Types: visit.EventTypes},
 		Begin:        stream.Begin{LastEventID: visit.LastEventID},
 		Format:       stream.EventStream{},

@@ -153,17 +153,29 @@ func (h *Hub) checkStreams(ctx context.Context) {
 	}
 }
 
+// ClassOptions are the bounds of a class.
+type ClassOptions struct {
+	Name            string
+	Max             int // open at once; above that, one of whoever has the most is ended
+	PerOrganization int // 0: Max
+	PerPerson       int // 0: Max
+}
+
 // Class is a sort of streams, of which there may be so many.
 type Class struct {
-	name    string
+	ClassOptions
 	places  *limit.EvictingSet
 	dropped atomic.Int64
 }
 
 // NewClass makes a class of streams with limits of its own.
-func (h *Hub) NewClass(name string, max, perOrganization int) *Class {
-	bounds := limit.SetOptions{Max: int64(max), GroupShare: int64(perOrganization), Lasting: true}
-	c := &Class{name: name, places: limit.NewEvictingSet(bounds)}
+func (h *Hub) NewClass(o ClassOptions) *Class {
+	c := &Class{ClassOptions: o, places: limit.NewEvictingSet(limit.SetOptions{
+		Max:         int64(o.Max),
+		GroupShare:  int64(o.PerOrganization),
+		MemberShare: int64(o.PerPerson),
+		Lasting:     true,
+	})}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.classes = append(h.classes, c)
@@ -172,34 +184,38 @@ func (h *Hub) NewClass(name string, max, perOrganization int) *Class {
 
 // FullError means that a class has no place for another stream.
 type FullError struct {
-	Max            int
-	OfOrganization bool // the organization has too many; otherwise all have together
+	Max int
+	Of  string // whose bound it is: the person's, the organization's or the server's
 }
 
 func (e *FullError) Error() string { return "too many streams are open" }
 
-// takePlace takes a place for a stream, if its class has one.
+// takePlace takes a place for a stream, if its class has one. A stream of an organization
+// or a person that has more of them may be ended for it.
 func (c *Class) takePlace(s *Stream) (err error) {
-	s.place, err = c.places.Add(limit.Organization(s.Organization, ""), 1, nil)
+	s.place, err = c.places.Add(limit.Organization(s.Organization, s.Person), 1, s.end)
 	switch {
+	case errors.Is(err, limit.ErrShare) && c.PerPerson > 0:
+		return &FullError{Max: c.PerPerson, Of: "person"}
 	case errors.Is(err, limit.ErrShare):
-		return &FullError{Max: int(c.places.GroupShare), OfOrganization: true}
+		return &FullError{Max: c.PerOrganization, Of: "organization"}
 	case err != nil:
-		return &FullError{Max: int(c.places.Max)}
+		return &FullError{Max: c.Max, Of: "server"}
 	}
 	return nil
 }
 
 // add opens a stream if its class has a place.
 func (h *Hub) add(s *Stream) error {
+	if err := s.Class.takePlace(s); err != nil {
+		return err
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 
 	if h.context.Err() != nil {
+		s.place.Remove()
 		return ErrStopping
-	}
-	if err := s.Class.takePlace(s); err != nil {
-		return err
 	}
 
 	if h.groups[s.Organization] == nil {
@@ -242,7 +258,7 @@ func (h *Hub) Stats() (all []ClassStats) {
 		}
 	}
 	for _, c := range h.classes {
-		all = append(all, ClassStats{Name: c.name, Open: int(c.places.Used()), Dropped: c.dropped.Load(), Behind: behind[c]})
+		all = append(all, ClassStats{Name: c.Name, Open: int(c.places.Used()), Dropped: c.dropped.Load(), Behind: behind[c]})
 	}
 	return all
 }

@@ -14,7 +14,8 @@ import (
 // Options say what a stream tells, to whom and how.
 type Options struct {
 	Class        *Class
-	Organization int64 // 0 for all
+	Organization int64  // 0 for all
+	Person       string // whose stream it is; "" for nobody in particular
 	Filter       storage.EventFilter
 	Replays      bool // tell those too
 	Begin        Begin

@@ -71,7 +71,7 @@ func (w *world) open() {
 		w.t.Fatal(err)
 	}
 	w.hub.timing = timing{read: cmp.Or(w.pause, time.Millisecond), idle: 50 * time.Millisecond, check: 5 * time.Millisecond, write: time.Minute}
-	w.class = w.hub.NewClass("test", 100, 50)
+	w.class = w.hub.NewClass(ClassOptions{Name: "test", Max: 100, PerOrganization: 50})
 	ctx, stop := context.WithCancel(context.Background())
 	ran := make(chan error, 1)
 	go func() { ran <- w.hub.Run(ctx) }()
@@ -422,11 +422,13 @@ func TestStreamsAreLimitedByClass(t *testing.T) {
 	is := is.New(t)
 	w := newWorld(t)
 	w.class.places.Max, w.class.places.GroupShare = 3, 2
+	oldest := w.connect("org=1", "")
 	first := w.connect("org=1", "")
-	w.connect("org=1", "")
 	_, err := w.tryConnect("org=1", "")
 	is.Equal(err.Error(), "too many streams are open")
 	w.connect("org=2", "")
+	w.connect("org=4", "") // who has two makes way
+	oldest.rest()
 	_, err = w.tryConnect("org=3", "")
 	is.Equal(err.Error(), "too many streams are open")
 	is.Equal(w.hub.Stats()[0].Open, 3)
