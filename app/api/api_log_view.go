@@ -116,25 +116,18 @@ func (s *Server) listCalls(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	q, err := s.parseListQuery(r, fmt.Sprintf("log %#v", f))
-	if err != nil {
-		return reply{}, err
-	}
 	if err := s.calls.flush(r.http.Context()); err != nil {
 		return reply{}, err
 	}
 
-	var rows []storage.LoggedCall
-	err = s.readPage(r, &q, func(rx *storage.Rx) (err error) {
-		rows, q.reached, err = rx.Within(q.budget).LoggedCalls(r.org.ID, f, q.after, q.fetch())
-		return err
+	return listOf(s, r, lister[storage.LoggedCall, loggedCallView]{
+		scope: fmt.Sprintf("log %#v", f),
+		read: func(rx *storage.Rx, q *listQuery) ([]storage.LoggedCall, storage.After, error) {
+			return rx.Within(q.budget).LoggedCalls(r.org.ID, f, q.after, q.fetch())
+		},
+		key:  func(c storage.LoggedCall) storage.After { return storage.After{Key: c.CreatedAt, ID: c.RequestID} },
+		view: viewLoggedCall,
 	})
-	if err != nil {
-		return reply{}, err
-	}
-
-	key := func(c storage.LoggedCall) storage.After { return storage.After{Key: c.CreatedAt, ID: c.RequestID} }
-	return page(s, q, rows, key, viewLoggedCall)
 }
 
 // getCall handles GET /console/api/log/:id, by the id of a request.

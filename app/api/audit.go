@@ -68,22 +68,14 @@ func (s *Server) listAudit(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	q, err := s.parseListQuery(r, fmt.Sprintf("audit %#v", f))
-	if err != nil {
-		return reply{}, err
-	}
-
-	var rows []storage.AuditEntry
-	err = s.readPage(r, &q, func(rx *storage.Rx) (err error) {
-		rows, q.reached, err = rx.Within(q.budget).AuditEntries(r.org.ID, f, q.after, q.fetch())
-		return err
+	return listOf(s, r, lister[storage.AuditEntry, AuditView]{
+		scope: fmt.Sprintf("audit %#v", f),
+		read: func(rx *storage.Rx, q *listQuery) ([]storage.AuditEntry, storage.After, error) {
+			return rx.Within(q.budget).AuditEntries(r.org.ID, f, q.after, q.fetch())
+		},
+		key:  func(e storage.AuditEntry) storage.After { return storage.After{Key: e.CreatedAt, ID: e.ID} },
+		view: ViewAuditEntry,
 	})
-	if err != nil {
-		return reply{}, err
-	}
-
-	key := func(e storage.AuditEntry) storage.After { return storage.After{Key: e.CreatedAt, ID: e.ID} }
-	return page(s, q, rows, key, ViewAuditEntry)
 }
 
 // routeName names a route of either table.

@@ -31,48 +31,37 @@ func viewRecipient(r storage.BroadcastRecipient) recipientView {
 	return v
 }
 
-// listBroadcastRecipients handles GET /v1/:phone_number_id/broadcasts/:id/recipients.
-func (s *Server) listBroadcastRecipients(r *request) (reply, error) {
-	if err := s.findBroadcast(r); err != nil {
-		return reply{}, err
+// recipientStatus reads the filter of a list of recipients, if the broadcast in the path
+// exists.
+func (s *Server) recipientStatus(r *request) (string, error) {
+	if _, err := find(s, r, broadcastIn); err != nil {
+		return "", err
 	}
 	f := filters{values: r.query()}
 	status := f.oneOf("status", storage.RecipientStates()...)
-	if f.err != nil {
-		return reply{}, f.err
-	}
-
-	q, err := s.parseListQuery(r, fmt.Sprintf("recipients %s %q", r.param("id"), status))
-	if err != nil {
-		return reply{}, err
-	}
-
-	var rows []storage.BroadcastRecipient
-	err = s.readPage(r, &q, func(rx *storage.Rx) error {
-		b, err := broadcastIn(rx, r)
-		if err != nil {
-			return err
-		}
-		var reached int64
-		rows, reached, err = rx.BroadcastRecipients(b, status, numberOf(q.after), q.fetch())
-		q.reached = storage.After{Key: storage.Time(reached)}
-		return err
-	})
-	if err != nil {
-		return reply{}, err
-	}
-
-	key := func(r storage.BroadcastRecipient) storage.After { return storage.After{Key: storage.Time(r.Number)} }
-	return page(s, q, rows, key, viewRecipient)
+	return status, f.err
 }
 
-// numberOf is the recipient behind which a page begins. Recipients are listed in the order
-// of their numbers, so that the first page begins behind 0.
-func numberOf(after storage.After) int64 {
-	if after == storage.First {
-		return 0
+// listBroadcastRecipients handles GET /v1/:phone_number_id/broadcasts/:id/recipients.
+func (s *Server) listBroadcastRecipients(r *request) (reply, error) {
+	status, err := s.recipientStatus(r)
+	if err != nil {
+		return reply{}, err
 	}
-	return int64(after.Key)
+
+	return listOf(s, r, lister[storage.BroadcastRecipient, recipientView]{
+		scope: fmt.Sprintf("recipients %s %q", r.param("id"), status),
+		read: func(rx *storage.Rx, q *listQuery) (rows []storage.BroadcastRecipient, _ storage.After, err error) {
+			var reached int64
+			b, err := broadcastIn(rx, r)
+			if err == nil {
+				rows, reached, err = rx.BroadcastRecipients(b, status, numberOf(q.after), q.fetch())
+			}
+			return rows, storage.After{Key: storage.Time(reached)}, err
+		},
+		key:  func(r storage.BroadcastRecipient) storage.After { return storage.After{Key: storage.Time(r.Number)} },
+		view: viewRecipient,
+	})
 }
 
 // recipientColumns are the columns of recipients.csv.
@@ -83,15 +72,8 @@ const exportedAtOnce = 1000
 
 // exportBroadcastRecipients handles GET /v1/:phone_number_id/broadcasts/:id/recipients.csv.
 func (s *Server) exportBroadcastRecipients(r *request) (reply, error) {
-	if err := s.findBroadcast(r); err != nil {
-		return reply{}, err
-	}
-	f := filters{values: r.query()}
-	status := f.oneOf("status", storage.RecipientStates()...)
-	if f.err != nil {
-		return reply{}, f.err
-	}
-	return reply{stream: func(x *exchange) { s.sendRecipients(x, status) }}, nil
+	status, err := s.recipientStatus(r)
+	return reply{stream: func(x *exchange) { s.sendRecipients(x, status) }}, err
 }
 
 // sendRecipients writes the file in pages, each of which is read by itself: so memory stays
@@ -113,7 +95,7 @@ func (s *Server) sendRecipients(x *exchange, status string) {
 	out := csv.NewWriter(buffered)
 	_ = out.Write(recipientColumns)
 	for after := int64(0); ; {
-		rows, reached, err := s.recipientsBehind(r, status, after)
+		rows, reached, err := s.recipientsAfter(r, status, after)
 		if err != nil {
 			panic(http.ErrAbortHandler)
 		}
@@ -130,7 +112,7 @@ func (s *Server) sendRecipients(x *exchange, status string) {
 	_ = buffered.Flush()
 }
 
-func (s *Server) recipientsBehind(r *request, status string, after int64) (rows []storage.BroadcastRecipient, reached int64, err error) {
+func (s *Server) recipientsAfter(r *request, status string, after int64) (rows []storage.BroadcastRecipient, reached int64, err error) {
 	err = s.list(r, func(rx *storage.Rx) error {
 		b, err := broadcastIn(rx, r)
 		if err == nil {

@@ -17,48 +17,24 @@ func (s *Server) listBroadcasts(r *request) (reply, error) {
 		return reply{}, f.err
 	}
 
-	q, err := s.parseListQuery(r, fmt.Sprintf("broadcasts %d %q", r.account.ID, status))
-	if err != nil {
-		return reply{}, err
-	}
-
-	var rows []storage.Broadcast
-	err = s.readPage(r, &q, func(rx *storage.Rx) (err error) {
-		rows, q.reached, err = rx.Within(q.budget).Broadcasts(r.account.ID, status, q.after, q.fetch())
-		return err
+	return listOf(s, r, lister[storage.Broadcast, event.BroadcastView]{
+		scope: fmt.Sprintf("broadcasts %d %q", r.account.ID, status),
+		read: func(rx *storage.Rx, q *listQuery) ([]storage.Broadcast, storage.After, error) {
+			return rx.Within(q.budget).Broadcasts(r.account.ID, status, q.after, q.fetch())
+		},
+		key:  func(b storage.Broadcast) storage.After { return storage.After{Key: b.CreatedAt, ID: b.ID} },
+		view: event.ViewBroadcast,
 	})
-	if err != nil {
-		return reply{}, err
-	}
-
-	key := func(b storage.Broadcast) storage.After { return storage.After{Key: b.CreatedAt, ID: b.ID} }
-	return page(s, q, rows, key, event.ViewBroadcast)
 }
 
 // broadcastIn finds the broadcast in the path.
 func broadcastIn(rx *storage.Rx, r *request) (storage.Broadcast, error) {
-	id := r.param("id")
-	if !storage.ValidID(storage.PrefixBroadcast, id) {
-		return storage.Broadcast{}, notFound()
-	}
-	return rx.Broadcast(r.account.ID, id)
-}
-
-// findBroadcast reports a broadcast that does not exist.
-func (s *Server) findBroadcast(r *request) error {
-	return s.view(r, func(rx *storage.Rx) error {
-		_, err := broadcastIn(rx, r)
-		return err
-	})
+	return inPath(r, "id", storage.PrefixBroadcast, r.account.ID, rx.Broadcast)
 }
 
 // getBroadcast handles GET /v1/:phone_number_id/broadcasts/:id.
 func (s *Server) getBroadcast(r *request) (reply, error) {
-	var b storage.Broadcast
-	err := s.view(r, func(rx *storage.Rx) (err error) {
-		b, err = broadcastIn(rx, r)
-		return err
-	})
+	b, err := find(s, r, broadcastIn)
 	return ok(event.ViewBroadcast(b)), err
 }
 

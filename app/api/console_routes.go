@@ -4,8 +4,8 @@ package api
 func (s *Server) consoleRoutes() []route {
 	return []route{
 		{"GET", "/:phone_number_id/counts", s.getInboxCounts, agents, nil},
-		{"POST", "/:phone_number_id/conversations/:id/read", s.readConversation, agents, s.findConversation},
-		{"POST", "/:phone_number_id/conversations/:id/unread", s.unreadConversation, agents, s.findConversation},
+		{"POST", "/:phone_number_id/conversations/:id/read", s.readConversation, agents, exists(conversationIn)},
+		{"POST", "/:phone_number_id/conversations/:id/unread", s.unreadConversation, agents, exists(conversationIn)},
 
 		{"GET", "/stream", s.streamConsole, agents, nil},
 		{"POST", "/presence", s.setPresence, agents | quiet, nil},
@@ -18,13 +18,13 @@ func (s *Server) consoleRoutes() []route {
 		{"GET", "/people", s.listPeople, agents, nil},
 		{"POST", "/people", s.invitePerson, creates, nil},
 		{"GET", "/people/:id", s.getPerson, agents, nil},
-		{"PATCH", "/people/:id", s.updatePerson, 0, s.findPerson},
-		{"POST", "/people/:id/disable", s.disablePerson, 0, s.findPerson},
-		{"POST", "/people/:id/enable", s.enablePerson, 0, s.findPerson},
-		{"POST", "/people/:id/reset", s.resetPerson, 0, s.findPerson},
-		{"POST", "/people/:id/signout", s.signOutPerson, 0, s.findPerson},
-		{"GET", "/people/:id/sessions", s.listPersonSessions, 0, s.findPerson},
-		{"DELETE", "/people/:id/sessions/:session_id", s.endPersonSession, 0, s.findPerson},
+		{"PATCH", "/people/:id", s.updatePerson, 0, exists(personIn)},
+		{"POST", "/people/:id/disable", s.disablePerson, 0, exists(personIn)},
+		{"POST", "/people/:id/enable", s.enablePerson, 0, exists(personIn)},
+		{"POST", "/people/:id/reset", s.resetPerson, 0, exists(personIn)},
+		{"POST", "/people/:id/signout", s.signOutPerson, 0, exists(personIn)},
+		{"GET", "/people/:id/sessions", s.listPersonSessions, 0, exists(personIn)},
+		{"DELETE", "/people/:id/sessions/:session_id", s.endPersonSession, 0, exists(personIn)},
 
 		{"POST", "/teams", s.createTeam, creates, nil},
 
@@ -36,8 +36,8 @@ func (s *Server) consoleRoutes() []route {
 
 		{"GET", "/event_types", s.listEventTypes, 0, nil},
 		{"GET", "/event_sample", s.getEventSample, 0, nil},
-		{"GET", "/webhook_subscriptions/:id/day", s.getSubscriptionDay, 0, s.findSubscription},
-		{"POST", "/webhook_subscriptions/:id/test", s.testWithSample, 0, s.findSubscription},
+		{"GET", "/webhook_subscriptions/:id/day", s.getSubscriptionDay, 0, exists(subscriptionIn)},
+		{"POST", "/webhook_subscriptions/:id/test", s.testWithSample, 0, exists(subscriptionIn)},
 		{"GET", "/webhook_deliveries/:id/request", s.getDeliveryRequest, 0, nil},
 		{"GET", "/health", s.getOrganizationHealth, 0, nil},
 
@@ -49,7 +49,7 @@ func (s *Server) consoleRoutes() []route {
 		{"GET", "/templates/:id", s.getTemplateByID, agents, nil},
 		{"DELETE", "/templates/:id", s.deleteTemplate, 0, nil},
 		{"GET", "/contacts/:id", s.getContactByID, agents, nil},
-		{"POST", "/customers/:id/restore", s.restoreCustomer, customers, s.findCustomer},
+		{"POST", "/customers/:id/restore", s.restoreCustomer, customers, exists(customerIn)},
 
 		{"GET", "/log", s.listCalls, 0, nil},
 		{"GET", "/log/:id", s.getCall, 0, nil},
@@ -57,7 +57,7 @@ func (s *Server) consoleRoutes() []route {
 		{"GET", "/audit", s.listAudit, 0, nil},
 		{"GET", "/jobs", s.listJobs, 0, nil},
 		{"GET", "/jobs/:id", s.getJob, 0, nil},
-		{"POST", "/jobs/:id/retry", s.retryJob, 0, s.findJob},
-		{"POST", "/jobs/:id/cancel", s.cancelJob, 0, s.findJob},
+		{"POST", "/jobs/:id/retry", s.retryJob, 0, exists(jobIn)},
+		{"POST", "/jobs/:id/cancel", s.cancelJob, 0, exists(jobIn)},
 	}
 }

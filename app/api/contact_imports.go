@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -132,7 +131,9 @@ func (f *form) reader() io.Reader { return io.NewSectionReader(f.file, 0, f.file
 func (s *Server) awaitImport(r *request, id string, rep reply) (reply, error) {
 	until := time.Now().Add(importWait)
 	for {
-		i, err := s.contactImport(r.http.Context(), r.account.ID, id)
+		i, err := find(s, r, func(rx *storage.Rx, r *request) (storage.ContactImport, error) {
+			return rx.ContactImport(r.account.ID, id)
+		})
 		if err != nil {
 			return rep, nil // it is accepted, whatever becomes of it
 		}
@@ -156,20 +157,10 @@ func (s *Server) awaitImport(r *request, id string, rep reply) (reply, error) {
 	}
 }
 
-func (s *Server) contactImport(ctx context.Context, account int64, id string) (i storage.ContactImport, err error) {
-	err = s.DB.View(ctx, func(rx *storage.Rx) (err error) {
-		i, err = rx.ContactImport(account, id)
-		return err
-	})
-	return i, err
-}
-
 // getContactImport handles GET /v1/:phone_number_id/contact_imports/:id.
 func (s *Server) getContactImport(r *request) (reply, error) {
-	id := r.param("id")
-	if !storage.ValidID(storage.PrefixImport, id) {
-		return reply{}, notFound()
-	}
-	i, err := s.contactImport(r.http.Context(), r.account.ID, id)
+	i, err := find(s, r, func(rx *storage.Rx, r *request) (storage.ContactImport, error) {
+		return inPath(r, "id", storage.PrefixImport, r.account.ID, rx.ContactImport)
+	})
 	return ok(ViewContactImport(i)), err
 }

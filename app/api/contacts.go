@@ -96,12 +96,12 @@ func contactViews(rx *storage.Rx, account int64, contacts ...storage.Contact) (f
 }
 
 // showContact replies with one contact.
-func showContact(rx *storage.Rx, c storage.Contact, answer func(any) reply) (reply, error) {
+func showContact(rx *storage.Rx, c storage.Contact) (reply, error) {
 	view, err := contactViews(rx, c.AccountID, c)
 	if err != nil {
 		return reply{}, err
 	}
-	return answer(view(c)), nil
+	return ok(view(c)), nil
 }
 
 // contactFilters reads the filters of a list of contacts.
@@ -126,26 +126,18 @@ func (s *Server) listContacts(r *request) (reply, error) {
 		return reply{}, err
 	}
 
-	q, err := s.parseListQuery(r, fmt.Sprintf("contacts %d %#v", r.account.ID, f))
-	if err != nil {
-		return reply{}, err
-	}
-
-	var rows []storage.Contact
 	var view func(storage.Contact) contactView
-	err = s.readPage(r, &q, func(rx *storage.Rx) (err error) {
-		if rows, q.reached, err = rx.Within(q.budget).Contacts(r.account.ID, f, q.after, q.fetch()); err != nil {
-			return err
-		}
-		view, err = contactViews(rx, r.account.ID, rows...)
-		return err
+	return listOf(s, r, lister[storage.Contact, contactView]{
+		scope: fmt.Sprintf("contacts %d %#v", r.account.ID, f),
+		read: func(rx *storage.Rx, q *listQuery) (rows []storage.Contact, reached storage.After, err error) {
+			if rows, reached, err = rx.Within(q.budget).Contacts(r.account.ID, f, q.after, q.fetch()); err == nil {
+				view, err = contactViews(rx, r.account.ID, rows...)
+			}
+			return rows, reached, err
+		},
+		key:  func(c storage.Contact) storage.After { return storage.After{Key: c.CreatedAt, ID: c.ID} },
+		view: func(c storage.Contact) contactView { return view(c) },
 	})
-	if err != nil {
-		return reply{}, err
-	}
-
-	key := func(c storage.Contact) storage.After { return storage.After{Key: c.CreatedAt, ID: c.ID} }
-	return page(s, q, rows, key, view)
 }
 
 // newContact is the body of POST /v1/:phone_number_id/contacts.
@@ -222,7 +214,8 @@ func (s *Server) createContact(r *request) (reply, error) {
 			return reply{}, err
 		}
 
-		return showContact(&tx.Rx, c, created)
+		rep, err := showContact(&tx.Rx, c)
+		return created(rep.data), err
 	})
 }
 
@@ -247,51 +240,23 @@ func checkNewContact(rx *storage.Rx, c storage.Contact) error {
 	return refuseKnown("bsuid", c.BSUID, rx.ContactByBSUID)
 }
 
-// findContact returns an error if the contact in the path does not exist.
-func (s *Server) findContact(r *request) error {
-	return s.view(r, func(rx *storage.Rx) error {
-		_, err := contactIn(rx, r)
-		return err
-	})
-}
-
 // contactIn finds the contact in the path.
 func contactIn(rx *storage.Rx, r *request) (storage.Contact, error) {
-	id := r.param("id")
-	if !storage.ValidID(storage.PrefixContact, id) {
-		return storage.Contact{}, notFound()
-	}
-	return rx.Contact(r.account.ID, id)
+	return inPath(r, "id", storage.PrefixContact, r.account.ID, rx.Contact)
 }
 
 // getContact handles GET /v1/:phone_number_id/contacts/:id.
-func (s *Server) getContact(r *request) (rep reply, err error) {
-	err = s.view(r, func(rx *storage.Rx) error {
-		c, err := contactIn(rx, r)
-		if err != nil {
-			return err
-		}
-		rep, err = showContact(rx, c, ok)
-		return err
-	})
-	return rep, err
+func (s *Server) getContact(r *request) (reply, error) {
+	return showFound(s, r, contactIn, showContact)
 }
 
 // getContactByID handles GET /console/api/contacts/:id: one of whichever number of the
 // organization.
-func (s *Server) getContactByID(r *request) (rep reply, err error) {
-	if !storage.ValidID(storage.PrefixContact, r.param("id")) {
-		return reply{}, notFound()
+func (s *Server) getContactByID(r *request) (reply, error) {
+	in := func(rx *storage.Rx, r *request) (storage.Contact, error) {
+		return inPath(r, "id", storage.PrefixContact, r.org.ID, rx.ContactOfOrganization)
 	}
-	err = s.view(r, func(rx *storage.Rx) error {
-		c, err := rx.ContactOfOrganization(r.org.ID, r.param("id"))
-		if err != nil {
-			return err
-		}
-		rep, err = showContact(rx, c, ok)
-		return err
-	})
-	return rep, err
+	return showFound(s, r, in, showContact)
 }
 
 // updateContact handles PATCH /v1/:phone_number_id/contacts/:id.
@@ -301,17 +266,12 @@ func (s *Server) updateContact(r *request) (reply, error) {
 		return reply{}, err
 	}
 
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		c, err := contactIn(&tx.Rx, r)
-		if err != nil {
-			return reply{}, err
-		}
-
+	return updateFound(s, r, contactIn, func(tx *storage.Tx, c storage.Contact) (reply, error) {
 		if err := changeContact(tx, r.subject(), &c, in); err != nil {
 			return reply{}, err
 		}
 
-		return showContact(&tx.Rx, c, ok)
+		return showContact(&tx.Rx, c)
 	})
 }
 
@@ -319,7 +279,7 @@ func (s *Server) updateContact(r *request) (reply, error) {
 // contact are deleted first, in many small transactions, because there may be very
 // many. A client that disconnects does not stop that half-way.
 func (s *Server) deleteContact(r *request) (reply, error) {
-	if err := s.findContact(r); err != nil {
+	if _, err := find(s, r, contactIn); err != nil {
 		return reply{}, err
 	}
 

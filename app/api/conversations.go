@@ -202,25 +202,18 @@ func (s *Server) listConversations(r *request) (reply, error) {
 		return reply{}, err
 	}
 
-	q, err := s.parseListQuery(r, fmt.Sprintf("conversations %d %#v", r.account.ID, f))
-	if err != nil {
-		return reply{}, err
-	}
-
-	var rows []storage.FullConversation
 	var view func(storage.FullConversation) conversationView
-	err = s.readPage(r, &q, func(rx *storage.Rx) (err error) {
-		if rows, q.reached, err = rx.Within(q.budget).Conversations(r.account.ID, f, q.after, q.fetch()); err != nil {
-			return err
-		}
-		view, err = conversationViews(rx, r.account.ID, rows...)
-		return err
+	rep, err := listOf(s, r, lister[storage.FullConversation, conversationView]{
+		scope: fmt.Sprintf("conversations %d %#v", r.account.ID, f),
+		read: func(rx *storage.Rx, q *listQuery) (rows []storage.FullConversation, reached storage.After, err error) {
+			if rows, reached, err = rx.Within(q.budget).Conversations(r.account.ID, f, q.after, q.fetch()); err == nil {
+				view, err = conversationViews(rx, r.account.ID, rows...)
+			}
+			return rows, reached, err
+		},
+		key:  f.Key,
+		view: func(c storage.FullConversation) conversationView { return view(c) },
 	})
-	if err != nil {
-		return reply{}, err
-	}
-
-	rep, err := page(s, q, rows, f.Key, view)
 	if err != nil {
 		return reply{}, err
 	}
@@ -236,21 +229,9 @@ func withETag(rep reply) reply {
 	return rep
 }
 
-// findConversation returns an error if the conversation in the path does not exist.
-func (s *Server) findConversation(r *request) error {
-	return s.view(r, func(rx *storage.Rx) error {
-		_, err := conversationIn(rx, r)
-		return err
-	})
-}
-
 // conversationIn finds the conversation in the path.
 func conversationIn(rx *storage.Rx, r *request) (storage.FullConversation, error) {
-	id := r.param("id")
-	if !storage.ValidID(storage.PrefixConversation, id) {
-		return storage.FullConversation{}, notFound()
-	}
-	return rx.Conversation(r.account.ID, id)
+	return inPath(r, "id", storage.PrefixConversation, r.account.ID, rx.Conversation)
 }
 
 // showConversation replies with the conversation in the path.
@@ -305,12 +286,7 @@ func (s *Server) updateConversation(r *request) (reply, error) {
 		return reply{}, err
 	}
 
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		c, err := conversationIn(&tx.Rx, r)
-		if err != nil {
-			return reply{}, err
-		}
-
+	return updateFound(s, r, conversationIn, func(tx *storage.Tx, c storage.FullConversation) (reply, error) {
 		if err := changeConversation(tx, r, c.Conversation, in); err != nil {
 			return reply{}, err
 		}

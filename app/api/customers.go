@@ -58,22 +58,14 @@ func (s *Server) listCustomers(r *request) (reply, error) {
 		return reply{}, err
 	}
 
-	q, err := s.parseListQuery(r, fmt.Sprintf("customers %#v", f))
-	if err != nil {
-		return reply{}, err
-	}
-
-	var rows []storage.Customer
-	err = s.readPage(r, &q, func(rx *storage.Rx) (err error) {
-		rows, q.reached, err = rx.Within(q.budget).Customers(r.org.ID, f, q.after, q.fetch())
-		return err
+	return listOf(s, r, lister[storage.Customer, event.CustomerData]{
+		scope: fmt.Sprintf("customers %#v", f),
+		read: func(rx *storage.Rx, q *listQuery) ([]storage.Customer, storage.After, error) {
+			return rx.Within(q.budget).Customers(r.org.ID, f, q.after, q.fetch())
+		},
+		key:  func(c storage.Customer) storage.After { return storage.After{Key: c.CreatedAt, ID: c.ID} },
+		view: event.ViewCustomer,
 	})
-	if err != nil {
-		return reply{}, err
-	}
-
-	key := func(c storage.Customer) storage.After { return storage.After{Key: c.CreatedAt, ID: c.ID} }
-	return page(s, q, rows, key, event.ViewCustomer)
 }
 
 // newCustomer is the body of POST /v1/customers.
@@ -132,37 +124,17 @@ func (s *Server) createCustomer(r *request) (reply, error) {
 	})
 }
 
-// findCustomer returns an error if the customer in the path does not exist.
-func (s *Server) findCustomer(r *request) error {
-	return s.view(r, func(rx *storage.Rx) error {
-		_, err := customerIn(rx, r)
-		return err
-	})
-}
-
 // customerIn finds the customer in the path.
 func customerIn(rx *storage.Rx, r *request) (storage.Customer, error) {
-	id := r.param("id")
-	if !storage.ValidID(storage.PrefixCustomer, id) {
-		return storage.Customer{}, notFound()
-	}
-	return rx.Customer(r.org.ID, id)
+	return inPath(r, "id", storage.PrefixCustomer, r.org.ID, rx.Customer)
 }
 
 // getCustomer handles GET /v1/customers/:id.
 func (s *Server) getCustomer(r *request) (reply, error) {
-	var view customerDetail
-	err := s.view(r, func(rx *storage.Rx) error {
-		c, err := customerIn(rx, r)
-		if err != nil {
-			return err
-		}
-
+	return showFound(s, r, customerIn, func(rx *storage.Rx, c storage.Customer) (reply, error) {
 		accounts, err := rx.CustomerAccounts(c.ID)
-		view = viewCustomerDetail(c, accounts)
-		return err
+		return ok(viewCustomerDetail(c, accounts)), err
 	})
-	return ok(view), err
 }
 
 // customerChanges is the body of PATCH /v1/customers/:id.
@@ -228,11 +200,7 @@ func (s *Server) updateCustomer(r *request) (reply, error) {
 		return reply{}, err
 	}
 
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		c, err := customerIn(&tx.Rx, r)
-		if err != nil {
-			return reply{}, err
-		}
+	return updateFound(s, r, customerIn, func(tx *storage.Tx, c storage.Customer) (reply, error) {
 		if in.Status.Set && c.Status == storage.CustomerArchived {
 			return reply{}, invalid("status", "cannot be changed while the customer is archived")
 		}
@@ -293,12 +261,7 @@ type disconnectedView struct {
 
 // disconnectAccount handles DELETE /v1/customers/:id/whatsapp_accounts/:phone_number_id.
 func (s *Server) disconnectAccount(r *request) (reply, error) {
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		c, err := customerIn(&tx.Rx, r)
-		if err != nil {
-			return reply{}, err
-		}
-
+	return updateFound(s, r, customerIn, func(tx *storage.Tx, c storage.Customer) (reply, error) {
 		a, err := tx.AccountByNumber(r.param("phone_number_id"))
 		if err != nil {
 			return reply{}, err

@@ -85,55 +85,28 @@ func (s *Server) listDeliveries(r *request) (reply, error) {
 		return reply{}, err
 	}
 
-	q, err := s.parseListQuery(r, fmt.Sprintf("webhook_deliveries %#v", f))
-	if err != nil {
-		return reply{}, err
-	}
-
-	var rows []storage.Delivery
-	err = s.readPage(r, &q, func(rx *storage.Rx) (err error) {
-		rows, q.reached, err = rx.Within(q.budget).Deliveries(r.org.ID, f, q.after, q.fetch())
-		return err
+	return listOf(s, r, lister[storage.Delivery, deliveryView]{
+		scope: fmt.Sprintf("webhook_deliveries %#v", f),
+		read: func(rx *storage.Rx, q *listQuery) ([]storage.Delivery, storage.After, error) {
+			return rx.Within(q.budget).Deliveries(r.org.ID, f, q.after, q.fetch())
+		},
+		key:  func(d storage.Delivery) storage.After { return storage.After{Key: d.CreatedAt, ID: d.ID} },
+		view: viewDelivery,
 	})
-	if err != nil {
-		return reply{}, err
-	}
-
-	key := func(d storage.Delivery) storage.After { return storage.After{Key: d.CreatedAt, ID: d.ID} }
-	return page(s, q, rows, key, viewDelivery)
 }
 
 // deliveryIn finds the delivery in the path.
 func deliveryIn(rx *storage.Rx, r *request) (storage.Delivery, error) {
-	id := r.param("id")
-	if !storage.ValidID(storage.PrefixDelivery, id) {
-		return storage.Delivery{}, notFound()
-	}
-	return rx.Delivery(r.org.ID, id)
-}
-
-// findDelivery returns an error if the delivery in the path does not exist.
-func (s *Server) findDelivery(r *request) error {
-	return s.view(r, func(rx *storage.Rx) error {
-		_, err := deliveryIn(rx, r)
-		return err
-	})
+	return inPath(r, "id", storage.PrefixDelivery, r.org.ID, rx.Delivery)
 }
 
 // getDelivery handles GET /v1/webhook_deliveries/:id.
 func (s *Server) getDelivery(r *request) (reply, error) {
-	var view deliveryView
-	err := s.view(r, func(rx *storage.Rx) error {
-		d, err := deliveryIn(rx, r)
-		if err != nil {
-			return err
-		}
-
-		view = viewDelivery(d)
+	return showFound(s, r, deliveryIn, func(rx *storage.Rx, d storage.Delivery) (_ reply, err error) {
+		view := viewDelivery(d)
 		view.Payload, err = rx.Payload(d)
-		return err
+		return ok(view), err
 	})
-	return ok(view), err
 }
 
 // attemptView is one attempt of a delivery.
@@ -149,35 +122,23 @@ type attemptView struct {
 
 // listAttempts handles GET /v1/webhook_deliveries/:id/attempts.
 func (s *Server) listAttempts(r *request) (reply, error) {
-	var rows []storage.Attempt
-	err := s.view(r, func(rx *storage.Rx) error {
-		d, err := deliveryIn(rx, r)
-		if err != nil {
-			return err
-		}
-		rows, err = rx.Attempts(d)
-		return err
-	})
-
-	if err != nil {
-		return reply{}, err
-	}
-
-	views := make([]attemptView, len(rows))
-	for i, row := range rows {
-		views[i] = attemptView(row)
-	}
-	return wholeList(views)
-}
-
-// replayDelivery handles POST /v1/webhook_deliveries/:id/replay.
-func (s *Server) replayDelivery(r *request) (reply, error) {
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		d, err := deliveryIn(&tx.Rx, r)
+	return showFound(s, r, deliveryIn, func(rx *storage.Rx, d storage.Delivery) (reply, error) {
+		rows, err := rx.Attempts(d)
 		if err != nil {
 			return reply{}, err
 		}
 
+		views := make([]attemptView, len(rows))
+		for i, row := range rows {
+			views[i] = attemptView(row)
+		}
+		return wholeList(views)
+	})
+}
+
+// replayDelivery handles POST /v1/webhook_deliveries/:id/replay.
+func (s *Server) replayDelivery(r *request) (reply, error) {
+	return updateFound(s, r, deliveryIn, func(tx *storage.Tx, d storage.Delivery) (reply, error) {
 		if _, err := enabledSubscription(&tx.Rx, r.org.ID, d.SubscriptionID); err != nil {
 			return reply{}, err
 		}

@@ -37,35 +37,20 @@ func (s *Server) listEvents(r *request) (reply, error) {
 		return reply{}, values.err
 	}
 
-	q, err := s.parseListQuery(r, fmt.Sprintf("events %#v", f))
-	if err != nil {
-		return reply{}, err
-	}
-
-	var rows []storage.EventItem
-	err = s.readPage(r, &q, func(rx *storage.Rx) (err error) {
-		rows, q.reached, err = rx.Within(q.budget).EventItems(r.org.ID, f, q.after, q.fetch())
-		return err
+	return listOf(s, r, lister[storage.EventItem, stream.Item]{
+		scope: fmt.Sprintf("events %#v", f),
+		read: func(rx *storage.Rx, q *listQuery) ([]storage.EventItem, storage.After, error) {
+			return rx.Within(q.budget).EventItems(r.org.ID, f, q.after, q.fetch())
+		},
+		key:  func(e storage.EventItem) storage.After { return storage.After{Key: storage.Time(e.Seq)} },
+		view: viewEvent,
 	})
-	if err != nil {
-		return reply{}, err
-	}
-
-	key := func(e storage.EventItem) storage.After { return storage.After{Key: storage.Time(e.Seq)} }
-	return page(s, q, rows, key, viewEvent)
 }
 
 // getEvent handles GET /v1/events/:id.
 func (s *Server) getEvent(r *request) (reply, error) {
-	id := r.param("id")
-	if !storage.ValidID(storage.PrefixEvent, id) {
-		return reply{}, notFound()
-	}
-
-	var e storage.EventItem
-	err := s.view(r, func(rx *storage.Rx) (err error) {
-		e, err = rx.EventItem(r.org.ID, id)
-		return err
+	e, err := find(s, r, func(rx *storage.Rx, r *request) (storage.EventItem, error) {
+		return inPath(r, "id", storage.PrefixEvent, r.org.ID, rx.EventItem)
 	})
 	return ok(viewEvent(e)), err
 }

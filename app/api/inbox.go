@@ -52,12 +52,7 @@ func (s *Server) readConversation(r *request) (reply, error) {
 		return reply{}, err
 	}
 
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		c, err := conversationIn(&tx.Rx, r)
-		if err != nil {
-			return reply{}, err
-		}
-
+	return updateFound(s, r, conversationIn, func(tx *storage.Tx, c storage.FullConversation) (reply, error) {
 		if c.UnreadCount > 0 && newest != nil {
 			if err := s.markNewestRead(tx, r, *newest, unread); err != nil {
 				return reply{}, err

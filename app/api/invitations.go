@@ -89,12 +89,7 @@ func (p *newPerson) invitee(rx *storage.Rx, organization int64) (storage.Invitee
 
 // resetPerson handles POST /console/api/people/:id/reset.
 func (s *Server) resetPerson(r *request) (reply, error) {
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		u, err := personIn(&tx.Rx, r)
-		if err != nil {
-			return reply{}, err
-		}
-
+	return updateFound(s, r, personIn, func(tx *storage.Tx, u storage.User) (reply, error) {
 		token, err := tx.ResetUser(&u)
 		if err != nil {
 			return reply{}, invitationError(err)

@@ -2,7 +2,6 @@ package api
 
 import (
 	"cmp"
-	"math"
 	"strconv"
 
 	"confab/storage"
@@ -62,27 +61,16 @@ func (s *Server) listJobs(r *request) (reply, error) {
 		return reply{}, err
 	}
 
-	q, err := s.parseListQuery(r, "jobs "+f.State+" "+f.Kind)
-	if err != nil {
-		return reply{}, err
-	}
-	after := int64(q.after.Key)
-	if after == math.MaxInt64 {
-		after = 0 // the first page
-	}
-
-	var rows []storage.Job
-	f.Limit = q.fetch()
-	err = s.readPage(r, &q, func(rx *storage.Rx) error {
-		var reached int64
-		rows, reached, err = rx.JobsOfOrganization(r.org.ID, f, after)
-		q.reached = storage.After{Key: storage.Time(reached)}
-		return err
+	return listOf(s, r, lister[storage.Job, jobView]{
+		scope: "jobs " + f.State + " " + f.Kind,
+		read: func(rx *storage.Rx, q *listQuery) ([]storage.Job, storage.After, error) {
+			f.Limit = q.fetch()
+			rows, reached, err := rx.JobsOfOrganization(r.org.ID, f, numberOf(q.after))
+			return rows, storage.After{Key: storage.Time(reached)}, err
+		},
+		key:  jobKey,
+		view: viewJob,
 	})
-	if err != nil {
-		return reply{}, err
-	}
-	return page(s, q, rows, jobKey, viewJob)
 }
 
 // jobIn finds the job in the path.
@@ -94,21 +82,9 @@ func jobIn(rx *storage.Rx, r *request) (storage.Job, error) {
 	return rx.JobOfOrganization(r.org.ID, id)
 }
 
-// findJob returns an error if the job in the path does not exist.
-func (s *Server) findJob(r *request) error {
-	return s.view(r, func(rx *storage.Rx) error {
-		_, err := jobIn(rx, r)
-		return err
-	})
-}
-
 // getJob handles GET /console/api/jobs/:id.
 func (s *Server) getJob(r *request) (reply, error) {
-	var j storage.Job
-	err := s.view(r, func(rx *storage.Rx) (err error) {
-		j, err = jobIn(rx, r)
-		return err
-	})
+	j, err := find(s, r, jobIn)
 	return ok(viewJob(j)), err
 }
 

@@ -47,25 +47,19 @@ type newKeyView struct {
 
 // listKeys handles GET /console/api/keys.
 func (s *Server) listKeys(r *request) (reply, error) {
-	q, err := s.parseListQuery(r, "keys")
-	if err != nil {
-		return reply{}, err
-	}
 	if err := s.calls.flushLastUsed(r.http.Context()); err != nil {
 		return reply{}, err
 	}
 
-	var rows []storage.Key
-	err = s.readPage(r, &q, func(rx *storage.Rx) (err error) {
-		rows, err = rx.Within(q.budget).KeysPage(r.org.ID, q.after, q.fetch())
-		return err
+	return listOf(s, r, lister[storage.Key, fullKeyView]{
+		scope: "keys",
+		read: func(rx *storage.Rx, q *listQuery) ([]storage.Key, storage.After, error) {
+			rows, err := rx.Within(q.budget).KeysPage(r.org.ID, q.after, q.fetch())
+			return rows, storage.Last, err
+		},
+		key:  func(k storage.Key) storage.After { return storage.After{Key: k.CreatedAt, ID: k.ID} },
+		view: viewKey,
 	})
-	if err != nil {
-		return reply{}, err
-	}
-
-	key := func(k storage.Key) storage.After { return storage.After{Key: k.CreatedAt, ID: k.ID} }
-	return page(s, q, rows, key, viewKey)
 }
 
 // newKey is the body of POST /console/api/keys.

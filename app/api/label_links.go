@@ -53,11 +53,7 @@ func labelToAttach(rx *storage.Rx, r *request, id string) (storage.Label, error)
 
 // labelToDetach finds the label in the path, whether it is attached or not.
 func labelToDetach(rx *storage.Rx, r *request) (storage.Label, error) {
-	id := r.param("label_id")
-	if !storage.ValidID(storage.PrefixLabel, id) {
-		return storage.Label{}, notFound()
-	}
-	return rx.Label(r.org.ID, id)
+	return inPath(r, "label_id", storage.PrefixLabel, r.org.ID, rx.Label)
 }
 
 // emitLabelsChanged emits contact.updated, if the contact's labels changed.
@@ -76,12 +72,7 @@ func (s *Server) attachToContact(r *request) (reply, error) {
 		return reply{}, err
 	}
 
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		c, err := contactIn(&tx.Rx, r)
-		if err != nil {
-			return reply{}, err
-		}
-
+	return updateFound(s, r, contactIn, func(tx *storage.Tx, c storage.Contact) (reply, error) {
 		l, err := labelToAttach(&tx.Rx, r, *in.LabelID)
 		if err != nil {
 			return reply{}, err
@@ -98,12 +89,7 @@ func (s *Server) attachToContact(r *request) (reply, error) {
 
 // detachFromContact handles DELETE /v1/:phone_number_id/contacts/:id/labels/:label_id.
 func (s *Server) detachFromContact(r *request) (reply, error) {
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		c, err := contactIn(&tx.Rx, r)
-		if err != nil {
-			return reply{}, err
-		}
-
+	return updateFound(s, r, contactIn, func(tx *storage.Tx, c storage.Contact) (reply, error) {
 		l, err := labelToDetach(&tx.Rx, r)
 		if err != nil {
 			return reply{}, err
@@ -125,12 +111,7 @@ func (s *Server) attachToConversation(r *request) (reply, error) {
 		return reply{}, err
 	}
 
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		c, err := conversationIn(&tx.Rx, r)
-		if err != nil {
-			return reply{}, err
-		}
-
+	return updateFound(s, r, conversationIn, func(tx *storage.Tx, c storage.FullConversation) (reply, error) {
 		l, err := labelToAttach(&tx.Rx, r, *in.LabelID)
 		if err != nil {
 			return reply{}, err
@@ -143,12 +124,7 @@ func (s *Server) attachToConversation(r *request) (reply, error) {
 
 // detachFromConversation handles DELETE /v1/:phone_number_id/conversations/:id/labels/:label_id.
 func (s *Server) detachFromConversation(r *request) (reply, error) {
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		c, err := conversationIn(&tx.Rx, r)
-		if err != nil {
-			return reply{}, err
-		}
-
+	return updateFound(s, r, conversationIn, func(tx *storage.Tx, c storage.FullConversation) (reply, error) {
 		l, err := labelToDetach(&tx.Rx, r)
 		if err != nil {
 			return reply{}, err

@@ -44,22 +44,15 @@ func viewLabel(l storage.Label) labelView {
 
 // listLabels handles GET /v1/labels.
 func (s *Server) listLabels(r *request) (reply, error) {
-	q, err := s.parseListQuery(r, "labels")
-	if err != nil {
-		return reply{}, err
-	}
-
-	var rows []storage.Label
-	err = s.readPage(r, &q, func(rx *storage.Rx) (err error) {
-		rows, err = rx.Within(q.budget).Labels(r.org.ID, q.after, q.fetch())
-		return err
+	return listOf(s, r, lister[storage.Label, labelView]{
+		scope: "labels",
+		read: func(rx *storage.Rx, q *listQuery) ([]storage.Label, storage.After, error) {
+			rows, err := rx.Within(q.budget).Labels(r.org.ID, q.after, q.fetch())
+			return rows, storage.Last, err
+		},
+		key:  func(l storage.Label) storage.After { return storage.After{Key: l.CreatedAt, ID: l.ID} },
+		view: viewLabel,
 	})
-	if err != nil {
-		return reply{}, err
-	}
-
-	key := func(l storage.Label) storage.After { return storage.After{Key: l.CreatedAt, ID: l.ID} }
-	return page(s, q, rows, key, viewLabel)
 }
 
 // newLabel is the body of POST /v1/labels.
@@ -127,30 +120,14 @@ func checkLabelCount(rx *storage.Rx, team storage.Team) error {
 	return err
 }
 
-// findLabel returns an error if the label in the path does not exist.
-func (s *Server) findLabel(r *request) error {
-	return s.view(r, func(rx *storage.Rx) error {
-		_, err := s.labelIn(rx, r)
-		return err
-	})
-}
-
 // labelIn finds the label in the path.
-func (s *Server) labelIn(rx *storage.Rx, r *request) (storage.Label, error) {
-	id := r.param("id")
-	if !storage.ValidID(storage.PrefixLabel, id) {
-		return storage.Label{}, notFound()
-	}
-	return rx.Label(r.org.ID, id)
+func labelIn(rx *storage.Rx, r *request) (storage.Label, error) {
+	return inPath(r, "id", storage.PrefixLabel, r.org.ID, rx.Label)
 }
 
 // getLabel handles GET /v1/labels/:id.
 func (s *Server) getLabel(r *request) (reply, error) {
-	var l storage.Label
-	err := s.view(r, func(rx *storage.Rx) (err error) {
-		l, err = s.labelIn(rx, r)
-		return err
-	})
+	l, err := find(s, r, labelIn)
 	return ok(viewLabel(l)), err
 }
 
@@ -194,30 +171,21 @@ func (s *Server) updateLabel(r *request) (reply, error) {
 		return reply{}, err
 	}
 
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		l, err := s.labelIn(&tx.Rx, r)
-		if err != nil {
-			return reply{}, err
-		}
-
+	return updateFound(s, r, labelIn, func(tx *storage.Tx, l storage.Label) (reply, error) {
 		changed := in.apply(&l)
 		if err := tx.UpdateLabel(&l); err != nil {
 			return reply{}, labelError(err)
 		}
 		if changed {
-			err = tx.TouchLabeled(l.ID)
+			return ok(viewLabel(l)), tx.TouchLabeled(l.ID)
 		}
-		return ok(viewLabel(l)), err
+		return ok(viewLabel(l)), nil
 	})
 }
 
 // deleteLabel handles DELETE /v1/labels/:id.
 func (s *Server) deleteLabel(r *request) (reply, error) {
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		l, err := s.labelIn(&tx.Rx, r)
-		if err != nil {
-			return reply{}, err
-		}
+	return updateFound(s, r, labelIn, func(tx *storage.Tx, l storage.Label) (reply, error) {
 		return deleted("label", l.ID), tx.DeleteLabel(r.org.ID, l.ID)
 	})
 }

@@ -94,30 +94,24 @@ func (s *Server) receivedFile(r *request) (*incomingFile, error) {
 	return s.fetch(r.http.Context(), "link", *in.Link)
 }
 
+// mediaIn finds the media in the path.
+func mediaIn(rx *storage.Rx, r *request) (storage.Media, error) {
+	return rx.Media(r.account.ID, r.param("id"))
+}
+
 // getMedia handles GET /v1/:phone_number_id/media/:id.
 func (s *Server) getMedia(r *request) (reply, error) {
-	var m storage.Media
-	err := s.view(r, func(rx *storage.Rx) (err error) {
-		m, err = rx.Media(r.account.ID, r.param("id"))
-		return err
-	})
+	m, err := find(s, r, mediaIn)
 	return ok(s.viewMedia(m)), err
 }
 
 // deleteMedia handles DELETE /v1/:phone_number_id/media/:id.
 func (s *Server) deleteMedia(r *request) (reply, error) {
-	id := r.param("id")
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		m, err := tx.Media(r.account.ID, id)
-		if err != nil {
+	return updateFound(s, r, mediaIn, func(tx *storage.Tx, m storage.Media) (reply, error) {
+		if err := tx.MarkMediaDeleted(r.account.ID, m.ID); err != nil {
 			return reply{}, err
 		}
-
-		if err := tx.MarkMediaDeleted(r.account.ID, id); err != nil {
-			return reply{}, err
-		}
-
-		return deleted("media", id), jobs.EnqueueMediaRemoval(tx, m)
+		return deleted("media", m.ID), jobs.EnqueueMediaRemoval(tx, m)
 	})
 }
 

@@ -40,21 +40,14 @@ func (s *Server) listMessages(r *request) (reply, error) {
 		return reply{}, err
 	}
 
-	q, err := s.parseListQuery(r, fmt.Sprintf("messages %d %#v", r.account.ID, f))
-	if err != nil {
-		return reply{}, err
-	}
-
-	var rows []storage.Message
-	err = s.readPage(r, &q, func(rx *storage.Rx) (err error) {
-		rows, q.reached, err = rx.Within(q.budget).Messages(r.account.ID, f, q.after, q.fetch())
-		return err
+	return listOf(s, r, lister[storage.Message, messageView]{
+		scope: fmt.Sprintf("messages %d %#v", r.account.ID, f),
+		read: func(rx *storage.Rx, q *listQuery) ([]storage.Message, storage.After, error) {
+			return rx.Within(q.budget).Messages(r.account.ID, f, q.after, q.fetch())
+		},
+		key:  f.Key,
+		view: s.viewMessage,
 	})
-	if err != nil {
-		return reply{}, err
-	}
-
-	return page(s, q, rows, f.Key, s.viewMessage)
 }
 
 // messageIn finds the message in the path.

@@ -76,47 +76,27 @@ func (s *Server) listPeople(r *request) (reply, error) {
 
 // getPerson handles GET /console/api/people/:id.
 func (s *Server) getPerson(r *request) (reply, error) {
-	var u storage.User
-	err := s.view(r, func(rx *storage.Rx) (err error) {
-		u, err = personIn(rx, r)
-		return err
-	})
+	u, err := find(s, r, personIn)
 	if err != nil {
 		return reply{}, err
 	}
 	return ok(viewPersonFor(r, u)), nil
 }
 
-// findPerson returns an error if the person in the path does not exist.
-func (s *Server) findPerson(r *request) error {
-	return s.view(r, func(rx *storage.Rx) error {
-		_, err := personIn(rx, r)
-		return err
-	})
-}
-
 // personIn finds the person in the path.
 func personIn(rx *storage.Rx, r *request) (storage.User, error) {
-	id := r.param("id")
-	if !storage.ValidID("", id) {
-		return storage.User{}, notFound()
-	}
-	return rx.User(r.org.ID, id)
+	return inPath(r, "id", "", r.org.ID, rx.User)
 }
 
 // changePerson lets change work on the person in the path, and replies with what it is
 // then.
 func (s *Server) changePerson(r *request, change func(*storage.Tx, *storage.User) error) (reply, error) {
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		u, err := personIn(&tx.Rx, r)
-		if err != nil {
-			return reply{}, err
-		}
+	return updateFound(s, r, personIn, func(tx *storage.Tx, u storage.User) (reply, error) {
 		if err := change(tx, &u); err != nil {
 			return reply{}, err
 		}
 
-		u, err = personIn(&tx.Rx, r)
+		u, err := personIn(&tx.Rx, r)
 		return ok(viewPerson(u)), err
 	})
 }

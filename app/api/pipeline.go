@@ -101,7 +101,7 @@ func (s *Server) answer(x *exchange) (rep reply, err error) {
 		return reply{}, err
 	}
 	if r.route.find != nil {
-		if err := r.route.find(r); err != nil {
+		if err := s.view(r, func(rx *storage.Rx) error { return r.route.find(rx, r) }); err != nil {
 			return reply{}, err
 		}
 	}

@@ -115,7 +115,7 @@ func serveThings(t *testing.T) *fixture {
 			o.Plans[has.plan()] = plan
 		}
 	})
-	find := func(r *request) error {
+	find := func(_ *storage.Rx, r *request) error {
 		if r.param("id") == "missing" {
 			return notFound()
 		}
@@ -157,7 +157,7 @@ func TestAPanicIsA500LoggedOnceWithoutTheKey(t *testing.T) {
 	f.mount(
 		route{"GET", "/panic", func(*request) (reply, error) { panic("boom") }, 0, nil},
 		route{"POST", "/panic", inTransaction, creates, nil},
-		route{"PATCH", "/panic", nil, 0, func(*request) error { panic("boom in find") }},
+		route{"PATCH", "/panic", nil, 0, func(*storage.Rx, *request) error { panic("boom in find") }},
 		route{"DELETE", "/panic", func(*request) (reply, error) { return ok(func() {}), nil }, 0, nil}, // cannot be rendered
 	)
 	for _, method := range []string{"GET", "POST", "PATCH", "DELETE", "HEAD"} {

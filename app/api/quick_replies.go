@@ -43,22 +43,15 @@ func ViewQuickReply(q storage.QuickReply) QuickReplyView {
 
 // listQuickReplies handles GET /v1/quick_replies.
 func (s *Server) listQuickReplies(r *request) (reply, error) {
-	q, err := s.parseListQuery(r, "quick_replies")
-	if err != nil {
-		return reply{}, err
-	}
-
-	var rows []storage.QuickReply
-	err = s.readPage(r, &q, func(rx *storage.Rx) (err error) {
-		rows, err = rx.Within(q.budget).QuickReplies(r.org.ID, q.after, q.fetch())
-		return err
+	return listOf(s, r, lister[storage.QuickReply, QuickReplyView]{
+		scope: "quick_replies",
+		read: func(rx *storage.Rx, q *listQuery) ([]storage.QuickReply, storage.After, error) {
+			rows, err := rx.Within(q.budget).QuickReplies(r.org.ID, q.after, q.fetch())
+			return rows, storage.Last, err
+		},
+		key:  func(q storage.QuickReply) storage.After { return storage.After{Key: q.CreatedAt, ID: q.ID} },
+		view: ViewQuickReply,
 	})
-	if err != nil {
-		return reply{}, err
-	}
-
-	key := func(q storage.QuickReply) storage.After { return storage.After{Key: q.CreatedAt, ID: q.ID} }
-	return page(s, q, rows, key, ViewQuickReply)
 }
 
 // NewQuickReply is the body of POST /v1/quick_replies. The command line makes quick
@@ -126,30 +119,14 @@ func (q *NewQuickReply) Insert(tx *storage.Tx, organization int64) (storage.Quic
 	return made, shortcutError(tx.InsertQuickReply(&made))
 }
 
-// findQuickReply returns an error if the quick reply in the path does not exist.
-func (s *Server) findQuickReply(r *request) error {
-	return s.view(r, func(rx *storage.Rx) error {
-		_, err := s.quickReplyIn(rx, r)
-		return err
-	})
-}
-
 // quickReplyIn finds the quick reply in the path.
-func (s *Server) quickReplyIn(rx *storage.Rx, r *request) (storage.QuickReply, error) {
-	id := r.param("id")
-	if !storage.ValidID(storage.PrefixQuickReply, id) {
-		return storage.QuickReply{}, notFound()
-	}
-	return rx.QuickReply(r.org.ID, id)
+func quickReplyIn(rx *storage.Rx, r *request) (storage.QuickReply, error) {
+	return inPath(r, "id", storage.PrefixQuickReply, r.org.ID, rx.QuickReply)
 }
 
 // getQuickReply handles GET /v1/quick_replies/:id.
 func (s *Server) getQuickReply(r *request) (reply, error) {
-	var q storage.QuickReply
-	err := s.view(r, func(rx *storage.Rx) (err error) {
-		q, err = s.quickReplyIn(rx, r)
-		return err
-	})
+	q, err := find(s, r, quickReplyIn)
 	return ok(ViewQuickReply(q)), err
 }
 
@@ -182,30 +159,21 @@ func (s *Server) updateQuickReply(r *request) (reply, error) {
 		return reply{}, err
 	}
 
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		q, err := s.quickReplyIn(&tx.Rx, r)
-		if err != nil {
-			return reply{}, err
-		}
-
+	return updateFound(s, r, quickReplyIn, func(tx *storage.Tx, q storage.QuickReply) (reply, error) {
 		if in.Shortcut.Set {
 			q.Shortcut = in.Shortcut.Value
 		}
 		if in.Text.Set {
 			q.Text = in.Text.Value
 		}
-		err = shortcutError(tx.UpdateQuickReply(&q))
+		err := shortcutError(tx.UpdateQuickReply(&q))
 		return ok(ViewQuickReply(q)), err
 	})
 }
 
 // deleteQuickReply handles DELETE /v1/quick_replies/:id.
 func (s *Server) deleteQuickReply(r *request) (reply, error) {
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		q, err := s.quickReplyIn(&tx.Rx, r)
-		if err != nil {
-			return reply{}, err
-		}
+	return updateFound(s, r, quickReplyIn, func(tx *storage.Tx, q storage.QuickReply) (reply, error) {
 		return deleted("quick_reply", q.ID), tx.DeleteQuickReply(r.org.ID, q.ID)
 	})
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/julienschmidt/httprouter"
+
+	"confab/storage"
 )
 
 // handler answers one request that passed every check of its route.
@@ -19,7 +21,7 @@ type route struct {
 	needs  needs
 	// find returns an error if the resource in the path does not exist. It runs before
 	// the body is read, so a missing resource is reported before a bad body.
-	find func(*request) error
+	find func(*storage.Rx, *request) error
 }
 
 // needs are the conditions of a route.
@@ -50,13 +52,13 @@ func (s *Server) routes() []route {
 		{"GET", "/labels", s.listLabels, agents, nil},
 		{"POST", "/labels", s.createLabel, creates, nil},
 		{"GET", "/labels/:id", s.getLabel, agents, nil},
-		{"PATCH", "/labels/:id", s.updateLabel, 0, s.findLabel},
+		{"PATCH", "/labels/:id", s.updateLabel, 0, exists(labelIn)},
 		{"DELETE", "/labels/:id", s.deleteLabel, 0, nil},
 
 		{"GET", "/quick_replies", s.listQuickReplies, agents, nil},
 		{"POST", "/quick_replies", s.createQuickReply, agents | creates, nil},
 		{"GET", "/quick_replies/:id", s.getQuickReply, agents, nil},
-		{"PATCH", "/quick_replies/:id", s.updateQuickReply, agents, s.findQuickReply},
+		{"PATCH", "/quick_replies/:id", s.updateQuickReply, agents, exists(quickReplyIn)},
 		{"DELETE", "/quick_replies/:id", s.deleteQuickReply, agents, nil},
 
 		{"GET", "/accounts", s.listAccounts, agents, nil},
@@ -65,18 +67,18 @@ func (s *Server) routes() []route {
 		{"GET", "/webhook_subscriptions", s.listSubscriptions, 0, nil},
 		{"POST", "/webhook_subscriptions", s.createSubscription, creates, nil},
 		{"GET", "/webhook_subscriptions/:id", s.getSubscription, 0, nil},
-		{"PATCH", "/webhook_subscriptions/:id", s.updateSubscription, 0, s.findSubscription},
+		{"PATCH", "/webhook_subscriptions/:id", s.updateSubscription, 0, exists(subscriptionIn)},
 		{"DELETE", "/webhook_subscriptions/:id", s.deleteSubscription, 0, nil},
-		{"POST", "/webhook_subscriptions/:id/secrets", s.createSecret, creates, s.findSubscription},
+		{"POST", "/webhook_subscriptions/:id/secrets", s.createSecret, creates, exists(subscriptionIn)},
 		{"DELETE", "/webhook_subscriptions/:id/secrets/:secret_id", s.deleteSecret, 0, nil},
-		{"POST", "/webhook_subscriptions/:id/test", s.testSubscription, 0, s.findSubscription},
-		{"GET", "/webhook_subscriptions/:id/stats", s.getSubscriptionStats, 0, s.findSubscription},
+		{"POST", "/webhook_subscriptions/:id/test", s.testSubscription, 0, exists(subscriptionIn)},
+		{"GET", "/webhook_subscriptions/:id/stats", s.getSubscriptionStats, 0, exists(subscriptionIn)},
 
 		{"GET", "/webhook_deliveries", s.listDeliveries, 0, nil},
 		{"POST", "/webhook_deliveries/bulk_replay", s.bulkReplayDeliveries, namedAction, nil},
 		{"GET", "/webhook_deliveries/:id", s.getDelivery, 0, nil},
 		{"GET", "/webhook_deliveries/:id/attempts", s.listAttempts, 0, nil},
-		{"POST", "/webhook_deliveries/:id/replay", s.replayDelivery, 0, s.findDelivery},
+		{"POST", "/webhook_deliveries/:id/replay", s.replayDelivery, 0, exists(deliveryIn)},
 
 		{"GET", "/events", s.listEvents, 0, nil},
 		{"GET", "/events/stream", s.streamEvents, namedAction, nil},
@@ -85,12 +87,12 @@ func (s *Server) routes() []route {
 		{"GET", "/customers", s.listCustomers, customers, nil},
 		{"POST", "/customers", s.createCustomer, creates | customers, nil},
 		{"GET", "/customers/:id", s.getCustomer, customers, nil},
-		{"PATCH", "/customers/:id", s.updateCustomer, customers, s.findCustomer},
+		{"PATCH", "/customers/:id", s.updateCustomer, customers, exists(customerIn)},
 		{"DELETE", "/customers/:id", s.archiveCustomer, customers, nil},
-		{"GET", "/customers/:id/setup_links", s.listSetupLinks, customers, s.findCustomer},
-		{"POST", "/customers/:id/setup_links", s.createSetupLink, creates | customers, s.findCustomer},
+		{"GET", "/customers/:id/setup_links", s.listSetupLinks, customers, exists(customerIn)},
+		{"POST", "/customers/:id/setup_links", s.createSetupLink, creates | customers, exists(customerIn)},
 		{"GET", "/customers/:id/setup_links/:setup_link_id", s.getSetupLink, customers, nil},
-		{"PATCH", "/customers/:id/setup_links/:setup_link_id", s.updateSetupLink, customers, s.findSetupLink},
+		{"PATCH", "/customers/:id/setup_links/:setup_link_id", s.updateSetupLink, customers, exists(setupLinkIn)},
 		{"DELETE", "/customers/:id/setup_links/:setup_link_id", s.revokeSetupLink, customers, nil},
 		{"DELETE", "/customers/:id/whatsapp_accounts/:phone_number_id", s.disconnectAccount, customers, nil},
 
@@ -102,17 +104,17 @@ func (s *Server) routes() []route {
 
 		{"GET", "/:phone_number_id/conversations", s.listConversations, agents, nil},
 		{"GET", "/:phone_number_id/conversations/:id", s.getConversation, agents, nil},
-		{"PATCH", "/:phone_number_id/conversations/:id", s.updateConversation, agents, s.findConversation},
-		{"POST", "/:phone_number_id/conversations/:id/labels", s.attachToConversation, agents, s.findConversation},
+		{"PATCH", "/:phone_number_id/conversations/:id", s.updateConversation, agents, exists(conversationIn)},
+		{"POST", "/:phone_number_id/conversations/:id/labels", s.attachToConversation, agents, exists(conversationIn)},
 		{"DELETE", "/:phone_number_id/conversations/:id/labels/:label_id", s.detachFromConversation, agents, nil},
 
 		{"GET", "/:phone_number_id/contacts", s.listContacts, agents, nil},
 		{"POST", "/:phone_number_id/contacts", s.createContact, agents | creates, nil},
 		{"GET", "/:phone_number_id/contacts/:id", s.getContact, agents, nil},
-		{"PATCH", "/:phone_number_id/contacts/:id", s.updateContact, agents, s.findContact},
+		{"PATCH", "/:phone_number_id/contacts/:id", s.updateContact, agents, exists(contactIn)},
 		{"DELETE", "/:phone_number_id/contacts/:id", s.deleteContact, 0, nil},
 		{"POST", "/:phone_number_id/contacts/bulk_label", s.bulkLabelContacts, agents | namedAction, nil},
-		{"POST", "/:phone_number_id/contacts/:id/labels", s.attachToContact, agents, s.findContact},
+		{"POST", "/:phone_number_id/contacts/:id/labels", s.attachToContact, agents, exists(contactIn)},
 		{"DELETE", "/:phone_number_id/contacts/:id/labels/:label_id", s.detachFromContact, agents, nil},
 		{"GET", "/:phone_number_id/contacts.csv", s.exportContacts, 0, nil},
 		{"POST", "/:phone_number_id/contact_imports", s.importContacts, uploads | sheets, nil},
@@ -121,9 +123,9 @@ func (s *Server) routes() []route {
 		{"GET", "/:phone_number_id/broadcasts", s.listBroadcasts, 0, nil},
 		{"POST", "/:phone_number_id/broadcasts", s.createBroadcast, creates | tables, nil},
 		{"GET", "/:phone_number_id/broadcasts/:id", s.getBroadcast, 0, nil},
-		{"POST", "/:phone_number_id/broadcasts/:id/pause", s.pauseBroadcast, 0, s.findBroadcast},
-		{"POST", "/:phone_number_id/broadcasts/:id/resume", s.resumeBroadcast, 0, s.findBroadcast},
-		{"POST", "/:phone_number_id/broadcasts/:id/cancel", s.cancelBroadcast, 0, s.findBroadcast},
+		{"POST", "/:phone_number_id/broadcasts/:id/pause", s.pauseBroadcast, 0, exists(broadcastIn)},
+		{"POST", "/:phone_number_id/broadcasts/:id/resume", s.resumeBroadcast, 0, exists(broadcastIn)},
+		{"POST", "/:phone_number_id/broadcasts/:id/cancel", s.cancelBroadcast, 0, exists(broadcastIn)},
 		{"GET", "/:phone_number_id/broadcasts/:id/recipients", s.listBroadcastRecipients, 0, nil},
 		{"GET", "/:phone_number_id/broadcasts/:id/recipients.csv", s.exportBroadcastRecipients, 0, nil},
 
@@ -131,7 +133,7 @@ func (s *Server) routes() []route {
 		{"POST", "/:phone_number_id/templates", s.createTemplate, creates, nil},
 		{"POST", "/:phone_number_id/templates/sync", s.syncTemplates, 0, nil},
 		{"GET", "/:phone_number_id/templates/:name", s.getTemplate, agents, nil},
-		{"PATCH", "/:phone_number_id/templates/:name", s.updateTemplate, 0, s.findTemplate},
+		{"PATCH", "/:phone_number_id/templates/:name", s.updateTemplate, 0, exists(templateIn)},
 
 		{"POST", "/:phone_number_id/media", s.createMedia, agents | creates | uploads, nil},
 		{"GET", "/:phone_number_id/media/:id", s.getMedia, agents, nil},

@@ -121,12 +121,7 @@ func checkRevocable(secrets []storage.Secret, id string, now storage.Time) error
 // deleteSecret handles DELETE /v1/webhook_subscriptions/:id/secrets/:secret_id.
 func (s *Server) deleteSecret(r *request) (reply, error) {
 	id := r.param("secret_id")
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		sub, err := subscriptionIn(&tx.Rx, r)
-		if err != nil {
-			return reply{}, err
-		}
-
+	return updateFound(s, r, subscriptionIn, func(tx *storage.Tx, sub storage.Subscription) (reply, error) {
 		secrets, err := tx.Secrets(sub.ID)
 		if err != nil {
 			return reply{}, err

@@ -30,26 +30,18 @@ func viewSetupLink(l storage.SetupLink) event.SetupLinkData {
 
 // listSetupLinks handles GET /v1/customers/:id/setup_links.
 func (s *Server) listSetupLinks(r *request) (reply, error) {
-	q, err := s.parseListQuery(r, "setup_links "+r.param("id"))
-	if err != nil {
-		return reply{}, err
-	}
-
-	var rows []storage.SetupLink
-	err = s.readPage(r, &q, func(rx *storage.Rx) error {
-		c, err := customerIn(rx, r)
-		if err != nil {
-			return err
-		}
-		rows, err = rx.Within(q.budget).SetupLinks(c.ID, q.after, q.fetch())
-		return err
+	return listOf(s, r, lister[storage.SetupLink, event.SetupLinkData]{
+		scope: "setup_links " + r.param("id"),
+		read: func(rx *storage.Rx, q *listQuery) (rows []storage.SetupLink, _ storage.After, err error) {
+			c, err := customerIn(rx, r)
+			if err == nil {
+				rows, err = rx.Within(q.budget).SetupLinks(c.ID, q.after, q.fetch())
+			}
+			return rows, storage.Last, err
+		},
+		key:  func(l storage.SetupLink) storage.After { return storage.After{Key: l.CreatedAt, ID: l.ID} },
+		view: viewSetupLink,
 	})
-	if err != nil {
-		return reply{}, err
-	}
-
-	key := func(l storage.SetupLink) storage.After { return storage.After{Key: l.CreatedAt, ID: l.ID} }
-	return page(s, q, rows, key, viewSetupLink)
 }
 
 // newSetupLink is the body of POST /v1/customers/:id/setup_links.
@@ -96,12 +88,7 @@ func (s *Server) createSetupLink(r *request) (reply, error) {
 		return reply{}, err
 	}
 
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		c, err := customerIn(&tx.Rx, r)
-		if err != nil {
-			return reply{}, err
-		}
-
+	return updateFound(s, r, customerIn, func(tx *storage.Tx, c storage.Customer) (reply, error) {
 		// customer.archived is the last event about a customer, so it gets no new
 		// link.
 		if c.Status == storage.CustomerArchived {
@@ -120,26 +107,13 @@ func (s *Server) createSetupLink(r *request) (reply, error) {
 	})
 }
 
-// findSetupLink returns an error if the link in the path does not exist.
-func (s *Server) findSetupLink(r *request) error {
-	return s.view(r, func(rx *storage.Rx) error {
-		_, err := setupLinkIn(rx, r)
-		return err
-	})
-}
-
 // setupLinkIn finds the link in the path.
 func setupLinkIn(rx *storage.Rx, r *request) (storage.SetupLink, error) {
 	c, err := customerIn(rx, r)
 	if err != nil {
 		return storage.SetupLink{}, err
 	}
-
-	id := r.param("setup_link_id")
-	if !storage.ValidID(storage.PrefixSetupLink, id) {
-		return storage.SetupLink{}, notFound()
-	}
-	return rx.SetupLink(c.ID, id)
+	return inPath(r, "setup_link_id", storage.PrefixSetupLink, c.ID, rx.SetupLink)
 }
 
 // activeSetupLinkIn finds the link in the path, if it can still be used.
@@ -153,11 +127,7 @@ func activeSetupLinkIn(tx *storage.Tx, r *request) (storage.SetupLink, error) {
 
 // getSetupLink handles GET /v1/customers/:id/setup_links/:setup_link_id.
 func (s *Server) getSetupLink(r *request) (reply, error) {
-	var l storage.SetupLink
-	err := s.view(r, func(rx *storage.Rx) (err error) {
-		l, err = setupLinkIn(rx, r)
-		return err
-	})
+	l, err := find(s, r, setupLinkIn)
 	return ok(viewSetupLink(l)), err
 }
 

@@ -64,30 +64,18 @@ func viewSubscription(s storage.Subscription, secrets []storage.Secret) subscrip
 
 // listSubscriptions handles GET /v1/webhook_subscriptions.
 func (s *Server) listSubscriptions(r *request) (reply, error) {
-	q, err := s.parseListQuery(r, "webhook_subscriptions")
-	if err != nil {
-		return reply{}, err
-	}
-
-	var (
-		rows    []storage.Subscription
-		secrets map[string][]storage.Secret
-	)
-
-	err = s.readPage(r, &q, func(rx *storage.Rx) (err error) {
-		if rows, err = rx.Within(q.budget).Subscriptions(r.org.ID, q.after, q.fetch()); err != nil {
-			return err
-		}
-		secrets, err = rx.SecretsOf(rows)
-		return err
+	var secrets map[string][]storage.Secret
+	return listOf(s, r, lister[storage.Subscription, subscriptionView]{
+		scope: "webhook_subscriptions",
+		read: func(rx *storage.Rx, q *listQuery) (rows []storage.Subscription, _ storage.After, err error) {
+			if rows, err = rx.Within(q.budget).Subscriptions(r.org.ID, q.after, q.fetch()); err == nil {
+				secrets, err = rx.SecretsOf(rows)
+			}
+			return rows, storage.Last, err
+		},
+		key:  func(s storage.Subscription) storage.After { return storage.After{Key: s.CreatedAt, ID: s.ID} },
+		view: func(s storage.Subscription) subscriptionView { return viewSubscription(s, secrets[s.ID]) },
 	})
-	if err != nil {
-		return reply{}, err
-	}
-
-	key := func(s storage.Subscription) storage.After { return storage.After{Key: s.CreatedAt, ID: s.ID} }
-	view := func(s storage.Subscription) subscriptionView { return viewSubscription(s, secrets[s.ID]) }
-	return page(s, q, rows, key, view)
 }
 
 // createSubscription handles POST /v1/webhook_subscriptions.
@@ -115,8 +103,12 @@ func (s *Server) createSubscription(r *request) (reply, error) {
 			return reply{}, err
 		}
 
-		rep, err := showSubscription(&tx.Rx, sub, secret)
-		rep.status, rep.secret = created(nil).status, true
+		secrets, err := tx.Secrets(sub.ID)
+		view := viewSubscription(sub, secrets)
+		view.InitialSecret = secret // shown only here
+
+		rep := created(view)
+		rep.secret = true
 		return rep, err
 	})
 }
@@ -136,21 +128,10 @@ func checkSubscriptionCount(rx *storage.Rx, r *request) error {
 	return err
 }
 
-// showSubscription replies with a subscription. initial is its first secret, which is
-// only shown when it is created.
-func showSubscription(rx *storage.Rx, sub storage.Subscription, initial string) (reply, error) {
+// showSubscription replies with a subscription.
+func showSubscription(rx *storage.Rx, sub storage.Subscription) (reply, error) {
 	secrets, err := rx.Secrets(sub.ID)
-	view := viewSubscription(sub, secrets)
-	view.InitialSecret = initial
-	return ok(view), err
-}
-
-// findSubscription returns an error if the subscription in the path does not exist.
-func (s *Server) findSubscription(r *request) error {
-	return s.view(r, func(rx *storage.Rx) error {
-		_, err := subscriptionIn(rx, r)
-		return err
-	})
+	return ok(viewSubscription(sub, secrets)), err
 }
 
 // subscriptionIn finds the subscription in the path.
@@ -180,16 +161,8 @@ func errDisabled() error {
 }
 
 // getSubscription handles GET /v1/webhook_subscriptions/:id.
-func (s *Server) getSubscription(r *request) (rep reply, err error) {
-	err = s.view(r, func(rx *storage.Rx) error {
-		sub, err := subscriptionIn(rx, r)
-		if err != nil {
-			return err
-		}
-		rep, err = showSubscription(rx, sub, "")
-		return err
-	})
-	return rep, err
+func (s *Server) getSubscription(r *request) (reply, error) {
+	return showFound(s, r, subscriptionIn, showSubscription)
 }
 
 // updateSubscription handles PATCH /v1/webhook_subscriptions/:id.
@@ -205,11 +178,7 @@ func (s *Server) updateSubscription(r *request) (reply, error) {
 		}
 	}
 
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		sub, err := subscriptionIn(&tx.Rx, r)
-		if err != nil {
-			return reply{}, err
-		}
+	return updateFound(s, r, subscriptionIn, func(tx *storage.Tx, sub storage.Subscription) (reply, error) {
 		if sub.Status == storage.WebhookDisabled && in.Status.Value != storage.WebhookActive {
 			return reply{}, errDisabled()
 		}
@@ -218,17 +187,13 @@ func (s *Server) updateSubscription(r *request) (reply, error) {
 			return reply{}, err
 		}
 
-		return showSubscription(&tx.Rx, sub, "")
+		return showSubscription(&tx.Rx, sub)
 	})
 }
 
 // deleteSubscription handles DELETE /v1/webhook_subscriptions/:id.
 func (s *Server) deleteSubscription(r *request) (reply, error) {
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		sub, err := subscriptionIn(&tx.Rx, r)
-		if err != nil {
-			return reply{}, err
-		}
+	return updateFound(s, r, subscriptionIn, func(tx *storage.Tx, sub storage.Subscription) (reply, error) {
 		return deleted("webhook_subscription", sub.ID), tx.DeleteSubscription(r.org.ID, sub.ID)
 	})
 }

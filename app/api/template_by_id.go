@@ -9,34 +9,18 @@ import (
 
 // templateByID finds the template in the path, of whichever number of the organization.
 func templateByID(rx *storage.Rx, r *request) (storage.Template, error) {
-	id := r.param("id")
-	if !storage.ValidID(storage.PrefixTemplate, id) {
-		return storage.Template{}, notFound()
-	}
-	return rx.TemplateByID(r.org.ID, id)
+	return inPath(r, "id", storage.PrefixTemplate, r.org.ID, rx.TemplateByID)
 }
 
 // getTemplateByID handles GET /console/api/templates/:id.
 func (s *Server) getTemplateByID(r *request) (reply, error) {
-	var rep reply
-	err := s.view(r, func(rx *storage.Rx) error {
-		t, err := templateByID(rx, r)
-		if err == nil {
-			rep, err = showTemplate(rx, t)
-		}
-		return err
-	})
-	return rep, err
+	return showFound(s, r, templateByID, showTemplate)
 }
 
 // deleteTemplate handles DELETE /console/api/templates/:id. The provider goes first: a
 // template that it still had would come back with the next sync.
 func (s *Server) deleteTemplate(r *request) (reply, error) {
-	var t storage.Template
-	err := s.view(r, func(rx *storage.Rx) (err error) {
-		t, err = templateByID(rx, r)
-		return err
-	})
+	t, err := find(s, r, templateByID)
 	if err != nil {
 		return reply{}, err
 	}

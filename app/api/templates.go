@@ -91,33 +91,23 @@ func (s *Server) listTemplates(r *request) (reply, error) {
 		return reply{}, err
 	}
 
-	q, err := s.parseListQuery(r, fmt.Sprintf("templates %d %#v", r.account.ID, f))
-	if err != nil {
-		return reply{}, err
-	}
-
-	var (
-		account storage.AccountSummary
-		rows    []storage.Template
-	)
-
-	err = s.readPage(r, &q, func(rx *storage.Rx) (err error) {
-		if account, err = rx.AccountSummary(r.account.ID); err == nil {
-			rows, q.reached, err = rx.Within(q.budget).Templates(r.account.ID, f, q.after, q.fetch())
-		}
-		return err
+	var account storage.AccountSummary
+	return listOf(s, r, lister[storage.Template, templateView]{
+		scope: fmt.Sprintf("templates %d %#v", r.account.ID, f),
+		read: func(rx *storage.Rx, q *listQuery) (rows []storage.Template, reached storage.After, err error) {
+			if account, err = rx.AccountSummary(r.account.ID); err == nil {
+				rows, reached, err = rx.Within(q.budget).Templates(r.account.ID, f, q.after, q.fetch())
+			}
+			return rows, reached, err
+		},
+		key:  func(t storage.Template) storage.After { return storage.After{Key: t.CreatedAt, ID: t.ID} },
+		view: func(t storage.Template) templateView { return viewTemplate(account, t) },
 	})
-	if err != nil {
-		return reply{}, err
-	}
-
-	key := func(t storage.Template) storage.After { return storage.After{Key: t.CreatedAt, ID: t.ID} }
-	return page(s, q, rows, key, func(t storage.Template) templateView { return viewTemplate(account, t) })
 }
 
 // templateIn finds the template in the path: in the language of the query, without one
 // the newest.
-func (s *Server) templateIn(rx *storage.Rx, r *request) (storage.Template, error) {
+func templateIn(rx *storage.Rx, r *request) (storage.Template, error) {
 	q := filters{values: r.query()}
 	language := provisioning.TemplateLanguage(q.text("language", maxLanguage))
 
@@ -130,25 +120,9 @@ func (s *Server) templateIn(rx *storage.Rx, r *request) (storage.Template, error
 	return rx.NewestTemplate(r.account.ID, r.param("name"))
 }
 
-// findTemplate returns an error if the template in the path does not exist.
-func (s *Server) findTemplate(r *request) error {
-	return s.view(r, func(rx *storage.Rx) error {
-		_, err := s.templateIn(rx, r)
-		return err
-	})
-}
-
 // getTemplate handles GET /v1/:phone_number_id/templates/:name.
 func (s *Server) getTemplate(r *request) (reply, error) {
-	var rep reply
-	err := s.view(r, func(rx *storage.Rx) error {
-		t, err := s.templateIn(rx, r)
-		if err == nil {
-			rep, err = showTemplate(rx, t)
-		}
-		return err
-	})
-	return rep, err
+	return showFound(s, r, templateIn, showTemplate)
 }
 
 // showTemplate replies with a template.
@@ -262,12 +236,7 @@ func (s *Server) updateTemplate(r *request) (reply, error) {
 
 // editableTemplate finds the template in the path and checks the changes against it.
 func (s *Server) editableTemplate(r *request, in *templateChanges) (t storage.Template, err error) {
-	err = s.view(r, func(rx *storage.Rx) (err error) {
-		t, err = s.templateIn(rx, r)
-		return err
-	})
-
-	if err == nil {
+	if t, err = find(s, r, templateIn); err == nil {
 		err = in.checkFor(t, s.plainHTTP())
 	}
 	if err == nil {
