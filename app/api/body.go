@@ -78,8 +78,10 @@ func (r *request) setBody(raw []byte) error {
 type validator interface{ validate() error }
 
 // decode reads the body into in and checks its rules.
-func (r *request) decode(in validator) error {
-	if err := unmarshal(r.body, in); err != nil {
+func (r *request) decode(in validator) error { return decode(r.body, in) }
+
+func decode(body []byte, in validator) error {
+	if err := unmarshal(body, in); err != nil {
 		return err
 	}
 	return in.validate()

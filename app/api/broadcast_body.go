@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"io"
 	"strconv"
 
 	"confab/jobs"
@@ -216,27 +217,27 @@ func (b *broadcastBody) outgoing() outgoingMessage {
 }
 
 // resolve checks what a valid body names, and returns the broadcast without its recipients.
-func (b *broadcastBody) resolve(rx *storage.Rx, r *request) (made storage.Broadcast, err error) {
+func (b *broadcastBody) resolve(rx *storage.Rx, account storage.AccountKey) (made storage.Broadcast, err error) {
 	out := b.outgoing()
-	sender, err := rx.Sender(r.account.ID)
+	sender, err := rx.Sender(account.ID)
 	if err != nil {
 		return made, err
 	}
 	if err := resolveTemplate(rx, &out, sender); err != nil {
 		return made, err
 	}
-	if err := findMedia(rx, r.account.TeamID, &out); err != nil {
+	if err := findMedia(rx, account.TeamID, &out); err != nil {
 		return made, err
 	}
 	if out.missingMedia != nil {
 		return made, out.missingMedia
 	}
-	if err := b.checkAudience(rx, r); err != nil {
+	if err := b.checkAudience(rx, account); err != nil {
 		return made, err
 	}
 
 	made = b.broadcast(out)
-	made.AccountID = r.account.ID
+	made.AccountID = account.ID
 	return made, nil
 }
 
@@ -262,10 +263,10 @@ func (b *broadcastBody) broadcast(out outgoingMessage) storage.Broadcast {
 }
 
 // checkAudience checks that what an audience names is there.
-func (b *broadcastBody) checkAudience(rx *storage.Rx, r *request) error {
+func (b *broadcastBody) checkAudience(rx *storage.Rx, account storage.AccountKey) error {
 	switch {
 	case b.Audience != nil && b.Audience.LabelID != nil:
-		_, err := labelToAttach(rx, r, *b.Audience.LabelID)
+		_, err := labelToAttach(rx, account, *b.Audience.LabelID)
 		return within("audience", err)
 	case b.contacts == nil:
 		return nil
@@ -275,7 +276,7 @@ func (b *broadcastBody) checkAudience(rx *storage.Rx, r *request) error {
 	known := make(map[string]bool)
 	for start := 0; start < len(b.contacts); start += contactsAtOnce {
 		some := b.contacts[start:min(start+contactsAtOnce, len(b.contacts))]
-		found, err := rx.ContactsByID(r.account.ID, some)
+		found, err := rx.ContactsByID(account.ID, some)
 		if err != nil {
 			return err
 		}
@@ -300,10 +301,14 @@ func (b *broadcastBody) checkAudience(rx *storage.Rx, r *request) error {
 // contactsAtOnce is how many contacts are looked up in one query.
 const contactsAtOnce = 500
 
-// source are the recipients of a valid body, or of the file that came with it.
-func (b *broadcastBody) source(r *request) (jobs.RecipientSource, error) {
-	if r.csv != nil {
-		return NewRecipientFile(r.csv.Reader(), b.content)
+// source are the recipients of a valid body, or of the file that came with it. It is nil
+// for those of a label.
+func (b *broadcastBody) source(file io.Reader) (jobs.RecipientSource, error) {
+	switch {
+	case file != nil:
+		return NewRecipientFile(file, b.content)
+	case b.recipients == nil:
+		return nil, nil
 	}
 
 	left := b.recipients

@@ -23,73 +23,46 @@ type BroadcastDraft struct {
 	Stored                   func(n int)   // is called as recipients are stored
 }
 
-// MakeBroadcast makes a broadcast of an account's without a request, in the same steps as the
-// API. publish is called in the transaction that makes it appear.
+// MakeBroadcast makes a broadcast of an account as the API does. finish runs the step that
+// publishes it, as that of jobs.MakeBroadcast does.
 func MakeBroadcast(
 	ctx context.Context, db *storage.DB, account storage.AccountKey, d BroadcastDraft,
-	publish func(func(*storage.Tx) (storage.Broadcast, error)) error,
+	finish func(publish func(*storage.Tx) (storage.Broadcast, error)) error,
 ) error {
 	in := broadcastBody{hasFile: d.File != nil}
-	r := &request{account: account, org: storage.Organization{ID: account.OrganizationID}}
 	var b storage.Broadcast
 	err := db.View(ctx, func(rx *storage.Rx) error {
 		body, err := d.body(rx, account.ID)
 		if err != nil {
 			return err
 		}
-		r.body = body
-		if err := r.decode(&in); err != nil {
+		if err := decode(body, &in); err != nil {
 			return err
 		}
-		b, err = in.resolve(rx, r)
+		b, err = in.resolve(rx, account)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 
-	if b.AudienceType == storage.AudienceLabel {
-		return publish(func(tx *storage.Tx) (storage.Broadcast, error) {
-			made := b
-			err := tx.InsertBroadcast(&made)
-			if err == nil {
-				err = jobs.PublishBroadcast(tx, &made)
-			}
-			return made, err
-		})
+	recipients, err := in.source(d.File)
+	if err != nil {
+		return err
 	}
-	return d.storeFile(ctx, db, &in, b, publish)
+	return jobs.MakeBroadcast(ctx, db, b, d.reported(recipients), finish)
 }
 
-// storeFile stores the recipients of the file and publishes the broadcast.
-func (d BroadcastDraft) storeFile(
-	ctx context.Context, db *storage.DB, in *broadcastBody, b storage.Broadcast,
-	publish func(func(*storage.Tx) (storage.Broadcast, error)) error,
-) error {
-	next, err := NewRecipientFile(d.File, in.content)
-	if err != nil {
-		return err
+// reported is a source that reports what is read from it.
+func (d BroadcastDraft) reported(next jobs.RecipientSource) jobs.RecipientSource {
+	if next == nil || d.Stored == nil {
+		return next
 	}
-	counted := func(limit int) ([]storage.BroadcastRecipient, error) {
+	return func(limit int) ([]storage.BroadcastRecipient, error) {
 		some, err := next(limit)
-		if d.Stored != nil {
-			d.Stored(len(some))
-		}
+		d.Stored(len(some))
 		return some, err
 	}
-	if err := jobs.StoreRecipients(ctx, db, &b, counted); err != nil {
-		return err
-	}
-
-	err = publish(func(tx *storage.Tx) (storage.Broadcast, error) {
-		made := b
-		err := jobs.PublishBroadcast(tx, &made)
-		return made, err
-	})
-	if err != nil {
-		err = errors.Join(err, jobs.DeleteUnpublished(ctx, db, b))
-	}
-	return err
 }
 
 // body is the draft as the body of a request.

@@ -3,6 +3,7 @@ package api
 import (
 	"errors"
 	"fmt"
+	"io"
 
 	"confab/jobs"
 	"confab/jobs/event"
@@ -79,50 +80,37 @@ func (s *Server) createBroadcast(r *request) (reply, error) {
 	return s.withTemplateSync(r, func() (reply, error) { return s.makeBroadcast(r, &in) })
 }
 
-// makeBroadcast stores a broadcast: at once if its recipients are read from a label, and
-// otherwise in steps, of which the last makes it appear. What fails leaves nothing.
-func (s *Server) makeBroadcast(r *request, in *broadcastBody) (reply, error) {
+// makeBroadcast stores a broadcast. The answer is stored with the step that publishes it.
+func (s *Server) makeBroadcast(r *request, in *broadcastBody) (rep reply, err error) {
 	b, err := s.checkBroadcast(r, in)
 	if err != nil {
 		return reply{}, err
 	}
-	if b.AudienceType == storage.AudienceLabel {
-		return s.update(r, func(tx *storage.Tx) (reply, error) {
-			made := b
-			if err := tx.InsertBroadcast(&made); err != nil {
-				return reply{}, err
-			}
-			err := jobs.PublishBroadcast(tx, &made)
-			return created(event.ViewBroadcast(made)), err
-		})
+	var file io.Reader
+	if r.csv != nil {
+		file = r.csv.Reader()
+	}
+	recipients, err := in.source(file)
+	if err != nil {
+		return reply{}, err
 	}
 
 	// A client that disconnects does not stop the work half-way.
 	r.detachContext()
-	ctx := r.http.Context()
-	recipients, err := in.source(r)
-	if err != nil {
-		return reply{}, err
-	}
-	if err := jobs.StoreRecipients(ctx, s.DB, &b, recipients); err != nil {
-		return reply{}, err
-	}
-
-	rep, err := s.update(r, func(tx *storage.Tx) (reply, error) {
-		made := b
-		err := jobs.PublishBroadcast(tx, &made)
-		return created(event.ViewBroadcast(made)), err
+	err = jobs.MakeBroadcast(r.http.Context(), s.DB, b, recipients, func(publish func(*storage.Tx) (storage.Broadcast, error)) error {
+		rep, err = s.update(r, func(tx *storage.Tx) (reply, error) {
+			made, err := publish(tx)
+			return created(event.ViewBroadcast(made)), err
+		})
+		return err
 	})
-	if err != nil {
-		err = errors.Join(err, jobs.DeleteUnpublished(ctx, s.DB, b))
-	}
 	return rep, err
 }
 
 // checkBroadcast checks what a broadcast names, and returns it without its recipients.
 func (s *Server) checkBroadcast(r *request, in *broadcastBody) (b storage.Broadcast, err error) {
 	err = s.view(r, func(rx *storage.Rx) error {
-		b, err = in.resolve(rx, r)
+		b, err = in.resolve(rx, r.account)
 		return err
 	})
 

@@ -62,7 +62,7 @@ func (s *Server) importContacts(r *request) (reply, error) {
 	}
 	if i.LabelID != nil {
 		err := s.view(r, func(rx *storage.Rx) error {
-			_, err := labelToAttach(rx, r, *i.LabelID)
+			_, err := labelToAttach(rx, r.account, *i.LabelID)
 			return err
 		})
 		if err != nil {

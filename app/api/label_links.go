@@ -43,9 +43,9 @@ type conversationLabelView struct {
 
 // labelToAttach finds the label that a body names. It must belong to the number's
 // team.
-func labelToAttach(rx *storage.Rx, r *request, id string) (storage.Label, error) {
-	l, err := rx.Label(r.org.ID, id)
-	if err == nil && l.TeamID != r.account.TeamID {
+func labelToAttach(rx *storage.Rx, account storage.AccountKey, id string) (storage.Label, error) {
+	l, err := rx.Label(account.OrganizationID, id)
+	if err == nil && l.TeamID != account.TeamID {
 		return l, invalid("label_id", "belongs to another team than this number")
 	}
 	return l, err
@@ -73,7 +73,7 @@ func (s *Server) attachToContact(r *request) (reply, error) {
 	}
 
 	return updateFound(s, r, contactIn, func(tx *storage.Tx, c storage.Contact) (reply, error) {
-		l, err := labelToAttach(&tx.Rx, r, *in.LabelID)
+		l, err := labelToAttach(&tx.Rx, r.account, *in.LabelID)
 		if err != nil {
 			return reply{}, err
 		}
@@ -112,7 +112,7 @@ func (s *Server) attachToConversation(r *request) (reply, error) {
 	}
 
 	return updateFound(s, r, conversationIn, func(tx *storage.Tx, c storage.FullConversation) (reply, error) {
-		l, err := labelToAttach(&tx.Rx, r, *in.LabelID)
+		l, err := labelToAttach(&tx.Rx, r.account, *in.LabelID)
 		if err != nil {
 			return reply{}, err
 		}
