@@ -170,7 +170,7 @@ func (m *contactImport) read(in *contactsheet.Reader) (lines []importLine, err e
 		switch {
 		case errors.Is(err, io.EOF):
 			return lines, nil
-		case errors.Is(err, contactsheet.ErrTooLong):
+		case errors.Is(err, contactsheet.ErrTooLong), errors.Is(err, contactsheet.ErrUnclosed):
 			lines = append(lines, importLine{number: number, problem: &contactsheet.Problem{Message: "The line " + err.Error() + "."}})
 			continue
 		case err != nil:

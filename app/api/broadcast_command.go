@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -154,15 +155,12 @@ func (d BroadcastDraft) fieldsFor(names []string, named bool) (texts []string, e
 
 // columns are the columns of the file that are fields.
 func (d BroadcastDraft) columns() (columns []string, err error) {
-	table, err := newCSVTable(d.File, recipientsPart)
+	_, columns, number, err := openRecipients(d.File)
 	if err != nil {
 		return nil, err
 	}
-	number := table.column("phone_number", "to")
-	for i, name := range table.header {
-		if i != number {
-			columns = append(columns, name)
-		}
+	if number >= 0 {
+		columns = slices.Delete(columns, number, number+1)
 	}
 	_, err = d.File.Seek(0, io.SeekStart)
 	return columns, err

@@ -6,9 +6,12 @@ import (
 	"mime/multipart"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"confab/jobs"
+	"confab/jobs/contactsheet"
 	"confab/jobs/mergefield"
 	"confab/jobs/messaging"
 	"confab/jobs/provider"
@@ -73,34 +76,93 @@ func (s *Server) readTable(x *exchange) error {
 // maxShownNumber is how much is kept of a cell that should have been a number.
 const maxShownNumber = 40
 
+// maxRecipientColumns and maxRecipientLines bound a file of recipients.
+const (
+	maxRecipientColumns = 256
+	maxRecipientLines   = 1_000_000
+)
+
+// openRecipients reads the header of a file of recipients: its columns, of which number has
+// the phone numbers, -1 if none has. file reads the lines after it.
+func openRecipients(in io.Reader) (file *contactsheet.Reader, columns []string, number int, err error) {
+	numberOf := func(names []string) int {
+		for _, wanted := range []string{"phone_number", "to"} {
+			i := slices.IndexFunc(names, func(name string) bool { return strings.EqualFold(strings.TrimSpace(name), wanted) })
+			if i >= 0 {
+				return i
+			}
+		}
+		return -1
+	}
+
+	file, columns, err = contactsheet.ReadHeader(in, func(names []string) bool { return numberOf(names) >= 0 })
+	if errors.Is(err, io.EOF) {
+		return nil, nil, -1, invalid(recipientsPart, "has no header line")
+	}
+	if err := checkRecipientLine(1, columns, err); err != nil {
+		return nil, nil, -1, err
+	}
+	for i := range columns {
+		columns[i] = strings.TrimSpace(columns[i])
+	}
+	return file, columns, numberOf(columns), nil
+}
+
+// checkRecipientLine refuses a file for a line that cannot be read.
+func checkRecipientLine(line int64, cells []string, err error) error {
+	refuse := func(rule string) error {
+		return invalid(recipientsPart, "cannot be read: line "+strconv.FormatInt(line, 10)+" "+rule)
+	}
+
+	switch {
+	case errors.Is(err, contactsheet.ErrTooLong), errors.Is(err, contactsheet.ErrUnclosed):
+		return refuse(err.Error())
+	case err != nil:
+		return err
+	case len(cells) > maxRecipientColumns:
+		return refuse("has more than " + strconv.Itoa(maxRecipientColumns) + " cells")
+	case slices.ContainsFunc(cells, func(cell string) bool { return !utf8.ValidString(cell) || strings.ContainsRune(cell, 0) }):
+		return refuse("is not text in UTF-8")
+	}
+	return nil
+}
+
 // NewRecipientFile reads recipients from a CSV file: numbers, and of the other columns those
 // that are fields of the content of a template message.
-func NewRecipientFile(file io.Reader, content []byte) (jobs.RecipientSource, error) {
+func NewRecipientFile(in io.Reader, content []byte) (jobs.RecipientSource, error) {
 	template, err := mergefield.Parse(content, nil)
 	if err != nil {
 		return nil, err
 	}
-	table, err := newCSVTable(file, recipientsPart)
+	file, columns, number, err := openRecipients(in)
 	if err != nil {
 		return nil, err
 	}
-	number := table.column("phone_number", "to")
 	if number < 0 {
 		return nil, invalid(recipientsPart, "must have a column phone_number or to")
 	}
 
+	lines := 0
 	return func(limit int) (some []storage.BroadcastRecipient, err error) {
 		for len(some) < limit {
-			cells, err := table.next()
+			cells, err := file.Read()
 			switch {
-			case errors.Is(err, io.EOF) && table.records == 0:
+			case errors.Is(err, io.EOF) && lines == 0:
 				return nil, invalid(recipientsPart, "has no lines below its header")
 			case errors.Is(err, io.EOF):
 				return some, nil
-			case err != nil:
+			}
+			if err := checkRecipientLine(file.Line(), cells, err); err != nil {
 				return nil, err
 			}
-			some = append(some, recipientOf(table.header, cells, number, template.Names()))
+			if len(cells) == 1 && strings.TrimSpace(cells[0]) == "" {
+				continue
+			}
+
+			if lines++; lines > maxRecipientLines {
+				return nil, invalid(recipientsPart, "must have at most "+strconv.Itoa(maxRecipientLines)+" lines")
+			}
+			some = append(some, recipientOf(columns, cells, number, template.Names()))
 		}
 		return some, nil
 	}, nil

@@ -5,8 +5,8 @@ import (
 	"encoding/csv"
 	"fmt"
 	"net/http"
-	"strings"
 
+	"confab/jobs/contactsheet"
 	"confab/storage"
 )
 
@@ -133,21 +133,14 @@ func recipientCells(v recipientView) []string {
 	if v.Status == storage.RecipientSkipped.String() {
 		to = guardPhone(to)
 	}
-	return []string{to, deref(v.ContactID), v.Status, deref(v.MessageID), guardCell(code), guardCell(deref(v.SkippedReason))}
+	reason := contactsheet.Guard(deref(v.SkippedReason))
+	return []string{to, deref(v.ContactID), v.Status, deref(v.MessageID), contactsheet.Guard(code), reason}
 }
 
-// guardPhone is guardCell for what should be a number: one that is, is written as it is.
+// guardPhone is contactsheet.Guard for what should be a number: one that is, is written as it is.
 func guardPhone(cell string) string {
 	if isPhone(cell) {
 		return cell
 	}
-	return guardCell(cell)
-}
-
-// guardCell keeps a spreadsheet from running a cell as a formula.
-func guardCell(cell string) string {
-	if cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
-		return "'" + cell
-	}
-	return cell
+	return contactsheet.Guard(cell)
 }

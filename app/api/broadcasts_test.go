@@ -241,3 +241,27 @@ func FuzzFields(f *testing.F) {
 		}
 	})
 }
+
+// A quote that somebody forgot to close would make one cell of all lines after it.
+func TestAFileWithAQuoteThatIsNotClosedIsRefused(t *testing.T) {
+	is := is.New(t)
+	f, _, _ := serveBroadcasts(t)
+	var file strings.Builder
+	file.WriteString("to,name\n")
+	for i := range 2000 {
+		name := "Ann"
+		if i == 2 {
+			name = `"Ben`
+		}
+		fmt.Fprintf(&file, "+1555%07d,%s\n", i, name)
+	}
+	for _, rest := range []string{"", "+15559999999,\"Eve\"\n"} {
+		got := f.uploadPeople(`{"name":"Sale","template":`+saleOf+`}`, file.String()+rest)
+		is.Equal(got.code(), "400 invalid_field_value recipients")
+		is.True(strings.Contains(got.text("error.message"), "line 4 has a quote that is not closed"))
+	}
+
+	got := f.uploadPeople(`{"name":"Sale","template":`+saleOf+`}`, "to,name\n\"+15551234567\",\"A\nB\"\n+15551234568,"+strings.Repeat("x", 1<<20)+"\n")
+	is.True(strings.Contains(got.text("error.message"), "line 4 has more than 256 KiB"))
+	is.Equal(len(storagetest.Select[int](t, f.dir, `SELECT number FROM broadcasts`)), 0)
+}

@@ -319,3 +319,28 @@ func TestOnlyAdminsImportAndExport(t *testing.T) {
 		is.Equal(f.visit(agent, method, path, "{").code(), "403 permission_denied")
 	}
 }
+
+// Each line of a file is imported or reported, whatever stands before it.
+func TestALineThatCannotBeReadHidesNoOther(t *testing.T) {
+	is := is.New(t)
+	f, _, run := serveImports(t)
+	var file strings.Builder
+	file.WriteString("phone_number,name\n")
+	for i := range 2000 {
+		name := "Ann"
+		switch i {
+		case 2:
+			name = strings.Repeat("x", 1<<20)
+		case 4:
+			name = `"Ben`
+		}
+		fmt.Fprintf(&file, "+1555%07d,%s\n", i, name)
+	}
+	got := f.imported(run, file.String())
+	is.Equal(got.get("data.lines"), 2000.0)
+	is.Equal(got.get("data.created"), 1998.0)
+	is.Equal(got.get("data.failed"), 2.0)
+	reported := fmt.Sprint(got.get("data.errors"))
+	is.True(strings.Contains(reported, "line:4 message:The line has more than 256 KiB"))
+	is.True(strings.Contains(reported, "line:6 message:The line has a quote that is not closed."))
+}

@@ -5,14 +5,18 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 )
 
 // maxRecord is how many bytes a line may have, with the line breaks inside of quotes.
 const maxRecord = 256 << 10
 
-// ErrTooLong is a line with more bytes than any can need. Often a quote before it was not
-// closed: reading goes on behind the first line break.
-var ErrTooLong = errors.New("has more than 256 KiB, perhaps because a quote is not closed")
+// What a line may be that cannot be read. Reading goes on at the next line, so that each line
+// of the file is either in a record or reported. Both complete a sentence about the line.
+var (
+	ErrTooLong  = errors.New("has more than 256 KiB, perhaps because a quote is not closed")
+	ErrUnclosed = errors.New("has a quote that is not closed")
+)
 
 // Reader reads CSV record by record, within bounds whatever the file holds. It takes what
 // spreadsheets write: cells in quotes with anything in them, doubled quotes, any line
@@ -21,88 +25,162 @@ type Reader struct {
 	in     *bufio.Reader
 	comma  byte
 	offset int64 // of what was not read yet
+	line   int64 // that the last record began on, and
+	next   int64 // the next one begins on
 
 	cells []string
 }
 
 // NewReader reads from a place in a file that is at an offset of it.
 func NewReader(in io.Reader, comma byte, offset int64) *Reader {
-	return &Reader{in: bufio.NewReaderSize(in, maxRecord+1), comma: comma, offset: offset}
+	return &Reader{in: bufio.NewReaderSize(in, maxRecord+1), comma: comma, offset: offset, next: 1}
+}
+
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
+// ReadHeader reads a file from its beginning: the cells of its first line, and what reads
+// the records after it. The separator is a comma or a semicolon: that with which the line is
+// a header, or else has more cells, because a title in quotes may hold any of the other.
+func ReadHeader(in io.Reader, isHeader func(names []string) bool) (r *Reader, names []string, err error) {
+	r = NewReader(in, ',', 0)
+	if mark, _ := r.in.Peek(len(byteOrderMark)); bytes.Equal(mark, byteOrderMark) {
+		r.advance(len(mark))
+	}
+	window, atEnd, err := r.window()
+	if err != nil {
+		return nil, nil, err
+	}
+
+	length, comma := 0, r.comma
+	for _, r.comma = range []byte{',', ';'} {
+		n, failed := r.split(window, atEnd)
+		if failed != nil {
+			err = failed
+			continue
+		}
+		isBetter := len(r.cells) > len(names)
+		if known := names != nil && isHeader(names); known != isHeader(r.cells) {
+			isBetter = !known
+		}
+		if names == nil || isBetter {
+			names, length, comma = slices.Clone(r.cells), n, r.comma
+		}
+	}
+	if names == nil {
+		return nil, nil, err
+	}
+
+	r.comma = comma
+	r.advance(length)
+	return r, names, nil
 }
 
 // Offset is where the next record begins.
 func (r *Reader) Offset() int64 { return r.offset }
 
+// Line is the line that the last record began on, if all were read from the first.
+func (r *Reader) Line() int64 { return r.line }
+
 // Read reads a record. Its cells are good until the next one. A blank line is a record
 // with one empty cell.
 func (r *Reader) Read() ([]string, error) {
-	window, err := r.in.Peek(maxRecord + 1)
-	if err != nil && !errors.Is(err, io.EOF) {
+	r.line = r.next
+	window, atEnd, err := r.window()
+	if err != nil {
 		return nil, err
 	}
-	if len(window) == 0 {
-		return nil, io.EOF
-	}
 
-	atEnd := err != nil // the window ends with the file
-	next, ok := r.split(window, atEnd)
-	if !ok {
-		return nil, r.skipLine(window)
+	length, err := r.split(window, atEnd)
+	if err != nil {
+		r.skipLine()
+		return nil, err
 	}
-	r.advance(next)
+	r.advance(length)
 	return r.cells, nil
 }
 
-// skipLine goes on behind the first line break of a record that is too long.
-func (r *Reader) skipLine(window []byte) error {
-	next := bytes.IndexByte(window, '\n') + 1
-	if next == 0 {
-		next = len(window)
+// window is what follows, as far as a record may go; atEnd says that the file ends with it.
+func (r *Reader) window() (window []byte, atEnd bool, err error) {
+	window, err = r.in.Peek(maxRecord + 1)
+	switch {
+	case err != nil && !errors.Is(err, io.EOF):
+		return nil, false, err
+	case len(window) == 0:
+		return nil, true, io.EOF
 	}
-	r.advance(next)
-	return ErrTooLong
+	return window, err != nil, nil
 }
 
-func (r *Reader) advance(n int) {
-	r.offset += int64(n)
-	_, _ = r.in.Discard(n) // of what was peeked at
+// skipLine goes on after the next line break, however far that is. What cannot be read is
+// for the next record to report.
+func (r *Reader) skipLine() {
+	for {
+		window, _, err := r.window()
+		if err != nil {
+			return
+		}
+		if i := bytes.IndexAny(window, "\r\n"); i >= 0 {
+			r.advance(i + lineBreak(window[i:]))
+			return
+		}
+		r.advance(len(window))
+	}
 }
 
-// split cuts the cells of the record that the window begins with, and tells where the next
-// one begins; not ok when its end is not in the window.
-func (r *Reader) split(window []byte, atEnd bool) (next int, ok bool) {
+func (r *Reader) advance(length int) {
+	passed, _ := r.in.Peek(length)
+	r.next += int64(bytes.Count(passed, []byte("\n")) + bytes.Count(passed, []byte("\r")) - bytes.Count(passed, []byte("\r\n")))
+	r.offset += int64(length)
+	_, _ = r.in.Discard(length) // of what was peeked at
+}
+
+// lineBreak is how many bytes the line break has that a text begins with.
+func lineBreak(text []byte) int {
+	if bytes.HasPrefix(text, []byte("\r\n")) {
+		return 2
+	}
+	return 1
+}
+
+// split cuts the cells of the record that the window begins with, and tells how long it is.
+func (r *Reader) split(window []byte, atEnd bool) (length int, err error) {
 	r.cells = r.cells[:0]
 	var cell []byte
 	for i := 0; ; {
 		cell = cell[:0]
+		closed := true
 		if i < len(window) && window[i] == '"' {
-			var closed bool
 			if cell, i, closed = unquote(cell, window, i+1); !closed && !atEnd {
-				return 0, false
+				return 0, ErrTooLong
 			}
 		}
 
-		// What follows a closing quote belongs to the cell too.
 		start := i
 		for i < len(window) && window[i] != r.comma && window[i] != '\n' && window[i] != '\r' {
 			i++
 		}
+
+		// What follows a closing quote belongs to the cell too. If that is on a later line
+		// than the opening one, it opens a cell there, and the first was never closed.
+		if (!closed || i > start) && bytes.ContainsAny(cell, "\r\n") {
+			return 0, ErrUnclosed
+		}
 		r.cells = append(r.cells, string(append(cell, window[start:i]...)))
 
 		switch {
+		case i == len(window) && !atEnd:
+			return 0, ErrTooLong
 		case i == len(window):
-			return i, atEnd
+			return i, nil
 		case window[i] == r.comma:
 			i++
-		case window[i] == '\r' && i+1 < len(window) && window[i+1] == '\n':
-			return i + 2, true
 		default:
-			return i + 1, true
+			return i + lineBreak(window[i:]), nil
 		}
 	}
 }
 
-// unquote reads a cell behind its opening quote.
+// unquote reads a cell after its opening quote.
 func unquote(cell, window []byte, i int) (text []byte, next int, closed bool) {
 	for ; i < len(window); i++ {
 		switch {

@@ -29,6 +29,8 @@ func readAll(t testing.TB, text string, comma byte) (records []string) {
 			return records
 		case errors.Is(err, contactsheet.ErrTooLong):
 			records = append(records, "too long")
+		case errors.Is(err, contactsheet.ErrUnclosed):
+			records = append(records, "unclosed")
 		case err != nil:
 			t.Fatal(err)
 		default:
@@ -51,7 +53,12 @@ func TestRecordsOfEveryForm(t *testing.T) {
 		`"a,b","c""d"` + "\nx":    {`a,b|c"d`, "x"},
 		"\"a\nb\",c\nd":           {"a\nb|c", "d"},
 		`a"b,"c"d,""` + "\n":      {`a"b|cd|`},
-		`"open` + "\nb":           {"open\nb"}, // to the end
+		`"open`:                   {"open"},          // nothing is lost with it
+		`"open` + "\nb":           {"unclosed", "b"}, // it goes on at the next line
+		"a,\"b\nc,\"d\"\ne":       {"unclosed", "c|d", "e"},
+		"\"a\nb\"c\nd":            {"unclosed", `b"c`, "d"},
+		"a,\"b\r\nc\r\n":          {"unclosed", "c"},
+		"\"a\rb":                  {"unclosed", "b"},
 		"a,\x00,\xff\n":           {"a|\x00|\xff"},
 		strings.Repeat(",", 1000): {strings.Repeat("|", 1000)},
 	} {
@@ -60,9 +67,10 @@ func TestRecordsOfEveryForm(t *testing.T) {
 	is.Equal(readAll(t, "a;b,c\n", ';'), []string{"a|b,c"})
 
 	long := strings.Repeat("x", 300<<10)
-	is.Equal(readAll(t, "\"a\n"+long+"\nb\n", ',')[0], "too long")
+	is.Equal(readAll(t, "\"a\n"+long+"\nb\n", ','), []string{"too long", "too long", "b"})
+	is.Equal(readAll(t, "a\n"+strings.Repeat(long, 4)+"\nb\n", ','), []string{"a", "too long", "b"}) // a long line is one
 	got := readAll(t, `"a`+"\nb\n"+strings.Repeat("line\n", 60<<10), ',')
-	is.Equal(got[:3], []string{"too long", "b", "line"}) // it goes on behind the line with the quote
+	is.Equal(got[:3], []string{"too long", "b", "line"}) // it goes on after the line with the quote
 }
 
 func TestATitleInQuotesMayHoldTheOtherSeparator(t *testing.T) {

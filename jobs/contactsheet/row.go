@@ -7,7 +7,6 @@
 package contactsheet
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -22,62 +21,37 @@ import (
 // Layout is what the header line of a file says.
 type Layout struct {
 	Comma byte
-	First int64 // the offset of the first record behind the header
+	First int64 // the offset of the first record after the header
 
 	names []string
 }
 
-var byteOrderMark = []byte("\xef\xbb\xbf")
-
 // ReadLayout reads the header line. Its error completes a sentence about the file.
 func ReadLayout(in io.Reader) (*Layout, error) {
-	head := make([]byte, maxRecord)
-	n, err := io.ReadFull(in, head)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, err
-	}
-
-	text := bytes.TrimPrefix(head[:n], byteOrderMark)
-	skipped := int64(n - len(text))
-	var found *Layout
-	for _, comma := range []byte{',', ';'} {
-		r := NewReader(bytes.NewReader(text), comma, skipped)
-		cells, err := r.Read()
-		if err != nil {
-			continue
-		}
-		l := &Layout{Comma: comma, First: r.Offset()}
-		for _, cell := range cells {
-			l.names = append(l.names, columnOf(cell))
-		}
-		if found == nil || l.isBetter(found) {
-			found = l
-		}
-	}
-
+	r, cells, err := ReadHeader(in, namesPeople)
 	switch {
-	case found == nil:
+	case errors.Is(err, io.EOF), errors.Is(err, ErrTooLong), errors.Is(err, ErrUnclosed):
 		return nil, errors.New("must begin with a line that names its columns")
-	case !utf8.ValidString(strings.Join(found.names, "")):
+	case err != nil:
+		return nil, err
+	case !utf8.ValidString(strings.Join(cells, "")):
 		return nil, errors.New("must be text in UTF-8")
-	case !found.namesPeople():
+	case !namesPeople(cells):
 		return nil, errors.New("must have a column phone_number or bsuid")
 	}
-	return found, found.checkNames()
-}
 
-// namesPeople tells whether there is a column that says whom a line is about.
-func (l *Layout) namesPeople() bool {
-	return slices.Contains(l.names, columnPhone) || slices.Contains(l.names, columnBSUID)
-}
-
-// isBetter tells whether this separator is meant rather than another one: a title in quotes
-// may hold more of those.
-func (l *Layout) isBetter(other *Layout) bool {
-	if l.namesPeople() != other.namesPeople() {
-		return l.namesPeople()
+	l := &Layout{Comma: r.comma, First: r.Offset()}
+	for _, cell := range cells {
+		l.names = append(l.names, columnOf(cell))
 	}
-	return len(l.names) > len(other.names)
+	return l, l.checkNames()
+}
+
+// namesPeople tells whether one of the columns says whom a line is about.
+func namesPeople(cells []string) bool {
+	return slices.ContainsFunc(cells, func(cell string) bool {
+		return columnOf(cell) == columnPhone || columnOf(cell) == columnBSUID
+	})
 }
 
 // columnOf is the column that a cell of the header names.
