@@ -76,32 +76,20 @@ func (s *store) providerAccounts(version string) (*provisioning.Accounts, error)
 // account finds a live account by the phone number id that an argument gives.
 func account(rx *storage.Rx, number string) (storage.AccountDetail, error) {
 	key, err := rx.AccountKey(number)
-	if errors.Is(err, storage.ErrNotFound) {
-		return storage.AccountDetail{}, fmt.Errorf("there is no account with the phone number id %s", number)
-	}
 	if err != nil {
-		return storage.AccountDetail{}, err
+		return storage.AccountDetail{}, accountNotFound(err, number)
 	}
 	return rx.AccountDetail(key.ID)
 }
 
 // findAccount is account in a transaction of its own.
-func (s *store) findAccount(ctx context.Context, number string) (a storage.AccountDetail, err error) {
-	err = s.View(ctx, func(rx *storage.Rx) (err error) {
-		a, err = account(rx, number)
-		return err
-	})
-	return a, err
+func (s *store) findAccount(ctx context.Context, number string) (storage.AccountDetail, error) {
+	return query(ctx, s, func(rx *storage.Rx) (storage.AccountDetail, error) { return account(rx, number) })
 }
 
 // printAccount shows one account.
-func printAccount(cmd *cobra.Command, asJSON bool, a storage.AccountDetail) error {
-	restricted := "no"
-	if a.Restricted {
-		restricted = "yes"
-	}
-
-	return printOne(cmd, asJSON, api.ViewAccount(a), [][]string{
+func printAccount(cmd *cobra.Command, a storage.AccountDetail) error {
+	return printOne(cmd, api.ViewAccount(a), [][]string{
 		{"id", a.PublicID},
 		{"phone number id", optionalText(a.PhoneNumberID)},
 		{"number", optionalText(a.PhoneNumber)},
@@ -109,52 +97,44 @@ func printAccount(cmd *cobra.Command, asJSON bool, a storage.AccountDetail) erro
 		{"status", a.Status},
 		{"reason", optionalText(a.StatusReason)},
 		{"at the provider", optionalText(a.ProviderStatus)},
-		{"restricted", restricted},
+		{"restricted", yesOrNo(a.Restricted)},
 	})
 }
 
+// ownedAccount is an account with the id of its organization.
+type ownedAccount struct {
+	storage.AccountDetail
+	organization string
+}
+
 func (e *env) accountsList() *cobra.Command {
-	var (
-		org    string
-		asJSON bool
-	)
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "List business numbers, in whatever state",
 		Example: "  confab accounts list\n  confab accounts list --org org_01J… --json",
-		Args:    arguments(),
-		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
-			views := []any{}
-			rows := [][]string{{"PHONE NUMBER ID", "NUMBER", "NAME", "STATUS", "AT THE PROVIDER", "ORGANIZATION", "CREATED"}}
-
-			err := s.eachOrganization(cmd.Context(), org, func(rx *storage.Rx, o storage.Organization) error {
-				all, _, err := rx.Accounts(o.ID, storage.AccountFilter{}, storage.First, math.MaxInt32)
-				for _, a := range all {
-					views = append(views, api.ViewAccount(a))
-					rows = append(rows, []string{
-						optionalText(a.PhoneNumberID), optionalText(a.PhoneNumber), optionalText(a.Name),
-						a.Status, optionalText(a.ProviderStatus), o.PublicID, a.CreatedAt.String(),
-					})
-				}
-				return err
-			})
-			if err != nil {
-				return err
-			}
-			return printOne(cmd, asJSON, views, rows)
-		}),
 	}
 
-	optionalOrg(cmd, &org)
-	jsonFlag(cmd, &asJSON)
-	return cmd
+	columns := table[ownedAccount]{
+		heading: []string{"PHONE NUMBER ID", "NUMBER", "NAME", "STATUS", "AT THE PROVIDER", "ORGANIZATION", "CREATED"},
+		row: func(a ownedAccount) []string {
+			return []string{
+				optionalText(a.PhoneNumberID), optionalText(a.PhoneNumber), optionalText(a.Name),
+				a.Status, optionalText(a.ProviderStatus), a.organization, a.CreatedAt.String(),
+			}
+		},
+		view: func(a ownedAccount) any { return api.ViewAccount(a.AccountDetail) },
+	}
+
+	return lists(e, cmd, columns, ofEachOrganization(cmd, func(rx *storage.Rx, o storage.Organization) ([]ownedAccount, error) {
+		all, _, err := rx.Accounts(o.ID, storage.AccountFilter{}, storage.First, math.MaxInt32)
+		return viewEach(all, o, func(a storage.AccountDetail, o storage.Organization) ownedAccount {
+			return ownedAccount{a, o.PublicID}
+		}), err
+	}))
 }
 
 func (e *env) accountsRegister() *cobra.Command {
-	var (
-		pin    string
-		asJSON bool
-	)
+	var pin string
 	cmd := &cobra.Command{
 		Use:   "register PHONE_NUMBER_ID --pin PIN",
 		Short: "Register a number at the provider with its PIN",
@@ -163,7 +143,6 @@ func (e *env) accountsRegister() *cobra.Command {
 			"tries in 72 hours. A number that is connected is left alone. The PIN may be given as - for a line of\n" +
 			"standard input, or by " + pinVariable + ".",
 		Example: "  confab accounts register 106540352242922 --pin 123456\n  confab accounts register 106540352242922 --pin - < pin.txt",
-		Args:    arguments("PHONE_NUMBER_ID"),
 		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
 			given, err := readPIN(newSecretReader(cmd.InOrStdin()), pin)
 			if err == nil && given == "" {
@@ -185,17 +164,16 @@ func (e *env) accountsRegister() *cobra.Command {
 					return s.audit(tx, done.Account().OrganizationID, "number.registered", "number", args[0])
 				}, nil
 			}
-			return s.updateFromProvider(cmd, e.Version, args[0], asJSON, register)
+			return s.updateFromProvider(cmd, e.Version, args[0], register)
 		}),
 	}
 
 	cmd.Flags().StringVar(&pin, "pin", "", "the number's `PIN`, 6 digits")
-	jsonFlag(cmd, &asJSON)
+	jsonFlag(cmd)
 	return cmd
 }
 
 func (e *env) accountsCheck() *cobra.Command {
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "check PHONE_NUMBER_ID",
 		Short: "Ask the provider for the state of a number, and store it",
@@ -203,23 +181,22 @@ func (e *env) accountsCheck() *cobra.Command {
 			"status, and whether it is restricted. A running server does that every hour by itself. A number that\n" +
 			"was disconnected, and is connected at the provider, is connected again.",
 		Example: "  confab accounts check 106540352242922\n  confab accounts check 106540352242922 --json",
-		Args:    arguments("PHONE_NUMBER_ID"),
 		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
 			check := func(accounts *provisioning.Accounts, id int64) (func(*storage.Tx) error, error) {
 				return accounts.CheckNumber(cmd.Context(), id)
 			}
-			return s.updateFromProvider(cmd, e.Version, args[0], asJSON, check)
+			return s.updateFromProvider(cmd, e.Version, args[0], check)
 		}),
 	}
 
-	jsonFlag(cmd, &asJSON)
+	jsonFlag(cmd)
 	return cmd
 }
 
 // updateFromProvider makes a call about an account to the provider, stores what
 // the call returned for writing, and prints the account as it is then.
 func (s *store) updateFromProvider(
-	cmd *cobra.Command, version, number string, asJSON bool,
+	cmd *cobra.Command, version, number string,
 	call func(accounts *provisioning.Accounts, id int64) (write func(*storage.Tx) error, err error),
 ) error {
 	ctx := cmd.Context()
@@ -246,7 +223,7 @@ func (s *store) updateFromProvider(
 	if a, err = s.findAccount(ctx, number); err != nil {
 		return err
 	}
-	return printAccount(cmd, asJSON, a)
+	return printAccount(cmd, a)
 }
 
 // reportRefusal returns the error of a call to the provider. The call itself has
@@ -274,28 +251,23 @@ func (e *env) accountsDisconnect() *cobra.Command {
 			"connected again. With --purge the number is removed with all that belongs to it, for good; a running\n" +
 			"server does that, or the next one that is started.",
 		Example: "  confab accounts disconnect 106540352242922\n  confab accounts disconnect 106540352242922 --purge",
-		Args:    arguments("PHONE_NUMBER_ID"),
-		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
-			return s.change(cmd.Context(), func(tx *storage.Tx) error {
-				a, err := account(&tx.Rx, args[0])
-				if err != nil {
-					return err
-				}
-				if err := s.audit(tx, a.OrganizationID, "number.disconnected", "number", args[0]); err != nil {
-					return err
-				}
+		RunE: e.writes(func(tx *storage.Tx, args []string) (done written, err error) {
+			a, err := account(&tx.Rx, args[0])
+			if err != nil {
+				return done, err
+			}
 
-				const why = "Disconnected by the operator."
-				if !purge {
-					return tx.MarkAccountStatus(a.ID, storage.AccountDisconnected, why)
-				}
+			done.entry = auditEntry{a.OrganizationID, "number.disconnected", "number", args[0]}
+			const why = "Disconnected by the operator."
+			if !purge {
+				return done, tx.MarkAccountStatus(a.ID, storage.AccountDisconnected, why)
+			}
 
-				// The number is removed here; a job deletes its rows, which may be many.
-				if err := tx.RemoveAccount(a.ID, why); err != nil {
-					return err
-				}
-				return jobs.EnqueueAccountRemoval(tx, a.Account)
-			})
+			// The number is removed here; a job deletes its rows, which may be many.
+			if err := tx.RemoveAccount(a.ID, why); err != nil {
+				return done, err
+			}
+			return done, jobs.EnqueueAccountRemoval(tx, a.Account)
 		}),
 	}
 

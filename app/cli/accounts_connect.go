@@ -18,7 +18,6 @@ import (
 type connectFlags struct {
 	org, number, waba, token string
 	team, customer, pin      string
-	asJSON                   bool
 }
 
 func (e *env) accountsConnect() *cobra.Command {
@@ -36,13 +35,12 @@ func (e *env) accountsConnect() *cobra.Command {
 			" --access-token - < token.txt\n" +
 			"  confab accounts connect --org org_01J… --phone-number-id 106540352242922 --waba-id 102290129340398" +
 			" --access-token EAA… --pin 123456 --json",
-		Args: arguments(),
 		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
 			a, err := s.connect(cmd, f, e.Version)
 			if err != nil {
 				return err
 			}
-			return printNew(cmd, f.asJSON, a.PublicID, api.ViewAccount(a))
+			return printNew(cmd, a.PublicID, api.ViewAccount(a))
 		}),
 	}
 
@@ -56,7 +54,7 @@ func (e *env) accountsConnect() *cobra.Command {
 	parsedFlag(cmd, &f.team, "team", "the `team` of the number (default: the customer's, or the organization's first)", parseText)
 	parsedFlag(cmd, &f.customer, "customer", "the end-`customer` that owns the number", parseText)
 	cmd.Flags().StringVar(&f.pin, "pin", "", "register the number with this `PIN`, 6 digits, unless it is connected at the provider")
-	jsonFlag(cmd, &f.asJSON)
+	jsonFlag(cmd)
 	return cmd
 }
 

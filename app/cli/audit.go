@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	osuser "os/user"
 	"strings"
 	"time"
@@ -37,9 +36,8 @@ func (s *store) auditWebhook(tx *storage.Tx, action, id string) error {
 
 func (e *env) audit() *cobra.Command {
 	var (
-		org    string
-		since  time.Duration
-		asJSON bool
+		org   string
+		since time.Duration
 	)
 	limit := listLimit
 	cmd := &cobra.Command{
@@ -49,50 +47,28 @@ func (e *env) audit() *cobra.Command {
 			"roles, keys, webhooks and their secrets, replays, templates, numbers, customers and their links, and what was\n" +
 			"deleted. It is kept for console.audit_days.",
 		Example: "  confab audit\n  confab audit --org org_01J… --since 7d --json",
-		Args:    arguments(),
-		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
-			entries, err := s.latestAudit(cmd.Context(), org, since, limit)
-			if err != nil {
-				return err
-			}
-
-			var views []api.AuditView
-			for _, a := range entries {
-				views = append(views, api.ViewAuditEntry(a))
-			}
-
-			heading := []string{"AT", "WHO", "ACTION", "TARGET", "ADDRESS", "ORGANIZATION"}
-			return printList(cmd, asJSON, views, heading, func(v api.AuditView) []string {
-				who := strings.TrimSpace(v.Actor.Type + " " + optionalText(v.Actor.Name))
-				return []string{v.At.String(), who, v.Action, optionalText(v.Target.ID), optionalText(v.IP), optionalText(v.OrganizationID)}
-			})
-		}),
 	}
 
 	optionalOrg(cmd, &org)
 	parsedFlag(cmd, &since, "since", "only what is younger than this `age`, such as 1h or 7d", parseAge)
 	limitFlag(cmd, &limit)
-	jsonFlag(cmd, &asJSON)
-	return cmd
-}
 
-// latestAudit reads the audit log of an organization, or of the whole server.
-func (s *store) latestAudit(ctx context.Context, org string, age time.Duration, limit int) (entries []storage.AuditEntry, err error) {
-	var since storage.Time
-	if age != 0 {
-		since = storage.Now().Add(-age)
+	columns := table[storage.AuditEntry]{
+		heading: []string{"AT", "WHO", "ACTION", "TARGET", "ADDRESS", "ORGANIZATION"},
+		row: func(a storage.AuditEntry) []string {
+			v := api.ViewAuditEntry(a)
+			who := strings.TrimSpace(v.Actor.Type + " " + optionalText(v.Actor.Name))
+			return []string{v.At.String(), who, v.Action, optionalText(v.Target.ID), optionalText(v.IP), optionalText(v.OrganizationID)}
+		},
+		view: func(a storage.AuditEntry) any { return api.ViewAuditEntry(a) },
 	}
-
-	err = s.View(ctx, func(rx *storage.Rx) error {
-		var o storage.Organization
-		if org != "" {
-			if o, err = organization(rx, org); err != nil {
-				return err
+	return lists(e, cmd, columns, func(cmd *cobra.Command, _ []string, s *store) ([]storage.AuditEntry, error) {
+		return query(cmd.Context(), s, func(rx *storage.Rx) ([]storage.AuditEntry, error) {
+			o, err := optionalOrganization(rx, org)
+			if err != nil {
+				return nil, err
 			}
-		}
-
-		entries, err = rx.LatestAudit(o.ID, since, limit)
-		return err
+			return rx.LatestAudit(o.ID, youngerThan(since), limit)
+		})
 	})
-	return entries, err
 }

@@ -13,14 +13,13 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"confab/app/backup"
 	"confab/app/datadir"
 )
 
 func (e *env) backup() *cobra.Command {
-	var withoutKey, asJSON bool
+	var withoutKey bool
 	cmd := &cobra.Command{
 		Use:   "backup FILE",
 		Short: "Write the database, the media and the master key to one file",
@@ -33,7 +32,6 @@ func (e *env) backup() *cobra.Command {
 		Example: "  confab backup /backups/confab-$(date +%F).tar.gz\n" +
 			"  confab backup --without-key confab.tar\n" +
 			"  confab backup - | ssh vault 'cat > confab.tar'",
-		Args: arguments("FILE"),
 		RunE: e.run(func(cmd *cobra.Command, args []string) error {
 			c, err := e.settings(cmd, nil)
 			if err != nil {
@@ -56,12 +54,12 @@ func (e *env) backup() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return reportBackup(cmd, args[0], m, asJSON)
+			return reportBackup(cmd, args[0], m)
 		}),
 	}
 
 	cmd.Flags().BoolVar(&withoutKey, "without-key", false, "leave master.key out, which is in the backup otherwise")
-	jsonFlag(cmd, &asJSON)
+	jsonFlag(cmd)
 	return cmd
 }
 
@@ -70,7 +68,7 @@ func (e *env) backup() *cobra.Command {
 func writeBackup(cmd *cobra.Command, o backup.Options, file string) (backup.Manifest, error) {
 	if file == "-" {
 		out := cmd.OutOrStdout()
-		if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		if isTerminal(out) {
 			return backup.Manifest{}, errors.New("a backup is not for the terminal: name a file, or lead it into a pipe")
 		}
 		return writeArchive(cmd.Context(), o, out, false)
@@ -121,13 +119,13 @@ func writeArchive(ctx context.Context, o backup.Options, to io.Writer, compress 
 
 // reportBackup says what was written: on standard output, or on standard error
 // where the backup itself went to standard output.
-func reportBackup(cmd *cobra.Command, file string, m backup.Manifest, asJSON bool) error {
+func reportBackup(cmd *cobra.Command, file string, m backup.Manifest) error {
 	out := cmd.OutOrStdout()
 	if file == "-" {
 		out = cmd.ErrOrStderr()
 	}
 
-	if asJSON {
+	if wantsJSON(cmd) {
 		return printJSON(out, m)
 	}
 

@@ -28,7 +28,6 @@ func (e *env) broadcastsCreate() *cobra.Command {
 		number numberFlags
 		draft  api.BroadcastDraft
 		file   string
-		asJSON bool
 	)
 	cmd := &cobra.Command{
 		Use:   "create",
@@ -42,16 +41,15 @@ func (e *env) broadcastsCreate() *cobra.Command {
 		Example: "  confab broadcasts create --name \"Spring sale\" --template spring_offer --language en_US --csv people.csv\n" +
 			"  confab broadcasts create --name VIPs --template spring_offer --language en_US --label lbl_01J… --parameter '{{name}}'\n" +
 			"  confab broadcasts create --name Later --template hello_world --language en_US --csv people.csv --at 2026-12-01T09:00:00Z",
-		Args: arguments(),
 		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
 			if (file == "") == (draft.LabelID == "") {
 				return usage("give one of --csv and --label")
 			}
-			key, err := number.find(cmd.Context(), s)
+			key, err := query(cmd.Context(), s, number.account)
 			if err != nil {
 				return err
 			}
-			return s.createBroadcast(cmd, key, draft, file, asJSON)
+			return s.createBroadcast(cmd, key, draft, file)
 		}),
 	}
 
@@ -66,12 +64,12 @@ func (e *env) broadcastsCreate() *cobra.Command {
 	for _, name := range []string{"name", "template", "language"} {
 		cmd.MarkFlagRequired(name)
 	}
-	jsonFlag(cmd, &asJSON)
+	jsonFlag(cmd)
 	return cmd
 }
 
 // createBroadcast makes a broadcast, prints it, and on a terminal follows it.
-func (s *store) createBroadcast(cmd *cobra.Command, key storage.AccountKey, d api.BroadcastDraft, file string, asJSON bool) error {
+func (s *store) createBroadcast(cmd *cobra.Command, key storage.AccountKey, d api.BroadcastDraft, file string) error {
 	var size int64
 	if file != "" {
 		f, err := os.Open(file)
@@ -103,7 +101,7 @@ func (s *store) createBroadcast(cmd *cobra.Command, key storage.AccountKey, d ap
 	if err != nil {
 		return plainError(err, broadcastFlags)
 	}
-	if err := printNew(cmd, asJSON, made.ID, event.ViewBroadcast(made)); err != nil || asJSON {
+	if err := printNew(cmd, made.ID, event.ViewBroadcast(made)); err != nil || wantsJSON(cmd) {
 		return err
 	}
 
@@ -185,69 +183,51 @@ func pause(ctx context.Context, d time.Duration) bool {
 }
 
 // findBroadcast finds a broadcast by the id that an argument gave.
-func (s *store) findBroadcast(ctx context.Context, id string) (b storage.Broadcast, err error) {
-	err = s.View(ctx, func(rx *storage.Rx) (err error) {
-		b, err = rx.BroadcastOfAny(id)
-		return err
-	})
-	if errors.Is(err, storage.ErrNotFound) {
-		err = fmt.Errorf("there is no broadcast %s", id)
-	}
-	return b, err
+func (s *store) findBroadcast(ctx context.Context, id string) (storage.Broadcast, error) {
+	b, err := query(ctx, s, func(rx *storage.Rx) (storage.Broadcast, error) { return rx.BroadcastOfAny(id) })
+	return b, notFound(err, "broadcast", id)
 }
 
 func (e *env) broadcastsList() *cobra.Command {
-	var (
-		number numberFlags
-		asJSON bool
-	)
+	var number numberFlags
 	limit := listLimit
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "List the broadcasts of a number, newest first",
 		Example: "  confab broadcasts list\n  confab broadcasts list --phone-number-id 106540352242922 --json",
-		Args:    arguments(),
-		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
-			key, err := number.find(cmd.Context(), s)
-			if err != nil {
-				return err
-			}
-			var views []event.BroadcastView
-			err = s.View(cmd.Context(), func(rx *storage.Rx) error {
-				rows, _, err := rx.Broadcasts(key.ID, "", storage.First, limit)
-				for _, b := range rows {
-					views = append(views, event.ViewBroadcast(b))
-				}
-				return err
-			})
-			if err != nil {
-				return err
-			}
-
-			heading := []string{"ID", "NAME", "STATUS", "TOTAL", "WAITING", "FAILED", "SKIPPED", "CREATED"}
-			return printList(cmd, asJSON, views, heading, func(v event.BroadcastView) []string {
-				c := v.Counts
-				return []string{
-					v.ID, v.Name, v.Status, formatCount(c.Total), formatCount(c.Waiting), formatCount(c.Failed), formatCount(c.Skipped),
-					v.CreatedAt.String(),
-				}
-			})
-		}),
 	}
 
 	number.add(cmd)
 	limitFlag(cmd, &limit)
-	jsonFlag(cmd, &asJSON)
-	return cmd
+
+	columns := table[storage.Broadcast]{
+		heading: []string{"ID", "NAME", "STATUS", "TOTAL", "WAITING", "FAILED", "SKIPPED", "CREATED"},
+		row: func(b storage.Broadcast) []string {
+			return []string{
+				b.ID, b.Name, b.Status, formatCount(b.Total), formatCount(b.Waiting), formatCount(b.Failed), formatCount(b.Skipped),
+				b.CreatedAt.String(),
+			}
+		},
+		view: func(b storage.Broadcast) any { return event.ViewBroadcast(b) },
+	}
+	return lists(e, cmd, columns, func(cmd *cobra.Command, _ []string, s *store) ([]storage.Broadcast, error) {
+		return query(cmd.Context(), s, func(rx *storage.Rx) ([]storage.Broadcast, error) {
+			key, err := number.account(rx)
+			if err != nil {
+				return nil, err
+			}
+			rows, _, err := rx.Broadcasts(key.ID, "", storage.First, limit)
+			return rows, err
+		})
+	})
 }
 
 func (e *env) broadcastsShow() *cobra.Command {
-	var asJSON, follow bool
+	var follow bool
 	cmd := &cobra.Command{
 		Use:     "show BROADCAST",
 		Short:   "Show how far a broadcast is",
 		Example: "  confab broadcasts show bcs_01J…\n  confab broadcasts show bcs_01J… --follow\n  confab broadcasts show bcs_01J… --json",
-		Args:    arguments("BROADCAST"),
 		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
 			b, err := s.findBroadcast(cmd.Context(), args[0])
 			if err == nil && follow {
@@ -258,18 +238,18 @@ func (e *env) broadcastsShow() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return printBroadcast(cmd, asJSON, b)
+			return printBroadcast(cmd, b)
 		}),
 	}
 
 	cmd.Flags().BoolVar(&follow, "follow", false, "on a terminal, show the progress until it ends; Ctrl-C only stops following")
-	jsonFlag(cmd, &asJSON)
+	jsonFlag(cmd)
 	return cmd
 }
 
 // printBroadcast shows one broadcast.
-func printBroadcast(cmd *cobra.Command, asJSON bool, b storage.Broadcast) error {
-	return printOne(cmd, asJSON, event.ViewBroadcast(b), [][]string{
+func printBroadcast(cmd *cobra.Command, b storage.Broadcast) error {
+	return printOne(cmd, event.ViewBroadcast(b), [][]string{
 		{"id", b.ID},
 		{"name", b.Name},
 		{"template", b.TemplateName + " (" + b.TemplateLanguage + ")"},
@@ -290,23 +270,20 @@ func printBroadcast(cmd *cobra.Command, asJSON bool, b storage.Broadcast) error 
 
 // broadcastsMove is a command that moves a broadcast to another state.
 func (e *env) broadcastsMove(verb, short, action string, move func(*storage.Tx, *storage.Broadcast) error) *cobra.Command {
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     verb + " BROADCAST",
 		Short:   short,
 		Example: "  confab broadcasts " + verb + " bcs_01J…",
-		Args:    arguments("BROADCAST"),
 		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
 			b, err := s.findBroadcast(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
-			key := storage.AccountKey{ID: b.AccountID}
 			err = s.change(cmd.Context(), func(tx *storage.Tx) (err error) {
 				if b, err = tx.CurrentBroadcast(b.Number); err != nil {
 					return err
 				}
-				sender, err := tx.Sender(key.ID)
+				sender, err := tx.Sender(b.AccountID)
 				if err != nil {
 					return err
 				}
@@ -321,10 +298,10 @@ func (e *env) broadcastsMove(verb, short, action string, move func(*storage.Tx, 
 			if err != nil {
 				return err
 			}
-			return printBroadcast(cmd, asJSON, b)
+			return printBroadcast(cmd, b)
 		}),
 	}
 
-	jsonFlag(cmd, &asJSON)
+	jsonFlag(cmd)
 	return cmd
 }

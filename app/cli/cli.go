@@ -138,6 +138,8 @@ func (e *env) root() *cobra.Command {
 	section(groupMaintain, "Maintenance:", e.doctor(), e.backup(), e.restore(), e.purge())
 	section(groupSetup, "Set it up:", e.initialize(), e.config(), e.versionCommand())
 
+	checkArguments(root)
+
 	addHelpTopics(root)
 
 	root.SetHelpCommandGroupID(groupSetup)
@@ -145,6 +147,17 @@ func (e *env) root() *cobra.Command {
 
 	configureBuiltinCommands(root)
 	return root
+}
+
+// checkArguments makes every command that has no check of its own refuse arguments that its
+// Use line does not name.
+func checkArguments(cmd *cobra.Command) {
+	if cmd.Args == nil {
+		cmd.Args = argumentsOf(cmd.Use)
+	}
+	for _, sub := range cmd.Commands() {
+		checkArguments(sub)
+	}
 }
 
 // configureBuiltinCommands makes the commands that cobra adds, help and

@@ -23,7 +23,6 @@ func (e *env) configCheck() *cobra.Command {
 			"is in force, secrets hidden. A setting that cannot be used is named, and the exit status is 1. Files and\n" +
 			"directories that settings name are not looked for: 'confab doctor' does that.",
 		Example: "  confab config check\n  confab config check --config /etc/confab.toml",
-		Args:    arguments(),
 		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
 			from := e.sources(cmd, nil)
 			c, err := config.Load(from)

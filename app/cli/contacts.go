@@ -40,7 +40,6 @@ func (e *env) contactsExport() *cobra.Command {
 			"labels, opted_in, marketing_opted_out, created_at and the metadata. Cells that a spreadsheet would run\n" +
 			"as a formula have a ' in front.",
 		Example: "  confab contacts export > contacts.csv\n  confab contacts export --phone-number-id 106540352242922 > contacts.csv",
-		Args:    arguments(),
 		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
 			var account storage.AccountKey
 			err := s.change(cmd.Context(), func(tx *storage.Tx) (err error) {
@@ -119,7 +118,6 @@ type importFlags struct {
 	numberFlags
 	dryRun bool
 	label  string
-	asJSON bool
 }
 
 func (e *env) contactsImport() *cobra.Command {
@@ -136,20 +134,19 @@ func (e *env) contactsImport() *cobra.Command {
 		Example: "  confab contacts import people.csv --dry-run\n" +
 			"  confab contacts import people.csv --label lbl_01J… --phone-number-id 106540352242922\n" +
 			"  confab contacts export --org org_01J… | confab contacts import - --org org_01K…",
-		Args: arguments("FILE"),
 		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
 			done, err := s.importContacts(cmd, args[0], f)
 			if err != nil {
 				return err
 			}
-			return printImport(cmd, f.asJSON, done)
+			return printImport(cmd, done)
 		}),
 	}
 
 	f.add(cmd)
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "only count what would be done")
 	parsedFlag(cmd, &f.label, "label", "a `label` that every contact of the file gets", parseText)
-	jsonFlag(cmd, &f.asJSON)
+	jsonFlag(cmd)
 	return cmd
 }
 
@@ -269,27 +266,20 @@ func (s *store) followImport(cmd *cobra.Command, files storage.ImportFiles, i st
 	}
 
 	for {
-		err := s.View(ctx, func(rx *storage.Rx) (err error) {
-			i, err = rx.ContactImport(i.AccountID, i.ID)
-			return err
-		})
+		i, err = query(ctx, s, func(rx *storage.Rx) (storage.ContactImport, error) { return rx.ContactImport(i.AccountID, i.ID) })
 		if err != nil || i.Status != storage.ImportRunning {
 			return i, err
 		}
 		report(i)
-
-		select {
-		case <-ctx.Done():
+		if !pause(ctx, importPoll) {
 			return i, errors.New("detached: the server goes on with it, as import " + i.ID)
-		case <-time.After(importPoll):
 		}
 	}
 }
 
 // printImport prints what became of an import, and which lines were left out.
-func printImport(cmd *cobra.Command, asJSON bool, i storage.ContactImport) error {
-	view := api.ViewContactImport(i)
-	err := printOne(cmd, asJSON, view, [][]string{
+func printImport(cmd *cobra.Command, i storage.ContactImport) error {
+	err := printOne(cmd, api.ViewContactImport(i), [][]string{
 		{"import", i.ID},
 		{"status", i.Status},
 		{"lines", formatCount(i.Lines)},

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -25,42 +24,28 @@ func viewCustomer(c storage.Customer, o storage.Organization) customerView {
 }
 
 func (e *env) customersList() *cobra.Command {
-	var (
-		org    string
-		asJSON bool
-	)
 	filter, limit := storage.CustomerFilter{Archived: true}, listLimit
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "List end-customers, newest first, archived ones too",
 		Example: "  confab customers list\n  confab customers list --org org_01J… --status archived --json",
-		Args:    arguments(),
-		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
-			var views []customerView
-			err := s.eachOrganization(cmd.Context(), org, func(rx *storage.Rx, o storage.Organization) error {
-				found, _, err := rx.Customers(o.ID, filter, storage.First, limit-len(views))
-				for _, c := range found {
-					views = append(views, viewCustomer(c, o))
-				}
-				return err
-			})
-			if err != nil {
-				return err
-			}
-
-			heading := []string{"ID", "NAME", "EMAIL", "STATUS", "ORGANIZATION", "CREATED"}
-			return printList(cmd, asJSON, views, heading, func(v customerView) []string {
-				return []string{v.ID, v.Name, optionalText(v.Email), v.Status, v.OrganizationID, v.CreatedAt.String()}
-			})
-		}),
 	}
 
-	optionalOrg(cmd, &org)
 	parsedFlag(cmd, &filter.Status, "status", "only in this state: `pending|active|suspended|archived`",
 		parseChoice(storage.CustomerPending, storage.CustomerActive, storage.CustomerSuspended, storage.CustomerArchived))
 	limitFlag(cmd, &limit)
-	jsonFlag(cmd, &asJSON)
-	return cmd
+
+	columns := table[customerView]{
+		heading: []string{"ID", "NAME", "EMAIL", "STATUS", "ORGANIZATION", "CREATED"},
+		row: func(v customerView) []string {
+			return []string{v.ID, v.Name, optionalText(v.Email), v.Status, v.OrganizationID, v.CreatedAt.String()}
+		},
+	}
+	return lists(e, cmd, columns, ofEachOrganization(cmd, func(rx *storage.Rx, o storage.Organization) ([]customerView, error) {
+		found, _, err := rx.Customers(o.ID, filter, storage.First, limit)
+		limit -= len(found) // for the next organizations
+		return viewEach(found, o, viewCustomer), err
+	}))
 }
 
 func (e *env) customersRestore() *cobra.Command {
@@ -70,24 +55,10 @@ func (e *env) customersRestore() *cobra.Command {
 		Long: "Restore an archived customer to the status that it had before, pending, active or suspended, and print that.\n" +
 			"Its numbers send again, and its setup links work again. Webhook subscribers get customer.updated.",
 		Example: "  confab customers restore cus_01J…",
-		Args:    arguments("CUS"),
-		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
-			var c storage.Customer
-			err := s.change(cmd.Context(), func(tx *storage.Tx) (err error) {
-				if c, err = restoreCustomer(tx, args[0]); err != nil {
-					return err
-				}
-				return s.audit(tx, c.OrganizationID, "customer.restored", "customer", c.ID)
-			})
-			if errors.Is(err, storage.ErrNotFound) {
-				return fmt.Errorf("there is no customer %s", args[0])
-			}
-			if err != nil {
-				return err
-			}
-
-			_, err = fmt.Fprintln(cmd.OutOrStdout(), c.Status)
-			return err
+		RunE: e.writes(func(tx *storage.Tx, args []string) (written, error) {
+			c, err := restoreCustomer(tx, args[0])
+			entry := auditEntry{c.OrganizationID, "customer.restored", "customer", c.ID}
+			return written{entry: entry, text: c.Status}, notFound(err, "customer", args[0])
 		}),
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -23,57 +22,54 @@ func (e *env) deliveries() *cobra.Command {
 		e.deliveriesList(), e.deliveriesShow(), e.deliveriesReplay())
 }
 
-// deliveryOptions are the flags of deliveries list.
-type deliveryOptions struct {
-	org    string
-	since  time.Duration
-	limit  int
-	asJSON bool
-	filter storage.DeliveryFilter
-}
-
 func (e *env) deliveriesList() *cobra.Command {
-	o := deliveryOptions{limit: listLimit}
+	var (
+		since  time.Duration
+		filter storage.DeliveryFilter
+	)
+	limit := listLimit
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "List webhook deliveries, newest first",
 		Example: "  confab deliveries list --status dead\n  confab deliveries list --subscription wbs_01J… --since 1h --json",
-		Args:    arguments(),
-		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
-			all, err := s.deliveries(cmd, o)
-			if err != nil {
-				return err
-			}
-
-			if o.asJSON {
-				views := make([]any, len(all))
-				for i, d := range all {
-					views[i] = api.ViewDelivery(d, nil)
-				}
-				return printJSON(cmd.OutOrStdout(), views)
-			}
-
-			heading := []string{"ID", "CREATED", "SUBSCRIPTION", "EVENT", "STATUS", "ATTEMPTS", "ANSWER", "ERROR"}
-			return printList(cmd, false, all, heading, func(d storage.Delivery) []string {
-				return []string{
-					d.ID, d.CreatedAt.String(), d.SubscriptionID, d.EventType, d.Status,
-					strconv.Itoa(d.AttemptCount), optionalNumber(d.ResponseStatus), optionalText(d.ErrorCode),
-				}
-			})
-		}),
 	}
 
-	optionalOrg(cmd, &o.org)
-	parsedFlag(cmd, &o.filter.SubscriptionID, "subscription", "only to this `subscription`", parseText)
-	parsedFlag(cmd, &o.filter.Status, "status", "only in this state: `pending|succeeded|failed|dead`",
+	parsedFlag(cmd, &filter.SubscriptionID, "subscription", "only to this `subscription`", parseText)
+	parsedFlag(cmd, &filter.Status, "status", "only in this state: `pending|succeeded|failed|dead`",
 		parseChoice(storage.DeliveryPending, storage.DeliverySucceeded, storage.DeliveryFailed, storage.DeliveryDead))
-	parsedFlag(cmd, &o.filter.EventType, "event-type", "only of events of this `type`", parseEventType)
-	parsedFlag(cmd, &o.filter.EventID, "event-id", "only of the event with this `id`, as X-Svc-Event-Id has it", parseText)
-	parsedFlag(cmd, &o.since, "since", "only those younger than this `age`, such as 1h or 7d", parseAge)
-	limitFlag(cmd, &o.limit)
-	jsonFlag(cmd, &o.asJSON)
-	return cmd
+	parsedFlag(cmd, &filter.EventType, "event-type", "only of events of this `type`", parseEventType)
+	parsedFlag(cmd, &filter.EventID, "event-id", "only of the event with this `id`, as X-Svc-Event-Id has it", parseText)
+	parsedFlag(cmd, &since, "since", "only those younger than this `age`, such as 1h or 7d", parseAge)
+	limitFlag(cmd, &limit)
+
+	columns := table[storage.Delivery]{
+		heading: []string{"ID", "CREATED", "SUBSCRIPTION", "EVENT", "STATUS", "ATTEMPTS", "ANSWER", "ERROR"},
+		row: func(d storage.Delivery) []string {
+			return []string{
+				d.ID, d.CreatedAt.String(), d.SubscriptionID, d.EventType, d.Status,
+				strconv.Itoa(d.AttemptCount), optionalNumber(d.ResponseStatus), optionalText(d.ErrorCode),
+			}
+		},
+		view: viewDelivery,
+	}
+	read := ofEachOrganization(cmd, func(rx *storage.Rx, o storage.Organization) ([]storage.Delivery, error) {
+		return newestDeliveries(rx, o.ID, filter, limit)
+	})
+	return lists(e, cmd, columns, func(cmd *cobra.Command, args []string, s *store) ([]storage.Delivery, error) {
+		filter.CreatedAfter = youngerThan(since)
+		all, err := read(cmd, args, s)
+
+		// Each organization gave up to limit of its newest; the newest of all of them
+		// are shown.
+		slices.SortStableFunc(all, func(a, b storage.Delivery) int {
+			return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(b.ID, a.ID))
+		})
+		return all[:min(len(all), limit)], err
+	})
 }
+
+// viewDelivery is a delivery in the API's shape, without what it carries.
+func viewDelivery(d storage.Delivery) any { return api.ViewDelivery(d, nil) }
 
 // parseEventType accepts the name of an event type.
 func parseEventType(s string) (string, error) {
@@ -83,32 +79,14 @@ func parseEventType(s string) (string, error) {
 	return s, nil
 }
 
-// deliveries reads the newest deliveries of one organization, or of all.
-func (s *store) deliveries(cmd *cobra.Command, o deliveryOptions) (all []storage.Delivery, err error) {
-	if o.since != 0 {
-		o.filter.CreatedAfter = storage.Now().Add(-o.since)
-	}
-
-	err = s.eachOrganization(cmd.Context(), o.org, func(rx *storage.Rx, found storage.Organization) error {
-		some, err := newestDeliveries(rx, found.ID, o)
-		all = append(all, some...)
-		return err
-	})
-
-	// Each organization gave up to limit of its newest; the newest of all of them
-	// are shown.
-	slices.SortStableFunc(all, func(a, b storage.Delivery) int {
-		return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(b.ID, a.ID))
-	})
-	return all[:min(len(all), o.limit)], err
-}
-
 // newestDeliveries reads the newest deliveries of an organization. A page may end
 // early because its time is up; it reads on until the limit or the last row.
-func newestDeliveries(rx *storage.Rx, organization int64, o deliveryOptions) (all []storage.Delivery, err error) {
-	for after := storage.First; after != storage.Last && len(all) < o.limit; {
+func newestDeliveries(
+	rx *storage.Rx, organization int64, filter storage.DeliveryFilter, limit int,
+) (all []storage.Delivery, err error) {
+	for after := storage.First; after != storage.Last && len(all) < limit; {
 		var some []storage.Delivery
-		if some, after, err = rx.Deliveries(organization, o.filter, after, o.limit-len(all)); err != nil {
+		if some, after, err = rx.Deliveries(organization, filter, after, limit-len(all)); err != nil {
 			return nil, err
 		}
 		all = append(all, some...)
@@ -116,21 +94,11 @@ func newestDeliveries(rx *storage.Rx, organization int64, o deliveryOptions) (al
 	return all, nil
 }
 
-// optionalNumber is an optional number as text; "" for none.
-func optionalNumber(n *int) string {
-	if n == nil {
-		return ""
-	}
-	return strconv.Itoa(*n)
-}
-
 func (e *env) deliveriesShow() *cobra.Command {
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "show WBD",
 		Short:   "Show one delivery, its attempts and what it carries",
 		Example: "  confab deliveries show wbd_01J…\n  confab deliveries show wbd_01J… --json",
-		Args:    arguments("WBD"),
 		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
 			var (
 				d        storage.Delivery
@@ -140,7 +108,7 @@ func (e *env) deliveriesShow() *cobra.Command {
 
 			err := s.View(cmd.Context(), func(rx *storage.Rx) (err error) {
 				if d, err = rx.DeliveryByID(args[0]); err != nil {
-					return deliveryNotFound(err, args[0])
+					return notFound(err, "webhook delivery", args[0])
 				}
 				if payload, err = rx.Payload(d); err != nil {
 					return err
@@ -152,24 +120,15 @@ func (e *env) deliveriesShow() *cobra.Command {
 				return err
 			}
 
-			if asJSON {
+			if wantsJSON(cmd) {
 				return printJSON(cmd.OutOrStdout(), api.ViewDelivery(d, payload))
 			}
 			return printDelivery(cmd, d, attempts, payload)
 		}),
 	}
 
-	jsonFlag(cmd, &asJSON)
+	jsonFlag(cmd)
 	return cmd
-}
-
-// deliveryNotFound replaces storage.ErrNotFound by an error that names the
-// delivery.
-func deliveryNotFound(err error, id string) error {
-	if errors.Is(err, storage.ErrNotFound) {
-		return fmt.Errorf("there is no webhook delivery %s", id)
-	}
-	return err
 }
 
 // printDelivery prints a delivery as text: its fields, its attempts, and the

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"confab/app/api"
 	"confab/storage"
 )
 
@@ -17,7 +16,6 @@ type replayOptions struct {
 	filter storage.ReplayFilter
 	since  time.Duration
 	dryRun bool
-	asJSON bool
 }
 
 // bulk reports whether a filter chooses the deliveries, and not their ids.
@@ -56,7 +54,7 @@ func (e *env) deliveriesReplay() *cobra.Command {
 			if o.bulk() {
 				return s.replayBulk(cmd, o)
 			}
-			return s.replayNamed(cmd, args, o.asJSON)
+			return s.replayNamed(cmd, args)
 		}),
 	}
 
@@ -66,19 +64,19 @@ func (e *env) deliveriesReplay() *cobra.Command {
 	parsedFlag(cmd, &o.filter.EventType, "event-type", "only of events of this `type`", parseEventType)
 	parsedFlag(cmd, &o.since, "since", "only those younger than this `age`, such as 1h or 7d", parseAge)
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "only count")
-	jsonFlag(cmd, &o.asJSON)
+	jsonFlag(cmd)
 	return cmd
 }
 
 // replayNamed replays the deliveries with these ids: all, or none.
-func (s *store) replayNamed(cmd *cobra.Command, ids []string, asJSON bool) error {
+func (s *store) replayNamed(cmd *cobra.Command, ids []string) error {
 	var made []storage.Delivery
 	err := s.change(cmd.Context(), func(tx *storage.Tx) error {
 		made = made[:0] // this function may run twice, see storage.DB.Update
 		for _, id := range ids {
 			d, err := tx.DeliveryByID(id)
 			if err != nil {
-				return deliveryNotFound(err, id)
+				return notFound(err, "webhook delivery", id)
 			}
 
 			if err := requireEnabled(&tx.Rx, d.SubscriptionID); err != nil {
@@ -100,14 +98,9 @@ func (s *store) replayNamed(cmd *cobra.Command, ids []string, asJSON bool) error
 		return err
 	}
 
-	if asJSON {
-		views := make([]any, len(made))
-		for i, d := range made {
-			views[i] = api.ViewDelivery(d, nil)
-		}
-		return printJSON(cmd.OutOrStdout(), views)
+	if wantsJSON(cmd) {
+		return printList(cmd, made, table[storage.Delivery]{view: viewDelivery})
 	}
-
 	for _, d := range made {
 		fmt.Fprintln(cmd.OutOrStdout(), d.ID)
 	}
@@ -119,7 +112,7 @@ func (s *store) replayNamed(cmd *cobra.Command, ids []string, asJSON bool) error
 func requireEnabled(rx *storage.Rx, id string) error {
 	sub, err := rx.Endpoint(id)
 	if err != nil {
-		return subscriptionNotFound(err, id)
+		return notFound(err, "webhook subscription", id)
 	}
 	if sub.Status == storage.WebhookDisabled {
 		return fmt.Errorf("webhook subscription %s is disabled: enable it with 'confab webhooks enable %s' first", id, id)
@@ -137,10 +130,7 @@ type replayView struct {
 // replayBulk replays what the filter chooses, in batches.
 func (s *store) replayBulk(cmd *cobra.Command, o replayOptions) error {
 	ctx := cmd.Context()
-	if o.since != 0 {
-		o.filter.CreatedAfter = storage.Now().Add(-o.since)
-	}
-
+	o.filter.CreatedAfter = youngerThan(o.since)
 	total, err := s.countReplayable(ctx, o.filter)
 	if err != nil {
 		return err
@@ -154,28 +144,21 @@ func (s *store) replayBulk(cmd *cobra.Command, o replayOptions) error {
 		}
 	}
 
-	if o.asJSON {
-		return printJSON(cmd.OutOrStdout(), view)
-	}
-
 	verb := "Replayed"
 	if o.dryRun {
 		verb = "Would replay"
 	}
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s %s.\n", verb, plural(view.Enqueued, "delivery", "deliveries"))
-	return err
+	return printNew(cmd, verb+" "+plural(view.Enqueued, "delivery", "deliveries")+".", view)
 }
 
 // countReplayable counts what there is to replay of an enabled subscription.
-func (s *store) countReplayable(ctx context.Context, f storage.ReplayFilter) (n int, err error) {
-	err = s.View(ctx, func(rx *storage.Rx) error {
+func (s *store) countReplayable(ctx context.Context, f storage.ReplayFilter) (int, error) {
+	return query(ctx, s, func(rx *storage.Rx) (int, error) {
 		if err := requireEnabled(rx, f.SubscriptionID); err != nil {
-			return err
+			return 0, err
 		}
-		n, err = rx.CountReplayable(f, -1)
-		return err
+		return rx.CountReplayable(f, -1)
 	})
-	return n, err
 }
 
 // replayInBatches replays a batch in each transaction until nothing is left, and
@@ -186,11 +169,7 @@ func (s *store) replayInBatches(cmd *cobra.Command, f storage.ReplayFilter, tota
 	line := newProgress(cmd.ErrOrStderr(), "replaying", formatCount)
 	defer line.end()
 
-	err = s.View(cmd.Context(), func(rx *storage.Rx) (err error) {
-		f.BeforeJob, err = rx.NextJob()
-		return err
-	})
-	if err != nil {
+	if f.BeforeJob, err = query(cmd.Context(), s, (*storage.Rx).NextJob); err != nil {
 		return 0, err
 	}
 

@@ -12,7 +12,7 @@ import (
 )
 
 func (e *env) doctor() *cobra.Command {
-	var quick, asJSON bool
+	var quick bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Examine the installation, and say what to do about what is wrong",
@@ -20,7 +20,6 @@ func (e *env) doctor() *cobra.Command {
 			"jobs, webhooks and media, with a server running or not, and say what to do about each finding. Nothing is\n" +
 			"changed. The exit status is 1 if something is broken.",
 		Example: "  confab doctor\n  confab doctor --quick --json",
-		Args:    arguments(),
 		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
 			o := doctor.Options{
 				Sources:   e.sources(cmd, nil),
@@ -33,22 +32,22 @@ func (e *env) doctor() *cobra.Command {
 			found := []doctor.Finding{}
 			doctor.Examine(cmd.Context(), o, func(f doctor.Finding) {
 				found = append(found, f)
-				if !asJSON {
+				if !wantsJSON(cmd) {
 					printFinding(cmd, f)
 				}
 			})
 
-			if asJSON {
+			if wantsJSON(cmd) {
 				if err := printJSON(cmd.OutOrStdout(), found); err != nil {
 					return err
 				}
 			}
-			return printSummary(cmd, found, asJSON)
+			return printSummary(cmd, found)
 		}),
 	}
 
 	cmd.Flags().BoolVar(&quick, "quick", false, "leave out what reads all of the data: the whole database and all media files")
-	jsonFlag(cmd, &asJSON)
+	jsonFlag(cmd)
 	return cmd
 }
 
@@ -63,13 +62,13 @@ func printFinding(cmd *cobra.Command, f doctor.Finding) {
 
 // printSummary prints how many findings there are of each status. Its error is
 // the command's exit status.
-func printSummary(cmd *cobra.Command, found []doctor.Finding, asJSON bool) error {
+func printSummary(cmd *cobra.Command, found []doctor.Finding) error {
 	counts := make(map[string]int)
 	for _, f := range found {
 		counts[f.Status]++
 	}
 
-	if !asJSON {
+	if !wantsJSON(cmd) {
 		fmt.Fprintf(cmd.OutOrStdout(), "\n%d ok, %d warnings, %d broken.\n",
 			counts[doctor.OK], counts[doctor.Warning], counts[doctor.Broken])
 		advises := slices.ContainsFunc(found, func(f doctor.Finding) bool { return strings.Contains(f.Advice, "confab ") })

@@ -4,12 +4,9 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
-
-	"golang.org/x/term"
 
 	"confab/app/simulator"
 )
@@ -35,8 +32,7 @@ type feed struct {
 
 // newTerminalFeed makes a feed if out is a terminal, and else returns nil.
 func newTerminalFeed(sim *simulator.Server, out io.Writer) *feed {
-	file, ok := out.(*os.File)
-	if !ok || !term.IsTerminal(int(file.Fd())) {
+	if !isTerminal(out) {
 		return nil
 	}
 	return newFeed(sim.Subscribe, out)

@@ -3,8 +3,10 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/url"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,6 +34,21 @@ type usageError struct{ error }
 // usage makes a usageError.
 func usage(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
+// argumentsOf checks the arguments of a command by what its Use line says: the words that
+// are neither the command's name nor flags with their values.
+func argumentsOf(use string) cobra.PositionalArgs {
+	var names []string
+	words := strings.Fields(use)[1:]
+	for i := 0; i < len(words); i++ {
+		if strings.HasPrefix(words[i], "--") {
+			i++
+			continue
+		}
+		names = append(names, words[i])
+	}
+	return arguments(names...)
+}
+
 // arguments checks that a command has these arguments, and none is empty. The
 // last may be left out if its name is in brackets.
 func arguments(names ...string) cobra.PositionalArgs {
@@ -58,6 +75,25 @@ func nameArgument(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("NAME %w", err)
 	}
 	return nil
+}
+
+// readFileOrStdin reads a file, or standard input for -.
+func readFileOrStdin(stdin io.Reader, path string) ([]byte, error) {
+	if path == "-" {
+		return io.ReadAll(stdin)
+	}
+	return os.ReadFile(path)
+}
+
+// anyFlag is the PreRunE of a command that needs at least one of its flags.
+func anyFlag(names ...string) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, _ []string) error {
+		if slices.ContainsFunc(names, cmd.Flags().Changed) {
+			return nil
+		}
+		last := len(names) - 1
+		return usage("there is nothing to change: give --%s or --%s", strings.Join(names[:last], ", --"), names[last])
+	}
 }
 
 // parsedFlag adds a flag that is read by parse. A value that parse refuses is
@@ -126,6 +162,14 @@ func parseEmail(s string) (string, error) {
 		return "", errors.New("must be an address such as ana@example.com")
 	}
 	return s, nil
+}
+
+// youngerThan is the time of an age that a flag gave; 0 without one.
+func youngerThan(age time.Duration) storage.Time {
+	if age == 0 {
+		return 0
+	}
+	return storage.Now().Add(-age)
 }
 
 func parseAge(s string) (time.Duration, error) {

@@ -33,7 +33,6 @@ func (e *env) initialize() *cobra.Command {
 			"  confab init -\n" +
 			"  confab init --systemd > /etc/systemd/system/confab.service\n" +
 			"  confab init --docker > Containerfile",
-		Args: arguments("[FILE]"),
 		RunE: e.run(func(cmd *cobra.Command, args []string) error {
 			switch {
 			case (systemd || docker) && len(args) > 0:

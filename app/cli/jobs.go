@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 
@@ -56,76 +55,58 @@ func viewJob(j storage.Job) jobView {
 
 func (e *env) jobsList() *cobra.Command {
 	filter := storage.JobFilter{Limit: listLimit}
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "List the jobs that wait, run or have failed, oldest first",
 		Example: "  confab jobs list\n  confab jobs list --state failed --json",
-		Args:    arguments(),
-		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
-			var views []jobView
-			err := s.View(cmd.Context(), func(rx *storage.Rx) error {
-				jobs, err := rx.Jobs(filter)
-				for _, j := range jobs {
-					views = append(views, viewJob(j))
-				}
-				return err
-			})
-			if err != nil {
-				return err
-			}
-
-			heading := []string{"ID", "KIND", "STATE", "LANE", "DUE", "RUNS", "FAILURES", "LAST ERROR"}
-			return printList(cmd, asJSON, views, heading, func(v jobView) []string {
-				return []string{strconv.FormatInt(v.ID, 10), v.Kind, v.State, optionalText(v.Lane), v.DueAt.String(),
-					strconv.Itoa(v.Runs), strconv.Itoa(v.Failures), optionalText(v.LastError)}
-			})
-		}),
 	}
 
 	parsedFlag(cmd, &filter.Kind, "kind", "only this `kind`", parseText)
 	parsedFlag(cmd, &filter.State, "state", "only in this state: `due|held|running|failed`",
 		parseChoice(storage.JobDue, storage.JobHeld, storage.JobRunning, storage.JobFailed))
 	limitFlag(cmd, &filter.Limit)
-	jsonFlag(cmd, &asJSON)
-	return cmd
+
+	columns := table[storage.Job]{
+		heading: []string{"ID", "KIND", "STATE", "LANE", "DUE", "RUNS", "FAILURES", "LAST ERROR"},
+		row: func(j storage.Job) []string {
+			return []string{strconv.FormatInt(j.ID, 10), j.Kind, j.State, j.Lane, j.DueAt.String(),
+				strconv.Itoa(j.Runs), strconv.Itoa(j.Failures), optionalText(j.LastError)}
+		},
+		view: func(j storage.Job) any { return viewJob(j) },
+	}
+	return lists(e, cmd, columns, func(cmd *cobra.Command, _ []string, s *store) ([]storage.Job, error) {
+		return query(cmd.Context(), s, func(rx *storage.Rx) ([]storage.Job, error) { return rx.Jobs(filter) })
+	})
 }
 
 func (e *env) jobsShow() *cobra.Command {
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "show ID",
 		Short:   "Show one job",
 		Example: "  confab jobs show 42\n  confab jobs show 42 --json",
-		Args:    arguments("ID"),
 		RunE: e.withJob(func(cmd *cobra.Command, id int64, s *store) error {
-			var v jobView
-			err := s.View(cmd.Context(), func(rx *storage.Rx) error {
-				j, err := rx.Job(id)
-				v = viewJob(j)
-				return err
-			})
+			j, err := query(cmd.Context(), s, func(rx *storage.Rx) (storage.Job, error) { return rx.Job(id) })
 			if err != nil {
 				return err
 			}
 
-			return printOne(cmd, asJSON, v, [][]string{
-				{"id", strconv.FormatInt(v.ID, 10)},
-				{"kind", v.Kind},
-				{"state", v.State},
-				{"lane", optionalText(v.Lane)},
-				{"args", string(v.Args)},
-				{"runs", strconv.Itoa(v.Runs)},
-				{"failures", strconv.Itoa(v.Failures)},
-				{"last error", optionalText(v.LastError)},
-				{"due", v.DueAt.String()},
-				{"leased until", v.LeasedUntil.String()},
-				{"created", v.CreatedAt.String()},
+			return printOne(cmd, viewJob(j), [][]string{
+				{"id", strconv.FormatInt(j.ID, 10)},
+				{"kind", j.Kind},
+				{"state", j.State},
+				{"lane", j.Lane},
+				{"args", string(j.Args)},
+				{"runs", strconv.Itoa(j.Runs)},
+				{"failures", strconv.Itoa(j.Failures)},
+				{"last error", optionalText(j.LastError)},
+				{"due", j.DueAt.String()},
+				{"leased until", j.LeasedUntil.String()},
+				{"created", j.CreatedAt.String()},
 			})
 		}),
 	}
 
-	jsonFlag(cmd, &asJSON)
+	jsonFlag(cmd)
 	return cmd
 }
 
@@ -134,7 +115,6 @@ func (e *env) jobsRetry() *cobra.Command {
 		Use:     "retry ID",
 		Short:   "Run a failed or waiting job now",
 		Example: "  confab jobs retry 42",
-		Args:    arguments("ID"),
 		RunE: e.withJob(func(cmd *cobra.Command, id int64, s *store) error {
 			return s.change(cmd.Context(), func(tx *storage.Tx) error {
 				j, err := tx.RetryJobNow(id)
@@ -160,7 +140,6 @@ func (e *env) jobsCancel() *cobra.Command {
 			"last time: a message fails, a delivery is dead and can be replayed, the event of a received message goes out\n" +
 			"without its file. What was sent to the provider or an endpoint before that is not taken back.",
 		Example: "  confab jobs cancel 42",
-		Args:    arguments("ID"),
 		RunE: e.withJob(func(cmd *cobra.Command, id int64, s *store) error {
 			// The transaction removes the job; the command interrupts a running one.
 			command := datadir.CancelJob(id)
@@ -179,9 +158,6 @@ func (e *env) withJob(f func(cmd *cobra.Command, id int64, s *store) error) func
 		}
 
 		err = e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error { return f(cmd, id, s) })(cmd, args)
-		if errors.Is(err, storage.ErrNotFound) {
-			return fmt.Errorf("there is no job %d", id)
-		}
-		return err
+		return notFound(err, "job", id)
 	}
 }

@@ -48,7 +48,6 @@ func (e *env) listen() *cobra.Command {
 			"  confab listen --forward-to http://localhost:3000/hooks --events message.received,message.status\n" +
 			"  confab listen --after oldest --json | jq .payload\n" +
 			"  confab listen --url https://chat.example.com/v1 --api-key -",
-		Args: arguments(),
 		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
 			err := e.streamEvents(cmd, o)
 			if cmd.Context().Err() != nil {

@@ -2,10 +2,8 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -36,7 +34,6 @@ type logOptions struct {
 	status statusRange
 	limit  int
 	follow bool
-	asJSON bool
 }
 
 func (e *env) logs() *cobra.Command {
@@ -50,7 +47,6 @@ func (e *env) logs() *cobra.Command {
 		Example: "  confab logs\n" +
 			"  confab logs --org org_01J… --since 1h --status 5xx\n" +
 			"  confab logs --follow --json",
-		Args: arguments(),
 		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
 			err := o.show(cmd, s)
 			if cmd.Context().Err() != nil {
@@ -65,7 +61,7 @@ func (e *env) logs() *cobra.Command {
 	parsedFlag(cmd, &o.status, "status", "only with this `status`, such as 404, or class, such as 5xx", parseStatusRange)
 	limitFlag(cmd, &o.limit)
 	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "go on with new calls until interrupted")
-	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print JSON; with --follow one object a line")
+	cmd.Flags().Bool("json", false, "print JSON; with --follow one object a line")
 	return cmd
 }
 
@@ -105,40 +101,34 @@ func (o logOptions) show(cmd *cobra.Command, s *store) error {
 		return err
 	}
 
-	if o.asJSON && !o.follow {
-		return printCalls(out, calls)
+	if wantsJSON(cmd) && !o.follow {
+		return printList(cmd, calls, table[storage.APICall]{view: func(c storage.APICall) any { return api.ViewCall(c) }})
 	}
-	if !o.asJSON {
+	if !wantsJSON(cmd) {
 		fmt.Fprintf(out, lineHeading, "TIME", "STATUS", "METHOD", "PATH", "TOOK", "ORGANIZATION", "IP", "REQUEST")
 	}
 
-	if err := o.printLines(out, calls); err != nil || !o.follow {
+	if err := printLines(cmd, calls); err != nil || !o.follow {
 		return err
 	}
-	return o.tail(cmd, s, last, filter)
+	return s.tailCalls(cmd, last, filter)
 }
 
 func (o logOptions) filter(ctx context.Context, s *store) (storage.APICallFilter, error) {
-	f := storage.APICallFilter{MinStatus: o.status.min, MaxStatus: o.status.max, Limit: o.limit}
-	if o.since != 0 {
-		f.Since = storage.Now().Add(-o.since)
-	}
-
-	if o.org == "" {
-		return f, nil
-	}
-
-	err := s.eachOrganization(ctx, o.org, func(_ *storage.Rx, found storage.Organization) error {
-		f.Organization = found.ID
-		return nil
-	})
-	return f, err
+	found, err := query(ctx, s, func(rx *storage.Rx) (storage.Organization, error) { return optionalOrganization(rx, o.org) })
+	return storage.APICallFilter{
+		Organization: found.ID,
+		Since:        youngerThan(o.since),
+		MinStatus:    o.status.min,
+		MaxStatus:    o.status.max,
+		Limit:        o.limit,
+	}, err
 }
 
-// tail prints new calls until interrupted. --limit does not hold here: it is for
+// tailCalls prints new calls until interrupted. --limit does not hold here: it is for
 // the stored ones.
-func (o logOptions) tail(cmd *cobra.Command, s *store, last int64, filter storage.APICallFilter) error {
-	ctx, out := cmd.Context(), cmd.OutOrStdout()
+func (s *store) tailCalls(cmd *cobra.Command, last int64, filter storage.APICallFilter) error {
+	ctx := cmd.Context()
 	filter.Limit = listLimit
 
 	tick := time.NewTicker(followInterval)
@@ -160,7 +150,7 @@ func (o logOptions) tail(cmd *cobra.Command, s *store, last int64, filter storag
 			if calls, last, err = s.nextCalls(ctx, last, filter); err != nil {
 				return err
 			}
-			if err := o.printLines(out, calls); err != nil {
+			if err := printLines(cmd, calls); err != nil {
 				return err
 			}
 			more = len(calls) == filter.Limit
@@ -187,15 +177,6 @@ func (s *store) nextCalls(ctx context.Context, last int64, filter storage.APICal
 	return calls, next, err
 }
 
-// printCalls prints calls as one JSON array.
-func printCalls(out io.Writer, calls []storage.APICall) error {
-	views := make([]api.CallView, len(calls))
-	for i, c := range calls {
-		views[i] = api.ViewCall(c)
-	}
-	return printJSON(out, views)
-}
-
 // The columns have fixed widths, because with --follow the later lines are not
 // known when the first is printed.
 const (
@@ -204,15 +185,13 @@ const (
 )
 
 // printLines prints a line for each call, as text or as a JSON object.
-func (o logOptions) printLines(out io.Writer, calls []storage.APICall) error {
-	lines := json.NewEncoder(out)
-	lines.SetEscapeHTML(false)
-
+func printLines(cmd *cobra.Command, calls []storage.APICall) error {
+	out := cmd.OutOrStdout()
 	for _, c := range calls {
 		v := api.ViewCall(c)
 		var err error
-		if o.asJSON {
-			err = lines.Encode(v)
+		if wantsJSON(cmd) {
+			err = printLine(out, v)
 		} else {
 			_, err = fmt.Fprintf(out, lineLayout, v.CreatedAt, v.Status, printable(v.Method), printable(v.Path), v.LatencyMS,
 				printable(optionalText(v.OrganizationID)), printable(v.IP), v.RequestID)

@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"context"
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -22,15 +20,12 @@ func (f *numberFlags) add(cmd *cobra.Command) {
 func (f numberFlags) account(rx *storage.Rx) (storage.AccountKey, error) {
 	if f.number != "" {
 		a, err := rx.AccountKey(f.number)
-		if errors.Is(err, storage.ErrNotFound) {
-			return a, fmt.Errorf("there is no account with the phone number id %s", f.number)
-		}
 		if err != nil || f.org == "" {
-			return a, err
+			return a, accountNotFound(err, f.number)
 		}
 		o, err := organization(rx, f.org)
 		if err == nil && o.ID != a.OrganizationID {
-			err = fmt.Errorf("there is no account with the phone number id %s", f.number)
+			err = accountNotFound(storage.ErrNotFound, f.number)
 		}
 		return a, err
 	}
@@ -51,11 +46,7 @@ func (f numberFlags) account(rx *storage.Rx) (storage.AccountKey, error) {
 	return rx.AccountKey(*all[0].PhoneNumberID)
 }
 
-// find is account in a transaction of its own.
-func (f numberFlags) find(ctx context.Context, s *store) (key storage.AccountKey, err error) {
-	err = s.View(ctx, func(rx *storage.Rx) (err error) {
-		key, err = f.account(rx)
-		return err
-	})
-	return key, err
+// accountNotFound is notFound for the account of a phone number id.
+func accountNotFound(err error, id string) error {
+	return notFound(err, "account with the phone number id", id)
 }

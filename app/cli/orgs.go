@@ -51,10 +51,7 @@ func viewOrganization(o storage.Organization, teams ...storage.Team) organizatio
 }
 
 func (e *env) orgsCreate() *cobra.Command {
-	var (
-		plan   string
-		asJSON bool
-	)
+	var plan string
 	cmd := &cobra.Command{
 		Use:     "create NAME",
 		Short:   "Make an organization and print its id; the first one makes the data directory",
@@ -68,24 +65,17 @@ func (e *env) orgsCreate() *cobra.Command {
 			return checkPlan(c, plan)
 		}),
 		RunE: e.withStore(true, func(cmd *cobra.Command, args []string, s *store) error {
-			o := storage.Organization{Name: args[0], Plan: plan}
-
-			var team storage.Team
-			err := s.change(cmd.Context(), func(tx *storage.Tx) (err error) {
-				if team, err = tx.InsertOrganization(&o); err != nil {
-					return err
-				}
-				return s.audit(tx, o.ID, "organization.created", "organization", o.PublicID)
+			return s.write(cmd, func(tx *storage.Tx) (written, error) {
+				o := storage.Organization{Name: args[0], Plan: plan}
+				team, err := tx.InsertOrganization(&o)
+				entry := auditEntry{o.ID, "organization.created", "organization", o.PublicID}
+				return written{entry, o.PublicID, viewOrganization(o, team)}, err
 			})
-			if err != nil {
-				return err
-			}
-			return printNew(cmd, asJSON, o.PublicID, viewOrganization(o, team))
 		}),
 	}
 
 	cmd.Flags().StringVar(&plan, "plan", config.SelfHosted, "what it may do: a `plan` of the settings")
-	jsonFlag(cmd, &asJSON)
+	jsonFlag(cmd)
 	return cmd
 }
 
@@ -100,46 +90,36 @@ func checkPlan(c config.Config, name string) error {
 }
 
 func (e *env) orgsList() *cobra.Command {
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "List organizations",
 		Example: "  confab orgs list\n  confab orgs list --json",
-		Args:    arguments(),
-		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
-			var views []organizationView
-			err := s.eachOrganization(cmd.Context(), "", func(_ *storage.Rx, o storage.Organization) error {
-				views = append(views, viewOrganization(o))
-				return nil
-			})
-			if err != nil {
-				return err
-			}
-
-			heading := []string{"ID", "NAME", "PLAN", "STATUS", "SUBSCRIPTION", "CREATED"}
-			return printList(cmd, asJSON, views, heading, func(v organizationView) []string {
-				return []string{v.ID, v.Name, v.Plan, v.Status, v.Subscription, v.CreatedAt.String()}
-			})
-		}),
 	}
-
-	jsonFlag(cmd, &asJSON)
-	return cmd
+	columns := table[storage.Organization]{
+		heading: []string{"ID", "NAME", "PLAN", "STATUS", "SUBSCRIPTION", "CREATED"},
+		row: func(o storage.Organization) []string {
+			return []string{o.PublicID, o.Name, o.Plan, o.Status(), o.Subscription, o.CreatedAt.String()}
+		},
+		view: func(o storage.Organization) any { return viewOrganization(o) },
+	}
+	return lists(e, cmd, columns, func(cmd *cobra.Command, _ []string, s *store) ([]storage.Organization, error) {
+		return query(cmd.Context(), s, (*storage.Rx).Organizations)
+	})
 }
 
 func (e *env) orgsShow() *cobra.Command {
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "show ORG",
 		Short:   "Show one organization and its teams",
 		Example: "  confab orgs show org_01J…\n  confab orgs show org_01J… --json",
-		Args:    arguments("ORG"),
 		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
-			var v organizationView
-			err := s.eachOrganization(cmd.Context(), args[0], func(rx *storage.Rx, o storage.Organization) error {
+			v, err := query(cmd.Context(), s, func(rx *storage.Rx) (v organizationView, err error) {
+				o, err := organization(rx, args[0])
+				if err != nil {
+					return v, err
+				}
 				teams, err := rx.Teams(o.ID)
-				v = viewOrganization(o, teams...)
-				return err
+				return viewOrganization(o, teams...), err
 			})
 			if err != nil {
 				return err
@@ -149,15 +129,14 @@ func (e *env) orgsShow() *cobra.Command {
 				{"id", v.ID}, {"name", v.Name}, {"plan", v.Plan}, {"status", v.Status}, {"subscription", v.Subscription},
 				{"require opt-in", strconv.FormatBool(v.RequireOptIn)}, {"created", v.CreatedAt.String()},
 			}
-
 			for _, t := range v.Teams {
 				fields = append(fields, []string{"team", t.ID + "  " + t.Name})
 			}
-			return printOne(cmd, asJSON, v, fields)
+			return printOne(cmd, v, fields)
 		}),
 	}
 
-	jsonFlag(cmd, &asJSON)
+	jsonFlag(cmd)
 	return cmd
 }
 
@@ -172,36 +151,7 @@ func (e *env) orgsSet() *cobra.Command {
 		Example: "  confab orgs set org_01J… --plan starter\n" +
 			"  confab orgs set org_01J… --subscription inactive\n" +
 			"  confab orgs set org_01J… --require-opt-in=false",
-		Args: arguments("ORG"),
-		PreRunE: func(cmd *cobra.Command, _ []string) error {
-			if !slices.ContainsFunc([]string{"name", "plan", "subscription", "require-opt-in"}, cmd.Flags().Changed) {
-				return usage("there is nothing to change: give --name, --plan, --subscription or --require-opt-in")
-			}
-			return nil
-		},
-		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
-			given := cmd.Flags().Changed
-			if given("plan") {
-				if err := checkPlan(s.config, plan); err != nil {
-					return err
-				}
-			}
-
-			return s.changeOrganization(cmd, args[0], "organization.updated", func(tx *storage.Tx, o *storage.Organization) {
-				if given("name") {
-					o.Name = name
-				}
-				if given("plan") {
-					o.Plan = plan
-				}
-				if given("subscription") {
-					o.Subscription = subscription
-				}
-				if given("require-opt-in") {
-					o.RequireOptIn = requireOptIn
-				}
-			})
-		}),
+		PreRunE: anyFlag("name", "plan", "subscription", "require-opt-in"),
 	}
 
 	parsedFlag(cmd, &name, "name", "what it is called, a short `text`", parseName)
@@ -209,6 +159,25 @@ func (e *env) orgsSet() *cobra.Command {
 	parsedFlag(cmd, &subscription, "subscription", "whether it has paid: `active|inactive`",
 		parseChoice(storage.SubscriptionActive, storage.SubscriptionInactive))
 	cmd.Flags().BoolVar(&requireOptIn, "require-opt-in", false, "send templates only to people who agreed to it")
+
+	given := cmd.Flags().Changed
+	cmd.RunE = e.changesOrganization("organization.updated", func(_ *storage.Tx, o *storage.Organization, s *store) error {
+		if given("name") {
+			o.Name = name
+		}
+		if given("subscription") {
+			o.Subscription = subscription
+		}
+		if given("require-opt-in") {
+			o.RequireOptIn = requireOptIn
+		}
+		if !given("plan") {
+			return nil
+		}
+
+		o.Plan = plan
+		return checkPlan(s.config, plan)
+	})
 	return cmd
 }
 
@@ -217,13 +186,11 @@ func (e *env) orgsSuspend() *cobra.Command {
 		Use:     "suspend ORG",
 		Short:   "Lock an organization out; its calls are refused at once",
 		Example: "  confab orgs suspend org_01J…",
-		Args:    arguments("ORG"),
-		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
-			return s.changeOrganization(cmd, args[0], "organization.suspended", func(tx *storage.Tx, o *storage.Organization) {
-				if o.SuspendedAt == 0 { // else the time of the first suspension stays
-					o.SuspendedAt = tx.Now
-				}
-			})
+		RunE: e.changesOrganization("organization.suspended", func(tx *storage.Tx, o *storage.Organization, _ *store) error {
+			if o.SuspendedAt == 0 { // else the time of the first suspension stays
+				o.SuspendedAt = tx.Now
+			}
+			return nil
 		}),
 	}
 }
@@ -233,29 +200,28 @@ func (e *env) orgsResume() *cobra.Command {
 		Use:     "resume ORG",
 		Short:   "Let a suspended organization in again",
 		Example: "  confab orgs resume org_01J…",
-		Args:    arguments("ORG"),
-		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
-			resume := func(_ *storage.Tx, o *storage.Organization) { o.SuspendedAt = 0 }
-			return s.changeOrganization(cmd, args[0], "organization.resumed", resume)
+		RunE: e.changesOrganization("organization.resumed", func(_ *storage.Tx, o *storage.Organization, _ *store) error {
+			o.SuspendedAt = 0
+			return nil
 		}),
 	}
 }
 
-// changeOrganization reads an organization, lets edit change it, stores it, and records
-// the action.
-func (s *store) changeOrganization(
-	cmd *cobra.Command, id, action string, edit func(*storage.Tx, *storage.Organization),
-) error {
-	return s.change(cmd.Context(), func(tx *storage.Tx) error {
-		o, err := organization(&tx.Rx, id)
-		if err != nil {
-			return err
-		}
-
-		edit(tx, &o)
-		if err := tx.UpdateOrganization(&o); err != nil {
-			return err
-		}
-		return s.audit(tx, o.ID, action, "organization", o.PublicID)
+// changesOrganization makes the RunE of a command that changes the organization of its
+// argument by edit.
+func (e *env) changesOrganization(
+	action string, edit func(*storage.Tx, *storage.Organization, *store) error,
+) func(*cobra.Command, []string) error {
+	return e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
+		return s.write(cmd, func(tx *storage.Tx) (written, error) {
+			o, err := organization(&tx.Rx, args[0])
+			if err != nil {
+				return written{}, err
+			}
+			if err := edit(tx, &o, s); err != nil {
+				return written{}, err
+			}
+			return written{entry: auditEntry{o.ID, action, "organization", o.PublicID}}, tx.UpdateOrganization(&o)
+		})
 	})
 }

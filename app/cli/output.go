@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"unicode"
@@ -11,9 +12,14 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// jsonFlag adds --json to a command.
-func jsonFlag(cmd *cobra.Command, asJSON *bool) {
-	cmd.Flags().BoolVar(asJSON, "json", false, "print JSON")
+// jsonFlag adds --json to a command. What the command prints by printNew, printOne and
+// printList is JSON then.
+func jsonFlag(cmd *cobra.Command) { cmd.Flags().Bool("json", false, "print JSON") }
+
+// wantsJSON reports whether --json is given.
+func wantsJSON(cmd *cobra.Command) bool {
+	asJSON, err := cmd.Flags().GetBool("json")
+	return err == nil && asJSON
 }
 
 // printJSON writes v for machines and for people who read JSON.
@@ -26,8 +32,8 @@ func printJSON(w io.Writer, v any) error {
 
 // printNew shows what was created: its id alone, for scripts, or all of it as
 // JSON.
-func printNew(cmd *cobra.Command, asJSON bool, id string, view any) error {
-	if asJSON {
+func printNew(cmd *cobra.Command, id string, view any) error {
+	if wantsJSON(cmd) {
 		return printJSON(cmd.OutOrStdout(), view)
 	}
 	_, err := fmt.Fprintln(cmd.OutOrStdout(), id)
@@ -35,27 +41,38 @@ func printNew(cmd *cobra.Command, asJSON bool, id string, view any) error {
 }
 
 // printOne shows one thing: a JSON object, or a line for each field.
-func printOne(cmd *cobra.Command, asJSON bool, view any, fields [][]string) error {
-	if asJSON {
+func printOne(cmd *cobra.Command, view any, fields [][]string) error {
+	if wantsJSON(cmd) {
 		return printJSON(cmd.OutOrStdout(), view)
 	}
 	return printColumns(cmd.OutOrStdout(), fields)
 }
 
-// printList shows a listing: one JSON array, or a table with a row for each.
-func printList[V any](cmd *cobra.Command, asJSON bool, views []V, heading []string, row func(V) []string) error {
-	if asJSON {
-		if views == nil {
-			views = []V{}
+// table is how a list of things is printed.
+type table[T any] struct {
+	heading []string
+	row     func(T) []string
+	view    func(T) any // in JSON; nil is the thing itself
+}
+
+// printList shows a list: one JSON array, or a table with a row for each.
+func printList[T any](cmd *cobra.Command, all []T, t table[T]) error {
+	if !wantsJSON(cmd) {
+		rows := [][]string{t.heading}
+		for _, one := range all {
+			rows = append(rows, t.row(one))
 		}
-		return printJSON(cmd.OutOrStdout(), views)
+		return printColumns(cmd.OutOrStdout(), rows)
 	}
 
-	rows := [][]string{heading}
-	for _, v := range views {
-		rows = append(rows, row(v))
+	views := make([]any, len(all))
+	for i, one := range all {
+		views[i] = one
+		if t.view != nil {
+			views[i] = t.view(one)
+		}
 	}
-	return printColumns(cmd.OutOrStdout(), rows)
+	return printJSON(cmd.OutOrStdout(), views)
 }
 
 // printColumns prints rows in columns.
@@ -78,6 +95,30 @@ func optionalText(s *string) string {
 		return ""
 	}
 	return *s
+}
+
+// optionalNumber is an optional number as text; "" for none.
+func optionalNumber(n *int) string {
+	if n == nil {
+		return ""
+	}
+	return strconv.Itoa(*n)
+}
+
+func yesOrNo(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}
+
+// truncate shortens a text to the width of its column.
+func truncate(s string) string {
+	const most = 40
+	if letters := []rune(s); len(letters) > most {
+		return string(letters[:most-1]) + "…"
+	}
+	return s
 }
 
 // printable makes text from outside, such as names of contacts, safe to print:

@@ -28,7 +28,6 @@ type purgeFlags struct {
 	org, account string
 	dryRun       bool
 	confirmClock bool
-	asJSON       bool
 }
 
 func (e *env) purge() *cobra.Command {
@@ -49,7 +48,6 @@ func (e *env) purge() *cobra.Command {
 			"  confab purge --older-than 90d --org org_01J…\n" +
 			"  confab purge --older-than 720h --account 106540352242922 --json\n" +
 			"  confab purge --confirm-clock",
-		Args: arguments(),
 		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
 			if f.confirmClock {
 				if err := s.change(cmd.Context(), (*storage.Tx).ConfirmClock); err != nil {
@@ -57,14 +55,14 @@ func (e *env) purge() *cobra.Command {
 				}
 			}
 			if f.age == 0 {
-				return printConfirmed(cmd, f.asJSON)
+				return printConfirmed(cmd)
 			}
 
 			v, err := s.purge(cmd, f)
 			if err != nil {
 				return err
 			}
-			return printPurged(cmd, f.asJSON, v)
+			return printPurged(cmd, v)
 		}),
 	}
 
@@ -74,7 +72,7 @@ func (e *env) purge() *cobra.Command {
 	optionalOrg(cmd, &f.org)
 	parsedFlag(cmd, &f.account, "account", "only of the account with this `phone number id`", parseText)
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "only count")
-	jsonFlag(cmd, &f.asJSON)
+	jsonFlag(cmd)
 	return cmd
 }
 
@@ -85,19 +83,19 @@ type clockView struct {
 }
 
 // printConfirmed prints that the clock was confirmed, and nothing purged.
-func printConfirmed(cmd *cobra.Command, asJSON bool) error {
+func printConfirmed(cmd *cobra.Command) error {
 	v := clockView{Object: "clock", ConfirmedAt: storage.Now()}
-	return printOne(cmd, asJSON, v, [][]string{{"clock confirmed", v.ConfirmedAt.String()}})
+	return printOne(cmd, v, [][]string{{"clock confirmed", v.ConfirmedAt.String()}})
 }
 
 // printPurged prints what was deleted, or would be.
-func printPurged(cmd *cobra.Command, asJSON bool, v purgeView) error {
+func printPurged(cmd *cobra.Command, v purgeView) error {
 	heading := "DELETED"
 	if v.DryRun {
 		heading = "WOULD DELETE"
 	}
 
-	return printOne(cmd, asJSON, v, [][]string{
+	return printOne(cmd, v, [][]string{
 		{"WHAT", heading},
 		{"messages", formatCount(v.Messages)},
 		{"media", formatCount(v.Media)},
@@ -172,21 +170,13 @@ func (s *store) purgeWithoutServer(
 // resolveScope puts the organization and the account of the flags into scope. An
 // account of another organization counts as unknown.
 func (f purgeFlags) resolveScope(rx *storage.Rx, scope *storage.PurgeScope) error {
-	if f.org != "" {
-		o, err := organization(rx, f.org)
-		if err != nil {
-			return err
-		}
-		scope.Organization = o.ID
-	}
-	if f.account == "" {
-		return nil
+	if f.account != "" {
+		a, err := numberFlags{f.org, f.account}.account(rx)
+		scope.Organization, scope.Account = a.OrganizationID, a.ID
+		return err
 	}
 
-	a, err := rx.AccountKey(f.account)
-	if errors.Is(err, storage.ErrNotFound) || err == nil && scope.Organization != 0 && a.OrganizationID != scope.Organization {
-		return fmt.Errorf("there is no account with the phone number id %s", f.account)
-	}
-	scope.Organization, scope.Account = a.OrganizationID, a.ID
+	o, err := optionalOrganization(rx, f.org)
+	scope.Organization = o.ID
 	return err
 }

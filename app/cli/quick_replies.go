@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,10 +19,7 @@ func (e *env) quickReplies() *cobra.Command {
 }
 
 func (e *env) quickRepliesCreate() *cobra.Command {
-	var (
-		org, team string
-		asJSON    bool
-	)
+	var org, team string
 	cmd := &cobra.Command{
 		Use:   "create SHORTCUT TEXT",
 		Short: "Make a quick reply and print its id",
@@ -29,7 +27,6 @@ func (e *env) quickRepliesCreate() *cobra.Command {
 			"{{name}} becomes the name of the contact.",
 		Example: "  confab quick-replies create hello 'Hello {{name}}, how can we help?'\n" +
 			"  confab quick-replies create terms - --team team_01J… < terms.txt",
-		Args: arguments("SHORTCUT", "TEXT"),
 		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
 			text, err := textArgument(cmd, args[1])
 			if err != nil {
@@ -41,24 +38,21 @@ func (e *env) quickRepliesCreate() *cobra.Command {
 				in.TeamID = &team
 			}
 
-			var made storage.QuickReply
-			err = s.change(cmd.Context(), func(tx *storage.Tx) error {
+			return s.write(cmd, func(tx *storage.Tx) (written, error) {
 				o, err := onlyOrganization(&tx.Rx, org)
-				if err == nil {
-					made, err = in.Insert(tx, o.ID)
+				if err != nil {
+					return written{}, err
 				}
-				return err
+				made, err := in.Insert(tx, o.ID)
+				names := map[string]string{"team_id": "--team", "shortcut": "SHORTCUT", "text": "TEXT"}
+				return written{text: made.ID, view: api.ViewQuickReply(made)}, plainError(err, names)
 			})
-			if err != nil {
-				return plainError(err, map[string]string{"team_id": "--team", "shortcut": "SHORTCUT", "text": "TEXT"})
-			}
-			return printNew(cmd, asJSON, made.ID, api.ViewQuickReply(made))
 		}),
 	}
 
 	orgOfOne(cmd, &org)
 	parsedFlag(cmd, &team, "team", "the `team` that uses it (optional where there is one)", parseText)
-	jsonFlag(cmd, &asJSON)
+	jsonFlag(cmd)
 	return cmd
 }
 
@@ -72,53 +66,21 @@ func textArgument(cmd *cobra.Command, arg string) (string, error) {
 }
 
 func (e *env) quickRepliesList() *cobra.Command {
-	var (
-		org    string
-		asJSON bool
-	)
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "List quick replies, newest first",
 		Example: "  confab quick-replies list\n  confab quick-replies list --org org_01J… --json",
-		Args:    arguments(),
-		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
-			var views []api.QuickReplyView
-			err := s.eachOrganization(cmd.Context(), org, func(rx *storage.Rx, o storage.Organization) error {
-				all, err := everyRow(func(after storage.After, limit int) ([]storage.QuickReply, error) {
-					return rx.QuickReplies(o.ID, after, limit)
-				}, func(q storage.QuickReply) storage.After { return storage.After{Key: q.CreatedAt, ID: q.ID} })
-				for _, q := range all {
-					views = append(views, api.ViewQuickReply(q))
-				}
-				return err
-			})
-			if err != nil {
-				return err
-			}
-
-			heading := []string{"ID", "SHORTCUT", "TEXT", "TEAM"}
-			return printList(cmd, asJSON, views, heading, func(v api.QuickReplyView) []string {
-				return []string{v.ID, v.Shortcut, v.Text, v.TeamID}
-			})
-		}),
 	}
-
-	optionalOrg(cmd, &org)
-	jsonFlag(cmd, &asJSON)
-	return cmd
-}
-
-// everyRow reads a list page by page.
-func everyRow[T any](read func(after storage.After, limit int) ([]T, error), key func(T) storage.After) (all []T, err error) {
-	const step = 500
-	for after := storage.First; ; {
-		rows, err := read(after, step)
-		all = append(all, rows...)
-		if err != nil || len(rows) < step {
-			return all, err
-		}
-		after = key(rows[step-1])
+	columns := table[storage.QuickReply]{
+		heading: []string{"ID", "SHORTCUT", "TEXT", "TEAM"},
+		row:     func(q storage.QuickReply) []string { return []string{q.ID, q.Shortcut, q.Text, q.TeamPublicID} },
+		view:    func(q storage.QuickReply) any { return api.ViewQuickReply(q) },
 	}
+	return lists(e, cmd, columns, ofEachOrganization(cmd, func(rx *storage.Rx, o storage.Organization) ([]storage.QuickReply, error) {
+		return everyRow(func(after storage.After, limit int) ([]storage.QuickReply, error) {
+			return rx.QuickReplies(o.ID, after, limit)
+		}, func(q storage.QuickReply) storage.After { return storage.After{Key: q.CreatedAt, ID: q.ID} })
+	}))
 }
 
 func (e *env) quickRepliesDelete() *cobra.Command {
@@ -127,22 +89,17 @@ func (e *env) quickRepliesDelete() *cobra.Command {
 		Use:     "delete QUICK_REPLY",
 		Short:   "Delete a quick reply, given by its id or its shortcut",
 		Example: "  confab quick-replies delete qrp_01J…\n  confab quick-replies delete hello --org org_01J…",
-		Args:    arguments("QUICK_REPLY"),
-		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
-			return s.change(cmd.Context(), func(tx *storage.Tx) error {
-				found, err := tx.FindQuickReplies(args[0])
-				if err != nil {
-					return err
-				}
-				q, err := chooseQuickReply(&tx.Rx, found, args[0], org)
-				if err != nil {
-					return err
-				}
-				if err := tx.DeleteQuickReply(q.OrganizationID, q.ID); err != nil {
-					return err
-				}
-				return s.audit(tx, q.OrganizationID, "quick_reply.deleted", "quick_reply", q.ID)
-			})
+		RunE: e.writes(func(tx *storage.Tx, args []string) (done written, err error) {
+			found, err := tx.FindQuickReplies(args[0])
+			if err != nil {
+				return done, err
+			}
+			q, err := chooseQuickReply(&tx.Rx, found, args[0], org)
+			if err != nil {
+				return done, err
+			}
+			done.entry = auditEntry{q.OrganizationID, "quick_reply.deleted", "quick_reply", q.ID}
+			return done, tx.DeleteQuickReply(q.OrganizationID, q.ID)
 		}),
 	}
 
@@ -157,13 +114,7 @@ func chooseQuickReply(rx *storage.Rx, found []storage.QuickReply, arg, org strin
 		if err != nil {
 			return storage.QuickReply{}, err
 		}
-		var own []storage.QuickReply
-		for _, q := range found {
-			if q.OrganizationID == o.ID {
-				own = append(own, q)
-			}
-		}
-		found = own
+		found = slices.DeleteFunc(found, func(q storage.QuickReply) bool { return q.OrganizationID != o.ID })
 	}
 
 	switch len(found) {

@@ -26,7 +26,6 @@ func (e *env) ready() *cobra.Command {
 		Long: "Ask the server of the data directory, or the one at --url, whether requests should be sent to it.\n" +
 			"The exit status is the answer, as health checks of containers want it.",
 		Example: "  confab ready\n  confab ready --url http://127.0.0.1:8080",
-		Args:    arguments(),
 		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
 			var serverName string // for the certificate
 			if target == nil {

@@ -15,7 +15,6 @@ import (
 )
 
 func (e *env) restore() *cobra.Command {
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "restore FILE",
 		Short: "Make a data directory out of a backup",
@@ -25,7 +24,6 @@ func (e *env) restore() *cobra.Command {
 			"signs in again.",
 		Example: "  confab restore /backups/confab-2026-01-02.tar.gz --data-dir /var/lib/confab\n" +
 			"  ssh vault cat confab.tar | confab restore -",
-		Args: arguments("FILE"),
 		RunE: e.run(func(cmd *cobra.Command, args []string) error {
 			c, err := e.settings(cmd, nil)
 			if err != nil {
@@ -53,11 +51,11 @@ func (e *env) restore() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return reportRestore(cmd, c.DataDir, out, asJSON)
+			return reportRestore(cmd, c.DataDir, out)
 		}),
 	}
 
-	jsonFlag(cmd, &asJSON)
+	jsonFlag(cmd)
 	return cmd
 }
 
@@ -86,8 +84,8 @@ func openBackup(cmd *cobra.Command, file string) (r io.Reader, size int64, done 
 	return uncompressed, size, done, err
 }
 
-func reportRestore(cmd *cobra.Command, dir string, out backup.Restored, asJSON bool) error {
-	if asJSON {
+func reportRestore(cmd *cobra.Command, dir string, out backup.Restored) error {
+	if wantsJSON(cmd) {
 		return printJSON(cmd.OutOrStdout(), out)
 	}
 

@@ -42,7 +42,6 @@ func (e *env) sandbox() *cobra.Command {
 		Example: "  confab sandbox --open\n" +
 			"  confab sandbox --forward-to http://localhost:3000/hooks\n" +
 			"  confab sandbox --fresh --listen 127.0.0.1:9000 --simulator-listen 127.0.0.1:0",
-		Args: arguments(),
 		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
 			c, err := e.sandboxSettings(cmd)
 			if err != nil {

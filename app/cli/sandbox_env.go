@@ -16,7 +16,6 @@ func (e *env) sandboxEnv() *cobra.Command {
 		Long: "Print CONFAB_BASE_URL, CONFAB_API_KEY, CONFAB_PHONE_NUMBER_ID and CONFAB_SIMULATOR_URL of the sandbox in the\n" +
 			"data directory (default " + defaultSandboxDir + ") as a shell reads them, whether it runs or not.",
 		Example: "  eval \"$(confab sandbox env)\"\n  confab sandbox env --data-dir ./my-sandbox",
-		Args:    arguments(),
 		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
 			c, err := e.sandboxSettings(cmd)
 			if err != nil {

@@ -11,7 +11,6 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 )
 
 const (
@@ -137,7 +136,7 @@ func runCommand(ctx context.Context, child *exec.Cmd, signals <-chan os.Signal) 
 // sentByTerminal reports whether a signal comes from a key press. A terminal sends
 // it to every process in the foreground: the command has got it already.
 func sentByTerminal(s os.Signal) bool {
-	return (s == syscall.SIGINT || s == syscall.SIGQUIT) && term.IsTerminal(int(os.Stdin.Fd()))
+	return (s == syscall.SIGINT || s == syscall.SIGQUIT) && isTerminal(os.Stdin)
 }
 
 // exitStatus is the exit status of an ended command, as a shell reports it.

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"net/url"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -54,23 +55,14 @@ func (b *sandbox) subscribeForwardURL(ctx context.Context, to *url.URL) error {
 // findForwardSubscription finds the subscription of a URL to all events of all
 // numbers.
 func findForwardSubscription(rx *storage.Rx, organization int64, to string) (sub storage.Subscription, found bool, err error) {
-	for after := storage.First; ; {
-		page, err := rx.Subscriptions(organization, after, listLimit)
-		if err != nil {
-			return sub, false, err
-		}
-
-		for _, s := range page {
-			if s.URL == to && len(s.Events) == 1 && s.Events[0] == "*" && len(s.PhoneNumberIDs) == 0 {
-				return s, true, nil
-			}
-			after = storage.After{Key: s.CreatedAt, ID: s.ID}
-		}
-
-		if len(page) < listLimit {
-			return sub, false, nil
-		}
+	all, err := subscriptions(rx, organization)
+	i := slices.IndexFunc(all, func(s storage.Subscription) bool {
+		return s.URL == to && len(s.Events) == 1 && s.Events[0] == "*" && len(s.PhoneNumberIDs) == 0
+	})
+	if err != nil || i < 0 {
+		return sub, false, err
 	}
+	return all[i], true, nil
 }
 
 // loadSecret reads the secret of an earlier start, or makes a new one if all have

@@ -18,7 +18,6 @@ func (e *env) serve() *cobra.Command {
 			"A database of an older version is upgraded first, and a copy of it is kept. SIGTERM or Ctrl-C stops it, after\n" +
 			"what was accepted is answered.",
 		Example: "  confab serve\n  confab serve --listen 0.0.0.0:8080 --data-dir /var/lib/confab",
-		Args:    arguments(),
 		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
 			c, err := e.settings(cmd, map[string]string{"listen": "server.listen"})
 			if err != nil {

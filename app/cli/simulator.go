@@ -59,7 +59,6 @@ func (e *env) simulator() *cobra.Command {
 			"The app's secret and verify token and the access token are generated unless they are given: by a flag, by - for\n" +
 			"a line of standard input, or by " + appSecretVariable + ", " + verifyTokenVariable + " and " + accessTokenVariable + ".",
 		Example: "  confab simulator\n  confab simulator --webhook-url http://127.0.0.1:3000/webhook --verify-token secret-word",
-		Args:    arguments(),
 		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
 			return e.runSimulator(cmd, f)
 		}),

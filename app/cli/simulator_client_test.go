@@ -38,22 +38,18 @@ func TestTheLatestMessageIsMeant(t *testing.T) {
 	arrivals := fmt.Sprintf(anArrival+","+anArrival, theEarlier, theLatest)
 	c := remembering(t, sends, arrivals)
 
-	sent, found, err := c.latestSend(t.Context())
-	is.NoErr(err)
-	is.True(found)
-	is.Equal(sent.ID, theLatest)
-	id, err := c.orLatestInbound(t.Context(), "")
+	id, err := c.latestSend(t.Context())
 	is.NoErr(err)
 	is.Equal(id, theLatest)
-	id, err = c.orLatestInbound(t.Context(), "wamid.given")
+	id, err = c.latestInbound(t.Context())
 	is.NoErr(err)
-	is.Equal(id, "wamid.given")
+	is.Equal(id, theLatest)
 
-	_, err = remembering(t, sends, sends).orLatestInbound(t.Context(), "") // a send is nobody's to revoke
+	_, err = remembering(t, sends, sends).latestInbound(t.Context()) // no person can revoke a send
 	is.True(err != nil)
-	_, found, err = remembering(t, "", "").latestSend(t.Context())
+	id, err = remembering(t, "", "").latestSend(t.Context())
 	is.NoErr(err)
-	is.True(!found)
+	is.Equal(id, "")
 }
 
 func TestWhatIsNoSimulatorIsRecognized(t *testing.T) {
@@ -62,7 +58,7 @@ func TestWhatIsNoSimulatorIsRecognized(t *testing.T) {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, answer) }))
 		defer server.Close()
 		c := &simulatorClient{simulatorAccess: simulatorAccess{SimulatorURL: server.URL}}
-		_, _, err := c.latestSend(t.Context())
+		_, err := c.latestSend(t.Context())
 		is.True(err != nil && strings.Contains(err.Error(), "does not answer as a simulator does"))
 	}
 }

@@ -109,13 +109,126 @@ func (e *env) withStore(create bool, f func(cmd *cobra.Command, args []string, s
 	})
 }
 
+// query reads in one transaction.
+func query[T any](ctx context.Context, s *store, read func(*storage.Rx) (T, error)) (found T, err error) {
+	err = s.View(ctx, func(rx *storage.Rx) (err error) {
+		found, err = read(rx)
+		return err
+	})
+	return found, err
+}
+
+// written is what a command wrote: the entry in the audit log, if it has an action, and
+// what is printed, if it has a text.
+type written struct {
+	entry auditEntry
+	text  string
+	view  any // with --json
+}
+
+// auditEntry is what the audit log says of a command.
+type auditEntry struct {
+	organization                 int64
+	action, targetType, targetID string
+}
+
+// write writes in one transaction, with the entry in the audit log, and prints the result.
+func (s *store) write(cmd *cobra.Command, fn func(*storage.Tx) (written, error)) error {
+	var done written
+	err := s.change(cmd.Context(), func(tx *storage.Tx) (err error) {
+		if done, err = fn(tx); err != nil || done.entry.action == "" {
+			return err
+		}
+		return s.audit(tx, done.entry.organization, done.entry.action, done.entry.targetType, done.entry.targetID)
+	})
+	if err != nil || done.text == "" {
+		return err
+	}
+	return printNew(cmd, done.text, done.view)
+}
+
+// writes makes the RunE of a command that only writes to the database.
+func (e *env) writes(fn func(tx *storage.Tx, args []string) (written, error)) func(*cobra.Command, []string) error {
+	return e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
+		return s.write(cmd, func(tx *storage.Tx) (written, error) { return fn(tx, args) })
+	})
+}
+
+// lists makes a command list what read returns, as a table or with --json.
+func lists[T any](
+	e *env, cmd *cobra.Command, t table[T], read func(cmd *cobra.Command, args []string, s *store) ([]T, error),
+) *cobra.Command {
+	jsonFlag(cmd)
+	cmd.RunE = e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
+		all, err := read(cmd, args, s)
+		if err != nil {
+			return err
+		}
+		return printList(cmd, all, t)
+	})
+	return cmd
+}
+
+// ofEachOrganization adds the flag that narrows a listing to an organization, and reads for
+// lists what that one has, or every organization.
+func ofEachOrganization[T any](
+	cmd *cobra.Command, read func(rx *storage.Rx, o storage.Organization) ([]T, error),
+) func(*cobra.Command, []string, *store) ([]T, error) {
+	var org string
+	optionalOrg(cmd, &org)
+	return func(cmd *cobra.Command, _ []string, s *store) (all []T, err error) {
+		err = s.eachOrganization(cmd.Context(), org, func(rx *storage.Rx, o storage.Organization) error {
+			some, err := read(rx, o)
+			all = append(all, some...)
+			return err
+		})
+		return all, err
+	}
+}
+
+// viewEach makes views of rows of an organization.
+func viewEach[T, V any](rows []T, o storage.Organization, view func(T, storage.Organization) V) []V {
+	views := make([]V, len(rows))
+	for i, row := range rows {
+		views[i] = view(row, o)
+	}
+	return views
+}
+
+// everyRow reads a list page by page.
+func everyRow[T any](read func(after storage.After, limit int) ([]T, error), key func(T) storage.After) (all []T, err error) {
+	const step = 500
+	for after := storage.First; ; {
+		rows, err := read(after, step)
+		all = append(all, rows...)
+		if err != nil || len(rows) < step {
+			return all, err
+		}
+		after = key(rows[step-1])
+	}
+}
+
+// notFound replaces storage.ErrNotFound by an error that names what was looked for.
+func notFound(err error, what string, id any) error {
+	if errors.Is(err, storage.ErrNotFound) {
+		return fmt.Errorf("there is no %s %v", what, id)
+	}
+	return err
+}
+
 // organization finds an organization by the id that a flag or argument gave.
 func organization(rx *storage.Rx, id string) (storage.Organization, error) {
 	o, err := rx.Organization(id)
-	if errors.Is(err, storage.ErrNotFound) {
-		err = fmt.Errorf("there is no organization %s", id)
+	return o, notFound(err, "organization", id)
+}
+
+// optionalOrganization finds the organization of a flag; none, with the id 0, if the flag is
+// not given.
+func optionalOrganization(rx *storage.Rx, id string) (storage.Organization, error) {
+	if id == "" {
+		return storage.Organization{}, nil
 	}
-	return o, err
+	return organization(rx, id)
 }
 
 // onlyOrganization finds the organization of a flag, or the only one if the flag is not

@@ -24,71 +24,41 @@ func viewTeam(t storage.Team, o storage.Organization) teamView {
 }
 
 func (e *env) teamsCreate() *cobra.Command {
-	var (
-		org    string
-		asJSON bool
-	)
+	var org string
 	cmd := &cobra.Command{
 		Use:     "create NAME --org ORG",
 		Short:   "Make a team and print its id",
 		Example: "  confab teams create \"Support\" --org org_01J…",
 		Args:    nameArgument,
-		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
-			var v teamView
-			err := s.change(cmd.Context(), func(tx *storage.Tx) error {
-				o, err := organization(&tx.Rx, org)
-				if err != nil {
-					return err
-				}
-
-				t := storage.Team{OrganizationID: o.ID, Name: args[0]}
-				err = tx.InsertTeam(&t)
-				v = viewTeam(t, o)
-				return err
-			})
+		RunE: e.writes(func(tx *storage.Tx, args []string) (written, error) {
+			o, err := organization(&tx.Rx, org)
 			if err != nil {
-				return err
+				return written{}, err
 			}
-			return printNew(cmd, asJSON, v.ID, v)
+
+			t := storage.Team{OrganizationID: o.ID, Name: args[0]}
+			err = tx.InsertTeam(&t)
+			return written{text: t.PublicID, view: viewTeam(t, o)}, err
 		}),
 	}
 
 	requiredOrg(cmd, &org, "that the team is part of")
-	jsonFlag(cmd, &asJSON)
+	jsonFlag(cmd)
 	return cmd
 }
 
 func (e *env) teamsList() *cobra.Command {
-	var (
-		org    string
-		asJSON bool
-	)
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "List teams",
 		Example: "  confab teams list\n  confab teams list --org org_01J… --json",
-		Args:    arguments(),
-		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
-			var views []teamView
-			err := s.eachOrganization(cmd.Context(), org, func(rx *storage.Rx, o storage.Organization) error {
-				teams, err := rx.Teams(o.ID)
-				for _, t := range teams {
-					views = append(views, viewTeam(t, o))
-				}
-				return err
-			})
-			if err != nil {
-				return err
-			}
-
-			heading := []string{"ID", "NAME", "ORGANIZATION", "CREATED"}
-			return printList(cmd, asJSON, views, heading, func(v teamView) []string {
-				return []string{v.ID, v.Name, v.OrganizationID, v.CreatedAt.String()}
-			})
-		}),
 	}
-
-	optionalOrg(cmd, &org)
-	jsonFlag(cmd, &asJSON)
-	return cmd
+	columns := table[teamView]{
+		heading: []string{"ID", "NAME", "ORGANIZATION", "CREATED"},
+		row:     func(v teamView) []string { return []string{v.ID, v.Name, v.OrganizationID, v.CreatedAt.String()} },
+	}
+	return lists(e, cmd, columns, ofEachOrganization(cmd, func(rx *storage.Rx, o storage.Organization) ([]teamView, error) {
+		teams, err := rx.Teams(o.ID)
+		return viewEach(teams, o, viewTeam), err
+	}))
 }

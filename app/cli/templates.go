@@ -14,12 +14,10 @@ func (e *env) templates() *cobra.Command {
 }
 
 func (e *env) templatesSync() *cobra.Command {
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "sync PHONE_NUMBER_ID",
 		Short:   "Fetch the templates of a number from the provider",
 		Example: "  confab templates sync 106540352242922\n  confab templates sync 106540352242922 --json",
-		Args:    arguments("PHONE_NUMBER_ID"),
 		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
 			ctx := cmd.Context()
 			a, err := s.findAccount(ctx, args[0])
@@ -47,7 +45,7 @@ func (e *env) templatesSync() *cobra.Command {
 				return err
 			}
 
-			return printOne(cmd, asJSON, api.ViewTemplateSync(found), [][]string{
+			return printOne(cmd, api.ViewTemplateSync(found), [][]string{
 				{"created", strconv.Itoa(found.Created)},
 				{"updated", strconv.Itoa(found.Updated)},
 				{"deleted", strconv.Itoa(found.Deleted)},
@@ -56,6 +54,6 @@ func (e *env) templatesSync() *cobra.Command {
 		}),
 	}
 
-	jsonFlag(cmd, &asJSON)
+	jsonFlag(cmd)
 	return cmd
 }

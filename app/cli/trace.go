@@ -16,7 +16,7 @@ import (
 )
 
 func (e *env) trace() *cobra.Command {
-	var asJSON, bodies bool
+	var bodies bool
 	cmd := &cobra.Command{
 		Use:   "trace MSG",
 		Short: "Show a message's life: call, tries, callbacks, events, deliveries",
@@ -24,18 +24,13 @@ func (e *env) trace() *cobra.Command {
 			"each try at the provider with its answer, callbacks, events, and every attempt to deliver those. MSG is\n" +
 			"the id of the message, or of an event about it.",
 		Example: "  confab trace msg_01J…\n  confab trace evt_01J… --bodies\n  confab trace msg_01J… --json",
-		Args:    arguments("MSG"),
 		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
 			if !api.IsTraceable(args[0]) {
 				return usage("MSG must be the id of a message or of an event, msg_… or evt_…")
 			}
 
 			s.flushCalls(cmd)
-			var t api.TraceView
-			err := s.View(cmd.Context(), func(rx *storage.Rx) (err error) {
-				t, err = api.ReadTrace(rx, 0, args[0])
-				return err
-			})
+			t, err := query(cmd.Context(), s, func(rx *storage.Rx) (api.TraceView, error) { return api.ReadTrace(rx, 0, args[0]) })
 			if errors.Is(err, storage.ErrNotFound) {
 				return fmt.Errorf("there is no message %s, or the event is about none", args[0])
 			}
@@ -43,7 +38,7 @@ func (e *env) trace() *cobra.Command {
 				return err
 			}
 
-			if asJSON {
+			if wantsJSON(cmd) {
 				return printJSON(cmd.OutOrStdout(), t)
 			}
 			return printTrace(cmd.OutOrStdout(), t, bodies)
@@ -51,7 +46,7 @@ func (e *env) trace() *cobra.Command {
 	}
 
 	cmd.Flags().BoolVar(&bodies, "bodies", false, "print what was sent and received, too")
-	jsonFlag(cmd, &asJSON)
+	jsonFlag(cmd)
 	return cmd
 }
 

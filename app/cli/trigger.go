@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,10 +22,11 @@ type trigger struct {
 
 func (e *env) trigger() *cobra.Command {
 	t := &trigger{env: e}
-	cmd := e.group("trigger", "Simulate messages of people and answers of the provider in a running sandbox",
-		t.inbound(), t.status(), t.echo(), t.edit(), t.revoke(), t.templateReview(), t.preferences(), t.identity(),
-		t.people(), t.person(), t.phone(), t.read(), t.window(), t.calls(),
-		t.fault(), t.settings(), t.messages(), t.numbers(), t.callback(), t.reset())
+	var commands []*cobra.Command
+	for _, s := range simCommands() {
+		commands = append(commands, t.command(s))
+	}
+	cmd := e.group("trigger", "Simulate messages of people and answers of the provider in a running sandbox", commands...)
 
 	cmd.Long = "Simulate people and the provider in a running sandbox: let a person write, read or change their number, let\n" +
 		"sends fail, list what was sent. Each command calls the simulator's control API (/_sim), which you can do too.\n\n" +
@@ -41,6 +43,14 @@ func (e *env) trigger() *cobra.Command {
 	flags.StringVar(&t.token, "control-token", "", "`token` of the simulator's control API, or - for standard input"+
 		" (default: as in the data directory, or $"+controlTokenVariable+")")
 	return cmd
+}
+
+// simCommands are the commands, in the order of their examples in the help.
+func simCommands() []simCommand {
+	return slices.Concat(
+		[]simCommand{inboundMessage(), messageStatus(), echo(), messageEdit(), correction("revoke", "Let a person delete what they wrote")},
+		[]simCommand{templateReview()}, contactCommands(), peopleCommands(), phoneCommands(),
+		[]simCommand{providerCalls(), injectedFault(), simulatorSettings(), sentMessages()}, objectCommands())
 }
 
 // withSimulator makes a command's RunE of code that calls the simulator.
@@ -84,9 +94,4 @@ func (t *trigger) findSimulator(ctx context.Context) (*simulatorClient, error) {
 		err = errors.New("no sandbox runs here: start one with 'confab sandbox', or say where it is with --data-dir or --simulator-url")
 	}
 	return c, err
-}
-
-// createdAnswer is the simulator's answer to a call that created something.
-type createdAnswer struct {
-	ID string `json:"id"`
 }

@@ -23,10 +23,10 @@ type content struct {
 	raw                            map[string]any
 }
 
-func (m *content) addFlags(cmd *cobra.Command, sample string) {
+func (m *content) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	parsedFlag(cmd, &m.kind, "type", "`type` of the message (default: the one that the other flags belong to, or text)", parseKind)
-	flags.StringVar(&m.text, "text", sample, "`text` of the message")
+	flags.StringVar(&m.text, "text", m.text, "`text` of the message")
 
 	flags.StringVar(&m.link, "link", "", "`URL` of an image, video, audio, document or sticker")
 	flags.StringVar(&m.file, "file", "", "`path` of an image, video, audio, document or sticker on this machine")
@@ -48,65 +48,56 @@ func (m *content) addFlags(cmd *cobra.Command, sample string) {
 		" they replace those of other flags", parseObject)
 }
 
-// contentMaker makes the content of one kind of message. A nil content is left
-// out of the message.
-type contentMaker func(m *content, cmd *cobra.Command, c *simulatorClient) (any, error)
-
-// contentMakers has a maker for each kind of message. The kinds that end in _reply
-// are sent as messages of the type interactive.
-func contentMakers() map[string]contentMaker {
-	reply := func(kind string, more jsonObject) contentMaker {
-		return func(m *content, _ *cobra.Command, _ *simulatorClient) (any, error) {
-			choice := jsonObject{"id": m.buttonID, "title": m.title}
-			if more != nil {
-				choice = more
-			}
-			return jsonObject{"type": kind, kind: choice}, nil
-		}
-	}
-	sample := func(v any) contentMaker {
-		return func(*content, *cobra.Command, *simulatorClient) (any, error) { return v, nil }
-
-	}
-	return map[string]contentMaker{
-		"text": func(m *content, _ *cobra.Command, _ *simulatorClient) (any, error) {
-
-			return jsonObject{"body": m.text}, nil
-		},
-		"image":        (*content).media,
-		"video":        (*content).media,
-		"audio":        (*content).media,
-		"document":     (*content).media,
-		"sticker":      (*content).media,
-		"location":     (*content).location,
-		"contacts":     sample(sampleContacts()),
-		"button_reply": reply("button_reply", nil),
-		"list_reply":   reply("list_reply", nil),
-		"nfm_reply":    reply("nfm_reply", jsonObject{"name": "flow", "body": "Sent", "response_json": `{"flow_token": "unused"}`}),
-		"button": func(m *content, _ *cobra.Command, _ *simulatorClient) (any, error) {
-			return jsonObject{"payload": m.buttonID, "text": m.title}, nil
-		},
-		"reaction": (*content).reaction,
-		"order":    sample(sampleOrder()),
-		"system": sample(jsonObject{
-			"type":  "user_changed_number",
-			"body":  samplePersonName + " changed from 15550001111 to 15550002222",
-			"wa_id": "15550002222",
-		}),
-		"unsupported": sample(nil),
-		"edit":        (*content).edit,
-		"revoke":      (*content).revoke,
+// contentKinds lists the kinds of message in alphabetical order. Those that end in _reply are
+// sent as messages of the type interactive.
+func contentKinds() []string {
+	return []string{
+		"audio", "button", "button_reply", "contacts", "document", "edit", "image", "list_reply", "location", "nfm_reply",
+		"order", "reaction", "revoke", "sticker", "system", "text", "unsupported", "video",
 	}
 }
 
-// contentKinds lists the kinds in alphabetical order.
-func contentKinds() []string { return slices.Sorted(maps.Keys(contentMakers())) }
+func isKind(s string) bool { return slices.Contains(contentKinds(), s) }
 
 func parseKind(s string) (string, error) {
-	if contentMakers()[s] == nil && s != "interactive" {
+	if !isKind(s) && s != "interactive" {
 		return "", errors.New("is none of the types that 'confab trigger inbound --help' lists")
 	}
 	return s, nil
+}
+
+// content makes the content of the kind. A nil content is left out of the message.
+func (m *content) content(cmd *cobra.Command, c *simulatorClient) (any, error) {
+	switch m.kind {
+	case "text":
+		return jsonObject{"body": m.text}, nil
+	case "image", "video", "audio", "document", "sticker":
+		return m.media()
+	case "location":
+		return m.location(cmd)
+	case "contacts":
+		return sampleContacts(), nil
+	case "button_reply", "list_reply":
+		return jsonObject{"type": m.kind, m.kind: jsonObject{"id": m.buttonID, "title": m.title}}, nil
+	case "nfm_reply":
+		sent := jsonObject{"name": "flow", "body": "Sent", "response_json": `{"flow_token": "unused"}`}
+		return jsonObject{"type": m.kind, m.kind: sent}, nil
+	case "button":
+		return jsonObject{"payload": m.buttonID, "text": m.title}, nil
+	case "reaction":
+		return m.reaction(cmd.Context(), c)
+	case "order":
+		return sampleOrder(), nil
+	case "system":
+		return jsonObject{
+			"type":  "user_changed_number",
+			"body":  samplePersonName + " changed from 15550001111 to 15550002222",
+			"wa_id": "15550002222",
+		}, nil
+	case "edit", "revoke":
+		return m.correction(cmd.Context(), c)
+	}
+	return nil, nil
 }
 
 func parseObject(s string) (object map[string]any, err error) {
@@ -124,8 +115,8 @@ func (m *content) buildBody(cmd *cobra.Command, c *simulatorClient) (map[string]
 	}
 
 	body := map[string]any{"type": m.kind}
-	if maker := contentMakers()[m.kind]; maker != nil && m.raw[m.kind] == nil {
-		made, err := maker(m, cmd, c)
+	if isKind(m.kind) && m.raw[m.kind] == nil {
+		made, err := m.content(cmd, c)
 		if err != nil {
 			return nil, err
 		}
@@ -160,11 +151,11 @@ func (m *content) buildBody(cmd *cobra.Command, c *simulatorClient) (map[string]
 func (m *content) inferKind(cmd *cobra.Command) (err error) {
 	given := cmd.Flags().Changed
 	if kind, ok := m.raw["type"].(string); ok && m.kind == "" {
-
 		m.kind = kind
 	}
+
 	for kind := range m.raw {
-		if m.kind == "" && (contentMakers()[kind] != nil || kind == "interactive") {
+		if m.kind == "" && (isKind(kind) || kind == "interactive") {
 			m.kind = kind
 		}
 	}
@@ -196,44 +187,41 @@ func (m *content) repliedTo(ctx context.Context, c *simulatorClient) (string, er
 		return m.context, nil
 	}
 
-	latest, found, err := c.latestSend(ctx)
-	if err != nil || !found {
-		return "", err
-	}
-	return latest.ID, nil
+	return c.latestSend(ctx)
 }
 
-func (m *content) location(cmd *cobra.Command, _ *simulatorClient) (any, error) {
+func (m *content) location(cmd *cobra.Command) (any, error) {
 	if given := cmd.Flags().Changed; given("latitude") != given("longitude") {
 		return nil, usage("a location has both --latitude and --longitude")
 	}
 	return jsonObject{"latitude": m.latitude, "longitude": m.longitude}, nil
 }
 
-func (m *content) reaction(cmd *cobra.Command, c *simulatorClient) (any, error) {
+func (m *content) reaction(ctx context.Context, c *simulatorClient) (any, error) {
 	to := m.message
 	if to == "" {
-		latest, found, err := c.latestSend(cmd.Context())
-		if err != nil {
+		var err error
+		if to, err = c.latestSend(ctx); err != nil {
 			return nil, err
 		}
-		if !found {
-			return nil, errors.New("nothing was sent that could be reacted to: name a message with --message")
-		}
-
-		to = latest.ID
+	}
+	if to == "" {
+		return nil, errors.New("nothing was sent that could be reacted to: name a message with --message")
 	}
 	return jsonObject{"message_id": to, "emoji": m.emoji}, nil
 }
 
-func (m *content) edit(cmd *cobra.Command, c *simulatorClient) (any, error) {
-	id, err := c.orLatestInbound(cmd.Context(), m.message)
-	return jsonObject{"original_message_id": id, "message": jsonObject{"type": "text", "text": jsonObject{"body": m.text}}}, err
-}
-
-func (m *content) revoke(cmd *cobra.Command, c *simulatorClient) (any, error) {
-	id, err := c.orLatestInbound(cmd.Context(), m.message)
-	return jsonObject{"original_message_id": id}, err
+// correction is the content of an edit or a revoke.
+func (m *content) correction(ctx context.Context, c *simulatorClient) (made any, err error) {
+	id := m.message
+	if id == "" {
+		id, err = c.latestInbound(ctx)
+	}
+	body := jsonObject{"original_message_id": id}
+	if m.kind == "edit" {
+		body["message"] = jsonObject{"type": "text", "text": jsonObject{"body": m.text}}
+	}
+	return body, err
 }
 
 func sampleContacts() []jsonObject {

@@ -1,12 +1,12 @@
 package cli
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"strconv"
 	"strings"
-
-	"github.com/spf13/cobra"
 
 	"confab/app/simulator"
 )
@@ -24,59 +24,36 @@ type fault struct {
 	PhoneNumberID string   `json:"phone_number_id,omitempty"`
 }
 
-func (t *trigger) fault() *cobra.Command {
-	var (
-		f                   fault
-		list, clear, asJSON bool
-	)
-	cmd := &cobra.Command{
-		Use:   "fault [FAULT]",
-		Short: "Let calls to the provider fail",
-		Long: "Let calls to the provider fail, and print the fault's id. Without flags the next send is answered with an\n" +
+func injectedFault() simCommand {
+	return simCommand{
+		use:   "fault [FAULT]",
+		short: "Let calls to the provider fail",
+		long: "Let calls to the provider fail, and print the fault's id. Without flags the next send is answered with an\n" +
 			"HTTP 500. The kinds of fault, and what each does with a call:\n\n" +
 			describeFaultKinds() + "\n" +
 			"The code is given with --code; with --async it is reported by callback, after a good answer.\n\n" +
 			"With --clear all faults are removed, with the id of a FAULT only that one.",
-		Example: "  confab trigger fault\n" +
+		example: "  confab trigger fault\n" +
 			"  confab trigger fault --code 131026 --async --to +15550001111\n" +
 			"  confab trigger fault --kind timeout --times 3\n" +
 			"  confab trigger fault --kind http_500 --endpoint all --probability 0.1\n" +
 			"  confab trigger fault --list\n" +
 			"  confab trigger fault --clear",
-		Args: arguments("[FAULT]"),
-		RunE: t.withSimulator(func(cmd *cobra.Command, args []string, c *simulatorClient) error {
-			switch {
-			case clear:
-				return c.do(cmd.Context(), "DELETE", "/_sim/faults?id="+url.QueryEscape(append(args, "")[0]), nil, nil)
-			case len(args) > 0:
-				return usage("a FAULT is only named with --clear")
-			case list:
-				return c.listFaults(cmd, asJSON)
-			}
-
-			if f.Kind == "" && f.Code != 0 {
-				f.Kind = simulator.FaultErrorCode
-			} else if f.Kind == "" {
-				f.Kind = simulator.FaultServerError
-			}
-
-			var answer createdAnswer
-			if err := c.do(cmd.Context(), "POST", "/_sim/faults", f, &answer); err != nil {
-				return err
-			}
-
-			f.ID = answer.ID
-			return printNew(cmd, asJSON, f.ID, f)
-		}),
+		flags:    faultFlags(),
+		call:     "POST /_sim/faults",
+		complete: completeFault,
+		print:    printNewFault,
+		instead: []simCommand{{
+			use: "list", short: "list the faults that are set instead", call: "GET /_sim/faults",
+			complete: refuseFaultID, print: printFaults(),
+		}, {
+			use: "clear", short: "remove faults instead", call: "DELETE /_sim/faults",
+			complete: func(r *simRequest) error {
+				r.path += "?id=" + url.QueryEscape(r.argument())
+				return nil
+			},
+		}},
 	}
-
-	f.addFlags(cmd)
-
-	cmd.Flags().BoolVar(&list, "list", false, "list the faults that are set instead")
-	cmd.Flags().BoolVar(&clear, "clear", false, "remove faults instead")
-	cmd.MarkFlagsMutuallyExclusive("list", "clear")
-	jsonFlag(cmd, &asJSON)
-	return cmd
 }
 
 // describeFaultKinds lists the kinds of fault, one a line, with what they do.
@@ -88,47 +65,66 @@ func describeFaultKinds() string {
 	return b.String()
 }
 
-func (f *fault) addFlags(cmd *cobra.Command) {
+func faultFlags() []simFlag {
 	var kinds []string
 	for _, kind := range simulator.FaultKinds() {
 		kinds = append(kinds, kind.Name)
 	}
 	endpoints := simulator.FaultEndpoints()
 
-	parsedFlag(cmd, &f.Kind, "kind",
-		"`kind` of failure (default "+simulator.FaultServerError+", or "+simulator.FaultErrorCode+" with --code)",
-		parseChoice(kinds...))
-	parsedFlag(cmd, &f.Endpoint, "endpoint",
-		"`endpoint` whose calls fail: "+strings.Join(endpoints, ", ")+" (default messages)",
-		parseChoice(endpoints...))
-
-	const times = "`number` of calls that fail; 0 is for ever (default 1, or for ever with --probability)"
-	parsedFlag(cmd, &f.Times, "times", times, func(s string) (*int, error) {
-		n, err := strconv.Atoi(s)
-		return &n, err
-	})
-	parsedFlag(cmd, &f.Probability, "probability", "`share` of the calls that fail, from 0 to 1", func(s string) (*float64, error) {
-		share, err := strconv.ParseFloat(s, 64)
-		return &share, err
-	})
-
-	cmd.Flags().IntVar(&f.Code, "code", 0, "the provider's error `code`, such as 131047")
-	cmd.Flags().BoolVar(&f.Async, "async", false, "report the code by callback, after a good answer")
-	cmd.Flags().StringVar(&f.To, "to", "", "only sends to this `number`")
-	cmd.Flags().StringVar(&f.PhoneNumberID, "phone-number-id", "", "only calls for the business number with this `id`")
+	return []simFlag{
+		{name: "kind", choices: kinds,
+			usage: "`kind` of failure (default " + simulator.FaultServerError + ", or " + simulator.FaultErrorCode + " with --code)"},
+		{name: "endpoint", choices: endpoints,
+			usage: "`endpoint` whose calls fail: " + strings.Join(endpoints, ", ") + " (default messages)"},
+		{name: "times", kind: integerField,
+			usage: "`number` of calls that fail; 0 is for ever (default 1, or for ever with --probability)"},
+		{name: "probability", usage: "`share` of the calls that fail, from 0 to 1", kind: shareField},
+		{name: "code", usage: "the provider's error `code`, such as 131047", kind: codeField},
+		{name: "async", usage: "report the code by callback, after a good answer", kind: boolField},
+		{name: "to", usage: "only sends to this `number`"},
+		{name: "phone-number-id", usage: "only calls for the business number with this `id`"},
+	}
 }
 
-func (c *simulatorClient) listFaults(cmd *cobra.Command, asJSON bool) error {
-	var answer struct {
-		Data []fault `json:"data"`
+// refuseFaultID refuses the argument, which only --clear has.
+func refuseFaultID(r *simRequest) error {
+	if len(r.args) > 0 {
+		return usage("a FAULT is only named with --clear")
 	}
-	if err := c.do(cmd.Context(), "GET", "/_sim/faults", nil, &answer); err != nil {
+	return nil
+}
+
+func completeFault(r *simRequest) error {
+	usual := simulator.FaultServerError
+	if r.fields["code"] != nil {
+		usual = simulator.FaultErrorCode
+	}
+	r.fields["kind"] = cmp.Or(r.fields["kind"], any(usual))
+	return refuseFaultID(r)
+}
+
+// printNewFault sets a fault and prints its id, or with --json all of it.
+func printNewFault(r *simRequest) error {
+	var answer createdAnswer
+	if err := r.send(&answer); err != nil {
 		return err
 	}
 
-	heading := []string{"ID", "KIND", "CODE", "ENDPOINT", "TIMES", "PROBABILITY", "TO"}
-	return printList(cmd, asJSON, answer.Data, heading, func(f fault) []string {
+	text, err := json.Marshal(r.fields)
+	if err != nil {
+		return err
+	}
+	made := fault{ID: answer.ID}
+	if err := json.Unmarshal(text, &made); err != nil {
+		return err
+	}
+	return printNew(r.cmd, made.ID, made)
+}
 
+func printFaults() func(*simRequest) error {
+	heading := []string{"ID", "KIND", "CODE", "ENDPOINT", "TIMES", "PROBABILITY", "TO"}
+	return printTable(heading, func(f fault) []string {
 		times, share, code := "for ever", "", ""
 		if f.Times != nil {
 			times = strconv.Itoa(*f.Times)
@@ -139,7 +135,6 @@ func (c *simulatorClient) listFaults(cmd *cobra.Command, asJSON bool) error {
 		if f.Code != 0 {
 			code = strconv.Itoa(f.Code)
 		}
-
 		return []string{f.ID, f.Kind, code, f.Endpoint, times, share, displayNumber(f.To)}
 	})
 }

@@ -16,7 +16,6 @@ import (
 	"strings"
 
 	"github.com/gabriel-vasile/mimetype"
-	"github.com/spf13/cobra"
 )
 
 // maxMediaFile is the largest size that the provider accepts.
@@ -24,7 +23,7 @@ const maxMediaFile = 100 << 20
 
 // media makes the content of a message with a file: with its link, with its
 // bytes, or with the bytes of a sample.
-func (m *content) media(*cobra.Command, *simulatorClient) (any, error) {
+func (m *content) media() (any, error) {
 	v := jsonObject{}
 	switch {
 	case m.link != "" && m.file != "":

@@ -5,11 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/url"
 	"slices"
-
-	"github.com/spf13/cobra"
 )
 
 // message is a message that the simulator keeps. Request has its content: of a
@@ -66,91 +65,57 @@ func (c *simulatorClient) eachMessage(ctx context.Context, filters url.Values, f
 	})
 }
 
-// latestSend is the last message that the business sent.
-func (c *simulatorClient) latestSend(ctx context.Context) (latest message, found bool, err error) {
+// latestSend is the id of the last message that the business sent; "" if there is none.
+func (c *simulatorClient) latestSend(ctx context.Context) (id string, err error) {
 	err = c.eachMessage(ctx, nil, func(m message) {
 		if !m.inbound() {
-			latest, found = m, true
+			id = m.ID
 		}
 	})
-	return latest, found, err
+	return id, err
 }
 
-// orLatestInbound is the id given, or that of the last message of a person that can be
-// edited: a reaction cannot, nor can an edit.
-func (c *simulatorClient) orLatestInbound(ctx context.Context, id string) (string, error) {
-	if id != "" {
-		return id, nil
-	}
-
-	err := c.eachMessage(ctx, url.Values{"direction": {"inbound"}}, func(m message) {
+// latestInbound is the id of the last message of a person that can be edited: a reaction
+// cannot, nor can an edit.
+func (c *simulatorClient) latestInbound(ctx context.Context) (id string, err error) {
+	err = c.eachMessage(ctx, url.Values{"direction": {"inbound"}}, func(m message) {
 		if m.inbound() && !slices.Contains([]string{"reaction", "edit", "revoke"}, m.Type) {
 			id = m.ID
 		}
 	})
-
 	if err == nil && id == "" {
 		err = errors.New("no message of a person is known: name one, with the id that 'confab trigger inbound' printed")
 	}
 	return id, err
 }
 
-func (t *trigger) messages() *cobra.Command {
-	var (
-		to, number, kind, opaque string
-		forget, asJSON           bool
-	)
-	cmd := &cobra.Command{
-		Use:   "messages",
-		Short: "List what was sent, oldest first",
-		Example: "  confab trigger messages\n" +
+func sentMessages() simCommand {
+	return simCommand{
+		use:   "messages",
+		short: "List what was sent, oldest first",
+		example: "  confab trigger messages\n" +
 			"  confab trigger messages --to +15550001111 --type template --json\n" +
 			"  confab trigger messages --forget",
-		Args: arguments(),
-		RunE: t.withSimulator(func(cmd *cobra.Command, _ []string, c *simulatorClient) error {
-			if forget {
-				return c.do(cmd.Context(), "DELETE", "/_sim/messages", nil, nil)
-			}
-
-			filters := url.Values{}
-			for key, value := range map[string]string{
-				"to": to, "phone_number_id": number, "type": kind, "biz_opaque_callback_data": opaque,
-			} {
-				if value != "" {
-					filters.Set(key, value)
-				}
-			}
-
-			var all []message
-			if err := c.eachMessage(cmd.Context(), filters, func(m message) { all = append(all, m) }); err != nil {
-				return err
-			}
-
-			heading := []string{"CREATED", "TO", "TYPE", "STATUS", "CONTENT", "ID"}
-			return printList(cmd, asJSON, all, heading, func(m message) []string {
-				return []string{m.CreatedAt, displayNumber(m.To), m.Type, m.Status, truncate(m.summary()), m.ID}
-			})
+		flags: []simFlag{
+			{name: "to", usage: "only to this `number` or BSUID"},
+			{name: "type", usage: "only of this `type`"},
+			{name: "phone-number-id", usage: "only from the business number with this `id`"},
+			{name: "biz-opaque-callback-data", usage: "only with this `text` in that field"},
+		},
+		call: "GET /_sim/messages",
+		print: printTable([]string{"CREATED", "TO", "TYPE", "STATUS", "CONTENT", "ID"}, func(m message) []string {
+			return []string{m.CreatedAt, displayNumber(m.To), m.Type, m.Status, truncate(m.summary()), m.ID}
 		}),
+		instead: []simCommand{{use: "forget", short: "forget all messages instead", call: "DELETE /_sim/messages"}},
 	}
-
-	flags := cmd.Flags()
-	flags.StringVar(&to, "to", "", "only to this `number` or BSUID")
-	flags.StringVar(&kind, "type", "", "only of this `type`")
-	flags.StringVar(&number, "phone-number-id", "", "only from the business number with this `id`")
-	flags.StringVar(&opaque, "biz-opaque-callback-data", "", "only with this `text` in that field")
-	flags.BoolVar(&forget, "forget", false, "forget all messages instead")
-	jsonFlag(cmd, &asJSON)
-	return cmd
 }
 
-// truncate shortens a text to the width of its column.
-func truncate(s string) string {
-	const most = 40
-	if letters := []rune(s); len(letters) > most {
-		return string(letters[:most-1]) + "…"
-	}
-	return s
+// createdAnswer is the simulator's answer to a call that created something.
+type createdAnswer struct {
+	ID string `json:"id"`
 }
+
+func (a createdAnswer) id() string { return a.ID }
 
 // actionView is the result of a command that changes the status of a message or
 // template.
@@ -159,87 +124,61 @@ type actionView struct {
 	Status string `json:"status,omitempty"`
 }
 
-func (t *trigger) status() *cobra.Command {
-	var (
-		status string
-		code   int
-		asJSON bool
-	)
-	cmd := &cobra.Command{
-		Use:   "status [MESSAGE]",
-		Short: "Report a status of a sent message",
-		Long: "Report a status of a sent message by callback, in any order and as often as wanted, and print the message's\n" +
-			"id. MESSAGE is the provider's id (wamid.…); without it the latest send is meant.",
-		Example: "  confab trigger status --status read\n  confab trigger status wamid.HBgL… --status failed --code 131026",
-		Args:    arguments("[MESSAGE]"),
-		RunE: t.withSimulator(func(cmd *cobra.Command, args []string, c *simulatorClient) error {
-			done := actionView{Status: cmp.Or(status, "read")}
-			if len(args) > 0 {
-				done.ID = args[0]
-			} else if latest, found, err := c.latestSend(cmd.Context()); err != nil {
-				return err
-			} else if done.ID = latest.ID; !found {
-				return errors.New("nothing was sent yet")
-			}
-
-			body := map[string]any{"status": done.Status}
-			if code != 0 {
-				body["error_code"] = code
-				body["status"], done.Status = cmp.Or(status, "failed"), cmp.Or(status, "failed")
-			}
-
-			if err := c.do(cmd.Context(), "POST", "/_sim/messages/"+url.PathEscape(done.ID)+"/status", body, nil); err != nil {
-				return err
-			}
-			return printNew(cmd, asJSON, done.ID, done)
-		}),
+// printAction makes a call that changes a status, and prints what was changed.
+func printAction(r *simRequest) error {
+	if err := r.send(nil); err != nil {
+		return err
 	}
-
-	parsedFlag(cmd, &status, "status", "`status` to report: sent, delivered, read, played or failed (default read, or failed with --code)",
-		parseChoice("sent", "delivered", "read", "played", "failed"))
-	cmd.Flags().IntVar(&code, "code", 0, "provider's error `code` of a failure, such as 131026")
-	jsonFlag(cmd, &asJSON)
-	return cmd
+	return printNew(r.cmd, r.target, actionView{ID: r.target, Status: fmt.Sprint(r.fields["status"])})
 }
 
-func (t *trigger) edit() *cobra.Command {
-	var text string
-	cmd := t.messageCommand("edit", "Let a person change what they wrote", func() any { return map[string]any{"text": text} })
-	cmd.Example += "\n  confab trigger edit wamid.HBgL… --text 'Tomorrow at ten'"
-	parsedFlagWithDefault(cmd, &text, "text", "I meant something else", "the new `text`", parseText)
-	return cmd
+func messageStatus() simCommand {
+	return simCommand{
+		use:   "status [MESSAGE]",
+		short: "Report a status of a sent message",
+		long: "Report a status of a sent message by callback, in any order and as often as wanted, and print the message's\n" +
+			"id. MESSAGE is the provider's id (wamid.…); without it the latest send is meant.",
+		example: "  confab trigger status --status read\n  confab trigger status wamid.HBgL… --status failed --code 131026",
+		flags: []simFlag{
+			{
+				name:    "status",
+				usage:   "`status` to report: sent, delivered, read, played or failed (default read, or failed with --code)",
+				choices: []string{"sent", "delivered", "read", "played", "failed"},
+			},
+			{name: "code", field: "error_code", usage: "provider's error `code` of a failure, such as 131026", kind: codeField},
+		},
+		call: "POST /_sim/messages/{sent}/status",
+		complete: func(r *simRequest) error {
+			usual := "read"
+			if r.fields["error_code"] != nil {
+				usual = "failed"
+			}
+			r.fields["status"] = cmp.Or(r.fields["status"], any(usual))
+			return nil
+		},
+		print: printAction,
+	}
 }
 
-func (t *trigger) revoke() *cobra.Command {
-	return t.messageCommand("revoke", "Let a person delete what they wrote", func() any { return nil })
-}
-
-// messageCommand is a command by which a person edits or revokes an earlier
-// message. Its verb is also the last part of the path in the control API.
-func (t *trigger) messageCommand(verb, short string, body func() any) *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:   verb + " [MESSAGE]",
-		Short: short,
-		Long: short + ", and print the id of the message that says so. MESSAGE is an id as\n" +
+// correction is a command by which a person edits or revokes an earlier message. Its verb
+// is also the last part of the path in the control API.
+func correction(verb, short string) simCommand {
+	return simCommand{
+		use:   verb + " [MESSAGE]",
+		short: short,
+		long: short + ", and print the id of the message that says so. MESSAGE is an id as\n" +
 			"'confab trigger inbound' prints it; without it the latest message of a person is meant. With the id of a send or\n" +
 			"an echo, the business does so on its phone.",
-		Example: "  confab trigger " + verb,
-		Args:    arguments("[MESSAGE]"),
-		RunE: t.withSimulator(func(cmd *cobra.Command, args []string, c *simulatorClient) error {
-			id, err := c.orLatestInbound(cmd.Context(), append(args, "")[0])
-			if err != nil {
-				return err
-			}
-
-			var answer createdAnswer
-			if err := c.do(cmd.Context(), "POST", "/_sim/messages/"+url.PathEscape(id)+"/"+verb, body(), &answer); err != nil {
-				return err
-			}
-			return printNew(cmd, asJSON, answer.ID, answer)
-		}),
+		example: "  confab trigger " + verb,
+		call:    "POST /_sim/messages/{message}/" + verb,
+		print:   printAnswer(createdAnswer.id),
 	}
+}
 
-	jsonFlag(cmd, &asJSON)
-	return cmd
+func messageEdit() simCommand {
+	const sample = "I meant something else"
+	c := correction("edit", "Let a person change what they wrote")
+	c.example += "\n  confab trigger edit wamid.HBgL… --text 'Tomorrow at ten'"
+	c.flags = []simFlag{{name: "text", usage: "the new `text` (default " + sample + ")", kind: requiredTextField, initial: sample}}
+	return c
 }

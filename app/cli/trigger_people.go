@@ -1,72 +1,173 @@
 package cli
 
 import (
-	"net/url"
-
-	"github.com/spf13/cobra"
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
 )
 
-// contactPath is the path of a person in the control API: the one of the argument,
-// or else the sample person.
-func contactPath(args []string, verb string) string {
-	return "/_sim/contacts/" + url.PathEscape(append(args, samplePerson)[0]) + "/" + verb
+// person is somebody on the other side, as the simulator shows them.
+type person struct {
+	PhoneNumber  *string           `json:"phone_number"`
+	BSUID        string            `json:"bsuid"`
+	Name         *string           `json:"name"`
+	Username     *string           `json:"username"`
+	Blocked      bool              `json:"blocked"`
+	ReadReceipts bool              `json:"read_receipts"`
+	Marketing    string            `json:"marketing"`
+	Windows      map[string]string `json:"windows"`
 }
 
-func (t *trigger) preferences() *cobra.Command {
-	var (
-		marketing string
-		asJSON    bool
-	)
-	cmd := &cobra.Command{
-		Use:   "preferences [PERSON]",
-		Short: "Let a person stop or resume marketing messages",
-		Long: "Let a person stop or resume marketing messages. PERSON is a number or BSUID; without it " + samplePersonName + "\n" +
+// number is the person's number, or the BSUID where it is hidden.
+func (p person) number() string { return cmp.Or(optionalText(p.PhoneNumber), p.BSUID) }
+
+// identity is what a message of a person carries.
+type identity struct {
+	BSUID       string  `json:"bsuid"`
+	PhoneNumber *string `json:"phone_number"`
+}
+
+// readCount is how many messages a person has read.
+type readCount struct {
+	Read int `json:"read"`
+}
+
+// contactCommands change what the provider knows of a person.
+func contactCommands() []simCommand {
+	return []simCommand{{
+		use:   "preferences [PERSON]",
+		short: "Let a person stop or resume marketing messages",
+		long: "Let a person stop or resume marketing messages. PERSON is a number or BSUID; without it " + samplePersonName + "\n" +
 			"(" + samplePerson + ") is meant. While stopped, marketing templates to them fail with 131050.",
-		Example: "  confab trigger preferences --marketing stop\n  confab trigger preferences +15550002222 --marketing resume",
-		Args:    arguments("[PERSON]"),
-		RunE: t.withSimulator(func(cmd *cobra.Command, args []string, c *simulatorClient) error {
-			preference := map[string]string{"marketing": marketing}
-			if err := c.do(cmd.Context(), "POST", contactPath(args, "preferences"), preference, nil); err != nil {
+		example: "  confab trigger preferences --marketing stop\n  confab trigger preferences +15550002222 --marketing resume",
+		flags: []simFlag{{name: "marketing", usage: "what the person does: `stop|resume` (default stop)",
+			choices: []string{"stop", "resume"}, initial: "stop"}},
+		call: "POST /_sim/contacts/{person}/preferences",
+		print: func(r *simRequest) error {
+			if err := r.send(nil); err != nil {
 				return err
 			}
-			return printNew(cmd, asJSON, marketing, preference)
-		}),
-	}
-
-	parsedFlagWithDefault(cmd, &marketing, "marketing", "stop", "what the person does: `stop|resume`", parseChoice("stop", "resume"))
-	jsonFlag(cmd, &asJSON)
-	return cmd
+			return printNew(r.cmd, fmt.Sprint(r.fields["marketing"]), r.fields)
+		},
+	}, {
+		use:   "identity [PERSON]",
+		short: "Let a person get a new number or user id",
+		long: "Let a person get a new business-scoped user id, which a new number brings along, and print it. PERSON is a\n" +
+			"number or BSUID; without it " + samplePersonName + " (" + samplePerson + ") is meant.",
+		example: "  confab trigger identity\n  confab trigger identity +15550001111 --phone-number +15550003333",
+		flags: []simFlag{
+			{name: "bsuid", usage: "the new user `id` (default: generated)"},
+			{name: "phone-number", usage: "the new `number`"},
+		},
+		call:  "POST /_sim/contacts/{person}/identity",
+		print: printAnswer(func(now identity) string { return now.BSUID }),
+	}}
 }
 
-func (t *trigger) identity() *cobra.Command {
-	var (
-		bsuid, phone string
-		asJSON       bool
-	)
-	cmd := &cobra.Command{
-		Use:   "identity [PERSON]",
-		Short: "Let a person get a new number or user id",
-		Long: "Let a person get a new business-scoped user id, which a new number brings along, and print it. PERSON is a\n" +
-			"number or BSUID; without it " + samplePersonName + " (" + samplePerson + ") is meant.",
-		Example: "  confab trigger identity\n  confab trigger identity +15550001111 --phone-number +15550003333",
-		Args:    arguments("[PERSON]"),
-		RunE: t.withSimulator(func(cmd *cobra.Command, args []string, c *simulatorClient) error {
-			body := map[string]any{}
-			setNonEmpty(body, "bsuid", bsuid, "phone_number", phone)
-
-			var now struct {
-				BSUID       string  `json:"bsuid"`
-				PhoneNumber *string `json:"phone_number"`
+// peopleCommands list and make people.
+func peopleCommands() []simCommand {
+	return []simCommand{{
+		use:     "people",
+		short:   "List the people on the other side",
+		example: "  confab trigger people",
+		call:    "GET /_sim/people",
+		print: printTable([]string{"NUMBER", "NAME", "USERNAME", "MARKETING", "BLOCKED", "24 H WINDOW"}, func(p person) []string {
+			window := "closed"
+			if len(p.Windows) > 0 {
+				window = "open"
 			}
-			if err := c.do(cmd.Context(), "POST", contactPath(args, "identity"), body, &now); err != nil {
-				return err
-			}
-			return printNew(cmd, asJSON, now.BSUID, now)
+			return []string{p.number(), optionalText(p.Name), optionalText(p.Username), p.Marketing, yesOrNo(p.Blocked), window}
 		}),
-	}
+	}, {
+		use:   "person [PERSON]",
+		short: "Make a person, or change one",
+		long: "Make a person with a phone, or change one, and print the number. PERSON is a number or BSUID; without it a new\n" +
+			"number is generated. A person who blocks you gets nothing any more; one without read receipts reads unseen.",
+		example: "  confab trigger person --name 'Bo Lind'\n  confab trigger person +15550001111 --blocked\n" +
+			"  confab trigger person +15550001111 --read-receipts=false",
+		flags: []simFlag{
+			{name: "name", usage: "`name` in the profile", kind: anyTextField},
+			{name: "username", usage: "`username`", kind: anyTextField},
+			{name: "blocked", usage: "block the business", kind: boolField},
+			{name: "read-receipts", usage: "send read receipts (default true)", kind: boolField},
+		},
+		call: "POST /_sim/people",
+		complete: func(r *simRequest) error {
+			for _, given := range r.args {
+				key := "phone_number"
+				if strings.ContainsAny(given[:1], "ABCDEFGHIJKLMNOPQRSTUVWXYZ") { // a BSUID begins with a country
+					key = "bsuid"
+				}
+				r.fields[key] = given
+			}
+			return nil
+		},
+		print: printAnswer(person.number),
+	}}
+}
 
-	cmd.Flags().StringVar(&bsuid, "bsuid", "", "the new user `id` (default: generated)")
-	cmd.Flags().StringVar(&phone, "phone-number", "", "the new `number`")
-	jsonFlag(cmd, &asJSON)
-	return cmd
+// phoneCommands show a person's phone, and let the person use it.
+func phoneCommands() []simCommand {
+	return []simCommand{{
+		use:   "phone [PERSON]",
+		short: "Show what is on a person's phone, oldest first",
+		long: "Show what is on a person's phone, oldest first, with the ticks that the person sees. PERSON is a number or BSUID;\n" +
+			"without it " + samplePersonName + " (" + samplePerson + ") is meant. In a sandbox the console draws the same as a phone.",
+		example: "  confab trigger phone\n  confab trigger phone +15550002222 --json",
+		call:    "GET /_sim/people/{person}/messages",
+		print: printTable([]string{"AT", "WHO", "TYPE", "TICKS", "CONTENT", "ID"}, func(m shownMessage) []string {
+			who := "business"
+			if m.text("direction") == "inbound" {
+				who = "person"
+			}
+			return []string{m.text("created_at"), who, m.text("type"), m.text("ticks"), truncate(m.summary()), m.text("id")}
+		}),
+	}, {
+		use:   "read [PERSON]",
+		short: "Let a person read what arrived",
+		long: "Let a person read all that arrived, and print how many messages were reported as read. PERSON is a number or\n" +
+			"BSUID; without it " + samplePersonName + " (" + samplePerson + ") is meant.",
+		example: "  confab trigger read",
+		call:    "POST /_sim/people/{person}/read",
+		print:   printAnswer(func(c readCount) string { return strconv.Itoa(c.Read) }),
+	}, {
+		use:   "window [PERSON]",
+		short: "Open or close a person's 24-hour window",
+		long: "Open or close the 24 hours in which a person may be written to freely, in the simulator and in the sandbox's\n" +
+			"server. PERSON is a number or BSUID; without it " + samplePersonName + " (" + samplePerson + ") is meant.",
+		example: "  confab trigger window --state closed\n  confab trigger window +15550002222 --state open",
+		flags: []simFlag{
+			{name: "state", usage: "what the window is then: `open|closed` (default closed)",
+				choices: []string{"open", "closed"}, initial: "closed"},
+			{name: "phone-number-id", usage: "`id` of the business number (default: all)"},
+		},
+		call: "POST /_sim/contacts/{person}/window",
+		print: func(r *simRequest) error {
+			state := fmt.Sprint(r.fields["state"])
+			r.fields["open"] = state == "open"
+			return printAnswer(func(person) string { return state })(r)
+		},
+	}}
+}
+
+// shownMessage is a message on a phone.
+type shownMessage map[string]any
+
+// text is a field as text.
+func (m shownMessage) text(key string) string {
+	s, _ := m[key].(string)
+	return s
+}
+
+// summary is what the message says, in a line.
+func (m shownMessage) summary() string {
+	if deleted, _ := m["deleted"].(bool); deleted {
+		return "(deleted)"
+	}
+	if card, ok := m["card"].(map[string]any); ok {
+		body, _ := card["body"].(string)
+		return body
+	}
+	return message{Type: m.text("type"), Request: m}.summary()
 }

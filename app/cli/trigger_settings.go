@@ -10,48 +10,48 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (t *trigger) settings() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:   "settings [NAME=VALUE…]",
-		Short: "Show or change how the simulator behaves",
-		Long: "Show how the simulator behaves, or change it: how many milliseconds after a send it is sent, delivered and\n" +
+func simulatorSettings() simCommand {
+	return simCommand{
+		use:   "settings [NAME=VALUE…]",
+		short: "Show or change how the simulator behaves",
+		long: "Show how the simulator behaves, or change it: how many milliseconds after a send it is sent, delivered and\n" +
 			"read (null is never), whether the 24-hour window and the rate limits hold, how templates are reviewed.",
-		Example: "  confab trigger settings\n" +
+		example: "  confab trigger settings\n" +
 			"  confab trigger settings auto_read=true delivered_ms=2000\n" +
 			"  confab trigger settings template_verdict=REJECTED service_window=false messages_per_second=0",
-		Args: func(_ *cobra.Command, args []string) error {
+		args: func(_ *cobra.Command, args []string) error {
 			_, err := parseAssignments(args)
 			return err
 		},
-		RunE: t.withSimulator(func(cmd *cobra.Command, args []string, c *simulatorClient) error {
-			var now map[string]any
-			if err := c.do(cmd.Context(), "GET", "/_sim/settings", nil, &now); err != nil {
-				return err
-			}
-			if changes, _ := parseAssignments(args); len(changes) > 0 {
-				if err := checkAssignments(changes, now); err != nil {
-					return err
-				}
-				if err := c.do(cmd.Context(), "PATCH", "/_sim/settings", changes, &now); err != nil {
-					return err
-				}
-			}
+		call:  "GET /_sim/settings",
+		print: printSettings,
+	}
+}
 
-			var fields [][]string
-			for _, name := range slices.Sorted(maps.Keys(now)) {
-				value, err := json.Marshal(now[name])
-				if err != nil {
-					return err
-				}
-				fields = append(fields, []string{name, strings.Trim(string(value), `"`)})
-			}
-			return printOne(cmd, asJSON, now, fields)
-		}),
+// printSettings reads the settings, changes those that the arguments name, and prints all.
+func printSettings(r *simRequest) error {
+	var now map[string]any
+	if err := r.send(&now); err != nil {
+		return err
+	}
+	if changes, _ := parseAssignments(r.args); len(changes) > 0 {
+		if err := checkAssignments(changes, now); err != nil {
+			return err
+		}
+		if err := r.do(r.cmd.Context(), "PATCH", "/_sim/settings", changes, &now); err != nil {
+			return err
+		}
 	}
 
-	jsonFlag(cmd, &asJSON)
-	return cmd
+	var fields [][]string
+	for _, name := range slices.Sorted(maps.Keys(now)) {
+		value, err := json.Marshal(now[name])
+		if err != nil {
+			return err
+		}
+		fields = append(fields, []string{name, strings.Trim(string(value), `"`)})
+	}
+	return printOne(r.cmd, now, fields)
 }
 
 // parseAssignments reads arguments of the form name=value. A value that is not
@@ -87,18 +87,4 @@ func checkAssignments(changes, now map[string]any) error {
 		}
 	}
 	return nil
-}
-
-func (t *trigger) reset() *cobra.Command {
-	return &cobra.Command{
-		Use:   "reset",
-		Short: "Forget messages, people, faults and settings",
-		Long: "Forget messages, people, faults, settings and callbacks that are not delivered yet, as between two tests. Numbers,\n" +
-			"templates, media and tokens stay.",
-		Example: "  confab trigger reset",
-		Args:    arguments(),
-		RunE: t.withSimulator(func(cmd *cobra.Command, _ []string, c *simulatorClient) error {
-			return c.do(cmd.Context(), "POST", "/_sim/reset", nil, nil)
-		}),
-	}
 }

@@ -45,44 +45,28 @@ func viewUser(u storage.User, o storage.Organization) userView {
 }
 
 func (e *env) usersCreate() *cobra.Command {
-	var (
-		org, name, email, team string
-		asJSON                 bool
-	)
+	var org, name, email, team string
 	cmd := &cobra.Command{
 		Use:   "create --org ORG --name NAME",
 		Short: "Add a person to whom conversations can be assigned, without sign-in, and print the id",
 		Example: "  confab users create --org org_01J… --name \"Ana\" --email ana@example.com\n" +
 			"  confab users create --org org_01J… --name \"Bo\" --team team_01J…",
-		Args: arguments(),
-		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
-			var v userView
-			err := s.change(cmd.Context(), func(tx *storage.Tx) error {
-				o, err := organization(&tx.Rx, org)
-				if err != nil {
-					return err
-				}
-
-				t, err := chooseTeam(&tx.Rx, o, team)
-				if err != nil {
-					return err
-				}
-
-				u := storage.User{OrganizationID: o.ID, TeamID: t.ID, TeamPublicID: t.PublicID, Name: name}
-				if email != "" {
-					u.Email = &email
-				}
-
-				if err := tx.InsertUser(&u); err != nil {
-					return err
-				}
-				v = viewUser(u, o)
-				return s.audit(tx, o.ID, "user.created", "user", u.ID)
-			})
+		RunE: e.writes(func(tx *storage.Tx, _ []string) (written, error) {
+			o, err := organization(&tx.Rx, org)
 			if err != nil {
-				return err
+				return written{}, err
 			}
-			return printNew(cmd, asJSON, v.ID, v)
+			t, err := chooseTeam(&tx.Rx, o, team)
+			if err != nil {
+				return written{}, err
+			}
+
+			u := storage.User{OrganizationID: o.ID, TeamID: t.ID, TeamPublicID: t.PublicID, Name: name}
+			if email != "" {
+				u.Email = &email
+			}
+			err = tx.InsertUser(&u)
+			return written{auditEntry{o.ID, "user.created", "user", u.ID}, u.ID, viewUser(u, o)}, err
 		}),
 	}
 
@@ -91,7 +75,7 @@ func (e *env) usersCreate() *cobra.Command {
 	cmd.MarkFlagRequired("name")
 	parsedFlag(cmd, &email, "email", "the person's `address`", parseEmail)
 	parsedFlag(cmd, &team, "team", "the person's `team` (default: the organization's first)", parseText)
-	jsonFlag(cmd, &asJSON)
+	jsonFlag(cmd)
 	return cmd
 }
 
@@ -114,36 +98,19 @@ func chooseTeam(rx *storage.Rx, o storage.Organization, id string) (storage.Team
 }
 
 func (e *env) usersList() *cobra.Command {
-	var (
-		org    string
-		asJSON bool
-	)
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "List people: their role, and whether they can sign in",
 		Example: "  confab users list\n  confab users list --org org_01J… --json",
-		Args:    arguments(),
-		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
-			var views []userView
-			err := s.eachOrganization(cmd.Context(), org, func(rx *storage.Rx, o storage.Organization) error {
-				users, err := rx.Users(o.ID)
-				for _, u := range users {
-					views = append(views, viewUser(u, o))
-				}
-				return err
-			})
-			if err != nil {
-				return err
-			}
-
-			heading := []string{"ID", "NAME", "EMAIL", "ROLE", "STATUS", "TEAM", "ORGANIZATION", "LAST SIGN-IN"}
-			return printList(cmd, asJSON, views, heading, func(v userView) []string {
-				return []string{v.ID, v.Name, optionalText(v.Email), v.Role, v.Status, v.TeamID, v.OrganizationID, v.LastSignInAt.String()}
-			})
-		}),
 	}
-
-	optionalOrg(cmd, &org)
-	jsonFlag(cmd, &asJSON)
-	return cmd
+	columns := table[userView]{
+		heading: []string{"ID", "NAME", "EMAIL", "ROLE", "STATUS", "TEAM", "ORGANIZATION", "LAST SIGN-IN"},
+		row: func(v userView) []string {
+			return []string{v.ID, v.Name, optionalText(v.Email), v.Role, v.Status, v.TeamID, v.OrganizationID, v.LastSignInAt.String()}
+		},
+	}
+	return lists(e, cmd, columns, ofEachOrganization(cmd, func(rx *storage.Rx, o storage.Organization) ([]userView, error) {
+		users, err := rx.Users(o.ID)
+		return viewEach(users, o, viewUser), err
+	}))
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,10 +14,7 @@ import (
 func user(rx *storage.Rx, idOrEmail string) (storage.User, error) {
 	if storage.ValidID("", idOrEmail) {
 		u, err := rx.UserByID(idOrEmail)
-		if errors.Is(err, storage.ErrNotFound) {
-			err = fmt.Errorf("there is no user %s", idOrEmail)
-		}
-		return u, err
+		return u, notFound(err, "user", idOrEmail)
 	}
 
 	found, err := rx.UsersByEmail(idOrEmail)
@@ -38,23 +34,20 @@ func user(rx *storage.Rx, idOrEmail string) (storage.User, error) {
 	return storage.User{}, fmt.Errorf("several users have the address %s: name one by its id: %s", idOrEmail, strings.Join(ids, ", "))
 }
 
-// changeUser finds a person and lets edit change it, and records the action.
-func (s *store) changeUser(
-	cmd *cobra.Command, idOrEmail, action string, edit func(*storage.Tx, *storage.User) error,
-) error {
-	return s.change(cmd.Context(), func(tx *storage.Tx) error {
-		u, err := user(&tx.Rx, idOrEmail)
+// changesUser makes the RunE of a command that changes the person of its argument.
+func (e *env) changesUser(action string, edit func(*storage.Tx, *storage.User) error) func(*cobra.Command, []string) error {
+	return e.writes(func(tx *storage.Tx, args []string) (written, error) {
+		u, err := user(&tx.Rx, args[0])
 		if err != nil {
-			return err
+			return written{}, err
 		}
-		role := u.Role
-		if err := edit(tx, &u); err != nil {
-			return err
-		}
+
+		role, done := u.Role, auditEntry{u.OrganizationID, action, "user", u.ID}
+		err = edit(tx, &u)
 		if u.Role != role {
-			action = "user.role_changed"
+			done.action = "user.role_changed"
 		}
-		return s.audit(tx, u.OrganizationID, action, "user", u.ID)
+		return written{entry: done}, err
 	})
 }
 
@@ -64,29 +57,21 @@ func (e *env) usersSet() *cobra.Command {
 		Use:     "set USER",
 		Short:   "Change a person's name, address, role or team; a running server follows at once",
 		Example: "  confab users set ana@example.com --role admin\n  confab users set 01J… --email ana@example.com --name \"Ana Ruiz\"",
-		Args:    arguments("USER"),
-		PreRunE: func(cmd *cobra.Command, _ []string) error {
-			if !slices.ContainsFunc([]string{"name", "email", "role", "team"}, cmd.Flags().Changed) {
-				return usage("there is nothing to change: give --name, --email, --role or --team")
+		PreRunE: anyFlag("name", "email", "role", "team"),
+		RunE: e.changesUser("user.updated", func(tx *storage.Tx, u *storage.User) error {
+			if name != "" {
+				u.Name = name
 			}
-			return nil
-		},
-		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
-			return s.changeUser(cmd, args[0], "user.updated", func(tx *storage.Tx, u *storage.User) error {
-				if name != "" {
-					u.Name = name
-				}
-				if email != "" {
-					u.Email = &email
-				}
-				if role != "" {
-					u.Role = role
-				}
-				if err := moveToTeam(&tx.Rx, u, team); err != nil {
-					return err
-				}
-				return explainInvitation(tx.UpdateUser(u), args[0], u.Email)
-			})
+			if email != "" {
+				u.Email = &email
+			}
+			if role != "" {
+				u.Role = role
+			}
+			if err := moveToTeam(&tx.Rx, u, team); err != nil {
+				return err
+			}
+			return explainInvitation(tx.UpdateUser(u), u.Name, u.Email)
 		}),
 	}
 
@@ -116,10 +101,7 @@ func (e *env) usersDisable() *cobra.Command {
 		Use:     "disable USER",
 		Short:   "Keep a person from signing in; its sessions and invitations end at once",
 		Example: "  confab users disable ana@example.com",
-		Args:    arguments("USER"),
-		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
-			return s.changeUser(cmd, args[0], "user.disabled", func(tx *storage.Tx, u *storage.User) error { return tx.DisableUser(u.ID) })
-		}),
+		RunE:    e.changesUser("user.disabled", func(tx *storage.Tx, u *storage.User) error { return tx.DisableUser(u.ID) }),
 	}
 }
 
@@ -128,9 +110,6 @@ func (e *env) usersEnable() *cobra.Command {
 		Use:     "enable USER",
 		Short:   "Let a disabled person sign in again",
 		Example: "  confab users enable ana@example.com",
-		Args:    arguments("USER"),
-		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
-			return s.changeUser(cmd, args[0], "user.enabled", func(tx *storage.Tx, u *storage.User) error { return tx.EnableUser(u.ID) })
-		}),
+		RunE:    e.changesUser("user.enabled", func(tx *storage.Tx, u *storage.User) error { return tx.EnableUser(u.ID) }),
 	}
 }

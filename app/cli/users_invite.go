@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
@@ -18,21 +17,20 @@ type invitationView struct {
 	ExpiresAt storage.Time `json:"expires_at"`
 }
 
-// viewInvitation shows a link to the person.
-func (s *store) viewInvitation(ctx context.Context, u storage.User, token string) invitationView {
-	return invitationView{
-		ID:        u.ID,
-		Object:    "user",
-		Link:      s.dir.PublicURL(ctx, s.config) + "/console/welcome/" + token,
-		ExpiresAt: u.InvitedUntil,
-	}
+// writeInvitation invites a person, or resets one, and prints the link with the token.
+func (s *store) writeInvitation(
+	cmd *cobra.Command, action string, invite func(*storage.Tx) (u storage.User, token string, err error),
+) error {
+	publicURL := s.dir.PublicURL(cmd.Context(), s.config) // asked of the server, so not in the transaction
+	return s.write(cmd, func(tx *storage.Tx) (written, error) {
+		u, token, err := invite(tx)
+		v := invitationView{ID: u.ID, Object: "user", Link: publicURL + "/console/welcome/" + token, ExpiresAt: u.InvitedUntil}
+		return written{auditEntry{u.OrganizationID, action, "user", u.ID}, v.Link, v}, err
+	})
 }
 
 func (e *env) usersInvite() *cobra.Command {
-	var (
-		org, name, email, role, team string
-		asJSON                       bool
-	)
+	var org, name, email, role, team string
 	cmd := &cobra.Command{
 		Use:   "invite --org ORG --name NAME --email ADDRESS",
 		Short: "Invite a person to the console, and print the link to send",
@@ -43,28 +41,15 @@ func (e *env) usersInvite() *cobra.Command {
 			"manage people and keys.",
 		Example: "  confab users invite --org org_01J… --name \"Ana\" --email ana@example.com --role admin\n" +
 			"  confab users invite --org org_01J… --name \"Bo\" --email bo@example.com --team team_01J… --json",
-		Args: arguments(),
 		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
-			var u storage.User
-			var token string
-			err := s.change(cmd.Context(), func(tx *storage.Tx) error {
+			return s.writeInvitation(cmd, "user.invited", func(tx *storage.Tx) (u storage.User, token string, err error) {
 				in := storage.Invitee{Name: name, Email: email, Role: role}
 				if err := resolveInvitee(&tx.Rx, &in, org, team); err != nil {
-					return err
+					return u, "", err
 				}
-
-				var err error
-				if u, token, err = tx.InviteUser(in); err != nil {
-					return explainInvitation(err, email, &email)
-				}
-				return s.audit(tx, u.OrganizationID, "user.invited", "user", u.ID)
+				u, token, err = tx.InviteUser(in)
+				return u, token, explainInvitation(err, email, &email)
 			})
-			if err != nil {
-				return err
-			}
-
-			v := s.viewInvitation(cmd.Context(), u, token)
-			return printNew(cmd, asJSON, v.Link, v)
 		}),
 	}
 
@@ -75,7 +60,7 @@ func (e *env) usersInvite() *cobra.Command {
 	cmd.MarkFlagRequired("email")
 	roleFlag(cmd, &role, " (default agent)")
 	parsedFlag(cmd, &team, "team", "the person's `team` (default: the organization's first)", parseText)
-	jsonFlag(cmd, &asJSON)
+	jsonFlag(cmd)
 	return cmd
 }
 
@@ -118,31 +103,23 @@ func explainInvitation(err error, who string, address *string) error {
 }
 
 func (e *env) usersReset() *cobra.Command {
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "reset USER",
 		Short: "Make a link by which a person chooses a new password, and print it",
 		Long: "Make a link by which a person chooses a new password, and print it. The old password works until the link is\n" +
 			"used, which may be within 72 hours. USER is an id or an e-mail address.",
 		Example: "  confab users reset ana@example.com\n  confab users reset ana@example.com --json",
-		Args:    arguments("USER"),
 		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
-			var u storage.User
-			var token string
-			err := s.changeUser(cmd, args[0], "user.password_reset", func(tx *storage.Tx, found *storage.User) (err error) {
-				token, err = tx.ResetUser(found)
-				u = *found
-				return explainInvitation(err, args[0], found.Email)
+			return s.writeInvitation(cmd, "user.password_reset", func(tx *storage.Tx) (u storage.User, token string, err error) {
+				if u, err = user(&tx.Rx, args[0]); err != nil {
+					return u, "", err
+				}
+				token, err = tx.ResetUser(&u)
+				return u, token, explainInvitation(err, args[0], u.Email)
 			})
-			if err != nil {
-				return err
-			}
-
-			v := s.viewInvitation(cmd.Context(), u, token)
-			return printNew(cmd, asJSON, v.Link, v)
 		}),
 	}
 
-	jsonFlag(cmd, &asJSON)
+	jsonFlag(cmd)
 	return cmd
 }

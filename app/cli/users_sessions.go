@@ -30,41 +30,29 @@ func viewSession(s storage.UserSession) sessionView {
 }
 
 func (e *env) usersSessions() *cobra.Command {
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "sessions USER",
 		Short:   "List the browsers in which a person is signed in",
 		Example: "  confab users sessions ana@example.com\n  confab users sessions ana@example.com --json",
-		Args:    arguments("USER"),
-		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
-			s.flushCalls(cmd) // stores when each session was used last, too
-
-			var views []sessionView
-			err := s.View(cmd.Context(), func(rx *storage.Rx) error {
-				u, err := user(rx, args[0])
-				if err != nil {
-					return err
-				}
-
-				all, err := rx.UserSessions(u.ID)
-				for _, one := range all {
-					views = append(views, viewSession(one))
-				}
-				return err
-			})
-			if err != nil {
-				return err
-			}
-
-			heading := []string{"ID", "BROWSER", "ADDRESS", "SINCE", "LAST SEEN"}
-			return printList(cmd, asJSON, views, heading, func(v sessionView) []string {
-				return []string{v.ID, v.UserAgent, v.IP, v.CreatedAt.String(), v.LastSeenAt.String()}
-			})
-		}),
 	}
+	columns := table[storage.UserSession]{
+		heading: []string{"ID", "BROWSER", "ADDRESS", "SINCE", "LAST SEEN"},
+		row: func(s storage.UserSession) []string {
+			return []string{s.ID, s.UserAgent, s.IP, s.CreatedAt.String(), s.LastSeenAt.String()}
+		},
+		view: func(s storage.UserSession) any { return viewSession(s) },
+	}
+	return lists(e, cmd, columns, func(cmd *cobra.Command, args []string, s *store) ([]storage.UserSession, error) {
+		s.flushCalls(cmd) // stores when each session was used last, too
 
-	jsonFlag(cmd, &asJSON)
-	return cmd
+		return query(cmd.Context(), s, func(rx *storage.Rx) ([]storage.UserSession, error) {
+			u, err := user(rx, args[0])
+			if err != nil {
+				return nil, err
+			}
+			return rx.UserSessions(u.ID)
+		})
+	})
 }
 
 func (e *env) usersSignOut() *cobra.Command {
@@ -72,12 +60,9 @@ func (e *env) usersSignOut() *cobra.Command {
 		Use:     "signout USER",
 		Short:   "End all sessions of a person at once",
 		Example: "  confab users signout ana@example.com",
-		Args:    arguments("USER"),
-		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
-			return s.changeUser(cmd, args[0], "user.sessions_ended", func(tx *storage.Tx, u *storage.User) error {
-				_, err := tx.DeleteUserSessions(u.ID, "")
-				return err
-			})
+		RunE: e.changesUser("user.sessions_ended", func(tx *storage.Tx, u *storage.User) error {
+			_, err := tx.DeleteUserSessions(u.ID, "")
+			return err
 		}),
 	}
 }

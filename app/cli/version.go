@@ -21,27 +21,21 @@ type versionView struct {
 }
 
 func (e *env) versionCommand() *cobra.Command {
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version, the commit and the build",
 		Long: "Print the version, the commit that it was built from, and how it was built. 'confab help changes'\n" +
 			"says what each version brought. Nothing is asked of any server, and no command looks for updates.",
 		Example: "  confab version\n  confab version --json",
-		Args:    arguments(),
 		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
 			info, _ := debug.ReadBuildInfo()
 			v := viewVersion(e.Version, info)
 
-			if asJSON {
-				return printJSON(cmd.OutOrStdout(), v)
-			}
-			fmt.Fprint(cmd.OutOrStdout(), v)
-			return nil
+			return printNew(cmd, v.String(), v)
 		}),
 	}
 
-	jsonFlag(cmd, &asJSON)
+	jsonFlag(cmd)
 	return cmd
 }
 
@@ -80,5 +74,5 @@ func (v versionView) String() string {
 		commit += ", with changes that are not committed"
 	}
 
-	return fmt.Sprintf("confab %s (%s, %s)\ncommit %s\nbuild  %s\n", v.Version, v.Go, v.System, commit, cmp.Or(v.Build, "not recorded"))
+	return fmt.Sprintf("confab %s (%s, %s)\ncommit %s\nbuild  %s", v.Version, v.Go, v.System, commit, cmp.Or(v.Build, "not recorded"))
 }

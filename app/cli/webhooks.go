@@ -3,8 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -33,71 +31,40 @@ type ownedSubscription struct {
 }
 
 func (e *env) webhooksList() *cobra.Command {
-	var (
-		org    string
-		asJSON bool
-	)
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "List webhook subscriptions, newest first",
 		Example: "  confab webhooks list\n  confab webhooks list --org org_01J… --json",
-		Args:    arguments(),
-		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
-			all, err := s.subscriptions(cmd, org)
-			if err != nil {
-				return err
-			}
-
-			if asJSON {
-				views := make([]any, len(all))
-				for i, sub := range all {
-					views[i] = api.ViewSubscription(sub.Subscription, sub.secrets)
-				}
-				return printJSON(cmd.OutOrStdout(), views)
-			}
-
-			heading := []string{"ID", "ORGANIZATION", "STATUS", "REASON", "FAILURES", "URL", "EVENTS"}
-			return printList(cmd, false, all, heading, func(s ownedSubscription) []string {
-				return []string{
-					s.ID, s.organization, s.Status, optionalText(s.DisabledReason),
-					strconv.Itoa(s.ConsecutiveFailures), s.URL, strings.Join(s.Events, " "),
-				}
-			})
-		}),
 	}
 
-	optionalOrg(cmd, &org)
-	jsonFlag(cmd, &asJSON)
-	return cmd
+	columns := table[ownedSubscription]{
+		heading: []string{"ID", "ORGANIZATION", "STATUS", "REASON", "FAILURES", "URL", "EVENTS"},
+		row: func(s ownedSubscription) []string {
+			return []string{
+				s.ID, s.organization, s.Status, optionalText(s.DisabledReason),
+				strconv.Itoa(s.ConsecutiveFailures), s.URL, strings.Join(s.Events, " "),
+			}
+		},
+		view: func(s ownedSubscription) any { return api.ViewSubscription(s.Subscription, s.secrets) },
+	}
+
+	return lists(e, cmd, columns, ofEachOrganization(cmd, func(rx *storage.Rx, o storage.Organization) ([]ownedSubscription, error) {
+		all, err := subscriptions(rx, o.ID)
+		if err != nil {
+			return nil, err
+		}
+		secrets, err := rx.SecretsOf(all)
+		return viewEach(all, o, func(s storage.Subscription, o storage.Organization) ownedSubscription {
+			return ownedSubscription{s, o.PublicID, secrets[s.ID]}
+		}), err
+	}))
 }
 
-// subscriptions reads the subscriptions of one organization, or of all.
-func (s *store) subscriptions(cmd *cobra.Command, org string) (all []ownedSubscription, err error) {
-	err = s.eachOrganization(cmd.Context(), org, func(rx *storage.Rx, o storage.Organization) error {
-		for after := storage.First; ; {
-			page, err := rx.Subscriptions(o.ID, after, listLimit)
-			if err != nil {
-				return err
-			}
-
-			secrets, err := rx.SecretsOf(page)
-			if err != nil {
-				return err
-			}
-
-			for _, sub := range page {
-				all = append(all, ownedSubscription{sub, o.PublicID, secrets[sub.ID]})
-			}
-
-			if len(page) < listLimit {
-				return nil
-			}
-
-			last := page[len(page)-1]
-			after = storage.After{Key: last.CreatedAt, ID: last.ID}
-		}
-	})
-	return all, err
+// subscriptions reads all subscriptions of an organization.
+func subscriptions(rx *storage.Rx, organization int64) ([]storage.Subscription, error) {
+	return everyRow(func(after storage.After, limit int) ([]storage.Subscription, error) {
+		return rx.Subscriptions(organization, after, limit)
+	}, func(s storage.Subscription) storage.After { return storage.After{Key: s.CreatedAt, ID: s.ID} })
 }
 
 func (e *env) webhooksEnable() *cobra.Command {
@@ -107,26 +74,15 @@ func (e *env) webhooksEnable() *cobra.Command {
 		Long: "Make a disabled or paused subscription active again. Deliveries that waited go out, oldest first;\n" +
 			"those that are dead stay so: see 'confab deliveries replay'.",
 		Example: "  confab webhooks enable wbs_01J…",
-		Args:    arguments("WBS"),
-		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
-			err := s.change(cmd.Context(), func(tx *storage.Tx) error {
-				if err := tx.ResumeSubscription(args[0]); err != nil {
-					return err
-				}
-				return s.auditWebhook(tx, "webhook.enabled", args[0])
-			})
-			return subscriptionNotFound(err, args[0])
+		RunE: e.writes(func(tx *storage.Tx, args []string) (done written, err error) {
+			if err := tx.ResumeSubscription(args[0]); err != nil {
+				return done, notFound(err, "webhook subscription", args[0])
+			}
+			organization, err := tx.SubscriptionOrganization(args[0])
+			done.entry = auditEntry{organization, "webhook.enabled", "webhook_subscription", args[0]}
+			return done, err
 		}),
 	}
-}
-
-// subscriptionNotFound replaces storage.ErrNotFound by an error that names the
-// subscription.
-func subscriptionNotFound(err error, id string) error {
-	if errors.Is(err, storage.ErrNotFound) {
-		return fmt.Errorf("there is no webhook subscription %s", id)
-	}
-	return err
 }
 
 func (e *env) webhooksVerify() *cobra.Command {
@@ -142,7 +98,6 @@ func (e *env) webhooksVerify() *cobra.Command {
 			"$" + webhookSecretVariable + ". Exit status 0 when the signature is good, 1 when it is not.",
 		Example: "  confab webhooks verify --secret whsec_… --signature t=1767323045,v1=… body.json\n" +
 			"  confab webhooks verify --signature \"$HEADER\" --any-age <body.json",
-		Args: arguments("[FILE]"),
 		RunE: e.run(func(cmd *cobra.Command, args []string) error {
 			in := newSecretReader(cmd.InOrStdin())
 			key, err := in.read("secret", secret, webhookSecretVariable)
@@ -154,7 +109,7 @@ func (e *env) webhooksVerify() *cobra.Command {
 			}
 
 			// The secret's line was taken from standard input; the body is the rest.
-			body, err := readBody(in.lines, args)
+			body, err := readFileOrStdin(in.lines, append(args, "-")[0])
 			if err != nil {
 				return err
 			}
@@ -172,14 +127,6 @@ func (e *env) webhooksVerify() *cobra.Command {
 	cmd.MarkFlagRequired("signature")
 	cmd.Flags().BoolVar(&anyAge, "any-age", false, "accept an old signature too, which a receiver should refuse")
 	return cmd
-}
-
-// readBody reads the file of the argument, or the rest of standard input.
-func readBody(in io.Reader, args []string) ([]byte, error) {
-	if len(args) == 0 || args[0] == "-" {
-		return io.ReadAll(in)
-	}
-	return os.ReadFile(args[0])
 }
 
 // explainSignatureError adds to an error the likely cause.

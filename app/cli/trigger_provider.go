@@ -1,0 +1,158 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+)
+
+// providerCall is a call that the simulator got or made.
+type providerCall struct {
+	ID         int64   `json:"id"`
+	Direction  string  `json:"direction"`
+	Method     string  `json:"method"`
+	Path       string  `json:"path"`
+	Request    string  `json:"request"`
+	Status     int     `json:"status"`
+	Response   string  `json:"response"`
+	Error      string  `json:"error,omitempty"`
+	DurationMS float64 `json:"duration_ms"`
+	CreatedAt  string  `json:"created_at"`
+}
+
+// numberView is a business number as the simulator shows it.
+type numberView struct {
+	PhoneNumberID          string `json:"phone_number_id,omitempty"`
+	WABAID                 string `json:"waba_id,omitempty"`
+	DisplayPhoneNumber     string `json:"display_phone_number,omitempty"`
+	VerifiedName           string `json:"verified_name,omitempty"`
+	Status                 string `json:"status,omitempty"`
+	PIN                    string `json:"pin,omitempty"`
+	CodeVerificationStatus string `json:"code_verification_status,omitempty"`
+	IsOnBizApp             bool   `json:"is_on_biz_app"`
+}
+
+// callbackAnswer is how an app answered a callback.
+type callbackAnswer struct{ Status int }
+
+func templateReview() simCommand {
+	return simCommand{
+		use:   "template-review [TEMPLATE]",
+		short: "Let the provider approve or reject a template",
+		long: "Let the provider approve or reject a template, given by its name or id, and print that. Without one the newest\n" +
+			"that waits for its review is meant.",
+		example: "  confab trigger template-review\n" +
+			"  confab trigger template-review spring_offer --status rejected --reason INVALID_FORMAT",
+		flags: []simFlag{
+			{name: "status", usage: "`verdict`: approved, rejected, paused, disabled, … (default approved)"},
+			{name: "reason", usage: "`reason` of a rejection, such as INVALID_FORMAT"},
+		},
+		call: "POST /_sim/templates/{template}/review",
+		complete: func(r *simRequest) error {
+			r.fields["status"] = cmp.Or(r.fields["status"], any("APPROVED"))
+			return nil
+		},
+		print: printAction,
+	}
+}
+
+// newestPending is the id of the template that was submitted last and is not
+// reviewed yet. The control API does not list templates, so the provider's API is
+// called, which needs the access token.
+func (c *simulatorClient) newestPending(ctx context.Context) (id string, err error) {
+	if c.AccessToken == "" {
+		return "", errors.New("say which template, by name or id: only a data directory has the token that lists them")
+	}
+
+	path := "/" + c.WABAID + "/message_templates?status=PENDING&limit=1000&fields=id"
+	err = c.request(ctx, "GET", path, c.AccessToken, nil, func(body io.Reader) error {
+		var list struct{ Data []createdAnswer }
+		err := json.NewDecoder(body).Decode(&list)
+		for _, t := range list.Data {
+			id = t.ID // in the order of creation
+		}
+		return err
+	})
+
+	if err == nil && id == "" {
+		err = errors.New("no template waits for its review: name one")
+	}
+	return id, err
+}
+
+func providerCalls() simCommand {
+	return simCommand{
+		use:   "calls",
+		short: "List what the provider was asked and answered, newest first",
+		long: "List the last calls to the provider with its answers, newest first, or the callbacks that it posted. With --json\n" +
+			"the bodies are shown as they were, without tokens.",
+		example: "  confab trigger calls\n  confab trigger calls --direction given --json",
+		flags: []simFlag{{name: "direction", usage: "calls of the app, callbacks, or both: `asked|given|all` (default asked)",
+			choices: []string{"asked", "given", "all"}, initial: "asked"}},
+		call: "GET /_sim/calls",
+		print: printTable([]string{"AT", "STATUS", "MS", "CALL"}, func(c providerCall) []string {
+			return []string{c.CreatedAt, strconv.Itoa(c.Status), fmt.Sprintf("%.1f", c.DurationMS), c.Method + " " + c.Path}
+		}),
+	}
+}
+
+// objectCommands are about the business numbers, and about the simulator itself.
+func objectCommands() []simCommand {
+	return []simCommand{{
+		use:   "numbers",
+		short: "List business numbers, or add one",
+		long: "List the simulator's business numbers, or with --add create one and print its id; what is not given is\n" +
+			"generated. With the id of one that exists, that one is changed.",
+		example: "  confab trigger numbers\n  confab trigger numbers --add --name 'Second Shop' --status PENDING",
+		flags: []simFlag{
+			{name: "phone-number-id", usage: "`id` of the number"},
+			{name: "waba-id", usage: "`id` of its account"},
+			{name: "number", field: "display_phone_number", usage: "the `number` itself"},
+			{name: "name", field: "verified_name", usage: "`name` of the business"},
+			{name: "status", usage: "`state`: CONNECTED, PENDING, BANNED, …"},
+			{name: "pin", usage: "`PIN` of two-step verification"},
+			{name: "on-biz-app", field: "is_on_biz_app", usage: "the number is used in the app on a phone, too", kind: boolField},
+		},
+		call: "GET /_sim/numbers",
+		print: printTable([]string{"ID", "NUMBER", "NAME", "STATUS", "ACCOUNT"}, func(n numberView) []string {
+			return []string{n.PhoneNumberID, n.DisplayPhoneNumber, n.VerifiedName, n.Status, n.WABAID}
+		}),
+		instead: []simCommand{{
+			use: "add", short: "add or change a number", call: "POST /_sim/numbers",
+			print: printAnswer(func(n numberView) string { return n.PhoneNumberID }),
+		}},
+	}, {
+		use:   "callback FILE",
+		short: "Post a callback of your own, signed",
+		long: "Post any callback once, signed and in the provider's spelling, and print the HTTP status of the answer. FILE\n" +
+			"holds the payload as JSON; - is standard input.",
+		example: "  confab trigger callback payload.json\n" +
+			"  echo '{\"object\": \"whatsapp_business_account\", \"entry\": []}' | confab trigger callback -",
+		call:     "POST /_sim/callbacks",
+		complete: readPayload,
+		print:    printAnswer(func(a callbackAnswer) string { return strconv.Itoa(a.Status) }),
+		plain:    true,
+	}, {
+		use:   "reset",
+		short: "Forget messages, people, faults and settings",
+		long: "Forget messages, people, faults, settings and callbacks that are not delivered yet, as between two tests. Numbers,\n" +
+			"templates, media and tokens stay.",
+		example: "  confab trigger reset",
+		call:    "POST /_sim/reset",
+		plain:   true,
+	}}
+}
+
+// readPayload makes the JSON of the file that the argument names the body, byte for byte.
+func readPayload(r *simRequest) error {
+	text, err := readFileOrStdin(r.cmd.InOrStdin(), r.args[0])
+	if err == nil && !json.Valid(text) {
+		err = fmt.Errorf("%s is not JSON", r.args[0])
+	}
+	r.raw = json.RawMessage(text)
+	return err
+}
