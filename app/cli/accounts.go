@@ -169,12 +169,11 @@ func (e *env) accountsRegister() *cobra.Command {
 	}
 
 	cmd.Flags().StringVar(&pin, "pin", "", "the number's `PIN`, 6 digits")
-	jsonFlag(cmd)
-	return cmd
+	return withJSON(cmd)
 }
 
 func (e *env) accountsCheck() *cobra.Command {
-	cmd := &cobra.Command{
+	return withJSON(&cobra.Command{
 		Use:   "check PHONE_NUMBER_ID",
 		Short: "Ask the provider for the state of a number, and store it",
 		Long: "Ask the provider for the state of a number, and store it: whether its access token is still valid, its\n" +
@@ -187,10 +186,7 @@ func (e *env) accountsCheck() *cobra.Command {
 			}
 			return s.updateFromProvider(cmd, e.Version, args[0], check)
 		}),
-	}
-
-	jsonFlag(cmd)
-	return cmd
+	})
 }
 
 // updateFromProvider makes a call about an account to the provider, stores what
@@ -228,7 +224,7 @@ func (s *store) updateFromProvider(
 
 // reportRefusal returns the error of a call to the provider. The call itself has
 // stored what it means for the account, such as a lost token, so a running
-// server is told to read the account again.
+// server is asked to read the account again.
 func (s *store) reportRefusal(ctx context.Context, err error) error {
 	return errors.Join(s.explainNoAnswer(err), s.dir.SendCommand(ctx, datadir.CommandRefresh))
 }

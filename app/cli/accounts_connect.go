@@ -54,8 +54,7 @@ func (e *env) accountsConnect() *cobra.Command {
 	parsedFlag(cmd, &f.team, "team", "the `team` of the number (default: the customer's, or the organization's first)", parseText)
 	parsedFlag(cmd, &f.customer, "customer", "the end-`customer` that owns the number", parseText)
 	cmd.Flags().StringVar(&f.pin, "pin", "", "register the number with this `PIN`, 6 digits, unless it is connected at the provider")
-	jsonFlag(cmd)
-	return cmd
+	return withJSON(cmd)
 }
 
 // connect checks a number and its token at the provider, and stores the account.

@@ -59,8 +59,7 @@ func (e *env) backup() *cobra.Command {
 	}
 
 	cmd.Flags().BoolVar(&withoutKey, "without-key", false, "leave master.key out, which is in the backup otherwise")
-	jsonFlag(cmd)
-	return cmd
+	return withJSON(cmd)
 }
 
 // writeBackup writes the archive to a temporary file beside its final place, and

@@ -64,8 +64,7 @@ func (e *env) broadcastsCreate() *cobra.Command {
 	for _, name := range []string{"name", "template", "language"} {
 		cmd.MarkFlagRequired(name)
 	}
-	jsonFlag(cmd)
-	return cmd
+	return withJSON(cmd)
 }
 
 // createBroadcast makes a broadcast, prints it, and on a terminal follows it.
@@ -143,7 +142,7 @@ func lines(f *os.File) (n int64) {
 const broadcastInterval = 500 * time.Millisecond
 
 // followBroadcast shows on a terminal how far a broadcast is, while a server sends it, until
-// nobody waits or it does not go on. Ctrl-C ends the following, not the broadcast.
+// no recipient waits or it does not go on. Ctrl-C ends the following, not the broadcast.
 func (s *store) followBroadcast(cmd *cobra.Command, id string) error {
 	served, err := s.dir.IsServed()
 	if err != nil || !served || !isTerminal(cmd.ErrOrStderr()) {
@@ -243,8 +242,7 @@ func (e *env) broadcastsShow() *cobra.Command {
 	}
 
 	cmd.Flags().BoolVar(&follow, "follow", false, "on a terminal, show the progress until it ends; Ctrl-C only stops following")
-	jsonFlag(cmd)
-	return cmd
+	return withJSON(cmd)
 }
 
 // printBroadcast shows one broadcast.
@@ -270,7 +268,7 @@ func printBroadcast(cmd *cobra.Command, b storage.Broadcast) error {
 
 // broadcastsMove is a command that moves a broadcast to another state.
 func (e *env) broadcastsMove(verb, short, action string, move func(*storage.Tx, *storage.Broadcast) error) *cobra.Command {
-	cmd := &cobra.Command{
+	return withJSON(&cobra.Command{
 		Use:     verb + " BROADCAST",
 		Short:   short,
 		Example: "  confab broadcasts " + verb + " bcs_01J…",
@@ -300,8 +298,5 @@ func (e *env) broadcastsMove(verb, short, action string, move func(*storage.Tx, 
 			}
 			return printBroadcast(cmd, b)
 		}),
-	}
-
-	jsonFlag(cmd)
-	return cmd
+	})
 }

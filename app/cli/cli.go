@@ -1,8 +1,8 @@
 // Package cli is the command line, with a file for each noun.
 //
 // Commands work on the data directory itself, whether a server runs on it or
-// not: they open the same SQLite file (see store), and after a write they tell a
-// running server over its socket, so that what it holds in memory is read again
+// not: they open the same SQLite file (see store), and after a write they notify a
+// running server over its socket, so that it reads again what it holds in memory
 // before the command ends. The commands of 'confab trigger' are different: they
 // call the control API of a running simulator over HTTP (see simulatorClient).
 //
@@ -243,6 +243,17 @@ func (e *env) run(f func(cmd *cobra.Command, args []string) error) func(*cobra.C
 	}
 }
 
+// runUntilInterrupted is run for a command that an interrupt is the way to end.
+func (e *env) runUntilInterrupted(f func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
+	return e.run(func(cmd *cobra.Command, args []string) error {
+		err := f(cmd, args)
+		if cmd.Context().Err() != nil {
+			return nil
+		}
+		return err
+	})
+}
+
 // sources is where a command's settings come from. flagKeys has the command's
 // own flags that are settings, with the key that each sets.
 func (e *env) sources(cmd *cobra.Command, flagKeys map[string]string) config.Sources {
@@ -251,7 +262,7 @@ func (e *env) sources(cmd *cobra.Command, flagKeys map[string]string) config.Sou
 	if from.File == "" {
 		from.File = os.Getenv("CONFAB_CONFIG")
 	}
-	if from.File == "" { // nobody named a file, so it may be missing
+	if from.File == "" { // none is named, so it may be missing
 		from.File, from.FileRequired = defaultConfigFile, false
 	}
 

@@ -146,8 +146,7 @@ func (e *env) contactsImport() *cobra.Command {
 	f.add(cmd)
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "only count what would be done")
 	parsedFlag(cmd, &f.label, "label", "a `label` that every contact of the file gets", parseText)
-	jsonFlag(cmd)
-	return cmd
+	return withJSON(cmd)
 }
 
 // importContacts takes in a file, and returns what became of it.

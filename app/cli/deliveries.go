@@ -95,7 +95,7 @@ func newestDeliveries(
 }
 
 func (e *env) deliveriesShow() *cobra.Command {
-	cmd := &cobra.Command{
+	return withJSON(&cobra.Command{
 		Use:     "show WBD",
 		Short:   "Show one delivery, its attempts and what it carries",
 		Example: "  confab deliveries show wbd_01J…\n  confab deliveries show wbd_01J… --json",
@@ -125,10 +125,7 @@ func (e *env) deliveriesShow() *cobra.Command {
 			}
 			return printDelivery(cmd, d, attempts, payload)
 		}),
-	}
-
-	jsonFlag(cmd)
-	return cmd
+	})
 }
 
 // printDelivery prints a delivery as text: its fields, its attempts, and the

@@ -64,8 +64,7 @@ func (e *env) deliveriesReplay() *cobra.Command {
 	parsedFlag(cmd, &o.filter.EventType, "event-type", "only of events of this `type`", parseEventType)
 	parsedFlag(cmd, &o.since, "since", "only those younger than this `age`, such as 1h or 7d", parseAge)
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "only count")
-	jsonFlag(cmd)
-	return cmd
+	return withJSON(cmd)
 }
 
 // replayNamed replays the deliveries with these ids: all, or none.

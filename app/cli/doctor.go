@@ -47,8 +47,7 @@ func (e *env) doctor() *cobra.Command {
 	}
 
 	cmd.Flags().BoolVar(&quick, "quick", false, "leave out what reads all of the data: the whole database and all media files")
-	jsonFlag(cmd)
-	return cmd
+	return withJSON(cmd)
 }
 
 // printFinding prints one finding. It is called for each as it is made, because

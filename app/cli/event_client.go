@@ -23,20 +23,20 @@ const (
 	// is twice as long, up to longestReconnect.
 	firstReconnect   = 250 * time.Millisecond
 	longestReconnect = 10 * time.Second
-	// silenceTimeout is how long a server may say nothing. It tells its position more
+	// silenceTimeout is how long a server may say nothing. It sends its position more
 	// often.
 	silenceTimeout = 45 * time.Second
 )
 
 // sentEvent is one block of an event stream.
 type sentEvent struct {
-	id    string // the position; it stays until another is told
+	id    string // the position; it stays until another is sent
 	event string
 	data  []byte
 }
 
 // eventClient follows the events of a server. It connects again when the connection is
-// lost, and goes on behind the last position that it was told.
+// lost, and goes on after the last position that it was sent.
 type eventClient struct {
 	http   http.Client
 	url    string
@@ -88,12 +88,10 @@ func (c *eventClient) follow(ctx context.Context, handle func(sentEvent) error) 
 			isLost = true
 			c.notify(fmt.Sprintf("%s (%v). Trying again.", trouble, err))
 		}
-		select {
-		case <-ctx.Done():
+		if !pause(ctx, wait) {
 			return ctx.Err()
-		case <-time.After(wait):
-			wait = min(2*wait, longestReconnect)
 		}
+		wait = min(2*wait, longestReconnect)
 	}
 }
 

@@ -80,7 +80,7 @@ func (e *env) jobsList() *cobra.Command {
 }
 
 func (e *env) jobsShow() *cobra.Command {
-	cmd := &cobra.Command{
+	return withJSON(&cobra.Command{
 		Use:     "show ID",
 		Short:   "Show one job",
 		Example: "  confab jobs show 42\n  confab jobs show 42 --json",
@@ -104,10 +104,7 @@ func (e *env) jobsShow() *cobra.Command {
 				{"created", j.CreatedAt.String()},
 			})
 		}),
-	}
-
-	jsonFlag(cmd)
-	return cmd
+	})
 }
 
 func (e *env) jobsRetry() *cobra.Command {

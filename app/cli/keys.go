@@ -61,8 +61,7 @@ func (e *env) keysCreate() *cobra.Command {
 	requiredOrg(cmd, &org, "that the key belongs to")
 	parsedFlag(cmd, &label, "label", "what the key is for, a short `text`", parseName)
 	parsedFlag(cmd, &expiresIn, "expires-in", "`time` after which the key expires, such as 720h or 30d (default: never)", parseAge)
-	jsonFlag(cmd)
-	return cmd
+	return withJSON(cmd)
 }
 
 // keyView is a key without its secret.

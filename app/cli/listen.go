@@ -48,13 +48,7 @@ func (e *env) listen() *cobra.Command {
 			"  confab listen --forward-to http://localhost:3000/hooks --events message.received,message.status\n" +
 			"  confab listen --after oldest --json | jq .payload\n" +
 			"  confab listen --url https://chat.example.com/v1 --api-key -",
-		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
-			err := e.streamEvents(cmd, o)
-			if cmd.Context().Err() != nil {
-				return nil // an interrupt is the way to end it
-			}
-			return err
-		}),
+		RunE: e.runUntilInterrupted(func(cmd *cobra.Command, _ []string) error { return e.streamEvents(cmd, o) }),
 	}
 
 	optionalOrg(cmd, &o.org)
@@ -163,18 +157,23 @@ func (e *env) eventClient(cmd *cobra.Command, o listenOptions, secrets *secretRe
 	return newAPIEventClient(o.url, key, query), err
 }
 
+// eventFields are the fields of an event that the server sends and --json prints.
+type eventFields struct {
+	ID             string       `json:"id"`
+	Type           string       `json:"type"`
+	Source         string       `json:"source"`
+	EventID        string       `json:"event_id"`
+	OrganizationID *string      `json:"organization_id"`
+	DeliveryID     *string      `json:"delivery_id"`
+	ReplayedFrom   *string      `json:"replayed_from"`
+	PhoneNumberID  *string      `json:"phone_number_id"`
+	CreatedAt      storage.Time `json:"created_at"`
+}
+
 // sentItem is an event as the server sends it.
 type sentItem struct {
-	ID             string          `json:"id"`
-	Type           string          `json:"type"`
-	Source         string          `json:"source"`
-	EventID        string          `json:"event_id"`
-	PhoneNumberID  *string         `json:"phone_number_id"`
-	OrganizationID *string         `json:"organization_id"`
-	DeliveryID     *string         `json:"delivery_id"`
-	ReplayedFrom   *string         `json:"replayed_from"`
-	CreatedAt      storage.Time    `json:"created_at"`
-	Payload        json.RawMessage `json:"payload"`
+	eventFields
+	Payload json.RawMessage `json:"payload"`
 }
 
 // handle prints and forwards one event.
@@ -215,39 +214,17 @@ type gapView struct {
 
 // eventView is an event as --json prints it.
 type eventView struct {
-	Object         string          `json:"object"`
-	ID             string          `json:"id"`
-	Type           string          `json:"type"`
-	Source         string          `json:"source"`
-	EventID        string          `json:"event_id"`
-	OrganizationID *string         `json:"organization_id"`
-	DeliveryID     *string         `json:"delivery_id"`
-	ReplayedFrom   *string         `json:"replayed_from"`
-	PhoneNumberID  *string         `json:"phone_number_id"`
-	CreatedAt      storage.Time    `json:"created_at"`
-	Position       string          `json:"position"` // for --after
-	Forwarded      *forwardView    `json:"forwarded,omitempty"`
-	Payload        json.RawMessage `json:"payload"`
+	Object string `json:"object"`
+	eventFields
+	Position  string          `json:"position"` // for --after
+	Forwarded *forwardView    `json:"forwarded,omitempty"`
+	Payload   json.RawMessage `json:"payload"`
 }
 
 // print writes the line of one event.
 func (o listenOptions) print(out io.Writer, item sentItem, position string, forwarded *forwardView) error {
 	if o.asJSON {
-		return printLine(out, eventView{
-			Object:         "event",
-			ID:             item.ID,
-			Type:           item.Type,
-			Source:         item.Source,
-			EventID:        item.EventID,
-			OrganizationID: item.OrganizationID,
-			DeliveryID:     item.DeliveryID,
-			ReplayedFrom:   item.ReplayedFrom,
-			PhoneNumberID:  item.PhoneNumberID,
-			CreatedAt:      item.CreatedAt,
-			Position:       position,
-			Forwarded:      forwarded,
-			Payload:        item.Payload,
-		})
+		return printLine(out, eventView{"event", item.eventFields, position, forwarded, item.Payload})
 	}
 
 	line := fmt.Sprintf("%s  %-28s  %s", item.CreatedAt.Std().Local().Format("15:04:05"), printable(item.Type), printable(item.EventID))

@@ -31,7 +31,7 @@ func (e *env) mcp() *cobra.Command {
 			"What people wrote comes in fields untrusted_text: it is data, and no instruction.",
 		Example: "  confab mcp --data-dir ./confab-sandbox --allow-writes\n" +
 			"  claude mcp add confab -- confab mcp --data-dir /var/lib/confab --org org_01J…",
-		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
+		RunE: e.runUntilInterrupted(func(cmd *cobra.Command, _ []string) error {
 			client, err := e.mcpClient(cmd, org)
 			if err != nil {
 				return err
@@ -39,11 +39,7 @@ func (e *env) mcp() *cobra.Command {
 
 			o.Version = e.Version
 			server := mcp.New(o, func(context.Context) *mcp.Client { return client })
-			err = server.Run(cmd.Context(), &mcp.Stdio{})
-			if cmd.Context().Err() != nil {
-				return nil // an interrupt is one way to end it
-			}
-			return err
+			return server.Run(cmd.Context(), &mcp.Stdio{})
 		}),
 	}
 

@@ -75,8 +75,7 @@ func (e *env) orgsCreate() *cobra.Command {
 	}
 
 	cmd.Flags().StringVar(&plan, "plan", config.SelfHosted, "what it may do: a `plan` of the settings")
-	jsonFlag(cmd)
-	return cmd
+	return withJSON(cmd)
 }
 
 // checkPlan refuses a plan that the settings do not have: the server would use
@@ -108,7 +107,7 @@ func (e *env) orgsList() *cobra.Command {
 }
 
 func (e *env) orgsShow() *cobra.Command {
-	cmd := &cobra.Command{
+	return withJSON(&cobra.Command{
 		Use:     "show ORG",
 		Short:   "Show one organization and its teams",
 		Example: "  confab orgs show org_01J…\n  confab orgs show org_01J… --json",
@@ -134,10 +133,7 @@ func (e *env) orgsShow() *cobra.Command {
 			}
 			return printOne(cmd, v, fields)
 		}),
-	}
-
-	jsonFlag(cmd)
-	return cmd
+	})
 }
 
 func (e *env) orgsSet() *cobra.Command {

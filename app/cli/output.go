@@ -12,9 +12,12 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// jsonFlag adds --json to a command. What the command prints by printNew, printOne and
-// printList is JSON then.
-func jsonFlag(cmd *cobra.Command) { cmd.Flags().Bool("json", false, "print JSON") }
+// withJSON adds --json to a command. With it, what the command prints by printNew, printOne
+// and printList is JSON.
+func withJSON(cmd *cobra.Command) *cobra.Command {
+	cmd.Flags().Bool("json", false, "print JSON")
+	return cmd
+}
 
 // wantsJSON reports whether --json is given.
 func wantsJSON(cmd *cobra.Command) bool {

@@ -33,7 +33,7 @@ func newProgress(w io.Writer, what string, show func(int64) string) *progress {
 	return &progress{w: w, what: what, format: show}
 }
 
-// isTerminal tells whether somebody looks on.
+// isTerminal reports whether a file is a terminal.
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))

@@ -72,8 +72,7 @@ func (e *env) purge() *cobra.Command {
 	optionalOrg(cmd, &f.org)
 	parsedFlag(cmd, &f.account, "account", "only of the account with this `phone number id`", parseText)
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "only count")
-	jsonFlag(cmd)
-	return cmd
+	return withJSON(cmd)
 }
 
 // clockView is when a person found the clock right, by that clock.

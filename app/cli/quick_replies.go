@@ -52,8 +52,7 @@ func (e *env) quickRepliesCreate() *cobra.Command {
 
 	orgOfOne(cmd, &org)
 	parsedFlag(cmd, &team, "team", "the `team` that uses it (optional where there is one)", parseText)
-	jsonFlag(cmd)
-	return cmd
+	return withJSON(cmd)
 }
 
 // textArgument is an argument, or standard input for -.

@@ -15,7 +15,7 @@ import (
 )
 
 func (e *env) restore() *cobra.Command {
-	cmd := &cobra.Command{
+	return withJSON(&cobra.Command{
 		Use:   "restore FILE",
 		Short: "Make a data directory out of a backup",
 		Long: "Unpack a backup ('-' is standard input) into the data directory, which must be empty; a master.key\n" +
@@ -53,10 +53,7 @@ func (e *env) restore() *cobra.Command {
 			}
 			return reportRestore(cmd, c.DataDir, out)
 		}),
-	}
-
-	jsonFlag(cmd)
-	return cmd
+	})
 }
 
 // openBackup opens an archive, compressed or not, and returns the size of the

@@ -24,7 +24,7 @@ func (b *sandbox) printInstructions(out io.Writer) {
 		{"  number", fmt.Sprintf("%s (phone_number_id %s)", s.PhoneNumber, s.PhoneNumberID)},
 		{"  simulator", s.SimulatorURL + " (plays the provider)"},
 		{"  all of this", filepath.Join(b.dir, datadir.SandboxFile)},
-	}, append(tokenRow(b.token), secretRow(b.webhookSecret)...)...))
+	}, append(optionalRow("/_sim token", b.token), optionalRow("webhook secret", b.webhookSecret)...)...))
 
 	fmt.Fprintf(out, `
 %s (%s) wrote %q to the number. Answer her:
@@ -71,20 +71,12 @@ func curlMessages(simulatorURL, controlToken string) string {
 	return fmt.Sprintf("  curl %s/_sim/messages \\\n    -H 'Authorization: Bearer %s'", simulatorURL, controlToken)
 }
 
-// tokenRow shows the token of the control API where one is demanded.
-func tokenRow(token string) [][]string {
-	if token == "" {
+// optionalRow is a row of the instructions that is left out if it has no value.
+func optionalRow(name, value string) [][]string {
+	if value == "" {
 		return nil
 	}
-	return [][]string{{"  /_sim token", token}}
-}
-
-// secretRow shows the secret that signs the events that are forwarded.
-func secretRow(secret string) [][]string {
-	if secret == "" {
-		return nil
-	}
-	return [][]string{{"  webhook secret", secret}}
+	return [][]string{{"  " + name, value}}
 }
 
 // triggerCommand is the command that lets a person write, with this program's

@@ -155,14 +155,7 @@ func (b *sandbox) simulateSignup(name, phone string) (app.Signup, error) {
 	if err != nil {
 		return app.Signup{}, err
 	}
-
-	for _, t := range sampleTemplates() {
-		if _, err := b.simulator.AddTemplate(s.WABAID, t); err != nil {
-			return app.Signup{}, err
-		}
-	}
-
-	return app.Signup{Code: s.Code, WABAID: s.WABAID, PhoneNumberID: s.PhoneNumberID}, nil
+	return app.Signup{Code: s.Code, WABAID: s.WABAID, PhoneNumberID: s.PhoneNumberID}, addTemplates(b.simulator.Server, s.WABAID)
 }
 
 // warnIfExposed warns of each part that other machines can reach.

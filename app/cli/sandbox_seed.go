@@ -199,13 +199,17 @@ func ensureNumber(sim *simulator.Server, want simulator.Number) (simulator.Numbe
 	if err != nil {
 		return n, err
 	}
+	return n, addTemplates(sim, n.WABAID)
+}
 
+// addTemplates adds the sample templates to a business account of the simulator.
+func addTemplates(sim *simulator.Server, waba string) error {
 	for _, t := range sampleTemplates() {
-		if _, err := sim.AddTemplate(n.WABAID, t); err != nil {
-			return n, err
+		if _, err := sim.AddTemplate(waba, t); err != nil {
+			return err
 		}
 	}
-	return n, nil
+	return nil
 }
 
 // jsonObject is a JSON object in the provider's format.

@@ -232,7 +232,7 @@ func (s *simulatorState) printInstructions(out io.Writer, dir, token string) {
 		{"  access token", s.AccessToken},
 		{"  webhook", cmp.Or(s.WebhookURL, "none: name your app's with --webhook-url")},
 		{"  all of this", filepath.Join(dir, datadir.SimulatorFile)},
-	}...), tokenRow(token)...))
+	}...), optionalRow("/_sim token", token)...))
 	fmt.Fprintf(out, `
 Send a template:
 

@@ -14,8 +14,8 @@ import (
 )
 
 // store is the data directory's database, opened for one command. A server may
-// run on the same directory: SQLite lets both processes write, and change tells
-// the server of what was written.
+// run on the same directory: SQLite lets both processes write, and change
+// notifies the server of what was written.
 type store struct {
 	*storage.DB
 	dir         datadir.Dir
@@ -158,7 +158,6 @@ func (e *env) writes(fn func(tx *storage.Tx, args []string) (written, error)) fu
 func lists[T any](
 	e *env, cmd *cobra.Command, t table[T], read func(cmd *cobra.Command, args []string, s *store) ([]T, error),
 ) *cobra.Command {
-	jsonFlag(cmd)
 	cmd.RunE = e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
 		all, err := read(cmd, args, s)
 		if err != nil {
@@ -166,7 +165,7 @@ func lists[T any](
 		}
 		return printList(cmd, all, t)
 	})
-	return cmd
+	return withJSON(cmd)
 }
 
 // ofEachOrganization adds the flag that narrows a listing to an organization, and reads for

@@ -43,8 +43,7 @@ func (e *env) teamsCreate() *cobra.Command {
 	}
 
 	requiredOrg(cmd, &org, "that the team is part of")
-	jsonFlag(cmd)
-	return cmd
+	return withJSON(cmd)
 }
 
 func (e *env) teamsList() *cobra.Command {

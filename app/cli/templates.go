@@ -14,7 +14,7 @@ func (e *env) templates() *cobra.Command {
 }
 
 func (e *env) templatesSync() *cobra.Command {
-	cmd := &cobra.Command{
+	return withJSON(&cobra.Command{
 		Use:     "sync PHONE_NUMBER_ID",
 		Short:   "Fetch the templates of a number from the provider",
 		Example: "  confab templates sync 106540352242922\n  confab templates sync 106540352242922 --json",
@@ -52,8 +52,5 @@ func (e *env) templatesSync() *cobra.Command {
 				{"at the provider", strconv.Itoa(found.Synced)},
 			})
 		}),
-	}
-
-	jsonFlag(cmd)
-	return cmd
+	})
 }

@@ -46,8 +46,7 @@ func (e *env) trace() *cobra.Command {
 	}
 
 	cmd.Flags().BoolVar(&bodies, "bodies", false, "print what was sent and received, too")
-	jsonFlag(cmd)
-	return cmd
+	return withJSON(cmd)
 }
 
 // printTrace prints a trace as text: what the message is, and a line for each entry.
@@ -96,7 +95,7 @@ func formatGap(ms int64) string {
 	}
 }
 
-// describe says what an entry of a trace tells.
+// describe is an entry of a trace as a sentence.
 func describe(t api.TraceView, e api.TraceEntry) string {
 	switch e.Kind {
 	case api.TracePerson:

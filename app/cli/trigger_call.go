@@ -51,7 +51,7 @@ func (t *trigger) command(s simCommand) *cobra.Command {
 		s.addFlags(cmd)
 	}
 	if !s.plain {
-		jsonFlag(cmd)
+		withJSON(cmd)
 	}
 
 	var flags []string

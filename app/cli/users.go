@@ -12,7 +12,13 @@ import (
 func (e *env) users() *cobra.Command {
 	return e.group("users", "Invite people, and say what they may do",
 		e.usersInvite(), e.usersCreate(), e.usersList(), e.usersSet(), e.usersReset(),
-		e.usersDisable(), e.usersEnable(), e.usersSessions(), e.usersSignOut())
+		e.userChange("disable", "Keep a person from signing in; its sessions and invitations end at once", "user.disabled",
+			func(tx *storage.Tx, u *storage.User) error { return tx.DisableUser(u.ID) }),
+		e.userChange("enable", "Let a disabled person sign in again", "user.enabled",
+			func(tx *storage.Tx, u *storage.User) error { return tx.EnableUser(u.ID) }),
+		e.usersSessions(),
+		e.userChange("signout", "End all sessions of a person at once", "user.sessions_ended",
+			func(tx *storage.Tx, u *storage.User) error { _, err := tx.DeleteUserSessions(u.ID, ""); return err }))
 }
 
 // userView is a person as an operator sees it.
@@ -75,8 +81,7 @@ func (e *env) usersCreate() *cobra.Command {
 	cmd.MarkFlagRequired("name")
 	parsedFlag(cmd, &email, "email", "the person's `address`", parseEmail)
 	parsedFlag(cmd, &team, "team", "the person's `team` (default: the organization's first)", parseText)
-	jsonFlag(cmd)
-	return cmd
+	return withJSON(cmd)
 }
 
 // chooseTeam finds the team of a flag, or the organization's first team if the

@@ -96,20 +96,12 @@ func moveToTeam(rx *storage.Rx, u *storage.User, team string) error {
 	return err
 }
 
-func (e *env) usersDisable() *cobra.Command {
+// userChange is a command that changes a person by edit, without flags.
+func (e *env) userChange(verb, short, action string, edit func(*storage.Tx, *storage.User) error) *cobra.Command {
 	return &cobra.Command{
-		Use:     "disable USER",
-		Short:   "Keep a person from signing in; its sessions and invitations end at once",
-		Example: "  confab users disable ana@example.com",
-		RunE:    e.changesUser("user.disabled", func(tx *storage.Tx, u *storage.User) error { return tx.DisableUser(u.ID) }),
-	}
-}
-
-func (e *env) usersEnable() *cobra.Command {
-	return &cobra.Command{
-		Use:     "enable USER",
-		Short:   "Let a disabled person sign in again",
-		Example: "  confab users enable ana@example.com",
-		RunE:    e.changesUser("user.enabled", func(tx *storage.Tx, u *storage.User) error { return tx.EnableUser(u.ID) }),
+		Use:     verb + " USER",
+		Short:   short,
+		Example: "  confab users " + verb + " ana@example.com",
+		RunE:    e.changesUser(action, edit),
 	}
 }

@@ -60,8 +60,7 @@ func (e *env) usersInvite() *cobra.Command {
 	cmd.MarkFlagRequired("email")
 	roleFlag(cmd, &role, " (default agent)")
 	parsedFlag(cmd, &team, "team", "the person's `team` (default: the organization's first)", parseText)
-	jsonFlag(cmd)
-	return cmd
+	return withJSON(cmd)
 }
 
 // roleFlag adds the flag that says what a person may do.
@@ -103,7 +102,7 @@ func explainInvitation(err error, who string, address *string) error {
 }
 
 func (e *env) usersReset() *cobra.Command {
-	cmd := &cobra.Command{
+	return withJSON(&cobra.Command{
 		Use:   "reset USER",
 		Short: "Make a link by which a person chooses a new password, and print it",
 		Long: "Make a link by which a person chooses a new password, and print it. The old password works until the link is\n" +
@@ -118,8 +117,5 @@ func (e *env) usersReset() *cobra.Command {
 				return u, token, explainInvitation(err, args[0], u.Email)
 			})
 		}),
-	}
-
-	jsonFlag(cmd)
-	return cmd
+	})
 }

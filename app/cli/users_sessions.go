@@ -54,15 +54,3 @@ func (e *env) usersSessions() *cobra.Command {
 		})
 	})
 }
-
-func (e *env) usersSignOut() *cobra.Command {
-	return &cobra.Command{
-		Use:     "signout USER",
-		Short:   "End all sessions of a person at once",
-		Example: "  confab users signout ana@example.com",
-		RunE: e.changesUser("user.sessions_ended", func(tx *storage.Tx, u *storage.User) error {
-			_, err := tx.DeleteUserSessions(u.ID, "")
-			return err
-		}),
-	}
-}

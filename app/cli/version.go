@@ -12,7 +12,7 @@ import (
 
 type versionView struct {
 	Version     string `json:"version"`
-	Commit      string `json:"commit"`       // "" when the build was not told
+	Commit      string `json:"commit"`       // "" when the build did not know it
 	CommittedAt string `json:"committed_at"` // RFC 3339, or ""
 	Modified    bool   `json:"modified"`     // by what was not committed
 	Go          string `json:"go"`
@@ -21,7 +21,7 @@ type versionView struct {
 }
 
 func (e *env) versionCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	return withJSON(&cobra.Command{
 		Use:   "version",
 		Short: "Print the version, the commit and the build",
 		Long: "Print the version, the commit that it was built from, and how it was built. 'confab help changes'\n" +
@@ -33,10 +33,7 @@ func (e *env) versionCommand() *cobra.Command {
 
 			return printNew(cmd, v.String(), v)
 		}),
-	}
-
-	jsonFlag(cmd)
-	return cmd
+	})
 }
 
 // viewVersion puts together what the build says of itself. info is nil when it
