@@ -125,11 +125,12 @@ func (e *env) accountsList() *cobra.Command {
 		view: func(a ownedAccount) any { return api.ViewAccount(a.AccountDetail) },
 	}
 
-	return lists(e, cmd, columns, ofEachOrganization(cmd, func(rx *storage.Rx, o storage.Organization) ([]ownedAccount, error) {
-		all, _, err := rx.Accounts(o.ID, storage.AccountFilter{}, storage.First, math.MaxInt32)
-		return viewEach(all, o, func(a storage.AccountDetail, o storage.Organization) ownedAccount {
-			return ownedAccount{a, o.PublicID}
-		}), err
+	read := func(rx *storage.Rx, organization int64) ([]storage.AccountDetail, error) {
+		all, _, err := rx.Accounts(organization, storage.AccountFilter{}, storage.First, math.MaxInt32)
+		return all, err
+	}
+	return listCommand(e, cmd, columns, readEachOrganization(cmd, read, func(a storage.AccountDetail, o storage.Organization) ownedAccount {
+		return ownedAccount{a, o.PublicID}
 	}))
 }
 
@@ -247,7 +248,7 @@ func (e *env) accountsDisconnect() *cobra.Command {
 			"connected again. With --purge the number is removed with all that belongs to it, for good; a running\n" +
 			"server does that, or the next one that is started.",
 		Example: "  confab accounts disconnect 106540352242922\n  confab accounts disconnect 106540352242922 --purge",
-		RunE: e.writes(func(tx *storage.Tx, args []string) (done written, err error) {
+		RunE: e.runWrite(func(tx *storage.Tx, args []string) (done written, err error) {
 			a, err := account(&tx.Rx, args[0])
 			if err != nil {
 				return done, err

@@ -62,7 +62,7 @@ func (e *env) audit() *cobra.Command {
 		},
 		view: func(a storage.AuditEntry) any { return api.ViewAuditEntry(a) },
 	}
-	return lists(e, cmd, columns, func(cmd *cobra.Command, _ []string, s *store) ([]storage.AuditEntry, error) {
+	return listCommand(e, cmd, columns, func(cmd *cobra.Command, _ []string, s *store) ([]storage.AuditEntry, error) {
 		return query(cmd.Context(), s, func(rx *storage.Rx) ([]storage.AuditEntry, error) {
 			o, err := optionalOrganization(rx, org)
 			if err != nil {

@@ -77,7 +77,7 @@ func (s *store) createBroadcast(cmd *cobra.Command, key storage.AccountKey, d ap
 		}
 		defer f.Close()
 		d.File = f
-		size = lines(f)
+		size = countLines(f)
 	}
 
 	line := newProgress(cmd.ErrOrStderr(), "storing recipients", formatCount)
@@ -120,8 +120,8 @@ var broadcastFlags = map[string]string{
 	"scheduled_at":      "--at",
 }
 
-// lines counts the lines of a file roughly, for the progress line, and goes back to its start.
-func lines(f *os.File) (n int64) {
+// countLines counts the lines of a file roughly, for the progress line, and goes back to its start.
+func countLines(f *os.File) (n int64) {
 	buffer := make([]byte, 1<<16)
 	for {
 		read, err := f.Read(buffer)
@@ -209,7 +209,7 @@ func (e *env) broadcastsList() *cobra.Command {
 		},
 		view: func(b storage.Broadcast) any { return event.ViewBroadcast(b) },
 	}
-	return lists(e, cmd, columns, func(cmd *cobra.Command, _ []string, s *store) ([]storage.Broadcast, error) {
+	return listCommand(e, cmd, columns, func(cmd *cobra.Command, _ []string, s *store) ([]storage.Broadcast, error) {
 		return query(cmd.Context(), s, func(rx *storage.Rx) ([]storage.Broadcast, error) {
 			key, err := number.account(rx)
 			if err != nil {

@@ -41,11 +41,12 @@ func (e *env) customersList() *cobra.Command {
 			return []string{v.ID, v.Name, optionalText(v.Email), v.Status, v.OrganizationID, v.CreatedAt.String()}
 		},
 	}
-	return lists(e, cmd, columns, ofEachOrganization(cmd, func(rx *storage.Rx, o storage.Organization) ([]customerView, error) {
-		found, _, err := rx.Customers(o.ID, filter, storage.First, limit)
+	read := func(rx *storage.Rx, organization int64) ([]storage.Customer, error) {
+		found, _, err := rx.Customers(organization, filter, storage.First, limit)
 		limit -= len(found) // for the next organizations
-		return viewEach(found, o, viewCustomer), err
-	}))
+		return found, err
+	}
+	return listCommand(e, cmd, columns, readEachOrganization(cmd, read, viewCustomer))
 }
 
 func (e *env) customersRestore() *cobra.Command {
@@ -55,7 +56,7 @@ func (e *env) customersRestore() *cobra.Command {
 		Long: "Restore an archived customer to the status that it had before, pending, active or suspended, and print that.\n" +
 			"Its numbers send again, and its setup links work again. Webhook subscribers get customer.updated.",
 		Example: "  confab customers restore cus_01J…",
-		RunE: e.writes(func(tx *storage.Tx, args []string) (written, error) {
+		RunE: e.runWrite(func(tx *storage.Tx, args []string) (written, error) {
 			c, err := restoreCustomer(tx, args[0])
 			entry := auditEntry{c.OrganizationID, "customer.restored", "customer", c.ID}
 			return written{entry: entry, text: c.Status}, notFound(err, "customer", args[0])

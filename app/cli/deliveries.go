@@ -52,10 +52,10 @@ func (e *env) deliveriesList() *cobra.Command {
 		},
 		view: viewDelivery,
 	}
-	read := ofEachOrganization(cmd, func(rx *storage.Rx, o storage.Organization) ([]storage.Delivery, error) {
-		return newestDeliveries(rx, o.ID, filter, limit)
-	})
-	return lists(e, cmd, columns, func(cmd *cobra.Command, args []string, s *store) ([]storage.Delivery, error) {
+	read := readEachOrganization(cmd, func(rx *storage.Rx, organization int64) ([]storage.Delivery, error) {
+		return newestDeliveries(rx, organization, filter, limit)
+	}, func(d storage.Delivery, _ storage.Organization) storage.Delivery { return d })
+	return listCommand(e, cmd, columns, func(cmd *cobra.Command, args []string, s *store) ([]storage.Delivery, error) {
 		filter.CreatedAfter = youngerThan(since)
 		all, err := read(cmd, args, s)
 

@@ -85,8 +85,8 @@ func readFileOrStdin(stdin io.Reader, path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// anyFlag is the PreRunE of a command that needs at least one of its flags.
-func anyFlag(names ...string) func(*cobra.Command, []string) error {
+// requireAnyFlag is the PreRunE of a command that needs at least one of its flags.
+func requireAnyFlag(names ...string) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, _ []string) error {
 		if slices.ContainsFunc(names, cmd.Flags().Changed) {
 			return nil

@@ -74,7 +74,7 @@ func (e *env) jobsList() *cobra.Command {
 		},
 		view: func(j storage.Job) any { return viewJob(j) },
 	}
-	return lists(e, cmd, columns, func(cmd *cobra.Command, _ []string, s *store) ([]storage.Job, error) {
+	return listCommand(e, cmd, columns, func(cmd *cobra.Command, _ []string, s *store) ([]storage.Job, error) {
 		return query(cmd.Context(), s, func(rx *storage.Rx) ([]storage.Job, error) { return rx.Jobs(filter) })
 	})
 }

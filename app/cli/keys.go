@@ -32,7 +32,7 @@ func (e *env) keysCreate() *cobra.Command {
 		Short: "Issue a key and print it once",
 		Example: "  confab keys create --org org_01J…\n" +
 			"  confab keys create --org org_01J… --label \"nightly export\" --expires-in 30d",
-		RunE: e.writes(func(tx *storage.Tx, _ []string) (done written, err error) {
+		RunE: e.runWrite(func(tx *storage.Tx, _ []string) (done written, err error) {
 			o, err := organization(&tx.Rx, org)
 			if err != nil {
 				return done, err
@@ -110,11 +110,8 @@ func (e *env) keysList() *cobra.Command {
 		},
 	}
 
-	read := ofEachOrganization(cmd, func(rx *storage.Rx, o storage.Organization) ([]keyView, error) {
-		keys, err := rx.Keys(o.ID)
-		return viewEach(keys, o, viewKey), err
-	})
-	return lists(e, cmd, columns, func(cmd *cobra.Command, args []string, s *store) ([]keyView, error) {
+	read := readEachOrganization(cmd, (*storage.Rx).Keys, viewKey)
+	return listCommand(e, cmd, columns, func(cmd *cobra.Command, args []string, s *store) ([]keyView, error) {
 		s.flushCalls(cmd) // stores when each key was used last, too
 		return read(cmd, args, s)
 	})
@@ -125,7 +122,7 @@ func (e *env) keysRevoke() *cobra.Command {
 		Use:     "revoke KEY_ID",
 		Short:   "Revoke a key for good; a running server refuses it at once",
 		Example: "  confab keys revoke key_01J…",
-		RunE: e.writes(func(tx *storage.Tx, args []string) (written, error) {
+		RunE: e.runWrite(func(tx *storage.Tx, args []string) (written, error) {
 			k, err := tx.RevokeKey(0, args[0])
 			return written{entry: auditEntry{k.OrganizationID, "key.revoked", "key", k.ID}}, notFound(err, "key", args[0])
 		}),

@@ -86,10 +86,6 @@ func (e *env) organizationOf(cmd *cobra.Command, dir datadir.Dir, id string) (st
 	}
 	defer s.Close()
 
-	err = s.View(cmd.Context(), func(rx *storage.Rx) error {
-		found, err := onlyOrganization(rx, id)
-		id = found.PublicID
-		return err
-	})
-	return id, err
+	o, err := query(cmd.Context(), s, func(rx *storage.Rx) (storage.Organization, error) { return onlyOrganization(rx, id) })
+	return o.PublicID, err
 }

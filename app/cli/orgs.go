@@ -101,7 +101,7 @@ func (e *env) orgsList() *cobra.Command {
 		},
 		view: func(o storage.Organization) any { return viewOrganization(o) },
 	}
-	return lists(e, cmd, columns, func(cmd *cobra.Command, _ []string, s *store) ([]storage.Organization, error) {
+	return listCommand(e, cmd, columns, func(cmd *cobra.Command, _ []string, s *store) ([]storage.Organization, error) {
 		return query(cmd.Context(), s, (*storage.Rx).Organizations)
 	})
 }
@@ -147,7 +147,7 @@ func (e *env) orgsSet() *cobra.Command {
 		Example: "  confab orgs set org_01J… --plan starter\n" +
 			"  confab orgs set org_01J… --subscription inactive\n" +
 			"  confab orgs set org_01J… --require-opt-in=false",
-		PreRunE: anyFlag("name", "plan", "subscription", "require-opt-in"),
+		PreRunE: requireAnyFlag("name", "plan", "subscription", "require-opt-in"),
 	}
 
 	parsedFlag(cmd, &name, "name", "what it is called, a short `text`", parseName)
@@ -157,7 +157,7 @@ func (e *env) orgsSet() *cobra.Command {
 	cmd.Flags().BoolVar(&requireOptIn, "require-opt-in", false, "send templates only to people who agreed to it")
 
 	given := cmd.Flags().Changed
-	cmd.RunE = e.changesOrganization("organization.updated", func(_ *storage.Tx, o *storage.Organization, s *store) error {
+	cmd.RunE = e.runOrganizationChange("organization.updated", func(_ *storage.Tx, o *storage.Organization, s *store) error {
 		if given("name") {
 			o.Name = name
 		}
@@ -182,7 +182,7 @@ func (e *env) orgsSuspend() *cobra.Command {
 		Use:     "suspend ORG",
 		Short:   "Lock an organization out; its calls are refused at once",
 		Example: "  confab orgs suspend org_01J…",
-		RunE: e.changesOrganization("organization.suspended", func(tx *storage.Tx, o *storage.Organization, _ *store) error {
+		RunE: e.runOrganizationChange("organization.suspended", func(tx *storage.Tx, o *storage.Organization, _ *store) error {
 			if o.SuspendedAt == 0 { // else the time of the first suspension stays
 				o.SuspendedAt = tx.Now
 			}
@@ -196,16 +196,16 @@ func (e *env) orgsResume() *cobra.Command {
 		Use:     "resume ORG",
 		Short:   "Let a suspended organization in again",
 		Example: "  confab orgs resume org_01J…",
-		RunE: e.changesOrganization("organization.resumed", func(_ *storage.Tx, o *storage.Organization, _ *store) error {
+		RunE: e.runOrganizationChange("organization.resumed", func(_ *storage.Tx, o *storage.Organization, _ *store) error {
 			o.SuspendedAt = 0
 			return nil
 		}),
 	}
 }
 
-// changesOrganization makes the RunE of a command that changes the organization of its
+// runOrganizationChange makes the RunE of a command that changes the organization of its
 // argument by edit.
-func (e *env) changesOrganization(
+func (e *env) runOrganizationChange(
 	action string, edit func(*storage.Tx, *storage.Organization, *store) error,
 ) func(*cobra.Command, []string) error {
 	return e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {

@@ -70,16 +70,17 @@ func (e *env) quickRepliesList() *cobra.Command {
 		Short:   "List quick replies, newest first",
 		Example: "  confab quick-replies list\n  confab quick-replies list --org org_01J… --json",
 	}
-	columns := table[storage.QuickReply]{
+	columns := table[api.QuickReplyView]{
 		heading: []string{"ID", "SHORTCUT", "TEXT", "TEAM"},
-		row:     func(q storage.QuickReply) []string { return []string{q.ID, q.Shortcut, q.Text, q.TeamPublicID} },
-		view:    func(q storage.QuickReply) any { return api.ViewQuickReply(q) },
+		row:     func(v api.QuickReplyView) []string { return []string{v.ID, v.Shortcut, v.Text, v.TeamID} },
 	}
-	return lists(e, cmd, columns, ofEachOrganization(cmd, func(rx *storage.Rx, o storage.Organization) ([]storage.QuickReply, error) {
-		return everyRow(func(after storage.After, limit int) ([]storage.QuickReply, error) {
-			return rx.QuickReplies(o.ID, after, limit)
+	read := func(rx *storage.Rx, organization int64) ([]storage.QuickReply, error) {
+		return readAllPages(func(after storage.After, limit int) ([]storage.QuickReply, error) {
+			return rx.QuickReplies(organization, after, limit)
 		}, func(q storage.QuickReply) storage.After { return storage.After{Key: q.CreatedAt, ID: q.ID} })
-	}))
+	}
+	view := func(q storage.QuickReply, _ storage.Organization) api.QuickReplyView { return api.ViewQuickReply(q) }
+	return listCommand(e, cmd, columns, readEachOrganization(cmd, read, view))
 }
 
 func (e *env) quickRepliesDelete() *cobra.Command {
@@ -88,7 +89,7 @@ func (e *env) quickRepliesDelete() *cobra.Command {
 		Use:     "delete QUICK_REPLY",
 		Short:   "Delete a quick reply, given by its id or its shortcut",
 		Example: "  confab quick-replies delete qrp_01J…\n  confab quick-replies delete hello --org org_01J…",
-		RunE: e.writes(func(tx *storage.Tx, args []string) (done written, err error) {
+		RunE: e.runWrite(func(tx *storage.Tx, args []string) (done written, err error) {
 			found, err := tx.FindQuickReplies(args[0])
 			if err != nil {
 				return done, err

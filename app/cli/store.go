@@ -147,15 +147,15 @@ func (s *store) write(cmd *cobra.Command, fn func(*storage.Tx) (written, error))
 	return printNew(cmd, done.text, done.view)
 }
 
-// writes makes the RunE of a command that only writes to the database.
-func (e *env) writes(fn func(tx *storage.Tx, args []string) (written, error)) func(*cobra.Command, []string) error {
+// runWrite makes the RunE of a command that only writes to the database.
+func (e *env) runWrite(fn func(tx *storage.Tx, args []string) (written, error)) func(*cobra.Command, []string) error {
 	return e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
 		return s.write(cmd, func(tx *storage.Tx) (written, error) { return fn(tx, args) })
 	})
 }
 
-// lists makes a command list what read returns, as a table or with --json.
-func lists[T any](
+// listCommand completes a command that lists what read returns, as a table or with --json.
+func listCommand[T any](
 	e *env, cmd *cobra.Command, t table[T], read func(cmd *cobra.Command, args []string, s *store) ([]T, error),
 ) *cobra.Command {
 	cmd.RunE = e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
@@ -168,34 +168,32 @@ func lists[T any](
 	return withJSON(cmd)
 }
 
-// ofEachOrganization adds the flag that narrows a listing to an organization, and reads for
-// lists what that one has, or every organization.
-func ofEachOrganization[T any](
-	cmd *cobra.Command, read func(rx *storage.Rx, o storage.Organization) ([]T, error),
-) func(*cobra.Command, []string, *store) ([]T, error) {
+// readEachOrganization adds the flag that narrows a listing to an organization. It reads for
+// listCommand what that one has, or each of all, and makes views of the rows.
+func readEachOrganization[T, V any](
+	cmd *cobra.Command, read func(rx *storage.Rx, organization int64) ([]T, error), view func(T, storage.Organization) V,
+) func(*cobra.Command, []string, *store) ([]V, error) {
 	var org string
 	optionalOrg(cmd, &org)
-	return func(cmd *cobra.Command, _ []string, s *store) (all []T, err error) {
-		err = s.eachOrganization(cmd.Context(), org, func(rx *storage.Rx, o storage.Organization) error {
-			some, err := read(rx, o)
-			all = append(all, some...)
-			return err
+	return func(cmd *cobra.Command, _ []string, s *store) ([]V, error) {
+		return query(cmd.Context(), s, func(rx *storage.Rx) (views []V, err error) {
+			organizations, err := organizationOrAll(rx, org)
+			for _, o := range organizations {
+				rows, err := read(rx, o.ID)
+				if err != nil {
+					return nil, err
+				}
+				for _, row := range rows {
+					views = append(views, view(row, o))
+				}
+			}
+			return views, err
 		})
-		return all, err
 	}
 }
 
-// viewEach makes views of rows of an organization.
-func viewEach[T, V any](rows []T, o storage.Organization, view func(T, storage.Organization) V) []V {
-	views := make([]V, len(rows))
-	for i, row := range rows {
-		views[i] = view(row, o)
-	}
-	return views
-}
-
-// everyRow reads a list page by page.
-func everyRow[T any](read func(after storage.After, limit int) ([]T, error), key func(T) storage.After) (all []T, err error) {
+// readAllPages reads a list page by page.
+func readAllPages[T any](read func(after storage.After, limit int) ([]T, error), key func(T) storage.After) (all []T, err error) {
 	const step = 500
 	for after := storage.First; ; {
 		rows, err := read(after, step)
@@ -249,25 +247,14 @@ func onlyOrganization(rx *storage.Rx, id string) (storage.Organization, error) {
 	return all[0], nil
 }
 
-// eachOrganization calls f for the organization with the id, or for all without one.
-func (s *store) eachOrganization(ctx context.Context, id string, f func(*storage.Rx, storage.Organization) error) error {
-	return s.View(ctx, func(rx *storage.Rx) error {
-		all, err := rx.Organizations()
-		if id != "" {
-			var one storage.Organization
-			one, err = organization(rx, id)
-			all = []storage.Organization{one}
-		}
-
-		if err != nil {
-			return err
-		}
-
-		for _, o := range all {
-			if err := f(rx, o); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+// organizationOrAll finds the organization of a flag, or all if the flag is not given.
+func organizationOrAll(rx *storage.Rx, id string) ([]storage.Organization, error) {
+	if id == "" {
+		return rx.Organizations()
+	}
+	o, err := organization(rx, id)
+	if err != nil {
+		return nil, err
+	}
+	return []storage.Organization{o}, nil
 }

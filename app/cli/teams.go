@@ -30,7 +30,7 @@ func (e *env) teamsCreate() *cobra.Command {
 		Short:   "Make a team and print its id",
 		Example: "  confab teams create \"Support\" --org org_01J…",
 		Args:    nameArgument,
-		RunE: e.writes(func(tx *storage.Tx, args []string) (written, error) {
+		RunE: e.runWrite(func(tx *storage.Tx, args []string) (written, error) {
 			o, err := organization(&tx.Rx, org)
 			if err != nil {
 				return written{}, err
@@ -56,8 +56,5 @@ func (e *env) teamsList() *cobra.Command {
 		heading: []string{"ID", "NAME", "ORGANIZATION", "CREATED"},
 		row:     func(v teamView) []string { return []string{v.ID, v.Name, v.OrganizationID, v.CreatedAt.String()} },
 	}
-	return lists(e, cmd, columns, ofEachOrganization(cmd, func(rx *storage.Rx, o storage.Organization) ([]teamView, error) {
-		teams, err := rx.Teams(o.ID)
-		return viewEach(teams, o, viewTeam), err
-	}))
+	return listCommand(e, cmd, columns, readEachOrganization(cmd, (*storage.Rx).Teams, viewTeam))
 }

@@ -6,16 +6,6 @@ import (
 	"strings"
 )
 
-// setNonEmpty sets fields of a body, given as pairs of key and value. Empty values
-// are left out.
-func setNonEmpty(body jsonObject, pairs ...string) {
-	for i := 0; i < len(pairs); i += 2 {
-		if pairs[i+1] != "" {
-			body[pairs[i]] = pairs[i+1]
-		}
-	}
-}
-
 func inboundMessage() simCommand {
 	content := &content{text: sampleGreeting}
 	kinds := contentKinds()

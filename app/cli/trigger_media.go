@@ -56,6 +56,16 @@ func (m *content) media() (any, error) {
 	return v, nil
 }
 
+// setNonEmpty sets fields of a body, given as pairs of key and value. Empty values
+// are left out.
+func setNonEmpty(body jsonObject, pairs ...string) {
+	for i := 0; i < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			body[pairs[i]] = pairs[i+1]
+		}
+	}
+}
+
 func readMedia(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {

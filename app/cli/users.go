@@ -57,7 +57,7 @@ func (e *env) usersCreate() *cobra.Command {
 		Short: "Add a person to whom conversations can be assigned, without sign-in, and print the id",
 		Example: "  confab users create --org org_01J… --name \"Ana\" --email ana@example.com\n" +
 			"  confab users create --org org_01J… --name \"Bo\" --team team_01J…",
-		RunE: e.writes(func(tx *storage.Tx, _ []string) (written, error) {
+		RunE: e.runWrite(func(tx *storage.Tx, _ []string) (written, error) {
 			o, err := organization(&tx.Rx, org)
 			if err != nil {
 				return written{}, err
@@ -114,8 +114,5 @@ func (e *env) usersList() *cobra.Command {
 			return []string{v.ID, v.Name, optionalText(v.Email), v.Role, v.Status, v.TeamID, v.OrganizationID, v.LastSignInAt.String()}
 		},
 	}
-	return lists(e, cmd, columns, ofEachOrganization(cmd, func(rx *storage.Rx, o storage.Organization) ([]userView, error) {
-		users, err := rx.Users(o.ID)
-		return viewEach(users, o, viewUser), err
-	}))
+	return listCommand(e, cmd, columns, readEachOrganization(cmd, (*storage.Rx).Users, viewUser))
 }

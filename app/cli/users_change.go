@@ -34,9 +34,9 @@ func user(rx *storage.Rx, idOrEmail string) (storage.User, error) {
 	return storage.User{}, fmt.Errorf("several users have the address %s: name one by its id: %s", idOrEmail, strings.Join(ids, ", "))
 }
 
-// changesUser makes the RunE of a command that changes the person of its argument.
-func (e *env) changesUser(action string, edit func(*storage.Tx, *storage.User) error) func(*cobra.Command, []string) error {
-	return e.writes(func(tx *storage.Tx, args []string) (written, error) {
+// runUserChange makes the RunE of a command that changes the person of its argument.
+func (e *env) runUserChange(action string, edit func(*storage.Tx, *storage.User) error) func(*cobra.Command, []string) error {
+	return e.runWrite(func(tx *storage.Tx, args []string) (written, error) {
 		u, err := user(&tx.Rx, args[0])
 		if err != nil {
 			return written{}, err
@@ -57,8 +57,8 @@ func (e *env) usersSet() *cobra.Command {
 		Use:     "set USER",
 		Short:   "Change a person's name, address, role or team; a running server follows at once",
 		Example: "  confab users set ana@example.com --role admin\n  confab users set 01J… --email ana@example.com --name \"Ana Ruiz\"",
-		PreRunE: anyFlag("name", "email", "role", "team"),
-		RunE: e.changesUser("user.updated", func(tx *storage.Tx, u *storage.User) error {
+		PreRunE: requireAnyFlag("name", "email", "role", "team"),
+		RunE: e.runUserChange("user.updated", func(tx *storage.Tx, u *storage.User) error {
 			if name != "" {
 				u.Name = name
 			}
@@ -102,6 +102,6 @@ func (e *env) userChange(verb, short, action string, edit func(*storage.Tx, *sto
 		Use:     verb + " USER",
 		Short:   short,
 		Example: "  confab users " + verb + " ana@example.com",
-		RunE:    e.changesUser(action, edit),
+		RunE:    e.runUserChange(action, edit),
 	}
 }

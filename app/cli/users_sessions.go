@@ -42,7 +42,7 @@ func (e *env) usersSessions() *cobra.Command {
 		},
 		view: func(s storage.UserSession) any { return viewSession(s) },
 	}
-	return lists(e, cmd, columns, func(cmd *cobra.Command, args []string, s *store) ([]storage.UserSession, error) {
+	return listCommand(e, cmd, columns, func(cmd *cobra.Command, args []string, s *store) ([]storage.UserSession, error) {
 		s.flushCalls(cmd) // stores when each session was used last, too
 
 		return query(cmd.Context(), s, func(rx *storage.Rx) ([]storage.UserSession, error) {

@@ -48,21 +48,27 @@ func (e *env) webhooksList() *cobra.Command {
 		view: func(s ownedSubscription) any { return api.ViewSubscription(s.Subscription, s.secrets) },
 	}
 
-	return lists(e, cmd, columns, ofEachOrganization(cmd, func(rx *storage.Rx, o storage.Organization) ([]ownedSubscription, error) {
-		all, err := subscriptions(rx, o.ID)
+	read := func(rx *storage.Rx, organization int64) (all []ownedSubscription, err error) {
+		found, err := subscriptions(rx, organization)
 		if err != nil {
 			return nil, err
 		}
-		secrets, err := rx.SecretsOf(all)
-		return viewEach(all, o, func(s storage.Subscription, o storage.Organization) ownedSubscription {
-			return ownedSubscription{s, o.PublicID, secrets[s.ID]}
-		}), err
-	}))
+		secrets, err := rx.SecretsOf(found)
+		for _, s := range found {
+			all = append(all, ownedSubscription{Subscription: s, secrets: secrets[s.ID]})
+		}
+		return all, err
+	}
+	view := func(s ownedSubscription, o storage.Organization) ownedSubscription {
+		s.organization = o.PublicID
+		return s
+	}
+	return listCommand(e, cmd, columns, readEachOrganization(cmd, read, view))
 }
 
 // subscriptions reads all subscriptions of an organization.
 func subscriptions(rx *storage.Rx, organization int64) ([]storage.Subscription, error) {
-	return everyRow(func(after storage.After, limit int) ([]storage.Subscription, error) {
+	return readAllPages(func(after storage.After, limit int) ([]storage.Subscription, error) {
 		return rx.Subscriptions(organization, after, limit)
 	}, func(s storage.Subscription) storage.After { return storage.After{Key: s.CreatedAt, ID: s.ID} })
 }
@@ -74,7 +80,7 @@ func (e *env) webhooksEnable() *cobra.Command {
 		Long: "Make a disabled or paused subscription active again. Deliveries that waited go out, oldest first;\n" +
 			"those that are dead stay so: see 'confab deliveries replay'.",
 		Example: "  confab webhooks enable wbs_01J…",
-		RunE: e.writes(func(tx *storage.Tx, args []string) (done written, err error) {
+		RunE: e.runWrite(func(tx *storage.Tx, args []string) (done written, err error) {
 			if err := tx.ResumeSubscription(args[0]); err != nil {
 				return done, notFound(err, "webhook subscription", args[0])
 			}
