@@ -66,8 +66,8 @@ func parseKind(s string) (string, error) {
 	return s, nil
 }
 
-// content makes the content of the kind. A nil content is left out of the message.
-func (m *content) content(cmd *cobra.Command, c *simulatorClient) (any, error) {
+// buildContent makes the content of the kind. A nil content is left out of the message.
+func (m *content) buildContent(cmd *cobra.Command, c *simulatorClient) (any, error) {
 	switch m.kind {
 	case "text":
 		return jsonObject{"body": m.text}, nil
@@ -116,7 +116,7 @@ func (m *content) buildBody(cmd *cobra.Command, c *simulatorClient) (map[string]
 
 	body := map[string]any{"type": m.kind}
 	if isKind(m.kind) && m.raw[m.kind] == nil {
-		made, err := m.content(cmd, c)
+		made, err := m.buildContent(cmd, c)
 		if err != nil {
 			return nil, err
 		}
@@ -129,7 +129,7 @@ func (m *content) buildBody(cmd *cobra.Command, c *simulatorClient) (map[string]
 		}
 	}
 
-	// Found here, and not by a maker, because any kind of message may be a reply.
+	// Found here, and not in buildContent, because any kind of message may be a reply.
 	repliedTo, err := m.repliedTo(cmd.Context(), c)
 	if err != nil {
 		return nil, err
