@@ -124,7 +124,7 @@ type contactChange struct {
 }
 
 func changedFields(before, after storage.Contact) (changed contactChange) {
-	same := func(a, b *string) bool { return (a == nil) == (b == nil) && orEmpty(a) == orEmpty(b) }
+	same := func(a, b *string) bool { return (a == nil) == (b == nil) && storage.OrEmpty(a) == storage.OrEmpty(b) }
 	if !same(before.Name, after.Name) {
 		changed.reported = append(changed.reported, "name")
 	}

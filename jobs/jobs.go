@@ -160,10 +160,3 @@ func (w *Workers) Kinds() []queue.Kind {
 		{Name: kindRetention, Handle: w.applyRetention, Workers: 1, Reserved: 1, Every: retentionEvery, Lease: retentionLease},
 	}
 }
-
-func orEmpty(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
-}

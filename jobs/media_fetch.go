@@ -136,7 +136,7 @@ func (w *Workers) download(ctx context.Context, token provider.Token, number, id
 		Size:      up.Size(),
 		Filename:  senderFilename(m),
 	}
-	file.MIMEType = filetype.InContainer(filetype.Detect(in.head), orEmpty(file.Filename), filetype.WithoutParameters(content.MIME))
+	file.MIMEType = filetype.InContainer(filetype.Detect(in.head), storage.OrEmpty(file.Filename), filetype.WithoutParameters(content.MIME))
 	return file, nil
 }
 

@@ -167,7 +167,7 @@ func (w *Workers) upload(ctx context.Context, out outgoing, m storage.Media) (st
 	defer file.Close()
 
 	return w.Provider.UploadMedia(ctx, out.token, *out.sender.PhoneNumberID, provider.File{
-		Name:    cmp.Or(orEmpty(m.Filename), "file"),
+		Name:    cmp.Or(storage.OrEmpty(m.Filename), "file"),
 		MIME:    m.MIMEType,
 		Size:    m.Size,
 		Content: extendingReader{ctx, file},

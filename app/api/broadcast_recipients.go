@@ -26,7 +26,7 @@ func viewRecipient(r storage.BroadcastRecipient) recipientView {
 	case r.Status == storage.RecipientSkipped:
 		v.SkippedReason = r.Reason
 	case r.Reason != nil:
-		v.Error = &sendErrorView{Code: *r.Reason, Message: deref(r.Error), ProviderCode: r.Code}
+		v.Error = &sendErrorView{Code: *r.Reason, Message: storage.OrEmpty(r.Error), ProviderCode: r.Code}
 	}
 	return v
 }
@@ -129,12 +129,12 @@ func recipientCells(v recipientView) []string {
 	if v.Error != nil {
 		code = v.Error.Code
 	}
-	to := deref(v.To)
+	to := storage.OrEmpty(v.To)
 	if v.Status == storage.RecipientSkipped.String() {
 		to = guardPhone(to)
 	}
-	reason := contactsheet.Guard(deref(v.SkippedReason))
-	return []string{to, deref(v.ContactID), v.Status, deref(v.MessageID), contactsheet.Guard(code), reason}
+	reason := contactsheet.Guard(storage.OrEmpty(v.SkippedReason))
+	return []string{to, storage.OrEmpty(v.ContactID), v.Status, storage.OrEmpty(v.MessageID), contactsheet.Guard(code), reason}
 }
 
 // guardPhone is contactsheet.Guard for what should be a number: one that is, is written as it is.

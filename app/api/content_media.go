@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"confab/jobs/filetype"
+	"confab/storage"
 )
 
 const (
@@ -45,14 +46,7 @@ func (s *source) check(allowHTTP plainHTTP) error {
 
 // ref describes the file for the list of all files that a message uses.
 func (s *source) ref(param, kind string) mediaRef {
-	return mediaRef{Param: param, Kind: kind, Link: deref(s.Link), MediaID: deref(s.ID)}
-}
-
-func deref(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
+	return mediaRef{Param: param, Kind: kind, Link: storage.OrEmpty(s.Link), MediaID: storage.OrEmpty(s.ID)}
 }
 
 // pictureBody is the content of an image or a video.
@@ -68,7 +62,7 @@ func (p *pictureBody) check(allowHTTP plainHTTP) error {
 
 func (p *pictureBody) describe(s *outgoingMessage) {
 	ref := p.ref(p.kind, p.kind)
-	ref.Caption = deref(p.Caption)
+	ref.Caption = storage.OrEmpty(p.Caption)
 	s.Media, s.Body = []mediaRef{ref}, p.Caption
 }
 
@@ -84,7 +78,7 @@ func (d *documentBody) check(allowHTTP plainHTTP) error {
 
 func (d *documentBody) describe(s *outgoingMessage) {
 	ref := d.ref("document", "document")
-	ref.Caption = deref(d.Caption)
+	ref.Caption = storage.OrEmpty(d.Caption)
 	s.Media, s.Body = []mediaRef{ref}, d.Caption
 }
 
@@ -114,7 +108,7 @@ func (f *fileBody) checkName() error { return optional("filename", f.Filename, f
 
 func (f *fileBody) ref(param, kind string) mediaRef {
 	ref := f.source.ref(param, kind)
-	ref.Filename = deref(f.Filename)
+	ref.Filename = storage.OrEmpty(f.Filename)
 	return ref
 }
 

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/matryer/is"
+
+	"confab/storage"
 )
 
 // fileOf puts a file in each place where one can stand.
@@ -108,7 +110,7 @@ func TestASendKnowsItsFile(t *testing.T) {
 			is.Equal(s.Type, tt.kind)
 			is.Equal(s.Media, []mediaRef{tt.want})
 			is.Equal(*s.file(), tt.want)
-			is.Equal(deref(s.Body), tt.body)
+			is.Equal(storage.OrEmpty(s.Body), tt.body)
 			is.Equal(s.Body == nil, tt.body == "")
 		})
 	}

@@ -3,6 +3,8 @@ package api
 import (
 	"cmp"
 	"encoding/json"
+
+	"confab/storage"
 )
 
 const (
@@ -87,7 +89,7 @@ func (p *parameterBody) renderedText() string {
 	case p.DateTime != nil:
 		return *p.DateTime.FallbackValue
 	}
-	return deref(p.Text)
+	return storage.OrEmpty(p.Text)
 }
 
 type currencyBody struct {

@@ -75,7 +75,7 @@ func (n *newNumber) validateInvention() error {
 // claim is what the provider is asked for. In a sandbox the number is made first.
 func (s *Server) claim(ctx context.Context, n newNumber) (provisioning.NumberClaim, error) {
 	if n.madeUp {
-		c, err := s.InventNumber(ctx, orBlank(n.Name), orBlank(n.PhoneNumber))
+		c, err := s.InventNumber(ctx, storage.OrEmpty(n.Name), storage.OrEmpty(n.PhoneNumber))
 		if err != nil {
 			return c, &Error{Code: InvalidFieldValue, Param: "phone_number", Message: "The provider does not take this number.", cause: err}
 		}
@@ -85,16 +85,8 @@ func (s *Server) claim(ctx context.Context, n newNumber) (provisioning.NumberCla
 		PhoneNumberID: *n.PhoneNumberID,
 		WABAID:        *n.WABAID,
 		Token:         provider.NewToken(*n.AccessToken),
-		PIN:           orBlank(n.PIN),
+		PIN:           storage.OrEmpty(n.PIN),
 	}, nil
-}
-
-// orBlank is a text that may be absent.
-func orBlank(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
 }
 
 // connectNumber handles POST /console/api/numbers: a new number, or one that lost its

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"confab/storage"
 )
 
 const (
@@ -227,7 +229,7 @@ func (b *draftButton) checkPhone() error {
 }
 
 func (b *draftButton) checkFlow() error {
-	if deref(b.FlowID) == "" && deref(b.FlowName) == "" && (b.FlowJSON == nil || *b.FlowJSON == "") {
+	if storage.OrEmpty(b.FlowID) == "" && storage.OrEmpty(b.FlowName) == "" && (b.FlowJSON == nil || *b.FlowJSON == "") {
 		return missing("flow_id")
 	}
 	return cmp.Or(

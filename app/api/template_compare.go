@@ -41,12 +41,12 @@ func partKeys(parts []*draftPart, code bool) (words []string) {
 }
 
 func (p *draftPart) comparisonKey(code bool) string {
-	kind := strings.ToUpper(deref(p.Type))
+	kind := strings.ToUpper(storage.OrEmpty(p.Type))
 	switch {
 	case kind == headerPart:
-		return fmt.Sprintf("%s %s %q", kind, strings.ToUpper(deref(p.Format)), deref(p.Text))
+		return fmt.Sprintf("%s %s %q", kind, strings.ToUpper(storage.OrEmpty(p.Format)), storage.OrEmpty(p.Text))
 	case kind == offerPart && p.Offer != nil:
-		return fmt.Sprintf("%s %q %v", kind, deref(p.Offer.Text), p.Offer.HasExpiration != nil && *p.Offer.HasExpiration)
+		return fmt.Sprintf("%s %q %v", kind, storage.OrEmpty(p.Offer.Text), p.Offer.HasExpiration != nil && *p.Offer.HasExpiration)
 	case kind == carouselPart:
 		for _, card := range p.Cards {
 			if card != nil {
@@ -66,24 +66,25 @@ func (p *draftPart) comparisonKey(code bool) string {
 	case code && p.CodeExpirationMinutes != nil:
 		return fmt.Sprintf("%s %d", kind, p.CodeExpirationMinutes.value)
 	}
-	return fmt.Sprintf("%s %q", kind, deref(p.Text))
+	return fmt.Sprintf("%s %q", kind, storage.OrEmpty(p.Text))
 }
 
 func (b *draftButton) comparisonKey() string {
-	kind := strings.ToUpper(deref(b.Type))
-	link := deref(b.URL)
+	kind := strings.ToUpper(storage.OrEmpty(b.Type))
+	link := storage.OrEmpty(b.URL)
 	if kind == "OTP" {
-		return "OTP " + strings.ToUpper(deref(b.OTPType))
+		return "OTP " + strings.ToUpper(storage.OrEmpty(b.OTPType))
 	}
 
 	if u, err := url.Parse(link); err == nil && u.Query().Has("otp_type") {
 		return "OTP " + u.Query().Get("otp_type")
 	}
 
-	label := deref(b.Text)
+	label := storage.OrEmpty(b.Text)
 	if kind == "COPY_CODE" || kind == "REQUEST_CONTACT_INFO" {
 		label = "" // the provider writes the label
 	}
 
-	return fmt.Sprintf("%s %q %s %s %s %s", kind, label, link, strings.TrimPrefix(deref(b.Phone), "+"), deref(b.FlowID), deref(b.FlowName))
+	phone := strings.TrimPrefix(storage.OrEmpty(b.Phone), "+")
+	return fmt.Sprintf("%s %q %s %s %s %s", kind, label, link, phone, storage.OrEmpty(b.FlowID), storage.OrEmpty(b.FlowName))
 }

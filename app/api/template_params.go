@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"confab/storage"
 )
 
 // storedTemplate is a template as the provider returned it.
@@ -128,7 +130,7 @@ func (t storedTemplate) values(sent components) map[string]string {
 		for i, p := range c.Parameters {
 			name := strconv.Itoa(i + 1)
 			if t.named() {
-				name = deref(p.ParameterName)
+				name = storage.OrEmpty(p.ParameterName)
 			}
 			all[name] = p.renderedText()
 		}

@@ -84,7 +84,7 @@ func (w *Writer) Write(c storage.Contact, labels []storage.AttachedLabel) error 
 		return err
 	}
 	cells := []string{
-		orEmpty(c.PhoneNumber), Guard(orEmpty(c.BSUID)), Guard(orEmpty(c.Username)), Guard(orEmpty(c.Name)), Guard(orEmpty(c.Email)),
+		storage.OrEmpty(c.PhoneNumber), guardText(c.BSUID), guardText(c.Username), guardText(c.Name), guardText(c.Email),
 		Guard(strings.Join(names, labelSeparator)), strconv.FormatBool(c.OptedIn), strconv.FormatBool(c.MarketingOptedOut),
 		strings.Trim(string(created), `"`),
 	}
@@ -119,9 +119,4 @@ func showValue(raw json.RawMessage) string {
 	return string(raw)
 }
 
-func orEmpty(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
-}
+func guardText(text *string) string { return Guard(storage.OrEmpty(text)) }

@@ -68,8 +68,8 @@ func identityOf(c storage.Contact) identityData {
 
 // ContactIdentityUpdated says that a contact has another phone number or BSUID.
 func ContactIdentityUpdated(s Subject, previous, current storage.Contact, at storage.Time) Event {
-	moved := orEmpty(previous.PhoneNumber) != orEmpty(current.PhoneNumber)
-	rotated := orEmpty(previous.BSUID) != orEmpty(current.BSUID)
+	moved := storage.OrEmpty(previous.PhoneNumber) != storage.OrEmpty(current.PhoneNumber)
+	rotated := storage.OrEmpty(previous.BSUID) != storage.OrEmpty(current.BSUID)
 
 	// A number that becomes known together with a new BSUID did not change.
 	reason := BSUIDRotated

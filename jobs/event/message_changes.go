@@ -54,8 +54,8 @@ type editData struct {
 func MessageEdited(s Subject, m storage.Message, earlier []storage.MessageEdit) Event {
 	data := messageEdited{
 		changedData:     changedOf(s, m),
-		NewContent:      orEmpty(m.Body),
-		OriginalContent: orEmpty(earlier[0].Body),
+		NewContent:      storage.OrEmpty(m.Body),
+		OriginalContent: storage.OrEmpty(earlier[0].Body),
 		EditedAt:        m.EditedAt,
 	}
 
@@ -64,15 +64,8 @@ func MessageEdited(s Subject, m storage.Message, earlier []storage.MessageEdit) 
 		if i+1 < len(earlier) {
 			next = earlier[i+1].Body
 		}
-		data.EditHistory = append(data.EditHistory, editData{orEmpty(next), version.EditedAt})
+		data.EditHistory = append(data.EditHistory, editData{storage.OrEmpty(next), version.EditedAt})
 	}
 
 	return Event{subject: s, kind: TypeMessageEdited, source: sourceNative, data: data}
-}
-
-func orEmpty(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
 }

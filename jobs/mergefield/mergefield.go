@@ -187,11 +187,11 @@ func (v Values) value(name string) string {
 	own := ""
 	switch name {
 	case "name":
-		own = deref(v.contact.Name)
+		own = storage.OrEmpty(v.contact.Name)
 	case "phone_number":
-		own = deref(v.contact.PhoneNumber)
+		own = storage.OrEmpty(v.contact.PhoneNumber)
 	case "email":
-		own = deref(v.contact.Email)
+		own = storage.OrEmpty(v.contact.Email)
 	}
 	return cmp.Or(own, metadataValue(v.contact.Metadata, name))
 }
@@ -215,11 +215,4 @@ func metadataValue(metadata storage.JSON, name string) string {
 		return ""
 	}
 	return text
-}
-
-func deref(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
 }

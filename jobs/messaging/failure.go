@@ -54,8 +54,8 @@ func (f Failure) event(s storage.Sender, at storage.Time) event.Failure {
 		TraceID: f.fault.TraceID,
 		Href:    f.fault.Href,
 		At:      at,
-		WABAID:  orEmpty(s.WABAID),
-		Phone:   strings.TrimPrefix(orEmpty(s.PhoneNumber), "+"),
+		WABAID:  storage.OrEmpty(s.WABAID),
+		Phone:   strings.TrimPrefix(storage.OrEmpty(s.PhoneNumber), "+"),
 	}
 }
 
@@ -97,11 +97,4 @@ func FailMessage(tx *storage.Tx, s storage.Sender, message string, f Failure) er
 		return err
 	}
 	return failed.Emit(tx)
-}
-
-func orEmpty(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
 }

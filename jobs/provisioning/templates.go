@@ -146,7 +146,7 @@ func (a *Accounts) CompareTemplates(ctx context.Context, account int64) (*Templa
 	}
 
 	s := &TemplateSync{account: account}
-	if err := s.compare(ours, a.provider.Templates(ctx, c.token, orEmpty(c.WABAID), provider.TemplateFilter{})); err != nil {
+	if err := s.compare(ours, a.provider.Templates(ctx, c.token, storage.OrEmpty(c.WABAID), provider.TemplateFilter{})); err != nil {
 		return nil, a.recordRefusal(ctx, account, err, true)
 	}
 
@@ -256,7 +256,7 @@ func (a *Accounts) FindTemplate(ctx context.Context, account int64, name, langua
 		return storage.Template{}, err
 	}
 
-	for t, err := range a.provider.Templates(ctx, c.token, orEmpty(c.WABAID), provider.TemplateFilter{Name: name}) {
+	for t, err := range a.provider.Templates(ctx, c.token, storage.OrEmpty(c.WABAID), provider.TemplateFilter{Name: name}) {
 		if err != nil {
 			return storage.Template{}, a.recordRefusal(ctx, account, err, true)
 		}
@@ -275,7 +275,7 @@ func (a *Accounts) CreateTemplate(ctx context.Context, t storage.Template, body 
 		return t, err
 	}
 
-	made, err := a.provider.CreateTemplate(ctx, c.token, orEmpty(c.WABAID), body)
+	made, err := a.provider.CreateTemplate(ctx, c.token, storage.OrEmpty(c.WABAID), body)
 	if err != nil {
 		return t, a.recordRefusal(ctx, t.AccountID, err, true)
 	}
@@ -300,7 +300,7 @@ func (a *Accounts) DeleteTemplate(ctx context.Context, t storage.Template) error
 	if err != nil {
 		return err
 	}
-	err = a.provider.DeleteTemplate(ctx, c.token, orEmpty(c.WABAID), t.Name, t.ProviderTemplateID)
+	err = a.provider.DeleteTemplate(ctx, c.token, storage.OrEmpty(c.WABAID), t.Name, t.ProviderTemplateID)
 	return a.recordRefusal(ctx, t.AccountID, err, true)
 }
 
@@ -314,11 +314,4 @@ func (a *Accounts) UploadExample(ctx context.Context, account int64, f provider.
 
 	handle, err := a.provider.UploadHandle(ctx, c.token, f)
 	return handle, a.recordRefusal(ctx, account, err, true)
-}
-
-func orEmpty(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
 }
