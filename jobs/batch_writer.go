@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"confab/jobs/queue"
 	"confab/storage"
 )
 
@@ -47,12 +48,10 @@ func (b *batchWriter) step(ctx context.Context, fn func(*storage.Tx) error) erro
 		b.size = min(maxBatch, b.size*2)
 	}
 
-	select {
-	case <-ctx.Done():
+	if !queue.Pause(ctx, restFactor*held) {
 		return ctx.Err()
-	case <-time.After(restFactor * held):
-		return nil
 	}
+	return nil
 }
 
 // repeat calls change, which changes up to limit rows and returns how many they

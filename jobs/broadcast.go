@@ -80,7 +80,7 @@ func (w *Workers) runBroadcast(ctx context.Context, job storage.Job) (queue.Comm
 
 	wait, err := w.continueBroadcast(ctx, args.Broadcast)
 	if err == nil {
-		err = w.forgiveCrashes(ctx, &job)
+		err = w.resetCrashCount(ctx, &job)
 	}
 	switch {
 	case errors.Is(err, storage.ErrNotFound) || err == nil && wait == broadcastOver:
@@ -93,9 +93,9 @@ func (w *Workers) runBroadcast(ctx context.Context, job storage.Job) (queue.Comm
 	return nil, queue.RetryAfter(broadcastPause, err) // however often: it must go on
 }
 
-// forgiveCrashes forgets the crashes that a long job met once it has got on after them: it is
+// resetCrashCount resets the count of crashes of a long job that has got on after them: it is
 // to blame for none, and must not be given up because the server was killed often meanwhile.
-func (w *Workers) forgiveCrashes(ctx context.Context, job *storage.Job) error {
+func (w *Workers) resetCrashCount(ctx context.Context, job *storage.Job) error {
 	if job.Crashes == 0 {
 		return nil
 	}

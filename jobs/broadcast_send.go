@@ -3,13 +3,11 @@ package jobs
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"time"
 
 	"confab/jobs/errorcode"
 	"confab/jobs/messaging"
 	"confab/jobs/provider"
-	"confab/jobs/provisioning"
 	"confab/jobs/queue"
 	"confab/storage"
 )
@@ -51,45 +49,25 @@ func (w *Workers) recipientTurn(job storage.Job) time.Duration {
 //   - A call whose outcome is unknown is repeated only if callbacks arrive, so that one about
 //     this message would have: nobody gets two.
 func (w *Workers) sendToRecipient(ctx context.Context, job storage.Job) (queue.Commit, error) {
-	args, out, err := w.loadOutgoing(ctx, job)
-	if out.message.Broadcast != nil {
-		defer w.ahead.remove(out.message)
-	}
-	switch {
-	case errors.Is(err, storage.ErrNotFound) && out.message.ID == "":
-		return nil, nil // deleted meanwhile
-	case errors.Is(err, storage.ErrNotFound):
-		return giveUpMessage(args.AboutMessage, "The account was removed."), nil
-	case errors.Is(err, provisioning.ErrTokenUnreadable):
-		return w.holdRecipient(ctx, out, messaging.Failure{
-			Code: errorcode.AuthExpired, Text: "The account's access token cannot be read.", Effect: provider.Degraded,
-		})
-	case err != nil:
-		return nil, err
-	case out.message.Status != storage.MessageQueued && out.message.Status != storage.MessagePending:
-		return nil, nil // a callback has told how it ended
-	}
+	return w.sendBy(ctx, job, sendRules{check: w.checkSendToRecipient, concernsAccount: pausesBroadcast, refuse: w.holdRecipient})
+}
 
+// checkSendToRecipient waits until a message of a broadcast may be sent, or ends it.
+func (w *Workers) checkSendToRecipient(ctx context.Context, job storage.Job, out outgoing) (queue.Commit, error) {
 	if commit, err := w.reconcileRecipient(ctx, job, out); commit != nil || err != nil {
 		return commit, err
 	}
 	if commit, err := w.recheckRecipient(ctx, job, out); commit != nil || err != nil {
 		return commit, err
 	}
-	if err := w.awaitSpareTurn(ctx, out); err != nil {
-		return nil, err
-	}
-	return w.callForRecipient(ctx, job, out, args.Content)
+	return nil, w.awaitBroadcastSlot(ctx, out)
 }
 
 // reconcileRecipient waits for a callback that tells the outcome of an earlier call, and
 // fails the message if none could.
 func (w *Workers) reconcileRecipient(ctx context.Context, job storage.Job, out outgoing) (queue.Commit, error) {
-	if wait := w.reconcileWait(job); wait > 0 {
-		return nil, queue.Postpone(wait)
-	}
-	if job.Attempt() > len(w.SendRetries)+1 {
-		return failMessage(out, messaging.Unreachable), nil
+	if commit, err := w.reconcile(job, out); commit != nil || err != nil {
+		return commit, err
 	}
 	if job.CallBegunAt == 0 {
 		return nil, nil
@@ -194,18 +172,18 @@ func (w *Workers) holdRecipient(
 	return nil, queue.Postpone(0)
 }
 
-// spareTries is how often a worker asks for a turn that is about to come.
-const spareTries = 5
+// slotTries is how often a worker asks for a turn that is about to come.
+const slotTries = 5
 
-// awaitSpareTurn waits for a turn of the number that no direct send wants. It returns what
+// awaitBroadcastSlot waits for a turn of the number that no direct send wants. It returns what
 // postpones the job if that takes long, or the broadcast was paused meanwhile.
-func (w *Workers) awaitSpareTurn(ctx context.Context, out outgoing) error {
-	for range spareTries {
+func (w *Workers) awaitBroadcastSlot(ctx context.Context, out outgoing) error {
+	for range slotTries {
 		if w.DB.LaneClosed(storage.BroadcastLane(*out.message.Broadcast)) {
 			return queue.Postpone(0)
 		}
 
-		wait := w.sends.takeSpare(out.message, maxTurnWait)
+		wait := w.sends.tryBroadcastSlot(out.message, maxTurnWait)
 		switch {
 		case wait == 0:
 			return nil
@@ -213,38 +191,11 @@ func (w *Workers) awaitSpareTurn(ctx context.Context, out outgoing) error {
 			return queue.Postpone(max(wait, w.sends.pace(out.message)))
 		}
 
-		timer := time.NewTimer(wait)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		if !queue.Pause(ctx, wait) {
 			return queue.Postpone(0)
 		}
 	}
 	return queue.Postpone(w.sends.pace(out.message))
-}
-
-// callForRecipient hands the message to the provider and decides what becomes of it.
-func (w *Workers) callForRecipient(ctx context.Context, job storage.Job, out outgoing, raw json.RawMessage) (queue.Commit, error) {
-	content, err := w.prepareMedia(ctx, job, out, raw)
-	if err != nil {
-		return w.prepareFailed(ctx, job, out, err)
-	}
-	body, err := wireBody(out.message, content)
-	if err != nil {
-		return nil, err
-	}
-
-	sent, done, err := w.callProvider(ctx, out, body)
-	switch {
-	case done:
-		return nil, err
-	case queue.Stopped(ctx) && provider.IsTransient(err):
-		return nil, interrupted(err)
-	case err != nil && pausesBroadcast(err):
-		return w.holdRecipient(ctx, out, messaging.FailureOf(err), failedTry(out, err))
-	}
-	return w.sendOutcome(job, out, sent, err)
 }
 
 // pausesBroadcast tells whether the provider refused a message for a reason that concerns all

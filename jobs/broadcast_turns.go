@@ -56,10 +56,10 @@ func (s *sendLimiter) pace(m storage.Message) time.Duration {
 	return s.numberLimiter(s.paces, m.AccountID).ReserveN(now, 1).DelayFrom(now)
 }
 
-// takeSpare takes a turn of a number for a message of a broadcast, which is there only if no
+// tryBroadcastSlot takes a turn of a number for a message of a broadcast, which is there only if no
 // direct send waits: those have reserved theirs ahead. Otherwise it returns how long to
 // wait before asking again. The turn of the recipient is reserved as for other messages.
-func (s *sendLimiter) takeSpare(m storage.Message, maxWait time.Duration) time.Duration {
+func (s *sendLimiter) tryBroadcastSlot(m storage.Message, maxWait time.Duration) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 

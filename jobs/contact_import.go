@@ -58,7 +58,7 @@ func (w *Workers) importContacts(ctx context.Context, job storage.Job) (queue.Co
 		return nil, fmt.Errorf("arguments: %w", err)
 	}
 
-	getsOn := func(storage.ContactImport) { _ = w.forgiveCrashes(ctx, &job) } // or after the next step
+	getsOn := func(storage.ContactImport) { _ = w.resetCrashCount(ctx, &job) } // or after the next step
 	err := w.ImportContacts(ctx, args.Account, args.Import, getsOn)
 	switch {
 	case errors.Is(err, storage.ErrUnavailable): // the disk is full, or the server stops

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"net/http"
 	"time"
 
@@ -200,7 +199,7 @@ func (w Webhooks) retryDelay(attempt int, out webhook.Outcome) (delay time.Durat
 		return 0, false
 	}
 
-	delay = time.Duration(float64(w.Schedule[attempt-1]) * (1 - retrySpread + 2*retrySpread*rand.Float64()))
+	delay = queue.Jitter(w.Schedule[attempt-1], retrySpread)
 	return max(delay, min(out.RetryAfter, maxRetryAfter)), true
 }
 

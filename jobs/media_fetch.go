@@ -78,7 +78,7 @@ func (w *Workers) fetchMedia(ctx context.Context, job storage.Job) (queue.Commit
 	case !ofProvider && !mismatch:
 		return nil, err // our own error, such as a full disk: the queue's backoff
 	case (mismatch || provider.IsTransient(err)) && job.Attempt() <= len(fetchRetries):
-		delay := max(jitter(fetchRetries[job.Attempt()-1]), min(provider.RetryAfter(err), maxFetchWait))
+		delay := max(queue.Jitter(fetchRetries[job.Attempt()-1], sendSpread), min(provider.RetryAfter(err), maxFetchWait))
 		return nil, queue.RetryAfter(delay, err)
 	}
 

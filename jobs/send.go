@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"strconv"
 	"time"
 
@@ -79,46 +78,55 @@ type outgoing struct {
 	began     time.Time // this try at the provider
 }
 
+// sendRules are in what the sends of a direct message and of a broadcast's differ.
+type sendRules struct {
+	// check runs before the call, and may take a while. What it returns, if anything, ends
+	// the run.
+	check func(context.Context, storage.Job, outgoing) (queue.Commit, error)
+	// concernsAccount tells whether the provider refused a message for a reason that holds
+	// for others too. Such a refusal, and a token that cannot be read, go to refuse.
+	concernsAccount func(error) bool
+	refuse          func(context.Context, outgoing, messaging.Failure, ...storage.MessageTry) (queue.Commit, error)
+}
+
 // send hands a queued message to the provider.
+func (w *Workers) send(ctx context.Context, job storage.Job) (queue.Commit, error) {
+	fail := func(_ context.Context, out outgoing, why messaging.Failure, _ ...storage.MessageTry) (queue.Commit, error) {
+		return failMessage(out, why), nil
+	}
+	return w.sendBy(ctx, job, sendRules{check: w.checkSend, concernsAccount: func(error) bool { return false }, refuse: fail})
+}
+
+// sendBy loads the message of a job, checks it, and hands it to the provider.
 //
 // The call is at least once: the provider has no idempotency key. So a call whose
 // outcome is unknown is not repeated before a status callback, which carries our
 // id of the message, has had time to arrive.
-func (w *Workers) send(ctx context.Context, job storage.Job) (queue.Commit, error) {
+func (w *Workers) sendBy(ctx context.Context, job storage.Job, rules sendRules) (queue.Commit, error) {
 	args, out, err := w.loadOutgoing(ctx, job)
+	if out.message.Broadcast != nil {
+		defer w.ahead.remove(out.message)
+	}
 	switch {
 	case errors.Is(err, storage.ErrNotFound) && out.message.ID == "":
 		return nil, nil // deleted meanwhile
 	case errors.Is(err, storage.ErrNotFound):
 		return giveUpMessage(args.AboutMessage, "The account was removed."), nil
 	case errors.Is(err, provisioning.ErrTokenUnreadable):
-		unreadable := messaging.Failure{
+		return rules.refuse(ctx, out, messaging.Failure{
 			Code:   errorcode.AuthExpired,
 			Text:   "The account's access token cannot be read.",
 			Own:    true,
 			Effect: provider.Degraded,
-		}
-		return failMessage(out, unreadable), nil
+		})
 	case err != nil:
 		return nil, err
 	case out.message.Status != storage.MessageQueued && out.message.Status != storage.MessagePending:
 		return nil, nil // a callback has told how it ended
 	}
 
-	// The last retry may have ended with an unknown outcome too. When no callback
-	// came within the window, the message has failed.
-	if wait := w.reconcileWait(job); wait > 0 {
-		return nil, queue.Postpone(wait)
-	}
-	if job.Attempt() > len(w.SendRetries)+1 {
-		return failMessage(out, messaging.Unreachable), nil
-	}
-
-	if refused := w.refusalNow(job, out); refused != nil {
-		return failMessage(out, messaging.Failure{Code: refused.Code, Text: refused.Text, Own: true}), nil
-	}
-	if err := w.awaitTurn(ctx, job, out); err != nil {
-		return nil, err
+	if commit, err := rules.check(ctx, job, out); commit != nil || err != nil {
+		return commit, err
 	}
 
 	out.began = time.Now()
@@ -137,8 +145,34 @@ func (w *Workers) send(ctx context.Context, job storage.Job) (queue.Commit, erro
 		return nil, err
 	case queue.Stopped(ctx) && provider.IsTransient(err):
 		return nil, interrupted(err)
+	case err != nil && rules.concernsAccount(err):
+		return rules.refuse(ctx, out, messaging.FailureOf(err), failedTry(out, err))
 	}
 	return w.sendOutcome(job, out, sent, err)
+}
+
+// checkSend waits until a direct message may be sent, or fails it.
+func (w *Workers) checkSend(ctx context.Context, job storage.Job, out outgoing) (queue.Commit, error) {
+	if commit, err := w.reconcile(job, out); commit != nil || err != nil {
+		return commit, err
+	}
+	if refused := w.refusalNow(job, out); refused != nil {
+		return failMessage(out, messaging.Failure{Code: refused.Code, Text: refused.Text, Own: true}), nil
+	}
+	return nil, w.awaitTurn(ctx, job, out)
+}
+
+// reconcile waits for a callback that tells the outcome of an earlier call. The last retry
+// may have ended with an unknown outcome too: when no callback came within the window, the
+// message has failed.
+func (w *Workers) reconcile(job storage.Job, out outgoing) (queue.Commit, error) {
+	if wait := w.reconcileWait(job); wait > 0 {
+		return nil, queue.Postpone(wait)
+	}
+	if job.Attempt() > len(w.SendRetries)+1 {
+		return failMessage(out, messaging.Unreachable), nil
+	}
+	return nil, nil
 }
 
 // callProvider hands a message to the provider, unless it was deleted or cancelled
@@ -288,15 +322,10 @@ func (w *Workers) awaitTurn(ctx context.Context, job storage.Job, out outgoing) 
 		return queue.Postpone(wait)
 	}
 
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
+	if !queue.Pause(ctx, wait) {
 		return queue.Postpone(0)
 	}
+	return nil
 }
 
 // sendTurn is how long a message that was accepted just now must wait for the rate limits.
@@ -327,7 +356,7 @@ func (w *Workers) sendOutcome(job storage.Job, out outgoing, sent provider.Sent,
 	}
 
 	if class.Transient && job.Attempt() <= retries {
-		delay := max(jitter(w.SendRetries[job.Attempt()-1]), min(provider.RetryAfter(err), maxSendPause))
+		delay := max(queue.Jitter(w.SendRetries[job.Attempt()-1], sendSpread), min(provider.RetryAfter(err), maxSendPause))
 		return tried, queue.RetryAfter(delay, err)
 	}
 
@@ -361,30 +390,4 @@ func giveUpMessage(about storage.AboutMessage, why string) queue.Commit {
 		}
 		return messaging.FailMessage(tx, s, m.ID, messaging.Failure{Code: errorcode.UpstreamError, Text: why, Own: true})
 	}
-}
-
-// markTried records a failed try that is followed by another one.
-func markTried(tx *storage.Tx, job storage.Job, m storage.Message, try storage.MessageTry, failed error) error {
-	if err := tx.InsertMessageTry(m, try); err != nil {
-		return err
-	}
-
-	if provider.EffectOf(failed) == provider.Cooldown {
-		if err := tx.SetCooldown(m.AccountID, tx.Now.Add(messaging.MaxCooldown)); err != nil {
-			return err
-		}
-	}
-
-	if provider.OutcomeOf(failed) == provider.Unknown {
-		if err := tx.MarkCallBegun(job); err != nil {
-			return err
-		}
-	}
-
-	return tx.MarkPending(m)
-}
-
-// jitter changes a delay by up to sendSpread at random.
-func jitter(d time.Duration) time.Duration {
-	return time.Duration(float64(d) * (1 - sendSpread + 2*sendSpread*rand.Float64()))
 }

@@ -47,3 +47,24 @@ func failTry(out outgoing, try storage.MessageTry, f messaging.Failure) queue.Co
 		return fail(tx)
 	}
 }
+
+// markTried records a failed try that is followed by another one.
+func markTried(tx *storage.Tx, job storage.Job, m storage.Message, try storage.MessageTry, failed error) error {
+	if err := tx.InsertMessageTry(m, try); err != nil {
+		return err
+	}
+
+	if provider.EffectOf(failed) == provider.Cooldown {
+		if err := tx.SetCooldown(m.AccountID, tx.Now.Add(messaging.MaxCooldown)); err != nil {
+			return err
+		}
+	}
+
+	if provider.OutcomeOf(failed) == provider.Unknown {
+		if err := tx.MarkCallBegun(job); err != nil {
+			return err
+		}
+	}
+
+	return tx.MarkPending(m)
+}

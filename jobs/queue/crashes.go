@@ -1,7 +1,6 @@
 package queue
 
 import (
-	"math/rand/v2"
 	"time"
 
 	"confab/storage"
@@ -45,5 +44,5 @@ func freeCrashed(tx *storage.Tx, jobs []storage.RunningJob) error {
 // freeCrashes: four seconds after the third, doubled each time, ±50 %.
 func crashDelay(crashes int) time.Duration {
 	d := time.Second << min(crashes-1, maxCrashes)
-	return time.Duration(float64(d) * (0.5 + rand.Float64()))
+	return Jitter(d, 0.5)
 }

@@ -152,7 +152,7 @@ func (r *Runner) holdAllReady() {
 		}
 
 		r.Log.Warn("put jobs back", "error", err)
-		if !pause(r.base, pauseAfterFault) {
+		if !Pause(r.base, pauseAfterFault) {
 			return // the next start frees them
 		}
 	}

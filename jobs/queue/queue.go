@@ -133,7 +133,12 @@ func PostponeUntil(at storage.Time) error { return &postponed{until: at} }
 // together do not return together.
 func backoff(attempt int) time.Duration {
 	d := time.Second << min(attempt-1, 12)
-	return time.Duration(float64(min(d, maxBackoff)) * (1 - backoffSpread + 2*backoffSpread*rand.Float64()))
+	return Jitter(min(d, maxBackoff), backoffSpread)
+}
+
+// Jitter makes a delay shorter or longer at random, by up to a part of it.
+func Jitter(d time.Duration, part float64) time.Duration {
+	return time.Duration(float64(d) * (1 - part + 2*part*rand.Float64()))
 }
 
 // shouldRetry tells whether a job whose run failed is tried again, and after how

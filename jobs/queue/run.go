@@ -92,7 +92,7 @@ func (r *Runner) settle(current *run, commit Commit, failure error) string {
 		case errors.Is(err, storage.ErrLeaseLost):
 			return "lease_lost"
 		case errors.Is(err, storage.ErrUnavailable):
-			if !pause(r.base, pauseAfterFault) {
+			if !Pause(r.base, pauseAfterFault) {
 				return "lease_lost" // the lease is freed at the next start
 			}
 		case commit != nil || failure == nil:
@@ -117,7 +117,7 @@ func (r *Runner) keepFailed(current *run, failure error) string {
 		switch {
 		case err == nil:
 			return "failed"
-		case errors.Is(err, storage.ErrLeaseLost) || !pause(r.base, pauseAfterFault):
+		case errors.Is(err, storage.ErrLeaseLost) || !Pause(r.base, pauseAfterFault):
 			return "lease_lost"
 		}
 	}
@@ -234,8 +234,8 @@ func (r *Runner) observe(k *kindState, outcome string, began time.Time) {
 	}
 }
 
-// pause waits, or returns false when ctx ends first.
-func pause(ctx context.Context, d time.Duration) bool {
+// Pause waits, or returns false when ctx ends first.
+func Pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 
