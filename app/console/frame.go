@@ -34,6 +34,24 @@ var screens = []screen{
 // hidden are first words of screens that no link of the navigation leads to.
 var hidden = map[string]string{"deliveries": "Delivery", "trace": "Trace"}
 
+// guides are the guides to screens, by the path of each. They are relative to the console.
+var guides = map[string]string{
+	"contacts":               "../docs/guides/inbox#import-and-export-contacts",
+	"broadcasts":             "../docs/guides/campaigns",
+	"templates":              "../docs/guides/sending#create-a-template",
+	"numbers":                "../docs/guides/sending#connect-a-number",
+	"customers":              "../docs/guides/platform",
+	"webhooks":               "../docs/guides/webhooks",
+	"log":                    "../docs/guides/production#monitor",
+	"phone":                  "../docs/guides/sandbox",
+	"settings/people":        "../docs/guides/people",
+	"settings/keys":          "../docs/guides/people#api-keys",
+	"settings/labels":        "../docs/guides/inbox",
+	"settings/quick-replies": "../docs/guides/inbox#save-quick-replies",
+	"settings/profile":       "../docs/guides/people#passwords-and-sessions",
+	"settings/health":        "../docs/guides/production#monitor",
+}
+
 // screenTitle is the title of the screen at a path; "" if there is none.
 func screenTitle(path string) string {
 	first, _, _ := strings.Cut(path, "/")
@@ -59,6 +77,7 @@ type start struct {
 	Organization startOrganization `json:"organization"`
 	Sandbox      bool              `json:"sandbox"`
 	Screens      []string          `json:"screens"` // paths of the navigation
+	Guides       map[string]string `json:"guides"`
 }
 
 type startUser struct {
@@ -106,6 +125,7 @@ func (v *visit) showFrame(title string, who storage.SignedIn) error {
 		User:         startUser{ID: who.User.ID, Name: who.User.Name, Email: who.User.Email, Role: who.User.Role},
 		Organization: startOrganization{ID: who.Organization.PublicID, Name: who.Organization.Name},
 		Sandbox:      v.SandboxUser != nil,
+		Guides:       guides,
 	}
 	for _, one := range screens {
 		if (one.forAgents || who.User.Role == storage.RoleAdmin) && (!one.inSandbox || s.Sandbox) {

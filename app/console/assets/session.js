@@ -54,7 +54,7 @@ export function applyTheme() {
 /**
  * @typedef {{ id: string, name: string, email: string | null, role: "admin" | "agent" }} User
  * @typedef {{ phone_number_id: string, phone_number: string | null, name: string | null, status: string }} Account
- * @typedef {{ user: User, organization: { id: string, name: string }, sandbox: boolean, screens: string[] }} Start
+ * @typedef {{ user: User, organization: { id: string, name: string }, sandbox: boolean, screens: string[], guides: Record<string, string> }} Start
  */
 
 /** The address of /console/, whatever a proxy puts before it. */
@@ -75,9 +75,10 @@ const start = JSON.parse(document.body.dataset.start ?? "null") ?? {
   organization: { id: "", name: "" },
   sandbox: false,
   screens: [],
+  guides: {},
 };
 
-export const { organization, sandbox, screens } = start;
+export const { organization, sandbox, screens, guides } = start;
 
 /** The person who is signed in; its name may change. */
 export const me = signal(start.user);

@@ -2,6 +2,7 @@
 import { el, signal, svg } from "../dom.js";
 import { hue, initials } from "../format.js";
 import icons from "../icons.svg";
+import { guides, root } from "../session.js";
 
 /** @typedef {import("../dom.js").Child} Child */
 
@@ -54,16 +55,23 @@ export const face = (name) => el("span.face.hue-" + hue(name), { "aria-hidden": 
  */
 export const dot = (color) => el("span.dot.label-" + color, { "aria-hidden": "true" });
 
+/** guideLink leads to the guide to the screen that is open, if there is one. */
+function guideLink() {
+  const guide = guides[location.pathname.slice(root.pathname.length)];
+  return guide && el("a.guide", { href: new URL(guide, root).href }, "Guide");
+}
+
 /**
  * heading is what a page begins with: its one h1, what it is about, and what can be done.
  * @param {string | (() => string)} title
  * @param {{ lead?: Child, actions?: Child, beside?: Child, crumb?: Child }} [more]
  */
 export function heading(title, { lead, actions, beside, crumb } = {}) {
+  const guide = guideLink();
   return el("header.heading", null,
     crumb && el("p.crumb", null, crumb),
     el("div.heading-line", null, el("h1", { tabindex: "-1" }, title), beside, actions && el("div.actions", null, actions)),
-    lead && el("p.lead", null, lead));
+    (lead || guide) && el("p.lead", null, lead, " ", guide));
 }
 
 /**
