@@ -15,7 +15,6 @@ import (
 	"golang.org/x/crypto/acme/autocert"
 
 	"confab/app/api"
-	"confab/app/bodies"
 	"confab/app/callback"
 	"confab/app/config"
 	"confab/app/console"
@@ -113,7 +112,7 @@ type App struct {
 	operatorStreams *stream.Class // those of commands, over the control socket
 	live            *live.Hub     // tells consoles what happens
 	callback        *callback.Server
-	bodies          *bodies.Budget // outside of /v1
+	bodies          *limit.Bodies // outside of /v1
 	work            *jobs.Workers
 	runner          *queue.Runner
 	metrics         *metrics
@@ -222,7 +221,7 @@ func (a *App) openServices() (err error) {
 	a.openConsole()
 	a.openMCP()
 
-	a.bodies = bodies.NewBudget(cmp.Or(a.BodyBudget, defaultBodyBudget))
+	a.bodies = limit.NewBodies(cmp.Or(a.BodyBudget, defaultBodyBudget))
 	a.metrics.watchBodies(a.bodies)
 	a.callback = callback.New(callback.Options{
 		DB:          a.DB,

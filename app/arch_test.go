@@ -20,12 +20,11 @@ import (
 // import. Arrows point down: app → jobs → storage.
 var allowed = map[string][]string{
 	"":                      {"app/cli"},
-	"app":                   {"app/api", "app/bodies", "app/callback", "app/config", "app/console", "app/datadir", "app/limit", "app/live", "app/mcp", "app/pages", "app/password", "app/stream", "jobs", "jobs/guard", "jobs/messaging", "jobs/provider", "jobs/provisioning", "jobs/queue", "jobs/webhook", "storage"},
+	"app":                   {"app/api", "app/callback", "app/config", "app/console", "app/datadir", "app/limit", "app/live", "app/mcp", "app/pages", "app/password", "app/stream", "jobs", "jobs/guard", "jobs/messaging", "jobs/provider", "jobs/provisioning", "jobs/queue", "jobs/webhook", "storage"},
 	"app/api":               {"app/limit", "app/live", "app/password", "app/stream", "jobs", "jobs/contactsheet", "jobs/errorcode", "jobs/event", "jobs/filetype", "jobs/guard", "jobs/mergefield", "jobs/messaging", "jobs/provider", "jobs/provisioning", "jobs/webhook", "storage"},
 	"app/api/apitest":       {},
 	"app/backup":            {"app/datadir", "storage"},
-	"app/bodies":            {},
-	"app/callback":          {"app/bodies", "app/limit", "jobs", "jobs/event", "jobs/messaging", "jobs/provider", "jobs/provisioning", "storage"},
+	"app/callback":          {"app/limit", "jobs", "jobs/event", "jobs/messaging", "jobs/provider", "jobs/provisioning", "storage"},
 	"app/tools/bench":       {"app/tools/rig", "jobs/guard", "jobs/queue", "jobs/webhook", "storage"},
 	"app/cli":               {"app", "app/api", "app/backup", "app/config", "app/console", "app/datadir", "app/doctor", "app/mcp", "app/pages/guides", "app/simulator", "app/stream", "jobs", "jobs/contactsheet", "jobs/event", "jobs/guard", "jobs/provider", "jobs/provisioning", "jobs/webhook", "storage"},
 	"app/config":            {},

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"confab/app/api"
-	"confab/app/bodies"
 	"confab/app/callback"
+	"confab/app/limit"
 	"confab/app/pages"
 	"confab/storage"
 )
@@ -21,6 +21,11 @@ func (a *App) handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.TLS != nil {
 			w.Header().Set("Strict-Transport-Security", "max-age=31536000")
+		}
+
+		// What proxies hold is that of their clients.
+		if len(a.Config.Server.TrustedProxies) > 0 {
+			limit.RequestOf(r.Context()).Identify(limit.Stranger(a.api.ClientIP(r)))
 		}
 
 		switch path := r.URL.Path; {
@@ -96,7 +101,7 @@ func (a *App) refuseCallback(w http.ResponseWriter, r *http.Request, err error) 
 			Code:    api.InvalidSignature,
 			Message: "The signature or the verify token does not match, or the server has none set.",
 		}
-	case errors.Is(err, bodies.ErrExhausted):
+	case errors.Is(err, limit.ErrExhausted):
 		err = &api.Error{
 			Code:       api.ServiceUnavailable,
 			Message:    "Too many callbacks arrive at once. Please retry.",

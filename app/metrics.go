@@ -11,7 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"confab/app/api"
-	"confab/app/bodies"
+	"confab/app/limit"
 	"confab/app/stream"
 	"confab/jobs/queue"
 	"confab/storage"
@@ -117,10 +117,10 @@ func (m *metrics) watchDatabase(db *storage.DB) {
 }
 
 // watchBodies adds the memory that bodies of requests outside of /v1 take now.
-func (m *metrics) watchBodies(budget *bodies.Budget) {
+func (m *metrics) watchBodies(bodies *limit.Bodies) {
 	m.registry.MustRegister(prometheus.NewGaugeFunc(
 		prometheus.GaugeOpts{Name: "confab_body_bytes", Help: "Memory that bodies of requests outside of /v1 take."},
-		func() float64 { return float64(budget.Used()) }))
+		func() float64 { return float64(bodies.Used()) }))
 }
 
 // watchStreams adds what can be told of the streams of events.

@@ -16,8 +16,8 @@ import (
 	"github.com/matryer/is"
 
 	"confab/app/api"
-	"confab/app/bodies"
 	"confab/app/callback"
+	"confab/app/limit"
 	"confab/app/stream"
 	"confab/storage/storagetest"
 )
@@ -26,7 +26,7 @@ import (
 func newOutside(t *testing.T) (*App, *bytes.Buffer) {
 	t.Helper()
 	log := &bytes.Buffer{}
-	a := &App{Options: Options{Log: slog.New(slog.NewTextHandler(log, nil))}, DB: storagetest.Open(t), metrics: newMetrics(), bodies: bodies.NewBudget(defaultBodyBudget)}
+	a := &App{Options: Options{Log: slog.New(slog.NewTextHandler(log, nil))}, DB: storagetest.Open(t), metrics: newMetrics(), bodies: limit.NewBodies(defaultBodyBudget)}
 	streams, err := stream.New(a.DB)
 	if err != nil {
 		t.Fatal(err)

@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 
+	"confab/app/limit"
 	"confab/storage"
 )
 
@@ -19,6 +20,7 @@ func (s *Server) Admit(hr *http.Request) error {
 	if err := s.authenticate(r); err != nil {
 		return err
 	}
+	limit.RequestOf(hr.Context()).Identify(r.holder())
 	if err := checkOrganization(r.org, r.plan, false); err != nil {
 		return err
 	}

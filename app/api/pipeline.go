@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"confab/app/limit"
 	"confab/storage"
 )
 
@@ -84,6 +85,7 @@ func (s *Server) answer(x *exchange) (rep reply, err error) {
 		if err := s.authenticate(r); err != nil {
 			return reply{}, err
 		}
+		limit.RequestOf(r.http.Context()).Identify(r.holder())
 		defer s.setRateLimitHeaders(x)
 	}
 

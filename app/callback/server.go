@@ -36,7 +36,7 @@ import (
 	"slices"
 	"strings"
 
-	"confab/app/bodies"
+	"confab/app/limit"
 	"confab/jobs/messaging"
 	"confab/storage"
 )
@@ -58,7 +58,7 @@ type Options struct {
 	WriteError func(http.ResponseWriter, *http.Request, error)
 }
 
-// Why a callback is refused. Errors of storage and bodies.ErrExhausted are passed on
+// Why a callback is refused. Errors of storage and limit.ErrExhausted are passed on
 // as they are.
 var (
 	ErrUnauthorized = errors.New("the callback is not signed by the provider")
@@ -130,6 +130,7 @@ func (s *Server) handleCallback(w http.ResponseWriter, r *http.Request) error {
 		return ErrUnauthorized
 	}
 
+	limit.RequestOf(r.Context()).Identify(limit.Holder{Known: true, Group: "provider"})
 	if err := s.apply(r.Context(), body); err != nil {
 		return err
 	}
@@ -144,7 +145,7 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	}
 
 	body, err := readParts(http.MaxBytesReader(w, r.Body, maxBody), r.ContentLength)
-	if err == nil || errors.Is(err, bodies.ErrExhausted) {
+	if err == nil || errors.Is(err, limit.ErrExhausted) {
 		return body, err
 	}
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {

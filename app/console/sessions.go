@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"confab/app/api"
+	"confab/app/limit"
 	"confab/storage"
 )
 
@@ -19,6 +20,7 @@ func (c *Console) findSession(r *http.Request) (storage.SignedIn, error) {
 	who, err := c.lookUpSession(r)
 	if err == nil {
 		c.API.MarkSeen(who.Session)
+		limit.RequestOf(r.Context()).Identify(limit.Organization(who.Organization.ID, who.User.ID))
 	}
 	return who, err
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"confab/app/limit"
 	"confab/app/password"
 	"confab/storage"
 )
@@ -79,12 +80,24 @@ func (v *visit) showSignInForm(status int, form signInForm) {
 	v.writePage(status, page{Title: "Sign in", SignIn: &form})
 }
 
+// readForm reads the form that was posted. It answers itself, and returns false, if it
+// cannot be read; the error is for what is not the visitor's fault.
+func (v *visit) readForm() (ok bool, err error) {
+	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, maxForm)
+	switch err := v.r.ParseForm(); {
+	case errors.Is(err, limit.ErrExhausted):
+		return false, err
+	case err != nil:
+		v.showError(http.StatusBadRequest, "This form could not be read", "Go back and try again.")
+		return false, nil
+	}
+	return true, nil
+}
+
 // signIn handles POST sign-in.
 func (v *visit) signIn() error {
-	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, maxForm)
-	if err := v.r.ParseForm(); err != nil {
-		v.showError(http.StatusBadRequest, "This form could not be read", "Go back and try again.")
-		return nil
+	if ok, err := v.readForm(); !ok {
+		return err
 	}
 	if v.r.PostForm.Has("continue") {
 		return v.continueAsUser()

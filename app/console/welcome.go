@@ -84,10 +84,8 @@ func (v *visit) acceptInvitation(token string) error {
 		return err
 	}
 
-	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, maxForm)
-	if err := v.r.ParseForm(); err != nil {
-		v.showError(http.StatusBadRequest, "This form could not be read", "Go back and try again.")
-		return nil
+	if ok, err := v.readForm(); !ok {
+		return err
 	}
 
 	form := welcomeForm{Name: strings.TrimSpace(v.r.PostForm.Get("name"))}

@@ -8,9 +8,11 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
+	"confab/app/limit"
 	"confab/storage"
 )
 
@@ -61,6 +63,9 @@ func (p *Media) serve(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+
+	// Whoever has a token is no stranger.
+	limit.RequestOf(r.Context()).Identify(limit.Holder{Known: true, Group: "media " + strconv.FormatInt(m.AccountID, 10)})
 
 	file, err := p.Files.Open(m.SHA256)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"confab/app/bodies"
+	"confab/app/limit"
 	"confab/jobs/provider"
 	"confab/storage"
 )
@@ -36,7 +36,7 @@ type formFields struct {
 func (v *visit) servePost() error {
 	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, maxForm)
 	err := v.r.ParseForm()
-	if errors.Is(err, bodies.ErrExhausted) {
+	if errors.Is(err, limit.ErrExhausted) {
 		return err
 	}
 	if err != nil {

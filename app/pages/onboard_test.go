@@ -13,7 +13,7 @@ import (
 
 	"github.com/matryer/is"
 
-	"confab/app/bodies"
+	"confab/app/limit"
 	"confab/app/simulator"
 	"confab/jobs/provider"
 	"confab/storage"
@@ -212,14 +212,14 @@ func (f *failures) RecordFailure(err error) { f.all = append(f.all, err) }
 func TestAFormThatDoesNotFitIntoMemoryIsAskedForAgain(t *testing.T) {
 	is := is.New(t)
 	d := newDesk(t, storage.SetupLink{})
-	r, _ := bodies.NewBudget(1).Count(httptest.NewRequest("POST", "https://chat.test"+OnboardPath+d.token, strings.NewReader("action=cancel")))
+	r, _ := limit.NewBodies(1).Count(httptest.NewRequest("POST", "https://chat.test"+OnboardPath+d.token, strings.NewReader("action=cancel")))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	w := &failures{ResponseRecorder: httptest.NewRecorder()}
 	d.pages.ServeHTTP(w, r)
 	is.Equal(w.Code, 503) // the fault is not the visitor's
 	is.Equal(w.Header().Get("Retry-After"), "1")
 	is.Equal(len(w.all), 1)
-	is.True(errors.Is(w.all[0], bodies.ErrExhausted)) // and the log can tell
+	is.True(errors.Is(w.all[0], limit.ErrExhausted)) // and the log can tell
 	is.Equal(d.ask("POST", "", strings.Repeat("x", maxForm+1)).Code, 400)
 }
 

@@ -1,7 +1,6 @@
-package bodies
+package limit
 
 import (
-	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -18,7 +17,7 @@ func request(size int) *http.Request {
 
 func TestABodyCountsUntilItIsReleased(t *testing.T) {
 	is := is.New(t)
-	b := NewBudget(1 << 20)
+	b := NewBodies(1 << 20)
 	r := request(100_000)
 	r, release := b.Count(r)
 	is.Equal(b.Used(), int64(0)) // what is not read does not count
@@ -33,7 +32,7 @@ func TestABodyCountsUntilItIsReleased(t *testing.T) {
 
 func TestARequestWithoutABodyCostsNothing(t *testing.T) {
 	is := is.New(t)
-	b := NewBudget(0)
+	b := NewBodies(0)
 	r := httptest.NewRequest("GET", "/", nil)
 	r, release := b.Count(r)
 	defer release()
@@ -41,26 +40,40 @@ func TestARequestWithoutABodyCostsNothing(t *testing.T) {
 	is.NoErr(err)
 }
 
-func TestTheLastQuarterIsForSmallBodies(t *testing.T) {
+func TestTheBodiesOfTheLargestNetworkMakeWay(t *testing.T) {
 	is := is.New(t)
-	b := NewBudget(1 << 20)
-	large, release := b.Count(request(1 << 20))
-	_, err := io.ReadAll(large.Body)
-	is.True(errors.Is(err, ErrExhausted))
-	is.True(b.Used() <= 3<<18)
-
-	small, _ := b.Count(request(40 << 10))
-	_, err = io.ReadAll(small.Body)
-	is.NoErr(err)
-	release()
-	is.Equal(b.Used(), int64(40<<10+connectionCost))
+	b := NewBodies(20 * connectionCost)
+	send := func(address string) (again func() error) {
+		body, w := io.Pipe()
+		r := httptest.NewRequest("POST", "/", body)
+		_, r = Track(httptest.NewRecorder(), r, Stranger(address))
+		r, _ = b.Count(r)
+		again = func() error {
+			go w.Write([]byte("x"))
+			_, err := r.Body.Read(make([]byte, 1))
+			return err
+		}
+		is.NoErr(again())
+		return again
+	}
+	small := send("198.51.100.1")
+	var flood []func() error
+	for range 40 {
+		flood = append(flood, send("192.0.2.1"))
+	}
+	is.True(b.Used() <= 20*connectionCost)
+	last := send("203.0.113.1")
+	is.Equal(flood[0](), ErrExhausted)
+	is.NoErr(small())
+	is.NoErr(last())
+	is.NoErr(flood[39]())
 }
 
 // TestManyBodiesNeverExceedTheBudget reads many at the same time.
 func TestManyBodiesNeverExceedTheBudget(t *testing.T) {
 	is := is.New(t)
 	const budget = 1 << 20
-	b := NewBudget(budget)
+	b := NewBodies(budget)
 	var group sync.WaitGroup
 	var mu sync.Mutex
 	var kept int64
