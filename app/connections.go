@@ -1,11 +1,13 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 
 	"confab/app/limit"
 	"confab/app/stream"
@@ -27,6 +29,10 @@ const (
 //     the request was refused long ago makes no difference: the server waits for the rest
 //     of the body all the same.
 //
+// Each is counted for the network of its peer until a handler has found out who calls; a
+// connection that waits between two requests is that of whoever made the last one. A tenth
+// is kept for those who have not shown yet who they are.
+//
 // Streams are not counted. They last, and have bounds of their own.
 type connections struct {
 	waiting, requests *limit.EvictingSet
@@ -40,13 +46,14 @@ type connections struct {
 type connection struct {
 	net.Conn
 	peer  limit.Holder
-	place *limit.Member // among those who wait, or among the requests; nil for neither
+	place *limit.Member                // among those who wait, or among the requests; nil for neither
+	last  atomic.Pointer[limit.Holder] // who made the last request, as far as it is known
 }
 
 func newConnections() *connections {
 	return &connections{
-		waiting:  limit.NewEvictingSet(limit.SetOptions{Max: maxWaitingConnections}),
-		requests: limit.NewEvictingSet(limit.SetOptions{Max: maxBusyRequests}),
+		waiting:  limit.NewEvictingSet(limit.SetOptions{Max: maxWaitingConnections, Reserve: maxWaitingConnections / 10}),
+		requests: limit.NewEvictingSet(limit.SetOptions{Max: maxBusyRequests, Reserve: maxBusyRequests / 10}),
 		open:     make(map[net.Conn]*connection),
 	}
 }
@@ -55,7 +62,7 @@ type connectionKey struct{}
 
 // withConnection is the ConnContext of a server.
 func (c *connections) withConnection(ctx context.Context, conn net.Conn) context.Context {
-	opened := &connection{Conn: conn}
+	opened := &connection{Conn: conn, peer: peerOf(conn)}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.open[conn] = opened
@@ -73,18 +80,19 @@ func (c *connections) observe(conn net.Conn, state http.ConnState) {
 
 	switch {
 	case state == http.StateNew || state == http.StateIdle:
-		opened.move(c.waiting)
+		opened.move(c.waiting, *cmp.Or(opened.last.Load(), &opened.peer))
 	case state == http.StateActive && !isHTTP2(conn):
-		opened.move(c.requests)
+		opened.last.Store(nil)
+		opened.move(c.requests, opened.peer)
 	default:
 		opened.leave()
 	}
 }
 
 // move gives the connection a place in one of the sets.
-func (c *connection) move(to *limit.EvictingSet) {
+func (c *connection) move(to *limit.EvictingSet, holder limit.Holder) {
 	c.leave()
-	place, err := to.Add(c.peer, 1, c.closeAtOnce)
+	place, err := to.Add(holder, 1, c.closeAtOnce)
 	if err != nil {
 		c.closeAtOnce()
 		return
@@ -117,6 +125,7 @@ func (c *connections) track(h http.Handler) http.Handler {
 		conn := r.Context().Value(connectionKey{}).(*connection)
 		request, r := limit.Track(w, r, conn.peer)
 		defer request.Done()
+		request.OnIdentify(func(h limit.Holder) { conn.last.Store(&h) })
 
 		if r.ProtoMajor != 2 {
 			request.SetPlace(conn.place)
@@ -132,6 +141,15 @@ func (c *connections) track(h http.Handler) http.Handler {
 		request.SetPlace(place)
 		h.ServeHTTP(w, r)
 	})
+}
+
+// peerOf is the other side of a connection.
+func peerOf(conn net.Conn) limit.Holder {
+	address := conn.RemoteAddr().String()
+	if host, _, err := net.SplitHostPort(address); err == nil {
+		address = host
+	}
+	return limit.Stranger(address)
 }
 
 // isHTTP2 tells whether a connection with a request is one of HTTP/2.

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/matryer/is"
+
+	"confab/app/limit"
 )
 
 // pipes is a listener in memory, so that time can be virtual.
@@ -41,6 +43,9 @@ func withServer(t *testing.T, test func(is *is.I, dial func() net.Conn)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("Authorization") != "" {
+				limit.RequestOf(r.Context()).Identify(limit.Organization(1, ""))
+			}
 			if _, err := io.Copy(io.Discard, r.Body); err != nil {
 				return
 			}
@@ -150,6 +155,38 @@ func TestWhoNeverSendsItsBodyIsLetGo(t *testing.T) {
 		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		is.NoErr(err)
 		is.Equal(res.StatusCode, 200) // who sends what it announced is answered
+	})
+}
+
+// TestStrangersDoNotEndTheRequestsOfTheKnown opens as many requests and connections as
+// there may be, beside one upload and one idle connection of somebody with a key.
+func TestStrangersDoNotEndTheRequestsOfTheKnown(t *testing.T) {
+	withServer(t, func(is *is.I, dial func() net.Conn) {
+		const head = "POST / HTTP/1.1\r\nHost: x\r\nAuthorization: x\r\nContent-Length: 2\r\n\r\n"
+		upload, idle := dial(), dial()
+		io.WriteString(upload, head+"x")
+		io.WriteString(idle, head+"xy")
+		answers := bufio.NewReader(idle)
+		res, err := http.ReadResponse(answers, nil)
+		is.NoErr(err)
+		io.Copy(io.Discard, res.Body)
+
+		for range maxBusyRequests + 10 {
+			io.WriteString(dial(), "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n")
+		}
+		for range maxWaitingConnections + 10 {
+			io.WriteString(dial(), "GET")
+		}
+		synctest.Wait()
+
+		io.WriteString(upload, "y")
+		res, err = http.ReadResponse(bufio.NewReader(upload), nil)
+		is.NoErr(err)
+		is.Equal(res.StatusCode, 200)
+		io.WriteString(idle, head+"xy")
+		res, err = http.ReadResponse(answers, nil)
+		is.NoErr(err)
+		is.Equal(res.StatusCode, 200)
 	})
 }
 
