@@ -7,6 +7,7 @@ import (
 
 	"github.com/matryer/is"
 
+	"confab/app/limit"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -14,7 +15,7 @@ import (
 // withPassword gives a visitor an address and a password.
 func (f *fixture) withPassword(who Visitor, email, secret string) Visitor {
 	f.t.Helper()
-	hash, err := f.api.Passwords.Hash(f.t.Context(), secret)
+	hash, err := f.api.Passwords.Hash(f.t.Context(), limit.Holder{}, secret)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -132,7 +133,7 @@ func TestAPersonChangesItsOwnPassword(t *testing.T) {
 	}
 	got := f.visit(ada, "PATCH", "/profile", `{"name":"Ada L","password":"battery staple","current_password":"correct horse"}`)
 	is.Equal(got.get("data.name"), "Ada L")
-	same, err := f.api.Passwords.Matches(t.Context(), "battery staple", f.again(ada).User.PasswordHash, func() error { return nil })
+	same, err := f.api.Passwords.Matches(t.Context(), limit.Holder{}, "battery staple", f.again(ada).User.PasswordHash, func() error { return nil })
 	is.NoErr(err)
 	is.True(same)
 	is.Equal(len(f.visit(ada, "GET", "/sessions", "").get("data").([]any)), 1) // the others have ended

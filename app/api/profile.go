@@ -108,7 +108,7 @@ func (s *Server) newPassword(r *request, in profileChanges) (hash string, err er
 			return "", err
 		}
 	}
-	hash, err = s.Passwords.Hash(r.http.Context(), in.Password.Value)
+	hash, err = s.Passwords.Hash(r.http.Context(), r.holder(), in.Password.Value)
 	return hash, passwordError(err)
 }
 
@@ -126,7 +126,7 @@ func (s *Server) checkCurrentPassword(r *request, given string) error {
 	if err := mayTry(); err != nil {
 		return err
 	}
-	same, err := s.Passwords.Matches(r.http.Context(), given, r.user.PasswordHash, mayTry)
+	same, err := s.Passwords.Matches(r.http.Context(), r.holder(), given, r.user.PasswordHash, mayTry)
 	switch {
 	case err != nil:
 		return passwordError(err)

@@ -101,7 +101,7 @@ func (v *visit) acceptInvitation(token string) error {
 		return nil
 	}
 
-	switch err := v.join(token, form.Name, chosen); {
+	switch err := v.join(token, i.UserID, form.Name, chosen); {
 	case errors.Is(err, errEnded):
 		v.showEnded(i)
 	case errors.Is(err, password.ErrBusy):
@@ -118,12 +118,12 @@ func (v *visit) acceptInvitation(token string) error {
 
 // join stores the name and the password of an invited person, ends its invitation and
 // all its sessions, and signs it in.
-func (v *visit) join(token, name, chosen string) error {
+func (v *visit) join(token, user, name, chosen string) error {
 	before, err := v.findSession(v.r)
 	if err != nil && !isNoSession(err) {
 		return err
 	}
-	hash, err := v.Passwords.Hash(v.r.Context(), chosen)
+	hash, err := v.Passwords.Hash(v.r.Context(), knownUser(user), chosen)
 	if err != nil {
 		return err
 	}

@@ -72,9 +72,9 @@ func NewHasher() *Hasher {
 	}
 }
 
-// Hash hashes a new password.
-func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
-	slot, err := h.slots.Acquire(ctx, limit.Holder{}, 1, nil)
+// Hash hashes a new password. Those who ask take turns, by their groups.
+func (h *Hasher) Hash(ctx context.Context, who limit.Holder, password string) (string, error) {
+	slot, err := h.slots.Acquire(ctx, who, 1, nil)
 	if err != nil {
 		return "", err
 	}
@@ -88,8 +88,8 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 // Matches tells whether a password is the one that was hashed. A nil hash is that of
 // nobody: it takes the same time, so that the time does not tell whether somebody is
 // there. begin is called when the turn has come, and may still refuse it.
-func (h *Hasher) Matches(ctx context.Context, password string, hash *string, begin func() error) (bool, error) {
-	slot, err := h.slots.Acquire(ctx, limit.Holder{}, 1, nil)
+func (h *Hasher) Matches(ctx context.Context, who limit.Holder, password string, hash *string, begin func() error) (bool, error) {
+	slot, err := h.slots.Acquire(ctx, who, 1, nil)
 	if err != nil {
 		return false, err
 	}

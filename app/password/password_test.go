@@ -3,6 +3,7 @@ package password
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -16,14 +17,14 @@ import (
 func TestAPasswordIsKnownByItsHash(t *testing.T) {
 	is := is.New(t)
 	h := NewHasher()
-	hash, err := h.Hash(t.Context(), "correct horse")
+	hash, err := h.Hash(t.Context(), limit.Holder{}, "correct horse")
 	is.NoErr(err)
 	is.True(strings.HasPrefix(hash, "$argon2id$v=19$m=19456,t=2,p=1$"))
-	other, err := h.Hash(t.Context(), "correct horse")
+	other, err := h.Hash(t.Context(), limit.Holder{}, "correct horse")
 	is.NoErr(err)
 	is.True(hash != other) // a salt each
 	matches := func(password string, hash *string) bool {
-		same, err := h.Matches(t.Context(), password, hash, func() error { return nil })
+		same, err := h.Matches(t.Context(), limit.Holder{}, password, hash, func() error { return nil })
 		is.NoErr(err)
 		return same
 	}
@@ -32,10 +33,10 @@ func TestAPasswordIsKnownByItsHash(t *testing.T) {
 	is.True(!matches("", nil)) // nobody's
 
 	refused := errors.New("no more tries")
-	_, err = h.Matches(t.Context(), "correct horse", &hash, func() error { return refused })
+	_, err = h.Matches(t.Context(), limit.Holder{}, "correct horse", &hash, func() error { return refused })
 	is.Equal(err, refused)
 	broken := "$2a$10$x"
-	_, err = h.Matches(t.Context(), "correct horse", &broken, func() error { return nil })
+	_, err = h.Matches(t.Context(), limit.Holder{}, "correct horse", &broken, func() error { return nil })
 	is.True(err != nil)
 }
 
@@ -58,12 +59,43 @@ func TestOnlyTwoAreHashedAtOnceAndTheRestWaitsFiveSeconds(t *testing.T) {
 			is.NoErr(err)
 		}
 		began := time.Now()
-		_, err := h.Hash(t.Context(), "x")
+		_, err := h.Hash(t.Context(), limit.Holder{}, "x")
 		is.Equal(err, ErrBusy)
 		is.Equal(time.Since(began), 5*time.Second)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		_, err = h.Hash(ctx, "x")
+		_, err = h.Hash(ctx, limit.Holder{}, "x")
 		is.Equal(err, context.Canceled)
+	})
+}
+
+// Whoever changes its password in a loop waits for itself.
+func TestThoseWhoHashTakeTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		h := NewHasher()
+		var held []*limit.Permit
+		for range atOnce {
+			slot, err := h.slots.Acquire(t.Context(), limit.Organization(1, ""), 1, nil)
+			is.NoErr(err)
+			held = append(held, slot)
+		}
+		var order []string
+		hash := func(who limit.Holder) {
+			go func() {
+				_, err := h.Hash(t.Context(), who, "x")
+				is.NoErr(err)
+				order = append(order, who.Group)
+			}()
+			synctest.Wait()
+		}
+		for range 10 {
+			hash(limit.Organization(1, "loop"))
+		}
+		hash(limit.Stranger("192.0.2.1"))
+		held[0].Release() // from now on one at a time
+		synctest.Wait()
+		is.Equal(len(order), 11)
+		is.True(slices.Index(order, "192.0.2.0/24") <= 1)
 	})
 }
