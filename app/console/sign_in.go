@@ -153,6 +153,7 @@ func (v *visit) checkPassword(email, given string) (storage.User, error) {
 
 	account := storage.TokenHash(storage.Fold(email))
 	keys := tryKeys{network: "network " + v.API.ClientNetwork(v.r), account: "account " + string(account[:])}
+	keys.both = keys.network + " " + keys.account
 	keys.knownDevice = u.ID != "" && v.knowsDevice(cookie(v.r, v.cookies.device), u.ID)
 
 	if err := v.checkTries(keys); err != nil {
@@ -167,12 +168,14 @@ func (v *visit) checkPassword(email, given string) (storage.User, error) {
 		return u, err
 	}
 	if !same {
-		v.Tries.Fail(keys.network)
-		v.Tries.Fail(keys.account)
+		for _, key := range []string{keys.network, keys.account, keys.both} {
+			v.Tries.Fail(key)
+		}
 		return u, errors.Join(errWrong, v.recordFailure(u))
 	}
 
 	v.Tries.Clear(keys.account)
+	v.Tries.Clear(keys.both)
 	return u, nil
 }
 
@@ -180,16 +183,19 @@ func (v *visit) checkPassword(email, given string) (storage.User, error) {
 // that has signed in before. It does not wait for the colleagues who change their passwords.
 func knownUser(id string) limit.Holder { return limit.Holder{Known: true, Group: "user " + id} }
 
-// tryKeys are what the failures of a try count for.
+// tryKeys are what the failures of a try count for. Those of an account, which anybody can
+// make, do not count for a browser that has signed in before, nor for the first try of a
+// network that has not failed there itself: whoever polls with wrong passwords must not keep
+// the person out that knows the right one.
 type tryKeys struct {
-	network, account string
-	knownDevice      bool // the account's failures do not count here
+	network, account, both string
+	knownDevice            bool
 }
 
 // checkTries returns an error if the next try has to wait.
 func (v *visit) checkTries(keys tryKeys) error {
 	wait := v.Tries.Wait(keys.network)
-	if !keys.knownDevice {
+	if !keys.knownDevice && v.Tries.HasFailed(keys.both) {
 		wait = max(wait, v.Tries.Wait(keys.account))
 	}
 	if wait > 0 {

@@ -3,6 +3,7 @@ package e2e
 import (
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -345,7 +346,8 @@ func TestStrangersWhoGuessHaveToWait(t *testing.T) {
 
 	// Another address of the same IPv6 network is the same guesser; the account counts apart.
 	is.Equal(guess("2001:db8::1", "ada@example.com", "wrong password").status, 401) // the account's sixth
-	is.Equal(guess("198.51.100.7", "ada@example.com", goodPassword).status, 429)
+	is.Equal(guess("192.0.2.77", "ada@example.com", "wrong password").status, 401)  // a network has its first try
+	is.Equal(guess("192.0.2.77", "ada@example.com", goodPassword).status, 429)
 	is.Equal(known.open("POST", "/console/sign-in", url.Values{"email": {"ada@example.com"}, "password": {goodPassword}}, "X-Forwarded-For: 198.51.100.8").status, 303)
 	for range 6 {
 		guess("2001:db8::2", "else@example.com", "wrong password")
@@ -355,7 +357,19 @@ func TestStrangersWhoGuessHaveToWait(t *testing.T) {
 
 	// Of all that, the log has a line for each address and account, and none of those who do not exist.
 	lines := storagetest.Select[string](t, s.app.Config.DataDir, `SELECT ip || ' ' || target_id FROM audit WHERE action = 'user.sign_in_failed' ORDER BY id`)
-	is.Equal(lines, []string{"192.0.2.1 " + u.ID, "2001:db8::1 " + u.ID})
+	is.Equal(lines, []string{"192.0.2.1 " + u.ID, "2001:db8::1 " + u.ID, "192.0.2.77 " + u.ID})
+}
+
+// Whoever polls with wrong passwords does not keep a person out that comes from elsewhere.
+func TestStrangersWhoPollKeepNobodyOut(t *testing.T) {
+	is := is.New(t)
+	s := newStage(t, func(c *config.Config) { c.Server.TrustedProxies = loopbackPrefix() })
+	_, _ = s.joined("ada@example.com", storage.RoleAgent)
+	for i := range 30 {
+		s.browser().signIn("ada@example.com", "wrong password", fmt.Sprintf("X-Forwarded-For: 192.0.2.%d", i/3))
+	}
+	is.Equal(s.browser().signIn("ada@example.com", goodPassword, "X-Forwarded-For: 192.0.2.1").status, 429)
+	is.Equal(s.browser().signIn("ada@example.com", goodPassword, "X-Forwarded-For: 198.51.100.1").status, 303)
 }
 
 func TestWhatEndsSessionsHoldsAtTheNextRequest(t *testing.T) {

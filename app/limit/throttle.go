@@ -49,6 +49,15 @@ func (f failures) wait() time.Duration {
 	return min(time.Second<<doubled, longestWait)
 }
 
+// HasFailed reports whether the key has a failure that still counts.
+func (t *Throttle) HasFailed(key string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+
+	f := t.all[key]
+	return f.count > 0 && time.Since(f.last) <= remembered
+}
+
 // Fail counts a failure of the key.
 func (t *Throttle) Fail(key string) {
 	t.mu.Lock()
