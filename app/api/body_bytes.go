@@ -12,16 +12,25 @@ import (
 // send many, and need not finish them. The first smallBody of each is free, which is more
 // than nearly all requests have. A longer one waits until there is room for all of it, and
 // keeps that until it was answered. One organization can have a part of the room only,
-// which the largest body fits into: whoever fills it keeps nobody else from theirs.
+// which the largest body fits into: whoever fills it keeps nobody else from theirs. When a
+// few have filled all of the room, the slowest body of the largest holder is ended for an
+// organization that has less.
 const (
 	smallBody      = 16 << 10
 	maxBodies      = 64 << 20
 	maxBodiesOfOne = 12 << 20
 	bodyPatience   = 10 * time.Second
+	// bodyGrace is how long a body may take, at least, while others wait for its room.
+	bodyGrace = 2 * time.Second
 )
 
 func newBodyRoom() *limit.Semaphore {
-	return limit.NewSemaphore(limit.SemaphoreOptions{Total: maxBodies, Share: maxBodiesOfOne, Patience: bodyPatience})
+	return limit.NewSemaphore(limit.SemaphoreOptions{
+		Total:    maxBodies,
+		Share:    maxBodiesOfOne,
+		Patience: bodyPatience,
+		Grace:    bodyGrace,
+	})
 }
 
 // readWhole reads a body, or the one part of it that is kept in memory. It has at most size
@@ -34,7 +43,7 @@ func (s *Server) readWhole(r *request, from io.Reader, size int64) ([]byte, erro
 		return nil, err
 	}
 
-	room, err := s.bodies.Acquire(r.http.Context(), r.holder(), size, nil)
+	room, err := s.bodies.Acquire(r.http.Context(), r.holder(), size, limit.RequestOf(r.http.Context()).EndReading)
 	if err != nil {
 		return nil, tooManyBodies(err)
 	}
@@ -42,6 +51,9 @@ func (s *Server) readWhole(r *request, from io.Reader, size int64) ([]byte, erro
 
 	read.Grow(int(size))
 	_, err = read.ReadFrom(from)
+	if room.Keep() {
+		return nil, tooManyBodies(err)
+	}
 	return read.Bytes(), err
 }
 

@@ -11,11 +11,13 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/matryer/is"
 
 	"confab/app"
 	"confab/app/simulator"
+	"confab/storage/storagetest"
 )
 
 // poster is a connection on which a callback is sent.
@@ -76,10 +78,10 @@ func TestCallbacksOfStrangersShareABudget(t *testing.T) {
 	forged, part := strings.Repeat("0", 64), strings.Repeat(" ", large)
 
 	var held []poster
-	for range 2 {
+	for n := range 2 { // one after the other, so that it is known which is older
 		held = append(held, s.beginCallback(t, forged, announced, part))
+		is.True(until(func() bool { return s.bodyBytes() >= float64(n+1)*large }))
 	}
-	is.True(until(func() bool { return s.bodyBytes() >= 2*large })) // both were read as far as they came
 
 	held = append(held, s.beginCallback(t, forged, announced, part), s.beginCallback(t, forged, announced, part))
 	status, retryAfter := held[0].answer()
@@ -104,4 +106,37 @@ func TestCallbacksOfStrangersShareABudget(t *testing.T) {
 	is.True(until(func() bool { return s.bodyBytes() == 0 }))
 	status, _ = signed(part).answer()
 	is.Equal(status, 200)
+}
+
+// TestAFewOrganizationsDoNotHoldAllRoomForBodies lets six begin as many large bodies as each
+// may have, and never finish.
+func TestAFewOrganizationsDoNotHoldAllRoomForBodies(t *testing.T) {
+	is := is.New(t)
+	s := newStage(t)
+	const announced, sent = 1<<20 - 1, 20 << 10
+	begin := func(key string, length, sent int) poster {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(s.app.URL(), "http://"))
+		is.NoErr(err)
+		t.Cleanup(func() { conn.Close() })
+		fmt.Fprintf(conn, "POST /v1/labels HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n", key, length)
+		name := `{"name":"urgent"}`
+		fmt.Fprint(conn, name+strings.Repeat(" ", sent-len(name)))
+		return poster{t, conn}
+	}
+	answered := make(chan int, 100)
+	for i := range 6 {
+		key := storagetest.Seed(t, s.app.DB, fmt.Sprint("Greedy ", i)).Secret
+		for range 12 {
+			held := begin(key, announced, sent)
+			go func() {
+				if res, err := http.ReadResponse(bufio.NewReader(held.conn), nil); err == nil {
+					answered <- res.StatusCode
+				}
+			}()
+		}
+	}
+	time.Sleep(500 * time.Millisecond) // so that they are there before it comes
+	status, _ := begin(s.tenant.Secret, 500<<10, 500<<10).answer()
+	is.Equal(status, 201)
+	is.Equal(<-answered, 503)
 }

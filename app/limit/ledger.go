@@ -11,6 +11,8 @@ type hold struct {
 	weight int64
 	since  time.Time
 	end    func() // nil if it cannot be ended, or was
+	// isEnded says that it was ended, and is still held.
+	isEnded bool
 
 	place      *list.Element // nil when it is not in the ledger
 	group, own *tally

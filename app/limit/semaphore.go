@@ -101,11 +101,12 @@ func (p *Permit) wait(ctx context.Context) error {
 	}
 }
 
-// Keep makes a permit one that is not ended any more.
-func (p *Permit) Keep() {
+// Keep makes a permit one that is not ended any more, and reports whether it was before.
+func (p *Permit) Keep() (ended bool) {
 	p.semaphore.mu.Lock()
 	defer p.semaphore.mu.Unlock()
 	p.end = nil
+	return p.isEnded
 }
 
 // Release returns what was acquired, or ends the waiting. It may be called twice.
@@ -226,7 +227,7 @@ func (s *Semaphore) takeLarger(p *Permit) (ended []func()) {
 		}
 		freed += v.weight
 		ended = append(ended, v.end)
-		v.end = nil
+		v.end, v.isEnded = nil, true
 	}
 	return ended
 }
