@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net/http"
 	"path"
+	"runtime"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -84,7 +85,11 @@ func (c *Console) Prepare() {
 	for _, file := range c.assets().byName {
 		file.brotli()
 	}
-	debug.FreeOSMemory() // the bundler leaves 50 MB of garbage, and is not needed again
+
+	// The bundler leaves 50 MB of garbage, and is not needed again. What its pools hold is
+	// freed by the second collection.
+	runtime.GC()
+	debug.FreeOSMemory()
 }
 
 // add adds a file under the name by which it is served.
