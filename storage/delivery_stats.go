@@ -58,7 +58,7 @@ func (rx *Rx) DeliveryHours(subscription string, from Time, hours int) ([]Delive
 			return nil, err
 		}
 		if all[i].Total() > rx.db.countStep.first {
-			if err := rx.pause(); err != nil {
+			if err := rx.Pause(); err != nil {
 				return nil, err
 			}
 		}
@@ -105,7 +105,7 @@ func (rx *Rx) countWithin(subscription string, whole timeSpan) (s DeliveryStats,
 			span = span.before(whole.from)
 		}
 
-		if err := rx.pause(); err != nil {
+		if err := rx.Pause(); err != nil {
 			return s, err
 		}
 	}
@@ -116,7 +116,7 @@ func (rx *Rx) countWithin(subscription string, whole timeSpan) (s DeliveryStats,
 func (rx *Rx) newestDelivery(subscription string) (newest Time, err error) {
 	for _, status := range deliveryStates() {
 		var at Time
-		err := rx.get(&at, `
+		err := rx.Get(&at, `
 			SELECT coalesce(max(created_at), 0)
 			FROM deliveries INDEXED BY deliveries_of_subscription
 			WHERE subscription_id = ? AND status = ?`, subscription, status)
@@ -150,7 +150,7 @@ func (rx *Rx) countDeliveries(subscription string, span timeSpan, limit int) (s 
 	}{
 		{DeliverySucceeded, &s.Succeeded}, {DeliveryDead, &s.Dead}, {DeliveryFailed, &s.Failed}, {DeliveryPending, &s.Pending},
 	} {
-		err := rx.get(state.count, `
+		err := rx.Get(state.count, `
 			SELECT count(*) FROM (
 				SELECT 1
 				FROM deliveries INDEXED BY deliveries_of_subscription
@@ -164,7 +164,7 @@ func (rx *Rx) countDeliveries(subscription string, span timeSpan, limit int) (s 
 	// Whether one was tried is not in the index: the row has to be read.
 	var untried int
 	if s.Dead > 0 {
-		err = rx.get(&untried, `
+		err = rx.Get(&untried, `
 			SELECT count(*)
 			FROM deliveries INDEXED BY deliveries_of_subscription
 			WHERE subscription_id = ? AND status = 'dead' AND created_at >= ? AND created_at < ? AND attempt_count = 0`,
@@ -193,7 +193,7 @@ func (rx *Rx) durations(subscription string, since Time) (p50, p95 *int64, err e
 	var all []int64
 	for _, status := range []string{DeliverySucceeded, DeliveryFailed, DeliveryDead} {
 		var some []int64
-		err := rx.list(&some, `
+		err := rx.List(&some, `
 			SELECT duration_ms FROM (
 				SELECT duration_ms
 				FROM deliveries

@@ -29,7 +29,7 @@ func newEndpoint(t *testing.T) endpoint {
 	tenant := storagetest.Seed(t, db, "Busy")
 	s, _ := storagetest.Subscribe(t, db, tenant, "https://hook.test")
 	e := happen(t, db, tenant.Organization.ID, "message.sent", "")
-	storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.Exec(`DELETE FROM deliveries`) })
+	storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.Run(`DELETE FROM deliveries`) })
 	db.SetCountStep(firstCount, 4*firstCount)
 	return endpoint{db, tenant.Organization.ID, s.ID, e.ID}
 }
@@ -42,7 +42,7 @@ const firstCount = 8
 func (e endpoint) fill(t *testing.T, name string, n int, status, attempts, at string) {
 	t.Helper()
 	storagetest.Update(t, e.db, func(tx *storage.Tx) error {
-		return tx.Exec(`
+		return tx.Run(`
 			WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
 			INSERT INTO deliveries (id, organization_id, subscription_id, event, event_type, event_id, status, attempt_count, duration_ms, created_at)
 			SELECT ? || i, ?, ?, ?, 'message.sent', 'e', `+status+`, `+attempts+`, i % 1000, `+at+` FROM n`,
@@ -128,7 +128,7 @@ func TestStatsCountWhatChangesMeanwhileOnce(t *testing.T) {
 				others <- e.db.Search(context.Background(), 99, func(*storage.Rx) error {
 					delivered.Add(1)
 					return e.db.Update(context.Background(), func(tx *storage.Tx) error {
-						return tx.Exec(`UPDATE deliveries SET status = 'succeeded' WHERE rowid % ? = ?`, turns, n)
+						return tx.Run(`UPDATE deliveries SET status = 'succeeded' WHERE rowid % ? = ?`, turns, n)
 					})
 				})
 			}()

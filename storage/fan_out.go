@@ -97,7 +97,7 @@ func (a audience) byJob() bool { return len(a.all) > maxDirect || a.waiting }
 // that run, but the process that runs them knows; any other looks through all jobs.
 func (rx *Rx) readAudience(organization int64) (a audience, err error) {
 	lane, d := fanOutLane(organization), rx.db.currentDispatcher()
-	err = rx.list(&a.all, `
+	err = rx.List(&a.all, `
 		SELECT id, status, events, phone_number_ids, created_at, CASE
 			WHEN EXISTS (SELECT 1 FROM jobs WHERE state = 'held' AND kind = ?2 AND lane = ?3) THEN 1
 			WHEN EXISTS (SELECT 1 FROM jobs WHERE state = 'due' AND kind = ?2 AND lane = ?3) THEN 1
@@ -131,7 +131,7 @@ func (rx *Rx) OlderFanOut(j Job) (due Time, err error) {
 		return 0, nil
 	}
 
-	err = rx.scan([]any{&due}, `
+	err = rx.Scan([]any{&due}, `
 		SELECT 0 FROM (
 			SELECT 1 FROM jobs
 			WHERE state = 'held' AND kind = ?1 AND lane = ?2 AND (due_at, id) < (?3, ?4)

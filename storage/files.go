@@ -13,6 +13,8 @@ import (
 	"path"
 	"sync"
 	"time"
+
+	"confab/storage/sqlite"
 )
 
 // MediaDir is the name of the directory of files in the data directory.
@@ -34,7 +36,7 @@ type Files struct {
 // left half received belongs to nobody and is removed.
 func OpenFiles(dir string) (*Files, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, notWritable(dir, err)
+		return nil, sqlite.NotWritable(dir, err)
 	}
 
 	root, err := os.OpenRoot(dir)
@@ -42,7 +44,7 @@ func OpenFiles(dir string) (*Files, error) {
 		return nil, fmt.Errorf("media directory: %w", err)
 	}
 	if err := errors.Join(root.RemoveAll(incomingDir), root.Mkdir(incomingDir, 0o700)); err != nil {
-		return nil, errors.Join(notWritable(dir, err), root.Close())
+		return nil, errors.Join(sqlite.NotWritable(dir, err), root.Close())
 	}
 
 	return &Files{root: root}, nil

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"confab/storage/sqlite"
 )
 
 // MessageCounts tell how the messages of some time went. Each counts the messages that
@@ -94,7 +96,7 @@ const maxCountedAccounts = 10_000
 
 // accountIDs lists the keys of an organization's live accounts, the newest first.
 func (rx *Rx) accountIDs(organization int64) (ids []int64, err error) {
-	err = rx.list(&ids, `
+	err = rx.List(&ids, `
 		SELECT id
 		FROM accounts INDEXED BY accounts_of_organization
 		WHERE organization_id = ? AND deleted_at = 0
@@ -113,14 +115,14 @@ type messageWalk struct {
 // count adds the messages of an account that were stored in a span of time.
 func (w *messageWalk) count(c *MessageCounts, account int64, span timeSpan) error {
 	step := w.rx.db.countStep.longest
-	from, until := firstID(PrefixMessage, span.from), firstID(PrefixMessage, span.to)
+	from, until := sqlite.FirstID(PrefixMessage, span.from), sqlite.FirstID(PrefixMessage, span.to)
 	for {
 		var some struct {
 			MessageCounts
 			Rows int    `db:"seen"`
 			Last string `db:"last"`
 		}
-		err := w.rx.get(&some, `
+		err := w.rx.Get(&some, `
 			SELECT count(*) FILTER (WHERE direction = 'outbound' AND status IN ('sent', 'delivered', 'read')) AS sent,
 				count(*) FILTER (WHERE direction = 'outbound' AND status IN ('delivered', 'read')) AS delivered,
 				count(*) FILTER (WHERE direction = 'outbound' AND status = 'read') AS was_read,
@@ -140,7 +142,7 @@ func (w *messageWalk) count(c *MessageCounts, account int64, span timeSpan) erro
 		c.add(some.MessageCounts)
 		if w.looked += some.Rows + 1; w.looked > step {
 			w.looked = 0
-			if err := w.rx.pause(); err != nil {
+			if err := w.rx.Pause(); err != nil {
 				return err
 			}
 		}
@@ -233,7 +235,7 @@ func (rx *Rx) failuresOf(accounts []int64, since Time) ([]FailureCount, error) {
 	counts, left := make(map[failureReason]int), maxFailures
 	for i, account := range accounts {
 		var some []FailureCount
-		err := rx.list(&some, `
+		err := rx.List(&some, `
 			SELECT coalesce(error_code, '') AS error_code, error_provider_code, count(*) AS failures
 			FROM (
 				SELECT error_code, error_provider_code
@@ -241,7 +243,7 @@ func (rx *Rx) failuresOf(accounts []int64, since Time) ([]FailureCount, error) {
 				WHERE account_id = ? AND status = 'failed' AND id >= ?
 				ORDER BY id DESC
 				LIMIT ?)
-			GROUP BY 1, 2`, account, firstID(PrefixMessage, since), left)
+			GROUP BY 1, 2`, account, sqlite.FirstID(PrefixMessage, since), left)
 		if err != nil {
 			return nil, err
 		}
@@ -254,7 +256,7 @@ func (rx *Rx) failuresOf(accounts []int64, since Time) ([]FailureCount, error) {
 			break
 		}
 		if i%100 == 99 {
-			if err := rx.pause(); err != nil {
+			if err := rx.Pause(); err != nil {
 				return nil, err
 			}
 		}

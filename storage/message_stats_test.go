@@ -40,7 +40,7 @@ func (f *traffic) add(t *testing.T, at storage.Time, n int, direction, status, c
 				return err
 			}
 			binary.BigEndian.PutUint64(id[8:], f.made)
-			err := tx.Exec(`
+			err := tx.Run(`
 				INSERT INTO messages (id, account_id, conversation_id, contact_id, direction, type, status, source, content, error_code, error_provider_code, created_at, updated_at)
 				VALUES (?, ?, 'c', 'c', ?, 'text', ?, 'api', '{}', nullif(?, ''), iif(?5 = '', NULL, 131026), ?, ?)`,
 				"msg_"+id.String(), f.account.ID, direction, status, code, at, at)

@@ -9,6 +9,8 @@ import (
 
 	"github.com/jmoiron/sqlx"
 	"github.com/oklog/ulid/v2"
+
+	"confab/storage/sqlite"
 )
 
 const (
@@ -61,7 +63,7 @@ type searchNews struct {
 
 // searchNews reads what an index does not have yet that came to a position.
 func (rx *Rx) searchNews(position int64) (n searchNews, from int64, err error) {
-	err = rx.list(&n.changes, `SELECT id, message, top_number FROM search_changes ORDER BY id LIMIT ?`, searchBatch)
+	err = rx.List(&n.changes, `SELECT id, message, top_number FROM search_changes ORDER BY id LIMIT ?`, searchBatch)
 	if err != nil {
 		return n, 0, err
 	}
@@ -70,7 +72,7 @@ func (rx *Rx) searchNews(position int64) (n searchNews, from int64, err error) {
 		position = min(position, c.TopNumber)
 	}
 	if len(n.changes) > 0 {
-		err = rx.list(&n.changed, `
+		err = rx.List(&n.changed, `
 			SELECT `+saidColumns+`
 			FROM (SELECT DISTINCT account_id, message FROM search_changes WHERE id <= ?) s
 				CROSS JOIN `+saidTables+`
@@ -82,7 +84,7 @@ func (rx *Rx) searchNews(position int64) (n searchNews, from int64, err error) {
 
 	bytes := 0
 	var row saidMessage
-	err = eachRow(rx.Within(nil), []any{
+	err = sqlite.EachRow(&rx.Within(nil).Rx, []any{
 		&row.Number, &row.ID, &row.AccountID, &row.Direction, &row.Type, &row.IsRevoked, &row.Body, &row.Filename, &row.MediaName,
 	}, func() {
 		bytes += len(orNone(row.Body))
@@ -108,7 +110,7 @@ func orNone(text *string) string {
 
 // DeleteSearchChanges removes changes that the index has taken in, up to one of them.
 func (tx *Tx) DeleteSearchChanges(last int64) error {
-	_, err := tx.exec(`DELETE FROM search_changes WHERE id <= ?`, last)
+	_, err := tx.Exec(`DELETE FROM search_changes WHERE id <= ?`, last)
 	return err
 }
 

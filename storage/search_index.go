@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
+
+	"confab/storage/sqlite"
 )
 
 // SearchFile is the name of the search index in the data directory.
@@ -184,7 +186,7 @@ func (x *SearchIndex) step(ctx context.Context) (more bool, err error) {
 // isDamage tells whether an error means that the index cannot be trusted. A full disk and
 // a database that cannot be read just now will pass.
 func isDamage(err error) bool {
-	return err != nil && !errors.Is(translate(err), ErrUnavailable) && !errors.Is(err, errMainDatabase) &&
+	return err != nil && !errors.Is(sqlite.Translate(err), ErrUnavailable) && !errors.Is(err, errMainDatabase) &&
 		!errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
 }
 
@@ -314,7 +316,7 @@ func removeSearchFile(path string) error {
 }
 
 func searchDSN(path string, pragmas ...string) string {
-	return dsn(path, url.Values{"mode": {"rw"}, "_pragma": append(pragmas, "busy_timeout(5000)", "temp_store(MEMORY)")})
+	return sqlite.DSN(path, url.Values{"mode": {"rw"}, "_pragma": append(pragmas, "busy_timeout(5000)", "temp_store(MEMORY)")})
 }
 
 // close closes the index. Who searches then walks without it.
@@ -384,6 +386,6 @@ func InspectSearchIndex(path string) (facts SearchFacts, err error) {
 
 // CountUnindexed counts the messages behind the position of an index.
 func (rx *Rx) CountUnindexed(position int64) (n int64, err error) {
-	err = rx.get(&n, `SELECT count(*) FROM messages WHERE number > ?`, position)
+	err = rx.Get(&n, `SELECT count(*) FROM messages WHERE number > ?`, position)
 	return n, err
 }

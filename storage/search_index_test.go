@@ -300,7 +300,7 @@ func TestADamagedOrMissingIndexIsMadeAnew(t *testing.T) {
 		},
 		"another epoch": func(s *searching) error {
 			return s.Update(context.Background(), func(tx *storage.Tx) error {
-				return tx.Exec(`UPDATE meta SET value = randomblob(8) WHERE name = 'event_epoch'`)
+				return tx.Run(`UPDATE meta SET value = randomblob(8) WHERE name = 'event_epoch'`)
 			})
 		},
 	} {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"confab/storage/sqlite"
 )
 
 const (
@@ -32,7 +34,7 @@ func (rx *Rx) searchMessages(account int64, f MessageFilter, after After, limit 
 	q := f.listQuery(account)
 	found := foundMessages{index: rx.db.index.Load(), account: account, terms: terms, filter: f}
 	found.reached = after
-	if err := found.between(after.ID, q.end.ID); err != nil || found.index == nil {
+	if err := found.between(after.ID, q.End.ID); err != nil || found.index == nil {
 		return nil, Last, errors.Join(errNoIndex, err)
 	}
 
@@ -47,32 +49,32 @@ func (rx *Rx) searchMessages(account int64, f MessageFilter, after After, limit 
 		page = append(page, rows...)
 
 		switch {
-		case err != nil || found.isAtEnd || rx.budget.Cut() || len(page) == limit:
+		case err != nil || found.isAtEnd || rx.Cut() || len(page) == limit:
 			return page, Last, err
-		case time.Since(began) >= rx.db.scanTime:
+		case time.Since(began) >= rx.ScanTime():
 			return page, found.reached, nil
 		}
-		if err := rx.pause(); err != nil {
+		if err := rx.Pause(); err != nil {
 			return nil, Last, err
 		}
 	}
 }
 
 // messagesByID lists those of some messages that a query leaves, in the order of a list.
-func (rx *Rx) messagesByID(q listQuery, ids []string, limit int) ([]Message, error) {
+func (rx *Rx) messagesByID(q sqlite.ListQuery, ids []string, limit int) ([]Message, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
 
 	row := new(Message)
 	query := `
-		SELECT ` + packed(q.columns) + `
-		FROM ` + q.table + ` INDEXED BY messages_of_account ` + q.joins + `
-		WHERE ` + strings.Join(slices.Concat(q.where, []string{"m.id IN (SELECT value FROM json_each(?))"}, q.filters), " AND ") + `
+		SELECT ` + sqlite.Packed(q.Columns) + `
+		FROM ` + q.Table + ` INDEXED BY messages_of_account ` + q.Joins + `
+		WHERE ` + strings.Join(slices.Concat(q.Where, []string{"m.id IN (SELECT value FROM json_each(?))"}, q.Filters), " AND ") + `
 		ORDER BY m.id DESC
 		LIMIT ?`
-	args := slices.Concat(q.args, []any{jsonList(ids)}, q.filterArgs, []any{limit})
-	return listPacked(rx, row, q.fields(row), limit, query, args...)
+	args := slices.Concat(q.Args, []any{jsonList(ids)}, q.FilterArgs, []any{limit})
+	return sqlite.ListPacked(&rx.Rx, row, q.Fields(row), limit, query, args...)
 }
 
 // foundMessages are the messages that the index finds, newest first.
@@ -173,7 +175,7 @@ func (m *foundMessages) inShard(ctx context.Context, f *searchFile, s shard, n i
 	}
 	hasMore = len(docs) == n
 	if !hasMore {
-		m.below, m.reached = s.First, After{ID: firstID(PrefixMessage, Time(s.First/sameTime))}
+		m.below, m.reached = s.First, After{ID: sqlite.FirstID(PrefixMessage, Time(s.First/sameTime))}
 	}
 	return ids, hasMore, err
 }

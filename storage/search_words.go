@@ -56,7 +56,7 @@ func foldWords(text string) string {
 		}
 		return r
 	}, norm.NFKD.String(text))
-	return plainLetters.Replace(fold(norm.NFC.String(plain)))
+	return plainLetters.Replace(Fold(norm.NFC.String(plain)))
 }
 
 func isASCII(text string) bool {

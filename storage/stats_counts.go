@@ -7,6 +7,8 @@ import (
 	"runtime/debug"
 	"sync"
 	"time"
+
+	"confab/storage/sqlite"
 )
 
 const (
@@ -32,7 +34,7 @@ const (
 //     that has begun goes on, for they will ask again.
 type statsCounts[V any] struct {
 	patience time.Duration
-	turns    *turns
+	turns    *sqlite.Turns
 
 	mu  sync.Mutex
 	all map[statsKey]*statsCount[V]
@@ -61,7 +63,7 @@ type statsCount[V any] struct {
 type countFunc[V any] func(ctx context.Context, begin func()) (V, error)
 
 // newStatsCounts makes counts that take turns with others.
-func newStatsCounts[V any](t *turns) *statsCounts[V] {
+func newStatsCounts[V any](t *sqlite.Turns) *statsCounts[V] {
 	return &statsCounts[V]{patience: countPatience, turns: t, all: make(map[statsKey]*statsCount[V])}
 }
 
@@ -75,15 +77,15 @@ func countShared[V any](
 		v, err = fn(rx)
 		return err
 	}
-	if err := db.readBriefly(ctx, organization, read); !errors.Is(err, errLong) {
+	if err := db.readBriefly(ctx, organization, read); !errors.Is(err, sqlite.ErrLong) {
 		return v, err
 	}
 
 	return c.share(ctx, key, func(ctx context.Context, begin func()) (v V, err error) {
-		if err := c.turns.take(ctx, organization); err != nil {
+		if err := c.turns.Take(ctx, organization); err != nil {
 			return v, err
 		}
-		defer c.turns.release(organization)
+		defer c.turns.Release(organization)
 
 		err = db.Search(ctx, organization, func(rx *Rx) (err error) {
 			begin()
