@@ -117,12 +117,12 @@ func (f ImportFiles) path(id string) string { return filepath.Join(f.dir, id+".c
 func (f ImportFiles) Save(id string, in io.Reader) (err error) {
 	file, err := os.OpenFile(f.path(id), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return diskError(err)
+		return sqlite.DiskError(err)
 	}
 
 	_, err = io.Copy(file, in)
 	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return diskError(errors.Join(err, f.Remove(id)))
+		return sqlite.DiskError(errors.Join(err, f.Remove(id)))
 	}
 	return nil
 }

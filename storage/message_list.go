@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 
+	"confab/storage/search"
 	"confab/storage/sqlite"
 )
 
@@ -58,12 +59,12 @@ func (rx *Rx) Messages(account int64, f MessageFilter, after After, limit int) (
 
 // findMessages finds the page, by the search index where that helps and works.
 func (rx *Rx) findMessages(account int64, f MessageFilter, after After, limit int) ([]Message, After, error) {
-	if f.Search != "" && len(parseSearch(f.Search)) == 0 {
+	if f.Search != "" && search.IsEmpty(f.Search) {
 		return []Message{}, Last, nil // JSON writes nil as null
 	}
 	if !f.isNarrow() {
 		page, reached, err := rx.searchMessages(account, f, after, limit)
-		if !errors.Is(err, errNoIndex) {
+		if !errors.Is(err, search.ErrNoIndex) {
 			return page, reached, err
 		}
 	}

@@ -234,3 +234,12 @@ func Translate(err error) error {
 	}
 	return err
 }
+
+// DiskError marks what the disk refused as ErrUnavailable: like a full database,
+// it may pass.
+func DiskError(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", ErrUnavailable, err)
+}

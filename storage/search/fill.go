@@ -1,4 +1,4 @@
-package storage
+package search
 
 import (
 	"context"
@@ -9,15 +9,9 @@ import (
 
 	"github.com/jmoiron/sqlx"
 	"github.com/oklog/ulid/v2"
-
-	"confab/storage/sqlite"
 )
 
 const (
-	// searchBatch is how many messages, and how many changes, a step takes in.
-	searchBatch = 2000
-	// searchBatchBytes ends a batch of long texts early.
-	searchBatchBytes = 4 << 20
 	// shardSize is after how many messages an account gets another shard. One that is
 	// full takes a search of a single letter about ten milliseconds.
 	shardSize = 32 << 10
@@ -25,126 +19,69 @@ const (
 	sameTime = 1 << 21
 )
 
-// saidMessage is what the index takes in of a message.
-type saidMessage struct {
-	Number    int64   `db:"number"`
-	ID        string  `db:"id"`
-	AccountID int64   `db:"account_id"`
-	Direction string  `db:"direction"`
-	Type      string  `db:"type"`
-	IsRevoked bool    `db:"is_revoked"`
-	Body      *string `db:"body"`
-	Filename  *string `db:"filename"`
-	MediaName *string `db:"media_name"`
+// Message is what the index takes in of a message.
+type Message struct {
+	Number    int64  `db:"number"`
+	ID        string `db:"id"`
+	AccountID int64  `db:"account_id"`
+	Direction string `db:"direction"`
+	Type      string `db:"type"`
+	IsRevoked bool   `db:"is_revoked"`
+	Body      string `db:"body"`
+	Filename  string `db:"filename"`
+	MediaName string `db:"media_name"`
 }
 
-// saidColumns are those of saidMessage. The texts are the arguments of says too.
-const (
-	saidTexts   = `m.body, m.content ->> '$.filename', f.filename`
-	saidColumns = `m.number, m.id, m.account_id, m.direction, m.type, m.is_revoked,
-		m.body, m.content ->> '$.filename' AS filename, f.filename AS media_name`
-	saidTables = `messages m LEFT JOIN media f ON f.id = m.media_id AND f.deleted_at = 0`
-)
-
-// searchChange is a message that was changed or deleted.
-type searchChange struct {
+// Change is a message that was changed or deleted.
+type Change struct {
 	ID        int64  `db:"id"`
 	Message   string `db:"message"`
 	TopNumber int64  `db:"top_number"` // the highest that was left
 }
 
-// searchNews are what one step takes in.
-type searchNews struct {
-	changes []searchChange
-	changed []saidMessage // those of the changes that are still there
-	added   []saidMessage
-	more    bool
+// News are what one step takes in.
+type News struct {
+	From    int64     // the number after which Added begins
+	Added   []Message // in the order of their numbers
+	Changes []Change
+	Changed []Message // those of the changes that are still there
+	More    bool
 }
 
-// searchNews reads what an index does not have yet that came to a position.
-func (rx *Rx) searchNews(position int64) (n searchNews, from int64, err error) {
-	err = rx.List(&n.changes, `SELECT id, message, top_number FROM search_changes ORDER BY id LIMIT ?`, searchBatch)
-	if err != nil {
-		return n, 0, err
-	}
-
-	for _, c := range n.changes {
-		position = min(position, c.TopNumber)
-	}
-	if len(n.changes) > 0 {
-		err = rx.List(&n.changed, `
-			SELECT `+saidColumns+`
-			FROM (SELECT DISTINCT account_id, message FROM search_changes WHERE id <= ?) s
-				CROSS JOIN `+saidTables+`
-			WHERE m.account_id = s.account_id AND m.id = s.message`, n.changes[len(n.changes)-1].ID)
-		if err != nil {
-			return n, 0, err
-		}
-	}
-
-	bytes := 0
-	var row saidMessage
-	err = sqlite.EachRow(&rx.Within(nil).Rx, []any{
-		&row.Number, &row.ID, &row.AccountID, &row.Direction, &row.Type, &row.IsRevoked, &row.Body, &row.Filename, &row.MediaName,
-	}, func() {
-		bytes += len(orNone(row.Body))
-		if len(n.added) == 0 || bytes < searchBatchBytes {
-			n.added = append(n.added, row)
-		}
-	}, `
-		SELECT `+saidColumns+`
-		FROM `+saidTables+`
-		WHERE m.number > ?
-		ORDER BY m.number
-		LIMIT ?`, position, searchBatch)
-	n.more = len(n.changes) == searchBatch || len(n.added) == searchBatch || bytes >= searchBatchBytes
-	return n, position, err
-}
-
-func orNone(text *string) string {
-	if text == nil {
-		return ""
-	}
-	return *text
-}
-
-// DeleteSearchChanges removes changes that the index has taken in, up to one of them.
-func (tx *Tx) DeleteSearchChanges(last int64) error {
-	_, err := tx.Exec(`DELETE FROM search_changes WHERE id <= ?`, last)
-	return err
+// Source is the database of the messages.
+type Source interface {
+	// Epoch tells one file of the database from another.
+	Epoch(ctx context.Context) ([8]byte, error)
+	// News reads some of what an index does not have yet that came to a position.
+	News(ctx context.Context, position int64) (News, error)
+	// DeleteChanges removes the changes that the index has taken in, up to one of them.
+	DeleteChanges(ctx context.Context, last int64) error
 }
 
 // fill takes in some of what is new, and tells whether there is more.
-func (x *SearchIndex) fill(ctx context.Context) (more bool, err error) {
-	var news searchNews
-	var from int64
-	err = x.db.View(ctx, func(rx *Rx) (err error) {
-		news, from, err = rx.searchNews(x.file.position)
-		return err
-	})
+func (x *Index) fill(ctx context.Context) (more bool, err error) {
+	news, err := x.source.News(ctx, x.file.position)
 	if err != nil {
 		return false, errors.Join(errMainDatabase, err)
 	}
-	if len(news.changes)+len(news.added) == 0 {
+	if len(news.Changes)+len(news.Added) == 0 {
 		return false, nil
 	}
 
-	if err := x.file.take(ctx, news, from); err != nil {
+	if err := x.file.take(ctx, news); err != nil {
 		return false, err
 	}
 
-	if n := len(news.changes); n > 0 {
-		last := news.changes[n-1].ID
-		err = x.db.Update(ctx, func(tx *Tx) error { return tx.DeleteSearchChanges(last) })
-		if err != nil {
+	if n := len(news.Changes); n > 0 {
+		if err := x.source.DeleteChanges(ctx, news.Changes[n-1].ID); err != nil {
 			return false, errors.Join(errMainDatabase, err)
 		}
 	}
-	return news.more, nil
+	return news.More, nil
 }
 
 // take writes what is new into the index.
-func (f *searchFile) take(ctx context.Context, news searchNews, from int64) (err error) {
+func (f *file) take(ctx context.Context, news News) (err error) {
 	tx, err := f.write.BeginTxx(ctx, nil)
 	if err != nil {
 		return err
@@ -158,14 +95,14 @@ func (f *searchFile) take(ctx context.Context, news searchNews, from int64) (err
 		}
 	}()
 
-	w := &searchWriter{searchFile: f, tx: tx, counts: make(map[int64]int64)}
-	for _, c := range news.changes {
+	w := &writer{file: f, tx: tx, counts: make(map[int64]int64)}
+	for _, c := range news.Changes {
 		if err := w.remove(c.Message); err != nil {
 			return err
 		}
 	}
-	for _, m := range news.changed {
-		if m.Number <= from {
+	for _, m := range news.Changed {
+		if m.Number <= news.From {
 			if err := w.add(m); err != nil {
 				return err
 			}
@@ -173,9 +110,9 @@ func (f *searchFile) take(ctx context.Context, news searchNews, from int64) (err
 	}
 
 	// After a crash, or a deletion of the newest, some may be there already.
-	w.areNew = from == f.position && len(news.changes) == 0
-	position := from
-	for _, m := range news.added {
+	w.areNew = news.From == f.position && len(news.Changes) == 0
+	position := news.From
+	for _, m := range news.Added {
 		if err := w.add(m); err != nil {
 			return err
 		}
@@ -208,9 +145,9 @@ func (s shard) key() string {
 	return strings.Repeat("0", max(6-len(text), 0)) + text
 }
 
-// searchWriter writes into the index within one transaction.
-type searchWriter struct {
-	*searchFile
+// writer writes into the index within one transaction.
+type writer struct {
+	*file
 	tx     *sqlx.Tx
 	counts map[int64]int64 // by how many the shards have grown
 	areNew bool            // what is added now cannot be in the index
@@ -218,7 +155,8 @@ type searchWriter struct {
 
 // timeOf is the first docid of the millisecond in which a message was stored.
 func timeOf(id string) (int64, error) {
-	parsed, err := ulid.ParseStrict(strings.TrimPrefix(id, PrefixMessage))
+	_, bare, _ := strings.Cut(id, "_") // without the prefix
+	parsed, err := ulid.ParseStrict(bare)
 	return int64(parsed.Time()) * sameTime, err
 }
 
@@ -228,7 +166,7 @@ func startOf(docid int64) int64 { return docid - docid%sameTime }
 
 // find finds a message in the index: its docid, or 0 and the docid that it would have, or
 // twice 0 if it can have none.
-func (w *searchWriter) find(id string) (docid, free int64, err error) {
+func (w *writer) find(id string) (docid, free int64, err error) {
 	first, err := timeOf(id)
 	switch {
 	case err != nil: // it has no place in the order
@@ -255,7 +193,7 @@ func (w *searchWriter) find(id string) (docid, free int64, err error) {
 }
 
 // remove takes a message out of the index, if it is there.
-func (w *searchWriter) remove(id string) error {
+func (w *writer) remove(id string) error {
 	docid, _, err := w.find(id)
 	if err != nil || docid == 0 {
 		return err
@@ -271,7 +209,7 @@ func (w *searchWriter) remove(id string) error {
 }
 
 // writeCounts writes how many messages the shards have. One without any is removed.
-func (w *searchWriter) writeCounts() error {
+func (w *writer) writeCounts() error {
 	for id, n := range w.counts {
 		if _, err := w.tx.Exec(`UPDATE shards SET docs = docs + ? WHERE id = ?`, n, id); err != nil {
 			return err
@@ -288,12 +226,12 @@ func (w *searchWriter) writeCounts() error {
 }
 
 // add puts a message into the index, unless it says nothing.
-func (w *searchWriter) add(m saidMessage) error {
+func (w *writer) add(m Message) error {
 	docid, free, err := w.find(m.ID)
 	if err != nil || docid != 0 || free == 0 || m.IsRevoked {
 		return err
 	}
-	words := wordsOf(orNone(m.Body), orNone(m.Filename), orNone(m.MediaName))
+	words := wordsOf(m.Body, m.Filename, m.MediaName)
 	if len(words) == 0 {
 		return nil
 	}
@@ -325,7 +263,7 @@ func (w *searchWriter) add(m saidMessage) error {
 }
 
 // shardFor finds the shard that a docid belongs to, or makes one.
-func (w *searchWriter) shardFor(account, docid int64) (*shard, error) {
+func (w *writer) shardFor(account, docid int64) (*shard, error) {
 	isNewest := docid > w.top
 	if s := w.newest[account]; s != nil && isNewest && s.Docs < shardSize {
 		return s, nil
@@ -352,7 +290,7 @@ func (w *searchWriter) shardFor(account, docid int64) (*shard, error) {
 
 // extendOldest makes an account's oldest shard begin with a docid. Without any, it makes
 // one.
-func (w *searchWriter) extendOldest(account, docid int64) (*shard, error) {
+func (w *writer) extendOldest(account, docid int64) (*shard, error) {
 	s := new(shard)
 	err := w.tx.Get(s, `
 		UPDATE shards
@@ -365,7 +303,7 @@ func (w *searchWriter) extendOldest(account, docid int64) (*shard, error) {
 	return s, err
 }
 
-func (w *searchWriter) newShard(account, docid int64) (*shard, error) {
+func (w *writer) newShard(account, docid int64) (*shard, error) {
 	s := new(shard)
 	err := w.tx.Get(s, `INSERT INTO shards (account, first, docs) VALUES (?, ?, 0) RETURNING id, first, docs`, account, startOf(docid))
 	return s, err

@@ -1,14 +1,14 @@
-package storage
+package search
 
 import (
-	"database/sql/driver"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
-	"modernc.org/sqlite"
+
+	"confab/storage/sqlite"
 )
 
 // What a message says is searched word by word. A word is a run of letters, digits and
@@ -56,7 +56,7 @@ func foldWords(text string) string {
 		}
 		return r
 	}, norm.NFKD.String(text))
-	return plainLetters.Replace(Fold(norm.NFC.String(plain)))
+	return plainLetters.Replace(sqlite.Fold(norm.NFC.String(plain)))
 }
 
 func isASCII(text string) bool {
@@ -141,15 +141,15 @@ func wordsOf(texts ...string) (words []string) {
 // quotes are those that people's keyboards write instead of the plain one.
 var quotes = strings.NewReplacer("“", `"`, "”", `"`, "„", `"`, "«", `"`, "»", `"`)
 
-// searchTerm is what has to be found: a word, or several one after the other.
-type searchTerm struct {
+// term is what has to be found: a word, or several one after the other.
+type term struct {
 	words    []string
 	isPrefix bool // the last word may go on
 }
 
-// parseSearch reads what somebody looks for. Every text is a query: what is neither word
+// parseQuery reads what somebody looks for. Every text is a query: what is neither word
 // nor quote means nothing. The last word may go on, unless a quote has ended it.
-func parseSearch(query string) (terms []searchTerm) {
+func parseQuery(query string) (terms []term) {
 	parts := strings.Split(foldWords(quotes.Replace(query)), `"`)
 	for i, part := range parts {
 		inQuotes := i%2 == 1
@@ -161,13 +161,13 @@ func parseSearch(query string) (terms []searchTerm) {
 }
 
 // parseTerms reads the part of a query that stands within quotes, or between them.
-func parseTerms(part string, inQuotes, isLast bool) (terms []searchTerm) {
+func parseTerms(part string, inQuotes, isLast bool) (terms []term) {
 	word, rest, joined := nextWord(part)
 	for first := true; word != ""; first = false {
 		if last := len(terms) - 1; !first && (inQuotes || joined && isUnspaced(terms[last].words)) {
 			terms[last].words = append(terms[last].words, word)
 		} else {
-			terms = append(terms, searchTerm{words: []string{word}})
+			terms = append(terms, term{words: []string{word}})
 		}
 		word, rest, joined = nextWord(rest)
 	}
@@ -186,7 +186,7 @@ func isUnspaced(words []string) bool {
 }
 
 // isIn tells whether a term stands among words.
-func (t searchTerm) isIn(words []string) bool {
+func (t term) isIn(words []string) bool {
 	last := len(t.words) - 1
 	for i := range len(words) - last {
 		end := words[i+last]
@@ -198,23 +198,17 @@ func (t searchTerm) isIn(words []string) bool {
 	return false
 }
 
-// says tells whether some texts, of which any may be NULL, say what the first looks for:
-// each of its terms. It is the SQL function of that name.
-func says(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) {
-	query, _ := args[0].(string)
-	var texts []string
-	for _, arg := range args[1:] {
-		if text, ok := arg.(string); ok {
-			texts = append(texts, text)
-		}
-	}
+// IsEmpty tells whether a query looks for nothing.
+func IsEmpty(query string) bool { return len(parseQuery(query)) == 0 }
 
-	terms := parseSearch(query)
+// Says tells whether some texts say what a query looks for: each of its terms.
+func Says(query string, texts ...string) bool {
+	terms := parseQuery(query)
 	words := wordsOf(texts...)
 	for _, t := range terms {
 		if !t.isIn(words) {
-			return int64(0), nil
+			return false
 		}
 	}
-	return int64(min(len(terms), 1)), nil
+	return len(terms) > 0
 }

@@ -1,10 +1,10 @@
-package storage_test
+package search_test
 
 import (
 	"strings"
 	"testing"
 
-	"confab/storage"
+	"confab/storage/search"
 )
 
 func TestWhatATextSays(t *testing.T) {
@@ -54,11 +54,11 @@ func TestWhatATextSays(t *testing.T) {
 		{strings.Repeat("x", 200), strings.Repeat("x", 200), true},
 		{"\xff\xfehello", "hello", true},
 	} {
-		if got := storage.Says(tt.query, tt.text); got != tt.want {
+		if got := search.Says(tt.query, tt.text); got != tt.want {
 			t.Errorf("%q in %q: %v", tt.query, tt.text, got)
 		}
 	}
-	if storage.Says(`"one two"`, "one", "two") {
+	if search.Says(`"one two"`, "one", "two") {
 		t.Error("a phrase reaches from one text to the next")
 	}
 }
@@ -69,11 +69,11 @@ func FuzzSearchWords(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		hasWord := storage.Says(text, text)
+		hasWord := search.Says(text, text)
 		if words := strings.Fields(strings.ToLower(text)); len(words) > 0 && strings.Trim(words[0], "abcdefghijklmnopqrstuvwxyz") == "" && len(words) < 100 && !hasWord && !strings.ContainsAny(text, "\"“”„«»") && len(text) < 1000 {
 			t.Errorf("%q does not say itself", text)
 		}
-		if hasWord != storage.Says(text, strings.ToUpper(text)) && isPlain(text) {
+		if hasWord != search.Says(text, strings.ToUpper(text)) && isPlain(text) {
 			t.Errorf("%q does not say itself in capitals", text)
 		}
 	})
