@@ -245,15 +245,15 @@ func (tx *Tx) DeleteAbandonedBroadcasts(since Time, limit int) (int64, error) {
 	if err != nil || len(numbers) == 0 {
 		return 0, err
 	}
-	return tx.DeleteMaking(numbers[0], limit)
+	return tx.DeleteUnpublishedBroadcast(numbers[0], limit)
 }
 
-// DeleteMaking deletes up to limit recipients of a broadcast that was being made, and the
+// DeleteUnpublishedBroadcast deletes up to limit recipients of a broadcast that was being made, and the
 // broadcast when none is left. It returns how many rows went, fewer than limit at the end.
 //
 // It marks the broadcast as over first: whoever makes it after all, because a clock leapt and
 // it only seemed abandoned, gets an error instead of a broadcast without its first recipients.
-func (tx *Tx) DeleteMaking(number int64, limit int) (int64, error) {
+func (tx *Tx) DeleteUnpublishedBroadcast(number int64, limit int) (int64, error) {
 	_, err := tx.Exec(`UPDATE broadcasts SET completed_at = ? WHERE number = ? AND status = 'making'`, tx.Now, number)
 	if err != nil {
 		return 0, err

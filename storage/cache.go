@@ -205,16 +205,16 @@ type caches struct {
 	// changes counts what emptied a cache. It moves before that happens.
 	changes atomic.Int64
 
-	principals *cache[[sha256.Size]byte, Principal]
-	signedIn   *cache[[sha256.Size]byte, SignedIn]
-	numbers    *cache[string, Account]
-	senders    *cache[int64, Sender]
-	summaries  *cache[int64, AccountSummary]
-	tokens     *cache[int64, string]
-	audiences  *cache[int64, audience]
-	endpoints  *cache[string, *Endpoint]
-	failures   *cache[string, int]
-	parked     *cache[struct{}, bool]
+	principals  *cache[[sha256.Size]byte, Principal]
+	signedIn    *cache[[sha256.Size]byte, SignedIn]
+	numbers     *cache[string, Account]
+	senders     *cache[int64, Sender]
+	summaries   *cache[int64, AccountSummary]
+	tokens      *cache[int64, string]
+	subscribers *cache[int64, subscriberSet]
+	endpoints   *cache[string, *Endpoint]
+	failures    *cache[string, int]
+	parked      *cache[struct{}, bool]
 
 	recipients *cache[phoneOf, Recipient]
 	threads    *cache[phoneOf, Thread]
@@ -229,16 +229,16 @@ type phoneOf struct {
 
 func newCaches() *caches {
 	c := &caches{
-		principals: newCache(inKeys|inOrganizations, (*Rx).readPrincipal),
-		signedIn:   newCache(inUserSessions|inUsers|inOrganizations, (*Rx).readSignedIn),
-		numbers:    newCache(inAccounts, (*Rx).readAccountByNumber),
-		senders:    newCache(inAccounts|inOrganizations|inCustomers, (*Rx).readSender),
-		summaries:  newCache(inAccounts|inCustomers, (*Rx).readAccountSummary),
-		tokens:     newCache(inAccounts, (*Rx).readAccessToken),
-		audiences:  newCache(inSubscriptions, (*Rx).readAudience),
-		endpoints:  newCache(inSubscriptions|inSecrets, (*Rx).readEndpoint),
-		failures:   newCache(inSubscriptions, (*Rx).readFailures),
-		parked:     newCache(inParked, (*Rx).readParked),
+		principals:  newCache(inKeys|inOrganizations, (*Rx).readPrincipal),
+		signedIn:    newCache(inUserSessions|inUsers|inOrganizations, (*Rx).readSignedIn),
+		numbers:     newCache(inAccounts, (*Rx).readAccountByNumber),
+		senders:     newCache(inAccounts|inOrganizations|inCustomers, (*Rx).readSender),
+		summaries:   newCache(inAccounts|inCustomers, (*Rx).readAccountSummary),
+		tokens:      newCache(inAccounts, (*Rx).readAccessToken),
+		subscribers: newCache(inSubscriptions, (*Rx).readSubscribers),
+		endpoints:   newCache(inSubscriptions|inSecrets, (*Rx).readEndpoint),
+		failures:    newCache(inSubscriptions, (*Rx).readFailures),
+		parked:      newCache(inParked, (*Rx).readParked),
 
 		recipients: newCache(inThreads, (*Rx).readRecipientByPhone),
 		threads:    newCache(inThreads, (*Rx).readThreadByPhone),
@@ -264,7 +264,7 @@ func (c *caches) forget(changed tableSet) {
 	c.senders.forget(changed)
 	c.summaries.forget(changed)
 	c.tokens.forget(changed)
-	c.audiences.forget(changed)
+	c.subscribers.forget(changed)
 	c.endpoints.forget(changed)
 	c.failures.forget(changed)
 	c.parked.forget(changed)

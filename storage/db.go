@@ -49,12 +49,12 @@ func Open(o Options) (*DB, error) {
 		caches:    newCaches(),
 		pending:   newPending(),
 		countStep: stepSize{firstCount, longestCount},
-		counts:    newStatsCounts[DeliveryStats](sqlite.NewSingleTurns(sqlite.MaxWaitingSearches)),
+		counts:    newStatsCounts[DeliveryStats](sqlite.NewSingleSemaphore(sqlite.MaxWaitingSearches)),
 		events:    newEventSignal(),
 		hints:     newHints(),
 	}
-	db.hourCounts = newStatsCounts[[]DeliveryStats](db.counts.turns)
-	db.messageCounts = newStatsCounts[[]MessageCounts](db.counts.turns)
+	db.hourCounts = newStatsCounts[[]DeliveryStats](db.counts.oneAtATime)
+	db.messageCounts = newStatsCounts[[]MessageCounts](db.counts.oneAtATime)
 
 	db.DB, err = sqlite.Open(o, format, sqlite.Hooks{
 		Classify:         func(query string) (changes, adds sqlite.TableSet) { return changedBy(query), addedBy(query) },
@@ -77,7 +77,7 @@ var registerFunctions = sync.OnceValue(func() error {
 // Close finishes the writes that were accepted and the views that run, and
 // closes the file. Closing it again returns the same and does nothing.
 func (db *DB) Close() error {
-	db.counts.turns.Close()
+	db.counts.oneAtATime.Close()
 	return db.DB.Close()
 }
 
@@ -136,7 +136,7 @@ func (db *DB) readBriefly(ctx context.Context, organization int64, fn func(*Rx) 
 // the server itself. A walk may see a newer state after each of its steps, but looks at
 // each row once.
 //
-// ErrCrowded means that the organization has too many searches waiting.
+// ErrTooManyWaiting means that the organization has too many searches waiting.
 func (db *DB) Search(ctx context.Context, organization int64, fn func(*Rx) error) error {
 	return db.DB.Search(ctx, organization, func(in sqlite.Rx) error {
 		rx := db.reading(in)

@@ -36,13 +36,13 @@ var First, Last = sqlite.First, sqlite.Last
 
 // What storage can say went wrong. Everything else is a fault.
 var (
-	ErrNotFound    = sqlite.ErrNotFound    // no such row exists in the scope that was asked
-	ErrConflict    = sqlite.ErrConflict    // a row would break a uniqueness rule
-	ErrUnavailable = sqlite.ErrUnavailable // nothing can be written just now
-	ErrCrowded     = sqlite.ErrCrowded     // too many searches of the organization wait
-	ErrMasterKey   = sqlite.ErrMasterKey   // the file was sealed with another key
-	ErrNotUpgraded = sqlite.ErrNotUpgraded // a file is of an older schema, and may not be upgraded here
-	ErrNotWritable = sqlite.ErrNotWritable // the system does not let this user write a database
+	ErrNotFound       = sqlite.ErrNotFound       // no such row exists in the scope that was asked
+	ErrConflict       = sqlite.ErrConflict       // a row would break a uniqueness rule
+	ErrUnavailable    = sqlite.ErrUnavailable    // nothing can be written just now
+	ErrTooManyWaiting = sqlite.ErrTooManyWaiting // too many searches of the organization wait
+	ErrMasterKey      = sqlite.ErrMasterKey      // the file was sealed with another key
+	ErrNotUpgraded    = sqlite.ErrNotUpgraded    // a file is of an older schema, and may not be upgraded here
+	ErrNotWritable    = sqlite.ErrNotWritable    // the system does not let this user write a database
 )
 
 // IgnoreNotFound turns ErrNotFound into success, for callers to whom what was deleted

@@ -50,7 +50,7 @@ func (tx *Tx) InsertEvent(e Event, phoneNumberID string) error {
 		return err
 	}
 
-	to, err := tx.db.caches.audiences.find(&tx.Rx, e.OrganizationID)
+	to, err := tx.db.caches.subscribers.find(&tx.Rx, e.OrganizationID)
 	if err != nil {
 		return err
 	}

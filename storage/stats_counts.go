@@ -33,8 +33,8 @@ const (
 //   - When all who wait for it disconnect, a count that has not begun is dropped. One
 //     that has begun goes on, for they will ask again.
 type statsCounts[V any] struct {
-	patience time.Duration
-	turns    *sqlite.Turns
+	patience   time.Duration
+	oneAtATime *sqlite.FairSemaphore
 
 	mu  sync.Mutex
 	all map[statsKey]*statsCount[V]
@@ -63,8 +63,8 @@ type statsCount[V any] struct {
 type countFunc[V any] func(ctx context.Context, begin func()) (V, error)
 
 // newStatsCounts makes counts that take turns with others.
-func newStatsCounts[V any](t *sqlite.Turns) *statsCounts[V] {
-	return &statsCounts[V]{patience: countPatience, turns: t, all: make(map[statsKey]*statsCount[V])}
+func newStatsCounts[V any](t *sqlite.FairSemaphore) *statsCounts[V] {
+	return &statsCounts[V]{patience: countPatience, oneAtATime: t, all: make(map[statsKey]*statsCount[V])}
 }
 
 // countShared counts with fn, for a client of an organization. What one step counts is
@@ -82,10 +82,10 @@ func countShared[V any](
 	}
 
 	return c.share(ctx, key, func(ctx context.Context, begin func()) (v V, err error) {
-		if err := c.turns.Take(ctx, organization); err != nil {
+		if err := c.oneAtATime.Acquire(ctx, organization); err != nil {
 			return v, err
 		}
-		defer c.turns.Release(organization)
+		defer c.oneAtATime.Release(organization)
 
 		err = db.Search(ctx, organization, func(rx *Rx) (err error) {
 			begin()

@@ -54,25 +54,25 @@ type TableSet uint
 // DB is an open database: one writing connection, which belongs to the writer, and a few
 // reading ones.
 type DB struct {
-	path      string
-	hooks     Hooks
-	pool      *sqlx.DB      // reading connections
-	write     *sqlx.DB      // the one writing connection
-	readers   *freeSessions // one more than there are lists at once
-	lists     *Turns        // whose lists are read
-	searchers *freeSessions // likewise, for searches alone
-	searches  *Turns
-	writer    *writer
-	ids       *idSource // of what is not stored
-	rowIDs    *idSource // of rows; only the writer uses it
-	seal      *sealer
-	patience  time.Duration
-	onCommit  func(Commit)
-	now       func() Time
-	scanTime  time.Duration
-	turnTime  time.Duration
-	stalled   atomic.Pointer[time.Time] // see StalledAt
-	close     func() error              // disconnect, but only once
+	path        string
+	hooks       Hooks
+	pool        *sqlx.DB       // reading connections
+	write       *sqlx.DB       // the one writing connection
+	readers     *freeSessions  // one more than there are lists at once
+	lists       *FairSemaphore // whose lists are read
+	searchConns *freeSessions  // likewise, for searches alone
+	searches    *FairSemaphore
+	writer      *writer
+	ids         *idSource // of what is not stored
+	rowIDs      *idSource // of rows; only the writer uses it
+	seal        *sealer
+	patience    time.Duration
+	onCommit    func(Commit)
+	now         func() Time
+	scanTime    time.Duration
+	turnTime    time.Duration
+	stalled     atomic.Pointer[time.Time] // see StalledAt
+	close       func() error              // disconnect, but only once
 }
 
 // Open opens the database at o.Path, making it when there is none and bringing
@@ -135,11 +135,11 @@ func (db *DB) connect(o Options) error {
 		return err
 	}
 	db.pool.SetMaxOpenConns(n + 1 + MaxSearches)
-	db.lists, db.searches = NewTurns(n, 0), NewTurns(MaxSearches, MaxWaitingSearches)
+	db.lists, db.searches = NewFairSemaphore(n, 0), NewFairSemaphore(MaxSearches, MaxWaitingSearches)
 	if db.readers, err = openSessions(db.pool, n+1, db.hooks.Classify); err != nil {
 		return err
 	}
-	db.searchers, err = openSessions(db.pool, MaxSearches, db.hooks.Classify)
+	db.searchConns, err = openSessions(db.pool, MaxSearches, db.hooks.Classify)
 	return err
 }
 
@@ -168,13 +168,13 @@ func (db *DB) disconnect() error {
 	if db.writer != nil {
 		db.writer.close()
 	}
-	for _, t := range []*Turns{db.lists, db.searches} {
+	for _, t := range []*FairSemaphore{db.lists, db.searches} {
 		if t != nil {
 			t.Close()
 		}
 	}
 
-	for _, sessions := range []*freeSessions{db.readers, db.searchers} {
+	for _, sessions := range []*freeSessions{db.readers, db.searchConns} {
 		if sessions != nil {
 			sessions.close()
 		}

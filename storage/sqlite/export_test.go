@@ -40,5 +40,5 @@ func (full) Read(p []byte) (int, error) {
 // Unpack takes a packed row apart.
 func Unpack(text string, dest ...any) error { return new(unpacker).unpack(text, dest) }
 
-// Lines is how many organizations are remembered.
-func (t *Turns) Lines() int { return len(t.lines) }
+// Queues is how many organizations are remembered.
+func (f *FairSemaphore) Queues() int { return len(f.queues) }

@@ -27,14 +27,14 @@ func openSessions(pool *sqlx.DB, n int, tables func(string) (changes, adds Table
 			}
 			return nil, err
 		}
-		f.give(s)
+		f.release(s)
 	}
 	return f, nil
 }
 
-// take waits for a connection. One that is free is taken even if ctx ends at the same
+// acquire waits for a connection. One that is free is taken even if ctx ends at the same
 // moment.
-func (f *freeSessions) take(ctx context.Context) (*session, error) {
+func (f *freeSessions) acquire(ctx context.Context) (*session, error) {
 	var isOpen bool
 	select {
 	case _, isOpen = <-f.count:
@@ -57,8 +57,8 @@ func (f *freeSessions) take(ctx context.Context) (*session, error) {
 	return s, nil
 }
 
-// give gives a connection back.
-func (f *freeSessions) give(s *session) {
+// release gives a connection back.
+func (f *freeSessions) release(s *session) {
 	f.mu.Lock()
 	f.stack = append(f.stack, s)
 	f.mu.Unlock()

@@ -59,7 +59,7 @@ var ErrLong = errors.New("this takes more than one step")
 
 // ListBriefly runs fn as a list, or fails with ErrLong after the first step of a walk.
 func (db *DB) ListBriefly(ctx context.Context, organization int64, fn func(Rx) error) error {
-	if err := db.lists.Take(ctx, organization); err != nil {
+	if err := db.lists.Acquire(ctx, organization); err != nil {
 		return err
 	}
 	defer db.lists.Release(organization)
@@ -74,10 +74,10 @@ func (db *DB) read(ctx context.Context, rx Rx, snapshot bool, fn func(Rx) error)
 		return err
 	}
 
-	if rx.s, err = db.readers.take(ctx); err != nil {
+	if rx.s, err = db.readers.acquire(ctx); err != nil {
 		return err
 	}
-	defer func() { db.readers.give(rx.s) }()
+	defer func() { db.readers.release(rx.s) }()
 
 	if !snapshot {
 		rx.s.reset()
@@ -102,9 +102,9 @@ func (rx *Rx) begin() error { return rx.s.begin("BEGIN") }
 // server itself. A walk may see a newer state after each of its steps, but looks at
 // each row once.
 //
-// ErrCrowded means that the organization has too many searches waiting.
+// ErrTooManyWaiting means that the organization has too many searches waiting.
 func (db *DB) Search(ctx context.Context, organization int64, fn func(Rx) error) (err error) {
-	if err := db.searches.Take(ctx, organization); err != nil {
+	if err := db.searches.Acquire(ctx, organization); err != nil {
 		return err
 	}
 
@@ -167,7 +167,7 @@ func (rx *Rx) Pause() error {
 // beginTurn takes a connection for a search that has its turn, and begins a snapshot.
 // When it fails, the turn is over.
 func (rx *Rx) beginTurn() error {
-	s, err := rx.db.searchers.take(context.Background()) // one is free, or they are closed
+	s, err := rx.db.searchConns.acquire(context.Background()) // one is free, or they are closed
 	if err != nil {
 		rx.db.searches.Release(rx.walk.organization)
 		return err
@@ -197,5 +197,5 @@ func (rx *Rx) endTurn() error {
 // returnSession gives the connection back. What is read before the next turn fails.
 func (rx *Rx) returnSession() {
 	*rx.s = session{lost: fmt.Errorf("%w: the search was stopped", ErrUnavailable)}
-	rx.db.searchers.give(rx.walk.session)
+	rx.db.searchConns.release(rx.walk.session)
 }

@@ -21,15 +21,15 @@ func (db *DB) SetTurnTime(d time.Duration) { db.turnTime = d }
 func (db *DB) SetSearches(n int) {
 	db.searches.mu.Lock()
 	defer db.searches.mu.Unlock()
-	db.searches.places = n
+	db.searches.slots = n
 }
 
 // SearchesWaiting is how many searches of an organization wait.
 func (db *DB) SearchesWaiting(organization int64) int {
 	db.searches.mu.Lock()
 	defer db.searches.mu.Unlock()
-	if l := db.searches.lines[organization]; l != nil {
-		return len(l.waiting)
+	if q := db.searches.queues[organization]; q != nil {
+		return len(q.waiters)
 	}
 	return 0
 }

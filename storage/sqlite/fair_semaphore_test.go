@@ -16,15 +16,15 @@ import (
 
 // queueUp lets n of an organization ask for a place, one after the other. Each tells
 // that it has it through got, and gives it back when done says so.
-func queueUp(turns *sqlite.Turns, organization int64, n int, got chan<- int64, done <-chan struct{}) {
+func queueUp(semaphore *sqlite.FairSemaphore, organization int64, n int, got chan<- int64, done <-chan struct{}) {
 	for range n {
 		go func() {
-			if turns.Take(context.Background(), organization) != nil {
+			if semaphore.Acquire(context.Background(), organization) != nil {
 				return
 			}
 			got <- organization
 			<-done
-			turns.Release(organization)
+			semaphore.Release(organization)
 		}()
 		synctest.Wait()
 	}
@@ -34,11 +34,11 @@ func queueUp(turns *sqlite.Turns, organization int64, n int, got chan<- int64, d
 func TestPlacesGoToTheOrganizationThatHasTheFewest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		turns := sqlite.NewTurns(2, 0)
+		semaphore := sqlite.NewFairSemaphore(2, 0)
 		got, done := make(chan int64, 100), make(chan struct{})
-		queueUp(turns, 1, 50, got, done)
-		queueUp(turns, 2, 3, got, done)
-		queueUp(turns, 3, 1, got, done)
+		queueUp(semaphore, 1, 50, got, done)
+		queueUp(semaphore, 2, 3, got, done)
+		queueUp(semaphore, 3, 1, got, done)
 		var order []int64
 		for range 54 {
 			order = append(order, <-got)
@@ -51,7 +51,7 @@ func TestPlacesGoToTheOrganizationThatHasTheFewest(t *testing.T) {
 		is.Equal(order[2:8], []int64{2, 1, 3, 2, 1, 2})
 		done <- struct{}{}
 		synctest.Wait()
-		is.Equal(turns.Lines(), 0) // who has nothing is forgotten
+		is.Equal(semaphore.Queues(), 0) // who has nothing is forgotten
 	})
 }
 
@@ -59,27 +59,27 @@ func TestWhoHasAPlaceForLongGivesItToWhoeverHasNone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
 		ctx := context.Background()
-		turns := sqlite.NewTurns(2, 0)
-		is.NoErr(turns.Take(ctx, 1))
-		is.NoErr(turns.Take(ctx, 1))
-		is.NoErr(turns.Yield(ctx, 1, false)) // nobody wants it
+		semaphore := sqlite.NewFairSemaphore(2, 0)
+		is.NoErr(semaphore.Acquire(ctx, 1))
+		is.NoErr(semaphore.Acquire(ctx, 1))
+		is.NoErr(semaphore.Yield(ctx, 1, false)) // nobody wants it
 
 		got, done := make(chan int64, 10), make(chan struct{})
-		queueUp(turns, 1, 1, got, done)
-		is.NoErr(turns.Yield(ctx, 1, false)) // its own can wait
+		queueUp(semaphore, 1, 1, got, done)
+		is.NoErr(semaphore.Yield(ctx, 1, false)) // its own can wait
 		is.Equal(len(got), 0)
 
-		queueUp(turns, 2, 1, got, done)
+		queueUp(semaphore, 2, 1, got, done)
 		back := make(chan error)
-		go func() { back <- turns.Yield(ctx, 1, false) }()
+		go func() { back <- semaphore.Yield(ctx, 1, false) }()
 		synctest.Wait()
 		is.Equal(<-got, int64(2))
-		is.NoErr(turns.Yield(ctx, 1, false)) // each has one now: that is fair
+		is.NoErr(semaphore.Yield(ctx, 1, false)) // each has one now: that is fair
 
 		done <- struct{}{}
 		is.NoErr(<-back) // before the one of its own that came later
 		is.Equal(len(got), 0)
-		turns.Release(1)
+		semaphore.Release(1)
 		is.Equal(<-got, int64(1))
 		close(done)
 	})
@@ -88,41 +88,41 @@ func TestWhoHasAPlaceForLongGivesItToWhoeverHasNone(t *testing.T) {
 func TestWhoGivesUpLeavesTheLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		turns := sqlite.NewTurns(1, 3)
-		is.NoErr(turns.Take(context.Background(), 1))
+		semaphore := sqlite.NewFairSemaphore(1, 3)
+		is.NoErr(semaphore.Acquire(context.Background(), 1))
 		ctx, cancel := context.WithCancel(context.Background())
 		gone := make(chan error, 3)
 		for range 3 {
-			go func() { gone <- turns.Take(ctx, 1) }()
+			go func() { gone <- semaphore.Acquire(ctx, 1) }()
 		}
 		synctest.Wait()
-		is.Equal(turns.Take(context.Background(), 1), sqlite.ErrCrowded) // the line is full
+		is.Equal(semaphore.Acquire(context.Background(), 1), sqlite.ErrTooManyWaiting) // the line is full
 		cancel()
 		for range 3 {
 			is.Equal(<-gone, context.Canceled)
 		}
-		is.Equal(turns.Take(ctx, 1), context.Canceled)
+		is.Equal(semaphore.Acquire(ctx, 1), context.Canceled)
 
 		next := make(chan error)
-		go func() { next <- turns.Take(context.Background(), 1) }()
+		go func() { next <- semaphore.Acquire(context.Background(), 1) }()
 		synctest.Wait()
-		turns.Release(1)
+		semaphore.Release(1)
 		is.NoErr(<-next)
-		turns.Release(1)
-		is.Equal(turns.Lines(), 0)
+		semaphore.Release(1)
+		is.Equal(semaphore.Queues(), 0)
 	})
 }
 
 func TestInternalWorkLeavesAPlaceToTheOrganizations(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		turns := sqlite.NewTurns(2, 1)
+		semaphore := sqlite.NewFairSemaphore(2, 1)
 		got, done := make(chan int64, 10), make(chan struct{})
-		queueUp(turns, sqlite.InternalWork, 3, got, done) // which no line is too long for
+		queueUp(semaphore, sqlite.InternalWork, 3, got, done) // which no line is too long for
 		is.Equal(len(got), 1)
-		is.NoErr(turns.Take(context.Background(), 7))
-		is.NoErr(turns.Yield(context.Background(), 7, false)) // there is nobody who could have it
-		turns.Release(7)
+		is.NoErr(semaphore.Acquire(context.Background(), 7))
+		is.NoErr(semaphore.Yield(context.Background(), 7, false)) // there is nobody who could have it
+		semaphore.Release(7)
 		close(done)
 		synctest.Wait()
 		is.Equal(len(got), 3) // one after the other
@@ -133,13 +133,13 @@ func TestInternalWorkLeavesAPlaceToTheOrganizations(t *testing.T) {
 func TestWhoHasAPlaceForVeryLongYieldsToItsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		turns := sqlite.NewTurns(1, 0)
-		is.NoErr(turns.Take(context.Background(), 1))
-		is.NoErr(turns.Yield(context.Background(), 1, true)) // nobody wants it
+		semaphore := sqlite.NewFairSemaphore(1, 0)
+		is.NoErr(semaphore.Acquire(context.Background(), 1))
+		is.NoErr(semaphore.Yield(context.Background(), 1, true)) // nobody wants it
 		got, done := make(chan int64, 10), make(chan struct{})
-		queueUp(turns, 1, 2, got, done)
+		queueUp(semaphore, 1, 2, got, done)
 		back := make(chan error, 1)
-		go func() { back <- turns.Yield(context.Background(), 1, true) }()
+		go func() { back <- semaphore.Yield(context.Background(), 1, true) }()
 		for range 2 {
 			synctest.Wait()
 			is.Equal(len(back), 0)
@@ -153,36 +153,36 @@ func TestWhoHasAPlaceForVeryLongYieldsToItsOwn(t *testing.T) {
 func TestSingleTurnsGiveEachOrganizationOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		turns := sqlite.NewSingleTurns(1)
+		semaphore := sqlite.NewSingleSemaphore(1)
 		got, done := make(chan int64, 10), make(chan struct{})
-		queueUp(turns, 1, 2, got, done)
-		queueUp(turns, 2, 2, got, done)
+		queueUp(semaphore, 1, 2, got, done)
+		queueUp(semaphore, 2, 2, got, done)
 		is.Equal([]int64{<-got, <-got}, []int64{1, 2})
 		is.Equal(len(got), 0)
-		is.Equal(turns.Take(context.Background(), 1), sqlite.ErrCrowded)
+		is.Equal(semaphore.Acquire(context.Background(), 1), sqlite.ErrTooManyWaiting)
 		close(done)
 		synctest.Wait()
 		is.Equal(len(got), 2)
-		is.Equal(turns.Lines(), 0)
+		is.Equal(semaphore.Queues(), 0)
 	})
 }
 
 func TestClosingRefusesThoseWhoWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		turns := sqlite.NewTurns(1, 0)
-		is.NoErr(turns.Take(context.Background(), 1))
+		semaphore := sqlite.NewFairSemaphore(1, 0)
+		is.NoErr(semaphore.Acquire(context.Background(), 1))
 		waiting := make(chan error, 2)
 		for organization := range int64(2) {
-			go func() { waiting <- turns.Take(context.Background(), organization) }()
+			go func() { waiting <- semaphore.Acquire(context.Background(), organization) }()
 		}
 		synctest.Wait()
-		turns.Close()
+		semaphore.Close()
 		for range 2 {
 			is.True(errors.Is(<-waiting, sqlite.ErrUnavailable))
 		}
-		is.True(errors.Is(turns.Take(context.Background(), 1), sqlite.ErrUnavailable))
-		is.True(errors.Is(turns.Yield(context.Background(), 1, false), sqlite.ErrUnavailable)) // and has given it back
+		is.True(errors.Is(semaphore.Acquire(context.Background(), 1), sqlite.ErrUnavailable))
+		is.True(errors.Is(semaphore.Yield(context.Background(), 1, false), sqlite.ErrUnavailable)) // and has given it back
 	})
 }
 
@@ -193,7 +193,7 @@ func TestPlacesAreNeitherLostNorDoubled(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				const places = 3
-				turns := sqlite.NewTurns(places, 0)
+				semaphore := sqlite.NewFairSemaphore(places, 0)
 				var mu sync.Mutex
 				running, most := 0, 0
 				enter := func(by int) {
@@ -214,27 +214,27 @@ func TestPlacesAreNeitherLostNorDoubled(t *testing.T) {
 						}
 
 						organization := dice.Int64N(4)
-						if turns.Take(ctx, organization) != nil {
+						if semaphore.Acquire(ctx, organization) != nil {
 							return
 						}
 						for range dice.IntN(10) {
 							enter(1)
 							enter(-1)
-							if turns.Yield(ctx, organization, dice.IntN(2) == 0) != nil {
+							if semaphore.Yield(ctx, organization, dice.IntN(2) == 0) != nil {
 								return
 							}
 						}
 						enter(1)
 						enter(-1)
-						turns.Release(organization)
+						semaphore.Release(organization)
 					})
 				}
 				all.Wait()
 				is := is.New(t)
 				is.True(most <= places)
-				is.Equal(turns.Lines(), 0)
+				is.Equal(semaphore.Queues(), 0)
 				for range places {
-					is.NoErr(turns.Take(t.Context(), 9)) // all are there
+					is.NoErr(semaphore.Acquire(t.Context(), 9)) // all are there
 				}
 			})
 		})
