@@ -162,20 +162,20 @@ type Tx struct {
 // all of them start over. So fn changes nothing but tx and its own results. It
 // must not call Update or View, wait for anything, or use the network.
 func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
-	return db.update(ctx, db.DB.Update, fn)
+	return db.update(ctx, fn, false)
 }
 
 // UpdateSoon is Update for what nobody waits for, such as the end of a job: it may ride
 // on the next commit of somebody else, which saves one, and is written by itself if none
 // comes for a moment.
 func (db *DB) UpdateSoon(ctx context.Context, fn func(*Tx) error) error {
-	return db.update(ctx, db.DB.UpdateSoon, fn)
+	return db.update(ctx, fn, true)
 }
 
 // update runs fn by way of the engine, and then signals what it has changed.
-func (db *DB) update(ctx context.Context, run func(context.Context, func(*sqlite.Tx) error) error, fn func(*Tx) error) error {
+func (db *DB) update(ctx context.Context, fn func(*Tx) error, patient bool) error {
 	var tx Tx
-	err := run(ctx, func(in *sqlite.Tx) error {
+	err := db.DB.Update(ctx, patient, func(in *sqlite.Tx) error {
 		tx = Tx{Rx: db.reading(in.Rx), Wx: &in.Wx}
 		return fn(&tx)
 	})

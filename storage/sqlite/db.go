@@ -28,7 +28,7 @@ type Options struct {
 	OnUpgrade   func(progress string) // tells in words how far the upgrade of an older file is
 	Now         func() Time           // what the clock says; nil asks the machine
 
-	// Patience is how long UpdateSoon waits for the commit of another; 0: not at all.
+	// Patience is how long a patient Update waits for the commit of another; 0: not at all.
 	Patience time.Duration
 }
 

@@ -38,7 +38,7 @@ func open(t testing.TB) *sqlite.DB {
 
 func update(t testing.TB, db *sqlite.DB, fn func(*sqlite.Tx) error) {
 	t.Helper()
-	if err := db.Update(context.Background(), fn); err != nil {
+	if err := db.Update(context.Background(), false, fn); err != nil {
 		t.Fatal(err)
 	}
 }

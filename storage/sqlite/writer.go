@@ -49,6 +49,7 @@ type writer struct {
 	db    *DB
 	s     *session
 	queue chan *write
+	last  Wx    // of the batch: see Hooks.BeforeCommit
 	seen  int64 // the version of the file, which commits of others move
 	held  *time.Timer
 	ended chan struct{}
@@ -73,23 +74,13 @@ func newWriter(db *DB, s *session) *writer {
 
 // Update runs fn in a transaction and returns when its changes are durable, or
 // when it failed and left no trace. It returns ErrUnavailable if the writer has
-// no place for it within a second.
+// no place for it within a second. What is patient may wait for the commit of another,
+// which saves one, and is written by itself if none comes for a moment.
 //
 // fn may run twice: when another caller's write in the same commit fails late,
 // all of them start over. So fn changes nothing but tx and its own results. It
 // must not call Update or View, wait for anything, or use the network.
-func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
-	return db.update(ctx, fn, false)
-}
-
-// UpdateSoon is Update for what nobody waits for, such as the end of a job: it may ride
-// on the next commit of somebody else, which saves one, and is written by itself if none
-// comes for a moment.
-func (db *DB) UpdateSoon(ctx context.Context, fn func(*Tx) error) error {
-	return db.update(ctx, fn, true)
-}
-
-func (db *DB) update(ctx context.Context, fn func(*Tx) error, patient bool) error {
+func (db *DB) Update(ctx context.Context, patient bool, fn func(*Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -177,7 +168,8 @@ func (wr *writer) attempt(batch []*write, run func([]*write) error) error {
 		err = run(batch)
 	}
 	if err == nil {
-		err = wr.db.hooks.BeforeCommit(&Wx{Now: wr.db.Now(), db: wr.db, s: wr.s})
+		wr.last = Wx{Now: wr.db.Now(), db: wr.db, s: wr.s}
+		err = wr.db.hooks.BeforeCommit(&wr.last)
 	}
 	if err == nil {
 		_, err = wr.s.exec("COMMIT")
