@@ -200,7 +200,7 @@ func TestABroadcastThatIsTakenBackStaysSo(t *testing.T) {
 			return tx.AddRecipients(b.Number, people(59))
 		})
 		storagetest.Update(t, w.db, func(tx *storage.Tx) error {
-			_, err := tx.DeleteMaking(b.Number, 50)
+			_, err := tx.DeleteUnpublishedBroadcast(b.Number, 50)
 			return err
 		})
 		found, err := storageaudit.Find(w.dir)

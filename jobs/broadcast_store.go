@@ -75,6 +75,6 @@ func storeRecipients(ctx context.Context, steps *batchWriter, broadcast int64, n
 // deleteUnpublished deletes a broadcast that was not published, with its recipients.
 func deleteUnpublished(ctx context.Context, db *storage.DB, b storage.Broadcast) error {
 	return newBatchWriter(db).repeat(context.WithoutCancel(ctx), func(tx *storage.Tx, limit int) (int64, error) {
-		return tx.DeleteMaking(b.Number, limit)
+		return tx.DeleteUnpublishedBroadcast(b.Number, limit)
 	})
 }

@@ -20,7 +20,7 @@ type Tombstone struct {
 // Tombstone finds a removed account.
 func (rx *Rx) Tombstone(account int64) (Tombstone, error) {
 	var t Tombstone
-	err := rx.get(&t, `
+	err := rx.Get(&t, `
 		SELECT `+accountColumns+`, deleted_at, access_token IS NOT NULL AS has_token,
 			EXISTS (SELECT 1 FROM accounts o WHERE o.waba_id = a.waba_id AND o.deleted_at = 0) AS shared
 		FROM accounts a
@@ -30,7 +30,7 @@ func (rx *Rx) Tombstone(account int64) (Tombstone, error) {
 
 // ForgetSecrets takes a removed account's token and PIN away.
 func (tx *Tx) ForgetSecrets(account int64) error {
-	_, err := tx.exec(`
+	_, err := tx.Exec(`
 		UPDATE accounts
 		SET access_token = NULL, pin = NULL
 		WHERE id = ? AND deleted_at > 0`, account)
@@ -120,7 +120,7 @@ func (tx *Tx) PurgeEvents(account int64, limit int) (int64, error) {
 func (tx *Tx) purge(account int64, limit int, deletes ...string) (int64, error) {
 	var total int64
 	for _, statement := range deletes {
-		n, err := tx.exec(statement, account, limit-int(total))
+		n, err := tx.Exec(statement, account, limit-int(total))
 		total += n
 		if err != nil || total >= int64(limit) {
 			return total, err
@@ -140,7 +140,7 @@ type FileUse struct {
 // and returns what files they named.
 func (tx *Tx) PurgeMedia(account int64, limit int) ([]FileUse, error) {
 	var uses []FileUse
-	err := tx.list(&uses, `
+	err := tx.List(&uses, `
 		DELETE FROM media
 		WHERE id IN (SELECT id FROM media WHERE account_id = ? ORDER BY created_at, id LIMIT ?)
 		RETURNING sha256, created_at`, account, limit)
@@ -153,7 +153,7 @@ func (tx *Tx) PurgeMedia(account int64, limit int) ([]FileUse, error) {
 // last of that. One that nobody could read goes with the last account that it
 // names.
 func (rx *Rx) RawCallbacksOfAccount(t Tombstone, after int64, limit int) ([]int64, error) {
-	return rx.findIDs("raw_callbacks r", after, limit, `
+	return rx.FindIDs("raw_callbacks r", after, limit, `
 		account_id = ?4 OR account_id IS NULL AND (
 			phone_number_id = ?5
 			OR phone_number_id IS NULL AND waba_id = ?6 AND NOT ?7
@@ -171,7 +171,7 @@ func payloadHolds(id string) string {
 // PurgeRawCallbacks deletes kept callbacks.
 func (tx *Tx) PurgeRawCallbacks(ids []int64) error {
 	for _, id := range ids {
-		if _, err := tx.exec(`DELETE FROM raw_callbacks WHERE id = ?`, id); err != nil {
+		if _, err := tx.Exec(`DELETE FROM raw_callbacks WHERE id = ?`, id); err != nil {
 			return err
 		}
 	}

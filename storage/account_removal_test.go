@@ -31,7 +31,7 @@ func TestKeptCallbacksGoWithTheLastAccountThatTheyAreAbout(t *testing.T) {
 	}
 	storagetest.Update(t, db, func(tx *storage.Tx) error {
 		for id, waba := range map[int64]string{first.ID: "777", sister.ID: "777", other.ID: "888"} {
-			if err := tx.Exec(`UPDATE accounts SET waba_id = ? WHERE id = ?`, waba, id); err != nil {
+			if err := tx.Run(`UPDATE accounts SET waba_id = ? WHERE id = ?`, waba, id); err != nil {
 				return err
 			}
 		}

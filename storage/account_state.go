@@ -2,7 +2,7 @@ package storage
 
 // updateAccount runs a statement that changes what consoles show of one account.
 func (tx *Tx) updateAccount(account int64, query string, args ...any) error {
-	return tx.hint(tx.execOne(query, args...), HintAccount, Scope{Account: account}, "")
+	return tx.hint(tx.ExecOne(query, args...), HintAccount, Scope{Account: account}, "")
 }
 
 // MarkAccountStatus moves an account to a state, for a reason that people can read;
@@ -17,7 +17,7 @@ func (tx *Tx) MarkAccountStatus(account int64, status, reason string) error {
 // MarkDegraded records that an account cannot be used until somebody repairs it.
 // One that is disconnected stays so.
 func (tx *Tx) MarkDegraded(account int64, reason string) error {
-	_, err := tx.exec(`
+	_, err := tx.Exec(`
 		UPDATE accounts
 		SET status = 'degraded', status_reason = ?, updated_at = ?
 		WHERE id = ? AND status <> 'disconnected'`, reason, tx.Now, account)
@@ -68,17 +68,17 @@ func (tx *Tx) MarkAccountChecked(account int64) error {
 
 // SetAccessToken replaces the account's token for the provider, sealed.
 func (tx *Tx) SetAccessToken(a Account, token string) error {
-	return tx.execOne(`UPDATE accounts SET access_token = ? WHERE id = ?`, tx.db.Seal(tokenPurpose(a.PublicID), []byte(token)), a.ID)
+	return tx.ExecOne(`UPDATE accounts SET access_token = ? WHERE id = ?`, tx.db.Seal(tokenPurpose(a.PublicID), []byte(token)), a.ID)
 }
 
 // SetPIN keeps the number's PIN, sealed.
 func (tx *Tx) SetPIN(a Account, pin string) error {
-	return tx.execOne(`UPDATE accounts SET pin = ? WHERE id = ?`, tx.db.Seal(pinPurpose(a.PublicID), []byte(pin)), a.ID)
+	return tx.ExecOne(`UPDATE accounts SET pin = ? WHERE id = ?`, tx.db.Seal(pinPurpose(a.PublicID), []byte(pin)), a.ID)
 }
 
 // DeletePIN forgets a PIN that is no longer the number's.
 func (tx *Tx) DeletePIN(account int64) error {
-	return tx.execOne(`UPDATE accounts SET pin = NULL WHERE id = ?`, account)
+	return tx.ExecOne(`UPDATE accounts SET pin = NULL WHERE id = ?`, account)
 }
 
 // pinPurpose binds a sealed PIN to its account.

@@ -1,6 +1,10 @@
 package storage
 
-import "context"
+import (
+	"context"
+
+	"confab/storage/sqlite"
+)
 
 // Account is a business number as an organization has connected it.
 type Account struct {
@@ -39,7 +43,7 @@ func (rx *Rx) AccountByNumber(phoneNumberID string) (Account, error) {
 
 func (rx *Rx) readAccountByNumber(phoneNumberID string) (Account, error) {
 	var a Account
-	err := rx.get(&a, `
+	err := rx.Get(&a, `
 		SELECT `+accountColumns+`
 		FROM accounts
 		WHERE phone_number_id = ? AND deleted_at = 0`, phoneNumberID)
@@ -69,7 +73,7 @@ const (
 // AccountDetail finds the live account with a key.
 func (rx *Rx) AccountDetail(account int64) (AccountDetail, error) {
 	var a AccountDetail
-	err := rx.get(&a, accountDetail+`
+	err := rx.Get(&a, accountDetail+`
 	WHERE a.id = ? AND a.deleted_at = 0`, account)
 	return a, err
 }
@@ -83,25 +87,25 @@ type AccountFilter struct {
 // Accounts lists an organization's live accounts, newest first, and tells how far it
 // came: to Last, unless the page was full or its time was up before.
 func (rx *Rx) Accounts(organization int64, f AccountFilter, after After, limit int) ([]AccountDetail, After, error) {
-	q := listQuery{
-		columns: accountDetailColumns,
-		table:   "accounts a",
-		joins:   accountDetailJoins,
-		key:     "a.created_at",
-		id:      "a.public_id",
+	q := sqlite.ListQuery{
+		Columns: accountDetailColumns,
+		Table:   "accounts a",
+		Joins:   accountDetailJoins,
+		Key:     "a.created_at",
+		ID:      "a.public_id",
 	}
-	q.byIndex("a.organization_id = ?", true, organization)
-	q.partialIndex("accounts_of_organization", "a.deleted_at = 0")
-	q.filter("a.status = ?", f.Status != "", f.Status)
-	q.filter("a.customer_id = ?", f.CustomerID != "", f.CustomerID)
-	return findPage[AccountDetail](rx, q, after, limit)
+	q.ByIndex("a.organization_id = ?", true, organization)
+	q.PartialIndex("accounts_of_organization", "a.deleted_at = 0")
+	q.Filter("a.status = ?", f.Status != "", f.Status)
+	q.Filter("a.customer_id = ?", f.CustomerID != "", f.CustomerID)
+	return sqlite.FindPage[AccountDetail](&rx.Rx, q, after, limit)
 }
 
 // AccountsOfWABA lists the live accounts that share the provider's account, all
 // of which a change of it concerns.
 func (rx *Rx) AccountsOfWABA(wabaID string) ([]Account, error) {
 	var all []Account
-	err := rx.list(&all, `
+	err := rx.List(&all, `
 		SELECT `+accountColumns+`
 		FROM accounts
 		WHERE waba_id = ? AND deleted_at = 0
@@ -115,7 +119,7 @@ func (rx *Rx) AccountsOfWABA(wabaID string) ([]Account, error) {
 // provider, is not asked about.
 func (rx *Rx) AccountsToCheck(since Time, after int64, limit int) ([]int64, error) {
 	var ids []int64
-	err := rx.list(&ids, `
+	err := rx.List(&ids, `
 		SELECT id
 		FROM accounts
 		WHERE id > ? AND deleted_at = 0 AND phone_number_id IS NOT NULL AND status <> 'disconnected'
@@ -158,7 +162,7 @@ func (rx *Rx) ForeignNumber(organization int64, phoneNumberIDs []string) (string
 	}
 
 	var foreign string
-	err := rx.get(&foreign, `
+	err := rx.Get(&foreign, `
 		SELECT wanted.value
 		FROM json_each(?) wanted
 		WHERE NOT EXISTS (
@@ -185,7 +189,7 @@ func (rx *Rx) AccountSummary(account int64) (AccountSummary, error) {
 
 func (rx *Rx) readAccountSummary(account int64) (AccountSummary, error) {
 	var a AccountSummary
-	err := rx.get(&a, `
+	err := rx.Get(&a, `
 		SELECT a.phone_number, a.phone_number_id, c.id AS customer_id, c.name AS customer_name
 		FROM accounts a LEFT JOIN customers c ON c.id = a.customer_id
 		WHERE a.id = ?`, account)
@@ -199,7 +203,7 @@ func (tx *Tx) InsertAccount(a *Account, accessToken string) error {
 	a.CreatedAt, a.UpdatedAt = tx.Now, tx.Now
 
 	var err error
-	a.ID, err = tx.insert(`
+	a.ID, err = tx.Insert(`
 		INSERT INTO accounts (public_id, organization_id, team_id, customer_id, phone_number_id, waba_id, phone_number, name,
 			status, provider_status, access_token, onboarded_at, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -221,7 +225,7 @@ func (rx *Rx) readAccessToken(account int64) (string, error) {
 		publicID string
 		sealed   []byte
 	)
-	if err := rx.scan([]any{&publicID, &sealed}, `SELECT public_id, access_token FROM accounts WHERE id = ?`, account); err != nil {
+	if err := rx.Scan([]any{&publicID, &sealed}, `SELECT public_id, access_token FROM accounts WHERE id = ?`, account); err != nil {
 		return "", err
 	}
 
@@ -253,7 +257,7 @@ func (db *DB) Sender(ctx context.Context, account int64) (Sender, error) {
 
 func (rx *Rx) readSender(account int64) (Sender, error) {
 	var s Sender
-	err := rx.get(&s, `
+	err := rx.Get(&s, `
 		SELECT a.id, a.public_id, a.organization_id, a.team_id, a.customer_id, a.phone_number_id, a.waba_id,
 			a.phone_number, a.name, a.status, a.provider_status, a.onboarded_at, a.created_at, a.updated_at,
 			a.restricted, a.cooldown_until, c.status AS customer_status, o.subscription, o.suspended_at, o.require_opt_in

@@ -3,6 +3,8 @@ package storage
 import (
 	"strings"
 	"time"
+
+	"confab/storage/sqlite"
 )
 
 // APICall is one line of the API log.
@@ -46,7 +48,7 @@ const callColumns = `l.id, l.organization_id, o.public_id AS organization_public
 // Calls lists logged calls, oldest first; of more than the limit, the newest.
 func (rx *Rx) APICalls(f APICallFilter) ([]APICall, error) {
 	var calls []APICall
-	err := rx.list(&calls, `
+	err := rx.List(&calls, `
 		SELECT * FROM (
 			SELECT `+callColumns+`
 			FROM api_log l LEFT JOIN organizations o ON o.id = l.organization_id
@@ -62,7 +64,7 @@ func (rx *Rx) APICalls(f APICallFilter) ([]APICall, error) {
 // order of logging; of more than the limit, the first.
 func (rx *Rx) APICallsAfter(id int64, f APICallFilter) ([]APICall, error) {
 	var calls []APICall
-	err := rx.list(&calls, `
+	err := rx.List(&calls, `
 		SELECT `+callColumns+`
 		FROM api_log l LEFT JOIN organizations o ON o.id = l.organization_id
 		WHERE l.id > ? AND l.created_at >= ? AND (? = 0 OR l.organization_id = ?) AND l.status BETWEEN ? AND ?
@@ -75,7 +77,7 @@ func (rx *Rx) APICallsAfter(id int64, f APICallFilter) ([]APICall, error) {
 // LastAPICall is the id of the call that was logged last, 0 if there is none.
 func (rx *Rx) LastAPICall() (int64, error) {
 	var id int64
-	err := rx.get(&id, `SELECT coalesce(max(id), 0) FROM api_log`)
+	err := rx.Get(&id, `SELECT coalesce(max(id), 0) FROM api_log`)
 	return id, err
 }
 
@@ -113,37 +115,37 @@ func (rx *Rx) LoggedCalls(organization int64, f CallFilter, after After, limit i
 	if f.CreatedBefore != 0 && f.CreatedBefore <= after.Key {
 		after = After{Key: f.CreatedBefore} // no id is less than an empty one
 	}
-	return findPage[LoggedCall](rx, f.listQuery(organization), after, limit)
+	return sqlite.FindPage[LoggedCall](&rx.Rx, f.listQuery(organization), after, limit)
 }
 
-// listQuery lets an index find the calls: that of the organization, or that of the refused
+// ListQuery lets an index find the calls: that of the organization, or that of the refused
 // ones, which are few.
-func (f CallFilter) listQuery(organization int64) listQuery {
-	q := listQuery{
-		columns:  loggedCallColumns,
-		table:    "api_log l",
-		index:    "api_log_of_organization",
-		joins:    loggedCallJoins,
-		key:      "l.created_at",
-		id:       "l.request_id",
-		scanTime: briefScanTime,
+func (f CallFilter) listQuery(organization int64) sqlite.ListQuery {
+	q := sqlite.ListQuery{
+		Columns:  loggedCallColumns,
+		Table:    "api_log l",
+		Index:    "api_log_of_organization",
+		Joins:    loggedCallJoins,
+		Key:      "l.created_at",
+		ID:       "l.request_id",
+		ScanTime: sqlite.BriefScanTime,
 	}
 	if f.CreatedAfter != 0 {
-		q.end = After{f.CreatedAfter, First.ID} // behind every id of that instant
+		q.End = After{Key: f.CreatedAfter, ID: First.ID} // behind every id of that instant
 	}
 
-	q.byIndex("l.organization_id = ?", true, organization)
+	q.ByIndex("l.organization_id = ?", true, organization)
 	if f.ErrorCode != "" || f.MinStatus >= 400 {
-		q.partialIndex("api_log_refused", "l.status >= 400")
+		q.PartialIndex("api_log_refused", "l.status >= 400")
 	}
 
-	q.filter("l.method = ?", f.Method != "", f.Method)
-	q.filter("instr(l.path, ?) > 0", f.Path != "", f.Path)
-	q.filter("l.key_id = ?", f.KeyID != "", f.KeyID)
-	q.filter("l.user_id = ?", f.UserID != "", f.UserID)
-	q.filter("l.error_code = ?", f.ErrorCode != "", f.ErrorCode)
-	q.filter("l.status >= ?", f.MinStatus != 0, f.MinStatus)
-	q.filter("l.status <= ?", f.MaxStatus != 0, f.MaxStatus)
+	q.Filter("l.method = ?", f.Method != "", f.Method)
+	q.Filter("instr(l.path, ?) > 0", f.Path != "", f.Path)
+	q.Filter("l.key_id = ?", f.KeyID != "", f.KeyID)
+	q.Filter("l.user_id = ?", f.UserID != "", f.UserID)
+	q.Filter("l.error_code = ?", f.ErrorCode != "", f.ErrorCode)
+	q.Filter("l.status >= ?", f.MinStatus != 0, f.MinStatus)
+	q.Filter("l.status <= ?", f.MaxStatus != 0, f.MaxStatus)
 	return q
 }
 
@@ -154,13 +156,13 @@ const callClockSkew = 5 * time.Second
 // LoggedCall finds the call of an organization with a request id, or with 0 of any: by the
 // time that the id carries.
 func (rx *Rx) LoggedCall(organization int64, requestID string) (c LoggedCall, err error) {
-	at := idTime(PrefixRequest, requestID)
+	at := sqlite.IDTime(PrefixRequest, requestID)
 	index, scope := "api_log_of_organization", "l.organization_id = ?1"
 	if organization == 0 {
 		index, scope = "api_log_by_age", "?1 = 0"
 	}
 
-	err = rx.get(&c, `
+	err = rx.Get(&c, `
 		SELECT `+loggedCallColumns+`
 		FROM api_log l INDEXED BY `+index+` `+loggedCallJoins+`
 		WHERE `+scope+` AND l.created_at BETWEEN ?2 AND ?3 AND l.request_id = ?4
@@ -202,7 +204,7 @@ func (tx *Tx) insertCalls(calls []APICall) error {
 			c.UserID, c.ErrorCode, c.MadeID)
 	}
 
-	_, err := tx.exec(`
+	_, err := tx.Exec(`
 		INSERT INTO api_log (organization_id, key_id, method, path, status, latency_us, ip, request_id, created_at,
 			user_id, error_code, made_id)
 		VALUES `+callRow+strings.Repeat(`, `+callRow, len(calls)-1), args...)

@@ -15,7 +15,7 @@ type Audience struct {
 // Audience counts the contacts of an account that have a label. It looks at a bounded
 // number of them.
 func (rx *Rx) Audience(account int64, label string) (a Audience, err error) {
-	err = rx.get(&a, `
+	err = rx.Get(&a, `
 		SELECT count(*) AS total,
 			coalesce(sum(c.marketing_opted_out), 0) AS opted_out,
 			coalesce(sum(NOT c.opted_in), 0) AS not_opted_in,

@@ -1,5 +1,7 @@
 package storage
 
+import "confab/storage/sqlite"
+
 // Who can be the actor of an audit entry.
 const (
 	ActorUser        = "user"
@@ -37,7 +39,7 @@ const auditColumns = `a.id, a.organization_id, o.public_id AS organization_publi
 // Audit records in the transaction that an actor did something on a target of an
 // organization; 0 is the whole server, and a target may be empty.
 func (tx *Tx) Audit(organization int64, by Actor, action, targetType, targetID string) error {
-	_, err := tx.exec(`
+	_, err := tx.Exec(`
 		INSERT INTO audit (id, organization_id, actor_type, actor_id, actor_name, action, target_type, target_id, ip, created_at)
 		VALUES (?, nullif(?, 0), ?, ?, ?, ?, nullif(?, ''), nullif(?, ''), ?, ?)`,
 		tx.NewID(PrefixAudit), organization, by.Type, by.ID, by.Name, action, targetType, targetID, by.IP, tx.Now)
@@ -60,31 +62,31 @@ func (rx *Rx) AuditEntries(organization int64, f AuditFilter, after After, limit
 	if f.CreatedBefore != 0 && f.CreatedBefore <= after.Key {
 		after = After{Key: f.CreatedBefore} // no id is less than an empty one
 	}
-	q := listQuery{
-		columns: auditColumns,
-		table:   "audit a",
-		index:   "audit_of_organization",
-		joins:   "LEFT JOIN organizations o ON o.id = a.organization_id",
-		key:     "a.created_at",
-		id:      "a.id",
+	q := sqlite.ListQuery{
+		Columns: auditColumns,
+		Table:   "audit a",
+		Index:   "audit_of_organization",
+		Joins:   "LEFT JOIN organizations o ON o.id = a.organization_id",
+		Key:     "a.created_at",
+		ID:      "a.id",
 
-		scanTime: briefScanTime,
+		ScanTime: sqlite.BriefScanTime,
 	}
 	if f.CreatedAfter != 0 {
-		q.end = After{f.CreatedAfter, First.ID} // behind every id of that instant
+		q.End = After{Key: f.CreatedAfter, ID: First.ID} // behind every id of that instant
 	}
-	q.byIndex("a.organization_id = ?", true, organization)
-	q.filter("substr(a.action, 1, length(?)) = ?", f.Action != "", f.Action, f.Action)
-	q.filter("a.actor_id = ?", f.ActorID != "", f.ActorID)
-	q.filter("a.target_id = ?", f.TargetID != "", f.TargetID)
-	return findPage[AuditEntry](rx, q, after, limit)
+	q.ByIndex("a.organization_id = ?", true, organization)
+	q.Filter("substr(a.action, 1, length(?)) = ?", f.Action != "", f.Action, f.Action)
+	q.Filter("a.actor_id = ?", f.ActorID != "", f.ActorID)
+	q.Filter("a.target_id = ?", f.TargetID != "", f.TargetID)
+	return sqlite.FindPage[AuditEntry](&rx.Rx, q, after, limit)
 }
 
 // LatestAudit lists what was done since a time, oldest first; of more than the limit,
 // the newest. Organization 0 is all, with what concerns the whole server.
 func (rx *Rx) LatestAudit(organization int64, since Time, limit int) ([]AuditEntry, error) {
 	var all []AuditEntry
-	err := rx.list(&all, `
+	err := rx.List(&all, `
 		SELECT * FROM (
 			SELECT `+auditColumns+`
 			FROM audit a LEFT JOIN organizations o ON o.id = a.organization_id
@@ -103,7 +105,7 @@ func (rx *Rx) OldAudit(p PurgeScope, after Row, limit int) ([]Row, error) {
 	}
 
 	var rows []Row
-	err := rx.list(&rows, `
+	err := rx.List(&rows, `
 		SELECT created_at, id FROM audit
 		WHERE created_at < ?1 AND (created_at, id) > (?2, ?3) AND (?4 = 0 OR organization_id = ?4)
 		ORDER BY created_at, id
@@ -113,5 +115,5 @@ func (rx *Rx) OldAudit(p PurgeScope, after Row, limit int) ([]Row, error) {
 
 // DeleteAudit deletes audit entries and returns how many there were.
 func (tx *Tx) DeleteAudit(rows []Row) (int64, error) {
-	return tx.exec(`DELETE FROM audit WHERE id IN (SELECT value FROM json_each(?))`, idList(rows))
+	return tx.Exec(`DELETE FROM audit WHERE id IN (SELECT value FROM json_each(?))`, idList(rows))
 }

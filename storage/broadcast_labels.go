@@ -11,7 +11,7 @@ func (tx *Tx) CopyLabeled(b *Broadcast, limit int) (done bool, err error) {
 		ID        string `db:"contact_id"`
 		CreatedAt Time   `db:"contact_created_at"`
 	}
-	err = tx.list(&next, `
+	err = tx.List(&next, `
 		SELECT contact_id, contact_created_at
 		FROM contact_labels INDEXED BY contact_labels_by_label
 		WHERE label_id = ?1 AND account_id = ?2 AND (contact_created_at, contact_id) > (?3, ?4) AND contact_created_at <= ?5
@@ -29,7 +29,7 @@ func (tx *Tx) CopyLabeled(b *Broadcast, limit int) (done bool, err error) {
 	if err := tx.addContacts(b.Number, ids, hadIt); err != nil {
 		return false, err
 	}
-	err = tx.execOne(`UPDATE broadcasts SET copied_at = ?, copied_id = ? WHERE number = ?`, b.CopiedAt, b.CopiedID, b.Number)
+	err = tx.ExecOne(`UPDATE broadcasts SET copied_at = ?, copied_id = ? WHERE number = ?`, b.CopiedAt, b.CopiedID, b.Number)
 	if err != nil || len(next) == limit {
 		return false, err
 	}
@@ -40,7 +40,7 @@ func (tx *Tx) CopyLabeled(b *Broadcast, limit int) (done bool, err error) {
 // were not reached before they lost it.
 func (tx *Tx) copyUnlabeled(broadcast int64, limit int) (done bool, err error) {
 	var ids []string
-	err = tx.list(&ids, `
+	err = tx.List(&ids, `
 		DELETE FROM broadcast_label_changes
 		WHERE broadcast = ?1 AND contact_id IN (SELECT contact_id FROM broadcast_label_changes WHERE broadcast = ?1 AND had = 1 LIMIT ?2)
 		RETURNING contact_id`, broadcast, limit)
@@ -52,7 +52,7 @@ func (tx *Tx) copyUnlabeled(broadcast int64, limit int) (done bool, err error) {
 	if err != nil || len(ids) == limit {
 		return false, err
 	}
-	n, err := tx.exec(`
+	n, err := tx.Exec(`
 		DELETE FROM broadcast_label_changes
 		WHERE broadcast = ?1 AND contact_id IN (
 			SELECT contact_id FROM broadcast_label_changes WHERE broadcast = ?1 LIMIT ?2)`, broadcast, limit)
@@ -62,7 +62,7 @@ func (tx *Tx) copyUnlabeled(broadcast int64, limit int) (done bool, err error) {
 // addContacts adds those contacts as recipients that are still there and meet a condition.
 func (tx *Tx) addContacts(broadcast int64, ids []string, condition string) error {
 	var left []string
-	err := tx.list(&left, `
+	err := tx.List(&left, `
 		SELECT c.id FROM json_each(?1) wanted JOIN contacts c ON c.id = wanted.value
 		WHERE `+condition, jsonList(ids), broadcast)
 	if err != nil || len(left) == 0 {
@@ -81,12 +81,12 @@ func (tx *Tx) addContacts(broadcast int64, ids []string, condition string) error
 // query of their ids.
 func (tx *Tx) recordLabelChange(label string, had bool, contacts string, args ...any) error {
 	var some bool
-	err := tx.scan([]any{&some}, `SELECT EXISTS (SELECT 1 FROM broadcasts WHERE prepared = 0 AND label_id = ?)`, label)
+	err := tx.Scan([]any{&some}, `SELECT EXISTS (SELECT 1 FROM broadcasts WHERE prepared = 0 AND label_id = ?)`, label)
 	if err != nil || !some {
 		return err // as almost always
 	}
 
-	_, err = tx.exec(`
+	_, err = tx.Exec(`
 		INSERT OR IGNORE INTO broadcast_label_changes (broadcast, contact_id, had)
 		SELECT b.number, c.id, ?
 		FROM broadcasts b JOIN contacts c ON c.account_id = b.account_id
@@ -96,7 +96,7 @@ func (tx *Tx) recordLabelChange(label string, had bool, contacts string, args ..
 
 // moveBroadcastRecipient makes one contact of two in the broadcasts to which they belong.
 func (tx *Tx) moveBroadcastRecipient(into, from string) error {
-	_, err := tx.exec(`
+	_, err := tx.Exec(`
 		INSERT OR REPLACE INTO broadcast_label_changes (broadcast, contact_id, had)
 		SELECT b.number, ?1, 1
 		FROM contact_labels l JOIN broadcasts b ON b.label_id = l.label_id AND b.account_id = l.account_id
@@ -105,6 +105,6 @@ func (tx *Tx) moveBroadcastRecipient(into, from string) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.exec(`UPDATE broadcast_recipients SET contact_id = ? WHERE contact_id = ?`, into, from)
+	_, err = tx.Exec(`UPDATE broadcast_recipients SET contact_id = ? WHERE contact_id = ?`, into, from)
 	return err
 }

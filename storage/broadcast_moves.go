@@ -1,5 +1,7 @@
 package storage
 
+import "confab/storage/sqlite"
+
 // RecipientStatus is the state of a recipient as its row has it.
 type RecipientStatus int
 
@@ -44,7 +46,7 @@ type broadcastMove struct {
 type broadcastMoves map[int64]broadcastMove
 
 // write adds all changes to the counts that are stored.
-func (m broadcastMoves) write(s *session, now Time) error {
+func (m broadcastMoves) write(s *sqlite.Wx, now Time) error {
 	for number, move := range m {
 		if err := move.write(s, number, now); err != nil {
 			return err
@@ -53,11 +55,11 @@ func (m broadcastMoves) write(s *session, now Time) error {
 	return nil
 }
 
-func (m broadcastMove) write(s *session, number int64, now Time) error {
+func (m broadcastMove) write(s *sqlite.Wx, number int64, now Time) error {
 	if m == (broadcastMove{}) {
 		return nil // all of it was taken back
 	}
-	_, err := s.exec(`
+	_, err := s.Exec(`
 		UPDATE broadcasts
 		SET waiting = waiting + ?, sent = sent + ?, delivered = delivered + ?, read = read + ?, failed = failed + ?, skipped = skipped + ?,
 			open = open + ?, updated_at = max(updated_at, ?)
@@ -71,11 +73,11 @@ func (m broadcastMove) write(s *session, number int64, now Time) error {
 // opened or ended. It is written with the commit.
 func (tx *Tx) countMove(broadcast int64, from, to RecipientStatus, open int64) {
 	change := func(by int64) {
-		move := tx.db.writer.moved[broadcast]
+		move := tx.db.pending.moved[broadcast]
 		move.counts[from] -= by
 		move.counts[to] += by
 		move.open += by * open
-		tx.db.writer.moved[broadcast] = move
+		tx.db.pending.moved[broadcast] = move
 	}
 
 	change(1)
@@ -85,9 +87,9 @@ func (tx *Tx) countMove(broadcast int64, from, to RecipientStatus, open int64) {
 // writeMoves writes what was counted of a broadcast in this transaction, for who reads its
 // counts or changes them otherwise.
 func (tx *Tx) writeMoves(broadcast int64) error {
-	moved := tx.db.writer.moved
+	moved := tx.db.pending.moved
 	move := moved[broadcast]
-	if err := move.write(tx.s, broadcast, tx.Now); err != nil {
+	if err := move.write(tx.Wx, broadcast, tx.Now); err != nil {
 		return err
 	}
 
@@ -114,7 +116,7 @@ type recipientState struct {
 // recipientState reads the state of a recipient.
 func (tx *Tx) recipientState(broadcast, number int64) (s recipientState, err error) {
 	var cancelled bool
-	err = tx.scan([]any{&s.status, &s.reason, &s.open, &cancelled}, `
+	err = tx.Scan([]any{&s.status, &s.reason, &s.open, &cancelled}, `
 		SELECT r.status, r.reason, r.status = 0 AND r.message_id IS NOT NULL, b.status = 'cancelled'
 		FROM broadcast_recipients r JOIN broadcasts b ON b.number = r.broadcast
 		WHERE r.broadcast = ? AND r.number = ?`, broadcast, number)
@@ -153,7 +155,7 @@ func (tx *Tx) moveRecipient(m Message) error {
 		s.count(tx, *m.Broadcast, to)
 	}
 
-	err = tx.execOne(`
+	err = tx.ExecOne(`
 		UPDATE broadcast_recipients
 		SET status = ?, reason = ?, error = ?, code = ?
 		WHERE broadcast = ? AND number = ?`, to, m.ErrorCode, m.ErrorMessage, m.ErrorProviderCode, *m.Broadcast, *m.RecipientNumber)
@@ -169,7 +171,7 @@ func (tx *Tx) SkipRecipient(broadcast, number int64, reason string) error {
 	}
 
 	s.count(tx, broadcast, RecipientSkipped)
-	return tx.execOne(`
+	return tx.ExecOne(`
 		UPDATE broadcast_recipients
 		SET status = ?, reason = ?
 		WHERE broadcast = ? AND number = ?`, RecipientSkipped, reason, broadcast, number)

@@ -35,13 +35,13 @@ const recipientColumns = `r.number, r.status, r.phone_number, r.contact_id, r.fi
 // those that it has, and counts them. Numbers that it has already are left out.
 func (tx *Tx) AddRecipients(broadcast int64, all []BroadcastRecipient) error {
 	var last int64
-	if err := tx.scan([]any{&last}, `SELECT total FROM broadcasts WHERE number = ? AND completed_at = 0`, broadcast); err != nil {
+	if err := tx.Scan([]any{&last}, `SELECT total FROM broadcasts WHERE number = ? AND completed_at = 0`, broadcast); err != nil {
 		return err
 	}
 
 	var added, skipped int64
 	for _, r := range all {
-		n, err := tx.exec(`
+		n, err := tx.Exec(`
 			INSERT OR IGNORE INTO broadcast_recipients (broadcast, number, status, phone_number, contact_id, fields, reason)
 			VALUES (?, ?, ?, ?, ?, ?, ?)`, broadcast, last+added+1, r.Status, r.PhoneNumber, r.ContactID, r.Fields, r.Reason)
 		if err != nil {
@@ -53,7 +53,7 @@ func (tx *Tx) AddRecipients(broadcast int64, all []BroadcastRecipient) error {
 		}
 	}
 
-	return tx.execOne(`
+	return tx.ExecOne(`
 		UPDATE broadcasts
 		SET total = total + ?, waiting = waiting + ?, skipped = skipped + ?, updated_at = ?
 		WHERE number = ?`, added, added-skipped, skipped, tx.Now, broadcast)
@@ -62,7 +62,7 @@ func (tx *Tx) AddRecipients(broadcast int64, all []BroadcastRecipient) error {
 // NextRecipients lists up to limit recipients behind a number.
 func (rx *Rx) NextRecipients(broadcast, after int64, limit int) ([]BroadcastRecipient, error) {
 	var all []BroadcastRecipient
-	err := rx.list(&all, `
+	err := rx.List(&all, `
 		SELECT `+recipientColumns+`
 		FROM broadcast_recipients r
 		WHERE r.broadcast = ? AND r.number > ?
@@ -74,7 +74,7 @@ func (rx *Rx) NextRecipients(broadcast, after int64, limit int) ([]BroadcastReci
 // MarkRecipientMade records the message of a recipient, and who that is. It returns false
 // if it has one, or waits no more.
 func (tx *Tx) MarkRecipientMade(broadcast, number int64, contact, message string) (bool, error) {
-	n, err := tx.exec(`
+	n, err := tx.Exec(`
 		UPDATE broadcast_recipients
 		SET contact_id = ?, message_id = ?
 		WHERE broadcast = ? AND number = ? AND status = 0 AND message_id IS NULL`, contact, message, broadcast, number)
@@ -87,7 +87,7 @@ func (tx *Tx) MarkRecipientMade(broadcast, number int64, contact, message string
 // HasBroadcastMessage tells whether a contact has a message of a broadcast, under whatever
 // number it was given.
 func (rx *Rx) HasBroadcastMessage(broadcast int64, contact string) (has bool, err error) {
-	err = rx.scan([]any{&has}, `
+	err = rx.Scan([]any{&has}, `
 		SELECT EXISTS (
 			SELECT 1 FROM broadcast_recipients INDEXED BY broadcast_recipients_of_contact
 			WHERE contact_id = ? AND broadcast = ? AND message_id IS NOT NULL)`, contact, broadcast)
@@ -108,7 +108,7 @@ func (rx *Rx) BroadcastRecipients(
 
 	for began := time.Now(); ; after += recipientRange {
 		var rows []BroadcastRecipient
-		err := rx.list(&rows, `
+		err := rx.List(&rows, `
 			SELECT r.number, r.status, coalesce(r.phone_number, c.phone_number) AS phone_number, r.contact_id, NULL AS fields,
 				r.message_id, r.reason, r.error, r.code
 			FROM broadcast_recipients r LEFT JOIN contacts c ON c.id = r.contact_id
@@ -125,10 +125,10 @@ func (rx *Rx) BroadcastRecipients(
 		switch {
 		case len(page) == limit || after+recipientRange >= b.Total:
 			return page, 0, nil
-		case time.Since(began) >= rx.db.scanTime:
+		case time.Since(began) >= rx.ScanTime():
 			return page, after + recipientRange, nil
 		}
-		if err := rx.pause(); err != nil {
+		if err := rx.Pause(); err != nil {
 			return nil, 0, err
 		}
 	}
@@ -174,7 +174,7 @@ type recipientKey struct {
 // number of the contact is all that they have. Those that wait are skipped.
 func (tx *Tx) blankRecipients(account int64, contact string) error {
 	var all []recipientKey
-	err := tx.list(&all, `
+	err := tx.List(&all, `
 		WITH numbers (phone_number) AS (
 			SELECT phone_number FROM contacts WHERE id = ?2 UNION SELECT phone_number FROM contact_aliases WHERE contact_id = ?2)
 		SELECT broadcast, number FROM broadcast_recipients WHERE contact_id = ?2
@@ -195,7 +195,7 @@ func (tx *Tx) blankRecipients(account int64, contact string) error {
 		if err := tx.SkipRecipient(key.Broadcast, key.Number, SkippedContactDeleted); err != nil {
 			return err
 		}
-		_, err := tx.exec(`
+		_, err := tx.Exec(`
 			UPDATE broadcast_recipients
 			SET phone_number = NULL, contact_id = NULL, fields = NULL
 			WHERE broadcast = ? AND number = ?`, key.Broadcast, key.Number)
@@ -209,7 +209,7 @@ func (tx *Tx) blankRecipients(account int64, contact string) error {
 // skipForgotten skips the recipients of messages that are deleted while they wait.
 func (tx *Tx) skipForgotten(account int64, rows []Row) error {
 	var all []recipientKey
-	err := tx.list(&all, `
+	err := tx.List(&all, `
 		SELECT broadcast, recipient_number AS number FROM messages
 		WHERE account_id = ? AND id IN (SELECT value FROM json_each(?)) AND broadcast IS NOT NULL AND status IN ('queued', 'pending')`,
 		account, idList(rows))

@@ -3,6 +3,8 @@ package storage
 import (
 	"slices"
 	"strconv"
+
+	"confab/storage/sqlite"
 )
 
 // Broadcast is one template for many recipients.
@@ -92,7 +94,7 @@ const broadcastColumns = `b.number, b.id, b.account_id, b.name, b.content, b.tem
 // Broadcast finds a broadcast of an account.
 func (rx *Rx) Broadcast(account int64, id string) (Broadcast, error) {
 	var b Broadcast
-	err := rx.get(&b, `
+	err := rx.Get(&b, `
 		SELECT `+broadcastColumns+`
 		FROM broadcasts b
 		WHERE b.id = ? AND b.account_id = ? AND b.status <> 'making'`, id, account)
@@ -102,25 +104,25 @@ func (rx *Rx) Broadcast(account int64, id string) (Broadcast, error) {
 // BroadcastOfAny finds a broadcast of any account, for the command line.
 func (rx *Rx) BroadcastOfAny(id string) (Broadcast, error) {
 	var b Broadcast
-	err := rx.get(&b, `SELECT `+broadcastColumns+` FROM broadcasts b WHERE b.id = ? AND b.status <> 'making'`, id)
+	err := rx.Get(&b, `SELECT `+broadcastColumns+` FROM broadcasts b WHERE b.id = ? AND b.status <> 'making'`, id)
 	return b, err
 }
 
 // BroadcastByNumber finds a broadcast for its own job.
 func (rx *Rx) BroadcastByNumber(number int64) (Broadcast, error) {
 	var b Broadcast
-	err := rx.get(&b, `SELECT `+broadcastColumns+` FROM broadcasts b WHERE b.number = ?`, number)
+	err := rx.Get(&b, `SELECT `+broadcastColumns+` FROM broadcasts b WHERE b.number = ?`, number)
 	return b, err
 }
 
 // Broadcasts lists an account's broadcasts, newest first; those of a state, unless that is
 // "".
 func (rx *Rx) Broadcasts(account int64, status string, after After, limit int) ([]Broadcast, After, error) {
-	q := listQuery{columns: broadcastColumns, table: "broadcasts b", key: "b.created_at", id: "b.id"}
-	q.byIndex("b.account_id = ?", true, account)
-	q.partialIndex("broadcasts_of_account", "b.status <> 'making'")
-	q.filter("b.status = ?", status != "", status)
-	return findPage[Broadcast](rx, q, after, limit)
+	q := sqlite.ListQuery{Columns: broadcastColumns, Table: "broadcasts b", Key: "b.created_at", ID: "b.id"}
+	q.ByIndex("b.account_id = ?", true, account)
+	q.PartialIndex("broadcasts_of_account", "b.status <> 'making'")
+	q.Filter("b.status = ?", status != "", status)
+	return sqlite.FindPage[Broadcast](&rx.Rx, q, after, limit)
 }
 
 // InsertBroadcast stores a broadcast that nobody sees yet, and fills in its number, its id
@@ -129,7 +131,7 @@ func (tx *Tx) InsertBroadcast(b *Broadcast) error {
 	b.ID, b.Status, b.CreatedAt, b.UpdatedAt = tx.NewID(PrefixBroadcast), BroadcastMaking, tx.Now, tx.Now
 
 	var err error
-	b.Number, err = tx.insert(`
+	b.Number, err = tx.Insert(`
 		INSERT INTO broadcasts (id, account_id, name, content, template_name, template_language, body, audience_type, label_id,
 			status, scheduled_at, created_by, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -149,7 +151,7 @@ func (tx *Tx) PublishBroadcast(b *Broadcast) error {
 
 	*b = stored
 	b.Status, b.Prepared, b.CreatedAt = status, prepared, tx.Now
-	err = tx.execOne(`
+	err = tx.ExecOne(`
 		UPDATE broadcasts SET created_at = ?
 		WHERE number = ? AND status = 'making' AND completed_at = 0`, tx.Now, b.Number)
 	if err != nil {
@@ -164,7 +166,7 @@ func (tx *Tx) UpdateBroadcast(b *Broadcast) error {
 	if b.Status != BroadcastPaused {
 		b.PausedReason = nil
 	}
-	err := tx.execOne(`
+	err := tx.ExecOne(`
 		UPDATE broadcasts
 		SET status = ?, paused_reason = ?, prepared = ?, started_at = ?, completed_at = ?, updated_at = ?
 		WHERE number = ?`, b.Status, b.PausedReason, b.Prepared, b.StartedAt, b.CompletedAt, b.UpdatedAt, b.Number)
@@ -196,7 +198,7 @@ func (tx *Tx) CancelBroadcast(b *Broadcast) error {
 	if err := tx.writeMoves(b.Number); err != nil {
 		return err
 	}
-	err := tx.execOne(`UPDATE broadcasts SET skipped = skipped + waiting, waiting = 0 WHERE number = ?`, b.Number)
+	err := tx.ExecOne(`UPDATE broadcasts SET skipped = skipped + waiting, waiting = 0 WHERE number = ?`, b.Number)
 	if err != nil {
 		return err
 	}
@@ -222,13 +224,13 @@ func (tx *Tx) CurrentBroadcast(number int64) (Broadcast, error) {
 // MovePosition records that the recipients up to a number had their turn, if those before
 // from had it and no more.
 func (tx *Tx) MovePosition(number, from, to int64) error {
-	return tx.execOne(`UPDATE broadcasts SET position = ? WHERE number = ? AND position = ?`, to, number, from)
+	return tx.ExecOne(`UPDATE broadcasts SET position = ? WHERE number = ? AND position = ?`, to, number, from)
 }
 
 // UnfinishedBroadcasts lists an account's broadcasts that may go on.
 func (rx *Rx) UnfinishedBroadcasts(account int64) ([]int64, error) {
 	var all []int64
-	err := rx.list(&all, `
+	err := rx.List(&all, `
 		SELECT number FROM broadcasts
 		WHERE account_id = ? AND status <> 'completed' AND status <> 'cancelled'
 		ORDER BY number`, account)
@@ -239,32 +241,32 @@ func (rx *Rx) UnfinishedBroadcasts(account int64) ([]int64, error) {
 // to which nothing was added since a time: whoever made them is gone.
 func (tx *Tx) DeleteAbandonedBroadcasts(since Time, limit int) (int64, error) {
 	var numbers []int64
-	err := tx.list(&numbers, `SELECT number FROM broadcasts WHERE status = 'making' AND updated_at < ? LIMIT 1`, since)
+	err := tx.List(&numbers, `SELECT number FROM broadcasts WHERE status = 'making' AND updated_at < ? LIMIT 1`, since)
 	if err != nil || len(numbers) == 0 {
 		return 0, err
 	}
-	return tx.DeleteMaking(numbers[0], limit)
+	return tx.DeleteUnpublishedBroadcast(numbers[0], limit)
 }
 
-// DeleteMaking deletes up to limit recipients of a broadcast that was being made, and the
+// DeleteUnpublishedBroadcast deletes up to limit recipients of a broadcast that was being made, and the
 // broadcast when none is left. It returns how many rows went, fewer than limit at the end.
 //
 // It marks the broadcast as over first: whoever makes it after all, because a clock leapt and
 // it only seemed abandoned, gets an error instead of a broadcast without its first recipients.
-func (tx *Tx) DeleteMaking(number int64, limit int) (int64, error) {
-	_, err := tx.exec(`UPDATE broadcasts SET completed_at = ? WHERE number = ? AND status = 'making'`, tx.Now, number)
+func (tx *Tx) DeleteUnpublishedBroadcast(number int64, limit int) (int64, error) {
+	_, err := tx.Exec(`UPDATE broadcasts SET completed_at = ? WHERE number = ? AND status = 'making'`, tx.Now, number)
 	if err != nil {
 		return 0, err
 	}
 
-	n, err := tx.exec(`
+	n, err := tx.Exec(`
 		DELETE FROM broadcast_recipients
 		WHERE broadcast = ?1 AND number IN (
 			SELECT number FROM broadcast_recipients WHERE broadcast = ?1 ORDER BY number LIMIT ?2)`, number, limit)
 	if err != nil || n >= int64(limit) {
 		return n, err
 	}
-	_, err = tx.exec(`DELETE FROM broadcasts WHERE number = ? AND status = 'making'`, number)
+	_, err = tx.Exec(`DELETE FROM broadcasts WHERE number = ? AND status = 'making'`, number)
 	return n, err
 }
 

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"confab/storage/sqlite"
 )
 
 const (
@@ -20,7 +22,7 @@ const (
 )
 
 // tableSet is a set of the tables of which rows are cached.
-type tableSet uint
+type tableSet = sqlite.TableSet
 
 // The tables of which rows are cached.
 const (
@@ -72,12 +74,6 @@ func onlyAdds(query string) bool {
 	return len(words) > 1 && words[0] == "insert" && words[1] == "into" && !slices.Contains(words, "conflict")
 }
 
-// onlyReads tells whether a statement can change nothing: it is a SELECT.
-func onlyReads(query string) bool {
-	words := strings.Fields(query)
-	return len(words) == 0 || strings.EqualFold(words[0], "select")
-}
-
 // changedBy are the tables that a statement may change: every one that it names,
 // unless it only reads. It is too many rather than too few, so that whoever
 // writes a new statement need not think of what is cached.
@@ -101,7 +97,7 @@ func addedBy(query string) tableSet {
 
 // namedIn are the tables that a statement names, unless it only reads.
 func namedIn(query string) (all tableSet) {
-	if onlyReads(query) {
+	if sqlite.OnlyReads(query) {
 		return 0
 	}
 
@@ -145,7 +141,7 @@ func newCache[K comparable, V any](of tableSet, read func(*Rx, K) (V, error)) *c
 // find returns what belongs to a key as the transaction sees it, or something
 // newer. Callers share it and must not change what it points to.
 func (c *cache[K, V]) find(rx *Rx, key K) (V, error) {
-	if rx.s.changed&c.of != 0 {
+	if rx.Changed()&c.of != 0 {
 		return c.read(rx, key)
 	}
 	if value, ok := c.lookup(key); ok {
@@ -153,7 +149,7 @@ func (c *cache[K, V]) find(rx *Rx, key K) (V, error) {
 	}
 
 	value, err := c.read(rx, key)
-	if err == nil && rx.s.added&c.of == 0 && (c.keep == nil || c.keep(value)) {
+	if err == nil && rx.Added()&c.of == 0 && (c.keep == nil || c.keep(value)) {
 		c.store(rx, key, value)
 	}
 	return value, err
@@ -209,16 +205,16 @@ type caches struct {
 	// changes counts what emptied a cache. It moves before that happens.
 	changes atomic.Int64
 
-	principals *cache[[sha256.Size]byte, Principal]
-	signedIn   *cache[[sha256.Size]byte, SignedIn]
-	numbers    *cache[string, Account]
-	senders    *cache[int64, Sender]
-	summaries  *cache[int64, AccountSummary]
-	tokens     *cache[int64, string]
-	audiences  *cache[int64, audience]
-	endpoints  *cache[string, *Endpoint]
-	failures   *cache[string, int]
-	parked     *cache[struct{}, bool]
+	principals  *cache[[sha256.Size]byte, Principal]
+	signedIn    *cache[[sha256.Size]byte, SignedIn]
+	numbers     *cache[string, Account]
+	senders     *cache[int64, Sender]
+	summaries   *cache[int64, AccountSummary]
+	tokens      *cache[int64, string]
+	subscribers *cache[int64, subscriberSet]
+	endpoints   *cache[string, *Endpoint]
+	failures    *cache[string, int]
+	parked      *cache[struct{}, bool]
 
 	recipients *cache[phoneOf, Recipient]
 	threads    *cache[phoneOf, Thread]
@@ -233,16 +229,16 @@ type phoneOf struct {
 
 func newCaches() *caches {
 	c := &caches{
-		principals: newCache(inKeys|inOrganizations, (*Rx).readPrincipal),
-		signedIn:   newCache(inUserSessions|inUsers|inOrganizations, (*Rx).readSignedIn),
-		numbers:    newCache(inAccounts, (*Rx).readAccountByNumber),
-		senders:    newCache(inAccounts|inOrganizations|inCustomers, (*Rx).readSender),
-		summaries:  newCache(inAccounts|inCustomers, (*Rx).readAccountSummary),
-		tokens:     newCache(inAccounts, (*Rx).readAccessToken),
-		audiences:  newCache(inSubscriptions, (*Rx).readAudience),
-		endpoints:  newCache(inSubscriptions|inSecrets, (*Rx).readEndpoint),
-		failures:   newCache(inSubscriptions, (*Rx).readFailures),
-		parked:     newCache(inParked, (*Rx).readParked),
+		principals:  newCache(inKeys|inOrganizations, (*Rx).readPrincipal),
+		signedIn:    newCache(inUserSessions|inUsers|inOrganizations, (*Rx).readSignedIn),
+		numbers:     newCache(inAccounts, (*Rx).readAccountByNumber),
+		senders:     newCache(inAccounts|inOrganizations|inCustomers, (*Rx).readSender),
+		summaries:   newCache(inAccounts|inCustomers, (*Rx).readAccountSummary),
+		tokens:      newCache(inAccounts, (*Rx).readAccessToken),
+		subscribers: newCache(inSubscriptions, (*Rx).readSubscribers),
+		endpoints:   newCache(inSubscriptions|inSecrets, (*Rx).readEndpoint),
+		failures:    newCache(inSubscriptions, (*Rx).readFailures),
+		parked:      newCache(inParked, (*Rx).readParked),
 
 		recipients: newCache(inThreads, (*Rx).readRecipientByPhone),
 		threads:    newCache(inThreads, (*Rx).readThreadByPhone),
@@ -268,7 +264,7 @@ func (c *caches) forget(changed tableSet) {
 	c.senders.forget(changed)
 	c.summaries.forget(changed)
 	c.tokens.forget(changed)
-	c.audiences.forget(changed)
+	c.subscribers.forget(changed)
 	c.endpoints.forget(changed)
 	c.failures.forget(changed)
 	c.parked.forget(changed)

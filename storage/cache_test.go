@@ -95,10 +95,10 @@ var keptChanges = map[string]struct {
 	}, "connected", "disconnected"},
 	"an account is restricted": {func(k *kept, tx *storage.Tx) error { return tx.MarkRestricted(k.account.ID) }, "restricted false", "restricted true"},
 	"an account is removed": {func(k *kept, tx *storage.Tx) error {
-		return tx.Exec(`UPDATE accounts SET deleted_at = 1`)
+		return tx.Run(`UPDATE accounts SET deleted_at = 1`)
 	}, keptAtFirst, "revoked false, suspended false, number false 0, no sender"},
 	"a customer is suspended": {func(k *kept, tx *storage.Tx) error {
-		return tx.Exec(`UPDATE customers SET status = 'suspended'`)
+		return tx.Run(`UPDATE customers SET status = 'suspended'`)
 	}, "customer active", "customer suspended"},
 	"somebody subscribes": {func(k *kept, tx *storage.Tx) error {
 		s := storage.Subscription{OrganizationID: k.tenant.Organization.ID, URL: "https://a.test", Events: storage.Strings{"*"}, Status: storage.WebhookActive}

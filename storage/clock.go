@@ -85,7 +85,7 @@ func (rx *Rx) Clock() (Clock, error) {
 // row tells when the clock was last right, unless it is from the future.
 func (rx *Rx) recordedClock(now Time) (c Clock, err error) {
 	var text []byte
-	err = rx.scan([]any{&text}, `SELECT value FROM meta WHERE name = ?`, clockName)
+	err = rx.Scan([]any{&text}, `SELECT value FROM meta WHERE name = ?`, clockName)
 	if err == nil {
 		return c, json.Unmarshal(text, &c)
 	}
@@ -121,6 +121,6 @@ func (tx *Tx) recordClock(c Clock) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.exec(`INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)`, clockName, text)
+	_, err = tx.Exec(`INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)`, clockName, text)
 	return err
 }

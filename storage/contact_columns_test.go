@@ -56,7 +56,7 @@ func fillContact(t *testing.T, db *storage.DB, id string) {
 			if name == "id" || name == "account_id" {
 				continue
 			}
-			if err := tx.Exec(`UPDATE contacts SET `+name+` = ? WHERE id = ?`, value, id); err != nil {
+			if err := tx.Run(`UPDATE contacts SET `+name+` = ? WHERE id = ?`, value, id); err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
 		}
@@ -167,7 +167,7 @@ func TestAMergeKeepsEveryColumnOfAContact(t *testing.T) {
 	db := open(t, newFile(t))
 	account, all := people(t, db, "100200300", storage.Contact{PhoneNumber: text("+15550001111")}, storage.Contact{BSUID: text("US.1")})
 	storagetest.Update(t, db, func(tx *storage.Tx) error {
-		return tx.Exec(`UPDATE contacts SET phone_number = NULL WHERE id = ?`, all[0].ID)
+		return tx.Run(`UPDATE contacts SET phone_number = NULL WHERE id = ?`, all[0].ID)
 	})
 	fillContact(t, db, all[1].ID)
 	from := contactRow(t, db, all[1].ID)

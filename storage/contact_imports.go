@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"confab/storage/sqlite"
 )
 
 // States of imports of contacts.
@@ -42,14 +44,14 @@ const importColumns = `id, account_id, status, dry_run, label_id, "offset", line
 // ContactImport finds an import of an account.
 func (rx *Rx) ContactImport(account int64, id string) (ContactImport, error) {
 	var i ContactImport
-	err := rx.get(&i, `SELECT `+importColumns+` FROM contact_imports WHERE id = ? AND account_id = ?`, id, account)
+	err := rx.Get(&i, `SELECT `+importColumns+` FROM contact_imports WHERE id = ? AND account_id = ?`, id, account)
 	return i, err
 }
 
 // InsertContactImport stores a new import, whose id is given: its file has that name.
 func (tx *Tx) InsertContactImport(i *ContactImport) error {
 	i.Status, i.Errors, i.CreatedAt, i.UpdatedAt = ImportRunning, JSON(`[]`), tx.Now, tx.Now
-	_, err := tx.exec(`
+	_, err := tx.Exec(`
 		INSERT INTO contact_imports (id, account_id, status, dry_run, label_id, "offset", line, errors, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		i.ID, i.AccountID, i.Status, i.DryRun, i.LabelID, i.Offset, i.Line, i.Errors, i.CreatedAt, i.UpdatedAt)
@@ -58,7 +60,7 @@ func (tx *Tx) InsertContactImport(i *ContactImport) error {
 
 // UpdateContactImport stores how far an import is.
 func (tx *Tx) UpdateContactImport(i ContactImport) error {
-	return tx.execOne(`
+	return tx.ExecOne(`
 		UPDATE contact_imports
 		SET status = ?, "offset" = ?, line = ?, lines = ?, created = ?, updated = ?, unchanged = ?, failed = ?, errors = ?, updated_at = ?
 		WHERE id = ? AND account_id = ?`,
@@ -68,27 +70,27 @@ func (tx *Tx) UpdateContactImport(i ContactImport) error {
 // DeleteOldContactImports deletes up to limit imports that ended before a time, and
 // returns how many there were.
 func (tx *Tx) DeleteOldContactImports(before Time, limit int) (int64, error) {
-	return tx.exec(`
+	return tx.Exec(`
 		DELETE FROM contact_imports
 		WHERE id IN (SELECT id FROM contact_imports WHERE updated_at < ? AND status <> 'running' ORDER BY id LIMIT ?)`, before, limit)
 }
 
 // RunningImport tells whether an import runs.
 func (rx *Rx) RunningImport(id string) (runs bool, err error) {
-	err = rx.get(&runs, `SELECT EXISTS (SELECT 1 FROM contact_imports WHERE id = ? AND status = 'running')`, id)
+	err = rx.Get(&runs, `SELECT EXISTS (SELECT 1 FROM contact_imports WHERE id = ? AND status = 'running')`, id)
 	return runs, err
 }
 
 // TeamLabels are the labels of a team by their names, without regard to case.
 func (rx *Rx) TeamLabels(team int64) (map[string]string, error) {
 	var all []Label
-	err := rx.list(&all, `
+	err := rx.List(&all, `
 		SELECT `+labelColumns+`
 		FROM labels l JOIN teams t ON t.id = l.team_id
 		WHERE l.team_id = ? AND l.deleted_at = 0`, team)
 	ids := make(map[string]string, len(all))
 	for _, l := range all {
-		ids[fold(l.Name)] = l.ID
+		ids[Fold(l.Name)] = l.ID
 	}
 	return ids, err
 }
@@ -104,7 +106,7 @@ type ImportFiles struct{ dir string }
 // OpenImportFiles makes the directory if there is none.
 func OpenImportFiles(dir string) (ImportFiles, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return ImportFiles{}, notWritable(dir, err)
+		return ImportFiles{}, sqlite.NotWritable(dir, err)
 	}
 	return ImportFiles{dir}, nil
 }
@@ -115,12 +117,12 @@ func (f ImportFiles) path(id string) string { return filepath.Join(f.dir, id+".c
 func (f ImportFiles) Save(id string, in io.Reader) (err error) {
 	file, err := os.OpenFile(f.path(id), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return diskError(err)
+		return sqlite.DiskError(err)
 	}
 
 	_, err = io.Copy(file, in)
 	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return diskError(errors.Join(err, f.Remove(id)))
+		return sqlite.DiskError(errors.Join(err, f.Remove(id)))
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ func (tx *Tx) MergeThreads(into *Thread, from Thread) (labeled bool, err error) 
 		return false, err
 	}
 
-	n, err := tx.exec(`
+	n, err := tx.Exec(`
 		INSERT OR IGNORE INTO contact_labels (contact_id, label_id, account_id, contact_created_at)
 		SELECT ?, label_id, account_id, ? FROM contact_labels WHERE contact_id = ?`, into.ID, into.CreatedAt, from.ID)
 	if err != nil {
@@ -30,7 +30,7 @@ func (tx *Tx) MergeThreads(into *Thread, from Thread) (labeled bool, err error) 
 	if err := tx.moveAliases(into.ID, from.ID); err != nil {
 		return false, err
 	}
-	err = tx.execOne(`DELETE FROM contacts WHERE id = ? AND account_id = ?`, from.ID, from.AccountID)
+	err = tx.ExecOne(`DELETE FROM contacts WHERE id = ? AND account_id = ?`, from.ID, from.AccountID)
 	return n > 0, tx.hintMerge(err, *into, from)
 }
 
@@ -91,7 +91,7 @@ func (tx *Tx) mergeConversations(into *Thread, from Thread) error {
 	}
 	into.Labeled = into.Labeled || from.Labeled
 
-	if err := tx.execOne(`
+	if err := tx.ExecOne(`
 		UPDATE conversations AS c
 		SET status = ?, assignee_id = ?, updated_at = ?, created_at = min(c.created_at, other.created_at),
 			unread_count = c.unread_count + other.unread_count,
@@ -101,26 +101,26 @@ func (tx *Tx) mergeConversations(into *Thread, from Thread) error {
 		return err
 	}
 
-	_, err := tx.exec(`
+	_, err := tx.Exec(`
 		INSERT OR IGNORE INTO conversation_labels (conversation_id, label_id)
 		SELECT ?, label_id FROM conversation_labels WHERE conversation_id = ?`, into.ConversationID, from.ConversationID)
 	if err != nil {
 		return err
 	}
 
-	_, err = tx.exec(`UPDATE messages SET conversation_id = ?, contact_id = ? WHERE conversation_id = ?`,
+	_, err = tx.Exec(`UPDATE messages SET conversation_id = ?, contact_id = ? WHERE conversation_id = ?`,
 		into.ConversationID, into.ID, from.ConversationID)
 	return err
 }
 
 // takeConversation gives the conversation of a contact to one that has none.
 func (tx *Tx) takeConversation(into *Thread, from Thread) error {
-	err := tx.execOne(`UPDATE conversations SET contact_id = ?, updated_at = ? WHERE id = ?`, into.ID, tx.Now, from.ConversationID)
+	err := tx.ExecOne(`UPDATE conversations SET contact_id = ?, updated_at = ? WHERE id = ?`, into.ID, tx.Now, from.ConversationID)
 	if err != nil {
 		return err
 	}
 	into.ConversationID, into.Status, into.AssigneeID, into.Labeled = from.ConversationID, from.Status, from.AssigneeID, from.Labeled
 
-	_, err = tx.exec(`UPDATE messages SET contact_id = ? WHERE conversation_id = ?`, into.ID, from.ConversationID)
+	_, err = tx.Exec(`UPDATE messages SET contact_id = ? WHERE conversation_id = ?`, into.ID, from.ConversationID)
 	return err
 }

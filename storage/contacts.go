@@ -3,6 +3,8 @@ package storage
 import (
 	"cmp"
 	"errors"
+
+	"confab/storage/sqlite"
 )
 
 // Contact is a person, as one account knows it.
@@ -30,8 +32,8 @@ const contactColumns = `c.id, c.account_id, c.phone_number, c.bsuid, c.parent_bs
 	c.email, c.metadata,
 	c.marketing_opted_out, c.opted_in, c.created_at, c.updated_at`
 
-// fields are where contactColumns go.
-func (c *Contact) fields() []any {
+// Fields are where contactColumns go.
+func (c *Contact) Fields() []any {
 	return []any{
 		&c.ID, &c.AccountID, &c.PhoneNumber, &c.BSUID, &c.ParentBSUID, &c.Username, &c.Name, &c.NameSetByClient, &c.Email, &c.Metadata,
 		&c.MarketingOptedOut, &c.OptedIn, &c.CreatedAt, &c.UpdatedAt,
@@ -41,7 +43,7 @@ func (c *Contact) fields() []any {
 // Contact finds a contact of an account.
 func (rx *Rx) Contact(account int64, id string) (Contact, error) {
 	var c Contact
-	err := rx.scan(c.fields(), `
+	err := rx.Scan(c.Fields(), `
 		SELECT `+contactColumns+`
 		FROM contacts c
 		WHERE c.id = ? AND c.account_id = ?`, id, account)
@@ -51,7 +53,7 @@ func (rx *Rx) Contact(account int64, id string) (Contact, error) {
 // ContactOfOrganization finds a contact of any live account of an organization.
 func (rx *Rx) ContactOfOrganization(organization int64, id string) (Contact, error) {
 	var c Contact
-	err := rx.scan(c.fields(), `
+	err := rx.Scan(c.Fields(), `
 		SELECT `+contactColumns+`
 		FROM contacts c JOIN accounts a ON a.id = c.account_id
 		WHERE c.id = ? AND a.organization_id = ? AND a.deleted_at = 0`, id, organization)
@@ -61,7 +63,7 @@ func (rx *Rx) ContactOfOrganization(organization int64, id string) (Contact, err
 // ContactsByID finds those of some contacts that belong to an account, oldest
 // first.
 func (rx *Rx) ContactsByID(account int64, ids []string) ([]Contact, error) {
-	return scanAll(rx, (*Contact).fields, `
+	return sqlite.ScanAll(&rx.Rx, (*Contact).Fields, `
 		SELECT `+contactColumns+`
 		FROM json_each(?) wanted CROSS JOIN contacts c ON c.id = wanted.value
 		WHERE c.account_id = ?
@@ -71,7 +73,7 @@ func (rx *Rx) ContactsByID(account int64, ids []string) ([]Contact, error) {
 // ContactByPhone finds a contact by its number in E.164, or by an alias.
 func (rx *Rx) ContactByPhone(account int64, phone string) (Contact, error) {
 	var c Contact
-	err := rx.scan(c.fields(), `
+	err := rx.Scan(c.Fields(), `
 		SELECT `+contactColumns+`
 		FROM contacts c
 		WHERE `+withPhone, account, phone)
@@ -81,7 +83,7 @@ func (rx *Rx) ContactByPhone(account int64, phone string) (Contact, error) {
 // ContactByBSUID finds a contact by its business-scoped user id.
 func (rx *Rx) ContactByBSUID(account int64, bsuid string) (Contact, error) {
 	var c Contact
-	err := rx.scan(c.fields(), `
+	err := rx.Scan(c.Fields(), `
 		SELECT `+contactColumns+`
 		FROM contacts c
 		WHERE `+withBSUID, account, bsuid)
@@ -108,19 +110,19 @@ func (rx *Rx) Contacts(account int64, f ContactFilter, after After, limit int) (
 			return nil, Last, err
 		}
 	}
-	return findPage[Contact](rx, f.listQuery(account), after, limit)
+	return sqlite.FindPage[Contact](&rx.Rx, f.listQuery(account), after, limit)
 }
 
-// listQuery lets an index find the contacts: the first that suits, because those
+// ListQuery lets an index find the contacts: the first that suits, because those
 // in front find fewer.
-func (f ContactFilter) listQuery(account int64) listQuery {
-	q := listQuery{columns: contactColumns, table: "contacts c", key: "c.created_at", id: "c.id"}
+func (f ContactFilter) listQuery(account int64) sqlite.ListQuery {
+	q := sqlite.ListQuery{Columns: contactColumns, Table: "contacts c", Key: "c.created_at", ID: "c.id"}
 
 	// The first of these that is asked for chooses the index; the others are held
 	// against each row.
 	if f.PhoneNumber != "" {
-		q.index = "contacts_phone"
-		q.byIndex(`c.phone_number = coalesce((
+		q.Index = "contacts_phone"
+		q.ByIndex(`c.phone_number = coalesce((
 			SELECT o.phone_number FROM contact_aliases x JOIN contacts o ON o.id = x.contact_id
 			WHERE x.account_id = ? AND x.phone_number = ?), ?)`, true, account, f.PhoneNumber, f.PhoneNumber)
 	}
@@ -131,28 +133,28 @@ func (f ContactFilter) listQuery(account int64) listQuery {
 	} {
 		switch {
 		case exact.value == "":
-		case q.index == "":
-			q.index = exact.index
-			q.byIndex(exact.condition, true, exact.value)
+		case q.Index == "":
+			q.Index = exact.index
+			q.ByIndex(exact.condition, true, exact.value)
 		default:
-			q.filter(exact.condition, true, exact.value)
+			q.Filter(exact.condition, true, exact.value)
 		}
 	}
 
 	// A label alone has an index of its own, in the order of the list.
-	if q.index == "" && f.LabelID != "" {
-		q.index, q.table, q.joins = "contact_labels_by_label", "contact_labels j", "JOIN contacts c ON c.id = j.contact_id"
-		q.key, q.id = "j.contact_created_at", "j.contact_id"
-		q.byIndex("j.label_id = ?", true, f.LabelID)
-		q.byIndex("j.account_id = ?", true, account)
+	if q.Index == "" && f.LabelID != "" {
+		q.Index, q.Table, q.Joins = "contact_labels_by_label", "contact_labels j", "JOIN contacts c ON c.id = j.contact_id"
+		q.Key, q.ID = "j.contact_created_at", "j.contact_id"
+		q.ByIndex("j.label_id = ?", true, f.LabelID)
+		q.ByIndex("j.account_id = ?", true, account)
 	} else {
-		q.index = cmp.Or(q.index, "contacts_of_account")
-		q.byIndex("c.account_id = ?", true, account)
-		q.filter("EXISTS (SELECT 1 FROM contact_labels WHERE contact_id = c.id AND label_id = ?)", f.LabelID != "", f.LabelID)
+		q.Index = cmp.Or(q.Index, "contacts_of_account")
+		q.ByIndex("c.account_id = ?", true, account)
+		q.Filter("EXISTS (SELECT 1 FROM contact_labels WHERE contact_id = c.id AND label_id = ?)", f.LabelID != "", f.LabelID)
 	}
 
-	q.filter("c.updated_at > ?", f.UpdatedSince != 0, f.UpdatedSince)
-	q.filter("matches(?, c.name, c.email, c.username, c.phone_number)", f.Search != "", fold(f.Search))
+	q.Filter("c.updated_at > ?", f.UpdatedSince != 0, f.UpdatedSince)
+	q.Filter("matches(?, c.name, c.email, c.username, c.phone_number)", f.Search != "", Fold(f.Search))
 	return q
 }
 
@@ -162,7 +164,7 @@ func (tx *Tx) InsertContact(c *Contact) error {
 	c.ID = tx.NewID(PrefixContact)
 	c.CreatedAt, c.UpdatedAt = tx.Now, tx.Now
 
-	_, err := tx.exec(`
+	_, err := tx.Exec(`
 		INSERT INTO contacts (id, account_id, phone_number, bsuid, parent_bsuid, username, name, name_is_ours, email, metadata,
 			marketing_opted_out, opted_in, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -183,7 +185,7 @@ func (tx *Tx) UpdateContact(c *Contact) error {
 		return errPartialContact
 	}
 
-	n, err := tx.exec(`
+	n, err := tx.Exec(`
 		UPDATE conversations
 		SET updated_at = ?
 		WHERE contact_id = ? AND EXISTS (SELECT 1 FROM contacts WHERE id = ? AND (name IS NOT ? OR phone_number IS NOT ?))`,
@@ -196,7 +198,7 @@ func (tx *Tx) UpdateContact(c *Contact) error {
 	}
 
 	c.UpdatedAt = tx.Now
-	err = tx.execOne(`
+	err = tx.ExecOne(`
 		UPDATE contacts
 		SET phone_number = ?, bsuid = ?, parent_bsuid = ?, username = ?, name = ?, name_is_ours = ?, email = ?, metadata = ?,
 			marketing_opted_out = ?, opted_in = ?, updated_at = ?
@@ -208,14 +210,14 @@ func (tx *Tx) UpdateContact(c *Contact) error {
 
 // MarkOptedOut records that a contact takes no more marketing.
 func (tx *Tx) MarkOptedOut(contact string) error {
-	err := tx.execOne(`UPDATE contacts SET marketing_opted_out = 1, updated_at = ? WHERE id = ?`, tx.Now, contact)
+	err := tx.ExecOne(`UPDATE contacts SET marketing_opted_out = 1, updated_at = ? WHERE id = ?`, tx.Now, contact)
 	return tx.hint(err, HintContact, Scope{}, contact)
 }
 
 // MessagesOfContact lists up to limit of a contact's messages, oldest first.
 func (rx *Rx) MessagesOfContact(contact string, after Row, limit int) ([]Row, error) {
 	var rows []Row
-	err := rx.list(&rows, `
+	err := rx.List(&rows, `
 		SELECT created_at, id FROM messages
 		WHERE conversation_id = (SELECT id FROM conversations WHERE contact_id = ?) AND id > ?
 		ORDER BY id
@@ -228,7 +230,7 @@ func (rx *Rx) MessagesOfContact(contact string, after Row, limit int) ([]Row, er
 func (tx *Tx) ForgetMessages(account int64, rows []Row, unread map[string]UnreadCount) ([]Media, error) {
 	// The media is read first, while the messages still lead to it.
 	var media []Media
-	err := tx.list(&media, `
+	err := tx.List(&media, `
 		SELECT `+mediaColumns+`
 		FROM media
 		WHERE origin = 'message' AND deleted_at = 0
@@ -243,7 +245,7 @@ func (tx *Tx) ForgetMessages(account int64, rows []Row, unread map[string]Unread
 	}
 
 	tx.countDeletion()
-	_, err = tx.exec(`DELETE FROM messages WHERE account_id = ? AND id IN (SELECT value FROM json_each(?))`, account, idList(rows))
+	_, err = tx.Exec(`DELETE FROM messages WHERE account_id = ? AND id IN (SELECT value FROM json_each(?))`, account, idList(rows))
 	if err := tx.hint(err, HintConversation, Scope{Account: account}, ""); err != nil {
 		return nil, err
 	}
@@ -257,13 +259,13 @@ func (tx *Tx) DeleteContact(account int64, id string) error {
 	}
 
 	tx.countDeletion()
-	_, err := tx.exec(`
+	_, err := tx.Exec(`
 		DELETE FROM messages
 		WHERE conversation_id = (SELECT id FROM conversations WHERE contact_id = ? AND account_id = ?)`, id, account)
 	if err != nil {
 		return err
 	}
-	if err := tx.execOne(`DELETE FROM contacts WHERE id = ? AND account_id = ?`, id, account); err != nil {
+	if err := tx.ExecOne(`DELETE FROM contacts WHERE id = ? AND account_id = ?`, id, account); err != nil {
 		return err
 	}
 	err = tx.hint(nil, HintContact, Scope{Account: account}, id)

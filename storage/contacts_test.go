@@ -26,7 +26,7 @@ func people(t testing.TB, db *storage.DB, numberID string, all ...storage.Contac
 				return err
 			}
 			all[i].CreatedAt = storage.Time(1000 + i)
-			if err := tx.Exec(`UPDATE contacts SET created_at = ? WHERE id = ?`, all[i].CreatedAt, all[i].ID); err != nil {
+			if err := tx.Run(`UPDATE contacts SET created_at = ? WHERE id = ?`, all[i].CreatedAt, all[i].ID); err != nil {
 				return err
 			}
 		}
@@ -74,7 +74,7 @@ func TestContactsAreFoundByEachFilterAndBySeveral(t *testing.T) {
 				return err
 			}
 		}
-		return tx.Exec(`UPDATE contacts SET updated_at = created_at + 10`)
+		return tx.Run(`UPDATE contacts SET updated_at = created_at + 10`)
 	})
 	f := func(change func(*storage.ContactFilter)) (f storage.ContactFilter) { change(&f); return f }
 	for name, tt := range map[string]struct {
@@ -191,7 +191,7 @@ func TestAContactGoesWithAllThatItSaid(t *testing.T) {
 	kept := other.add(t, db)
 	storagetest.Update(t, db, func(tx *storage.Tx) error {
 		for i, id := range []string{ids[0], ids[1], ids[4]} {
-			if err := tx.Exec(`UPDATE messages SET media_id = ? WHERE id = ?`, media[i].ID, id); err != nil {
+			if err := tx.Run(`UPDATE messages SET media_id = ? WHERE id = ?`, media[i].ID, id); err != nil {
 				return err
 			}
 		}

@@ -1,5 +1,7 @@
 package storage
 
+import "confab/storage/sqlite"
+
 // ConversationCounts are how many conversations of an account an inbox has. Mine,
 // unassigned and unread count open ones only.
 type ConversationCounts struct {
@@ -30,8 +32,8 @@ func (rx *Rx) CountConversations(account int64, user string) (n ConversationCoun
 	}
 
 	q := ConversationFilter{Status: ConversationOpen, Unread: true}.listQueries(account)[0]
-	q.joins = "" // they only bring what a list shows
-	n.Unread, err = countRows(rx, q)
+	q.Joins = "" // they only bring what a list shows
+	n.Unread, err = sqlite.CountRows(&rx.Rx, q)
 	return n, err
 }
 
@@ -41,24 +43,24 @@ func (rx *Rx) countByAssignee(account int64, status, user string) (n Conversatio
 	q := ConversationFilter{Status: status}.listQueries(account)[0]
 
 	after := First
-	for size := firstRange; ; size = min(2*size, longestRange) {
-		until, err := q.boundary(rx, after, size)
+	for size := sqlite.FirstRange; ; size = min(2*size, sqlite.LongestRange) {
+		until, err := q.Boundary(&rx.Rx, after, size)
 		if err != nil {
 			return n, err
 		}
 
 		var all, mine, unassigned int
-		err = rx.scan([]any{&all, &mine, &unassigned}, `
+		err = rx.Scan([]any{&all, &mine, &unassigned}, `
 			SELECT count(*), count(CASE WHEN assignee_id = ? THEN 1 END), count(*) - count(assignee_id)
 			FROM conversations INDEXED BY conversations_by_status
 			WHERE account_id = ? AND status = ? AND (last_message_at, id) < (?, ?) AND (last_message_at, id) >= (?, ?)`,
 			user, account, status, after.Key, after.ID, until.Key, until.ID)
 		n.All, n.Mine, n.Unassigned = n.All+all, n.Mine+mine, n.Unassigned+unassigned
-		if err != nil || until == q.end {
+		if err != nil || until == q.End {
 			return n, err
 		}
 
-		if err := rx.pause(); err != nil {
+		if err := rx.Pause(); err != nil {
 			return n, err
 		}
 		after = until

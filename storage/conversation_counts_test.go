@@ -31,7 +31,7 @@ func TestConversationsAreCountedRangeByRange(t *testing.T) {
 			if i%3 == 0 {
 				assignee = &u.ID
 			}
-			if err := tx.Exec(`UPDATE conversations SET status = ?, unread_count = ?, assignee_id = ?, last_message_at = ? WHERE id = ?`, status, unread, assignee, i/400, v.ID); err != nil {
+			if err := tx.Run(`UPDATE conversations SET status = ?, unread_count = ?, assignee_id = ?, last_message_at = ? WHERE id = ?`, status, unread, assignee, i/400, v.ID); err != nil {
 				return err
 			}
 			switch {
@@ -86,7 +86,7 @@ func TestMessagesWithoutATextAreShownByTheirWords(t *testing.T) {
 		{"button", `{}`, "-"}, {"button", `null`, "-"}, {"interactive", `{"type":"nfm_reply"}`, "-"}, {"location", `{"text":"x"}`, "-"},
 	} {
 		storagetest.Update(t, db, func(tx *storage.Tx) error {
-			return tx.Exec(`UPDATE messages SET type = ?, content = ? WHERE id = ?`, one.kind, one.content, m.ID)
+			return tx.Run(`UPDATE messages SET type = ?, content = ? WHERE id = ?`, one.kind, one.content, m.ID)
 		})
 		last := view(t, db, func(rx *storage.Rx) (map[string]storage.LastMessage, error) {
 			return rx.LastMessages(h.conversation.ID)

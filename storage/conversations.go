@@ -1,6 +1,10 @@
 package storage
 
-import "errors"
+import (
+	"errors"
+
+	"confab/storage/sqlite"
+)
 
 // Conversation is the thread of an account and a contact.
 type Conversation struct {
@@ -49,8 +53,8 @@ const (
 	fullConversationJoins   = `JOIN contacts c ON c.id = v.contact_id LEFT JOIN users u ON u.id = v.assignee_id`
 )
 
-// fields are where fullConversationColumns go.
-func (t *FullConversation) fields() []any {
+// Fields are where fullConversationColumns go.
+func (t *FullConversation) Fields() []any {
 	return []any{
 		&t.ID, &t.AccountID, &t.ContactID, &t.Status, &t.AssigneeID, &t.UnreadCount,
 		&t.LastMessageAt, &t.LastInboundAt, &t.CreatedAt, &t.UpdatedAt,
@@ -61,8 +65,8 @@ func (t *FullConversation) fields() []any {
 // Conversation finds a conversation of an account.
 func (rx *Rx) Conversation(account int64, id string) (FullConversation, error) {
 	var t FullConversation
-	err := rx.scanPacked(t.fields(), `
-		SELECT `+packed(fullConversationColumns)+`
+	err := rx.ScanPacked(t.Fields(), `
+		SELECT `+sqlite.Packed(fullConversationColumns)+`
 		FROM conversations v `+fullConversationJoins+`
 		WHERE v.id = ? AND v.account_id = ?`, id, account)
 	return t, err
@@ -90,15 +94,15 @@ func (rx *Rx) Conversations(account int64, f ConversationFilter, after After, li
 			return nil, Last, err
 		}
 	}
-	return findMerged(rx, f.listQueries(account), f.Key, after, limit)
+	return sqlite.FindMerged(&rx.Rx, f.listQueries(account), f.Key, after, limit)
 }
 
 // Key is where a conversation stands in a list with the filter.
 func (f ConversationFilter) Key(t FullConversation) After {
 	if f.UpdatedSince != 0 {
-		return After{t.UpdatedAt, t.ID}
+		return After{Key: t.UpdatedAt, ID: t.ID}
 	}
-	return After{t.LastMessageAt, t.ID}
+	return After{Key: t.LastMessageAt, ID: t.ID}
 }
 
 // conversationStates are all of them.
@@ -109,34 +113,34 @@ func conversationStates() []string {
 // listQueries are the lists of which the list with the filter is merged, each with an
 // index that finds its conversations; the filters that the index does not answer are held
 // against each of them.
-func (f ConversationFilter) listQueries(account int64) []listQuery {
+func (f ConversationFilter) listQueries(account int64) []sqlite.ListQuery {
 	switch {
 	case f.ContactID != "":
 		q := f.listQuery(account, "sqlite_autoindex_conversations_2", f.key()) // contact_id is unique
-		q.byIndex("v.contact_id = ?", true, f.ContactID)
-		return []listQuery{f.narrow(q)}
+		q.ByIndex("v.contact_id = ?", true, f.ContactID)
+		return []sqlite.ListQuery{f.narrow(q)}
 
 	case f.UpdatedSince != 0:
 		return f.updatedQueries(account)
 
 	case f.AssigneeID != "":
 		q := f.listQuery(account, "conversations_assigned", f.key())
-		q.byIndex("v.assignee_id = ?", true, f.AssigneeID)
+		q.ByIndex("v.assignee_id = ?", true, f.AssigneeID)
 		f.AssigneeID = ""
-		return []listQuery{f.narrow(q)}
+		return []sqlite.ListQuery{f.narrow(q)}
 
 	case f.Unread:
 		q := f.listQuery(account, "", f.key())
-		q.partialIndex("conversations_unread", "v.unread_count > 0")
+		q.PartialIndex("conversations_unread", "v.unread_count > 0")
 		f.Unread = false
-		return []listQuery{f.narrow(q)}
+		return []sqlite.ListQuery{f.narrow(q)}
 	}
 
 	return f.stateQueries(account)
 }
 
 // stateQueries are a list for each state, or for the one that is asked for.
-func (f ConversationFilter) stateQueries(account int64) (all []listQuery) {
+func (f ConversationFilter) stateQueries(account int64) (all []sqlite.ListQuery) {
 	states := conversationStates()
 	if f.Status != "" {
 		states = []string{f.Status}
@@ -145,7 +149,7 @@ func (f ConversationFilter) stateQueries(account int64) (all []listQuery) {
 	f.Status = ""
 	for _, state := range states {
 		q := f.listQuery(account, "conversations_by_status", "v.last_message_at")
-		q.byIndex("v.status = ?", true, state)
+		q.ByIndex("v.status = ?", true, state)
 		all = append(all, f.narrow(q))
 	}
 	return all
@@ -154,24 +158,24 @@ func (f ConversationFilter) stateQueries(account int64) (all []listQuery) {
 // updatedQueries are the lists of those that were updated since a time: the
 // conversations to which nothing has happened since their last message, by that, and the
 // others.
-func (f ConversationFilter) updatedQueries(account int64) []listQuery {
+func (f ConversationFilter) updatedQueries(account int64) []sqlite.ListQuery {
 	all := f.stateQueries(account)
 	for i := range all {
-		all[i].filter("v.updated_at = v.last_message_at", true)
+		all[i].Filter("v.updated_at = v.last_message_at", true)
 	}
 
 	q := f.listQuery(account, "", f.key())
-	q.partialIndex("conversations_by_update", "v.updated_at <> v.last_message_at")
+	q.PartialIndex("conversations_by_update", "v.updated_at <> v.last_message_at")
 	return append(all, f.narrow(q))
 }
 
 // narrow adds the filters that no index answers.
-func (f ConversationFilter) narrow(q listQuery) listQuery {
-	q.filter("v.status = ?", f.Status != "", f.Status)
-	q.filter("v.assignee_id = ?", f.AssigneeID != "", f.AssigneeID)
-	q.filter("v.assignee_id IS NULL", f.Unassigned)
-	q.filter("v.unread_count > 0", f.Unread)
-	q.filter("EXISTS (SELECT 1 FROM conversation_labels WHERE conversation_id = v.id AND label_id = ?)", f.LabelID != "", f.LabelID)
+func (f ConversationFilter) narrow(q sqlite.ListQuery) sqlite.ListQuery {
+	q.Filter("v.status = ?", f.Status != "", f.Status)
+	q.Filter("v.assignee_id = ?", f.AssigneeID != "", f.AssigneeID)
+	q.Filter("v.assignee_id IS NULL", f.Unassigned)
+	q.Filter("v.unread_count > 0", f.Unread)
+	q.Filter("EXISTS (SELECT 1 FROM conversation_labels WHERE conversation_id = v.id AND label_id = ?)", f.LabelID != "", f.LabelID)
 	return q
 }
 
@@ -183,29 +187,29 @@ func (f ConversationFilter) key() string {
 	return "v.last_message_at"
 }
 
-// listQuery is a list of an account's conversations by an index and the column that it
+// ListQuery is a list of an account's conversations by an index and the column that it
 // orders them by.
-func (f ConversationFilter) listQuery(account int64, index, key string) listQuery {
-	q := listQuery{
-		columns: fullConversationColumns,
-		table:   "conversations v",
-		index:   index,
-		joins:   fullConversationJoins,
-		key:     key,
-		id:      "v.id",
+func (f ConversationFilter) listQuery(account int64, index, key string) sqlite.ListQuery {
+	q := sqlite.ListQuery{
+		Columns: fullConversationColumns,
+		Table:   "conversations v",
+		Index:   index,
+		Joins:   fullConversationJoins,
+		Key:     key,
+		ID:      "v.id",
 	}
 	if f.UpdatedSince != 0 {
-		q.end = After{f.UpdatedSince, First.ID} // behind every id of that instant
+		q.End = After{Key: f.UpdatedSince, ID: First.ID} // behind every id of that instant
 	}
 
-	q.byIndex("v.account_id = ?", true, account)
+	q.ByIndex("v.account_id = ?", true, account)
 	return q
 }
 
 // ConversationOf finds the conversation of a contact.
 func (rx *Rx) ConversationOf(contact string) (Conversation, error) {
 	var c Conversation
-	err := rx.get(&c, `
+	err := rx.Get(&c, `
 		SELECT `+conversationColumns+`
 		FROM conversations v
 		WHERE v.contact_id = ?`, contact)
@@ -226,7 +230,7 @@ func (tx *Tx) EnsureConversation(account int64, contact string) (Conversation, e
 			CreatedAt:     tx.Now,
 			UpdatedAt:     tx.Now,
 		}
-		_, err = tx.exec(`
+		_, err = tx.Exec(`
 			INSERT INTO conversations (id, account_id, contact_id, status, last_message_at, created_at, updated_at)
 			VALUES (?, ?, ?, ?, ?, ?, ?)`, c.ID, c.AccountID, c.ContactID, c.Status, c.LastMessageAt, c.CreatedAt, c.UpdatedAt)
 		return c, err
@@ -242,13 +246,13 @@ func (tx *Tx) EnsureConversation(account int64, contact string) (Conversation, e
 
 // MarkMessageWritten records that a message was written in a conversation now.
 func (tx *Tx) MarkMessageWritten(conversation string) error {
-	return tx.execOne(markMessageWritten, tx.Now, tx.Now, conversation)
+	return tx.ExecOne(markMessageWritten, tx.Now, tx.Now, conversation)
 }
 
 // UpdateConversation stores state and assignee of a conversation.
 func (tx *Tx) UpdateConversation(c *Conversation) error {
 	c.UpdatedAt = tx.Now
-	err := tx.execOne(`
+	err := tx.ExecOne(`
 		UPDATE conversations
 		SET status = ?, assignee_id = ?, updated_at = ?
 		WHERE id = ? AND account_id = ?`, c.Status, c.AssigneeID, c.UpdatedAt, c.ID, c.AccountID)

@@ -24,7 +24,7 @@ func TestConversationsAreListedByTheirLastMessage(t *testing.T) {
 			}
 			said := []int{30, 0, 20, 20, 0, 10}[i] // 0 is never
 			status := []string{"open", "open", "resolved", "open", "pending", "resolved"}[i]
-			err = tx.Exec(`UPDATE conversations SET last_message_at = ?, status = ?, updated_at = ? WHERE id = ?`, said, status, 100+i, all[i].ID)
+			err = tx.Run(`UPDATE conversations SET last_message_at = ?, status = ?, updated_at = ? WHERE id = ?`, said, status, 100+i, all[i].ID)
 			if err != nil {
 				return err
 			}

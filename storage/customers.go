@@ -1,5 +1,7 @@
 package storage
 
+import "confab/storage/sqlite"
+
 // Customer is an end-customer of a platform: it owns the numbers that it
 // connects through setup links.
 type Customer struct {
@@ -30,7 +32,7 @@ const customerColumns = `c.id, c.organization_id, c.team_id, t.public_id AS team
 // Customer finds a customer of an organization.
 func (rx *Rx) Customer(organization int64, id string) (Customer, error) {
 	var c Customer
-	err := rx.get(&c, `
+	err := rx.Get(&c, `
 		SELECT `+customerColumns+`
 		FROM customers c JOIN teams t ON t.id = c.team_id
 		WHERE c.id = ? AND c.organization_id = ?`, id, organization)
@@ -41,7 +43,7 @@ func (rx *Rx) Customer(organization int64, id string) (Customer, error) {
 // them all.
 func (rx *Rx) AnyCustomer(id string) (Customer, error) {
 	var c Customer
-	err := rx.get(&c, `
+	err := rx.Get(&c, `
 		SELECT `+customerColumns+`
 		FROM customers c JOIN teams t ON t.id = c.team_id
 		WHERE c.id = ?`, id)
@@ -59,46 +61,46 @@ type CustomerFilter struct {
 // Customers lists an organization's customers, newest first, and tells how far
 // it came: to Last, unless the page was full or its time was up before.
 func (rx *Rx) Customers(organization int64, f CustomerFilter, after After, limit int) ([]Customer, After, error) {
-	return findPage[Customer](rx, f.listQuery(organization), after, limit)
+	return sqlite.FindPage[Customer](&rx.Rx, f.listQuery(organization), after, limit)
 }
 
-func (f CustomerFilter) listQuery(organization int64) listQuery {
-	q := listQuery{
-		columns: customerColumns,
-		table:   "customers c",
-		joins:   "JOIN teams t ON t.id = c.team_id",
-		key:     "c.created_at",
-		id:      "c.id",
+func (f CustomerFilter) listQuery(organization int64) sqlite.ListQuery {
+	q := sqlite.ListQuery{
+		Columns: customerColumns,
+		Table:   "customers c",
+		Joins:   "JOIN teams t ON t.id = c.team_id",
+		Key:     "c.created_at",
+		ID:      "c.id",
 	}
-	q.byIndex("c.organization_id = ?", true, organization)
+	q.ByIndex("c.organization_id = ?", true, organization)
 
 	switch {
 	case f.Email != "":
-		q.index = "customers_by_email"
-		q.byIndex("c.email = ? COLLATE NOCASE", true, f.Email)
-		q.filter("c.status = ?", f.Status != "", f.Status)
+		q.Index = "customers_by_email"
+		q.ByIndex("c.email = ? COLLATE NOCASE", true, f.Email)
+		q.Filter("c.status = ?", f.Status != "", f.Status)
 	case f.Status != "":
-		q.index = "customers_by_status"
-		q.byIndex("c.status = ?", true, f.Status)
+		q.Index = "customers_by_status"
+		q.ByIndex("c.status = ?", true, f.Status)
 	case f.Archived:
-		q.index = "customers_of_organization"
+		q.Index = "customers_of_organization"
 	default:
-		q.index = "customers_in_use"
+		q.Index = "customers_in_use"
 	}
 
 	// The index customers_in_use is partial: its condition has to be said.
 	if f.Status == "" && !f.Archived {
-		q.where = append(q.where, "c.status <> 'archived'")
+		q.Where = append(q.Where, "c.status <> 'archived'")
 	}
 
-	q.filter("matches(?, c.name, c.email)", f.Search != "", fold(f.Search))
+	q.Filter("matches(?, c.name, c.email)", f.Search != "", Fold(f.Search))
 	return q
 }
 
 // CustomerAccounts lists a customer's live accounts, newest first.
 func (rx *Rx) CustomerAccounts(customer string) ([]Account, error) {
 	var all []Account
-	err := rx.list(&all, `
+	err := rx.List(&all, `
 		SELECT `+accountColumns+`
 		FROM accounts
 		WHERE customer_id = ? AND deleted_at = 0
@@ -115,7 +117,7 @@ func (tx *Tx) hintCustomer(err error, c *Customer) error {
 func (tx *Tx) InsertCustomer(c *Customer) error {
 	c.ID, c.Status = tx.NewID(PrefixCustomer), CustomerPending
 	c.CreatedAt, c.UpdatedAt = tx.Now, tx.Now
-	_, err := tx.exec(`
+	_, err := tx.Exec(`
 		INSERT INTO customers (id, organization_id, team_id, name, email, status, metadata, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		c.ID, c.OrganizationID, c.TeamID, c.Name, c.Email, c.Status, c.Metadata, c.CreatedAt, c.UpdatedAt)
@@ -125,7 +127,7 @@ func (tx *Tx) InsertCustomer(c *Customer) error {
 // UpdateCustomer stores name, email, state and metadata of c.
 func (tx *Tx) UpdateCustomer(c *Customer) error {
 	c.UpdatedAt = tx.Now
-	err := tx.execOne(`
+	err := tx.ExecOne(`
 		UPDATE customers
 		SET name = ?, email = ?, status = ?, metadata = ?, updated_at = ?
 		WHERE id = ? AND organization_id = ?`,
@@ -136,7 +138,7 @@ func (tx *Tx) UpdateCustomer(c *Customer) error {
 // ArchiveCustomer puts a customer away, and remembers what it was before.
 func (tx *Tx) ArchiveCustomer(c *Customer) error {
 	c.Status, c.ArchivedAt, c.UpdatedAt = CustomerArchived, tx.Now, tx.Now
-	err := tx.execOne(`
+	err := tx.ExecOne(`
 		UPDATE customers
 		SET restore_status = status, status = ?, archived_at = ?, updated_at = ?
 		WHERE id = ? AND organization_id = ? AND status <> 'archived'`, c.Status, c.ArchivedAt, c.UpdatedAt, c.ID, c.OrganizationID)
@@ -146,12 +148,12 @@ func (tx *Tx) ArchiveCustomer(c *Customer) error {
 // RestoreCustomer makes an archived customer what it was before.
 func (tx *Tx) RestoreCustomer(c *Customer) error {
 	c.ArchivedAt, c.UpdatedAt = 0, tx.Now
-	err := tx.get(&c.Status, `SELECT coalesce(restore_status, 'pending') FROM customers WHERE id = ? AND status = 'archived'`, c.ID)
+	err := tx.Get(&c.Status, `SELECT coalesce(restore_status, 'pending') FROM customers WHERE id = ? AND status = 'archived'`, c.ID)
 	if err != nil {
 		return err
 	}
 
-	err = tx.execOne(`
+	err = tx.ExecOne(`
 		UPDATE customers
 		SET status = ?, restore_status = NULL, archived_at = 0, updated_at = ?
 		WHERE id = ? AND organization_id = ?`, c.Status, c.UpdatedAt, c.ID, c.OrganizationID)

@@ -3,59 +3,19 @@ package storage
 import (
 	"context"
 	"errors"
-	"net/url"
-	"os"
-	"path/filepath"
-	"runtime"
 	"sync"
 	"sync/atomic"
-	"time"
 
-	"github.com/jmoiron/sqlx"
-	_ "modernc.org/sqlite" // registers the driver
+	"confab/storage/sqlite"
 )
 
-// Options say how to open a database.
-type Options struct {
-	Path        string // the database file
-	Schema      string // the text of schema.sql
-	MasterKey   []byte // 32 bytes; see LoadMasterKey
-	Synchronous string // "full" (also if empty) or "normal"
-	Readers     int    // connections that read lists; 0 means one per core. Short reads have one more
-	KeepVersion bool   // refuse an older file instead of upgrading it: another process serves it
-	SkipCheck   bool   // do not verify the content: for commands, which start often
-	OnCommit    func(Commit)
-	OnUpgrade   func(progress string) // tells in words how far the upgrade of an older file is
-	Now         func() Time           // what the clock says; nil asks the machine
-
-	// Patience is how long UpdateSoon waits for the commit of another; 0: not at all.
-	Patience time.Duration
-}
-
-// DB is an open database: one writing connection, which belongs to the writer, a
-// few reading ones, and in memory what every message needs and rarely changes.
+// DB is an open database, with in memory what every message needs and rarely changes.
 type DB struct {
-	path      string
-	pool      *sqlx.DB      // reading connections
-	write     *sqlx.DB      // the one writing connection
-	readers   *freeSessions // one more than there are lists at once
-	lists     *turns        // whose lists are read
-	searchers *freeSessions // likewise, for searches alone
-	searches  *turns
-	writer    *writer
-	ids       *idSource // of what is not stored
-	rowIDs    *idSource // of rows; only the writer uses it
-	seal      *sealer
-	caches    *caches
-	patience  time.Duration
-	onCommit  func(Commit)
-	now       func() Time
-	scanTime  time.Duration
-	turnTime  time.Duration
-	events    *EventSignal
-	hints     *Hints
-	stalled   atomic.Pointer[time.Time] // see StalledAt
-	close     func() error              // disconnect, but only once
+	*sqlite.DB
+	caches  *caches
+	pending pending
+	events  *EventSignal
+	hints   *Hints
 
 	mu         sync.RWMutex // guards dispatcher
 	dispatcher Dispatcher
@@ -73,118 +33,150 @@ func Open(o Options) (*DB, error) {
 	if err := registerFunctions(); err != nil {
 		return nil, err
 	}
-	seal, err := newSealer(o.MasterKey)
+	format, err := fileFormat()
 	if err != nil {
-		return nil, err
-	}
-	if err := prepareFile(o, seal); err != nil {
 		return nil, err
 	}
 
 	db := &DB{
-		path:     o.Path,
-		ids:      newIDSource(),
-		rowIDs:   newIDSource(),
-		seal:     seal,
-		caches:   newCaches(),
-		patience: o.Patience,
-		onCommit: o.OnCommit,
-		now:      o.Now,
-		scanTime: scanTime,
-		turnTime: turnTime,
-		events:   newEventSignal(),
-		hints:    newHints(),
-	}
-	if db.now == nil {
-		db.now = Now
-	}
-	db.close = sync.OnceValue(db.disconnect)
-	if err := db.connect(o); err != nil {
-		return nil, errors.Join(explain(o.Path, err), db.Close())
+		caches:  newCaches(),
+		pending: newPending(),
+		events:  newEventSignal(),
+		hints:   newHints(),
 	}
 
+	db.DB, err = sqlite.Open(o, format, sqlite.Hooks{
+		Classify:         func(query string) (changes, adds sqlite.TableSet) { return changedBy(query), addedBy(query) },
+		Begin:            db.pending.clear,
+		BeforeCommit:     db.pending.write,
+		Committed:        db.caches.forget,
+		ChangedElsewhere: db.DropCaches,
+	})
+	if err != nil {
+		return nil, err
+	}
 	return db, nil
 }
 
-// connect opens the writing connection and the reading ones.
-func (db *DB) connect(o Options) error {
-	ctx := context.Background()
-	var err error
-	if db.write, err = sqlx.Open("sqlite", writerDSN(o)); err != nil {
-		return err
-	}
-	s, err := newSession(ctx, db.write)
+// registerFunctions gives SQLite our own functions, once for all connections.
+var registerFunctions = sync.OnceValue(func() error {
+	return errors.Join(sqlite.RegisterFunction("matches", sqlite.Matches), sqlite.RegisterFunction("says", says))
+})
+
+// Rx reads one consistent state of the database.
+type Rx struct {
+	sqlite.Rx
+	db    *DB
+	since int64 // caches.changes before the snapshot was taken: see cache
+}
+
+// reading makes what reads our rows of what the engine reads with. No statement has
+// been run yet, so no snapshot was taken either.
+func (db *DB) reading(rx sqlite.Rx) Rx { return Rx{Rx: rx, db: db, since: db.caches.changes.Load()} }
+
+// Within is the same snapshot for lists that keep to a budget; nil lifts it.
+func (rx *Rx) Within(b *Budget) *Rx {
+	return &Rx{Rx: *rx.Rx.Within(b), db: rx.db, since: rx.since}
+}
+
+// View runs fn on a consistent snapshot. It never waits for a writer, only for
+// a free reading connection. fn must be short: see List and Search.
+func (db *DB) View(ctx context.Context, fn func(*Rx) error) error {
+	return db.DB.View(ctx, func(in sqlite.Rx) error {
+		rx := db.reading(in)
+		return fn(&rx)
+	})
+}
+
+// ViewOnce is View for an fn that reads once: one statement is consistent without a
+// transaction around it.
+func (db *DB) ViewOnce(ctx context.Context, fn func(*Rx) error) error {
+	return db.DB.ViewOnce(ctx, func(in sqlite.Rx) error {
+		rx := db.reading(in)
+		return fn(&rx)
+	})
+}
+
+// List is View for what a client of an organization asks for that may be much. If one
+// step is not enough, fn is run again from its beginning, as a search.
+func (db *DB) List(ctx context.Context, organization int64, fn func(*Rx) error) error {
+	return db.DB.List(ctx, organization, func(in sqlite.Rx) error {
+		rx := db.reading(in)
+		return fn(&rx)
+	})
+}
+
+// readBriefly runs fn as a list, or fails with sqlite.ErrLong after the first step of a walk.
+func (db *DB) readBriefly(ctx context.Context, organization int64, fn func(*Rx) error) error {
+	return db.ListBriefly(ctx, organization, func(in sqlite.Rx) error {
+		rx := db.reading(in)
+		return fn(&rx)
+	})
+}
+
+// Search is View for walks over many rows, for an organization or, with InternalWork, for
+// the server itself. A walk may see a newer state after each of its steps, but looks at
+// each row once.
+//
+// ErrTooManyWaiting means that the organization has too many searches waiting.
+func (db *DB) Search(ctx context.Context, organization int64, fn func(*Rx) error) error {
+	return db.DB.Search(ctx, organization, func(in sqlite.Rx) error {
+		rx := db.reading(in)
+		return fn(&rx)
+	})
+}
+
+// Tx changes the database: it is one closure's part of a transaction that other
+// callers share. See sqlite.Tx for what it may rely on.
+type Tx struct {
+	Rx
+	*sqlite.Wx
+
+	happened []int64 // organizations that have new events: see signalEvents
+	noted    []noted // what was changed: see Hints
+}
+
+// Update runs fn in a transaction and returns when its changes are durable, or
+// when it failed and left no trace. It returns ErrUnavailable if the writer has
+// no place for it within a second.
+//
+// fn may run twice: when another caller's write in the same commit fails late,
+// all of them start over. So fn changes nothing but tx and its own results. It
+// must not call Update or View, wait for anything, or use the network.
+func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
+	return db.update(ctx, fn, false)
+}
+
+// UpdateSoon is Update for what nobody waits for, such as the end of a job: it may ride
+// on the next commit of somebody else, which saves one, and is written by itself if none
+// comes for a moment.
+func (db *DB) UpdateSoon(ctx context.Context, fn func(*Tx) error) error {
+	return db.update(ctx, fn, true)
+}
+
+// update runs fn by way of the engine, and then signals what it has changed.
+func (db *DB) update(ctx context.Context, fn func(*Tx) error, patient bool) error {
+	var tx Tx
+	err := db.DB.Update(ctx, patient, func(in *sqlite.Tx) error {
+		tx = Tx{Rx: db.reading(in.Rx), Wx: &in.Wx}
+		return fn(&tx)
+	})
 	if err != nil {
 		return err
 	}
-	if err := s.useLog(); err != nil {
-		s.close()
-		return err
-	}
-	db.writer = newWriter(db, s)
 
-	n := o.Readers
-	if n <= 0 {
-		n = runtime.GOMAXPROCS(0)
-	}
-
-	if db.pool, err = sqlx.Open("sqlite", readerDSN(o)); err != nil {
-		return err
-	}
-	db.pool.SetMaxOpenConns(n + 1 + maxSearches)
-	db.lists, db.searches = newTurns(n, 0), newTurns(maxSearches, maxWaitingSearches)
-	if db.readers, err = openSessions(db.pool, n+1); err != nil {
-		return err
-	}
-	db.searchers, err = openSessions(db.pool, maxSearches)
-	return err
+	db.events.add(tx.happened...)
+	db.hints.add(tx.noted)
+	return nil
 }
 
-// Now is what the clock says, by which transactions tell their time. The clock may
-// be set at any moment: how much time has passed only time.Since can tell.
-func (db *DB) Now() Time { return db.now() }
-
-// Size is how many bytes the database and its log take on disk.
-func (db *DB) Size() int64 {
-	var total int64
-	for _, name := range []string{db.path, db.path + "-wal"} {
-		if info, err := os.Stat(name); err == nil {
-			total += info.Size()
-		}
-	}
-	return total
-}
-
-// Close finishes the writes that were accepted and the views that run, and
-// closes the file. Closing it again returns the same and does nothing.
-func (db *DB) Close() error { return db.close() }
-
-// disconnect waits for everybody who uses a connection, and closes them all.
-// Some may be missing: Open calls it when it fails half-way.
-func (db *DB) disconnect() error {
-	if db.writer != nil {
-		db.writer.close()
-	}
-	for _, t := range []*turns{db.lists, db.searches} {
-		if t != nil {
-			t.close()
-		}
-	}
-
-	for _, sessions := range []*freeSessions{db.readers, db.searchers} {
-		if sessions != nil {
-			sessions.close()
-		}
-	}
-
-	var errs []error
-	if db.pool != nil {
-		errs = append(errs, db.pool.Close())
-	}
-	if db.write != nil {
-		errs = append(errs, db.write.Close())
-	}
-	return errors.Join(errs...)
+// ObserveStatements hands the text of each statement that the writer runs to fn, which
+// must be quick; nil ends that. Tests count by it what the busiest transactions cost.
+func (db *DB) ObserveStatements(ctx context.Context, fn func(query string)) error {
+	return db.Update(ctx, func(tx *Tx) error {
+		tx.Observe(fn)
+		return nil
+	})
 }
 
 // currentDispatcher is the job runner, if there is one.
@@ -192,33 +184,4 @@ func (db *DB) currentDispatcher() Dispatcher {
 	db.mu.RLock()
 	defer db.mu.RUnlock()
 	return db.dispatcher
-}
-
-// dsn builds a data source name. The path goes through url.URL because '#', '?'
-// and '%' in it would otherwise open another file.
-func dsn(path string, query url.Values) string {
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		abs = path
-	}
-	u := url.URL{Scheme: "file", OmitHost: true, Path: abs, RawQuery: query.Encode()}
-	return u.String()
-}
-
-func writerDSN(o Options) string {
-	synchronous := "FULL"
-	if o.Synchronous == "normal" {
-		synchronous = "NORMAL"
-	}
-
-	return dsn(o.Path, url.Values{"mode": {"rw"}, "_txlock": {"immediate"}, "_pragma": {
-		"busy_timeout(5000)", "foreign_keys(ON)", "synchronous(" + synchronous + ")",
-		"wal_autocheckpoint(4000)", "journal_size_limit(67108864)", "temp_store(MEMORY)",
-	}})
-}
-
-// readerDSN opens connections that cannot write, so that a mistake above storage
-// cannot bypass the writer.
-func readerDSN(o Options) string {
-	return dsn(o.Path, url.Values{"mode": {"rw"}, "_pragma": {"busy_timeout(5000)", "query_only(ON)", "temp_store(MEMORY)"}})
 }

@@ -1,5 +1,7 @@
 package storage
 
+import "confab/storage/sqlite"
+
 // States of a delivery.
 const (
 	DeliveryPending   = "pending"
@@ -46,7 +48,7 @@ const deliveryColumns = `d.id, d.organization_id, d.subscription_id, d.event, d.
 	d.response_status, d.response_body_snippet, d.duration_ms, d.error_code, d.error_message, d.replayed_from, d.created_at, d.job_id`
 
 // key is where a delivery stands in a list.
-func (d Delivery) key() After { return After{d.CreatedAt, d.ID} }
+func (d Delivery) key() After { return After{Key: d.CreatedAt, ID: d.ID} }
 
 // InsertDelivery stores a delivery that is to be made now, with its job; the id
 // is given.
@@ -66,7 +68,7 @@ func (tx *Tx) insertDelivery(d *Delivery, memory any) error {
 	}
 
 	d.Status, d.NextAttemptAt, d.CreatedAt, d.JobID = DeliveryPending, tx.Now, tx.Now, job
-	_, err = tx.exec(`
+	_, err = tx.Exec(`
 		INSERT INTO deliveries (id, organization_id, subscription_id, event, event_type, event_id,
 			status, next_attempt_at, replayed_from, created_at, job_id)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -78,7 +80,7 @@ func (tx *Tx) insertDelivery(d *Delivery, memory any) error {
 // insertDeadDelivery stores a delivery that nobody may make, so that it can be
 // replayed.
 func (tx *Tx) insertDeadDelivery(d Delivery) error {
-	_, err := tx.exec(`
+	_, err := tx.Exec(`
 		INSERT INTO deliveries (id, organization_id, subscription_id, event, event_type, event_id, status,
 			error_code, error_message, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, 'dead', ?, ?, ?)`,
@@ -93,13 +95,13 @@ func (tx *Tx) insertDeadDelivery(d Delivery) error {
 // those that are still to be made: one in a closed lane would wait for ever. It
 // returns how many deliveries there were.
 func (tx *Tx) deleteDeliveries(condition string, args ...any) (int64, error) {
-	_, err := tx.exec(`
+	_, err := tx.Exec(`
 		DELETE FROM jobs
 		WHERE id IN (SELECT job_id FROM deliveries WHERE `+condition+`) AND kind = 'deliver'`, args...)
 	if err != nil {
 		return 0, err
 	}
-	return tx.exec(`DELETE FROM deliveries WHERE `+condition, args...)
+	return tx.Exec(`DELETE FROM deliveries WHERE `+condition, args...)
 }
 
 // ofLiveSubscription leaves out deliveries whose subscription was deleted: they
@@ -109,7 +111,7 @@ const ofLiveSubscription = `(SELECT s.deleted_at FROM subscriptions s WHERE s.id
 // Delivery finds a delivery of an organization.
 func (rx *Rx) Delivery(organization int64, id string) (Delivery, error) {
 	var d Delivery
-	err := rx.get(&d, `
+	err := rx.Get(&d, `
 		SELECT `+deliveryColumns+`
 		FROM deliveries d
 		WHERE d.id = ? AND d.organization_id = ? AND `+ofLiveSubscription, id, organization)
@@ -119,7 +121,7 @@ func (rx *Rx) Delivery(organization int64, id string) (Delivery, error) {
 // DeliveryByID finds a delivery, whoever owns it: for the operator.
 func (rx *Rx) DeliveryByID(id string) (Delivery, error) {
 	var d Delivery
-	err := rx.get(&d, `
+	err := rx.Get(&d, `
 		SELECT `+deliveryColumns+`
 		FROM deliveries d
 		WHERE d.id = ? AND `+ofLiveSubscription, id)
@@ -129,7 +131,7 @@ func (rx *Rx) DeliveryByID(id string) (Delivery, error) {
 // Payload is what a delivery carries, byte for byte.
 func (rx *Rx) Payload(d Delivery) ([]byte, error) {
 	var payload []byte
-	err := rx.get(&payload, `SELECT payload FROM events WHERE id = ?`, d.Event)
+	err := rx.Get(&payload, `SELECT payload FROM events WHERE id = ?`, d.Event)
 	return payload, err
 }
 
@@ -156,8 +158,8 @@ func (rx *Rx) Deliveries(organization int64, f DeliveryFilter, after After, limi
 	}
 	if f.EventType != "" || f.EventID != "" || f.SubscriptionID == "" && f.Status == "" {
 		q := f.listQuery(organization)
-		q.filter(ofLiveSubscription, true)
-		return findPage[Delivery](rx, q, after, limit)
+		q.Filter(ofLiveSubscription, true)
+		return sqlite.FindPage[Delivery](&rx.Rx, q, after, limit)
 	}
 
 	page, err := rx.deliveriesByState(organization, f, after, limit)
@@ -192,7 +194,7 @@ func (rx *Rx) deliveriesByState(organization int64, f DeliveryFilter, after Afte
 		if len(some) < mergedAtOnce {
 			return page, nil
 		}
-		if err := rx.pause(); err != nil {
+		if err := rx.Pause(); err != nil {
 			return nil, err
 		}
 	}
@@ -208,46 +210,46 @@ func (rx *Rx) deliveriesOf(
 	}
 
 	for _, f.Status = range statuses {
-		if page, _, err = mergePage(rx, page, f.listQuery(organization), Delivery.key, after, limit); err != nil {
+		if page, _, err = sqlite.MergePage(&rx.Rx, page, f.listQuery(organization), Delivery.key, after, limit); err != nil {
 			return nil, err
 		}
 	}
 	return page, nil
 }
 
-// listQuery lets one index find the deliveries: that of an event, of a
+// ListQuery lets one index find the deliveries: that of an event, of a
 // subscription and a state, or of the organization.
-func (f DeliveryFilter) listQuery(organization int64) listQuery {
-	q := listQuery{
-		columns:  deliveryColumns,
-		table:    "deliveries d",
-		index:    "deliveries_of_organization",
-		key:      "d.created_at",
-		id:       "d.id",
-		scanTime: briefScanTime,
+func (f DeliveryFilter) listQuery(organization int64) sqlite.ListQuery {
+	q := sqlite.ListQuery{
+		Columns:  deliveryColumns,
+		Table:    "deliveries d",
+		Index:    "deliveries_of_organization",
+		Key:      "d.created_at",
+		ID:       "d.id",
+		ScanTime: sqlite.BriefScanTime,
 	}
 
 	if f.CreatedAfter != 0 {
-		q.end = After{f.CreatedAfter, First.ID} // behind every id of that instant
+		q.End = After{Key: f.CreatedAfter, ID: First.ID} // behind every id of that instant
 	}
 
 	event := f.EventID != ""
 	exact := !event && f.SubscriptionID != "" && f.Status != ""
 	switch {
 	case event:
-		q.index = "deliveries_by_event_id"
+		q.Index = "deliveries_by_event_id"
 	case exact:
-		q.index = "deliveries_of_subscription"
+		q.Index = "deliveries_of_subscription"
 	}
 
-	q.byIndex("d.organization_id = ?", true, organization)
-	q.byIndex("d.event_id = ?", event, f.EventID)
-	q.byIndex("d.subscription_id = ?", exact, f.SubscriptionID)
-	q.byIndex("d.status = ?", exact, f.Status)
+	q.ByIndex("d.organization_id = ?", true, organization)
+	q.ByIndex("d.event_id = ?", event, f.EventID)
+	q.ByIndex("d.subscription_id = ?", exact, f.SubscriptionID)
+	q.ByIndex("d.status = ?", exact, f.Status)
 
-	q.filter("d.subscription_id = ?", !exact && f.SubscriptionID != "", f.SubscriptionID)
-	q.filter("d.status = ?", !exact && f.Status != "", f.Status)
-	q.filter("d.event_type = ?", f.EventType != "", f.EventType)
+	q.Filter("d.subscription_id = ?", !exact && f.SubscriptionID != "", f.SubscriptionID)
+	q.Filter("d.status = ?", !exact && f.Status != "", f.Status)
+	q.Filter("d.event_type = ?", f.EventType != "", f.EventType)
 
 	return q
 }
@@ -255,7 +257,7 @@ func (f DeliveryFilter) listQuery(organization int64) listQuery {
 // subscriptionRow is the subscription with an id, if the organization has it.
 func (rx *Rx) subscriptionRow(organization int64, id string) ([]Row, error) {
 	var rows []Row
-	err := rx.list(&rows, `
+	err := rx.List(&rows, `
 		SELECT created_at, id FROM subscriptions
 		WHERE id = ? AND organization_id = ? AND deleted_at = 0`, id, organization)
 	return rows, err
@@ -264,7 +266,7 @@ func (rx *Rx) subscriptionRow(organization int64, id string) ([]Row, error) {
 // subscriptionRows lists an organization's subscriptions behind one, oldest first.
 func (rx *Rx) subscriptionRows(organization int64, after Row, limit int) ([]Row, error) {
 	var rows []Row
-	err := rx.list(&rows, `
+	err := rx.List(&rows, `
 		SELECT created_at, id FROM subscriptions
 		WHERE organization_id = ? AND deleted_at = 0 AND (created_at, id) > (?, ?)
 		ORDER BY created_at, id
@@ -272,8 +274,8 @@ func (rx *Rx) subscriptionRows(organization int64, after Row, limit int) ([]Row,
 	return rows, err
 }
 
-// fields are where deliveryColumns go.
-func (d *Delivery) fields() []any {
+// Fields are where deliveryColumns go.
+func (d *Delivery) Fields() []any {
 	return []any{
 		&d.ID, &d.OrganizationID, &d.SubscriptionID, &d.Event, &d.EventType, &d.EventID,
 		&d.Status, &d.AttemptCount, &d.LastAttemptAt, &d.NextAttemptAt,

@@ -37,9 +37,9 @@ func newMail(t *testing.T) *mail {
 			e := happen(t, m.db, tenant.Organization.ID, kind, "")
 			storagetest.Update(t, m.db, func(tx *storage.Tx) error {
 				return errors.Join(
-					tx.Exec(`UPDATE events SET event_id = ? WHERE id = ?`, kind+"/1", e.ID),
+					tx.Run(`UPDATE events SET event_id = ? WHERE id = ?`, kind+"/1", e.ID),
 					// Two by two they share their instant.
-					tx.Exec(`UPDATE deliveries SET event_id = ?, status = ?, created_at = ? WHERE event = ?`, kind+"/1", status, 1000+i/2, e.ID))
+					tx.Run(`UPDATE deliveries SET event_id = ?, status = ?, created_at = ? WHERE event = ?`, kind+"/1", status, 1000+i/2, e.ID))
 			})
 		}
 	}
@@ -163,7 +163,7 @@ func TestBulkReplayIsCapped(t *testing.T) {
 			d := storage.Delivery{ID: tx.NewID(storage.PrefixDelivery), OrganizationID: tenant.Organization.ID, SubscriptionID: s.ID, Event: e.ID, EventType: e.Type}
 			err = errors.Join(err, tx.InsertDelivery(&d))
 		}
-		return errors.Join(err, tx.Exec(`UPDATE deliveries SET status = 'dead'`))
+		return errors.Join(err, tx.Run(`UPDATE deliveries SET status = 'dead'`))
 	})
 	f := storage.ReplayFilter{SubscriptionID: s.ID, Status: "dead"}
 	step := func(limit int) (n int, more bool) {
@@ -197,7 +197,7 @@ func TestABulkReplayDoesNotTakeItsOwnDeliveries(t *testing.T) {
 	f := storage.ReplayFilter{SubscriptionID: s.ID, Status: "failed", BeforeJob: next}
 	var replayed []int
 	for range 4 {
-		storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.Exec(`UPDATE deliveries SET status = 'failed'`) })
+		storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.Run(`UPDATE deliveries SET status = 'failed'`) })
 		var n int
 		storagetest.Update(t, db, func(tx *storage.Tx) (err error) { n, _, err = tx.ReplayDeliveries(f, 2); return err })
 		replayed = append(replayed, n)

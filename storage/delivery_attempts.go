@@ -15,7 +15,7 @@ type Attempt struct {
 // first try has no row of its own: the delivery tells all of it.
 func (rx *Rx) Attempts(d Delivery) ([]Attempt, error) {
 	var all []Attempt
-	err := rx.list(&all, `
+	err := rx.List(&all, `
 		SELECT attempt, attempted_at, response_status, duration_ms, error_code, error_message, response_body_snippet
 		FROM delivery_attempts
 		WHERE delivery_id = ?

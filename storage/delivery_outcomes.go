@@ -1,6 +1,10 @@
 package storage
 
-import "errors"
+import (
+	"errors"
+
+	"confab/storage/sqlite"
+)
 
 // OutgoingDelivery is a delivery as whoever posts it needs it: what goes out, and how many
 // attempts were made so far.
@@ -20,7 +24,7 @@ const parcelColumns = `d.id, d.subscription_id, d.status, d.attempt_count, d.eve
 
 // OutgoingDelivery finds what a delivery carries.
 func (rx *Rx) OutgoingDelivery(delivery string) (p OutgoingDelivery, err error) {
-	err = rx.get(&p, `
+	err = rx.Get(&p, `
 		SELECT `+parcelColumns+`
 		FROM deliveries d JOIN events e ON e.id = d.event
 		WHERE d.id = ?`, delivery)
@@ -37,7 +41,7 @@ func (rx *Rx) OutgoingDeliveries(deliveries []string) ([]OutgoingDelivery, error
 	fields := func(p *OutgoingDelivery) []any {
 		return []any{&p.Delivery, &p.Subscription, &p.Status, &p.Attempts, &p.Event, &p.EventID, &p.Type, &p.Source, &p.Payload}
 	}
-	return scanAll(rx, fields, `
+	return sqlite.ScanAll(&rx.Rx, fields, `
 		SELECT `+parcelColumns+`
 		FROM json_each(?) j CROSS JOIN deliveries d ON d.id = j.value JOIN events e ON e.id = d.event
 		WHERE length(e.payload) <= ?`, jsonList(deliveries), maxKeptPayload)
@@ -77,7 +81,7 @@ func (tx *Tx) MarkDelivered(p OutgoingDelivery, a Attempt) error {
 		return err
 	}
 
-	_, err = tx.exec(`
+	_, err = tx.Exec(`
 		UPDATE subscriptions
 		SET consecutive_failures = 0, failing_since = 0
 		WHERE id = ?`, p.Subscription)
@@ -100,7 +104,7 @@ func (tx *Tx) MarkUndelivered(p OutgoingDelivery, a Attempt, next Time) error {
 // markAttempt writes an attempt into its delivery. That has not ended: who ends it
 // otherwise takes its job away.
 func (tx *Tx) markAttempt(p OutgoingDelivery, status string, a Attempt, next Time) error {
-	err := tx.execOne(`
+	err := tx.ExecOne(`
 		UPDATE deliveries
 		SET status = ?, attempt_count = ?, last_attempt_at = ?, next_attempt_at = ?,
 			response_status = ?, response_body_snippet = ?, duration_ms = ?, error_code = ?, error_message = ?
@@ -115,7 +119,7 @@ func (tx *Tx) markAttempt(p OutgoingDelivery, status string, a Attempt, next Tim
 
 // insertAttempt gives an attempt a row of its own.
 func (tx *Tx) insertAttempt(p OutgoingDelivery, a Attempt) error {
-	_, err := tx.exec(`
+	_, err := tx.Exec(`
 		INSERT INTO delivery_attempts (delivery_id, attempt, attempted_at, response_status,
 			duration_ms, error_code, error_message, response_body_snippet)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -126,7 +130,7 @@ func (tx *Tx) insertAttempt(p OutgoingDelivery, a Attempt) error {
 // readFailures reads how many attempts of a subscription failed since its last
 // success.
 func (rx *Rx) readFailures(subscription string) (failures int, err error) {
-	err = rx.scan([]any{&failures}, `SELECT consecutive_failures FROM subscriptions WHERE id = ?`, subscription)
+	err = rx.Scan([]any{&failures}, `SELECT consecutive_failures FROM subscriptions WHERE id = ?`, subscription)
 	return failures, err
 }
 
@@ -135,7 +139,7 @@ func (rx *Rx) readFailures(subscription string) (failures int, err error) {
 // would be in the future, because the clock was ahead. ErrNotFound means that the
 // subscription is disabled or deleted.
 func (tx *Tx) CountFailure(subscription string) (failures int, since Time, err error) {
-	err = tx.scan([]any{&failures, &since}, `
+	err = tx.Scan([]any{&failures, &since}, `
 		UPDATE subscriptions
 		SET consecutive_failures = consecutive_failures + 1, failing_since = iif(failing_since BETWEEN 1 AND ?1, failing_since, ?1)
 		WHERE id = ?2 AND status <> 'disabled' AND deleted_at = 0
@@ -153,7 +157,7 @@ func (tx *Tx) MarkDeliveryDisabled(delivery string) error {
 func (tx *Tx) MarkDeliveryDead(delivery, code, message string) error {
 	var subscription string
 	var tried bool
-	err := tx.scan([]any{&subscription, &tried}, `
+	err := tx.Scan([]any{&subscription, &tried}, `
 		UPDATE deliveries
 		SET status = 'dead', next_attempt_at = 0, error_code = ?, error_message = ?
 		WHERE id = ? AND (status = 'pending' OR status = 'failed')

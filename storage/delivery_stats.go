@@ -72,7 +72,7 @@ func (rx *Rx) countDeliveries(subscription string, from, to Time) (DeliveryStats
 	if err != nil || fits {
 		return s, err
 	}
-	if err := rx.pause(); err != nil {
+	if err := rx.Pause(); err != nil {
 		return s, err
 	}
 
@@ -87,13 +87,13 @@ func (rx *Rx) countSome(subscription string, from, to Time, most int) (s Deliver
 	var untried int
 	counted := map[string]*int{DeliveryPending: &s.Pending, DeliveryFailed: &s.Failed}
 	if from == hourStart(from) {
-		err = rx.scan([]any{&s.Succeeded, &s.Dead, &untried}, `
+		err = rx.Scan([]any{&s.Succeeded, &s.Dead, &untried}, `
 			SELECT coalesce(sum(succeeded), 0), coalesce(sum(dead), 0), coalesce(sum(untried), 0)
 			FROM delivery_hours
 			WHERE subscription_id = ? AND hour >= ? AND hour < ?`, subscription, from, to)
 	} else {
 		counted[DeliverySucceeded], counted[DeliveryDead] = &s.Succeeded, &s.Dead
-		err = rx.scan([]any{&untried}, `
+		err = rx.Scan([]any{&untried}, `
 			SELECT count(*)
 			FROM deliveries INDEXED BY deliveries_of_subscription
 			WHERE subscription_id = ? AND status = 'dead' AND created_at >= ? AND created_at < ? AND attempt_count = 0`,
@@ -104,7 +104,7 @@ func (rx *Rx) countSome(subscription string, from, to Time, most int) (s Deliver
 	}
 
 	for status, n := range counted {
-		err := rx.scan([]any{n}, `
+		err := rx.Scan([]any{n}, `
 			SELECT count(*) FROM (
 				SELECT 1
 				FROM deliveries INDEXED BY deliveries_of_subscription
@@ -123,7 +123,7 @@ func (rx *Rx) durations(subscription string, since Time) (p50, p95 *int64, err e
 	var all []int64
 	for _, status := range []string{DeliverySucceeded, DeliveryFailed, DeliveryDead} {
 		var some []int64
-		err := rx.list(&some, `
+		err := rx.List(&some, `
 			SELECT duration_ms FROM (
 				SELECT duration_ms
 				FROM deliveries

@@ -27,7 +27,7 @@ func newEndpoint(t *testing.T) endpoint {
 	tenant := storagetest.Seed(t, db, "Busy")
 	s, _ := storagetest.Subscribe(t, db, tenant, "https://hook.test")
 	made := happen(t, db, tenant.Organization.ID, "message.sent", "")
-	storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.Exec(`DELETE FROM deliveries`) })
+	storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.Run(`DELETE FROM deliveries`) })
 	return endpoint{db, tenant.Organization.ID, s.ID, made.ID}
 }
 
@@ -36,7 +36,7 @@ func newEndpoint(t *testing.T) endpoint {
 func (e endpoint) fill(t *testing.T, name string, n int, status, attempts, at string) {
 	t.Helper()
 	storagetest.Update(t, e.db, func(tx *storage.Tx) error {
-		return tx.Exec(numbers+`
+		return tx.Run(numbers+`
 			INSERT INTO deliveries (id, organization_id, subscription_id, event, event_type, event_id, status, attempt_count, duration_ms, created_at)
 			SELECT ? || i, ?, ?, ?, 'message.sent', 'e', `+status+`, `+attempts+`, i % 1000, `+at+` FROM n`,
 			n, "wbd_"+name, e.organization, e.subscription, e.event)

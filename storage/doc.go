@@ -5,10 +5,9 @@
 // methods hang on Tx and run in DB.Update, which returns when the change is durable.
 // No other package holds SQL.
 //
-// Beneath the resources are, from the bottom up: migrate.go and inspect.go, which
-// make, upgrade and check the file; session.go, one connection with its prepared
-// statements; writer.go, the one goroutine that writes, for many callers in one
-// commit; readers.go, turns.go and free_sessions.go, who reads when on which connection;
-// tx.go, how statements are run and what their errors mean; cache.go, the rows that
-// every message needs; page.go, lists with filters.
+// Beneath the resources is storage/sqlite, the engine: connections, transactions, lists.
+// Between the two are db.go, which puts the engine's transactions and our rows together;
+// engine.go, the engine's names that callers of storage use; cache.go, the rows that every
+// message needs; pending.go, what is written once for all that share a commit. The full-text
+// index of messages is storage/search.
 package storage

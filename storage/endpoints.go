@@ -72,7 +72,7 @@ func (rx *Rx) signingKeys(subscription string) ([]signingKey, error) {
 		Sealed []byte `db:"secret"`
 	}
 
-	err := rx.list(&rows, `
+	err := rx.List(&rows, `
 		SELECT id, subscription_id, expires_at, created_at, secret
 		FROM signing_secrets
 		WHERE subscription_id = ? AND (expires_at = 0 OR expires_at > ?)

@@ -5,6 +5,8 @@ import (
 	"net/url"
 
 	"github.com/jmoiron/sqlx"
+
+	"confab/storage/sqlite"
 )
 
 // epochName is the row of meta with the epoch: a random value that says in which file the
@@ -25,13 +27,13 @@ func BeginEpoch(path string) error {
 
 // changeClosed changes a database that nobody has open.
 func changeClosed(path string, change func(*sqlx.DB) error) (err error) {
-	conn, err := sqlx.Open("sqlite", dsn(path, url.Values{"mode": {"rw"}, "_pragma": {"busy_timeout(5000)", "synchronous(FULL)"}}))
+	conn, err := sqlx.Open("sqlite", sqlite.DSN(path, url.Values{"mode": {"rw"}, "_pragma": {"busy_timeout(5000)", "synchronous(FULL)"}}))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	conn.SetMaxOpenConns(1)
-	return explain(path, change(conn))
+	return sqlite.Explain(path, change(conn))
 }
 
 // restoredName is the row of meta that says when the file was restored from a backup.
@@ -65,14 +67,14 @@ func HoldRestored(path string) error {
 
 // RestoredAt is when the file was restored from a backup, 0 if it was not.
 func (rx *Rx) RestoredAt() (at Time, err error) {
-	err = rx.scan([]any{&at}, `SELECT CAST(CAST(value AS TEXT) AS INTEGER) FROM meta WHERE name = ?`, restoredName)
+	err = rx.Scan([]any{&at}, `SELECT CAST(CAST(value AS TEXT) AS INTEGER) FROM meta WHERE name = ?`, restoredName)
 	return at, IgnoreNotFound(err)
 }
 
 // Epoch is the epoch of this file. It stays the same while the file is open.
 func (rx *Rx) Epoch() (epoch [8]byte, err error) {
 	var value []byte
-	err = rx.scan([]any{&value}, `SELECT value FROM meta WHERE name = ?`, epochName)
+	err = rx.Scan([]any{&value}, `SELECT value FROM meta WHERE name = ?`, epochName)
 	copy(epoch[:], value)
 	return epoch, err
 }

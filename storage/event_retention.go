@@ -45,7 +45,7 @@ func (rx *Rx) OldEvents(p PurgeScope, after Row, limit int) ([]Row, error) {
 			young = 0
 		}
 
-		if err := rx.pause(); err != nil {
+		if err := rx.Pause(); err != nil {
 			return nil, err
 		}
 	}
@@ -54,7 +54,7 @@ func (rx *Rx) OldEvents(p PurgeScope, after Row, limit int) ([]Row, error) {
 // purgeRangeEnd is the number of the last event of a range behind a number, greater than
 // any if there are no more.
 func (rx *Rx) purgeRangeEnd(p PurgeScope, after int64) (until int64, err error) {
-	err = rx.scan([]any{&until}, `
+	err = rx.Scan([]any{&until}, `
 		SELECT seq FROM events INDEXED BY events_of_organization
 		WHERE organization_id = ? AND seq > ?
 		ORDER BY seq
@@ -67,7 +67,7 @@ func (rx *Rx) purgeRangeEnd(p PurgeScope, after int64) (until int64, err error) 
 
 // oldEventsIn lists up to limit old events of one range.
 func (rx *Rx) oldEventsIn(p PurgeScope, after, until int64, limit int) (rows []Row, err error) {
-	err = rx.list(&rows, `
+	err = rx.List(&rows, `
 		SELECT created_at, id, seq FROM events INDEXED BY events_of_organization
 		WHERE organization_id = ?1 AND seq > ?2 AND seq <= ?3 AND created_at < ?4 AND (?5 = 0 OR account_id = ?5)
 		ORDER BY seq
@@ -104,7 +104,7 @@ func (tx *Tx) DeleteEvents(organization int64, rows []Row, before Time, unfinish
 	}
 
 	var removed []int64
-	err = tx.list(&removed, `
+	err = tx.List(&removed, `
 		DELETE FROM events
 		WHERE id IN (SELECT value FROM json_each(?)) AND NOT EXISTS (SELECT 1 FROM deliveries WHERE event = events.id)
 		RETURNING seq`, idList(rows))
@@ -112,7 +112,7 @@ func (tx *Tx) DeleteEvents(organization int64, rows []Row, before Time, unfinish
 		return 0, deliveries, err
 	}
 
-	_, err = tx.exec(`
+	_, err = tx.Exec(`
 		INSERT INTO removed_events (organization_id, seq) VALUES (?, ?)
 		ON CONFLICT (organization_id) DO UPDATE SET seq = max(seq, excluded.seq)`, organization, slices.Max(removed))
 	return int64(len(removed)), deliveries, err

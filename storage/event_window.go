@@ -4,6 +4,8 @@ import (
 	"errors"
 	"slices"
 	"strings"
+
+	"confab/storage/sqlite"
 )
 
 // EventItem is an event as clients read it, one by one, in a list, or as they follow
@@ -47,16 +49,16 @@ const eventsOfNumber = `e.account_id IN (
 	UNION ALL SELECT n.id FROM accounts n WHERE n.phone_number_id = ? AND n.deleted_at <> 0)`
 
 // narrow adds the filters to a list. The first three need only the index.
-func (f EventFilter) narrow(q *listQuery) {
-	q.filter(`instr(?, ' ' || e.type || ' ') > 0`, len(f.Types) > 0, " "+strings.Join(f.Types, " ")+" ")
-	q.filter(`e.created_at > ?`, f.CreatedAfter != 0, f.CreatedAfter)
-	q.filter(`e.created_at < ?`, f.CreatedBefore != 0, f.CreatedBefore)
-	q.filter(eventsOfNumber, f.PhoneNumberID != "", f.PhoneNumberID, f.PhoneNumberID)
+func (f EventFilter) narrow(q *sqlite.ListQuery) {
+	q.Filter(`instr(?, ' ' || e.type || ' ') > 0`, len(f.Types) > 0, " "+strings.Join(f.Types, " ")+" ")
+	q.Filter(`e.created_at > ?`, f.CreatedAfter != 0, f.CreatedAfter)
+	q.Filter(`e.created_at < ?`, f.CreatedBefore != 0, f.CreatedBefore)
+	q.Filter(eventsOfNumber, f.PhoneNumberID != "", f.PhoneNumberID, f.PhoneNumberID)
 }
 
 // EventItem finds an event of an organization.
 func (rx *Rx) EventItem(organization int64, id string) (e EventItem, err error) {
-	err = rx.get(&e, `
+	err = rx.Get(&e, `
 		SELECT `+eventColumns+`
 		FROM events e `+accountOfEvent+`
 		WHERE e.id = ? AND e.organization_id = ?`, id, organization)
@@ -65,7 +67,7 @@ func (rx *Rx) EventItem(organization int64, id string) (e EventItem, err error) 
 
 // EventSeq is the number of an event, of an organization or with 0 of any.
 func (rx *Rx) EventSeq(organization int64, id string) (seq int64, err error) {
-	err = rx.scan([]any{&seq}, `SELECT seq FROM events WHERE id = ?1 AND (?2 = 0 OR organization_id = ?2)`, id, organization)
+	err = rx.Scan([]any{&seq}, `SELECT seq FROM events WHERE id = ?1 AND (?2 = 0 OR organization_id = ?2)`, id, organization)
 	return seq, err
 }
 
@@ -73,13 +75,13 @@ func (rx *Rx) EventSeq(organization int64, id string) (seq int64, err error) {
 // Last, unless the page was full or its time was up before. The key of its pages is the
 // number of the event. The type is only in the order because the index has it there.
 func (rx *Rx) EventItems(organization int64, f EventFilter, after After, limit int) ([]EventItem, After, error) {
-	q := listQuery{
-		columns: eventColumns, table: "events e", index: "events_of_organization", joins: accountOfEvent,
-		key: "e.seq", id: "e.type",
+	q := sqlite.ListQuery{
+		Columns: eventColumns, Table: "events e", Index: "events_of_organization", Joins: accountOfEvent,
+		Key: "e.seq", ID: "e.type",
 	}
-	q.byIndex("e.organization_id = ?", true, organization)
+	q.ByIndex("e.organization_id = ?", true, organization)
 	f.narrow(&q)
-	return findPage[EventItem](rx, q, after, limit)
+	return sqlite.FindPage[EventItem](&rx.Rx, q, after, limit)
 }
 
 // EventEnds are the ends of what is kept of an organization's events.
@@ -94,7 +96,7 @@ func (rx *Rx) EventEnds(organization int64) (e EventEnds, err error) {
 	if organization == 0 {
 		removed = `SELECT max(seq) FROM removed_events WHERE 0 = ?`
 	}
-	err = rx.scan([]any{&e.Last, &e.Removed}, `
+	err = rx.Scan([]any{&e.Last, &e.Removed}, `
 		SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0), coalesce((`+removed+`), 0)`, organization)
 	return e, err
 }
@@ -103,11 +105,11 @@ func (rx *Rx) EventEnds(organization int64) (e EventEnds, err error) {
 // organization or with 0 of all; ErrNotFound if there is none.
 func (rx *Rx) OldestEvent(organization, after int64) (seq int64, at Time, err error) {
 	if organization == 0 {
-		err = rx.scan([]any{&seq, &at}, `SELECT seq, created_at FROM events WHERE seq > ? ORDER BY seq LIMIT 1`, after)
+		err = rx.Scan([]any{&seq, &at}, `SELECT seq, created_at FROM events WHERE seq > ? ORDER BY seq LIMIT 1`, after)
 		return seq, at, err
 	}
 
-	err = rx.scan([]any{&seq, &at}, `
+	err = rx.Scan([]any{&seq, &at}, `
 		SELECT seq, created_at FROM events INDEXED BY events_of_organization
 		WHERE organization_id = ? AND seq > ?
 		ORDER BY seq
@@ -124,23 +126,23 @@ func (rx *Rx) EventWindow(organization int64, f EventFilter, after, last int64, 
 	f.narrow(&q)
 
 	until := last
-	if len(q.filters) > 0 {
+	if len(q.Filters) > 0 {
 		var err error
-		if until, err = q.windowEnd(rx, after, last, rows); err != nil {
+		if until, err = rx.windowEnd(q, after, last, rows); err != nil {
 			return nil, after, err
 		}
 	}
 
-	where := append(append(slices.Clone(q.where), "e.seq > ?", "e.seq <= ?"), q.filters...)
-	args := append(append(append(slices.Clone(q.args), after, until), q.filterArgs...), rows)
-	all, err := scanAll(rx, (*EventItem).columns, `
-		SELECT `+q.columns+`
-		FROM `+q.table+` `+q.joins+`
+	where := append(append(slices.Clone(q.Where), "e.seq > ?", "e.seq <= ?"), q.Filters...)
+	args := append(append(append(slices.Clone(q.Args), after, until), q.FilterArgs...), rows)
+	all, err := sqlite.ScanAll(&rx.Rx, (*EventItem).columns, `
+		SELECT `+q.Columns+`
+		FROM `+q.Table+` `+q.Joins+`
 		WHERE `+strings.Join(where, " AND ")+`
 		ORDER BY e.seq
 		LIMIT ?`, args...)
 
-	if n := len(all); n > 0 && (n == rows || rx.budget.Cut()) {
+	if n := len(all); n > 0 && (n == rows || rx.Cut()) {
 		until = all[n-1].Seq
 	}
 	return all, until, err
@@ -148,25 +150,25 @@ func (rx *Rx) EventWindow(organization int64, f EventFilter, after, last int64, 
 
 // windowQuery is the query of a window: by the index of the organization, or by the
 // table itself.
-func windowQuery(organization int64) (q listQuery) {
-	q = listQuery{columns: eventColumns, table: "events e INDEXED BY events_of_organization", joins: accountOfEvent}
+func windowQuery(organization int64) (q sqlite.ListQuery) {
+	q = sqlite.ListQuery{Columns: eventColumns, Table: "events e INDEXED BY events_of_organization", Joins: accountOfEvent}
 	if organization == 0 {
-		q.columns = strings.Replace(eventColumns, "'' AS organization", "o.public_id AS organization", 1)
-		q.table, q.joins = "events e", accountOfEvent+" JOIN organizations o ON o.id = e.organization_id"
+		q.Columns = strings.Replace(eventColumns, "'' AS organization", "o.public_id AS organization", 1)
+		q.Table, q.Joins = "events e", accountOfEvent+" JOIN organizations o ON o.id = e.organization_id"
 	}
-	q.byIndex("e.organization_id = ?", organization != 0, organization)
+	q.ByIndex("e.organization_id = ?", organization != 0, organization)
 	return q
 }
 
 // windowEnd is the number of the nth row behind a number, whatever the filters say of
 // it, or the last if there are not so many.
-func (q *listQuery) windowEnd(rx *Rx, after, last int64, n int) (end int64, err error) {
-	where := append(slices.Clone(q.where), "e.seq > ?")
-	err = rx.scan([]any{&end}, `
-		SELECT e.seq FROM `+q.table+`
+func (rx *Rx) windowEnd(q sqlite.ListQuery, after, last int64, n int) (end int64, err error) {
+	where := append(slices.Clone(q.Where), "e.seq > ?")
+	err = rx.Scan([]any{&end}, `
+		SELECT e.seq FROM `+q.Table+`
 		WHERE `+strings.Join(where, " AND ")+`
 		ORDER BY e.seq
-		LIMIT 1 OFFSET ?`, append(slices.Clone(q.args), after, n-1)...)
+		LIMIT 1 OFFSET ?`, append(slices.Clone(q.Args), after, n-1)...)
 	if errors.Is(err, ErrNotFound) {
 		return last, nil
 	}
@@ -176,7 +178,7 @@ func (q *listQuery) windowEnd(rx *Rx, after, last int64, n int) (end int64, err 
 // LastReplay is the number of the newest replay. Replays are numbered by their jobs,
 // whose numbers are not used again.
 func (rx *Rx) LastReplay() (last int64, err error) {
-	err = rx.scan([]any{&last}, `
+	err = rx.Scan([]any{&last}, `
 		SELECT coalesce(max(job_id), 0)
 		FROM deliveries INDEXED BY deliveries_replayed
 		WHERE replayed_from IS NOT NULL`)
@@ -186,12 +188,12 @@ func (rx *Rx) LastReplay() (last int64, err error) {
 // ReplayWindow reads up to limit replays behind a number, of one organization or with 0
 // of all, each as the event that it carried. It returns the number to go on from.
 func (rx *Rx) ReplayWindow(organization int64, f EventFilter, after int64, limit int) ([]EventItem, int64, error) {
-	var q listQuery
-	q.filter(`d.organization_id = ?`, organization != 0, organization)
+	var q sqlite.ListQuery
+	q.Filter(`d.organization_id = ?`, organization != 0, organization)
 	f.narrow(&q)
 
 	var until int64
-	err := rx.scan([]any{&until}, `
+	err := rx.Scan([]any{&until}, `
 		SELECT job_id FROM deliveries INDEXED BY deliveries_replayed
 		WHERE replayed_from IS NOT NULL AND job_id > ?
 		ORDER BY job_id
@@ -203,16 +205,16 @@ func (rx *Rx) ReplayWindow(organization int64, f EventFilter, after int64, limit
 		return nil, after, err
 	}
 
-	where := append([]string{"d.replayed_from IS NOT NULL", "d.job_id > ?", "d.job_id <= ?"}, q.filters...)
-	all, err := scanAll(rx, (*EventItem).columns, `
+	where := append([]string{"d.replayed_from IS NOT NULL", "d.job_id > ?", "d.job_id <= ?"}, q.Filters...)
+	all, err := sqlite.ScanAll(&rx.Rx, (*EventItem).columns, `
 		SELECT d.job_id AS seq, e.id, e.organization_id, e.account_id, e.type, e.source, e.event_id, d.created_at, e.payload,
 			a.phone_number_id, o.public_id AS organization, d.id AS delivery_id, d.replayed_from
 		FROM deliveries d INDEXED BY deliveries_replayed CROSS JOIN events e ON e.id = d.event
 			`+accountOfEvent+` JOIN organizations o ON o.id = e.organization_id
 		WHERE `+strings.Join(where, " AND ")+`
-		ORDER BY d.job_id`, append([]any{after, until}, q.filterArgs...)...)
+		ORDER BY d.job_id`, append([]any{after, until}, q.FilterArgs...)...)
 
-	if n := len(all); n > 0 && rx.budget.Cut() {
+	if n := len(all); n > 0 && rx.Cut() {
 		until = all[n-1].Seq
 	}
 	return all, until, err

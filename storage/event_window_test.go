@@ -232,7 +232,7 @@ func TestOldEventsAreFoundBehindYoungOnes(t *testing.T) {
 	tenant := storagetest.Seed(t, db, "Acme")
 	const run = 20_000
 	storagetest.Update(t, db, func(tx *storage.Tx) error {
-		return tx.Exec(`
+		return tx.Run(`
 			INSERT INTO events (id, organization_id, type, source, event_id, created_at, payload)
 			WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1 + 2000)
 			SELECT 'evt_' || i, ?2, 't', 'svc', 'e', iif(i BETWEEN 2 AND ?1, 9000, 10), x'7b7d' FROM n`, run, tenant.Organization.ID)

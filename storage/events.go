@@ -22,7 +22,7 @@ type Event struct {
 
 // event finds a stored event.
 func (rx *Rx) event(id string) (e Event, err error) {
-	err = rx.get(&e, `
+	err = rx.Get(&e, `
 		SELECT id, organization_id, account_id, type, source, event_id, payload, created_at
 		FROM events
 		WHERE id = ?`, id)
@@ -32,7 +32,7 @@ func (rx *Rx) event(id string) (e Event, err error) {
 // Events lists up to limit events of an organization, in the order of their commits.
 func (rx *Rx) Events(organization int64, limit int) ([]Event, error) {
 	var all []Event
-	err := rx.list(&all, `
+	err := rx.List(&all, `
 		SELECT id, organization_id, account_id, type, source, event_id, payload, created_at
 		FROM events INDEXED BY events_of_organization
 		WHERE organization_id = ?
@@ -50,7 +50,7 @@ func (tx *Tx) InsertEvent(e Event, phoneNumberID string) error {
 		return err
 	}
 
-	to, err := tx.db.caches.audiences.find(&tx.Rx, e.OrganizationID)
+	to, err := tx.db.caches.subscribers.find(&tx.Rx, e.OrganizationID)
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (tx *Tx) InsertEventFor(e Event, subscription string) (Delivery, error) {
 
 func (tx *Tx) insertEvent(e Event) error {
 	tx.signalEvents(e.OrganizationID)
-	_, err := tx.exec(`
+	_, err := tx.Exec(`
 		INSERT INTO events (id, organization_id, account_id, type, source, event_id, created_at, payload)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, e.ID, e.OrganizationID, e.AccountID, e.Type, e.Source, e.EventID, tx.Now, e.Payload)
 	return err

@@ -14,7 +14,7 @@ import (
 func subscribe(t *testing.T, db *storage.DB, organization int64, id, status, events, numbers string) {
 	t.Helper()
 	storagetest.Update(t, db, func(tx *storage.Tx) error {
-		return tx.Exec(`
+		return tx.Run(`
 			INSERT INTO subscriptions (id, organization_id, url, events, phone_number_ids, status, created_at, updated_at)
 			VALUES (?, ?, 'https://hook.test', ?, ?, ?, 1, 1)`, id, organization, events, numbers, status)
 	})

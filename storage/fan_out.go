@@ -79,25 +79,25 @@ func (s subscriber) wants(eventType, phoneNumberID string) bool {
 	return chosen
 }
 
-// audience is whom the events of an organization may concern.
-type audience struct {
+// subscriberSet is whom the events of an organization may concern.
+type subscriberSet struct {
 	all     []subscriber // the oldest first
 	waiting bool         // jobs have deliveries of earlier events still to make
 }
 
 // byJob tells whether the deliveries of an event are made by a job.
-func (a audience) byJob() bool { return len(a.all) > maxDirect || a.waiting }
+func (a subscriberSet) byJob() bool { return len(a.all) > maxDirect || a.waiting }
 
-// readAudience lists the subscriptions of an organization and tells whether jobs wait,
+// readSubscribers lists the subscriptions of an organization and tells whether jobs wait,
 // with one statement, because the next events wait for it. Whether jobs wait changes
 // from no to yes only while there are many subscriptions, so that what is cached of few
 // is right until one of them changes.
 //
 // A job that failed waits for a person, and nobody waits for it. No index finds jobs
 // that run, but the process that runs them knows; any other looks through all jobs.
-func (rx *Rx) readAudience(organization int64) (a audience, err error) {
+func (rx *Rx) readSubscribers(organization int64) (a subscriberSet, err error) {
 	lane, d := fanOutLane(organization), rx.db.currentDispatcher()
-	err = rx.list(&a.all, `
+	err = rx.List(&a.all, `
 		SELECT id, status, events, phone_number_ids, created_at, CASE
 			WHEN EXISTS (SELECT 1 FROM jobs WHERE state = 'held' AND kind = ?2 AND lane = ?3) THEN 1
 			WHEN EXISTS (SELECT 1 FROM jobs WHERE state = 'due' AND kind = ?2 AND lane = ?3) THEN 1
@@ -131,7 +131,7 @@ func (rx *Rx) OlderFanOut(j Job) (due Time, err error) {
 		return 0, nil
 	}
 
-	err = rx.scan([]any{&due}, `
+	err = rx.Scan([]any{&due}, `
 		SELECT 0 FROM (
 			SELECT 1 FROM jobs
 			WHERE state = 'held' AND kind = ?1 AND lane = ?2 AND (due_at, id) < (?3, ?4)
@@ -147,7 +147,7 @@ func (rx *Rx) OlderFanOut(j Job) (due Time, err error) {
 }
 
 // enqueueFanOut leaves the deliveries of an event to a job, if anybody wants it.
-func (tx *Tx) enqueueFanOut(e Event, phoneNumberID string, to audience) error {
+func (tx *Tx) enqueueFanOut(e Event, phoneNumberID string, to subscriberSet) error {
 	wanted := func(s subscriber) bool { return s.wants(e.Type, phoneNumberID) }
 	if !slices.ContainsFunc(to.all, wanted) {
 		return nil
@@ -174,7 +174,7 @@ func (tx *Tx) FanOut(j Job, args FanOutArgs) (next FanOutArgs, done bool, err er
 		return args, false, err
 	}
 
-	to, err := tx.db.caches.audiences.find(&tx.Rx, e.OrganizationID)
+	to, err := tx.db.caches.subscribers.find(&tx.Rx, e.OrganizationID)
 	if err != nil {
 		return args, false, err
 	}
@@ -202,13 +202,13 @@ func (tx *Tx) FanOut(j Job, args FanOutArgs) (next FanOutArgs, done bool, err er
 }
 
 // between are the subscriptions behind one position, up to another.
-func (a audience) between(after, last position) []subscriber {
+func (a subscriberSet) between(after, last position) []subscriber {
 	from, to := a.upTo(after), a.upTo(last)
 	return a.all[from:max(from, to)]
 }
 
 // upTo is how many subscriptions there are up to a position, that one included.
-func (a audience) upTo(at position) int {
+func (a subscriberSet) upTo(at position) int {
 	n, found := slices.BinarySearchFunc(a.all, at, func(s subscriber, at position) int {
 		return cmp.Or(cmp.Compare(s.CreatedAt, at.CreatedAt), cmp.Compare(s.ID, at.ID))
 	})

@@ -42,7 +42,7 @@ func TestAnEventStaysBehindEarlierOnesThatAreNotFannedOut(t *testing.T) {
 			}
 			if c.state != "" {
 				storagetest.Update(t, db, func(tx *storage.Tx) error {
-					return tx.Exec(`INSERT INTO jobs (kind, lane, args, state, due_at, created_at) VALUES (?, ?, '{}', ?, 1, 1)`, storage.KindFanOut, c.lane, c.state)
+					return tx.Run(`INSERT INTO jobs (kind, lane, args, state, due_at, created_at) VALUES (?, ?, '{}', ?, 1, 1)`, storage.KindFanOut, c.lane, c.state)
 				})
 			}
 			r := &runner{admission: storage.AdmitLater}
@@ -66,7 +66,7 @@ func TestACommandSeesWhatIsFannedOutByTheServer(t *testing.T) {
 	organization := storagetest.Seed(t, db, "Acme").Organization.ID
 	subscribe(t, db, organization, "wbs_1", "active", `["*"]`, `[]`)
 	storagetest.Update(t, db, func(tx *storage.Tx) error {
-		return tx.Exec(`INSERT INTO jobs (kind, lane, args, state, due_at, created_at) VALUES (?, ?, '{}', 'running', 1, 1)`, storage.KindFanOut, fmt.Sprintf("webhook.fan_out:%d", organization))
+		return tx.Run(`INSERT INTO jobs (kind, lane, args, state, due_at, created_at) VALUES (?, ?, '{}', 'running', 1, 1)`, storage.KindFanOut, fmt.Sprintf("webhook.fan_out:%d", organization))
 	})
 	happen(t, db, organization, "message.sent", "")
 	is.Equal(len(deliveries(t, db)), 0)

@@ -13,6 +13,8 @@ import (
 	"path"
 	"sync"
 	"time"
+
+	"confab/storage/sqlite"
 )
 
 // MediaDir is the name of the directory of files in the data directory.
@@ -34,7 +36,7 @@ type Files struct {
 // left half received belongs to nobody and is removed.
 func OpenFiles(dir string) (*Files, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, notWritable(dir, err)
+		return nil, sqlite.NotWritable(dir, err)
 	}
 
 	root, err := os.OpenRoot(dir)
@@ -42,7 +44,7 @@ func OpenFiles(dir string) (*Files, error) {
 		return nil, fmt.Errorf("media directory: %w", err)
 	}
 	if err := errors.Join(root.RemoveAll(incomingDir), root.Mkdir(incomingDir, 0o700)); err != nil {
-		return nil, errors.Join(notWritable(dir, err), root.Close())
+		return nil, errors.Join(sqlite.NotWritable(dir, err), root.Close())
 	}
 
 	return &Files{root: root}, nil
@@ -66,7 +68,7 @@ func (f *Files) Create() (*Upload, error) {
 	name := path.Join(incomingDir, rand.Text())
 	file, err := f.root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return nil, diskError(err)
+		return nil, sqlite.DiskError(err)
 	}
 	return &Upload{files: f, name: name, file: file, sum: sha256.New()}, nil
 }
@@ -76,7 +78,7 @@ func (u *Upload) Write(p []byte) (int, error) {
 	n, err := u.file.Write(p)
 	u.sum.Write(p[:n])
 	u.size += int64(n)
-	return n, diskError(err)
+	return n, sqlite.DiskError(err)
 }
 
 // Size is how much was written.
@@ -104,19 +106,19 @@ func (u *Upload) Keep() (string, error) {
 		err = root.MkdirAll(path.Dir(target), 0o700)
 	}
 	if err != nil {
-		return "", diskError(err)
+		return "", sqlite.DiskError(err)
 	}
 
 	u.files.mu.Lock()
 	err = root.Rename(u.name, target)
 	u.files.mu.Unlock()
 	if err != nil {
-		return "", diskError(err)
+		return "", sqlite.DiskError(err)
 	}
 	u.name = ""
 
 	// A name is durable once its directory was synced.
-	return sum, diskError(errors.Join(u.files.sync(path.Dir(target)), u.files.sync(".")))
+	return sum, sqlite.DiskError(errors.Join(u.files.sync(path.Dir(target)), u.files.sync(".")))
 }
 
 // Discard forgets an upload that was not kept.
@@ -205,13 +207,4 @@ func fileName(sum string) string { return sum[:2] + "/" + sum }
 func ValidSum(sum string) bool {
 	raw, err := hex.DecodeString(sum)
 	return err == nil && len(raw) == sha256.Size && hex.EncodeToString(raw) == sum
-}
-
-// diskError marks what the disk refused as ErrUnavailable: like a full database,
-// it may pass.
-func diskError(err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%w: %w", ErrUnavailable, err)
 }

@@ -1,9 +1,15 @@
 package storage
 
+// Ping reads something, to prove that reading works.
+func (rx *Rx) Ping() error {
+	var one int
+	return rx.Get(&one, `SELECT count(*) FROM meta`)
+}
+
 // NewestRow is when the last message, call or event was stored, 0 if none was.
 func (rx *Rx) NewestRow() (Time, error) {
 	var newest Time
-	err := rx.get(&newest, `
+	err := rx.Get(&newest, `
 		SELECT max(
 			coalesce((SELECT max(created_at) FROM api_log), 0),
 			coalesce((SELECT created_at FROM events ORDER BY seq DESC LIMIT 1), 0),
@@ -28,7 +34,7 @@ type EndpointTrouble struct {
 // possible in older releases.
 func (rx *Rx) EndpointTroubles() ([]EndpointTrouble, error) {
 	var all []EndpointTrouble
-	err := rx.list(&all, `
+	err := rx.List(&all, `
 		SELECT * FROM (
 			SELECT s.id, s.url, s.status, s.disabled_reason, s.consecutive_failures,
 				(SELECT count(*) FROM deliveries d INDEXED BY deliveries_to_replay
@@ -44,7 +50,7 @@ func (rx *Rx) EndpointTroubles() ([]EndpointTrouble, error) {
 // OrphanJobs counts jobs that wait in a closed lane for a delivery that is gone. It
 // reads all that wait there.
 func (rx *Rx) OrphanJobs() (n int64, err error) {
-	err = rx.get(&n, `
+	err = rx.Get(&n, `
 		SELECT count(*) FROM jobs j
 		WHERE j.state = 'held' AND j.kind = 'deliver'
 			AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.id = j.args ->> '$.delivery')`)
@@ -54,7 +60,7 @@ func (rx *Rx) OrphanJobs() (n int64, err error) {
 // LiveAccounts lists the accounts of all organizations that were not removed.
 func (rx *Rx) LiveAccounts() ([]AccountDetail, error) {
 	var all []AccountDetail
-	err := rx.list(&all, accountDetail+`
+	err := rx.List(&all, accountDetail+`
 	WHERE a.deleted_at = 0
 	ORDER BY a.id`)
 	return all, err
@@ -69,7 +75,7 @@ func (rx *Rx) EachFile(fn func(sum string, size int64) error) error {
 			Size   int64  `db:"size"`
 		}
 
-		err := rx.list(&page, `
+		err := rx.List(&page, `
 			SELECT sha256, max(size) AS size FROM media
 			WHERE sha256 > ?
 			GROUP BY sha256

@@ -250,7 +250,7 @@ func (rx *Rx) OrganizationsOf(h Hint) (map[int64][]string, error) {
 	case of.Organization != 0:
 		organization = of.Organization
 	case of.Account != 0:
-		err = rx.scan([]any{&organization}, `SELECT organization_id FROM accounts WHERE id = ?`, of.Account)
+		err = rx.Scan([]any{&organization}, `SELECT organization_id FROM accounts WHERE id = ?`, of.Account)
 	case of.Subscription != "":
 		organization, err = rx.SubscriptionOrganization(of.Subscription)
 	default:
@@ -272,7 +272,7 @@ func (rx *Rx) organizationsByID(kind string, ids []string) (map[int64][]string, 
 	if query == "" || len(ids) == 0 {
 		return nil, nil
 	}
-	if err := rx.list(&rows, query, jsonList(ids)); err != nil {
+	if err := rx.List(&rows, query, jsonList(ids)); err != nil {
 		return nil, err
 	}
 

@@ -49,7 +49,7 @@ var unhinted = map[string]string{
 	"PublishBroadcast":         "UpdateBroadcast",
 	"CancelBroadcast":          "UpdateBroadcast",
 	"MovePosition":             "not shown",
-	"DeleteMaking":             "not shown yet",
+	"DeleteUnpublishedBroadcast":             "not shown yet",
 	"HoldRestored":             "before anybody looks",
 	"write":                    "moveRecipient tells",
 }

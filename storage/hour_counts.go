@@ -1,6 +1,10 @@
 package storage
 
-import "time"
+import (
+	"time"
+
+	"confab/storage/sqlite"
+)
 
 // What the console shows of the last day and month, and how many deliveries of an endpoint
 // succeeded, is counted when it happens: a row for each hour, so that nobody has to look
@@ -50,9 +54,9 @@ func (c hourCounts) clear() {
 }
 
 // write adds the counts to those that are stored.
-func (c hourCounts) write(s *session) error {
+func (c hourCounts) write(s *sqlite.Wx) error {
 	for of, n := range c.messages {
-		_, err := s.exec(`
+		_, err := s.Exec(`
 			INSERT INTO message_hours (account_id, hour, sent, delivered, was_read, failed, received)
 			VALUES (?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (account_id, hour) DO UPDATE SET sent = sent + excluded.sent, delivered = delivered + excluded.delivered,
@@ -64,7 +68,7 @@ func (c hourCounts) write(s *session) error {
 	}
 
 	for of, n := range c.failures {
-		_, err := s.exec(`
+		_, err := s.Exec(`
 			INSERT INTO message_failures (account_id, hour, error_code, provider_code, failures)
 			VALUES (?, ?, ?, ?, ?)
 			ON CONFLICT (account_id, hour, error_code, provider_code) DO UPDATE SET failures = failures + excluded.failures`,
@@ -75,7 +79,7 @@ func (c hourCounts) write(s *session) error {
 	}
 
 	for of, n := range c.deliveries {
-		_, err := s.exec(`
+		_, err := s.Exec(`
 			INSERT INTO delivery_hours (subscription_id, hour, succeeded, dead, untried)
 			VALUES (?, ?, ?, ?, ?)
 			ON CONFLICT (subscription_id, hour) DO UPDATE SET succeeded = succeeded + excluded.succeeded,
@@ -106,7 +110,7 @@ func (tx *Tx) countMessage(m *Message, from string) {
 		return
 	}
 
-	counts, of := tx.db.writer.hours.messages, messagesOf{m.AccountID, hourStart(m.CreatedAt)}
+	counts, of := tx.db.pending.hours.messages, messagesOf{m.AccountID, hourStart(m.CreatedAt)}
 	change.add(counts[of], 1)
 	setCount(tx, counts, of, change)
 }
@@ -117,14 +121,14 @@ func (tx *Tx) countFailure(m *Message) {
 	if m.ErrorProviderCode != nil {
 		of.providerCode = *m.ErrorProviderCode
 	}
-	counts := tx.db.writer.hours.failures
+	counts := tx.db.pending.hours.failures
 	setCount(tx, counts, of, counts[of]+1)
 }
 
 // countEnded counts that a delivery of a subscription has succeeded or is dead, and whether
 // it was tried at all, in the hour in which it was made: its id carries that.
 func (tx *Tx) countEnded(subscription, delivery, status string, tried bool) {
-	counts, of := tx.db.writer.hours.deliveries, deliveriesOf{subscription, hourStart(idTime(PrefixDelivery, delivery))}
+	counts, of := tx.db.pending.hours.deliveries, deliveriesOf{subscription, hourStart(sqlite.IDTime(PrefixDelivery, delivery))}
 	n := counts[of]
 	switch {
 	case status == DeliverySucceeded:
@@ -140,14 +144,14 @@ func (tx *Tx) countEnded(subscription, delivery, status string, tried bool) {
 
 // DeleteOldMessageCounts deletes up to limit counts of messages from before a time.
 func (tx *Tx) DeleteOldMessageCounts(before Time, limit int) (int64, error) {
-	n, err := tx.exec(`
+	n, err := tx.Exec(`
 		DELETE FROM message_hours
 		WHERE (account_id, hour) IN (SELECT account_id, hour FROM message_hours WHERE hour < ? LIMIT ?)`, before, limit)
 	if err != nil || n == int64(limit) {
 		return n, err
 	}
 
-	failures, err := tx.exec(`
+	failures, err := tx.Exec(`
 		DELETE FROM message_failures
 		WHERE (account_id, hour, error_code, provider_code) IN (
 			SELECT account_id, hour, error_code, provider_code FROM message_failures WHERE hour < ? LIMIT ?)`, before, limit-int(n))
@@ -157,7 +161,7 @@ func (tx *Tx) DeleteOldMessageCounts(before Time, limit int) (int64, error) {
 // DeleteOldDeliveryCounts deletes up to limit counts of deliveries of hours that were over
 // before a time.
 func (tx *Tx) DeleteOldDeliveryCounts(before Time, limit int) (int64, error) {
-	return tx.exec(`
+	return tx.Exec(`
 		DELETE FROM delivery_hours
 		WHERE (subscription_id, hour) IN (SELECT subscription_id, hour FROM delivery_hours WHERE hour < ? LIMIT ?)`,
 		hourStart(before), limit)

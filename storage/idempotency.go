@@ -28,7 +28,7 @@ func answerPurpose(organization int64, key string) string {
 // IdempotentReply finds what was answered to a key within the window.
 func (rx *Rx) IdempotentReply(organization int64, key string) (IdempotentReply, error) {
 	var a IdempotentReply
-	err := rx.get(&a, `
+	err := rx.Get(&a, `
 		SELECT fingerprint, status, request_id, body, sealed, created_at, account_id
 		FROM idempotency
 		WHERE organization_id = ? AND key = ? AND created_at > ?`, organization, key, Now().Add(-IdempotencyWindow))
@@ -45,7 +45,7 @@ func (tx *Tx) SaveIdempotentReply(organization int64, key string, a IdempotentRe
 		a.Body = tx.db.Seal(answerPurpose(organization, key), a.Body)
 	}
 
-	_, err := tx.exec(`
+	_, err := tx.Exec(`
 		INSERT OR REPLACE INTO idempotency (organization_id, key, account_id, fingerprint, status, request_id, body, sealed, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		organization, key, a.AccountID, a.Fingerprint, a.Status, a.RequestID, a.Body, a.Sealed, tx.Now)
@@ -55,7 +55,7 @@ func (tx *Tx) SaveIdempotentReply(organization int64, key string, a IdempotentRe
 // DeleteOldIdempotentReplies forgets up to limit answers whose window is over at now, and
 // returns how many there were.
 func (tx *Tx) DeleteOldIdempotentReplies(now Time, limit int) (int64, error) {
-	return tx.exec(`
+	return tx.Exec(`
 		DELETE FROM idempotency
 		WHERE (organization_id, key) IN (
 			SELECT organization_id, key FROM idempotency

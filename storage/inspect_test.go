@@ -133,7 +133,7 @@ func insertFew(tx *storage.Tx) error {
 
 func insertMany(tx *storage.Tx) error {
 	for range 50 {
-		if err := tx.Exec(`INSERT INTO raw_callbacks (field, reason, payload, created_at) VALUES ('f', 'r', zeroblob(4000), 1)`); err != nil {
+		if err := tx.Run(`INSERT INTO raw_callbacks (field, reason, payload, created_at) VALUES ('f', 'r', zeroblob(4000), 1)`); err != nil {
 			return err
 		}
 	}

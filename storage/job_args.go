@@ -40,7 +40,7 @@ func (AboutNoAccount) about() {}
 // on: those whose arguments name it, or the delivery of an event of
 // it. It walks over the queue, which is why it is no part of the delete.
 func (rx *Rx) JobsOfAccount(account, after int64, limit int) ([]int64, error) {
-	return rx.findIDs("jobs j", after, limit, `
+	return rx.FindIDs("jobs j", after, limit, `
 		j.args ->> '$.account' = ?4
 		OR EXISTS (SELECT 1 FROM deliveries d JOIN events e ON e.id = d.event
 			WHERE d.id = j.args ->> '$.delivery' AND e.account_id = ?4)`, account)
@@ -49,7 +49,7 @@ func (rx *Rx) JobsOfAccount(account, after int64, limit int) ([]int64, error) {
 // PurgeJobs removes jobs in whatever state they are, as CancelJob does.
 func (tx *Tx) PurgeJobs(ids []int64) error {
 	for _, id := range ids {
-		if _, err := tx.exec(`DELETE FROM jobs WHERE id = ?`, id); err != nil {
+		if _, err := tx.Exec(`DELETE FROM jobs WHERE id = ?`, id); err != nil {
 			return err
 		}
 	}

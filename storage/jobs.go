@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"confab/storage/sqlite"
 )
 
 // States of a job. Enqueue stores it in one of the first three, by what the
@@ -164,7 +166,7 @@ func (tx *Tx) Enqueue(n NewJob) (int64, error) {
 		}
 	}
 
-	j.ID, err = tx.insert(`
+	j.ID, err = tx.Insert(`
 		INSERT INTO jobs (kind, lane, args, state, due_at, runs, leased_until, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, j.Kind, j.Lane, j.Args, j.State, j.DueAt, j.Runs, j.LeasedUntil, j.CreatedAt)
 	if err != nil || d == nil {
@@ -188,7 +190,7 @@ func (tx *Tx) Enqueue(n NewJob) (int64, error) {
 
 // NextJob is a higher id than any job has had.
 func (rx *Rx) NextJob() (id int64, err error) {
-	err = rx.scan([]any{&id}, `SELECT coalesce(max(seq), 0) + 1 FROM sqlite_sequence WHERE name = 'jobs'`)
+	err = rx.Scan([]any{&id}, `SELECT coalesce(max(seq), 0) + 1 FROM sqlite_sequence WHERE name = 'jobs'`)
 	return id, err
 }
 
@@ -196,7 +198,7 @@ func (rx *Rx) NextJob() (id int64, err error) {
 // whose lane admit refuses become held, out of the way of the next claim. There
 // a retry takes the place that the job had before its first run.
 func (tx *Tx) ClaimDue(kind string, limit int, lease time.Duration, admit func(lane string) bool) (claimed, held []Job, err error) {
-	due, err := scanAll(&tx.Rx, jobFields, `
+	due, err := sqlite.ScanAll(&tx.Rx.Rx, jobFields, `
 		SELECT `+jobColumns+`
 		FROM jobs
 		WHERE state = 'due' AND kind = ? AND due_at <= ?
@@ -209,7 +211,7 @@ func (tx *Tx) ClaimDue(kind string, limit int, lease time.Duration, admit func(l
 	for _, j := range due {
 		if !admit(j.Lane) {
 			held = append(held, j)
-			if err := tx.execOne(`UPDATE jobs SET state = 'held', due_at = created_at WHERE id = ?`, j.ID); err != nil {
+			if err := tx.ExecOne(`UPDATE jobs SET state = 'held', due_at = created_at WHERE id = ?`, j.ID); err != nil {
 				return nil, nil, err
 			}
 			continue
@@ -227,7 +229,7 @@ func (tx *Tx) ClaimDue(kind string, limit int, lease time.Duration, admit func(l
 // first of them begin now; the others wait for their turn, and their row has no
 // leased_until.
 func (tx *Tx) ClaimHeld(kind, lane string, limit, begin int, lease time.Duration) ([]Job, error) {
-	held, err := scanAll(&tx.Rx, jobFields, `
+	held, err := sqlite.ScanAll(&tx.Rx.Rx, jobFields, `
 		SELECT `+jobColumns+`
 		FROM jobs
 		WHERE state = 'held' AND kind = ? AND lane = ?
@@ -248,7 +250,7 @@ func (tx *Tx) ClaimHeld(kind, lane string, limit, begin int, lease time.Duration
 	}
 
 	begun := ids[:min(begin, len(ids))]
-	_, err = tx.exec(`
+	_, err = tx.Exec(`
 		UPDATE jobs
 		SET state = 'running', runs = runs + 1, leased_until = iif(id IN (SELECT value FROM json_each(?)), ?, 0)
 		WHERE id IN (SELECT value FROM json_each(?))`, jsonList(begun), tx.Now.Add(lease), jsonList(ids))
@@ -264,7 +266,7 @@ func (j *Job) markLeased(until Time) {
 // lease records that a job runs now, for as long as its lease.
 func (tx *Tx) lease(j *Job, lease time.Duration) error {
 	j.markLeased(tx.Now.Add(lease))
-	return tx.execOne(`
+	return tx.ExecOne(`
 		UPDATE jobs
 		SET state = 'running', runs = ?, leased_until = ?
 		WHERE id = ?`, j.Runs, j.LeasedUntil, j.ID)
@@ -274,7 +276,7 @@ func (tx *Tx) lease(j *Job, lease time.Duration) error {
 // longer the caller's are left alone.
 func (tx *Tx) HoldJobs(jobs []Job) error {
 	for _, j := range jobs {
-		_, err := tx.exec(`
+		_, err := tx.Exec(`
 			UPDATE jobs
 			SET state = 'held', leased_until = 0
 			WHERE id = ? AND runs = ? AND state = 'running'`, j.ID, j.Runs)
@@ -293,14 +295,14 @@ func (tx *Tx) storeArgs(j Job, args JobArgs) error {
 	if err != nil {
 		return fmt.Errorf("arguments of %s: %w", j.Kind, err)
 	}
-	n, err := tx.exec(`UPDATE jobs SET args = ? WHERE id = ? AND runs = ? AND state = 'running'`, JSON(text), j.ID, j.Runs)
+	n, err := tx.Exec(`UPDATE jobs SET args = ? WHERE id = ? AND runs = ? AND state = 'running'`, JSON(text), j.ID, j.Runs)
 	return fenced(n, err)
 }
 
 // FinishJob removes a job that is done. That is a fact even if the job was put back
 // meanwhile because its run took too long, as long as nobody has leased it since.
 func (tx *Tx) FinishJob(j Job) error {
-	n, err := tx.exec(`DELETE FROM jobs WHERE id = ? AND runs = ?`, j.ID, j.Runs)
+	n, err := tx.Exec(`DELETE FROM jobs WHERE id = ? AND runs = ?`, j.ID, j.Runs)
 	return fenced(n, err)
 }
 
@@ -333,7 +335,7 @@ func (tx *Tx) InterruptJob(j Job) error {
 // outside call. Without that, a job whose process died counts as one whose call
 // may have begun, so that most jobs need not write anything before their call.
 func (tx *Tx) MarkPreparing(j Job, prepares bool) error {
-	n, err := tx.exec(`
+	n, err := tx.Exec(`
 		UPDATE jobs
 		SET preparing = ?
 		WHERE id = ? AND runs = ? AND state = 'running'`, prepares, j.ID, j.Runs)
@@ -343,14 +345,14 @@ func (tx *Tx) MarkPreparing(j Job, prepares bool) error {
 // MarkCallBegun records that nobody knows whether a job's outside call had an
 // effect.
 func (tx *Tx) MarkCallBegun(j Job) error {
-	return tx.execOne(`UPDATE jobs SET call_begun_at = ? WHERE id = ?`, tx.Now, j.ID)
+	return tx.ExecOne(`UPDATE jobs SET call_begun_at = ? WHERE id = ?`, tx.Now, j.ID)
 }
 
 // MarkCutOff is MarkCallBegun for a running job whose run was cut off, nobody knows
 // where: it records nothing if the job was still preparing. It is called before
 // what ends the run.
 func (tx *Tx) MarkCutOff(j Job) error {
-	_, err := tx.exec(`
+	_, err := tx.Exec(`
 		UPDATE jobs
 		SET call_begun_at = ?
 		WHERE id = ? AND runs = ? AND state = 'running' AND preparing = 0`, tx.Now, j.ID, j.Runs)
@@ -359,7 +361,7 @@ func (tx *Tx) MarkCutOff(j Job) error {
 
 // endRun puts a job whose run is over into a state, and frees its lease.
 func (tx *Tx) endRun(j Job, state string, due Time, failures int, cause string) error {
-	n, err := tx.exec(`
+	n, err := tx.Exec(`
 		UPDATE jobs
 		SET state = ?, due_at = ?, failures = ?, leased_until = 0, preparing = 0, last_error = coalesce(nullif(?, ''), last_error)
 		WHERE id = ? AND runs = ? AND state = 'running'`, state, due, failures, cause, j.ID, j.Runs)

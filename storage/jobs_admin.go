@@ -21,7 +21,7 @@ type RunningJob struct {
 // RunningJobs lists all leased jobs. It walks over the whole queue, so it is for the
 // start of a runner, which frees what a dead process left behind.
 func (rx *Rx) RunningJobs() (all []RunningJob, err error) {
-	err = rx.idRanges("jobs", 0, func(after, until int64) (bool, error) {
+	err = rx.IDRanges("jobs", 0, func(after, until int64) (bool, error) {
 		some, err := rx.runningJobs(after, until)
 		all = append(all, some...)
 		return false, err
@@ -33,7 +33,7 @@ func (rx *Rx) RunningJobs() (all []RunningJob, err error) {
 // of their ids. It returns the id to go on after, which is 0 after the last job.
 func (rx *Rx) RunningJobsAmong(after int64, limit int) (running []RunningJob, last int64, err error) {
 	var ids []int64
-	err = rx.list(&ids, `SELECT id FROM jobs WHERE id > ? ORDER BY id LIMIT 1 OFFSET ?`, after, limit-1)
+	err = rx.List(&ids, `SELECT id FROM jobs WHERE id > ? ORDER BY id LIMIT 1 OFFSET ?`, after, limit-1)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -48,7 +48,7 @@ func (rx *Rx) RunningJobsAmong(after int64, limit int) (running []RunningJob, la
 
 // runningJobs lists the leased jobs with ids behind after and up to last.
 func (rx *Rx) runningJobs(after, last int64) (running []RunningJob, err error) {
-	err = rx.list(&running, `
+	err = rx.List(&running, `
 		SELECT id, runs, crashes, leased_until FROM jobs
 		WHERE id > ? AND id <= ? AND state = 'running'`, after, last)
 	return running, err
@@ -56,7 +56,7 @@ func (rx *Rx) runningJobs(after, last int64) (running []RunningJob, err error) {
 
 // ForgiveCrashes forgets the crashes that a running job met.
 func (tx *Tx) ForgiveCrashes(j Job) error {
-	_, err := tx.exec(`UPDATE jobs SET crashes = 0 WHERE id = ? AND runs = ?`, j.ID, j.Runs)
+	_, err := tx.Exec(`UPDATE jobs SET crashes = 0 WHERE id = ? AND runs = ?`, j.ID, j.Runs)
 	return err
 }
 
@@ -64,7 +64,7 @@ func (tx *Tx) ForgiveCrashes(j Job) error {
 // outside call may have been under way, unless the job was still preparing. crashes
 // is how often its process died by now. It tells whether the job was still leased.
 func (tx *Tx) FreeJob(j RunningJob, crashes int, due Time) (freed bool, err error) {
-	n, err := tx.exec(`
+	n, err := tx.Exec(`
 		UPDATE jobs
 		SET state = 'due', due_at = max(due_at, ?), leased_until = 0, crashes = ?,
 			call_begun_at = iif(preparing, call_begun_at, ?), preparing = 0
@@ -81,7 +81,7 @@ type HeldLane struct {
 // HeldLanes lists the lanes in which jobs wait.
 func (rx *Rx) HeldLanes() ([]HeldLane, error) {
 	var lanes []HeldLane
-	err := rx.list(&lanes, `
+	err := rx.List(&lanes, `
 		SELECT lane, kind FROM jobs
 		WHERE state = 'held'
 		GROUP BY kind, lane`)
@@ -91,7 +91,7 @@ func (rx *Rx) HeldLanes() ([]HeldLane, error) {
 // NextDue is when the next job of a kind is due, or 0 if none waits.
 func (rx *Rx) NextDue(kind string) (Time, error) {
 	var due []Time
-	err := rx.list(&due, `
+	err := rx.List(&due, `
 		SELECT due_at FROM jobs
 		WHERE state = 'due' AND kind = ?
 		ORDER BY due_at, id
@@ -113,7 +113,7 @@ type DueJob struct {
 // the future and wait at most so long: the others wait for a time that was chosen.
 func (rx *Rx) LateJobs(kind string, longest time.Duration, after DueJob, limit int) ([]DueJob, error) {
 	var late []DueJob
-	err := rx.list(&late, `
+	err := rx.List(&late, `
 		SELECT id, due_at FROM jobs
 		WHERE state = 'due' AND kind = ? AND (due_at, id) > (?, ?)
 			AND (runs > 0 OR created_at > ? AND due_at - created_at <= ?)
@@ -129,7 +129,7 @@ func (tx *Tx) AdvanceJobs(late []DueJob, by time.Duration) error {
 		ids[i] = j.ID
 	}
 
-	_, err := tx.exec(`
+	_, err := tx.Exec(`
 		UPDATE jobs
 		SET due_at = max(?, due_at - ?)
 		WHERE id IN (SELECT value FROM json_each(?)) AND state = 'due'`, tx.Now, by.Milliseconds(), jsonList(ids))
@@ -139,14 +139,14 @@ func (tx *Tx) AdvanceJobs(late []DueJob, by time.Duration) error {
 // JobNames tells whether a job of a kind has a text in its arguments, such as an
 // id. It walks over the queue.
 func (rx *Rx) JobNames(kind, text string) (bool, error) {
-	found, err := rx.findIDs("jobs", 0, 1, `kind = ?4 AND instr(args, ?5) > 0`, kind, text)
+	found, err := rx.FindIDs("jobs", 0, 1, `kind = ?4 AND instr(args, ?5) > 0`, kind, text)
 	return len(found) > 0, err
 }
 
 // PeriodicRun is when a periodic kind was last put on the queue, 0 if never.
 func (rx *Rx) PeriodicRun(kind string) (Time, error) {
 	var at []Time
-	if err := rx.list(&at, `SELECT ran_at FROM periodic_runs WHERE kind = ?`, kind); err != nil || len(at) == 0 {
+	if err := rx.List(&at, `SELECT ran_at FROM periodic_runs WHERE kind = ?`, kind); err != nil || len(at) == 0 {
 		return 0, err
 	}
 	return at[0], nil
@@ -155,7 +155,7 @@ func (rx *Rx) PeriodicRun(kind string) (Time, error) {
 // EnqueuePeriodic puts a periodic kind on the queue, unless its last job still
 // waits there, and records the time.
 func (tx *Tx) EnqueuePeriodic(kind string) error {
-	_, err := tx.exec(`INSERT OR REPLACE INTO periodic_runs (kind, ran_at) VALUES (?, ?)`, kind, tx.Now)
+	_, err := tx.Exec(`INSERT OR REPLACE INTO periodic_runs (kind, ran_at) VALUES (?, ?)`, kind, tx.Now)
 	if err != nil {
 		return err
 	}
@@ -179,7 +179,7 @@ type JobFilter struct {
 // Jobs lists jobs, oldest first.
 func (rx *Rx) Jobs(f JobFilter) ([]Job, error) {
 	var all []Job
-	err := rx.list(&all, `
+	err := rx.List(&all, `
 		SELECT `+jobColumns+`
 		FROM jobs
 		WHERE (? = '' OR kind = ?) AND (? = '' OR state = ?)
@@ -191,7 +191,7 @@ func (rx *Rx) Jobs(f JobFilter) ([]Job, error) {
 // Job finds a job.
 func (rx *Rx) Job(id int64) (Job, error) {
 	var j Job
-	err := rx.get(&j, `
+	err := rx.Get(&j, `
 		SELECT `+jobColumns+`
 		FROM jobs
 		WHERE id = ?`, id)
@@ -207,7 +207,7 @@ func (tx *Tx) RetryJobNow(id int64) (Job, error) {
 	}
 
 	j.State, j.DueAt, j.Failures, j.Crashes = JobDue, tx.Now, 0, 0
-	err = tx.execOne(`UPDATE jobs SET state = 'due', due_at = ?, failures = 0, crashes = 0 WHERE id = ?`, tx.Now, id)
+	err = tx.ExecOne(`UPDATE jobs SET state = 'due', due_at = ?, failures = 0, crashes = 0 WHERE id = ?`, tx.Now, id)
 
 	if d := tx.db.currentDispatcher(); d != nil && err == nil {
 		tx.AfterCommit(func() { d.Stored(j.Kind, j.DueAt) })
@@ -218,7 +218,7 @@ func (tx *Tx) RetryJobNow(id int64) (Job, error) {
 // CancelJob removes a job in whatever state it is. A worker that has it finds
 // its lease lost, and its results are not written.
 func (tx *Tx) CancelJob(id int64) error {
-	return tx.execOne(`DELETE FROM jobs WHERE id = ?`, id)
+	return tx.ExecOne(`DELETE FROM jobs WHERE id = ?`, id)
 }
 
 // JobCount tells how many jobs of a kind are in a state, and since when the
@@ -234,9 +234,9 @@ type JobCount struct {
 // changes its state meanwhile is counted once.
 func (rx *Rx) JobCounts() ([]JobCount, error) {
 	counts := make(map[[2]string]JobCount)
-	err := rx.idRanges("jobs", 0, func(after, until int64) (bool, error) {
+	err := rx.IDRanges("jobs", 0, func(after, until int64) (bool, error) {
 		var some []JobCount
-		err := rx.list(&some, `
+		err := rx.List(&some, `
 			SELECT kind, state, count(*) AS count, min(due_at) AS oldest
 			FROM jobs
 			WHERE id > ? AND id <= ?

@@ -4,6 +4,8 @@ import (
 	"math"
 	"strconv"
 	"time"
+
+	"confab/storage/sqlite"
 )
 
 // jobOfOrganization is the condition that a job j is an organization's, ?1: it follows
@@ -21,9 +23,9 @@ const jobOfOrganization = `
 // was full or its time was up before.
 func (rx *Rx) JobsOfOrganization(organization int64, f JobFilter, after int64) (page []Job, reached int64, err error) {
 	began := time.Now()
-	err = rx.idRanges("jobs", after, func(after, until int64) (bool, error) {
+	err = rx.IDRanges("jobs", after, func(after, until int64) (bool, error) {
 		var some []Job
-		err := rx.list(&some, `
+		err := rx.List(&some, `
 			SELECT `+jobColumns+`
 			FROM jobs j
 			WHERE id > ?2 AND id <= ?3 AND (?5 = '' OR state = ?5) AND (?6 = '' OR kind = ?6) AND (`+jobOfOrganization+`)
@@ -32,7 +34,7 @@ func (rx *Rx) JobsOfOrganization(organization int64, f JobFilter, after int64) (
 		page = append(page, some...)
 
 		reached = 0
-		if len(page) >= f.Limit || until < math.MaxInt64 && time.Since(began) >= min(briefScanTime, rx.db.scanTime) {
+		if len(page) >= f.Limit || until < math.MaxInt64 && time.Since(began) >= min(sqlite.BriefScanTime, rx.ScanTime()) {
 			reached = until
 		}
 		return reached != 0, err
@@ -43,7 +45,7 @@ func (rx *Rx) JobsOfOrganization(organization int64, f JobFilter, after int64) (
 // JobOfOrganization finds a job of an organization.
 func (rx *Rx) JobOfOrganization(organization, id int64) (Job, error) {
 	var j Job
-	err := rx.get(&j, `
+	err := rx.Get(&j, `
 		SELECT `+jobColumns+`
 		FROM jobs j
 		WHERE id = ?2 AND (`+jobOfOrganization+`)`, organization, id)

@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
+
+	"confab/storage/sqlite"
 )
 
 // KeyPrefix begins every API key.
@@ -64,7 +66,7 @@ func (db *DB) Principal(ctx context.Context, hash [sha256.Size]byte) (Principal,
 }
 
 func (rx *Rx) readPrincipal(hash [sha256.Size]byte) (p Principal, err error) {
-	err = rx.get(&p.Key, `
+	err = rx.Get(&p.Key, `
 		SELECT `+keyColumns+`
 		FROM api_keys
 		WHERE hash = ?`, hash[:])
@@ -72,7 +74,7 @@ func (rx *Rx) readPrincipal(hash [sha256.Size]byte) (p Principal, err error) {
 		return p, err
 	}
 
-	err = rx.get(&p.Organization, `
+	err = rx.Get(&p.Organization, `
 		SELECT `+organizationColumns+`
 		FROM organizations
 		WHERE id = ?`, p.Key.OrganizationID)
@@ -82,7 +84,7 @@ func (rx *Rx) readPrincipal(hash [sha256.Size]byte) (p Principal, err error) {
 // Keys lists an organization's keys, oldest first.
 func (rx *Rx) Keys(organization int64) ([]Key, error) {
 	var all []Key
-	err := rx.list(&all, `
+	err := rx.List(&all, `
 		SELECT `+keyColumns+`
 		FROM api_keys
 		WHERE organization_id = ?
@@ -92,7 +94,7 @@ func (rx *Rx) Keys(organization int64) ([]Key, error) {
 
 // KeysPage lists an organization's keys, newest first.
 func (rx *Rx) KeysPage(organization int64, after After, limit int) ([]Key, error) {
-	return readRows[Key](rx, `
+	return sqlite.ReadRows[Key](&rx.Rx, `
 		SELECT `+keyColumns+`
 		FROM api_keys
 		WHERE organization_id = ? AND (created_at, id) < (?, ?)
@@ -102,7 +104,7 @@ func (rx *Rx) KeysPage(organization int64, after After, limit int) ([]Key, error
 
 // CountKeys counts an organization's keys that are not revoked.
 func (rx *Rx) CountKeys(organization int64) (n int, err error) {
-	err = rx.get(&n, `SELECT count(*) FROM api_keys WHERE organization_id = ? AND revoked_at = 0`, organization)
+	err = rx.Get(&n, `SELECT count(*) FROM api_keys WHERE organization_id = ? AND revoked_at = 0`, organization)
 	return n, err
 }
 
@@ -117,7 +119,7 @@ func (tx *Tx) InsertKey(k *Key) (secret string, err error) {
 	k.ID, k.CreatedAt = tx.NewID(PrefixKey), tx.Now
 	k.Hash, k.Last4 = hash[:], secret[len(secret)-4:]
 
-	_, err = tx.exec(`
+	_, err = tx.Exec(`
 		INSERT INTO api_keys (id, organization_id, label, hash, last4, expires_at, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?)`, k.ID, k.OrganizationID, k.Label, k.Hash, k.Last4, k.ExpiresAt, k.CreatedAt)
 	return secret, tx.hint(err, HintKey, Scope{Organization: k.OrganizationID}, k.ID)
@@ -126,7 +128,7 @@ func (tx *Tx) InsertKey(k *Key) (secret string, err error) {
 // RevokeKey ends a key of an organization, or with 0 of any, for good, and returns it.
 // Revoking it again changes nothing.
 func (tx *Tx) RevokeKey(organization int64, id string) (Key, error) {
-	err := tx.execOne(`
+	err := tx.ExecOne(`
 		UPDATE api_keys
 		SET revoked_at = CASE revoked_at WHEN 0 THEN ?1 ELSE revoked_at END
 		WHERE id = ?2 AND (?3 = 0 OR organization_id = ?3)`, tx.Now, id, organization)
@@ -135,7 +137,7 @@ func (tx *Tx) RevokeKey(organization int64, id string) (Key, error) {
 	}
 
 	var k Key
-	err = tx.get(&k, `
+	err = tx.Get(&k, `
 		SELECT `+keyColumns+`
 		FROM api_keys
 		WHERE id = ?`, id)
@@ -144,7 +146,7 @@ func (tx *Tx) RevokeKey(organization int64, id string) (Key, error) {
 
 // MarkKeyUsed records when a key was last used. Times only move forward.
 func (tx *Tx) MarkKeyUsed(id string, at Time) error {
-	_, err := tx.exec(`
+	_, err := tx.Exec(`
 		UPDATE api_keys
 		SET last_used_at = ?
 		WHERE id = ? AND last_used_at < ?`, at, id, at)

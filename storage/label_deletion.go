@@ -21,7 +21,7 @@ const labelsPerStep = 400
 // its name is free. It is taken off the newest of those that have it at once, and by
 // a job off the rest.
 func (tx *Tx) DeleteLabel(organization int64, id string) error {
-	err := tx.execOne(`
+	err := tx.ExecOne(`
 		UPDATE labels
 		SET deleted_at = ?
 		WHERE id = ? AND organization_id = ? AND deleted_at = 0`, tx.Now, id, organization)
@@ -73,10 +73,10 @@ func (tx *Tx) DetachLabel(id string, limit int) (int64, error) {
 			`DELETE FROM contact_labels WHERE label_id = ?2 AND contact_id IN (` + someContacts + `)`,
 		},
 	} {
-		if _, err := tx.exec(step.touch, tx.Now, id, limit); err != nil {
+		if _, err := tx.Exec(step.touch, tx.Now, id, limit); err != nil {
 			return 0, err
 		}
-		n, err := tx.exec(step.detach, tx.Now, id, limit)
+		n, err := tx.Exec(step.detach, tx.Now, id, limit)
 		if err != nil {
 			return 0, err
 		}
@@ -84,7 +84,7 @@ func (tx *Tx) DetachLabel(id string, limit int) (int64, error) {
 	}
 
 	if most < int64(limit) {
-		_, err := tx.exec(`DELETE FROM labels WHERE id = ? AND deleted_at <> 0`, id)
+		_, err := tx.Exec(`DELETE FROM labels WHERE id = ? AND deleted_at <> 0`, id)
 		return most, err
 	}
 	return most, nil
@@ -94,13 +94,13 @@ func (tx *Tx) DetachLabel(id string, limit int) (int64, error) {
 // show what was changed of it: the newest at once, and by a job the rest. One such job
 // that waits does for all changes before it runs.
 func (tx *Tx) TouchLabeled(id string) error {
-	n, err := tx.exec(`UPDATE conversations SET updated_at = ?1 WHERE id IN (`+someConversations+`)`, tx.Now, id, labelsPerStep)
+	n, err := tx.Exec(`UPDATE conversations SET updated_at = ?1 WHERE id IN (`+someConversations+`)`, tx.Now, id, labelsPerStep)
 	if err != nil || n < labelsPerStep {
 		return err
 	}
 
 	var waiting bool
-	err = tx.scan([]any{&waiting}, `
+	err = tx.Scan([]any{&waiting}, `
 		SELECT EXISTS (SELECT 1 FROM jobs WHERE state = 'due' AND kind = ? AND args ->> '$.label' = ?)`, KindTouchLabel, id)
 	if err != nil || waiting {
 		return err
@@ -113,7 +113,7 @@ func (tx *Tx) TouchLabeled(id string) error {
 // order of their ids; they have no time here.
 func (rx *Rx) LabeledConversations(label string, after Row, limit int) ([]Row, error) {
 	var rows []Row
-	err := rx.list(&rows, `
+	err := rx.List(&rows, `
 		SELECT 0 AS created_at, conversation_id AS id
 		FROM conversation_labels
 		WHERE label_id = ? AND conversation_id > ?
@@ -124,6 +124,6 @@ func (rx *Rx) LabeledConversations(label string, after Row, limit int) ([]Row, e
 
 // TouchConversations counts conversations as updated now.
 func (tx *Tx) TouchConversations(rows []Row) error {
-	_, err := tx.exec(`UPDATE conversations SET updated_at = ? WHERE id IN (SELECT value FROM json_each(?))`, tx.Now, idList(rows))
+	_, err := tx.Exec(`UPDATE conversations SET updated_at = ? WHERE id IN (SELECT value FROM json_each(?))`, tx.Now, idList(rows))
 	return err
 }

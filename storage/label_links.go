@@ -1,5 +1,7 @@
 package storage
 
+import "confab/storage/sqlite"
+
 // AttachedLabel is a label as a contact or a conversation shows it. Which labels they
 // have is kept in the tables contact_labels and conversation_labels. Those of a label
 // that was deleted may still be there, and are not shown.
@@ -49,7 +51,7 @@ func (rx *Rx) labelsOf(query string, owners []string) (map[string][]AttachedLabe
 		all[owner] = append(all[owner], shared[label.ID])
 	}
 
-	if err := eachPacked(rx, []any{&owner, &label.ID, &label.Name, &label.Color}, read, query, jsonList(owners)); err != nil {
+	if err := sqlite.EachPacked(&rx.Rx, []any{&owner, &label.ID, &label.Name, &label.Color}, read, query, jsonList(owners)); err != nil {
 		return nil, err
 	}
 	return all, nil
@@ -57,7 +59,7 @@ func (rx *Rx) labelsOf(query string, owners []string) (map[string][]AttachedLabe
 
 // LabelContact puts a label on a contact; false when it was there already.
 func (tx *Tx) LabelContact(contact, label string) (bool, error) {
-	n, err := tx.exec(`
+	n, err := tx.Exec(`
 		INSERT OR IGNORE INTO contact_labels (contact_id, label_id, account_id, contact_created_at)
 		SELECT id, ?, account_id, created_at
 		FROM contacts
@@ -70,7 +72,7 @@ func (tx *Tx) LabelContact(contact, label string) (bool, error) {
 
 // UnlabelContact takes a label off a contact; false when it was not there.
 func (tx *Tx) UnlabelContact(contact, label string) (bool, error) {
-	n, err := tx.exec(`
+	n, err := tx.Exec(`
 		DELETE FROM contact_labels
 		WHERE contact_id = ? AND label_id = ?`, contact, label)
 	if err == nil && n > 0 {
@@ -84,14 +86,14 @@ func (tx *Tx) touchContact(contact string, changed int64, err error) (bool, erro
 	if err != nil || changed == 0 {
 		return false, err
 	}
-	err = tx.execOne(`UPDATE contacts SET updated_at = ? WHERE id = ?`, tx.Now, contact)
+	err = tx.ExecOne(`UPDATE contacts SET updated_at = ? WHERE id = ?`, tx.Now, contact)
 	return true, tx.hint(err, HintContact, Scope{}, contact)
 }
 
 // LabelConversation puts a label on a conversation; false when it was there
 // already.
 func (tx *Tx) LabelConversation(conversation, label string) (bool, error) {
-	n, err := tx.exec(`
+	n, err := tx.Exec(`
 		INSERT OR IGNORE INTO conversation_labels (conversation_id, label_id)
 		VALUES (?, ?)`, conversation, label)
 	return tx.touchConversation(conversation, n, err)
@@ -100,7 +102,7 @@ func (tx *Tx) LabelConversation(conversation, label string) (bool, error) {
 // UnlabelConversation takes a label off a conversation; false when it was not
 // there.
 func (tx *Tx) UnlabelConversation(conversation, label string) (bool, error) {
-	n, err := tx.exec(`
+	n, err := tx.Exec(`
 		DELETE FROM conversation_labels
 		WHERE conversation_id = ? AND label_id = ?`, conversation, label)
 	return tx.touchConversation(conversation, n, err)
@@ -111,6 +113,6 @@ func (tx *Tx) touchConversation(conversation string, changed int64, err error) (
 	if err != nil || changed == 0 {
 		return false, err
 	}
-	err = tx.execOne(`UPDATE conversations SET updated_at = ? WHERE id = ?`, tx.Now, conversation)
+	err = tx.ExecOne(`UPDATE conversations SET updated_at = ? WHERE id = ?`, tx.Now, conversation)
 	return true, tx.hint(err, HintConversation, Scope{}, conversation)
 }

@@ -1,6 +1,10 @@
 package storage
 
-import "errors"
+import (
+	"errors"
+
+	"confab/storage/sqlite"
+)
 
 // Label marks contacts and conversations of a team.
 type Label struct {
@@ -19,7 +23,7 @@ const labelColumns = `l.id, l.organization_id, l.team_id, t.public_id AS team_pu
 // Label finds a label of an organization.
 func (rx *Rx) Label(organization int64, id string) (Label, error) {
 	var l Label
-	err := rx.get(&l, `
+	err := rx.Get(&l, `
 		SELECT `+labelColumns+`
 		FROM labels l JOIN teams t ON t.id = l.team_id
 		WHERE l.id = ? AND l.organization_id = ? AND l.deleted_at = 0`, id, organization)
@@ -28,7 +32,7 @@ func (rx *Rx) Label(organization int64, id string) (Label, error) {
 
 // labelIsDeleted tells whether a label was deleted, and its row is still there.
 func (rx *Rx) labelIsDeleted(id string) (deleted bool, err error) {
-	err = rx.scan([]any{&deleted}, `SELECT 1 FROM labels WHERE id = ? AND deleted_at <> 0`, id)
+	err = rx.Scan([]any{&deleted}, `SELECT 1 FROM labels WHERE id = ? AND deleted_at <> 0`, id)
 	if errors.Is(err, ErrNotFound) {
 		return false, nil
 	}
@@ -37,7 +41,7 @@ func (rx *Rx) labelIsDeleted(id string) (deleted bool, err error) {
 
 // Labels lists an organization's labels, newest first.
 func (rx *Rx) Labels(organization int64, after After, limit int) ([]Label, error) {
-	return readRows[Label](rx, `
+	return sqlite.ReadRows[Label](&rx.Rx, `
 		SELECT `+labelColumns+`
 		FROM labels l JOIN teams t ON t.id = l.team_id
 		WHERE l.organization_id = ? AND l.deleted_at = 0 AND (l.created_at, l.id) < (?, ?)
@@ -47,7 +51,7 @@ func (rx *Rx) Labels(organization int64, after After, limit int) ([]Label, error
 
 // CountLabels counts the labels of a team.
 func (rx *Rx) CountLabels(team int64) (n int, err error) {
-	err = rx.get(&n, `SELECT count(*) FROM labels WHERE team_id = ?`, team)
+	err = rx.Get(&n, `SELECT count(*) FROM labels WHERE team_id = ?`, team)
 	return n, err
 }
 
@@ -56,10 +60,10 @@ func (rx *Rx) CountLabels(team int64) (n int, err error) {
 func (tx *Tx) InsertLabel(l *Label) error {
 	l.ID = tx.NewID(PrefixLabel)
 	l.CreatedAt, l.UpdatedAt = tx.Now, tx.Now
-	_, err := tx.exec(`
+	_, err := tx.Exec(`
 		INSERT INTO labels (id, organization_id, team_id, name, name_folded, color, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-		l.ID, l.OrganizationID, l.TeamID, l.Name, fold(l.Name), l.Color, l.CreatedAt, l.UpdatedAt)
+		l.ID, l.OrganizationID, l.TeamID, l.Name, Fold(l.Name), l.Color, l.CreatedAt, l.UpdatedAt)
 	return tx.hint(err, HintLabel, Scope{Organization: l.OrganizationID}, l.ID)
 }
 
@@ -67,10 +71,10 @@ func (tx *Tx) InsertLabel(l *Label) error {
 // another label of that name.
 func (tx *Tx) UpdateLabel(l *Label) error {
 	l.UpdatedAt = tx.Now
-	err := tx.execOne(`
+	err := tx.ExecOne(`
 		UPDATE labels
 		SET name = ?, name_folded = ?, color = ?, updated_at = ?
 		WHERE id = ? AND organization_id = ? AND deleted_at = 0`,
-		l.Name, fold(l.Name), l.Color, l.UpdatedAt, l.ID, l.OrganizationID)
+		l.Name, Fold(l.Name), l.Color, l.UpdatedAt, l.ID, l.OrganizationID)
 	return tx.hint(err, HintLabel, Scope{Organization: l.OrganizationID}, l.ID)
 }

@@ -22,11 +22,11 @@ func (db *DB) LaneClosed(lane string) bool {
 // another one changed the database.
 func (tx *Tx) LoadClosedLanes() error {
 	var ids []string
-	if err := tx.list(&ids, `SELECT id FROM subscriptions WHERE status <> 'active'`); err != nil {
+	if err := tx.List(&ids, `SELECT id FROM subscriptions WHERE status <> 'active'`); err != nil {
 		return err
 	}
 	var paused []int64
-	if err := tx.list(&paused, `SELECT number FROM broadcasts WHERE status = 'paused'`); err != nil {
+	if err := tx.List(&paused, `SELECT number FROM broadcasts WHERE status = 'paused'`); err != nil {
 		return err
 	}
 

@@ -1,5 +1,7 @@
 package storage
 
+import "confab/storage/sqlite"
+
 // previewLength is how many characters a preview has at most.
 const previewLength = 200
 
@@ -25,7 +27,7 @@ const lastMessageColumns = `m.conversation_id, m.id, m.type, m.direction, m.stat
 
 // MessageWords is what a message says in short; nil when it has no words.
 func (rx *Rx) MessageWords(m Message) (words *string, err error) {
-	err = rx.scan([]any{&words}, `SELECT `+messageWords+` FROM messages m WHERE m.conversation_id = ? AND m.id = ?`, m.ConversationID, m.ID)
+	err = rx.Scan([]any{&words}, `SELECT `+messageWords+` FROM messages m WHERE m.conversation_id = ? AND m.id = ?`, m.ConversationID, m.ID)
 	return words, err
 }
 
@@ -40,8 +42,8 @@ func (rx *Rx) LastMessages(conversations ...string) (map[string]LastMessage, err
 	var m LastMessage
 	all := make(map[string]LastMessage, len(conversations))
 	dest := []any{&conversation, &m.ID, &m.Type, &m.Direction, &m.Status, &m.Preview, &m.CreatedAt}
-	err := eachPacked(rx.Within(nil), dest, func() { all[conversation] = m }, `
-		SELECT `+packed(lastMessageColumns)+`
+	err := sqlite.EachPacked(&rx.Within(nil).Rx, dest, func() { all[conversation] = m }, `
+		SELECT `+sqlite.Packed(lastMessageColumns)+`
 		FROM json_each(?1) wanted CROSS JOIN messages m ON m.number = (
 			SELECT newest.number FROM (
 				SELECT * FROM (

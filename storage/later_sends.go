@@ -1,12 +1,16 @@
 package storage
 
-import "github.com/oklog/ulid/v2"
+import (
+	"github.com/oklog/ulid/v2"
+
+	"confab/storage/sqlite"
+)
 
 // ReleaseMessage records that the time of a message has come that was to be sent later: it
 // is as new as that, and its conversation has a new message. It returns false if the
 // message does not wait any more.
 func (tx *Tx) ReleaseMessage(m *Message) (bool, error) {
-	n, err := tx.exec(`
+	n, err := tx.Exec(`
 		UPDATE messages
 		SET created_at = ?, updated_at = ?, place = ?
 		WHERE number = ? AND id = ? AND status = 'queued' AND place IS NULL`,
@@ -23,13 +27,13 @@ func (tx *Tx) ReleaseMessage(m *Message) (bool, error) {
 // of one time differ in the rest.
 func placeAt(id string, t Time) string {
 	const timeLength = 10 // of the 26 characters of a ULID
-	return firstID(PrefixMessage, t)[:len(PrefixMessage)+timeLength] + id[len(id)-ulid.EncodedSize+timeLength:]
+	return sqlite.FirstID(PrefixMessage, t)[:len(PrefixMessage)+timeLength] + id[len(id)-ulid.EncodedSize+timeLength:]
 }
 
 // CallMayHaveBegun tells whether a message was being handed to the provider when its run
 // was cut off, so that nobody knows whether the provider has it.
 func (rx *Rx) CallMayHaveBegun(kinds []string, message string) (begun bool, err error) {
-	err = rx.scan([]any{&begun}, `
+	err = rx.Scan([]any{&begun}, `
 		SELECT EXISTS (
 			SELECT 1 FROM jobs INDEXED BY jobs_begun
 			WHERE kind IN (SELECT value FROM json_each(?)) AND call_begun_at <> 0 AND args ->> '$.message' = ?)`, jsonList(kinds), message)
@@ -43,7 +47,7 @@ func (tx *Tx) StopSending(kind string, m Message) error {
 	if m.ScheduledAt == 0 {
 		return nil
 	}
-	_, err := tx.exec(`
+	_, err := tx.Exec(`
 		DELETE FROM jobs
 		WHERE state = 'due' AND kind = ? AND due_at = ? AND args ->> '$.message' = ?`, kind, m.ScheduledAt, m.ID)
 	return err
@@ -55,7 +59,7 @@ const reportsLookedAt = 500
 // HasReports tells whether callbacks about messages of an account arrive: one has, since a
 // time, about one of the newest.
 func (rx *Rx) HasReports(account int64, since Time) (has bool, err error) {
-	err = rx.scan([]any{&has}, `
+	err = rx.Scan([]any{&has}, `
 		SELECT EXISTS (
 			SELECT 1 FROM (SELECT reported, updated_at FROM messages WHERE account_id = ? ORDER BY id DESC LIMIT ?)
 			WHERE reported <> 0 AND updated_at >= ?)`, account, reportsLookedAt, since)

@@ -50,7 +50,7 @@ func MediaPath(token string, filename *string) string {
 // Media finds media of an account that was not deleted.
 func (rx *Rx) Media(account int64, id string) (Media, error) {
 	var m Media
-	err := rx.get(&m, `
+	err := rx.Get(&m, `
 		SELECT `+mediaColumns+`
 		FROM media
 		WHERE media.id = ? AND media.account_id = ? AND media.deleted_at = 0`, id, account)
@@ -60,7 +60,7 @@ func (rx *Rx) Media(account int64, id string) (Media, error) {
 // TeamMedia finds media of any number of a team that was not deleted.
 func (rx *Rx) TeamMedia(team int64, id string) (Media, error) {
 	var m Media
-	err := rx.get(&m, `
+	err := rx.Get(&m, `
 		SELECT `+mediaColumns+`
 		FROM media JOIN accounts a ON a.id = media.account_id
 		WHERE media.id = ? AND media.deleted_at = 0 AND a.team_id = ? AND a.deleted_at = 0`, id, team)
@@ -78,7 +78,7 @@ type OutgoingMedia struct {
 // moment ago: a message that was accepted before that still goes out.
 func (rx *Rx) MediaToSend(account int64, id string) (OutgoingMedia, error) {
 	var m OutgoingMedia
-	err := rx.get(&m, `
+	err := rx.Get(&m, `
 		SELECT `+mediaColumns+`, u.provider_media_id, coalesce(u.expires_at, 0) AS expires_at
 		FROM media
 		JOIN accounts owner ON owner.id = media.account_id
@@ -92,7 +92,7 @@ func (rx *Rx) MediaToSend(account int64, id string) (OutgoingMedia, error) {
 // needs to know.
 func (rx *Rx) MediaByToken(token string) (Media, error) {
 	var m Media
-	err := rx.get(&m, `
+	err := rx.Get(&m, `
 		SELECT `+mediaColumns+`
 		FROM media
 		WHERE media.url_token = ? AND media.deleted_at = 0`, token)
@@ -102,7 +102,7 @@ func (rx *Rx) MediaByToken(token string) (Media, error) {
 // MediaUses tells whether any row names a file's content.
 func (rx *Rx) MediaUses(sum string) (bool, error) {
 	var one int
-	err := rx.get(&one, `SELECT 1 FROM media WHERE sha256 = ? LIMIT 1`, sum)
+	err := rx.Get(&one, `SELECT 1 FROM media WHERE sha256 = ? LIMIT 1`, sum)
 	if errors.Is(err, ErrNotFound) {
 		return false, nil
 	}
@@ -116,7 +116,7 @@ func (tx *Tx) InsertMedia(m *Media) error {
 	rand.Read(token)
 	m.ID, m.URLToken, m.CreatedAt = tx.NewID(PrefixMedia), base64.RawURLEncoding.EncodeToString(token), tx.Now
 
-	_, err := tx.exec(`
+	_, err := tx.Exec(`
 		INSERT INTO media (id, account_id, origin, url_token, sha256, mime_type, size, filename, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		m.ID, m.AccountID, m.Origin, m.URLToken, m.SHA256, m.MIMEType, m.Size, m.Filename, m.CreatedAt)
@@ -127,7 +127,7 @@ func (tx *Tx) InsertMedia(m *Media) error {
 func (tx *Tx) MarkMediaFetched(m *Message, file Media) error {
 	m.SetMedia(file)
 	m.UpdatedAt = tx.Now
-	err := tx.execOne(`
+	err := tx.ExecOne(`
 		UPDATE messages
 		SET media_id = ?, media_status = ?, updated_at = ?
 		WHERE number = ? AND id = ?`, m.MediaID, m.MediaStatus, m.UpdatedAt, m.Number, m.ID)
@@ -138,7 +138,7 @@ func (tx *Tx) MarkMediaFetched(m *Message, file Media) error {
 func (tx *Tx) MarkMediaFailed(m *Message) error {
 	failed := MediaFailed
 	m.MediaStatus, m.UpdatedAt = &failed, tx.Now
-	err := tx.execOne(`
+	err := tx.ExecOne(`
 		UPDATE messages
 		SET media_status = ?, updated_at = ?
 		WHERE number = ? AND id = ?`, m.MediaStatus, m.UpdatedAt, m.Number, m.ID)
@@ -148,7 +148,7 @@ func (tx *Tx) MarkMediaFailed(m *Message) error {
 // MarkMediaUploaded records under which id the provider has a file from a number,
 // and until when.
 func (tx *Tx) MarkMediaUploaded(account int64, id, providerID string, expires Time) error {
-	_, err := tx.exec(`
+	_, err := tx.Exec(`
 		INSERT INTO media_uploads (media_id, account_id, provider_media_id, expires_at)
 		VALUES (?, ?, ?, ?)
 		ON CONFLICT (media_id, account_id) DO UPDATE SET provider_media_id = excluded.provider_media_id, expires_at = excluded.expires_at`,
@@ -159,7 +159,7 @@ func (tx *Tx) MarkMediaUploaded(account int64, id, providerID string, expires Ti
 // MarkMediaDeleted takes media out of the library. Its row stays for the
 // messages that were accepted with it until DeleteMedia.
 func (tx *Tx) MarkMediaDeleted(account int64, id string) error {
-	return tx.execOne(`
+	return tx.ExecOne(`
 		UPDATE media
 		SET deleted_at = ?
 		WHERE id = ? AND account_id = ? AND deleted_at = 0`, tx.Now, id, account)
@@ -168,7 +168,7 @@ func (tx *Tx) MarkMediaDeleted(account int64, id string) error {
 // DetachMedia takes media off up to limit messages and returns off how many, so
 // that DeleteMedia, which would do it for all at once, stays short.
 func (tx *Tx) DetachMedia(id string, limit int) (int64, error) {
-	return tx.exec(`
+	return tx.Exec(`
 		UPDATE messages
 		SET media_id = NULL
 		WHERE number IN (SELECT number FROM messages WHERE media_id = ? LIMIT ?)`, id, limit)
@@ -176,6 +176,6 @@ func (tx *Tx) DetachMedia(id string, limit int) (int64, error) {
 
 // DeleteMedia removes the row of media. It does nothing when there is none.
 func (tx *Tx) DeleteMedia(account int64, id string) error {
-	_, err := tx.exec(`DELETE FROM media WHERE id = ? AND account_id = ?`, id, account)
+	_, err := tx.Exec(`DELETE FROM media WHERE id = ? AND account_id = ?`, id, account)
 	return err
 }

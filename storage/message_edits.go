@@ -12,7 +12,7 @@ type MessageEdit struct {
 // MessageEdits lists the earlier versions of a message, oldest first.
 func (rx *Rx) MessageEdits(m Message) ([]MessageEdit, error) {
 	var all []MessageEdit
-	err := rx.list(&all, `
+	err := rx.List(&all, `
 		SELECT version, content, body, edited_at, provider_id
 		FROM message_edits
 		WHERE message = ?
@@ -22,7 +22,7 @@ func (rx *Rx) MessageEdits(m Message) ([]MessageEdit, error) {
 
 // EditMessage gives a message the content that m has, and keeps the one before.
 func (tx *Tx) EditMessage(m *Message, before MessageEdit) error {
-	_, err := tx.exec(`
+	_, err := tx.Exec(`
 		INSERT INTO message_edits (message, version, content, body, edited_at, provider_id)
 		VALUES (?, ?, ?, ?, ?, ?)`, m.Number, before.Version, before.Content, before.Body, before.EditedAt, before.ProviderID)
 	if err != nil {
@@ -30,7 +30,7 @@ func (tx *Tx) EditMessage(m *Message, before MessageEdit) error {
 	}
 
 	m.EditedAt, m.UpdatedAt = before.EditedAt, tx.Now
-	err = tx.execOne(`
+	err = tx.ExecOne(`
 		UPDATE messages
 		SET type = ?, content = ?, body = ?, edited_at = ?, updated_at = ?
 		WHERE number = ? AND id = ?`, m.Type, m.Content, m.Body, m.EditedAt, m.UpdatedAt, m.Number, m.ID)
@@ -44,7 +44,7 @@ func (tx *Tx) EditMessage(m *Message, before MessageEdit) error {
 // that m has.
 func (tx *Tx) UpgradeMessage(m *Message) error {
 	m.UpdatedAt = tx.Now
-	err := tx.execOne(`
+	err := tx.ExecOne(`
 		UPDATE messages
 		SET type = ?, content = ?, body = ?, context = ?, media_status = ?, updated_at = ?
 		WHERE number = ? AND id = ?`, m.Type, m.Content, m.Body, m.Context, m.MediaStatus, m.UpdatedAt, m.Number, m.ID)
@@ -57,7 +57,7 @@ func (tx *Tx) UpgradeMessage(m *Message) error {
 // MarkRevoked records that a message was deleted for everyone; false when it was
 // before. The content stays.
 func (tx *Tx) MarkRevoked(m *Message) (bool, error) {
-	n, err := tx.exec(`
+	n, err := tx.Exec(`
 		UPDATE messages
 		SET is_revoked = 1, updated_at = ?
 		WHERE number = ? AND id = ? AND is_revoked = 0`, tx.Now, m.Number, m.ID)
@@ -70,5 +70,5 @@ func (tx *Tx) MarkRevoked(m *Message) (bool, error) {
 
 // touchThreadOf counts the conversation of a message as updated: it shows the last one.
 func (tx *Tx) touchThreadOf(m *Message) error {
-	return tx.execOne(touchThread, tx.Now, m.ConversationID)
+	return tx.ExecOne(touchThread, tx.Now, m.ConversationID)
 }

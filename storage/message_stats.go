@@ -68,7 +68,7 @@ func (rx *Rx) messageSpans(accounts string, of int64, from Time, each time.Durat
 		MessageCounts
 		Span int `db:"span"`
 	}
-	err := rx.list(&counted, `
+	err := rx.List(&counted, `
 		SELECT (hour - ?2) / ?3 AS span, sum(sent) AS sent, sum(delivered) AS delivered, sum(was_read) AS was_read,
 			sum(failed) AS failed, sum(received) AS received
 		FROM message_hours
@@ -101,7 +101,7 @@ func (rx *Rx) OrganizationFailures(organization int64, since Time) ([]FailureCou
 }
 
 func (rx *Rx) failures(accounts string, of int64, since Time) (all []FailureCount, err error) {
-	err = rx.list(&all, `
+	err = rx.List(&all, `
 		SELECT error_code, nullif(provider_code, 0) AS provider_code, sum(failures) AS count
 		FROM message_failures
 		WHERE account_id IN (`+accounts+`) AND hour >= ?2

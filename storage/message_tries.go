@@ -17,7 +17,7 @@ const maxTries = 100
 
 // InsertMessageTry keeps a failed try of a message, unless that was deleted meanwhile.
 func (tx *Tx) InsertMessageTry(m Message, t MessageTry) error {
-	_, err := tx.exec(`
+	_, err := tx.Exec(`
 		INSERT INTO message_tries (message, try, began_at, duration_ms, http_status, code, reason, answer)
 		SELECT ?1, 1 + coalesce((SELECT max(try) FROM message_tries WHERE message = ?1), 0), ?3, ?4, ?5, ?6, ?7, ?8
 		FROM messages m
@@ -30,7 +30,7 @@ func (tx *Tx) InsertMessageTry(m Message, t MessageTry) error {
 // MessageTries lists the tries of a message that failed, the first one first.
 func (rx *Rx) MessageTries(m Message) ([]MessageTry, error) {
 	var all []MessageTry
-	err := rx.list(&all, `
+	err := rx.List(&all, `
 		SELECT try, began_at, duration_ms, http_status, code, reason, answer
 		FROM message_tries
 		WHERE message = ?

@@ -97,8 +97,8 @@ const messageColumns = `m.number, m.id, m.account_id, m.conversation_id, m.conta
 	a.phone_number AS account_phone, a.phone_number_id AS account_number_id,
 	f.url_token AS media_token, f.mime_type AS media_mime_type, f.size AS media_size, f.filename AS media_filename`
 
-// fields are where messageColumns go.
-func (m *Message) fields() []any {
+// Fields are where messageColumns go.
+func (m *Message) Fields() []any {
 	return []any{
 		&m.Number, &m.ID, &m.AccountID, &m.ConversationID, &m.ContactID, &m.Direction, &m.Type, &m.Status, &m.Source,
 		&m.ProviderID, &m.Recipient, &m.PhoneNumber, &m.Content, &m.Body, &m.Context, &m.MediaID, &m.MediaStatus,
@@ -119,7 +119,7 @@ const messageTables = `messages m ` + messageJoins
 // Message finds a message of an account.
 func (rx *Rx) Message(account int64, id string) (Message, error) {
 	var m Message
-	err := rx.scan(m.fields(), `
+	err := rx.Scan(m.Fields(), `
 		SELECT `+messageColumns+`
 		FROM `+messageTables+`
 		WHERE m.account_id = ? AND m.id = ?`, account, id)
@@ -129,7 +129,7 @@ func (rx *Rx) Message(account int64, id string) (Message, error) {
 // OutboundMessage finds a message of an account that goes out.
 func (rx *Rx) OutboundMessage(account int64, id string) (Message, error) {
 	var m Message
-	err := rx.scan(m.fields(), `
+	err := rx.Scan(m.Fields(), `
 		SELECT `+messageColumns+`
 		FROM `+messageTables+`
 		WHERE m.account_id = ? AND m.id = ? AND m.direction = 'outbound'`, account, id)
@@ -139,7 +139,7 @@ func (rx *Rx) OutboundMessage(account int64, id string) (Message, error) {
 // MessageByProviderID finds a message of an account by the provider's id.
 func (rx *Rx) MessageByProviderID(account int64, providerID string) (Message, error) {
 	var m Message
-	err := rx.scan(m.fields(), `
+	err := rx.Scan(m.Fields(), `
 		SELECT `+messageColumns+`
 		FROM `+messageTables+`
 		WHERE m.account_id = ? AND m.provider_id = ?`, account, providerID)
@@ -151,7 +151,7 @@ func (rx *Rx) MessageByProviderID(account int64, providerID string) (Message, er
 // messages have several.
 func (rx *Rx) ReportedMessage(account int64, providerID string) (Message, error) {
 	m := Message{AccountID: account, Direction: Outbound, ProviderID: &providerID}
-	err := rx.scan([]any{
+	err := rx.Scan([]any{
 		&m.Number, &m.ID, &m.ConversationID, &m.ContactID, &m.Type, &m.Status, &m.PhoneNumber, &m.PlayedAt,
 		&m.CreatedAt, &m.Broadcast, &m.RecipientNumber, &m.ContactPhone, &m.ContactBSUID,
 	}, `
@@ -168,7 +168,7 @@ func (tx *Tx) InsertMessage(m *Message) error {
 	m.CreatedAt, m.UpdatedAt = tx.Now, tx.Now
 
 	var err error
-	m.Number, err = tx.insert(`
+	m.Number, err = tx.Insert(`
 		INSERT INTO messages (id, account_id, conversation_id, contact_id, direction, type, status, source,
 			provider_id, recipient, phone_number,
 			content, body, context, media_id, media_status, sent_at, created_at, updated_at, sent_by, request_id,
@@ -199,7 +199,7 @@ func (tx *Tx) MarkSentWithoutID(m *Message) (bool, error) { return tx.markSent(m
 // RETURNING would cost more than the second statement.
 func (tx *Tx) markSent(m *Message, providerID *string) (bool, error) {
 	status := MessageSent
-	n, err := tx.exec(`
+	n, err := tx.Exec(`
 		UPDATE messages
 		SET provider_id = ?, status = ?, updated_at = ?
 		WHERE number = ? AND id = ? AND provider_id IS NULL AND (status = 'queued' OR status = 'pending')`,
@@ -224,13 +224,13 @@ func (tx *Tx) markSent(m *Message, providerID *string) (bool, error) {
 // markSentLate is markSent for a message that has moved on. The status is "" if
 // nothing is left to do.
 func (tx *Tx) markSentLate(m *Message, providerID *string) (status string, err error) {
-	err = tx.scan([]any{&status}, `SELECT status FROM messages WHERE number = ? AND id = ? AND provider_id IS NULL`, m.Number, m.ID)
+	err = tx.Scan([]any{&status}, `SELECT status FROM messages WHERE number = ? AND id = ? AND provider_id IS NULL`, m.Number, m.ID)
 	if err != nil {
 		return "", IgnoreNotFound(err)
 	}
 
 	status = NextStatus(status, MessageSent)
-	return status, tx.execOne(`
+	return status, tx.ExecOne(`
 		UPDATE messages
 		SET provider_id = ?, status = ?, updated_at = ?
 		WHERE number = ?`, providerID, status, tx.Now, m.Number)
@@ -278,7 +278,7 @@ func (tx *Tx) MarkStatus(m *Message, reported string, at Time) (bool, error) {
 	}
 
 	// Which states were reported is the row's to say, however much of it m has read.
-	n, err := tx.exec(`
+	n, err := tx.Exec(`
 		UPDATE messages
 		SET status = ?, reported = reported | ?, played_at = ?, updated_at = ?
 		WHERE number = ? AND id = ? AND reported & ? = 0`, status, bit, playedAt, tx.Now, m.Number, m.ID, bit)
@@ -295,7 +295,7 @@ func (tx *Tx) MarkStatus(m *Message, reported string, at Time) (bool, error) {
 // recordStatus records a callback with a state that has no bit. It returns false for
 // one that came before.
 func (tx *Tx) recordStatus(m *Message, reported string, at Time) (bool, error) {
-	n, err := tx.exec(`
+	n, err := tx.Exec(`
 		INSERT OR IGNORE INTO message_statuses (message, status, at)
 		VALUES (?, ?, ?)`, m.Number, reported, at)
 	return n > 0, err
@@ -303,7 +303,7 @@ func (tx *Tx) recordStatus(m *Message, reported string, at Time) (bool, error) {
 
 // MarkPending records that a message was tried and will be tried again.
 func (tx *Tx) MarkPending(m Message) error {
-	_, err := tx.exec(`
+	_, err := tx.Exec(`
 		UPDATE messages
 		SET status = 'pending', updated_at = ?
 		WHERE number = ? AND id = ? AND status = 'queued'`, tx.Now, m.Number, m.ID)
@@ -312,7 +312,7 @@ func (tx *Tx) MarkPending(m Message) error {
 
 // MarkFailed ends a message with an error. One that has an error keeps it.
 func (tx *Tx) MarkFailed(m *Message, code, message string, providerCode *int) error {
-	n, err := tx.exec(`
+	n, err := tx.Exec(`
 		UPDATE messages
 		SET status = 'failed', error_code = ?, error_message = ?, error_provider_code = ?, updated_at = ?
 		WHERE number = ? AND id = ? AND error_code IS NULL`, code, message, providerCode, tx.Now, m.Number, m.ID)

@@ -160,8 +160,8 @@ func TestMarkSentMovesAMessageAsNextStatusDoes(t *testing.T) {
 			is := is.New(t)
 			named, unnamed := h.add(t, db), h.add(t, db)
 			storagetest.Update(t, db, func(tx *storage.Tx) error {
-				is.NoErr(tx.Exec(`UPDATE messages SET status = ? WHERE id IN (?, ?)`, status, named.ID, unnamed.ID))
-				is.NoErr(tx.Exec(`UPDATE conversations SET status = 'pending'`))
+				is.NoErr(tx.Run(`UPDATE messages SET status = ? WHERE id IN (?, ?)`, status, named.ID, unnamed.ID))
+				is.NoErr(tx.Run(`UPDATE conversations SET status = 'pending'`))
 				markSent(is, tx, &named, fmt.Sprint("wamid.", i), true)
 				_, err := tx.MarkSent(&unnamed, fmt.Sprint("wamid.", i))
 				is.True(errors.Is(err, storage.ErrConflict)) // the provider gave it twice
@@ -192,7 +192,7 @@ func TestOnlyAVoiceNoteIsPlayedAndOnlyOnce(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			is := is.New(t)
 			m := h.add(t, db)
-			storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.Exec(`UPDATE messages SET type = ? WHERE id = ?`, kind, m.ID) })
+			storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.Run(`UPDATE messages SET type = ? WHERE id = ?`, kind, m.ID) })
 			m.Type = kind
 			for _, at := range []storage.Time{5, 9} {
 				storagetest.Update(t, db, func(tx *storage.Tx) error { _, err := tx.MarkStatus(&m, storage.StatusPlayed, at); return err })
@@ -244,7 +244,7 @@ func TestMessagesAreFilteredByStateAndDirection(t *testing.T) {
 		ids[m.ID] = kind
 		direction, status, _ := strings.Cut(kind, " ")
 		storagetest.Update(t, db, func(tx *storage.Tx) error {
-			return tx.Exec(`UPDATE messages SET direction = ?, status = ? WHERE id = ?`, direction, status, m.ID)
+			return tx.Run(`UPDATE messages SET direction = ?, status = ? WHERE id = ?`, direction, status, m.ID)
 		})
 	}
 	for name, c := range map[string]struct {
@@ -281,7 +281,7 @@ func TestUnreadIsWhatCameInAfterwards(t *testing.T) {
 	hear := func(direction, kind string) storage.Message {
 		m := h.add(t, db)
 		storagetest.Update(t, db, func(tx *storage.Tx) error {
-			return tx.Exec(`UPDATE messages SET direction = ?, type = ?, status = 'delivered' WHERE id = ?`, direction, kind, m.ID)
+			return tx.Run(`UPDATE messages SET direction = ?, type = ?, status = 'delivered' WHERE id = ?`, direction, kind, m.ID)
 		})
 		return m
 	}
@@ -314,8 +314,8 @@ func TestAStatusIsAboutAnOutboundMessageOfItsAccount(t *testing.T) {
 	storagetest.Update(t, db, func(tx *storage.Tx) error {
 		markSent(is, tx, &m, "wamid.out", true)
 		markSent(is, tx, &received, "wamid.in", true)
-		is.NoErr(tx.Exec(`UPDATE contacts SET bsuid = 'US.1' WHERE id = ?`, h.contact.ID))
-		return tx.Exec(`UPDATE messages SET direction = 'inbound' WHERE id = ?`, received.ID)
+		is.NoErr(tx.Run(`UPDATE contacts SET bsuid = 'US.1' WHERE id = ?`, h.contact.ID))
+		return tx.Run(`UPDATE messages SET direction = 'inbound' WHERE id = ?`, received.ID)
 	})
 	storagetest.View(t, db, func(rx *storage.Rx) error {
 		got, err := rx.ReportedMessage(h.account.ID, "wamid.out")

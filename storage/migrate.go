@@ -1,337 +1,38 @@
 package storage
 
 import (
-	"context"
 	"embed"
-	"errors"
-	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
-	"syscall"
-	"time"
 
-	"github.com/jmoiron/sqlx"
+	"confab/storage/sqlite"
 )
 
 // SchemaVersion is what schema.sql describes; PRAGMA user_version holds a file's.
 const SchemaVersion = 9
 
-// applicationID marks a file as ours: "cnfb" in PRAGMA application_id.
-const applicationID = 0x636e6662
-
 //go:embed migrations
 var migrationFiles embed.FS
 
-// DatabaseFile is the path of the database in a data directory.
-func DatabaseFile(dir string) string { return filepath.Join(dir, "confab.db") }
-
-// prepareFile leaves a sound, current database file at o.Path or explains why not.
-func prepareFile(o Options, seal *sealer) error {
-	_, err := os.Stat(o.Path)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = createFile(o, seal)
-		if !errors.Is(err, fs.ErrExist) {
-			return err
-		}
-		err = nil // another process was first
-	}
-	if err != nil {
-		return notWritable(o.Path, err)
-	}
-
-	if err := inspectHeader(o.Path); err != nil {
-		return err
-	}
-	version, err := inspect(o, seal)
-	if err != nil {
-		return explain(o.Path, err)
-	}
-	if version == SchemaVersion {
-		return nil
-	}
-
+// fileFormat is that of our database.
+func fileFormat() (sqlite.Format, error) {
 	files, err := fs.Sub(migrationFiles, "migrations")
-	if err != nil {
-		return err
-	}
-	return migrate(o, files, SchemaVersion)
+	return sqlite.Format{
+		Version:    SchemaVersion,
+		Migrations: files,
+		Meta:       "meta",
+		FirstRows:  newEpoch,
+		CheckRows:  checkRows,
+	}, err
 }
 
-// inspect looks at a file without changing it and returns its version.
-func inspect(o Options, seal *sealer) (version int, err error) {
-	conn, err := sqlx.Open("sqlite", inspectorDSN(o))
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, conn.Close()) }()
-	conn.SetMaxOpenConns(1)
-
-	if version, err = schemaVersion(conn, o, SchemaVersion); err != nil {
-		return 0, err
-	}
-	if err := inspectContent(conn, o); err != nil {
-		return 0, err
-	}
-
-	return version, checkMasterKey(conn, o, seal)
-}
-
-// ErrNotUpgraded means that a file is of an older schema, and may not be upgraded here.
-var ErrNotUpgraded = errors.New("restart the server with this build to upgrade it")
-
-// schemaVersion reads the file's version and refuses one that this build cannot
-// or may not bring to newest.
-func schemaVersion(conn *sqlx.DB, o Options, newest int) (int, error) {
-	var version int
-	if err := conn.Get(&version, "PRAGMA user_version"); err != nil {
-		return 0, err
-	}
-
-	switch {
-	case version < 1:
-		return 0, fmt.Errorf("%s is incomplete (schema %d): %s", o.Path, version, adviceRestore)
-	case version > newest:
-		return 0, fmt.Errorf("%s is at schema %d but this build knows only %d: upgrade confab; the file was left untouched",
-			o.Path, version, newest)
-	case version < newest && o.KeepVersion:
-		return 0, fmt.Errorf("%s is at schema %d and this build needs %d: %w", o.Path, version, newest, ErrNotUpgraded)
-	}
-	return version, nil
-}
-
-// createFile makes a new database under a temporary name and moves it into place
-// when it is complete, so that an empty or half-made file is never ours.
-func createFile(o Options, seal *sealer) error {
-	if logSize(o.Path) > 0 { // SQLite would play it into the new file
-		const advice = "put the database back beside it, or move the log away to start with an empty one"
-		return fmt.Errorf("%s is missing, but its log %s-wal is there: %s", o.Path, o.Path, advice)
-	}
-
-	temp, err := os.MkdirTemp(filepath.Dir(o.Path), ".new-*")
-	if err != nil {
-		return notWritable(o.Path, err)
-	}
-	defer os.RemoveAll(temp)
-
-	made := o
-	made.Path = filepath.Join(temp, filepath.Base(o.Path))
-	conn, err := sqlx.Open("sqlite", strings.Replace(writerDSN(made), "mode=rw", "mode=rwc", 1))
+// CheckDatabase reads all of a database, a copy or one that others use, and says
+// what is wrong with it, if anything: its pages, its indexes, its references, the
+// program it belongs to, and with a key whether it was made with that one. This
+// process must not have it open.
+func CheckDatabase(path string, masterKey []byte) error {
+	format, err := fileFormat()
 	if err != nil {
 		return err
 	}
-	conn.SetMaxOpenConns(1)
-
-	err = fillFile(conn, o.Schema, seal.keyCheck())
-	if err := errors.Join(err, conn.Close()); err != nil {
-		return fmt.Errorf("make the database %s: %w", o.Path, err)
-	}
-
-	if err := os.Chmod(made.Path, 0o600); err != nil {
-		return err
-	}
-
-	return putInPlace(made.Path, o.Path)
-}
-
-// fillFile writes the schema. WAL comes last: until then everything is in the
-// one file that is about to be moved.
-func fillFile(conn *sqlx.DB, schema string, keyCheck []byte) error {
-	if _, err := conn.Exec("PRAGMA auto_vacuum = INCREMENTAL"); err != nil {
-		return err
-	}
-
-	tx, err := conn.Begin()
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback()
-
-	if _, err := tx.Exec(schema); err != nil {
-		return err
-	}
-	if _, err := tx.Exec(fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, SchemaVersion)); err != nil {
-		return err
-	}
-	if _, err := tx.Exec("INSERT INTO meta (name, value) VALUES (?, ?)", keyCheckName, keyCheck); err != nil {
-		return err
-	}
-	if _, err := tx.Exec(newEpoch); err != nil {
-		return err
-	}
-	if err := tx.Commit(); err != nil {
-		return err
-	}
-
-	_, err = conn.Exec("PRAGMA journal_mode = WAL")
-	return err
-}
-
-// migrate runs the migrations that the file lacks, each in a transaction of its
-// own, after a copy of the file was put beside it.
-func migrate(o Options, files fs.FS, newest int) (err error) {
-	unlock, err := lockDir(filepath.Dir(o.Path))
-	if err != nil {
-		return fmt.Errorf("lock the data directory for an upgrade: %w", err)
-	}
-	defer unlock()
-
-	conn, err := sqlx.Open("sqlite", writerDSN(o))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, conn.Close()) }()
-	conn.SetMaxOpenConns(1)
-
-	// Another process may have upgraded the file while this one waited for the lock.
-	version, err := schemaVersion(conn, o, newest)
-	if err != nil || version == newest {
-		return explain(o.Path, err)
-	}
-
-	steps, err := migrationsBetween(files, version, newest)
-	if err != nil {
-		return fmt.Errorf("upgrade %s: %w", o.Path, err)
-	}
-
-	say := func(format string, args ...any) {
-		if o.OnUpgrade != nil {
-			o.OnUpgrade(fmt.Sprintf(format, args...))
-		}
-	}
-
-	// An upgrade that was broken off goes on without a copy of what is half done: there
-	// may be no room for it, and the copy to go back to is there.
-	from := upgradingFrom(conn, o.Path)
-	if from > 0 {
-		say("the upgrade from schema %d goes on at schema %d", from, version)
-	} else {
-		say("the database is copied before its upgrade from schema %d to %d", version, newest)
-		if err := copyBeforeUpgrade(conn, o.Path, version); err != nil {
-			return fmt.Errorf("copy %s before its upgrade: %w", o.Path, err)
-		}
-		from = version
-	}
-
-	for _, step := range steps {
-		step.from, step.last = from, step.version == newest
-		say("the database is upgraded to schema %d", step.version)
-		if err := watchUpgrade(o.Path, say, func() error { return runMigration(conn, step) }); err != nil {
-			return fmt.Errorf("upgrade %s to schema %d (%s): %w; the file is unchanged since schema %d",
-				o.Path, step.version, step.name, err, step.version-1)
-		}
-	}
-	return nil
-}
-
-// upgradeReport is how often the progress of a long step is told.
-const upgradeReport = 2 * time.Second
-
-// watchUpgrade tells, while a step of an upgrade runs, how much it has written so far:
-// all that it writes is in the log until it is done.
-func watchUpgrade(path string, say func(string, ...any), run func() error) error {
-	done := make(chan error, 1)
-	go func() { done <- run() }()
-
-	tick := time.NewTicker(upgradeReport)
-	defer tick.Stop()
-	for {
-		select {
-		case err := <-done:
-			return err
-		case <-tick.C:
-			say("%d MB are written so far", logSize(path)>>20)
-		}
-	}
-}
-
-// lockDir makes processes that start at once upgrade one after the other.
-func lockDir(path string) (unlock func() error, err error) {
-	dir, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	if err := syscall.Flock(int(dir.Fd()), syscall.LOCK_EX); err != nil {
-		return nil, errors.Join(err, dir.Close())
-	}
-	return dir.Close, nil
-}
-
-type migration struct {
-	version int
-	name    string
-	sql     string
-	from    int  // the version at which the upgrade began
-	last    bool // it ends with this step
-}
-
-// migrationsBetween reads the migrations from version to newest in order, and
-// insists that none is missing.
-func migrationsBetween(files fs.FS, version, newest int) ([]migration, error) {
-	names, err := fs.Glob(files, "*.sql")
-	if err != nil {
-		return nil, err
-	}
-
-	byVersion := make(map[int]string, len(names))
-	for _, name := range names {
-		number, _, _ := strings.Cut(name, "_")
-		v, err := strconv.Atoi(number)
-		if err != nil {
-			return nil, fmt.Errorf("migration %s: its name must start with a number", name)
-		}
-		if other, taken := byVersion[v]; taken {
-			return nil, fmt.Errorf("migrations %s and %s have the same number", other, name)
-		}
-		byVersion[v] = name
-	}
-
-	var steps []migration
-	for v := version + 1; v <= newest; v++ {
-		name, ok := byVersion[v]
-		if !ok {
-			return nil, fmt.Errorf("migration number %d is missing: schema %d cannot be brought to %d", v, version, newest)
-		}
-
-		text, err := fs.ReadFile(files, name)
-		if err != nil {
-			return nil, err
-		}
-		steps = append(steps, migration{version: v, name: name, sql: string(text)})
-	}
-
-	return steps, nil
-}
-
-// runMigration needs foreign keys off, which SQLite allows only outside of a
-// transaction, and checks them itself before it commits.
-func runMigration(conn *sqlx.DB, step migration) error {
-	if _, err := conn.Exec("PRAGMA foreign_keys = OFF"); err != nil {
-		return err
-	}
-
-	tx, err := conn.BeginTxx(context.Background(), nil)
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback()
-
-	if _, err := tx.Exec(step.sql); err != nil {
-		return err
-	}
-
-	var broken int
-	if err := tx.Get(&broken, "SELECT count(*) FROM pragma_foreign_key_check"); err != nil {
-		return err
-	}
-	if broken > 0 {
-		return fmt.Errorf("%d rows point to nothing", broken)
-	}
-
-	if err := markUpgrade(tx, step); err != nil {
-		return err
-	}
-	return tx.Commit()
+	return format.CheckDatabase(path, masterKey)
 }

@@ -87,7 +87,7 @@ func (rx *Rx) Invitation(token string) (Invitation, error) {
 	}
 
 	hash := sha256.Sum256([]byte(token))
-	err := rx.get(&i, invitation+`
+	err := rx.Get(&i, invitation+`
 	WHERE l.token_hash = ?`, hash[:])
 	if err == nil && subtle.ConstantTimeCompare(i.TokenHash, hash[:]) == 0 {
 		return Invitation{}, ErrNotFound
@@ -99,7 +99,7 @@ func (rx *Rx) Invitation(token string) (Invitation, error) {
 // was signed up, whatever became of that.
 func (tx *Tx) UsedInvitation(account int64) (Invitation, error) {
 	var i Invitation
-	err := tx.get(&i, invitation+`
+	err := tx.Get(&i, invitation+`
 	WHERE l.account_id = ? AND l.status = 'active' AND l.expires_at > ?
 	ORDER BY l.id DESC
 	LIMIT 1`, account, tx.Now)
@@ -109,7 +109,7 @@ func (tx *Tx) UsedInvitation(account int64) (Invitation, error) {
 // LinkInvitation finds a link by its id, which only our own jobs have.
 func (rx *Rx) LinkInvitation(link string) (Invitation, error) {
 	var i Invitation
-	err := rx.get(&i, invitation+`
+	err := rx.Get(&i, invitation+`
 	WHERE l.id = ?`, link)
 	return i, err
 }
@@ -137,7 +137,7 @@ func (tx *Tx) BeginOnboarding(i *Invitation, a *Account, accessToken string) err
 	}
 
 	i.AccountID, i.Account, i.FailureReason, i.Working = &a.ID, &a.PublicID, nil, true
-	return tx.execOne(`
+	return tx.ExecOne(`
 		UPDATE setup_links
 		SET account_id = ?, job_id = ?, failure_reason = NULL
 		WHERE id = ? AND status = 'active'`, a.ID, job, i.ID)
@@ -160,7 +160,7 @@ func (tx *Tx) ensureSignupAccount(i Invitation, a *Account, accessToken string) 
 	}
 
 	var before BeforeState
-	if err := tx.get(&before, `SELECT status, coalesce(status_reason, '') AS reason FROM accounts WHERE id = ?`, there.ID); err != nil {
+	if err := tx.Get(&before, `SELECT status, coalesce(status_reason, '') AS reason FROM accounts WHERE id = ?`, there.ID); err != nil {
 		return nil, err
 	}
 
@@ -170,7 +170,7 @@ func (tx *Tx) ensureSignupAccount(i Invitation, a *Account, accessToken string) 
 		return nil, err
 	}
 
-	return &before, tx.execOne(`
+	return &before, tx.ExecOne(`
 		UPDATE accounts
 		SET waba_id = ?, status = ?, status_reason = NULL, updated_at = ?
 		WHERE id = ?`, a.WABAID, a.Status, tx.Now, a.ID)
@@ -188,7 +188,7 @@ func newPIN() string {
 // PIN opens the number's PIN; "" where there is none.
 func (rx *Rx) PIN(a Account) (string, error) {
 	var sealed []byte
-	if err := rx.get(&sealed, `SELECT pin FROM accounts WHERE id = ?`, a.ID); err != nil || sealed == nil {
+	if err := rx.Get(&sealed, `SELECT pin FROM accounts WHERE id = ?`, a.ID); err != nil || sealed == nil {
 		return "", err
 	}
 	pin, err := rx.db.Unseal(pinPurpose(a.PublicID), sealed)
@@ -198,7 +198,7 @@ func (rx *Rx) PIN(a Account) (string, error) {
 // FailOnboarding records why a link's signup came to nothing. The link can be
 // used again.
 func (tx *Tx) FailOnboarding(link, reason string) error {
-	return tx.execOne(`
+	return tx.ExecOne(`
 		UPDATE setup_links
 		SET failure_reason = ?, job_id = NULL
 		WHERE id = ?`, reason, link)
@@ -208,7 +208,7 @@ func (tx *Tx) FailOnboarding(link, reason string) error {
 // active that was waiting for its first number.
 func (tx *Tx) ConsumeSetupLink(l *SetupLink) error {
 	l.Status, l.ConsumedAt, l.FailureReason = LinkConsumed, tx.Now, nil
-	_, err := tx.exec(`
+	_, err := tx.Exec(`
 		UPDATE customers
 		SET status = 'active', updated_at = ?
 		WHERE id = ? AND status = 'pending'`, tx.Now, l.CustomerID)
@@ -216,7 +216,7 @@ func (tx *Tx) ConsumeSetupLink(l *SetupLink) error {
 		return err
 	}
 
-	return tx.execOne(`
+	return tx.ExecOne(`
 		UPDATE setup_links
 		SET status = ?, consumed_at = ?, failure_reason = NULL, job_id = NULL
 		WHERE id = ? AND status = 'active'`, l.Status, l.ConsumedAt, l.ID)

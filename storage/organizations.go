@@ -35,7 +35,7 @@ const organizationColumns = `id, public_id, name, plan, subscription, require_op
 // Organization finds an organization by its public id.
 func (rx *Rx) Organization(publicID string) (Organization, error) {
 	var o Organization
-	err := rx.get(&o, `
+	err := rx.Get(&o, `
 		SELECT `+organizationColumns+`
 		FROM organizations
 		WHERE public_id = ?`, publicID)
@@ -45,7 +45,7 @@ func (rx *Rx) Organization(publicID string) (Organization, error) {
 // OrganizationByID finds an organization by its key.
 func (rx *Rx) OrganizationByID(id int64) (Organization, error) {
 	var o Organization
-	err := rx.get(&o, `
+	err := rx.Get(&o, `
 		SELECT `+organizationColumns+`
 		FROM organizations
 		WHERE id = ?`, id)
@@ -55,7 +55,7 @@ func (rx *Rx) OrganizationByID(id int64) (Organization, error) {
 // Organizations lists all organizations, oldest first.
 func (rx *Rx) Organizations() ([]Organization, error) {
 	var all []Organization
-	err := rx.list(&all, `
+	err := rx.List(&all, `
 		SELECT `+organizationColumns+`
 		FROM organizations
 		ORDER BY id`)
@@ -64,7 +64,7 @@ func (rx *Rx) Organizations() ([]Organization, error) {
 
 // OrganizationIDs lists the public ids of the oldest organizations, as many as limit.
 func (rx *Rx) OrganizationIDs(limit int) (ids []string, err error) {
-	err = rx.list(&ids, `
+	err = rx.List(&ids, `
 		SELECT public_id
 		FROM organizations
 		ORDER BY id
@@ -75,7 +75,7 @@ func (rx *Rx) OrganizationIDs(limit int) (ids []string, err error) {
 // OrganizationKeys lists the keys of all organizations, oldest first.
 func (rx *Rx) OrganizationKeys() ([]int64, error) {
 	var all []int64
-	err := rx.list(&all, `SELECT id FROM organizations ORDER BY id`)
+	err := rx.List(&all, `SELECT id FROM organizations ORDER BY id`)
 	return all, err
 }
 
@@ -89,7 +89,7 @@ func (tx *Tx) InsertOrganization(o *Organization) (Team, error) {
 	}
 
 	var err error
-	o.ID, err = tx.insert(`
+	o.ID, err = tx.Insert(`
 		INSERT INTO organizations (public_id, name, plan, subscription, require_opt_in, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?)`,
 		o.PublicID, o.Name, o.Plan, o.Subscription, o.RequireOptIn, o.CreatedAt, o.UpdatedAt)
@@ -104,7 +104,7 @@ func (tx *Tx) InsertOrganization(o *Organization) (Team, error) {
 // UpdateOrganization stores every changeable field of o.
 func (tx *Tx) UpdateOrganization(o *Organization) error {
 	o.UpdatedAt = tx.Now
-	return tx.execOne(`
+	return tx.ExecOne(`
 		UPDATE organizations
 		SET name = ?, plan = ?, subscription = ?, require_opt_in = ?, suspended_at = ?, updated_at = ?
 		WHERE id = ?`,

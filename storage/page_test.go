@@ -30,7 +30,7 @@ func TestPagesVisitEachRowOnce(t *testing.T) {
 						return err
 					}
 					at := rapid.Int64Range(1, 3).Draw(rt, "at") // times go up and down, and repeat
-					if err := tx.Exec(`UPDATE labels SET created_at = ? WHERE id = ?`, at, l.ID); err != nil {
+					if err := tx.Run(`UPDATE labels SET created_at = ? WHERE id = ?`, at, l.ID); err != nil {
 						return err
 					}
 				}
@@ -89,7 +89,7 @@ func TestFirstComesBeforeEveryRow(t *testing.T) {
 		if err := tx.InsertLabel(&l); err != nil {
 			return err
 		}
-		return tx.Exec(`UPDATE labels SET created_at = 9223372036854775807, id = 'lbl_ZZZZZZZZZZZZZZZZZZZZZZZZZZ'`)
+		return tx.Run(`UPDATE labels SET created_at = 9223372036854775807, id = 'lbl_ZZZZZZZZZZZZZZZZZZZZZZZZZZ'`)
 	})
 	page := view(t, db, func(rx *storage.Rx) ([]storage.Label, error) { return rx.Labels(s.Organization.ID, storage.First, 10) })
 	if len(page) != 1 {

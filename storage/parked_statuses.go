@@ -8,7 +8,7 @@ import (
 // ParkStatus keeps a callback that arrived before its message: a status, an edit
 // or a deletion. It returns false for one that is kept already.
 func (tx *Tx) ParkStatus(account int64, providerID, status string, payload JSON) (bool, error) {
-	n, err := tx.exec(`
+	n, err := tx.Exec(`
 		INSERT INTO parked_statuses (account_id, provider_id, status, payload, created_at)
 		VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT DO NOTHING`, account, providerID, status, payload, tx.Now)
@@ -25,7 +25,7 @@ func (tx *Tx) TakeParkedStatuses(account int64, providerID string) ([]JSON, erro
 	}
 
 	var payloads []JSON
-	err = tx.list(&payloads, `
+	err = tx.List(&payloads, `
 		SELECT payload FROM parked_statuses
 		WHERE account_id = ? AND provider_id = ?
 		ORDER BY created_at, CASE status WHEN 'sent' THEN 1 WHEN 'delivered' THEN 2 WHEN 'read' THEN 3 ELSE 4 END`, account, providerID)
@@ -33,14 +33,14 @@ func (tx *Tx) TakeParkedStatuses(account int64, providerID string) ([]JSON, erro
 		return nil, err
 	}
 
-	_, err = tx.exec(`DELETE FROM parked_statuses WHERE account_id = ? AND provider_id = ?`, account, providerID)
+	_, err = tx.Exec(`DELETE FROM parked_statuses WHERE account_id = ? AND provider_id = ?`, account, providerID)
 	return payloads, err
 }
 
 // readParked tells whether any callback is parked, which is rare: most messages
 // are spared the query.
 func (rx *Rx) readParked(struct{}) (some bool, err error) {
-	err = rx.scan([]any{&some}, `SELECT 1 FROM parked_statuses WHERE created_at > 0 LIMIT 1`)
+	err = rx.Scan([]any{&some}, `SELECT 1 FROM parked_statuses WHERE created_at > 0 LIMIT 1`)
 	if errors.Is(err, ErrNotFound) {
 		return false, nil
 	}
@@ -53,7 +53,7 @@ const parkedFor = 24 * time.Hour
 // DropParkedStatuses deletes up to limit callbacks that have waited long enough at
 // now for a message that never arrived.
 func (tx *Tx) DropParkedStatuses(now Time, limit int) (int64, error) {
-	return tx.exec(`
+	return tx.Exec(`
 		DELETE FROM parked_statuses
 		WHERE (account_id, provider_id, status) IN (
 			SELECT account_id, provider_id, status FROM parked_statuses

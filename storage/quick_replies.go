@@ -1,5 +1,7 @@
 package storage
 
+import "confab/storage/sqlite"
+
 // QuickReply is a text that the people of a team insert by a short word.
 type QuickReply struct {
 	ID             string `db:"id"`
@@ -18,7 +20,7 @@ const quickReplyColumns = `
 // QuickReply finds a quick reply of an organization.
 func (rx *Rx) QuickReply(organization int64, id string) (QuickReply, error) {
 	var q QuickReply
-	err := rx.get(&q, `
+	err := rx.Get(&q, `
 		SELECT `+quickReplyColumns+`
 		FROM quick_replies q JOIN teams t ON t.id = q.team_id
 		WHERE q.id = ? AND q.organization_id = ?`, id, organization)
@@ -27,7 +29,7 @@ func (rx *Rx) QuickReply(organization int64, id string) (QuickReply, error) {
 
 // QuickReplies lists an organization's quick replies, newest first.
 func (rx *Rx) QuickReplies(organization int64, after After, limit int) ([]QuickReply, error) {
-	return readRows[QuickReply](rx, `
+	return sqlite.ReadRows[QuickReply](&rx.Rx, `
 		SELECT `+quickReplyColumns+`
 		FROM quick_replies q JOIN teams t ON t.id = q.team_id
 		WHERE q.organization_id = ? AND (q.created_at, q.id) < (?, ?)
@@ -37,7 +39,7 @@ func (rx *Rx) QuickReplies(organization int64, after After, limit int) ([]QuickR
 
 // CountQuickReplies counts the quick replies of a team.
 func (rx *Rx) CountQuickReplies(team int64) (n int, err error) {
-	err = rx.get(&n, `SELECT count(*) FROM quick_replies WHERE team_id = ?`, team)
+	err = rx.Get(&n, `SELECT count(*) FROM quick_replies WHERE team_id = ?`, team)
 	return n, err
 }
 
@@ -46,7 +48,7 @@ func (rx *Rx) CountQuickReplies(team int64) (n int, err error) {
 func (tx *Tx) InsertQuickReply(q *QuickReply) error {
 	q.ID = tx.NewID(PrefixQuickReply)
 	q.CreatedAt, q.UpdatedAt = tx.Now, tx.Now
-	_, err := tx.exec(`
+	_, err := tx.Exec(`
 		INSERT INTO quick_replies (id, organization_id, team_id, shortcut, text, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?)`,
 		q.ID, q.OrganizationID, q.TeamID, q.Shortcut, q.Text, q.CreatedAt, q.UpdatedAt)
@@ -57,7 +59,7 @@ func (tx *Tx) InsertQuickReply(q *QuickReply) error {
 // another one of that shortcut.
 func (tx *Tx) UpdateQuickReply(q *QuickReply) error {
 	q.UpdatedAt = tx.Now
-	err := tx.execOne(`
+	err := tx.ExecOne(`
 		UPDATE quick_replies
 		SET shortcut = ?, text = ?, updated_at = ?
 		WHERE id = ? AND organization_id = ?`,
@@ -67,7 +69,7 @@ func (tx *Tx) UpdateQuickReply(q *QuickReply) error {
 
 // DeleteQuickReply deletes a quick reply of an organization.
 func (tx *Tx) DeleteQuickReply(organization int64, id string) error {
-	err := tx.execOne(`DELETE FROM quick_replies WHERE id = ? AND organization_id = ?`, id, organization)
+	err := tx.ExecOne(`DELETE FROM quick_replies WHERE id = ? AND organization_id = ?`, id, organization)
 	return tx.hint(err, HintQuickReply, Scope{Organization: organization}, id)
 }
 
@@ -75,7 +77,7 @@ func (tx *Tx) DeleteQuickReply(organization int64, id string) error {
 // shortcut.
 func (rx *Rx) FindQuickReplies(idOrShortcut string) ([]QuickReply, error) {
 	var all []QuickReply
-	err := rx.list(&all, `
+	err := rx.List(&all, `
 		SELECT `+quickReplyColumns+`
 		FROM quick_replies q JOIN teams t ON t.id = q.team_id
 		WHERE q.id = ?1 OR q.shortcut = ?1

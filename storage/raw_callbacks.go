@@ -20,7 +20,7 @@ const rawCallbackColumns = `id, account_id, coalesce(phone_number_id, '') AS pho
 // RawCallbacks lists up to limit kept callbacks, newest first.
 func (rx *Rx) RawCallbacks(limit int) ([]RawCallback, error) {
 	var all []RawCallback
-	err := rx.list(&all, `
+	err := rx.List(&all, `
 		SELECT `+rawCallbackColumns+`
 		FROM raw_callbacks
 		ORDER BY id DESC
@@ -32,7 +32,7 @@ func (rx *Rx) RawCallbacks(limit int) ([]RawCallback, error) {
 // oldest first.
 func (rx *Rx) RawCallbacksSince(since Time, field, reason string) ([]RawCallback, error) {
 	var all []RawCallback
-	err := rx.list(&all, `
+	err := rx.List(&all, `
 		SELECT `+rawCallbackColumns+`
 		FROM raw_callbacks
 		WHERE created_at >= ? AND field = ? AND reason = ?
@@ -42,7 +42,7 @@ func (rx *Rx) RawCallbacksSince(since Time, field, reason string) ([]RawCallback
 
 // InsertRawCallback keeps a callback.
 func (tx *Tx) InsertRawCallback(c RawCallback) error {
-	_, err := tx.exec(`
+	_, err := tx.Exec(`
 		INSERT INTO raw_callbacks (account_id, phone_number_id, waba_id, field, reason, payload, created_at)
 		VALUES (?, nullif(?, ''), nullif(?, ''), ?, ?, ?, ?)`, c.AccountID, c.PhoneNumberID, c.WABAID, c.Field, c.Reason, c.Payload, tx.Now)
 	return err
@@ -65,7 +65,7 @@ func (rx *Rx) WasRemoved(phoneNumberID, wabaID string) (bool, error) {
 // exists tells whether a query finds a row.
 func (rx *Rx) exists(query string, args ...any) (bool, error) {
 	var one int
-	err := rx.get(&one, query, args...)
+	err := rx.Get(&one, query, args...)
 	if errors.Is(err, ErrNotFound) {
 		return false, nil
 	}

@@ -265,7 +265,7 @@ func TestAnOrganizationHasOnlySoManySearchesWaiting(t *testing.T) {
 		is := is.New(t)
 		db := open(t, newFile(t))
 		release := hold(t, db.Search, 1, storage.MaxSearches+storage.MaxWaitingSearches)
-		is.Equal(<-start(db.Search, 1), storage.ErrCrowded)
+		is.Equal(<-start(db.Search, 1), storage.ErrTooManyWaiting)
 		other := start(db.Search, 2)
 		is.Equal(len(other), 0) // it may wait
 		release()
@@ -345,7 +345,7 @@ func TestUnreadMessagesAreCountedStepByStep(t *testing.T) {
 				m := read
 				err = errors.Join(err, tx.InsertMessage(&m))
 			}
-			return errors.Join(err, tx.Exec(`UPDATE messages SET direction = 'inbound', type = iif(rowid % 3, 'text', 'reaction')`))
+			return errors.Join(err, tx.Run(`UPDATE messages SET direction = 'inbound', type = iif(rowid % 3, 'text', 'reaction')`))
 		})
 		db.SetTurnTime(0)
 		release := hold(t, db.Search, 1, storage.MaxSearches)

@@ -10,7 +10,7 @@ const (
 // ReplayDelivery delivers again what an earlier delivery carried, and returns
 // the new delivery.
 func (tx *Tx) ReplayDelivery(earlier Delivery) (Delivery, error) {
-	if err := tx.execOne(`UPDATE deliveries SET replayed = 1 WHERE id = ?`, earlier.ID); err != nil {
+	if err := tx.ExecOne(`UPDATE deliveries SET replayed = 1 WHERE id = ?`, earlier.ID); err != nil {
 		return Delivery{}, err
 	}
 	tx.signalEvents(earlier.OrganizationID)
@@ -27,7 +27,7 @@ const replaysLookedAt = 1000
 
 // ReplayOf finds the latest delivery that repeats another one.
 func (rx *Rx) ReplayOf(d Delivery) (id string, err error) {
-	err = rx.get(&id, `
+	err = rx.Get(&id, `
 		SELECT id
 		FROM (SELECT id, replayed_from FROM deliveries INDEXED BY deliveries_of_event WHERE event = ? ORDER BY rowid DESC LIMIT ?)
 		WHERE replayed_from = ?
@@ -84,7 +84,7 @@ func (f ReplayFilter) replayable() (from string, args []any) {
 func (rx *Rx) Replayable(f ReplayFilter, limit int) ([]Delivery, error) {
 	var some []Delivery
 	from, args := f.replayable()
-	err := rx.list(&some, `
+	err := rx.List(&some, `
 		SELECT `+deliveryColumns+from+`
 		ORDER BY d.created_at, d.id
 		LIMIT ?`, append(args, limit)...)
@@ -96,7 +96,7 @@ func (rx *Rx) Replayable(f ReplayFilter, limit int) ([]Delivery, error) {
 func (rx *Rx) CountReplayable(f ReplayFilter, limit int) (int, error) {
 	var n int
 	from, args := f.replayable()
-	err := rx.get(&n, `SELECT count(*) FROM (SELECT 1`+from+` LIMIT ?)`, append(args, limit)...)
+	err := rx.Get(&n, `SELECT count(*) FROM (SELECT 1`+from+` LIMIT ?)`, append(args, limit)...)
 	return n, err
 }
 

@@ -10,7 +10,7 @@ import (
 // Reprepared counts how often SQLite has prepared statements of this connection
 // anew. The driver does not tell, so this asks the library behind its back.
 func (rx *Rx) Reprepared() (times int64, err error) {
-	err = rx.s.conn.Raw(func(driver any) error {
+	err = rx.Raw(func(driver any) error {
 		conn := reflect.ValueOf(driver).Elem()
 		private := func(name string) reflect.Value {
 			field := conn.FieldByName(name)

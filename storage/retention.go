@@ -42,7 +42,7 @@ func jsonList[T string | int64](all []T) string {
 // PurgedAccounts lists the accounts that a purge is about, removed ones too.
 func (rx *Rx) PurgedAccounts(p PurgeScope) ([]int64, error) {
 	var all []int64
-	err := rx.list(&all, `
+	err := rx.List(&all, `
 		SELECT id FROM accounts
 		WHERE (?1 = 0 OR organization_id = ?1) AND (?2 = 0 OR id = ?2)
 		ORDER BY id`, p.Organization, p.Account)
@@ -58,7 +58,7 @@ const nothingPending = `status NOT IN ('queued', 'pending') AND coalesce(media_s
 // older ones, unless the clock was set, and those are found when the younger are gone.
 func (rx *Rx) OldMessages(account int64, before Time, after Row, limit int) ([]Row, error) {
 	var rows []Row
-	err := rx.list(&rows, `
+	err := rx.List(&rows, `
 		SELECT created_at, id FROM messages
 		WHERE account_id = ? AND id > ?
 		ORDER BY id
@@ -73,7 +73,7 @@ func (tx *Tx) DeleteMessages(
 	account int64, rows []Row, unread map[string]UnreadCount,
 ) (messages, media int64, sums []string, err error) {
 	var mediaIDs []string
-	err = tx.list(&mediaIDs, `
+	err = tx.List(&mediaIDs, `
 		DELETE FROM messages
 		WHERE account_id = ? AND id IN (SELECT value FROM json_each(?)) AND `+nothingPending+`
 		RETURNING coalesce(media_id, '')`, account, idList(rows))
@@ -98,7 +98,7 @@ func (tx *Tx) DeleteMessages(
 // deleteReceivedMedia deletes media that came with messages which are gone, and
 // returns each one's file. What was put into the library stays.
 func (tx *Tx) deleteReceivedMedia(media []string) (sums []string, err error) {
-	err = tx.list(&sums, `
+	err = tx.List(&sums, `
 		DELETE FROM media
 		WHERE id IN (SELECT value FROM json_each(?)) AND origin = 'message'
 			AND NOT EXISTS (SELECT 1 FROM messages WHERE media_id = media.id)
@@ -114,7 +114,7 @@ func (rx *Rx) OldAPICalls(p PurgeScope, after Row, limit int) ([]Row, error) {
 	}
 
 	var rows []Row
-	err := rx.list(&rows, `
+	err := rx.List(&rows, `
 		SELECT created_at, id FROM api_log
 		WHERE created_at < ?1 AND (created_at, id) > (?2, ?3) AND (?4 = 0 OR organization_id = ?4)
 		ORDER BY created_at, id
@@ -124,7 +124,7 @@ func (rx *Rx) OldAPICalls(p PurgeScope, after Row, limit int) ([]Row, error) {
 
 // DeleteAPICalls deletes logged calls and returns how many there were.
 func (tx *Tx) DeleteAPICalls(rows []Row) (int64, error) {
-	return tx.exec(`DELETE FROM api_log WHERE id IN (SELECT value FROM json_each(?))`, idList(rows))
+	return tx.Exec(`DELETE FROM api_log WHERE id IN (SELECT value FROM json_each(?))`, idList(rows))
 }
 
 // rawCallbacksOf narrows raw callbacks to an organization and an account. One
@@ -135,7 +135,7 @@ const rawCallbacksOf = `(?2 = 0 OR EXISTS (SELECT 1 FROM accounts WHERE id = acc
 // OldRawCallbacks lists kept callbacks from before a time, oldest first.
 func (rx *Rx) OldRawCallbacks(p PurgeScope, after Row, limit int) ([]Row, error) {
 	var rows []Row
-	err := rx.list(&rows, `
+	err := rx.List(&rows, `
 		SELECT created_at, id FROM raw_callbacks
 		WHERE created_at < ?1 AND `+rawCallbacksOf+` AND (created_at, id) > (?4, ?5)
 		ORDER BY created_at, id
@@ -145,7 +145,7 @@ func (rx *Rx) OldRawCallbacks(p PurgeScope, after Row, limit int) ([]Row, error)
 
 // DeleteRawCallbacks deletes kept callbacks and returns how many there were.
 func (tx *Tx) DeleteRawCallbacks(rows []Row) (int64, error) {
-	return tx.exec(`DELETE FROM raw_callbacks WHERE id IN (SELECT value FROM json_each(?))`, idList(rows))
+	return tx.Exec(`DELETE FROM raw_callbacks WHERE id IN (SELECT value FROM json_each(?))`, idList(rows))
 }
 
 // PurgeCounts counts what a purge deletes, or would delete.
@@ -185,7 +185,7 @@ const eventsPurged = `e.organization_id IN (SELECT id FROM organizations WHERE ?
 // PurgeCounts counts what a purge finds. It reads all of it.
 func (rx *Rx) CountPurge(p PurgeScope) (PurgeCounts, error) {
 	var n PurgeCounts
-	err := rx.get(&n, `
+	err := rx.Get(&n, `
 		SELECT
 			(SELECT count(*) FROM messages
 				WHERE account_id IN (`+accountsOf+`) AND created_at < ?1 AND `+nothingPending+`) AS messages,

@@ -94,14 +94,14 @@ func TestMessagesUnderWayAreNotPurged(t *testing.T) {
 	for _, status := range []string{storage.MessageQueued, storage.MessagePending, storage.MessageSent, storage.MessageFailed} {
 		m := h.add(t, db)
 		storagetest.Update(t, db, func(tx *storage.Tx) error {
-			return tx.Exec(`UPDATE messages SET status = ? WHERE id = ?`, status, m.ID)
+			return tx.Run(`UPDATE messages SET status = ? WHERE id = ?`, status, m.ID)
 		})
 		rows = append(rows, storage.Row{At: m.CreatedAt, ID: m.ID})
 	}
 	fetching := h.add(t, db)
 	rows = append(rows, storage.Row{At: fetching.CreatedAt, ID: fetching.ID})
 	storagetest.Update(t, db, func(tx *storage.Tx) error {
-		return tx.Exec(`UPDATE messages SET status = 'delivered', media_status = 'fetching' WHERE id = ?`, fetching.ID)
+		return tx.Run(`UPDATE messages SET status = 'delivered', media_status = 'fetching' WHERE id = ?`, fetching.ID)
 	})
 	counted := view(t, db, func(rx *storage.Rx) (storage.PurgeCounts, error) {
 		return rx.CountPurge(storage.PurgeScope{Before: storage.Now() + 1})

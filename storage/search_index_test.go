@@ -14,6 +14,7 @@ import (
 	"github.com/matryer/is"
 
 	"confab/storage"
+	"confab/storage/sqlite"
 	"confab/storage/storagetest"
 )
 
@@ -31,15 +32,29 @@ func openSearching(t *testing.T) *searching {
 	o := newFile(t)
 	s := &searching{DB: open(t, o), t: t, path: filepath.Join(filepath.Dir(o.Path), storage.SearchFile)}
 	s.index = storage.NewSearchIndex(s.DB, s.path, func(err error) { s.errors = append(s.errors, err) })
-	t.Cleanup(s.index.CloseFile)
+	t.Cleanup(s.index.Close)
 	return s
 }
 
 func (s *searching) catchUp() {
 	s.t.Helper()
-	if err := s.index.CatchUp(context.Background()); err != nil {
-		s.t.Fatal(err)
+	for more := true; more; {
+		var err error
+		if more, err = s.index.Step(context.Background()); err != nil {
+			s.t.Fatal(err)
+		}
 	}
+}
+
+// rows counts the messages and the shards of the index.
+func (s *searching) rows() (docs, shards int, err error) {
+	conn, err := sqlite.OpenCopy(s.path)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer conn.Close()
+	err = conn.QueryRow(`SELECT (SELECT count(*) FROM docs), (SELECT count(*) FROM shards)`).Scan(&docs, &shards)
+	return docs, shards, err
 }
 
 // say stores a message with a text.
@@ -116,14 +131,14 @@ func TestWhatAMessageSaidIsNotFoundOnceItIsGone(t *testing.T) {
 	s.catchUp()
 	is.Equal(s.finds(h, "beta"), []string{edited.ID})
 	is.Equal(s.finds(h, "alpha"), []string{kept.ID})
-	docs, _, err := s.index.SearchRows()
+	docs, _, err := s.rows()
 	is.NoErr(err)
 	is.Equal(docs, 2) // nothing is left of the others
 	is.Equal(len(column(t, storage.DatabaseFile(filepath.Dir(s.path)), `SELECT id FROM search_changes`)), 0)
 
 	storagetest.Update(t, s.DB, func(tx *storage.Tx) error { return tx.DeleteContact(h.account.ID, h.contact.ID) })
 	s.catchUp()
-	docs, shards, err := s.index.SearchRows()
+	docs, shards, err := s.rows()
 	is.NoErr(err)
 	is.Equal(docs, 0)
 	is.Equal(shards, 0)
@@ -226,7 +241,7 @@ func TestTheIndexFindsWhatAWalkFinds(t *testing.T) {
 			s.catchUp()
 		}
 		if round%7 == 0 {
-			s.index.CloseFile() // as a restart does
+			s.index.Close() // as a restart does
 		}
 		s.catchUp()
 
@@ -300,7 +315,7 @@ func TestADamagedOrMissingIndexIsMadeAnew(t *testing.T) {
 		},
 		"another epoch": func(s *searching) error {
 			return s.Update(context.Background(), func(tx *storage.Tx) error {
-				return tx.Exec(`UPDATE meta SET value = randomblob(8) WHERE name = 'event_epoch'`)
+				return tx.Run(`UPDATE meta SET value = randomblob(8) WHERE name = 'event_epoch'`)
 			})
 		},
 	} {
@@ -314,7 +329,7 @@ func TestADamagedOrMissingIndexIsMadeAnew(t *testing.T) {
 			}
 			slices.Reverse(all)
 			s.catchUp()
-			s.index.CloseFile()
+			s.index.Close()
 			is.NoErr(harm(s))
 			for _, rest := range []string{"-wal", "-shm"} {
 				os.Remove(s.path + rest)
@@ -322,10 +337,10 @@ func TestADamagedOrMissingIndexIsMadeAnew(t *testing.T) {
 
 			is.Equal(s.finds(h, "word"), all) // by a walk
 			for !s.index.IsComplete() {
-				_ = s.index.CatchUp(context.Background()) // says what it does about it
+				_, _ = s.index.Step(context.Background()) // says what it does about it
 			}
 			is.Equal(s.finds(h, "word"), all)
-			docs, _, err := s.index.SearchRows()
+			docs, _, err := s.rows()
 			is.NoErr(err)
 			is.Equal(docs, 300)
 		})
@@ -341,7 +356,8 @@ func TestAnIndexThatBreaksInUseIsMadeAnew(t *testing.T) {
 	s.catchUp()
 	alter(t, s.path, `DROP TABLE docs`)
 	is.Equal(s.finds(h, "hello"), []string{m.ID})
-	is.True(s.index.CatchUp(context.Background()) != nil)
+	_, err := s.index.Step(context.Background())
+	is.True(err != nil)
 	s.catchUp()
 	is.True(s.index.IsComplete())
 	is.Equal(s.finds(h, "hello"), []string{m.ID})
@@ -349,7 +365,7 @@ func TestAnIndexThatBreaksInUseIsMadeAnew(t *testing.T) {
 	is.NoErr(os.Remove(s.path)) // under its feet
 	s.catchUp()
 	is.True(s.index.IsComplete())
-	_, err := os.Stat(s.path)
+	_, err = os.Stat(s.path)
 	is.NoErr(err)
 }
 
@@ -365,7 +381,7 @@ func TestAnIndexFollowsByItself(t *testing.T) {
 		runtime.Gosched()
 		if s.index.IsComplete() {
 			var err error
-			docs, _, err = s.index.SearchRows()
+			docs, _, err = s.rows()
 			is.NoErr(err)
 		}
 	}

@@ -26,7 +26,7 @@ func secretPurpose(id string) string { return "signing secret " + id }
 // Secrets lists the secrets of a subscription, expired ones too, oldest first.
 func (rx *Rx) Secrets(subscription string) ([]Secret, error) {
 	var all []Secret
-	err := rx.list(&all, `
+	err := rx.List(&all, `
 		SELECT id, subscription_id, expires_at, created_at
 		FROM signing_secrets
 		WHERE subscription_id = ?
@@ -42,7 +42,7 @@ func (rx *Rx) SecretsOf(subscriptions []Subscription) (map[string][]Secret, erro
 	}
 
 	var rows []Secret
-	err := rx.list(&rows, `
+	err := rx.List(&rows, `
 		SELECT id, subscription_id, expires_at, created_at
 		FROM signing_secrets
 		WHERE subscription_id IN (SELECT value FROM json_each(?))
@@ -90,7 +90,7 @@ func (tx *Tx) InsertSecret(subscription string, life time.Duration) (Secret, str
 		return s, "", err
 	}
 
-	_, err := tx.exec(`
+	_, err := tx.Exec(`
 		INSERT INTO signing_secrets (id, subscription_id, secret, expires_at, created_at)
 		VALUES (?, ?, ?, ?, ?)`, s.ID, s.SubscriptionID, tx.db.Seal(secretPurpose(s.ID), []byte(plain)), s.ExpiresAt, s.CreatedAt)
 	return s, plain, err
@@ -104,7 +104,7 @@ func (tx *Tx) deleteExpiredSecrets(subscription string) error {
 		return err
 	}
 
-	_, err = tx.exec(`
+	_, err = tx.Exec(`
 		DELETE FROM signing_secrets
 		WHERE subscription_id = ?1 AND expires_at <> 0 AND expires_at <= ?2 AND (expires_at < ?3 OR id NOT IN (
 			SELECT id FROM signing_secrets
@@ -116,7 +116,7 @@ func (tx *Tx) deleteExpiredSecrets(subscription string) error {
 
 // DeleteSecret revokes a secret of a subscription.
 func (tx *Tx) DeleteSecret(subscription, id string) error {
-	return tx.execOne(`
+	return tx.ExecOne(`
 		DELETE FROM signing_secrets
 		WHERE id = ? AND subscription_id = ?`, id, subscription)
 }

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"strings"
+
+	"confab/storage/sqlite"
 )
 
 // SetupLink is a link through which a customer connects a number of its own.
@@ -63,7 +65,7 @@ const linkColumns = `l.id, l.customer_id, l.token_hash, l.token_last4, l.status,
 // SetupLink finds a link of a customer.
 func (rx *Rx) SetupLink(customer, id string) (SetupLink, error) {
 	var l SetupLink
-	err := rx.get(&l, `
+	err := rx.Get(&l, `
 		SELECT `+linkColumns+`
 		FROM setup_links l
 		WHERE l.id = ? AND l.customer_id = ?`, id, customer)
@@ -72,7 +74,7 @@ func (rx *Rx) SetupLink(customer, id string) (SetupLink, error) {
 
 // SetupLinks lists a customer's links, newest first.
 func (rx *Rx) SetupLinks(customer string, after After, limit int) ([]SetupLink, error) {
-	return readRows[SetupLink](rx, `
+	return sqlite.ReadRows[SetupLink](&rx.Rx, `
 		SELECT `+linkColumns+`
 		FROM setup_links l
 		WHERE l.customer_id = ? AND (l.created_at, l.id) < (?, ?)
@@ -88,7 +90,7 @@ func (tx *Tx) InsertSetupLink(l *SetupLink) (token string, err error) {
 	l.ID, l.Status, l.CreatedAt = tx.NewID(PrefixSetupLink), LinkActive, tx.Now
 	l.TokenHash, l.TokenLast4 = hash[:], token[len(token)-4:]
 
-	_, err = tx.exec(`
+	_, err = tx.Exec(`
 		INSERT INTO setup_links (id, customer_id, token_hash, token_last4, status, success_redirect_url, failure_redirect_url,
 			expires_at, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -98,7 +100,7 @@ func (tx *Tx) InsertSetupLink(l *SetupLink) (token string, err error) {
 
 // UpdateSetupLink stores where l leads its visitors.
 func (tx *Tx) UpdateSetupLink(l SetupLink) error {
-	return tx.execOne(`
+	return tx.ExecOne(`
 		UPDATE setup_links
 		SET success_redirect_url = ?, failure_redirect_url = ?
 		WHERE id = ?`, l.SuccessRedirectURL, l.FailureRedirectURL, l.ID)
@@ -107,7 +109,7 @@ func (tx *Tx) UpdateSetupLink(l SetupLink) error {
 // RevokeSetupLink makes an active link useless.
 func (tx *Tx) RevokeSetupLink(l *SetupLink) error {
 	l.Status = LinkRevoked
-	return tx.execOne(`
+	return tx.ExecOne(`
 		UPDATE setup_links
 		SET status = ?
 		WHERE id = ? AND status = 'active'`, l.Status, l.ID)

@@ -1,5 +1,7 @@
 package storage
 
+import "confab/storage/sqlite"
+
 // What the API shows of a message is less than what is kept of it, and what clients read
 // most. The account is the same for all messages of a list, and is not joined to each;
 // media only to those that have some.
@@ -14,7 +16,7 @@ const (
 )
 
 var shownMessage = `
-	SELECT ` + packed(shownMessageColumns) + `
+	SELECT ` + sqlite.Packed(shownMessageColumns) + `
 	FROM messages m ` + shownMessageJoins + `
 	WHERE m.account_id = ? AND m.id = ?`
 
@@ -32,7 +34,7 @@ func (m *Message) shownFields() []any {
 // ShownMessage finds a message of an account: no more of it than the API shows.
 func (rx *Rx) ShownMessage(account int64, id string) (Message, error) {
 	all := make([]Message, 1)
-	err := rx.scanPacked(all[0].shownFields(), shownMessage, account, id)
+	err := rx.ScanPacked(all[0].shownFields(), shownMessage, account, id)
 	if err == nil {
 		err = rx.setAccount(account, all)
 	}

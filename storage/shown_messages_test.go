@@ -45,7 +45,7 @@ func storeMessages(t *testing.T, db *storage.DB, h thread) (ids []string) {
 				is_revoked = 1, played_at = 2, edited_at = 3, sent_at = 4, status = 'failed', type = 'image' WHERE id = ?`,
 				[]any{file.ID, "{\"body\": \"Grüße\\n\\\"\u2028\x7f\"}", "line\nline\x01", ids[2]}},
 		} {
-			if err := tx.Exec(change.query, change.args...); err != nil {
+			if err := tx.Run(change.query, change.args...); err != nil {
 				return err
 			}
 		}
@@ -111,6 +111,6 @@ func TestAShownMessageHasTheNumberThatItsAccountHasNow(t *testing.T) {
 		return view(t, db, func(rx *storage.Rx) (storage.Message, error) { return rx.ShownMessage(h.account.ID, m.ID) }).AccountPhone
 	}
 	is.Equal(phone(), nil)
-	storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.Exec(`UPDATE accounts SET phone_number = '+15550001111'`) })
+	storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.Run(`UPDATE accounts SET phone_number = '+15550001111'`) })
 	is.Equal(*phone(), "+15550001111")
 }

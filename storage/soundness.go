@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/jmoiron/sqlx"
+
+	"confab/storage/sqlite"
 )
 
 // The busiest tables have neither references nor CHECKs for what the program makes sure
@@ -50,7 +52,7 @@ func checkRows(conn *sqlx.DB, path string, version int) error {
 		}
 		var n int64
 		if err := conn.Get(&n, rule.query); err != nil {
-			return explain(path, err)
+			return sqlite.Explain(path, err)
 		}
 		if n > 0 {
 			found = append(found, fmt.Sprintf("%d %s", n, rule.what))

@@ -1,5 +1,7 @@
 package storage
 
+import "confab/storage/sqlite"
+
 // The kinds of jobs that finish what one transaction cannot do without holding
 // the writer for too long; their arguments are SubscriptionArgs.
 const (
@@ -15,7 +17,7 @@ type SubscriptionArgs struct {
 
 // DeliveriesPerStep is how many deliveries one transaction makes dead or removes, each
 // with its job.
-const DeliveriesPerStep = maxRows / 2
+const DeliveriesPerStep = sqlite.MaxRows / 2
 
 // deliveryLane is the lane of a subscription's deliveries. It is closed unless
 // the subscription is active.
@@ -30,7 +32,7 @@ func (tx *Tx) hintSubscription(err error, id string) error {
 // PauseSubscription makes the deliveries of an active subscription wait, those
 // that are to be tried again too.
 func (tx *Tx) PauseSubscription(id string) error {
-	err := tx.execOne(`
+	err := tx.ExecOne(`
 		UPDATE subscriptions
 		SET status = 'paused', updated_at = ?
 		WHERE id = ? AND status = 'active'`, tx.Now, id)
@@ -46,7 +48,7 @@ func (tx *Tx) PauseSubscription(id string) error {
 // that waited go out, oldest first; dead ones stay dead. The count of failures
 // starts anew after it was disabled, but not after a pause, which proves nothing.
 func (tx *Tx) ResumeSubscription(id string) error {
-	err := tx.execOne(`
+	err := tx.ExecOne(`
 		UPDATE subscriptions
 		SET status = 'active', disabled_reason = NULL, updated_at = ?,
 			consecutive_failures = iif(status = 'disabled', 0, consecutive_failures),
@@ -64,7 +66,7 @@ func (tx *Tx) ResumeSubscription(id string) error {
 // outstanding deliveries dead: the first ones at once, more than that by a job. A
 // subscription that is disabled already is left alone.
 func (tx *Tx) DisableSubscription(id, reason string) error {
-	n, err := tx.exec(`
+	n, err := tx.Exec(`
 		UPDATE subscriptions
 		SET status = 'disabled', disabled_reason = ?, updated_at = ?
 		WHERE id = ? AND status <> 'disabled'`, reason, tx.Now, id)
@@ -92,7 +94,7 @@ func (tx *Tx) DisableSubscription(id, reason string) error {
 
 // SubscriptionOrganization is the organization of a subscription.
 func (rx *Rx) SubscriptionOrganization(id string) (organization int64, err error) {
-	err = rx.get(&organization, `SELECT organization_id FROM subscriptions WHERE id = ?`, id)
+	err = rx.Get(&organization, `SELECT organization_id FROM subscriptions WHERE id = ?`, id)
 	return organization, err
 }
 
@@ -108,7 +110,7 @@ func (rx *Rx) outstandingOf(subscription string, limit int) ([]outstanding, erro
 	var all []outstanding
 	for _, status := range []string{DeliveryFailed, DeliveryPending} {
 		var some []outstanding
-		err := rx.list(&some, `
+		err := rx.List(&some, `
 			SELECT id, job_id, attempt_count > 0 AS tried
 			FROM deliveries
 			WHERE subscription_id = ? AND status = ?
@@ -128,7 +130,7 @@ func (rx *Rx) outstandingOf(subscription string, limit int) ([]outstanding, erro
 // many there were: none of one that was enabled meanwhile.
 func (tx *Tx) FailOutstandingDeliveries(subscription string) (int, error) {
 	var disabled int
-	err := tx.get(&disabled, `SELECT count(*) FROM subscriptions WHERE id = ? AND status = 'disabled'`, subscription)
+	err := tx.Get(&disabled, `SELECT count(*) FROM subscriptions WHERE id = ? AND status = 'disabled'`, subscription)
 	if err != nil || disabled == 0 {
 		return 0, err
 	}
@@ -139,7 +141,7 @@ func (tx *Tx) FailOutstandingDeliveries(subscription string) (int, error) {
 	}
 
 	for _, o := range all {
-		err := tx.execOne(`
+		err := tx.ExecOne(`
 			UPDATE deliveries
 			SET status = 'dead', next_attempt_at = 0, error_code = ?, error_message = ?
 			WHERE id = ?`, codeDisabled, messageDisabled, o.ID)
@@ -161,14 +163,14 @@ func (tx *Tx) FailOutstandingDeliveries(subscription string) (int, error) {
 // removeJob takes a delivery's job off the queue, if it is still there. A worker
 // that has it finds its lease lost.
 func (tx *Tx) removeJob(id int64) error {
-	_, err := tx.exec(`DELETE FROM jobs WHERE id = ? AND kind = 'deliver'`, id)
+	_, err := tx.Exec(`DELETE FROM jobs WHERE id = ? AND kind = 'deliver'`, id)
 	return err
 }
 
 // DeleteSubscription removes a subscription for its organization at once, and
 // with it its secrets and deliveries: many of those by a job.
 func (tx *Tx) DeleteSubscription(organization int64, id string) error {
-	err := tx.execOne(`
+	err := tx.ExecOne(`
 		UPDATE subscriptions
 		SET deleted_at = ?, status = 'disabled', custom_headers = NULL
 		WHERE id = ? AND organization_id = ? AND deleted_at = 0`, tx.Now, id, organization)
@@ -177,7 +179,7 @@ func (tx *Tx) DeleteSubscription(organization int64, id string) error {
 	}
 	tx.closeLane(deliveryLane(id))
 
-	if _, err := tx.exec(`DELETE FROM signing_secrets WHERE subscription_id = ?`, id); err != nil {
+	if _, err := tx.Exec(`DELETE FROM signing_secrets WHERE subscription_id = ?`, id); err != nil {
 		return err
 	}
 
@@ -199,9 +201,9 @@ func (tx *Tx) DeleteSubscriptionStep(id string) (gone bool, err error) {
 	}
 
 	tx.openLane(deliveryLane(id)) // it is empty: the runner need not remember it
-	if _, err := tx.exec(`DELETE FROM delivery_hours WHERE subscription_id = ?`, id); err != nil {
+	if _, err := tx.Exec(`DELETE FROM delivery_hours WHERE subscription_id = ?`, id); err != nil {
 		return false, err
 	}
-	_, err = tx.exec(`DELETE FROM subscriptions WHERE id = ? AND deleted_at <> 0`, id)
+	_, err = tx.Exec(`DELETE FROM subscriptions WHERE id = ? AND deleted_at <> 0`, id)
 	return true, err
 }

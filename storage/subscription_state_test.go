@@ -21,7 +21,7 @@ func TestASubscriptionIsPausedAndResumed(t *testing.T) {
 	db := storagetest.Open(t)
 	s, _ := storagetest.Subscribe(t, db, storagetest.Seed(t, db, "Acme"), "https://hook.test")
 	storagetest.Update(t, db, func(tx *storage.Tx) error {
-		return tx.Exec(`UPDATE subscriptions SET consecutive_failures = 3, failing_since = 5 WHERE id = ?`, s.ID)
+		return tx.Run(`UPDATE subscriptions SET consecutive_failures = 3, failing_since = 5 WHERE id = ?`, s.ID)
 	})
 	storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.PauseSubscription(s.ID) })
 	is.Equal(subscription(t, db, s).Status, "paused")
@@ -95,8 +95,8 @@ func TestDisablingMakesOutstandingDeliveriesDead(t *testing.T) {
 	}
 	storagetest.Update(t, db, func(tx *storage.Tx) error {
 		return errors.Join(
-			tx.Exec(`UPDATE deliveries SET status = 'succeeded' WHERE rowid IN (SELECT rowid FROM deliveries WHERE subscription_id = ? LIMIT 1)`, s.ID),
-			tx.Exec(`UPDATE deliveries SET status = 'failed', error_code = 'timeout', next_attempt_at = 9 WHERE rowid IN (SELECT rowid FROM deliveries WHERE subscription_id = ? AND status = 'pending' LIMIT 1)`, s.ID))
+			tx.Run(`UPDATE deliveries SET status = 'succeeded' WHERE rowid IN (SELECT rowid FROM deliveries WHERE subscription_id = ? LIMIT 1)`, s.ID),
+			tx.Run(`UPDATE deliveries SET status = 'failed', error_code = 'timeout', next_attempt_at = 9 WHERE rowid IN (SELECT rowid FROM deliveries WHERE subscription_id = ? AND status = 'pending' LIMIT 1)`, s.ID))
 	})
 	storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.DisableSubscription(s.ID, storage.ReasonGone) })
 	is.Equal(statuses(t, db), map[string]int{"dead": 3, "succeeded": 1, "pending": 4}) // the other's stay

@@ -3,6 +3,8 @@ package storage
 import (
 	"encoding/json"
 	"fmt"
+
+	"confab/storage/sqlite"
 )
 
 // States of a subscription.
@@ -74,7 +76,7 @@ func (tx *Tx) sealHeaders(s *Subscription) error {
 // Subscription finds a subscription of an organization.
 func (rx *Rx) Subscription(organization int64, id string) (Subscription, error) {
 	var s Subscription
-	err := rx.get(&s, `
+	err := rx.Get(&s, `
 		SELECT `+subscriptionColumns+`
 		FROM subscriptions
 		WHERE id = ? AND organization_id = ? AND deleted_at = 0`, id, organization)
@@ -88,7 +90,7 @@ func (rx *Rx) Subscription(organization int64, id string) (Subscription, error) 
 // Endpoint finds a subscription for whoever delivers to it.
 func (rx *Rx) Endpoint(id string) (Subscription, error) {
 	var s Subscription
-	err := rx.get(&s, `
+	err := rx.Get(&s, `
 		SELECT `+subscriptionColumns+`
 		FROM subscriptions
 		WHERE id = ? AND deleted_at = 0`, id)
@@ -101,7 +103,7 @@ func (rx *Rx) Endpoint(id string) (Subscription, error) {
 
 // Subscriptions lists an organization's subscriptions, newest first.
 func (rx *Rx) Subscriptions(organization int64, after After, limit int) ([]Subscription, error) {
-	page, err := readRows[Subscription](rx, `
+	page, err := sqlite.ReadRows[Subscription](&rx.Rx, `
 		SELECT `+subscriptionColumns+`
 		FROM subscriptions
 		WHERE organization_id = ? AND deleted_at = 0 AND (created_at, id) < (?, ?)
@@ -121,7 +123,7 @@ func (rx *Rx) Subscriptions(organization int64, after After, limit int) ([]Subsc
 
 // CountSubscriptions counts an organization's subscriptions.
 func (rx *Rx) CountSubscriptions(organization int64) (n int, err error) {
-	err = rx.get(&n, `SELECT count(*) FROM subscriptions WHERE organization_id = ? AND deleted_at = 0`, organization)
+	err = rx.Get(&n, `SELECT count(*) FROM subscriptions WHERE organization_id = ? AND deleted_at = 0`, organization)
 	return n, err
 }
 
@@ -134,7 +136,7 @@ func (tx *Tx) InsertSubscription(s *Subscription) (secret string, err error) {
 		return "", err
 	}
 
-	_, err = tx.exec(`
+	_, err = tx.Exec(`
 		INSERT INTO subscriptions (id, organization_id, url, description, events, phone_number_ids, custom_headers, status,
 			created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -158,7 +160,7 @@ func (tx *Tx) UpdateSubscription(s *Subscription) error {
 	}
 
 	s.UpdatedAt = tx.Now
-	err := tx.execOne(`
+	err := tx.ExecOne(`
 		UPDATE subscriptions
 		SET url = ?, description = ?, events = ?, phone_number_ids = ?, custom_headers = ?, updated_at = ?
 		WHERE id = ? AND organization_id = ? AND deleted_at = 0`,

@@ -14,7 +14,7 @@ const teamColumns = `id, public_id, organization_id, name, created_at`
 // Team finds a team of an organization by its public id.
 func (rx *Rx) Team(organization int64, publicID string) (Team, error) {
 	var t Team
-	err := rx.get(&t, `
+	err := rx.Get(&t, `
 		SELECT `+teamColumns+`
 		FROM teams
 		WHERE public_id = ? AND organization_id = ?`, publicID, organization)
@@ -24,7 +24,7 @@ func (rx *Rx) Team(organization int64, publicID string) (Team, error) {
 // Teams lists an organization's teams, oldest first.
 func (rx *Rx) Teams(organization int64) ([]Team, error) {
 	var all []Team
-	err := rx.list(&all, `
+	err := rx.List(&all, `
 		SELECT `+teamColumns+`
 		FROM teams
 		WHERE organization_id = ?
@@ -36,7 +36,7 @@ func (rx *Rx) Teams(organization int64) ([]Team, error) {
 func (tx *Tx) InsertTeam(t *Team) error {
 	t.PublicID, t.CreatedAt = tx.NewID(PrefixTeam), tx.Now
 	var err error
-	t.ID, err = tx.insert(`
+	t.ID, err = tx.Insert(`
 		INSERT INTO teams (public_id, organization_id, name, created_at)
 		VALUES (?, ?, ?, ?)`, t.PublicID, t.OrganizationID, t.Name, t.CreatedAt)
 	return err

@@ -1,5 +1,7 @@
 package storage
 
+import "confab/storage/sqlite"
+
 // Template is a message template as last seen at the provider.
 type Template struct {
 	ID                 string `db:"id"`
@@ -33,7 +35,7 @@ const templateColumns = `id, account_id, name, language, status, coalesce(provid
 // Template finds a template of an account.
 func (rx *Rx) Template(account int64, name, language string) (Template, error) {
 	var t Template
-	err := rx.get(&t, `
+	err := rx.Get(&t, `
 		SELECT `+templateColumns+`
 		FROM templates
 		WHERE account_id = ? AND name = ? AND language = ?`, account, name, language)
@@ -43,7 +45,7 @@ func (rx *Rx) Template(account int64, name, language string) (Template, error) {
 // TemplateByID finds a template of any live account of an organization.
 func (rx *Rx) TemplateByID(organization int64, id string) (Template, error) {
 	var t Template
-	err := rx.get(&t, `
+	err := rx.Get(&t, `
 		SELECT `+templateColumns+`
 		FROM templates
 		WHERE id = ? AND account_id IN (SELECT id FROM accounts WHERE organization_id = ? AND deleted_at = 0)`, id, organization)
@@ -53,7 +55,7 @@ func (rx *Rx) TemplateByID(organization int64, id string) (Template, error) {
 // NewestTemplate finds, of the languages of a name, the template made last.
 func (rx *Rx) NewestTemplate(account int64, name string) (Template, error) {
 	var t Template
-	err := rx.get(&t, `
+	err := rx.Get(&t, `
 		SELECT `+templateColumns+`
 		FROM templates
 		WHERE account_id = ? AND name = ?
@@ -71,21 +73,21 @@ type TemplateFilter struct {
 // Templates lists an account's templates, newest first, and tells how far it came: to
 // Last, unless the page was full or its time was up before.
 func (rx *Rx) Templates(account int64, f TemplateFilter, after After, limit int) ([]Template, After, error) {
-	q := listQuery{columns: templateColumns, table: "templates", index: "templates_of_account", key: "created_at", id: "id"}
+	q := sqlite.ListQuery{Columns: templateColumns, Table: "templates", Index: "templates_of_account", Key: "created_at", ID: "id"}
 	if f.Status != "" {
-		q.index = "templates_by_status"
+		q.Index = "templates_by_status"
 	}
 
-	q.byIndex("account_id = ?", true, account)
-	q.byIndex("status = ?", f.Status != "", f.Status)
-	q.filter("language = ?", f.Language != "", f.Language)
-	return findPage[Template](rx, q, after, limit)
+	q.ByIndex("account_id = ?", true, account)
+	q.ByIndex("status = ?", f.Status != "", f.Status)
+	q.Filter("language = ?", f.Language != "", f.Language)
+	return sqlite.FindPage[Template](&rx.Rx, q, after, limit)
 }
 
 // AllTemplates lists all of an account's templates.
 func (rx *Rx) AllTemplates(account int64) ([]Template, error) {
 	var all []Template
-	err := rx.list(&all, `
+	err := rx.List(&all, `
 		SELECT `+templateColumns+`
 		FROM templates
 		WHERE account_id = ?`, account)
@@ -96,7 +98,7 @@ func (rx *Rx) AllTemplates(account int64) ([]Template, error) {
 // that shares the provider's account; where that id was never told, by its name.
 func (rx *Rx) TemplatesAtProvider(wabaID, providerID, name, language string) ([]Template, error) {
 	var all []Template
-	err := rx.list(&all, `
+	err := rx.List(&all, `
 		SELECT `+templateColumns+`
 		FROM templates
 		WHERE account_id IN (SELECT id FROM accounts WHERE waba_id = ? AND deleted_at = 0)
@@ -111,7 +113,7 @@ func (tx *Tx) InsertTemplate(t *Template) error {
 	t.ID = tx.NewID(PrefixTemplate)
 	t.CreatedAt, t.UpdatedAt = tx.Now, tx.Now
 
-	_, err := tx.exec(`
+	_, err := tx.Exec(`
 		INSERT INTO templates (id, account_id, name, language, status, provider_status, provider_template_id, category,
 			parameter_format, content, components, reason, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, nullif(?, ''), nullif(?, ''), nullif(?, ''), ?, ?, ?, nullif(?, ''), ?, ?)`,
@@ -123,7 +125,7 @@ func (tx *Tx) InsertTemplate(t *Template) error {
 // UpdateTemplate stores every changeable field of t but when it was reviewed.
 func (tx *Tx) UpdateTemplate(t *Template) error {
 	t.UpdatedAt = tx.Now
-	err := tx.execOne(`
+	err := tx.ExecOne(`
 		UPDATE templates
 		SET status = ?, provider_status = nullif(?, ''), provider_template_id = nullif(?, ''), category = nullif(?, ''),
 			parameter_format = ?,
@@ -137,7 +139,7 @@ func (tx *Tx) UpdateTemplate(t *Template) error {
 // MarkTemplateReviewed records that a callback told a template's verdict, be it
 // another than before or not.
 func (tx *Tx) MarkTemplateReviewed(account int64, id string) error {
-	return tx.execOne(`
+	return tx.ExecOne(`
 		UPDATE templates
 		SET reviewed_at = ?
 		WHERE id = ? AND account_id = ?`, tx.Now, id, account)
@@ -145,7 +147,7 @@ func (tx *Tx) MarkTemplateReviewed(account int64, id string) error {
 
 // DeleteTemplate deletes a template that the provider no longer has.
 func (tx *Tx) DeleteTemplate(account int64, id string) error {
-	err := tx.execOne(`
+	err := tx.ExecOne(`
 		DELETE FROM templates
 		WHERE id = ? AND account_id = ?`, id, account)
 	return tx.hint(err, HintTemplate, Scope{Account: account}, id)

@@ -56,8 +56,8 @@ const threads = `
 	WHERE `
 
 func (rx *Rx) thread(query string, args ...any) (t Thread, err error) {
-	dest := append(t.Contact.fields(), &t.ConversationID, &t.Status, &t.AssigneeID, &t.Labeled)
-	err = rx.scan(dest, query, args...)
+	dest := append(t.Contact.Fields(), &t.ConversationID, &t.Status, &t.AssigneeID, &t.Labeled)
+	err = rx.Scan(dest, query, args...)
 	return t, err
 }
 
@@ -107,7 +107,7 @@ const recipients = `
 
 func (rx *Rx) recipient(query string, account int64, identity string) (Recipient, error) {
 	r := Recipient{Contact: Contact{AccountID: account}}
-	err := rx.scan([]any{
+	err := rx.Scan([]any{
 		&r.ID, &r.PhoneNumber, &r.BSUID, &r.ParentBSUID, &r.Username, &r.Name, &r.MarketingOptedOut, &r.OptedIn, &r.ConversationID,
 	}, query, account, identity)
 	return r, err
@@ -136,7 +136,7 @@ func (rx *Rx) RecipientByParent(account int64, parent string) (Recipient, error)
 // InsertThreadConversation makes the conversation of a contact that has none.
 func (tx *Tx) InsertThreadConversation(t *Thread) error {
 	t.ConversationID, t.Status, t.AssigneeID, t.Labeled = tx.NewID(PrefixConversation), ConversationOpen, nil, false
-	_, err := tx.exec(`
+	_, err := tx.Exec(`
 		INSERT INTO conversations (id, account_id, contact_id, status, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?)`, t.ConversationID, t.AccountID, t.ID, t.Status, tx.Now, tx.Now)
 	return err
@@ -147,11 +147,11 @@ func (tx *Tx) InsertThreadConversation(t *Thread) error {
 // message, but stays where it is.
 func (tx *Tx) EnsureResolvedThread(t *Thread) error {
 	if t.ConversationID != "" {
-		return tx.execOne(touchThread, tx.Now, t.ConversationID)
+		return tx.ExecOne(touchThread, tx.Now, t.ConversationID)
 	}
 
 	t.ConversationID, t.Status = tx.NewID(PrefixConversation), ConversationResolved
-	_, err := tx.exec(`
+	_, err := tx.Exec(`
 		INSERT INTO conversations (id, account_id, contact_id, status, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?)`, t.ConversationID, t.AccountID, t.ID, t.Status, tx.Now, tx.Now)
 	return err
@@ -162,25 +162,25 @@ func (tx *Tx) EnsureResolvedThread(t *Thread) error {
 func (tx *Tx) MarkMessageReceived(t *Thread, at Time) error {
 	if t.Status == ConversationResolved {
 		t.Status = ConversationOpen
-		if err := tx.execOne(`UPDATE conversations SET status = ? WHERE id = ?`, t.Status, t.ConversationID); err != nil {
+		if err := tx.ExecOne(`UPDATE conversations SET status = ? WHERE id = ?`, t.Status, t.ConversationID); err != nil {
 			return err
 		}
 	}
-	return tx.execOne(markMessageReceived, tx.Now, at, tx.Now, t.ConversationID)
+	return tx.ExecOne(markMessageReceived, tx.Now, at, tx.Now, t.ConversationID)
 }
 
 // threadState is what a message that was sent shows of its thread besides its contact.
 type threadState struct{ status, contact string }
 
 func (rx *Rx) readThreadState(conversation string) (s threadState, err error) {
-	err = rx.scan([]any{&s.status, &s.contact}, `SELECT status, contact_id FROM conversations WHERE id = ?`, conversation)
+	err = rx.Scan([]any{&s.status, &s.contact}, `SELECT status, contact_id FROM conversations WHERE id = ?`, conversation)
 	return s, err
 }
 
 // MarkReactionReceived records that the person reacted at a time, which is no message to
 // be read.
 func (tx *Tx) MarkReactionReceived(t Thread, at Time) error {
-	return tx.execOne(`
+	return tx.ExecOne(`
 		UPDATE conversations
 		SET last_inbound_at = max(last_inbound_at, ?), updated_at = ?
 		WHERE id = ?`, at, tx.Now, t.ConversationID)
@@ -189,7 +189,7 @@ func (tx *Tx) MarkReactionReceived(t Thread, at Time) error {
 // SetLastInbound records when the person last wrote, be it earlier than before: a sandbox
 // opens and closes the 24-hour window by it.
 func (tx *Tx) SetLastInbound(t Thread, at Time) error {
-	err := tx.execOne(`
+	err := tx.ExecOne(`
 		UPDATE conversations
 		SET last_inbound_at = ?, updated_at = ?
 		WHERE id = ?`, at, tx.Now, t.ConversationID)

@@ -8,6 +8,8 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"strings"
+
+	"confab/storage/sqlite"
 )
 
 const tokenMACSize = aes.BlockSize // so that it can start the key stream
@@ -23,11 +25,11 @@ type Tokens struct {
 
 // NewTokens makes tokens under a key: see DeriveKey.
 func NewTokens(key []byte) *Tokens {
-	block, err := aes.NewCipher(deriveKey(key, "token cipher"))
+	block, err := aes.NewCipher(sqlite.DeriveKey(key, "token cipher"))
 	if err != nil {
 		panic("token cipher: " + err.Error()) // only for keys of a wrong length
 	}
-	return &Tokens{mac: deriveKey(key, "token mac"), cipher: block}
+	return &Tokens{mac: sqlite.DeriveKey(key, "token mac"), cipher: block}
 }
 
 // Seal makes the token of a value.

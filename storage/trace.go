@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"time"
+
+	"confab/storage/sqlite"
 )
 
 // What is kept of a message's life, for its trace. Nothing is stored for traces but the
@@ -26,7 +28,7 @@ func (rx *Rx) TracedMessage(organization int64, id string) (m Message, owner int
 		return rx.messageOfEvent(organization, id)
 	}
 
-	err = rx.scan(append(m.fields(), &owner), `
+	err = rx.Scan(append(m.Fields(), &owner), `
 		SELECT `+messageColumns+`, a.organization_id
 		FROM messages m INDEXED BY messages_of_account `+messageJoins+`
 		WHERE m.account_id IN (SELECT n.id FROM accounts n WHERE (?1 = 0 OR n.organization_id = ?1) AND n.deleted_at = 0)
@@ -39,7 +41,7 @@ func (rx *Rx) TracedMessage(organization int64, id string) (m Message, owner int
 func (rx *Rx) messageOfEvent(organization int64, id string) (m Message, owner int64, err error) {
 	var about string
 	var account *int64
-	err = rx.scan([]any{&owner, &account, &about}, `
+	err = rx.Scan([]any{&owner, &account, &about}, `
 		SELECT organization_id, account_id,
 			CASE WHEN type IN ('message.edited', 'message.revoked') 
 				THEN coalesce(CAST(payload AS TEXT) ->> '$.data.message_id', '') ELSE event_id END
@@ -69,7 +71,7 @@ type TracedEvents struct {
 
 // EventsOfMessage finds up to limit events of a message.
 func (rx *Rx) EventsOfMessage(organization int64, m Message, limit int) (found TracedEvents, err error) {
-	first, last, err := rx.eventRange(min(m.CreatedAt, idTime(PrefixMessage, m.ID)), m.UpdatedAt.Add(traceSlack))
+	first, last, err := rx.eventRange(min(m.CreatedAt, sqlite.IDTime(PrefixMessage, m.ID)), m.UpdatedAt.Add(traceSlack))
 	if err != nil || last == 0 {
 		return found, err
 	}
@@ -79,15 +81,15 @@ func (rx *Rx) EventsOfMessage(organization int64, m Message, limit int) (found T
 	if m.ProviderID != nil {
 		ids[2] = *m.ProviderID
 	}
-	q.filter(`e.account_id = ?`, true, m.AccountID)
-	q.filter(`(e.event_id IN (?, ?, ?) AND e.type LIKE 'message.%'
+	q.Filter(`e.account_id = ?`, true, m.AccountID)
+	q.Filter(`(e.event_id IN (?, ?, ?) AND e.type LIKE 'message.%'
 		OR e.type IN ('message.edited', 'message.revoked') AND instr(e.payload, CAST(? AS BLOB)) > 0)`,
 		true, append(ids, `"message_id":"`+m.ID+`"`)...)
 
 	began := time.Now()
 	after := first - 1
-	for n := firstRange; after < last; n = min(2*n, idRange) {
-		until, err := q.windowEnd(rx, after, last, n)
+	for n := sqlite.FirstRange; after < last; n = min(2*n, sqlite.IDRange) {
+		until, err := rx.windowEnd(q, after, last, n)
 		if err != nil {
 			return found, err
 		}
@@ -101,12 +103,12 @@ func (rx *Rx) EventsOfMessage(organization int64, m Message, limit int) (found T
 			return found, nil
 		}
 
-		if after = until; after < last && time.Since(began) >= min(briefScanTime, rx.db.scanTime) {
+		if after = until; after < last && time.Since(began) >= min(sqlite.BriefScanTime, rx.ScanTime()) {
 			found.Cut = true
 			found.Events, err = rx.addDelivered(found.Events, organization, ids, after, limit)
 			return found, err
 		}
-		if err := rx.pause(); err != nil {
+		if err := rx.Pause(); err != nil {
 			return found, err
 		}
 	}
@@ -116,9 +118,9 @@ func (rx *Rx) EventsOfMessage(organization int64, m Message, limit int) (found T
 // eventRange are the numbers of the first and the last event between two times, of whomever.
 // An event's id carries its time. Both are 0 if there is none.
 func (rx *Rx) eventRange(from, until Time) (first, last int64, err error) {
-	err = rx.scan([]any{&first}, `SELECT seq FROM events WHERE id >= ? ORDER BY id LIMIT 1`, firstID(PrefixEvent, from))
+	err = rx.Scan([]any{&first}, `SELECT seq FROM events WHERE id >= ? ORDER BY id LIMIT 1`, sqlite.FirstID(PrefixEvent, from))
 	if err == nil {
-		err = rx.scan([]any{&last}, `SELECT seq FROM events WHERE id < ? ORDER BY id DESC LIMIT 1`, firstID(PrefixEvent, until+1))
+		err = rx.Scan([]any{&last}, `SELECT seq FROM events WHERE id < ? ORDER BY id DESC LIMIT 1`, sqlite.FirstID(PrefixEvent, until+1))
 	}
 	if errors.Is(err, ErrNotFound) {
 		return 0, 0, nil
@@ -127,13 +129,13 @@ func (rx *Rx) eventRange(from, until Time) (first, last int64, err error) {
 }
 
 // eventsBetween reads the events of a window, behind one number up to another.
-func (rx *Rx) eventsBetween(q listQuery, after, until int64, limit int) ([]EventItem, error) {
-	where := append(append([]string{}, q.where...), "e.seq > ?", "e.seq <= ?")
-	args := append(append(append([]any{}, q.args...), after, until), q.filterArgs...)
-	return scanAll(rx, (*EventItem).columns, `
-		SELECT `+q.columns+`
-		FROM `+q.table+` `+q.joins+`
-		WHERE `+strings.Join(append(where, q.filters...), " AND ")+`
+func (rx *Rx) eventsBetween(q sqlite.ListQuery, after, until int64, limit int) ([]EventItem, error) {
+	where := append(append([]string{}, q.Where...), "e.seq > ?", "e.seq <= ?")
+	args := append(append(append([]any{}, q.Args...), after, until), q.FilterArgs...)
+	return sqlite.ScanAll(&rx.Rx, (*EventItem).columns, `
+		SELECT `+q.Columns+`
+		FROM `+q.Table+` `+q.Joins+`
+		WHERE `+strings.Join(append(where, q.Filters...), " AND ")+`
 		ORDER BY e.seq
 		LIMIT ?`, append(args, limit)...)
 }
@@ -141,7 +143,7 @@ func (rx *Rx) eventsBetween(q listQuery, after, until int64, limit int) ([]Event
 // addDelivered adds the events behind a number that were delivered to somebody: an index
 // finds those.
 func (rx *Rx) addDelivered(events []EventItem, organization int64, ids []any, after int64, limit int) ([]EventItem, error) {
-	more, err := scanAll(rx, (*EventItem).columns, `
+	more, err := sqlite.ScanAll(&rx.Rx, (*EventItem).columns, `
 		SELECT `+eventColumns+`
 		FROM events e `+accountOfEvent+`
 		WHERE e.id IN (
@@ -169,9 +171,9 @@ func (rx *Rx) DeliveriesOfEvents(events []EventItem, limit int) (all []TracedDel
 
 	const of = `FROM deliveries d INDEXED BY deliveries_of_event JOIN subscriptions s ON s.id = d.subscription_id
 		WHERE d.event IN (SELECT value FROM json_each(?)) AND s.deleted_at = 0`
-	err = rx.list(&all, `SELECT `+deliveryColumns+`, s.url `+of+` ORDER BY d.created_at, d.id LIMIT ?`, jsonList(ids), limit)
+	err = rx.List(&all, `SELECT `+deliveryColumns+`, s.url `+of+` ORDER BY d.created_at, d.id LIMIT ?`, jsonList(ids), limit)
 	if err == nil && len(all) == limit {
-		err = rx.scan([]any{&others}, `SELECT count(*) `+of, jsonList(ids))
+		err = rx.Scan([]any{&others}, `SELECT count(*) `+of, jsonList(ids))
 		others -= limit
 	}
 	return all, others, err

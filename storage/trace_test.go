@@ -49,7 +49,7 @@ func (w *traced) tell(kind, eventID, payload string) (id string) {
 	w.t.Helper()
 	storagetest.Update(w.t, w.db, func(tx *storage.Tx) error {
 		id = tx.NewID(storage.PrefixEvent)
-		if err := tx.Exec(`UPDATE messages SET updated_at = ? WHERE id = ?`, tx.Now, w.message.ID); err != nil {
+		if err := tx.Run(`UPDATE messages SET updated_at = ? WHERE id = ?`, tx.Now, w.message.ID); err != nil {
 			return err
 		}
 		e := storage.Event{ID: id, OrganizationID: w.tenant.Organization.ID, AccountID: &w.account.ID, Type: kind, Source: "svc", EventID: eventID, Payload: []byte(payload)}
@@ -154,7 +154,7 @@ func TestACallIsFoundByItsRequest(t *testing.T) {
 	ours, theirs := two(t, db)
 	id, label := db.NewID(storage.PrefixRequest), "shop"
 	storagetest.Update(t, db, func(tx *storage.Tx) error {
-		if err := tx.Exec(`UPDATE api_keys SET label = ? WHERE id = ?`, label, ours.Key.ID); err != nil {
+		if err := tx.Run(`UPDATE api_keys SET label = ? WHERE id = ?`, label, ours.Key.ID); err != nil {
 			return err
 		}
 		return tx.InsertAPICalls([]storage.APICall{{

@@ -21,11 +21,11 @@ func TestStorageSaysWhatWentWrong(t *testing.T) {
 		want error // nil: a fault
 	}{
 		"a second row of a unique key": {func(tx *storage.Tx) error {
-			return tx.Exec(`INSERT INTO organizations (public_id, name, plan, created_at, updated_at)
+			return tx.Run(`INSERT INTO organizations (public_id, name, plan, created_at, updated_at)
 				SELECT public_id, name, plan, 0, 0 FROM organizations`)
 		}, storage.ErrConflict},
 		"a second row of a primary key": {func(tx *storage.Tx) error {
-			return tx.Exec(`INSERT INTO meta SELECT * FROM meta`)
+			return tx.Run(`INSERT INTO meta SELECT * FROM meta`)
 		}, storage.ErrConflict},
 		"no such row": {func(tx *storage.Tx) error {
 			_, err := tx.Organization("org_none")
@@ -36,12 +36,12 @@ func TestStorageSaysWhatWentWrong(t *testing.T) {
 			return tx.InsertTeam(&storage.Team{OrganizationID: 99, Name: "x"})
 		}, nil},
 		"a value that is not allowed": {func(tx *storage.Tx) error {
-			return tx.Exec(`UPDATE organizations SET subscription = 'maybe'`)
+			return tx.Run(`UPDATE organizations SET subscription = 'maybe'`)
 		}, nil},
 		"text where a number belongs": {func(tx *storage.Tx) error {
-			return tx.Exec(`UPDATE organizations SET created_at = 'today'`)
+			return tx.Run(`UPDATE organizations SET created_at = 'today'`)
 		}, nil},
-		"no SQL": {func(tx *storage.Tx) error { return tx.Exec(`UPDTE organizations`) }, nil},
+		"no SQL": {func(tx *storage.Tx) error { return tx.Run(`UPDTE organizations`) }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
@@ -57,7 +57,7 @@ func TestStorageSaysWhatWentWrong(t *testing.T) {
 func TestStatementThatCannotBePreparedIsNamed(t *testing.T) {
 	is := is.New(t)
 	db := open(t, newFile(t))
-	err := db.Update(context.Background(), func(tx *storage.Tx) error { return tx.Exec(`UPDTE organizations`) })
+	err := db.Update(context.Background(), func(tx *storage.Tx) error { return tx.Run(`UPDTE organizations`) })
 	is.True(strings.Contains(err.Error(), "UPDTE organizations"))
 	is.NoErr(addOrganization(db, "next")) // and harms nobody
 }
@@ -105,7 +105,7 @@ func TestSessionRefusesStatementsAfterItsTransactionIsLost(t *testing.T) {
 	err := db.Update(context.Background(), func(tx *storage.Tx) error {
 		_ = insertMany(tx)
 		lost = tx.Lost()
-		next = tx.Exec(`UPDATE organizations SET name = 'half'`)
+		next = tx.Run(`UPDATE organizations SET name = 'half'`)
 		_, read := tx.Organizations()
 		return errors.Join(next, read)
 	})

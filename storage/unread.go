@@ -1,5 +1,7 @@
 package storage
 
+import "confab/storage/sqlite"
+
 // A conversation's unread messages are the newest of those that came in, as many as
 // unread_count says; reactions never count. Each that comes in adds one (MarkMessageReceived), a
 // read receipt leaves those behind it (MarkRead), and what deletes messages leaves no
@@ -30,21 +32,21 @@ func (rx *Rx) CountUnreadAfter(m Message) (u UnreadCount, err error) {
 		return u, err
 	}
 
-	q := listQuery{
-		table: "messages",
-		index: "messages_of_conversation",
-		id:    "id",
-		end:   After{ID: m.ID + " "}, // the first place behind it
+	q := sqlite.ListQuery{
+		Table: "messages",
+		Index: "messages_of_conversation",
+		ID:    "id",
+		End:   After{ID: m.ID + " "}, // the first place behind it
 	}
-	q.byIndex("conversation_id = ?", true, m.ConversationID)
-	q.filter(countsAsUnread, true)
-	u.count, err = countRows(rx, q)
+	q.ByIndex("conversation_id = ?", true, m.ConversationID)
+	q.Filter(countsAsUnread, true)
+	u.count, err = sqlite.CountRows(&rx.Rx, q)
 	return u, err
 }
 
 // newestMessage is the id of the newest message of a conversation.
 func (rx *Rx) newestMessage(conversation string) (id string, err error) {
-	err = rx.scan([]any{&id}, `
+	err = rx.Scan([]any{&id}, `
 		SELECT id FROM messages
 		WHERE conversation_id = ?
 		ORDER BY id DESC
@@ -56,7 +58,7 @@ func (rx *Rx) newestMessage(conversation string) (id string, err error) {
 // messages are then those that came after it.
 func (tx *Tx) MarkRead(m *Message, unread UnreadCount) error {
 	m.Status, m.UpdatedAt = MessageRead, tx.Now
-	err := tx.execOne(`
+	err := tx.ExecOne(`
 		UPDATE messages
 		SET status = ?, updated_at = ?
 		WHERE number = ? AND id = ?`, m.Status, m.UpdatedAt, m.Number, m.ID)
@@ -70,7 +72,7 @@ func (tx *Tx) MarkRead(m *Message, unread UnreadCount) error {
 		unread = UnreadCount{upTo: m.ID}
 	}
 
-	err = tx.execOne(`
+	err = tx.ExecOne(`
 		UPDATE conversations
 		SET updated_at = ?, unread_count = ? + (`+inboundBehind+`)
 		WHERE id = ?`, tx.Now, unread.count, m.ConversationID, unread.upTo, m.ConversationID)
@@ -82,7 +84,7 @@ func (tx *Tx) MarkRead(m *Message, unread UnreadCount) error {
 // that writes.
 func (rx *Rx) NewestInbound(conversation string) (Message, error) {
 	var m Message
-	err := rx.scan(m.fields(), `
+	err := rx.Scan(m.Fields(), `
 		SELECT `+messageColumns+`
 		FROM `+messageTables+`
 		WHERE m.conversation_id = ? AND m.`+countsAsUnread+`
@@ -94,7 +96,7 @@ func (rx *Rx) NewestInbound(conversation string) (Message, error) {
 // MarkConversationUnread makes a conversation that has been read count as unread again: the newest
 // message of the person, which is known to be there.
 func (tx *Tx) MarkConversationUnread(conversation string) error {
-	_, err := tx.exec(`
+	_, err := tx.Exec(`
 		UPDATE conversations
 		SET unread_count = 1, updated_at = ?
 		WHERE id = ? AND unread_count = 0`, tx.Now, conversation)
@@ -113,7 +115,7 @@ func (rx *Rx) UnreadLeft(account int64, rows []Row, keepPending bool) (map[strin
 		ID          string `db:"id"`
 		UnreadCount int    `db:"unread_count"`
 	}
-	err := rx.list(&threads, `
+	err := rx.List(&threads, `
 		SELECT id, unread_count FROM conversations
 		WHERE id IN (SELECT conversation_id FROM messages WHERE account_id = ? AND id IN (SELECT value FROM json_each(?)))
 			AND unread_count > 0`, account, idList(rows))
@@ -141,7 +143,7 @@ func (rx *Rx) unreadAfter(conversation string, last Row, keepPending bool, limit
 		return u, err
 	}
 
-	err = rx.scan([]any{&u.count}, `
+	err = rx.Scan([]any{&u.count}, `
 		SELECT count(*) FROM (
 			SELECT 1 FROM messages
 			WHERE conversation_id = ? AND `+countsAsUnread+`
@@ -156,12 +158,12 @@ func (rx *Rx) unreadAfter(conversation string, last Row, keepPending bool, limit
 func (tx *Tx) markUnread(left map[string]UnreadCount) error {
 	for conversation, u := range left {
 		var since int
-		if err := tx.scan([]any{&since}, inboundBehind, conversation, u.upTo); err != nil {
+		if err := tx.Scan([]any{&since}, inboundBehind, conversation, u.upTo); err != nil {
 			return err
 		}
 
 		unread := u.count + since
-		_, err := tx.exec(`
+		_, err := tx.Exec(`
 			UPDATE conversations
 			SET unread_count = ?, updated_at = ?
 			WHERE id = ? AND unread_count > ?`, unread, tx.Now, conversation, unread)

@@ -1,5 +1,7 @@
 package storage
 
+import "confab/storage/sqlite"
+
 // month is the calendar month of t in UTC, as 202611.
 func month(t Time) int {
 	std := t.Std()
@@ -17,13 +19,13 @@ type usageKey struct {
 type usageCounts map[usageKey]int64
 
 // write adds the counts to those that are stored.
-func (c usageCounts) write(s *session) error {
+func (c usageCounts) write(s *sqlite.Wx) error {
 	for of, messages := range c {
 		if messages == 0 {
 			continue // all of them were taken back
 		}
 
-		_, err := s.exec(`
+		_, err := s.Exec(`
 			INSERT INTO usage (organization_id, month, messages)
 			VALUES (?, ?, ?)
 			ON CONFLICT (organization_id, month) DO UPDATE SET messages = messages + excluded.messages`,
@@ -37,7 +39,7 @@ func (c usageCounts) write(s *session) error {
 
 // CountMessage counts one accepted message.
 func (tx *Tx) CountMessage(organization int64) {
-	counts, of := tx.db.writer.usage, usageKey{organization, month(tx.Now)}
+	counts, of := tx.db.pending.usage, usageKey{organization, month(tx.Now)}
 	counts[of]++
 	tx.OnUndo(func() { counts[of]-- })
 }
@@ -45,7 +47,7 @@ func (tx *Tx) CountMessage(organization int64) {
 // MessagesThisMonth is how many messages were accepted since the month began.
 func (tx *Tx) MessagesThisMonth(organization int64) (int64, error) {
 	of := usageKey{organization, month(tx.Now)}
-	pending := tx.db.writer.usage[of] // counted in this transaction, by anybody
+	pending := tx.db.pending.usage[of] // counted in this transaction, by anybody
 	stored, err := tx.StoredUsage(organization, tx.Now)
 	return stored + pending, err
 }
@@ -53,7 +55,7 @@ func (tx *Tx) MessagesThisMonth(organization int64) (int64, error) {
 // StoredUsage is how many messages were accepted in the month of a time, as far as that
 // is committed.
 func (rx *Rx) StoredUsage(organization int64, at Time) (n int64, err error) {
-	err = rx.get(&n, `
+	err = rx.Get(&n, `
 		SELECT coalesce(sum(messages), 0)
 		FROM usage
 		WHERE organization_id = ? AND month = ?`, organization, month(at))

@@ -67,7 +67,7 @@ func (i UserInvitation) Usable(now Time) bool { return i.EndedAt == 0 && now < i
 func (rx *Rx) UserInvitation(token string) (UserInvitation, error) {
 	hash := TokenHash(token)
 	var i UserInvitation
-	err := rx.get(&i, `
+	err := rx.Get(&i, `
 		SELECT i.user_id, u.name AS user_name, coalesce(u.email, '') AS user_email, u.password_hash IS NOT NULL AS has_password,
 			u.organization_id, o.name AS organization_name, i.expires_at, i.ended_at
 		FROM user_invitations i JOIN users u ON u.id = i.user_id JOIN organizations o ON o.id = u.organization_id
@@ -146,7 +146,7 @@ func (tx *Tx) findInvitee(in Invitee) (User, error) {
 	var found []User
 	var ids []string
 	for _, u := range all {
-		if u.Email != nil && fold(*u.Email) == fold(in.Email) {
+		if u.Email != nil && Fold(*u.Email) == Fold(in.Email) {
 			found, ids = append(found, u), append(ids, u.ID)
 		}
 	}
@@ -186,7 +186,7 @@ func (tx *Tx) inviteAgain(u *User) (token string, err error) {
 
 	token, hash := newToken()
 	u.InvitedUntil = tx.Now.Add(invitationLife)
-	_, err = tx.exec(`
+	_, err = tx.Exec(`
 		INSERT INTO user_invitations (token_hash, user_id, created_at, expires_at)
 		VALUES (?, ?, ?, ?)`, hash[:], u.ID, tx.Now, u.InvitedUntil)
 	return token, err
@@ -194,14 +194,14 @@ func (tx *Tx) inviteAgain(u *User) (token string, err error) {
 
 // EndUserInvitations ends the links of a user that can still be used.
 func (tx *Tx) EndUserInvitations(user string) error {
-	_, err := tx.exec(`UPDATE user_invitations SET ended_at = ? WHERE user_id = ? AND ended_at = 0`, tx.Now, user)
+	_, err := tx.Exec(`UPDATE user_invitations SET ended_at = ? WHERE user_id = ? AND ended_at = 0`, tx.Now, user)
 	return err
 }
 
 // DeleteOldUserInvitations deletes up to limit links that ended long ago, and returns
 // how many.
 func (tx *Tx) DeleteOldUserInvitations(limit int) (int64, error) {
-	return tx.exec(`
+	return tx.Exec(`
 		DELETE FROM user_invitations
 		WHERE token_hash IN (SELECT token_hash FROM user_invitations WHERE expires_at < ? LIMIT ?)`,
 		tx.Now.Add(-endedInvitationLife), limit)

@@ -50,7 +50,7 @@ func (db *DB) SignedIn(ctx context.Context, hash [sha256.Size]byte) (SignedIn, e
 }
 
 func (rx *Rx) readSignedIn(hash [sha256.Size]byte) (s SignedIn, err error) {
-	err = rx.get(&s.Session, `
+	err = rx.Get(&s.Session, `
 		SELECT `+userSessionColumns+`
 		FROM user_sessions
 		WHERE token_hash = ?`, hash[:])
@@ -70,7 +70,7 @@ func (rx *Rx) readSignedIn(hash [sha256.Size]byte) (s SignedIn, err error) {
 func (rx *Rx) UserSessions(user string) ([]UserSession, error) {
 	now := rx.db.Now()
 	all := []UserSession{}
-	err := rx.list(&all, `
+	err := rx.List(&all, `
 		SELECT `+userSessionColumns+`
 		FROM user_sessions
 		WHERE user_id = ? AND created_at > ? AND last_seen_at > ?
@@ -85,14 +85,14 @@ func (tx *Tx) InsertUserSession(s *UserSession) (token string, err error) {
 	s.ID, s.CreatedAt, s.LastSeenAt = tx.NewID(PrefixSession), tx.Now, tx.Now
 	s.UserAgent = strings.ToValidUTF8(s.UserAgent[:min(len(s.UserAgent), maxUserAgent)], "")
 
-	_, err = tx.exec(`
+	_, err = tx.Exec(`
 		INSERT INTO user_sessions (id, token_hash, user_id, user_agent, ip, created_at, last_seen_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?)`, s.ID, hash[:], s.UserID, s.UserAgent, s.IP, s.CreatedAt, s.LastSeenAt)
 	if err != nil {
 		return "", err
 	}
 
-	_, err = tx.exec(`
+	_, err = tx.Exec(`
 		DELETE FROM user_sessions
 		WHERE id IN (SELECT id FROM user_sessions WHERE user_id = ? ORDER BY id DESC LIMIT -1 OFFSET ?)`, s.UserID, maxUserSessions)
 	return token, err
@@ -100,20 +100,20 @@ func (tx *Tx) InsertUserSession(s *UserSession) (token string, err error) {
 
 // DeleteUserSession ends a session of a user.
 func (tx *Tx) DeleteUserSession(user, id string) error {
-	err := tx.execOne(`DELETE FROM user_sessions WHERE id = ? AND user_id = ?`, id, user)
+	err := tx.ExecOne(`DELETE FROM user_sessions WHERE id = ? AND user_id = ?`, id, user)
 	return tx.hint(err, HintUser, Scope{}, user)
 }
 
 // DeleteUserSessions ends the sessions of a user, but for one, and returns how many
 // there were.
 func (tx *Tx) DeleteUserSessions(user, but string) (int64, error) {
-	n, err := tx.exec(`DELETE FROM user_sessions WHERE user_id = ? AND id <> ?`, user, but)
+	n, err := tx.Exec(`DELETE FROM user_sessions WHERE user_id = ? AND id <> ?`, user, but)
 	return n, tx.hint(err, HintUser, Scope{}, user)
 }
 
 // MarkSessionSeen records when a session was last used. Times only move forward.
 func (tx *Tx) MarkSessionSeen(id string, at Time) error {
-	_, err := tx.exec(`
+	_, err := tx.Exec(`
 		UPDATE user_sessions
 		SET last_seen_at = ?
 		WHERE id = ? AND last_seen_at < ?`, at, id, at)
@@ -123,7 +123,7 @@ func (tx *Tx) MarkSessionSeen(id string, at Time) error {
 // DeleteOldUserSessions deletes up to limit sessions that have expired, and returns how
 // many.
 func (tx *Tx) DeleteOldUserSessions(limit int) (int64, error) {
-	return tx.exec(`
+	return tx.Exec(`
 		DELETE FROM user_sessions
 		WHERE id IN (SELECT id FROM user_sessions WHERE created_at <= ? OR last_seen_at <= ? LIMIT ?)`,
 		tx.Now.Add(-SessionLife), tx.Now.Add(-SessionIdle), limit)

@@ -62,7 +62,7 @@ const (
 // User finds a user of an organization.
 func (rx *Rx) User(organization int64, id string) (User, error) {
 	var u User
-	err := rx.get(&u, `
+	err := rx.Get(&u, `
 		SELECT `+userColumns+`
 		FROM `+userTables+`
 		WHERE u.id = ? AND u.organization_id = ?`, id, organization)
@@ -72,7 +72,7 @@ func (rx *Rx) User(organization int64, id string) (User, error) {
 // Users lists an organization's users, oldest first.
 func (rx *Rx) Users(organization int64) ([]User, error) {
 	var all []User
-	err := rx.list(&all, `
+	err := rx.List(&all, `
 		SELECT `+userColumns+`
 		FROM `+userTables+`
 		WHERE u.organization_id = ?
@@ -83,7 +83,7 @@ func (rx *Rx) Users(organization int64) ([]User, error) {
 // UserByID finds a user of any organization, for the command line.
 func (rx *Rx) UserByID(id string) (User, error) {
 	var u User
-	err := rx.get(&u, `
+	err := rx.Get(&u, `
 		SELECT `+userColumns+`
 		FROM `+userTables+`
 		WHERE u.id = ?`, id)
@@ -94,14 +94,14 @@ func (rx *Rx) UserByID(id string) (User, error) {
 // to case, for the command line: it reads every user.
 func (rx *Rx) UsersByEmail(email string) (found []User, err error) {
 	var all []User
-	err = rx.list(&all, `
+	err = rx.List(&all, `
 		SELECT `+userColumns+`
 		FROM `+userTables+`
 		WHERE u.email IS NOT NULL
 		ORDER BY u.id`)
 
 	for _, u := range all {
-		if fold(*u.Email) == fold(email) {
+		if Fold(*u.Email) == Fold(email) {
 			found = append(found, u)
 		}
 	}
@@ -112,10 +112,10 @@ func (rx *Rx) UsersByEmail(email string) (found []User, err error) {
 // are invited, without regard to case.
 func (rx *Rx) UserBySignIn(email string) (User, error) {
 	var u User
-	err := rx.get(&u, `
+	err := rx.Get(&u, `
 		SELECT `+userColumns+`
 		FROM `+userTables+`
-		WHERE u.sign_in_email = ?`, fold(email))
+		WHERE u.sign_in_email = ?`, Fold(email))
 	if err != nil {
 		return User{}, err // sqlx leaves empty texts in it
 	}
@@ -124,14 +124,14 @@ func (rx *Rx) UserBySignIn(email string) (User, error) {
 
 // AnybodyCanSignIn tells whether any user of any organization can sign in.
 func (rx *Rx) AnybodyCanSignIn() (yes bool, err error) {
-	err = rx.get(&yes, `SELECT EXISTS (SELECT 1 FROM users WHERE password_hash IS NOT NULL AND disabled_at = 0)`)
+	err = rx.Get(&yes, `SELECT EXISTS (SELECT 1 FROM users WHERE password_hash IS NOT NULL AND disabled_at = 0)`)
 	return yes, err
 }
 
 // OtherAdminCanSignIn tells whether an admin of the organization other than the user
 // can sign in.
 func (rx *Rx) OtherAdminCanSignIn(u User) (yes bool, err error) {
-	err = rx.get(&yes, `
+	err = rx.Get(&yes, `
 		SELECT EXISTS (SELECT 1 FROM users
 			WHERE organization_id = ? AND role = 'admin' AND password_hash IS NOT NULL AND disabled_at = 0 AND id <> ?)`,
 		u.OrganizationID, u.ID)
@@ -142,7 +142,7 @@ func (rx *Rx) OtherAdminCanSignIn(u User) (yes bool, err error) {
 // and time. ErrConflict means that somebody else signs in with the address.
 func (tx *Tx) InsertUser(u *User) error {
 	u.ID, u.CreatedAt, u.Role = tx.NewID(""), tx.Now, cmp.Or(u.Role, RoleAgent)
-	_, err := tx.exec(`
+	_, err := tx.Exec(`
 		INSERT INTO users (id, organization_id, team_id, name, email, created_at, role, sign_in_email)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
 		u.ID, u.OrganizationID, u.TeamID, u.Name, u.Email, u.CreatedAt, u.Role, u.SignInEmail)
@@ -158,7 +158,7 @@ func (tx *Tx) UpdateUser(u *User) error {
 			return err
 		}
 	}
-	err := tx.execOne(`
+	err := tx.ExecOne(`
 		UPDATE users
 		SET name = ?, email = ?, role = ?, team_id = ?, sign_in_email = ?
 		WHERE id = ?`, u.Name, u.Email, u.Role, u.TeamID, u.SignInEmail, u.ID)
@@ -169,7 +169,7 @@ func (tx *Tx) UpdateUser(u *User) error {
 // free again when its invitation has ended without a password: ErrConflict if it is
 // not.
 func (tx *Tx) takeSignIn(u *User) error {
-	wanted := fold(*u.Email)
+	wanted := Fold(*u.Email)
 	holder, err := tx.UserBySignIn(wanted)
 	switch {
 	case IgnoreNotFound(err) != nil:
@@ -177,7 +177,7 @@ func (tx *Tx) takeSignIn(u *User) error {
 	case err == nil && holder.ID != u.ID && (holder.PasswordHash != nil || holder.InvitedUntil > tx.Now):
 		return ErrConflict
 	case err == nil && holder.ID != u.ID:
-		if _, err := tx.exec(`UPDATE users SET sign_in_email = NULL WHERE id = ?`, holder.ID); err != nil {
+		if _, err := tx.Exec(`UPDATE users SET sign_in_email = NULL WHERE id = ?`, holder.ID); err != nil {
 			return err
 		}
 	}
@@ -188,19 +188,19 @@ func (tx *Tx) takeSignIn(u *User) error {
 
 // SetPassword stores the hash of a user's new password.
 func (tx *Tx) SetPassword(user, hash string) error {
-	err := tx.execOne(`UPDATE users SET password_hash = ? WHERE id = ?`, hash, user)
+	err := tx.ExecOne(`UPDATE users SET password_hash = ? WHERE id = ?`, hash, user)
 	return tx.hint(err, HintUser, Scope{}, user)
 }
 
 // MarkSignedIn records that a user signed in now.
 func (tx *Tx) MarkSignedIn(user string) error {
-	err := tx.execOne(`UPDATE users SET last_sign_in_at = ? WHERE id = ?`, tx.Now, user)
+	err := tx.ExecOne(`UPDATE users SET last_sign_in_at = ? WHERE id = ?`, tx.Now, user)
 	return tx.hint(err, HintUser, Scope{}, user)
 }
 
 // DisableUser keeps a user from signing in, and ends its sessions and invitations.
 func (tx *Tx) DisableUser(user string) error {
-	err := tx.execOne(`
+	err := tx.ExecOne(`
 		UPDATE users
 		SET disabled_at = CASE disabled_at WHEN 0 THEN ? ELSE disabled_at END
 		WHERE id = ?`, tx.Now, user)
@@ -217,6 +217,6 @@ func (tx *Tx) DisableUser(user string) error {
 
 // EnableUser lets a disabled user sign in again, with the password it has.
 func (tx *Tx) EnableUser(user string) error {
-	err := tx.execOne(`UPDATE users SET disabled_at = 0 WHERE id = ?`, user)
+	err := tx.ExecOne(`UPDATE users SET disabled_at = 0 WHERE id = ?`, user)
 	return tx.hint(err, HintUser, Scope{}, user)
 }

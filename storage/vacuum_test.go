@@ -54,7 +54,7 @@ func makeEmptyPages(o storage.Options) error {
 		err = errors.Join(err, db.Update(context.Background(), insertMany))
 	}
 	err = errors.Join(err, db.Update(context.Background(), func(tx *storage.Tx) error {
-		return tx.Exec(`DELETE FROM raw_callbacks WHERE id <= 900`)
+		return tx.Run(`DELETE FROM raw_callbacks WHERE id <= 900`)
 	}))
 	return errors.Join(err, db.Close()) // which empties the log
 }

@@ -47,7 +47,7 @@ func newOffice(t *testing.T) (e endpoint, account storage.Account) {
 				SELECT printf('wbd_%03d', i), ?, printf('wbs_%03d', i % 100 + 1), ?, 't', 'e', iif(i % 4, 'dead', 'failed'), i / 3 FROM n`,
 				[]any{200, e.organization, e.event}},
 		} {
-			if err := tx.Exec(s.query, s.args...); err != nil {
+			if err := tx.Run(s.query, s.args...); err != nil {
 				return fmt.Errorf("%s: %w", s.query, err)
 			}
 		}

@@ -154,7 +154,7 @@ func TestWriteOfOneRowThatIsRefusedDisturbsNobody(t *testing.T) {
 		is := is.New(t)
 		db := open(t, newFile(t))
 		twice := func(tx *storage.Tx) error {
-			return tx.Exec(`INSERT INTO teams (public_id, organization_id, name, created_at) VALUES ('team_1', 1, 'x', 0)`)
+			return tx.Run(`INSERT INTO teams (public_id, organization_id, name, created_at) VALUES ('team_1', 1, 'x', 0)`)
 		}
 		errs := batch(t, db, context.Background(), twice, twice, insert("a"))
 		is.NoErr(errs[0])

@@ -71,7 +71,7 @@ func asError(err error) *Error {
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
 		return notFound()
-	case errors.Is(err, storage.ErrCrowded):
+	case errors.Is(err, storage.ErrTooManyWaiting):
 		return &Error{
 			Code:       RateLimitExceeded,
 			Message:    "Too many searches of this organization are waiting. Please retry.",

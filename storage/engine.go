@@ -1,0 +1,71 @@
+package storage
+
+import (
+	"context"
+	"time"
+
+	"confab/storage/sqlite"
+)
+
+// The engine's names that callers of storage use.
+type (
+	// Time is an instant in milliseconds since 1970 UTC; zero means never.
+	Time = sqlite.Time
+	// JSON is a JSON text as stored; nil is SQL NULL and JSON null.
+	JSON = sqlite.JSON
+	// Strings is a list that is stored as a JSON array.
+	Strings = sqlite.Strings
+	// After is where a page begins: behind the row with this sort key and id.
+	After = sqlite.After
+	// Budget bounds the bytes of the rows that a list reads into memory.
+	Budget = sqlite.Budget
+	// Options say how to open a database.
+	Options = sqlite.Options
+	// Commit tells an observer about one group commit.
+	Commit = sqlite.Commit
+	// PanicError is a panic inside a transaction, as its caller sees it.
+	PanicError = sqlite.PanicError
+)
+
+// InternalWork stands in the place of an organization where the server reads for itself, for
+// jobs and metrics.
+const InternalWork = sqlite.InternalWork
+
+// First is the key before the first page, and Last the one behind the last.
+var First, Last = sqlite.First, sqlite.Last
+
+// What storage can say went wrong. Everything else is a fault.
+var (
+	ErrNotFound       = sqlite.ErrNotFound       // no such row exists in the scope that was asked
+	ErrConflict       = sqlite.ErrConflict       // a row would break a uniqueness rule
+	ErrUnavailable    = sqlite.ErrUnavailable    // nothing can be written just now
+	ErrTooManyWaiting = sqlite.ErrTooManyWaiting // too many searches of the organization wait
+	ErrMasterKey      = sqlite.ErrMasterKey      // the file was sealed with another key
+	ErrNotUpgraded    = sqlite.ErrNotUpgraded    // a file is of an older schema, and may not be upgraded here
+	ErrNotWritable    = sqlite.ErrNotWritable    // the system does not let this user write a database
+)
+
+// IgnoreNotFound turns ErrNotFound into success, for callers to whom what was deleted
+// meanwhile means that nothing is left to do.
+func IgnoreNotFound(err error) error { return sqlite.IgnoreNotFound(err) }
+
+// At converts a time, cutting it to milliseconds.
+func At(t time.Time) Time { return sqlite.At(t) }
+
+// Now is the current instant.
+func Now() Time { return sqlite.Now() }
+
+// NewBudget makes a budget of some bytes.
+func NewBudget(bytes int) *Budget { return sqlite.NewBudget(bytes) }
+
+// ValidID tells whether an id is the prefix and a ULID in upper case.
+func ValidID(prefix, id string) bool { return sqlite.ValidID(prefix, id) }
+
+// Fold is the form in which texts are compared without regard to case.
+func Fold(text string) string { return sqlite.Fold(text) }
+
+// CopyDatabase writes a consistent copy of the database at path to the empty file target,
+// and reports how many bytes are there, of about how many.
+func CopyDatabase(ctx context.Context, path, target string, progress func(done, total int64)) error {
+	return sqlite.CopyDatabase(ctx, path, target, progress)
+}

@@ -1,8 +1,0 @@
-//go:build !trial
-
-package storage
-
-import "time"
-
-// Now is the current instant.
-func Now() Time { return At(time.Now()) }

@@ -1,0 +1,101 @@
+package sqlite
+
+import "reflect"
+
+// Budget bounds the bytes of the rows that a list reads into memory. The list ends
+// with the row that uses it up, so that it always has one, and Cut tells whether
+// others are behind it. Lists whose rows are small by their nature do not look at it.
+type Budget struct {
+	left int
+	cut  bool
+}
+
+// NewBudget makes a budget of some bytes.
+func NewBudget(bytes int) *Budget { return &Budget{left: bytes} }
+
+// Cut tells whether a list ended early because the budget was used up.
+func (b *Budget) Cut() bool { return b != nil && b.cut }
+
+// Within is the same snapshot for lists that keep to a budget; nil lifts it.
+func (rx *Rx) Within(b *Budget) *Rx {
+	bounded := *rx
+	bounded.budget = b
+	return &bounded
+}
+
+// Cut tells whether a list ended early because its budget was used up.
+func (rx *Rx) Cut() bool { return rx.budget.Cut() }
+
+// ends tells whether nothing is left, and that another row is there.
+func (b *Budget) ends() bool {
+	if b == nil || b.left > 0 {
+		return false
+	}
+	b.cut = true
+	return true
+}
+
+// spend counts the columns of a row that was read, given as pointers to where they
+// went.
+func (b *Budget) spend(columns ...any) {
+	if b == nil {
+		return
+	}
+	for _, c := range columns {
+		b.left -= sizeOf(c)
+	}
+}
+
+// spendBytes counts so many bytes of a row that was read.
+func (b *Budget) spendBytes(n int) {
+	if b != nil {
+		b.left -= n
+	}
+}
+
+// sizeOf is about how many bytes a value takes: those of its texts, and a few for
+// anything else. The types of most columns need no reflection.
+func sizeOf(column any) int {
+	switch c := column.(type) {
+	case *string:
+		return len(*c)
+	case **string:
+		if *c == nil {
+			return 0
+		}
+		return len(**c)
+	case *JSON:
+		return len(*c)
+	case *Time, *int64, *bool:
+		return 8
+	}
+	return sizeOfValue(reflect.ValueOf(column))
+}
+
+func sizeOfValue(v reflect.Value) (size int) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() {
+			return 0
+		}
+		return sizeOfValue(v.Elem())
+	case reflect.String:
+		return v.Len()
+	case reflect.Slice:
+		if v.Type().Elem().Kind() == reflect.Uint8 {
+			return v.Len()
+		}
+
+		for i := range v.Len() {
+			size += sizeOfValue(v.Index(i))
+		}
+		return size
+	case reflect.Struct:
+		for i := range v.NumField() {
+			size += sizeOfValue(v.Field(i))
+		}
+		return size
+	}
+
+	return 8
+}

@@ -1,0 +1,153 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// CopyDatabase writes a consistent copy of the database at path to the empty
+// file target: all that was committed when it began, and nothing after. Others
+// may go on writing meanwhile. progress is called with how many bytes are there,
+// of about how many.
+//
+// It is one read transaction. SQLite's stepped backup would begin anew with
+// every commit of another process.
+func CopyDatabase(ctx context.Context, path, target string, progress func(done, total int64)) (err error) {
+	if err := InspectHeader(path); err != nil {
+		return err
+	}
+
+	// VACUUM INTO needs a connection that may write, though it changes only target.
+	conn, err := sqlx.Open("sqlite", DSN(path, url.Values{"mode": {"rw"}, "_pragma": {"busy_timeout(5000)", "temp_store(MEMORY)"}}))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	conn.SetMaxOpenConns(1)
+
+	var total int64
+	err = conn.GetContext(ctx, &total, `
+		SELECT (page_count - freelist_count) * page_size
+		FROM pragma_page_count, pragma_freelist_count, pragma_page_size`)
+	if err != nil {
+		return Explain(path, err)
+	}
+
+	// SQLite reports no progress of its own, so the growing file is watched.
+	done := make(chan error, 1)
+	go func() {
+		_, err := conn.ExecContext(ctx, "VACUUM INTO ?", target)
+		done <- err
+	}()
+
+	if err := watchFile(done, target, func(size int64) { progress(size, max(size, total)) }); err != nil {
+		return Explain(path, err)
+	}
+	return syncFile(target)
+}
+
+// CheckDatabase reads all of a database, a copy or one that others use, and says
+// what is wrong with it, if anything: its pages, its indexes, its references, the
+// program it belongs to, and with a key whether it was made with that one. This
+// process must not have it open.
+func (f Format) CheckDatabase(path string, masterKey []byte) (err error) {
+	if err := InspectHeader(path); err != nil {
+		return err
+	}
+	conn, err := OpenCopy(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+
+	o := Options{Path: path}
+	version, err := f.schemaVersion(conn, o)
+	if err != nil {
+		return Explain(path, err)
+	}
+
+	if err := f.checkEverything(conn, path, version); err != nil {
+		return err
+	}
+
+	if masterKey == nil {
+		return nil
+	}
+
+	seal, err := newSealer(masterKey)
+	if err != nil {
+		return err
+	}
+	return f.checkMasterKey(conn, o, seal)
+}
+
+// OpenCopy opens a file that nobody changes. It must be one that could be
+// written: in others SQLite does not check the CHECK constraints.
+func OpenCopy(path string) (*sqlx.DB, error) {
+	conn, err := sqlx.Open("sqlite", DSN(path, url.Values{"mode": {"rw"}, "_pragma": {"query_only(ON)", "temp_store(MEMORY)"}}))
+	if err == nil {
+		conn.SetMaxOpenConns(1)
+	}
+	return conn, err
+}
+
+// checkEverything is SQLite's own full check, that of references, and the owner's of the
+// rows that SQLite does not check.
+func (f Format) checkEverything(conn *sqlx.DB, path string, version int) error {
+	var found []string
+	if err := conn.Select(&found, "PRAGMA integrity_check(10)"); err != nil {
+		return Explain(path, err)
+	}
+	if len(found) != 1 || found[0] != "ok" {
+		return fmt.Errorf("%s is corrupt: %s", path, strings.ReplaceAll(strings.Join(found, "; "), "\n", "; "))
+	}
+
+	var broken []string
+	err := conn.Select(&broken, `
+		SELECT "table" || ' → ' || parent || ': ' || count(*)
+		FROM pragma_foreign_key_check
+		GROUP BY "table", parent`)
+	if err == nil && len(broken) > 0 {
+		err = fmt.Errorf("%s has rows that point to nothing: %s", path, strings.Join(broken, "; "))
+	}
+	if err != nil {
+		return err
+	}
+	return f.CheckRows(conn, path, version)
+}
+
+// syncFile makes a file durable.
+func syncFile(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// watchInterval is how often a growing file is looked at.
+const watchInterval = 100 * time.Millisecond
+
+// watchFile reports how large a file has become until the work on it is done.
+func watchFile(done <-chan error, path string, report func(size int64)) error {
+	tick := time.NewTicker(watchInterval)
+	defer tick.Stop()
+
+	for {
+		select {
+		case err := <-done:
+			return err
+		case <-tick.C:
+			if info, err := os.Stat(path); err == nil {
+				report(info.Size())
+			}
+		}
+	}
+}

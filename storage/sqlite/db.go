@@ -1,0 +1,220 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	_ "modernc.org/sqlite" // registers the driver
+)
+
+// Options say how to open a database.
+type Options struct {
+	Path        string // the database file
+	Schema      string // the text of schema.sql
+	MasterKey   []byte // 32 bytes; see LoadMasterKey
+	Synchronous string // "full" (also if empty) or "normal"
+	Readers     int    // connections that read lists; 0 means one per core. Short reads have one more
+	KeepVersion bool   // refuse an older file instead of upgrading it: another process serves it
+	SkipCheck   bool   // do not verify the content: for commands, which start often
+	OnCommit    func(Commit)
+	OnUpgrade   func(progress string) // tells in words how far the upgrade of an older file is
+	Now         func() Time           // what the clock says; nil asks the machine
+
+	// Patience is how long a patient Update waits for the commit of another; 0: not at all.
+	Patience time.Duration
+}
+
+// Hooks are what the owner of a database does while others use it. All but Classify run
+// on the writer's goroutine, and each must be set.
+type Hooks struct {
+	// Classify tells which of the tables that the owner watches a statement may change,
+	// and to which it only adds rows. It is asked once for each text and connection.
+	Classify func(query string) (changes, adds TableSet)
+	// Begin is called before the closures of a transaction run, also when they run again.
+	Begin func()
+	// BeforeCommit writes what the closures of a transaction have in common.
+	BeforeCommit func(*Wx) error
+	// Committed is called with what a transaction has changed, before anybody is answered.
+	Committed func(changed TableSet)
+	// ChangedElsewhere is called when another process has committed something.
+	ChangedElsewhere func()
+}
+
+// TableSet is a set of tables that the owner of a database watches.
+type TableSet uint
+
+// DB is an open database: one writing connection, which belongs to the writer, and a few
+// reading ones.
+type DB struct {
+	path        string
+	hooks       Hooks
+	pool        *sqlx.DB       // reading connections
+	write       *sqlx.DB       // the one writing connection
+	readers     *freeSessions  // one more than there are lists at once
+	lists       *FairSemaphore // whose lists are read
+	searchConns *freeSessions  // likewise, for searches alone
+	searches    *FairSemaphore
+	writer      *writer
+	ids         *idSource // of what is not stored
+	rowIDs      *idSource // of rows; only the writer uses it
+	seal        *sealer
+	patience    time.Duration
+	onCommit    func(Commit)
+	now         func() Time
+	scanTime    time.Duration
+	turnTime    time.Duration
+	stalled     atomic.Pointer[time.Time] // see StalledAt
+	close       func() error              // disconnect, but only once
+}
+
+// Open opens the database at o.Path, making it when there is none and bringing
+// an older one up to date. It refuses any file that it cannot vouch for.
+func Open(o Options, f Format, h Hooks) (*DB, error) {
+	seal, err := newSealer(o.MasterKey)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.prepareFile(o, seal); err != nil {
+		return nil, err
+	}
+
+	db := &DB{
+		path:     o.Path,
+		hooks:    h,
+		ids:      newIDSource(),
+		rowIDs:   newIDSource(),
+		seal:     seal,
+		patience: o.Patience,
+		onCommit: o.OnCommit,
+		now:      o.Now,
+		scanTime: scanTime,
+		turnTime: turnTime,
+	}
+	if db.now == nil {
+		db.now = Now
+	}
+	db.close = sync.OnceValue(db.disconnect)
+	if err := db.connect(o); err != nil {
+		return nil, errors.Join(Explain(o.Path, err), db.Close())
+	}
+
+	return db, nil
+}
+
+// connect opens the writing connection and the reading ones.
+func (db *DB) connect(o Options) error {
+	ctx := context.Background()
+	var err error
+	if db.write, err = sqlx.Open("sqlite", writerDSN(o)); err != nil {
+		return err
+	}
+	s, err := newSession(ctx, db.write, db.hooks.Classify)
+	if err != nil {
+		return err
+	}
+	if err := s.useLog(); err != nil {
+		s.close()
+		return err
+	}
+	db.writer = newWriter(db, s)
+
+	n := o.Readers
+	if n <= 0 {
+		n = runtime.GOMAXPROCS(0)
+	}
+
+	if db.pool, err = sqlx.Open("sqlite", readerDSN(o)); err != nil {
+		return err
+	}
+	db.pool.SetMaxOpenConns(n + 1 + MaxSearches)
+	db.lists, db.searches = NewFairSemaphore(n, 0), NewFairSemaphore(MaxSearches, MaxWaitingSearches)
+	if db.readers, err = openSessions(db.pool, n+1, db.hooks.Classify); err != nil {
+		return err
+	}
+	db.searchConns, err = openSessions(db.pool, MaxSearches, db.hooks.Classify)
+	return err
+}
+
+// Now is what the clock says, by which transactions tell their time. The clock may
+// be set at any moment: how much time has passed only time.Since can tell.
+func (db *DB) Now() Time { return db.now() }
+
+// Size is how many bytes the database and its log take on disk.
+func (db *DB) Size() int64 {
+	var total int64
+	for _, name := range []string{db.path, db.path + "-wal"} {
+		if info, err := os.Stat(name); err == nil {
+			total += info.Size()
+		}
+	}
+	return total
+}
+
+// Close finishes the writes that were accepted and the views that run, and
+// closes the file. Closing it again returns the same and does nothing.
+func (db *DB) Close() error { return db.close() }
+
+// disconnect waits for everybody who uses a connection, and closes them all.
+// Some may be missing: Open calls it when it fails half-way.
+func (db *DB) disconnect() error {
+	if db.writer != nil {
+		db.writer.close()
+	}
+	for _, t := range []*FairSemaphore{db.lists, db.searches} {
+		if t != nil {
+			t.Close()
+		}
+	}
+
+	for _, sessions := range []*freeSessions{db.readers, db.searchConns} {
+		if sessions != nil {
+			sessions.close()
+		}
+	}
+
+	var errs []error
+	if db.pool != nil {
+		errs = append(errs, db.pool.Close())
+	}
+	if db.write != nil {
+		errs = append(errs, db.write.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// DSN builds a data source name. The path goes through url.URL because '#', '?'
+// and '%' in it would otherwise open another file.
+func DSN(path string, query url.Values) string {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		abs = path
+	}
+	u := url.URL{Scheme: "file", OmitHost: true, Path: abs, RawQuery: query.Encode()}
+	return u.String()
+}
+
+func writerDSN(o Options) string {
+	synchronous := "FULL"
+	if o.Synchronous == "normal" {
+		synchronous = "NORMAL"
+	}
+
+	return DSN(o.Path, url.Values{"mode": {"rw"}, "_txlock": {"immediate"}, "_pragma": {
+		"busy_timeout(5000)", "foreign_keys(ON)", "synchronous(" + synchronous + ")",
+		"wal_autocheckpoint(4000)", "journal_size_limit(67108864)", "temp_store(MEMORY)",
+	}})
+}
+
+// readerDSN opens connections that cannot write, so that a mistake above storage
+// cannot bypass the writer.
+func readerDSN(o Options) string {
+	return DSN(o.Path, url.Values{"mode": {"rw"}, "_pragma": {"busy_timeout(5000)", "query_only(ON)", "temp_store(MEMORY)"}})
+}

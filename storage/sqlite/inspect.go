@@ -1,0 +1,207 @@
+package sqlite
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/jmoiron/sqlx"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// smallFile is the size up to which every start verifies the whole file; above
+// it that would take too long, and `confab doctor` does it on demand.
+const smallFile = 16 << 20
+
+// Offsets in the header of an SQLite file.
+const (
+	headerSize          = 100
+	pageSizeAt          = 16
+	changeCounterAt     = 24
+	pageCountAt         = 28
+	applicationIDAt     = 68
+	pageCountValidForAt = 92
+)
+
+// mayWrite is W_OK of access(2).
+const mayWrite = 2
+
+// walFrameHeader comes before every page in a log.
+const walFrameHeader = 24
+
+var fileMagic = []byte("SQLite format 3\x00")
+
+// adviceRestore ends every message about a file that is not sound.
+const adviceRestore = "restore it from a backup (confab restore), or move it away to start with an empty one; it was left untouched"
+
+// InspectHeader looks at the file before SQLite does, because SQLite would take
+// an empty file for a new database and write to a foreign one.
+func InspectHeader(path string) error {
+	if err := syscall.Access(filepath.Dir(path), mayWrite); err != nil {
+		return NotWritable(path, err)
+	}
+
+	f, err := os.OpenFile(path, os.O_RDWR, 0) // SQLite would be content to read only
+	if err != nil {
+		return NotWritable(path, err)
+	}
+	defer f.Close()
+
+	header := make([]byte, headerSize)
+	_, err = io.ReadFull(f, header)
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("%s is truncated: it has no complete header: %s", path, adviceRestore)
+	case err != nil:
+		return fmt.Errorf("read the database: %w", err)
+	}
+
+	if !bytes.HasPrefix(header, fileMagic) {
+		return fmt.Errorf("%s is not an SQLite database, or it is corrupt: %s", path, adviceRestore)
+	}
+	if id := binary.BigEndian.Uint32(header[applicationIDAt:]); id != ApplicationID {
+		return fmt.Errorf("%s is a database of another program (application id %#x): point data_dir somewhere else; it was left untouched",
+			path, id)
+	}
+
+	if logSize(path) > 0 {
+		return nil // the log may hold the missing pages; inspectContent looks again
+	}
+	return checkLength(path, header)
+}
+
+// logSize is how many bytes of changes wait beside the file.
+func logSize(path string) int64 {
+	info, err := os.Stat(path + "-wal")
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+// inspectorDSN opens a file for a look. When there is a log it must not write,
+// because the last one to close the file would fold the log into it; without
+// one it may, because only then does it take its traces away.
+func inspectorDSN(o Options) string {
+	mode := "rw"
+	if logSize(o.Path) > 0 {
+		mode = "ro"
+	}
+	return DSN(o.Path, url.Values{"mode": {mode}, "_pragma": {"busy_timeout(5000)", "query_only(ON)", "temp_store(MEMORY)"}})
+}
+
+// checkLength compares the file's size with the number of pages it should have.
+func checkLength(path string, header []byte) error {
+	// A page of 64 KiB does not fit into the two bytes, and is written as 1.
+	pageSize := int64(binary.BigEndian.Uint16(header[pageSizeAt:]))
+	if pageSize == 1 {
+		pageSize = 65536
+	}
+
+	pages := int64(binary.BigEndian.Uint32(header[pageCountAt:]))
+	if !bytes.Equal(header[changeCounterAt:changeCounterAt+4], header[pageCountValidForAt:pageCountValidForAt+4]) {
+		return nil // the count is stale, says SQLite's file format
+	}
+
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if info.Size() < pages*pageSize {
+		return fmt.Errorf("%s is truncated: %d bytes of %d: %s", path, info.Size(), pages*pageSize, adviceRestore)
+	}
+	return nil
+}
+
+// inspectContent asks SQLite whether the pages are there and, of a small file,
+// whether they are sound.
+func inspectContent(conn *sqlx.DB, o Options) error {
+	var pages, pageSize int64
+	if err := conn.Get(&pages, "PRAGMA page_count"); err != nil {
+		return err
+	}
+	if err := conn.Get(&pageSize, "PRAGMA page_size"); err != nil {
+		return err
+	}
+
+	info, err := os.Stat(o.Path)
+	if err != nil {
+		return err
+	}
+
+	inLog := logSize(o.Path) / (pageSize + walFrameHeader) // at most
+	if missing := pages - info.Size()/pageSize; missing > inLog {
+		return fmt.Errorf("%s is truncated: %d pages of %d are neither in it nor in its log: %s",
+			o.Path, missing-inLog, pages, adviceRestore)
+	}
+
+	if o.SkipCheck {
+		return nil
+	}
+	if pages*pageSize > smallFile {
+		return readEveryTable(conn)
+	}
+
+	var verdict string
+	if err := conn.Get(&verdict, "PRAGMA quick_check(1)"); err != nil {
+		return err
+	}
+	if verdict != "ok" {
+		return fmt.Errorf("%s is corrupt (%s): %s", o.Path, strings.Join(strings.Fields(verdict), " "), adviceRestore)
+	}
+	return nil
+}
+
+// readEveryTable reads a row of each table and of each index that is not
+// partial, which finds a damaged root in milliseconds whatever the size.
+func readEveryTable(conn *sqlx.DB) error {
+	var queries []string
+	err := conn.Select(&queries, `
+		SELECT 'SELECT count(*) FROM (SELECT 1 FROM "' || tbl_name || '"' ||
+			CASE type WHEN 'index' THEN ' INDEXED BY "' || name || '"' ELSE '' END || ' LIMIT 1)'
+		FROM sqlite_schema
+		WHERE type = 'table' OR (type = 'index' AND sql IS NOT NULL AND sql NOT LIKE '% WHERE %')`)
+	if err != nil {
+		return err
+	}
+
+	for _, query := range queries {
+		var n int
+		if err := conn.Get(&n, query); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Explain says what to do about an error of opening a file.
+func Explain(path string, err error) error {
+	e, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
+		return err
+	}
+
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT:
+		return fmt.Errorf("%s is corrupt (%w): %s", path, err, adviceRestore)
+	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
+		return NotWritable(path, err)
+	}
+	return fmt.Errorf("%s: %w", path, err)
+}
+
+// ErrNotWritable means that the system does not let this user write a database.
+var ErrNotWritable = errors.New("cannot be written")
+
+func NotWritable(path string, err error) error {
+	const advice = "check the owner and mode of the file and its directory, and that the disk is neither full nor read-only"
+	return fmt.Errorf("%s %w (%w): %s", path, ErrNotWritable, err, advice)
+}

@@ -1,0 +1,349 @@
+package sqlite
+
+import (
+	"cmp"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+// After is where a page begins: behind the row with this sort key and id, in
+// descending order of both.
+type After struct {
+	Key Time
+	ID  string
+}
+
+// First is the key before the first page: greater than any row's. A page query
+// compares against it, because an OR for "no key yet" would cost the index seek.
+var First = After{Key: math.MaxInt64, ID: "~"}
+
+// Last is the key behind the last page: less than any row's. A list that came to
+// it is at its end.
+var Last = After{}
+
+// ListQuery is the query of a list that filters narrow. There are two sorts of
+// conditions:
+//
+//   - where: an index answers them, so that no row is read in vain. The index is
+//     named, because between the bounds of a range the planner takes one for as
+//     good as another.
+//   - filters: they are held against row after row. Such a list may pass over
+//     millions of rows to find a few, so it is a walk: it is read range by range,
+//     pauses in between, and ends early when its time is up (see FindPage).
+type ListQuery struct {
+	Columns    string
+	Table      string
+	Index      string
+	Joins      string
+	Key, ID    string // the columns of its order, descending, which end the index; key is "" for a list in the order of ids
+	Where      []string
+	Args       []any // of where
+	Filters    []string
+	FilterArgs []any
+	End        After         // where it ends; the zero value is Last
+	ScanTime   time.Duration // how long a page is looked for; 0: as long as in any list
+	// fields are where the columns go of a row, which is given as a pointer; nil: into all
+	// that the row hasFields, or where the names of the columns say.
+	Fields func(row any) []any
+}
+
+// ByIndex adds a condition that the index answers, if its value is given.
+func (q *ListQuery) ByIndex(condition string, given bool, values ...any) {
+	if given {
+		q.Where, q.Args = append(q.Where, condition), append(q.Args, values...)
+	}
+}
+
+// PartialIndex chooses an index that holds only some of the rows, by its own
+// condition.
+func (q *ListQuery) PartialIndex(index, condition string) {
+	q.Index, q.Where = index, append(q.Where, condition)
+}
+
+// Filter adds a condition on each row, if its value is given.
+func (q *ListQuery) Filter(condition string, given bool, values ...any) {
+	if given {
+		q.Filters, q.FilterArgs = append(q.Filters, condition), append(q.FilterArgs, values...)
+	}
+}
+
+const (
+	// How many rows are looked at in a range of a list with filters: the first
+	// range is short, each further one twice as long as the one before.
+	FirstRange, LongestRange = 256, 8192
+	// IDRange is how many rows are in a range of integer keys. They are looked at
+	// with their texts, which takes longer.
+	IDRange = 1024
+	// scanTime is how long a list with filters looks for its page.
+	scanTime = time.Second
+	// BriefScanTime is the same for lists that a person looks through, and that go on by
+	// themselves: each page comes soon, and tells how far it came.
+	BriefScanTime = 100 * time.Millisecond
+)
+
+// FindPage lists up to limit rows behind after, or as many as the budget allows. It
+// also tells how far it came: to Last, unless the page was full or its time was up
+// before. Of a page that the budget cut, the next one begins behind its last row.
+func FindPage[T any](rx *Rx, q ListQuery, after After, limit int) ([]T, After, error) {
+	if len(q.Filters) == 0 {
+		page, err := ReadRange[T](rx, q, after, q.End, limit)
+		return page, Last, err
+	}
+
+	page := make([]T, 0, min(limit, FirstRange))
+	began, patience := time.Now(), min(cmp.Or(q.ScanTime, rx.db.scanTime), rx.db.scanTime)
+	for n := FirstRange; ; n = min(2*n, LongestRange) {
+		until, err := q.Boundary(rx, after, n)
+		if err != nil {
+			return nil, Last, err
+		}
+		rows, err := ReadRange[T](rx, q, after, until, limit-len(page))
+		page = append(page, rows...)
+
+		switch {
+		case err != nil || until == q.End || rx.budget.Cut():
+			return page, Last, err
+		case len(page) == limit || time.Since(began) >= patience:
+			return page, until, nil
+		}
+
+		if err := rx.Pause(); err != nil {
+			return nil, Last, err
+		}
+		after = until
+	}
+}
+
+// FindMerged is FindPage for a list that is put together of several, none of which has a
+// row of another; key is where a row stands in them. The page is complete only as far as
+// all of them came.
+func FindMerged[T any](rx *Rx, lists []ListQuery, key func(T) After, after After, limit int) (page []T, reached After, err error) {
+	if len(lists) == 1 {
+		return FindPage[T](rx, lists[0], after, limit)
+	}
+	page = []T{} // JSON writes nil as null
+
+	for _, q := range lists {
+		var until After
+		if page, until, err = MergePage(rx, page, q, key, after, limit); err != nil {
+			return nil, Last, err
+		}
+		reached = Higher(reached, until)
+	}
+
+	behind := func(row T) bool { return Higher(reached, key(row)) != key(row) }
+	if end := slices.IndexFunc(page, behind); end >= 0 {
+		page = page[:end]
+	}
+	return page, reached, nil
+}
+
+// MergePage puts another list into a page, of which no more than limit rows stay, so
+// that many lists take no more memory than one. It tells how far that list is in the
+// page: to Last, unless its time was up before. The rows are small, so no budget cuts the
+// list: it would leave holes in the page.
+func MergePage[T any](rx *Rx, page []T, q ListQuery, key func(T) After, after After, limit int) ([]T, After, error) {
+	// Nothing is read that would be behind a page that is full.
+	if len(page) == limit {
+		q.End = Higher(q.End, key(page[limit-1]))
+	}
+
+	rows, until, err := FindPage[T](rx.Within(nil), q, after, limit)
+	if err != nil {
+		return nil, Last, err
+	}
+	if len(rows) == limit {
+		until = Last // what is behind them is behind the page
+	}
+	return MergeRows(page, rows, key, limit), until, nil
+}
+
+// Higher is that of two places which comes first in a list.
+func Higher(a, b After) After {
+	if a.Key > b.Key || a.Key == b.Key && a.ID > b.ID {
+		return a
+	}
+	return b
+}
+
+// MergeRows puts the rows of another list into a page, of which no more than limit stay. A
+// row may have come from one list to the other while they were read, and is in it once.
+func MergeRows[T any](page, rows []T, key func(T) After, limit int) []T {
+	page = append(page, rows...)
+	slices.SortFunc(page, func(a, b T) int {
+		return cmp.Or(cmp.Compare(key(b).Key, key(a).Key), cmp.Compare(key(b).ID, key(a).ID))
+	})
+	page = slices.CompactFunc(page, func(a, b T) bool { return key(a) == key(b) })
+	return page[:min(len(page), limit)]
+}
+
+// CountRows counts all rows that the filters leave, range by range.
+func CountRows(rx *Rx, q ListQuery) (total int, err error) {
+	after := First
+	for n := FirstRange; ; n = min(2*n, LongestRange) {
+		until, err := q.Boundary(rx, after, n)
+		if err != nil {
+			return 0, err
+		}
+		some, err := q.countRange(rx, after, until)
+		total += some
+		if err != nil || until == q.End {
+			return total, err
+		}
+
+		if err := rx.Pause(); err != nil {
+			return 0, err
+		}
+		after = until
+	}
+}
+
+// Boundary is the key of the nth row behind after, whatever the filters say of
+// it, or the end if there are not so many.
+func (q *ListQuery) Boundary(rx *Rx, after After, n int) (After, error) {
+	var row struct {
+		Key Time   `db:"key"`
+		ID  string `db:"id"`
+	}
+
+	key := q.Key
+	if key == "" {
+		key = "0"
+	}
+
+	where, args := q.within(after, q.End)
+	err := rx.Get(&row, `
+		SELECT `+key+` AS key, `+q.ID+` AS id
+		FROM `+q.Table+` INDEXED BY `+q.Index+`
+		WHERE `+strings.Join(where, " AND ")+`
+		ORDER BY `+q.order()+`
+		LIMIT 1 OFFSET ?`, append(args, n-1)...)
+	if errors.Is(err, ErrNotFound) {
+		return q.End, nil
+	}
+	return After{row.Key, row.ID}, err
+}
+
+// ReadRange lists up to limit rows behind after, down to the row until and with
+// it.
+func ReadRange[T any](rx *Rx, q ListQuery, after, until After, limit int) ([]T, error) {
+	where, args := q.within(after, until)
+	where, args = append(where, q.Filters...), append(append(args, q.FilterArgs...), limit)
+
+	row := new(T)
+	columns, fields := q.Columns, q.fieldsOf(row)
+	if fields != nil {
+		columns = Packed(columns)
+	}
+
+	query := `
+		SELECT ` + columns + `
+		FROM ` + q.Table + ` INDEXED BY ` + q.Index + ` ` + q.Joins + `
+		WHERE ` + strings.Join(where, " AND ") + `
+		ORDER BY ` + q.order() + `
+		LIMIT ?`
+	if fields != nil {
+		return ListPacked(rx, row, fields, limit, query, args...)
+	}
+	return ReadRows[T](rx, query, args...)
+}
+
+// fieldsOf are where the columns of a row go, if the rows of the list are read packed.
+func (q *ListQuery) fieldsOf(row any) []any {
+	if q.Fields != nil {
+		return q.Fields(row)
+	}
+	if r, ok := row.(hasFields); ok {
+		return r.Fields()
+	}
+	return nil
+}
+
+// countRange counts the rows behind after, down to the row until and with it, that the
+// filters leave.
+func (q *ListQuery) countRange(rx *Rx, after, until After) (n int, err error) {
+	where, args := q.within(after, until)
+	where, args = append(where, q.Filters...), append(args, q.FilterArgs...)
+	err = rx.Get(&n, `
+		SELECT count(*)
+		FROM `+q.Table+` INDEXED BY `+q.Index+` `+q.Joins+`
+		WHERE `+strings.Join(where, " AND "), args...)
+	return n, err
+}
+
+// IDRanges walks over the rows of a table in the order of their integer keys, behind
+// one of them: it hands range after range to fn, from behind one key to another and
+// with that, until fn has enough.
+func (rx *Rx) IDRanges(table string, after int64, fn func(after, until int64) (enough bool, err error)) error {
+	for {
+		var until int64
+		err := rx.Get(&until, `SELECT id FROM `+table+` WHERE id > ? ORDER BY id LIMIT 1 OFFSET ?`, after, IDRange-1)
+		atEnd := errors.Is(err, ErrNotFound)
+		if atEnd {
+			until, err = math.MaxInt64, nil
+		}
+		if err != nil {
+			return err
+		}
+
+		enough, err := fn(after, until)
+		if err != nil || enough || atEnd {
+			return err
+		}
+		if err := rx.Pause(); err != nil {
+			return err
+		}
+		after = until
+	}
+}
+
+// FindIDs walks over the rows of a table in the order of their integer keys, behind one
+// of them, and lists up to limit for which a condition holds. Its arguments are ?4 and
+// those after it.
+func (rx *Rx) FindIDs(table string, after int64, limit int, condition string, args ...any) (ids []int64, err error) {
+	query := `
+		SELECT id FROM ` + table + `
+		WHERE id > ?1 AND id <= ?2 AND (` + condition + `)
+		ORDER BY id
+		LIMIT ?3`
+	err = rx.IDRanges(table, after, func(after, until int64) (bool, error) {
+		var some []int64
+		err := rx.List(&some, query, append([]any{after, until, limit - len(ids)}, args...)...)
+		ids = append(ids, some...)
+		return len(ids) >= limit, err
+	})
+	return ids, err
+}
+
+// ReadRows reads all rows of a query, or as many as the budget allows.
+func ReadRows[T any](rx *Rx, query string, args ...any) (all []T, err error) {
+	if rx.budget != nil {
+		return scanStructs[T](rx, query, args...)
+	}
+
+	all = []T{} // JSON writes nil as null
+	err = rx.List(&all, query, args...)
+	return all, err
+}
+
+// within are the conditions that the index answers, with the bounds of a range.
+func (q *ListQuery) within(after, until After) (where []string, args []any) {
+	where, args = append(where, q.Where...), append(args, q.Args...)
+	if q.Key == "" {
+		return append(where, q.ID+` < ?`, q.ID+` >= ?`), append(args, after.ID, until.ID)
+	}
+
+	order := `(` + q.Key + `, ` + q.ID + `)`
+	return append(where, order+` < (?, ?)`, order+` >= (?, ?)`), append(args, after.Key, after.ID, until.Key, until.ID)
+}
+
+// order is the order of the list.
+func (q *ListQuery) order() string {
+	if q.Key == "" {
+		return q.ID + ` DESC`
+	}
+	return q.Key + ` DESC, ` + q.ID + ` DESC`
+}

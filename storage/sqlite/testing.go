@@ -1,0 +1,35 @@
+package sqlite
+
+import "time"
+
+// What tests of whoever owns a database set and see. Nothing else uses it.
+
+// Observe hands the text of each statement that the connection runs to fn, which must be
+// quick; nil ends that.
+func (rx *Rx) Observe(fn func(query string)) { rx.s.observe = fn }
+
+// Raw hands the driver's own connection to fn.
+func (rx *Rx) Raw(fn func(driver any) error) error { return rx.s.raw(fn) }
+
+// SetScanTime sets how long a list with filters looks for its page.
+func (db *DB) SetScanTime(d time.Duration) { db.scanTime = d }
+
+// SetTurnTime sets how long a search reads before it offers its connection.
+func (db *DB) SetTurnTime(d time.Duration) { db.turnTime = d }
+
+// SetSearches sets how many searches run at once from now on: fewer than before.
+func (db *DB) SetSearches(n int) {
+	db.searches.mu.Lock()
+	defer db.searches.mu.Unlock()
+	db.searches.slots = n
+}
+
+// SearchesWaiting is how many searches of an organization wait.
+func (db *DB) SearchesWaiting(organization int64) int {
+	db.searches.mu.Lock()
+	defer db.searches.mu.Unlock()
+	if q := db.searches.queues[organization]; q != nil {
+		return len(q.waiters)
+	}
+	return 0
+}

@@ -1,0 +1,88 @@
+package sqlite
+
+import (
+	"fmt"
+	"time"
+)
+
+const (
+	// QueueSize bounds the writes that wait for the writer; past it callers wait.
+	QueueSize = 1024
+	// queueWait is how long a caller waits for a place in a full queue.
+	queueWait = time.Second
+	// maxBatch bounds the writes that share one commit, and so its length.
+	maxBatch = 256
+)
+
+// enqueue puts a write into the queue, and waits a moment if that is full.
+func (wr *writer) enqueue(w *write) error {
+	wr.closing.RLock()
+	defer wr.closing.RUnlock()
+	if wr.closed {
+		return fmt.Errorf("%w: the database is closed", ErrUnavailable)
+	}
+
+	select {
+	case wr.queue <- w:
+		return nil
+	default:
+	}
+
+	full := time.NewTimer(queueWait)
+	defer full.Stop()
+	select {
+	case wr.queue <- w:
+		return nil
+	case <-full.C:
+		return fmt.Errorf("%w: the write queue is full", ErrUnavailable)
+	case <-w.ctx.Done():
+		return w.ctx.Err()
+	}
+}
+
+// gather adds the writes that wait already. It waits for more only while all of them are
+// patient.
+func (wr *writer) gather(batch []*write) []*write {
+	urgent := !batch[0].patient
+	for len(batch) < maxBatch {
+		w := wr.next()
+		if w == nil && !urgent {
+			w = wr.hold(batch[0])
+		}
+		if w == nil {
+			return batch
+		}
+
+		urgent = urgent || !w.patient
+		batch = append(batch, w)
+	}
+
+	return batch
+}
+
+// next takes a write that waits already, or nil.
+func (wr *writer) next() *write {
+	select {
+	case w := <-wr.queue:
+		return w // nil if the queue was closed
+	default:
+		return nil
+	}
+}
+
+// hold waits for a write until the first of a batch has been patient for long enough. It
+// returns nil then.
+func (wr *writer) hold(first *write) *write {
+	left := wr.db.patience - time.Since(first.queued)
+	if left <= 0 {
+		return nil
+	}
+
+	wr.held.Reset(left)
+	select {
+	case w := <-wr.queue:
+		return w
+	case <-wr.held.C:
+		return nil
+	}
+}
