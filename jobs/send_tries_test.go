@@ -90,3 +90,20 @@ func TestATryOfADeletedMessageIsNotKept(t *testing.T) {
 		w.is.Equal(len(w.tries(id)), 100) // bounded
 	})
 }
+
+func TestATryOfABroadcastSaysWhenItBegan(t *testing.T) {
+	broadcasting(t, func(w *world) {
+		w.provider.answer = func(int, call) (*http.Response, error) {
+			time.Sleep(210 * time.Millisecond)
+			return refusing(500, 131000), nil
+		}
+		w.start()
+		b := w.broadcast(people(1))
+		time.Sleep(10 * time.Second)
+
+		tries := w.tries(*w.recipients(b)[0].MessageID)
+		w.is.Equal(len(tries), 1)
+		w.is.Equal(tries[0].DurationMS, int64(210))
+		w.is.True(tries[0].BeganAt >= storage.At(w.began))
+	})
+}
