@@ -38,7 +38,7 @@ var allowed = map[string][]string{
 	"app/pages":             {"app/bodies", "app/limit", "app/pages/guides", "app/pages/reference", "app/theme", "jobs/provider", "storage"},
 	"app/pages/guides":      {},
 	"app/pages/pagestest":   {"app/tools/rig"},
-	"app/pages/reference":   {"app/theme"},
+	"app/pages/reference":   {"app/pages/guides", "app/theme"},
 	"app/tools/release":     {},
 	"app/tools/rig":         {"jobs/webhook"},
 	"app/tools/rig/rigtest": {"app/cli", "app/tools/rig", "storage/storagetest"},

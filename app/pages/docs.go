@@ -57,11 +57,12 @@ func NewDocs(o DocsOptions) *Docs {
 
 // build renders everything and compresses its files, by the path of each.
 func (d *Docs) build() (map[string]docsFile, error) {
-	o := reference.Options{BaseURL: d.BaseURL, Path: DocsPath, GuidesPath: GuidesPath}
-	for _, g := range guides.All() {
-		o.Guides = append(o.Guides, reference.Guide{URL: GuidesPath + g.Name, Title: g.Title, Summary: g.Summary})
-	}
-	page, err := reference.Render(d.Description, o)
+	page, err := reference.Render(d.Description, reference.Options{
+		BaseURL:    d.BaseURL,
+		Path:       DocsPath,
+		GuidesPath: GuidesPath,
+		Guides:     guides.All(),
+	})
 	if err != nil {
 		return nil, err
 	}

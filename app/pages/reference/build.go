@@ -5,6 +5,8 @@ import (
 	"html/template"
 	"slices"
 	"strings"
+
+	"confab/app/pages/guides"
 )
 
 // page is everything that the reference shows.
@@ -17,7 +19,7 @@ type page struct {
 	Style, Script  string // URLs of the style sheet and the script
 	Theme          string // URL of the script that applies the chosen theme
 	GuidesPath     string
-	Guides         []Guide
+	Guides         []guides.Guide
 }
 
 // group is a chapter: a tag of the description.

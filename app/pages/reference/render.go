@@ -15,6 +15,7 @@ import (
 	"html/template"
 	"strings"
 
+	"confab/app/pages/guides"
 	"confab/app/theme"
 )
 
@@ -38,13 +39,8 @@ type Options struct {
 	BaseURL string // of the API, as examples call it
 	Path    string // of the page; its style and script are below it
 
-	GuidesPath string // the index of the guides
-	Guides     []Guide
-}
-
-// Guide is a guide that the page links to.
-type Guide struct {
-	URL, Title, Summary string
+	GuidesPath string // the index of the guides; each is below it
+	Guides     []guides.Guide
 }
 
 // Render makes the page of a description.
