@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"time"
 
 	"confab/app/api"
 	"confab/app/console"
@@ -78,9 +79,19 @@ func redirectToConsole(w http.ResponseWriter, _ *http.Request) {
 	w.WriteHeader(http.StatusFound)
 }
 
+// consoleDelay is how long after a start the screens are made ready: a server that is
+// asked for something at once answers that first.
+const consoleDelay = 500 * time.Millisecond
+
 // prepareConsole makes the screens ready where somebody can sign in, because the first visit
 // would wait for them.
 func (a *App) prepareConsole(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-time.After(consoleDelay):
+	}
+
 	if a.console != nil && a.anybodySignsIn(ctx) {
 		a.console.Prepare()
 	}
