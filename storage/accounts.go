@@ -113,7 +113,7 @@ func (rx *Rx) AccountsOfWABA(wabaID string) ([]Account, error) {
 	return all, err
 }
 
-// AccountsToCheck lists the keys, behind one, of the live accounts that the
+// AccountsToCheck lists the keys, after one, of the live accounts that the
 // provider was not asked about since a time; to have been asked in the future, by a
 // clock that was ahead, does not count. What was disconnected, on purpose or by the
 // provider, is not asked about.

@@ -131,7 +131,7 @@ func (f CallFilter) listQuery(organization int64) sqlite.ListQuery {
 		ScanTime: sqlite.BriefScanTime,
 	}
 	if f.CreatedAfter != 0 {
-		q.End = After{Key: f.CreatedAfter, ID: First.ID} // behind every id of that instant
+		q.End = After{Key: f.CreatedAfter, ID: First.ID} // after every id of that instant
 	}
 
 	q.ByIndex("l.organization_id = ?", true, organization)

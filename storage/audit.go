@@ -73,7 +73,7 @@ func (rx *Rx) AuditEntries(organization int64, f AuditFilter, after After, limit
 		ScanTime: sqlite.BriefScanTime,
 	}
 	if f.CreatedAfter != 0 {
-		q.End = After{Key: f.CreatedAfter, ID: First.ID} // behind every id of that instant
+		q.End = After{Key: f.CreatedAfter, ID: First.ID} // after every id of that instant
 	}
 	q.ByIndex("a.organization_id = ?", true, organization)
 	q.Filter("substr(a.action, 1, length(?)) = ?", f.Action != "", f.Action, f.Action)

@@ -31,7 +31,7 @@ const (
 
 const recipientColumns = `r.number, r.status, r.phone_number, r.contact_id, r.fields, r.message_id, r.reason, r.error, r.code`
 
-// AddRecipients stores recipients of a broadcast that is being made or prepared, behind
+// AddRecipients stores recipients of a broadcast that is being made or prepared, after
 // those that it has, and counts them. Numbers that it has already are left out.
 func (tx *Tx) AddRecipients(broadcast int64, all []BroadcastRecipient) error {
 	var last int64
@@ -59,7 +59,7 @@ func (tx *Tx) AddRecipients(broadcast int64, all []BroadcastRecipient) error {
 		WHERE number = ?`, added, added-skipped, skipped, tx.Now, broadcast)
 }
 
-// NextRecipients lists up to limit recipients behind a number.
+// NextRecipients lists up to limit recipients after a number.
 func (rx *Rx) NextRecipients(broadcast, after int64, limit int) ([]BroadcastRecipient, error) {
 	var all []BroadcastRecipient
 	err := rx.List(&all, `
@@ -97,7 +97,7 @@ func (rx *Rx) HasBroadcastMessage(broadcast int64, contact string) (has bool, er
 // recipientRange is how many recipients are looked at in one range of a list.
 const recipientRange = 4096
 
-// BroadcastRecipients lists recipients behind a number, in the order of their turns; those of
+// BroadcastRecipients lists recipients after a number, in the order of their turns; those of
 // a state, unless that is "". It also tells how far it came: to 0, the end, unless the page was
 // full or its time was up before.
 func (rx *Rx) BroadcastRecipients(

@@ -199,7 +199,7 @@ func (f ConversationFilter) listQuery(account int64, index, key string) sqlite.L
 		ID:      "v.id",
 	}
 	if f.UpdatedSince != 0 {
-		q.End = After{Key: f.UpdatedSince, ID: First.ID} // behind every id of that instant
+		q.End = After{Key: f.UpdatedSince, ID: First.ID} // after every id of that instant
 	}
 
 	q.ByIndex("v.account_id = ?", true, account)

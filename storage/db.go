@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"confab/storage/sqlite"
 )
@@ -63,6 +64,10 @@ var registerFunctions = sync.OnceValue(func() error {
 	return errors.Join(sqlite.RegisterFunction("matches", sqlite.Matches), sqlite.RegisterFunction("says", says))
 })
 
+// StalledAt returns when it was last found that nothing could be stored, or the zero time.
+// Workers take it as a function before they have a database, so it is not promoted.
+func (db *DB) StalledAt() time.Time { return db.DB.StalledAt() }
+
 // Rx reads one consistent state of the database.
 type Rx struct {
 	sqlite.Rx
@@ -74,6 +79,14 @@ type Rx struct {
 // been run yet, so no snapshot was taken either.
 func (db *DB) reading(rx sqlite.Rx) Rx { return Rx{Rx: rx, db: db, since: db.caches.changes.Load()} }
 
+// reader makes of what reads our rows what the engine runs.
+func (db *DB) reader(fn func(*Rx) error) func(sqlite.Rx) error {
+	return func(in sqlite.Rx) error {
+		rx := db.reading(in)
+		return fn(&rx)
+	}
+}
+
 // Within is the same snapshot for lists that keep to a budget; nil lifts it.
 func (rx *Rx) Within(b *Budget) *Rx {
 	return &Rx{Rx: *rx.Rx.Within(b), db: rx.db, since: rx.since}
@@ -82,36 +95,24 @@ func (rx *Rx) Within(b *Budget) *Rx {
 // View runs fn on a consistent snapshot. It never waits for a writer, only for
 // a free reading connection. fn must be short: see List and Search.
 func (db *DB) View(ctx context.Context, fn func(*Rx) error) error {
-	return db.DB.View(ctx, func(in sqlite.Rx) error {
-		rx := db.reading(in)
-		return fn(&rx)
-	})
+	return db.DB.View(ctx, db.reader(fn))
 }
 
 // ViewOnce is View for an fn that reads once: one statement is consistent without a
 // transaction around it.
 func (db *DB) ViewOnce(ctx context.Context, fn func(*Rx) error) error {
-	return db.DB.ViewOnce(ctx, func(in sqlite.Rx) error {
-		rx := db.reading(in)
-		return fn(&rx)
-	})
+	return db.DB.ViewOnce(ctx, db.reader(fn))
 }
 
 // List is View for what a client of an organization asks for that may be much. If one
 // step is not enough, fn is run again from its beginning, as a search.
 func (db *DB) List(ctx context.Context, organization int64, fn func(*Rx) error) error {
-	return db.DB.List(ctx, organization, func(in sqlite.Rx) error {
-		rx := db.reading(in)
-		return fn(&rx)
-	})
+	return db.DB.List(ctx, organization, db.reader(fn))
 }
 
 // readBriefly runs fn as a list, or fails with sqlite.ErrLong after the first step of a walk.
 func (db *DB) readBriefly(ctx context.Context, organization int64, fn func(*Rx) error) error {
-	return db.ListBriefly(ctx, organization, func(in sqlite.Rx) error {
-		rx := db.reading(in)
-		return fn(&rx)
-	})
+	return db.ListBriefly(ctx, organization, db.reader(fn))
 }
 
 // Search is View for walks over many rows, for an organization or, with InternalWork, for
@@ -120,10 +121,7 @@ func (db *DB) readBriefly(ctx context.Context, organization int64, fn func(*Rx) 
 //
 // ErrTooManyWaiting means that the organization has too many searches waiting.
 func (db *DB) Search(ctx context.Context, organization int64, fn func(*Rx) error) error {
-	return db.DB.Search(ctx, organization, func(in sqlite.Rx) error {
-		rx := db.reading(in)
-		return fn(&rx)
-	})
+	return db.DB.Search(ctx, organization, db.reader(fn))
 }
 
 // Tx changes the database: it is one closure's part of a transaction that other

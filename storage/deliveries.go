@@ -230,7 +230,7 @@ func (f DeliveryFilter) listQuery(organization int64) sqlite.ListQuery {
 	}
 
 	if f.CreatedAfter != 0 {
-		q.End = After{Key: f.CreatedAfter, ID: First.ID} // behind every id of that instant
+		q.End = After{Key: f.CreatedAfter, ID: First.ID} // after every id of that instant
 	}
 
 	event := f.EventID != ""
@@ -263,7 +263,7 @@ func (rx *Rx) subscriptionRow(organization int64, id string) ([]Row, error) {
 	return rows, err
 }
 
-// subscriptionRows lists an organization's subscriptions behind one, oldest first.
+// subscriptionRows lists an organization's subscriptions after one, oldest first.
 func (rx *Rx) subscriptionRows(organization int64, after Row, limit int) ([]Row, error) {
 	var rows []Row
 	err := rx.List(&rows, `

@@ -15,7 +15,7 @@ type (
 	JSON = sqlite.JSON
 	// Strings is a list that is stored as a JSON array.
 	Strings = sqlite.Strings
-	// After is where a page begins: behind the row with this sort key and id.
+	// After is where a page begins: after the row with this sort key and id.
 	After = sqlite.After
 	// Budget bounds the bytes of the rows that a list reads into memory.
 	Budget = sqlite.Budget
@@ -31,7 +31,7 @@ type (
 // jobs and metrics.
 const InternalWork = sqlite.InternalWork
 
-// First is the key before the first page, and Last the one behind the last.
+// First is the key before the first page, and Last the one after the last.
 var First, Last = sqlite.First, sqlite.Last
 
 // What storage can say went wrong. Everything else is a fault.

@@ -10,7 +10,7 @@ import (
 // that of their age as long as nobody sets the clock. A purge walks over them in that
 // order, organization by organization, and ends when it has come to the young ones. Where
 // the clock was set there are young ones among the old, so it passes over many of them
-// before it ends, and then looks here and there whether old ones lie behind.
+// before it ends, and then looks here and there whether old ones follow.
 const (
 	// purgeRange is how many events are looked at in one step.
 	purgeRange = 1024
@@ -18,7 +18,7 @@ const (
 	youngRun = 4 * purgeRange
 )
 
-// OldEvents lists up to limit events of an organization from before a time, behind a row,
+// OldEvents lists up to limit events of an organization from before a time, after a row,
 // in the order of their commits.
 func (rx *Rx) OldEvents(p PurgeScope, after Row, limit int) ([]Row, error) {
 	found, from, young := []Row(nil), after.Seq, 0
@@ -51,7 +51,7 @@ func (rx *Rx) OldEvents(p PurgeScope, after Row, limit int) ([]Row, error) {
 	}
 }
 
-// purgeRangeEnd is the number of the last event of a range behind a number, greater than
+// purgeRangeEnd is the number of the last event of a range after a number, greater than
 // any if there are no more.
 func (rx *Rx) purgeRangeEnd(p PurgeScope, after int64) (until int64, err error) {
 	err = rx.Scan([]any{&until}, `
@@ -75,8 +75,8 @@ func (rx *Rx) oldEventsIn(p PurgeScope, after, until int64, limit int) (rows []R
 	return rows, err
 }
 
-// nextOldEvents looks for old events behind a long run of young ones, at distances that
-// double. It returns a number to go on behind; ErrNotFound if no old one was met.
+// nextOldEvents looks for old events after a long run of young ones, at distances that
+// double. It returns a number to go on after; ErrNotFound if no old one was met.
 func (rx *Rx) nextOldEvents(p PurgeScope, after int64) (int64, error) {
 	from := after
 	for distance := int64(youngRun); ; distance *= 2 {

@@ -101,7 +101,7 @@ func (rx *Rx) EventEnds(organization int64) (e EventEnds, err error) {
 	return e, err
 }
 
-// OldestEvent is the number and the time of the oldest event behind a number, of one
+// OldestEvent is the number and the time of the oldest event after a number, of one
 // organization or with 0 of all; ErrNotFound if there is none.
 func (rx *Rx) OldestEvent(organization, after int64) (seq int64, at Time, err error) {
 	if organization == 0 {
@@ -117,10 +117,10 @@ func (rx *Rx) OldestEvent(organization, after int64) (seq int64, at Time, err er
 	return seq, at, err
 }
 
-// EventWindow reads the events behind a number in the order of their commits, of one
+// EventWindow reads the events after a number in the order of their commits, of one
 // organization or with 0 of all. It looks at so many rows at most, and reads no more than
 // the budget allows. Every event up to the number that it returns was looked at: the
-// next window begins behind that. It is last, the newest there is, when nothing is left.
+// next window begins after that. It is last, the newest there is, when nothing is left.
 func (rx *Rx) EventWindow(organization int64, f EventFilter, after, last int64, rows int) ([]EventItem, int64, error) {
 	q := windowQuery(organization)
 	f.narrow(&q)
@@ -160,7 +160,7 @@ func windowQuery(organization int64) (q sqlite.ListQuery) {
 	return q
 }
 
-// windowEnd is the number of the nth row behind a number, whatever the filters say of
+// windowEnd is the number of the nth row after a number, whatever the filters say of
 // it, or the last if there are not so many.
 func (rx *Rx) windowEnd(q sqlite.ListQuery, after, last int64, n int) (end int64, err error) {
 	where := append(slices.Clone(q.Where), "e.seq > ?")
@@ -185,7 +185,7 @@ func (rx *Rx) LastReplay() (last int64, err error) {
 	return last, err
 }
 
-// ReplayWindow reads up to limit replays behind a number, of one organization or with 0
+// ReplayWindow reads up to limit replays after a number, of one organization or with 0
 // of all, each as the event that it carried. It returns the number to go on from.
 func (rx *Rx) ReplayWindow(organization int64, f EventFilter, after int64, limit int) ([]EventItem, int64, error) {
 	var q sqlite.ListQuery

@@ -201,7 +201,7 @@ func (tx *Tx) FanOut(j Job, args FanOutArgs) (next FanOutArgs, done bool, err er
 	return args, len(some) == len(left), nil
 }
 
-// between are the subscriptions behind one position, up to another.
+// between are the subscriptions after one position, up to another.
 func (a subscriberSet) between(after, last position) []subscriber {
 	from, to := a.upTo(after), a.upTo(last)
 	return a.all[from:max(from, to)]

@@ -46,7 +46,7 @@ func (rx *Rx) RunningJobsAmong(after int64, limit int) (running []RunningJob, la
 	return running, ids[0], err
 }
 
-// runningJobs lists the leased jobs with ids behind after and up to last.
+// runningJobs lists the leased jobs with ids after a key and up to last.
 func (rx *Rx) runningJobs(after, last int64) (running []RunningJob, err error) {
 	err = rx.List(&running, `
 		SELECT id, runs, crashes, leased_until FROM jobs
@@ -108,7 +108,7 @@ type DueJob struct {
 	DueAt Time  `db:"due_at"`
 }
 
-// LateJobs lists up to limit jobs of a kind that wait, behind one in the order of
+// LateJobs lists up to limit jobs of a kind that wait, after one in the order of
 // their times. Of those that have not run yet it lists only those that were made in
 // the future and wait at most so long: the others wait for a time that was chosen.
 func (rx *Rx) LateJobs(kind string, longest time.Duration, after DueJob, limit int) ([]DueJob, error) {

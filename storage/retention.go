@@ -54,7 +54,7 @@ func (rx *Rx) PurgedAccounts(p PurgeScope) ([]int64, error) {
 const nothingPending = `status NOT IN ('queued', 'pending') AND coalesce(media_status, '') <> 'fetching'`
 
 // OldMessages lists those from before a time among the next messages of an account, oldest
-// first. It looks at up to limit, and no further: behind a younger one there are no
+// first. It looks at up to limit, and no further: after a younger one there are no
 // older ones, unless the clock was set, and those are found when the younger are gone.
 func (rx *Rx) OldMessages(account int64, before Time, after Row, limit int) ([]Row, error) {
 	var rows []Row

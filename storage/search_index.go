@@ -109,7 +109,7 @@ func (rx *Rx) searchNews(position int64) (n search.News, err error) {
 	return n, err
 }
 
-// CountUnindexed counts the messages behind the position of an index.
+// CountUnindexed counts the messages after the position of an index.
 func (rx *Rx) CountUnindexed(position int64) (n int64, err error) {
 	err = rx.Get(&n, `SELECT count(*) FROM messages WHERE number > ?`, position)
 	return n, err

@@ -65,7 +65,7 @@ func (rx *Rx) messageOfEvent(organization int64, id string) (m Message, owner in
 // TracedEvents are the events of a message that were found.
 type TracedEvents struct {
 	Events []EventItem // in the order of their commits
-	More   bool        // there are others behind them
+	More   bool        // there are others after them
 	Cut    bool        // the time was up: those without a delivery may be missing
 }
 
@@ -128,7 +128,7 @@ func (rx *Rx) eventRange(from, until Time) (first, last int64, err error) {
 	return first, last, err
 }
 
-// eventsBetween reads the events of a window, behind one number up to another.
+// eventsBetween reads the events of a window, after one number up to another.
 func (rx *Rx) eventsBetween(q sqlite.ListQuery, after, until int64, limit int) ([]EventItem, error) {
 	where := append(append([]string{}, q.Where...), "e.seq > ?", "e.seq <= ?")
 	args := append(append(append([]any{}, q.Args...), after, until), q.FilterArgs...)
@@ -140,7 +140,7 @@ func (rx *Rx) eventsBetween(q sqlite.ListQuery, after, until int64, limit int) (
 		LIMIT ?`, append(args, limit)...)
 }
 
-// addDelivered adds the events behind a number that were delivered to somebody: an index
+// addDelivered adds the events after a number that were delivered to somebody: an index
 // finds those.
 func (rx *Rx) addDelivered(events []EventItem, organization int64, ids []any, after int64, limit int) ([]EventItem, error) {
 	more, err := sqlite.ScanAll(&rx.Rx, (*EventItem).columns, `

@@ -18,7 +18,7 @@ const (
 	// countsAsUnread are the messages that an unread count counts; reactions never do.
 	countsAsUnread = `direction = 'inbound' AND type <> 'reaction'`
 
-	// inboundBehind counts those of a conversation that came in behind one.
+	// inboundBehind counts those of a conversation that came in after one.
 	inboundBehind = `
 	SELECT count(*) FROM messages
 	WHERE conversation_id = ? AND id > ? AND ` + countsAsUnread
@@ -36,7 +36,7 @@ func (rx *Rx) CountUnreadAfter(m Message) (u UnreadCount, err error) {
 		Table: "messages",
 		Index: "messages_of_conversation",
 		ID:    "id",
-		End:   After{ID: m.ID + " "}, // the first place behind it
+		End:   After{ID: m.ID + " "}, // the first place after it
 	}
 	q.ByIndex("conversation_id = ?", true, m.ConversationID)
 	q.Filter(countsAsUnread, true)
@@ -67,7 +67,7 @@ func (tx *Tx) MarkRead(m *Message, unread UnreadCount) error {
 	}
 
 	// The message may have come into another conversation after it was counted, by a
-	// merge of contacts: then all behind it counts.
+	// merge of contacts: then all after it counts.
 	if unread.conversation != m.ConversationID {
 		unread = UnreadCount{upTo: m.ID}
 	}
@@ -80,7 +80,7 @@ func (tx *Tx) MarkRead(m *Message, unread UnreadCount) error {
 }
 
 // NewestInbound finds the newest message of the person in a conversation that counts as
-// unread or did. There may be many of ours behind it, so it is no part of a transaction
+// unread or did. There may be many of ours after it, so it is no part of a transaction
 // that writes.
 func (rx *Rx) NewestInbound(conversation string) (Message, error) {
 	var m Message

@@ -23,7 +23,7 @@ import (
 // version is that of the index's form; an index of another one is made anew.
 const version = 1
 
-// schema makes the index. Words are those of search_words.go, each behind the key
+// schema makes the index. Words are those of words.go, each after the key
 // of its shard; of the texts nothing is kept.
 const schema = `
 	PRAGMA journal_mode = WAL;
@@ -54,7 +54,7 @@ const schema = `
 // derived from the database and follows it: no transaction that stores a message waits
 // for it, a backup leaves it out, and whatever is wrong with it, it is made anew.
 //
-//   - What is new in messages is found by its number, behind the last one that is in the
+//   - What is new in messages is found by its number, after the last one that is in the
 //     index (progress.position). A trigger lists in search_changes what was changed or
 //     deleted, and the highest number that was left then, because SQLite gives a number
 //     out again when the newest row was deleted. Every 500 ms a step takes in what
@@ -63,7 +63,7 @@ const schema = `
 //   - A message is in the index under a docid of its own, which begins with the time in
 //     the message's id. So the order of docids is that of the list of messages.
 //   - The messages of an account are in shards of some ten thousands. A shard holds
-//     those from its first docid to that of the next one. Each word is stored behind the
+//     those from its first docid to that of the next one. Each word is stored after the
 //     key of its shard, so that nobody's search reads what others wrote, and none reads
 //     more than a shard at a time, however short a prefix is.
 //   - What the index finds is held against the messages themselves (see says): what was

@@ -4,7 +4,7 @@ import "reflect"
 
 // Budget bounds the bytes of the rows that a list reads into memory. The list ends
 // with the row that uses it up, so that it always has one, and Cut tells whether
-// others are behind it. Lists whose rows are small by their nature do not look at it.
+// others are after it. Lists whose rows are small by their nature do not look at it.
 type Budget struct {
 	left int
 	cut  bool

@@ -9,9 +9,10 @@ import (
 
 // What is read most often comes packed: SQLite makes one text of all columns of a row,
 // a JSON array, and unpacker takes it apart. The driver hands over each value by itself,
-// with its type, and asks for the name and type of every column at every query. That
-// takes longer than it takes SQLite to read them: of a page of 26 messages it was three
-// quarters.
+// with its type, and asks for the name and type of every column at every query.
+//
+// It is kept for its speed: a page of 26 messages takes 0.25 ms of processor time and 145
+// allocations; with the same columns one by one, 0.43 ms and 1,117.
 
 // Packed makes one column of many, none of which has a name of its own.
 func Packed(columns string) string { return `json_array(` + columns + `)` }
@@ -19,7 +20,7 @@ func Packed(columns string) string { return `json_array(` + columns + `)` }
 // hasFields is a row that tells where its columns go. Its lists come packed.
 type hasFields interface{ Fields() []any }
 
-// ScanPacked is scan for a query whose only column is packed.
+// ScanPacked is Scan for a query whose only column is packed.
 func (rx *Rx) ScanPacked(dest []any, query string, args ...any) error {
 	found := false
 	err := rx.s.eachText(func(text string) (bool, error) {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// After is where a page begins: behind the row with this sort key and id, in
+// After is where a page begins: after the row with this sort key and id, in
 // descending order of both.
 type After struct {
 	Key Time
@@ -20,7 +20,7 @@ type After struct {
 // compares against it, because an OR for "no key yet" would cost the index seek.
 var First = After{Key: math.MaxInt64, ID: "~"}
 
-// Last is the key behind the last page: less than any row's. A list that came to
+// Last is the key after the last page: less than any row's. A list that came to
 // it is at its end.
 var Last = After{}
 
@@ -45,7 +45,7 @@ type ListQuery struct {
 	FilterArgs []any
 	End        After         // where it ends; the zero value is Last
 	ScanTime   time.Duration // how long a page is looked for; 0: as long as in any list
-	// fields are where the columns go of a row, which is given as a pointer; nil: into all
+	// Fields are where the columns go of a row, which is given as a pointer; nil: into all
 	// that the row hasFields, or where the names of the columns say.
 	Fields func(row any) []any
 }
@@ -84,9 +84,9 @@ const (
 	BriefScanTime = 100 * time.Millisecond
 )
 
-// FindPage lists up to limit rows behind after, or as many as the budget allows. It
+// FindPage lists up to limit rows after a key, or as many as the budget allows. It
 // also tells how far it came: to Last, unless the page was full or its time was up
-// before. Of a page that the budget cut, the next one begins behind its last row.
+// before. Of a page that the budget cut, the next one begins after its last row.
 func FindPage[T any](rx *Rx, q ListQuery, after After, limit int) ([]T, After, error) {
 	if len(q.Filters) == 0 {
 		page, err := ReadRange[T](rx, q, after, q.End, limit)
@@ -134,8 +134,8 @@ func FindMerged[T any](rx *Rx, lists []ListQuery, key func(T) After, after After
 		reached = Higher(reached, until)
 	}
 
-	behind := func(row T) bool { return Higher(reached, key(row)) != key(row) }
-	if end := slices.IndexFunc(page, behind); end >= 0 {
+	isPast := func(row T) bool { return Higher(reached, key(row)) != key(row) }
+	if end := slices.IndexFunc(page, isPast); end >= 0 {
 		page = page[:end]
 	}
 	return page, reached, nil
@@ -146,7 +146,7 @@ func FindMerged[T any](rx *Rx, lists []ListQuery, key func(T) After, after After
 // page: to Last, unless its time was up before. The rows are small, so no budget cuts the
 // list: it would leave holes in the page.
 func MergePage[T any](rx *Rx, page []T, q ListQuery, key func(T) After, after After, limit int) ([]T, After, error) {
-	// Nothing is read that would be behind a page that is full.
+	// Nothing is read that would be after a page that is full.
 	if len(page) == limit {
 		q.End = Higher(q.End, key(page[limit-1]))
 	}
@@ -156,7 +156,7 @@ func MergePage[T any](rx *Rx, page []T, q ListQuery, key func(T) After, after Af
 		return nil, Last, err
 	}
 	if len(rows) == limit {
-		until = Last // what is behind them is behind the page
+		until = Last // what is after them is after the page
 	}
 	return MergeRows(page, rows, key, limit), until, nil
 }
@@ -201,7 +201,7 @@ func CountRows(rx *Rx, q ListQuery) (total int, err error) {
 	}
 }
 
-// Boundary is the key of the nth row behind after, whatever the filters say of
+// Boundary is the key of the nth row after a key, whatever the filters say of
 // it, or the end if there are not so many.
 func (q *ListQuery) Boundary(rx *Rx, after After, n int) (After, error) {
 	var row struct {
@@ -227,7 +227,7 @@ func (q *ListQuery) Boundary(rx *Rx, after After, n int) (After, error) {
 	return After{row.Key, row.ID}, err
 }
 
-// ReadRange lists up to limit rows behind after, down to the row until and with
+// ReadRange lists up to limit rows after a key, down to the row until and with
 // it.
 func ReadRange[T any](rx *Rx, q ListQuery, after, until After, limit int) ([]T, error) {
 	where, args := q.within(after, until)
@@ -262,7 +262,7 @@ func (q *ListQuery) fieldsOf(row any) []any {
 	return nil
 }
 
-// countRange counts the rows behind after, down to the row until and with it, that the
+// countRange counts the rows after a key, down to the row until and with it, that the
 // filters leave.
 func (q *ListQuery) countRange(rx *Rx, after, until After) (n int, err error) {
 	where, args := q.within(after, until)
@@ -274,8 +274,8 @@ func (q *ListQuery) countRange(rx *Rx, after, until After) (n int, err error) {
 	return n, err
 }
 
-// IDRanges walks over the rows of a table in the order of their integer keys, behind
-// one of them: it hands range after range to fn, from behind one key to another and
+// IDRanges walks over the rows of a table in the order of their integer keys, after
+// one of them: it hands range after range to fn, from after one key to another and
 // with that, until fn has enough.
 func (rx *Rx) IDRanges(table string, after int64, fn func(after, until int64) (enough bool, err error)) error {
 	for {
@@ -300,7 +300,7 @@ func (rx *Rx) IDRanges(table string, after int64, fn func(after, until int64) (e
 	}
 }
 
-// FindIDs walks over the rows of a table in the order of their integer keys, behind one
+// FindIDs walks over the rows of a table in the order of their integer keys, after one
 // of them, and lists up to limit for which a condition holds. Its arguments are ?4 and
 // those after it.
 func (rx *Rx) FindIDs(table string, after int64, limit int, condition string, args ...any) (ids []int64, err error) {

@@ -16,7 +16,7 @@ import (
 //     but one, and take turns by organization.
 //   - Search is for walks, which may pass over millions of rows to find or count a
 //     few. They have connections of their own, and take turns by organization too: a
-//     walk is read step by step, and gives its connection away in between (see pause).
+//     walk is read step by step, and gives its connection away in between (see Pause).
 //
 // Nobody has to know beforehand which lists are long. A list reads its first step as a
 // list; one that is not done with it begins again as a search.

@@ -23,7 +23,7 @@ import (
 //     session refuses them all until the next begin.
 //   - changed: which of the cached tables the transaction may have changed so
 //     far. The rest of it reads past those caches, and the commit empties them
-//     (see cache).
+//     (see Hooks.Committed).
 //   - added: to which of them it has added rows that leave what is cached valid. What
 //     it reads of those is not cached, because it may not be committed.
 //   - rows: how many rows the present closure has changed. A closure that works

@@ -143,7 +143,7 @@ func scanStructs[T any](rx *Rx, query string, args ...any) ([]T, error) {
 //
 //   - A closure that returns an error leaves no trace. The session notices by
 //     itself whether it had changed anything by then; if so, everybody's work is
-//     rolled back and run again, each behind a savepoint of its own.
+//     rolled back and run again, each within a savepoint of its own.
 //   - What is registered by AfterCommit runs once, in the order of registration,
 //     when the commit is on disk and before Update returns; never for a closure
 //     that failed or was rolled back.
