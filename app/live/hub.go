@@ -15,9 +15,9 @@ import (
 // hints: events may come together.
 const readInterval = 100 * time.Millisecond
 
-// maxPersonStreams is how many streams a person may have open. The tabs of a browser share
-// one.
-const maxPersonStreams = 20
+// maxPersonStreams is how many streams a person may have open: far more than browsers open,
+// whose tabs share one, and so few that one person does not have all of them.
+const maxPersonStreams = 200
 
 // Options configure a Hub.
 type Options struct {
