@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"confab/app/tools/rig"
@@ -16,22 +15,16 @@ import (
 )
 
 const (
-	// openConsoles look on while messages are sent.
+	// openConsoles are open while messages are sent.
 	openConsoles = 20
 	// idleConsoles are opened to see what they take.
 	idleConsoles = 100
 )
 
-// consoles measures what people who look on in the console cost those who send, and how
-// much memory their streams take.
-func (b *bench) consoles(ctx context.Context) error {
-	o, _, err := b.openInstallation(ctx, 0)
-	if err != nil {
-		return err
-	}
-	defer o.close()
-
-	// Each looks on for itself: what a person may ask for in a second is limited.
+// consoles measures what people at the console cost those who send, and how much memory
+// their streams take.
+func (b *bench) consoles(ctx context.Context, o *installation) error {
+	// Each person has one console: what a person may ask for in a second is limited.
 	var cookies []string
 	for i := range openConsoles {
 		cookie, err := o.signIn(ctx, fmt.Sprint("person", i))
@@ -41,8 +34,7 @@ func (b *bench) consoles(ctx context.Context) error {
 		cookies = append(cookies, cookie)
 	}
 
-	// One that has hashed a password has memory to spare, which would hide what consoles
-	// take.
+	// One that has hashed a password has free memory, which would hide what consoles take.
 	if err := errors.Join(o.Stop(), o.Start()); err != nil {
 		return err
 	}
@@ -57,12 +49,10 @@ func (b *bench) consoles(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.table.add(row{
+	b.table.addLimited(megabytes(peak), 250, " MB", row{
 		id:        "P18",
 		what:      fmt.Sprintf("memory under this load with %d consoles, at most", openConsoles),
 		callbacks: callbacksOff,
-		figure:    fmt.Sprintf("%.0f MB", megabytes(peak)),
-		goal:      atMost(megabytes(peak), 250, " MB"),
 	})
 	return nil
 }
@@ -70,14 +60,10 @@ func (b *bench) consoles(ctx context.Context) error {
 // signIn lets a person join the organization, and returns the cookie of its session.
 func (o *installation) signIn(ctx context.Context, name string) (cookie string, err error) {
 	var token string
-	err = o.db.Update(ctx, func(tx *storage.Tx) error {
-		account, err := tx.AccountByNumber(o.number)
-		if err != nil {
-			return err
-		}
+	err = o.db.Update(ctx, func(tx *storage.Tx) (err error) {
 		_, token, err = tx.InviteUser(storage.Invitee{
-			OrganizationID: account.OrganizationID,
-			DefaultTeamID:  account.TeamID,
+			OrganizationID: o.account.OrganizationID,
+			DefaultTeamID:  o.account.TeamID,
 			Name:           name,
 			Email:          name + "@example.com",
 			Role:           storage.RoleAdmin,
@@ -88,7 +74,7 @@ func (o *installation) signIn(ctx context.Context, name string) (cookie string, 
 		return "", err
 	}
 
-	form := url.Values{"name": {name}, "password": {"a horse that nobody guesses"}}
+	form := url.Values{"name": {name}, "password": {"a horse that is hard to guess"}}
 	req, err := http.NewRequestWithContext(ctx, "POST", o.URL()+"/console/welcome/"+token, strings.NewReader(form.Encode()))
 	if err != nil {
 		return "", err
@@ -112,9 +98,9 @@ func (o *installation) signIn(ctx context.Context, name string) (cookie string, 
 }
 
 // openConsoles runs consoles in a process of their own, and returns when all of them are
-// connected. Those that follow read again what they are told has changed.
+// connected. Those that follow read again what has changed.
 func (b *bench) openConsoles(s *server, cookies []string, count int, follow bool) (*rig.Service, error) {
-	return b.self.StartService("look", "-server", s.Address, "-cookies", strings.Join(cookies, ","), "-number", s.number,
+	return b.self.StartService("consoles", "-server", s.Address, "-cookies", strings.Join(cookies, ","), "-number", s.number,
 		"-count", strconv.Itoa(count), "-follow="+strconv.FormatBool(follow))
 }
 
@@ -140,12 +126,7 @@ func (b *bench) measureIdleConsoles(ctx context.Context, o *installation, cookie
 	if err != nil {
 		return err
 	}
-	select {
-	case <-time.After(idleDelay):
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	after, err := o.Memory()
+	after, err := o.idleMemory(ctx)
 	if err != nil {
 		return err
 	}
@@ -153,71 +134,38 @@ func (b *bench) measureIdleConsoles(ctx context.Context, o *installation, cookie
 	if err != nil {
 		return err
 	}
-
-	more := megabytes(after - before)
-	b.table.add(row{
+	b.table.addLimited(megabytes(after-before), 15, " MB", row{
 		id:     "P18",
 		what:   fmt.Sprintf("memory of %d idle consoles", idleConsoles),
-		figure: fmt.Sprintf("%.1f MB", more),
 		detail: fmt.Sprintf("%.1f %% of a core", 100*(later-used).Seconds()/idleDelay.Seconds()),
-		goal:   atMost(more, 15, " MB"),
 	})
 	return nil
 }
 
-// measureSendsWithConsoles compares sends while consoles look on with sends without:
+// measureSendsWithConsoles compares sends while consoles are open with sends without:
 // consoles that only read their streams, and consoles that read their lists again as those
 // in browsers do. They are in another process, whose work is on the same cores.
 func (b *bench) measureSendsWithConsoles(ctx context.Context, o *installation, cookies []string) error {
-	var n atomic.Int64
-	var looking *rig.Service
-	onlookers := process{"consoles", func() (time.Duration, error) {
-		if looking == nil {
-			return 0, nil
+	newSeries := func(follow bool) *series {
+		var open *rig.Service
+		s := b.newSeries(load{address: o.Address, connections: 64, request: o.message}, o.awaitSent,
+			append(o.processes(), process{"consoles", func() (time.Duration, error) { return open.CPUTime() }})...)
+		s.prepare = func(context.Context) (err error) {
+			open, err = b.openConsoles(o.server, cookies, openConsoles, follow)
+			return err
 		}
-		return looking.CPUTime()
-	}}
-
-	measure := func(count int, follow bool, cost *meter) func() (float64, error) {
-		return func() (rate float64, err error) {
-			if looking = nil; count > 0 {
-				if looking, err = b.openConsoles(o.server, cookies, count, follow); err != nil {
-					return 0, err
-				}
-				defer looking.Kill()
-			}
-			if err := cost.begin(); err != nil {
-				return 0, err
-			}
-
-			l, err := runLoad(ctx, o.Address, 64, b.length, 200, func() []byte { return o.message(n.Add(1)) })
-			if err == nil {
-				err = awaitSent(ctx, o.db)
-			}
-			return l.perSecond, errors.Join(err, cost.end(len(l.waits)))
-		}
+		s.cleanUp = func() { open.Kill() }
+		return s
 	}
 
-	var costs []*meter
-	for range 3 {
-		costs = append(costs, newMeter(append(o.processes(), onlookers)...))
-	}
-	medians, err := b.interleave(ctx,
-		measure(0, false, costs[0]), measure(openConsoles, false, costs[1]), measure(openConsoles, true, costs[2]))
-	if err != nil {
+	without := b.newSeries(load{address: o.Address, connections: 64, request: o.message}, o.awaitSent, o.processes()...)
+	without.name = "that without"
+	idle, following := newSeries(false), newSeries(true)
+	if err := b.measureAll(ctx, without, idle, following); err != nil {
 		return err
 	}
-
-	for i, what := range []string{"whose lists stand still", "that read their lists again"} {
-		ratio := medians[i+1] / medians[0]
-		b.table.add(row{
-			id:        "P18",
-			what:      fmt.Sprintf("POST message accepted, 64 connections, while %d consoles look on %s", openConsoles, what),
-			callbacks: callbacksOff,
-			figure:    perSecond(medians[i+1]),
-			detail:    fmt.Sprintf("%.2f of that without (%s); %s; without: %s", ratio, perSecond(medians[0]), costs[i+1], costs[0]),
-			goal:      atLeast(ratio, 0.9),
-		})
-	}
+	what := fmt.Sprintf("POST message accepted, 64 connections, while %d consoles are open ", openConsoles)
+	b.table.addRatio(idle, without, 0.9, row{id: "P18", what: what + "that do not read their lists again", callbacks: callbacksOff})
+	b.table.addRatio(following, without, 0.9, row{id: "P18", what: what + "that read their lists again", callbacks: callbacksOff})
 	return nil
 }

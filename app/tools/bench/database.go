@@ -4,12 +4,42 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"confab/storage"
 )
+
+// limits measures how fast the disk syncs. The other limits of the machine are measured
+// beside what they limit: HTTP in the part reading, the delivering client in drain.
+func (b *bench) limits(ctx context.Context) error {
+	f, err := os.Create(filepath.Join(b.dir, "synced"))
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+
+	page := make([]byte, 4096)
+	synced := b.newCalls(1, func(context.Context) error {
+		if _, err := f.Write(page); err != nil {
+			return err
+		}
+		return f.Sync()
+	})
+	if err := b.measureAll(ctx, synced); err != nil {
+		return err
+	}
+	b.table.add(row{
+		what:   "machine: 4 KB appended and synced to the disk",
+		figure: perSecond(synced.rate),
+		detail: latencyText(synced.waits),
+	})
+	return nil
+}
 
 // scratch is a database in a directory of its own, with one organization.
 type scratch struct {
@@ -69,65 +99,44 @@ func (b *bench) groupCommit(ctx context.Context) error {
 	defer s.remove()
 
 	for _, callers := range []int{1, 8, 64} {
-		var alone, mu sync.Mutex
-		var waits []time.Duration
-		timed := func(ctx context.Context) error {
-			began := time.Now()
-			err := s.insert(ctx)
-			mu.Lock()
-			defer mu.Unlock()
-			waits = append(waits, time.Since(began))
-			return err
-		}
-
-		medians, err := b.interleave(ctx,
-			func() (float64, error) { return measureRate(ctx, callers, b.length, timed) },
-			func() (float64, error) {
-				return measureRate(ctx, callers, b.length, func(ctx context.Context) error {
-					alone.Lock()
-					defer alone.Unlock()
-					return s.insert(ctx)
-				})
-			})
-		if err != nil {
+		var alone sync.Mutex
+		shared := b.newCalls(callers, s.insert)
+		single := b.newCalls(callers, func(ctx context.Context) error {
+			alone.Lock()
+			defer alone.Unlock()
+			return s.insert(ctx)
+		})
+		if err := b.measureAll(ctx, shared, single); err != nil {
 			return err
 		}
 
 		b.table.add(row{
 			what:   fmt.Sprintf("durable insert, group commit, callers: %d", callers),
-			figure: perSecond(medians[0]),
+			figure: perSecond(shared.rate),
 			detail: fmt.Sprintf("%.1f× a transaction per caller (%s); %s, at most %.1f ms",
-				medians[0]/medians[1], perSecond(medians[1]), latencyText(waits), ms(percentile(waits, 100))),
+				shared.rate/single.rate, perSecond(single.rate), latencyText(shared.waits), ms(percentile(shared.waits, 100))),
 		})
 	}
 	return nil
 }
 
-// measureRate calls f from several goroutines for a time, and returns calls per second.
-func measureRate(ctx context.Context, callers int, length time.Duration, f func(context.Context) error) (float64, error) {
-	var (
-		group sync.WaitGroup
-		done  atomic.Int64
-		fault atomic.Pointer[error]
-	)
-
-	began := time.Now()
-	for range callers {
-		group.Go(func() {
-			for time.Since(began) < length {
+// newCalls measures calls of f from several goroutines.
+func (b *bench) newCalls(callers int, f func(context.Context) error) *series {
+	return &series{measure: func(ctx context.Context) (round, error) {
+		waits := make([][]time.Duration, callers)
+		began := time.Now()
+		err := runParallel(callers, func(i int) error {
+			for time.Since(began) < b.length {
+				called := time.Now()
 				if err := f(ctx); err != nil {
-					fault.Store(&err)
-					return
+					return err
 				}
-				done.Add(1)
+				waits[i] = append(waits[i], time.Since(called))
 			}
+			return nil
 		})
-	}
 
-	group.Wait()
-	if err := fault.Load(); err != nil {
-		return 0, *err
-	}
-
-	return float64(done.Load()) / time.Since(began).Seconds(), nil
+		all := slices.Concat(waits...)
+		return round{count: len(all), waits: all}, err
+	}}
 }

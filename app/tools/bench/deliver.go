@@ -4,18 +4,10 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"sync/atomic"
-	"time"
 )
 
 // deliver measures the delivery of events to an endpoint, and what it costs the server.
-func (b *bench) deliver(ctx context.Context) error {
-	o, _, err := b.openInstallation(ctx, 0)
-	if err != nil {
-		return err
-	}
-	defer o.close()
-
+func (b *bench) deliver(ctx context.Context, o *installation) error {
 	sent, err := o.subscribe("/hook", "message.sent")
 	if err != nil {
 		return err
@@ -30,24 +22,20 @@ func (b *bench) deliver(ctx context.Context) error {
 	if _, err := o.subscribe("/hook", "message.received"); err != nil {
 		return err
 	}
-
 	if err := setCallbacks(o.provider, callbacksOff); err != nil {
 		return err
 	}
 
-	var n atomic.Int64
 	for _, connections := range []int{1, 16, 64} {
-		d, err := b.measureDelivery(ctx, o, connections, func() []byte { return o.callback(n.Add(1), 1) })
+		s, err := b.measureDelivery(ctx, o, connections, o.callback)
 		if err != nil {
 			return err
 		}
-
-		b.table.add(row{
+		b.table.addRate(s, row{
 			id:        "P6",
 			what:      "callback → stored → message.received delivered, " + connectionsText(connections),
 			callbacks: callbacksOff,
-			figure:    perSecond(d.rate),
-			detail:    fmt.Sprintf("%s; %s", latencyText(d.waits), d.cost),
+			detail:    latencyText(s.waits),
 		})
 	}
 	return nil
@@ -56,7 +44,6 @@ func (b *bench) deliver(ctx context.Context) error {
 // measureSentEvents measures from the POST of a message, through the provider, to the
 // endpoint that receives message.sent, and the memory that the server needed for it.
 func (b *bench) measureSentEvents(ctx context.Context, o *installation) error {
-	var n atomic.Int64
 	for _, step := range []struct {
 		connections int
 		callbacks   callbacks
@@ -64,38 +51,28 @@ func (b *bench) measureSentEvents(ctx context.Context, o *installation) error {
 		if err := setCallbacks(o.provider, step.callbacks); err != nil {
 			return err
 		}
-
-		d, err := b.measureDelivery(ctx, o, step.connections, func() []byte { return o.message(n.Add(1)) })
+		s, err := b.measureDelivery(ctx, o, step.connections, o.message)
 		if err != nil {
 			return err
 		}
 
-		what := "POST → provider → message.sent received, " + connectionsText(step.connections)
-		limit := processorLimit(d.cost.sum())
+		limit := processorLimit(s.cost.sum())
 		r := row{
 			id:        "P3",
-			what:      what,
+			what:      "POST → provider → message.sent received, " + connectionsText(step.connections),
 			callbacks: step.callbacks,
-			figure:    perSecond(d.rate),
-			detail: fmt.Sprintf("%.2f of what %d cores allow (%s); %s; %s",
-				d.rate/limit, runtime.NumCPU(), perSecond(limit), d.cost, latencyText(d.waits)),
+			detail: fmt.Sprintf("%.2f of what %d cores allow (%s); %s",
+				s.rate/limit, runtime.NumCPU(), perSecond(limit), latencyText(s.waits)),
 		}
-
 		if step.connections == 64 && step.callbacks == callbacksOff {
-			r.goal = atLeast(d.rate/limit, 0.75)
+			r.goal = atLeast(s.rate/limit, 0.75)
 		}
-		b.table.add(r)
+		b.table.addRate(s, r)
 
 		if step.connections == 1 {
-			p50 := ms(percentile(d.waits, 50))
-			b.table.add(row{
-				id:        "P5",
-				what:      what + ", p50",
-				callbacks: step.callbacks,
-				figure:    fmt.Sprintf("%.2f ms", p50),
-				detail:    latencyText(d.waits),
-				goal:      atMost(p50, 5, " ms"),
-			})
+			p50 := ms(percentile(s.waits, 50))
+			r = row{id: "P5", what: r.what + ", p50", callbacks: step.callbacks, detail: latencyText(s.waits)}
+			b.table.addLimited(p50, 5, " ms", r)
 		}
 	}
 
@@ -103,13 +80,7 @@ func (b *bench) measureSentEvents(ctx context.Context, o *installation) error {
 	if err != nil {
 		return err
 	}
-	b.table.add(row{
-		id:        "P16",
-		what:      "memory under this load, at most",
-		callbacks: callbacksOn,
-		figure:    fmt.Sprintf("%.0f MB", megabytes(peak)),
-		goal:      atMost(megabytes(peak), 200, " MB"),
-	})
+	b.table.addLimited(megabytes(peak), 200, " MB", row{id: "P16", what: "memory under this load, at most", callbacks: callbacksOn})
 	return nil
 }
 
@@ -117,41 +88,18 @@ func (b *bench) measureSentEvents(ctx context.Context, o *installation) error {
 // and nothing else runs.
 func processorLimit(micros float64) float64 { return float64(runtime.NumCPU()) * 1e6 / micros }
 
-// delivery is the result of measureDelivery.
-type delivery struct {
-	rate  float64
-	waits []time.Duration
-	cost  *meter
-}
-
 // measureDelivery measures from the request that causes an event to the endpoint that
 // receives it. A round ends when every event was delivered exactly once.
-func (b *bench) measureDelivery(ctx context.Context, o *installation, connections int, request func() []byte) (delivery, error) {
-	d := delivery{cost: newMeter(o.processes()...)}
-
-	medians, err := b.interleave(ctx, func() (float64, error) {
-		if err := d.cost.begin(); err != nil {
-			return 0, err
-		}
-
-		began := time.Now()
-		l, err := runLoad(ctx, o.Address, connections, b.length, 200, request)
+func (b *bench) measureDelivery(ctx context.Context, o *installation, connections int, request func() []byte) (*series, error) {
+	cause := load{address: o.Address, connections: connections, length: b.length, request: request}
+	s := &series{cost: meter{processes: o.processes()}}
+	s.measure = func(ctx context.Context) (round, error) {
+		r, err := cause.run(ctx)
 		if err != nil {
-			return 0, err
+			return r, err
 		}
-
-		t, err := o.receiver.Await(len(l.waits))
-		if err != nil {
-			return 0, err
-		}
-
-		took := time.Since(began)
-		d.waits = append(d.waits, t.Waits...)
-		return float64(t.Count) / took.Seconds(), d.cost.end(t.Count)
-	})
-	if err != nil {
-		return d, err
+		t, err := o.receiver.Await(r.count)
+		return round{count: t.Count, waits: t.Waits}, err
 	}
-	d.rate = medians[0]
-	return d, nil
+	return s, b.measureAll(ctx, s)
 }

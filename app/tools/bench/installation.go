@@ -9,8 +9,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"confab/app/tools/rig"
@@ -30,12 +30,21 @@ var unlimitedSettings = []string{
 // the simulator.
 type server struct {
 	*rig.Server
-	key    string
-	number string
+	key     string
+	number  string
+	account storage.Account // of the number
+	past    history
+	db      *storage.DB // to look into it
+
+	// What was asked for so far: sends, messages in callbacks, and reads.
+	sent, received, read atomic.Int64
 }
 
-// newServer prepares a server and does not start it yet.
-func (b *bench) newServer(address string, provider *rig.Simulator) (*server, error) {
+// startServer stores messages and starts a server on them. change, unless it is nil, does
+// something with the server before it starts.
+func (b *bench) startServer(
+	ctx context.Context, address string, provider *rig.Simulator, messages int, change func(*server) error,
+) (*server, error) {
 	dir, err := os.MkdirTemp(b.dir, "server-*")
 	if err != nil {
 		return nil, err
@@ -45,27 +54,80 @@ func (b *bench) newServer(address string, provider *rig.Simulator) (*server, err
 		Server: &rig.Server{Program: b.confab, Dir: dir, Address: address, Env: append(provider.Settings(), unlimitedSettings...)},
 		number: provider.PhoneNumberID,
 	}
-
-	org, err := s.Command("orgs", "create", "Bench")
+	if err = s.connect(provider); err == nil {
+		err = b.fill(ctx, s, messages, change)
+	}
+	if err == nil {
+		err = s.Start()
+	}
+	if err == nil {
+		err = b.open(s)
+	}
 	if err != nil {
+		s.close()
 		return nil, err
 	}
-	if s.key, err = s.Command("keys", "create", "--org", org); err != nil {
-		return nil, err
-	}
-
-	_, err = s.Command("accounts", "connect", "--org", org, "--phone-number-id", provider.PhoneNumberID,
-		"--waba-id", provider.WABAID, "--access-token", provider.AccessToken)
-	return s, err
+	return s, nil
 }
 
-// open opens the database of the server, which may run.
-func (b *bench) open(s *server) (*storage.DB, error) {
-	key, err := storage.LoadMasterKey(s.Dir, "")
+// startSibling starts a second server on the provider of the first, as startServer does.
+func (b *bench) startSibling(ctx context.Context, o *installation, messages int, change func(*server) error) (*server, error) {
+	address, err := rig.FreeAddress()
 	if err != nil {
 		return nil, err
 	}
-	return storage.Open(storage.Options{
+	return b.startServer(ctx, address, o.provider, messages, change)
+}
+
+// connect makes the organization, and connects the number to it.
+func (s *server) connect(provider *rig.Simulator) (err error) {
+	org := ""
+	if org, s.key, err = s.newOrganization(); err != nil {
+		return err
+	}
+	_, err = s.Command("accounts", "connect", "--org", org, "--phone-number-id", provider.PhoneNumberID,
+		"--waba-id", provider.WABAID, "--access-token", provider.AccessToken)
+	return err
+}
+
+// newOrganization makes an organization with a key.
+func (s *server) newOrganization() (org, key string, err error) {
+	if org, err = s.Command("orgs", "create", "Bench"); err == nil {
+		key, err = s.Command("keys", "create", "--org", org)
+	}
+	return org, key, err
+}
+
+// fill stores old messages in the database of the server, which does not run yet, and lets
+// change do the rest. The database is closed afterwards, which folds its log into its file.
+func (b *bench) fill(ctx context.Context, s *server, messages int, change func(*server) error) (err error) {
+	if err := b.open(s); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.db.Close()) }()
+
+	err = s.db.View(ctx, func(rx *storage.Rx) (err error) {
+		s.account, err = rx.AccountByNumber(s.number)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+
+	s.past, err = prefill(ctx, s.db, s.account.ID, messages)
+	if err == nil && change != nil {
+		err = change(s)
+	}
+	return err
+}
+
+// open opens the database of the server.
+func (b *bench) open(s *server) error {
+	key, err := storage.LoadMasterKey(s.Dir, "")
+	if err != nil {
+		return err
+	}
+	s.db, err = storage.Open(storage.Options{
 		Path:        storage.DatabaseFile(s.Dir),
 		Schema:      b.schema,
 		MasterKey:   key,
@@ -74,16 +136,23 @@ func (b *bench) open(s *server) (*storage.DB, error) {
 		SkipCheck:   true,
 		KeepVersion: true,
 	})
+	return err
 }
 
-// prefill stores old messages in the database of the server, which must not run yet.
-func (b *bench) prefill(ctx context.Context, s *server, messages int) (history, error) {
-	db, err := b.open(s)
-	if err != nil {
-		return history{}, err
+func (s *server) close() {
+	if s.db != nil {
+		s.db.Close()
 	}
-	h, err := prefill(ctx, db, s.number, messages)
-	return h, errors.Join(err, db.Close())
+	s.Kill()
+	os.RemoveAll(s.Dir)
+}
+
+// awaitSent waits until no message is queued any more.
+func (s *server) awaitSent(ctx context.Context) error {
+	return pollDatabase(ctx, s.db, time.Millisecond, func(rx *storage.Rx) (bool, error) {
+		left, err := rx.Jobs(storage.JobFilter{Kind: "send", Limit: 1})
+		return len(left) == 0, err
+	})
 }
 
 // startProvider runs the simulator, without callbacks about sent messages.
@@ -121,57 +190,32 @@ type installation struct {
 	*server
 	provider *rig.Simulator
 	receiver *rig.Receiver
-	db       *storage.DB // the server's database, to look into it
 }
 
 // openInstallation starts an installation in which messages are stored already.
-func (b *bench) openInstallation(ctx context.Context, messages int) (*installation, history, error) {
-	o := &installation{}
-
-	h, err := b.startParts(ctx, o, messages)
-	if err != nil {
-		o.close()
-		return nil, h, err
-	}
-	return o, h, nil
-}
-
-// startParts starts the processes. If one fails, those before it run and must be closed.
-func (b *bench) startParts(ctx context.Context, o *installation, messages int) (h history, err error) {
+func (b *bench) openInstallation(ctx context.Context, messages int) (*installation, error) {
 	address, err := rig.FreeAddress()
 	if err != nil {
-		return h, err
+		return nil, err
 	}
 
-	if o.provider, err = b.startProvider(address); err != nil {
-		return h, err
+	o := &installation{}
+	if o.provider, err = b.startProvider(address); err == nil {
+		o.receiver, err = b.self.StartReceiver()
 	}
-	if o.receiver, err = b.self.StartReceiver(); err != nil {
-		return h, err
+	if err == nil {
+		o.server, err = b.startServer(ctx, address, o.provider, messages, nil)
 	}
-
-	if o.server, err = b.newServer(address, o.provider); err != nil {
-		return h, err
+	if err != nil {
+		o.close()
+		return nil, err
 	}
-	if h, err = b.prefill(ctx, o.server, messages); err != nil {
-		return h, err
-	}
-
-	if err = o.Start(); err != nil {
-		return h, err
-	}
-	o.db, err = b.open(o.server)
-	return h, err
+	return o, nil
 }
 
 func (o *installation) close() {
-	if o.db != nil {
-		o.db.Close()
-	}
-
 	if o.server != nil {
-		o.Kill()
-		os.RemoveAll(o.Dir)
+		o.server.close()
 	}
 	if o.receiver != nil {
 		o.receiver.Kill()
@@ -183,28 +227,47 @@ func (o *installation) close() {
 
 // processes returns the processes whose processor time is measured.
 func (o *installation) processes() []process {
-	return []process{{"server", o.CPUTime}, {"provider", o.provider.CPUTime}, {"receiver", o.receiver.CPUTime}, loadGenerator}
+	return []process{o.serverProcess(), {"provider", o.provider.CPUTime}, {"receiver", o.receiver.CPUTime}, loadGenerator}
 }
 
-// request returns the bytes of a request with the API key of the server.
-func (s *server) request(method, path, body string, header ...string) []byte {
-	more := ""
-	for _, line := range header {
-		more += line + "\r\n"
+// serverProcess is the process of the server, whose processor time is measured.
+func (s *server) serverProcess() process { return process{"server", s.CPUTime} }
+
+// request returns the bytes of a request with the API key of the server. header is "", or
+// a line that is added.
+func (s *server) request(method, path, body, header string) []byte {
+	return formatRequest(s.Address, method, "/v1"+path, body, "Authorization: Bearer "+s.key, header)
+}
+
+// formatRequest returns the bytes of a request.
+func formatRequest(host, method, path, body string, headers ...string) []byte {
+	request := fmt.Appendf(nil, "%s %s HTTP/1.1\r\nHost: %s\r\n", method, path, host)
+	for _, line := range headers {
+		if line != "" {
+			request = append(request, line+"\r\n"...)
+		}
 	}
-	return fmt.Appendf(nil, "%s /v1%s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n%sContent-Length: %d\r\n\r\n%s",
-		method, path, s.Address, s.key, more, len(body), body)
+	return fmt.Appendf(request, "Content-Length: %d\r\n\r\n%s", len(body), body)
 }
 
-// message returns the nth request to send a message.
-func (s *server) message(n int64) []byte {
-	return s.request("POST", "/"+s.number+"/messages",
-		`{"messaging_product":"chat","to":"`+personPhone(n)+`","type":"text","text":{"body":"`+rig.TimestampedText()+`"}}`)
+// messages returns the path of the messages of the number.
+func (s *server) messages() string { return "/" + s.number + "/messages" }
+
+// message returns a request to send a message to the next person.
+func (s *server) message() []byte { return s.messageTo(s.sent.Add(1)) }
+
+// messageTo returns a request to send a message to the nth person.
+func (s *server) messageTo(n int64) []byte {
+	return s.request("POST", s.messages(),
+		`{"messaging_product":"chat","to":"`+personPhone(n)+`","type":"text","text":{"body":"`+rig.TimestampedText()+`"}}`, "")
 }
 
-// callback returns a signed callback of the provider with the last each messages of
+// callback returns a signed callback of the provider with a message of the next person.
+func (o *installation) callback() []byte { return o.callbackOf(o.received.Add(1), 1) }
+
+// callbackOf returns a signed callback of the provider with the last each messages of
 // people up to the nth.
-func (o *installation) callback(n int64, each int) []byte {
+func (o *installation) callbackOf(n int64, each int) []byte {
 	var contacts, messages strings.Builder
 
 	now := time.Now().Unix()
@@ -226,9 +289,8 @@ func (o *installation) callback(n int64, each int) []byte {
 
 	mac := hmac.New(sha256.New, []byte(o.provider.AppSecret))
 	mac.Write([]byte(body))
-	return []byte("POST /provider/webhook HTTP/1.1\r\nHost: " + o.Address + "\r\nContent-Type: application/json\r\n" +
-		"X-Hub-Signature-256: sha256=" + hex.EncodeToString(mac.Sum(nil)) + "\r\n" +
-		"Content-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body)
+	return formatRequest(o.Address, "POST", "/provider/webhook", body,
+		"Content-Type: application/json", "X-Hub-Signature-256: sha256="+hex.EncodeToString(mac.Sum(nil)))
 }
 
 // subscribe subscribes a path of the receiver to a type of event.

@@ -3,68 +3,91 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
 )
 
-// load is the result of runLoad.
+// load is requests over several connections, each after the answer to the one before. It
+// does not use net/http, whose client would cost more processor time than the server that
+// is measured.
 type load struct {
-	perSecond float64
-	waits     []time.Duration
+	address     string
+	connections int
+	length      time.Duration
+	request     func() []byte   // the next one
+	status      int             // of every answer; 0 is 200
+	rate        int             // requests a second over all connections; 0 is as many as are answered
+	each        int             // how many messages a request holds; 0 is 1
+	stop        <-chan struct{} // closed to end it before its length; nil for never
 }
 
-// runLoad keeps connections busy for a time. request returns the bytes of the next
-// request; every answer must have the wanted status. It does not use net/http, whose
-// client would cost more processor time than the server that is measured.
-func runLoad(ctx context.Context, address string, connections int, length time.Duration, want int, request func() []byte) (load, error) {
-	var (
-		group sync.WaitGroup
-		mu    sync.Mutex
-		out   load
-		fault error
-	)
-
+// run keeps the connections busy for the length of the load. With a rate, a request takes
+// from when it was due, so that one that is late because of the one before counts as slow.
+func (l load) run(ctx context.Context) (r round, err error) {
+	waits := make([][]time.Duration, l.connections)
 	began := time.Now()
-	for range connections {
-		group.Go(func() {
-			waits, err := sendRequests(ctx, address, began, length, want, request)
-			mu.Lock()
-			defer mu.Unlock()
-			out.waits = append(out.waits, waits...)
-			fault = errors.Join(fault, err)
-		})
-	}
+	err = runParallel(l.connections, func(i int) (err error) {
+		waits[i], err = l.sendOver(ctx, began, i)
+		return err
+	})
 
-	group.Wait()
-	out.perSecond = float64(len(out.waits)) / time.Since(began).Seconds()
-	return out, errors.Join(fault, ctx.Err())
+	r.waits = slices.Concat(waits...)
+	r.count = len(r.waits) * max(1, l.each)
+	r.perSecond = float64(r.count) / time.Since(began).Seconds()
+	return r, errors.Join(err, ctx.Err())
 }
 
-// sendRequests sends requests over one connection, each after the answer to the one
-// before, and at least one. It returns how long each took.
-func sendRequests(
-	ctx context.Context, address string, began time.Time, length time.Duration, want int, request func() []byte,
-) ([]time.Duration, error) {
-	conn, err := net.Dial("tcp", address)
+// runParallel calls f once in each of n goroutines, and returns the errors of all.
+func runParallel(n int, f func(i int) error) error {
+	faults := make([]error, n)
+	var group sync.WaitGroup
+	for i := range n {
+		group.Go(func() { faults[i] = f(i) })
+	}
+	group.Wait()
+	return errors.Join(faults...)
+}
+
+// sendOver sends requests over the nth connection, and at least one. It returns how long
+// each took.
+func (l load) sendOver(ctx context.Context, began time.Time, n int) (waits []time.Duration, err error) {
+	conn, err := net.Dial("tcp", l.address)
 	if err != nil {
 		return nil, err
 	}
 	defer conn.Close()
 
+	var every time.Duration
+	if l.rate > 0 {
+		every = time.Second * time.Duration(l.connections) / time.Duration(l.rate)
+	}
+	due := began.Add(every * time.Duration(n) / time.Duration(l.connections))
+	want := cmp.Or(l.status, http.StatusOK)
+
 	reader := bufio.NewReaderSize(conn, 16<<10)
-	var waits []time.Duration
-	for len(waits) == 0 || time.Since(began) < length && ctx.Err() == nil {
-		sent := time.Now()
-		if _, err := conn.Write(request()); err != nil {
-			return waits, err
+	for len(waits) == 0 || time.Since(began) < l.length && ctx.Err() == nil {
+		if every == 0 {
+			due = time.Now()
+		}
+		select {
+		case <-l.stop:
+			return waits, nil
+		default:
+			time.Sleep(time.Until(due))
 		}
 
+		if _, err := conn.Write(l.request()); err != nil {
+			return waits, err
+		}
 		status, err := readAnswer(reader)
 		if err != nil {
 			return waits, err
@@ -73,7 +96,8 @@ func sendRequests(
 			return waits, fmt.Errorf("answered %d, not %d", status, want)
 		}
 
-		waits = append(waits, time.Since(sent))
+		waits = append(waits, time.Since(due))
+		due = due.Add(every)
 	}
 	return waits, nil
 }

@@ -33,7 +33,7 @@ func TestReadAnswer(t *testing.T) {
 	}
 }
 
-func TestDriveCountsWhatWasAnswered(t *testing.T) {
+func TestALoadCountsWhatWasAnswered(t *testing.T) {
 	var seen atomic.Int64
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		seen.Add(1)
@@ -42,19 +42,19 @@ func TestDriveCountsWhatWasAnswered(t *testing.T) {
 	defer s.Close()
 	address := strings.TrimPrefix(s.URL, "http://")
 	request := func() []byte { return []byte("GET / HTTP/1.1\r\nHost: " + address + "\r\n\r\n") }
-	l, err := runLoad(t.Context(), address, 4, 5*time.Millisecond, 200, request)
+	r, err := load{address: address, connections: 4, length: 5 * time.Millisecond, request: request}.run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := int64(len(l.waits)); n < 4 || n != seen.Load() || l.perSecond <= 0 {
-		t.Errorf("%d answers, %d requests, %f/s", n, seen.Load(), l.perSecond)
+	if n := int64(len(r.waits)); n < 4 || n != seen.Load() || r.perSecond <= 0 {
+		t.Errorf("%d answers, %d requests, %f/s", n, seen.Load(), r.perSecond)
 	}
-	if _, err := runLoad(t.Context(), address, 1, time.Millisecond, 201, request); err == nil {
+	if _, err := (load{address: address, connections: 1, status: 201, request: request}).run(t.Context()); err == nil {
 		t.Error("a wrong status was taken")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := runLoad(ctx, address, 1, time.Hour, 200, request); err == nil {
+	if _, err := (load{address: address, connections: 1, length: time.Hour, request: request}).run(ctx); err == nil {
 		t.Error("an interrupted measurement counts")
 	}
 }

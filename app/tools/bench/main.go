@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/pprof"
+	"strings"
 	"syscall"
 	"time"
 
@@ -88,7 +89,7 @@ func fatal(err error) {
 
 // roles are what this program does in processes of its own: it starts itself with one of
 // these words as the first argument.
-var roles = map[string]func([]string) error{rig.ReceiveCommand: rig.Receive, "ceiling": ceiling, "look": look}
+var roles = map[string]func([]string) error{rig.ReceiveCommand: rig.Receive, "ceiling": ceiling, "consoles": runConsoles}
 
 // part is a group of measurements that share an installation.
 type part struct {
@@ -98,34 +99,45 @@ type part struct {
 
 var parts = []part{
 	{"limits", (*bench).limits},
-	{"start", (*bench).start},
+	{"start", onInstallation(0, (*bench).start)},
 	{"commit", (*bench).groupCommit},
 	{"queue", (*bench).queue},
-	{"send", (*bench).send},
-	{"pocketbase", (*bench).pocketbase},
-	{"deliver", (*bench).deliver},
-	{"inbound", (*bench).inbound},
-	{"drain", (*bench).drain},
-	{"fairness", (*bench).fairness},
-	{"reading", (*bench).reading},
-	{"streams", (*bench).streams},
-	{"consoles", (*bench).consoles},
-	{"browser", (*bench).browser},
-	{"waiting", (*bench).waiting},
-	{"broadcast", (*bench).broadcast},
-	{"search", (*bench).search},
-	{"growth", (*bench).growth},
+	{"send", onInstallation(0, (*bench).send)},
+	{"pocketbase", onInstallation(fewMessages, (*bench).pocketbase)},
+	{"deliver", onInstallation(0, (*bench).deliver)},
+	{"inbound", onInstallation(0, (*bench).inbound)},
+	{"drain", onInstallation(0, (*bench).drain)},
+	{"fairness", onInstallation(0, (*bench).fairness)},
+	{"reading", onInstallation(storedMessages, (*bench).reading)},
+	{"streams", onInstallation(0, (*bench).streams)},
+	{"consoles", onInstallation(0, (*bench).consoles)},
+	{"browser", onInstallation(0, (*bench).browser)},
+	{"waiting", onInstallation(fewMessages, (*bench).waiting)},
+	{"broadcast", onInstallation(0, (*bench).broadcast)},
+	{"search", onInstallation(fewMessages, (*bench).search)},
+	{"growth", onInstallation(fewMessages, (*bench).growth)},
 	{"purge", (*bench).purge},
 }
 
-func partNames() (names string) {
-	for i, p := range parts {
-		if i > 0 {
-			names += ", "
+// onInstallation lets a part measure on an installation of its own, in which messages are
+// stored already.
+func onInstallation(messages int, measure func(*bench, context.Context, *installation) error) func(*bench, context.Context) error {
+	return func(b *bench, ctx context.Context) error {
+		o, err := b.openInstallation(ctx, messages)
+		if err != nil {
+			return err
 		}
-		names += p.name
+		defer o.close()
+		return measure(b, ctx, o)
 	}
-	return names
+}
+
+func partNames() string {
+	var names []string
+	for _, p := range parts {
+		names = append(names, p.name)
+	}
+	return strings.Join(names, ", ")
 }
 
 // run measures the chosen parts and removes everything that they wrote.

@@ -28,10 +28,6 @@ type meter struct {
 	micros    [][]float64 // for one of them, by process and round
 }
 
-func newMeter(processes ...process) *meter {
-	return &meter{processes: processes, micros: make([][]float64, len(processes))}
-}
-
 // begin reads the processor times before a round.
 func (m *meter) begin() (err error) {
 	m.before, err = m.read()
@@ -45,6 +41,9 @@ func (m *meter) end(count int) error {
 		return err
 	}
 
+	if m.micros == nil {
+		m.micros = make([][]float64, len(m.processes))
+	}
 	for i := range m.processes {
 		m.micros[i] = append(m.micros[i], float64((after[i]-m.before[i]).Microseconds())/float64(max(1, count)))
 	}
@@ -74,15 +73,9 @@ func (m *meter) sum() (micros float64) {
 
 // String lists the cost in each process.
 func (m *meter) String() string {
-	var b strings.Builder
-	b.WriteString("µs of processor each: ")
-
+	var all []string
 	for i, w := range m.processes {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		fmt.Fprintf(&b, "%s %.0f", w.name, median(m.micros[i]))
+		all = append(all, fmt.Sprintf("%s %.0f", w.name, median(m.micros[i])))
 	}
-
-	return b.String()
+	return "µs of processor each: " + strings.Join(all, ", ")
 }

@@ -8,9 +8,10 @@ import (
 
 func TestMeterSharesProcessorTime(t *testing.T) {
 	var server, load time.Duration
-	m := newMeter(
-		process{"server", func() (time.Duration, error) { return server, nil }},
-		process{loadGenerator.name, func() (time.Duration, error) { return load, nil }})
+	m := meter{processes: []process{
+		{"server", func() (time.Duration, error) { return server, nil }},
+		{loadGenerator.name, func() (time.Duration, error) { return load, nil }},
+	}}
 	for _, used := range []time.Duration{time.Millisecond, 3 * time.Millisecond, 2 * time.Millisecond} {
 		if err := m.begin(); err != nil {
 			t.Fatal(err)
@@ -31,7 +32,7 @@ func TestMeterSharesProcessorTime(t *testing.T) {
 
 func TestMeterTellsWhoCannotBeMeasured(t *testing.T) {
 	gone := errors.New("gone")
-	m := newMeter(process{"server", func() (time.Duration, error) { return 0, gone }})
+	m := meter{processes: []process{{"server", func() (time.Duration, error) { return 0, gone }}}}
 	if err := m.begin(); !errors.Is(err, gone) {
 		t.Error(err)
 	}

@@ -30,7 +30,8 @@ func personPhone(n int64) string { return "+1555" + strconv.FormatInt(1_000_000+
 type history struct {
 	messages int
 	first    time.Time
-	ids      []string // of a sample of the messages
+	took     time.Duration // to store it
+	ids      []string      // of a sample of the messages
 }
 
 // at returns a time within the history, at which there are older and newer messages.
@@ -44,8 +45,9 @@ func (h history) id(n int64) string { return h.ids[n*7919%int64(len(h.ids))] }
 // prefill stores old messages, one person's after another's. So every B-tree grows at
 // its end, which is many times faster than in the order of time and leads to the same
 // shape.
-func prefill(ctx context.Context, db *storage.DB, number string, messages int) (history, error) {
-	h := history{messages: messages, first: time.Now().Add(-historySpan)}
+func prefill(ctx context.Context, db *storage.DB, account int64, messages int) (history, error) {
+	began := time.Now()
+	h := history{messages: messages, first: began.Add(-historySpan)}
 	for done, who := 0, 0; who < people; {
 		until := who
 		for until < people && (until+1)*messages/people-done <= messagesPerCommit {
@@ -55,7 +57,7 @@ func prefill(ctx context.Context, db *storage.DB, number string, messages int) (
 
 		var ids []string
 		err := db.Update(ctx, func(tx *storage.Tx) (err error) {
-			ids, err = h.insertMessages(tx, number, who, until)
+			ids, err = h.insertMessages(tx, account, who, until)
 			return err
 		})
 		if err != nil {
@@ -65,27 +67,23 @@ func prefill(ctx context.Context, db *storage.DB, number string, messages int) (
 		h.ids = append(h.ids, ids...)
 		who, done = until, until*messages/people
 	}
+	h.took = time.Since(began)
 	return h, nil
 }
 
 // insertMessages stores the messages of the people from and before until, and returns
 // the ids of a sample.
-func (h history) insertMessages(tx *storage.Tx, number string, from, until int) (ids []string, err error) {
-	account, err := tx.AccountByNumber(number)
-	if err != nil {
-		return nil, err
-	}
-
+func (h history) insertMessages(tx *storage.Tx, account int64, from, until int) (ids []string, err error) {
 	every := max(1, h.messages/samples)
 	step := historySpan / time.Duration(max(1, h.messages))
 	for who := from; who < until; who++ {
 		phone := personPhone(int64(who))
-		contact := storage.Contact{AccountID: account.ID, PhoneNumber: &phone}
+		contact := storage.Contact{AccountID: account, PhoneNumber: &phone}
 		if err := tx.InsertContact(&contact); err != nil {
 			return nil, err
 		}
 
-		conversation, err := tx.EnsureConversation(account.ID, contact.ID)
+		conversation, err := tx.EnsureConversation(account, contact.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -94,7 +92,7 @@ func (h history) insertMessages(tx *storage.Tx, number string, from, until int) 
 			tx.Now = storage.At(h.first.Add(step * time.Duration(i)))
 			id := providerID(phone, i)
 			m := storage.Message{
-				AccountID:      account.ID,
+				AccountID:      account,
 				ConversationID: conversation.ID,
 				ContactID:      contact.ID,
 				Direction:      storage.Outbound,
@@ -115,6 +113,24 @@ func (h history) insertMessages(tx *storage.Tx, number string, from, until int) 
 		}
 	}
 	return ids, nil
+}
+
+// insertMany calls insert with every number below count, in commits of a thousand.
+func insertMany(ctx context.Context, db *storage.DB, count int, insert func(tx *storage.Tx, n int) error) error {
+	for from := 0; from < count; from += 1000 {
+		err := db.Update(ctx, func(tx *storage.Tx) error {
+			for n := from; n < min(count, from+1000); n++ {
+				if err := insert(tx, n); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // providerID makes an id of the provider's form. It begins with the person, so that the

@@ -14,7 +14,7 @@ func TestPrefillTellsThePast(t *testing.T) {
 	const number = "106540352242922"
 	account := storagetest.Connect(t, db, storagetest.Seed(t, db, "Bench"), number)
 	const messages = 2*people + 10
-	past, err := prefill(t.Context(), db, number, messages)
+	past, err := prefill(t.Context(), db, account.ID, messages)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestPrefillTellsThePast(t *testing.T) {
 func TestPrefillStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := prefill(ctx, storagetest.Open(t), "1", 10); err == nil {
+	if _, err := prefill(ctx, storagetest.Open(t), 1, 10); err == nil {
 		t.Error("an interrupted past is told to its end")
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"sync/atomic"
 	"time"
 
 	"confab/jobs/queue"
@@ -40,54 +39,31 @@ func (b *bench) queue(ctx context.Context) error {
 	go func() { ended <- runner.Run(running) }()
 	defer func() { stop(); <-ended }()
 
-	cost := newMeter(process{"one process", loadGenerator.used})
-	medians, err := b.interleave(ctx, func() (float64, error) { return measureThroughput(ctx, s, b.length, cost) })
-	if err != nil {
+	jobs := b.newCalls(16, func(ctx context.Context) error { return s.enqueue(ctx, "nothing") })
+	enqueueAll := jobs.measure
+	jobs.cost.processes = []process{{"one process", loadGenerator.used}}
+	jobs.measure = func(ctx context.Context) (round, error) {
+		r, err := enqueueAll(ctx)
+		if err != nil {
+			return r, err
+		}
+		return r, pollDatabase(ctx, s.DB, time.Millisecond, func(rx *storage.Rx) (bool, error) {
+			left, err := rx.JobCounts()
+			return len(left) == 0, err
+		})
+	}
+	if err := b.measureAll(ctx, jobs); err != nil {
 		return err
 	}
-
-	b.table.add(row{
-		id:     "P7",
-		what:   "jobs enqueued and completed, 16 + 16",
-		figure: perSecond(medians[0]),
-		detail: cost.String(),
-	})
+	b.table.addRate(jobs, row{id: "P7", what: "jobs enqueued and completed, 16 + 16"})
 	return b.measurePickUp(ctx, s, picked)
 }
 
-// measureThroughput enqueues jobs for a time and waits until the last one is done. It
-// returns jobs per second.
-func measureThroughput(ctx context.Context, s *scratch, length time.Duration, cost *meter) (float64, error) {
-	if err := cost.begin(); err != nil {
-		return 0, err
-	}
-	began := time.Now()
-
-	var enqueued atomic.Int64
-
-	_, err := measureRate(ctx, 16, length, func(ctx context.Context) error {
-		err := s.Update(ctx, func(tx *storage.Tx) error {
-			_, err := tx.Enqueue(storage.NewJob{Kind: "nothing", Args: storage.AboutNoAccount{}})
-			return err
-		})
-		enqueued.Add(1)
+func (s *scratch) enqueue(ctx context.Context, kind string) error {
+	return s.Update(ctx, func(tx *storage.Tx) error {
+		_, err := tx.Enqueue(storage.NewJob{Kind: kind, Args: storage.AboutNoAccount{}})
 		return err
 	})
-	if err != nil {
-		return 0, err
-	}
-
-	err = pollQueue(ctx, time.Millisecond, func() (bool, error) {
-		var left []storage.JobCount
-		err := s.View(ctx, func(rx *storage.Rx) (err error) { left, err = rx.JobCounts(); return err })
-		return len(left) == 0, err
-	})
-	if err != nil {
-		return 0, err
-	}
-
-	rate := float64(enqueued.Load()) / time.Since(began).Seconds()
-	return rate, cost.end(int(enqueued.Load()))
 }
 
 // measurePickUp measures the time from calling Update to the first line of the handler.
@@ -95,11 +71,7 @@ func (b *bench) measurePickUp(ctx context.Context, s *scratch, picked <-chan tim
 	var waits []time.Duration
 	for range 200 * b.rounds {
 		began := time.Now()
-		err := s.Update(ctx, func(tx *storage.Tx) error {
-			_, err := tx.Enqueue(storage.NewJob{Kind: "watched", Args: storage.AboutNoAccount{}})
-			return err
-		})
-		if err != nil {
+		if err := s.enqueue(ctx, "watched"); err != nil {
 			return err
 		}
 		waits = append(waits, (<-picked).Sub(began))

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -11,22 +12,12 @@ const idleDelay = 2 * time.Second
 
 // start measures how long a server takes from its start to its first answer, and how
 // much memory it has when it is idle.
-func (b *bench) start(ctx context.Context) error {
-	o, _, err := b.openInstallation(ctx, 0)
-	if err != nil {
-		return err
-	}
-	defer o.close()
-
+func (b *bench) start(ctx context.Context, o *installation) error {
 	var work []time.Duration
 	medians, err := b.interleave(ctx, func() (float64, error) {
-		if err := o.Stop(); err != nil {
+		if err := errors.Join(o.Stop(), o.Start()); err != nil {
 			return 0, err
 		}
-		if err := o.Start(); err != nil {
-			return 0, err
-		}
-
 		used, err := o.CPUTime()
 		work = append(work, used)
 		return ms(o.StartDuration()), err
@@ -34,31 +25,26 @@ func (b *bench) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-
-	b.table.add(row{
+	b.table.addLimited(medians[0], 150, " ms", row{
 		id:     "P16",
 		what:   "start to first answer",
-		figure: fmt.Sprintf("%.0f ms", medians[0]),
 		detail: fmt.Sprintf("%.0f ms of processor", ms(percentile(work, 50))),
-		goal:   atMost(medians[0], 150, " ms"),
 	})
 
-	select {
-	case <-time.After(idleDelay):
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-
-	idle, err := o.Memory()
+	idle, err := o.idleMemory(ctx)
 	if err != nil {
 		return err
 	}
-
-	b.table.add(row{
-		id:     "P16",
-		what:   "memory, idle",
-		figure: fmt.Sprintf("%.0f MB", megabytes(idle)),
-		goal:   atMost(megabytes(idle), 40, " MB"),
-	})
+	b.table.addLimited(megabytes(idle), 40, " MB", row{id: "P16", what: "memory, idle"})
 	return nil
+}
+
+// idleMemory returns the memory of a server that has had nothing to do for a while.
+func (s *server) idleMemory(ctx context.Context) (int64, error) {
+	select {
+	case <-time.After(idleDelay):
+		return s.Memory()
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
 }

@@ -46,6 +46,40 @@ type table struct{ rows []row }
 
 func (t *table) add(r row) { t.rows = append(t.rows, r) }
 
+// addLimited adds a row with a figure, in a unit, that should not pass a limit.
+func (t *table) addLimited(value, limit float64, unit string, r row) {
+	r.figure, r.goal = fmt.Sprintf("%.1f%s", value, unit), atMost(value, limit, unit)
+	t.add(r)
+}
+
+// addRate adds the row of a series. Its detail ends with what one cost.
+func (t *table) addRate(s *series, r row) {
+	if r.detail != "" {
+		r.detail += "; "
+	}
+	r.figure, r.detail = perSecond(s.rate), r.detail+s.cost.String()
+	t.add(r)
+}
+
+// addRatio adds the row of a series whose rate should be at least a share of that of
+// another one; 0 is no goal.
+func (t *table) addRatio(s, base *series, least float64, r row) {
+	ratio := s.rate / base.rate
+	r.detail = fmt.Sprintf("%.2f of %s (%s, %s)", ratio, base.name, perSecond(base.rate), &base.cost)
+	if least > 0 {
+		r.goal = atLeast(ratio, least)
+	}
+	t.addRate(s, r)
+}
+
+// addSlowdown adds a row with a time, in milliseconds, that should be at most so many times
+// as long as another one.
+func (t *table) addSlowdown(value, alone, limit float64, r row) {
+	r.figure, r.goal = fmt.Sprintf("%.2f ms", value), atMost(value/alone, limit, "×")
+	r.detail = fmt.Sprintf("%.2f× that without (%.2f ms)%s", value/alone, alone, r.detail)
+	t.add(r)
+}
+
 // String returns the table as it is printed, and below it how many goals were met.
 func (t *table) String() string {
 	var b strings.Builder

@@ -1,6 +1,13 @@
 package rig
 
-import "os/exec"
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"time"
+
+	"github.com/chromedp/chromedp"
+)
 
 // browsers are what the programs are called that people look at pages with.
 var browsers = []string{"chromium", "chromium-browser", "google-chrome", "chrome"}
@@ -12,8 +19,8 @@ var windowless = append([]string{"chromium-headless-shell"}, browsers...)
 // FindBrowser returns the path of a browser as people have it, "" where there is none.
 func FindBrowser() string { return findProgram(browsers...) }
 
-// FindWindowless returns the path of a browser without a window, which nobody would look
-// at: it shows the same pages with half of the work. Where there is none it is any other.
+// FindWindowless returns the path of a browser without a window: it shows the same pages
+// with half of the work. Where there is none it is any other.
 func FindWindowless() string { return findProgram(windowless...) }
 
 // findProgram returns the path of the first of programs that is here.
@@ -24,4 +31,56 @@ func findProgram(names ...string) string {
 		}
 	}
 	return ""
+}
+
+// Page is a page in a browser of its own.
+type Page struct {
+	Context context.Context
+	Close   func() // ends the browser
+}
+
+// stepTimeout is how long one step in a browser may take on a busy machine.
+const stepTimeout = 30 * time.Second
+
+// OpenPage starts the browser at a path.
+func OpenPage(path string) (*Page, error) {
+	var err error
+	for range 5 { // some die before they show anything
+		ctx, cancel := chromedp.NewContext(context.Background(), chromedp.WithAllocatorOptions(
+			chromedp.ExecPath(path), chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("disable-quic", true),
+			chromedp.Flag("disable-component-update", true)))
+
+		// Without a limit of time, at whose end the browser would end too.
+		if err = chromedp.Do(ctx, chromedp.EmulateViewport(1280, 800)); err == nil {
+			return &Page{ctx, cancel}, nil
+		}
+		cancel()
+	}
+	return nil, err
+}
+
+// Visit goes to a URL and waits until it is loaded.
+func (p *Page) Visit(url string) error {
+	ctx, cancel := context.WithTimeout(p.Context, stepTimeout)
+	defer cancel()
+	return chromedp.Do(ctx, chromedp.Navigate(url))
+}
+
+// Evaluate returns the value of an expression in the page. It waits for promises.
+func Evaluate[T any](p *Page, expression string) (T, error) {
+	ctx, cancel := context.WithTimeout(p.Context, stepTimeout)
+	defer cancel()
+	return chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+}
+
+// WaitFor waits until an expression is true.
+func (p *Page) WaitFor(expression string) (err error) {
+	for began := time.Now(); time.Since(began) < 2*stepTimeout; time.Sleep(20 * time.Millisecond) {
+		// An error is no failure: between two pages nothing can be evaluated.
+		isTrue := false
+		if isTrue, err = Evaluate[bool](p, expression); err == nil && isTrue {
+			return nil
+		}
+	}
+	return fmt.Errorf("never became true: %s (%v)", expression, err)
 }

@@ -1,14 +1,12 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -22,11 +20,11 @@ type console struct {
 	hinted                 chan struct{} // holds a value when conversations have changed
 }
 
-// look opens consoles, serves a page when all of them are connected, and goes on until it
-// is killed.
-func look(args []string) error {
+// runConsoles opens consoles, serves a page when all of them are connected, and goes on
+// until it is killed.
+func runConsoles(args []string) error {
 	var c console
-	flags := flag.NewFlagSet("look", flag.ContinueOnError)
+	flags := flag.NewFlagSet("consoles", flag.ContinueOnError)
 	listen := flags.String("listen", "", "address to listen on")
 	flags.StringVar(&c.server, "server", "", "address of the server")
 	cookies := flags.String("cookies", "", "cookies of the sessions, between commas")
@@ -42,11 +40,11 @@ func look(args []string) error {
 	for i := range *count {
 		one := c
 		one.cookie, one.hinted = sessions[i%len(sessions)], make(chan struct{}, 1)
-		lines, err := one.open()
+		hints, err := one.open()
 		if err != nil {
 			return err
 		}
-		go func() { failed <- one.read(lines) }()
+		go func() { failed <- one.read(hints) }()
 		if *follow {
 			go func() { failed <- one.follow(context.Background()) }()
 		}
@@ -59,32 +57,16 @@ func look(args []string) error {
 	return <-failed
 }
 
-// open opens the stream, and returns when it has said that it is ready.
-func (c *console) open() (*bufio.Reader, error) {
-	conn, err := net.Dial("tcp", c.server)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := fmt.Fprintf(conn, "GET /console/api/stream HTTP/1.1\r\nHost: %s\r\nCookie: %s\r\n\r\n", c.server, c.cookie); err != nil {
-		return nil, err
-	}
-
-	lines := bufio.NewReaderSize(conn, 64<<10)
-	status, err := lines.ReadString('\n')
-	if err == nil && status != "HTTP/1.1 200 OK\r\n" {
-		err = fmt.Errorf("a console was answered %q", status)
-	}
-	for line := []byte(nil); err == nil && !bytes.HasPrefix(line, []byte("event: ready")); {
-		line, err = lines.ReadSlice('\n')
-	}
-	return lines, err
+// open opens the stream, and returns when it is ready.
+func (c *console) open() (*stream, error) {
+	return openStream(c.server, "/console/api/stream", "Cookie: "+c.cookie, "event: ready")
 }
 
 // read reads the stream, and looks out for hints.
-func (c *console) read(lines *bufio.Reader) error {
+func (c *console) read(hints *stream) error {
 	hint := []byte(`data: {"kind":"conversation"`)
 	for {
-		line, err := lines.ReadSlice('\n')
+		line, err := hints.lines.ReadSlice('\n')
 		if err != nil {
 			return err
 		}
