@@ -34,7 +34,7 @@ func (b *bench) broadcast(ctx context.Context, o *installation) error {
 	if b.quick {
 		recipients = 1000
 	}
-	err := insertMany(ctx, o.db, recipients, func(tx *storage.Tx, n int) error {
+	err := insertMany(ctx, o.db, recipients, 1000, func(tx *storage.Tx, n int) error {
 		phone := recipientPhone(n)
 		contact := storage.Contact{AccountID: o.account.ID, PhoneNumber: &phone}
 		if err := tx.InsertContact(&contact); err != nil {

@@ -6,11 +6,11 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"io"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
+
+	"confab/app/tools/rig"
 )
 
 // console is an open console without a browser: its stream, and the list of conversations
@@ -89,33 +89,14 @@ const (
 
 // follow reads the list of conversations again whenever some have changed.
 func (c *console) follow(ctx context.Context) error {
-	client := &http.Client{Transport: &http.Transport{}}
-	query := url.Values{"status": {"open"}, "limit": {fmt.Sprint(listRows)}}.Encode()
+	client := rig.Client{Base: "http://" + c.server}
+	path := fmt.Sprintf("/console/api/v1/%s/conversations?status=open&limit=%d", c.number, listRows)
 	for range c.hinted {
 		time.Sleep(hintPause)
-		req, err := http.NewRequestWithContext(ctx, "GET", "http://"+c.server+"/console/api/v1/"+c.number+"/conversations?"+query, nil)
-		if err != nil {
-			return err
-		}
-		req.Header.Set("Cookie", c.cookie)
-		if err := readList(client, req); err != nil {
+		var answer json.RawMessage // it must be JSON
+		if err := client.CallContext(ctx, rig.Request{Method: "GET", Path: path, Cookie: c.cookie}, &answer); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// readList makes a request for a list, which must be answered with one.
-func readList(client *http.Client, req *http.Request) error {
-	res, err := client.Do(req)
-	if err != nil {
-		return err
-	}
-	defer res.Body.Close()
-
-	text, err := io.ReadAll(res.Body)
-	if err == nil && (res.StatusCode != http.StatusOK || !json.Valid(text)) {
-		err = fmt.Errorf("a list was answered %s %.200s", res.Status, text)
-	}
-	return err
 }

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"confab/app/tools/rig"
 	"confab/storage"
 )
 
@@ -125,7 +126,7 @@ func (b *bench) newCalls(callers int, f func(context.Context) error) *series {
 	return &series{measure: func(ctx context.Context) (round, error) {
 		waits := make([][]time.Duration, callers)
 		began := time.Now()
-		err := runParallel(callers, func(i int) error {
+		err := rig.RunParallel(callers, func(i int) error {
 			for time.Since(began) < b.length {
 				called := time.Now()
 				if err := f(ctx); err != nil {

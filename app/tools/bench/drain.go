@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"confab/app/tools/rig"
 	"confab/jobs/guard"
 	"confab/jobs/webhook"
 	"confab/storage"
@@ -79,7 +80,7 @@ func (o *installation) makeBacklog(ctx context.Context, subscription string) err
 	}
 
 	payload := sampleEvent()
-	err := insertMany(ctx, o.db, backlog, func(tx *storage.Tx, _ int) error {
+	err := insertMany(ctx, o.db, backlog, 500, func(tx *storage.Tx, _ int) error {
 		id := tx.NewID(storage.PrefixEvent)
 		return tx.InsertEvent(storage.Event{
 			ID:             id,
@@ -136,7 +137,7 @@ func (o *installation) deliverWithoutDatabase(ctx context.Context) error {
 
 	var left atomic.Int64
 	left.Store(backlog)
-	err = runParallel(16, func(int) error {
+	err = rig.RunParallel(16, func(int) error {
 		for left.Add(-1) >= 0 {
 			if !client.Deliver(ctx, d).Succeeded() {
 				return errors.New("a bare delivery failed")

@@ -60,7 +60,7 @@ func TestGrowth(t *testing.T) {
 		t.Errorf("%d rows, want %d:\n%s", got, want, b.table.String())
 	}
 	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v, %v", left, err)
+		t.Errorf("left: %v, %v", left, err)
 	}
 }
 

@@ -12,8 +12,9 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"sync"
 	"time"
+
+	"confab/app/tools/rig"
 )
 
 // load is requests over several connections, each after the answer to the one before. It
@@ -35,7 +36,7 @@ type load struct {
 func (l load) run(ctx context.Context) (r round, err error) {
 	waits := make([][]time.Duration, l.connections)
 	began := time.Now()
-	err = runParallel(l.connections, func(i int) (err error) {
+	err = rig.RunParallel(l.connections, func(i int) (err error) {
 		waits[i], err = l.sendOver(ctx, began, i)
 		return err
 	})
@@ -44,17 +45,6 @@ func (l load) run(ctx context.Context) (r round, err error) {
 	r.count = len(r.waits) * max(1, l.each)
 	r.perSecond = float64(r.count) / time.Since(began).Seconds()
 	return r, errors.Join(err, ctx.Err())
-}
-
-// runParallel calls f once in each of n goroutines, and returns the errors of all.
-func runParallel(n int, f func(i int) error) error {
-	faults := make([]error, n)
-	var group sync.WaitGroup
-	for i := range n {
-		group.Go(func() { faults[i] = f(i) })
-	}
-	group.Wait()
-	return errors.Join(faults...)
 }
 
 // sendOver sends requests over the nth connection, and at least one. It returns how long

@@ -48,78 +48,56 @@ func (h history) id(n int64) string { return h.ids[n*7919%int64(len(h.ids))] }
 func prefill(ctx context.Context, db *storage.DB, account int64, messages int) (history, error) {
 	began := time.Now()
 	h := history{messages: messages, first: began.Add(-historySpan)}
-	for done, who := 0, 0; who < people; {
-		until := who
-		for until < people && (until+1)*messages/people-done <= messagesPerCommit {
-			until++
-		}
-		until = max(until, who+1)
-
-		var ids []string
-		err := db.Update(ctx, func(tx *storage.Tx) (err error) {
-			ids, err = h.insertMessages(tx, account, who, until)
-			return err
-		})
-		if err != nil {
-			return h, err
-		}
-
-		h.ids = append(h.ids, ids...)
-		who, done = until, until*messages/people
-	}
+	perCommit := max(1, messagesPerCommit*people/max(1, messages))
+	err := insertMany(ctx, db, people, perCommit, func(tx *storage.Tx, who int) error { return h.insertMessages(tx, account, who) })
 	h.took = time.Since(began)
-	return h, nil
+	return h, err
 }
 
-// insertMessages stores the messages of the people from and before until, and returns
-// the ids of a sample.
-func (h history) insertMessages(tx *storage.Tx, account int64, from, until int) (ids []string, err error) {
+// insertMessages stores the messages of one person, and keeps the ids of a sample.
+func (h *history) insertMessages(tx *storage.Tx, account int64, who int) error {
+	phone := personPhone(int64(who))
+	contact := storage.Contact{AccountID: account, PhoneNumber: &phone}
+	if err := tx.InsertContact(&contact); err != nil {
+		return err
+	}
+	conversation, err := tx.EnsureConversation(account, contact.ID)
+	if err != nil {
+		return err
+	}
+
 	every := max(1, h.messages/samples)
 	step := historySpan / time.Duration(max(1, h.messages))
-	for who := from; who < until; who++ {
-		phone := personPhone(int64(who))
-		contact := storage.Contact{AccountID: account, PhoneNumber: &phone}
-		if err := tx.InsertContact(&contact); err != nil {
-			return nil, err
+	for i := who * h.messages / people; i < (who+1)*h.messages/people; i++ {
+		tx.Now = storage.At(h.first.Add(step * time.Duration(i)))
+		id := providerID(phone, i)
+		m := storage.Message{
+			AccountID:      account,
+			ConversationID: conversation.ID,
+			ContactID:      contact.ID,
+			Direction:      storage.Outbound,
+			Type:           "text",
+			Status:         storage.MessageRead,
+			Source:         storage.SourceAPI,
+			ProviderID:     &id,
+			PhoneNumber:    &phone,
+			Content:        storage.JSON(`{"body":"a message of the past"}`),
 		}
-
-		conversation, err := tx.EnsureConversation(account, contact.ID)
-		if err != nil {
-			return nil, err
+		if err := tx.InsertMessage(&m); err != nil {
+			return err
 		}
-
-		for i := who * h.messages / people; i < (who+1)*h.messages/people; i++ {
-			tx.Now = storage.At(h.first.Add(step * time.Duration(i)))
-			id := providerID(phone, i)
-			m := storage.Message{
-				AccountID:      account,
-				ConversationID: conversation.ID,
-				ContactID:      contact.ID,
-				Direction:      storage.Outbound,
-				Type:           "text",
-				Status:         storage.MessageRead,
-				Source:         storage.SourceAPI,
-				ProviderID:     &id,
-				PhoneNumber:    &phone,
-				Content:        storage.JSON(`{"body":"a message of the past"}`),
-			}
-			if err := tx.InsertMessage(&m); err != nil {
-				return nil, err
-			}
-
-			if i%every == 0 {
-				ids = append(ids, m.ID)
-			}
+		if i%every == 0 {
+			h.ids = append(h.ids, m.ID)
 		}
 	}
-	return ids, nil
+	return nil
 }
 
-// insertMany calls insert with every number below count, in commits of a thousand.
-func insertMany(ctx context.Context, db *storage.DB, count int, insert func(tx *storage.Tx, n int) error) error {
-	for from := 0; from < count; from += 1000 {
+// insertMany calls insert with every number below count, with so many in a commit.
+func insertMany(ctx context.Context, db *storage.DB, count, perCommit int, insert func(tx *storage.Tx, n int) error) error {
+	for from := 0; from < count; from += perCommit {
 		err := db.Update(ctx, func(tx *storage.Tx) error {
-			for n := from; n < min(count, from+1000); n++ {
+			for n := from; n < min(count, from+perCommit); n++ {
 				if err := insert(tx, n); err != nil {
 					return err
 				}

@@ -9,7 +9,7 @@ import (
 	"confab/storage/storagetest"
 )
 
-func TestPrefillTellsThePast(t *testing.T) {
+func TestPrefillStoresMessages(t *testing.T) {
 	db := storagetest.Open(t)
 	const number = "106540352242922"
 	account := storagetest.Connect(t, db, storagetest.Seed(t, db, "Bench"), number)
@@ -49,7 +49,7 @@ func TestPrefillStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := prefill(ctx, storagetest.Open(t), 1, 10); err == nil {
-		t.Error("an interrupted past is told to its end")
+		t.Error("interrupted messages were all stored")
 	}
 }
 

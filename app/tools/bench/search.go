@@ -116,7 +116,7 @@ func (s *searched) fill(ctx context.Context, messages int) error {
 		return err
 	}
 
-	return insertMany(ctx, s.DB, messages, func(tx *storage.Tx, _ int) error {
+	return insertMany(ctx, s.DB, messages, 1000, func(tx *storage.Tx, _ int) error {
 		m := s.accounts[s.random.IntN(searchedTenants)]
 		text := "the"
 		for range 9 + s.random.IntN(5) {

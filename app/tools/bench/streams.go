@@ -11,6 +11,8 @@ import (
 	"slices"
 	"sync/atomic"
 	"time"
+
+	"confab/app/tools/rig"
 )
 
 const (
@@ -137,7 +139,7 @@ func (b *bench) measureReaders(ctx context.Context, o *installation, keys []stri
 	}
 	delays, ended := make([][]time.Duration, len(all)), make(chan error, 1)
 	go func() {
-		ended <- runParallel(len(all), func(i int) error {
+		ended <- rig.RunParallel(len(all), func(i int) error {
 			delays[i] = readDelays(all[i].lines)
 			return nil
 		})

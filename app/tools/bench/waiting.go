@@ -22,7 +22,7 @@ func (b *bench) waiting(ctx context.Context, o *installation) error {
 
 	// They are due in an hour or later, so that none of them runs while something is measured.
 	busy, err := b.startSibling(ctx, o, fewMessages, func(s *server) error {
-		return insertMany(ctx, s.db, jobs, func(tx *storage.Tx, n int) error {
+		return insertMany(ctx, s.db, jobs, 1000, func(tx *storage.Tx, n int) error {
 			_, err := tx.Enqueue(waitingJob(s.account.ID, n, tx.Now))
 			return err
 		})

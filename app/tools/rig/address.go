@@ -22,7 +22,7 @@ var givenPorts struct {
 	ports map[int]bool
 }
 
-// FreeAddress returns an address of this machine that nobody listens on now, nor later,
+// FreeAddress returns an address of this machine that is free now and later,
 // unless the caller does. It never returns the same one twice.
 //
 // A port that the system chooses would not do: the process that it is for binds it only

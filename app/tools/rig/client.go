@@ -19,7 +19,7 @@ type Client struct {
 }
 
 // Request is one request. Only the first two fields are needed.
-type Request struct{ Method, Path, Body, IdempotencyKey, ContentType string }
+type Request struct{ Method, Path, Body, IdempotencyKey, ContentType, Cookie string }
 
 // transport keeps as many connections as the busiest trial has callers.
 var transport = &http.Transport{MaxIdleConnsPerHost: 64}
@@ -32,7 +32,8 @@ func (c Client) Do(ctx context.Context, r Request) (status int, text []byte, err
 		return 0, nil, err
 	}
 
-	for name, value := range map[string]string{"Idempotency-Key": r.IdempotencyKey, "Content-Type": r.ContentType} {
+	headers := map[string]string{"Idempotency-Key": r.IdempotencyKey, "Content-Type": r.ContentType, "Cookie": r.Cookie}
+	for name, value := range headers {
 		if value != "" {
 			req.Header.Set(name, value)
 		}

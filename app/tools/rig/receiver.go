@@ -92,7 +92,7 @@ func (r *Receiver) AddSecret(name, secret string) error {
 
 func (r *Receiver) client() Client { return Client{Base: r.URL} }
 
-// TimestampMark stands in the text of a message before the time at which it was written,
+// TimestampMark is in the text of a message, before the time at which it was written,
 // so that the receiver knows how long its event took.
 const TimestampMark = "caused="
 

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -122,4 +123,15 @@ func (p *Process) WaitReady(url string) error {
 		}
 	}
 	return fmt.Errorf("%s did not answer within %s", url, startTimeout)
+}
+
+// RunParallel calls f once in each of n goroutines, and returns the errors of all.
+func RunParallel(n int, f func(i int) error) error {
+	faults := make([]error, n)
+	var group sync.WaitGroup
+	for i := range n {
+		group.Go(func() { faults[i] = f(i) })
+	}
+	group.Wait()
+	return errors.Join(faults...)
 }

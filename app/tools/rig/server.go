@@ -59,75 +59,40 @@ func (s *Server) StartDuration() time.Duration {
 	return s.startDuration
 }
 
-// running returns the process that runs, or nil.
+// running returns the process that was started last, or nil. It may have ended.
 func (s *Server) running() *Process {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.process
 }
 
-// takeProcess returns the process that runs, or nil, and forgets it, so that only one
-// caller ends it.
-func (s *Server) takeProcess() *Process {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-
-	p := s.process
-	s.process = nil
-	return p
-}
-
-// Kill kills the process, if one runs.
+// Kill kills the process, if one was started.
 func (s *Server) Kill() {
-	if p := s.takeProcess(); p != nil {
+	if p := s.running(); p != nil {
 		p.Kill()
 	}
 }
 
-// Stop sends SIGTERM to the process, if one runs, and waits for its end.
+// Stop sends SIGTERM to the process, if one was started, and waits for its end.
 func (s *Server) Stop() error {
-	if p := s.takeProcess(); p != nil {
+	if p := s.running(); p != nil {
 		return p.Stop()
 	}
 	return nil
 }
 
-// Pause stops the process where it is, if one runs, until Resume.
-func (s *Server) Pause() error {
-	if p := s.running(); p != nil {
-		return p.Pause()
-	}
-	return nil
-}
+// Pause stops the process where it is until Resume.
+func (s *Server) Pause() error { return s.running().Pause() }
 
 // Resume lets a paused process go on.
-func (s *Server) Resume() error {
-	if p := s.running(); p != nil {
-		return p.Resume()
-	}
-	return nil
-}
+func (s *Server) Resume() error { return s.running().Resume() }
 
-// Memory returns the resident size of the process in bytes, 0 if none runs.
-func (s *Server) Memory() (int64, error) {
-	if p := s.running(); p != nil {
-		return p.Memory()
-	}
-	return 0, nil
-}
+// Memory returns the resident size of the process in bytes. It fails if none runs, as the
+// two below do.
+func (s *Server) Memory() (int64, error) { return s.running().Memory() }
 
-// PeakMemory returns the largest resident size of the process in bytes, 0 if none runs.
-func (s *Server) PeakMemory() (int64, error) {
-	if p := s.running(); p != nil {
-		return p.PeakMemory()
-	}
-	return 0, nil
-}
+// PeakMemory returns the largest resident size of the process in bytes.
+func (s *Server) PeakMemory() (int64, error) { return s.running().PeakMemory() }
 
-// CPUTime returns the processor time that the process has used, 0 if none runs.
-func (s *Server) CPUTime() (time.Duration, error) {
-	if p := s.running(); p != nil {
-		return p.CPUTime()
-	}
-	return 0, nil
-}
+// CPUTime returns the processor time that the process has used.
+func (s *Server) CPUTime() (time.Duration, error) { return s.running().CPUTime() }

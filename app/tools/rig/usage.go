@@ -52,7 +52,7 @@ func parseCPUTime(stat []byte) (time.Duration, error) {
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:]) // the name of the program may contain spaces
 
 	if len(fields) < 13 {
-		return 0, fmt.Errorf("/proc tells no processor time: %q", stat)
+		return 0, fmt.Errorf("no processor time in /proc: %q", stat)
 	}
 
 	user, err := strconv.ParseInt(string(fields[11]), 10, 64)
