@@ -2,17 +2,20 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"net/url"
+	"slices"
 
 	"confab/app/tools/rig"
 	"confab/jobs/errorcode"
 	"confab/storage/storageaudit"
 )
 
-// audit compares what the clients were told with what the server, the provider and the
+// audit compares what was acknowledged to the clients with what the server, the provider and the
 // receivers have, and stops the server to look at its database.
 func (t *trial) audit() (*report, error) {
-	r := &report{length: t.length, faults: t.faults}
+	r := &report{length: t.length, counts: t.counts}
 
 	seen, err := t.receiver.Findings()
 	if err != nil {
@@ -32,13 +35,12 @@ func (t *trial) audit() (*report, error) {
 		return nil, err
 	}
 	for _, one := range t.tenants {
-		if err := one.audit(r, seen); err != nil {
+		if err := (&tenantAudit{tenant: one, report: r, seen: seen}).run(); err != nil {
 			return nil, fmt.Errorf("%s: %w", one.name, err)
 		}
 	}
 
-	r.memory[0], r.memory[1] = t.health.memoryTrend()
-	r.log = t.health.longestLog()
+	r.memory, r.log = t.health.summarize()
 
 	if err := t.server.Stop(); err != nil {
 		r.discrepancy("the server did not stop: %v", err)
@@ -68,14 +70,52 @@ type row struct {
 // sourceBroadcast is the source of a message that a broadcast has made.
 const sourceBroadcast = "broadcast"
 
-// audit compares what a tenant was told with what the API lists.
-func (o *tenant) audit(r *report, seen rig.Findings) error {
-	rows := make(map[string]row) // by our id
-	inbound, echoed := make(map[string]int), make(map[string]int)
+// tenantAudit is the audit of one tenant.
+type tenantAudit struct {
+	*tenant
+	report *report
+	seen   rig.Findings
+	rows   map[string]row  // messages that the server sent, by our id
+	taken  map[string]bool // events that the steady endpoint took
+}
 
-	err := o.eachItem("/"+o.number+"/messages?limit=100", func(item json.RawMessage) error {
+// discrepancy records a discrepancy of the tenant.
+func (o *tenantAudit) discrepancy(format string, args ...any) {
+	o.report.discrepancy("%s: "+format, append([]any{o.name}, args...)...)
+}
+
+// run does all audits of the tenant. The first reads the messages for those after it.
+func (o *tenantAudit) run() error {
+	for _, audit := range []func(*tenantAudit) error{
+		(*tenantAudit).auditMessages,
+		(*tenantAudit).auditProvider,
+		(*tenantAudit).auditEvents,
+		(*tenantAudit).auditMerges,
+		(*tenantAudit).auditRepeats,
+		(*tenantAudit).auditBroadcasts,
+		(*tenantAudit).auditImports,
+		(*tenantAudit).auditSearch,
+		(*tenantAudit).auditStream,
+	} {
+		if err := audit(o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// auditMessages compares what was acknowledged to a tenant with what the API lists.
+func (o *tenantAudit) auditMessages() error {
+	items, err := list[json.RawMessage](o.client, "/"+o.number+"/messages?limit=100")
+	if err != nil {
+		return err
+	}
+
+	o.rows = make(map[string]row)
+	inbound, echoed := make(map[string]int), make(map[string]int)
+	for _, item := range items {
 		var m row
-		if err := json.Unmarshal(item, &m); err != nil {
+		if err := errors.Join(json.Unmarshal(item, &m), o.checkOwnership(item)); err != nil {
 			return err
 		}
 		switch {
@@ -84,93 +124,75 @@ func (o *tenant) audit(r *report, seen rig.Findings) error {
 		case m.Source == "app":
 			echoed[m.MessageID]++
 		default:
-			rows[m.ID] = m
+			o.rows[m.ID] = m
 		}
-		return o.checkOwnership(item)
-	})
-	if err != nil {
-		return err
 	}
 
-	o.auditSends(r, rows)
-	o.trial.auditTyped(r, o, rows)
+	o.auditSends()
+	o.auditTyped()
 
 	for id := range o.received {
 		if inbound[id] != 1 {
-			r.discrepancy("%s: inbound %s is there %d times", o.name, id, inbound[id])
+			o.discrepancy("inbound %s is there %d times", id, inbound[id])
 		}
 	}
 	for id := range o.echoed {
 		if echoed[id] != 1 {
-			r.discrepancy("%s: echo %s is there %d times", o.name, id, echoed[id])
+			o.discrepancy("echo %s is there %d times", id, echoed[id])
 		}
 	}
 
 	if len(inbound) != len(o.received) || len(echoed) != len(o.echoed) {
-		r.discrepancy("%s: %d inbound and %d echoes are there that nobody sent", o.name,
+		o.discrepancy("%d inbound and %d echoes are there that were never sent",
 			len(inbound)-len(o.received), len(echoed)-len(o.echoed))
 	}
 
-	r.sent, r.received, r.reads = r.sent+len(o.sent), r.received+len(o.received)+len(o.echoed), r.reads+o.reads
-
-	for _, check := range []func() error{
-		func() error { return o.auditProvider(r, rows) },
-		func() error { return o.auditEvents(r, rows, seen) },
-		func() error { return o.auditMerges(r) },
-		func() error { return o.auditRepeats(r) },
-		func() error { return o.auditBroadcasts(r, rows) },
-		func() error { return o.auditImports(r) },
-		func() error { return o.auditSearch(r) },
-		func() error { return o.auditStream(r, seen) },
-	} {
-		if err := check(); err != nil {
-			return err
-		}
-	}
+	o.report.sent += len(o.sent)
+	o.report.received += len(o.received) + len(o.echoed)
 	return nil
 }
 
 // auditRepeats repeats sends of the whole trial with their idempotency keys: each must be
 // answered as the first time. A clock that was ahead must not have forgotten the answers.
-func (o *tenant) auditRepeats(r *report) error {
+func (o *tenantAudit) auditRepeats() error {
 	for _, send := range o.repeats {
 		var made struct{ ID string }
-		if err := o.callOK("POST", "/"+o.number+"/messages", send.body, send.key, &made); err != nil {
+		if err := o.post("/"+o.number+"/messages", send.body, send.key, &made); err != nil {
 			return err
 		}
 		if made.ID != send.id {
-			r.discrepancy("%s: %s was sent again as %s: its idempotency key was forgotten", o.name, send.id, made.ID)
+			o.discrepancy("%s was sent again as %s: its idempotency key was forgotten", send.id, made.ID)
 		}
 	}
 	return nil
 }
 
 // auditSends compares the acknowledged sends with the messages that the API lists.
-func (o *tenant) auditSends(r *report, rows map[string]row) {
+func (o *tenantAudit) auditSends() {
 	for _, why := range o.refused {
-		r.discrepancy("%s: a message was refused: %s", o.name, why)
+		o.discrepancy("a message was refused: %s", why)
 	}
 
 	for id, kind := range o.sent {
-		m, there := rows[id]
+		m, there := o.rows[id]
 		switch {
 		case !there:
-			r.discrepancy("%s: acknowledged %s is lost", o.name, id)
+			o.discrepancy("acknowledged %s is lost", id)
 		case m.Type != kind:
-			r.discrepancy("%s: %s is a %s, not a %s", o.name, id, m.Type, kind)
+			o.discrepancy("%s is a %s, not a %s", id, m.Type, kind)
 		case o.cancelled[id] && (m.Status != "failed" || m.Error.Code != string(errorcode.MessageCancelled)):
-			r.discrepancy("%s: %s was cancelled, and is %s", o.name, id, m.Status)
+			o.discrepancy("%s was cancelled, and is %s", id, m.Status)
 		case o.cancelled[id]:
 		case m.Status == "failed":
-			r.failures++
+			o.report.failures++
 		case m.Status != finalStatus(m.Type):
-			r.discrepancy("%s: %s is still %s", o.name, id, m.Status)
+			o.discrepancy("%s is still %s", id, m.Status)
 		}
 	}
 
-	for id, m := range rows {
+	for id, m := range o.rows {
 		if _, known := o.sent[id]; !known && m.Source != sourceBroadcast && m.Source != sourceConsole {
-			r.discrepancy("%s: nobody was told of %s", o.name, id)
+			o.discrepancy("%s was never acknowledged", id)
 		}
 	}
 }
@@ -186,7 +208,7 @@ func finalStatus(kind string) string {
 
 // auditProvider compares the messages that the API lists with those that the provider
 // has: every message must have reached it once, a failed one at most once.
-func (o *tenant) auditProvider(r *report, rows map[string]row) error {
+func (o *tenantAudit) auditProvider() error {
 	var list struct {
 		Data []struct {
 			ID      string `json:"id"`
@@ -204,22 +226,42 @@ func (o *tenant) auditProvider(r *report, rows map[string]row) error {
 	copies := make(map[string]int)
 	for _, m := range list.Data {
 		copies[m.Request.Tag]++
-		switch mine, ok := rows[m.Request.Tag]; {
+		switch mine, ok := o.rows[m.Request.Tag]; {
 		case !ok || mine.Status != "failed" && mine.MessageID != m.ID:
-			r.discrepancy("%s: the provider has %s as %s, we have %q", o.name, m.Request.Tag, m.ID, mine.MessageID)
+			o.discrepancy("the provider has %s as %s, we have %q", m.Request.Tag, m.ID, mine.MessageID)
 		case mine.Status == "failed":
-			r.failuresThere++
+			o.report.failuresThere++
 		case mine.Status != m.Status:
-			r.discrepancy("%s: the provider has %s as %s, we have it as %s", o.name, m.Request.Tag, m.Status, mine.Status)
+			o.discrepancy("the provider has %s as %s, we have it as %s", m.Request.Tag, m.Status, mine.Status)
 		}
 	}
 
-	for id, m := range rows {
+	for id, m := range o.rows {
 		isFailed := m.Status == "failed" && copies[id] <= 1 && !o.cancelled[id]
 		if isFailed || o.cancelled[id] && copies[id] == 0 || copies[id] == 1 && !o.cancelled[id] {
 			continue
 		}
-		r.discrepancy("%s: %s (%s) reached the provider %d times", o.name, id, m.Status, copies[id])
+		o.discrepancy("%s (%s) reached the provider %d times", id, m.Status, copies[id])
+	}
+	return nil
+}
+
+// spokenText is a message that must be found by what it says.
+type spokenText struct{ id, text string }
+
+// keepEvery is how many texts are sent for each that the audit searches for.
+const keepEvery = 40
+
+// auditSearch searches for texts of the whole trial.
+func (o *tenantAudit) auditSearch() error {
+	for _, said := range o.said {
+		found, err := list[row](o.client, "/"+o.number+"/messages?limit=100&search="+url.QueryEscape(`"`+said.text+`"`))
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(found, func(m row) bool { return m.ID == said.id }) {
+			o.discrepancy("%s is not found by %q", said.id, said.text)
+		}
 	}
 	return nil
 }

@@ -7,24 +7,9 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"confab/app/tools/rig"
 	"confab/jobs/errorcode"
 )
-
-// campaigns is the record of what goes to many, or later, or comes in a file. The tenant's
-// mu guards it.
-type campaigns struct {
-	broadcasts []madeBroadcast
-	cancelled  map[string]bool   // later sends that were cancelled, by our id
-	imported   map[string]string // names of the people in files, by number
-	imports    int
-	searches   int
-	said       []spokenText    // what was sent and must be found
-	taken      map[string]bool // events that the steady endpoint took, for the audit
-}
-
-func newCampaigns() campaigns {
-	return campaigns{cancelled: map[string]bool{}, imported: map[string]string{}}
-}
 
 // madeBroadcast is a broadcast that was acknowledged.
 type madeBroadcast struct {
@@ -36,24 +21,16 @@ type madeBroadcast struct {
 // recipientsAtOnce is how many people a broadcast goes to.
 const recipientsAtOnce = 60
 
-// broadcast keeps making broadcasts, one after the other. Some are paused and resumed, and
-// some cancelled.
-func (o *tenant) broadcast(ctx context.Context, random *rand.Rand) error {
-	for sleep(ctx, time.Duration(200+random.IntN(1000))*time.Millisecond) {
-		made, err := o.makeBroadcast(random)
-		if err != nil {
-			return err
-		}
-		made.isCancelled, err = o.directBroadcast(ctx, made.id, random)
-
-		o.mu.Lock()
-		o.broadcasts = append(o.broadcasts, made)
-		o.mu.Unlock()
-		if err != nil {
-			return err
-		}
+// broadcast makes a broadcast and waits for its end. Some are paused and resumed, and some
+// cancelled.
+func (o *tenant) broadcast(ctx context.Context, random *rand.Rand, _ int) error {
+	made, err := o.makeBroadcast(random)
+	if err != nil {
+		return err
 	}
-	return nil
+	made.isCancelled, err = o.directBroadcast(ctx, made.id, random)
+	o.record(func() { o.broadcasts = append(o.broadcasts, made) })
+	return err
 }
 
 // makeBroadcast makes a broadcast to people who are chosen at random.
@@ -75,7 +52,7 @@ func (o *tenant) makeBroadcast(random *rand.Rand) (madeBroadcast, error) {
 		return made, err
 	}
 	var view struct{ ID string }
-	err = o.callOK("POST", "/"+o.number+"/broadcasts", string(body), newIdempotencyKey(random), &view)
+	err = o.post("/"+o.number+"/broadcasts", string(body), newIdempotencyKey(random), &view)
 	made.id = view.ID
 	return made, err
 }
@@ -85,10 +62,7 @@ func (o *tenant) directBroadcast(ctx context.Context, id string, random *rand.Ra
 	path := "/" + o.number + "/broadcasts/" + id
 	move := func(name string) error {
 		// It may have ended by now, or have been moved by a request that was repeated.
-		a, err := o.callUntilAnswered("POST", path+"/"+name, "", "")
-		if err == nil && a.status != 200 && a.body.Error.Code != "broadcast_not_active" {
-			err = fmt.Errorf("%s of a broadcast was answered with %d %s", name, a.status, a.body.Error.Code)
-		}
+		_, err := o.callAllowing("broadcast_not_active", rig.Request{Method: "POST", Path: path + "/" + name}, nil)
 		return err
 	}
 
@@ -102,7 +76,7 @@ func (o *tenant) directBroadcast(ctx context.Context, id string, random *rand.Ra
 
 	for err == nil {
 		var now broadcastView
-		if err = o.callOK("GET", path, "", "", &now); err != nil || now.isOver() {
+		if err = o.get(path, &now); err != nil || now.isOver() {
 			return isCancelled, err
 		}
 		if now.Status == "paused" { // by us, or because of the provider
@@ -127,14 +101,12 @@ func (b broadcastView) isOver() bool { return b.Status == "completed" || b.Statu
 // findGoing names the broadcasts that have not ended, and how far they are, or returns "".
 func (o *tenant) findGoing() (going string, err error) {
 	for _, status := range []string{"preparing", "scheduled", "paused", "running"} {
-		err := o.eachItem("/"+o.number+"/broadcasts?status="+status, func(item json.RawMessage) error {
-			var b broadcastView
-			err := json.Unmarshal(item, &b)
-			going += fmt.Sprintf("%s broadcast %s %v ", status, b.ID, b.Counts)
-			return err
-		})
+		all, err := list[broadcastView](o.client, "/"+o.number+"/broadcasts?status="+status)
 		if err != nil {
 			return "", err
+		}
+		for _, b := range all {
+			going += fmt.Sprintf("%s broadcast %s %v ", status, b.ID, b.Counts)
 		}
 	}
 	return going, nil
@@ -142,74 +114,49 @@ func (o *tenant) findGoing() (going string, err error) {
 
 // resumeBroadcasts resumes those that the end of the trial found paused.
 func (o *tenant) resumeBroadcasts() error {
-	return o.eachItem("/"+o.number+"/broadcasts?status=paused", func(item json.RawMessage) error {
-		var b broadcastView
-		if err := json.Unmarshal(item, &b); err != nil {
+	paused, err := list[broadcastView](o.client, "/"+o.number+"/broadcasts?status=paused")
+	for _, b := range paused {
+		resume := rig.Request{Method: "POST", Path: "/" + o.number + "/broadcasts/" + b.ID + "/resume"}
+		if _, err := o.callUntilAnswered(resume); err != nil {
 			return err
 		}
-		_, err := o.callUntilAnswered("POST", "/"+o.number+"/broadcasts/"+b.ID+"/resume", "", "")
-		return err
-	})
+	}
+	return err
 }
 
-// sendLater keeps accepting messages that are due in some seconds, and cancels some of them.
-func (o *tenant) sendLater(ctx context.Context, random *rand.Rand) error {
-	for sleep(ctx, time.Duration(100+random.IntN(400))*time.Millisecond) {
-		due := time.Now().Add(time.Duration(1+random.IntN(8)) * time.Second).UTC().Format(time.RFC3339)
-		body := fmt.Sprintf(`{"messaging_product":"chat","to":%q,"type":"text","text":{"body":"As promised."},"scheduled_at":%q}`,
-			o.person(random), due)
-		a, err := o.callUntilAnswered("POST", "/"+o.number+"/messages", body, newIdempotencyKey(random))
-		if err != nil {
-			return err
-		}
-		if a.body.Error.Code == "invalid_field_value" {
-			continue // by the clock of the server, or by now, that is in the past
-		}
-		if a.status >= 300 {
-			return fmt.Errorf("a later send was answered with %d %s", a.status, a.body.Error.Code)
-		}
+// sendLater sends a message that is due in some seconds, and cancels some of them.
+func (o *tenant) sendLater(_ context.Context, random *rand.Rand, _ int) error {
+	due := time.Now().Add(time.Duration(1+random.IntN(8)) * time.Second).UTC().Format(time.RFC3339)
+	later := rig.Request{
+		Method: "POST",
+		Path:   "/" + o.number + "/messages",
+		Body: fmt.Sprintf(`{"messaging_product":"chat","to":%q,"type":"text","text":{"body":"As promised."},"scheduled_at":%q}`,
+			o.person(random), due),
+		IdempotencyKey: newIdempotencyKey(random),
+	}
 
-		var made struct{ ID string }
-		if err := json.Unmarshal(a.body.Data, &made); err != nil {
-			return err
-		}
-		o.mu.Lock()
-		o.sent[made.ID] = "text"
-		o.mu.Unlock()
-		if random.IntN(4) == 0 {
-			if err := o.cancelMessage(made.ID); err != nil {
-				return err
-			}
-		}
+	// By the clock of the server, or by now, that may be in the past.
+	var made row
+	if isPast, err := o.callAllowing("invalid_field_value", later, &made); err != nil || isPast {
+		return err
+	}
+	o.record(func() { o.sent[made.ID] = "text" })
+	if random.IntN(4) == 0 {
+		return o.cancelMessage(made.ID)
 	}
 	return nil
 }
 
 // cancelMessage cancels a message that may be under way already.
 func (o *tenant) cancelMessage(id string) error {
-	path := "/" + o.number + "/messages/" + id
-	a, err := o.callUntilAnswered("DELETE", path, "", "")
-	if err != nil {
-		return err
-	}
-
-	// A request that is repeated may have cancelled it already.
 	var m row
-	if a.body.Error.Code == "message_not_cancellable" {
-		if a, err = o.callUntilAnswered("GET", path, "", ""); err != nil {
-			return err
-		}
+	path := "/" + o.number + "/messages/" + id
+	isLate, err := o.callAllowing("message_not_cancellable", rig.Request{Method: "DELETE", Path: path}, &m)
+	if err == nil && isLate { // a request that is repeated may have cancelled it already
+		err = o.get(path, &m)
 	}
-	if a.status != 200 {
-		return fmt.Errorf("cancelling a message was answered with %d %s", a.status, a.body.Error.Code)
+	if err == nil && m.Error.Code == string(errorcode.MessageCancelled) {
+		o.record(func() { o.cancelled[id] = true })
 	}
-	if err := json.Unmarshal(a.body.Data, &m); err != nil {
-		return err
-	}
-	if m.Error.Code == string(errorcode.MessageCancelled) {
-		o.mu.Lock()
-		o.cancelled[id] = true
-		o.mu.Unlock()
-	}
-	return nil
+	return err
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"time"
 
 	"confab/app/tools/rig"
@@ -30,84 +29,80 @@ type answer struct {
 	}
 }
 
-// call makes one request; an error means that there was no answer.
-func (c *client) call(ctx context.Context, r rig.Request) (a answer, err error) {
-	status, text, err := c.Do(ctx, r)
-	if err != nil {
-		return a, err
-	}
-
-	a.status = status
-	if err := json.Unmarshal(text, &a.body); err != nil {
-		return a, fmt.Errorf("%s %s answered %d %.200q", r.Method, r.Path, status, text)
-	}
-	return a, nil
-}
-
 // callUntilAnswered repeats a request until it is answered: the server may be down, or
-// its disk full. It does not give up when the trial ends, because then nobody would know
+// its disk full. It does not give up when the trial ends, because then it would be unknown
 // whether the request was carried out.
-func (c *client) callUntilAnswered(method, path, body, idempotency string) (answer, error) {
-	return c.repeat(rig.Request{Method: method, Path: path, Body: body, IdempotencyKey: idempotency})
-}
-
-// repeat is callUntilAnswered for any request.
-func (c *client) repeat(r rig.Request) (answer, error) {
+func (c *client) callUntilAnswered(r rig.Request) (a answer, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	for {
-		a, err := c.call(ctx, r)
+	for ; ; time.Sleep(20 * time.Millisecond) {
+		status, text, err := c.Do(ctx, r)
+		a = answer{status: status}
+		if err == nil {
+			err = json.Unmarshal(text, &a.body)
+		}
 
 		switch {
 		case ctx.Err() != nil:
-			return a, fmt.Errorf("%s %s was never answered: %w", r.Method, r.Path, err)
+			return a, fmt.Errorf("%s %s was never answered: %d %.200q: %w", r.Method, r.Path, status, text, err)
 		case err == nil && a.body.Error.Code != "service_unavailable" && a.body.Error.Code != "idempotency_in_progress":
 			return a, nil
 		}
-		time.Sleep(20 * time.Millisecond)
 	}
 }
 
-// callOK repeats a request until it is answered, fails unless the answer is a success,
-// and reads its data.
-func (c *client) callOK(method, path, body, idempotency string, out any) error {
-	a, err := c.callUntilAnswered(method, path, body, idempotency)
+// call repeats a request until it is answered, fails unless the answer is a success, and
+// reads its data into out, unless that is nil.
+func (c *client) call(r rig.Request, out any) error {
+	_, err := c.callAllowing("", r, out)
+	return err
+}
+
+// notFound is the code of the error that something does not exist.
+const notFound = "resource_not_found"
+
+// callAllowing is call for a request that may be refused with one error, and says whether
+// it was.
+func (c *client) callAllowing(code string, r rig.Request, out any) (isRefused bool, err error) {
+	a, err := c.callUntilAnswered(r)
 	switch {
 	case err != nil:
-		return err
+		return false, err
+	case a.status >= 300 && a.body.Error.Code == code:
+		return true, nil
 	case a.status >= 300:
-		return fmt.Errorf("%s %s: %d %s: %s (%.300s)", method, path, a.status, a.body.Error.Code, a.body.Error.Message, body)
+		return false, fmt.Errorf("%s %s: %d %s: %s (%.300s)", r.Method, r.Path, a.status, a.body.Error.Code, a.body.Error.Message, r.Body)
 	case out == nil:
-		return nil
+		return false, nil
 	}
-	return json.Unmarshal(a.body.Data, out)
+	return false, json.Unmarshal(a.body.Data, out)
 }
 
-// eachItem calls visit with every item of a list, page by page.
-func (c *client) eachItem(path string, visit func(json.RawMessage) error) error {
-	next := ""
-	for {
-		a, err := c.callUntilAnswered("GET", path+next, "", "")
+// get reads something.
+func (c *client) get(path string, out any) error {
+	return c.call(rig.Request{Method: "GET", Path: path}, out)
+}
+
+// post makes or changes something.
+func (c *client) post(path, body, idempotency string, out any) error {
+	return c.call(rig.Request{Method: "POST", Path: path, Body: body, IdempotencyKey: idempotency}, out)
+}
+
+// list returns all items of a list, page by page. The path has a query.
+func list[T any](c *client, path string) (all []T, err error) {
+	for next := ""; ; {
+		a, err := c.callUntilAnswered(rig.Request{Method: "GET", Path: path + next})
 		if err != nil {
-			return err
-		}
-		if a.status != http.StatusOK {
-			return fmt.Errorf("GET %s: %d %s", path, a.status, a.body.Error.Code)
+			return nil, err
 		}
 
-		var page []json.RawMessage
+		var page []T
 		if err := json.Unmarshal(a.body.Data, &page); err != nil {
-			return err
+			return nil, fmt.Errorf("GET %s: %d %s: %w", path, a.status, a.body.Error.Code, err)
 		}
-
-		for _, item := range page {
-			if err := visit(item); err != nil {
-				return err
-			}
-		}
-
+		all = append(all, page...)
 		if a.body.NextCursor == nil {
-			return nil
+			return all, nil
 		}
 		next = "&cursor=" + *a.body.NextCursor
 	}

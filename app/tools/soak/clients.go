@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"net/url"
 	"time"
 
 	"confab/app/tools/rig"
@@ -20,6 +21,31 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
+// repeat calls do until ctx ends, each time after a pause of so many milliseconds.
+func repeat(ctx context.Context, random *rand.Rand, least, most int, do func(n int) error) error {
+	for n := 0; sleep(ctx, time.Duration(least+random.IntN(most-least))*time.Millisecond); n++ {
+		if err := do(n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clients are what goes on for every tenant at the same time, each again and again.
+var clients = []struct {
+	least, most int // milliseconds between two
+	do          func(o *tenant, ctx context.Context, random *rand.Rand, n int) error
+}{
+	{20, 80, (*tenant).readList},
+	{100, 500, (*tenant).labelContact},
+	{500, 2000, (*tenant).changeSubscriptions},
+	{200, 800, (*tenant).mergePerson},
+	{200, 1200, (*tenant).broadcast},
+	{100, 500, (*tenant).sendLater},
+	{500, 2000, (*tenant).importContacts},
+	{100, 400, (*tenant).search},
+}
+
 // checkOwnership fails if an item of a list belongs to another tenant.
 func (o *tenant) checkOwnership(item json.RawMessage) error {
 	for _, match := range rig.NumberPattern.FindAllSubmatch(item, -1) {
@@ -30,80 +56,65 @@ func (o *tenant) checkOwnership(item json.RawMessage) error {
 	return nil
 }
 
-// readLists keeps reading the first pages of lists, as a console would.
-func (o *tenant) readLists(ctx context.Context, random *rand.Rand) error {
+// readList reads the first page of a list, as a console would.
+func (o *tenant) readList(_ context.Context, random *rand.Rand, _ int) error {
 	lists := []string{"messages", "conversations", "contacts", "messages?status=failed", "conversations?status=open"}
-
-	for sleep(ctx, time.Duration(20+random.IntN(60))*time.Millisecond) {
-		a, err := o.callUntilAnswered("GET", "/"+o.number+"/"+lists[random.IntN(len(lists))], "", "")
-		if err != nil {
-			return err
-		}
-		if a.status != 200 {
-			return fmt.Errorf("a list was answered with %d %s", a.status, a.body.Error.Code)
-		}
-
-		if err := o.checkOwnership(a.body.Data); err != nil {
-			return err
-		}
-
-		o.mu.Lock()
-		o.reads++
-		o.mu.Unlock()
-	}
-	return nil
+	return o.readPage(lists[random.IntN(len(lists))], "lists read")
 }
 
-// labelContacts keeps adding a label to contacts and removing it again.
-func (o *tenant) labelContacts(ctx context.Context, random *rand.Rand) error {
-	for sleep(ctx, time.Duration(100+random.IntN(400))*time.Millisecond) {
-		a, err := o.callUntilAnswered("GET", "/"+o.number+"/contacts?limit=20", "", "")
-		if err != nil {
-			return err
-		}
+// searchFor is what people look for, whatever is in it.
+var searchFor = []string{"number", "hello wor", `"is number"`, "promis", "order way", `"`, "a* OR b", "nothing like it", "é", "NEAR("}
 
-		var page []struct{ ID string }
-		if err := json.Unmarshal(a.body.Data, &page); err != nil || len(page) == 0 {
-			continue // there is no contact yet
-		}
-
-		contact := "/" + o.number + "/contacts/" + page[random.IntN(len(page))].ID + "/labels"
-		if random.IntN(2) == 0 {
-			a, err = o.callUntilAnswered("POST", contact, fmt.Sprintf(`{"label_id":%q}`, o.label), "")
-		} else {
-			a, err = o.callUntilAnswered("DELETE", contact+"/"+o.label, "", "")
-		}
-
-		// The contact may have become one with another since it was listed.
-		if err != nil || a.status >= 300 && a.status != 404 {
-			return fmt.Errorf("labelling a contact: %d %s: %w", a.status, a.body.Error.Code, err)
-		}
-	}
-	return nil
+// search searches messages, as people at a console do.
+func (o *tenant) search(_ context.Context, random *rand.Rand, _ int) error {
+	return o.readPage("messages?search="+url.QueryEscape(searchFor[random.IntN(len(searchFor))]), "searches")
 }
 
-// changeSubscriptions keeps creating and deleting subscriptions, and pausing and resuming
-// another one.
-func (o *tenant) changeSubscriptions(ctx context.Context, random *rand.Rand) error {
-	for n := 0; sleep(ctx, time.Duration(500+random.IntN(1500))*time.Millisecond); n++ {
-		passing, err := o.subscription(o.endpointName(fmt.Sprint("passing-", n)), `["message.received","message.status"]`)
-		if err != nil {
-			return err
-		}
-
-		if err := o.setStatus(o.hooks[hookPaused], "paused"); err != nil {
-			return err
-		}
-		sleep(ctx, time.Duration(500+random.IntN(2000))*time.Millisecond)
-		if err := o.setStatus(o.hooks[hookPaused], "active"); err != nil {
-			return err
-		}
-
-		// A request that is repeated after a crash may have deleted it already.
-		a, err := o.callUntilAnswered("DELETE", "/webhook_subscriptions/"+passing, "", "")
-		if err != nil || a.status != 200 && a.status != 404 {
-			return fmt.Errorf("deleting a subscription: %d %s: %w", a.status, a.body.Error.Code, err)
-		}
+// readPage reads a page, all of which must be the tenant's, and counts it as something.
+func (o *tenant) readPage(path, what string) error {
+	var page json.RawMessage
+	if err := o.get("/"+o.number+"/"+path, &page); err != nil {
+		return err
 	}
-	return nil
+	o.trial.count(what)
+	return o.checkOwnership(page)
+}
+
+// labelContact adds a label to a contact or removes it again.
+func (o *tenant) labelContact(_ context.Context, random *rand.Rand, _ int) error {
+	var page []struct{ ID string }
+	if err := o.get("/"+o.number+"/contacts?limit=20", &page); err != nil || len(page) == 0 {
+		return err
+	}
+
+	path := "/" + o.number + "/contacts/" + page[random.IntN(len(page))].ID + "/labels"
+	change := rig.Request{Method: "POST", Path: path, Body: fmt.Sprintf(`{"label_id":%q}`, o.label)}
+	if random.IntN(2) == 0 {
+		change = rig.Request{Method: "DELETE", Path: path + "/" + o.label}
+	}
+
+	// The contact may have become one with another since it was listed.
+	_, err := o.callAllowing(notFound, change, nil)
+	return err
+}
+
+// changeSubscriptions creates and deletes a subscription, and pauses and resumes another one
+// meanwhile.
+func (o *tenant) changeSubscriptions(ctx context.Context, random *rand.Rand, n int) error {
+	passing, err := o.subscription(o.endpointName(fmt.Sprint("passing-", n)), `["message.received","message.status"]`)
+	if err != nil {
+		return err
+	}
+
+	if err := o.setStatus(o.hooks[hookPaused], "paused"); err != nil {
+		return err
+	}
+	sleep(ctx, time.Duration(500+random.IntN(2000))*time.Millisecond)
+	if err := o.setStatus(o.hooks[hookPaused], "active"); err != nil {
+		return err
+	}
+
+	// A request that is repeated after a crash may have deleted it already.
+	_, err = o.callAllowing(notFound, rig.Request{Method: "DELETE", Path: "/webhook_subscriptions/" + passing}, nil)
+	return err
 }

@@ -2,13 +2,9 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
-	"time"
-
-	"github.com/chromedp/chromedp"
 
 	"confab/app/tools/rig"
 )
@@ -16,10 +12,9 @@ import (
 // colleague is somebody at the console of a tenant, in a real browser. What happens on the
 // page happens by script, as a person would do it: what is not there is not pressed.
 type colleague struct {
+	*rig.Page
 	tenant *tenant
 	name   string
-	ctx    context.Context // of the browser
-	close  func()
 
 	typed []string // texts that were sent, each another
 	steps int
@@ -30,9 +25,6 @@ const peopleAtConsole, browsersEach = 2, 2
 
 // password is that of everybody.
 const password = "a horse that is correct"
-
-// stepTimeout is how long one step in a browser may take on a busy machine.
-const stepTimeout = 30 * time.Second
 
 // openConsoles invites people to the console and opens it in a browser for each, if there
 // is one on this machine.
@@ -50,10 +42,11 @@ func (t *trial) openConsoles(context.Context) error {
 			return err
 		}
 		for n := range browsersEach {
-			c, err := openBrowser(path, o, fmt.Sprintf("%s in browser %d", name, n))
+			page, err := rig.OpenPage(path)
 			if err != nil {
 				return err
 			}
+			c := &colleague{Page: page, tenant: o, name: fmt.Sprintf("%s in browser %d", name, n)}
 			t.colleagues = append(t.colleagues, c)
 			if n == 0 {
 				err = c.join(link, name)
@@ -66,47 +59,6 @@ func (t *trial) openConsoles(context.Context) error {
 		}
 	}
 	return nil
-}
-
-// openBrowser starts a browser. Some die before they show anything.
-func openBrowser(path string, o *tenant, name string) (*colleague, error) {
-	var err error
-	for range 5 {
-		ctx, cancel := chromedp.NewContext(context.Background(), chromedp.WithAllocatorOptions(
-			chromedp.ExecPath(path), chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("disable-quic", true),
-			chromedp.Flag("disable-component-update", true)))
-		c := &colleague{tenant: o, name: name, ctx: ctx, close: cancel}
-		// Without a limit of time, at whose end the browser would end too.
-		if err = chromedp.Do(ctx, chromedp.EmulateViewport(1280, 800)); err == nil {
-			return c, nil
-		}
-		cancel()
-	}
-	return nil, err
-}
-
-// do takes steps in the browser.
-func (c *colleague) do(steps ...chromedp.Action[chromedp.Void]) error {
-	ctx, cancel := context.WithTimeout(c.ctx, stepTimeout)
-	defer cancel()
-	return chromedp.Do(ctx, steps...)
-}
-
-// eval returns the value of an expression in a page.
-func eval[T any](c *colleague, expression string) (T, error) {
-	ctx, cancel := context.WithTimeout(c.ctx, stepTimeout)
-	defer cancel()
-	return chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
-}
-
-// await waits until an expression is true. Between two pages nothing can be evaluated.
-func (c *colleague) await(expression string) error {
-	for began := time.Now(); time.Since(began) < 2*stepTimeout; time.Sleep(50 * time.Millisecond) {
-		if yes, err := eval[bool](c, expression); err == nil && yes {
-			return nil
-		}
-	}
-	return errors.New("never became true: " + expression)
 }
 
 // join opens an invitation and chooses a password.
@@ -122,30 +74,29 @@ func (c *colleague) signIn(email string) error {
 
 // enter fills in a form, and goes to the inbox.
 func (c *colleague) enter(url string, fields map[string]string) error {
-	if err := c.do(chromedp.Navigate(url)); err != nil {
+	if err := c.Visit(url); err != nil {
 		return err
 	}
 	script := ""
 	for id, value := range fields {
 		script += fmt.Sprintf(`document.getElementById(%q).value = %q;`, id, value)
 	}
-	if _, err := eval[any](c, `void (() => {`+script+` document.querySelector("form").requestSubmit() })()`); err != nil {
+	if _, err := rig.Evaluate[any](c.Page, `void (() => {`+script+` document.querySelector("form").requestSubmit() })()`); err != nil {
 		return err
 	}
-	if err := c.await(`location.pathname.startsWith("/console/inbox")`); err != nil {
+	if err := c.WaitFor(`location.pathname.startsWith("/console/inbox")`); err != nil {
 		return err
 	}
-	if err := c.do(chromedp.Navigate(c.tenant.trial.server.URL() + "/console/inbox?tab=all")); err != nil {
+	if err := c.Visit(c.tenant.trial.server.URL() + "/console/inbox?tab=all"); err != nil {
 		return err
 	}
-	return c.await(`document.querySelector("[aria-label=Conversations]") !== null || document.querySelector("h2, h1") !== null`)
+	return c.WaitFor(`document.querySelector("[aria-label=Conversations]") !== null || document.querySelector("h2, h1") !== null`)
 }
 
 // work keeps doing what people do, at random. The server may be down meanwhile: a page then
 // says so, and goes on by itself.
 func (c *colleague) work(ctx context.Context, random *rand.Rand) error {
-	for sleep(ctx, time.Duration(200+random.IntN(800))*time.Millisecond) {
-		var err error
+	return repeat(ctx, random, 200, 1000, func(int) (err error) {
 		switch random.IntN(6) {
 		case 0, 1:
 			err = c.openConversation(random)
@@ -160,13 +111,13 @@ func (c *colleague) work(ctx context.Context, random *rand.Rand) error {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
 		c.steps++
-	}
-	return nil
+		return nil
+	})
 }
 
 // press clicks on something, if it is there.
 func (c *colleague) press(expression string) error {
-	_, err := eval[any](c, `void (`+expression+`)?.click()`)
+	_, err := rig.Evaluate[any](c.Page, `void (`+expression+`)?.click()`)
 	return err
 }
 
@@ -179,7 +130,7 @@ func (c *colleague) openConversation(random *rand.Rand) error {
 // the page until the server has it.
 func (c *colleague) answer(random *rand.Rand) error {
 	text := fmt.Sprintf("By hand %016x.", random.Uint64())
-	isSent, err := eval[bool](c, fmt.Sprintf(`(async () => {
+	isSent, err := rig.Evaluate[bool](c.Page, fmt.Sprintf(`(async () => {
 		const area = document.querySelector("textarea[aria-label=Message], textarea");
 		if (!area || area.disabled || area.value) return false;
 		area.value = %q;
@@ -196,7 +147,7 @@ func (c *colleague) answer(random *rand.Rand) error {
 
 // label takes the tenant's label off a contact, or puts it on.
 func (c *colleague) label() error {
-	_, err := eval[any](c, `(async () => {
+	_, err := rig.Evaluate[any](c.Page, `(async () => {
 		const pressed = name => [...document.querySelectorAll("button")].find(b => (b.ariaLabel || b.textContent.trim()) === name);
 		const off = pressed("Remove label seen");
 		if (off) return void off.click();

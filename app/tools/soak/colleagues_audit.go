@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"confab/app/tools/rig"
 )
 
 // sourceConsole is the source of a message that a person sent.
@@ -53,7 +55,7 @@ const comparedRows = 20
 
 // differsInList says how the list of a page differs from the stored one, "" if it does not.
 func (c *colleague) differsInList() (string, error) {
-	text, err := eval[string](c, `JSON.stringify([...document.querySelectorAll("[aria-label=Conversations] li")].map(li => ({
+	text, err := rig.Evaluate[string](c.Page, `JSON.stringify([...document.querySelectorAll("[aria-label=Conversations] li")].map(li => ({
 		ID: li.querySelector("a").dataset.conversation, Unread: Number(li.querySelector("b.count")?.textContent ?? 0),
 		Labels: li.querySelectorAll(".dot").length })))`)
 	if err != nil {
@@ -69,7 +71,7 @@ func (c *colleague) differsInList() (string, error) {
 		Unread int    `json:"unread_count"`
 		Labels []any  `json:"labels"`
 	}
-	if err := c.tenant.callOK("GET", "/"+c.tenant.number+"/conversations?limit=100", "", "", &stored); err != nil {
+	if err := c.tenant.get("/"+c.tenant.number+"/conversations?limit=100", &stored); err != nil {
 		return "", err
 	}
 	for i, one := range stored[:min(comparedRows, len(stored))] {
@@ -89,7 +91,7 @@ type shownMessage struct{ ID, State string }
 
 // differsInThread says how the thread that is open differs from the stored one.
 func (c *colleague) differsInThread() (string, error) {
-	text, err := eval[string](c, `JSON.stringify({
+	text, err := rig.Evaluate[string](c.Page, `JSON.stringify({
 		Conversation: location.pathname.split("/")[3] ?? "", 
 		Waiting: Object.keys(localStorage).filter(key => key.startsWith("confab.outbox.")).map(key => localStorage.getItem(key)).join(),
 		Messages: [...document.querySelectorAll("[role=log] article")].map(a => ({
@@ -114,7 +116,7 @@ func (c *colleague) differsInThread() (string, error) {
 
 	var stored []row
 	path := "/" + c.tenant.number + "/messages?limit=20&conversation_id=" + shown.Conversation
-	if err := c.tenant.callOK("GET", path, "", "", &stored); err != nil {
+	if err := c.tenant.get(path, &stored); err != nil {
 		return "", err
 	}
 	for _, m := range stored {
@@ -130,28 +132,28 @@ func (c *colleague) differsInThread() (string, error) {
 }
 
 // auditTyped checks that what people sent in browsers is there, each once.
-func (t *trial) auditTyped(r *report, o *tenant, rows map[string]row) {
+func (o *tenantAudit) auditTyped() {
 	there := make(map[string]int)
-	for _, m := range rows {
+	for _, m := range o.rows {
 		if m.Source == sourceConsole {
 			there[m.Text.Body]++
 		}
 	}
 
 	all := 0
-	for _, c := range t.colleagues {
-		if c.tenant != o {
+	for _, c := range o.trial.colleagues {
+		if c.tenant != o.tenant {
 			continue
 		}
 		for _, text := range c.typed {
 			all++
 			if there[text] != 1 {
-				r.discrepancy("%q, which %s sent, is there %d times", text, c.name, there[text])
+				o.discrepancy("%q, which %s sent, is there %d times", text, c.name, there[text])
 			}
 		}
 	}
 	if len(there) > all {
-		r.discrepancy("%s: %d messages are of people, who sent %d", o.name, len(there), all)
+		o.discrepancy("%d messages are of people, who sent %d", len(there), all)
 	}
-	r.typed += all
+	o.report.typed += all
 }

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"confab/app/tools/rig"
 )
 
 // clockVariable names the file from which a server that was built with the tag trial
@@ -44,22 +46,22 @@ func (t *trial) setClock(offset time.Duration) error {
 
 // serverTime returns what the clock of the server says.
 func (o *tenant) serverTime() (time.Time, error) {
-	o.mu.Lock()
-	o.clocks++
-	n := o.clocks
-	o.mu.Unlock()
+	var name string
+	o.record(func() {
+		o.clocks++
+		name = fmt.Sprint("clock ", o.clocks)
+	})
 
 	var made struct {
 		ID        string    `json:"id"`
 		CreatedAt time.Time `json:"created_at"`
 	}
-	name := fmt.Sprint("clock ", n)
-	if err := o.callOK("POST", "/labels", fmt.Sprintf(`{"name":%q}`, name), name, &made); err != nil {
+	if err := o.post("/labels", fmt.Sprintf(`{"name":%q}`, name), name, &made); err != nil {
 		return time.Time{}, err
 	}
 
 	// A request that is repeated may have deleted it already.
-	_, err := o.callUntilAnswered("DELETE", "/labels/"+made.ID, "", "")
+	_, err := o.callUntilAnswered(rig.Request{Method: "DELETE", Path: "/labels/" + made.ID})
 	return made.CreatedAt, err
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -13,7 +12,7 @@ import (
 	"confab/storage/storageaudit"
 )
 
-// cutOff are the settings of a server that reaches nobody: what a copy sent would come twice.
+// cutOff are the settings of a server without a network: what a copy sent would come twice.
 var cutOff = []string{
 	"CONFAB_PROVIDER__BASE_URL=http://127.0.0.1:1", "CONFAB_SECURITY__ALLOW_CIDRS=192.0.2.0/24", "CONFAB_WEBHOOKS__TIMEOUT=1s",
 }
@@ -66,31 +65,28 @@ func (t *trial) restoreCopy(context.Context, time.Duration) error {
 // and no broadcast that goes on.
 func (o *tenant) checkCopy(url string, before map[string]string) error {
 	there := newClient(url, o.Key)
-	err := there.eachItem("/"+o.number+"/messages?limit=100&direction=outbound", func(item json.RawMessage) error {
-		var m row
-		err := json.Unmarshal(item, &m)
-		delete(before, m.ID)
-		return err
-	})
+	listed, err := list[row](there, "/"+o.number+"/messages?limit=100&direction=outbound")
 	if err != nil {
 		return err
 	}
+	for _, m := range listed {
+		delete(before, m.ID)
+	}
 
-	// One whose time comes moves to the front of the list, which may be behind whoever reads it.
+	// One whose time comes moves to the front of the list, which whoever reads it may have passed.
 	for id := range before {
-		if err := there.callOK("GET", "/"+o.number+"/messages/"+id, "", "", new(row)); err != nil {
+		if err := there.get("/"+o.number+"/messages/"+id, nil); err != nil {
 			return fmt.Errorf("%s: of %d messages that were not listed in the copy %s is not there: %w", o.name, len(before), id, err)
 		}
 	}
 
-	return there.eachItem("/"+o.number+"/broadcasts?limit=100", func(item json.RawMessage) error {
-		var b broadcastView
-		err := json.Unmarshal(item, &b)
-		if err == nil && !b.isOver() && b.Status != "paused" {
-			err = fmt.Errorf("%s: broadcast %s is %s in the copy", o.name, b.ID, b.Status)
+	broadcasts, err := list[broadcastView](there, "/"+o.number+"/broadcasts?limit=100")
+	for _, b := range broadcasts {
+		if !b.isOver() && b.Status != "paused" {
+			return fmt.Errorf("%s: broadcast %s is %s in the copy", o.name, b.ID, b.Status)
 		}
-		return err
-	})
+	}
+	return err
 }
 
 // checkFile looks for contradictions in the database of a copy that was stopped.

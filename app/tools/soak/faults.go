@@ -54,7 +54,7 @@ func (t *trial) outsideFaults() []fault {
 	}
 }
 
-// serverFaults are those of the server's process and of what it stands on.
+// serverFaults are those of the server's process, of its files and of the machine.
 func (t *trial) serverFaults(random *rand.Rand) []fault {
 	// somewhere returns a length at random. In a short trial all are shorter.
 	somewhere := func(from, to time.Duration) time.Duration {
@@ -126,7 +126,7 @@ func (t *trial) playFaults(ctx context.Context, random *rand.Rand) error {
 			if err := f.play(ctx, step); err != nil {
 				return fmt.Errorf("%s: %w", f.name, err)
 			}
-			t.count(f.name)
+			t.count("fault: " + f.name)
 			fmt.Fprintf(t.played, "%s to %s: %s\n", began.UTC().Format(timeOfDay), time.Now().UTC().Format(timeOfDay), f.name)
 
 			if !sleep(ctx, step) {
@@ -154,7 +154,7 @@ func (t *trial) playKills(ctx context.Context, random *rand.Rand) error {
 		if err := t.kill(ctx, 0); err != nil {
 			return err
 		}
-		t.count("server killed")
+		t.count("fault: server killed")
 		fmt.Fprintf(t.played, "%s: server killed\n", time.Now().UTC().Format(timeOfDay))
 	}
 	return errDone

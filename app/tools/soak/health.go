@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"os"
 	"slices"
 	"sync"
@@ -15,33 +16,13 @@ type health struct {
 	mu     sync.Mutex
 	memory []int64
 	log    int64 // largest size of the write-ahead log
-	stop   chan struct{}
-	once   sync.Once
 }
 
-// watchServer takes a sample of a server every second until stopWatching.
-func watchServer(s *rig.Server) *health {
-	h := &health{stop: make(chan struct{})}
-
-	go func() {
-		tick := time.NewTicker(time.Second)
-		defer tick.Stop()
-
-		for {
-			select {
-			case <-h.stop:
-				return
-			case <-tick.C:
-				h.sample(s)
-			}
-		}
-	}()
-	return h
-}
-
-// stopWatching ends the samples. It may be called twice.
-func (h *health) stopWatching() {
-	h.once.Do(func() { close(h.stop) })
+// watch takes a sample of a server every second until ctx ends.
+func (h *health) watch(ctx context.Context, s *rig.Server) {
+	for sleep(ctx, time.Second) {
+		h.sample(s)
+	}
 }
 
 // sample takes one sample. The process may be down just now.
@@ -57,20 +38,13 @@ func (h *health) sample(s *rig.Server) {
 	}
 }
 
-// longestLog returns the largest size that the write-ahead log has had.
-func (h *health) longestLog() int64 {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.log
-}
-
-// memoryTrend returns the median memory of the second and of the last third of the
-// trial. The first third is for warming up.
-func (h *health) memoryTrend() (second, last int64) {
+// summarize returns the median memory of the second and of the last third of the trial,
+// and the largest size that the write-ahead log has had. The first third is for warming up.
+func (h *health) summarize() (memory [2]int64, log int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	third := len(h.memory) / 3
-	return median(h.memory[third : 2*third]), median(h.memory[2*third:])
+	return [2]int64{median(h.memory[third : 2*third]), median(h.memory[2*third:])}, h.log
 }
 
 func median(samples []int64) int64 {

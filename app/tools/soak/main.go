@@ -71,7 +71,7 @@ func main() {
 }
 
 // usualRate is how many messages a second each tenant sends. Four browsers take most of two
-// cores: with more, callbacks come so late that nothing can tell in time which calls of a
+// cores: with more, callbacks come so late that it is not known in time which calls of a
 // killed server the provider has heard.
 func usualRate(browsers bool) float64 {
 	if browsers {

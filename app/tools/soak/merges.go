@@ -2,11 +2,11 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"time"
+
+	"confab/app/tools/rig"
 )
 
 // mergedPerson is somebody whom the server knew as two contacts, until a callback said
@@ -17,25 +17,20 @@ type mergedPerson struct {
 	messages []string // that both contacts had, by our id; all must be the one's
 }
 
-// mergePeople keeps making one of two contacts while messages to both are under way.
-func (o *tenant) mergePeople(ctx context.Context, random *rand.Rand) error {
+// mergePerson makes one of two contacts while messages to both are under way.
+func (o *tenant) mergePerson(_ context.Context, random *rand.Rand, n int) error {
 	ways := []func(*rand.Rand, int) (mergedPerson, error){o.mergeByStatus, o.mergeByMessage, o.mergeByNumber}
-
-	for n := 0; sleep(ctx, time.Duration(200+random.IntN(600))*time.Millisecond); n++ {
-		merged, err := ways[n%len(ways)](random, n)
-		if err != nil {
-			return fmt.Errorf("merge: %w", err)
-		}
-
-		o.mu.Lock()
-		o.merged = append(o.merged, merged)
-		o.mu.Unlock()
-		o.trial.count("people merged during calls")
+	merged, err := ways[n%len(ways)](random, n)
+	if err != nil {
+		return fmt.Errorf("merge: %w", err)
 	}
+
+	o.record(func() { o.merged = append(o.merged, merged) })
+	o.trial.count("fault: people merged during calls")
 	return nil
 }
 
-// newIdentity returns a number and an id that nobody else has.
+// newIdentity returns a number and an id of its own.
 func (o *tenant) newIdentity(n, which int) (number, bsuid string) {
 	return fmt.Sprintf("+1555%d%d%06d", o.index+7, which, n), fmt.Sprintf("US.%d%d%014d", o.index+1, which, n)
 }
@@ -91,37 +86,20 @@ func (o *tenant) mergeByNumber(random *rand.Rand, n int) (m mergedPerson, err er
 	return m, o.trial.sim.Call("POST", "/_sim/contacts/"+before+"/identity", change, nil)
 }
 
-// writeToBoth sends messages to two recipients at the same time, and returns the ids
-// of the messages.
-func (o *tenant) writeToBoth(random *rand.Rand, one, other recipient) ([]string, error) {
-	type result struct {
-		id  string
-		err error
-	}
-	const each = 2
-	results := make(chan result, 2*each)
-
-	for range each {
-		for _, to := range []recipient{one, other} {
-			key := newIdempotencyKey(random)
-			go func() {
-				id, err := o.send(to, "text", map[string]any{"body": "Is this you?"}, key)
-				results <- result{id, err}
-			}()
-		}
+// writeToBoth sends two messages to each of two recipients at the same time, and returns
+// the ids of the messages.
+func (o *tenant) writeToBoth(random *rand.Rand, recipients ...recipient) ([]string, error) {
+	recipients = append(recipients, recipients...)
+	ids, keys := make([]string, len(recipients)), make([]string, len(recipients))
+	for i := range keys {
+		keys[i] = newIdempotencyKey(random)
 	}
 
-	var ids []string
-	for range cap(results) {
-		r := <-results
-		if r.err != nil {
-			return nil, r.err
-		}
-		if r.id != "" {
-			ids = append(ids, r.id)
-		}
-	}
-	return ids, nil
+	err := rig.RunParallel(len(recipients), func(i int) (err error) {
+		ids[i], err = o.send(recipients[i], "text", map[string]any{"body": "Is this you?"}, keys[i])
+		return err
+	})
+	return slices.DeleteFunc(ids, func(id string) bool { return id == "" }), err
 }
 
 // receiveFrom lets somebody write who shows a number, an id or both.
@@ -138,35 +116,28 @@ func (o *tenant) receiveFrom(number, bsuid string) error {
 
 // auditMerges checks that each person is one contact, and that it has the messages of
 // both that it was.
-func (o *tenant) auditMerges(r *report) error {
+func (o *tenantAudit) auditMerges() error {
 	for _, person := range o.merged {
 		var found []struct {
 			ID    string  `json:"id"`
 			BSUID *string `json:"bsuid"`
 		}
-		if err := o.callOK("GET", "/"+o.number+"/contacts?phone_number=%2B"+person.number[1:], "", "", &found); err != nil {
+		if err := o.get("/"+o.number+"/contacts?phone_number=%2B"+person.number[1:], &found); err != nil {
 			return err
 		}
 
 		if len(found) != 1 || person.bsuid != "" && (found[0].BSUID == nil || *found[0].BSUID != person.bsuid) {
-			r.discrepancy("%s: %s and %s are not one contact: %v", o.name, person.number, person.bsuid, found)
+			o.discrepancy("%s and %s are not one contact: %v", person.number, person.bsuid, found)
 			continue
 		}
 
-		var theirs []string
-		err := o.eachItem("/"+o.number+"/messages?limit=100&contact_id="+found[0].ID, func(item json.RawMessage) error {
-			var m row
-			err := json.Unmarshal(item, &m)
-			theirs = append(theirs, m.ID)
-			return err
-		})
+		theirs, err := list[row](o.client, "/"+o.number+"/messages?limit=100&contact_id="+found[0].ID)
 		if err != nil {
 			return err
 		}
-
 		for _, id := range person.messages {
-			if !slices.Contains(theirs, id) {
-				r.discrepancy("%s: %s is not a message of %s, who is one contact", o.name, id, person.number)
+			if !slices.ContainsFunc(theirs, func(m row) bool { return m.ID == id }) {
+				o.discrepancy("%s is not a message of %s, who is one contact", id, person.number)
 			}
 		}
 	}

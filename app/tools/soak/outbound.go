@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+
+	"confab/app/tools/rig"
 )
 
 // sendersAtOnce is how many clients of a tenant send.
@@ -49,7 +51,7 @@ func (o *tenant) send(to recipient, kind string, content any, key string) (strin
 		return "", err
 	}
 
-	a, err := o.callUntilAnswered("POST", "/"+o.number+"/messages", string(body), key)
+	a, err := o.callUntilAnswered(rig.Request{Method: "POST", Path: "/" + o.number + "/messages", Body: string(body), IdempotencyKey: key})
 	if err != nil {
 		return "", err
 	}
@@ -104,7 +106,7 @@ func (o *tenant) outboundContent(random *rand.Rand) (kind string, content any) {
 			"action": map[string]any{"buttons": []any{button}},
 		}
 	case 5:
-		if target := o.someReceived(random); target != "" {
+		if target := o.someReceived(); target != "" {
 			return "reaction", map[string]any{"message_id": target, "emoji": "👍"}
 		}
 	}
@@ -112,7 +114,7 @@ func (o *tenant) outboundContent(random *rand.Rand) (kind string, content any) {
 }
 
 // someReceived returns the id of a text that a person wrote, or "".
-func (o *tenant) someReceived(*rand.Rand) string {
+func (o *tenant) someReceived() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for id, kind := range o.received { // the order of a map is random enough

@@ -11,24 +11,23 @@ import (
 
 // report is what a trial found.
 type report struct {
-	length                time.Duration
-	sent, received, reads int
-	failures              int // acknowledged messages that failed in the end
-	failuresThere         int // of them, those that the provider has all the same
-	events, deliveries    int
-	repeated              int // deliveries that an endpoint took more than once
-	broadcasts            int
-	recipients            int // of all broadcasts
-	imports, searches     int
-	streams               int // connections of readers
-	browsers, steps       int // what people did in them
-	typed                 int // messages that people sent
-	faults                map[string]int
-	memory                [2]int64
-	log                   int64
-	kinds                 []string // of discrepancies, as they were found
-	found                 map[string]*discrepancies
-	keptDir               string // directory that is left to look into
+	length             time.Duration
+	sent, received     int
+	failures           int // acknowledged messages that failed in the end
+	failuresThere      int // of them, those that the provider has all the same
+	events, deliveries int
+	repeated           int // deliveries that an endpoint took more than once
+	broadcasts         int
+	recipients         int            // of all broadcasts
+	streams            int            // connections of readers
+	browsers, steps    int            // what people did in them
+	typed              int            // messages that people sent
+	counts             map[string]int // of what was done, and of each fault
+	memory             [2]int64
+	log                int64
+	kinds              []string // of discrepancies, as they were found
+	found              map[string]*discrepancies
+	keptDir            string // directory that is left to look into
 }
 
 // discrepancies are those of one kind.
@@ -80,18 +79,15 @@ func (r *report) String() string {
 	line("messages acknowledged", fmt.Sprintf("%d (%.0f/s)", r.sent, float64(r.sent)/r.length.Seconds()))
 	line("  of them failed in the end", fmt.Sprintf("%d (of which the provider has %d)", r.failures, r.failuresThere))
 	line("messages received", r.received)
-	line("lists read", r.reads)
 	line("broadcasts", fmt.Sprintf("%d (to %d people)", r.broadcasts, r.recipients))
-	line("files imported", r.imports)
-	line("searches", r.searches)
 	line("browsers", fmt.Sprintf("%d (%d steps, %d messages sent)", r.browsers, r.steps, r.typed))
 	line("events", r.events)
 	line("connections of stream readers", r.streams)
 	line("delivery attempts seen", r.deliveries)
 	line("deliveries taken more than once", r.repeated)
 
-	for _, fault := range slices.Sorted(maps.Keys(r.faults)) {
-		line("fault: "+fault, r.faults[fault])
+	for _, what := range slices.Sorted(maps.Keys(r.counts)) {
+		line(what, r.counts[what])
 	}
 
 	line("memory, second and last third", fmt.Sprintf("%d MB, %d MB", r.memory[0]>>20, r.memory[1]>>20))

@@ -10,7 +10,7 @@ import (
 )
 
 // settleTimeout is how long everything may take to be done: a trial that was longer may
-// leave more behind.
+// leave more of it.
 func (t *trial) settleTimeout() time.Duration { return 8*time.Minute + t.length/2 }
 
 // settle ends the faults and waits until nothing is left to do. What is left all the same
@@ -104,7 +104,7 @@ func (o *tenant) findPending() (string, error) {
 
 	for kind, id := range o.hooks {
 		body := fmt.Sprintf(`{"subscription_id":%q,"status":"dead"}`, id)
-		if err := o.callOK("POST", "/webhook_deliveries/bulk_replay", body, "", nil); err != nil {
+		if err := o.post("/webhook_deliveries/bulk_replay", body, "", nil); err != nil {
 			return "", err
 		}
 
@@ -121,29 +121,26 @@ func (o *tenant) findPending() (string, error) {
 // findUndelivered names a message with the status sent that will get another one, or
 // returns "".
 func (o *tenant) findUndelivered(path string) (found string, err error) {
-	err = o.eachItem(path, func(item json.RawMessage) error {
-		var m row
-		err := json.Unmarshal(item, &m)
+	all, err := list[row](o.client, path)
+	for _, m := range all {
 		if m.Source != "app" && finalStatus(m.Type) != m.Status {
 			found = m.ID + ", which is sent"
 		}
-		return err
-	})
+	}
 	return found, err
 }
 
 // countItems counts the items of a list. Whoever waits for its end sees by that whether it
 // gets shorter.
-func (o *tenant) countItems(path string) (n int, err error) {
-	err = o.eachItem(path+"&limit=100", func(json.RawMessage) error { n++; return nil })
-	return n, err
+func (o *tenant) countItems(path string) (int, error) {
+	all, err := list[json.RawMessage](o.client, path+"&limit=100")
+	return len(all), err
 }
 
 // findMissingInbound says how many messages of people have not arrived, or returns "".
 // The provider repeats callbacks ever more slowly, so the last ones may take a while.
 func (o *tenant) findMissingInbound() (string, error) {
-	inbound := 0
-	err := o.eachItem("/"+o.number+"/messages?limit=100&direction=inbound", func(json.RawMessage) error { inbound++; return nil })
+	inbound, err := o.countItems("/" + o.number + "/messages?direction=inbound")
 
 	o.mu.Lock()
 	defer o.mu.Unlock()

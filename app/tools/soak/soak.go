@@ -38,19 +38,19 @@ type trial struct {
 	dir        string
 	server     *rig.Server
 	sim        *rig.Simulator
-	distance   *distance // between the two
+	proxy      *slowProxy // between the two
 	receiver   *rig.Receiver
 	tenants    []*tenant
 	colleagues []*colleague
 	disk       *smallDisk // nil where none can be made
 	hasClock   bool       // the server's clock can be set
-	health     *health
+	health     health
 	played     io.Writer // the list of the faults
 	left       []string  // what was not done after the trial
 	late       []job     // what would have been done much too late
 
 	mu     sync.Mutex
-	faults map[string]int
+	counts map[string]int // of what was done, and of each fault
 }
 
 // soak runs one trial and returns its report. If the trial failed, what is needed to find
@@ -61,8 +61,10 @@ func soak(ctx context.Context, o options) (*report, error) {
 		return nil, err
 	}
 
-	t := &trial{options: o, dir: dir, faults: make(map[string]int)}
-	r, err := t.run(ctx)
+	t := &trial{options: o, dir: dir, counts: make(map[string]int)}
+	running, stop := context.WithCancel(ctx)
+	defer stop()
+	r, err := t.run(running)
 	if ctx.Err() != nil {
 		t.clean(false)
 		return nil, ctx.Err()
@@ -96,11 +98,8 @@ func keptIn(dir string) string {
 
 // clean ends what still runs and removes what need not be kept.
 func (t *trial) clean(keep bool) {
-	if t.health != nil {
-		t.health.stopWatching()
-	}
 	for _, c := range t.colleagues {
-		c.close()
+		c.Close()
 	}
 
 	if t.server != nil {
@@ -109,8 +108,8 @@ func (t *trial) clean(keep bool) {
 	if t.sim != nil && t.sim.Process != nil {
 		t.sim.Kill()
 	}
-	if t.distance != nil {
-		t.distance.stop()
+	if t.proxy != nil {
+		t.proxy.server.Close()
 	}
 	if t.receiver != nil {
 		t.receiver.Kill()
@@ -153,7 +152,7 @@ func (t *trial) reconcileWindow() time.Duration {
 }
 
 // prepare starts everything and makes two tenants that know nothing of each other.
-func (t *trial) prepare(context.Context) (err error) {
+func (t *trial) prepare(ctx context.Context) (err error) {
 	log, err := os.Create(filepath.Join(t.dir, "server.log"))
 	if err != nil {
 		return err
@@ -178,13 +177,13 @@ func (t *trial) prepare(context.Context) (err error) {
 	}
 
 	t.server.Env = append(t.sim.Settings(), serverSettings...)
-	t.server.Env = append(t.server.Env, "CONFAB_PROVIDER__BASE_URL="+t.distance.url,
+	t.server.Env = append(t.server.Env, "CONFAB_PROVIDER__BASE_URL="+t.proxy.url,
 		"CONFAB_PROVIDER__RECONCILE_WINDOW="+t.reconcileWindow().String(), clockVariable+"="+t.clockFile())
 	if err := t.server.Start(); err != nil {
 		return err
 	}
 
-	t.health = watchServer(t.server)
+	go t.health.watch(ctx, t.server)
 
 	for i, name := range []string{"Acme", "Umbrella"} {
 		one, err := t.newTenant(name, i)
@@ -196,7 +195,7 @@ func (t *trial) prepare(context.Context) (err error) {
 	return t.tryClock()
 }
 
-// startProvider starts the simulator and what lies between it and the server.
+// startProvider starts the simulator and the proxy between it and the server.
 func (t *trial) startProvider(log io.Writer) (err error) {
 	t.sim, err = t.program.StartSimulator(filepath.Join(t.dir, "simulator"), t.server.URL()+"/provider/webhook", log,
 		"--remember", t.messageCapacity())
@@ -212,7 +211,7 @@ func (t *trial) startProvider(log io.Writer) (err error) {
 		return err
 	}
 
-	t.distance, err = newDistance(t.sim.URL)
+	t.proxy, err = newSlowProxy(t.sim.URL)
 	return err
 }
 
@@ -268,15 +267,12 @@ func (t *trial) runTraffic(ctx context.Context) error {
 			run(one.sendMessages)
 		}
 		run(one.receiveMessages)
-		run(one.readLists)
-		run(one.labelContacts)
-		run(one.changeSubscriptions)
-		run(one.mergePeople)
-		run(one.broadcast)
-		run(one.sendLater)
-		run(one.importContacts)
-		run(one.search)
 		run(one.stream.follow)
+		for _, c := range clients {
+			run(func(ctx context.Context, random *rand.Rand) error {
+				return repeat(ctx, random, c.least, c.most, func(n int) error { return c.do(one, ctx, random, n) })
+			})
+		}
 	}
 
 	for _, c := range t.colleagues {
@@ -294,9 +290,9 @@ func (t *trial) runTraffic(ctx context.Context) error {
 	return all
 }
 
-// count counts a fault that was played.
-func (t *trial) count(fault string) {
+// count counts something that was done.
+func (t *trial) count(what string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.faults[fault]++
+	t.counts[what]++
 }

@@ -5,13 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"math/rand/v2"
 	"net/http"
 	"time"
-
-	"confab/app/tools/rig"
 )
 
 // streamReader reads the events of a tenant from the first one on. Whenever its connection
@@ -101,35 +98,33 @@ func (s *streamReader) take(line []byte) {
 
 // auditStream reads what is left in the stream, and compares all that came with the list of
 // events, and with what the steady endpoint took.
-func (o *tenant) auditStream(r *report, _ rig.Findings) error {
+func (o *tenantAudit) auditStream() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	if err := o.stream.read(ctx, "&wait=0"); err != nil && err != io.EOF {
+	if err := o.stream.read(ctx, "&wait=0"); err != nil {
 		return err
 	}
 	for _, fault := range o.stream.faults {
-		r.discrepancy("%s: the stream had %s", o.name, fault)
+		o.discrepancy("the stream had %s", fault)
 	}
 
-	listed := make(map[string]bool)
-	err := o.eachItem("/events?limit=100", func(item json.RawMessage) error {
-		var e struct{ ID string }
-		err := json.Unmarshal(item, &e)
-		listed[e.ID] = true
-		return err
-	})
+	events, err := list[struct{ ID string }](o.client, "/events?limit=100")
 	if err != nil {
 		return err
 	}
+	listed := make(map[string]bool)
+	for _, e := range events {
+		listed[e.ID] = true
+	}
 
 	if !maps.Equal(listed, o.stream.seen) {
-		r.discrepancy("%s: the stream told %d events, and %d are listed", o.name, len(o.stream.seen), len(listed))
+		o.discrepancy("the stream had %d events, and %d are listed", len(o.stream.seen), len(listed))
 	}
 	for event := range o.taken {
 		if !o.stream.seen[event] {
-			r.discrepancy("%s: %s came to an endpoint and not in the stream", o.name, event)
+			o.discrepancy("%s came to an endpoint and not in the stream", event)
 		}
 	}
-	r.streams += o.stream.came
+	o.report.streams += o.stream.came
 	return nil
 }

@@ -30,12 +30,22 @@ type tenant struct {
 	echoed   map[string]bool   // what was sent from the phone app
 	refused  []string          // why sends were refused
 	repeats  []acknowledged    // sends that the audit repeats
+	said     []spokenText      // what was sent and must be found
 	merged   []mergedPerson
-	reads    int
 	clocks   int // how often the server was asked for its time
 
-	campaigns
+	broadcasts []madeBroadcast
+	cancelled  map[string]bool   // later sends that were cancelled, by our id
+	imported   map[string]string // names of the people in files, by number
+
 	stream *streamReader
+}
+
+// record changes what is recorded.
+func (o *tenant) record(change func()) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	change()
 }
 
 // greeting is a template that every tenant has.
@@ -70,7 +80,8 @@ func (t *trial) newTenant(name string, index int) (*tenant, error) {
 		sent:          map[string]string{},
 		received:      map[string]string{},
 		echoed:        map[string]bool{},
-		campaigns:     newCampaigns(),
+		cancelled:     map[string]bool{},
+		imported:      map[string]string{},
 	}
 	o.stream = newStreamReader(o.client)
 
@@ -95,18 +106,18 @@ func (t *trial) newTenant(name string, index int) (*tenant, error) {
 // template and the subscriptions.
 func (o *tenant) createResources() (err error) {
 	var made struct{ ID string }
-	if err := o.callOK("POST", "/labels", `{"name":"seen"}`, "", &made); err != nil {
+	if err := o.post("/labels", `{"name":"seen"}`, "", &made); err != nil {
 		return err
 	}
 	o.label = made.ID
 
 	link := fmt.Sprintf(`{"link":%q}`, o.trial.receiver.Picture())
-	if err := o.callOK("POST", "/"+o.number+"/media", link, "", &made); err != nil {
+	if err := o.post("/"+o.number+"/media", link, "", &made); err != nil {
 		return err
 	}
 	o.media = made.ID
 
-	if err := o.callOK("POST", "/"+o.number+"/templates", greeting, "", nil); err != nil {
+	if err := o.post("/"+o.number+"/templates", greeting, "", nil); err != nil {
 		return err
 	}
 
@@ -137,7 +148,7 @@ func (o *tenant) subscription(endpoint, events string) (string, error) {
 	}
 
 	body := fmt.Sprintf(`{"url":%q,"events":%s,"status":"paused"}`, o.trial.receiver.Endpoint(endpoint), events)
-	if err := o.callOK("POST", "/webhook_subscriptions", body, "subscribe "+endpoint, &made); err != nil {
+	if err := o.post("/webhook_subscriptions", body, "subscribe "+endpoint, &made); err != nil {
 		return "", err
 	}
 
@@ -149,5 +160,6 @@ func (o *tenant) subscription(endpoint, events string) (string, error) {
 
 // setStatus pauses or resumes a subscription.
 func (o *tenant) setStatus(subscription, status string) error {
-	return o.callOK("PATCH", "/webhook_subscriptions/"+subscription, fmt.Sprintf(`{"status":%q}`, status), "", nil)
+	body := fmt.Sprintf(`{"status":%q}`, status)
+	return o.call(rig.Request{Method: "PATCH", Path: "/webhook_subscriptions/" + subscription, Body: body}, nil)
 }

@@ -22,15 +22,14 @@ const (
 	maxLatency = 350 * time.Millisecond
 )
 
-// distance is what lies between the server and the provider: a proxy that delays the
-// answers to sends.
-type distance struct {
+// slowProxy is between the server and the provider, and delays the answers to sends.
+type slowProxy struct {
 	url    string
 	server *http.Server
 }
 
-// newDistance starts a proxy for the provider at a URL.
-func newDistance(provider string) (*distance, error) {
+// newSlowProxy starts a proxy for the provider at a URL.
+func newSlowProxy(provider string) (*slowProxy, error) {
 	target, err := url.Parse(provider)
 	if err != nil {
 		return nil, err
@@ -54,9 +53,9 @@ func newDistance(provider string) (*distance, error) {
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 	}
 
-	d := &distance{"http://" + listener.Addr().String(), &http.Server{Handler: proxy, ErrorLog: silent}}
-	go d.server.Serve(listener)
-	return d, nil
+	p := &slowProxy{"http://" + listener.Addr().String(), &http.Server{Handler: proxy, ErrorLog: silent}}
+	go p.server.Serve(listener)
+	return p, nil
 }
 
 // delayAnswer holds back the answer to a send.
@@ -66,8 +65,6 @@ func delayAnswer(res *http.Response) error {
 	}
 	return nil
 }
-
-func (d *distance) stop() { d.server.Close() }
 
 // setStatusDelay sets how long after the usual time the provider reports the statuses of
 // the messages that it accepts from now on.
@@ -80,10 +77,7 @@ func (t *trial) setStatusDelay(more time.Duration) error {
 // answer to the send does, before it or after it. Later they come when a server that does
 // not wait for them has sent the message again.
 func (t *trial) changeStatusDelay(ctx context.Context, random *rand.Rand) error {
-	for sleep(ctx, time.Duration(500+random.IntN(1000))*time.Millisecond) {
-		if err := t.setStatusDelay(time.Duration(random.IntN(2)) * 3 * time.Second); err != nil {
-			return err
-		}
-	}
-	return nil
+	return repeat(ctx, random, 500, 1500, func(int) error {
+		return t.setStatusDelay(time.Duration(random.IntN(2)) * 3 * time.Second)
+	})
 }
