@@ -22,8 +22,8 @@ var givenPorts struct {
 	ports map[int]bool
 }
 
-// FreeAddress returns an address of this machine that is free now and later,
-// unless the caller does. It never returns the same one twice.
+// FreeAddress returns an address of this machine that is free, now and until the caller
+// listens on it. It never returns the same one twice.
 //
 // A port that the system chooses would not do: the process that it is for binds it only
 // seconds later, and meanwhile the system may give it to another listener or connection.

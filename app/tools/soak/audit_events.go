@@ -35,7 +35,7 @@ func (o *tenantAudit) auditEvents() error {
 		}
 
 		if numbers := o.seen.Numbers[endpoint]; !slices.Equal(numbers, []string{o.number}) {
-			o.discrepancy("%s got numbers %v, not of %s alone", kind, numbers, o.number)
+			o.discrepancy("%s got events of numbers %v, not of %s alone", kind, numbers, o.number)
 		}
 	}
 
