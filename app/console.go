@@ -39,15 +39,8 @@ func (a *App) simulatorHandler() http.Handler {
 		return nil
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithCancel(r.Context())
+		ctx, cancel := a.withDraining(r.Context())
 		defer cancel()
-		go func() {
-			select {
-			case <-a.draining:
-				cancel()
-			case <-ctx.Done():
-			}
-		}()
 		a.Simulator().ServeHTTP(w, r.WithContext(ctx))
 	})
 }

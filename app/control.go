@@ -32,7 +32,7 @@ func (a *App) serveControl(ctx context.Context) error {
 	mux.HandleFunc("POST "+datadir.CommandPurge, a.servePurge)
 	mux.HandleFunc("GET "+datadir.CommandEvents, a.serveEvents)
 	mux.HandleFunc(datadir.CommandAPI, a.serveAPI)
-	return serveUntil(ctx, newHTTPServer(mux, a.Log), func(server *http.Server) error { return server.Serve(listener) })
+	return a.serveListener(ctx, listener, mux, nil)
 }
 
 // serveRefresh drops what is cached from the database and looks for jobs, after
@@ -98,15 +98,8 @@ func (a *App) servePurge(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 
-	ctx, cancel := context.WithCancel(r.Context())
+	ctx, cancel := a.withDraining(r.Context())
 	defer cancel()
-	go func() {
-		select {
-		case <-a.draining:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
 
 	connection := http.NewResponseController(w)
 	_ = connection.SetWriteDeadline(time.Time{}) // a purge may take longer than any answer

@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"confab/app/api"
@@ -27,8 +28,8 @@ type metrics struct {
 	requests   *prometheus.CounterVec
 	latency    *prometheus.HistogramVec
 	unlogged   prometheus.Counter
-	batch      prometheus.Histogram
-	writerWait prometheus.Histogram
+	batch      prometheus.Observer
+	writerWait prometheus.Observer
 	jobs       *prometheus.CounterVec
 	jobTime    *prometheus.HistogramVec
 	attempts   *prometheus.HistogramVec
@@ -42,89 +43,126 @@ type metrics struct {
 const maxScrapes = 4
 
 func newMetrics() *metrics {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+
+	add := promauto.With(registry)
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return add.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+	}
+	histogram := func(buckets []float64, name, help string, labels ...string) *prometheus.HistogramVec {
+		return add.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
+	}
 	fast := prometheus.ExponentialBuckets(0.0001, 3, 11) // 0.1 ms to 6 s
 	slow := prometheus.ExponentialBuckets(0.001, 3, 10)  // 1 ms to 20 s
-	m := &metrics{
-		registry: prometheus.NewRegistry(),
+	sizes := prometheus.ExponentialBuckets(1, 2, 9)
 
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "confab_requests_total",
-			Help: "Calls of the API.",
-		}, []string{"method", "route", "status"}),
-		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name:    "confab_request_seconds",
-			Help:    "How long calls of the API took.",
-			Buckets: fast,
-		}, []string{"method", "route"}),
+	// A metric without labels is shown from the start, with its 0.
+	return &metrics{
+		registry: registry,
+		handler:  promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: maxScrapes}),
 
-		unlogged: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "confab_unlogged_requests_total",
-			Help: "Requests without a key or signature that are not in the logs, because there were too many.",
-		}),
+		requests: counter("confab_requests_total", "Calls of the API.", "method", "route", "status"),
+		latency:  histogram(fast, "confab_request_seconds", "How long calls of the API took.", "method", "route"),
+		unlogged: counter("confab_unlogged_requests_total",
+			"Requests without a key or signature that are not in the logs, because there were too many.").WithLabelValues(),
 
-		batch: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name:    "confab_writer_batch_size",
-			Help:    "Writes that shared one commit.",
-			Buckets: prometheus.ExponentialBuckets(1, 2, 9),
-		}),
-		writerWait: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name:    "confab_writer_wait_seconds",
-			Help:    "How long the first write of a commit had waited.",
-			Buckets: fast,
-		}),
+		batch: histogram(sizes, "confab_writer_batch_size", "Writes that shared one commit.").WithLabelValues(),
+		writerWait: histogram(fast, "confab_writer_wait_seconds",
+			"How long the first write of a commit had waited.").WithLabelValues(),
 
-		jobs: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "confab_jobs_total",
-			Help: "Runs of jobs by how they ended; webhook deliveries are the kind deliver.",
-		}, []string{"kind", "outcome"}),
-		jobTime: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name:    "confab_job_seconds",
-			Help:    "How long runs of jobs took.",
-			Buckets: slow,
-		}, []string{"kind"}),
-		attempts: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name:    "confab_webhook_attempt_seconds",
-			Help:    "How long attempts of webhook deliveries took, by how they ended.",
-			Buckets: slow,
-		}, []string{"result"}),
+		jobs: counter("confab_jobs_total",
+			"Runs of jobs by how they ended; webhook deliveries are the kind deliver.", "kind", "outcome"),
+		jobTime: histogram(slow, "confab_job_seconds", "How long runs of jobs took.", "kind"),
+		attempts: histogram(slow, "confab_webhook_attempt_seconds",
+			"How long attempts of webhook deliveries took, by how they ended.", "result"),
 
-		kept: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "confab_callbacks_kept_total",
-			Help: "Changes in callbacks of the provider that were only kept, by their field and why.",
-		}, []string{"field", "reason"}),
-		dropped: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "confab_callbacks_dropped_total",
-			Help: "Callbacks of the provider that were dropped because no message of theirs turned up within a day.",
-		}),
-		clockAhead: prometheus.NewGauge(prometheus.GaugeOpts{
+		kept: counter("confab_callbacks_kept_total",
+			"Changes in callbacks of the provider that were only kept, by their field and why.", "field", "reason"),
+		dropped: counter("confab_callbacks_dropped_total",
+			"Callbacks of the provider that were dropped because no message of theirs turned up within a day.").WithLabelValues(),
+		clockAhead: add.NewGauge(prometheus.GaugeOpts{
 			Name: "confab_clock_ahead_seconds",
 			Help: "How far this machine's clock is ahead of where it is expected. While it is not 0, nothing is deleted by age.",
 		}),
 	}
+}
 
-	m.registry.MustRegister(m.requests, m.latency, m.unlogged, m.batch, m.writerWait, m.jobs, m.jobTime, m.attempts,
-		m.kept, m.dropped, m.clockAhead,
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	m.handler = promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: maxScrapes})
-	return m
+// watch adds a metric whose value is read at each scrape.
+func (m *metrics) watch(name, help string, value func() float64) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
 }
 
 // watchDatabase adds the metrics that are read from the database at each scrape.
 func (m *metrics) watchDatabase(db *storage.DB) {
-	m.registry.MustRegister(&queueCollector{db: db}, prometheus.NewGaugeFunc(
-		prometheus.GaugeOpts{Name: "confab_database_bytes", Help: "Size of the database and its log on disk."},
-		func() float64 { return float64(db.Size()) }))
+	m.watch("confab_database_bytes", "Size of the database and its log on disk.", func() float64 { return float64(db.Size()) })
+
+	depth := prometheus.NewDesc("confab_queue_depth", "Jobs by kind and state.", []string{"kind", "state"}, nil)
+	age := prometheus.NewDesc("confab_queue_age_seconds", "How long the oldest job of a kind and state has been due.",
+		[]string{"kind", "state"}, nil)
+
+	m.registry.MustRegister(collector(func(ch chan<- prometheus.Metric) {
+		counts, err := countJobs(db)
+		if err != nil {
+			ch <- prometheus.NewInvalidMetric(depth, err)
+			return
+		}
+
+		now := storage.Now()
+		for _, n := range counts {
+			ch <- prometheus.MustNewConstMetric(depth, prometheus.GaugeValue, float64(n.Count), n.Kind, n.State)
+			ch <- prometheus.MustNewConstMetric(age, prometheus.GaugeValue, max(0, now.Sub(n.Oldest).Seconds()), n.Kind, n.State)
+		}
+	}))
+}
+
+// collectTimeout keeps a scrape from waiting for a busy database.
+const collectTimeout = 5 * time.Second
+
+// countJobs counts the jobs table.
+func countJobs(db *storage.DB) (counts []storage.JobCount, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), collectTimeout)
+	defer cancel()
+
+	err = db.Search(ctx, storage.InternalWork, func(rx *storage.Rx) (err error) {
+		counts, err = rx.JobCounts()
+		return err
+	})
+	return counts, err
 }
 
 // watchBodies adds the memory that bodies of requests outside of /v1 take now.
 func (m *metrics) watchBodies(bodies *limit.Bodies) {
-	m.registry.MustRegister(prometheus.NewGaugeFunc(
-		prometheus.GaugeOpts{Name: "confab_body_bytes", Help: "Memory that bodies of requests outside of /v1 take."},
-		func() float64 { return float64(bodies.Used()) }))
+	m.watch("confab_body_bytes", "Memory that bodies of requests outside of /v1 take.", func() float64 { return float64(bodies.Used()) })
 }
 
-// watchStreams adds what can be told of the streams of events.
-func (m *metrics) watchStreams(hub *stream.Hub) { m.registry.MustRegister(&streamCollector{hub}) }
+// watchStreams adds the metrics of the streams of events, by their class.
+func (m *metrics) watchStreams(hub *stream.Hub) {
+	class := []string{"class"}
+	open := prometheus.NewDesc("confab_streams", "Streams of events that are open.", class, nil)
+	behind := prometheus.NewDesc("confab_stream_behind_seconds",
+		"How long the slowest stream has had something that it has not told yet.", class, nil)
+	dropped := prometheus.NewDesc("confab_streams_dropped_total",
+		"Streams that were ended because their client took nothing.", class, nil)
+
+	m.registry.MustRegister(collector(func(ch chan<- prometheus.Metric) {
+		for _, s := range hub.Stats() {
+			ch <- prometheus.MustNewConstMetric(open, prometheus.GaugeValue, float64(s.Open), s.Name)
+			ch <- prometheus.MustNewConstMetric(behind, prometheus.GaugeValue, s.Behind.Seconds(), s.Name)
+			ch <- prometheus.MustNewConstMetric(dropped, prometheus.CounterValue, float64(s.Dropped), s.Name)
+		}
+	}))
+}
+
+// collector makes metrics at each scrape. It describes none of them beforehand: unlike
+// prometheus.CollectorFunc, it does not have to collect them for that while the server starts.
+type collector func(chan<- prometheus.Metric)
+
+// Collect implements prometheus.Collector.
+func (c collector) Collect(ch chan<- prometheus.Metric) { c(ch) }
+
+// Describe implements prometheus.Collector.
+func (collector) Describe(chan<- *prometheus.Desc) {}
 
 func (m *metrics) observeRequest(o api.Observation) {
 	method := methodLabel(o.Method)
@@ -166,60 +204,10 @@ func (m *metrics) observeAttempt(result string, took time.Duration) {
 	m.attempts.WithLabelValues(result).Observe(took.Seconds())
 }
 
-// queueCollector counts the jobs table.
-type queueCollector struct{ db *storage.DB }
-
-// collectTimeout keeps a scrape from waiting for a busy database.
-const collectTimeout = 5 * time.Second
-
-func (c *queueCollector) depth() *prometheus.Desc {
-	return prometheus.NewDesc("confab_queue_depth", "Jobs by kind and state.", []string{"kind", "state"}, nil)
-}
-
-func (c *queueCollector) age() *prometheus.Desc {
-	return prometheus.NewDesc("confab_queue_age_seconds", "How long the oldest job of a kind and state has been due.",
-		[]string{"kind", "state"}, nil)
-}
-
-// Describe implements prometheus.Collector.
-func (c *queueCollector) Describe(ch chan<- *prometheus.Desc) {
-	ch <- c.depth()
-	ch <- c.age()
-}
-
-// Collect implements prometheus.Collector.
-func (c *queueCollector) Collect(ch chan<- prometheus.Metric) {
-	ctx, cancel := context.WithTimeout(context.Background(), collectTimeout)
-	defer cancel()
-
-	var counts []storage.JobCount
-	err := c.db.Search(ctx, storage.InternalWork, func(rx *storage.Rx) (err error) {
-		counts, err = rx.JobCounts()
-		return err
-	})
-	if err != nil {
-		ch <- prometheus.NewInvalidMetric(c.depth(), err)
-		return
-	}
-
-	now := storage.Now()
-	for _, n := range counts {
-		ch <- prometheus.MustNewConstMetric(c.depth(), prometheus.GaugeValue, float64(n.Count), n.Kind, n.State)
-		ch <- prometheus.MustNewConstMetric(c.age(), prometheus.GaugeValue, max(0, now.Sub(n.Oldest).Seconds()), n.Kind, n.State)
-	}
-}
-
 // serveMetrics serves the metrics on server.metrics_listen, if it is set, to anyone
 // who can reach it.
 func (a *App) serveMetrics(ctx context.Context) error {
-	if a.metricsListener == nil {
-		<-ctx.Done()
-		return nil
-	}
-
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", a.metrics.handler)
-	return serveUntil(ctx, newHTTPServer(mux, a.Log), func(server *http.Server) error {
-		return server.Serve(a.metricsListener)
-	})
+	return a.serveListener(ctx, a.metricsListener, mux, nil)
 }

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -36,38 +37,33 @@ func listen(address string) (net.Listener, error) {
 	return l, err
 }
 
-// serveHTTP serves the public listener until ctx ends and its requests are answered.
+// serveHTTP serves the public listener, with TLS if the settings ask for it.
 func (a *App) serveHTTP(ctx context.Context) error {
 	a.Log.Info("serving", "url", a.URL(), "data_dir", string(a.dir), "version", a.Version)
-	return serveUntil(ctx, newHTTPServer(a.handler(), a.Log), a.serveListener)
-}
-
-// serveListener serves with TLS if the settings ask for it.
-func (a *App) serveListener(server *http.Server) error {
-	if a.tls == nil {
-		return server.Serve(a.listener)
-	}
-
-	server.TLSConfig = a.tls
-	return server.ServeTLS(a.listener, "", "")
+	return a.serveListener(ctx, a.listener, a.handler(), a.tls)
 }
 
 // servePlainHTTP serves port 80 beside port 443, if openPlainHTTP could listen on it.
 func (a *App) servePlainHTTP(ctx context.Context) error {
-	if a.plainListener == nil {
+	return a.serveListener(ctx, a.plainListener, a.plainHandler(), nil)
+}
+
+// serveListener serves a listener until ctx ends, and then lets its requests finish for a
+// while before it cuts the connections. Where there is no listener, it only waits for ctx.
+func (a *App) serveListener(ctx context.Context, l net.Listener, h http.Handler, secure *tls.Config) error {
+	if l == nil {
 		<-ctx.Done()
 		return nil
 	}
 
-	server := newHTTPServer(a.plainHandler(), a.Log)
-	return serveUntil(ctx, server, func(server *http.Server) error { return server.Serve(a.plainListener) })
-}
-
-// serveUntil runs a server until ctx ends, and then lets its requests finish
-// for a while before it cuts the connections.
-func serveUntil(ctx context.Context, server *http.Server, serve func(*http.Server) error) error {
+	server := newHTTPServer(h, a.Log)
+	serve := func() error { return server.Serve(l) }
+	if secure != nil {
+		server.TLSConfig = secure
+		serve = func() error { return server.ServeTLS(l, "", "") }
+	}
 	failed := make(chan error, 1)
-	go func() { failed <- serve(server) }()
+	go func() { failed <- serve() }()
 
 	select {
 	case err := <-failed:
@@ -98,4 +94,17 @@ func newHTTPServer(h http.Handler, log *slog.Logger) *http.Server {
 		ConnState:         held.observe,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
+}
+
+// withDraining is a context that ends when the server begins to stop, too.
+func (a *App) withDraining(parent context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(parent)
+	go func() {
+		select {
+		case <-a.draining:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
 }
