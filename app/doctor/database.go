@@ -75,15 +75,12 @@ func (e *examination) checkDatabase(ctx context.Context) bool {
 // checkClock checks that no row is newer than the clock of this machine, and that the
 // clock is where it is expected.
 func (e *examination) checkClock(ctx context.Context) {
-	var newest storage.Time
-	var clock storage.Clock
-	if !e.view(ctx, "clock", func(rx *storage.Rx) (err error) {
-		if newest, err = rx.NewestRow(); err != nil {
-			return err
-		}
-		clock, err = rx.Clock()
-		return err
-	}) {
+	clock, ok := query(ctx, e, "clock", (*storage.Rx).Clock)
+	if !ok {
+		return
+	}
+	newest, ok := query(ctx, e, "clock", (*storage.Rx).NewestRow)
+	if !ok {
 		return
 	}
 
@@ -109,11 +106,8 @@ func (e *examination) warnOfLeap(c storage.Clock) {
 
 // checkPlans looks for organizations whose plan the settings do not have.
 func (e *examination) checkPlans(ctx context.Context) {
-	var orgs []storage.Organization
-	if !e.view(ctx, "plans", func(rx *storage.Rx) (err error) {
-		orgs, err = rx.Organizations()
-		return err
-	}) {
+	orgs, ok := query(ctx, e, "plans", (*storage.Rx).Organizations)
+	if !ok {
 		return
 	}
 

@@ -113,13 +113,16 @@ func (e *examination) broken(check, advice, format string, args ...any) {
 	e.report(Finding{Check: check, Status: Broken, Message: fmt.Sprintf(format, args...), Advice: advice})
 }
 
-// view reads the database, and reports an error as a finding.
-func (e *examination) view(ctx context.Context, check string, fn func(*storage.Rx) error) bool {
-	err := e.db.View(ctx, fn)
+// query reads something from the database, and reports an error as a finding.
+func query[T any](ctx context.Context, e *examination, check string, read func(*storage.Rx) (T, error)) (found T, ok bool) {
+	err := e.db.View(ctx, func(rx *storage.Rx) (err error) {
+		found, err = read(rx)
+		return err
+	})
 	if err != nil {
 		e.broken(check, "Restore the latest backup: confab restore.", "The database cannot be read: %v.", err)
 	}
-	return err == nil
+	return found, err == nil
 }
 
 // path returns the path of a file in the data directory.

@@ -12,11 +12,8 @@ const stuckAfter = 10 * time.Minute
 
 // checkJobs checks for jobs that were given up or are late.
 func (e *examination) checkJobs(ctx context.Context) {
-	var counts []storage.JobCount
-	if !e.view(ctx, "jobs", func(rx *storage.Rx) (err error) {
-		counts, err = rx.JobCounts()
-		return err
-	}) {
+	counts, ok := query(ctx, e, "jobs", (*storage.Rx).JobCounts)
+	if !ok {
 		return
 	}
 
@@ -46,11 +43,7 @@ func (e *examination) checkJobs(ctx context.Context) {
 
 // checkOrphans checks for jobs about deliveries that are gone.
 func (e *examination) checkOrphans(ctx context.Context) {
-	var orphans int64
-	if e.view(ctx, "jobs", func(rx *storage.Rx) (err error) {
-		orphans, err = rx.OrphanJobs()
-		return err
-	}) && orphans > 0 {
+	if orphans, _ := query(ctx, e, "jobs", (*storage.Rx).OrphanJobs); orphans > 0 {
 		e.warn("jobs", "They do nothing but take room, and end when their subscriptions are enabled or deleted. Please report it.",
 			"%d jobs wait for deliveries that are gone.", orphans)
 	}
@@ -58,11 +51,8 @@ func (e *examination) checkOrphans(ctx context.Context) {
 
 // checkEndpoints checks for webhook subscriptions that are disabled or fail.
 func (e *examination) checkEndpoints(ctx context.Context) {
-	var troubles []storage.EndpointTrouble
-	if !e.view(ctx, "webhooks", func(rx *storage.Rx) (err error) {
-		troubles, err = rx.EndpointTroubles()
-		return err
-	}) {
+	troubles, ok := query(ctx, e, "webhooks", (*storage.Rx).EndpointTroubles)
+	if !ok {
 		return
 	}
 

@@ -24,9 +24,8 @@ const (
 // every file a row.
 func (e *examination) checkMedia(ctx context.Context) {
 	var missing, wrong []string
-	files := 0
-	if !e.view(ctx, "media", func(rx *storage.Rx) error {
-		return rx.EachFile(func(sum string, size int64) error {
+	files, ok := query(ctx, e, "media", func(rx *storage.Rx) (files int, err error) {
+		err = rx.EachFile(func(sum string, size int64) error {
 			files++
 			info, err := os.Stat(filepath.Join(string(e.dir), storage.MediaDir, sum[:2], sum))
 			switch {
@@ -37,7 +36,9 @@ func (e *examination) checkMedia(ctx context.Context) {
 			}
 			return ctx.Err()
 		})
-	}) {
+		return files, err
+	})
+	if !ok {
 		return
 	}
 

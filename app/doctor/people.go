@@ -18,21 +18,18 @@ func (e *examination) checkPeople(ctx context.Context) {
 		return
 	}
 
-	var anybody bool
-	var organizations []string
-	if !e.view(ctx, "people", func(rx *storage.Rx) (err error) {
-		if anybody, err = rx.AnybodyCanSignIn(); err == nil {
-			organizations, err = rx.OrganizationIDs(2)
-		}
-		return err
-	}) {
+	anybody, ok := query(ctx, e, "people", (*storage.Rx).AnybodyCanSignIn)
+	if anybody {
+		e.ok("people", "Somebody can sign in to the console.")
+	}
+	if anybody || !ok {
+		return
+	}
+	organizations, ok := query(ctx, e, "people", func(rx *storage.Rx) ([]string, error) { return rx.OrganizationIDs(2) })
+	if !ok {
 		return
 	}
 
-	if anybody {
-		e.ok("people", "Somebody can sign in to the console.")
-		return
-	}
 	advice := e.config.FirstAdminAdvice(organizations)
 	e.warn("people", strings.ToUpper(advice[:1])+advice[1:]+".",
 		"Nobody can sign in to the console at %s/console/.", e.config.PublicURL())

@@ -20,11 +20,8 @@ const (
 // checkProvider checks that the provider can be reached, that it accepts our tokens, and
 // that we can verify its callbacks.
 func (e *examination) checkProvider(ctx context.Context) {
-	var accounts []storage.AccountDetail
-	if !e.view(ctx, "accounts", func(rx *storage.Rx) (err error) {
-		accounts, err = rx.LiveAccounts()
-		return err
-	}) {
+	accounts, ok := query(ctx, e, "accounts", (*storage.Rx).LiveAccounts)
+	if !ok {
 		return
 	}
 
@@ -144,12 +141,8 @@ func (e *examination) checkAccountStatus(a storage.AccountDetail) bool {
 // returns whether the number can send.
 func (e *examination) checkAccessToken(ctx context.Context, a storage.AccountDetail) bool {
 	number := *a.PhoneNumberID
-	var secret string
-
-	if !e.view(ctx, "accounts", func(rx *storage.Rx) (err error) {
-		secret, err = rx.AccessToken(a.Account)
-		return err
-	}) {
+	secret, ok := query(ctx, e, "accounts", func(rx *storage.Rx) (string, error) { return rx.AccessToken(a.Account) })
+	if !ok {
 		return false
 	}
 

@@ -15,18 +15,15 @@ func (e *examination) checkSearch(ctx context.Context) {
 		return
 	}
 
-	var behind int64
-	if !e.view(ctx, "search", func(rx *storage.Rx) (err error) {
-		behind, err = rx.CountUnindexed(facts.Position)
-		return err
-	}) {
+	lacking, ok := query(ctx, e, "search", func(rx *storage.Rx) (int64, error) { return rx.CountUnindexed(facts.Position) })
+	if !ok {
 		return
 	}
 
 	switch {
-	case behind > searchBehind && e.served:
+	case lacking > maxUnindexed && e.served:
 		e.warn("search", "Wait: until it is complete, searches are slower.",
-			"The search index lacks %d messages; the server adds them.", behind)
+			"The search index lacks %d messages; the server adds them.", lacking)
 	case facts.IsMissing:
 		e.ok("search", "There is no search index yet; the server makes it.")
 	default:
@@ -34,5 +31,5 @@ func (e *examination) checkSearch(ctx context.Context) {
 	}
 }
 
-// searchBehind is how many messages a busy server's index may lack at any moment.
-const searchBehind = 20000
+// maxUnindexed is how many messages a busy server's index may lack at any moment.
+const maxUnindexed = 20000
