@@ -3,6 +3,7 @@ package mcp
 import (
 	"bytes"
 	"context"
+	"io"
 	"net/http"
 	"strings"
 
@@ -60,7 +61,7 @@ func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 		Status:     http.StatusText(w.status),
 		StatusCode: w.status,
 		Header:     w.header,
-		Body:       &w.body,
+		Body:       io.NopCloser(&w.body),
 		Request:    r,
 	}, nil
 }
@@ -69,13 +70,8 @@ func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 type recorder struct {
 	header http.Header
 	status int
-	body   body
+	body   bytes.Buffer
 }
-
-// body is what was answered.
-type body struct{ bytes.Buffer }
-
-func (*body) Close() error { return nil }
 
 func (w *recorder) Header() http.Header         { return w.header }
 func (w *recorder) WriteHeader(status int)      { w.status = status }

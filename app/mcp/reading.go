@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"context"
-	"encoding/json"
 	"net/url"
 	"strconv"
 )
@@ -10,98 +9,60 @@ import (
 // pageSize is how many items a list has at the most.
 const pageSize = 25
 
-// fetch fetches a page of a list of the API.
-func fetch[T any](ctx context.Context, c *Client, path string, a arguments, query url.Values) ([]T, *string, error) {
-	query.Set("limit", strconv.Itoa(pageSize))
+// filters are the arguments of a tool that narrow a list, with the names that the API has for them.
+type filters map[string]string
+
+// listOf runs a tool that shows a page of a list of the API: of a number's, if the tool
+// takes one. Each item is shown in another shape, with its share of the page.
+func listOf[From, To any](resource string, shape func(item From, items int) To, by filters) runner {
+	return func(ctx context.Context, c *Client, a arguments) (any, error) {
+		return fetchList(ctx, c, a, resource, shape, by)
+	}
+}
+
+// fetchList fetches a page of a list of the API and shapes its items.
+func fetchList[From, To any](
+	ctx context.Context, c *Client, a arguments, resource string, shape func(From, int) To, by filters,
+) (list[To], error) {
+	query := url.Values{"limit": {strconv.Itoa(pageSize)}}
 	if cursor := a.text("cursor"); cursor != "" {
 		query.Set("cursor", cursor)
 	}
-	var items []T
-	answer, err := c.do(ctx, call{method: "GET", path: path, query: query}, &items)
-	return items, answer.NextCursor, err
-}
+	for argument, name := range by {
+		// The API refuses an empty search; any other empty text is as good as none.
+		if value := a.text(argument); value != "" || name == "search" {
+			query.Set(name, value)
+		}
+	}
 
-// shaped is a page whose items are shown in another shape. Each gets its share of the page.
-func shaped[From, To any](items []From, next *string, shape func(From, int) To) list[To] {
-	out := list[To]{Items: make([]To, len(items)), NextCursor: next}
+	at := path(resource)
+	if number := a.text("phone_number_id"); number != "" {
+		at = path(number, resource)
+	}
+	var items []From
+	answer, err := c.do(ctx, call{method: "GET", path: at, query: query}, &items)
+
+	out := list[To]{Items: make([]To, len(items)), NextCursor: answer.NextCursor}
 	for i, item := range items {
 		out.Items[i] = shape(item, len(items))
 	}
-	return out
+	return out, err
 }
 
 // asItIs shows an item as the API does, as far as its type has fields.
 func asItIs[T any](item T, _ int) T { return item }
 
-func listNumbers(ctx context.Context, c *Client, a arguments) (any, error) {
-	items, next, err := fetch[number](ctx, c, "/accounts", a, url.Values{})
-	return shaped(items, next, asItIs), err
-}
-
-func listConversations(ctx context.Context, c *Client, a arguments) (any, error) {
-	query := url.Values{}
-	for from, to := range map[string]string{"label_id": "label_id", "user_id": "assigned_to", "contact_id": "contact_id"} {
-		if value := a.text(from); value != "" {
-			query.Set(to, value)
-		}
-	}
-	items, next, err := fetch[theirConversation](ctx, c, path(a.text("phone_number_id"), "conversations"), a, query)
-	return shaped(items, next, theirConversation.shape), err
-}
-
 // readConversation shows a conversation and a page of its messages, newest first.
 func readConversation(ctx context.Context, c *Client, a arguments) (any, error) {
 	var found theirConversation
-	number, id := a.text("phone_number_id"), a.text("conversation_id")
-	if _, err := c.do(ctx, call{method: "GET", path: path(number, "conversations", id)}, &found); err != nil {
+	at := path(a.text("phone_number_id"), "conversations", a.text("conversation_id"))
+	if _, err := c.do(ctx, call{method: "GET", path: at}, &found); err != nil {
 		return nil, err
 	}
 
-	messages, err := listMessages(ctx, c, a, url.Values{"conversation_id": {id}})
+	messages, err := fetchList(ctx, c, a, "messages", theirMessage.shape, filters{"conversation_id": "conversation_id"})
 	return struct {
 		Conversation conversation  `json:"conversation"`
 		Messages     list[message] `json:"messages"`
 	}{found.shape(1), messages}, err
-}
-
-func searchMessages(ctx context.Context, c *Client, a arguments) (any, error) {
-	return listMessages(ctx, c, a, url.Values{"search": {a.text("query")}})
-}
-
-// listMessages fetches a page of messages.
-func listMessages(ctx context.Context, c *Client, a arguments, query url.Values) (list[message], error) {
-	items, next, err := fetch[json.RawMessage](ctx, c, path(a.text("phone_number_id"), "messages"), a, query)
-	if err != nil {
-		return list[message]{}, err
-	}
-
-	out := list[message]{Items: make([]message, len(items)), NextCursor: next}
-	for i, item := range items {
-		if out.Items[i], err = shapeMessage(item, len(items)); err != nil {
-			return out, err
-		}
-	}
-	return out, nil
-}
-
-func findContact(ctx context.Context, c *Client, a arguments) (any, error) {
-	items, next, err := fetch[theirContact](ctx, c, path(a.text("phone_number_id"), "contacts"), a, url.Values{"search": {a.text("query")}})
-	return shaped(items, next, theirContact.shape), err
-}
-
-func listTemplates(ctx context.Context, c *Client, a arguments) (any, error) {
-	type theirs struct {
-		template
-		Variables []string `json:"variables"`
-	}
-	items, next, err := fetch[theirs](ctx, c, path(a.text("phone_number_id"), "templates"), a, url.Values{})
-	return shaped(items, next, func(t theirs, _ int) template {
-		t.Parameters = t.Variables
-		return t.template
-	}), err
-}
-
-func listDeliveries(ctx context.Context, c *Client, a arguments) (any, error) {
-	items, next, err := fetch[delivery](ctx, c, "/webhook_deliveries", a, url.Values{})
-	return shaped(items, next, asItIs), err
 }

@@ -56,7 +56,7 @@ func New(o Options, of func(context.Context) *Client) *mcp.Server {
 		&mcp.ServerOptions{Instructions: instructions, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}},
 	)
 	for _, one := range tools {
-		if one.run == nil && !o.AllowWrites {
+		if one.isWrite && !o.AllowWrites {
 			continue
 		}
 		server.AddTool(one.describe(), func(ctx context.Context, request *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -68,7 +68,12 @@ func New(o Options, of func(context.Context) *Client) *mcp.Server {
 
 // call runs a tool. A refusal is an answer as well: the model can read it and do better.
 func (t *tool) call(ctx context.Context, client *Client, given json.RawMessage) (*mcp.CallToolResult, error) {
-	answer, err := t.answer(ctx, client, given)
+	var answer any
+	arguments, err := t.read(given)
+	if err == nil {
+		answer, err = t.run(ctx, client, arguments)
+	}
+
 	if refusal, ok := errors.AsType[*Refusal](err); ok {
 		result := result(map[string]any{"error": refusal})
 		result.IsError = true
@@ -78,18 +83,6 @@ func (t *tool) call(ctx context.Context, client *Client, given json.RawMessage) 
 		return nil, err
 	}
 	return result(answer), nil
-}
-
-// answer reads the arguments and runs the tool.
-func (t *tool) answer(ctx context.Context, client *Client, given json.RawMessage) (any, error) {
-	arguments, err := t.read(given)
-	if err != nil {
-		return nil, err
-	}
-	if t.write != nil {
-		return t.write(ctx, client, arguments)
-	}
-	return t.run(ctx, client, arguments)
 }
 
 // result is an answer, as text for models and structured for programs.

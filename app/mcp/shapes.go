@@ -1,6 +1,8 @@
 package mcp
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -178,17 +180,24 @@ type failure struct {
 	Message string `json:"message"`
 }
 
-// shapeMessage shapes a message of the API, which holds its content under its type.
-func shapeMessage(raw json.RawMessage, n int) (m message, err error) {
-	if err := json.Unmarshal(raw, &m); err != nil {
-		return m, err
-	}
-	var content map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &content); err != nil {
-		return m, err
-	}
-	m.untrusted = cut(strings.Join(words(content[m.Type]), "\n"), n)
-	return m, nil
+// theirMessage is a message as the API shows it, which holds its content under its type.
+type theirMessage struct {
+	message
+	content json.RawMessage
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (m *theirMessage) UnmarshalJSON(raw []byte) error {
+	var fields map[string]json.RawMessage
+	err := cmp.Or(json.Unmarshal(raw, &m.message), json.Unmarshal(raw, &fields))
+	m.content = fields[m.Type]
+	return err
+}
+
+func (m theirMessage) shape(n int) message {
+	found := words(json.NewDecoder(bytes.NewReader(m.content)), "")
+	m.untrusted = cut(strings.Join(found, "\n"), n)
+	return m.message
 }
 
 // worded are the fields of a message's content that hold what people read.
@@ -196,41 +205,27 @@ var worded = []string{
 	"body", "text", "caption", "filename", "title", "description", "name", "formatted_name", "address", "emoji", "phone", "footer",
 }
 
-// words finds all that people read in a message's content, in its order.
-func words(content json.RawMessage) (found []string) {
-	decoder := json.NewDecoder(strings.NewReader(string(content)))
-	var keys []string // of the objects around; "" for a list
-	expectsKey := false
-	for {
-		token, err := decoder.Token()
-		if err != nil {
-			return found
+// words finds all that people read in a value of a message's content, in its order. key is
+// the field that has the value; "" for an item of a list.
+func words(content *json.Decoder, key string) (found []string) {
+	token, _ := content.Token() // valid JSON, or nothing at all
+	switch token := token.(type) {
+	case json.Delim:
+		for content.More() {
+			name := ""
+			if token == '{' {
+				field, _ := content.Token()
+				name, _ = field.(string)
+			}
+			found = append(found, words(content, name)...)
 		}
-
-		switch token := token.(type) {
-		case json.Delim:
-			switch token {
-			case '{':
-				keys, expectsKey = append(keys, ""), true
-			case '[':
-				keys, expectsKey = append(keys, "["), false
-			default:
-				keys = keys[:len(keys)-1]
-				expectsKey = len(keys) > 0 && keys[len(keys)-1] != "["
-			}
-		case string:
-			if expectsKey {
-				keys[len(keys)-1], expectsKey = token, false
-				continue
-			}
-			if len(keys) > 0 && slices.Contains(worded, keys[len(keys)-1]) && token != "" {
-				found = append(found, token)
-			}
-			expectsKey = len(keys) > 0 && keys[len(keys)-1] != "["
-		default:
-			expectsKey = len(keys) > 0 && keys[len(keys)-1] != "["
+		content.Token() // the end of the object or the list
+	case string:
+		if token != "" && slices.Contains(worded, key) {
+			found = append(found, token)
 		}
 	}
+	return found
 }
 
 // template is a template as tools show it. Admins of the organization wrote it.
@@ -241,6 +236,17 @@ type template struct {
 	Category   *string  `json:"category"`
 	Content    string   `json:"content"`
 	Parameters []string `json:"parameters"`
+}
+
+// theirTemplate is a template as the API shows it.
+type theirTemplate struct {
+	template
+	Variables []string `json:"variables"`
+}
+
+func (t theirTemplate) shape(int) template {
+	t.Parameters = t.Variables
+	return t.template
 }
 
 // delivery is a webhook's delivery. What its endpoint answered is left out: strangers wrote

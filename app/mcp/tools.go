@@ -9,12 +9,15 @@ import (
 
 // tool is one tool: what it is for, what it takes, and what runs it.
 type tool struct {
-	name, title string
-	description string
-	takes       []parameter
-	run, write  func(context.Context, *Client, arguments) (any, error) // one of them: write changes something
-	isRepeat    bool                                                   // a write that may be repeated without another effect
+	name, title, description string
+	takes                    []parameter
+	run                      runner
+	isWrite                  bool // it changes something
+	isRepeat                 bool // a write that may be repeated without another effect
 }
+
+// runner calls the API for a tool.
+type runner func(context.Context, *Client, arguments) (any, error)
 
 // parameter is an argument that a tool takes.
 type parameter struct {
@@ -49,7 +52,7 @@ var tools = []*tool{
 		name: "list_numbers", title: "List business numbers",
 		description: "Lists the business numbers that messages are sent from, with their phone_number_id and status. " +
 			"Use it first: nearly every other tool wants a phone_number_id. A number whose status is not connected cannot send.",
-		takes: []parameter{ofCursor}, run: listNumbers,
+		takes: []parameter{ofCursor}, run: listOf("accounts", asItIs[number], nil),
 	},
 	{
 		name: "list_conversations", title: "List conversations",
@@ -63,7 +66,8 @@ var tools = []*tool{
 			{name: "user_id", description: "Only those assigned to this colleague; none for those that nobody has."},
 			ofCursor,
 		},
-		run: listConversations,
+		run: listOf("conversations", theirConversation.shape,
+			filters{"label_id": "label_id", "user_id": "assigned_to", "contact_id": "contact_id"}),
 	},
 	{
 		name: "read_conversation", title: "Read a conversation",
@@ -80,7 +84,7 @@ var tools = []*tool{
 			{name: "query", description: `Words to look for, such as: invoice "next week"`, isRequired: true},
 			ofCursor,
 		},
-		run: searchMessages,
+		run: listOf("messages", theirMessage.shape, filters{"query": "search"}),
 	},
 	{
 		name: "find_contact", title: "Find a contact",
@@ -91,20 +95,20 @@ var tools = []*tool{
 			{name: "query", description: "Part of a name or number, such as: ana, or 1555", isRequired: true},
 			ofCursor,
 		},
-		run: findContact,
+		run: listOf("contacts", theirContact.shape, filters{"query": "search"}),
 	},
 	{
 		name: "list_templates", title: "List templates",
 		description: "Lists the message templates of a number with their text and parameters. Templates can be sent at any time; " +
 			"only those whose status is approved can be sent.",
-		takes: []parameter{ofNumber, ofCursor}, run: listTemplates,
+		takes: []parameter{ofNumber, ofCursor}, run: listOf("templates", theirTemplate.shape, nil),
 	},
 	{
 		name: "list_deliveries", title: "List webhook deliveries",
 		description: "Lists deliveries of events to the organization's own webhook endpoints, newest first, with status " +
 			"(pending, succeeded, failed, dead) and the endpoint's HTTP status. Use it to see why a system of theirs got no event. " +
 			"Not about messages to customers.",
-		takes: []parameter{ofCursor}, run: listDeliveries,
+		takes: []parameter{ofCursor}, run: listOf("webhook_deliveries", asItIs[delivery], nil),
 	},
 	{
 		name: "send_text", title: "Send a text",
@@ -115,8 +119,7 @@ var tools = []*tool{
 			{name: "text", description: "The text, up to 4,096 characters.", isRequired: true},
 			ofKey,
 		},
-		write:    sendText,
-		isRepeat: true,
+		run: sendText, isWrite: true, isRepeat: true,
 	},
 	{
 		name: "send_template", title: "Send a template",
@@ -134,35 +137,31 @@ var tools = []*tool{
 			},
 			ofKey,
 		},
-		write:    sendTemplate,
-		isRepeat: true,
+		run: sendTemplate, isWrite: true, isRepeat: true,
 	},
 	{
 		name: "label_contact", title: "Label a contact",
 		description: "Puts a label on a contact. Doing it twice changes nothing.",
 		takes:       []parameter{ofNumber, ofContact, {name: "label_id", description: "Id of the label: lbl_…", isRequired: true}},
-		write:       labelContact,
-		isRepeat:    true,
+		run:         labelContact, isWrite: true, isRepeat: true,
 	},
 	{
 		name: "assign_conversation", title: "Assign a conversation",
 		description: "Gives a conversation to a colleague, who is then responsible for it.",
 		takes:       []parameter{ofNumber, ofConversation, {name: "user_id", description: "Id of the colleague.", isRequired: true}},
-		write:       assignConversation,
-		isRepeat:    true,
+		run:         assignConversation, isWrite: true, isRepeat: true,
 	},
 	{
 		name: "resolve_conversation", title: "Resolve a conversation",
 		description: "Marks a conversation as resolved. It opens again by itself when the customer writes.",
 		takes:       []parameter{ofNumber, ofConversation},
-		write:       resolveConversation,
-		isRepeat:    true,
+		run:         resolveConversation, isWrite: true, isRepeat: true,
 	},
 	{
 		name: "replay_delivery", title: "Replay a webhook delivery",
 		description: "Sends an event to its webhook endpoint again, as a new delivery. Use it after the endpoint was repaired.",
 		takes:       []parameter{{name: "delivery_id", description: "Id of the delivery: wbd_…", isRequired: true}},
-		write:       replayDelivery,
+		run:         replayDelivery, isWrite: true,
 	},
 }
 
@@ -188,7 +187,7 @@ func (t *tool) describe() *mcp.Tool {
 		InputSchema: map[string]any{"type": "object", "properties": properties, "required": required, "additionalProperties": false},
 		Annotations: &mcp.ToolAnnotations{
 			Title:           t.title,
-			ReadOnlyHint:    t.run != nil,
+			ReadOnlyHint:    !t.isWrite,
 			DestructiveHint: &no,
 			IdempotentHint:  t.isRepeat,
 			OpenWorldHint:   &no,

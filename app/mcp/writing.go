@@ -8,14 +8,6 @@ import (
 	"strings"
 )
 
-// sent is what tools that send answer.
-type sent struct {
-	MessageID      string `json:"message_id"`
-	ConversationID string `json:"conversation_id"`
-	ContactID      string `json:"contact_id"`
-	Status         string `json:"status"`
-}
-
 // idempotencyKey is what the API takes and a header can carry: blanks around it would get lost.
 var idempotencyKey = regexp.MustCompile(`^[!-~]([ -~]{0,253}[!-~])?$`)
 
@@ -44,15 +36,15 @@ func send(ctx context.Context, c *Client, a arguments, content map[string]any) (
 		content["recipient"] = *to.ParentBSUID
 	}
 
-	var made struct {
-		ID             string `json:"id"`
+	var made message
+	post := call{method: "POST", path: path(number, "messages"), body: content, idempotencyKey: key}
+	_, err := c.do(ctx, post, &made)
+	return struct {
+		MessageID      string `json:"message_id"`
 		ConversationID string `json:"conversation_id"`
 		ContactID      string `json:"contact_id"`
 		Status         string `json:"status"`
-	}
-	post := call{method: "POST", path: path(number, "messages"), body: content, idempotencyKey: key}
-	_, err := c.do(ctx, post, &made)
-	return sent{MessageID: made.ID, ConversationID: made.ConversationID, ContactID: made.ContactID, Status: made.Status}, err
+	}{made.ID, made.ConversationID, made.ContactID, made.Status}, err
 }
 
 func sendText(ctx context.Context, c *Client, a arguments) (any, error) {
