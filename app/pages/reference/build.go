@@ -1,7 +1,6 @@
 package reference
 
 import (
-	"fmt"
 	"html/template"
 	"slices"
 	"strings"
@@ -98,7 +97,7 @@ type builder struct {
 var methods = []string{"get", "post", "put", "patch", "delete"}
 
 // buildPage describes every operation under its first tag, and all objects.
-func (b *builder) buildPage() (*page, error) {
+func (b *builder) buildPage() *page {
 	info := b.root.get("info")
 	p := &page{
 		Title:   info.text("title"),
@@ -113,83 +112,70 @@ func (b *builder) buildPage() (*page, error) {
 	}
 
 	b.findObjects()
-	var err error
-	add := func(path string, shared []*node, method string, op *node) {
-		if op == nil || err != nil {
-			return
-		}
-
-		var built operation
-		if built, err = b.buildOperation(path, shared, method, op); err != nil {
-			err = fmt.Errorf("%s %s: %w", method, path, err)
-			return
-		}
-
-		tag := "Other"
-		if tags := op.list("tags"); len(tags) > 0 {
-			tag = tags[0].text()
-		}
-
-		i := slices.IndexFunc(p.Groups, func(g group) bool { return g.Name == tag })
-		if i < 0 {
-			p.Groups = append(p.Groups, group{Name: tag, Anchor: "tag-" + slug(tag)})
-			i = len(p.Groups) - 1
-		}
-		p.Groups[i].Operations = append(p.Groups[i].Operations, built)
-	}
-
 	for _, section := range []string{"paths", "webhooks"} {
-		b.root.get(section).each(func(path string, item *node) {
+		for path, item := range b.root.get(section).each() {
 			if section == "webhooks" {
 				path = ""
 			}
 			for _, method := range methods {
-				add(path, item.list("parameters"), method, item.get(method))
+				if op := item.get(method); op != nil {
+					p.add(op.list("tags"), b.buildOperation(path, item.list("parameters"), method, op))
+				}
 			}
-		})
-	}
-
-	if err != nil {
-		return nil, err
+		}
 	}
 
 	p.Groups = slices.DeleteFunc(p.Groups, func(g group) bool { return len(g.Operations) == 0 })
-	p.Objects, err = b.describeObjects()
-	return p, err
+	p.Objects = b.describeObjects()
+	return p
+}
+
+// add adds an operation to the chapter of its first tag.
+func (p *page) add(tags []*node, built operation) {
+	tag := "Other"
+	if len(tags) > 0 {
+		tag = tags[0].text()
+	}
+
+	i := slices.IndexFunc(p.Groups, func(g group) bool { return g.Name == tag })
+	if i < 0 {
+		p.Groups = append(p.Groups, group{Name: tag, Anchor: "tag-" + slug(tag)})
+		i = len(p.Groups) - 1
+	}
+	p.Groups[i].Operations = append(p.Groups[i].Operations, built)
 }
 
 // findObjects finds the schemas that answers have as their data: those are the resources.
 func (b *builder) findObjects() {
 	b.objects, b.samples = make(map[string]bool), make(map[string]*node)
 
-	b.root.get("components", "schemas").each(func(_ string, schema *node) {
+	for _, schema := range b.root.get("components", "schemas").each() {
 		data := schema.get("properties", "data")
 		for _, carried := range []*node{data, data.get("items")} {
-			at, name, err := b.deref(carried)
-			if carried != nil && err == nil && name != "" && at.get("properties") != nil {
+			if at, name := b.deref(carried); name != "" && at.get("properties") != nil {
 				b.objects[name] = true
 			}
 		}
-	})
+	}
 }
 
-func (b *builder) describeObjects() (all []object, err error) {
-	b.root.get("components", "schemas").each(func(name string, schema *node) {
-		if !b.objects[name] || err != nil {
-			return
+func (b *builder) describeObjects() (all []object) {
+	for name, schema := range b.root.get("components", "schemas").each() {
+		if !b.objects[name] {
+			continue
 		}
 		o := object{Name: splitName(name), Anchor: "object-" + name, Text: renderMarkdown(schema.text("description"))}
-		o.Fields, _, err = b.describeParts(schema, 1)
+		o.Fields, _ = b.describeParts(schema, 1)
 		markOptional(o.Fields)
 
 		if sample := b.samples[name]; sample != nil {
 			o.Example = highlightJSON(sample)
 		}
 		all = append(all, o)
-	})
+	}
 
 	slices.SortFunc(all, func(x, y object) int { return strings.Compare(x.Name, y.Name) })
-	return all, err
+	return all
 }
 
 // markOptional changes the fields of a request into those of an answer: there it is worth

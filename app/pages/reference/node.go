@@ -2,9 +2,11 @@ package reference
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 )
 
@@ -99,32 +101,42 @@ func (n *node) list(path ...string) []*node {
 }
 
 // each visits the fields of an object in order.
-func (n *node) each(visit func(key string, field *node)) {
-	if n == nil {
-		return
-	}
-	for _, key := range n.keys {
-		visit(key, n.fields[key])
+func (n *node) each() iter.Seq2[string, *node] {
+	return func(yield func(string, *node) bool) {
+		if n == nil {
+			return
+		}
+		for _, key := range n.keys {
+			if !yield(key, n.fields[key]) {
+				return
+			}
+		}
 	}
 }
 
 // document is a description, in which references are resolved.
-type document struct{ root *node }
+type document struct {
+	root *node
+	err  error // the first reference that cannot be resolved
+}
 
 // deref follows a reference to its end, and returns the name of what it found. A node
-// that is no reference is returned as it is.
-func (d document) deref(n *node) (at *node, name string, err error) {
+// that is no reference is returned as it is. Nothing is found where a reference leads
+// nowhere; that is kept in err, so that whoever reads the description need not ask each time.
+func (d *document) deref(n *node) (at *node, name string) {
 	for range 10 {
 		ref := n.text("$ref")
 		if ref == "" {
-			return n, name, nil
+			return n, name
 		}
 
 		path := strings.Split(strings.TrimPrefix(ref, "#/"), "/")
 		name = path[len(path)-1]
 		if n = d.root.get(path...); n == nil {
-			return nil, "", fmt.Errorf("%s leads nowhere", ref)
+			d.err = cmp.Or(d.err, fmt.Errorf("%s leads nowhere", ref))
+			return nil, ""
 		}
 	}
-	return nil, "", errors.New("references go round in circles")
+	d.err = cmp.Or(d.err, errors.New("references go round in circles"))
+	return nil, ""
 }

@@ -45,7 +45,9 @@ func TestJSONKeepsItsOrder(t *testing.T) {
 	var none *node
 	is.Equal(none.get("a", "b").text("c"), "")
 	is.Equal(len(none.list("x")), 0)
-	none.each(func(string, *node) { t.Error("there is nothing to visit") })
+	for range none.each() {
+		t.Error("there is nothing to visit")
+	}
 }
 
 func TestCurlCanBePastedIntoAShell(t *testing.T) {
@@ -93,8 +95,9 @@ func TestSchemasInWords(t *testing.T) {
 		is.NoErr(err)
 		n, err := parse([]byte(schema))
 		is.NoErr(err)
-		f, err := (&builder{document: document{root}}).describe("x", n, false, 0)
-		is.NoErr(err)
+		b := &builder{document: document{root: root}}
+		f := b.describe("x", n, false, 0)
+		is.NoErr(b.err)
 		got := f.Type
 		if len(f.Values) > 0 {
 			got += " = " + strings.Join(f.Values, ",")

@@ -50,10 +50,10 @@ func Render(description []byte, o Options) ([]byte, error) {
 		return nil, fmt.Errorf("read the description: %w", err)
 	}
 
-	b := &builder{document: document{root}, base: o.BaseURL}
-	p, err := b.buildPage()
-	if err != nil {
-		return nil, fmt.Errorf("describe the API: %w", err)
+	b := &builder{document: document{root: root}, base: o.BaseURL}
+	p := b.buildPage()
+	if b.err != nil {
+		return nil, fmt.Errorf("describe the API: %w", b.err)
 	}
 
 	p.Style, p.Script = o.Path+"/page.css?"+Version(Style()), o.Path+"/page.js?"+Version(Script)

@@ -1,7 +1,7 @@
 package reference
 
 import (
-	"fmt"
+	"cmp"
 	"html/template"
 	"slices"
 	"strings"
@@ -34,12 +34,8 @@ const maxDepth = 8
 
 // describe makes a field of a schema. An object with a section of its own is only named,
 // unless it is the body itself (depth 0).
-func (b *builder) describe(name string, schema *node, required bool, depth int) (field, error) {
-	s, refName, err := b.deref(schema)
-	if err != nil {
-		return field{}, err
-	}
-
+func (b *builder) describe(name string, schema *node, required bool, depth int) field {
+	s, refName := b.deref(schema)
 	f := field{Name: name, Required: required, Text: renderLine(s.text("description"))}
 	if own := schema.text("description"); own != "" {
 		f.Text = renderLine(own)
@@ -49,9 +45,7 @@ func (b *builder) describe(name string, schema *node, required bool, depth int) 
 
 	inner, innerName := s, refName
 	if item := s.get("items"); item != nil {
-		if inner, innerName, err = b.deref(item); err != nil {
-			return f, err
-		}
+		inner, innerName = b.deref(item)
 		f.Type = "array of " + plural(typeName(inner))
 		f.Values = append(f.Values, allowedValues(inner)...)
 		f.Rules = append(f.Rules, describeRules(inner)...)
@@ -59,73 +53,42 @@ func (b *builder) describe(name string, schema *node, required bool, depth int) 
 
 	if b.objects[innerName] && depth > 0 {
 		f.Object = innerName
-		return f, nil
+	} else if depth < maxDepth {
+		f.Fields, f.Variants = b.describeParts(inner, depth+1)
 	}
-	if depth >= maxDepth {
-		return f, nil
-	}
-
-	f.Fields, f.Variants, err = b.describeParts(inner, depth+1)
-	return f, err
+	return f
 }
 
 // describeParts returns the fields of an object, with those that it inherits, and the
 // forms that it may have.
-func (b *builder) describeParts(s *node, depth int) (fields []field, variants []variant, err error) {
+func (b *builder) describeParts(s *node, depth int) (fields []field, variants []variant) {
 	for _, part := range s.list("allOf") {
-		at, _, err := b.deref(part)
-		if err != nil {
-			return nil, nil, err
-		}
-		inherited, forms, err := b.describeParts(at, depth)
-		if err != nil {
-			return nil, nil, err
-		}
+		at, _ := b.deref(part)
+		inherited, forms := b.describeParts(at, depth)
 		fields, variants = append(fields, inherited...), append(variants, forms...)
 	}
 
 	required := s.list("required")
-	s.get("properties").each(func(key string, property *node) {
-		if err != nil {
-			return
-		}
-		var f field
+	for key, property := range s.get("properties").each() {
 		must := slices.ContainsFunc(required, func(n *node) bool { return n.value == key })
-		if f, err = b.describe(key, property, must, depth); err != nil {
-			err = fmt.Errorf("%s: %w", key, err)
-			return
-		}
+		f := b.describe(key, property, must, depth)
 		fields = append(slices.DeleteFunc(fields, func(old field) bool { return old.Name == key }), f)
-	})
-	if err != nil {
-		return nil, nil, err
 	}
 
 	for _, form := range append(s.list("oneOf"), s.list("anyOf")...) {
-		v, err := b.variant(form, depth)
-		if err != nil {
-			return nil, nil, err
-		}
-		if len(v.Fields) > 0 {
+		if v := b.variant(form, depth); len(v.Fields) > 0 {
 			variants = append(variants, v)
 		}
 	}
-	return fields, variants, nil
+	return fields, variants
 }
 
-func (b *builder) variant(form *node, depth int) (variant, error) {
-	at, name, err := b.deref(form)
-	if err != nil {
-		return variant{}, err
-	}
-
-	v := variant{Name: splitName(name), Text: renderLine(at.text("description"))}
-	if title := at.text("title"); title != "" {
-		v.Name = title
-	}
+func (b *builder) variant(form *node, depth int) variant {
+	at, name := b.deref(form)
+	v := variant{Name: cmp.Or(at.text("title"), splitName(name)), Text: renderLine(at.text("description"))}
 
 	var nested []variant
-	if v.Fields, nested, err = b.describeParts(at, depth); len(nested) > 0 && len(v.Fields) == 0 {
+	if v.Fields, nested = b.describeParts(at, depth); len(v.Fields) == 0 {
 		for _, n := range nested { // a form that consists of forms only
 			v.Fields = append(v.Fields, n.Fields...)
 		}
@@ -140,7 +103,7 @@ func (b *builder) variant(form *node, depth int) (variant, error) {
 		}
 		v.Name = "With " + strings.Join(must, ", ")
 	}
-	return v, err
+	return v
 }
 
 // typeName returns the type of a schema in a word or two.
