@@ -282,23 +282,10 @@ func (a *App) newWorkers() (*jobs.Workers, error) {
 }
 
 func (a *App) apiOptions(accounts *provisioning.Accounts) api.Options {
-	plans := make(map[string]api.Plan)
-	for name, p := range a.Config.Plans {
-		plans[name] = api.Plan{
-			API:             p.API,
-			Customers:       p.Customers,
-			MonthlyMessages: p.MonthlyMessages,
-			RatePerSecond:   p.RatePerSecond,
-			Burst:           p.Burst,
-
-			WebhookSubscriptions: p.WebhookSubscriptions,
-		}
-	}
-
 	return api.Options{
 		DB:                a.DB,
 		Version:           a.Version,
-		Plans:             plans,
+		Plans:             apiPlans(a.Config),
 		DefaultPlan:       config.SelfHosted,
 		CORSOrigins:       a.Config.Server.CORSOrigins,
 		TrustedProxies:    a.Config.Server.TrustedProxies,
@@ -385,9 +372,14 @@ func (a *App) Close() error {
 	if a.DB != nil {
 		errs = append(errs, a.DB.Close())
 	}
-
-	a.closeWebhooks()
-	errs = append(errs, a.closeMedia())
+	for _, client := range []*guard.Client{a.endpoints, a.fetch} {
+		if client != nil {
+			client.Close()
+		}
+	}
+	if a.files != nil {
+		errs = append(errs, a.files.Close())
+	}
 
 	// Last of all: whoever gets the lock may open the database.
 	if a.lock != nil {

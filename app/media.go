@@ -31,20 +31,8 @@ func (a *App) openMedia() (err error) {
 		Redirects:     guard.MaxRedirects,
 		Timeout:       fetchTimeout,
 	})
-	a.media = pages.NewMedia(pages.MediaOptions{DB: a.DB, Files: a.files, WriteError: a.refusePage})
+	a.media = &pages.Media{DB: a.DB, Files: a.files, WriteError: a.refusePage}
 	return nil
-}
-
-// closeMedia closes what openMedia opened, which may be only a part of it.
-func (a *App) closeMedia() error {
-	if a.fetch != nil {
-		a.fetch.Close()
-	}
-
-	if a.files == nil {
-		return nil
-	}
-	return a.files.Close()
 }
 
 // refusePage answers a request for a page or a file that cannot be shown, in the form

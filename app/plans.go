@@ -3,9 +3,37 @@ package app
 import (
 	"context"
 
+	"confab/app/api"
 	"confab/app/config"
+	"confab/jobs"
 	"confab/storage"
 )
+
+// apiPlans returns the plans as the API applies them.
+func apiPlans(c config.Config) map[string]api.Plan {
+	all := make(map[string]api.Plan)
+	for name, p := range c.Plans {
+		all[name] = api.Plan{
+			API:             p.API,
+			Customers:       p.Customers,
+			MonthlyMessages: p.MonthlyMessages,
+			RatePerSecond:   p.RatePerSecond,
+			Burst:           p.Burst,
+
+			WebhookSubscriptions: p.WebhookSubscriptions,
+		}
+	}
+	return all
+}
+
+// retention returns how long the settings keep data.
+func retention(c config.Config) jobs.Retention {
+	r := jobs.Retention{Plans: make(map[string]int), Events: c.Webhooks.RetentionDays, Calls: c.Log.APILogDays, Audit: c.Console.AuditDays}
+	for name, plan := range c.Plans {
+		r.Plans[name] = plan.RetentionDays
+	}
+	return r
+}
 
 // quotas returns the messages that plans allow in a month, of those that have a limit. An
 // organization whose plan is gone is served as self_hosted.

@@ -25,10 +25,3 @@ func (a *App) newWebhooks() jobs.Webhooks {
 		OnAttempt:       a.metrics.observeAttempt,
 	}
 }
-
-// closeWebhooks closes the idle connections to endpoints.
-func (a *App) closeWebhooks() {
-	if a.endpoints != nil {
-		a.endpoints.Close()
-	}
-}

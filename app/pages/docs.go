@@ -28,10 +28,9 @@ const docsPolicy = "default-src 'none'; style-src 'self'; script-src 'self'; img
 
 // DocsOptions configure a Docs.
 type DocsOptions struct {
-	Description []byte // openapi.json
-	BaseURL     string // of the API
-	// Refuse writes the answer for an error.
-	WriteError func(http.ResponseWriter, *http.Request, error)
+	Description []byte                                          // openapi.json
+	BaseURL     string                                          // of the API
+	WriteError  func(http.ResponseWriter, *http.Request, error) // writes the answer for an error
 }
 
 // Docs serves the API reference and the guides. They are built at the first request.

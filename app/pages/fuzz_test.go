@@ -42,7 +42,7 @@ func FuzzMedia(f *testing.F) {
 	for _, part := range []string{"", "bytes=-3", "bytes=5-", "bytes=0-0,-1", "bytes=9-2", "bytes=10-", "bytes=" + strings.Repeat("0-1,", 50), "bytes=99999999999999999999-", "items=0-1", "bytes = 0 - 1"} {
 		f.Add(here, part, "\"; filename=x.html\r\nX: y", "text/html; charset=x")
 	}
-	pages := NewMedia(MediaOptions{DB: db, Files: files, WriteError: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusNotFound) }})
+	pages := &Media{DB: db, Files: files, WriteError: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusNotFound) }}
 	f.Fuzz(func(t *testing.T, path, part, filename, kind string) {
 		path = strings.ReplaceAll(path, here, m.URLToken)
 		r := &http.Request{Method: "GET", URL: httptest.NewRequest("GET", "/", nil).URL, Header: http.Header{"Range": {part}}}

@@ -22,20 +22,13 @@ const mediaWriteTimeout = 15 * time.Minute
 // ErrMethodNotAllowed means that the method of a request is neither GET nor HEAD.
 var ErrMethodNotAllowed = errors.New("pages are only read")
 
-// MediaOptions configure a Media.
-type MediaOptions struct {
-	DB    *storage.DB
-	Files *storage.Files
-	// Refuse writes the answer for an error.
-	WriteError func(http.ResponseWriter, *http.Request, error)
-}
-
 // Media serves hosted files at /media/{token} and /media/{token}/{filename}. The token
 // is the permission to read; nothing that is served runs in a browser.
-type Media struct{ MediaOptions }
-
-// NewMedia makes a handler that serves files.
-func NewMedia(o MediaOptions) *Media { return &Media{o} }
+type Media struct {
+	DB         *storage.DB
+	Files      *storage.Files
+	WriteError func(http.ResponseWriter, *http.Request, error) // writes the answer for an error
+}
 
 // ServeHTTP answers one request.
 func (p *Media) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -80,7 +73,7 @@ func (p *Media) serve(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// mediaToken reads the token out of a path. A filename behind it is ignored: it only
+// mediaToken reads the token out of a path. A filename after it is ignored: it only
 // makes the link readable.
 func mediaToken(path string) (string, bool) {
 	token, name, named := strings.Cut(strings.TrimPrefix(path, "/media/"), "/")

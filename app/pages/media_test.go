@@ -33,7 +33,7 @@ func newSite(t *testing.T) *site {
 	s := &site{t: t, dir: t.TempDir()}
 	s.db, s.files = storagetest.OpenDir(t, s.dir), storagetest.Files(t, s.dir)
 	s.account = storagetest.Connect(t, s.db, storagetest.Seed(t, s.db, "Acme"), "100200300")
-	server := httptest.NewServer(pages.NewMedia(pages.MediaOptions{
+	server := httptest.NewServer(&pages.Media{
 		DB: s.db, Files: s.files,
 		WriteError: func(w http.ResponseWriter, _ *http.Request, err error) {
 			switch err {
@@ -45,7 +45,7 @@ func newSite(t *testing.T) *site {
 				http.Error(w, "broken", http.StatusInternalServerError)
 			}
 		},
-	}))
+	})
 	t.Cleanup(server.Close)
 	s.url = server.URL
 	return s

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,12 +93,7 @@ func (v *visit) readSignup() (Signup, formFields) {
 		return Signup{}, entered
 	}
 
-	name := entered.Name
-	if name == "" {
-		name = v.invitation.CustomerName
-	}
-
-	s, err := v.SimulateSignup(name, phone)
+	s, err := v.SimulateSignup(cmp.Or(entered.Name, v.invitation.CustomerName), phone)
 	if err != nil {
 		entered.PhoneProblem = "The provider does not take this number."
 	}

@@ -3,6 +3,7 @@ package pages
 import (
 	"bytes"
 	"crypto/rand"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -20,7 +21,7 @@ const (
 
 // page is the data of the template.
 type page struct {
-	Mood   string // "good", "calm", "bad" or "": which sign it shows
+	Tone   string // "good", "calm", "bad" or "": which sign it shows
 	Title  string
 	Text   string
 	Detail string // a second paragraph
@@ -42,7 +43,15 @@ type page struct {
 type signupData struct{ Script, Nonce, AppID, ConfigID, Version string }
 
 // errorPage is a page with nothing but a message.
-func errorPage(title, text string) page { return page{Mood: "bad", Title: title, Text: text} }
+func errorPage(title, text string) page { return page{Tone: "bad", Title: title, Text: text} }
+
+// calmPage is such a page where nothing went wrong.
+func calmPage(title, text string) page { return page{Tone: "calm", Title: title, Text: text} }
+
+// linkPage is a page that shows who invites whom.
+func (v *visit) linkPage(title, text string) page {
+	return page{Title: title, Text: text, Organization: v.invitation.OrganizationName, Customer: v.invitation.CustomerName}
+}
 
 // setHeaders forbids to frame, to cache and to index the page, and to load anything into
 // it from elsewhere.
@@ -121,12 +130,8 @@ func (v *visit) writePage(status int, p page) {
 
 // showForm shows the signup: the provider's own, or the form of a sandbox.
 func (v *visit) showForm(status int, entered formFields) error {
-	p := page{
-		Title:        "Connect your business number",
-		Organization: v.invitation.OrganizationName,
-		Customer:     v.invitation.CustomerName,
-		Text:         "Once it is connected, " + v.invitation.OrganizationName + " can send and receive messages with it on your behalf.",
-	}
+	p := v.linkPage("Connect your business number",
+		"Once it is connected, "+v.invitation.OrganizationName+" can send and receive messages with it on your behalf.")
 
 	switch {
 	case v.SimulateSignup != nil:
@@ -144,15 +149,8 @@ func (v *visit) showForm(status int, entered formFields) error {
 
 // showWorking shows that the number is being connected.
 func (v *visit) showWorking() error {
-	p := page{
-		Title:        "Connecting your number",
-		Text:         "This takes a few seconds. You can leave this page open.",
-		Spinner:      true,
-		Organization: v.invitation.OrganizationName,
-		Customer:     v.invitation.CustomerName,
-		Refresh:      OnboardPath + v.token,
-	}
-
+	p := v.linkPage("Connecting your number", "This takes a few seconds. You can leave this page open.")
+	p.Spinner, p.Refresh = true, OnboardPath+v.token
 	if v.r.URL.Query().Has("account") {
 		p.Refresh += "/progress?account=" + *v.invitation.Account // the visitor knew it already
 	}
@@ -169,18 +167,12 @@ func (v *visit) showSuccess() error {
 		return v.redirectWithQuery(*i.SuccessRedirectURL, "customer_id", i.CustomerID, "account_id", *i.Account, "status", "success")
 	}
 
-	p := page{
-		Mood:         "good",
-		Title:        "Your number is connected",
-		Text:         i.OrganizationName + " can now send and receive messages with it.",
-		Detail:       "You can close this page.",
-		Organization: i.OrganizationName,
-		Customer:     i.CustomerName,
-	}
+	number := "it"
 	if i.AccountPhone != nil {
-		p.Text = strings.Replace(p.Text, " with it.", " with "+*i.AccountPhone+".", 1)
+		number = *i.AccountPhone
 	}
-
+	p := v.linkPage("Your number is connected", i.OrganizationName+" can now send and receive messages with "+number+".")
+	p.Tone, p.Detail = "good", "You can close this page."
 	v.writePage(http.StatusOK, p)
 	return nil
 }
@@ -198,8 +190,7 @@ func (v *visit) showEnd(reason string, status int) error {
 		return v.redirectWithQuery(*i.FailureRedirectURL, "customer_id", i.CustomerID, "status", "failed", "reason", reason)
 	}
 
-	e := explainReason(reason)
-	p := page{Mood: e.mood, Title: e.title, Text: strings.ReplaceAll(e.text, "{organization}", i.OrganizationName)}
+	p := explainReason(reason, i.OrganizationName)
 	if i.Unusable(storage.Now()) == "" {
 		p.Retry, p.Organization, p.Customer = OnboardPath+v.token, i.OrganizationName, i.CustomerName
 	}
@@ -208,40 +199,31 @@ func (v *visit) showEnd(reason string, status int) error {
 	return nil
 }
 
-// explanation is the text of a page about a failure. In text, {organization} is replaced.
-type explanation struct{ mood, title, text string }
-
-// explainReason returns the texts that explain to a visitor why a number was not
-// connected.
-func explainReason(reason string) explanation {
+// explainReason is the page that explains to a visitor why a number was not connected.
+func explainReason(reason, organization string) page {
 	switch reason {
 	case storage.ReasonLinkExpired:
-		return explanation{"calm", "This link has expired",
-			"It was valid for a limited time only. Ask {organization} for a new one."}
+		return calmPage("This link has expired", "It was valid for a limited time only. Ask "+organization+" for a new one.")
 	case storage.ReasonLinkRevoked:
-		return explanation{"calm", "This link was withdrawn",
-			"It cannot be used any more. Ask {organization} for a new one."}
+		return calmPage("This link was withdrawn", "It cannot be used any more. Ask "+organization+" for a new one.")
 	case storage.ReasonAlreadyUsed:
-		return explanation{"calm", "This link was used already",
-			"A number was connected with it. If that was not you, tell {organization}."}
+		return calmPage("This link was used already",
+			"A number was connected with it. If that was not you, tell "+organization+".")
 	case storage.ReasonArchived:
-		return explanation{"calm", "This invitation is closed",
-			"If you think that this is a mistake, ask {organization}."}
+		return calmPage("This invitation is closed", "If you think that this is a mistake, ask "+organization+".")
 	case storage.ReasonCancelled:
-		return explanation{"calm", "Setup was cancelled",
-			"Nothing was connected. You can start again whenever you like."}
+		return calmPage("Setup was cancelled", "Nothing was connected. You can start again whenever you like.")
 
 	case storage.ReasonTokenExchange:
-		return explanation{"bad", "The sign-up could not be confirmed",
-			"Its confirmation came too late, or was used before. Please try again."}
+		return errorPage("The sign-up could not be confirmed",
+			"Its confirmation came too late, or was used before. Please try again.")
 	case storage.ReasonVerification:
-		return explanation{"bad", "The number could not be verified",
-			"It may have another PIN, or its owner is not confirmed yet. " +
-				"Try again in a few minutes, or ask {organization}."}
+		return errorPage("The number could not be verified",
+			"It may have another PIN, or its owner is not confirmed yet. Try again in a few minutes, or ask "+organization+".")
 	default:
-		return explanation{"bad", "The number could not be connected",
-			"It may be connected elsewhere, or the provider is in trouble. " +
-				"Please try again; if that does not help, ask {organization}."}
+		return errorPage("The number could not be connected",
+			"It may be connected elsewhere, or the provider is in trouble. "+
+				"Please try again; if that does not help, ask "+organization+".")
 	}
 }
 
@@ -277,9 +259,7 @@ func escapeHeader(target string) string {
 
 	for _, c := range []byte(target) {
 		if c <= 0x20 || c >= 0x7f {
-			b.WriteByte('%')
-			b.WriteByte("0123456789ABCDEF"[c>>4])
-			b.WriteByte("0123456789ABCDEF"[c&15])
+			fmt.Fprintf(&b, "%%%02X", c)
 			continue
 		}
 		b.WriteByte(c)
