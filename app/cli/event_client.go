@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -38,7 +37,7 @@ type sentEvent struct {
 // eventClient follows the events of a server. It connects again when the connection is
 // lost, and goes on after the last position that it was sent.
 type eventClient struct {
-	http   http.Client
+	http   *http.Client
 	url    string
 	key    string // "" over the control socket
 	last   string // the last position
@@ -47,18 +46,14 @@ type eventClient struct {
 
 // newControlEventClient follows the server on a data directory.
 func newControlEventClient(dir datadir.Dir, query url.Values) *eventClient {
-	dial := func(ctx context.Context, _, _ string) (net.Conn, error) { return dir.Dial(ctx) }
-	return &eventClient{
-		http: http.Client{Transport: &http.Transport{DialContext: dial}},
-		url:  "http://confab" + datadir.CommandEvents + "?" + query.Encode(),
-	}
+	return &eventClient{http: dir.Client(), url: "http://confab" + datadir.CommandEvents + "?" + query.Encode()}
 }
 
 // newAPIEventClient follows the server with a base URL, through its API.
 func newAPIEventClient(base *url.URL, key string, query url.Values) *eventClient {
 	at := base.JoinPath("events", "stream")
 	at.RawQuery = query.Encode()
-	return &eventClient{url: at.String(), key: key}
+	return &eventClient{http: http.DefaultClient, url: at.String(), key: key}
 }
 
 // errRefused means that the server has no stream for us, and will have none later.
@@ -139,18 +134,23 @@ func (c *eventClient) connect(ctx context.Context, opened func(), handle func(se
 // errRefused.
 func refusal(res *http.Response) error {
 	text, _ := io.ReadAll(io.LimitReader(res.Body, 4<<10))
+	message := errorMessage(text) // the control socket answers with plain text
+	err := fmt.Errorf("%s: %s", res.Status, printable(cmp.Or(message, strings.TrimSpace(string(text)))))
+	if res.StatusCode == http.StatusTooManyRequests || res.StatusCode >= 500 {
+		return err
+	}
+	return fmt.Errorf("%w: %w", errRefused, err)
+}
+
+// errorMessage is the message in an error of the API or of the simulator; "" in any other text.
+func errorMessage(text []byte) string {
 	var body struct {
 		Error struct {
 			Message string `json:"message"`
 		} `json:"error"`
 	}
-	_ = json.Unmarshal(text, &body) // the control socket answers with plain text
-
-	err := fmt.Errorf("%s: %s", res.Status, printable(cmp.Or(body.Error.Message, strings.TrimSpace(string(text)))))
-	if res.StatusCode == http.StatusTooManyRequests || res.StatusCode >= 500 {
-		return err
-	}
-	return fmt.Errorf("%w: %w", errRefused, err)
+	_ = json.Unmarshal(text, &body)
+	return body.Error.Message
 }
 
 // readEventStream reads server-sent events to the end, and hands over each block, also one

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"net"
 	"net/http"
 	"os"
 	"strings"
@@ -70,11 +69,7 @@ func (e *env) mcpClient(cmd *cobra.Command, org string) (*mcp.Client, error) {
 	if org, err = e.organizationOf(cmd, dir, org); err != nil {
 		return nil, err
 	}
-	dial := func(ctx context.Context, _, _ string) (net.Conn, error) { return dir.Dial(ctx) }
-	return &mcp.Client{
-		HTTP: &http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}},
-		Base: "http://confab" + datadir.APIOf(org) + "/v1",
-	}, nil
+	return &mcp.Client{HTTP: dir.Client(), Base: "http://confab" + datadir.APIOf(org) + "/v1"}, nil
 }
 
 // organizationOf is the organization with an id, or without one the only one there is.

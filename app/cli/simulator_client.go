@@ -148,20 +148,15 @@ func (c *simulatorClient) request(ctx context.Context, method, path, token strin
 
 // refusalError is the error of an answer that is not a 200.
 func (c *simulatorClient) refusalError(res *http.Response) error {
-	var answer struct {
-		Error struct {
-			Message string `json:"message"`
-		} `json:"error"`
-	}
-
-	err := json.NewDecoder(io.LimitReader(res.Body, 1<<20)).Decode(&answer)
+	text, _ := io.ReadAll(io.LimitReader(res.Body, 1<<20))
+	message := errorMessage(text)
 	switch {
-	case err != nil || answer.Error.Message == "":
+	case message == "":
 		return c.notASimulator(res)
 	case res.StatusCode == http.StatusUnauthorized:
 		return errors.New("the simulator wants its control token: give it with --control-token or " + controlTokenVariable)
 	}
-	return fmt.Errorf("the simulator refuses: %s", printable(answer.Error.Message))
+	return fmt.Errorf("the simulator refuses: %s", printable(message))
 }
 
 // notASimulator is the error of an answer that no simulator would give.

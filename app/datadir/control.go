@@ -28,7 +28,7 @@ import (
 //   - A command makes one request for each connection, by POST unless it only reads; the
 //     paths are below.
 //   - Whether a server runs is known by the lock, not by the socket: a killed server
-//     leaves its socket behind. While a server starts or stops it holds the lock and
+//     leaves its socket there. While a server starts or stops it holds the lock and
 //     does not answer, so a command tries again until one of the two changes.
 
 // What a command can ask of the server.
@@ -211,7 +211,7 @@ func (d Dir) post(ctx context.Context, command string, body io.Reader, read func
 		return err
 	}
 
-	conn, err := d.Dial(ctx)
+	conn, err := d.dial(ctx)
 	if err != nil {
 		return fmt.Errorf("the running server did not answer: %w", err)
 	}
@@ -235,8 +235,14 @@ func (d Dir) post(ctx context.Context, command string, body io.Reader, read func
 	return read(res.Body)
 }
 
-// Dial connects to the control socket.
-func (d Dir) Dial(ctx context.Context) (net.Conn, error) {
+// Client is an HTTP client whose requests go to the control socket, whatever their host.
+func (d Dir) Client() *http.Client {
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) { return d.dial(ctx) }
+	return &http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}
+}
+
+// dial connects to the control socket.
+func (d Dir) dial(ctx context.Context) (net.Conn, error) {
 	path, done, err := d.socket()
 	if err != nil {
 		return nil, err

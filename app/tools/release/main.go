@@ -70,7 +70,7 @@ func release(ctx context.Context, version, out string, targets []target) error {
 	if err != nil {
 		return err
 	}
-	if err := first(os.RemoveAll(out), os.MkdirAll(out, 0o755)); err != nil {
+	if err := cmp.Or(os.RemoveAll(out), os.MkdirAll(out, 0o755)); err != nil {
 		return err
 	}
 
@@ -89,31 +89,27 @@ func release(ctx context.Context, version, out string, targets []target) error {
 	if err != nil {
 		return err
 	}
-	if err := first(
-		os.WriteFile(filepath.Join(out, licencesFile), notices, 0o644),
-		os.WriteFile(filepath.Join(out, changesFile), []byte(changed), 0o644),
-	); err != nil {
-		return err
+	for name, text := range map[string][]byte{licencesFile: notices, changesFile: changed} {
+		if err := os.WriteFile(filepath.Join(out, name), text, 0o644); err != nil {
+			return err
+		}
 	}
 	return writeChecksums(out)
 }
 
-// first is the first of several errors.
-func first(all ...error) error { return cmp.Or(all...) }
-
 // changesOf is the text of what changed, which must have a section for a version
 // that is a tag such as v1.2.3.
-func changesOf(version string) (string, error) {
+func changesOf(version string) ([]byte, error) {
 	text, err := os.ReadFile(changesSource)
 	if err != nil {
-		return "", err // run it from the top of the repository
+		return nil, err // run it from the top of the repository
 	}
 
 	number, tagged := strings.CutPrefix(version, "v")
 	if tagged && !strings.Contains(number, "-") && !strings.Contains(string(text), "\n"+number+"\n") {
-		return "", fmt.Errorf("%s has no section %s: say what changed", changesSource, number)
+		return nil, fmt.Errorf("%s has no section %s: say what changed", changesSource, number)
 	}
-	return string(text), nil
+	return text, nil
 }
 
 // build makes one binary.
