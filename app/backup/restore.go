@@ -43,7 +43,7 @@ var errNoBackup = errors.New("this is no backup of confab, or not a whole one")
 // Everything is unpacked into a temporary directory and verified there; sessions and
 // invitations of people are deleted. Only then it
 // is moved into place, the database last, so that a damaged backup or a crash leaves
-// no installation behind that looks whole.
+// no installation that looks whole.
 func Restore(ctx context.Context, o RestoreOptions, archive io.Reader) (out Restored, err error) {
 	if err := o.Dir.Prepare(); err != nil {
 		return out, err
@@ -83,20 +83,18 @@ func Restore(ctx context.Context, o RestoreOptions, archive io.Reader) (out Rest
 		return out, err
 	}
 
-	// Whoever was signed in or invited when the backup was made may not be any more.
-	if err := storage.ForgetSignIns(filepath.Join(temp, archiveDatabase)); err != nil {
-		return out, err
-	}
-
-	// What is given out again after the backup was made must not be taken for what
-	// clients have seen before.
-	if err := storage.BeginEpoch(filepath.Join(temp, archiveDatabase)); err != nil {
-		return out, err
-	}
-
-	// What should have been sent since must not go out late, by itself.
-	if err := storage.HoldRestored(filepath.Join(temp, archiveDatabase)); err != nil {
-		return out, err
+	for _, change := range []func(path string) error{
+		// Whoever was signed in or invited when the backup was made may not be any more.
+		storage.ForgetSignIns,
+		// What is given out again after the backup was made must not be taken for what
+		// clients have seen before.
+		storage.BeginEpoch,
+		// What should have been sent since must not go out late, by itself.
+		storage.HoldRestored,
+	} {
+		if err := change(filepath.Join(temp, archiveDatabase)); err != nil {
+			return out, err
+		}
 	}
 	return out, o.moveIntoPlace(temp)
 }

@@ -29,10 +29,7 @@ var (
 	errAddress  = errors.New("must be host:port, such as 127.0.0.1:8080")
 	errURL      = errors.New("must be an http or https URL without user, query or fragment")
 	errOrigin   = errors.New("must be * or an origin in lower case without a path, such as https://app.example.com")
-	errDomain   = errors.New("must be a domain name in lower case, such as chat.example.com; no wildcard, no address")
-	errVersion  = errors.New("must be a version such as v23.0")
 	errPlanName = errors.New("a plan's name must be 1 to 50 of a-z, 0-9 and _")
-	errNoText   = errors.New("must not be empty")
 )
 
 // check says what is wrong with a decoded value.
@@ -44,12 +41,13 @@ func checks() map[string]check {
 	return map[string]check{
 		"data_dir": checkOf(notEmpty),
 
-		"server.listen":          checkOf(address),
-		"server.public_url":      optional(webURL),
-		"server.cors_origins":    everyItem(corsOrigin),
-		"server.tls_cert":        anything,
-		"server.tls_key":         anything,
-		"server.tls_domains":     everyItem(domain),
+		"server.listen":       checkOf(address),
+		"server.public_url":   optional(webURL),
+		"server.cors_origins": everyItem(corsOrigin),
+		"server.tls_cert":     anything,
+		"server.tls_key":      anything,
+		"server.tls_domains": everyItem(matching(domainName,
+			"must be a domain name in lower case, such as chat.example.com; no wildcard, no address")),
 		"server.metrics_listen":  optional(address),
 		"server.trusted_proxies": anything,
 		"server.max_streams":     between(0, 10_000),
@@ -58,7 +56,7 @@ func checks() map[string]check {
 		"storage.readers":     between(0, 1000),
 
 		"provider.base_url":            checkOf(webURL),
-		"provider.version":             checkOf(version),
+		"provider.version":             checkOf(matching(apiVersion, "must be a version such as v23.0")),
 		"provider.app_id":              anything,
 		"provider.app_secret":          anything,
 		"provider.verify_token":        anything,
@@ -228,9 +226,19 @@ func positive(d time.Duration) error {
 
 func notEmpty(s string) error {
 	if strings.TrimSpace(s) == "" {
-		return errNoText
+		return errors.New("must not be empty")
 	}
 	return nil
+}
+
+// matching is a rule for texts that match a pattern.
+func matching(pattern *regexp.Regexp, problem string) func(string) error {
+	return func(s string) error {
+		if pattern.MatchString(s) {
+			return nil
+		}
+		return errors.New(problem)
+	}
 }
 
 // address accepts host:port. The port must be a number: what a service name means
@@ -274,20 +282,6 @@ func corsOrigin(s string) error {
 	u, err := url.Parse(s)
 	if webURL(s) != nil || err != nil || u.Path != "" || strings.ToLower(s) != s {
 		return errOrigin
-	}
-	return nil
-}
-
-func domain(s string) error {
-	if !domainName.MatchString(s) {
-		return errDomain
-	}
-	return nil
-}
-
-func version(s string) error {
-	if !apiVersion.MatchString(s) {
-		return errVersion
 	}
 	return nil
 }

@@ -172,7 +172,7 @@ func (c Config) PublicURL() string {
 	}
 
 	// A wildcard address can be listened on, but not connected to.
-	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
+	if isWildcard(host) {
 		host = "localhost"
 	}
 
@@ -184,6 +184,12 @@ func (c Config) PublicURL() string {
 		host = c.Server.TLSDomains[0] // the certificate is for this name, not for the address
 	}
 	return strings.TrimSuffix("https://"+net.JoinHostPort(host, port), ":443")
+}
+
+// isWildcard reports whether a host stands for all addresses of this machine.
+func isWildcard(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "" || err == nil && ip.IsUnspecified()
 }
 
 // TLS reports whether the server speaks https itself.
@@ -204,7 +210,7 @@ func (s Server) LocalURL() (*url.URL, error) {
 
 	// A server on all addresses, [::] included, is reached by IPv4: most containers
 	// have no ::1.
-	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
+	if isWildcard(host) {
 		host = "127.0.0.1"
 	}
 
