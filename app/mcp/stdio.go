@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -24,23 +24,20 @@ func (t *Stdio) Connect(ctx context.Context) (mcp.Connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &countedConnection{Connection: c, answered: make(chan struct{}, 1)}, nil
+	return &countedConnection{Connection: c}, nil
 }
 
 // countedConnection is a connection that counts what is asked and not answered yet.
 type countedConnection struct {
 	mcp.Connection
-	answered chan struct{} // something was, since somebody looked
-
-	mu   sync.Mutex
-	open int
+	open atomic.Int64
 }
 
 // Read implements mcp.Connection.
 func (c *countedConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	message, err := c.Connection.Read(ctx)
 	if asked, ok := message.(*jsonrpc.Request); ok && asked.IsCall() {
-		c.count(1)
+		c.open.Add(1)
 	}
 	if errors.Is(err, io.EOF) {
 		c.awaitAnswers(ctx)
@@ -52,34 +49,15 @@ func (c *countedConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 func (c *countedConnection) Write(ctx context.Context, message jsonrpc.Message) error {
 	err := c.Connection.Write(ctx, message)
 	if _, ok := message.(*jsonrpc.Response); ok {
-		c.count(-1)
-		select {
-		case c.answered <- struct{}{}:
-		default: // somebody will look anyway
-		}
+		c.open.Add(-1)
 	}
 	return err
 }
 
-// count adds to what is open, and returns how much is.
-func (c *countedConnection) count(by int) int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.open += by
-	return c.open
-}
-
-// awaitAnswers waits until all is answered, for a while.
+// awaitAnswers waits until all is answered, for a while. It looks now and then: that is soon
+// enough for the end of the input, which comes once.
 func (c *countedConnection) awaitAnswers(ctx context.Context) {
-	late := time.NewTimer(lastAnswers)
-	defer late.Stop()
-	for c.count(0) > 0 {
-		select {
-		case <-c.answered:
-		case <-late.C:
-			return
-		case <-ctx.Done():
-			return
-		}
+	for end := time.Now().Add(lastAnswers); c.open.Load() > 0 && ctx.Err() == nil && time.Now().Before(end); {
+		time.Sleep(10 * time.Millisecond)
 	}
 }
