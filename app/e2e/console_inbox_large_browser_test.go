@@ -83,7 +83,7 @@ func TestLongListsAndThreadsStayShort(t *testing.T) {
 	number := s.connect()
 	ids := s.fill(number, *inboxPeople, *inboxMessages)
 	c := s.console(t, storage.RoleAgent, chromedp.Flag("no-first-run", true)) // alone, so that its tasks are its own
-	tasks := c.RecordTasks()
+	tasks := recordTasks(c.Browser)
 	c.measureOpening(ids)
 
 	c.openAddress("inbox/" + ids[0] + "?tab=all")

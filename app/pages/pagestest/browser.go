@@ -3,7 +3,6 @@ package pagestest
 
 import (
 	"context"
-	"iter"
 	"strings"
 	"sync"
 	"testing"
@@ -37,13 +36,13 @@ func Open(t testing.TB, more ...chromedp.ExecAllocatorOption) *Browser {
 	t.Helper()
 	b := &Browser{t: t, ctx: openWindow(t, findBrowser(t), more)}
 
-	go follow(chromedp.Events(b.ctx, network.RequestWillBeSent), func(e network.EventRequestWillBeSent) {
+	Follow(b, network.RequestWillBeSent, func(e network.EventRequestWillBeSent) {
 		b.record(&b.requests, e.Request.URL)
 	})
-	go follow(chromedp.Events(b.ctx, log.EntryAdded), func(e log.EventEntryAdded) {
+	Follow(b, log.EntryAdded, func(e log.EventEntryAdded) {
 		b.record(&b.complaints, strings.TrimSpace(e.Entry.Text+" "+e.Entry.URL))
 	})
-	go follow(chromedp.Events(b.ctx, runtime.ExceptionThrown), func(e runtime.EventExceptionThrown) {
+	Follow(b, runtime.ExceptionThrown, func(e runtime.EventExceptionThrown) {
 		b.record(&b.complaints, describeException(e.ExceptionDetails))
 	})
 	return b
@@ -57,14 +56,17 @@ func describeException(e *runtime.ExceptionDetails) string {
 	return e.Text
 }
 
-// follow calls fn with each event until the browser closes.
-func follow[E any](events iter.Seq2[E, error], fn func(E)) {
-	for e, err := range events {
-		if err != nil {
-			return
+// Follow calls fn with each event from now on, until the window closes.
+func Follow[E any](b *Browser, event cdp.Event[E], fn func(E)) {
+	events := chromedp.Events(b.ctx, event)
+	go func() {
+		for e, err := range events {
+			if err != nil {
+				return
+			}
+			fn(e)
 		}
-		fn(e)
-	}
+	}()
 }
 
 func (b *Browser) record(list *[]string, text string) {

@@ -1,25 +1,26 @@
-package pagestest
+package e2e
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/tracing"
-	"github.com/chromedp/chromedp"
+
+	"confab/app/pages/pagestest"
 )
 
-// Task is what a page did at a stretch, while it could not answer to anybody.
-type Task struct {
+// task is what a page did at a stretch, while it could not answer to anybody.
+type task struct {
 	CPU   float64 // milliseconds of the processor: those of the clock depend on who else is at work
 	Parts string  // what took most of them
 }
 
-func (t Task) String() string { return fmt.Sprintf("%.0f ms (%s)", t.CPU, t.Parts) }
+func (t task) String() string { return fmt.Sprintf("%.0f ms (%s)", t.CPU, t.Parts) }
 
 // traced is an event of the browser's trace, with times in microseconds.
 type traced struct {
@@ -30,43 +31,40 @@ type traced struct {
 	Args       struct{ Name string }
 }
 
-// RecordTasks records what the pages of the browser do, until the function that it returns
+// recordTasks records what the pages of the browser do, until the function that it returns
 // is called: that lists the tasks, the longest first. A browser records once at a time, so
 // that it is for a window in a browser of its own.
-func (b *Browser) RecordTasks() func() []Task {
-	b.t.Helper()
-	ctx, cancel := context.WithCancel(b.ctx)
+func recordTasks(b *pagestest.Browser) func() []task {
+	var mu sync.Mutex
 	var events []traced
 	done := make(chan struct{})
-	go follow(chromedp.Events(ctx, tracing.DataCollected), func(e tracing.EventDataCollected) {
+	pagestest.Follow(b, tracing.DataCollected, func(e tracing.EventDataCollected) {
+		mu.Lock()
+		defer mu.Unlock()
 		for _, value := range e.Value {
 			var one traced
 			if json.Unmarshal([]byte(value), &one) == nil {
-				b.mu.Lock()
 				events = append(events, one)
-				b.mu.Unlock()
 			}
 		}
 	})
-	go follow(chromedp.Events(ctx, tracing.TracingComplete), func(tracing.EventTracingComplete) { close(done) })
-	b.Do(Command(tracing.Start, tracing.StartParams{TraceConfig: &tracing.TraceConfig{
+	pagestest.Follow(b, tracing.TracingComplete, func(tracing.EventTracingComplete) { close(done) })
+	b.Do(pagestest.Command(tracing.Start, tracing.StartParams{TraceConfig: &tracing.TraceConfig{
 		IncludedCategories: []string{"devtools.timeline", "disabled-by-default-devtools.timeline", "v8"},
 		ExcludedCategories: []string{"*"},
 	}}))
 
-	return func() []Task {
-		b.t.Helper()
-		defer cancel()
-		b.Do(Command(tracing.End, cdp.Empty{}))
+	return func() []task {
+		b.Do(pagestest.Command(tracing.End, cdp.Empty{}))
 		<-done
-		b.mu.Lock()
-		defer b.mu.Unlock()
+		mu.Lock()
+		defer mu.Unlock()
 		return tasksOf(events)
 	}
 }
 
 // tasksOf finds the tasks of pages in a trace.
-func tasksOf(events []traced) (tasks []Task) {
+func tasksOf(events []traced) (tasks []task) {
 	type thread struct{ process, id int }
 	pages := make(map[thread]bool)
 	for _, e := range events {
@@ -86,14 +84,14 @@ func tasksOf(events []traced) (tasks []Task) {
 				spent[part.Name] += part.ThreadTime / 1000
 			}
 		}
-		tasks = append(tasks, Task{CPU: e.ThreadTime / 1000, Parts: describeParts(spent)})
+		tasks = append(tasks, task{CPU: e.ThreadTime / 1000, Parts: describeTask(spent)})
 	}
-	slices.SortFunc(tasks, func(a, b Task) int { return cmp.Compare(b.CPU, a.CPU) })
+	slices.SortFunc(tasks, func(a, b task) int { return cmp.Compare(b.CPU, a.CPU) })
 	return tasks
 }
 
-// describeParts names what took more than a millisecond; parts may lie within others.
-func describeParts(spent map[string]float64) string {
+// describeTask names what took more than a millisecond; parts may lie within others.
+func describeTask(spent map[string]float64) string {
 	var parts []string
 	for name, ms := range spent {
 		if ms > 1 {
