@@ -15,6 +15,7 @@ import (
 	"golang.org/x/crypto/acme/autocert"
 
 	"confab/app/api"
+	"confab/app/api/rest"
 	"confab/app/callback"
 	"confab/app/config"
 	"confab/app/console"
@@ -208,7 +209,7 @@ func (a *App) openServices() (err error) {
 	a.live = live.New(live.Options{
 		DB: a.DB, Streams: a.streams, MaxStreams: a.Config.Console.MaxStreams, Version: a.Version, Log: a.Log,
 	})
-	a.api = api.New(a.apiOptions(a.work.Accounts))
+	a.api = api.New(rest.New(a.requestOptions()), a.apiOptions(a.work.Accounts))
 	a.metrics.watchStreams(a.streams)
 
 	a.docs = pages.NewDocs(pages.DocsOptions{
@@ -281,17 +282,26 @@ func (a *App) newWorkers() (*jobs.Workers, error) {
 	}), nil
 }
 
+// requestOptions are the settings for every request of the API.
+func (a *App) requestOptions() rest.Options {
+	return rest.Options{
+		DB:             a.DB,
+		Plans:          apiPlans(a.Config),
+		DefaultPlan:    config.SelfHosted,
+		CORSOrigins:    a.Config.Server.CORSOrigins,
+		TrustedProxies: a.Config.Server.TrustedProxies,
+		Files:          a.files,
+		Log:            a.Log,
+		OnRequest:      a.metrics.observeRequest,
+	}
+}
+
+// apiOptions are the settings for what the API does.
 func (a *App) apiOptions(accounts *provisioning.Accounts) api.Options {
 	return api.Options{
-		DB:                a.DB,
 		Version:           a.Version,
-		Plans:             apiPlans(a.Config),
-		DefaultPlan:       config.SelfHosted,
-		CORSOrigins:       a.Config.Server.CORSOrigins,
-		TrustedProxies:    a.Config.Server.TrustedProxies,
 		AllowInsecureURLs: a.Config.Security.AllowInsecureURLs,
 		AllowLocalURLs:    a.AllowLocalURLs,
-		Files:             a.files,
 		Imports:           a.imports,
 		Publisher:         messaging.Publisher{PublicURL: a.URL()},
 		Fetch:             a.fetch,
@@ -306,8 +316,6 @@ func (a *App) apiOptions(accounts *provisioning.Accounts) api.Options {
 		Live:              a.live,
 		CancelJob:         a.work.Cancel,
 		InterruptJob:      func(id int64) { a.runner.Cancel(id) },
-		Log:               a.Log,
-		OnRequest:         a.metrics.observeRequest,
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"confab/app/api"
+	"confab/app/api/rest"
 	"confab/app/console"
 	"confab/app/pages"
 	"confab/storage"
@@ -56,7 +56,7 @@ func (a *App) consoleRoute(path string) route {
 
 // isConsoleAPI tells whether a path is below the API of the console.
 func (a *App) isConsoleAPI(path string) bool {
-	return a.console != nil && strings.HasPrefix(path, api.ConsolePath+"/")
+	return a.console != nil && strings.HasPrefix(path, rest.ConsolePath+"/")
 }
 
 // wantsConsole tells whether a browser asks for the front page, which leads to the console.

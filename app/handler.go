@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"confab/app/api"
+	"confab/app/api/rest"
 	"confab/app/callback"
 	"confab/app/limit"
 	"confab/app/pages"
@@ -74,7 +74,7 @@ func (a *App) findRoute(r *http.Request) route {
 		return route{pattern: path, quiet: true, serve: a.hosts.Guard(a.readOnly(a.metrics.handler.ServeHTTP))}
 	}
 	return route{serve: func(w http.ResponseWriter, r *http.Request) {
-		a.api.WriteError(w, r, &api.Error{Code: api.ResourceNotFound, Message: "There is nothing at this path. The API is under /v1."})
+		a.api.WriteError(w, r, &rest.Error{Code: rest.ResourceNotFound, Message: "There is nothing at this path. The API is under /v1."})
 	}}
 }
 
@@ -82,7 +82,7 @@ func (a *App) findRoute(r *http.Request) route {
 func (a *App) readOnly(serve http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			a.api.WriteError(w, r, &api.Error{Code: api.MethodNotAllowed, Message: "This path takes GET and HEAD.", Allow: "GET, HEAD"})
+			a.api.WriteError(w, r, &rest.Error{Code: rest.MethodNotAllowed, Message: "This path takes GET and HEAD.", Allow: "GET, HEAD"})
 			return
 		}
 		serve(w, r)
@@ -97,22 +97,22 @@ func serveLive(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "ok\n
 func (a *App) refuseCallback(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case errors.Is(err, callback.ErrUnauthorized):
-		err = &api.Error{
-			Code:    api.InvalidSignature,
+		err = &rest.Error{
+			Code:    rest.InvalidSignature,
 			Message: "The signature or the verify token does not match, or the server has none set.",
 		}
 	case errors.Is(err, limit.ErrExhausted):
-		err = &api.Error{
-			Code:       api.ServiceUnavailable,
+		err = &rest.Error{
+			Code:       rest.ServiceUnavailable,
 			Message:    "Too many callbacks arrive at once. Please retry.",
 			RetryAfter: time.Second,
 		}
 	case errors.Is(err, callback.ErrTooLarge):
-		err = &api.Error{Code: api.RequestTooLarge, Message: "The body has more than 4 MiB."}
+		err = &rest.Error{Code: rest.RequestTooLarge, Message: "The body has more than 4 MiB."}
 	case errors.Is(err, callback.ErrUnreadable):
-		err = &api.Error{Code: api.InvalidJSON, Message: "The body could not be read."}
+		err = &rest.Error{Code: rest.InvalidJSON, Message: "The body could not be read."}
 	case errors.Is(err, callback.ErrMethod):
-		err = &api.Error{Code: api.MethodNotAllowed, Message: "This path takes GET and POST.", Allow: "GET, POST"}
+		err = &rest.Error{Code: rest.MethodNotAllowed, Message: "This path takes GET and POST.", Allow: "GET, POST"}
 	}
 
 	a.api.WriteError(w, r, err)
@@ -130,7 +130,7 @@ func (a *App) serveReady(w http.ResponseWriter, r *http.Request) {
 	}
 
 	if err := a.DB.View(r.Context(), (*storage.Rx).Ping); err != nil {
-		if owner, ok := w.(api.FailureRecorder); ok {
+		if owner, ok := w.(rest.FailureRecorder); ok {
 			owner.RecordFailure(err)
 		}
 		http.Error(w, "the database cannot be read", http.StatusServiceUnavailable)

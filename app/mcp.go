@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"confab/app/api"
+	"confab/app/api/rest"
 	"confab/app/mcp"
 )
 
@@ -23,7 +23,7 @@ func (a *App) openMCP() {
 // token of the rate limit, as every call of the API does.
 func (a *App) serveMCP(w http.ResponseWriter, r *http.Request) {
 	if !a.hosts.Contains(r.Host) || !a.comesFromOurPage(r) {
-		a.api.WriteError(w, r, &api.Error{Code: api.PermissionDenied, Message: "This address or this page is not ours."})
+		a.api.WriteError(w, r, &rest.Error{Code: rest.PermissionDenied, Message: "This address or this page is not ours."})
 		return
 	}
 	if err := a.api.Admit(r); err != nil {

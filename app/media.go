@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"confab/app/api"
+	"confab/app/api/rest"
 	"confab/app/pages"
 	"confab/jobs/guard"
 	"confab/storage"
@@ -40,9 +40,9 @@ func (a *App) openMedia() (err error) {
 func (a *App) refusePage(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case errors.Is(err, pages.ErrMethodNotAllowed):
-		err = &api.Error{Code: api.MethodNotAllowed, Message: "This path takes GET and HEAD.", Allow: "GET, HEAD"}
+		err = &rest.Error{Code: rest.MethodNotAllowed, Message: "This path takes GET and HEAD.", Allow: "GET, HEAD"}
 	case errors.Is(err, pages.ErrPageNotFound):
-		err = &api.Error{Code: api.ResourceNotFound, Message: "There is no such page."}
+		err = &rest.Error{Code: rest.ResourceNotFound, Message: "There is no such page."}
 	}
 	a.api.WriteError(w, r, err)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"confab/app/api"
+	"confab/app/api/rest"
 	"confab/app/limit"
 	"confab/app/stream"
 	"confab/jobs/queue"
@@ -164,7 +164,7 @@ func (c collector) Collect(ch chan<- prometheus.Metric) { c(ch) }
 // Describe implements prometheus.Collector.
 func (collector) Describe(chan<- *prometheus.Desc) {}
 
-func (m *metrics) observeRequest(o api.Observation) {
+func (m *metrics) observeRequest(o rest.Observation) {
 	method := methodLabel(o.Method)
 	m.requests.WithLabelValues(method, o.Route, strconv.Itoa(o.Status)).Inc()
 	m.latency.WithLabelValues(method, o.Route).Observe(o.Took.Seconds())

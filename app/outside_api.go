@@ -7,7 +7,7 @@ import (
 	"runtime/debug"
 	"time"
 
-	"confab/app/api"
+	"confab/app/api/rest"
 )
 
 // serveOutsideAPI answers a request outside of /v1 and writes its one line in the
@@ -45,7 +45,7 @@ func (a *App) logRequest(r *http.Request, found route, seen *recordingWriter, id
 	free := level == slog.LevelDebug || found.verified && seen.status < 300
 	unlogged := enabled && !free && !a.api.LogsStranger(a.api.ClientIP(r))
 
-	a.metrics.observeRequest(api.Observation{
+	a.metrics.observeRequest(rest.Observation{
 		Method:   r.Method,
 		Route:    found.pattern,
 		Status:   seen.status,
@@ -58,7 +58,7 @@ func (a *App) logRequest(r *http.Request, found route, seen *recordingWriter, id
 
 	attrs := []slog.Attr{
 		slog.String("request_id", id),
-		slog.String("method", api.LoggedMethod(r.Method)),
+		slog.String("method", rest.LoggedMethod(r.Method)),
 		slog.String("path", found.pattern),
 		slog.Int("status", seen.status),
 		slog.Duration("took", took),

@@ -16,6 +16,7 @@ import (
 	"github.com/matryer/is"
 
 	"confab/app/api"
+	"confab/app/api/rest"
 	"confab/app/callback"
 	"confab/app/limit"
 	"confab/app/stream"
@@ -31,7 +32,7 @@ func newOutside(t *testing.T) (*App, *bytes.Buffer) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.api = api.New(api.Options{DB: a.DB, Log: a.Log, Streams: streams})
+	a.api = api.New(rest.New(rest.Options{DB: a.DB, Log: a.Log}), api.Options{Streams: streams})
 	t.Cleanup(a.api.Close)
 	return a, log
 }

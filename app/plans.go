@@ -3,17 +3,17 @@ package app
 import (
 	"context"
 
-	"confab/app/api"
+	"confab/app/api/rest"
 	"confab/app/config"
 	"confab/jobs"
 	"confab/storage"
 )
 
 // apiPlans returns the plans as the API applies them.
-func apiPlans(c config.Config) map[string]api.Plan {
-	all := make(map[string]api.Plan)
+func apiPlans(c config.Config) map[string]rest.Plan {
+	all := make(map[string]rest.Plan)
 	for name, p := range c.Plans {
-		all[name] = api.Plan{
+		all[name] = rest.Plan{
 			API:             p.API,
 			Customers:       p.Customers,
 			MonthlyMessages: p.MonthlyMessages,

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"confab/app/api"
+	"confab/app/api/rest"
 	"confab/app/stream"
 	"confab/storage"
 	"confab/storage/storagetest"
@@ -43,11 +44,10 @@ func newCrowd(w *world, seed uint64) *crowd {
 	c := &crowd{world: w, random: rand.New(rand.NewPCG(seed, 0)), asked: make(map[string]bool)}
 	streams, err := stream.New(w.db)
 	w.is.NoErr(err)
-	c.api = api.New(api.Options{
-		Streams: streams,
-		DB:      w.db, Version: "test", Plans: map[string]api.Plan{"self_hosted": {API: true}}, DefaultPlan: "self_hosted",
-		Publisher: w.options.Publisher, Log: w.options.Log,
+	core := rest.New(rest.Options{
+		DB: w.db, Plans: map[string]rest.Plan{"self_hosted": {API: true}}, DefaultPlan: "self_hosted", Log: w.options.Log,
 	})
+	c.api = api.New(core, api.Options{Streams: streams, Version: "test", Publisher: w.options.Publisher})
 	w.t.Cleanup(c.api.Close)
 	for i := range 3 {
 		c.people = append(c.people, someone{fmt.Sprint("+553198765432", i), fmt.Sprint("55318765432", i), fmt.Sprint("BR.", i)})

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"regexp"
 
+	"confab/app/api/rest"
 	"confab/jobs/errorcode"
+	"confab/jobs/event"
 	"confab/jobs/provider"
 	"confab/jobs/provisioning"
 	"confab/storage"
@@ -52,9 +54,9 @@ func viewAccount(a storage.AccountDetail) accountView {
 // accountFilters reads the filters of a list of accounts. Any customer_id is accepted:
 // an unknown one has no accounts. mayMatch is false for an empty one, which no account
 // has.
-func accountFilters(r *request) (f storage.AccountFilter, mayMatch bool, err error) {
-	q := filters{values: r.query()}
-	f = storage.AccountFilter{Status: q.oneOf("status", storage.AccountConnected, "all"), CustomerID: q.values.Get("customer_id")}
+func accountFilters(r *rest.Request) (f storage.AccountFilter, mayMatch bool, err error) {
+	q := rest.Filters{Values: r.Query()}
+	f = storage.AccountFilter{Status: q.OneOf("status", storage.AccountConnected, "all"), CustomerID: q.Values.Get("customer_id")}
 
 	switch f.Status {
 	case "":
@@ -63,34 +65,34 @@ func accountFilters(r *request) (f storage.AccountFilter, mayMatch bool, err err
 		f.Status = ""
 	}
 
-	return f, !q.values.Has("customer_id") || f.CustomerID != "", q.err
+	return f, !q.Values.Has("customer_id") || f.CustomerID != "", q.Err
 }
 
 // listAccounts handles GET /v1/accounts. Without a limit all come in one page.
-func (s *Server) listAccounts(r *request) (reply, error) {
+func (s *Server) listAccounts(r *rest.Request) (rest.Reply, error) {
 	f, mayMatch, err := accountFilters(r)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 
-	q, err := s.parseListQuery(r, fmt.Sprintf("accounts %#v", f))
+	q, err := s.ParseListQuery(r, fmt.Sprintf("accounts %#v", f))
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 
 	var rows []storage.AccountDetail
 	switch {
 	case !mayMatch:
-	case r.query().Has("limit"):
-		rows, q.reached, err = s.someAccounts(r, f, &q, q.fetch())
+	case r.Query().Has("limit"):
+		rows, q.Reached, err = s.someAccounts(r, f, &q, q.Fetch())
 	default:
 		rows, err = s.allAccounts(r, f, q)
-		q.limit = len(rows)
+		q.Limit = len(rows)
 	}
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	return page(s, q, rows, accountKey, viewAccount)
+	return rest.Page(s.Server, q, rows, accountKey, viewAccount)
 }
 
 // accountKey is where an account stands in the list.
@@ -100,10 +102,10 @@ func accountKey(a storage.AccountDetail) storage.After {
 
 // someAccounts reads a page of the list, and how far it came.
 func (s *Server) someAccounts(
-	r *request, f storage.AccountFilter, q *listQuery, limit int,
+	r *rest.Request, f storage.AccountFilter, q *rest.ListQuery, limit int,
 ) (rows []storage.AccountDetail, reached storage.After, err error) {
-	err = s.readPage(r, q, func(rx *storage.Rx) (err error) {
-		rows, reached, err = rx.Within(q.budget).Accounts(r.org.ID, f, q.after, limit)
+	err = s.ReadPage(r, q, func(rx *storage.Rx) (err error) {
+		rows, reached, err = rx.Within(q.Budget).Accounts(r.Org.ID, f, q.After, limit)
 		return err
 	})
 	return rows, reached, err
@@ -114,17 +116,17 @@ const accountsAtOnce = 250
 
 // allAccounts reads the list to its end, or as much as the budget allows, page by page:
 // a platform may have very many accounts.
-func (s *Server) allAccounts(r *request, f storage.AccountFilter, q listQuery) ([]storage.AccountDetail, error) {
+func (s *Server) allAccounts(r *rest.Request, f storage.AccountFilter, q rest.ListQuery) ([]storage.AccountDetail, error) {
 	var all []storage.AccountDetail
-	for q.after != storage.Last && !q.budget.Cut() {
+	for q.After != storage.Last && !q.Budget.Cut() {
 		rows, reached, err := s.someAccounts(r, f, &q, accountsAtOnce)
 		if err != nil {
 			return nil, err
 		}
 
-		all, q.after = append(all, rows...), reached
+		all, q.After = append(all, rows...), reached
 		if len(rows) == accountsAtOnce {
-			q.after = accountKey(rows[accountsAtOnce-1])
+			q.After = accountKey(rows[accountsAtOnce-1])
 		}
 	}
 	return all, nil
@@ -137,12 +139,12 @@ type registration struct {
 	PIN *string `json:"pin"`
 }
 
-func (b *registration) validate() error {
+func (b *registration) Validate() error {
 	switch {
 	case b.PIN == nil:
-		return missing("pin")
+		return rest.Missing("pin")
 	case !pin.MatchString(*b.PIN):
-		return invalid("pin", "must have 6 digits")
+		return rest.Invalid("pin", "must have 6 digits")
 	}
 	return nil
 }
@@ -167,23 +169,23 @@ func viewRegistration(a storage.AccountDetail) registrationView {
 }
 
 // registerNumber handles POST /v1/:phone_number_id/register.
-func (s *Server) registerNumber(r *request) (reply, error) {
+func (s *Server) registerNumber(r *rest.Request) (rest.Reply, error) {
 	var in registration
-	if err := r.decode(&in); err != nil {
-		return reply{}, err
+	if err := r.Decode(&in); err != nil {
+		return rest.Reply{}, err
 	}
 
 	// The provider may register the number although the client is gone: the result
 	// must be stored.
-	r.detachContext()
-	done, err := s.Accounts.Register(r.http.Context(), r.account.ID, *in.PIN)
+	r.DetachContext()
+	done, err := s.Accounts.Register(r.HTTP.Context(), r.Account.ID, *in.PIN)
 	if err != nil {
-		return reply{}, registrationError(err)
+		return rest.Reply{}, registrationError(err)
 	}
 	defer done.Release()
 
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		return ok(viewRegistration(done.Account())), done.Store(tx)
+	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
+		return rest.OK(viewRegistration(done.Account())), done.Store(tx)
 	})
 }
 
@@ -192,7 +194,7 @@ func (s *Server) registerNumber(r *request) (reply, error) {
 // of this registration.
 func registrationError(err error) error {
 	if errors.Is(err, provisioning.ErrRegistering) {
-		return fail(RegistrationRunning, "A registration of this number is already running.")
+		return rest.Fail(rest.RegistrationRunning, "A registration of this number is already running.")
 	}
 
 	e, answered := errors.AsType[*provider.Error](err)
@@ -202,5 +204,10 @@ func registrationError(err error) error {
 	case unavailable(e) && e.Class.Code != errorcode.RegistrationFailed:
 		return errProviderUnavailable(err)
 	}
-	return &Error{Code: RegistrationFailed, Message: "The provider refused the registration: " + providerReason(e), cause: err}
+	return &rest.Error{Code: rest.RegistrationFailed, Message: "The provider refused the registration: " + providerReason(e), Cause: err}
+}
+
+// subject is the organization and number that an event is about.
+func subject(r *rest.Request) event.Subject {
+	return event.Subject{Organization: r.Org.ID, Account: r.Account.ID, PhoneNumberID: r.Account.PhoneNumberID}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/matryer/is"
 
+	"confab/app/api/rest"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -64,10 +65,10 @@ func TestACallThatWaitsDoesNotHoldItsRequest(t *testing.T) {
 	request.Header.Set("Authorization", "Bearer "+f.tenant.Secret)
 	held := weak.Make(request)
 
-	f.api.calls.writing.Lock() // nothing is written meanwhile
-	defer f.api.calls.writing.Unlock()
+	f.api.APILog.Writing.Lock() // nothing is written meanwhile
+	defer f.api.APILog.Writing.Unlock()
 	f.api.ServeHTTP(httptest.NewRecorder(), request)
-	is.Equal(len(f.api.calls.waiting), 1)
+	is.Equal(len(f.api.APILog.Waiting), 1)
 	runtime.KeepAlive(request)
 	request = nil
 	for range 3 {
@@ -109,13 +110,13 @@ func TestEveryCallIsLogged(t *testing.T) {
 	is.Equal(calls[1].Path, "/v1/nowhere/%1B%5B31m/%C3%BC")        // nothing that a terminal obeys
 	is.Equal(calls[2].Method+" "+calls[2].Path, "GET /v1/me")
 	is.Equal(calls[3].Method, "HEAD")
-	is.Equal(len(calls[4].Method), maxLoggedMethod)
-	is.Equal(len(calls[5].Path), maxLoggedPath)
+	is.Equal(len(calls[4].Method), rest.MaxLoggedMethod)
+	is.Equal(len(calls[5].Path), rest.MaxLoggedPath)
 }
 
 func TestTheLogKnowsTheClientBehindTrustedProxies(t *testing.T) {
 	is := is.New(t)
-	f := serve(t, func(o *Options) { o.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} })
+	f := serve(t, func(o *testOptions) { o.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} })
 	f.call("GET", "/me", "", "X-Forwarded-For: 6.6.6.6, 198.51.100.1")
 	is.Equal(f.logged()[0].IP, "198.51.100.1")
 	direct := serve(t)
@@ -127,26 +128,26 @@ func TestCallsAreWrittenInBatchesAfterASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
 		f := serveDirectly(t)
-		for range 2*callBatchSize + 10 {
+		for range 2*rest.CallBatchSize + 10 {
 			f.call("GET", "/health/none", "")
 		}
 		is.Equal(len(f.stored()), 0) // off the request's path
-		time.Sleep(callFlushInterval)
+		time.Sleep(rest.CallFlushInterval)
 		synctest.Wait()
-		is.Equal(len(f.stored()), 2*callBatchSize+10)
+		is.Equal(len(f.stored()), 2*rest.CallBatchSize+10)
 		f.call("GET", "/me", "")
 		used := storage.Now()
 		is.Equal(f.lastUsed(), storage.Time(0))
-		time.Sleep(lastUsedFlushInterval)
+		time.Sleep(rest.LastUsedFlushInterval)
 		synctest.Wait()
 		is.Equal(f.lastUsed(), used)
 		f.call("GET", "/me", "")
 		is.NoErr(f.api.Flush(t.Context()))
-		is.Equal(f.lastUsed(), used.Add(lastUsedFlushInterval)) // for somebody who asks now
+		is.Equal(f.lastUsed(), used.Add(rest.LastUsedFlushInterval)) // for somebody who asks now
 	})
 }
 
-// lastUsed is what the database has of the tenant's key.
+// LastUsed is what the database has of the tenant's key.
 func (f *fixture) lastUsed() (at storage.Time) {
 	f.t.Helper()
 	storagetest.View(f.t, f.db, func(rx *storage.Rx) error {
@@ -171,23 +172,23 @@ func TestTheLogIsKeptAndBoundedWhileNothingCanBeWritten(t *testing.T) {
 	f := serve(t)
 	lost := serve(t)
 	lost.stop()
-	log := &callLog{db: lost.db, log: lost.api.Log, strangers: newStrangerQuota(), lastUsed: make(map[string]storage.Time)} // without the clock that writes it
-	r := &request{http: httptest.NewRequest("GET", "/v1/me", nil), key: f.tenant.Key, org: f.tenant.Organization, began: time.Now()}
-	for range maxWaitingCalls + 3 {
-		log.add(&exchange{request: r}, 200, time.Millisecond, "127.0.0.1")
+	log := &rest.CallLog{Db: lost.db, Log: lost.api.Log, Strangers: rest.NewStrangerQuota(), LastUsed: make(map[string]storage.Time)} // without the clock that writes it
+	r := &rest.Request{HTTP: httptest.NewRequest("GET", "/v1/me", nil), Key: f.tenant.Key, Org: f.tenant.Organization, Began: time.Now()}
+	for range rest.MaxWaitingCalls + 3 {
+		log.Add(&rest.Exchange{Request: r}, 200, time.Millisecond, "127.0.0.1")
 	}
-	is.True(log.flush(context.Background()) != nil)
-	is.True(log.flushLastUsed(context.Background()) != nil)
-	is.Equal(len(log.waiting), maxWaitingCalls) // none lost to the failure, none above the bound
-	is.Equal(len(log.lastUsed), 1)
+	is.True(log.Flush(context.Background()) != nil)
+	is.True(log.FlushLastUsed(context.Background()) != nil)
+	is.Equal(len(log.Waiting), rest.MaxWaitingCalls) // none lost to the failure, none above the bound
+	is.Equal(len(log.LastUsed), 1)
 	is.Equal(len(lost.log.lines("calls=3")), 1) // the loss is told
 
-	log.waiting = log.waiting[:callBatchSize+1]
-	log.db = f.db // the disk is back
-	is.NoErr(log.flush(context.Background()))
-	is.NoErr(log.flushLastUsed(context.Background()))
-	is.Equal(len(f.stored()), callBatchSize+1)
-	is.Equal(f.lastUsed(), storage.At(r.began))
+	log.Waiting = log.Waiting[:rest.CallBatchSize+1]
+	log.Db = f.db // the disk is back
+	is.NoErr(log.Flush(context.Background()))
+	is.NoErr(log.FlushLastUsed(context.Background()))
+	is.Equal(len(f.stored()), rest.CallBatchSize+1)
+	is.Equal(f.lastUsed(), storage.At(r.Began))
 }
 
 // from sends a request without a key from an address.
@@ -197,7 +198,7 @@ func (f *fixture) from(address, method, path string, header ...string) answer {
 }
 
 // believeAll lets tests come from any address.
-func believeAll(o *Options) {
+func believeAll(o *testOptions) {
 	o.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32")}
 }
 
@@ -212,29 +213,29 @@ func TestStrangersCannotFillTheLogs(t *testing.T) {
 			f.from(fmt.Sprintf("2001:db8::%x", i), "GET", "/"+strings.Repeat("x", 3000)) // a network of one subscriber
 		}
 		rows, lines := len(f.logged()), len(f.log.lines("msg=request"))
-		if rows != strangerLinesEach || lines != strangerLinesEach {
+		if rows != rest.StrangerLinesEach || lines != rest.StrangerLinesEach {
 			t.Errorf("200 calls of one stranger are %d rows and %d lines", rows, lines)
 		}
 		for i := range 200 {
 			f.from(fmt.Sprintf("198.51.%d.%d", 100+i/256, i%256), "GET", "/me", "Authorization: Bearer "+storage.KeyPrefix+strings.Repeat("x", storage.KeyLength-len(storage.KeyPrefix)))
 		}
 		rows, lines = len(f.logged()), len(f.log.lines("msg=request"))
-		if rows != strangerLines || lines != strangerLines {
+		if rows != rest.StrangerLines || lines != rest.StrangerLines {
 			t.Errorf("200 more of many strangers are %d rows and %d lines", rows, lines)
 		}
 		for _, line := range f.log.lines("msg=request") {
 			is.True(len(line) < 500)
 		}
 
-		for range 3 * strangerLines {
+		for range 3 * rest.StrangerLines {
 			f.call("GET", "/me", "")
 		}
-		is.Equal(len(f.logged()), 4*strangerLines) // who has a key is always logged
+		is.Equal(len(f.logged()), 4*rest.StrangerLines) // who has a key is always logged
 
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		is.Equal(len(f.log.lines(fmt.Sprint("requests=", 400-strangerLines))), 1) // one line tells of the others
+		is.Equal(len(f.log.lines(fmt.Sprint("requests=", 400-rest.StrangerLines))), 1) // one line tells of the others
 		f.from("198.51.100.1", "GET", "/me")
-		is.Equal(len(f.logged()), 4*strangerLines+1) // and the next minute is another
+		is.Equal(len(f.logged()), 4*rest.StrangerLines+1) // and the next minute is another
 	})
 }

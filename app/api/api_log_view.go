@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"confab/app/api/rest"
 	"confab/storage"
 )
 
@@ -86,64 +87,64 @@ func ParseStatuses(s string) (lowest, highest int, ok bool) {
 }
 
 // callFilters reads the filters of the list of calls.
-func callFilters(r *request) (storage.CallFilter, error) {
-	q := filters{values: r.query()}
+func callFilters(r *rest.Request) (storage.CallFilter, error) {
+	q := rest.Filters{Values: r.Query()}
 	f := storage.CallFilter{
-		Method:        strings.ToUpper(q.text("method", maxLoggedMethod)),
-		Path:          q.text("path", maxLoggedPath),
-		KeyID:         q.id("api_key_id", storage.PrefixKey),
-		UserID:        q.userID("user_id", ""),
-		ErrorCode:     q.text("error_code", maxErrorCode),
-		CreatedAfter:  q.after("created_after"),
-		CreatedBefore: q.before("created_before"),
+		Method:        strings.ToUpper(q.Text("method", rest.MaxLoggedMethod)),
+		Path:          q.Text("path", rest.MaxLoggedPath),
+		KeyID:         q.ID("api_key_id", storage.PrefixKey),
+		UserID:        q.UserID("user_id", ""),
+		ErrorCode:     q.Text("error_code", maxErrorCode),
+		CreatedAfter:  q.After("created_after"),
+		CreatedBefore: q.Before("created_before"),
 	}
 
-	if q.values.Has("status") {
+	if q.Values.Has("status") {
 		var ok bool
-		if f.MinStatus, f.MaxStatus, ok = ParseStatuses(q.values.Get("status")); !ok {
-			q.refuse("status", "must be a status such as 404, or a class such as 5xx")
+		if f.MinStatus, f.MaxStatus, ok = ParseStatuses(q.Values.Get("status")); !ok {
+			q.Refuse("status", "must be a status such as 404, or a class such as 5xx")
 		}
 	}
-	return f, q.err
+	return f, q.Err
 }
 
 // maxErrorCode is longer than any error code.
 const maxErrorCode = 64
 
 // listCalls handles GET /console/api/log. What was called just now is in it.
-func (s *Server) listCalls(r *request) (reply, error) {
+func (s *Server) listCalls(r *rest.Request) (rest.Reply, error) {
 	f, err := callFilters(r)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	if err := s.calls.flush(r.http.Context()); err != nil {
-		return reply{}, err
+	if err := s.APILog.Flush(r.HTTP.Context()); err != nil {
+		return rest.Reply{}, err
 	}
 
-	return listOf(s, r, lister[storage.LoggedCall, loggedCallView]{
-		scope: fmt.Sprintf("log %#v", f),
-		read: func(rx *storage.Rx, q *listQuery) ([]storage.LoggedCall, storage.After, error) {
-			return rx.Within(q.budget).LoggedCalls(r.org.ID, f, q.after, q.fetch())
+	return rest.ListOf(s.Server, r, rest.Lister[storage.LoggedCall, loggedCallView]{
+		Scope: fmt.Sprintf("log %#v", f),
+		Read: func(rx *storage.Rx, q *rest.ListQuery) ([]storage.LoggedCall, storage.After, error) {
+			return rx.Within(q.Budget).LoggedCalls(r.Org.ID, f, q.After, q.Fetch())
 		},
-		key:  func(c storage.LoggedCall) storage.After { return storage.After{Key: c.CreatedAt, ID: c.RequestID} },
-		view: viewLoggedCall,
+		Key:  func(c storage.LoggedCall) storage.After { return storage.After{Key: c.CreatedAt, ID: c.RequestID} },
+		View: viewLoggedCall,
 	})
 }
 
 // getCall handles GET /console/api/log/:id, by the id of a request.
-func (s *Server) getCall(r *request) (reply, error) {
-	id := r.param("id")
+func (s *Server) getCall(r *rest.Request) (rest.Reply, error) {
+	id := r.Param("id")
 	if !storage.ValidID(storage.PrefixRequest, id) {
-		return reply{}, notFound()
+		return rest.Reply{}, rest.NotFound()
 	}
-	if err := s.calls.flush(r.http.Context()); err != nil {
-		return reply{}, err
+	if err := s.APILog.Flush(r.HTTP.Context()); err != nil {
+		return rest.Reply{}, err
 	}
 
 	var c storage.LoggedCall
-	err := s.view(r, func(rx *storage.Rx) (err error) {
-		c, err = rx.LoggedCall(r.org.ID, id)
+	err := s.View(r, func(rx *storage.Rx) (err error) {
+		c, err = rx.LoggedCall(r.Org.ID, id)
 		return err
 	})
-	return ok(viewLoggedCall(c)), err
+	return rest.OK(viewLoggedCall(c)), err
 }

@@ -6,11 +6,12 @@ import (
 
 	"github.com/matryer/is"
 
+	"confab/app/api/rest"
 	"confab/storage"
 )
 
 // shownCalls lists the paths of the calls that the console shows for a query.
-func (f *fixture) shownCalls(who Visitor, query string) (all []string) {
+func (f *fixture) shownCalls(who rest.Visitor, query string) (all []string) {
 	f.t.Helper()
 	got := f.visit(who, "GET", "/log"+query, "")
 	if got.status != 200 {

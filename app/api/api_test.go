@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"confab/app/api/rest"
 	"confab/app/limit"
 	"confab/app/live"
 	"confab/app/password"
@@ -36,7 +37,7 @@ type fixture struct {
 	tenant   storagetest.Tenant
 	log      *logBuffer
 	upstream *played // what the API asks, unless the test has another
-	options  []func(*Options)
+	options  []func(*testOptions)
 	extra    *[]string     // beginnings of the paths that the test mounted itself
 	stop     func()        // ends the API and closes the database, once
 	heard    map[int64]int // how many events of an organization were told
@@ -47,10 +48,10 @@ type fixture struct {
 }
 
 // selfHosted is the plan of the tests: everything allowed, no rate limit.
-var selfHosted = Plan{API: true, Customers: true}
+var selfHosted = rest.Plan{API: true, Customers: true}
 
 // serve starts an API behind a real socket; change adjusts its options.
-func serve(t testing.TB, change ...func(*Options)) *fixture {
+func serve(t testing.TB, change ...func(*testOptions)) *fixture {
 	t.Helper()
 	f := &fixture{t: t, dir: t.TempDir(), log: &logBuffer{}, options: change, extra: new([]string)}
 	f.start()
@@ -65,7 +66,7 @@ func serve(t testing.TB, change ...func(*Options)) *fixture {
 
 // serveDirectly starts an API without a socket: for speed, and for a synctest
 // bubble, whose clock a real one would hold up.
-func serveDirectly(t testing.TB, change ...func(*Options)) *fixture {
+func serveDirectly(t testing.TB, change ...func(*testOptions)) *fixture {
 	t.Helper()
 	f := &fixture{t: t, dir: t.TempDir(), log: &logBuffer{}, options: change, extra: new([]string), url: "http://confab.test/v1"}
 	f.start()
@@ -104,11 +105,15 @@ func (f *fixture) start() {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	o := Options{
-		DB: db, Version: "test", Plans: map[string]Plan{"self_hosted": selfHosted}, DefaultPlan: "self_hosted",
-		Log:       slog.New(slog.NewTextHandler(f.log, nil)),
-		Passwords: password.NewHasher(), PasswordTries: limit.NewThrottle(), ReadReceipts: true,
-		MaxStreams: 200,
+	o := testOptions{
+		rest.Options{
+			DB: db, Plans: map[string]rest.Plan{"self_hosted": selfHosted}, DefaultPlan: "self_hosted",
+			Log: slog.New(slog.NewTextHandler(f.log, nil)),
+		},
+		Options{
+			Version: "test", Passwords: password.NewHasher(), PasswordTries: limit.NewThrottle(), ReadReceipts: true,
+			MaxStreams: 200,
+		},
 	}
 	o.CancelJob, o.InterruptJob = jobs.New(jobs.Options{DB: db}).Cancel, func(int64) {}
 	f.upstream = &played{}
@@ -124,7 +129,7 @@ func (f *fixture) start() {
 	group.Go(func() { o.Streams.Run(ctx) })
 	o.Live = live.New(live.Options{DB: db, Streams: o.Streams, MaxStreams: 10, Version: o.Version, Log: o.Log})
 	group.Go(func() { o.Live.Run(ctx) })
-	api := New(o)
+	api := New(rest.New(o.restOptions), o.Options)
 	f.db, f.api = db, api
 	f.stop = sync.OnceFunc(func() {
 		stop()
@@ -145,12 +150,12 @@ func (f *fixture) restart() {
 }
 
 // mount adds routes of the test to the API's own, before the first request.
-func (f *fixture) mount(routes ...route) {
+func (f *fixture) mount(routes ...rest.Route) {
 	for _, rt := range routes {
-		prefix, _, _ := strings.Cut(rt.path, ":")
+		prefix, _, _ := strings.Cut(rt.Path, ":")
 		*f.extra = append(*f.extra, "/v1"+prefix)
 	}
-	f.api.mount(append(f.api.routes(), routes...))
+	f.api.v1 = rest.NewTable(append(f.api.routes(), routes...))
 }
 
 // direct answers requests without a network.
@@ -289,4 +294,12 @@ func (f *fixture) change(tenant storagetest.Tenant, fn func(*storage.Organizatio
 	org := tenant.Organization
 	fn(&org)
 	storagetest.Update(f.t, f.db, func(tx *storage.Tx) error { return tx.UpdateOrganization(&org) })
+}
+
+type restOptions = rest.Options
+
+// testOptions are all options of a server.
+type testOptions struct {
+	restOptions
+	Options
 }

@@ -9,10 +9,11 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"confab/storage"
-
 	"github.com/matryer/is"
 	"pgregory.net/rapid"
+
+	"confab/app/api/rest"
+	"confab/storage"
 )
 
 // encoded is what encoding/json writes, which is what views that write their own JSON
@@ -111,9 +112,9 @@ func fillView(t *rapid.T, name string, v reflect.Value) {
 }
 
 // appenders are the views that write their own JSON.
-func appenders() []appender {
-	return []appender{
-		messageView{}, mediaView{}, sendErrorView{}, conversationView{}, &assigneeView{}, contactView{}, chatAccountView{}, listEnd{},
+func appenders() []rest.Appender {
+	return []rest.Appender{
+		messageView{}, mediaView{}, sendErrorView{}, conversationView{}, &assigneeView{}, contactView{}, chatAccountView{}, rest.ListEnd{},
 	}
 }
 
@@ -136,7 +137,7 @@ func TestViewsWriteWhatTheEncoderWouldWrite(t *testing.T) {
 					want = encoded(t, view)
 				}
 
-				got, err := appendView([]byte("before"), v.Interface())
+				got, err := rest.AppendView([]byte("before"), v.Interface())
 				if err != nil || string(got) != "before"+want {
 					rt.Fatalf("wrote\n%s\nin the place of\n%s (%v)", got, want, err)
 				}
@@ -152,41 +153,41 @@ func TestViewsWriteWhatTheEncoderWouldWrite(t *testing.T) {
 func TestAPageIsWhatTheEncoderWouldMakeOfIt(t *testing.T) {
 	is := is.New(t)
 	cursor := `c<"`
-	l := newList(0)
+	l := rest.NewList(0)
 	all := []contactSummary{{ID: "a"}, {ID: `b"`}}
 	for i := range all {
-		fits, err := l.add(&all[i], 1<<20)
+		fits, err := l.Add(&all[i], 1<<20)
 		is.NoErr(err)
 		is.True(fits)
 	}
 	l.HasMore, l.NextCursor = true, &cursor
-	got := l.render("req_1")
+	got := l.Render("req_1")
 	is.Equal(string(got), encoded(t, struct {
 		Data       []contactSummary `json:"data"`
 		HasMore    bool             `json:"has_more"`
 		NextCursor *string          `json:"next_cursor"`
 		RequestID  string           `json:"request_id"`
 	}{all, true, &cursor, "req_1"}))
-	is.Equal(string(newList(3).render("req_2")), `{"data":[],"has_more":false,"next_cursor":null,"request_id":"req_2"}`)
+	is.Equal(string(rest.NewList(3).Render("req_2")), `{"data":[],"has_more":false,"next_cursor":null,"request_id":"req_2"}`)
 }
 
 // An item that a page has no room for leaves nothing behind.
 func TestAnItemThatDoesNotFitLeavesNoTrace(t *testing.T) {
 	is := is.New(t)
-	l := newList(2)
+	l := rest.NewList(2)
 	small, large := messageView{Type: "text", content: storage.JSON(`{}`)}, messageView{Type: "text", content: storage.JSON(`"` + strings.Repeat("a", 2000) + `"`)}
-	fits, err := l.add(&small, 1500)
+	fits, err := l.Add(&small, 1500)
 	is.NoErr(err)
 	is.True(fits)
-	before := string(l.data)
-	fits, err = l.add(&large, 1500)
+	before := string(l.Data)
+	fits, err = l.Add(&large, 1500)
 	is.NoErr(err)
 	is.True(!fits)
-	is.Equal(string(l.data), before)
-	_, err = l.add(make(chan int), 1<<20)
+	is.Equal(string(l.Data), before)
+	_, err = l.Add(make(chan int), 1<<20)
 	is.True(err != nil)
-	is.Equal(string(l.data), before)
-	fits, err = newList(1).add(&large, 10) // the first one, whatever its size
+	is.Equal(string(l.Data), before)
+	fits, err = rest.NewList(1).Add(&large, 10) // the first one, whatever its size
 	is.NoErr(err)
 	is.True(fits)
 }
@@ -196,11 +197,11 @@ func FuzzAppendText(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if got, want := string(appendText(nil, text)), encoded(t, text); got != want {
+		if got, want := string(rest.AppendText(nil, text)), encoded(t, text); got != want {
 			t.Fatalf("%q became %s, not %s", text, got, want)
 		}
 		name, err := json.Marshal(text)
-		if got := string(appendKey(nil, text)); err != nil || got != string(name)+":" {
+		if got := string(rest.AppendKey(nil, text)); err != nil || got != string(name)+":" {
 			t.Fatalf("%q became the name %s, not %s (%v)", text, got, name, err)
 		}
 	})
@@ -211,7 +212,7 @@ func FuzzAppendStored(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		got := appendStored(nil, text) // never more than it was given, and no panic
+		got := rest.AppendStored(nil, text) // never more than it was given, and no panic
 		var want bytes.Buffer
 		if json.Compact(&want, text) == nil && !bytes.Equal(got, want.Bytes()) {
 			t.Fatalf("%q became %q, not %q", text, got, want.Bytes())
@@ -233,7 +234,7 @@ func FuzzMessageView(f *testing.F) {
 			ID: text, From: &text, Type: kind, Context: stored, content: stored, CreatedAt: storage.Time(number % 1e14), IsRevoked: number > 0,
 			Media: &mediaView{URL: &text, Size: &number}, Error: &sendErrorView{Message: text, ProviderCode: &code},
 		}
-		if got, want := string(v.appendJSON(nil)), encodedMessage(t, v); got != want {
+		if got, want := string(v.AppendJSON(nil)), encodedMessage(t, v); got != want {
 			t.Fatalf("wrote\n%s\nin the place of\n%s", got, want)
 		}
 	})

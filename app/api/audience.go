@@ -1,6 +1,9 @@
 package api
 
-import "confab/storage"
+import (
+	"confab/app/api/rest"
+	"confab/storage"
+)
 
 // audienceView tells, before a broadcast is made, whom it would reach.
 type audienceView struct {
@@ -14,33 +17,33 @@ type audienceView struct {
 
 // getAudience handles GET /console/api/:phone_number_id/audience: how many contacts have
 // the label of the query, and how many of them would be skipped.
-func (s *Server) getAudience(r *request) (reply, error) {
-	q := filters{values: r.query()}
-	label := q.id("label_id", storage.PrefixLabel)
+func (s *Server) getAudience(r *rest.Request) (rest.Reply, error) {
+	q := rest.Filters{Values: r.Query()}
+	label := q.ID("label_id", storage.PrefixLabel)
 	switch {
-	case q.err != nil:
-		return reply{}, q.err
+	case q.Err != nil:
+		return rest.Reply{}, q.Err
 	case label == "":
-		return reply{}, missing("label_id")
+		return rest.Reply{}, rest.Missing("label_id")
 	}
 
 	var a storage.Audience
-	err := s.list(r, func(rx *storage.Rx) (err error) {
-		if _, err = rx.Label(r.org.ID, label); err == nil {
-			a, err = rx.Audience(r.account.ID, label)
+	err := s.List(r, func(rx *storage.Rx) (err error) {
+		if _, err = rx.Label(r.Org.ID, label); err == nil {
+			a, err = rx.Audience(r.Account.ID, label)
 		}
 		return err
 	})
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 
 	view := audienceView{Object: "audience", Total: a.Total, OptedOut: a.OptedOut, Unreachable: a.Unreachable}
-	if r.org.RequireOptIn {
+	if r.Org.RequireOptIn {
 		view.NoConsent = a.NotOptedIn
 	}
 	if a.Total > storage.MaxAudience {
 		view.Total, view.Capped = storage.MaxAudience, true
 	}
-	return ok(view), nil
+	return rest.OK(view), nil
 }

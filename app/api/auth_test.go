@@ -10,6 +10,7 @@ import (
 
 	"github.com/matryer/is"
 
+	"confab/app/api/rest"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -92,16 +93,16 @@ func TestTheBodyOfAStrangerIsNotReadByTheAPI(t *testing.T) {
 	f := serveDirectly(t)
 	unknown := storage.KeyPrefix + strings.Repeat("x", storage.KeyLength-len(storage.KeyPrefix))
 	for _, rt := range f.api.routes() {
-		path := strings.NewReplacer(":phone_number_id", "123", ":", "").Replace("/v1" + rt.path)
+		path := strings.NewReplacer(":phone_number_id", "123", ":", "").Replace("/v1" + rt.Path)
 		for name, key := range map[string]string{"no key": "", "no such key": "Bearer " + unknown, "something else": "Basic " + strings.Repeat("x", 10_000)} {
 			body := strings.NewReader(strings.Repeat("{", 100_000))
-			r := httptest.NewRequest(rt.method, path, body)
+			r := httptest.NewRequest(rt.Method, path, body)
 			r.Header.Set("Authorization", key)
 			r.Header.Set("Content-Type", "multipart/form-data; boundary=x")
 			rec := httptest.NewRecorder()
 			f.api.ServeHTTP(rec, r)
-			if read := 100_000 - body.Len(); read > 0 || !rt.has(public) && rec.Code != 401 {
-				t.Errorf("%s %s with %s: %d, and %d bytes were read", rt.method, rt.path, name, rec.Code, read)
+			if read := 100_000 - body.Len(); read > 0 || !rt.Has(rest.Public) && rec.Code != 401 {
+				t.Errorf("%s %s with %s: %d, and %d bytes were read", rt.Method, rt.Path, name, rec.Code, read)
 			}
 		}
 	}

@@ -39,8 +39,8 @@ func newBodySchemas(document []byte) *bodySchemas {
 	return &bodySchemas{compiler: compiler, compiled: make(map[string]*jsonschema.Schema)}
 }
 
-// check tells how a body differs from the schema at a place of the file.
-func (b *bodySchemas) check(where string, body []byte) error {
+// Check tells how a body differs from the schema at a place of the file.
+func (b *bodySchemas) Check(where string, body []byte) error {
 	schema, err := b.schema(where)
 	if err != nil {
 		return err
@@ -106,5 +106,5 @@ func (d openAPI) allows(in *openapi3filter.RequestValidationInput, sent []byte) 
 	if err := openapi3filter.ValidateRequest(context.Background(), in); err != nil || !ours {
 		return err
 	}
-	return d.bodies.check(operationAt(in.Route)+"/requestBody"+jsonSchema, sent)
+	return d.bodies.Check(operationAt(in.Route)+"/requestBody"+jsonSchema, sent)
 }

@@ -14,6 +14,8 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/matryer/is"
+
+	"confab/app/api/rest"
 )
 
 // bound is a text or a list somewhere in the body of a request, and how long it may
@@ -119,7 +121,7 @@ func longestMatch(p *syntax.Regexp) int {
 }
 
 // bodyBounds are the bounds of a route's body.
-func bodyBounds(rt route) bounds {
+func bodyBounds(rt rest.Route) bounds {
 	all := make(bounds)
 	if body := describedOperation(rt).RequestBody; body != nil {
 		for _, content := range body.Value.Content {
@@ -133,7 +135,7 @@ func TestEveryTextAndListOfARequestIsBounded(t *testing.T) {
 	for _, rt := range (&Server{}).routes() {
 		for key, b := range bodyBounds(rt) {
 			if b.most < 0 {
-				t.Errorf("%s %s: openapi.json does not limit the %s", rt.method, rt.path, key)
+				t.Errorf("%s %s: openapi.json does not limit the %s", rt.Method, rt.Path, key)
 			}
 		}
 	}
@@ -262,7 +264,7 @@ func (all bounds) lengthen(body string) (made []lengthened) {
 				try("array", func(most int) any { return append(slices.Clone(v), slices.Repeat(v[:1], max(1, most+1-len(v)))...) })
 			}
 			for i, item := range v {
-				visit(itemPath(path, i), general+"[]", item, func(other any) { v[i] = other })
+				visit(rest.ItemPath(path, i), general+"[]", item, func(other any) { v[i] = other })
 			}
 		case map[string]any:
 			for _, name := range slices.Sorted(maps.Keys(v)) {
@@ -294,16 +296,16 @@ func fieldOf(path string) string {
 // edited are those of a new one.
 func TestTheServerKeepsTheBoundsOfTheDescription(t *testing.T) {
 	f, ours, _ := serveEverything(t)
-	f.everyRoute(t, func(t *testing.T, f *fixture, rt route) {
+	f.everyRoute(t, func(t *testing.T, f *fixture, rt rest.Route) {
 		is := is.New(t)
 		all, seen := bodyBounds(rt), make(map[string]bool)
-		name := rt.method + " " + rt.path
+		name := rt.Method + " " + rt.Path
 		before := f.effects()
 		for _, body := range slices.Concat(ours.bodies(rt), fullBodies[name]) {
 			for _, long := range all.lengthen(body) {
 				seen[long.key] = true
 				want, other := otherRefusals[name+" "+long.path]
-				got := f.callAs(ours.Secret, rt.method, ours.path(t, rt, nil), long.body)
+				got := f.callAs(ours.Secret, rt.Method, ours.path(t, rt, nil), long.body)
 				if other && got.code() == want {
 					continue
 				}
@@ -314,7 +316,7 @@ func TestTheServerKeepsTheBoundsOfTheDescription(t *testing.T) {
 		}
 		is.Equal(f.effects(), before)
 		for key := range all {
-			if !seen[key] && !rt.has(uploads) && !strings.HasSuffix(rt.path, "/templates/:name") {
+			if !seen[key] && !rt.Has(rest.Uploads) && !strings.HasSuffix(rt.Path, "/templates/:name") {
 				t.Errorf("no body has a %s: add one to fullBodies", key)
 			}
 		}

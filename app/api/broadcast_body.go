@@ -5,6 +5,7 @@ import (
 	"io"
 	"strconv"
 
+	"confab/app/api/rest"
 	"confab/jobs"
 	"confab/jobs/mergefield"
 	"confab/jobs/provider"
@@ -49,14 +50,14 @@ type recipientBody struct {
 	Fields json.RawMessage `json:"fields"`
 }
 
-func (b *broadcastBody) validate() error {
-	if err := required("name", b.Name, maxBroadcastName); err != nil {
+func (b *broadcastBody) Validate() error {
+	if err := rest.Required("name", b.Name, maxBroadcastName); err != nil {
 		return err
 	}
-	if err := readObject("template", b.Template, &b.template); err != nil {
+	if err := rest.ReadObject("template", b.Template, &b.template); err != nil {
 		return err
 	}
-	if err := within("template", b.template.check(b.allowHTTP)); err != nil {
+	if err := rest.Within("template", b.template.Check(b.allowHTTP)); err != nil {
 		return err
 	}
 
@@ -67,7 +68,7 @@ func (b *broadcastBody) validate() error {
 	if err := b.validateAudience(); err != nil {
 		return err
 	}
-	b.later, err = scheduledTime(b.ScheduledAt)
+	b.later, err = rest.ScheduledTime(b.ScheduledAt)
 	return err
 }
 
@@ -78,7 +79,7 @@ func (b *broadcastBody) validateAudience() error {
 		a = &audienceBody{}
 	}
 	given := 0
-	for _, is := range []bool{a.LabelID != nil, !absent(a.ContactIDs), !absent(a.Recipients)} {
+	for _, is := range []bool{a.LabelID != nil, !rest.Absent(a.ContactIDs), !rest.Absent(a.Recipients)} {
 		if is {
 			given++
 		}
@@ -86,35 +87,35 @@ func (b *broadcastBody) validateAudience() error {
 
 	switch {
 	case b.hasFile && given > 0:
-		return invalid("audience", "cannot be given with a file of recipients")
+		return rest.Invalid("audience", "cannot be given with a file of recipients")
 	case b.hasFile:
 		return nil
 	case b.Audience == nil:
-		return missing("audience")
+		return rest.Missing("audience")
 	case given == 0:
-		return missing("audience.recipients")
+		return rest.Missing("audience.recipients")
 	case given > 1:
-		return invalid("audience", "must have one of label_id, contact_ids and recipients")
+		return rest.Invalid("audience", "must have one of label_id, contact_ids and recipients")
 	case a.LabelID != nil:
 		if !storage.ValidID(storage.PrefixLabel, *a.LabelID) {
-			return invalid("audience.label_id", "must be an id that starts with "+storage.PrefixLabel)
+			return rest.Invalid("audience.label_id", "must be an id that starts with "+storage.PrefixLabel)
 		}
 		return nil
-	case !absent(a.ContactIDs):
-		return within("audience", b.readContacts(a.ContactIDs))
+	case !rest.Absent(a.ContactIDs):
+		return rest.Within("audience", b.readContacts(a.ContactIDs))
 	}
-	return within("audience", b.readRecipients(a.Recipients))
+	return rest.Within("audience", b.readRecipients(a.Recipients))
 }
 
 // readList reads a list of 1 to maxRecipients items without looking into them.
 func readList(name string, raw json.RawMessage) (items []json.RawMessage, err error) {
 	if raw[0] != '[' {
-		return nil, invalid(name, "must be an array")
+		return nil, rest.Invalid(name, "must be an array")
 	}
 	if err := json.Unmarshal(raw, &items); err != nil {
 		return nil, err
 	}
-	return items, count(name, items, maxRecipients)
+	return items, rest.Count(name, items, maxRecipients)
 }
 
 // readContacts reads the ids of contacts.
@@ -127,7 +128,7 @@ func (b *broadcastBody) readContacts(raw json.RawMessage) error {
 	for i, item := range items {
 		var id string
 		if json.Unmarshal(item, &id) != nil || !storage.ValidID(storage.PrefixContact, id) {
-			return invalid(itemPath("contact_ids", i), "must be the id of a contact of this number")
+			return rest.Invalid(rest.ItemPath("contact_ids", i), "must be the id of a contact of this number")
 		}
 		b.contacts = append(b.contacts, id)
 	}
@@ -148,7 +149,7 @@ func (b *broadcastBody) readRecipients(raw json.RawMessage) error {
 	for i, item := range items {
 		r, err := readRecipient(item, template.Names())
 		if err != nil {
-			return within(itemPath("recipients", i), err)
+			return rest.Within(rest.ItemPath("recipients", i), err)
 		}
 		b.recipients = append(b.recipients, r)
 	}
@@ -158,37 +159,37 @@ func (b *broadcastBody) readRecipients(raw json.RawMessage) error {
 // readRecipient reads one recipient, with those of its fields that the template uses.
 func readRecipient(item json.RawMessage, names []string) (r storage.BroadcastRecipient, err error) {
 	if item[0] != '{' {
-		return r, invalid("to", "must stand in an object")
+		return r, rest.Invalid("to", "must stand in an object")
 	}
 	var in recipientBody
-	if err := unmarshal(item, &in); err != nil {
+	if err := rest.Unmarshal(item, &in); err != nil {
 		return r, err
 	}
 
 	if in.To == nil {
-		return r, missing("to")
+		return r, rest.Missing("to")
 	}
 	number, ok := provider.ParsePhone(*in.To)
 	if !ok {
-		return r, errPhone("to")
+		return r, rest.ErrPhone("to")
 	}
 	r.PhoneNumber = &number
-	if absent(in.Fields) {
+	if rest.Absent(in.Fields) {
 		return r, nil
 	}
 
 	values := make(map[string]json.RawMessage)
 	if in.Fields[0] != '{' || json.Unmarshal(in.Fields, &values) != nil {
-		return r, invalid("fields", "must be an object")
+		return r, rest.Invalid("fields", "must be an object")
 	}
 	kept := make(map[string]string)
 	for name, raw := range values {
 		text, ok := plainText(raw)
 		switch {
 		case !ok:
-			return r, invalid("fields", "must hold texts, numbers and truth values only")
-		case !between(text, 0, mergefield.MaxText):
-			return r, invalid("fields."+name, "must have at most "+strconv.Itoa(mergefield.MaxText)+" characters")
+			return r, rest.Invalid("fields", "must hold texts, numbers and truth values only")
+		case !rest.Between(text, 0, mergefield.MaxText):
+			return r, rest.Invalid("fields."+name, "must have at most "+strconv.Itoa(mergefield.MaxText)+" characters")
 		}
 		kept[name] = text
 	}
@@ -267,7 +268,7 @@ func (b *broadcastBody) checkAudience(rx *storage.Rx, account storage.AccountKey
 	switch {
 	case b.Audience != nil && b.Audience.LabelID != nil:
 		_, err := labelToAttach(rx, account, *b.Audience.LabelID)
-		return within("audience", err)
+		return rest.Within("audience", err)
 	case b.contacts == nil:
 		return nil
 	}
@@ -289,7 +290,7 @@ func (b *broadcastBody) checkAudience(rx *storage.Rx, account storage.AccountKey
 		listed, ok := known[id]
 		switch {
 		case !ok:
-			return invalid("audience.contact_ids["+strconv.Itoa(i)+"]", "must be the id of a contact of this number")
+			return rest.Invalid("audience.contact_ids["+strconv.Itoa(i)+"]", "must be the id of a contact of this number")
 		case !listed:
 			known[id] = true
 			b.recipients = append(b.recipients, storage.BroadcastRecipient{ContactID: &id})

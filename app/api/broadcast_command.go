@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"confab/app/api/rest"
 	"confab/jobs"
 	"confab/storage"
 )
@@ -37,7 +38,7 @@ func MakeBroadcast(
 		if err != nil {
 			return err
 		}
-		if err := decode(body, &in); err != nil {
+		if err := rest.Decode(body, &in); err != nil {
 			return err
 		}
 		b, err = in.resolve(rx, account)

@@ -3,13 +3,12 @@ package api
 import (
 	"errors"
 	"io"
-	"mime/multipart"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"confab/app/api/rest"
 	"confab/jobs"
 	"confab/jobs/contactsheet"
 	"confab/jobs/mergefield"
@@ -17,61 +16,6 @@ import (
 	"confab/jobs/provider"
 	"confab/storage"
 )
-
-// The parts of a form that makes a broadcast.
-const (
-	broadcastPart  = "broadcast"
-	recipientsPart = "recipients"
-)
-
-// readTable reads a multipart body with a JSON part and a CSV file, which goes to disk while
-// it arrives.
-func (s *Server) readTable(x *exchange) error {
-	r := x.request
-	file, err := s.beginUpload(x)
-	if err != nil {
-		return err
-	}
-
-	r.csv = file
-	r.http.Body = http.MaxBytesReader(x.ResponseWriter, r.http.Body, maxForm)
-	var body []byte
-	files := 0
-	read := func(part *multipart.Part, sum io.Writer) error {
-		content := io.TeeReader(part, sum)
-		switch part.FormName() {
-		case broadcastPart:
-			if body != nil {
-				return invalid(broadcastPart, "must be given once")
-			}
-			text, err := s.readWhole(r, io.LimitReader(content, maxBody+1), maxBody+1)
-			if err == nil && len(text) > maxBody {
-				err = fail(RequestTooLarge, "The part "+broadcastPart+" has more than 1 MiB.")
-			}
-			body = text
-			return err
-		case recipientsPart:
-			if files++; files == 1 {
-				_, err := io.Copy(file, content)
-				return err
-			}
-		}
-		_, err := io.Copy(io.Discard, content)
-		return err
-	}
-	finish := func() error {
-		switch {
-		case body == nil:
-			return missing(broadcastPart)
-		case files == 0:
-			return missing(recipientsPart)
-		case files > 1:
-			return invalid(recipientsPart, "must be given once")
-		}
-		return r.setBody(body)
-	}
-	return asFormError(recipientsPart, r.readForm(recipientsPart, read, finish))
-}
 
 // maxShownNumber is how much is kept of a cell that should have been a number.
 const maxShownNumber = 40
@@ -97,7 +41,7 @@ func openRecipients(in io.Reader) (file *contactsheet.Reader, columns []string, 
 
 	file, columns, err = contactsheet.ReadHeader(in, func(names []string) bool { return numberOf(names) >= 0 })
 	if errors.Is(err, io.EOF) {
-		return nil, nil, -1, invalid(recipientsPart, "has no header line")
+		return nil, nil, -1, rest.Invalid(rest.RecipientsPart, "has no header line")
 	}
 	if err := checkRecipientLine(1, columns, err); err != nil {
 		return nil, nil, -1, err
@@ -111,7 +55,7 @@ func openRecipients(in io.Reader) (file *contactsheet.Reader, columns []string, 
 // checkRecipientLine refuses a file for a line that cannot be read.
 func checkRecipientLine(line int64, cells []string, err error) error {
 	refuse := func(rule string) error {
-		return invalid(recipientsPart, "cannot be read: line "+strconv.FormatInt(line, 10)+" "+rule)
+		return rest.Invalid(rest.RecipientsPart, "cannot be read: line "+strconv.FormatInt(line, 10)+" "+rule)
 	}
 
 	switch {
@@ -139,7 +83,7 @@ func NewRecipientFile(in io.Reader, content []byte) (jobs.RecipientSource, error
 		return nil, err
 	}
 	if number < 0 {
-		return nil, invalid(recipientsPart, "must have a column phone_number or to")
+		return nil, rest.Invalid(rest.RecipientsPart, "must have a column phone_number or to")
 	}
 
 	lines := 0
@@ -148,7 +92,7 @@ func NewRecipientFile(in io.Reader, content []byte) (jobs.RecipientSource, error
 			cells, err := file.Read()
 			switch {
 			case errors.Is(err, io.EOF) && lines == 0:
-				return nil, invalid(recipientsPart, "has no lines below its header")
+				return nil, rest.Invalid(rest.RecipientsPart, "has no lines below its header")
 			case errors.Is(err, io.EOF):
 				return some, nil
 			}
@@ -160,7 +104,7 @@ func NewRecipientFile(in io.Reader, content []byte) (jobs.RecipientSource, error
 			}
 
 			if lines++; lines > maxRecipientLines {
-				return nil, invalid(recipientsPart, "must have at most "+strconv.Itoa(maxRecipientLines)+" lines")
+				return nil, rest.Invalid(rest.RecipientsPart, "must have at most "+strconv.Itoa(maxRecipientLines)+" lines")
 			}
 			some = append(some, recipientOf(columns, cells, number, template.Names()))
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"confab/app/api/rest"
 	"confab/jobs/contactsheet"
 	"confab/storage"
 )
@@ -33,34 +34,34 @@ func viewRecipient(r storage.BroadcastRecipient) recipientView {
 
 // recipientStatus reads the filter of a list of recipients, if the broadcast in the path
 // exists.
-func (s *Server) recipientStatus(r *request) (string, error) {
-	if _, err := find(s, r, broadcastIn); err != nil {
+func (s *Server) recipientStatus(r *rest.Request) (string, error) {
+	if _, err := rest.Find(s.Server, r, broadcastIn); err != nil {
 		return "", err
 	}
-	f := filters{values: r.query()}
-	status := f.oneOf("status", storage.RecipientStates()...)
-	return status, f.err
+	f := rest.Filters{Values: r.Query()}
+	status := f.OneOf("status", storage.RecipientStates()...)
+	return status, f.Err
 }
 
 // listBroadcastRecipients handles GET /v1/:phone_number_id/broadcasts/:id/recipients.
-func (s *Server) listBroadcastRecipients(r *request) (reply, error) {
+func (s *Server) listBroadcastRecipients(r *rest.Request) (rest.Reply, error) {
 	status, err := s.recipientStatus(r)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 
-	return listOf(s, r, lister[storage.BroadcastRecipient, recipientView]{
-		scope: fmt.Sprintf("recipients %s %q", r.param("id"), status),
-		read: func(rx *storage.Rx, q *listQuery) (rows []storage.BroadcastRecipient, _ storage.After, err error) {
+	return rest.ListOf(s.Server, r, rest.Lister[storage.BroadcastRecipient, recipientView]{
+		Scope: fmt.Sprintf("recipients %s %q", r.Param("id"), status),
+		Read: func(rx *storage.Rx, q *rest.ListQuery) (rows []storage.BroadcastRecipient, _ storage.After, err error) {
 			var reached int64
 			b, err := broadcastIn(rx, r)
 			if err == nil {
-				rows, reached, err = rx.BroadcastRecipients(b, status, numberOf(q.after), q.fetch())
+				rows, reached, err = rx.BroadcastRecipients(b, status, rest.NumberOf(q.After), q.Fetch())
 			}
 			return rows, storage.After{Key: storage.Time(reached)}, err
 		},
-		key:  func(r storage.BroadcastRecipient) storage.After { return storage.After{Key: storage.Time(r.Number)} },
-		view: viewRecipient,
+		Key:  func(r storage.BroadcastRecipient) storage.After { return storage.After{Key: storage.Time(r.Number)} },
+		View: viewRecipient,
 	})
 }
 
@@ -71,22 +72,22 @@ var recipientColumns = []string{"to", "contact_id", "status", "message_id", "err
 const exportedAtOnce = 1000
 
 // exportBroadcastRecipients handles GET /v1/:phone_number_id/broadcasts/:id/recipients.csv.
-func (s *Server) exportBroadcastRecipients(r *request) (reply, error) {
+func (s *Server) exportBroadcastRecipients(r *rest.Request) (rest.Reply, error) {
 	status, err := s.recipientStatus(r)
-	return reply{stream: func(x *exchange) { s.sendRecipients(x, status) }}, err
+	return rest.Reply{Stream: func(x *rest.Exchange) { s.sendRecipients(x, status) }}, err
 }
 
 // sendRecipients writes the file in pages, each of which is read by itself: so memory stays
 // small, and no snapshot is held for long. If one cannot be read, the connection is closed,
 // so that nobody takes a part for the whole.
-func (s *Server) sendRecipients(x *exchange, status string) {
-	r := x.request
+func (s *Server) sendRecipients(x *rest.Exchange, status string) {
+	r := x.Request
 	h := x.Header()
 	h.Set("Content-Type", "text/csv; charset=utf-8")
-	h.Set("Content-Disposition", `attachment; filename="recipients-`+r.param("id")+`.csv"`)
-	h["X-Content-Type-Options"] = noSniff
+	h.Set("Content-Disposition", `attachment; filename="recipients-`+r.Param("id")+`.csv"`)
+	h["X-Content-Type-Options"] = rest.NoSniff
 	x.WriteHeader(http.StatusOK)
-	if r.http.Method == http.MethodHead {
+	if r.HTTP.Method == http.MethodHead {
 		return
 	}
 	_ = http.NewResponseController(x).Flush() // its length is not known
@@ -112,8 +113,10 @@ func (s *Server) sendRecipients(x *exchange, status string) {
 	_ = buffered.Flush()
 }
 
-func (s *Server) recipientsAfter(r *request, status string, after int64) (rows []storage.BroadcastRecipient, reached int64, err error) {
-	err = s.list(r, func(rx *storage.Rx) error {
+func (s *Server) recipientsAfter(
+	r *rest.Request, status string, after int64,
+) (rows []storage.BroadcastRecipient, reached int64, err error) {
+	err = s.List(r, func(rx *storage.Rx) error {
 		b, err := broadcastIn(rx, r)
 		if err == nil {
 			rows, reached, err = rx.BroadcastRecipients(b, status, after, exportedAtOnce)
@@ -139,7 +142,7 @@ func recipientCells(v recipientView) []string {
 
 // guardPhone is contactsheet.Guard for what should be a number: one that is, is written as it is.
 func guardPhone(cell string) string {
-	if isPhone(cell) {
+	if rest.IsPhone(cell) {
 		return cell
 	}
 	return contactsheet.Guard(cell)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/matryer/is"
 
+	"confab/app/api/rest"
 	"confab/jobs/mergefield"
 	"confab/storage"
 	"confab/storage/storagetest"
@@ -26,7 +27,7 @@ const (
 func serveBroadcasts(t testing.TB) (f *fixture, person storage.Contact, label string) {
 	t.Helper()
 	dir := t.TempDir()
-	f = serve(t, func(o *Options) { o.Files = storagetest.Files(t, dir) })
+	f = serve(t, func(o *testOptions) { o.Files = storagetest.Files(t, dir) })
 	a := f.connect(f.tenant, "106540352242922")
 	f.template(a, storage.Template{Name: "sale", Category: "MARKETING", Components: storage.JSON(`[{"type":"BODY","text":"Hi {{1}}, come in."}]`)})
 	return f, f.contact(a, "+15551234567"), f.labelOf(f.tenant, a.TeamID, "VIP")
@@ -199,7 +200,7 @@ func FuzzRecipientFiles(f *testing.F) {
 				return
 			}
 			for _, r := range some {
-				if r.Status == storage.RecipientWaiting && (r.PhoneNumber == nil || !isPhone(*r.PhoneNumber)) {
+				if r.Status == storage.RecipientWaiting && (r.PhoneNumber == nil || !rest.IsPhone(*r.PhoneNumber)) {
 					t.Fatalf("%v waits", r)
 				}
 				if r.Fields != nil && !json.Valid(r.Fields) {
@@ -210,7 +211,7 @@ func FuzzRecipientFiles(f *testing.F) {
 				t.Fatal("it has no end")
 			}
 		}
-		if e, ok := err.(*Error); !ok || e.Param != recipientsPart || asError(err).status() != 400 {
+		if e, ok := err.(*rest.Error); !ok || e.Param != rest.RecipientsPart || rest.AsError(err).Status() != 400 {
 			t.Fatal(err)
 		}
 	})

@@ -1,6 +1,9 @@
 package api
 
-import "confab/storage"
+import (
+	"confab/app/api/rest"
+	"confab/storage"
+)
 
 // chatAccountView is the account as its templates, contacts and conversations
 // show it.
@@ -24,15 +27,15 @@ func viewChatAccount(a storage.AccountSummary) chatAccountView {
 	return v
 }
 
-func (v chatAccountView) appendJSON(b []byte) []byte {
-	b = appendOptional(append(b, `{"phone_number":`...), v.PhoneNumber)
-	b = appendOptional(append(b, `,"phone_number_id":`...), v.PhoneNumberID)
+func (v chatAccountView) AppendJSON(b []byte) []byte {
+	b = rest.AppendOptional(append(b, `{"phone_number":`...), v.PhoneNumber)
+	b = rest.AppendOptional(append(b, `,"phone_number_id":`...), v.PhoneNumberID)
 	b = append(b, `,"customer":`...)
 	if v.Customer == nil {
 		return append(b, `null}`...)
 	}
 
-	b = appendText(append(b, `{"id":`...), v.Customer.ID)
-	b = appendText(append(b, `,"name":`...), v.Customer.Name)
+	b = rest.AppendText(append(b, `{"id":`...), v.Customer.ID)
+	b = rest.AppendText(append(b, `,"name":`...), v.Customer.Name)
 	return append(b, `}}`...)
 }

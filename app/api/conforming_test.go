@@ -12,14 +12,14 @@ import (
 	"sync"
 	"testing"
 
-	"confab/app/api/apitest"
-	"confab/storage/storagetest"
-
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/getkin/kin-openapi/routers"
 	"github.com/getkin/kin-openapi/routers/legacy"
 	"github.com/matryer/is"
+
+	"confab/app/api/apitest"
+	"confab/storage/storagetest"
 )
 
 // openAPI is the description as the tests hold everybody to it.
@@ -110,14 +110,14 @@ func (c conforming) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	res.Body = io.NopCloser(bytes.NewReader(got))
-	if err := described().check(req, sent, res, got, *c.extra); err != nil {
+	if err := described().Check(req, sent, res, got, *c.extra); err != nil {
 		c.t.Errorf("%s %s -> %d is not as openapi.json says: %v", req.Method, req.URL, res.StatusCode, err)
 	}
 	return res, nil
 }
 
-// check holds one exchange against the description.
-func (d openAPI) check(req *http.Request, sent []byte, res *http.Response, got []byte, extra []string) error {
+// Check holds one exchange against the description.
+func (d openAPI) Check(req *http.Request, sent []byte, res *http.Response, got []byte, extra []string) error {
 	if res.StatusCode == http.StatusNoContent && req.Method == http.MethodOptions {
 		return nil // a preflight request is the browser's, not the API's
 	}
@@ -142,7 +142,7 @@ func (d openAPI) check(req *http.Request, sent []byte, res *http.Response, got [
 		return err
 	}
 	if schema != "" && !headless {
-		if err := d.bodies.check(schema, got); err != nil {
+		if err := d.bodies.Check(schema, got); err != nil {
 			return err
 		}
 	}
@@ -221,7 +221,7 @@ func TestTheConformanceLayerCatchesDrift(t *testing.T) {
 	exchange := func(status int, body string) error {
 		req, _ := http.NewRequest("GET", "/v1/health", nil)
 		header := http.Header{"Content-Type": {"application/json"}, "X-Request-Id": {"req_01JQ0Z8M4T9V2X3W5Y6A7B8C9D"}}
-		return d.check(req, nil, &http.Response{StatusCode: status, Header: header}, []byte(body), nil)
+		return d.Check(req, nil, &http.Response{StatusCode: status, Header: header}, []byte(body), nil)
 	}
 	good := `{"data":{"status":"ok","version":"1"},"request_id":"req_01JQ0Z8M4T9V2X3W5Y6A7B8C9D"}`
 	is.NoErr(exchange(200, good))

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"confab/app/api/rest"
 	"confab/app/live"
 	"confab/app/stream"
 	"confab/jobs/event"
@@ -12,19 +13,19 @@ import (
 )
 
 // streamConsole handles GET /console/api/stream.
-func (s *Server) streamConsole(r *request) (reply, error) {
-	opened, err := s.Live.Open(r.http.Context(), live.Visit{
-		Organization: r.org.ID,
-		User:         r.user.ID,
-		Role:         r.user.Role,
-		LastEventID:  r.http.Header.Get("Last-Event-ID"),
-		EventTypes:   readableEvents(r.user.Role),
-		Ended:        func(ctx context.Context) string { return s.whyEnded(ctx, r.visitor) },
+func (s *Server) streamConsole(r *rest.Request) (rest.Reply, error) {
+	opened, err := s.Live.Open(r.HTTP.Context(), live.Visit{
+		Organization: r.Org.ID,
+		User:         r.User.ID,
+		Role:         r.User.Role,
+		LastEventID:  r.HTTP.Header.Get("Last-Event-ID"),
+		EventTypes:   readableEvents(r.User.Role),
+		Ended:        func(ctx context.Context) string { return s.whyEnded(ctx, r.Visitor) },
 	})
 	if err != nil {
-		return reply{}, streamError(err)
+		return rest.Reply{}, streamError(err)
 	}
-	return reply{stream: func(x *exchange) { s.sendStream(x, opened, stream.EventStream{}) }}, nil
+	return rest.Reply{Stream: func(x *rest.Exchange) { s.sendStream(x, opened, stream.EventStream{}) }}, nil
 }
 
 // readableEvents are the types of events that a role may read; nil for all. Agents read
@@ -49,49 +50,49 @@ type presenceBody struct {
 	Tab            *string `json:"tab"`
 }
 
-func (p *presenceBody) validate() error {
+func (p *presenceBody) Validate() error {
 	switch {
 	case p.Tab == nil:
-		return missing("tab")
-	case !between(*p.Tab, 1, maxTab):
-		return invalid("tab", lengthRule(1, maxTab))
+		return rest.Missing("tab")
+	case !rest.Between(*p.Tab, 1, maxTab):
+		return rest.Invalid("tab", rest.LengthRule(1, maxTab))
 	}
 	return nil
 }
 
 // setPresence handles POST /console/api/presence. It is kept in memory, and for a few
 // seconds only.
-func (s *Server) setPresence(r *request) (reply, error) {
+func (s *Server) setPresence(r *rest.Request) (rest.Reply, error) {
 	var in presenceBody
-	if err := r.decode(&in); err != nil {
-		return reply{}, err
+	if err := r.Decode(&in); err != nil {
+		return rest.Reply{}, err
 	}
 
-	l := live.Look{Organization: r.org.ID, User: r.user.ID, Name: r.user.Name, Tab: *in.Tab, Typing: in.Typing}
+	l := live.Look{Organization: r.Org.ID, User: r.User.ID, Name: r.User.Name, Tab: *in.Tab, Typing: in.Typing}
 	if in.ConversationID != nil {
 		l.Conversation = *in.ConversationID
 		if err := s.checkLook(r, l); err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
 	}
 	s.Live.Look(l)
-	return noContent(), nil
+	return rest.NoContent(), nil
 }
 
 // checkLook returns an error if the conversation that somebody looks at is none of the
 // organization's. It is looked up when the tab opens it.
-func (s *Server) checkLook(r *request, l live.Look) error {
+func (s *Server) checkLook(r *rest.Request, l live.Look) error {
 	if !storage.ValidID(storage.PrefixConversation, l.Conversation) {
-		return notFound()
+		return rest.NotFound()
 	}
 	if s.Live.Shows(l) {
 		return nil
 	}
 
-	return s.view(r, func(rx *storage.Rx) error {
-		has, err := rx.HasConversation(r.org.ID, l.Conversation)
+	return s.View(r, func(rx *storage.Rx) error {
+		has, err := rx.HasConversation(r.Org.ID, l.Conversation)
 		if err == nil && !has {
-			return notFound()
+			return rest.NotFound()
 		}
 		return err
 	})

@@ -2,10 +2,10 @@ package api
 
 import (
 	"errors"
-	"io"
 	"net/http"
 	"time"
 
+	"confab/app/api/rest"
 	"confab/jobs"
 	"confab/jobs/contactsheet"
 	"confab/storage"
@@ -55,93 +55,90 @@ func ViewContactImport(i storage.ContactImport) ContactImportView {
 
 // importContacts handles POST /v1/:phone_number_id/contact_imports. The file is durable
 // before the row of its import; one without a row is removed later.
-func (s *Server) importContacts(r *request) (reply, error) {
-	i, err := r.newContactImport()
+func (s *Server) importContacts(r *rest.Request) (rest.Reply, error) {
+	i, err := newContactImport(r)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 	if i.LabelID != nil {
-		err := s.view(r, func(rx *storage.Rx) error {
-			_, err := labelToAttach(rx, r.account, *i.LabelID)
+		err := s.View(r, func(rx *storage.Rx) error {
+			_, err := labelToAttach(rx, r.Account, *i.LabelID)
 			return err
 		})
 		if err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
 	}
 
 	i.ID = s.DB.NewID(storage.PrefixImport)
-	if err := s.Imports.Save(i.ID, r.form.reader()); err != nil {
-		return reply{}, err
+	if err := s.Imports.Save(i.ID, r.Form.Reader()); err != nil {
+		return rest.Reply{}, err
 	}
-	rep, err := s.update(r, func(tx *storage.Tx) (reply, error) {
+	rep, err := s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
 		stored := i
 		if err := tx.InsertContactImport(&stored); err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
-		rep := accepted(ViewContactImport(stored))
-		rep.unchanged = i.DryRun
+		rep := rest.Accepted(ViewContactImport(stored))
+		rep.Unchanged = i.DryRun
 		return rep, jobs.EnqueueContactImport(tx, stored)
 	})
 	if err != nil {
-		return reply{}, errors.Join(err, s.Imports.Remove(i.ID))
+		return rest.Reply{}, errors.Join(err, s.Imports.Remove(i.ID))
 	}
 	return s.awaitImport(r, i.ID, rep)
 }
 
 // newContactImport reads the form.
-func (r *request) newContactImport() (i storage.ContactImport, err error) {
-	if r.form == nil {
-		return i, missing("file")
+func newContactImport(r *rest.Request) (i storage.ContactImport, err error) {
+	if r.Form == nil {
+		return i, rest.Missing("file")
 	}
-	switch r.form.files {
+	switch r.Form.Files {
 	case 0:
-		return i, missing("file")
+		return i, rest.Missing("file")
 	case 1:
 	default:
-		return i, invalid("file", "must be given once")
+		return i, rest.Invalid("file", "must be given once")
 	}
 
-	switch value, given := r.form.fields["dry_run"]; {
+	switch value, given := r.Form.Fields["dry_run"]; {
 	case given && value != "true" && value != "false":
-		return i, invalid("dry_run", "must be true or false")
+		return i, rest.Invalid("dry_run", "must be true or false")
 	default:
 		i.DryRun = value == "true"
 	}
-	if label, given := r.form.fields["label_id"]; given {
+	if label, given := r.Form.Fields["label_id"]; given {
 		if !storage.ValidID(storage.PrefixLabel, label) {
 			return i, errLabelID()
 		}
 		i.LabelID = &label
 	}
 
-	layout, err := contactsheet.ReadLayout(r.form.reader())
+	layout, err := contactsheet.ReadLayout(r.Form.Reader())
 	if err != nil {
-		return i, invalid("file", err.Error())
+		return i, rest.Invalid("file", err.Error())
 	}
-	i.AccountID, i.Offset, i.Line = r.account.ID, layout.First, 1
+	i.AccountID, i.Offset, i.Line = r.Account.ID, layout.First, 1
 	return i, nil
 }
 
-// reader reads the file from its beginning.
-func (f *form) reader() io.Reader { return io.NewSectionReader(f.file, 0, f.file.Size()) }
-
 // awaitImport waits a moment for the end of an import, and then answers how far it is. A
 // repeated request gets the same answer.
-func (s *Server) awaitImport(r *request, id string, rep reply) (reply, error) {
+func (s *Server) awaitImport(r *rest.Request, id string, rep rest.Reply) (rest.Reply, error) {
 	until := time.Now().Add(importWait)
 	for {
-		i, err := find(s, r, func(rx *storage.Rx, r *request) (storage.ContactImport, error) {
-			return rx.ContactImport(r.account.ID, id)
+		i, err := rest.Find(s.Server, r, func(rx *storage.Rx, r *rest.Request) (storage.ContactImport, error) {
+			return rx.ContactImport(r.Account.ID, id)
 		})
 		if err != nil {
 			return rep, nil // it is accepted, whatever becomes of it
 		}
 
 		if i.Status != storage.ImportRunning || time.Now().After(until) {
-			later := reply{status: http.StatusAccepted, data: ViewContactImport(i)}
-			if r.idempotency != nil {
-				err = s.DB.Update(r.http.Context(), func(tx *storage.Tx) error { return s.saveAnswer(tx, r, &later) })
+			later := rest.Reply{Status: http.StatusAccepted, Data: ViewContactImport(i)}
+			if r.Idempotency != nil {
+				err = s.DB.Update(r.HTTP.Context(), func(tx *storage.Tx) error { return s.SaveAnswer(tx, r, &later) })
 			}
 			if err != nil {
 				return rep, nil
@@ -150,7 +147,7 @@ func (s *Server) awaitImport(r *request, id string, rep reply) (reply, error) {
 		}
 
 		select {
-		case <-r.http.Context().Done():
+		case <-r.HTTP.Context().Done():
 			return rep, nil
 		case <-time.After(importPoll):
 		}
@@ -158,9 +155,9 @@ func (s *Server) awaitImport(r *request, id string, rep reply) (reply, error) {
 }
 
 // getContactImport handles GET /v1/:phone_number_id/contact_imports/:id.
-func (s *Server) getContactImport(r *request) (reply, error) {
-	i, err := find(s, r, func(rx *storage.Rx, r *request) (storage.ContactImport, error) {
-		return inPath(r, "id", storage.PrefixImport, r.account.ID, rx.ContactImport)
+func (s *Server) getContactImport(r *rest.Request) (rest.Reply, error) {
+	i, err := rest.Find(s.Server, r, func(rx *storage.Rx, r *rest.Request) (storage.ContactImport, error) {
+		return rest.InPath(r, "id", storage.PrefixImport, r.Account.ID, rx.ContactImport)
 	})
-	return ok(ViewContactImport(i)), err
+	return rest.OK(ViewContactImport(i)), err
 }

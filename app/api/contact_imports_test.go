@@ -25,7 +25,7 @@ func serveImports(t testing.TB) (f *fixture, account storage.Account, run func(t
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, account = serveNumber(t, func(o *Options) { o.Files, o.Imports = storagetest.Files(t, t.TempDir()), files })
+	f, account = serveNumber(t, func(o *testOptions) { o.Files, o.Imports = storagetest.Files(t, t.TempDir()), files })
 	work := jobs.New(jobs.Options{DB: f.db, Imports: files})
 	return f, account, func(t testing.TB) {
 		t.Helper()

@@ -3,40 +3,41 @@ package api
 import (
 	"encoding/json"
 
+	"confab/app/api/rest"
 	"confab/jobs/event"
 	"confab/storage"
 )
 
 // contactChanges is the body of PATCH /v1/:phone_number_id/contacts/:id.
 type contactChanges struct {
-	PhoneNumber patch[json.RawMessage] `json:"phone_number"`
-	Name        patch[string]          `json:"name"`
-	Username    patch[string]          `json:"username"`
-	Email       patch[string]          `json:"email"`
-	Metadata    patch[json.RawMessage] `json:"metadata"`
-	OptedIn     patch[bool]            `json:"opted_in"`
+	PhoneNumber rest.Patch[json.RawMessage] `json:"phone_number"`
+	Name        rest.Patch[string]          `json:"name"`
+	Username    rest.Patch[string]          `json:"username"`
+	Email       rest.Patch[string]          `json:"email"`
+	Metadata    rest.Patch[json.RawMessage] `json:"metadata"`
+	OptedIn     rest.Patch[bool]            `json:"opted_in"`
 }
 
-func (c *contactChanges) validate() error {
+func (c *contactChanges) Validate() error {
 	switch {
 	case c.PhoneNumber.Set:
-		return invalid("phone_number", "cannot be changed")
+		return rest.Invalid("phone_number", "cannot be changed")
 	case !c.Name.Set && !c.Username.Set && !c.Email.Set && !c.Metadata.Set && !c.OptedIn.Set:
-		return &Error{
-			Code:    MissingRequiredField,
+		return &rest.Error{
+			Code:    rest.MissingRequiredField,
 			Param:   "name",
 			Message: "Give name, username, email, metadata, opted_in or several of them.",
 		}
-	case c.Name.given() && !between(c.Name.Value, 1, maxContactName):
-		return invalid("name", lengthRule(1, maxContactName))
-	case c.Username.given() && !between(c.Username.Value, 1, maxContactUsername):
-		return invalid("username", lengthRule(1, maxContactUsername))
-	case c.Email.given() && c.Email.Value != "" && !storage.ValidEmail(c.Email.Value):
-		return errEmail()
+	case c.Name.Given() && !rest.Between(c.Name.Value, 1, maxContactName):
+		return rest.Invalid("name", rest.LengthRule(1, maxContactName))
+	case c.Username.Given() && !rest.Between(c.Username.Value, 1, maxContactUsername):
+		return rest.Invalid("username", rest.LengthRule(1, maxContactUsername))
+	case c.Email.Given() && c.Email.Value != "" && !storage.ValidEmail(c.Email.Value):
+		return rest.ErrEmail()
 	case c.OptedIn.Null:
-		return invalid("opted_in", "cannot be null")
-	case c.Metadata.given():
-		return checkMetadata(c.Metadata.Value)
+		return rest.Invalid("opted_in", "cannot be null")
+	case c.Metadata.Given():
+		return rest.CheckMetadata(c.Metadata.Value)
 	}
 	return nil
 }
@@ -45,15 +46,15 @@ func (c *contactChanges) validate() error {
 // profile name; null gives that up, and a profile name may be stored again.
 func (c *contactChanges) apply(to *storage.Contact) {
 	if c.Name.Set {
-		to.Name, to.NameSetByClient = c.Name.orNil(), !c.Name.Null
+		to.Name, to.NameSetByClient = c.Name.OrNil(), !c.Name.Null
 	}
 	if c.Username.Set {
-		to.Username = c.Username.orNil()
+		to.Username = c.Username.OrNil()
 	}
 
 	// An empty address clears it, as null does.
 	if c.Email.Set {
-		to.Email = c.Email.orNil()
+		to.Email = c.Email.OrNil()
 		if c.Email.Value == "" {
 			to.Email = nil
 		}
@@ -62,7 +63,7 @@ func (c *contactChanges) apply(to *storage.Contact) {
 	if c.Metadata.Set {
 		to.Metadata = nil
 		if !c.Metadata.Null {
-			to.Metadata = compact(c.Metadata.Value)
+			to.Metadata = rest.Compact(c.Metadata.Value)
 		}
 	}
 	if c.OptedIn.Set {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"confab/app/api/rest"
 	"confab/jobs"
 	"confab/jobs/contactsheet"
 	"confab/jobs/event"
@@ -39,21 +40,21 @@ type contactView struct {
 	UpdatedAt         storage.Time            `json:"updated_at"`
 }
 
-func (v contactView) appendJSON(b []byte) []byte {
-	b = appendText(append(b, `{"id":`...), v.ID)
-	b = appendText(append(b, `,"object":`...), v.Object)
-	b = appendOptional(append(b, `,"phone_number":`...), v.PhoneNumber)
-	b = appendOptional(append(b, `,"bsuid":`...), v.BSUID)
-	b = appendOptional(append(b, `,"parent_bsuid":`...), v.ParentBSUID)
-	b = appendOptional(append(b, `,"username":`...), v.Username)
-	b = appendOptional(append(b, `,"name":`...), v.Name)
-	b = appendOptional(append(b, `,"email":`...), v.Email)
-	b = appendStored(append(b, `,"metadata":`...), v.Metadata)
-	b = appendLabels(append(b, `,"labels":`...), v.Labels)
+func (v contactView) AppendJSON(b []byte) []byte {
+	b = rest.AppendText(append(b, `{"id":`...), v.ID)
+	b = rest.AppendText(append(b, `,"object":`...), v.Object)
+	b = rest.AppendOptional(append(b, `,"phone_number":`...), v.PhoneNumber)
+	b = rest.AppendOptional(append(b, `,"bsuid":`...), v.BSUID)
+	b = rest.AppendOptional(append(b, `,"parent_bsuid":`...), v.ParentBSUID)
+	b = rest.AppendOptional(append(b, `,"username":`...), v.Username)
+	b = rest.AppendOptional(append(b, `,"name":`...), v.Name)
+	b = rest.AppendOptional(append(b, `,"email":`...), v.Email)
+	b = rest.AppendStored(append(b, `,"metadata":`...), v.Metadata)
+	b = rest.AppendLabels(append(b, `,"labels":`...), v.Labels)
 
 	b = strconv.AppendBool(append(b, `,"marketing_opted_out":`...), v.MarketingOptedOut)
 	b = strconv.AppendBool(append(b, `,"opted_in":`...), v.OptedIn)
-	b = v.AccountSummary.appendJSON(append(b, `,"chat_account":`...))
+	b = v.AccountSummary.AppendJSON(append(b, `,"chat_account":`...))
 	b = v.CreatedAt.AppendJSON(append(b, `,"created_at":`...))
 	b = v.UpdatedAt.AppendJSON(append(b, `,"updated_at":`...))
 	return append(b, '}')
@@ -85,7 +86,7 @@ func contactViews(rx *storage.Rx, account int64, contacts ...storage.Contact) (f
 			Name:              c.Name,
 			Email:             c.Email,
 			Metadata:          c.Metadata,
-			Labels:            orEmpty(labels[c.ID]),
+			Labels:            rest.OrEmpty(labels[c.ID]),
 			MarketingOptedOut: c.MarketingOptedOut,
 			OptedIn:           c.OptedIn,
 			AccountSummary:    viewChatAccount(chat),
@@ -96,47 +97,47 @@ func contactViews(rx *storage.Rx, account int64, contacts ...storage.Contact) (f
 }
 
 // showContact replies with one contact.
-func showContact(rx *storage.Rx, c storage.Contact) (reply, error) {
+func showContact(rx *storage.Rx, c storage.Contact) (rest.Reply, error) {
 	view, err := contactViews(rx, c.AccountID, c)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	return ok(view(c)), nil
+	return rest.OK(view(c)), nil
 }
 
 // contactFilters reads the filters of a list of contacts.
-func contactFilters(r *request) (storage.ContactFilter, error) {
-	q := filters{values: r.query()}
+func contactFilters(r *rest.Request) (storage.ContactFilter, error) {
+	q := rest.Filters{Values: r.Query()}
 	f := storage.ContactFilter{
-		PhoneNumber:  q.phone("phone_number", "phone"),
-		BSUID:        q.matching("bsuid", provider.BSUID, "must be a business-scoped user id"),
-		Username:     q.text("username", maxContactUsername),
-		Email:        q.text("email", storage.MaxEmail),
-		LabelID:      q.id("label_id", storage.PrefixLabel),
-		Search:       q.text("search", maxSearch),
-		UpdatedSince: q.after("updated_since"),
+		PhoneNumber:  q.Phone("phone_number", "phone"),
+		BSUID:        q.Matching("bsuid", provider.BSUID, "must be a business-scoped user id"),
+		Username:     q.Text("username", maxContactUsername),
+		Email:        q.Text("email", storage.MaxEmail),
+		LabelID:      q.ID("label_id", storage.PrefixLabel),
+		Search:       q.Text("search", maxSearch),
+		UpdatedSince: q.After("updated_since"),
 	}
-	return f, q.err
+	return f, q.Err
 }
 
 // listContacts handles GET /v1/:phone_number_id/contacts.
-func (s *Server) listContacts(r *request) (reply, error) {
+func (s *Server) listContacts(r *rest.Request) (rest.Reply, error) {
 	f, err := contactFilters(r)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 
 	var view func(storage.Contact) contactView
-	return listOf(s, r, lister[storage.Contact, contactView]{
-		scope: fmt.Sprintf("contacts %d %#v", r.account.ID, f),
-		read: func(rx *storage.Rx, q *listQuery) (rows []storage.Contact, reached storage.After, err error) {
-			if rows, reached, err = rx.Within(q.budget).Contacts(r.account.ID, f, q.after, q.fetch()); err == nil {
-				view, err = contactViews(rx, r.account.ID, rows...)
+	return rest.ListOf(s.Server, r, rest.Lister[storage.Contact, contactView]{
+		Scope: fmt.Sprintf("contacts %d %#v", r.Account.ID, f),
+		Read: func(rx *storage.Rx, q *rest.ListQuery) (rows []storage.Contact, reached storage.After, err error) {
+			if rows, reached, err = rx.Within(q.Budget).Contacts(r.Account.ID, f, q.After, q.Fetch()); err == nil {
+				view, err = contactViews(rx, r.Account.ID, rows...)
 			}
 			return rows, reached, err
 		},
-		key:  func(c storage.Contact) storage.After { return storage.After{Key: c.CreatedAt, ID: c.ID} },
-		view: func(c storage.Contact) contactView { return view(c) },
+		Key:  func(c storage.Contact) storage.After { return storage.After{Key: c.CreatedAt, ID: c.ID} },
+		View: func(c storage.Contact) contactView { return view(c) },
 	})
 }
 
@@ -151,22 +152,22 @@ type newContact struct {
 	OptedIn     bool             `json:"opted_in"`
 }
 
-func (c *newContact) validate() error {
+func (c *newContact) Validate() error {
 	switch {
 	case c.PhoneNumber == nil && c.BSUID == nil:
-		return &Error{Code: MissingRequiredField, Param: "phone_number", Message: "Give phone_number, bsuid or both."}
-	case c.PhoneNumber != nil && !isPhone(*c.PhoneNumber):
-		return errPhone("phone_number")
-	case c.BSUID != nil && !isOwnBSUID(*c.BSUID):
-		return invalid("bsuid", "must be a country code of two letters, a dot and 1 to 128 letters and digits")
-	case c.Username != nil && !between(*c.Username, 1, maxContactUsername):
-		return invalid("username", lengthRule(1, maxContactUsername))
-	case c.Name != nil && !between(*c.Name, 1, maxContactName):
-		return invalid("name", lengthRule(1, maxContactName))
+		return &rest.Error{Code: rest.MissingRequiredField, Param: "phone_number", Message: "Give phone_number, bsuid or both."}
+	case c.PhoneNumber != nil && !rest.IsPhone(*c.PhoneNumber):
+		return rest.ErrPhone("phone_number")
+	case c.BSUID != nil && !rest.IsOwnBSUID(*c.BSUID):
+		return rest.Invalid("bsuid", "must be a country code of two letters, a dot and 1 to 128 letters and digits")
+	case c.Username != nil && !rest.Between(*c.Username, 1, maxContactUsername):
+		return rest.Invalid("username", rest.LengthRule(1, maxContactUsername))
+	case c.Name != nil && !rest.Between(*c.Name, 1, maxContactName):
+		return rest.Invalid("name", rest.LengthRule(1, maxContactName))
 	case c.Email != nil && !storage.ValidEmail(*c.Email):
-		return errEmail()
+		return rest.ErrEmail()
 	case c.Metadata != nil:
-		return checkMetadata(*c.Metadata)
+		return rest.CheckMetadata(*c.Metadata)
 	}
 	return nil
 }
@@ -188,34 +189,34 @@ func (c *newContact) contact(account int64) storage.Contact {
 		made.PhoneNumber = &phone
 	}
 	if c.Metadata != nil {
-		made.Metadata = compact(*c.Metadata)
+		made.Metadata = rest.Compact(*c.Metadata)
 	}
 
 	return made
 }
 
 // createContact handles POST /v1/:phone_number_id/contacts.
-func (s *Server) createContact(r *request) (reply, error) {
+func (s *Server) createContact(r *rest.Request) (rest.Reply, error) {
 	var in newContact
-	if err := r.decode(&in); err != nil {
-		return reply{}, err
+	if err := r.Decode(&in); err != nil {
+		return rest.Reply{}, err
 	}
 
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		c := in.contact(r.account.ID)
+	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
+		c := in.contact(r.Account.ID)
 		if err := checkNewContact(&tx.Rx, c); err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
 
 		if err := tx.InsertContact(&c); err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
-		if err := event.ContactCreated(r.subject(), c).Emit(tx); err != nil {
-			return reply{}, err
+		if err := event.ContactCreated(subject(r), c).Emit(tx); err != nil {
+			return rest.Reply{}, err
 		}
 
 		rep, err := showContact(&tx.Rx, c)
-		return created(rep.data), err
+		return rest.Created(rep.Data), err
 	})
 }
 
@@ -231,7 +232,10 @@ func checkNewContact(rx *storage.Rx, c storage.Contact) error {
 		case err != nil:
 			return err
 		}
-		return &Error{Code: ContactAlreadyExists, Param: param, Message: "This number has a contact with that " + param + " already."}
+		return &rest.Error{
+			Code: rest.ContactAlreadyExists, Param: param,
+			Message: "This number has a contact with that " + param + " already.",
+		}
 	}
 
 	if err := refuseKnown("phone_number", c.PhoneNumber, rx.ContactByPhone); err != nil {
@@ -241,34 +245,34 @@ func checkNewContact(rx *storage.Rx, c storage.Contact) error {
 }
 
 // contactIn finds the contact in the path.
-func contactIn(rx *storage.Rx, r *request) (storage.Contact, error) {
-	return inPath(r, "id", storage.PrefixContact, r.account.ID, rx.Contact)
+func contactIn(rx *storage.Rx, r *rest.Request) (storage.Contact, error) {
+	return rest.InPath(r, "id", storage.PrefixContact, r.Account.ID, rx.Contact)
 }
 
 // getContact handles GET /v1/:phone_number_id/contacts/:id.
-func (s *Server) getContact(r *request) (reply, error) {
-	return showFound(s, r, contactIn, showContact)
+func (s *Server) getContact(r *rest.Request) (rest.Reply, error) {
+	return rest.ShowFound(s.Server, r, contactIn, showContact)
 }
 
 // getContactByID handles GET /console/api/contacts/:id: one of whichever number of the
 // organization.
-func (s *Server) getContactByID(r *request) (reply, error) {
-	in := func(rx *storage.Rx, r *request) (storage.Contact, error) {
-		return inPath(r, "id", storage.PrefixContact, r.org.ID, rx.ContactOfOrganization)
+func (s *Server) getContactByID(r *rest.Request) (rest.Reply, error) {
+	in := func(rx *storage.Rx, r *rest.Request) (storage.Contact, error) {
+		return rest.InPath(r, "id", storage.PrefixContact, r.Org.ID, rx.ContactOfOrganization)
 	}
-	return showFound(s, r, in, showContact)
+	return rest.ShowFound(s.Server, r, in, showContact)
 }
 
 // updateContact handles PATCH /v1/:phone_number_id/contacts/:id.
-func (s *Server) updateContact(r *request) (reply, error) {
+func (s *Server) updateContact(r *rest.Request) (rest.Reply, error) {
 	var in contactChanges
-	if err := r.decode(&in); err != nil {
-		return reply{}, err
+	if err := r.Decode(&in); err != nil {
+		return rest.Reply{}, err
 	}
 
-	return updateFound(s, r, contactIn, func(tx *storage.Tx, c storage.Contact) (reply, error) {
-		if err := changeContact(tx, r.subject(), &c, in); err != nil {
-			return reply{}, err
+	return rest.UpdateFound(s.Server, r, contactIn, func(tx *storage.Tx, c storage.Contact) (rest.Reply, error) {
+		if err := changeContact(tx, subject(r), &c, in); err != nil {
+			return rest.Reply{}, err
 		}
 
 		return showContact(&tx.Rx, c)
@@ -278,18 +282,18 @@ func (s *Server) updateContact(r *request) (reply, error) {
 // deleteContact handles DELETE /v1/:phone_number_id/contacts/:id. The messages of the
 // contact are deleted first, in many small transactions, because there may be very
 // many. A client that disconnects does not stop that half-way.
-func (s *Server) deleteContact(r *request) (reply, error) {
-	if _, err := find(s, r, contactIn); err != nil {
-		return reply{}, err
+func (s *Server) deleteContact(r *rest.Request) (rest.Reply, error) {
+	if _, err := rest.Find(s.Server, r, contactIn); err != nil {
+		return rest.Reply{}, err
 	}
 
-	id := r.param("id")
-	r.detachContext()
-	if err := jobs.DeleteContactMessages(r.http.Context(), s.DB, r.account.ID, id); err != nil {
-		return reply{}, err
+	id := r.Param("id")
+	r.DetachContext()
+	if err := jobs.DeleteContactMessages(r.HTTP.Context(), s.DB, r.Account.ID, id); err != nil {
+		return rest.Reply{}, err
 	}
 
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		return deleted("contact", id), jobs.DeleteContact(tx, r.account.ID, id)
+	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
+		return rest.Deleted("contact", id), jobs.DeleteContact(tx, r.Account.ID, id)
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"confab/app/api/rest"
 	"confab/jobs/contactsheet"
 	"confab/storage"
 )
@@ -14,17 +15,17 @@ const exportBatch = 500
 
 // exportContacts handles GET /v1/:phone_number_id/contacts.csv. The contacts are gone over
 // twice, because the header line names all keys of their metadata.
-func (s *Server) exportContacts(r *request) (reply, error) {
+func (s *Server) exportContacts(r *rest.Request) (rest.Reply, error) {
 	f, err := contactFilters(r)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 
-	rep := reply{status: http.StatusOK, body: []byte{}}
-	if r.http.Method == http.MethodGet {
-		err = s.DB.Update(r.http.Context(), func(tx *storage.Tx) error { return s.audit(tx, r, &rep) })
+	rep := rest.Reply{Status: http.StatusOK, Body: []byte{}}
+	if r.HTTP.Method == http.MethodGet {
+		err = s.DB.Update(r.HTTP.Context(), func(tx *storage.Tx) error { return s.Audit(tx, r, &rep) })
 		if err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
 	}
 
@@ -32,30 +33,30 @@ func (s *Server) exportContacts(r *request) (reply, error) {
 	err = s.eachContact(r, f, false, func(c storage.Contact, _ []storage.AttachedLabel) (bool, error) {
 		return keys.Add(c.Metadata), nil
 	})
-	rep.stream = func(x *exchange) { s.streamContacts(x, f, keys) }
+	rep.Stream = func(x *rest.Exchange) { s.streamContacts(x, f, keys) }
 	return rep, err
 }
 
 // streamContacts writes an export. When it cannot go on, it cuts the connection, so that
 // the client does not take a part for the whole.
-func (s *Server) streamContacts(x *exchange, f storage.ContactFilter, keys contactsheet.Keys) {
+func (s *Server) streamContacts(x *rest.Exchange, f storage.ContactFilter, keys contactsheet.Keys) {
 	h := x.Header()
 	h.Set("Content-Type", "text/csv; charset=utf-8")
 	h.Set("Content-Disposition", `attachment; filename="contacts.csv"`)
 	h.Set("Cache-Control", "no-store")
-	h["X-Content-Type-Options"] = noSniff
+	h["X-Content-Type-Options"] = rest.NoSniff
 	control, written := http.NewResponseController(x.ResponseWriter), 0
 	x.WriteHeader(http.StatusOK)
 	_ = control.Flush() // its length is not known, however short it is
-	if x.request.http.Method == http.MethodHead {
+	if x.Request.HTTP.Method == http.MethodHead {
 		return
 	}
 
 	w, err := contactsheet.NewWriter(x, keys)
 	if err == nil {
-		err = s.eachContact(x.request, f, true, func(c storage.Contact, labels []storage.AttachedLabel) (bool, error) {
+		err = s.eachContact(x.Request, f, true, func(c storage.Contact, labels []storage.AttachedLabel) (bool, error) {
 			if written++; written%exportBatch == 1 { // the whole may take longer than any answer
-				_ = control.SetWriteDeadline(time.Now().Add(uploadTime))
+				_ = control.SetWriteDeadline(time.Now().Add(rest.UploadTime))
 			}
 			return true, w.Write(c, labels)
 		})
@@ -64,7 +65,7 @@ func (s *Server) streamContacts(x *exchange, f storage.ContactFilter, keys conta
 		err = w.Flush()
 	}
 	if err != nil {
-		x.failure = err
+		x.Failure = err
 		panic(http.ErrAbortHandler)
 	}
 }
@@ -72,15 +73,15 @@ func (s *Server) streamContacts(x *exchange, f storage.ContactFilter, keys conta
 // eachContact calls fn with all contacts that a filter leaves, newest first, until it
 // wants no more. It reads page by page.
 func (s *Server) eachContact(
-	r *request, f storage.ContactFilter, withLabels bool, fn func(storage.Contact, []storage.AttachedLabel) (more bool, err error),
+	r *rest.Request, f storage.ContactFilter, withLabels bool, fn func(storage.Contact, []storage.AttachedLabel) (more bool, err error),
 ) error {
 	for after := storage.First; after != storage.Last; {
 		var rows []storage.Contact
 		var labels map[string][]storage.AttachedLabel
 		next := after
-		err := s.list(r, func(rx *storage.Rx) (err error) { // perhaps more than once, from the same place
-			budget := storage.NewBudget(maxPage)
-			if rows, next, err = rx.Within(budget).Contacts(r.account.ID, f, after, exportBatch); err != nil {
+		err := s.List(r, func(rx *storage.Rx) (err error) { // perhaps more than once, from the same place
+			budget := storage.NewBudget(rest.MaxPage)
+			if rows, next, err = rx.Within(budget).Contacts(r.Account.ID, f, after, exportBatch); err != nil {
 				return err
 			}
 			if n := len(rows); n == exportBatch || budget.Cut() {

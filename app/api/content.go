@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"confab/app/api/rest"
 	"confab/jobs/provider"
 	"confab/storage"
 )
@@ -57,56 +58,56 @@ type typingBody struct {
 type content interface {
 	// check finds the first broken rule. It may also drop fields that do not belong to
 	// the content, because the provider would refuse them.
-	check(allowHTTP plainHTTP) error
+	Check(allowHTTP plainHTTP) error
 
 	// describe adds what the content means for sending to the message.
 	describe(*outgoingMessage)
 }
 
-func (b *messageBody) validate() error {
+func (b *messageBody) Validate() error {
 	switch {
 	case b.Type != nil:
 		return b.validateSend()
 	case b.Status != nil:
 		return b.validateReceipt()
 	}
-	return missing("type")
+	return rest.Missing("type")
 }
 
 func (b *messageBody) validateSend() error {
 	if err := cmp.Or(
-		oneOf("messaging_product", b.MessagingProduct, "chat"),
+		rest.OneOf("messaging_product", b.MessagingProduct, "chat"),
 		b.checkRecipient(),
 		b.checkContext(),
-		oneOf("type", b.Type, messageTypes...),
+		rest.OneOf("type", b.Type, messageTypes...),
 	); err != nil {
 		return err
 	}
 
 	var err error
-	if b.later, err = scheduledTime(b.ScheduledAt); err != nil {
+	if b.later, err = rest.ScheduledTime(b.ScheduledAt); err != nil {
 		return err
 	}
 
 	raw, c := b.contentByType()
-	if err := readObject(*b.Type, raw, c); err != nil {
+	if err := rest.ReadObject(*b.Type, raw, c); err != nil {
 		return err
 	}
 
 	b.content = c
-	return within(*b.Type, c.check(b.allowHTTP))
+	return rest.Within(*b.Type, c.Check(b.allowHTTP))
 }
 
 func (b *messageBody) checkRecipient() error {
 	switch {
 	case b.RecipientType != nil && *b.RecipientType != "individual":
-		return invalid("recipient_type", "must be individual")
+		return rest.Invalid("recipient_type", "must be individual")
 	case b.To == nil && b.Recipient == nil:
-		return missing("to")
-	case b.To != nil && !isPhone(*b.To):
-		return errPhone("to")
+		return rest.Missing("to")
+	case b.To != nil && !rest.IsPhone(*b.To):
+		return rest.ErrPhone("to")
 	case b.Recipient != nil && !provider.BSUID.MatchString(*b.Recipient):
-		return invalid("recipient", "must be a business-scoped user id")
+		return rest.Invalid("recipient", "must be a business-scoped user id")
 	}
 	return nil
 }
@@ -116,24 +117,24 @@ func (b *messageBody) checkContext() error {
 	case b.Context == nil:
 		return nil
 	case b.Type != nil && *b.Type == "reaction":
-		return invalid("context", "cannot be given with a reaction, which names its message itself")
+		return rest.Invalid("context", "cannot be given with a reaction, which names its message itself")
 	}
-	return within("context", providerID("message_id", b.Context.MessageID))
+	return rest.Within("context", rest.ProviderID("message_id", b.Context.MessageID))
 }
 
 func (b *messageBody) validateReceipt() error {
 	switch {
 	case b.MessagingProduct != nil && *b.MessagingProduct != "chat":
-		return invalid("messaging_product", "must be chat")
+		return rest.Invalid("messaging_product", "must be chat")
 	case b.ScheduledAt != nil:
-		return invalid("scheduled_at", "cannot be given with a read receipt, which is sent at once")
+		return rest.Invalid("scheduled_at", "cannot be given with a read receipt, which is sent at once")
 	}
 
-	if err := cmp.Or(oneOf("status", b.Status, "read"), required("message_id", b.MessageID, maxMessageID)); err != nil {
+	if err := cmp.Or(rest.OneOf("status", b.Status, "read"), rest.Required("message_id", b.MessageID, rest.MaxMessageID)); err != nil {
 		return err
 	}
 	if b.TypingIndicator != nil {
-		return within("typing_indicator", oneOf("type", b.TypingIndicator.Type, "text"))
+		return rest.Within("typing_indicator", rest.OneOf("type", b.TypingIndicator.Type, "text"))
 	}
 	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"testing"
 	"unicode/utf8"
+
+	"confab/app/api/rest"
 )
 
 // FuzzMessageBody takes any body: it is refused in words that a client can use,
@@ -34,8 +36,8 @@ func FuzzMessageBody(f *testing.F) {
 			return // refused before
 		}
 		in, err := readMessage(string(body))
-		if e, ok := errors.AsType[*Error](err); err != nil {
-			if !ok || e.Param == "" || e.status() != 400 {
+		if e, ok := errors.AsType[*rest.Error](err); err != nil {
+			if !ok || e.Param == "" || e.Status() != 400 {
 				t.Fatalf("no words for a client: %v", err)
 			}
 			return
@@ -81,7 +83,7 @@ func sameOnTheWire(t *testing.T, in *messageBody) {
 	}
 	for _, stored := range storedTemplates {
 		err := checkTemplateParameters(stored, s.Template.Components)
-		if e, ok := errors.AsType[*Error](err); err != nil && (!ok || e.Code != InvalidFieldValue || e.Param == "") {
+		if e, ok := errors.AsType[*rest.Error](err); err != nil && (!ok || e.Code != rest.InvalidFieldValue || e.Param == "") {
 			t.Fatalf("no words for a client: %v", err)
 		}
 		renderTemplate(stored, s.Template.Components)

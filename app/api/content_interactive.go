@@ -3,6 +3,8 @@ package api
 import (
 	"cmp"
 	"strconv"
+
+	"confab/app/api/rest"
 )
 
 const (
@@ -49,9 +51,9 @@ type actionBody struct {
 	Parameters *linkBody      `json:"parameters,omitempty"`
 }
 
-func (in *interactiveBody) check(allowHTTP plainHTTP) error {
+func (in *interactiveBody) Check(allowHTTP plainHTTP) error {
 	if err := cmp.Or(
-		oneOf("type", in.Type, "reply_buttons", "button", "cta_url", "list"),
+		rest.OneOf("type", in.Type, "reply_buttons", "button", "cta_url", "list"),
 		in.checkHeader(allowHTTP),
 		in.checkTexts(),
 	); err != nil {
@@ -59,9 +61,9 @@ func (in *interactiveBody) check(allowHTTP plainHTTP) error {
 	}
 
 	if in.Action == nil {
-		return missing("action")
+		return rest.Missing("action")
 	}
-	return within("action", in.checkAction(allowHTTP))
+	return rest.Within("action", in.checkAction(allowHTTP))
 }
 
 func (in *interactiveBody) checkHeader(allowHTTP plainHTTP) error {
@@ -73,17 +75,17 @@ func (in *interactiveBody) checkHeader(allowHTTP plainHTTP) error {
 	if *in.Type == "list" {
 		kinds = kinds[:1]
 	}
-	return within("header", in.Header.check(kinds, allowHTTP))
+	return rest.Within("header", in.Header.Check(kinds, allowHTTP))
 }
 
-func (h *headerBody) check(kinds []string, allowHTTP plainHTTP) error {
-	if err := oneOf("type", h.Type, kinds...); err != nil {
+func (h *headerBody) Check(kinds []string, allowHTTP plainHTTP) error {
+	if err := rest.OneOf("type", h.Type, kinds...); err != nil {
 		return err
 	}
 
 	h.attachment = h.only(*h.Type)
 	if *h.Type == "text" {
-		return required("text", h.Text, maxSmallText)
+		return rest.Required("text", h.Text, maxSmallText)
 	}
 
 	h.Text = nil
@@ -97,16 +99,16 @@ func (in *interactiveBody) checkTexts() error {
 	}
 
 	if in.Body == nil {
-		return missing("body")
+		return rest.Missing("body")
 	}
-	if err := required("text", in.Body.Text, most); err != nil {
-		return within("body", err)
+	if err := rest.Required("text", in.Body.Text, most); err != nil {
+		return rest.Within("body", err)
 	}
 
 	if in.Footer == nil {
 		return nil
 	}
-	return within("footer", required("text", in.Footer.Text, maxSmallText))
+	return rest.Within("footer", rest.Required("text", in.Footer.Text, maxSmallText))
 }
 
 // checkAction checks the fields that belong to the type and drops the others.
@@ -148,23 +150,23 @@ type replyBody struct {
 
 func (a *actionBody) checkButtons() error {
 	ids, titles := make(map[string]bool), make(map[string]bool)
-	return cmp.Or(count("buttons", a.Buttons, maxButtons), each("buttons", a.Buttons, func(b *buttonBody) error {
-		if err := oneOf("type", b.Type, "reply"); err != nil {
+	return cmp.Or(rest.Count("buttons", a.Buttons, maxButtons), rest.Each("buttons", a.Buttons, func(b *buttonBody) error {
+		if err := rest.OneOf("type", b.Type, "reply"); err != nil {
 			return err
 		}
 		if b.Reply == nil {
-			return missing("reply")
+			return rest.Missing("reply")
 		}
 
-		return within("reply", b.Reply.check(ids, titles))
+		return rest.Within("reply", b.Reply.Check(ids, titles))
 	}))
 }
 
-func (r *replyBody) check(ids, titles map[string]bool) error {
-	if err := cmp.Or(required("id", r.ID, maxButtonID), required("title", r.Title, maxButtonTitle)); err != nil {
+func (r *replyBody) Check(ids, titles map[string]bool) error {
+	if err := cmp.Or(rest.Required("id", r.ID, maxButtonID), rest.Required("title", r.Title, maxButtonTitle)); err != nil {
 		return err
 	}
-	return cmp.Or(unique("id", *r.ID, ids), unique("title", *r.Title, titles))
+	return cmp.Or(rest.Unique("id", *r.ID, ids), rest.Unique("title", *r.Title, titles))
 }
 
 // linkBody is the one button of a cta_url message.
@@ -174,15 +176,15 @@ type linkBody struct {
 }
 
 func (a *actionBody) checkLink(allowHTTP plainHTTP) error {
-	if err := oneOf("name", a.Name, "cta_url"); err != nil {
+	if err := rest.OneOf("name", a.Name, "cta_url"); err != nil {
 		return err
 	}
 	if a.Parameters == nil {
-		return missing("parameters")
+		return rest.Missing("parameters")
 	}
 
-	return within("parameters", cmp.Or(
-		required("display_text", a.Parameters.DisplayText, maxButtonTitle),
+	return rest.Within("parameters", cmp.Or(
+		rest.Required("display_text", a.Parameters.DisplayText, maxButtonTitle),
 		checkLink("url", a.Parameters.URL, allowHTTP),
 	))
 }
@@ -199,35 +201,35 @@ type rowBody struct {
 }
 
 func (a *actionBody) checkList() error {
-	if err := cmp.Or(required("button", a.Button, maxButtonTitle), count("sections", a.Sections, maxSections)); err != nil {
+	if err := cmp.Or(rest.Required("button", a.Button, maxButtonTitle), rest.Count("sections", a.Sections, maxSections)); err != nil {
 		return err
 	}
 
 	ids, rows := make(map[string]bool), 0
-	return each("sections", a.Sections, func(s *sectionBody) error {
+	return rest.Each("sections", a.Sections, func(s *sectionBody) error {
 		if s.Title == nil && len(a.Sections) > 1 {
-			return missing("title")
+			return rest.Missing("title")
 		}
 
-		if err := cmp.Or(optional("title", s.Title, maxRowTitle), count("rows", s.Rows, maxRows)); err != nil {
+		if err := cmp.Or(rest.Optional("title", s.Title, maxRowTitle), rest.Count("rows", s.Rows, maxRows)); err != nil {
 			return err
 		}
 		if rows += len(s.Rows); rows > maxRows {
-			return invalid("rows", "must be at most "+strconv.Itoa(maxRows)+" in all sections together")
+			return rest.Invalid("rows", "must be at most "+strconv.Itoa(maxRows)+" in all sections together")
 		}
 
-		return each("rows", s.Rows, func(r *rowBody) error { return r.check(ids) })
+		return rest.Each("rows", s.Rows, func(r *rowBody) error { return r.Check(ids) })
 	})
 }
 
-func (r *rowBody) check(ids map[string]bool) error {
+func (r *rowBody) Check(ids map[string]bool) error {
 	if err := cmp.Or(
-		required("id", r.ID, maxRowID),
-		required("title", r.Title, maxRowTitle),
-		optional("description", r.Description, maxRowDescription),
+		rest.Required("id", r.ID, maxRowID),
+		rest.Required("title", r.Title, maxRowTitle),
+		rest.Optional("description", r.Description, maxRowDescription),
 	); err != nil {
 		return err
 	}
 
-	return unique("id", *r.ID, ids)
+	return rest.Unique("id", *r.ID, ids)
 }

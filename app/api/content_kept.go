@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"reflect"
 	"slices"
+
+	"confab/app/api/rest"
 )
 
 // keptContent is the content of a valid send as it is stored and shown: every field
@@ -11,7 +13,7 @@ import (
 // out, because a client could store anything in them, of any size.
 func (b *messageBody) keptContent() json.RawMessage {
 	raw, _ := b.contentByType()
-	k := contentKeeper{bodyChecker: bodyChecker{text: raw}}
+	k := contentKeeper{BodyChecker: rest.BodyChecker{Text: raw}}
 	k.keepValue(reflect.ValueOf(b.content))
 	return k.kept
 }
@@ -19,32 +21,32 @@ func (b *messageBody) keptContent() json.RawMessage {
 // contentKeeper copies a valid JSON text without what a Go value that was decoded from
 // it does not hold: unknown fields, and those that check has dropped.
 type contentKeeper struct {
-	bodyChecker
+	rest.BodyChecker
 	kept []byte
 }
 
 // keepValue copies the current value.
 func (k *contentKeeper) keepValue(v reflect.Value) {
-	k.skipSpace()
+	k.SkipSpace()
 	for v.Kind() == reflect.Pointer {
 		v = v.Elem()
 	}
 
-	start, first := k.at, k.text[k.at]
+	start, first := k.At, k.Text[k.At]
 	switch t := v.Type(); {
 	case t == reflect.TypeFor[json.RawMessage](): // check may have made it shorter
-		k.skipValue()
-		k.kept = append(k.kept, compact(v.Bytes())...)
-	case hasUnmarshaler(t):
-		k.skipValue()
-		k.kept = append(k.kept, k.text[start:k.at]...)
+		k.SkipValue()
+		k.kept = append(k.kept, rest.Compact(v.Bytes())...)
+	case rest.HasUnmarshaler(t):
+		k.SkipValue()
+		k.kept = append(k.kept, k.Text[start:k.At]...)
 	case t.Kind() == reflect.Struct && first == '{':
 		k.keepObject(v)
 	case t.Kind() == reflect.Slice && first == '[':
 		k.keepArray(v)
 	default:
-		k.skipValue()
-		k.kept = append(k.kept, k.text[start:k.at]...)
+		k.SkipValue()
+		k.kept = append(k.kept, k.Text[start:k.At]...)
 	}
 }
 
@@ -58,20 +60,20 @@ type member struct {
 // keepObject copies the fields that v holds, in the order in which they were sent. Of
 // a repeated field the last one counts.
 func (k *contentKeeper) keepObject(v reflect.Value) {
-	fields := structFields(v.Type())
+	fields := rest.StructFields(v.Type())
 	var members []member
 
-	k.at++
-	for k.nextMember('}') {
-		name := k.readKey()
+	k.At++
+	for k.NextMember('}') {
+		name := k.ReadKey()
 		if field, known := fields[name]; known {
 			members = slices.DeleteFunc(members, func(m member) bool { return m.name == name })
-			members = append(members, member{name, k.at, v.FieldByIndex(field.Index)})
+			members = append(members, member{name, k.At, v.FieldByIndex(field.Index)})
 		}
-		k.skipSpace()
-		k.skipValue()
+		k.SkipSpace()
+		k.SkipValue()
 	}
-	end := k.at
+	end := k.At
 
 	k.kept = append(k.kept, '{')
 	for _, m := range members {
@@ -82,17 +84,17 @@ func (k *contentKeeper) keepObject(v reflect.Value) {
 			k.kept = append(k.kept, ',')
 		}
 		k.kept = append(append(append(k.kept, '"'), m.name...), `":`...)
-		k.at = m.start
+		k.At = m.start
 		k.keepValue(m.value)
 	}
-	k.kept, k.at = append(k.kept, '}'), end
+	k.kept, k.At = append(k.kept, '}'), end
 }
 
 // keepArray copies the items of an array.
 func (k *contentKeeper) keepArray(v reflect.Value) {
 	k.kept = append(k.kept, '[')
-	k.at++
-	for i := 0; k.nextMember(']'); i++ {
+	k.At++
+	for i := 0; k.NextMember(']'); i++ {
 		if i > 0 {
 			k.kept = append(k.kept, ',')
 		}

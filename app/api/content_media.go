@@ -3,6 +3,7 @@ package api
 import (
 	"cmp"
 
+	"confab/app/api/rest"
 	"confab/jobs/filetype"
 	"confab/storage"
 )
@@ -32,14 +33,14 @@ type source struct {
 	ID   *string `json:"id,omitempty"`
 }
 
-func (s *source) check(allowHTTP plainHTTP) error {
+func (s *source) Check(allowHTTP plainHTTP) error {
 	switch {
 	case s.Link == nil && s.ID == nil:
-		return &Error{Code: MissingRequiredField, Param: "link", Message: "link is required, or id."}
+		return &rest.Error{Code: rest.MissingRequiredField, Param: "link", Message: "link is required, or id."}
 	case s.Link != nil && s.ID != nil:
-		return invalid("link", "cannot be given together with id")
+		return rest.Invalid("link", "cannot be given together with id")
 	case s.ID != nil:
-		return required("id", s.ID, maxMediaID)
+		return rest.Required("id", s.ID, maxMediaID)
 	}
 	return checkLink("link", s.Link, allowHTTP)
 }
@@ -56,8 +57,8 @@ type pictureBody struct {
 	kind    string
 }
 
-func (p *pictureBody) check(allowHTTP plainHTTP) error {
-	return cmp.Or(p.source.check(allowHTTP), optional("caption", p.Caption, maxCaption))
+func (p *pictureBody) Check(allowHTTP plainHTTP) error {
+	return cmp.Or(p.source.Check(allowHTTP), rest.Optional("caption", p.Caption, maxCaption))
 }
 
 func (p *pictureBody) describe(s *outgoingMessage) {
@@ -72,8 +73,8 @@ type documentBody struct {
 	Caption *string `json:"caption,omitempty"`
 }
 
-func (d *documentBody) check(allowHTTP plainHTTP) error {
-	return cmp.Or(d.source.check(allowHTTP), optional("caption", d.Caption, maxCaption), d.checkName())
+func (d *documentBody) Check(allowHTTP plainHTTP) error {
+	return cmp.Or(d.source.Check(allowHTTP), rest.Optional("caption", d.Caption, maxCaption), d.checkName())
 }
 
 func (d *documentBody) describe(s *outgoingMessage) {
@@ -100,11 +101,11 @@ type fileBody struct {
 	Filename *string `json:"filename,omitempty"`
 }
 
-func (f *fileBody) check(allowHTTP plainHTTP) error {
-	return cmp.Or(f.source.check(allowHTTP), f.checkName())
+func (f *fileBody) Check(allowHTTP plainHTTP) error {
+	return cmp.Or(f.source.Check(allowHTTP), f.checkName())
 }
 
-func (f *fileBody) checkName() error { return optional("filename", f.Filename, filetype.MaxName) }
+func (f *fileBody) checkName() error { return rest.Optional("filename", f.Filename, filetype.MaxName) }
 
 func (f *fileBody) ref(param, kind string) mediaRef {
 	ref := f.source.ref(param, kind)
@@ -152,7 +153,7 @@ func (a attachment) file(kind string) file {
 
 // file is a source, with or without a name.
 type file interface {
-	check(allowHTTP plainHTTP) error
+	Check(allowHTTP plainHTTP) error
 	ref(param, kind string) mediaRef
 }
 
@@ -160,7 +161,7 @@ type file interface {
 func (a attachment) checkFile(kind string, allowHTTP plainHTTP) error {
 	f := a.file(kind)
 	if f == nil {
-		return missing(kind)
+		return rest.Missing(kind)
 	}
-	return within(kind, f.check(allowHTTP))
+	return rest.Within(kind, f.Check(allowHTTP))
 }

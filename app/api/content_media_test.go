@@ -6,6 +6,7 @@ import (
 
 	"github.com/matryer/is"
 
+	"confab/app/api/rest"
 	"confab/storage"
 )
 
@@ -80,15 +81,15 @@ func TestPlainHTTPIsTakenWhereItIsAllowed(t *testing.T) {
 	for param, body := range fileOf {
 		is := is.New(t)
 		in := messageBody{allowHTTP: anyHTTP}
-		r := request{body: []byte(body(`{"link":"http://x.y/a.png"}`))}
-		is.NoErr(r.decode(&in))
+		r := rest.Request{Body: []byte(body(`{"link":"http://x.y/a.png"}`))}
+		is.NoErr(r.Decode(&in))
 		is.Equal(in.outgoing().Media[0].Link, "http://x.y/a.png")
 		is.Equal(in.outgoing().Media[0].Param, param)
 	}
 	is := is.New(t)
 	in := messageBody{allowHTTP: anyHTTP}
-	r := request{body: []byte(message("interactive", linkFrame+`"display_text":"d","url":"http://x.y"}}}`))}
-	is.NoErr(r.decode(&in))
+	r := rest.Request{Body: []byte(message("interactive", linkFrame+`"display_text":"d","url":"http://x.y"}}}`))}
+	is.NoErr(r.Decode(&in))
 }
 
 func TestASendKnowsItsFile(t *testing.T) {

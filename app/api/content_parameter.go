@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 
+	"confab/app/api/rest"
 	"confab/storage"
 )
 
@@ -34,48 +35,48 @@ type parameterBody struct {
 	attachment
 }
 
-// check checks the field that the type names and drops the others. types are the types
+// Check checks the field that the type names and drops the others. types are the types
 // that are allowed here.
-func (p *parameterBody) check(types []string, allowHTTP plainHTTP) error {
-	if err := oneOf("type", p.Type, types...); err != nil {
+func (p *parameterBody) Check(types []string, allowHTTP plainHTTP) error {
+	if err := rest.OneOf("type", p.Type, types...); err != nil {
 		return err
 	}
 
 	given := *p
 	*p = parameterBody{Type: given.Type, ParameterName: given.ParameterName, attachment: given.only(*given.Type)}
 
-	if err := short("parameter_name", p.ParameterName, maxParameterName); err != nil {
+	if err := rest.Short("parameter_name", p.ParameterName, maxParameterName); err != nil {
 		return err
 	}
 
 	switch kind := *p.Type; kind {
 	case "text":
 		p.Text = given.Text
-		return required(kind, p.Text, maxFilledText)
+		return rest.Required(kind, p.Text, maxFilledText)
 	case "payload":
 		p.Payload = given.Payload
-		return required(kind, p.Payload, maxPayload)
+		return rest.Required(kind, p.Payload, maxPayload)
 	case "coupon_code":
 		p.CouponCode = given.CouponCode
-		return required(kind, p.CouponCode, maxCouponCode)
+		return rest.Required(kind, p.CouponCode, maxCouponCode)
 	case "currency":
 		p.Currency = given.Currency
-		return p.Currency.check()
+		return p.Currency.Check()
 	case "date_time":
 		p.DateTime = given.DateTime
-		return p.DateTime.check()
+		return p.DateTime.Check()
 	case "location":
 		p.Location = given.Location
-		return p.Location.check()
+		return p.Location.Check()
 	case "limited_time_offer":
 		p.LimitedTimeOffer = given.LimitedTimeOffer
-		return p.LimitedTimeOffer.check()
+		return p.LimitedTimeOffer.Check()
 	case "action":
 		p.Action = given.Action
-		return readOpaque(kind, p.Action)
+		return rest.ReadOpaque(kind, p.Action)
 	case "product":
 		p.Product = given.Product
-		return readOpaque(kind, p.Product)
+		return rest.ReadOpaque(kind, p.Product)
 	default:
 		return p.checkFile(kind, allowHTTP)
 	}
@@ -93,63 +94,63 @@ func (p *parameterBody) renderedText() string {
 }
 
 type currencyBody struct {
-	FallbackValue *string             `json:"fallback_value,omitempty"`
-	Code          *string             `json:"code,omitempty"`
-	Amount1000    *looseNumber[int64] `json:"amount_1000,omitempty"`
+	FallbackValue *string                  `json:"fallback_value,omitempty"`
+	Code          *string                  `json:"code,omitempty"`
+	Amount1000    *rest.LooseNumber[int64] `json:"amount_1000,omitempty"`
 }
 
-func (c *currencyBody) check() error {
+func (c *currencyBody) Check() error {
 	if c == nil {
-		return missing("currency")
+		return rest.Missing("currency")
 	}
 
-	err := cmp.Or(required("fallback_value", c.FallbackValue, maxFallback), required("code", c.Code, maxCurrency))
+	err := cmp.Or(rest.Required("fallback_value", c.FallbackValue, maxFallback), rest.Required("code", c.Code, maxCurrency))
 	if err == nil && c.Amount1000 == nil {
-		err = missing("amount_1000")
+		err = rest.Missing("amount_1000")
 	}
-	return within("currency", err)
+	return rest.Within("currency", err)
 }
 
 type dateTimeBody struct {
 	FallbackValue *string `json:"fallback_value,omitempty"`
 }
 
-func (d *dateTimeBody) check() error {
+func (d *dateTimeBody) Check() error {
 	if d == nil {
-		return missing("date_time")
+		return rest.Missing("date_time")
 	}
-	return within("date_time", required("fallback_value", d.FallbackValue, maxFallback))
+	return rest.Within("date_time", rest.Required("fallback_value", d.FallbackValue, maxFallback))
 }
 
 type locationBody struct {
-	Latitude  *looseNumber[float64] `json:"latitude,omitempty"`
-	Longitude *looseNumber[float64] `json:"longitude,omitempty"`
-	Name      *string               `json:"name,omitempty"`
-	Address   *string               `json:"address,omitempty"`
+	Latitude  *rest.LooseNumber[float64] `json:"latitude,omitempty"`
+	Longitude *rest.LooseNumber[float64] `json:"longitude,omitempty"`
+	Name      *string                    `json:"name,omitempty"`
+	Address   *string                    `json:"address,omitempty"`
 }
 
-func (l *locationBody) check() error {
+func (l *locationBody) Check() error {
 	if l == nil {
-		return missing("location")
+		return rest.Missing("location")
 	}
-	return within("location", cmp.Or(
-		inRange("latitude", l.Latitude, -90, 90),
-		inRange("longitude", l.Longitude, -180, 180),
-		short("name", l.Name, maxPlace),
-		short("address", l.Address, maxPlace),
+	return rest.Within("location", cmp.Or(
+		rest.InRange("latitude", l.Latitude, -90, 90),
+		rest.InRange("longitude", l.Longitude, -180, 180),
+		rest.Short("name", l.Name, maxPlace),
+		rest.Short("address", l.Address, maxPlace),
 	))
 }
 
 type offerBody struct {
-	ExpirationTimeMS *looseNumber[int64] `json:"expiration_time_ms,omitempty"`
+	ExpirationTimeMS *rest.LooseNumber[int64] `json:"expiration_time_ms,omitempty"`
 }
 
-func (o *offerBody) check() error {
+func (o *offerBody) Check() error {
 	switch {
 	case o == nil:
-		return missing("limited_time_offer")
+		return rest.Missing("limited_time_offer")
 	case o.ExpirationTimeMS == nil:
-		return missing("limited_time_offer.expiration_time_ms")
+		return rest.Missing("limited_time_offer.expiration_time_ms")
 	}
 	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"confab/app/api/rest"
 )
 
 const (
@@ -38,16 +40,16 @@ type componentBody struct {
 
 // cardBody is one card of a carousel.
 type cardBody struct {
-	CardIndex  *looseNumber[int64] `json:"card_index,omitempty"`
-	Components []*partBody         `json:"components,omitempty"`
+	CardIndex  *rest.LooseNumber[int64] `json:"card_index,omitempty"`
+	Components []*partBody              `json:"components,omitempty"`
 }
 
 // partBody holds the values for one part of a template or of a card.
 type partBody struct {
-	Type       *string             `json:"type,omitempty"`
-	SubType    *string             `json:"sub_type,omitempty"`
-	Index      *looseNumber[int64] `json:"index,omitempty"`
-	Parameters []*parameterBody    `json:"parameters,omitempty"`
+	Type       *string                  `json:"type,omitempty"`
+	SubType    *string                  `json:"sub_type,omitempty"`
+	Index      *rest.LooseNumber[int64] `json:"index,omitempty"`
+	Parameters []*parameterBody         `json:"parameters,omitempty"`
 }
 
 // templateRef names a template and holds the values for it.
@@ -71,24 +73,24 @@ var parameterTypes = map[string][]string{
 	"voice_call":         {"payload"},
 }
 
-func (t *templateBody) check(allowHTTP plainHTTP) error {
+func (t *templateBody) Check(allowHTTP plainHTTP) error {
 	if err := cmp.Or(t.checkName(), t.checkLanguage()); err != nil {
 		return err
 	}
 
-	if err := atMost("components", t.Components, maxParts); err != nil {
+	if err := rest.AtMost("components", t.Components, maxParts); err != nil {
 		return err
 	}
 
 	seen := make(map[string]bool)
-	return each("components", t.Components, func(c *componentBody) error { return c.check(seen, allowHTTP) })
+	return rest.Each("components", t.Components, func(c *componentBody) error { return c.Check(seen, allowHTTP) })
 }
 
 // checkName trims the name and checks it. A name that no template can have is refused
 // with the same code as one that does not exist.
 func (t *templateBody) checkName() error {
 	if t.Name == nil {
-		return missing("name")
+		return rest.Missing("name")
 	}
 
 	sent := *t.Name
@@ -97,10 +99,13 @@ func (t *templateBody) checkName() error {
 
 	// The name is stored as it was sent, so the space around it is bounded too.
 	switch {
-	case !between(name, 1, maxTemplateName) || !between(sent, 1, 2*maxTemplateName):
-		return invalid("name", lengthRule(1, maxTemplateName))
+	case !rest.Between(name, 1, maxTemplateName) || !rest.Between(sent, 1, 2*maxTemplateName):
+		return rest.Invalid("name", rest.LengthRule(1, maxTemplateName))
 	case !templateName.MatchString(name):
-		return &Error{Code: InvalidTemplateName, Param: "name", Message: "name can only have lower-case letters, digits and underscores."}
+		return &rest.Error{
+			Code: rest.InvalidTemplateName, Param: "name",
+			Message: "name can only have lower-case letters, digits and underscores.",
+		}
 	}
 	return nil
 }
@@ -111,23 +116,23 @@ func (t *templateBody) checkLanguage() error {
 	}
 
 	switch {
-	case absent(t.Language):
-		return missing("language")
+	case rest.Absent(t.Language):
+		return rest.Missing("language")
 	case t.Language[0] == '"':
 		if err := json.Unmarshal(t.Language, &in.Code); err != nil {
 			return err
 		}
-		if err := required("language", in.Code, maxLanguage); err != nil {
+		if err := rest.Required("language", in.Code, maxLanguage); err != nil {
 			return err
 		}
 	case t.Language[0] != '{':
-		return invalid("language", "must be a string or an object")
+		return rest.Invalid("language", "must be a string or an object")
 	default:
-		if err := unmarshal(t.Language, &in); err != nil {
-			return within("language", err)
+		if err := rest.Unmarshal(t.Language, &in); err != nil {
+			return rest.Within("language", err)
 		}
-		if err := required("code", in.Code, maxLanguage); err != nil {
-			return within("language", err)
+		if err := rest.Required("code", in.Code, maxLanguage); err != nil {
+			return rest.Within("language", err)
 		}
 
 		// What else stands in the object is ignored, and not kept.
@@ -158,54 +163,54 @@ func (t *templateBody) describe(s *outgoingMessage) {
 	s.Template = &templateRef{Name: *t.Name, Language: t.language, Components: t.Components}
 
 	for i, c := range t.Components {
-		path := itemPath("template.components", i)
+		path := rest.ItemPath("template.components", i)
 		s.Media = c.files(s.Media, path)
 		for j, card := range c.Cards {
 			for k, part := range card.Components {
-				s.Media = part.files(s.Media, itemPath(itemPath(path+".cards", j)+".components", k))
+				s.Media = part.files(s.Media, rest.ItemPath(rest.ItemPath(path+".cards", j)+".components", k))
 			}
 		}
 	}
 }
 
-// check checks a component; seen are the types of the components before it.
-func (c *componentBody) check(seen map[string]bool, allowHTTP plainHTTP) error {
+// Check checks a component; seen are the types of the components before it.
+func (c *componentBody) Check(seen map[string]bool, allowHTTP plainHTTP) error {
 	kinds := []string{"header", "body", "button", "limited_time_offer", "carousel"}
 	if c.Type == nil || *c.Type != "carousel" {
 		c.Cards = nil
-		return c.partBody.check(kinds, seen, allowHTTP)
+		return c.partBody.Check(kinds, seen, allowHTTP)
 	}
 
 	c.partBody = partBody{Type: c.Type}
-	if err := cmp.Or(unique("type", *c.Type, seen), count("cards", c.Cards, maxCards)); err != nil {
+	if err := cmp.Or(rest.Unique("type", *c.Type, seen), rest.Count("cards", c.Cards, maxCards)); err != nil {
 		return err
 	}
 
 	indexes := make(map[string]bool)
-	return each("cards", c.Cards, func(card *cardBody) error { return card.check(indexes, allowHTTP) })
+	return rest.Each("cards", c.Cards, func(card *cardBody) error { return card.Check(indexes, allowHTTP) })
 }
 
-func (c *cardBody) check(indexes map[string]bool, allowHTTP plainHTTP) error {
-	if err := inRange("card_index", c.CardIndex, 0, maxCards-1); err != nil {
+func (c *cardBody) Check(indexes map[string]bool, allowHTTP plainHTTP) error {
+	if err := rest.InRange("card_index", c.CardIndex, 0, maxCards-1); err != nil {
 		return err
 	}
-	if err := unique("card_index", strconv.Itoa(int(c.CardIndex.value)), indexes); err != nil {
+	if err := rest.Unique("card_index", strconv.Itoa(int(c.CardIndex.Value)), indexes); err != nil {
 		return err
 	}
 
-	if err := atMost("components", c.Components, maxParts); err != nil {
+	if err := rest.AtMost("components", c.Components, maxParts); err != nil {
 		return err
 	}
 
 	seen := make(map[string]bool)
-	return each("components", c.Components, func(p *partBody) error {
-		return p.check([]string{"header", "body", "button"}, seen, allowHTTP)
+	return rest.Each("components", c.Components, func(p *partBody) error {
+		return p.Check([]string{"header", "body", "button"}, seen, allowHTTP)
 	})
 }
 
-// check checks a part, which must be of one of some kinds and stand once.
-func (p *partBody) check(kinds []string, seen map[string]bool, allowHTTP plainHTTP) error {
-	if err := oneOf("type", p.Type, kinds...); err != nil {
+// Check checks a part, which must be of one of some kinds and stand once.
+func (p *partBody) Check(kinds []string, seen map[string]bool, allowHTTP plainHTTP) error {
+	if err := rest.OneOf("type", p.Type, kinds...); err != nil {
 		return err
 	}
 
@@ -216,22 +221,22 @@ func (p *partBody) check(kinds []string, seen map[string]bool, allowHTTP plainHT
 		if err := p.checkButton(); err != nil {
 			return err
 		}
-		slot, name, kind = strconv.Itoa(int(p.Index.value)), "index", *p.SubType
+		slot, name, kind = strconv.Itoa(int(p.Index.Value)), "index", *p.SubType
 	} else {
 		p.SubType, p.Index = nil, nil
 	}
 
-	if err := cmp.Or(unique(name, slot, seen), atMost("parameters", p.Parameters, maxParameters)); err != nil {
+	if err := cmp.Or(rest.Unique(name, slot, seen), rest.AtMost("parameters", p.Parameters, maxParameters)); err != nil {
 		return err
 	}
 
-	return each("parameters", p.Parameters, func(q *parameterBody) error { return q.check(parameterTypes[kind], allowHTTP) })
+	return rest.Each("parameters", p.Parameters, func(q *parameterBody) error { return q.Check(parameterTypes[kind], allowHTTP) })
 }
 
 func (p *partBody) checkButton() error {
 	return cmp.Or(
-		oneOf("sub_type", p.SubType, "quick_reply", "url", "copy_code", "flow", "catalog", "mpm", "voice_call"),
-		inRange("index", p.Index, 0, maxButtonIndex),
+		rest.OneOf("sub_type", p.SubType, "quick_reply", "url", "copy_code", "flow", "catalog", "mpm", "voice_call"),
+		rest.InRange("index", p.Index, 0, maxButtonIndex),
 	)
 }
 
@@ -239,7 +244,7 @@ func (p *partBody) checkButton() error {
 func (p *partBody) files(all []mediaRef, path string) []mediaRef {
 	for i, q := range p.Parameters {
 		if f := q.file(*q.Type); f != nil {
-			all = append(all, f.ref(itemPath(path+".parameters", i)+"."+*q.Type, *q.Type))
+			all = append(all, f.ref(rest.ItemPath(path+".parameters", i)+"."+*q.Type, *q.Type))
 		}
 	}
 	return all

@@ -8,14 +8,15 @@ import (
 
 	"github.com/matryer/is"
 
+	"confab/app/api/rest"
 	"confab/storage/storagetest"
 )
 
 // readMessage takes a body the way that a request does.
 func readMessage(body string) (*messageBody, error) {
 	var in messageBody
-	r := request{body: []byte(body)}
-	err := r.decode(&in)
+	r := rest.Request{Body: []byte(body)}
+	err := r.Decode(&in)
 	return &in, err
 }
 
@@ -26,11 +27,11 @@ func verdict(t testing.TB, err error) string {
 	if err == nil {
 		return ""
 	}
-	e, ok := errors.AsType[*Error](err)
-	if !ok || e.status() != 400 || !strings.HasPrefix(e.Message, e.Param+" ") || !strings.HasSuffix(e.Message, ".") {
+	e, ok := errors.AsType[*rest.Error](err)
+	if !ok || e.Status() != 400 || !strings.HasPrefix(e.Message, e.Param+" ") || !strings.HasSuffix(e.Message, ".") {
 		t.Fatalf("not an error for clients: %v", err)
 	}
-	return e.Code.name + " " + e.Param
+	return e.Code.Name + " " + e.Param
 }
 
 // judge is the verdict on a body.

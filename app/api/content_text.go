@@ -1,6 +1,10 @@
 package api
 
-import "cmp"
+import (
+	"cmp"
+
+	"confab/app/api/rest"
+)
 
 const (
 	maxText  = 4096
@@ -13,7 +17,7 @@ type textBody struct {
 	PreviewURL *bool   `json:"preview_url,omitempty"`
 }
 
-func (t *textBody) check(plainHTTP) error { return required("body", t.Body, maxText) }
+func (t *textBody) Check(plainHTTP) error { return rest.Required("body", t.Body, maxText) }
 
 func (t *textBody) describe(s *outgoingMessage) { s.Body = t.Body }
 
@@ -23,16 +27,16 @@ type reactionBody struct {
 	Emoji     *string `json:"emoji,omitempty"`
 }
 
-func (r *reactionBody) check(plainHTTP) error {
-	return cmp.Or(providerID("message_id", r.MessageID), r.checkEmoji())
+func (r *reactionBody) Check(plainHTTP) error {
+	return cmp.Or(rest.ProviderID("message_id", r.MessageID), r.checkEmoji())
 }
 
 func (r *reactionBody) checkEmoji() error {
 	switch {
 	case r.Emoji == nil:
-		return missing("emoji")
-	case !between(*r.Emoji, 0, maxEmoji):
-		return invalid("emoji", lengthRule(0, maxEmoji))
+		return rest.Missing("emoji")
+	case !rest.Between(*r.Emoji, 0, maxEmoji):
+		return rest.Invalid("emoji", rest.LengthRule(0, maxEmoji))
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"confab/app/api/rest"
 	"confab/jobs/event"
 	"confab/storage"
 )
@@ -44,15 +45,15 @@ type contactSummary struct {
 	ParentBSUID *string `json:"parent_bsuid,omitempty"`
 }
 
-func (v contactSummary) appendJSON(b []byte) []byte {
-	b = appendText(append(b, `{"id":`...), v.ID)
-	b = appendOptional(append(b, `,"phone_number":`...), v.PhoneNumber)
-	b = appendOptional(append(b, `,"name":`...), v.Name)
+func (v contactSummary) AppendJSON(b []byte) []byte {
+	b = rest.AppendText(append(b, `{"id":`...), v.ID)
+	b = rest.AppendOptional(append(b, `,"phone_number":`...), v.PhoneNumber)
+	b = rest.AppendOptional(append(b, `,"name":`...), v.Name)
 	if v.BSUID != nil {
-		b = appendText(append(b, `,"bsuid":`...), *v.BSUID)
+		b = rest.AppendText(append(b, `,"bsuid":`...), *v.BSUID)
 	}
 	if v.ParentBSUID != nil {
-		b = appendText(append(b, `,"parent_bsuid":`...), *v.ParentBSUID)
+		b = rest.AppendText(append(b, `,"parent_bsuid":`...), *v.ParentBSUID)
 	}
 	return append(b, '}')
 }
@@ -64,18 +65,18 @@ type assigneeView struct {
 	Email *string `json:"email"`
 }
 
-func (v conversationView) appendJSON(b []byte) []byte {
-	b = appendText(append(b, `{"id":`...), v.ID)
-	b = appendText(append(b, `,"object":`...), v.Object)
-	b = appendText(append(b, `,"status":`...), v.Status)
+func (v conversationView) AppendJSON(b []byte) []byte {
+	b = rest.AppendText(append(b, `{"id":`...), v.ID)
+	b = rest.AppendText(append(b, `,"object":`...), v.Object)
+	b = rest.AppendText(append(b, `,"status":`...), v.Status)
 
-	b = v.Contact.appendJSON(append(b, `,"contact":`...))
-	b = v.AccountSummary.appendJSON(append(b, `,"chat_account":`...))
-	b = v.Assignee.appendJSON(append(b, `,"assignee":`...))
-	b = appendLabels(append(b, `,"labels":`...), v.Labels)
+	b = v.Contact.AppendJSON(append(b, `,"contact":`...))
+	b = v.AccountSummary.AppendJSON(append(b, `,"chat_account":`...))
+	b = v.Assignee.AppendJSON(append(b, `,"assignee":`...))
+	b = rest.AppendLabels(append(b, `,"labels":`...), v.Labels)
 
 	b = strconv.AppendInt(append(b, `,"unread_count":`...), int64(v.UnreadCount), 10)
-	b = v.LastMessage.appendJSON(append(b, `,"last_message":`...))
+	b = v.LastMessage.AppendJSON(append(b, `,"last_message":`...))
 	b = v.LastMessageAt.AppendJSON(append(b, `,"last_message_at":`...))
 	b = v.LastInboundAt.AppendJSON(append(b, `,"last_inbound_at":`...))
 	b = v.ServiceWindowExpiresAt.AppendJSON(append(b, `,"service_window_expires_at":`...))
@@ -84,14 +85,14 @@ func (v conversationView) appendJSON(b []byte) []byte {
 	return append(b, '}')
 }
 
-func (v *assigneeView) appendJSON(b []byte) []byte {
+func (v *assigneeView) AppendJSON(b []byte) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
 
-	b = appendText(append(b, `{"id":`...), v.ID)
-	b = appendOptional(append(b, `,"name":`...), v.Name)
-	b = appendOptional(append(b, `,"email":`...), v.Email)
+	b = rest.AppendText(append(b, `{"id":`...), v.ID)
+	b = rest.AppendOptional(append(b, `,"name":`...), v.Name)
+	b = rest.AppendOptional(append(b, `,"email":`...), v.Email)
 	return append(b, '}')
 }
 
@@ -105,16 +106,16 @@ type lastMessageView struct {
 	CreatedAt storage.Time `json:"created_at"`
 }
 
-func (v *lastMessageView) appendJSON(b []byte) []byte {
+func (v *lastMessageView) AppendJSON(b []byte) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
 
-	b = appendText(append(b, `{"id":`...), v.ID)
-	b = appendText(append(b, `,"type":`...), v.Type)
-	b = appendText(append(b, `,"direction":`...), v.Direction)
-	b = appendText(append(b, `,"status":`...), v.Status)
-	b = appendOptional(append(b, `,"preview":`...), v.Preview)
+	b = rest.AppendText(append(b, `{"id":`...), v.ID)
+	b = rest.AppendText(append(b, `,"type":`...), v.Type)
+	b = rest.AppendText(append(b, `,"direction":`...), v.Direction)
+	b = rest.AppendText(append(b, `,"status":`...), v.Status)
+	b = rest.AppendOptional(append(b, `,"preview":`...), v.Preview)
 	b = v.CreatedAt.AppendJSON(append(b, `,"created_at":`...))
 	return append(b, '}')
 }
@@ -148,7 +149,7 @@ func conversationViews(
 			Status:         c.Status,
 			Contact:        contactSummary{ID: c.ContactID, PhoneNumber: c.ContactPhone, Name: c.ContactName},
 			AccountSummary: viewChatAccount(chat),
-			Labels:         orEmpty(labels[c.ID]),
+			Labels:         rest.OrEmpty(labels[c.ID]),
 			UnreadCount:    c.UnreadCount,
 			LastMessageAt:  c.LastMessageAt,
 			LastInboundAt:  c.LastInboundAt,
@@ -177,81 +178,81 @@ func conversationViews(
 const unassigned = "none"
 
 // conversationFilters reads the filters of a list of conversations.
-func conversationFilters(r *request) (storage.ConversationFilter, error) {
-	q := filters{values: r.query()}
+func conversationFilters(r *rest.Request) (storage.ConversationFilter, error) {
+	q := rest.Filters{Values: r.Query()}
 	f := storage.ConversationFilter{
-		Status:       q.oneOf("status", storage.ConversationOpen, storage.ConversationResolved, storage.ConversationPending),
-		ContactID:    q.id("contact_id", storage.PrefixContact),
-		Unread:       q.oneOf("unread", "true") != "",
-		LabelID:      q.id("label_id", storage.PrefixLabel),
-		UpdatedSince: q.after("updated_since"),
+		Status:       q.OneOf("status", storage.ConversationOpen, storage.ConversationResolved, storage.ConversationPending),
+		ContactID:    q.ID("contact_id", storage.PrefixContact),
+		Unread:       q.OneOf("unread", "true") != "",
+		LabelID:      q.ID("label_id", storage.PrefixLabel),
+		UpdatedSince: q.After("updated_since"),
 	}
 
-	if q.values.Get("assigned_to") == unassigned {
+	if q.Values.Get("assigned_to") == unassigned {
 		f.Unassigned = true
 	} else {
-		f.AssigneeID = q.userID("assigned_to", ", or "+unassigned)
+		f.AssigneeID = q.UserID("assigned_to", ", or "+unassigned)
 	}
-	return f, q.err
+	return f, q.Err
 }
 
 // listConversations handles GET /v1/:phone_number_id/conversations.
-func (s *Server) listConversations(r *request) (reply, error) {
+func (s *Server) listConversations(r *rest.Request) (rest.Reply, error) {
 	f, err := conversationFilters(r)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 
 	var view func(storage.FullConversation) conversationView
-	rep, err := listOf(s, r, lister[storage.FullConversation, conversationView]{
-		scope: fmt.Sprintf("conversations %d %#v", r.account.ID, f),
-		read: func(rx *storage.Rx, q *listQuery) (rows []storage.FullConversation, reached storage.After, err error) {
-			if rows, reached, err = rx.Within(q.budget).Conversations(r.account.ID, f, q.after, q.fetch()); err == nil {
-				view, err = conversationViews(rx, r.account.ID, rows...)
+	rep, err := rest.ListOf(s.Server, r, rest.Lister[storage.FullConversation, conversationView]{
+		Scope: fmt.Sprintf("conversations %d %#v", r.Account.ID, f),
+		Read: func(rx *storage.Rx, q *rest.ListQuery) (rows []storage.FullConversation, reached storage.After, err error) {
+			if rows, reached, err = rx.Within(q.Budget).Conversations(r.Account.ID, f, q.After, q.Fetch()); err == nil {
+				view, err = conversationViews(rx, r.Account.ID, rows...)
 			}
 			return rows, reached, err
 		},
-		key:  f.Key,
-		view: func(c storage.FullConversation) conversationView { return view(c) },
+		Key:  f.Key,
+		View: func(c storage.FullConversation) conversationView { return view(c) },
 	})
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 	return withETag(rep), nil
 }
 
 // withETag gives a page a weak ETag: a hash of everything that it shows.
-func withETag(rep reply) reply {
+func withETag(rep rest.Reply) rest.Reply {
 	h := sha256.New()
-	h.Write(rep.list.data)
-	h.Write(strconv.AppendBool(nil, rep.list.HasMore))
-	rep.etag = `W/"` + hex.EncodeToString(h.Sum(nil)[:16]) + `"`
+	h.Write(rep.List.Data)
+	h.Write(strconv.AppendBool(nil, rep.List.HasMore))
+	rep.ETag = `W/"` + hex.EncodeToString(h.Sum(nil)[:16]) + `"`
 	return rep
 }
 
 // conversationIn finds the conversation in the path.
-func conversationIn(rx *storage.Rx, r *request) (storage.FullConversation, error) {
-	return inPath(r, "id", storage.PrefixConversation, r.account.ID, rx.Conversation)
+func conversationIn(rx *storage.Rx, r *rest.Request) (storage.FullConversation, error) {
+	return rest.InPath(r, "id", storage.PrefixConversation, r.Account.ID, rx.Conversation)
 }
 
 // showConversation replies with the conversation in the path.
-func showConversation(rx *storage.Rx, r *request) (reply, error) {
+func showConversation(rx *storage.Rx, r *rest.Request) (rest.Reply, error) {
 	c, err := conversationIn(rx, r)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 
-	view, err := conversationViews(rx, r.account.ID, c)
+	view, err := conversationViews(rx, r.Account.ID, c)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 
-	return ok(view(c)), nil
+	return rest.OK(view(c)), nil
 }
 
 // getConversation handles GET /v1/:phone_number_id/conversations/:id.
-func (s *Server) getConversation(r *request) (rep reply, err error) {
-	err = s.view(r, func(rx *storage.Rx) (err error) {
+func (s *Server) getConversation(r *rest.Request) (rep rest.Reply, err error) {
+	err = s.View(r, func(rx *storage.Rx) (err error) {
 		rep, err = showConversation(rx, r)
 		return err
 	})
@@ -260,13 +261,13 @@ func (s *Server) getConversation(r *request) (rep reply, err error) {
 
 // conversationChanges is the body of PATCH /v1/:phone_number_id/conversations/:id.
 type conversationChanges struct {
-	Status     patch[string] `json:"status"`
-	AssignedTo patch[string] `json:"assigned_to"`
+	Status     rest.Patch[string] `json:"status"`
+	AssignedTo rest.Patch[string] `json:"assigned_to"`
 }
 
-func (c *conversationChanges) validate() error {
+func (c *conversationChanges) Validate() error {
 	if !c.Status.Set && !c.AssignedTo.Set {
-		return &Error{Code: MissingRequiredField, Param: "status", Message: "Give status, assigned_to or both."}
+		return &rest.Error{Code: rest.MissingRequiredField, Param: "status", Message: "Give status, assigned_to or both."}
 	}
 	if !c.Status.Set {
 		return nil
@@ -276,19 +277,19 @@ func (c *conversationChanges) validate() error {
 	case storage.ConversationOpen, storage.ConversationResolved, storage.ConversationPending:
 		return nil
 	}
-	return invalid("status", "must be open, resolved or pending")
+	return rest.Invalid("status", "must be open, resolved or pending")
 }
 
 // updateConversation handles PATCH /v1/:phone_number_id/conversations/:id.
-func (s *Server) updateConversation(r *request) (reply, error) {
+func (s *Server) updateConversation(r *rest.Request) (rest.Reply, error) {
 	var in conversationChanges
-	if err := r.decode(&in); err != nil {
-		return reply{}, err
+	if err := r.Decode(&in); err != nil {
+		return rest.Reply{}, err
 	}
 
-	return updateFound(s, r, conversationIn, func(tx *storage.Tx, c storage.FullConversation) (reply, error) {
+	return rest.UpdateFound(s.Server, r, conversationIn, func(tx *storage.Tx, c storage.FullConversation) (rest.Reply, error) {
 		if err := changeConversation(tx, r, c.Conversation, in); err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
 
 		return showConversation(&tx.Rx, r)
@@ -297,14 +298,14 @@ func (s *Server) updateConversation(r *request) (reply, error) {
 
 // changeConversation stores the changes of a conversation, if there are any, and emits
 // the events of a new assignee and of a resolved conversation.
-func changeConversation(tx *storage.Tx, r *request, c storage.Conversation, in conversationChanges) error {
+func changeConversation(tx *storage.Tx, r *rest.Request, c storage.Conversation, in conversationChanges) error {
 	before := c
 	given := event.Assignment{PreviousUserID: before.AssigneeID}
 
-	if in.AssignedTo.given() {
-		u, err := tx.User(r.org.ID, in.AssignedTo.Value)
+	if in.AssignedTo.Given() {
+		u, err := tx.User(r.Org.ID, in.AssignedTo.Value)
 		if errors.Is(err, storage.ErrNotFound) {
-			return invalid("assigned_to", "must be a user of this organization")
+			return rest.Invalid("assigned_to", "must be a user of this organization")
 		}
 		if err != nil {
 			return err
@@ -330,13 +331,13 @@ func changeConversation(tx *storage.Tx, r *request, c storage.Conversation, in c
 	}
 
 	if assigned {
-		if err := event.ConversationAssigned(r.subject(), c, given).Emit(tx); err != nil {
+		if err := event.ConversationAssigned(subject(r), c, given).Emit(tx); err != nil {
 			return err
 		}
 	}
 
 	if moved && c.Status == storage.ConversationResolved {
-		return event.ConversationClosed(r.subject(), c, r.userID()).Emit(tx)
+		return event.ConversationClosed(subject(r), c, r.UserID()).Emit(tx)
 	}
 	return nil
 }

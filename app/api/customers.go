@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"confab/app/api/rest"
 	"confab/jobs"
 	"confab/jobs/event"
 	"confab/storage"
@@ -35,36 +36,36 @@ func viewCustomerDetail(c storage.Customer, accounts []storage.Account) customer
 }
 
 // customerFilters reads the filters of the list of customers.
-func customerFilters(r *request) (storage.CustomerFilter, error) {
-	q := filters{values: r.query()}
+func customerFilters(r *rest.Request) (storage.CustomerFilter, error) {
+	q := rest.Filters{Values: r.Query()}
 	f := storage.CustomerFilter{
-		Status: q.oneOf("status", storage.CustomerPending, storage.CustomerActive, storage.CustomerSuspended,
+		Status: q.OneOf("status", storage.CustomerPending, storage.CustomerActive, storage.CustomerSuspended,
 			storage.CustomerArchived, "all"),
-		Email:  q.text("email", storage.MaxEmail),
-		Search: q.text("search", 200),
+		Email:  q.Text("email", storage.MaxEmail),
+		Search: q.Text("search", 200),
 	}
 
 	if f.Status == "all" {
 		f.Status, f.Archived = "", true
 	}
 
-	return f, q.err
+	return f, q.Err
 }
 
 // listCustomers handles GET /v1/customers.
-func (s *Server) listCustomers(r *request) (reply, error) {
+func (s *Server) listCustomers(r *rest.Request) (rest.Reply, error) {
 	f, err := customerFilters(r)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 
-	return listOf(s, r, lister[storage.Customer, event.CustomerData]{
-		scope: fmt.Sprintf("customers %#v", f),
-		read: func(rx *storage.Rx, q *listQuery) ([]storage.Customer, storage.After, error) {
-			return rx.Within(q.budget).Customers(r.org.ID, f, q.after, q.fetch())
+	return rest.ListOf(s.Server, r, rest.Lister[storage.Customer, event.CustomerData]{
+		Scope: fmt.Sprintf("customers %#v", f),
+		Read: func(rx *storage.Rx, q *rest.ListQuery) ([]storage.Customer, storage.After, error) {
+			return rx.Within(q.Budget).Customers(r.Org.ID, f, q.After, q.Fetch())
 		},
-		key:  func(c storage.Customer) storage.After { return storage.After{Key: c.CreatedAt, ID: c.ID} },
-		view: event.ViewCustomer,
+		Key:  func(c storage.Customer) storage.After { return storage.After{Key: c.CreatedAt, ID: c.ID} },
+		View: event.ViewCustomer,
 	})
 }
 
@@ -76,95 +77,98 @@ type newCustomer struct {
 	Metadata *json.RawMessage `json:"metadata"`
 }
 
-func (c *newCustomer) validate() error {
+func (c *newCustomer) Validate() error {
 	switch {
 	case c.Name == nil:
-		return missing("name")
-	case !between(*c.Name, 1, maxCustomerName):
-		return invalid("name", lengthRule(1, maxCustomerName))
+		return rest.Missing("name")
+	case !rest.Between(*c.Name, 1, maxCustomerName):
+		return rest.Invalid("name", rest.LengthRule(1, maxCustomerName))
 	case c.Email != nil && !storage.ValidEmail(*c.Email):
-		return errEmail()
+		return rest.ErrEmail()
 	case c.TeamID != nil && *c.TeamID == "":
-		return invalid("team_id", "must not be empty")
+		return rest.Invalid("team_id", "must not be empty")
 	case c.Metadata != nil:
-		return checkMetadata(*c.Metadata)
+		return rest.CheckMetadata(*c.Metadata)
 	}
 	return nil
 }
 
 // createCustomer handles POST /v1/customers.
-func (s *Server) createCustomer(r *request) (reply, error) {
+func (s *Server) createCustomer(r *rest.Request) (rest.Reply, error) {
 	var in newCustomer
-	if err := r.decode(&in); err != nil {
-		return reply{}, err
+	if err := r.Decode(&in); err != nil {
+		return rest.Reply{}, err
 	}
 
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		team, err := chooseTeam(&tx.Rx, r.org.ID, in.TeamID)
+	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
+		team, err := chooseTeam(&tx.Rx, r.Org.ID, in.TeamID)
 		if err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
 
 		c := storage.Customer{
-			OrganizationID: r.org.ID,
+			OrganizationID: r.Org.ID,
 			TeamID:         team.ID,
 			TeamPublicID:   team.PublicID,
 			Name:           *in.Name,
 			Email:          in.Email,
 		}
 		if in.Metadata != nil {
-			c.Metadata = compact(*in.Metadata)
+			c.Metadata = rest.Compact(*in.Metadata)
 		}
 
 		if err := tx.InsertCustomer(&c); err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
 
-		return created(event.ViewCustomer(c)), event.CustomerCreated(c).Emit(tx)
+		return rest.Created(event.ViewCustomer(c)), event.CustomerCreated(c).Emit(tx)
 	})
 }
 
 // customerIn finds the customer in the path.
-func customerIn(rx *storage.Rx, r *request) (storage.Customer, error) {
-	return inPath(r, "id", storage.PrefixCustomer, r.org.ID, rx.Customer)
+func customerIn(rx *storage.Rx, r *rest.Request) (storage.Customer, error) {
+	return rest.InPath(r, "id", storage.PrefixCustomer, r.Org.ID, rx.Customer)
 }
 
 // getCustomer handles GET /v1/customers/:id.
-func (s *Server) getCustomer(r *request) (reply, error) {
-	return showFound(s, r, customerIn, func(rx *storage.Rx, c storage.Customer) (reply, error) {
+func (s *Server) getCustomer(r *rest.Request) (rest.Reply, error) {
+	return rest.ShowFound(s.Server, r, customerIn, func(rx *storage.Rx, c storage.Customer) (rest.Reply, error) {
 		accounts, err := rx.CustomerAccounts(c.ID)
-		return ok(viewCustomerDetail(c, accounts)), err
+		return rest.OK(viewCustomerDetail(c, accounts)), err
 	})
 }
 
 // customerChanges is the body of PATCH /v1/customers/:id.
 type customerChanges struct {
-	Name     patch[string]          `json:"name"`
-	Email    patch[string]          `json:"email"`
-	Metadata patch[json.RawMessage] `json:"metadata"`
-	Status   patch[string]          `json:"status"`
+	Name     rest.Patch[string]          `json:"name"`
+	Email    rest.Patch[string]          `json:"email"`
+	Metadata rest.Patch[json.RawMessage] `json:"metadata"`
+	Status   rest.Patch[string]          `json:"status"`
 }
 
-func (c *customerChanges) validate() error {
+func (c *customerChanges) Validate() error {
 	switch {
 	case !c.Name.Set && !c.Email.Set && !c.Metadata.Set && !c.Status.Set:
-		return &Error{Code: MissingRequiredField, Param: "name", Message: "Give name, email, metadata, status or several of them."}
+		return &rest.Error{
+			Code: rest.MissingRequiredField, Param: "name",
+			Message: "Give name, email, metadata, status or several of them.",
+		}
 	case c.Name.Null:
-		return invalid("name", "cannot be null")
-	case c.Name.Set && !between(c.Name.Value, 1, maxCustomerName):
-		return invalid("name", lengthRule(1, maxCustomerName))
-	case c.Email.given() && !storage.ValidEmail(c.Email.Value):
-		return errEmail()
+		return rest.Invalid("name", "cannot be null")
+	case c.Name.Set && !rest.Between(c.Name.Value, 1, maxCustomerName):
+		return rest.Invalid("name", rest.LengthRule(1, maxCustomerName))
+	case c.Email.Given() && !storage.ValidEmail(c.Email.Value):
+		return rest.ErrEmail()
 	case c.Status.Set:
 		switch c.Status.Value {
 		case storage.CustomerPending, storage.CustomerActive, storage.CustomerSuspended:
 		default:
-			return invalid("status", "must be pending, active or suspended; DELETE archives a customer")
+			return rest.Invalid("status", "must be pending, active or suspended; DELETE archives a customer")
 		}
 	}
 
-	if c.Metadata.given() {
-		return checkMetadata(c.Metadata.Value)
+	if c.Metadata.Given() {
+		return rest.CheckMetadata(c.Metadata.Value)
 	}
 	return nil
 }
@@ -177,12 +181,12 @@ func (c *customerChanges) apply(to *storage.Customer) bool {
 		to.Name = c.Name.Value
 	}
 	if c.Email.Set {
-		to.Email = c.Email.orNil()
+		to.Email = c.Email.OrNil()
 	}
 	if c.Metadata.Set {
 		to.Metadata = nil
 		if !c.Metadata.Null {
-			to.Metadata = compact(c.Metadata.Value)
+			to.Metadata = rest.Compact(c.Metadata.Value)
 		}
 	}
 	if c.Status.Set {
@@ -194,61 +198,61 @@ func (c *customerChanges) apply(to *storage.Customer) bool {
 }
 
 // updateCustomer handles PATCH /v1/customers/:id.
-func (s *Server) updateCustomer(r *request) (reply, error) {
+func (s *Server) updateCustomer(r *rest.Request) (rest.Reply, error) {
 	var in customerChanges
-	if err := r.decode(&in); err != nil {
-		return reply{}, err
+	if err := r.Decode(&in); err != nil {
+		return rest.Reply{}, err
 	}
 
-	return updateFound(s, r, customerIn, func(tx *storage.Tx, c storage.Customer) (reply, error) {
+	return rest.UpdateFound(s.Server, r, customerIn, func(tx *storage.Tx, c storage.Customer) (rest.Reply, error) {
 		if in.Status.Set && c.Status == storage.CustomerArchived {
-			return reply{}, invalid("status", "cannot be changed while the customer is archived")
+			return rest.Reply{}, rest.Invalid("status", "cannot be changed while the customer is archived")
 		}
 
 		before := c
 		if !in.apply(&c) {
-			return ok(event.ViewCustomer(before)), nil
+			return rest.OK(event.ViewCustomer(before)), nil
 		}
 
 		if err := tx.UpdateCustomer(&c); err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
 
-		return ok(event.ViewCustomer(c)), event.CustomerUpdated(c).Emit(tx)
+		return rest.OK(event.ViewCustomer(c)), event.CustomerUpdated(c).Emit(tx)
 	})
 }
 
 // archiveCustomer handles DELETE /v1/customers/:id.
-func (s *Server) archiveCustomer(r *request) (reply, error) {
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
+func (s *Server) archiveCustomer(r *rest.Request) (rest.Reply, error) {
+	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
 		c, err := customerIn(&tx.Rx, r)
 		if err != nil || c.Status == storage.CustomerArchived {
-			return ok(event.ViewCustomer(c)), err
+			return rest.OK(event.ViewCustomer(c)), err
 		}
 
 		if err := tx.ArchiveCustomer(&c); err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
 
-		return ok(event.ViewCustomer(c)), event.CustomerArchived(c).Emit(tx)
+		return rest.OK(event.ViewCustomer(c)), event.CustomerArchived(c).Emit(tx)
 	})
 }
 
 // restoreCustomer handles POST /console/api/customers/:id/restore.
-func (s *Server) restoreCustomer(r *request) (reply, error) {
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
+func (s *Server) restoreCustomer(r *rest.Request) (rest.Reply, error) {
+	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
 		c, err := customerIn(&tx.Rx, r)
 		if err != nil || c.Status != storage.CustomerArchived {
-			rep := ok(event.ViewCustomer(c))
-			rep.unchanged = true
+			rep := rest.OK(event.ViewCustomer(c))
+			rep.Unchanged = true
 			return rep, err
 		}
 
 		if err := tx.RestoreCustomer(&c); err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
 
-		return ok(event.ViewCustomer(c)), event.CustomerUpdated(c).Emit(tx)
+		return rest.OK(event.ViewCustomer(c)), event.CustomerUpdated(c).Emit(tx)
 	})
 }
 
@@ -260,20 +264,20 @@ type disconnectedView struct {
 }
 
 // disconnectAccount handles DELETE /v1/customers/:id/whatsapp_accounts/:phone_number_id.
-func (s *Server) disconnectAccount(r *request) (reply, error) {
-	return updateFound(s, r, customerIn, func(tx *storage.Tx, c storage.Customer) (reply, error) {
-		a, err := tx.AccountByNumber(r.param("phone_number_id"))
+func (s *Server) disconnectAccount(r *rest.Request) (rest.Reply, error) {
+	return rest.UpdateFound(s.Server, r, customerIn, func(tx *storage.Tx, c storage.Customer) (rest.Reply, error) {
+		a, err := tx.AccountByNumber(r.Param("phone_number_id"))
 		if err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
 		if a.CustomerID == nil || *a.CustomerID != c.ID {
-			return reply{}, notFound()
+			return rest.Reply{}, rest.NotFound()
 		}
 
 		if err := tx.RemoveAccount(a.ID, "The account was disconnected through the API."); err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
 
-		return ok(disconnectedView{*a.PhoneNumberID, "whatsapp_account", true}), jobs.EnqueueAccountRemoval(tx, a)
+		return rest.OK(disconnectedView{*a.PhoneNumberID, "whatsapp_account", true}), jobs.EnqueueAccountRemoval(tx, a)
 	})
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/matryer/is"
 
+	"confab/app/api/rest"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -275,7 +276,7 @@ func TestOrganizationsCannotSeeEachOthersCustomers(t *testing.T) {
 }
 
 func TestCustomersNeedAPlanThatIncludesThem(t *testing.T) {
-	f := serve(t, func(o *Options) { o.Plans["plain"] = Plan{API: true} })
+	f := serve(t, func(o *testOptions) { o.Plans["plain"] = rest.Plan{API: true} })
 	path := f.newCustomer("Bakery")
 	link := f.call("POST", path+"/setup_links", "").text("data.id")
 	f.change(f.tenant, func(o *storage.Organization) { o.Plan = "plain" })

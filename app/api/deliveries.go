@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"confab/app/api/rest"
 	"confab/storage"
 )
 
@@ -58,54 +59,54 @@ func viewDelivery(d storage.Delivery) deliveryView {
 }
 
 // maxEventID is longer than the ids of any provider's messages, and than ours.
-const maxEventID = maxMessageID
+const maxEventID = rest.MaxMessageID
 
 // deliveryFilters reads the filters of a list of deliveries.
-func deliveryFilters(r *request) (storage.DeliveryFilter, error) {
-	q := filters{values: r.query()}
+func deliveryFilters(r *rest.Request) (storage.DeliveryFilter, error) {
+	q := rest.Filters{Values: r.Query()}
 	f := storage.DeliveryFilter{
-		SubscriptionID: q.id("subscription_id", storage.PrefixSubscription),
-		Status:         q.oneOf("status", storage.DeliveryPending, storage.DeliverySucceeded, storage.DeliveryFailed, storage.DeliveryDead),
-		EventType:      q.values.Get("event_type"),
-		EventID:        q.text("event_id", maxEventID),
-		CreatedAfter:   q.after("created_after"),
-		CreatedBefore:  q.before("created_before"),
+		SubscriptionID: q.ID("subscription_id", storage.PrefixSubscription),
+		Status:         q.OneOf("status", storage.DeliveryPending, storage.DeliverySucceeded, storage.DeliveryFailed, storage.DeliveryDead),
+		EventType:      q.Values.Get("event_type"),
+		EventID:        q.Text("event_id", maxEventID),
+		CreatedAfter:   q.After("created_after"),
+		CreatedBefore:  q.Before("created_before"),
 	}
 
-	if q.err == nil && q.values.Has("event_type") {
-		q.err = checkEventType("event_type", &f.EventType)
+	if q.Err == nil && q.Values.Has("event_type") {
+		q.Err = checkEventType("event_type", &f.EventType)
 	}
-	return f, q.err
+	return f, q.Err
 }
 
 // listDeliveries handles GET /v1/webhook_deliveries.
-func (s *Server) listDeliveries(r *request) (reply, error) {
+func (s *Server) listDeliveries(r *rest.Request) (rest.Reply, error) {
 	f, err := deliveryFilters(r)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 
-	return listOf(s, r, lister[storage.Delivery, deliveryView]{
-		scope: fmt.Sprintf("webhook_deliveries %#v", f),
-		read: func(rx *storage.Rx, q *listQuery) ([]storage.Delivery, storage.After, error) {
-			return rx.Within(q.budget).Deliveries(r.org.ID, f, q.after, q.fetch())
+	return rest.ListOf(s.Server, r, rest.Lister[storage.Delivery, deliveryView]{
+		Scope: fmt.Sprintf("webhook_deliveries %#v", f),
+		Read: func(rx *storage.Rx, q *rest.ListQuery) ([]storage.Delivery, storage.After, error) {
+			return rx.Within(q.Budget).Deliveries(r.Org.ID, f, q.After, q.Fetch())
 		},
-		key:  func(d storage.Delivery) storage.After { return storage.After{Key: d.CreatedAt, ID: d.ID} },
-		view: viewDelivery,
+		Key:  func(d storage.Delivery) storage.After { return storage.After{Key: d.CreatedAt, ID: d.ID} },
+		View: viewDelivery,
 	})
 }
 
 // deliveryIn finds the delivery in the path.
-func deliveryIn(rx *storage.Rx, r *request) (storage.Delivery, error) {
-	return inPath(r, "id", storage.PrefixDelivery, r.org.ID, rx.Delivery)
+func deliveryIn(rx *storage.Rx, r *rest.Request) (storage.Delivery, error) {
+	return rest.InPath(r, "id", storage.PrefixDelivery, r.Org.ID, rx.Delivery)
 }
 
 // getDelivery handles GET /v1/webhook_deliveries/:id.
-func (s *Server) getDelivery(r *request) (reply, error) {
-	return showFound(s, r, deliveryIn, func(rx *storage.Rx, d storage.Delivery) (_ reply, err error) {
+func (s *Server) getDelivery(r *rest.Request) (rest.Reply, error) {
+	return rest.ShowFound(s.Server, r, deliveryIn, func(rx *storage.Rx, d storage.Delivery) (_ rest.Reply, err error) {
 		view := viewDelivery(d)
 		view.Payload, err = rx.Payload(d)
-		return ok(view), err
+		return rest.OK(view), err
 	})
 }
 
@@ -121,30 +122,30 @@ type attemptView struct {
 }
 
 // listAttempts handles GET /v1/webhook_deliveries/:id/attempts.
-func (s *Server) listAttempts(r *request) (reply, error) {
-	return showFound(s, r, deliveryIn, func(rx *storage.Rx, d storage.Delivery) (reply, error) {
+func (s *Server) listAttempts(r *rest.Request) (rest.Reply, error) {
+	return rest.ShowFound(s.Server, r, deliveryIn, func(rx *storage.Rx, d storage.Delivery) (rest.Reply, error) {
 		rows, err := rx.Attempts(d)
 		if err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
 
 		views := make([]attemptView, len(rows))
 		for i, row := range rows {
 			views[i] = attemptView(row)
 		}
-		return wholeList(views)
+		return rest.WholeList(views)
 	})
 }
 
 // replayDelivery handles POST /v1/webhook_deliveries/:id/replay.
-func (s *Server) replayDelivery(r *request) (reply, error) {
-	return updateFound(s, r, deliveryIn, func(tx *storage.Tx, d storage.Delivery) (reply, error) {
-		if _, err := enabledSubscription(&tx.Rx, r.org.ID, d.SubscriptionID); err != nil {
-			return reply{}, err
+func (s *Server) replayDelivery(r *rest.Request) (rest.Reply, error) {
+	return rest.UpdateFound(s.Server, r, deliveryIn, func(tx *storage.Tx, d storage.Delivery) (rest.Reply, error) {
+		if _, err := enabledSubscription(&tx.Rx, r.Org.ID, d.SubscriptionID); err != nil {
+			return rest.Reply{}, err
 		}
 
 		again, err := tx.ReplayDelivery(d)
-		return accepted(viewDelivery(again)), err
+		return rest.Accepted(viewDelivery(again)), err
 	})
 }
 
@@ -160,12 +161,12 @@ type bulkReplay struct {
 	filter storage.ReplayFilter
 }
 
-func (b *bulkReplay) validate() error {
+func (b *bulkReplay) Validate() error {
 	switch {
 	case b.SubscriptionID == nil:
-		return missing("subscription_id")
+		return rest.Missing("subscription_id")
 	case b.Status != nil && *b.Status != storage.DeliveryDead && *b.Status != storage.DeliveryFailed:
-		return invalid("status", "must be dead or failed")
+		return rest.Invalid("status", "must be dead or failed")
 	}
 
 	if err := checkEventType("event_type", b.EventType); err != nil {
@@ -173,14 +174,14 @@ func (b *bulkReplay) validate() error {
 	}
 
 	// The times are read by the same rules as those in a query.
-	q := filters{values: make(map[string][]string)}
-	q.set("created_after", b.CreatedAfter)
-	q.set("created_before", b.CreatedBefore)
+	q := rest.Filters{Values: make(map[string][]string)}
+	q.Set("created_after", b.CreatedAfter)
+	q.Set("created_before", b.CreatedBefore)
 	b.filter = storage.ReplayFilter{
 		SubscriptionID: *b.SubscriptionID,
 		Status:         storage.DeliveryDead,
-		CreatedAfter:   q.after("created_after"),
-		CreatedBefore:  q.before("created_before"),
+		CreatedAfter:   q.After("created_after"),
+		CreatedBefore:  q.Before("created_before"),
 	}
 
 	if b.Status != nil {
@@ -190,7 +191,7 @@ func (b *bulkReplay) validate() error {
 		b.filter.EventType = *b.EventType
 	}
 
-	return q.err
+	return q.Err
 }
 
 // bulkReplayView is what a bulk replay did, or would do.
@@ -200,50 +201,50 @@ type bulkReplayView struct {
 }
 
 // bulkReplayDeliveries handles POST /v1/webhook_deliveries/bulk_replay.
-func (s *Server) bulkReplayDeliveries(r *request) (reply, error) {
+func (s *Server) bulkReplayDeliveries(r *rest.Request) (rest.Reply, error) {
 	var in bulkReplay
-	if err := r.decode(&in); err != nil {
-		return reply{}, err
+	if err := r.Decode(&in); err != nil {
+		return rest.Reply{}, err
 	}
 
 	if in.DryRun != nil && *in.DryRun {
 		return s.countReplayable(r, in)
 	}
 
-	err := s.view(r, func(rx *storage.Rx) (err error) {
+	err := s.View(r, func(rx *storage.Rx) (err error) {
 		in.filter.BeforeJob, err = rx.NextJob()
 		return err
 	})
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 
-	return updateInSteps(s, r, 0, func(tx *storage.Tx, replayed int) (int, *reply, error) {
-		if _, err := enabledSubscription(&tx.Rx, r.org.ID, *in.SubscriptionID); err != nil {
+	return rest.UpdateInSteps(s.Server, r, 0, func(tx *storage.Tx, replayed int) (int, *rest.Reply, error) {
+		if _, err := enabledSubscription(&tx.Rx, r.Org.ID, *in.SubscriptionID); err != nil {
 			return replayed, nil, err
 		}
 
-		r.target = *in.SubscriptionID
+		r.Target = *in.SubscriptionID
 		n, more, err := tx.ReplayDeliveries(in.filter, storage.MaxReplay-replayed)
 		replayed += n
 		if err != nil || more && replayed < storage.MaxReplay {
 			return replayed, nil, err
 		}
-		return replayed, new(accepted(bulkReplayView{replayed, more})), nil
+		return replayed, new(rest.Accepted(bulkReplayView{replayed, more})), nil
 	})
 }
 
 // countReplayable answers a dry run. Like every answer to a POST it is stored, and
 // repeated to the same Idempotency-Key.
-func (s *Server) countReplayable(r *request, in bulkReplay) (reply, error) {
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		if _, err := enabledSubscription(&tx.Rx, r.org.ID, *in.SubscriptionID); err != nil {
-			return reply{}, err
+func (s *Server) countReplayable(r *rest.Request, in bulkReplay) (rest.Reply, error) {
+	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
+		if _, err := enabledSubscription(&tx.Rx, r.Org.ID, *in.SubscriptionID); err != nil {
+			return rest.Reply{}, err
 		}
 
 		n, err := tx.CountReplayable(in.filter, storage.MaxReplay+1)
-		rep := accepted(bulkReplayView{min(n, storage.MaxReplay), n > storage.MaxReplay})
-		rep.unchanged = true
+		rep := rest.Accepted(bulkReplayView{min(n, storage.MaxReplay), n > storage.MaxReplay})
+		rep.Unchanged = true
 		return rep, err
 	})
 }

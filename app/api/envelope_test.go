@@ -8,6 +8,7 @@ import (
 
 	"github.com/matryer/is"
 
+	"confab/app/api/rest"
 	"confab/storage"
 )
 
@@ -22,7 +23,7 @@ func TestErrorsOutsideOfTheAPIHaveItsEnvelope(t *testing.T) {
 		is.Equal(got.get("error.request_id"), got.header.Get("X-Request-Id"))
 		return got
 	}
-	missing := refuse(fail(ResourceNotFound, "There is nothing at this path."))
+	missing := refuse(rest.Fail(rest.ResourceNotFound, "There is nothing at this path."))
 	is.Equal(missing.code(), "404 resource_not_found")
 	is.Equal(len(f.log.lines(missing.header.Get("X-Request-Id"))), 0)
 

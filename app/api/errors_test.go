@@ -13,19 +13,20 @@ import (
 
 	"github.com/matryer/is"
 
+	"confab/app/api/rest"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
 
 // provocations are one way to each code that the kernel can answer.
-var provocations = map[Code]func(*fixture) answer{
-	MissingAPIKey: func(f *fixture) answer { return f.callAs("", "GET", "/me", "") },
-	InvalidAPIKey: func(f *fixture) answer { return f.callAs("x", "GET", "/me", "") },
-	RevokedAPIKey: func(f *fixture) answer {
+var provocations = map[rest.Code]func(*fixture) answer{
+	rest.MissingAPIKey: func(f *fixture) answer { return f.callAs("", "GET", "/me", "") },
+	rest.InvalidAPIKey: func(f *fixture) answer { return f.callAs("x", "GET", "/me", "") },
+	rest.RevokedAPIKey: func(f *fixture) answer {
 		storagetest.Update(f.t, f.db, func(tx *storage.Tx) error { _, err := tx.RevokeKey(0, f.tenant.Key.ID); return err })
 		return f.call("GET", "/me", "")
 	},
-	ExpiredAPIKey: func(f *fixture) answer {
+	rest.ExpiredAPIKey: func(f *fixture) answer {
 		var secret string
 		storagetest.Update(f.t, f.db, func(tx *storage.Tx) (err error) {
 			secret, err = tx.InsertKey(&storage.Key{OrganizationID: f.tenant.Organization.ID, ExpiresAt: tx.Now})
@@ -33,64 +34,64 @@ var provocations = map[Code]func(*fixture) answer{
 		})
 		return f.callAs(secret, "GET", "/me", "")
 	},
-	ResourceNotFound: func(f *fixture) answer { return f.call("GET", "/labels/x", "") },
-	MethodNotAllowed: func(f *fixture) answer { return f.call("PUT", "/labels", "") },
-	OrganizationSuspended: func(f *fixture) answer {
+	rest.ResourceNotFound: func(f *fixture) answer { return f.call("GET", "/labels/x", "") },
+	rest.MethodNotAllowed: func(f *fixture) answer { return f.call("PUT", "/labels", "") },
+	rest.OrganizationSuspended: func(f *fixture) answer {
 		f.change(f.tenant, func(o *storage.Organization) { o.SuspendedAt = storage.Now() })
 		return f.call("GET", "/me", "")
 	},
-	FeatureNotAvailable: func(f *fixture) answer {
+	rest.FeatureNotAvailable: func(f *fixture) answer {
 		f.change(f.tenant, func(o *storage.Organization) { o.Plan = "no api" })
 		return f.call("GET", "/me", "")
 	},
-	FeatureNotEntitled: func(f *fixture) answer {
+	rest.FeatureNotEntitled: func(f *fixture) answer {
 		f.change(f.tenant, func(o *storage.Organization) { o.Plan = "small" })
 		return f.call("GET", "/customers", "")
 	},
-	RateLimitExceeded: func(f *fixture) answer {
+	rest.RateLimitExceeded: func(f *fixture) answer {
 		f.change(f.tenant, func(o *storage.Organization) { o.Plan = "small" })
 		f.call("GET", "/me", "")
 		return f.call("GET", "/me", "")
 	},
-	RequestTooLarge: func(f *fixture) answer { return f.call("POST", "/labels", strings.Repeat(" ", maxBody+1)) },
-	InvalidJSON:     func(f *fixture) answer { return f.call("POST", "/labels", "{") },
-	IdempotencyInProgress: func(f *fixture) answer {
-		f.api.inFlight.begin(inFlightKey{f.tenant.Organization.ID, "a"}, fingerprint(&request{http: must("POST", "/v1/labels"), raw: []byte("{}")}))
+	rest.RequestTooLarge: func(f *fixture) answer { return f.call("POST", "/labels", strings.Repeat(" ", rest.MaxBody+1)) },
+	rest.InvalidJSON:     func(f *fixture) answer { return f.call("POST", "/labels", "{") },
+	rest.IdempotencyInProgress: func(f *fixture) answer {
+		f.api.InFlight.Begin(rest.InFlightKey{Organization: f.tenant.Organization.ID, Key: "a"}, rest.Fingerprint(&rest.Request{HTTP: must("POST", "/v1/labels"), Raw: []byte("{}")}))
 		return f.call("POST", "/labels", "{}", "Idempotency-Key: a")
 	},
-	IdempotencyKeyReuse: func(f *fixture) answer {
+	rest.IdempotencyKeyReuse: func(f *fixture) answer {
 		f.call("POST", "/labels", `{"name":"a"}`, "Idempotency-Key: a")
 		return f.call("POST", "/labels", `{"name":"b"}`, "Idempotency-Key: a")
 	},
-	MissingRequiredField: func(f *fixture) answer { return f.call("POST", "/labels", "{}") },
-	InvalidFieldValue:    func(f *fixture) answer { return f.call("POST", "/labels", `{"name":""}`) },
-	InvalidLimit:         func(f *fixture) answer { return f.call("GET", "/labels?limit=0", "") },
-	InvalidCursor:        func(f *fixture) answer { return f.call("GET", "/labels?cursor=x", "") },
-	SubscriptionInactive: func(f *fixture) answer {
+	rest.MissingRequiredField: func(f *fixture) answer { return f.call("POST", "/labels", "{}") },
+	rest.InvalidFieldValue:    func(f *fixture) answer { return f.call("POST", "/labels", `{"name":""}`) },
+	rest.InvalidLimit:         func(f *fixture) answer { return f.call("GET", "/labels?limit=0", "") },
+	rest.InvalidCursor:        func(f *fixture) answer { return f.call("GET", "/labels?cursor=x", "") },
+	rest.SubscriptionInactive: func(f *fixture) answer {
 		f.change(f.tenant, func(o *storage.Organization) { o.Subscription = storage.SubscriptionInactive })
 		return f.call("POST", "/labels", `{"name":"a"}`)
 	},
-	InvalidPhoneNumber: func(f *fixture) answer {
+	rest.InvalidPhoneNumber: func(f *fixture) answer {
 		f.connect(f.tenant, number)
 		return f.call("POST", messages, storagetest.Swap(f.t, hello, "+1555", "+0555"))
 	},
-	ContactAlreadyExists: func(f *fixture) answer {
+	rest.ContactAlreadyExists: func(f *fixture) answer {
 		f.contact(f.connect(f.tenant, number), "+15551234567")
 		return f.call("POST", contacts, `{"phone_number":"15551234567"}`)
 	},
-	InvalidTemplateName: refused("an unknown template"),
-	QuotaExceeded:       refused("the quota is used up"),
-	MarketingOptedOut:   refused("marketing to one who opted out"),
-	ConsentRequired:     refused("a template to a stranger"),
-	AccountRestricted:   refused("the account is restricted"),
-	CustomerSuspended:   refused("the customer is suspended"),
-	NumberNotVerified:   refused("the number is being set up"),
-	UpstreamError:       refused("the account is disconnected"),
-	MediaNotFound: func(f *fixture) answer {
+	rest.InvalidTemplateName: refused("an unknown template"),
+	rest.QuotaExceeded:       refused("the quota is used up"),
+	rest.MarketingOptedOut:   refused("marketing to one who opted out"),
+	rest.ConsentRequired:     refused("a template to a stranger"),
+	rest.AccountRestricted:   refused("the account is restricted"),
+	rest.CustomerSuspended:   refused("the customer is suspended"),
+	rest.NumberNotVerified:   refused("the number is being set up"),
+	rest.UpstreamError:       refused("the account is disconnected"),
+	rest.MediaNotFound: func(f *fixture) answer {
 		f.connect(f.tenant, number)
 		return f.call("POST", messages, `{"messaging_product":"chat","to":"+15550001111","type":"image","image":{"id":"med_x"}}`)
 	},
-	RegistrationRunning: func(f *fixture) (second answer) {
+	rest.RegistrationRunning: func(f *fixture) (second answer) {
 		f.connectDegraded()
 		f.upstream.answer = func(*http.Request) (int, string) {
 			second = f.call("POST", register, rightPIN)
@@ -99,135 +100,135 @@ var provocations = map[Code]func(*fixture) answer{
 		f.call("POST", register, rightPIN)
 		return second
 	},
-	TemplateAlreadyExists: func(f *fixture) answer {
+	rest.TemplateAlreadyExists: func(f *fixture) answer {
 		f.connect(f.tenant, number)
 		return f.call("POST", templatesPath, storagetest.Swap(f.t, storagetest.Swap(f.t, orderReady, "order_ready", "notice"), "en_US", "en"))
 	},
-	RegistrationFailed:  registered(400, `{"error":{"code":133005,"message":"(#133005) Two step verification PIN Mismatch"}}`),
-	ProviderUnavailable: registered(500, "<html>"),
-	InvalidSignature: func(f *fixture) answer { // which only the provider's callback gets
+	rest.RegistrationFailed:  registered(400, `{"error":{"code":133005,"message":"(#133005) Two step verification PIN Mismatch"}}`),
+	rest.ProviderUnavailable: registered(500, "<html>"),
+	rest.InvalidSignature: func(f *fixture) answer { // which only the provider's callback gets
 		rec := httptest.NewRecorder()
-		f.api.WriteError(rec, must("POST", "/provider/webhook"), fail(InvalidSignature, "No."))
+		f.api.WriteError(rec, must("POST", "/provider/webhook"), rest.Fail(rest.InvalidSignature, "No."))
 		return answer{status: rec.Code, header: rec.Header(), body: rec.Body.String()}
 	},
-	SessionRequired: func(f *fixture) answer { // both only in the console
-		return f.visit(Visitor{Refused: fail(SessionRequired, "Sign in.")}, "GET", "/v1/me", "")
+	rest.SessionRequired: func(f *fixture) answer { // both only in the console
+		return f.visit(rest.Visitor{Refused: rest.Fail(rest.SessionRequired, "Sign in.")}, "GET", "/v1/me", "")
 	},
-	PermissionDenied: func(f *fixture) answer {
+	rest.PermissionDenied: func(f *fixture) answer {
 		return f.visit(f.signedIn(f.tenant, storage.RoleAgent), "GET", "/v1/webhook_subscriptions", "")
 	},
-	InvalidWebhookURL: func(f *fixture) answer {
+	rest.InvalidWebhookURL: func(f *fixture) answer {
 		return f.call("POST", hooks, `{"url":"http://93.184.216.34","events":["*"]}`)
 	},
-	InvalidEventType: func(f *fixture) answer {
+	rest.InvalidEventType: func(f *fixture) answer {
 		return f.call("POST", hooks, `{"url":"https://93.184.216.34","events":["bogus"]}`)
 	},
-	WebhookDisabled: func(f *fixture) answer {
+	rest.WebhookDisabled: func(f *fixture) answer {
 		id := f.call("POST", hooks, `{"url":"https://93.184.216.34","events":["*"]}`).text("data.id")
 		f.disable(id)
 		return f.call("PATCH", hooks+"/"+id, `{"status":"paused"}`)
 	},
-	LastSecret: func(f *fixture) answer {
+	rest.LastSecret: func(f *fixture) answer {
 		made := f.call("POST", hooks, `{"url":"https://93.184.216.34","events":["*"]}`)
 		only := made.get("data.secrets").([]any)[0].(map[string]any)["id"].(string)
 		return f.call("DELETE", hooks+"/"+made.text("data.id")+"/secrets/"+only, "")
 	},
-	MessageNotCancellable: func(f *fixture) answer {
+	rest.MessageNotCancellable: func(f *fixture) answer {
 		a := f.connect(f.tenant, "106540352242922")
 		said := f.say(f.contact(a, "+15551234567"), received("wamid.1"))
 		return f.call("DELETE", messages+"/"+said[0].ID, "")
 	},
-	BroadcastNotActive: func(f *fixture) answer {
+	rest.BroadcastNotActive: func(f *fixture) answer {
 		a := f.connect(f.tenant, "106540352242922")
 		f.template(a, storage.Template{Name: "sale", Language: "en_US", Components: storage.JSON(`[{"type":"BODY","text":"Hi"}]`)})
 		const sale = `{"name":"Sale","template":{"name":"sale","language":"en_US"},"audience":{"recipients":[{"to":"+15551234567"}]}}`
 		made := f.call("POST", "/106540352242922/broadcasts", sale)
 		return f.call("POST", "/106540352242922/broadcasts/"+made.text("data.id")+"/resume", "")
 	},
-	SetupLinkInactive: func(f *fixture) answer {
+	rest.SetupLinkInactive: func(f *fixture) answer {
 		links := f.newCustomer("Bakery") + "/setup_links"
 		link := links + "/" + f.call("POST", links, "").text("data.id")
 		f.call("DELETE", link, "")
 		return f.call("DELETE", link, "")
 	},
-	InternalError: func(f *fixture) answer { return f.call("GET", "/broken", "") },
-	ServiceUnavailable: func(f *fixture) answer {
+	rest.InternalError: func(f *fixture) answer { return f.call("GET", "/broken", "") },
+	rest.ServiceUnavailable: func(f *fixture) answer {
 		f.stop()
 		return f.call("GET", "/me", "")
 	},
 }
 
 // wanted is how each code is sent: status, type, param, and the headers beside.
-var wanted = map[Code]string{
-	MissingAPIKey:         "401 authentication_error  WWW-Authenticate=Bearer",
-	InvalidAPIKey:         "401 authentication_error  WWW-Authenticate=Bearer",
-	RevokedAPIKey:         "401 authentication_error  WWW-Authenticate=Bearer",
-	ExpiredAPIKey:         "401 authentication_error  WWW-Authenticate=Bearer",
-	ResourceNotFound:      "404 not_found ",
-	MethodNotAllowed:      "405 invalid_request_error  Allow=GET, HEAD, POST",
-	OrganizationSuspended: "403 permission_error ",
-	FeatureNotAvailable:   "403 permission_error ",
-	FeatureNotEntitled:    "402 permission_error ",
-	RateLimitExceeded:     "429 rate_limit_error  Retry-After=1000",
-	RequestTooLarge:       "413 invalid_request_error ",
-	InvalidJSON:           "400 invalid_request_error ",
-	IdempotencyInProgress: "409 conflict ",
-	IdempotencyKeyReuse:   "422 invalid_request_error ",
-	MissingRequiredField:  "400 invalid_request_error name",
-	InvalidFieldValue:     "400 invalid_request_error name",
-	InvalidLimit:          "400 invalid_request_error limit",
-	InvalidCursor:         "400 invalid_request_error cursor",
-	SubscriptionInactive:  "402 permission_error ",
-	InvalidPhoneNumber:    "400 invalid_request_error to",
-	ContactAlreadyExists:  "409 conflict phone_number",
-	InvalidTemplateName:   "400 invalid_request_error template.name",
-	QuotaExceeded:         "402 permission_error ",
-	MarketingOptedOut:     "422 invalid_request_error ",
-	ConsentRequired:       "422 invalid_request_error ",
-	AccountRestricted:     "422 invalid_request_error ",
-	CustomerSuspended:     "422 invalid_request_error ",
-	NumberNotVerified:     "422 invalid_request_error ",
-	UpstreamError:         "422 invalid_request_error ",
-	MediaNotFound:         "422 invalid_request_error image.id",
-	RegistrationRunning:   "409 conflict ",
-	TemplateAlreadyExists: "409 conflict name",
-	RegistrationFailed:    "422 invalid_request_error ",
-	ProviderUnavailable:   "502 api_error ",
-	InvalidSignature:      "401 authentication_error  WWW-Authenticate=Bearer",
-	SessionRequired:       "401 authentication_error ",
-	PermissionDenied:      "403 permission_error ",
-	InvalidWebhookURL:     "400 invalid_request_error url",
-	InvalidEventType:      "400 invalid_request_error events[0]",
-	WebhookDisabled:       "409 conflict ",
-	LastSecret:            "422 invalid_request_error ",
-	SetupLinkInactive:     "409 conflict ",
-	MessageNotCancellable: "409 conflict ",
-	BroadcastNotActive:    "409 conflict ",
-	InternalError:         "500 api_error ",
-	ServiceUnavailable:    "503 api_error  Retry-After=1",
+var wanted = map[rest.Code]string{
+	rest.MissingAPIKey:         "401 authentication_error  WWW-Authenticate=Bearer",
+	rest.InvalidAPIKey:         "401 authentication_error  WWW-Authenticate=Bearer",
+	rest.RevokedAPIKey:         "401 authentication_error  WWW-Authenticate=Bearer",
+	rest.ExpiredAPIKey:         "401 authentication_error  WWW-Authenticate=Bearer",
+	rest.ResourceNotFound:      "404 not_found ",
+	rest.MethodNotAllowed:      "405 invalid_request_error  Allow=GET, HEAD, POST",
+	rest.OrganizationSuspended: "403 permission_error ",
+	rest.FeatureNotAvailable:   "403 permission_error ",
+	rest.FeatureNotEntitled:    "402 permission_error ",
+	rest.RateLimitExceeded:     "429 rate_limit_error  Retry-After=1000",
+	rest.RequestTooLarge:       "413 invalid_request_error ",
+	rest.InvalidJSON:           "400 invalid_request_error ",
+	rest.IdempotencyInProgress: "409 conflict ",
+	rest.IdempotencyKeyReuse:   "422 invalid_request_error ",
+	rest.MissingRequiredField:  "400 invalid_request_error name",
+	rest.InvalidFieldValue:     "400 invalid_request_error name",
+	rest.InvalidLimit:          "400 invalid_request_error limit",
+	rest.InvalidCursor:         "400 invalid_request_error cursor",
+	rest.SubscriptionInactive:  "402 permission_error ",
+	rest.InvalidPhoneNumber:    "400 invalid_request_error to",
+	rest.ContactAlreadyExists:  "409 conflict phone_number",
+	rest.InvalidTemplateName:   "400 invalid_request_error template.name",
+	rest.QuotaExceeded:         "402 permission_error ",
+	rest.MarketingOptedOut:     "422 invalid_request_error ",
+	rest.ConsentRequired:       "422 invalid_request_error ",
+	rest.AccountRestricted:     "422 invalid_request_error ",
+	rest.CustomerSuspended:     "422 invalid_request_error ",
+	rest.NumberNotVerified:     "422 invalid_request_error ",
+	rest.UpstreamError:         "422 invalid_request_error ",
+	rest.MediaNotFound:         "422 invalid_request_error image.id",
+	rest.RegistrationRunning:   "409 conflict ",
+	rest.TemplateAlreadyExists: "409 conflict name",
+	rest.RegistrationFailed:    "422 invalid_request_error ",
+	rest.ProviderUnavailable:   "502 api_error ",
+	rest.InvalidSignature:      "401 authentication_error  WWW-Authenticate=Bearer",
+	rest.SessionRequired:       "401 authentication_error ",
+	rest.PermissionDenied:      "403 permission_error ",
+	rest.InvalidWebhookURL:     "400 invalid_request_error url",
+	rest.InvalidEventType:      "400 invalid_request_error events[0]",
+	rest.WebhookDisabled:       "409 conflict ",
+	rest.LastSecret:            "422 invalid_request_error ",
+	rest.SetupLinkInactive:     "409 conflict ",
+	rest.MessageNotCancellable: "409 conflict ",
+	rest.BroadcastNotActive:    "409 conflict ",
+	rest.InternalError:         "500 api_error ",
+	rest.ServiceUnavailable:    "503 api_error  Retry-After=1",
 }
 
 func TestEveryErrorCodeIsSentAsTheCatalogueSays(t *testing.T) {
-	for name, code := range codes {
+	for name, code := range rest.Codes {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { provoke(t, code) }) // where no second passes by itself
 		})
 	}
 }
 
-func provoke(t *testing.T, code Code) {
+func provoke(t *testing.T, code rest.Code) {
 	is := is.New(t)
-	f := serveDirectly(t, withNames(t), func(o *Options) {
-		o.Plans["no api"] = Plan{}
+	f := serveDirectly(t, withNames(t), func(o *testOptions) {
+		o.Plans["no api"] = rest.Plan{}
 		quota(o)
-		o.Plans["small"] = Plan{API: true, RatePerSecond: 0.001, Burst: 1}
+		o.Plans["small"] = rest.Plan{API: true, RatePerSecond: 0.001, Burst: 1}
 	})
 	f.mount(
-		route{"GET", "/broken", func(*request) (reply, error) { return reply{}, errors.New("broken") }, 0, nil},
+		rest.At("GET", "/broken", func(*rest.Request) (rest.Reply, error) { return rest.Reply{}, errors.New("broken") }, 0, nil),
 	)
 	is.True(provocations[code] != nil)
 	got := provocations[code](f)
-	is.Equal(got.get("error.code"), code.name)
+	is.Equal(got.get("error.code"), code.Name)
 	is.True(got.text("error.message") != "")
 	is.Equal(got.get("error.request_id"), got.header.Get("X-Request-Id"))
 	sent := fmt.Sprintf("%d %s %s", got.status, got.text("error.type"), got.text("error.param"))
@@ -243,7 +244,7 @@ func TestAnInactiveSubscriptionRefusesOnlyNewResources(t *testing.T) {
 	is := is.New(t)
 	f := serve(t)
 	path := "/labels/" + f.call("POST", "/labels", `{"name":"VIP"}`).text("data.id")
-	f.mount(route{"POST", "/tests", func(*request) (reply, error) { return ok("done"), nil }, 0, nil})
+	f.mount(rest.At("POST", "/tests", func(*rest.Request) (rest.Reply, error) { return rest.OK("done"), nil }, 0, nil))
 	f.change(f.tenant, func(o *storage.Organization) { o.Subscription = storage.SubscriptionInactive })
 	is.Equal(f.call("POST", "/labels", `{"name":"New"}`).code(), "402 subscription_inactive")
 	is.Equal(f.labels(), 1)
@@ -258,21 +259,21 @@ func TestAnInactiveSubscriptionRefusesOnlyNewResources(t *testing.T) {
 
 func TestAnyErrorBecomesOneThatAClientMayRead(t *testing.T) {
 	is := is.New(t)
-	refused := fail(InvalidJSON, "no")
-	for err, want := range map[error]Code{
-		fmt.Errorf("deeper: %w", refused):                InvalidJSON,
-		fmt.Errorf("label: %w", storage.ErrNotFound):     ResourceNotFound,
-		fmt.Errorf("write: %w", storage.ErrUnavailable):  ServiceUnavailable,
-		fmt.Errorf("wait: %w", context.Canceled):         ServiceUnavailable,
-		fmt.Errorf("wait: %w", context.DeadlineExceeded): ServiceUnavailable,
-		fmt.Errorf("insert: %w", storage.ErrConflict):    InternalError, // a handler should have worded it
-		errors.New("secret of the house"):                InternalError,
+	refused := rest.Fail(rest.InvalidJSON, "no")
+	for err, want := range map[error]rest.Code{
+		fmt.Errorf("deeper: %w", refused):                rest.InvalidJSON,
+		fmt.Errorf("label: %w", storage.ErrNotFound):     rest.ResourceNotFound,
+		fmt.Errorf("write: %w", storage.ErrUnavailable):  rest.ServiceUnavailable,
+		fmt.Errorf("wait: %w", context.Canceled):         rest.ServiceUnavailable,
+		fmt.Errorf("wait: %w", context.DeadlineExceeded): rest.ServiceUnavailable,
+		fmt.Errorf("insert: %w", storage.ErrConflict):    rest.InternalError, // a handler should have worded it
+		errors.New("secret of the house"):                rest.InternalError,
 	} {
-		e := asError(err)
+		e := rest.AsError(err)
 		is.Equal(e.Code, want)
 		is.True(!strings.Contains(e.Message, "secret"))
-		is.True(errors.Is(e, err) || want == InvalidJSON || want == ResourceNotFound) // the log keeps the cause
-		is.Equal(e.RetryAfter == time.Second, want == ServiceUnavailable)
+		is.True(errors.Is(e, err) || want == rest.InvalidJSON || want == rest.ResourceNotFound) // the log keeps the cause
+		is.Equal(e.RetryAfter == time.Second, want == rest.ServiceUnavailable)
 	}
-	is.Equal((&Error{Code: InvalidJSON, Message: "No.", cause: errors.New("torn")}).Error(), "invalid_json: No. torn")
+	is.Equal((&rest.Error{Code: rest.InvalidJSON, Message: "No.", Cause: errors.New("torn")}).Error(), "invalid_json: No. torn")
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"confab/app/api/rest"
+	"confab/app/live"
 	"confab/app/stream"
 	"confab/storage"
 )
@@ -17,30 +19,30 @@ import (
 const maxOrganizationStreams = 20
 
 // streamEvents handles GET /v1/events/stream.
-func (s *Server) streamEvents(r *request) (reply, error) {
+func (s *Server) streamEvents(r *rest.Request) (rest.Reply, error) {
 	f, q := eventFilters(r)
 	o := stream.Options{
 		Class:        s.streams,
-		Organization: r.org.ID,
+		Organization: r.Org.ID,
 		Filter:       f,
-		Begin:        stream.Begin{LastEventID: r.http.Header.Get("Last-Event-ID")},
-		Once:         q.oneOf("wait", "0", "1") == "0",
+		Begin:        stream.Begin{LastEventID: r.HTTP.Header.Get("Last-Event-ID")},
+		Once:         q.OneOf("wait", "0", "1") == "0",
 		Format:       streamFormat(r),
 		Allowed:      s.mayGoOn(r),
 	}
-	if q.values.Has("after") {
-		after := q.values.Get("after")
+	if q.Values.Has("after") {
+		after := q.Values.Get("after")
 		o.Begin.After = &after
 	}
-	if q.err != nil {
-		return reply{}, q.err
+	if q.Err != nil {
+		return rest.Reply{}, q.Err
 	}
 
-	opened, err := s.Streams.Open(r.http.Context(), o)
+	opened, err := s.Streams.Open(r.HTTP.Context(), o)
 	if err != nil {
-		return reply{}, streamError(err)
+		return rest.Reply{}, streamError(err)
 	}
-	return reply{stream: func(x *exchange) { s.sendStream(x, opened, o.Format) }}, nil
+	return rest.Reply{Stream: func(x *rest.Exchange) { s.sendStream(x, opened, o.Format) }}, nil
 }
 
 // openStream is a stream that is to be served or closed.
@@ -51,14 +53,14 @@ type openStream interface {
 
 // sendStream writes a stream until it ends. The call is recorded when its headers were
 // sent.
-func (s *Server) sendStream(x *exchange, opened openStream, f stream.Format) {
-	if x.request.http.Method == http.MethodHead {
+func (s *Server) sendStream(x *rest.Exchange, opened openStream, f stream.Format) {
+	if x.Request.HTTP.Method == http.MethodHead {
 		opened.Close()
 		stream.SetHeaders(x.Header(), f)
 		x.WriteHeader(http.StatusOK)
 		return
 	}
-	opened.Serve(x, x.request.http, func() { s.record(x) })
+	opened.Serve(x, x.Request.HTTP, func() { s.Record(x) })
 }
 
 // streamError is why a stream was not opened.
@@ -66,12 +68,12 @@ func streamError(err error) error {
 	full, isFull := errors.AsType[*stream.FullError](err)
 	switch {
 	case errors.Is(err, stream.ErrPosition):
-		return &Error{Code: InvalidCursor, Param: "after", Message: "after must be " + stream.Oldest +
+		return &rest.Error{Code: rest.InvalidCursor, Param: "after", Message: "after must be " + stream.Oldest +
 			", a position of this stream, or the id of an event that is still kept."}
 	case isFull:
 		return tooManyStreams(full)
 	case errors.Is(err, stream.ErrStopping):
-		return &Error{Code: ServiceUnavailable, Message: "The server is stopping. Please retry.", RetryAfter: time.Second}
+		return &rest.Error{Code: rest.ServiceUnavailable, Message: "The server is stopping. Please retry.", RetryAfter: time.Second}
 	}
 	return err
 }
@@ -79,8 +81,8 @@ func streamError(err error) error {
 // tooManyStreams refuses a stream of a server, an organization or a person that has enough
 // of them.
 func tooManyStreams(full *stream.FullError) error {
-	return &Error{
-		Code:       RateLimitExceeded,
+	return &rest.Error{
+		Code:       rest.RateLimitExceeded,
 		Message:    fmt.Sprintf("The %s has %d streams open, which is the most. Close one of them and retry.", full.Of, full.Max),
 		RetryAfter: time.Second,
 	}
@@ -88,9 +90,9 @@ func tooManyStreams(full *stream.FullError) error {
 
 // streamFormat is the format that the client accepts: server-sent events, unless it
 // names lines of JSON.
-func streamFormat(r *request) stream.Format {
+func streamFormat(r *rest.Request) stream.Format {
 	lines := stream.Lines{}
-	for _, header := range r.http.Header.Values("Accept") {
+	for _, header := range r.HTTP.Header.Values("Accept") {
 		for name := range strings.SplitSeq(header, ",") {
 			if kind, params, err := mime.ParseMediaType(name); err == nil && kind == lines.ContentType() && params["q"] != "0" {
 				return lines
@@ -102,17 +104,47 @@ func streamFormat(r *request) stream.Format {
 
 // mayGoOn tells whether a stream of the request's key, or of the person who is signed in,
 // may go on. What cannot be found out for the moment does not end it.
-func (s *Server) mayGoOn(r *request) func(context.Context) bool {
-	if r.user != nil {
-		return func(ctx context.Context) bool { return s.whyEnded(ctx, r.visitor) == "" }
+func (s *Server) mayGoOn(r *rest.Request) func(context.Context) bool {
+	if r.User != nil {
+		return func(ctx context.Context) bool { return s.whyEnded(ctx, r.Visitor) == "" }
 	}
 
-	hash := [32]byte(r.key.Hash)
+	hash := [32]byte(r.Key.Hash)
 	return func(ctx context.Context) bool {
 		p, err := s.DB.Principal(ctx, hash)
 		if err != nil {
 			return !errors.Is(err, storage.ErrNotFound)
 		}
-		return checkKey(p.Key) == nil && checkOrganization(p.Organization, s.plan(p.Organization), false) == nil
+		return rest.CheckKey(p.Key) == nil && rest.CheckOrganization(p.Organization, s.Plan(p.Organization), false) == nil
 	}
+}
+
+// whyEnded tells why a stream of a person may not go on: it must be signed in, with the
+// role that it had; "" if it may. What cannot be found out for the moment does not end it.
+func (s *Server) whyEnded(ctx context.Context, v *rest.Visitor) string {
+	now, err := v.Find(ctx)
+	switch {
+	case err != nil && rest.AsError(err).Code != rest.SessionRequired:
+		return ""
+	case err != nil:
+		return s.whySignedOut(ctx, v.User.ID)
+	case now.User.Role != v.User.Role:
+		return live.EndedRoleChanged
+	case rest.CheckOrganization(now.Organization, rest.Plan{}, true) != nil:
+		return live.EndedSuspended
+	}
+	return ""
+}
+
+// whySignedOut tells why a session is gone.
+func (s *Server) whySignedOut(ctx context.Context, user string) string {
+	why := live.EndedSignedOut
+	_ = s.DB.View(ctx, func(rx *storage.Rx) error { // without an answer the session is gone all the same
+		u, err := rx.UserByID(user)
+		if err == nil && u.DisabledAt != 0 {
+			why = live.EndedDisabled
+		}
+		return err
+	})
+	return why
 }

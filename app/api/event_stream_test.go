@@ -13,6 +13,7 @@ import (
 
 	"github.com/matryer/is"
 
+	"confab/app/api/rest"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -298,7 +299,7 @@ func TestAStreamCanBeLinesOfJSON(t *testing.T) {
 
 func TestAnOrganizationHasTwentyStreams(t *testing.T) {
 	is := is.New(t)
-	f := serve(t, func(o *Options) { o.MaxStreams = 21 })
+	f := serve(t, func(o *testOptions) { o.MaxStreams = 21 })
 	other := storagetest.Seed(t, f.db, "Other")
 	for range 20 {
 		is.Equal(f.open("/events/stream").res.StatusCode, 200)
@@ -331,7 +332,7 @@ func TestAStreamEndsWithTheRightToIt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := serve(t, func(o *Options) { o.Plans["none"] = Plan{} })
+			f := serve(t, func(o *testOptions) { o.Plans["none"] = rest.Plan{} })
 			var expires storage.Time
 			if lose == nil {
 				expires = storage.Now().Add(1500 * 1e6)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"confab/app/api/rest"
 	"confab/app/stream"
 	"confab/jobs/event"
 	"confab/jobs/provider"
@@ -14,14 +15,14 @@ import (
 func viewEvent(e storage.EventItem) stream.Item { return stream.Item(e) }
 
 // eventFilters reads the filters that lists and streams of events share.
-func eventFilters(r *request) (f storage.EventFilter, q filters) {
-	q = filters{values: r.query()}
-	f.PhoneNumberID = q.matching("phone_number_id", provider.PhoneNumberID, "must be 6 to 20 digits")
+func eventFilters(r *rest.Request) (f storage.EventFilter, q rest.Filters) {
+	q = rest.Filters{Values: r.Query()}
+	f.PhoneNumberID = q.Matching("phone_number_id", provider.PhoneNumberID, "must be 6 to 20 digits")
 
-	for _, list := range q.values["type"] {
+	for _, list := range q.Values["type"] {
 		for name := range strings.SplitSeq(list, ",") {
-			if !event.IsType(name) && q.err == nil {
-				q.err = errEventType("type")
+			if !event.IsType(name) && q.Err == nil {
+				q.Err = errEventType("type")
 			}
 			f.Types = append(f.Types, name)
 		}
@@ -30,27 +31,27 @@ func eventFilters(r *request) (f storage.EventFilter, q filters) {
 }
 
 // listEvents handles GET /v1/events.
-func (s *Server) listEvents(r *request) (reply, error) {
+func (s *Server) listEvents(r *rest.Request) (rest.Reply, error) {
 	f, values := eventFilters(r)
-	f.CreatedAfter, f.CreatedBefore = values.after("created_after"), values.before("created_before")
-	if values.err != nil {
-		return reply{}, values.err
+	f.CreatedAfter, f.CreatedBefore = values.After("created_after"), values.Before("created_before")
+	if values.Err != nil {
+		return rest.Reply{}, values.Err
 	}
 
-	return listOf(s, r, lister[storage.EventItem, stream.Item]{
-		scope: fmt.Sprintf("events %#v", f),
-		read: func(rx *storage.Rx, q *listQuery) ([]storage.EventItem, storage.After, error) {
-			return rx.Within(q.budget).EventItems(r.org.ID, f, q.after, q.fetch())
+	return rest.ListOf(s.Server, r, rest.Lister[storage.EventItem, stream.Item]{
+		Scope: fmt.Sprintf("events %#v", f),
+		Read: func(rx *storage.Rx, q *rest.ListQuery) ([]storage.EventItem, storage.After, error) {
+			return rx.Within(q.Budget).EventItems(r.Org.ID, f, q.After, q.Fetch())
 		},
-		key:  func(e storage.EventItem) storage.After { return storage.After{Key: storage.Time(e.Seq)} },
-		view: viewEvent,
+		Key:  func(e storage.EventItem) storage.After { return storage.After{Key: storage.Time(e.Seq)} },
+		View: viewEvent,
 	})
 }
 
 // getEvent handles GET /v1/events/:id.
-func (s *Server) getEvent(r *request) (reply, error) {
-	e, err := find(s, r, func(rx *storage.Rx, r *request) (storage.EventItem, error) {
-		return inPath(r, "id", storage.PrefixEvent, r.org.ID, rx.EventItem)
+func (s *Server) getEvent(r *rest.Request) (rest.Reply, error) {
+	e, err := rest.Find(s.Server, r, func(rx *storage.Rx, r *rest.Request) (storage.EventItem, error) {
+		return rest.InPath(r, "id", storage.PrefixEvent, r.Org.ID, rx.EventItem)
 	})
-	return ok(viewEvent(e)), err
+	return rest.OK(viewEvent(e)), err
 }

@@ -13,16 +13,17 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/matryer/is"
 
+	"confab/app/api/rest"
 	"confab/storage"
 )
 
 func TestEveryRouteNeedsAKeyBeforeAnythingElse(t *testing.T) {
 	f, ours, _ := serveEverything(t)
-	f.everyRoute(t, func(t *testing.T, f *fixture, rt route) {
+	f.everyRoute(t, func(t *testing.T, f *fixture, rt rest.Route) {
 		for _, body := range attempts(ours, rt) {
 			is := is.New(t)
-			is.Equal(f.callAs("", rt.method, ours.path(t, rt, nil), body).code(), "401 missing_api_key")
-			is.Equal(f.callAs("svc_live_000000000000000000000000", rt.method, ours.path(t, rt, nil), body).code(), "401 invalid_api_key")
+			is.Equal(f.callAs("", rt.Method, ours.path(t, rt, nil), body).code(), "401 missing_api_key")
+			is.Equal(f.callAs("svc_live_000000000000000000000000", rt.Method, ours.path(t, rt, nil), body).code(), "401 invalid_api_key")
 		}
 	})
 }
@@ -30,22 +31,22 @@ func TestEveryRouteNeedsAKeyBeforeAnythingElse(t *testing.T) {
 func TestEveryRouteIsClosedToASuspendedOrganization(t *testing.T) {
 	f, ours, _ := serveEverything(t)
 	f.change(ours.Tenant, func(o *storage.Organization) { o.SuspendedAt = 1 })
-	f.everyRoute(t, func(t *testing.T, f *fixture, rt route) {
-		is.New(t).Equal(f.callAs(ours.Secret, rt.method, ours.path(t, rt, nil), "{").code(), "403 organization_suspended")
+	f.everyRoute(t, func(t *testing.T, f *fixture, rt rest.Route) {
+		is.New(t).Equal(f.callAs(ours.Secret, rt.Method, ours.path(t, rt, nil), "{").code(), "403 organization_suspended")
 	})
 }
 
 // takes tells whether a route stands at a path. One path may have several: the
 // word of /contacts/bulk_label is an id in the eyes of /contacts/:id.
-func (rt *route) takes(path string) bool {
-	pattern, parts := strings.Split(rt.path, "/"), strings.Split(path, "/")
+func takes(rt *rest.Route, path string) bool {
+	pattern, parts := strings.Split(rt.Path, "/"), strings.Split(path, "/")
 	return slices.EqualFunc(pattern, parts, func(want, part string) bool { return want == part || strings.HasPrefix(want, ":") })
 }
 
 func TestEveryPathNamesItsMethods(t *testing.T) {
 	f, ours, _ := serveEverything(t)
 	paths := make(map[string]bool)
-	f.everyRoute(t, func(t *testing.T, _ *fixture, rt route) { paths[ours.path(t, rt, nil)] = true })
+	f.everyRoute(t, func(t *testing.T, _ *fixture, rt rest.Route) { paths[ours.path(t, rt, nil)] = true })
 	is.New(t).True(len(paths) >= 30)
 	for path := range paths {
 		t.Run(path, func(t *testing.T) {
@@ -53,13 +54,13 @@ func TestEveryPathNamesItsMethods(t *testing.T) {
 			f := f.in(t)
 			taken := make(map[string]bool)
 			for _, rt := range f.api.routes() {
-				if rt.takes(path) {
-					taken[rt.method] = true
+				if takes(&rt, path) {
+					taken[rt.Method] = true
 					taken[http.MethodHead] = taken[http.MethodGet]
 				}
 			}
 			var want []string
-			for _, method := range methods {
+			for _, method := range rest.Methods {
 				if taken[method] {
 					want = append(want, method)
 				} else {
@@ -75,9 +76,9 @@ func TestEveryPathNamesItsMethods(t *testing.T) {
 
 // gets runs a test for each route that reads, with the path of something that is
 // there.
-func (f *fixture) gets(t *testing.T, o owner, test func(t *testing.T, f *fixture, rt route, path string)) {
-	f.everyRoute(t, func(t *testing.T, f *fixture, rt route) {
-		if rt.method == http.MethodGet {
+func (f *fixture) gets(t *testing.T, o owner, test func(t *testing.T, f *fixture, rt rest.Route, path string)) {
+	f.everyRoute(t, func(t *testing.T, f *fixture, rt rest.Route) {
+		if rt.Method == http.MethodGet {
 			test(t, f, rt, o.path(t, rt, nil))
 		}
 	})
@@ -85,13 +86,13 @@ func (f *fixture) gets(t *testing.T, o owner, test func(t *testing.T, f *fixture
 
 func TestHeadWorksWhereverGetDoes(t *testing.T) {
 	f, ours, _ := serveEverything(t)
-	f.gets(t, ours, func(t *testing.T, f *fixture, rt route, path string) {
+	f.gets(t, ours, func(t *testing.T, f *fixture, rt rest.Route, path string) {
 		is := is.New(t)
 		get, head := f.callAs(ours.Secret, "GET", path, ""), f.callAs(ours.Secret, "HEAD", path, "")
 		is.True(get.status == 200 || get.status == 302)
 		is.Equal(head.status, get.status)
 		is.Equal(head.body, "")
-		if rt.path != "/events/stream" && !strings.HasSuffix(rt.path, ".csv") { // which do not know it before
+		if rt.Path != "/events/stream" && !strings.HasSuffix(rt.Path, ".csv") { // which do not know it before
 			is.Equal(get.header.Get("Content-Length"), strconv.Itoa(len(get.body)))
 		}
 		for _, name := range []string{"Content-Length", "Content-Type", "ETag", "Location"} {
@@ -113,7 +114,7 @@ func TestHeadWorksWhereverGetDoes(t *testing.T) {
 
 func TestEveryRouteIgnoresQueriesThatItDoesNotKnow(t *testing.T) {
 	f, ours, _ := serveEverything(t)
-	f.gets(t, ours, func(t *testing.T, f *fixture, rt route, path string) {
+	f.gets(t, ours, func(t *testing.T, f *fixture, rt rest.Route, path string) {
 		is := is.New(t)
 		plain := f.callAs(ours.Secret, "GET", path, "")
 		for _, query := range []string{"?unknown=1", "?LIMIT=0&Cursor=x", "?a=%zz&;", "?=&&"} {
@@ -122,7 +123,7 @@ func TestEveryRouteIgnoresQueriesThatItDoesNotKnow(t *testing.T) {
 			}
 			got := f.callAs(ours.Secret, "GET", path+query, "")
 			is.Equal(got.status, plain.status)
-			if !strings.HasSuffix(rt.path, "/stats") { // which tells the time
+			if !strings.HasSuffix(rt.Path, "/stats") { // which tells the time
 				is.True(reflect.DeepEqual(got.get("data"), plain.get("data")))
 			}
 		}
@@ -132,7 +133,7 @@ func TestEveryRouteIgnoresQueriesThatItDoesNotKnow(t *testing.T) {
 func TestEveryTagIsHonoured(t *testing.T) {
 	f, ours, _ := serveEverything(t)
 	tagged := 0
-	f.gets(t, ours, func(t *testing.T, f *fixture, rt route, path string) {
+	f.gets(t, ours, func(t *testing.T, f *fixture, rt rest.Route, path string) {
 		is := is.New(t)
 		tag := f.callAs(ours.Secret, "GET", path, "").header.Get("ETag")
 		is.Equal(tag != "", describedOperation(rt).Responses.Value("304") != nil) // as it is described
@@ -155,7 +156,7 @@ func TestEveryTagIsHonoured(t *testing.T) {
 func TestEveryListKnowsItsLimitAndCursor(t *testing.T) {
 	f, ours, _ := serveEverything(t)
 	lists := 0
-	f.gets(t, ours, func(t *testing.T, f *fixture, rt route, path string) {
+	f.gets(t, ours, func(t *testing.T, f *fixture, rt rest.Route, path string) {
 		is := is.New(t)
 		got := f.callAs(ours.Secret, "GET", path, "")
 		_, list := got.get("data").([]any)
@@ -191,8 +192,8 @@ func TestEveryPatchNeedsSomethingToDo(t *testing.T) {
 	f, ours, _ := serveEverything(t)
 	before := f.contents()
 	patches := 0
-	f.everyRoute(t, func(t *testing.T, f *fixture, rt route) {
-		if rt.method != http.MethodPatch {
+	f.everyRoute(t, func(t *testing.T, f *fixture, rt rest.Route) {
+		if rt.Method != http.MethodPatch {
 			return
 		}
 		patches++
@@ -218,9 +219,9 @@ func demanded(schema *openapi3.Schema) []string {
 func TestEveryRequiredFieldIsMissed(t *testing.T) {
 	f, ours, _ := serveEverything(t)
 	missed := 0
-	f.everyRoute(t, func(t *testing.T, f *fixture, rt route) {
+	f.everyRoute(t, func(t *testing.T, f *fixture, rt rest.Route) {
 		operation := describedOperation(rt)
-		if rt.method != http.MethodPost || operation.RequestBody == nil || rt.has(uploads) { // which has two kinds of body
+		if rt.Method != http.MethodPost || operation.RequestBody == nil || rt.Has(rest.Uploads) { // which has two kinds of body
 			return
 		}
 		content := operation.RequestBody.Value.Content["application/json"]
@@ -248,12 +249,12 @@ func TestEveryRequiredFieldIsMissed(t *testing.T) {
 func TestEveryPostCanBeRepeated(t *testing.T) {
 	f, ours, _ := serveEverything(t)
 	tried := 0
-	f.everyRoute(t, func(t *testing.T, f *fixture, rt route) {
-		if rt.method != http.MethodPost || rt.has(uploads) { // whose examples lie outside
+	f.everyRoute(t, func(t *testing.T, f *fixture, rt rest.Route) {
+		if rt.Method != http.MethodPost || rt.Has(rest.Uploads) { // whose examples lie outside
 			return
 		}
 		for i, body := range append(ours.bodies(rt), "") {
-			key := fmt.Sprintf("Idempotency-Key: %s %d", rt.path, i)
+			key := fmt.Sprintf("Idempotency-Key: %s %d", rt.Path, i)
 			first := f.callAs(ours.Secret, "POST", ours.path(t, rt, nil), body, key)
 			if first.status/100 != 2 {
 				continue // the example is for another state of things

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"confab/app/api/rest"
 )
 
 // screenOf is where in the console people do what a route does: the screen, the module that
@@ -115,7 +117,7 @@ var unseenRoutes = map[string]string{
 func TestEveryRouteHasAScreen(t *testing.T) {
 	routes := serve(t).api.routes()
 	for _, rt := range routes {
-		name := rt.method + " " + rt.path
+		name := rt.Method + " " + rt.Path
 		one, seen := screensOfRoutes[name]
 		if _, unseen := unseenRoutes[name]; seen == unseen {
 			t.Errorf("%s: name the screen that does it, or why none does", name)
@@ -139,10 +141,10 @@ func TestTheLogCanBeNarrowedToWhateverIsRecorded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, rule := range auditRules {
-		subject, _, _ := strings.Cut(rule.action, ".")
+	for _, rule := range rest.AuditRules {
+		subject, _, _ := strings.Cut(rule.Action, ".")
 		if !regexp.MustCompile(`\b` + subject + `\b[^.]`).Match(source) {
-			t.Errorf("%s: the log has no %s to choose", rule.action, subject)
+			t.Errorf("%s: the log has no %s to choose", rule.Action, subject)
 		}
 	}
 }

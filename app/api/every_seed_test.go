@@ -9,6 +9,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
+	"confab/app/api/rest"
 	"confab/app/simulator"
 	"confab/storage"
 	"confab/storage/storagetest"
@@ -28,7 +29,9 @@ type owner struct {
 func serveEverything(t testing.TB) (f *fixture, ours, theirs owner) {
 	t.Helper()
 	dir := t.TempDir()
-	u := serveUpstream(t, simulator.Number{}, withNames(t), func(o *Options) { o.Files, o.Publisher.PublicURL = storagetest.Files(t, dir), "https://confab.test" })
+	u := serveUpstream(t, simulator.Number{}, withNames(t), func(o *testOptions) {
+		o.Files, o.Publisher.PublicURL = storagetest.Files(t, dir), "https://confab.test"
+	})
 	u.files = dir
 	ours = u.possess(u.tenant, u.account)
 	other := storagetest.Seed(t, u.db, "Other")
@@ -84,8 +87,8 @@ func (f *fixture) possess(tenant storagetest.Tenant, a storage.Account) owner {
 }
 
 // places are where ids stand in a route's path, as the segments in front of them.
-func (rt *route) places() (before []string) {
-	parts := strings.Split(rt.path, "/")
+func places(rt *rest.Route) (before []string) {
+	parts := strings.Split(rt.Path, "/")
 	for i, part := range parts {
 		if strings.HasPrefix(part, ":") {
 			before = append(before, parts[i-1])
@@ -96,9 +99,9 @@ func (rt *route) places() (before []string) {
 
 // path fills an owner's ids into a route's path, but for those that are given by
 // the segment in front of them.
-func (o owner) path(t testing.TB, rt route, other map[string]string) string {
+func (o owner) path(t testing.TB, rt rest.Route, other map[string]string) string {
 	t.Helper()
-	parts := strings.Split(rt.path, "/")
+	parts := strings.Split(rt.Path, "/")
 	before := slices.Clone(parts)
 	for i, part := range parts {
 		if !strings.HasPrefix(part, ":") {
@@ -109,12 +112,12 @@ func (o owner) path(t testing.TB, rt route, other map[string]string) string {
 			id, ok = o.has[before[i-1]]
 		}
 		if !ok {
-			t.Fatalf("%s: possess must make something for %s/%s", rt.path, before[i-1], part)
+			t.Fatalf("%s: possess must make something for %s/%s", rt.Path, before[i-1], part)
 		}
 		parts[i] = id
 	}
-	if rt.path == "/events/stream" {
-		return rt.path + "?wait=0" // others have an end of their own
+	if rt.Path == "/events/stream" {
+		return rt.Path + "?wait=0" // others have an end of their own
 	}
 	return strings.Join(parts, "/")
 }
@@ -123,7 +126,7 @@ func (o owner) path(t testing.TB, rt route, other map[string]string) string {
 var exampleIDs = regexp.MustCompile(`"([a-z]+_)?01JQ0Z8M4T9V2X3W5Y6A7B8C9D"|"106540352242922"`)
 
 // bodies are the examples of a route's body, with the owner's ids in them.
-func (o owner) bodies(rt route) (all []string) {
+func (o owner) bodies(rt rest.Route) (all []string) {
 	operation := describedOperation(rt)
 	if operation.RequestBody == nil {
 		return nil
@@ -159,15 +162,15 @@ func (o owner) own(example string) string {
 }
 
 // describedOperation is a route as openapi.json has it.
-func describedOperation(rt route) *openapi3.Operation {
-	return described().doc.Paths.Find(braces(rt.path)).GetOperation(rt.method)
+func describedOperation(rt rest.Route) *openapi3.Operation {
+	return described().doc.Paths.Find(braces(rt.Path)).GetOperation(rt.Method)
 }
 
 // everyRoute runs a test for each route that is not public.
-func (f *fixture) everyRoute(t *testing.T, test func(t *testing.T, f *fixture, rt route)) {
+func (f *fixture) everyRoute(t *testing.T, test func(t *testing.T, f *fixture, rt rest.Route)) {
 	for _, rt := range f.api.routes() {
-		if !rt.has(public) {
-			t.Run(rt.method+" "+rt.path, func(t *testing.T) { test(t, f.in(t), rt) })
+		if !rt.Has(rest.Public) {
+			t.Run(rt.Method+" "+rt.Path, func(t *testing.T) { test(t, f.in(t), rt) })
 		}
 	}
 }
@@ -176,7 +179,7 @@ func (f *fixture) everyRoute(t *testing.T, test func(t *testing.T, f *fixture, r
 func (o owner) shows(t testing.TB, f *fixture) map[string]any {
 	all := make(map[string]any)
 	for _, rt := range f.api.routes() {
-		if rt.method == "GET" && !rt.has(public) && !strings.HasSuffix(rt.path, "/stats") { // which tell the time
+		if rt.Method == "GET" && !rt.Has(rest.Public) && !strings.HasSuffix(rt.Path, "/stats") { // which tell the time
 			path := o.path(t, rt, nil)
 			all[path] = f.callAs(o.Secret, "GET", path, "").get("data")
 		}

@@ -9,12 +9,14 @@ import (
 	"testing"
 
 	"github.com/matryer/is"
+
+	"confab/app/api/rest"
 )
 
 // attempts are the bodies that a request to a route is tried with: whatever it
 // holds, what is not there comes first.
-func attempts(o owner, rt route) []string {
-	if rt.method != "POST" && rt.method != "PATCH" {
+func attempts(o owner, rt rest.Route) []string {
+	if rt.Method != "POST" && rt.Method != "PATCH" {
 		return []string{""}
 	}
 	return append(o.bodies(rt), "", "{", `{"unknown":1}`)
@@ -25,22 +27,22 @@ func attempts(o owner, rt route) []string {
 func TestNoRouteReachesAnotherOrganization(t *testing.T) {
 	f, ours, theirs := serveEverything(t)
 	before := f.contents()
-	f.everyRoute(t, func(t *testing.T, f *fixture, rt route) {
-		for _, place := range rt.places() {
+	f.everyRoute(t, func(t *testing.T, f *fixture, rt rest.Route) {
+		for _, place := range places(&rt) {
 			path := theirs.path(t, rt, map[string]string{place: ours.has[place]})
 			unknown := theirs.path(t, rt, map[string]string{place: unknownID(f, ours.has[place])})
 			for _, body := range attempts(theirs, rt) {
-				got := f.callAs(theirs.Secret, rt.method, path, body)
+				got := f.callAs(theirs.Secret, rt.Method, path, body)
 				if got.code() != "404 resource_not_found" {
-					t.Errorf("%s %s %.200s -> %s", rt.method, path, body, got.body)
+					t.Errorf("%s %s %.200s -> %s", rt.Method, path, body, got.body)
 				}
-				if missing := f.callAs(theirs.Secret, rt.method, unknown, body); plainBody(got) != plainBody(missing) {
+				if missing := f.callAs(theirs.Secret, rt.Method, unknown, body); plainBody(got) != plainBody(missing) {
 					t.Errorf("%s tells a foreign id from none:\n%s\n%s", path, got.body, missing.body)
 				}
 			}
 		}
-		if len(rt.places()) > 1 { // all of it theirs, but the key ours
-			got := f.callAs(ours.Secret, rt.method, theirs.path(t, rt, nil), "")
+		if len(places(&rt)) > 1 { // all of it theirs, but the key ours
+			got := f.callAs(ours.Secret, rt.Method, theirs.path(t, rt, nil), "")
 			is.New(t).Equal(got.code(), "404 resource_not_found")
 		}
 	})
@@ -57,8 +59,8 @@ func TestNoBodyReachesAnotherOrganization(t *testing.T) {
 	f, ours, theirs := serveEverything(t)
 	before := ours.shows(t, f)
 	tried := 0
-	f.everyRoute(t, func(t *testing.T, f *fixture, rt route) {
-		if rt.method != "POST" && rt.method != "PATCH" {
+	f.everyRoute(t, func(t *testing.T, f *fixture, rt rest.Route) {
+		if rt.Method != "POST" && rt.Method != "PATCH" {
 			return
 		}
 		path := theirs.path(t, rt, nil)
@@ -69,8 +71,8 @@ func TestNoBodyReachesAnotherOrganization(t *testing.T) {
 					continue
 				}
 				tried++
-				got := f.callAs(theirs.Secret, rt.method, path, foreign)
-				skipped := got.status == 200 && strings.HasSuffix(rt.path, "/bulk_label") && counts(got) == "0 0 1 0"
+				got := f.callAs(theirs.Secret, rt.Method, path, foreign)
+				skipped := got.status == 200 && strings.HasSuffix(rt.Path, "/bulk_label") && counts(got) == "0 0 1 0"
 				if got.status < 400 && !skipped {
 					t.Errorf("%s, example %d with a foreign id: %s -> %s", path, i, foreign, got.body)
 				}
@@ -107,8 +109,8 @@ var idPattern = regexp.MustCompile(`^\^([a-z]+_)`)
 func TestNoListReachesAnotherOrganization(t *testing.T) {
 	f, ours, theirs := serveEverything(t)
 	lists, filters := 0, 0
-	f.everyRoute(t, func(t *testing.T, f *fixture, rt route) {
-		if rt.method != "GET" {
+	f.everyRoute(t, func(t *testing.T, f *fixture, rt rest.Route) {
+		if rt.Method != "GET" {
 			return
 		}
 		lists++
@@ -129,7 +131,7 @@ func TestNoListReachesAnotherOrganization(t *testing.T) {
 			for _, id := range []string{ours.own(kind[1] + "01JQ0Z8M4T9V2X3W5Y6A7B8C9D"), f.db.NewID(kind[1])} {
 				got := f.callAs(theirs.Secret, "GET", path+"?"+p.Name+"="+id, "")
 				list, ok := got.get("data").([]any)
-				if strings.HasSuffix(rt.path, ".csv") {
+				if strings.HasSuffix(rt.Path, ".csv") {
 					ok = strings.Count(got.body, "\n") == 1 // the header
 				}
 				if got.status != 200 || !ok || len(list) > 0 {
@@ -146,13 +148,13 @@ func TestNoListReachesAnotherOrganization(t *testing.T) {
 func TestEveryRouteTakesABadIdForMissing(t *testing.T) {
 	f, ours, _ := serveEverything(t)
 	before := f.contents()
-	f.everyRoute(t, func(t *testing.T, f *fixture, rt route) {
-		for _, place := range rt.places() {
+	f.everyRoute(t, func(t *testing.T, f *fixture, rt rest.Route) {
+		for _, place := range places(&rt) {
 			for _, bad := range badIDs(f, ours.has[place]) {
 				path := ours.path(t, rt, map[string]string{place: bad})
 				for _, body := range attempts(ours, rt) {
-					if got := f.callAs(ours.Secret, rt.method, path, body); got.code() != "404 resource_not_found" {
-						t.Errorf("%s %s %.100s -> %s", rt.method, path, body, got.body)
+					if got := f.callAs(ours.Secret, rt.Method, path, body); got.code() != "404 resource_not_found" {
+						t.Errorf("%s %s %.100s -> %s", rt.Method, path, body, got.body)
 					}
 				}
 			}

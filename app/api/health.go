@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"confab/app/api/rest"
 	"confab/storage"
 )
 
@@ -22,20 +23,20 @@ type healthView struct {
 }
 
 // getHealth handles GET /v1/health.
-func (s *Server) getHealth(r *request) (reply, error) {
-	if err := s.view(r, (*storage.Rx).Ping); err != nil {
-		return reply{}, &Error{
-			Code:       ServiceUnavailable,
+func (s *Server) getHealth(r *rest.Request) (rest.Reply, error) {
+	if err := s.View(r, (*storage.Rx).Ping); err != nil {
+		return rest.Reply{}, &rest.Error{
+			Code:       rest.ServiceUnavailable,
 			Message:    "The database cannot be read.",
 			RetryAfter: time.Second,
-			cause:      err,
+			Cause:      err,
 		}
 	}
-	return ok(healthView{Status: "ok", Version: s.Version}), nil
+	return rest.OK(healthView{Status: "ok", Version: s.Version}), nil
 }
 
 // getOpenAPI handles GET /v1/openapi.json.
-func (s *Server) getOpenAPI(*request) (reply, error) {
+func (s *Server) getOpenAPI(*rest.Request) (rest.Reply, error) {
 	sum := sha256.Sum256(openAPIDocument)
-	return reply{status: http.StatusOK, body: openAPIDocument, etag: `W/"` + hex.EncodeToString(sum[:8]) + `"`}, nil
+	return rest.Reply{Status: http.StatusOK, Body: openAPIDocument, ETag: `W/"` + hex.EncodeToString(sum[:8]) + `"`}, nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/matryer/is"
 
+	"confab/app/api/rest"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -40,7 +41,7 @@ func TestTheSameRequestIsAnsweredAgainNotDoneAgain(t *testing.T) {
 
 func TestAnotherRequestMayNotUseTheKey(t *testing.T) {
 	f := serve(t)
-	f.mount(route{"POST", "/others", f.api.createLabel, creates, nil})
+	f.mount(rest.At("POST", "/others", f.api.createLabel, rest.Creates, nil))
 	is.New(t).Equal(f.call("POST", "/labels", `{"name":"VIP"}`, "Idempotency-Key: a").status, 201)
 	for name, target := range map[string][2]string{
 		"another body": {"/labels", `{"name":"Other"}`}, "another path": {"/others", `{"name":"VIP"}`}, "another query": {"/labels?a=1", `{"name":"VIP"}`},
@@ -87,7 +88,9 @@ func TestARefusalIsNotRemembered(t *testing.T) {
 func TestOnlySuccessIsRemembered(t *testing.T) {
 	is := is.New(t)
 	f := serve(t)
-	f.mount(route{"POST", "/moved", func(*request) (reply, error) { return reply{status: http.StatusSeeOther, data: "elsewhere"}, nil }, 0, nil})
+	f.mount(rest.Route{Method: "POST", Path: "/moved", Handle: func(*rest.Request) (rest.Reply, error) {
+		return rest.Reply{Status: http.StatusSeeOther, Data: "elsewhere"}, nil
+	}})
 	for range 2 {
 		got := f.call("POST", "/moved", `{}`, "Idempotency-Key: a")
 		is.Equal(got.status, 303)
@@ -178,11 +181,11 @@ func TestAKeyInFlightIsBusy(t *testing.T) {
 	entered, blocked := make(chan struct{}), make(chan struct{})
 	release := sync.OnceFunc(func() { close(blocked) })
 	t.Cleanup(release) // or a failure would wait for ever
-	f.mount(route{"POST", "/slow", func(r *request) (reply, error) {
+	f.mount(rest.Route{Method: "POST", Path: "/slow", Handle: func(r *rest.Request) (rest.Reply, error) {
 		entered <- struct{}{}
 		<-blocked
-		return reply{}, notFound()
-	}, 0, nil})
+		return rest.Reply{}, rest.NotFound()
+	}})
 	done := make(chan answer)
 	go func() { done <- f.call("POST", "/slow", `{"a":1}`, "Idempotency-Key: a") }()
 	<-entered
@@ -193,7 +196,7 @@ func TestAKeyInFlightIsBusy(t *testing.T) {
 	is.Equal(f.callAs(other.Secret, "POST", "/labels", `{"name":"VIP"}`, "Idempotency-Key: a").status, 201)
 	release()
 	is.Equal((<-done).code(), "404 resource_not_found")
-	is.Equal(len(f.api.inFlight.all), 0)                                                    // it landed, though refused
+	is.Equal(len(f.api.InFlight.All), 0)                                                    // it landed, though refused
 	is.Equal(f.call("POST", "/labels", `{"name":"New"}`, "Idempotency-Key: a").status, 201) // and the key is free again
 }
 
@@ -213,17 +216,17 @@ func TestAKeyIsForgottenAfterADay(t *testing.T) {
 func TestAnAnswerThatShowsASecretIsSealedAtRest(t *testing.T) {
 	is := is.New(t)
 	f := serve(t)
-	secret := func(r *request) (reply, error) {
-		return f.api.update(r, func(*storage.Tx) (reply, error) {
-			rep := created(map[string]string{"secret": "whsec_not_for_the_disk"})
-			rep.secret = true
+	secret := func(r *rest.Request) (rest.Reply, error) {
+		return f.api.Update(r, func(*storage.Tx) (rest.Reply, error) {
+			rep := rest.Created(map[string]string{"secret": "whsec_not_for_the_disk"})
+			rep.Secret = true
 			return rep, nil
 		})
 	}
-	plain := func(*request) (reply, error) { // writes nothing itself
-		return reply{status: http.StatusAccepted, data: "readable_on_the_disk"}, nil
+	plain := func(*rest.Request) (rest.Reply, error) { // writes nothing itself
+		return rest.Reply{Status: http.StatusAccepted, Data: "readable_on_the_disk"}, nil
 	}
-	f.mount(route{"POST", "/secrets", secret, creates, nil}, route{"POST", "/plain", plain, 0, nil})
+	f.mount(rest.At("POST", "/secrets", secret, rest.Creates, nil), rest.At("POST", "/plain", plain, 0, nil))
 	for path, text := range map[string]string{"/secrets": "whsec_not_for_the_disk", "/plain": "readable_on_the_disk"} {
 		first := f.call("POST", path, `{}`, "Idempotency-Key: "+path)
 		again := f.call("POST", path, `{}`, "Idempotency-Key: "+path)

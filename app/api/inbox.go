@@ -3,6 +3,7 @@ package api
 import (
 	"errors"
 
+	"confab/app/api/rest"
 	"confab/jobs"
 	"confab/storage"
 )
@@ -18,21 +19,21 @@ type inboxCountsView struct {
 }
 
 // getInboxCounts handles GET /console/api/:phone_number_id/counts.
-func (s *Server) getInboxCounts(r *request) (reply, error) {
+func (s *Server) getInboxCounts(r *rest.Request) (rest.Reply, error) {
 	var n storage.ConversationCounts
-	err := s.list(r, func(rx *storage.Rx) (err error) {
-		n, err = rx.CountConversations(r.account.ID, r.user.ID)
+	err := s.List(r, func(rx *storage.Rx) (err error) {
+		n, err = rx.CountConversations(r.Account.ID, r.User.ID)
 		return err
 	})
-	return ok(inboxCountsView(n)), err
+	return rest.OK(inboxCountsView(n)), err
 }
 
 // newestInbound finds the newest message of the person in the conversation of the path,
 // and counts what came after it; nil if the person never wrote.
-func (s *Server) newestInbound(r *request) (newest *storage.Message, unread storage.UnreadCount, err error) {
-	err = s.list(r, func(rx *storage.Rx) error {
+func (s *Server) newestInbound(r *rest.Request) (newest *storage.Message, unread storage.UnreadCount, err error) {
+	err = s.List(r, func(rx *storage.Rx) error {
 		newest = nil
-		m, err := rx.NewestInbound(r.param("id"))
+		m, err := rx.NewestInbound(r.Param("id"))
 		if err != nil {
 			return storage.IgnoreNotFound(err)
 		}
@@ -46,16 +47,16 @@ func (s *Server) newestInbound(r *request) (newest *storage.Message, unread stor
 
 // readConversation handles POST /console/api/:phone_number_id/conversations/:id/read:
 // somebody has it on screen. The person is told, where the settings say so.
-func (s *Server) readConversation(r *request) (reply, error) {
+func (s *Server) readConversation(r *rest.Request) (rest.Reply, error) {
 	newest, unread, err := s.newestInbound(r)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 
-	return updateFound(s, r, conversationIn, func(tx *storage.Tx, c storage.FullConversation) (reply, error) {
+	return rest.UpdateFound(s.Server, r, conversationIn, func(tx *storage.Tx, c storage.FullConversation) (rest.Reply, error) {
 		if c.UnreadCount > 0 && newest != nil {
 			if err := s.markNewestRead(tx, r, *newest, unread); err != nil {
-				return reply{}, err
+				return rest.Reply{}, err
 			}
 		}
 		return showConversation(&tx.Rx, r)
@@ -63,7 +64,7 @@ func (s *Server) readConversation(r *request) (reply, error) {
 }
 
 // markNewestRead marks a person's newest message as read, and with it all before it.
-func (s *Server) markNewestRead(tx *storage.Tx, r *request, m storage.Message, unread storage.UnreadCount) error {
+func (s *Server) markNewestRead(tx *storage.Tx, r *rest.Request, m storage.Message, unread storage.UnreadCount) error {
 	wasRead := m.Status == storage.MessageRead
 	err := tx.MarkRead(&m, unread)
 	if errors.Is(err, storage.ErrNotFound) || err == nil && (wasRead || !s.ReadReceipts || m.ProviderID == nil) {
@@ -72,23 +73,23 @@ func (s *Server) markNewestRead(tx *storage.Tx, r *request, m storage.Message, u
 	if err != nil {
 		return err
 	}
-	return jobs.EnqueueReceipt(tx, r.account.ID, *m.ProviderID, false)
+	return jobs.EnqueueReceipt(tx, r.Account.ID, *m.ProviderID, false)
 }
 
 // unreadConversation handles POST /console/api/:phone_number_id/conversations/:id/unread.
-func (s *Server) unreadConversation(r *request) (reply, error) {
+func (s *Server) unreadConversation(r *rest.Request) (rest.Reply, error) {
 	newest, _, err := s.newestInbound(r)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
+	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
 		if _, err := conversationIn(&tx.Rx, r); err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
 		if newest != nil {
-			if err := tx.MarkConversationUnread(r.param("id")); err != nil {
-				return reply{}, err
+			if err := tx.MarkConversationUnread(r.Param("id")); err != nil {
+				return rest.Reply{}, err
 			}
 		}
 		return showConversation(&tx.Rx, r)

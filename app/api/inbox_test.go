@@ -85,7 +85,7 @@ func TestAConversationIsReadAndUnread(t *testing.T) {
 
 func TestReadingTellsNobodyWhereTheSettingsSaySo(t *testing.T) {
 	is := is.New(t)
-	f := serve(t, func(o *Options) { o.ReadReceipts = false })
+	f := serve(t, func(o *testOptions) { o.ReadReceipts = false })
 	a := f.connect(f.tenant, number)
 	who := f.signedIn(f.tenant, storage.RoleAgent)
 	said := f.say(f.contact(a, "+15550001111"), received("wamid.1"))

@@ -1,6 +1,9 @@
 package api
 
-import "confab/storage"
+import (
+	"confab/app/api/rest"
+	"confab/storage"
+)
 
 // invitationView is a person with the link by which it chooses a password. It is shown
 // once.
@@ -24,16 +27,16 @@ type newPerson struct {
 	TeamID *string `json:"team_id"`
 }
 
-func (p *newPerson) validate() error {
+func (p *newPerson) Validate() error {
 	switch {
 	case p.Name == nil:
-		return missing("name")
+		return rest.Missing("name")
 	case !validPersonName(*p.Name):
 		return errPersonName()
 	case p.Email == nil:
-		return missing("email")
+		return rest.Missing("email")
 	case !storage.ValidEmail(*p.Email):
-		return errEmail()
+		return rest.ErrEmail()
 	case p.Role != nil && !validRole(*p.Role):
 		return errRole()
 	}
@@ -41,25 +44,25 @@ func (p *newPerson) validate() error {
 }
 
 // invitePerson handles POST /console/api/people.
-func (s *Server) invitePerson(r *request) (reply, error) {
+func (s *Server) invitePerson(r *rest.Request) (rest.Reply, error) {
 	var in newPerson
-	if err := r.decode(&in); err != nil {
-		return reply{}, err
+	if err := r.Decode(&in); err != nil {
+		return rest.Reply{}, err
 	}
 
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		who, err := in.invitee(&tx.Rx, r.org.ID)
+	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
+		who, err := in.invitee(&tx.Rx, r.Org.ID)
 		if err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
 
 		u, token, err := tx.InviteUser(who)
 		if err != nil {
-			return reply{}, invitationError(err)
+			return rest.Reply{}, invitationError(err)
 		}
 		v, err := s.viewInvitation(&tx.Rx, u, token)
-		rep := created(v)
-		rep.secret = true
+		rep := rest.Created(v)
+		rep.Secret = true
 		return rep, err
 	})
 }
@@ -88,15 +91,15 @@ func (p *newPerson) invitee(rx *storage.Rx, organization int64) (storage.Invitee
 }
 
 // resetPerson handles POST /console/api/people/:id/reset.
-func (s *Server) resetPerson(r *request) (reply, error) {
-	return updateFound(s, r, personIn, func(tx *storage.Tx, u storage.User) (reply, error) {
+func (s *Server) resetPerson(r *rest.Request) (rest.Reply, error) {
+	return rest.UpdateFound(s.Server, r, personIn, func(tx *storage.Tx, u storage.User) (rest.Reply, error) {
 		token, err := tx.ResetUser(&u)
 		if err != nil {
-			return reply{}, invitationError(err)
+			return rest.Reply{}, invitationError(err)
 		}
 		v, err := s.viewInvitation(&tx.Rx, u, token)
-		rep := ok(v)
-		rep.secret = true
+		rep := rest.OK(v)
+		rep.Secret = true
 		return rep, err
 	})
 }

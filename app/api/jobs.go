@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strconv"
 
+	"confab/app/api/rest"
 	"confab/storage"
 )
 
@@ -42,55 +43,55 @@ const maxJobKind = 64
 
 // jobFilter reads the filters of a list of jobs. What the view calls state is also taken
 // as status, as other lists call it.
-func jobFilter(r *request) (storage.JobFilter, error) {
-	f := filters{values: r.query()}
+func jobFilter(r *rest.Request) (storage.JobFilter, error) {
+	f := rest.Filters{Values: r.Query()}
 	states := []string{storage.JobDue, storage.JobHeld, storage.JobRunning, storage.JobFailed}
-	state := cmp.Or(f.oneOf("status", states...), f.oneOf("state", states...))
+	state := cmp.Or(f.OneOf("status", states...), f.OneOf("state", states...))
 
-	kind := f.values.Get("kind")
-	if f.values.Has("kind") && !between(kind, 1, maxJobKind) {
-		f.refuse("kind", lengthRule(1, maxJobKind))
+	kind := f.Values.Get("kind")
+	if f.Values.Has("kind") && !rest.Between(kind, 1, maxJobKind) {
+		f.Refuse("kind", rest.LengthRule(1, maxJobKind))
 	}
-	return storage.JobFilter{State: state, Kind: kind}, f.err
+	return storage.JobFilter{State: state, Kind: kind}, f.Err
 }
 
 // listJobs handles GET /console/api/jobs: oldest first.
-func (s *Server) listJobs(r *request) (reply, error) {
+func (s *Server) listJobs(r *rest.Request) (rest.Reply, error) {
 	f, err := jobFilter(r)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 
-	return listOf(s, r, lister[storage.Job, jobView]{
-		scope: "jobs " + f.State + " " + f.Kind,
-		read: func(rx *storage.Rx, q *listQuery) ([]storage.Job, storage.After, error) {
-			f.Limit = q.fetch()
-			rows, reached, err := rx.JobsOfOrganization(r.org.ID, f, numberOf(q.after))
+	return rest.ListOf(s.Server, r, rest.Lister[storage.Job, jobView]{
+		Scope: "jobs " + f.State + " " + f.Kind,
+		Read: func(rx *storage.Rx, q *rest.ListQuery) ([]storage.Job, storage.After, error) {
+			f.Limit = q.Fetch()
+			rows, reached, err := rx.JobsOfOrganization(r.Org.ID, f, rest.NumberOf(q.After))
 			return rows, storage.After{Key: storage.Time(reached)}, err
 		},
-		key:  jobKey,
-		view: viewJob,
+		Key:  jobKey,
+		View: viewJob,
 	})
 }
 
 // jobIn finds the job in the path.
-func jobIn(rx *storage.Rx, r *request) (storage.Job, error) {
-	id, err := strconv.ParseInt(r.param("id"), 10, 64)
+func jobIn(rx *storage.Rx, r *rest.Request) (storage.Job, error) {
+	id, err := strconv.ParseInt(r.Param("id"), 10, 64)
 	if err != nil {
-		return storage.Job{}, notFound()
+		return storage.Job{}, rest.NotFound()
 	}
-	return rx.JobOfOrganization(r.org.ID, id)
+	return rx.JobOfOrganization(r.Org.ID, id)
 }
 
 // getJob handles GET /console/api/jobs/:id.
-func (s *Server) getJob(r *request) (reply, error) {
-	j, err := find(s, r, jobIn)
-	return ok(viewJob(j)), err
+func (s *Server) getJob(r *rest.Request) (rest.Reply, error) {
+	j, err := rest.Find(s.Server, r, jobIn)
+	return rest.OK(viewJob(j)), err
 }
 
 // retryJob handles POST /console/api/jobs/:id/retry: a job that failed or waits runs now.
-func (s *Server) retryJob(r *request) (reply, error) {
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
+func (s *Server) retryJob(r *rest.Request) (rest.Reply, error) {
+	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
 		j, err := jobIn(&tx.Rx, r)
 		if err == nil {
 			j, err = tx.RetryJobNow(j.ID)
@@ -98,29 +99,29 @@ func (s *Server) retryJob(r *request) (reply, error) {
 
 		switch {
 		case err != nil:
-			return reply{}, err
+			return rest.Reply{}, err
 		case j.State == storage.JobRunning:
-			return reply{}, invalid("id", "is that of a job that is running: wait until it ends, or cancel it")
+			return rest.Reply{}, rest.Invalid("id", "is that of a job that is running: wait until it ends, or cancel it")
 		case j.State == storage.JobHeld:
-			return reply{}, invalid("id", "is that of a job that starts by itself as soon as those before it have ended")
+			return rest.Reply{}, rest.Invalid("id", "is that of a job that starts by itself as soon as those before it have ended")
 		}
-		return ok(viewJob(j)), nil
+		return rest.OK(viewJob(j)), nil
 	})
 }
 
 // cancelJob handles POST /console/api/jobs/:id/cancel: a job is removed for good, and what
 // waits for it ends as if it had failed for the last time. A running one is interrupted.
-func (s *Server) cancelJob(r *request) (reply, error) {
+func (s *Server) cancelJob(r *rest.Request) (rest.Reply, error) {
 	var j storage.Job
-	rep, err := s.update(r, func(tx *storage.Tx) (_ reply, err error) {
+	rep, err := s.Update(r, func(tx *storage.Tx) (_ rest.Reply, err error) {
 		if j, err = jobIn(&tx.Rx, r); err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
 		if err := s.CancelJob(tx, j.ID); err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
-		tx.HintJob(r.org.ID, j.ID)
-		return ok(deletedJobView{ID: j.ID, Object: "job", Deleted: true}), nil
+		tx.HintJob(r.Org.ID, j.ID)
+		return rest.OK(deletedJobView{ID: j.ID, Object: "job", Deleted: true}), nil
 	})
 	if err == nil {
 		s.InterruptJob(j.ID)

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"time"
 
+	"confab/app/api/rest"
 	"confab/storage"
 )
 
@@ -46,19 +47,19 @@ type newKeyView struct {
 }
 
 // listKeys handles GET /console/api/keys.
-func (s *Server) listKeys(r *request) (reply, error) {
-	if err := s.calls.flushLastUsed(r.http.Context()); err != nil {
-		return reply{}, err
+func (s *Server) listKeys(r *rest.Request) (rest.Reply, error) {
+	if err := s.APILog.FlushLastUsed(r.HTTP.Context()); err != nil {
+		return rest.Reply{}, err
 	}
 
-	return listOf(s, r, lister[storage.Key, fullKeyView]{
-		scope: "keys",
-		read: func(rx *storage.Rx, q *listQuery) ([]storage.Key, storage.After, error) {
-			rows, err := rx.Within(q.budget).KeysPage(r.org.ID, q.after, q.fetch())
+	return rest.ListOf(s.Server, r, rest.Lister[storage.Key, fullKeyView]{
+		Scope: "keys",
+		Read: func(rx *storage.Rx, q *rest.ListQuery) ([]storage.Key, storage.After, error) {
+			rows, err := rx.Within(q.Budget).KeysPage(r.Org.ID, q.After, q.Fetch())
 			return rows, storage.Last, err
 		},
-		key:  func(k storage.Key) storage.After { return storage.After{Key: k.CreatedAt, ID: k.ID} },
-		view: viewKey,
+		Key:  func(k storage.Key) storage.After { return storage.After{Key: k.CreatedAt, ID: k.ID} },
+		View: viewKey,
 	})
 }
 
@@ -68,52 +69,52 @@ type newKey struct {
 	ExpiresInHours *int    `json:"expires_in_hours"`
 }
 
-func (k *newKey) validate() error {
+func (k *newKey) Validate() error {
 	switch {
-	case k.Label != nil && !between(*k.Label, 1, maxKeyLabel):
-		return invalid("label", lengthRule(1, maxKeyLabel))
+	case k.Label != nil && !rest.Between(*k.Label, 1, maxKeyLabel):
+		return rest.Invalid("label", rest.LengthRule(1, maxKeyLabel))
 	case k.ExpiresInHours != nil && (*k.ExpiresInHours < 1 || *k.ExpiresInHours > maxKeyHours):
-		return invalid("expires_in_hours", "must be a number from 1 to "+strconv.Itoa(maxKeyHours))
+		return rest.Invalid("expires_in_hours", "must be a number from 1 to "+strconv.Itoa(maxKeyHours))
 	}
 	return nil
 }
 
 // createKey handles POST /console/api/keys.
-func (s *Server) createKey(r *request) (reply, error) {
+func (s *Server) createKey(r *rest.Request) (rest.Reply, error) {
 	var in newKey
-	if err := r.decode(&in); err != nil {
-		return reply{}, err
+	if err := r.Decode(&in); err != nil {
+		return rest.Reply{}, err
 	}
 
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		n, err := tx.CountKeys(r.org.ID)
+	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
+		n, err := tx.CountKeys(r.Org.ID)
 		if err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
 		if n >= maxKeys {
-			return reply{}, invalid("keys", "are "+strconv.Itoa(maxKeys)+", which is the most: revoke one first")
+			return rest.Reply{}, rest.Invalid("keys", "are "+strconv.Itoa(maxKeys)+", which is the most: revoke one first")
 		}
 
-		k := storage.Key{OrganizationID: r.org.ID, Label: in.Label}
+		k := storage.Key{OrganizationID: r.Org.ID, Label: in.Label}
 		if in.ExpiresInHours != nil {
 			k.ExpiresAt = tx.Now.Add(time.Duration(*in.ExpiresInHours) * time.Hour)
 		}
 		secret, err := tx.InsertKey(&k)
-		rep := created(newKeyView{viewKey(k), secret})
-		rep.secret = true
+		rep := rest.Created(newKeyView{viewKey(k), secret})
+		rep.Secret = true
 		return rep, err
 	})
 }
 
 // revokeKey handles DELETE /console/api/keys/:id. It answers with the key, which stays
 // in the list.
-func (s *Server) revokeKey(r *request) (reply, error) {
-	id := r.param("id")
+func (s *Server) revokeKey(r *rest.Request) (rest.Reply, error) {
+	id := r.Param("id")
 	if !storage.ValidID(storage.PrefixKey, id) {
-		return reply{}, notFound()
+		return rest.Reply{}, rest.NotFound()
 	}
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		k, err := tx.RevokeKey(r.org.ID, id)
-		return ok(viewKey(k)), err
+	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
+		k, err := tx.RevokeKey(r.Org.ID, id)
+		return rest.OK(viewKey(k)), err
 	})
 }

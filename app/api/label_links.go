@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 
+	"confab/app/api/rest"
 	"confab/jobs/event"
 	"confab/storage"
 )
@@ -13,18 +14,18 @@ type labelChoice struct {
 	LabelID *string `json:"label_id"`
 }
 
-func (c *labelChoice) validate() error {
+func (c *labelChoice) Validate() error {
 	switch {
 	case c.LabelID == nil:
-		return missing("label_id")
+		return rest.Missing("label_id")
 	case !storage.ValidID(storage.PrefixLabel, *c.LabelID):
 		return errLabelID()
 	}
 	return nil
 }
 
-func errLabelID() *Error {
-	return invalid("label_id", "must be an id that starts with "+storage.PrefixLabel)
+func errLabelID() *rest.Error {
+	return rest.Invalid("label_id", "must be an id that starts with "+storage.PrefixLabel)
 }
 
 // contactLabelView is the reply to attaching or detaching a contact's label.
@@ -46,92 +47,92 @@ type conversationLabelView struct {
 func labelToAttach(rx *storage.Rx, account storage.AccountKey, id string) (storage.Label, error) {
 	l, err := rx.Label(account.OrganizationID, id)
 	if err == nil && l.TeamID != account.TeamID {
-		return l, invalid("label_id", "belongs to another team than this number")
+		return l, rest.Invalid("label_id", "belongs to another team than this number")
 	}
 	return l, err
 }
 
 // labelToDetach finds the label in the path, whether it is attached or not.
-func labelToDetach(rx *storage.Rx, r *request) (storage.Label, error) {
-	return inPath(r, "label_id", storage.PrefixLabel, r.org.ID, rx.Label)
+func labelToDetach(rx *storage.Rx, r *rest.Request) (storage.Label, error) {
+	return rest.InPath(r, "label_id", storage.PrefixLabel, r.Org.ID, rx.Label)
 }
 
 // emitLabelsChanged emits contact.updated, if the contact's labels changed.
-func emitLabelsChanged(tx *storage.Tx, r *request, c storage.Contact, changed bool) error {
+func emitLabelsChanged(tx *storage.Tx, r *rest.Request, c storage.Contact, changed bool) error {
 	if !changed {
 		return nil
 	}
 	c.UpdatedAt = tx.Now
-	return event.ContactUpdated(r.subject(), c, []string{"labels"}).Emit(tx)
+	return event.ContactUpdated(subject(r), c, []string{"labels"}).Emit(tx)
 }
 
 // attachToContact handles POST /v1/:phone_number_id/contacts/:id/labels.
-func (s *Server) attachToContact(r *request) (reply, error) {
+func (s *Server) attachToContact(r *rest.Request) (rest.Reply, error) {
 	var in labelChoice
-	if err := r.decode(&in); err != nil {
-		return reply{}, err
+	if err := r.Decode(&in); err != nil {
+		return rest.Reply{}, err
 	}
 
-	return updateFound(s, r, contactIn, func(tx *storage.Tx, c storage.Contact) (reply, error) {
-		l, err := labelToAttach(&tx.Rx, r.account, *in.LabelID)
+	return rest.UpdateFound(s.Server, r, contactIn, func(tx *storage.Tx, c storage.Contact) (rest.Reply, error) {
+		l, err := labelToAttach(&tx.Rx, r.Account, *in.LabelID)
 		if err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
 
 		changed, err := tx.LabelContact(c.ID, l.ID)
 		if err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
 
-		return ok(contactLabelView{c.ID, l.ID, true}), emitLabelsChanged(tx, r, c, changed)
+		return rest.OK(contactLabelView{c.ID, l.ID, true}), emitLabelsChanged(tx, r, c, changed)
 	})
 }
 
 // detachFromContact handles DELETE /v1/:phone_number_id/contacts/:id/labels/:label_id.
-func (s *Server) detachFromContact(r *request) (reply, error) {
-	return updateFound(s, r, contactIn, func(tx *storage.Tx, c storage.Contact) (reply, error) {
+func (s *Server) detachFromContact(r *rest.Request) (rest.Reply, error) {
+	return rest.UpdateFound(s.Server, r, contactIn, func(tx *storage.Tx, c storage.Contact) (rest.Reply, error) {
 		l, err := labelToDetach(&tx.Rx, r)
 		if err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
 
 		changed, err := tx.UnlabelContact(c.ID, l.ID)
 		if err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
 
-		return ok(contactLabelView{c.ID, l.ID, false}), emitLabelsChanged(tx, r, c, changed)
+		return rest.OK(contactLabelView{c.ID, l.ID, false}), emitLabelsChanged(tx, r, c, changed)
 	})
 }
 
 // attachToConversation handles POST /v1/:phone_number_id/conversations/:id/labels.
-func (s *Server) attachToConversation(r *request) (reply, error) {
+func (s *Server) attachToConversation(r *rest.Request) (rest.Reply, error) {
 	var in labelChoice
-	if err := r.decode(&in); err != nil {
-		return reply{}, err
+	if err := r.Decode(&in); err != nil {
+		return rest.Reply{}, err
 	}
 
-	return updateFound(s, r, conversationIn, func(tx *storage.Tx, c storage.FullConversation) (reply, error) {
-		l, err := labelToAttach(&tx.Rx, r.account, *in.LabelID)
+	return rest.UpdateFound(s.Server, r, conversationIn, func(tx *storage.Tx, c storage.FullConversation) (rest.Reply, error) {
+		l, err := labelToAttach(&tx.Rx, r.Account, *in.LabelID)
 		if err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
 
 		_, err = tx.LabelConversation(c.ID, l.ID)
-		return ok(conversationLabelView{c.ID, l.ID, true}), err
+		return rest.OK(conversationLabelView{c.ID, l.ID, true}), err
 	})
 }
 
 // detachFromConversation handles DELETE /v1/:phone_number_id/conversations/:id/labels/:label_id.
-func (s *Server) detachFromConversation(r *request) (reply, error) {
-	return updateFound(s, r, conversationIn, func(tx *storage.Tx, c storage.FullConversation) (reply, error) {
+func (s *Server) detachFromConversation(r *rest.Request) (rest.Reply, error) {
+	return rest.UpdateFound(s.Server, r, conversationIn, func(tx *storage.Tx, c storage.FullConversation) (rest.Reply, error) {
 		l, err := labelToDetach(&tx.Rx, r)
 		if err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
 
 		_, err = tx.UnlabelConversation(c.ID, l.ID)
-		return ok(conversationLabelView{c.ID, l.ID, false}), err
+		return rest.OK(conversationLabelView{c.ID, l.ID, false}), err
 	})
 }
 
@@ -144,24 +145,24 @@ type bulkLabel struct {
 	Operation  *string  `json:"operation"`
 }
 
-func (b *bulkLabel) validate() error {
+func (b *bulkLabel) Validate() error {
 	bad := slices.IndexFunc(b.ContactIDs, func(id string) bool { return !storage.ValidID(storage.PrefixContact, id) })
 
 	switch {
 	case b.ContactIDs == nil:
-		return missing("contact_ids")
+		return rest.Missing("contact_ids")
 	case len(b.ContactIDs) < 1 || len(b.ContactIDs) > maxBulk:
-		return invalid("contact_ids", "must hold 1 to "+strconv.Itoa(maxBulk)+" ids")
+		return rest.Invalid("contact_ids", "must hold 1 to "+strconv.Itoa(maxBulk)+" ids")
 	case bad >= 0:
-		return invalid("contact_ids["+strconv.Itoa(bad)+"]", "must be an id that starts with "+storage.PrefixContact)
+		return rest.Invalid("contact_ids["+strconv.Itoa(bad)+"]", "must be an id that starts with "+storage.PrefixContact)
 	case b.LabelID == nil:
-		return missing("label_id")
+		return rest.Missing("label_id")
 	case !storage.ValidID(storage.PrefixLabel, *b.LabelID):
 		return errLabelID()
 	case b.Operation == nil:
-		return missing("operation")
+		return rest.Missing("operation")
 	case *b.Operation != "attach" && *b.Operation != "detach":
-		return invalid("operation", "must be attach or detach")
+		return rest.Invalid("operation", "must be attach or detach")
 	}
 	return nil
 }
@@ -175,23 +176,24 @@ type bulkLabelView struct {
 }
 
 // bulkLabelContacts handles POST /v1/:phone_number_id/contacts/bulk_label.
-func (s *Server) bulkLabelContacts(r *request) (reply, error) {
+func (s *Server) bulkLabelContacts(r *rest.Request) (rest.Reply, error) {
 	var in bulkLabel
-	if err := r.decode(&in); err != nil {
-		return reply{}, err
+	if err := r.Decode(&in); err != nil {
+		return rest.Reply{}, err
 	}
 
 	// A contact that is named twice counts once.
 	slices.Sort(in.ContactIDs)
 	left := slices.Compact(in.ContactIDs)
 
-	return updateInSteps(s, r, labelProgress{left: left}, func(tx *storage.Tx, p labelProgress) (labelProgress, *reply, error) {
+	step := func(tx *storage.Tx, p labelProgress) (labelProgress, *rest.Reply, error) {
 		p, err := applyBulkLabel(tx, r, in, p)
 		if err != nil || len(p.left) > 0 {
 			return p, nil, err
 		}
-		return p, new(ok(p.counts)), nil
-	})
+		return p, new(rest.OK(p.counts)), nil
+	}
+	return rest.UpdateInSteps(s.Server, r, labelProgress{left: left}, step)
 }
 
 // labelProgress is how far a bulk change of labels came.
@@ -205,14 +207,14 @@ const contactsPerStep = 250
 
 // applyBulkLabel makes the change that the body asks for, for as many contacts as one
 // transaction should hold, and counts them by the result.
-func applyBulkLabel(tx *storage.Tx, r *request, in bulkLabel, p labelProgress) (labelProgress, error) {
-	l, err := tx.Label(r.org.ID, *in.LabelID)
+func applyBulkLabel(tx *storage.Tx, r *rest.Request, in bulkLabel, p labelProgress) (labelProgress, error) {
+	l, err := tx.Label(r.Org.ID, *in.LabelID)
 	if err != nil {
 		return p, err
 	}
 
 	some := p.left[:min(contactsPerStep, len(p.left))]
-	own, err := tx.ContactsByID(r.account.ID, some)
+	own, err := tx.ContactsByID(r.Account.ID, some)
 	if err != nil {
 		return p, err
 	}
@@ -232,7 +234,7 @@ func applyBulkLabel(tx *storage.Tx, r *request, in bulkLabel, p labelProgress) (
 		switch {
 		case !known:
 			p.counts.SkippedCrossOrg++
-		case l.TeamID != r.account.TeamID:
+		case l.TeamID != r.Account.TeamID:
 			p.counts.SkippedTeamMismatch++
 		default:
 			changed, err := attachOrDetach(tx, r, c, in)
@@ -252,7 +254,7 @@ func applyBulkLabel(tx *storage.Tx, r *request, in bulkLabel, p labelProgress) (
 
 // attachOrDetach attaches or detaches the label of a contact, and emits contact.updated
 // if that changed anything.
-func attachOrDetach(tx *storage.Tx, r *request, c storage.Contact, in bulkLabel) (bool, error) {
+func attachOrDetach(tx *storage.Tx, r *rest.Request, c storage.Contact, in bulkLabel) (bool, error) {
 	change := tx.LabelContact
 	if *in.Operation == "detach" {
 		change = tx.UnlabelContact

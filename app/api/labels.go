@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"confab/app/api/rest"
 	"confab/storage"
 )
 
@@ -43,15 +44,15 @@ func viewLabel(l storage.Label) labelView {
 }
 
 // listLabels handles GET /v1/labels.
-func (s *Server) listLabels(r *request) (reply, error) {
-	return listOf(s, r, lister[storage.Label, labelView]{
-		scope: "labels",
-		read: func(rx *storage.Rx, q *listQuery) ([]storage.Label, storage.After, error) {
-			rows, err := rx.Within(q.budget).Labels(r.org.ID, q.after, q.fetch())
+func (s *Server) listLabels(r *rest.Request) (rest.Reply, error) {
+	return rest.ListOf(s.Server, r, rest.Lister[storage.Label, labelView]{
+		Scope: "labels",
+		Read: func(rx *storage.Rx, q *rest.ListQuery) ([]storage.Label, storage.After, error) {
+			rows, err := rx.Within(q.Budget).Labels(r.Org.ID, q.After, q.Fetch())
 			return rows, storage.Last, err
 		},
-		key:  func(l storage.Label) storage.After { return storage.After{Key: l.CreatedAt, ID: l.ID} },
-		view: viewLabel,
+		Key:  func(l storage.Label) storage.After { return storage.After{Key: l.CreatedAt, ID: l.ID} },
+		View: viewLabel,
 	})
 }
 
@@ -62,35 +63,35 @@ type newLabel struct {
 	TeamID *string `json:"team_id"`
 }
 
-func (l *newLabel) validate() error {
+func (l *newLabel) Validate() error {
 	switch {
 	case l.Name == nil:
-		return missing("name")
-	case !between(*l.Name, 1, maxLabelName):
-		return invalid("name", lengthRule(1, maxLabelName))
+		return rest.Missing("name")
+	case !rest.Between(*l.Name, 1, maxLabelName):
+		return rest.Invalid("name", rest.LengthRule(1, maxLabelName))
 	case l.Color != nil && !slices.Contains(labelColors, *l.Color):
 		return errColor()
 	case l.TeamID != nil && *l.TeamID == "":
-		return invalid("team_id", "must not be empty")
+		return rest.Invalid("team_id", "must not be empty")
 	}
 	return nil
 }
 
 // createLabel handles POST /v1/labels.
-func (s *Server) createLabel(r *request) (reply, error) {
+func (s *Server) createLabel(r *rest.Request) (rest.Reply, error) {
 	var in newLabel
-	if err := r.decode(&in); err != nil {
-		return reply{}, err
+	if err := r.Decode(&in); err != nil {
+		return rest.Reply{}, err
 	}
 
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		team, err := chooseTeam(&tx.Rx, r.org.ID, in.TeamID)
+	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
+		team, err := chooseTeam(&tx.Rx, r.Org.ID, in.TeamID)
 		if err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
 
 		l := storage.Label{
-			OrganizationID: r.org.ID,
+			OrganizationID: r.Org.ID,
 			TeamID:         team.ID,
 			TeamPublicID:   team.PublicID,
 			Name:           *in.Name,
@@ -101,13 +102,13 @@ func (s *Server) createLabel(r *request) (reply, error) {
 		}
 
 		if err := checkLabelCount(&tx.Rx, team); err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
 		if err := tx.InsertLabel(&l); err != nil {
-			return reply{}, labelError(err)
+			return rest.Reply{}, labelError(err)
 		}
 
-		return created(viewLabel(l)), nil
+		return rest.Created(viewLabel(l)), nil
 	})
 }
 
@@ -115,36 +116,36 @@ func (s *Server) createLabel(r *request) (reply, error) {
 func checkLabelCount(rx *storage.Rx, team storage.Team) error {
 	n, err := rx.CountLabels(team.ID)
 	if err == nil && n >= maxLabels {
-		return invalid("labels", "are "+strconv.Itoa(maxLabels)+" in this team, which is the most: delete one first")
+		return rest.Invalid("labels", "are "+strconv.Itoa(maxLabels)+" in this team, which is the most: delete one first")
 	}
 	return err
 }
 
 // labelIn finds the label in the path.
-func labelIn(rx *storage.Rx, r *request) (storage.Label, error) {
-	return inPath(r, "id", storage.PrefixLabel, r.org.ID, rx.Label)
+func labelIn(rx *storage.Rx, r *rest.Request) (storage.Label, error) {
+	return rest.InPath(r, "id", storage.PrefixLabel, r.Org.ID, rx.Label)
 }
 
 // getLabel handles GET /v1/labels/:id.
-func (s *Server) getLabel(r *request) (reply, error) {
-	l, err := find(s, r, labelIn)
-	return ok(viewLabel(l)), err
+func (s *Server) getLabel(r *rest.Request) (rest.Reply, error) {
+	l, err := rest.Find(s.Server, r, labelIn)
+	return rest.OK(viewLabel(l)), err
 }
 
 // labelChanges is the body of PATCH /v1/labels/:id.
 type labelChanges struct {
-	Name  patch[string] `json:"name"`
-	Color patch[string] `json:"color"`
+	Name  rest.Patch[string] `json:"name"`
+	Color rest.Patch[string] `json:"color"`
 }
 
-func (c *labelChanges) validate() error {
+func (c *labelChanges) Validate() error {
 	switch {
 	case !c.Name.Set && !c.Color.Set:
-		return &Error{Code: MissingRequiredField, Param: "name", Message: "Give name, color or both."}
+		return &rest.Error{Code: rest.MissingRequiredField, Param: "name", Message: "Give name, color or both."}
 	case c.Name.Null:
-		return invalid("name", "cannot be null")
-	case c.Name.Set && !between(c.Name.Value, 1, maxLabelName):
-		return invalid("name", lengthRule(1, maxLabelName))
+		return rest.Invalid("name", "cannot be null")
+	case c.Name.Set && !rest.Between(c.Name.Value, 1, maxLabelName):
+		return rest.Invalid("name", rest.LengthRule(1, maxLabelName))
 	case c.Color.Set && !slices.Contains(labelColors, c.Color.Value):
 		return errColor()
 	}
@@ -165,40 +166,40 @@ func (c *labelChanges) apply(to *storage.Label) bool {
 
 // updateLabel handles PATCH /v1/labels/:id. Conversations show their labels, so those
 // with the label are marked as updated too.
-func (s *Server) updateLabel(r *request) (reply, error) {
+func (s *Server) updateLabel(r *rest.Request) (rest.Reply, error) {
 	var in labelChanges
-	if err := r.decode(&in); err != nil {
-		return reply{}, err
+	if err := r.Decode(&in); err != nil {
+		return rest.Reply{}, err
 	}
 
-	return updateFound(s, r, labelIn, func(tx *storage.Tx, l storage.Label) (reply, error) {
+	return rest.UpdateFound(s.Server, r, labelIn, func(tx *storage.Tx, l storage.Label) (rest.Reply, error) {
 		changed := in.apply(&l)
 		if err := tx.UpdateLabel(&l); err != nil {
-			return reply{}, labelError(err)
+			return rest.Reply{}, labelError(err)
 		}
 		if changed {
-			return ok(viewLabel(l)), tx.TouchLabeled(l.ID)
+			return rest.OK(viewLabel(l)), tx.TouchLabeled(l.ID)
 		}
-		return ok(viewLabel(l)), nil
+		return rest.OK(viewLabel(l)), nil
 	})
 }
 
 // deleteLabel handles DELETE /v1/labels/:id.
-func (s *Server) deleteLabel(r *request) (reply, error) {
-	return updateFound(s, r, labelIn, func(tx *storage.Tx, l storage.Label) (reply, error) {
-		return deleted("label", l.ID), tx.DeleteLabel(r.org.ID, l.ID)
+func (s *Server) deleteLabel(r *rest.Request) (rest.Reply, error) {
+	return rest.UpdateFound(s.Server, r, labelIn, func(tx *storage.Tx, l storage.Label) (rest.Reply, error) {
+		return rest.Deleted("label", l.ID), tx.DeleteLabel(r.Org.ID, l.ID)
 	})
 }
 
-func errColor() *Error {
-	return invalid("color", "must be one of "+strings.Join(labelColors, ", "))
+func errColor() *rest.Error {
+	return rest.Invalid("color", "must be one of "+strings.Join(labelColors, ", "))
 }
 
 // labelError makes the client's error of a name that is taken, which only the database
 // can check.
 func labelError(err error) error {
 	if errors.Is(err, storage.ErrConflict) {
-		return invalid("name", "is used by another label of this team")
+		return rest.Invalid("name", "is used by another label of this team")
 	}
 	return err
 }

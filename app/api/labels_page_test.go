@@ -83,7 +83,7 @@ func TestACursorIsGoodForNothingElse(t *testing.T) {
 	is.New(t).Equal(len(f.call("GET", "/labels?limit=2&cursor="+cursor, "").ids()), 2) // another limit is no other list
 	for name, bad := range map[string]string{
 		"another organization's": foreign,
-		"another list's":         f.api.cursors.encode("contacts\x00"+f.tenant.Organization.PublicID, storage.First),
+		"another list's":         f.api.Cursors.Encode("contacts\x00"+f.tenant.Organization.PublicID, storage.First),
 		"cut":                    cursor[:len(cursor)-1],
 		"longer":                 cursor + "A",
 		"padded":                 cursor + "=",

@@ -1,6 +1,9 @@
 package api
 
-import "confab/storage"
+import (
+	"confab/app/api/rest"
+	"confab/storage"
+)
 
 type meView struct {
 	Organization organizationView `json:"organization"`
@@ -8,7 +11,7 @@ type meView struct {
 	User         *personView      `json:"user,omitempty"` // who asks, in the console
 	Teams        []teamView       `json:"teams"`
 	Users        []userView       `json:"users"`
-	RateLimits   *rateLimitView   `json:"rate_limits"`
+	RateLimits   *rest.RateLimit  `json:"rate_limits"`
 }
 
 type organizationView struct {
@@ -42,46 +45,41 @@ type userView struct {
 	TeamID string  `json:"team_id"`
 }
 
-type rateLimitView struct {
-	PerSecond float64 `json:"per_second"`
-	Burst     int     `json:"burst"`
-}
-
 // getMe handles GET /v1/me.
-func (s *Server) getMe(r *request) (reply, error) {
+func (s *Server) getMe(r *rest.Request) (rest.Reply, error) {
 	view := meView{
 		Organization: organizationView{
-			ID:     r.org.PublicID,
+			ID:     r.Org.PublicID,
 			Object: "organization",
-			Name:   r.org.Name,
-			Plan:   r.org.Plan,
-			Status: r.org.Status(),
+			Name:   r.Org.Name,
+			Plan:   r.Org.Plan,
+			Status: r.Org.Status(),
 		},
 		Teams: []teamView{},
 		Users: []userView{},
 	}
 
 	switch {
-	case r.user != nil:
-		person := viewPerson(*r.user)
+	case r.User != nil:
+		person := viewPerson(*r.User)
 		view.User = &person
-	case r.operator == nil:
+	case r.Operator == nil:
 		view.APIKey = &keyView{
-			ID:        r.key.ID,
+			ID:        r.Key.ID,
 			Object:    "api_key",
-			Label:     r.key.Label,
-			Last4:     r.key.Last4,
-			CreatedAt: r.key.CreatedAt,
-			ExpiresAt: r.key.ExpiresAt,
+			Label:     r.Key.Label,
+			Last4:     r.Key.Last4,
+			CreatedAt: r.Key.CreatedAt,
+			ExpiresAt: r.Key.ExpiresAt,
 		}
 	}
 
-	if limit := r.limit(); limit.PerSecond > 0 {
+	if limit := r.Limit(); limit.PerSecond > 0 {
 		view.RateLimits = &limit
 	}
 
-	err := s.view(r, func(rx *storage.Rx) error {
-		teams, err := rx.Teams(r.org.ID)
+	err := s.View(r, func(rx *storage.Rx) error {
+		teams, err := rx.Teams(r.Org.ID)
 		if err != nil {
 			return err
 		}
@@ -89,7 +87,7 @@ func (s *Server) getMe(r *request) (reply, error) {
 			view.Teams = append(view.Teams, teamView{ID: t.PublicID, Object: "team", Name: t.Name})
 		}
 
-		users, err := rx.Users(r.org.ID)
+		users, err := rx.Users(r.Org.ID)
 		for _, u := range users {
 			view.Users = append(view.Users, userView{
 				ID:     u.ID,
@@ -102,5 +100,5 @@ func (s *Server) getMe(r *request) (reply, error) {
 		return err
 	})
 
-	return ok(view), err
+	return rest.OK(view), err
 }

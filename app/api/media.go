@@ -3,6 +3,7 @@ package api
 import (
 	"errors"
 
+	"confab/app/api/rest"
 	"confab/jobs"
 	"confab/jobs/filetype"
 	"confab/storage"
@@ -40,9 +41,9 @@ type mediaBody struct {
 	allowHTTP plainHTTP
 }
 
-func (b *mediaBody) validate() error {
+func (b *mediaBody) Validate() error {
 	if b.Link == nil {
-		return missing("link")
+		return rest.Missing("link")
 	}
 	return checkLink("link", b.Link, b.allowHTTP)
 }
@@ -51,67 +52,67 @@ func (b *mediaBody) validate() error {
 //
 // The file is durable before its row. A crash between the two leaves a file without a
 // row, which is swept later, but never a row without a file.
-func (s *Server) createMedia(r *request) (reply, error) {
+func (s *Server) createMedia(r *rest.Request) (rest.Reply, error) {
 	in, err := s.receivedFile(r)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	defer in.file.Discard()
+	defer in.File.Discard()
 
-	sum, err := in.file.Keep()
+	sum, err := in.File.Keep()
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 
 	file := storage.Media{
-		AccountID: r.account.ID,
+		AccountID: r.Account.ID,
 		Origin:    storage.OriginLibrary,
 		SHA256:    sum,
-		MIMEType:  in.mimeType,
-		Size:      in.file.Size(),
-		Filename:  filetype.CleanName(in.filename),
+		MIMEType:  in.MimeType,
+		Size:      in.File.Size(),
+		Filename:  filetype.CleanName(in.Filename),
 	}
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
+	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
 		m := file
 		if err := tx.InsertMedia(&m); err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
-		return created(s.viewMedia(m)), nil
+		return rest.Created(s.viewMedia(m)), nil
 	})
 }
 
 // receivedFile is the uploaded file, or the one that the body's link leads to.
-func (s *Server) receivedFile(r *request) (*incomingFile, error) {
-	if r.form != nil {
-		return &r.form.incomingFile, r.form.check()
+func (s *Server) receivedFile(r *rest.Request) (*rest.IncomingFile, error) {
+	if r.Form != nil {
+		return &r.Form.IncomingFile, r.Form.Check()
 	}
 
 	in := mediaBody{allowHTTP: s.plainHTTP()}
-	if err := r.decode(&in); err != nil {
+	if err := r.Decode(&in); err != nil {
 		return nil, err
 	}
 
-	return s.fetch(r.http.Context(), "link", *in.Link)
+	return s.fetch(r.HTTP.Context(), "link", *in.Link)
 }
 
 // mediaIn finds the media in the path.
-func mediaIn(rx *storage.Rx, r *request) (storage.Media, error) {
-	return rx.Media(r.account.ID, r.param("id"))
+func mediaIn(rx *storage.Rx, r *rest.Request) (storage.Media, error) {
+	return rx.Media(r.Account.ID, r.Param("id"))
 }
 
 // getMedia handles GET /v1/:phone_number_id/media/:id.
-func (s *Server) getMedia(r *request) (reply, error) {
-	m, err := find(s, r, mediaIn)
-	return ok(s.viewMedia(m)), err
+func (s *Server) getMedia(r *rest.Request) (rest.Reply, error) {
+	m, err := rest.Find(s.Server, r, mediaIn)
+	return rest.OK(s.viewMedia(m)), err
 }
 
 // deleteMedia handles DELETE /v1/:phone_number_id/media/:id.
-func (s *Server) deleteMedia(r *request) (reply, error) {
-	return updateFound(s, r, mediaIn, func(tx *storage.Tx, m storage.Media) (reply, error) {
-		if err := tx.MarkMediaDeleted(r.account.ID, m.ID); err != nil {
-			return reply{}, err
+func (s *Server) deleteMedia(r *rest.Request) (rest.Reply, error) {
+	return rest.UpdateFound(s.Server, r, mediaIn, func(tx *storage.Tx, m storage.Media) (rest.Reply, error) {
+		if err := tx.MarkMediaDeleted(r.Account.ID, m.ID); err != nil {
+			return rest.Reply{}, err
 		}
-		return deleted("media", m.ID), jobs.EnqueueMediaRemoval(tx, m)
+		return rest.Deleted("media", m.ID), jobs.EnqueueMediaRemoval(tx, m)
 	})
 }
 
@@ -127,8 +128,8 @@ func findMedia(rx *storage.Rx, team int64, out *outgoingMessage) error {
 		switch {
 		case errors.Is(err, storage.ErrNotFound):
 			if out.missingMedia == nil {
-				out.missingMedia = &Error{
-					Code:    MediaNotFound,
+				out.missingMedia = &rest.Error{
+					Code:    rest.MediaNotFound,
 					Param:   ref.Param + ".id",
 					Message: "The team of this number has no such media in its library.",
 				}
@@ -136,8 +137,8 @@ func findMedia(rx *storage.Rx, team int64, out *outgoingMessage) error {
 			continue
 		case err != nil:
 			return err
-		case !canBeSentAs(m.MIMEType, ref.Kind):
-			return invalid(ref.Param+".id", "is of type "+m.MIMEType+", which cannot be sent as "+ref.Kind)
+		case !rest.CanBeSentAs(m.MIMEType, ref.Kind):
+			return rest.Invalid(ref.Param+".id", "is of type "+m.MIMEType+", which cannot be sent as "+ref.Kind)
 		}
 
 		if out.file() == &out.Media[i] {

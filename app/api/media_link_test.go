@@ -11,6 +11,7 @@ import (
 
 	"github.com/matryer/is"
 
+	"confab/app/api/rest"
 	"confab/jobs/guard"
 )
 
@@ -29,7 +30,7 @@ func elsewhere(t *testing.T) string {
 			io.WriteString(w, "<!DOCTYPE html><p>Log in first")
 		case path == "/large.png":
 			io.WriteString(w, png)
-			io.CopyN(w, zeroes{}, 6*mebibyte)
+			io.CopyN(w, zeroes{}, 6*rest.Mebibyte)
 		case path == "/broken.png":
 			w.Header().Set("Content-Length", "1000")
 			io.WriteString(w, png)
@@ -95,7 +96,7 @@ func TestALinkToAFileThatIsTooLargeIsRefusedAsTheFileItselfWouldBe(t *testing.T)
 func TestPlainHTTPIsNotFetchedUnlessAllowed(t *testing.T) {
 	is := is.New(t)
 	strict := guard.New(guard.Options{Allow: loopback, Redirects: guard.MaxRedirects})
-	f, _ := serveLibrary(t, func(o *Options) { o.AllowInsecureURLs, o.Fetch = false, strict })
+	f, _ := serveLibrary(t, func(o *testOptions) { o.AllowInsecureURLs, o.Fetch = false, strict })
 	is.Equal(f.call("POST", library, `{"link":"`+elsewhere(t)+`/menu.png"}`).code(), "400 invalid_field_value link")
 }
 

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"confab/app/api/rest"
 	"confab/storage"
 )
 
@@ -127,32 +128,32 @@ var messageFieldNames = func() map[string]bool {
 }()
 
 // MarshalJSON is for whoever shows a message inside of something else.
-func (v messageView) MarshalJSON() ([]byte, error) { return v.appendJSON(nil), nil }
+func (v messageView) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil), nil }
 
-// appendJSON writes the fields, and behind them the content under the name of its type.
-func (v messageView) appendJSON(b []byte) []byte {
-	b = appendText(append(b, `{"id":`...), v.ID)
-	b = appendText(append(b, `,"object":`...), v.Object)
-	b = appendText(append(b, `,"direction":`...), v.Direction)
-	b = appendOptional(append(b, `,"from":`...), v.From)
-	b = appendOptional(append(b, `,"to":`...), v.To)
-	b = appendOptional(append(b, `,"bsuid":`...), v.BSUID)
-	b = appendOptional(append(b, `,"parent_bsuid":`...), v.ParentBSUID)
-	b = appendOptional(append(b, `,"username":`...), v.Username)
-	b = appendText(append(b, `,"contact_id":`...), v.ContactID)
-	b = appendText(append(b, `,"conversation_id":`...), v.ConversationID)
-	b = appendOptional(append(b, `,"message_id":`...), v.MessageID)
-	b = appendText(append(b, `,"type":`...), v.Type)
-	b = appendText(append(b, `,"status":`...), v.Status)
-	b = appendText(append(b, `,"source":`...), v.Source)
-	b = appendOptional(append(b, `,"sent_by":`...), v.SentBy)
-	b = appendStored(append(b, `,"context":`...), v.Context)
+// AppendJSON writes the fields, and behind them the content under the name of its type.
+func (v messageView) AppendJSON(b []byte) []byte {
+	b = rest.AppendText(append(b, `{"id":`...), v.ID)
+	b = rest.AppendText(append(b, `,"object":`...), v.Object)
+	b = rest.AppendText(append(b, `,"direction":`...), v.Direction)
+	b = rest.AppendOptional(append(b, `,"from":`...), v.From)
+	b = rest.AppendOptional(append(b, `,"to":`...), v.To)
+	b = rest.AppendOptional(append(b, `,"bsuid":`...), v.BSUID)
+	b = rest.AppendOptional(append(b, `,"parent_bsuid":`...), v.ParentBSUID)
+	b = rest.AppendOptional(append(b, `,"username":`...), v.Username)
+	b = rest.AppendText(append(b, `,"contact_id":`...), v.ContactID)
+	b = rest.AppendText(append(b, `,"conversation_id":`...), v.ConversationID)
+	b = rest.AppendOptional(append(b, `,"message_id":`...), v.MessageID)
+	b = rest.AppendText(append(b, `,"type":`...), v.Type)
+	b = rest.AppendText(append(b, `,"status":`...), v.Status)
+	b = rest.AppendText(append(b, `,"source":`...), v.Source)
+	b = rest.AppendOptional(append(b, `,"sent_by":`...), v.SentBy)
+	b = rest.AppendStored(append(b, `,"context":`...), v.Context)
 
 	if v.Media != nil {
-		b = v.Media.appendJSON(append(b, `,"media":`...))
+		b = v.Media.AppendJSON(append(b, `,"media":`...))
 	}
 	if v.Error != nil {
-		b = v.Error.appendJSON(append(b, `,"error":`...))
+		b = v.Error.AppendJSON(append(b, `,"error":`...))
 	}
 
 	b = strconv.AppendBool(append(b, `,"is_revoked":`...), v.IsRevoked)
@@ -165,23 +166,23 @@ func (v messageView) appendJSON(b []byte) []byte {
 	b = v.UpdatedAt.AppendJSON(append(b, `,"updated_at":`...))
 
 	if !messageFieldNames[v.Type] {
-		b = appendStored(appendKey(append(b, ','), v.Type), v.content)
+		b = rest.AppendStored(rest.AppendKey(append(b, ','), v.Type), v.content)
 	}
 	return append(b, '}')
 }
 
-func (v mediaView) appendJSON(b []byte) []byte {
-	b = appendOptional(append(b, `{"url":`...), v.URL)
-	b = appendOptional(append(b, `,"mime_type":`...), v.MIMEType)
-	b = appendOptionalInt(append(b, `,"size":`...), v.Size)
-	b = appendOptional(append(b, `,"filename":`...), v.Filename)
-	b = appendOptional(append(b, `,"status":`...), v.Status)
+func (v mediaView) AppendJSON(b []byte) []byte {
+	b = rest.AppendOptional(append(b, `{"url":`...), v.URL)
+	b = rest.AppendOptional(append(b, `,"mime_type":`...), v.MIMEType)
+	b = rest.AppendOptionalInt(append(b, `,"size":`...), v.Size)
+	b = rest.AppendOptional(append(b, `,"filename":`...), v.Filename)
+	b = rest.AppendOptional(append(b, `,"status":`...), v.Status)
 	return append(b, '}')
 }
 
-func (v sendErrorView) appendJSON(b []byte) []byte {
-	b = appendText(append(b, `{"code":`...), v.Code)
-	b = appendText(append(b, `,"message":`...), v.Message)
-	b = appendOptionalInt(append(b, `,"provider_code":`...), v.ProviderCode)
+func (v sendErrorView) AppendJSON(b []byte) []byte {
+	b = rest.AppendText(append(b, `{"code":`...), v.Code)
+	b = rest.AppendText(append(b, `,"message":`...), v.Message)
+	b = rest.AppendOptionalInt(append(b, `,"provider_code":`...), v.ProviderCode)
 	return append(b, '}')
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 
+	"confab/app/api/rest"
 	"confab/jobs"
 	"confab/jobs/event"
 	"confab/jobs/messaging"
@@ -16,64 +17,64 @@ import (
 )
 
 // messageFilters reads the filters of a list of messages.
-func messageFilters(r *request) (storage.MessageFilter, error) {
-	q := filters{values: r.query()}
+func messageFilters(r *rest.Request) (storage.MessageFilter, error) {
+	q := rest.Filters{Values: r.Query()}
 	f := storage.MessageFilter{
-		ConversationID: q.id("conversation_id", storage.PrefixConversation),
-		ContactID:      q.id("contact_id", storage.PrefixContact),
-		Direction:      q.oneOf("direction", storage.Inbound, storage.Outbound),
-		Status: q.oneOf("status", storage.MessageQueued, storage.MessagePending, storage.MessageSent,
+		ConversationID: q.ID("conversation_id", storage.PrefixConversation),
+		ContactID:      q.ID("contact_id", storage.PrefixContact),
+		Direction:      q.OneOf("direction", storage.Inbound, storage.Outbound),
+		Status: q.OneOf("status", storage.MessageQueued, storage.MessagePending, storage.MessageSent,
 			storage.MessageDelivered, storage.MessageRead, storage.MessageFailed),
-		Type:          q.oneOf("type", slices.Concat(messageTypes, receivedTypes)...),
-		CreatedAfter:  q.after("created_after"),
-		CreatedBefore: q.before("created_before"),
-		Scheduled:     q.oneOf("scheduled", "true", "false") == "true",
-		Search:        q.text("search", maxSearch),
+		Type:          q.OneOf("type", slices.Concat(messageTypes, receivedTypes)...),
+		CreatedAfter:  q.After("created_after"),
+		CreatedBefore: q.Before("created_before"),
+		Scheduled:     q.OneOf("scheduled", "true", "false") == "true",
+		Search:        q.Text("search", maxSearch),
 	}
-	return f, q.err
+	return f, q.Err
 }
 
 // listMessages handles GET /v1/:phone_number_id/messages.
-func (s *Server) listMessages(r *request) (reply, error) {
+func (s *Server) listMessages(r *rest.Request) (rest.Reply, error) {
 	f, err := messageFilters(r)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 
-	return listOf(s, r, lister[storage.Message, messageView]{
-		scope: fmt.Sprintf("messages %d %#v", r.account.ID, f),
-		read: func(rx *storage.Rx, q *listQuery) ([]storage.Message, storage.After, error) {
-			return rx.Within(q.budget).Messages(r.account.ID, f, q.after, q.fetch())
+	return rest.ListOf(s.Server, r, rest.Lister[storage.Message, messageView]{
+		Scope: fmt.Sprintf("messages %d %#v", r.Account.ID, f),
+		Read: func(rx *storage.Rx, q *rest.ListQuery) ([]storage.Message, storage.After, error) {
+			return rx.Within(q.Budget).Messages(r.Account.ID, f, q.After, q.Fetch())
 		},
-		key:  f.Key,
-		view: s.viewMessage,
+		Key:  f.Key,
+		View: s.viewMessage,
 	})
 }
 
 // messageIn finds the message in the path.
-func (s *Server) messageIn(r *request) (m storage.Message, err error) {
-	id := r.param("id")
+func (s *Server) messageIn(r *rest.Request) (m storage.Message, err error) {
+	id := r.Param("id")
 	if !storage.ValidID(storage.PrefixMessage, id) {
-		return m, notFound()
+		return m, rest.NotFound()
 	}
 
-	err = s.DB.ViewOnce(r.http.Context(), func(rx *storage.Rx) (err error) {
-		m, err = rx.ShownMessage(r.account.ID, id)
+	err = s.DB.ViewOnce(r.HTTP.Context(), func(rx *storage.Rx) (err error) {
+		m, err = rx.ShownMessage(r.Account.ID, id)
 		return err
 	})
 	return m, err
 }
 
 // getMessage handles GET /v1/:phone_number_id/messages/:id.
-func (s *Server) getMessage(r *request) (reply, error) {
+func (s *Server) getMessage(r *rest.Request) (rest.Reply, error) {
 	m, err := s.messageIn(r)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 
-	rep := reply{status: http.StatusOK, etag: messageETag(m)}
-	if !rep.isKnown(r.http) {
-		rep.data = s.viewMessage(m)
+	rep := rest.Reply{Status: http.StatusOK, ETag: messageETag(m)}
+	if !rep.IsKnown(r.HTTP) {
+		rep.Data = s.viewMessage(m)
 	}
 	return rep, nil
 }
@@ -95,10 +96,10 @@ func messageETag(m storage.Message) string {
 }
 
 // createMessage handles POST /v1/:phone_number_id/messages.
-func (s *Server) createMessage(r *request) (reply, error) {
+func (s *Server) createMessage(r *rest.Request) (rest.Reply, error) {
 	in := messageBody{allowHTTP: s.plainHTTP()}
-	if err := r.decode(&in); err != nil {
-		return reply{}, err
+	if err := r.Decode(&in); err != nil {
+		return rest.Reply{}, err
 	}
 
 	if read, ok := in.readReceipt(); ok {
@@ -108,51 +109,51 @@ func (s *Server) createMessage(r *request) (reply, error) {
 	out := in.outgoing()
 	wire, err := in.providerContent()
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 
-	return s.withTemplateSync(r, func() (reply, error) {
-		return s.update(r, func(tx *storage.Tx) (reply, error) {
+	return s.withTemplateSync(r, func() (rest.Reply, error) {
+		return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
 			m, err := s.acceptMessage(tx, r, out)
 			if err != nil {
-				return reply{}, err
+				return rest.Reply{}, err
 			}
-			return ok(s.viewMessage(m)), jobs.EnqueueSend(tx, m, wire)
+			return rest.OK(s.viewMessage(m)), jobs.EnqueueSend(tx, m, wire)
 		})
 	})
 }
 
 // markRead marks an inbound message as read and sends a read receipt to its sender.
-func (s *Server) markRead(r *request, read readReceipt) (reply, error) {
+func (s *Server) markRead(r *rest.Request, read readReceipt) (rest.Reply, error) {
 	unread, err := s.unreadAfter(r, read.MessageID)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		m, err := tx.MessageByProviderID(r.account.ID, read.MessageID)
+	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
+		m, err := tx.MessageByProviderID(r.Account.ID, read.MessageID)
 		if err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
 
 		if err := tx.MarkRead(&m, unread); err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
 
-		return ok(s.viewMessage(m)), jobs.EnqueueReceipt(tx, r.account.ID, read.MessageID, read.Typing)
+		return rest.OK(s.viewMessage(m)), jobs.EnqueueReceipt(tx, r.Account.ID, read.MessageID, read.Typing)
 	})
 }
 
 // unreadAfter counts the unread messages behind an inbound message. It runs outside of
 // the write transaction, because counting may take long.
-func (s *Server) unreadAfter(r *request, providerID string) (unread storage.UnreadCount, err error) {
-	err = s.list(r, func(rx *storage.Rx) error {
-		m, err := rx.MessageByProviderID(r.account.ID, providerID)
+func (s *Server) unreadAfter(r *rest.Request, providerID string) (unread storage.UnreadCount, err error) {
+	err = s.List(r, func(rx *storage.Rx) error {
+		m, err := rx.MessageByProviderID(r.Account.ID, providerID)
 		if err != nil {
 			return err
 		}
 		if m.Direction != storage.Inbound {
-			return notFound()
+			return rest.NotFound()
 		}
 
 		unread, err = rx.CountUnreadAfter(m)
@@ -168,8 +169,8 @@ func (s *Server) unreadAfter(r *request, providerID string) (unread storage.Unre
 // conversation in one index, add the message to its table and two indexes, and the job
 // to its table; and one for the count of messages in each commit. What is only read is
 // in memory. TestAcceptingAMessageKeepsToItsBudget holds it.
-func (s *Server) acceptMessage(tx *storage.Tx, r *request, out outgoingMessage) (storage.Message, error) {
-	sender, err := tx.Sender(r.account.ID)
+func (s *Server) acceptMessage(tx *storage.Tx, r *rest.Request, out outgoingMessage) (storage.Message, error) {
+	sender, err := tx.Sender(r.Account.ID)
 	if err != nil {
 		return storage.Message{}, err
 	}
@@ -177,11 +178,11 @@ func (s *Server) acceptMessage(tx *storage.Tx, r *request, out outgoingMessage) 
 	if err := resolveTemplate(&tx.Rx, &out, sender); err != nil {
 		return storage.Message{}, err
 	}
-	if err := findMedia(&tx.Rx, r.account.TeamID, &out); err != nil {
+	if err := findMedia(&tx.Rx, r.Account.TeamID, &out); err != nil {
 		return storage.Message{}, err
 	}
 
-	to, isNew, err := findRecipient(tx, r.account.ID, out)
+	to, isNew, err := findRecipient(tx, r.Account.ID, out)
 	if err != nil {
 		return storage.Message{}, err
 	}
@@ -204,11 +205,11 @@ func (s *Server) acceptMessage(tx *storage.Tx, r *request, out outgoingMessage) 
 		return storage.Message{}, err
 	}
 
-	tx.CountMessage(r.org.ID)
+	tx.CountMessage(r.Org.ID)
 	m := newMessage(sender, to, out)
-	m.RequestID = &r.id
-	if r.user != nil {
-		m.Source, m.SentBy = storage.SourceConsole, &r.user.ID
+	m.RequestID = &r.ID
+	if r.User != nil {
+		m.Source, m.SentBy = storage.SourceConsole, &r.User.ID
 	}
 	return m, tx.InsertMessage(&m)
 }
@@ -272,16 +273,16 @@ func newMessage(sender storage.Sender, to storage.Recipient, out outgoingMessage
 }
 
 // getMessageMedia handles GET /v1/:phone_number_id/messages/:id/media.
-func (s *Server) getMessageMedia(r *request) (reply, error) {
+func (s *Server) getMessageMedia(r *rest.Request) (rest.Reply, error) {
 	m, err := s.messageIn(r)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 
 	link := s.Publisher.MediaURL(m)
 	if link == "" {
-		return reply{}, fail(ResourceNotFound, "This message has no media.")
+		return rest.Reply{}, rest.Fail(rest.ResourceNotFound, "This message has no media.")
 	}
 
-	return reply{status: http.StatusFound, location: link, body: []byte{}}, nil
+	return rest.Reply{Status: http.StatusFound, Location: link, Body: []byte{}}, nil
 }

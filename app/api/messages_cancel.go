@@ -1,35 +1,36 @@
 package api
 
 import (
+	"confab/app/api/rest"
 	"confab/jobs"
 	"confab/storage"
 )
 
 // cancelMessage handles DELETE /v1/:phone_number_id/messages/:id.
-func (s *Server) cancelMessage(r *request) (reply, error) {
+func (s *Server) cancelMessage(r *rest.Request) (rest.Reply, error) {
 	m, err := s.messageIn(r)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 	if m.Direction != storage.Outbound || !s.Calls.Cancel(m.ID) {
-		return reply{}, errNotCancellable()
+		return rest.Reply{}, errNotCancellable()
 	}
 	defer s.Calls.EndCancel(m.ID)
 
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		m, err := tx.OutboundMessage(r.account.ID, m.ID)
+	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
+		m, err := tx.OutboundMessage(r.Account.ID, m.ID)
 		if err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
 
 		cancelled, err := jobs.CancelMessage(tx, &m)
 		if err == nil && !cancelled {
 			err = errNotCancellable()
 		}
-		return ok(s.viewMessage(m)), err
+		return rest.OK(s.viewMessage(m)), err
 	})
 }
 
-func errNotCancellable() *Error {
-	return fail(MessageNotCancellable, "Only an outbound message that is queued, and not being sent just now, can be cancelled.")
+func errNotCancellable() *rest.Error {
+	return rest.Fail(rest.MessageNotCancellable, "Only an outbound message that is queued, and not being sent just now, can be cancelled.")
 }

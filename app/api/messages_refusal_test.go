@@ -5,6 +5,7 @@ import (
 
 	"github.com/matryer/is"
 
+	"confab/app/api/rest"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -134,7 +135,7 @@ func (f *fixture) count(n int) {
 }
 
 // quota adds a plan of two messages a month.
-func quota(o *Options) { o.Plans["two"] = Plan{API: true, MonthlyMessages: 2} }
+func quota(o *testOptions) { o.Plans["two"] = rest.Plan{API: true, MonthlyMessages: 2} }
 
 // refused brings about a state of the table and sends.
 func refused(name string) func(*fixture) answer {
@@ -166,7 +167,7 @@ func TestARefusedSendLeavesNothingBehind(t *testing.T) {
 				return
 			}
 			is.Equal(f.effects(), before)
-			is.Equal(got.get("error.type"), string(codeNamed(got.text("error.code")).errorType))
+			is.Equal(got.get("error.type"), string(rest.CodeNamed(got.text("error.code")).ErrorType))
 		})
 	}
 }

@@ -19,7 +19,7 @@ const (
 )
 
 // serveNumber starts an API whose tenant has a connected number.
-func serveNumber(t testing.TB, change ...func(*Options)) (*fixture, storage.Account) {
+func serveNumber(t testing.TB, change ...func(*testOptions)) (*fixture, storage.Account) {
 	t.Helper()
 	f := serve(t, change...)
 	return f, f.connect(f.tenant, number)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"regexp"
 
+	"confab/app/api/rest"
 	"confab/jobs"
 	"confab/jobs/provider"
 	"confab/jobs/provisioning"
@@ -33,40 +34,40 @@ type newNumber struct {
 	madeUp bool // this is a sandbox, and no number of the provider's is named
 }
 
-func (n *newNumber) validate() error {
+func (n *newNumber) Validate() error {
 	if n.madeUp = n.madeUp && n.PhoneNumberID == nil; n.madeUp {
 		return n.validateInvention()
 	}
 
 	switch {
 	case n.PhoneNumberID == nil:
-		return missing("phone_number_id")
+		return rest.Missing("phone_number_id")
 	case !provider.PhoneNumberID.MatchString(*n.PhoneNumberID):
-		return invalid("phone_number_id", "must be an id of the provider, 6 to 20 digits")
+		return rest.Invalid("phone_number_id", "must be an id of the provider, 6 to 20 digits")
 	case n.WABAID == nil:
-		return missing("waba_id")
+		return rest.Missing("waba_id")
 	case !provider.PhoneNumberID.MatchString(*n.WABAID):
-		return invalid("waba_id", "must be an id of the provider, 6 to 20 digits")
+		return rest.Invalid("waba_id", "must be an id of the provider, 6 to 20 digits")
 	case n.AccessToken == nil:
-		return missing("access_token")
+		return rest.Missing("access_token")
 	case len(*n.AccessToken) > maxToken || !tokenText.MatchString(*n.AccessToken):
-		return invalid("access_token", "must be a token of the provider, without spaces")
+		return rest.Invalid("access_token", "must be a token of the provider, without spaces")
 	case n.PIN != nil && !pin.MatchString(*n.PIN):
-		return invalid("pin", "must have 6 digits")
+		return rest.Invalid("pin", "must have 6 digits")
 	}
 	return nil
 }
 
 func (n *newNumber) validateInvention() error {
-	if n.Name != nil && !between(*n.Name, 1, maxNumberName) {
-		return invalid("name", lengthRule(1, maxNumberName))
+	if n.Name != nil && !rest.Between(*n.Name, 1, maxNumberName) {
+		return rest.Invalid("name", rest.LengthRule(1, maxNumberName))
 	}
 	if n.PhoneNumber == nil {
 		return nil
 	}
 	phone, ok := provider.ParsePhone(*n.PhoneNumber)
 	if !ok {
-		return &Error{Code: InvalidPhoneNumber, Param: "phone_number", Message: "phone_number must be in E.164 form."}
+		return &rest.Error{Code: rest.InvalidPhoneNumber, Param: "phone_number", Message: "phone_number must be in E.164 form."}
 	}
 	n.PhoneNumber = &phone
 	return nil
@@ -77,7 +78,10 @@ func (s *Server) claim(ctx context.Context, n newNumber) (provisioning.NumberCla
 	if n.madeUp {
 		c, err := s.InventNumber(ctx, storage.OrEmpty(n.Name), storage.OrEmpty(n.PhoneNumber))
 		if err != nil {
-			return c, &Error{Code: InvalidFieldValue, Param: "phone_number", Message: "The provider does not take this number.", cause: err}
+			return c, &rest.Error{
+				Code: rest.InvalidFieldValue, Param: "phone_number",
+				Message: "The provider does not take this number.", Cause: err,
+			}
 		}
 		return c, nil
 	}
@@ -91,49 +95,49 @@ func (s *Server) claim(ctx context.Context, n newNumber) (provisioning.NumberCla
 
 // connectNumber handles POST /console/api/numbers: a new number, or one that lost its
 // connection. The token is tried before anything is stored.
-func (s *Server) connectNumber(r *request) (reply, error) {
+func (s *Server) connectNumber(r *rest.Request) (rest.Reply, error) {
 	in := newNumber{madeUp: s.InventNumber != nil}
-	if err := r.decode(&in); err != nil {
-		return reply{}, err
+	if err := r.Decode(&in); err != nil {
+		return rest.Reply{}, err
 	}
 	check := func(rx *storage.Rx) error { _, err := in.account(rx, r); return err }
-	if err := s.view(r, check); err != nil {
-		return reply{}, err
+	if err := s.View(r, check); err != nil {
+		return rest.Reply{}, err
 	}
 
 	// Once the provider was asked, the result must be stored.
-	r.detachContext()
-	claim, err := s.claim(r.http.Context(), in)
+	r.DetachContext()
+	claim, err := s.claim(r.HTTP.Context(), in)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	number, registered, err := s.Accounts.Connect(r.http.Context(), claim)
+	number, registered, err := s.Accounts.Connect(r.HTTP.Context(), claim)
 	if err != nil {
-		return reply{}, connectError(err)
+		return rest.Reply{}, connectError(err)
 	}
 	if !registered {
 		claim.PIN = "" // the provider has not checked it
 	}
 
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
+	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
 		a, err := in.account(&tx.Rx, r)
 		if err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
-		r.target = claim.PhoneNumberID
+		r.Target = claim.PhoneNumberID
 		a, err = jobs.StoreConnected(tx, a, claim, number)
-		return created(viewAccount(a)), err
+		return rest.Created(viewAccount(a)), err
 	})
 }
 
 // account is the account that the body means: a new one, whose ID is 0, or the
 // organization's own that is not connected.
-func (n *newNumber) account(rx *storage.Rx, r *request) (a storage.AccountDetail, err error) {
+func (n *newNumber) account(rx *storage.Rx, r *rest.Request) (a storage.AccountDetail, err error) {
 	if n.PhoneNumberID != nil {
 		key, err := rx.AccountKey(*n.PhoneNumberID)
 		switch {
-		case err == nil && key.OrganizationID != r.org.ID:
-			return a, invalid("phone_number_id", "is connected to this server already")
+		case err == nil && key.OrganizationID != r.Org.ID:
+			return a, rest.Invalid("phone_number_id", "is connected to this server already")
 		case err == nil:
 			return disconnectedAccount(rx, key.ID)
 		case !errors.Is(err, storage.ErrNotFound):
@@ -141,8 +145,8 @@ func (n *newNumber) account(rx *storage.Rx, r *request) (a storage.AccountDetail
 		}
 	}
 
-	team, err := chooseTeam(rx, r.org.ID, n.TeamID)
-	a.OrganizationID, a.TeamID = r.org.ID, team.ID
+	team, err := chooseTeam(rx, r.Org.ID, n.TeamID)
+	a.OrganizationID, a.TeamID = r.Org.ID, team.ID
 	return a, err
 }
 
@@ -150,7 +154,7 @@ func (n *newNumber) account(rx *storage.Rx, r *request) (a storage.AccountDetail
 func disconnectedAccount(rx *storage.Rx, id int64) (storage.AccountDetail, error) {
 	a, err := rx.AccountDetail(id)
 	if err == nil && a.Status == storage.AccountConnected {
-		err = invalid("phone_number_id", "is connected already")
+		err = rest.Invalid("phone_number_id", "is connected already")
 	}
 	return a, err
 }
@@ -158,7 +162,10 @@ func disconnectedAccount(rx *storage.Rx, id int64) (storage.AccountDetail, error
 // connectError makes the client's error of a number that could not be connected.
 func connectError(err error) error {
 	if errors.Is(err, provisioning.ErrOtherAccount) {
-		return &Error{Code: InvalidFieldValue, Param: "waba_id", Message: "This business account does not have the number.", cause: err}
+		return &rest.Error{
+			Code: rest.InvalidFieldValue, Param: "waba_id",
+			Message: "This business account does not have the number.", Cause: err,
+		}
 	}
 
 	e, answered := errors.AsType[*provider.Error](err)
@@ -168,57 +175,57 @@ func connectError(err error) error {
 	case unavailable(e) || e.Class.Transient:
 		return errProviderUnavailable(err)
 	}
-	return &Error{
-		Code:    InvalidFieldValue,
+	return &rest.Error{
+		Code:    rest.InvalidFieldValue,
 		Param:   "access_token",
 		Message: "The provider refuses this token: " + providerReason(e),
-		cause:   err,
+		Cause:   err,
 	}
 }
 
 // checkNumber handles POST /console/api/:phone_number_id/check: it asks the provider how
 // the number is.
-func (s *Server) checkNumber(r *request) (reply, error) {
-	r.detachContext()
-	write, err := s.Accounts.CheckNumber(r.http.Context(), r.account.ID)
+func (s *Server) checkNumber(r *rest.Request) (rest.Reply, error) {
+	r.DetachContext()
+	write, err := s.Accounts.CheckNumber(r.HTTP.Context(), r.Account.ID)
 	if err != nil {
-		return reply{}, providerCallError(err, func(e *provider.Error) error {
-			return &Error{Code: UpstreamError, Message: "The provider refuses to tell: " + providerReason(e), cause: err}
+		return rest.Reply{}, providerCallError(err, func(e *provider.Error) error {
+			return &rest.Error{Code: rest.UpstreamError, Message: "The provider refuses to tell: " + providerReason(e), Cause: err}
 		})
 	}
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
+	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
 		if err := write(tx); err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
-		a, err := tx.AccountDetail(r.account.ID)
-		return ok(viewAccount(a)), err
+		a, err := tx.AccountDetail(r.Account.ID)
+		return rest.OK(viewAccount(a)), err
 	})
 }
 
 // disconnectNumber handles POST /console/api/:phone_number_id/disconnect. Its messages and
 // contacts stay, and it can be connected again.
-func (s *Server) disconnectNumber(r *request) (reply, error) {
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		err := tx.MarkAccountStatus(r.account.ID, storage.AccountDisconnected, "Disconnected in the console by "+r.user.Name+".")
+func (s *Server) disconnectNumber(r *rest.Request) (rest.Reply, error) {
+	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
+		err := tx.MarkAccountStatus(r.Account.ID, storage.AccountDisconnected, "Disconnected in the console by "+r.User.Name+".")
 		if err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
-		a, err := tx.AccountDetail(r.account.ID)
-		return ok(viewAccount(a)), err
+		a, err := tx.AccountDetail(r.Account.ID)
+		return rest.OK(viewAccount(a)), err
 	})
 }
 
 // removeNumber handles DELETE /console/api/:phone_number_id: the number goes with all that
 // belongs to it, which a job deletes.
-func (s *Server) removeNumber(r *request) (reply, error) {
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		a, err := tx.AccountByNumber(r.param("phone_number_id"))
+func (s *Server) removeNumber(r *rest.Request) (rest.Reply, error) {
+	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
+		a, err := tx.AccountByNumber(r.Param("phone_number_id"))
 		if err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
-		if err := tx.RemoveAccount(a.ID, "Removed in the console by "+r.user.Name+"."); err != nil {
-			return reply{}, err
+		if err := tx.RemoveAccount(a.ID, "Removed in the console by "+r.User.Name+"."); err != nil {
+			return rest.Reply{}, err
 		}
-		return ok(disconnectedView{*a.PhoneNumberID, "whatsapp_account", true}), jobs.EnqueueAccountRemoval(tx, a)
+		return rest.OK(disconnectedView{*a.PhoneNumberID, "whatsapp_account", true}), jobs.EnqueueAccountRemoval(tx, a)
 	})
 }

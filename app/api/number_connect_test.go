@@ -91,7 +91,7 @@ func TestACheckTellsThatATokenExpired(t *testing.T) {
 func TestOnlyASandboxMakesNumbersUp(t *testing.T) {
 	is := is.New(t)
 	var u *upstreamed
-	u = serveUpstream(t, simulator.Number{}, func(o *Options) {
+	u = serveUpstream(t, simulator.Number{}, func(o *testOptions) {
 		o.InventNumber = func(_ context.Context, name, phone string) (c provisioning.NumberClaim, err error) {
 			n, err := u.sim.AddNumber(simulator.Number{VerifiedName: name, DisplayPhoneNumber: phone})
 			c.PhoneNumberID, c.WABAID = n.PhoneNumberID, n.WABAID

@@ -9,6 +9,8 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/matryer/is"
+
+	"confab/app/api/rest"
 )
 
 func TestTheRouteTableAndTheDescriptionAgree(t *testing.T) {
@@ -21,7 +23,7 @@ func TestTheRouteTableAndTheDescriptionAgree(t *testing.T) {
 		}
 	}
 	for _, rt := range (&Server{}).routes() {
-		name := rt.method + " " + braces(rt.path)
+		name := rt.Method + " " + braces(rt.Path)
 		operation := inDoc[name]
 		delete(inDoc, name)
 		if operation == nil {
@@ -31,32 +33,32 @@ func TestTheRouteTableAndTheDescriptionAgree(t *testing.T) {
 		for _, missing := range lacks(rt, operation) {
 			t.Errorf("%s: openapi.json lacks %s", name, missing)
 		}
-		is.Equal(operation.Security != nil, rt.has(public)) // only a public operation overrides the bearer
-		is.True(!rt.has(public) || rt.method == "GET")      // an Idempotency-Key needs an organization
-		is.True(rt.has(public) == (operation.Security != nil && len(*operation.Security) == 0))
+		is.Equal(operation.Security != nil, rt.Has(rest.Public)) // only a public operation overrides the bearer
+		is.True(!rt.Has(rest.Public) || rt.Method == "GET")      // an Idempotency-Key needs an organization
+		is.True(rt.Has(rest.Public) == (operation.Security != nil && len(*operation.Security) == 0))
 	}
 	is.Equal(len(inDoc), 0) // operations without a route
 	is.Equal(doc.Security, openapi3.SecurityRequirements{{"bearer": []string{}}})
 }
 
 // lacks names what every operation of a route's kind must have and this has not.
-func lacks(rt route, operation *openapi3.Operation) (missing []string) {
+func lacks(rt rest.Route, operation *openapi3.Operation) (missing []string) {
 	want := []string{"500"}
-	if !rt.has(public) {
+	if !rt.Has(rest.Public) {
 		want = append(want, "401", "403", "429", "503")
 	}
-	if strings.Contains(rt.path, ":") {
+	if strings.Contains(rt.Path, ":") {
 		want = append(want, "404")
 	}
-	if rt.method == "POST" {
+	if rt.Method == "POST" {
 		want = append(want, "400", "409", "413", "422")
 	}
 	switch {
-	case rt.has(creates):
+	case rt.Has(rest.Creates):
 		want = append(want, "201", "402")
-	case strings.HasSuffix(rt.path, "replay") || strings.HasSuffix(rt.path, "/test") || rt.has(sheets):
+	case strings.HasSuffix(rt.Path, "replay") || strings.HasSuffix(rt.Path, "/test") || rt.Has(rest.Sheets):
 		want = append(want, "202")
-	case rt.path == "/:phone_number_id/messages/:id/media":
+	case rt.Path == "/:phone_number_id/messages/:id/media":
 		want = append(want, "302")
 	default:
 		want = append(want, "200")
@@ -66,7 +68,7 @@ func lacks(rt route, operation *openapi3.Operation) (missing []string) {
 			missing = append(missing, "a "+status)
 		}
 	}
-	if rt.method == "POST" && operation.Parameters.GetByInAndName("header", "Idempotency-Key") == nil {
+	if rt.Method == "POST" && operation.Parameters.GetByInAndName("header", "Idempotency-Key") == nil {
 		missing = append(missing, "the Idempotency-Key")
 	}
 	if operation.OperationID == "" || operation.Summary == "" || operation.Description == "" || len(operation.Tags) != 1 {
@@ -107,8 +109,8 @@ func TestTheDescriptionNamesEveryErrorCode(t *testing.T) {
 	for _, code := range doc.Components.Schemas["ErrorCode"].Value.Enum {
 		named = append(named, code.(string))
 	}
-	for name, code := range codes {
-		if code != InvalidSignature && code != SessionRequired && code != PermissionDenied { // never under /v1
+	for name, code := range rest.Codes {
+		if code != rest.InvalidSignature && code != rest.SessionRequired && code != rest.PermissionDenied { // never under /v1
 			sent = append(sent, name)
 		}
 	}
@@ -121,8 +123,8 @@ func TestTheDescriptionNamesEveryErrorCode(t *testing.T) {
 		for code, example := range response.Value.Content["application/json"].Examples {
 			body := example.Value.Value.(map[string]any)["error"].(map[string]any)
 			is.Equal(body["code"], code)
-			is.Equal(fmt.Sprint(codeNamed(code).status), statusOf[name]) // the code stands under its status
-			is.Equal(body["type"], string(codeNamed(code).errorType))
+			is.Equal(fmt.Sprint(rest.CodeNamed(code).Status), statusOf[name]) // the code stands under its status
+			is.Equal(body["type"], string(rest.CodeNamed(code).ErrorType))
 			shown[code] = true
 		}
 	}

@@ -71,7 +71,7 @@ func (f *fixture) seedLists(account storage.Account, n int) map[string]int {
 
 func TestEveryPageIsBoundedAndEveryItemComesOnce(t *testing.T) {
 	const n, most = 12, 8 << 10
-	f := serveHooks(t, func(o *Options) { o.PageBytes = most })
+	f := serveHooks(t, func(o *testOptions) { o.PageBytes = most })
 	paths := f.seedLists(f.connect(f.tenant, number), n)
 	for path, items := range paths {
 		t.Run(path, func(t *testing.T) {
@@ -107,7 +107,7 @@ func TestEveryPageIsBoundedAndEveryItemComesOnce(t *testing.T) {
 // An item that alone is larger than a page is a page of its own.
 func TestALargeItemIsAPageOfItsOwn(t *testing.T) {
 	is := is.New(t)
-	f := serveHooks(t, func(o *Options) { o.PageBytes = 100 })
+	f := serveHooks(t, func(o *testOptions) { o.PageBytes = 100 })
 	person := f.contact(f.connect(f.tenant, number), "+15551234567")
 	f.say(person, slices.Repeat([]storage.Message{written("text", "sent")}, 5)...)
 	page := f.call("GET", messages, "")
@@ -127,12 +127,12 @@ func TestManyLargePagesAtOnceAreShort(t *testing.T) {
 	f = f.unchecked()
 	is.Equal(len(f.call("GET", messages, "").ids()), 6)
 
-	for range cap(f.api.largePages) {
-		f.api.largePages <- struct{}{}
+	for range cap(f.api.LargePages) {
+		f.api.LargePages <- struct{}{}
 	}
 	is.Equal(len(f.call("GET", messages, "").ids()), 2)
 	is.Equal(len(f.walk(messages, nil)), 6)
-	<-f.api.largePages
+	<-f.api.LargePages
 	is.Equal(len(f.call("GET", messages, "").ids()), 6)
 	is.Equal(len(f.call("GET", messages, "").ids()), 6) // its place is free again
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"confab/app/api/rest"
 	"confab/jobs/guard"
 	"confab/jobs/provider"
 )
@@ -19,7 +20,7 @@ func FuzzPhone(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		number, ok := provider.ParsePhone(text)
-		if ok != isPhone(text) {
+		if ok != rest.IsPhone(text) {
 			t.Fatalf("%q is a phone number, and is not", text)
 		}
 		digits := strings.TrimPrefix(text, "+")
@@ -30,9 +31,9 @@ func FuzzPhone(f *testing.F) {
 		if again, still := provider.ParsePhone(number); ok && (!still || again != number || number != "+"+digits) {
 			t.Fatalf("%q became %q, then %q", text, number, again)
 		}
-		list := filters{values: url.Values{"phone_number": {text}}}
-		if read := list.phone("phone_number", "phone"); ok && (list.err != nil || read != number) {
-			t.Fatalf("%q is %q in a body and %q in a query: %v", text, number, read, list.err)
+		list := rest.Filters{Values: url.Values{"phone_number": {text}}}
+		if read := list.Phone("phone_number", "phone"); ok && (list.Err != nil || read != number) {
+			t.Fatalf("%q is %q in a body and %q in a query: %v", text, number, read, list.Err)
 		}
 	})
 }
@@ -44,7 +45,7 @@ func FuzzBSUID(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, id string) {
-		recipient, own := provider.BSUID.MatchString(id), isOwnBSUID(id)
+		recipient, own := provider.BSUID.MatchString(id), rest.IsOwnBSUID(id)
 		if own != (recipient && !provider.IsParentBSUID(id)) {
 			t.Fatalf("%q: a recipient %t, a contact %t", id, recipient, own)
 		}
@@ -76,8 +77,8 @@ func FuzzURL(f *testing.F) {
 		for name, refused := range map[string]error{
 			"an endpoint": checkURLForm(urls, text), "a redirect": checkRedirectURL("url", &text, noHTTP), "a file": checkLink("url", &text, noHTTP),
 		} {
-			if e, ours := errors.AsType[*Error](refused); refused != nil {
-				if !ours || e.Param != "url" || e.status() != 400 {
+			if e, ours := errors.AsType[*rest.Error](refused); refused != nil {
+				if !ours || e.Param != "url" || e.Status() != 400 {
 					t.Fatalf("%s at %q: no words for a client: %v", name, text, refused)
 				}
 				continue
@@ -98,8 +99,8 @@ func FuzzURL(f *testing.F) {
 // same when it is read again.
 func FuzzTemplateBody(f *testing.F) {
 	for _, rt := range (&Server{}).routes() {
-		if strings.Contains(rt.path, "/templates") && rt.method != "GET" {
-			g := generator{operation: described().doc.Paths.Find(braces(rt.path)).GetOperation(rt.method)}
+		if strings.Contains(rt.Path, "/templates") && rt.Method != "GET" {
+			g := generator{operation: described().doc.Paths.Find(braces(rt.Path)).GetOperation(rt.Method)}
 			for _, example := range g.examples() {
 				f.Add([]byte(toJSON(example)))
 			}
@@ -123,7 +124,7 @@ func FuzzTemplateBody(f *testing.F) {
 		}
 		var in newTemplate
 		if err := readTemplate(body, &in); err != nil {
-			if e, ours := errors.AsType[*Error](err); !ours || e.Param == "" || e.status() != 400 {
+			if e, ours := errors.AsType[*rest.Error](err); !ours || e.Param == "" || e.Status() != 400 {
 				t.Fatalf("no words for a client: %v", err)
 			}
 			return
@@ -148,8 +149,8 @@ func FuzzTemplateBody(f *testing.F) {
 
 // readTemplate reads and checks a body as the handler does.
 func readTemplate(body []byte, in *newTemplate) error {
-	if err := unmarshal(body, in); err != nil {
+	if err := rest.Unmarshal(body, in); err != nil {
 		return err
 	}
-	return in.validate()
+	return in.Validate()
 }

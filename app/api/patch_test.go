@@ -5,13 +5,15 @@ import (
 	"testing"
 
 	"github.com/matryer/is"
+
+	"confab/app/api/rest"
 )
 
 func TestAPatchTellsAbsentNullAndValueApart(t *testing.T) {
 	type body struct {
-		Name patch[string] `json:"name"`
+		Name rest.Patch[string] `json:"name"`
 	}
-	tests := map[string]patch[string]{
+	tests := map[string]rest.Patch[string]{
 		`{}`:                       {},
 		`{"name":null}`:            {Set: true, Null: true},
 		`{"name":""}`:              {Set: true},
@@ -26,7 +28,7 @@ func TestAPatchTellsAbsentNullAndValueApart(t *testing.T) {
 			var in body
 			is.NoErr(json.Unmarshal([]byte(text), &in))
 			is.Equal(in.Name, want)
-			is.Equal(in.Name.given(), want.Set && !want.Null)
+			is.Equal(in.Name.Given(), want.Set && !want.Null)
 		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"confab/app/api/rest"
 	"confab/storage"
 )
 
@@ -50,18 +51,18 @@ type colleagueView struct {
 }
 
 // viewPersonFor is a person as far as the caller may see it.
-func viewPersonFor(r *request, u storage.User) any {
-	if r.user.Role != storage.RoleAdmin && u.ID != r.user.ID {
+func viewPersonFor(r *rest.Request, u storage.User) any {
+	if r.User.Role != storage.RoleAdmin && u.ID != r.User.ID {
 		return colleagueView{ID: u.ID, Object: "user", Name: u.Name}
 	}
 	return viewPerson(u)
 }
 
 // listPeople handles GET /console/api/people.
-func (s *Server) listPeople(r *request) (reply, error) {
+func (s *Server) listPeople(r *rest.Request) (rest.Reply, error) {
 	views := []any{}
-	err := s.list(r, func(rx *storage.Rx) error {
-		all, err := rx.Users(r.org.ID)
+	err := s.List(r, func(rx *storage.Rx) error {
+		all, err := rx.Users(r.Org.ID)
 		views = views[:0]
 		for _, u := range all {
 			views = append(views, viewPersonFor(r, u))
@@ -69,65 +70,65 @@ func (s *Server) listPeople(r *request) (reply, error) {
 		return err
 	})
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	return wholeList(views)
+	return rest.WholeList(views)
 }
 
 // getPerson handles GET /console/api/people/:id.
-func (s *Server) getPerson(r *request) (reply, error) {
-	u, err := find(s, r, personIn)
+func (s *Server) getPerson(r *rest.Request) (rest.Reply, error) {
+	u, err := rest.Find(s.Server, r, personIn)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	return ok(viewPersonFor(r, u)), nil
+	return rest.OK(viewPersonFor(r, u)), nil
 }
 
 // personIn finds the person in the path.
-func personIn(rx *storage.Rx, r *request) (storage.User, error) {
-	return inPath(r, "id", "", r.org.ID, rx.User)
+func personIn(rx *storage.Rx, r *rest.Request) (storage.User, error) {
+	return rest.InPath(r, "id", "", r.Org.ID, rx.User)
 }
 
 // changePerson lets change work on the person in the path, and replies with what it is
 // then.
-func (s *Server) changePerson(r *request, change func(*storage.Tx, *storage.User) error) (reply, error) {
-	return updateFound(s, r, personIn, func(tx *storage.Tx, u storage.User) (reply, error) {
+func (s *Server) changePerson(r *rest.Request, change func(*storage.Tx, *storage.User) error) (rest.Reply, error) {
+	return rest.UpdateFound(s.Server, r, personIn, func(tx *storage.Tx, u storage.User) (rest.Reply, error) {
 		if err := change(tx, &u); err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
 
 		u, err := personIn(&tx.Rx, r)
-		return ok(viewPerson(u)), err
+		return rest.OK(viewPerson(u)), err
 	})
 }
 
 // validPersonName tells whether a text can be a person's name.
 func validPersonName(name string) bool {
-	return between(name, 1, maxPersonName) && strings.TrimSpace(name) != "" && !strings.ContainsFunc(name, unicode.IsControl)
+	return rest.Between(name, 1, maxPersonName) && strings.TrimSpace(name) != "" && !strings.ContainsFunc(name, unicode.IsControl)
 }
 
-func errPersonName() *Error { return invalid("name", lengthRule(1, maxPersonName)) }
+func errPersonName() *rest.Error { return rest.Invalid("name", rest.LengthRule(1, maxPersonName)) }
 
 func validRole(role string) bool { return role == storage.RoleAdmin || role == storage.RoleAgent }
 
-func errRole() *Error { return invalid("role", "must be admin or agent") }
+func errRole() *rest.Error { return rest.Invalid("role", "must be admin or agent") }
 
 // personChanges is the body of PATCH /console/api/people/:id.
 type personChanges struct {
-	Name   patch[string] `json:"name"`
-	Email  patch[string] `json:"email"`
-	Role   patch[string] `json:"role"`
-	TeamID patch[string] `json:"team_id"`
+	Name   rest.Patch[string] `json:"name"`
+	Email  rest.Patch[string] `json:"email"`
+	Role   rest.Patch[string] `json:"role"`
+	TeamID rest.Patch[string] `json:"team_id"`
 }
 
-func (c *personChanges) validate() error {
+func (c *personChanges) Validate() error {
 	switch {
 	case !c.Name.Set && !c.Email.Set && !c.Role.Set && !c.TeamID.Set:
-		return &Error{Code: MissingRequiredField, Param: "name", Message: "Give name, email, role or team_id."}
+		return &rest.Error{Code: rest.MissingRequiredField, Param: "name", Message: "Give name, email, role or team_id."}
 	case c.Name.Set && !validPersonName(c.Name.Value):
 		return errPersonName()
 	case c.Email.Set && !storage.ValidEmail(c.Email.Value):
-		return errEmail()
+		return rest.ErrEmail()
 	case c.Role.Set && !validRole(c.Role.Value):
 		return errRole()
 	}
@@ -135,10 +136,10 @@ func (c *personChanges) validate() error {
 }
 
 // updatePerson handles PATCH /console/api/people/:id.
-func (s *Server) updatePerson(r *request) (reply, error) {
+func (s *Server) updatePerson(r *rest.Request) (rest.Reply, error) {
 	var in personChanges
-	if err := r.decode(&in); err != nil {
-		return reply{}, err
+	if err := r.Decode(&in); err != nil {
+		return rest.Reply{}, err
 	}
 
 	return s.changePerson(r, func(tx *storage.Tx, u *storage.User) error {
@@ -146,7 +147,7 @@ func (s *Server) updatePerson(r *request) (reply, error) {
 			if err := checkNotLastAdmin(&tx.Rx, r, *u, "role"); err != nil {
 				return err
 			}
-			u.Role, r.action = in.Role.Value, "user.role_changed"
+			u.Role, r.Action = in.Role.Value, "user.role_changed"
 		}
 		if in.Name.Set {
 			u.Name = in.Name.Value
@@ -155,7 +156,7 @@ func (s *Server) updatePerson(r *request) (reply, error) {
 			u.Email = &in.Email.Value
 		}
 		if in.TeamID.Set {
-			t, err := chooseTeam(&tx.Rx, r.org.ID, in.TeamID.orNil())
+			t, err := chooseTeam(&tx.Rx, r.Org.ID, in.TeamID.OrNil())
 			if err != nil {
 				return err
 			}
@@ -163,7 +164,7 @@ func (s *Server) updatePerson(r *request) (reply, error) {
 		}
 		err := tx.UpdateUser(u)
 		if errors.Is(err, storage.ErrConflict) {
-			return invalid("email", "is in use: somebody else signs in with it, or is invited with it")
+			return rest.Invalid("email", "is in use: somebody else signs in with it, or is invited with it")
 		}
 		return err
 	})
@@ -172,15 +173,15 @@ func (s *Server) updatePerson(r *request) (reply, error) {
 // checkNotLastAdmin refuses to take the console away from the last admin who can sign
 // in, or from an admin who does it to itself while nobody else can. Only the command
 // line may do that.
-func checkNotLastAdmin(rx *storage.Rx, r *request, u storage.User, param string) error {
-	if u.Role != storage.RoleAdmin || u.DisabledAt != 0 || !u.CanSignIn() && u.ID != r.user.ID {
+func checkNotLastAdmin(rx *storage.Rx, r *rest.Request, u storage.User, param string) error {
+	if u.Role != storage.RoleAdmin || u.DisabledAt != 0 || !u.CanSignIn() && u.ID != r.User.ID {
 		return nil
 	}
 
 	other, err := rx.OtherAdminCanSignIn(u)
 	if err == nil && !other {
-		return &Error{
-			Code:    PermissionDenied,
+		return &rest.Error{
+			Code:    rest.PermissionDenied,
 			Param:   param,
 			Message: "This is the last admin who can sign in: make somebody else an admin first.",
 		}
@@ -189,7 +190,7 @@ func checkNotLastAdmin(rx *storage.Rx, r *request, u storage.User, param string)
 }
 
 // disablePerson handles POST /console/api/people/:id/disable.
-func (s *Server) disablePerson(r *request) (reply, error) {
+func (s *Server) disablePerson(r *rest.Request) (rest.Reply, error) {
 	return s.changePerson(r, func(tx *storage.Tx, u *storage.User) error {
 		if err := checkNotLastAdmin(&tx.Rx, r, *u, ""); err != nil {
 			return err
@@ -199,12 +200,12 @@ func (s *Server) disablePerson(r *request) (reply, error) {
 }
 
 // enablePerson handles POST /console/api/people/:id/enable.
-func (s *Server) enablePerson(r *request) (reply, error) {
+func (s *Server) enablePerson(r *rest.Request) (rest.Reply, error) {
 	return s.changePerson(r, func(tx *storage.Tx, u *storage.User) error { return tx.EnableUser(u.ID) })
 }
 
 // signOutPerson handles POST /console/api/people/:id/signout.
-func (s *Server) signOutPerson(r *request) (reply, error) {
+func (s *Server) signOutPerson(r *rest.Request) (rest.Reply, error) {
 	return s.changePerson(r, func(tx *storage.Tx, u *storage.User) error {
 		_, err := tx.DeleteUserSessions(u.ID, "")
 		return err
@@ -215,16 +216,16 @@ func (s *Server) signOutPerson(r *request) (reply, error) {
 // not tell what others have.
 func invitationError(err error) error {
 	if ambiguous, ok := errors.AsType[*storage.AmbiguousUserError](err); ok {
-		return invalid("email", "is that of several people: "+strings.Join(ambiguous.IDs, ", "))
+		return rest.Invalid("email", "is that of several people: "+strings.Join(ambiguous.IDs, ", "))
 	}
 
 	switch {
 	case errors.Is(err, storage.ErrCanSignIn), errors.Is(err, storage.ErrInvitedElsewhere), errors.Is(err, storage.ErrConflict):
-		return invalid("email", "is in use: who can sign in with it already needs a reset, not an invitation")
+		return rest.Invalid("email", "is in use: who can sign in with it already needs a reset, not an invitation")
 	case errors.Is(err, storage.ErrUserDisabled):
-		return invalid("email", "is that of somebody who is disabled: enable that person first")
+		return rest.Invalid("email", "is that of somebody who is disabled: enable that person first")
 	case errors.Is(err, storage.ErrNoAddress):
-		return invalid("email", "is missing: this person needs an address to sign in with")
+		return rest.Invalid("email", "is missing: this person needs an address to sign in with")
 	}
 	return err
 }
@@ -233,7 +234,7 @@ func invitationError(err error) error {
 func checkPeopleCount(rx *storage.Rx, organization int64) error {
 	all, err := rx.Users(organization)
 	if err == nil && len(all) >= maxPeople {
-		return invalid("people", "are "+strconv.Itoa(maxPeople)+" in this organization, which is the most")
+		return rest.Invalid("people", "are "+strconv.Itoa(maxPeople)+" in this organization, which is the most")
 	}
 	return err
 }

@@ -7,13 +7,14 @@ import (
 
 	"github.com/matryer/is"
 
+	"confab/app/api/rest"
 	"confab/app/limit"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
 
 // withPassword gives a visitor an address and a password.
-func (f *fixture) withPassword(who Visitor, email, secret string) Visitor {
+func (f *fixture) withPassword(who rest.Visitor, email, secret string) rest.Visitor {
 	f.t.Helper()
 	hash, err := f.api.Passwords.Hash(f.t.Context(), limit.Holder{}, secret)
 	if err != nil {
@@ -31,7 +32,7 @@ func (f *fixture) withPassword(who Visitor, email, secret string) Visitor {
 }
 
 // audited are the newest entries of the audit log, as "actor action target".
-func (f *fixture) audited(who Visitor) (all []string) {
+func (f *fixture) audited(who rest.Visitor) (all []string) {
 	f.t.Helper()
 	for _, e := range f.visit(who, "GET", "/audit?limit=100", "").get("data").([]any) {
 		entry := e.(map[string]any)
@@ -44,7 +45,7 @@ func (f *fixture) audited(who Visitor) (all []string) {
 
 func TestAnAdminInvitesPeople(t *testing.T) {
 	is := is.New(t)
-	f := serve(t, func(o *Options) { o.Publisher.PublicURL = "https://confab.test" })
+	f := serve(t, func(o *testOptions) { o.Publisher.PublicURL = "https://confab.test" })
 	admin := f.signedIn(f.tenant, storage.RoleAdmin)
 	const body = `{"name":"Bo","email":"Bo@example.com","role":"admin"}`
 	got := f.visit(admin, "POST", "/people", body, "Idempotency-Key: k")
@@ -227,14 +228,14 @@ func TestAnAdminSeesTheJobsOfItsOrganization(t *testing.T) {
 // A rule for a route that does not exist, or whose path has no such parameter, would
 // record nothing.
 func TestEveryAuditRuleHasItsRoute(t *testing.T) {
-	var routes []route
+	var routes []rest.Route
 	for _, rt := range (&Server{}).everyConsoleRoute() {
-		routes = append(routes, rt.route)
+		routes = append(routes, rt.Route)
 	}
-	for name, rule := range auditRules {
-		i := slices.IndexFunc(routes, func(rt route) bool { return rt.method == name.method && rt.path == name.path })
-		if i < 0 || rule.param != "" && !strings.Contains(routes[i].path, ":"+rule.param) {
-			t.Errorf("%s %s", name.method, name.path)
+	for name, rule := range rest.AuditRules {
+		i := slices.IndexFunc(routes, func(rt rest.Route) bool { return rt.Method == name.Method && rt.Path == name.Path })
+		if i < 0 || rule.Param != "" && !strings.Contains(routes[i].Path, ":"+rule.Param) {
+			t.Errorf("%s %s", name.Method, name.Path)
 		}
 	}
 }

@@ -1,12 +1,14 @@
 package api
 
 import (
-	"confab/jobs/provider"
 	"strings"
 	"testing"
 
 	"github.com/matryer/is"
 	"pgregory.net/rapid"
+
+	"confab/app/api/rest"
+	"confab/jobs/provider"
 )
 
 func TestPhoneNumbersAreSevenToFifteenDigitsWithOrWithoutPlus(t *testing.T) {
@@ -20,7 +22,7 @@ func TestPhoneNumbersAreSevenToFifteenDigitsWithOrWithoutPlus(t *testing.T) {
 		"", "+", "123456", "+123456", "1234567890123456", "+1234567890123456", "++1234567", "1234567+", "+1 234 567", "123-4567", "(1)234567",
 		" 1234567", "1234567 ", "1234567\n", "0123456789", "+0123456789", "12345a7", "١٢٣٤٥٦٧", "１２３４５６７", "1e10000", "-1234567",
 	} {
-		is.True(!isPhone(bad)) // bad
+		is.True(!rest.IsPhone(bad)) // bad
 	}
 }
 

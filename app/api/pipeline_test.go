@@ -13,6 +13,7 @@ import (
 
 	"github.com/matryer/is"
 
+	"confab/app/api/rest"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -56,7 +57,7 @@ func (has faulty) body() string {
 		body = `{"name":`
 	}
 	if has["large body"] {
-		body += strings.Repeat(" ", maxBody)
+		body += strings.Repeat(" ", rest.MaxBody)
 	}
 	return body
 }
@@ -82,7 +83,7 @@ func (has faulty) send(f *fixture) answer {
 		}
 		return tx.UpdateOrganization(&org)
 	})
-	if bucket := f.api.bucketOf(&request{org: org, plan: f.api.Plans[org.Plan]}); bucket != nil {
+	if bucket := f.api.BucketOf(&rest.Request{Org: org, Plan: f.api.Plans[org.Plan]}); bucket != nil {
 		bucket.AllowN(time.Now(), bucket.Burst())
 	}
 	method, path, key := "POST", "/things/1", tenant.Secret
@@ -103,25 +104,25 @@ func (has faulty) send(f *fixture) answer {
 
 // serveThings serves POST /things/:id, which can fail in every way.
 func serveThings(t *testing.T) *fixture {
-	f := serve(t, func(o *Options) {
+	f := serve(t, func(o *testOptions) {
 		for _, has := range []faulty{
 			{}, {"no api": true}, {"empty bucket": true}, {"no customers": true}, {"no api": true, "empty bucket": true},
 			{"no api": true, "no customers": true}, {"empty bucket": true, "no customers": true},
 		} {
-			plan := Plan{API: !has["no api"], Customers: !has["no customers"]}
+			plan := rest.Plan{API: !has["no api"], Customers: !has["no customers"]}
 			if has["empty bucket"] {
 				plan.RatePerSecond, plan.Burst = 0.001, 1
 			}
 			o.Plans[has.plan()] = plan
 		}
 	})
-	find := func(_ *storage.Rx, r *request) error {
-		if r.param("id") == "missing" {
-			return notFound()
+	find := func(_ *storage.Rx, r *rest.Request) error {
+		if r.Param("id") == "missing" {
+			return rest.NotFound()
 		}
 		return nil
 	}
-	f.mount(route{"POST", "/things/:id", f.api.createLabel, creates | customers, find})
+	f.mount(rest.At("POST", "/things/:id", f.api.createLabel, rest.Creates|rest.Customers, find))
 	return f
 }
 
@@ -151,14 +152,14 @@ func TestAnUnknownLabelIsMissingBeforeItsBodyIsLookedAt(t *testing.T) {
 
 func TestAPanicIsA500LoggedOnceWithoutTheKey(t *testing.T) {
 	f := serve(t)
-	inTransaction := func(r *request) (reply, error) {
-		return f.api.update(r, func(*storage.Tx) (reply, error) { panic("boom in a transaction") })
+	inTransaction := func(r *rest.Request) (rest.Reply, error) {
+		return f.api.Update(r, func(*storage.Tx) (rest.Reply, error) { panic("boom in a transaction") })
 	}
 	f.mount(
-		route{"GET", "/panic", func(*request) (reply, error) { panic("boom") }, 0, nil},
-		route{"POST", "/panic", inTransaction, creates, nil},
-		route{"PATCH", "/panic", nil, 0, func(*storage.Rx, *request) error { panic("boom in find") }},
-		route{"DELETE", "/panic", func(*request) (reply, error) { return ok(func() {}), nil }, 0, nil}, // cannot be rendered
+		rest.At("GET", "/panic", func(*rest.Request) (rest.Reply, error) { panic("boom") }, 0, nil),
+		rest.At("POST", "/panic", inTransaction, rest.Creates, nil),
+		rest.At("PATCH", "/panic", nil, 0, func(*storage.Rx, *rest.Request) error { panic("boom in find") }),
+		rest.At("DELETE", "/panic", func(*rest.Request) (rest.Reply, error) { return rest.OK(func() {}), nil }, 0, nil), // cannot be rendered
 	)
 	for _, method := range []string{"GET", "POST", "PATCH", "DELETE", "HEAD"} {
 		t.Run(method, func(t *testing.T) {
@@ -248,8 +249,8 @@ func TestAClientThatLeftIsLoggedAs499(t *testing.T) {
 func TestObserversSeeTemplatesNotPaths(t *testing.T) {
 	is := is.New(t)
 	var seen []string
-	f := serve(t, func(o *Options) {
-		o.OnRequest = func(o Observation) {
+	f := serve(t, func(o *testOptions) {
+		o.OnRequest = func(o rest.Observation) {
 			is.True(o.Took > 0)
 			seen = append(seen, fmt.Sprintf("%s %s %d", o.Method, o.Route, o.Status))
 		}
@@ -258,5 +259,5 @@ func TestObserversSeeTemplatesNotPaths(t *testing.T) {
 	f.call("GET", "/nowhere/lbl_secret", "")
 	f.callAs("", "GET", "/health", "")
 	is.Equal(seen, []string{"GET /v1/labels/:id 404", "GET  404", "GET /v1/health 200"})
-	is.Equal(http.StatusText(statusClientGone), "") // no real status has this number
+	is.Equal(http.StatusText(rest.StatusClientGone), "") // no real status has this number
 }

@@ -3,24 +3,27 @@ package api
 import (
 	"errors"
 
+	"confab/app/api/rest"
 	"confab/app/password"
 	"confab/storage"
 )
 
 // getProfile handles GET /console/api/profile.
-func (s *Server) getProfile(r *request) (reply, error) { return ok(viewPerson(*r.user)), nil }
+func (s *Server) getProfile(r *rest.Request) (rest.Reply, error) {
+	return rest.OK(viewPerson(*r.User)), nil
+}
 
 // profileChanges is the body of PATCH /console/api/profile.
 type profileChanges struct {
-	Name            patch[string] `json:"name"`
-	Password        patch[string] `json:"password"`
-	CurrentPassword *string       `json:"current_password"`
+	Name            rest.Patch[string] `json:"name"`
+	Password        rest.Patch[string] `json:"password"`
+	CurrentPassword *string            `json:"current_password"`
 }
 
-func (c *profileChanges) validate() error {
+func (c *profileChanges) Validate() error {
 	switch {
 	case !c.Name.Set && !c.Password.Set:
-		return &Error{Code: MissingRequiredField, Param: "name", Message: "Give name, password or both."}
+		return &rest.Error{Code: rest.MissingRequiredField, Param: "name", Message: "Give name, password or both."}
 	case c.Name.Set && !validPersonName(c.Name.Value):
 		return errPersonName()
 	}
@@ -29,65 +32,65 @@ func (c *profileChanges) validate() error {
 
 // updateProfile handles PATCH /console/api/profile. A new password needs the old one, and
 // ends all other sessions.
-func (s *Server) updateProfile(r *request) (reply, error) {
+func (s *Server) updateProfile(r *rest.Request) (rest.Reply, error) {
 	var in profileChanges
-	if err := r.decode(&in); err != nil {
-		return reply{}, err
+	if err := r.Decode(&in); err != nil {
+		return rest.Reply{}, err
 	}
 
 	hash := ""
 	if in.Password.Set {
 		var err error
 		if hash, err = s.newPassword(r, in); err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
 	}
 
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		u, err := tx.User(r.org.ID, r.user.ID)
+	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
+		u, err := tx.User(r.Org.ID, r.User.ID)
 		if err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
 
 		if in.Name.Set {
 			u.Name = in.Name.Value
 			if err := tx.UpdateUser(&u); err != nil {
-				return reply{}, err
+				return rest.Reply{}, err
 			}
 		}
 		if hash != "" {
 			if err := storePassword(tx, r, u, hash); err != nil {
-				return reply{}, err
+				return rest.Reply{}, err
 			}
 		}
 
-		u, err = tx.User(r.org.ID, u.ID)
-		return ok(viewPerson(u)), err
+		u, err = tx.User(r.Org.ID, u.ID)
+		return rest.OK(viewPerson(u)), err
 	})
 }
 
 // storePassword stores a new password and ends the other sessions. The old password may
 // have changed since it was checked.
-func storePassword(tx *storage.Tx, r *request, u storage.User, hash string) error {
-	before := r.user.PasswordHash
+func storePassword(tx *storage.Tx, r *rest.Request, u storage.User, hash string) error {
+	before := r.User.PasswordHash
 	if (before == nil) != (u.PasswordHash == nil) || before != nil && *before != *u.PasswordHash {
-		return invalid("current_password", "is wrong")
+		return rest.Invalid("current_password", "is wrong")
 	}
 
-	r.action = "user.password_changed"
+	r.Action = "user.password_changed"
 	if err := tx.SetPassword(u.ID, hash); err != nil {
 		return err
 	}
 	if err := tx.EndUserInvitations(u.ID); err != nil {
 		return err
 	}
-	_, err := tx.DeleteUserSessions(u.ID, r.visitor.Session.ID)
+	_, err := tx.DeleteUserSessions(u.ID, r.Visitor.Session.ID)
 	return err
 }
 
 // newPassword checks the old and the new password, and hashes the new one.
-func (s *Server) newPassword(r *request, in profileChanges) (hash string, err error) {
-	u := r.user
+func (s *Server) newPassword(r *rest.Request, in profileChanges) (hash string, err error) {
+	u := r.User
 	own := []string{u.Name, in.Name.Value}
 	if u.Email != nil {
 		own = append(own, *u.Email)
@@ -96,11 +99,11 @@ func (s *Server) newPassword(r *request, in profileChanges) (hash string, err er
 	problem := password.Problem(in.Password.Value, own...)
 	switch {
 	case problem != "":
-		return "", invalid("password", problem)
+		return "", rest.Invalid("password", problem)
 	case u.SignInEmail == nil:
-		return "", invalid("password", "needs an e-mail address to sign in with: an admin can invite you with one")
+		return "", rest.Invalid("password", "needs an e-mail address to sign in with: an admin can invite you with one")
 	case u.PasswordHash != nil && in.CurrentPassword == nil:
-		return "", missing("current_password")
+		return "", rest.Missing("current_password")
 	}
 
 	if u.PasswordHash != nil {
@@ -108,17 +111,17 @@ func (s *Server) newPassword(r *request, in profileChanges) (hash string, err er
 			return "", err
 		}
 	}
-	hash, err = s.Passwords.Hash(r.http.Context(), r.holder(), in.Password.Value)
+	hash, err = s.Passwords.Hash(r.HTTP.Context(), r.Holder(), in.Password.Value)
 	return hash, passwordError(err)
 }
 
 // checkCurrentPassword returns an error if it is not the person's password. Those who
 // fail again and again have to wait, as when they sign in.
-func (s *Server) checkCurrentPassword(r *request, given string) error {
-	key := "profile " + r.user.ID
+func (s *Server) checkCurrentPassword(r *rest.Request, given string) error {
+	key := "profile " + r.User.ID
 	mayTry := func() error {
 		if wait := s.PasswordTries.Wait(key); wait > 0 {
-			return &Error{Code: RateLimitExceeded, Message: "Too many tries. Wait, and try again.", RetryAfter: wait}
+			return &rest.Error{Code: rest.RateLimitExceeded, Message: "Too many tries. Wait, and try again.", RetryAfter: wait}
 		}
 		return nil
 	}
@@ -126,13 +129,13 @@ func (s *Server) checkCurrentPassword(r *request, given string) error {
 	if err := mayTry(); err != nil {
 		return err
 	}
-	same, err := s.Passwords.Matches(r.http.Context(), r.holder(), given, r.user.PasswordHash, mayTry)
+	same, err := s.Passwords.Matches(r.HTTP.Context(), r.Holder(), given, r.User.PasswordHash, mayTry)
 	switch {
 	case err != nil:
 		return passwordError(err)
 	case !same:
 		s.PasswordTries.Fail(key)
-		return invalid("current_password", "is wrong")
+		return rest.Invalid("current_password", "is wrong")
 	}
 	s.PasswordTries.Clear(key)
 	return nil
@@ -141,7 +144,7 @@ func (s *Server) checkCurrentPassword(r *request, given string) error {
 // passwordError makes the client's error of hashing.
 func passwordError(err error) error {
 	if errors.Is(err, password.ErrBusy) {
-		return &Error{Code: ServiceUnavailable, Message: "Many people sign in at this moment. Please retry.", RetryAfter: 5e9}
+		return &rest.Error{Code: rest.ServiceUnavailable, Message: "Many people sign in at this moment. Please retry.", RetryAfter: 5e9}
 	}
 	return err
 }

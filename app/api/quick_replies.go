@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 
+	"confab/app/api/rest"
 	"confab/storage"
 )
 
@@ -42,15 +43,15 @@ func ViewQuickReply(q storage.QuickReply) QuickReplyView {
 }
 
 // listQuickReplies handles GET /v1/quick_replies.
-func (s *Server) listQuickReplies(r *request) (reply, error) {
-	return listOf(s, r, lister[storage.QuickReply, QuickReplyView]{
-		scope: "quick_replies",
-		read: func(rx *storage.Rx, q *listQuery) ([]storage.QuickReply, storage.After, error) {
-			rows, err := rx.Within(q.budget).QuickReplies(r.org.ID, q.after, q.fetch())
+func (s *Server) listQuickReplies(r *rest.Request) (rest.Reply, error) {
+	return rest.ListOf(s.Server, r, rest.Lister[storage.QuickReply, QuickReplyView]{
+		Scope: "quick_replies",
+		Read: func(rx *storage.Rx, q *rest.ListQuery) ([]storage.QuickReply, storage.After, error) {
+			rows, err := rx.Within(q.Budget).QuickReplies(r.Org.ID, q.After, q.Fetch())
 			return rows, storage.Last, err
 		},
-		key:  func(q storage.QuickReply) storage.After { return storage.After{Key: q.CreatedAt, ID: q.ID} },
-		view: ViewQuickReply,
+		Key:  func(q storage.QuickReply) storage.After { return storage.After{Key: q.CreatedAt, ID: q.ID} },
+		View: ViewQuickReply,
 	})
 }
 
@@ -62,38 +63,38 @@ type NewQuickReply struct {
 	TeamID   *string `json:"team_id"`
 }
 
-func (q *NewQuickReply) validate() error {
+func (q *NewQuickReply) Validate() error {
 	switch {
 	case q.Shortcut == nil:
-		return missing("shortcut")
+		return rest.Missing("shortcut")
 	case !shortcut.MatchString(*q.Shortcut):
 		return errShortcut()
 	case q.Text == nil:
-		return missing("text")
-	case !between(*q.Text, 1, maxQuickReply):
-		return invalid("text", lengthRule(1, maxQuickReply))
+		return rest.Missing("text")
+	case !rest.Between(*q.Text, 1, maxQuickReply):
+		return rest.Invalid("text", rest.LengthRule(1, maxQuickReply))
 	case q.TeamID != nil && *q.TeamID == "":
-		return invalid("team_id", "must not be empty")
+		return rest.Invalid("team_id", "must not be empty")
 	}
 	return nil
 }
 
 // createQuickReply handles POST /v1/quick_replies.
-func (s *Server) createQuickReply(r *request) (reply, error) {
+func (s *Server) createQuickReply(r *rest.Request) (rest.Reply, error) {
 	var in NewQuickReply
-	if err := r.decode(&in); err != nil {
-		return reply{}, err
+	if err := r.Decode(&in); err != nil {
+		return rest.Reply{}, err
 	}
 
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		q, err := in.Insert(tx, r.org.ID)
-		return created(ViewQuickReply(q)), err
+	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
+		q, err := in.Insert(tx, r.Org.ID)
+		return rest.Created(ViewQuickReply(q)), err
 	})
 }
 
 // Insert stores the quick reply for an organization, if it keeps to the rules.
 func (q *NewQuickReply) Insert(tx *storage.Tx, organization int64) (storage.QuickReply, error) {
-	if err := q.validate(); err != nil {
+	if err := q.Validate(); err != nil {
 		return storage.QuickReply{}, err
 	}
 	team, err := chooseTeam(&tx.Rx, organization, q.TeamID)
@@ -103,7 +104,7 @@ func (q *NewQuickReply) Insert(tx *storage.Tx, organization int64) (storage.Quic
 
 	n, err := tx.CountQuickReplies(team.ID)
 	if err == nil && n >= maxQuickReplies {
-		err = invalid("quick_replies", "are "+strconv.Itoa(maxQuickReplies)+" in this team, which is the most: delete one first")
+		err = rest.Invalid("quick_replies", "are "+strconv.Itoa(maxQuickReplies)+" in this team, which is the most: delete one first")
 	}
 	if err != nil {
 		return storage.QuickReply{}, err
@@ -120,46 +121,46 @@ func (q *NewQuickReply) Insert(tx *storage.Tx, organization int64) (storage.Quic
 }
 
 // quickReplyIn finds the quick reply in the path.
-func quickReplyIn(rx *storage.Rx, r *request) (storage.QuickReply, error) {
-	return inPath(r, "id", storage.PrefixQuickReply, r.org.ID, rx.QuickReply)
+func quickReplyIn(rx *storage.Rx, r *rest.Request) (storage.QuickReply, error) {
+	return rest.InPath(r, "id", storage.PrefixQuickReply, r.Org.ID, rx.QuickReply)
 }
 
 // getQuickReply handles GET /v1/quick_replies/:id.
-func (s *Server) getQuickReply(r *request) (reply, error) {
-	q, err := find(s, r, quickReplyIn)
-	return ok(ViewQuickReply(q)), err
+func (s *Server) getQuickReply(r *rest.Request) (rest.Reply, error) {
+	q, err := rest.Find(s.Server, r, quickReplyIn)
+	return rest.OK(ViewQuickReply(q)), err
 }
 
 // quickReplyChanges is the body of PATCH /v1/quick_replies/:id.
 type quickReplyChanges struct {
-	Shortcut patch[string] `json:"shortcut"`
-	Text     patch[string] `json:"text"`
+	Shortcut rest.Patch[string] `json:"shortcut"`
+	Text     rest.Patch[string] `json:"text"`
 }
 
-func (c *quickReplyChanges) validate() error {
+func (c *quickReplyChanges) Validate() error {
 	switch {
 	case !c.Shortcut.Set && !c.Text.Set:
-		return &Error{Code: MissingRequiredField, Param: "shortcut", Message: "Give shortcut, text or both."}
+		return &rest.Error{Code: rest.MissingRequiredField, Param: "shortcut", Message: "Give shortcut, text or both."}
 	case c.Shortcut.Null:
-		return invalid("shortcut", "cannot be null")
+		return rest.Invalid("shortcut", "cannot be null")
 	case c.Shortcut.Set && !shortcut.MatchString(c.Shortcut.Value):
 		return errShortcut()
 	case c.Text.Null:
-		return invalid("text", "cannot be null")
-	case c.Text.Set && !between(c.Text.Value, 1, maxQuickReply):
-		return invalid("text", lengthRule(1, maxQuickReply))
+		return rest.Invalid("text", "cannot be null")
+	case c.Text.Set && !rest.Between(c.Text.Value, 1, maxQuickReply):
+		return rest.Invalid("text", rest.LengthRule(1, maxQuickReply))
 	}
 	return nil
 }
 
 // updateQuickReply handles PATCH /v1/quick_replies/:id.
-func (s *Server) updateQuickReply(r *request) (reply, error) {
+func (s *Server) updateQuickReply(r *rest.Request) (rest.Reply, error) {
 	var in quickReplyChanges
-	if err := r.decode(&in); err != nil {
-		return reply{}, err
+	if err := r.Decode(&in); err != nil {
+		return rest.Reply{}, err
 	}
 
-	return updateFound(s, r, quickReplyIn, func(tx *storage.Tx, q storage.QuickReply) (reply, error) {
+	return rest.UpdateFound(s.Server, r, quickReplyIn, func(tx *storage.Tx, q storage.QuickReply) (rest.Reply, error) {
 		if in.Shortcut.Set {
 			q.Shortcut = in.Shortcut.Value
 		}
@@ -167,26 +168,26 @@ func (s *Server) updateQuickReply(r *request) (reply, error) {
 			q.Text = in.Text.Value
 		}
 		err := shortcutError(tx.UpdateQuickReply(&q))
-		return ok(ViewQuickReply(q)), err
+		return rest.OK(ViewQuickReply(q)), err
 	})
 }
 
 // deleteQuickReply handles DELETE /v1/quick_replies/:id.
-func (s *Server) deleteQuickReply(r *request) (reply, error) {
-	return updateFound(s, r, quickReplyIn, func(tx *storage.Tx, q storage.QuickReply) (reply, error) {
-		return deleted("quick_reply", q.ID), tx.DeleteQuickReply(r.org.ID, q.ID)
+func (s *Server) deleteQuickReply(r *rest.Request) (rest.Reply, error) {
+	return rest.UpdateFound(s.Server, r, quickReplyIn, func(tx *storage.Tx, q storage.QuickReply) (rest.Reply, error) {
+		return rest.Deleted("quick_reply", q.ID), tx.DeleteQuickReply(r.Org.ID, q.ID)
 	})
 }
 
-func errShortcut() *Error {
-	return invalid("shortcut", "must have 1 to 30 characters of a-z, 0-9, _ and -")
+func errShortcut() *rest.Error {
+	return rest.Invalid("shortcut", "must have 1 to 30 characters of a-z, 0-9, _ and -")
 }
 
 // shortcutError makes the client's error of a shortcut that is taken, which only the
 // database can check.
 func shortcutError(err error) error {
 	if errors.Is(err, storage.ErrConflict) {
-		return invalid("shortcut", "is used by another quick reply of this team")
+		return rest.Invalid("shortcut", "is used by another quick reply of this team")
 	}
 	return err
 }

@@ -8,14 +8,15 @@ import (
 
 	"github.com/matryer/is"
 
+	"confab/app/api/rest"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
 
 // limited gives the tenant's plan a bucket.
-func limited(perSecond float64, burst int) func(*Options) {
-	return func(o *Options) {
-		o.Plans["self_hosted"] = Plan{API: true, Customers: true, RatePerSecond: perSecond, Burst: burst}
+func limited(perSecond float64, burst int) func(*testOptions) {
+	return func(o *testOptions) {
+		o.Plans["self_hosted"] = rest.Plan{API: true, Customers: true, RatePerSecond: perSecond, Burst: burst}
 	}
 }
 
@@ -83,9 +84,9 @@ func TestEachOrganizationHasItsOwnBucket(t *testing.T) {
 
 func TestAChangedPlanChangesTheBucket(t *testing.T) {
 	is := is.New(t)
-	f := serve(t, limited(0.001, 5), func(o *Options) {
-		o.Plans["small"] = Plan{API: true, RatePerSecond: 0.001, Burst: 2}
-		o.Plans["free"] = Plan{API: true}
+	f := serve(t, limited(0.001, 5), func(o *testOptions) {
+		o.Plans["small"] = rest.Plan{API: true, RatePerSecond: 0.001, Burst: 2}
+		o.Plans["free"] = rest.Plan{API: true}
 	})
 	is.Equal(f.call("GET", "/me", "").header.Get("X-RateLimit-Remaining"), "4")
 	f.change(f.tenant, func(o *storage.Organization) { o.Plan = "small" })

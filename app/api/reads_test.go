@@ -57,7 +57,7 @@ func (r *reader) read() {
 // assignee or labels, and 60 messages in the last of them.
 func serveBusyInbox(t testing.TB) (f *fixture, message string) {
 	t.Helper()
-	f = serveDirectly(t, func(o *Options) { o.Log = slog.New(slog.NewJSONHandler(io.Discard, nil)) })
+	f = serveDirectly(t, func(o *testOptions) { o.Log = slog.New(slog.NewJSONHandler(io.Discard, nil)) })
 	a := f.connect(f.tenant, number)
 	label := f.label("Important")
 

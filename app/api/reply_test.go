@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/matryer/is"
+
+	"confab/app/api/rest"
 )
 
 func TestIfNoneMatchTakesListsAndTheStar(t *testing.T) {
@@ -34,7 +36,7 @@ func TestIfNoneMatchTakesListsAndTheStar(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(strings.Join(tt.headers, " | "), func(t *testing.T) {
-			is.New(t).Equal(matchesETag(tt.headers, tag), tt.want)
+			is.New(t).Equal(rest.MatchesETag(tt.headers, tag), tt.want)
 		})
 	}
 }
@@ -61,7 +63,7 @@ func TestAWaitIsInWholeSecondsAndAtLeastOne(t *testing.T) {
 	for wait, want := range map[time.Duration]string{
 		0: "1", 1: "1", time.Second: "1", time.Second + 1: "2", 90 * time.Second: "90", -time.Second: "1",
 	} {
-		is.Equal(wholeSeconds(wait), want)
+		is.Equal(rest.WholeSeconds(wait), want)
 	}
 }
 
@@ -76,9 +78,9 @@ func TestTextIsNotEscapedForHTML(t *testing.T) {
 
 func TestWhatCannotBeRenderedHasNoBody(t *testing.T) {
 	is := is.New(t)
-	rep := ok(func() {})
-	is.True(rep.render("req_1") != nil)
-	is.Equal(rep.body, nil) // half an answer would be sent, or remembered
-	_, err := wholeList([]any{func() {}})
+	rep := rest.OK(func() {})
+	is.True(rep.Render("req_1") != nil)
+	is.Equal(rep.Body, nil) // half an answer would be sent, or remembered
+	_, err := rest.WholeList([]any{func() {}})
 	is.True(err != nil)
 }

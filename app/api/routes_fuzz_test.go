@@ -11,6 +11,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"confab/app/api/rest"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -26,7 +27,7 @@ type target struct {
 
 func newTarget(f *testing.F) *target {
 	f.Helper()
-	files := func(o *Options) {
+	files := func(o *testOptions) {
 		o.Files, o.Publisher.PublicURL, o.Log = storagetest.Files(f, f.TempDir()), "https://confab.test", slog.New(slog.NewTextHandler(io.Discard, nil))
 	}
 	served := serveDirectly(f, withNames(f), files)
@@ -65,8 +66,8 @@ func (s *target) count(t testing.TB) (rows int) {
 }
 
 // path fills a route's path: with the id, or with known ones if there is none.
-func (s *target) path(rt route, id string) string {
-	parts := strings.Split(rt.path, "/")
+func (s *target) path(rt rest.Route, id string) string {
+	parts := strings.Split(rt.Path, "/")
 	for i, part := range parts {
 		switch {
 		case i == 1 && part == ":phone_number_id":
@@ -81,12 +82,12 @@ func (s *target) path(rt route, id string) string {
 // try sends a request to a route. Whatever it holds, the answer is as the
 // description says, which the client sees to; it is no fault of ours; and where
 // it is a refusal nothing was written.
-func (s *target) try(t *testing.T, rt route, id, query, kind, body string) answer {
+func (s *target) try(t *testing.T, rt rest.Route, id, query, kind, body string) answer {
 	t.Helper()
-	if rt.path == "/events/stream" {
+	if rt.Path == "/events/stream" {
 		query = "wait=0&" + query // so that it has an end
 	}
-	req, err := http.NewRequest(rt.method, s.url+s.path(rt, id)+"?"+query, strings.NewReader(body))
+	req, err := http.NewRequest(rt.Method, s.url+s.path(rt, id)+"?"+query, strings.NewReader(body))
 	if err != nil || slices.ContainsFunc([]byte(req.URL.RequestURI()), func(c byte) bool { return c <= ' ' || c >= 0x7f }) {
 		t.Skip("no request that a client could make")
 	}
@@ -94,11 +95,11 @@ func (s *target) try(t *testing.T, rt route, id, query, kind, body string) answe
 	req.Header.Set("Content-Type", kind)
 	got := s.in(t).do(req)
 	if got.status >= 500 && got.text("error.code") != "whatsapp_upstream_error" {
-		t.Errorf("%s %s %.300q -> %s", rt.method, req.URL, body, got.body)
+		t.Errorf("%s %s %.300q -> %s", rt.Method, req.URL, body, got.body)
 	}
 	before := s.rows
 	if s.rows = s.count(t); got.status >= 400 && s.rows != before {
-		t.Errorf("%s %s %.300q -> %s, but wrote %d rows", rt.method, req.URL, body, got.body, s.rows-before)
+		t.Errorf("%s %s %.300q -> %s, but wrote %d rows", rt.Method, req.URL, body, got.body, s.rows-before)
 	}
 	return got
 }
@@ -107,7 +108,7 @@ func (s *target) try(t *testing.T, rt route, id, query, kind, body string) answe
 func FuzzRoutes(f *testing.F) {
 	routes, doc := (&Server{}).routes(), described().doc
 	for i, rt := range routes {
-		g := generator{operation: doc.Paths.Find(braces(rt.path)).GetOperation(rt.method)}
+		g := generator{operation: doc.Paths.Find(braces(rt.Path)).GetOperation(rt.Method)}
 		for _, body := range append(g.examples(), map[string]any{}) {
 			f.Add(uint(i), "", "", toJSON(body))
 		}
@@ -116,7 +117,7 @@ func FuzzRoutes(f *testing.F) {
 	served := newTarget(f)
 	f.Fuzz(func(t *testing.T, at uint, id, query, body string) {
 		rt := routes[at%uint(len(routes))]
-		if rt.method == "DELETE" && id == "" {
+		if rt.Method == "DELETE" && id == "" {
 			t.Skip("the others still need it")
 		}
 		served.try(t, rt, id, query, "application/json", body)
@@ -127,10 +128,10 @@ func FuzzRoutes(f *testing.F) {
 // was asked for and whose cursor leads on, or the parameter is named that is bad.
 // To read twice is to read the same.
 func FuzzLists(f *testing.F) {
-	var lists []route
+	var lists []rest.Route
 	for _, rt := range (&Server{}).routes() {
-		operation := described().doc.Paths.Find(braces(rt.path)).GetOperation(rt.method)
-		if rt.method != "GET" || operation.Parameters.GetByInAndName("query", "limit") == nil {
+		operation := described().doc.Paths.Find(braces(rt.Path)).GetOperation(rt.Method)
+		if rt.Method != "GET" || operation.Parameters.GetByInAndName("query", "limit") == nil {
 			continue
 		}
 		for _, p := range operation.Parameters {
@@ -155,20 +156,20 @@ func FuzzLists(f *testing.F) {
 		got := served.try(t, rt, "", query, "", "")
 		if got.status >= 400 {
 			if got.status != 400 || got.text("error.param") == "" {
-				t.Errorf("%s?%s -> %s", rt.path, query, got.body)
+				t.Errorf("%s?%s -> %s", rt.Path, query, got.body)
 			}
 			return
 		}
 		if again := served.try(t, rt, "", query, "", ""); withoutID(again.body) != withoutID(got.body) {
-			t.Errorf("%s?%s -> %s, then %s", rt.path, query, got.body, again.body)
+			t.Errorf("%s?%s -> %s, then %s", rt.Path, query, got.body, again.body)
 		}
 		cursor := got.text("next_cursor")
 		if more, _ := got.get("has_more").(bool); more != (cursor != "") {
-			t.Errorf("%s?%s -> %s", rt.path, query, got.body)
+			t.Errorf("%s?%s -> %s", rt.Path, query, got.body)
 		}
 		if cursor != "" {
 			if next := served.try(t, rt, "", strings.TrimSuffix("cursor="+cursor+"&"+query, "&"), "", ""); next.status != 200 {
-				t.Errorf("%s?%s leads to %s", rt.path, query, next.body)
+				t.Errorf("%s?%s leads to %s", rt.Path, query, next.body)
 			}
 		}
 	})
@@ -193,7 +194,7 @@ func FuzzUpload(f *testing.F) {
 	f.Add(`multipart/form-data; boundary="a b"`, "--a b\r\nContent-Disposition: form-data; name*=utf-8''file; filename=x\r\n\r\nx\r\n--a b--")
 	f.Add("multipart/form-data; boundary=x", "--x\r\nContent-Disposition: form-data; name=file; filename=x\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n=zz\r\n--x--")
 	served := newTarget(f)
-	rt := route{method: "POST", path: "/:phone_number_id/media"}
+	rt := rest.Route{Method: "POST", Path: "/:phone_number_id/media"}
 	f.Fuzz(func(t *testing.T, kind, body string) {
 		if strings.ContainsFunc(kind, func(c rune) bool { return c < ' ' || c > '~' }) {
 			t.Skip("no header that a client could send")
@@ -210,7 +211,7 @@ func FuzzUpload(f *testing.F) {
 			}
 			return err
 		})
-		if _, sendable := mediaKinds[m.MIMEType]; !sendable || got.text("data.sha256") != m.SHA256 || got.get("data.size") != float64(m.Size) || strings.Contains(m.URLToken, m.SHA256) {
+		if _, sendable := rest.MediaKinds[m.MIMEType]; !sendable || got.text("data.sha256") != m.SHA256 || got.get("data.size") != float64(m.Size) || strings.Contains(m.URLToken, m.SHA256) {
 			t.Errorf("%q %.300q -> %s", kind, body, got.body)
 		}
 	})

@@ -5,6 +5,7 @@ import (
 
 	"github.com/matryer/is"
 
+	"confab/app/api/rest"
 	"confab/storage"
 )
 
@@ -37,13 +38,13 @@ func TestEveryPathSaysWhichMethodsItTakes(t *testing.T) {
 
 func TestAWordMayStandWhereOthersHaveAnId(t *testing.T) {
 	f := serve(t)
-	says := func(word string) handler {
-		return func(r *request) (reply, error) { return ok(word + r.param("id")), nil }
+	says := func(word string) rest.Handler {
+		return func(r *rest.Request) (rest.Reply, error) { return rest.OK(word + r.Param("id")), nil }
 	}
 	f.mount(
-		route{"GET", "/things/:id", says("get "), 0, nil},
-		route{"POST", "/things/:id/labels", says("label "), 0, nil},
-		route{"POST", "/things/sweep", says("only "), namedAction, nil},
+		rest.At("GET", "/things/:id", says("get "), 0, nil),
+		rest.At("POST", "/things/:id/labels", says("label "), 0, nil),
+		rest.At("POST", "/things/sweep", says("only "), rest.NamedAction, nil),
 	)
 	for _, tt := range []struct{ method, path, want, allow string }{
 		{"POST", "/things/sweep", "only sweep", ""},

@@ -3,6 +3,7 @@ package api
 import (
 	"time"
 
+	"confab/app/api/rest"
 	"confab/storage"
 )
 
@@ -34,9 +35,9 @@ type newSecret struct {
 	ExpiresInHours *int `json:"expires_in_hours"`
 }
 
-func (n *newSecret) validate() error {
+func (n *newSecret) Validate() error {
 	if h := n.ExpiresInHours; h != nil && (*h < 1 || *h > maxSecretHours) {
-		return invalid("expires_in_hours", "must be a whole number from 1 to 8760")
+		return rest.Invalid("expires_in_hours", "must be a whole number from 1 to 8760")
 	}
 	return nil
 }
@@ -49,35 +50,35 @@ func (n *newSecret) lifetime() time.Duration {
 }
 
 // createSecret handles POST /v1/webhook_subscriptions/:id/secrets.
-func (s *Server) createSecret(r *request) (reply, error) {
+func (s *Server) createSecret(r *rest.Request) (rest.Reply, error) {
 	var in newSecret
-	if err := r.decode(&in); err != nil {
-		return reply{}, err
+	if err := r.Decode(&in); err != nil {
+		return rest.Reply{}, err
 	}
 
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		sub, err := enabledSubscription(&tx.Rx, r.org.ID, r.param("id"))
+	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
+		sub, err := enabledSubscription(&tx.Rx, r.Org.ID, r.Param("id"))
 		if err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
 
 		secrets, err := tx.Secrets(sub.ID)
 		if err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
 		if countLive(secrets, tx.Now) >= maxLiveSecrets {
-			return reply{}, invalid("secrets", "has 10 that are live, which is the most: revoke one first")
+			return rest.Reply{}, rest.Invalid("secrets", "has 10 that are live, which is the most: revoke one first")
 		}
 
 		secret, plain, err := tx.InsertSecret(sub.ID, in.lifetime())
-		rep := created(newSecretView{
+		rep := rest.Created(newSecretView{
 			ID:        secret.ID,
 			Object:    "webhook_secret",
 			Secret:    plain,
 			CreatedAt: secret.CreatedAt,
 			ExpiresAt: secret.ExpiresAt,
 		})
-		rep.secret = true
+		rep.Secret = true
 		return rep, err
 	})
 }
@@ -110,27 +111,29 @@ func checkRevocable(secrets []storage.Secret, id string, now storage.Time) error
 		case s.ID != id:
 			continue
 		case s.ExpiresAt == 0 && countLasting(secrets) == 1:
-			return fail(LastSecret, "This is the subscription's only signing secret that does not expire. Mint another one first.")
+			return rest.Fail(rest.LastSecret,
+				"This is the subscription's only signing secret that does not expire. Mint another one first.")
 		case s.Live(now) && countLive(secrets, now) == 1:
-			return fail(LastSecret, "This is the subscription's only live signing secret. Mint another one first.")
+			return rest.Fail(rest.LastSecret,
+				"This is the subscription's only live signing secret. Mint another one first.")
 		}
 	}
 	return nil
 }
 
 // deleteSecret handles DELETE /v1/webhook_subscriptions/:id/secrets/:secret_id.
-func (s *Server) deleteSecret(r *request) (reply, error) {
-	id := r.param("secret_id")
-	return updateFound(s, r, subscriptionIn, func(tx *storage.Tx, sub storage.Subscription) (reply, error) {
+func (s *Server) deleteSecret(r *rest.Request) (rest.Reply, error) {
+	id := r.Param("secret_id")
+	return rest.UpdateFound(s.Server, r, subscriptionIn, func(tx *storage.Tx, sub storage.Subscription) (rest.Reply, error) {
 		secrets, err := tx.Secrets(sub.ID)
 		if err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
 
 		if err := checkRevocable(secrets, id, tx.Now); err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
 
-		return deleted("webhook_secret", id), tx.DeleteSecret(sub.ID, id)
+		return rest.Deleted("webhook_secret", id), tx.DeleteSecret(sub.ID, id)
 	})
 }

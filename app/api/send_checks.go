@@ -3,6 +3,7 @@ package api
 import (
 	"errors"
 
+	"confab/app/api/rest"
 	"confab/jobs/messaging"
 	"confab/jobs/provider"
 	"confab/storage"
@@ -36,29 +37,31 @@ func findRecipient(tx *storage.Tx, account int64, out outgoingMessage) (to stora
 
 // checkSendAllowed refuses a message that billing, the account, the customer or the
 // recipient does not allow. The order of the checks is part of the contract.
-func (s *Server) checkSendAllowed(tx *storage.Tx, r *request, sender storage.Sender, contact storage.Contact, out outgoingMessage) error {
+func (s *Server) checkSendAllowed(
+	tx *storage.Tx, r *rest.Request, sender storage.Sender, contact storage.Contact, out outgoingMessage,
+) error {
 	if sender.Subscription == storage.SubscriptionInactive {
-		return fail(SubscriptionInactive, "The organization's subscription is inactive.")
+		return rest.Fail(rest.SubscriptionInactive, "The organization's subscription is inactive.")
 	}
 
-	if quota := r.plan.MonthlyMessages; quota > 0 {
-		used, err := tx.MessagesThisMonth(r.org.ID)
+	if quota := r.Plan.MonthlyMessages; quota > 0 {
+		used, err := tx.MessagesThisMonth(r.Org.ID)
 		if err != nil {
 			return err
 		}
 		if used >= int64(quota) {
-			return fail(QuotaExceeded, "The plan's messages of this month are used up.")
+			return rest.Fail(rest.QuotaExceeded, "The plan's messages of this month are used up.")
 		}
 	}
 
 	// The same rules apply again when the message's turn comes.
 	if refused := messaging.RefusalOf(sender); refused != nil {
-		return fail(codeNamed(string(refused.Code)), refused.Text)
+		return rest.Fail(rest.CodeNamed(string(refused.Code)), refused.Text)
 	}
 
 	if out.Template != nil {
 		if refused := messaging.RefusalFor(sender, contact, out.marketing); refused != nil {
-			return fail(codeNamed(string(refused.Code)), refused.Text)
+			return rest.Fail(rest.CodeNamed(string(refused.Code)), refused.Text)
 		}
 	}
 	return out.missingMedia
@@ -73,7 +76,10 @@ func resolveTemplate(rx *storage.Rx, out *outgoingMessage, sender storage.Sender
 
 	t, err := rx.Template(sender.ID, out.Template.Name, out.Template.Language)
 	if errors.Is(err, storage.ErrNotFound) {
-		return &Error{Code: InvalidTemplateName, Param: "template.name", Message: "This number has no template of that name and language."}
+		return &rest.Error{
+			Code: rest.InvalidTemplateName, Param: "template.name",
+			Message: "This number has no template of that name and language.",
+		}
 	}
 	if err != nil {
 		return err
@@ -81,7 +87,7 @@ func resolveTemplate(rx *storage.Rx, out *outgoingMessage, sender storage.Sender
 
 	stored := storedTemplate{Components: []byte(t.Components), ParameterFormat: t.ParameterFormat, Category: t.Category}
 	if out.Recipient != "" && !supportsBSUID(stored) {
-		return invalid("recipient", "cannot name the recipient of a template for authentication, which only goes to a number")
+		return rest.Invalid("recipient", "cannot name the recipient of a template for authentication, which only goes to a number")
 	}
 
 	if err := checkTemplateParameters(stored, out.Template.Components); err != nil {

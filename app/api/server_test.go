@@ -6,6 +6,7 @@ import (
 
 	"github.com/matryer/is"
 
+	"confab/app/api/rest"
 	"confab/storage"
 )
 
@@ -20,7 +21,7 @@ func must(method, target string) *http.Request {
 
 func TestWhatAnotherProcessChangedCountsAfterARefresh(t *testing.T) {
 	is := is.New(t)
-	f := serve(t, func(o *Options) { o.Plans["no api"] = Plan{} })
+	f := serve(t, func(o *testOptions) { o.Plans["no api"] = rest.Plan{} })
 	is.Equal(f.call("GET", "/me", "").get("data.organization.status"), "active")
 	f.change(f.tenant, func(o *storage.Organization) { o.Name = "Renamed" })
 	is.Equal(f.call("GET", "/me", "").get("data.organization.name"), "Renamed")
@@ -46,15 +47,15 @@ func TestARefreshSaysWhenTheLogCannotBeWritten(t *testing.T) {
 func TestARefusedTransactionLeavesNothing(t *testing.T) {
 	is := is.New(t)
 	f := serve(t)
-	f.mount(route{"POST", "/half", func(r *request) (reply, error) {
-		return f.api.update(r, func(tx *storage.Tx) (reply, error) {
-			l := storage.Label{OrganizationID: r.org.ID, TeamID: f.tenant.Team.ID, Name: "Half", Color: "gray"}
+	f.mount(rest.Route{Method: "POST", Path: "/half", Handle: func(r *rest.Request) (rest.Reply, error) {
+		return f.api.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
+			l := storage.Label{OrganizationID: r.Org.ID, TeamID: f.tenant.Team.ID, Name: "Half", Color: "gray"}
 			if err := tx.InsertLabel(&l); err != nil {
-				return reply{}, err
+				return rest.Reply{}, err
 			}
-			return created(viewLabel(l)), invalid("name", "is refused after all")
+			return rest.Created(viewLabel(l)), rest.Invalid("name", "is refused after all")
 		})
-	}, creates, nil})
+	}, Needs: rest.Creates})
 	is.Equal(f.call("POST", "/half", "{}", "Idempotency-Key: a").code(), "400 invalid_field_value name")
 	is.Equal(f.labels(), 0)
 	is.Equal(f.call("POST", "/labels", `{"name":"Half"}`, "Idempotency-Key: a").status, 201) // nor is the key taken

@@ -1,6 +1,9 @@
 package api
 
-import "confab/storage"
+import (
+	"confab/app/api/rest"
+	"confab/storage"
+)
 
 // sessionView is a browser in which a person is signed in.
 type sessionView struct {
@@ -15,13 +18,13 @@ type sessionView struct {
 }
 
 // sessionsOf replies with the sessions of a user.
-func (s *Server) sessionsOf(r *request, user string) (reply, error) {
-	if err := s.calls.flushLastUsed(r.http.Context()); err != nil {
-		return reply{}, err
+func (s *Server) sessionsOf(r *rest.Request, user string) (rest.Reply, error) {
+	if err := s.APILog.FlushLastUsed(r.HTTP.Context()); err != nil {
+		return rest.Reply{}, err
 	}
 
 	var views []sessionView
-	err := s.view(r, func(rx *storage.Rx) error {
+	err := s.View(r, func(rx *storage.Rx) error {
 		all, err := rx.UserSessions(user)
 		for _, one := range all {
 			views = append(views, sessionView{
@@ -30,7 +33,7 @@ func (s *Server) sessionsOf(r *request, user string) (reply, error) {
 				UserID:     one.UserID,
 				UserAgent:  one.UserAgent,
 				IP:         one.IP,
-				Current:    one.ID == r.visitor.Session.ID,
+				Current:    one.ID == r.Visitor.Session.ID,
 				CreatedAt:  one.CreatedAt,
 				LastSeenAt: one.LastSeenAt,
 			})
@@ -38,33 +41,35 @@ func (s *Server) sessionsOf(r *request, user string) (reply, error) {
 		return err
 	})
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
-	return wholeList(views)
+	return rest.WholeList(views)
 }
 
 // listSessions handles GET /console/api/sessions: one's own.
-func (s *Server) listSessions(r *request) (reply, error) { return s.sessionsOf(r, r.user.ID) }
+func (s *Server) listSessions(r *rest.Request) (rest.Reply, error) { return s.sessionsOf(r, r.User.ID) }
 
 // listPersonSessions handles GET /console/api/people/:id/sessions.
-func (s *Server) listPersonSessions(r *request) (reply, error) { return s.sessionsOf(r, r.param("id")) }
+func (s *Server) listPersonSessions(r *rest.Request) (rest.Reply, error) {
+	return s.sessionsOf(r, r.Param("id"))
+}
 
 // endSession handles DELETE /console/api/sessions/:id: one of one's own.
-func (s *Server) endSession(r *request) (reply, error) {
-	return s.endSessionOf(r, r.user.ID, r.param("id"))
+func (s *Server) endSession(r *rest.Request) (rest.Reply, error) {
+	return s.endSessionOf(r, r.User.ID, r.Param("id"))
 }
 
 // endPersonSession handles DELETE /console/api/people/:id/sessions/:session_id.
-func (s *Server) endPersonSession(r *request) (reply, error) {
-	return s.endSessionOf(r, r.param("id"), r.param("session_id"))
+func (s *Server) endPersonSession(r *rest.Request) (rest.Reply, error) {
+	return s.endSessionOf(r, r.Param("id"), r.Param("session_id"))
 }
 
 // endSessionOf ends a session of a user.
-func (s *Server) endSessionOf(r *request, user, id string) (reply, error) {
+func (s *Server) endSessionOf(r *rest.Request, user, id string) (rest.Reply, error) {
 	if !storage.ValidID(storage.PrefixSession, id) {
-		return reply{}, notFound()
+		return rest.Reply{}, rest.NotFound()
 	}
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		return deleted("session", id), tx.DeleteUserSession(user, id)
+	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
+		return rest.Deleted("session", id), tx.DeleteUserSession(user, id)
 	})
 }

@@ -1,14 +1,15 @@
 package api
 
 import (
-	"net/netip"
 	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
+	"confab/app/api/rest"
 	"confab/jobs/event"
+	"confab/jobs/guard"
 	"confab/storage"
 )
 
@@ -29,18 +30,18 @@ func viewSetupLink(l storage.SetupLink) event.SetupLinkData {
 }
 
 // listSetupLinks handles GET /v1/customers/:id/setup_links.
-func (s *Server) listSetupLinks(r *request) (reply, error) {
-	return listOf(s, r, lister[storage.SetupLink, event.SetupLinkData]{
-		scope: "setup_links " + r.param("id"),
-		read: func(rx *storage.Rx, q *listQuery) (rows []storage.SetupLink, _ storage.After, err error) {
+func (s *Server) listSetupLinks(r *rest.Request) (rest.Reply, error) {
+	return rest.ListOf(s.Server, r, rest.Lister[storage.SetupLink, event.SetupLinkData]{
+		Scope: "setup_links " + r.Param("id"),
+		Read: func(rx *storage.Rx, q *rest.ListQuery) (rows []storage.SetupLink, _ storage.After, err error) {
 			c, err := customerIn(rx, r)
 			if err == nil {
-				rows, err = rx.Within(q.budget).SetupLinks(c.ID, q.after, q.fetch())
+				rows, err = rx.Within(q.Budget).SetupLinks(c.ID, q.After, q.Fetch())
 			}
 			return rows, storage.Last, err
 		},
-		key:  func(l storage.SetupLink) storage.After { return storage.After{Key: l.CreatedAt, ID: l.ID} },
-		view: viewSetupLink,
+		Key:  func(l storage.SetupLink) storage.After { return storage.After{Key: l.CreatedAt, ID: l.ID} },
+		View: viewSetupLink,
 	})
 }
 
@@ -52,7 +53,7 @@ type newSetupLink struct {
 	allowHTTP          plainHTTP // URLs need not be https; set it before decoding
 }
 
-func (l *newSetupLink) validate() error {
+func (l *newSetupLink) Validate() error {
 	if err := checkRedirectURL("success_redirect_url", l.SuccessRedirectURL, l.allowHTTP); err != nil {
 		return err
 	}
@@ -61,7 +62,7 @@ func (l *newSetupLink) validate() error {
 	}
 
 	if l.ExpiresInHours != nil && (*l.ExpiresInHours < 1 || *l.ExpiresInHours > maxLinkHours) {
-		return invalid("expires_in_hours", "must be from 1 to "+strconv.Itoa(maxLinkHours))
+		return rest.Invalid("expires_in_hours", "must be from 1 to "+strconv.Itoa(maxLinkHours))
 	}
 	return nil
 }
@@ -82,111 +83,111 @@ func (l *newSetupLink) link(c storage.Customer, now storage.Time) storage.SetupL
 }
 
 // createSetupLink handles POST /v1/customers/:id/setup_links.
-func (s *Server) createSetupLink(r *request) (reply, error) {
+func (s *Server) createSetupLink(r *rest.Request) (rest.Reply, error) {
 	in := newSetupLink{allowHTTP: s.plainHTTP()}
-	if err := r.decode(&in); err != nil {
-		return reply{}, err
+	if err := r.Decode(&in); err != nil {
+		return rest.Reply{}, err
 	}
 
-	return updateFound(s, r, customerIn, func(tx *storage.Tx, c storage.Customer) (reply, error) {
+	return rest.UpdateFound(s.Server, r, customerIn, func(tx *storage.Tx, c storage.Customer) (rest.Reply, error) {
 		// customer.archived is the last event about a customer, so it gets no new
 		// link.
 		if c.Status == storage.CustomerArchived {
-			return reply{}, fail(CustomerSuspended, "The customer is archived.")
+			return rest.Reply{}, rest.Fail(rest.CustomerSuspended, "The customer is archived.")
 		}
 
 		l := in.link(c, tx.Now)
 		token, err := tx.InsertSetupLink(&l)
 		if err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
 
-		rep := created(newSetupLinkView{event.ViewSetupLink(l, tx.Now), s.Publisher.PublicURL + "/onboard/" + token})
-		rep.secret = true
+		rep := rest.Created(newSetupLinkView{event.ViewSetupLink(l, tx.Now), s.Publisher.PublicURL + "/onboard/" + token})
+		rep.Secret = true
 		return rep, event.SetupLinkCreated(c, l).Emit(tx)
 	})
 }
 
 // setupLinkIn finds the link in the path.
-func setupLinkIn(rx *storage.Rx, r *request) (storage.SetupLink, error) {
+func setupLinkIn(rx *storage.Rx, r *rest.Request) (storage.SetupLink, error) {
 	c, err := customerIn(rx, r)
 	if err != nil {
 		return storage.SetupLink{}, err
 	}
-	return inPath(r, "setup_link_id", storage.PrefixSetupLink, c.ID, rx.SetupLink)
+	return rest.InPath(r, "setup_link_id", storage.PrefixSetupLink, c.ID, rx.SetupLink)
 }
 
 // activeSetupLinkIn finds the link in the path, if it can still be used.
-func activeSetupLinkIn(tx *storage.Tx, r *request) (storage.SetupLink, error) {
+func activeSetupLinkIn(tx *storage.Tx, r *rest.Request) (storage.SetupLink, error) {
 	l, err := setupLinkIn(&tx.Rx, r)
 	if err == nil && l.State(tx.Now) != storage.LinkActive {
-		err = fail(SetupLinkInactive, "The setup link is "+l.State(tx.Now)+".")
+		err = rest.Fail(rest.SetupLinkInactive, "The setup link is "+l.State(tx.Now)+".")
 	}
 	return l, err
 }
 
 // getSetupLink handles GET /v1/customers/:id/setup_links/:setup_link_id.
-func (s *Server) getSetupLink(r *request) (reply, error) {
-	l, err := find(s, r, setupLinkIn)
-	return ok(viewSetupLink(l)), err
+func (s *Server) getSetupLink(r *rest.Request) (rest.Reply, error) {
+	l, err := rest.Find(s.Server, r, setupLinkIn)
+	return rest.OK(viewSetupLink(l)), err
 }
 
 // setupLinkChanges is the body of PATCH /v1/customers/:id/setup_links/:setup_link_id.
 type setupLinkChanges struct {
-	SuccessRedirectURL patch[string] `json:"success_redirect_url"`
-	FailureRedirectURL patch[string] `json:"failure_redirect_url"`
+	SuccessRedirectURL rest.Patch[string] `json:"success_redirect_url"`
+	FailureRedirectURL rest.Patch[string] `json:"failure_redirect_url"`
 	allowHTTP          plainHTTP
 }
 
-func (c *setupLinkChanges) validate() error {
+func (c *setupLinkChanges) Validate() error {
 	if !c.SuccessRedirectURL.Set && !c.FailureRedirectURL.Set {
-		return &Error{
-			Code:    MissingRequiredField,
+		return &rest.Error{
+			Code:    rest.MissingRequiredField,
 			Param:   "success_redirect_url",
 			Message: "Give success_redirect_url, failure_redirect_url or both.",
 		}
 	}
 
-	if err := checkRedirectURL("success_redirect_url", c.SuccessRedirectURL.orNil(), c.allowHTTP); err != nil {
+	if err := checkRedirectURL("success_redirect_url", c.SuccessRedirectURL.OrNil(), c.allowHTTP); err != nil {
 		return err
 	}
-	return checkRedirectURL("failure_redirect_url", c.FailureRedirectURL.orNil(), c.allowHTTP)
+	return checkRedirectURL("failure_redirect_url", c.FailureRedirectURL.OrNil(), c.allowHTTP)
 }
 
 // updateSetupLink handles PATCH /v1/customers/:id/setup_links/:setup_link_id.
-func (s *Server) updateSetupLink(r *request) (reply, error) {
+func (s *Server) updateSetupLink(r *rest.Request) (rest.Reply, error) {
 	in := setupLinkChanges{allowHTTP: s.plainHTTP()}
-	if err := r.decode(&in); err != nil {
-		return reply{}, err
+	if err := r.Decode(&in); err != nil {
+		return rest.Reply{}, err
 	}
 
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
+	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
 		l, err := activeSetupLinkIn(tx, r)
 		if err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
 
 		if in.SuccessRedirectURL.Set {
-			l.SuccessRedirectURL = in.SuccessRedirectURL.orNil()
+			l.SuccessRedirectURL = in.SuccessRedirectURL.OrNil()
 		}
 		if in.FailureRedirectURL.Set {
-			l.FailureRedirectURL = in.FailureRedirectURL.orNil()
+			l.FailureRedirectURL = in.FailureRedirectURL.OrNil()
 		}
 
-		return ok(event.ViewSetupLink(l, tx.Now)), tx.UpdateSetupLink(l)
+		return rest.OK(event.ViewSetupLink(l, tx.Now)), tx.UpdateSetupLink(l)
 	})
 }
 
 // revokeSetupLink handles DELETE /v1/customers/:id/setup_links/:setup_link_id.
-func (s *Server) revokeSetupLink(r *request) (reply, error) {
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
+func (s *Server) revokeSetupLink(r *rest.Request) (rest.Reply, error) {
+	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
 		l, err := activeSetupLinkIn(tx, r)
 		if err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
 
 		err = tx.RevokeSetupLink(&l)
-		return ok(event.ViewSetupLink(l, tx.Now)), err
+		return rest.OK(event.ViewSetupLink(l, tx.Now)), err
 	})
 }
 
@@ -202,25 +203,18 @@ func checkRedirectURL(param string, value *string, allowHTTP plainHTTP) error {
 
 	u, err := url.Parse(*value)
 	switch {
-	case !between(*value, 1, maxRedirectURL):
-		return invalid(param, lengthRule(1, maxRedirectURL))
+	case !rest.Between(*value, 1, maxRedirectURL):
+		return rest.Invalid(param, rest.LengthRule(1, maxRedirectURL))
 	case err != nil || u.Host == "" || strings.ContainsAny(*value, " \\"):
-		return invalid(param, "must be an https URL")
+		return rest.Invalid(param, "must be an https URL")
 	case u.Scheme != "https" && !allowHTTP.admits(u) && !localHTTP.admits(u):
-		return invalid(param, "must be an https URL; http is for localhost only")
+		return rest.Invalid(param, "must be an https URL; http is for localhost only")
 	case u.User != nil:
-		return invalid(param, "must not hold a user or password")
+		return rest.Invalid(param, "must not hold a user or password")
 	case strings.Contains(*value, "#"):
-		return invalid(param, "must not have a fragment")
-	case !asciiHost.MatchString(u.Hostname()) && !isAddress(u.Hostname()):
-		return invalid(param, "must name its host in ASCII")
+		return rest.Invalid(param, "must not have a fragment")
+	case !asciiHost.MatchString(u.Hostname()) && !guard.IsAddress(u.Hostname()):
+		return rest.Invalid(param, "must name its host in ASCII")
 	}
 	return nil
-}
-
-// isAddress tells whether a host is an IP address without a zone. A zone could be any
-// text.
-func isAddress(host string) bool {
-	addr, err := netip.ParseAddr(host)
-	return err == nil && addr.Zone() == ""
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/matryer/is"
 
+	"confab/app/api/rest"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -24,7 +25,7 @@ var (
 )
 
 // hosted serves the API under a public URL.
-func hosted(o *Options) { o.Publisher.PublicURL = "https://chat.test" }
+func hosted(o *testOptions) { o.Publisher.PublicURL = "https://chat.test" }
 
 func TestASetupLinkLivesFromCreateToRevoke(t *testing.T) {
 	is := is.New(t)
@@ -202,7 +203,7 @@ func TestEveryRuleOfASetupLink(t *testing.T) {
 
 func TestASandboxTakesPlainRedirectsToThisMachine(t *testing.T) {
 	is := is.New(t)
-	f := serve(t, hosted, func(o *Options) { o.AllowLocalURLs = true })
+	f := serve(t, hosted, func(o *testOptions) { o.AllowLocalURLs = true })
 	customer := f.newCustomer("Bakery")
 	is.Equal(f.call("POST", customer+"/setup_links", `{"success_redirect_url":"http://localhost:3000/ok"}`).status, 201)
 	is.Equal(f.call("POST", customer+"/setup_links", `{"success_redirect_url":"http://app.test/ok"}`).code(), "400 invalid_field_value success_redirect_url")
@@ -210,7 +211,7 @@ func TestASandboxTakesPlainRedirectsToThisMachine(t *testing.T) {
 
 func TestInsecureRedirectsAreTakenWhereTheyAreAllowed(t *testing.T) {
 	is := is.New(t)
-	f := serve(t, hosted, func(o *Options) { o.AllowInsecureURLs = true })
+	f := serve(t, hosted, func(o *testOptions) { o.AllowInsecureURLs = true })
 	customer := f.newCustomer("Bakery")
 	is.Equal(f.call("POST", customer+"/setup_links", `{"success_redirect_url":"http://app.test/ok"}`).status, 201)
 	is.Equal(f.call("POST", customer+"/setup_links", `{"success_redirect_url":"ftp://app.test/ok"}`).status, 400)
@@ -269,11 +270,11 @@ func TestWhatIsWrittenForARemovedNumberIsRefused(t *testing.T) {
 	is := is.New(t)
 	f, account := serveNumber(t)
 	entered, removed := make(chan struct{}), make(chan struct{})
-	f.mount(route{"POST", "/:phone_number_id/late", func(r *request) (reply, error) {
+	f.mount(rest.Route{Method: "POST", Path: "/:phone_number_id/late", Handle: func(r *rest.Request) (rest.Reply, error) {
 		entered <- struct{}{} // the account was found, and the body read
 		<-removed
-		return f.api.update(r, func(*storage.Tx) (reply, error) { return ok("written"), nil })
-	}, 0, nil})
+		return f.api.Update(r, func(*storage.Tx) (rest.Reply, error) { return rest.OK("written"), nil })
+	}})
 	for _, anew := range []bool{false, true} {
 		late := make(chan answer)
 		go func() { late <- f.call("POST", "/"+number+"/late", `{}`) }()

@@ -3,6 +3,7 @@ package api
 import (
 	"time"
 
+	"confab/app/api/rest"
 	"confab/storage"
 )
 
@@ -34,11 +35,11 @@ type subscriptionDayView struct {
 }
 
 // getSubscriptionDay handles GET /console/api/webhook_subscriptions/:id/day.
-func (s *Server) getSubscriptionDay(r *request) (reply, error) {
-	id, since, from := r.param("id"), statsSince(), hoursSince()
+func (s *Server) getSubscriptionDay(r *rest.Request) (rest.Reply, error) {
+	id, since, from := r.Param("id"), statsSince(), hoursSince()
 	var stats storage.DeliveryStats
 	var hours []storage.DeliveryStats
-	err := s.list(r, func(rx *storage.Rx) (err error) {
+	err := s.List(r, func(rx *storage.Rx) (err error) {
 		if stats, err = rx.DeliveryStats(id, since); err != nil {
 			return err
 		}
@@ -57,7 +58,7 @@ func (s *Server) getSubscriptionDay(r *request) (reply, error) {
 			Dead:      h.Dead,
 		})
 	}
-	return ok(view), err
+	return rest.OK(view), err
 }
 
 // messageCountsView are the messages of a span of time.
@@ -110,18 +111,18 @@ type qualityView struct {
 }
 
 // getNumberQuality handles GET /console/api/:phone_number_id/quality.
-func (s *Server) getNumberQuality(r *request) (reply, error) {
+func (s *Server) getNumberQuality(r *rest.Request) (rest.Reply, error) {
 	from := hoursSince()
 	var hours []storage.MessageCounts
 	var failures []storage.FailureCount
-	err := s.list(r, func(rx *storage.Rx) (err error) {
-		if hours, err = rx.MessageHours(r.account.ID, from, hoursShown); err != nil {
+	err := s.List(r, func(rx *storage.Rx) (err error) {
+		if hours, err = rx.MessageHours(r.Account.ID, from, hoursShown); err != nil {
 			return err
 		}
-		failures, err = rx.Failures(r.account.ID, from)
+		failures, err = rx.Failures(r.Account.ID, from)
 		return err
 	})
-	return ok(qualityView{"number_quality", viewMessageCounts(from, time.Hour, hours), viewFailures(failures)}), err
+	return rest.OK(qualityView{"number_quality", viewMessageCounts(from, time.Hour, hours), viewFailures(failures)}), err
 }
 
 // usageView is what was used of the plan this month.
@@ -143,26 +144,26 @@ type organizationHealthView struct {
 const daysShown = 30
 
 // getOrganizationHealth handles GET /console/api/health.
-func (s *Server) getOrganizationHealth(r *request) (reply, error) {
+func (s *Server) getOrganizationHealth(r *rest.Request) (rest.Reply, error) {
 	const day = 24 * time.Hour
 	from := storage.At(time.Now().Truncate(day).Add(-(daysShown - 1) * day))
-	view := organizationHealthView{Object: "organization_health", Plan: r.org.Plan}
-	if most := r.plan.MonthlyMessages; most != 0 {
+	view := organizationHealthView{Object: "organization_health", Plan: r.Org.Plan}
+	if most := r.Plan.MonthlyMessages; most != 0 {
 		view.Usage.Limit = &most
 	}
-	err := s.list(r, func(rx *storage.Rx) error {
-		days, err := rx.MessageDays(r.org.ID, from, daysShown)
+	err := s.List(r, func(rx *storage.Rx) error {
+		days, err := rx.MessageDays(r.Org.ID, from, daysShown)
 		if err != nil {
 			return err
 		}
 		view.Days = viewMessageCounts(from, day, days)
 
-		if view.Usage.Messages, err = rx.StoredUsage(r.org.ID, storage.Now()); err != nil {
+		if view.Usage.Messages, err = rx.StoredUsage(r.Org.ID, storage.Now()); err != nil {
 			return err
 		}
-		failures, err := rx.OrganizationFailures(r.org.ID, hoursSince())
+		failures, err := rx.OrganizationFailures(r.Org.ID, hoursSince())
 		view.Failures = viewFailures(failures)
 		return err
 	})
-	return ok(view), err
+	return rest.OK(view), err
 }

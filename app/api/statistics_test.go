@@ -12,6 +12,7 @@ import (
 
 	"github.com/matryer/is"
 
+	"confab/app/api/rest"
 	"confab/jobs/event"
 	"confab/jobs/webhook"
 	"confab/storage"
@@ -42,7 +43,7 @@ func TestAWebhooksDayIsSummedUp(t *testing.T) {
 
 func TestANumbersDayAndAnOrganizationsMonthAreSummedUp(t *testing.T) {
 	is := is.New(t)
-	f, account := serveNumber(t, func(o *Options) { o.Plans["small"] = Plan{API: true, MonthlyMessages: 500} })
+	f, account := serveNumber(t, func(o *testOptions) { o.Plans["small"] = rest.Plan{API: true, MonthlyMessages: 500} })
 	c := storage.Contact{AccountID: account.ID, PhoneNumber: new("+15550001111")}
 	storagetest.Update(t, f.db, func(tx *storage.Tx) error { tx.CountMessage(f.tenant.Organization.ID); return tx.InsertContact(&c) })
 	said := f.say(c, written("text", storage.MessageSent), written("text", storage.MessageRead), written("text", storage.MessageQueued), received("wamid.1"))

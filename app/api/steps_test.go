@@ -8,6 +8,7 @@ import (
 
 	"github.com/matryer/is"
 
+	"confab/app/api/rest"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -128,8 +129,8 @@ func TestABulkReplayLeavesTheWriterToOthers(t *testing.T) {
 // An organization cannot have so many subscriptions that every event becomes a burden.
 func TestThePlanLimitsSubscriptions(t *testing.T) {
 	is := is.New(t)
-	f := serveHooks(t, func(o *Options) {
-		o.Plans = map[string]Plan{"self_hosted": {API: true, Customers: true, WebhookSubscriptions: 3}}
+	f := serveHooks(t, func(o *testOptions) {
+		o.Plans = map[string]rest.Plan{"self_hosted": {API: true, Customers: true, WebhookSubscriptions: 3}}
 	})
 	other := storagetest.Seed(t, f.db, "Other")
 	var last string

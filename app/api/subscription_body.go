@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"confab/app/api/rest"
 	"confab/jobs/event"
 	"confab/jobs/guard"
 	"confab/jobs/provider"
@@ -20,7 +21,6 @@ const (
 	maxHeaders     = 20
 	maxEvents      = 100 // more than there are types
 	maxNumbers     = 1000
-	maxHeaderValue = 8192
 )
 
 // newSubscription is the body of POST /v1/webhook_subscriptions.
@@ -35,12 +35,12 @@ type newSubscription struct {
 	urls *guard.Client
 }
 
-func (n *newSubscription) validate() error {
+func (n *newSubscription) Validate() error {
 	switch {
 	case n.URL == nil:
-		return missing("url")
+		return rest.Missing("url")
 	case n.Events == nil:
-		return cmp.Or(checkURLForm(n.urls, *n.URL), error(missing("events")))
+		return cmp.Or(checkURLForm(n.urls, *n.URL), error(rest.Missing("events")))
 	}
 	return cmp.Or(
 		checkURLForm(n.urls, *n.URL),
@@ -72,30 +72,30 @@ func (n *newSubscription) subscription(organization int64) storage.Subscription 
 
 // subscriptionChanges is the body of PATCH /v1/webhook_subscriptions/:id.
 type subscriptionChanges struct {
-	URL            patch[string]         `json:"url"`
-	Events         patch[[]string]       `json:"events"`
-	Description    patch[string]         `json:"description"`
-	PhoneNumberIDs patch[[]string]       `json:"phone_number_ids"`
-	Status         patch[string]         `json:"status"`
-	CustomHeaders  patch[map[string]any] `json:"custom_headers"`
+	URL            rest.Patch[string]         `json:"url"`
+	Events         rest.Patch[[]string]       `json:"events"`
+	Description    rest.Patch[string]         `json:"description"`
+	PhoneNumberIDs rest.Patch[[]string]       `json:"phone_number_ids"`
+	Status         rest.Patch[string]         `json:"status"`
+	CustomHeaders  rest.Patch[map[string]any] `json:"custom_headers"`
 
 	urls *guard.Client
 }
 
-func (c *subscriptionChanges) validate() error {
+func (c *subscriptionChanges) Validate() error {
 	switch {
 	case !c.URL.Set && !c.Events.Set && !c.Description.Set && !c.PhoneNumberIDs.Set && !c.Status.Set && !c.CustomHeaders.Set:
-		return &Error{
-			Code:    MissingRequiredField,
+		return &rest.Error{
+			Code:    rest.MissingRequiredField,
 			Param:   "url",
 			Message: "Give url, events, description, phone_number_ids, status or custom_headers.",
 		}
 	case c.URL.Null:
-		return invalid("url", "cannot be null")
+		return rest.Invalid("url", "cannot be null")
 	case c.Events.Null:
-		return invalid("events", "cannot be null")
+		return rest.Invalid("events", "cannot be null")
 	case c.Status.Null:
-		return invalid("status", "cannot be null")
+		return rest.Invalid("status", "cannot be null")
 	}
 
 	// In the order of the fields, so that the first fault is reported.
@@ -106,7 +106,7 @@ func (c *subscriptionChanges) validate() error {
 	if c.Events.Set {
 		faults = append(faults, checkEvents(c.Events.Value))
 	}
-	if c.Description.given() {
+	if c.Description.Given() {
 		faults = append(faults, checkDescription(&c.Description.Value))
 	}
 	faults = append(faults, checkNumbers(c.PhoneNumberIDs.Value))
@@ -171,8 +171,8 @@ func (c *subscriptionChanges) changeStatus(tx *storage.Tx, s *storage.Subscripti
 
 // checkURLForm checks an endpoint's URL without resolving its name.
 func checkURLForm(urls *guard.Client, raw string) error {
-	if !between(raw, 1, maxWebhookURL) {
-		return errWebhookURL(lengthRule(1, maxWebhookURL))
+	if !rest.Between(raw, 1, maxWebhookURL) {
+		return errWebhookURL(rest.LengthRule(1, maxWebhookURL))
 	}
 
 	_, err := urls.ParseURL(raw)
@@ -181,8 +181,8 @@ func checkURLForm(urls *guard.Client, raw string) error {
 
 // checkWebhookURL also resolves the name, which takes time, so it runs outside of the
 // transaction.
-func (s *Server) checkWebhookURL(r *request, raw string) error {
-	return webhookURLError(s.Fetch.CheckURL(r.http.Context(), raw))
+func (s *Server) checkWebhookURL(r *rest.Request, raw string) error {
+	return webhookURLError(s.Fetch.CheckURL(r.HTTP.Context(), raw))
 }
 
 func webhookURLError(err error) error {
@@ -197,15 +197,15 @@ func webhookURLError(err error) error {
 }
 
 func errWebhookURL(rule string) error {
-	return &Error{Code: InvalidWebhookURL, Param: "url", Message: "url " + rule + "."}
+	return &rest.Error{Code: rest.InvalidWebhookURL, Param: "url", Message: "url " + rule + "."}
 }
 
 // checkEvents checks the names of events; * stands for all.
 func checkEvents(names []string) error {
 	if len(names) == 0 {
-		return invalid("events", "must name at least one event, or *")
+		return rest.Invalid("events", "must name at least one event, or *")
 	}
-	if err := atMost("events", names, maxEvents); err != nil {
+	if err := rest.AtMost("events", names, maxEvents); err != nil {
 		return err
 	}
 
@@ -226,26 +226,29 @@ func checkEventType(param string, name *string) error {
 }
 
 func errEventType(param string) error {
-	return &Error{Code: InvalidEventType, Param: param, Message: param + " must be one of " + strings.Join(event.Types(), ", ") + "."}
+	return &rest.Error{
+		Code: rest.InvalidEventType, Param: param,
+		Message: param + " must be one of " + strings.Join(event.Types(), ", ") + ".",
+	}
 }
 
 func checkDescription(text *string) error {
-	if text != nil && !between(*text, 1, maxDescription) {
-		return invalid("description", lengthRule(1, maxDescription))
+	if text != nil && !rest.Between(*text, 1, maxDescription) {
+		return rest.Invalid("description", rest.LengthRule(1, maxDescription))
 	}
 	return nil
 }
 
 func checkWebhookStatus(status *string) error {
 	if status != nil && *status != storage.WebhookActive && *status != storage.WebhookPaused {
-		return invalid("status", "must be active or paused")
+		return rest.Invalid("status", "must be active or paused")
 	}
 	return nil
 }
 
 // checkNumbers checks the form of number ids.
 func checkNumbers(numbers []string) error {
-	if err := atMost("phone_number_ids", numbers, maxNumbers); err != nil {
+	if err := rest.AtMost("phone_number_ids", numbers, maxNumbers); err != nil {
 		return err
 	}
 
@@ -271,7 +274,7 @@ func checkOwnNumbers(rx *storage.Rx, organization int64, numbers []string) error
 }
 
 func errForeignNumber(i int) error {
-	return invalid("phone_number_ids["+strconv.Itoa(i)+"]", "is not the id of a number of this organization")
+	return rest.Invalid("phone_number_ids["+strconv.Itoa(i)+"]", "is not the id of a number of this organization")
 }
 
 // distinct removes repeated entries and keeps the order.
@@ -299,7 +302,7 @@ func headerValues(headers map[string]any) map[string]string {
 // reserved.
 func checkHeaders(headers map[string]any) error {
 	if len(headers) > maxHeaders {
-		return invalid("custom_headers", "must have at most "+strconv.Itoa(maxHeaders)+" entries")
+		return rest.Invalid("custom_headers", "must have at most "+strconv.Itoa(maxHeaders)+" entries")
 	}
 
 	seen := make(map[string]bool, len(headers))
@@ -307,16 +310,16 @@ func checkHeaders(headers map[string]any) error {
 		param, folded := "custom_headers."+name, strings.ToLower(name)
 		value, isText := headers[name].(string)
 		switch {
-		case !isHeaderName(name):
-			return invalid(param, "is not the name of a header")
-		case isReservedHeader(folded):
-			return invalid(param, "is set by the service and cannot be chosen")
+		case !rest.IsHeaderName(name):
+			return rest.Invalid(param, "is not the name of a header")
+		case rest.IsReservedHeader(folded):
+			return rest.Invalid(param, "is set by the service and cannot be chosen")
 		case seen[folded]:
-			return invalid(param, "is given twice")
+			return rest.Invalid(param, "is given twice")
 		case !isText:
-			return invalid(param, "must be a string")
-		case !isHeaderValue(value):
-			return invalid(param, "must have at most "+strconv.Itoa(maxHeaderValue)+
+			return rest.Invalid(param, "must be a string")
+		case !rest.IsHeaderValue(value):
+			return rest.Invalid(param, "must have at most "+strconv.Itoa(rest.MaxHeaderValue)+
 				" bytes without line breaks or other control characters")
 		}
 		seen[folded] = true

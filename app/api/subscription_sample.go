@@ -7,13 +7,16 @@ import (
 	"slices"
 	"strconv"
 
+	"confab/app/api/rest"
 	"confab/jobs/event"
 	"confab/jobs/webhook"
 	"confab/storage"
 )
 
 // listEventTypes handles GET /console/api/event_types.
-func (s *Server) listEventTypes(*request) (reply, error) { return wholeList(event.Types()) }
+func (s *Server) listEventTypes(*rest.Request) (rest.Reply, error) {
+	return rest.WholeList(event.Types())
+}
 
 // eventSampleView is what an event of a type looks like.
 type eventSampleView struct {
@@ -23,19 +26,19 @@ type eventSampleView struct {
 }
 
 // getEventSample handles GET /console/api/event_sample?type=.
-func (s *Server) getEventSample(r *request) (reply, error) {
-	kind := r.query().Get("type")
+func (s *Server) getEventSample(r *rest.Request) (rest.Reply, error) {
+	kind := r.Query().Get("type")
 	if err := checkEventType("type", &kind); err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 
 	now := storage.Now()
-	sample, err := event.Sample(kind, r.org.ID, now, s.DB.NewID)
+	sample, err := event.Sample(kind, r.Org.ID, now, s.DB.NewID)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 	payload, err := sample.Payload(s.DB.NewID(storage.PrefixEvent), now)
-	return ok(eventSampleView{"event_sample", kind, payload}), err
+	return rest.OK(eventSampleView{"event_sample", kind, payload}), err
 }
 
 // maxTestPayload is how many bytes a sample may have that somebody has changed.
@@ -47,44 +50,44 @@ type sampleTest struct {
 	Payload   json.RawMessage `json:"payload"`
 }
 
-func (t *sampleTest) validate() error {
+func (t *sampleTest) Validate() error {
 	switch {
 	case t.EventType == nil:
-		return missing("event_type")
+		return rest.Missing("event_type")
 	case t.Payload == nil || string(t.Payload) == "null":
-		return missing("payload")
+		return rest.Missing("payload")
 	case t.Payload[0] != '{':
-		return invalid("payload", "must be an object")
+		return rest.Invalid("payload", "must be an object")
 	case len(t.Payload) > maxTestPayload:
-		return invalid("payload", "must have at most "+strconv.Itoa(maxTestPayload)+" bytes")
+		return rest.Invalid("payload", "must have at most "+strconv.Itoa(maxTestPayload)+" bytes")
 	}
 	return checkEventType("event_type", t.EventType)
 }
 
 // testWithSample handles POST /console/api/webhook_subscriptions/:id/test: a test event
 // whose payload somebody has changed.
-func (s *Server) testWithSample(r *request) (reply, error) {
+func (s *Server) testWithSample(r *rest.Request) (rest.Reply, error) {
 	var in sampleTest
-	if err := r.decode(&in); err != nil {
-		return reply{}, err
+	if err := r.Decode(&in); err != nil {
+		return rest.Reply{}, err
 	}
 	var payload bytes.Buffer
 	if err := json.Compact(&payload, in.Payload); err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		sub, err := enabledSubscription(&tx.Rx, r.org.ID, r.param("id"))
+	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
+		sub, err := enabledSubscription(&tx.Rx, r.Org.ID, r.Param("id"))
 		if err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
 
-		sample, err := event.Sample(*in.EventType, r.org.ID, tx.Now, tx.NewID)
+		sample, err := event.Sample(*in.EventType, r.Org.ID, tx.Now, tx.NewID)
 		if err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
 		d, err := sample.WithPayload(payload.Bytes()).EmitOnlyTo(tx, sub.ID)
-		return accepted(viewDelivery(d)), err
+		return rest.Accepted(viewDelivery(d)), err
 	})
 }
 
@@ -110,11 +113,11 @@ type headerView struct {
 
 // getDeliveryRequest handles GET /console/api/webhook_deliveries/:id/request: the last
 // attempt's, with its signatures. The secrets themselves are not shown.
-func (s *Server) getDeliveryRequest(r *request) (reply, error) {
+func (s *Server) getDeliveryRequest(r *rest.Request) (rest.Reply, error) {
 	var d storage.Delivery
 	var out storage.OutgoingDelivery
 	var replay string
-	err := s.view(r, func(rx *storage.Rx) (err error) {
+	err := s.View(r, func(rx *storage.Rx) (err error) {
 		if d, err = deliveryIn(rx, r); err != nil {
 			return err
 		}
@@ -125,19 +128,19 @@ func (s *Server) getDeliveryRequest(r *request) (reply, error) {
 		return err
 	})
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 
-	to, err := s.DB.Endpoint(r.http.Context(), d.SubscriptionID)
+	to, err := s.DB.Endpoint(r.HTTP.Context(), d.SubscriptionID)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 
 	view := viewWebhookRequest(d, out, to)
 	if replay != "" {
 		view.ReplayedAs = &replay
 	}
-	return ok(view), nil
+	return rest.OK(view), nil
 }
 
 func viewWebhookRequest(d storage.Delivery, out storage.OutgoingDelivery, to *storage.Endpoint) webhookRequestView {

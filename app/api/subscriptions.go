@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"time"
 
+	"confab/app/api/rest"
 	"confab/jobs/event"
 	"confab/storage"
 )
@@ -63,86 +64,86 @@ func viewSubscription(s storage.Subscription, secrets []storage.Secret) subscrip
 }
 
 // listSubscriptions handles GET /v1/webhook_subscriptions.
-func (s *Server) listSubscriptions(r *request) (reply, error) {
+func (s *Server) listSubscriptions(r *rest.Request) (rest.Reply, error) {
 	var secrets map[string][]storage.Secret
-	return listOf(s, r, lister[storage.Subscription, subscriptionView]{
-		scope: "webhook_subscriptions",
-		read: func(rx *storage.Rx, q *listQuery) (rows []storage.Subscription, _ storage.After, err error) {
-			if rows, err = rx.Within(q.budget).Subscriptions(r.org.ID, q.after, q.fetch()); err == nil {
+	return rest.ListOf(s.Server, r, rest.Lister[storage.Subscription, subscriptionView]{
+		Scope: "webhook_subscriptions",
+		Read: func(rx *storage.Rx, q *rest.ListQuery) (rows []storage.Subscription, _ storage.After, err error) {
+			if rows, err = rx.Within(q.Budget).Subscriptions(r.Org.ID, q.After, q.Fetch()); err == nil {
 				secrets, err = rx.SecretsOf(rows)
 			}
 			return rows, storage.Last, err
 		},
-		key:  func(s storage.Subscription) storage.After { return storage.After{Key: s.CreatedAt, ID: s.ID} },
-		view: func(s storage.Subscription) subscriptionView { return viewSubscription(s, secrets[s.ID]) },
+		Key:  func(s storage.Subscription) storage.After { return storage.After{Key: s.CreatedAt, ID: s.ID} },
+		View: func(s storage.Subscription) subscriptionView { return viewSubscription(s, secrets[s.ID]) },
 	})
 }
 
 // createSubscription handles POST /v1/webhook_subscriptions.
-func (s *Server) createSubscription(r *request) (reply, error) {
+func (s *Server) createSubscription(r *rest.Request) (rest.Reply, error) {
 	in := newSubscription{urls: s.Fetch}
-	if err := r.decode(&in); err != nil {
-		return reply{}, err
+	if err := r.Decode(&in); err != nil {
+		return rest.Reply{}, err
 	}
 
 	if err := s.checkWebhookURL(r, *in.URL); err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		sub := in.subscription(r.org.ID)
-		if err := checkOwnNumbers(&tx.Rx, r.org.ID, in.PhoneNumberIDs); err != nil {
-			return reply{}, err
+	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
+		sub := in.subscription(r.Org.ID)
+		if err := checkOwnNumbers(&tx.Rx, r.Org.ID, in.PhoneNumberIDs); err != nil {
+			return rest.Reply{}, err
 		}
 		if err := checkSubscriptionCount(&tx.Rx, r); err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
 
 		secret, err := tx.InsertSubscription(&sub)
 		if err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
 
 		secrets, err := tx.Secrets(sub.ID)
 		view := viewSubscription(sub, secrets)
 		view.InitialSecret = secret // shown only here
 
-		rep := created(view)
-		rep.secret = true
+		rep := rest.Created(view)
+		rep.Secret = true
 		return rep, err
 	})
 }
 
 // checkSubscriptionCount refuses another subscription of an organization that has as
 // many as its plan allows: each of them costs every event something.
-func checkSubscriptionCount(rx *storage.Rx, r *request) error {
-	most := r.plan.WebhookSubscriptions
+func checkSubscriptionCount(rx *storage.Rx, r *rest.Request) error {
+	most := r.Plan.WebhookSubscriptions
 	if most == 0 {
 		return nil
 	}
 
-	n, err := rx.CountSubscriptions(r.org.ID)
+	n, err := rx.CountSubscriptions(r.Org.ID)
 	if err == nil && n >= most {
-		return invalid("subscriptions", "are "+strconv.Itoa(n)+", and the plan allows "+strconv.Itoa(most)+": delete one first")
+		return rest.Invalid("subscriptions", "are "+strconv.Itoa(n)+", and the plan allows "+strconv.Itoa(most)+": delete one first")
 	}
 	return err
 }
 
 // showSubscription replies with a subscription.
-func showSubscription(rx *storage.Rx, sub storage.Subscription) (reply, error) {
+func showSubscription(rx *storage.Rx, sub storage.Subscription) (rest.Reply, error) {
 	secrets, err := rx.Secrets(sub.ID)
-	return ok(viewSubscription(sub, secrets)), err
+	return rest.OK(viewSubscription(sub, secrets)), err
 }
 
 // subscriptionIn finds the subscription in the path.
-func subscriptionIn(rx *storage.Rx, r *request) (storage.Subscription, error) {
-	return subscriptionByID(rx, r.org.ID, r.param("id"))
+func subscriptionIn(rx *storage.Rx, r *rest.Request) (storage.Subscription, error) {
+	return subscriptionByID(rx, r.Org.ID, r.Param("id"))
 }
 
 // subscriptionByID finds a subscription by an id that a client gave.
 func subscriptionByID(rx *storage.Rx, organization int64, id string) (storage.Subscription, error) {
 	if !storage.ValidID(storage.PrefixSubscription, id) {
-		return storage.Subscription{}, notFound()
+		return storage.Subscription{}, rest.NotFound()
 	}
 	return rx.Subscription(organization, id)
 }
@@ -157,34 +158,34 @@ func enabledSubscription(rx *storage.Rx, organization int64, id string) (storage
 }
 
 func errDisabled() error {
-	return fail(WebhookDisabled, "This webhook subscription is disabled. Set its status to active first.")
+	return rest.Fail(rest.WebhookDisabled, "This webhook subscription is disabled. Set its status to active first.")
 }
 
 // getSubscription handles GET /v1/webhook_subscriptions/:id.
-func (s *Server) getSubscription(r *request) (reply, error) {
-	return showFound(s, r, subscriptionIn, showSubscription)
+func (s *Server) getSubscription(r *rest.Request) (rest.Reply, error) {
+	return rest.ShowFound(s.Server, r, subscriptionIn, showSubscription)
 }
 
 // updateSubscription handles PATCH /v1/webhook_subscriptions/:id.
-func (s *Server) updateSubscription(r *request) (reply, error) {
+func (s *Server) updateSubscription(r *rest.Request) (rest.Reply, error) {
 	in := subscriptionChanges{urls: s.Fetch}
-	if err := r.decode(&in); err != nil {
-		return reply{}, err
+	if err := r.Decode(&in); err != nil {
+		return rest.Reply{}, err
 	}
 
 	if in.URL.Set {
 		if err := s.checkWebhookURL(r, in.URL.Value); err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
 	}
 
-	return updateFound(s, r, subscriptionIn, func(tx *storage.Tx, sub storage.Subscription) (reply, error) {
+	return rest.UpdateFound(s.Server, r, subscriptionIn, func(tx *storage.Tx, sub storage.Subscription) (rest.Reply, error) {
 		if sub.Status == storage.WebhookDisabled && in.Status.Value != storage.WebhookActive {
-			return reply{}, errDisabled()
+			return rest.Reply{}, errDisabled()
 		}
 
 		if err := in.apply(tx, &sub); err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
 
 		return showSubscription(&tx.Rx, sub)
@@ -192,9 +193,9 @@ func (s *Server) updateSubscription(r *request) (reply, error) {
 }
 
 // deleteSubscription handles DELETE /v1/webhook_subscriptions/:id.
-func (s *Server) deleteSubscription(r *request) (reply, error) {
-	return updateFound(s, r, subscriptionIn, func(tx *storage.Tx, sub storage.Subscription) (reply, error) {
-		return deleted("webhook_subscription", sub.ID), tx.DeleteSubscription(r.org.ID, sub.ID)
+func (s *Server) deleteSubscription(r *rest.Request) (rest.Reply, error) {
+	return rest.UpdateFound(s.Server, r, subscriptionIn, func(tx *storage.Tx, sub storage.Subscription) (rest.Reply, error) {
+		return rest.Deleted("webhook_subscription", sub.ID), tx.DeleteSubscription(r.Org.ID, sub.ID)
 	})
 }
 
@@ -203,7 +204,7 @@ type testRequest struct {
 	EventType *string `json:"event_type"`
 }
 
-func (t *testRequest) validate() error { return checkEventType("event_type", t.EventType) }
+func (t *testRequest) Validate() error { return checkEventType("event_type", t.EventType) }
 
 // eventType is the type of the sample: the one that the body names, else the first
 // that the subscription listens to.
@@ -219,25 +220,25 @@ func (t *testRequest) eventType(sub storage.Subscription) string {
 }
 
 // testSubscription handles POST /v1/webhook_subscriptions/:id/test.
-func (s *Server) testSubscription(r *request) (reply, error) {
+func (s *Server) testSubscription(r *rest.Request) (rest.Reply, error) {
 	var in testRequest
-	if err := r.decode(&in); err != nil {
-		return reply{}, err
+	if err := r.Decode(&in); err != nil {
+		return rest.Reply{}, err
 	}
 
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		sub, err := enabledSubscription(&tx.Rx, r.org.ID, r.param("id"))
+	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
+		sub, err := enabledSubscription(&tx.Rx, r.Org.ID, r.Param("id"))
 		if err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
 
-		sample, err := event.Sample(in.eventType(sub), r.org.ID, tx.Now, tx.NewID)
+		sample, err := event.Sample(in.eventType(sub), r.Org.ID, tx.Now, tx.NewID)
 		if err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
 
 		d, err := sample.EmitOnlyTo(tx, sub.ID)
-		return accepted(viewDelivery(d)), err
+		return rest.Accepted(viewDelivery(d)), err
 	})
 }
 
@@ -286,20 +287,20 @@ func statsSince() storage.Time {
 }
 
 // getSubscriptionStats handles GET /v1/webhook_subscriptions/:id/stats.
-func (s *Server) getSubscriptionStats(r *request) (reply, error) {
-	q := filters{values: r.query()}
+func (s *Server) getSubscriptionStats(r *rest.Request) (rest.Reply, error) {
+	q := rest.Filters{Values: r.Query()}
 	since := statsSince()
-	if q.values.Has("since") {
-		since = q.after("since")
+	if q.Values.Has("since") {
+		since = q.After("since")
 	}
-	if q.err != nil {
-		return reply{}, q.err
+	if q.Err != nil {
+		return rest.Reply{}, q.Err
 	}
 
 	var stats storage.DeliveryStats
-	err := s.list(r, func(rx *storage.Rx) (err error) {
-		stats, err = rx.DeliveryStats(r.param("id"), since)
+	err := s.List(r, func(rx *storage.Rx) (err error) {
+		stats, err = rx.DeliveryStats(r.Param("id"), since)
 		return err
 	})
-	return ok(viewStats(since, stats)), err
+	return rest.OK(viewStats(since, stats)), err
 }

@@ -25,19 +25,19 @@ const hooks = "/webhook_subscriptions"
 const hook = `{"url":"https://shop.test/hook","events":["*"]}`
 
 // withNames lets the API ask for names in memory: shop.test is public.
-func withNames(t testing.TB) func(*Options) {
+func withNames(t testing.TB) func(*testOptions) {
 	names := &guardtest.NameServer{Answers: map[string][]string{
 		"shop.test": {"93.184.216.34"}, "inside.test": {"10.1.2.3"}, "both.test": {"93.184.216.34 127.0.0.1"}, "six.test/6": {"fd00::1"}, "six.test": {"93.184.216.34"},
 	}}
 	fetch := guard.New(guard.Options{Resolver: names.Resolver(t)})
 	t.Cleanup(fetch.Close)
-	return func(o *Options) { o.Fetch = fetch }
+	return func(o *testOptions) { o.Fetch = fetch }
 }
 
 // serveHooks starts an API for webhook subscriptions.
-func serveHooks(t testing.TB, change ...func(*Options)) *fixture {
+func serveHooks(t testing.TB, change ...func(*testOptions)) *fixture {
 	t.Helper()
-	return serve(t, append([]func(*Options){withNames(t)}, change...)...)
+	return serve(t, append([]func(*testOptions){withNames(t)}, change...)...)
 }
 
 // disable makes a subscription one that confab gave up on.
@@ -230,7 +230,7 @@ func TestTheSandboxMayUseLoopback(t *testing.T) {
 	is := is.New(t)
 	open := guard.New(guard.Options{AllowInsecure: true, Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}})
 	t.Cleanup(open.Close)
-	f := serve(t, func(o *Options) { o.Fetch = open })
+	f := serve(t, func(o *testOptions) { o.Fetch = open })
 	is.Equal(f.call("POST", hooks, `{"url":"http://127.0.0.1:9999/hook","events":["*"]}`).status, 201)
 	is.Equal(f.call("POST", hooks, `{"url":"http://localhost:9999/hook","events":["*"]}`).status, 201)
 	is.Equal(f.call("POST", hooks, `{"url":"http://10.0.0.1/hook","events":["*"]}`).code(), "400 invalid_webhook_url url")

@@ -3,6 +3,7 @@ package api
 import (
 	"strconv"
 
+	"confab/app/api/rest"
 	"confab/storage"
 )
 
@@ -17,35 +18,35 @@ type newTeam struct {
 	Name *string `json:"name"`
 }
 
-func (t *newTeam) validate() error {
+func (t *newTeam) Validate() error {
 	switch {
 	case t.Name == nil:
-		return missing("name")
-	case !between(*t.Name, 1, maxTeamName):
-		return invalid("name", lengthRule(1, maxTeamName))
+		return rest.Missing("name")
+	case !rest.Between(*t.Name, 1, maxTeamName):
+		return rest.Invalid("name", rest.LengthRule(1, maxTeamName))
 	}
 	return nil
 }
 
 // createTeam handles POST /console/api/teams.
-func (s *Server) createTeam(r *request) (reply, error) {
+func (s *Server) createTeam(r *rest.Request) (rest.Reply, error) {
 	var in newTeam
-	if err := r.decode(&in); err != nil {
-		return reply{}, err
+	if err := r.Decode(&in); err != nil {
+		return rest.Reply{}, err
 	}
 
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		all, err := tx.Teams(r.org.ID)
+	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
+		all, err := tx.Teams(r.Org.ID)
 		if err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
 		if len(all) >= maxTeams {
-			return reply{}, invalid("name", "cannot be a team's: there are "+strconv.Itoa(maxTeams)+" teams already")
+			return rest.Reply{}, rest.Invalid("name", "cannot be a team's: there are "+strconv.Itoa(maxTeams)+" teams already")
 		}
 
-		t := storage.Team{OrganizationID: r.org.ID, Name: *in.Name}
+		t := storage.Team{OrganizationID: r.Org.ID, Name: *in.Name}
 		err = tx.InsertTeam(&t)
-		return created(teamView{ID: t.PublicID, Object: "team", Name: t.Name}), err
+		return rest.Created(teamView{ID: t.PublicID, Object: "team", Name: t.Name}), err
 	})
 }
 
@@ -54,7 +55,7 @@ func (s *Server) createTeam(r *request) (reply, error) {
 func chooseTeam(rx *storage.Rx, organization int64, id *string) (storage.Team, error) {
 	if id != nil {
 		if !storage.ValidID(storage.PrefixTeam, *id) {
-			return storage.Team{}, notFound()
+			return storage.Team{}, rest.NotFound()
 		}
 		return rx.Team(organization, *id)
 	}
@@ -65,7 +66,7 @@ func chooseTeam(rx *storage.Rx, organization int64, id *string) (storage.Team, e
 	}
 
 	if len(teams) != 1 {
-		return storage.Team{}, missing("team_id")
+		return storage.Team{}, rest.Missing("team_id")
 	}
 	return teams[0], nil
 }

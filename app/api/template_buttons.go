@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"confab/app/api/rest"
 	"confab/storage"
 )
 
@@ -31,17 +32,17 @@ type draftButton struct {
 	Phone   *string       `json:"phone_number,omitempty"`
 	Example *stringOrList `json:"example,omitempty"` // of a URL's variable, or of a code
 
-	OTPType         *string             `json:"otp_type,omitempty"`
-	AutofillText    *string             `json:"autofill_text,omitempty"`
-	ZeroTapAccepted *bool               `json:"zero_tap_terms_accepted,omitempty"`
-	SupportedApps   []*supportedApp     `json:"supported_apps,omitempty"`
-	FlowID          *string             `json:"flow_id,omitempty"`
-	FlowName        *string             `json:"flow_name,omitempty"`
-	FlowJSON        *longText           `json:"flow_json,omitempty"`
-	FlowAction      *string             `json:"flow_action,omitempty"`
-	NavigateScreen  *string             `json:"navigate_screen,omitempty"`
-	AppDeepLink     *appLink            `json:"app_deep_link,omitempty"`
-	TTLMinutes      *looseNumber[int64] `json:"ttl_minutes,omitempty"`
+	OTPType         *string                  `json:"otp_type,omitempty"`
+	AutofillText    *string                  `json:"autofill_text,omitempty"`
+	ZeroTapAccepted *bool                    `json:"zero_tap_terms_accepted,omitempty"`
+	SupportedApps   []*supportedApp          `json:"supported_apps,omitempty"`
+	FlowID          *string                  `json:"flow_id,omitempty"`
+	FlowName        *string                  `json:"flow_name,omitempty"`
+	FlowJSON        *rest.LongText           `json:"flow_json,omitempty"`
+	FlowAction      *string                  `json:"flow_action,omitempty"`
+	NavigateScreen  *string                  `json:"navigate_screen,omitempty"`
+	AppDeepLink     *appLink                 `json:"app_deep_link,omitempty"`
+	TTLMinutes      *rest.LooseNumber[int64] `json:"ttl_minutes,omitempty"`
 }
 
 // appLink is the target of a button that opens an app.
@@ -51,14 +52,14 @@ type appLink struct {
 	AndroidFallback *string `json:"android_fallback_playstore_url,omitempty"`
 }
 
-func (a *appLink) check() error {
+func (a *appLink) Check() error {
 	if a == nil {
 		return nil
 	}
 	return cmp.Or(
-		short("meta_app_id", a.MetaAppID, maxFlowText),
-		short("android_deep_link", a.Android, maxLink),
-		short("android_fallback_playstore_url", a.AndroidFallback, maxLink),
+		rest.Short("meta_app_id", a.MetaAppID, maxFlowText),
+		rest.Short("android_deep_link", a.Android, maxLink),
+		rest.Short("android_fallback_playstore_url", a.AndroidFallback, maxLink),
 	)
 }
 
@@ -82,20 +83,20 @@ func (r draftRules) checkButtons(list []*draftButton) error {
 	case r.category == authentication:
 		most = 1
 	}
-	if err := count("buttons", list, most); err != nil {
+	if err := rest.Count("buttons", list, most); err != nil {
 		return err
 	}
 
 	counts := make(map[string]int)
 	groups, last := 0, ""
-	return each("buttons", list, func(b *draftButton) error {
+	return rest.Each("buttons", list, func(b *draftButton) error {
 		if err := r.checkButton(b); err != nil {
 			return err
 		}
 
 		kind := *b.Type
 		if counts[kind]++; counts[kind] > cmp.Or(buttonKinds[kind], 1) {
-			return invalid("type", "can be "+kind+" at most "+strconv.Itoa(buttonKinds[kind])+" times")
+			return rest.Invalid("type", "can be "+kind+" at most "+strconv.Itoa(buttonKinds[kind])+" times")
 		}
 
 		// Two groups are allowed, in either order: the quick replies and the rest.
@@ -109,9 +110,9 @@ func (r draftRules) checkButtons(list []*draftButton) error {
 
 		switch {
 		case groups > 2:
-			return invalid("type", "must not stand here: quick replies, and other buttons, must each stand together")
+			return rest.Invalid("type", "must not stand here: quick replies, and other buttons, must each stand together")
 		case r.offer && kind == "COPY_CODE" && b != list[0]:
-			return invalid("type", "can only be COPY_CODE in the first button of a limited-time offer")
+			return rest.Invalid("type", "can only be COPY_CODE in the first button of a limited-time offer")
 		}
 		return nil
 	})
@@ -132,13 +133,13 @@ func (r draftRules) checkButton(b *draftButton) error {
 	switch *b.Type {
 	case "COPY_CODE":
 		b.Text, b.Example = nil, given.Example
-		return b.Example.check(maxCouponCode)
+		return b.Example.Check(maxCouponCode)
 	case "REQUEST_CONTACT_INFO":
 		b.Text = nil
 		return nil
 	case "APP":
 		b.AppDeepLink = given.AppDeepLink
-		return cmp.Or(optional("text", b.Text, maxButtonLabel), within("app_deep_link", b.AppDeepLink.check()))
+		return cmp.Or(rest.Optional("text", b.Text, maxButtonLabel), rest.Within("app_deep_link", b.AppDeepLink.Check()))
 	}
 
 	if err := cmp.Or(notBlank("text", b.Text, maxButtonLabel), noVariablesIn("text", b.Text)); err != nil {
@@ -178,20 +179,20 @@ func noVariablesIn(name string, s *string) error {
 	return noVariables(name, *s)
 }
 
-// check checks that an example is there, and its length.
-func (l *stringOrList) check(most int) error {
+// Check checks that an example is there, and its length.
+func (l *stringOrList) Check(most int) error {
 	switch {
 	case l == nil:
-		return missing("example")
-	case !between(l.text, 1, most):
-		return invalid("example", lengthRule(1, most))
+		return rest.Missing("example")
+	case !rest.Between(l.text, 1, most):
+		return rest.Invalid("example", rest.LengthRule(1, most))
 	}
 	return nil
 }
 
 // checkURL checks the URL of a button. It may end with one variable.
 func (r draftRules) checkURL(b *draftButton) error {
-	if err := required("url", b.URL, maxButtonURL); err != nil {
+	if err := rest.Required("url", b.URL, maxButtonURL); err != nil {
 		return err
 	}
 
@@ -200,11 +201,11 @@ func (r draftRules) checkURL(b *draftButton) error {
 	u, err := url.Parse(fixed)
 	switch {
 	case strings.Contains(fixed, "{{") || strings.Contains(fixed, "}}"):
-		return invalid("url", "has braces that do not match")
+		return rest.Invalid("url", "has braces that do not match")
 	case err != nil, u.Host == "", u.Scheme != "https" && u.Scheme != "http":
-		return invalid("url", "must be an http or https URL")
+		return rest.Invalid("url", "must be an http or https URL")
 	case len(found) > 1 || len(found) == 1 && !strings.HasSuffix(*b.URL, "}}"):
-		return invalid("url", "can have one variable, at its end")
+		return rest.Invalid("url", "can have one variable, at its end")
 	case len(found) == 0:
 		b.Example = nil
 		return nil
@@ -212,32 +213,32 @@ func (r draftRules) checkURL(b *draftButton) error {
 
 	name := strings.TrimSpace(found[0][1])
 	if name != "1" && !(r.named && variableName.MatchString(name)) {
-		return invalid("url", "must call its variable {{1}}")
+		return rest.Invalid("url", "must call its variable {{1}}")
 	}
 
-	return b.Example.check(maxButtonURL)
+	return b.Example.Check(maxButtonURL)
 }
 
 func (b *draftButton) checkPhone() error {
 	switch {
 	case b.Phone == nil:
-		return missing("phone_number")
-	case !isPhone(*b.Phone) || len(*b.Phone) > maxButtonPhone:
-		return errPhone("phone_number")
+		return rest.Missing("phone_number")
+	case !rest.IsPhone(*b.Phone) || len(*b.Phone) > maxButtonPhone:
+		return rest.ErrPhone("phone_number")
 	}
 	return nil
 }
 
 func (b *draftButton) checkFlow() error {
 	if storage.OrEmpty(b.FlowID) == "" && storage.OrEmpty(b.FlowName) == "" && (b.FlowJSON == nil || *b.FlowJSON == "") {
-		return missing("flow_id")
+		return rest.Missing("flow_id")
 	}
 	return cmp.Or(
-		short("flow_id", b.FlowID, maxFlowText),
-		short("flow_name", b.FlowName, maxFlowText),
-		short("flow_json", b.FlowJSON, maxFlowJSON),
-		short("flow_action", b.FlowAction, maxFlowText),
-		short("navigate_screen", b.NavigateScreen, maxFlowText),
+		rest.Short("flow_id", b.FlowID, maxFlowText),
+		rest.Short("flow_name", b.FlowName, maxFlowText),
+		rest.Short("flow_json", b.FlowJSON, maxFlowJSON),
+		rest.Short("flow_action", b.FlowAction, maxFlowText),
+		rest.Short("navigate_screen", b.NavigateScreen, maxFlowText),
 	)
 }
 
@@ -252,7 +253,7 @@ func (b *draftButton) checkOTP() error {
 
 	given := *b
 	*b = draftButton{Type: given.Type, OTPType: given.OTPType, Text: given.Text}
-	if err := optional("text", b.Text, maxButtonLabel); err != nil {
+	if err := rest.Optional("text", b.Text, maxButtonLabel); err != nil {
 		return err
 	}
 
@@ -263,27 +264,27 @@ func (b *draftButton) checkOTP() error {
 	b.AutofillText, b.ZeroTapAccepted, b.SupportedApps = given.AutofillText, given.ZeroTapAccepted, given.SupportedApps
 	switch {
 	case *b.OTPType == "ZERO_TAP" && b.ZeroTapAccepted == nil:
-		return missing("zero_tap_terms_accepted")
+		return rest.Missing("zero_tap_terms_accepted")
 	case *b.OTPType == "ZERO_TAP" && !*b.ZeroTapAccepted:
-		return invalid("zero_tap_terms_accepted", "must be true")
+		return rest.Invalid("zero_tap_terms_accepted", "must be true")
 	}
 
 	if err := cmp.Or(
-		optional("autofill_text", b.AutofillText, maxButtonLabel),
-		count("supported_apps", b.SupportedApps, maxSupportedApps),
+		rest.Optional("autofill_text", b.AutofillText, maxButtonLabel),
+		rest.Count("supported_apps", b.SupportedApps, maxSupportedApps),
 	); err != nil {
 		return err
 	}
 
-	return each("supported_apps", b.SupportedApps, func(a *supportedApp) error {
-		if err := required("package_name", a.PackageName, maxPackageName); err != nil {
+	return rest.Each("supported_apps", b.SupportedApps, func(a *supportedApp) error {
+		if err := rest.Required("package_name", a.PackageName, maxPackageName); err != nil {
 			return err
 		}
-		if err := required("signature_hash", a.SignatureHash, signatureLength); err != nil {
+		if err := rest.Required("signature_hash", a.SignatureHash, signatureLength); err != nil {
 			return err
 		}
-		if !between(*a.SignatureHash, signatureLength, signatureLength) {
-			return invalid("signature_hash", "must have 11 characters")
+		if !rest.Between(*a.SignatureHash, signatureLength, signatureLength) {
+			return rest.Invalid("signature_hash", "must have 11 characters")
 		}
 		return nil
 	})

@@ -64,7 +64,7 @@ func (p *draftPart) comparisonKey(code bool) string {
 	case code && kind == bodyPart:
 		return fmt.Sprintf("%s %v", kind, p.AddSecurityRecommendation != nil && *p.AddSecurityRecommendation)
 	case code && p.CodeExpirationMinutes != nil:
-		return fmt.Sprintf("%s %d", kind, p.CodeExpirationMinutes.value)
+		return fmt.Sprintf("%s %d", kind, p.CodeExpirationMinutes.Value)
 	}
 	return fmt.Sprintf("%s %q", kind, storage.OrEmpty(p.Text))
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"confab/app/api/rest"
 	"confab/jobs/provisioning"
 	"confab/storage"
 )
@@ -26,13 +27,13 @@ var templateLanguage = regexp.MustCompile(`^[a-z]{2,3}([_-][A-Za-z]{2,4})?$`)
 
 // newTemplate is the body of POST /v1/:phone_number_id/templates.
 type newTemplate struct {
-	Name                *string             `json:"name"`
-	Language            *string             `json:"language"`
-	Category            *string             `json:"category"`
-	Components          []*draftPart        `json:"components"`
-	ParameterFormat     *string             `json:"parameter_format,omitempty"`
-	AllowCategoryChange *bool               `json:"allow_category_change,omitempty"`
-	TTL                 *looseNumber[int64] `json:"message_send_ttl_seconds,omitempty"`
+	Name                *string                  `json:"name"`
+	Language            *string                  `json:"language"`
+	Category            *string                  `json:"category"`
+	Components          []*draftPart             `json:"components"`
+	ParameterFormat     *string                  `json:"parameter_format,omitempty"`
+	AllowCategoryChange *bool                    `json:"allow_category_change,omitempty"`
+	TTL                 *rest.LooseNumber[int64] `json:"message_send_ttl_seconds,omitempty"`
 
 	allowHTTP plainHTTP // links need not be https; set it before decoding
 }
@@ -49,8 +50,8 @@ type draftPart struct {
 	Offer   *draftOffer    `json:"limited_time_offer,omitempty"`
 
 	// For authentication templates, whose texts the provider writes.
-	AddSecurityRecommendation *bool               `json:"add_security_recommendation,omitempty"`
-	CodeExpirationMinutes     *looseNumber[int64] `json:"code_expiration_minutes,omitempty"`
+	AddSecurityRecommendation *bool                    `json:"add_security_recommendation,omitempty"`
+	CodeExpirationMinutes     *rest.LooseNumber[int64] `json:"code_expiration_minutes,omitempty"`
 }
 
 // draftCard is a card of a carousel.
@@ -64,9 +65,9 @@ type draftOffer struct {
 	HasExpiration *bool   `json:"has_expiration,omitempty"`
 }
 
-// validate checks a template by the provider's rules, as far as they are known, and
+// Validate checks a template by the provider's rules, as far as they are known, and
 // normalizes it to the provider's spelling.
-func (t *newTemplate) validate() error {
+func (t *newTemplate) Validate() error {
 	if err := cmp.Or(t.checkName(), t.checkLanguage(), oneOfAnyCase("category", t.Category, categories...)); err != nil {
 		return err
 	}
@@ -78,7 +79,7 @@ func (t *newTemplate) validate() error {
 	}
 
 	if t.Components == nil {
-		return missing("components")
+		return rest.Missing("components")
 	}
 	if err := checkTTL(t.TTL, *t.Category); err != nil {
 		return err
@@ -91,11 +92,11 @@ func (t *newTemplate) validate() error {
 func (t *newTemplate) checkName() error {
 	switch {
 	case t.Name == nil:
-		return missing("name")
-	case !between(*t.Name, 1, maxTemplateName):
-		return invalid("name", lengthRule(1, maxTemplateName))
+		return rest.Missing("name")
+	case !rest.Between(*t.Name, 1, maxTemplateName):
+		return rest.Invalid("name", rest.LengthRule(1, maxTemplateName))
 	case !templateName.MatchString(*t.Name):
-		return invalid("name", "can only have lower-case letters, digits and underscores")
+		return rest.Invalid("name", "can only have lower-case letters, digits and underscores")
 	}
 	return nil
 }
@@ -103,9 +104,9 @@ func (t *newTemplate) checkName() error {
 func (t *newTemplate) checkLanguage() error {
 	switch {
 	case t.Language == nil:
-		return missing("language")
+		return rest.Missing("language")
 	case !templateLanguage.MatchString(*t.Language):
-		return invalid("language", "must be a language code such as en or en_US")
+		return rest.Invalid("language", "must be a language code such as en or en_US")
 	}
 	*t.Language = provisioning.TemplateLanguage(*t.Language)
 	return nil
@@ -145,21 +146,24 @@ func (t *newTemplate) providerBody() ([]byte, error) {
 
 // templateChanges is the body of PATCH /v1/:phone_number_id/templates/:name.
 type templateChanges struct {
-	Components patch[[]*draftPart]       `json:"components"`
-	Category   patch[string]             `json:"category"`
-	TTL        patch[looseNumber[int64]] `json:"message_send_ttl_seconds"`
+	Components rest.Patch[[]*draftPart]            `json:"components"`
+	Category   rest.Patch[string]                  `json:"category"`
+	TTL        rest.Patch[rest.LooseNumber[int64]] `json:"message_send_ttl_seconds"`
 }
 
-func (c *templateChanges) validate() error {
+func (c *templateChanges) Validate() error {
 	switch {
 	case !c.Components.Set && !c.Category.Set && !c.TTL.Set:
-		return &Error{Code: MissingRequiredField, Param: "components", Message: "Give components, category or message_send_ttl_seconds."}
+		return &rest.Error{
+			Code: rest.MissingRequiredField, Param: "components",
+			Message: "Give components, category or message_send_ttl_seconds.",
+		}
 	case c.Components.Null:
-		return invalid("components", "cannot be null")
+		return rest.Invalid("components", "cannot be null")
 	case c.Category.Null:
-		return invalid("category", "cannot be null")
+		return rest.Invalid("category", "cannot be null")
 	case c.TTL.Null:
-		return invalid("message_send_ttl_seconds", "cannot be null")
+		return rest.Invalid("message_send_ttl_seconds", "cannot be null")
 	case c.Category.Set:
 		return oneOfAnyCase("category", &c.Category.Value, categories...)
 	}
@@ -212,21 +216,21 @@ var ttlLimits = map[string]struct{ least, most int64 }{
 
 // checkTTL checks the time to live of a template's messages. -1 stands for 30 days,
 // which a marketing template has to write out.
-func checkTTL(ttl *looseNumber[int64], category string) error {
+func checkTTL(ttl *rest.LooseNumber[int64], category string) error {
 	limit, known := ttlLimits[category]
-	if ttl == nil || !known || ttl.value == -1 && category != marketing {
+	if ttl == nil || !known || ttl.Value == -1 && category != marketing {
 		return nil
 	}
-	return inRange("message_send_ttl_seconds", ttl, limit.least, limit.most)
+	return rest.InRange("message_send_ttl_seconds", ttl, limit.least, limit.most)
 }
 
-// oneOfAnyCase is oneOf for a word in any case, which it rewrites in capitals.
+// oneOfAnyCase is OneOf for a word in any case, which it rewrites in capitals.
 func oneOfAnyCase(name string, s *string, words ...string) error {
 	if s == nil {
-		return missing(name)
+		return rest.Missing(name)
 	}
 	if word := strings.ToUpper(*s); slices.Contains(words, word) {
 		*s = word
 	}
-	return oneOf(name, s, words...)
+	return rest.OneOf(name, s, words...)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"confab/app/api/rest"
 	"confab/jobs/filetype"
 	"confab/jobs/provider"
 )
@@ -34,32 +35,32 @@ var exampleTypes = map[string][]string{
 func (p *draftPart) checkFile(allowHTTP plainHTTP) error {
 	given := p.Example
 	if given == nil {
-		return missing("example")
+		return rest.Missing("example")
 	}
 
 	p.Example = &draftExample{HeaderHandle: given.HeaderHandle, HeaderURL: given.HeaderURL}
 
 	switch {
 	case given.HeaderHandle != nil && given.HeaderURL != nil:
-		return within("example", invalid("header_url", "cannot be given beside header_handle"))
+		return rest.Within("example", rest.Invalid("header_url", "cannot be given beside header_handle"))
 	case given.HeaderURL != nil:
-		return within("example", checkLink("header_url", &given.HeaderURL.text, allowHTTP))
+		return rest.Within("example", checkLink("header_url", &given.HeaderURL.text, allowHTTP))
 	case given.HeaderHandle == nil:
-		return missing("example.header_handle")
+		return rest.Missing("example.header_handle")
 	case len(given.HeaderHandle) != 1:
-		return invalid("example.header_handle", "must have one item")
+		return rest.Invalid("example.header_handle", "must have one item")
 	}
 
 	handle := given.HeaderHandle[0]
 	switch {
-	case !between(handle, 1, maxHandle):
-		return invalid("example.header_handle[0]", lengthRule(1, maxHandle))
+	case !rest.Between(handle, 1, maxHandle):
+		return rest.Invalid("example.header_handle[0]", rest.LengthRule(1, maxHandle))
 	case uploadHandle.MatchString(handle) || isProviderURL(handle):
 		return nil
 	case strings.Contains(handle, "://"):
-		return within("example", checkLink("header_handle[0]", &handle, allowHTTP))
+		return rest.Within("example", checkLink("header_handle[0]", &handle, allowHTTP))
 	}
-	return invalid("example.header_handle[0]", "must be a handle of the provider's upload, or an https URL")
+	return rest.Invalid("example.header_handle[0]", "must be a handle of the provider's upload, or an https URL")
 }
 
 // isProviderURL tells whether the provider itself serves an example under a URL.
@@ -88,20 +89,20 @@ type exampleUploader struct {
 
 // uploadExamples uploads the files of a template's examples and replaces their URLs
 // with handles.
-func (s *Server) uploadExamples(r *request, parts []*draftPart) error {
-	ctx, cancel := context.WithTimeout(r.http.Context(), exampleTimeout)
+func (s *Server) uploadExamples(r *rest.Request, parts []*draftPart) error {
+	ctx, cancel := context.WithTimeout(r.HTTP.Context(), exampleTimeout)
 	defer cancel()
 
-	u := exampleUploader{s: s, account: r.account.ID, handles: make(map[string]string)}
+	u := exampleUploader{s: s, account: r.Account.ID, handles: make(map[string]string)}
 	return u.uploadParts(ctx, "", parts)
 }
 
 // uploadParts uploads the files of the parts under a path.
 func (u *exampleUploader) uploadParts(ctx context.Context, path string, parts []*draftPart) error {
 	for i, p := range parts {
-		at := itemPath(path+"components", i) + "."
+		at := rest.ItemPath(path+"components", i) + "."
 		for j, card := range p.Cards {
-			if err := u.uploadParts(ctx, itemPath(at+"cards", j)+".", card.Components); err != nil {
+			if err := u.uploadParts(ctx, rest.ItemPath(at+"cards", j)+".", card.Components); err != nil {
 				return err
 			}
 		}
@@ -128,39 +129,39 @@ func (u *exampleUploader) upload(ctx context.Context, format, param, url string)
 	}
 
 	in, err := u.s.fetch(ctx, param, url)
-	if e, ours := errors.AsType[*Error](err); ours && e.Code == RequestTooLarge {
-		return "", invalid(param, "leads to a file that is too large") // the body itself is not
+	if e, ours := errors.AsType[*rest.Error](err); ours && e.Code == rest.RequestTooLarge {
+		return "", rest.Invalid(param, "leads to a file that is too large") // the body itself is not
 	}
 	if err != nil {
 		return "", err
 	}
-	defer in.file.Discard()
+	defer in.File.Discard()
 
-	if types := exampleTypes[format]; !slices.Contains(types, in.mimeType) {
-		return "", invalid(param, "leads to a file of type "+in.mimeType+", which is none of "+strings.Join(types, ", "))
+	if types := exampleTypes[format]; !slices.Contains(types, in.MimeType) {
+		return "", rest.Invalid(param, "leads to a file of type "+in.MimeType+", which is none of "+strings.Join(types, ", "))
 	}
 
 	name := "example"
-	if clean := filetype.CleanName(in.filename); clean != nil {
+	if clean := filetype.CleanName(in.Filename); clean != nil {
 		name = *clean
 	}
 
 	handle, err := u.s.Accounts.UploadExample(ctx, u.account, provider.File{
 		Name:    name,
-		MIME:    in.mimeType,
-		Size:    in.file.Size(),
-		Content: in.file,
+		MIME:    in.MimeType,
+		Size:    in.File.Size(),
+		Content: in.File,
 	})
 	if err == nil {
 		u.handles[url] = handle
 	}
 
 	return handle, providerCallError(err, func(e *provider.Error) error {
-		return &Error{
-			Code:    InvalidFieldValue,
+		return &rest.Error{
+			Code:    rest.InvalidFieldValue,
 			Param:   param,
 			Message: "The provider refuses the file: " + providerReason(e),
-			cause:   err,
+			Cause:   err,
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"confab/app/api/rest"
 	"confab/storage"
 )
 
@@ -39,7 +40,7 @@ type storedButton struct {
 }
 
 func (t storedTemplate) parts() (parts []storedPart, err error) {
-	if absent(t.Components) {
+	if rest.Absent(t.Components) {
 		return nil, nil
 	}
 	if err := json.Unmarshal(t.Components, &parts); err != nil {
@@ -115,7 +116,8 @@ func renderTemplate(stored storedTemplate, sent components) (*string, error) {
 	})
 
 	if length > maxFilledText {
-		return nil, invalid("template.components", "fill the template's body with more than "+strconv.Itoa(maxFilledText)+" characters")
+		return nil, rest.Invalid("template.components",
+			"fill the template's body with more than "+strconv.Itoa(maxFilledText)+" characters")
 	}
 	return &text, nil
 }
@@ -155,9 +157,9 @@ func checkTemplateParameters(stored storedTemplate, sent components) error {
 	}
 
 	if err := f.checkParts(parts, given); err != nil {
-		return within("template", err)
+		return rest.Within("template", err)
 	}
-	return within("template", f.checkCarousel(findPart(parts, "carousel"), sent))
+	return rest.Within("template", f.checkCarousel(findPart(parts, "carousel"), sent))
 }
 
 // parameterChecker compares parameters with a template.
@@ -173,14 +175,14 @@ func (f parameterChecker) checkParts(parts []storedPart, sent []*partBody) error
 	seen := make(map[string]bool)
 	for i, p := range sent {
 		if err := f.checkPart(parts, p); err != nil {
-			return within(itemPath("components", i), err)
+			return rest.Within(rest.ItemPath("components", i), err)
 		}
 		seen[p.slot()] = true
 	}
 
 	for _, p := range slotsOf(parts) {
 		if !seen[p.slot()] && f.checkPart(parts, p) != nil {
-			return invalid("components", "must have what the template needs for its "+p.slot())
+			return rest.Invalid("components", "must have what the template needs for its "+p.slot())
 		}
 	}
 	return nil
@@ -189,7 +191,7 @@ func (f parameterChecker) checkParts(parts []storedPart, sent []*partBody) error
 // slot names the part for an error message.
 func (p *partBody) slot() string {
 	if *p.Type == "button" {
-		return "button at index " + strconv.Itoa(int(p.Index.value))
+		return "button at index " + strconv.Itoa(int(p.Index.Value))
 	}
 	return *p.Type
 }
@@ -206,7 +208,7 @@ func slotsOf(parts []storedPart) (slots []*partBody) {
 		kind := "button"
 		for i, b := range buttons.Buttons {
 			sub, _, _ := b.parameterRule()
-			slots = append(slots, &partBody{Type: &kind, SubType: &sub, Index: &looseNumber[int64]{int64(i)}})
+			slots = append(slots, &partBody{Type: &kind, SubType: &sub, Index: &rest.LooseNumber[int64]{Value: int64(i)}})
 		}
 	}
 	return slots
@@ -238,7 +240,7 @@ func (f parameterChecker) checkHeader(stored *storedPart, given []*parameterBody
 	if err := exactCount(1, given); err != nil {
 		return err
 	}
-	return within("parameters[0]", oneOf("type", given[0].Type, strings.ToLower(stored.Format)))
+	return rest.Within("parameters[0]", rest.OneOf("type", given[0].Type, strings.ToLower(stored.Format)))
 }
 
 func (f parameterChecker) checkBody(stored *storedPart, given []*parameterBody) error {
@@ -258,16 +260,16 @@ func (f parameterChecker) checkTexts(text string, given []*parameterBody) error 
 		return err
 	}
 
-	return each("parameters", given, func(p *parameterBody) error {
+	return rest.Each("parameters", given, func(p *parameterBody) error {
 		switch {
 		case !slices.Contains([]string{"text", "currency", "date_time"}, *p.Type):
-			return invalid("type", "must be text")
+			return rest.Invalid("type", "must be text")
 		case !f.named:
 			return nil
 		case p.ParameterName == nil || !slices.Contains(names, *p.ParameterName):
-			return invalid("parameter_name", "must be one of "+strings.Join(names, ", "))
+			return rest.Invalid("parameter_name", "must be one of "+strings.Join(names, ", "))
 		}
-		return unique("parameter_name", *p.ParameterName, seen)
+		return rest.Unique("parameter_name", *p.ParameterName, seen)
 	})
 }
 
@@ -282,7 +284,7 @@ func countBetween(least, most, n int, name string) error {
 	case least <= n && n <= most:
 		return nil
 	case least == most:
-		return invalid(name, "must be "+strconv.Itoa(most)+" for this template, not "+strconv.Itoa(n))
+		return rest.Invalid(name, "must be "+strconv.Itoa(most)+" for this template, not "+strconv.Itoa(n))
 	}
-	return invalid(name, "must be at most "+strconv.Itoa(most)+" for this template, not "+strconv.Itoa(n))
+	return rest.Invalid(name, "must be at most "+strconv.Itoa(most)+" for this template, not "+strconv.Itoa(n))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/matryer/is"
 	"pgregory.net/rapid"
 
+	"confab/app/api/rest"
 	"confab/storage/storagetest"
 )
 
@@ -226,7 +227,7 @@ func TestOnlyTemplatesForCodesNeedANumber(t *testing.T) {
 func TestAStoredTemplateThatCannotBeReadIsOurFault(t *testing.T) {
 	is := is.New(t)
 	broken := storedTemplate{Components: json.RawMessage(`[{"type":5}]`)}
-	is.Equal(asError(checkTemplateParameters(broken, nil)).Code, InternalError)
+	is.Equal(rest.AsError(checkTemplateParameters(broken, nil)).Code, rest.InternalError)
 	is.True(supportsBSUID(broken))
 }
 

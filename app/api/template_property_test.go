@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"confab/app/api/rest"
 	"confab/app/simulator"
 	"confab/storage/storagetest"
 )
@@ -80,9 +81,9 @@ func TestTheValidatorAndTheSimulatorTakeTheSameTemplates(t *testing.T) {
 				rt.Fatal(err)
 			}
 			var in newTemplate
-			verdict := unmarshal(given, &in)
+			verdict := rest.Unmarshal(given, &in)
 			if verdict == nil {
-				verdict = in.validate()
+				verdict = in.Validate()
 			}
 			if taken, said := simulated.takes(given); taken != (verdict == nil) {
 				rt.Fatalf("validator: %v\nsimulator: %v %s\n%s", verdict, taken, said, given)

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"confab/app/api/rest"
 )
 
 // What the provider allows in a template.
@@ -48,16 +50,16 @@ func (r draftRules) checkComponents(parts []*draftPart) error {
 		kinds = []string{bodyPart, footerPart, buttonsPart}
 	}
 
-	if err := atMost("components", parts, maxDraftParts); err != nil {
+	if err := rest.AtMost("components", parts, maxDraftParts); err != nil {
 		return err
 	}
 
 	seen := make(map[string]bool)
-	err := each("components", parts, func(p *draftPart) error {
+	err := rest.Each("components", parts, func(p *draftPart) error {
 		if err := oneOfAnyCase("type", p.Type, kinds...); err != nil {
 			return err
 		}
-		return unique("type", *p.Type, seen)
+		return rest.Unique("type", *p.Type, seen)
 	})
 	if err != nil {
 		return err
@@ -67,7 +69,7 @@ func (r draftRules) checkComponents(parts []*draftPart) error {
 	}
 
 	r.offer = seen[offerPart]
-	return each("components", parts, r.checkPart)
+	return rest.Each("components", parts, r.checkPart)
 }
 
 // checkCombination checks that the required parts are there, and that the others may
@@ -75,18 +77,18 @@ func (r draftRules) checkComponents(parts []*draftPart) error {
 func (r draftRules) checkCombination(parts []*draftPart, seen map[string]bool) error {
 	for _, kind := range r.requiredParts() {
 		if !seen[kind] {
-			return invalid("components", "must have one of type "+kind)
+			return rest.Invalid("components", "must have one of type "+kind)
 		}
 	}
 
-	return each("components", parts, func(p *draftPart) error {
+	return rest.Each("components", parts, func(p *draftPart) error {
 		switch kind := *p.Type; {
 		case r.category != marketing && (kind == carouselPart || kind == offerPart):
-			return invalid("type", "can only be "+kind+" in a template of category "+marketing)
+			return rest.Invalid("type", "can only be "+kind+" in a template of category "+marketing)
 		case seen[carouselPart] && (kind == headerPart || kind == footerPart):
-			return invalid("type", "cannot be "+kind+" beside a carousel")
+			return rest.Invalid("type", "cannot be "+kind+" beside a carousel")
 		case seen[offerPart] && kind == footerPart:
-			return invalid("type", "cannot be "+kind+" beside a limited-time offer")
+			return rest.Invalid("type", "cannot be "+kind+" beside a limited-time offer")
 		}
 		return nil
 	})
@@ -122,7 +124,7 @@ func (r draftRules) checkPart(p *draftPart) error {
 	case footerPart:
 		if r.category == authentication {
 			p.CodeExpirationMinutes = given.CodeExpirationMinutes
-			return inRange("code_expiration_minutes", p.CodeExpirationMinutes, 1, 90)
+			return rest.InRange("code_expiration_minutes", p.CodeExpirationMinutes, 1, 90)
 		}
 		p.Text = given.Text
 		return r.checkFooter(p)
@@ -134,23 +136,23 @@ func (r draftRules) checkPart(p *draftPart) error {
 		return r.checkCarousel(p.Cards)
 	default:
 		p.Offer = given.Offer
-		return p.Offer.check()
+		return p.Offer.Check()
 	}
 }
 
 // refuseText refuses a text in a template for authentication.
 func refuseText(text *string) error {
 	if text != nil {
-		return invalid("text", "cannot be given: the provider writes the texts of a template for authentication")
+		return rest.Invalid("text", "cannot be given: the provider writes the texts of a template for authentication")
 	}
 	return nil
 }
 
-func (o *draftOffer) check() error {
+func (o *draftOffer) Check() error {
 	if o == nil {
-		return missing("limited_time_offer")
+		return rest.Missing("limited_time_offer")
 	}
-	return within("limited_time_offer", required("text", o.Text, maxOfferText))
+	return rest.Within("limited_time_offer", rest.Required("text", o.Text, maxOfferText))
 }
 
 func (r draftRules) checkHeader(p *draftPart) error {
@@ -184,9 +186,9 @@ func (r draftRules) checkHeaderText(p *draftPart) error {
 	case err != nil:
 		return err
 	case strings.ContainsAny(*p.Text, "\n\t"):
-		return invalid("text", "must not have line breaks or tabs")
+		return rest.Invalid("text", "must not have line breaks or tabs")
 	case len(names) > 1:
-		return invalid("text", "must have at most one variable")
+		return rest.Invalid("text", "must have at most one variable")
 	}
 	return r.checkSamples(p, "header_text", names)
 }
@@ -224,11 +226,11 @@ func (r draftRules) checkFooter(p *draftPart) error {
 
 // notBlank checks a text that people read: present, not only spaces, and not too long.
 func notBlank(name string, s *string, most int) error {
-	if err := required(name, s, most); err != nil {
+	if err := rest.Required(name, s, most); err != nil {
 		return err
 	}
 	if strings.TrimFunc(*s, unicode.IsSpace) == "" {
-		return invalid(name, "must not be blank")
+		return rest.Invalid(name, "must not be blank")
 	}
 	return nil
 }
@@ -236,7 +238,7 @@ func notBlank(name string, s *string, most int) error {
 // noVariables refuses variables in a text.
 func noVariables(name, text string) error {
 	if strings.Contains(text, "{{") {
-		return invalid(name, "must not have variables")
+		return rest.Invalid(name, "must not have variables")
 	}
 	return nil
 }
@@ -245,15 +247,15 @@ func noVariables(name, text string) error {
 func (r draftRules) checkCarousel(cards []*draftCard) error {
 	switch {
 	case cards == nil:
-		return missing("cards")
+		return rest.Missing("cards")
 	case len(cards) < minCards || len(cards) > maxCards:
-		return invalid("cards", "must have 2 to 10 items")
+		return rest.Invalid("cards", "must have 2 to 10 items")
 	}
 
 	r.card = true
-	if err := each("cards", cards, func(c *draftCard) error {
+	if err := rest.Each("cards", cards, func(c *draftCard) error {
 		if c.Components == nil {
-			return missing("components")
+			return rest.Missing("components")
 		}
 		return r.checkComponents(c.Components)
 	}); err != nil {
@@ -261,9 +263,9 @@ func (r draftRules) checkCarousel(cards []*draftCard) error {
 	}
 
 	first := cards[0].shape()
-	return each("cards", cards, func(c *draftCard) error {
+	return rest.Each("cards", cards, func(c *draftCard) error {
 		if !slices.Equal(c.shape(), first) {
-			return invalid("components", "must be like those of the other cards")
+			return rest.Invalid("components", "must be like those of the other cards")
 		}
 		return nil
 	})

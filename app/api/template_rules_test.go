@@ -8,6 +8,7 @@ import (
 
 	"github.com/matryer/is"
 
+	"confab/app/api/rest"
 	"confab/storage/storagetest"
 )
 
@@ -23,9 +24,9 @@ func draft(category, format string, parts ...string) string {
 func judgeDraft(t testing.TB, body string) string {
 	t.Helper()
 	var in newTemplate
-	err := unmarshal([]byte(body), &in)
+	err := rest.Unmarshal([]byte(body), &in)
 	if err == nil {
-		err = in.validate()
+		err = in.Validate()
 	}
 	return verdict(t, err)
 }
@@ -324,8 +325,8 @@ func TestATemplateIsWrittenAsTheProviderDoes(t *testing.T) {
 		`{"type":"body","text":"Hi {{who}} there","extra":1,"buttons":[],"example":{"body_text":[["x"]],"body_text_named_params":[{"param_name":"who","example":"Ana","more":1}]}}`,
 		`{"type":"header","format":"text","text":"News","example":{"header_text":["x"]}}`,
 		`{"type":"buttons","buttons":[{"type":"quick_reply","text":"Yes","url":"https://example.com"},{"type":"url","text":"See","url":"https://example.com/{{who}}","example":["x"]},{"type":"copy_code","text":"Copy","example":"A1"}]}`)
-	is.NoErr(unmarshal([]byte(given), &in))
-	is.NoErr(in.validate())
+	is.NoErr(rest.Unmarshal([]byte(given), &in))
+	is.NoErr(in.Validate())
 	wire, err := in.providerBody()
 	is.NoErr(err)
 	want := `{"name":"order_ready","language":"en_US","category":"MARKETING","components":[` +

@@ -1,6 +1,10 @@
 package api
 
-import "strings"
+import (
+	"strings"
+
+	"confab/app/api/rest"
+)
 
 // parameterRule is the sub type under which values are given for a button, "" when it
 // takes none, and how many parameters it needs and takes.
@@ -21,14 +25,14 @@ func (b storedButton) parameterRule() (subType string, least, most int) {
 
 // checkButtonParameters checks the values for a button, which is named by its index.
 func checkButtonParameters(stored *storedPart, p *partBody) error {
-	i := int(p.Index.value)
+	i := int(p.Index.Value)
 	if stored == nil || i >= len(stored.Buttons) {
-		return invalid("index", "must be that of a button of the template")
+		return rest.Invalid("index", "must be that of a button of the template")
 	}
 
 	subType, least, most := stored.Buttons[i].parameterRule()
 	if subType != "" && *p.SubType != subType {
-		return invalid("sub_type", "must be "+subType+", as this button of the template is")
+		return rest.Invalid("sub_type", "must be "+subType+", as this button of the template is")
 	}
 
 	return countBetween(least, most, len(p.Parameters), "parameters")
@@ -49,12 +53,12 @@ func checkOfferParameters(stored *storedPart, given []*parameterBody) error {
 func (f parameterChecker) checkCarousel(stored *storedPart, sent components) error {
 	for i, c := range sent {
 		if *c.Type == "carousel" {
-			return within(itemPath("components", i), f.checkCards(stored, c.Cards))
+			return rest.Within(rest.ItemPath("components", i), f.checkCards(stored, c.Cards))
 		}
 	}
 
 	if stored != nil {
-		return invalid("components", "must have a carousel for this template")
+		return rest.Invalid("components", "must have a carousel for this template")
 	}
 	return nil
 }
@@ -69,10 +73,10 @@ func (f parameterChecker) checkCards(stored *storedPart, given []*cardBody) erro
 		return err
 	}
 
-	return each("cards", given, func(c *cardBody) error {
-		if i := int(c.CardIndex.value); i < n {
+	return rest.Each("cards", given, func(c *cardBody) error {
+		if i := int(c.CardIndex.Value); i < n {
 			return f.checkParts(stored.Cards[i].Components, c.Components)
 		}
-		return invalid("card_index", "must be that of a card of the template")
+		return rest.Invalid("card_index", "must be that of a card of the template")
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"confab/app/api/rest"
 	"confab/jobs/provider"
 	"confab/jobs/provisioning"
 	"confab/storage"
@@ -21,9 +22,9 @@ type submission struct {
 
 // submitToProvider submits a template. If the provider has the same template already,
 // it is adopted: an earlier request submitted it and failed before it was stored.
-func (s *Server) submitToProvider(r *request, in *newTemplate) (out submission, err error) {
+func (s *Server) submitToProvider(r *rest.Request, in *newTemplate) (out submission, err error) {
 	out.began = storage.Now()
-	if out.Template, err = in.row(r.account.ID); err != nil {
+	if out.Template, err = in.row(r.Account.ID); err != nil {
 		return out, err
 	}
 
@@ -32,7 +33,7 @@ func (s *Server) submitToProvider(r *request, in *newTemplate) (out submission, 
 		return out, err
 	}
 
-	made, err := s.Accounts.CreateTemplate(r.http.Context(), out.Template, body)
+	made, err := s.Accounts.CreateTemplate(r.HTTP.Context(), out.Template, body)
 	if hasSubcode(err, provider.SubcodeTemplateExists) {
 		out.adopted = true
 		out.Template, err = s.adopt(r, out.Template, err)
@@ -73,8 +74,8 @@ func (out submission) store(tx *storage.Tx) (storage.Template, error) {
 
 // adopt takes over a template that the provider has, if it is the same as the one to
 // create.
-func (s *Server) adopt(r *request, t storage.Template, exists error) (storage.Template, error) {
-	found, err := s.Accounts.FindTemplate(r.http.Context(), r.account.ID, t.Name, t.Language)
+func (s *Server) adopt(r *rest.Request, t storage.Template, exists error) (storage.Template, error) {
+	found, err := s.Accounts.FindTemplate(r.HTTP.Context(), r.Account.ID, t.Name, t.Language)
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
 		return t, errTemplateExists(exists)
@@ -91,7 +92,7 @@ func (s *Server) adopt(r *request, t storage.Template, exists error) (storage.Te
 
 // editAtProvider changes a template at the provider, and returns it as it will be
 // stored.
-func (s *Server) editAtProvider(r *request, t storage.Template, in *templateChanges) (storage.Template, error) {
+func (s *Server) editAtProvider(r *rest.Request, t storage.Template, in *templateChanges) (storage.Template, error) {
 	body, err := in.providerBody()
 	if err != nil {
 		return t, err
@@ -99,7 +100,7 @@ func (s *Server) editAtProvider(r *request, t storage.Template, in *templateChan
 
 	// An edit needs the provider's id, which is stored only once the provider gave it.
 	if t.ProviderTemplateID == "" {
-		found, err := s.Accounts.FindTemplate(r.http.Context(), r.account.ID, t.Name, t.Language)
+		found, err := s.Accounts.FindTemplate(r.HTTP.Context(), r.Account.ID, t.Name, t.Language)
 		if err != nil {
 			return t, providerCallError(err, errUnexpectedRefusal)
 		}
@@ -110,12 +111,12 @@ func (s *Server) editAtProvider(r *request, t storage.Template, in *templateChan
 		return t, err
 	}
 
-	err = s.Accounts.EditTemplate(r.http.Context(), t, body)
+	err = s.Accounts.EditTemplate(r.HTTP.Context(), t, body)
 	switch {
 	case hasSubcode(err, provider.SubcodeTemplateLocked) && s.alreadyEdited(r, t, in):
 		return t, nil
 	case provider.IsMissing(err):
-		return t, &Error{Code: ResourceNotFound, Message: "The provider has this template no longer.", cause: err}
+		return t, &rest.Error{Code: rest.ResourceNotFound, Message: "The provider has this template no longer.", Cause: err}
 	}
 	return t, providerCallError(err, func(e *provider.Error) error { return errTemplateRefused(e, in.Components.Value) })
 }
@@ -137,8 +138,8 @@ func storeEdited(tx *storage.Tx, before, after storage.Template) (storage.Templa
 
 // alreadyEdited tells whether the provider is reviewing the same changes already: an
 // earlier request submitted them and failed before they were stored.
-func (s *Server) alreadyEdited(r *request, t storage.Template, in *templateChanges) bool {
-	found, err := s.Accounts.FindTemplate(r.http.Context(), r.account.ID, t.Name, t.Language)
+func (s *Server) alreadyEdited(r *rest.Request, t storage.Template, in *templateChanges) bool {
+	found, err := s.Accounts.FindTemplate(r.HTTP.Context(), r.Account.ID, t.Name, t.Language)
 	return err == nil && in.Components.Set && found.Status == storage.TemplatePending &&
 		found.Category == t.Category && sameTemplate(found, t)
 }
@@ -149,27 +150,27 @@ func hasSubcode(err error, subcode int) bool {
 	return ok && e.Subcode == subcode
 }
 
-func errTemplateExists(cause error) *Error {
-	return &Error{
-		Code:    TemplateAlreadyExists,
+func errTemplateExists(cause error) *rest.Error {
+	return &rest.Error{
+		Code:    rest.TemplateAlreadyExists,
 		Param:   "name",
 		Message: "There is a template of that name in that language.",
-		cause:   cause,
+		Cause:   cause,
 	}
 }
 
 // errUnexpectedRefusal reports a refusal that should not happen.
 func errUnexpectedRefusal(e *provider.Error) error {
-	return &Error{Code: ProviderUnavailable, Message: "The provider refuses: " + providerReason(e), cause: e}
+	return &rest.Error{Code: rest.ProviderUnavailable, Message: "The provider refuses: " + providerReason(e), Cause: e}
 }
 
 // errTemplateRefused reports why the provider refuses a template.
 func errTemplateRefused(e *provider.Error, parts []*draftPart) error {
-	return &Error{
-		Code:    InvalidFieldValue,
+	return &rest.Error{
+		Code:    rest.InvalidFieldValue,
 		Param:   refusedField(e, parts),
 		Message: "The provider refuses the template: " + providerReason(e),
-		cause:   e,
+		Cause:   e,
 	}
 }
 
@@ -212,7 +213,7 @@ func partPath(kind string, parts []*draftPart) string {
 	if i < 0 {
 		return "components"
 	}
-	return itemPath("components", i)
+	return rest.ItemPath("components", i)
 }
 
 // apply makes the changes to a template, which is then reviewed again.

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"confab/app/api/rest"
 )
 
 var (
@@ -28,17 +30,17 @@ func (r draftRules) checkVariables(param, text string) (names []string, err erro
 		}
 	}
 
-	rest := placeholder.ReplaceAllString(text, "")
+	left := placeholder.ReplaceAllString(text, "")
 	switch {
-	case strings.Contains(rest, "{{") || strings.Contains(rest, "}}"):
-		return nil, invalid(param, "has braces that do not match")
+	case strings.Contains(left, "{{") || strings.Contains(left, "}}"):
+		return nil, rest.Invalid(param, "has braces that do not match")
 	case r.named && !allMatch(names, variableName):
-		return nil, invalid(param,
+		return nil, rest.Invalid(param,
 			"can only have variables whose names are in lower-case letters, digits and underscores, such as {{order_id}}")
 	case !r.named && !allMatch(names, variableNumber):
-		return nil, invalid(param, "can only have variables that are numbered, such as {{1}}")
+		return nil, rest.Invalid(param, "can only have variables that are numbered, such as {{1}}")
 	case !r.named && !numberedFromOne(names):
-		return nil, invalid(param, "must number its variables from 1 on without gaps")
+		return nil, rest.Invalid(param, "must number its variables from 1 on without gaps")
 	}
 	return names, nil
 }
@@ -65,11 +67,11 @@ func checkVariableContext(text string, variables int) error {
 
 	switch {
 	case strings.HasPrefix(trimmed, "{{") || strings.HasSuffix(trimmed, "}}"):
-		return invalid("text", "must not begin or end with a variable")
+		return rest.Invalid("text", "must not begin or end with a variable")
 	case adjacentVariables.MatchString(text):
-		return invalid("text", "must have words between two variables")
+		return rest.Invalid("text", "must have words between two variables")
 	case len(words) < variables:
-		return invalid("text", "has too many variables for its length")
+		return rest.Invalid("text", "has too many variables for its length")
 	}
 	return nil
 }
@@ -104,7 +106,7 @@ func (r draftRules) checkSamples(p *draftPart, key string, names []string) error
 	}
 
 	if given == nil {
-		return missing("example")
+		return rest.Missing("example")
 	}
 
 	header := key == "header_text"
@@ -116,7 +118,7 @@ func (r draftRules) checkSamples(p *draftPart, key string, names []string) error
 			list, to = given.HeaderTextNamed, &p.Example.HeaderTextNamed
 		}
 		*to = list
-		return within("example", checkNamedSamples(key+"_named_params", list, names))
+		return rest.Within("example", checkNamedSamples(key+"_named_params", list, names))
 	}
 
 	list := samples(given.BodyText)
@@ -127,25 +129,25 @@ func (r draftRules) checkSamples(p *draftPart, key string, names []string) error
 		p.Example.BodyText = sampleRows(list)
 	}
 
-	return within("example", checkNumberedSamples(key, list, len(names)))
+	return rest.Within("example", checkNumberedSamples(key, list, len(names)))
 }
 
 func checkNamedSamples(key string, list []*namedSample, names []string) error {
 	if list == nil {
-		return missing(key)
+		return rest.Missing(key)
 	}
 
 	given := make(map[string]bool)
-	if err := atMost(key, list, maxParameters); err != nil {
+	if err := rest.AtMost(key, list, maxParameters); err != nil {
 		return err
 	}
 
-	err := each(key, list, func(s *namedSample) error {
-		if err := required("param_name", s.Name, maxParameterName); err != nil {
+	err := rest.Each(key, list, func(s *namedSample) error {
+		if err := rest.Required("param_name", s.Name, maxParameterName); err != nil {
 			return err
 		}
 		given[*s.Name] = true
-		return required("example", s.Example, maxSample)
+		return rest.Required("example", s.Example, maxSample)
 	})
 	if err != nil {
 		return err
@@ -153,7 +155,7 @@ func checkNamedSamples(key string, list []*namedSample, names []string) error {
 
 	for _, name := range names {
 		if !given[name] {
-			return invalid(key, "must have an example for the variable "+name)
+			return rest.Invalid(key, "must have an example for the variable "+name)
 		}
 	}
 	return nil
@@ -162,16 +164,16 @@ func checkNamedSamples(key string, list []*namedSample, names []string) error {
 func checkNumberedSamples(key string, list samples, n int) error {
 	switch {
 	case list == nil:
-		return missing(key)
+		return rest.Missing(key)
 	case len(list) != n:
-		return invalid(key, "must have an example for each of the text's variables, which are "+strconv.Itoa(n))
+		return rest.Invalid(key, "must have an example for each of the text's variables, which are "+strconv.Itoa(n))
 	case slices.Contains(list, ""):
-		return invalid(key, "must not have an empty example")
+		return rest.Invalid(key, "must not have an empty example")
 	}
 
 	for i, sample := range list {
-		if !between(sample, 1, maxSample) {
-			return invalid(itemPath(key, i), lengthRule(1, maxSample))
+		if !rest.Between(sample, 1, maxSample) {
+			return rest.Invalid(rest.ItemPath(key, i), rest.LengthRule(1, maxSample))
 		}
 	}
 	return nil

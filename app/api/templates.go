@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"confab/app/api/rest"
 	"confab/jobs/provisioning"
 	"confab/storage"
 )
@@ -67,11 +68,11 @@ func orNull(s string) *string {
 const maxLanguage = 20
 
 // templateFilters reads the filters of a list of templates.
-func templateFilters(r *request) (storage.TemplateFilter, error) {
-	q := filters{values: r.query()}
+func templateFilters(r *rest.Request) (storage.TemplateFilter, error) {
+	q := rest.Filters{Values: r.Query()}
 	f := storage.TemplateFilter{
-		Status:   q.oneOf("status", storage.TemplateApproved, storage.TemplatePending, storage.TemplateRejected, "all"),
-		Language: provisioning.TemplateLanguage(q.text("language", maxLanguage)),
+		Status:   q.OneOf("status", storage.TemplateApproved, storage.TemplatePending, storage.TemplateRejected, "all"),
+		Language: provisioning.TemplateLanguage(q.Text("language", maxLanguage)),
 	}
 
 	switch f.Status {
@@ -81,93 +82,93 @@ func templateFilters(r *request) (storage.TemplateFilter, error) {
 		f.Status = ""
 	}
 
-	return f, q.err
+	return f, q.Err
 }
 
 // listTemplates handles GET /v1/:phone_number_id/templates.
-func (s *Server) listTemplates(r *request) (reply, error) {
+func (s *Server) listTemplates(r *rest.Request) (rest.Reply, error) {
 	f, err := templateFilters(r)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 
 	var account storage.AccountSummary
-	return listOf(s, r, lister[storage.Template, templateView]{
-		scope: fmt.Sprintf("templates %d %#v", r.account.ID, f),
-		read: func(rx *storage.Rx, q *listQuery) (rows []storage.Template, reached storage.After, err error) {
-			if account, err = rx.AccountSummary(r.account.ID); err == nil {
-				rows, reached, err = rx.Within(q.budget).Templates(r.account.ID, f, q.after, q.fetch())
+	return rest.ListOf(s.Server, r, rest.Lister[storage.Template, templateView]{
+		Scope: fmt.Sprintf("templates %d %#v", r.Account.ID, f),
+		Read: func(rx *storage.Rx, q *rest.ListQuery) (rows []storage.Template, reached storage.After, err error) {
+			if account, err = rx.AccountSummary(r.Account.ID); err == nil {
+				rows, reached, err = rx.Within(q.Budget).Templates(r.Account.ID, f, q.After, q.Fetch())
 			}
 			return rows, reached, err
 		},
-		key:  func(t storage.Template) storage.After { return storage.After{Key: t.CreatedAt, ID: t.ID} },
-		view: func(t storage.Template) templateView { return viewTemplate(account, t) },
+		Key:  func(t storage.Template) storage.After { return storage.After{Key: t.CreatedAt, ID: t.ID} },
+		View: func(t storage.Template) templateView { return viewTemplate(account, t) },
 	})
 }
 
 // templateIn finds the template in the path: in the language of the query, without one
 // the newest.
-func templateIn(rx *storage.Rx, r *request) (storage.Template, error) {
-	q := filters{values: r.query()}
-	language := provisioning.TemplateLanguage(q.text("language", maxLanguage))
+func templateIn(rx *storage.Rx, r *rest.Request) (storage.Template, error) {
+	q := rest.Filters{Values: r.Query()}
+	language := provisioning.TemplateLanguage(q.Text("language", maxLanguage))
 
 	switch {
-	case q.err != nil:
-		return storage.Template{}, q.err
+	case q.Err != nil:
+		return storage.Template{}, q.Err
 	case language != "":
-		return rx.Template(r.account.ID, r.param("name"), language)
+		return rx.Template(r.Account.ID, r.Param("name"), language)
 	}
-	return rx.NewestTemplate(r.account.ID, r.param("name"))
+	return rx.NewestTemplate(r.Account.ID, r.Param("name"))
 }
 
 // getTemplate handles GET /v1/:phone_number_id/templates/:name.
-func (s *Server) getTemplate(r *request) (reply, error) {
-	return showFound(s, r, templateIn, showTemplate)
+func (s *Server) getTemplate(r *rest.Request) (rest.Reply, error) {
+	return rest.ShowFound(s.Server, r, templateIn, showTemplate)
 }
 
 // showTemplate replies with a template.
-func showTemplate(rx *storage.Rx, t storage.Template) (reply, error) {
+func showTemplate(rx *storage.Rx, t storage.Template) (rest.Reply, error) {
 	account, err := rx.AccountSummary(t.AccountID)
-	return ok(viewTemplate(account, t)), err
+	return rest.OK(viewTemplate(account, t)), err
 }
 
 // createTemplate handles POST /v1/:phone_number_id/templates.
-func (s *Server) createTemplate(r *request) (reply, error) {
+func (s *Server) createTemplate(r *rest.Request) (rest.Reply, error) {
 	in := newTemplate{allowHTTP: s.plainHTTP()}
-	if err := r.decode(&in); err != nil {
-		return reply{}, err
+	if err := r.Decode(&in); err != nil {
+		return rest.Reply{}, err
 	}
 
 	if err := s.checkSubmitAllowed(r, &in); err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 	if err := s.uploadExamples(r, in.Components); err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 
 	// From here on the provider may have the template: the result must be stored.
-	r.detachContext()
+	r.DetachContext()
 	out, err := s.submitToProvider(r, &in)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
+	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
 		t, err := out.store(tx)
 		if err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
 
 		rep, err := showTemplate(&tx.Rx, t)
-		return created(rep.data), err
+		return rest.Created(rep.Data), err
 	})
 }
 
 // checkSubmitAllowed refuses what can be known without the provider: a template that
 // exists, an inactive subscription, a disconnected account.
-func (s *Server) checkSubmitAllowed(r *request, in *newTemplate) error {
-	err := s.view(r, func(rx *storage.Rx) error {
-		t, err := rx.Template(r.account.ID, *in.Name, *in.Language)
+func (s *Server) checkSubmitAllowed(r *rest.Request, in *newTemplate) error {
+	err := s.View(r, func(rx *storage.Rx) error {
+		t, err := rx.Template(r.Account.ID, *in.Name, *in.Language)
 		if err == nil && t.ProviderStatus != templateDeleted {
 			return errTemplateExists(nil)
 		}
@@ -175,7 +176,7 @@ func (s *Server) checkSubmitAllowed(r *request, in *newTemplate) error {
 	})
 
 	if err == nil {
-		err = r.checkBilling()
+		err = r.CheckBilling()
 	}
 	if err == nil {
 		err = s.checkConnected(r)
@@ -195,48 +196,48 @@ func ignoreNotFound(err error) error {
 }
 
 // checkConnected refuses a call to the provider for a disconnected account.
-func (s *Server) checkConnected(r *request) error {
-	sender, err := s.DB.Sender(r.http.Context(), r.account.ID)
+func (s *Server) checkConnected(r *rest.Request) error {
+	sender, err := s.DB.Sender(r.HTTP.Context(), r.Account.ID)
 	if err == nil && sender.Status == storage.AccountDisconnected {
-		return fail(UpstreamError, "The account is disconnected.")
+		return rest.Fail(rest.UpstreamError, "The account is disconnected.")
 	}
 	return err
 }
 
 // updateTemplate handles PATCH /v1/:phone_number_id/templates/:name.
-func (s *Server) updateTemplate(r *request) (reply, error) {
+func (s *Server) updateTemplate(r *rest.Request) (rest.Reply, error) {
 	var in templateChanges
-	if err := r.decode(&in); err != nil {
-		return reply{}, err
+	if err := r.Decode(&in); err != nil {
+		return rest.Reply{}, err
 	}
 
 	t, err := s.editableTemplate(r, &in)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 
 	if err := s.uploadExamples(r, in.Components.Value); err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 
-	r.detachContext()
+	r.DetachContext()
 	edited, err := s.editAtProvider(r, t, &in)
 	if err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
+	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
 		t, err := storeEdited(tx, t, edited)
 		if err != nil {
-			return reply{}, err
+			return rest.Reply{}, err
 		}
 		return showTemplate(&tx.Rx, t)
 	})
 }
 
 // editableTemplate finds the template in the path and checks the changes against it.
-func (s *Server) editableTemplate(r *request, in *templateChanges) (t storage.Template, err error) {
-	if t, err = find(s, r, templateIn); err == nil {
+func (s *Server) editableTemplate(r *rest.Request, in *templateChanges) (t storage.Template, err error) {
+	if t, err = rest.Find(s.Server, r, templateIn); err == nil {
 		err = in.checkFor(t, s.plainHTTP())
 	}
 	if err == nil {
@@ -269,16 +270,16 @@ func viewTemplateSync(s *provisioning.TemplateSync) templateSyncView {
 }
 
 // syncTemplates handles POST /v1/:phone_number_id/templates/sync.
-func (s *Server) syncTemplates(r *request) (reply, error) {
+func (s *Server) syncTemplates(r *rest.Request) (rest.Reply, error) {
 	if err := s.checkConnected(r); err != nil {
-		return reply{}, err
+		return rest.Reply{}, err
 	}
 
-	r.detachContext()
-	found, err := s.Accounts.CompareTemplates(r.http.Context(), r.account.ID)
+	r.DetachContext()
+	found, err := s.Accounts.CompareTemplates(r.HTTP.Context(), r.Account.ID)
 	if err != nil {
-		return reply{}, providerCallError(err, errUnexpectedRefusal)
+		return rest.Reply{}, providerCallError(err, errUnexpectedRefusal)
 	}
 
-	return s.update(r, func(tx *storage.Tx) (reply, error) { return ok(viewTemplateSync(found)), found.Store(tx) })
+	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) { return rest.OK(viewTemplateSync(found)), found.Store(tx) })
 }

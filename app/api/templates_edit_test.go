@@ -262,7 +262,7 @@ func serveFetching(t *testing.T) *upstreamed {
 	dir := t.TempDir()
 	fetch := guard.New(guard.Options{AllowInsecure: true, Allow: loopback, Redirects: guard.MaxRedirects})
 	t.Cleanup(fetch.Close)
-	u := serveUpstream(t, simulator.Number{}, func(o *Options) {
+	u := serveUpstream(t, simulator.Number{}, func(o *testOptions) {
 		o.Files, o.Fetch, o.AllowInsecureURLs = storagetest.Files(t, dir), fetch, true
 	})
 	u.files = dir

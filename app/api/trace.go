@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"confab/app/api/rest"
 	"confab/storage"
 )
 
@@ -137,21 +138,21 @@ const (
 
 // getTrace handles GET /console/api/trace/:id, by the id of a message or of an event about
 // one.
-func (s *Server) getTrace(r *request) (reply, error) {
-	id := r.param("id")
+func (s *Server) getTrace(r *rest.Request) (rest.Reply, error) {
+	id := r.Param("id")
 	if !IsTraceable(id) {
-		return reply{}, notFound()
+		return rest.Reply{}, rest.NotFound()
 	}
-	if err := s.calls.flush(r.http.Context()); err != nil {
-		return reply{}, err
+	if err := s.APILog.Flush(r.HTTP.Context()); err != nil {
+		return rest.Reply{}, err
 	}
 
 	var view TraceView
-	err := s.list(r, func(rx *storage.Rx) (err error) {
-		view, err = ReadTrace(rx, r.org.ID, id)
+	err := s.List(r, func(rx *storage.Rx) (err error) {
+		view, err = ReadTrace(rx, r.Org.ID, id)
 		return err
 	})
-	return ok(view), err
+	return rest.OK(view), err
 }
 
 // IsTraceable tells whether an id is one of those that lead to a message.

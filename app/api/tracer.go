@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"confab/app/api/rest"
 	"confab/jobs/event"
 	"confab/storage"
 )
@@ -118,7 +119,7 @@ func storedBody(m storage.Message) string {
 		body["context"] = json.RawMessage(m.Context)
 	}
 
-	text, err := appendView(nil, body)
+	text, err := rest.AppendView(nil, body)
 	if err != nil {
 		return "" // a content that is no JSON is for the doctor
 	}

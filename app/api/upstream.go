@@ -2,22 +2,16 @@ package api
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"strings"
 
+	"confab/app/api/rest"
 	"confab/jobs/provider"
 	"confab/jobs/provisioning"
 )
 
 // The provider is called within the request where the client needs its answer: to
 // register a number, to submit a template, to list templates.
-
-// detachContext lets a request continue when its client disconnects: what was started
-// must be finished and stored.
-func (r *request) detachContext() {
-	r.http = r.http.WithContext(context.WithoutCancel(r.http.Context()))
-}
 
 // providerCallError makes the client's error of a failed call to the provider. Faults
 // of the provider and of the account are the same for every call; any other refusal is
@@ -27,15 +21,18 @@ func providerCallError(err error, refused func(*provider.Error) error) error {
 
 	switch {
 	case errors.Is(err, provisioning.ErrTokenUnreadable):
-		return &Error{Code: UpstreamError, Message: "The account's access token cannot be read.", cause: err}
+		return &rest.Error{Code: rest.UpstreamError, Message: "The account's access token cannot be read.", Cause: err}
 	case !answered:
 		return err
 	case unavailable(e) || e.Class.Transient:
 		return errProviderUnavailable(err)
 	case e.Class.Effect == provider.Restricted:
-		return &Error{Code: AccountRestricted, Message: "The provider has restricted this account: " + providerReason(e), cause: err}
+		return &rest.Error{
+			Code:    rest.AccountRestricted,
+			Message: "The provider has restricted this account: " + providerReason(e), Cause: err,
+		}
 	case e.Class.Effect != provider.NoEffect:
-		return &Error{Code: UpstreamError, Message: "The provider refuses this account: " + providerReason(e), cause: err}
+		return &rest.Error{Code: rest.UpstreamError, Message: "The provider refuses this account: " + providerReason(e), Cause: err}
 	}
 	return refused(e)
 }
@@ -47,8 +44,8 @@ func unavailable(e *provider.Error) bool {
 }
 
 // errProviderUnavailable reports that the provider could not be reached or failed.
-func errProviderUnavailable(cause error) *Error {
-	return &Error{Code: ProviderUnavailable, Message: "The provider could not be reached or failed. Please retry.", cause: cause}
+func errProviderUnavailable(cause error) *rest.Error {
+	return &rest.Error{Code: rest.ProviderUnavailable, Message: "The provider could not be reached or failed. Please retry.", Cause: cause}
 }
 
 // providerReason is the provider's explanation of a refusal, as a sentence.

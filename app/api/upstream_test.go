@@ -102,7 +102,7 @@ func (c *calls) count(word string) (n int) {
 
 // serveUpstream starts an API and a simulator. The number is as given, made up
 // where that is empty.
-func serveUpstream(t testing.TB, n simulator.Number, change ...func(*Options)) *upstreamed {
+func serveUpstream(t testing.TB, n simulator.Number, change ...func(*testOptions)) *upstreamed {
 	t.Helper()
 	sim, err := simulator.New(simulator.Options{})
 	if err != nil {
@@ -128,7 +128,7 @@ func serveUpstream(t testing.TB, n simulator.Number, change ...func(*Options)) *
 		t.Fatal(err)
 	}
 	t.Cleanup(client.Close)
-	u.fixture = serve(t, append(slices.Clone(change), func(o *Options) { o.Accounts = provisioning.NewAccounts(o.DB, client) })...)
+	u.fixture = serve(t, append(slices.Clone(change), func(o *testOptions) { o.Accounts = provisioning.NewAccounts(o.DB, client) })...)
 	n.PhoneNumberID = number
 	if u.number, err = sim.AddNumber(n); err != nil {
 		t.Fatal(err)

@@ -12,12 +12,13 @@ import (
 
 	"github.com/matryer/is"
 
+	"confab/app/api/rest"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
 
 // signedIn signs in a new user of a tenant.
-func (f *fixture) signedIn(tenant storagetest.Tenant, role string) Visitor {
+func (f *fixture) signedIn(tenant storagetest.Tenant, role string) rest.Visitor {
 	f.t.Helper()
 	u := storage.User{OrganizationID: tenant.Organization.ID, TeamID: tenant.Team.ID, TeamPublicID: tenant.Team.PublicID, Name: "Vi", Role: role}
 	s := storage.UserSession{UserAgent: "Test/1", IP: "192.0.2.9"}
@@ -29,14 +30,14 @@ func (f *fixture) signedIn(tenant storagetest.Tenant, role string) Visitor {
 		_, err := tx.InsertUserSession(&s)
 		return err
 	})
-	return Visitor{SignedIn: storage.SignedIn{Session: s, User: u, Organization: tenant.Organization}}
+	return rest.Visitor{SignedIn: storage.SignedIn{Session: s, User: u, Organization: tenant.Organization}}
 }
 
 // visit calls the API of the console as somebody who is signed in. The path is relative
 // to /console/api.
-func (f *fixture) visit(who Visitor, method, path, body string, header ...string) answer {
+func (f *fixture) visit(who rest.Visitor, method, path, body string, header ...string) answer {
 	f.t.Helper()
-	req := httptest.NewRequest(method, "http://confab.test"+ConsolePath+path, strings.NewReader(body))
+	req := httptest.NewRequest(method, "http://confab.test"+rest.ConsolePath+path, strings.NewReader(body))
 	for _, line := range header {
 		name, value, _ := strings.Cut(line, ": ")
 		req.Header.Add(name, value)
@@ -47,7 +48,7 @@ func (f *fixture) visit(who Visitor, method, path, body string, header ...string
 }
 
 // again reads what a visitor has become.
-func (f *fixture) again(who Visitor) Visitor {
+func (f *fixture) again(who rest.Visitor) rest.Visitor {
 	f.t.Helper()
 	storagetest.View(f.t, f.db, func(rx *storage.Rx) (err error) {
 		who.User, err = rx.UserByID(who.User.ID)
@@ -88,7 +89,7 @@ var agentsMay = []string{
 
 // consoleRoute is a route of either table, with the path in front of it.
 type consoleRoute struct {
-	route
+	rest.Route
 	prefix string
 }
 
@@ -105,33 +106,33 @@ func (s *Server) everyConsoleRoute() (all []consoleRoute) {
 func TestEveryRouteKnowsWhoMayUseIt(t *testing.T) {
 	f, ours, _ := serveEverything(t)
 	admin, agent := f.signedIn(ours.Tenant, storage.RoleAdmin), f.signedIn(ours.Tenant, storage.RoleAgent)
-	nobody := Visitor{Refused: fail(SessionRequired, "Sign in.")}
+	nobody := rest.Visitor{Refused: rest.Fail(rest.SessionRequired, "Sign in.")}
 	ours.has["people"], ours.has["sessions"], ours.has["keys"] = agent.User.ID, "ses_01JQ0Z8M4T9V2X3W5Y6A7B8C9D", "key_01JQ0Z8M4T9V2X3W5Y6A7B8C9D"
 	ours.has["jobs"] = f.jobOf(ours.Tenant)
 	known := 0
 	for _, rt := range f.api.everyConsoleRoute() {
-		name := rt.method + " " + rt.path
+		name := rt.Method + " " + rt.Path
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
 			f := f.in(t)
-			path := rt.prefix + ours.path(t, rt.route, nil)
-			if rt.path == "/stream" {
-				rt.method = http.MethodHead // it would have no end
+			path := rt.prefix + ours.path(t, rt.Route, nil)
+			if rt.Path == "/stream" {
+				rt.Method = http.MethodHead // it would have no end
 			}
-			if rt.has(public) {
-				is.Equal(f.visit(nobody, rt.method, path, "").status, 200)
+			if rt.Has(rest.Public) {
+				is.Equal(f.visit(nobody, rt.Method, path, "").status, 200)
 				return
 			}
-			is.Equal(f.visit(nobody, rt.method, path, "{").code(), "401 session_required")
+			is.Equal(f.visit(nobody, rt.Method, path, "{").code(), "401 session_required")
 
-			code := f.visit(agent, rt.method, path, "{").code() // not a body that could do anything
+			code := f.visit(agent, rt.Method, path, "{").code() // not a body that could do anything
 			if slices.Contains(agentsMay, name) {
 				known++
 				is.True(!strings.HasPrefix(code, "401") && !strings.HasPrefix(code, "403"))
 			} else {
 				is.Equal(code, "403 permission_denied")
 			}
-			code = f.visit(admin, rt.method, path, "{").code()
+			code = f.visit(admin, rt.Method, path, "{").code()
 			is.True(!strings.HasPrefix(code, "401") && !strings.HasPrefix(code, "403"))
 		})
 	}
@@ -144,12 +145,12 @@ func TestNobodySeesAnotherOrganization(t *testing.T) {
 	theirs.has["people"], theirs.has["sessions"], theirs.has["keys"] = stranger.User.ID, stranger.Session.ID, theirs.Key.ID
 	theirs.has["jobs"] = f.jobOf(theirs.Tenant)
 	for _, rt := range f.api.everyConsoleRoute() {
-		if len(rt.places()) == 0 {
+		if len(places(&rt.Route)) == 0 {
 			continue
 		}
-		got := f.visit(admin, rt.method, rt.prefix+theirs.path(t, rt.route, nil), `{}`)
+		got := f.visit(admin, rt.Method, rt.prefix+theirs.path(t, rt.Route, nil), `{}`)
 		if got.status != 404 {
-			t.Errorf("%s %s: %s", rt.method, rt.path, got.body)
+			t.Errorf("%s %s: %s", rt.Method, rt.Path, got.body)
 		}
 	}
 	is := is.New(t)
@@ -162,7 +163,7 @@ func TestNobodySeesAnotherOrganization(t *testing.T) {
 
 func TestASuspendedOrganizationIsShutOutOfTheConsoleButAPlanWithoutAPIIsNot(t *testing.T) {
 	is := is.New(t)
-	f := serve(t, func(o *Options) { o.Plans["no api"] = Plan{} })
+	f := serve(t, func(o *testOptions) { o.Plans["no api"] = rest.Plan{} })
 	who := f.signedIn(f.tenant, storage.RoleAdmin)
 	who.Organization.Plan = "no api"
 	is.Equal(f.visit(who, "GET", "/v1/labels", "").status, 200)
@@ -213,7 +214,7 @@ func TestOnlyChangesOfPeopleEnterTheAPILog(t *testing.T) {
 	f.visit(who, "GET", "/v1/labels", "")
 	made := f.visit(who, "POST", "/v1/labels", `{"name":"VIP"}`)
 	f.visit(who, "POST", "/v1/labels", `{"name":""}`)
-	f.visit(Visitor{Refused: fail(SessionRequired, "Sign in.")}, "POST", "/v1/labels", `{}`)
+	f.visit(rest.Visitor{Refused: rest.Fail(rest.SessionRequired, "Sign in.")}, "POST", "/v1/labels", `{}`)
 	is.NoErr(f.api.Flush(t.Context()))
 	calls := f.stored()
 	is.Equal(len(calls), 2)
@@ -250,7 +251,7 @@ func TestAPersonsMessageSaysWhoSentIt(t *testing.T) {
 
 func TestCORSDoesNotApplyToTheConsole(t *testing.T) {
 	is := is.New(t)
-	f := serve(t, func(o *Options) { o.CORSOrigins = []string{"*"} })
+	f := serve(t, func(o *testOptions) { o.CORSOrigins = []string{"*"} })
 	who := f.signedIn(f.tenant, storage.RoleAgent)
 	got := f.visit(who, "GET", "/v1/me", "", "Origin: https://evil.test")
 	is.Equal(got.header.Get("Access-Control-Allow-Origin"), "")
@@ -261,12 +262,12 @@ func TestCORSDoesNotApplyToTheConsole(t *testing.T) {
 func TestWhatComesFromElsewhereReachesNoRoute(t *testing.T) {
 	f, ours, _ := serveEverything(t)
 	admin := f.signedIn(ours.Tenant, storage.RoleAdmin)
-	admin.Refused = fail(PermissionDenied, "This request does not come from a page of the console.")
+	admin.Refused = rest.Fail(rest.PermissionDenied, "This request does not come from a page of the console.")
 	ours.has["people"], ours.has["sessions"], ours.has["keys"], ours.has["jobs"] = admin.User.ID, admin.Session.ID, ours.Key.ID, f.jobOf(ours.Tenant)
 	for _, rt := range f.api.everyConsoleRoute() {
-		got := f.visit(admin, rt.method, rt.prefix+ours.path(t, rt.route, nil), "{}")
+		got := f.visit(admin, rt.Method, rt.prefix+ours.path(t, rt.Route, nil), "{}")
 		if got.code() != "403 permission_denied" {
-			t.Errorf("%s %s: %s", rt.method, rt.path, got.body)
+			t.Errorf("%s %s: %s", rt.Method, rt.Path, got.body)
 		}
 	}
 }
@@ -290,20 +291,20 @@ func TestNoGETOfTheConsoleChangesAnything(t *testing.T) {
 	}))
 	asked := 0
 	for _, rt := range f.api.everyConsoleRoute() {
-		if rt.method != http.MethodGet {
+		if rt.Method != http.MethodGet {
 			continue
 		}
-		method := rt.method
-		if rt.path == "/stream" {
+		method := rt.Method
+		if rt.Path == "/stream" {
 			method = http.MethodHead // it would have no end
 		}
 		var other map[string]string
 		if rt.prefix == "" { // where templates go by their ids
 			other = map[string]string{"templates": template}
 		}
-		got := f.visit(admin, method, rt.prefix+ours.path(t, rt.route, other)+queries[rt.path], "")
+		got := f.visit(admin, method, rt.prefix+ours.path(t, rt.Route, other)+queries[rt.Path], "")
 		if got.status >= 400 {
-			t.Errorf("GET %s: %s", rt.path, got.body)
+			t.Errorf("GET %s: %s", rt.Path, got.body)
 		}
 		asked++
 	}

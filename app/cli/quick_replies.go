@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"confab/app/api"
+	"confab/app/api/rest"
 	"confab/storage"
 )
 
@@ -134,7 +135,7 @@ func chooseQuickReply(rx *storage.Rx, found []storage.QuickReply, arg, org strin
 // plainError is an error of the API as a sentence, without its code. The field that it
 // begins with is named as the command has it.
 func plainError(err error, names map[string]string) error {
-	e, ok := errors.AsType[*api.Error](err)
+	e, ok := errors.AsType[*rest.Error](err)
 	if !ok {
 		return err
 	}

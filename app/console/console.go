@@ -27,6 +27,7 @@ import (
 	"strings"
 
 	"confab/app/api"
+	"confab/app/api/rest"
 	"confab/app/limit"
 	"confab/app/password"
 	"confab/storage"
@@ -154,12 +155,12 @@ func (v *visit) byMethod(get, post func() error) {
 func (c *Console) ServeAPI(w http.ResponseWriter, r *http.Request) {
 	setHeaders(w.Header())
 
-	var who api.Visitor
+	var who rest.Visitor
 	switch {
 	case !c.KnowsHost(r.Host):
-		who.Refused = &api.Error{Code: api.PermissionDenied, Message: "This address is not ours. Use the one in server.public_url."}
+		who.Refused = &rest.Error{Code: rest.PermissionDenied, Message: "This address is not ours. Use the one in server.public_url."}
 	case !c.comesFromUs(r):
-		who.Refused = &api.Error{Code: api.PermissionDenied, Message: "This request does not come from a page of the console."}
+		who.Refused = &rest.Error{Code: rest.PermissionDenied, Message: "This request does not come from a page of the console."}
 	default:
 		who.SignedIn, who.Refused = c.findSession(r)
 	}

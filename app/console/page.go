@@ -11,7 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"confab/app/api"
+	"confab/app/api/rest"
 )
 
 //go:embed templates
@@ -88,7 +88,7 @@ func (v *visit) showError(status int, title, text string) {
 // showFailure shows that something is wrong with us, and gives the error to whoever logs
 // the request.
 func (v *visit) showFailure(err error) {
-	if owner, ok := v.w.(api.FailureRecorder); ok {
+	if owner, ok := v.w.(rest.FailureRecorder); ok {
 		owner.RecordFailure(fmt.Errorf("console: %w", err))
 	}
 	v.w.Header().Set("Retry-After", "1")
@@ -97,8 +97,8 @@ func (v *visit) showFailure(err error) {
 
 // isNoSession reports whether an error means that there is no session.
 func isNoSession(err error) bool {
-	e, ok := errors.AsType[*api.Error](err)
-	return ok && e.Code == api.SessionRequired
+	e, ok := errors.AsType[*rest.Error](err)
+	return ok && e.Code == rest.SessionRequired
 }
 
 // isPlainText reports whether a text can be a name.

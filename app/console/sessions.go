@@ -4,14 +4,14 @@ import (
 	"errors"
 	"net/http"
 
-	"confab/app/api"
+	"confab/app/api/rest"
 	"confab/app/limit"
 	"confab/storage"
 )
 
 // errNoSession is the answer to a request that needs a session and has none.
 func errNoSession() error {
-	return &api.Error{Code: api.SessionRequired, Message: "Sign in to the console first."}
+	return &rest.Error{Code: rest.SessionRequired, Message: "Sign in to the console first."}
 }
 
 // findSession finds who has the cookie of the request, and counts the session as used

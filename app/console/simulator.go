@@ -7,12 +7,12 @@ import (
 	"strings"
 	"time"
 
-	"confab/app/api"
+	"confab/app/api/rest"
 	"confab/storage"
 )
 
 // simulatorPrefix is where the console of a sandbox reaches /_sim.
-const simulatorPrefix = api.ConsolePath + "/sim/"
+const simulatorPrefix = rest.ConsolePath + "/sim/"
 
 // maxSimulatorBody is how much may be posted: a file of 16 MiB as base64, and some more.
 const maxSimulatorBody = 24 << 20
@@ -27,7 +27,7 @@ func (c *Console) simulatorPath(r *http.Request) (path string, ok bool) {
 // checkSimulatorUser refuses who may not play the provider: all but the admins of the
 // organization whose sandbox it is.
 func (c *Console) checkSimulatorUser(ctx context.Context, who storage.SignedIn) error {
-	if err := api.CheckSuspension(who.Organization); err != nil {
+	if err := rest.CheckSuspension(who.Organization); err != nil {
 		return err
 	}
 
@@ -41,14 +41,14 @@ func (c *Console) checkSimulatorUser(ctx context.Context, who storage.SignedIn) 
 	}
 
 	if who.User.Role != storage.RoleAdmin || who.User.OrganizationID != you.OrganizationID {
-		return &api.Error{Code: api.PermissionDenied, Message: "Only admins of the sandbox can play the provider."}
+		return &rest.Error{Code: rest.PermissionDenied, Message: "Only admins of the sandbox can play the provider."}
 	}
 	return nil
 }
 
 // serveSimulator passes a request on to the played provider. What the browser says of
 // itself is left out: it was checked here, and the provider must not take it for its own.
-func (c *Console) serveSimulator(w http.ResponseWriter, r *http.Request, who api.Visitor, path string) {
+func (c *Console) serveSimulator(w http.ResponseWriter, r *http.Request, who rest.Visitor, path string) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	go c.endWithSession(ctx, cancel, who)
@@ -66,7 +66,7 @@ const sessionInterval = time.Second
 
 // endWithSession ends a request when the person has signed out, or may no longer do this.
 // What cannot be found out for the moment ends nothing.
-func (c *Console) endWithSession(ctx context.Context, end context.CancelFunc, who api.Visitor) {
+func (c *Console) endWithSession(ctx context.Context, end context.CancelFunc, who rest.Visitor) {
 	ticks := time.NewTicker(sessionInterval)
 	defer ticks.Stop()
 
@@ -78,7 +78,7 @@ func (c *Console) endWithSession(ctx context.Context, end context.CancelFunc, wh
 		}
 
 		now, err := who.Find(ctx)
-		if isNoSession(err) || err == nil && (now.User.Role != storage.RoleAdmin || api.CheckSuspension(now.Organization) != nil) {
+		if isNoSession(err) || err == nil && (now.User.Role != storage.RoleAdmin || rest.CheckSuspension(now.Organization) != nil) {
 			end()
 			return
 		}

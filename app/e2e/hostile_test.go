@@ -26,7 +26,7 @@ const memoryLimit = 200
 type entry struct{ method, path string }
 
 // tableLine finds the lines of the tables of routes in their source.
-var tableLine = regexp.MustCompile(`(?m)^\t\t\{"([A-Z]+)", "(/[^"]*)", `)
+var tableLine = regexp.MustCompile(`(?m)^\t\trest\.At\("([A-Z]+)", "(/[^"]*)", `)
 
 // controlLine finds those of the played provider.
 var controlLine = regexp.MustCompile(`"([A-Z]+) /_sim(/[^"]+)"`)

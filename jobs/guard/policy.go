@@ -139,3 +139,10 @@ func isPort(port string) bool {
 	n, err := strconv.ParseUint(port, 10, 16)
 	return err == nil && n > 0
 }
+
+// IsAddress tells whether a host is an IP address without a zone. A zone could be any
+// text.
+func IsAddress(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return err == nil && addr.Zone() == ""
+}

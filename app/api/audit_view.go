@@ -1,0 +1,80 @@
+package api
+
+import (
+	"fmt"
+
+	"confab/app/api/rest"
+	"confab/storage"
+)
+
+// AuditView is the public shape of an audit entry, in the console and on the command
+// line.
+type AuditView struct {
+	ID             string       `json:"id"`
+	Object         string       `json:"object"`
+	At             storage.Time `json:"at"`
+	Actor          actorView    `json:"actor"`
+	Action         string       `json:"action"`
+	Target         targetView   `json:"target"`
+	IP             *string      `json:"ip"`
+	OrganizationID *string      `json:"organization_id"`
+}
+
+// actorView is who did it.
+type actorView struct {
+	Type string  `json:"type"`
+	ID   *string `json:"id"`
+	Name *string `json:"name"`
+}
+
+// targetView is what it was done to.
+type targetView struct {
+	Type *string `json:"type"`
+	ID   *string `json:"id"`
+}
+
+// ViewAuditEntry shows an audit entry.
+func ViewAuditEntry(e storage.AuditEntry) AuditView {
+	return AuditView{
+		ID:             e.ID,
+		Object:         "audit_entry",
+		At:             e.CreatedAt,
+		Actor:          actorView{Type: e.Type, ID: e.Actor.ID, Name: e.Name},
+		Action:         e.Action,
+		Target:         targetView{Type: e.TargetType, ID: e.TargetID},
+		IP:             e.IP,
+		OrganizationID: e.OrganizationPublicID,
+	}
+}
+
+// auditFilters reads the filters of the list of audit entries.
+func auditFilters(r *rest.Request) (storage.AuditFilter, error) {
+	q := rest.Filters{Values: r.Query()}
+	f := storage.AuditFilter{
+		Action:        q.Text("action", maxAuditText),
+		ActorID:       q.Text("actor_id", maxAuditText),
+		TargetID:      q.Text("target_id", maxAuditText),
+		CreatedAfter:  q.After("created_after"),
+		CreatedBefore: q.Before("created_before"),
+	}
+	return f, q.Err
+}
+
+// maxAuditText is longer than any action or id in the audit log.
+const maxAuditText = 512
+
+// listAudit handles GET /console/api/audit.
+func (s *Server) listAudit(r *rest.Request) (rest.Reply, error) {
+	f, err := auditFilters(r)
+	if err != nil {
+		return rest.Reply{}, err
+	}
+	return rest.ListOf(s.Server, r, rest.Lister[storage.AuditEntry, AuditView]{
+		Scope: fmt.Sprintf("audit %#v", f),
+		Read: func(rx *storage.Rx, q *rest.ListQuery) ([]storage.AuditEntry, storage.After, error) {
+			return rx.Within(q.Budget).AuditEntries(r.Org.ID, f, q.After, q.Fetch())
+		},
+		Key:  func(e storage.AuditEntry) storage.After { return storage.After{Key: e.CreatedAt, ID: e.ID} },
+		View: ViewAuditEntry,
+	})
+}

@@ -1,0 +1,241 @@
+package rest
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"confab/storage"
+)
+
+const (
+	// CallFlushInterval is how long a call waits to be written to the API log.
+	CallFlushInterval = time.Second
+	// CallBatchSize bounds the rows of one transaction.
+	CallBatchSize = 256
+	// MaxWaitingCalls bounds the calls that wait while the database cannot write.
+	MaxWaitingCalls = 50_000
+	// LastUsedFlushInterval is how long a key's last use waits to be written.
+	LastUsedFlushInterval = 10 * time.Second
+	// unloggedInterval is how often the log tells of requests that are not in it.
+	unloggedInterval = time.Minute
+	// MaxLoggedMethod is longer than any real method.
+	MaxLoggedMethod = 16
+)
+
+// LoggedMethod is a method for the logs: a client may send any word, of any length.
+func LoggedMethod(method string) string { return method[:min(len(method), MaxLoggedMethod)] }
+
+// CallLog writes the API log and the time when each key and session was last used.
+//
+// A request only appends to a slice; the goroutine run writes what waits, in batches,
+// so no request waits for the log. mu guards what waits and is never held during a
+// write; writing is held for a whole flush, so that lines are stored in order. A flush
+// that fails keeps its lines for the next one, up to MaxWaitingCalls; above that,
+// calls are counted and dropped. A crash loses at most the last second of calls,
+// because the log is not part of a request's transaction.
+//
+// Calls without a valid key only come here as far as the quota of strangers goes. What
+// exceeds it is told in the server's log once a minute.
+type CallLog struct {
+	Db        *storage.DB
+	Log       *slog.Logger
+	Strangers *strangerQuota
+	stop      chan struct{}
+	done      chan struct{}
+
+	mu       sync.Mutex
+	Waiting  []storage.APICall
+	dropped  int
+	LastUsed map[string]storage.Time // by the id of a key or a session
+
+	Writing sync.Mutex // one flush at a time, so that lines stay in order
+}
+
+func newCallLog(db *storage.DB, log *slog.Logger, strangers *strangerQuota) *CallLog {
+	l := &CallLog{
+		Db:        db,
+		Log:       log,
+		Strangers: strangers,
+		stop:      make(chan struct{}),
+		done:      make(chan struct{}),
+		LastUsed:  make(map[string]storage.Time),
+	}
+	go l.run()
+	return l
+}
+
+// Add queues one call.
+func (l *CallLog) Add(x *Exchange, status int, took time.Duration, ip string) {
+	r := x.Request
+	c := storage.APICall{
+		Method:        LoggedMethod(r.HTTP.Method),
+		Path:          r.loggedPath(),
+		Status:        status,
+		LatencyMicros: took.Microseconds(),
+		IP:            ip,
+		RequestID:     r.ID,
+		CreatedAt:     storage.At(r.Began),
+	}
+	// Copies: what pointed into the request would keep all of it in memory.
+	switch {
+	case r.User != nil:
+		organization, user := r.Org.ID, r.User.ID
+		c.OrganizationID, c.UserID = &organization, &user
+	case r.Operator != nil:
+		organization := r.Org.ID
+		c.OrganizationID = &organization
+	case r.isAuthenticated():
+		organization, key := r.Org.ID, r.Key.ID
+		c.OrganizationID, c.KeyID = &organization, &key
+	}
+	if x.Failure != nil {
+		code := AsError(x.Failure).code().Name
+		c.ErrorCode = &code
+	}
+	if x.made != "" {
+		c.MadeID = &x.made
+	}
+
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if c.KeyID != nil {
+		l.LastUsed[r.Key.ID] = c.CreatedAt
+	}
+
+	// While the database cannot write, memory stays bounded: the log loses calls.
+	if len(l.Waiting) >= MaxWaitingCalls {
+		l.dropped++
+		return
+	}
+	l.Waiting = append(l.Waiting, c)
+}
+
+func (l *CallLog) run() {
+	defer close(l.done)
+
+	calls := time.NewTicker(CallFlushInterval)
+	defer calls.Stop()
+	used := time.NewTicker(LastUsedFlushInterval)
+	defer used.Stop()
+	unlogged := time.NewTicker(unloggedInterval)
+	defer unlogged.Stop()
+
+	for {
+		var err error
+		select {
+		case <-calls.C:
+			err = l.Flush(context.Background())
+		case <-used.C:
+			err = l.FlushLastUsed(context.Background())
+		case <-unlogged.C:
+			l.logUnlogged()
+		case <-l.stop:
+			return
+		}
+
+		if err != nil {
+			l.Log.Warn("write the API log", "error", err)
+		}
+	}
+}
+
+// Flush writes every call that waits.
+func (l *CallLog) Flush(ctx context.Context) error {
+	l.Writing.Lock()
+	defer l.Writing.Unlock()
+
+	for {
+		l.mu.Lock()
+		batch := l.Waiting[:min(CallBatchSize, len(l.Waiting))]
+		dropped := l.dropped
+		l.dropped = 0
+		l.mu.Unlock()
+
+		if dropped > 0 {
+			l.Log.Warn("the API log lost calls: the database was not writable for too long", "calls", dropped)
+		}
+		if len(batch) == 0 {
+			return nil
+		}
+
+		// The batch leaves the queue only once it is written. Nobody else takes from its
+		// front meanwhile, because writing is held.
+		if err := l.Db.Update(ctx, func(tx *storage.Tx) error { return tx.InsertAPICalls(batch) }); err != nil {
+			return err
+		}
+
+		l.mu.Lock()
+		l.Waiting = l.Waiting[len(batch):]
+		if len(l.Waiting) == 0 {
+			l.Waiting = nil // lets the array go
+		}
+		l.mu.Unlock()
+	}
+}
+
+// FlushLastUsed writes when each key and session was last used.
+func (l *CallLog) FlushLastUsed(ctx context.Context) error {
+	l.mu.Lock()
+	used := l.LastUsed
+	l.LastUsed = make(map[string]storage.Time)
+	l.mu.Unlock()
+
+	if len(used) == 0 {
+		return nil
+	}
+
+	err := l.Db.Update(ctx, func(tx *storage.Tx) error {
+		for id, at := range used {
+			mark := tx.MarkKeyUsed
+			if strings.HasPrefix(id, storage.PrefixSession) {
+				mark = tx.MarkSessionSeen
+			}
+			if err := mark(id, at); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+
+	if err != nil {
+		l.restoreLastUsed(used)
+	}
+	return err
+}
+
+// restoreLastUsed puts back times that could not be written, for the next try.
+func (l *CallLog) restoreLastUsed(used map[string]storage.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	for id, at := range used {
+		l.LastUsed[id] = max(l.LastUsed[id], at)
+	}
+}
+
+// logUnlogged tells how many requests of strangers were left out of the logs.
+func (l *CallLog) logUnlogged() {
+	if n := l.Strangers.unlogged.Swap(0); n > 0 {
+		l.Log.Info("requests without a key or signature were too many to log each of them", "requests", n)
+	}
+}
+
+// close stops the goroutine and writes what still waits.
+func (l *CallLog) close() {
+	close(l.stop)
+	<-l.done
+	l.logUnlogged()
+
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+	defer cancel()
+
+	if err := l.Flush(ctx); err != nil {
+		l.Log.Warn("write the rest of the API log", "error", err)
+	}
+	if err := l.FlushLastUsed(ctx); err != nil {
+		l.Log.Warn("write the keys' last use", "error", err)
+	}
+}

@@ -1,0 +1,76 @@
+package rest
+
+import (
+	"errors"
+	"strings"
+
+	"confab/storage"
+)
+
+// authenticate finds the key of the request, or in the console the person, and with it
+// the organization and its plan.
+func (s *Server) authenticate(r *Request) error {
+	if r.Visitor != nil {
+		return s.authenticateVisitor(r)
+	}
+	if r.Operator != nil {
+		r.Org, r.Plan = *r.Operator, s.Plan(*r.Operator)
+		return nil
+	}
+
+	headers := r.HTTP.Header.Values("Authorization")
+	if len(headers) == 0 || (len(headers) == 1 && headers[0] == "") {
+		return Fail(MissingAPIKey, "Send your API key as 'Authorization: Bearer svc_live_…'.")
+	}
+
+	scheme, token, _ := strings.Cut(headers[0], " ")
+	isKey := len(token) == storage.KeyLength && strings.HasPrefix(token, storage.KeyPrefix)
+	if len(headers) > 1 || !strings.EqualFold(scheme, "Bearer") || !isKey {
+		return Fail(InvalidAPIKey, "This is not an API key.")
+	}
+
+	p, err := s.DB.Principal(r.HTTP.Context(), storage.KeyHash(token))
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		return Fail(InvalidAPIKey, "There is no such API key.")
+	case err != nil:
+		return err
+	}
+	if err := CheckKey(p.Key); err != nil {
+		return err
+	}
+
+	r.Key, r.Org, r.Plan = p.Key, p.Organization, s.Plan(p.Organization)
+	return nil
+}
+
+// CheckKey refuses a key that was revoked or has expired.
+func CheckKey(k storage.Key) error {
+	switch {
+	case k.RevokedAt != 0:
+		return Fail(RevokedAPIKey, "This API key was revoked.")
+	case k.ExpiresAt != 0 && k.ExpiresAt <= storage.Now():
+		return Fail(ExpiredAPIKey, "This API key has expired.")
+	}
+	return nil
+}
+
+// CheckOrganization refuses an organization that is suspended, or whose plan has no API,
+// which the console does not need.
+func CheckOrganization(o storage.Organization, plan Plan, console bool) error {
+	if err := CheckSuspension(o); err != nil {
+		return err
+	}
+	if !plan.API && !console {
+		return Fail(FeatureNotAvailable, "This organization's plan does not include the API.")
+	}
+	return nil
+}
+
+// CheckSuspension refuses an organization that is suspended.
+func CheckSuspension(o storage.Organization) error {
+	if o.SuspendedAt != 0 {
+		return Fail(OrganizationSuspended, "This organization is suspended.")
+	}
+	return nil
+}

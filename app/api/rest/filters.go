@@ -1,0 +1,130 @@
+package rest
+
+import (
+	"cmp"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"confab/jobs/provider"
+	"confab/storage"
+)
+
+// Filters reads query parameters. It keeps the first error, so a handler reads all
+// filters and then looks at err once.
+type Filters struct {
+	Values url.Values
+	Err    error
+}
+
+// Set sets a parameter to the value of a body's field, if there is one.
+func (f *Filters) Set(name string, value *string) {
+	if value != nil {
+		f.Values.Set(name, *value)
+	}
+}
+
+func (f *Filters) Refuse(name, rule string) {
+	if f.Err == nil {
+		f.Err = Invalid(name, rule)
+	}
+}
+
+// ID reads an id of the right form. An id that does not exist is no error: it matches
+// nothing.
+func (f *Filters) ID(name, prefix string) string {
+	value := f.Values.Get(name)
+	if f.Values.Has(name) && !storage.ValidID(prefix, value) {
+		f.Refuse(name, "must be an id that starts with "+prefix)
+	}
+	return value
+}
+
+// UserID reads the id of a user, which has no prefix. The rule ends with what else is taken.
+func (f *Filters) UserID(name, also string) string {
+	value := f.Values.Get(name)
+	if f.Values.Has(name) && !storage.ValidID("", value) {
+		f.Refuse(name, "must be the id of a user"+also)
+	}
+	return value
+}
+
+func (f *Filters) OneOf(name string, allowed ...string) string {
+	value := f.Values.Get(name)
+	if f.Values.Has(name) && !slices.Contains(allowed, value) {
+		f.Refuse(name, "must be one of "+strings.Join(allowed, ", "))
+	}
+	return value
+}
+
+func (f *Filters) Text(name string, longest int) string {
+	value := f.Values.Get(name)
+	if f.Values.Has(name) && !Between(value, 1, longest) {
+		f.Refuse(name, LengthRule(1, longest))
+	}
+	return value
+}
+
+func (f *Filters) Matching(name string, pattern *regexp.Regexp, rule string) string {
+	value := f.Values.Get(name)
+	if f.Values.Has(name) && !pattern.MatchString(value) {
+		f.Refuse(name, rule)
+	}
+	return value
+}
+
+// Phone reads a number in E.164 under the first of some names that is given. A + that
+// was not escaped arrives as a space.
+func (f *Filters) Phone(names ...string) string {
+	for _, name := range names {
+		if !f.Values.Has(name) {
+			continue
+		}
+
+		number, ok := provider.ParsePhone(strings.TrimPrefix(f.Values.Get(name), " "))
+		if !ok && f.Err == nil {
+			f.Err = ErrPhone(name)
+		}
+		return number
+	}
+	return ""
+}
+
+// After reads a time as an exclusive lower bound, cut to milliseconds. Stored times
+// have whole milliseconds, so nothing lies between.
+func (f *Filters) After(name string) storage.Time {
+	t, ok := f.instant(name)
+	if !ok {
+		return 0
+	}
+	return storage.At(t)
+}
+
+// Before reads a time as an exclusive upper bound, rounded up to a millisecond. The
+// result is never 0, which would mean no bound; nothing here is from 1970.
+func (f *Filters) Before(name string) storage.Time {
+	t, ok := f.instant(name)
+	if !ok {
+		return 0
+	}
+	return cmp.Or(storage.At(t.Add(time.Millisecond-1)), 1)
+}
+
+// dateTime is the RFC 3339 form of a time. time.Parse accepts more than that.
+var dateTime = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$`)
+
+// instant reads a date-time; ok is false when there is none.
+func (f *Filters) instant(name string) (t time.Time, ok bool) {
+	if !f.Values.Has(name) {
+		return t, false
+	}
+
+	value := f.Values.Get(name)
+	t, err := time.Parse(time.RFC3339Nano, value)
+	if err != nil || !dateTime.MatchString(value) {
+		f.Refuse(name, "must be an instant such as 2026-01-02T03:04:05.678Z")
+	}
+	return t, true
+}

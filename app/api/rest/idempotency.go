@@ -1,0 +1,178 @@
+package rest
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+
+	"confab/storage"
+)
+
+// idempotency is a request's Idempotency-Key and the fingerprint of what it asks for.
+//
+// Of several requests with the same key only the first runs. While it runs, its key is
+// in inFlightRequests, in memory: another request with the key gets 409, or 422 if its
+// fingerprint differs. When it succeeds, update stores its answer in the same
+// transaction as its effects, so after a crash there are either both or none. A later
+// request with the key gets the stored answer, or 422 if its fingerprint differs. A
+// failed request stores nothing and may be repeated with the key.
+type idempotency struct {
+	key         string
+	fingerprint [sha256.Size]byte
+	saved       bool
+}
+
+// inFlightRequests are the requests with a key that are running now. They are only in
+// memory, so a crash leaves none behind.
+type inFlightRequests struct {
+	mu  sync.Mutex
+	All map[InFlightKey][sha256.Size]byte
+}
+
+type InFlightKey struct {
+	Organization int64
+	Key          string
+}
+
+func newInFlightRequests() *inFlightRequests {
+	return &inFlightRequests{All: make(map[InFlightKey][sha256.Size]byte)}
+}
+
+// Begin adds a request, unless one with its key is running: then it returns the
+// fingerprint of that one and false.
+func (f *inFlightRequests) Begin(id InFlightKey, fingerprint [sha256.Size]byte) ([sha256.Size]byte, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+
+	if other, busy := f.All[id]; busy {
+		return other, false
+	}
+	f.All[id] = fingerprint
+	return fingerprint, true
+}
+
+func (f *inFlightRequests) end(id InFlightKey) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.All, id)
+}
+
+// handleOnce runs the handler, or returns the stored answer of an earlier request with
+// the same Idempotency-Key.
+func (s *Server) handleOnce(r *Request) (Reply, error) {
+	keys := r.HTTP.Header.Values("Idempotency-Key")
+	if r.HTTP.Method != http.MethodPost || len(keys) == 0 {
+		return s.handle(r)
+	}
+
+	if len(keys) > 1 || !isIdempotencyKey(keys[0]) {
+		return Reply{}, Invalid("Idempotency-Key", "must be given once and have 1 to 255 printable ASCII characters")
+	}
+
+	r.Idempotency = &idempotency{key: keys[0], fingerprint: Fingerprint(r)}
+	id := InFlightKey{r.Org.ID, keys[0]}
+	if other, free := s.InFlight.Begin(id, r.Idempotency.fingerprint); !free {
+		if other != r.Idempotency.fingerprint {
+			return Reply{}, errKeyReuse()
+		}
+		return Reply{}, Fail(IdempotencyInProgress, "A request with this Idempotency-Key is still being processed.")
+	}
+	defer s.InFlight.end(id)
+
+	// Only now, with the key taken: an earlier request may have ended just before.
+	if earlier, err := s.savedAnswer(r); err != nil || earlier.Body != nil {
+		return earlier, err
+	}
+
+	// A handler that writes has saved its answer in its own transaction.
+	rep, err := s.handle(r)
+	if err == nil && !r.Idempotency.saved {
+		err = s.DB.Update(r.HTTP.Context(), func(tx *storage.Tx) error { return s.SaveAnswer(tx, r, &rep) })
+	}
+	return rep, err
+}
+
+// handle runs the handler and renders its reply, unless the client has it already.
+func (s *Server) handle(r *Request) (Reply, error) {
+	rep, err := r.route.Handle(r)
+	switch {
+	case err != nil:
+		return Reply{}, err
+	case rep.IsKnown(r.HTTP):
+		return rep, nil
+	}
+
+	err = rep.Render(r.ID)
+	return rep, err
+}
+
+// savedAnswer is the stored answer of an earlier request with the key. Without one the
+// reply has no body.
+func (s *Server) savedAnswer(r *Request) (Reply, error) {
+	var a storage.IdempotentReply
+	err := s.View(r, func(rx *storage.Rx) (err error) {
+		a, err = rx.IdempotentReply(r.Org.ID, r.Idempotency.key)
+		return err
+	})
+
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		return Reply{}, nil
+	case err != nil:
+		return Reply{}, err
+	case subtle.ConstantTimeCompare(a.Fingerprint, r.Idempotency.fingerprint[:]) == 0:
+		return Reply{}, errKeyReuse()
+	}
+
+	return Reply{Status: a.Status, Body: a.Body, replayed: true, requestID: a.RequestID}, nil
+}
+
+// SaveAnswer stores the answer of a request that has a key. The answer is only stored
+// if it is a success.
+func (s *Server) SaveAnswer(tx *storage.Tx, r *Request, rep *Reply) error {
+	if r.Idempotency == nil || rep.Status/100 != 2 {
+		return nil
+	}
+
+	// Only an answer that is stored is rendered inside of the transaction.
+	if err := rep.Render(r.ID); err != nil {
+		return err
+	}
+
+	r.Idempotency.saved = true
+	a := storage.IdempotentReply{
+		Fingerprint: r.Idempotency.fingerprint[:],
+		Status:      rep.Status,
+		RequestID:   r.ID,
+		Body:        rep.Body,
+		Sealed:      rep.Secret,
+	}
+	if r.Account.ID != 0 {
+		a.AccountID = &r.Account.ID
+	}
+	return tx.SaveIdempotentReply(r.Org.ID, r.Idempotency.key, a)
+}
+
+func errKeyReuse() *Error {
+	return Fail(IdempotencyKeyReuse, "This Idempotency-Key was used for another request.")
+}
+
+// Fingerprint identifies what a request asks for: method, path with query, raw body.
+func Fingerprint(r *Request) [sha256.Size]byte {
+	h := sha256.New()
+	io.WriteString(h, r.HTTP.Method+"\x00"+r.HTTP.URL.RequestURI()+"\x00")
+	h.Write(r.Raw)
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+func isIdempotencyKey(key string) bool {
+	for _, c := range []byte(key) {
+		if c < 0x20 || c > 0x7e {
+			return false
+		}
+	}
+	return 1 <= len(key) && len(key) <= 255
+}

@@ -1,0 +1,36 @@
+package rest
+
+import (
+	"encoding/json"
+	"reflect"
+)
+
+// Patch is a field of a PATCH body: absent, null, or a value.
+type Patch[T any] struct {
+	Set   bool // the field is there
+	Null  bool // and is null
+	Value T
+}
+
+// UnmarshalJSON is called only for fields that are present.
+func (p *Patch[T]) UnmarshalJSON(b []byte) error {
+	*p = Patch[T]{Set: true, Null: string(b) == "null"}
+	if p.Null {
+		return nil
+	}
+	return json.Unmarshal(b, &p.Value)
+}
+
+// wrapped is the type whose JSON the field takes.
+func (Patch[T]) wrapped() reflect.Type { return reflect.TypeFor[T]() }
+
+// Given tells whether the field holds a value.
+func (p Patch[T]) Given() bool { return p.Set && !p.Null }
+
+// OrNil is the value, or nil where there is none.
+func (p Patch[T]) OrNil() *T {
+	if !p.Given() {
+		return nil
+	}
+	return &p.Value
+}

@@ -1,0 +1,181 @@
+package rest
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"confab/app/limit"
+	"confab/storage"
+)
+
+// Exchange is a request and the response that is written to it.
+type Exchange struct {
+	http.ResponseWriter
+	Request *Request
+	status  int
+	Failure error  // why it was refused
+	made    string // the id of what a POST made
+
+	isRecorded bool // in the logs, before it has ended
+}
+
+// WriteHeader remembers the status for the logs.
+func (x *Exchange) WriteHeader(status int) {
+	x.status = status
+	x.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (x *Exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
+
+// Serve answers a request whose table of routes is known.
+func (s *Server) Serve(w http.ResponseWriter, r *Request) {
+	r.ID, r.Began = s.DB.NewID(storage.PrefixRequest), time.Now()
+	r.path = strings.TrimPrefix(r.HTTP.URL.Path, r.Prefix)
+	x := &Exchange{ResponseWriter: w, Request: r}
+	x.Header().Set("X-Request-Id", r.ID)
+	defer s.Record(x)
+	defer s.releasePage(r)
+	defer r.releaseBody()
+
+	if r.Visitor == nil && s.cors(x) {
+		return
+	}
+
+	rep, err := s.answer(x)
+	if err != nil {
+		x.Failure = err
+		sendError(x, AsError(err))
+		return
+	}
+
+	if r.HTTP.Method == http.MethodPost {
+		x.made = rep.firstID()
+	}
+	rep.send(x)
+}
+
+// answer runs every check and then the handler. The order of the checks is part of the
+// contract: a request that breaks several rules always gets the same error. A panic
+// anywhere becomes an internal error.
+func (s *Server) answer(x *Exchange) (rep Reply, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &storage.PanicError{Value: p, Stack: debug.Stack()}
+		}
+	}()
+
+	// The key comes before the route: without one, a caller cannot find out which
+	// paths exist.
+	r := x.Request
+	if err := r.Visitor.checkRefused(); err != nil {
+		return Reply{}, err
+	}
+	if !r.Table.isPublic(r.path) {
+		if err := s.authenticate(r); err != nil {
+			return Reply{}, err
+		}
+		limit.RequestOf(r.HTTP.Context()).Identify(r.Holder())
+		defer s.setRateLimitHeaders(x)
+	}
+
+	if err := r.Table.match(x); err != nil {
+		return Reply{}, err
+	}
+
+	if !r.route.Has(Public) {
+		if err := s.admit(r); err != nil {
+			return Reply{}, err
+		}
+	}
+
+	if err := s.findNumber(r); err != nil {
+		return Reply{}, err
+	}
+	if r.route.Find != nil {
+		if err := s.View(r, func(rx *storage.Rx) error { return r.route.Find(rx, r) }); err != nil {
+			return Reply{}, err
+		}
+	}
+
+	defer r.discardUpload()
+	if err := s.readBody(x); err != nil {
+		return Reply{}, err
+	}
+
+	return s.handleOnce(r)
+}
+
+// admit checks what the organization and its plan allow, and the rate limit.
+func (s *Server) admit(r *Request) error {
+	if err := CheckOrganization(r.Org, r.Plan, r.User != nil); err != nil {
+		return err
+	}
+	if r.User != nil && r.User.Role != storage.RoleAdmin && !r.route.Has(Agents) {
+		return Fail(PermissionDenied, "Only admins of the organization may do this.")
+	}
+
+	// A request that the plan does not include still costs a token.
+	if err := s.takeToken(r); err != nil {
+		return err
+	}
+	if r.route.Has(Customers) && !r.Plan.Customers {
+		return Fail(FeatureNotEntitled, "This organization's plan does not include customers.")
+	}
+	return nil
+}
+
+// Record logs the finished call: in the API log, for the metrics, and in the server's
+// log, there with the cause if the fault is our own. A stream is recorded when it begins.
+func (s *Server) Record(x *Exchange) {
+	if x.isRecorded {
+		return
+	}
+	x.isRecorded = true
+
+	r := x.Request
+	took := time.Since(r.Began)
+
+	// A canceled request fails as 503, but its client is gone.
+	status := x.status
+	if r.HTTP.Context().Err() != nil && status == http.StatusServiceUnavailable {
+		status = StatusClientGone
+	}
+
+	// Whoever has a key is always logged, strangers as far as their quota goes.
+	ip := clientIP(r.HTTP, s.TrustedProxies)
+	logged := r.isAuthenticated() || s.LogsStranger(ip)
+	if logged && r.entersAPILog() {
+		s.APILog.Add(x, status, took, ip)
+	}
+
+	template := ""
+	if r.route != nil {
+		template = r.Prefix + r.route.Path
+	}
+	if s.OnRequest != nil {
+		s.OnRequest(Observation{Method: r.HTTP.Method, Route: template, Status: status, Took: took, Unlogged: !logged})
+	}
+
+	level := levelOf(status)
+	if r.isQuiet() && level == slog.LevelInfo {
+		level = slog.LevelDebug
+	}
+	if !logged || !s.Log.Enabled(r.HTTP.Context(), level) {
+		return
+	}
+
+	attrs := r.logAttrs(status, took, ip)
+	if status >= 500 && x.Failure != nil {
+		attrs = append(attrs, slog.Any("error", x.Failure))
+		if p, ok := errors.AsType[*storage.PanicError](x.Failure); ok {
+			attrs = append(attrs, slog.String("stack", string(p.Stack)))
+		}
+	}
+
+	s.Log.LogAttrs(r.HTTP.Context(), level, "request", attrs...)
+}

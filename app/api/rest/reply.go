@@ -1,0 +1,350 @@
+package rest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"confab/storage"
+)
+
+// Reply is a successful answer: one resource, a page, or a raw document.
+type Reply struct {
+	Status   int
+	Data     any       // a single resource
+	List     *listBody // or a page
+	Body     []byte    // or, and once rendered, the exact bytes
+	ETag     string
+	Location string          // of a redirect
+	Secret   bool            // shows something once: sealed where it is remembered
+	Stream   func(*Exchange) // or writes an answer that has no end
+
+	Unchanged bool // nothing was done: not recorded in the audit log
+
+	replayed  bool   // the answer of an earlier request
+	requestID string // of that request
+}
+
+// listBody is a page: its items, rendered, and what follows them.
+type listBody struct {
+	ListEnd
+	Data []byte // the document so far, beginning with listStart
+}
+
+// listStart begins the document of a list. The items follow, and then ListEnd.
+const listStart = `{"data":[`
+
+// ListEnd is what follows the items.
+type ListEnd struct {
+	HasMore    bool    `json:"has_more"`
+	NextCursor *string `json:"next_cursor"`
+	RequestID  string  `json:"request_id"`
+}
+
+func (e ListEnd) AppendJSON(b []byte) []byte {
+	b = strconv.AppendBool(append(b, `{"has_more":`...), e.HasMore)
+	b = AppendOptional(append(b, `,"next_cursor":`...), e.NextCursor)
+	b = AppendText(append(b, `,"request_id":`...), e.RequestID)
+	return append(b, '}')
+}
+
+// NewList begins a page of some items.
+func NewList(items int) *listBody {
+	return &listBody{Data: append(make([]byte, 0, len(listStart)+items*usualItem+listEndSize), listStart...)}
+}
+
+// usualItem is about how many bytes an item has. It only saves the page from being
+// copied as it grows.
+const usualItem = 640
+
+// Add renders an item, unless the page would then have more than most bytes with it:
+// that it returns as false. A page takes its first item whatever its size. Items are
+// encoded one by one, because the encoder would parse the output of items that encode
+// themselves again.
+func (l *listBody) Add(item any, most int) (bool, error) {
+	before := len(l.Data)
+	first := before == len(listStart)
+	if !first {
+		l.Data = append(l.Data, ',')
+	}
+
+	var err error
+	start := len(l.Data)
+	l.Data, err = AppendView(l.Data, item)
+	size := len(l.Data) - start
+	if err != nil || !first && before+size+listEndSize > most {
+		l.Data = l.Data[:before]
+		return false, err
+	}
+	return true, nil
+}
+
+// listEndSize is more than what follows the items takes.
+const listEndSize = 512
+
+// Render is the whole body.
+func (l *listBody) Render(requestID string) []byte {
+	l.RequestID = requestID
+	l.Data = append(l.Data, ']')
+	comma := len(l.Data) // in the place of a bracket
+	l.Data = l.ListEnd.AppendJSON(l.Data)
+	l.Data[comma] = ','
+	return l.Data
+}
+
+// deletedView is what a DELETE answers.
+type deletedView struct {
+	ID      string `json:"id"`
+	Object  string `json:"object"`
+	Deleted bool   `json:"deleted"`
+}
+
+// OK answers with a resource.
+func OK(data any) Reply { return Reply{Status: http.StatusOK, Data: data} }
+
+// Created answers a POST that made a resource.
+func Created(data any) Reply { return Reply{Status: http.StatusCreated, Data: data} }
+
+// Accepted answers a POST whose work is done later.
+func Accepted(data any) Reply { return Reply{Status: http.StatusAccepted, Data: data} }
+
+// NoContent answers a request that has nothing to show.
+func NoContent() Reply { return Reply{Status: http.StatusNoContent} }
+
+// WholeList answers with a list that has no further pages, because it is short.
+func WholeList[V any](data []V) (Reply, error) {
+	body := NewList(len(data))
+	for i := range data {
+		if _, err := body.Add(&data[i], math.MaxInt); err != nil {
+			return Reply{}, err
+		}
+	}
+	return Reply{Status: http.StatusOK, List: body}, nil
+}
+
+// Deleted answers a DELETE.
+func Deleted(object, id string) Reply {
+	return OK(deletedView{ID: id, Object: object, Deleted: true})
+}
+
+// Page makes the reply of a list. rows has one row more than the page when there are
+// more. The page is shorter if its items would have more bytes than it may: the next
+// one begins behind its last item.
+func Page[T, V any](s *Server, q ListQuery, rows []T, key func(T) storage.After, view func(T) V) (Reply, error) {
+	next := q.Reached
+	switch {
+	case len(rows) > q.Limit:
+		rows = rows[:q.Limit]
+		next = key(rows[q.Limit-1])
+	case q.Budget.Cut():
+		next = key(rows[len(rows)-1])
+	}
+
+	body := NewList(len(rows))
+	item := new(V)
+	for i, row := range rows {
+		*item = view(row)
+		fits, err := body.Add(item, q.bytes)
+		if err != nil {
+			return Reply{}, err
+		}
+		if !fits {
+			next = key(rows[i-1])
+			break
+		}
+	}
+
+	if body.HasMore = next != storage.Last; body.HasMore {
+		cursor := s.Cursors.Encode(q.scope, next)
+		body.NextCursor = &cursor
+	}
+	return Reply{Status: http.StatusOK, List: body}, nil
+}
+
+// OrEmpty turns nil into an empty list: JSON writes nil as null.
+func OrEmpty[T any](all []T) []T {
+	if all == nil {
+		return []T{}
+	}
+	return all
+}
+
+// Render encodes the body, unless that was done before.
+func (rep *Reply) Render(requestID string) error {
+	switch {
+	case rep.Body != nil:
+		return nil
+	case rep.List != nil:
+		rep.Body = rep.List.Render(requestID)
+		return nil
+	}
+
+	body, err := AppendView(append(make([]byte, 0, usualBody), `{"data":`...), rep.Data)
+	if err != nil {
+		return err
+	}
+
+	body = AppendText(append(body, `,"request_id":`...), requestID)
+	rep.Body = append(body, '}')
+	return nil
+}
+
+// firstID is the id of the resource in a rendered body: views begin with it. "" if there
+// is none.
+func (rep *Reply) firstID() string {
+	rest, ok := bytes.CutPrefix(rep.Body, []byte(`{"data":{"id":"`))
+	if !ok {
+		return ""
+	}
+	id, _, _ := bytes.Cut(rest, []byte(`"`))
+	return string(id)
+}
+
+// usualBody is more than most bodies have.
+const usualBody = 1024
+
+// AppendView writes a view as JSON, without the escapes that are only needed inside of
+// HTML.
+func AppendView(b []byte, v any) ([]byte, error) {
+	switch v := v.(type) {
+	case Appender:
+		return v.AppendJSON(b), nil
+	case json.Marshaler: // the encoder would go over it once more, and change its bytes
+		text, err := v.MarshalJSON()
+		return append(b, text...), err
+	}
+
+	w := bytes.NewBuffer(b)
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return b, err
+	}
+	return bytes.TrimSuffix(w.Bytes(), []byte("\n")), nil
+}
+
+// send writes the reply; if If-None-Match matches, only 304 and the ETag.
+func (rep Reply) send(x *Exchange) {
+	if rep.Stream != nil {
+		rep.Stream(x)
+		return
+	}
+
+	h := x.Header()
+	if rep.replayed {
+		h.Set("Idempotent-Replayed", "true")
+		h.Set("X-Request-Id", rep.requestID)
+	}
+
+	if rep.Location != "" {
+		h.Set("Location", asciiURL(rep.Location))
+	}
+
+	if rep.Status == http.StatusNoContent {
+		x.WriteHeader(rep.Status)
+		return
+	}
+	if rep.ETag != "" {
+		h.Set("ETag", rep.ETag)
+	}
+	if rep.IsKnown(x.Request.HTTP) {
+		x.WriteHeader(http.StatusNotModified)
+		return
+	}
+	writeJSON(x, rep.Status, rep.Body)
+}
+
+// IsKnown tells whether the client has the answer already, so that it need not be
+// rendered.
+func (rep Reply) IsKnown(hr *http.Request) bool {
+	return rep.ETag != "" && MatchesETag(hr.Header.Values("If-None-Match"), rep.ETag)
+}
+
+// asciiURL escapes a URL for a header, which takes only ASCII.
+func asciiURL(url string) string {
+	var b strings.Builder
+	for _, c := range []byte(url) {
+		if c < utf8.RuneSelf {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
+}
+
+// MatchesETag compares a weak tag with the lists of If-None-Match.
+func MatchesETag(headers []string, etag string) bool {
+	want := strings.TrimPrefix(etag, "W/")
+	for _, header := range headers {
+		for candidate := range strings.SplitSeq(header, ",") {
+			candidate = strings.TrimSpace(candidate)
+			if candidate == "*" || strings.TrimPrefix(candidate, "W/") == want {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+type errorBody struct {
+	Error errorView `json:"error"`
+}
+
+type errorView struct {
+	Type      errorType `json:"type"`
+	Code      string    `json:"code"`
+	Message   string    `json:"message"`
+	Param     string    `json:"param,omitempty"`
+	RequestID string    `json:"request_id"`
+}
+
+// sendError writes the error envelope.
+func sendError(x *Exchange, e *Error) {
+	h := x.Header()
+	if e.Status() == http.StatusUnauthorized && e.Code != SessionRequired {
+		h.Set("WWW-Authenticate", "Bearer")
+	}
+	if e.Allow != "" {
+		h.Set("Allow", e.Allow)
+	}
+	if e.RetryAfter > 0 {
+		h.Set("Retry-After", WholeSeconds(e.RetryAfter))
+	}
+
+	body, err := AppendView(nil, errorBody{errorView{
+		Type:      e.code().ErrorType,
+		Code:      e.code().Name,
+		Message:   e.Message,
+		Param:     e.Param,
+		RequestID: x.Request.ID,
+	}})
+	if err != nil {
+		body = nil // strings always encode
+	}
+	writeJSON(x, e.Status(), body)
+}
+
+// Headers of every answer. They are shared, and nobody changes the value of a header.
+var contentJSON, NoSniff = []string{"application/json"}, []string{"nosniff"}
+
+// writeJSON writes a body with its length, which HEAD shows too.
+func writeJSON(x *Exchange, status int, body []byte) {
+	h := x.Header()
+	h["Content-Type"], h["X-Content-Type-Options"] = contentJSON, NoSniff
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	x.WriteHeader(status)
+	x.Write(body)
+}
+
+// WholeSeconds rounds a wait up to whole seconds, at least one.
+func WholeSeconds(d time.Duration) string {
+	seconds := int64((d + time.Second - 1) / time.Second)
+	return strconv.FormatInt(max(seconds, 1), 10)
+}

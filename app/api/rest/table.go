@@ -1,0 +1,170 @@
+package rest
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/julienschmidt/httprouter"
+
+	"confab/storage"
+)
+
+// Handler answers one request that passed every check of its route.
+type Handler func(*Request) (Reply, error)
+
+// Route is one endpoint with its conditions.
+type Route struct {
+	Method string
+	Path   string // relative to /v1, or to /console/api
+	Handle Handler
+	Needs  Needs
+	// Find returns an error if the resource in the path does not exist. It runs before
+	// the body is read, so a missing resource is reported before a bad body.
+	Find func(*storage.Rx, *Request) error
+}
+
+// At makes a route.
+func At(method, path string, handle Handler, needs Needs, find func(*storage.Rx, *Request) error) Route {
+	return Route{Method: method, Path: path, Handle: handle, Needs: needs, Find: find}
+}
+
+// Needs are the conditions of a route.
+type Needs uint16
+
+const (
+	Public      Needs = 1 << iota // no key
+	Creates                       // answers 201: refused while the subscription is inactive
+	Customers                     // a plan that includes end-customers
+	Uploads                       // also takes a file, as a multipart body
+	NamedAction                   // ends in a name where its sibling paths have an id
+	Tables                        // takes much: JSON of 10 MiB, or a multipart body with a CSV file
+	Agents                        // in the console agents may do it too, and not only admins
+	Quiet                         // browsers call it all the time: in no log, but for failures
+	Sheets                        // its file is a CSV, and no media
+)
+
+func (rt *Route) Has(n Needs) bool { return rt.Needs&n != 0 }
+
+// Methods are all that any route uses, in the order of an Allow header.
+var Methods = []string{"GET", "HEAD", "POST", "PATCH", "DELETE"}
+
+// Table finds the route of a request. Its routes are spread over two routers, because
+// httprouter cannot hold /:phone_number_id beside /labels. The routers are only used for
+// lookups: their own redirects and errors would not be in the API's envelope.
+type Table struct {
+	organization *httprouter.Router // paths of the organization
+	number       *httprouter.Router // paths of one business number
+	publicPaths  []string           // paths that need no key
+}
+
+// NewTable makes the table of some routes.
+func NewTable(routes []Route) *Table {
+	t := &Table{organization: httprouter.New(), number: httprouter.New()}
+	places := make(map[string]*place)
+	for _, rt := range routes {
+		path, only := rt.Path, ""
+		if rt.Has(NamedAction) {
+			path, only = rt.routerPath()
+		}
+
+		at := places[rt.Method+path]
+		if at == nil {
+			at = &place{named: make(map[string]*Route)}
+			places[rt.Method+path] = at
+			router := t.routerOf(rt.Path)
+			router.Handle(rt.Method, path, at.setRoute)
+			if rt.Method == http.MethodGet {
+				router.Handle(http.MethodHead, path, at.setRoute)
+			}
+		}
+
+		if only == "" {
+			at.other = &rt
+		} else {
+			at.named[only] = &rt
+		}
+		if rt.Has(Public) {
+			t.publicPaths = append(t.publicPaths, rt.Path)
+		}
+	}
+	return t
+}
+
+// place is what the router holds under a path: a route, and named actions in the place
+// of its id.
+type place struct {
+	named map[string]*Route
+	other *Route // nil if there are only named ones
+}
+
+// setRoute is the router's handle. It only records the route; pipeline.go runs the
+// handler.
+func (p *place) setRoute(w http.ResponseWriter, _ *http.Request, params httprouter.Params) {
+	rt := p.other
+	if named := p.named[params.ByName("id")]; named != nil {
+		rt = named
+	}
+	if rt != nil {
+		r := w.(*Exchange).Request
+		r.route, r.params = rt, params
+	}
+}
+
+// routerPath is the path under which the router holds a named action: with :id in the
+// place of the name. httprouter cannot hold /contacts/bulk_label beside
+// /contacts/:id/labels.
+func (rt *Route) routerPath() (path, only string) {
+	cut := strings.LastIndexByte(rt.Path, '/') + 1
+	return rt.Path[:cut] + ":id", rt.Path[cut:]
+}
+
+// routerOf chooses the router of a path. A business number is all digits and no
+// resource name starts with a digit, so the first character decides.
+func (t *Table) routerOf(path string) *httprouter.Router {
+	if len(path) > 1 && ('0' <= path[1] && path[1] <= '9' || path[1] == ':') {
+		return t.number
+	}
+	return t.organization
+}
+
+// match finds the request's route. Without one it is 404, or 405 if the path has other
+// methods.
+func (t *Table) match(x *Exchange) error {
+	path := x.Request.path
+	if strings.Contains(strings.ToLower(x.Request.HTTP.URL.RawPath), "%2f") {
+		path = "" // an encoded slash is part of a name, and no name here has one
+	}
+
+	if t.lookUp(x, x.Request.HTTP.Method, path) {
+		return nil
+	}
+
+	// Not found, or found with other methods, which the answer must list.
+	var allow []string
+	for _, method := range Methods {
+		if t.lookUp(x, method, path) {
+			allow = append(allow, method)
+			x.Request.route = nil
+		}
+	}
+	if len(allow) == 0 {
+		return Fail(ResourceNotFound, "There is nothing at this path.")
+	}
+
+	list := strings.Join(allow, ", ")
+	return &Error{Code: MethodNotAllowed, Message: "This path takes " + list + ".", Allow: list}
+}
+
+// lookUp finds the route of a method and path, and sets it in the request.
+func (t *Table) lookUp(x *Exchange, method, path string) bool {
+	if setRoute, params, _ := t.routerOf(path).Lookup(method, path); setRoute != nil {
+		setRoute(x, x.Request.HTTP, params)
+	}
+	return x.Request.route != nil
+}
+
+// isPublic tells whether a path needs no key, whatever the method.
+func (t *Table) isPublic(path string) bool {
+	return slices.Contains(t.publicPaths, path)
+}
