@@ -9,6 +9,12 @@ import (
 )
 
 const (
+	// maxBodyText is the longest text of a template's body, and maxFilledText the longest
+	// that the provider sends, with the values in it.
+	maxBodyText   = 1024
+	maxFilledText = 32768
+	maxLanguage   = 20 // longer than the code of any language
+
 	maxCouponCode    = 20
 	maxParameters    = 256
 	maxParameterName = maxBodyText // it stands in the text of the body

@@ -277,3 +277,19 @@ func TestAnyErrorBecomesOneThatAClientMayRead(t *testing.T) {
 	}
 	is.Equal((&rest.Error{Code: rest.InvalidJSON, Message: "No.", Cause: errors.New("torn")}).Error(), "invalid_json: No. torn")
 }
+
+func TestAnErrorWithoutACodeIsOurOwnFault(t *testing.T) {
+	is := is.New(t)
+	f := serveDirectly(t)
+	for _, err := range []error{
+		&rest.Error{Message: "Nobody gave it a code."},
+		rest.Fail(rest.CodeNamed("no_such_code"), "A code that the API does not have."),
+	} {
+		rec := httptest.NewRecorder()
+		f.api.WriteError(rec, must("GET", "/elsewhere"), err)
+		got := answer{status: rec.Code, header: rec.Header(), body: rec.Body.String()}
+		is.Equal(got.code(), "500 internal_error")
+		is.Equal(got.text("error.type"), "api_error")
+		is.True(strings.HasPrefix(err.Error(), "internal_error: ")) // as the log has it
+	}
+}

@@ -90,9 +90,6 @@ func variables(text string) (names []string) {
 	return names
 }
 
-// maxFilledText is the longest body that the provider sends, with the values in it.
-const maxFilledText = 32768
-
 // renderTemplate is the text of a template's body with its parameters filled in, nil
 // when the stored template has no body text. A text may name one variable many times,
 // so it can become much longer than the request: then it is refused.
@@ -177,19 +174,19 @@ func (f parameterChecker) checkParts(parts []storedPart, sent []*partBody) error
 		if err := f.checkPart(parts, p); err != nil {
 			return rest.Within(rest.ItemPath("components", i), err)
 		}
-		seen[p.slot()] = true
+		seen[slotOf(p)] = true
 	}
 
 	for _, p := range slotsOf(parts) {
-		if !seen[p.slot()] && f.checkPart(parts, p) != nil {
-			return rest.Invalid("components", "must have what the template needs for its "+p.slot())
+		if !seen[slotOf(p)] && f.checkPart(parts, p) != nil {
+			return rest.Invalid("components", "must have what the template needs for its "+slotOf(p))
 		}
 	}
 	return nil
 }
 
-// slot names the part for an error message.
-func (p *partBody) slot() string {
+// slotOf names a part for an error message.
+func slotOf(p *partBody) string {
 	if *p.Type == "button" {
 		return "button at index " + strconv.Itoa(int(p.Index.Value))
 	}

@@ -12,7 +12,6 @@ import (
 const (
 	maxHeaderText = 60
 	maxFooterText = 60
-	maxBodyText   = 1024
 	maxOfferBody  = 600 // of the body beside a limited-time offer
 	maxCardBody   = 160
 	maxOfferText  = 16

@@ -64,9 +64,6 @@ func orNull(s string) *string {
 	return &s
 }
 
-// maxLanguage is longer than the code of any language.
-const maxLanguage = 20
-
 // templateFilters reads the filters of a list of templates.
 func templateFilters(r *rest.Request) (storage.TemplateFilter, error) {
 	q := rest.Filters{Values: r.Query()}

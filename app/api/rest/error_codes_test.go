@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -48,21 +47,5 @@ func TestEveryCodeIsDeclaredWithItsStatusAndType(t *testing.T) {
 		is.Equal(code.String(), name)
 		is.True(code.Status >= 400 && code.Status <= 599)
 		is.True(code.ErrorType != "")
-	}
-}
-
-func TestAnErrorWithoutACodeIsOurOwnFault(t *testing.T) {
-	is := is.New(t)
-	f := serveDirectly(t)
-	for _, err := range []error{
-		&Error{Message: "Nobody gave it a code."},
-		Fail(CodeNamed("no_such_code"), "A code that the API does not have."),
-	} {
-		rec := httptest.NewRecorder()
-		f.api.WriteError(rec, must("GET", "/elsewhere"), err)
-		got := answer{status: rec.Code, header: rec.Header(), body: rec.Body.String()}
-		is.Equal(got.code(), "500 internal_error")
-		is.Equal(got.text("error.type"), "api_error")
-		is.True(strings.HasPrefix(err.Error(), "internal_error: ")) // as the log has it
 	}
 }
