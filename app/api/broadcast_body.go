@@ -5,6 +5,7 @@ import (
 	"io"
 	"strconv"
 
+	"confab/app/api/content"
 	"confab/app/api/rest"
 	"confab/jobs"
 	"confab/jobs/mergefield"
@@ -26,10 +27,10 @@ type broadcastBody struct {
 	ScheduledAt *string         `json:"scheduled_at"`
 	Audience    *audienceBody   `json:"audience"`
 
-	allowHTTP plainHTTP // links need not be https; set it before decoding
-	hasFile   bool      // likewise: the recipients come in a file
+	allowHTTP content.PlainHTTP // links need not be https; set it before decoding
+	hasFile   bool              // likewise: the recipients come in a file
 
-	template   templateBody
+	template   content.TemplateBody
 	content    json.RawMessage // of the template, as the provider gets it
 	later      storage.Time
 	contacts   []string
@@ -211,9 +212,9 @@ func plainText(raw json.RawMessage) (text string, ok bool) {
 }
 
 // outgoing is a message of the broadcast, as far as it is the same for all recipients.
-func (b *broadcastBody) outgoing() outgoingMessage {
-	out := outgoingMessage{Type: "template", Content: b.content}
-	b.template.describe(&out)
+func (b *broadcastBody) outgoing() content.OutgoingMessage {
+	out := content.OutgoingMessage{Type: "template", Content: b.content}
+	b.template.Describe(&out)
 	return out
 }
 
@@ -230,8 +231,8 @@ func (b *broadcastBody) resolve(rx *storage.Rx, account storage.AccountKey) (mad
 	if err := findMedia(rx, account.TeamID, &out); err != nil {
 		return made, err
 	}
-	if out.missingMedia != nil {
-		return made, out.missingMedia
+	if out.MissingMedia != nil {
+		return made, out.MissingMedia
 	}
 	if err := b.checkAudience(rx, account); err != nil {
 		return made, err
@@ -243,7 +244,7 @@ func (b *broadcastBody) resolve(rx *storage.Rx, account storage.AccountKey) (mad
 }
 
 // broadcast is the broadcast that a valid body asks for.
-func (b *broadcastBody) broadcast(out outgoingMessage) storage.Broadcast {
+func (b *broadcastBody) broadcast(out content.OutgoingMessage) storage.Broadcast {
 	made := storage.Broadcast{
 		Name:             *b.Name,
 		Content:          storage.JSON(b.content),

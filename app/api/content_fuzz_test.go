@@ -7,6 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"confab/app/api/content"
 	"confab/app/api/rest"
 )
 
@@ -42,7 +43,7 @@ func FuzzMessageBody(f *testing.F) {
 			}
 			return
 		}
-		if r, ok := in.readReceipt(); ok {
+		if r, ok := in.ReadReceipt(); ok {
 			if r.MessageID == "" {
 				t.Fatal("a receipt for nothing")
 			}
@@ -54,25 +55,25 @@ func FuzzMessageBody(f *testing.F) {
 
 // sameOnTheWire checks that the provider is told what the body says, and that
 // no stored template makes the body a panic.
-func sameOnTheWire(t *testing.T, in *messageBody) {
-	s := in.outgoing()
+func sameOnTheWire(t *testing.T, in *content.MessageBody) {
+	s := in.Outgoing()
 	if (s.To == "") == (s.Recipient == "") || !json.Valid(s.Content) {
 		t.Fatalf("half a send: %+v", s)
 	}
-	wire, err := in.providerContent()
+	wire, err := in.ProviderContent()
 	if err != nil {
 		t.Fatal(err)
 	}
 	kept := accept(t, message(s.Type, string(s.Content)))
-	if same, err := kept.providerContent(); err != nil || string(same) != string(wire) || string(kept.outgoing().Content) != string(s.Content) {
+	if same, err := kept.ProviderContent(); err != nil || string(same) != string(wire) || string(kept.Outgoing().Content) != string(s.Content) {
 		t.Fatalf("what is kept, %s, would be sent as %s, not %s", s.Content, same, wire)
 	}
 	next := accept(t, message(s.Type, string(wire)))
-	again := next.outgoing()
+	again := next.Outgoing()
 	if !reflect.DeepEqual(s.Media, again.Media) || !reflect.DeepEqual(s.Body, again.Body) {
 		t.Fatalf("%s became %s", s.Content, wire)
 	}
-	if twice, err := next.providerContent(); err != nil || string(twice) != string(wire) {
+	if twice, err := next.ProviderContent(); err != nil || string(twice) != string(wire) {
 		t.Fatalf("%s became %s", wire, twice)
 	}
 	if s.Template == nil {

@@ -182,7 +182,7 @@ func TestLists(t *testing.T) {
 func TestTheBodyOfAnInteractiveIsItsText(t *testing.T) {
 	is := is.New(t)
 	for kind := range actions {
-		s := accept(t, tapped(kind, `,"body":{"text":"Well?"},"header":{"type":"text","text":"h"}`)).outgoing()
+		s := accept(t, tapped(kind, `,"body":{"text":"Well?"},"header":{"type":"text","text":"h"}`)).Outgoing()
 		is.Equal(*s.Body, "Well?")
 		is.Equal(len(s.Media), 0)
 	}

@@ -57,7 +57,7 @@ func TestAContentIsKeptAsItWasSent(t *testing.T) {
 			fillFrame + `{"type":"carousel","cards":[{"card_index":"0","components":[{"type":"body"}]}]}]}`},
 	} {
 		is := is.New(t)
-		kept := accept(t, message(tt.kind, tt.sent)).outgoing().Content
+		kept := accept(t, message(tt.kind, tt.sent)).Outgoing().Content
 		is.Equal(string(kept), tt.kept)
 		is.True(json.Valid(kept))
 	}
@@ -67,7 +67,7 @@ func TestAContentIsKeptAsItWasSent(t *testing.T) {
 func TestTheProviderGetsALanguageAsText(t *testing.T) {
 	is := is.New(t)
 	for _, language := range []string{`"en_US"`, `{"code":"en_US","policy":"x"}`} {
-		wire, err := accept(t, message("template", `{"name":" t ","language":`+language+`}`)).providerContent()
+		wire, err := accept(t, message("template", `{"name":" t ","language":`+language+`}`)).ProviderContent()
 		is.NoErr(err)
 		is.Equal(string(wire), `{"name":"t","language":"en_US"}`)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/matryer/is"
 
+	"confab/app/api/content"
 	"confab/app/api/rest"
 	"confab/storage"
 )
@@ -60,34 +61,34 @@ func TestAFileComesFromOnePlace(t *testing.T) {
 func TestALinkIsAnHTTPSURL(t *testing.T) {
 	is := is.New(t)
 	for _, good := range []string{"https://x.y", "HTTPS://x.y/a?b=c#d", "https://x.y:8443/ä", "https://[::1]/a", "https://1.2.3.4/%20"} {
-		is.Equal(verdict(t, checkLink("url", &good, noHTTP)), "") // good
+		is.Equal(verdict(t, content.CheckLink("url", &good, content.NoHTTP)), "") // good
 	}
 	for _, bad := range []string{
 		"", "x", "x.y/a", "//x.y/a", "http://x.y", "ftp://x.y/a", "https:", "https://", "https:///a", "https://:443/a", "https:x.y", "javascript:alert(1)",
 		"https://u@x.y/", "https://u:p@x.y/", "https://:p@x.y/", "https://x.y/a b", "https://x y/", " https://x.y", "https://x.y\n", "https://x.y/%zz", "https://x.y:port/", "data:text/plain,x",
 	} {
-		is.Equal(verdict(t, checkLink("url", &bad, noHTTP)), "invalid_field_value url") // bad
+		is.Equal(verdict(t, content.CheckLink("url", &bad, content.NoHTTP)), "invalid_field_value url") // bad
 	}
 	plain, user := "http://127.0.0.1:8080/a", "http://u@x.y/"
-	is.Equal(verdict(t, checkLink("url", &plain, anyHTTP)), "") // where insecure URLs are allowed
-	is.Equal(verdict(t, checkLink("url", new("http://x.y/a.png"), localHTTP)), "invalid_field_value url")
-	is.Equal(verdict(t, checkLink("url", new("http://127.0.0.1:9/a.png"), localHTTP)), "")
-	is.Equal(verdict(t, checkLink("url", new("http://localhost/a.png"), localHTTP)), "")
-	is.Equal(verdict(t, checkLink("url", &user, anyHTTP)), "invalid_field_value url")
-	is.Equal(verdict(t, checkLink("url", nil, anyHTTP)), "missing_required_field url")
+	is.Equal(verdict(t, content.CheckLink("url", &plain, content.AnyHTTP)), "") // where insecure URLs are allowed
+	is.Equal(verdict(t, content.CheckLink("url", new("http://x.y/a.png"), content.LocalHTTP)), "invalid_field_value url")
+	is.Equal(verdict(t, content.CheckLink("url", new("http://127.0.0.1:9/a.png"), content.LocalHTTP)), "")
+	is.Equal(verdict(t, content.CheckLink("url", new("http://localhost/a.png"), content.LocalHTTP)), "")
+	is.Equal(verdict(t, content.CheckLink("url", &user, content.AnyHTTP)), "invalid_field_value url")
+	is.Equal(verdict(t, content.CheckLink("url", nil, content.AnyHTTP)), "missing_required_field url")
 }
 
 func TestPlainHTTPIsTakenWhereItIsAllowed(t *testing.T) {
 	for param, body := range fileOf {
 		is := is.New(t)
-		in := messageBody{allowHTTP: anyHTTP}
+		in := content.MessageBody{AllowHTTP: content.AnyHTTP}
 		r := rest.Request{Body: []byte(body(`{"link":"http://x.y/a.png"}`))}
 		is.NoErr(r.Decode(&in))
-		is.Equal(in.outgoing().Media[0].Link, "http://x.y/a.png")
-		is.Equal(in.outgoing().Media[0].Param, param)
+		is.Equal(in.Outgoing().Media[0].Link, "http://x.y/a.png")
+		is.Equal(in.Outgoing().Media[0].Param, param)
 	}
 	is := is.New(t)
-	in := messageBody{allowHTTP: anyHTTP}
+	in := content.MessageBody{AllowHTTP: content.AnyHTTP}
 	r := rest.Request{Body: []byte(message("interactive", linkFrame+`"display_text":"d","url":"http://x.y"}}}`))}
 	is.NoErr(r.Decode(&in))
 }
@@ -95,22 +96,22 @@ func TestPlainHTTPIsTakenWhereItIsAllowed(t *testing.T) {
 func TestASendKnowsItsFile(t *testing.T) {
 	tests := []struct {
 		kind, content string
-		want          mediaRef
+		want          content.MediaRef
 		body          string
 	}{
-		{"image", `{"id":"med_1","caption":"c"}`, mediaRef{Param: "image", Kind: "image", MediaID: "med_1", Caption: "c"}, "c"},
-		{"video", `{"link":"https://x.y"}`, mediaRef{Param: "video", Kind: "video", Link: "https://x.y"}, ""},
-		{"document", `{"id":"med_1","caption":"c","filename":"f.pdf"}`, mediaRef{Param: "document", Kind: "document", MediaID: "med_1", Caption: "c", Filename: "f.pdf"}, "c"},
-		{"audio", `{"id":"med_1","voice":true,"caption":"no"}`, mediaRef{Param: "audio", Kind: "audio", MediaID: "med_1", Voice: true}, ""},
-		{"audio", `{"id":"med_1","voice":false}`, mediaRef{Param: "audio", Kind: "audio", MediaID: "med_1"}, ""},
+		{"image", `{"id":"med_1","caption":"c"}`, content.MediaRef{Param: "image", Kind: "image", MediaID: "med_1", Caption: "c"}, "c"},
+		{"video", `{"link":"https://x.y"}`, content.MediaRef{Param: "video", Kind: "video", Link: "https://x.y"}, ""},
+		{"document", `{"id":"med_1","caption":"c","filename":"f.pdf"}`, content.MediaRef{Param: "document", Kind: "document", MediaID: "med_1", Caption: "c", Filename: "f.pdf"}, "c"},
+		{"audio", `{"id":"med_1","voice":true,"caption":"no"}`, content.MediaRef{Param: "audio", Kind: "audio", MediaID: "med_1", Voice: true}, ""},
+		{"audio", `{"id":"med_1","voice":false}`, content.MediaRef{Param: "audio", Kind: "audio", MediaID: "med_1"}, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.content, func(t *testing.T) {
 			is := is.New(t)
-			s := accept(t, message(tt.kind, tt.content)).outgoing()
+			s := accept(t, message(tt.kind, tt.content)).Outgoing()
 			is.Equal(s.Type, tt.kind)
-			is.Equal(s.Media, []mediaRef{tt.want})
-			is.Equal(*s.file(), tt.want)
+			is.Equal(s.Media, []content.MediaRef{tt.want})
+			is.Equal(*s.File(), tt.want)
 			is.Equal(storage.OrEmpty(s.Body), tt.body)
 			is.Equal(s.Body == nil, tt.body == "")
 		})
@@ -121,24 +122,24 @@ func TestEveryPlaceOfALibraryFileIsKnown(t *testing.T) {
 	for param, body := range fileOf {
 		t.Run(param, func(t *testing.T) {
 			is := is.New(t)
-			s := accept(t, body(`{"id":"med_1","filename":"f"}`)).outgoing()
+			s := accept(t, body(`{"id":"med_1","filename":"f"}`)).Outgoing()
 			kind := param[strings.LastIndex(param, ".")+1:]
 			is.Equal(len(s.Media), 1)
 			is.Equal(s.Media[0].Param, param)
 			is.Equal(s.Media[0].Kind, kind)
 			is.Equal(s.Media[0].MediaID, "med_1")
 			is.Equal(s.Media[0].Filename == "f", kind == "document") // only documents show a name
-			is.Equal(s.file() != nil, param == kind)                 // a header is not the message
+			is.Equal(s.File() != nil, param == kind)                 // a header is not the message
 		})
 	}
 }
 
 func TestTextsAndReactionsHaveNoFile(t *testing.T) {
 	is := is.New(t)
-	s := accept(t, message("text", `{"body":"hello"}`)).outgoing()
-	is.Equal(s.file(), nil)
+	s := accept(t, message("text", `{"body":"hello"}`)).Outgoing()
+	is.Equal(s.File(), nil)
 	is.Equal(*s.Body, "hello")
-	s = accept(t, message("reaction", `{"message_id":"a","emoji":"👍"}`)).outgoing()
-	is.Equal(s.file(), nil)
+	s = accept(t, message("reaction", `{"message_id":"a","emoji":"👍"}`)).Outgoing()
+	is.Equal(s.File(), nil)
 	is.Equal(s.Body, nil)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/matryer/is"
 
+	"confab/app/api/content"
 	"confab/storage/storagetest"
 )
 
@@ -36,7 +37,7 @@ func TestALanguageIsACodeOrAnObjectWithOne(t *testing.T) {
 	is.Equal(judge(t, message("template", `{"name":"a","language":[]}`)), "invalid_field_value template.language")
 	is.Equal(judge(t, message("template", `{"name":"a","language":{"code":{}}}`)), "invalid_field_value template.language.code")
 	for _, language := range []string{`"pt_BR"`, `{"code":"pt_BR"}`, `{"code":"pt_BR","policy":"deterministic"}`, `"pt\u005fBR"`} {
-		s := accept(t, message("template", `{"name":" a ","language":`+language+`,"components":[{"type":"body"}]}`)).outgoing()
+		s := accept(t, message("template", `{"name":" a ","language":`+language+`,"components":[{"type":"body"}]}`)).Outgoing()
 		is.Equal(s.Template.Name, "a")
 		is.Equal(s.Template.Language, "pt_BR")
 		is.Equal(len(s.Template.Components), 1)
@@ -91,7 +92,7 @@ var sampleParameters = map[string]string{
 }
 
 func TestEachPartTakesItsParameters(t *testing.T) {
-	for part, types := range parameterTypes {
+	for part, types := range content.ParameterTypes {
 		open := `{"type":"` + part + `",`
 		if part != "header" && part != "body" && part != "limited_time_offer" {
 			open = `{"type":"button","sub_type":"` + part + `","index":0,`

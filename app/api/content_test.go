@@ -8,13 +8,14 @@ import (
 
 	"github.com/matryer/is"
 
+	"confab/app/api/content"
 	"confab/app/api/rest"
 	"confab/storage/storagetest"
 )
 
 // readMessage takes a body the way that a request does.
-func readMessage(body string) (*messageBody, error) {
-	var in messageBody
+func readMessage(body string) (*content.MessageBody, error) {
+	var in content.MessageBody
 	r := rest.Request{Body: []byte(body)}
 	err := r.Decode(&in)
 	return &in, err
@@ -47,7 +48,7 @@ func message(kind, content string) string {
 }
 
 // accept reads a body that must be right.
-func accept(t testing.TB, body string) *messageBody {
+func accept(t testing.TB, body string) *content.MessageBody {
 	t.Helper()
 	in, err := readMessage(body)
 	if err != nil {
@@ -179,17 +180,17 @@ func TestAReadReceiptNamesItsMessage(t *testing.T) {
 		{`{"status":"read","message_id":"wamid.x","to":"nobody","context":{}}`, ""}, // of sends
 	})
 	is := is.New(t)
-	r, ok := accept(t, `{"status":"read","message_id":"wamid.x"}`).readReceipt()
+	r, ok := accept(t, `{"status":"read","message_id":"wamid.x"}`).ReadReceipt()
 	is.True(ok)
-	is.Equal(r, readReceipt{MessageID: "wamid.x"})
-	r, _ = accept(t, `{"status":"read","message_id":"wamid.x","typing_indicator":{"type":"text"}}`).readReceipt()
+	is.Equal(r, content.ReadReceipt{MessageID: "wamid.x"})
+	r, _ = accept(t, `{"status":"read","message_id":"wamid.x","typing_indicator":{"type":"text"}}`).ReadReceipt()
 	is.True(r.Typing)
-	_, ok = accept(t, message("text", `{"body":"x"}`)).readReceipt()
+	_, ok = accept(t, message("text", `{"body":"x"}`)).ReadReceipt()
 	is.True(!ok)
 }
 
 func TestContentMustBeThereAndBeAnObject(t *testing.T) {
-	for _, kind := range messageTypes {
+	for _, kind := range content.MessageTypes {
 		is := is.New(t)
 		is.Equal(judge(t, message(kind, `null`)), "missing_required_field "+kind)
 		is.Equal(judge(t, storagetest.Swap(t, message(kind, `{}`), `"`+kind+`":{`, `"other":{`)), "missing_required_field "+kind)
@@ -201,11 +202,11 @@ func TestContentMustBeThereAndBeAnObject(t *testing.T) {
 
 func TestASendSaysToWhomAndInReplyToWhat(t *testing.T) {
 	is := is.New(t)
-	s := accept(t, `{"messaging_product":"chat","to":"15551234567","recipient":"US.1","type":"text","text":{"body":"x"},"context":{"message_id":"wamid.y"}}`).outgoing()
+	s := accept(t, `{"messaging_product":"chat","to":"15551234567","recipient":"US.1","type":"text","text":{"body":"x"},"context":{"message_id":"wamid.y"}}`).Outgoing()
 	is.Equal(s.To, "+15551234567")
 	is.Equal(s.Recipient, "") // to wins
 	is.Equal(*s.ReplyTo, "wamid.y")
-	s = accept(t, `{"messaging_product":"chat","recipient":"US.ENT.1","type":"text","text":{"body":"x"}}`).outgoing()
+	s = accept(t, `{"messaging_product":"chat","recipient":"US.ENT.1","type":"text","text":{"body":"x"}}`).Outgoing()
 	is.Equal(s.To, "")
 	is.Equal(s.Recipient, "US.ENT.1")
 	is.Equal(s.ReplyTo, nil)
@@ -231,7 +232,7 @@ func TestContentIsSentWithoutWhatIsUnknown(t *testing.T) {
 		t.Run(tt.content, func(t *testing.T) {
 			is := is.New(t)
 			in := accept(t, message(tt.kind, tt.content))
-			wire, err := in.providerContent()
+			wire, err := in.ProviderContent()
 			is.NoErr(err)
 			is.Equal(decoded(t, wire), decoded(t, []byte(tt.wire)))
 		})

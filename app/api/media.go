@@ -3,6 +3,7 @@ package api
 import (
 	"errors"
 
+	"confab/app/api/content"
 	"confab/app/api/rest"
 	"confab/jobs"
 	"confab/jobs/filetype"
@@ -38,14 +39,14 @@ func (s *Server) viewMedia(m storage.Media) libraryView {
 type mediaBody struct {
 	Link *string `json:"link"`
 
-	allowHTTP plainHTTP
+	allowHTTP content.PlainHTTP
 }
 
 func (b *mediaBody) Validate() error {
 	if b.Link == nil {
 		return rest.Missing("link")
 	}
-	return checkLink("link", b.Link, b.allowHTTP)
+	return content.CheckLink("link", b.Link, b.allowHTTP)
 }
 
 // createMedia handles POST /v1/:phone_number_id/media.
@@ -118,7 +119,7 @@ func (s *Server) deleteMedia(r *rest.Request) (rest.Reply, error) {
 
 // findMedia finds the library files that a message uses. A file that does not exist is
 // only recorded here, because other refusals come first.
-func findMedia(rx *storage.Rx, team int64, out *outgoingMessage) error {
+func findMedia(rx *storage.Rx, team int64, out *content.OutgoingMessage) error {
 	for i, ref := range out.Media {
 		if ref.MediaID == "" {
 			continue
@@ -127,8 +128,8 @@ func findMedia(rx *storage.Rx, team int64, out *outgoingMessage) error {
 		m, err := rx.TeamMedia(team, ref.MediaID)
 		switch {
 		case errors.Is(err, storage.ErrNotFound):
-			if out.missingMedia == nil {
-				out.missingMedia = &rest.Error{
+			if out.MissingMedia == nil {
+				out.MissingMedia = &rest.Error{
 					Code:    rest.MediaNotFound,
 					Param:   ref.Param + ".id",
 					Message: "The team of this number has no such media in its library.",
@@ -141,8 +142,8 @@ func findMedia(rx *storage.Rx, team int64, out *outgoingMessage) error {
 			return rest.Invalid(ref.Param+".id", "is of type "+m.MIMEType+", which cannot be sent as "+ref.Kind)
 		}
 
-		if out.file() == &out.Media[i] {
-			out.libraryFile = &m
+		if out.File() == &out.Media[i] {
+			out.LibraryFile = &m
 		}
 	}
 	return nil

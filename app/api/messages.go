@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 
+	"confab/app/api/content"
 	"confab/app/api/rest"
 	"confab/jobs"
 	"confab/jobs/event"
@@ -25,7 +26,7 @@ func messageFilters(r *rest.Request) (storage.MessageFilter, error) {
 		Direction:      q.OneOf("direction", storage.Inbound, storage.Outbound),
 		Status: q.OneOf("status", storage.MessageQueued, storage.MessagePending, storage.MessageSent,
 			storage.MessageDelivered, storage.MessageRead, storage.MessageFailed),
-		Type:          q.OneOf("type", slices.Concat(messageTypes, receivedTypes)...),
+		Type:          q.OneOf("type", slices.Concat(content.MessageTypes, content.ReceivedTypes)...),
 		CreatedAfter:  q.After("created_after"),
 		CreatedBefore: q.Before("created_before"),
 		Scheduled:     q.OneOf("scheduled", "true", "false") == "true",
@@ -97,17 +98,17 @@ func messageETag(m storage.Message) string {
 
 // createMessage handles POST /v1/:phone_number_id/messages.
 func (s *Server) createMessage(r *rest.Request) (rest.Reply, error) {
-	in := messageBody{allowHTTP: s.plainHTTP()}
+	in := content.MessageBody{AllowHTTP: s.plainHTTP()}
 	if err := r.Decode(&in); err != nil {
 		return rest.Reply{}, err
 	}
 
-	if read, ok := in.readReceipt(); ok {
+	if read, ok := in.ReadReceipt(); ok {
 		return s.markRead(r, read)
 	}
 
-	out := in.outgoing()
-	wire, err := in.providerContent()
+	out := in.Outgoing()
+	wire, err := in.ProviderContent()
 	if err != nil {
 		return rest.Reply{}, err
 	}
@@ -124,7 +125,7 @@ func (s *Server) createMessage(r *rest.Request) (rest.Reply, error) {
 }
 
 // markRead marks an inbound message as read and sends a read receipt to its sender.
-func (s *Server) markRead(r *rest.Request, read readReceipt) (rest.Reply, error) {
+func (s *Server) markRead(r *rest.Request, read content.ReadReceipt) (rest.Reply, error) {
 	unread, err := s.unreadAfter(r, read.MessageID)
 	if err != nil {
 		return rest.Reply{}, err
@@ -169,7 +170,7 @@ func (s *Server) unreadAfter(r *rest.Request, providerID string) (unread storage
 // conversation in one index, add the message to its table and two indexes, and the job
 // to its table; and one for the count of messages in each commit. What is only read is
 // in memory. TestAcceptingAMessageKeepsToItsBudget holds it.
-func (s *Server) acceptMessage(tx *storage.Tx, r *rest.Request, out outgoingMessage) (storage.Message, error) {
+func (s *Server) acceptMessage(tx *storage.Tx, r *rest.Request, out content.OutgoingMessage) (storage.Message, error) {
 	sender, err := tx.Sender(r.Account.ID)
 	if err != nil {
 		return storage.Message{}, err
@@ -235,7 +236,7 @@ func ensureConversation(tx *storage.Tx, to *storage.Recipient, later storage.Tim
 	return err
 }
 
-func newMessage(sender storage.Sender, to storage.Recipient, out outgoingMessage) storage.Message {
+func newMessage(sender storage.Sender, to storage.Recipient, out content.OutgoingMessage) storage.Message {
 	m := storage.Message{
 		AccountID:          sender.ID,
 		ConversationID:     *to.ConversationID,
@@ -262,8 +263,8 @@ func newMessage(sender storage.Sender, to storage.Recipient, out outgoingMessage
 		m.PhoneNumber = &out.To
 	}
 
-	if out.libraryFile != nil {
-		m.SetMedia(*out.libraryFile)
+	if out.LibraryFile != nil {
+		m.SetMedia(*out.LibraryFile)
 	}
 	if out.ReplyTo != nil {
 		m.Context, _ = json.Marshal(map[string]string{"message_id": *out.ReplyTo})

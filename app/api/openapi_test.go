@@ -10,6 +10,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/matryer/is"
 
+	"confab/app/api/content"
 	"confab/app/api/rest"
 )
 
@@ -137,7 +138,7 @@ func TestEveryFieldOfAnAnswerIsAlwaysThere(t *testing.T) {
 	for _, name := range []string{"media_url", "media_status", "image", "document", "video", "audio", "sticker"} {
 		optional = append(optional, "EventMessageSent.data.message."+name)
 	}
-	for _, content := range append(slices.Clone(messageTypes), "unsupported", "location", "contacts", "button", "sticker", "order") {
+	for _, content := range append(slices.Clone(content.MessageTypes), "unsupported", "location", "contacts", "button", "sticker", "order") {
 		optional = append(optional, "Message."+content)
 	}
 	var fields []string

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"confab/app/api/content"
 	"confab/app/api/rest"
 	"confab/jobs/guard"
 	"confab/jobs/provider"
@@ -75,7 +76,7 @@ func FuzzURL(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		u, err := url.Parse(text)
 		for name, refused := range map[string]error{
-			"an endpoint": checkURLForm(urls, text), "a redirect": checkRedirectURL("url", &text, noHTTP), "a file": checkLink("url", &text, noHTTP),
+			"an endpoint": checkURLForm(urls, text), "a redirect": checkRedirectURL("url", &text, content.NoHTTP), "a file": content.CheckLink("url", &text, content.NoHTTP),
 		} {
 			if e, ours := errors.AsType[*rest.Error](refused); refused != nil {
 				if !ours || e.Param != "url" || e.Status() != 400 {

@@ -3,6 +3,7 @@ package api
 import (
 	"errors"
 
+	"confab/app/api/content"
 	"confab/app/api/rest"
 	"confab/jobs/messaging"
 	"confab/jobs/provider"
@@ -11,7 +12,7 @@ import (
 
 // findRecipient finds the contact that a message goes to, or returns a new one that is
 // not stored yet.
-func findRecipient(tx *storage.Tx, account int64, out outgoingMessage) (to storage.Recipient, isNew bool, err error) {
+func findRecipient(tx *storage.Tx, account int64, out content.OutgoingMessage) (to storage.Recipient, isNew bool, err error) {
 	switch {
 	case out.To != "":
 		to, err = tx.RecipientByPhone(account, out.To)
@@ -38,7 +39,7 @@ func findRecipient(tx *storage.Tx, account int64, out outgoingMessage) (to stora
 // checkSendAllowed refuses a message that billing, the account, the customer or the
 // recipient does not allow. The order of the checks is part of the contract.
 func (s *Server) checkSendAllowed(
-	tx *storage.Tx, r *rest.Request, sender storage.Sender, contact storage.Contact, out outgoingMessage,
+	tx *storage.Tx, r *rest.Request, sender storage.Sender, contact storage.Contact, out content.OutgoingMessage,
 ) error {
 	if sender.Subscription == storage.SubscriptionInactive {
 		return rest.Fail(rest.SubscriptionInactive, "The organization's subscription is inactive.")
@@ -60,16 +61,16 @@ func (s *Server) checkSendAllowed(
 	}
 
 	if out.Template != nil {
-		if refused := messaging.RefusalFor(sender, contact, out.marketing); refused != nil {
+		if refused := messaging.RefusalFor(sender, contact, out.Marketing); refused != nil {
 			return rest.Fail(rest.CodeNamed(string(refused.Code)), refused.Text)
 		}
 	}
-	return out.missingMedia
+	return out.MissingMedia
 }
 
 // resolveTemplate checks a template message against the stored template, and sets what
 // follows from it: the rendered text, and whether it is marketing.
-func resolveTemplate(rx *storage.Rx, out *outgoingMessage, sender storage.Sender) error {
+func resolveTemplate(rx *storage.Rx, out *content.OutgoingMessage, sender storage.Sender) error {
 	if out.Template == nil {
 		return nil
 	}
@@ -94,7 +95,7 @@ func resolveTemplate(rx *storage.Rx, out *outgoingMessage, sender storage.Sender
 		return err
 	}
 
-	out.marketing = messaging.IsMarketing(t)
+	out.Marketing = messaging.IsMarketing(t)
 	out.Body, err = renderTemplate(stored, out.Template.Components)
 	return err
 }

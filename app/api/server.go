@@ -16,6 +16,7 @@ import (
 	"net/http"
 	"strings"
 
+	"confab/app/api/content"
 	"confab/app/api/rest"
 	"confab/app/limit"
 	"confab/app/live"
@@ -109,13 +110,13 @@ func (s *Server) ServeConsole(w http.ResponseWriter, hr *http.Request, who rest.
 	s.Serve(w, r)
 }
 
-// plainHTTP says which URLs need not be https on this server.
-func (s *Server) plainHTTP() plainHTTP {
+// PlainHTTP says which URLs need not be https on this server.
+func (s *Server) plainHTTP() content.PlainHTTP {
 	switch {
 	case s.AllowInsecureURLs:
-		return anyHTTP
+		return content.AnyHTTP
 	case s.AllowLocalURLs:
-		return localHTTP
+		return content.LocalHTTP
 	}
-	return noHTTP
+	return content.NoHTTP
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"confab/app/api/content"
 	"confab/app/api/rest"
 	"confab/jobs/event"
 	"confab/jobs/guard"
@@ -47,10 +48,10 @@ func (s *Server) listSetupLinks(r *rest.Request) (rest.Reply, error) {
 
 // newSetupLink is the body of POST /v1/customers/:id/setup_links.
 type newSetupLink struct {
-	SuccessRedirectURL *string   `json:"success_redirect_url"`
-	FailureRedirectURL *string   `json:"failure_redirect_url"`
-	ExpiresInHours     *int      `json:"expires_in_hours"`
-	allowHTTP          plainHTTP // URLs need not be https; set it before decoding
+	SuccessRedirectURL *string           `json:"success_redirect_url"`
+	FailureRedirectURL *string           `json:"failure_redirect_url"`
+	ExpiresInHours     *int              `json:"expires_in_hours"`
+	allowHTTP          content.PlainHTTP // URLs need not be https; set it before decoding
 }
 
 func (l *newSetupLink) Validate() error {
@@ -136,7 +137,7 @@ func (s *Server) getSetupLink(r *rest.Request) (rest.Reply, error) {
 type setupLinkChanges struct {
 	SuccessRedirectURL rest.Patch[string] `json:"success_redirect_url"`
 	FailureRedirectURL rest.Patch[string] `json:"failure_redirect_url"`
-	allowHTTP          plainHTTP
+	allowHTTP          content.PlainHTTP
 }
 
 func (c *setupLinkChanges) Validate() error {
@@ -196,7 +197,7 @@ func (s *Server) revokeSetupLink(r *rest.Request) (rest.Reply, error) {
 var asciiHost = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
 
 // checkRedirectURL checks an optional URL that visitors of a setup link are sent to.
-func checkRedirectURL(param string, value *string, allowHTTP plainHTTP) error {
+func checkRedirectURL(param string, value *string, allowHTTP content.PlainHTTP) error {
 	if value == nil {
 		return nil
 	}
@@ -207,7 +208,7 @@ func checkRedirectURL(param string, value *string, allowHTTP plainHTTP) error {
 		return rest.Invalid(param, rest.LengthRule(1, maxRedirectURL))
 	case err != nil || u.Host == "" || strings.ContainsAny(*value, " \\"):
 		return rest.Invalid(param, "must be an https URL")
-	case u.Scheme != "https" && !allowHTTP.admits(u) && !localHTTP.admits(u):
+	case u.Scheme != "https" && !allowHTTP.Admits(u) && !content.LocalHTTP.Admits(u):
 		return rest.Invalid(param, "must be an https URL; http is for localhost only")
 	case u.User != nil:
 		return rest.Invalid(param, "must not hold a user or password")

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"confab/app/api/content"
 	"confab/app/api/rest"
 	"confab/storage"
 )
@@ -58,8 +59,8 @@ func (a *appLink) Check() error {
 	}
 	return cmp.Or(
 		rest.Short("meta_app_id", a.MetaAppID, maxFlowText),
-		rest.Short("android_deep_link", a.Android, maxLink),
-		rest.Short("android_fallback_playstore_url", a.AndroidFallback, maxLink),
+		rest.Short("android_deep_link", a.Android, content.MaxLink),
+		rest.Short("android_fallback_playstore_url", a.AndroidFallback, content.MaxLink),
 	)
 }
 
@@ -133,7 +134,7 @@ func (r draftRules) checkButton(b *draftButton) error {
 	switch *b.Type {
 	case "COPY_CODE":
 		b.Text, b.Example = nil, given.Example
-		return b.Example.Check(maxCouponCode)
+		return b.Example.Check(content.MaxCouponCode)
 	case "REQUEST_CONTACT_INFO":
 		b.Text = nil
 		return nil

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"confab/app/api/content"
 	"confab/app/api/rest"
 	"confab/jobs/provisioning"
 	"confab/storage"
@@ -35,7 +36,7 @@ type newTemplate struct {
 	AllowCategoryChange *bool                    `json:"allow_category_change,omitempty"`
 	TTL                 *rest.LooseNumber[int64] `json:"message_send_ttl_seconds,omitempty"`
 
-	allowHTTP plainHTTP // links need not be https; set it before decoding
+	allowHTTP content.PlainHTTP // links need not be https; set it before decoding
 }
 
 // draftPart is a component of a new template, or of a card. Only the fields of its
@@ -93,9 +94,9 @@ func (t *newTemplate) checkName() error {
 	switch {
 	case t.Name == nil:
 		return rest.Missing("name")
-	case !rest.Between(*t.Name, 1, maxTemplateName):
-		return rest.Invalid("name", rest.LengthRule(1, maxTemplateName))
-	case !templateName.MatchString(*t.Name):
+	case !rest.Between(*t.Name, 1, content.MaxTemplateName):
+		return rest.Invalid("name", rest.LengthRule(1, content.MaxTemplateName))
+	case !content.TemplateName.MatchString(*t.Name):
 		return rest.Invalid("name", "can only have lower-case letters, digits and underscores")
 	}
 	return nil
@@ -172,7 +173,7 @@ func (c *templateChanges) Validate() error {
 
 // checkFor checks the changes against the template that they are for. A category that
 // is not known has no rules of its own.
-func (c *templateChanges) checkFor(t storage.Template, allowHTTP plainHTTP) error {
+func (c *templateChanges) checkFor(t storage.Template, allowHTTP content.PlainHTTP) error {
 	category := t.Category
 	if c.Category.Set {
 		category = c.Category.Value

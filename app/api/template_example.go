@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"confab/app/api/content"
 	"confab/app/api/rest"
 	"confab/jobs/filetype"
 	"confab/jobs/provider"
@@ -32,7 +33,7 @@ var exampleTypes = map[string][]string{
 
 // checkFile checks the example of a header that is a file: a handle of the provider,
 // or a URL to fetch it from. The URL may also stand in the handle's place.
-func (p *draftPart) checkFile(allowHTTP plainHTTP) error {
+func (p *draftPart) checkFile(allowHTTP content.PlainHTTP) error {
 	given := p.Example
 	if given == nil {
 		return rest.Missing("example")
@@ -44,7 +45,7 @@ func (p *draftPart) checkFile(allowHTTP plainHTTP) error {
 	case given.HeaderHandle != nil && given.HeaderURL != nil:
 		return rest.Within("example", rest.Invalid("header_url", "cannot be given beside header_handle"))
 	case given.HeaderURL != nil:
-		return rest.Within("example", checkLink("header_url", &given.HeaderURL.text, allowHTTP))
+		return rest.Within("example", content.CheckLink("header_url", &given.HeaderURL.text, allowHTTP))
 	case given.HeaderHandle == nil:
 		return rest.Missing("example.header_handle")
 	case len(given.HeaderHandle) != 1:
@@ -58,7 +59,7 @@ func (p *draftPart) checkFile(allowHTTP plainHTTP) error {
 	case uploadHandle.MatchString(handle) || isProviderURL(handle):
 		return nil
 	case strings.Contains(handle, "://"):
-		return rest.Within("example", checkLink("header_handle[0]", &handle, allowHTTP))
+		return rest.Within("example", content.CheckLink("header_handle[0]", &handle, allowHTTP))
 	}
 	return rest.Invalid("example.header_handle[0]", "must be a handle of the provider's upload, or an https URL")
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"confab/app/api/content"
 	"fmt"
 	"slices"
 	"strings"
@@ -223,7 +224,7 @@ func (m maker) card(named bool) tree {
 func (m maker) carousel(named bool) tree {
 	n := rapid.IntRange(minCards, 4).Draw(m.T, "cards")
 	if m.odds(6, "number of cards") {
-		n = pick(m, "how many cards", 0, 1, maxCards, maxCards+1)
+		n = pick(m, "how many cards", 0, 1, content.MaxCards, content.MaxCards+1)
 	}
 	cards := []any{}
 	first := m.card(named)
@@ -304,7 +305,7 @@ func (m maker) template(name string) tree {
 	}
 	parts := []any{}
 	if !m.odds(25, "no body") {
-		parts = append(parts, m.body(named, pick(m, "body limit", maxBodyText, maxOfferBody)))
+		parts = append(parts, m.body(named, pick(m, "body limit", content.MaxBodyText, maxOfferBody)))
 	}
 	add := func(what string, n int, make func() tree) {
 		if m.odds(n, what) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"confab/app/api/content"
 	"confab/app/api/rest"
 	"confab/storage"
 )
@@ -93,7 +94,7 @@ func variables(text string) (names []string) {
 // renderTemplate is the text of a template's body with its parameters filled in, nil
 // when the stored template has no body text. A text may name one variable many times,
 // so it can become much longer than the request: then it is refused.
-func renderTemplate(stored storedTemplate, sent components) (*string, error) {
+func renderTemplate(stored storedTemplate, sent content.Components) (*string, error) {
 	parts, err := stored.parts()
 	body := findPart(parts, "body")
 	if err != nil || body == nil || body.Text == "" {
@@ -106,21 +107,21 @@ func renderTemplate(stored storedTemplate, sent components) (*string, error) {
 		if !ok {
 			return found
 		}
-		if length += utf8.RuneCountInString(value); length > maxFilledText {
+		if length += utf8.RuneCountInString(value); length > content.MaxFilledText {
 			return ""
 		}
 		return value
 	})
 
-	if length > maxFilledText {
+	if length > content.MaxFilledText {
 		return nil, rest.Invalid("template.components",
-			"fill the template's body with more than "+strconv.Itoa(maxFilledText)+" characters")
+			"fill the template's body with more than "+strconv.Itoa(content.MaxFilledText)+" characters")
 	}
 	return &text, nil
 }
 
 // values are those that a message gives for the variables of the body, by name.
-func (t storedTemplate) values(sent components) map[string]string {
+func (t storedTemplate) values(sent content.Components) map[string]string {
 	all := make(map[string]string)
 	for _, c := range sent {
 		if *c.Type != "body" {
@@ -131,7 +132,7 @@ func (t storedTemplate) values(sent components) map[string]string {
 			if t.named() {
 				name = storage.OrEmpty(p.ParameterName)
 			}
-			all[name] = p.renderedText()
+			all[name] = p.RenderedText()
 		}
 	}
 	return all
@@ -141,16 +142,16 @@ func (t storedTemplate) named() bool { return strings.EqualFold(t.ParameterForma
 
 // checkTemplateParameters compares the values of a message, which are valid by
 // themselves, with what its template needs.
-func checkTemplateParameters(stored storedTemplate, sent components) error {
+func checkTemplateParameters(stored storedTemplate, sent content.Components) error {
 	parts, err := stored.parts()
 	if err != nil || len(parts) == 0 {
 		return err // without stored components there is nothing to compare with
 	}
 
 	f := parameterChecker{named: stored.named(), code: stored.isAuthentication(parts)}
-	given := make([]*partBody, len(sent))
+	given := make([]*content.PartBody, len(sent))
 	for i, c := range sent {
-		given[i] = &c.partBody
+		given[i] = &c.PartBody
 	}
 
 	if err := f.checkParts(parts, given); err != nil {
@@ -168,7 +169,7 @@ type parameterChecker struct {
 // checkParts checks the values for the parts of a template or a card, and then the
 // parts without values: each is checked as if it had been given without parameters,
 // which passes if it needs none.
-func (f parameterChecker) checkParts(parts []storedPart, sent []*partBody) error {
+func (f parameterChecker) checkParts(parts []storedPart, sent []*content.PartBody) error {
 	seen := make(map[string]bool)
 	for i, p := range sent {
 		if err := f.checkPart(parts, p); err != nil {
@@ -186,7 +187,7 @@ func (f parameterChecker) checkParts(parts []storedPart, sent []*partBody) error
 }
 
 // slotOf names a part for an error message.
-func slotOf(p *partBody) string {
+func slotOf(p *content.PartBody) string {
 	if *p.Type == "button" {
 		return "button at index " + strconv.Itoa(int(p.Index.Value))
 	}
@@ -194,10 +195,10 @@ func slotOf(p *partBody) string {
 }
 
 // slotsOf are the parts of a template, without parameters.
-func slotsOf(parts []storedPart) (slots []*partBody) {
+func slotsOf(parts []storedPart) (slots []*content.PartBody) {
 	for _, kind := range []string{"header", "limited_time_offer", "body"} {
 		if findPart(parts, kind) != nil {
-			slots = append(slots, &partBody{Type: &kind})
+			slots = append(slots, &content.PartBody{Type: &kind})
 		}
 	}
 
@@ -205,14 +206,14 @@ func slotsOf(parts []storedPart) (slots []*partBody) {
 		kind := "button"
 		for i, b := range buttons.Buttons {
 			sub, _, _ := b.parameterRule()
-			slots = append(slots, &partBody{Type: &kind, SubType: &sub, Index: &rest.LooseNumber[int64]{Value: int64(i)}})
+			slots = append(slots, &content.PartBody{Type: &kind, SubType: &sub, Index: &rest.LooseNumber[int64]{Value: int64(i)}})
 		}
 	}
 	return slots
 }
 
 // checkPart checks the values for one part.
-func (f parameterChecker) checkPart(parts []storedPart, p *partBody) error {
+func (f parameterChecker) checkPart(parts []storedPart, p *content.PartBody) error {
 	switch *p.Type {
 	case "header":
 		return f.checkHeader(findPart(parts, "header"), p.Parameters)
@@ -226,7 +227,7 @@ func (f parameterChecker) checkPart(parts []storedPart, p *partBody) error {
 	return nil // a carousel, which only the whole can check
 }
 
-func (f parameterChecker) checkHeader(stored *storedPart, given []*parameterBody) error {
+func (f parameterChecker) checkHeader(stored *storedPart, given []*content.ParameterBody) error {
 	switch {
 	case stored == nil:
 		return exactCount(0, given)
@@ -240,7 +241,7 @@ func (f parameterChecker) checkHeader(stored *storedPart, given []*parameterBody
 	return rest.Within("parameters[0]", rest.OneOf("type", given[0].Type, strings.ToLower(stored.Format)))
 }
 
-func (f parameterChecker) checkBody(stored *storedPart, given []*parameterBody) error {
+func (f parameterChecker) checkBody(stored *storedPart, given []*content.ParameterBody) error {
 	switch {
 	case stored == nil:
 		return exactCount(0, given)
@@ -251,13 +252,13 @@ func (f parameterChecker) checkBody(stored *storedPart, given []*parameterBody) 
 }
 
 // checkTexts checks that there is a value for each variable.
-func (f parameterChecker) checkTexts(text string, given []*parameterBody) error {
+func (f parameterChecker) checkTexts(text string, given []*content.ParameterBody) error {
 	names, seen := variables(text), make(map[string]bool)
 	if err := exactCount(len(names), given); err != nil {
 		return err
 	}
 
-	return rest.Each("parameters", given, func(p *parameterBody) error {
+	return rest.Each("parameters", given, func(p *content.ParameterBody) error {
 		switch {
 		case !slices.Contains([]string{"text", "currency", "date_time"}, *p.Type):
 			return rest.Invalid("type", "must be text")
@@ -271,7 +272,7 @@ func (f parameterChecker) checkTexts(text string, given []*parameterBody) error 
 }
 
 // exactCount checks the number of parameters.
-func exactCount(n int, given []*parameterBody) error {
+func exactCount(n int, given []*content.ParameterBody) error {
 	return countBetween(n, n, len(given), "parameters")
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/matryer/is"
 	"pgregory.net/rapid"
 
+	"confab/app/api/content"
 	"confab/app/api/rest"
 	"confab/storage/storagetest"
 )
@@ -66,9 +67,9 @@ func cardsOf(cards ...string) string {
 }
 
 // given reads components the way that a request does.
-func given(t testing.TB, sent ...string) components {
+func given(t testing.TB, sent ...string) content.Components {
 	t.Helper()
-	return accept(t, message("template", fillFrame+strings.Join(sent, ",")+`]}`)).outgoing().Template.Components
+	return accept(t, message("template", fillFrame+strings.Join(sent, ",")+`]}`)).Outgoing().Template.Components
 }
 
 func TestWhatIsGivenMustFitTheTemplate(t *testing.T) {
@@ -163,7 +164,7 @@ func TestWhatIsGivenMustFitTheTemplate(t *testing.T) {
 }
 
 // rendered is a template's body with its parameters, which must fit into it.
-func rendered(t testing.TB, stored storedTemplate, sent components) *string {
+func rendered(t testing.TB, stored storedTemplate, sent content.Components) *string {
 	t.Helper()
 	text, err := renderTemplate(stored, sent)
 	if err != nil {
@@ -177,7 +178,7 @@ func rendered(t testing.TB, stored storedTemplate, sent components) *string {
 func TestAFilledBodyIsBounded(t *testing.T) {
 	is := is.New(t)
 	often := storedTemplate{Components: json.RawMessage(`[{"type":"BODY","text":"Hi` + strings.Repeat(" {{1}}", 64) + `"}]`), ParameterFormat: "POSITIONAL"}
-	text := func(n int) components {
+	text := func(n int) content.Components {
 		return given(t, bodyOf(`{"type":"text","text":"`+strings.Repeat("ä", n)+`"}`))
 	}
 	is.Equal(utf8.RuneCountInString(*rendered(t, often, text(512))), 2+64*(1+512))

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"confab/app/api/content"
 	"confab/app/api/rest"
 )
 
@@ -36,7 +37,7 @@ type draftRules struct {
 	named     bool // variables have names
 	card      bool
 	offer     bool // there is a limited-time offer
-	allowHTTP plainHTTP
+	allowHTTP content.PlainHTTP
 }
 
 // checkComponents checks which parts there are, and then each of them.
@@ -193,7 +194,7 @@ func (r draftRules) checkHeaderText(p *draftPart) error {
 }
 
 func (r draftRules) checkBody(p *draftPart) error {
-	most := maxBodyText
+	most := content.MaxBodyText
 	switch {
 	case r.card:
 		most = maxCardBody
@@ -247,7 +248,7 @@ func (r draftRules) checkCarousel(cards []*draftCard) error {
 	switch {
 	case cards == nil:
 		return rest.Missing("cards")
-	case len(cards) < minCards || len(cards) > maxCards:
+	case len(cards) < minCards || len(cards) > content.MaxCards:
 		return rest.Invalid("cards", "must have 2 to 10 items")
 	}
 

@@ -3,6 +3,7 @@ package api
 import (
 	"strings"
 
+	"confab/app/api/content"
 	"confab/app/api/rest"
 )
 
@@ -24,7 +25,7 @@ func (b storedButton) parameterRule() (subType string, least, most int) {
 }
 
 // checkButtonParameters checks the values for a button, which is named by its index.
-func checkButtonParameters(stored *storedPart, p *partBody) error {
+func checkButtonParameters(stored *storedPart, p *content.PartBody) error {
 	i := int(p.Index.Value)
 	if stored == nil || i >= len(stored.Buttons) {
 		return rest.Invalid("index", "must be that of a button of the template")
@@ -39,7 +40,7 @@ func checkButtonParameters(stored *storedPart, p *partBody) error {
 }
 
 // checkOfferParameters checks the expiry of a limited-time offer.
-func checkOfferParameters(stored *storedPart, given []*parameterBody) error {
+func checkOfferParameters(stored *storedPart, given []*content.ParameterBody) error {
 	switch {
 	case stored == nil:
 		return exactCount(0, given)
@@ -50,7 +51,7 @@ func checkOfferParameters(stored *storedPart, given []*parameterBody) error {
 }
 
 // checkCarousel checks each card against the card of the template at its index.
-func (f parameterChecker) checkCarousel(stored *storedPart, sent components) error {
+func (f parameterChecker) checkCarousel(stored *storedPart, sent content.Components) error {
 	for i, c := range sent {
 		if *c.Type == "carousel" {
 			return rest.Within(rest.ItemPath("components", i), f.checkCards(stored, c.Cards))
@@ -63,7 +64,7 @@ func (f parameterChecker) checkCarousel(stored *storedPart, sent components) err
 	return nil
 }
 
-func (f parameterChecker) checkCards(stored *storedPart, given []*cardBody) error {
+func (f parameterChecker) checkCards(stored *storedPart, given []*content.CardBody) error {
 	n := 0
 	if stored != nil {
 		n = len(stored.Cards)
@@ -73,7 +74,7 @@ func (f parameterChecker) checkCards(stored *storedPart, given []*cardBody) erro
 		return err
 	}
 
-	return rest.Each("cards", given, func(c *cardBody) error {
+	return rest.Each("cards", given, func(c *content.CardBody) error {
 		if i := int(c.CardIndex.Value); i < n {
 			return f.checkParts(stored.Cards[i].Components, c.Components)
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"confab/app/api/content"
 	"confab/app/api/rest"
 )
 
@@ -88,7 +89,7 @@ type draftExample struct {
 }
 
 // maxSample bounds the sample of a variable: it stands in the text.
-const maxSample = maxBodyText
+const maxSample = content.MaxBodyText
 
 // namedSample is the sample of a variable with a name.
 type namedSample struct {
@@ -138,12 +139,12 @@ func checkNamedSamples(key string, list []*namedSample, names []string) error {
 	}
 
 	given := make(map[string]bool)
-	if err := rest.AtMost(key, list, maxParameters); err != nil {
+	if err := rest.AtMost(key, list, content.MaxParameters); err != nil {
 		return err
 	}
 
 	err := rest.Each(key, list, func(s *namedSample) error {
-		if err := rest.Required("param_name", s.Name, maxParameterName); err != nil {
+		if err := rest.Required("param_name", s.Name, content.MaxParameterName); err != nil {
 			return err
 		}
 		given[*s.Name] = true
@@ -191,7 +192,7 @@ func (s *samples) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &list); err != nil || len(list) == 0 {
 		return err
 	}
-	if len(list) > maxParameters {
+	if len(list) > content.MaxParameters {
 		return errSamples
 	}
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"confab/app/api/content"
 	"confab/app/api/rest"
 	"confab/jobs/provisioning"
 	"confab/storage"
@@ -69,7 +70,7 @@ func templateFilters(r *rest.Request) (storage.TemplateFilter, error) {
 	q := rest.Filters{Values: r.Query()}
 	f := storage.TemplateFilter{
 		Status:   q.OneOf("status", storage.TemplateApproved, storage.TemplatePending, storage.TemplateRejected, "all"),
-		Language: provisioning.TemplateLanguage(q.Text("language", maxLanguage)),
+		Language: provisioning.TemplateLanguage(q.Text("language", content.MaxLanguage)),
 	}
 
 	switch f.Status {
@@ -107,7 +108,7 @@ func (s *Server) listTemplates(r *rest.Request) (rest.Reply, error) {
 // the newest.
 func templateIn(rx *storage.Rx, r *rest.Request) (storage.Template, error) {
 	q := rest.Filters{Values: r.Query()}
-	language := provisioning.TemplateLanguage(q.Text("language", maxLanguage))
+	language := provisioning.TemplateLanguage(q.Text("language", content.MaxLanguage))
 
 	switch {
 	case q.Err != nil:

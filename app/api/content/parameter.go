@@ -1,4 +1,4 @@
-package api
+package content
 
 import (
 	"cmp"
@@ -9,23 +9,23 @@ import (
 )
 
 const (
-	// maxBodyText is the longest text of a template's body, and maxFilledText the longest
+	// MaxBodyText is the longest text of a template's body, and MaxFilledText the longest
 	// that the provider sends, with the values in it.
-	maxBodyText   = 1024
-	maxFilledText = 32768
-	maxLanguage   = 20 // longer than the code of any language
+	MaxBodyText   = 1024
+	MaxFilledText = 32768
+	MaxLanguage   = 20 // longer than the code of any language
 
-	maxCouponCode    = 20
-	maxParameters    = 256
-	maxParameterName = maxBodyText // it stands in the text of the body
+	MaxCouponCode    = 20
+	MaxParameters    = 256
+	MaxParameterName = MaxBodyText // it stands in the text of the body
 	maxPayload       = 1024
 	maxFallback      = 1024
 	maxCurrency      = 16
 	maxPlace         = 1024
 )
 
-// parameterBody is one value for a template. Its type says which field holds it.
-type parameterBody struct {
+// ParameterBody is one value for a template. Its type says which field holds it.
+type ParameterBody struct {
 	Type          *string `json:"type,omitempty"`
 	ParameterName *string `json:"parameter_name,omitempty"` // where variables have names
 
@@ -43,28 +43,28 @@ type parameterBody struct {
 
 // Check checks the field that the type names and drops the others. types are the types
 // that are allowed here.
-func (p *parameterBody) Check(types []string, allowHTTP plainHTTP) error {
+func (p *ParameterBody) Check(types []string, allowHTTP PlainHTTP) error {
 	if err := rest.OneOf("type", p.Type, types...); err != nil {
 		return err
 	}
 
 	given := *p
-	*p = parameterBody{Type: given.Type, ParameterName: given.ParameterName, attachment: given.only(*given.Type)}
+	*p = ParameterBody{Type: given.Type, ParameterName: given.ParameterName, attachment: given.only(*given.Type)}
 
-	if err := rest.Short("parameter_name", p.ParameterName, maxParameterName); err != nil {
+	if err := rest.Short("parameter_name", p.ParameterName, MaxParameterName); err != nil {
 		return err
 	}
 
 	switch kind := *p.Type; kind {
 	case "text":
 		p.Text = given.Text
-		return rest.Required(kind, p.Text, maxFilledText)
+		return rest.Required(kind, p.Text, MaxFilledText)
 	case "payload":
 		p.Payload = given.Payload
 		return rest.Required(kind, p.Payload, maxPayload)
 	case "coupon_code":
 		p.CouponCode = given.CouponCode
-		return rest.Required(kind, p.CouponCode, maxCouponCode)
+		return rest.Required(kind, p.CouponCode, MaxCouponCode)
 	case "currency":
 		p.Currency = given.Currency
 		return p.Currency.Check()
@@ -88,8 +88,8 @@ func (p *parameterBody) Check(types []string, allowHTTP plainHTTP) error {
 	}
 }
 
-// renderedText is the text that replaces the variable.
-func (p *parameterBody) renderedText() string {
+// RenderedText is the text that replaces the variable.
+func (p *ParameterBody) RenderedText() string {
 	switch {
 	case p.Currency != nil:
 		return *p.Currency.FallbackValue

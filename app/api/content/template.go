@@ -1,4 +1,4 @@
-package api
+package content
 
 import (
 	"cmp"
@@ -11,56 +11,56 @@ import (
 )
 
 const (
-	maxTemplateName = 512
-	maxCards        = 10
+	MaxTemplateName = 512
+	MaxCards        = 10
 	maxButtonIndex  = 9  // of ten
 	maxParts        = 14 // a header, a body, an offer, a carousel and ten buttons
 )
 
-var templateName = regexp.MustCompile(`^[a-z0-9_]*$`)
+var TemplateName = regexp.MustCompile(`^[a-z0-9_]*$`)
 
-// templateBody is the content of a template message.
-type templateBody struct {
+// TemplateBody is the content of a template message.
+type TemplateBody struct {
 	Name       *string         `json:"name,omitempty"`
 	Language   json.RawMessage `json:"language,omitempty"` // a text, or an object with a code
-	Components components      `json:"components,omitempty"`
+	Components Components      `json:"components,omitempty"`
 
 	language string
 }
 
-// components are the values that a message gives for its template.
-type components []*componentBody
+// Components are the values that a message gives for its template.
+type Components []*componentBody
 
 // componentBody holds the values for one component of a template. Unlike a card's
 // component it may be a carousel.
 type componentBody struct {
-	partBody
-	Cards []*cardBody `json:"cards,omitempty"`
+	PartBody
+	Cards []*CardBody `json:"cards,omitempty"`
 }
 
-// cardBody is one card of a carousel.
-type cardBody struct {
+// CardBody is one card of a carousel.
+type CardBody struct {
 	CardIndex  *rest.LooseNumber[int64] `json:"card_index,omitempty"`
-	Components []*partBody              `json:"components,omitempty"`
+	Components []*PartBody              `json:"components,omitempty"`
 }
 
-// partBody holds the values for one part of a template or of a card.
-type partBody struct {
+// PartBody holds the values for one part of a template or of a card.
+type PartBody struct {
 	Type       *string                  `json:"type,omitempty"`
 	SubType    *string                  `json:"sub_type,omitempty"`
 	Index      *rest.LooseNumber[int64] `json:"index,omitempty"`
-	Parameters []*parameterBody         `json:"parameters,omitempty"`
+	Parameters []*ParameterBody         `json:"parameters,omitempty"`
 }
 
 // templateRef names a template and holds the values for it.
 type templateRef struct {
 	Name       string // trimmed
 	Language   string // its code
-	Components components
+	Components Components
 }
 
-// parameterTypes are the types of values that a part takes, or a button of a sub type.
-var parameterTypes = map[string][]string{
+// ParameterTypes are the types of values that a part takes, or a button of a sub type.
+var ParameterTypes = map[string][]string{
 	"header":             {"text", "image", "video", "document", "gif", "location", "product"},
 	"body":               {"text", "currency", "date_time"},
 	"limited_time_offer": {"limited_time_offer"},
@@ -73,7 +73,7 @@ var parameterTypes = map[string][]string{
 	"voice_call":         {"payload"},
 }
 
-func (t *templateBody) Check(allowHTTP plainHTTP) error {
+func (t *TemplateBody) Check(allowHTTP PlainHTTP) error {
 	if err := cmp.Or(t.checkName(), t.checkLanguage()); err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (t *templateBody) Check(allowHTTP plainHTTP) error {
 
 // checkName trims the name and checks it. A name that no template can have is refused
 // with the same code as one that does not exist.
-func (t *templateBody) checkName() error {
+func (t *TemplateBody) checkName() error {
 	if t.Name == nil {
 		return rest.Missing("name")
 	}
@@ -99,9 +99,9 @@ func (t *templateBody) checkName() error {
 
 	// The name is stored as it was sent, so the space around it is bounded too.
 	switch {
-	case !rest.Between(name, 1, maxTemplateName) || !rest.Between(sent, 1, 2*maxTemplateName):
-		return rest.Invalid("name", rest.LengthRule(1, maxTemplateName))
-	case !templateName.MatchString(name):
+	case !rest.Between(name, 1, MaxTemplateName) || !rest.Between(sent, 1, 2*MaxTemplateName):
+		return rest.Invalid("name", rest.LengthRule(1, MaxTemplateName))
+	case !TemplateName.MatchString(name):
 		return &rest.Error{
 			Code: rest.InvalidTemplateName, Param: "name",
 			Message: "name can only have lower-case letters, digits and underscores.",
@@ -110,7 +110,7 @@ func (t *templateBody) checkName() error {
 	return nil
 }
 
-func (t *templateBody) checkLanguage() error {
+func (t *TemplateBody) checkLanguage() error {
 	var in struct {
 		Code *string `json:"code"`
 	}
@@ -122,7 +122,7 @@ func (t *templateBody) checkLanguage() error {
 		if err := json.Unmarshal(t.Language, &in.Code); err != nil {
 			return err
 		}
-		if err := rest.Required("language", in.Code, maxLanguage); err != nil {
+		if err := rest.Required("language", in.Code, MaxLanguage); err != nil {
 			return err
 		}
 	case t.Language[0] != '{':
@@ -131,7 +131,7 @@ func (t *templateBody) checkLanguage() error {
 		if err := rest.Unmarshal(t.Language, &in); err != nil {
 			return rest.Within("language", err)
 		}
-		if err := rest.Required("code", in.Code, maxLanguage); err != nil {
+		if err := rest.Required("code", in.Code, MaxLanguage); err != nil {
 			return rest.Within("language", err)
 		}
 
@@ -148,8 +148,8 @@ func (t *templateBody) checkLanguage() error {
 
 // MarshalJSON writes the content for the provider, who gets the language as a plain
 // string, whichever form came.
-func (t *templateBody) MarshalJSON() ([]byte, error) {
-	type plain templateBody
+func (t *TemplateBody) MarshalJSON() ([]byte, error) {
+	type plain TemplateBody
 	sent := plain(*t)
 
 	var err error
@@ -159,7 +159,7 @@ func (t *templateBody) MarshalJSON() ([]byte, error) {
 	return json.Marshal(sent)
 }
 
-func (t *templateBody) describe(s *outgoingMessage) {
+func (t *TemplateBody) Describe(s *OutgoingMessage) {
 	s.Template = &templateRef{Name: *t.Name, Language: t.language, Components: t.Components}
 
 	for i, c := range t.Components {
@@ -174,24 +174,24 @@ func (t *templateBody) describe(s *outgoingMessage) {
 }
 
 // Check checks a component; seen are the types of the components before it.
-func (c *componentBody) Check(seen map[string]bool, allowHTTP plainHTTP) error {
+func (c *componentBody) Check(seen map[string]bool, allowHTTP PlainHTTP) error {
 	kinds := []string{"header", "body", "button", "limited_time_offer", "carousel"}
 	if c.Type == nil || *c.Type != "carousel" {
 		c.Cards = nil
-		return c.partBody.Check(kinds, seen, allowHTTP)
+		return c.PartBody.Check(kinds, seen, allowHTTP)
 	}
 
-	c.partBody = partBody{Type: c.Type}
-	if err := cmp.Or(rest.Unique("type", *c.Type, seen), rest.Count("cards", c.Cards, maxCards)); err != nil {
+	c.PartBody = PartBody{Type: c.Type}
+	if err := cmp.Or(rest.Unique("type", *c.Type, seen), rest.Count("cards", c.Cards, MaxCards)); err != nil {
 		return err
 	}
 
 	indexes := make(map[string]bool)
-	return rest.Each("cards", c.Cards, func(card *cardBody) error { return card.Check(indexes, allowHTTP) })
+	return rest.Each("cards", c.Cards, func(card *CardBody) error { return card.Check(indexes, allowHTTP) })
 }
 
-func (c *cardBody) Check(indexes map[string]bool, allowHTTP plainHTTP) error {
-	if err := rest.InRange("card_index", c.CardIndex, 0, maxCards-1); err != nil {
+func (c *CardBody) Check(indexes map[string]bool, allowHTTP PlainHTTP) error {
+	if err := rest.InRange("card_index", c.CardIndex, 0, MaxCards-1); err != nil {
 		return err
 	}
 	if err := rest.Unique("card_index", strconv.Itoa(int(c.CardIndex.Value)), indexes); err != nil {
@@ -203,13 +203,13 @@ func (c *cardBody) Check(indexes map[string]bool, allowHTTP plainHTTP) error {
 	}
 
 	seen := make(map[string]bool)
-	return rest.Each("components", c.Components, func(p *partBody) error {
+	return rest.Each("components", c.Components, func(p *PartBody) error {
 		return p.Check([]string{"header", "body", "button"}, seen, allowHTTP)
 	})
 }
 
 // Check checks a part, which must be of one of some kinds and stand once.
-func (p *partBody) Check(kinds []string, seen map[string]bool, allowHTTP plainHTTP) error {
+func (p *PartBody) Check(kinds []string, seen map[string]bool, allowHTTP PlainHTTP) error {
 	if err := rest.OneOf("type", p.Type, kinds...); err != nil {
 		return err
 	}
@@ -226,14 +226,14 @@ func (p *partBody) Check(kinds []string, seen map[string]bool, allowHTTP plainHT
 		p.SubType, p.Index = nil, nil
 	}
 
-	if err := cmp.Or(rest.Unique(name, slot, seen), rest.AtMost("parameters", p.Parameters, maxParameters)); err != nil {
+	if err := cmp.Or(rest.Unique(name, slot, seen), rest.AtMost("parameters", p.Parameters, MaxParameters)); err != nil {
 		return err
 	}
 
-	return rest.Each("parameters", p.Parameters, func(q *parameterBody) error { return q.Check(parameterTypes[kind], allowHTTP) })
+	return rest.Each("parameters", p.Parameters, func(q *ParameterBody) error { return q.Check(ParameterTypes[kind], allowHTTP) })
 }
 
-func (p *partBody) checkButton() error {
+func (p *PartBody) checkButton() error {
 	return cmp.Or(
 		rest.OneOf("sub_type", p.SubType, "quick_reply", "url", "copy_code", "flow", "catalog", "mpm", "voice_call"),
 		rest.InRange("index", p.Index, 0, maxButtonIndex),
@@ -241,7 +241,7 @@ func (p *partBody) checkButton() error {
 }
 
 // files adds the files of a part to those of the message.
-func (p *partBody) files(all []mediaRef, path string) []mediaRef {
+func (p *PartBody) files(all []MediaRef, path string) []MediaRef {
 	for i, q := range p.Parameters {
 		if f := q.file(*q.Type); f != nil {
 			all = append(all, f.ref(rest.ItemPath(path+".parameters", i)+"."+*q.Type, *q.Type))

@@ -1,4 +1,4 @@
-package api
+package content
 
 import (
 	"cmp"
@@ -17,9 +17,9 @@ type textBody struct {
 	PreviewURL *bool   `json:"preview_url,omitempty"`
 }
 
-func (t *textBody) Check(plainHTTP) error { return rest.Required("body", t.Body, maxText) }
+func (t *textBody) Check(PlainHTTP) error { return rest.Required("body", t.Body, maxText) }
 
-func (t *textBody) describe(s *outgoingMessage) { s.Body = t.Body }
+func (t *textBody) Describe(s *OutgoingMessage) { s.Body = t.Body }
 
 // reactionBody is the content of a reaction. An empty emoji takes it back.
 type reactionBody struct {
@@ -27,7 +27,7 @@ type reactionBody struct {
 	Emoji     *string `json:"emoji,omitempty"`
 }
 
-func (r *reactionBody) Check(plainHTTP) error {
+func (r *reactionBody) Check(PlainHTTP) error {
 	return cmp.Or(rest.ProviderID("message_id", r.MessageID), r.checkEmoji())
 }
 
@@ -41,4 +41,4 @@ func (r *reactionBody) checkEmoji() error {
 	return nil
 }
 
-func (r *reactionBody) describe(*outgoingMessage) {}
+func (r *reactionBody) Describe(*OutgoingMessage) {}

@@ -1,4 +1,4 @@
-package api
+package content
 
 import (
 	"cmp"
@@ -13,11 +13,11 @@ const (
 	maxMediaID = 128 // longer than any
 )
 
-// mediaTypes are the messages that consist of a file.
-var mediaTypes = []string{"image", "document", "video", "audio"}
+// MediaTypes are the messages that consist of a file.
+var MediaTypes = []string{"image", "document", "video", "audio"}
 
-// mediaRef is a file that a message uses.
-type mediaRef struct {
+// MediaRef is a file that a message uses.
+type MediaRef struct {
 	Param    string // where it stands in the body: image, interactive.header.image
 	Kind     string // image, document, video, audio; gif in a template
 	Link     string // where it is on the web, "" for one of the library
@@ -33,7 +33,7 @@ type source struct {
 	ID   *string `json:"id,omitempty"`
 }
 
-func (s *source) Check(allowHTTP plainHTTP) error {
+func (s *source) Check(allowHTTP PlainHTTP) error {
 	switch {
 	case s.Link == nil && s.ID == nil:
 		return &rest.Error{Code: rest.MissingRequiredField, Param: "link", Message: "link is required, or id."}
@@ -42,12 +42,12 @@ func (s *source) Check(allowHTTP plainHTTP) error {
 	case s.ID != nil:
 		return rest.Required("id", s.ID, maxMediaID)
 	}
-	return checkLink("link", s.Link, allowHTTP)
+	return CheckLink("link", s.Link, allowHTTP)
 }
 
 // ref describes the file for the list of all files that a message uses.
-func (s *source) ref(param, kind string) mediaRef {
-	return mediaRef{Param: param, Kind: kind, Link: storage.OrEmpty(s.Link), MediaID: storage.OrEmpty(s.ID)}
+func (s *source) ref(param, kind string) MediaRef {
+	return MediaRef{Param: param, Kind: kind, Link: storage.OrEmpty(s.Link), MediaID: storage.OrEmpty(s.ID)}
 }
 
 // pictureBody is the content of an image or a video.
@@ -57,14 +57,14 @@ type pictureBody struct {
 	kind    string
 }
 
-func (p *pictureBody) Check(allowHTTP plainHTTP) error {
+func (p *pictureBody) Check(allowHTTP PlainHTTP) error {
 	return cmp.Or(p.source.Check(allowHTTP), rest.Optional("caption", p.Caption, maxCaption))
 }
 
-func (p *pictureBody) describe(s *outgoingMessage) {
+func (p *pictureBody) Describe(s *OutgoingMessage) {
 	ref := p.ref(p.kind, p.kind)
 	ref.Caption = storage.OrEmpty(p.Caption)
-	s.Media, s.Body = []mediaRef{ref}, p.Caption
+	s.Media, s.Body = []MediaRef{ref}, p.Caption
 }
 
 // documentBody is the content of a document.
@@ -73,14 +73,14 @@ type documentBody struct {
 	Caption *string `json:"caption,omitempty"`
 }
 
-func (d *documentBody) Check(allowHTTP plainHTTP) error {
+func (d *documentBody) Check(allowHTTP PlainHTTP) error {
 	return cmp.Or(d.source.Check(allowHTTP), rest.Optional("caption", d.Caption, maxCaption), d.checkName())
 }
 
-func (d *documentBody) describe(s *outgoingMessage) {
+func (d *documentBody) Describe(s *OutgoingMessage) {
 	ref := d.ref("document", "document")
 	ref.Caption = storage.OrEmpty(d.Caption)
-	s.Media, s.Body = []mediaRef{ref}, d.Caption
+	s.Media, s.Body = []MediaRef{ref}, d.Caption
 }
 
 // audioBody is the content of an audio message. It has no caption.
@@ -89,10 +89,10 @@ type audioBody struct {
 	Voice *bool `json:"voice,omitempty"`
 }
 
-func (a *audioBody) describe(s *outgoingMessage) {
+func (a *audioBody) Describe(s *OutgoingMessage) {
 	ref := a.ref("audio", "audio")
 	ref.Voice = a.Voice != nil && *a.Voice
-	s.Media = []mediaRef{ref}
+	s.Media = []MediaRef{ref}
 }
 
 // fileBody is a document, as a message or in a header: a file with a name.
@@ -101,13 +101,13 @@ type fileBody struct {
 	Filename *string `json:"filename,omitempty"`
 }
 
-func (f *fileBody) Check(allowHTTP plainHTTP) error {
+func (f *fileBody) Check(allowHTTP PlainHTTP) error {
 	return cmp.Or(f.source.Check(allowHTTP), f.checkName())
 }
 
 func (f *fileBody) checkName() error { return rest.Optional("filename", f.Filename, filetype.MaxName) }
 
-func (f *fileBody) ref(param, kind string) mediaRef {
+func (f *fileBody) ref(param, kind string) MediaRef {
 	ref := f.source.ref(param, kind)
 	ref.Filename = storage.OrEmpty(f.Filename)
 	return ref
@@ -153,12 +153,12 @@ func (a attachment) file(kind string) file {
 
 // file is a source, with or without a name.
 type file interface {
-	Check(allowHTTP plainHTTP) error
-	ref(param, kind string) mediaRef
+	Check(allowHTTP PlainHTTP) error
+	ref(param, kind string) MediaRef
 }
 
 // checkFile checks that there is a file of a kind, and the file.
-func (a attachment) checkFile(kind string, allowHTTP plainHTTP) error {
+func (a attachment) checkFile(kind string, allowHTTP PlainHTTP) error {
 	f := a.file(kind)
 	if f == nil {
 		return rest.Missing(kind)

@@ -1,4 +1,4 @@
-package api
+package content
 
 import (
 	"encoding/json"
@@ -11,7 +11,7 @@ import (
 // keptContent is the content of a valid send as it is stored and shown: every field
 // that its type has, with its value as it was sent. Fields that are ignored are left
 // out, because a client could store anything in them, of any size.
-func (b *messageBody) keptContent() json.RawMessage {
+func (b *MessageBody) keptContent() json.RawMessage {
 	raw, _ := b.contentByType()
 	k := contentKeeper{BodyChecker: rest.BodyChecker{Text: raw}}
 	k.keepValue(reflect.ValueOf(b.content))

@@ -1,4 +1,6 @@
-package api
+// Package content knows what a message may hold: its types, their rules, and what each
+// means for sending. It neither reads nor writes anything.
+package content
 
 import (
 	"cmp"
@@ -10,15 +12,15 @@ import (
 	"confab/storage"
 )
 
-// messageTypes are the contents that can be sent.
-var messageTypes = []string{"text", "image", "document", "video", "audio", "template", "interactive", "reaction"}
+// MessageTypes are the contents that can be sent.
+var MessageTypes = []string{"text", "image", "document", "video", "audio", "template", "interactive", "reaction"}
 
-// receivedTypes are those that can only be received.
-var receivedTypes = []string{"location", "contacts", "button", "sticker", "order", "unsupported"}
+// ReceivedTypes are those that can only be received.
+var ReceivedTypes = []string{"location", "contacts", "button", "sticker", "order", "unsupported"}
 
-// messageBody is the body of POST /v1/:phone_number_id/messages: a send, which
+// MessageBody is the body of POST /v1/:phone_number_id/messages: a send, which
 // has a type, or a read receipt, which has a status.
-type messageBody struct {
+type MessageBody struct {
 	MessagingProduct *string      `json:"messaging_product"`
 	RecipientType    *string      `json:"recipient_type"`
 	To               *string      `json:"to"`
@@ -41,8 +43,8 @@ type messageBody struct {
 	Interactive json.RawMessage `json:"interactive"`
 	Reaction    json.RawMessage `json:"reaction"`
 
-	allowHTTP plainHTTP // links need not be https; set it before decoding
-	content   content   // the one that type names, once it was validated
+	AllowHTTP PlainHTTP `json:"-"` // links need not be https; set it before decoding
+	content   Object    // the one that type names, once it was validated
 	later     storage.Time
 }
 
@@ -54,17 +56,17 @@ type typingBody struct {
 	Type *string `json:"type"`
 }
 
-// content is the object under the name of a message's type.
-type content interface {
+// Object is the object under the name of a message's type.
+type Object interface {
 	// check finds the first broken rule. It may also drop fields that do not belong to
 	// the content, because the provider would refuse them.
-	Check(allowHTTP plainHTTP) error
+	Check(allowHTTP PlainHTTP) error
 
 	// describe adds what the content means for sending to the message.
-	describe(*outgoingMessage)
+	Describe(*OutgoingMessage)
 }
 
-func (b *messageBody) Validate() error {
+func (b *MessageBody) Validate() error {
 	switch {
 	case b.Type != nil:
 		return b.validateSend()
@@ -74,12 +76,12 @@ func (b *messageBody) Validate() error {
 	return rest.Missing("type")
 }
 
-func (b *messageBody) validateSend() error {
+func (b *MessageBody) validateSend() error {
 	if err := cmp.Or(
 		rest.OneOf("messaging_product", b.MessagingProduct, "chat"),
 		b.checkRecipient(),
 		b.checkContext(),
-		rest.OneOf("type", b.Type, messageTypes...),
+		rest.OneOf("type", b.Type, MessageTypes...),
 	); err != nil {
 		return err
 	}
@@ -95,10 +97,10 @@ func (b *messageBody) validateSend() error {
 	}
 
 	b.content = c
-	return rest.Within(*b.Type, c.Check(b.allowHTTP))
+	return rest.Within(*b.Type, c.Check(b.AllowHTTP))
 }
 
-func (b *messageBody) checkRecipient() error {
+func (b *MessageBody) checkRecipient() error {
 	switch {
 	case b.RecipientType != nil && *b.RecipientType != "individual":
 		return rest.Invalid("recipient_type", "must be individual")
@@ -112,7 +114,7 @@ func (b *messageBody) checkRecipient() error {
 	return nil
 }
 
-func (b *messageBody) checkContext() error {
+func (b *MessageBody) checkContext() error {
 	switch {
 	case b.Context == nil:
 		return nil
@@ -122,7 +124,7 @@ func (b *messageBody) checkContext() error {
 	return rest.Within("context", rest.ProviderID("message_id", b.Context.MessageID))
 }
 
-func (b *messageBody) validateReceipt() error {
+func (b *MessageBody) validateReceipt() error {
 	switch {
 	case b.MessagingProduct != nil && *b.MessagingProduct != "chat":
 		return rest.Invalid("messaging_product", "must be chat")
@@ -141,7 +143,7 @@ func (b *messageBody) validateReceipt() error {
 
 // contentByType returns the raw content that type names, and an empty value of its Go
 // type to read it into.
-func (b *messageBody) contentByType() (json.RawMessage, content) {
+func (b *MessageBody) contentByType() (json.RawMessage, Object) {
 	switch *b.Type {
 	case "text":
 		return b.Text, new(textBody)
@@ -154,7 +156,7 @@ func (b *messageBody) contentByType() (json.RawMessage, content) {
 	case "audio":
 		return b.Audio, new(audioBody)
 	case "template":
-		return b.Template, new(templateBody)
+		return b.Template, new(TemplateBody)
 	case "interactive":
 		return b.Interactive, new(interactiveBody)
 	default:
@@ -162,22 +164,22 @@ func (b *messageBody) contentByType() (json.RawMessage, content) {
 	}
 }
 
-// readReceipt says that a message was read.
-type readReceipt struct {
+// ReadReceipt says that a message was read.
+type ReadReceipt struct {
 	MessageID string // the provider's
 	Typing    bool   // an answer is being written
 }
 
-// readReceipt returns the read receipt in a valid body; ok is false for a send.
-func (b *messageBody) readReceipt() (r readReceipt, ok bool) {
+// ReadReceipt returns the read receipt in a valid body; ok is false for a send.
+func (b *MessageBody) ReadReceipt() (r ReadReceipt, ok bool) {
 	if b.Type != nil {
-		return readReceipt{}, false
+		return ReadReceipt{}, false
 	}
-	return readReceipt{MessageID: *b.MessageID, Typing: b.TypingIndicator != nil}, true
+	return ReadReceipt{MessageID: *b.MessageID, Typing: b.TypingIndicator != nil}, true
 }
 
-// outgoingMessage is a valid message to send, with what was found out about it.
-type outgoingMessage struct {
+// OutgoingMessage is a valid message to send, with what was found out about it.
+type OutgoingMessage struct {
 	To           string // E.164 with +, "" when Recipient says who
 	Recipient    string // a BSUID, "" when To says who
 	ReplyTo      *string
@@ -185,16 +187,16 @@ type outgoingMessage struct {
 	Type         string
 	Content      json.RawMessage // the object under the type's name, as it is stored and shown
 	Body         *string         // the text, the caption or the body of an interactive
-	Media        []mediaRef      // all that is used, also in headers and cards
+	Media        []MediaRef      // all that is used, also in headers and cards
 	Template     *templateRef    // of a template
-	marketing    bool            // the template is one, as far as is known
-	libraryFile  *storage.Media  // the file of the library that it consists of, once it was found
-	missingMedia error           // the first file that is not in the library, if one is not
+	Marketing    bool            // the template is one, as far as is known
+	LibraryFile  *storage.Media  // the file of the library that it consists of, once it was found
+	MissingMedia error           // the first file that is not in the library, if one is not
 }
 
-// outgoing returns the message that a valid body asks to send.
-func (b *messageBody) outgoing() outgoingMessage {
-	s := outgoingMessage{Type: *b.Type, Content: b.keptContent(), ScheduledAt: b.later}
+// Outgoing returns the message that a valid body asks to send.
+func (b *MessageBody) Outgoing() OutgoingMessage {
+	s := OutgoingMessage{Type: *b.Type, Content: b.keptContent(), ScheduledAt: b.later}
 
 	if b.To != nil {
 		s.To, _ = provider.ParsePhone(*b.To)
@@ -206,17 +208,17 @@ func (b *messageBody) outgoing() outgoingMessage {
 		s.ReplyTo = b.Context.MessageID
 	}
 
-	b.content.describe(&s)
+	b.content.Describe(&s)
 	return s
 }
 
-// providerContent is the content of a valid send as it goes to the provider: only with
+// ProviderContent is the content of a valid send as it goes to the provider: only with
 // the fields that we know, because what the API ignores the provider may refuse.
-func (b *messageBody) providerContent() (json.RawMessage, error) { return json.Marshal(b.content) }
+func (b *MessageBody) ProviderContent() (json.RawMessage, error) { return json.Marshal(b.content) }
 
-// file is the file that a message of a media type consists of, nil for other types.
-func (s *outgoingMessage) file() *mediaRef {
-	if len(s.Media) > 0 && slices.Contains(mediaTypes, s.Type) {
+// File is the file that a message of a media type consists of, nil for other types.
+func (s *OutgoingMessage) File() *MediaRef {
+	if len(s.Media) > 0 && slices.Contains(MediaTypes, s.Type) {
 		return &s.Media[0]
 	}
 	return nil

@@ -1,4 +1,4 @@
-package api
+package content
 
 import (
 	"cmp"
@@ -51,7 +51,7 @@ type actionBody struct {
 	Parameters *linkBody      `json:"parameters,omitempty"`
 }
 
-func (in *interactiveBody) Check(allowHTTP plainHTTP) error {
+func (in *interactiveBody) Check(allowHTTP PlainHTTP) error {
 	if err := cmp.Or(
 		rest.OneOf("type", in.Type, "reply_buttons", "button", "cta_url", "list"),
 		in.checkHeader(allowHTTP),
@@ -66,7 +66,7 @@ func (in *interactiveBody) Check(allowHTTP plainHTTP) error {
 	return rest.Within("action", in.checkAction(allowHTTP))
 }
 
-func (in *interactiveBody) checkHeader(allowHTTP plainHTTP) error {
+func (in *interactiveBody) checkHeader(allowHTTP PlainHTTP) error {
 	if in.Header == nil || in.Type == nil {
 		return nil
 	}
@@ -78,7 +78,7 @@ func (in *interactiveBody) checkHeader(allowHTTP plainHTTP) error {
 	return rest.Within("header", in.Header.Check(kinds, allowHTTP))
 }
 
-func (h *headerBody) Check(kinds []string, allowHTTP plainHTTP) error {
+func (h *headerBody) Check(kinds []string, allowHTTP PlainHTTP) error {
 	if err := rest.OneOf("type", h.Type, kinds...); err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (in *interactiveBody) checkTexts() error {
 }
 
 // checkAction checks the fields that belong to the type and drops the others.
-func (in *interactiveBody) checkAction(allowHTTP plainHTTP) error {
+func (in *interactiveBody) checkAction(allowHTTP PlainHTTP) error {
 	a := in.Action
 
 	switch *in.Type {
@@ -128,11 +128,11 @@ func (in *interactiveBody) checkAction(allowHTTP plainHTTP) error {
 	}
 }
 
-func (in *interactiveBody) describe(s *outgoingMessage) {
+func (in *interactiveBody) Describe(s *OutgoingMessage) {
 	s.Body = in.Body.Text
 	if h := in.Header; h != nil {
 		if f := h.file(*h.Type); f != nil {
-			s.Media = []mediaRef{f.ref("interactive.header."+*h.Type, *h.Type)}
+			s.Media = []MediaRef{f.ref("interactive.header."+*h.Type, *h.Type)}
 		}
 	}
 }
@@ -175,7 +175,7 @@ type linkBody struct {
 	URL         *string `json:"url,omitempty"`
 }
 
-func (a *actionBody) checkLink(allowHTTP plainHTTP) error {
+func (a *actionBody) checkLink(allowHTTP PlainHTTP) error {
 	if err := rest.OneOf("name", a.Name, "cta_url"); err != nil {
 		return err
 	}
@@ -185,7 +185,7 @@ func (a *actionBody) checkLink(allowHTTP plainHTTP) error {
 
 	return rest.Within("parameters", cmp.Or(
 		rest.Required("display_text", a.Parameters.DisplayText, maxButtonTitle),
-		checkLink("url", a.Parameters.URL, allowHTTP),
+		CheckLink("url", a.Parameters.URL, allowHTTP),
 	))
 }
 
