@@ -235,3 +235,21 @@ func oneOfAnyCase(name string, s *string, words ...string) error {
 	}
 	return rest.OneOf(name, s, words...)
 }
+
+// apply makes the changes to a template, which is then reviewed again.
+func (c *templateChanges) apply(t storage.Template) (storage.Template, error) {
+	if c.Components.Set {
+		components, err := json.Marshal(c.Components.Value)
+		if err != nil {
+			return t, err
+		}
+		t.Components, t.Content = components, provisioning.TemplateContent(components)
+	}
+
+	if c.Category.Set {
+		t.Category = strings.ToUpper(c.Category.Value)
+	}
+
+	t.Status, t.ProviderStatus, t.Reason = storage.TemplatePending, "PENDING", ""
+	return t, nil
+}

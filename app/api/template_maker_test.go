@@ -1,10 +1,11 @@
 package api
 
 import (
-	"confab/app/api/content"
 	"fmt"
 	"slices"
 	"strings"
+
+	"confab/app/api/content"
 
 	"pgregory.net/rapid"
 )

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"encoding/json"
 	"errors"
 	"regexp"
 	"slices"
@@ -214,22 +213,4 @@ func partPath(kind string, parts []*draftPart) string {
 		return "components"
 	}
 	return rest.ItemPath("components", i)
-}
-
-// apply makes the changes to a template, which is then reviewed again.
-func (c *templateChanges) apply(t storage.Template) (storage.Template, error) {
-	if c.Components.Set {
-		components, err := json.Marshal(c.Components.Value)
-		if err != nil {
-			return t, err
-		}
-		t.Components, t.Content = components, provisioning.TemplateContent(components)
-	}
-
-	if c.Category.Set {
-		t.Category = strings.ToUpper(c.Category.Value)
-	}
-
-	t.Status, t.ProviderStatus, t.Reason = storage.TemplatePending, "PENDING", ""
-	return t, nil
 }
