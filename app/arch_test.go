@@ -21,9 +21,10 @@ import (
 var allowed = map[string][]string{
 	"":                      {"app/cli"},
 	"app":                   {"app/api", "app/api/rest", "app/callback", "app/config", "app/console", "app/datadir", "app/limit", "app/live", "app/mcp", "app/pages", "app/password", "app/stream", "jobs", "jobs/guard", "jobs/messaging", "jobs/provider", "jobs/provisioning", "jobs/queue", "jobs/webhook", "storage"},
-	"app/api":               {"app/api/content", "app/api/rest", "app/limit", "app/live", "app/password", "app/stream", "jobs", "jobs/contactsheet", "jobs/errorcode", "jobs/event", "jobs/filetype", "jobs/guard", "jobs/mergefield", "jobs/messaging", "jobs/provider", "jobs/provisioning", "jobs/webhook", "storage"},
+	"app/api":               {"app/api/content", "app/api/rest", "app/api/template", "app/limit", "app/live", "app/password", "app/stream", "jobs", "jobs/contactsheet", "jobs/errorcode", "jobs/event", "jobs/filetype", "jobs/guard", "jobs/mergefield", "jobs/messaging", "jobs/provider", "jobs/provisioning", "jobs/webhook", "storage"},
 	"app/api/rest":          {"app/limit", "jobs", "jobs/contactsheet", "jobs/errorcode", "jobs/filetype", "jobs/provider", "storage"},
 	"app/api/content":       {"app/api/rest", "jobs/filetype", "jobs/guard", "jobs/provider", "storage"},
+	"app/api/template":      {"app/api/content", "app/api/rest", "jobs/provisioning", "storage"},
 	"app/api/apitest":       {},
 	"app/backup":            {"app/datadir", "storage"},
 	"app/callback":          {"app/limit", "jobs", "jobs/event", "jobs/messaging", "jobs/provider", "jobs/provisioning", "storage"},

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"confab/app/api/rest"
+	"confab/app/api/template"
 	"confab/jobs"
 	"confab/storage"
 )
@@ -99,16 +100,16 @@ func (d BroadcastDraft) body(rx *storage.Rx, account int64) ([]byte, error) {
 // or fields. A variable with a name is the field of that name; the first with a number the
 // first column of the file that is no number, and so on.
 func (d BroadcastDraft) parameters(t storage.Template) ([]any, error) {
-	stored := storedTemplate{Components: []byte(t.Components), ParameterFormat: t.ParameterFormat, Category: t.Category}
-	parts, err := stored.parts()
-	body := findPart(parts, "body")
+	stored := template.Stored{Components: []byte(t.Components), ParameterFormat: t.ParameterFormat, Category: t.Category}
+	parts, err := stored.Parts()
+	body := template.FindPart(parts, "body")
 	if err != nil || body == nil {
 		return nil, err
 	}
-	names := variables(body.Text)
+	names := template.Variables(body.Text)
 	texts := d.Parameters
 	if texts == nil {
-		if texts, err = d.fieldsFor(names, stored.named()); err != nil {
+		if texts, err = d.fieldsFor(names, stored.Named()); err != nil {
 			return nil, err
 		}
 	}
@@ -123,7 +124,7 @@ func (d BroadcastDraft) parameters(t storage.Template) ([]any, error) {
 	all := make([]any, len(names))
 	for i, name := range names {
 		parameter := map[string]any{"type": "text", "text": texts[i]}
-		if stored.named() {
+		if stored.Named() {
 			parameter["parameter_name"] = name
 		}
 		all[i] = parameter

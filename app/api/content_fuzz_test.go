@@ -9,6 +9,7 @@ import (
 
 	"confab/app/api/content"
 	"confab/app/api/rest"
+	"confab/app/api/template"
 )
 
 // FuzzMessageBody takes any body: it is refused in words that a client can use,
@@ -83,10 +84,10 @@ func sameOnTheWire(t *testing.T, in *content.MessageBody) {
 		t.Fatalf("%s became %s", s.Content, wire)
 	}
 	for _, stored := range storedTemplates {
-		err := checkTemplateParameters(stored, s.Template.Components)
+		err := template.CheckParameters(stored, s.Template.Components)
 		if e, ok := errors.AsType[*rest.Error](err); err != nil && (!ok || e.Code != rest.InvalidFieldValue || e.Param == "") {
 			t.Fatalf("no words for a client: %v", err)
 		}
-		renderTemplate(stored, s.Template.Components)
+		template.Render(stored, s.Template.Components)
 	}
 }

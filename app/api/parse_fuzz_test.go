@@ -9,6 +9,7 @@ import (
 
 	"confab/app/api/content"
 	"confab/app/api/rest"
+	"confab/app/api/template"
 	"confab/jobs/guard"
 	"confab/jobs/provider"
 )
@@ -123,25 +124,25 @@ func FuzzTemplateBody(f *testing.F) {
 		if !json.Valid(body) || body[0] != '{' {
 			return // refused before
 		}
-		var in newTemplate
+		var in template.Draft
 		if err := readTemplate(body, &in); err != nil {
 			if e, ours := errors.AsType[*rest.Error](err); !ours || e.Param == "" || e.Status() != 400 {
 				t.Fatalf("no words for a client: %v", err)
 			}
 			return
 		}
-		wire, err := in.providerBody()
+		wire, err := in.ProviderBody()
 		if err != nil {
 			t.Fatal(err)
 		}
-		var again newTemplate
+		var again template.Draft
 		if err := readTemplate(wire, &again); err != nil {
 			t.Fatalf("%s became %s, which is refused: %v", body, wire, err)
 		}
-		if twice, err := again.providerBody(); err != nil || string(twice) != string(wire) {
+		if twice, err := again.ProviderBody(); err != nil || string(twice) != string(wire) {
 			t.Fatalf("%s became %s", wire, twice)
 		}
-		row, err := in.row(1)
+		row, err := in.Row(1)
 		if err != nil || !json.Valid(row.Components) {
 			t.Fatalf("%s is kept as %s: %v", body, row.Components, err)
 		}
@@ -149,7 +150,7 @@ func FuzzTemplateBody(f *testing.F) {
 }
 
 // readTemplate reads and checks a body as the handler does.
-func readTemplate(body []byte, in *newTemplate) error {
+func readTemplate(body []byte, in *template.Draft) error {
 	if err := rest.Unmarshal(body, in); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 
 	"confab/app/api/content"
 	"confab/app/api/rest"
+	"confab/app/api/template"
 	"confab/jobs/messaging"
 	"confab/jobs/provider"
 	"confab/storage"
@@ -86,16 +87,16 @@ func resolveTemplate(rx *storage.Rx, out *content.OutgoingMessage, sender storag
 		return err
 	}
 
-	stored := storedTemplate{Components: []byte(t.Components), ParameterFormat: t.ParameterFormat, Category: t.Category}
-	if out.Recipient != "" && !supportsBSUID(stored) {
+	stored := template.Stored{Components: []byte(t.Components), ParameterFormat: t.ParameterFormat, Category: t.Category}
+	if out.Recipient != "" && !template.SupportsBSUID(stored) {
 		return rest.Invalid("recipient", "cannot name the recipient of a template for authentication, which only goes to a number")
 	}
 
-	if err := checkTemplateParameters(stored, out.Template.Components); err != nil {
+	if err := template.CheckParameters(stored, out.Template.Components); err != nil {
 		return err
 	}
 
 	out.Marketing = messaging.IsMarketing(t)
-	out.Body, err = renderTemplate(stored, out.Template.Components)
+	out.Body, err = template.Render(stored, out.Template.Components)
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"confab/app/api/rest"
+	"confab/app/api/template"
 	"confab/jobs/filetype"
 	"confab/jobs/provider"
 )
@@ -32,7 +33,7 @@ type exampleUploader struct {
 
 // uploadExamples uploads the files of a template's examples and replaces their URLs
 // with handles.
-func (s *Server) uploadExamples(r *rest.Request, parts []*draftPart) error {
+func (s *Server) uploadExamples(r *rest.Request, parts []*template.DraftPart) error {
 	ctx, cancel := context.WithTimeout(r.HTTP.Context(), exampleTimeout)
 	defer cancel()
 
@@ -41,7 +42,7 @@ func (s *Server) uploadExamples(r *rest.Request, parts []*draftPart) error {
 }
 
 // uploadParts uploads the files of the parts under a path.
-func (u *exampleUploader) uploadParts(ctx context.Context, path string, parts []*draftPart) error {
+func (u *exampleUploader) uploadParts(ctx context.Context, path string, parts []*template.DraftPart) error {
 	for i, p := range parts {
 		at := rest.ItemPath(path+"components", i) + "."
 		for j, card := range p.Cards {
@@ -50,7 +51,7 @@ func (u *exampleUploader) uploadParts(ctx context.Context, path string, parts []
 			}
 		}
 
-		url, field := p.Example.source()
+		url, field := p.Example.Source()
 		if url == "" {
 			continue
 		}
@@ -60,7 +61,7 @@ func (u *exampleUploader) uploadParts(ctx context.Context, path string, parts []
 			return err
 		}
 
-		p.Example = &draftExample{HeaderHandle: []string{handle}}
+		p.Example = &template.DraftExample{HeaderHandle: []string{handle}}
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"confab/app/api/content"
+	"confab/app/api/template"
 
 	"pgregory.net/rapid"
 )
@@ -83,7 +84,7 @@ func (m maker) example(comp tree, key, text string, named bool) {
 		return
 	}
 	var names []string
-	for _, found := range placeholder.FindAllStringSubmatch(text, -1) {
+	for _, found := range template.Placeholder.FindAllStringSubmatch(text, -1) {
 		if name := strings.TrimSpace(found[1]); !slices.Contains(names, name) {
 			names = append(names, name)
 		}
@@ -135,7 +136,7 @@ func (m maker) header(named, card bool) tree {
 	}
 	switch format {
 	case "TEXT":
-		text := m.text(maxHeaderText, named, rapid.IntRange(0, 2).Draw(m.T, "header variables"))
+		text := m.text(template.MaxHeaderText, named, rapid.IntRange(0, 2).Draw(m.T, "header variables"))
 		comp["text"] = text
 		m.example(comp, "header_text", text, named)
 	case "IMAGE", "VIDEO", "DOCUMENT", "GIF":
@@ -211,10 +212,10 @@ func (m maker) card(named bool) tree {
 		parts = append(parts, m.header(named, true))
 	}
 	if m.odds(2, "card with body") {
-		parts = append(parts, m.body(named, maxCardBody))
+		parts = append(parts, m.body(named, template.MaxCardBody))
 	}
 	if !m.odds(20, "card without buttons") {
-		parts = append(parts, m.buttons(maxCardButtons))
+		parts = append(parts, m.buttons(template.MaxCardButtons))
 	}
 	if m.odds(25, "card with more") {
 		parts = append(parts, tree{"type": "FOOTER", "text": "x"})
@@ -223,7 +224,7 @@ func (m maker) card(named bool) tree {
 }
 
 func (m maker) carousel(named bool) tree {
-	n := rapid.IntRange(minCards, 4).Draw(m.T, "cards")
+	n := rapid.IntRange(template.MinCards, 4).Draw(m.T, "cards")
 	if m.odds(6, "number of cards") {
 		n = pick(m, "how many cards", 0, 1, content.MaxCards, content.MaxCards+1)
 	}
@@ -283,7 +284,7 @@ func (m maker) codeParts() []any {
 
 // template makes a whole one up.
 func (m maker) template(name string) tree {
-	category := pick(m, "category", marketing, utility, authentication)
+	category := pick(m, "category", template.Marketing, template.Utility, template.Authentication)
 	named := m.odds(3, "named")
 	t := tree{"name": name, "language": pick(m, "language", "en_US", "en", "pt_BR", "fil", "en-US"), "category": m.cased(category)}
 	if named {
@@ -300,13 +301,13 @@ func (m maker) template(name string) tree {
 	if m.odds(5, "ttl") {
 		t["message_send_ttl_seconds"] = pick[any](m, "seconds", -1, 0, 30, 900, 901, 43200, 43201, 2592000, 2592001, "900")
 	}
-	if category == authentication {
+	if category == template.Authentication {
 		t["components"] = m.codeParts()
 		return t
 	}
 	parts := []any{}
 	if !m.odds(25, "no body") {
-		parts = append(parts, m.body(named, pick(m, "body limit", content.MaxBodyText, maxOfferBody)))
+		parts = append(parts, m.body(named, pick(m, "body limit", content.MaxBodyText, template.MaxOfferBody)))
 	}
 	add := func(what string, n int, make func() tree) {
 		if m.odds(n, what) {
@@ -328,7 +329,7 @@ func (m maker) template(name string) tree {
 	add("footer", rare, func() tree {
 		return tree{"type": m.cased("FOOTER"), "text": pick(m, "footer", "Bye", strings.Repeat("x", 60), strings.Repeat("x", 61), " ", "Bye {{1}} all")}
 	})
-	add("buttons", 3, func() tree { return m.buttons(maxTemplateButtons) })
+	add("buttons", 3, func() tree { return m.buttons(template.MaxTemplateButtons) })
 	add("twice", 30, func() tree { return m.body(named, 100) })
 	add("nonsense", 40, func() tree { return tree{"type": pick[any](m, "nonsense type", "SIDEBAR", "", nil)} })
 	t["components"] = parts

@@ -12,11 +12,12 @@ import (
 
 	"confab/app/api/content"
 	"confab/app/api/rest"
+	"confab/app/api/template"
 	"confab/storage/storagetest"
 )
 
 // storedTemplates need something each.
-var storedTemplates = map[string]storedTemplate{
+var storedTemplates = map[string]template.Stored{
 	"plain":    {Components: json.RawMessage(`[{"type":"HEADER","format":"TEXT","text":"Hello"},{"type":"BODY","text":"Welcome."},{"type":"FOOTER","text":"f"}]`), ParameterFormat: "POSITIONAL", Category: "UTILITY"},
 	"two":      {Components: json.RawMessage(`[{"type":"BODY","text":"Hi {{1}}, order {{2}} came, {{1}}."}]`), ParameterFormat: "POSITIONAL", Category: "UTILITY"},
 	"lower":    {Components: json.RawMessage(`[{"type":"header","format":"text","text":"On {{1}}!"},{"type":"body","text":"Hi {{ 1 }}!"}]`), ParameterFormat: "POSITIONAL", Category: "UTILITY"},
@@ -158,15 +159,15 @@ func TestWhatIsGivenMustFitTheTemplate(t *testing.T) {
 			if tt.param != "" {
 				want = "invalid_field_value template." + tt.param
 			}
-			is.Equal(verdict(t, checkTemplateParameters(storedTemplates[tt.template], given(t, tt.sent...))), want)
+			is.Equal(verdict(t, template.CheckParameters(storedTemplates[tt.template], given(t, tt.sent...))), want)
 		})
 	}
 }
 
 // rendered is a template's body with its parameters, which must fit into it.
-func rendered(t testing.TB, stored storedTemplate, sent content.Components) *string {
+func rendered(t testing.TB, stored template.Stored, sent content.Components) *string {
 	t.Helper()
-	text, err := renderTemplate(stored, sent)
+	text, err := template.Render(stored, sent)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,14 +178,14 @@ func rendered(t testing.TB, stored storedTemplate, sent content.Components) *str
 // is sent.
 func TestAFilledBodyIsBounded(t *testing.T) {
 	is := is.New(t)
-	often := storedTemplate{Components: json.RawMessage(`[{"type":"BODY","text":"Hi` + strings.Repeat(" {{1}}", 64) + `"}]`), ParameterFormat: "POSITIONAL"}
+	often := template.Stored{Components: json.RawMessage(`[{"type":"BODY","text":"Hi` + strings.Repeat(" {{1}}", 64) + `"}]`), ParameterFormat: "POSITIONAL"}
 	text := func(n int) content.Components {
 		return given(t, bodyOf(`{"type":"text","text":"`+strings.Repeat("ä", n)+`"}`))
 	}
 	is.Equal(utf8.RuneCountInString(*rendered(t, often, text(512))), 2+64*(1+512))
-	_, err := renderTemplate(often, text(513))
+	_, err := template.Render(often, text(513))
 	is.Equal(verdict(t, err), "invalid_field_value template.components")
-	_, err = renderTemplate(often, text(32768))
+	_, err = template.Render(often, text(32768))
 	is.Equal(verdict(t, err), "invalid_field_value template.components")
 }
 
@@ -213,23 +214,23 @@ func TestATemplateIsRenderedWithItsParameters(t *testing.T) {
 	is := is.New(t)
 	is.Equal(rendered(t, storedTemplates["otp"], given(t, bodyOf(textA))), nil) // the provider's text is not known yet
 	is.Equal(rendered(t, storedTemplates["unknown"], nil), nil)
-	is.Equal(rendered(t, storedTemplate{Components: json.RawMessage(`{}`)}, nil), nil)
+	is.Equal(rendered(t, template.Stored{Components: json.RawMessage(`{}`)}, nil), nil)
 }
 
 func TestOnlyTemplatesForCodesNeedANumber(t *testing.T) {
 	is := is.New(t)
 	for name, stored := range storedTemplates {
-		is.Equal(supportsBSUID(stored), name != "otp" && name != "code")
+		is.Equal(template.SupportsBSUID(stored), name != "otp" && name != "code")
 		stored.Category = "" // as in templates from before it was recorded
-		is.Equal(supportsBSUID(stored), name != "otp" && name != "code")
+		is.Equal(template.SupportsBSUID(stored), name != "otp" && name != "code")
 	}
 }
 
 func TestAStoredTemplateThatCannotBeReadIsOurFault(t *testing.T) {
 	is := is.New(t)
-	broken := storedTemplate{Components: json.RawMessage(`[{"type":5}]`)}
-	is.Equal(rest.AsError(checkTemplateParameters(broken, nil)).Code, rest.InternalError)
-	is.True(supportsBSUID(broken))
+	broken := template.Stored{Components: json.RawMessage(`[{"type":5}]`)}
+	is.Equal(rest.AsError(template.CheckParameters(broken, nil)).Code, rest.InternalError)
+	is.True(template.SupportsBSUID(broken))
 }
 
 // TestAsManyParametersAsVariablesFit checks counting and rendering against a
@@ -246,9 +247,9 @@ func TestAsManyParametersAsVariablesFit(t *testing.T) {
 			parameters = append(parameters, `{"type":"text","text":`+string(quoted)+`}`)
 		}
 		quoted, _ := json.Marshal(text)
-		stored := storedTemplate{Components: json.RawMessage(`[{"type":"BODY","text":` + string(quoted) + `}]`), ParameterFormat: "POSITIONAL"}
+		stored := template.Stored{Components: json.RawMessage(`[{"type":"BODY","text":` + string(quoted) + `}]`), ParameterFormat: "POSITIONAL"}
 		fits := given(t, bodyOf(parameters...))
-		if got := verdict(t, checkTemplateParameters(stored, fits)); got != "" {
+		if got := verdict(t, template.CheckParameters(stored, fits)); got != "" {
 			rt.Fatalf("%s: %s", text, got)
 		}
 		if got := *rendered(t, stored, fits); got != want {
@@ -262,7 +263,7 @@ func TestAsManyParametersAsVariablesFit(t *testing.T) {
 		default:
 			return
 		}
-		if got := verdict(t, checkTemplateParameters(stored, given(t, bodyOf(parameters...)))); got != "invalid_field_value template.components[0].parameters" {
+		if got := verdict(t, template.CheckParameters(stored, given(t, bodyOf(parameters...)))); got != "invalid_field_value template.components[0].parameters" {
 			rt.Fatalf("%s: %q", text, got)
 		}
 	})

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"confab/app/api/rest"
+	"confab/app/api/template"
 	"confab/app/simulator"
 	"confab/storage/storagetest"
 )
@@ -80,7 +81,7 @@ func TestTheValidatorAndTheSimulatorTakeTheSameTemplates(t *testing.T) {
 			if err != nil {
 				rt.Fatal(err)
 			}
-			var in newTemplate
+			var in template.Draft
 			verdict := rest.Unmarshal(given, &in)
 			if verdict == nil {
 				verdict = in.Validate()
@@ -93,7 +94,7 @@ func TestTheValidatorAndTheSimulatorTakeTheSameTemplates(t *testing.T) {
 				return
 			}
 			admitted++
-			wire, err := in.providerBody()
+			wire, err := in.ProviderBody()
 			if err != nil {
 				rt.Fatal(err)
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/matryer/is"
 
 	"confab/app/api/rest"
+	"confab/app/api/template"
 	"confab/storage/storagetest"
 )
 
@@ -23,7 +24,7 @@ func draft(category, format string, parts ...string) string {
 // judgeDraft is what the validator says of a body: "" or "code param".
 func judgeDraft(t testing.TB, body string) string {
 	t.Helper()
-	var in newTemplate
+	var in template.Draft
 	err := rest.Unmarshal([]byte(body), &in)
 	if err == nil {
 		err = in.Validate()
@@ -320,14 +321,14 @@ func TestEveryRuleOfTemplatesNamesItsField(t *testing.T) {
 
 func TestATemplateIsWrittenAsTheProviderDoes(t *testing.T) {
 	is := is.New(t)
-	var in newTemplate
+	var in template.Draft
 	given := draft("marketing", "Named",
 		`{"type":"body","text":"Hi {{who}} there","extra":1,"buttons":[],"example":{"body_text":[["x"]],"body_text_named_params":[{"param_name":"who","example":"Ana","more":1}]}}`,
 		`{"type":"header","format":"text","text":"News","example":{"header_text":["x"]}}`,
 		`{"type":"buttons","buttons":[{"type":"quick_reply","text":"Yes","url":"https://example.com"},{"type":"url","text":"See","url":"https://example.com/{{who}}","example":["x"]},{"type":"copy_code","text":"Copy","example":"A1"}]}`)
 	is.NoErr(rest.Unmarshal([]byte(given), &in))
 	is.NoErr(in.Validate())
-	wire, err := in.providerBody()
+	wire, err := in.ProviderBody()
 	is.NoErr(err)
 	want := `{"name":"order_ready","language":"en_US","category":"MARKETING","components":[` +
 		`{"type":"BODY","text":"Hi {{who}} there","example":{"body_text_named_params":[{"param_name":"who","example":"Ana"}]}},` +
@@ -335,10 +336,10 @@ func TestATemplateIsWrittenAsTheProviderDoes(t *testing.T) {
 		`{"type":"BUTTONS","buttons":[{"type":"QUICK_REPLY","text":"Yes"},{"type":"URL","text":"See","url":"https://example.com/{{who}}","example":["x"]},{"type":"COPY_CODE","example":"A1"}]}` +
 		`],"parameter_format":"named"}`
 	is.Equal(string(wire), want)
-	row, err := in.row(7)
+	row, err := in.Row(7)
 	is.NoErr(err)
 	is.Equal(row.Content, "Hi {{who}} there")
 	is.Equal(row.ParameterFormat, "NAMED")
-	is.Equal(variables(row.Content), []string{"who"})
+	is.Equal(template.Variables(row.Content), []string{"who"})
 	is.True(json.Valid(row.Components))
 }

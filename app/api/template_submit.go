@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"confab/app/api/rest"
+	"confab/app/api/template"
 	"confab/jobs/provider"
 	"confab/jobs/provisioning"
 	"confab/storage"
@@ -21,13 +22,13 @@ type submission struct {
 
 // submitToProvider submits a template. If the provider has the same template already,
 // it is adopted: an earlier request submitted it and failed before it was stored.
-func (s *Server) submitToProvider(r *rest.Request, in *newTemplate) (out submission, err error) {
+func (s *Server) submitToProvider(r *rest.Request, in *template.Draft) (out submission, err error) {
 	out.began = storage.Now()
-	if out.Template, err = in.row(r.Account.ID); err != nil {
+	if out.Template, err = in.Row(r.Account.ID); err != nil {
 		return out, err
 	}
 
-	body, err := in.providerBody()
+	body, err := in.ProviderBody()
 	if err != nil {
 		return out, err
 	}
@@ -80,7 +81,7 @@ func (s *Server) adopt(r *rest.Request, t storage.Template, exists error) (stora
 		return t, errTemplateExists(exists)
 	case err != nil:
 		return t, providerCallError(err, errUnexpectedRefusal)
-	case !sameTemplate(found, t):
+	case !template.Same(found, t):
 		return t, errTemplateExists(exists)
 	}
 
@@ -91,8 +92,8 @@ func (s *Server) adopt(r *rest.Request, t storage.Template, exists error) (stora
 
 // editAtProvider changes a template at the provider, and returns it as it will be
 // stored.
-func (s *Server) editAtProvider(r *rest.Request, t storage.Template, in *templateChanges) (storage.Template, error) {
-	body, err := in.providerBody()
+func (s *Server) editAtProvider(r *rest.Request, t storage.Template, in *template.Changes) (storage.Template, error) {
+	body, err := in.ProviderBody()
 	if err != nil {
 		return t, err
 	}
@@ -106,7 +107,7 @@ func (s *Server) editAtProvider(r *rest.Request, t storage.Template, in *templat
 		t.ProviderTemplateID = found.ProviderTemplateID
 	}
 
-	if t, err = in.apply(t); err != nil {
+	if t, err = in.Apply(t); err != nil {
 		return t, err
 	}
 
@@ -137,10 +138,10 @@ func storeEdited(tx *storage.Tx, before, after storage.Template) (storage.Templa
 
 // alreadyEdited tells whether the provider is reviewing the same changes already: an
 // earlier request submitted them and failed before they were stored.
-func (s *Server) alreadyEdited(r *rest.Request, t storage.Template, in *templateChanges) bool {
+func (s *Server) alreadyEdited(r *rest.Request, t storage.Template, in *template.Changes) bool {
 	found, err := s.Accounts.FindTemplate(r.HTTP.Context(), r.Account.ID, t.Name, t.Language)
 	return err == nil && in.Components.Set && found.Status == storage.TemplatePending &&
-		found.Category == t.Category && sameTemplate(found, t)
+		found.Category == t.Category && template.Same(found, t)
 }
 
 // hasSubcode tells whether the provider refused with a subcode.
@@ -164,7 +165,7 @@ func errUnexpectedRefusal(e *provider.Error) error {
 }
 
 // errTemplateRefused reports why the provider refuses a template.
-func errTemplateRefused(e *provider.Error, parts []*draftPart) error {
+func errTemplateRefused(e *provider.Error, parts []*template.DraftPart) error {
 	return &rest.Error{
 		Code:    rest.InvalidFieldValue,
 		Param:   refusedField(e, parts),
@@ -180,7 +181,7 @@ var templateFields = []string{"name", "language", "category", "components", "par
 var fieldInText = regexp.MustCompile(`(?:[Pp]aram(?:eter)?|The) (?:parameter )?([a-z_]+)\b`)
 
 // refusedField is the field that the provider objects to, "" if it names none.
-func refusedField(e *provider.Error, parts []*draftPart) string {
+func refusedField(e *provider.Error, parts []*template.DraftPart) string {
 	for _, path := range e.Blame {
 		if field, _, _ := strings.Cut(strings.ReplaceAll(path, "[", "."), "."); slices.Contains(templateFields, field) {
 			return path
@@ -191,11 +192,11 @@ func refusedField(e *provider.Error, parts []*draftPart) string {
 	case provider.SubcodeTemplateNameFormat, provider.SubcodeLanguageDeleted:
 		return "name"
 	case provider.SubcodeTemplateHeaderFormat:
-		return partPath(headerPart, parts)
+		return partPath(template.HeaderPart, parts)
 	case provider.SubcodeTemplateBodyFormat, provider.SubcodeTemplateVariableRatio, provider.SubcodeTemplateVariableEdge:
-		return partPath(bodyPart, parts)
+		return partPath(template.BodyPart, parts)
 	case provider.SubcodeTemplateFooterFormat:
-		return partPath(footerPart, parts)
+		return partPath(template.FooterPart, parts)
 	}
 
 	for _, text := range []string{e.Message, e.UserMessage} {
@@ -207,8 +208,8 @@ func refusedField(e *provider.Error, parts []*draftPart) string {
 }
 
 // partPath is the path of the part of a type, or of all components without one.
-func partPath(kind string, parts []*draftPart) string {
-	i := slices.IndexFunc(parts, func(p *draftPart) bool { return *p.Type == kind })
+func partPath(kind string, parts []*template.DraftPart) string {
+	i := slices.IndexFunc(parts, func(p *template.DraftPart) bool { return *p.Type == kind })
 	if i < 0 {
 		return "components"
 	}

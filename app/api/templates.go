@@ -6,6 +6,7 @@ import (
 
 	"confab/app/api/content"
 	"confab/app/api/rest"
+	"confab/app/api/template"
 	"confab/jobs/provisioning"
 	"confab/storage"
 )
@@ -43,7 +44,7 @@ func viewTemplate(a storage.AccountSummary, t storage.Template) templateView {
 		Category:           orNull(t.Category),
 		ParameterFormat:    t.ParameterFormat,
 		Content:            t.Content,
-		Variables:          variables(t.Content),
+		Variables:          template.Variables(t.Content),
 		Components:         t.Components,
 		AccountSummary:     viewChatAccount(a),
 		ProviderTemplateID: orNull(t.ProviderTemplateID),
@@ -132,7 +133,7 @@ func showTemplate(rx *storage.Rx, t storage.Template) (rest.Reply, error) {
 
 // createTemplate handles POST /v1/:phone_number_id/templates.
 func (s *Server) createTemplate(r *rest.Request) (rest.Reply, error) {
-	in := newTemplate{allowHTTP: s.plainHTTP()}
+	in := template.Draft{AllowHTTP: s.plainHTTP()}
 	if err := r.Decode(&in); err != nil {
 		return rest.Reply{}, err
 	}
@@ -164,7 +165,7 @@ func (s *Server) createTemplate(r *rest.Request) (rest.Reply, error) {
 
 // checkSubmitAllowed refuses what can be known without the provider: a template that
 // exists, an inactive subscription, a disconnected account.
-func (s *Server) checkSubmitAllowed(r *rest.Request, in *newTemplate) error {
+func (s *Server) checkSubmitAllowed(r *rest.Request, in *template.Draft) error {
 	err := s.View(r, func(rx *storage.Rx) error {
 		t, err := rx.Template(r.Account.ID, *in.Name, *in.Language)
 		if err == nil && t.ProviderStatus != templateDeleted {
@@ -204,7 +205,7 @@ func (s *Server) checkConnected(r *rest.Request) error {
 
 // updateTemplate handles PATCH /v1/:phone_number_id/templates/:name.
 func (s *Server) updateTemplate(r *rest.Request) (rest.Reply, error) {
-	var in templateChanges
+	var in template.Changes
 	if err := r.Decode(&in); err != nil {
 		return rest.Reply{}, err
 	}
@@ -234,9 +235,9 @@ func (s *Server) updateTemplate(r *rest.Request) (rest.Reply, error) {
 }
 
 // editableTemplate finds the template in the path and checks the changes against it.
-func (s *Server) editableTemplate(r *rest.Request, in *templateChanges) (t storage.Template, err error) {
+func (s *Server) editableTemplate(r *rest.Request, in *template.Changes) (t storage.Template, err error) {
 	if t, err = rest.Find(s.Server, r, templateIn); err == nil {
-		err = in.checkFor(t, s.plainHTTP())
+		err = in.CheckFor(t, s.plainHTTP())
 	}
 	if err == nil {
 		err = s.checkConnected(r)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/matryer/is"
 
+	"confab/app/api/template"
 	"confab/app/simulator"
 	"confab/storage"
 	"confab/storage/storagetest"
@@ -162,7 +163,7 @@ func TestATemplateOfEachKindIsSubmitted(t *testing.T) {
 		n++
 		name := fmt.Sprint("t", n)
 		category := "UTILITY"
-		for _, word := range categories {
+		for _, word := range template.Categories {
 			if strings.Contains(strings.ToUpper(c.body), `"CATEGORY":"`+word) {
 				category = word
 			}

@@ -1,4 +1,4 @@
-package api
+package template
 
 import (
 	"cmp"
@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	maxTemplateButtons = 10
-	maxCardButtons     = 2
+	MaxTemplateButtons = 10
+	MaxCardButtons     = 2
 	maxButtonLabel     = 25
 	maxButtonURL       = 2000
 	maxButtonPhone     = 20
@@ -77,11 +77,11 @@ var buttonKinds = map[string]int{
 }
 
 func (r draftRules) checkButtons(list []*draftButton) error {
-	most := maxTemplateButtons
+	most := MaxTemplateButtons
 	switch {
 	case r.card:
-		most = maxCardButtons
-	case r.category == authentication:
+		most = MaxCardButtons
+	case r.category == Authentication:
 		most = 1
 	}
 	if err := rest.Count("buttons", list, most); err != nil {
@@ -121,7 +121,7 @@ func (r draftRules) checkButtons(list []*draftButton) error {
 
 // checkButton checks one button by its type, and drops the fields of other types.
 func (r draftRules) checkButton(b *draftButton) error {
-	if r.category == authentication {
+	if r.category == Authentication {
 		return b.checkOTP()
 	}
 	if err := oneOfAnyCase("type", b.Type, sortedNames(buttonKinds)...); err != nil {
@@ -197,8 +197,8 @@ func (r draftRules) checkURL(b *draftButton) error {
 		return err
 	}
 
-	found := placeholder.FindAllStringSubmatch(*b.URL, -1)
-	fixed := placeholder.ReplaceAllString(*b.URL, "")
+	found := Placeholder.FindAllStringSubmatch(*b.URL, -1)
+	fixed := Placeholder.ReplaceAllString(*b.URL, "")
 	u, err := url.Parse(fixed)
 	switch {
 	case strings.Contains(fixed, "{{") || strings.Contains(fixed, "}}"):

@@ -1,4 +1,4 @@
-package api
+package template
 
 import (
 	"encoding/json"
@@ -14,8 +14,8 @@ import (
 )
 
 var (
-	// placeholder is a variable in a text, whatever its name.
-	placeholder       = regexp.MustCompile(`\{\{([^{}]*)\}\}`)
+	// Placeholder is a variable in a text, whatever its name.
+	Placeholder       = regexp.MustCompile(`\{\{([^{}]*)\}\}`)
 	adjacentVariables = regexp.MustCompile(`\}\}\s*\{\{`)
 
 	variableName   = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
@@ -25,13 +25,13 @@ var (
 // checkVariables checks how the variables of a text are written, and returns their
 // names, each once.
 func (r draftRules) checkVariables(param, text string) (names []string, err error) {
-	for _, match := range placeholder.FindAllStringSubmatch(text, -1) {
+	for _, match := range Placeholder.FindAllStringSubmatch(text, -1) {
 		if name := strings.TrimSpace(match[1]); !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
 
-	left := placeholder.ReplaceAllString(text, "")
+	left := Placeholder.ReplaceAllString(text, "")
 	switch {
 	case strings.Contains(left, "{{") || strings.Contains(left, "}}"):
 		return nil, rest.Invalid(param, "has braces that do not match")
@@ -63,7 +63,7 @@ func numberedFromOne(names []string) bool {
 // that there are enough words for them.
 func checkVariableContext(text string, variables int) error {
 	isSeparator := func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsNumber(c) }
-	words := strings.FieldsFunc(placeholder.ReplaceAllString(text, " "), isSeparator)
+	words := strings.FieldsFunc(Placeholder.ReplaceAllString(text, " "), isSeparator)
 	trimmed := strings.TrimFunc(text, unicode.IsSpace)
 
 	switch {
@@ -77,8 +77,8 @@ func checkVariableContext(text string, variables int) error {
 	return nil
 }
 
-// draftExample holds sample values, with which the provider reviews a template.
-type draftExample struct {
+// DraftExample holds sample values, with which the provider reviews a template.
+type DraftExample struct {
 	HeaderText      samples        `json:"header_text,omitempty"`
 	HeaderTextNamed []*namedSample `json:"header_text_named_params,omitempty"`
 	BodyText        sampleRows     `json:"body_text,omitempty"`
@@ -99,7 +99,7 @@ type namedSample struct {
 
 // checkSamples checks that there is a sample for each variable of a text, and drops
 // all others.
-func (r draftRules) checkSamples(p *draftPart, key string, names []string) error {
+func (r draftRules) checkSamples(p *DraftPart, key string, names []string) error {
 	given := p.Example
 	p.Example = nil
 	if len(names) == 0 {
@@ -111,7 +111,7 @@ func (r draftRules) checkSamples(p *draftPart, key string, names []string) error
 	}
 
 	header := key == "header_text"
-	p.Example = &draftExample{}
+	p.Example = &DraftExample{}
 
 	if r.named {
 		list, to := given.BodyTextNamed, &p.Example.BodyTextNamed

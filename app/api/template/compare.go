@@ -1,4 +1,4 @@
-package api
+package template
 
 import (
 	"encoding/json"
@@ -10,12 +10,12 @@ import (
 	"confab/storage"
 )
 
-// sameTemplate tells whether a template at the provider is one of ours. The provider
+// Same tells whether a template at the provider is one of ours. The provider
 // does not return components as they were submitted: it shows files under URLs of its
 // own, writes the texts of authentication templates, and turns a button for codes into
 // a link. So only the parts that it keeps are compared.
-func sameTemplate(theirs, ours storage.Template) bool {
-	code := ours.Category == authentication
+func Same(theirs, ours storage.Template) bool {
+	code := ours.Category == Authentication
 	one, err := comparisonKeys(theirs.Components, code)
 	two, other := comparisonKeys(ours.Components, code)
 	return err == nil && other == nil && slices.Equal(one, two)
@@ -24,14 +24,14 @@ func sameTemplate(theirs, ours storage.Template) bool {
 // comparisonKeys has a text for each component, which is equal for components that
 // count as the same. code says that the template is for authentication.
 func comparisonKeys(components storage.JSON, code bool) ([]string, error) {
-	var parts []*draftPart
+	var parts []*DraftPart
 	if err := json.Unmarshal(components, &parts); err != nil {
 		return nil, err
 	}
 	return partKeys(parts, code), nil
 }
 
-func partKeys(parts []*draftPart, code bool) (words []string) {
+func partKeys(parts []*DraftPart, code bool) (words []string) {
 	for _, p := range parts {
 		if p != nil {
 			words = append(words, p.comparisonKey(code))
@@ -40,10 +40,10 @@ func partKeys(parts []*draftPart, code bool) (words []string) {
 	return words
 }
 
-func (p *draftPart) comparisonKey(code bool) string {
+func (p *DraftPart) comparisonKey(code bool) string {
 	kind := strings.ToUpper(storage.OrEmpty(p.Type))
 	switch {
-	case kind == headerPart:
+	case kind == HeaderPart:
 		return fmt.Sprintf("%s %s %q", kind, strings.ToUpper(storage.OrEmpty(p.Format)), storage.OrEmpty(p.Text))
 	case kind == offerPart && p.Offer != nil:
 		return fmt.Sprintf("%s %q %v", kind, storage.OrEmpty(p.Offer.Text), p.Offer.HasExpiration != nil && *p.Offer.HasExpiration)
@@ -61,7 +61,7 @@ func (p *draftPart) comparisonKey(code bool) string {
 			}
 		}
 		return kind
-	case code && kind == bodyPart:
+	case code && kind == BodyPart:
 		return fmt.Sprintf("%s %v", kind, p.AddSecurityRecommendation != nil && *p.AddSecurityRecommendation)
 	case code && p.CodeExpirationMinutes != nil:
 		return fmt.Sprintf("%s %d", kind, p.CodeExpirationMinutes.Value)

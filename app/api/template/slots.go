@@ -1,4 +1,4 @@
-package api
+package template
 
 import (
 	"strings"
@@ -12,7 +12,7 @@ import (
 func (b storedButton) parameterRule() (subType string, least, most int) {
 	switch strings.ToUpper(b.Type) {
 	case "URL":
-		n := min(len(variables(b.URL)), 1)
+		n := min(len(Variables(b.URL)), 1)
 		return "url", n, n
 	case "OTP":
 		return "url", 1, 1

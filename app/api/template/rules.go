@@ -1,4 +1,4 @@
-package api
+package template
 
 import (
 	"slices"
@@ -11,20 +11,20 @@ import (
 
 // What the provider allows in a template.
 const (
-	maxHeaderText = 60
+	MaxHeaderText = 60
 	maxFooterText = 60
-	maxOfferBody  = 600 // of the body beside a limited-time offer
-	maxCardBody   = 160
+	MaxOfferBody  = 600 // of the body beside a limited-time offer
+	MaxCardBody   = 160
 	maxOfferText  = 16
-	minCards      = 2
+	MinCards      = 2
 	maxDraftParts = 10 // more than there are types
 )
 
 // Types of components.
 const (
-	headerPart   = "HEADER"
-	bodyPart     = "BODY"
-	footerPart   = "FOOTER"
+	HeaderPart   = "HEADER"
+	BodyPart     = "BODY"
+	FooterPart   = "FOOTER"
 	buttonsPart  = "BUTTONS"
 	carouselPart = "CAROUSEL"
 	offerPart    = "LIMITED_TIME_OFFER"
@@ -41,13 +41,13 @@ type draftRules struct {
 }
 
 // checkComponents checks which parts there are, and then each of them.
-func (r draftRules) checkComponents(parts []*draftPart) error {
-	kinds := []string{headerPart, bodyPart, footerPart, buttonsPart, carouselPart, offerPart}
+func (r draftRules) checkComponents(parts []*DraftPart) error {
+	kinds := []string{HeaderPart, BodyPart, FooterPart, buttonsPart, carouselPart, offerPart}
 	switch {
 	case r.card:
-		kinds = []string{headerPart, bodyPart, buttonsPart}
-	case r.category == authentication:
-		kinds = []string{bodyPart, footerPart, buttonsPart}
+		kinds = []string{HeaderPart, BodyPart, buttonsPart}
+	case r.category == Authentication:
+		kinds = []string{BodyPart, FooterPart, buttonsPart}
 	}
 
 	if err := rest.AtMost("components", parts, maxDraftParts); err != nil {
@@ -55,7 +55,7 @@ func (r draftRules) checkComponents(parts []*draftPart) error {
 	}
 
 	seen := make(map[string]bool)
-	err := rest.Each("components", parts, func(p *draftPart) error {
+	err := rest.Each("components", parts, func(p *DraftPart) error {
 		if err := oneOfAnyCase("type", p.Type, kinds...); err != nil {
 			return err
 		}
@@ -74,20 +74,20 @@ func (r draftRules) checkComponents(parts []*draftPart) error {
 
 // checkCombination checks that the required parts are there, and that the others may
 // stand together.
-func (r draftRules) checkCombination(parts []*draftPart, seen map[string]bool) error {
+func (r draftRules) checkCombination(parts []*DraftPart, seen map[string]bool) error {
 	for _, kind := range r.requiredParts() {
 		if !seen[kind] {
 			return rest.Invalid("components", "must have one of type "+kind)
 		}
 	}
 
-	return rest.Each("components", parts, func(p *draftPart) error {
+	return rest.Each("components", parts, func(p *DraftPart) error {
 		switch kind := *p.Type; {
-		case r.category != marketing && (kind == carouselPart || kind == offerPart):
-			return rest.Invalid("type", "can only be "+kind+" in a template of category "+marketing)
-		case seen[carouselPart] && (kind == headerPart || kind == footerPart):
+		case r.category != Marketing && (kind == carouselPart || kind == offerPart):
+			return rest.Invalid("type", "can only be "+kind+" in a template of category "+Marketing)
+		case seen[carouselPart] && (kind == HeaderPart || kind == FooterPart):
 			return rest.Invalid("type", "cannot be "+kind+" beside a carousel")
-		case seen[offerPart] && kind == footerPart:
+		case seen[offerPart] && kind == FooterPart:
 			return rest.Invalid("type", "cannot be "+kind+" beside a limited-time offer")
 		}
 		return nil
@@ -98,31 +98,31 @@ func (r draftRules) checkCombination(parts []*draftPart, seen map[string]bool) e
 func (r draftRules) requiredParts() []string {
 	switch {
 	case r.card:
-		return []string{headerPart, buttonsPart}
-	case r.category == authentication:
-		return []string{bodyPart, buttonsPart}
+		return []string{HeaderPart, buttonsPart}
+	case r.category == Authentication:
+		return []string{BodyPart, buttonsPart}
 	}
-	return []string{bodyPart}
+	return []string{BodyPart}
 }
 
 // checkPart checks one part by its type, and drops the fields of other types.
-func (r draftRules) checkPart(p *draftPart) error {
+func (r draftRules) checkPart(p *DraftPart) error {
 	given := *p
-	*p = draftPart{Type: given.Type}
+	*p = DraftPart{Type: given.Type}
 
 	switch *p.Type {
-	case headerPart:
+	case HeaderPart:
 		p.Format, p.Text, p.Example = given.Format, given.Text, given.Example
 		return r.checkHeader(p)
-	case bodyPart:
-		if r.category == authentication {
+	case BodyPart:
+		if r.category == Authentication {
 			p.AddSecurityRecommendation = given.AddSecurityRecommendation
 			return refuseText(given.Text)
 		}
 		p.Text, p.Example = given.Text, given.Example
 		return r.checkBody(p)
-	case footerPart:
-		if r.category == authentication {
+	case FooterPart:
+		if r.category == Authentication {
 			p.CodeExpirationMinutes = given.CodeExpirationMinutes
 			return rest.InRange("code_expiration_minutes", p.CodeExpirationMinutes, 1, 90)
 		}
@@ -155,7 +155,7 @@ func (o *draftOffer) Check() error {
 	return rest.Within("limited_time_offer", rest.Required("text", o.Text, maxOfferText))
 }
 
-func (r draftRules) checkHeader(p *draftPart) error {
+func (r draftRules) checkHeader(p *DraftPart) error {
 	formats := []string{"TEXT", "IMAGE", "VIDEO", "DOCUMENT", "GIF", "LOCATION", "PRODUCT"}
 	if r.card {
 		formats = []string{"IMAGE", "VIDEO"}
@@ -176,8 +176,8 @@ func (r draftRules) checkHeader(p *draftPart) error {
 	return p.checkFile(r.allowHTTP)
 }
 
-func (r draftRules) checkHeaderText(p *draftPart) error {
-	if err := notBlank("text", p.Text, maxHeaderText); err != nil {
+func (r draftRules) checkHeaderText(p *DraftPart) error {
+	if err := notBlank("text", p.Text, MaxHeaderText); err != nil {
 		return err
 	}
 
@@ -193,13 +193,13 @@ func (r draftRules) checkHeaderText(p *draftPart) error {
 	return r.checkSamples(p, "header_text", names)
 }
 
-func (r draftRules) checkBody(p *draftPart) error {
+func (r draftRules) checkBody(p *DraftPart) error {
 	most := content.MaxBodyText
 	switch {
 	case r.card:
-		most = maxCardBody
+		most = MaxCardBody
 	case r.offer:
-		most = maxOfferBody
+		most = MaxOfferBody
 	}
 
 	if err := notBlank("text", p.Text, most); err != nil {
@@ -217,7 +217,7 @@ func (r draftRules) checkBody(p *draftPart) error {
 	return r.checkSamples(p, "body_text", names)
 }
 
-func (r draftRules) checkFooter(p *draftPart) error {
+func (r draftRules) checkFooter(p *DraftPart) error {
 	if err := notBlank("text", p.Text, maxFooterText); err != nil {
 		return err
 	}
@@ -248,7 +248,7 @@ func (r draftRules) checkCarousel(cards []*draftCard) error {
 	switch {
 	case cards == nil:
 		return rest.Missing("cards")
-	case len(cards) < minCards || len(cards) > content.MaxCards:
+	case len(cards) < MinCards || len(cards) > content.MaxCards:
 		return rest.Invalid("cards", "must have 2 to 10 items")
 	}
 

@@ -1,4 +1,7 @@
-package api
+// Package template knows the rules of templates: what the provider lets one write, which
+// parameters a message must give to one, and how it then reads. It neither reads nor writes
+// anything.
+package template
 
 import (
 	"cmp"
@@ -15,37 +18,37 @@ import (
 
 // Categories of templates.
 const (
-	marketing      = "MARKETING"
-	utility        = "UTILITY"
-	authentication = "AUTHENTICATION"
+	Marketing      = "MARKETING"
+	Utility        = "UTILITY"
+	Authentication = "AUTHENTICATION"
 )
 
-var categories = []string{marketing, utility, authentication}
+var Categories = []string{Marketing, Utility, Authentication}
 
 // templateLanguage is a language code as the provider writes it. en-US is accepted for
 // en_US.
 var templateLanguage = regexp.MustCompile(`^[a-z]{2,3}([_-][A-Za-z]{2,4})?$`)
 
-// newTemplate is the body of POST /v1/:phone_number_id/templates.
-type newTemplate struct {
+// Draft is the body of POST /v1/:phone_number_id/templates.
+type Draft struct {
 	Name                *string                  `json:"name"`
 	Language            *string                  `json:"language"`
 	Category            *string                  `json:"category"`
-	Components          []*draftPart             `json:"components"`
+	Components          []*DraftPart             `json:"components"`
 	ParameterFormat     *string                  `json:"parameter_format,omitempty"`
 	AllowCategoryChange *bool                    `json:"allow_category_change,omitempty"`
 	TTL                 *rest.LooseNumber[int64] `json:"message_send_ttl_seconds,omitempty"`
 
-	allowHTTP content.PlainHTTP // links need not be https; set it before decoding
+	AllowHTTP content.PlainHTTP `json:"-"` // links need not be https; set it before decoding
 }
 
-// draftPart is a component of a new template, or of a card. Only the fields of its
+// DraftPart is a component of a new template, or of a card. Only the fields of its
 // type count; the others are dropped.
-type draftPart struct {
+type DraftPart struct {
 	Type    *string        `json:"type,omitempty"`
 	Format  *string        `json:"format,omitempty"` // of a header
 	Text    *string        `json:"text,omitempty"`
-	Example *draftExample  `json:"example,omitempty"`
+	Example *DraftExample  `json:"example,omitempty"`
 	Buttons []*draftButton `json:"buttons,omitempty"`
 	Cards   []*draftCard   `json:"cards,omitempty"`
 	Offer   *draftOffer    `json:"limited_time_offer,omitempty"`
@@ -57,7 +60,7 @@ type draftPart struct {
 
 // draftCard is a card of a carousel.
 type draftCard struct {
-	Components []*draftPart `json:"components"`
+	Components []*DraftPart `json:"components"`
 }
 
 // draftOffer is the text of a limited-time offer.
@@ -68,8 +71,8 @@ type draftOffer struct {
 
 // Validate checks a template by the provider's rules, as far as they are known, and
 // normalizes it to the provider's spelling.
-func (t *newTemplate) Validate() error {
-	if err := cmp.Or(t.checkName(), t.checkLanguage(), oneOfAnyCase("category", t.Category, categories...)); err != nil {
+func (t *Draft) Validate() error {
+	if err := cmp.Or(t.checkName(), t.checkLanguage(), oneOfAnyCase("category", t.Category, Categories...)); err != nil {
 		return err
 	}
 
@@ -86,11 +89,11 @@ func (t *newTemplate) Validate() error {
 		return err
 	}
 
-	rules := draftRules{category: *t.Category, named: t.named(), allowHTTP: t.allowHTTP}
+	rules := draftRules{category: *t.Category, named: t.named(), allowHTTP: t.AllowHTTP}
 	return rules.checkComponents(t.Components)
 }
 
-func (t *newTemplate) checkName() error {
+func (t *Draft) checkName() error {
 	switch {
 	case t.Name == nil:
 		return rest.Missing("name")
@@ -102,7 +105,7 @@ func (t *newTemplate) checkName() error {
 	return nil
 }
 
-func (t *newTemplate) checkLanguage() error {
+func (t *Draft) checkLanguage() error {
 	switch {
 	case t.Language == nil:
 		return rest.Missing("language")
@@ -113,10 +116,10 @@ func (t *newTemplate) checkLanguage() error {
 	return nil
 }
 
-func (t *newTemplate) named() bool { return t.ParameterFormat != nil && *t.ParameterFormat == "NAMED" }
+func (t *Draft) named() bool { return t.ParameterFormat != nil && *t.ParameterFormat == "NAMED" }
 
-// row is the template as it is stored before the provider has seen it.
-func (t *newTemplate) row(account int64) (storage.Template, error) {
+// Row is the template as it is stored before the provider has seen it.
+func (t *Draft) Row(account int64) (storage.Template, error) {
 	components, err := json.Marshal(t.Components)
 	format := "POSITIONAL"
 	if t.named() {
@@ -135,8 +138,8 @@ func (t *newTemplate) row(account int64) (storage.Template, error) {
 	}, err
 }
 
-// providerBody is the template as it is sent to the provider.
-func (t *newTemplate) providerBody() ([]byte, error) {
+// ProviderBody is the template as it is sent to the provider.
+func (t *Draft) ProviderBody() ([]byte, error) {
 	sent := *t
 	if t.ParameterFormat != nil {
 		format := strings.ToLower(*t.ParameterFormat) // it takes small letters, but answers in capitals
@@ -145,14 +148,14 @@ func (t *newTemplate) providerBody() ([]byte, error) {
 	return json.Marshal(sent)
 }
 
-// templateChanges is the body of PATCH /v1/:phone_number_id/templates/:name.
-type templateChanges struct {
-	Components rest.Patch[[]*draftPart]            `json:"components"`
+// Changes is the body of PATCH /v1/:phone_number_id/templates/:name.
+type Changes struct {
+	Components rest.Patch[[]*DraftPart]            `json:"components"`
 	Category   rest.Patch[string]                  `json:"category"`
 	TTL        rest.Patch[rest.LooseNumber[int64]] `json:"message_send_ttl_seconds"`
 }
 
-func (c *templateChanges) Validate() error {
+func (c *Changes) Validate() error {
 	switch {
 	case !c.Components.Set && !c.Category.Set && !c.TTL.Set:
 		return &rest.Error{
@@ -166,14 +169,14 @@ func (c *templateChanges) Validate() error {
 	case c.TTL.Null:
 		return rest.Invalid("message_send_ttl_seconds", "cannot be null")
 	case c.Category.Set:
-		return oneOfAnyCase("category", &c.Category.Value, categories...)
+		return oneOfAnyCase("category", &c.Category.Value, Categories...)
 	}
 	return nil
 }
 
-// checkFor checks the changes against the template that they are for. A category that
+// CheckFor checks the changes against the template that they are for. A category that
 // is not known has no rules of its own.
-func (c *templateChanges) checkFor(t storage.Template, allowHTTP content.PlainHTTP) error {
+func (c *Changes) CheckFor(t storage.Template, allowHTTP content.PlainHTTP) error {
 	category := t.Category
 	if c.Category.Set {
 		category = c.Category.Value
@@ -192,9 +195,9 @@ func (c *templateChanges) checkFor(t storage.Template, allowHTTP content.PlainHT
 	return rules.checkComponents(c.Components.Value)
 }
 
-// providerBody is the request to the provider: fields that are absent stay as they
+// ProviderBody is the request to the provider: fields that are absent stay as they
 // are.
-func (c *templateChanges) providerBody() ([]byte, error) {
+func (c *Changes) ProviderBody() ([]byte, error) {
 	body := make(map[string]any)
 	if c.Components.Set {
 		body["components"] = c.Components.Value
@@ -210,16 +213,16 @@ func (c *templateChanges) providerBody() ([]byte, error) {
 
 // ttlLimits bound, by category, for how many seconds the provider may try to deliver.
 var ttlLimits = map[string]struct{ least, most int64 }{
-	authentication: {30, 900},
-	utility:        {30, 43_200},
-	marketing:      {43_200, 2_592_000},
+	Authentication: {30, 900},
+	Utility:        {30, 43_200},
+	Marketing:      {43_200, 2_592_000},
 }
 
 // checkTTL checks the time to live of a template's messages. -1 stands for 30 days,
 // which a marketing template has to write out.
 func checkTTL(ttl *rest.LooseNumber[int64], category string) error {
 	limit, known := ttlLimits[category]
-	if ttl == nil || !known || ttl.Value == -1 && category != marketing {
+	if ttl == nil || !known || ttl.Value == -1 && category != Marketing {
 		return nil
 	}
 	return rest.InRange("message_send_ttl_seconds", ttl, limit.least, limit.most)
@@ -236,8 +239,8 @@ func oneOfAnyCase(name string, s *string, words ...string) error {
 	return rest.OneOf(name, s, words...)
 }
 
-// apply makes the changes to a template, which is then reviewed again.
-func (c *templateChanges) apply(t storage.Template) (storage.Template, error) {
+// Apply makes the changes to a template, which is then reviewed again.
+func (c *Changes) Apply(t storage.Template) (storage.Template, error) {
 	if c.Components.Set {
 		components, err := json.Marshal(c.Components.Value)
 		if err != nil {

@@ -1,4 +1,4 @@
-package api
+package template
 
 import (
 	"encoding/json"
@@ -14,8 +14,8 @@ import (
 	"confab/storage"
 )
 
-// storedTemplate is a template as the provider returned it.
-type storedTemplate struct {
+// Stored is a template as the provider returned it.
+type Stored struct {
 	Components      json.RawMessage
 	ParameterFormat string // POSITIONAL or NAMED
 	Category        string // "" if the provider never gave it
@@ -40,7 +40,7 @@ type storedButton struct {
 	URL  string `json:"url"`
 }
 
-func (t storedTemplate) parts() (parts []storedPart, err error) {
+func (t Stored) Parts() (parts []storedPart, err error) {
 	if rest.Absent(t.Components) {
 		return nil, nil
 	}
@@ -50,29 +50,29 @@ func (t storedTemplate) parts() (parts []storedPart, err error) {
 	return parts, nil
 }
 
-// findPart finds the part of a type, nil when the template has none. The provider
+// FindPart finds the part of a type, nil when the template has none. The provider
 // writes types in capitals, clients in any case.
-func findPart(parts []storedPart, kind string) *storedPart {
+func FindPart(parts []storedPart, kind string) *storedPart {
 	if i := slices.IndexFunc(parts, func(p storedPart) bool { return strings.EqualFold(p.Type, kind) }); i >= 0 {
 		return &parts[i]
 	}
 	return nil
 }
 
-// supportsBSUID tells whether a template can be sent to a business-scoped user id.
+// SupportsBSUID tells whether a template can be sent to a business-scoped user id.
 // Authentication templates cannot: they need a number.
-func supportsBSUID(stored storedTemplate) bool {
-	parts, err := stored.parts()
+func SupportsBSUID(stored Stored) bool {
+	parts, err := stored.Parts()
 	return err != nil || !stored.isAuthentication(parts)
 }
 
 // isAuthentication tells whether a template sends codes. Without a category its button
 // shows that.
-func (t storedTemplate) isAuthentication(parts []storedPart) bool {
+func (t Stored) isAuthentication(parts []storedPart) bool {
 	if t.Category != "" {
 		return strings.EqualFold(t.Category, "AUTHENTICATION")
 	}
-	buttons := findPart(parts, "buttons")
+	buttons := FindPart(parts, "buttons")
 	return buttons != nil && slices.ContainsFunc(buttons.Buttons, func(b storedButton) bool {
 		return strings.EqualFold(b.Type, "OTP") || strings.Contains(b.URL, "otp_type=")
 	})
@@ -80,8 +80,8 @@ func (t storedTemplate) isAuthentication(parts []storedPart) bool {
 
 var variable = regexp.MustCompile(`\{\{\s*(\w+)\s*\}\}`)
 
-// variables are the names of the variables in a text, each once.
-func variables(text string) (names []string) {
+// Variables are the names of the variables in a text, each once.
+func Variables(text string) (names []string) {
 	seen := make(map[string]bool)
 	for _, match := range variable.FindAllStringSubmatch(text, -1) {
 		if name := match[1]; !seen[name] {
@@ -91,12 +91,12 @@ func variables(text string) (names []string) {
 	return names
 }
 
-// renderTemplate is the text of a template's body with its parameters filled in, nil
+// Render is the text of a template's body with its parameters filled in, nil
 // when the stored template has no body text. A text may name one variable many times,
 // so it can become much longer than the request: then it is refused.
-func renderTemplate(stored storedTemplate, sent content.Components) (*string, error) {
-	parts, err := stored.parts()
-	body := findPart(parts, "body")
+func Render(stored Stored, sent content.Components) (*string, error) {
+	parts, err := stored.Parts()
+	body := FindPart(parts, "body")
 	if err != nil || body == nil || body.Text == "" {
 		return nil, nil
 	}
@@ -121,7 +121,7 @@ func renderTemplate(stored storedTemplate, sent content.Components) (*string, er
 }
 
 // values are those that a message gives for the variables of the body, by name.
-func (t storedTemplate) values(sent content.Components) map[string]string {
+func (t Stored) values(sent content.Components) map[string]string {
 	all := make(map[string]string)
 	for _, c := range sent {
 		if *c.Type != "body" {
@@ -129,7 +129,7 @@ func (t storedTemplate) values(sent content.Components) map[string]string {
 		}
 		for i, p := range c.Parameters {
 			name := strconv.Itoa(i + 1)
-			if t.named() {
+			if t.Named() {
 				name = storage.OrEmpty(p.ParameterName)
 			}
 			all[name] = p.RenderedText()
@@ -138,17 +138,17 @@ func (t storedTemplate) values(sent content.Components) map[string]string {
 	return all
 }
 
-func (t storedTemplate) named() bool { return strings.EqualFold(t.ParameterFormat, "NAMED") }
+func (t Stored) Named() bool { return strings.EqualFold(t.ParameterFormat, "NAMED") }
 
-// checkTemplateParameters compares the values of a message, which are valid by
+// CheckParameters compares the values of a message, which are valid by
 // themselves, with what its template needs.
-func checkTemplateParameters(stored storedTemplate, sent content.Components) error {
-	parts, err := stored.parts()
+func CheckParameters(stored Stored, sent content.Components) error {
+	parts, err := stored.Parts()
 	if err != nil || len(parts) == 0 {
 		return err // without stored components there is nothing to compare with
 	}
 
-	f := parameterChecker{named: stored.named(), code: stored.isAuthentication(parts)}
+	f := parameterChecker{named: stored.Named(), code: stored.isAuthentication(parts)}
 	given := make([]*content.PartBody, len(sent))
 	for i, c := range sent {
 		given[i] = &c.PartBody
@@ -157,7 +157,7 @@ func checkTemplateParameters(stored storedTemplate, sent content.Components) err
 	if err := f.checkParts(parts, given); err != nil {
 		return rest.Within("template", err)
 	}
-	return rest.Within("template", f.checkCarousel(findPart(parts, "carousel"), sent))
+	return rest.Within("template", f.checkCarousel(FindPart(parts, "carousel"), sent))
 }
 
 // parameterChecker compares parameters with a template.
@@ -197,12 +197,12 @@ func slotOf(p *content.PartBody) string {
 // slotsOf are the parts of a template, without parameters.
 func slotsOf(parts []storedPart) (slots []*content.PartBody) {
 	for _, kind := range []string{"header", "limited_time_offer", "body"} {
-		if findPart(parts, kind) != nil {
+		if FindPart(parts, kind) != nil {
 			slots = append(slots, &content.PartBody{Type: &kind})
 		}
 	}
 
-	if buttons := findPart(parts, "buttons"); buttons != nil {
+	if buttons := FindPart(parts, "buttons"); buttons != nil {
 		kind := "button"
 		for i, b := range buttons.Buttons {
 			sub, _, _ := b.parameterRule()
@@ -216,13 +216,13 @@ func slotsOf(parts []storedPart) (slots []*content.PartBody) {
 func (f parameterChecker) checkPart(parts []storedPart, p *content.PartBody) error {
 	switch *p.Type {
 	case "header":
-		return f.checkHeader(findPart(parts, "header"), p.Parameters)
+		return f.checkHeader(FindPart(parts, "header"), p.Parameters)
 	case "body":
-		return f.checkBody(findPart(parts, "body"), p.Parameters)
+		return f.checkBody(FindPart(parts, "body"), p.Parameters)
 	case "button":
-		return checkButtonParameters(findPart(parts, "buttons"), p)
+		return checkButtonParameters(FindPart(parts, "buttons"), p)
 	case "limited_time_offer":
-		return checkOfferParameters(findPart(parts, "limited_time_offer"), p.Parameters)
+		return checkOfferParameters(FindPart(parts, "limited_time_offer"), p.Parameters)
 	}
 	return nil // a carousel, which only the whole can check
 }
@@ -253,7 +253,7 @@ func (f parameterChecker) checkBody(stored *storedPart, given []*content.Paramet
 
 // checkTexts checks that there is a value for each variable.
 func (f parameterChecker) checkTexts(text string, given []*content.ParameterBody) error {
-	names, seen := variables(text), make(map[string]bool)
+	names, seen := Variables(text), make(map[string]bool)
 	if err := exactCount(len(names), given); err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package api
+package template
 
 import (
 	"regexp"
@@ -16,13 +16,13 @@ var uploadHandle = regexp.MustCompile(`^[0-9]+:`)
 
 // checkFile checks the example of a header that is a file: a handle of the provider,
 // or a URL to fetch it from. The URL may also stand in the handle's place.
-func (p *draftPart) checkFile(allowHTTP content.PlainHTTP) error {
+func (p *DraftPart) checkFile(allowHTTP content.PlainHTTP) error {
 	given := p.Example
 	if given == nil {
 		return rest.Missing("example")
 	}
 
-	p.Example = &draftExample{HeaderHandle: given.HeaderHandle, HeaderURL: given.HeaderURL}
+	p.Example = &DraftExample{HeaderHandle: given.HeaderHandle, HeaderURL: given.HeaderURL}
 
 	switch {
 	case given.HeaderHandle != nil && given.HeaderURL != nil:
@@ -50,9 +50,9 @@ func (p *draftPart) checkFile(allowHTTP content.PlainHTTP) error {
 // isProviderURL tells whether the provider itself serves an example under a URL.
 func isProviderURL(url string) bool { return strings.HasPrefix(url, "https://scontent.whatsapp.net/") }
 
-// source is the URL from which an example's file must be fetched, and the field that
+// Source is the URL from which an example's file must be fetched, and the field that
 // holds it; "" if the provider has the file already.
-func (e *draftExample) source() (url, field string) {
+func (e *DraftExample) Source() (url, field string) {
 	switch {
 	case e == nil:
 		return "", ""
