@@ -110,11 +110,6 @@ func (db *DB) List(ctx context.Context, organization int64, fn func(*Rx) error) 
 	return db.DB.List(ctx, organization, db.reader(fn))
 }
 
-// readBriefly runs fn as a list, or fails with sqlite.ErrLong after the first step of a walk.
-func (db *DB) readBriefly(ctx context.Context, organization int64, fn func(*Rx) error) error {
-	return db.ListBriefly(ctx, organization, db.reader(fn))
-}
-
 // Search is View for walks over many rows, for an organization or, with InternalWork, for
 // the server itself. A walk may see a newer state after each of its steps, but looks at
 // each row once.

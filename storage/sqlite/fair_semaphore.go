@@ -36,7 +36,6 @@ const InternalWork int64 = 0
 // was given a slot, which then is taken, or why it gets none.
 type FairSemaphore struct {
 	slots      int // how many there are
-	perQueue   int // how many of them one organization may have
 	maxWaiting int // how long a queue may be; 0: any length
 
 	mu     sync.Mutex
@@ -55,7 +54,7 @@ type queue struct {
 
 // NewFairSemaphore makes a semaphore with some slots.
 func NewFairSemaphore(slots, maxWaiting int) *FairSemaphore {
-	return &FairSemaphore{slots: slots, perQueue: slots, maxWaiting: maxWaiting, queues: make(map[int64]*queue)}
+	return &FairSemaphore{slots: slots, maxWaiting: maxWaiting, queues: make(map[int64]*queue)}
 }
 
 // Acquire waits for a slot, which has to be given back by Release.
@@ -195,10 +194,7 @@ func (f *FairSemaphore) offer(organization int64, long bool) (waiter chan error,
 
 // mayTake tells whether an organization may have one slot more, if one is free.
 func (f *FairSemaphore) mayTake(q *queue) bool {
-	if q.organization == InternalWork {
-		return q.running < max(1, f.slots-1)
-	}
-	return q.running < f.perQueue
+	return q.organization != InternalWork || q.running < max(1, f.slots-1)
 }
 
 // hasRoom tells whether an organization may take a slot now.

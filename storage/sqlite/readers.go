@@ -47,18 +47,18 @@ func (db *DB) ViewOnce(ctx context.Context, fn func(Rx) error) error {
 // List is View for what a client of an organization asks for that may be much. If one
 // step is not enough, fn is run again from its beginning, as a search.
 func (db *DB) List(ctx context.Context, organization int64, fn func(Rx) error) error {
-	err := db.ListBriefly(ctx, organization, fn)
-	if errors.Is(err, ErrLong) {
+	err := db.listFirstStep(ctx, organization, fn)
+	if errors.Is(err, errLong) {
 		return db.Search(ctx, organization, fn)
 	}
 	return err
 }
 
-// ErrLong stops a walk that may take only its first step.
-var ErrLong = errors.New("this takes more than one step")
+// errLong stops a walk that may take only its first step.
+var errLong = errors.New("this takes more than one step")
 
-// ListBriefly runs fn as a list, or fails with ErrLong after the first step of a walk.
-func (db *DB) ListBriefly(ctx context.Context, organization int64, fn func(Rx) error) error {
+// listFirstStep runs fn as a list, or fails with errLong after the first step of a walk.
+func (db *DB) listFirstStep(ctx context.Context, organization int64, fn func(Rx) error) error {
 	if err := db.lists.Acquire(ctx, organization); err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (rx *Rx) Pause() error {
 	case w == nil:
 		return nil
 	case w.brief:
-		return ErrLong
+		return errLong
 	case w.ctx.Err() != nil: // nobody waits for it any more
 		return w.ctx.Err()
 	case time.Since(w.began) < rx.db.turnTime:

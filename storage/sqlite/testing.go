@@ -17,13 +17,6 @@ func (db *DB) SetScanTime(d time.Duration) { db.scanTime = d }
 // SetTurnTime sets how long a search reads before it offers its connection.
 func (db *DB) SetTurnTime(d time.Duration) { db.turnTime = d }
 
-// SetSearches sets how many searches run at once from now on: fewer than before.
-func (db *DB) SetSearches(n int) {
-	db.searches.mu.Lock()
-	defer db.searches.mu.Unlock()
-	db.searches.slots = n
-}
-
 // SearchesWaiting is how many searches of an organization wait.
 func (db *DB) SearchesWaiting(organization int64) int {
 	db.searches.mu.Lock()
