@@ -19,13 +19,11 @@ type Tombstone struct {
 
 // Tombstone finds a removed account.
 func (rx *Rx) Tombstone(account int64) (Tombstone, error) {
-	var t Tombstone
-	err := rx.Get(&t, `
+	return get[Tombstone](rx, `
 		SELECT `+accountColumns+`, deleted_at, access_token IS NOT NULL AS has_token,
 			EXISTS (SELECT 1 FROM accounts o WHERE o.waba_id = a.waba_id AND o.deleted_at = 0) AS shared
 		FROM accounts a
 		WHERE id = ? AND deleted_at > 0`, account)
-	return t, err
 }
 
 // ForgetSecrets takes a removed account's token and PIN away.
@@ -139,12 +137,10 @@ type FileUse struct {
 // PurgeMedia deletes up to limit rows of an account's media, deleted ones too,
 // and returns what files they named.
 func (tx *Tx) PurgeMedia(account int64, limit int) ([]FileUse, error) {
-	var uses []FileUse
-	err := tx.List(&uses, `
+	return list[FileUse](&tx.Rx, `
 		DELETE FROM media
 		WHERE id IN (SELECT id FROM media WHERE account_id = ? ORDER BY created_at, id LIMIT ?)
 		RETURNING sha256, created_at`, account, limit)
-	return uses, err
 }
 
 // RawCallbacksOfAccount lists up to limit kept callbacks, from one id on, that

@@ -42,12 +42,10 @@ func (rx *Rx) AccountByNumber(phoneNumberID string) (Account, error) {
 }
 
 func (rx *Rx) readAccountByNumber(phoneNumberID string) (Account, error) {
-	var a Account
-	err := rx.Get(&a, `
+	return get[Account](rx, `
 		SELECT `+accountColumns+`
 		FROM accounts
 		WHERE phone_number_id = ? AND deleted_at = 0`, phoneNumberID)
-	return a, err
 }
 
 // AccountDetail is an account with all that its owner sees of it.
@@ -72,10 +70,8 @@ const (
 
 // AccountDetail finds the live account with a key.
 func (rx *Rx) AccountDetail(account int64) (AccountDetail, error) {
-	var a AccountDetail
-	err := rx.Get(&a, accountDetail+`
+	return get[AccountDetail](rx, accountDetail+`
 	WHERE a.id = ? AND a.deleted_at = 0`, account)
-	return a, err
 }
 
 // AccountFilter narrows a list of accounts; what is empty does not.
@@ -104,13 +100,11 @@ func (rx *Rx) Accounts(organization int64, f AccountFilter, after After, limit i
 // AccountsOfWABA lists the live accounts that share the provider's account, all
 // of which a change of it concerns.
 func (rx *Rx) AccountsOfWABA(wabaID string) ([]Account, error) {
-	var all []Account
-	err := rx.List(&all, `
+	return list[Account](rx, `
 		SELECT `+accountColumns+`
 		FROM accounts
 		WHERE waba_id = ? AND deleted_at = 0
 		ORDER BY id`, wabaID)
-	return all, err
 }
 
 // AccountsToCheck lists the keys, after one, of the live accounts that the
@@ -118,15 +112,13 @@ func (rx *Rx) AccountsOfWABA(wabaID string) ([]Account, error) {
 // clock that was ahead, does not count. What was disconnected, on purpose or by the
 // provider, is not asked about.
 func (rx *Rx) AccountsToCheck(since Time, after int64, limit int) ([]int64, error) {
-	var ids []int64
-	err := rx.List(&ids, `
+	return list[int64](rx, `
 		SELECT id
 		FROM accounts
 		WHERE id > ? AND deleted_at = 0 AND phone_number_id IS NOT NULL AND status <> 'disconnected'
 			AND max(created_at, checked_at) NOT BETWEEN ? AND ?
 		ORDER BY id
 		LIMIT ?`, after, since, rx.db.Now(), limit)
-	return ids, err
 }
 
 // AccountKey is what never changes of a live account.
@@ -161,8 +153,7 @@ func (rx *Rx) ForeignNumber(organization int64, phoneNumberIDs []string) (string
 		return "", ErrNotFound
 	}
 
-	var foreign string
-	err := rx.Get(&foreign, `
+	return get[string](rx, `
 		SELECT wanted.value
 		FROM json_each(?) wanted
 		WHERE NOT EXISTS (
@@ -170,7 +161,6 @@ func (rx *Rx) ForeignNumber(organization int64, phoneNumberIDs []string) (string
 			WHERE a.phone_number_id = wanted.value AND a.deleted_at = 0 AND a.organization_id = ?)
 		ORDER BY wanted.key
 		LIMIT 1`, jsonList(phoneNumberIDs), organization)
-	return foreign, err
 }
 
 // AccountSummary is what templates, contacts and conversations show of their
@@ -188,12 +178,10 @@ func (rx *Rx) AccountSummary(account int64) (AccountSummary, error) {
 }
 
 func (rx *Rx) readAccountSummary(account int64) (AccountSummary, error) {
-	var a AccountSummary
-	err := rx.Get(&a, `
+	return get[AccountSummary](rx, `
 		SELECT a.phone_number, a.phone_number_id, c.id AS customer_id, c.name AS customer_name
 		FROM accounts a LEFT JOIN customers c ON c.id = a.customer_id
 		WHERE a.id = ?`, account)
-	return a, err
 }
 
 // InsertAccount stores a new account with its access token, sealed, and fills in
@@ -256,8 +244,7 @@ func (db *DB) Sender(ctx context.Context, account int64) (Sender, error) {
 }
 
 func (rx *Rx) readSender(account int64) (Sender, error) {
-	var s Sender
-	err := rx.Get(&s, `
+	return get[Sender](rx, `
 		SELECT a.id, a.public_id, a.organization_id, a.team_id, a.customer_id, a.phone_number_id, a.waba_id,
 			a.phone_number, a.name, a.status, a.provider_status, a.onboarded_at, a.created_at, a.updated_at,
 			a.restricted, a.cooldown_until, c.status AS customer_status, o.subscription, o.suspended_at, o.require_opt_in
@@ -265,5 +252,4 @@ func (rx *Rx) readSender(account int64) (Sender, error) {
 		JOIN organizations o ON o.id = a.organization_id
 		LEFT JOIN customers c ON c.id = a.customer_id
 		WHERE a.id = ? AND a.deleted_at = 0`, account)
-	return s, err
 }

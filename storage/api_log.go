@@ -47,8 +47,7 @@ const callColumns = `l.id, l.organization_id, o.public_id AS organization_public
 
 // Calls lists logged calls, oldest first; of more than the limit, the newest.
 func (rx *Rx) APICalls(f APICallFilter) ([]APICall, error) {
-	var calls []APICall
-	err := rx.List(&calls, `
+	return list[APICall](rx, `
 		SELECT * FROM (
 			SELECT `+callColumns+`
 			FROM api_log l LEFT JOIN organizations o ON o.id = l.organization_id
@@ -57,28 +56,23 @@ func (rx *Rx) APICalls(f APICallFilter) ([]APICall, error) {
 			LIMIT ?)
 		ORDER BY created_at, id`,
 		f.Since, f.Organization, f.Organization, f.MinStatus, f.maxStatus(), f.Limit)
-	return calls, err
 }
 
 // APICallsAfter lists the calls that were logged after the one with the id, in the
 // order of logging; of more than the limit, the first.
 func (rx *Rx) APICallsAfter(id int64, f APICallFilter) ([]APICall, error) {
-	var calls []APICall
-	err := rx.List(&calls, `
+	return list[APICall](rx, `
 		SELECT `+callColumns+`
 		FROM api_log l LEFT JOIN organizations o ON o.id = l.organization_id
 		WHERE l.id > ? AND l.created_at >= ? AND (? = 0 OR l.organization_id = ?) AND l.status BETWEEN ? AND ?
 		ORDER BY l.id
 		LIMIT ?`,
 		id, f.Since, f.Organization, f.Organization, f.MinStatus, f.maxStatus(), f.Limit)
-	return calls, err
 }
 
 // LastAPICall is the id of the call that was logged last, 0 if there is none.
 func (rx *Rx) LastAPICall() (int64, error) {
-	var id int64
-	err := rx.Get(&id, `SELECT coalesce(max(id), 0) FROM api_log`)
-	return id, err
+	return get[int64](rx, `SELECT coalesce(max(id), 0) FROM api_log`)
 }
 
 // CallFilter narrows an organization's list of calls. Zero fields choose everything; both

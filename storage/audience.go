@@ -14,8 +14,8 @@ type Audience struct {
 
 // Audience counts the contacts of an account that have a label. It looks at a bounded
 // number of them.
-func (rx *Rx) Audience(account int64, label string) (a Audience, err error) {
-	err = rx.Get(&a, `
+func (rx *Rx) Audience(account int64, label string) (Audience, error) {
+	return get[Audience](rx, `
 		SELECT count(*) AS total,
 			coalesce(sum(c.marketing_opted_out), 0) AS opted_out,
 			coalesce(sum(NOT c.opted_in), 0) AS not_opted_in,
@@ -26,5 +26,4 @@ func (rx *Rx) Audience(account int64, label string) (a Audience, err error) {
 			WHERE label_id = ? AND account_id = ?
 			LIMIT ?
 		) l CROSS JOIN contacts c ON c.id = l.contact_id`, label, account, MaxAudience+1)
-	return a, err
 }

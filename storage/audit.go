@@ -85,8 +85,7 @@ func (rx *Rx) AuditEntries(organization int64, f AuditFilter, after After, limit
 // LatestAudit lists what was done since a time, oldest first; of more than the limit,
 // the newest. Organization 0 is all, with what concerns the whole server.
 func (rx *Rx) LatestAudit(organization int64, since Time, limit int) ([]AuditEntry, error) {
-	var all []AuditEntry
-	err := rx.List(&all, `
+	return list[AuditEntry](rx, `
 		SELECT * FROM (
 			SELECT `+auditColumns+`
 			FROM audit a LEFT JOIN organizations o ON o.id = a.organization_id
@@ -94,7 +93,6 @@ func (rx *Rx) LatestAudit(organization int64, since Time, limit int) ([]AuditEnt
 			ORDER BY a.created_at DESC, a.id DESC
 			LIMIT ?3)
 		ORDER BY created_at, id`, since, organization, limit)
-	return all, err
 }
 
 // OldAudit lists audit entries from before a time, oldest first. An entry is an
@@ -104,13 +102,11 @@ func (rx *Rx) OldAudit(p PurgeScope, after Row, limit int) ([]Row, error) {
 		return nil, nil
 	}
 
-	var rows []Row
-	err := rx.List(&rows, `
+	return list[Row](rx, `
 		SELECT created_at, id FROM audit
 		WHERE created_at < ?1 AND (created_at, id) > (?2, ?3) AND (?4 = 0 OR organization_id = ?4)
 		ORDER BY created_at, id
 		LIMIT ?5`, p.Before, after.At, after.ID, p.Organization, limit)
-	return rows, err
 }
 
 // DeleteAudit deletes audit entries and returns how many there were.

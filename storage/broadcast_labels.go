@@ -61,8 +61,7 @@ func (tx *Tx) copyUnlabeled(broadcast int64, limit int) (done bool, err error) {
 
 // addContacts adds those contacts as recipients that are still there and meet a condition.
 func (tx *Tx) addContacts(broadcast int64, ids []string, condition string) error {
-	var left []string
-	err := tx.List(&left, `
+	left, err := list[string](&tx.Rx, `
 		SELECT c.id FROM json_each(?1) wanted JOIN contacts c ON c.id = wanted.value
 		WHERE `+condition, jsonList(ids), broadcast)
 	if err != nil || len(left) == 0 {

@@ -61,14 +61,12 @@ func (tx *Tx) AddRecipients(broadcast int64, all []BroadcastRecipient) error {
 
 // NextRecipients lists up to limit recipients after a number.
 func (rx *Rx) NextRecipients(broadcast, after int64, limit int) ([]BroadcastRecipient, error) {
-	var all []BroadcastRecipient
-	err := rx.List(&all, `
+	return list[BroadcastRecipient](rx, `
 		SELECT `+recipientColumns+`
 		FROM broadcast_recipients r
 		WHERE r.broadcast = ? AND r.number > ?
 		ORDER BY r.number
 		LIMIT ?`, broadcast, after, limit)
-	return all, err
 }
 
 // MarkRecipientMade records the message of a recipient, and who that is. It returns false
@@ -107,8 +105,7 @@ func (rx *Rx) BroadcastRecipients(
 	first, second := recipientFilter(b, status)
 
 	for began := time.Now(); ; after += recipientRange {
-		var rows []BroadcastRecipient
-		err := rx.List(&rows, `
+		rows, err := list[BroadcastRecipient](rx, `
 			SELECT r.number, r.status, coalesce(r.phone_number, c.phone_number) AS phone_number, r.contact_id, NULL AS fields,
 				r.message_id, r.reason, r.error, r.code
 			FROM broadcast_recipients r LEFT JOIN contacts c ON c.id = r.contact_id
@@ -173,8 +170,7 @@ type recipientKey struct {
 // blankRecipients takes what is known of a contact out of its recipients, also where a
 // number of the contact is all that they have. Those that wait are skipped.
 func (tx *Tx) blankRecipients(account int64, contact string) error {
-	var all []recipientKey
-	err := tx.List(&all, `
+	all, err := list[recipientKey](&tx.Rx, `
 		WITH numbers (phone_number) AS (
 			SELECT phone_number FROM contacts WHERE id = ?2 UNION SELECT phone_number FROM contact_aliases WHERE contact_id = ?2)
 		SELECT broadcast, number FROM broadcast_recipients WHERE contact_id = ?2
@@ -208,8 +204,7 @@ func (tx *Tx) blankRecipients(account int64, contact string) error {
 
 // skipForgotten skips the recipients of messages that are deleted while they wait.
 func (tx *Tx) skipForgotten(account int64, rows []Row) error {
-	var all []recipientKey
-	err := tx.List(&all, `
+	all, err := list[recipientKey](&tx.Rx, `
 		SELECT broadcast, recipient_number AS number FROM messages
 		WHERE account_id = ? AND id IN (SELECT value FROM json_each(?)) AND broadcast IS NOT NULL AND status IN ('queued', 'pending')`,
 		account, idList(rows))

@@ -93,26 +93,20 @@ const broadcastColumns = `b.number, b.id, b.account_id, b.name, b.content, b.tem
 
 // Broadcast finds a broadcast of an account.
 func (rx *Rx) Broadcast(account int64, id string) (Broadcast, error) {
-	var b Broadcast
-	err := rx.Get(&b, `
+	return get[Broadcast](rx, `
 		SELECT `+broadcastColumns+`
 		FROM broadcasts b
 		WHERE b.id = ? AND b.account_id = ? AND b.status <> 'making'`, id, account)
-	return b, err
 }
 
 // BroadcastOfAny finds a broadcast of any account, for the command line.
 func (rx *Rx) BroadcastOfAny(id string) (Broadcast, error) {
-	var b Broadcast
-	err := rx.Get(&b, `SELECT `+broadcastColumns+` FROM broadcasts b WHERE b.id = ? AND b.status <> 'making'`, id)
-	return b, err
+	return get[Broadcast](rx, `SELECT `+broadcastColumns+` FROM broadcasts b WHERE b.id = ? AND b.status <> 'making'`, id)
 }
 
 // BroadcastByNumber finds a broadcast for its own job.
 func (rx *Rx) BroadcastByNumber(number int64) (Broadcast, error) {
-	var b Broadcast
-	err := rx.Get(&b, `SELECT `+broadcastColumns+` FROM broadcasts b WHERE b.number = ?`, number)
-	return b, err
+	return get[Broadcast](rx, `SELECT `+broadcastColumns+` FROM broadcasts b WHERE b.number = ?`, number)
 }
 
 // Broadcasts lists an account's broadcasts, newest first; those of a state, unless that is
@@ -229,19 +223,16 @@ func (tx *Tx) MovePosition(number, from, to int64) error {
 
 // UnfinishedBroadcasts lists an account's broadcasts that may go on.
 func (rx *Rx) UnfinishedBroadcasts(account int64) ([]int64, error) {
-	var all []int64
-	err := rx.List(&all, `
+	return list[int64](rx, `
 		SELECT number FROM broadcasts
 		WHERE account_id = ? AND status <> 'completed' AND status <> 'cancelled'
 		ORDER BY number`, account)
-	return all, err
 }
 
 // DeleteAbandonedBroadcasts deletes up to limit rows of broadcasts that were being made and
 // to which nothing was added since a time: whoever made them is gone.
 func (tx *Tx) DeleteAbandonedBroadcasts(since Time, limit int) (int64, error) {
-	var numbers []int64
-	err := tx.List(&numbers, `SELECT number FROM broadcasts WHERE status = 'making' AND updated_at < ? LIMIT 1`, since)
+	numbers, err := list[int64](&tx.Rx, `SELECT number FROM broadcasts WHERE status = 'making' AND updated_at < ? LIMIT 1`, since)
 	if err != nil || len(numbers) == 0 {
 		return 0, err
 	}

@@ -43,9 +43,7 @@ const importColumns = `id, account_id, status, dry_run, label_id, "offset", line
 
 // ContactImport finds an import of an account.
 func (rx *Rx) ContactImport(account int64, id string) (ContactImport, error) {
-	var i ContactImport
-	err := rx.Get(&i, `SELECT `+importColumns+` FROM contact_imports WHERE id = ? AND account_id = ?`, id, account)
-	return i, err
+	return get[ContactImport](rx, `SELECT `+importColumns+` FROM contact_imports WHERE id = ? AND account_id = ?`, id, account)
 }
 
 // InsertContactImport stores a new import, whose id is given: its file has that name.
@@ -77,14 +75,12 @@ func (tx *Tx) DeleteOldContactImports(before Time, limit int) (int64, error) {
 
 // RunningImport tells whether an import runs.
 func (rx *Rx) RunningImport(id string) (runs bool, err error) {
-	err = rx.Get(&runs, `SELECT EXISTS (SELECT 1 FROM contact_imports WHERE id = ? AND status = 'running')`, id)
-	return runs, err
+	return get[bool](rx, `SELECT EXISTS (SELECT 1 FROM contact_imports WHERE id = ? AND status = 'running')`, id)
 }
 
 // TeamLabels are the labels of a team by their names, without regard to case.
 func (rx *Rx) TeamLabels(team int64) (map[string]string, error) {
-	var all []Label
-	err := rx.List(&all, `
+	all, err := list[Label](rx, `
 		SELECT `+labelColumns+`
 		FROM labels l JOIN teams t ON t.id = l.team_id
 		WHERE l.team_id = ? AND l.deleted_at = 0`, team)

@@ -216,21 +216,18 @@ func (tx *Tx) MarkOptedOut(contact string) error {
 
 // MessagesOfContact lists up to limit of a contact's messages, oldest first.
 func (rx *Rx) MessagesOfContact(contact string, after Row, limit int) ([]Row, error) {
-	var rows []Row
-	err := rx.List(&rows, `
+	return list[Row](rx, `
 		SELECT created_at, id FROM messages
 		WHERE conversation_id = (SELECT id FROM conversations WHERE contact_id = ?) AND id > ?
 		ORDER BY id
 		LIMIT ?`, contact, after.ID, limit)
-	return rows, err
 }
 
 // ForgetMessages deletes messages of an account for good, and returns the media that came with
 // them. What UnreadLeft has counted is left unread.
 func (tx *Tx) ForgetMessages(account int64, rows []Row, unread map[string]UnreadCount) ([]Media, error) {
 	// The media is read first, while the messages still lead to it.
-	var media []Media
-	err := tx.List(&media, `
+	media, err := list[Media](&tx.Rx, `
 		SELECT `+mediaColumns+`
 		FROM media
 		WHERE origin = 'message' AND deleted_at = 0

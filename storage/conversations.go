@@ -208,12 +208,10 @@ func (f ConversationFilter) listQuery(account int64, index, key string) sqlite.L
 
 // ConversationOf finds the conversation of a contact.
 func (rx *Rx) ConversationOf(contact string) (Conversation, error) {
-	var c Conversation
-	err := rx.Get(&c, `
+	return get[Conversation](rx, `
 		SELECT `+conversationColumns+`
 		FROM conversations v
 		WHERE v.contact_id = ?`, contact)
-	return c, err
 }
 
 // EnsureConversation finds or makes the conversation of a contact, and records

@@ -31,23 +31,19 @@ const customerColumns = `c.id, c.organization_id, c.team_id, t.public_id AS team
 
 // Customer finds a customer of an organization.
 func (rx *Rx) Customer(organization int64, id string) (Customer, error) {
-	var c Customer
-	err := rx.Get(&c, `
+	return get[Customer](rx, `
 		SELECT `+customerColumns+`
 		FROM customers c JOIN teams t ON t.id = c.team_id
 		WHERE c.id = ? AND c.organization_id = ?`, id, organization)
-	return c, err
 }
 
 // AnyCustomer finds a customer of whatever organization, for whoever administers
 // them all.
 func (rx *Rx) AnyCustomer(id string) (Customer, error) {
-	var c Customer
-	err := rx.Get(&c, `
+	return get[Customer](rx, `
 		SELECT `+customerColumns+`
 		FROM customers c JOIN teams t ON t.id = c.team_id
 		WHERE c.id = ?`, id)
-	return c, err
 }
 
 // CustomerFilter narrows a list of customers. Zero fields choose everything.
@@ -99,13 +95,11 @@ func (f CustomerFilter) listQuery(organization int64) sqlite.ListQuery {
 
 // CustomerAccounts lists a customer's live accounts, newest first.
 func (rx *Rx) CustomerAccounts(customer string) ([]Account, error) {
-	var all []Account
-	err := rx.List(&all, `
+	return list[Account](rx, `
 		SELECT `+accountColumns+`
 		FROM accounts
 		WHERE customer_id = ? AND deleted_at = 0
 		ORDER BY id DESC`, customer)
-	return all, err
 }
 
 // hintCustomer notes that a customer was changed, which shows with its numbers.

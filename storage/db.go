@@ -92,6 +92,18 @@ func (rx *Rx) Within(b *Budget) *Rx {
 	return &Rx{Rx: *rx.Rx.Within(b), db: rx.db, since: rx.since}
 }
 
+// get reads the single row of a query, or returns ErrNotFound.
+func get[T any](rx *Rx, query string, args ...any) (row T, err error) {
+	err = rx.Get(&row, query, args...)
+	return row, err
+}
+
+// list reads all rows of a query.
+func list[T any](rx *Rx, query string, args ...any) (all []T, err error) {
+	err = rx.List(&all, query, args...)
+	return all, err
+}
+
 // View runs fn on a consistent snapshot. It never waits for a writer, only for
 // a free reading connection. fn must be short: see List and Search.
 func (db *DB) View(ctx context.Context, fn func(*Rx) error) error {

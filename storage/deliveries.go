@@ -110,22 +110,18 @@ const ofLiveSubscription = `(SELECT s.deleted_at FROM subscriptions s WHERE s.id
 
 // Delivery finds a delivery of an organization.
 func (rx *Rx) Delivery(organization int64, id string) (Delivery, error) {
-	var d Delivery
-	err := rx.Get(&d, `
+	return get[Delivery](rx, `
 		SELECT `+deliveryColumns+`
 		FROM deliveries d
 		WHERE d.id = ? AND d.organization_id = ? AND `+ofLiveSubscription, id, organization)
-	return d, err
 }
 
 // DeliveryByID finds a delivery, whoever owns it: for the operator.
 func (rx *Rx) DeliveryByID(id string) (Delivery, error) {
-	var d Delivery
-	err := rx.Get(&d, `
+	return get[Delivery](rx, `
 		SELECT `+deliveryColumns+`
 		FROM deliveries d
 		WHERE d.id = ? AND `+ofLiveSubscription, id)
-	return d, err
 }
 
 // Payload is what a delivery carries, byte for byte.
@@ -256,22 +252,18 @@ func (f DeliveryFilter) listQuery(organization int64) sqlite.ListQuery {
 
 // subscriptionRow is the subscription with an id, if the organization has it.
 func (rx *Rx) subscriptionRow(organization int64, id string) ([]Row, error) {
-	var rows []Row
-	err := rx.List(&rows, `
+	return list[Row](rx, `
 		SELECT created_at, id FROM subscriptions
 		WHERE id = ? AND organization_id = ? AND deleted_at = 0`, id, organization)
-	return rows, err
 }
 
 // subscriptionRows lists an organization's subscriptions after one, oldest first.
 func (rx *Rx) subscriptionRows(organization int64, after Row, limit int) ([]Row, error) {
-	var rows []Row
-	err := rx.List(&rows, `
+	return list[Row](rx, `
 		SELECT created_at, id FROM subscriptions
 		WHERE organization_id = ? AND deleted_at = 0 AND (created_at, id) > (?, ?)
 		ORDER BY created_at, id
 		LIMIT ?`, organization, after.At, after.ID, limit)
-	return rows, err
 }
 
 // Fields are where deliveryColumns go.

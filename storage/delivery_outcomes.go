@@ -23,12 +23,11 @@ type OutgoingDelivery struct {
 const parcelColumns = `d.id, d.subscription_id, d.status, d.attempt_count, d.event, d.event_id, d.event_type, e.source, e.payload`
 
 // OutgoingDelivery finds what a delivery carries.
-func (rx *Rx) OutgoingDelivery(delivery string) (p OutgoingDelivery, err error) {
-	err = rx.Get(&p, `
+func (rx *Rx) OutgoingDelivery(delivery string) (OutgoingDelivery, error) {
+	return get[OutgoingDelivery](rx, `
 		SELECT `+parcelColumns+`
 		FROM deliveries d JOIN events e ON e.id = d.event
 		WHERE d.id = ?`, delivery)
-	return p, err
 }
 
 // maxKeptPayload is how large a payload may be to be kept in memory for a delivery that

@@ -122,8 +122,7 @@ func (rx *Rx) countSome(subscription string, from, to Time, most int) (s Deliver
 func (rx *Rx) durations(subscription string, since Time) (p50, p95 *int64, err error) {
 	var all []int64
 	for _, status := range []string{DeliverySucceeded, DeliveryFailed, DeliveryDead} {
-		var some []int64
-		err := rx.List(&some, `
+		some, err := list[int64](rx, `
 			SELECT duration_ms FROM (
 				SELECT duration_ms
 				FROM deliveries

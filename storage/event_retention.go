@@ -66,13 +66,12 @@ func (rx *Rx) purgeRangeEnd(p PurgeScope, after int64) (until int64, err error) 
 }
 
 // oldEventsIn lists up to limit old events of one range.
-func (rx *Rx) oldEventsIn(p PurgeScope, after, until int64, limit int) (rows []Row, err error) {
-	err = rx.List(&rows, `
+func (rx *Rx) oldEventsIn(p PurgeScope, after, until int64, limit int) ([]Row, error) {
+	return list[Row](rx, `
 		SELECT created_at, id, seq FROM events INDEXED BY events_of_organization
 		WHERE organization_id = ?1 AND seq > ?2 AND seq <= ?3 AND created_at < ?4 AND (?5 = 0 OR account_id = ?5)
 		ORDER BY seq
 		LIMIT ?6`, p.Organization, after, until, p.Before, p.Account, limit)
-	return rows, err
 }
 
 // nextOldEvents looks for old events after a long run of young ones, at distances that

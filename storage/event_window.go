@@ -57,12 +57,11 @@ func (f EventFilter) narrow(q *sqlite.ListQuery) {
 }
 
 // EventItem finds an event of an organization.
-func (rx *Rx) EventItem(organization int64, id string) (e EventItem, err error) {
-	err = rx.Get(&e, `
+func (rx *Rx) EventItem(organization int64, id string) (EventItem, error) {
+	return get[EventItem](rx, `
 		SELECT `+eventColumns+`
 		FROM events e `+accountOfEvent+`
 		WHERE e.id = ? AND e.organization_id = ?`, id, organization)
-	return e, err
 }
 
 // EventSeq is the number of an event, of an organization or with 0 of any.

@@ -21,24 +21,21 @@ type Event struct {
 }
 
 // event finds a stored event.
-func (rx *Rx) event(id string) (e Event, err error) {
-	err = rx.Get(&e, `
+func (rx *Rx) event(id string) (Event, error) {
+	return get[Event](rx, `
 		SELECT id, organization_id, account_id, type, source, event_id, payload, created_at
 		FROM events
 		WHERE id = ?`, id)
-	return e, err
 }
 
 // Events lists up to limit events of an organization, in the order of their commits.
 func (rx *Rx) Events(organization int64, limit int) ([]Event, error) {
-	var all []Event
-	err := rx.List(&all, `
+	return list[Event](rx, `
 		SELECT id, organization_id, account_id, type, source, event_id, payload, created_at
 		FROM events INDEXED BY events_of_organization
 		WHERE organization_id = ?
 		ORDER BY seq
 		LIMIT ?`, organization, limit)
-	return all, err
 }
 
 // InsertEvent stores an event, with its id given, and puts one delivery for each

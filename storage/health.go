@@ -8,13 +8,11 @@ func (rx *Rx) Ping() error {
 
 // NewestRow is when the last message, call or event was stored, 0 if none was.
 func (rx *Rx) NewestRow() (Time, error) {
-	var newest Time
-	err := rx.Get(&newest, `
+	return get[Time](rx, `
 		SELECT max(
 			coalesce((SELECT max(created_at) FROM api_log), 0),
 			coalesce((SELECT created_at FROM events ORDER BY seq DESC LIMIT 1), 0),
 			coalesce((SELECT created_at FROM messages WHERE number = (SELECT max(number) FROM messages)), 0))`)
-	return newest, err
 }
 
 // EndpointTrouble is a subscription that gets no events, or has lost some.
@@ -33,8 +31,7 @@ type EndpointTrouble struct {
 // will have no secret to sign with once the present ones have expired. The last were
 // possible in older releases.
 func (rx *Rx) EndpointTroubles() ([]EndpointTrouble, error) {
-	var all []EndpointTrouble
-	err := rx.List(&all, `
+	return list[EndpointTrouble](rx, `
 		SELECT * FROM (
 			SELECT s.id, s.url, s.status, s.disabled_reason, s.consecutive_failures,
 				(SELECT count(*) FROM deliveries d INDEXED BY deliveries_to_replay
@@ -44,26 +41,22 @@ func (rx *Rx) EndpointTroubles() ([]EndpointTrouble, error) {
 			WHERE s.deleted_at = 0)
 		WHERE status = 'disabled' OR consecutive_failures > 0 OR dead > 0 OR all_expire
 		ORDER BY id`)
-	return all, err
 }
 
 // OrphanJobs counts jobs that wait in a closed lane for a delivery that is gone. It
 // reads all that wait there.
-func (rx *Rx) OrphanJobs() (n int64, err error) {
-	err = rx.Get(&n, `
+func (rx *Rx) OrphanJobs() (int64, error) {
+	return get[int64](rx, `
 		SELECT count(*) FROM jobs j
 		WHERE j.state = 'held' AND j.kind = 'deliver'
 			AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.id = j.args ->> '$.delivery')`)
-	return n, err
 }
 
 // LiveAccounts lists the accounts of all organizations that were not removed.
 func (rx *Rx) LiveAccounts() ([]AccountDetail, error) {
-	var all []AccountDetail
-	err := rx.List(&all, accountDetail+`
+	return list[AccountDetail](rx, accountDetail+`
 	WHERE a.deleted_at = 0
 	ORDER BY a.id`)
-	return all, err
 }
 
 // EachFile hands the hash and size of each file that media rows name to fn.

@@ -27,8 +27,7 @@ func answerPurpose(organization int64, key string) string {
 
 // IdempotentReply finds what was answered to a key within the window.
 func (rx *Rx) IdempotentReply(organization int64, key string) (IdempotentReply, error) {
-	var a IdempotentReply
-	err := rx.Get(&a, `
+	a, err := get[IdempotentReply](rx, `
 		SELECT fingerprint, status, request_id, body, sealed, created_at, account_id
 		FROM idempotency
 		WHERE organization_id = ? AND key = ? AND created_at > ?`, organization, key, Now().Add(-IdempotencyWindow))

@@ -48,10 +48,9 @@ func (rx *Rx) RunningJobsAmong(after int64, limit int) (running []RunningJob, la
 
 // runningJobs lists the leased jobs with ids after a key and up to last.
 func (rx *Rx) runningJobs(after, last int64) (running []RunningJob, err error) {
-	err = rx.List(&running, `
+	return list[RunningJob](rx, `
 		SELECT id, runs, crashes, leased_until FROM jobs
 		WHERE id > ? AND id <= ? AND state = 'running'`, after, last)
-	return running, err
 }
 
 // ForgiveCrashes forgets the crashes that a running job met.
@@ -80,18 +79,15 @@ type HeldLane struct {
 
 // HeldLanes lists the lanes in which jobs wait.
 func (rx *Rx) HeldLanes() ([]HeldLane, error) {
-	var lanes []HeldLane
-	err := rx.List(&lanes, `
+	return list[HeldLane](rx, `
 		SELECT lane, kind FROM jobs
 		WHERE state = 'held'
 		GROUP BY kind, lane`)
-	return lanes, err
 }
 
 // NextDue is when the next job of a kind is due, or 0 if none waits.
 func (rx *Rx) NextDue(kind string) (Time, error) {
-	var due []Time
-	err := rx.List(&due, `
+	due, err := list[Time](rx, `
 		SELECT due_at FROM jobs
 		WHERE state = 'due' AND kind = ?
 		ORDER BY due_at, id
@@ -112,14 +108,12 @@ type DueJob struct {
 // their times. Of those that have not run yet it lists only those that were made in
 // the future and wait at most so long: the others wait for a time that was chosen.
 func (rx *Rx) LateJobs(kind string, longest time.Duration, after DueJob, limit int) ([]DueJob, error) {
-	var late []DueJob
-	err := rx.List(&late, `
+	return list[DueJob](rx, `
 		SELECT id, due_at FROM jobs
 		WHERE state = 'due' AND kind = ? AND (due_at, id) > (?, ?)
 			AND (runs > 0 OR created_at > ? AND due_at - created_at <= ?)
 		ORDER BY due_at, id
 		LIMIT ?`, kind, after.DueAt, after.ID, rx.db.Now(), longest.Milliseconds(), limit)
-	return late, err
 }
 
 // AdvanceJobs makes jobs that wait due so much earlier, but not before now.
@@ -178,24 +172,20 @@ type JobFilter struct {
 
 // Jobs lists jobs, oldest first.
 func (rx *Rx) Jobs(f JobFilter) ([]Job, error) {
-	var all []Job
-	err := rx.List(&all, `
+	return list[Job](rx, `
 		SELECT `+jobColumns+`
 		FROM jobs
 		WHERE (? = '' OR kind = ?) AND (? = '' OR state = ?)
 		ORDER BY id
 		LIMIT ?`, f.Kind, f.Kind, f.State, f.State, f.Limit)
-	return all, err
 }
 
 // Job finds a job.
 func (rx *Rx) Job(id int64) (Job, error) {
-	var j Job
-	err := rx.Get(&j, `
+	return get[Job](rx, `
 		SELECT `+jobColumns+`
 		FROM jobs
 		WHERE id = ?`, id)
-	return j, err
 }
 
 // RetryJobNow makes a failed or waiting job due at once, with all its attempts
@@ -235,8 +225,7 @@ type JobCount struct {
 func (rx *Rx) JobCounts() ([]JobCount, error) {
 	counts := make(map[[2]string]JobCount)
 	err := rx.IDRanges("jobs", 0, func(after, until int64) (bool, error) {
-		var some []JobCount
-		err := rx.List(&some, `
+		some, err := list[JobCount](rx, `
 			SELECT kind, state, count(*) AS count, min(due_at) AS oldest
 			FROM jobs
 			WHERE id > ? AND id <= ?

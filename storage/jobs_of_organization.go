@@ -24,8 +24,7 @@ const jobOfOrganization = `
 func (rx *Rx) JobsOfOrganization(organization int64, f JobFilter, after int64) (page []Job, reached int64, err error) {
 	began := time.Now()
 	err = rx.IDRanges("jobs", after, func(after, until int64) (bool, error) {
-		var some []Job
-		err := rx.List(&some, `
+		some, err := list[Job](rx, `
 			SELECT `+jobColumns+`
 			FROM jobs j
 			WHERE id > ?2 AND id <= ?3 AND (?5 = '' OR state = ?5) AND (?6 = '' OR kind = ?6) AND (`+jobOfOrganization+`)
@@ -44,12 +43,10 @@ func (rx *Rx) JobsOfOrganization(organization int64, f JobFilter, after int64) (
 
 // JobOfOrganization finds a job of an organization.
 func (rx *Rx) JobOfOrganization(organization, id int64) (Job, error) {
-	var j Job
-	err := rx.Get(&j, `
+	return get[Job](rx, `
 		SELECT `+jobColumns+`
 		FROM jobs j
 		WHERE id = ?2 AND (`+jobOfOrganization+`)`, organization, id)
-	return j, err
 }
 
 // HintJob notes for consoles that a job of an organization was changed.

@@ -83,13 +83,11 @@ func (rx *Rx) readPrincipal(hash [sha256.Size]byte) (p Principal, err error) {
 
 // Keys lists an organization's keys, oldest first.
 func (rx *Rx) Keys(organization int64) ([]Key, error) {
-	var all []Key
-	err := rx.List(&all, `
+	return list[Key](rx, `
 		SELECT `+keyColumns+`
 		FROM api_keys
 		WHERE organization_id = ?
 		ORDER BY created_at, id`, organization)
-	return all, err
 }
 
 // KeysPage lists an organization's keys, newest first.
@@ -103,9 +101,8 @@ func (rx *Rx) KeysPage(organization int64, after After, limit int) ([]Key, error
 }
 
 // CountKeys counts an organization's keys that are not revoked.
-func (rx *Rx) CountKeys(organization int64) (n int, err error) {
-	err = rx.Get(&n, `SELECT count(*) FROM api_keys WHERE organization_id = ? AND revoked_at = 0`, organization)
-	return n, err
+func (rx *Rx) CountKeys(organization int64) (int, error) {
+	return get[int](rx, `SELECT count(*) FROM api_keys WHERE organization_id = ? AND revoked_at = 0`, organization)
 }
 
 // InsertKey issues a new key, fills in k, and returns the secret, which nobody

@@ -112,14 +112,12 @@ func (tx *Tx) TouchLabeled(id string) error {
 // LabeledConversations finds up to limit conversations that have a label, in the
 // order of their ids; they have no time here.
 func (rx *Rx) LabeledConversations(label string, after Row, limit int) ([]Row, error) {
-	var rows []Row
-	err := rx.List(&rows, `
+	return list[Row](rx, `
 		SELECT 0 AS created_at, conversation_id AS id
 		FROM conversation_labels
 		WHERE label_id = ? AND conversation_id > ?
 		ORDER BY conversation_id
 		LIMIT ?`, label, after.ID, limit)
-	return rows, err
 }
 
 // TouchConversations counts conversations as updated now.

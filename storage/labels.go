@@ -22,12 +22,10 @@ const labelColumns = `l.id, l.organization_id, l.team_id, t.public_id AS team_pu
 
 // Label finds a label of an organization.
 func (rx *Rx) Label(organization int64, id string) (Label, error) {
-	var l Label
-	err := rx.Get(&l, `
+	return get[Label](rx, `
 		SELECT `+labelColumns+`
 		FROM labels l JOIN teams t ON t.id = l.team_id
 		WHERE l.id = ? AND l.organization_id = ? AND l.deleted_at = 0`, id, organization)
-	return l, err
 }
 
 // labelIsDeleted tells whether a label was deleted, and its row is still there.
@@ -50,9 +48,8 @@ func (rx *Rx) Labels(organization int64, after After, limit int) ([]Label, error
 }
 
 // CountLabels counts the labels of a team.
-func (rx *Rx) CountLabels(team int64) (n int, err error) {
-	err = rx.Get(&n, `SELECT count(*) FROM labels WHERE team_id = ?`, team)
-	return n, err
+func (rx *Rx) CountLabels(team int64) (int, error) {
+	return get[int](rx, `SELECT count(*) FROM labels WHERE team_id = ?`, team)
 }
 
 // InsertLabel stores a new label and fills in its id and times. ErrConflict

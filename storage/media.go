@@ -49,22 +49,18 @@ func MediaPath(token string, filename *string) string {
 
 // Media finds media of an account that was not deleted.
 func (rx *Rx) Media(account int64, id string) (Media, error) {
-	var m Media
-	err := rx.Get(&m, `
+	return get[Media](rx, `
 		SELECT `+mediaColumns+`
 		FROM media
 		WHERE media.id = ? AND media.account_id = ? AND media.deleted_at = 0`, id, account)
-	return m, err
 }
 
 // TeamMedia finds media of any number of a team that was not deleted.
 func (rx *Rx) TeamMedia(team int64, id string) (Media, error) {
-	var m Media
-	err := rx.Get(&m, `
+	return get[Media](rx, `
 		SELECT `+mediaColumns+`
 		FROM media JOIN accounts a ON a.id = media.account_id
 		WHERE media.id = ? AND media.deleted_at = 0 AND a.team_id = ? AND a.deleted_at = 0`, id, team)
-	return m, err
 }
 
 // OutgoingMedia is media that a number sends, with the provider's id of it.
@@ -77,32 +73,27 @@ type OutgoingMedia struct {
 // MediaToSend finds media for a number that sends it, also when it was deleted a
 // moment ago: a message that was accepted before that still goes out.
 func (rx *Rx) MediaToSend(account int64, id string) (OutgoingMedia, error) {
-	var m OutgoingMedia
-	err := rx.Get(&m, `
+	return get[OutgoingMedia](rx, `
 		SELECT `+mediaColumns+`, u.provider_media_id, coalesce(u.expires_at, 0) AS expires_at
 		FROM media
 		JOIN accounts owner ON owner.id = media.account_id
 		JOIN accounts sender ON sender.id = ? AND sender.team_id = owner.team_id
 		LEFT JOIN media_uploads u ON u.media_id = media.id AND u.account_id = sender.id
 		WHERE media.id = ?`, account, id)
-	return m, err
 }
 
 // MediaByToken finds media by the token in its URL, which is all that a visitor
 // needs to know.
 func (rx *Rx) MediaByToken(token string) (Media, error) {
-	var m Media
-	err := rx.Get(&m, `
+	return get[Media](rx, `
 		SELECT `+mediaColumns+`
 		FROM media
 		WHERE media.url_token = ? AND media.deleted_at = 0`, token)
-	return m, err
 }
 
 // MediaUses tells whether any row names a file's content.
 func (rx *Rx) MediaUses(sum string) (bool, error) {
-	var one int
-	err := rx.Get(&one, `SELECT 1 FROM media WHERE sha256 = ? LIMIT 1`, sum)
+	_, err := get[int](rx, `SELECT 1 FROM media WHERE sha256 = ? LIMIT 1`, sum)
 	if errors.Is(err, ErrNotFound) {
 		return false, nil
 	}

@@ -11,13 +11,11 @@ type MessageEdit struct {
 
 // MessageEdits lists the earlier versions of a message, oldest first.
 func (rx *Rx) MessageEdits(m Message) ([]MessageEdit, error) {
-	var all []MessageEdit
-	err := rx.List(&all, `
+	return list[MessageEdit](rx, `
 		SELECT version, content, body, edited_at, provider_id
 		FROM message_edits
 		WHERE message = ?
 		ORDER BY version`, m.Number)
-	return all, err
 }
 
 // EditMessage gives a message the content that m has, and keeps the one before.

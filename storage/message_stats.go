@@ -100,12 +100,11 @@ func (rx *Rx) OrganizationFailures(organization int64, since Time) ([]FailureCou
 	return rx.failures(liveAccounts, organization, since)
 }
 
-func (rx *Rx) failures(accounts string, of int64, since Time) (all []FailureCount, err error) {
-	err = rx.List(&all, `
+func (rx *Rx) failures(accounts string, of int64, since Time) ([]FailureCount, error) {
+	return list[FailureCount](rx, `
 		SELECT error_code, nullif(provider_code, 0) AS provider_code, sum(failures) AS count
 		FROM message_failures
 		WHERE account_id IN (`+accounts+`) AND hour >= ?2
 		GROUP BY error_code, provider_code
 		ORDER BY count DESC, error_code, message_failures.provider_code`, of, since)
-	return all, err
 }

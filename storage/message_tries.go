@@ -29,11 +29,9 @@ func (tx *Tx) InsertMessageTry(m Message, t MessageTry) error {
 
 // MessageTries lists the tries of a message that failed, the first one first.
 func (rx *Rx) MessageTries(m Message) ([]MessageTry, error) {
-	var all []MessageTry
-	err := rx.List(&all, `
+	return list[MessageTry](rx, `
 		SELECT try, began_at, duration_ms, http_status, code, reason, answer
 		FROM message_tries
 		WHERE message = ?
 		ORDER BY try`, m.Number)
-	return all, err
 }

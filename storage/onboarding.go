@@ -98,20 +98,16 @@ func (rx *Rx) Invitation(token string) (Invitation, error) {
 // UsedInvitation finds the link, if one is active now, through which an account
 // was signed up, whatever became of that.
 func (tx *Tx) UsedInvitation(account int64) (Invitation, error) {
-	var i Invitation
-	err := tx.Get(&i, invitation+`
+	return get[Invitation](&tx.Rx, invitation+`
 	WHERE l.account_id = ? AND l.status = 'active' AND l.expires_at > ?
 	ORDER BY l.id DESC
 	LIMIT 1`, account, tx.Now)
-	return i, err
 }
 
 // LinkInvitation finds a link by its id, which only our own jobs have.
 func (rx *Rx) LinkInvitation(link string) (Invitation, error) {
-	var i Invitation
-	err := rx.Get(&i, invitation+`
+	return get[Invitation](rx, invitation+`
 	WHERE l.id = ?`, link)
-	return i, err
 }
 
 // BeginOnboarding stores the account that a signup has brought, as onboarding

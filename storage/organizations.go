@@ -34,49 +34,40 @@ const organizationColumns = `id, public_id, name, plan, subscription, require_op
 
 // Organization finds an organization by its public id.
 func (rx *Rx) Organization(publicID string) (Organization, error) {
-	var o Organization
-	err := rx.Get(&o, `
+	return get[Organization](rx, `
 		SELECT `+organizationColumns+`
 		FROM organizations
 		WHERE public_id = ?`, publicID)
-	return o, err
 }
 
 // OrganizationByID finds an organization by its key.
 func (rx *Rx) OrganizationByID(id int64) (Organization, error) {
-	var o Organization
-	err := rx.Get(&o, `
+	return get[Organization](rx, `
 		SELECT `+organizationColumns+`
 		FROM organizations
 		WHERE id = ?`, id)
-	return o, err
 }
 
 // Organizations lists all organizations, oldest first.
 func (rx *Rx) Organizations() ([]Organization, error) {
-	var all []Organization
-	err := rx.List(&all, `
+	return list[Organization](rx, `
 		SELECT `+organizationColumns+`
 		FROM organizations
 		ORDER BY id`)
-	return all, err
 }
 
 // OrganizationIDs lists the public ids of the oldest organizations, as many as limit.
 func (rx *Rx) OrganizationIDs(limit int) (ids []string, err error) {
-	err = rx.List(&ids, `
+	return list[string](rx, `
 		SELECT public_id
 		FROM organizations
 		ORDER BY id
 		LIMIT ?`, limit)
-	return ids, err
 }
 
 // OrganizationKeys lists the keys of all organizations, oldest first.
 func (rx *Rx) OrganizationKeys() ([]int64, error) {
-	var all []int64
-	err := rx.List(&all, `SELECT id FROM organizations ORDER BY id`)
-	return all, err
+	return list[int64](rx, `SELECT id FROM organizations ORDER BY id`)
 }
 
 // InsertOrganization stores a new organization with its first team, and fills

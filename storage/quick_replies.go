@@ -19,12 +19,10 @@ const quickReplyColumns = `
 
 // QuickReply finds a quick reply of an organization.
 func (rx *Rx) QuickReply(organization int64, id string) (QuickReply, error) {
-	var q QuickReply
-	err := rx.Get(&q, `
+	return get[QuickReply](rx, `
 		SELECT `+quickReplyColumns+`
 		FROM quick_replies q JOIN teams t ON t.id = q.team_id
 		WHERE q.id = ? AND q.organization_id = ?`, id, organization)
-	return q, err
 }
 
 // QuickReplies lists an organization's quick replies, newest first.
@@ -38,9 +36,8 @@ func (rx *Rx) QuickReplies(organization int64, after After, limit int) ([]QuickR
 }
 
 // CountQuickReplies counts the quick replies of a team.
-func (rx *Rx) CountQuickReplies(team int64) (n int, err error) {
-	err = rx.Get(&n, `SELECT count(*) FROM quick_replies WHERE team_id = ?`, team)
-	return n, err
+func (rx *Rx) CountQuickReplies(team int64) (int, error) {
+	return get[int](rx, `SELECT count(*) FROM quick_replies WHERE team_id = ?`, team)
 }
 
 // InsertQuickReply stores a new quick reply and fills in its id and times. ErrConflict
@@ -76,11 +73,9 @@ func (tx *Tx) DeleteQuickReply(organization int64, id string) error {
 // FindQuickReplies finds the quick reply with an id, or those of all organizations with a
 // shortcut.
 func (rx *Rx) FindQuickReplies(idOrShortcut string) ([]QuickReply, error) {
-	var all []QuickReply
-	err := rx.List(&all, `
+	return list[QuickReply](rx, `
 		SELECT `+quickReplyColumns+`
 		FROM quick_replies q JOIN teams t ON t.id = q.team_id
 		WHERE q.id = ?1 OR q.shortcut = ?1
 		ORDER BY q.id`, idOrShortcut)
-	return all, err
 }

@@ -19,25 +19,21 @@ const rawCallbackColumns = `id, account_id, coalesce(phone_number_id, '') AS pho
 
 // RawCallbacks lists up to limit kept callbacks, newest first.
 func (rx *Rx) RawCallbacks(limit int) ([]RawCallback, error) {
-	var all []RawCallback
-	err := rx.List(&all, `
+	return list[RawCallback](rx, `
 		SELECT `+rawCallbackColumns+`
 		FROM raw_callbacks
 		ORDER BY id DESC
 		LIMIT ?`, limit)
-	return all, err
 }
 
 // RawCallbacksSince lists what was kept of a field since a time, for a reason,
 // oldest first.
 func (rx *Rx) RawCallbacksSince(since Time, field, reason string) ([]RawCallback, error) {
-	var all []RawCallback
-	err := rx.List(&all, `
+	return list[RawCallback](rx, `
 		SELECT `+rawCallbackColumns+`
 		FROM raw_callbacks
 		WHERE created_at >= ? AND field = ? AND reason = ?
 		ORDER BY created_at, id`, since, field, reason)
-	return all, err
 }
 
 // InsertRawCallback keeps a callback.
@@ -64,8 +60,7 @@ func (rx *Rx) WasRemoved(phoneNumberID, wabaID string) (bool, error) {
 
 // exists tells whether a query finds a row.
 func (rx *Rx) exists(query string, args ...any) (bool, error) {
-	var one int
-	err := rx.Get(&one, query, args...)
+	_, err := get[int](rx, query, args...)
 	if errors.Is(err, ErrNotFound) {
 		return false, nil
 	}

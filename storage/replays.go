@@ -27,12 +27,11 @@ const replaysLookedAt = 1000
 
 // ReplayOf finds the latest delivery that repeats another one.
 func (rx *Rx) ReplayOf(d Delivery) (id string, err error) {
-	err = rx.Get(&id, `
+	return get[string](rx, `
 		SELECT id
 		FROM (SELECT id, replayed_from FROM deliveries INDEXED BY deliveries_of_event WHERE event = ? ORDER BY rowid DESC LIMIT ?)
 		WHERE replayed_from = ?
 		LIMIT 1`, d.Event, replaysLookedAt, d.ID)
-	return id, err
 }
 
 // ReplayFilter chooses deliveries to replay: of one subscription, failed or

@@ -41,12 +41,10 @@ func jsonList[T string | int64](all []T) string {
 
 // PurgedAccounts lists the accounts that a purge is about, removed ones too.
 func (rx *Rx) PurgedAccounts(p PurgeScope) ([]int64, error) {
-	var all []int64
-	err := rx.List(&all, `
+	return list[int64](rx, `
 		SELECT id FROM accounts
 		WHERE (?1 = 0 OR organization_id = ?1) AND (?2 = 0 OR id = ?2)
 		ORDER BY id`, p.Organization, p.Account)
-	return all, err
 }
 
 // nothingPending are the messages that a purge may delete: those that are not
@@ -57,8 +55,7 @@ const nothingPending = `status NOT IN ('queued', 'pending') AND coalesce(media_s
 // first. It looks at up to limit, and no further: after a younger one there are no
 // older ones, unless the clock was set, and those are found when the younger are gone.
 func (rx *Rx) OldMessages(account int64, before Time, after Row, limit int) ([]Row, error) {
-	var rows []Row
-	err := rx.List(&rows, `
+	rows, err := list[Row](rx, `
 		SELECT created_at, id FROM messages
 		WHERE account_id = ? AND id > ?
 		ORDER BY id
@@ -98,12 +95,11 @@ func (tx *Tx) DeleteMessages(
 // deleteReceivedMedia deletes media that came with messages which are gone, and
 // returns each one's file. What was put into the library stays.
 func (tx *Tx) deleteReceivedMedia(media []string) (sums []string, err error) {
-	err = tx.List(&sums, `
+	return list[string](&tx.Rx, `
 		DELETE FROM media
 		WHERE id IN (SELECT value FROM json_each(?)) AND origin = 'message'
 			AND NOT EXISTS (SELECT 1 FROM messages WHERE media_id = media.id)
 		RETURNING sha256`, jsonList(media))
-	return sums, err
 }
 
 // OldAPICalls lists logged calls from before a time, oldest first. A call is an
@@ -113,13 +109,11 @@ func (rx *Rx) OldAPICalls(p PurgeScope, after Row, limit int) ([]Row, error) {
 		return nil, nil
 	}
 
-	var rows []Row
-	err := rx.List(&rows, `
+	return list[Row](rx, `
 		SELECT created_at, id FROM api_log
 		WHERE created_at < ?1 AND (created_at, id) > (?2, ?3) AND (?4 = 0 OR organization_id = ?4)
 		ORDER BY created_at, id
 		LIMIT ?5`, p.Before, after.At, after.ID, p.Organization, limit)
-	return rows, err
 }
 
 // DeleteAPICalls deletes logged calls and returns how many there were.
@@ -134,13 +128,11 @@ const rawCallbacksOf = `(?2 = 0 OR EXISTS (SELECT 1 FROM accounts WHERE id = acc
 
 // OldRawCallbacks lists kept callbacks from before a time, oldest first.
 func (rx *Rx) OldRawCallbacks(p PurgeScope, after Row, limit int) ([]Row, error) {
-	var rows []Row
-	err := rx.List(&rows, `
+	return list[Row](rx, `
 		SELECT created_at, id FROM raw_callbacks
 		WHERE created_at < ?1 AND `+rawCallbacksOf+` AND (created_at, id) > (?4, ?5)
 		ORDER BY created_at, id
 		LIMIT ?6`, p.Before, p.Organization, p.Account, after.At, after.ID, limit)
-	return rows, err
 }
 
 // DeleteRawCallbacks deletes kept callbacks and returns how many there were.
@@ -184,8 +176,7 @@ const eventsPurged = `e.organization_id IN (SELECT id FROM organizations WHERE ?
 
 // PurgeCounts counts what a purge finds. It reads all of it.
 func (rx *Rx) CountPurge(p PurgeScope) (PurgeCounts, error) {
-	var n PurgeCounts
-	err := rx.Get(&n, `
+	return get[PurgeCounts](rx, `
 		SELECT
 			(SELECT count(*) FROM messages
 				WHERE account_id IN (`+accountsOf+`) AND created_at < ?1 AND `+nothingPending+`) AS messages,
@@ -203,5 +194,4 @@ func (rx *Rx) CountPurge(p PurgeScope) (PurgeCounts, error) {
 			(SELECT count(*) FROM raw_callbacks WHERE created_at < ?1 AND `+rawCallbacksOf+`) AS raw_callbacks,
 			(SELECT count(*) FROM audit WHERE created_at < ?1 AND (?2 = 0 OR organization_id = ?2) AND ?3 = 0) AS audit`,
 		p.Before, p.Organization, p.Account)
-	return n, err
 }

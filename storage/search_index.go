@@ -110,7 +110,6 @@ func (rx *Rx) searchNews(position int64) (n search.News, err error) {
 }
 
 // CountUnindexed counts the messages after the position of an index.
-func (rx *Rx) CountUnindexed(position int64) (n int64, err error) {
-	err = rx.Get(&n, `SELECT count(*) FROM messages WHERE number > ?`, position)
-	return n, err
+func (rx *Rx) CountUnindexed(position int64) (int64, error) {
+	return get[int64](rx, `SELECT count(*) FROM messages WHERE number > ?`, position)
 }

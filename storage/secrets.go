@@ -25,13 +25,11 @@ func secretPurpose(id string) string { return "signing secret " + id }
 
 // Secrets lists the secrets of a subscription, expired ones too, oldest first.
 func (rx *Rx) Secrets(subscription string) ([]Secret, error) {
-	var all []Secret
-	err := rx.List(&all, `
+	return list[Secret](rx, `
 		SELECT id, subscription_id, expires_at, created_at
 		FROM signing_secrets
 		WHERE subscription_id = ?
 		ORDER BY created_at, id`, subscription)
-	return all, err
 }
 
 // SecretsOf lists the secrets of many subscriptions, each oldest first.
@@ -41,8 +39,7 @@ func (rx *Rx) SecretsOf(subscriptions []Subscription) (map[string][]Secret, erro
 		ids[i] = s.ID
 	}
 
-	var rows []Secret
-	err := rx.List(&rows, `
+	rows, err := list[Secret](rx, `
 		SELECT id, subscription_id, expires_at, created_at
 		FROM signing_secrets
 		WHERE subscription_id IN (SELECT value FROM json_each(?))

@@ -64,12 +64,10 @@ const linkColumns = `l.id, l.customer_id, l.token_hash, l.token_last4, l.status,
 
 // SetupLink finds a link of a customer.
 func (rx *Rx) SetupLink(customer, id string) (SetupLink, error) {
-	var l SetupLink
-	err := rx.Get(&l, `
+	return get[SetupLink](rx, `
 		SELECT `+linkColumns+`
 		FROM setup_links l
 		WHERE l.id = ? AND l.customer_id = ?`, id, customer)
-	return l, err
 }
 
 // SetupLinks lists a customer's links, newest first.

@@ -94,8 +94,7 @@ func (tx *Tx) DisableSubscription(id, reason string) error {
 
 // SubscriptionOrganization is the organization of a subscription.
 func (rx *Rx) SubscriptionOrganization(id string) (organization int64, err error) {
-	err = rx.Get(&organization, `SELECT organization_id FROM subscriptions WHERE id = ?`, id)
-	return organization, err
+	return get[int64](rx, `SELECT organization_id FROM subscriptions WHERE id = ?`, id)
 }
 
 // outstanding is a delivery that somebody has still to make.
@@ -109,8 +108,7 @@ type outstanding struct {
 func (rx *Rx) outstandingOf(subscription string, limit int) ([]outstanding, error) {
 	var all []outstanding
 	for _, status := range []string{DeliveryFailed, DeliveryPending} {
-		var some []outstanding
-		err := rx.List(&some, `
+		some, err := list[outstanding](rx, `
 			SELECT id, job_id, attempt_count > 0 AS tried
 			FROM deliveries
 			WHERE subscription_id = ? AND status = ?
@@ -129,8 +127,7 @@ func (rx *Rx) outstandingOf(subscription string, limit int) ([]outstanding, erro
 // disabled subscription dead, takes their jobs off the queue, and returns how
 // many there were: none of one that was enabled meanwhile.
 func (tx *Tx) FailOutstandingDeliveries(subscription string) (int, error) {
-	var disabled int
-	err := tx.Get(&disabled, `SELECT count(*) FROM subscriptions WHERE id = ? AND status = 'disabled'`, subscription)
+	disabled, err := get[int](&tx.Rx, `SELECT count(*) FROM subscriptions WHERE id = ? AND status = 'disabled'`, subscription)
 	if err != nil || disabled == 0 {
 		return 0, err
 	}

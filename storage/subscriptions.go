@@ -75,8 +75,7 @@ func (tx *Tx) sealHeaders(s *Subscription) error {
 
 // Subscription finds a subscription of an organization.
 func (rx *Rx) Subscription(organization int64, id string) (Subscription, error) {
-	var s Subscription
-	err := rx.Get(&s, `
+	s, err := get[Subscription](rx, `
 		SELECT `+subscriptionColumns+`
 		FROM subscriptions
 		WHERE id = ? AND organization_id = ? AND deleted_at = 0`, id, organization)
@@ -89,8 +88,7 @@ func (rx *Rx) Subscription(organization int64, id string) (Subscription, error) 
 
 // Endpoint finds a subscription for whoever delivers to it.
 func (rx *Rx) Endpoint(id string) (Subscription, error) {
-	var s Subscription
-	err := rx.Get(&s, `
+	s, err := get[Subscription](rx, `
 		SELECT `+subscriptionColumns+`
 		FROM subscriptions
 		WHERE id = ? AND deleted_at = 0`, id)
@@ -122,9 +120,8 @@ func (rx *Rx) Subscriptions(organization int64, after After, limit int) ([]Subsc
 }
 
 // CountSubscriptions counts an organization's subscriptions.
-func (rx *Rx) CountSubscriptions(organization int64) (n int, err error) {
-	err = rx.Get(&n, `SELECT count(*) FROM subscriptions WHERE organization_id = ? AND deleted_at = 0`, organization)
-	return n, err
+func (rx *Rx) CountSubscriptions(organization int64) (int, error) {
+	return get[int](rx, `SELECT count(*) FROM subscriptions WHERE organization_id = ? AND deleted_at = 0`, organization)
 }
 
 // InsertSubscription stores a new subscription, active or paused, with its first

@@ -13,23 +13,19 @@ const teamColumns = `id, public_id, organization_id, name, created_at`
 
 // Team finds a team of an organization by its public id.
 func (rx *Rx) Team(organization int64, publicID string) (Team, error) {
-	var t Team
-	err := rx.Get(&t, `
+	return get[Team](rx, `
 		SELECT `+teamColumns+`
 		FROM teams
 		WHERE public_id = ? AND organization_id = ?`, publicID, organization)
-	return t, err
 }
 
 // Teams lists an organization's teams, oldest first.
 func (rx *Rx) Teams(organization int64) ([]Team, error) {
-	var all []Team
-	err := rx.List(&all, `
+	return list[Team](rx, `
 		SELECT `+teamColumns+`
 		FROM teams
 		WHERE organization_id = ?
 		ORDER BY id`, organization)
-	return all, err
 }
 
 // InsertTeam stores a new team and fills in its ids and time.

@@ -34,34 +34,28 @@ const templateColumns = `id, account_id, name, language, status, coalesce(provid
 
 // Template finds a template of an account.
 func (rx *Rx) Template(account int64, name, language string) (Template, error) {
-	var t Template
-	err := rx.Get(&t, `
+	return get[Template](rx, `
 		SELECT `+templateColumns+`
 		FROM templates
 		WHERE account_id = ? AND name = ? AND language = ?`, account, name, language)
-	return t, err
 }
 
 // TemplateByID finds a template of any live account of an organization.
 func (rx *Rx) TemplateByID(organization int64, id string) (Template, error) {
-	var t Template
-	err := rx.Get(&t, `
+	return get[Template](rx, `
 		SELECT `+templateColumns+`
 		FROM templates
 		WHERE id = ? AND account_id IN (SELECT id FROM accounts WHERE organization_id = ? AND deleted_at = 0)`, id, organization)
-	return t, err
 }
 
 // NewestTemplate finds, of the languages of a name, the template made last.
 func (rx *Rx) NewestTemplate(account int64, name string) (Template, error) {
-	var t Template
-	err := rx.Get(&t, `
+	return get[Template](rx, `
 		SELECT `+templateColumns+`
 		FROM templates
 		WHERE account_id = ? AND name = ?
 		ORDER BY created_at DESC, id DESC
 		LIMIT 1`, account, name)
-	return t, err
 }
 
 // TemplateFilter narrows a list of templates; what is empty does not.
@@ -86,25 +80,21 @@ func (rx *Rx) Templates(account int64, f TemplateFilter, after After, limit int)
 
 // AllTemplates lists all of an account's templates.
 func (rx *Rx) AllTemplates(account int64) ([]Template, error) {
-	var all []Template
-	err := rx.List(&all, `
+	return list[Template](rx, `
 		SELECT `+templateColumns+`
 		FROM templates
 		WHERE account_id = ?`, account)
-	return all, err
 }
 
 // TemplatesAtProvider finds a template by the provider's id, in each live account
 // that shares the provider's account; where that id was never told, by its name.
 func (rx *Rx) TemplatesAtProvider(wabaID, providerID, name, language string) ([]Template, error) {
-	var all []Template
-	err := rx.List(&all, `
+	return list[Template](rx, `
 		SELECT `+templateColumns+`
 		FROM templates
 		WHERE account_id IN (SELECT id FROM accounts WHERE waba_id = ? AND deleted_at = 0)
 			AND (provider_template_id = ? OR provider_template_id IS NULL AND name = ? AND language = ?)
 		ORDER BY account_id`, wabaID, providerID, name, language)
-	return all, err
 }
 
 // InsertTemplate stores a new template and fills in its id and times. ErrConflict

@@ -54,10 +54,9 @@ func (tx *Tx) MessagesThisMonth(organization int64) (int64, error) {
 
 // StoredUsage is how many messages were accepted in the month of a time, as far as that
 // is committed.
-func (rx *Rx) StoredUsage(organization int64, at Time) (n int64, err error) {
-	err = rx.Get(&n, `
+func (rx *Rx) StoredUsage(organization int64, at Time) (int64, error) {
+	return get[int64](rx, `
 		SELECT coalesce(sum(messages), 0)
 		FROM usage
 		WHERE organization_id = ? AND month = ?`, organization, month(at))
-	return n, err
 }

@@ -66,13 +66,11 @@ func (i UserInvitation) Usable(now Time) bool { return i.EndedAt == 0 && now < i
 // UserInvitation finds the invitation with a token, one that has ended too.
 func (rx *Rx) UserInvitation(token string) (UserInvitation, error) {
 	hash := TokenHash(token)
-	var i UserInvitation
-	err := rx.Get(&i, `
+	return get[UserInvitation](rx, `
 		SELECT i.user_id, u.name AS user_name, coalesce(u.email, '') AS user_email, u.password_hash IS NOT NULL AS has_password,
 			u.organization_id, o.name AS organization_name, i.expires_at, i.ended_at
 		FROM user_invitations i JOIN users u ON u.id = i.user_id JOIN organizations o ON o.id = u.organization_id
 		WHERE i.token_hash = ?`, hash[:])
-	return i, err
 }
 
 // Invitee is whom to invite. Role and TeamID may be zero: then they stay as they are,

@@ -61,33 +61,27 @@ const (
 
 // User finds a user of an organization.
 func (rx *Rx) User(organization int64, id string) (User, error) {
-	var u User
-	err := rx.Get(&u, `
+	return get[User](rx, `
 		SELECT `+userColumns+`
 		FROM `+userTables+`
 		WHERE u.id = ? AND u.organization_id = ?`, id, organization)
-	return u, err
 }
 
 // Users lists an organization's users, oldest first.
 func (rx *Rx) Users(organization int64) ([]User, error) {
-	var all []User
-	err := rx.List(&all, `
+	return list[User](rx, `
 		SELECT `+userColumns+`
 		FROM `+userTables+`
 		WHERE u.organization_id = ?
 		ORDER BY u.id`, organization)
-	return all, err
 }
 
 // UserByID finds a user of any organization, for the command line.
 func (rx *Rx) UserByID(id string) (User, error) {
-	var u User
-	err := rx.Get(&u, `
+	return get[User](rx, `
 		SELECT `+userColumns+`
 		FROM `+userTables+`
 		WHERE u.id = ?`, id)
-	return u, err
 }
 
 // UsersByEmail lists the users of all organizations with an address, without regard
@@ -111,8 +105,7 @@ func (rx *Rx) UsersByEmail(email string) (found []User, err error) {
 // UserBySignIn finds the user whose address this is among those who can sign in or
 // are invited, without regard to case.
 func (rx *Rx) UserBySignIn(email string) (User, error) {
-	var u User
-	err := rx.Get(&u, `
+	u, err := get[User](rx, `
 		SELECT `+userColumns+`
 		FROM `+userTables+`
 		WHERE u.sign_in_email = ?`, Fold(email))
@@ -124,18 +117,16 @@ func (rx *Rx) UserBySignIn(email string) (User, error) {
 
 // AnybodyCanSignIn tells whether any user of any organization can sign in.
 func (rx *Rx) AnybodyCanSignIn() (yes bool, err error) {
-	err = rx.Get(&yes, `SELECT EXISTS (SELECT 1 FROM users WHERE password_hash IS NOT NULL AND disabled_at = 0)`)
-	return yes, err
+	return get[bool](rx, `SELECT EXISTS (SELECT 1 FROM users WHERE password_hash IS NOT NULL AND disabled_at = 0)`)
 }
 
 // OtherAdminCanSignIn tells whether an admin of the organization other than the user
 // can sign in.
 func (rx *Rx) OtherAdminCanSignIn(u User) (yes bool, err error) {
-	err = rx.Get(&yes, `
+	return get[bool](rx, `
 		SELECT EXISTS (SELECT 1 FROM users
 			WHERE organization_id = ? AND role = 'admin' AND password_hash IS NOT NULL AND disabled_at = 0 AND id <> ?)`,
 		u.OrganizationID, u.ID)
-	return yes, err
 }
 
 // InsertUser stores a new user, an agent unless told otherwise, and fills in its id
