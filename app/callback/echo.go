@@ -11,32 +11,13 @@ import (
 )
 
 // prepareEchoes reads echoes: the messages that the business sent from its phone.
-func (s *Server) prepareEchoes(n provider.CallbackChange) (all []piece) {
-	f, err := readNumberChange(n)
-	if err != nil || len(f.value.Echoes) == 0 {
-		return s.keepChange(n, "unreadable")
-	}
-
-	for _, raw := range f.value.Echoes {
-		all = append(all, piece{f.item(raw), s.prepareEcho(f, raw)})
-	}
-	return all
+func (s *Server) prepareEchoes(n provider.CallbackChange) []piece {
+	return s.prepareEach(n, func(f numberChange) []json.RawMessage { return f.value.Echoes },
+		func(f numberChange, raw json.RawMessage) step { return s.prepareMessage(f, raw, storage.Outbound) })
 }
 
 // prepareEcho reads one echo. The person in it is the recipient.
-func (s *Server) prepareEcho(f numberChange, raw json.RawMessage) step {
-	m, err := provider.Read[provider.Message](raw)
-	if err != nil || !isMessageID(m.ID) {
-		return s.keepRaw(f.item(raw), "unreadable message")
-	}
-
-	switch m.Type {
-	case "edit":
-		return s.prepareEdit(f, m, raw, storage.Outbound)
-	case "revoke":
-		return s.prepareRevoke(f, m, raw, storage.Outbound)
-	}
-
+func (s *Server) prepareEcho(f numberChange, m provider.Message, raw json.RawMessage) step {
 	profiles, _ := f.findPeople(m.To, m.ToUserID)
 	to := messaging.NewPerson(m.To, m.ToUserID, m.ToParentUserID).WithProfiles(profiles)
 	if to.IsUnknown() {
@@ -50,16 +31,7 @@ func (s *Server) prepareEcho(f numberChange, raw json.RawMessage) step {
 	c.fileLost = c.fileLost || c.fileID != "" && isFileUnavailable(m)
 	in := incoming{Message: m, content: c, context: readContext(m, raw), person: to}
 
-	return func(tx *storage.Tx) error {
-		account, err := tx.AccountByNumber(f.number)
-		if errors.Is(err, storage.ErrNotFound) {
-			return s.keepUnknownNumber(tx, f, raw)
-		}
-		if err != nil {
-			return err
-		}
-		return s.storeEcho(tx, account, in)
-	}
+	return s.onAccount(f, raw, func(tx *storage.Tx, a storage.Account) error { return s.storeEcho(tx, a, in) })
 }
 
 // storeEcho stores a message that the business sent, unless it is stored already,

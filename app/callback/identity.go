@@ -1,8 +1,8 @@
 package callback
 
 import (
+	"cmp"
 	"encoding/json"
-	"errors"
 
 	"confab/jobs/messaging"
 	"confab/jobs/provider"
@@ -17,13 +17,8 @@ func (s *Server) prepareSystem(f numberChange, m provider.Message, raw json.RawM
 		return s.keepRaw(f.item(raw), "unreadable message")
 	}
 
-	phone := system.WaID
-	if phone == "" {
-		phone = system.NewWaID
-	}
-
 	before := messaging.NewPerson(m.From, m.FromUserID, m.FromParentUserID)
-	after := messaging.NewPerson(phone, system.UserID, system.ParentUserID)
+	after := messaging.NewPerson(cmp.Or(system.WaID, system.NewWaID), system.UserID, system.ParentUserID)
 	if before.IsUnknown() || after.IsUnknown() {
 		return s.keepRaw(f.item(raw), "not handled") // such as a change of encryption keys
 	}
@@ -31,25 +26,21 @@ func (s *Server) prepareSystem(f numberChange, m provider.Message, raw json.RawM
 }
 
 // prepareIdentities reads changes of people's ids.
-func (s *Server) prepareIdentities(n provider.CallbackChange) (all []piece) {
-	f, err := readNumberChange(n)
-	if err != nil || len(f.value.Identities) == 0 {
-		return s.keepChange(n, "unreadable")
+func (s *Server) prepareIdentities(n provider.CallbackChange) []piece {
+	return s.prepareEach(n, func(f numberChange) []json.RawMessage { return f.value.Identities }, s.prepareIdentity)
+}
+
+// prepareIdentity reads the change of one person's ids.
+func (s *Server) prepareIdentity(f numberChange, raw json.RawMessage) step {
+	change, err := provider.Read[provider.Identity](raw)
+	before := messaging.NewPerson("", change.UserID.Previous, change.ParentUserID.Previous)
+	after := messaging.NewPerson(change.WaID, change.UserID.Current, change.ParentUserID.Current)
+	if err != nil || after.BSUID == "" || before.IsUnknown() && after.Phone == "" {
+		return s.keepRaw(f.item(raw), "unreadable identity")
 	}
 
-	for _, raw := range f.value.Identities {
-		change, err := provider.Read[provider.Identity](raw)
-		before := messaging.NewPerson("", change.UserID.Previous, change.ParentUserID.Previous)
-		after := messaging.NewPerson(change.WaID, change.UserID.Current, change.ParentUserID.Current)
-		if err != nil || after.BSUID == "" || before.IsUnknown() && after.Phone == "" {
-			all = append(all, piece{f.item(raw), s.keepRaw(f.item(raw), "unreadable identity")})
-			continue
-		}
-
-		profiles, _ := f.findPeople(change.WaID, change.UserID.Current)
-		all = append(all, piece{f.item(raw), s.changeIdentity(f, raw, before, after.WithProfiles(profiles), change.Timestamp)})
-	}
-	return all
+	profiles, _ := f.findPeople(change.WaID, change.UserID.Current)
+	return s.changeIdentity(f, raw, before, after.WithProfiles(profiles), change.Timestamp)
 }
 
 // changeIdentity gives the contact with the ids of before the ids of after. If
@@ -57,15 +48,7 @@ func (s *Server) prepareIdentities(n provider.CallbackChange) (all []piece) {
 func (s *Server) changeIdentity(f numberChange, raw json.RawMessage, before, after messaging.Person, at provider.Int) step {
 	after.Moved = true
 
-	return func(tx *storage.Tx) error {
-		a, err := tx.AccountByNumber(f.number)
-		if errors.Is(err, storage.ErrNotFound) {
-			return s.keepUnknownNumber(tx, f, raw)
-		}
-		if err != nil {
-			return err
-		}
-
+	return s.onAccount(f, raw, func(tx *storage.Tx, a storage.Account) error {
 		old, err := before.FindContacts(tx, a.ID)
 		if err != nil {
 			return err
@@ -90,43 +73,27 @@ func (s *Server) changeIdentity(f numberChange, raw json.RawMessage, before, aft
 
 		_, err = messaging.Reconcile(tx, a, after, found, eventTime(at, tx.Now))
 		return err
-	}
+	})
 }
 
 // preparePreferences reads whether people want marketing messages.
-func (s *Server) preparePreferences(n provider.CallbackChange) (all []piece) {
-	f, err := readNumberChange(n)
-	if err != nil || len(f.value.Preferences) == 0 {
-		return s.keepChange(n, "unreadable")
-	}
-
-	for _, raw := range f.value.Preferences {
-		all = append(all, piece{f.item(raw), s.preparePreference(f, raw)})
-	}
-	return all
+func (s *Server) preparePreferences(n provider.CallbackChange) []piece {
+	return s.prepareEach(n, func(f numberChange) []json.RawMessage { return f.value.Preferences }, s.preparePreference)
 }
 
 // preparePreference reads the preference of one person.
 func (s *Server) preparePreference(f numberChange, raw json.RawMessage) step {
-	wish, err := provider.Read[provider.Preference](raw)
-	who := messaging.NewPerson(wish.WaID, wish.UserID, wish.ParentUserID)
-	stop, known := map[string]bool{"stop": true, "resume": false, "signup": false}[wish.Value]
-	if err != nil || who.IsUnknown() || !known || wish.Category != "marketing_messages" {
+	preference, err := provider.Read[provider.Preference](raw)
+	who := messaging.NewPerson(preference.WaID, preference.UserID, preference.ParentUserID)
+	stop, known := map[string]bool{"stop": true, "resume": false, "signup": false}[preference.Value]
+	if err != nil || who.IsUnknown() || !known || preference.Category != "marketing_messages" {
 		return s.keepRaw(f.item(raw), "unreadable preference")
 	}
 
-	profiles, _ := f.findPeople(wish.WaID, wish.UserID)
+	profiles, _ := f.findPeople(preference.WaID, preference.UserID)
 	who = who.WithProfiles(profiles)
 
-	return func(tx *storage.Tx) error {
-		a, err := tx.AccountByNumber(f.number)
-		if errors.Is(err, storage.ErrNotFound) {
-			return s.keepUnknownNumber(tx, f, raw)
-		}
-		if err != nil {
-			return err
-		}
-
+	return s.onAccount(f, raw, func(tx *storage.Tx, a storage.Account) error {
 		found, err := who.FindContacts(tx, a.ID)
 		if err != nil || len(found.Contacts) == 0 && !stop {
 			return err
@@ -134,9 +101,9 @@ func (s *Server) preparePreference(f numberChange, raw json.RawMessage) step {
 
 		var t storage.Thread
 		if len(found.Contacts) == 0 {
-			t, err = messaging.CreateContact(tx, a, who, found) // so that the first message respects the wish
+			t, err = messaging.CreateContact(tx, a, who, found) // so that the first message respects it
 		} else {
-			t, err = messaging.Reconcile(tx, a, who, found, eventTime(wish.Timestamp, tx.Now))
+			t, err = messaging.Reconcile(tx, a, who, found, eventTime(preference.Timestamp, tx.Now))
 		}
 		if err != nil || t.MarketingOptedOut == stop {
 			return err
@@ -144,5 +111,5 @@ func (s *Server) preparePreference(f numberChange, raw json.RawMessage) step {
 
 		t.MarketingOptedOut = stop
 		return tx.UpdateContact(&t.Contact)
-	}
+	})
 }

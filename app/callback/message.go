@@ -26,7 +26,7 @@ func (s *Server) prepareMessages(n provider.CallbackChange) (all []piece) {
 		all = append(all, piece{f.item(raw), s.prepareStatus(f, raw)})
 	}
 	for _, raw := range f.value.Messages {
-		all = append(all, piece{f.item(raw), s.prepareMessage(f, raw)})
+		all = append(all, piece{f.item(raw), s.prepareMessage(f, raw, storage.Inbound)})
 	}
 
 	if len(f.value.Errors) > 0 {
@@ -42,36 +42,30 @@ func (s *Server) prepareMessages(n provider.CallbackChange) (all []piece) {
 	return all
 }
 
-// prepareMessage reads one message from a person.
-func (s *Server) prepareMessage(f numberChange, raw json.RawMessage) step {
+// prepareMessage reads one message from a person, or an echo: one that the business sent
+// from its phone.
+func (s *Server) prepareMessage(f numberChange, raw json.RawMessage, direction string) step {
 	m, err := provider.Read[provider.Message](raw)
 	if err != nil || !isMessageID(m.ID) {
 		return s.keepRaw(f.item(raw), "unreadable message")
 	}
 
-	switch m.Type {
-	case "system":
+	switch {
+	case m.Type == "edit":
+		return s.prepareEdit(f, m, raw, direction)
+	case m.Type == "revoke":
+		return s.prepareRevoke(f, m, raw, direction)
+	case direction == storage.Outbound:
+		return s.prepareEcho(f, m, raw)
+	case m.Type == "system":
 		return s.prepareSystem(f, m, raw)
-	case "edit":
-		return s.prepareEdit(f, m, raw, storage.Inbound)
-	case "revoke":
-		return s.prepareRevoke(f, m, raw, storage.Inbound)
 	}
 
 	in, reason := readIncoming(f, m, raw)
 	if reason != "" {
 		return s.keepRaw(f.item(raw), reason)
 	}
-	return func(tx *storage.Tx) error {
-		account, err := tx.AccountByNumber(f.number)
-		if errors.Is(err, storage.ErrNotFound) {
-			return s.keepUnknownNumber(tx, f, raw)
-		}
-		if err != nil {
-			return err
-		}
-		return s.storeReceived(tx, account, in)
-	}
+	return s.onAccount(f, raw, func(tx *storage.Tx, a storage.Account) error { return s.storeReceived(tx, a, in) })
 }
 
 // incoming is a message from a person, or an echo of one to a person, ready to be
@@ -236,9 +230,4 @@ func eventTime(seconds provider.Int, now storage.Time) storage.Time {
 		return now
 	}
 	return at
-}
-
-// keepUnknownNumber keeps an item of a number that is not connected here.
-func (s *Server) keepUnknownNumber(tx *storage.Tx, f numberChange, raw json.RawMessage) error {
-	return s.keepRaw(f.item(raw), "unknown number")(tx)
 }

@@ -38,15 +38,7 @@ func (s *Server) prepareEdit(f numberChange, in provider.Message, raw json.RawMe
 // applyChange applies an edit or a deletion. If it arrives before its message, it
 // is parked until then. Nobody can change a message of the other side.
 func (s *Server) applyChange(f numberChange, raw json.RawMessage, at provider.Int, c messaging.Change) step {
-	return func(tx *storage.Tx) error {
-		a, err := tx.AccountByNumber(f.number)
-		if errors.Is(err, storage.ErrNotFound) {
-			return s.keepUnknownNumber(tx, f, raw)
-		}
-		if err != nil {
-			return err
-		}
-
+	return s.onAccount(f, raw, func(tx *storage.Tx, a storage.Account) error {
 		c := c // of this run: a step may run twice
 		c.At = eventTime(at, tx.Now)
 
@@ -60,7 +52,7 @@ func (s *Server) applyChange(f numberChange, raw json.RawMessage, at provider.In
 			return s.keepRaw(f.item(raw), "unknown message")(tx)
 		}
 		return c.Apply(tx, a, &m)
-	}
+	})
 }
 
 // readEdit reads an edit, and the content that the message has after it.

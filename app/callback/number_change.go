@@ -2,9 +2,11 @@ package callback
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 
 	"confab/jobs/provider"
+	"confab/storage"
 )
 
 // isMessageID reports whether a text can be the id of a message. Webhook
@@ -45,6 +47,36 @@ func readNumberChange(n provider.CallbackChange) (f numberChange, err error) {
 // item is one item of the change, as it is kept if it cannot be applied.
 func (f numberChange) item(raw json.RawMessage) item {
 	return item{provider.Change{Field: f.Field, Value: raw}, f.number, f.WABA}
+}
+
+// prepareEach returns the pieces of a change whose items are all of one kind.
+func (s *Server) prepareEach(
+	n provider.CallbackChange, items func(numberChange) []json.RawMessage, prepare func(numberChange, json.RawMessage) step,
+) (all []piece) {
+	f, err := readNumberChange(n)
+	if err != nil || len(items(f)) == 0 {
+		return s.keepChange(n, "unreadable")
+	}
+
+	for _, raw := range items(f) {
+		all = append(all, piece{f.item(raw), prepare(f, raw)})
+	}
+	return all
+}
+
+// onAccount returns the step that applies an item to the account of its number. An item of
+// a number that is not connected here is kept.
+func (s *Server) onAccount(f numberChange, raw json.RawMessage, apply func(*storage.Tx, storage.Account) error) step {
+	return func(tx *storage.Tx) error {
+		a, err := tx.AccountByNumber(f.number)
+		if errors.Is(err, storage.ErrNotFound) {
+			return s.keepRaw(f.item(raw), "unknown number")(tx)
+		}
+		if err != nil {
+			return err
+		}
+		return apply(tx, a)
+	}
 }
 
 // findPeople finds the people with a number or a BSUID, decoded and as they came.

@@ -25,15 +25,7 @@ func (s *Server) prepareStatus(f numberChange, raw json.RawMessage) step {
 
 	to := messaging.NewPerson(status.RecipientID, status.RecipientUserID, status.RecipientParentUserID)
 
-	return func(tx *storage.Tx) error {
-		account, err := tx.AccountByNumber(f.number)
-		if errors.Is(err, storage.ErrNotFound) {
-			return s.keepUnknownNumber(tx, f, raw)
-		}
-		if err != nil {
-			return err
-		}
-
+	return s.onAccount(f, raw, func(tx *storage.Tx, account storage.Account) error {
 		m, found, err := s.findReportedMessage(tx, account, status, to)
 		if err != nil {
 			return err
@@ -47,7 +39,7 @@ func (s *Server) prepareStatus(f numberChange, raw json.RawMessage) step {
 			return err
 		}
 		return messaging.ApplyStatus(tx, account, &m, status, envelope)
-	}
+	})
 }
 
 // findReportedMessage finds the message of a status: by the provider's id, or by
