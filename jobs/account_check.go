@@ -2,9 +2,7 @@ package jobs
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"confab/jobs/provider"
@@ -75,12 +73,7 @@ func (w *Workers) sweepAccounts(ctx context.Context, _ storage.Job) (queue.Commi
 }
 
 // checkAccount asks the provider about one account and its templates.
-func (w *Workers) checkAccount(ctx context.Context, job storage.Job) (queue.Commit, error) {
-	var args accountCheckArgs
-	if err := json.Unmarshal(job.Args, &args); err != nil {
-		return nil, fmt.Errorf("arguments: %w", err)
-	}
-
+func (w *Workers) checkAccount(ctx context.Context, job storage.Job, args accountCheckArgs) (queue.Commit, error) {
 	checked, err := w.Accounts.CheckNumber(ctx, args.Account)
 	switch {
 	case errors.Is(err, storage.ErrNotFound):

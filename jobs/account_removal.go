@@ -2,9 +2,7 @@ package jobs
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"confab/jobs/provider"
@@ -44,12 +42,7 @@ func EnqueueAccountRemoval(tx *storage.Tx, account storage.Account) error {
 
 // loadTombstone reads the removed account that a job is about, and its token if
 // it still has one that can be read.
-func (w *Workers) loadTombstone(ctx context.Context, job storage.Job) (t storage.Tombstone, token provider.Token, err error) {
-	var args removedArgs
-	if err := json.Unmarshal(job.Args, &args); err != nil {
-		return t, token, fmt.Errorf("arguments: %w", err)
-	}
-
+func (w *Workers) loadTombstone(ctx context.Context, args removedArgs) (t storage.Tombstone, token provider.Token, err error) {
 	err = w.DB.View(ctx, func(rx *storage.Rx) (err error) {
 		if t, err = rx.Tombstone(args.Tombstone); err != nil || !t.HasToken {
 			return err
@@ -70,8 +63,8 @@ func (w *Workers) loadTombstone(ctx context.Context, job storage.Job) (t storage
 // unsubscribe ends a removed account's callbacks at the provider and then deletes
 // its token, even if the provider refused. It leaves the callbacks of a business
 // account alone that another of our numbers belongs to.
-func (w *Workers) unsubscribe(ctx context.Context, job storage.Job) (queue.Commit, error) {
-	t, token, err := w.loadTombstone(ctx, job)
+func (w *Workers) unsubscribe(ctx context.Context, job storage.Job, args removedArgs) (queue.Commit, error) {
+	t, token, err := w.loadTombstone(ctx, args)
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
 		return nil, nil
@@ -95,8 +88,8 @@ func (w *Workers) unsubscribe(ctx context.Context, job storage.Job) (queue.Commi
 // because a worker whose job is gone can write nothing more. Then messages, so
 // that no new events are made of them. Events go last, together with the jobs
 // that deliver them.
-func (w *Workers) purgeAccount(ctx context.Context, job storage.Job) (queue.Commit, error) {
-	t, _, err := w.loadTombstone(ctx, job)
+func (w *Workers) purgeAccount(ctx context.Context, job storage.Job, args removedArgs) (queue.Commit, error) {
+	t, _, err := w.loadTombstone(ctx, args)
 	if errors.Is(err, storage.ErrNotFound) {
 		w.Log.Error("an account that was not removed is not purged", "job", job.ID)
 		return nil, nil

@@ -2,9 +2,7 @@ package jobs
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"confab/jobs/errorcode"
@@ -72,12 +70,7 @@ func EnqueueBroadcast(tx *storage.Tx, b storage.Broadcast) error {
 
 // runBroadcast does the next part of a broadcast, and waits for the one after it in the
 // queue.
-func (w *Workers) runBroadcast(ctx context.Context, job storage.Job) (queue.Commit, error) {
-	var args broadcastArgs
-	if err := json.Unmarshal(job.Args, &args); err != nil {
-		return nil, fmt.Errorf("arguments: %w", err)
-	}
-
+func (w *Workers) runBroadcast(ctx context.Context, job storage.Job, args broadcastArgs) (queue.Commit, error) {
 	wait, err := w.continueBroadcast(ctx, args.Broadcast)
 	if err == nil {
 		err = w.resetCrashCount(ctx, &job)

@@ -2,9 +2,7 @@ package jobs
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 
 	"confab/jobs/errorcode"
 	"confab/jobs/event"
@@ -137,12 +135,7 @@ func CancelBroadcast(tx *storage.Tx, b *storage.Broadcast) error {
 }
 
 // resumeBroadcast resumes a broadcast that was paused by a cooldown.
-func (w *Workers) resumeBroadcast(_ context.Context, job storage.Job) (queue.Commit, error) {
-	var args broadcastArgs
-	if err := json.Unmarshal(job.Args, &args); err != nil {
-		return nil, fmt.Errorf("arguments: %w", err)
-	}
-
+func (w *Workers) resumeBroadcast(_ context.Context, _ storage.Job, args broadcastArgs) (queue.Commit, error) {
 	return func(tx *storage.Tx) error {
 		b, err := tx.CurrentBroadcast(args.Broadcast)
 		cooled := b.PausedReason != nil && *b.PausedReason == string(errorcode.AccountRateLimited)
@@ -155,16 +148,10 @@ func (w *Workers) resumeBroadcast(_ context.Context, job storage.Job) (queue.Com
 
 // giveUpBroadcast cancels a broadcast whose job a person cancelled: without it nothing would
 // go on.
-func giveUpBroadcast(job storage.Job, _ error) queue.Commit {
-	return func(tx *storage.Tx) error {
-		var args broadcastArgs
-		if err := json.Unmarshal(job.Args, &args); err != nil {
-			return nil // names no broadcast
-		}
-		b, err := tx.CurrentBroadcast(args.Broadcast)
-		if err != nil || b.IsOver() {
-			return storage.IgnoreNotFound(err)
-		}
-		return tx.CancelBroadcast(&b)
+func giveUpBroadcast(tx *storage.Tx, args broadcastArgs, _ error) error {
+	b, err := tx.CurrentBroadcast(args.Broadcast)
+	if err != nil || b.IsOver() {
+		return storage.IgnoreNotFound(err)
 	}
+	return tx.CancelBroadcast(&b)
 }

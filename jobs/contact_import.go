@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"hash/maphash"
 	"io"
 	"maps"
@@ -52,12 +51,7 @@ func EnqueueContactImport(tx *storage.Tx, i storage.ContactImport) error {
 
 // importContacts takes in a file of contacts. How far it came is stored with the
 // contacts of each step, so that a run after a crash goes on behind them.
-func (w *Workers) importContacts(ctx context.Context, job storage.Job) (queue.Commit, error) {
-	var args contactImportArgs
-	if err := json.Unmarshal(job.Args, &args); err != nil {
-		return nil, fmt.Errorf("arguments: %w", err)
-	}
-
+func (w *Workers) importContacts(ctx context.Context, job storage.Job, args contactImportArgs) (queue.Commit, error) {
 	getsOn := func(storage.ContactImport) { _ = w.resetCrashCount(ctx, &job) } // or after the next step
 	err := w.ImportContacts(ctx, args.Account, args.Import, getsOn)
 	switch {

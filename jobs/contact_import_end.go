@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"confab/jobs/contactsheet"
-	"confab/jobs/queue"
 	"confab/storage"
 )
 
@@ -52,18 +51,12 @@ func failImport(tx *storage.Tx, state storage.ContactImport, line int64, why str
 
 // giveUpImport ends an import whose job was given up, or cancelled by a person: without it
 // nothing would go on, and whoever waits for it must hear of that.
-func giveUpImport(job storage.Job, _ error) queue.Commit {
-	return func(tx *storage.Tx) error {
-		var args contactImportArgs
-		if err := json.Unmarshal(job.Args, &args); err != nil {
-			return nil // names no import
-		}
-		state, err := tx.ContactImport(args.Account, args.Import)
-		if err != nil || state.Status != storage.ImportRunning {
-			return storage.IgnoreNotFound(err)
-		}
-
-		const why = "The import was given up. What was imported stays; import the file again to go on."
-		return failImport(tx, state, state.Line, why)
+func giveUpImport(tx *storage.Tx, args contactImportArgs, _ error) error {
+	state, err := tx.ContactImport(args.Account, args.Import)
+	if err != nil || state.Status != storage.ImportRunning {
+		return storage.IgnoreNotFound(err)
 	}
+
+	const why = "The import was given up. What was imported stays; import the file again to go on."
+	return failImport(tx, state, state.Line, why)
 }

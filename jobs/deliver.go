@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"time"
@@ -110,9 +109,9 @@ func (w *Workers) loadDelivery(ctx context.Context, job storage.Job) (p storage.
 		return p, nil
 	}
 
-	var args storage.DeliverArgs
-	if err := json.Unmarshal(job.Args, &args); err != nil {
-		return p, fmt.Errorf("arguments: %w", err)
+	args, err := argsOf[storage.DeliverArgs](job)
+	if err != nil {
+		return p, err
 	}
 
 	err = w.DB.View(ctx, func(rx *storage.Rx) (err error) {
@@ -249,19 +248,12 @@ func (w Webhooks) shouldDisable(tx *storage.Tx, p storage.OutgoingDelivery, a st
 
 // giveUpDelivery makes a delivery dead that could not even be attempted, because of
 // our own errors. It can be replayed.
-func giveUpDelivery(job storage.Job, failure error) queue.Commit {
-	return func(tx *storage.Tx) error {
-		var args storage.DeliverArgs
-		if err := json.Unmarshal(job.Args, &args); err != nil {
-			return nil // names no delivery
-		}
-
-		why := "no attempt could be made"
-		if errors.Is(failure, errCancelled) {
-			why = failure.Error()
-		}
-		return tx.MarkDeliveryDead(args.Delivery, guard.ConnectionFailed, why)
+func giveUpDelivery(tx *storage.Tx, args storage.DeliverArgs, failure error) error {
+	why := "no attempt could be made"
+	if errors.Is(failure, errCancelled) {
+		why = failure.Error()
 	}
+	return tx.MarkDeliveryDead(args.Delivery, guard.ConnectionFailed, why)
 }
 
 // logAttempt logs an attempt in one line with all its fields, and counts it.

@@ -2,9 +2,7 @@ package jobs
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"confab/jobs/queue"
@@ -21,12 +19,7 @@ const (
 // fanOut makes the deliveries of an event that many subscriptions want, in steps that
 // each hold the writer briefly. All of them are made when it returns: the next event of
 // the organization may begin then.
-func (w *Workers) fanOut(ctx context.Context, job storage.Job) (queue.Commit, error) {
-	var args storage.FanOutArgs
-	if err := json.Unmarshal(job.Args, &args); err != nil {
-		return nil, fmt.Errorf("arguments: %w", err)
-	}
-
+func (w *Workers) fanOut(ctx context.Context, job storage.Job, args storage.FanOutArgs) (queue.Commit, error) {
 	if err := w.waitForOlder(ctx, job); err != nil {
 		return nil, err
 	}

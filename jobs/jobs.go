@@ -2,6 +2,8 @@ package jobs
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -98,65 +100,104 @@ const maxTransfer = 2 * time.Hour
 func (w *Workers) Kinds() []queue.Kind {
 	return []queue.Kind{
 		{
-			Name: kindSend, Handle: w.send, GiveUp: giveUpSend, Reserved: 32,
+			Name: kindSend, Handle: w.send, GiveUp: giveUpWith(giveUpSend), Reserved: 32,
 			Lease: sendLease, MaxRun: maxTransfer, MaxDelay: w.maxSendDelay(),
 			LaneLimit: func(string) int { return sendsAtOnce }, Turn: w.sendTurn,
 		},
-		{Name: kindSendLater, Handle: w.sendLater, GiveUp: giveUpSend, Workers: 4, Reserved: 4, MaxDelay: maxScheduled, LooksAtClock: true},
-		{Name: kindReceipt, Handle: w.receipt, Reserved: 8, LaneLimit: func(string) int { return receiptsAtOnce }},
+		{
+			Name: kindSendLater, Handle: w.sendLater, GiveUp: giveUpWith(giveUpSend), Workers: 4, Reserved: 4,
+			MaxDelay: maxScheduled, LooksAtClock: true,
+		},
+		{Name: kindReceipt, Handle: withArgs(w.receipt), Reserved: 8, LaneLimit: func(string) int { return receiptsAtOnce }},
 
 		{
-			Name: kindBroadcastRun, Handle: w.runBroadcast, GiveUp: giveUpBroadcast, Workers: 8, Reserved: 8,
+			Name: kindBroadcastRun, Handle: withArgs(w.runBroadcast), GiveUp: giveUpWith(giveUpBroadcast), Workers: 8, Reserved: 8,
 			Lease: 5 * time.Minute, MaxRun: broadcastMaxRun, MaxDelay: maxScheduled, LooksAtClock: true,
 			LaneLimit: func(string) int { return 1 },
 		},
 		{
-			Name: kindBroadcastSend, Handle: w.sendToRecipient, GiveUp: giveUpSend, Workers: broadcastWorkers, Reserved: broadcastWorkers,
-			Lease: sendLease, MaxRun: maxTransfer, MaxDelay: w.maxSendDelay(),
+			Name: kindBroadcastSend, Handle: w.sendToRecipient, GiveUp: giveUpWith(giveUpSend),
+			Workers: broadcastWorkers, Reserved: broadcastWorkers, Lease: sendLease, MaxRun: maxTransfer, MaxDelay: w.maxSendDelay(),
 			LaneLimit: func(string) int { return sendsAtOnce }, Turn: w.recipientTurn,
 		},
-		{Name: kindBroadcastResume, Handle: w.resumeBroadcast, Workers: 1, Reserved: 1},
+		{Name: kindBroadcastResume, Handle: withArgs(w.resumeBroadcast), Workers: 1, Reserved: 1},
 
 		{
-			Name: storage.KindFanOut, Handle: w.fanOut, Workers: 4, Reserved: 4,
+			Name: storage.KindFanOut, Handle: withArgs(w.fanOut), Workers: 4, Reserved: 4,
 			MaxRun: fanOutMaxRun, LaneLimit: func(string) int { return 1 },
 		},
 		{
-			Name: storage.KindDeliver, Handle: w.deliver, GiveUp: giveUpDelivery,
+			Name: storage.KindDeliver, Handle: w.deliver, GiveUp: giveUpWith(giveUpDelivery),
 			Lease: w.Webhooks.lease(), MaxDelay: w.Webhooks.maxDelay(),
 			Workers: deliveriesAtOnce, Reserved: deliveriesAtOnce, LaneLimit: w.attempts.Limit, OnLaneOpened: w.attempts.Resumed,
 			LeaseAhead: deliveriesAhead, Preload: w.preloadDeliveries,
 		},
 
-		{Name: storage.KindOnboard, Handle: w.onboard, GiveUp: giveUpOnboard, Reserved: 4},
+		{Name: storage.KindOnboard, Handle: withArgs(w.onboard), GiveUp: giveUpWith(giveUpOnboard), Reserved: 4},
 		{
-			Name: kindMediaFetch, Handle: w.fetchMedia, GiveUp: w.giveUpFetch, Reserved: 32, Lease: fetchLease, MaxRun: maxTransfer,
-			LaneLimit: func(string) int { return fetchesAtOnce },
+			Name: kindMediaFetch, Handle: withArgs(w.fetchMedia), GiveUp: giveUpWith(w.giveUpFetch),
+			Reserved: 32, Lease: fetchLease, MaxRun: maxTransfer, LaneLimit: func(string) int { return fetchesAtOnce },
 		},
-		{Name: kindUnsubscribe, Handle: w.unsubscribe, Reserved: 2},
-		{Name: kindPurge, Handle: w.purgeAccount, Workers: 1, Reserved: 1, Lease: purgeLease},
-		{Name: kindAccountCheck, Handle: w.checkAccount, Workers: accountChecks, Reserved: accountChecks, Lease: accountCheckLease},
+		{Name: kindUnsubscribe, Handle: withArgs(w.unsubscribe), Reserved: 2},
+		{Name: kindPurge, Handle: withArgs(w.purgeAccount), Workers: 1, Reserved: 1, Lease: purgeLease},
+		{
+			Name: kindAccountCheck, Handle: withArgs(w.checkAccount),
+			Workers: accountChecks, Reserved: accountChecks, Lease: accountCheckLease,
+		},
 		{Name: kindAccountSweep, Handle: w.sweepAccounts, Workers: 1, Reserved: 1, Every: accountSweepEvery, Lease: accountSweepLease},
-		{Name: kindMediaRemoval, Handle: w.removeMedia, Reserved: 2},
+		{Name: kindMediaRemoval, Handle: withArgs(w.removeMedia), Reserved: 2},
 
 		{
-			Name: storage.KindFailDeliveries, Handle: w.failDeliveries, Workers: 1, Reserved: 1,
+			Name: storage.KindFailDeliveries, Handle: withArgs(w.failDeliveries), Workers: 1, Reserved: 1,
 			Lease: subscriptionLease, MaxRun: subscriptionMaxRun,
 		},
 		{
-			Name: storage.KindDeleteSubscription, Handle: w.deleteSubscription, Workers: 1, Reserved: 1,
+			Name: storage.KindDeleteSubscription, Handle: withArgs(w.deleteSubscription), Workers: 1, Reserved: 1,
 			Lease: subscriptionLease, MaxRun: subscriptionMaxRun,
 		},
 
 		{
-			Name: kindContactImport, Handle: w.importContacts, GiveUp: giveUpImport, Workers: 4, Reserved: 4, Lease: importLease,
-			LaneLimit: func(string) int { return 1 },
+			Name: kindContactImport, Handle: withArgs(w.importContacts), GiveUp: giveUpWith(giveUpImport),
+			Workers: 4, Reserved: 4, Lease: importLease, LaneLimit: func(string) int { return 1 },
 		},
-		{Name: storage.KindDetachLabel, Handle: w.detachLabel, Workers: 1, Reserved: 1, Lease: labelLease},
-		{Name: storage.KindTouchLabel, Handle: w.touchLabeled, Workers: 1, Reserved: 1, Lease: labelLease},
+		{Name: storage.KindDetachLabel, Handle: withArgs(w.detachLabel), Workers: 1, Reserved: 1, Lease: labelLease},
+		{Name: storage.KindTouchLabel, Handle: withArgs(w.touchLabeled), Workers: 1, Reserved: 1, Lease: labelLease},
 
 		{Name: kindMediaSweep, Handle: w.sweepMedia, Workers: 1, Reserved: 1, Every: mediaSweepEvery, Lease: mediaSweepEvery},
 		{Name: kindHousekeeping, Handle: w.deleteExpired, Workers: 1, Reserved: 1, Every: housekeepingEvery, Lease: housekeepingEvery},
 		{Name: kindRetention, Handle: w.applyRetention, Workers: 1, Reserved: 1, Every: retentionEvery, Lease: retentionLease},
+	}
+}
+
+// argsOf reads the arguments of a job.
+func argsOf[A any](job storage.Job) (args A, err error) {
+	if err := json.Unmarshal(job.Args, &args); err != nil {
+		return args, fmt.Errorf("arguments: %w", err)
+	}
+	return args, nil
+}
+
+// withArgs is a handler that gets the arguments of its job.
+func withArgs[A any](handle func(context.Context, storage.Job, A) (queue.Commit, error)) queue.Handler {
+	return func(ctx context.Context, job storage.Job) (queue.Commit, error) {
+		args, err := argsOf[A](job)
+		if err != nil {
+			return nil, err
+		}
+		return handle(ctx, job, args)
+	}
+}
+
+// giveUpWith is what ends a job that is given up, by its arguments. If they cannot be read,
+// they name nothing that is to be ended.
+func giveUpWith[A any](end func(tx *storage.Tx, args A, why error) error) func(storage.Job, error) queue.Commit {
+	return func(job storage.Job, why error) queue.Commit {
+		return func(tx *storage.Tx) error {
+			args, err := argsOf[A](job)
+			if err != nil {
+				return nil
+			}
+			return end(tx, args, why)
+		}
 	}
 }

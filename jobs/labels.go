@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"confab/jobs/queue"
@@ -14,12 +13,7 @@ const labelLease = 2 * time.Hour
 
 // detachLabel takes a deleted label off all that still has it, in small steps, and
 // then deletes its row.
-func (w *Workers) detachLabel(ctx context.Context, job storage.Job) (queue.Commit, error) {
-	var args storage.LabelArgs
-	if err := json.Unmarshal(job.Args, &args); err != nil {
-		return nil, err
-	}
-
+func (w *Workers) detachLabel(ctx context.Context, _ storage.Job, args storage.LabelArgs) (queue.Commit, error) {
 	return nil, newBatchWriter(w.DB).repeat(ctx, func(tx *storage.Tx, limit int) (int64, error) {
 		return tx.DetachLabel(args.Label, limit)
 	})
@@ -27,12 +21,7 @@ func (w *Workers) detachLabel(ctx context.Context, job storage.Job) (queue.Commi
 
 // touchLabeled counts the conversations that show a changed label as updated, in
 // small steps.
-func (w *Workers) touchLabeled(ctx context.Context, job storage.Job) (queue.Commit, error) {
-	var args storage.LabelArgs
-	if err := json.Unmarshal(job.Args, &args); err != nil {
-		return nil, err
-	}
-
+func (w *Workers) touchLabeled(ctx context.Context, _ storage.Job, args storage.LabelArgs) (queue.Commit, error) {
 	b := newBatchWriter(w.DB)
 	return nil, b.walk(ctx, func(rx *storage.Rx, after storage.Row, limit int) ([]storage.Row, error) {
 		return rx.LabeledConversations(args.Label, after, limit)

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -52,12 +51,7 @@ func EnqueueMediaFetch(tx *storage.Tx, m storage.Message, media string, envelope
 
 // fetchMedia downloads the file of a message from the provider. The event of the
 // message is emitted in the end, with the file or without.
-func (w *Workers) fetchMedia(ctx context.Context, job storage.Job) (queue.Commit, error) {
-	var args fetchArgs
-	if err := json.Unmarshal(job.Args, &args); err != nil {
-		return nil, fmt.Errorf("arguments: %w", err)
-	}
-
+func (w *Workers) fetchMedia(ctx context.Context, job storage.Job, args fetchArgs) (queue.Commit, error) {
 	m, sender, token, err := w.loadFetch(ctx, args)
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
@@ -207,12 +201,8 @@ func (w *Workers) failFetch(args fetchArgs, why error) queue.Commit {
 }
 
 // giveUpFetch ends a job that failed because of our own errors.
-func (w *Workers) giveUpFetch(job storage.Job, why error) queue.Commit {
-	var args fetchArgs
-	if err := json.Unmarshal(job.Args, &args); err != nil {
-		return func(*storage.Tx) error { return nil } // names no message
-	}
-	return w.failFetch(args, why)
+func (w *Workers) giveUpFetch(tx *storage.Tx, args fetchArgs, why error) error {
+	return w.failFetch(args, why)(tx)
 }
 
 // emitFetched emits the event of a message whose media was fetched or has failed:

@@ -2,9 +2,7 @@ package jobs
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"confab/jobs/queue"
@@ -43,12 +41,7 @@ func EnqueueMediaRemoval(tx *storage.Tx, m storage.Media) error {
 
 // removeMedia deletes the row of deleted media, and the file if it was the last
 // row that used it. It waits as long as a message with the media is queued.
-func (w *Workers) removeMedia(ctx context.Context, job storage.Job) (queue.Commit, error) {
-	var args mediaRemovalArgs
-	if err := json.Unmarshal(job.Args, &args); err != nil {
-		return nil, fmt.Errorf("arguments: %w", err)
-	}
-
+func (w *Workers) removeMedia(ctx context.Context, _ storage.Job, args mediaRemovalArgs) (queue.Commit, error) {
 	needed := false
 	err := w.DB.Search(ctx, storage.InternalWork, func(rx *storage.Rx) (err error) {
 		needed, err = rx.JobNames(kindSend, args.Media)

@@ -2,9 +2,7 @@ package jobs
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"confab/jobs/errorcode"
@@ -22,12 +20,7 @@ var onboardRetries = []time.Duration{time.Second, 2 * time.Second, 4 * time.Seco
 // onboard connects the number of a signup: it subscribes to its callbacks,
 // registers it, and marks the setup link as consumed. Each step can be repeated, so
 // that a run after a crash simply begins again.
-func (w *Workers) onboard(ctx context.Context, job storage.Job) (queue.Commit, error) {
-	var args storage.OnboardArgs
-	if err := json.Unmarshal(job.Args, &args); err != nil {
-		return nil, fmt.Errorf("arguments: %w", err)
-	}
-
+func (w *Workers) onboard(ctx context.Context, job storage.Job, args storage.OnboardArgs) (queue.Commit, error) {
 	done, err := w.Accounts.Onboard(ctx, args.Account)
 	switch {
 	case errors.Is(err, provisioning.ErrRegistering):
@@ -60,14 +53,8 @@ func (w *Workers) onboardFailed(job storage.Job, args storage.OnboardArgs, faile
 }
 
 // giveUpOnboard ends the signup of a job that failed because of our own errors.
-func giveUpOnboard(job storage.Job, failed error) queue.Commit {
-	return func(tx *storage.Tx) error {
-		var args storage.OnboardArgs
-		if json.Unmarshal(job.Args, &args) != nil {
-			return nil // names no link
-		}
-		return failSignup(tx, args, storage.ReasonProvider, failed.Error())
-	}
+func giveUpOnboard(tx *storage.Tx, args storage.OnboardArgs, failed error) error {
+	return failSignup(tx, args, storage.ReasonProvider, failed.Error())
 }
 
 // failSignup records why a signup failed. An account that existed before the

@@ -2,9 +2,7 @@ package jobs
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -47,12 +45,7 @@ func EnqueueReceipt(tx *storage.Tx, account int64, providerID string, typing boo
 // receipt sends a read receipt. One that fails for good changes no data, so it is
 // only logged. One that waited too long, because the process was down, is sent
 // without its typing indicator.
-func (w *Workers) receipt(ctx context.Context, job storage.Job) (queue.Commit, error) {
-	var args receiptArgs
-	if err := json.Unmarshal(job.Args, &args); err != nil {
-		return nil, fmt.Errorf("arguments: %w", err)
-	}
-
+func (w *Workers) receipt(ctx context.Context, job storage.Job, args receiptArgs) (queue.Commit, error) {
 	sender, token, err := w.loadSender(ctx, args.Account)
 	switch {
 	case errors.Is(err, storage.ErrNotFound):

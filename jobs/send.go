@@ -211,12 +211,8 @@ func interrupted(err error) error {
 }
 
 // giveUpSend ends the message of a job that failed for reasons of our own.
-func giveUpSend(job storage.Job, failure error) queue.Commit {
-	var args sendArgs
-	if err := json.Unmarshal(job.Args, &args); err != nil {
-		return func(*storage.Tx) error { return nil } // names no message
-	}
-	return giveUpMessage(args.AboutMessage, "The message could not be sent: "+failure.Error())
+func giveUpSend(tx *storage.Tx, args sendArgs, why error) error {
+	return giveUpMessage(args.AboutMessage, "The message could not be sent: "+why.Error())(tx)
 }
 
 // loadOutgoing loads a job's message and its sender. A message that was accepted
@@ -239,8 +235,8 @@ func (w *Workers) loadOutgoing(ctx context.Context, job storage.Job) (args sendA
 
 // loadQueued reads the message of a job that has waited in the queue.
 func (w *Workers) loadQueued(ctx context.Context, job storage.Job) (args sendArgs, m storage.Message, err error) {
-	if err := json.Unmarshal(job.Args, &args); err != nil {
-		return args, m, fmt.Errorf("arguments: %w", err)
+	if args, err = argsOf[sendArgs](job); err != nil {
+		return args, m, err
 	}
 
 	err = w.DB.View(ctx, func(rx *storage.Rx) (err error) {
