@@ -32,25 +32,10 @@ func (s *Server) prepareAccount(n provider.CallbackChange) []piece {
 		phone = string(u.PhoneNumber)
 	}
 
-	return []piece{{wholeChange(n), func(tx *storage.Tx) error {
-		accounts, err := affectedAccounts(tx, waba, phone)
-		if err != nil {
-			return err
-		}
-
-		if len(accounts) == 0 {
-			unknown := wholeChange(n)
-			unknown.waba = waba
-			return s.keepRaw(unknown, "unknown account")(tx)
-		}
-
-		for _, a := range accounts {
-			if err := apply(tx, a); err != nil {
-				return err
-			}
-		}
-		return nil
-	}}}
+	unknown := wholeChange(n)
+	unknown.waba = waba
+	find := func(tx *storage.Tx) ([]storage.Account, error) { return affectedAccounts(tx, waba, phone) }
+	return []piece{{wholeChange(n), applyToAll(find, apply, s.keepRaw(unknown, "unknown account"))}}
 }
 
 // affectedAccounts finds the accounts that a change is about: the one with the

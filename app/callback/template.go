@@ -22,23 +22,31 @@ func (s *Server) prepareTemplate(n provider.CallbackChange) []piece {
 		return s.keepChange(n, "no effect")
 	}
 
-	return []piece{{wholeChange(n), func(tx *storage.Tx) error {
-		all, err := tx.TemplatesAtProvider(n.WABA, string(u.ID), u.Name, provisioning.TemplateLanguage(u.Language))
+	find := func(tx *storage.Tx) ([]storage.Template, error) {
+		return tx.TemplatesAtProvider(n.WABA, string(u.ID), u.Name, provisioning.TemplateLanguage(u.Language))
+	}
+	return []piece{{wholeChange(n), applyToAll(find, apply, s.keepRaw(wholeChange(n), provisioning.UnknownTemplate))}}
+}
+
+// applyToAll returns the step that applies a change to all rows that it is about. If there
+// are none, the change is kept.
+func applyToAll[T any](find func(*storage.Tx) ([]T, error), apply func(*storage.Tx, T) error, keep step) step {
+	return func(tx *storage.Tx) error {
+		all, err := find(tx)
 		if err != nil {
 			return err
 		}
-
 		if len(all) == 0 {
-			return s.keepRaw(wholeChange(n), provisioning.UnknownTemplate)(tx)
+			return keep(tx)
 		}
 
-		for _, t := range all {
-			if err := apply(tx, t); err != nil {
+		for _, one := range all {
+			if err := apply(tx, one); err != nil {
 				return err
 			}
 		}
 		return nil
-	}}}
+	}
 }
 
 // templateChangeFor returns what an update does to a template, or nil if nothing.
