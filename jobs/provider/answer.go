@@ -52,6 +52,14 @@ func (a *successAnswer) check() error {
 // missingKey is the error of an answer without a key that it should have.
 func missingKey(key string) error { return fmt.Errorf("%w: no %s", errUnreadable, key) }
 
+// requireKey is missingKey, unless the key is there.
+func requireKey(key string, isThere bool) error {
+	if isThere {
+		return nil
+	}
+	return missingKey(key)
+}
+
 // parse reads an answer. It returns nil only for a complete success.
 func parse(rq call, status int, body []byte, out answer) *Error {
 	if status < 200 || status > 299 {

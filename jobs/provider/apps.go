@@ -30,10 +30,7 @@ type grantAnswer struct {
 }
 
 func (a *grantAnswer) check() error {
-	if !isValidToken(NewToken(a.Token)) {
-		return missingKey("access_token")
-	}
-	return nil
+	return requireKey("access_token", isValidToken(NewToken(a.Token)))
 }
 
 // ExchangeCode turns the code of a finished signup into an access token. A code
@@ -93,12 +90,7 @@ type debugAnswer struct {
 	Data *TokenInfo `json:"data"`
 }
 
-func (a *debugAnswer) check() error {
-	if a.Data == nil {
-		return missingKey("data")
-	}
-	return nil
-}
+func (a *debugAnswer) check() error { return requireKey("data", a.Data != nil) }
 
 // DebugToken asks the provider what a token may be used for. Our app asks, not
 // the token's owner.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // CallbackChange is one change of a callback, together with the callback around it: the
@@ -61,8 +62,8 @@ func ParseCallback(body []byte) ([]CallbackChange, error) {
 	var all []CallbackChange
 	for _, entry := range elementSpans(body, entries) {
 		for _, n := range readEntry(entry.of(body)) {
-			n.head = concat(body[:entries.from], []byte("["), n.head)
-			n.tail = concat(n.tail, []byte("]"), body[entries.to:])
+			n.head = slices.Concat(body[:entries.from], []byte("["), n.head)
+			n.tail = slices.Concat(n.tail, []byte("]"), body[entries.to:])
 			n.deep = deep
 			all = append(all, n)
 		}
@@ -94,8 +95,8 @@ func readEntry(entry []byte) (all []CallbackChange) {
 	for _, change := range elementSpans(entry, changes) {
 		n := readChange(change.of(entry))
 		n.WABA, n.At = string(id), at
-		n.head = concat(entry[:changes.from], []byte("["), n.head)
-		n.tail = concat(n.tail, []byte("]"), entry[changes.to:])
+		n.head = slices.Concat(entry[:changes.from], []byte("["), n.head)
+		n.tail = slices.Concat(n.tail, []byte("]"), entry[changes.to:])
 		all = append(all, n)
 	}
 	return all
@@ -137,21 +138,6 @@ func membersOf(object []byte) (all []member) {
 	return all
 }
 
-// concat copies pieces into new memory, so that appending to the result never
-// writes into the callback.
-func concat(pieces ...[]byte) []byte {
-	size := 0
-	for _, p := range pieces {
-		size += len(p)
-	}
-
-	all := make([]byte, 0, size)
-	for _, p := range pieces {
-		all = append(all, p...)
-	}
-	return all
-}
-
 // itemLists are the members of a value that hold its items. WithOneItem leaves all
 // but one of them out.
 var itemLists = map[string]bool{
@@ -163,7 +149,7 @@ var itemLists = map[string]bool{
 // and the people that it is about. The result is in our own dialect and has
 // every key that we do not know. It is nil if it would be nested too deep.
 func (n CallbackChange) WithOneItem(list string, item json.RawMessage, people []json.RawMessage) []byte {
-	doc := append(concat(n.head), '{')
+	doc := append(slices.Concat(n.head), '{')
 	first := true
 	for _, m := range n.members {
 		if m.name != list && itemLists[m.name] {

@@ -49,12 +49,7 @@ type uploadAnswer struct {
 	ID ID `json:"id"`
 }
 
-func (a *uploadAnswer) check() error {
-	if a.ID == "" {
-		return missingKey("id")
-	}
-	return nil
-}
+func (a *uploadAnswer) check() error { return requireKey("id", a.ID != "") }
 
 // UploadMedia stores a file at the provider for 30 days and returns its id.
 func (c *Client) UploadMedia(ctx context.Context, tok Token, phoneNumberID string, f File) (string, error) {
@@ -115,12 +110,7 @@ type mediaAnswer struct {
 	Size   Int    `json:"file_size"`
 }
 
-func (a *mediaAnswer) check() error {
-	if a.URL == "" {
-		return missingKey("url")
-	}
-	return nil
-}
+func (a *mediaAnswer) check() error { return requireKey("url", a.URL != "") }
 
 // lookupMedia finds where media can be downloaded for the next five minutes.
 // With a phoneNumberID only media of that number is found.

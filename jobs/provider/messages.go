@@ -30,10 +30,7 @@ type sentAnswer struct {
 }
 
 func (a *sentAnswer) check() error {
-	if len(a.Messages) == 0 || a.Messages[0].ID == "" {
-		return missingKey("messages[0].id")
-	}
-	return nil
+	return requireKey("messages[0].id", len(a.Messages) > 0 && a.Messages[0].ID != "")
 }
 
 // sent is the answer without the lists around it: we send one message to one

@@ -38,12 +38,7 @@ type numberAnswer struct {
 	Number
 }
 
-func (a *numberAnswer) check() error {
-	if a.ID == "" {
-		return missingKey("id")
-	}
-	return nil
-}
+func (a *numberAnswer) check() error { return requireKey("id", a.ID != "") }
 
 // Number reads a number.
 func (c *Client) Number(ctx context.Context, tok Token, phoneNumberID string) (Number, error) {

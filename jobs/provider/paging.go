@@ -26,12 +26,7 @@ type page[T any] struct {
 	} `json:"paging"`
 }
 
-func (p *page[T]) check() error {
-	if p.Data == nil {
-		return missingKey("data")
-	}
-	return nil
-}
+func (p *page[T]) check() error { return requireKey("data", p.Data != nil) }
 
 // next returns the cursor of the following page, and whether there is such a
 // page. The address in the answer is not used: our token must not go to an

@@ -53,12 +53,7 @@ type templateAnswer struct {
 	Template
 }
 
-func (a *templateAnswer) check() error {
-	if a.ID == "" {
-		return missingKey("id")
-	}
-	return nil
-}
+func (a *templateAnswer) check() error { return requireKey("id", a.ID != "") }
 
 // CreateTemplate submits a template for review. The answer holds its id, its
 // first status, and the category, which may not be the one that was asked for.

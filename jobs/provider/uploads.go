@@ -87,12 +87,7 @@ type handleAnswer struct {
 	Handle string `json:"h"`
 }
 
-func (a *handleAnswer) check() error {
-	if a.Handle == "" {
-		return missingKey("h")
-	}
-	return nil
-}
+func (a *handleAnswer) check() error { return requireKey("h", a.Handle != "") }
 
 // continueUpload sends the content of a session from an offset on, and returns
 // the handle.
