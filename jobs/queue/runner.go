@@ -161,20 +161,12 @@ func (r *Runner) recoverState(ctx context.Context) error {
 // pass is one turn of the loop: it claims and starts all that can start now, and
 // returns when the next job is due.
 func (r *Runner) pass(ctx context.Context) (next storage.Time, err error) {
-	if err := r.followClock(ctx); err != nil {
-		return 0, err
-	}
-	if err := r.reloadLanes(ctx); err != nil {
-		return 0, err
-	}
-	if err := r.checkLeases(ctx); err != nil {
-		return 0, err
-	}
-	if err := r.enqueuePeriodic(ctx); err != nil {
-		return 0, err
-	}
-	if err := r.claimAll(ctx); err != nil {
-		return 0, err
+	for _, step := range []func(context.Context) error{
+		r.followClock, r.reloadLanes, r.checkLeases, r.enqueuePeriodic, r.claimAll,
+	} {
+		if err := step(ctx); err != nil {
+			return 0, err
+		}
 	}
 	return r.findNextDue(ctx)
 }
@@ -204,14 +196,10 @@ func (r *Runner) claimAll(ctx context.Context) error {
 // that are leased already go before held ones, and those before new ones.
 func (r *Runner) claim(ctx context.Context, kinds ...*kindState) error {
 	for _, k := range kinds {
-		if err := r.startReady(ctx, k); err != nil {
-			return err
-		}
-		if err := r.claimHeld(ctx, k); err != nil {
-			return err
-		}
-		if err := r.claimDue(ctx, k); err != nil {
-			return err
+		for _, step := range []func(context.Context, *kindState) error{r.startReady, r.claimHeld, r.claimDue} {
+			if err := step(ctx, k); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
