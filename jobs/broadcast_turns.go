@@ -4,6 +4,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"confab/storage"
 )
 
@@ -63,15 +65,9 @@ func (s *sendLimiter) tryBroadcastSlot(m storage.Message, maxWait time.Duration)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	now := time.Now()
 	if s.pairs {
 		limiter := s.ofPair(pair{m.AccountID, m.ContactID})
-		at, had := s.reserved[reservation{limiter, m.ID}]
-		if !had {
-			at = now.Add(limiter.ReserveN(now, 1).DelayFrom(now))
-			s.keep(reservation{limiter, m.ID}, at, now)
-		}
-		if wait := at.Sub(now); wait > maxWait {
+		if wait := s.place(m, []*rate.Limiter{limiter}, maxWait); wait > maxWait {
 			return wait
 		}
 		defer delete(s.reserved, reservation{limiter, m.ID})
@@ -80,7 +76,7 @@ func (s *sendLimiter) tryBroadcastSlot(m storage.Message, maxWait time.Duration)
 	if s.perSecond <= 0 {
 		return 0
 	}
-	l := s.ofAccount(m.AccountID)
+	now, l := time.Now(), s.numberLimiter(s.accounts, m.AccountID)
 	if l.AllowN(now, 1) {
 		return 0
 	}

@@ -102,7 +102,7 @@ func (s *sendLimiter) limitersOf(m storage.Message) (all []*rate.Limiter) {
 		all = append(all, s.ofPair(pair{m.AccountID, m.ContactID}))
 	}
 	if s.perSecond > 0 {
-		all = append(all, s.ofAccount(m.AccountID))
+		all = append(all, s.numberLimiter(s.accounts, m.AccountID))
 	}
 	return all
 }
@@ -138,10 +138,6 @@ func (s *sendLimiter) keep(r reservation, at, now time.Time) {
 	}
 
 	s.reserved[r] = at
-}
-
-func (s *sendLimiter) ofAccount(account int64) *rate.Limiter {
-	return s.numberLimiter(s.accounts, account)
 }
 
 // numberLimiter finds or makes the limiter of a number.
