@@ -97,6 +97,7 @@ func IsBlank(cells []string) bool {
 
 // Row reads a record. A nil problem means that it may be stored.
 func (l *Layout) Row(cells []string) (row Row, problem *Problem) {
+	row.metadata = make(map[string]json.RawMessage)
 	for i, cell := range cells {
 		if i >= len(l.names) {
 			if strings.TrimSpace(cell) != "" {
@@ -182,9 +183,6 @@ func boolean(cell string) string {
 
 // setMetadata puts a value under a key: a JSON object or list as such, all else as text.
 func (r *Row) setMetadata(key, cell string) {
-	if r.metadata == nil {
-		r.metadata = make(map[string]json.RawMessage)
-	}
 	if (cell[0] == '{' || cell[0] == '[') && json.Valid([]byte(cell)) {
 		r.metadata[key] = Compact(json.RawMessage(cell))
 		return
@@ -206,9 +204,6 @@ func (r *Row) setAllMetadata(cell string) (rule string) {
 		return "must be a JSON object"
 	}
 	for key, value := range fields {
-		if r.metadata == nil {
-			r.metadata = make(map[string]json.RawMessage)
-		}
 		r.metadata[key] = Compact(value)
 	}
 	return ""
