@@ -48,10 +48,8 @@ func enqueueAccountCheck(tx *storage.Tx, args accountCheckArgs) error {
 func (w *Workers) sweepAccounts(ctx context.Context, _ storage.Job) (queue.Commit, error) {
 	since, last := w.DB.Now().Add(-accountSweepEvery/2), int64(0)
 	for {
-		var ids []int64
-		err := w.DB.View(ctx, func(rx *storage.Rx) (err error) {
-			ids, err = rx.AccountsToCheck(since, last, accountSweepBatch)
-			return err
+		ids, err := storage.Query(ctx, w.DB, func(rx *storage.Rx) ([]int64, error) {
+			return rx.AccountsToCheck(since, last, accountSweepBatch)
 		})
 		if err != nil || len(ids) == 0 {
 			return nil, err

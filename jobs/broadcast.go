@@ -104,11 +104,7 @@ const broadcastOver = time.Duration(-1)
 
 // continueBroadcast does what is to be done now, and returns how long to wait for the rest.
 func (w *Workers) continueBroadcast(ctx context.Context, number int64) (time.Duration, error) {
-	var b storage.Broadcast
-	err := w.DB.View(ctx, func(rx *storage.Rx) (err error) {
-		b, err = rx.BroadcastByNumber(number)
-		return err
-	})
+	b, err := storage.Query(ctx, w.DB, func(rx *storage.Rx) (storage.Broadcast, error) { return rx.BroadcastByNumber(number) })
 	if err != nil {
 		return 0, err
 	}

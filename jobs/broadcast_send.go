@@ -73,10 +73,8 @@ func (w *Workers) reconcileRecipient(ctx context.Context, job storage.Job, out o
 		return nil, nil
 	}
 
-	var heard bool
-	err := w.DB.View(ctx, func(rx *storage.Rx) (err error) {
-		heard, err = rx.HasReports(out.message.AccountID, job.CallBegunAt)
-		return err
+	heard, err := storage.Query(ctx, w.DB, func(rx *storage.Rx) (bool, error) {
+		return rx.HasReports(out.message.AccountID, job.CallBegunAt)
 	})
 	if err != nil || heard {
 		return nil, err
@@ -101,11 +99,7 @@ func (w *Workers) recheckRecipient(ctx context.Context, job storage.Job, out out
 		return nil, nil
 	}
 
-	var refused *messaging.Refusal
-	err := w.DB.View(ctx, func(rx *storage.Rx) (err error) {
-		refused, err = refusalInBroadcast(rx, out)
-		return err
-	})
+	refused, err := storage.Query(ctx, w.DB, func(rx *storage.Rx) (*messaging.Refusal, error) { return refusalInBroadcast(rx, out) })
 	if err != nil || refused == nil {
 		return nil, storage.IgnoreNotFound(err)
 	}

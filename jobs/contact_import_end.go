@@ -25,12 +25,8 @@ func (w *Workers) forgetImports(ctx context.Context, now storage.Time) error {
 		return err
 	}
 
-	return w.Imports.Sweep(time.Now().Add(-importFileGrace), func(id string) (runs bool, err error) {
-		err = w.DB.View(ctx, func(rx *storage.Rx) (err error) {
-			runs, err = rx.RunningImport(id)
-			return err
-		})
-		return runs, err
+	return w.Imports.Sweep(time.Now().Add(-importFileGrace), func(id string) (bool, error) {
+		return storage.Query(ctx, w.DB, func(rx *storage.Rx) (bool, error) { return rx.RunningImport(id) })
 	})
 }
 

@@ -114,11 +114,9 @@ func (w *Workers) loadDelivery(ctx context.Context, job storage.Job) (p storage.
 		return p, err
 	}
 
-	err = w.DB.View(ctx, func(rx *storage.Rx) (err error) {
-		p, err = rx.OutgoingDelivery(args.Delivery)
-		return err
+	return storage.Query(ctx, w.DB, func(rx *storage.Rx) (storage.OutgoingDelivery, error) {
+		return rx.OutgoingDelivery(args.Delivery)
 	})
-	return p, err
 }
 
 // preloadDeliveries reads with one query what many jobs deliver, into their Memory.
@@ -135,11 +133,7 @@ func (w *Workers) preloadDeliveries(ctx context.Context, jobs []storage.Job) {
 		return
 	}
 
-	var all []storage.OutgoingDelivery
-	err := w.DB.View(ctx, func(rx *storage.Rx) (err error) {
-		all, err = rx.OutgoingDeliveries(ids)
-		return err
-	})
+	all, err := storage.Query(ctx, w.DB, func(rx *storage.Rx) ([]storage.OutgoingDelivery, error) { return rx.OutgoingDeliveries(ids) })
 	if err != nil {
 		return // each job reads for itself, and meets the error
 	}

@@ -42,11 +42,7 @@ func (w *Workers) fanOut(ctx context.Context, job storage.Job, args storage.FanO
 // waitForOlder postpones a job while an older one of its lane is not done: one that was
 // interrupted or failed is behind it in the queue, but its event came first.
 func (w *Workers) waitForOlder(ctx context.Context, job storage.Job) error {
-	var due storage.Time
-	err := w.DB.View(ctx, func(rx *storage.Rx) (err error) {
-		due, err = rx.OlderFanOut(job)
-		return err
-	})
+	due, err := storage.Query(ctx, w.DB, func(rx *storage.Rx) (storage.Time, error) { return rx.OlderFanOut(job) })
 
 	switch {
 	case errors.Is(err, storage.ErrNotFound):

@@ -83,10 +83,7 @@ func (w *Workers) fetchMedia(ctx context.Context, job storage.Job, args fetchArg
 // loadFetch loads a message that waits for its media, and the account and token to
 // ask the provider with.
 func (w *Workers) loadFetch(ctx context.Context, args fetchArgs) (m storage.Message, s storage.Sender, token provider.Token, err error) {
-	err = w.DB.View(ctx, func(rx *storage.Rx) (err error) {
-		m, err = rx.Message(args.Account, args.Message)
-		return err
-	})
+	m, err = storage.Query(ctx, w.DB, func(rx *storage.Rx) (storage.Message, error) { return rx.Message(args.Account, args.Message) })
 	if err != nil {
 		return m, s, token, err
 	}

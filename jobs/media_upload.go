@@ -113,9 +113,8 @@ func (w *Workers) uploadedID(ctx context.Context, out outgoing, id string) (stri
 
 // mediaToSend finds the row of a file and what the provider knows of it.
 func (w *Workers) mediaToSend(ctx context.Context, out outgoing, id string) (m storage.OutgoingMedia, err error) {
-	err = w.DB.View(ctx, func(rx *storage.Rx) (err error) {
-		m, err = rx.MediaToSend(out.message.AccountID, id)
-		return err
+	m, err = storage.Query(ctx, w.DB, func(rx *storage.Rx) (storage.OutgoingMedia, error) {
+		return rx.MediaToSend(out.message.AccountID, id)
 	})
 	if errors.Is(err, storage.ErrNotFound) {
 		return m, errNoMedia

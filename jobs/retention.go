@@ -40,11 +40,7 @@ func (w *Workers) applyRetention(ctx context.Context, _ storage.Job) (queue.Comm
 		return nil, ignoreClock(err)
 	}
 
-	var orgs []storage.Organization
-	err = w.DB.View(ctx, func(rx *storage.Rx) (err error) {
-		orgs, err = rx.Organizations()
-		return err
-	})
+	orgs, err := storage.Query(ctx, w.DB, (*storage.Rx).Organizations)
 	if err != nil {
 		return nil, err
 	}
@@ -151,11 +147,7 @@ func (p *purge) removeFiles() {
 }
 
 func (p *purge) messages(ctx context.Context, what storage.PurgeScope) error {
-	var accounts []int64
-	err := p.db.View(ctx, func(rx *storage.Rx) (err error) {
-		accounts, err = rx.PurgedAccounts(what)
-		return err
-	})
+	accounts, err := storage.Query(ctx, p.db, func(rx *storage.Rx) ([]int64, error) { return rx.PurgedAccounts(what) })
 	if err != nil {
 		return err
 	}
@@ -199,15 +191,12 @@ func (p *purge) deleteMessages(tx *storage.Tx, account int64, rows []storage.Row
 
 // events deletes events organization by organization: they lie in that order.
 func (p *purge) events(ctx context.Context, what storage.PurgeScope, unfinished bool) error {
-	organizations := []int64{what.Organization}
+	organizations, err := []int64{what.Organization}, error(nil)
 	if what.Organization == 0 {
-		err := p.db.View(ctx, func(rx *storage.Rx) (err error) {
-			organizations, err = rx.OrganizationKeys()
-			return err
-		})
-		if err != nil {
-			return err
-		}
+		organizations, err = storage.Query(ctx, p.db, (*storage.Rx).OrganizationKeys)
+	}
+	if err != nil {
+		return err
 	}
 
 	for _, what.Organization = range organizations {
@@ -254,11 +243,7 @@ func (p *purge) audit(ctx context.Context, what storage.PurgeScope) error {
 // returnSpace shrinks the file when much of it is empty.
 func (p *purge) returnSpace(ctx context.Context) error {
 	for {
-		var free int64
-		err := p.db.View(ctx, func(rx *storage.Rx) (err error) {
-			free, err = rx.FreePages()
-			return err
-		})
+		free, err := storage.Query(ctx, p.db, (*storage.Rx).FreePages)
 		if err != nil || free <= keptPages {
 			return err
 		}

@@ -239,9 +239,8 @@ func (w *Workers) loadQueued(ctx context.Context, job storage.Job) (args sendArg
 		return args, m, err
 	}
 
-	err = w.DB.View(ctx, func(rx *storage.Rx) (err error) {
-		m, err = rx.OutboundMessage(args.Account, args.Message)
-		return err
+	m, err = storage.Query(ctx, w.DB, func(rx *storage.Rx) (storage.Message, error) {
+		return rx.OutboundMessage(args.Account, args.Message)
 	})
 	return args, m, err
 }
@@ -254,10 +253,8 @@ func (w *Workers) deletedMeanwhile(ctx context.Context, out outgoing) (bool, err
 		return false, nil
 	}
 
-	var m storage.Message
-	err := w.DB.View(ctx, func(rx *storage.Rx) (err error) {
-		m, err = rx.OutboundMessage(out.message.AccountID, out.message.ID)
-		return err
+	m, err := storage.Query(ctx, w.DB, func(rx *storage.Rx) (storage.Message, error) {
+		return rx.OutboundMessage(out.message.AccountID, out.message.ID)
 	})
 	if ctx.Err() != nil {
 		return false, queue.Postpone(0) // stopped, and nothing was sent

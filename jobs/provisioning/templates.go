@@ -136,11 +136,7 @@ func (a *Accounts) CompareTemplates(ctx context.Context, account int64) (*Templa
 		return nil, err
 	}
 
-	var ours []storage.Template
-	err = a.db.View(ctx, func(rx *storage.Rx) (err error) {
-		ours, err = rx.AllTemplates(account)
-		return err
-	})
+	ours, err := storage.Query(ctx, a.db, func(rx *storage.Rx) ([]storage.Template, error) { return rx.AllTemplates(account) })
 	if err != nil {
 		return nil, err
 	}

@@ -40,11 +40,7 @@ func (r *Runner) enqueuePeriodic(ctx context.Context) error {
 // may have enqueued a job recently. A time in the future means that the clock was set
 // back, and is ignored.
 func (r *Runner) untilFirstRun(ctx context.Context, k *kindState) (time.Duration, error) {
-	var last storage.Time
-	err := r.DB.View(ctx, func(rx *storage.Rx) (err error) {
-		last, err = rx.PeriodicRun(k.Name)
-		return err
-	})
+	last, err := storage.Query(ctx, r.DB, func(rx *storage.Rx) (storage.Time, error) { return rx.PeriodicRun(k.Name) })
 
 	now := r.DB.Now()
 	if err != nil || last > now {
