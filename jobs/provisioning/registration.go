@@ -29,23 +29,15 @@ func (r *Registration) Account() storage.AccountDetail { return r.account }
 // be the number's PIN if it has one, and becomes it if not. A connected number is
 // left alone. Until Release is called, nobody else can register the number.
 func (a *Accounts) Register(ctx context.Context, account int64, pin string) (*Registration, error) {
-	release, err := a.beginRegistering(account)
+	var done *Registration
+	release, err := a.reserve(account, func() (err error) {
+		done, err = a.register(ctx, account, pin)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-
-	kept := false
-	defer func() {
-		if !kept { // also after a panic
-			release()
-		}
-	}()
-
-	done, err := a.register(ctx, account, pin)
-	if err != nil {
-		return nil, err
-	}
-	done.Release, kept = release, true
+	done.Release = release
 	return done, nil
 }
 
@@ -79,21 +71,34 @@ func (a *Accounts) register(ctx context.Context, account int64, pin string) (*Re
 	return &Registration{account: c.AccountDetail, display: c.display, pin: pin}, nil
 }
 
-// beginRegistering reserves a number for one registration, until release is called.
-func (a *Accounts) beginRegistering(account int64) (release func(), err error) {
+// reserve runs one registration of a number. The number stays reserved for it until the
+// function that it returns is called; if the registration fails, it is free at once.
+func (a *Accounts) reserve(account int64, register func() error) (func(), error) {
 	a.mu.Lock()
-	defer a.mu.Unlock()
-
-	if a.registering[account] {
+	taken := a.registering[account]
+	a.registering[account] = true
+	a.mu.Unlock()
+	if taken {
 		return nil, ErrRegistering
 	}
-	a.registering[account] = true
 
-	return sync.OnceFunc(func() {
+	release := sync.OnceFunc(func() {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		delete(a.registering, account)
-	}), nil
+	})
+
+	registered := false
+	defer func() {
+		if !registered { // also after a panic
+			release()
+		}
+	}()
+	if err := register(); err != nil {
+		return nil, err
+	}
+	registered = true
+	return release, nil
 }
 
 // Store writes what the registration changed.

@@ -21,23 +21,15 @@ type Onboarding struct {
 // Release is called, nobody else can register the number. The error is ErrRegistering
 // if somebody else registers it.
 func (a *Accounts) Onboard(ctx context.Context, account int64) (*Onboarding, error) {
-	release, err := a.beginRegistering(account)
+	var done *Onboarding
+	release, err := a.reserve(account, func() (err error) {
+		done, err = a.onboard(ctx, account)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-
-	kept := false
-	defer func() {
-		if !kept { // also after a panic
-			release()
-		}
-	}()
-
-	done, err := a.onboard(ctx, account)
-	if err != nil {
-		return nil, err
-	}
-	done.Release, kept = release, true
+	done.Release = release
 	return done, nil
 }
 
@@ -69,11 +61,7 @@ func (a *Accounts) subscribeAndRegister(ctx context.Context, c credentials) (n p
 		return n, err
 	}
 
-	var pin string
-	err = a.db.View(ctx, func(rx *storage.Rx) (err error) {
-		pin, err = rx.PIN(c.Account)
-		return err
-	})
+	pin, err := storage.Query(ctx, a.db, func(rx *storage.Rx) (string, error) { return rx.PIN(c.Account) })
 	if err != nil {
 		return n, err
 	}
