@@ -45,7 +45,7 @@ func judgeSuccess(t *testing.T, status int, out answer) {
 	if status < 200 || status > 299 || out.fault() != nil || out.check() != nil {
 		t.Fatalf("success invented: %d %+v", status, out)
 	}
-	if a, ok := out.(*sentAnswer); ok && a.sent().ID == "" {
+	if a, ok := out.(*sentAnswer); ok && a.Messages[0].ID == "" {
 		t.Fatal("accepted without an id")
 	}
 	if p, ok := out.(*page[Template]); ok {

@@ -33,17 +33,6 @@ func (a *sentAnswer) check() error {
 	return requireKey("messages[0].id", len(a.Messages) > 0 && a.Messages[0].ID != "")
 }
 
-// sent is the answer without the lists around it: we send one message to one
-// recipient.
-func (a *sentAnswer) sent() Sent {
-	s := Sent{ID: a.Messages[0].ID, Status: a.Messages[0].Status}
-
-	if len(a.Contacts) > 0 {
-		s.Input, s.WaID, s.UserID = a.Contacts[0].Input, a.Contacts[0].WaID, a.Contacts[0].UserID
-	}
-	return s
-}
-
 // Send sends a message of any type. The body is in the provider's dialect, as
 // ToProvider makes it.
 //
@@ -54,7 +43,13 @@ func (c *Client) Send(ctx context.Context, tok Token, phoneNumberID string, body
 	if err := c.do(ctx, tok, post("send message", phoneNumberID, "messages", body), &a); err != nil {
 		return Sent{}, err
 	}
-	return a.sent(), nil
+
+	// Without the lists around it: we send one message to one recipient.
+	s := Sent{ID: a.Messages[0].ID, Status: a.Messages[0].Status}
+	if len(a.Contacts) > 0 {
+		s.Input, s.WaID, s.UserID = a.Contacts[0].Input, a.Contacts[0].WaID, a.Contacts[0].UserID
+	}
+	return s, nil
 }
 
 // MarkRead shows the sender of an inbound message that this message and all
@@ -62,14 +57,14 @@ func (c *Client) Send(ctx context.Context, tok Token, phoneNumberID string, body
 // until the next message; the provider does not offer it alone.
 func (c *Client) MarkRead(ctx context.Context, tok Token, phoneNumberID, messageID string, typing bool) error {
 	receipt := struct {
-		Product   string           `json:"messaging_product"`
-		Status    string           `json:"status"`
-		MessageID string           `json:"message_id"`
-		Typing    *typingIndicator `json:"typing_indicator,omitempty"`
+		Product   string            `json:"messaging_product"`
+		Status    string            `json:"status"`
+		MessageID string            `json:"message_id"`
+		Typing    map[string]string `json:"typing_indicator,omitempty"`
 	}{Product: theirProduct, Status: "read", MessageID: messageID}
 
 	if typing {
-		receipt.Typing = &typingIndicator{Type: "text"}
+		receipt.Typing = map[string]string{"type": "text"}
 	}
 
 	body, err := json.Marshal(receipt)
@@ -78,9 +73,4 @@ func (c *Client) MarkRead(ctx context.Context, tok Token, phoneNumberID, message
 	}
 
 	return c.do(ctx, tok, post("mark read", phoneNumberID, "messages", body), new(successAnswer))
-}
-
-// typingIndicator asks for the typing indicator in a read receipt.
-type typingIndicator struct {
-	Type string `json:"type"`
 }
