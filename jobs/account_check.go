@@ -19,8 +19,8 @@ const (
 	accountSweepBatch = 100
 	accountCheckLease = 5 * time.Minute
 
-	// accountChecks is how many checks run at once: few, because nobody waits for
-	// them.
+	// accountChecks is how many checks run at once: few, because no request waits
+	// for them.
 	accountChecks = 4
 	// sweptAttempts is how often a check of the sweep is tried. After that the next
 	// sweep tries it again.

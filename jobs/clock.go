@@ -65,7 +65,7 @@ func (g *clockGuard) now(ctx context.Context) (storage.Time, error) {
 	return c.Seen, nil
 }
 
-// report tells the log and the metrics how the clock stands.
+// report writes to the log and the metrics whether the clock is believed.
 func (g *clockGuard) report(c storage.Clock) {
 	if g.onAhead != nil {
 		g.onAhead(c.Ahead())
