@@ -61,11 +61,11 @@ func (w *Workers) applyRetention(ctx context.Context, _ storage.Job) (queue.Comm
 	}
 	if keep := w.Retention.Calls; keep > 0 {
 		old := storage.PurgeScope{Before: daysBefore(now, keep)}
-		err = errors.Join(err, p.calls(ctx, old), p.rawCallbacks(ctx, old))
+		err = errors.Join(err, p.oldRows(ctx, storage.APILog, old), p.oldRows(ctx, storage.RawCallbacks, old))
 	}
 
 	if keep := w.Retention.Audit; keep > 0 {
-		err = errors.Join(err, p.audit(ctx, storage.PurgeScope{Before: daysBefore(now, keep)}))
+		err = errors.Join(err, p.oldRows(ctx, storage.AuditLog, storage.PurgeScope{Before: daysBefore(now, keep)}))
 	}
 
 	err = errors.Join(err, p.returnSpace(ctx))
@@ -87,14 +87,14 @@ func (w *Workers) Purge(ctx context.Context, what storage.PurgeScope, report fun
 
 	p := &purge{batchWriter: newBatchWriter(w.DB), w: w, report: report}
 
-	for _, part := range []func(context.Context, storage.PurgeScope) error{
-		p.messages,
-		func(ctx context.Context, what storage.PurgeScope) error { return p.events(ctx, what, false) },
-		p.calls,
-		p.rawCallbacks,
-		p.audit,
-	} {
-		if err := part(ctx, what); err != nil {
+	if err := p.messages(ctx, what); err != nil {
+		return err
+	}
+	if err := p.events(ctx, what, false); err != nil {
+		return err
+	}
+	for _, table := range []storage.AgedTable{storage.APILog, storage.RawCallbacks, storage.AuditLog} {
+		if err := p.oldRows(ctx, table, what); err != nil {
 			return err
 		}
 	}
@@ -213,30 +213,12 @@ func (p *purge) events(ctx context.Context, what storage.PurgeScope, unfinished 
 	return nil
 }
 
-func (p *purge) calls(ctx context.Context, what storage.PurgeScope) error {
+// oldRows deletes rows of a table that are old, whatever else they are.
+func (p *purge) oldRows(ctx context.Context, table storage.AgedTable, what storage.PurgeScope) error {
 	return p.rows(ctx, func(rx *storage.Rx, after storage.Row, limit int) ([]storage.Row, error) {
-		return rx.OldAPICalls(what, after, limit)
-	}, func(tx *storage.Tx, rows []storage.Row) (n storage.PurgeCounts, err error) {
-		n.Calls, err = tx.DeleteAPICalls(rows)
-		return n, err
-	})
-}
-
-func (p *purge) rawCallbacks(ctx context.Context, what storage.PurgeScope) error {
-	return p.rows(ctx, func(rx *storage.Rx, after storage.Row, limit int) ([]storage.Row, error) {
-		return rx.OldRawCallbacks(what, after, limit)
-	}, func(tx *storage.Tx, rows []storage.Row) (n storage.PurgeCounts, err error) {
-		n.RawCallbacks, err = tx.DeleteRawCallbacks(rows)
-		return n, err
-	})
-}
-
-func (p *purge) audit(ctx context.Context, what storage.PurgeScope) error {
-	return p.rows(ctx, func(rx *storage.Rx, after storage.Row, limit int) ([]storage.Row, error) {
-		return rx.OldAudit(what, after, limit)
-	}, func(tx *storage.Tx, rows []storage.Row) (n storage.PurgeCounts, err error) {
-		n.Audit, err = tx.DeleteAudit(rows)
-		return n, err
+		return rx.OldRows(table, what, after, limit)
+	}, func(tx *storage.Tx, rows []storage.Row) (storage.PurgeCounts, error) {
+		return tx.DeleteOldRows(table, rows)
 	})
 }
 

@@ -94,22 +94,3 @@ func (rx *Rx) LatestAudit(organization int64, since Time, limit int) ([]AuditEnt
 			LIMIT ?3)
 		ORDER BY created_at, id`, since, organization, limit)
 }
-
-// OldAudit lists audit entries from before a time, oldest first. An entry is an
-// organization's, never an account's.
-func (rx *Rx) OldAudit(p PurgeScope, after Row, limit int) ([]Row, error) {
-	if p.Account != 0 {
-		return nil, nil
-	}
-
-	return list[Row](rx, `
-		SELECT created_at, id FROM audit
-		WHERE created_at < ?1 AND (created_at, id) > (?2, ?3) AND (?4 = 0 OR organization_id = ?4)
-		ORDER BY created_at, id
-		LIMIT ?5`, p.Before, after.At, after.ID, p.Organization, limit)
-}
-
-// DeleteAudit deletes audit entries and returns how many there were.
-func (tx *Tx) DeleteAudit(rows []Row) (int64, error) {
-	return tx.Exec(`DELETE FROM audit WHERE id IN (SELECT value FROM json_each(?))`, idList(rows))
-}

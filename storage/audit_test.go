@@ -40,9 +40,13 @@ func TestAuditEntriesAreTheirOrganizations(t *testing.T) {
 		is.Equal(newest, []storage.AuditEntry{all[2]})
 
 		scope := storage.PurgeScope{Before: all[2].CreatedAt, Organization: ours.Organization.ID}
-		rows := view(t, db, func(rx *storage.Rx) ([]storage.Row, error) { return rx.OldAudit(scope, storage.Row{}, 10) })
+		rows := view(t, db, func(rx *storage.Rx) ([]storage.Row, error) {
+			return rx.OldRows(storage.AuditLog, scope, storage.Row{}, 10)
+		})
 		is.Equal(rows, []storage.Row{{At: all[0].CreatedAt, ID: all[0].ID}})
 		is.Equal(view(t, db, func(rx *storage.Rx) (storage.PurgeCounts, error) { return rx.CountPurge(scope) }).Audit, int64(1))
-		is.Equal(update(t, db, func(tx *storage.Tx) (int64, error) { return tx.DeleteAudit(rows) }), int64(1))
+		is.Equal(update(t, db, func(tx *storage.Tx) (storage.PurgeCounts, error) {
+			return tx.DeleteOldRows(storage.AuditLog, rows)
+		}), storage.PurgeCounts{Audit: 1})
 	})
 }

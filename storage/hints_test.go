@@ -41,7 +41,6 @@ var unhinted = map[string]string{
 	"DeletePIN":                  "not shown",
 	"deleteDeliveries":           "retention, and of a deleted subscription",
 	"ReplayDelivery":             "InsertDelivery",
-	"DeleteAPICalls":             "retention",
 	"ensureSignupAccount":        "the account's state follows",
 	"CopyLabeled":                "UpdateBroadcast follows",
 	"AddRecipients":              "PublishBroadcast follows",

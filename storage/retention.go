@@ -102,42 +102,48 @@ func (tx *Tx) deleteReceivedMedia(media []string) (sums []string, err error) {
 		RETURNING sha256`, jsonList(media))
 }
 
-// OldAPICalls lists logged calls from before a time, oldest first. A call is an
-// organization's, never an account's.
-func (rx *Rx) OldAPICalls(p PurgeScope, after Row, limit int) ([]Row, error) {
-	if p.Account != 0 {
-		return nil, nil
+// AgedTable is a table from which a purge deletes rows by their age alone.
+type AgedTable string
+
+// The tables that a purge deletes from by age.
+const (
+	APILog       AgedTable = "api_log"
+	RawCallbacks AgedTable = "raw_callbacks"
+	AuditLog     AgedTable = "audit"
+)
+
+// scope narrows the rows to an organization, ?2, and an account, ?3. Calls and audit
+// entries are an organization's, never an account's; a callback that names no account of
+// ours is no one's.
+func (t AgedTable) scope() string {
+	if t == RawCallbacks {
+		return `(?2 = 0 OR EXISTS (SELECT 1 FROM accounts WHERE id = account_id AND organization_id = ?2))
+			AND (?3 = 0 OR account_id = ?3)`
 	}
-
-	return list[Row](rx, `
-		SELECT created_at, id FROM api_log
-		WHERE created_at < ?1 AND (created_at, id) > (?2, ?3) AND (?4 = 0 OR organization_id = ?4)
-		ORDER BY created_at, id
-		LIMIT ?5`, p.Before, after.At, after.ID, p.Organization, limit)
+	return `(?2 = 0 OR organization_id = ?2) AND ?3 = 0`
 }
 
-// DeleteAPICalls deletes logged calls and returns how many there were.
-func (tx *Tx) DeleteAPICalls(rows []Row) (int64, error) {
-	return tx.Exec(`DELETE FROM api_log WHERE id IN (SELECT value FROM json_each(?))`, idList(rows))
-}
-
-// rawCallbacksOf narrows raw callbacks to an organization and an account. One
-// that names no account of ours is nobody's.
-const rawCallbacksOf = `(?2 = 0 OR EXISTS (SELECT 1 FROM accounts WHERE id = account_id AND organization_id = ?2))
-	AND (?3 = 0 OR account_id = ?3)`
-
-// OldRawCallbacks lists kept callbacks from before a time, oldest first.
-func (rx *Rx) OldRawCallbacks(p PurgeScope, after Row, limit int) ([]Row, error) {
+// OldRows lists rows of a table from before a time, oldest first.
+func (rx *Rx) OldRows(t AgedTable, p PurgeScope, after Row, limit int) ([]Row, error) {
 	return list[Row](rx, `
-		SELECT created_at, id FROM raw_callbacks
-		WHERE created_at < ?1 AND `+rawCallbacksOf+` AND (created_at, id) > (?4, ?5)
+		SELECT created_at, id FROM `+string(t)+`
+		WHERE created_at < ?1 AND `+t.scope()+` AND (created_at, id) > (?4, ?5)
 		ORDER BY created_at, id
 		LIMIT ?6`, p.Before, p.Organization, p.Account, after.At, after.ID, limit)
 }
 
-// DeleteRawCallbacks deletes kept callbacks and returns how many there were.
-func (tx *Tx) DeleteRawCallbacks(rows []Row) (int64, error) {
-	return tx.Exec(`DELETE FROM raw_callbacks WHERE id IN (SELECT value FROM json_each(?))`, idList(rows))
+// DeleteOldRows deletes rows of a table and returns how many there were.
+func (tx *Tx) DeleteOldRows(t AgedTable, rows []Row) (n PurgeCounts, err error) {
+	deleted, err := tx.Exec(`DELETE FROM `+string(t)+` WHERE id IN (SELECT value FROM json_each(?))`, idList(rows))
+	switch t {
+	case APILog:
+		n.Calls = deleted
+	case RawCallbacks:
+		n.RawCallbacks = deleted
+	case AuditLog:
+		n.Audit = deleted
+	}
+	return n, err
 }
 
 // PurgeCounts counts what a purge deletes, or would delete.
@@ -190,8 +196,8 @@ func (rx *Rx) CountPurge(p PurgeScope) (PurgeCounts, error) {
 			(SELECT count(*) FROM events e INDEXED BY events_of_organization CROSS JOIN deliveries d ON d.event = e.id
 				WHERE `+eventsPurged+`
 				AND d.created_at < ?1 AND d.status IN ('succeeded', 'dead')) AS deliveries,
-			(SELECT count(*) FROM api_log WHERE created_at < ?1 AND (?2 = 0 OR organization_id = ?2) AND ?3 = 0) AS calls,
-			(SELECT count(*) FROM raw_callbacks WHERE created_at < ?1 AND `+rawCallbacksOf+`) AS raw_callbacks,
-			(SELECT count(*) FROM audit WHERE created_at < ?1 AND (?2 = 0 OR organization_id = ?2) AND ?3 = 0) AS audit`,
+			(SELECT count(*) FROM api_log WHERE created_at < ?1 AND `+APILog.scope()+`) AS calls,
+			(SELECT count(*) FROM raw_callbacks WHERE created_at < ?1 AND `+RawCallbacks.scope()+`) AS raw_callbacks,
+			(SELECT count(*) FROM audit WHERE created_at < ?1 AND `+AuditLog.scope()+`) AS audit`,
 		p.Before, p.Organization, p.Account)
 }

@@ -26,9 +26,9 @@ func TestPurgesSearchByAnIndex(t *testing.T) {
 		"messages": {func(tx *storage.Tx) error { _, err := tx.OldMessages(1, 9, after, 10); return err },
 			"INDEX messages_of_account (account_id=? AND id>?)"},
 		"events": {func(tx *storage.Tx) error { _, err := tx.OldEvents(org, after, 10); return err }, "events_of_organization (organization_id=? AND seq>?)"},
-		"calls": {func(tx *storage.Tx) error { _, err := tx.OldAPICalls(everybody, after, 10); return err },
+		"calls": {func(tx *storage.Tx) error { _, err := tx.OldRows(storage.APILog, everybody, after, 10); return err },
 			"api_log_by_age (created_at>? AND created_at<?)"},
-		"raw callbacks":   {func(tx *storage.Tx) error { _, err := tx.OldRawCallbacks(org, after, 10); return err }, "raw_callbacks_by_age"},
+		"raw callbacks":   {func(tx *storage.Tx) error { _, err := tx.OldRows(storage.RawCallbacks, org, after, 10); return err }, "raw_callbacks_by_age"},
 		"delete messages": {func(tx *storage.Tx) error { _, _, _, err := tx.DeleteMessages(1, rows, nil); return err }, "messages USING INDEX messages_of_account (account_id=? AND id=?)"},
 		"messages of a contact": {func(tx *storage.Tx) error { _, err := tx.MessagesOfContact("c", after, 10); return err },
 			"INDEX messages_of_conversation (conversation_id=? AND id>?)"},
@@ -36,8 +36,8 @@ func TestPurgesSearchByAnIndex(t *testing.T) {
 		"unread that stay":    {func(tx *storage.Tx) error { _, err := tx.UnreadAfter("v", after, true, 10); return err }, "messages_of_conversation (conversation_id=?)"},
 		"mark unread":         {func(tx *storage.Tx) error { return tx.MarkUnread(map[string]storage.UnreadCount{"v": {}}) }, "conversations USING INDEX sqlite_autoindex_conversations_1 (id=?)"},
 		"delete events":       {func(tx *storage.Tx) error { _, _, err := tx.DeleteEvents(1, rows, 9, true); return err }, "deliveries_of_event (event=?)"},
-		"delete calls":        {func(tx *storage.Tx) error { _, err := tx.DeleteAPICalls(rows); return err }, "api_log USING INTEGER PRIMARY KEY (rowid=?)"},
-		"delete callbacks":    {func(tx *storage.Tx) error { _, err := tx.DeleteRawCallbacks(rows); return err }, "raw_callbacks USING INTEGER PRIMARY KEY (rowid=?)"},
+		"delete calls":        {func(tx *storage.Tx) error { _, err := tx.DeleteOldRows(storage.APILog, rows); return err }, "api_log USING INTEGER PRIMARY KEY (rowid=?)"},
+		"delete callbacks":    {func(tx *storage.Tx) error { _, err := tx.DeleteOldRows(storage.RawCallbacks, rows); return err }, "raw_callbacks USING INTEGER PRIMARY KEY (rowid=?)"},
 	} {
 		storagetest.Update(t, db, func(tx *storage.Tx) error {
 			plans, err := tx.Plans(func() error { return c.run(tx) })
@@ -71,7 +71,7 @@ func TestRowsAreWalkedInSteps(t *testing.T) {
 	})
 	walk := func(p storage.PurgeScope) (all []storage.Row) {
 		for after := (storage.Row{}); ; after = all[len(all)-1] {
-			step := view(t, db, func(rx *storage.Rx) ([]storage.Row, error) { return rx.OldAPICalls(p, after, 1) })
+			step := view(t, db, func(rx *storage.Rx) ([]storage.Row, error) { return rx.OldRows(storage.APILog, p, after, 1) })
 			if len(step) == 0 {
 				return all
 			}
