@@ -85,11 +85,10 @@ func (tx *Tx) MarkRecipientMade(broadcast, number int64, contact, message string
 // HasBroadcastMessage tells whether a contact has a message of a broadcast, under whatever
 // number it was given.
 func (rx *Rx) HasBroadcastMessage(broadcast int64, contact string) (has bool, err error) {
-	err = rx.Scan([]any{&has}, `
+	return value[bool](rx, `
 		SELECT EXISTS (
 			SELECT 1 FROM broadcast_recipients INDEXED BY broadcast_recipients_of_contact
 			WHERE contact_id = ? AND broadcast = ? AND message_id IS NOT NULL)`, contact, broadcast)
-	return has, err
 }
 
 // recipientRange is how many recipients are looked at in one range of a list.

@@ -104,6 +104,18 @@ func list[T any](rx *Rx, query string, args ...any) (all []T, err error) {
 	return all, err
 }
 
+// value is get for a row of one column. It is the faster way: see Scan.
+func value[T any](rx *Rx, query string, args ...any) (v T, err error) {
+	err = rx.Scan([]any{&v}, query, args...)
+	return v, err
+}
+
+// exists tells whether a query, which selects 1, finds a row.
+func (rx *Rx) exists(query string, args ...any) (bool, error) {
+	found, err := value[bool](rx, query, args...)
+	return found, IgnoreNotFound(err)
+}
+
 // View runs fn on a consistent snapshot. It never waits for a writer, only for
 // a free reading connection. fn must be short: see List and Search.
 func (db *DB) View(ctx context.Context, fn func(*Rx) error) error {

@@ -129,8 +129,7 @@ func (tx *Tx) insertAttempt(p OutgoingDelivery, a Attempt) error {
 // readFailures reads how many attempts of a subscription failed since its last
 // success.
 func (rx *Rx) readFailures(subscription string) (failures int, err error) {
-	err = rx.Scan([]any{&failures}, `SELECT consecutive_failures FROM subscriptions WHERE id = ?`, subscription)
-	return failures, err
+	return value[int](rx, `SELECT consecutive_failures FROM subscriptions WHERE id = ?`, subscription)
 }
 
 // CountFailure counts a failed attempt of a subscription, and tells how many

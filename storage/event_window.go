@@ -66,8 +66,7 @@ func (rx *Rx) EventItem(organization int64, id string) (EventItem, error) {
 
 // EventSeq is the number of an event, of an organization or with 0 of any.
 func (rx *Rx) EventSeq(organization int64, id string) (seq int64, err error) {
-	err = rx.Scan([]any{&seq}, `SELECT seq FROM events WHERE id = ?1 AND (?2 = 0 OR organization_id = ?2)`, id, organization)
-	return seq, err
+	return value[int64](rx, `SELECT seq FROM events WHERE id = ?1 AND (?2 = 0 OR organization_id = ?2)`, id, organization)
 }
 
 // EventItems lists an organization's events, newest first, and tells how far it came: to
@@ -177,11 +176,10 @@ func (rx *Rx) windowEnd(q sqlite.ListQuery, after, last int64, n int) (end int64
 // LastReplay is the number of the newest replay. Replays are numbered by their jobs,
 // whose numbers are not used again.
 func (rx *Rx) LastReplay() (last int64, err error) {
-	err = rx.Scan([]any{&last}, `
+	return value[int64](rx, `
 		SELECT coalesce(max(job_id), 0)
 		FROM deliveries INDEXED BY deliveries_replayed
 		WHERE replayed_from IS NOT NULL`)
-	return last, err
 }
 
 // ReplayWindow reads up to limit replays after a number, of one organization or with 0
@@ -191,8 +189,7 @@ func (rx *Rx) ReplayWindow(organization int64, f EventFilter, after int64, limit
 	q.Filter(`d.organization_id = ?`, organization != 0, organization)
 	f.narrow(&q)
 
-	var until int64
-	err := rx.Scan([]any{&until}, `
+	until, err := value[int64](rx, `
 		SELECT job_id FROM deliveries INDEXED BY deliveries_replayed
 		WHERE replayed_from IS NOT NULL AND job_id > ?
 		ORDER BY job_id

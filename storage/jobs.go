@@ -190,8 +190,7 @@ func (tx *Tx) Enqueue(n NewJob) (int64, error) {
 
 // NextJob is a higher id than any job has had.
 func (rx *Rx) NextJob() (id int64, err error) {
-	err = rx.Scan([]any{&id}, `SELECT coalesce(max(seq), 0) + 1 FROM sqlite_sequence WHERE name = 'jobs'`)
-	return id, err
+	return value[int64](rx, `SELECT coalesce(max(seq), 0) + 1 FROM sqlite_sequence WHERE name = 'jobs'`)
 }
 
 // ClaimDue leases up to limit jobs of a kind that are due, oldest first. Those

@@ -1,10 +1,6 @@
 package storage
 
-import (
-	"errors"
-
-	"confab/storage/sqlite"
-)
+import "confab/storage/sqlite"
 
 // Label marks contacts and conversations of a team.
 type Label struct {
@@ -29,12 +25,8 @@ func (rx *Rx) Label(organization int64, id string) (Label, error) {
 }
 
 // labelIsDeleted tells whether a label was deleted, and its row is still there.
-func (rx *Rx) labelIsDeleted(id string) (deleted bool, err error) {
-	err = rx.Scan([]any{&deleted}, `SELECT 1 FROM labels WHERE id = ? AND deleted_at <> 0`, id)
-	if errors.Is(err, ErrNotFound) {
-		return false, nil
-	}
-	return deleted, err
+func (rx *Rx) labelIsDeleted(id string) (bool, error) {
+	return rx.exists(`SELECT 1 FROM labels WHERE id = ? AND deleted_at <> 0`, id)
 }
 
 // Labels lists an organization's labels, newest first.

@@ -27,8 +27,7 @@ const lastMessageColumns = `m.conversation_id, m.id, m.type, m.direction, m.stat
 
 // MessageWords is what a message says in short; nil when it has no words.
 func (rx *Rx) MessageWords(m Message) (words *string, err error) {
-	err = rx.Scan([]any{&words}, `SELECT `+messageWords+` FROM messages m WHERE m.conversation_id = ? AND m.id = ?`, m.ConversationID, m.ID)
-	return words, err
+	return value[*string](rx, `SELECT `+messageWords+` FROM messages m WHERE m.conversation_id = ? AND m.id = ?`, m.ConversationID, m.ID)
 }
 
 // LastMessages finds the newest messages of conversations, by their ids. One that waits

@@ -33,11 +33,10 @@ func placeAt(id string, t Time) string {
 // CallMayHaveBegun tells whether a message was being handed to the provider when its run
 // was cut off, so that nobody knows whether the provider has it.
 func (rx *Rx) CallMayHaveBegun(kinds []string, message string) (begun bool, err error) {
-	err = rx.Scan([]any{&begun}, `
+	return value[bool](rx, `
 		SELECT EXISTS (
 			SELECT 1 FROM jobs INDEXED BY jobs_begun
 			WHERE kind IN (SELECT value FROM json_each(?)) AND call_begun_at <> 0 AND args ->> '$.message' = ?)`, jsonList(kinds), message)
-	return begun, err
 }
 
 // StopSending makes sure that a message is not sent that was cancelled: who has it in memory
@@ -59,9 +58,8 @@ const reportsLookedAt = 500
 // HasReports tells whether callbacks about messages of an account arrive: one has, since a
 // time, about one of the newest.
 func (rx *Rx) HasReports(account int64, since Time) (has bool, err error) {
-	err = rx.Scan([]any{&has}, `
+	return value[bool](rx, `
 		SELECT EXISTS (
 			SELECT 1 FROM (SELECT reported, updated_at FROM messages WHERE account_id = ? ORDER BY id DESC LIMIT ?)
 			WHERE reported <> 0 AND updated_at >= ?)`, account, reportsLookedAt, since)
-	return has, err
 }

@@ -3,7 +3,6 @@ package storage
 import (
 	"crypto/rand"
 	"encoding/base64"
-	"errors"
 	"net/url"
 )
 
@@ -93,11 +92,7 @@ func (rx *Rx) MediaByToken(token string) (Media, error) {
 
 // MediaUses tells whether any row names a file's content.
 func (rx *Rx) MediaUses(sum string) (bool, error) {
-	_, err := get[int](rx, `SELECT 1 FROM media WHERE sha256 = ? LIMIT 1`, sum)
-	if errors.Is(err, ErrNotFound) {
-		return false, nil
-	}
-	return err == nil, err
+	return rx.exists(`SELECT 1 FROM media WHERE sha256 = ? LIMIT 1`, sum)
 }
 
 // InsertMedia stores new media, whose file must be kept already, and fills in

@@ -1,7 +1,5 @@
 package storage
 
-import "errors"
-
 // RawCallback is a callback of the provider that is kept as it came.
 type RawCallback struct {
 	ID            int64  `db:"id"`
@@ -56,13 +54,4 @@ func (rx *Rx) WasRemoved(phoneNumberID, wabaID string) (bool, error) {
 		return false, err
 	}
 	return rx.exists(`SELECT 1 FROM accounts WHERE waba_id = ? AND deleted_at <> 0 LIMIT 1`, wabaID)
-}
-
-// exists tells whether a query finds a row.
-func (rx *Rx) exists(query string, args ...any) (bool, error) {
-	_, err := get[int](rx, query, args...)
-	if errors.Is(err, ErrNotFound) {
-		return false, nil
-	}
-	return err == nil, err
 }

@@ -46,12 +46,11 @@ func (rx *Rx) CountUnreadAfter(m Message) (u UnreadCount, err error) {
 
 // newestMessage is the id of the newest message of a conversation.
 func (rx *Rx) newestMessage(conversation string) (id string, err error) {
-	err = rx.Scan([]any{&id}, `
+	return value[string](rx, `
 		SELECT id FROM messages
 		WHERE conversation_id = ?
 		ORDER BY id DESC
 		LIMIT 1`, conversation)
-	return id, err
 }
 
 // MarkRead records that an inbound message was read. The conversation's unread
