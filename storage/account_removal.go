@@ -35,97 +35,47 @@ func (tx *Tx) ForgetSecrets(account int64) error {
 	return err
 }
 
-// The rows that a purge deletes, table by table. Messages go before the
-// conversations and contacts that hold them, so that no single delete takes
-// thousands of rows along; media goes when no message names it.
-const (
-	messagesOfAccount = `
-		DELETE FROM messages
-		WHERE number IN (SELECT number FROM messages WHERE account_id = ? ORDER BY id LIMIT ?)`
-	conversationsOfAccount = `
-		DELETE FROM conversations
-		WHERE id IN (SELECT id FROM conversations WHERE account_id = ? ORDER BY updated_at, id LIMIT ?)`
-	contactsOfAccount = `
-		DELETE FROM contacts
-		WHERE id IN (SELECT id FROM contacts WHERE account_id = ? ORDER BY created_at, id LIMIT ?)`
-	parkedOfAccount = `
-		DELETE FROM parked_statuses
-		WHERE (account_id, provider_id, status) IN (
-			SELECT account_id, provider_id, status FROM parked_statuses WHERE account_id = ? LIMIT ?)`
-	templatesOfAccount = `
-		DELETE FROM templates
-		WHERE id IN (SELECT id FROM templates WHERE account_id = ? ORDER BY created_at, id LIMIT ?)`
-	answersOfAccount = `
-		DELETE FROM idempotency
-		WHERE (organization_id, key) IN (SELECT organization_id, key FROM idempotency WHERE account_id = ? LIMIT ?)`
-	uploadsOfAccount = `
-		DELETE FROM media_uploads
-		WHERE (media_id, account_id) IN (SELECT media_id, account_id FROM media_uploads WHERE account_id = ? LIMIT ?)`
-	recipientsOfAccount = `
-		DELETE FROM broadcast_recipients
-		WHERE (broadcast, number) IN (
-			SELECT r.broadcast, r.number
-			FROM broadcasts b JOIN broadcast_recipients r ON r.broadcast = b.number
-			WHERE b.account_id = ?
-			LIMIT ?)`
-	labelChangesOfAccount = `
-		DELETE FROM broadcast_label_changes
-		WHERE (broadcast, contact_id) IN (
-			SELECT c.broadcast, c.contact_id
-			FROM broadcasts b JOIN broadcast_label_changes c ON c.broadcast = b.number
-			WHERE b.account_id = ?
-			LIMIT ?)`
-	broadcastsOfAccount = `
-		DELETE FROM broadcasts
-		WHERE number IN (SELECT number FROM broadcasts WHERE account_id = ? LIMIT ?)`
-	importsOfAccount = `
-		DELETE FROM contact_imports
-		WHERE id IN (SELECT id FROM contact_imports WHERE account_id = ? ORDER BY id LIMIT ?)`
-	hoursOfAccount = `
-		DELETE FROM message_hours
-		WHERE (account_id, hour) IN (SELECT account_id, hour FROM message_hours WHERE account_id = ? LIMIT ?)`
-	failuresOfAccount = `
-		DELETE FROM message_failures
-		WHERE (account_id, hour, error_code, provider_code) IN (
-			SELECT account_id, hour, error_code, provider_code FROM message_failures WHERE account_id = ? LIMIT ?)`
-	eventsOfAccount = `
-		DELETE FROM events
-		WHERE id IN (` + someEvents + `)`
-	someEvents = `SELECT id FROM events WHERE account_id = ? ORDER BY seq LIMIT ?`
-)
-
-// PurgeMessages deletes up to limit messages of an account, then its
-// conversations, contacts, parked statuses, templates, uploads, broadcasts, idempotent
-// answers, imports and counts. It returns how many rows went, fewer than limit when none is left.
-func (tx *Tx) PurgeMessages(account int64, limit int) (int64, error) {
+// PurgeMessages deletes up to limit messages of an account, then its other rows table by
+// table. It returns how many rows went, fewer than limit when none is left.
+//
+// Messages go before the conversations and contacts that hold them, so that no single
+// delete takes thousands of rows along; media goes when no message names it.
+func (tx *Tx) PurgeMessages(account int64, limit int) (total int64, err error) {
 	tx.countDeletion()
-	return tx.purge(account, limit,
-		messagesOfAccount, conversationsOfAccount, contactsOfAccount, parkedOfAccount,
-		templatesOfAccount, uploadsOfAccount, recipientsOfAccount, labelChangesOfAccount, broadcastsOfAccount,
-		answersOfAccount, importsOfAccount, hoursOfAccount, failuresOfAccount)
-}
 
-// PurgeEvents deletes up to limit events of an account with their deliveries, and the
-// jobs of those.
-func (tx *Tx) PurgeEvents(account int64, limit int) (int64, error) {
-	if _, err := tx.deleteDeliveries(`event IN (`+someEvents+`)`, account, limit); err != nil {
-		return 0, err
-	}
-	return tx.purge(account, limit, eventsOfAccount)
-}
-
-// purge goes from one table to the next once the one before is empty.
-func (tx *Tx) purge(account int64, limit int, deletes ...string) (int64, error) {
-	var total int64
-	for _, statement := range deletes {
-		n, err := tx.Exec(statement, account, limit-int(total))
+	const ofBroadcasts = "broadcast IN (SELECT number FROM broadcasts WHERE account_id = ?)"
+	for _, rows := range []struct{ table, key, which string }{
+		{"messages", "number", "account_id = ? ORDER BY id"},
+		{"conversations", "id", "account_id = ? ORDER BY updated_at, id"},
+		{"contacts", "id", "account_id = ? ORDER BY created_at, id"},
+		{"parked_statuses", "account_id, provider_id, status", "account_id = ?"},
+		{"templates", "id", "account_id = ? ORDER BY created_at, id"},
+		{"media_uploads", "media_id, account_id", "account_id = ?"},
+		{"broadcast_recipients", "broadcast, number", ofBroadcasts},
+		{"broadcast_label_changes", "broadcast, contact_id", ofBroadcasts},
+		{"broadcasts", "number", "account_id = ?"},
+		{"idempotency", "organization_id, key", "account_id = ?"},
+		{"contact_imports", "id", "account_id = ? ORDER BY id"},
+		{"message_hours", "account_id, hour", "account_id = ?"},
+		{"message_failures", "account_id, hour, error_code, provider_code", "account_id = ?"},
+	} {
+		n, err := tx.deleteSome(rows.table, rows.key, rows.which, account, limit-int(total))
 		total += n
 		if err != nil || total >= int64(limit) {
 			return total, err
 		}
 	}
-
 	return total, nil
+}
+
+// PurgeEvents deletes up to limit events of an account with their deliveries, and the
+// jobs of those.
+func (tx *Tx) PurgeEvents(account int64, limit int) (int64, error) {
+	const which = `account_id = ? ORDER BY seq`
+	if _, err := tx.deleteDeliveries(`event IN (SELECT id FROM events WHERE `+which+` LIMIT ?)`, account, limit); err != nil {
+		return 0, err
+	}
+	return tx.deleteSome("events", "id", which, account, limit)
 }
 
 // FileUse is a row that named a file, and since when.

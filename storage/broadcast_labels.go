@@ -52,10 +52,7 @@ func (tx *Tx) copyUnlabeled(broadcast int64, limit int) (done bool, err error) {
 	if err != nil || len(ids) == limit {
 		return false, err
 	}
-	n, err := tx.Exec(`
-		DELETE FROM broadcast_label_changes
-		WHERE broadcast = ?1 AND contact_id IN (
-			SELECT contact_id FROM broadcast_label_changes WHERE broadcast = ?1 LIMIT ?2)`, broadcast, limit)
+	n, err := tx.deleteSome("broadcast_label_changes", "broadcast, contact_id", "broadcast = ?", broadcast, limit)
 	return n < int64(limit), err
 }
 
@@ -79,8 +76,7 @@ func (tx *Tx) addContacts(broadcast int64, ids []string, condition string) error
 // the label before it was put on them or taken off; the first change counts. contacts is a
 // query of their ids.
 func (tx *Tx) recordLabelChange(label string, had bool, contacts string, args ...any) error {
-	var some bool
-	err := tx.Scan([]any{&some}, `SELECT EXISTS (SELECT 1 FROM broadcasts WHERE prepared = 0 AND label_id = ?)`, label)
+	some, err := value[bool](&tx.Rx, `SELECT EXISTS (SELECT 1 FROM broadcasts WHERE prepared = 0 AND label_id = ?)`, label)
 	if err != nil || !some {
 		return err // as almost always
 	}

@@ -250,10 +250,7 @@ func (tx *Tx) DeleteUnpublishedBroadcast(number int64, limit int) (int64, error)
 		return 0, err
 	}
 
-	n, err := tx.Exec(`
-		DELETE FROM broadcast_recipients
-		WHERE broadcast = ?1 AND number IN (
-			SELECT number FROM broadcast_recipients WHERE broadcast = ?1 ORDER BY number LIMIT ?2)`, number, limit)
+	n, err := tx.deleteSome("broadcast_recipients", "broadcast, number", "broadcast = ? ORDER BY number", number, limit)
 	if err != nil || n >= int64(limit) {
 		return n, err
 	}

@@ -68,9 +68,7 @@ func (tx *Tx) UpdateContactImport(i ContactImport) error {
 // DeleteOldContactImports deletes up to limit imports that ended before a time, and
 // returns how many there were.
 func (tx *Tx) DeleteOldContactImports(before Time, limit int) (int64, error) {
-	return tx.Exec(`
-		DELETE FROM contact_imports
-		WHERE id IN (SELECT id FROM contact_imports WHERE updated_at < ? AND status <> 'running' ORDER BY id LIMIT ?)`, before, limit)
+	return tx.deleteSome("contact_imports", "id", "updated_at < ? AND status <> 'running' ORDER BY id", before, limit)
 }
 
 // RunningImport tells whether an import runs.

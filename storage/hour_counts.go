@@ -144,25 +144,17 @@ func (tx *Tx) countEnded(subscription, delivery, status string, tried bool) {
 
 // DeleteOldMessageCounts deletes up to limit counts of messages from before a time.
 func (tx *Tx) DeleteOldMessageCounts(before Time, limit int) (int64, error) {
-	n, err := tx.Exec(`
-		DELETE FROM message_hours
-		WHERE (account_id, hour) IN (SELECT account_id, hour FROM message_hours WHERE hour < ? LIMIT ?)`, before, limit)
+	n, err := tx.deleteSome("message_hours", "account_id, hour", "hour < ?", before, limit)
 	if err != nil || n == int64(limit) {
 		return n, err
 	}
 
-	failures, err := tx.Exec(`
-		DELETE FROM message_failures
-		WHERE (account_id, hour, error_code, provider_code) IN (
-			SELECT account_id, hour, error_code, provider_code FROM message_failures WHERE hour < ? LIMIT ?)`, before, limit-int(n))
+	failures, err := tx.deleteSome("message_failures", "account_id, hour, error_code, provider_code", "hour < ?", before, limit-int(n))
 	return n + failures, err
 }
 
 // DeleteOldDeliveryCounts deletes up to limit counts of deliveries of hours that were over
 // before a time.
 func (tx *Tx) DeleteOldDeliveryCounts(before Time, limit int) (int64, error) {
-	return tx.Exec(`
-		DELETE FROM delivery_hours
-		WHERE (subscription_id, hour) IN (SELECT subscription_id, hour FROM delivery_hours WHERE hour < ? LIMIT ?)`,
-		hourStart(before), limit)
+	return tx.deleteSome("delivery_hours", "subscription_id, hour", "hour < ?", hourStart(before), limit)
 }

@@ -54,11 +54,6 @@ func (tx *Tx) SaveIdempotentReply(organization int64, key string, a IdempotentRe
 // DeleteOldIdempotentReplies forgets up to limit answers whose window is over at now, and
 // returns how many there were.
 func (tx *Tx) DeleteOldIdempotentReplies(now Time, limit int) (int64, error) {
-	return tx.Exec(`
-		DELETE FROM idempotency
-		WHERE (organization_id, key) IN (
-			SELECT organization_id, key FROM idempotency
-			WHERE created_at <= ?
-			ORDER BY created_at
-			LIMIT ?)`, now.Add(-IdempotencyWindow), limit)
+	return tx.deleteSome("idempotency", "organization_id, key", "created_at <= ? ORDER BY created_at",
+		now.Add(-IdempotencyWindow), limit)
 }

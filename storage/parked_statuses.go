@@ -1,9 +1,6 @@
 package storage
 
-import (
-	"errors"
-	"time"
-)
+import "time"
 
 // ParkStatus keeps a callback that arrived before its message: a status, an edit
 // or a deletion. It returns false for one that is kept already.
@@ -39,12 +36,8 @@ func (tx *Tx) TakeParkedStatuses(account int64, providerID string) ([]JSON, erro
 
 // readParked tells whether any callback is parked, which is rare: most messages
 // are spared the query.
-func (rx *Rx) readParked(struct{}) (some bool, err error) {
-	err = rx.Scan([]any{&some}, `SELECT 1 FROM parked_statuses WHERE created_at > 0 LIMIT 1`)
-	if errors.Is(err, ErrNotFound) {
-		return false, nil
-	}
-	return some, err
+func (rx *Rx) readParked(struct{}) (bool, error) {
+	return rx.exists(`SELECT 1 FROM parked_statuses WHERE created_at > 0 LIMIT 1`)
 }
 
 // parkedFor is how long a callback waits for its message.
@@ -53,11 +46,6 @@ const parkedFor = 24 * time.Hour
 // DropParkedStatuses deletes up to limit callbacks that have waited long enough at
 // now for a message that never arrived.
 func (tx *Tx) DropParkedStatuses(now Time, limit int) (int64, error) {
-	return tx.Exec(`
-		DELETE FROM parked_statuses
-		WHERE (account_id, provider_id, status) IN (
-			SELECT account_id, provider_id, status FROM parked_statuses
-			WHERE created_at <= ?
-			ORDER BY created_at
-			LIMIT ?)`, now.Add(-parkedFor), limit)
+	return tx.deleteSome("parked_statuses", "account_id, provider_id, status", "created_at <= ? ORDER BY created_at",
+		now.Add(-parkedFor), limit)
 }

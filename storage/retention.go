@@ -39,6 +39,14 @@ func jsonList[T string | int64](all []T) string {
 	return string(text)
 }
 
+// deleteSome deletes the rows of a table that a condition and an order choose, as many as
+// the last argument says, by their key. It returns how many there were.
+func (tx *Tx) deleteSome(table, key, which string, args ...any) (int64, error) {
+	return tx.Exec(`
+		DELETE FROM `+table+`
+		WHERE (`+key+`) IN (SELECT `+key+` FROM `+table+` WHERE `+which+` LIMIT ?)`, args...)
+}
+
 // PurgedAccounts lists the accounts that a purge is about, removed ones too.
 func (rx *Rx) PurgedAccounts(p PurgeScope) ([]int64, error) {
 	return list[int64](rx, `

@@ -199,8 +199,5 @@ func (tx *Tx) EndUserInvitations(user string) error {
 // DeleteOldUserInvitations deletes up to limit links that ended long ago, and returns
 // how many.
 func (tx *Tx) DeleteOldUserInvitations(limit int) (int64, error) {
-	return tx.Exec(`
-		DELETE FROM user_invitations
-		WHERE token_hash IN (SELECT token_hash FROM user_invitations WHERE expires_at < ? LIMIT ?)`,
-		tx.Now.Add(-endedInvitationLife), limit)
+	return tx.deleteSome("user_invitations", "token_hash", "expires_at < ?", tx.Now.Add(-endedInvitationLife), limit)
 }

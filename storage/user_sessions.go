@@ -123,8 +123,6 @@ func (tx *Tx) MarkSessionSeen(id string, at Time) error {
 // DeleteOldUserSessions deletes up to limit sessions that have expired, and returns how
 // many.
 func (tx *Tx) DeleteOldUserSessions(limit int) (int64, error) {
-	return tx.Exec(`
-		DELETE FROM user_sessions
-		WHERE id IN (SELECT id FROM user_sessions WHERE created_at <= ? OR last_seen_at <= ? LIMIT ?)`,
+	return tx.deleteSome("user_sessions", "id", "created_at <= ? OR last_seen_at <= ?",
 		tx.Now.Add(-SessionLife), tx.Now.Add(-SessionIdle), limit)
 }
