@@ -169,12 +169,7 @@ func viewRegistration(a storage.AccountDetail) registrationView {
 }
 
 // registerNumber handles POST /v1/:phone_number_id/register.
-func (s *Server) registerNumber(r *rest.Request) (rest.Reply, error) {
-	var in registration
-	if err := r.Decode(&in); err != nil {
-		return rest.Reply{}, err
-	}
-
+func (s *Server) registerNumber(r *rest.Request, in registration) (rest.Reply, error) {
 	// The provider may register the number although the client is gone: the result
 	// must be stored.
 	r.DetachContext()

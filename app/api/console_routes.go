@@ -10,17 +10,17 @@ func (s *Server) consoleRoutes() []rest.Route {
 		rest.At("POST", "/:phone_number_id/conversations/:id/unread", s.unreadConversation, rest.Agents, rest.Exists(conversationIn)),
 
 		rest.At("GET", "/stream", s.streamConsole, rest.Agents, nil),
-		rest.At("POST", "/presence", s.setPresence, rest.Agents|rest.Quiet, nil),
+		rest.At("POST", "/presence", rest.WithBody(s.setPresence), rest.Agents|rest.Quiet, nil),
 
 		rest.At("GET", "/profile", s.getProfile, rest.Agents, nil),
-		rest.At("PATCH", "/profile", s.updateProfile, rest.Agents, nil),
+		rest.At("PATCH", "/profile", rest.WithBody(s.updateProfile), rest.Agents, nil),
 		rest.At("GET", "/sessions", s.listSessions, rest.Agents, nil),
 		rest.At("DELETE", "/sessions/:id", s.endSession, rest.Agents, nil),
 
 		rest.At("GET", "/people", s.listPeople, rest.Agents, nil),
-		rest.At("POST", "/people", s.invitePerson, rest.Creates, nil),
+		rest.At("POST", "/people", rest.WithBody(s.invitePerson), rest.Creates, nil),
 		rest.At("GET", "/people/:id", s.getPerson, rest.Agents, nil),
-		rest.At("PATCH", "/people/:id", s.updatePerson, 0, rest.Exists(personIn)),
+		rest.At("PATCH", "/people/:id", rest.WithBody(s.updatePerson), 0, rest.Exists(personIn)),
 		rest.At("POST", "/people/:id/disable", s.disablePerson, 0, rest.Exists(personIn)),
 		rest.At("POST", "/people/:id/enable", s.enablePerson, 0, rest.Exists(personIn)),
 		rest.At("POST", "/people/:id/reset", s.resetPerson, 0, rest.Exists(personIn)),
@@ -28,7 +28,7 @@ func (s *Server) consoleRoutes() []rest.Route {
 		rest.At("GET", "/people/:id/sessions", s.listPersonSessions, 0, rest.Exists(personIn)),
 		rest.At("DELETE", "/people/:id/sessions/:session_id", s.endPersonSession, 0, rest.Exists(personIn)),
 
-		rest.At("POST", "/teams", s.createTeam, rest.Creates, nil),
+		rest.At("POST", "/teams", rest.WithBody(s.createTeam), rest.Creates, nil),
 
 		rest.At("POST", "/numbers", s.connectNumber, rest.Creates, nil),
 		rest.At("GET", "/:phone_number_id/quality", s.getNumberQuality, rest.Agents, nil),
@@ -39,12 +39,12 @@ func (s *Server) consoleRoutes() []rest.Route {
 		rest.At("GET", "/event_types", s.listEventTypes, 0, nil),
 		rest.At("GET", "/event_sample", s.getEventSample, 0, nil),
 		rest.At("GET", "/webhook_subscriptions/:id/day", s.getSubscriptionDay, 0, rest.Exists(subscriptionIn)),
-		rest.At("POST", "/webhook_subscriptions/:id/test", s.testWithSample, 0, rest.Exists(subscriptionIn)),
+		rest.At("POST", "/webhook_subscriptions/:id/test", rest.WithBody(s.testWithSample), 0, rest.Exists(subscriptionIn)),
 		rest.At("GET", "/webhook_deliveries/:id/request", s.getDeliveryRequest, 0, nil),
 		rest.At("GET", "/health", s.getOrganizationHealth, 0, nil),
 
 		rest.At("GET", "/keys", s.listKeys, 0, nil),
-		rest.At("POST", "/keys", s.createKey, rest.Creates, nil),
+		rest.At("POST", "/keys", rest.WithBody(s.createKey), rest.Creates, nil),
 		rest.At("DELETE", "/keys/:id", s.revokeKey, 0, nil),
 
 		rest.At("GET", "/:phone_number_id/audience", s.getAudience, 0, nil),

@@ -62,12 +62,7 @@ func (p *presenceBody) Validate() error {
 
 // setPresence handles POST /console/api/presence. It is kept in memory, and for a few
 // seconds only.
-func (s *Server) setPresence(r *rest.Request) (rest.Reply, error) {
-	var in presenceBody
-	if err := r.Decode(&in); err != nil {
-		return rest.Reply{}, err
-	}
-
+func (s *Server) setPresence(r *rest.Request, in presenceBody) (rest.Reply, error) {
 	l := live.Look{Organization: r.Org.ID, User: r.User.ID, Name: r.User.Name, Tab: *in.Tab, Typing: in.Typing}
 	if in.ConversationID != nil {
 		l.Conversation = *in.ConversationID

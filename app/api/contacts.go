@@ -196,12 +196,7 @@ func (c *newContact) contact(account int64) storage.Contact {
 }
 
 // createContact handles POST /v1/:phone_number_id/contacts.
-func (s *Server) createContact(r *rest.Request) (rest.Reply, error) {
-	var in newContact
-	if err := r.Decode(&in); err != nil {
-		return rest.Reply{}, err
-	}
-
+func (s *Server) createContact(r *rest.Request, in newContact) (rest.Reply, error) {
 	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
 		c := in.contact(r.Account.ID)
 		if err := checkNewContact(&tx.Rx, c); err != nil {
@@ -264,12 +259,7 @@ func (s *Server) getContactByID(r *rest.Request) (rest.Reply, error) {
 }
 
 // updateContact handles PATCH /v1/:phone_number_id/contacts/:id.
-func (s *Server) updateContact(r *rest.Request) (rest.Reply, error) {
-	var in contactChanges
-	if err := r.Decode(&in); err != nil {
-		return rest.Reply{}, err
-	}
-
+func (s *Server) updateContact(r *rest.Request, in contactChanges) (rest.Reply, error) {
 	return rest.UpdateFound(s.Server, r, contactIn, func(tx *storage.Tx, c storage.Contact) (rest.Reply, error) {
 		if err := changeContact(tx, subject(r), &c, in); err != nil {
 			return rest.Reply{}, err

@@ -281,12 +281,7 @@ func (c *conversationChanges) Validate() error {
 }
 
 // updateConversation handles PATCH /v1/:phone_number_id/conversations/:id.
-func (s *Server) updateConversation(r *rest.Request) (rest.Reply, error) {
-	var in conversationChanges
-	if err := r.Decode(&in); err != nil {
-		return rest.Reply{}, err
-	}
-
+func (s *Server) updateConversation(r *rest.Request, in conversationChanges) (rest.Reply, error) {
 	return rest.UpdateFound(s.Server, r, conversationIn, func(tx *storage.Tx, c storage.FullConversation) (rest.Reply, error) {
 		if err := changeConversation(tx, r, c.Conversation, in); err != nil {
 			return rest.Reply{}, err

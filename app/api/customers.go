@@ -94,12 +94,7 @@ func (c *newCustomer) Validate() error {
 }
 
 // createCustomer handles POST /v1/customers.
-func (s *Server) createCustomer(r *rest.Request) (rest.Reply, error) {
-	var in newCustomer
-	if err := r.Decode(&in); err != nil {
-		return rest.Reply{}, err
-	}
-
+func (s *Server) createCustomer(r *rest.Request, in newCustomer) (rest.Reply, error) {
 	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
 		team, err := chooseTeam(&tx.Rx, r.Org.ID, in.TeamID)
 		if err != nil {
@@ -198,12 +193,7 @@ func (c *customerChanges) apply(to *storage.Customer) bool {
 }
 
 // updateCustomer handles PATCH /v1/customers/:id.
-func (s *Server) updateCustomer(r *rest.Request) (rest.Reply, error) {
-	var in customerChanges
-	if err := r.Decode(&in); err != nil {
-		return rest.Reply{}, err
-	}
-
+func (s *Server) updateCustomer(r *rest.Request, in customerChanges) (rest.Reply, error) {
 	return rest.UpdateFound(s.Server, r, customerIn, func(tx *storage.Tx, c storage.Customer) (rest.Reply, error) {
 		if in.Status.Set && c.Status == storage.CustomerArchived {
 			return rest.Reply{}, rest.Invalid("status", "cannot be changed while the customer is archived")

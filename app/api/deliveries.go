@@ -201,12 +201,7 @@ type bulkReplayView struct {
 }
 
 // bulkReplayDeliveries handles POST /v1/webhook_deliveries/bulk_replay.
-func (s *Server) bulkReplayDeliveries(r *rest.Request) (rest.Reply, error) {
-	var in bulkReplay
-	if err := r.Decode(&in); err != nil {
-		return rest.Reply{}, err
-	}
-
+func (s *Server) bulkReplayDeliveries(r *rest.Request, in bulkReplay) (rest.Reply, error) {
 	if in.DryRun != nil && *in.DryRun {
 		return s.countReplayable(r, in)
 	}

@@ -41,7 +41,7 @@ func TestTheSameRequestIsAnsweredAgainNotDoneAgain(t *testing.T) {
 
 func TestAnotherRequestMayNotUseTheKey(t *testing.T) {
 	f := serve(t)
-	f.mount(rest.At("POST", "/others", f.api.createLabel, rest.Creates, nil))
+	f.mount(rest.At("POST", "/others", rest.WithBody(f.api.createLabel), rest.Creates, nil))
 	is.New(t).Equal(f.call("POST", "/labels", `{"name":"VIP"}`, "Idempotency-Key: a").status, 201)
 	for name, target := range map[string][2]string{
 		"another body": {"/labels", `{"name":"Other"}`}, "another path": {"/others", `{"name":"VIP"}`}, "another query": {"/labels?a=1", `{"name":"VIP"}`},

@@ -44,12 +44,7 @@ func (p *newPerson) Validate() error {
 }
 
 // invitePerson handles POST /console/api/people.
-func (s *Server) invitePerson(r *rest.Request) (rest.Reply, error) {
-	var in newPerson
-	if err := r.Decode(&in); err != nil {
-		return rest.Reply{}, err
-	}
-
+func (s *Server) invitePerson(r *rest.Request, in newPerson) (rest.Reply, error) {
 	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
 		who, err := in.invitee(&tx.Rx, r.Org.ID)
 		if err != nil {

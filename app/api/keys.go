@@ -80,12 +80,7 @@ func (k *newKey) Validate() error {
 }
 
 // createKey handles POST /console/api/keys.
-func (s *Server) createKey(r *rest.Request) (rest.Reply, error) {
-	var in newKey
-	if err := r.Decode(&in); err != nil {
-		return rest.Reply{}, err
-	}
-
+func (s *Server) createKey(r *rest.Request, in newKey) (rest.Reply, error) {
 	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
 		n, err := tx.CountKeys(r.Org.ID)
 		if err != nil {

@@ -67,12 +67,7 @@ func emitLabelsChanged(tx *storage.Tx, r *rest.Request, c storage.Contact, chang
 }
 
 // attachToContact handles POST /v1/:phone_number_id/contacts/:id/labels.
-func (s *Server) attachToContact(r *rest.Request) (rest.Reply, error) {
-	var in labelChoice
-	if err := r.Decode(&in); err != nil {
-		return rest.Reply{}, err
-	}
-
+func (s *Server) attachToContact(r *rest.Request, in labelChoice) (rest.Reply, error) {
 	return rest.UpdateFound(s.Server, r, contactIn, func(tx *storage.Tx, c storage.Contact) (rest.Reply, error) {
 		l, err := labelToAttach(&tx.Rx, r.Account, *in.LabelID)
 		if err != nil {
@@ -106,12 +101,7 @@ func (s *Server) detachFromContact(r *rest.Request) (rest.Reply, error) {
 }
 
 // attachToConversation handles POST /v1/:phone_number_id/conversations/:id/labels.
-func (s *Server) attachToConversation(r *rest.Request) (rest.Reply, error) {
-	var in labelChoice
-	if err := r.Decode(&in); err != nil {
-		return rest.Reply{}, err
-	}
-
+func (s *Server) attachToConversation(r *rest.Request, in labelChoice) (rest.Reply, error) {
 	return rest.UpdateFound(s.Server, r, conversationIn, func(tx *storage.Tx, c storage.FullConversation) (rest.Reply, error) {
 		l, err := labelToAttach(&tx.Rx, r.Account, *in.LabelID)
 		if err != nil {
@@ -176,12 +166,7 @@ type bulkLabelView struct {
 }
 
 // bulkLabelContacts handles POST /v1/:phone_number_id/contacts/bulk_label.
-func (s *Server) bulkLabelContacts(r *rest.Request) (rest.Reply, error) {
-	var in bulkLabel
-	if err := r.Decode(&in); err != nil {
-		return rest.Reply{}, err
-	}
-
+func (s *Server) bulkLabelContacts(r *rest.Request, in bulkLabel) (rest.Reply, error) {
 	// A contact that is named twice counts once.
 	slices.Sort(in.ContactIDs)
 	left := slices.Compact(in.ContactIDs)

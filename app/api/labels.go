@@ -78,12 +78,7 @@ func (l *newLabel) Validate() error {
 }
 
 // createLabel handles POST /v1/labels.
-func (s *Server) createLabel(r *rest.Request) (rest.Reply, error) {
-	var in newLabel
-	if err := r.Decode(&in); err != nil {
-		return rest.Reply{}, err
-	}
-
+func (s *Server) createLabel(r *rest.Request, in newLabel) (rest.Reply, error) {
 	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
 		team, err := chooseTeam(&tx.Rx, r.Org.ID, in.TeamID)
 		if err != nil {
@@ -166,12 +161,7 @@ func (c *labelChanges) apply(to *storage.Label) bool {
 
 // updateLabel handles PATCH /v1/labels/:id. Conversations show their labels, so those
 // with the label are marked as updated too.
-func (s *Server) updateLabel(r *rest.Request) (rest.Reply, error) {
-	var in labelChanges
-	if err := r.Decode(&in); err != nil {
-		return rest.Reply{}, err
-	}
-
+func (s *Server) updateLabel(r *rest.Request, in labelChanges) (rest.Reply, error) {
 	return rest.UpdateFound(s.Server, r, labelIn, func(tx *storage.Tx, l storage.Label) (rest.Reply, error) {
 		changed := in.apply(&l)
 		if err := tx.UpdateLabel(&l); err != nil {

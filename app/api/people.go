@@ -136,12 +136,7 @@ func (c *personChanges) Validate() error {
 }
 
 // updatePerson handles PATCH /console/api/people/:id.
-func (s *Server) updatePerson(r *rest.Request) (rest.Reply, error) {
-	var in personChanges
-	if err := r.Decode(&in); err != nil {
-		return rest.Reply{}, err
-	}
-
+func (s *Server) updatePerson(r *rest.Request, in personChanges) (rest.Reply, error) {
 	return s.changePerson(r, func(tx *storage.Tx, u *storage.User) error {
 		if in.Role.Set && in.Role.Value != u.Role {
 			if err := checkNotLastAdmin(&tx.Rx, r, *u, "role"); err != nil {

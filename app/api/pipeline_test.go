@@ -122,7 +122,7 @@ func serveThings(t *testing.T) *fixture {
 		}
 		return nil
 	}
-	f.mount(rest.At("POST", "/things/:id", f.api.createLabel, rest.Creates|rest.Customers, find))
+	f.mount(rest.At("POST", "/things/:id", rest.WithBody(f.api.createLabel), rest.Creates|rest.Customers, find))
 	return f
 }
 

@@ -32,12 +32,7 @@ func (c *profileChanges) Validate() error {
 
 // updateProfile handles PATCH /console/api/profile. A new password needs the old one, and
 // ends all other sessions.
-func (s *Server) updateProfile(r *rest.Request) (rest.Reply, error) {
-	var in profileChanges
-	if err := r.Decode(&in); err != nil {
-		return rest.Reply{}, err
-	}
-
+func (s *Server) updateProfile(r *rest.Request, in profileChanges) (rest.Reply, error) {
 	hash := ""
 	if in.Password.Set {
 		var err error

@@ -80,12 +80,7 @@ func (q *NewQuickReply) Validate() error {
 }
 
 // createQuickReply handles POST /v1/quick_replies.
-func (s *Server) createQuickReply(r *rest.Request) (rest.Reply, error) {
-	var in NewQuickReply
-	if err := r.Decode(&in); err != nil {
-		return rest.Reply{}, err
-	}
-
+func (s *Server) createQuickReply(r *rest.Request, in NewQuickReply) (rest.Reply, error) {
 	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
 		q, err := in.Insert(tx, r.Org.ID)
 		return rest.Created(ViewQuickReply(q)), err
@@ -154,12 +149,7 @@ func (c *quickReplyChanges) Validate() error {
 }
 
 // updateQuickReply handles PATCH /v1/quick_replies/:id.
-func (s *Server) updateQuickReply(r *rest.Request) (rest.Reply, error) {
-	var in quickReplyChanges
-	if err := r.Decode(&in); err != nil {
-		return rest.Reply{}, err
-	}
-
+func (s *Server) updateQuickReply(r *rest.Request, in quickReplyChanges) (rest.Reply, error) {
 	return rest.UpdateFound(s.Server, r, quickReplyIn, func(tx *storage.Tx, q storage.QuickReply) (rest.Reply, error) {
 		if in.Shortcut.Set {
 			q.Shortcut = in.Shortcut.Value

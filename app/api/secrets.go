@@ -50,12 +50,7 @@ func (n *newSecret) lifetime() time.Duration {
 }
 
 // createSecret handles POST /v1/webhook_subscriptions/:id/secrets.
-func (s *Server) createSecret(r *rest.Request) (rest.Reply, error) {
-	var in newSecret
-	if err := r.Decode(&in); err != nil {
-		return rest.Reply{}, err
-	}
-
+func (s *Server) createSecret(r *rest.Request, in newSecret) (rest.Reply, error) {
 	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
 		sub, err := enabledSubscription(&tx.Rx, r.Org.ID, r.Param("id"))
 		if err != nil {

@@ -66,11 +66,7 @@ func (t *sampleTest) Validate() error {
 
 // testWithSample handles POST /console/api/webhook_subscriptions/:id/test: a test event
 // whose payload somebody has changed.
-func (s *Server) testWithSample(r *rest.Request) (rest.Reply, error) {
-	var in sampleTest
-	if err := r.Decode(&in); err != nil {
-		return rest.Reply{}, err
-	}
+func (s *Server) testWithSample(r *rest.Request, in sampleTest) (rest.Reply, error) {
 	var payload bytes.Buffer
 	if err := json.Compact(&payload, in.Payload); err != nil {
 		return rest.Reply{}, err

@@ -220,12 +220,7 @@ func (t *testRequest) eventType(sub storage.Subscription) string {
 }
 
 // testSubscription handles POST /v1/webhook_subscriptions/:id/test.
-func (s *Server) testSubscription(r *rest.Request) (rest.Reply, error) {
-	var in testRequest
-	if err := r.Decode(&in); err != nil {
-		return rest.Reply{}, err
-	}
-
+func (s *Server) testSubscription(r *rest.Request, in testRequest) (rest.Reply, error) {
 	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
 		sub, err := enabledSubscription(&tx.Rx, r.Org.ID, r.Param("id"))
 		if err != nil {

@@ -29,12 +29,7 @@ func (t *newTeam) Validate() error {
 }
 
 // createTeam handles POST /console/api/teams.
-func (s *Server) createTeam(r *rest.Request) (rest.Reply, error) {
-	var in newTeam
-	if err := r.Decode(&in); err != nil {
-		return rest.Reply{}, err
-	}
-
+func (s *Server) createTeam(r *rest.Request, in newTeam) (rest.Reply, error) {
 	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
 		all, err := tx.Teams(r.Org.ID)
 		if err != nil {

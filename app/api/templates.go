@@ -204,12 +204,7 @@ func (s *Server) checkConnected(r *rest.Request) error {
 }
 
 // updateTemplate handles PATCH /v1/:phone_number_id/templates/:name.
-func (s *Server) updateTemplate(r *rest.Request) (rest.Reply, error) {
-	var in template.Changes
-	if err := r.Decode(&in); err != nil {
-		return rest.Reply{}, err
-	}
-
+func (s *Server) updateTemplate(r *rest.Request, in template.Changes) (rest.Reply, error) {
 	t, err := s.editableTemplate(r, &in)
 	if err != nil {
 		return rest.Reply{}, err

@@ -86,3 +86,17 @@ func Decode(body []byte, in validator) error {
 	}
 	return in.Validate()
 }
+
+// WithBody makes the handler of a route whose body has the form and the rules of T.
+func WithBody[T any, P interface {
+	*T
+	validator
+}](handle func(*Request, T) (Reply, error)) Handler {
+	return func(r *Request) (Reply, error) {
+		var in T
+		if err := r.Decode(P(&in)); err != nil {
+			return Reply{}, err
+		}
+		return handle(r, in)
+	}
+}
