@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"confab/app/api/rest"
@@ -23,23 +24,23 @@ func (c *contactChanges) Validate() error {
 	case c.PhoneNumber.Set:
 		return rest.Invalid("phone_number", "cannot be changed")
 	case !c.Name.Set && !c.Username.Set && !c.Email.Set && !c.Metadata.Set && !c.OptedIn.Set:
-		return &rest.Error{
-			Code:    rest.MissingRequiredField,
-			Param:   "name",
-			Message: "Give name, username, email, metadata, opted_in or several of them.",
-		}
-	case c.Name.Given() && !rest.Between(c.Name.Value, 1, maxContactName):
-		return rest.Invalid("name", rest.LengthRule(1, maxContactName))
-	case c.Username.Given() && !rest.Between(c.Username.Value, 1, maxContactUsername):
-		return rest.Invalid("username", rest.LengthRule(1, maxContactUsername))
-	case c.Email.Given() && c.Email.Value != "" && !storage.ValidEmail(c.Email.Value):
-		return rest.ErrEmail()
-	case c.OptedIn.Null:
-		return rest.Invalid("opted_in", "cannot be null")
-	case c.Metadata.Given():
-		return rest.CheckMetadata(c.Metadata.Value)
+		return rest.NoneGiven("name", "Give name, username, email, metadata, opted_in or several of them.")
 	}
-	return nil
+	return cmp.Or(
+		rest.Optional("name", c.Name.OrNil(), maxContactName),
+		rest.Optional("username", c.Username.OrNil(), maxContactUsername),
+		rest.CheckEmail(c.email()),
+		c.OptedIn.NotNull("opted_in"),
+		rest.CheckMetadata(c.Metadata.OrNil()),
+	)
+}
+
+// email is the new address; nil for none. An empty one clears it, as null does.
+func (c *contactChanges) email() *string {
+	if c.Email.Value == "" {
+		return nil
+	}
+	return &c.Email.Value
 }
 
 // apply makes the changes. A name that the client gives replaces the person's own
@@ -51,15 +52,9 @@ func (c *contactChanges) apply(to *storage.Contact) {
 	if c.Username.Set {
 		to.Username = c.Username.OrNil()
 	}
-
-	// An empty address clears it, as null does.
 	if c.Email.Set {
-		to.Email = c.Email.OrNil()
-		if c.Email.Value == "" {
-			to.Email = nil
-		}
+		to.Email = c.email()
 	}
-
 	if c.Metadata.Set {
 		to.Metadata = nil
 		if !c.Metadata.Null {

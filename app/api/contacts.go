@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -155,21 +156,18 @@ type newContact struct {
 func (c *newContact) Validate() error {
 	switch {
 	case c.PhoneNumber == nil && c.BSUID == nil:
-		return &rest.Error{Code: rest.MissingRequiredField, Param: "phone_number", Message: "Give phone_number, bsuid or both."}
+		return rest.NoneGiven("phone_number", "Give phone_number, bsuid or both.")
 	case c.PhoneNumber != nil && !rest.IsPhone(*c.PhoneNumber):
 		return rest.ErrPhone("phone_number")
-	case c.BSUID != nil && !rest.IsOwnBSUID(*c.BSUID):
+	case c.BSUID != nil && !contactsheet.IsOwnBSUID(*c.BSUID):
 		return rest.Invalid("bsuid", "must be a country code of two letters, a dot and 1 to 128 letters and digits")
-	case c.Username != nil && !rest.Between(*c.Username, 1, maxContactUsername):
-		return rest.Invalid("username", rest.LengthRule(1, maxContactUsername))
-	case c.Name != nil && !rest.Between(*c.Name, 1, maxContactName):
-		return rest.Invalid("name", rest.LengthRule(1, maxContactName))
-	case c.Email != nil && !storage.ValidEmail(*c.Email):
-		return rest.ErrEmail()
-	case c.Metadata != nil:
-		return rest.CheckMetadata(*c.Metadata)
 	}
-	return nil
+	return cmp.Or(
+		rest.Optional("username", c.Username, maxContactUsername),
+		rest.Optional("name", c.Name, maxContactName),
+		rest.CheckEmail(c.Email),
+		rest.CheckMetadata(c.Metadata),
+	)
 }
 
 // contact is the row that the body asks for.

@@ -267,7 +267,7 @@ type conversationChanges struct {
 
 func (c *conversationChanges) Validate() error {
 	if !c.Status.Set && !c.AssignedTo.Set {
-		return &rest.Error{Code: rest.MissingRequiredField, Param: "status", Message: "Give status, assigned_to or both."}
+		return rest.NoneGiven("status", "Give status, assigned_to or both.")
 	}
 	if !c.Status.Set {
 		return nil

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 
@@ -78,19 +79,12 @@ type newCustomer struct {
 }
 
 func (c *newCustomer) Validate() error {
-	switch {
-	case c.Name == nil:
-		return rest.Missing("name")
-	case !rest.Between(*c.Name, 1, maxCustomerName):
-		return rest.Invalid("name", rest.LengthRule(1, maxCustomerName))
-	case c.Email != nil && !storage.ValidEmail(*c.Email):
-		return rest.ErrEmail()
-	case c.TeamID != nil && *c.TeamID == "":
-		return rest.Invalid("team_id", "must not be empty")
-	case c.Metadata != nil:
-		return rest.CheckMetadata(*c.Metadata)
-	}
-	return nil
+	return cmp.Or(
+		rest.Required("name", c.Name, maxCustomerName),
+		rest.CheckEmail(c.Email),
+		checkTeamID(c.TeamID),
+		rest.CheckMetadata(c.Metadata),
+	)
 }
 
 // createCustomer handles POST /v1/customers.
@@ -142,30 +136,27 @@ type customerChanges struct {
 }
 
 func (c *customerChanges) Validate() error {
-	switch {
-	case !c.Name.Set && !c.Email.Set && !c.Metadata.Set && !c.Status.Set:
-		return &rest.Error{
-			Code: rest.MissingRequiredField, Param: "name",
-			Message: "Give name, email, metadata, status or several of them.",
-		}
-	case c.Name.Null:
-		return rest.Invalid("name", "cannot be null")
-	case c.Name.Set && !rest.Between(c.Name.Value, 1, maxCustomerName):
-		return rest.Invalid("name", rest.LengthRule(1, maxCustomerName))
-	case c.Email.Given() && !storage.ValidEmail(c.Email.Value):
-		return rest.ErrEmail()
-	case c.Status.Set:
-		switch c.Status.Value {
-		case storage.CustomerPending, storage.CustomerActive, storage.CustomerSuspended:
-		default:
-			return rest.Invalid("status", "must be pending, active or suspended; DELETE archives a customer")
-		}
+	if !c.Name.Set && !c.Email.Set && !c.Metadata.Set && !c.Status.Set {
+		return rest.NoneGiven("name", "Give name, email, metadata, status or several of them.")
 	}
+	return cmp.Or(
+		c.Name.NotNull("name"),
+		rest.Optional("name", c.Name.OrNil(), maxCustomerName),
+		rest.CheckEmail(c.Email.OrNil()),
+		c.checkStatus(),
+		rest.CheckMetadata(c.Metadata.OrNil()),
+	)
+}
 
-	if c.Metadata.Given() {
-		return rest.CheckMetadata(c.Metadata.Value)
+func (c *customerChanges) checkStatus() error {
+	switch c.Status.Value {
+	case storage.CustomerPending, storage.CustomerActive, storage.CustomerSuspended:
+		return nil
 	}
-	return nil
+	if !c.Status.Set {
+		return nil
+	}
+	return rest.Invalid("status", "must be pending, active or suspended; DELETE archives a customer")
 }
 
 // apply makes the changes, and tells whether there were any.

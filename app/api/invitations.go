@@ -1,6 +1,8 @@
 package api
 
 import (
+	"cmp"
+
 	"confab/app/api/rest"
 	"confab/storage"
 )
@@ -35,12 +37,8 @@ func (p *newPerson) Validate() error {
 		return errPersonName()
 	case p.Email == nil:
 		return rest.Missing("email")
-	case !storage.ValidEmail(*p.Email):
-		return rest.ErrEmail()
-	case p.Role != nil && !validRole(*p.Role):
-		return errRole()
 	}
-	return nil
+	return cmp.Or(rest.CheckEmail(p.Email), checkRole(p.Role))
 }
 
 // invitePerson handles POST /console/api/people.
@@ -56,9 +54,7 @@ func (s *Server) invitePerson(r *rest.Request, in newPerson) (rest.Reply, error)
 			return rest.Reply{}, invitationError(err)
 		}
 		v, err := s.viewInvitation(&tx.Rx, u, token)
-		rep := rest.Created(v)
-		rep.Secret = true
-		return rep, err
+		return rest.Created(v).WithSecret(), err
 	})
 }
 
@@ -93,8 +89,6 @@ func (s *Server) resetPerson(r *rest.Request) (rest.Reply, error) {
 			return rest.Reply{}, invitationError(err)
 		}
 		v, err := s.viewInvitation(&tx.Rx, u, token)
-		rep := rest.OK(v)
-		rep.Secret = true
-		return rep, err
+		return rest.OK(v).WithSecret(), err
 	})
 }

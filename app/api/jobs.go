@@ -48,10 +48,7 @@ func jobFilter(r *rest.Request) (storage.JobFilter, error) {
 	states := []string{storage.JobDue, storage.JobHeld, storage.JobRunning, storage.JobFailed}
 	state := cmp.Or(f.OneOf("status", states...), f.OneOf("state", states...))
 
-	kind := f.Values.Get("kind")
-	if f.Values.Has("kind") && !rest.Between(kind, 1, maxJobKind) {
-		f.Refuse("kind", rest.LengthRule(1, maxJobKind))
-	}
+	kind := f.Text("kind", maxJobKind)
 	return storage.JobFilter{State: state, Kind: kind}, f.Err
 }
 

@@ -70,10 +70,10 @@ type newKey struct {
 }
 
 func (k *newKey) Validate() error {
-	switch {
-	case k.Label != nil && !rest.Between(*k.Label, 1, maxKeyLabel):
-		return rest.Invalid("label", rest.LengthRule(1, maxKeyLabel))
-	case k.ExpiresInHours != nil && (*k.ExpiresInHours < 1 || *k.ExpiresInHours > maxKeyHours):
+	if err := rest.Optional("label", k.Label, maxKeyLabel); err != nil {
+		return err
+	}
+	if k.ExpiresInHours != nil && (*k.ExpiresInHours < 1 || *k.ExpiresInHours > maxKeyHours) {
 		return rest.Invalid("expires_in_hours", "must be a number from 1 to "+strconv.Itoa(maxKeyHours))
 	}
 	return nil
@@ -95,9 +95,7 @@ func (s *Server) createKey(r *rest.Request, in newKey) (rest.Reply, error) {
 			k.ExpiresAt = tx.Now.Add(time.Duration(*in.ExpiresInHours) * time.Hour)
 		}
 		secret, err := tx.InsertKey(&k)
-		rep := rest.Created(newKeyView{viewKey(k), secret})
-		rep.Secret = true
-		return rep, err
+		return rest.Created(newKeyView{viewKey(k), secret}).WithSecret(), err
 	})
 }
 

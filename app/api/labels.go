@@ -1,10 +1,9 @@
 package api
 
 import (
+	"cmp"
 	"errors"
-	"slices"
 	"strconv"
-	"strings"
 
 	"confab/app/api/rest"
 	"confab/storage"
@@ -64,17 +63,15 @@ type newLabel struct {
 }
 
 func (l *newLabel) Validate() error {
-	switch {
-	case l.Name == nil:
-		return rest.Missing("name")
-	case !rest.Between(*l.Name, 1, maxLabelName):
-		return rest.Invalid("name", rest.LengthRule(1, maxLabelName))
-	case l.Color != nil && !slices.Contains(labelColors, *l.Color):
-		return errColor()
-	case l.TeamID != nil && *l.TeamID == "":
-		return rest.Invalid("team_id", "must not be empty")
+	return cmp.Or(rest.Required("name", l.Name, maxLabelName), checkColor(l.Color), checkTeamID(l.TeamID))
+}
+
+// checkColor checks a color, if there is one.
+func checkColor(color *string) error {
+	if color == nil {
+		return nil
 	}
-	return nil
+	return rest.OneOf("color", color, labelColors...)
 }
 
 // createLabel handles POST /v1/labels.
@@ -134,17 +131,14 @@ type labelChanges struct {
 }
 
 func (c *labelChanges) Validate() error {
-	switch {
-	case !c.Name.Set && !c.Color.Set:
-		return &rest.Error{Code: rest.MissingRequiredField, Param: "name", Message: "Give name, color or both."}
-	case c.Name.Null:
-		return rest.Invalid("name", "cannot be null")
-	case c.Name.Set && !rest.Between(c.Name.Value, 1, maxLabelName):
-		return rest.Invalid("name", rest.LengthRule(1, maxLabelName))
-	case c.Color.Set && !slices.Contains(labelColors, c.Color.Value):
-		return errColor()
+	if !c.Name.Set && !c.Color.Set {
+		return rest.NoneGiven("name", "Give name, color or both.")
 	}
-	return nil
+	return cmp.Or(
+		c.Name.NotNull("name"),
+		rest.Optional("name", c.Name.OrNil(), maxLabelName),
+		checkColor(c.Color.IfSet()),
+	)
 }
 
 // apply makes the changes, and tells whether there were any.
@@ -179,10 +173,6 @@ func (s *Server) deleteLabel(r *rest.Request) (rest.Reply, error) {
 	return rest.UpdateFound(s.Server, r, labelIn, func(tx *storage.Tx, l storage.Label) (rest.Reply, error) {
 		return rest.Deleted("label", l.ID), tx.DeleteLabel(r.Org.ID, l.ID)
 	})
-}
-
-func errColor() *rest.Error {
-	return rest.Invalid("color", "must be one of "+strings.Join(labelColors, ", "))
 }
 
 // labelError makes the client's error of a name that is taken, which only the database

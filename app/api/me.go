@@ -61,17 +61,9 @@ func (s *Server) getMe(r *rest.Request) (rest.Reply, error) {
 
 	switch {
 	case r.User != nil:
-		person := viewPerson(*r.User)
-		view.User = &person
+		view.User = new(viewPerson(*r.User))
 	case r.Operator == nil:
-		view.APIKey = &keyView{
-			ID:        r.Key.ID,
-			Object:    "api_key",
-			Label:     r.Key.Label,
-			Last4:     r.Key.Last4,
-			CreatedAt: r.Key.CreatedAt,
-			ExpiresAt: r.Key.ExpiresAt,
-		}
+		view.APIKey = new(viewKey(r.Key).keyView)
 	}
 
 	if limit := r.Limit(); limit.PerSecond > 0 {

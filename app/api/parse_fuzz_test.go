@@ -10,6 +10,7 @@ import (
 	"confab/app/api/content"
 	"confab/app/api/rest"
 	"confab/app/api/template"
+	"confab/jobs/contactsheet"
 	"confab/jobs/guard"
 	"confab/jobs/provider"
 )
@@ -47,7 +48,7 @@ func FuzzBSUID(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, id string) {
-		recipient, own := provider.BSUID.MatchString(id), rest.IsOwnBSUID(id)
+		recipient, own := provider.BSUID.MatchString(id), contactsheet.IsOwnBSUID(id)
 		if own != (recipient && !provider.IsParentBSUID(id)) {
 			t.Fatalf("%q: a recipient %t, a contact %t", id, recipient, own)
 		}
@@ -77,7 +78,7 @@ func FuzzURL(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		u, err := url.Parse(text)
 		for name, refused := range map[string]error{
-			"an endpoint": checkURLForm(urls, text), "a redirect": checkRedirectURL("url", &text, content.NoHTTP), "a file": content.CheckLink("url", &text, content.NoHTTP),
+			"an endpoint": checkURLForm(urls, &text), "a redirect": checkRedirectURL("url", &text, content.NoHTTP), "a file": content.CheckLink("url", &text, content.NoHTTP),
 		} {
 			if e, ours := errors.AsType[*rest.Error](refused); refused != nil {
 				if !ours || e.Param != "url" || e.Status() != 400 {

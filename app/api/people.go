@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"errors"
 	"strconv"
 	"strings"
@@ -109,9 +110,13 @@ func validPersonName(name string) bool {
 
 func errPersonName() *rest.Error { return rest.Invalid("name", rest.LengthRule(1, maxPersonName)) }
 
-func validRole(role string) bool { return role == storage.RoleAdmin || role == storage.RoleAgent }
-
-func errRole() *rest.Error { return rest.Invalid("role", "must be admin or agent") }
+// checkRole checks a role, if there is one.
+func checkRole(role *string) error {
+	if role != nil && *role != storage.RoleAdmin && *role != storage.RoleAgent {
+		return rest.Invalid("role", "must be admin or agent")
+	}
+	return nil
+}
 
 // personChanges is the body of PATCH /console/api/people/:id.
 type personChanges struct {
@@ -124,15 +129,11 @@ type personChanges struct {
 func (c *personChanges) Validate() error {
 	switch {
 	case !c.Name.Set && !c.Email.Set && !c.Role.Set && !c.TeamID.Set:
-		return &rest.Error{Code: rest.MissingRequiredField, Param: "name", Message: "Give name, email, role or team_id."}
+		return rest.NoneGiven("name", "Give name, email, role or team_id.")
 	case c.Name.Set && !validPersonName(c.Name.Value):
 		return errPersonName()
-	case c.Email.Set && !storage.ValidEmail(c.Email.Value):
-		return rest.ErrEmail()
-	case c.Role.Set && !validRole(c.Role.Value):
-		return errRole()
 	}
-	return nil
+	return cmp.Or(rest.CheckEmail(c.Email.IfSet()), checkRole(c.Role.IfSet()))
 }
 
 // updatePerson handles PATCH /console/api/people/:id.

@@ -23,7 +23,7 @@ type profileChanges struct {
 func (c *profileChanges) Validate() error {
 	switch {
 	case !c.Name.Set && !c.Password.Set:
-		return &rest.Error{Code: rest.MissingRequiredField, Param: "name", Message: "Give name, password or both."}
+		return rest.NoneGiven("name", "Give name, password or both.")
 	case c.Name.Set && !validPersonName(c.Name.Value):
 		return errPersonName()
 	}
@@ -67,8 +67,7 @@ func (s *Server) updateProfile(r *rest.Request, in profileChanges) (rest.Reply, 
 // storePassword stores a new password and ends the other sessions. The old password may
 // have changed since it was checked.
 func storePassword(tx *storage.Tx, r *rest.Request, u storage.User, hash string) error {
-	before := r.User.PasswordHash
-	if (before == nil) != (u.PasswordHash == nil) || before != nil && *before != *u.PasswordHash {
+	if !sameText(r.User.PasswordHash, u.PasswordHash) {
 		return rest.Invalid("current_password", "is wrong")
 	}
 

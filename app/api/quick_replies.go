@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"errors"
 	"regexp"
 	"strconv"
@@ -64,19 +65,10 @@ type NewQuickReply struct {
 }
 
 func (q *NewQuickReply) Validate() error {
-	switch {
-	case q.Shortcut == nil:
+	if q.Shortcut == nil {
 		return rest.Missing("shortcut")
-	case !shortcut.MatchString(*q.Shortcut):
-		return errShortcut()
-	case q.Text == nil:
-		return rest.Missing("text")
-	case !rest.Between(*q.Text, 1, maxQuickReply):
-		return rest.Invalid("text", rest.LengthRule(1, maxQuickReply))
-	case q.TeamID != nil && *q.TeamID == "":
-		return rest.Invalid("team_id", "must not be empty")
 	}
-	return nil
+	return cmp.Or(checkShortcut(q.Shortcut), rest.Required("text", q.Text, maxQuickReply), checkTeamID(q.TeamID))
 }
 
 // createQuickReply handles POST /v1/quick_replies.
@@ -133,19 +125,15 @@ type quickReplyChanges struct {
 }
 
 func (c *quickReplyChanges) Validate() error {
-	switch {
-	case !c.Shortcut.Set && !c.Text.Set:
-		return &rest.Error{Code: rest.MissingRequiredField, Param: "shortcut", Message: "Give shortcut, text or both."}
-	case c.Shortcut.Null:
-		return rest.Invalid("shortcut", "cannot be null")
-	case c.Shortcut.Set && !shortcut.MatchString(c.Shortcut.Value):
-		return errShortcut()
-	case c.Text.Null:
-		return rest.Invalid("text", "cannot be null")
-	case c.Text.Set && !rest.Between(c.Text.Value, 1, maxQuickReply):
-		return rest.Invalid("text", rest.LengthRule(1, maxQuickReply))
+	if !c.Shortcut.Set && !c.Text.Set {
+		return rest.NoneGiven("shortcut", "Give shortcut, text or both.")
 	}
-	return nil
+	return cmp.Or(
+		c.Shortcut.NotNull("shortcut"),
+		checkShortcut(c.Shortcut.OrNil()),
+		c.Text.NotNull("text"),
+		rest.Optional("text", c.Text.OrNil(), maxQuickReply),
+	)
 }
 
 // updateQuickReply handles PATCH /v1/quick_replies/:id.
@@ -169,8 +157,12 @@ func (s *Server) deleteQuickReply(r *rest.Request) (rest.Reply, error) {
 	})
 }
 
-func errShortcut() *rest.Error {
-	return rest.Invalid("shortcut", "must have 1 to 30 characters of a-z, 0-9, _ and -")
+// checkShortcut checks a shortcut, if there is one.
+func checkShortcut(word *string) error {
+	if word != nil && !shortcut.MatchString(*word) {
+		return rest.Invalid("shortcut", "must have 1 to 30 characters of a-z, 0-9, _ and -")
+	}
+	return nil
 }
 
 // shortcutError makes the client's error of a shortcut that is taken, which only the

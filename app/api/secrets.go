@@ -66,15 +66,14 @@ func (s *Server) createSecret(r *rest.Request, in newSecret) (rest.Reply, error)
 		}
 
 		secret, plain, err := tx.InsertSecret(sub.ID, in.lifetime())
-		rep := rest.Created(newSecretView{
+		view := newSecretView{
 			ID:        secret.ID,
 			Object:    "webhook_secret",
 			Secret:    plain,
 			CreatedAt: secret.CreatedAt,
 			ExpiresAt: secret.ExpiresAt,
-		})
-		rep.Secret = true
-		return rep, err
+		}
+		return rest.Created(view).WithSecret(), err
 	})
 }
 

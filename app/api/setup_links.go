@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"net/url"
 	"regexp"
 	"strconv"
@@ -55,17 +56,14 @@ type newSetupLink struct {
 }
 
 func (l *newSetupLink) Validate() error {
-	if err := checkRedirectURL("success_redirect_url", l.SuccessRedirectURL, l.allowHTTP); err != nil {
-		return err
+	err := cmp.Or(
+		checkRedirectURL("success_redirect_url", l.SuccessRedirectURL, l.allowHTTP),
+		checkRedirectURL("failure_redirect_url", l.FailureRedirectURL, l.allowHTTP),
+	)
+	if err == nil && l.ExpiresInHours != nil && (*l.ExpiresInHours < 1 || *l.ExpiresInHours > maxLinkHours) {
+		err = rest.Invalid("expires_in_hours", "must be from 1 to "+strconv.Itoa(maxLinkHours))
 	}
-	if err := checkRedirectURL("failure_redirect_url", l.FailureRedirectURL, l.allowHTTP); err != nil {
-		return err
-	}
-
-	if l.ExpiresInHours != nil && (*l.ExpiresInHours < 1 || *l.ExpiresInHours > maxLinkHours) {
-		return rest.Invalid("expires_in_hours", "must be from 1 to "+strconv.Itoa(maxLinkHours))
-	}
-	return nil
+	return err
 }
 
 // link is the row that the body asks for.
@@ -103,9 +101,8 @@ func (s *Server) createSetupLink(r *rest.Request) (rest.Reply, error) {
 			return rest.Reply{}, err
 		}
 
-		rep := rest.Created(newSetupLinkView{event.ViewSetupLink(l, tx.Now), s.Publisher.PublicURL + "/onboard/" + token})
-		rep.Secret = true
-		return rep, event.SetupLinkCreated(c, l).Emit(tx)
+		view := newSetupLinkView{event.ViewSetupLink(l, tx.Now), s.Publisher.PublicURL + "/onboard/" + token}
+		return rest.Created(view).WithSecret(), event.SetupLinkCreated(c, l).Emit(tx)
 	})
 }
 
@@ -142,17 +139,12 @@ type setupLinkChanges struct {
 
 func (c *setupLinkChanges) Validate() error {
 	if !c.SuccessRedirectURL.Set && !c.FailureRedirectURL.Set {
-		return &rest.Error{
-			Code:    rest.MissingRequiredField,
-			Param:   "success_redirect_url",
-			Message: "Give success_redirect_url, failure_redirect_url or both.",
-		}
+		return rest.NoneGiven("success_redirect_url", "Give success_redirect_url, failure_redirect_url or both.")
 	}
-
-	if err := checkRedirectURL("success_redirect_url", c.SuccessRedirectURL.OrNil(), c.allowHTTP); err != nil {
-		return err
-	}
-	return checkRedirectURL("failure_redirect_url", c.FailureRedirectURL.OrNil(), c.allowHTTP)
+	return cmp.Or(
+		checkRedirectURL("success_redirect_url", c.SuccessRedirectURL.OrNil(), c.allowHTTP),
+		checkRedirectURL("failure_redirect_url", c.FailureRedirectURL.OrNil(), c.allowHTTP),
+	)
 }
 
 // updateSetupLink handles PATCH /v1/customers/:id/setup_links/:setup_link_id.

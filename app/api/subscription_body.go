@@ -40,12 +40,12 @@ func (n *newSubscription) Validate() error {
 	case n.URL == nil:
 		return rest.Missing("url")
 	case n.Events == nil:
-		return cmp.Or(checkURLForm(n.urls, *n.URL), error(rest.Missing("events")))
+		return cmp.Or(checkURLForm(n.urls, n.URL), error(rest.Missing("events")))
 	}
 	return cmp.Or(
-		checkURLForm(n.urls, *n.URL),
+		checkURLForm(n.urls, n.URL),
 		checkEvents(n.Events),
-		checkDescription(n.Description),
+		rest.Optional("description", n.Description, maxDescription),
 		checkNumbers(n.PhoneNumberIDs),
 		checkWebhookStatus(n.Status),
 		checkHeaders(n.CustomHeaders),
@@ -83,38 +83,20 @@ type subscriptionChanges struct {
 }
 
 func (c *subscriptionChanges) Validate() error {
-	switch {
-	case !c.URL.Set && !c.Events.Set && !c.Description.Set && !c.PhoneNumberIDs.Set && !c.Status.Set && !c.CustomHeaders.Set:
-		return &rest.Error{
-			Code:    rest.MissingRequiredField,
-			Param:   "url",
-			Message: "Give url, events, description, phone_number_ids, status or custom_headers.",
-		}
-	case c.URL.Null:
-		return rest.Invalid("url", "cannot be null")
-	case c.Events.Null:
-		return rest.Invalid("events", "cannot be null")
-	case c.Status.Null:
-		return rest.Invalid("status", "cannot be null")
+	if !c.URL.Set && !c.Events.Set && !c.Description.Set && !c.PhoneNumberIDs.Set && !c.Status.Set && !c.CustomHeaders.Set {
+		return rest.NoneGiven("url", "Give url, events, description, phone_number_ids, status or custom_headers.")
 	}
-
-	// In the order of the fields, so that the first fault is reported.
-	var faults []error
-	if c.URL.Set {
-		faults = append(faults, checkURLForm(c.urls, c.URL.Value))
-	}
-	if c.Events.Set {
-		faults = append(faults, checkEvents(c.Events.Value))
-	}
-	if c.Description.Given() {
-		faults = append(faults, checkDescription(&c.Description.Value))
-	}
-	faults = append(faults, checkNumbers(c.PhoneNumberIDs.Value))
-	if c.Status.Set {
-		faults = append(faults, checkWebhookStatus(&c.Status.Value))
-	}
-
-	return cmp.Or(append(faults, checkHeaders(c.CustomHeaders.Value))...)
+	return cmp.Or(
+		c.URL.NotNull("url"),
+		c.Events.NotNull("events"),
+		c.Status.NotNull("status"),
+		checkURLForm(c.urls, c.URL.OrNil()),
+		checkEvents(c.Events.Value),
+		rest.Optional("description", c.Description.OrNil(), maxDescription),
+		checkNumbers(c.PhoneNumberIDs.Value),
+		checkWebhookStatus(c.Status.OrNil()),
+		checkHeaders(c.CustomHeaders.Value),
+	)
 }
 
 // apply stores the changes of a subscription.
@@ -126,10 +108,7 @@ func (c *subscriptionChanges) apply(tx *storage.Tx, s *storage.Subscription) err
 		s.Events = distinct(c.Events.Value)
 	}
 	if c.Description.Set {
-		s.Description = nil
-		if !c.Description.Null {
-			s.Description = &c.Description.Value
-		}
+		s.Description = c.Description.OrNil()
 	}
 	if c.PhoneNumberIDs.Set {
 		s.PhoneNumberIDs = distinct(c.PhoneNumberIDs.Value)
@@ -169,13 +148,16 @@ func (c *subscriptionChanges) changeStatus(tx *storage.Tx, s *storage.Subscripti
 	return err
 }
 
-// checkURLForm checks an endpoint's URL without resolving its name.
-func checkURLForm(urls *guard.Client, raw string) error {
-	if !rest.Between(raw, 1, maxWebhookURL) {
+// checkURLForm checks an endpoint's URL, if there is one, without resolving its name.
+func checkURLForm(urls *guard.Client, raw *string) error {
+	switch {
+	case raw == nil:
+		return nil
+	case !rest.Between(*raw, 1, maxWebhookURL):
 		return errWebhookURL(rest.LengthRule(1, maxWebhookURL))
 	}
 
-	_, err := urls.ParseURL(raw)
+	_, err := urls.ParseURL(*raw)
 	return webhookURLError(err)
 }
 
@@ -200,9 +182,9 @@ func errWebhookURL(rule string) error {
 	return &rest.Error{Code: rest.InvalidWebhookURL, Param: "url", Message: "url " + rule + "."}
 }
 
-// checkEvents checks the names of events; * stands for all.
+// checkEvents checks the names of events, if they are given; * stands for all.
 func checkEvents(names []string) error {
-	if len(names) == 0 {
+	if names != nil && len(names) == 0 {
 		return rest.Invalid("events", "must name at least one event, or *")
 	}
 	if err := rest.AtMost("events", names, maxEvents); err != nil {
@@ -230,13 +212,6 @@ func errEventType(param string) error {
 		Code: rest.InvalidEventType, Param: param,
 		Message: param + " must be one of " + strings.Join(event.Types(), ", ") + ".",
 	}
-}
-
-func checkDescription(text *string) error {
-	if text != nil && !rest.Between(*text, 1, maxDescription) {
-		return rest.Invalid("description", rest.LengthRule(1, maxDescription))
-	}
-	return nil
 }
 
 func checkWebhookStatus(status *string) error {

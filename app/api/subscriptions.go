@@ -108,9 +108,7 @@ func (s *Server) createSubscription(r *rest.Request) (rest.Reply, error) {
 		view := viewSubscription(sub, secrets)
 		view.InitialSecret = secret // shown only here
 
-		rep := rest.Created(view)
-		rep.Secret = true
-		return rep, err
+		return rest.Created(view).WithSecret(), err
 	})
 }
 

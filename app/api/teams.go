@@ -18,15 +18,7 @@ type newTeam struct {
 	Name *string `json:"name"`
 }
 
-func (t *newTeam) Validate() error {
-	switch {
-	case t.Name == nil:
-		return rest.Missing("name")
-	case !rest.Between(*t.Name, 1, maxTeamName):
-		return rest.Invalid("name", rest.LengthRule(1, maxTeamName))
-	}
-	return nil
-}
+func (t *newTeam) Validate() error { return rest.Required("name", t.Name, maxTeamName) }
 
 // createTeam handles POST /console/api/teams.
 func (s *Server) createTeam(r *rest.Request, in newTeam) (rest.Reply, error) {
@@ -43,6 +35,14 @@ func (s *Server) createTeam(r *rest.Request, in newTeam) (rest.Reply, error) {
 		err = tx.InsertTeam(&t)
 		return rest.Created(teamView{ID: t.PublicID, Object: "team", Name: t.Name}), err
 	})
+}
+
+// checkTeamID checks the team that a body names, if it names one.
+func checkTeamID(id *string) error {
+	if id != nil && *id == "" {
+		return rest.Invalid("team_id", "must not be empty")
+	}
+	return nil
 }
 
 // chooseTeam finds the team that a body names. An organization with a single team need

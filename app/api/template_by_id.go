@@ -32,7 +32,7 @@ func (s *Server) deleteTemplate(r *rest.Request) (rest.Reply, error) {
 	}
 
 	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
-		return rest.Deleted("template", t.ID), ignoreNotFound(tx.DeleteTemplate(t.AccountID, t.ID))
+		return rest.Deleted("template", t.ID), storage.IgnoreNotFound(tx.DeleteTemplate(t.AccountID, t.ID))
 	})
 }
 

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"errors"
 	"fmt"
 
 	"confab/app/api/content"
@@ -33,7 +32,7 @@ type templateView struct {
 
 // viewTemplate shows a template of an account.
 func viewTemplate(a storage.AccountSummary, t storage.Template) templateView {
-	v := templateView{
+	return templateView{
 		ID:                 t.ID,
 		Object:             "template",
 		Name:               t.Name,
@@ -44,18 +43,13 @@ func viewTemplate(a storage.AccountSummary, t storage.Template) templateView {
 		Category:           orNull(t.Category),
 		ParameterFormat:    t.ParameterFormat,
 		Content:            t.Content,
-		Variables:          template.Variables(t.Content),
+		Variables:          rest.OrEmpty(template.Variables(t.Content)),
 		Components:         t.Components,
 		AccountSummary:     viewChatAccount(a),
 		ProviderTemplateID: orNull(t.ProviderTemplateID),
 		CreatedAt:          t.CreatedAt,
 		UpdatedAt:          t.UpdatedAt,
 	}
-
-	if v.Variables == nil {
-		v.Variables = []string{}
-	}
-	return v
 }
 
 // orNull turns "" into nil.
@@ -171,7 +165,7 @@ func (s *Server) checkSubmitAllowed(r *rest.Request, in *template.Draft) error {
 		if err == nil && t.ProviderStatus != templateDeleted {
 			return errTemplateExists(nil)
 		}
-		return ignoreNotFound(err)
+		return storage.IgnoreNotFound(err)
 	})
 
 	if err == nil {
@@ -185,14 +179,6 @@ func (s *Server) checkSubmitAllowed(r *rest.Request, in *template.Draft) error {
 
 // templateDeleted is the provider's status of a deleted template.
 const templateDeleted = "DELETED"
-
-// ignoreNotFound turns ErrNotFound into nil.
-func ignoreNotFound(err error) error {
-	if errors.Is(err, storage.ErrNotFound) {
-		return nil
-	}
-	return err
-}
 
 // checkConnected refuses a call to the provider for a disconnected account.
 func (s *Server) checkConnected(r *rest.Request) error {

@@ -50,7 +50,7 @@ func (u *upstreamed) stored(name, language string) (t storage.Template, found bo
 		var err error
 		t, err = rx.Template(u.account.ID, name, language)
 		found = err == nil
-		return ignoreNotFound(err)
+		return storage.IgnoreNotFound(err)
 	})
 	return t, found
 }

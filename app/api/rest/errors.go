@@ -47,6 +47,11 @@ func Missing(param string) *Error {
 	return &Error{Code: MissingRequiredField, Param: param, Message: param + " is required."}
 }
 
+// NoneGiven reports that of several fields none is given. The message names them.
+func NoneGiven(param, message string) *Error {
+	return &Error{Code: MissingRequiredField, Param: param, Message: message}
+}
+
 // Invalid reports a field that breaks a rule. The rule completes a sentence that
 // begins with the field's name.
 func Invalid(param, rule string) *Error {

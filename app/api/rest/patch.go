@@ -27,6 +27,22 @@ func (Patch[T]) wrapped() reflect.Type { return reflect.TypeFor[T]() }
 // Given tells whether the field holds a value.
 func (p Patch[T]) Given() bool { return p.Set && !p.Null }
 
+// NotNull refuses a field that is null.
+func (p Patch[T]) NotNull(name string) error {
+	if p.Null {
+		return Invalid(name, "cannot be null")
+	}
+	return nil
+}
+
+// IfSet is the value, zero for null; nil if the field is absent.
+func (p Patch[T]) IfSet() *T {
+	if !p.Set {
+		return nil
+	}
+	return &p.Value
+}
+
 // OrNil is the value, or nil where there is none.
 func (p Patch[T]) OrNil() *T {
 	if !p.Given() {

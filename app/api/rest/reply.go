@@ -114,6 +114,12 @@ func Created(data any) Reply { return Reply{Status: http.StatusCreated, Data: da
 // Accepted answers a POST whose work is done later.
 func Accepted(data any) Reply { return Reply{Status: http.StatusAccepted, Data: data} }
 
+// WithSecret marks a reply that shows something once.
+func (rep Reply) WithSecret() Reply {
+	rep.Secret = true
+	return rep
+}
+
 // NoContent answers a request that has nothing to show.
 func NoContent() Reply { return Reply{Status: http.StatusNoContent} }
 

@@ -7,8 +7,10 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"confab/jobs"
+	"confab/jobs/contactsheet"
 	"confab/jobs/provider"
 	"confab/storage"
 )
@@ -89,6 +91,55 @@ func Short[T ~string](name string, s *T, most int) error {
 		return Invalid(name, "must have at most "+strconv.Itoa(most)+" characters")
 	}
 	return nil
+}
+
+// Between tells whether s has from min to max characters, counted as code points.
+func Between(s string, min, max int) bool {
+	n := utf8.RuneCountInString(s)
+	return min <= n && n <= max
+}
+
+// LengthRule is the text of the rule that Between checks.
+func LengthRule(min, max int) string {
+	return "must have " + strconv.Itoa(min) + " to " + strconv.Itoa(max) + " characters"
+}
+
+// CheckEmail checks an address, if there is one.
+func CheckEmail(address *string) error {
+	if address != nil && !storage.ValidEmail(*address) {
+		return Invalid("email", "must be an address such as ana@example.com, of at most "+strconv.Itoa(storage.MaxEmail)+" characters")
+	}
+	return nil
+}
+
+// CheckMetadata refuses what is no object, or a large one, if there is any. The value is
+// valid JSON.
+func CheckMetadata(raw *json.RawMessage) error {
+	if raw == nil {
+		return nil
+	}
+	if rule := contactsheet.MetadataRule(*raw); rule != "" {
+		return Invalid("metadata", rule)
+	}
+	return nil
+}
+
+// Compact is a JSON text without the space in it.
+func Compact(raw json.RawMessage) []byte { return contactsheet.Compact(raw) }
+
+// IsPhone tells whether a text is a phone number that can be written in E.164.
+func IsPhone(number string) bool {
+	_, ok := provider.ParsePhone(number)
+	return ok
+}
+
+// ErrPhone reports an invalid phone number.
+func ErrPhone(param string) *Error {
+	return &Error{
+		Code:    InvalidPhoneNumber,
+		Param:   param,
+		Message: param + " must be a phone number in E.164 form: 7 to 15 digits that begin with the country code.",
+	}
 }
 
 // MaxMessageID is longer than the ids of any provider's messages.
