@@ -133,18 +133,12 @@ func (s *Server) listCalls(r *rest.Request) (rest.Reply, error) {
 
 // getCall handles GET /console/api/log/:id, by the id of a request.
 func (s *Server) getCall(r *rest.Request) (rest.Reply, error) {
-	id := r.Param("id")
-	if !storage.ValidID(storage.PrefixRequest, id) {
-		return rest.Reply{}, rest.NotFound()
-	}
 	if err := s.APILog.Flush(r.HTTP.Context()); err != nil {
 		return rest.Reply{}, err
 	}
 
-	var c storage.LoggedCall
-	err := s.View(r, func(rx *storage.Rx) (err error) {
-		c, err = rx.LoggedCall(r.Org.ID, id)
-		return err
+	c, err := rest.Find(s.Server, r, func(rx *storage.Rx, r *rest.Request) (storage.LoggedCall, error) {
+		return rest.InPath(r, "id", storage.PrefixRequest, r.Org.ID, rx.LoggedCall)
 	})
 	return rest.OK(viewLoggedCall(c)), err
 }

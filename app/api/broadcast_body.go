@@ -98,10 +98,7 @@ func (b *broadcastBody) validateAudience() error {
 	case given > 1:
 		return rest.Invalid("audience", "must have one of label_id, contact_ids and recipients")
 	case a.LabelID != nil:
-		if !storage.ValidID(storage.PrefixLabel, *a.LabelID) {
-			return rest.Invalid("audience.label_id", "must be an id that starts with "+storage.PrefixLabel)
-		}
-		return nil
+		return checkLabelID("audience.label_id", *a.LabelID)
 	case !rest.Absent(a.ContactIDs):
 		return rest.Within("audience", b.readContacts(a.ContactIDs))
 	}

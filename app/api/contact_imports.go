@@ -109,8 +109,8 @@ func newContactImport(r *rest.Request) (i storage.ContactImport, err error) {
 		i.DryRun = value == "true"
 	}
 	if label, given := r.Form.Fields["label_id"]; given {
-		if !storage.ValidID(storage.PrefixLabel, label) {
-			return i, errLabelID()
+		if err := checkLabelID("label_id", label); err != nil {
+			return i, err
 		}
 		i.LabelID = &label
 	}

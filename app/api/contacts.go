@@ -64,12 +64,7 @@ func (v contactView) AppendJSON(b []byte) []byte {
 // contactViews reads what a view of some contacts needs beside their rows, with one
 // query for all of them, and returns the function that makes each view.
 func contactViews(rx *storage.Rx, account int64, contacts ...storage.Contact) (func(storage.Contact) contactView, error) {
-	ids := make([]string, len(contacts))
-	for i, c := range contacts {
-		ids[i] = c.ID
-	}
-
-	labels, err := rx.ContactLabels(ids...)
+	labels, err := rx.ContactLabels(idsOf(contacts)...)
 	if err != nil {
 		return nil, err
 	}

@@ -83,12 +83,9 @@ func (s *Server) unreadConversation(r *rest.Request) (rest.Reply, error) {
 		return rest.Reply{}, err
 	}
 
-	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
-		if _, err := conversationIn(&tx.Rx, r); err != nil {
-			return rest.Reply{}, err
-		}
+	return rest.UpdateFound(s.Server, r, conversationIn, func(tx *storage.Tx, c storage.FullConversation) (rest.Reply, error) {
 		if newest != nil {
-			if err := tx.MarkConversationUnread(r.Param("id")); err != nil {
+			if err := tx.MarkConversationUnread(c.ID); err != nil {
 				return rest.Reply{}, err
 			}
 		}

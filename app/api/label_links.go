@@ -15,17 +15,18 @@ type labelChoice struct {
 }
 
 func (c *labelChoice) Validate() error {
-	switch {
-	case c.LabelID == nil:
+	if c.LabelID == nil {
 		return rest.Missing("label_id")
-	case !storage.ValidID(storage.PrefixLabel, *c.LabelID):
-		return errLabelID()
 	}
-	return nil
+	return checkLabelID("label_id", *c.LabelID)
 }
 
-func errLabelID() *rest.Error {
-	return rest.Invalid("label_id", "must be an id that starts with "+storage.PrefixLabel)
+// checkLabelID checks the form of a label's id.
+func checkLabelID(param, id string) error {
+	if !storage.ValidID(storage.PrefixLabel, id) {
+		return rest.Invalid(param, "must be an id that starts with "+storage.PrefixLabel)
+	}
+	return nil
 }
 
 // contactLabelView is the reply to attaching or detaching a contact's label.
@@ -57,29 +58,31 @@ func labelToDetach(rx *storage.Rx, r *rest.Request) (storage.Label, error) {
 	return rest.InPath(r, "label_id", storage.PrefixLabel, r.Org.ID, rx.Label)
 }
 
-// emitLabelsChanged emits contact.updated, if the contact's labels changed.
-func emitLabelsChanged(tx *storage.Tx, r *rest.Request, c storage.Contact, changed bool) error {
-	if !changed {
-		return nil
+// setContactLabel attaches a label to a contact, or detaches it, and emits contact.updated
+// if that changed anything.
+func setContactLabel(tx *storage.Tx, r *rest.Request, c storage.Contact, label string, attached bool) (changed bool, err error) {
+	change := tx.UnlabelContact
+	if attached {
+		change = tx.LabelContact
 	}
+
+	changed, err = change(c.ID, label)
+	if err != nil || !changed {
+		return false, err
+	}
+
 	c.UpdatedAt = tx.Now
-	return event.ContactUpdated(subject(r), c, []string{"labels"}).Emit(tx)
+	return true, event.ContactUpdated(subject(r), c, []string{"labels"}).Emit(tx)
 }
 
 // attachToContact handles POST /v1/:phone_number_id/contacts/:id/labels.
 func (s *Server) attachToContact(r *rest.Request, in labelChoice) (rest.Reply, error) {
 	return rest.UpdateFound(s.Server, r, contactIn, func(tx *storage.Tx, c storage.Contact) (rest.Reply, error) {
 		l, err := labelToAttach(&tx.Rx, r.Account, *in.LabelID)
-		if err != nil {
-			return rest.Reply{}, err
+		if err == nil {
+			_, err = setContactLabel(tx, r, c, l.ID, true)
 		}
-
-		changed, err := tx.LabelContact(c.ID, l.ID)
-		if err != nil {
-			return rest.Reply{}, err
-		}
-
-		return rest.OK(contactLabelView{c.ID, l.ID, true}), emitLabelsChanged(tx, r, c, changed)
+		return rest.OK(contactLabelView{c.ID, l.ID, true}), err
 	})
 }
 
@@ -87,16 +90,10 @@ func (s *Server) attachToContact(r *rest.Request, in labelChoice) (rest.Reply, e
 func (s *Server) detachFromContact(r *rest.Request) (rest.Reply, error) {
 	return rest.UpdateFound(s.Server, r, contactIn, func(tx *storage.Tx, c storage.Contact) (rest.Reply, error) {
 		l, err := labelToDetach(&tx.Rx, r)
-		if err != nil {
-			return rest.Reply{}, err
+		if err == nil {
+			_, err = setContactLabel(tx, r, c, l.ID, false)
 		}
-
-		changed, err := tx.UnlabelContact(c.ID, l.ID)
-		if err != nil {
-			return rest.Reply{}, err
-		}
-
-		return rest.OK(contactLabelView{c.ID, l.ID, false}), emitLabelsChanged(tx, r, c, changed)
+		return rest.OK(contactLabelView{c.ID, l.ID, false}), err
 	})
 }
 
@@ -104,11 +101,9 @@ func (s *Server) detachFromContact(r *rest.Request) (rest.Reply, error) {
 func (s *Server) attachToConversation(r *rest.Request, in labelChoice) (rest.Reply, error) {
 	return rest.UpdateFound(s.Server, r, conversationIn, func(tx *storage.Tx, c storage.FullConversation) (rest.Reply, error) {
 		l, err := labelToAttach(&tx.Rx, r.Account, *in.LabelID)
-		if err != nil {
-			return rest.Reply{}, err
+		if err == nil {
+			_, err = tx.LabelConversation(c.ID, l.ID)
 		}
-
-		_, err = tx.LabelConversation(c.ID, l.ID)
 		return rest.OK(conversationLabelView{c.ID, l.ID, true}), err
 	})
 }
@@ -117,11 +112,9 @@ func (s *Server) attachToConversation(r *rest.Request, in labelChoice) (rest.Rep
 func (s *Server) detachFromConversation(r *rest.Request) (rest.Reply, error) {
 	return rest.UpdateFound(s.Server, r, conversationIn, func(tx *storage.Tx, c storage.FullConversation) (rest.Reply, error) {
 		l, err := labelToDetach(&tx.Rx, r)
-		if err != nil {
-			return rest.Reply{}, err
+		if err == nil {
+			_, err = tx.UnlabelConversation(c.ID, l.ID)
 		}
-
-		_, err = tx.UnlabelConversation(c.ID, l.ID)
 		return rest.OK(conversationLabelView{c.ID, l.ID, false}), err
 	})
 }
@@ -145,10 +138,12 @@ func (b *bulkLabel) Validate() error {
 		return rest.Invalid("contact_ids", "must hold 1 to "+strconv.Itoa(maxBulk)+" ids")
 	case bad >= 0:
 		return rest.Invalid("contact_ids["+strconv.Itoa(bad)+"]", "must be an id that starts with "+storage.PrefixContact)
-	case b.LabelID == nil:
-		return rest.Missing("label_id")
-	case !storage.ValidID(storage.PrefixLabel, *b.LabelID):
-		return errLabelID()
+	}
+
+	label := labelChoice{b.LabelID}
+	switch err := label.Validate(); {
+	case err != nil:
+		return err
 	case b.Operation == nil:
 		return rest.Missing("operation")
 	case *b.Operation != "attach" && *b.Operation != "detach":
@@ -222,7 +217,7 @@ func applyBulkLabel(tx *storage.Tx, r *rest.Request, in bulkLabel, p labelProgre
 		case l.TeamID != r.Account.TeamID:
 			p.counts.SkippedTeamMismatch++
 		default:
-			changed, err := attachOrDetach(tx, r, c, in)
+			changed, err := setContactLabel(tx, r, c, *in.LabelID, *in.Operation == "attach")
 			if err != nil {
 				return p, err
 			}
@@ -235,19 +230,4 @@ func applyBulkLabel(tx *storage.Tx, r *rest.Request, in bulkLabel, p labelProgre
 
 	p.left = p.left[len(some):]
 	return p, nil
-}
-
-// attachOrDetach attaches or detaches the label of a contact, and emits contact.updated
-// if that changed anything.
-func attachOrDetach(tx *storage.Tx, r *rest.Request, c storage.Contact, in bulkLabel) (bool, error) {
-	change := tx.LabelContact
-	if *in.Operation == "detach" {
-		change = tx.UnlabelContact
-	}
-
-	changed, err := change(c.ID, *in.LabelID)
-	if err != nil {
-		return false, err
-	}
-	return changed, emitLabelsChanged(tx, r, c, changed)
 }

@@ -42,12 +42,7 @@ type mediaBody struct {
 	allowHTTP content.PlainHTTP
 }
 
-func (b *mediaBody) Validate() error {
-	if b.Link == nil {
-		return rest.Missing("link")
-	}
-	return content.CheckLink("link", b.Link, b.allowHTTP)
-}
+func (b *mediaBody) Validate() error { return content.CheckLink("link", b.Link, b.allowHTTP) }
 
 // createMedia handles POST /v1/:phone_number_id/media.
 //

@@ -61,10 +61,10 @@ func viewPersonFor(r *rest.Request, u storage.User) any {
 
 // listPeople handles GET /console/api/people.
 func (s *Server) listPeople(r *rest.Request) (rest.Reply, error) {
-	views := []any{}
+	var views []any
 	err := s.List(r, func(rx *storage.Rx) error {
 		all, err := rx.Users(r.Org.ID)
-		views = views[:0]
+		views = nil
 		for _, u := range all {
 			views = append(views, viewPersonFor(r, u))
 		}
@@ -79,10 +79,7 @@ func (s *Server) listPeople(r *rest.Request) (rest.Reply, error) {
 // getPerson handles GET /console/api/people/:id.
 func (s *Server) getPerson(r *rest.Request) (rest.Reply, error) {
 	u, err := rest.Find(s.Server, r, personIn)
-	if err != nil {
-		return rest.Reply{}, err
-	}
-	return rest.OK(viewPersonFor(r, u)), nil
+	return rest.OK(viewPersonFor(r, u)), err
 }
 
 // personIn finds the person in the path.

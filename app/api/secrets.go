@@ -51,12 +51,7 @@ func (n *newSecret) lifetime() time.Duration {
 
 // createSecret handles POST /v1/webhook_subscriptions/:id/secrets.
 func (s *Server) createSecret(r *rest.Request, in newSecret) (rest.Reply, error) {
-	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
-		sub, err := enabledSubscription(&tx.Rx, r.Org.ID, r.Param("id"))
-		if err != nil {
-			return rest.Reply{}, err
-		}
-
+	return rest.UpdateFound(s.Server, r, enabledSubscriptionIn, func(tx *storage.Tx, sub storage.Subscription) (rest.Reply, error) {
 		secrets, err := tx.Secrets(sub.ID)
 		if err != nil {
 			return rest.Reply{}, err

@@ -72,12 +72,7 @@ func (s *Server) testWithSample(r *rest.Request, in sampleTest) (rest.Reply, err
 		return rest.Reply{}, err
 	}
 
-	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
-		sub, err := enabledSubscription(&tx.Rx, r.Org.ID, r.Param("id"))
-		if err != nil {
-			return rest.Reply{}, err
-		}
-
+	return rest.UpdateFound(s.Server, r, enabledSubscriptionIn, func(tx *storage.Tx, sub storage.Subscription) (rest.Reply, error) {
 		sample, err := event.Sample(*in.EventType, r.Org.ID, tx.Now, tx.NewID)
 		if err != nil {
 			return rest.Reply{}, err

@@ -146,6 +146,11 @@ func subscriptionByID(rx *storage.Rx, organization int64, id string) (storage.Su
 	return rx.Subscription(organization, id)
 }
 
+// enabledSubscriptionIn finds the subscription in the path, if it is not disabled.
+func enabledSubscriptionIn(rx *storage.Rx, r *rest.Request) (storage.Subscription, error) {
+	return enabledSubscription(rx, r.Org.ID, r.Param("id"))
+}
+
 // enabledSubscription finds one that is not disabled.
 func enabledSubscription(rx *storage.Rx, organization int64, id string) (storage.Subscription, error) {
 	sub, err := subscriptionByID(rx, organization, id)
@@ -219,12 +224,7 @@ func (t *testRequest) eventType(sub storage.Subscription) string {
 
 // testSubscription handles POST /v1/webhook_subscriptions/:id/test.
 func (s *Server) testSubscription(r *rest.Request, in testRequest) (rest.Reply, error) {
-	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
-		sub, err := enabledSubscription(&tx.Rx, r.Org.ID, r.Param("id"))
-		if err != nil {
-			return rest.Reply{}, err
-		}
-
+	return rest.UpdateFound(s.Server, r, enabledSubscriptionIn, func(tx *storage.Tx, sub storage.Subscription) (rest.Reply, error) {
 		sample, err := event.Sample(in.eventType(sub), r.Org.ID, tx.Now, tx.NewID)
 		if err != nil {
 			return rest.Reply{}, err
