@@ -2,8 +2,10 @@ package rest
 
 import (
 	"errors"
+	"net/http"
 	"strings"
 
+	"confab/app/limit"
 	"confab/storage"
 )
 
@@ -73,4 +75,18 @@ func CheckSuspension(o storage.Organization) error {
 		return Fail(OrganizationSuspended, "This organization is suspended.")
 	}
 	return nil
+}
+
+// Admit checks the key of a request that is not one of the API's own, what its
+// organization may do, and its rate limit, of which it takes a token.
+func (s *Server) Admit(hr *http.Request) error {
+	r := &Request{HTTP: hr}
+	if err := s.authenticate(r); err != nil {
+		return err
+	}
+	limit.RequestOf(hr.Context()).Identify(r.Holder())
+	if err := CheckOrganization(r.Org, r.Plan, false); err != nil {
+		return err
+	}
+	return s.takeToken(r)
 }

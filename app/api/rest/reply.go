@@ -4,14 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"math"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
-
-	"confab/storage"
 )
 
 // Reply is a successful answer: one resource, a page, or a raw document.
@@ -29,73 +26,6 @@ type Reply struct {
 
 	replayed  bool   // the answer of an earlier request
 	requestID string // of that request
-}
-
-// listBody is a page: its items, rendered, and what follows them.
-type listBody struct {
-	ListEnd
-	Data []byte // the document so far, beginning with listStart
-}
-
-// listStart begins the document of a list. The items follow, and then ListEnd.
-const listStart = `{"data":[`
-
-// ListEnd is what follows the items.
-type ListEnd struct {
-	HasMore    bool    `json:"has_more"`
-	NextCursor *string `json:"next_cursor"`
-	RequestID  string  `json:"request_id"`
-}
-
-func (e ListEnd) AppendJSON(b []byte) []byte {
-	b = strconv.AppendBool(append(b, `{"has_more":`...), e.HasMore)
-	b = AppendOptional(append(b, `,"next_cursor":`...), e.NextCursor)
-	b = AppendText(append(b, `,"request_id":`...), e.RequestID)
-	return append(b, '}')
-}
-
-// NewList begins a page of some items.
-func NewList(items int) *listBody {
-	return &listBody{Data: append(make([]byte, 0, len(listStart)+items*usualItem+listEndSize), listStart...)}
-}
-
-// usualItem is about how many bytes an item has. It only saves the page from being
-// copied as it grows.
-const usualItem = 640
-
-// Add renders an item, unless the page would then have more than most bytes with it:
-// that it returns as false. A page takes its first item whatever its size. Items are
-// encoded one by one, because the encoder would parse the output of items that encode
-// themselves again.
-func (l *listBody) Add(item any, most int) (bool, error) {
-	before := len(l.Data)
-	first := before == len(listStart)
-	if !first {
-		l.Data = append(l.Data, ',')
-	}
-
-	var err error
-	start := len(l.Data)
-	l.Data, err = AppendView(l.Data, item)
-	size := len(l.Data) - start
-	if err != nil || !first && before+size+listEndSize > most {
-		l.Data = l.Data[:before]
-		return false, err
-	}
-	return true, nil
-}
-
-// listEndSize is more than what follows the items takes.
-const listEndSize = 512
-
-// Render is the whole body.
-func (l *listBody) Render(requestID string) []byte {
-	l.RequestID = requestID
-	l.Data = append(l.Data, ']')
-	comma := len(l.Data) // in the place of a bracket
-	l.Data = l.ListEnd.AppendJSON(l.Data)
-	l.Data[comma] = ','
-	return l.Data
 }
 
 // deletedView is what a DELETE answers.
@@ -123,54 +53,9 @@ func (rep Reply) WithSecret() Reply {
 // NoContent answers a request that has nothing to show.
 func NoContent() Reply { return Reply{Status: http.StatusNoContent} }
 
-// WholeList answers with a list that has no further pages, because it is short.
-func WholeList[V any](data []V) (Reply, error) {
-	body := NewList(len(data))
-	for i := range data {
-		if _, err := body.Add(&data[i], math.MaxInt); err != nil {
-			return Reply{}, err
-		}
-	}
-	return Reply{Status: http.StatusOK, List: body}, nil
-}
-
 // Deleted answers a DELETE.
 func Deleted(object, id string) Reply {
 	return OK(deletedView{ID: id, Object: object, Deleted: true})
-}
-
-// Page makes the reply of a list. rows has one row more than the page when there are
-// more. The page is shorter if its items would have more bytes than it may: the next
-// one begins behind its last item.
-func Page[T, V any](s *Server, q ListQuery, rows []T, key func(T) storage.After, view func(T) V) (Reply, error) {
-	next := q.Reached
-	switch {
-	case len(rows) > q.Limit:
-		rows = rows[:q.Limit]
-		next = key(rows[q.Limit-1])
-	case q.Budget.Cut():
-		next = key(rows[len(rows)-1])
-	}
-
-	body := NewList(len(rows))
-	item := new(V)
-	for i, row := range rows {
-		*item = view(row)
-		fits, err := body.Add(item, q.bytes)
-		if err != nil {
-			return Reply{}, err
-		}
-		if !fits {
-			next = key(rows[i-1])
-			break
-		}
-	}
-
-	if body.HasMore = next != storage.Last; body.HasMore {
-		cursor := s.Cursors.Encode(q.scope, next)
-		body.NextCursor = &cursor
-	}
-	return Reply{Status: http.StatusOK, List: body}, nil
 }
 
 // OrEmpty turns nil into an empty list: JSON writes nil as null.

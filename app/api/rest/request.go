@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -71,49 +70,6 @@ func (r *Request) Query() url.Values {
 		values.Add(name, value)
 	}
 	return values
-}
-
-// ListQuery is the position and length of a page.
-type ListQuery struct {
-	Limit int
-	After storage.After
-	scope string // what the cursor is bound to
-	// bytes is how large the page may become, and budget what may be read for it.
-	bytes  int
-	Budget *storage.Budget
-	// reached is where a search stopped that ran out of time before it filled its
-	// page. The next page begins there.
-	Reached storage.After
-}
-
-// Fetch is how many rows to read: one more than the page shows, to know whether there
-// are more.
-func (q ListQuery) Fetch() int { return q.Limit + 1 }
-
-// ParseListQuery reads limit and cursor. scope names the list with its filters; the
-// organization is added here.
-func (s *Server) ParseListQuery(r *Request, scope string) (ListQuery, error) {
-	q := ListQuery{Limit: 25, After: storage.First, scope: scope + "\x00" + r.Org.PublicID, bytes: s.pageBytes(r)}
-	q.Budget = storage.NewBudget(q.bytes)
-
-	values := r.Query()
-	if values.Has("limit") {
-		n, err := strconv.Atoi(values.Get("limit"))
-		if err != nil || n < 1 || n > 100 {
-			return q, &Error{Code: InvalidLimit, Param: "limit", Message: "limit must be a number from 1 to 100."}
-		}
-		q.Limit = n
-	}
-
-	if values.Has("cursor") {
-		after, ok := s.Cursors.decode(q.scope, values.Get("cursor"))
-		if !ok {
-			return q, &Error{Code: InvalidCursor, Param: "cursor", Message: "cursor does not come from this list with these filters."}
-		}
-		q.After = after
-	}
-
-	return q, nil
 }
 
 const (

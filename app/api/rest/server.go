@@ -124,15 +124,6 @@ func (s *Server) List(r *Request, fn func(*storage.Rx) error) error {
 	return s.DB.List(r.HTTP.Context(), r.Org.ID, fn)
 }
 
-// ReadPage is list for a page: each run of fn has the page's whole budget.
-func (s *Server) ReadPage(r *Request, q *ListQuery, fn func(*storage.Rx) error) error {
-	left := *q.Budget
-	return s.List(r, func(rx *storage.Rx) error {
-		*q.Budget = left
-		return fn(rx)
-	})
-}
-
 // Update runs fn in one transaction, together with the record that makes the request
 // idempotent, and returns the reply as it will be sent.
 //
