@@ -30,10 +30,8 @@ type accountView struct {
 	CreatedAt      storage.Time `json:"created_at"`
 }
 
-// ViewAccount is an account in the API's shape, for packages that show it elsewhere.
-func ViewAccount(a storage.AccountDetail) any { return viewAccount(a) }
-
-func viewAccount(a storage.AccountDetail) accountView {
+// ViewAccount is an account in the API's shape, on the command line too.
+func ViewAccount(a storage.AccountDetail) accountView {
 	return accountView{
 		ID:             a.PublicID,
 		Object:         "account",
@@ -92,7 +90,7 @@ func (s *Server) listAccounts(r *rest.Request) (rest.Reply, error) {
 	if err != nil {
 		return rest.Reply{}, err
 	}
-	return rest.Page(s.Server, q, rows, accountKey, viewAccount)
+	return rest.Page(s.Server, q, rows, accountKey, ViewAccount)
 }
 
 // accountKey is where an account stands in the list.

@@ -34,42 +34,20 @@ func broadcastIn(rx *storage.Rx, r *rest.Request) (storage.Broadcast, error) {
 	return rest.InPath(r, "id", storage.PrefixBroadcast, r.Account.ID, rx.Broadcast)
 }
 
-// getBroadcast handles GET /v1/:phone_number_id/broadcasts/:id.
-func (s *Server) getBroadcast(r *rest.Request) (rest.Reply, error) {
-	b, err := rest.Find(s.Server, r, broadcastIn)
-	return rest.OK(event.ViewBroadcast(b)), err
-}
-
-// pauseBroadcast handles POST /v1/:phone_number_id/broadcasts/:id/pause.
-func (s *Server) pauseBroadcast(r *rest.Request) (rest.Reply, error) {
-	return s.moveBroadcast(r, jobs.PauseBroadcast)
-}
-
-// resumeBroadcast handles POST /v1/:phone_number_id/broadcasts/:id/resume.
-func (s *Server) resumeBroadcast(r *rest.Request) (rest.Reply, error) {
-	return s.moveBroadcast(r, jobs.ResumeBroadcast)
-}
-
-// cancelBroadcast handles POST /v1/:phone_number_id/broadcasts/:id/cancel.
-func (s *Server) cancelBroadcast(r *rest.Request) (rest.Reply, error) {
-	return s.moveBroadcast(r, jobs.CancelBroadcast)
-}
-
-// moveBroadcast moves the broadcast in the path to another state.
-func (s *Server) moveBroadcast(r *rest.Request, move func(*storage.Tx, *storage.Broadcast) error) (rest.Reply, error) {
-	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
-		b, err := broadcastIn(&tx.Rx, r)
-		if err == nil {
-			b, err = tx.CurrentBroadcast(b.Number)
-		}
-		if err == nil {
-			err = move(tx, &b)
-		}
-		if errors.Is(err, jobs.ErrNotActive) {
-			err = rest.Fail(rest.BroadcastNotActive, "The broadcast is "+b.Status+".")
-		}
-		return rest.OK(event.ViewBroadcast(b)), err
-	})
+// moveBroadcast is the handler that moves the broadcast in the path to another state.
+func (s *Server) moveBroadcast(move func(*storage.Tx, *storage.Broadcast) error) rest.Handler {
+	return func(r *rest.Request) (rest.Reply, error) {
+		return rest.UpdateFound(s.Server, r, broadcastIn, func(tx *storage.Tx, b storage.Broadcast) (rest.Reply, error) {
+			b, err := tx.CurrentBroadcast(b.Number)
+			if err == nil {
+				err = move(tx, &b)
+			}
+			if errors.Is(err, jobs.ErrNotActive) {
+				err = rest.Fail(rest.BroadcastNotActive, "The broadcast is "+b.Status+".")
+			}
+			return rest.OK(event.ViewBroadcast(b)), err
+		})
+	}
 }
 
 // createBroadcast handles POST /v1/:phone_number_id/broadcasts.

@@ -48,9 +48,9 @@ func (s *Server) consoleRoutes() []rest.Route {
 		rest.At("DELETE", "/keys/:id", s.revokeKey, 0, nil),
 
 		rest.At("GET", "/:phone_number_id/audience", s.getAudience, 0, nil),
-		rest.At("GET", "/templates/:id", s.getTemplateByID, rest.Agents, nil),
+		rest.At("GET", "/templates/:id", rest.ShowsMore(s.Server, templateByID, showTemplate), rest.Agents, nil),
 		rest.At("DELETE", "/templates/:id", s.deleteTemplate, 0, nil),
-		rest.At("GET", "/contacts/:id", s.getContactByID, rest.Agents, nil),
+		rest.At("GET", "/contacts/:id", rest.ShowsMore(s.Server, contactByID, showContact), rest.Agents, nil),
 		rest.At("POST", "/customers/:id/restore", s.restoreCustomer, rest.Customers, rest.Exists(customerIn)),
 
 		rest.At("GET", "/log", s.listCalls, 0, nil),
@@ -58,7 +58,7 @@ func (s *Server) consoleRoutes() []rest.Route {
 		rest.At("GET", "/trace/:id", s.getTrace, 0, nil),
 		rest.At("GET", "/audit", s.listAudit, 0, nil),
 		rest.At("GET", "/jobs", s.listJobs, 0, nil),
-		rest.At("GET", "/jobs/:id", s.getJob, 0, nil),
+		rest.At("GET", "/jobs/:id", rest.Shows(s.Server, jobIn, viewJob), 0, nil),
 		rest.At("POST", "/jobs/:id/retry", s.retryJob, 0, rest.Exists(jobIn)),
 		rest.At("POST", "/jobs/:id/cancel", s.cancelJob, 0, rest.Exists(jobIn)),
 	}

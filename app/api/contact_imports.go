@@ -154,10 +154,7 @@ func (s *Server) awaitImport(r *rest.Request, id string, rep rest.Reply) (rest.R
 	}
 }
 
-// getContactImport handles GET /v1/:phone_number_id/contact_imports/:id.
-func (s *Server) getContactImport(r *rest.Request) (rest.Reply, error) {
-	i, err := rest.Find(s.Server, r, func(rx *storage.Rx, r *rest.Request) (storage.ContactImport, error) {
-		return rest.InPath(r, "id", storage.PrefixImport, r.Account.ID, rx.ContactImport)
-	})
-	return rest.OK(ViewContactImport(i)), err
+// contactImportIn finds the import in the path.
+func contactImportIn(rx *storage.Rx, r *rest.Request) (storage.ContactImport, error) {
+	return rest.InPath(r, "id", storage.PrefixImport, r.Account.ID, rx.ContactImport)
 }

@@ -237,18 +237,9 @@ func contactIn(rx *storage.Rx, r *rest.Request) (storage.Contact, error) {
 	return rest.InPath(r, "id", storage.PrefixContact, r.Account.ID, rx.Contact)
 }
 
-// getContact handles GET /v1/:phone_number_id/contacts/:id.
-func (s *Server) getContact(r *rest.Request) (rest.Reply, error) {
-	return rest.ShowFound(s.Server, r, contactIn, showContact)
-}
-
-// getContactByID handles GET /console/api/contacts/:id: one of whichever number of the
-// organization.
-func (s *Server) getContactByID(r *rest.Request) (rest.Reply, error) {
-	in := func(rx *storage.Rx, r *rest.Request) (storage.Contact, error) {
-		return rest.InPath(r, "id", storage.PrefixContact, r.Org.ID, rx.ContactOfOrganization)
-	}
-	return rest.ShowFound(s.Server, r, in, showContact)
+// contactByID finds the contact in the path, of whichever number of the organization.
+func contactByID(rx *storage.Rx, r *rest.Request) (storage.Contact, error) {
+	return rest.InPath(r, "id", storage.PrefixContact, r.Org.ID, rx.ContactOfOrganization)
 }
 
 // updateContact handles PATCH /v1/:phone_number_id/contacts/:id.

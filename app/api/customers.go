@@ -119,12 +119,10 @@ func customerIn(rx *storage.Rx, r *rest.Request) (storage.Customer, error) {
 	return rest.InPath(r, "id", storage.PrefixCustomer, r.Org.ID, rx.Customer)
 }
 
-// getCustomer handles GET /v1/customers/:id.
-func (s *Server) getCustomer(r *rest.Request) (rest.Reply, error) {
-	return rest.ShowFound(s.Server, r, customerIn, func(rx *storage.Rx, c storage.Customer) (rest.Reply, error) {
-		accounts, err := rx.CustomerAccounts(c.ID)
-		return rest.OK(viewCustomerDetail(c, accounts)), err
-	})
+// showCustomer replies with a customer and its numbers.
+func showCustomer(rx *storage.Rx, c storage.Customer) (rest.Reply, error) {
+	accounts, err := rx.CustomerAccounts(c.ID)
+	return rest.OK(viewCustomerDetail(c, accounts)), err
 }
 
 // customerChanges is the body of PATCH /v1/customers/:id.

@@ -101,13 +101,10 @@ func deliveryIn(rx *storage.Rx, r *rest.Request) (storage.Delivery, error) {
 	return rest.InPath(r, "id", storage.PrefixDelivery, r.Org.ID, rx.Delivery)
 }
 
-// getDelivery handles GET /v1/webhook_deliveries/:id.
-func (s *Server) getDelivery(r *rest.Request) (rest.Reply, error) {
-	return rest.ShowFound(s.Server, r, deliveryIn, func(rx *storage.Rx, d storage.Delivery) (_ rest.Reply, err error) {
-		view := viewDelivery(d)
-		view.Payload, err = rx.Payload(d)
-		return rest.OK(view), err
-	})
+// showDelivery replies with a delivery and its payload.
+func showDelivery(rx *storage.Rx, d storage.Delivery) (rest.Reply, error) {
+	payload, err := rx.Payload(d)
+	return rest.OK(ViewDelivery(d, payload)), err
 }
 
 // attemptView is one attempt of a delivery.
@@ -121,20 +118,18 @@ type attemptView struct {
 	ResponseBodySnippet *string      `json:"response_body_snippet"`
 }
 
-// listAttempts handles GET /v1/webhook_deliveries/:id/attempts.
-func (s *Server) listAttempts(r *rest.Request) (rest.Reply, error) {
-	return rest.ShowFound(s.Server, r, deliveryIn, func(rx *storage.Rx, d storage.Delivery) (rest.Reply, error) {
-		rows, err := rx.Attempts(d)
-		if err != nil {
-			return rest.Reply{}, err
-		}
+// showAttempts replies with the attempts of a delivery.
+func showAttempts(rx *storage.Rx, d storage.Delivery) (rest.Reply, error) {
+	rows, err := rx.Attempts(d)
+	if err != nil {
+		return rest.Reply{}, err
+	}
 
-		views := make([]attemptView, len(rows))
-		for i, row := range rows {
-			views[i] = attemptView(row)
-		}
-		return rest.WholeList(views)
-	})
+	views := make([]attemptView, len(rows))
+	for i, row := range rows {
+		views[i] = attemptView(row)
+	}
+	return rest.WholeList(views)
 }
 
 // replayDelivery handles POST /v1/webhook_deliveries/:id/replay.

@@ -48,10 +48,7 @@ func (s *Server) listEvents(r *rest.Request) (rest.Reply, error) {
 	})
 }
 
-// getEvent handles GET /v1/events/:id.
-func (s *Server) getEvent(r *rest.Request) (rest.Reply, error) {
-	e, err := rest.Find(s.Server, r, func(rx *storage.Rx, r *rest.Request) (storage.EventItem, error) {
-		return rest.InPath(r, "id", storage.PrefixEvent, r.Org.ID, rx.EventItem)
-	})
-	return rest.OK(viewEvent(e)), err
+// eventIn finds the event in the path.
+func eventIn(rx *storage.Rx, r *rest.Request) (storage.EventItem, error) {
+	return rest.InPath(r, "id", storage.PrefixEvent, r.Org.ID, rx.EventItem)
 }

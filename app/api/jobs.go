@@ -80,12 +80,6 @@ func jobIn(rx *storage.Rx, r *rest.Request) (storage.Job, error) {
 	return rx.JobOfOrganization(r.Org.ID, id)
 }
 
-// getJob handles GET /console/api/jobs/:id.
-func (s *Server) getJob(r *rest.Request) (rest.Reply, error) {
-	j, err := rest.Find(s.Server, r, jobIn)
-	return rest.OK(viewJob(j)), err
-}
-
 // retryJob handles POST /console/api/jobs/:id/retry: a job that failed or waits runs now.
 func (s *Server) retryJob(r *rest.Request) (rest.Reply, error) {
 	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {

@@ -118,12 +118,6 @@ func labelIn(rx *storage.Rx, r *rest.Request) (storage.Label, error) {
 	return rest.InPath(r, "id", storage.PrefixLabel, r.Org.ID, rx.Label)
 }
 
-// getLabel handles GET /v1/labels/:id.
-func (s *Server) getLabel(r *rest.Request) (rest.Reply, error) {
-	l, err := rest.Find(s.Server, r, labelIn)
-	return rest.OK(viewLabel(l)), err
-}
-
 // labelChanges is the body of PATCH /v1/labels/:id.
 type labelChanges struct {
 	Name  rest.Patch[string] `json:"name"`

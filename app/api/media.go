@@ -96,12 +96,6 @@ func mediaIn(rx *storage.Rx, r *rest.Request) (storage.Media, error) {
 	return rx.Media(r.Account.ID, r.Param("id"))
 }
 
-// getMedia handles GET /v1/:phone_number_id/media/:id.
-func (s *Server) getMedia(r *rest.Request) (rest.Reply, error) {
-	m, err := rest.Find(s.Server, r, mediaIn)
-	return rest.OK(s.viewMedia(m)), err
-}
-
 // deleteMedia handles DELETE /v1/:phone_number_id/media/:id.
 func (s *Server) deleteMedia(r *rest.Request) (rest.Reply, error) {
 	return rest.UpdateFound(s.Server, r, mediaIn, func(tx *storage.Tx, m storage.Media) (rest.Reply, error) {

@@ -126,7 +126,7 @@ func (s *Server) connectNumber(r *rest.Request) (rest.Reply, error) {
 		}
 		r.Target = claim.PhoneNumberID
 		a, err = jobs.StoreConnected(tx, a, claim, number)
-		return rest.Created(viewAccount(a)), err
+		return rest.Created(ViewAccount(a)), err
 	})
 }
 
@@ -198,7 +198,7 @@ func (s *Server) checkNumber(r *rest.Request) (rest.Reply, error) {
 			return rest.Reply{}, err
 		}
 		a, err := tx.AccountDetail(r.Account.ID)
-		return rest.OK(viewAccount(a)), err
+		return rest.OK(ViewAccount(a)), err
 	})
 }
 
@@ -211,7 +211,7 @@ func (s *Server) disconnectNumber(r *rest.Request) (rest.Reply, error) {
 			return rest.Reply{}, err
 		}
 		a, err := tx.AccountDetail(r.Account.ID)
-		return rest.OK(viewAccount(a)), err
+		return rest.OK(ViewAccount(a)), err
 	})
 }
 

@@ -112,12 +112,6 @@ func quickReplyIn(rx *storage.Rx, r *rest.Request) (storage.QuickReply, error) {
 	return rest.InPath(r, "id", storage.PrefixQuickReply, r.Org.ID, rx.QuickReply)
 }
 
-// getQuickReply handles GET /v1/quick_replies/:id.
-func (s *Server) getQuickReply(r *rest.Request) (rest.Reply, error) {
-	q, err := rest.Find(s.Server, r, quickReplyIn)
-	return rest.OK(ViewQuickReply(q)), err
-}
-
 // quickReplyChanges is the body of PATCH /v1/quick_replies/:id.
 type quickReplyChanges struct {
 	Shortcut rest.Patch[string] `json:"shortcut"`

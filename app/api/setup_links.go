@@ -124,12 +124,6 @@ func activeSetupLinkIn(tx *storage.Tx, r *rest.Request) (storage.SetupLink, erro
 	return l, err
 }
 
-// getSetupLink handles GET /v1/customers/:id/setup_links/:setup_link_id.
-func (s *Server) getSetupLink(r *rest.Request) (rest.Reply, error) {
-	l, err := rest.Find(s.Server, r, setupLinkIn)
-	return rest.OK(viewSetupLink(l)), err
-}
-
 // setupLinkChanges is the body of PATCH /v1/customers/:id/setup_links/:setup_link_id.
 type setupLinkChanges struct {
 	SuccessRedirectURL rest.Patch[string] `json:"success_redirect_url"`

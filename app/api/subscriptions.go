@@ -27,13 +27,8 @@ type subscriptionView struct {
 	InitialSecret       string            `json:"initial_secret,omitempty"` // once
 }
 
-// ViewSubscription is a subscription in the API's shape, for packages that show it
-// elsewhere.
-func ViewSubscription(s storage.Subscription, secrets []storage.Secret) any {
-	return viewSubscription(s, secrets)
-}
-
-func viewSubscription(s storage.Subscription, secrets []storage.Secret) subscriptionView {
+// ViewSubscription is a subscription in the API's shape, on the command line too.
+func ViewSubscription(s storage.Subscription, secrets []storage.Secret) subscriptionView {
 	v := subscriptionView{
 		ID:                  s.ID,
 		Object:              "webhook_subscription",
@@ -75,7 +70,7 @@ func (s *Server) listSubscriptions(r *rest.Request) (rest.Reply, error) {
 			return rows, storage.Last, err
 		},
 		Key:  func(s storage.Subscription) storage.After { return storage.After{Key: s.CreatedAt, ID: s.ID} },
-		View: func(s storage.Subscription) subscriptionView { return viewSubscription(s, secrets[s.ID]) },
+		View: func(s storage.Subscription) subscriptionView { return ViewSubscription(s, secrets[s.ID]) },
 	})
 }
 
@@ -105,7 +100,7 @@ func (s *Server) createSubscription(r *rest.Request) (rest.Reply, error) {
 		}
 
 		secrets, err := tx.Secrets(sub.ID)
-		view := viewSubscription(sub, secrets)
+		view := ViewSubscription(sub, secrets)
 		view.InitialSecret = secret // shown only here
 
 		return rest.Created(view).WithSecret(), err
@@ -130,7 +125,7 @@ func checkSubscriptionCount(rx *storage.Rx, r *rest.Request) error {
 // showSubscription replies with a subscription.
 func showSubscription(rx *storage.Rx, sub storage.Subscription) (rest.Reply, error) {
 	secrets, err := rx.Secrets(sub.ID)
-	return rest.OK(viewSubscription(sub, secrets)), err
+	return rest.OK(ViewSubscription(sub, secrets)), err
 }
 
 // subscriptionIn finds the subscription in the path.
@@ -162,11 +157,6 @@ func enabledSubscription(rx *storage.Rx, organization int64, id string) (storage
 
 func errDisabled() error {
 	return rest.Fail(rest.WebhookDisabled, "This webhook subscription is disabled. Set its status to active first.")
-}
-
-// getSubscription handles GET /v1/webhook_subscriptions/:id.
-func (s *Server) getSubscription(r *rest.Request) (rest.Reply, error) {
-	return rest.ShowFound(s.Server, r, subscriptionIn, showSubscription)
 }
 
 // updateSubscription handles PATCH /v1/webhook_subscriptions/:id.

@@ -13,11 +13,6 @@ func templateByID(rx *storage.Rx, r *rest.Request) (storage.Template, error) {
 	return rest.InPath(r, "id", storage.PrefixTemplate, r.Org.ID, rx.TemplateByID)
 }
 
-// getTemplateByID handles GET /console/api/templates/:id.
-func (s *Server) getTemplateByID(r *rest.Request) (rest.Reply, error) {
-	return rest.ShowFound(s.Server, r, templateByID, showTemplate)
-}
-
 // deleteTemplate handles DELETE /console/api/templates/:id. The provider goes first: a
 // template that it still had would come back with the next sync.
 func (s *Server) deleteTemplate(r *rest.Request) (rest.Reply, error) {

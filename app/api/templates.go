@@ -114,11 +114,6 @@ func templateIn(rx *storage.Rx, r *rest.Request) (storage.Template, error) {
 	return rx.NewestTemplate(r.Account.ID, r.Param("name"))
 }
 
-// getTemplate handles GET /v1/:phone_number_id/templates/:name.
-func (s *Server) getTemplate(r *rest.Request) (rest.Reply, error) {
-	return rest.ShowFound(s.Server, r, templateIn, showTemplate)
-}
-
 // showTemplate replies with a template.
 func showTemplate(rx *storage.Rx, t storage.Template) (rest.Reply, error) {
 	account, err := rx.AccountSummary(t.AccountID)
@@ -235,11 +230,8 @@ type templateSyncView struct {
 	Synced  int    `json:"synced"`
 }
 
-// ViewTemplateSync is the result of a sync in the API's shape, for packages that show it
-// elsewhere.
-func ViewTemplateSync(s *provisioning.TemplateSync) any { return viewTemplateSync(s) }
-
-func viewTemplateSync(s *provisioning.TemplateSync) templateSyncView {
+// ViewTemplateSync is the result of a sync in the API's shape, on the command line too.
+func ViewTemplateSync(s *provisioning.TemplateSync) templateSyncView {
 	return templateSyncView{
 		Object:  "template_sync",
 		Created: s.Created,
@@ -261,5 +253,5 @@ func (s *Server) syncTemplates(r *rest.Request) (rest.Reply, error) {
 		return rest.Reply{}, providerCallError(err, errUnexpectedRefusal)
 	}
 
-	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) { return rest.OK(viewTemplateSync(found)), found.Store(tx) })
+	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) { return rest.OK(ViewTemplateSync(found)), found.Store(tx) })
 }

@@ -31,18 +31,27 @@ func Find[T any](s *Server, r *Request, in finder[T]) (found T, err error) {
 	return found, err
 }
 
-// ShowFound replies with the resource in the path, of which the view needs more than its
-// row.
-func ShowFound[T any](s *Server, r *Request, in finder[T], show func(*storage.Rx, T) (Reply, error)) (rep Reply, err error) {
-	err = s.View(r, func(rx *storage.Rx) error {
-		found, err := in(rx, r)
-		if err != nil {
+// Shows is the handler that replies with the resource in the path.
+func Shows[T, V any](s *Server, in finder[T], view func(T) V) Handler {
+	return func(r *Request) (Reply, error) {
+		found, err := Find(s, r, in)
+		return OK(view(found)), err
+	}
+}
+
+// ShowsMore is Shows where the reply needs more than the row.
+func ShowsMore[T any](s *Server, in finder[T], show func(*storage.Rx, T) (Reply, error)) Handler {
+	return func(r *Request) (rep Reply, err error) {
+		err = s.View(r, func(rx *storage.Rx) error {
+			found, err := in(rx, r)
+			if err != nil {
+				return err
+			}
+			rep, err = show(rx, found)
 			return err
-		}
-		rep, err = show(rx, found)
-		return err
-	})
-	return rep, err
+		})
+		return rep, err
+	}
 }
 
 // UpdateFound is update for what works on the resource in the path.
