@@ -3,7 +3,6 @@ package api
 import (
 	"cmp"
 	"errors"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,7 +17,6 @@ import (
 const (
 	maxDescription = 255
 	maxWebhookURL  = 2048
-	maxHeaders     = 20
 	maxEvents      = 100 // more than there are types
 	maxNumbers     = 1000
 )
@@ -262,42 +260,4 @@ func distinct(list []string) storage.Strings {
 		}
 	}
 	return all
-}
-
-// headerValues converts headers whose values were checked to be strings.
-func headerValues(headers map[string]any) map[string]string {
-	all := make(map[string]string, len(headers))
-	for name, value := range headers {
-		all[name], _ = value.(string)
-	}
-	return all
-}
-
-// checkHeaders checks custom headers: HTTP must be able to carry them, and none may be
-// reserved.
-func checkHeaders(headers map[string]any) error {
-	if len(headers) > maxHeaders {
-		return rest.Invalid("custom_headers", "must have at most "+strconv.Itoa(maxHeaders)+" entries")
-	}
-
-	seen := make(map[string]bool, len(headers))
-	for _, name := range slices.Sorted(maps.Keys(headers)) {
-		param, folded := "custom_headers."+name, strings.ToLower(name)
-		value, isText := headers[name].(string)
-		switch {
-		case !rest.IsHeaderName(name):
-			return rest.Invalid(param, "is not the name of a header")
-		case rest.IsReservedHeader(folded):
-			return rest.Invalid(param, "is set by the service and cannot be chosen")
-		case seen[folded]:
-			return rest.Invalid(param, "is given twice")
-		case !isText:
-			return rest.Invalid(param, "must be a string")
-		case !rest.IsHeaderValue(value):
-			return rest.Invalid(param, "must have at most "+strconv.Itoa(rest.MaxHeaderValue)+
-				" bytes without line breaks or other control characters")
-		}
-		seen[folded] = true
-	}
-	return nil
 }
