@@ -50,15 +50,7 @@ type presenceBody struct {
 	Tab            *string `json:"tab"`
 }
 
-func (p *presenceBody) Validate() error {
-	switch {
-	case p.Tab == nil:
-		return rest.Missing("tab")
-	case !rest.Between(*p.Tab, 1, maxTab):
-		return rest.Invalid("tab", rest.LengthRule(1, maxTab))
-	}
-	return nil
-}
+func (p *presenceBody) Validate() error { return rest.Required("tab", p.Tab, maxTab) }
 
 // setPresence handles POST /console/api/presence. It is kept in memory, and for a few
 // seconds only.

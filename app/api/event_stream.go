@@ -71,21 +71,15 @@ func streamError(err error) error {
 		return &rest.Error{Code: rest.InvalidCursor, Param: "after", Message: "after must be " + stream.Oldest +
 			", a position of this stream, or the id of an event that is still kept."}
 	case isFull:
-		return tooManyStreams(full)
+		return &rest.Error{
+			Code:       rest.RateLimitExceeded,
+			Message:    fmt.Sprintf("The %s has %d streams open, which is the most. Close one of them and retry.", full.Of, full.Max),
+			RetryAfter: time.Second,
+		}
 	case errors.Is(err, stream.ErrStopping):
 		return &rest.Error{Code: rest.ServiceUnavailable, Message: "The server is stopping. Please retry.", RetryAfter: time.Second}
 	}
 	return err
-}
-
-// tooManyStreams refuses a stream of a server, an organization or a person that has enough
-// of them.
-func tooManyStreams(full *stream.FullError) error {
-	return &rest.Error{
-		Code:       rest.RateLimitExceeded,
-		Message:    fmt.Sprintf("The %s has %d streams open, which is the most. Close one of them and retry.", full.Of, full.Max),
-		RetryAfter: time.Second,
-	}
 }
 
 // streamFormat is the format that the client accepts: server-sent events, unless it

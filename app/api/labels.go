@@ -3,7 +3,6 @@ package api
 import (
 	"cmp"
 	"errors"
-	"strconv"
 
 	"confab/app/api/rest"
 	"confab/storage"
@@ -93,8 +92,8 @@ func (s *Server) createLabel(r *rest.Request, in newLabel) (rest.Reply, error) {
 			l.Color = *in.Color
 		}
 
-		if err := checkLabelCount(&tx.Rx, team); err != nil {
-			return rest.Reply{}, err
+		if n, err := tx.CountLabels(team.ID); err != nil || n >= maxLabels {
+			return rest.Reply{}, cmp.Or(err, errTeamFull("labels", maxLabels))
 		}
 		if err := tx.InsertLabel(&l); err != nil {
 			return rest.Reply{}, labelError(err)
@@ -102,15 +101,6 @@ func (s *Server) createLabel(r *rest.Request, in newLabel) (rest.Reply, error) {
 
 		return rest.Created(viewLabel(l)), nil
 	})
-}
-
-// checkLabelCount refuses another label of a team that has as many as it may.
-func checkLabelCount(rx *storage.Rx, team storage.Team) error {
-	n, err := rx.CountLabels(team.ID)
-	if err == nil && n >= maxLabels {
-		return rest.Invalid("labels", "are "+strconv.Itoa(maxLabels)+" in this team, which is the most: delete one first")
-	}
-	return err
 }
 
 // labelIn finds the label in the path.

@@ -59,11 +59,8 @@ func (n *newNumber) Validate() error {
 }
 
 func (n *newNumber) validateInvention() error {
-	if n.Name != nil && !rest.Between(*n.Name, 1, maxNumberName) {
-		return rest.Invalid("name", rest.LengthRule(1, maxNumberName))
-	}
-	if n.PhoneNumber == nil {
-		return nil
+	if err := rest.Optional("name", n.Name, maxNumberName); err != nil || n.PhoneNumber == nil {
+		return err
 	}
 	phone, ok := provider.ParsePhone(*n.PhoneNumber)
 	if !ok {

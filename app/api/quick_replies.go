@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"regexp"
-	"strconv"
 
 	"confab/app/api/rest"
 	"confab/storage"
@@ -89,12 +88,8 @@ func (q *NewQuickReply) Insert(tx *storage.Tx, organization int64) (storage.Quic
 		return storage.QuickReply{}, err
 	}
 
-	n, err := tx.CountQuickReplies(team.ID)
-	if err == nil && n >= maxQuickReplies {
-		err = rest.Invalid("quick_replies", "are "+strconv.Itoa(maxQuickReplies)+" in this team, which is the most: delete one first")
-	}
-	if err != nil {
-		return storage.QuickReply{}, err
+	if n, err := tx.CountQuickReplies(team.ID); err != nil || n >= maxQuickReplies {
+		return storage.QuickReply{}, cmp.Or(err, errTeamFull("quick_replies", maxQuickReplies))
 	}
 
 	made := storage.QuickReply{

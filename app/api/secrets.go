@@ -56,7 +56,7 @@ func (s *Server) createSecret(r *rest.Request, in newSecret) (rest.Reply, error)
 		if err != nil {
 			return rest.Reply{}, err
 		}
-		if countLive(secrets, tx.Now) >= maxLiveSecrets {
+		if live, _ := countSecrets(secrets, tx.Now); live >= maxLiveSecrets {
 			return rest.Reply{}, rest.Invalid("secrets", "has 10 that are live, which is the most: revoke one first")
 		}
 
@@ -72,37 +72,31 @@ func (s *Server) createSecret(r *rest.Request, in newSecret) (rest.Reply, error)
 	})
 }
 
-// countLive counts the secrets that are not expired.
-func countLive(secrets []storage.Secret, now storage.Time) (n int) {
+// countSecrets counts the secrets that are not expired, and those that never expire.
+func countSecrets(secrets []storage.Secret, now storage.Time) (live, lasting int) {
 	for _, s := range secrets {
 		if s.Live(now) {
-			n++
+			live++
 		}
-	}
-	return n
-}
-
-// countLasting counts the secrets that never expire.
-func countLasting(secrets []storage.Secret) (n int) {
-	for _, s := range secrets {
 		if s.ExpiresAt == 0 {
-			n++
+			lasting++
 		}
 	}
-	return n
+	return live, lasting
 }
 
 // checkRevocable refuses to revoke a secret without which the subscription would have
 // none to sign with, now or once the others have expired.
 func checkRevocable(secrets []storage.Secret, id string, now storage.Time) error {
+	live, lasting := countSecrets(secrets, now)
 	for _, s := range secrets {
 		switch {
 		case s.ID != id:
 			continue
-		case s.ExpiresAt == 0 && countLasting(secrets) == 1:
+		case s.ExpiresAt == 0 && lasting == 1:
 			return rest.Fail(rest.LastSecret,
 				"This is the subscription's only signing secret that does not expire. Mint another one first.")
-		case s.Live(now) && countLive(secrets, now) == 1:
+		case s.Live(now) && live == 1:
 			return rest.Fail(rest.LastSecret,
 				"This is the subscription's only live signing secret. Mint another one first.")
 		}

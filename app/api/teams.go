@@ -45,6 +45,11 @@ func checkTeamID(id *string) error {
 	return nil
 }
 
+// errTeamFull reports that a team has as many of something as it may.
+func errTeamFull(param string, most int) error {
+	return rest.Invalid(param, "are "+strconv.Itoa(most)+" in this team, which is the most: delete one first")
+}
+
 // chooseTeam finds the team that a body names. An organization with a single team need
 // not name it.
 func chooseTeam(rx *storage.Rx, organization int64, id *string) (storage.Team, error) {

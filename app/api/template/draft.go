@@ -94,15 +94,11 @@ func (t *Draft) Validate() error {
 }
 
 func (t *Draft) checkName() error {
-	switch {
-	case t.Name == nil:
-		return rest.Missing("name")
-	case !rest.Between(*t.Name, 1, content.MaxTemplateName):
-		return rest.Invalid("name", rest.LengthRule(1, content.MaxTemplateName))
-	case !content.TemplateName.MatchString(*t.Name):
+	err := rest.Required("name", t.Name, content.MaxTemplateName)
+	if err == nil && !content.TemplateName.MatchString(*t.Name) {
 		return rest.Invalid("name", "can only have lower-case letters, digits and underscores")
 	}
-	return nil
+	return err
 }
 
 func (t *Draft) checkLanguage() error {
@@ -156,22 +152,15 @@ type Changes struct {
 }
 
 func (c *Changes) Validate() error {
-	switch {
-	case !c.Components.Set && !c.Category.Set && !c.TTL.Set:
-		return &rest.Error{
-			Code: rest.MissingRequiredField, Param: "components",
-			Message: "Give components, category or message_send_ttl_seconds.",
-		}
-	case c.Components.Null:
-		return rest.Invalid("components", "cannot be null")
-	case c.Category.Null:
-		return rest.Invalid("category", "cannot be null")
-	case c.TTL.Null:
-		return rest.Invalid("message_send_ttl_seconds", "cannot be null")
-	case c.Category.Set:
-		return oneOfAnyCase("category", &c.Category.Value, Categories...)
+	if !c.Components.Set && !c.Category.Set && !c.TTL.Set {
+		return rest.NoneGiven("components", "Give components, category or message_send_ttl_seconds.")
 	}
-	return nil
+
+	err := cmp.Or(c.Components.NotNull("components"), c.Category.NotNull("category"), c.TTL.NotNull("message_send_ttl_seconds"))
+	if err != nil || !c.Category.Set {
+		return err
+	}
+	return oneOfAnyCase("category", &c.Category.Value, Categories...)
 }
 
 // CheckFor checks the changes against the template that they are for. A category that
