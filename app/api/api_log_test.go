@@ -172,7 +172,7 @@ func TestTheLogIsKeptAndBoundedWhileNothingCanBeWritten(t *testing.T) {
 	f := serve(t)
 	lost := serve(t)
 	lost.stop()
-	log := &rest.CallLog{Db: lost.db, Log: lost.api.Log, Strangers: rest.NewStrangerQuota(), LastUsed: make(map[string]storage.Time)} // without the clock that writes it
+	log := &rest.CallLog{DB: lost.db, Log: lost.api.Log, Strangers: rest.NewStrangerQuota(), LastUsed: make(map[string]storage.Time)} // without the clock that writes it
 	r := &rest.Request{HTTP: httptest.NewRequest("GET", "/v1/me", nil), Key: f.tenant.Key, Org: f.tenant.Organization, Began: time.Now()}
 	for range rest.MaxWaitingCalls + 3 {
 		log.Add(&rest.Exchange{Request: r}, 200, time.Millisecond, "127.0.0.1")
@@ -184,7 +184,7 @@ func TestTheLogIsKeptAndBoundedWhileNothingCanBeWritten(t *testing.T) {
 	is.Equal(len(lost.log.lines("calls=3")), 1) // the loss is told
 
 	log.Waiting = log.Waiting[:rest.CallBatchSize+1]
-	log.Db = f.db // the disk is back
+	log.DB = f.db // the disk is back
 	is.NoErr(log.Flush(context.Background()))
 	is.NoErr(log.FlushLastUsed(context.Background()))
 	is.Equal(len(f.stored()), rest.CallBatchSize+1)

@@ -130,7 +130,7 @@ var messageFieldNames = func() map[string]bool {
 // MarshalJSON is for whoever shows a message inside of something else.
 func (v messageView) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil), nil }
 
-// AppendJSON writes the fields, and behind them the content under the name of its type.
+// AppendJSON writes the fields, and after them the content under the name of its type.
 func (v messageView) AppendJSON(b []byte) []byte {
 	b = rest.AppendText(append(b, `{"id":`...), v.ID)
 	b = rest.AppendText(append(b, `,"object":`...), v.Object)

@@ -145,7 +145,7 @@ func (s *Server) markRead(r *rest.Request, read content.ReadReceipt) (rest.Reply
 	})
 }
 
-// unreadAfter counts the unread messages behind an inbound message. It runs outside of
+// unreadAfter counts the unread messages after an inbound message. It runs outside of
 // the write transaction, because counting may take long.
 func (s *Server) unreadAfter(r *rest.Request, providerID string) (unread storage.UnreadCount, err error) {
 	err = s.List(r, func(rx *storage.Rx) error {

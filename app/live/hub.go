@@ -66,7 +66,7 @@ func (h *Hub) Run(ctx context.Context) error {
 			}
 		}
 		h.takeHints(ctx, hints, waiting)
-		isHeld = h.tellDue(waiting, time.Now())
+		isHeld = h.notifyDue(waiting, time.Now())
 
 		select {
 		case <-ctx.Done():
@@ -80,7 +80,7 @@ func (h *Hub) Run(ctx context.Context) error {
 func (h *Hub) takeHints(ctx context.Context, from *storage.Hints, waiting paces) {
 	hints, all := from.Take()
 	if all {
-		h.tellAll(storage.HintKinds()...)
+		h.notifyAll(storage.HintKinds()...)
 		return
 	}
 	if len(hints) == 0 {
@@ -90,7 +90,7 @@ func (h *Hub) takeHints(ctx context.Context, from *storage.Hints, waiting paces)
 	err := h.DB.View(ctx, func(rx *storage.Rx) error {
 		for _, hint := range hints {
 			if hint.IsAny && hint.Of == (storage.Scope{}) {
-				h.tellAll(hint.Kind)
+				h.notifyAll(hint.Kind)
 				continue
 			}
 			found, err := rx.OrganizationsOf(hint)
@@ -106,12 +106,12 @@ func (h *Hub) takeHints(ctx context.Context, from *storage.Hints, waiting paces)
 	if err != nil && ctx.Err() == nil {
 		// Nobody knows who is concerned: everybody looks again.
 		h.Log.Warn("consoles are told that anything may have changed", "error", err)
-		h.tellAll(storage.HintKinds()...)
+		h.notifyAll(storage.HintKinds()...)
 	}
 }
 
-// tellAll tells everybody that anything of some kinds may have changed.
-func (h *Hub) tellAll(kinds ...string) {
+// notifyAll tells all viewers that anything of some kinds may have changed.
+func (h *Hub) notifyAll(kinds ...string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 
@@ -126,8 +126,8 @@ func (h *Hub) tellAll(kinds ...string) {
 	}
 }
 
-// tell tells the viewers of an organization what was changed there.
-func (h *Hub) tell(organization int64, n *batch) {
+// notify notifies the viewers of an organization of what was changed there.
+func (h *Hub) notify(organization int64, n *batch) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 

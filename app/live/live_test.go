@@ -229,7 +229,7 @@ func TestAgentsAreToldOfWhatTheyMayRead(t *testing.T) {
 	is := is.New(t)
 	w := newWorld(t)
 	admin, agent := w.watch(w.tenant, storage.RoleAdmin), w.watch(w.tenant, storage.RoleAgent)
-	w.hub.tellAll(storage.HintKinds()...)
+	w.hub.notifyAll(storage.HintKinds()...)
 	kinds := func(v *watcher) (all []string) {
 		for _, one := range v.news() {
 			_, kind, _ := strings.Cut(one, `"kind":"`)

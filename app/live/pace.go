@@ -39,9 +39,9 @@ func (all paces) add(organization int64, kind string, ids []string, isAny bool) 
 	p.waiting.add(kind, ids, isAny)
 }
 
-// tellDue tells the viewers of the organizations whose time has come, and tells whether
+// notifyDue notifies the viewers of the organizations whose time has come, and tells whether
 // something is held back for others.
-func (h *Hub) tellDue(all paces, now time.Time) (isHeld bool) {
+func (h *Hub) notifyDue(all paces, now time.Time) (isHeld bool) {
 	for organization, p := range all {
 		switch {
 		case now.Before(p.until):
@@ -52,7 +52,7 @@ func (h *Hub) tellDue(all paces, now time.Time) (isHeld bool) {
 			continue
 		}
 
-		h.tell(organization, p.waiting)
+		h.notify(organization, p.waiting)
 		if p.waiting.most > fewIDs*int(p.interval/hintInterval) {
 			p.interval = min(2*p.interval, maxHintInterval)
 		} else {

@@ -7,7 +7,7 @@ import (
 	"confab/storage"
 )
 
-// ErrPosition means that a client wants to begin behind something that is no position
+// ErrPosition means that a client wants to begin after something that is no position
 // and no event that is kept.
 var ErrPosition = errors.New("not a position, and not an event that is kept")
 
@@ -60,9 +60,8 @@ func (h *Hub) start(ctx context.Context, o Options) (from start, err error) {
 	return from, err
 }
 
-// find finds the event behind which a stream begins, and leaves the rest to start.
+// find finds the event after which a stream begins, and leaves the rest to start.
 func (h *Hub) find(rx *storage.Rx, o Options, ends storage.EventEnds) (start, error) {
-	behind := func(seq int64) start { return start{position: position{seq: seq, replay: noReplays}} }
 	switch id, after := o.Begin.LastEventID, o.Begin.After; {
 	case id != "":
 		from, err := h.findNamed(rx, o.Organization, id, ends)
@@ -72,7 +71,7 @@ func (h *Hub) find(rx *storage.Rx, o Options, ends storage.EventEnds) (start, er
 		}
 		return from, err
 	case after == nil:
-		return behind(ends.Last), nil
+		return start{position: position{seq: ends.Last, replay: noReplays}}, nil
 	case *after == Oldest:
 		return start{removed: ends.Removed}, nil
 	default:

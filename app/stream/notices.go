@@ -33,17 +33,17 @@ func (s *Stream) open(w io.Writer) error {
 	return s.write(w, s.Notices.AppendOpening(nil))
 }
 
-// tellNotices tells the new notices, if there are any.
-func (s *Stream) tellNotices(w io.Writer) error {
+// writeNotices writes the new notices, if there are any.
+func (s *Stream) writeNotices(w io.Writer) error {
 	if s.Notices == nil {
 		return nil
 	}
 	return s.write(w, s.Notices.AppendNew(nil))
 }
 
-// sayWhy tells a client why its stream ends. One that does not take it will find out when
+// writeEnding tells a client why its stream ends. One that does not take it will find out when
 // it comes back.
-func (s *Stream) sayWhy(w io.Writer) {
+func (s *Stream) writeEnding(w io.Writer) {
 	if s.Notices == nil {
 		return
 	}

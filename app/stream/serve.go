@@ -54,7 +54,7 @@ func (s *Stream) Serve(w http.ResponseWriter, r *http.Request, begun func()) {
 		s.Class.dropped.Add(1)
 	}
 	if errors.Is(err, errEnded) {
-		s.sayWhy(w)
+		s.writeEnding(w)
 	}
 	s.detach(err == nil || errors.Is(err, errEnded))
 }
@@ -125,7 +125,7 @@ func (s *Stream) run(ctx context.Context, w io.Writer) error {
 			err = s.catchUp(ctx, w)
 		}
 		if err == nil {
-			err = s.tellNotices(w)
+			err = s.writeNotices(w)
 		}
 		if err == nil && why == isIdle {
 			err = s.tell(w, s.Format.AppendIdle)

@@ -42,7 +42,7 @@ func LoggedMethod(method string) string { return method[:min(len(method), MaxLog
 // Calls without a valid key only come here as far as the quota of strangers goes. What
 // exceeds it is told in the server's log once a minute.
 type CallLog struct {
-	Db        *storage.DB
+	DB        *storage.DB
 	Log       *slog.Logger
 	Strangers *strangerQuota
 	stop      chan struct{}
@@ -58,7 +58,7 @@ type CallLog struct {
 
 func newCallLog(db *storage.DB, log *slog.Logger, strangers *strangerQuota) *CallLog {
 	l := &CallLog{
-		Db:        db,
+		DB:        db,
 		Log:       log,
 		Strangers: strangers,
 		stop:      make(chan struct{}),
@@ -165,7 +165,7 @@ func (l *CallLog) Flush(ctx context.Context) error {
 
 		// The batch leaves the queue only once it is written. Nobody else takes from its
 		// front meanwhile, because writing is held.
-		if err := l.Db.Update(ctx, func(tx *storage.Tx) error { return tx.InsertAPICalls(batch) }); err != nil {
+		if err := l.DB.Update(ctx, func(tx *storage.Tx) error { return tx.InsertAPICalls(batch) }); err != nil {
 			return err
 		}
 
@@ -189,7 +189,7 @@ func (l *CallLog) FlushLastUsed(ctx context.Context) error {
 		return nil
 	}
 
-	err := l.Db.Update(ctx, func(tx *storage.Tx) error {
+	err := l.DB.Update(ctx, func(tx *storage.Tx) error {
 		for id, at := range used {
 			mark := tx.MarkKeyUsed
 			if strings.HasPrefix(id, storage.PrefixSession) {

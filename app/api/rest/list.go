@@ -101,7 +101,7 @@ func NumberOf(after storage.After) int64 {
 
 // Page makes the reply of a list. rows has one row more than the page when there are
 // more. The page is shorter if its items would have more bytes than it may: the next
-// one begins behind its last item.
+// one begins after its last item.
 func Page[T, V any](s *Server, q ListQuery, rows []T, key func(T) storage.After, view func(T) V) (Reply, error) {
 	next := q.Reached
 	switch {
@@ -214,7 +214,7 @@ func (l *listBody) Render(requestID string) []byte {
 // A page is bounded in bytes as well as in items, and so is what is read for it: the
 // content of one message may have a mebibyte. Pages of ordinary items are far below
 // smallPage. A longer one needs a place among the large pages, which it keeps until it
-// was sent; when there is none, it is short, and the next page goes on behind it. So
+// was sent; when there is none, it is short, and the next page goes on after it. So
 // the memory of all pages together stays small however many are asked for at once.
 const (
 	MaxPage       = 4 << 20

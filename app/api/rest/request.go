@@ -20,7 +20,7 @@ type Request struct {
 	HTTP   *http.Request
 	ID     string
 	Prefix string // "/v1", or what stands in its place in the console
-	path   string // behind it
+	path   string // after it
 	Table  *Table
 	Began  time.Time
 	route  *Route

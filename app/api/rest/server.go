@@ -42,7 +42,7 @@ type Plan struct {
 	WebhookSubscriptions int
 }
 
-// Options configure a Core.
+// Options configure a Server.
 type Options struct {
 	DB             *storage.DB
 	Plans          map[string]Plan
@@ -80,7 +80,7 @@ type Server struct {
 	Bodies     *limit.Semaphore // for large ones
 }
 
-// New makes a Core. Close it to write the rest of the API log.
+// New makes a Server. Close it to write the rest of the API log.
 func New(o Options) *Server {
 	strangers := NewStrangerQuota()
 	return &Server{
