@@ -27,10 +27,8 @@ type Template struct {
 
 // TemplateFilter selects templates; its zero value selects all.
 type TemplateFilter struct {
-	Name     string
-	Language string
-	Status   string
-	Limit    int // templates per page; 100 when 0
+	Name  string
+	Limit int // templates per page; 100 when 0
 }
 
 // Templates iterates over an account's templates, through all pages. After an
@@ -39,12 +37,9 @@ func (c *Client) Templates(ctx context.Context, tok Token, wabaID string, f Temp
 	rq := get("list templates", wabaID, "message_templates")
 	rq.query = url.Values{"fields": {templateFields}}
 
-	for key, value := range map[string]string{"name": f.Name, "language": f.Language, "status": f.Status} {
-		if value != "" {
-			rq.query.Set(key, value)
-		}
+	if f.Name != "" {
+		rq.query.Set("name", f.Name)
 	}
-
 	return list[Template](ctx, c, tok, rq, f.Limit)
 }
 
