@@ -58,11 +58,11 @@ type typingBody struct {
 
 // Object is the object under the name of a message's type.
 type Object interface {
-	// check finds the first broken rule. It may also drop fields that do not belong to
+	// Check finds the first broken rule. It may also drop fields that do not belong to
 	// the content, because the provider would refuse them.
 	Check(allowHTTP PlainHTTP) error
 
-	// describe adds what the content means for sending to the message.
+	// Describe adds what the content means for sending to the message.
 	Describe(*OutgoingMessage)
 }
 

@@ -14,10 +14,10 @@ type ListQuery struct {
 	Limit int
 	After storage.After
 	scope string // what the cursor is bound to
-	// bytes is how large the page may become, and budget what may be read for it.
+	// bytes is how large the page may become, and Budget what may be read for it.
 	bytes  int
 	Budget *storage.Budget
-	// reached is where a search stopped that ran out of time before it filled its
+	// Reached is where a search stopped that ran out of time before it filled its
 	// page. The next page begins there.
 	Reached storage.After
 }
@@ -52,7 +52,7 @@ func (s *Server) ParseListQuery(r *Request, scope string) (ListQuery, error) {
 	return q, nil
 }
 
-// ReadPage is list for a page: each run of fn has the page's whole budget.
+// ReadPage is List for a page: each run of fn has the page's whole budget.
 func (s *Server) ReadPage(r *Request, q *ListQuery, fn func(*storage.Rx) error) error {
 	left := *q.Budget
 	return s.List(r, func(rx *storage.Rx) error {
@@ -63,9 +63,9 @@ func (s *Server) ReadPage(r *Request, q *ListQuery, fn func(*storage.Rx) error) 
 
 // Lister says how a list is read and shown.
 type Lister[T, V any] struct {
-	// scope names the list with its filters. A cursor is of no use in another.
+	// Scope names the list with its filters. A cursor is of no use in another.
 	Scope string
-	// read reads the page that q asks for, and where it stopped if it ran out of time
+	// Read reads the page that q asks for, and where it stopped if it ran out of time
 	// before it had that many rows. It may run twice.
 	Read func(rx *storage.Rx, q *ListQuery) (rows []T, reached storage.After, err error)
 	Key  func(T) storage.After

@@ -54,7 +54,7 @@ func ShowsMore[T any](s *Server, in finder[T], show func(*storage.Rx, T) (Reply,
 	}
 }
 
-// UpdateFound is update for what works on the resource in the path.
+// UpdateFound is Update for what works on the resource in the path.
 func UpdateFound[T any](s *Server, r *Request, in finder[T], fn func(*storage.Tx, T) (Reply, error)) (Reply, error) {
 	return s.Update(r, func(tx *storage.Tx) (Reply, error) {
 		found, err := in(&tx.Rx, r)

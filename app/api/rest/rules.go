@@ -16,7 +16,7 @@ import (
 )
 
 // The rules from which the checks of content are built. Each takes the name of a field
-// relative to the object that is being checked; within adds the path of that object.
+// relative to the object that is being checked; Within adds the path of that object.
 
 // Within puts the error of a field under the path of the object or item that holds the
 // field.
@@ -77,7 +77,7 @@ func Required(name string, s *string, most int) error {
 	return Optional(name, s, most)
 }
 
-// Optional is like required, for a text that may be absent.
+// Optional is like Required, for a text that may be absent.
 func Optional(name string, s *string, most int) error {
 	if s != nil && !Between(*s, 1, most) {
 		return Invalid(name, LengthRule(1, most))
@@ -85,7 +85,7 @@ func Optional(name string, s *string, most int) error {
 	return nil
 }
 
-// Short is like optional, for a text that may also be empty.
+// Short is like Optional, for a text that may also be empty.
 func Short[T ~string](name string, s *T, most int) error {
 	if s != nil && !Between(string(*s), 0, most) {
 		return Invalid(name, "must have at most "+strconv.Itoa(most)+" characters")
