@@ -116,34 +116,28 @@ const messageJoins = `JOIN contacts c ON c.id = m.contact_id JOIN accounts a ON 
 
 const messageTables = `messages m ` + messageJoins
 
-// Message finds a message of an account.
-func (rx *Rx) Message(account int64, id string) (Message, error) {
-	var m Message
-	err := rx.Scan(m.Fields(), `
+// message finds the one message that a condition chooses.
+func (rx *Rx) message(condition string, args ...any) (m Message, err error) {
+	err = rx.Scan(m.Fields(), `
 		SELECT `+messageColumns+`
 		FROM `+messageTables+`
-		WHERE m.account_id = ? AND m.id = ?`, account, id)
+		WHERE `+condition, args...)
 	return m, err
+}
+
+// Message finds a message of an account.
+func (rx *Rx) Message(account int64, id string) (Message, error) {
+	return rx.message(`m.account_id = ? AND m.id = ?`, account, id)
 }
 
 // OutboundMessage finds a message of an account that goes out.
 func (rx *Rx) OutboundMessage(account int64, id string) (Message, error) {
-	var m Message
-	err := rx.Scan(m.Fields(), `
-		SELECT `+messageColumns+`
-		FROM `+messageTables+`
-		WHERE m.account_id = ? AND m.id = ? AND m.direction = 'outbound'`, account, id)
-	return m, err
+	return rx.message(`m.account_id = ? AND m.id = ? AND m.direction = 'outbound'`, account, id)
 }
 
 // MessageByProviderID finds a message of an account by the provider's id.
 func (rx *Rx) MessageByProviderID(account int64, providerID string) (Message, error) {
-	var m Message
-	err := rx.Scan(m.Fields(), `
-		SELECT `+messageColumns+`
-		FROM `+messageTables+`
-		WHERE m.account_id = ? AND m.provider_id = ?`, account, providerID)
-	return m, err
+	return rx.message(`m.account_id = ? AND m.provider_id = ?`, account, providerID)
 }
 
 // ReportedMessage finds the outbound message that a status callback is about, by

@@ -82,14 +82,7 @@ func (tx *Tx) MarkRead(m *Message, unread UnreadCount) error {
 // unread or did. There may be many of ours after it, so it is no part of a transaction
 // that writes.
 func (rx *Rx) NewestInbound(conversation string) (Message, error) {
-	var m Message
-	err := rx.Scan(m.Fields(), `
-		SELECT `+messageColumns+`
-		FROM `+messageTables+`
-		WHERE m.conversation_id = ? AND m.`+countsAsUnread+`
-		ORDER BY m.id DESC
-		LIMIT 1`, conversation)
-	return m, err
+	return rx.message(`m.conversation_id = ? AND m.`+countsAsUnread+` ORDER BY m.id DESC LIMIT 1`, conversation)
 }
 
 // MarkConversationUnread makes a conversation that has been read count as unread again: the newest
