@@ -116,10 +116,6 @@ func payloadHolds(id string) string {
 
 // PurgeRawCallbacks deletes kept callbacks.
 func (tx *Tx) PurgeRawCallbacks(ids []int64) error {
-	for _, id := range ids {
-		if _, err := tx.Exec(`DELETE FROM raw_callbacks WHERE id = ?`, id); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err := tx.Exec(`DELETE FROM raw_callbacks WHERE id IN (SELECT value FROM json_each(?))`, jsonList(ids))
+	return err
 }

@@ -87,15 +87,12 @@ func (rx *Rx) HeldLanes() ([]HeldLane, error) {
 
 // NextDue is when the next job of a kind is due, or 0 if none waits.
 func (rx *Rx) NextDue(kind string) (Time, error) {
-	due, err := list[Time](rx, `
+	due, err := value[Time](rx, `
 		SELECT due_at FROM jobs
 		WHERE state = 'due' AND kind = ?
 		ORDER BY due_at, id
 		LIMIT 1`, kind)
-	if err != nil || len(due) == 0 {
-		return 0, err
-	}
-	return due[0], nil
+	return due, IgnoreNotFound(err)
 }
 
 // DueJob is a job and when it is due.
@@ -139,11 +136,8 @@ func (rx *Rx) JobNames(kind, text string) (bool, error) {
 
 // PeriodicRun is when a periodic kind was last put on the queue, 0 if never.
 func (rx *Rx) PeriodicRun(kind string) (Time, error) {
-	var at []Time
-	if err := rx.List(&at, `SELECT ran_at FROM periodic_runs WHERE kind = ?`, kind); err != nil || len(at) == 0 {
-		return 0, err
-	}
-	return at[0], nil
+	at, err := value[Time](rx, `SELECT ran_at FROM periodic_runs WHERE kind = ?`, kind)
+	return at, IgnoreNotFound(err)
 }
 
 // EnqueuePeriodic puts a periodic kind on the queue, unless its last job still
