@@ -33,17 +33,20 @@ export GOFLAGS := $(strip $(shell go env GOFLAGS) -gcflags=all=-dwarf=false)
 
 .DEFAULT_GOAL := help
 
-.PHONY: help run build test race lint picture bench soak fuzz vuln outside axe check release reproduce
+.PHONY: help run build generate test race lint picture bench soak fuzz vuln outside axe check release reproduce
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: build ## Build and start the sandbox; it prints where the console is, and a first curl
+run: generate build ## Build and start the sandbox; it prints where the console is, and a first curl
 	@$(BIN) sandbox
 
 # Without -trimpath, which releases have: tests then need not compile SQLite a second time.
 build: ## Build the static binary, bin/confab
 	@go build $(TOOLS) -ldflags '-s -w -X main.version=$(VERSION)' -o $(BIN) .
+
+generate: ## Bundle the console's modules again, after an edit of them (app/console/built)
+	@go run $(TOOLS) ./app/tools/bundle
 
 # Without vet, which is a part of lint and looks at every dependency on a fresh machine.
 # Tests collect garbage as rarely as the program itself does (gcPercent in main.go).

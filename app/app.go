@@ -333,7 +333,6 @@ func (a *App) Run(ctx context.Context) error {
 	parts := []func(context.Context) error{
 		a.serveHTTP, a.servePlainHTTP, a.serveControl, a.serveMetrics,
 		a.streams.Run, a.live.Run, a.work.NoticeStops, a.runner.Run, a.search.Run, a.pingWatchdog,
-		a.prepareConsole,
 	}
 	ended := make(chan error, len(parts))
 	for _, part := range parts {

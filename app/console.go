@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"strings"
-	"time"
 
 	"confab/app/api/rest"
 	"confab/app/console"
@@ -70,36 +69,6 @@ func (a *App) wantsConsole(r *http.Request) bool {
 func redirectToConsole(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Location", strings.TrimPrefix(console.Path, "/"))
 	w.WriteHeader(http.StatusFound)
-}
-
-// consoleDelay is how long after a start the screens are made ready: a server that is
-// asked for something at once answers that first.
-const consoleDelay = 500 * time.Millisecond
-
-// prepareConsole makes the screens ready where somebody can sign in, because the first visit
-// would wait for them.
-func (a *App) prepareConsole(ctx context.Context) error {
-	select {
-	case <-ctx.Done():
-		return nil
-	case <-time.After(consoleDelay):
-	}
-
-	if a.console != nil && a.anybodySignsIn(ctx) {
-		a.console.Prepare()
-	}
-	<-ctx.Done()
-	return nil
-}
-
-// anybodySignsIn reports whether somebody can sign in. If that cannot be read, the screens are
-// made when they are asked for.
-func (a *App) anybodySignsIn(ctx context.Context) (anybody bool) {
-	err := a.DB.View(ctx, func(rx *storage.Rx) (err error) {
-		anybody, err = rx.AnybodyCanSignIn()
-		return err
-	})
-	return a.SandboxUser != nil || err == nil && anybody
 }
 
 // hintAtFirstAdmin logs how to invite somebody to a console that nobody can sign in to.

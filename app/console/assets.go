@@ -8,26 +8,25 @@ import (
 	"io/fs"
 	"net/http"
 	"path"
-	"runtime/debug"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/andybalholm/brotli"
-
-	"confab/app/theme"
 )
 
 // The files of the console are plain modules, style sheets and icons. Browsers get bundles of
-// them (bundle.go), each under a name with a hash of its content, so that they may keep it for
-// ever.
+// them (package bundle), each under a name with a hash of its content, so that they may keep it
+// for ever. After an edit of a module `make generate` makes them again.
 
+//go:embed built
+var builtFiles embed.FS
+
+// sourceFiles are the modules themselves, which a sandbox shows to whoever debugs a screen.
+//
 //go:embed assets
-var assetFiles embed.FS
-
-// pageEntries are what every page is made of, besides its script.
-var pageEntries = []string{"theme.js", "icon.svg", "base.css", "page.css", "screens.css"}
+var sourceFiles embed.FS
 
 // contentTypes are those of the assets by their extension. The tables of some systems
 // lack them.
@@ -40,36 +39,60 @@ var contentTypes = map[string]string{
 
 // asset is a file as it is served.
 type asset struct {
-	served          string // its name
-	contentType     string
-	content         []byte
-	brotli, gzipped func() []byte // made when it is first asked for
+	served      string // its name
+	contentType string
+	brotli      []byte
+	content     func() []byte // for who takes no brotli; these two are made when they are asked for
+	gzipped     func() []byte
 }
 
 // assets are all files, by their own names and by those under which they are served.
 type assets struct {
 	byName, byServed map[string]*asset
 	chunks           []string // served names of scripts that several others import
+	sources          fs.FS    // what the source maps name; nil if there are none
 }
 
-// These are built once, because all consoles of a process have the same.
+// All consoles of a process have the same.
 var (
-	consoleAssets = sync.OnceValue(func() *assets { return build(false, "app.js") })
-	sandboxAssets = sync.OnceValue(func() *assets { return build(true, "app.js") })
-	phoneAssets   = sync.OnceValue(func() *assets { return build(false, "solo.js") })
+	consoleAssets = sync.OnceValue(func() *assets { return readAssets("built/console", false) })
+	sandboxAssets = sync.OnceValue(func() *assets { return readAssets("built/console", true) })
+	phoneAssets   = sync.OnceValue(func() *assets { return readAssets("built/phone", false) })
 )
 
-// build builds the assets of a page with this script. A fault in them is one of the program.
-func build(withMaps bool, script string) *assets {
-	own, err := fs.Sub(assetFiles, "assets")
+// hash is the part of a served name that changes with the content.
+var hash = regexp.MustCompile(`-[A-Z0-9]{8}(\.\w+)$`)
+
+// readAssets reads the files of a directory, in the order of their names.
+func readAssets(dir string, withMaps bool) *assets {
+	all := &assets{byName: make(map[string]*asset), byServed: make(map[string]*asset)}
+	if withMaps {
+		all.sources = mustSub(sourceFiles, "assets")
+	}
+
+	files := mustSub(builtFiles, dir)
+	names, err := fs.Glob(files, "*.br")
+	if err != nil {
+		panic(err) // only for a bad pattern
+	}
+	for _, name := range names {
+		compressed, err := fs.ReadFile(files, name)
+		if err != nil {
+			panic(err) // it is embedded
+		}
+		if served := strings.TrimSuffix(name, ".br"); withMaps || path.Ext(served) != ".map" {
+			all.add(served, compressed)
+		}
+	}
+	return all
+}
+
+func mustSub(files fs.FS, dir string) fs.FS {
+	sub, err := fs.Sub(files, dir)
 	if err != nil {
 		panic(err) // only for a bad path
 	}
-	all, err := bundle([]fs.FS{own, theme.Files}, withMaps, append(pageEntries, script)...)
-	if err != nil {
-		panic("console: " + err.Error())
-	}
-	return all
+	return sub
 }
 
 // assets are those of this console. In a sandbox scripts have source maps.
@@ -80,22 +103,11 @@ func (c *Console) assets() *assets {
 	return consoleAssets()
 }
 
-// Prepare makes what the screens consist of, before the first visit.
-func (c *Console) Prepare() {
-	for _, file := range c.assets().byName {
-		file.brotli()
-	}
-
-	// The bundler leaves 50 MB of garbage, and is not needed again. It keeps what it built for
-	// a quarter of a second.
-	time.AfterFunc(time.Second, debug.FreeOSMemory)
-}
-
 // add adds a file under the name by which it is served.
-func (all *assets) add(served string, content []byte) {
-	a := &asset{served: served, contentType: contentTypes[path.Ext(served)], content: content}
-	a.brotli = compressed(content, func(w io.Writer) io.WriteCloser { return brotli.NewWriter(w) })
-	a.gzipped = compressed(content, func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) })
+func (all *assets) add(served string, compressed []byte) {
+	a := &asset{served: served, contentType: contentTypes[path.Ext(served)], brotli: compressed}
+	a.content = sync.OnceValue(func() []byte { return decompress(compressed) })
+	a.gzipped = sync.OnceValue(func() []byte { return gzipOf(a.content()) })
 
 	all.byServed[served] = a
 	if strings.HasPrefix(served, "chunk-") && path.Ext(served) == ".js" {
@@ -105,15 +117,21 @@ func (all *assets) add(served string, content []byte) {
 	}
 }
 
-// compressed compresses a content once, when it is first asked for.
-func compressed(content []byte, newWriter func(io.Writer) io.WriteCloser) func() []byte {
-	return sync.OnceValue(func() []byte {
-		var b bytes.Buffer
-		w := newWriter(&b)
-		w.Write(content) // to memory, which cannot fail
-		w.Close()
-		return b.Bytes()
-	})
+// decompress is for what is embedded, and cannot be broken.
+func decompress(compressed []byte) []byte {
+	content, err := io.ReadAll(brotli.NewReader(bytes.NewReader(compressed)))
+	if err != nil {
+		panic(err)
+	}
+	return content
+}
+
+func gzipOf(content []byte) []byte {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	w.Write(content) // to memory, which cannot fail
+	w.Close()
+	return b.Bytes()
 }
 
 // name is the name under which a file is served; "" if there is none.
@@ -128,7 +146,12 @@ func (all *assets) name(file string) string {
 // for ever.
 func (all *assets) serve(w http.ResponseWriter, r *http.Request, name string) {
 	file, ok := all.byServed[name]
-	if !ok || r.Method != http.MethodGet && r.Method != http.MethodHead {
+	switch {
+	case ok && (r.Method == http.MethodGet || r.Method == http.MethodHead):
+	case all.sources != nil && path.Ext(name) == ".js":
+		http.ServeFileFS(w, r, all.sources, name)
+		return
+	default:
 		http.NotFound(w, r)
 		return
 	}
@@ -138,15 +161,20 @@ func (all *assets) serve(w http.ResponseWriter, r *http.Request, name string) {
 	h.Set("Cache-Control", "public, max-age=31536000, immutable")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Vary", "Accept-Encoding")
+	if all.byServed[name+".map"] != nil {
+		h.Set("SourceMap", name+".map")
+	}
 
-	content := file.content
+	var content []byte
 	switch accepted := r.Header.Get("Accept-Encoding"); {
 	case accepts(accepted, "br"):
 		h.Set("Content-Encoding", "br")
-		content = file.brotli()
+		content = file.brotli
 	case accepts(accepted, "gzip"):
 		h.Set("Content-Encoding", "gzip")
 		content = file.gzipped()
+	default:
+		content = file.content()
 	}
 
 	h.Set("Content-Length", strconv.Itoa(len(content)))

@@ -3,6 +3,7 @@ package console
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"io"
 	"io/fs"
 	"net/http"
@@ -13,7 +14,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 	"unicode/utf8"
 
 	"github.com/andybalholm/brotli"
@@ -22,68 +22,32 @@ import (
 	"confab/app/theme"
 )
 
-func TestModulesAreBundledUnderNamesOfTheirContent(t *testing.T) {
-	is := is.New(t)
-	names := func(b string) (app, later, page string) {
-		all, err := bundle([]fs.FS{fstest.MapFS{
-			"app.js":          {Data: []byte("import { b } from \"./parts/b.js\";\nconsole.log(b, () => import(\"./later.js\"));")},
-			"parts/b.js":      {Data: []byte("import icons from \"../icons.svg\";\n/** A comment. */\nexport const b = [icons, " + b + "];")},
-			"later.js":        {Data: []byte("export default 1;")},
-			"page.css":        {Data: []byte("@import \"./base.css\";\np { top: 0 }")},
-			"base.css":        {Data: []byte("a { top: 0 }\n")},
-			"icons.svg":       {Data: []byte("<svg/>")},
-			"not_imported.js": {Data: []byte("import")},
-		}}, true, "app.js", "page.css")
-		is.NoErr(err)
-
-		app = string(all.byName["app.js"].content)
-		is.True(strings.Contains(app, `"./`+all.name("icons.svg")+`"`))
-		is.True(strings.Contains(app, `import("./`+all.name("later.js")+`")`))
-		is.True(!strings.Contains(app, "comment"))
-		is.Equal(string(all.byName["icons.svg"].content), "<svg/>")
-		is.True(strings.Contains(string(all.byName["page.css"].content), "a{top:0}p{top:0}"))
-		is.Equal(all.name("none.js"), "")
-
-		comment := "//# sourceMappingURL=" + all.name("app.js") + ".map"
-		is.True(strings.Contains(app, comment))
-		is.True(all.byServed[all.name("app.js")+".map"] != nil)
-		return all.name("app.js"), all.name("later.js"), all.name("page.css")
-	}
-
-	app, later, page := names("1")
-	appAfter, laterAfter, pageAfter := names("2")
-	is.True(app != appAfter)
-	is.Equal(later, laterAfter)
-	is.Equal(page, pageAfter)
-}
-
-func TestModulesThatCannotBeBundledAreNamed(t *testing.T) {
-	for _, source := range []string{`import "./none.js";`, `import { b } from "./app.js"; b();`, "let a = ;"} {
-		_, err := bundle([]fs.FS{fstest.MapFS{"app.js": {Data: []byte(source)}}}, false, "app.js")
-		if err == nil || !strings.Contains(err.Error(), "app.js") {
-			t.Errorf("%s: %v", source, err)
-		}
-	}
-}
-
 func TestSourceMapsAreOnlyForSandboxes(t *testing.T) {
-	isMap := func(name string) bool { return path.Ext(name) == ".map" }
-	for served, a := range consoleAssets().byServed {
-		if isMap(served) || bytes.Contains(a.content, []byte("sourceMappingURL")) {
-			t.Errorf("%s shows the sources", served)
-		}
+	is := is.New(t)
+	get := func(all *assets, name string) *http.Response {
+		w := httptest.NewRecorder()
+		all.serve(w, httptest.NewRequest("GET", "/", nil), name)
+		return w.Result()
 	}
-	found := false
-	for served := range sandboxAssets().byServed {
-		found = found || isMap(served)
+	for served := range consoleAssets().byServed {
+		is.True(path.Ext(served) != ".map")
 	}
-	if !found {
-		t.Error("a sandbox has no source maps")
+	app := consoleAssets().name("app.js")
+	is.Equal(get(consoleAssets(), app).Header.Get("SourceMap"), "")
+	is.Equal(get(consoleAssets(), "app.js").StatusCode, 404)
+
+	name := get(sandboxAssets(), app).Header.Get("SourceMap")
+	is.Equal(name, app+".map")
+	var sourceMap struct{ Sources []string }
+	is.NoErr(json.NewDecoder(get(sandboxAssets(), name).Body).Decode(&sourceMap))
+	is.True(slices.Contains(sourceMap.Sources, "app.js"))
+	for _, source := range sourceMap.Sources {
+		is.Equal(get(sandboxAssets(), source).StatusCode, 200) // relative to the map's own address
 	}
 }
 
-// sourceFiles are the files of the console and of the theme, by their names.
-func sourceFiles(t *testing.T) map[string]string {
+// allSources are the files of the console and of the theme, by their names.
+func allSources(t *testing.T) map[string]string {
 	t.Helper()
 	all := make(map[string]string)
 	for _, tree := range []fs.FS{theme.Files, os.DirFS("assets")} {
@@ -110,7 +74,7 @@ var (
 )
 
 func TestFilesAreOursAndPlain(t *testing.T) {
-	files := sourceFiles(t)
+	files := allSources(t)
 	defined := make(map[string]bool)
 	for _, text := range files {
 		for _, found := range definition.FindAllStringSubmatch(text, -1) {
@@ -145,10 +109,11 @@ func TestFilesAreOursAndPlain(t *testing.T) {
 }
 
 func TestEveryFileIsUsed(t *testing.T) {
-	files := sourceFiles(t)
+	entries := []string{"app.js", "solo.js", "theme.js", "icon.svg", "base.css", "page.css", "screens.css"}
+	files := allSources(t)
 	for name := range files {
 		imported := regexp.MustCompile(`"[./a-z_]*/` + regexp.QuoteMeta(path.Base(name)) + `"`)
-		isUsed := slices.Contains(append(pageEntries, "app.js", "solo.js"), name)
+		isUsed := slices.Contains(entries, name)
 		for other, text := range files {
 			isUsed = isUsed || other != name && imported.MatchString(text)
 		}
@@ -159,7 +124,7 @@ func TestEveryFileIsUsed(t *testing.T) {
 }
 
 func TestEveryIconThatIsNamedIsDrawn(t *testing.T) {
-	files := sourceFiles(t)
+	files := allSources(t)
 	drawn := make(map[string]bool)
 	for _, found := range regexp.MustCompile(`symbol id="([a-z]+)"`).FindAllStringSubmatch(files["icons.svg"], -1) {
 		drawn[found[1]] = true
@@ -190,7 +155,7 @@ func TestWhatIsSentIsSmall(t *testing.T) {
 	all := consoleAssets()
 	size := func(served ...string) (n int) {
 		for _, name := range served {
-			one := len(all.byServed[name].brotli())
+			one := len(all.byServed[name].brotli)
 			t.Logf("%6d %s", one, name)
 			n += one
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"confab/app/console/bundle"
 	"confab/app/theme"
 )
 
@@ -23,9 +24,13 @@ type testBuild struct {
 func serveTestBuild(t *testing.T) testBuild {
 	t.Helper()
 	trees := []fs.FS{theme.Files, os.DirFS("assets"), os.DirFS("testdata")}
-	all, err := bundle(trees, true, append(pageEntries, "dom_test.js", "gallery.js")...)
+	files, err := bundle.Files(trees, "dom_test.js", "gallery.js", "theme.js", "icon.svg", "base.css", "page.css", "screens.css")
 	if err != nil {
 		t.Fatal(err)
+	}
+	all := &assets{byName: make(map[string]*asset), byServed: make(map[string]*asset)}
+	for name, content := range files {
+		all.add(name, bundle.Compress(content))
 	}
 
 	page := template.Must(template.ParseFiles("testdata/page.html"))

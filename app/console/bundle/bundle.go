@@ -1,0 +1,107 @@
+// Package bundle makes, of the console's modules and style sheets, what browsers get: bundled
+// and minified by esbuild, compressed by brotli. Package console embeds the files, which
+// `make generate` writes; no server bundles anything.
+package bundle
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/andybalholm/brotli"
+	"github.com/evanw/esbuild/pkg/api"
+)
+
+// namespace is that of the modules in the bundler.
+const namespace = "console"
+
+// Files bundles entries and all that they import. What several entries need, and what is
+// imported later, are files of their own. Every name has a hash of the content. Scripts have
+// source maps, which name the modules by their paths.
+func Files(trees []fs.FS, entries ...string) (map[string][]byte, error) {
+	built := api.Build(api.BuildOptions{
+		EntryPoints: entries,
+		Outdir:      "/",
+		EntryNames:  "[name]-[hash]",
+		ChunkNames:  "[name]-[hash]",
+		AssetNames:  "[name]-[hash]",
+
+		Bundle:            true,
+		Splitting:         true,
+		Format:            api.FormatESModule,
+		Target:            api.ESNext,
+		Charset:           api.CharsetUTF8,
+		MinifyWhitespace:  true,
+		MinifyIdentifiers: true,
+		MinifySyntax:      true,
+		Sourcemap:         api.SourceMapExternal,
+		SourcesContent:    api.SourcesContentExclude,
+
+		Plugins: []api.Plugin{readFrom(trees)},
+	})
+	if faults := append(built.Errors, built.Warnings...); len(faults) > 0 {
+		return nil, errors.New(strings.Join(api.FormatMessages(faults, api.FormatMessagesOptions{}), "\n"))
+	}
+
+	files := make(map[string][]byte)
+	for _, file := range built.OutputFiles {
+		name := strings.TrimPrefix(file.Path, "/")
+		switch {
+		case strings.HasSuffix(name, ".css.map"):
+			continue
+		case strings.HasSuffix(name, ".map"):
+			file.Contents = bytes.ReplaceAll(file.Contents, []byte(`"`+namespace+`:`), []byte(`"`))
+		}
+		files[name] = file.Contents
+	}
+	return files, nil
+}
+
+// loaderOf says what the bundler does with a file. An icon that a module imports is an asset of
+// its own, and the module gets its address; the one of the page is only served.
+func loaderOf(name string) api.Loader {
+	switch {
+	case name == "icon.svg":
+		return api.LoaderCopy
+	case path.Ext(name) == ".svg":
+		return api.LoaderFile
+	case path.Ext(name) == ".css":
+		return api.LoaderCSS
+	}
+	return api.LoaderJS
+}
+
+// readFrom lets the bundler read from file systems, the first of which that has a file wins.
+func readFrom(trees []fs.FS) api.Plugin {
+	resolve := func(a api.OnResolveArgs) (api.OnResolveResult, error) {
+		return api.OnResolveResult{Path: path.Join(path.Dir(a.Importer), a.Path), Namespace: namespace}, nil
+	}
+
+	load := func(a api.OnLoadArgs) (api.OnLoadResult, error) {
+		for _, tree := range trees {
+			content, err := fs.ReadFile(tree, a.Path)
+			if err == nil {
+				text := string(content)
+				return api.OnLoadResult{Contents: &text, Loader: loaderOf(a.Path)}, nil
+			}
+		}
+		return api.OnLoadResult{}, fmt.Errorf("there is no file %s", a.Path)
+	}
+
+	return api.Plugin{Name: namespace, Setup: func(build api.PluginBuild) {
+		build.OnResolve(api.OnResolveOptions{Filter: ".*"}, resolve)
+		build.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: namespace}, load)
+	}}
+}
+
+// Compress compresses a file as much as brotli can.
+func Compress(content []byte) []byte {
+	var b bytes.Buffer
+	w := brotli.NewWriterLevel(&b, brotli.BestCompression)
+	w.Write(content) // to memory, which cannot fail
+	w.Close()
+	return b.Bytes()
+}

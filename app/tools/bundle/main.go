@@ -1,0 +1,69 @@
+// Command bundle writes app/console/built: what browsers get of the console's modules and
+// style sheets. Run it by `make generate` after an edit of them.
+//
+// The files are in the repository, and not made when a server starts, because a bundler in the
+// server takes up memory, and whoever visits right after a start waits for it.
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"confab/app/console/bundle"
+	"confab/app/theme"
+)
+
+// scripts are those of the pages by the directories of their files: the console, and the phone
+// of a simulator that runs alone.
+var scripts = map[string]string{"console": "app.js", "phone": "solo.js"}
+
+// entries are what every page is made of, besides its script.
+var entries = []string{"theme.js", "icon.svg", "base.css", "page.css", "screens.css"}
+
+func main() {
+	if err := write("app/console/assets", "app/console/built"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// write bundles the modules of a directory, and replaces another by what comes of them.
+func write(sources, target string) error {
+	files, err := build(os.DirFS(sources))
+	if err != nil {
+		return err
+	}
+	if err := os.RemoveAll(target); err != nil {
+		return err
+	}
+
+	for name, content := range files {
+		path := filepath.Join(target, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, content, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// build makes the files of all pages, by their paths.
+func build(sources fs.FS) (map[string][]byte, error) {
+	all := make(map[string][]byte)
+	for page, script := range scripts {
+		files, err := bundle.Files([]fs.FS{sources, theme.Files}, append([]string{script}, entries...)...)
+		if err != nil {
+			return nil, err
+		}
+		for name, content := range files {
+			if page == "console" || filepath.Ext(name) != ".map" { // only a sandbox's console shows its sources
+				all[page+"/"+name+".br"] = bundle.Compress(content)
+			}
+		}
+	}
+	return all, nil
+}
