@@ -137,8 +137,10 @@ type cacheEntry[V any] struct {
 	until Time
 }
 
-func newCache[K comparable, V any](of tableSet, read func(*Rx, K) (V, error)) *cache[K, V] {
-	return &cache[K, V]{of: of, read: read, entries: make(map[K]cacheEntry[V])}
+func newCache[K comparable, V any](all *caches, of tableSet, read func(*Rx, K) (V, error)) *cache[K, V] {
+	c := &cache[K, V]{of: of, read: read, entries: make(map[K]cacheEntry[V])}
+	all.all = append(all.all, c)
+	return c
 }
 
 // find returns what belongs to a key as the transaction sees it, or something
@@ -207,6 +209,7 @@ func (c *cache[K, V]) forget(changed tableSet) {
 type caches struct {
 	// changes counts what emptied a cache. It moves before that happens.
 	changes atomic.Int64
+	all     []interface{ forget(changed tableSet) }
 
 	principals  *cache[[sha256.Size]byte, Principal]
 	signedIn    *cache[[sha256.Size]byte, SignedIn]
@@ -231,22 +234,21 @@ type phoneOf struct {
 }
 
 func newCaches() *caches {
-	c := &caches{
-		principals:  newCache(inKeys|inOrganizations, (*Rx).readPrincipal),
-		signedIn:    newCache(inUserSessions|inUsers|inOrganizations, (*Rx).readSignedIn),
-		numbers:     newCache(inAccounts, (*Rx).readAccountByNumber),
-		senders:     newCache(inAccounts|inOrganizations|inCustomers, (*Rx).readSender),
-		summaries:   newCache(inAccounts|inCustomers, (*Rx).readAccountSummary),
-		tokens:      newCache(inAccounts, (*Rx).readAccessToken),
-		subscribers: newCache(inSubscriptions, (*Rx).readSubscribers),
-		endpoints:   newCache(inSubscriptions|inSecrets, (*Rx).readEndpoint),
-		failures:    newCache(inSubscriptions, (*Rx).readFailures),
-		parked:      newCache(inParked, (*Rx).readParked),
+	c := &caches{}
+	c.principals = newCache(c, inKeys|inOrganizations, (*Rx).readPrincipal)
+	c.signedIn = newCache(c, inUserSessions|inUsers|inOrganizations, (*Rx).readSignedIn)
+	c.numbers = newCache(c, inAccounts, (*Rx).readAccountByNumber)
+	c.senders = newCache(c, inAccounts|inOrganizations|inCustomers, (*Rx).readSender)
+	c.summaries = newCache(c, inAccounts|inCustomers, (*Rx).readAccountSummary)
+	c.tokens = newCache(c, inAccounts, (*Rx).readAccessToken)
+	c.subscribers = newCache(c, inSubscriptions, (*Rx).readSubscribers)
+	c.endpoints = newCache(c, inSubscriptions|inSecrets, (*Rx).readEndpoint)
+	c.failures = newCache(c, inSubscriptions, (*Rx).readFailures)
+	c.parked = newCache(c, inParked, (*Rx).readParked)
 
-		recipients: newCache(inThreads, (*Rx).readRecipientByPhone),
-		threads:    newCache(inThreads, (*Rx).readThreadByPhone),
-		states:     newCache(inThreads, (*Rx).readThreadState),
-	}
+	c.recipients = newCache(c, inThreads, (*Rx).readRecipientByPhone)
+	c.threads = newCache(c, inThreads, (*Rx).readThreadByPhone)
+	c.states = newCache(c, inThreads, (*Rx).readThreadState)
 
 	// A conversation that is made adds a row and empties no cache: see keepsThreads.
 	c.recipients.keep = func(r Recipient) bool { return r.ConversationID != nil }
@@ -261,19 +263,9 @@ func (c *caches) forget(changed tableSet) {
 	}
 
 	c.changes.Add(1)
-	c.principals.forget(changed)
-	c.signedIn.forget(changed)
-	c.numbers.forget(changed)
-	c.senders.forget(changed)
-	c.summaries.forget(changed)
-	c.tokens.forget(changed)
-	c.subscribers.forget(changed)
-	c.endpoints.forget(changed)
-	c.failures.forget(changed)
-	c.parked.forget(changed)
-	c.recipients.forget(changed)
-	c.threads.forget(changed)
-	c.states.forget(changed)
+	for _, one := range c.all {
+		one.forget(changed)
+	}
 }
 
 // DropCaches drops what is kept in memory: another process changed the database, and
