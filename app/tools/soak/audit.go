@@ -40,6 +40,7 @@ func (t *trial) audit() (*report, error) {
 		}
 	}
 
+	t.auditStrangers(r)
 	r.memory, r.log = t.health.summarize()
 
 	if err := t.server.Stop(); err != nil {

@@ -25,7 +25,8 @@ type report struct {
 	counts             map[string]int // of what was done, and of each fault
 	memory             [2]int64
 	log                int64
-	kinds              []string // of discrepancies, as they were found
+	calls              [2]time.Duration // of authenticated calls the slowest hundredth: without strangers, beside them
+	kinds              []string         // of discrepancies, as they were found
 	found              map[string]*discrepancies
 	keptDir            string // directory that is left to look into
 }
@@ -92,6 +93,9 @@ func (r *report) String() string {
 
 	line("memory, second and last third", fmt.Sprintf("%d MB, %d MB", r.memory[0]>>20, r.memory[1]>>20))
 	line("longest write-ahead log", fmt.Sprintf("%d MB", r.log>>20))
+	if r.calls[1] > 0 {
+		line("p99 of calls, alone and beside strangers", fmt.Sprintf("%v, %v", r.calls[0], r.calls[1]))
+	}
 	line("discrepancies", r.discrepancies())
 	tab.Flush()
 

@@ -49,8 +49,12 @@ type trial struct {
 	left       []string  // what was not done after the trial
 	late       []job     // what would have been done much too late
 
+	greedyKeys []string // of organizations that take what they can
+
 	mu     sync.Mutex
-	counts map[string]int // of what was done, and of each fault
+	counts map[string]int  // of what was done, and of each fault
+	alone  []time.Duration // how long authenticated calls took before strangers came
+	beside []time.Duration // and while they were there
 }
 
 // soak runs one trial and returns its report. If the trial failed, what is needed to find
@@ -191,6 +195,9 @@ func (t *trial) prepare(ctx context.Context) (err error) {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		t.tenants = append(t.tenants, one)
+	}
+	if err := t.makeGreedy(); err != nil {
+		return err
 	}
 	return t.tryClock()
 }

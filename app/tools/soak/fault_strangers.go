@@ -1,0 +1,194 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"confab/app/tools/rig"
+)
+
+// How much of everything strangers take, all from one address.
+const (
+	halfCallbacks = 1300 // callbacks whose body never ends, each of 8 KB
+	openHeads     = 1600 // request heads that never end
+	guessers      = 4    // of passwords
+	greedyOrgs    = 6    // organizations, each with as many uploads that never end
+	greedyBodies  = 40
+)
+
+// strangers lets strangers hold all that they can get for a time: half-sent bodies, slow heads,
+// wrong passwords, and six organizations with uploads that never end. Authenticated calls are
+// timed for as long before, and meanwhile.
+func (t *trial) strangers(ctx context.Context, length time.Duration) error {
+	alone := t.timeCalls(ctx, length)
+	arrived, leave := context.WithCancel(ctx)
+	var group sync.WaitGroup
+	t.sendStrangers(arrived, &group)
+	sleep(ctx, time.Second) // until they hold what they can
+	beside := t.timeCalls(ctx, length)
+	leave()
+	group.Wait()
+
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.alone, t.beside = append(t.alone, alone...), append(t.beside, beside...)
+	return nil
+}
+
+// makeGreedy makes the greedy organizations.
+func (t *trial) makeGreedy() error {
+	for i := range greedyOrgs {
+		org, err := t.server.Command("orgs", "create", fmt.Sprint("Greedy ", i))
+		if err != nil {
+			return err
+		}
+		key, err := t.server.Command("keys", "create", "--org", org)
+		if err != nil {
+			return err
+		}
+		t.greedyKeys = append(t.greedyKeys, key)
+	}
+	return nil
+}
+
+// sendStrangers starts all that strangers do, until ctx ends.
+func (t *trial) sendStrangers(ctx context.Context, group *sync.WaitGroup) {
+	hold := func(n int, request string) {
+		for range n {
+			group.Go(func() { t.holdOpen(ctx, request) })
+		}
+	}
+
+	const post = "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n%s\r\n\r\n%s"
+	forged := "X-Hub-Signature-256: sha256=" + strings.Repeat("0", 64)
+	hold(halfCallbacks, fmt.Sprintf(post, "/provider/webhook", 8<<10+1, forged, strings.Repeat(" ", 8<<10-1)))
+	hold(openHeads, "GET /v1/me HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
+	for _, key := range t.greedyKeys {
+		header := "Authorization: Bearer " + key + "\r\nContent-Type: application/json"
+		hold(greedyBodies, fmt.Sprintf(post, "/v1/labels", 1<<20-1, header, strings.Repeat(" ", 20<<10)))
+	}
+	for range guessers {
+		group.Go(func() { t.guessPasswords(ctx) })
+	}
+}
+
+// holdOpen sends a part of a request, and then a byte a second. When the server hangs up it
+// begins again.
+func (t *trial) holdOpen(ctx context.Context, request string) {
+	var dialer net.Dialer
+	for ; ctx.Err() == nil; sleep(ctx, time.Second) {
+		conn, err := dialer.DialContext(ctx, "tcp", t.server.Address)
+		if err != nil {
+			continue
+		}
+
+		stop := context.AfterFunc(ctx, func() { conn.Close() })
+		_, err = io.WriteString(conn, request)
+		for err == nil && sleep(ctx, time.Second) {
+			_, err = io.WriteString(conn, " ")
+		}
+		stop()
+		conn.Close()
+	}
+}
+
+// guessPasswords tries to sign in again and again.
+func (t *trial) guessPasswords(ctx context.Context) {
+	form := url.Values{"email": {"owner@example.com"}, "password": {"a wrong password"}}.Encode()
+	client := rig.Client{Base: t.server.URL(), Timeout: 5 * time.Second}
+	for ctx.Err() == nil {
+		_, _, err := client.Do(ctx, rig.Request{
+			Method: "POST", Path: "/console/sign-in", Body: form, ContentType: "application/x-www-form-urlencoded",
+		})
+		if err != nil {
+			sleep(ctx, 50*time.Millisecond)
+		}
+	}
+}
+
+// callersAtOnce is how many programs make the calls that are timed.
+const callersAtOnce = 8
+
+// timeCalls makes authenticated calls for a time, half of them over new connections, and
+// returns how long each took. One that is refused or not answered took longer than any.
+func (t *trial) timeCalls(ctx context.Context, length time.Duration) (all []time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, length)
+	defer cancel()
+
+	var mu sync.Mutex
+	var group sync.WaitGroup
+	for i := range callersAtOnce {
+		one := t.tenants[i%len(t.tenants)]
+		transport := &http.Transport{DisableKeepAlives: i%4 < 2}
+		client := &http.Client{Transport: transport, Timeout: 5 * time.Second}
+		group.Go(func() {
+			defer transport.CloseIdleConnections()
+			for sleep(ctx, 10*time.Millisecond) {
+				took := one.timeCall(client)
+				mu.Lock()
+				all = append(all, took)
+				mu.Unlock()
+			}
+		})
+	}
+	group.Wait()
+	return all
+}
+
+// refusedCall is how long a call took that was not answered as it should have been.
+const refusedCall = time.Hour
+
+// timeCall reads a list, and returns how long that took.
+func (o *tenant) timeCall(client *http.Client) time.Duration {
+	req, err := http.NewRequest("GET", o.Base+"/"+o.number+"/messages?limit=5", nil)
+	if err != nil {
+		return refusedCall
+	}
+	req.Header.Set("Authorization", "Bearer "+o.Key)
+
+	began := time.Now()
+	res, err := client.Do(req)
+	if err != nil {
+		return refusedCall
+	}
+	defer res.Body.Close()
+	if _, err := io.Copy(io.Discard, res.Body); err != nil || res.StatusCode != http.StatusOK {
+		return refusedCall
+	}
+	return time.Since(began)
+}
+
+// How much slower authenticated calls may be beside strangers, and how long a trial must be for
+// that to be judged: in a short one a single pause decides.
+const (
+	mostSlower     = 3
+	shortestJudged = 5 * time.Minute
+)
+
+// auditStrangers compares the calls beside strangers with those before them.
+func (t *trial) auditStrangers(r *report) {
+	if len(t.beside) == 0 {
+		return
+	}
+
+	r.calls = [2]time.Duration{percentile(t.alone, 99), percentile(t.beside, 99)}
+	if t.length >= shortestJudged && r.calls[1] > mostSlower*r.calls[0] {
+		r.discrepancy("the slowest hundredth of calls took %v, and %v beside strangers", r.calls[0], r.calls[1])
+	}
+}
+
+func percentile(samples []time.Duration, p int) time.Duration {
+	if len(samples) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(samples))
+	return sorted[len(sorted)*p/100]
+}
