@@ -183,6 +183,24 @@ func TestTheEngineNamesNoTable(t *testing.T) {
 	}
 }
 
+// TestRestNamesNoRoute: what knows a route belongs to a table of routes, in app/api or in
+// app/console/api.
+func TestRestNamesNoRoute(t *testing.T) {
+	path := regexp.MustCompile(`^"/[a-z:]`)
+	prefixes := []string{`"/v1"`, `"/console/api"`}
+	for _, s := range sources(t) {
+		if s.pkg != "app/api/rest" {
+			continue
+		}
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			if lit, ok := n.(*ast.BasicLit); ok && path.MatchString(lit.Value) && !slices.Contains(prefixes, lit.Value) {
+				t.Errorf("%s names a route: %s", s.path, lit.Value)
+			}
+			return true
+		})
+	}
+}
+
 // TestTheShippedBuildHasNothingOfTheTrials: with the tag trial, a server has a clock that
 // a file sets, and short leases.
 func TestTheShippedBuildHasNothingOfTheTrials(t *testing.T) {

@@ -13,28 +13,30 @@ func (s *Server) consoleRoutes() []rest.Route {
 		rest.At("POST", "/presence", rest.WithBody(s.setPresence), rest.Agents|rest.Quiet, nil),
 
 		rest.At("GET", "/profile", s.getProfile, rest.Agents, nil),
-		rest.At("PATCH", "/profile", rest.WithBody(s.updateProfile), rest.Agents, nil),
+		rest.At("PATCH", "/profile", rest.WithBody(s.updateProfile), rest.Agents, nil).Audited("user.updated", "user", ""),
 		rest.At("GET", "/sessions", s.listSessions, rest.Agents, nil),
-		rest.At("DELETE", "/sessions/:id", s.endSession, rest.Agents, nil),
+		rest.At("DELETE", "/sessions/:id", s.endSession, rest.Agents, nil).Audited("session.ended", "session", "id"),
 
 		rest.At("GET", "/people", s.listPeople, rest.Agents, nil),
-		rest.At("POST", "/people", rest.WithBody(s.invitePerson), rest.Creates, nil),
+		rest.At("POST", "/people", rest.WithBody(s.invitePerson), rest.Creates, nil).Audited("user.invited", "user", ""),
 		rest.At("GET", "/people/:id", s.getPerson, rest.Agents, nil),
-		rest.At("PATCH", "/people/:id", rest.WithBody(s.updatePerson), 0, rest.Exists(personIn)),
-		rest.At("POST", "/people/:id/disable", s.disablePerson, 0, rest.Exists(personIn)),
-		rest.At("POST", "/people/:id/enable", s.enablePerson, 0, rest.Exists(personIn)),
-		rest.At("POST", "/people/:id/reset", s.resetPerson, 0, rest.Exists(personIn)),
-		rest.At("POST", "/people/:id/signout", s.signOutPerson, 0, rest.Exists(personIn)),
+		rest.At("PATCH", "/people/:id", rest.WithBody(s.updatePerson), 0, rest.Exists(personIn)).Audited("user.updated", "user", "id"),
+		rest.At("POST", "/people/:id/disable", s.disablePerson, 0, rest.Exists(personIn)).Audited("user.disabled", "user", "id"),
+		rest.At("POST", "/people/:id/enable", s.enablePerson, 0, rest.Exists(personIn)).Audited("user.enabled", "user", "id"),
+		rest.At("POST", "/people/:id/reset", s.resetPerson, 0, rest.Exists(personIn)).Audited("user.password_reset", "user", "id"),
+		rest.At("POST", "/people/:id/signout", s.signOutPerson, 0, rest.Exists(personIn)).Audited("user.sessions_ended", "user", "id"),
 		rest.At("GET", "/people/:id/sessions", s.listPersonSessions, 0, rest.Exists(personIn)),
-		rest.At("DELETE", "/people/:id/sessions/:session_id", s.endPersonSession, 0, rest.Exists(personIn)),
+		rest.At("DELETE", "/people/:id/sessions/:session_id", s.endPersonSession, 0, rest.Exists(personIn)).
+			Audited("session.ended", "session", "session_id"),
 
-		rest.At("POST", "/teams", rest.WithBody(s.createTeam), rest.Creates, nil),
+		rest.At("POST", "/teams", rest.WithBody(s.createTeam), rest.Creates, nil).Audited("team.created", "team", ""),
 
-		rest.At("POST", "/numbers", s.connectNumber, rest.Creates, nil),
+		rest.At("POST", "/numbers", s.connectNumber, rest.Creates, nil).Audited("number.connected", "number", ""),
 		rest.At("GET", "/:phone_number_id/quality", s.getNumberQuality, rest.Agents, nil),
 		rest.At("POST", "/:phone_number_id/check", s.checkNumber, 0, nil),
-		rest.At("POST", "/:phone_number_id/disconnect", s.disconnectNumber, 0, nil),
-		rest.At("DELETE", "/:phone_number_id", s.removeNumber, 0, nil),
+		rest.At("POST", "/:phone_number_id/disconnect", s.disconnectNumber, 0, nil).
+			Audited("number.disconnected", "number", "phone_number_id"),
+		rest.At("DELETE", "/:phone_number_id", s.removeNumber, 0, nil).Audited("number.removed", "number", "phone_number_id"),
 
 		rest.At("GET", "/event_types", s.listEventTypes, 0, nil),
 		rest.At("GET", "/event_sample", s.getEventSample, 0, nil),
@@ -44,14 +46,15 @@ func (s *Server) consoleRoutes() []rest.Route {
 		rest.At("GET", "/health", s.getOrganizationHealth, 0, nil),
 
 		rest.At("GET", "/keys", s.listKeys, 0, nil),
-		rest.At("POST", "/keys", rest.WithBody(s.createKey), rest.Creates, nil),
-		rest.At("DELETE", "/keys/:id", s.revokeKey, 0, nil),
+		rest.At("POST", "/keys", rest.WithBody(s.createKey), rest.Creates, nil).Audited("key.created", "key", ""),
+		rest.At("DELETE", "/keys/:id", s.revokeKey, 0, nil).Audited("key.revoked", "key", "id"),
 
 		rest.At("GET", "/:phone_number_id/audience", s.getAudience, 0, nil),
 		rest.At("GET", "/templates/:id", rest.ShowsMore(s.Server, templateByID, showTemplate), rest.Agents, nil),
-		rest.At("DELETE", "/templates/:id", s.deleteTemplate, 0, nil),
+		rest.At("DELETE", "/templates/:id", s.deleteTemplate, 0, nil).Audited("template.deleted", "template", "id"),
 		rest.At("GET", "/contacts/:id", rest.ShowsMore(s.Server, contactByID, showContact), rest.Agents, nil),
-		rest.At("POST", "/customers/:id/restore", s.restoreCustomer, rest.Customers, rest.Exists(customerIn)),
+		rest.At("POST", "/customers/:id/restore", s.restoreCustomer, rest.Customers, rest.Exists(customerIn)).
+			Audited("customer.restored", "customer", "id"),
 
 		rest.At("GET", "/log", s.listCalls, 0, nil),
 		rest.At("GET", "/log/:id", s.getCall, 0, nil),
@@ -59,7 +62,7 @@ func (s *Server) consoleRoutes() []rest.Route {
 		rest.At("GET", "/audit", s.listAudit, 0, nil),
 		rest.At("GET", "/jobs", s.listJobs, 0, nil),
 		rest.At("GET", "/jobs/:id", rest.Shows(s.Server, jobIn, viewJob), 0, nil),
-		rest.At("POST", "/jobs/:id/retry", s.retryJob, 0, rest.Exists(jobIn)),
-		rest.At("POST", "/jobs/:id/cancel", s.cancelJob, 0, rest.Exists(jobIn)),
+		rest.At("POST", "/jobs/:id/retry", s.retryJob, 0, rest.Exists(jobIn)).Audited("job.retried", "job", "id"),
+		rest.At("POST", "/jobs/:id/cancel", s.cancelJob, 0, rest.Exists(jobIn)).Audited("job.cancelled", "job", "id"),
 	}
 }

@@ -18,48 +18,62 @@ func (s *Server) routes() []rest.Route {
 		rest.At("POST", "/labels", rest.WithBody(s.createLabel), rest.Creates, nil),
 		rest.At("GET", "/labels/:id", rest.Shows(s.Server, labelIn, viewLabel), rest.Agents, nil),
 		rest.At("PATCH", "/labels/:id", rest.WithBody(s.updateLabel), 0, rest.Exists(labelIn)),
-		rest.At("DELETE", "/labels/:id", s.deleteLabel, 0, nil),
+		rest.At("DELETE", "/labels/:id", s.deleteLabel, 0, nil).Audited("label.deleted", "label", "id"),
 
 		rest.At("GET", "/quick_replies", s.listQuickReplies, rest.Agents, nil),
 		rest.At("POST", "/quick_replies", rest.WithBody(s.createQuickReply), rest.Agents|rest.Creates, nil),
 		rest.At("GET", "/quick_replies/:id", rest.Shows(s.Server, quickReplyIn, ViewQuickReply), rest.Agents, nil),
 		rest.At("PATCH", "/quick_replies/:id", rest.WithBody(s.updateQuickReply), rest.Agents, rest.Exists(quickReplyIn)),
-		rest.At("DELETE", "/quick_replies/:id", s.deleteQuickReply, rest.Agents, nil),
+		rest.At("DELETE", "/quick_replies/:id", s.deleteQuickReply, rest.Agents, nil).Audited("quick_reply.deleted", "quick_reply", "id"),
 
 		rest.At("GET", "/accounts", s.listAccounts, rest.Agents, nil),
-		rest.At("POST", "/:phone_number_id/register", rest.WithBody(s.registerNumber), 0, nil),
+		rest.At("POST", "/:phone_number_id/register", rest.WithBody(s.registerNumber), 0, nil).
+			Audited("number.registered", "number", "phone_number_id"),
 
 		rest.At("GET", "/webhook_subscriptions", s.listSubscriptions, 0, nil),
-		rest.At("POST", "/webhook_subscriptions", s.createSubscription, rest.Creates, nil),
+		rest.At("POST", "/webhook_subscriptions", s.createSubscription, rest.Creates, nil).
+			Audited("webhook.created", "webhook_subscription", ""),
 		rest.At("GET", "/webhook_subscriptions/:id", rest.ShowsMore(s.Server, subscriptionIn, showSubscription), 0, nil),
-		rest.At("PATCH", "/webhook_subscriptions/:id", s.updateSubscription, 0, rest.Exists(subscriptionIn)),
-		rest.At("DELETE", "/webhook_subscriptions/:id", s.deleteSubscription, 0, nil),
-		rest.At("POST", "/webhook_subscriptions/:id/secrets", rest.WithBody(s.createSecret), rest.Creates, rest.Exists(subscriptionIn)),
-		rest.At("DELETE", "/webhook_subscriptions/:id/secrets/:secret_id", s.deleteSecret, 0, nil),
+		rest.At("PATCH", "/webhook_subscriptions/:id", s.updateSubscription, 0, rest.Exists(subscriptionIn)).
+			Audited("webhook.updated", "webhook_subscription", "id"),
+		rest.At("DELETE", "/webhook_subscriptions/:id", s.deleteSubscription, 0, nil).
+			Audited("webhook.deleted", "webhook_subscription", "id"),
+		rest.At("POST", "/webhook_subscriptions/:id/secrets", rest.WithBody(s.createSecret), rest.Creates, rest.Exists(subscriptionIn)).
+			Audited("webhook_secret.created", "webhook_secret", ""),
+		rest.At("DELETE", "/webhook_subscriptions/:id/secrets/:secret_id", s.deleteSecret, 0, nil).
+			Audited("webhook_secret.revoked", "webhook_secret", "secret_id"),
 		rest.At("POST", "/webhook_subscriptions/:id/test", rest.WithBody(s.testSubscription), 0, rest.Exists(subscriptionIn)),
 		rest.At("GET", "/webhook_subscriptions/:id/stats", s.getSubscriptionStats, 0, rest.Exists(subscriptionIn)),
 
 		rest.At("GET", "/webhook_deliveries", s.listDeliveries, 0, nil),
-		rest.At("POST", "/webhook_deliveries/bulk_replay", rest.WithBody(s.bulkReplayDeliveries), rest.NamedAction, nil),
+		rest.At("POST", "/webhook_deliveries/bulk_replay", rest.WithBody(s.bulkReplayDeliveries), rest.NamedAction, nil).
+			Audited("deliveries.replayed", "webhook_subscription", ""),
 		rest.At("GET", "/webhook_deliveries/:id", rest.ShowsMore(s.Server, deliveryIn, showDelivery), 0, nil),
 		rest.At("GET", "/webhook_deliveries/:id/attempts", rest.ShowsMore(s.Server, deliveryIn, showAttempts), 0, nil),
-		rest.At("POST", "/webhook_deliveries/:id/replay", s.replayDelivery, 0, rest.Exists(deliveryIn)),
+		rest.At("POST", "/webhook_deliveries/:id/replay", s.replayDelivery, 0, rest.Exists(deliveryIn)).
+			Audited("delivery.replayed", "webhook_delivery", "id"),
 
 		rest.At("GET", "/events", s.listEvents, 0, nil),
 		rest.At("GET", "/events/stream", s.streamEvents, rest.NamedAction, nil),
 		rest.At("GET", "/events/:id", rest.Shows(s.Server, eventIn, viewEvent), 0, nil),
 
 		rest.At("GET", "/customers", s.listCustomers, rest.Customers, nil),
-		rest.At("POST", "/customers", rest.WithBody(s.createCustomer), rest.Creates|rest.Customers, nil),
+		rest.At("POST", "/customers", rest.WithBody(s.createCustomer), rest.Creates|rest.Customers, nil).
+			Audited("customer.created", "customer", ""),
 		rest.At("GET", "/customers/:id", rest.ShowsMore(s.Server, customerIn, showCustomer), rest.Customers, nil),
-		rest.At("PATCH", "/customers/:id", rest.WithBody(s.updateCustomer), rest.Customers, rest.Exists(customerIn)),
-		rest.At("DELETE", "/customers/:id", s.archiveCustomer, rest.Customers, nil),
+		rest.At("PATCH", "/customers/:id", rest.WithBody(s.updateCustomer), rest.Customers, rest.Exists(customerIn)).
+			Audited("customer.updated", "customer", "id"),
+		rest.At("DELETE", "/customers/:id", s.archiveCustomer, rest.Customers, nil).Audited("customer.archived", "customer", "id"),
 		rest.At("GET", "/customers/:id/setup_links", s.listSetupLinks, rest.Customers, rest.Exists(customerIn)),
-		rest.At("POST", "/customers/:id/setup_links", s.createSetupLink, rest.Creates|rest.Customers, rest.Exists(customerIn)),
+		rest.At("POST", "/customers/:id/setup_links", s.createSetupLink, rest.Creates|rest.Customers, rest.Exists(customerIn)).
+			Audited("setup_link.created", "setup_link", ""),
 		rest.At("GET", "/customers/:id/setup_links/:setup_link_id", rest.Shows(s.Server, setupLinkIn, viewSetupLink), rest.Customers, nil),
-		rest.At("PATCH", "/customers/:id/setup_links/:setup_link_id", s.updateSetupLink, rest.Customers, rest.Exists(setupLinkIn)),
-		rest.At("DELETE", "/customers/:id/setup_links/:setup_link_id", s.revokeSetupLink, rest.Customers, nil),
-		rest.At("DELETE", "/customers/:id/whatsapp_accounts/:phone_number_id", s.disconnectAccount, rest.Customers, nil),
+		rest.At("PATCH", "/customers/:id/setup_links/:setup_link_id", s.updateSetupLink, rest.Customers, rest.Exists(setupLinkIn)).
+			Audited("setup_link.updated", "setup_link", "setup_link_id"),
+		rest.At("DELETE", "/customers/:id/setup_links/:setup_link_id", s.revokeSetupLink, rest.Customers, nil).
+			Audited("setup_link.revoked", "setup_link", "setup_link_id"),
+		rest.At("DELETE", "/customers/:id/whatsapp_accounts/:phone_number_id", s.disconnectAccount, rest.Customers, nil).
+			Audited("number.disconnected", "number", "phone_number_id"),
 
 		rest.At("GET", "/:phone_number_id/messages", s.listMessages, rest.Agents, nil),
 		rest.At("POST", "/:phone_number_id/messages", s.createMessage, rest.Agents, nil),
@@ -79,31 +93,39 @@ func (s *Server) routes() []rest.Route {
 		rest.At("POST", "/:phone_number_id/contacts", rest.WithBody(s.createContact), rest.Agents|rest.Creates, nil),
 		rest.At("GET", "/:phone_number_id/contacts/:id", rest.ShowsMore(s.Server, contactIn, showContact), rest.Agents, nil),
 		rest.At("PATCH", "/:phone_number_id/contacts/:id", rest.WithBody(s.updateContact), rest.Agents, rest.Exists(contactIn)),
-		rest.At("DELETE", "/:phone_number_id/contacts/:id", s.deleteContact, 0, nil),
+		rest.At("DELETE", "/:phone_number_id/contacts/:id", s.deleteContact, 0, nil).Audited("contact.deleted", "contact", "id"),
 		rest.At("POST", "/:phone_number_id/contacts/bulk_label", rest.WithBody(s.bulkLabelContacts), rest.Agents|rest.NamedAction, nil),
 		rest.At("POST", "/:phone_number_id/contacts/:id/labels", rest.WithBody(s.attachToContact), rest.Agents, rest.Exists(contactIn)),
 		rest.At("DELETE", "/:phone_number_id/contacts/:id/labels/:label_id", s.detachFromContact, rest.Agents, nil),
-		rest.At("GET", "/:phone_number_id/contacts.csv", s.exportContacts, 0, nil),
-		rest.At("POST", "/:phone_number_id/contact_imports", s.importContacts, rest.Uploads|rest.Sheets, nil),
+		rest.At("GET", "/:phone_number_id/contacts.csv", s.exportContacts, 0, nil).
+			Audited("contacts.exported", "number", "phone_number_id"),
+		rest.At("POST", "/:phone_number_id/contact_imports", s.importContacts, rest.Uploads|rest.Sheets, nil).
+			Audited("contacts.imported", "contact_import", ""),
 		rest.At("GET", "/:phone_number_id/contact_imports/:id", rest.Shows(s.Server, contactImportIn, ViewContactImport), 0, nil),
 
 		rest.At("GET", "/:phone_number_id/broadcasts", s.listBroadcasts, 0, nil),
-		rest.At("POST", "/:phone_number_id/broadcasts", s.createBroadcast, rest.Creates|rest.Tables, nil),
+		rest.At("POST", "/:phone_number_id/broadcasts", s.createBroadcast, rest.Creates, nil).
+			TakesTable(broadcastPart, recipientsPart).Audited("broadcast.created", "broadcast", ""),
 		rest.At("GET", "/:phone_number_id/broadcasts/:id", rest.Shows(s.Server, broadcastIn, event.ViewBroadcast), 0, nil),
-		rest.At("POST", "/:phone_number_id/broadcasts/:id/pause", s.moveBroadcast(jobs.PauseBroadcast), 0, rest.Exists(broadcastIn)),
-		rest.At("POST", "/:phone_number_id/broadcasts/:id/resume", s.moveBroadcast(jobs.ResumeBroadcast), 0, rest.Exists(broadcastIn)),
-		rest.At("POST", "/:phone_number_id/broadcasts/:id/cancel", s.moveBroadcast(jobs.CancelBroadcast), 0, rest.Exists(broadcastIn)),
+		rest.At("POST", "/:phone_number_id/broadcasts/:id/pause", s.moveBroadcast(jobs.PauseBroadcast), 0, rest.Exists(broadcastIn)).
+			Audited("broadcast.paused", "broadcast", "id"),
+		rest.At("POST", "/:phone_number_id/broadcasts/:id/resume", s.moveBroadcast(jobs.ResumeBroadcast), 0, rest.Exists(broadcastIn)).
+			Audited("broadcast.resumed", "broadcast", "id"),
+		rest.At("POST", "/:phone_number_id/broadcasts/:id/cancel", s.moveBroadcast(jobs.CancelBroadcast), 0, rest.Exists(broadcastIn)).
+			Audited("broadcast.cancelled", "broadcast", "id"),
 		rest.At("GET", "/:phone_number_id/broadcasts/:id/recipients", s.listBroadcastRecipients, 0, nil),
 		rest.At("GET", "/:phone_number_id/broadcasts/:id/recipients.csv", s.exportBroadcastRecipients, 0, nil),
 
 		rest.At("GET", "/:phone_number_id/templates", s.listTemplates, rest.Agents, nil),
-		rest.At("POST", "/:phone_number_id/templates", s.createTemplate, rest.Creates, nil),
-		rest.At("POST", "/:phone_number_id/templates/sync", s.syncTemplates, 0, nil),
+		rest.At("POST", "/:phone_number_id/templates", s.createTemplate, rest.Creates, nil).Audited("template.created", "template", ""),
+		rest.At("POST", "/:phone_number_id/templates/sync", s.syncTemplates, 0, nil).
+			Audited("templates.synced", "number", "phone_number_id"),
 		rest.At("GET", "/:phone_number_id/templates/:name", rest.ShowsMore(s.Server, templateIn, showTemplate), rest.Agents, nil),
-		rest.At("PATCH", "/:phone_number_id/templates/:name", rest.WithBody(s.updateTemplate), 0, rest.Exists(templateIn)),
+		rest.At("PATCH", "/:phone_number_id/templates/:name", rest.WithBody(s.updateTemplate), 0, rest.Exists(templateIn)).
+			Audited("template.updated", "template", "name"),
 
 		rest.At("POST", "/:phone_number_id/media", s.createMedia, rest.Agents|rest.Creates|rest.Uploads, nil),
 		rest.At("GET", "/:phone_number_id/media/:id", rest.Shows(s.Server, mediaIn, s.viewMedia), rest.Agents, nil),
-		rest.At("DELETE", "/:phone_number_id/media/:id", s.deleteMedia, 0, nil),
+		rest.At("DELETE", "/:phone_number_id/media/:id", s.deleteMedia, 0, nil).Audited("media.deleted", "media", "id"),
 	}
 }

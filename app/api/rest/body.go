@@ -21,7 +21,7 @@ func (s *Server) readBody(x *Exchange) error {
 	switch {
 	case r.route.Has(Uploads) && isForm(r.HTTP):
 		return s.readUpload(x)
-	case r.route.Has(Tables) && isForm(r.HTTP):
+	case r.route.takesTable() && isForm(r.HTTP):
 		return s.readTable(x)
 	}
 	return s.readJSON(x)
@@ -37,7 +37,7 @@ func (s *Server) readJSON(x *Exchange) error {
 	}
 
 	limit, size := int64(MaxBody), "1 MiB"
-	if r.route.Has(Tables) {
+	if r.route.takesTable() {
 		limit, size = maxTableBody, "10 MiB"
 	}
 	announced := limit

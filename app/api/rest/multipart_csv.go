@@ -6,16 +6,22 @@ import (
 	"net/http"
 )
 
-// The parts of a form that makes a broadcast.
-const (
-	broadcastPart  = "broadcast"
-	RecipientsPart = "recipients"
-)
+// tableParts are the names of the two parts of a form with a table.
+type tableParts struct{ json, csv string }
+
+// TakesTable lets a route take much: JSON of 10 MiB, or a multipart body in which a part is the
+// JSON and another a CSV file.
+func (rt Route) TakesTable(jsonPart, csvPart string) Route {
+	rt.table = tableParts{json: jsonPart, csv: csvPart}
+	return rt
+}
+
+func (rt *Route) takesTable() bool { return rt.table.csv != "" }
 
 // readTable reads a multipart body with a JSON part and a CSV file, which goes to disk while
 // it arrives.
 func (s *Server) readTable(x *Exchange) error {
-	r := x.Request
+	r, parts := x.Request, x.Request.route.table
 	file, err := s.beginUpload(x)
 	if err != nil {
 		return err
@@ -28,17 +34,17 @@ func (s *Server) readTable(x *Exchange) error {
 	read := func(part *multipart.Part, sum io.Writer) error {
 		content := io.TeeReader(part, sum)
 		switch part.FormName() {
-		case broadcastPart:
+		case parts.json:
 			if body != nil {
-				return Invalid(broadcastPart, "must be given once")
+				return Invalid(parts.json, "must be given once")
 			}
 			text, err := s.readWhole(r, io.LimitReader(content, MaxBody+1), MaxBody+1)
 			if err == nil && len(text) > MaxBody {
-				err = Fail(RequestTooLarge, "The part "+broadcastPart+" has more than 1 MiB.")
+				err = Fail(RequestTooLarge, "The part "+parts.json+" has more than 1 MiB.")
 			}
 			body = text
 			return err
-		case RecipientsPart:
+		case parts.csv:
 			if files++; files == 1 {
 				_, err := io.Copy(file, content)
 				return err
@@ -50,13 +56,13 @@ func (s *Server) readTable(x *Exchange) error {
 	finish := func() error {
 		switch {
 		case body == nil:
-			return Missing(broadcastPart)
+			return Missing(parts.json)
 		case files == 0:
-			return Missing(RecipientsPart)
+			return Missing(parts.csv)
 		case files > 1:
-			return Invalid(RecipientsPart, "must be given once")
+			return Invalid(parts.csv, "must be given once")
 		}
 		return r.setBody(body)
 	}
-	return asFormError(RecipientsPart, r.readForm(RecipientsPart, read, finish))
+	return asFormError(parts.csv, r.readForm(parts.csv, read, finish))
 }

@@ -22,6 +22,9 @@ type Route struct {
 	// Find returns an error if the resource in the path does not exist. It runs before
 	// the body is read, so a missing resource is reported before a bad body.
 	Find func(*storage.Rx, *Request) error
+	// Audit is what the audit log says of it.
+	Audit AuditRule
+	table tableParts // of a route that takes a table
 }
 
 // At makes a route.
@@ -38,7 +41,6 @@ const (
 	Customers                     // a plan that includes end-customers
 	Uploads                       // also takes a file, as a multipart body
 	NamedAction                   // ends in a name where its sibling paths have an id
-	Tables                        // takes much: JSON of 10 MiB, or a multipart body with a CSV file
 	Agents                        // in the console agents may do it too, and not only admins
 	Quiet                         // browsers call it all the time: in no log, but for failures
 	Sheets                        // its file is a CSV, and no media
