@@ -23,7 +23,6 @@ import (
 	"confab/app/limit"
 	"confab/app/live"
 	"confab/app/pages"
-	"confab/app/password"
 	"confab/app/stream"
 	"confab/jobs"
 	"confab/jobs/guard"
@@ -306,16 +305,9 @@ func (a *App) apiOptions(accounts *provisioning.Accounts) api.Options {
 		Publisher:         messaging.Publisher{PublicURL: a.URL()},
 		Fetch:             a.fetch,
 		Accounts:          accounts,
-		InventNumber:      a.inventNumber(),
 		Calls:             a.work.Calls,
-		ReadReceipts:      a.Config.Console.ReadReceipts,
-		Passwords:         password.NewHasher(),
-		PasswordTries:     limit.NewThrottle(),
 		Streams:           a.streams,
 		MaxStreams:        a.Config.Server.MaxStreams,
-		Live:              a.live,
-		CancelJob:         a.work.Cancel,
-		InterruptJob:      func(id int64) { a.runner.Cancel(id) },
 	}
 }
 

@@ -20,8 +20,8 @@ import (
 // import. Arrows point down: app → jobs → storage.
 var allowed = map[string][]string{
 	"":                      {"app/cli"},
-	"app":                   {"app/api", "app/api/rest", "app/callback", "app/config", "app/console", "app/datadir", "app/limit", "app/live", "app/mcp", "app/pages", "app/password", "app/stream", "jobs", "jobs/guard", "jobs/messaging", "jobs/provider", "jobs/provisioning", "jobs/queue", "jobs/webhook", "storage"},
-	"app/api":               {"app/api/content", "app/api/rest", "app/api/template", "app/limit", "app/live", "app/password", "app/stream", "jobs", "jobs/contactsheet", "jobs/errorcode", "jobs/event", "jobs/filetype", "jobs/guard", "jobs/mergefield", "jobs/messaging", "jobs/provider", "jobs/provisioning", "jobs/webhook", "storage"},
+	"app":                   {"app/api", "app/api/rest", "app/callback", "app/config", "app/console", "app/console/api", "app/datadir", "app/limit", "app/live", "app/mcp", "app/pages", "app/password", "app/stream", "jobs", "jobs/guard", "jobs/messaging", "jobs/provider", "jobs/provisioning", "jobs/queue", "jobs/webhook", "storage"},
+	"app/api":               {"app/api/content", "app/api/rest", "app/api/template", "app/live", "app/stream", "jobs", "jobs/contactsheet", "jobs/errorcode", "jobs/event", "jobs/filetype", "jobs/guard", "jobs/mergefield", "jobs/messaging", "jobs/provider", "jobs/provisioning", "storage"},
 	"app/api/rest":          {"app/limit", "jobs", "jobs/contactsheet", "jobs/errorcode", "jobs/filetype", "jobs/provider", "storage"},
 	"app/api/content":       {"app/api/rest", "jobs/filetype", "jobs/guard", "jobs/provider", "storage"},
 	"app/api/template":      {"app/api/content", "app/api/rest", "jobs/provisioning", "storage"},
@@ -29,9 +29,10 @@ var allowed = map[string][]string{
 	"app/backup":            {"app/datadir", "storage"},
 	"app/callback":          {"app/limit", "jobs", "jobs/event", "jobs/messaging", "jobs/provider", "jobs/provisioning", "storage"},
 	"app/tools/bench":       {"app/tools/rig", "jobs/guard", "jobs/queue", "jobs/webhook", "storage"},
-	"app/cli":               {"app", "app/api", "app/api/rest", "app/backup", "app/config", "app/console", "app/datadir", "app/doctor", "app/mcp", "app/pages/guides", "app/simulator", "app/stream", "jobs", "jobs/contactsheet", "jobs/event", "jobs/guard", "jobs/provider", "jobs/provisioning", "jobs/webhook", "storage"},
+	"app/cli":               {"app", "app/api", "app/api/rest", "app/backup", "app/config", "app/console", "app/console/api", "app/datadir", "app/doctor", "app/mcp", "app/pages/guides", "app/simulator", "app/stream", "jobs", "jobs/contactsheet", "jobs/event", "jobs/guard", "jobs/provider", "jobs/provisioning", "jobs/webhook", "storage"},
 	"app/config":            {},
-	"app/console":           {"app/api", "app/api/rest", "app/limit", "app/password", "storage"},
+	"app/console":           {"app/api/rest", "app/console/api", "app/limit", "app/password", "storage"},
+	"app/console/api":       {"app/api", "app/api/rest", "app/limit", "app/live", "app/password", "app/stream", "jobs", "jobs/errorcode", "jobs/event", "jobs/provider", "jobs/provisioning", "jobs/webhook", "storage"},
 	"app/console/bundle":    {},
 	"app/password":          {"app/limit"},
 	"app/datadir":           {"app/config", "storage"},

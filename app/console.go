@@ -7,7 +7,10 @@ import (
 
 	"confab/app/api/rest"
 	"confab/app/console"
+	consoleapi "confab/app/console/api"
+	"confab/app/limit"
 	"confab/app/pages"
+	"confab/app/password"
 	"confab/storage"
 )
 
@@ -18,15 +21,21 @@ func (a *App) openConsole() {
 	}
 
 	a.console = console.New(console.Options{
-		DB:          a.DB,
-		API:         a.api,
+		DB: a.DB,
+		API: consoleapi.New(a.api, consoleapi.Options{
+			InventNumber:  a.inventNumber(),
+			Passwords:     password.NewHasher(),
+			PasswordTries: limit.NewThrottle(),
+			ReadReceipts:  a.Config.Console.ReadReceipts,
+			CancelJob:     a.work.Cancel,
+			InterruptJob:  func(id int64) { a.runner.Cancel(id) },
+			Live:          a.live,
+		}),
 		PublicURL:   a.URL(),
 		KnowsHost:   a.hosts.Contains,
 		IsLocal:     func(r *http.Request) bool { return isLocalRequest(r) && pages.Hosts(nil).Contains(r.Host) },
 		SandboxUser: a.SandboxUser,
 		Simulator:   a.simulatorHandler(),
-		Passwords:   a.api.Passwords,
-		Tries:       a.api.PasswordTries,
 		Log:         a.Log,
 	})
 }

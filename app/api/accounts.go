@@ -130,7 +130,8 @@ func (s *Server) allAccounts(r *rest.Request, f storage.AccountFilter, q rest.Li
 	return all, nil
 }
 
-var pin = regexp.MustCompile(`^[0-9]{6}$`)
+// PIN is the form of the PIN of a number.
+var PIN = regexp.MustCompile(`^[0-9]{6}$`)
 
 // registration is the body of POST /v1/:phone_number_id/register.
 type registration struct {
@@ -141,7 +142,7 @@ func (b *registration) Validate() error {
 	switch {
 	case b.PIN == nil:
 		return rest.Missing("pin")
-	case !pin.MatchString(*b.PIN):
+	case !PIN.MatchString(*b.PIN):
 		return rest.Invalid("pin", "must have 6 digits")
 	}
 	return nil
@@ -193,11 +194,11 @@ func registrationError(err error) error {
 	e, answered := errors.AsType[*provider.Error](err)
 	switch {
 	case !answered:
-		return providerCallError(err, nil)
-	case unavailable(e) && e.Class.Code != errorcode.RegistrationFailed:
+		return ProviderCallError(err, nil)
+	case Unavailable(e) && e.Class.Code != errorcode.RegistrationFailed:
 		return errProviderUnavailable(err)
 	}
-	return &rest.Error{Code: rest.RegistrationFailed, Message: "The provider refused the registration: " + providerReason(e), Cause: err}
+	return &rest.Error{Code: rest.RegistrationFailed, Message: "The provider refused the registration: " + ProviderReason(e), Cause: err}
 }
 
 // subject is the organization and number that an event is about.

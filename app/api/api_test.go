@@ -15,11 +15,7 @@ import (
 	"testing"
 
 	"confab/app/api/rest"
-	"confab/app/limit"
-	"confab/app/live"
-	"confab/app/password"
 	"confab/app/stream"
-	"confab/jobs"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -110,12 +106,8 @@ func (f *fixture) start() {
 			DB: db, Plans: map[string]rest.Plan{"self_hosted": selfHosted}, DefaultPlan: "self_hosted",
 			Log: slog.New(slog.NewTextHandler(f.log, nil)),
 		},
-		Options{
-			Version: "test", Passwords: password.NewHasher(), PasswordTries: limit.NewThrottle(), ReadReceipts: true,
-			MaxStreams: 200,
-		},
+		Options{Version: "test", MaxStreams: 200},
 	}
-	o.CancelJob, o.InterruptJob = jobs.New(jobs.Options{DB: db}).Cancel, func(int64) {}
 	f.upstream = &played{}
 	o.Accounts = f.upstream.accounts(f.t, db)
 	for _, change := range f.options {
@@ -127,8 +119,6 @@ func (f *fixture) start() {
 	ctx, stop := context.WithCancel(context.Background())
 	var group sync.WaitGroup
 	group.Go(func() { o.Streams.Run(ctx) })
-	o.Live = live.New(live.Options{DB: db, Streams: o.Streams, MaxStreams: 10, Version: o.Version, Log: o.Log})
-	group.Go(func() { o.Live.Run(ctx) })
 	api := New(rest.New(o.restOptions), o.Options)
 	f.db, f.api = db, api
 	f.stop = sync.OnceFunc(func() {
@@ -155,7 +145,7 @@ func (f *fixture) mount(routes ...rest.Route) {
 		prefix, _, _ := strings.Cut(rt.Path, ":")
 		*f.extra = append(*f.extra, "/v1"+prefix)
 	}
-	f.api.v1 = rest.NewTable(append(f.api.routes(), routes...))
+	f.api.table = rest.NewTable(append(f.api.Routes(), routes...))
 }
 
 // direct answers requests without a network.

@@ -92,7 +92,7 @@ func TestAKeyExpiresAtItsInstant(t *testing.T) {
 func TestTheBodyOfAStrangerIsNotReadByTheAPI(t *testing.T) {
 	f := serveDirectly(t)
 	unknown := storage.KeyPrefix + strings.Repeat("x", storage.KeyLength-len(storage.KeyPrefix))
-	for _, rt := range f.api.routes() {
+	for _, rt := range f.api.Routes() {
 		path := strings.NewReplacer(":phone_number_id", "123", ":", "").Replace("/v1" + rt.Path)
 		for name, key := range map[string]string{"no key": "", "no such key": "Bearer " + unknown, "something else": "Basic " + strings.Repeat("x", 10_000)} {
 			body := strings.NewReader(strings.Repeat("{", 100_000))

@@ -132,7 +132,7 @@ func bodyBounds(rt rest.Route) bounds {
 }
 
 func TestEveryTextAndListOfARequestIsBounded(t *testing.T) {
-	for _, rt := range (&Server{}).routes() {
+	for _, rt := range (&Server{}).Routes() {
 		for key, b := range bodyBounds(rt) {
 			if b.most < 0 {
 				t.Errorf("%s %s: openapi.json does not limit the %s", rt.Method, rt.Path, key)

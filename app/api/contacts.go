@@ -92,8 +92,8 @@ func contactViews(rx *storage.Rx, account int64, contacts ...storage.Contact) (f
 	}, err
 }
 
-// showContact replies with one contact.
-func showContact(rx *storage.Rx, c storage.Contact) (rest.Reply, error) {
+// ShowContact replies with one contact.
+func ShowContact(rx *storage.Rx, c storage.Contact) (rest.Reply, error) {
 	view, err := contactViews(rx, c.AccountID, c)
 	if err != nil {
 		return rest.Reply{}, err
@@ -203,7 +203,7 @@ func (s *Server) createContact(r *rest.Request, in newContact) (rest.Reply, erro
 			return rest.Reply{}, err
 		}
 
-		rep, err := showContact(&tx.Rx, c)
+		rep, err := ShowContact(&tx.Rx, c)
 		return rest.Created(rep.Data), err
 	})
 }
@@ -237,11 +237,6 @@ func contactIn(rx *storage.Rx, r *rest.Request) (storage.Contact, error) {
 	return rest.InPath(r, "id", storage.PrefixContact, r.Account.ID, rx.Contact)
 }
 
-// contactByID finds the contact in the path, of whichever number of the organization.
-func contactByID(rx *storage.Rx, r *rest.Request) (storage.Contact, error) {
-	return rest.InPath(r, "id", storage.PrefixContact, r.Org.ID, rx.ContactOfOrganization)
-}
-
 // updateContact handles PATCH /v1/:phone_number_id/contacts/:id.
 func (s *Server) updateContact(r *rest.Request, in contactChanges) (rest.Reply, error) {
 	return rest.UpdateFound(s.Server, r, contactIn, func(tx *storage.Tx, c storage.Contact) (rest.Reply, error) {
@@ -249,7 +244,7 @@ func (s *Server) updateContact(r *rest.Request, in contactChanges) (rest.Reply, 
 			return rest.Reply{}, err
 		}
 
-		return showContact(&tx.Rx, c)
+		return ShowContact(&tx.Rx, c)
 	})
 }
 

@@ -230,14 +230,14 @@ func withETag(rep rest.Reply) rest.Reply {
 	return rep
 }
 
-// conversationIn finds the conversation in the path.
-func conversationIn(rx *storage.Rx, r *rest.Request) (storage.FullConversation, error) {
+// ConversationIn finds the conversation in the path.
+func ConversationIn(rx *storage.Rx, r *rest.Request) (storage.FullConversation, error) {
 	return rest.InPath(r, "id", storage.PrefixConversation, r.Account.ID, rx.Conversation)
 }
 
-// showConversation replies with the conversation in the path.
-func showConversation(rx *storage.Rx, r *rest.Request) (rest.Reply, error) {
-	c, err := conversationIn(rx, r)
+// ShowConversation replies with the conversation in the path.
+func ShowConversation(rx *storage.Rx, r *rest.Request) (rest.Reply, error) {
+	c, err := ConversationIn(rx, r)
 	if err != nil {
 		return rest.Reply{}, err
 	}
@@ -253,7 +253,7 @@ func showConversation(rx *storage.Rx, r *rest.Request) (rest.Reply, error) {
 // getConversation handles GET /v1/:phone_number_id/conversations/:id.
 func (s *Server) getConversation(r *rest.Request) (rep rest.Reply, err error) {
 	err = s.View(r, func(rx *storage.Rx) (err error) {
-		rep, err = showConversation(rx, r)
+		rep, err = ShowConversation(rx, r)
 		return err
 	})
 	return rep, err
@@ -282,12 +282,12 @@ func (c *conversationChanges) Validate() error {
 
 // updateConversation handles PATCH /v1/:phone_number_id/conversations/:id.
 func (s *Server) updateConversation(r *rest.Request, in conversationChanges) (rest.Reply, error) {
-	return rest.UpdateFound(s.Server, r, conversationIn, func(tx *storage.Tx, c storage.FullConversation) (rest.Reply, error) {
+	return rest.UpdateFound(s.Server, r, ConversationIn, func(tx *storage.Tx, c storage.FullConversation) (rest.Reply, error) {
 		if err := changeConversation(tx, r, c.Conversation, in); err != nil {
 			return rest.Reply{}, err
 		}
 
-		return showConversation(&tx.Rx, r)
+		return ShowConversation(&tx.Rx, r)
 	})
 }
 

@@ -90,7 +90,7 @@ func (c *newCustomer) Validate() error {
 // createCustomer handles POST /v1/customers.
 func (s *Server) createCustomer(r *rest.Request, in newCustomer) (rest.Reply, error) {
 	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
-		team, err := chooseTeam(&tx.Rx, r.Org.ID, in.TeamID)
+		team, err := ChooseTeam(&tx.Rx, r.Org.ID, in.TeamID)
 		if err != nil {
 			return rest.Reply{}, err
 		}
@@ -114,8 +114,8 @@ func (s *Server) createCustomer(r *rest.Request, in newCustomer) (rest.Reply, er
 	})
 }
 
-// customerIn finds the customer in the path.
-func customerIn(rx *storage.Rx, r *rest.Request) (storage.Customer, error) {
+// CustomerIn finds the customer in the path.
+func CustomerIn(rx *storage.Rx, r *rest.Request) (storage.Customer, error) {
 	return rest.InPath(r, "id", storage.PrefixCustomer, r.Org.ID, rx.Customer)
 }
 
@@ -183,7 +183,7 @@ func (c *customerChanges) apply(to *storage.Customer) bool {
 
 // updateCustomer handles PATCH /v1/customers/:id.
 func (s *Server) updateCustomer(r *rest.Request, in customerChanges) (rest.Reply, error) {
-	return rest.UpdateFound(s.Server, r, customerIn, func(tx *storage.Tx, c storage.Customer) (rest.Reply, error) {
+	return rest.UpdateFound(s.Server, r, CustomerIn, func(tx *storage.Tx, c storage.Customer) (rest.Reply, error) {
 		if in.Status.Set && c.Status == storage.CustomerArchived {
 			return rest.Reply{}, rest.Invalid("status", "cannot be changed while the customer is archived")
 		}
@@ -204,7 +204,7 @@ func (s *Server) updateCustomer(r *rest.Request, in customerChanges) (rest.Reply
 // archiveCustomer handles DELETE /v1/customers/:id.
 func (s *Server) archiveCustomer(r *rest.Request) (rest.Reply, error) {
 	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
-		c, err := customerIn(&tx.Rx, r)
+		c, err := CustomerIn(&tx.Rx, r)
 		if err != nil || c.Status == storage.CustomerArchived {
 			return rest.OK(event.ViewCustomer(c)), err
 		}
@@ -217,26 +217,8 @@ func (s *Server) archiveCustomer(r *rest.Request) (rest.Reply, error) {
 	})
 }
 
-// restoreCustomer handles POST /console/api/customers/:id/restore.
-func (s *Server) restoreCustomer(r *rest.Request) (rest.Reply, error) {
-	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
-		c, err := customerIn(&tx.Rx, r)
-		if err != nil || c.Status != storage.CustomerArchived {
-			rep := rest.OK(event.ViewCustomer(c))
-			rep.Unchanged = true
-			return rep, err
-		}
-
-		if err := tx.RestoreCustomer(&c); err != nil {
-			return rest.Reply{}, err
-		}
-
-		return rest.OK(event.ViewCustomer(c)), event.CustomerUpdated(c).Emit(tx)
-	})
-}
-
-// disconnectedView is the reply to a disconnection.
-type disconnectedView struct {
+// DisconnectedView is the reply to a disconnection.
+type DisconnectedView struct {
 	PhoneNumberID string `json:"phone_number_id"`
 	Object        string `json:"object"`
 	Disconnected  bool   `json:"disconnected"`
@@ -244,7 +226,7 @@ type disconnectedView struct {
 
 // disconnectAccount handles DELETE /v1/customers/:id/whatsapp_accounts/:phone_number_id.
 func (s *Server) disconnectAccount(r *rest.Request) (rest.Reply, error) {
-	return rest.UpdateFound(s.Server, r, customerIn, func(tx *storage.Tx, c storage.Customer) (rest.Reply, error) {
+	return rest.UpdateFound(s.Server, r, CustomerIn, func(tx *storage.Tx, c storage.Customer) (rest.Reply, error) {
 		a, err := tx.AccountByNumber(r.Param("phone_number_id"))
 		if err != nil {
 			return rest.Reply{}, err
@@ -257,6 +239,6 @@ func (s *Server) disconnectAccount(r *rest.Request) (rest.Reply, error) {
 			return rest.Reply{}, err
 		}
 
-		return rest.OK(disconnectedView{*a.PhoneNumberID, "whatsapp_account", true}), jobs.EnqueueAccountRemoval(tx, a)
+		return rest.OK(DisconnectedView{*a.PhoneNumberID, "whatsapp_account", true}), jobs.EnqueueAccountRemoval(tx, a)
 	})
 }

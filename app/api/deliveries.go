@@ -74,7 +74,7 @@ func deliveryFilters(r *rest.Request) (storage.DeliveryFilter, error) {
 	}
 
 	if q.Err == nil && q.Values.Has("event_type") {
-		q.Err = checkEventType("event_type", &f.EventType)
+		q.Err = CheckEventType("event_type", &f.EventType)
 	}
 	return f, q.Err
 }
@@ -96,8 +96,8 @@ func (s *Server) listDeliveries(r *rest.Request) (rest.Reply, error) {
 	})
 }
 
-// deliveryIn finds the delivery in the path.
-func deliveryIn(rx *storage.Rx, r *rest.Request) (storage.Delivery, error) {
+// DeliveryIn finds the delivery in the path.
+func DeliveryIn(rx *storage.Rx, r *rest.Request) (storage.Delivery, error) {
 	return rest.InPath(r, "id", storage.PrefixDelivery, r.Org.ID, rx.Delivery)
 }
 
@@ -134,7 +134,7 @@ func showAttempts(rx *storage.Rx, d storage.Delivery) (rest.Reply, error) {
 
 // replayDelivery handles POST /v1/webhook_deliveries/:id/replay.
 func (s *Server) replayDelivery(r *rest.Request) (rest.Reply, error) {
-	return rest.UpdateFound(s.Server, r, deliveryIn, func(tx *storage.Tx, d storage.Delivery) (rest.Reply, error) {
+	return rest.UpdateFound(s.Server, r, DeliveryIn, func(tx *storage.Tx, d storage.Delivery) (rest.Reply, error) {
 		if _, err := enabledSubscription(&tx.Rx, r.Org.ID, d.SubscriptionID); err != nil {
 			return rest.Reply{}, err
 		}
@@ -164,7 +164,7 @@ func (b *bulkReplay) Validate() error {
 		return rest.Invalid("status", "must be dead or failed")
 	}
 
-	if err := checkEventType("event_type", b.EventType); err != nil {
+	if err := CheckEventType("event_type", b.EventType); err != nil {
 		return err
 	}
 

@@ -40,9 +40,9 @@ func (s *Server) streamEvents(r *rest.Request) (rest.Reply, error) {
 
 	opened, err := s.Streams.Open(r.HTTP.Context(), o)
 	if err != nil {
-		return rest.Reply{}, streamError(err)
+		return rest.Reply{}, StreamError(err)
 	}
-	return rest.Reply{Stream: func(x *rest.Exchange) { s.sendStream(x, opened, o.Format) }}, nil
+	return rest.Reply{Stream: func(x *rest.Exchange) { s.SendStream(x, opened, o.Format) }}, nil
 }
 
 // openStream is a stream that is to be served or closed.
@@ -51,9 +51,9 @@ type openStream interface {
 	Close()
 }
 
-// sendStream writes a stream until it ends. The call is recorded when its headers were
+// SendStream writes a stream until it ends. The call is recorded when its headers were
 // sent.
-func (s *Server) sendStream(x *rest.Exchange, opened openStream, f stream.Format) {
+func (s *Server) SendStream(x *rest.Exchange, opened openStream, f stream.Format) {
 	if x.Request.HTTP.Method == http.MethodHead {
 		opened.Close()
 		stream.SetHeaders(x.Header(), f)
@@ -63,8 +63,8 @@ func (s *Server) sendStream(x *rest.Exchange, opened openStream, f stream.Format
 	opened.Serve(x, x.Request.HTTP, func() { s.Record(x) })
 }
 
-// streamError is why a stream was not opened.
-func streamError(err error) error {
+// StreamError is why a stream was not opened.
+func StreamError(err error) error {
 	full, isFull := errors.AsType[*stream.FullError](err)
 	switch {
 	case errors.Is(err, stream.ErrPosition):
@@ -100,7 +100,7 @@ func streamFormat(r *rest.Request) stream.Format {
 // may go on. What cannot be found out for the moment does not end it.
 func (s *Server) mayGoOn(r *rest.Request) func(context.Context) bool {
 	if r.User != nil {
-		return func(ctx context.Context) bool { return s.whyEnded(ctx, r.Visitor) == "" }
+		return func(ctx context.Context) bool { return s.WhyEnded(ctx, r.Visitor) == "" }
 	}
 
 	hash := [32]byte(r.Key.Hash)
@@ -113,9 +113,9 @@ func (s *Server) mayGoOn(r *rest.Request) func(context.Context) bool {
 	}
 }
 
-// whyEnded tells why a stream of a person may not go on: it must be signed in, with the
+// WhyEnded tells why a stream of a person may not go on: it must be signed in, with the
 // role that it had; "" if it may. What cannot be found out for the moment does not end it.
-func (s *Server) whyEnded(ctx context.Context, v *rest.Visitor) string {
+func (s *Server) WhyEnded(ctx context.Context, v *rest.Visitor) string {
 	now, err := v.Find(ctx)
 	switch {
 	case err != nil && rest.AsError(err).Code != rest.SessionRequired:

@@ -53,7 +53,7 @@ func TestEveryPathNamesItsMethods(t *testing.T) {
 			is := is.New(t)
 			f := f.in(t)
 			taken := make(map[string]bool)
-			for _, rt := range f.api.routes() {
+			for _, rt := range f.api.Routes() {
 				if takes(&rt, path) {
 					taken[rt.Method] = true
 					taken[http.MethodHead] = taken[http.MethodGet]

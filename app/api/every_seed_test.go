@@ -168,7 +168,7 @@ func describedOperation(rt rest.Route) *openapi3.Operation {
 
 // everyRoute runs a test for each route that is not public.
 func (f *fixture) everyRoute(t *testing.T, test func(t *testing.T, f *fixture, rt rest.Route)) {
-	for _, rt := range f.api.routes() {
+	for _, rt := range f.api.Routes() {
 		if !rt.Has(rest.Public) {
 			t.Run(rt.Method+" "+rt.Path, func(t *testing.T) { test(t, f.in(t), rt) })
 		}
@@ -178,7 +178,7 @@ func (f *fixture) everyRoute(t *testing.T, test func(t *testing.T, f *fixture, r
 // shows is all that an owner sees: every list and every resource of its own.
 func (o owner) shows(t testing.TB, f *fixture) map[string]any {
 	all := make(map[string]any)
-	for _, rt := range f.api.routes() {
+	for _, rt := range f.api.Routes() {
 		if rt.Method == "GET" && !rt.Has(rest.Public) && !strings.HasSuffix(rt.Path, "/stats") { // which tell the time
 			path := o.path(t, rt, nil)
 			all[path] = f.callAs(o.Secret, "GET", path, "").get("data")

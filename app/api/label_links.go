@@ -99,7 +99,7 @@ func (s *Server) detachFromContact(r *rest.Request) (rest.Reply, error) {
 
 // attachToConversation handles POST /v1/:phone_number_id/conversations/:id/labels.
 func (s *Server) attachToConversation(r *rest.Request, in labelChoice) (rest.Reply, error) {
-	return rest.UpdateFound(s.Server, r, conversationIn, func(tx *storage.Tx, c storage.FullConversation) (rest.Reply, error) {
+	return rest.UpdateFound(s.Server, r, ConversationIn, func(tx *storage.Tx, c storage.FullConversation) (rest.Reply, error) {
 		l, err := labelToAttach(&tx.Rx, r.Account, *in.LabelID)
 		if err == nil {
 			_, err = tx.LabelConversation(c.ID, l.ID)
@@ -110,7 +110,7 @@ func (s *Server) attachToConversation(r *rest.Request, in labelChoice) (rest.Rep
 
 // detachFromConversation handles DELETE /v1/:phone_number_id/conversations/:id/labels/:label_id.
 func (s *Server) detachFromConversation(r *rest.Request) (rest.Reply, error) {
-	return rest.UpdateFound(s.Server, r, conversationIn, func(tx *storage.Tx, c storage.FullConversation) (rest.Reply, error) {
+	return rest.UpdateFound(s.Server, r, ConversationIn, func(tx *storage.Tx, c storage.FullConversation) (rest.Reply, error) {
 		l, err := labelToDetach(&tx.Rx, r)
 		if err == nil {
 			_, err = tx.UnlabelConversation(c.ID, l.ID)

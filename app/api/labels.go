@@ -76,7 +76,7 @@ func checkColor(color *string) error {
 // createLabel handles POST /v1/labels.
 func (s *Server) createLabel(r *rest.Request, in newLabel) (rest.Reply, error) {
 	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
-		team, err := chooseTeam(&tx.Rx, r.Org.ID, in.TeamID)
+		team, err := ChooseTeam(&tx.Rx, r.Org.ID, in.TeamID)
 		if err != nil {
 			return rest.Reply{}, err
 		}

@@ -7,9 +7,9 @@ import (
 
 type meView struct {
 	Organization organizationView `json:"organization"`
-	APIKey       *keyView         `json:"api_key"`        // null in the console
-	User         *personView      `json:"user,omitempty"` // who asks, in the console
-	Teams        []teamView       `json:"teams"`
+	APIKey       *KeyView         `json:"api_key"`        // null in the console
+	User         *PersonView      `json:"user,omitempty"` // who asks, in the console
+	Teams        []TeamView       `json:"teams"`
 	Users        []userView       `json:"users"`
 	RateLimits   *rest.RateLimit  `json:"rate_limits"`
 }
@@ -22,7 +22,8 @@ type organizationView struct {
 	Status string `json:"status"`
 }
 
-type keyView struct {
+// KeyView is an API key without its secret.
+type KeyView struct {
 	ID        string       `json:"id"`
 	Object    string       `json:"object"`
 	Label     *string      `json:"label"`
@@ -31,10 +32,51 @@ type keyView struct {
 	ExpiresAt storage.Time `json:"expires_at"`
 }
 
-type teamView struct {
+// ViewKey shows an API key.
+func ViewKey(k storage.Key) KeyView {
+	return KeyView{
+		ID:        k.ID,
+		Object:    "api_key",
+		Label:     k.Label,
+		Last4:     k.Last4,
+		CreatedAt: k.CreatedAt,
+		ExpiresAt: k.ExpiresAt,
+	}
+}
+
+// TeamView is a team of the organization.
+type TeamView struct {
 	ID     string `json:"id"`
 	Object string `json:"object"`
 	Name   string `json:"name"`
+}
+
+// PersonView is a person of the organization, as the console shows it.
+type PersonView struct {
+	ID           string       `json:"id"`
+	Object       string       `json:"object"`
+	Name         string       `json:"name"`
+	Email        *string      `json:"email"`
+	TeamID       string       `json:"team_id"`
+	Role         string       `json:"role"`
+	Status       string       `json:"status"`
+	LastSignInAt storage.Time `json:"last_sign_in_at"`
+	CreatedAt    storage.Time `json:"created_at"`
+}
+
+// ViewPerson shows a person.
+func ViewPerson(u storage.User) PersonView {
+	return PersonView{
+		ID:           u.ID,
+		Object:       "user",
+		Name:         u.Name,
+		Email:        u.Email,
+		TeamID:       u.TeamPublicID,
+		Role:         u.Role,
+		Status:       u.Status(storage.Now()),
+		LastSignInAt: u.LastSignInAt,
+		CreatedAt:    u.CreatedAt,
+	}
 }
 
 type userView struct {
@@ -55,15 +97,15 @@ func (s *Server) getMe(r *rest.Request) (rest.Reply, error) {
 			Plan:   r.Org.Plan,
 			Status: r.Org.Status(),
 		},
-		Teams: []teamView{},
+		Teams: []TeamView{},
 		Users: []userView{},
 	}
 
 	switch {
 	case r.User != nil:
-		view.User = new(viewPerson(*r.User))
+		view.User = new(ViewPerson(*r.User))
 	case r.Operator == nil:
-		view.APIKey = new(viewKey(r.Key).keyView)
+		view.APIKey = new(ViewKey(r.Key))
 	}
 
 	if limit := r.Limit(); limit.PerSecond > 0 {
@@ -76,7 +118,7 @@ func (s *Server) getMe(r *rest.Request) (rest.Reply, error) {
 			return err
 		}
 		for _, t := range teams {
-			view.Teams = append(view.Teams, teamView{ID: t.PublicID, Object: "team", Name: t.Name})
+			view.Teams = append(view.Teams, TeamView{ID: t.PublicID, Object: "team", Name: t.Name})
 		}
 
 		users, err := rx.Users(r.Org.ID)

@@ -23,7 +23,7 @@ func TestTheRouteTableAndTheDescriptionAgree(t *testing.T) {
 			inDoc[method+" "+path] = operation
 		}
 	}
-	for _, rt := range (&Server{}).routes() {
+	for _, rt := range (&Server{}).Routes() {
 		name := rt.Method + " " + braces(rt.Path)
 		operation := inDoc[name]
 		delete(inDoc, name)

@@ -101,7 +101,7 @@ func FuzzURL(f *testing.F) {
 // client can use, or what the provider is told of it is a template that says the
 // same when it is read again.
 func FuzzTemplateBody(f *testing.F) {
-	for _, rt := range (&Server{}).routes() {
+	for _, rt := range (&Server{}).Routes() {
 		if strings.Contains(rt.Path, "/templates") && rt.Method != "GET" {
 			g := generator{operation: described().doc.Paths.Find(braces(rt.Path)).GetOperation(rt.Method)}
 			for _, example := range g.examples() {

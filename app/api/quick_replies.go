@@ -83,7 +83,7 @@ func (q *NewQuickReply) Insert(tx *storage.Tx, organization int64) (storage.Quic
 	if err := q.Validate(); err != nil {
 		return storage.QuickReply{}, err
 	}
-	team, err := chooseTeam(&tx.Rx, organization, q.TeamID)
+	team, err := ChooseTeam(&tx.Rx, organization, q.TeamID)
 	if err != nil {
 		return storage.QuickReply{}, err
 	}

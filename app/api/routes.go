@@ -6,9 +6,9 @@ import (
 	"confab/jobs/event"
 )
 
-// routes is the table of the API: one line for each endpoint. In the console the same
+// Routes is the table of the API: one line for each endpoint. In the console the same
 // endpoints are below /console/api/v1, for people instead of keys.
-func (s *Server) routes() []rest.Route {
+func (s *Server) Routes() []rest.Route {
 	return []rest.Route{
 		rest.At("GET", "/health", s.getHealth, rest.Public, nil),
 		rest.At("GET", "/openapi.json", s.getOpenAPI, rest.Public, nil),
@@ -33,24 +33,24 @@ func (s *Server) routes() []rest.Route {
 		rest.At("GET", "/webhook_subscriptions", s.listSubscriptions, 0, nil),
 		rest.At("POST", "/webhook_subscriptions", s.createSubscription, rest.Creates, nil).
 			Audited("webhook.created", "webhook_subscription", ""),
-		rest.At("GET", "/webhook_subscriptions/:id", rest.ShowsMore(s.Server, subscriptionIn, showSubscription), 0, nil),
-		rest.At("PATCH", "/webhook_subscriptions/:id", s.updateSubscription, 0, rest.Exists(subscriptionIn)).
+		rest.At("GET", "/webhook_subscriptions/:id", rest.ShowsMore(s.Server, SubscriptionIn, showSubscription), 0, nil),
+		rest.At("PATCH", "/webhook_subscriptions/:id", s.updateSubscription, 0, rest.Exists(SubscriptionIn)).
 			Audited("webhook.updated", "webhook_subscription", "id"),
 		rest.At("DELETE", "/webhook_subscriptions/:id", s.deleteSubscription, 0, nil).
 			Audited("webhook.deleted", "webhook_subscription", "id"),
-		rest.At("POST", "/webhook_subscriptions/:id/secrets", rest.WithBody(s.createSecret), rest.Creates, rest.Exists(subscriptionIn)).
+		rest.At("POST", "/webhook_subscriptions/:id/secrets", rest.WithBody(s.createSecret), rest.Creates, rest.Exists(SubscriptionIn)).
 			Audited("webhook_secret.created", "webhook_secret", ""),
 		rest.At("DELETE", "/webhook_subscriptions/:id/secrets/:secret_id", s.deleteSecret, 0, nil).
 			Audited("webhook_secret.revoked", "webhook_secret", "secret_id"),
-		rest.At("POST", "/webhook_subscriptions/:id/test", rest.WithBody(s.testSubscription), 0, rest.Exists(subscriptionIn)),
-		rest.At("GET", "/webhook_subscriptions/:id/stats", s.getSubscriptionStats, 0, rest.Exists(subscriptionIn)),
+		rest.At("POST", "/webhook_subscriptions/:id/test", rest.WithBody(s.testSubscription), 0, rest.Exists(SubscriptionIn)),
+		rest.At("GET", "/webhook_subscriptions/:id/stats", s.getSubscriptionStats, 0, rest.Exists(SubscriptionIn)),
 
 		rest.At("GET", "/webhook_deliveries", s.listDeliveries, 0, nil),
 		rest.At("POST", "/webhook_deliveries/bulk_replay", rest.WithBody(s.bulkReplayDeliveries), rest.NamedAction, nil).
 			Audited("deliveries.replayed", "webhook_subscription", ""),
-		rest.At("GET", "/webhook_deliveries/:id", rest.ShowsMore(s.Server, deliveryIn, showDelivery), 0, nil),
-		rest.At("GET", "/webhook_deliveries/:id/attempts", rest.ShowsMore(s.Server, deliveryIn, showAttempts), 0, nil),
-		rest.At("POST", "/webhook_deliveries/:id/replay", s.replayDelivery, 0, rest.Exists(deliveryIn)).
+		rest.At("GET", "/webhook_deliveries/:id", rest.ShowsMore(s.Server, DeliveryIn, showDelivery), 0, nil),
+		rest.At("GET", "/webhook_deliveries/:id/attempts", rest.ShowsMore(s.Server, DeliveryIn, showAttempts), 0, nil),
+		rest.At("POST", "/webhook_deliveries/:id/replay", s.replayDelivery, 0, rest.Exists(DeliveryIn)).
 			Audited("delivery.replayed", "webhook_delivery", "id"),
 
 		rest.At("GET", "/events", s.listEvents, 0, nil),
@@ -60,12 +60,12 @@ func (s *Server) routes() []rest.Route {
 		rest.At("GET", "/customers", s.listCustomers, rest.Customers, nil),
 		rest.At("POST", "/customers", rest.WithBody(s.createCustomer), rest.Creates|rest.Customers, nil).
 			Audited("customer.created", "customer", ""),
-		rest.At("GET", "/customers/:id", rest.ShowsMore(s.Server, customerIn, showCustomer), rest.Customers, nil),
-		rest.At("PATCH", "/customers/:id", rest.WithBody(s.updateCustomer), rest.Customers, rest.Exists(customerIn)).
+		rest.At("GET", "/customers/:id", rest.ShowsMore(s.Server, CustomerIn, showCustomer), rest.Customers, nil),
+		rest.At("PATCH", "/customers/:id", rest.WithBody(s.updateCustomer), rest.Customers, rest.Exists(CustomerIn)).
 			Audited("customer.updated", "customer", "id"),
 		rest.At("DELETE", "/customers/:id", s.archiveCustomer, rest.Customers, nil).Audited("customer.archived", "customer", "id"),
-		rest.At("GET", "/customers/:id/setup_links", s.listSetupLinks, rest.Customers, rest.Exists(customerIn)),
-		rest.At("POST", "/customers/:id/setup_links", s.createSetupLink, rest.Creates|rest.Customers, rest.Exists(customerIn)).
+		rest.At("GET", "/customers/:id/setup_links", s.listSetupLinks, rest.Customers, rest.Exists(CustomerIn)),
+		rest.At("POST", "/customers/:id/setup_links", s.createSetupLink, rest.Creates|rest.Customers, rest.Exists(CustomerIn)).
 			Audited("setup_link.created", "setup_link", ""),
 		rest.At("GET", "/customers/:id/setup_links/:setup_link_id", rest.Shows(s.Server, setupLinkIn, viewSetupLink), rest.Customers, nil),
 		rest.At("PATCH", "/customers/:id/setup_links/:setup_link_id", s.updateSetupLink, rest.Customers, rest.Exists(setupLinkIn)).
@@ -84,14 +84,14 @@ func (s *Server) routes() []rest.Route {
 		rest.At("GET", "/:phone_number_id/conversations", s.listConversations, rest.Agents, nil),
 		rest.At("GET", "/:phone_number_id/conversations/:id", s.getConversation, rest.Agents, nil),
 		rest.At("PATCH", "/:phone_number_id/conversations/:id",
-			rest.WithBody(s.updateConversation), rest.Agents, rest.Exists(conversationIn)),
+			rest.WithBody(s.updateConversation), rest.Agents, rest.Exists(ConversationIn)),
 		rest.At("POST", "/:phone_number_id/conversations/:id/labels",
-			rest.WithBody(s.attachToConversation), rest.Agents, rest.Exists(conversationIn)),
+			rest.WithBody(s.attachToConversation), rest.Agents, rest.Exists(ConversationIn)),
 		rest.At("DELETE", "/:phone_number_id/conversations/:id/labels/:label_id", s.detachFromConversation, rest.Agents, nil),
 
 		rest.At("GET", "/:phone_number_id/contacts", s.listContacts, rest.Agents, nil),
 		rest.At("POST", "/:phone_number_id/contacts", rest.WithBody(s.createContact), rest.Agents|rest.Creates, nil),
-		rest.At("GET", "/:phone_number_id/contacts/:id", rest.ShowsMore(s.Server, contactIn, showContact), rest.Agents, nil),
+		rest.At("GET", "/:phone_number_id/contacts/:id", rest.ShowsMore(s.Server, contactIn, ShowContact), rest.Agents, nil),
 		rest.At("PATCH", "/:phone_number_id/contacts/:id", rest.WithBody(s.updateContact), rest.Agents, rest.Exists(contactIn)),
 		rest.At("DELETE", "/:phone_number_id/contacts/:id", s.deleteContact, 0, nil).Audited("contact.deleted", "contact", "id"),
 		rest.At("POST", "/:phone_number_id/contacts/bulk_label", rest.WithBody(s.bulkLabelContacts), rest.Agents|rest.NamedAction, nil),
@@ -120,7 +120,7 @@ func (s *Server) routes() []rest.Route {
 		rest.At("POST", "/:phone_number_id/templates", s.createTemplate, rest.Creates, nil).Audited("template.created", "template", ""),
 		rest.At("POST", "/:phone_number_id/templates/sync", s.syncTemplates, 0, nil).
 			Audited("templates.synced", "number", "phone_number_id"),
-		rest.At("GET", "/:phone_number_id/templates/:name", rest.ShowsMore(s.Server, templateIn, showTemplate), rest.Agents, nil),
+		rest.At("GET", "/:phone_number_id/templates/:name", rest.ShowsMore(s.Server, templateIn, ShowTemplate), rest.Agents, nil),
 		rest.At("PATCH", "/:phone_number_id/templates/:name", rest.WithBody(s.updateTemplate), 0, rest.Exists(templateIn)).
 			Audited("template.updated", "template", "name"),
 

@@ -106,7 +106,7 @@ func (s *target) try(t *testing.T, rt rest.Route, id, query, kind, body string) 
 
 // FuzzRoutes sends any body to any route.
 func FuzzRoutes(f *testing.F) {
-	routes, doc := (&Server{}).routes(), described().doc
+	routes, doc := (&Server{}).Routes(), described().doc
 	for i, rt := range routes {
 		g := generator{operation: doc.Paths.Find(braces(rt.Path)).GetOperation(rt.Method)}
 		for _, body := range append(g.examples(), map[string]any{}) {
@@ -129,7 +129,7 @@ func FuzzRoutes(f *testing.F) {
 // To read twice is to read the same.
 func FuzzLists(f *testing.F) {
 	var lists []rest.Route
-	for _, rt := range (&Server{}).routes() {
+	for _, rt := range (&Server{}).Routes() {
 		operation := described().doc.Paths.Find(braces(rt.Path)).GetOperation(rt.Method)
 		if rt.Method != "GET" || operation.Parameters.GetByInAndName("query", "limit") == nil {
 			continue

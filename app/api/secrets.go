@@ -51,7 +51,7 @@ func (n *newSecret) lifetime() time.Duration {
 
 // createSecret handles POST /v1/webhook_subscriptions/:id/secrets.
 func (s *Server) createSecret(r *rest.Request, in newSecret) (rest.Reply, error) {
-	return rest.UpdateFound(s.Server, r, enabledSubscriptionIn, func(tx *storage.Tx, sub storage.Subscription) (rest.Reply, error) {
+	return rest.UpdateFound(s.Server, r, EnabledSubscriptionIn, func(tx *storage.Tx, sub storage.Subscription) (rest.Reply, error) {
 		secrets, err := tx.Secrets(sub.ID)
 		if err != nil {
 			return rest.Reply{}, err
@@ -107,7 +107,7 @@ func checkRevocable(secrets []storage.Secret, id string, now storage.Time) error
 // deleteSecret handles DELETE /v1/webhook_subscriptions/:id/secrets/:secret_id.
 func (s *Server) deleteSecret(r *rest.Request) (rest.Reply, error) {
 	id := r.Param("secret_id")
-	return rest.UpdateFound(s.Server, r, subscriptionIn, func(tx *storage.Tx, sub storage.Subscription) (rest.Reply, error) {
+	return rest.UpdateFound(s.Server, r, SubscriptionIn, func(tx *storage.Tx, sub storage.Subscription) (rest.Reply, error) {
 		secrets, err := tx.Secrets(sub.ID)
 		if err != nil {
 			return rest.Reply{}, err

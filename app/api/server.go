@@ -1,5 +1,6 @@
 // Package api has the resources of the JSON API under /v1, a file for each. routes.go is
-// the table of all endpoints; package rest serves them.
+// the table of all endpoints; package rest serves them. What only the web console needs is
+// in app/console/api.
 //
 // A handler decodes the body, runs one transaction through Server.Update, and replies with
 // a view. Its rows, its events, its jobs and the answer for its Idempotency-Key are stored
@@ -12,15 +13,10 @@
 package api
 
 import (
-	"context"
 	"net/http"
-	"strings"
 
 	"confab/app/api/content"
 	"confab/app/api/rest"
-	"confab/app/limit"
-	"confab/app/live"
-	"confab/app/password"
 	"confab/app/stream"
 	"confab/jobs"
 	"confab/jobs/guard"
@@ -40,38 +36,22 @@ type Options struct {
 	Publisher messaging.Publisher
 	// Accounts calls the provider about accounts and templates.
 	Accounts *provisioning.Accounts
-	// InventNumber makes a number up at the provider, with a name and a phone number that
-	// may be empty. Only a sandbox can.
-	InventNumber func(ctx context.Context, name, phone string) (provisioning.NumberClaim, error)
 	// Calls are the calls of the workers, which cannot be cancelled; nil if there are none.
 	Calls *jobs.SendCalls
 	// AllowInsecureURLs allows http where https is required.
 	AllowInsecureURLs bool
 	// AllowLocalURLs allows http for URLs of this machine.
 	AllowLocalURLs bool
-	// Passwords hashes those of people, and PasswordTries counts failures. Both are the
-	// console's.
-	Passwords     *password.Hasher
-	PasswordTries *limit.Throttle
-	// ReadReceipts tells the people who wrote when somebody reads it in the console.
-	ReadReceipts bool
 	// Streams are those who follow events, of whom there may be MaxStreams.
 	Streams    *stream.Hub
 	MaxStreams int
-	// CancelJob removes a job and ends what depends on it. InterruptJob then breaks off its
-	// run, if there is one.
-	CancelJob    func(tx *storage.Tx, id int64) error
-	InterruptJob func(id int64)
-	// Live tells consoles what happens.
-	Live *live.Hub
 }
 
-// Server answers everything under /v1.
+// Server answers everything under /v1, and the same under /console/api/v1.
 type Server struct {
 	*rest.Server
 	Options
-	v1      *rest.Table
-	console *rest.Table // of what only the console needs
+	table   *rest.Table
 	streams *stream.Class
 }
 
@@ -83,31 +63,25 @@ func New(c *rest.Server, o Options) *Server {
 	s := &Server{Server: c, Options: o, streams: o.Streams.NewClass(stream.ClassOptions{
 		Name: "api", Max: o.MaxStreams, PerOrganization: maxOrganizationStreams,
 	})}
-	s.v1 = rest.NewTable(s.routes())
-	s.console = rest.NewTable(s.consoleRoutes())
+	s.table = rest.NewTable(s.Routes())
 	return s
 }
 
 // ServeHTTP answers one request under /v1. Whatever happens, the answer is the
 // success or the error envelope, and the call is logged.
 func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
-	s.Serve(w, &rest.Request{HTTP: hr, Prefix: "/v1", Table: s.v1})
+	s.Serve(w, &rest.Request{HTTP: hr, Prefix: "/v1", Table: s.table})
 }
 
 // ServeOperator answers a request under /v1 that a command of the operator makes in the
 // name of an organization, without a key.
 func (s *Server) ServeOperator(w http.ResponseWriter, hr *http.Request, organization storage.Organization) {
-	s.Serve(w, &rest.Request{HTTP: hr, Prefix: "/v1", Table: s.v1, Operator: &organization})
+	s.Serve(w, &rest.Request{HTTP: hr, Prefix: "/v1", Table: s.table, Operator: &organization})
 }
 
-// ServeConsole answers a request under /console/api. Below its /v1 are the routes of the
-// API, beside it what only the console needs.
-func (s *Server) ServeConsole(w http.ResponseWriter, hr *http.Request, who rest.Visitor) {
-	r := &rest.Request{HTTP: hr, Visitor: &who, Prefix: rest.ConsolePath, Table: s.console}
-	if path := strings.TrimPrefix(hr.URL.Path, rest.ConsolePath); path == "/v1" || strings.HasPrefix(path, "/v1/") {
-		r.Prefix, r.Table = rest.ConsolePath+"/v1", s.v1
-	}
-	s.Serve(w, r)
+// ServeVisitor answers a request under /console/api/v1 of somebody who visits the console.
+func (s *Server) ServeVisitor(w http.ResponseWriter, hr *http.Request, who rest.Visitor) {
+	s.Serve(w, &rest.Request{HTTP: hr, Visitor: &who, Prefix: rest.ConsolePath + "/v1", Table: s.table})
 }
 
 // PlainHTTP says which URLs need not be https on this server.

@@ -36,7 +36,7 @@ func (s *Server) listSetupLinks(r *rest.Request) (rest.Reply, error) {
 	return rest.ListOf(s.Server, r, rest.Lister[storage.SetupLink, event.SetupLinkData]{
 		Scope: "setup_links " + r.Param("id"),
 		Read: func(rx *storage.Rx, q *rest.ListQuery) (rows []storage.SetupLink, _ storage.After, err error) {
-			c, err := customerIn(rx, r)
+			c, err := CustomerIn(rx, r)
 			if err == nil {
 				rows, err = rx.Within(q.Budget).SetupLinks(c.ID, q.After, q.Fetch())
 			}
@@ -88,7 +88,7 @@ func (s *Server) createSetupLink(r *rest.Request) (rest.Reply, error) {
 		return rest.Reply{}, err
 	}
 
-	return rest.UpdateFound(s.Server, r, customerIn, func(tx *storage.Tx, c storage.Customer) (rest.Reply, error) {
+	return rest.UpdateFound(s.Server, r, CustomerIn, func(tx *storage.Tx, c storage.Customer) (rest.Reply, error) {
 		// customer.archived is the last event about a customer, so it gets no new
 		// link.
 		if c.Status == storage.CustomerArchived {
@@ -108,7 +108,7 @@ func (s *Server) createSetupLink(r *rest.Request) (rest.Reply, error) {
 
 // setupLinkIn finds the link in the path.
 func setupLinkIn(rx *storage.Rx, r *rest.Request) (storage.SetupLink, error) {
-	c, err := customerIn(rx, r)
+	c, err := CustomerIn(rx, r)
 	if err != nil {
 		return storage.SetupLink{}, err
 	}

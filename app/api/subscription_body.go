@@ -197,8 +197,8 @@ func checkEvents(names []string) error {
 	return nil
 }
 
-// checkEventType checks the name of an event, if there is one.
-func checkEventType(param string, name *string) error {
+// CheckEventType checks the name of an event, if there is one.
+func CheckEventType(param string, name *string) error {
 	if name != nil && !event.IsType(*name) {
 		return errEventType(param)
 	}

@@ -128,8 +128,8 @@ func showSubscription(rx *storage.Rx, sub storage.Subscription) (rest.Reply, err
 	return rest.OK(ViewSubscription(sub, secrets)), err
 }
 
-// subscriptionIn finds the subscription in the path.
-func subscriptionIn(rx *storage.Rx, r *rest.Request) (storage.Subscription, error) {
+// SubscriptionIn finds the subscription in the path.
+func SubscriptionIn(rx *storage.Rx, r *rest.Request) (storage.Subscription, error) {
 	return subscriptionByID(rx, r.Org.ID, r.Param("id"))
 }
 
@@ -141,8 +141,8 @@ func subscriptionByID(rx *storage.Rx, organization int64, id string) (storage.Su
 	return rx.Subscription(organization, id)
 }
 
-// enabledSubscriptionIn finds the subscription in the path, if it is not disabled.
-func enabledSubscriptionIn(rx *storage.Rx, r *rest.Request) (storage.Subscription, error) {
+// EnabledSubscriptionIn finds the subscription in the path, if it is not disabled.
+func EnabledSubscriptionIn(rx *storage.Rx, r *rest.Request) (storage.Subscription, error) {
 	return enabledSubscription(rx, r.Org.ID, r.Param("id"))
 }
 
@@ -172,7 +172,7 @@ func (s *Server) updateSubscription(r *rest.Request) (rest.Reply, error) {
 		}
 	}
 
-	return rest.UpdateFound(s.Server, r, subscriptionIn, func(tx *storage.Tx, sub storage.Subscription) (rest.Reply, error) {
+	return rest.UpdateFound(s.Server, r, SubscriptionIn, func(tx *storage.Tx, sub storage.Subscription) (rest.Reply, error) {
 		if sub.Status == storage.WebhookDisabled && in.Status.Value != storage.WebhookActive {
 			return rest.Reply{}, errDisabled()
 		}
@@ -187,7 +187,7 @@ func (s *Server) updateSubscription(r *rest.Request) (rest.Reply, error) {
 
 // deleteSubscription handles DELETE /v1/webhook_subscriptions/:id.
 func (s *Server) deleteSubscription(r *rest.Request) (rest.Reply, error) {
-	return rest.UpdateFound(s.Server, r, subscriptionIn, func(tx *storage.Tx, sub storage.Subscription) (rest.Reply, error) {
+	return rest.UpdateFound(s.Server, r, SubscriptionIn, func(tx *storage.Tx, sub storage.Subscription) (rest.Reply, error) {
 		return rest.Deleted("webhook_subscription", sub.ID), tx.DeleteSubscription(r.Org.ID, sub.ID)
 	})
 }
@@ -197,7 +197,7 @@ type testRequest struct {
 	EventType *string `json:"event_type"`
 }
 
-func (t *testRequest) Validate() error { return checkEventType("event_type", t.EventType) }
+func (t *testRequest) Validate() error { return CheckEventType("event_type", t.EventType) }
 
 // eventType is the type of the sample: the one that the body names, else the first
 // that the subscription listens to.
@@ -214,7 +214,7 @@ func (t *testRequest) eventType(sub storage.Subscription) string {
 
 // testSubscription handles POST /v1/webhook_subscriptions/:id/test.
 func (s *Server) testSubscription(r *rest.Request, in testRequest) (rest.Reply, error) {
-	return rest.UpdateFound(s.Server, r, enabledSubscriptionIn, func(tx *storage.Tx, sub storage.Subscription) (rest.Reply, error) {
+	return rest.UpdateFound(s.Server, r, EnabledSubscriptionIn, func(tx *storage.Tx, sub storage.Subscription) (rest.Reply, error) {
 		sample, err := event.Sample(in.eventType(sub), r.Org.ID, tx.Now, tx.NewID)
 		if err != nil {
 			return rest.Reply{}, err
@@ -225,8 +225,8 @@ func (s *Server) testSubscription(r *rest.Request, in testRequest) (rest.Reply, 
 	})
 }
 
-// statsView summarizes a subscription's deliveries.
-type statsView struct {
+// StatsView summarizes a subscription's deliveries.
+type StatsView struct {
 	Object      string        `json:"object"`
 	Since       storage.Time  `json:"since"`
 	Total       int           `json:"total"`
@@ -243,8 +243,8 @@ type durationsView struct {
 	P95 *int64 `json:"p95"`
 }
 
-func viewStats(since storage.Time, d storage.DeliveryStats) statsView {
-	v := statsView{
+func ViewStats(since storage.Time, d storage.DeliveryStats) StatsView {
+	v := StatsView{
 		Object:     "webhook_subscription_stats",
 		Since:      since,
 		Total:      d.Total(),
@@ -264,15 +264,15 @@ func viewStats(since storage.Time, d storage.DeliveryStats) statsView {
 // statsWindow is how far back stats go by default.
 const statsWindow = 24 * time.Hour
 
-// statsSince is since when deliveries are counted by default.
-func statsSince() storage.Time {
+// StatsSince is since when deliveries are counted by default.
+func StatsSince() storage.Time {
 	return storage.At(time.Now().Add(-statsWindow).Truncate(time.Minute))
 }
 
 // getSubscriptionStats handles GET /v1/webhook_subscriptions/:id/stats.
 func (s *Server) getSubscriptionStats(r *rest.Request) (rest.Reply, error) {
 	q := rest.Filters{Values: r.Query()}
-	since := statsSince()
+	since := StatsSince()
 	if q.Values.Has("since") {
 		since = q.After("since")
 	}
@@ -285,5 +285,5 @@ func (s *Server) getSubscriptionStats(r *rest.Request) (rest.Reply, error) {
 		stats, err = rx.DeliveryStats(r.Param("id"), since)
 		return err
 	})
-	return rest.OK(viewStats(since, stats)), err
+	return rest.OK(ViewStats(since, stats)), err
 }

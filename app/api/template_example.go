@@ -100,11 +100,11 @@ func (u *exampleUploader) upload(ctx context.Context, format, param, url string)
 		u.handles[url] = handle
 	}
 
-	return handle, providerCallError(err, func(e *provider.Error) error {
+	return handle, ProviderCallError(err, func(e *provider.Error) error {
 		return &rest.Error{
 			Code:    rest.InvalidFieldValue,
 			Param:   param,
-			Message: "The provider refuses the file: " + providerReason(e),
+			Message: "The provider refuses the file: " + ProviderReason(e),
 			Cause:   err,
 		}
 	})

@@ -34,14 +34,14 @@ func (s *Server) submitToProvider(r *rest.Request, in *template.Draft) (out subm
 	}
 
 	made, err := s.Accounts.CreateTemplate(r.HTTP.Context(), out.Template, body)
-	if hasSubcode(err, provider.SubcodeTemplateExists) {
+	if HasSubcode(err, provider.SubcodeTemplateExists) {
 		out.adopted = true
 		out.Template, err = s.adopt(r, out.Template, err)
 		return out, err
 	}
 
 	out.Template = made
-	return out, providerCallError(err, func(e *provider.Error) error { return errTemplateRefused(e, in.Components) })
+	return out, ProviderCallError(err, func(e *provider.Error) error { return errTemplateRefused(e, in.Components) })
 }
 
 // store stores the template. A sync may have stored it first, and then its row is
@@ -59,7 +59,7 @@ func (out submission) store(tx *storage.Tx) (storage.Template, error) {
 		return t, tx.InsertTemplate(&t)
 	case err != nil:
 		return t, err
-	case old.ProviderStatus == templateDeleted:
+	case old.ProviderStatus == TemplateDeleted:
 		if err := tx.DeleteTemplate(old.AccountID, old.ID); err != nil {
 			return t, err
 		}
@@ -80,7 +80,7 @@ func (s *Server) adopt(r *rest.Request, t storage.Template, exists error) (stora
 	case errors.Is(err, storage.ErrNotFound):
 		return t, errTemplateExists(exists)
 	case err != nil:
-		return t, providerCallError(err, errUnexpectedRefusal)
+		return t, ProviderCallError(err, errUnexpectedRefusal)
 	case !template.Same(found, t):
 		return t, errTemplateExists(exists)
 	}
@@ -102,7 +102,7 @@ func (s *Server) editAtProvider(r *rest.Request, t storage.Template, in *templat
 	if t.ProviderTemplateID == "" {
 		found, err := s.Accounts.FindTemplate(r.HTTP.Context(), r.Account.ID, t.Name, t.Language)
 		if err != nil {
-			return t, providerCallError(err, errUnexpectedRefusal)
+			return t, ProviderCallError(err, errUnexpectedRefusal)
 		}
 		t.ProviderTemplateID = found.ProviderTemplateID
 	}
@@ -113,12 +113,12 @@ func (s *Server) editAtProvider(r *rest.Request, t storage.Template, in *templat
 
 	err = s.Accounts.EditTemplate(r.HTTP.Context(), t, body)
 	switch {
-	case hasSubcode(err, provider.SubcodeTemplateLocked) && s.alreadyEdited(r, t, in):
+	case HasSubcode(err, provider.SubcodeTemplateLocked) && s.alreadyEdited(r, t, in):
 		return t, nil
 	case provider.IsMissing(err):
 		return t, &rest.Error{Code: rest.ResourceNotFound, Message: "The provider has this template no longer.", Cause: err}
 	}
-	return t, providerCallError(err, func(e *provider.Error) error { return errTemplateRefused(e, in.Components.Value) })
+	return t, ProviderCallError(err, func(e *provider.Error) error { return errTemplateRefused(e, in.Components.Value) })
 }
 
 // storeEdited stores a template that the provider reviews again. If a callback has
@@ -144,8 +144,8 @@ func (s *Server) alreadyEdited(r *rest.Request, t storage.Template, in *template
 		found.Category == t.Category && template.Same(found, t)
 }
 
-// hasSubcode tells whether the provider refused with a subcode.
-func hasSubcode(err error, subcode int) bool {
+// HasSubcode tells whether the provider refused with a subcode.
+func HasSubcode(err error, subcode int) bool {
 	e, ok := errors.AsType[*provider.Error](err)
 	return ok && e.Subcode == subcode
 }
@@ -161,7 +161,7 @@ func errTemplateExists(cause error) *rest.Error {
 
 // errUnexpectedRefusal reports a refusal that should not happen.
 func errUnexpectedRefusal(e *provider.Error) error {
-	return &rest.Error{Code: rest.ProviderUnavailable, Message: "The provider refuses: " + providerReason(e), Cause: e}
+	return &rest.Error{Code: rest.ProviderUnavailable, Message: "The provider refuses: " + ProviderReason(e), Cause: e}
 }
 
 // errTemplateRefused reports why the provider refuses a template.
@@ -169,7 +169,7 @@ func errTemplateRefused(e *provider.Error, parts []*template.DraftPart) error {
 	return &rest.Error{
 		Code:    rest.InvalidFieldValue,
 		Param:   refusedField(e, parts),
-		Message: "The provider refuses the template: " + providerReason(e),
+		Message: "The provider refuses the template: " + ProviderReason(e),
 		Cause:   e,
 	}
 }

@@ -114,8 +114,8 @@ func templateIn(rx *storage.Rx, r *rest.Request) (storage.Template, error) {
 	return rx.NewestTemplate(r.Account.ID, r.Param("name"))
 }
 
-// showTemplate replies with a template.
-func showTemplate(rx *storage.Rx, t storage.Template) (rest.Reply, error) {
+// ShowTemplate replies with a template.
+func ShowTemplate(rx *storage.Rx, t storage.Template) (rest.Reply, error) {
 	account, err := rx.AccountSummary(t.AccountID)
 	return rest.OK(viewTemplate(account, t)), err
 }
@@ -147,7 +147,7 @@ func (s *Server) createTemplate(r *rest.Request) (rest.Reply, error) {
 			return rest.Reply{}, err
 		}
 
-		rep, err := showTemplate(&tx.Rx, t)
+		rep, err := ShowTemplate(&tx.Rx, t)
 		return rest.Created(rep.Data), err
 	})
 }
@@ -157,7 +157,7 @@ func (s *Server) createTemplate(r *rest.Request) (rest.Reply, error) {
 func (s *Server) checkSubmitAllowed(r *rest.Request, in *template.Draft) error {
 	err := s.View(r, func(rx *storage.Rx) error {
 		t, err := rx.Template(r.Account.ID, *in.Name, *in.Language)
-		if err == nil && t.ProviderStatus != templateDeleted {
+		if err == nil && t.ProviderStatus != TemplateDeleted {
 			return errTemplateExists(nil)
 		}
 		return storage.IgnoreNotFound(err)
@@ -172,8 +172,8 @@ func (s *Server) checkSubmitAllowed(r *rest.Request, in *template.Draft) error {
 	return err
 }
 
-// templateDeleted is the provider's status of a deleted template.
-const templateDeleted = "DELETED"
+// TemplateDeleted is the provider's status of a deleted template.
+const TemplateDeleted = "DELETED"
 
 // checkConnected refuses a call to the provider for a disconnected account.
 func (s *Server) checkConnected(r *rest.Request) error {
@@ -206,7 +206,7 @@ func (s *Server) updateTemplate(r *rest.Request, in template.Changes) (rest.Repl
 		if err != nil {
 			return rest.Reply{}, err
 		}
-		return showTemplate(&tx.Rx, t)
+		return ShowTemplate(&tx.Rx, t)
 	})
 }
 
@@ -250,7 +250,7 @@ func (s *Server) syncTemplates(r *rest.Request) (rest.Reply, error) {
 	r.DetachContext()
 	found, err := s.Accounts.CompareTemplates(r.HTTP.Context(), r.Account.ID)
 	if err != nil {
-		return rest.Reply{}, providerCallError(err, errUnexpectedRefusal)
+		return rest.Reply{}, ProviderCallError(err, errUnexpectedRefusal)
 	}
 
 	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) { return rest.OK(ViewTemplateSync(found)), found.Store(tx) })

@@ -13,10 +13,10 @@ import (
 // The provider is called within the request where the client needs its answer: to
 // register a number, to submit a template, to list templates.
 
-// providerCallError makes the client's error of a failed call to the provider. Faults
+// ProviderCallError makes the client's error of a failed call to the provider. Faults
 // of the provider and of the account are the same for every call; any other refusal is
 // left to refused.
-func providerCallError(err error, refused func(*provider.Error) error) error {
+func ProviderCallError(err error, refused func(*provider.Error) error) error {
 	e, answered := errors.AsType[*provider.Error](err)
 
 	switch {
@@ -24,22 +24,22 @@ func providerCallError(err error, refused func(*provider.Error) error) error {
 		return &rest.Error{Code: rest.UpstreamError, Message: "The account's access token cannot be read.", Cause: err}
 	case !answered:
 		return err
-	case unavailable(e) || e.Class.Transient:
+	case Unavailable(e) || e.Class.Transient:
 		return errProviderUnavailable(err)
 	case e.Class.Effect == provider.Restricted:
 		return &rest.Error{
 			Code:    rest.AccountRestricted,
-			Message: "The provider has restricted this account: " + providerReason(e), Cause: err,
+			Message: "The provider has restricted this account: " + ProviderReason(e), Cause: err,
 		}
 	case e.Class.Effect != provider.NoEffect:
-		return &rest.Error{Code: rest.UpstreamError, Message: "The provider refuses this account: " + providerReason(e), Cause: err}
+		return &rest.Error{Code: rest.UpstreamError, Message: "The provider refuses this account: " + ProviderReason(e), Cause: err}
 	}
 	return refused(e)
 }
 
-// unavailable tells whether the provider gave no answer of its own: it could not be
+// Unavailable reports whether the provider gave no answer of its own: it could not be
 // reached, did not answer, or answered with a fault of its server.
-func unavailable(e *provider.Error) bool {
+func Unavailable(e *provider.Error) bool {
 	return e.Status == 0 || e.Status >= 500 || e.Code == provider.NoCode
 }
 
@@ -48,8 +48,8 @@ func errProviderUnavailable(cause error) *rest.Error {
 	return &rest.Error{Code: rest.ProviderUnavailable, Message: "The provider could not be reached or failed. Please retry.", Cause: cause}
 }
 
-// providerReason is the provider's explanation of a refusal, as a sentence.
-func providerReason(e *provider.Error) string {
+// ProviderReason is the provider's explanation of a refusal, as a sentence.
+func ProviderReason(e *provider.Error) string {
 	text := cmp.Or(e.UserMessage, e.Details, e.Message, e.UserTitle, e.Title, "it gave no reason")
 	if !strings.HasSuffix(text, ".") {
 		text += "."

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"confab/app/api"
+	consoleapi "confab/app/console/api"
 	"confab/storage"
 )
 
@@ -56,11 +56,11 @@ func (e *env) audit() *cobra.Command {
 	columns := table[storage.AuditEntry]{
 		heading: []string{"AT", "WHO", "ACTION", "TARGET", "ADDRESS", "ORGANIZATION"},
 		row: func(a storage.AuditEntry) []string {
-			v := api.ViewAuditEntry(a)
+			v := consoleapi.ViewAuditEntry(a)
 			who := strings.TrimSpace(v.Actor.Type + " " + optionalText(v.Actor.Name))
 			return []string{v.At.String(), who, v.Action, optionalText(v.Target.ID), optionalText(v.IP), optionalText(v.OrganizationID)}
 		},
-		view: func(a storage.AuditEntry) any { return api.ViewAuditEntry(a) },
+		view: func(a storage.AuditEntry) any { return consoleapi.ViewAuditEntry(a) },
 	}
 	return listCommand(e, cmd, columns, func(cmd *cobra.Command, _ []string, s *store) ([]storage.AuditEntry, error) {
 		return query(cmd.Context(), s, func(rx *storage.Rx) ([]storage.AuditEntry, error) {

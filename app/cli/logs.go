@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"confab/app/api"
+	consoleapi "confab/app/console/api"
 	"confab/app/datadir"
 	"confab/storage"
 )
@@ -21,7 +21,7 @@ type statusRange struct{ min, max int }
 
 // parseStatusRange reads one status, or a class of them such as 5xx.
 func parseStatusRange(s string) (statusRange, error) {
-	if lowest, highest, ok := api.ParseStatuses(s); ok {
+	if lowest, highest, ok := consoleapi.ParseStatuses(s); ok {
 		return statusRange{lowest, highest}, nil
 	}
 	return statusRange{}, errors.New("must be a status such as 404, or a class such as 5xx")
@@ -102,7 +102,7 @@ func (o logOptions) show(cmd *cobra.Command, s *store) error {
 	}
 
 	if wantsJSON(cmd) && !o.follow {
-		return printList(cmd, calls, table[storage.APICall]{view: func(c storage.APICall) any { return api.ViewCall(c) }})
+		return printList(cmd, calls, table[storage.APICall]{view: func(c storage.APICall) any { return consoleapi.ViewCall(c) }})
 	}
 	if !wantsJSON(cmd) {
 		fmt.Fprintf(out, lineHeading, "TIME", "STATUS", "METHOD", "PATH", "TOOK", "ORGANIZATION", "IP", "REQUEST")
@@ -188,7 +188,7 @@ const (
 func printLines(cmd *cobra.Command, calls []storage.APICall) error {
 	out := cmd.OutOrStdout()
 	for _, c := range calls {
-		v := api.ViewCall(c)
+		v := consoleapi.ViewCall(c)
 		var err error
 		if wantsJSON(cmd) {
 			err = printLine(out, v)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"confab/app/api"
+	consoleapi "confab/app/console/api"
 	"confab/storage"
 )
 
@@ -25,12 +25,14 @@ func (e *env) trace() *cobra.Command {
 			"the id of the message, or of an event about it.",
 		Example: "  confab trace msg_01J…\n  confab trace evt_01J… --bodies\n  confab trace msg_01J… --json",
 		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
-			if !api.IsTraceable(args[0]) {
+			if !consoleapi.IsTraceable(args[0]) {
 				return usage("MSG must be the id of a message or of an event, msg_… or evt_…")
 			}
 
 			s.flushCalls(cmd)
-			t, err := query(cmd.Context(), s, func(rx *storage.Rx) (api.TraceView, error) { return api.ReadTrace(rx, 0, args[0]) })
+			t, err := query(cmd.Context(), s, func(rx *storage.Rx) (consoleapi.TraceView, error) {
+				return consoleapi.ReadTrace(rx, 0, args[0])
+			})
 			if errors.Is(err, storage.ErrNotFound) {
 				return fmt.Errorf("there is no message %s, or the event is about none", args[0])
 			}
@@ -50,7 +52,7 @@ func (e *env) trace() *cobra.Command {
 }
 
 // printTrace prints a trace as text: what the message is, and a line for each entry.
-func printTrace(out io.Writer, t api.TraceView, bodies bool) error {
+func printTrace(out io.Writer, t consoleapi.TraceView, bodies bool) error {
 	who := cmp.Or(optionalText(t.Contact.Name), optionalText(t.Contact.PhoneNumber), optionalText(t.Contact.BSUID))
 	err := printColumns(out, [][]string{
 		{"message", t.ID}, {"what", t.Direction + " " + t.Type + ", " + t.Status}, {"text", optionalText(t.Preview)},
@@ -96,16 +98,16 @@ func formatGap(ms int64) string {
 }
 
 // describe is an entry of a trace as a sentence.
-func describe(t api.TraceView, e api.TraceEntry) string {
+func describe(t consoleapi.TraceView, e consoleapi.TraceEntry) string {
 	switch e.Kind {
-	case api.TracePerson:
+	case consoleapi.TracePerson:
 		if t.Direction == storage.Outbound {
 			return "written on the phone of the number"
 		}
 		return "written by the person, as the provider says"
-	case api.TraceCall:
+	case consoleapi.TraceCall:
 		return describeCall(t, e)
-	case api.TraceStored:
+	case consoleapi.TraceStored:
 		if t.Direction == storage.Inbound {
 			return "callback received, stored"
 		}
@@ -114,18 +116,18 @@ func describe(t api.TraceView, e api.TraceEntry) string {
 		}
 		return "stored, queued"
 
-	case api.TraceTry, api.TraceAccepted:
+	case consoleapi.TraceTry, consoleapi.TraceAccepted:
 		return describeTry(e)
-	case api.TraceCallback, api.TraceFailed:
+	case consoleapi.TraceCallback, consoleapi.TraceFailed:
 		return describeStatus(e)
-	case api.TraceEvent:
+	case consoleapi.TraceEvent:
 		return fmt.Sprintf("event %s, deliveries: %d (%s)", e.Event.Type, e.Event.Deliveries, e.Event.ID)
 	default:
 		return describeDelivery(e)
 	}
 }
 
-func describeCall(t api.TraceView, e api.TraceEntry) string {
+func describeCall(t consoleapi.TraceView, e consoleapi.TraceEntry) string {
 	if e.Call == nil {
 		return "call " + optionalText(t.RequestID) + ", which is not in the log"
 	}
@@ -140,8 +142,8 @@ func describeCall(t api.TraceView, e api.TraceEntry) string {
 	return fmt.Sprintf("%s %s → %d in %.1f ms, %s (%s)", e.Call.Method, e.Call.Path, e.Call.Status, e.Call.LatencyMS, who, e.Call.RequestID)
 }
 
-func describeTry(e api.TraceEntry) string {
-	if e.Kind == api.TraceAccepted {
+func describeTry(e consoleapi.TraceEntry) string {
+	if e.Kind == consoleapi.TraceAccepted {
 		return fmt.Sprintf("handed to the provider, try %d: accepted as %s", e.Try.Try, cmp.Or(optionalText(e.Try.MessageID), "?"))
 	}
 
@@ -158,9 +160,9 @@ func describeTry(e api.TraceEntry) string {
 	return fmt.Sprintf("handed to the provider, try %d: %s: %s", e.Try.Try, answer, optionalText(e.Try.Reason))
 }
 
-func describeStatus(e api.TraceEntry) string {
+func describeStatus(e consoleapi.TraceEntry) string {
 	said := "callback: " + cmp.Or(e.Status.Reported, "a status that cannot be read")
-	if e.Kind == api.TraceFailed {
+	if e.Kind == consoleapi.TraceFailed {
 		said = "failed"
 	}
 	if e.Status.Error != nil {
@@ -172,7 +174,7 @@ func describeStatus(e api.TraceEntry) string {
 	return said
 }
 
-func describeDelivery(e api.TraceEntry) string {
+func describeDelivery(e consoleapi.TraceEntry) string {
 	d := e.Delivery
 	host := d.URL
 	if u, err := url.Parse(d.URL); err == nil {

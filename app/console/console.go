@@ -5,8 +5,8 @@
 //   - Pages that work without JavaScript: sign-in, welcome (where an invited person
 //     chooses a password) and errors. They are templates.
 //   - The screens. Whoever has no session is redirected to sign-in.
-//   - /console/api: the API, for the session in the cookie. Package api answers it; this
-//     package only says who asks.
+//   - /console/api: the API, for the session in the cookie. Package console/api answers it;
+//     this package only says who asks.
 //     In a sandbox /console/api/sim reaches the control surface of the played provider.
 //   - Assets, under names that change with their content.
 //
@@ -26,10 +26,9 @@ import (
 	"net/http"
 	"strings"
 
-	"confab/app/api"
 	"confab/app/api/rest"
+	"confab/app/console/api"
 	"confab/app/limit"
-	"confab/app/password"
 	"confab/storage"
 )
 
@@ -51,8 +50,6 @@ type Options struct {
 	SandboxUser func() string
 	// Simulator serves /_sim of the played provider of a sandbox; nil if there is none.
 	Simulator http.Handler
-	Passwords *password.Hasher
-	Tries     *limit.Throttle
 	Log       *slog.Logger
 }
 

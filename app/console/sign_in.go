@@ -163,19 +163,19 @@ func (v *visit) checkPassword(email, given string) (storage.User, error) {
 	if keys.knownDevice {
 		who = knownUser(u.ID)
 	}
-	same, err := v.Passwords.Matches(v.r.Context(), who, given, hash, func() error { return v.checkTries(keys) })
+	same, err := v.API.Passwords.Matches(v.r.Context(), who, given, hash, func() error { return v.checkTries(keys) })
 	if err != nil {
 		return u, err
 	}
 	if !same {
 		for _, key := range []string{keys.network, keys.account, keys.both} {
-			v.Tries.Fail(key)
+			v.API.PasswordTries.Fail(key)
 		}
 		return u, errors.Join(errWrong, v.recordFailure(u))
 	}
 
-	v.Tries.Clear(keys.account)
-	v.Tries.Clear(keys.both)
+	v.API.PasswordTries.Clear(keys.account)
+	v.API.PasswordTries.Clear(keys.both)
 	return u, nil
 }
 
@@ -194,9 +194,9 @@ type tryKeys struct {
 
 // checkTries returns an error if the next try has to wait.
 func (v *visit) checkTries(keys tryKeys) error {
-	wait := v.Tries.Wait(keys.network)
-	if !keys.knownDevice && v.Tries.HasFailed(keys.both) {
-		wait = max(wait, v.Tries.Wait(keys.account))
+	wait := v.API.PasswordTries.Wait(keys.network)
+	if !keys.knownDevice && v.API.PasswordTries.HasFailed(keys.both) {
+		wait = max(wait, v.API.PasswordTries.Wait(keys.account))
 	}
 	if wait > 0 {
 		return &tooManyTriesError{wait}

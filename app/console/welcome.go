@@ -123,7 +123,7 @@ func (v *visit) join(token, user, name, chosen string) error {
 	if err != nil && !isNoSession(err) {
 		return err
 	}
-	hash, err := v.Passwords.Hash(v.r.Context(), knownUser(user), chosen)
+	hash, err := v.API.Passwords.Hash(v.r.Context(), knownUser(user), chosen)
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ func everyEntry(t testing.TB) (all []entry) {
 		least    int
 	}{
 		{"../api/routes.go", tableLine, []string{"/v1", "/console/api/v1"}, 60},
-		{"../api/console_routes.go", tableLine, []string{"/console/api"}, 40},
+		{"../console/api/routes.go", tableLine, []string{"/console/api"}, 40},
 		{"../simulator/control.go", controlLine, []string{"/console/api/sim"}, 30},
 	} {
 		text, err := os.ReadFile(table.file)

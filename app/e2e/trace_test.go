@@ -9,16 +9,16 @@ import (
 
 	"github.com/matryer/is"
 
-	"confab/app/api"
+	consoleapi "confab/app/console/api"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
 
 // trace reads a message's trace in the console.
-func (b *browser) trace(id string) (t api.TraceView) {
+func (b *browser) trace(id string) (t consoleapi.TraceView) {
 	b.s.t.Helper()
 	got := b.open("GET", "/console/api/trace/"+id, nil)
-	var envelope struct{ Data api.TraceView }
+	var envelope struct{ Data consoleapi.TraceView }
 	if err := json.Unmarshal([]byte(got.body), &envelope); err != nil || got.status != 200 {
 		b.s.t.Fatalf("%d %s", got.status, got.body)
 	}
@@ -26,7 +26,7 @@ func (b *browser) trace(id string) (t api.TraceView) {
 }
 
 // kinds are the kinds of a trace's entries, in their order.
-func kindsOf(t api.TraceView) (kinds []string) {
+func kindsOf(t consoleapi.TraceView) (kinds []string) {
 	for _, e := range t.Entries {
 		kinds = append(kinds, e.Kind)
 	}

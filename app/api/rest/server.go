@@ -1,5 +1,5 @@
 // Package rest serves requests of the JSON API, under /v1 and under /console/api. It knows
-// no resource: those are in package api.
+// no resource: those are in app/api, and what only the console needs in app/console/api.
 //
 // Every request takes the same way:
 //

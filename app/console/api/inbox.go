@@ -3,6 +3,7 @@ package api
 import (
 	"errors"
 
+	"confab/app/api"
 	"confab/app/api/rest"
 	"confab/jobs"
 	"confab/storage"
@@ -53,13 +54,13 @@ func (s *Server) readConversation(r *rest.Request) (rest.Reply, error) {
 		return rest.Reply{}, err
 	}
 
-	return rest.UpdateFound(s.Server, r, conversationIn, func(tx *storage.Tx, c storage.FullConversation) (rest.Reply, error) {
+	return rest.UpdateFound(s.Server, r, api.ConversationIn, func(tx *storage.Tx, c storage.FullConversation) (rest.Reply, error) {
 		if c.UnreadCount > 0 && newest != nil {
 			if err := s.markNewestRead(tx, r, *newest, unread); err != nil {
 				return rest.Reply{}, err
 			}
 		}
-		return showConversation(&tx.Rx, r)
+		return api.ShowConversation(&tx.Rx, r)
 	})
 }
 
@@ -83,12 +84,12 @@ func (s *Server) unreadConversation(r *rest.Request) (rest.Reply, error) {
 		return rest.Reply{}, err
 	}
 
-	return rest.UpdateFound(s.Server, r, conversationIn, func(tx *storage.Tx, c storage.FullConversation) (rest.Reply, error) {
+	return rest.UpdateFound(s.Server, r, api.ConversationIn, func(tx *storage.Tx, c storage.FullConversation) (rest.Reply, error) {
 		if newest != nil {
 			if err := tx.MarkConversationUnread(c.ID); err != nil {
 				return rest.Reply{}, err
 			}
 		}
-		return showConversation(&tx.Rx, r)
+		return api.ShowConversation(&tx.Rx, r)
 	})
 }

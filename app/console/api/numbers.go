@@ -5,6 +5,7 @@ import (
 	"errors"
 	"regexp"
 
+	"confab/app/api"
 	"confab/app/api/rest"
 	"confab/jobs"
 	"confab/jobs/provider"
@@ -52,7 +53,7 @@ func (n *newNumber) Validate() error {
 		return rest.Missing("access_token")
 	case len(*n.AccessToken) > maxToken || !tokenText.MatchString(*n.AccessToken):
 		return rest.Invalid("access_token", "must be a token of the provider, without spaces")
-	case n.PIN != nil && !pin.MatchString(*n.PIN):
+	case n.PIN != nil && !api.PIN.MatchString(*n.PIN):
 		return rest.Invalid("pin", "must have 6 digits")
 	}
 	return nil
@@ -108,7 +109,7 @@ func (s *Server) connectNumber(r *rest.Request) (rest.Reply, error) {
 	if err != nil {
 		return rest.Reply{}, err
 	}
-	number, registered, err := s.Accounts.Connect(r.HTTP.Context(), claim)
+	number, registered, err := s.api.Accounts.Connect(r.HTTP.Context(), claim)
 	if err != nil {
 		return rest.Reply{}, connectError(err)
 	}
@@ -123,7 +124,7 @@ func (s *Server) connectNumber(r *rest.Request) (rest.Reply, error) {
 		}
 		r.Target = claim.PhoneNumberID
 		a, err = jobs.StoreConnected(tx, a, claim, number)
-		return rest.Created(ViewAccount(a)), err
+		return rest.Created(api.ViewAccount(a)), err
 	})
 }
 
@@ -142,7 +143,7 @@ func (n *newNumber) account(rx *storage.Rx, r *rest.Request) (a storage.AccountD
 		}
 	}
 
-	team, err := chooseTeam(rx, r.Org.ID, n.TeamID)
+	team, err := api.ChooseTeam(rx, r.Org.ID, n.TeamID)
 	a.OrganizationID, a.TeamID = r.Org.ID, team.ID
 	return a, err
 }
@@ -166,16 +167,13 @@ func connectError(err error) error {
 	}
 
 	e, answered := errors.AsType[*provider.Error](err)
-	switch {
-	case !answered:
-		return providerCallError(err, nil)
-	case unavailable(e) || e.Class.Transient:
-		return errProviderUnavailable(err)
+	if !answered || api.Unavailable(e) || e.Class.Transient {
+		return api.ProviderCallError(err, nil)
 	}
 	return &rest.Error{
 		Code:    rest.InvalidFieldValue,
 		Param:   "access_token",
-		Message: "The provider refuses this token: " + providerReason(e),
+		Message: "The provider refuses this token: " + api.ProviderReason(e),
 		Cause:   err,
 	}
 }
@@ -184,10 +182,10 @@ func connectError(err error) error {
 // the number is.
 func (s *Server) checkNumber(r *rest.Request) (rest.Reply, error) {
 	r.DetachContext()
-	write, err := s.Accounts.CheckNumber(r.HTTP.Context(), r.Account.ID)
+	write, err := s.api.Accounts.CheckNumber(r.HTTP.Context(), r.Account.ID)
 	if err != nil {
-		return rest.Reply{}, providerCallError(err, func(e *provider.Error) error {
-			return &rest.Error{Code: rest.UpstreamError, Message: "The provider refuses to tell: " + providerReason(e), Cause: err}
+		return rest.Reply{}, api.ProviderCallError(err, func(e *provider.Error) error {
+			return &rest.Error{Code: rest.UpstreamError, Message: "The provider refuses to tell: " + api.ProviderReason(e), Cause: err}
 		})
 	}
 	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
@@ -195,7 +193,7 @@ func (s *Server) checkNumber(r *rest.Request) (rest.Reply, error) {
 			return rest.Reply{}, err
 		}
 		a, err := tx.AccountDetail(r.Account.ID)
-		return rest.OK(ViewAccount(a)), err
+		return rest.OK(api.ViewAccount(a)), err
 	})
 }
 
@@ -208,7 +206,7 @@ func (s *Server) disconnectNumber(r *rest.Request) (rest.Reply, error) {
 			return rest.Reply{}, err
 		}
 		a, err := tx.AccountDetail(r.Account.ID)
-		return rest.OK(ViewAccount(a)), err
+		return rest.OK(api.ViewAccount(a)), err
 	})
 }
 
@@ -223,6 +221,7 @@ func (s *Server) removeNumber(r *rest.Request) (rest.Reply, error) {
 		if err := tx.RemoveAccount(a.ID, "Removed in the console by "+r.User.Name+"."); err != nil {
 			return rest.Reply{}, err
 		}
-		return rest.OK(disconnectedView{*a.PhoneNumberID, "whatsapp_account", true}), jobs.EnqueueAccountRemoval(tx, a)
+		view := api.DisconnectedView{PhoneNumberID: *a.PhoneNumberID, Object: "whatsapp_account", Disconnected: true}
+		return rest.OK(view), jobs.EnqueueAccountRemoval(tx, a)
 	})
 }

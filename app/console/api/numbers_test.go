@@ -48,7 +48,7 @@ func TestANumberIsConnectedInTheConsole(t *testing.T) {
 	is.Equal(got.status, 201)
 	is.Equal(got.get("data.status"), "onboarding") // it waits for its PIN
 	is.True(!strings.Contains(got.body, token))
-	is.Equal(u.visit(admin, "POST", "/v1/"+n.PhoneNumberID+"/register", rightPIN).get("data.registered"), true)
+	is.Equal(u.visit(admin, "POST", "/v1/"+n.PhoneNumberID+"/register", `{"pin":"123456"}`).get("data.registered"), true)
 
 	// It is disconnected, and connected again.
 	got = u.visit(admin, "POST", "/"+n.PhoneNumberID+"/disconnect", "")

@@ -3,6 +3,7 @@ package api
 import (
 	"errors"
 
+	"confab/app/api"
 	"confab/app/api/rest"
 	"confab/app/password"
 	"confab/storage"
@@ -10,7 +11,7 @@ import (
 
 // getProfile handles GET /console/api/profile.
 func (s *Server) getProfile(r *rest.Request) (rest.Reply, error) {
-	return rest.OK(viewPerson(*r.User)), nil
+	return rest.OK(api.ViewPerson(*r.User)), nil
 }
 
 // profileChanges is the body of PATCH /console/api/profile.
@@ -60,14 +61,14 @@ func (s *Server) updateProfile(r *rest.Request, in profileChanges) (rest.Reply, 
 		}
 
 		u, err = tx.User(r.Org.ID, u.ID)
-		return rest.OK(viewPerson(u)), err
+		return rest.OK(api.ViewPerson(u)), err
 	})
 }
 
 // storePassword stores a new password and ends the other sessions. The old password may
 // have changed since it was checked.
 func storePassword(tx *storage.Tx, r *rest.Request, u storage.User, hash string) error {
-	if !sameText(r.User.PasswordHash, u.PasswordHash) {
+	if storage.OrEmpty(r.User.PasswordHash) != storage.OrEmpty(u.PasswordHash) {
 		return rest.Invalid("current_password", "is wrong")
 	}
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"confab/app/api"
 	"confab/app/api/rest"
 	"confab/app/live"
 	"confab/app/stream"
@@ -20,12 +21,12 @@ func (s *Server) streamConsole(r *rest.Request) (rest.Reply, error) {
 		Role:         r.User.Role,
 		LastEventID:  r.HTTP.Header.Get("Last-Event-ID"),
 		EventTypes:   readableEvents(r.User.Role),
-		Ended:        func(ctx context.Context) string { return s.whyEnded(ctx, r.Visitor) },
+		Ended:        func(ctx context.Context) string { return s.api.WhyEnded(ctx, r.Visitor) },
 	})
 	if err != nil {
-		return rest.Reply{}, streamError(err)
+		return rest.Reply{}, api.StreamError(err)
 	}
-	return rest.Reply{Stream: func(x *rest.Exchange) { s.sendStream(x, opened, stream.EventStream{}) }}, nil
+	return rest.Reply{Stream: func(x *rest.Exchange) { s.api.SendStream(x, opened, stream.EventStream{}) }}, nil
 }
 
 // readableEvents are the types of events that a role may read; nil for all. Agents read

@@ -3,6 +3,7 @@ package api
 import (
 	"time"
 
+	"confab/app/api"
 	"confab/app/api/rest"
 	"confab/storage"
 )
@@ -30,13 +31,13 @@ type deliveryHourView struct {
 
 // subscriptionDayView is a subscription's last day.
 type subscriptionDayView struct {
-	statsView
+	api.StatsView
 	Hours []deliveryHourView `json:"hours"`
 }
 
 // getSubscriptionDay handles GET /console/api/webhook_subscriptions/:id/day.
 func (s *Server) getSubscriptionDay(r *rest.Request) (rest.Reply, error) {
-	id, since, from := r.Param("id"), statsSince(), hoursSince()
+	id, since, from := r.Param("id"), api.StatsSince(), hoursSince()
 	var stats storage.DeliveryStats
 	var hours []storage.DeliveryStats
 	err := s.List(r, func(rx *storage.Rx) (err error) {
@@ -47,7 +48,7 @@ func (s *Server) getSubscriptionDay(r *rest.Request) (rest.Reply, error) {
 		return err
 	})
 
-	view := subscriptionDayView{statsView: viewStats(since, stats)}
+	view := subscriptionDayView{StatsView: api.ViewStats(since, stats)}
 	view.Object = "webhook_subscription_day"
 	for i, h := range hours {
 		view.Hours = append(view.Hours, deliveryHourView{

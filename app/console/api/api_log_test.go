@@ -27,7 +27,7 @@ func (f *fixture) shownCalls(who rest.Visitor, query string) (all []string) {
 func TestTheConsoleShowsTheCallsOfItsOrganization(t *testing.T) {
 	is := is.New(t)
 	f, _, theirs := serveEverything(t)
-	f.logged()
+	is.NoErr(f.api.Flush(t.Context()))
 	f.exec(`DELETE FROM api_log`)
 	who := f.signedIn(f.tenant, storage.RoleAdmin)
 	f.call("GET", "/labels", "")

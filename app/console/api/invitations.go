@@ -3,6 +3,7 @@ package api
 import (
 	"cmp"
 
+	"confab/app/api"
 	"confab/app/api/rest"
 	"confab/storage"
 )
@@ -10,7 +11,7 @@ import (
 // invitationView is a person with the link by which it chooses a password. It is shown
 // once.
 type invitationView struct {
-	personView
+	api.PersonView
 	Link      string       `json:"link"`
 	ExpiresAt storage.Time `json:"expires_at"`
 }
@@ -18,7 +19,7 @@ type invitationView struct {
 // viewInvitation makes the reply of an invitation, read again with its team.
 func (s *Server) viewInvitation(rx *storage.Rx, u storage.User, token string) (invitationView, error) {
 	u, err := rx.User(u.OrganizationID, u.ID)
-	return invitationView{viewPerson(u), s.Publisher.PublicURL + "/console/welcome/" + token, u.InvitedUntil}, err
+	return invitationView{api.ViewPerson(u), s.api.Publisher.PublicURL + "/console/welcome/" + token, u.InvitedUntil}, err
 }
 
 // newPerson is the body of POST /console/api/people.
@@ -69,7 +70,7 @@ func (p *newPerson) invitee(rx *storage.Rx, organization int64) (storage.Invitee
 	}
 
 	if p.TeamID != nil {
-		t, err := chooseTeam(rx, organization, p.TeamID)
+		t, err := api.ChooseTeam(rx, organization, p.TeamID)
 		in.TeamID = t.ID
 		return in, err
 	}

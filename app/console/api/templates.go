@@ -3,6 +3,7 @@ package api
 import (
 	"errors"
 
+	"confab/app/api"
 	"confab/app/api/rest"
 	"confab/jobs/provider"
 	"confab/storage"
@@ -34,18 +35,18 @@ func (s *Server) deleteTemplate(r *rest.Request) (rest.Reply, error) {
 // deleteAtProvider deletes a template at the provider. One that was never there, or is
 // there no longer, counts as deleted.
 func (s *Server) deleteAtProvider(r *rest.Request, t storage.Template) error {
-	if t.ProviderTemplateID == "" || t.ProviderStatus == templateDeleted {
+	if t.ProviderTemplateID == "" || t.ProviderStatus == api.TemplateDeleted {
 		return nil
 	}
 
-	err := s.Accounts.DeleteTemplate(r.HTTP.Context(), t)
-	if hasSubcode(err, provider.SubcodeTemplateMissing) || errors.Is(err, storage.ErrNotFound) {
+	err := s.api.Accounts.DeleteTemplate(r.HTTP.Context(), t)
+	if api.HasSubcode(err, provider.SubcodeTemplateMissing) || errors.Is(err, storage.ErrNotFound) {
 		return nil
 	}
-	return providerCallError(err, func(e *provider.Error) error {
+	return api.ProviderCallError(err, func(e *provider.Error) error {
 		return &rest.Error{
 			Code:    rest.InvalidFieldValue,
-			Message: "The provider does not delete the template: " + providerReason(e), Cause: e,
+			Message: "The provider does not delete the template: " + api.ProviderReason(e), Cause: e,
 		}
 	})
 }

@@ -1,13 +1,16 @@
 package api
 
-import "confab/app/api/rest"
+import (
+	"confab/app/api"
+	"confab/app/api/rest"
+)
 
-// consoleRoutes is the table of what only the console needs, below /console/api.
-func (s *Server) consoleRoutes() []rest.Route {
+// Routes is the table of what only the console needs, below /console/api.
+func (s *Server) Routes() []rest.Route {
 	return []rest.Route{
 		rest.At("GET", "/:phone_number_id/counts", s.getInboxCounts, rest.Agents, nil),
-		rest.At("POST", "/:phone_number_id/conversations/:id/read", s.readConversation, rest.Agents, rest.Exists(conversationIn)),
-		rest.At("POST", "/:phone_number_id/conversations/:id/unread", s.unreadConversation, rest.Agents, rest.Exists(conversationIn)),
+		rest.At("POST", "/:phone_number_id/conversations/:id/read", s.readConversation, rest.Agents, rest.Exists(api.ConversationIn)),
+		rest.At("POST", "/:phone_number_id/conversations/:id/unread", s.unreadConversation, rest.Agents, rest.Exists(api.ConversationIn)),
 
 		rest.At("GET", "/stream", s.streamConsole, rest.Agents, nil),
 		rest.At("POST", "/presence", rest.WithBody(s.setPresence), rest.Agents|rest.Quiet, nil),
@@ -40,8 +43,8 @@ func (s *Server) consoleRoutes() []rest.Route {
 
 		rest.At("GET", "/event_types", s.listEventTypes, 0, nil),
 		rest.At("GET", "/event_sample", s.getEventSample, 0, nil),
-		rest.At("GET", "/webhook_subscriptions/:id/day", s.getSubscriptionDay, 0, rest.Exists(subscriptionIn)),
-		rest.At("POST", "/webhook_subscriptions/:id/test", rest.WithBody(s.testWithSample), 0, rest.Exists(subscriptionIn)),
+		rest.At("GET", "/webhook_subscriptions/:id/day", s.getSubscriptionDay, 0, rest.Exists(api.SubscriptionIn)),
+		rest.At("POST", "/webhook_subscriptions/:id/test", rest.WithBody(s.testWithSample), 0, rest.Exists(api.SubscriptionIn)),
 		rest.At("GET", "/webhook_deliveries/:id/request", s.getDeliveryRequest, 0, nil),
 		rest.At("GET", "/health", s.getOrganizationHealth, 0, nil),
 
@@ -50,10 +53,10 @@ func (s *Server) consoleRoutes() []rest.Route {
 		rest.At("DELETE", "/keys/:id", s.revokeKey, 0, nil).Audited("key.revoked", "key", "id"),
 
 		rest.At("GET", "/:phone_number_id/audience", s.getAudience, 0, nil),
-		rest.At("GET", "/templates/:id", rest.ShowsMore(s.Server, templateByID, showTemplate), rest.Agents, nil),
+		rest.At("GET", "/templates/:id", rest.ShowsMore(s.Server, templateByID, api.ShowTemplate), rest.Agents, nil),
 		rest.At("DELETE", "/templates/:id", s.deleteTemplate, 0, nil).Audited("template.deleted", "template", "id"),
-		rest.At("GET", "/contacts/:id", rest.ShowsMore(s.Server, contactByID, showContact), rest.Agents, nil),
-		rest.At("POST", "/customers/:id/restore", s.restoreCustomer, rest.Customers, rest.Exists(customerIn)).
+		rest.At("GET", "/contacts/:id", rest.ShowsMore(s.Server, contactByID, api.ShowContact), rest.Agents, nil),
+		rest.At("POST", "/customers/:id/restore", s.restoreCustomer, rest.Customers, rest.Exists(api.CustomerIn)).
 			Audited("customer.restored", "customer", "id"),
 
 		rest.At("GET", "/log", s.listCalls, 0, nil),

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"time"
 
+	"confab/app/api"
 	"confab/app/api/rest"
 	"confab/storage"
 )
@@ -18,7 +19,7 @@ const (
 
 // fullKeyView is an API key without its secret, as the console lists it.
 type fullKeyView struct {
-	keyView
+	api.KeyView
 	Status     string       `json:"status"`
 	RevokedAt  storage.Time `json:"revoked_at"`
 	LastUsedAt storage.Time `json:"last_used_at"`
@@ -26,14 +27,7 @@ type fullKeyView struct {
 
 func viewKey(k storage.Key) fullKeyView {
 	return fullKeyView{
-		keyView: keyView{
-			ID:        k.ID,
-			Object:    "api_key",
-			Label:     k.Label,
-			Last4:     k.Last4,
-			CreatedAt: k.CreatedAt,
-			ExpiresAt: k.ExpiresAt,
-		},
+		KeyView:    api.ViewKey(k),
 		Status:     k.Status(storage.Now()),
 		RevokedAt:  k.RevokedAt,
 		LastUsedAt: k.LastUsedAt,

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"confab/app/api"
 	"confab/app/api/rest"
 	"confab/storage"
 )
@@ -16,33 +17,6 @@ const (
 	// maxPeople is how many people an organization may have: they are listed as a whole.
 	maxPeople = 5000
 )
-
-// personView is a person of the organization, as the console shows it.
-type personView struct {
-	ID           string       `json:"id"`
-	Object       string       `json:"object"`
-	Name         string       `json:"name"`
-	Email        *string      `json:"email"`
-	TeamID       string       `json:"team_id"`
-	Role         string       `json:"role"`
-	Status       string       `json:"status"`
-	LastSignInAt storage.Time `json:"last_sign_in_at"`
-	CreatedAt    storage.Time `json:"created_at"`
-}
-
-func viewPerson(u storage.User) personView {
-	return personView{
-		ID:           u.ID,
-		Object:       "user",
-		Name:         u.Name,
-		Email:        u.Email,
-		TeamID:       u.TeamPublicID,
-		Role:         u.Role,
-		Status:       u.Status(storage.Now()),
-		LastSignInAt: u.LastSignInAt,
-		CreatedAt:    u.CreatedAt,
-	}
-}
 
 // colleagueView is a person as agents see it: somebody to name and to assign to.
 type colleagueView struct {
@@ -56,7 +30,7 @@ func viewPersonFor(r *rest.Request, u storage.User) any {
 	if r.User.Role != storage.RoleAdmin && u.ID != r.User.ID {
 		return colleagueView{ID: u.ID, Object: "user", Name: u.Name}
 	}
-	return viewPerson(u)
+	return api.ViewPerson(u)
 }
 
 // listPeople handles GET /console/api/people.
@@ -96,7 +70,7 @@ func (s *Server) changePerson(r *rest.Request, change func(*storage.Tx, *storage
 		}
 
 		u, err := personIn(&tx.Rx, r)
-		return rest.OK(viewPerson(u)), err
+		return rest.OK(api.ViewPerson(u)), err
 	})
 }
 
@@ -149,7 +123,7 @@ func (s *Server) updatePerson(r *rest.Request, in personChanges) (rest.Reply, er
 			u.Email = &in.Email.Value
 		}
 		if in.TeamID.Set {
-			t, err := chooseTeam(&tx.Rx, r.Org.ID, in.TeamID.OrNil())
+			t, err := api.ChooseTeam(&tx.Rx, r.Org.ID, in.TeamID.OrNil())
 			if err != nil {
 				return err
 			}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"confab/app/api"
 	"confab/app/api/rest"
 	"confab/jobs/event"
 	"confab/jobs/webhook"
@@ -28,7 +29,7 @@ type eventSampleView struct {
 // getEventSample handles GET /console/api/event_sample?type=.
 func (s *Server) getEventSample(r *rest.Request) (rest.Reply, error) {
 	kind := r.Query().Get("type")
-	if err := checkEventType("type", &kind); err != nil {
+	if err := api.CheckEventType("type", &kind); err != nil {
 		return rest.Reply{}, err
 	}
 
@@ -61,7 +62,7 @@ func (t *sampleTest) Validate() error {
 	case len(t.Payload) > maxTestPayload:
 		return rest.Invalid("payload", "must have at most "+strconv.Itoa(maxTestPayload)+" bytes")
 	}
-	return checkEventType("event_type", t.EventType)
+	return api.CheckEventType("event_type", t.EventType)
 }
 
 // testWithSample handles POST /console/api/webhook_subscriptions/:id/test: a test event
@@ -72,13 +73,13 @@ func (s *Server) testWithSample(r *rest.Request, in sampleTest) (rest.Reply, err
 		return rest.Reply{}, err
 	}
 
-	return rest.UpdateFound(s.Server, r, enabledSubscriptionIn, func(tx *storage.Tx, sub storage.Subscription) (rest.Reply, error) {
+	return rest.UpdateFound(s.Server, r, api.EnabledSubscriptionIn, func(tx *storage.Tx, sub storage.Subscription) (rest.Reply, error) {
 		sample, err := event.Sample(*in.EventType, r.Org.ID, tx.Now, tx.NewID)
 		if err != nil {
 			return rest.Reply{}, err
 		}
 		d, err := sample.WithPayload(payload.Bytes()).EmitOnlyTo(tx, sub.ID)
-		return rest.Accepted(viewDelivery(d)), err
+		return rest.Accepted(api.ViewDelivery(d, nil)), err
 	})
 }
 
@@ -109,7 +110,7 @@ func (s *Server) getDeliveryRequest(r *rest.Request) (rest.Reply, error) {
 	var out storage.OutgoingDelivery
 	var replay string
 	err := s.View(r, func(rx *storage.Rx) (err error) {
-		if d, err = deliveryIn(rx, r); err != nil {
+		if d, err = api.DeliveryIn(rx, r); err != nil {
 			return err
 		}
 		if replay, err = rx.ReplayOf(d); storage.IgnoreNotFound(err) != nil {
