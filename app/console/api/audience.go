@@ -5,7 +5,7 @@ import (
 	"confab/storage"
 )
 
-// audienceView tells, before a broadcast is made, whom it would reach.
+// audienceView is whom a broadcast would reach, before it is made.
 type audienceView struct {
 	Object      string `json:"object"`
 	Total       int64  `json:"total"`

@@ -16,7 +16,6 @@ import (
 type owner struct {
 	storagetest.Tenant
 	number string
-	user   string
 	has    map[string]string // ids, by the path segment in front of them
 }
 
@@ -37,7 +36,7 @@ func serveEverything(t testing.TB) (f *fixture, ours, theirs owner) {
 // possess gives a tenant with a number one of everything.
 func (f *fixture) possess(tenant storagetest.Tenant, a storage.Account) owner {
 	f.t.Helper()
-	o := owner{Tenant: tenant, number: *a.PhoneNumberID, user: f.user(tenant, "Ada").ID}
+	o := owner{Tenant: tenant, number: *a.PhoneNumberID}
 	must := func(method, path, body string) answer {
 		f.t.Helper()
 		got := f.callAs(tenant.Secret, method, path, body)

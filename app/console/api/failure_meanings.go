@@ -38,5 +38,5 @@ var failureMeanings = map[errorcode.Code]string{
 	errorcode.UpstreamError:           "The provider failed or refused for another reason. Look at a failed message’s trace.",
 }
 
-// meaningOf is what a code means in words; "" for one that nobody knows.
+// meaningOf is what a code means in words; "" for an unknown one.
 func meaningOf(code string) string { return failureMeanings[errorcode.Code(code)] }

@@ -47,7 +47,7 @@ func (s *Server) newestInbound(r *rest.Request) (newest *storage.Message, unread
 }
 
 // readConversation handles POST /console/api/:phone_number_id/conversations/:id/read:
-// somebody has it on screen. The person is told, where the settings say so.
+// somebody has it on screen. The person gets a receipt, where the settings say so.
 func (s *Server) readConversation(r *rest.Request) (rest.Reply, error) {
 	newest, unread, err := s.newestInbound(r)
 	if err != nil {
@@ -69,7 +69,7 @@ func (s *Server) markNewestRead(tx *storage.Tx, r *rest.Request, m storage.Messa
 	wasRead := m.Status == storage.MessageRead
 	err := tx.MarkRead(&m, unread)
 	if errors.Is(err, storage.ErrNotFound) || err == nil && (wasRead || !s.ReadReceipts || m.ProviderID == nil) {
-		return nil // it was deleted meanwhile, or nobody is to be told
+		return nil // it was deleted meanwhile, or needs no receipt
 	}
 	if err != nil {
 		return err

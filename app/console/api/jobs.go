@@ -35,7 +35,7 @@ func viewJob(j storage.Job) jobView {
 	}
 }
 
-// jobKey is where a job stands in the list: by its number.
+// jobKey is the place of a job in the list: by its number.
 func jobKey(j storage.Job) storage.After { return storage.After{Key: storage.Time(j.ID)} }
 
 // maxJobKind is longer than the name of any kind of job.

@@ -74,7 +74,7 @@ func (s *Server) changePerson(r *rest.Request, change func(*storage.Tx, *storage
 	})
 }
 
-// validPersonName tells whether a text can be a person's name.
+// validPersonName reports whether a text can be a person's name.
 func validPersonName(name string) bool {
 	return rest.Between(name, 1, maxPersonName) && strings.TrimSpace(name) != "" && !strings.ContainsFunc(name, unicode.IsControl)
 }
@@ -138,7 +138,7 @@ func (s *Server) updatePerson(r *rest.Request, in personChanges) (rest.Reply, er
 }
 
 // checkNotLastAdmin refuses to take the console away from the last admin who can sign
-// in, or from an admin who does it to itself while nobody else can. Only the command
+// in, or from an admin who does it to itself while no other can. Only the command
 // line may do that.
 func checkNotLastAdmin(rx *storage.Rx, r *rest.Request, u storage.User, param string) error {
 	if u.Role != storage.RoleAdmin || u.DisabledAt != 0 || !u.CanSignIn() && u.ID != r.User.ID {
@@ -180,7 +180,7 @@ func (s *Server) signOutPerson(r *rest.Request) (rest.Reply, error) {
 }
 
 // invitationError makes the client's error of a person who cannot be invited. It does
-// not tell what others have.
+// not reveal what others have.
 func invitationError(err error) error {
 	if ambiguous, ok := errors.AsType[*storage.AmbiguousUserError](err); ok {
 		return rest.Invalid("email", "is that of several people: "+strings.Join(ambiguous.IDs, ", "))

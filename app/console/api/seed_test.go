@@ -94,14 +94,6 @@ func (f *fixture) labelOf(tenant storagetest.Tenant, team int64, name string) st
 	return l.ID
 }
 
-// user gives a tenant a user of its first team.
-func (f *fixture) user(tenant storagetest.Tenant, name string) storage.User {
-	f.t.Helper()
-	u := storage.User{OrganizationID: tenant.Organization.ID, TeamID: tenant.Team.ID, TeamPublicID: tenant.Team.PublicID, Name: name}
-	storagetest.Update(f.t, f.db, func(tx *storage.Tx) error { return tx.InsertUser(&u) })
-	return u
-}
-
 // emit stores an event of a number, or with "" of none, and returns its id.
 func (f *fixture) emit(tenant storagetest.Tenant, kind, number string, at ...storage.Time) (id string) {
 	f.t.Helper()

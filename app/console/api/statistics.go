@@ -132,7 +132,7 @@ type usageView struct {
 	Limit    *int  `json:"limit"` // null for none
 }
 
-// organizationHealthView is how an organization fares.
+// organizationHealthView is how the messages of an organization went.
 type organizationHealthView struct {
 	Object   string              `json:"object"`
 	Plan     string              `json:"plan"`

@@ -72,7 +72,7 @@ type TraceEntry struct {
 	Event    *tracedEventView    `json:"event,omitempty"`
 	Delivery *tracedDeliveryView `json:"delivery,omitempty"`
 	Body     *string             `json:"body,omitempty"` // as it was sent or received
-	// BodyLeftOut tells that there is a body, too much of it to be shown here.
+	// BodyLeftOut says that there is a body, too much of it to be shown here.
 	BodyLeftOut bool `json:"body_left_out,omitempty"`
 }
 
@@ -155,7 +155,7 @@ func (s *Server) getTrace(r *rest.Request) (rest.Reply, error) {
 	return rest.OK(view), err
 }
 
-// IsTraceable tells whether an id is one of those that lead to a message.
+// IsTraceable reports whether an id is one of those that lead to a message.
 func IsTraceable(id string) bool {
 	return storage.ValidID(storage.PrefixMessage, id) || storage.ValidID(storage.PrefixEvent, id)
 }

@@ -20,7 +20,7 @@ type tracer struct {
 	sentBy       *callerView
 	broadcast    *TracedBroadcast
 
-	status  string // as far as it was told
+	status  string // after the entries so far
 	tries   int
 	bodies  int // bytes that are left for them
 	entries []TraceEntry
@@ -142,7 +142,7 @@ func (t *tracer) addTries() error {
 	return err
 }
 
-// addEvents adds the message's events, what they tell of, and their deliveries.
+// addEvents adds the message's events, what they report, and their deliveries.
 func (t *tracer) addEvents() error {
 	budget := storage.NewBudget(maxTraceBytes)
 	found, err := t.rx.Within(budget).EventsOfMessage(t.organization, t.message, maxTracedEvents)
@@ -173,7 +173,7 @@ func (t *tracer) addEvents() error {
 	return nil
 }
 
-// addCause adds what an event tells of: that the provider accepted the message, reported a
+// addCause adds what an event reports: that the provider accepted the message, reported a
 // status, or that the message failed.
 func (t *tracer) addCause(e storage.EventItem) {
 	switch {
