@@ -42,7 +42,6 @@ var allowed = map[string][]string{
 	"app/mcp":               {},
 	"app/pages":             {"app/bodies", "app/limit", "app/pages/guides", "app/pages/reference", "app/theme", "jobs/provider", "storage"},
 	"app/pages/guides":      {},
-	"app/pages/pagestest":   {"app/tools/rig"},
 	"app/pages/reference":   {"app/pages/guides", "app/theme"},
 	"app/tools/bundle":      {"app/console/bundle", "app/theme"},
 	"app/tools/release":     {},

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"confab/app/pages/pagestest"
 	"confab/app/simulator"
 	"confab/storage"
 	"confab/storage/storagetest"
@@ -16,12 +15,12 @@ import (
 func (c *colleague) confirm(name string) {
 	c.t.Helper()
 	c.WaitFor(`document.querySelector("dialog[open]") !== null`)
-	pagestest.Eval[any](c.Browser, fmt.Sprintf(`void [...document.querySelectorAll("dialog[open] button")].find(b => b.textContent === %q).click()`, name))
+	eval[any](c.window, fmt.Sprintf(`void [...document.querySelectorAll("dialog[open] button")].find(b => b.textContent === %q).click()`, name))
 }
 
 // With a second team whatever belongs to one asks for it.
 func TestATeamIsMadeAndNumbersAskForIt(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	n, err := s.sim.AddNumber(simulator.Number{Status: "CONNECTED", VerifiedName: "Second shop"})
 	if err != nil {
@@ -68,7 +67,7 @@ func TestATeamIsMadeAndNumbersAskForIt(t *testing.T) {
 }
 
 func TestANumberIsDeletedWithAllThatBelongsToIt(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	s.heard(number, `"type":"text","text":{"body":"hi"}`)
@@ -93,7 +92,7 @@ func TestANumberIsDeletedWithAllThatBelongsToIt(t *testing.T) {
 }
 
 func TestASetupLinkLeadsElsewhereAfterwards(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	path := s.app.URL() + "/v1/customers"
 	id := s.call("POST", path, `{"name":"Bakery Nord"}`)["id"].(string)
@@ -120,7 +119,7 @@ func TestASetupLinkLeadsElsewhereAfterwards(t *testing.T) {
 
 // An event need not be about a message. It is shown all the same, with where it went.
 func TestAnEventAboutNoMessageIsShown(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t, reachable)
 	r := newReceiver(t, nil)
 	id, _ := s.hook(r.URL, "contact.created")
@@ -145,7 +144,7 @@ func TestAnEventAboutNoMessageIsShown(t *testing.T) {
 // A key got into wrong hands: what was done with it, another one for the program, and it is
 // of no use any more.
 func TestALeakedKeyIsReplaced(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	c := s.console(t, storage.RoleAdmin)
@@ -158,7 +157,7 @@ func TestALeakedKeyIsReplaced(t *testing.T) {
 
 	// What it was used for is one step away.
 	c.row("old shop", "now", "active")
-	pagestest.Eval[any](c.Browser, `void [...document.querySelectorAll("tbody tr")].find(r => r.textContent.includes("old shop")).querySelector("a").click()`)
+	eval[any](c.window, `void [...document.querySelectorAll("tbody tr")].find(r => r.textContent.includes("old shop")).querySelector("a").click()`)
 	c.heading("Log")
 	c.row("GET", "/v1/"+number+"/contacts", "200", "old shop")
 	c.WaitFor(`document.querySelectorAll("tbody tr").length === 1`)
@@ -169,7 +168,7 @@ func TestALeakedKeyIsReplaced(t *testing.T) {
 	c.newKey("shop", "In 30 days")
 	fresh := c.shown()[0]
 	c.Click("button", "Done")
-	c.row("shop", pagestest.Eval[string](c.Browser, `new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" }).format(Date.now() + 30 * 86400000)`), "active")
+	c.row("shop", eval[string](c.window, `new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" }).format(Date.now() + 30 * 86400000)`), "active")
 	c.edit("old shop", "Revoke")
 	c.Find("dialog", "Revoke “old shop”?")
 	c.confirm("Revoke")
@@ -193,7 +192,7 @@ func (c *colleague) newKey(label, lifetime string) {
 }
 
 func TestAWebhookTellsItsDay(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t, reachable)
 	r := newReceiver(t, nil)
 	id, _ := s.hook(r.URL)
@@ -204,16 +203,16 @@ func TestAWebhookTellsItsDay(t *testing.T) {
 		r.next()
 	}
 	c.WaitFor(`[...document.querySelectorAll(".card")].map(e => e.textContent).join().startsWith("Taken, 24 h100%,Deliveries, 24 h3,")`) // by itself
-	c.is.Equal(pagestest.Eval[float64](c.Browser, `document.querySelectorAll(".card svg").length`), 2.0)                                 // none of what never was
+	c.is.Equal(eval[float64](c.window, `document.querySelectorAll(".card svg").length`), 2.0)                                            // none of what never was
 	c.open("webhooks", "Webhooks")
 	c.row(r.URL, "100%", " ms")
-	c.is.Equal(pagestest.Eval[float64](c.Browser, `document.querySelectorAll("tbody svg").length`), 1.0)
+	c.is.Equal(eval[float64](c.window, `document.querySelectorAll("tbody svg").length`), 1.0)
 	c.calm()
 }
 
 // What people give names to is text wherever it is listed.
 func TestWhatPeopleKeepIsTextEverywhere(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	for i, text := range hostileTexts {
 		label := string([]rune(text)[:min(50, len([]rune(text)))])

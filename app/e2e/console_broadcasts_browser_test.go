@@ -5,13 +5,12 @@ import (
 	"strings"
 	"testing"
 
-	"confab/app/pages/pagestest"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
 
 func TestABroadcastIsMadeInThreeStepsAndWatched(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	s.atProvider(number, `{"name":"news","language":"en","category":"MARKETING","components":[{"type":"BODY","text":"Hello {{1}}, something is new here.","example":{"body_text":[["Ana"]]}}]}`)
@@ -75,9 +74,9 @@ func TestABroadcastIsMadeInThreeStepsAndWatched(t *testing.T) {
 	c.pick("Status", "skipped")
 	c.row("+15550001110", "skipped", "marketing opted out")
 	c.Gone("button", "Pause")
-	pagestest.Eval[any](c.Browser, `void (HTMLAnchorElement.prototype.click = function () { window.saved = this.href })`)
+	eval[any](c.window, `void (HTMLAnchorElement.prototype.click = function () { window.saved = this.href })`)
 	c.Click("button", "Export")
-	c.is.Equal(pagestest.Eval[float64](c.Browser, `fetch(window.saved).then(r => r.text()).then(t => t.trim().split("\n").length)`), 6.0)
+	c.is.Equal(eval[float64](c.window, `fetch(window.saved).then(r => r.text()).then(t => t.trim().split("\n").length)`), 6.0)
 
 	// The trace of one of its messages leads back to it.
 	id, _, _ := strings.Cut(strings.TrimPrefix(c.at(), "broadcasts/"), "?")
@@ -94,7 +93,7 @@ func TestABroadcastIsMadeInThreeStepsAndWatched(t *testing.T) {
 }
 
 func TestABroadcastIsPausedResumedAndCancelled(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	s.atProvider(number, `{"name":"news","language":"en","category":"UTILITY","components":[{"type":"BODY","text":"Something is new here."}]}`)
@@ -114,7 +113,7 @@ func TestABroadcastIsPausedResumedAndCancelled(t *testing.T) {
 	c.shows("1 there twice")
 	c.Click("button", "Next")
 	c.Click("radio", "Later")
-	pagestest.Eval[any](c.Browser, `void ((e, t) => { e.value = new Date(t - new Date(t).getTimezoneOffset() * 60000).toISOString().slice(0, 16); e.dispatchEvent(new Event("input", { bubbles: true })) })(document.querySelector("[type=datetime-local]"), Date.now() + 86400000)`)
+	eval[any](c.window, `void ((e, t) => { e.value = new Date(t - new Date(t).getTimezoneOffset() * 60000).toISOString().slice(0, 16); e.dispatchEvent(new Event("input", { bubbles: true })) })(document.querySelector("[type=datetime-local]"), Date.now() + 86400000)`)
 	c.Click("button", "Schedule broadcast")
 	c.heading("Later")
 	c.shows("scheduled")
@@ -138,7 +137,7 @@ func TestABroadcastIsPausedResumedAndCancelled(t *testing.T) {
 }
 
 func TestAnAudienceIsWhatIsShown(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	s.atProvider(number, `{"name":"news","language":"en","category":"MARKETING","components":[{"type":"BODY","text":"Something is new."}]}`)

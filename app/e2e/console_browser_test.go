@@ -7,13 +7,12 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"confab/app/pages/pagestest"
 	"confab/storage"
 )
 
 // names are the accessible names of what a person can use on a page, in order.
 func (o *onlooker) names() []string {
-	return pagestest.Eval[[]string](o.Browser, `[...document.querySelectorAll("input:not([type=hidden]):not([hidden]), button, nav a")].map(
+	return eval[[]string](o.window, `[...document.querySelectorAll("input:not([type=hidden]):not([hidden]), button, nav a")].map(
 		e => e.labels?.[0]?.textContent ?? e.textContent.trim())`)
 }
 
@@ -29,12 +28,12 @@ func (o *onlooker) signOut() {
 func (o *onlooker) fits() {
 	o.t.Helper()
 	o.Do(chromedp.EmulateViewport(360, 740))
-	o.is.True(pagestest.Eval[bool](o.Browser, `document.documentElement.scrollWidth <= 360`))
+	o.is.True(eval[bool](o.window, `document.documentElement.scrollWidth <= 360`))
 	o.Do(chromedp.EmulateViewport(1280, 800))
 }
 
 func TestAPersonJoinsAndSignsInInABrowser(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	o := newOnlooker(t, s)
 	_, link := s.invitePerson("ada@example.com", storage.RoleAdmin)
@@ -46,7 +45,7 @@ func TestAPersonJoinsAndSignsInInABrowser(t *testing.T) {
 	o.Do(chromedp.SendKeys(chromedp.CSS("#password"), "ada@example.com"))
 	o.press("Start")
 	o.WaitFor(`document.activeElement.id === "password" && document.querySelector("[role=alert]") !== null`)
-	o.is.Equal(pagestest.Eval[string](o.Browser, `document.querySelector("#password-hint").textContent`), "The password must not be your own name or address.")
+	o.is.Equal(eval[string](o.window, `document.querySelector("#password-hint").textContent`), "The password must not be your own name or address.")
 	o.shoot("welcome-mistake")
 	o.Do(chromedp.SendKeys(chromedp.CSS("#password"), goodPassword))
 	o.press("Start")
@@ -70,7 +69,7 @@ func TestAPersonJoinsAndSignsInInABrowser(t *testing.T) {
 	o.shoot("sign-in-mistake")
 	o.Do(chromedp.KeyEvent(goodPassword), chromedp.KeyEvent(kb.Enter))
 	o.heading("Webhooks")
-	o.is.True(pagestest.Eval[string](o.Browser, `document.cookie`) == "") // no script reads it
+	o.is.True(eval[string](o.window, `document.cookie`) == "") // no script reads it
 	o.Visit(s.app.URL() + "/console/nothing")
 	o.heading("There is nothing here")
 	o.Visit(s.app.URL() + link)
@@ -94,7 +93,7 @@ func (o *onlooker) complains(expected ...string) {
 }
 
 func TestASandboxIsOpenedInABrowser(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s, _ := sandboxed(t)
 	o := newOnlooker(t, s)
 	o.Visit(s.app.URL() + "/")
@@ -112,7 +111,7 @@ func TestASandboxIsOpenedInABrowser(t *testing.T) {
 	// By a link of another site one is not signed in.
 	fresh := newOnlooker(t, s)
 	fresh.Visit(fresh.platform)
-	pagestest.Eval[any](fresh.Browser, `void (location.href = "`+s.app.URL()+`/console/inbox")`)
+	eval[any](fresh.window, `void (location.href = "`+s.app.URL()+`/console/inbox")`)
 	fresh.heading("Sign in")
 	fresh.press("Continue as You")
 	fresh.heading("Inbox")

@@ -8,16 +8,15 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/matryer/is"
 
-	"confab/app/pages/pagestest"
 	"confab/storage"
 )
 
 // Somebody new opens a sandbox and has fifty people in a spreadsheet, of whom two have
 // no number. Nothing but the screens tells what to do.
 func TestANewcomerBroadcastsToASpreadsheet(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := startKillable(t)
-	c := &colleague{Browser: pagestest.Open(t), t: t, is: is.New(t)}
+	c := &colleague{window: openWindow(t), t: t, is: is.New(t)}
 	c.Do(chromedp.EmulateViewport(1280, 800))
 	c.Visit("http://" + s.listen + "/")
 	c.heading("Inbox")
@@ -60,7 +59,7 @@ func TestANewcomerBroadcastsToASpreadsheet(t *testing.T) {
 }
 
 func TestAMessageIsSentLaterAndFoundInTheInbox(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	s.says(number, "15550001111", "Ana Ruiz", textOf("Do you have the lamp in sapphire?"))

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"confab/app/pages/pagestest"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -23,7 +22,7 @@ func (s *stage) label(name string) string {
 }
 
 func TestContactsAreFoundLabelledAndEdited(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	c := s.console(t, storage.RoleAdmin)
@@ -79,7 +78,7 @@ func TestContactsAreFoundLabelledAndEdited(t *testing.T) {
 }
 
 func TestAContactsPageChangesEverything(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	s.heard(number, `"from":"15550001111","name":"Ana","type":"text","text":{"body":"hi"}`)
@@ -128,7 +127,7 @@ func TestAContactsPageChangesEverything(t *testing.T) {
 	c.shows("all messages and their files are deleted for good")
 	c.shoot("contact-delete")
 	c.Fill("textbox", "Type “Ana "+markup+"” to go on", "Ana "+markup)
-	pagestest.Eval[any](c.Browser, `void document.querySelector("dialog button.danger").click()`)
+	eval[any](c.window, `void document.querySelector("dialog button.danger").click()`)
 	c.toast("Contact deleted")
 	c.heading("Contacts")
 	c.Find("heading", "No contacts yet")
@@ -137,7 +136,7 @@ func TestAContactsPageChangesEverything(t *testing.T) {
 }
 
 func TestAContactsPageKeepsWhatOthersChange(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	id := s.contact(number, "+15550001111", "Ana")
@@ -171,7 +170,7 @@ func TestAContactsPageKeepsWhatOthersChange(t *testing.T) {
 }
 
 func TestAgentsKeepContactsButDeleteNone(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	id := s.contact(number, "+15550001111", "Ana Ruiz")

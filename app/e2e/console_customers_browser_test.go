@@ -6,13 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"confab/app/pages/pagestest"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
 
 func TestACustomerLivesInTheConsole(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	c := s.console(t, storage.RoleAdmin)
 	c.open("customers", "Customers")
@@ -47,7 +46,7 @@ func TestACustomerLivesInTheConsole(t *testing.T) {
 	c.is.Equal(customer()["email"], "south@example.com")
 	c.is.Equal(customer()["name"], "Bakery South")
 	c.WaitFor(`document.querySelector("input[name=email]").value === "south@example.com"`)
-	pagestest.Eval[any](c.Browser, `void (window.saved = document.querySelector(".toast").dataset.toast)`)
+	eval[any](c.window, `void (window.saved = document.querySelector(".toast").dataset.toast)`)
 	c.Click("button", "Save") // nothing was typed
 	c.WaitFor(`document.querySelector(".toast").dataset.toast > saved`)
 	c.is.Equal(customer()["name"], "Bakery South")
@@ -71,7 +70,7 @@ func TestACustomerLivesInTheConsole(t *testing.T) {
 	c.keepsNowhere(link)
 	c.edit("active", "Revoke")
 	c.Find("dialog", "Revoke this link?")
-	pagestest.Eval[any](c.Browser, `void document.querySelector("dialog button.danger").click()`)
+	eval[any](c.window, `void document.querySelector("dialog button.danger").click()`)
 	c.toast("Link revoked")
 	c.row("…"+link[len(link)-4:], "revoked")
 
@@ -85,7 +84,7 @@ func TestACustomerLivesInTheConsole(t *testing.T) {
 	c.fits()
 	c.Click("button", "Archive")
 	c.Find("dialog", "Archive Bakery South?")
-	pagestest.Eval[any](c.Browser, `void document.querySelector("dialog button.danger").click()`)
+	eval[any](c.window, `void document.querySelector("dialog button.danger").click()`)
 	c.Find("button", "Restore")
 	c.Gone("button", "New link")
 	c.is.Equal(status(), "archived")
@@ -108,7 +107,7 @@ func TestACustomerLivesInTheConsole(t *testing.T) {
 }
 
 func TestACustomersNumberIsDisconnected(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	id := s.call("POST", s.app.URL()+"/v1/customers", `{"name":"Bakery Nord"}`)["id"].(string)
 	number := s.connect()
@@ -117,12 +116,12 @@ func TestACustomersNumberIsDisconnected(t *testing.T) {
 
 	c := s.console(t, storage.RoleAdmin)
 	c.open("customers/"+id, "Bakery Nord")
-	phone := pagestest.Eval[string](c.Browser, `document.querySelector("table a").textContent`)
+	phone := eval[string](c.window, `document.querySelector("table a").textContent`)
 	c.Click("button", "Disconnect")
 	c.Find("dialog", "Disconnect "+phone+"?")
 	c.shoot("customer-disconnect")
 	c.Fill("textbox", "Type “"+phone+"” to go on", phone)
-	pagestest.Eval[any](c.Browser, `void document.querySelector("dialog button.danger").click()`)
+	eval[any](c.window, `void document.querySelector("dialog button.danger").click()`)
 	c.toast("Disconnected")
 	c.shows("None is connected yet.")
 	c.is.Equal(s.call("GET", s.app.URL()+"/v1/customers/"+id, "")["whatsapp_accounts"], []any{})
@@ -132,7 +131,7 @@ func TestACustomersNumberIsDisconnected(t *testing.T) {
 // saveIn presses the button of the form in a dialog.
 func (c *colleague) saveIn() {
 	c.t.Helper()
-	pagestest.Eval[any](c.Browser, `void document.querySelector("dialog button[type=submit]").click()`)
+	eval[any](c.window, `void document.querySelector("dialog button[type=submit]").click()`)
 }
 
 // answers is the status of a page.

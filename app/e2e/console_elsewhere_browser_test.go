@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"testing"
 
-	"confab/app/pages/pagestest"
 	"confab/storage"
 )
 
@@ -12,11 +11,11 @@ import (
 func (c *colleague) fetches(method, path string) {
 	c.t.Helper()
 	call := fmt.Sprintf(`fetch("/console/api/%s", { method: %q }).then(r => r.status)`, path, method)
-	c.is.Equal(pagestest.Eval[float64](c.Browser, call), 200.0)
+	c.is.Equal(eval[float64](c.window, call), 200.0)
 }
 
 func TestAContactThatIsDeletedElsewhereIsShownNoMore(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	id := s.contact(number, "+15550001111", "Ana")
@@ -31,7 +30,7 @@ func TestAContactThatIsDeletedElsewhereIsShownNoMore(t *testing.T) {
 }
 
 func TestANumberThatIsDeletedElsewhereLeavesNothing(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	s.heard(number, `"type":"text","text":{"body":"hi"}`)

@@ -15,13 +15,12 @@ import (
 	"github.com/chromedp/chromedp/kb"
 	"github.com/matryer/is"
 
-	"confab/app/pages/pagestest"
 	"confab/storage"
 )
 
 // colleague is a person at the console, in a real browser.
 type colleague struct {
-	*pagestest.Browser
+	*window
 	t     *testing.T
 	is    *is.I
 	stage *stage
@@ -45,10 +44,10 @@ func (s *stage) seated(t *testing.T, name, email, role string, more ...chromedp.
 		t.Fatal(got.body)
 	}
 
-	c := &colleague{Browser: pagestest.Open(t, more...), t: t, is: is.New(t), stage: s}
+	c := &colleague{window: openWindow(t, more...), t: t, is: is.New(t), stage: s}
 	c.Do(chromedp.EmulateViewport(1280, 800))
 	for name, value := range b.cookies {
-		c.Do(pagestest.Command(cdpnetwork.SetCookie, cdpnetwork.SetCookieParams{
+		c.Do(command(cdpnetwork.SetCookie, cdpnetwork.SetCookieParams{
 			Name: name, Value: value, URL: s.app.URL() + "/", HTTPOnly: new(true), SameSite: cdpnetwork.CookieSameSiteLax,
 		}))
 	}
@@ -93,7 +92,7 @@ func (c *colleague) shoot(name string) {
 	}{{"360", 360, 740, 2}, {"1280", 1280, 800, 1}} {
 		for _, scheme := range []string{"light", "dark"} {
 			c.Do(chromedp.EmulateViewport(device.width, device.height, chromedp.EmulateScale(device.scale)), c.Prefers("prefers-color-scheme", scheme, "prefers-reduced-motion", "reduce"))
-			keepPicture(c.t, c.Browser, name+"-"+device.name+"-"+scheme)
+			keepPicture(c.t, c.window, name+"-"+device.name+"-"+scheme)
 		}
 	}
 	c.Do(chromedp.EmulateViewport(1280, 800), c.Prefers("prefers-color-scheme", "light"))
@@ -111,7 +110,7 @@ func (c *colleague) heading(text string) {
 // links lists the names of the links of a navigation, without their counts.
 func (c *colleague) links(landmark string) []string {
 	c.t.Helper()
-	return pagestest.Eval[[]string](c.Browser, `[...document.querySelectorAll("nav[aria-label=`+landmark+`] a")].map(a => a.querySelector("b") ? a.textContent.replace(a.querySelector("b").textContent, "") : a.textContent)`)
+	return eval[[]string](c.window, `[...document.querySelectorAll("nav[aria-label=`+landmark+`] a")].map(a => a.querySelector("b") ? a.textContent.replace(a.querySelector("b").textContent, "") : a.textContent)`)
 }
 
 // fits checks that nothing is wider than the narrowest screen, nor needs a mouse: every
@@ -131,11 +130,11 @@ func (c *colleague) fits() {
 // at is the path of the page below /console/.
 func (c *colleague) at() string {
 	c.t.Helper()
-	return strings.TrimPrefix(pagestest.Eval[string](c.Browser, `location.pathname + location.search`), "/console/")
+	return strings.TrimPrefix(eval[string](c.window, `location.pathname + location.search`), "/console/")
 }
 
 func TestTheFrameLeadsEverywhere(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	s.heard(number, `"type":"text","text":{"body":"hi"}`)
@@ -150,8 +149,8 @@ func TestTheFrameLeadsEverywhere(t *testing.T) {
 		c.heading(name)
 		c.is.Equal(c.at(), strings.ToLower(name))
 		c.WaitFor(`document.title === "(1) ` + name + ` · confab"`)
-		c.is.Equal(pagestest.Eval[string](c.Browser, `document.querySelector("[aria-current=page]").textContent`), name)
-		c.is.Equal(pagestest.Eval[string](c.Browser, `document.activeElement.tagName`), "H1") // who listens hears where one is
+		c.is.Equal(eval[string](c.window, `document.querySelector("[aria-current=page]").textContent`), name)
+		c.is.Equal(eval[string](c.window, `document.activeElement.tagName`), "H1") // who listens hears where one is
 		c.fits()
 	}
 	c.Click("link", "Settings")
@@ -164,11 +163,11 @@ func TestTheFrameLeadsEverywhere(t *testing.T) {
 		c.fits()
 	}
 
-	pagestest.Eval[any](c.Browser, `void history.go(-1)`)
+	eval[any](c.window, `void history.go(-1)`)
 	c.heading("Health")
-	pagestest.Eval[any](c.Browser, `void history.go(1)`)
+	eval[any](c.window, `void history.go(1)`)
 	c.heading("People")
-	c.is.Equal(pagestest.Eval[float64](c.Browser, `performance.getEntriesByType("navigation").length + performance.getEntriesByName("reload").length`), 1.0) // never loaded anew
+	c.is.Equal(eval[float64](c.window, `performance.getEntriesByType("navigation").length + performance.getEntriesByName("reload").length`), 1.0) // never loaded anew
 	c.Do(chromedp.Reload())
 	c.heading("People")
 	c.Click("link", "Inbox") // the frame's addresses hold, however deep one is
@@ -183,7 +182,7 @@ func TestTheFrameLeadsEverywhere(t *testing.T) {
 }
 
 func TestAgentsSeeWhatTheyMayUse(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	c := s.console(t, storage.RoleAgent)
 	c.is.Equal(c.links("Main"), []string{"Inbox", "Contacts", "Templates", "Numbers", "Settings"})
@@ -200,7 +199,7 @@ func TestAgentsSeeWhatTheyMayUse(t *testing.T) {
 }
 
 func TestTheConsoleIsUsedWithoutAMouse(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	c := s.console(t, storage.RoleAdmin)
 	c.Press("g", "s")
@@ -230,7 +229,7 @@ func TestTheConsoleIsUsedWithoutAMouse(t *testing.T) {
 
 	c.jump("api k", "API keys")
 	c.Do(chromedp.KeyEvent(kb.Tab)) // from the heading on: the first control of the screen
-	c.is.Equal(pagestest.Eval[string](c.Browser, `document.activeElement.textContent`), "New key")
+	c.is.Equal(eval[string](c.window, `document.activeElement.textContent`), "New key")
 	c.Press("g", "c") // a button is no text
 	c.heading("Contacts")
 	c.calm()
@@ -249,7 +248,7 @@ func (c *colleague) jump(words, heading string) {
 }
 
 func TestAnyIDOpensItsScreen(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	contact := s.heard(number, `"type":"text","text":{"body":"hi"}`)["contact_id"].(string)
@@ -294,7 +293,7 @@ func TestAnyIDOpensItsScreen(t *testing.T) {
 }
 
 func TestTheAccountMenuChangesTheThemeAndSignsOut(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	c := s.console(t, storage.RoleAdmin)
 	c.is.Equal(c.Find("button", "Account").Description, "Mira Kovač Acme")
@@ -307,7 +306,7 @@ func TestTheAccountMenuChangesTheThemeAndSignsOut(t *testing.T) {
 	c.WaitFor(ground + ` === "rgb(20, 27, 24)"`)
 	c.Do(chromedp.Reload())
 	c.heading("Inbox")
-	c.is.Equal(pagestest.Eval[string](c.Browser, ground), "rgb(20, 27, 24)")
+	c.is.Equal(eval[string](c.window, ground), "rgb(20, 27, 24)")
 	c.Click("button", "Account")
 	c.Click("menuitemradio", "As the system")
 	c.WaitFor(ground + ` === "rgb(255, 255, 255)"`)
@@ -323,20 +322,20 @@ func TestTheAccountMenuChangesTheThemeAndSignsOut(t *testing.T) {
 }
 
 func TestASmallScreenHasItsNavigationBehindAMenu(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s, _ := sandboxed(t)
-	c := &colleague{Browser: pagestest.Open(t), t: t, is: is.New(t), stage: s}
+	c := &colleague{window: openWindow(t), t: t, is: is.New(t), stage: s}
 	c.Do(chromedp.EmulateViewport(360, 740), c.Prefers("prefers-reduced-motion", "reduce"))
 	c.open("inbox", "Inbox")
 	c.WaitFor(`document.querySelector(".brand").textContent.includes("Sandbox")`)
 	c.Gone("link", "Contacts")
 	c.Click("button", "Menu")
 	c.is.Equal(c.links("Main"), []string{"Inbox", "Contacts", "Broadcasts", "Templates", "Numbers", "Customers", "Webhooks", "Log", "Settings", "Phone"})
-	c.is.Equal(pagestest.Eval[string](c.Browser, `document.activeElement.textContent`), "Inbox")
+	c.is.Equal(eval[string](c.window, `document.activeElement.textContent`), "Inbox")
 	c.shootSmall("menu-open")
 	c.Press(kb.Escape)
 	c.Gone("link", "Contacts")
-	c.is.Equal(pagestest.Eval[string](c.Browser, `document.activeElement.id`), "menu")
+	c.is.Equal(eval[string](c.window, `document.activeElement.id`), "menu")
 	c.Press(kb.Enter)
 	c.Click("link", "Phone")
 	c.heading("Phone")
@@ -352,25 +351,25 @@ func TestASmallScreenHasItsNavigationBehindAMenu(t *testing.T) {
 // shootSmall takes a picture of a small screen as it is.
 func (c *colleague) shootSmall(name string) {
 	c.t.Helper()
-	keepPicture(c.t, c.Browser, name+"-360")
+	keepPicture(c.t, c.window, name+"-360")
 }
 
 func TestTheNumberIsChosenWhereThereAreSeveral(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	first, second := s.connect(), s.connect()
 	s.heard(second, `"type":"text","text":{"body":"hi"}`)
 	c := s.console(t, storage.RoleAgent)
 	c.Find("combobox", "Number")
 	options := `[...document.querySelectorAll("#number option")].map(o => o.value)`
-	got := pagestest.Eval[[]string](c.Browser, options)
+	got := eval[[]string](c.window, options)
 	slices.Sort(got)
 	want := []string{first, second}
 	slices.Sort(want)
 	c.is.Equal(got, want)
 	c.shoot("numbers")
 	for number, title := range map[string]string{second: "(1) Inbox · confab", first: "Inbox · confab"} {
-		pagestest.Eval[any](c.Browser, `void (e => { e.value = "`+number+`"; e.dispatchEvent(new Event("change")) })(document.querySelector("#number select"))`)
+		eval[any](c.window, `void (e => { e.value = "`+number+`"; e.dispatchEvent(new Event("change")) })(document.querySelector("#number select"))`)
 		c.WaitFor(`document.title === "` + title + `"`)
 		c.Do(chromedp.Reload())
 		c.WaitFor(`document.title === "` + title + `" && document.querySelector("#number select").value === "` + number + `"`) // remembered
@@ -379,12 +378,12 @@ func TestTheNumberIsChosenWhereThereAreSeveral(t *testing.T) {
 }
 
 func TestTheConsoleSaysWhenTheServerIsGone(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	c := s.console(t, storage.RoleAdmin)
 	offline := func(yes bool) {
-		c.Do(pagestest.Command(cdpnetwork.OverrideNetworkState, cdpnetwork.OverrideNetworkStateParams{Offline: yes, DownloadThroughput: -1, UploadThroughput: -1}),
-			pagestest.Command(cdpnetwork.EmulateNetworkConditionsByRule, cdpnetwork.EmulateNetworkConditionsByRuleParams{
+		c.Do(command(cdpnetwork.OverrideNetworkState, cdpnetwork.OverrideNetworkStateParams{Offline: yes, DownloadThroughput: -1, UploadThroughput: -1}),
+			command(cdpnetwork.EmulateNetworkConditionsByRule, cdpnetwork.EmulateNetworkConditionsByRuleParams{
 				MatchedNetworkConditions: []*cdpnetwork.Conditions{{Offline: yes, DownloadThroughput: -1, UploadThroughput: -1}},
 			}))
 	}
@@ -403,7 +402,7 @@ func TestTheConsoleSaysWhenTheServerIsGone(t *testing.T) {
 }
 
 func TestTheConsoleWorksBelowAPathOfAProxy(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	target, err := url.Parse(s.app.URL())
 	if err != nil {
@@ -413,7 +412,7 @@ func TestTheConsoleWorksBelowAPathOfAProxy(t *testing.T) {
 	proxy := httptest.NewServer(http.StripPrefix("/chat", http.HandlerFunc(forward.ServeHTTP)))
 	t.Cleanup(proxy.Close)
 
-	c := &colleague{Browser: pagestest.Open(t), t: t, is: is.New(t), stage: s}
+	c := &colleague{window: openWindow(t), t: t, is: is.New(t), stage: s}
 	_, link := s.invitePerson("ada@example.com", storage.RoleAdmin)
 	c.Visit(proxy.URL + "/chat" + link)
 	c.Fill("textbox", "New password", goodPassword)
@@ -421,7 +420,7 @@ func TestTheConsoleWorksBelowAPathOfAProxy(t *testing.T) {
 	c.heading("Inbox")
 	c.Click("link", "Settings")
 	c.Find("cell", "Ada you ada@example.com")
-	c.is.Equal(pagestest.Eval[string](c.Browser, `location.pathname`), "/chat/console/settings/people")
+	c.is.Equal(eval[string](c.window, `location.pathname`), "/chat/console/settings/people")
 	c.Do(chromedp.Reload())
 	c.heading("People")
 	for _, request := range c.Requests() {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"confab/app/pages/pagestest"
 	"confab/storage"
 )
 
@@ -22,7 +21,7 @@ func (c *colleague) chooseFile(name, content string) {
 }
 
 func TestContactsAreImportedAfterATrial(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	s.label("VIP")
@@ -52,13 +51,13 @@ func TestContactsAreImportedAfterATrial(t *testing.T) {
 	c.is.Equal(fmt.Sprint(s.everyContact(number)[1]["metadata"]), "map[order:42]") // and nothing of the column that was left out
 
 	// All that the filters leave is saved.
-	pagestest.Eval[any](c.Browser, `void (HTMLAnchorElement.prototype.click = function () { window.saved = this.href })`)
+	eval[any](c.window, `void (HTMLAnchorElement.prototype.click = function () { window.saved = this.href })`)
 	c.Fill("searchbox", "Search contacts", "Ruiz")
 	c.WaitFor(`document.querySelectorAll("tbody tr").length === 1`)
-	pagestest.Eval[any](c.Browser, `void [...document.querySelectorAll("button")].find(b => b.textContent === "Export").click()`)
-	url := pagestest.Eval[string](c.Browser, `window.saved`)
+	eval[any](c.window, `void [...document.querySelectorAll("button")].find(b => b.textContent === "Export").click()`)
+	url := eval[string](c.window, `window.saved`)
 	c.is.True(strings.HasSuffix(url, "/contacts.csv?search=Ruiz"))
-	text := pagestest.Eval[string](c.Browser, `fetch(window.saved).then(r => r.text())`)
+	text := eval[string](c.window, `fetch(window.saved).then(r => r.text())`)
 	c.is.True(strings.Contains(text, "Ana Ruiz") && !strings.Contains(text, "onerror"))
 	c.calm()
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"confab/app/pages/pagestest"
 	"confab/storage"
 )
 
@@ -67,7 +66,7 @@ func (c *colleague) state(text, state string) {
 func (c *colleague) onArticle(text, button string) {
 	c.t.Helper()
 	c.article(text)
-	pagestest.Eval[any](c.Browser, fmt.Sprintf(`void [...[...document.querySelectorAll("article")].find(a => a.textContent.includes(%q)).querySelectorAll("button")].find(b => b.textContent === %q).click()`, text, button))
+	eval[any](c.window, fmt.Sprintf(`void [...[...document.querySelectorAll("article")].find(a => a.textContent.includes(%q)).querySelectorAll("button")].find(b => b.textContent === %q).click()`, text, button))
 }
 
 // openConversation opens a conversation of the list.
@@ -81,14 +80,14 @@ func (c *colleague) openConversation(name string) {
 // offline takes the network away, or gives it back.
 func (c *colleague) offline(yes bool) {
 	c.t.Helper()
-	c.Do(pagestest.Command(cdpnetwork.OverrideNetworkState, cdpnetwork.OverrideNetworkStateParams{Offline: yes, DownloadThroughput: -1, UploadThroughput: -1}),
-		pagestest.Command(cdpnetwork.EmulateNetworkConditionsByRule, cdpnetwork.EmulateNetworkConditionsByRuleParams{
+	c.Do(command(cdpnetwork.OverrideNetworkState, cdpnetwork.OverrideNetworkStateParams{Offline: yes, DownloadThroughput: -1, UploadThroughput: -1}),
+		command(cdpnetwork.EmulateNetworkConditionsByRule, cdpnetwork.EmulateNetworkConditionsByRuleParams{
 			MatchedNetworkConditions: []*cdpnetwork.Conditions{{Offline: yes, DownloadThroughput: -1, UploadThroughput: -1}},
 		}))
 }
 
 func TestAPersonIsAnsweredLabelledAndResolved(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	s.call("POST", s.app.URL()+"/v1/labels", `{"name":"VIP","color":"violet"}`)
@@ -169,7 +168,7 @@ func TestAPersonIsAnsweredLabelledAndResolved(t *testing.T) {
 }
 
 func TestADraftAndWhatWasSentOfflineAreKept(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
@@ -200,12 +199,12 @@ func TestADraftAndWhatWasSentOfflineAreKept(t *testing.T) {
 	var sent struct{ Data []map[string]any }
 	s.read("/"+number+"/messages?direction=outbound&conversation_id="+ana, &sent)
 	c.is.Equal(len(sent.Data), 1) // once
-	c.is.Equal(pagestest.Eval[int](c.Browser, `Object.keys(localStorage).filter(k => k.includes("outbox") || k.includes("draft")).length`), 0)
+	c.is.Equal(eval[int](c.window, `Object.keys(localStorage).filter(k => k.includes("outbox") || k.includes("draft")).length`), 0)
 	c.calm("ERR_INTERNET_DISCONNECTED", "status of 404")
 }
 
 func TestAClosedWindowTakesOnlyTemplates(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	s.template(number, "order_update", `[{"type":"BODY","text":"Hi {{1}}, your order {{2}} is on its way.","example":{"body_text":[["Ana","A-1"]]}}]`)
@@ -236,7 +235,7 @@ func TestAClosedWindowTakesOnlyTemplates(t *testing.T) {
 
 // The file of a template's header is chosen here, and goes with it.
 func TestATemplateTakesTheFileOfItsHeader(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	s.template(number, "menu", `[{"type":"HEADER","format":"DOCUMENT","example":{"header_handle":["4::handle"]}},{"type":"BODY","text":"Today, with love."}]`)
@@ -266,7 +265,7 @@ func (s *stage) template(number, name, components string) {
 }
 
 func TestTheInboxIsUsedWithoutAMouse(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	s.call("POST", s.app.URL()+"/v1/labels", `{"name":"VIP"}`)
@@ -295,10 +294,10 @@ func TestTheInboxIsUsedWithoutAMouse(t *testing.T) {
 	c.Find("button", "Resolve")
 	c.Press("a")
 	c.WaitFor(`document.activeElement.id === "assignee"`)
-	pagestest.Eval[any](c.Browser, `document.activeElement.blur()`)
+	eval[any](c.window, `document.activeElement.blur()`)
 	c.Press("l")
 	c.Find("checkbox", "VIP")
-	pagestest.Eval[any](c.Browser, `document.activeElement.blur()`)
+	eval[any](c.window, `document.activeElement.blur()`)
 	c.Press("r")
 	c.WaitFor(`document.activeElement.ariaLabel === "Message"`)
 	c.Press("e", "j", "?", "/x") // letters, while somebody types
@@ -306,7 +305,7 @@ func TestTheInboxIsUsedWithoutAMouse(t *testing.T) {
 	c.Find("button", "Resolve")
 	c.Press(kb.Escape, "/")
 	c.WaitFor(`document.activeElement.ariaLabel === "Search messages"`)
-	pagestest.Eval[any](c.Browser, `document.activeElement.blur()`)
+	eval[any](c.window, `document.activeElement.blur()`)
 	c.Press("?")
 	c.Find("dialog", "Keyboard shortcuts")
 	for _, name := range []string{"Next conversation", "Open conversation", "Reply", "Resolve", "Reopen", "Assign", "Label", "Mark as unread", "Search messages"} {
@@ -317,7 +316,7 @@ func TestTheInboxIsUsedWithoutAMouse(t *testing.T) {
 }
 
 func TestASmallScreenShowsOnePaneAtATime(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	s.says(number, "15550001111", "Ana Ruiz", textOf(strings.Repeat("a long word ", 30)+strings.Repeat("x", 300)))
@@ -329,19 +328,19 @@ func TestASmallScreenShowsOnePaneAtATime(t *testing.T) {
 	c.Gone("list", "Conversations")
 	c.Gone("complementary", "Details")
 	wide := `document.documentElement.scrollWidth > 320 || document.querySelector("main").scrollWidth > 320 || [...document.querySelectorAll(".inbox *")].some(e => e.getBoundingClientRect().right > 321 && getComputedStyle(e).visibility !== "hidden" && !e.closest(".tabs, .unseen, .inbox-head"))`
-	c.is.True(!pagestest.Eval[bool](c.Browser, wide))
+	c.is.True(!eval[bool](c.window, wide))
 	c.Click("button", "Details")
 	c.Find("complementary", "Details")
-	c.is.True(!pagestest.Eval[bool](c.Browser, wide))
+	c.is.True(!eval[bool](c.window, wide))
 	c.Click("button", "Close details")
 	c.Click("link", "Back")
 	c.Find("list", "Conversations")
-	c.is.True(!pagestest.Eval[bool](c.Browser, wide))
+	c.is.True(!eval[bool](c.window, wide))
 	c.calm("status of 404")
 }
 
 func TestALinkLeadsToAConversationOfAnotherNumber(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	numbers := []string{s.connect(), s.connect()}
 	ids := []string{s.says(numbers[0], "15550001111", "Ana Ruiz", textOf("hi")), s.says(numbers[1], "15550002222", "Bo Berg", textOf("hello"))}
@@ -354,7 +353,7 @@ func TestALinkLeadsToAConversationOfAnotherNumber(t *testing.T) {
 	}
 
 	// Who chooses another number leaves the conversation.
-	pagestest.Eval[any](c.Browser, `void (e => { e.value = "`+numbers[0]+`"; e.dispatchEvent(new Event("change")) })(document.querySelector("#number select"))`)
+	eval[any](c.window, `void (e => { e.value = "`+numbers[0]+`"; e.dispatchEvent(new Event("change")) })(document.querySelector("#number select"))`)
 	c.showsRows("Ana Ruiz")
 	c.WaitFor(`location.pathname === "/console/inbox"`)
 	c.calm("status of 404")

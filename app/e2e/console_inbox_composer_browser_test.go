@@ -12,7 +12,6 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"confab/app/pages/pagestest"
 	"confab/storage"
 )
 
@@ -31,7 +30,7 @@ func (s *stage) outbound(number, conversation string) []map[string]any {
 }
 
 func TestQuickRepliesAndEmojiAreInserted(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
@@ -73,7 +72,7 @@ func TestQuickRepliesAndEmojiAreInserted(t *testing.T) {
 }
 
 func TestAMessageIsSentLaterOrNotAtAll(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
@@ -83,7 +82,7 @@ func TestAMessageIsSentLaterOrNotAtAll(t *testing.T) {
 	c.Click("button", "Send later")
 	c.Find("dialog", "Send later")
 	c.shoot("inbox-later")
-	pagestest.Eval[any](c.Browser, `void (document.querySelector("#send-at").value = "2020-01-01T09:00")`)
+	eval[any](c.window, `void (document.querySelector("#send-at").value = "2020-01-01T09:00")`)
 	c.Click("button", "Schedule")
 	c.shows("Choose a time from now to 90 days ahead.")
 	c.Click("button", "Tomorrow at 9")
@@ -106,7 +105,7 @@ func TestAMessageIsSentLaterOrNotAtAll(t *testing.T) {
 
 // "Send again" sends a new message, once, as the first was: with its file, too.
 func TestWhatFailedIsSentAgain(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
@@ -117,7 +116,7 @@ func TestWhatFailedIsSentAgain(t *testing.T) {
 		c.WaitFor(fmt.Sprintf(`[...document.querySelectorAll("article.failed")].at(-1)?.textContent.includes(%q)`, text))
 		c.article("(131026)")
 		before := len(s.outbound(number, ana))
-		pagestest.Eval[any](c.Browser, `void [...document.querySelectorAll("article.failed button")].filter(b => b.textContent === "Send again").at(-1).click()`)
+		eval[any](c.window, `void [...document.querySelectorAll("article.failed button")].filter(b => b.textContent === "Send again").at(-1).click()`)
 		c.WaitFor(fmt.Sprintf(`(a => a.textContent.includes(%q) && a.querySelector(".tick .unseen")?.textContent === "read")([...document.querySelectorAll("article")].at(-1))`, text))
 		all := s.outbound(number, ana)
 		c.is.Equal(len(all), before+1)
@@ -145,7 +144,7 @@ func TestWhatFailedIsSentAgain(t *testing.T) {
 }
 
 func TestFilesAreDropped(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
@@ -153,7 +152,7 @@ func TestFilesAreDropped(t *testing.T) {
 	c.openConversation("Ana Ruiz")
 	drag := func(kind string) {
 		t.Helper()
-		pagestest.Eval[any](c.Browser, fmt.Sprintf(`void (() => {
+		eval[any](c.window, fmt.Sprintf(`void (() => {
 			const d = new DataTransfer();
 			["one.csv", "two.csv"].forEach(name => d.items.add(new File(["a,b"], name, { type: "text/csv" })));
 			document.querySelector("[role=log]").dispatchEvent(new DragEvent(%q, { dataTransfer: d, bubbles: true, cancelable: true }));
@@ -177,7 +176,7 @@ func TestFilesAreDropped(t *testing.T) {
 	s.becomesTrue(func() bool { return len(s.outbound(number, ana)) == 1 })
 
 	// A file that the server refuses says so, and does not go.
-	pagestest.Eval[any](c.Browser, `void (() => { const d = new DataTransfer(); d.items.add(new File([], "empty.csv", { type: "text/csv" })); document.querySelector("[role=log]").dispatchEvent(new DragEvent("drop", { dataTransfer: d, bubbles: true, cancelable: true })) })()`)
+	eval[any](c.window, `void (() => { const d = new DataTransfer(); d.items.add(new File([], "empty.csv", { type: "text/csv" })); document.querySelector("[role=log]").dispatchEvent(new DragEvent("drop", { dataTransfer: d, bubbles: true, cancelable: true })) })()`)
 	c.Find("alert", "")
 	c.Find("button", "Try again")
 	c.Focus("textbox", "Message")
@@ -189,7 +188,7 @@ func TestFilesAreDropped(t *testing.T) {
 
 // Single keys do nothing while somebody types or chooses, in a dialog, or with another key.
 func TestNoShortcutFiresWhileSomebodyTypes(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
@@ -199,7 +198,7 @@ func TestNoShortcutFiresWhileSomebodyTypes(t *testing.T) {
 		c.Focus(field[0], field[1])
 		c.Press("e", "u", "j", "?", "l")
 	}
-	pagestest.Eval[any](c.Browser, `void document.activeElement.blur()`)
+	eval[any](c.window, `void document.activeElement.blur()`)
 	for _, modifier := range []chromedp.Modifier{chromedp.ModifierCtrl, chromedp.ModifierAlt, chromedp.ModifierMeta} {
 		c.Do(chromedp.KeyEvent("e", chromedp.KeyModifiers(modifier)))
 	}
@@ -216,13 +215,13 @@ func TestNoShortcutFiresWhileSomebodyTypes(t *testing.T) {
 // An answer that is cut off on its way is no refusal: the message is asked for again by its
 // key, and was sent once.
 func TestAnAnswerThatIsCutOffIsNoFailure(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
 	c := s.console(t, storage.RoleAgent)
 	c.openConversation("Ana Ruiz")
-	pagestest.Eval[any](c.Browser, `void ((real) => {
+	eval[any](c.window, `void ((real) => {
 		globalThis.fetch = async (url, options) => {
 			const response = await real(url, options);
 			if (globalThis.cut || options?.method !== "POST" || !/\/messages$/.test(url)) return response;
@@ -236,19 +235,19 @@ func TestAnAnswerThatIsCutOffIsNoFailure(t *testing.T) {
 	c.WaitFor(`document.querySelectorAll("[id^=outbox]").length === 0`)
 	c.state("Only once", "read")
 	c.is.Equal(len(s.outbound(number, ana)), 1)
-	c.is.True(!pagestest.Eval[bool](c.Browser, `document.body.innerText.includes("Not sent")`))
+	c.is.True(!eval[bool](c.window, `document.body.innerText.includes("Not sent")`))
 	c.calm("status of 404")
 }
 
 // Who hides the number is answered by an id, which the conversation has: the answer may be
 // written before the first message is here.
 func TestWhoHasNoNumberIsAnsweredByID(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	ids := map[string]string{"Zoe": "US.77", "Max": "US.ENT.9"}
 	c := s.console(t, storage.RoleAgent)
-	pagestest.Eval[any](c.Browser, `void ((real) => {
+	eval[any](c.window, `void ((real) => {
 		const released = new Promise((resolve) => (globalThis.release = resolve));
 		globalThis.fetch = async (url, options) => {
 			if (/\/messages\?/.test(url)) await released;
@@ -262,7 +261,7 @@ func TestWhoHasNoNumberIsAnsweredByID(t *testing.T) {
 		c.Fill("textbox", "Message", "Hello "+name)
 		c.Press(kb.Enter)
 	}
-	pagestest.Eval[any](c.Browser, `void release()`)
+	eval[any](c.window, `void release()`)
 	for name, id := range ids {
 		c.openConversation(name)
 		c.state("Hello "+name, "read")

@@ -16,7 +16,6 @@ import (
 	"github.com/chromedp/chromedp/kb"
 	"github.com/matryer/is"
 
-	"confab/app/pages/pagestest"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -116,12 +115,12 @@ func (s *killable) says(from, name, text string) {
 // The server is killed while two look on and one writes; much happens before they are
 // connected again. Afterwards both see what is stored, nothing is doubled, no text is lost.
 func TestAKilledServerLosesNothingOnScreen(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := startKillable(t)
 	s.says("15550002222", "Bo Berg", "hello")
 	var looking [2]*colleague
 	for i := range looking {
-		c := &colleague{Browser: pagestest.Open(t), t: t, is: is.New(t)}
+		c := &colleague{window: openWindow(t), t: t, is: is.New(t)}
 		c.Do(chromedp.EmulateViewport(1280, 800))
 		c.Visit("http://" + s.listen + "/console/inbox?tab=all")
 		c.openConversation("Ana Ruiz")
@@ -149,7 +148,7 @@ func TestAKilledServerLosesNothingOnScreen(t *testing.T) {
 	s.says("15550003333", "Cleo", "new here")
 	s.call("POST", s.BaseURL+"/"+s.PhoneNumberID+"/messages", `{"messaging_product":"chat","to":"+15550001111","type":"text","text":{"body":"by the API"}}`)
 
-	open := pagestest.Eval[string](writing.Browser, `location.pathname.split("/").pop()`)
+	open := eval[string](writing.window, `location.pathname.split("/").pop()`)
 	for _, c := range looking {
 		c.article("Into the dark")
 		c.article("question 4")
@@ -164,14 +163,14 @@ func TestAKilledServerLosesNothingOnScreen(t *testing.T) {
 		}
 	}
 	writing.is.Equal(count, 1)
-	writing.is.Equal(pagestest.Eval[string](writing.Browser, `document.querySelector("textarea").value`), "Half a thou")
+	writing.is.Equal(eval[string](writing.window, `document.querySelector("textarea").value`), "Half a thou")
 }
 
 // Two laptops sleep for ten minutes: the connection is dead, which nobody says, while much
 // is changed. Awake, both show what is stored; what was written before goes, once, and what
 // was being written is still there.
 func TestAfterASleepTheScreenEqualsTheDatabase(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	s.label("VIP")
@@ -180,7 +179,7 @@ func TestAfterASleepTheScreenEqualsTheDatabase(t *testing.T) {
 	w := newWire(t, s.app.Config.Server.Listen)
 	var looking [2]*colleague
 	for i, email := range []string{"mira@example.com", "eva@example.com"} {
-		c := &colleague{Browser: pagestest.Open(t), t: t, is: is.New(t), stage: s}
+		c := &colleague{window: openWindow(t), t: t, is: is.New(t), stage: s}
 		c.Do(chromedp.EmulateViewport(1280, 800))
 		_, link := s.invitePerson(email, storage.RoleAgent)
 		c.Visit("http://" + w.listener.Addr().String() + link)
@@ -189,7 +188,7 @@ func TestAfterASleepTheScreenEqualsTheDatabase(t *testing.T) {
 		c.WaitFor(`Boolean(document.querySelector("#count-all")?.textContent)`) // the tabs move no more
 		c.Click("tab", "All")
 		c.openConversation("Ana Ruiz")
-		pagestest.Eval[any](c.Browser, `void (window.same = true)`)
+		eval[any](c.window, `void (window.same = true)`)
 		looking[i] = c
 	}
 	s.becomesTrue(func() bool { return s.streams() == "2" && s.conversation(number, ana)["unread_count"] == 0.0 })
@@ -214,7 +213,7 @@ func TestAfterASleepTheScreenEqualsTheDatabase(t *testing.T) {
 	s.call("POST", at+bo+"/labels", `{"label_id":"`+s.label("Gift")+`"}`)
 
 	for _, c := range looking {
-		pagestest.Eval[any](c.Browser, `void (now => { Date.now = () => now() + 600_000 })(Date.now.bind(Date))`)
+		eval[any](c.window, `void (now => { Date.now = () => now() + 600_000 })(Date.now.bind(Date))`)
 		c.offline(false)
 	}
 	for _, c := range looking {
@@ -237,7 +236,7 @@ func TestAfterASleepTheScreenEqualsTheDatabase(t *testing.T) {
 // What was changed while the clock of the server was two days ahead is newer by its times
 // than all that follows. The screens go by what they asked for last.
 func TestAClockThatWasSetBackHidesNothing(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	s.fill(number, 8, 1)

@@ -8,13 +8,12 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"confab/app/pages/pagestest"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
 
 func TestDetailsShowFilesBroadcastsAndWhereToGoOn(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	bo, _ := s.invitePerson("bo@example.com", storage.RoleAgent)
@@ -56,7 +55,7 @@ func TestDetailsShowFilesBroadcastsAndWhereToGoOn(t *testing.T) {
 
 	c.Click("link", "Trace of the last message")
 	c.heading("Template") // which is what it was
-	pagestest.Eval[any](c.Browser, `void history.back()`)
+	eval[any](c.window, `void history.back()`)
 	c.Find("region", "Conversation with Ana Ruiz") // the trace leads to her too
 	c.Find("heading", "Earlier broadcasts")        // nothing moves any more
 	c.WaitFor(`document.querySelectorAll(".shared a").length === 2`)
@@ -71,7 +70,7 @@ func TestDetailsShowFilesBroadcastsAndWhereToGoOn(t *testing.T) {
 
 // Who needs a label that is not there yet makes it there, and the conversation has it.
 func TestALabelIsMadeWhereItIsNeeded(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
@@ -96,7 +95,7 @@ func TestALabelIsMadeWhereItIsNeeded(t *testing.T) {
 
 // Where the unread begin is in sight, also when they are more than the screen holds.
 func TestTheLineBeforeTheUnreadIsInSight(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
@@ -115,7 +114,7 @@ func TestTheLineBeforeTheUnreadIsInSight(t *testing.T) {
 
 // Where only one pane fits, a conversation that is not there leads back to the list.
 func TestAConversationThatIsNotHereLeadsBack(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
@@ -131,7 +130,7 @@ func TestAConversationThatIsNotHereLeadsBack(t *testing.T) {
 
 // What somebody reads further up stays where it is, and what comes is counted.
 func TestAThreadDoesNotMoveUnderWhoReads(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	ids := s.fill(number, 1, 60)
@@ -140,14 +139,14 @@ func TestAThreadDoesNotMoveUnderWhoReads(t *testing.T) {
 	c.article("line 59.")
 	c.WaitFor(`(l => l.scrollHeight - l.scrollTop - l.clientHeight < 2)(document.querySelector("[role=log]"))`)
 	middle := `(l => { const r = l.getBoundingClientRect(); const a = document.elementFromPoint(r.left + r.width / 2, r.top + r.height / 2).closest("div.turn"); return a.textContent + Math.round(a.getBoundingClientRect().top) })(document.querySelector("[role=log]"))`
-	pagestest.Eval[any](c.Browser, `void (document.querySelector("[role=log]").scrollTop -= 900)`)
+	eval[any](c.window, `void (document.querySelector("[role=log]").scrollTop -= 900)`)
 	c.Find("button", "Newest messages")
-	before := pagestest.Eval[string](c.Browser, middle)
+	before := eval[string](c.window, middle)
 	for i := range 3 {
 		s.says(number, "16660000001", "Person 1", textOf(fmt.Sprintf("news %d.", i)))
 	}
 	c.WaitFor(`document.querySelector(".to-newest .chip")?.textContent === "3 new"`)
-	c.is.Equal(pagestest.Eval[string](c.Browser, middle), before)
+	c.is.Equal(eval[string](c.window, middle), before)
 	c.shoot("inbox-thread-new")
 	c.is.Equal(s.conversation(number, ids[0])["unread_count"], 3.0) // nobody has seen them
 	c.Click("button", "Newest messages")
@@ -158,7 +157,7 @@ func TestAThreadDoesNotMoveUnderWhoReads(t *testing.T) {
 
 // Films, voice notes and stickers are played and shown; what was edited or deleted says so.
 func TestMediaIsPlayedAndChangesAreMarked(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	data := func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
@@ -189,7 +188,7 @@ func TestMediaIsPlayedAndChangesAreMarked(t *testing.T) {
 
 // Of two answers of the server the older may come last: it changes nothing.
 func TestAnOldAnswerThatComesLateChangesNothing(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	wamid := s.play("POST", "/_sim/inbound", `{"phone_number_id":"`+number+`","from":"15550001111","name":"Ana Ruiz",`+textOf("zero")+`}`)
@@ -197,7 +196,7 @@ func TestAnOldAnswerThatComesLateChangesNothing(t *testing.T) {
 	c := s.console(t, storage.RoleAgent)
 	c.openConversation("Ana Ruiz")
 	c.article("zero")
-	pagestest.Eval[any](c.Browser, `void ((real) => {
+	eval[any](c.window, `void ((real) => {
 		const late = new Promise((resolve) => (globalThis.release = resolve));
 		globalThis.fetch = async (url, options) => {
 			const response = await real(url, options);
@@ -216,9 +215,9 @@ func TestAnOldAnswerThatComesLateChangesNothing(t *testing.T) {
 	c.WaitFor(`globalThis.held === "one"`)
 	edit("two")
 	c.article("two")
-	pagestest.Eval[any](c.Browser, `void release()`)
+	eval[any](c.window, `void release()`)
 	c.WaitFor(`globalThis.landed === true`)
 	c.article("two")
-	c.is.True(!pagestest.Eval[bool](c.Browser, `[...document.querySelectorAll("article")].some(a => a.textContent.includes("one"))`))
+	c.is.True(!eval[bool](c.window, `[...document.querySelectorAll("article")].some(a => a.textContent.includes("one"))`))
 	c.calm("status of 404")
 }

@@ -9,14 +9,13 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"confab/app/pages/pagestest"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
 
 // What is open is read again after a break, also where the list does not show it any more.
 func TestTheOpenConversationFollowsAfterABreak(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
@@ -33,7 +32,7 @@ func TestTheOpenConversationFollowsAfterABreak(t *testing.T) {
 
 // A contact that a colleague deletes is gone from the screen of who reads it.
 func TestADeletedPersonsThreadIsGone(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
@@ -48,7 +47,7 @@ func TestADeletedPersonsThreadIsGone(t *testing.T) {
 
 // A label that is renamed has its new name; one that is deleted leaves the rows, the thread and the filter.
 func TestADeletedLabelLeavesTheInbox(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
@@ -71,7 +70,7 @@ func TestADeletedLabelLeavesTheInbox(t *testing.T) {
 
 // What begins with a / and goes on with other words is a message like any other.
 func TestAMessageMayBeginWithASlash(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	s.says(number, "15550001111", "A$$AP $& Rocky", textOf("hi"))
@@ -96,13 +95,13 @@ func TestAMessageMayBeginWithASlash(t *testing.T) {
 
 // The window closes on the second, whether or not the time that is shown has moved on.
 func TestTheComposerClosesWithTheWindow(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
 	c := s.console(t, storage.RoleAgent)
 	c.openConversation("Ana Ruiz")
-	pagestest.Eval[any](c.Browser, `void (() => { for (let i = 0; i < 9999; i++) clearInterval(i) })()`)
+	eval[any](c.window, `void (() => { for (let i = 0; i < 9999; i++) clearInterval(i) })()`)
 	storagetest.Exec(t, s.app.Config.DataDir, `UPDATE conversations SET last_inbound_at = ?`, storage.Now().Add(2*time.Second-24*time.Hour))
 	s.call("PATCH", s.app.URL()+"/v1/"+number+"/conversations/"+ana, `{"status":"pending"}`)
 	c.Find("button", "Choose a template")
@@ -111,7 +110,7 @@ func TestTheComposerClosesWithTheWindow(t *testing.T) {
 
 // A reaction that is refused says so, and does not wait where nobody sees it.
 func TestARefusedReactionIsTold(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
@@ -127,13 +126,13 @@ func TestARefusedReactionIsTold(t *testing.T) {
 	c.onArticle("hi", "React")
 	c.Click("button", "❤️")
 	c.WaitFor(`document.querySelector(".toast.bad") !== null`)
-	c.is.Equal(pagestest.Eval[int](c.Browser, `Object.keys(localStorage).filter(k => k.startsWith("confab.outbox")).length`), 0)
+	c.is.Equal(eval[int](c.window, `Object.keys(localStorage).filter(k => k.startsWith("confab.outbox")).length`), 0)
 	c.calm("status of 4")
 }
 
 // A reaction that the provider refuses later stands in the thread, with the reason.
 func TestAReactionThatFailedLaterIsTold(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
@@ -147,14 +146,14 @@ func TestAReactionThatFailedLaterIsTold(t *testing.T) {
 	c.shoot("inbox-reaction-failed")
 
 	// Sent again, it is where reactions are.
-	pagestest.Eval[any](c.Browser, `void [...document.querySelectorAll("article.failed button")].find(b => b.textContent === "Send again").click()`)
+	eval[any](c.window, `void [...document.querySelectorAll("article.failed button")].find(b => b.textContent === "Send again").click()`)
 	c.WaitFor(`document.querySelector(".reactions")?.textContent.includes("❤️")`)
 	c.calm()
 }
 
 // The line stands before the first unread message, also when a page holds fewer.
 func TestTheUnreadLineStandsBeforeManyUnread(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	s.says(number, "15550001111", "Ana Ruiz", textOf("seen"))
@@ -175,7 +174,7 @@ func TestTheUnreadLineStandsBeforeManyUnread(t *testing.T) {
 
 // What waits for its time stands at the end, and makes nothing before it new.
 func TestAScheduledMessageMakesNothingNew(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("first"))
@@ -188,15 +187,15 @@ func TestAScheduledMessageMakesNothingNew(t *testing.T) {
 	c.openAddress("inbox/" + ana)
 	c.article("tomorrow")
 	c.WaitFor(`(l => { l.scrollTop = l.scrollHeight; return l.scrollHeight - l.scrollTop - l.clientHeight < 2 })(document.querySelector("[role=log]"))`)
-	pagestest.Eval[any](c.Browser, `void (document.querySelector("[role=log]").scrollTop -= 900)`)
+	eval[any](c.window, `void (document.querySelector("[role=log]").scrollTop -= 900)`)
 	c.Find("button", "Newest messages")
-	c.is.True(!pagestest.Eval[bool](c.Browser, `document.querySelector(".to-newest .chip") !== null`))
+	c.is.True(!eval[bool](c.window, `document.querySelector(".to-newest .chip") !== null`))
 	c.calm()
 }
 
 // A list that somebody has scrolled in stays where it is when the connection is back.
 func TestAScrolledListStaysAfterABreak(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	s.fill(number, 300, 1)
@@ -205,12 +204,12 @@ func TestAScrolledListStaysAfterABreak(t *testing.T) {
 	c.WaitFor(`(p => { p.scrollTop = 250 * 64; return p.scrollTop === 250 * 64 })(document.querySelector(".list-body .scroll"))`)
 	first := `([...document.querySelectorAll(".conversations a")].find(a => a.getBoundingClientRect().top >= document.querySelector(".list-body .scroll").getBoundingClientRect().top)?.textContent ?? "")`
 	c.WaitFor(first + ` !== ""`)
-	seen := pagestest.Eval[string](c.Browser, first)
+	seen := eval[string](c.window, first)
 	pages := `performance.getEntriesByType("resource").filter(e => e.name.includes("/conversations?")).length`
-	before := pagestest.Eval[int](c.Browser, pages)
+	before := eval[int](c.window, pages)
 	c.reconnects()
 	c.WaitFor(fmt.Sprint(pages, " >= ", before+6)) // all that was shown is read again
-	c.is.Equal(pagestest.Eval[string](c.Browser, first), seen)
+	c.is.Equal(eval[string](c.window, first), seen)
 	c.calm()
 }
 
@@ -222,7 +221,7 @@ func (c *colleague) showsList() {
 
 // The box for searching shows what is searched for, and / leads to it from a thread too.
 func TestTheSearchBoxFollowsTheAddress(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hello"))
@@ -230,7 +229,7 @@ func TestTheSearchBoxFollowsTheAddress(t *testing.T) {
 	box := `document.querySelector("#search-messages")`
 	c.Fill("searchbox", "Search messages", "hello ")
 	c.WaitFor(`location.search === "?search=hello"`)
-	c.is.Equal(pagestest.Eval[string](c.Browser, box+`.value`), "hello ") // nobody is disturbed
+	c.is.Equal(eval[string](c.window, box+`.value`), "hello ") // nobody is disturbed
 	c.Click("tab", "All")
 	c.WaitFor(box + `.value === "" && location.search === "?tab=all"`)
 	c.Do(chromedp.EmulateViewport(360, 740))
@@ -243,7 +242,7 @@ func TestTheSearchBoxFollowsTheAddress(t *testing.T) {
 
 // Who saves one field in the details leaves the others to those who changed them meanwhile.
 func TestDetailsSendOnlyWhatWasTyped(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))

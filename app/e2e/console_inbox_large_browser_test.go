@@ -8,7 +8,6 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"confab/app/pages/pagestest"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -78,12 +77,12 @@ func insertThread(tx *storage.Tx, account int64, i, messages int) (string, error
 
 // Long lists and threads hold few rows on the page, and do not jump.
 func TestLongListsAndThreadsStayShort(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	ids := s.fill(number, *inboxPeople, *inboxMessages)
 	c := s.console(t, storage.RoleAgent, chromedp.Flag("no-first-run", true)) // alone, so that its tasks are its own
-	tasks := recordTasks(c.Browser)
+	tasks := recordTasks(c.window)
 	c.measureOpening(ids)
 
 	c.openAddress("inbox/" + ids[0] + "?tab=all")
@@ -100,7 +99,7 @@ func TestLongListsAndThreadsStayShort(t *testing.T) {
 		scroll.scrollTop = scroll.scrollHeight;
 		return !l.style.paddingBlock.startsWith("0px");
 	})(document.querySelector("[aria-label=Conversations]"))`)
-	c.is.True(pagestest.Eval[int](c.Browser, `rows`) <= 200)
+	c.is.True(eval[int](c.window, `rows`) <= 200)
 
 	// While it is scrolled, what comes is counted, and nothing moves.
 	const inTheMiddle = `(l => {
@@ -108,10 +107,10 @@ func TestLongListsAndThreadsStayShort(t *testing.T) {
 		return document.elementFromPoint(r.left + 60, r.top + r.height / 2).closest("li")?.querySelector("a").textContent ?? "";
 	})(document.querySelector(".scroll"))`
 	c.WaitFor(inTheMiddle + ` !== ""`) // it is drawn
-	before := pagestest.Eval[string](c.Browser, inTheMiddle)
+	before := eval[string](c.window, inTheMiddle)
 	s.says(number, "15550009999", "Zoe", textOf("me too"))
 	c.Find("button", "1 new")
-	c.is.Equal(pagestest.Eval[string](c.Browser, inTheMiddle), before)
+	c.is.Equal(eval[string](c.window, inTheMiddle), before)
 	c.shoot("inbox-new")
 	c.Click("button", "1 new")
 	c.WaitFor(`document.querySelector("[aria-label=Conversations] a").textContent === "Zoe"`)
@@ -124,7 +123,7 @@ func TestLongListsAndThreadsStayShort(t *testing.T) {
 // openAddress goes to an address as a link would.
 func (c *colleague) openAddress(path string) {
 	c.t.Helper()
-	pagestest.Eval[any](c.Browser, fmt.Sprintf(`void (() => { const a = document.createElement("a"); a.href = "/console/%s"; document.body.append(a); a.click(); a.remove() })()`, path))
+	eval[any](c.window, fmt.Sprintf(`void (() => { const a = document.createElement("a"); a.href = "/console/%s"; document.body.append(a); a.click(); a.remove() })()`, path))
 }
 
 // measureOpening opens some conversations and logs how long that took until they were painted.
@@ -133,7 +132,7 @@ func (c *colleague) measureOpening(ids []string) {
 	var took []float64
 	for _, id := range ids[:20] {
 		c.WaitFor(fmt.Sprintf(`document.querySelector("[data-conversation=%s]") !== null`, id))
-		took = append(took, pagestest.Eval[float64](c.Browser, fmt.Sprintf(`new Promise(done => {
+		took = append(took, eval[float64](c.window, fmt.Sprintf(`new Promise(done => {
 			const began = performance.now();
 			document.querySelector("[data-conversation=%s]").click();
 			const look = () => location.pathname.endsWith(%q) && document.querySelector(".thread-name h2")?.textContent === document.querySelector(".row.current a")?.textContent && document.querySelector("article")
@@ -150,13 +149,13 @@ func (c *colleague) scrollsUp() {
 	c.t.Helper()
 	top := `(() => { const l = document.querySelector("[role=log]"), e = l.getBoundingClientRect().top; const a = [...l.querySelectorAll("article")].find(a => a.getBoundingClientRect().bottom > e + 5); return a.id + " " + Math.round(a.getBoundingClientRect().top - e) })()`
 	for range 40 {
-		if pagestest.Eval[bool](c.Browser, `document.querySelector("article .message-text").textContent === "line 0."`) {
+		if eval[bool](c.window, `document.querySelector("article .message-text").textContent === "line 0."`) {
 			return
 		}
-		first := pagestest.Eval[string](c.Browser, `document.querySelector("article").id`)
-		before := pagestest.Eval[string](c.Browser, `document.querySelector("[role=log]").scrollTop = 100, `+top)
+		first := eval[string](c.window, `document.querySelector("article").id`)
+		before := eval[string](c.window, `document.querySelector("[role=log]").scrollTop = 100, `+top)
 		c.WaitFor(fmt.Sprintf(`document.querySelector("article").id !== %q`, first))
 		c.WaitFor(top + fmt.Sprintf(` === %q`, before))
-		c.is.True(pagestest.Eval[int](c.Browser, `document.querySelectorAll("article").length`) <= 200)
+		c.is.True(eval[int](c.window, `document.querySelectorAll("article").length`) <= 200)
 	}
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"confab/app/pages/pagestest"
 	"confab/storage"
 )
 
@@ -19,7 +18,7 @@ func (c *colleague) count(tab, count string) {
 }
 
 func TestTabsFilterAndSearchNarrowTheList(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	vip := s.label("VIP")
@@ -103,7 +102,7 @@ func TestTabsFilterAndSearchNarrowTheList(t *testing.T) {
 }
 
 func TestAnInboxWithoutANumberSaysSo(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	c := s.console(t, storage.RoleAdmin)
 	c.Find("heading", "No number is connected yet")
@@ -135,13 +134,13 @@ func TestAnInboxWithoutANumberSaysSo(t *testing.T) {
 // hide puts the tab into the background, as far as the page can tell, or in front again.
 func (c *colleague) hide(yes bool) {
 	c.t.Helper()
-	pagestest.Eval[any](c.Browser, fmt.Sprintf(`void (Object.defineProperty(document, "hidden", { configurable: true, get: () => %t }), document.dispatchEvent(new Event("visibilitychange")))`, yes))
+	eval[any](c.window, fmt.Sprintf(`void (Object.defineProperty(document, "hidden", { configurable: true, get: () => %t }), document.dispatchEvent(new Event("visibilitychange")))`, yes))
 }
 
 // A sound and a notification come for what concerns the person while the tab is not in
 // front, on every screen, once they are switched on.
 func TestNewMessagesAreToldInTheBackground(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
@@ -150,7 +149,7 @@ func TestNewMessagesAreToldInTheBackground(t *testing.T) {
 	bo.Click("button", "Assign to me")
 	bo.Gone("button", "Assign to me")
 	c := s.joins(t, "Mira Kovač", "mira@example.com")
-	pagestest.Eval[any](c.Browser, `void (globalThis.told = [], globalThis.beeps = 0,
+	eval[any](c.window, `void (globalThis.told = [], globalThis.beeps = 0,
 		globalThis.AudioContext = class extends AudioContext { constructor() { super(); beeps++ } },
 		globalThis.Notification = class {
 			static permission = "granted";
@@ -169,7 +168,7 @@ func TestNewMessagesAreToldInTheBackground(t *testing.T) {
 	c.Click("button", "Notifications")
 	c.Click("menuitemradio", "Browser notifications")
 	c.WaitFor(`beeps === 1 && localStorage["confab.notifications"] === "on"`) // as a sample
-	pagestest.Eval[any](c.Browser, `void (new BroadcastChannel("confab /console/ " + JSON.parse(document.body.dataset.start).user.id).onmessage =
+	eval[any](c.window, `void (new BroadcastChannel("confab /console/ " + JSON.parse(document.body.dataset.start).user.id).onmessage =
 		({ data }) => (globalThis.heard ??= data.event === "message.received" || undefined))`)
 	s.says(number, "15550002222", "Cleo", textOf("in front"))
 	c.WaitFor(`globalThis.heard`)
@@ -184,7 +183,7 @@ func TestNewMessagesAreToldInTheBackground(t *testing.T) {
 	s.says(number, "15550003333", "Dan", textOf("on another screen"))
 	c.WaitFor(`told.at(-1) === "Dan: on another screen"`)
 	c.WaitFor(`document.title === "(2) Contacts · confab"`)
-	pagestest.Eval[any](c.Browser, `void last.onclick()`)
+	eval[any](c.window, `void last.onclick()`)
 	c.hide(false)
 	c.Find("region", "Conversation with Dan")
 	c.is.Equal(s.conversation(number, ana)["assignee"].(map[string]any)["name"], "Bo Berg")
@@ -193,7 +192,7 @@ func TestNewMessagesAreToldInTheBackground(t *testing.T) {
 
 // What comes is read only when somebody really has it on screen.
 func TestATabInTheBackgroundReadsNothing(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))

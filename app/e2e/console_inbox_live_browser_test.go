@@ -8,7 +8,6 @@ import (
 
 	"github.com/chromedp/chromedp/kb"
 
-	"confab/app/pages/pagestest"
 	"confab/storage"
 )
 
@@ -30,7 +29,7 @@ type shownMessage struct{ ID, Text, State string }
 // listOf is what the list shows of all conversations.
 func (c *colleague) listOf() (rows []shownRow) {
 	c.t.Helper()
-	text := pagestest.Eval[string](c.Browser, `JSON.stringify([...document.querySelectorAll("[aria-label=Conversations] li")].map(li => ({
+	text := eval[string](c.window, `JSON.stringify([...document.querySelectorAll("[aria-label=Conversations] li")].map(li => ({
 		ID: li.querySelector("a").dataset.conversation, Name: li.querySelector("a").textContent, Assignee: li.querySelector(".face.tiny")?.ariaLabel ?? "",
 		Unread: Number(li.querySelector("b.count")?.textContent ?? 0), Labels: li.querySelectorAll(".dot").length })))`)
 	c.is.NoErr(json.Unmarshal([]byte(text), &rows))
@@ -40,7 +39,7 @@ func (c *colleague) listOf() (rows []shownRow) {
 // threadOf is what the thread that is open shows.
 func (c *colleague) threadOf() (all []shownMessage) {
 	c.t.Helper()
-	text := pagestest.Eval[string](c.Browser, `JSON.stringify([...document.querySelectorAll("[role=log] article")].map(a => ({
+	text := eval[string](c.window, `JSON.stringify([...document.querySelectorAll("[role=log] article")].map(a => ({
 		ID: a.id, Text: a.querySelector(".message-text")?.textContent ?? "", State: a.querySelector(".tick .unseen")?.textContent ?? "" })))`)
 	c.is.NoErr(json.Unmarshal([]byte(text), &all))
 	return all
@@ -104,7 +103,7 @@ func agrees[T any](t *testing.T, what string, seen, stored func() T) {
 }
 
 func TestTwoPeopleSeeWhatTheOtherDoes(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	s.call("POST", s.app.URL()+"/v1/labels", `{"name":"VIP"}`)
@@ -146,7 +145,7 @@ func TestTwoPeopleSeeWhatTheOtherDoes(t *testing.T) {
 	bo.Find("button", "Resolve")
 
 	// How long it takes from the server to the screen, for whoever reads this.
-	pagestest.Eval[any](mira.Browser, `void (globalThis.seen = {}, new MutationObserver(() => document.querySelectorAll("article").forEach(a => seen[a.id] ??= Date.now())).observe(document.querySelector("[role=log]"), { childList: true, subtree: true }))`)
+	eval[any](mira.window, `void (globalThis.seen = {}, new MutationObserver(() => document.querySelectorAll("article").forEach(a => seen[a.id] ??= Date.now())).observe(document.querySelector("[role=log]"), { childList: true, subtree: true }))`)
 	for i := range 20 {
 		s.says(number, "15550001111", "Ana Ruiz", textOf(fmt.Sprintf("number %d.", i)))
 	}
@@ -154,7 +153,7 @@ func TestTwoPeopleSeeWhatTheOtherDoes(t *testing.T) {
 	var took []float64
 	for _, m := range storedThread(s.read, number, ana)[4:] {
 		at := s.call("GET", s.app.URL()+"/v1/"+number+"/messages/"+m.ID, "")["created_at"].(string)
-		took = append(took, pagestest.Eval[float64](mira.Browser, fmt.Sprintf(`seen[%q] - Date.parse(%q)`, m.ID, at)))
+		took = append(took, eval[float64](mira.window, fmt.Sprintf(`seen[%q] - Date.parse(%q)`, m.ID, at)))
 	}
 	slices.Sort(took)
 	t.Logf("stored to on screen: median %.0f ms, p95 %.0f ms, at most %.0f ms", took[len(took)/2], took[len(took)*95/100], took[len(took)-1])

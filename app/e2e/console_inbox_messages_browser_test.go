@@ -14,7 +14,6 @@ import (
 	"github.com/matryer/is"
 
 	"confab/app/config"
-	"confab/app/pages/pagestest"
 	"confab/storage"
 )
 
@@ -22,7 +21,7 @@ import (
 const dot = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 func TestEveryKindOfMessageIsShownAsTheNetworkDoes(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	s.template(number, "order_update", `[{"type":"HEADER","format":"TEXT","text":"News"},{"type":"BODY","text":"Hi {{1}}, it is on its way.","example":{"body_text":[["Ana"]]}},{"type":"FOOTER","text":"Bakery Nord"},{"type":"BUTTONS","buttons":[{"type":"QUICK_REPLY","text":"Where is it?"}]}]`)
@@ -64,9 +63,9 @@ func TestEveryKindOfMessageIsShownAsTheNetworkDoes(t *testing.T) {
 	has(`[aria-label="Ana Ruiz reacted 👍"]`)
 	c.article("2*3*4") // no mark within a word
 	c.WaitFor(`document.querySelector("article .quote span").textContent === "Which one?"`)
-	pagestest.Eval[any](c.Browser, `void document.querySelector("article .quote").click()`)
+	eval[any](c.window, `void document.querySelector("article .quote").click()`)
 	c.WaitFor(fmt.Sprintf(`document.activeElement.id === %q`, asked["id"]))
-	c.is.Equal(pagestest.Eval[int](c.Browser, `[...document.querySelectorAll("article")].filter(a => ["Reply", "React", "More"].every(n => [...a.querySelectorAll("button")].some(b => b.textContent === n))).length`), pagestest.Eval[int](c.Browser, `document.querySelectorAll("article").length`))
+	c.is.Equal(eval[int](c.window, `[...document.querySelectorAll("article")].filter(a => ["Reply", "React", "More"].every(n => [...a.querySelectorAll("button")].some(b => b.textContent === n))).length`), eval[int](c.window, `document.querySelectorAll("article").length`))
 	c.shoot("inbox-kinds")
 
 	// A reply carries a quote, a reaction stands on what it reacts to, and More leads to the trace.
@@ -90,7 +89,7 @@ func TestEveryKindOfMessageIsShownAsTheNetworkDoes(t *testing.T) {
 }
 
 func TestFilesAreAttachedPastedAndSent(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
@@ -109,7 +108,7 @@ func TestFilesAreAttachedPastedAndSent(t *testing.T) {
 	c.state("This one?", "read")
 
 	// Pasting is as good.
-	pagestest.Eval[any](c.Browser, `void (() => { const d = new DataTransfer(); d.items.add(new File(["one,two"], "list <b>.csv", { type: "text/csv" })); document.querySelector("textarea").dispatchEvent(new ClipboardEvent("paste", { clipboardData: d, bubbles: true, cancelable: true })) })()`)
+	eval[any](c.window, `void (() => { const d = new DataTransfer(); d.items.add(new File(["one,two"], "list <b>.csv", { type: "text/csv" })); document.querySelector("textarea").dispatchEvent(new ClipboardEvent("paste", { clipboardData: d, bubbles: true, cancelable: true })) })()`)
 	c.Find("button", "Remove list <b>.csv")
 	c.WaitFor(`document.querySelector(".attachment small") !== null`)
 	c.Click("button", "Send")
@@ -138,7 +137,7 @@ var hostileMessages = []string{
 }
 
 func TestWhatStrangersWriteIsText(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	for i, text := range hostileMessages {
@@ -154,15 +153,15 @@ func TestWhatStrangersWriteIsText(t *testing.T) {
 		s.read("/"+number+"/contacts?phone_number="+contact, &found)
 		var of struct{ Data []struct{ ID string } }
 		s.read("/"+number+"/conversations?contact_id="+found.Data[0].ID, &of)
-		pagestest.Eval[any](c.Browser, fmt.Sprintf(`void document.querySelector("[data-conversation=%s]").click()`, of.Data[0].ID))
+		eval[any](c.window, fmt.Sprintf(`void document.querySelector("[data-conversation=%s]").click()`, of.Data[0].ID))
 		c.WaitFor(fmt.Sprintf(`location.pathname.endsWith(%q) && document.querySelectorAll("article").length === 2`, of.Data[0].ID))
 		marks := strings.NewReplacer("*", "", "_", "", "~", "", "`", "")
-		shown := pagestest.Eval[string](c.Browser, `document.querySelector("article .message-text").textContent`)
+		shown := eval[string](c.window, `document.querySelector("article .message-text").textContent`)
 		c.is.Equal(marks.Replace(shown), marks.Replace(text))
 	}
-	c.is.Equal(pagestest.Eval[int](c.Browser, `document.querySelectorAll(".inbox script, .inbox [onerror], .inbox [onmouseover]").length`), 0)
-	c.is.Equal(pagestest.Eval[int](c.Browser, `[...document.querySelectorAll(".inbox a")].filter(a => !/^(https?|mailto|tel):/.test(a.href)).length`), 0)
-	c.is.True(!strings.Contains(pagestest.Eval[string](c.Browser, `document.title`), "broken"))
+	c.is.Equal(eval[int](c.window, `document.querySelectorAll(".inbox script, .inbox [onerror], .inbox [onmouseover]").length`), 0)
+	c.is.Equal(eval[int](c.window, `[...document.querySelectorAll(".inbox a")].filter(a => !/^(https?|mailto|tel):/.test(a.href)).length`), 0)
+	c.is.True(!strings.Contains(eval[string](c.window, `document.title`), "broken"))
 	c.shoot("inbox-hostileMessages")
 	c.calm("status of 404")
 }
@@ -170,7 +169,7 @@ func TestWhatStrangersWriteIsText(t *testing.T) {
 // TestFilesAreShownByTheirPathAndLinksAsCards: whatever the server is called to others, and
 // without asking anybody else.
 func TestFilesAreShownByTheirPathAndLinksAsCards(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t, func(c *config.Config) { c.Server.PublicURL = "http://chat.test" })
 	here := "http://" + s.app.Config.Server.Listen
 	s.sim.SetWebhook(here + "/provider/webhook")
@@ -182,7 +181,7 @@ func TestFilesAreShownByTheirPathAndLinksAsCards(t *testing.T) {
 		t.Fatal(sent.body)
 	}
 
-	c := &colleague{Browser: pagestest.Open(t), t: t, is: is.New(t), stage: s}
+	c := &colleague{window: openWindow(t), t: t, is: is.New(t), stage: s}
 	_, link := s.invitePerson("ada@example.com", storage.RoleAgent)
 	c.Visit(here + link)
 	c.Fill("textbox", "New password", goodPassword)
@@ -191,7 +190,7 @@ func TestFilesAreShownByTheirPathAndLinksAsCards(t *testing.T) {
 	c.Visit(here + "/console/inbox/" + conversation)
 	c.WaitFor(`document.querySelector('[role=log] img[alt="Like this"]')?.naturalWidth === 1`)
 	c.article("Sent by a link")
-	c.is.Equal(pagestest.Eval[string](c.Browser, `document.querySelector("[role=log] .file a").href`), "https://elsewhere.test/a.png")
+	c.is.Equal(eval[string](c.window, `document.querySelector("[role=log] .file a").href`), "https://elsewhere.test/a.png")
 	for _, request := range c.Requests() {
 		if !strings.HasPrefix(request, here+"/") && !strings.HasPrefix(request, "data:") {
 			t.Errorf("the console asked for %s", request)

@@ -9,8 +9,6 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
-
-	"confab/app/pages/pagestest"
 )
 
 // How long two people work in the test of what they do at random. 500 actions are about an
@@ -50,22 +48,22 @@ func (w *walk) act(c *colleague, i int) {
 		c.offline(false)
 	case 5:
 		name := w.someone()
-		pagestest.Eval[any](c.Browser, fmt.Sprintf(`void document.querySelector("[data-conversation=%s]").click()`, w.ids[name]))
+		eval[any](c.window, fmt.Sprintf(`void document.querySelector("[data-conversation=%s]").click()`, w.ids[name]))
 		c.Find("region", "Conversation with "+name)
 		c.Find("textbox", "Message")
 	case 6:
-		pagestest.Eval[any](c.Browser, `void document.activeElement.blur()`)
+		eval[any](c.window, `void document.activeElement.blur()`)
 		c.Press([]string{"e", "o", "u"}[w.random.IntN(3)])
 	case 7:
-		pagestest.Eval[any](c.Browser, `void [...document.querySelectorAll(".details button")].find(b => b.textContent === "Assign to me")?.click()`)
+		eval[any](c.window, `void [...document.querySelectorAll(".details button")].find(b => b.textContent === "Assign to me")?.click()`)
 	case 8:
-		pagestest.Eval[any](c.Browser, `void (document.querySelector(".label-choice") ?? document.querySelector("#add-label")?.click())`)
-		pagestest.Eval[any](c.Browser, fmt.Sprintf(`void document.querySelectorAll(".label-choice input")[%d]?.click()`, w.random.IntN(2)))
+		eval[any](c.window, `void (document.querySelector(".label-choice") ?? document.querySelector("#add-label")?.click())`)
+		eval[any](c.window, fmt.Sprintf(`void document.querySelectorAll(".label-choice input")[%d]?.click()`, w.random.IntN(2)))
 	case 9: // a program
 		w.call("PATCH", w.app.URL()+"/v1/"+w.number+"/conversations/"+w.ids[w.someone()], `{"assigned_to":null,"status":"open"}`)
 	case 10: // looks elsewhere, and comes back
 		for _, tab := range []string{[]string{"open", "mine", "unread", "resolved"}[w.random.IntN(4)], "all"} {
-			pagestest.Eval[any](c.Browser, fmt.Sprintf(`void document.getElementById("tab-%s").click()`, tab))
+			eval[any](c.window, fmt.Sprintf(`void document.getElementById("tab-%s").click()`, tab))
 		}
 		c.WaitFor(fmt.Sprintf(`document.querySelectorAll("[data-conversation]").length === %d`, len(w.names)))
 	case 11:
@@ -80,7 +78,7 @@ func (w *walk) act(c *colleague, i int) {
 }
 
 func TestTwoPeopleAndTheDatabaseAgreeInTheEnd(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	w := &walk{
 		stage: s, number: s.connect(), random: rand.New(rand.NewPCG(*inboxSeed, 2)),
@@ -108,7 +106,7 @@ func TestTwoPeopleAndTheDatabaseAgreeInTheEnd(t *testing.T) {
 	for _, c := range people {
 		agrees(t, "the list", c.listOf, func() []shownRow { return storedList(s.read, w.number) })
 		agrees(t, "the counts", c.countsOf, func() map[string]int { return storedCounts(s.read, w.number) })
-		open := pagestest.Eval[string](c.Browser, `location.pathname.split("/").pop()`)
+		open := eval[string](c.window, `location.pathname.split("/").pop()`)
 		agrees(t, "the thread", c.threadOf, func() []shownMessage { return c.endOf(storedThread(s.read, w.number, open)) })
 	}
 	seen := make(map[string]bool)
@@ -125,13 +123,13 @@ func TestTwoPeopleAndTheDatabaseAgreeInTheEnd(t *testing.T) {
 // waits is what waits in the browser to be sent.
 func (c *colleague) waits() string {
 	c.t.Helper()
-	return pagestest.Eval[string](c.Browser, `JSON.stringify(Object.keys(localStorage).filter(k => k.includes("outbox")).map(k => JSON.parse(localStorage[k])))`)
+	return eval[string](c.window, `JSON.stringify(Object.keys(localStorage).filter(k => k.includes("outbox")).map(k => JSON.parse(localStorage[k])))`)
 }
 
 // countsOf are the counts of the tabs that are the same for everybody.
 func (c *colleague) countsOf() map[string]int {
 	c.t.Helper()
-	return pagestest.Eval[map[string]int](c.Browser, `Object.fromEntries(["open", "unassigned", "unread", "resolved", "all"].map(id => [id, Number(document.getElementById("count-" + id).textContent)]))`)
+	return eval[map[string]int](c.window, `Object.fromEntries(["open", "unassigned", "unread", "resolved", "all"].map(id => [id, Number(document.getElementById("count-" + id).textContent)]))`)
 }
 
 // storedCounts are what they should be.

@@ -7,13 +7,12 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"confab/app/pages/pagestest"
 	"confab/storage"
 )
 
 // Who deletes a row by the keyboard goes on beside it.
 func TestTheFocusStaysBesideARowThatIsGone(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	for _, name := range []string{"first", "second", "third"} {
 		s.label(name)
@@ -23,7 +22,7 @@ func TestTheFocusStaysBesideARowThatIsGone(t *testing.T) {
 	for _, one := range [][2]string{{"third", "second"}, {"second", "first"}} {
 		gone, left := one[0], one[1]
 		c.row(gone)
-		pagestest.Eval[any](c.Browser, `void [...document.querySelectorAll("tbody tr")].find(r => r.textContent.includes("`+gone+`")).querySelectorAll("button")[1].focus()`)
+		eval[any](c.window, `void [...document.querySelectorAll("tbody tr")].find(r => r.textContent.includes("`+gone+`")).querySelectorAll("button")[1].focus()`)
 		c.Press(kb.Enter)
 		c.WaitFor(`document.activeElement.textContent === "Cancel"`)
 		c.Press(kb.Tab, kb.Enter)
@@ -34,7 +33,7 @@ func TestTheFocusStaysBesideARowThatIsGone(t *testing.T) {
 
 // An address may hold what no text can be made of.
 func TestAnAddressThatCannotBeReadSaysSo(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	s.connect()
 	c := s.console(t, storage.RoleAdmin)
@@ -46,7 +45,7 @@ func TestAnAddressThatCannotBeReadSaysSo(t *testing.T) {
 // Names that are written from right to left stand where all others do: beside their faces,
 // and at the beginning of their columns.
 func TestNamesFromRightToLeftStandInLine(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	id := s.says(number, "15550001111", "محمد علي", textOf("hi"))
@@ -70,7 +69,7 @@ func TestNamesFromRightToLeftStandInLine(t *testing.T) {
 }
 
 func TestHealthCountsOneMessageAsOne(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	s.send(s.connect(), "+15550001111", `"type":"text","text":{"body":"Hello"}`)
 	c := s.console(t, storage.RoleAdmin)
@@ -82,7 +81,7 @@ func TestHealthCountsOneMessageAsOne(t *testing.T) {
 // Colours that somebody forced upon the page take every ground away: what is drawn by its
 // ground alone keeps its colours, or has a line around it.
 func TestNothingIsDrawnByAForcedGround(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s, _ := sandboxed(t)
 	number := s.connect()
 	id := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
@@ -104,7 +103,7 @@ func TestNothingIsDrawnByAForcedGround(t *testing.T) {
 
 // The longest of names leaves room for what is said.
 func TestALongNameLeavesRoomForTheThread(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s, _ := sandboxed(t)
 	id := s.says(s.connect(), "15550001111", strings.Repeat("W", 190), textOf("hi"))
 	c := s.console(t, storage.RoleAdmin)
@@ -118,7 +117,7 @@ func TestALongNameLeavesRoomForTheThread(t *testing.T) {
 }
 
 func TestAWebhookWithoutEventsHasNoEmptyCell(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	s.call("POST", s.app.URL()+"/v1/webhook_subscriptions", `{"url":"https://hooks.example.com","events":["message.received"]}`)
 	c := s.console(t, storage.RoleAdmin)
@@ -130,7 +129,7 @@ func TestAWebhookWithoutEventsHasNoEmptyCell(t *testing.T) {
 
 // What cannot be seen again is where the keyboard is.
 func TestTheFocusGoesToWhatIsShownOnce(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	c := newStage(t).console(t, storage.RoleAdmin)
 	c.open("settings/keys", "API keys")
 	c.Click("button", "New key")
@@ -144,7 +143,7 @@ func TestTheFocusGoesToWhatIsShownOnce(t *testing.T) {
 
 // Labels are put on and taken off by the keyboard, which stays beside them.
 func TestTheFocusStaysBesideLabels(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	s.label("VIP")
 	id := s.says(s.connect(), "15550001111", "Ana Ruiz", textOf("hi"))

@@ -7,25 +7,24 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"confab/app/pages/pagestest"
 	"confab/storage"
 )
 
 func TestAScreenWithoutANumberLeadsToTheNumbers(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	c := newStage(t).console(t, storage.RoleAdmin)
 	for path, heading := range map[string]string{"contacts": "Contacts", "broadcasts": "Broadcasts", "templates": "Templates"} {
 		c.open(path, heading)
 		c.Find("heading", "No number is connected")
 		c.WaitFor(`document.querySelector(".empty a") !== null`)
 	}
-	pagestest.Eval[any](c.Browser, `void document.querySelector(".empty a").click()`)
+	eval[any](c.window, `void document.querySelector(".empty a").click()`)
 	c.heading("Numbers")
 	c.calm()
 }
 
 func TestADialogClosesWithItsScreen(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	id := s.contact(number, "+15550001111", "Ana  Ruiz")
@@ -43,10 +42,10 @@ func TestADialogClosesWithItsScreen(t *testing.T) {
 
 	c.Click("button", "Delete contact")
 	c.WaitFor(`document.querySelector("dialog[open]") !== null`)
-	pagestest.Eval[any](c.Browser, `history.back()`)
+	eval[any](c.window, `history.back()`)
 	c.heading("API keys")
 	c.WaitFor(`document.querySelector("dialog") === null`)
-	pagestest.Eval[any](c.Browser, `history.forward()`)
+	eval[any](c.window, `history.forward()`)
 
 	// White space is typed as it is seen.
 	c.Click("button", "Delete contact")
@@ -58,7 +57,7 @@ func TestADialogClosesWithItsScreen(t *testing.T) {
 }
 
 func TestASearchboxFollowsTheAddress(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	s.contact(number, "+15550001111", "Ana Ruiz")
@@ -76,7 +75,7 @@ func TestASearchboxFollowsTheAddress(t *testing.T) {
 }
 
 func TestALongListFollowsWhatIsDoneToIt(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	s.fill(number, 320, 1)
@@ -86,11 +85,11 @@ func TestALongListFollowsWhatIsDoneToIt(t *testing.T) {
 	rows := func(test string) { c.WaitFor(`(all => ` + test + `)([...document.querySelectorAll("tbody tr")])`) }
 	for _, shown := range []string{"50", "100", "150", "200", "200"} {
 		rows(`all.length === ` + shown + ` && all.at(-1).textContent !== window.last`)
-		pagestest.Eval[any](c.Browser, `void (window.last = [...document.querySelectorAll("tbody tr")].at(-1).textContent)`)
+		eval[any](c.window, `void (window.last = [...document.querySelectorAll("tbody tr")].at(-1).textContent)`)
 		c.Click("button", "Show more")
 	}
 	rows(`all.length === 200 && all.at(-1).textContent !== window.last`)
-	pagestest.Eval[any](c.Browser, `void document.querySelector("tbody input").click()`)
+	eval[any](c.window, `void document.querySelector("tbody input").click()`)
 	c.Click("button", "Select all shown")
 	c.shows("200 selected")
 	c.Click("button", "Add label")
@@ -106,7 +105,7 @@ func TestALongListFollowsWhatIsDoneToIt(t *testing.T) {
 }
 
 func TestATraceOfSomebodyWithALongNameFits(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	s.contact(number, "+15550001111", strings.Repeat("x", 190))
@@ -121,14 +120,14 @@ func TestATraceOfSomebodyWithALongNameFits(t *testing.T) {
 
 // Who narrows a list before its first rows have come sees what was asked for.
 func TestAListIsNarrowedBeforeItIsThere(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	s.contact(number, "+15550001111", "Ana")
 	s.contact(number, "+15550002222", "Bo")
 	c := s.console(t, storage.RoleAgent)
 	c.heading("Inbox")
-	pagestest.Eval[any](c.Browser, `void (real => (window.fetch = async (at, ...more) => {
+	eval[any](c.window, `void (real => (window.fetch = async (at, ...more) => {
 		if (String(at).includes("/contacts?") && !window.release) await new Promise(done => (window.release = done));
 		return real(at, ...more);
 	}))(fetch)`)
@@ -136,7 +135,7 @@ func TestAListIsNarrowedBeforeItIsThere(t *testing.T) {
 	c.WaitFor(`window.release !== undefined`)
 	c.Fill("searchbox", "Search contacts", "Bo")
 	c.WaitFor(`location.search === "?search=Bo"`)
-	pagestest.Eval[any](c.Browser, `window.release()`)
+	eval[any](c.window, `window.release()`)
 	c.row("Bo")
 	c.WaitFor(`document.querySelectorAll("tbody tr").length === 1`)
 	c.calm()

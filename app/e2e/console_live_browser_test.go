@@ -11,7 +11,6 @@ import (
 
 	"github.com/matryer/is"
 
-	"confab/app/pages/pagestest"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -28,7 +27,7 @@ func (s *stage) streams() string {
 }
 
 func TestTabsOfABrowserShareOneStream(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	c := s.console(t, storage.RoleAdmin)
 	c.open("settings/labels", "Labels")
@@ -36,27 +35,27 @@ func TestTabsOfABrowserShareOneStream(t *testing.T) {
 	shows := func(tab, name string) {
 		c.WaitFor(tab + `.document.querySelector("table")?.textContent.includes("` + name + `")`)
 	}
-	pagestest.Eval[any](c.Browser, `void (window.second = window.open(location.href, "second"))`)
+	eval[any](c.window, `void (window.second = window.open(location.href, "second"))`)
 	c.WaitFor(`second.document.querySelector("h1")?.textContent === "Labels"`)
 	s.label("both")
 	shows("window", "both")
 	shows("second", "both")
-	c.is.Equal(pagestest.Eval[int](c.Browser, `second.performance.getEntriesByType("resource").filter(e => e.name.endsWith("api/stream")).length`), 0)
+	c.is.Equal(eval[int](c.window, `second.performance.getEntriesByType("resource").filter(e => e.name.endsWith("api/stream")).length`), 0)
 	c.is.Equal(s.streams(), "1")
 
 	// The tab that leads is left: the other takes the lead, and passes on to the first.
 	c.open("settings/labels", "Labels")
-	pagestest.Eval[any](c.Browser, `void (window.second = window.open("", "second"))`)
+	eval[any](c.window, `void (window.second = window.open("", "second"))`)
 	s.label("handed over")
 	shows("window", "handed over")
 	shows("second", "handed over")
 	c.is.True(until(func() bool { return s.streams() == "1" }))
-	pagestest.Eval[any](c.Browser, `second.close()`)
+	eval[any](c.window, `second.close()`)
 	c.WaitFor(`second.closed`)
 	s.label("alone")
 	shows("window", "alone")
 	c.is.True(until(func() bool { return s.streams() == "1" }))
-	c.is.Equal(pagestest.Eval[string](c.Browser, `document.querySelector(".connection").textContent`), "")
+	c.is.Equal(eval[string](c.window, `document.querySelector(".connection").textContent`), "")
 	c.calm()
 }
 
@@ -154,10 +153,10 @@ func (w *wire) freeze() {
 }
 
 func TestAConsoleComesBackByItself(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	w := newWire(t, s.app.Config.Server.Listen)
-	c := &colleague{Browser: pagestest.Open(t), t: t, is: is.New(t), stage: s}
+	c := &colleague{window: openWindow(t), t: t, is: is.New(t), stage: s}
 	_, link := s.invitePerson("ada@example.com", storage.RoleAdmin)
 	base := "http://" + w.listener.Addr().String()
 	c.Visit(base + link)
@@ -167,7 +166,7 @@ func TestAConsoleComesBackByItself(t *testing.T) {
 	c.Visit(base + "/console/settings/labels")
 	c.Find("heading", "No labels yet")
 	c.is.True(until(func() bool { return s.streams() == "1" }))
-	pagestest.Eval[any](c.Browser, `void (window.same = true)`)
+	eval[any](c.window, `void (window.same = true)`)
 	shows := func(name string) {
 		c.WaitFor(`window.same && document.querySelector("table")?.textContent.includes("` + name + `") && document.querySelector(".connection").textContent === ""`)
 	}
@@ -182,7 +181,7 @@ func TestAConsoleComesBackByItself(t *testing.T) {
 	c.is.True(until(func() bool { return s.streams() == "1" }))
 	w.freeze()
 	s.label("while it slept")
-	pagestest.Eval[any](c.Browser, `void (now => { Date.now = () => now() + 60_000 })(Date.now.bind(Date))`)
+	eval[any](c.window, `void (now => { Date.now = () => now() + 60_000 })(Date.now.bind(Date))`)
 	shows("while it slept")
 	s.label("awake")
 	shows("awake")
@@ -192,7 +191,7 @@ func TestAConsoleComesBackByItself(t *testing.T) {
 }
 
 func TestWhoIsSignedOutFindsTheWayBack(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	c := s.console(t, storage.RoleAgent)
 	user := func() (u storage.User) {
@@ -220,7 +219,7 @@ func TestWhoIsSignedOutFindsTheWayBack(t *testing.T) {
 }
 
 func TestColleaguesMeetInAConversation(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	s.heard(number, `"type":"text","text":{"body":"hi"}`)
@@ -249,7 +248,7 @@ func TestColleaguesMeetInAConversation(t *testing.T) {
 // Two browsers look on while the server is killed. When it is back, both show what the
 // database holds, without a reload.
 func TestConsolesEqualTheDatabaseAfterAKill(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newServer(t)
 	org := regexp.MustCompile(`org_\w+`).FindString(run(t, "orgs", "list", "--data-dir", s.dir))
 	var both []*colleague
@@ -258,14 +257,14 @@ func TestConsolesEqualTheDatabaseAfterAKill(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := &colleague{Browser: pagestest.Open(t), t: t, is: is.New(t)}
+		c := &colleague{window: openWindow(t), t: t, is: is.New(t)}
 		c.Visit("http://" + s.address + link.Path)
 		c.Fill("textbox", "New password", goodPassword)
 		c.Click("button", "Start")
 		c.heading("Inbox")
 		c.Visit("http://" + s.address + "/console/settings/labels")
 		c.Find("heading", "No labels yet")
-		pagestest.Eval[any](c.Browser, `void (window.same = true)`)
+		eval[any](c.window, `void (window.same = true)`)
 		both = append(both, c)
 	}
 	show := func(names ...string) {

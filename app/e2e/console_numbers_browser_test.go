@@ -7,14 +7,13 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"confab/app"
-	"confab/app/pages/pagestest"
 	"confab/app/simulator"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
 
 func TestANumberShowsHowItFares(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	phone := s.phoneOf(number)
@@ -53,8 +52,8 @@ func TestANumberShowsHowItFares(t *testing.T) {
 	c.text("5 messages, on the plan self_hosted, which has no limit.")
 	c.WaitFor(`[...document.querySelectorAll("figcaption")].map(e => e.textContent).join() === "Received1,Sent3,Delivered3,Read3,Failed2"`)
 	c.row("131026", "2")
-	pagestest.Eval[any](c.Browser, `void document.querySelectorAll("main summary").forEach(e => e.click())`)
-	c.is.Equal(pagestest.Eval[float64](c.Browser, `document.querySelectorAll("[aria-label=Failed] tbody tr").length`), 30.0)
+	eval[any](c.window, `void document.querySelectorAll("main summary").forEach(e => e.click())`)
+	c.is.Equal(eval[float64](c.window, `document.querySelectorAll("[aria-label=Failed] tbody tr").length`), 30.0)
 	c.fits()
 	c.open("settings/health", "Health")
 	c.text("Last 30 days")
@@ -72,7 +71,7 @@ func TestANumberShowsHowItFares(t *testing.T) {
 }
 
 func TestANumberWhoseTokenExpiredIsConnectedAgain(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	phone := s.phoneOf(number)
@@ -120,7 +119,7 @@ func TestANumberWhoseTokenExpiredIsConnectedAgain(t *testing.T) {
 }
 
 func TestANewNumberIsConnectedAndRegistered(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	n, err := s.sim.AddNumber(simulator.Number{Status: "PENDING", VerifiedName: "Café <i>Nord</i>"})
 	if err != nil {
@@ -159,7 +158,7 @@ func TestANewNumberIsConnectedAndRegistered(t *testing.T) {
 }
 
 func TestASandboxMakesNumbersUp(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	you := new(string)
 	s := startStage(t, func(o *app.Options, sim *simulator.Server) {
 		o.SandboxUser = func() string { return *you }

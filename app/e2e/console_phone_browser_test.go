@@ -18,7 +18,6 @@ import (
 
 	"confab/app/config"
 	"confab/app/console"
-	"confab/app/pages/pagestest"
 	"confab/app/simulator"
 )
 
@@ -66,7 +65,7 @@ func (s *stage) phoneHolds(number string) (all []phoneBubble) {
 // phoneShows reads what is on the screen.
 func (c *colleague) phoneShows() []phoneBubble {
 	c.t.Helper()
-	return pagestest.Eval[[]phoneBubble](c.Browser, `[...document.querySelectorAll("[role=log] article")].map((a) => {
+	return eval[[]phoneBubble](c.window, `[...document.querySelectorAll("[role=log] article")].map((a) => {
 		const words = a.querySelector(":scope > p[dir]:not(.phone-quote)")?.textContent ?? "", deleted = a.textContent.includes("This message was deleted");
 		return { ID: a.dataset.id, Text: deleted ? "" : words, Own: a.classList.contains("own"), Deleted: deleted,
 			Edited: a.querySelector(".phone-foot").textContent.startsWith("edited"), Ticks: a.querySelector(".phone-ticks")?.textContent.trim() ?? "",
@@ -79,7 +78,7 @@ func phone(t *testing.T, change ...func(*config.Config)) (c *colleague, number s
 	t.Helper()
 	s, _ := sandboxed(t, change...)
 	number = s.connect()
-	c = &colleague{Browser: pagestest.Open(t), t: t, is: is.New(t), stage: s}
+	c = &colleague{window: openWindow(t), t: t, is: is.New(t), stage: s}
 	c.Visit(s.app.URL() + "/console/phone")
 	c.heading("Phone")
 	return c, number
@@ -105,7 +104,7 @@ func (s *stage) newest(number, direction string) map[string]any {
 // TestThePhoneShowsWhatTheProviderHolds: after a thousand things that people and a business
 // did at random while it looked on.
 func TestThePhoneShowsWhatTheProviderHolds(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	c, _ := phone(t)
 	s := c.stage
 	post := func(path, body string) string {
@@ -161,7 +160,7 @@ func TestThePhoneShowsWhatTheProviderHolds(t *testing.T) {
 }
 
 func TestThePhoneDoesWhatAPersonCan(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	c, number := phone(t)
 	s := c.stage
 	s.call("POST", s.simURL+"/_sim/inbound", `{"from":"15550001111","name":"Ana","text":"first"}`)
@@ -228,7 +227,7 @@ func TestThePhoneDoesWhatAPersonCan(t *testing.T) {
 
 // TestASimulatorAloneOffersThePhone: at its own address, with nobody to sign in.
 func TestASimulatorAloneOffersThePhone(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	sim, err := simulator.New(simulator.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -248,7 +247,7 @@ func TestASimulatorAloneOffersThePhone(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	b := pagestest.Open(t)
+	b := openWindow(t)
 	b.Visit(server.URL + console.PhonePath)
 	b.Find("heading", "Nobody has a phone yet")
 	b.Click("button", "New person")
@@ -270,7 +269,7 @@ func TestASimulatorAloneOffersThePhone(t *testing.T) {
 // clickIn clicks a button of the nth message.
 func (c *colleague) clickIn(n int, name string) {
 	c.t.Helper()
-	pagestest.Eval[any](c.Browser, fmt.Sprintf(`void [...document.querySelectorAll("article")][%d].querySelectorAll("button").forEach((b) => b.textContent === %q && b.click())`, n, name))
+	eval[any](c.window, fmt.Sprintf(`void [...document.querySelectorAll("article")][%d].querySelectorAll("button").forEach((b) => b.textContent === %q && b.click())`, n, name))
 }
 
 var picture = flag.String("picture", "", "file for the picture of inbox and phone with which the README begins")

@@ -12,7 +12,6 @@ import (
 	"github.com/chromedp/chromedp/kb"
 	"github.com/matryer/is"
 
-	"confab/app/pages/pagestest"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -20,7 +19,7 @@ import (
 // shown is what the page shows once to be copied: the texts on grounds of their own.
 func (c *colleague) shown() []string {
 	c.t.Helper()
-	return pagestest.Eval[[]string](c.Browser, `[...document.querySelectorAll("dialog .copyable.block code")].map(e => e.textContent)`)
+	return eval[[]string](c.window, `[...document.querySelectorAll("dialog .copyable.block code")].map(e => e.textContent)`)
 }
 
 // keepsNowhere waits until a secret that was shown is in no place where it could be found.
@@ -66,7 +65,7 @@ func (s *stage) keyStatus(key string) int {
 }
 
 func TestAnAdminInvitesAndKeepsPeople(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	c := s.console(t, storage.RoleAdmin)
 	c.open("settings/people", "People")
@@ -107,7 +106,7 @@ func TestAnAdminInvitesAndKeepsPeople(t *testing.T) {
 	second := s.browser()
 	c.is.Equal(second.signIn("tomas@example.com", goodPassword).status, 303)
 	c.WaitFor(`document.querySelectorAll("main table tbody tr").length === 2`) // by itself
-	pagestest.Eval[any](c.Browser, `void [...document.querySelectorAll("main table button")].find(b => b.textContent === "End").click()`)
+	eval[any](c.window, `void [...document.querySelectorAll("main table button")].find(b => b.textContent === "End").click()`)
 	c.toast("Session ended")
 	c.WaitFor(`document.querySelectorAll("main table tbody tr").length === 1`)
 	status, _ := tomas.me()
@@ -145,7 +144,7 @@ func TestAnAdminInvitesAndKeepsPeople(t *testing.T) {
 }
 
 func TestPeopleBelongToTeams(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	storagetest.Update(t, s.app.DB, func(tx *storage.Tx) error {
 		return tx.InsertTeam(&storage.Team{OrganizationID: s.tenant.Organization.ID, Name: "Night shift"})
@@ -155,7 +154,7 @@ func TestPeopleBelongToTeams(t *testing.T) {
 	}
 	choose := func(c *colleague, name string) {
 		c.Find("combobox", "Team")
-		pagestest.Eval[any](c.Browser, `void (e => { e.value = [...e.options].find(o => o.text === "`+name+`").value; e.dispatchEvent(new Event("input", { bubbles: true })) })(document.querySelector("[name=team_id]"))`)
+		eval[any](c.window, `void (e => { e.value = [...e.options].find(o => o.text === "`+name+`").value; e.dispatchEvent(new Event("input", { bubbles: true })) })(document.querySelector("[name=team_id]"))`)
 	}
 	c := s.console(t, storage.RoleAdmin)
 	c.open("settings/people", "People")
@@ -179,7 +178,7 @@ func TestPeopleBelongToTeams(t *testing.T) {
 }
 
 func TestANewAdminGetsAKeyThatWorks(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	c := s.console(t, storage.RoleAdmin)
 	c.Click("link", "Settings")
@@ -202,7 +201,7 @@ func TestANewAdminGetsAKeyThatWorks(t *testing.T) {
 	c.row("shop", "…"+shown[0][len(shown[0])-4:], "now")
 	c.shoot("keys")
 
-	pagestest.Eval[any](c.Browser, `void [...document.querySelectorAll("tr")].find(r => r.textContent.includes("shop")).querySelector("button").focus()`)
+	eval[any](c.window, `void [...document.querySelectorAll("tr")].find(r => r.textContent.includes("shop")).querySelector("button").focus()`)
 	c.Press(kb.Enter)
 	c.Find("dialog", "Revoke “shop”?")
 	c.shoot("revoke")
@@ -217,7 +216,7 @@ func TestANewAdminGetsAKeyThatWorks(t *testing.T) {
 }
 
 func TestLabelsAreMadeChangedAndDeleted(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	c := s.console(t, storage.RoleAdmin)
 	c.open("settings/labels", "Labels")
@@ -247,9 +246,9 @@ func TestLabelsAreMadeChangedAndDeleted(t *testing.T) {
 	storagetest.Update(t, s.app.DB, func(tx *storage.Tx) error {
 		return tx.InsertLabel(&storage.Label{OrganizationID: s.tenant.Organization.ID, TeamID: s.tenant.Team.ID, Name: "from elsewhere", Color: "red"})
 	})
-	pagestest.Eval[any](c.Browser, `void (window.before = [...document.querySelectorAll("tr")].find(r => r.textContent.includes("VIP")).querySelector("button")).focus()`)
+	eval[any](c.window, `void (window.before = [...document.querySelectorAll("tr")].find(r => r.textContent.includes("VIP")).querySelector("button")).focus()`)
 	c.row("from elsewhere")
-	c.is.True(pagestest.Eval[bool](c.Browser, `document.activeElement === window.before`))
+	c.is.True(eval[bool](c.window, `document.activeElement === window.before`))
 
 	c.edit("VIP", "Edit")
 	c.Fill("textbox", "Name", "Very important")
@@ -260,7 +259,7 @@ func TestLabelsAreMadeChangedAndDeleted(t *testing.T) {
 	c.Click("button", "Delete")
 	c.toast("Label deleted")
 	c.WaitFor(`document.querySelectorAll("tbody tr").length === 3`)
-	c.is.Equal(pagestest.Eval[float64](c.Browser, `document.querySelectorAll("main img").length`), 0.0)
+	c.is.Equal(eval[float64](c.window, `document.querySelectorAll("main img").length`), 0.0)
 	c.calm("status of 400", "status of 409")
 }
 
@@ -268,12 +267,12 @@ func TestLabelsAreMadeChangedAndDeleted(t *testing.T) {
 func (c *colleague) edit(row, button string) {
 	c.t.Helper()
 	c.row(row)
-	pagestest.Eval[any](c.Browser, fmt.Sprintf(`void [...[...document.querySelectorAll("tbody tr")].find(r => r.textContent.includes(%q)).querySelectorAll("button")].find(b => b.textContent === %q).click()`, row, button))
+	eval[any](c.window, fmt.Sprintf(`void [...[...document.querySelectorAll("tbody tr")].find(r => r.textContent.includes(%q)).querySelectorAll("button")].find(b => b.textContent === %q).click()`, row, button))
 	c.WaitFor(`document.querySelector("dialog[open]") !== null`)
 }
 
 func TestAPersonChangesItsProfile(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	c := s.console(t, storage.RoleAgent)
 	other := s.browser()
@@ -315,7 +314,7 @@ func TestAPersonChangesItsProfile(t *testing.T) {
 }
 
 func TestWhoIsSignedOutMeanwhileSignsInAgainAndComesBack(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	c := s.console(t, storage.RoleAdmin)
 	c.open("settings/keys", "API keys")
@@ -341,7 +340,7 @@ var hostileTexts = []string{
 }
 
 func TestNamesOfPeopleAreTextEverywhere(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	is := is.New(t)
 	s := newStage(t)
 	storagetest.Update(t, s.app.DB, func(tx *storage.Tx) error {
@@ -359,7 +358,7 @@ func TestNamesOfPeopleAreTextEverywhere(t *testing.T) {
 		c.row(name)
 		c.follow(name)
 		c.heading(name)
-		is.True(strings.Contains(pagestest.Eval[string](c.Browser, `document.title`), regexp.MustCompile(`\s+`).ReplaceAllString(name, " ")))
+		is.True(strings.Contains(eval[string](c.window, `document.title`), regexp.MustCompile(`\s+`).ReplaceAllString(name, " ")))
 		c.Do(chromedp.NavigateBack())
 		c.heading("People")
 	}
@@ -371,11 +370,11 @@ func TestNamesOfPeopleAreTextEverywhere(t *testing.T) {
 // follow follows the link with a name.
 func (c *colleague) follow(name string) {
 	c.t.Helper()
-	pagestest.Eval[any](c.Browser, fmt.Sprintf(`void [...document.querySelectorAll("tbody a")].find(a => a.textContent === %q).click()`, name))
+	eval[any](c.window, fmt.Sprintf(`void [...document.querySelectorAll("tbody a")].find(a => a.textContent === %q).click()`, name))
 }
 
 func TestQuickRepliesAreMadeChangedAndDeleted(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	c := s.console(t, storage.RoleAgent)
 	c.open("settings/quick-replies", "Quick replies")

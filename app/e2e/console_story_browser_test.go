@@ -9,14 +9,12 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/matryer/is"
-
-	"confab/app/pages/pagestest"
 )
 
 // colleagueOf opens a second window of the sandbox, at the inbox.
 func (c *colleague) colleagueOf(t *testing.T) *colleague {
 	t.Helper()
-	other := &colleague{Browser: pagestest.Open(t), t: t, is: is.New(t), stage: c.stage}
+	other := &colleague{window: openWindow(t), t: t, is: is.New(t), stage: c.stage}
 	other.Do(chromedp.EmulateViewport(1280, 800))
 	other.open("inbox", "Inbox")
 	return other
@@ -35,7 +33,7 @@ func (c *colleague) sendTemplate(name string) {
 func (c *colleague) traced(id, heading string, wanted int) []string {
 	c.t.Helper()
 	c.WaitFor(fmt.Sprintf(`document.getElementById(%q) !== null`, id))
-	pagestest.Eval[any](c.Browser, fmt.Sprintf(`void [...document.getElementById(%q).querySelectorAll("button")].find(b => b.textContent === "More").click()`, id))
+	eval[any](c.window, fmt.Sprintf(`void [...document.getElementById(%q).querySelectorAll("button")].find(b => b.textContent === "More").click()`, id))
 	c.Click("menuitem", "Trace")
 	c.heading(heading)
 	c.is.Equal(c.at(), "trace/"+id)
@@ -52,7 +50,7 @@ func (c *colleague) traced(id, heading string, wanted int) []string {
 // fails the next send, it is sent again, the customer stops marketing, and the trace of
 // each message is complete.
 func TestAConversationWithOneself(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	c, number := phone(t, reachable)
 	s := c.stage
 	hook := newReceiver(t, nil)
@@ -124,7 +122,7 @@ func TestAConversationWithOneself(t *testing.T) {
 	}{
 		{"Do you have it in blue?", in}, {"Which one?", heard}, {"The blue one", in}, {"It is 20 €.", failed}, {"It is 20 €.", heard}, {"As you like.", heard},
 	}
-	ids := pagestest.Eval[[]string](inbox.Browser, `[...document.querySelectorAll("article[id^=msg_]")].map(a => a.id)`)
+	ids := eval[[]string](inbox.window, `[...document.querySelectorAll("article[id^=msg_]")].map(a => a.id)`)
 	c.is.Equal(len(ids), len(story))
 	for i, one := range story {
 		told := len(slices.DeleteFunc(slices.Clone(one.steps), func(step string) bool { return !strings.HasPrefix(step, "Event") }))

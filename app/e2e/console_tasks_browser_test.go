@@ -10,8 +10,6 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/tracing"
-
-	"confab/app/pages/pagestest"
 )
 
 // task is what a page did at a stretch, while it could not answer to anybody.
@@ -34,11 +32,11 @@ type traced struct {
 // recordTasks records what the pages of the browser do, until the function that it returns
 // is called: that lists the tasks, the longest first. A browser records once at a time, so
 // that it is for a window in a browser of its own.
-func recordTasks(b *pagestest.Browser) func() []task {
+func recordTasks(b *window) func() []task {
 	var mu sync.Mutex
 	var events []traced
 	done := make(chan struct{})
-	pagestest.Follow(b, tracing.DataCollected, func(e tracing.EventDataCollected) {
+	follow(b, tracing.DataCollected, func(e tracing.EventDataCollected) {
 		mu.Lock()
 		defer mu.Unlock()
 		for _, value := range e.Value {
@@ -48,14 +46,14 @@ func recordTasks(b *pagestest.Browser) func() []task {
 			}
 		}
 	})
-	pagestest.Follow(b, tracing.TracingComplete, func(tracing.EventTracingComplete) { close(done) })
-	b.Do(pagestest.Command(tracing.Start, tracing.StartParams{TraceConfig: &tracing.TraceConfig{
+	follow(b, tracing.TracingComplete, func(tracing.EventTracingComplete) { close(done) })
+	b.Do(command(tracing.Start, tracing.StartParams{TraceConfig: &tracing.TraceConfig{
 		IncludedCategories: []string{"devtools.timeline", "disabled-by-default-devtools.timeline", "v8"},
 		ExcludedCategories: []string{"*"},
 	}}))
 
 	return func() []task {
-		b.Do(pagestest.Command(tracing.End, cdp.Empty{}))
+		b.Do(command(tracing.End, cdp.Empty{}))
 		<-done
 		mu.Lock()
 		defer mu.Unlock()

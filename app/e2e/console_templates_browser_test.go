@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"confab/app/pages/pagestest"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -18,7 +17,7 @@ const markup = `<img src=x onerror="document.title='owned'">`
 // reconnects lets the page lose the server and find it again: then it reads all anew.
 func (c *colleague) reconnects() {
 	c.t.Helper()
-	pagestest.Eval[any](c.Browser, `void (dispatchEvent(new Event("offline")), dispatchEvent(new Event("online")))`)
+	eval[any](c.window, `void (dispatchEvent(new Event("offline")), dispatchEvent(new Event("online")))`)
 }
 
 // shows waits until the page shows a text.
@@ -37,12 +36,12 @@ func (c *colleague) previews(text string) {
 // unharmed checks that nothing that was written became anything but text.
 func (c *colleague) unharmed() {
 	c.t.Helper()
-	c.is.Equal(pagestest.Eval[float64](c.Browser, `document.querySelectorAll("main img, main script, dialog img").length`), 0.0)
-	c.is.True(pagestest.Eval[string](c.Browser, `document.title`) != "owned")
+	c.is.Equal(eval[float64](c.window, `document.querySelectorAll("main img, main script, dialog img").length`), 0.0)
+	c.is.True(eval[string](c.window, `document.title`) != "owned")
 }
 
 func TestATemplateIsMadeReviewedAndRepaired(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	s.play("PATCH", "/_sim/settings", `{"template_review_ms":3600000}`)
@@ -105,7 +104,7 @@ func TestATemplateIsMadeReviewedAndRepaired(t *testing.T) {
 	// It is repaired and submitted again.
 	c.Click("link", "Edit")
 	c.heading("Edit order_shipped")
-	c.is.Equal(pagestest.Eval[string](c.Browser, `document.querySelector("textarea").value`), "Hello {{1}}, your order *{{2}}* is on its way.")
+	c.is.Equal(eval[string](c.window, `document.querySelector("textarea").value`), "Hello {{1}}, your order *{{2}}* is on its way.")
 	c.Fill("textbox", "Text", "Hello {{1}}, order {{2}} left our house.")
 	c.previews("Hello Ana, order")
 	c.shoot("template-edit")
@@ -127,7 +126,7 @@ func TestATemplateIsMadeReviewedAndRepaired(t *testing.T) {
 }
 
 func TestTemplatesAreSyncedAndFiltered(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	s.atProvider(number, `{"name":"welcome","language":"en_US","category":"UTILITY","components":[{"type":"BODY","text":"Welcome here."}]}`)
@@ -182,7 +181,7 @@ func TestTemplatesAreSyncedAndFiltered(t *testing.T) {
 }
 
 func TestWhatTheProviderHoldsIsTextEverywhere(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	all := strings.Join(hostileTexts, "\n")
@@ -198,7 +197,7 @@ func TestWhatTheProviderHoldsIsTextEverywhere(t *testing.T) {
 	c.unharmed()
 	c.open("templates/"+id, "hostile")
 	for _, text := range hostileTexts {
-		c.is.Equal(pagestest.Eval[float64](c.Browser, fmt.Sprintf(`document.querySelector(".preview").textContent.split(%s).length`, quoted(text))), 5.0) // in all four parts
+		c.is.Equal(eval[float64](c.window, fmt.Sprintf(`document.querySelector(".preview").textContent.split(%s).length`, quoted(text))), 5.0) // in all four parts
 	}
 	c.shows("The provider does not accept it.")
 	c.unharmed()
@@ -218,7 +217,7 @@ func quoted(text string) string {
 }
 
 func TestACarouselIsBuilt(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	s.connect()
 	c := s.console(t, storage.RoleAdmin)
@@ -233,16 +232,16 @@ func TestACarouselIsBuilt(t *testing.T) {
 	c.Find("group", "Card 2")
 	for i, name := range []string{"Brot", "Kuchen"} {
 		within := fmt.Sprintf(`document.querySelectorAll("fieldset.group")[%d]`, i)
-		pagestest.Eval[any](c.Browser, within+`.querySelector("[type=url]").focus()`)
+		eval[any](c.window, within+`.querySelector("[type=url]").focus()`)
 		c.Press("https://example.com/" + name + ".png")
-		pagestest.Eval[any](c.Browser, within+`.querySelector("[name$=-text]").focus()`)
+		eval[any](c.window, within+`.querySelector("[name$=-text]").focus()`)
 		c.Press(name)
 	}
 	c.Click("button", "Add button to the cards")
 	c.Click("menuitem", "Link")
 	c.WaitFor(`document.querySelectorAll("fieldset.group fieldset.group").length === 2`) // one for each card
 	c.previews("Kuchen")
-	c.is.Equal(pagestest.Eval[string](c.Browser, `document.querySelector("fieldset.group [name$=-text]").value`), "Brot")
+	c.is.Equal(eval[string](c.window, `document.querySelector("fieldset.group [name$=-text]").value`), "Brot")
 	c.shoot("template-carousel-new")
 	c.fits()
 	c.calm()
@@ -252,7 +251,7 @@ func TestACarouselIsBuilt(t *testing.T) {
 func (c *colleague) pick(name, entry string) {
 	c.t.Helper()
 	c.Focus("combobox", name)
-	pagestest.Eval[any](c.Browser, fmt.Sprintf(`(s => { s.value = [...s.options].find(o => o.textContent === %q).value; s.dispatchEvent(new Event("change", { bubbles: true })); })(document.activeElement)`, entry))
+	eval[any](c.window, fmt.Sprintf(`(s => { s.value = [...s.options].find(o => o.textContent === %q).value; s.dispatchEvent(new Event("change", { bubbles: true })); })(document.activeElement)`, entry))
 }
 
 // atProvider makes a template at the provider that nobody here knows of.

@@ -12,7 +12,6 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"confab/app/config"
-	"confab/app/pages/pagestest"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -26,11 +25,11 @@ func retrying(c *config.Config) {
 // steps are the titles of a trace on screen, oldest first.
 func (c *colleague) steps() []string {
 	c.t.Helper()
-	return pagestest.Eval[[]string](c.Browser, `[...document.querySelectorAll(".trace .trace-title")].map(e => e.textContent)`)
+	return eval[[]string](c.window, `[...document.querySelectorAll(".trace .trace-title")].map(e => e.textContent)`)
 }
 
 func TestAMessageIsTracedInABrowser(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t, reachable, retrying)
 	number := s.connect()
 	s.heard(number, `"type":"text","text":{"body":"hi"}`)
@@ -64,14 +63,14 @@ func TestAMessageIsTracedInABrowser(t *testing.T) {
 	for _, title := range []string{"Callback: sent", "Callback: delivered", "Callback: read"} {
 		c.Find("StaticText", title)
 	}
-	c.is.Equal(pagestest.Eval[float64](c.Browser, `document.querySelectorAll("main i, main b").length`), 0.0) // what strangers write is text
+	c.is.Equal(eval[float64](c.window, `document.querySelectorAll("main i, main b").length`), 0.0) // what strangers write is text
 	c.shoot("trace")
 	c.fits()
 
 	// What was sent and received is one click away.
-	c.is.Equal(pagestest.Eval[string](c.Browser, `[...document.querySelectorAll(".trace-step.bad .trace-detail")][0].textContent.replace(/in .*? ms/, "in X")`),
+	c.is.Equal(eval[string](c.window, `[...document.querySelectorAll(".trace-step.bad .trace-detail")][0].textContent.replace(/in .*? ms/, "in X")`),
 		"HTTP 500 in X: An unexpected error has occurred. Please retry your request later. (code 2)")
-	pagestest.Eval[any](c.Browser, `void document.querySelectorAll(".trace-step.bad summary")[0].click()`)
+	eval[any](c.window, `void document.querySelectorAll(".trace-step.bad summary")[0].click()`)
 	c.WaitFor(`document.querySelector(".trace-raw pre")?.textContent.includes('"code": 2')`)
 	c.shoot("trace-raw")
 	c.Click("button", "Copy as curl")
@@ -90,7 +89,7 @@ func TestAMessageIsTracedInABrowser(t *testing.T) {
 	c.WaitFor(`document.querySelector(".trace a") !== null`)
 
 	// It leads to the call that made it, to the conversation and to the contact; and back.
-	request := pagestest.Eval[string](c.Browser, `[...document.querySelectorAll(".trace a")].find(a => a.textContent.startsWith("req_")).textContent`)
+	request := eval[string](c.window, `[...document.querySelectorAll(".trace a")].find(a => a.textContent.startsWith("req_")).textContent`)
 	c.Click("link", request)
 	c.heading("POST /v1/" + number + "/messages")
 	c.shoot("log-call")
@@ -110,7 +109,7 @@ func TestAMessageIsTracedInABrowser(t *testing.T) {
 }
 
 func TestATraceGrowsWhileItHappens(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	c := s.console(t, storage.RoleAdmin)
@@ -119,18 +118,18 @@ func TestATraceGrowsWhileItHappens(t *testing.T) {
 	m := s.await(number, id, isStatus("sent"))
 	c.open("trace/"+id, "Image")
 	c.Find("StaticText", "Handed to the provider, try 1")
-	pagestest.Eval[any](c.Browser, `void (window.first = document.querySelector(".trace-step"))`)
+	eval[any](c.window, `void (window.first = document.querySelector(".trace-step"))`)
 
 	s.call("POST", s.simURL+"/_sim/messages/"+m["message_id"].(string)+"/status", `{"status":"delivered"}`)
 	s.await(number, id, isStatus("delivered"))
 	c.Find("StaticText", "Callback: delivered")
 	c.WaitFor(`document.querySelector(".heading .chip").textContent === "delivered"`)
-	c.is.True(pagestest.Eval[bool](c.Browser, `window.first === document.querySelector(".trace-step")`)) // what is there stays
+	c.is.True(eval[bool](c.window, `window.first === document.querySelector(".trace-step")`)) // what is there stays
 	c.calm()
 }
 
 func TestTheLogOfCallsIsLiveAndFiltered(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	c := s.console(t, storage.RoleAdmin)
@@ -148,7 +147,7 @@ func TestTheLogOfCallsIsLiveAndFiltered(t *testing.T) {
 	c.fits()
 
 	// Filters are addresses.
-	pagestest.Eval[any](c.Browser, `void (() => { const s = [...document.querySelectorAll(".log-filter")].find(l => l.textContent.startsWith("Status")).querySelector("select"); s.value = "4xx"; s.dispatchEvent(new Event("change")) })()`)
+	eval[any](c.window, `void (() => { const s = [...document.querySelectorAll(".log-filter")].find(l => l.textContent.startsWith("Status")).querySelector("select"); s.value = "4xx"; s.dispatchEvent(new Event("change")) })()`)
 	c.WaitFor(`document.querySelectorAll("tbody tr").length === 1`)
 	c.is.Equal(c.at(), "log?status=4xx")
 	c.Fill("searchbox", "Path", "/none")
@@ -156,13 +155,13 @@ func TestTheLogOfCallsIsLiveAndFiltered(t *testing.T) {
 	c.is.Equal(c.at(), "log?status=4xx&path=%2Fnone")
 	c.open("log?method=POST", "Log")
 	c.WaitFor(`document.querySelectorAll("tbody tr").length === 1`)
-	c.is.Equal(pagestest.Eval[string](c.Browser, `document.querySelector(".log-filter select").value`), "POST")
+	c.is.Equal(eval[string](c.window, `document.querySelector(".log-filter select").value`), "POST")
 	c.open("log?created_before=2026-01-01T00:00:00Z", "Log")
 	c.Find("heading", "Nothing fits these filters")
 
 	c.open("log?method=POST", "Log")
 	c.row("POST", "/messages")
-	pagestest.Eval[any](c.Browser, `void document.querySelector("tbody a").click()`)
+	eval[any](c.window, `void document.querySelector("tbody a").click()`)
 	c.heading("POST /v1/" + number + "/messages")
 	c.Find("link", id)
 	c.open("log/"+s.app.DB.NewID(storage.PrefixRequest), "Request")
@@ -171,7 +170,7 @@ func TestTheLogOfCallsIsLiveAndFiltered(t *testing.T) {
 }
 
 func TestNewCallsDoNotMoveWhatIsRead(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	s.connect()
 	calls := make([]storage.APICall, 120)
@@ -189,19 +188,19 @@ func TestNewCallsDoNotMoveWhatIsRead(t *testing.T) {
 	c.row("/v1/old/119")
 	c.Click("button", "Show more")
 	c.row("/v1/old/30")
-	pagestest.Eval[any](c.Browser, `void (document.getElementById("main").scrollTop = 2000)`)
+	eval[any](c.window, `void (document.getElementById("main").scrollTop = 2000)`)
 	s.keyStatus(s.tenant.Secret)
 	c.Find("button", "1 new")
-	c.is.True(pagestest.Eval[bool](c.Browser, `!document.querySelector("tbody").textContent.includes("/v1/me")`))
+	c.is.True(eval[bool](c.window, `!document.querySelector("tbody").textContent.includes("/v1/me")`))
 	c.shoot("log-new")
 	c.Click("button", "1 new")
 	c.row("/v1/me")
-	c.is.Equal(pagestest.Eval[float64](c.Browser, `document.getElementById("main").scrollTop`), 0.0)
+	c.is.Equal(eval[float64](c.window, `document.getElementById("main").scrollTop`), 0.0)
 	c.calm()
 }
 
 func TestJobsAndAuditAreInTheLog(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	message := s.heard(number, `"type":"text","text":{"body":"hi"}`)["id"].(string)
@@ -232,7 +231,7 @@ func TestJobsAndAuditAreInTheLog(t *testing.T) {
 
 // What an admin does about a job that failed.
 func TestAFailedJobIsRetriedAndCancelled(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	message := s.heard(number, `"type":"text","text":{"body":"hi"}`)["id"].(string)

@@ -14,7 +14,6 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"confab/app/config"
-	"confab/app/pages/pagestest"
 	"confab/jobs/webhook"
 	"confab/storage"
 )
@@ -39,11 +38,11 @@ func (c *colleague) text(text string) {
 func (c *colleague) choose(name, value string) {
 	c.t.Helper()
 	c.Focus("combobox", name)
-	pagestest.Eval[any](c.Browser, fmt.Sprintf(`void (e => { e.value = %q; e.dispatchEvent(new Event("change", {bubbles: true})); })(document.activeElement)`, value))
+	eval[any](c.window, fmt.Sprintf(`void (e => { e.value = %q; e.dispatchEvent(new Event("change", {bubbles: true})); })(document.activeElement)`, value))
 }
 
 func TestAnAdminMakesAndKeepsAWebhook(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t, reachable)
 	r := newReceiver(t, nil)
 	c := s.console(t, storage.RoleAdmin)
@@ -107,12 +106,12 @@ func TestAnAdminMakesAndKeepsAWebhook(t *testing.T) {
 		c.is.NoErr(webhook.Verify(came.header.Get("X-Svc-Signature"), came.body, time.Now(), one))
 	}
 	revoke := `void document.querySelector("[aria-label=Secrets] tbody button").click()`
-	pagestest.Eval[any](c.Browser, revoke)
+	eval[any](c.window, revoke)
 	c.Find("dialog", "Revoke this secret?")
 	c.Click("button", "Revoke")
 	c.toast("Secret revoked")
 	c.WaitFor(`document.querySelectorAll("[aria-label=Secrets] tbody tr").length === 1`)
-	pagestest.Eval[any](c.Browser, revoke)
+	eval[any](c.window, revoke)
 	c.Click("button", "Revoke")
 	c.WaitFor(`document.querySelector("dialog [role=alert]")?.textContent.includes("only signing secret")`) // the last one stays
 	c.Click("button", "Cancel")
@@ -153,13 +152,13 @@ const lateSample = `void (fetch => {
 })(window.fetch)`
 
 func TestADeliveryShowsHowItWasSigned(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t, reachable)
 	r := newReceiver(t, nil)
 	id, secret := s.hook(r.URL + "/it's")
 	c := s.console(t, storage.RoleAdmin)
 	c.open("webhooks/"+id, r.URL+"/it's")
-	pagestest.Eval[any](c.Browser, lateSample)
+	eval[any](c.window, lateSample)
 	c.Click("button", "Send test event")
 	c.choose("Type", "contact.created")
 	c.WaitFor(`window.lateSampleCame && document.querySelector("dialog textarea").value.includes("contact.created")`)
@@ -190,7 +189,7 @@ func TestADeliveryShowsHowItWasSigned(t *testing.T) {
 	c.fits()
 
 	// The command says the same to the endpoint once more.
-	pagestest.Eval[any](c.Browser, `void (navigator.clipboard.writeText = () => Promise.reject(new Error("no")))`)
+	eval[any](c.window, `void (navigator.clipboard.writeText = () => Promise.reject(new Error("no")))`)
 	c.Click("button", "Copy as curl")
 	c.Find("dialog", "Copy as curl")
 	c.shoot("delivery-curl")
@@ -221,7 +220,7 @@ func TestADeliveryShowsHowItWasSigned(t *testing.T) {
 var hostileAnswer = "<script>alert(1)</script><h1>\u202eOwned</h1>" + strings.Repeat("<img src=x onerror=alert(1)>", 1<<15)
 
 func TestAnAdminRepairsAnEndpointThatAnswered500(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	var well atomic.Bool
 	r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
 		if !well.Load() {
@@ -252,13 +251,13 @@ func TestAnAdminRepairsAnEndpointThatAnswered500(t *testing.T) {
 	c.WaitFor(`document.querySelectorAll("[aria-label=Deliveries] tbody tr").length === 3`)
 	c.row("message.sent", "dead", "500")
 	c.shoot("webhook-disabled")
-	pagestest.Eval[any](c.Browser, `void document.querySelector("[aria-label=Deliveries] tbody a").click()`)
+	eval[any](c.window, `void document.querySelector("[aria-label=Deliveries] tbody a").click()`)
 	c.heading("message.sent")
 	c.text("The endpoint answered 500 Internal Server Error. It was given up.")
 	c.text(`<script>alert(1)</script><h1>`)
 	c.shoot("delivery-dead")
 	c.fits()
-	c.is.Equal(pagestest.Eval[float64](c.Browser, `document.querySelectorAll("main img, main script").length`), 0.0)
+	c.is.Equal(eval[float64](c.window, `document.querySelectorAll("main img, main script").length`), 0.0)
 	c.Click("button", "Replay")
 	c.WaitFor(`document.querySelector(".toast.bad") !== null`) // it is disabled
 
@@ -292,7 +291,7 @@ func TestAnAdminRepairsAnEndpointThatAnswered500(t *testing.T) {
 }
 
 func TestDeliveriesAreFilteredByTheirAddress(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t, reachable, func(c *config.Config) { c.Webhooks.RetrySchedule = []time.Duration{time.Hour} })
 	var fails atomic.Bool
 	r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -323,7 +322,7 @@ func TestDeliveriesAreFilteredByTheirAddress(t *testing.T) {
 	c.text("Attempts that failed since the last one that was taken: 1")
 
 	// What is being read stays where it is, until one asks for what is new.
-	pagestest.Eval[any](c.Browser, `void (document.querySelector("main").scrollTop = 300)`)
+	eval[any](c.window, `void (document.querySelector("main").scrollTop = 300)`)
 	newest := test("contact.created")["id"].(string)
 	r.next()
 	c.reconnects()
@@ -387,7 +386,7 @@ func (s *stage) phoneOf(number string) string {
 
 // What people and endpoints write is text on every screen.
 func TestWhatStrangersWriteAboutWebhooksIsText(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t, reachable, func(c *config.Config) { c.Webhooks.RetrySchedule, c.Webhooks.DisableAfterFailures = nil, 1000 })
 	var said atomic.Value
 	r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -417,6 +416,6 @@ func TestWhatStrangersWriteAboutWebhooksIsText(t *testing.T) {
 		c.row(text)
 	}
 	c.fits()
-	c.is.Equal(pagestest.Eval[float64](c.Browser, `document.querySelectorAll("main img, main script, main b.evil").length`), 0.0)
+	c.is.Equal(eval[float64](c.window, `document.querySelectorAll("main img, main script, main b.evil").length`), 0.0)
 	c.calm()
 }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"confab/app/pages/pagestest"
 	"confab/storage"
 )
 
@@ -30,7 +29,7 @@ const outOfReach = `(() => {
 
 // TestScreensCanBeUsedAtFourHundredPercent: a window of 1280 by 1024 is then one of 320 by 256.
 func TestScreensCanBeUsedAtFourHundredPercent(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s, _ := sandboxed(t)
 	number := s.connect()
 	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("Do you have it in blue?"))
@@ -47,7 +46,7 @@ func TestScreensCanBeUsedAtFourHundredPercent(t *testing.T) {
 		c.Visit(s.app.URL() + "/console/" + path)
 		c.Find(control[0], control[1])
 		c.WaitFor(`document.documentElement.scrollWidth <= 320 && document.querySelector("main").scrollWidth <= 320`)
-		for _, one := range pagestest.Eval[[]string](c.Browser, outOfReach) {
+		for _, one := range eval[[]string](c.window, outOfReach) {
 			t.Errorf("%s: %s", path, one)
 		}
 	}
@@ -58,7 +57,7 @@ func TestScreensCanBeUsedAtFourHundredPercent(t *testing.T) {
 	for _, path := range []string{"/console/sign-in", link, "/console/welcome/none"} {
 		out.Visit(s.app.URL() + path)
 		out.WaitFor(`document.querySelector("h1") !== null && document.documentElement.scrollWidth <= 320`)
-		for _, one := range pagestest.Eval[[]string](out.Browser, outOfReach) {
+		for _, one := range eval[[]string](out.window, outOfReach) {
 			t.Errorf("%s: %s", path, one)
 		}
 	}

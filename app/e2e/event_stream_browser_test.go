@@ -10,7 +10,6 @@ import (
 	"github.com/matryer/is"
 
 	"confab/app/config"
-	"confab/app/pages/pagestest"
 )
 
 // followerPage is a page of another site that follows events. EventSource cannot send a key,
@@ -36,7 +35,7 @@ window.follow = async (query) => {
 
 func TestABrowserFollowsEvents(t *testing.T) {
 	is := is.New(t)
-	b := pagestest.Open(t)
+	b := openWindow(t)
 	var page string
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
@@ -49,17 +48,17 @@ func TestABrowserFollowsEvents(t *testing.T) {
 	create()
 
 	b.Visit(site.URL)
-	events := func() string { return strings.Join(pagestest.Eval[[]string](b, `window.events`), " ") }
-	pagestest.Eval[any](b, `void window.follow("?after=oldest")`)
+	events := func() string { return strings.Join(eval[[]string](b, `window.events`), " ") }
+	eval[any](b, `void window.follow("?after=oldest")`)
 	is.True(until(func() bool { return events() == "customer.created" }))
 	create() // as it happens
 	is.True(until(func() bool { return events() == "customer.created customer.created" }))
-	position := pagestest.Eval[string](b, `window.last`)
+	position := eval[string](b, `window.last`)
 	create()
 	is.True(until(func() bool { return events() == "customer.created customer.created customer.created" }))
 
 	// It comes back with its last position.
-	pagestest.Eval[any](b, `void (window.events = [])`)
-	pagestest.Eval[any](b, fmt.Sprintf(`(window.last = %q, window.follow("?wait=0"))`, position))
+	eval[any](b, `void (window.events = [])`)
+	eval[any](b, fmt.Sprintf(`(window.last = %q, window.follow("?wait=0"))`, position))
 	is.Equal(events(), "customer.created")
 }

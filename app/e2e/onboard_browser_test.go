@@ -18,7 +18,6 @@ import (
 	"github.com/matryer/is"
 
 	"confab/app/config"
-	"confab/app/pages/pagestest"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -27,7 +26,7 @@ var screenshots = flag.String("screenshots", "", "directory for pictures of each
 
 // onlooker is somebody who opens setup links in a real browser.
 type onlooker struct {
-	*pagestest.Browser
+	*window
 	t        *testing.T
 	is       *is.I
 	stage    *stage
@@ -42,11 +41,11 @@ var welcomeBack = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) 
 
 func newOnlooker(t *testing.T, s *stage, more ...chromedp.ExecAllocatorOption) *onlooker {
 	t.Helper()
-	b := pagestest.Open(t, more...)
+	b := openWindow(t, more...)
 	platform := httptest.NewServer(welcomeBack)
 	t.Cleanup(platform.Close)
 	b.Do(chromedp.EmulateViewport(1280, 800))
-	return &onlooker{Browser: b, t: t, is: is.New(t), stage: s, platform: platform.URL}
+	return &onlooker{window: b, t: t, is: is.New(t), stage: s, platform: platform.URL}
 }
 
 // back is the body of a link that leads to the platform.
@@ -58,10 +57,10 @@ func (o *onlooker) back() string {
 func (o *onlooker) returned() url.Values {
 	o.t.Helper()
 	o.WaitFor(`document.title === "The platform" && document.readyState === "complete"`)
-	u, err := url.Parse(pagestest.Eval[string](o.Browser, `location.href`))
+	u, err := url.Parse(eval[string](o.window, `location.href`))
 	o.is.NoErr(err)
 	o.is.Equal(u.Query().Get("x"), "1")
-	o.is.Equal(pagestest.Eval[string](o.Browser, `document.referrer`), "") // the token is told to nobody
+	o.is.Equal(eval[string](o.window, `document.referrer`), "") // the token is told to nobody
 	return u.Query()
 }
 
@@ -76,7 +75,7 @@ func (o *onlooker) press(name string) {
 	o.t.Helper()
 	found := fmt.Sprintf(`[...document.querySelectorAll("button, a")].find(e => e.textContent.trim() === %q && !e.disabled)`, name)
 	o.WaitFor(found + ` !== undefined`)
-	at := pagestest.Eval[[]float64](o.Browser, `(e => { e.scrollIntoView(); const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })(`+found+`)`)
+	at := eval[[]float64](o.window, `(e => { e.scrollIntoView(); const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })(`+found+`)`)
 	o.Do(chromedp.MouseClickXY(at[0], at[1]))
 }
 
@@ -112,20 +111,20 @@ func (o *onlooker) shoot(name string) {
 	}{{"phone", 390, 844, 2}, {"desktop", 1280, 800, 1}} {
 		for _, scheme := range []string{"light", "dark"} {
 			o.Do(chromedp.EmulateViewport(device.width, device.height, chromedp.EmulateScale(device.scale)), o.prefers(scheme))
-			keepPicture(o.t, o.Browser, name+"-"+device.name+"-"+scheme)
+			keepPicture(o.t, o.window, name+"-"+device.name+"-"+scheme)
 		}
 	}
 	o.Do(chromedp.EmulateViewport(1280, 800), o.prefers("light"))
 }
 
 func (o *onlooker) prefers(scheme string) chromedp.Action[chromedp.Void] {
-	return pagestest.Command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+	return command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
 	})
 }
 
 func TestASetupLinkIsCompletedInABrowser(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newSandbox(t)
 	o := newOnlooker(t, s)
 	customer, link := s.invite("Bakery Nord", o.back())
@@ -155,7 +154,7 @@ func TestASetupLinkIsCompletedInABrowser(t *testing.T) {
 }
 
 func TestASetupLinkIsCancelledAndTakenUpAgainInABrowser(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newSandbox(t)
 	o := newOnlooker(t, s)
 	customer, link := s.invite("Bakery", o.back())
@@ -165,7 +164,7 @@ func TestASetupLinkIsCancelledAndTakenUpAgainInABrowser(t *testing.T) {
 	o.is.Equal(query.Get("reason"), "signup_cancelled")
 	o.is.Equal(query.Get("status"), "failed")
 	o.is.Equal(query.Get("customer_id"), customer)
-	pagestest.Eval[any](o.Browser, `void setTimeout(() => history.back())`) // it leaves the page, and must answer before
+	eval[any](o.window, `void setTimeout(() => history.back())`) // it leaves the page, and must answer before
 	o.heading("Connect your business number")
 	o.WaitFor(`!document.querySelector("button").disabled`) // also where the browser kept the page
 	o.press("Connect number")
@@ -182,10 +181,10 @@ func TestASetupLinkIsCancelledAndTakenUpAgainInABrowser(t *testing.T) {
 	o.press("Connect number")
 	o.WaitFor(`document.querySelector("[role=alert]") !== null`)
 	o.WaitFor(`document.activeElement.id === "phone_number"`) // where the mistake is
-	o.is.Equal(pagestest.Eval[string](o.Browser, `document.querySelector("#name").value`), "Bakery Nord")
+	o.is.Equal(eval[string](o.window, `document.querySelector("#name").value`), "Bakery Nord")
 	o.shoot("mistake")
 	s.fault(`{"kind":"error_code","code":133005,"endpoint":"register"}`)
-	pagestest.Eval[any](o.Browser, `void (document.querySelector("#phone_number").value = "")`)
+	eval[any](o.window, `void (document.querySelector("#phone_number").value = "")`)
 	o.press("Connect number")
 	o.heading("The number could not be verified")
 	o.shoot("failed")
@@ -196,7 +195,7 @@ func TestASetupLinkIsCancelledAndTakenUpAgainInABrowser(t *testing.T) {
 }
 
 func TestALinkThatCannotBeUsedInABrowser(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newSandbox(t)
 	o := newOnlooker(t, s)
 	customer, _ := s.invite("Bakery", `{}`)
@@ -223,10 +222,10 @@ func TestALinkThatCannotBeUsedInABrowser(t *testing.T) {
 }
 
 func TestASetupLinkNeedsNoScripts(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newSandbox(t)
 	o := newOnlooker(t, s)
-	o.Do(pagestest.Command(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}))
+	o.Do(command(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}))
 	_, link := s.invite("Bakery", o.back())
 	o.Visit(link)
 	o.press("Connect number")
@@ -235,7 +234,7 @@ func TestASetupLinkNeedsNoScripts(t *testing.T) {
 }
 
 func TestASetupLinkLeadsToAnIPv6AddressInABrowser(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	listener, err := net.Listen("tcp6", "[::1]:0")
 	if err != nil {
 		t.Skip("there is no IPv6 here:", err)
@@ -257,7 +256,7 @@ func TestASetupLinkLeadsToAnIPv6AddressInABrowser(t *testing.T) {
 
 // Browsers hold the form's policy against every step of the way.
 func TestThePlatformMaySendTheVisitorOnInABrowser(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newSandbox(t)
 	o := newOnlooker(t, s)
 	door := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -276,7 +275,7 @@ func TestThePlatformMaySendTheVisitorOnInABrowser(t *testing.T) {
 // A browser tells less of where a form comes from when the page is neither https
 // nor on its own machine, as when a phone opens a sandbox.
 func TestASetupLinkIsCompletedOverPlainHTTPInABrowser(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newSandbox(t, func(c *config.Config) { c.Server.PublicURL = "http://confab.test" })
 	o := newOnlooker(t, s, chromedp.Flag("host-resolver-rules", "MAP confab.test 127.0.0.1"))
 	local := "http://" + s.app.Config.Server.Listen
@@ -290,7 +289,7 @@ func TestASetupLinkIsCompletedOverPlainHTTPInABrowser(t *testing.T) {
 }
 
 func TestNothingRunsInTheBrowserThatOthersWrote(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newSandbox(t)
 	o := newOnlooker(t, s)
 	evil := `"><script>document.title="owned"</script><img src=x onerror='document.title="owned"'>`
@@ -298,8 +297,8 @@ func TestNothingRunsInTheBrowserThatOthersWrote(t *testing.T) {
 	_, link := s.invite(evil, `{}`)
 	o.Visit(link)
 	o.heading("Connect your business number")
-	o.is.Equal(pagestest.Eval[string](o.Browser, `document.querySelectorAll(".party b")[1].textContent`), evil) // shown as it was written
-	o.is.True(strings.HasPrefix(pagestest.Eval[string](o.Browser, `document.title`), "Connect"))
+	o.is.Equal(eval[string](o.window, `document.querySelectorAll(".party b")[1].textContent`), evil) // shown as it was written
+	o.is.True(strings.HasPrefix(eval[string](o.window, `document.title`), "Connect"))
 	o.shoot("evil")
 	o.press("Connect number")
 	o.heading("Your number is connected")
@@ -307,7 +306,7 @@ func TestNothingRunsInTheBrowserThatOthersWrote(t *testing.T) {
 }
 
 func TestASignupUnderWayIsFollowedInABrowser(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newSandbox(t, func(c *config.Config) { c.Provider.Timeout = 8 * time.Second })
 	o := newOnlooker(t, s)
 	_, link := s.invite("Bakery Nord", `{}`)

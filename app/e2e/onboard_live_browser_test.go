@@ -10,8 +10,6 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/matryer/is"
-
-	"confab/app/pages/pagestest"
 )
 
 // networkScript is what the provider's script does, as far as a page sees it:
@@ -83,7 +81,7 @@ func (n *network) cancels() {
 }
 
 func TestTheProvidersSignupRunsInABrowser(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t, signing, reachable)
 	n := newNetwork(t, s)
 	o := newOnlooker(t, s, n.options()...)
@@ -94,10 +92,10 @@ func TestTheProvidersSignupRunsInABrowser(t *testing.T) {
 		o.heading("Connect your business number")
 		o.WaitFor(`!document.querySelector("[data-signup]").disabled`)
 		o.shoot("live")
-		o.is.Equal(pagestest.Eval[string](o.Browser, `initOptions.appId + " " + initOptions.version`), s.sim.Credentials().AppID+" v23.0")
+		o.is.Equal(eval[string](o.window, `initOptions.appId + " " + initOptions.version`), s.sim.Credentials().AppID+" v23.0")
 		// Whoever has a hold of the window can post to it, but is not the provider.
 		forged := `postMessage(JSON.stringify({type: "WA_EMBEDDED_SIGNUP", event: "FINISH", data: {waba_id: "1", phone_number_id: "1"}}), "*")`
-		pagestest.Eval[any](o.Browser, `void document.querySelector("[data-signup]").addEventListener("click", () => `+forged+`)`)
+		eval[any](o.window, `void document.querySelector("[data-signup]").addEventListener("click", () => `+forged+`)`)
 		o.press("Connect number")
 		query := o.returned()
 		o.is.Equal(query.Get("status"), "success")
@@ -108,20 +106,20 @@ func TestTheProvidersSignupRunsInABrowser(t *testing.T) {
 }
 
 func TestTheProvidersSignupIsCancelledInABrowser(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t, signing, reachable)
 	n := newNetwork(t, s)
 	o := newOnlooker(t, s, n.options()...)
 	_, link := s.invite("Bakery Nord", o.back())
 	n.cancels()
 	o.Visit(link)
-	pagestest.Eval[any](o.Browser, `void document.querySelector("form").addEventListener("submit", (event) => {
+	eval[any](o.window, `void document.querySelector("form").addEventListener("submit", (event) => {
 		event.preventDefault();
 		window.sent = new FormData(event.target).getAll("action").join();
 	})`)
 	o.press("Connect number")
 	o.WaitFor(`window.sent === "cancel"`)
-	o.is.Equal(pagestest.Eval[int](o.Browser, `document.querySelectorAll("input[name=action]").length`), 0) // nothing stays for the next press
+	o.is.Equal(eval[int](o.window, `document.querySelectorAll("input[name=action]").length`), 0) // nothing stays for the next press
 	o.Visit(link)
 	o.press("Connect number")
 	o.is.Equal(o.returned().Get("reason"), "signup_cancelled")

@@ -13,11 +13,10 @@ import (
 	"strings"
 	"testing"
 
-	"confab/app/pages/pagestest"
 	"confab/app/tools/rig/rigtest"
 )
 
-func TestMain(m *testing.M) { rigtest.Main(pagestest.Tests{M: m}, nil) }
+func TestMain(m *testing.M) { rigtest.Main(windowTests{M: m}, nil) }
 
 // confab prepares the program as a process of its own.
 func confab(t testing.TB, args ...string) *exec.Cmd {

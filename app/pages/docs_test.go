@@ -8,12 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/chromedp"
 	"github.com/matryer/is"
 
 	"confab/app/api"
 	"confab/app/pages"
-	"confab/app/pages/pagestest"
 )
 
 // newDocs serves the reference of the real API.
@@ -119,29 +117,4 @@ func TestDocsShowEveryOperation(t *testing.T) {
 		}
 	}
 	is.True(!strings.Contains(page, "{phone_number_id}/messages \\")) // examples are filled in
-}
-
-func TestDocsInABrowser(t *testing.T) {
-	b := pagestest.Open(t)
-	is := is.New(t)
-	at := newDocs(t)
-	b.Do(chromedp.EmulateViewport(1440, 900))
-	b.Visit(at + "/docs#createMessage")
-	is.Equal(pagestest.Eval[string](b, `document.title`), "confab API reference")
-	is.True(pagestest.Eval[float64](b, `document.querySelector("#createMessage").getBoundingClientRect().top`) < 400) // it is at the link
-	is.Equal(pagestest.Eval[string](b, `getComputedStyle(document.querySelector("#nav")).position`), "fixed")         // its style is in use
-
-	all := `[...document.querySelectorAll("#nav li")].filter(e => !e.hidden && !e.closest("section")?.hidden).length`
-	before := pagestest.Eval[int](b, all)
-	b.Do(chromedp.SendKeys(chromedp.CSS("#filter"), "label delete"))
-	found := pagestest.Eval[int](b, all)
-	is.True(0 < found && found < before/4) // its script works
-
-	for _, request := range b.Requests() {
-		if !strings.HasPrefix(request, at) && !strings.HasPrefix(request, "data:") {
-			t.Errorf("the page asked for %s", request)
-		}
-	}
-	is.Equal(b.Errors(), nil)
-	is.Equal(len(b.Requests()) >= 3, true)
 }

@@ -7,11 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/chromedp"
 	"github.com/matryer/is"
 
 	"confab/app/pages/guides"
-	"confab/app/pages/pagestest"
 )
 
 func TestGuidesAreServedLikeTheReference(t *testing.T) {
@@ -82,32 +80,4 @@ func TestLinksBetweenGuidesLeadSomewhere(t *testing.T) {
 			}
 		}
 	}
-}
-
-func TestGuidesInABrowser(t *testing.T) {
-	b := pagestest.Open(t)
-	is := is.New(t)
-	at := newDocs(t)
-	b.Do(chromedp.EmulateViewport(1280, 900))
-	b.Visit(at + "/docs/guides/sending")
-	is.Equal(pagestest.Eval[string](b, `document.title`), "Send messages · confab guides")
-	is.True(pagestest.Eval[int](b, `document.querySelectorAll("pre .copy").length`) > 3)
-
-	b.Do(chromedp.SendKeys(chromedp.CSS("#search"), "reconcile window"))
-	is.True(pagestest.Eval[string](b, `document.querySelector("#results a").getAttribute("href")`) == "sending#follow-its-status")
-	is.True(pagestest.Eval[bool](b, `document.querySelector("#contents").hidden`))
-	b.Do(chromedp.SendKeys(chromedp.CSS("#search"), " nosuchword"))
-	is.Equal(pagestest.Eval[string](b, `document.querySelector("#results").innerText`), "No guide has these words.")
-
-	for _, g := range guides.All() {
-		b.Do(chromedp.EmulateViewport(390, 800))
-		b.Visit(at + "/docs/guides/" + g.Name)
-		is.Equal(pagestest.Eval[int](b, `document.documentElement.scrollWidth`), 390) // nothing but code and tables scrolls sideways
-	}
-	for _, request := range b.Requests() {
-		if !strings.HasPrefix(request, at) && !strings.HasPrefix(request, "data:") {
-			t.Errorf("the page asked for %s", request)
-		}
-	}
-	is.Equal(b.Errors(), nil)
 }

@@ -1,7 +1,6 @@
-package console
+package e2e
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"testing"
@@ -9,26 +8,21 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/matryer/is"
-
-	"confab/app/pages/pagestest"
 )
 
-var screenshots = flag.String("screenshots", "", "directory for pictures of the parts of the console")
-
-func TestMain(m *testing.M) { os.Exit(pagestest.Tests{M: m}.Run()) }
-
-// gallery is the page of the test build that shows every part.
+// gallery is the page that shows every part of the console.
 type gallery struct {
-	*pagestest.Browser
+	*window
 	t  *testing.T
 	is *is.I
 }
 
 func openGallery(t *testing.T) *gallery {
 	t.Helper()
-	g := &gallery{pagestest.Open(t), t, is.New(t)}
+	parallelBrowser(t)
+	g := &gallery{openWindow(t), t, is.New(t)}
 	g.Do(chromedp.EmulateViewport(1280, 800))
-	g.Visit(serveTestBuild(t).url + "gallery.html")
+	g.Visit(serveModules(t) + "gallery.html")
 	g.Find("heading", "Parts")
 	return g
 }
@@ -55,7 +49,7 @@ func (g *gallery) shoot(name string, height int64) {
 // focused is what has the keyboard.
 func (g *gallery) focused() string {
 	g.t.Helper()
-	return pagestest.Eval[string](g.Browser, `document.activeElement.textContent.trim() || document.activeElement.name || document.activeElement.tagName`)
+	return eval[string](g.window, `document.activeElement.textContent.trim() || document.activeElement.name || document.activeElement.tagName`)
 }
 
 func TestPartsAreNamedAndLookedAt(t *testing.T) {
@@ -78,7 +72,7 @@ func TestPartsAreNamedAndLookedAt(t *testing.T) {
 			}
 		}
 	}
-	g.is.Equal(len(g.Errors()), 0)
+	g.is.Equal(g.Errors(), nil)
 }
 
 func TestAMenuIsUsedWithoutAMouse(t *testing.T) {
@@ -111,7 +105,7 @@ func TestAMenuIsUsedWithoutAMouse(t *testing.T) {
 	g.is.Equal(g.Find("menuitemradio", "Dark").Properties["checked"], "true")
 	g.Click("button", "More") // the mouse closes it
 	g.Gone("menu", "More")
-	g.is.Equal(len(g.Errors()), 0)
+	g.is.Equal(g.Errors(), nil)
 }
 
 func TestADialogKeepsAndReturnsTheFocus(t *testing.T) {
@@ -124,7 +118,7 @@ func TestADialogKeepsAndReturnsTheFocus(t *testing.T) {
 	for range 30 { // there is no way out by Tab
 		g.Press(kb.Tab)
 	}
-	g.is.True(pagestest.Eval[bool](g.Browser, `document.activeElement.closest("dialog") !== null || document.activeElement === document.body`))
+	g.is.True(eval[bool](g.window, `document.activeElement.closest("dialog") !== null || document.activeElement === document.body`))
 	g.Press(kb.Escape)
 	g.Gone("dialog", "New label")
 	g.is.Equal(g.focused(), "Open dialog")
@@ -146,7 +140,7 @@ func TestADialogKeepsAndReturnsTheFocus(t *testing.T) {
 	g.Find("dialog", "Fail?")
 	g.Press(kb.Escape)
 	g.Gone("dialog", "Fail?")
-	g.is.Equal(len(g.Errors()), 0)
+	g.is.Equal(g.Errors(), nil)
 }
 
 func TestAFormSaysWhatIsWrongAtTheField(t *testing.T) {
@@ -170,19 +164,19 @@ func TestAFormSaysWhatIsWrongAtTheField(t *testing.T) {
 	g.Press(kb.Enter)
 	g.WaitFor(`[...document.querySelectorAll(".toast")].some(t => t.textContent.includes("Saved"))`)
 	g.is.Equal(g.Find("textbox", "Name").Properties["invalid"], "false")
-	g.is.Equal(len(g.Errors()), 0)
+	g.is.Equal(g.Errors(), nil)
 }
 
 func TestTablesSortAndStayTablesOnASmallScreen(t *testing.T) {
 	g := openGallery(t)
 	first := `document.querySelector("tbody tr td").textContent`
-	g.is.Equal(pagestest.Eval[string](g.Browser, first), "message.received")
+	g.is.Equal(eval[string](g.window, first), "message.received")
 	g.Click("button", "Tries")
 	g.Click("button", "Tries")
 	g.WaitFor(first + ` === "message.sent"`)
 	g.Click("button", "Event")
 	g.WaitFor(first + ` === "message.received"`)
-	g.is.Equal(pagestest.Eval[string](g.Browser, `[...document.querySelectorAll("th")].map(t => t.ariaSort).join()`), "ascending,,,none,,")
+	g.is.Equal(eval[string](g.window, `[...document.querySelectorAll("th")].map(t => t.ariaSort).join()`), "ascending,,,none,,")
 
 	g.Do(chromedp.EmulateViewport(320, 700))
 	g.Find("table", "Deliveries")
@@ -209,13 +203,13 @@ func TestTheConnectionBarAndToastsAreReadOut(t *testing.T) {
 func TestWhatIsCopiedIsCopiedOrSelected(t *testing.T) {
 	g := openGallery(t)
 	// What is said goes away by itself, perhaps before a slow machine has looked for it.
-	pagestest.Eval[any](g.Browser, `void (window.said = new Set(), new MutationObserver(() =>
+	eval[any](g.window, `void (window.said = new Set(), new MutationObserver(() =>
 		document.querySelectorAll(".copyable").forEach(one => said.add(one.querySelector("code").textContent + ": " + one.querySelector(".copied").textContent)))
 		.observe(document.body, { subtree: true, childList: true, characterData: true }))`)
 	g.Click("button", "Copy message id")
 	g.WaitFor(`[...said].some(one => one.startsWith("msg_") && (one.endsWith(": Copied") || one.endsWith(": Press Ctrl-C to copy")))`)
 	// A browser without a clipboard, as over plain http, selects it.
-	pagestest.Eval[any](g.Browser, `void Object.defineProperty(navigator, "clipboard", { value: undefined })`)
+	eval[any](g.window, `void Object.defineProperty(navigator, "clipboard", { value: undefined })`)
 	g.Click("button", "Copy webhook id")
 	g.WaitFor(`getSelection().toString() === "wbs_01M7FEPZ3W8QAQ5T"`)
 	g.WaitFor(`said.has("wbs_01M7FEPZ3W8QAQ5T: Press Ctrl-C to copy")`)
@@ -229,5 +223,5 @@ func TestNothingMovesForWhoWantsNoMotion(t *testing.T) {
 	g.WaitFor(`document.getAnimations().length === 0`)
 	g.Click("button", "Open dialog")
 	g.Find("dialog", "New label")
-	g.is.Equal(pagestest.Eval[float64](g.Browser, `document.getAnimations().length`), 0.0)
+	g.is.Equal(eval[float64](g.window, `document.getAnimations().length`), 0.0)
 }

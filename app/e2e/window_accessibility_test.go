@@ -1,4 +1,4 @@
-package pagestest
+package e2e
 
 import (
 	"context"
@@ -17,8 +17,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// Node is one thing in the accessibility tree: what assistive technology knows of it.
-type Node struct {
+// node is one thing in the accessibility tree: what assistive technology knows of it.
+type node struct {
 	Role, Name, Description, Value string
 	Properties                     map[string]string // focused, checked, expanded, invalid …
 	id                             cdp.BackendNodeID
@@ -28,10 +28,10 @@ type Node struct {
 const findTimeout = stepTimeout / 3
 
 // String is the role and the name.
-func (n Node) String() string { return fmt.Sprintf("%s %q", n.Role, n.Name) }
+func (n node) String() string { return fmt.Sprintf("%s %q", n.Role, n.Name) }
 
 // Tree lists what is in the accessibility tree of the page, in the order of the page.
-func (b *Browser) Tree() []Node {
+func (b *window) Tree() []node {
 	b.t.Helper()
 	nodes, err := b.tree()
 	if err != nil {
@@ -40,7 +40,7 @@ func (b *Browser) Tree() []Node {
 	return nodes
 }
 
-func (b *Browser) tree() (nodes []Node, err error) {
+func (b *window) tree() (nodes []node, err error) {
 	ctx, cancel := context.WithTimeout(b.ctx, stepTimeout)
 	defer cancel()
 	full, err := chromedp.Call(ctx, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
@@ -53,17 +53,17 @@ func (b *Browser) tree() (nodes []Node, err error) {
 
 // query lists what has a role. The browser looks for it, because a whole tree is half a
 // megabyte of JSON.
-func (b *Browser) query(role string) ([]Node, error) {
+func (b *window) query(role string) ([]node, error) {
 	return b.queryBy(accessibility.QueryAXTreeParams{Role: role})
 }
 
 // queryNamed lists what has a role and a name.
-func (b *Browser) queryNamed(role, name string) ([]Node, error) {
+func (b *window) queryNamed(role, name string) ([]node, error) {
 	nodes, err := b.queryBy(accessibility.QueryAXTreeParams{Role: role, AccessibleName: name})
-	return slices.DeleteFunc(nodes, func(n Node) bool { return n.Name != name }), err
+	return slices.DeleteFunc(nodes, func(n node) bool { return n.Name != name }), err
 }
 
-func (b *Browser) queryBy(by accessibility.QueryAXTreeParams) ([]Node, error) {
+func (b *window) queryBy(by accessibility.QueryAXTreeParams) ([]node, error) {
 	ctx, cancel := context.WithTimeout(b.ctx, stepTimeout)
 	defer cancel()
 	document, err := chromedp.Call(ctx, runtime.Evaluate, runtime.EvaluateParams{Expression: "document", ObjectGroup: "query"})
@@ -75,16 +75,16 @@ func (b *Browser) queryBy(by accessibility.QueryAXTreeParams) ([]Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(known(found.Nodes), func(n Node) bool { return n.Role != by.Role }), nil
+	return slices.DeleteFunc(known(found.Nodes), func(n node) bool { return n.Role != by.Role }), nil
 }
 
-// known are the nodes that assistive technology is told of.
-func known(all []*accessibility.Node) (nodes []Node) {
+// known are the nodes that assistive technology knows of.
+func known(all []*accessibility.Node) (nodes []node) {
 	for _, n := range all {
 		if n.Ignored {
 			continue
 		}
-		node := Node{Role: text(n.Role), Name: text(n.Name), Description: text(n.Description), Value: text(n.Value), id: n.BackendDOMNodeID}
+		node := node{Role: text(n.Role), Name: text(n.Name), Description: text(n.Description), Value: text(n.Value), id: n.BackendDOMNodeID}
 		node.Properties = make(map[string]string)
 		for _, p := range n.Properties {
 			node.Properties[string(p.Name)] = text(p.Value)
@@ -107,7 +107,7 @@ func text(v *accessibility.Value) string {
 }
 
 // All lists what has a role, by name.
-func (b *Browser) All(role string) (names []string) {
+func (b *window) All(role string) (names []string) {
 	b.t.Helper()
 	nodes, err := b.query(role)
 	if err != nil {
@@ -120,7 +120,7 @@ func (b *Browser) All(role string) (names []string) {
 }
 
 // Find waits until exactly one thing has a role and a name, and returns it.
-func (b *Browser) Find(role, name string) Node {
+func (b *window) Find(role, name string) node {
 	b.t.Helper()
 	deadline := time.Now().Add(findTimeout)
 
@@ -139,7 +139,7 @@ func (b *Browser) Find(role, name string) Node {
 }
 
 // Gone waits until nothing has a role and a name.
-func (b *Browser) Gone(role, name string) {
+func (b *window) Gone(role, name string) {
 	b.t.Helper()
 	deadline := time.Now().Add(findTimeout)
 	for {
@@ -155,7 +155,7 @@ func (b *Browser) Gone(role, name string) {
 }
 
 // describe lists what has a name.
-func describe(nodes []Node) string {
+func describe(nodes []node) string {
 	var lines []string
 	for _, n := range nodes {
 		if n.Name != "" && n.Role != "StaticText" && n.Role != "InlineTextBox" {
@@ -166,24 +166,24 @@ func describe(nodes []Node) string {
 }
 
 // Focus gives the keyboard to what has a role and a name.
-func (b *Browser) Focus(role, name string) {
+func (b *window) Focus(role, name string) {
 	b.t.Helper()
-	b.Do(Command(dom.Focus, dom.FocusParams{BackendNodeID: b.Find(role, name).id}))
+	b.Do(command(dom.Focus, dom.FocusParams{BackendNodeID: b.Find(role, name).id}))
 }
 
 // Fill replaces the text in a field.
-func (b *Browser) Fill(role, name, value string) {
+func (b *window) Fill(role, name, value string) {
 	b.t.Helper()
 	b.Focus(role, name)
 	b.Do(
 		chromedp.KeyEvent("a", chromedp.KeyModifiers(chromedp.ModifierCtrl)),
 		chromedp.KeyEvent(kb.Backspace),
-		Command(input.InsertText, input.InsertTextParams{Text: value}),
+		command(input.InsertText, input.InsertTextParams{Text: value}),
 	)
 }
 
 // Press presses keys, one after the other.
-func (b *Browser) Press(keys ...string) {
+func (b *window) Press(keys ...string) {
 	b.t.Helper()
 	for _, key := range keys {
 		b.Do(chromedp.KeyEvent(key))

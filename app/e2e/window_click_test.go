@@ -1,4 +1,4 @@
-package pagestest
+package e2e
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 
 // Click clicks with the mouse on what has a role and a name, until a click has reached it:
 // a page that lives moves its parts while a mouse is on its way, and people click again.
-func (b *Browser) Click(role, name string) {
+func (b *window) Click(role, name string) {
 	b.t.Helper()
 	for deadline := time.Now().Add(findTimeout); ; {
 		err := b.click(b.Find(role, name))
@@ -27,7 +27,7 @@ func (b *Browser) Click(role, name string) {
 	}
 }
 
-func (b *Browser) click(n Node) error {
+func (b *window) click(n node) error {
 	ctx, cancel := context.WithTimeout(b.ctx, stepTimeout)
 	defer cancel()
 	x, y, err := middle(ctx, n)
@@ -46,7 +46,7 @@ func (b *Browser) click(n Node) error {
 }
 
 // middle is the point of the window on which to click, after the page was scrolled to it.
-func middle(ctx context.Context, n Node) (x, y float64, err error) {
+func middle(ctx context.Context, n node) (x, y float64, err error) {
 	if _, err := chromedp.Call(ctx, dom.ScrollIntoViewIfNeeded, dom.ScrollIntoViewIfNeededParams{BackendNodeID: n.id}); err != nil {
 		return 0, 0, err
 	}
@@ -64,7 +64,7 @@ func middle(ctx context.Context, n Node) (x, y float64, err error) {
 
 // guarded lets the next click of the mouse on a point pass to a node only; what is above the
 // point already, as a menu that still slides away, is waited for. What would reach anything
-// else is held back, so that nobody presses a button that slid under the mouse. Who called
+// else is held back, so that no button is pressed that slid under the mouse. Who called
 // asks over afterwards what was in the way.
 const guarded = `function (x, y) {
 	const node = this instanceof Element ? this : this.parentElement;
@@ -92,7 +92,7 @@ const guarded = `function (x, y) {
 }`
 
 // aim guards a node against clicks on a point that miss it, until hit is asked.
-func aim(ctx context.Context, n Node, x, y float64) (runtime.RemoteObjectID, error) {
+func aim(ctx context.Context, n node, x, y float64) (runtime.RemoteObjectID, error) {
 	object, err := chromedp.Call(ctx, dom.ResolveNode, dom.ResolveNodeParams{BackendNodeID: n.id, ObjectGroup: "query"})
 	if err != nil {
 		return "", err

@@ -1,5 +1,4 @@
-// Package pagestest opens pages in a real browser, if one is installed.
-package pagestest
+package e2e
 
 import (
 	"context"
@@ -11,7 +10,7 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
-	"github.com/chromedp/cdproto/network"
+	cdpnetwork "github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 )
@@ -19,8 +18,8 @@ import (
 // stepTimeout is how long one step in the browser may take on a busy machine.
 const stepTimeout = time.Minute
 
-// Browser is a window of a browser that records the requests and the errors of pages.
-type Browser struct {
+// window is a window of a browser that records the requests and the errors of pages.
+type window struct {
 	t   testing.TB
 	ctx context.Context
 
@@ -29,20 +28,20 @@ type Browser struct {
 	complaints []string
 }
 
-// Open opens a window, which closes with the test and shares nothing with other windows:
+// openWindow opens a window, which closes with the test and shares nothing with other windows:
 // no cookie, no storage, no cache. Only with options it is in a browser of its own.
 // Without a browser on this machine the test is skipped.
-func Open(t testing.TB, more ...chromedp.ExecAllocatorOption) *Browser {
+func openWindow(t testing.TB, more ...chromedp.ExecAllocatorOption) *window {
 	t.Helper()
-	b := &Browser{t: t, ctx: openWindow(t, findBrowser(t), more)}
+	b := &window{t: t, ctx: startWindow(t, findBrowser(t), more)}
 
-	Follow(b, network.RequestWillBeSent, func(e network.EventRequestWillBeSent) {
+	follow(b, cdpnetwork.RequestWillBeSent, func(e cdpnetwork.EventRequestWillBeSent) {
 		b.record(&b.requests, e.Request.URL)
 	})
-	Follow(b, log.EntryAdded, func(e log.EventEntryAdded) {
+	follow(b, log.EntryAdded, func(e log.EventEntryAdded) {
 		b.record(&b.complaints, strings.TrimSpace(e.Entry.Text+" "+e.Entry.URL))
 	})
-	Follow(b, runtime.ExceptionThrown, func(e runtime.EventExceptionThrown) {
+	follow(b, runtime.ExceptionThrown, func(e runtime.EventExceptionThrown) {
 		b.record(&b.complaints, describeException(e.ExceptionDetails))
 	})
 	return b
@@ -56,8 +55,8 @@ func describeException(e *runtime.ExceptionDetails) string {
 	return e.Text
 }
 
-// Follow calls fn with each event from now on, until the window closes.
-func Follow[E any](b *Browser, event cdp.Event[E], fn func(E)) {
+// follow calls fn with each event from now on, until the window closes.
+func follow[E any](b *window, event cdp.Event[E], fn func(E)) {
 	events := chromedp.Events(b.ctx, event)
 	go func() {
 		for e, err := range events {
@@ -69,14 +68,14 @@ func Follow[E any](b *Browser, event cdp.Event[E], fn func(E)) {
 	}()
 }
 
-func (b *Browser) record(list *[]string, text string) {
+func (b *window) record(list *[]string, text string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	*list = append(*list, text)
 }
 
 // Requests lists the URLs that the browser has asked for.
-func (b *Browser) Requests() []string {
+func (b *window) Requests() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return append([]string(nil), b.requests...)
@@ -84,14 +83,14 @@ func (b *Browser) Requests() []string {
 
 // Errors lists the errors that the browser has logged: errors of scripts, and what
 // the security policy of a page forbade.
-func (b *Browser) Errors() []string {
+func (b *window) Errors() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return append([]string(nil), b.complaints...)
 }
 
 // Do runs steps that must succeed.
-func (b *Browser) Do(steps ...chromedp.Action[chromedp.Void]) {
+func (b *window) Do(steps ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
 
 	ctx, cancel := context.WithTimeout(b.ctx, stepTimeout)
@@ -101,16 +100,16 @@ func (b *Browser) Do(steps ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// Command is a step that sends a command of the browser's protocol.
-func Command[P, R any](command cdp.Command[P, R], params P) chromedp.Action[chromedp.Void] {
+// command is a step that sends a command of the browser's protocol.
+func command[P, R any](command cdp.Command[P, R], params P) chromedp.Action[chromedp.Void] {
 	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		_, err := cdp.Call(ctx, t, command, params)
 		return err
 	})
 }
 
-// Eval returns the value of an expression in the page. It waits for promises.
-func Eval[T any](b *Browser, expression string) T {
+// eval returns the value of an expression in the page. It waits for promises.
+func eval[T any](b *window, expression string) T {
 	b.t.Helper()
 
 	ctx, cancel := context.WithTimeout(b.ctx, stepTimeout)
@@ -123,7 +122,7 @@ func Eval[T any](b *Browser, expression string) T {
 }
 
 // WaitFor waits until an expression is true, in this page or the one that follows.
-func (b *Browser) WaitFor(expression string) {
+func (b *window) WaitFor(expression string) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, stepTimeout)
 	defer cancel()
@@ -143,23 +142,23 @@ func (b *Browser) WaitFor(expression string) {
 }
 
 // Visit goes to a page and waits until it is loaded.
-func (b *Browser) Visit(url string) {
+func (b *window) Visit(url string) {
 	b.t.Helper()
 	b.Do(chromedp.Navigate(url))
 }
 
 // Prefers is a step that sets what the visitor prefers: names of media features, each
 // with its value.
-func (b *Browser) Prefers(features ...string) chromedp.Action[chromedp.Void] {
+func (b *window) Prefers(features ...string) chromedp.Action[chromedp.Void] {
 	var set []*emulation.MediaFeature
 	for i := 0; i < len(features); i += 2 {
 		set = append(set, &emulation.MediaFeature{Name: features[i], Value: features[i+1]})
 	}
-	return Command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: set})
+	return command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: set})
 }
 
 // Screenshot takes a screenshot of the window.
-func (b *Browser) Screenshot() []byte {
+func (b *window) Screenshot() []byte {
 	b.t.Helper()
 
 	ctx, cancel := context.WithTimeout(b.ctx, stepTimeout)

@@ -1,4 +1,4 @@
-package pagestest
+package e2e
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
-	"github.com/chromedp/cdproto/network"
+	cdpnetwork "github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 
 	"confab/app/tools/rig"
@@ -19,22 +19,19 @@ import (
 // before they show anything, which is no fault of a page.
 const maxStarts = 5
 
-// shared is the one process of a browser that the windows of a package's tests are in: to
-// start one for each test would take longer than most tests.
+// shared is the one process of a browser that the windows of most tests are in: to start
+// one for each test would take longer than most tests.
 var shared struct {
 	sync.Mutex
-	begun bool // by Tests, which ends it
-	ctx   context.Context
-	end   context.CancelFunc
+	ctx context.Context
+	end context.CancelFunc
 }
 
-// Tests are the tests of a package whose windows share one browser. TestMain runs them;
-// where it does not, each window is in a browser of its own.
-type Tests struct{ *testing.M }
+// windowTests are tests whose windows share one browser. TestMain runs them.
+type windowTests struct{ *testing.M }
 
 // Run runs the tests, and ends the browser.
-func (t Tests) Run() int {
-	shared.begun = true
+func (t windowTests) Run() int {
 	code := t.M.Run()
 	if shared.end != nil {
 		shared.end()
@@ -42,8 +39,8 @@ func (t Tests) Run() int {
 	return code
 }
 
-// openWindow opens a window and returns its context.
-func openWindow(t testing.TB, path string, more []chromedp.ExecAllocatorOption) context.Context {
+// startWindow opens a window and returns its context.
+func startWindow(t testing.TB, path string, more []chromedp.ExecAllocatorOption) context.Context {
 	t.Helper()
 
 	for n := 1; ; n++ {
@@ -61,7 +58,7 @@ func openWindow(t testing.TB, path string, more []chromedp.ExecAllocatorOption) 
 
 // tryWindow opens a window: in the shared browser, or in its own if there are options.
 func tryWindow(path string, more []chromedp.ExecAllocatorOption) (context.Context, context.CancelFunc, error) {
-	if len(more) > 0 || !shared.begun {
+	if len(more) > 0 {
 		return startBrowser(path, more...)
 	}
 
@@ -94,7 +91,7 @@ func sharedBrowser(path string) (context.Context, error) {
 	return ctx, nil
 }
 
-// unseen are parts of the browser's own window, which nobody sees here: each is a page of
+// unseen are parts of the browser's own window, which are not seen here: each is a page of
 // its own, made anew for every window, and together they cost more than most pages of ours.
 var unseen = []string{"WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "WebUIOmniboxFullPopup", "PreloadTopChromeWebUI", "Translate"}
 
@@ -116,10 +113,10 @@ func startBrowser(path string, more ...chromedp.ExecAllocatorOption) (context.Co
 	return ctx, cancel, nil
 }
 
-// prepare lets a window tell what it asks for and what it complains about, and have the
+// prepare lets a window report what it asks for and what it complains about, and have the
 // focus whatever other windows do.
 func prepare(ctx context.Context) error {
-	if _, err := chromedp.Call(ctx, network.Enable, network.EnableParams{}); err != nil {
+	if _, err := chromedp.Call(ctx, cdpnetwork.Enable, cdpnetwork.EnableParams{}); err != nil {
 		return err
 	}
 	if _, err := chromedp.Call(ctx, log.Enable, cdp.Empty{}); err != nil {
@@ -129,9 +126,9 @@ func prepare(ctx context.Context) error {
 	return err
 }
 
-// Parallel is t.Parallel for a test that needs a browser. Without one on this machine the
+// parallelBrowser is t.Parallel for a test that needs a browser. Without one on this machine the
 // test is skipped at once, before a server is started for it in vain.
-func Parallel(t *testing.T) {
+func parallelBrowser(t *testing.T) {
 	t.Helper()
 	findBrowser(t)
 	t.Parallel()
