@@ -278,6 +278,19 @@ func (f *fixture) labels() (n int) {
 	return n
 }
 
+// logged flushes the API log and returns it, oldest first.
+func (f *fixture) logged() (calls []storage.APICall) {
+	f.t.Helper()
+	if err := f.api.Flush(f.t.Context()); err != nil {
+		f.t.Fatal(err)
+	}
+	storagetest.View(f.t, f.db, func(rx *storage.Rx) (err error) {
+		calls, err = rx.APICalls(storage.APICallFilter{Limit: 1000})
+		return err
+	})
+	return calls
+}
+
 // change stores an organization as changed by fn.
 func (f *fixture) change(tenant storagetest.Tenant, fn func(*storage.Organization)) {
 	f.t.Helper()

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/matryer/is"
 	"pgregory.net/rapid"
 
 	"confab/app/api/rest"
@@ -112,10 +111,8 @@ func fillView(t *rapid.T, name string, v reflect.Value) {
 }
 
 // appenders are the views that write their own JSON.
-func appenders() []rest.Appender {
-	return []rest.Appender{
-		messageView{}, mediaView{}, sendErrorView{}, conversationView{}, &assigneeView{}, contactView{}, chatAccountView{}, rest.ListEnd{},
-	}
+func appenders() []any {
+	return []any{messageView{}, mediaView{}, sendErrorView{}, conversationView{}, &assigneeView{}, contactView{}, chatAccountView{}}
 }
 
 // Views that write their own JSON write the bytes that encoding/json would.
@@ -147,77 +144,6 @@ func TestViewsWriteWhatTheEncoderWouldWrite(t *testing.T) {
 			})
 		})
 	}
-}
-
-// A page of views that write themselves is the page that the encoder would make of them.
-func TestAPageIsWhatTheEncoderWouldMakeOfIt(t *testing.T) {
-	is := is.New(t)
-	cursor := `c<"`
-	l := rest.NewList(0)
-	all := []contactSummary{{ID: "a"}, {ID: `b"`}}
-	for i := range all {
-		fits, err := l.Add(&all[i], 1<<20)
-		is.NoErr(err)
-		is.True(fits)
-	}
-	l.HasMore, l.NextCursor = true, &cursor
-	got := l.Render("req_1")
-	is.Equal(string(got), encoded(t, struct {
-		Data       []contactSummary `json:"data"`
-		HasMore    bool             `json:"has_more"`
-		NextCursor *string          `json:"next_cursor"`
-		RequestID  string           `json:"request_id"`
-	}{all, true, &cursor, "req_1"}))
-	is.Equal(string(rest.NewList(3).Render("req_2")), `{"data":[],"has_more":false,"next_cursor":null,"request_id":"req_2"}`)
-}
-
-// An item that a page has no room for leaves nothing behind.
-func TestAnItemThatDoesNotFitLeavesNoTrace(t *testing.T) {
-	is := is.New(t)
-	l := rest.NewList(2)
-	small, large := messageView{Type: "text", content: storage.JSON(`{}`)}, messageView{Type: "text", content: storage.JSON(`"` + strings.Repeat("a", 2000) + `"`)}
-	fits, err := l.Add(&small, 1500)
-	is.NoErr(err)
-	is.True(fits)
-	before := string(l.Data)
-	fits, err = l.Add(&large, 1500)
-	is.NoErr(err)
-	is.True(!fits)
-	is.Equal(string(l.Data), before)
-	_, err = l.Add(make(chan int), 1<<20)
-	is.True(err != nil)
-	is.Equal(string(l.Data), before)
-	fits, err = rest.NewList(1).Add(&large, 10) // the first one, whatever its size
-	is.NoErr(err)
-	is.True(fits)
-}
-
-func FuzzAppendText(f *testing.F) {
-	for _, text := range hostileTexts {
-		f.Add(text)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		if got, want := string(rest.AppendText(nil, text)), encoded(t, text); got != want {
-			t.Fatalf("%q became %s, not %s", text, got, want)
-		}
-		name, err := json.Marshal(text)
-		if got := string(rest.AppendKey(nil, text)); err != nil || got != string(name)+":" {
-			t.Fatalf("%q became the name %s, not %s (%v)", text, got, name, err)
-		}
-	})
-}
-
-func FuzzAppendStored(f *testing.F) {
-	for _, text := range hostileStored {
-		f.Add([]byte(text))
-	}
-	f.Fuzz(func(t *testing.T, text []byte) {
-		got := rest.AppendStored(nil, text) // never more than it was given, and no panic
-		var want bytes.Buffer
-		if json.Compact(&want, text) == nil && !bytes.Equal(got, want.Bytes()) {
-			t.Fatalf("%q became %q, not %q", text, got, want.Bytes())
-		}
-	})
 }
 
 // A message of any content is the message that the encoder would write.

@@ -53,11 +53,16 @@ var provocations = map[rest.Code]func(*fixture) answer{
 		f.call("GET", "/me", "")
 		return f.call("GET", "/me", "")
 	},
-	rest.RequestTooLarge: func(f *fixture) answer { return f.call("POST", "/labels", strings.Repeat(" ", rest.MaxBody+1)) },
+	rest.RequestTooLarge: func(f *fixture) answer { return f.call("POST", "/labels", strings.Repeat(" ", 1<<20+1)) },
 	rest.InvalidJSON:     func(f *fixture) answer { return f.call("POST", "/labels", "{") },
-	rest.IdempotencyInProgress: func(f *fixture) answer {
-		f.api.InFlight.Begin(rest.InFlightKey{Organization: f.tenant.Organization.ID, Key: "a"}, rest.Fingerprint(&rest.Request{HTTP: must("POST", "/v1/labels"), Raw: []byte("{}")}))
-		return f.call("POST", "/labels", "{}", "Idempotency-Key: a")
+	rest.IdempotencyInProgress: func(f *fixture) (second answer) {
+		f.connectDegraded()
+		f.upstream.answer = func(*http.Request) (int, string) {
+			second = f.call("POST", register, rightPIN, "Idempotency-Key: a")
+			return 500, ""
+		}
+		f.call("POST", register, rightPIN, "Idempotency-Key: a")
+		return second
 	},
 	rest.IdempotencyKeyReuse: func(f *fixture) answer {
 		f.call("POST", "/labels", `{"name":"a"}`, "Idempotency-Key: a")

@@ -81,9 +81,11 @@ func TestACursorIsGoodForNothingElse(t *testing.T) {
 	cursor := f.call("GET", "/labels?limit=1", "").text("next_cursor")
 	foreign := f.callAs(other.Secret, "GET", "/labels?limit=1", "").text("next_cursor")
 	is.New(t).Equal(len(f.call("GET", "/labels?limit=2&cursor="+cursor, "").ids()), 2) // another limit is no other list
+	f.newCustomer("Bakery")
+	f.newCustomer("Butcher")
 	for name, bad := range map[string]string{
 		"another organization's": foreign,
-		"another list's":         f.api.Cursors.Encode("contacts\x00"+f.tenant.Organization.PublicID, storage.First),
+		"another list's":         f.call("GET", "/customers?limit=1", "").text("next_cursor"),
 		"cut":                    cursor[:len(cursor)-1],
 		"longer":                 cursor + "A",
 		"padded":                 cursor + "=",

@@ -7,6 +7,7 @@ import (
 
 	"github.com/matryer/is"
 
+	"confab/app/api/rest"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -79,4 +80,19 @@ func TestMeTellsWhoIsCalling(t *testing.T) {
 	is.Equal(plain.get("data.api_key.label"), nil)
 	is.Equal(plain.get("data.api_key.expires_at"), nil)
 	is.True(plain.get("data.api_key.id") != got.get("data.api_key.id"))
+}
+
+func TestMeShowsTheBucket(t *testing.T) {
+	is := is.New(t)
+	f := serve(t, limited(2.5, 7))
+	got := f.call("GET", "/me", "")
+	is.Equal(got.get("data.rate_limits.per_second"), 2.5)
+	is.Equal(got.get("data.rate_limits.burst"), 7.0)
+}
+
+// limited gives the tenant's plan a bucket.
+func limited(perSecond float64, burst int) func(*testOptions) {
+	return func(o *testOptions) {
+		o.Plans["self_hosted"] = rest.Plan{API: true, Customers: true, RatePerSecond: perSecond, Burst: burst}
+	}
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/matryer/is"
 
-	"confab/app/api/rest"
 	"confab/jobs/guard"
 )
 
@@ -30,7 +29,7 @@ func elsewhere(t *testing.T) string {
 			io.WriteString(w, "<!DOCTYPE html><p>Log in first")
 		case path == "/large.png":
 			io.WriteString(w, png)
-			io.CopyN(w, zeroes{}, 6*rest.Mebibyte)
+			io.CopyN(w, zeroes{}, 6*mebibyte)
 		case path == "/broken.png":
 			w.Header().Set("Content-Length", "1000")
 			io.WriteString(w, png)

@@ -17,7 +17,6 @@ import (
 
 	"github.com/matryer/is"
 
-	"confab/app/api/rest"
 	"confab/jobs/filetype"
 	"confab/jobs/guard"
 	"confab/storage"
@@ -25,6 +24,11 @@ import (
 )
 
 const library = "/" + number + "/media"
+
+const (
+	mebibyte = 1 << 20
+	office   = "application/vnd.openxmlformats-officedocument."
+)
 
 var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 
@@ -163,10 +167,10 @@ func TestTheTypeIsToldFromTheContent(t *testing.T) {
 		"text":                {part{"file", "a", "", "Hello, people."}, "text/plain"},
 		"csv is text":         {part{"file", "a.csv", "text/csv", "a,b\n1,2\n3,4\n"}, "text/plain"},
 		"json is text":        {part{"file", "a.json", "", `{"a":[1,2]}`}, "text/plain"},
-		"docx":                {part{"file", "a", "", zipOf("[Content_Types].xml", "word/document.xml")}, rest.Office + "wordprocessingml.document"},
-		"xlsx":                {part{"file", "a", "", zipOf("[Content_Types].xml", "xl/workbook.xml")}, rest.Office + "spreadsheetml.sheet"},
-		"pptx by its name":    {part{"file", "a.PPTX", "", zipOf("x.xml")}, rest.Office + "presentationml.presentation"},
-		"docx by its label":   {part{"file", "a", rest.Office + "wordprocessingml.document", zipOf("x.xml")}, rest.Office + "wordprocessingml.document"},
+		"docx":                {part{"file", "a", "", zipOf("[Content_Types].xml", "word/document.xml")}, office + "wordprocessingml.document"},
+		"xlsx":                {part{"file", "a", "", zipOf("[Content_Types].xml", "xl/workbook.xml")}, office + "spreadsheetml.sheet"},
+		"pptx by its name":    {part{"file", "a.PPTX", "", zipOf("x.xml")}, office + "presentationml.presentation"},
+		"docx by its label":   {part{"file", "a", office + "wordprocessingml.document", zipOf("x.xml")}, office + "wordprocessingml.document"},
 		"doc by its name":     {part{"file", "a.doc", "", "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + strings.Repeat("\x00", 600)}, "application/msword"},
 		"a zip":               {part{"file", "a.zip", "", zipOf("x.xml")}, ""},
 		"a zip called pdf":    {part{"file", "a.pdf", "application/pdf", zipOf("x.xml")}, ""},
@@ -253,10 +257,10 @@ func (f *fixture) stream(begin string, size int64, known bool) int {
 func TestEachKindHasItsSize(t *testing.T) {
 	f, _ := serveLibrary(t)
 	for begin, limit := range map[string]int64{
-		png:                               5 * rest.Mebibyte,
-		"RIFF\x00\x00\x00\x00WEBPVP8 ":    500 * rest.Kibibyte,
-		"ID3\x03\x00\x00\x00\x00\x00\x00": 16 * rest.Mebibyte,
-		"\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom": 16 * rest.Mebibyte,
+		png:                               5 * mebibyte,
+		"RIFF\x00\x00\x00\x00WEBPVP8 ":    500 << 10,
+		"ID3\x03\x00\x00\x00\x00\x00\x00": 16 * mebibyte,
+		"\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom": 16 * mebibyte,
 	} {
 		t.Run(filetype.Detect([]byte(begin)), func(t *testing.T) {
 			is := is.New(t)
@@ -271,14 +275,14 @@ func TestEachKindHasItsSize(t *testing.T) {
 func TestTheLargestFileIsNeverInMemory(t *testing.T) {
 	is := is.New(t)
 	f, _ := serveLibrary(t)
-	is.Equal(f.stream("%PDF-1.7\n", 1*rest.Mebibyte, true), 201) // what the first one costs anyway
+	is.Equal(f.stream("%PDF-1.7\n", 1*mebibyte, true), 201) // what the first one costs anyway
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	is.Equal(f.stream("%PDF-1.7\n", rest.MaxMedia, true), 201)
+	is.Equal(f.stream("%PDF-1.7\n", filetype.MaxSize, true), 201)
 	runtime.ReadMemStats(&after)
-	is.True(after.TotalAlloc-before.TotalAlloc < 8*rest.Mebibyte) // all that was ever taken, not only what is held
-	is.Equal(f.stream("%PDF-1.7\n", rest.MaxMedia+1, false), 413)
-	is.Equal(f.stream("%PDF-1.7\n", rest.MaxForm+1, true), 413)
+	is.True(after.TotalAlloc-before.TotalAlloc < 8*mebibyte) // all that was ever taken, not only what is held
+	is.Equal(f.stream("%PDF-1.7\n", filetype.MaxSize+1, false), 413)
+	is.Equal(f.stream("%PDF-1.7\n", (filetype.MaxSize+mebibyte)+1, true), 413)
 }
 
 func TestAFormNeedsOneFile(t *testing.T) {

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -104,39 +103,6 @@ func TestEveryPageIsBoundedAndEveryItemComesOnce(t *testing.T) {
 	is.Equal(all.get("has_more"), true)
 }
 
-// An item that alone is larger than a page is a page of its own.
-func TestALargeItemIsAPageOfItsOwn(t *testing.T) {
-	is := is.New(t)
-	f := serveHooks(t, func(o *testOptions) { o.PageBytes = 100 })
-	person := f.contact(f.connect(f.tenant, number), "+15551234567")
-	f.say(person, slices.Repeat([]storage.Message{written("text", "sent")}, 5)...)
-	page := f.call("GET", messages, "")
-	is.Equal(len(page.ids()), 1)
-	is.Equal(page.get("has_more"), true)
-	is.Equal(len(f.walk(messages, nil)), 5)
-}
-
-// While many large pages are under way, further ones are short, so that they do not
-// fill the memory together.
-func TestManyLargePagesAtOnceAreShort(t *testing.T) {
-	is := is.New(t)
-	f := serveHooks(t)
-	large := written("text", "sent")
-	large.Content = storage.JSON(`{"body":"` + strings.Repeat("a", 100<<10) + `"}`)
-	f.say(f.contact(f.connect(f.tenant, number), "+15551234567"), slices.Repeat([]storage.Message{large}, 6)...)
-	f = f.unchecked()
-	is.Equal(len(f.call("GET", messages, "").ids()), 6)
-
-	for range cap(f.api.LargePages) {
-		f.api.LargePages <- struct{}{}
-	}
-	is.Equal(len(f.call("GET", messages, "").ids()), 2)
-	is.Equal(len(f.walk(messages, nil)), 6)
-	<-f.api.LargePages
-	is.Equal(len(f.call("GET", messages, "").ids()), 6)
-	is.Equal(len(f.call("GET", messages, "").ids()), 6) // its place is free again
-}
-
 // The rows behind a page that is full are not read.
 func TestRowsBehindTheBudgetAreNotRead(t *testing.T) {
 	is := is.New(t)
@@ -156,17 +122,4 @@ func TestRowsBehindTheBudgetAreNotRead(t *testing.T) {
 		is.True(!budget.Cut())
 		return errors.Join(err, err2)
 	})
-}
-
-// A rendered page is one JSON document, with and without items.
-func TestAPageIsOneDocument(t *testing.T) {
-	is := is.New(t)
-	f := serve(t)
-	var page struct {
-		Data      []json.RawMessage `json:"data"`
-		HasMore   *bool             `json:"has_more"`
-		RequestID string            `json:"request_id"`
-	}
-	is.NoErr(json.Unmarshal([]byte(f.call("GET", "/labels", "").body), &page))
-	is.True(page.Data != nil && len(page.Data) == 0 && page.HasMore != nil && page.RequestID != "")
 }

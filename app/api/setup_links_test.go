@@ -1,6 +1,8 @@
 package api
 
 import (
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -289,4 +291,21 @@ func TestWhatIsWrittenForARemovedNumberIsRefused(t *testing.T) {
 			account = f.connect(f.tenant, number)
 		}
 	}
+}
+
+// readDir returns the bytes of all files of a directory whose database is closed.
+func readDir(t *testing.T, dir string) (all []byte) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, text...)
+	}
+	return all
 }

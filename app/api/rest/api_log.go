@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	// CallFlushInterval is how long a call waits to be written to the API log.
-	CallFlushInterval = time.Second
-	// CallBatchSize bounds the rows of one transaction.
-	CallBatchSize = 256
-	// MaxWaitingCalls bounds the calls that wait while the database cannot write.
-	MaxWaitingCalls = 50_000
-	// LastUsedFlushInterval is how long a key's last use waits to be written.
-	LastUsedFlushInterval = 10 * time.Second
+	// callFlushInterval is how long a call waits to be written to the API log.
+	callFlushInterval = time.Second
+	// callBatchSize bounds the rows of one transaction.
+	callBatchSize = 256
+	// maxWaitingCalls bounds the calls that wait while the database cannot write.
+	maxWaitingCalls = 50_000
+	// lastUsedFlushInterval is how long a key's last use waits to be written.
+	lastUsedFlushInterval = 10 * time.Second
 	// unloggedInterval is how often the log tells of requests that are not in it.
 	unloggedInterval = time.Minute
 	// MaxLoggedMethod is longer than any real method.
@@ -30,47 +30,47 @@ const (
 // LoggedMethod is a method for the logs: a client may send any word, of any length.
 func LoggedMethod(method string) string { return method[:min(len(method), MaxLoggedMethod)] }
 
-// CallLog writes the API log and the time when each key and session was last used.
+// callLog writes the API log and the time when each key and session was last used.
 //
 // A request only appends to a slice; the goroutine run writes what waits, in batches,
 // so no request waits for the log. mu guards what waits and is never held during a
 // write; writing is held for a whole flush, so that lines are stored in order. A flush
-// that fails keeps its lines for the next one, up to MaxWaitingCalls; above that,
+// that fails keeps its lines for the next one, up to maxWaitingCalls; above that,
 // calls are counted and dropped. A crash loses at most the last second of calls,
 // because the log is not part of a request's transaction.
 //
 // Calls without a valid key only come here as far as the quota of strangers goes. What
 // exceeds it is told in the server's log once a minute.
-type CallLog struct {
-	DB        *storage.DB
-	Log       *slog.Logger
-	Strangers *strangerQuota
+type callLog struct {
+	db        *storage.DB
+	log       *slog.Logger
+	strangers *strangerQuota
 	stop      chan struct{}
 	done      chan struct{}
 
 	mu       sync.Mutex
-	Waiting  []storage.APICall
+	waiting  []storage.APICall
 	dropped  int
-	LastUsed map[string]storage.Time // by the id of a key or a session
+	lastUsed map[string]storage.Time // by the id of a key or a session
 
-	Writing sync.Mutex // one flush at a time, so that lines stay in order
+	writing sync.Mutex // one flush at a time, so that lines stay in order
 }
 
-func newCallLog(db *storage.DB, log *slog.Logger, strangers *strangerQuota) *CallLog {
-	l := &CallLog{
-		DB:        db,
-		Log:       log,
-		Strangers: strangers,
+func newCallLog(db *storage.DB, log *slog.Logger, strangers *strangerQuota) *callLog {
+	l := &callLog{
+		db:        db,
+		log:       log,
+		strangers: strangers,
 		stop:      make(chan struct{}),
 		done:      make(chan struct{}),
-		LastUsed:  make(map[string]storage.Time),
+		lastUsed:  make(map[string]storage.Time),
 	}
 	go l.run()
 	return l
 }
 
-// Add queues one call.
-func (l *CallLog) Add(x *Exchange, status int, took time.Duration, ip string) {
+// add queues one call.
+func (l *callLog) add(x *Exchange, status int, took time.Duration, ip string) {
 	r := x.Request
 	c := storage.APICall{
 		Method:        LoggedMethod(r.HTTP.Method),
@@ -79,7 +79,7 @@ func (l *CallLog) Add(x *Exchange, status int, took time.Duration, ip string) {
 		LatencyMicros: took.Microseconds(),
 		IP:            ip,
 		RequestID:     r.ID,
-		CreatedAt:     storage.At(r.Began),
+		CreatedAt:     storage.At(r.began),
 	}
 	// Copies: what pointed into the request would keep all of it in memory.
 	switch {
@@ -104,23 +104,23 @@ func (l *CallLog) Add(x *Exchange, status int, took time.Duration, ip string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if c.KeyID != nil {
-		l.LastUsed[r.Key.ID] = c.CreatedAt
+		l.lastUsed[r.Key.ID] = c.CreatedAt
 	}
 
 	// While the database cannot write, memory stays bounded: the log loses calls.
-	if len(l.Waiting) >= MaxWaitingCalls {
+	if len(l.waiting) >= maxWaitingCalls {
 		l.dropped++
 		return
 	}
-	l.Waiting = append(l.Waiting, c)
+	l.waiting = append(l.waiting, c)
 }
 
-func (l *CallLog) run() {
+func (l *callLog) run() {
 	defer close(l.done)
 
-	calls := time.NewTicker(CallFlushInterval)
+	calls := time.NewTicker(callFlushInterval)
 	defer calls.Stop()
-	used := time.NewTicker(LastUsedFlushInterval)
+	used := time.NewTicker(lastUsedFlushInterval)
 	defer used.Stop()
 	unlogged := time.NewTicker(unloggedInterval)
 	defer unlogged.Stop()
@@ -139,57 +139,57 @@ func (l *CallLog) run() {
 		}
 
 		if err != nil {
-			l.Log.Warn("write the API log", "error", err)
+			l.log.Warn("write the API log", "error", err)
 		}
 	}
 }
 
 // Flush writes every call that waits.
-func (l *CallLog) Flush(ctx context.Context) error {
-	l.Writing.Lock()
-	defer l.Writing.Unlock()
+func (l *callLog) Flush(ctx context.Context) error {
+	l.writing.Lock()
+	defer l.writing.Unlock()
 
 	for {
 		l.mu.Lock()
-		batch := l.Waiting[:min(CallBatchSize, len(l.Waiting))]
+		batch := l.waiting[:min(callBatchSize, len(l.waiting))]
 		dropped := l.dropped
 		l.dropped = 0
 		l.mu.Unlock()
 
 		if dropped > 0 {
-			l.Log.Warn("the API log lost calls: the database was not writable for too long", "calls", dropped)
+			l.log.Warn("the API log lost calls: the database was not writable for too long", "calls", dropped)
 		}
 		if len(batch) == 0 {
 			return nil
 		}
 
-		// The batch leaves the queue only once it is written. Nobody else takes from its
+		// The batch leaves the queue only once it is written. No other flush takes from its
 		// front meanwhile, because writing is held.
-		if err := l.DB.Update(ctx, func(tx *storage.Tx) error { return tx.InsertAPICalls(batch) }); err != nil {
+		if err := l.db.Update(ctx, func(tx *storage.Tx) error { return tx.InsertAPICalls(batch) }); err != nil {
 			return err
 		}
 
 		l.mu.Lock()
-		l.Waiting = l.Waiting[len(batch):]
-		if len(l.Waiting) == 0 {
-			l.Waiting = nil // lets the array go
+		l.waiting = l.waiting[len(batch):]
+		if len(l.waiting) == 0 {
+			l.waiting = nil // lets the array go
 		}
 		l.mu.Unlock()
 	}
 }
 
 // FlushLastUsed writes when each key and session was last used.
-func (l *CallLog) FlushLastUsed(ctx context.Context) error {
+func (l *callLog) FlushLastUsed(ctx context.Context) error {
 	l.mu.Lock()
-	used := l.LastUsed
-	l.LastUsed = make(map[string]storage.Time)
+	used := l.lastUsed
+	l.lastUsed = make(map[string]storage.Time)
 	l.mu.Unlock()
 
 	if len(used) == 0 {
 		return nil
 	}
 
-	err := l.DB.Update(ctx, func(tx *storage.Tx) error {
+	err := l.db.Update(ctx, func(tx *storage.Tx) error {
 		for id, at := range used {
 			mark := tx.MarkKeyUsed
 			if strings.HasPrefix(id, storage.PrefixSession) {
@@ -209,24 +209,24 @@ func (l *CallLog) FlushLastUsed(ctx context.Context) error {
 }
 
 // restoreLastUsed puts back times that could not be written, for the next try.
-func (l *CallLog) restoreLastUsed(used map[string]storage.Time) {
+func (l *callLog) restoreLastUsed(used map[string]storage.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 
 	for id, at := range used {
-		l.LastUsed[id] = max(l.LastUsed[id], at)
+		l.lastUsed[id] = max(l.lastUsed[id], at)
 	}
 }
 
 // logUnlogged tells how many requests of strangers were left out of the logs.
-func (l *CallLog) logUnlogged() {
-	if n := l.Strangers.unlogged.Swap(0); n > 0 {
-		l.Log.Info("requests without a key or signature were too many to log each of them", "requests", n)
+func (l *callLog) logUnlogged() {
+	if n := l.strangers.unlogged.Swap(0); n > 0 {
+		l.log.Info("requests without a key or signature were too many to log each of them", "requests", n)
 	}
 }
 
 // close stops the goroutine and writes what still waits.
-func (l *CallLog) close() {
+func (l *callLog) close() {
 	close(l.stop)
 	<-l.done
 	l.logUnlogged()
@@ -235,19 +235,19 @@ func (l *CallLog) close() {
 	defer cancel()
 
 	if err := l.Flush(ctx); err != nil {
-		l.Log.Warn("write the rest of the API log", "error", err)
+		l.log.Warn("write the rest of the API log", "error", err)
 	}
 	if err := l.FlushLastUsed(ctx); err != nil {
-		l.Log.Warn("write the keys' last use", "error", err)
+		l.log.Warn("write the keys' last use", "error", err)
 	}
 }
 
 const (
-	// StrangerLines is how many requests of strangers are logged in a minute. In a
+	// strangerLines is how many requests of strangers are logged in a minute. In a
 	// month of nothing else the API log grows to less than a gigabyte.
-	StrangerLines = 60
-	// StrangerLinesEach is how many of them may come from one network.
-	StrangerLinesEach = 20
+	strangerLines = 60
+	// strangerLinesEach is how many of them may come from one network.
+	strangerLinesEach = 20
 )
 
 // strangerQuota limits what strangers write into the logs: the API log, whose rows
@@ -260,8 +260,8 @@ type strangerQuota struct {
 	unlogged atomic.Int64 // requests that no line of the log has told of yet
 }
 
-func NewStrangerQuota() *strangerQuota {
-	return &strangerQuota{lines: limit.NewQuota(StrangerLines, StrangerLinesEach)}
+func newStrangerQuota() *strangerQuota {
+	return &strangerQuota{lines: limit.NewQuota(strangerLines, strangerLinesEach)}
 }
 
 // LogsStranger reports whether a request from an address is logged although its caller

@@ -14,8 +14,8 @@ import (
 // does of their fields and tags, without the escapes that are only needed inside of HTML;
 // append_json_test.go compares the two.
 
-// Appender is a view that writes its own JSON.
-type Appender interface{ AppendJSON(b []byte) []byte }
+// appender is a view that writes its own JSON.
+type appender interface{ AppendJSON(b []byte) []byte }
 
 // AppendText writes a string.
 func AppendText(b []byte, s string) []byte {

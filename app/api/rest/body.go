@@ -41,7 +41,7 @@ func (s *Server) readJSON(x *Exchange) error {
 		limit, size = maxTableBody, "10 MiB"
 	}
 	announced := limit
-	if n := r.HTTP.ContentLength; n >= SmallBody && n < limit {
+	if n := r.HTTP.ContentLength; n >= smallBody && n < limit {
 		announced = n
 	}
 

@@ -9,16 +9,16 @@ import (
 )
 
 // The bodies that are in memory at the same time are bounded together, because any key can
-// send many, and need not finish them. The first SmallBody of each is free, which is more
+// send many, and need not finish them. The first smallBody of each is free, which is more
 // than nearly all requests have. A longer one waits until there is room for all of it, and
 // keeps that until it was answered. One organization can have a part of the room only,
 // which the largest body fits into: whoever fills it keeps nobody else from theirs. When a
 // few have filled all of the room, the slowest body of the largest holder is ended for an
 // organization that has less.
 const (
-	SmallBody      = 16 << 10
+	smallBody      = 16 << 10
 	maxBodies      = 64 << 20
-	MaxBodiesOfOne = 12 << 20
+	maxBodiesOfOne = 12 << 20
 	bodyPatience   = 10 * time.Second
 	// bodyGrace is how long a body may take, at least, while others wait for its room.
 	bodyGrace = 2 * time.Second
@@ -27,7 +27,7 @@ const (
 func newBodyRoom() *limit.Semaphore {
 	return limit.NewSemaphore(limit.SemaphoreOptions{
 		Total:    maxBodies,
-		Share:    MaxBodiesOfOne,
+		Share:    maxBodiesOfOne,
 		Patience: bodyPatience,
 		Grace:    bodyGrace,
 	})
@@ -37,13 +37,13 @@ func newBodyRoom() *limit.Semaphore {
 // bytes.
 func (s *Server) readWhole(r *Request, from io.Reader, size int64) ([]byte, error) {
 	read := bytes.NewBuffer(make([]byte, 0, 2*bytes.MinRead))
-	if _, err := io.CopyN(read, from, SmallBody); err == io.EOF {
+	if _, err := io.CopyN(read, from, smallBody); err == io.EOF {
 		return read.Bytes(), nil
 	} else if err != nil {
 		return nil, err
 	}
 
-	room, err := s.Bodies.Acquire(r.HTTP.Context(), r.Holder(), size, limit.RequestOf(r.HTTP.Context()).EndReading)
+	room, err := s.bodies.Acquire(r.HTTP.Context(), r.Holder(), size, limit.RequestOf(r.HTTP.Context()).EndReading)
 	if err != nil {
 		return nil, tooManyBodies(err)
 	}

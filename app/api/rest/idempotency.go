@@ -29,35 +29,35 @@ type idempotency struct {
 // memory, so a crash leaves none behind.
 type inFlightRequests struct {
 	mu  sync.Mutex
-	All map[InFlightKey][sha256.Size]byte
+	all map[inFlightKey][sha256.Size]byte
 }
 
-type InFlightKey struct {
+type inFlightKey struct {
 	Organization int64
 	Key          string
 }
 
 func newInFlightRequests() *inFlightRequests {
-	return &inFlightRequests{All: make(map[InFlightKey][sha256.Size]byte)}
+	return &inFlightRequests{all: make(map[inFlightKey][sha256.Size]byte)}
 }
 
-// Begin adds a request, unless one with its key is running: then it returns the
+// begin adds a request, unless one with its key is running: then it returns the
 // fingerprint of that one and false.
-func (f *inFlightRequests) Begin(id InFlightKey, fingerprint [sha256.Size]byte) ([sha256.Size]byte, bool) {
+func (f *inFlightRequests) begin(id inFlightKey, fingerprint [sha256.Size]byte) ([sha256.Size]byte, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 
-	if other, busy := f.All[id]; busy {
+	if other, busy := f.all[id]; busy {
 		return other, false
 	}
-	f.All[id] = fingerprint
+	f.all[id] = fingerprint
 	return fingerprint, true
 }
 
-func (f *inFlightRequests) end(id InFlightKey) {
+func (f *inFlightRequests) end(id inFlightKey) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	delete(f.All, id)
+	delete(f.all, id)
 }
 
 // handleOnce runs the handler, or returns the stored answer of an earlier request with
@@ -72,15 +72,15 @@ func (s *Server) handleOnce(r *Request) (Reply, error) {
 		return Reply{}, Invalid("Idempotency-Key", "must be given once and have 1 to 255 printable ASCII characters")
 	}
 
-	r.Idempotency = &idempotency{key: keys[0], fingerprint: Fingerprint(r)}
-	id := InFlightKey{r.Org.ID, keys[0]}
-	if other, free := s.InFlight.Begin(id, r.Idempotency.fingerprint); !free {
+	r.Idempotency = &idempotency{key: keys[0], fingerprint: fingerprintOf(r)}
+	id := inFlightKey{r.Org.ID, keys[0]}
+	if other, free := s.inFlight.begin(id, r.Idempotency.fingerprint); !free {
 		if other != r.Idempotency.fingerprint {
 			return Reply{}, errKeyReuse()
 		}
 		return Reply{}, Fail(IdempotencyInProgress, "A request with this Idempotency-Key is still being processed.")
 	}
-	defer s.InFlight.end(id)
+	defer s.inFlight.end(id)
 
 	// Only now, with the key taken: an earlier request may have ended just before.
 	if earlier, err := s.savedAnswer(r); err != nil || earlier.Body != nil {
@@ -160,8 +160,8 @@ func errKeyReuse() *Error {
 	return Fail(IdempotencyKeyReuse, "This Idempotency-Key was used for another request.")
 }
 
-// Fingerprint identifies what a request asks for: method, path with query, raw body.
-func Fingerprint(r *Request) [sha256.Size]byte {
+// fingerprintOf identifies what a request asks for: method, path with query, raw body.
+func fingerprintOf(r *Request) [sha256.Size]byte {
 	h := sha256.New()
 	io.WriteString(h, r.HTTP.Method+"\x00"+r.HTTP.URL.RequestURI()+"\x00")
 	h.Write(r.Raw)

@@ -42,13 +42,13 @@ func (in *IncomingFile) limit() int64 {
 	if kind, ok := MediaKinds[in.MimeType]; ok && !in.anyType {
 		return kind.limit
 	}
-	return MaxMedia
+	return maxMedia
 }
 
 func (in *IncomingFile) tooLarge() *Error {
-	size := fmt.Sprintf("%d MiB", in.limit()/Mebibyte)
-	if in.limit() < Mebibyte {
-		size = fmt.Sprintf("%d KiB", in.limit()/Kibibyte)
+	size := fmt.Sprintf("%d MiB", in.limit()/mebibyte)
+	if in.limit() < mebibyte {
+		size = fmt.Sprintf("%d KiB", in.limit()/kibibyte)
 	}
 	return &Error{Code: RequestTooLarge, Param: "file", Message: "A file of this type may have at most " + size + "."}
 }
@@ -78,12 +78,12 @@ func (in *IncomingFile) Check(param string) error {
 }
 
 const (
-	Kibibyte = 1 << 10
-	Mebibyte = 1 << 20
-	// MaxMedia is the largest file of any kind.
-	MaxMedia = filetype.MaxSize
+	kibibyte = 1 << 10
+	mebibyte = 1 << 20
+	// maxMedia is the largest file of any kind.
+	maxMedia = filetype.MaxSize
 
-	Office = "application/vnd.openxmlformats-officedocument."
+	office = "application/vnd.openxmlformats-officedocument."
 )
 
 // mediaKind is the kind of message in which a file can be sent, and the provider's
@@ -95,25 +95,25 @@ type mediaKind struct {
 
 // MediaKinds are the MIME types that the provider accepts.
 var MediaKinds = map[string]mediaKind{
-	"image/jpeg": {"image", 5 * Mebibyte},
-	"image/png":  {"image", 5 * Mebibyte},
-	"image/webp": {"sticker", 500 * Kibibyte},
-	"video/mp4":  {"video", 16 * Mebibyte},
-	"video/3gpp": {"video", 16 * Mebibyte},
-	"audio/aac":  {"audio", 16 * Mebibyte},
-	"audio/amr":  {"audio", 16 * Mebibyte},
-	"audio/mp4":  {"audio", 16 * Mebibyte},
-	"audio/mpeg": {"audio", 16 * Mebibyte},
-	"audio/ogg":  {"audio", 16 * Mebibyte},
+	"image/jpeg": {"image", 5 * mebibyte},
+	"image/png":  {"image", 5 * mebibyte},
+	"image/webp": {"sticker", 500 * kibibyte},
+	"video/mp4":  {"video", 16 * mebibyte},
+	"video/3gpp": {"video", 16 * mebibyte},
+	"audio/aac":  {"audio", 16 * mebibyte},
+	"audio/amr":  {"audio", 16 * mebibyte},
+	"audio/mp4":  {"audio", 16 * mebibyte},
+	"audio/mpeg": {"audio", 16 * mebibyte},
+	"audio/ogg":  {"audio", 16 * mebibyte},
 
-	"application/pdf":                      {"document", MaxMedia},
-	"application/msword":                   {"document", MaxMedia},
-	"application/vnd.ms-excel":             {"document", MaxMedia},
-	"application/vnd.ms-powerpoint":        {"document", MaxMedia},
-	Office + "wordprocessingml.document":   {"document", MaxMedia},
-	Office + "spreadsheetml.sheet":         {"document", MaxMedia},
-	Office + "presentationml.presentation": {"document", MaxMedia},
-	"text/plain":                           {"document", MaxMedia},
+	"application/pdf":                      {"document", maxMedia},
+	"application/msword":                   {"document", maxMedia},
+	"application/vnd.ms-excel":             {"document", maxMedia},
+	"application/vnd.ms-powerpoint":        {"document", maxMedia},
+	office + "wordprocessingml.document":   {"document", maxMedia},
+	office + "spreadsheetml.sheet":         {"document", maxMedia},
+	office + "presentationml.presentation": {"document", maxMedia},
+	"text/plain":                           {"document", maxMedia},
 }
 
 // CanBeSentAs tells whether a file can be sent where a message wants a kind. Any file

@@ -42,7 +42,7 @@ func (s *Server) ParseListQuery(r *Request, scope string) (ListQuery, error) {
 	}
 
 	if values.Has("cursor") {
-		after, ok := s.Cursors.decode(q.scope, values.Get("cursor"))
+		after, ok := s.cursors.decode(q.scope, values.Get("cursor"))
 		if !ok {
 			return q, &Error{Code: InvalidCursor, Param: "cursor", Message: "cursor does not come from this list with these filters."}
 		}
@@ -112,7 +112,7 @@ func Page[T, V any](s *Server, q ListQuery, rows []T, key func(T) storage.After,
 		next = key(rows[len(rows)-1])
 	}
 
-	body := NewList(len(rows))
+	body := newList(len(rows))
 	item := new(V)
 	for i, row := range rows {
 		*item = view(row)
@@ -127,7 +127,7 @@ func Page[T, V any](s *Server, q ListQuery, rows []T, key func(T) storage.After,
 	}
 
 	if body.HasMore = next != storage.Last; body.HasMore {
-		cursor := s.Cursors.Encode(q.scope, next)
+		cursor := s.cursors.Encode(q.scope, next)
 		body.NextCursor = &cursor
 	}
 	return Reply{Status: http.StatusOK, List: body}, nil
@@ -135,7 +135,7 @@ func Page[T, V any](s *Server, q ListQuery, rows []T, key func(T) storage.After,
 
 // WholeList answers with a list that has no further pages, because it is short.
 func WholeList[V any](data []V) (Reply, error) {
-	body := NewList(len(data))
+	body := newList(len(data))
 	for i := range data {
 		if _, err := body.Add(&data[i], math.MaxInt); err != nil {
 			return Reply{}, err
@@ -146,29 +146,29 @@ func WholeList[V any](data []V) (Reply, error) {
 
 // listBody is a page: its items, rendered, and what follows them.
 type listBody struct {
-	ListEnd
+	listEnd
 	Data []byte // the document so far, beginning with listStart
 }
 
-// listStart begins the document of a list. The items follow, and then ListEnd.
+// listStart begins the document of a list. The items follow, and then listEnd.
 const listStart = `{"data":[`
 
-// ListEnd is what follows the items.
-type ListEnd struct {
+// listEnd is what follows the items.
+type listEnd struct {
 	HasMore    bool    `json:"has_more"`
 	NextCursor *string `json:"next_cursor"`
 	RequestID  string  `json:"request_id"`
 }
 
-func (e ListEnd) AppendJSON(b []byte) []byte {
+func (e listEnd) AppendJSON(b []byte) []byte {
 	b = strconv.AppendBool(append(b, `{"has_more":`...), e.HasMore)
 	b = AppendOptional(append(b, `,"next_cursor":`...), e.NextCursor)
 	b = AppendText(append(b, `,"request_id":`...), e.RequestID)
 	return append(b, '}')
 }
 
-// NewList begins a page of some items.
-func NewList(items int) *listBody {
+// newList begins a page of some items.
+func newList(items int) *listBody {
 	return &listBody{Data: append(make([]byte, 0, len(listStart)+items*usualItem+listEndSize), listStart...)}
 }
 
@@ -206,7 +206,7 @@ func (l *listBody) Render(requestID string) []byte {
 	l.RequestID = requestID
 	l.Data = append(l.Data, ']')
 	comma := len(l.Data) // in the place of a bracket
-	l.Data = l.ListEnd.AppendJSON(l.Data)
+	l.Data = l.listEnd.AppendJSON(l.Data)
 	l.Data[comma] = ','
 	return l.Data
 }
@@ -226,7 +226,7 @@ const (
 func (s *Server) pageBytes(r *Request) int {
 	most := cmp.Or(s.PageBytes, MaxPage)
 	select {
-	case s.LargePages <- struct{}{}:
+	case s.largePages <- struct{}{}:
 		r.holdsLargePage = true
 		return most
 	default:
@@ -237,6 +237,6 @@ func (s *Server) pageBytes(r *Request) int {
 // releasePage gives back the place of a page that was sent.
 func (s *Server) releasePage(r *Request) {
 	if r.holdsLargePage {
-		<-s.LargePages
+		<-s.largePages
 	}
 }

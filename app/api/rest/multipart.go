@@ -16,10 +16,10 @@ import (
 
 const (
 	// MaxForm is the largest file and room for the rest of the form.
-	MaxForm = MaxMedia + Mebibyte
+	MaxForm = maxMedia + mebibyte
 	// maxFormField bounds the names of fields and files, and what another field may
 	// hold.
-	maxFormField = 1 * Kibibyte
+	maxFormField = 1 * kibibyte
 	// maxFormParts bounds the parts of a form, each of which is kept in the
 	// request's fingerprint.
 	maxFormParts = 20

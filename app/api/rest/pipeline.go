@@ -34,7 +34,7 @@ func (x *Exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 
 // Serve answers a request whose table of routes is known.
 func (s *Server) Serve(w http.ResponseWriter, r *Request) {
-	r.ID, r.Began = s.DB.NewID(storage.PrefixRequest), time.Now()
+	r.ID, r.began = s.DB.NewID(storage.PrefixRequest), time.Now()
 	r.path = strings.TrimPrefix(r.HTTP.URL.Path, r.Prefix)
 	x := &Exchange{ResponseWriter: w, Request: r}
 	x.Header().Set("X-Request-Id", r.ID)
@@ -138,7 +138,7 @@ func (s *Server) Record(x *Exchange) {
 	x.isRecorded = true
 
 	r := x.Request
-	took := time.Since(r.Began)
+	took := time.Since(r.began)
 
 	// A canceled request fails as 503, but its client is gone.
 	status := x.status
@@ -150,7 +150,7 @@ func (s *Server) Record(x *Exchange) {
 	ip := clientIP(r.HTTP, s.TrustedProxies)
 	logged := r.isAuthenticated() || s.LogsStranger(ip)
 	if logged && r.entersAPILog() {
-		s.APILog.Add(x, status, took, ip)
+		s.APILog.add(x, status, took, ip)
 	}
 
 	template := ""

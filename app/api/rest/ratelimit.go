@@ -32,9 +32,9 @@ func (r *Request) Holder() limit.Holder {
 	return limit.Organization(r.Org.ID, "")
 }
 
-// BucketOf returns the caller's token bucket, adjusted to its plan; nil if the plan has no
+// bucketOf returns the caller's token bucket, adjusted to its plan; nil if the plan has no
 // limit.
-func (s *Server) BucketOf(r *Request) *rate.Limiter {
+func (s *Server) bucketOf(r *Request) *rate.Limiter {
 	most := r.Limit()
 	if most.PerSecond == 0 {
 		return nil
@@ -44,7 +44,7 @@ func (s *Server) BucketOf(r *Request) *rate.Limiter {
 
 // takeToken takes a token out of the caller's bucket, or refuses the request.
 func (s *Server) takeToken(r *Request) error {
-	bucket := s.BucketOf(r)
+	bucket := s.bucketOf(r)
 	if bucket == nil || bucket.Allow() {
 		return nil
 	}
@@ -57,7 +57,7 @@ func (s *Server) takeToken(r *Request) error {
 // setRateLimitHeaders shows an authenticated client the state of its bucket.
 func (s *Server) setRateLimitHeaders(x *Exchange) {
 	r := x.Request
-	bucket := s.BucketOf(r)
+	bucket := s.bucketOf(r)
 	if bucket == nil {
 		return
 	}

@@ -104,7 +104,7 @@ const usualBody = 1024
 // HTML.
 func AppendView(b []byte, v any) ([]byte, error) {
 	switch v := v.(type) {
-	case Appender:
+	case appender:
 		return v.AppendJSON(b), nil
 	case json.Marshaler: // the encoder would go over it once more, and change its bytes
 		text, err := v.MarshalJSON()
@@ -154,7 +154,7 @@ func (rep Reply) send(x *Exchange) {
 // IsKnown tells whether the client has the answer already, so that it need not be
 // rendered.
 func (rep Reply) IsKnown(hr *http.Request) bool {
-	return rep.ETag != "" && MatchesETag(hr.Header.Values("If-None-Match"), rep.ETag)
+	return rep.ETag != "" && matchesETag(hr.Header.Values("If-None-Match"), rep.ETag)
 }
 
 // asciiURL escapes a URL for a header, which takes only ASCII.
@@ -170,8 +170,8 @@ func asciiURL(url string) string {
 	return b.String()
 }
 
-// MatchesETag compares a weak tag with the lists of If-None-Match.
-func MatchesETag(headers []string, etag string) bool {
+// matchesETag compares a weak tag with the lists of If-None-Match.
+func matchesETag(headers []string, etag string) bool {
 	want := strings.TrimPrefix(etag, "W/")
 	for _, header := range headers {
 		for candidate := range strings.SplitSeq(header, ",") {
@@ -206,7 +206,7 @@ func sendError(x *Exchange, e *Error) {
 		h.Set("Allow", e.Allow)
 	}
 	if e.RetryAfter > 0 {
-		h.Set("Retry-After", WholeSeconds(e.RetryAfter))
+		h.Set("Retry-After", wholeSeconds(e.RetryAfter))
 	}
 
 	body, err := AppendView(nil, errorBody{errorView{
@@ -234,8 +234,8 @@ func writeJSON(x *Exchange, status int, body []byte) {
 	x.Write(body)
 }
 
-// WholeSeconds rounds a wait up to whole seconds, at least one.
-func WholeSeconds(d time.Duration) string {
+// wholeSeconds rounds a wait up to whole seconds, at least one.
+func wholeSeconds(d time.Duration) string {
 	seconds := int64((d + time.Second - 1) / time.Second)
 	return strconv.FormatInt(max(seconds, 1), 10)
 }

@@ -22,7 +22,7 @@ type Request struct {
 	Prefix string // "/v1", or what stands in its place in the console
 	path   string // after it
 	Table  *Table
-	Began  time.Time
+	began  time.Time
 	route  *Route
 	params httprouter.Params
 	Raw    []byte // the body as it came
@@ -47,7 +47,7 @@ type Request struct {
 	Action string // for the audit log, where it depends on the body; "" for the route's
 	Target string // likewise, what it was done to
 
-	holdsLargePage bool          // of Server.LargePages
+	holdsLargePage bool          // of Server.largePages
 	bodyRoom       *limit.Permit // of Server.bodies; nil for none
 }
 

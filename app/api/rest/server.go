@@ -72,26 +72,26 @@ type Observation struct {
 type Server struct {
 	Options
 	buckets    *limit.Buckets[limit.Holder] // of those who call
-	InFlight   *inFlightRequests
+	inFlight   *inFlightRequests
 	strangers  *strangerQuota
-	APILog     *CallLog
-	Cursors    *cursorCodec
-	LargePages chan struct{}    // a place for each large page that may be under way
-	Bodies     *limit.Semaphore // for large ones
+	APILog     *callLog
+	cursors    *cursorCodec
+	largePages chan struct{}    // a place for each large page that may be under way
+	bodies     *limit.Semaphore // for large ones
 }
 
 // New makes a Server. Close it to write the rest of the API log.
 func New(o Options) *Server {
-	strangers := NewStrangerQuota()
+	strangers := newStrangerQuota()
 	return &Server{
 		Options:    o,
 		buckets:    limit.NewBuckets[limit.Holder](),
-		InFlight:   newInFlightRequests(),
+		inFlight:   newInFlightRequests(),
 		strangers:  strangers,
 		APILog:     newCallLog(o.DB, o.Log, strangers),
-		Cursors:    newCursorCodec(o.DB.DeriveKey("cursor")),
-		LargePages: make(chan struct{}, maxLargePages),
-		Bodies:     newBodyRoom(),
+		cursors:    newCursorCodec(o.DB.DeriveKey("cursor")),
+		largePages: make(chan struct{}, maxLargePages),
+		bodies:     newBodyRoom(),
 	}
 }
 

@@ -72,8 +72,8 @@ func (s *Server) MarkSeen(session storage.UserSession) {
 }
 
 // markUsed remembers when a key or a session was used.
-func (l *CallLog) markUsed(id string, at storage.Time) {
+func (l *callLog) markUsed(id string, at storage.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.LastUsed[id] = max(l.LastUsed[id], at)
+	l.lastUsed[id] = max(l.lastUsed[id], at)
 }

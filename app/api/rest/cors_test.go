@@ -1,4 +1,4 @@
-package api
+package rest
 
 import (
 	"strings"
@@ -7,8 +7,8 @@ import (
 	"github.com/matryer/is"
 )
 
-func allowing(origins ...string) func(*testOptions) {
-	return func(o *testOptions) { o.CORSOrigins = origins }
+func allowing(origins ...string) func(*Options) {
+	return func(o *Options) { o.CORSOrigins = origins }
 }
 
 func TestCORSIsOffUnlessOriginsAreNamed(t *testing.T) {

@@ -1,13 +1,16 @@
-package api
+package rest
 
 import (
+	"bytes"
+	"io"
+	"mime/multipart"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/matryer/is"
 
-	"confab/app/api/rest"
 	"confab/app/limit"
 	"confab/storage/storagetest"
 )
@@ -16,7 +19,7 @@ import (
 // end.
 func (f *fixture) fillBodies(organization int64) *limit.Permit {
 	f.t.Helper()
-	held, err := f.api.Bodies.Acquire(f.t.Context(), limit.Organization(organization, ""), rest.MaxBodiesOfOne, nil)
+	held, err := f.api.bodies.Acquire(f.t.Context(), limit.Organization(organization, ""), maxBodiesOfOne, nil)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -26,7 +29,7 @@ func (f *fixture) fillBodies(organization int64) *limit.Permit {
 // checkBodiesReleased fails if something still has room for its body.
 func (f *fixture) checkBodiesReleased() {
 	f.t.Helper()
-	if used := f.api.Bodies.Used(); used != 0 {
+	if used := f.api.bodies.Used(); used != 0 {
 		f.t.Errorf("%d bytes of bodies are still held", used)
 	}
 }
@@ -39,17 +42,17 @@ func TestLargeBodiesShareARoom(t *testing.T) {
 	post := func(key, name string, padding int) answer {
 		return f.callAs(key, "POST", "/labels", `{"name":"`+name+`"}`+strings.Repeat(" ", padding))
 	}
-	const large, small = 500 << 10, rest.SmallBody - 100
+	const large, small = 500 << 10, smallBody - 100
 
 	held := f.fillBodies(f.tenant.Organization.ID)
 	is.Equal(post(f.tenant.Secret, "a", small).status, 201)
 	is.Equal(post(other.Secret, "b", large).status, 201)
-	f.api.Bodies.Patience = time.Millisecond
+	f.api.bodies.Patience = time.Millisecond
 	refused := post(f.tenant.Secret, "c", large)
 	is.Equal(refused.code(), "503 service_unavailable")
 	is.Equal(refused.header.Get("Retry-After"), "1")
 
-	f.api.Bodies.Patience = time.Hour
+	f.api.bodies.Patience = time.Hour
 	waited := make(chan answer)
 	go func() { waited <- post(f.tenant.Secret, "d", large) }()
 	held.Release()
@@ -57,16 +60,36 @@ func TestLargeBodiesShareARoom(t *testing.T) {
 	f.checkBodiesReleased()
 }
 
-// So does the JSON that stands in a form beside a file, once.
+// So does the JSON of a form that has a file too, once.
 func TestAPartOfAFormNeedsRoom(t *testing.T) {
 	is := is.New(t)
-	f, _, _ := serveBroadcasts(t)
-	part := `{"name":"x"}` + strings.Repeat(" ", 500<<10)
-	f.api.Bodies.Patience = time.Millisecond
+	f := serve(t, func(o *Options) { o.Files = storagetest.Files(t, t.TempDir()) })
+	refuse := func(*Request) (Reply, error) { return Reply{}, Invalid("name", "is refused") }
+	f.mount(At("POST", "/tables", refuse, Tables, nil))
+	f.api.bodies.Patience = time.Millisecond
 
 	held := f.fillBodies(f.tenant.Organization.ID)
-	is.Equal(f.uploadPeople(part, "to\n+15551234567\n").code(), "503 service_unavailable")
+	is.Equal(f.uploadTable().code(), "503 service_unavailable")
 	held.Release()
-	is.Equal(f.uploadPeople(part, "to\n+15551234567\n").status, 400)
+	is.Equal(f.uploadTable().code(), "400 invalid_field_value name")
 	f.checkBodiesReleased()
+}
+
+// uploadTable sends a form with a large JSON part and a file.
+func (f *fixture) uploadTable() answer {
+	f.t.Helper()
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	_ = form.WriteField(broadcastPart, `{"name":"x"}`+strings.Repeat(" ", 500<<10))
+	file, _ := form.CreateFormFile(RecipientsPart, "people.csv")
+	_, _ = io.WriteString(file, "to\n+15551234567\n")
+	_ = form.Close()
+
+	req, err := http.NewRequest("POST", f.url+"/tables", &body)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+f.tenant.Secret)
+	req.Header.Set("Content-Type", form.FormDataContentType())
+	return f.do(req)
 }

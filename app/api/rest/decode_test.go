@@ -1,4 +1,4 @@
-package api
+package rest
 
 import (
 	"encoding/json"
@@ -11,30 +11,29 @@ import (
 
 	"github.com/matryer/is"
 
-	"confab/app/api/rest"
 	"confab/storage"
 )
 
 // sampleBody has every kind of field that bodies have.
 type sampleBody struct {
-	Name     *string                `json:"name"`
-	Count    *int                   `json:"count"`
-	Small    int8                   `json:"small"`
-	Ratio    float64                `json:"ratio"`
-	On       *bool                  `json:"on"`
-	IDs      []string               `json:"ids"`
-	Text     *sampleText            `json:"text"`
-	Rows     []sampleRow            `json:"rows"`
-	Grid     [][]int                `json:"grid"`
-	Nick     rest.Patch[string]     `json:"nick"`
-	Tags     rest.Patch[[]string]   `json:"tags"`
-	Inner    rest.Patch[sampleText] `json:"inner"`
-	Metadata map[string]any         `json:"metadata"`
-	Raw      json.RawMessage        `json:"raw"`
-	Since    storage.Time           `json:"since"`
-	Any      any                    `json:"any"`
-	Hidden   string                 `json:"-"`
-	Extra    map[string]sampleRow   `json:"extra"`
+	Name     *string              `json:"name"`
+	Count    *int                 `json:"count"`
+	Small    int8                 `json:"small"`
+	Ratio    float64              `json:"ratio"`
+	On       *bool                `json:"on"`
+	IDs      []string             `json:"ids"`
+	Text     *sampleText          `json:"text"`
+	Rows     []sampleRow          `json:"rows"`
+	Grid     [][]int              `json:"grid"`
+	Nick     Patch[string]        `json:"nick"`
+	Tags     Patch[[]string]      `json:"tags"`
+	Inner    Patch[sampleText]    `json:"inner"`
+	Metadata map[string]any       `json:"metadata"`
+	Raw      json.RawMessage      `json:"raw"`
+	Since    storage.Time         `json:"since"`
+	Any      any                  `json:"any"`
+	Hidden   string               `json:"-"`
+	Extra    map[string]sampleRow `json:"extra"`
 	sampleCommon
 }
 
@@ -85,10 +84,10 @@ func TestAWrongTypeIsReportedWithItsWholePath(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.body, func(t *testing.T) {
 			is := is.New(t)
-			err := rest.Unmarshal([]byte(tt.body), &sampleBody{})
-			e, ok := errors.AsType[*rest.Error](err)
+			err := Unmarshal([]byte(tt.body), &sampleBody{})
+			e, ok := errors.AsType[*Error](err)
 			is.True(ok)
-			is.Equal(e.Code, rest.InvalidFieldValue)
+			is.Equal(e.Code, InvalidFieldValue)
 			is.Equal(e.Param, tt.param)
 			is.Equal(e.Message, tt.param+" "+tt.rule)
 		})
@@ -100,7 +99,7 @@ func TestNamesAreExactAndTheLastOneCounts(t *testing.T) {
 	read := func(body string) sampleBody {
 		t.Helper()
 		var in sampleBody
-		is.NoErr(rest.Unmarshal([]byte(body), &in))
+		is.NoErr(Unmarshal([]byte(body), &in))
 		return in
 	}
 	is.Equal(read(`{"NAME":"a","Name":5,"naMe":{}}`).Name, nil) // unknown fields, whatever is in them
@@ -111,7 +110,7 @@ func TestNamesAreExactAndTheLastOneCounts(t *testing.T) {
 	is.Equal(read(`{"text":{"BODY":"a"}}`).Text.Body, nil)
 	is.Equal(*read(`{"\u006eame":"a","\u004eame":"b"}`).Name, "a") // escapes are read first
 	is.Equal(read(`{"rows":[{"ID":"a"},{"id":"b"}]}`).Rows, []sampleRow{{}, {ID: "b"}})
-	is.Equal(read(`{"nick":null,"nick":"x"}`).Nick, rest.Patch[string]{Set: true, Value: "x"})
+	is.Equal(read(`{"nick":null,"nick":"x"}`).Nick, Patch[string]{Set: true, Value: "x"})
 	is.Equal(read(`{"tags":["a","b"],"tags":["c"]}`).Tags.Value, []string{"c"})
 	is.Equal(read(`{"metadata":{"Name":1,"NAME":2}}`).Metadata, map[string]any{"Name": 1.0, "NAME": 2.0}) // theirs, not ours
 	is.Equal(string(read(`{"raw":{"Name": [1]}}`).Raw), `{"Name": [1]}`)
@@ -122,12 +121,12 @@ func TestNamesAreExactAndTheLastOneCounts(t *testing.T) {
 
 func TestNullFitsEverywhere(t *testing.T) {
 	var b strings.Builder
-	for name := range rest.StructFields(reflect.TypeFor[sampleBody]()) {
+	for name := range StructFields(reflect.TypeFor[sampleBody]()) {
 		b.WriteString(`,"` + name + `":null`)
 	}
 	var in sampleBody
 	is := is.New(t)
-	is.NoErr(rest.Unmarshal([]byte("{"+b.String()[1:]+"}"), &in))
+	is.NoErr(Unmarshal([]byte("{"+b.String()[1:]+"}"), &in))
 	is.True(in.Nick.Set && in.Nick.Null && !in.Nick.Given())
 	is.Equal(in.Name, nil)
 }
@@ -138,9 +137,9 @@ func TestDeepBodiesCostNoMoreThanTheirLength(t *testing.T) {
 	body := []byte(`{"unknown":` + strings.Repeat("[", depth) + strings.Repeat("]", depth) + `,"name":5}`)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	err := rest.Unmarshal(body, &sampleBody{})
+	err := Unmarshal(body, &sampleBody{})
 	runtime.ReadMemStats(&after)
-	is.Equal(err.(*rest.Error).Param, "name")
+	is.Equal(err.(*Error).Param, "name")
 	is.True(after.TotalAlloc-before.TotalAlloc < 1<<20) // a path for each level would be 100 MB
 }
 
@@ -161,7 +160,7 @@ func FuzzDecodePath(f *testing.F) {
 		}
 		before := string(body)
 		var ours, theirs sampleBody
-		err := rest.Unmarshal(body, &ours)
+		err := Unmarshal(body, &ours)
 		if string(body) != before {
 			t.Fatal("the body was changed")
 		}
@@ -173,7 +172,7 @@ func FuzzDecodePath(f *testing.F) {
 			t.Fatalf("we say %v, encoding/json says %v", err, theirErr)
 		}
 		mismatch, ok := errors.AsType[*json.UnmarshalTypeError](theirErr)
-		if e, ours := errors.AsType[*rest.Error](err); ok && ours {
+		if e, ours := errors.AsType[*Error](err); ok && ours {
 			if blamed := indexes.ReplaceAllString(e.Param, ""); !strings.HasPrefix(mismatch.Field, blamed) {
 				t.Errorf("we blame %q, encoding/json %q", e.Param, mismatch.Field)
 			}
@@ -221,12 +220,12 @@ func TestNoListAndNoTextIsEndless(t *testing.T) {
 		{`{"unknown":` + text(100_000) + `,"more":` + list(5000) + `}`, "", ""}, // ignored
 	} {
 		is := is.New(t)
-		err := rest.Unmarshal([]byte(tt.body), new(sampleBody))
+		err := Unmarshal([]byte(tt.body), new(sampleBody))
 		if tt.param == "" {
 			is.NoErr(err)
 			continue
 		}
-		is.Equal(rest.AsError(err).Param, tt.param)
-		is.Equal(rest.AsError(err).Message, tt.param+" "+tt.rule)
+		is.Equal(AsError(err).Param, tt.param)
+		is.Equal(AsError(err).Message, tt.param+" "+tt.rule)
 	}
 }

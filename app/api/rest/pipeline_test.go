@@ -1,4 +1,4 @@
-package api
+package rest
 
 import (
 	"context"
@@ -13,7 +13,6 @@ import (
 
 	"github.com/matryer/is"
 
-	"confab/app/api/rest"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -24,7 +23,7 @@ type fault struct {
 	want string
 }
 
-// faults stand in the order in which the contract checks them.
+// faults are in the order in which the contract checks them.
 var faults = []fault{
 	{"no key", "401 missing_api_key"},
 	{"unknown path", "404 resource_not_found"},
@@ -57,7 +56,7 @@ func (has faulty) body() string {
 		body = `{"name":`
 	}
 	if has["large body"] {
-		body += strings.Repeat(" ", rest.MaxBody)
+		body += strings.Repeat(" ", MaxBody)
 	}
 	return body
 }
@@ -83,7 +82,7 @@ func (has faulty) send(f *fixture) answer {
 		}
 		return tx.UpdateOrganization(&org)
 	})
-	if bucket := f.api.BucketOf(&rest.Request{Org: org, Plan: f.api.Plans[org.Plan]}); bucket != nil {
+	if bucket := f.api.bucketOf(&Request{Org: org, Plan: f.api.Plans[org.Plan]}); bucket != nil {
 		bucket.AllowN(time.Now(), bucket.Burst())
 	}
 	method, path, key := "POST", "/things/1", tenant.Secret
@@ -104,25 +103,25 @@ func (has faulty) send(f *fixture) answer {
 
 // serveThings serves POST /things/:id, which can fail in every way.
 func serveThings(t *testing.T) *fixture {
-	f := serve(t, func(o *testOptions) {
+	f := serve(t, func(o *Options) {
 		for _, has := range []faulty{
 			{}, {"no api": true}, {"empty bucket": true}, {"no customers": true}, {"no api": true, "empty bucket": true},
 			{"no api": true, "no customers": true}, {"empty bucket": true, "no customers": true},
 		} {
-			plan := rest.Plan{API: !has["no api"], Customers: !has["no customers"]}
+			plan := Plan{API: !has["no api"], Customers: !has["no customers"]}
 			if has["empty bucket"] {
 				plan.RatePerSecond, plan.Burst = 0.001, 1
 			}
 			o.Plans[has.plan()] = plan
 		}
 	})
-	find := func(_ *storage.Rx, r *rest.Request) error {
+	find := func(_ *storage.Rx, r *Request) error {
 		if r.Param("id") == "missing" {
-			return rest.NotFound()
+			return NotFound()
 		}
 		return nil
 	}
-	f.mount(rest.At("POST", "/things/:id", rest.WithBody(f.api.createLabel), rest.Creates|rest.Customers, find))
+	f.mount(At("POST", "/things/:id", WithBody(f.createLabel), Creates|Customers, find))
 	return f
 }
 
@@ -152,14 +151,14 @@ func TestAnUnknownLabelIsMissingBeforeItsBodyIsLookedAt(t *testing.T) {
 
 func TestAPanicIsA500LoggedOnceWithoutTheKey(t *testing.T) {
 	f := serve(t)
-	inTransaction := func(r *rest.Request) (rest.Reply, error) {
-		return f.api.Update(r, func(*storage.Tx) (rest.Reply, error) { panic("boom in a transaction") })
+	inTransaction := func(r *Request) (Reply, error) {
+		return f.api.Update(r, func(*storage.Tx) (Reply, error) { panic("boom in a transaction") })
 	}
 	f.mount(
-		rest.At("GET", "/panic", func(*rest.Request) (rest.Reply, error) { panic("boom") }, 0, nil),
-		rest.At("POST", "/panic", inTransaction, rest.Creates, nil),
-		rest.At("PATCH", "/panic", nil, 0, func(*storage.Rx, *rest.Request) error { panic("boom in find") }),
-		rest.At("DELETE", "/panic", func(*rest.Request) (rest.Reply, error) { return rest.OK(func() {}), nil }, 0, nil), // cannot be rendered
+		At("GET", "/panic", func(*Request) (Reply, error) { panic("boom") }, 0, nil),
+		At("POST", "/panic", inTransaction, Creates, nil),
+		At("PATCH", "/panic", nil, 0, func(*storage.Rx, *Request) error { panic("boom in find") }),
+		At("DELETE", "/panic", func(*Request) (Reply, error) { return OK(func() {}), nil }, 0, nil), // cannot be rendered
 	)
 	for _, method := range []string{"GET", "POST", "PATCH", "DELETE", "HEAD"} {
 		t.Run(method, func(t *testing.T) {
@@ -200,7 +199,7 @@ func TestStorageThatIsGoneIsA503(t *testing.T) {
 			is.Equal(got.header.Get("Retry-After"), "1")
 		})
 	}
-	is.New(t).Equal(f.call("GET", "/openapi.json", "").status, 200) // needs no database
+	is.New(t).Equal(f.call("GET", "/document", "").status, 200) // needs no database
 }
 
 func TestAWriteThatFindsNoPlaceForASecondIsA503(t *testing.T) {
@@ -238,19 +237,19 @@ func TestAClientThatLeftIsLoggedAs499(t *testing.T) {
 	rec := httptest.NewRecorder()
 	req := httptest.NewRequestWithContext(ctx, "POST", "/v1/labels", strings.NewReader(`{"name":"VIP"}`))
 	req.Header.Set("Authorization", "Bearer "+f.tenant.Secret)
-	f.api.ServeHTTP(rec, req)
+	f.ServeHTTP(rec, req)
 	is.Equal(f.labels(), 0)
 	lines := f.log.lines(rec.Header().Get("X-Request-Id"))
 	is.Equal(len(lines), 1)
 	is.True(strings.Contains(lines[0], "status=499"))
-	is.True(strings.Contains(lines[0], "level=INFO")) // nobody's fault
+	is.True(strings.Contains(lines[0], "level=INFO")) // not a fault of ours
 }
 
 func TestObserversSeeTemplatesNotPaths(t *testing.T) {
 	is := is.New(t)
 	var seen []string
-	f := serve(t, func(o *testOptions) {
-		o.OnRequest = func(o rest.Observation) {
+	f := serve(t, func(o *Options) {
+		o.OnRequest = func(o Observation) {
 			is.True(o.Took > 0)
 			seen = append(seen, fmt.Sprintf("%s %s %d", o.Method, o.Route, o.Status))
 		}
@@ -259,5 +258,5 @@ func TestObserversSeeTemplatesNotPaths(t *testing.T) {
 	f.call("GET", "/nowhere/lbl_secret", "")
 	f.callAs("", "GET", "/health", "")
 	is.Equal(seen, []string{"GET /v1/labels/:id 404", "GET  404", "GET /v1/health 200"})
-	is.Equal(http.StatusText(rest.StatusClientGone), "") // no real status has this number
+	is.Equal(http.StatusText(StatusClientGone), "") // no real status has this number
 }

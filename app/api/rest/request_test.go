@@ -1,4 +1,4 @@
-package api
+package rest
 
 import (
 	"io"
@@ -102,7 +102,7 @@ func TestATornBodyIsRefused(t *testing.T) {
 	rec := httptest.NewRecorder()
 	req := httptest.NewRequest("POST", "/v1/labels", io.MultiReader(strings.NewReader(`{"name":"VIP"}`), failing{}))
 	req.Header.Set("Authorization", "Bearer "+f.tenant.Secret)
-	f.api.ServeHTTP(rec, req)
+	f.ServeHTTP(rec, req)
 	is.Equal(rec.Code, 400)
 	is.True(strings.Contains(rec.Body.String(), `"code":"invalid_json"`))
 	is.Equal(f.labels(), 0) // what came was complete by chance
@@ -132,7 +132,7 @@ func TestQueryParametersAreReadOrRefusedNeverDropped(t *testing.T) {
 			req.URL.RawQuery = strings.TrimPrefix(tt.query, "?")
 			req.Header.Set("Authorization", "Bearer "+f.tenant.Secret)
 			rec := httptest.NewRecorder()
-			f.api.ServeHTTP(rec, req)
+			f.ServeHTTP(rec, req)
 			is.Equal(answer{status: rec.Code, body: rec.Body.String()}.code(), tt.want)
 			if !strings.Contains(tt.query, "%zz") { // which no client can send
 				is.Equal(f.call("GET", "/labels"+tt.query, "").code(), tt.want)

@@ -1,4 +1,4 @@
-package api
+package rest
 
 import (
 	"bytes"
@@ -12,7 +12,6 @@ import (
 
 	"github.com/matryer/is"
 
-	"confab/app/api/rest"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -41,7 +40,7 @@ func TestTheSameRequestIsAnsweredAgainNotDoneAgain(t *testing.T) {
 
 func TestAnotherRequestMayNotUseTheKey(t *testing.T) {
 	f := serve(t)
-	f.mount(rest.At("POST", "/others", rest.WithBody(f.api.createLabel), rest.Creates, nil))
+	f.mount(At("POST", "/others", WithBody(f.createLabel), Creates, nil))
 	is.New(t).Equal(f.call("POST", "/labels", `{"name":"VIP"}`, "Idempotency-Key: a").status, 201)
 	for name, target := range map[string][2]string{
 		"another body": {"/labels", `{"name":"Other"}`}, "another path": {"/others", `{"name":"VIP"}`}, "another query": {"/labels?a=1", `{"name":"VIP"}`},
@@ -76,20 +75,20 @@ func TestARefusalIsNotRemembered(t *testing.T) {
 	f := serve(t)
 	is.Equal(f.call("POST", "/labels", `{"name":""}`, "Idempotency-Key: a").code(), "400 invalid_field_value name")
 	is.Equal(f.call("POST", "/labels", `{`, "Idempotency-Key: a").code(), "400 invalid_json")
-	f.change(f.tenant, func(o *storage.Organization) { o.Subscription = storage.SubscriptionInactive })
+	f.update(func(o *storage.Organization) { o.Subscription = storage.SubscriptionInactive })
 	is.Equal(f.call("POST", "/labels", `{"name":"VIP"}`, "Idempotency-Key: a").code(), "402 subscription_inactive")
-	f.change(f.tenant, func(o *storage.Organization) { o.Subscription = storage.SubscriptionActive })
+	f.update(func(o *storage.Organization) { o.Subscription = storage.SubscriptionActive })
 	is.Equal(f.call("POST", "/labels", `{"name":"VIP"}`, "Idempotency-Key: a").status, 201) // corrected, or permitted later
 
-	f.change(f.tenant, func(o *storage.Organization) { o.Subscription = storage.SubscriptionInactive })
+	f.update(func(o *storage.Organization) { o.Subscription = storage.SubscriptionInactive })
 	is.Equal(f.call("POST", "/labels", `{"name":"VIP"}`, "Idempotency-Key: a").status, 201) // what was done stays answered
 }
 
 func TestOnlySuccessIsRemembered(t *testing.T) {
 	is := is.New(t)
 	f := serve(t)
-	f.mount(rest.Route{Method: "POST", Path: "/moved", Handle: func(*rest.Request) (rest.Reply, error) {
-		return rest.Reply{Status: http.StatusSeeOther, Data: "elsewhere"}, nil
+	f.mount(Route{Method: "POST", Path: "/moved", Handle: func(*Request) (Reply, error) {
+		return Reply{Status: http.StatusSeeOther, Data: "elsewhere"}, nil
 	}})
 	for range 2 {
 		got := f.call("POST", "/moved", `{}`, "Idempotency-Key: a")
@@ -181,10 +180,10 @@ func TestAKeyInFlightIsBusy(t *testing.T) {
 	entered, blocked := make(chan struct{}), make(chan struct{})
 	release := sync.OnceFunc(func() { close(blocked) })
 	t.Cleanup(release) // or a failure would wait for ever
-	f.mount(rest.Route{Method: "POST", Path: "/slow", Handle: func(r *rest.Request) (rest.Reply, error) {
+	f.mount(Route{Method: "POST", Path: "/slow", Handle: func(r *Request) (Reply, error) {
 		entered <- struct{}{}
 		<-blocked
-		return rest.Reply{}, rest.NotFound()
+		return Reply{}, NotFound()
 	}})
 	done := make(chan answer)
 	go func() { done <- f.call("POST", "/slow", `{"a":1}`, "Idempotency-Key: a") }()
@@ -196,7 +195,7 @@ func TestAKeyInFlightIsBusy(t *testing.T) {
 	is.Equal(f.callAs(other.Secret, "POST", "/labels", `{"name":"VIP"}`, "Idempotency-Key: a").status, 201)
 	release()
 	is.Equal((<-done).code(), "404 resource_not_found")
-	is.Equal(len(f.api.InFlight.All), 0)                                                    // it landed, though refused
+	is.Equal(len(f.api.inFlight.all), 0)                                                    // it landed, though refused
 	is.Equal(f.call("POST", "/labels", `{"name":"New"}`, "Idempotency-Key: a").status, 201) // and the key is free again
 }
 
@@ -216,17 +215,17 @@ func TestAKeyIsForgottenAfterADay(t *testing.T) {
 func TestAnAnswerThatShowsASecretIsSealedAtRest(t *testing.T) {
 	is := is.New(t)
 	f := serve(t)
-	secret := func(r *rest.Request) (rest.Reply, error) {
-		return f.api.Update(r, func(*storage.Tx) (rest.Reply, error) {
-			rep := rest.Created(map[string]string{"secret": "whsec_not_for_the_disk"})
+	secret := func(r *Request) (Reply, error) {
+		return f.api.Update(r, func(*storage.Tx) (Reply, error) {
+			rep := Created(map[string]string{"secret": "whsec_not_for_the_disk"})
 			rep.Secret = true
 			return rep, nil
 		})
 	}
-	plain := func(*rest.Request) (rest.Reply, error) { // writes nothing itself
-		return rest.Reply{Status: http.StatusAccepted, Data: "readable_on_the_disk"}, nil
+	plain := func(*Request) (Reply, error) { // writes nothing itself
+		return Reply{Status: http.StatusAccepted, Data: "readable_on_the_disk"}, nil
 	}
-	f.mount(rest.At("POST", "/secrets", secret, rest.Creates, nil), rest.At("POST", "/plain", plain, 0, nil))
+	f.mount(At("POST", "/secrets", secret, Creates, nil), At("POST", "/plain", plain, 0, nil))
 	for path, text := range map[string]string{"/secrets": "whsec_not_for_the_disk", "/plain": "readable_on_the_disk"} {
 		first := f.call("POST", path, `{}`, "Idempotency-Key: "+path)
 		again := f.call("POST", path, `{}`, "Idempotency-Key: "+path)

@@ -1,4 +1,4 @@
-package api
+package rest
 
 import (
 	"strings"
@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"github.com/matryer/is"
-
-	"confab/app/api/rest"
 )
 
 func TestIfNoneMatchTakesListsAndTheStar(t *testing.T) {
@@ -36,7 +34,7 @@ func TestIfNoneMatchTakesListsAndTheStar(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(strings.Join(tt.headers, " | "), func(t *testing.T) {
-			is.New(t).Equal(rest.MatchesETag(tt.headers, tag), tt.want)
+			is.New(t).Equal(matchesETag(tt.headers, tag), tt.want)
 		})
 	}
 }
@@ -44,17 +42,17 @@ func TestIfNoneMatchTakesListsAndTheStar(t *testing.T) {
 func TestACurrentCopyIsNotSentAgain(t *testing.T) {
 	is := is.New(t)
 	f := serve(t)
-	full := f.callAs("", "GET", "/openapi.json", "")
+	full := f.callAs("", "GET", "/document", "")
 	tag := full.header.Get("ETag")
 	for _, method := range []string{"GET", "HEAD"} {
-		got := f.callAs("", method, "/openapi.json", "", `If-None-Match: "other", `+tag)
+		got := f.callAs("", method, "/document", "", `If-None-Match: "other", `+tag)
 		is.Equal(got.status, 304)
 		is.Equal(got.body, "")
 		is.Equal(got.header.Get("ETag"), tag)
 		is.Equal(got.header.Get("Content-Type"), "")
 		is.True(got.header.Get("X-Request-Id") != "")
 	}
-	is.Equal(f.callAs("", "GET", "/openapi.json", "", `If-None-Match: "other"`).status, 200)
+	is.Equal(f.callAs("", "GET", "/document", "", `If-None-Match: "other"`).status, 200)
 	is.Equal(f.call("GET", "/labels", "", "If-None-Match: *").status, 200) // a list of labels has no tag
 }
 
@@ -63,7 +61,7 @@ func TestAWaitIsInWholeSecondsAndAtLeastOne(t *testing.T) {
 	for wait, want := range map[time.Duration]string{
 		0: "1", 1: "1", time.Second: "1", time.Second + 1: "2", 90 * time.Second: "90", -time.Second: "1",
 	} {
-		is.Equal(rest.WholeSeconds(wait), want)
+		is.Equal(wholeSeconds(wait), want)
 	}
 }
 
@@ -78,9 +76,9 @@ func TestTextIsNotEscapedForHTML(t *testing.T) {
 
 func TestWhatCannotBeRenderedHasNoBody(t *testing.T) {
 	is := is.New(t)
-	rep := rest.OK(func() {})
+	rep := OK(func() {})
 	is.True(rep.Render("req_1") != nil)
 	is.Equal(rep.Body, nil) // half an answer would be sent, or remembered
-	_, err := rest.WholeList([]any{func() {}})
+	_, err := WholeList([]any{func() {}})
 	is.True(err != nil)
 }

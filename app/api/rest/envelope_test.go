@@ -1,4 +1,4 @@
-package api
+package rest
 
 import (
 	"errors"
@@ -8,7 +8,6 @@ import (
 
 	"github.com/matryer/is"
 
-	"confab/app/api/rest"
 	"confab/storage"
 )
 
@@ -17,13 +16,13 @@ func TestErrorsOutsideOfTheAPIHaveItsEnvelope(t *testing.T) {
 	f := serve(t)
 	refuse := func(err error) answer {
 		rec := httptest.NewRecorder()
-		f.api.WriteError(rec, must("GET", "/media/x?token=secret"), err)
+		f.api.WriteError(rec, httptest.NewRequest("GET", "/media/x?token=secret", nil), err)
 		got := answer{status: rec.Code, header: rec.Header(), body: rec.Body.String()}
 		is.True(storage.ValidID(storage.PrefixRequest, got.header.Get("X-Request-Id")))
 		is.Equal(got.get("error.request_id"), got.header.Get("X-Request-Id"))
 		return got
 	}
-	missing := refuse(rest.Fail(rest.ResourceNotFound, "There is nothing at this path."))
+	missing := refuse(Fail(ResourceNotFound, "There is nothing at this path."))
 	is.Equal(missing.code(), "404 resource_not_found")
 	is.Equal(len(f.log.lines(missing.header.Get("X-Request-Id"))), 0)
 

@@ -1,4 +1,4 @@
-package api
+package rest
 
 import (
 	"context"
@@ -16,7 +16,6 @@ import (
 
 	"github.com/matryer/is"
 
-	"confab/app/api/rest"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -65,10 +64,10 @@ func TestACallThatWaitsDoesNotHoldItsRequest(t *testing.T) {
 	request.Header.Set("Authorization", "Bearer "+f.tenant.Secret)
 	held := weak.Make(request)
 
-	f.api.APILog.Writing.Lock() // nothing is written meanwhile
-	defer f.api.APILog.Writing.Unlock()
-	f.api.ServeHTTP(httptest.NewRecorder(), request)
-	is.Equal(len(f.api.APILog.Waiting), 1)
+	f.api.APILog.writing.Lock() // nothing is written meanwhile
+	defer f.api.APILog.writing.Unlock()
+	f.ServeHTTP(httptest.NewRecorder(), request)
+	is.Equal(len(f.api.APILog.waiting), 1)
 	runtime.KeepAlive(request)
 	request = nil
 	for range 3 {
@@ -97,7 +96,7 @@ func TestEveryCallIsLogged(t *testing.T) {
 		is.Equal(c.IP, "127.0.0.1")
 		is.True(c.LatencyMicros > 0)
 		is.True(c.CreatedAt >= began && c.CreatedAt <= storage.Now())
-		if i == 2 || i == 3 { // nobody's
+		if i == 2 || i == 3 { // without a key
 			is.Equal(c.OrganizationID, nil)
 			is.Equal(c.KeyID, nil)
 			continue
@@ -110,13 +109,13 @@ func TestEveryCallIsLogged(t *testing.T) {
 	is.Equal(calls[1].Path, "/v1/nowhere/%1B%5B31m/%C3%BC")        // nothing that a terminal obeys
 	is.Equal(calls[2].Method+" "+calls[2].Path, "GET /v1/me")
 	is.Equal(calls[3].Method, "HEAD")
-	is.Equal(len(calls[4].Method), rest.MaxLoggedMethod)
-	is.Equal(len(calls[5].Path), rest.MaxLoggedPath)
+	is.Equal(len(calls[4].Method), MaxLoggedMethod)
+	is.Equal(len(calls[5].Path), MaxLoggedPath)
 }
 
-func TestTheLogKnowsTheClientBehindTrustedProxies(t *testing.T) {
+func TestTheLogKnowsTheClientOfTrustedProxies(t *testing.T) {
 	is := is.New(t)
-	f := serve(t, func(o *testOptions) { o.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} })
+	f := serve(t, func(o *Options) { o.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} })
 	f.call("GET", "/me", "", "X-Forwarded-For: 6.6.6.6, 198.51.100.1")
 	is.Equal(f.logged()[0].IP, "198.51.100.1")
 	direct := serve(t)
@@ -128,26 +127,26 @@ func TestCallsAreWrittenInBatchesAfterASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
 		f := serveDirectly(t)
-		for range 2*rest.CallBatchSize + 10 {
+		for range 2*callBatchSize + 10 {
 			f.call("GET", "/health/none", "")
 		}
 		is.Equal(len(f.stored()), 0) // off the request's path
-		time.Sleep(rest.CallFlushInterval)
+		time.Sleep(callFlushInterval)
 		synctest.Wait()
-		is.Equal(len(f.stored()), 2*rest.CallBatchSize+10)
+		is.Equal(len(f.stored()), 2*callBatchSize+10)
 		f.call("GET", "/me", "")
 		used := storage.Now()
 		is.Equal(f.lastUsed(), storage.Time(0))
-		time.Sleep(rest.LastUsedFlushInterval)
+		time.Sleep(lastUsedFlushInterval)
 		synctest.Wait()
 		is.Equal(f.lastUsed(), used)
 		f.call("GET", "/me", "")
 		is.NoErr(f.api.Flush(t.Context()))
-		is.Equal(f.lastUsed(), used.Add(rest.LastUsedFlushInterval)) // for somebody who asks now
+		is.Equal(f.lastUsed(), used.Add(lastUsedFlushInterval)) // for somebody who asks now
 	})
 }
 
-// LastUsed is what the database has of the tenant's key.
+// lastUsed is what the database has of the tenant's key.
 func (f *fixture) lastUsed() (at storage.Time) {
 	f.t.Helper()
 	storagetest.View(f.t, f.db, func(rx *storage.Rx) error {
@@ -172,23 +171,23 @@ func TestTheLogIsKeptAndBoundedWhileNothingCanBeWritten(t *testing.T) {
 	f := serve(t)
 	lost := serve(t)
 	lost.stop()
-	log := &rest.CallLog{DB: lost.db, Log: lost.api.Log, Strangers: rest.NewStrangerQuota(), LastUsed: make(map[string]storage.Time)} // without the clock that writes it
-	r := &rest.Request{HTTP: httptest.NewRequest("GET", "/v1/me", nil), Key: f.tenant.Key, Org: f.tenant.Organization, Began: time.Now()}
-	for range rest.MaxWaitingCalls + 3 {
-		log.Add(&rest.Exchange{Request: r}, 200, time.Millisecond, "127.0.0.1")
+	log := &callLog{db: lost.db, log: lost.api.Log, strangers: newStrangerQuota(), lastUsed: make(map[string]storage.Time)} // without the clock that writes it
+	r := &Request{HTTP: httptest.NewRequest("GET", "/v1/me", nil), Key: f.tenant.Key, Org: f.tenant.Organization, began: time.Now()}
+	for range maxWaitingCalls + 3 {
+		log.add(&Exchange{Request: r}, 200, time.Millisecond, "127.0.0.1")
 	}
 	is.True(log.Flush(context.Background()) != nil)
 	is.True(log.FlushLastUsed(context.Background()) != nil)
-	is.Equal(len(log.Waiting), rest.MaxWaitingCalls) // none lost to the failure, none above the bound
-	is.Equal(len(log.LastUsed), 1)
-	is.Equal(len(lost.log.lines("calls=3")), 1) // the loss is told
+	is.Equal(len(log.waiting), maxWaitingCalls) // none lost to the failure, none above the bound
+	is.Equal(len(log.lastUsed), 1)
+	is.Equal(len(lost.log.lines("calls=3")), 1) // the loss is logged
 
-	log.Waiting = log.Waiting[:rest.CallBatchSize+1]
-	log.DB = f.db // the disk is back
+	log.waiting = log.waiting[:callBatchSize+1]
+	log.db = f.db // the disk is back
 	is.NoErr(log.Flush(context.Background()))
 	is.NoErr(log.FlushLastUsed(context.Background()))
-	is.Equal(len(f.stored()), rest.CallBatchSize+1)
-	is.Equal(f.lastUsed(), storage.At(r.Began))
+	is.Equal(len(f.stored()), callBatchSize+1)
+	is.Equal(f.lastUsed(), storage.At(r.began))
 }
 
 // from sends a request without a key from an address.
@@ -198,7 +197,7 @@ func (f *fixture) from(address, method, path string, header ...string) answer {
 }
 
 // believeAll lets tests come from any address.
-func believeAll(o *testOptions) {
+func believeAll(o *Options) {
 	o.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32")}
 }
 
@@ -213,29 +212,29 @@ func TestStrangersCannotFillTheLogs(t *testing.T) {
 			f.from(fmt.Sprintf("2001:db8::%x", i), "GET", "/"+strings.Repeat("x", 3000)) // a network of one subscriber
 		}
 		rows, lines := len(f.logged()), len(f.log.lines("msg=request"))
-		if rows != rest.StrangerLinesEach || lines != rest.StrangerLinesEach {
+		if rows != strangerLinesEach || lines != strangerLinesEach {
 			t.Errorf("200 calls of one stranger are %d rows and %d lines", rows, lines)
 		}
 		for i := range 200 {
 			f.from(fmt.Sprintf("198.51.%d.%d", 100+i/256, i%256), "GET", "/me", "Authorization: Bearer "+storage.KeyPrefix+strings.Repeat("x", storage.KeyLength-len(storage.KeyPrefix)))
 		}
 		rows, lines = len(f.logged()), len(f.log.lines("msg=request"))
-		if rows != rest.StrangerLines || lines != rest.StrangerLines {
+		if rows != strangerLines || lines != strangerLines {
 			t.Errorf("200 more of many strangers are %d rows and %d lines", rows, lines)
 		}
 		for _, line := range f.log.lines("msg=request") {
 			is.True(len(line) < 500)
 		}
 
-		for range 3 * rest.StrangerLines {
+		for range 3 * strangerLines {
 			f.call("GET", "/me", "")
 		}
-		is.Equal(len(f.logged()), 4*rest.StrangerLines) // who has a key is always logged
+		is.Equal(len(f.logged()), 4*strangerLines) // who has a key is always logged
 
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		is.Equal(len(f.log.lines(fmt.Sprint("requests=", 400-rest.StrangerLines))), 1) // one line tells of the others
+		is.Equal(len(f.log.lines(fmt.Sprint("requests=", 400-strangerLines))), 1) // one line counts the others
 		f.from("198.51.100.1", "GET", "/me")
-		is.Equal(len(f.logged()), 4*rest.StrangerLines+1) // and the next minute is another
+		is.Equal(len(f.logged()), 4*strangerLines+1) // and the next minute is another
 	})
 }
