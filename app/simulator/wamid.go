@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
-	"fmt"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -59,54 +58,6 @@ func (m wamid) String() string {
 	b = append(b, 0)
 
 	return wamidPrefix + base64.StdEncoding.EncodeToString(b)
-}
-
-// parseWamid reads the parts of an id; it refuses any other format.
-func parseWamid(id string) (wamid, error) {
-	encoded, ok := strings.CutPrefix(id, wamidPrefix)
-	if !ok {
-		return wamid{}, fmt.Errorf("message id lacks the prefix %s", wamidPrefix)
-	}
-	b, err := base64.StdEncoding.Strict().DecodeString(encoded)
-	if err != nil {
-		return wamid{}, fmt.Errorf("message id: %w", err)
-	}
-
-	rest, ok := strings.CutPrefix(string(b), wamidHead)
-	if !ok {
-		return wamid{}, fmt.Errorf("message id has an unknown head")
-	}
-	var m wamid
-	if m.Party, rest, ok = cutField(rest); !ok || len(rest) < 4 {
-		return wamid{}, fmt.Errorf("message id is cut short")
-	}
-
-	switch rest[:3] {
-	case wamidByPhone:
-	case wamidByUserID:
-		m.ByUserID = true
-	default:
-		return wamid{}, fmt.Errorf("message id has an unknown kind")
-	}
-
-	if rest[3] != sentByBusiness && rest[3] != sentByUser || len(rest) < 5 || rest[4] != wamidFieldStart {
-		return wamid{}, fmt.Errorf("message id has an unknown sender")
-	}
-	m.FromUser = rest[3] == sentByUser
-
-	if m.Nonce, rest, ok = cutField(rest[5:]); !ok || rest != "\x00" {
-		return wamid{}, fmt.Errorf("message id is cut short")
-	}
-	return m, nil
-}
-
-// cutField cuts a field that begins with its length.
-func cutField(s string) (field, rest string, ok bool) {
-	if s == "" || len(s) < 1+int(s[0]) {
-		return "", "", false
-	}
-	n := 1 + int(s[0])
-	return s[1:n], s[n:], true
 }
 
 // randomBytes makes n random bytes. The ids need to be unlike each other, not
