@@ -25,7 +25,6 @@ var allowed = map[string][]string{
 	"app/api/rest":          {"app/limit", "jobs", "jobs/contactsheet", "jobs/errorcode", "jobs/filetype", "jobs/provider", "storage"},
 	"app/api/content":       {"app/api/rest", "jobs/filetype", "jobs/guard", "jobs/provider", "storage"},
 	"app/api/template":      {"app/api/content", "app/api/rest", "jobs/provisioning", "storage"},
-	"app/api/apitest":       {},
 	"app/backup":            {"app/datadir", "storage"},
 	"app/callback":          {"app/limit", "jobs", "jobs/event", "jobs/messaging", "jobs/provider", "jobs/provisioning", "storage"},
 	"app/tools/bench":       {"app/tools/rig", "jobs/guard", "jobs/queue", "jobs/webhook", "storage"},

@@ -18,7 +18,6 @@ import (
 	"github.com/getkin/kin-openapi/routers/legacy"
 	"github.com/matryer/is"
 
-	"confab/app/api/apitest"
 	"confab/storage/storagetest"
 )
 
@@ -44,7 +43,7 @@ var described = sync.OnceValue(func() openAPI {
 	schemas := raw["components"].(map[string]any)["schemas"].(map[string]any)
 	for name, schema := range schemas {
 		if !isBody(name) {
-			apitest.CloseObjects(schema)
+			closeObjects(schema)
 		}
 	}
 	closed, err := json.Marshal(raw)
@@ -229,4 +228,23 @@ func TestTheConformanceLayerCatchesDrift(t *testing.T) {
 	is.True(exchange(200, storagetest.Swap(t, good, `"ok"`, `"fine"`)) != nil)            // another value
 	is.True(exchange(200, storagetest.Swap(t, good, `"data"`, `"more":1,"data"`)) != nil) // another field
 	is.True(exchange(200, storagetest.Swap(t, good, "C9D", "C9E")) != nil)                // another request id
+}
+
+// closeObjects forbids properties that a schema does not list, in it and in every
+// schema inside of it, unless it sets additionalProperties itself. So a field that is
+// sent but not described fails the test.
+func closeObjects(schema any) {
+	switch s := schema.(type) {
+	case map[string]any:
+		if _, ok := s["properties"]; ok && s["additionalProperties"] == nil {
+			s["additionalProperties"] = false
+		}
+		for _, part := range s {
+			closeObjects(part)
+		}
+	case []any:
+		for _, part := range s {
+			closeObjects(part)
+		}
+	}
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"confab/app/api/apitest"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -41,7 +40,7 @@ var webhooks = sync.OnceValue(func() map[string]*openapi3.Schema {
 	if err := errors.Join(json.Unmarshal(text, &raw), json.Unmarshal(text, &whole)); err != nil {
 		panic(err)
 	}
-	apitest.CloseObjects(whole["components"].(map[string]any)["schemas"])
+	closeObjects(whole["components"].(map[string]any)["schemas"])
 	closed, err := json.Marshal(whole)
 	if err != nil {
 		panic(err)
@@ -89,4 +88,23 @@ func goldenEvent(t testing.TB, name string, e storage.Event) {
 	steady = anyTime.ReplaceAll(steady, []byte("2026-01-02T03:04:05.678Z"))
 	steady = anyToken.ReplaceAll(steady, []byte("/media/token"))
 	storagetest.Golden(t, name, steady, *update)
+}
+
+// closeObjects forbids properties that a schema does not list, in it and in every
+// schema inside of it, unless it sets additionalProperties itself. So a field that is
+// sent but not described fails the test.
+func closeObjects(schema any) {
+	switch s := schema.(type) {
+	case map[string]any:
+		if _, ok := s["properties"]; ok && s["additionalProperties"] == nil {
+			s["additionalProperties"] = false
+		}
+		for _, part := range s {
+			closeObjects(part)
+		}
+	case []any:
+		for _, part := range s {
+			closeObjects(part)
+		}
+	}
 }
