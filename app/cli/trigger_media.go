@@ -1,13 +1,10 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
+	_ "embed"
 	"encoding/base64"
 	"fmt"
-	"image"
-	"image/color"
-	"image/png"
 	"mime"
 	"net/url"
 	"os"
@@ -38,10 +35,7 @@ func (m *content) media() (any, error) {
 		v["data"] = base64.StdEncoding.EncodeToString(data)
 		m.filename = cmp.Or(m.filename, filepath.Base(m.file))
 	default:
-		data, name, err := sampleMedia(m.kind)
-		if err != nil {
-			return nil, err
-		}
+		data, name := sampleMedia(m.kind)
 		v["data"] = base64.StdEncoding.EncodeToString(data)
 		m.filename = cmp.Or(m.filename, name)
 	}
@@ -107,6 +101,11 @@ func (m *content) mediaKind() (string, error) {
 	return "document", nil
 }
 
+// samplePicture is a small square that fades from blue to red.
+//
+//go:embed assets/sample.png
+var samplePicture []byte
+
 const (
 	// smallestSticker is a picture of one pixel in the format of stickers.
 	smallestSticker = "RIFF\x1a\x00\x00\x00WEBPVP8L\x0d\x00\x00\x00/\x00\x00\x00\x10\x07\x10\x11\x11\x88\x88\xfe\x07\x00"
@@ -118,33 +117,17 @@ const (
 )
 
 // sampleMedia is the file of a message for which none is given.
-func sampleMedia(kind string) (data []byte, name string, err error) {
+func sampleMedia(kind string) (data []byte, name string) {
 	switch kind {
 	case "image":
-		data, err = samplePicture()
-		return data, "sample.png", err
+		return samplePicture, "sample.png"
 	case "document":
-		return []byte("A document from the sandbox.\n"), "sample.txt", nil
+		return []byte("A document from the sandbox.\n"), "sample.txt"
 	case "sticker":
-		return []byte(smallestSticker), "sample.webp", nil
+		return []byte(smallestSticker), "sample.webp"
 	case "video":
-		return []byte(smallestVideo), "sample.mp4", nil
+		return []byte(smallestVideo), "sample.mp4"
 	default:
-		return []byte(smallestAudio), "sample.ogg", nil
+		return []byte(smallestAudio), "sample.ogg"
 	}
-}
-
-// samplePicture is a small square that fades from blue to red.
-func samplePicture() ([]byte, error) {
-	const side = 64
-	picture := image.NewRGBA(image.Rect(0, 0, side, side))
-	for x := range side {
-		for y := range side {
-			picture.Set(x, y, color.RGBA{R: uint8(x * 4), G: 90, B: uint8(255 - y*4), A: 255})
-		}
-	}
-
-	var out bytes.Buffer
-	err := png.Encode(&out, picture)
-	return out.Bytes(), err
 }
