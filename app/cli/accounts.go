@@ -84,7 +84,7 @@ func account(rx *storage.Rx, number string) (storage.AccountDetail, error) {
 
 // findAccount is account in a transaction of its own.
 func (s *store) findAccount(ctx context.Context, number string) (storage.AccountDetail, error) {
-	return query(ctx, s, func(rx *storage.Rx) (storage.AccountDetail, error) { return account(rx, number) })
+	return storage.Query(ctx, s.DB, func(rx *storage.Rx) (storage.AccountDetail, error) { return account(rx, number) })
 }
 
 // printAccount shows one account.

@@ -45,7 +45,7 @@ func (e *env) broadcastsCreate() *cobra.Command {
 			if (file == "") == (draft.LabelID == "") {
 				return usage("give one of --csv and --label")
 			}
-			key, err := query(cmd.Context(), s, number.account)
+			key, err := storage.Query(cmd.Context(), s.DB, number.account)
 			if err != nil {
 				return err
 			}
@@ -183,7 +183,7 @@ func pause(ctx context.Context, d time.Duration) bool {
 
 // findBroadcast finds a broadcast by the id that an argument gave.
 func (s *store) findBroadcast(ctx context.Context, id string) (storage.Broadcast, error) {
-	b, err := query(ctx, s, func(rx *storage.Rx) (storage.Broadcast, error) { return rx.BroadcastOfAny(id) })
+	b, err := storage.Query(ctx, s.DB, func(rx *storage.Rx) (storage.Broadcast, error) { return rx.BroadcastOfAny(id) })
 	return b, notFound(err, "broadcast", id)
 }
 
@@ -210,7 +210,7 @@ func (e *env) broadcastsList() *cobra.Command {
 		view: func(b storage.Broadcast) any { return event.ViewBroadcast(b) },
 	}
 	return listCommand(e, cmd, columns, func(cmd *cobra.Command, _ []string, s *store) ([]storage.Broadcast, error) {
-		return query(cmd.Context(), s, func(rx *storage.Rx) ([]storage.Broadcast, error) {
+		return storage.Query(cmd.Context(), s.DB, func(rx *storage.Rx) ([]storage.Broadcast, error) {
 			key, err := number.account(rx)
 			if err != nil {
 				return nil, err

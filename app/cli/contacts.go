@@ -265,7 +265,9 @@ func (s *store) followImport(cmd *cobra.Command, files storage.ImportFiles, i st
 	}
 
 	for {
-		i, err = query(ctx, s, func(rx *storage.Rx) (storage.ContactImport, error) { return rx.ContactImport(i.AccountID, i.ID) })
+		i, err = storage.Query(ctx, s.DB, func(rx *storage.Rx) (storage.ContactImport, error) {
+			return rx.ContactImport(i.AccountID, i.ID)
+		})
 		if err != nil || i.Status != storage.ImportRunning {
 			return i, err
 		}

@@ -152,7 +152,7 @@ func (s *store) replayBulk(cmd *cobra.Command, o replayOptions) error {
 
 // countReplayable counts what there is to replay of an enabled subscription.
 func (s *store) countReplayable(ctx context.Context, f storage.ReplayFilter) (int, error) {
-	return query(ctx, s, func(rx *storage.Rx) (int, error) {
+	return storage.Query(ctx, s.DB, func(rx *storage.Rx) (int, error) {
 		if err := requireEnabled(rx, f.SubscriptionID); err != nil {
 			return 0, err
 		}
@@ -168,7 +168,7 @@ func (s *store) replayInBatches(cmd *cobra.Command, f storage.ReplayFilter, tota
 	line := newProgress(cmd.ErrOrStderr(), "replaying", formatCount)
 	defer line.end()
 
-	if f.BeforeJob, err = query(cmd.Context(), s, (*storage.Rx).NextJob); err != nil {
+	if f.BeforeJob, err = storage.Query(cmd.Context(), s.DB, (*storage.Rx).NextJob); err != nil {
 		return 0, err
 	}
 

@@ -75,7 +75,7 @@ func (e *env) jobsList() *cobra.Command {
 		view: func(j storage.Job) any { return viewJob(j) },
 	}
 	return listCommand(e, cmd, columns, func(cmd *cobra.Command, _ []string, s *store) ([]storage.Job, error) {
-		return query(cmd.Context(), s, func(rx *storage.Rx) ([]storage.Job, error) { return rx.Jobs(filter) })
+		return storage.Query(cmd.Context(), s.DB, func(rx *storage.Rx) ([]storage.Job, error) { return rx.Jobs(filter) })
 	})
 }
 
@@ -85,7 +85,7 @@ func (e *env) jobsShow() *cobra.Command {
 		Short:   "Show one job",
 		Example: "  confab jobs show 42\n  confab jobs show 42 --json",
 		RunE: e.withJob(func(cmd *cobra.Command, id int64, s *store) error {
-			j, err := query(cmd.Context(), s, func(rx *storage.Rx) (storage.Job, error) { return rx.Job(id) })
+			j, err := storage.Query(cmd.Context(), s.DB, func(rx *storage.Rx) (storage.Job, error) { return rx.Job(id) })
 			if err != nil {
 				return err
 			}

@@ -115,7 +115,7 @@ func (o logOptions) show(cmd *cobra.Command, s *store) error {
 }
 
 func (o logOptions) filter(ctx context.Context, s *store) (storage.APICallFilter, error) {
-	found, err := query(ctx, s, func(rx *storage.Rx) (storage.Organization, error) { return optionalOrganization(rx, o.org) })
+	found, err := storage.Query(ctx, s.DB, func(rx *storage.Rx) (storage.Organization, error) { return optionalOrganization(rx, o.org) })
 	return storage.APICallFilter{
 		Organization: found.ID,
 		Since:        youngerThan(o.since),

@@ -81,6 +81,6 @@ func (e *env) organizationOf(cmd *cobra.Command, dir datadir.Dir, id string) (st
 	}
 	defer s.Close()
 
-	o, err := query(cmd.Context(), s, func(rx *storage.Rx) (storage.Organization, error) { return onlyOrganization(rx, id) })
+	o, err := storage.Query(cmd.Context(), s.DB, func(rx *storage.Rx) (storage.Organization, error) { return onlyOrganization(rx, id) })
 	return o.PublicID, err
 }

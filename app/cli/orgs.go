@@ -102,7 +102,7 @@ func (e *env) orgsList() *cobra.Command {
 		view: func(o storage.Organization) any { return viewOrganization(o) },
 	}
 	return listCommand(e, cmd, columns, func(cmd *cobra.Command, _ []string, s *store) ([]storage.Organization, error) {
-		return query(cmd.Context(), s, (*storage.Rx).Organizations)
+		return storage.Query(cmd.Context(), s.DB, (*storage.Rx).Organizations)
 	})
 }
 
@@ -112,7 +112,7 @@ func (e *env) orgsShow() *cobra.Command {
 		Short:   "Show one organization and its teams",
 		Example: "  confab orgs show org_01J…\n  confab orgs show org_01J… --json",
 		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
-			v, err := query(cmd.Context(), s, func(rx *storage.Rx) (v organizationView, err error) {
+			v, err := storage.Query(cmd.Context(), s.DB, func(rx *storage.Rx) (v organizationView, err error) {
 				o, err := organization(rx, args[0])
 				if err != nil {
 					return v, err

@@ -109,15 +109,6 @@ func (e *env) withStore(create bool, f func(cmd *cobra.Command, args []string, s
 	})
 }
 
-// query reads in one transaction.
-func query[T any](ctx context.Context, s *store, read func(*storage.Rx) (T, error)) (found T, err error) {
-	err = s.View(ctx, func(rx *storage.Rx) (err error) {
-		found, err = read(rx)
-		return err
-	})
-	return found, err
-}
-
 // written is what a command wrote: the entry in the audit log, if it has an action, and
 // what is printed, if it has a text.
 type written struct {
@@ -176,7 +167,7 @@ func readEachOrganization[T, V any](
 	var org string
 	optionalOrg(cmd, &org)
 	return func(cmd *cobra.Command, _ []string, s *store) ([]V, error) {
-		return query(cmd.Context(), s, func(rx *storage.Rx) (views []V, err error) {
+		return storage.Query(cmd.Context(), s.DB, func(rx *storage.Rx) (views []V, err error) {
 			organizations, err := organizationOrAll(rx, org)
 			for _, o := range organizations {
 				rows, err := read(rx, o.ID)

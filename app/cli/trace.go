@@ -30,7 +30,7 @@ func (e *env) trace() *cobra.Command {
 			}
 
 			s.flushCalls(cmd)
-			t, err := query(cmd.Context(), s, func(rx *storage.Rx) (consoleapi.TraceView, error) {
+			t, err := storage.Query(cmd.Context(), s.DB, func(rx *storage.Rx) (consoleapi.TraceView, error) {
 				return consoleapi.ReadTrace(rx, 0, args[0])
 			})
 			if errors.Is(err, storage.ErrNotFound) {

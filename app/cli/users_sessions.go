@@ -45,7 +45,7 @@ func (e *env) usersSessions() *cobra.Command {
 	return listCommand(e, cmd, columns, func(cmd *cobra.Command, args []string, s *store) ([]storage.UserSession, error) {
 		s.flushCalls(cmd) // stores when each session was used last, too
 
-		return query(cmd.Context(), s, func(rx *storage.Rx) ([]storage.UserSession, error) {
+		return storage.Query(cmd.Context(), s.DB, func(rx *storage.Rx) ([]storage.UserSession, error) {
 			u, err := user(rx, args[0])
 			if err != nil {
 				return nil, err

@@ -114,11 +114,8 @@ func (e *examination) broken(check, advice, format string, args ...any) {
 }
 
 // query reads something from the database, and reports an error as a finding.
-func query[T any](ctx context.Context, e *examination, check string, read func(*storage.Rx) (T, error)) (found T, ok bool) {
-	err := e.db.View(ctx, func(rx *storage.Rx) (err error) {
-		found, err = read(rx)
-		return err
-	})
+func query[T any](ctx context.Context, e *examination, check string, read func(*storage.Rx) (T, error)) (T, bool) {
+	found, err := storage.Query(ctx, e.db, read)
 	if err != nil {
 		e.broken(check, "Restore the latest backup: confab restore.", "The database cannot be read: %v.", err)
 	}

@@ -78,12 +78,7 @@ func (e *examination) findOrphans(ctx context.Context) (all []string, err error)
 			return nil
 		}
 
-		var used bool
-		err = e.db.View(ctx, func(rx *storage.Rx) (err error) {
-			used, err = rx.MediaUses(entry.Name())
-			return err
-		})
-
+		used, err := storage.Query(ctx, e.db, func(rx *storage.Rx) (bool, error) { return rx.MediaUses(entry.Name()) })
 		if err == nil && !used {
 			all = append(all, entry.Name())
 		}
