@@ -87,6 +87,7 @@ func accountChangeFor(field string, u provider.AccountUpdate) accountChange {
 	switch field {
 	case "account_update":
 		return accountChangeForEvent(u)
+
 	case "account_review_update":
 		switch u.Decision {
 		case "REJECTED":
@@ -94,12 +95,15 @@ func accountChangeFor(field string, u provider.AccountUpdate) accountChange {
 		case "APPROVED":
 			return enqueueCheck
 		}
+
 	case "phone_number_quality_update":
 		return enqueueCheck // the number's status may have changed too
+
 	case "phone_number_name_update":
 		if u.Decision == "APPROVED" && u.RequestedName != "" {
 			return func(tx *storage.Tx, a storage.Account) error { return tx.RenameAccount(a.ID, u.RequestedName) }
 		}
+
 	case "security":
 		if u.Event == "PIN_CHANGED" || u.Event == "PIN_REQUEST_SUCCESS" {
 			// The PIN that we know is no longer the number's.
@@ -120,12 +124,15 @@ func accountChangeForEvent(u provider.AccountUpdate) accountChange {
 		return func(tx *storage.Tx, a storage.Account) error {
 			return tx.MarkAccountStatus(a.ID, storage.AccountDisconnected, why+".")
 		}
+
 	case "ACCOUNT_RECONNECTED", "PARTNER_ADDED", "PARTNER_APP_INSTALLED":
 		return enqueueCheck
+
 	case "ACCOUNT_RESTRICTION":
 		if stopsMessages(u) {
 			return markRestricted
 		}
+
 	case "DISABLED_UPDATE":
 		switch {
 		case slices.Contains(u.Ban.State, "REINSTATE"):

@@ -59,12 +59,14 @@ func templateChangeFor(field string, u provider.TemplateUpdate) func(*storage.Tx
 			}
 			return updateIfChanged(tx, t, provisioning.ApplyReview(t, u))
 		}
+
 	case field == "template_category_update" && u.PreviousCategory != "" && u.NewCategory != "":
 		return func(tx *storage.Tx, t storage.Template) error {
 			changed := t
 			changed.Category = strings.ToUpper(u.NewCategory)
 			return updateIfChanged(tx, t, changed)
 		}
+
 	case field == "message_template_components_update":
 		// The callback has only a part of the components, so that the job reads
 		// the templates from the provider.

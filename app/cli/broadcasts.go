@@ -277,6 +277,7 @@ func (e *env) broadcastsMove(verb, short, action string, move func(*storage.Tx, 
 			if err != nil {
 				return err
 			}
+
 			err = s.change(cmd.Context(), func(tx *storage.Tx) (err error) {
 				if b, err = tx.CurrentBroadcast(b.Number); err != nil {
 					return err
@@ -285,11 +286,13 @@ func (e *env) broadcastsMove(verb, short, action string, move func(*storage.Tx, 
 				if err != nil {
 					return err
 				}
+
 				if err := move(tx, &b); err != nil {
 					return err
 				}
 				return s.audit(tx, sender.OrganizationID, action, "broadcast", b.ID)
 			})
+
 			if errors.Is(err, jobs.ErrNotActive) {
 				return fmt.Errorf("the broadcast is %s: that cannot be done", b.Status)
 			}

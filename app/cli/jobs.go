@@ -115,6 +115,7 @@ func (e *env) jobsRetry() *cobra.Command {
 		RunE: e.withJob(func(cmd *cobra.Command, id int64, s *store) error {
 			return s.change(cmd.Context(), func(tx *storage.Tx) error {
 				j, err := tx.RetryJobNow(id)
+
 				switch {
 				case err != nil:
 					return err

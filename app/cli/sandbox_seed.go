@@ -35,6 +35,7 @@ func (s *sandboxState) seed(tx *storage.Tx) error {
 		return err
 	}
 	s.OrganizationID, s.TeamID = o.PublicID, team.PublicID
+
 	if err := s.ensureUser(tx, o, team); err != nil {
 		return err
 	}

@@ -166,14 +166,17 @@ func readEachOrganization[T, V any](
 ) func(*cobra.Command, []string, *store) ([]V, error) {
 	var org string
 	optionalOrg(cmd, &org)
+
 	return func(cmd *cobra.Command, _ []string, s *store) ([]V, error) {
 		return storage.Query(cmd.Context(), s.DB, func(rx *storage.Rx) (views []V, err error) {
 			organizations, err := organizationOrAll(rx, org)
+
 			for _, o := range organizations {
 				rows, err := read(rx, o.ID)
 				if err != nil {
 					return nil, err
 				}
+
 				for _, row := range rows {
 					views = append(views, view(row, o))
 				}
