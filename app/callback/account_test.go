@@ -16,10 +16,10 @@ func (l *line) news(field, value string, waba ...string) {
 	l.postBody(fmt.Sprintf(`{"object":"whatsapp_business_account","entry":[{"id":%q,"time":1739321024,"changes":[{"field":%q,"value":%s}]}]}`, about, field, value))
 }
 
-// stand is all that news can move of an account, in one line: status, reason,
+// accountState is all that a callback can change of an account, in one line: status, reason,
 // restricted, name, whether its PIN is known, and how often the provider is
 // going to be asked about it.
-func (l *line) stand(a storage.Account) string {
+func (l *line) accountState(a storage.Account) string {
 	l.t.Helper()
 	type row struct {
 		Status, Reason, Name string
@@ -97,8 +97,8 @@ func TestNewsOfAnAccountMovesExactlyWhatItShould(t *testing.T) {
 				storagetest.Update(t, l.server.DB, func(tx *storage.Tx) error { return tx.SetPIN(a, "123456") })
 			}
 			l.news(c.field, c.value)
-			l.is.Equal(l.stand(l.account), c.want)
-			l.is.Equal(l.stand(other), untouched) // of another business account
+			l.is.Equal(l.accountState(l.account), c.want)
+			l.is.Equal(l.accountState(other), untouched) // of another business account
 			var why []string
 			for _, raw := range kept(t, l.server) {
 				l.is.Equal(string(raw.Payload), c.value)
@@ -112,7 +112,7 @@ func TestNewsOfAnAccountMovesExactlyWhatItShould(t *testing.T) {
 			l.is.Equal(len(l.events()), 0)
 			l.news(c.field, c.value) // the provider repeats itself
 			if c.want == untouched {
-				l.is.Equal(l.stand(l.account), untouched)
+				l.is.Equal(l.accountState(l.account), untouched)
 			}
 		})
 	}
@@ -121,9 +121,9 @@ func TestNewsOfAnAccountMovesExactlyWhatItShould(t *testing.T) {
 func TestARestrictionIsLiftedWhenTheAccountIsReinstated(t *testing.T) {
 	l := newLine(t)
 	l.news("account_update", `{"event":"DISABLED_UPDATE","ban_info":{"waba_ban_state":["DISABLE"]}}`)
-	l.is.Equal(l.stand(l.account), "connected - restricted=true name=Acme Shop pin=false checks=0")
+	l.is.Equal(l.accountState(l.account), "connected - restricted=true name=Acme Shop pin=false checks=0")
 	l.news("account_update", `{"event":"DISABLED_UPDATE","ban_info":{"waba_ban_state":["REINSTATE"]}}`)
-	l.is.Equal(l.stand(l.account), "connected - restricted=false name=Acme Shop pin=false checks=0")
+	l.is.Equal(l.accountState(l.account), "connected - restricted=false name=Acme Shop pin=false checks=0")
 }
 
 func TestNewsConcernsEveryNumberOfTheAccountOrTheOneItNames(t *testing.T) {
@@ -158,7 +158,7 @@ func TestNewsOfANumberThatIsNotConnectedHereMovesNoOther(t *testing.T) {
 		"security":                 `{"display_phone_number":"15559999999","event":"PIN_CHANGED"}`,
 	} {
 		l.news(field, value)
-		l.is.Equal(l.stand(l.account), untouched)
+		l.is.Equal(l.accountState(l.account), untouched)
 	}
 	all := kept(t, l.server)
 	l.is.Equal(len(all), 3)
@@ -174,8 +174,8 @@ func TestANumberIsKnownByItsEndWhereACountryWritesItInTwoWays(t *testing.T) {
 		storagetest.Exec(t, l.dir, `UPDATE accounts SET waba_id = 'shared'`)
 		storagetest.Exec(t, l.dir, `UPDATE accounts SET phone_number = ? WHERE id = ?`, ours, l.account.ID)
 		l.news("account_update", `{"event":"ACCOUNT_OFFBOARDED","phone_number":"`+theirs+`"}`, "shared")
-		l.is.Equal(l.stand(l.account), "disconnected The provider reports ACCOUNT_OFFBOARDED. restricted=false name=Acme Shop pin=false checks=0")
-		l.is.Equal(l.stand(sister), "connected - restricted=false name=Acme Shop pin=false checks=0")
+		l.is.Equal(l.accountState(l.account), "disconnected The provider reports ACCOUNT_OFFBOARDED. restricted=false name=Acme Shop pin=false checks=0")
+		l.is.Equal(l.accountState(sister), "connected - restricted=false name=Acme Shop pin=false checks=0")
 	}
 }
 
@@ -192,5 +192,5 @@ func TestAnAccountThatIsBeingSetUpIsLeftToWhoeverDoesThat(t *testing.T) {
 	l := newLine(t)
 	storagetest.Update(t, l.server.DB, func(tx *storage.Tx) error { return tx.MarkAccountStatus(l.account.ID, storage.AccountOnboarding, "") })
 	l.news("account_update", `{"event":"PARTNER_ADDED"}`)
-	l.is.Equal(l.stand(l.account), "onboarding - restricted=false name=Acme Shop pin=false checks=0")
+	l.is.Equal(l.accountState(l.account), "onboarding - restricted=false name=Acme Shop pin=false checks=0")
 }

@@ -54,7 +54,7 @@ func writer(phone, bsuid string) string {
 	return fmt.Sprintf(`"from":%q,"from_user_id":%q`, phone[1:], bsuid)
 }
 
-// finds tells which contact a number finds, "" for none.
+// finds returns which contact a number finds, "" for none.
 func (l *line) finds(phone string) string {
 	l.t.Helper()
 	var c storage.Contact

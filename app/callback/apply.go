@@ -46,7 +46,7 @@ func (s *Server) apply(ctx context.Context, body []byte) error {
 	return nil
 }
 
-// applySome writes the first of some pieces in one transaction, and tells how many:
+// applySome writes the first of some pieces in one transaction, and returns how many:
 // each may make a delivery for many subscriptions, and the writer is not held long.
 func (s *Server) applySome(ctx context.Context, pieces []piece) (done int, err error) {
 	err = s.DB.Update(ctx, func(tx *storage.Tx) error {

@@ -16,7 +16,7 @@ import (
 )
 
 // webhooks are the schemas of events by their names, as openapi.json has them:
-// closed, so that nothing is told that the file does not have. What the provider
+// closed, so that nothing is sent that the file does not have. What the provider
 // said is open there, because its unknown keys are passed on.
 var webhooks = sync.OnceValue(func() map[string]*openapi3.Schema {
 	text, err := os.ReadFile("../api/openapi.json")

@@ -49,7 +49,7 @@ func TestSomebodyWithoutANumberIsKnownByID(t *testing.T) {
 	l.is.Equal(*c.Name, "Ana")
 	l.is.Equal(l.count("contacts"), 1)
 	goldenEvent(t, "message_received_bsuid", l.typed("message.received")[0])
-	l.is.Equal(l.kinds(), []string{"contact.created", "message.received", "message.received"}) // a username is told by no event
+	l.is.Equal(l.kinds(), []string{"contact.created", "message.received", "message.received"}) // a username is in no event
 
 	l.post(news("messages", "messages", "", writtenBy(`"from_user_id":"US.1"`, "wamid.e", "edit", `"edit":{"original_message_id":"wamid.1","message":{"type":"text","text":{"body":"ho"}}}`),
 		writtenBy(`"from_user_id":"US.1"`, "wamid.r", "revoke", `"revoke":{"original_message_id":"wamid.1"}`)))
@@ -110,12 +110,12 @@ func TestABSUIDThatIsAnotherIsTold(t *testing.T) {
 	l.contact("+15550001111", "US.1")
 	l.from(`"from":"15550001111","from_user_id":"US.2"`, "", "wamid.1")
 	l.is.Equal(*l.thread("+15550001111").BSUID, "US.2")
-	told := l.typed("contact.identity_updated")
-	l.is.Equal(len(told), 1)
-	goldenEvent(t, "contact_identity_updated_bsuid", told[0])
+	reported := l.typed("contact.identity_updated")
+	l.is.Equal(len(reported), 1)
+	goldenEvent(t, "contact_identity_updated_bsuid", reported[0])
 }
 
-// rotated words an update of an id; more is further keys with a comma behind.
+// rotated words an update of an id; more is further keys with a comma after them.
 func rotated(more, before, after string) string {
 	return fmt.Sprintf(`{%s"detail":"User ID changed","user_id":{"previous":%q,"current":%q},"timestamp":"1750030073"}`, more, before, after)
 }
@@ -191,16 +191,16 @@ func TestAChangeOfNumberIsApplied(t *testing.T) {
 			l.is.Equal(*c.Name, "Ana Ruiz")
 			l.is.Equal(len(l.said()), 1)
 			l.is.Equal(*l.said()[0].To(), "+15550001111") // where it came from then
-			var told struct {
+			var reported struct {
 				Data struct {
 					Reason            string
 					Previous, Current map[string]any
 				}
 			}
-			l.is.NoErr(json.Unmarshal(l.typed("contact.identity_updated")[0].Payload, &told))
-			l.is.Equal(told.Data.Reason, "phone_number_changed")
-			l.is.Equal(told.Data.Previous["phone_number"], "+15550001111")
-			l.is.Equal(told.Data.Current["phone_number"], "+15550003333")
+			l.is.NoErr(json.Unmarshal(l.typed("contact.identity_updated")[0].Payload, &reported))
+			l.is.Equal(reported.Data.Reason, "phone_number_changed")
+			l.is.Equal(reported.Data.Previous["phone_number"], "+15550001111")
+			l.is.Equal(reported.Data.Current["phone_number"], "+15550003333")
 			goldenEvent(t, "contact_identity_updated_"+strings.ReplaceAll(name, " ", "_"), l.typed("contact.identity_updated")[0])
 		})
 	}
@@ -397,7 +397,7 @@ func TestMarketingIsStoppedAndResumed(t *testing.T) {
 		l.prefer(step.wish)
 		l.is.Equal(l.thread("+15550001111").MarketingOptedOut, step.out)
 	}
-	l.is.Equal(l.kinds(), []string{"contact.created", "message.received"}) // no event tells of it
+	l.is.Equal(l.kinds(), []string{"contact.created", "message.received"}) // no event has it
 	l.prefer(wish(byNumber, "later"), `{}`, `null`, storagetest.Swap(t, wish(byNumber, "stop"), "marketing_messages", "calls"))
 	l.is.Equal(len(l.kept()), 4)
 	l.is.True(!l.thread("+15550001111").MarketingOptedOut)

@@ -105,7 +105,7 @@ func (l *line) kept() []string {
 	return storagetest.Select[string](l.t, l.dir, `SELECT reason FROM raw_callbacks ORDER BY id`)
 }
 
-// state is what a conversation shows of how things stand.
+// state is what a conversation shows of its state.
 type state struct {
 	Status  string       `db:"status"`
 	Unread  int          `db:"unread_count"`
@@ -208,9 +208,9 @@ func TestWhatCannotBeShownSaysWhatItWas(t *testing.T) {
 			l.hear(written("wamid.in", "unsupported", given))
 			l.is.Equal(string(l.said()[0].Content), want)
 			value := valueOf(l, l.typed("message.received")[0].Payload)
-			var told any
-			l.is.NoErr(json.Unmarshal([]byte(want), &told))
-			l.is.Equal(value["messages"].([]any)[0].(map[string]any)["unsupported"], told)
+			var reported any
+			l.is.NoErr(json.Unmarshal([]byte(want), &reported))
+			l.is.Equal(value["messages"].([]any)[0].(map[string]any)["unsupported"], reported)
 		})
 	}
 }

@@ -119,7 +119,7 @@ func (s *Server) storeReceived(tx *storage.Tx, a storage.Account, in incoming) e
 	}
 
 	// A duplicate must not change the contact: before a change we look whether the
-	// message is stored. Without a change the failing insert below tells as much,
+	// message is stored. Without a change the failing insert below shows as much,
 	// and the query is saved.
 	if !in.person.IsUpToDate(found) {
 		if again, err := tx.MessageByProviderID(a.ID, in.ID); !errors.Is(err, storage.ErrNotFound) {

@@ -36,7 +36,7 @@ func (s *Server) prepareEdit(f numberChange, in provider.Message, raw json.RawMe
 }
 
 // applyChange applies an edit or a deletion. If it arrives before its message, it
-// is parked until then. Nobody can change a message of the other side.
+// is parked until then. Neither side can change a message of the other.
 func (s *Server) applyChange(f numberChange, raw json.RawMessage, at provider.Int, c messaging.Change) step {
 	return s.onAccount(f, raw, func(tx *storage.Tx, a storage.Account) error {
 		c := c // of this run: a step may run twice

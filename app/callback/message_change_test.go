@@ -54,9 +54,9 @@ func TestAnEditedMessageKeepsEveryVersion(t *testing.T) {
 		l.is.Equal(string(m.Content), `{"body":"tomorrow at ten"}`)
 		l.is.Equal(*m.Body, "tomorrow at ten")
 		l.is.Equal(l.kinds(), []string{"contact.created", "message.received", "message.edited", "message.edited", "message.edited"})
-		told := l.typed("message.edited")
-		goldenEvent(t, "message_edited", told[0])
-		goldenEvent(t, "message_edited_again", told[2])
+		reported := l.typed("message.edited")
+		goldenEvent(t, "message_edited", reported[0])
+		goldenEvent(t, "message_edited_again", reported[2])
 		storagetest.View(t, l.server.DB, func(rx *storage.Rx) error {
 			earlier, err := rx.MessageEdits(m)
 			l.is.NoErr(err)
@@ -74,10 +74,10 @@ func TestACaptionIsEditedToo(t *testing.T) {
 	m := l.said()[0]
 	l.is.Equal(m.Type, "image")
 	l.is.Equal(*m.Body, "Look")
-	var told struct{ Data map[string]any }
-	l.is.NoErr(json.Unmarshal(l.typed("message.edited")[0].Payload, &told))
-	l.is.Equal(told.Data["new_content"], "Look")
-	l.is.Equal(told.Data["original_content"], "Lok")
+	var reported struct{ Data map[string]any }
+	l.is.NoErr(json.Unmarshal(l.typed("message.edited")[0].Payload, &reported))
+	l.is.Equal(reported.Data["new_content"], "Look")
+	l.is.Equal(reported.Data["original_content"], "Lok")
 }
 
 func TestAChangeOfSomebodyElsesMessageIsKept(t *testing.T) {
@@ -117,10 +117,10 @@ func TestAChangeThatIsFasterThanItsMessageWaitsForIt(t *testing.T) {
 		m := l.said()[0]
 		l.is.Equal(string(m.Content), `{"body":"tomorrow at ten"}`)
 		l.is.True(m.IsRevoked)
-		var told struct{ Data map[string]any }
-		l.is.NoErr(json.Unmarshal(l.typed("message.edited")[1].Payload, &told))
-		l.is.Equal(told.Data["original_content"], "tomorow")
-		l.is.Equal(told.Data["contact_phone_number"], "+15550001111")
+		var reported struct{ Data map[string]any }
+		l.is.NoErr(json.Unmarshal(l.typed("message.edited")[1].Payload, &reported))
+		l.is.Equal(reported.Data["original_content"], "tomorow")
+		l.is.Equal(reported.Data["contact_phone_number"], "+15550001111")
 		described(t, l.typed("message.edited")[1])
 		described(t, l.typed("message.revoked")[0])
 		l.is.Equal(l.parked(), 0)
@@ -209,7 +209,7 @@ func TestWhatTheBusinessChangesOnItsPhoneIsRecorded(t *testing.T) {
 	l.is.Equal(*l.said()[0].Body, "I will call you")
 	l.is.True(l.said()[0].EditedAt > 0)
 	l.is.True(l.said()[1].IsRevoked)
-	l.is.Equal(l.kinds(), []string{"contact.created", "message.sent", "message.sent"}) // events tell what people do
+	l.is.Equal(l.kinds(), []string{"contact.created", "message.sent", "message.sent"}) // events are of what people do
 }
 
 func TestAnEchoThatCannotBeReadIsKept(t *testing.T) {

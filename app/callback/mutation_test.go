@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// wild are values that may stand where others are expected.
+// wild are values that may be where others are expected.
 var wild = []string{`null`, `true`, `0`, `-1`, `7`, `1e300`, `15550001111`, `""`, `"x"`, `"null"`, `"15550001111"`, `"+15550001111"`, `"wamid.in"`, `"wamid.1"`,
 	`"US.1"`, `"US.ENT.1"`, `"text"`, `"image"`, `"edit"`, `"1750030073"`, `"\u0000"`, `[]`, `[null]`, `{}`, `{"id":"x","body":"y","type":"text"}`}
 
@@ -102,7 +102,7 @@ func mutate(r *rapid.T, v any, depth int) any {
 	return strange(r, v)
 }
 
-// strange is a value that nobody expects.
+// strange is a value that is not expected.
 func strange(r *rapid.T, v any) any {
 	if text, ok := v.(string); ok && rapid.Bool().Draw(r, "still a text") {
 		return rapid.OneOf(rapid.String(), rapid.Just(text+text), rapid.Just("")).Draw(r, "text")

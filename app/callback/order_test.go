@@ -74,14 +74,14 @@ func TestAnyOrderOfCallbacksEndsInTheRightState(t *testing.T) {
 		if (m.PlayedAt != 0) != slices.Contains(names, "played") {
 			r.Fatalf("%v: played at %v", names, m.PlayedAt)
 		}
-		told, want := l.told(wamid), distinct(names)
-		slices.Sort(told)
+		reported, want := l.reported(wamid), distinct(names)
+		slices.Sort(reported)
 		slices.Sort(want)
-		if !slices.Equal(told, want) {
-			r.Fatalf("%v were told as %v", names, told)
+		if !slices.Equal(reported, want) {
+			r.Fatalf("%v were reported as %v", names, reported)
 		}
 		if sent := l.sentEvents(id); sent != 1 {
-			r.Fatalf("message.sent was told %d times", sent)
+			r.Fatalf("message.sent was reported %d times", sent)
 		}
 	})
 	l.is.Equal(l.parked(), 0)
@@ -123,5 +123,5 @@ func TestStatusesThatWaitedTogetherAreToldInTheirOrder(t *testing.T) {
 	}
 	l.report(ourNumber, all...)
 	l.settle(id, "wamid.1")
-	l.is.Equal(l.told("wamid.1"), names)
+	l.is.Equal(l.reported("wamid.1"), names)
 }

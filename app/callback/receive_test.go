@@ -74,8 +74,8 @@ func TestAMessageReopensAResolvedConversationAndNoOther(t *testing.T) {
 			l.hear(hello("wamid.3", "hi"))
 			l.is.Equal(l.conversation().Status, after)
 			l.is.Equal(l.conversation().Unread, 1)
-			told := l.typed("message.received")
-			l.is.True(strings.Contains(string(told[2].Payload), `"conversation":{"status":"`+after+`","assigned_to":null}`))
+			reported := l.typed("message.received")
+			l.is.True(strings.Contains(string(reported[2].Payload), `"conversation":{"status":"`+after+`","assigned_to":null}`))
 		})
 	}
 }
@@ -150,9 +150,9 @@ func TestAMessageThatCouldNotBeShownIsUpgraded(t *testing.T) {
 	l.is.Equal(string(m.Content), `{"body":"the real thing"}`)
 	l.is.True(strings.Contains(string(m.Context), "wamid.out"))
 	l.is.Equal(l.conversation().Unread, 1) // it was counted before
-	told := l.typed("message.received")[1]
-	l.is.Equal(told.EventID, "wamid.1")
-	l.is.True(strings.Contains(string(told.Payload), first.ID))
+	reported := l.typed("message.received")[1]
+	l.is.Equal(reported.EventID, "wamid.1")
+	l.is.True(strings.Contains(string(reported.Payload), first.ID))
 }
 
 func TestStatusesMessagesAndErrorsMayShareAChange(t *testing.T) {
@@ -177,13 +177,13 @@ func TestEntriesAndChangesAreAllTaken(t *testing.T) {
 		{"id":"waba-2","changes":[` + theirs + `]},{"id":"waba-3"},{}]}`)
 	l.is.Equal(len(l.said()), 2)
 	l.is.Equal(l.count("contacts"), 2) // each number knows people by itself
-	told := l.typed("message.received")
-	l.is.Equal(len(told), 3)
+	reported := l.typed("message.received")
+	l.is.Equal(len(reported), 3)
 	for i, want := range []string{"waba-1", "waba-1", "waba-2"} {
-		l.is.Equal(strings.Count(string(told[i].Payload), `"waba-`), 1) // nothing of the others
-		l.is.True(strings.Contains(string(told[i].Payload), want))
+		l.is.Equal(strings.Count(string(reported[i].Payload), `"waba-`), 1) // nothing of the others
+		l.is.True(strings.Contains(string(reported[i].Payload), want))
 	}
-	l.is.Equal(*told[2].AccountID, other.ID)
+	l.is.Equal(*reported[2].AccountID, other.ID)
 }
 
 func TestAMessageForANumberThatNobodyHasIsKept(t *testing.T) {

@@ -91,7 +91,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// isConfigured reports whether the secrets are set. Without them nobody can
+// isConfigured reports whether the secrets are set. Without them no caller can
 // prove to be the provider, and everything is refused.
 func (s *Server) isConfigured() bool { return s.AppSecret != "" && s.VerifyToken != "" }
 

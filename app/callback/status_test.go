@@ -125,8 +125,8 @@ func (l *line) events() (all []storage.Event) {
 	return all
 }
 
-// told lists the statuses that events told of a provider's id, in order.
-func (l *line) told(wamid string) (names []string) {
+// reported lists the statuses in the events of a provider's id, in order.
+func (l *line) reported(wamid string) (names []string) {
 	l.t.Helper()
 	for _, e := range l.events() {
 		if e.Type == "message.status" && e.EventID == wamid {
@@ -171,7 +171,7 @@ func TestStatusesMoveAMessageAndAreTold(t *testing.T) {
 	l.report(ourNumber, status("wamid.1", "played", ""))
 	l.is.Equal(l.message(id).Status, storage.MessageRead)
 	l.is.Equal(l.message(id).PlayedAt, storage.At(time.Unix(1750030073, 0)))
-	l.is.Equal(l.told("wamid.1"), []string{"sent", "delivered", "read", "played"})
+	l.is.Equal(l.reported("wamid.1"), []string{"sent", "delivered", "read", "played"})
 }
 
 func TestAReportedFailureSaysWhy(t *testing.T) {
@@ -196,7 +196,7 @@ func TestAReportedFailureSaysWhy(t *testing.T) {
 			l.is.Equal(*m.ErrorCode, c.code)
 			l.is.Equal(m.ErrorProviderCode, c.providerCode)
 			l.is.Equal(*m.ErrorMessage, c.message)
-			l.is.Equal(l.told("wamid.1"), []string{"failed"})
+			l.is.Equal(l.reported("wamid.1"), []string{"failed"})
 		})
 	}
 }
@@ -220,8 +220,8 @@ func TestAStatusThatMatchesNothingIsParkedOnce(t *testing.T) {
 	l.report(ourNumber, status("wamid.early", "delivered", tagged(id))) // this one says whose it is
 	l.is.Equal(l.message(id).Status, storage.MessageRead)
 	l.is.Equal(l.parked(), 0)
-	told := l.told("wamid.early")
-	l.is.Equal(len(told), 3)
+	reported := l.reported("wamid.early")
+	l.is.Equal(len(reported), 3)
 	l.is.Equal(l.events()[0].Type, "message.sent")
 }
 

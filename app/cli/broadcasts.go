@@ -35,7 +35,7 @@ func (e *env) broadcastsCreate() *cobra.Command {
 		Long: "Send a template to the people in a CSV file, or to all contacts that have a label. The file has a header\n" +
 			"line and a column phone_number or to; the other columns are fields. A variable of the template that has a\n" +
 			"name is filled in from the field of that name, numbered ones from the columns in their order, unless\n" +
-			"--parameter gives their texts, in which {{field}} stands for a field of the file or of the contact (name,\n" +
+			"--parameter gives their texts, in which {{field}} is a field of the file or of the contact (name,\n" +
 			"phone_number, email, metadata).\n\n" +
 			"A running server sends the messages. On a terminal this command follows them; Ctrl-C only stops following.",
 		Example: "  confab broadcasts create --name \"Spring sale\" --template spring_offer --language en_US --csv people.csv\n" +

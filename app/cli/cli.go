@@ -108,7 +108,7 @@ const (
 func (e *env) root() *cobra.Command {
 	root := e.group("confab", "A messaging platform in one executable")
 	root.Long = "confab sends and receives chat messages for your business numbers, keeps the shared inbox,\n" +
-		"and tells your own systems by signed webhooks. Everything lives in one data directory."
+		"and notifies your own systems by signed webhooks. Everything lives in one data directory."
 	root.Example = "  confab sandbox                      # everything at once, to try it out\n" +
 		"  confab orgs create \"Acme\"           # a tenant\n" +
 		"  confab keys create --org org_01J…   # its API key\n" +

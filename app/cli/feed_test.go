@@ -35,11 +35,11 @@ func TestFeedLines(t *testing.T) {
 }
 
 // played is something to subscribe to.
-type played struct{ tell func(simulator.Activity) }
+type played struct{ publish func(simulator.Activity) }
 
 func (p *played) subscribe(fn func(simulator.Activity)) (cancel func()) {
-	p.tell = fn
-	return func() { p.tell = nil }
+	p.publish = fn
+	return func() { p.publish = nil }
 }
 
 func TestFeedShowsWhatHappenedBeforeItBegan(t *testing.T) {
@@ -49,11 +49,11 @@ func TestFeedShowsWhatHappenedBeforeItBegan(t *testing.T) {
 		out bytes.Buffer
 	)
 	f := newFeed(p.subscribe, &out)
-	p.tell(simulator.Activity{Kind: "inbound", Type: "early"})
+	p.publish(simulator.Activity{Kind: "inbound", Type: "early"})
 	f.start()
-	p.tell(simulator.Activity{Kind: "inbound", Type: "late"})
+	p.publish(simulator.Activity{Kind: "inbound", Type: "late"})
 	f.stop()
-	is.True(p.tell == nil) // not subscribed any more
+	is.True(p.publish == nil) // not subscribed any more
 	is.Equal(strings.Count(out.String(), "\n"), 3)
 	is.True(strings.Index(out.String(), "early") < strings.Index(out.String(), "late"))
 }
@@ -75,7 +75,7 @@ func TestFeedNeverHoldsTheSimulatorUp(t *testing.T) {
 	out := &stuck{released: make(chan struct{})}
 	f := newFeed(p.subscribe, out)
 	for range 3 * feedBuffer {
-		p.tell(simulator.Activity{Kind: "inbound", Type: "text"}) // returns at once, or the test hangs
+		p.publish(simulator.Activity{Kind: "inbound", Type: "text"}) // returns at once, or the test hangs
 	}
 	close(out.released)
 	f.start()

@@ -55,7 +55,7 @@ func TestTheUnitFileIsOneThatSystemdTakes(t *testing.T) {
 	if err != nil {
 		t.Skip("systemd-analyze is not here: the unit file was not verified")
 	}
-	self, err := os.Executable() // stands in for the installed program, which must be there
+	self, err := os.Executable() // in the place of the installed program, which must be there
 	is.NoErr(err)
 	file := filepath.Join(t.TempDir(), "confab.service")
 	is.NoErr(os.WriteFile(file, []byte(strings.ReplaceAll(systemdUnit, "/usr/local/bin/confab", self)), 0o600))

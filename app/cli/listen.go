@@ -55,7 +55,7 @@ func (e *env) listen() *cobra.Command {
 	parsedFlag(cmd, &o.events, "events", "only these `types`, separated by commas", parseEventTypes)
 	parsedFlag(cmd, &o.events, "types", "the same as --events, `types` separated by commas", parseEventTypes)
 	parsedFlag(cmd, &o.after, "after",
-		"begin behind this `position` or event id, or with oldest at the oldest that is kept (default: now)", parseText)
+		"begin after this `position` or event id, or with oldest at the oldest that is kept (default: now)", parseText)
 	parsedFlag(cmd, &o.forwardTo, "forward-to", "post each event to this `URL`", parseEndpoint)
 	parsedFlag(cmd, &o.secret, "secret", "signing `secret` for --forward-to", parseText)
 	parsedFlag(cmd, &o.url, "url", "follow the server with this base `URL`, /v1 included", parseBaseURL)

@@ -152,7 +152,7 @@ func prepareSandboxDir(dir datadir.Dir, fresh bool) error {
 // saves and frees everything. The order matters:
 //
 //   - Both addresses are tried before anything is written, so that a start that
-//     fails for a taken port leaves nothing behind.
+//     fails for a taken port leaves nothing.
 //   - The server is opened before the simulator: it takes the lock of the data
 //     directory, and its database shows whether the directory is a sandbox's.
 //   - When serving ends, the server stops first, because its last work may still

@@ -135,7 +135,7 @@ type freePorts struct {
 	taken map[int]bool
 }
 
-// listen NAME sets a variable to an address on which nobody listens. The ports
+// listen NAME sets a variable to an address on which no process listens. The ports
 // are below those that the system gives to outgoing connections.
 func (f *freePorts) listen(ts *testscript.TestScript, _ bool, args []string) {
 	f.mu.Lock()

@@ -21,9 +21,9 @@ import (
 )
 
 // endpoint NAME FILE takes webhooks and writes a line for each into a file: the
-// event, its id, the delivery and the attempt, and behind them the names of the
+// event, its id, the delivery and the attempt, and after them the names of the
 // secrets in FILE.secrets that its signature was made with. The last body and
-// signature stand in FILE.body and FILE.signature. It answers with the status in
+// signature are in FILE.body and FILE.signature. It answers with the status in
 // FILE.status, or 204. NAME becomes its URL.
 func endpoint(ts *testscript.TestScript, _ bool, args []string) {
 	file := ts.MkAbs(args[1])

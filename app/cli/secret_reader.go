@@ -21,7 +21,7 @@ const (
 
 // secretReader reads secrets, which should not be seen on a command line: a flag
 // may be - for a line of standard input, or absent in favour of a variable. One
-// reader serves all flags of a command, which take their lines in turn.
+// reader serves all flags of a command, which take their lines one after the other.
 type secretReader struct{ lines *bufio.Reader }
 
 func newSecretReader(in io.Reader) *secretReader { return &secretReader{bufio.NewReader(in)} }

@@ -12,7 +12,7 @@ import (
 )
 
 // TestThePhoneOfASimulatorIsForThisMachine: another name that leads here opens neither the
-// page nor what is behind it, and where a token is demanded there is no page.
+// page nor what it calls, and where a token is demanded there is no page.
 func TestThePhoneOfASimulatorIsForThisMachine(t *testing.T) {
 	is := is.New(t)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

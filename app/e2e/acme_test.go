@@ -149,7 +149,7 @@ func namesHere(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// answerNames answers the questions of one connection, each behind its length.
+// answerNames answers the questions of one connection, each after its length.
 func answerNames(conn net.Conn) {
 	defer conn.Close()
 	for {

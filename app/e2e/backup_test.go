@@ -52,10 +52,10 @@ func (w *written) copy() (messages map[string]bool, media map[string]string) {
 	return maps.Clone(w.messages), maps.Clone(w.media)
 }
 
-// storm writes until stop is closed, and tells of each acknowledgement.
+// storm writes until stop is closed, and reports each acknowledgement.
 func (s *server) storm(number string, clients int, stop <-chan struct{}) (w *written, acked <-chan struct{}, done func()) {
 	w = &written{messages: make(map[string]bool), media: make(map[string]string)}
-	told := make(chan struct{}, 1<<20)
+	reported := make(chan struct{}, 1<<20)
 	var group sync.WaitGroup
 	for c := range clients {
 		group.Go(func() {
@@ -86,11 +86,11 @@ func (s *server) storm(number string, clients int, stop <-chan struct{}) (w *wri
 					w.media[media] = content
 				}
 				w.mu.Unlock()
-				told <- struct{}{}
+				reported <- struct{}{}
 			}
 		})
 	}
-	return w, told, group.Wait
+	return w, reported, group.Wait
 }
 
 // TestABackupUnderAStormHoldsWhatWasAcknowledged is the acceptance test of

@@ -50,7 +50,7 @@ func (p poster) answer() (status int, retryAfter string) {
 	return res.StatusCode, res.Header.Get("Retry-After")
 }
 
-// bodyBytes is the memory that bodies take, as the metrics tell it.
+// bodyBytes is the memory that bodies take, as the metrics show it.
 func (s *stage) bodyBytes() float64 {
 	s.t.Helper()
 	_, rest, found := strings.Cut(string(s.exchange("GET", s.app.URL()+"/metrics", "")), "\nconfab_body_bytes ")

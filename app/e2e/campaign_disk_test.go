@@ -102,7 +102,7 @@ func TestAnImportGoesOnAfterADiskThatWasFull(t *testing.T) {
 	is.Equal(s.countContacts(), lines)
 }
 
-// hasContacts tells whether there is one.
+// hasContacts reports whether there is one.
 func (s *campaign) hasContacts() bool {
 	s.t.Helper()
 	return len(s.mustSend("GET", "/v1/"+s.sim.Number+"/contacts?limit=1", "").body["data"].([]any)) > 0

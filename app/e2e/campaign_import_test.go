@@ -35,7 +35,7 @@ func (s *server) mustRead(path string) string {
 	return string(text)
 }
 
-// callsBeside calls the API as a program does, reading and writing, until it is told to
+// callsBeside calls the API as a program does, reading and writing, until it is asked to
 // stop, and returns how long the 99th of a hundred calls took.
 func (s *campaign) callsBeside(stop func() bool) (calls int, p99 time.Duration) {
 	s.t.Helper()

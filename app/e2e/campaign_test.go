@@ -105,7 +105,7 @@ func (s *campaign) broadcast(people int) string {
 	return made.body["data"].(map[string]any)["id"].(string)
 }
 
-// progress is how a broadcast stands.
+// progress is the state of a broadcast.
 type progress struct {
 	Status       string         `json:"status"`
 	PausedReason string         `json:"paused_reason"`
@@ -176,10 +176,10 @@ func (s *campaign) auditBroadcast(broadcast string, people int) {
 	is.Equal(len(seen), people)       // nobody was forgotten
 	is.Equal(atProvider, len(copies)) // and nobody else got one
 
-	told := s.progress(broadcast).Counts
-	is.Equal(told["total"], people)
+	reported := s.progress(broadcast).Counts
+	is.Equal(reported["total"], people)
 	for _, status := range []string{"waiting", "sent", "delivered", "read", "failed", "skipped"} {
-		is.Equal(told[status], counts[status]) // what is counted is what there is
+		is.Equal(reported[status], counts[status]) // what is counted is what there is
 	}
 	// A send that waited for a callback which has come looks once more, and ends.
 	is.True(until(func() bool {

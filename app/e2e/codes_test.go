@@ -55,8 +55,8 @@ func TestEveryCodeOfTheProviderEndsAsAFailedMessage(t *testing.T) {
 		if e.async {
 			want = append([]string{"accepted"}, want...)
 		}
-		if told := s.told(m); fmt.Sprint(told) != fmt.Sprint(want) {
-			t.Errorf("%d was told as %v, not %v", e.row.First, told, want)
+		if reported := s.reported(m); fmt.Sprint(reported) != fmt.Sprint(want) {
+			t.Errorf("%d was reported as %v, not %v", e.row.First, reported, want)
 		}
 		is.Equal(m["message_id"] != nil, e.async) // what was refused has no id there
 	}

@@ -158,7 +158,7 @@ func TestAnAudienceIsWhatIsShown(t *testing.T) {
 	c.Click("button", "Next")
 	c.shows("Choose whom it goes to.")
 
-	// A label and numbers stand there again, with how many they are.
+	// A label and numbers are there again, with how many they are.
 	c.Click("radio", "Everybody with a label")
 	c.pick("Label", "Nobody")
 	c.shows("0 people")

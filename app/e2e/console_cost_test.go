@@ -20,7 +20,7 @@ func usage(t *testing.T, pid int) (bytes, ticks int64) {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
-		t.Skip("only Linux tells what a process uses")
+		t.Skip("only Linux shows what a process uses")
 	}
 	found := regexp.MustCompile(`VmRSS:\s+(\d+) kB`).FindSubmatch(status)
 	kilobytes, err := strconv.ParseInt(string(found[1]), 10, 64)

@@ -390,7 +390,7 @@ func TestTheConsoleSaysWhenTheServerIsGone(t *testing.T) {
 	c.open("settings/labels", "Labels")
 	c.Find("heading", "No labels yet")
 	offline(true)
-	// What says so moves what stands below it.
+	// What says so moves what is below it.
 	c.WaitFor(`document.querySelector(".connection").textContent.includes("Reconnecting… your text is safe")`)
 	c.Click("link", "API keys")
 	c.Find("heading", "The server cannot be reached")

@@ -21,15 +21,15 @@ func (s *stage) says(number, from, name, content string) string {
 	given, _ := json.Marshal(name)
 	wamid := s.play("POST", "/_sim/inbound", `{"phone_number_id":"`+number+`","from":"`+from+`","name":`+string(given)+`,`+content+`}`)
 	e := s.awaitEvent("message.received", byID(wamid))
-	var told struct {
+	var reported struct {
 		Svc struct {
 			ConversationID string `json:"conversation_id"`
 		}
 	}
-	if err := json.Unmarshal(e.Payload, &told); err != nil {
+	if err := json.Unmarshal(e.Payload, &reported); err != nil {
 		s.t.Fatal(err)
 	}
-	return told.Svc.ConversationID
+	return reported.Svc.ConversationID
 }
 
 // textOf is the content of a text message.

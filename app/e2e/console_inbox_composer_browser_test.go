@@ -15,7 +15,7 @@ import (
 	"confab/storage"
 )
 
-// written is what stands in the composer.
+// written is the text in the composer.
 func (c *colleague) written(text string) {
 	c.t.Helper()
 	c.WaitFor(fmt.Sprintf(`document.querySelector("textarea").value === %q`, text))

@@ -130,7 +130,7 @@ func TestARefusedReactionIsTold(t *testing.T) {
 	c.calm("status of 4")
 }
 
-// A reaction that the provider refuses later stands in the thread, with the reason.
+// A reaction that the provider refuses later is in the thread, with the reason.
 func TestAReactionThatFailedLaterIsTold(t *testing.T) {
 	parallelBrowser(t)
 	s := newStage(t)
@@ -151,7 +151,7 @@ func TestAReactionThatFailedLaterIsTold(t *testing.T) {
 	c.calm()
 }
 
-// The line stands before the first unread message, also when a page holds fewer.
+// The line is before the first unread message, also when a page holds fewer.
 func TestTheUnreadLineStandsBeforeManyUnread(t *testing.T) {
 	parallelBrowser(t)
 	s := newStage(t)
@@ -172,7 +172,7 @@ func TestTheUnreadLineStandsBeforeManyUnread(t *testing.T) {
 	c.calm()
 }
 
-// What waits for its time stands at the end, and makes nothing before it new.
+// What waits for its time is at the end, and makes nothing before it new.
 func TestAScheduledMessageMakesNothingNew(t *testing.T) {
 	parallelBrowser(t)
 	s := newStage(t)

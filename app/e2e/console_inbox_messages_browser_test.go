@@ -68,7 +68,7 @@ func TestEveryKindOfMessageIsShownAsTheNetworkDoes(t *testing.T) {
 	c.is.Equal(eval[int](c.window, `[...document.querySelectorAll("article")].filter(a => ["Reply", "React", "More"].every(n => [...a.querySelectorAll("button")].some(b => b.textContent === n))).length`), eval[int](c.window, `document.querySelectorAll("article").length`))
 	c.shoot("inbox-kinds")
 
-	// A reply carries a quote, a reaction stands on what it reacts to, and More leads to the trace.
+	// A reply carries a quote, a reaction is on what it reacts to, and More leads to the trace.
 	c.onArticle("Like this", "Reply")
 	c.WaitFor(`document.querySelector(".answered") !== null && document.activeElement.ariaLabel === "Message"`)
 	c.Press("Lovely", kb.Enter)

@@ -72,7 +72,7 @@ func TestAServerSaysOnceHowToInviteTheFirstAdmin(t *testing.T) {
 	is.Equal(c.FirstAdminAdvice(nil), "make an organization with 'confab orgs create NAME --data-dir /var/lib/confab', which prints its id, then "+
 		"invite the first admin with 'confab users invite --org ORG --name NAME --email ADDRESS --role admin --data-dir /var/lib/confab', which prints a link to open")
 
-	// Who comes before anybody can sign in is told so.
+	// Who comes before anybody can sign in learns it.
 	s := newStage(t)
 	const nobody = "Nobody can sign in here yet."
 	is.True(strings.Contains(s.browser().open("GET", "/console/sign-in", nil).body, nobody))
@@ -85,7 +85,7 @@ func memoryPeak(t *testing.T, pid int) int64 {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
-		t.Skip("only Linux tells what a process uses")
+		t.Skip("only Linux shows what a process uses")
 	}
 	kilobytes, err := strconv.ParseInt(string(regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindSubmatch(status)[1]), 10, 64)
 	if err != nil {

@@ -42,7 +42,7 @@ func TestAnAddressThatCannotBeReadSaysSo(t *testing.T) {
 	c.calm("status of 400", "status of 404")
 }
 
-// Names that are written from right to left stand where all others do: beside their faces,
+// Names that are written from right to left are where all others are: beside their faces,
 // and at the beginning of their columns.
 func TestNamesFromRightToLeftStandInLine(t *testing.T) {
 	parallelBrowser(t)

@@ -177,7 +177,7 @@ func TestAConsoleComesBackByItself(t *testing.T) {
 	w.mend()
 	shows("while it was gone")
 
-	// A connection that is there and dead: the laptop slept, and nothing was told.
+	// A connection that is there and dead: the laptop slept, and nothing was noticed.
 	c.is.True(until(func() bool { return s.streams() == "1" }))
 	w.freeze()
 	s.label("while it slept")

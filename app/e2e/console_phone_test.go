@@ -121,11 +121,11 @@ func TestTheStreamOfTheProviderPassesThroughAndEndsWithTheSession(t *testing.T) 
 	is.Equal(res.Header.Get("Content-Type"), "text/event-stream")
 	is.Equal(admin.play("POST", "inbound", `{"from":"15550001111","text":"hi"}`).status, 200)
 	lines := bufio.NewScanner(res.Body)
-	told := false
-	for !told && lines.Scan() {
-		told = strings.Contains(lines.Text(), `"body":"hi"`)
+	reported := false
+	for !reported && lines.Scan() {
+		reported = strings.Contains(lines.Text(), `"body":"hi"`)
 	}
-	is.True(told)
+	is.True(reported)
 	admin.open("POST", "/console/sign-out", nil)
 	for lines.Scan() { // until it ends
 	}

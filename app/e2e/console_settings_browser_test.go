@@ -138,7 +138,7 @@ func TestAnAdminInvitesAndKeepsPeople(t *testing.T) {
 	c.row("Tomas Berg", "Admin")
 	c.Click("link", "Mira Kovač")
 	c.heading("Mira Kovač")
-	c.Gone("button", "Disable") // nobody disables itself
+	c.Gone("button", "Disable") // a person does not disable itself
 	c.open("settings/people/01JQ0Z8M4T9V2X3W5Y6A7B8C9D", "This is not here")
 	c.calm("status of 400", "status of 404")
 }

@@ -111,7 +111,7 @@ func TestAConversationWithOneself(t *testing.T) {
 	c.last("As you like.")
 	inbox.state("As you like.", "read")
 
-	// The trace of each is complete, to the endpoint that was told of every event.
+	// The trace of each is complete, to the endpoint that got every event.
 	in := []string{"Written by the person", "Callback received, stored", "Event message.received"}
 	out := []string{"POST /console/api/v1/" + number + "/messages", "Stored, queued", "Handed to the provider, try 1", "Event message.sent"}
 	heard := append(slices.Clone(out), "Callback: sent", "Event message.status", "Callback: delivered", "Event message.status", "Callback: read", "Event message.status")
@@ -125,11 +125,11 @@ func TestAConversationWithOneself(t *testing.T) {
 	ids := eval[[]string](inbox.window, `[...document.querySelectorAll("article[id^=msg_]")].map(a => a.id)`)
 	c.is.Equal(len(ids), len(story))
 	for i, one := range story {
-		told := len(slices.DeleteFunc(slices.Clone(one.steps), func(step string) bool { return !strings.HasPrefix(step, "Event") }))
-		steps := inbox.traced(ids[i], "“"+one.preview+"”", len(one.steps)+told)
+		reported := len(slices.DeleteFunc(slices.Clone(one.steps), func(step string) bool { return !strings.HasPrefix(step, "Event") }))
+		steps := inbox.traced(ids[i], "“"+one.preview+"”", len(one.steps)+reported)
 		is := func(step string) bool { return "http://"+step == hook.URL }
 		c.is.Equal(slices.DeleteFunc(slices.Clone(steps), is), one.steps)
-		c.is.Equal(len(steps), len(one.steps)+told) // each event was delivered
+		c.is.Equal(len(steps), len(one.steps)+reported) // each event was delivered
 	}
 
 	c.shoot("phone")

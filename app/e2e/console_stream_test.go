@@ -364,7 +364,7 @@ func (s *stage) asAnotherProcess(change func(*storage.Tx) error) {
 func TestAServerThatStopsSaysSo(t *testing.T) {
 	is := is.New(t)
 	var stream *openConsole
-	t.Run("server", func(inner *testing.T) { // which stops behind it
+	t.Run("server", func(inner *testing.T) { // which stops after it
 		s := newStage(inner)
 		s.t = t // the client stays
 		b, _ := s.joined("ada@example.com", storage.RoleAgent)

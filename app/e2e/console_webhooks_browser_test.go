@@ -138,7 +138,7 @@ func TestAnAdminMakesAndKeepsAWebhook(t *testing.T) {
 	c.calm("status of 400", "status of 404", "status of 422")
 }
 
-// lateSample lets the sample of the first type come behind that of the next.
+// lateSample lets the sample of the first type come after that of the next.
 const lateSample = `void (fetch => {
 	const next = Promise.withResolvers();
 	let asked = 0;

@@ -69,6 +69,6 @@ func insist(t *testing.T, s *server, name string) string {
 			t.Errorf("%s: %d %v", name, r.status, r.body)
 			return ""
 		}
-		time.Sleep(5 * time.Millisecond) // the server is down, and nothing tells when it is back
+		time.Sleep(5 * time.Millisecond) // the server is down, and there is no signal when it is back
 	}
 }

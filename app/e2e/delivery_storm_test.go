@@ -125,7 +125,7 @@ func (s *server) awaitDelivered(subscription string, events int) {
 	}
 }
 
-// outbox reads what happened and what became of it, in a directory that nobody
+// outbox reads what happened and what became of it, in a directory that no process
 // serves.
 func outbox(t *testing.T, dir string) (events map[string]storage.Event, deliveries map[string]storage.Delivery) {
 	t.Helper()

@@ -196,7 +196,7 @@ func (p *patient) must(err error) {
 	}
 }
 
-// spoilPage breaks the heads of pages behind the first ones.
+// spoilPage breaks the heads of pages after the first ones.
 func spoilPage(p *patient) {
 	const page = 4096
 	file := storage.DatabaseFile(p.dir)

@@ -60,8 +60,8 @@ func (s *stage) settled(id, status string) map[string]any {
 	return d
 }
 
-// told is what an event says, in a few words.
-func (h hooked) told(t testing.TB) string {
+// reported is what an event says, in a few words.
+func (h hooked) reported(t testing.TB) string {
 	t.Helper()
 	kind := h.header.Get("X-Svc-Event")
 	if kind == "message.status" {
@@ -86,7 +86,7 @@ func TestAMessageIsSentDeliveredAndToldOf(t *testing.T) {
 	for _, event := range want {
 		h := hook.next()
 		came = append(came, h)
-		is.Equal(h.told(t), event)
+		is.Equal(h.reported(t), event)
 		is.Equal(h.header.Get("X-Svc-Attempt"), "1")
 		is.Equal(h.header.Get("User-Agent"), "Svc-Webhook/1.0")
 		is.Equal(h.header.Get("Content-Type"), "application/json")

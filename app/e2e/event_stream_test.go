@@ -162,7 +162,7 @@ func TestReadersComeBackToAKilledServer(t *testing.T) {
 	}
 }
 
-// Who comes with a position of before to a restored backup is told so once, and gets all
+// Who comes with a position of before to a restored backup learns it once, and gets all
 // that is there.
 func TestARestoredBackupIsAGap(t *testing.T) {
 	is := is.New(t)
@@ -245,7 +245,7 @@ func TestAStreamDoesNotWaitForTheBodyOfItsRequest(t *testing.T) {
 }
 
 // Hundreds of readers, a third of them deaf and a third gone without a word, take nothing
-// from those who send, and leave nothing behind.
+// from those who send, and leave nothing.
 func TestManyReadersOfAllSorts(t *testing.T) {
 	is := is.New(t)
 	const tenants, each, sends = 25, 20, 40

@@ -288,7 +288,7 @@ func (b *besieged) askOnce(who visitor, method, path, body string, header ...str
 	return outcome{res.StatusCode, fmt.Sprint(res.Header) + string(text)}, err
 }
 
-// wrong tells what is wrong with an answer to somebody else: it failed here, or it says
+// wrong says what is wrong with an answer to somebody else: it failed here, or it says
 // what they cannot know.
 func (b *besieged) wrong(got outcome) string {
 	if got.status >= 500 && !strings.Contains(got.text, "whatsapp_upstream_error") {
@@ -302,7 +302,7 @@ func (b *besieged) wrong(got outcome) string {
 	return ""
 }
 
-// peak is the most memory that the process has had, in MB; 0 where nobody tells.
+// peak is the most memory that the process has had, in MB; 0 where it is not known.
 func (b *besieged) peak() int {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", b.pid))
 	found := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindSubmatch(status)

@@ -74,7 +74,7 @@ var otherAddresses = []entry{
 	{"GET", datadir.CommandEvents}, {"POST", "/jobs/1/cancel"}, {"GET", "/api/:organization/v1/labels"},
 }
 
-// placeholder finds what stands for an id, as tables write it and as others do.
+// placeholder finds the placeholder of an id, as tables write it and as others do.
 var placeholder = regexp.MustCompile(`:[a-z_]+|\{[a-z_]+\}`)
 
 // fillIn puts the besieged organization's ids into a path. number is in the place of the
@@ -211,7 +211,7 @@ func (b *besieged) shown() (all []string) {
 }
 
 // Whatever requests hold, at any address of console and API and from anybody, nothing
-// fails here, nobody is told what is another's, and memory stays within its limit.
+// fails here, no answer has what is another's, and memory stays within its limit.
 // -mutated 10000 sends more of them.
 func TestMutatedRequestsBreakNothing(t *testing.T) {
 	t.Parallel()
@@ -251,7 +251,7 @@ func TestMutatedRequestsBreakNothing(t *testing.T) {
 	b.must("GET", "/v1/me", "", "Authorization: Bearer "+b.state["api_key"].(string))
 }
 
-// fits tells whether a visitor has what an address asks for: a session, or a key.
+// fits reports whether a visitor has what an address asks for: a session, or a key.
 func (who visitor) fits(e entry) bool {
 	kind := map[bool]string{true: "Cookie", false: "Authorization"}[strings.HasPrefix(e.path, "/console")]
 	return strings.HasPrefix(who.header[0], kind)

@@ -79,15 +79,15 @@ func (s *stage) heard(number, content string) map[string]any {
 	s.t.Helper()
 	wamid := s.play("POST", "/_sim/inbound", `{"phone_number_id":"`+number+`","from":"15550001111","name":"Ana Ruiz",`+content+`}`)
 	e := s.awaitEvent("message.received", byID(wamid))
-	var told struct {
+	var reported struct {
 		Svc struct {
 			MessageID string `json:"message_id"`
 		}
 	}
-	if err := json.Unmarshal(e.Payload, &told); err != nil {
+	if err := json.Unmarshal(e.Payload, &reported); err != nil {
 		s.t.Fatal(err)
 	}
-	return s.call("GET", s.app.URL()+"/v1/"+number+"/messages/"+told.Svc.MessageID, "")
+	return s.call("GET", s.app.URL()+"/v1/"+number+"/messages/"+reported.Svc.MessageID, "")
 }
 
 func TestPeopleCanWriteEverythingThereIs(t *testing.T) {
@@ -236,7 +236,7 @@ func (s *stage) refusal(number, to, template string) string {
 func (s *stage) awaitRefusal(number, to, template, want string) {
 	s.t.Helper()
 	got := ""
-	became := until(func() bool { // no event tells of a preference
+	became := until(func() bool { // no event has a preference
 		got = s.refusal(number, to, template)
 		return got == want
 	})

@@ -31,7 +31,7 @@ func TestLitestreamKeepsAStandby(t *testing.T) {
 	replicate.Stdout, replicate.Stderr = &log, &log
 	is.NoErr(replicate.Start())
 	t.Cleanup(func() { replicate.Process.Kill() })
-	is.True(until(func() bool { // nothing else tells that the first copy is there
+	is.True(until(func() bool { // nothing else shows that the first copy is there
 		_, err := os.Stat(dir)
 		return err == nil
 	}))

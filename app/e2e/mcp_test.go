@@ -435,12 +435,12 @@ func TestEveryCallOfAToolIsInTheAPILog(t *testing.T) {
 		KeyID        string `json:"api_key_id"`
 	}
 	is.NoErr(json.Unmarshal([]byte(run(t, "logs", "--data-dir", s.app.Config.DataDir, "--json")), &calls))
-	var told []string
+	var reported []string
 	for _, c := range calls {
 		is.Equal(c.KeyID, s.tenant.Key.ID)
-		told = append(told, c.Method+" "+strings.ReplaceAll(c.Path, number, "N"))
+		reported = append(reported, c.Method+" "+strings.ReplaceAll(c.Path, number, "N"))
 	}
-	text := strings.Join(told, "\n")
+	text := strings.Join(reported, "\n")
 	for _, wanted := range []string{"POST /v1/N/messages", "GET /v1/webhook_deliveries"} {
 		if !strings.Contains(text, wanted) {
 			t.Errorf("%s is not in the log:\n%s", wanted, text)

@@ -66,7 +66,7 @@ func TestANumberThatTheProviderWritesOtherwiseIsOneContact(t *testing.T) {
 				is.Equal(m["to"], to) // as it was asked
 				contacts, conversations = append(contacts, m["contact_id"].(string)), append(conversations, m["conversation_id"].(string))
 				m = s.await(number, m["id"].(string), isStatus("read"))
-				is.Equal(s.told(m), []string{"accepted", "sent", "delivered", "read"})
+				is.Equal(s.reported(m), []string{"accepted", "sent", "delivered", "read"})
 			}
 			for range 4 {
 				send(forms.sent)

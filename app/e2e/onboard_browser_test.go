@@ -60,7 +60,7 @@ func (o *onlooker) returned() url.Values {
 	u, err := url.Parse(eval[string](o.window, `location.href`))
 	o.is.NoErr(err)
 	o.is.Equal(u.Query().Get("x"), "1")
-	o.is.Equal(eval[string](o.window, `document.referrer`), "") // the token is told to nobody
+	o.is.Equal(eval[string](o.window, `document.referrer`), "") // the token is passed to no other site
 	return u.Query()
 }
 

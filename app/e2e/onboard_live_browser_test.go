@@ -131,7 +131,7 @@ func TestTheProvidersSignupIsCancelledInABrowser(t *testing.T) {
 	o.press("Connect number")
 	o.is.Equal(o.returned().Get("status"), "success")
 	for _, request := range o.Requests() {
-		is.New(t).True(!strings.Contains(request, "code=")) // the code is posted to us, and stands in no address
+		is.New(t).True(!strings.Contains(request, "code=")) // the code is posted to us, and is in no address
 	}
 	o.calm("https://connect.facebook.net", "https://www.facebook.com")
 }

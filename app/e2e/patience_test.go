@@ -27,7 +27,7 @@ func within(limit time.Duration, happened func() bool) bool {
 	return true
 }
 
-// freeAddress is an address that nobody listens on now, nor later, unless the
+// freeAddress is an address that is not listened on now, nor later, unless the
 // test does.
 func freeAddress(t testing.TB) string {
 	t.Helper()

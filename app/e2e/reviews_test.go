@@ -76,7 +76,7 @@ func TestAnAccountFollowsTheProvidersNews(t *testing.T) {
 		t.Helper()
 		s.call("POST", s.simURL+"/_sim/callbacks", fmt.Sprintf(`{"object":"whatsapp_business_account","entry":[{"id":%q,"time":1739321024,"changes":[{"field":"account_update","value":%s}]}]}`, waba, value))
 	}
-	stands := func(want string) {
+	check := func(want string) {
 		t.Helper()
 		got := ""
 		became := until(func() bool { // a check is a job
@@ -87,11 +87,11 @@ func TestAnAccountFollowsTheProvidersNews(t *testing.T) {
 			t.Fatalf("it is %s, not %s", got, want)
 		}
 	}
-	stands("connected restricted=false")
+	check("connected restricted=false")
 	news(`{"event":"ACCOUNT_RESTRICTION","restriction_info":[{"restriction_type":"RESTRICTED_BIZ_INITIATED_MESSAGING"}]}`)
-	stands("connected restricted=true")
+	check("connected restricted=true")
 	news(`{"event":"PARTNER_REMOVED"}`)
-	stands("disconnected")
+	check("disconnected")
 	news(`{"event":"ACCOUNT_RECONNECTED"}`)
-	stands("connected restricted=false") // as the provider says when it is asked
+	check("connected restricted=false") // as the provider says when it is asked
 }

@@ -167,9 +167,9 @@ func isStatus(status string) func(map[string]any) bool {
 	return func(m map[string]any) bool { return m["status"] == status }
 }
 
-// told lists the statuses that events told of a message, "accepted" for
+// reported lists the statuses in the events of a message, "accepted" for
 // message.sent, with the codes of failures.
-func (s *stage) told(m map[string]any) (all []string) {
+func (s *stage) reported(m map[string]any) (all []string) {
 	s.t.Helper()
 	var events []storage.Event
 	storagetest.View(s.t, s.app.DB, func(rx *storage.Rx) (err error) {

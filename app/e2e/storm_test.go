@@ -199,7 +199,7 @@ func insistOnMessage(t *testing.T, s *server, number, key, to string) string {
 			t.Errorf("%s: %d %v", key, r.status, r.body)
 			return ""
 		}
-		time.Sleep(5 * time.Millisecond) // the server is down, and nothing tells when it is back
+		time.Sleep(5 * time.Millisecond) // the server is down, and there is no signal when it is back
 	}
 }
 
@@ -213,7 +213,7 @@ func (s *server) awaitNone(number string, states ...string) {
 	}
 }
 
-// hasMessage tells whether a message is in a state.
+// hasMessage reports whether a message is in a state.
 func (s *server) hasMessage(number, state string) bool {
 	s.t.Helper()
 	return len(s.mustSend("GET", "/v1/"+number+"/messages?limit=1&status="+state, "").body["data"].([]any)) > 0
@@ -254,7 +254,7 @@ func TestAKillDelaysOnlyWhatMayHaveBeenSent(t *testing.T) {
 	}
 }
 
-// awaitNoLease waits until every send has been put off until its turn.
+// awaitNoLease waits until every send has been put off until its time.
 func (s *server) awaitNoLease() {
 	s.t.Helper()
 	free := until(func() bool {

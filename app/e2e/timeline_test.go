@@ -15,7 +15,7 @@ func TestAMessageIsSentThenDeliveredThenRead(t *testing.T) {
 	number := s.connect()
 	id := s.send(number, "+15550001111", `"type":"text","text":{"body":"hi"}`)
 	m := s.await(number, id, isStatus("read"))
-	is.Equal(s.told(m), []string{"accepted", "sent", "delivered", "read"})
+	is.Equal(s.reported(m), []string{"accepted", "sent", "delivered", "read"})
 	is.Equal(m["error"], nil)
 	is.Equal(m["played_at"], nil)
 }
@@ -27,7 +27,7 @@ func TestAVoiceNoteIsPlayed(t *testing.T) {
 	id := s.send(number, "+15550001111", `"type":"audio","audio":{"link":"https://shop.test/note.ogg","voice":true}`)
 	m := s.await(number, id, func(m map[string]any) bool { return m["played_at"] != nil })
 	is.Equal(m["status"], "read") // played is no status
-	is.Equal(s.told(m), []string{"accepted", "sent", "delivered", "read", "played"})
+	is.Equal(s.reported(m), []string{"accepted", "sent", "delivered", "read", "played"})
 }
 
 func TestAnAnswerThatIsLostIsMadeUpForByCallbacks(t *testing.T) {
@@ -37,5 +37,5 @@ func TestAnAnswerThatIsLostIsMadeUpForByCallbacks(t *testing.T) {
 	s.fault(`{"kind":"drop_connection","times":1}`) // takes the message and hangs up
 	id := s.send(number, "+15550001111", `"type":"text","text":{"body":"hi"}`)
 	m := s.await(number, id, isStatus("read"))
-	is.Equal(s.told(m), []string{"accepted", "sent", "delivered", "read"})
+	is.Equal(s.reported(m), []string{"accepted", "sent", "delivered", "read"})
 }

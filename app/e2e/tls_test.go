@@ -163,7 +163,7 @@ func TestACertificateIsReadAgainWhenItChanges(t *testing.T) {
 	issue(t, dir, 2, soon, "127.0.0.1")
 	awaitShown(t, address, 1, 2)
 
-	// A file that is half written changes nothing, and is told once.
+	// A file that is half written changes nothing, and is logged once.
 	is.NoErr(os.WriteFile(c.Server.TLSKey, []byte("-----BEGIN PRI"), 0o600))
 	is.True(until(func() bool {
 		is.Equal(shown(t, address), int64(2))

@@ -29,7 +29,7 @@ const (
 	frozenNumber = "106540352242922"
 )
 
-// lifeInV1 is what a server of schema 1 left behind, beside the rows of its dump: many
+// lifeInV1 is what a server of schema 1 left, beside the rows of its dump: many
 // messages, jobs of every kind that waits, and a removed number whose purge had begun.
 // %d is the number of messages, a tenth of them of the removed number.
 const lifeInV1 = `
@@ -141,7 +141,7 @@ func TestADatabaseOfTheReleaseBeforeIsUpgraded(t *testing.T) {
 	s = upgrading(t, dir)
 	began = time.Now()
 	s.start()
-	t.Logf("%d messages: the upgrade in one go took %s, and told %d times how far it was",
+	t.Logf("%d messages: the upgrade in one go took %s, and reported %d times how far it was",
 		all, time.Since(began).Round(time.Millisecond), strings.Count(s.output.String(), `"progress"`)+strings.Count(s.output.String(), "progress="))
 	checkUpgraded(t, s, kept)
 }

@@ -154,7 +154,7 @@ func TestOnlySubscribedAccountsAreToldOf(t *testing.T) {
 	app := asObject(b.graph("GET", "/"+b.number.WABAID+"/subscribed_apps", nil).list("data")[0])
 	b.Equal(app.child("whatsapp_business_api_data").text("id"), b.s.Credentials().AppID)
 	id := b.sentID(b.text("16505551234"))
-	b.Equal(b.app.next().statusOf(t).text("id"), id) // the first one was never told
+	b.Equal(b.app.next().statusOf(t).text("id"), id) // the first one was never posted
 }
 
 func TestOverridesGoNumberBeforeAccountBeforeApp(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// quiet is a simulator that tells nobody anything.
+// quiet is a simulator that posts no callbacks.
 func quiet(f *testing.F) (*Server, Number) {
 	s, err := New(Options{AccessToken: testToken})
 	if err != nil {

@@ -163,15 +163,15 @@ func TestWhoBlocksGetsNothingAndWhoIsDiscreetTellsNothing(t *testing.T) {
 	b.sentID(b.text(ana))
 	discreet := b.sentID(b.text("15550002222"))
 	read := b.sentID(b.text("15550003333"))
-	var told []string
-	for !strings.HasSuffix(strings.Join(told, " "), "read") {
+	var reported []string
+	for !strings.HasSuffix(strings.Join(reported, " "), "read") {
 		st := b.app.next().statusOf(t)
-		told = append(told, st.text("recipient_id")+" "+st.text("status"))
+		reported = append(reported, st.text("recipient_id")+" "+st.text("status"))
 		if st.text("status") == "read" {
 			b.Equal(st.text("id"), read)
 		}
 	}
-	b.True(!strings.Contains(strings.Join(told, ","), ana+" delivered"))
+	b.True(!strings.Contains(strings.Join(reported, ","), ana+" delivered"))
 	b.Equal(len(b.phone(ana)), 0)
 	b.Equal(b.phone("15550002222")[0].text("id"), discreet)
 	b.Equal(b.sim("POST", "/people/15550002222/read", object{}).text("read"), "0")
@@ -211,10 +211,10 @@ func TestAPhoneKeepsItsMessagesOverANewNumber(t *testing.T) {
 }
 
 func TestTheWindowIsOpenedAndClosed(t *testing.T) {
-	var told []Window
+	var reported []Window
 	b := newBench(t, func(o *Options) {
 		o.SetWindow = func(_ context.Context, w Window) error {
-			told = append(told, w)
+			reported = append(reported, w)
 			return nil
 		}
 	})
@@ -226,9 +226,9 @@ func TestTheWindowIsOpenedAndClosed(t *testing.T) {
 	open := b.sim("POST", "/contacts/"+ana+"/window", object{"open": true})
 	b.True(open.child("windows").has(b.number.PhoneNumberID))
 	b.True(b.s.ServiceWindowOpen(b.number.PhoneNumberID, ana))
-	b.Equal(len(told), 2)
-	b.True(time.Since(told[0].At) >= serviceWindow && time.Since(told[1].At) < serviceWindow)
-	b.Equal(told[0].PhoneNumberID+" "+told[0].Phone, b.number.PhoneNumberID+" "+ana)
+	b.Equal(len(reported), 2)
+	b.True(time.Since(reported[0].At) >= serviceWindow && time.Since(reported[1].At) < serviceWindow)
+	b.Equal(reported[0].PhoneNumberID+" "+reported[0].Phone, b.number.PhoneNumberID+" "+ana)
 	b.Equal(b.do("POST", "/_sim/contacts/"+ana+"/window", object{}).err().text("param"), "open")
 	b.Equal(b.do("POST", "/_sim/contacts/"+ana+"/window", object{"open": "yes"}).err().text("param"), "open")
 	b.Equal(b.do("POST", "/_sim/contacts/nobody/window", object{"open": true}).status, 404)

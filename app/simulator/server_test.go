@@ -14,15 +14,15 @@ import (
 func TestCloseLeavesNothingRunning(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	is := is.New(t)
-	told := make(chan struct{}, 10)
-	app := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { told <- struct{}{} }))
+	reported := make(chan struct{}, 10)
+	app := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { reported <- struct{}{} }))
 	s, err := New(Options{StateFile: filepath.Join(t.TempDir(), "state"), WebhookURL: app.URL})
 	is.NoErr(err)
 	_, err = s.AddNumber(Number{})
 	is.NoErr(err)
 	_, err = s.Inbound(Inbound{From: "+15550001111", Text: "hi"})
 	is.NoErr(err)
-	<-told
+	<-reported
 	is.NoErr(s.Close())
 	app.Close()
 	goleak.VerifyNone(t, before)

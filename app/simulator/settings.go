@@ -35,7 +35,7 @@ type Settings struct {
 	WebhookVersion string `json:"webhook_version"`
 }
 
-// Friendly defaults: a developer sees each status arrive in turn.
+// Friendly defaults: a developer sees each status arrive after the other.
 const (
 	defaultSentMS      = 50
 	defaultDeliveredMS = 200

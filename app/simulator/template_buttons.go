@@ -182,7 +182,7 @@ func (r *rules) authentication(kind string, comp object) error {
 	return malformed("An authentication template has no component of type %s.", kind)
 }
 
-// codeButtons turns the one button of an authentication template into the
+// codeButtons makes of the one button of an authentication template the
 // link that it becomes.
 func (r *rules) codeButtons(comp object) error {
 	list := comp.list("buttons")

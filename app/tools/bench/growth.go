@@ -23,7 +23,7 @@ func (b *bench) sizes() []int {
 	return []int{b.messages}
 }
 
-// growth measures sends and reads on servers with few and with many messages, by turns.
+// growth measures sends and reads on servers with few and with many messages, interleaved.
 // Each server has a database of its own; only one at a time has something to do.
 func (b *bench) growth(ctx context.Context, o *installation) error {
 	if b.messages <= fewMessages {

@@ -43,7 +43,7 @@ func (s *server) list() []byte {
 	return s.request("GET", s.messages()+"?limit=20&created_before="+before, "", "")
 }
 
-// measureGet measures GET message by turns with the ceiling, which has no database.
+// measureGet measures GET message interleaved with the ceiling, which has no database.
 func (b *bench) measureGet(ctx context.Context, s *server) error {
 	ceiling, err := b.self.StartService("ceiling", "-key", s.key)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// series is one thing that is measured once a round, by turns with others, and what all
+// series is one thing that is measured once a round, interleaved with others, and what all
 // rounds gave.
 type series struct {
 	name    string                      // as what others are compared with
@@ -43,7 +43,7 @@ func (b *bench) newSeries(l load, after func(context.Context) error, processes .
 	return &series{measure: measure, cost: meter{processes: processes}}
 }
 
-// measureAll measures all series by turns.
+// measureAll measures all series, interleaved.
 func (b *bench) measureAll(ctx context.Context, all ...*series) error {
 	var measures []func() (float64, error)
 	for _, s := range all {

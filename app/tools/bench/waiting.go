@@ -12,7 +12,7 @@ import (
 const waitingJobs = 100_000
 
 // waiting compares a server with very many jobs that wait for their time with one that has
-// none: sends of a slow number that wait for their turn, sends for later, and deliveries
+// none: sends that a slow number holds up, sends for later, and deliveries
 // that will be tried again.
 func (b *bench) waiting(ctx context.Context, o *installation) error {
 	jobs := waitingJobs
@@ -65,7 +65,7 @@ func waitingJob(account int64, n int, now storage.Time) storage.NewJob {
 	}
 
 	switch n % 3 {
-	case 0: // of another number, whose messages wait for their turns
+	case 0: // of another number, whose messages are held up
 		return storage.NewJob{Kind: "send", Lane: fmt.Sprint("send:", account+1), Args: message, DueAt: due}
 	case 1:
 		return storage.NewJob{Kind: "send.later", Args: message, DueAt: due}

@@ -23,7 +23,7 @@ var noticeFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)([.
 // parts of it, or about what it was tested with: they are handed on, not judged.
 var ownTerms = regexp.MustCompile(`(?i)^(licen[cs]e|copying)([.](md|txt))?$`)
 
-// licenceNames tells licences by words that only they have, in this order.
+// licenceNames finds licences by words that only they have, in this order.
 var licenceNames = []struct{ name, words string }{
 	{"Apache-2.0", "Apache License Version 2.0"},
 	{"MPL-2.0", "Mozilla Public License Version 2.0"},

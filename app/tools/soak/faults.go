@@ -114,7 +114,7 @@ func (t *trial) clockFaults() []fault {
 // timeOfDay is how the list of the faults shows when each began and ended.
 const timeOfDay = "15:04:05.000"
 
-// playFaults plays the faults in turn until the trial ends, and lists them in a file.
+// playFaults plays the faults one after the other until the trial ends, and lists them in a file.
 func (t *trial) playFaults(ctx context.Context, random *rand.Rand) error {
 	if t.kills > 0 {
 		return t.playKills(ctx, random)
