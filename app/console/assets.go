@@ -17,7 +17,7 @@ import (
 )
 
 // The files of the console are plain modules, style sheets and icons. Browsers get bundles of
-// them (package bundle), each under a name with a hash of its content, so that they may keep it
+// them (app/tools/bundle), each under a name with a hash of its content, so that they may keep it
 // for ever. After an edit of a module `make generate` makes them again.
 
 //go:embed built

@@ -65,7 +65,7 @@ func TestAPartOfAFormNeedsRoom(t *testing.T) {
 	is := is.New(t)
 	f := serve(t, func(o *Options) { o.Files = storagetest.Files(t, t.TempDir()) })
 	refuse := func(*Request) (Reply, error) { return Reply{}, Invalid("name", "is refused") }
-	f.mount(At("POST", "/tables", refuse, Tables, nil))
+	f.mount(At("POST", "/tables", refuse, 0, nil).TakesTable("table", "rows"))
 	f.api.bodies.Patience = time.Millisecond
 
 	held := f.fillBodies(f.tenant.Organization.ID)
@@ -80,8 +80,8 @@ func (f *fixture) uploadTable() answer {
 	f.t.Helper()
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
-	_ = form.WriteField(broadcastPart, `{"name":"x"}`+strings.Repeat(" ", 500<<10))
-	file, _ := form.CreateFormFile(RecipientsPart, "people.csv")
+	_ = form.WriteField("table", `{"name":"x"}`+strings.Repeat(" ", 500<<10))
+	file, _ := form.CreateFormFile("rows", "people.csv")
 	_, _ = io.WriteString(file, "to\n+15551234567\n")
 	_ = form.Close()
 

@@ -1,5 +1,6 @@
 // Command bundle writes app/console/built: what browsers get of the console's modules and
-// style sheets. Run it by `make generate` after an edit of them.
+// style sheets, bundled and minified by esbuild and compressed by brotli. Run it by `make
+// generate` after an edit of them.
 //
 // The files are in the repository, and not made when a server starts, because a bundler in the
 // server takes up memory, and whoever visits right after a start waits for it.
@@ -11,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"confab/app/console/bundle"
 	"confab/app/theme"
 )
 
@@ -55,13 +55,13 @@ func write(sources, target string) error {
 func build(sources fs.FS) (map[string][]byte, error) {
 	all := make(map[string][]byte)
 	for page, script := range scripts {
-		files, err := bundle.Files([]fs.FS{sources, theme.Files}, append([]string{script}, entries...)...)
+		files, err := bundle([]fs.FS{sources, theme.Files}, append([]string{script}, entries...)...)
 		if err != nil {
 			return nil, err
 		}
 		for name, content := range files {
 			if page == "console" || filepath.Ext(name) != ".map" { // only a sandbox's console shows its sources
-				all[page+"/"+name+".br"] = bundle.Compress(content)
+				all[page+"/"+name+".br"] = compress(content)
 			}
 		}
 	}

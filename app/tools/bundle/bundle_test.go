@@ -1,4 +1,4 @@
-package bundle
+package main
 
 import (
 	"io/fs"
@@ -14,7 +14,7 @@ import (
 func TestModulesAreBundledUnderNamesOfTheirContent(t *testing.T) {
 	is := is.New(t)
 	names := func(b string) (app, later, page string) {
-		all, err := Files([]fs.FS{fstest.MapFS{
+		all, err := bundle([]fs.FS{fstest.MapFS{
 			"app.js":          {Data: []byte("import { b } from \"./parts/b.js\";\nconsole.log(b, () => import(\"./later.js\"));")},
 			"parts/b.js":      {Data: []byte("import icons from \"../icons.svg\";\n/** A comment. */\nexport const b = [icons, " + b + "];")},
 			"later.js":        {Data: []byte("export default 1;")},
@@ -55,7 +55,7 @@ func TestModulesAreBundledUnderNamesOfTheirContent(t *testing.T) {
 
 func TestModulesThatCannotBeBundledAreNamed(t *testing.T) {
 	for _, source := range []string{`import "./none.js";`, `import { b } from "./app.js"; b();`, "let a = ;"} {
-		_, err := Files([]fs.FS{fstest.MapFS{"app.js": {Data: []byte(source)}}}, "app.js")
+		_, err := bundle([]fs.FS{fstest.MapFS{"app.js": {Data: []byte(source)}}}, "app.js")
 		if err == nil || !strings.Contains(err.Error(), "app.js") {
 			t.Errorf("%s: %v", source, err)
 		}

@@ -1,7 +1,4 @@
-// Package bundle makes, of the console's modules and style sheets, what browsers get: bundled
-// and minified by esbuild, compressed by brotli. Package console embeds the files, which
-// `make generate` writes; no server bundles anything.
-package bundle
+package main
 
 import (
 	"bytes"
@@ -18,10 +15,10 @@ import (
 // namespace is that of the modules in the bundler.
 const namespace = "console"
 
-// Files bundles entries and all that they import. What several entries need, and what is
+// bundle bundles entries and all that they import. What several entries need, and what is
 // imported later, are files of their own. Every name has a hash of the content. Scripts have
 // source maps, which name the modules by their paths.
-func Files(trees []fs.FS, entries ...string) (map[string][]byte, error) {
+func bundle(trees []fs.FS, entries ...string) (map[string][]byte, error) {
 	built := api.Build(api.BuildOptions{
 		EntryPoints: entries,
 		Outdir:      "/",
@@ -97,8 +94,8 @@ func readFrom(trees []fs.FS) api.Plugin {
 	}}
 }
 
-// Compress compresses a file as much as brotli can.
-func Compress(content []byte) []byte {
+// compress compresses a file as much as brotli can.
+func compress(content []byte) []byte {
 	var b bytes.Buffer
 	w := brotli.NewWriterLevel(&b, brotli.BestCompression)
 	w.Write(content) // to memory, which cannot fail
