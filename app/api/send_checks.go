@@ -42,23 +42,9 @@ func findRecipient(tx *storage.Tx, account int64, out content.OutgoingMessage) (
 func (s *Server) checkSendAllowed(
 	tx *storage.Tx, r *rest.Request, sender storage.Sender, contact storage.Contact, out content.OutgoingMessage,
 ) error {
-	if sender.Subscription == storage.SubscriptionInactive {
-		return rest.Fail(rest.SubscriptionInactive, "The organization's subscription is inactive.")
-	}
-
-	if quota := r.Plan.MonthlyMessages; quota > 0 {
-		used, err := tx.MessagesThisMonth(r.Org.ID)
-		if err != nil {
-			return err
-		}
-		if used >= int64(quota) {
-			return rest.Fail(rest.QuotaExceeded, "The plan's messages of this month are used up.")
-		}
-	}
-
-	// The same rules apply again when the message's turn comes.
-	if refused := messaging.RefusalOf(sender); refused != nil {
-		return rest.Fail(rest.CodeNamed(string(refused.Code)), refused.Text)
+	used := func() (int64, error) { return tx.MessagesThisMonth(r.Org.ID) }
+	if err := CheckSender(r, sender, used); err != nil {
+		return err
 	}
 
 	if out.Template != nil {
@@ -67,6 +53,30 @@ func (s *Server) checkSendAllowed(
 		}
 	}
 	return out.MissingMedia
+}
+
+// CheckSender refuses whatever is sent from an account while billing, the customer or the
+// provider do not let it send. used counts the messages of this month.
+func CheckSender(r *rest.Request, sender storage.Sender, used func() (int64, error)) error {
+	if sender.Subscription == storage.SubscriptionInactive {
+		return rest.Fail(rest.SubscriptionInactive, "The organization's subscription is inactive.")
+	}
+
+	if quota := r.Plan.MonthlyMessages; quota > 0 {
+		n, err := used()
+		if err != nil {
+			return err
+		}
+		if n >= int64(quota) {
+			return rest.Fail(rest.QuotaExceeded, "The plan's messages of this month are used up.")
+		}
+	}
+
+	// The same rules apply again when a message is sent.
+	if refused := messaging.RefusalOf(sender); refused != nil {
+		return rest.Fail(rest.CodeNamed(string(refused.Code)), refused.Text)
+	}
+	return nil
 }
 
 // resolveTemplate checks a template message against the stored template, and sets what

@@ -53,7 +53,7 @@ export function applyTheme() {
 
 /**
  * @typedef {{ id: string, name: string, email: string | null, role: "admin" | "agent" }} User
- * @typedef {{ phone_number_id: string, phone_number: string | null, name: string | null, status: string }} Account
+ * @typedef {{ phone_number_id: string, phone_number: string | null, name: string | null, status: string, customer_id: string | null }} Account
  * @typedef {{ user: User, organization: { id: string, name: string }, sandbox: boolean, screens: string[], guides: Record<string, string> }} Start
  */
 

@@ -3,6 +3,7 @@ import { computed, effect, el, signal, untracked } from "../dom.js";
 import { APIError, get, page, patch, post } from "../api.js";
 import { bind } from "../keys.js";
 import { button } from "../parts/basics.js";
+import { confirmAction } from "../parts/dialog.js";
 import { toastError } from "../parts/notices.js";
 import { empty, failed, resource } from "../parts/states.js";
 import { link, navigate, path, query, setQuery } from "../router.js";
@@ -11,12 +12,17 @@ import { conversations, keep, nameOf } from "./inbox/conversations.js";
 import { details as detailsPane } from "./inbox/details.js";
 import { listPane } from "./inbox/list.js";
 import { notifyButton } from "./inbox/notify.js";
+import { hasUnsent } from "./inbox/outbox.js";
+import { sending } from "./inbox/sending.js";
 import { backTo, thread } from "./inbox/thread.js";
 
 const text = {
   title: "Inbox",
   resolve: "Resolve",
   reopen: "Reopen",
+  unsent: "Resolve with an unsent message?",
+  unsentBody: "Your message was not sent. It stays here as a draft, in this browser.",
+  resolveAnyway: "Resolve anyway",
   choose: "Choose a conversation",
   chooseBody: "Press j and k to move through the list, and Enter to open. Press ? for all keys.",
   noNumber: "No number is connected yet",
@@ -107,6 +113,11 @@ export default function inbox() {
     if (current() && phone() && !isKnown()) find();
   });
 
+  const { refusal, reload } = sending(phone);
+  effect(() => {
+    if (phone()) untracked(reload);
+  });
+
   const details = signal(false);
   const heldUnread = signal(false);
   effect(() => {
@@ -123,9 +134,14 @@ export default function inbox() {
       toastError(error);
     }
   };
+  const resolve = () => {
+    const run = () => change({ status: "resolved" });
+    if (!hasUnsent(current())) return run();
+    return confirmAction({ title: text.unsent, body: text.unsentBody, action: text.resolveAnyway, send: run });
+  };
   const status = () => () => conversation() && (conversation().status === "resolved"
     ? button(text.reopen, { icon: "inbox", class: "button status", run: () => change({ status: "open" }) })
-    : button(text.resolve, { icon: "check", class: "button status", run: () => change({ status: "resolved" }) }));
+    : button(text.resolve, { icon: "check", class: "button status", run: resolve }));
 
   const back = () => link(keep("inbox"));
   const place = () => {
@@ -143,13 +159,14 @@ export default function inbox() {
       people,
       labels,
       change,
+      refusal,
     };
   };
   const isThere = computed(() => (conversation() ? current() : ""));
   const lacksNumber = computed(() => numbersKnown() && !phone());
   const body = el("div.inbox", { "data-pane": () => (details() ? "details" : current() || lacksNumber() ? "thread" : "list") },
     el("div.inbox-head", null, el("h1", { tabindex: "-1" }, text.title), notifyButton()),
-    listPane({ store, current, labels: () => labels.data() ?? [] }),
+    listPane({ store, current, labels: () => labels.data() ?? [], refusal }),
     () => {
       if (isThere()) return untracked(() => thread(place()));
       if (missing()) return el("div.thread", null, el("header.thread-head", null, backTo(back)), failed(missing(), find));
@@ -157,7 +174,7 @@ export default function inbox() {
     },
     () => isThere() && untracked(() => detailsPane(place())));
 
-  bindKeys({ current, conversation, change, store, phone, heldUnread, details });
+  bindKeys({ current, conversation, change, resolve, store, phone, heldUnread, details });
   return { title: () => (conversation() ? nameOf(conversation().contact) : text.title), body };
 }
 
@@ -170,7 +187,7 @@ const noNumber = () => empty({
 });
 
 /** @param {any} at */
-function bindKeys({ current, conversation, change, store, phone, heldUnread, details }) {
+function bindKeys({ current, conversation, change, resolve, store, phone, heldUnread, details }) {
   const links = () => /** @type {HTMLElement[]} */ ([...document.querySelectorAll(".conversations a")]);
   const move = (/** @type {number} */ by) => {
     const all = links();
@@ -205,7 +222,7 @@ function bindKeys({ current, conversation, change, store, phone, heldUnread, det
     ["k", text.keys.previous, () => move(-1)],
     ["Enter", text.keys.open, () => document.activeElement instanceof HTMLElement && document.activeElement.click()],
     ["r", text.keys.reply, () => focus(".composer textarea, .composer button")],
-    ["e", text.keys.resolve, withOpen(() => change({ status: "resolved" }))],
+    ["e", text.keys.resolve, withOpen(resolve)],
     ["o", text.keys.reopen, withOpen(() => change({ status: "open" }))],
     ["a", text.keys.assign, withOpen(() => inDetails("#assignee", false))],
     ["l", text.keys.label, withOpen(() => inDetails("#add-label", true))],

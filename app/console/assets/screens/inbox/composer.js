@@ -1,20 +1,22 @@
 /**
  * The composer: a text, files, an answer to one message. While the 24-hour window is
- * closed it is the template picker, because nothing else could be sent.
+ * closed it is the template picker, because nothing else could be sent. While nothing can be
+ * sent from the number, it says why, and keeps the draft.
  */
 import { computed, effect, el, flush, onDispose, signal, when } from "../../dom.js";
 import { now, spanOf } from "../../format.js";
 import { reportPresence } from "../../live.js";
 import { button, icon } from "../../parts/basics.js";
-import { link } from "../../router.js";
-import { me, numbers } from "../../session.js";
+import { me } from "../../session.js";
 import { attachments } from "./attachments.js";
 import { summary } from "./content.js";
 import { recipient } from "./conversations.js";
-import { keepDraft, readDraft, send } from "./outbox.js";
+import { reason } from "./message.js";
+import { discard, keepDraft, outbox, readDraft, send } from "./outbox.js";
 import { openQuickReplies } from "./quick_replies.js";
 import { openEmoji } from "./reactions.js";
 import { openSendLater } from "./send_later.js";
+import { refusalText, remedy } from "./sending.js";
 import { pickTemplate } from "./templates.js";
 
 const text = {
@@ -33,8 +35,8 @@ const text = {
   never: "This person has not written yet, so only a template can be sent.",
   closed: "More than 24 hours have passed since this person wrote. The network now takes only templates.",
   choose: "Choose a template",
-  off: "Nothing can be sent from this number now. What you wrote is kept.",
-  see: "See why",
+  kept: "Your draft is kept: ",
+  notSent: "Not sent: ",
   tooLong: (/** @type {number} */ n) => n + " characters too many",
   hint: "quick replies",
   keys: "all keys",
@@ -55,30 +57,60 @@ export function composer(at) {
     const left = Date.parse(at.conversation()?.service_window_expires_at ?? "") - Date.now();
     if (isOpen() && now() && left < 60_000) setTimeout(() => now.set(Date.now()), left);
   });
-  const isOff = () => numbers().some((one) => one.phone_number_id === at.number && one.status !== "connected");
+  const draft = draftOf(at.id);
   return el("div.composer", null, when(
-    isOff,
-    () => closed("warning", () => text.off, el("a.button", { href: link("numbers/" + at.number) }, text.see)),
-    () => when(isOpen, () => writing(at), () => closed(
+    () => Boolean(at.refusal()),
+    () => closed(
+      "warning",
+      () => at.refusal() && [refusalText(at.refusal()), keptDraft(draft)],
+      () => at.refusal() && remedy(at.refusal(), at.number),
+    ),
+    () => when(isOpen, () => writing(at, draft), () => closed(
       "lock",
-      () => (at.conversation().service_window_expires_at ? text.closed : text.never),
-      button(text.choose, { look: "primary", icon: "templates", run: () => pickTemplate(at) }),
+      () => [at.conversation().service_window_expires_at ? text.closed : text.never, keptDraft(draft)],
+      () => button(text.choose, { look: "primary", icon: "templates", run: () => pickTemplate(at) }),
     )),
   ));
 }
 
 /**
+ * draftOf is the draft of a conversation. A text that was refused becomes it again, unless there
+ * is another.
+ * @param {string} id
+ */
+function draftOf(id) {
+  const draft = signal(readDraft(id));
+  const set = draft.set;
+  draft.set = (next) => {
+    set(next);
+    keepDraft(id, next);
+  };
+  effect(() => {
+    const refused = outbox().find((one) => one.conversation === id && one.error && one.body.type === "text");
+    if (!refused || draft().text) return;
+    queueMicrotask(() => {
+      draft.set({ text: refused.body.text.body, error: refused.error ?? null });
+      discard(refused);
+    });
+  });
+  return draft;
+}
+
+/** @param {() => import("./outbox.js").Draft} draft */
+const keptDraft = (draft) => draft().text && el("span.kept", { dir: "auto" }, text.kept + draft().text);
+
+/**
  * closed is shown in place of the field while nothing could be sent.
  * @param {string} drawing
- * @param {() => string} words
- * @param {HTMLElement} action
+ * @param {() => import("../../dom.js").Child} words
+ * @param {() => import("../../dom.js").Child} action
  */
 const closed = (drawing, words, action) => el("div.closed", { role: "note" }, icon(drawing), el("p", null, words), action);
 
-/** @param {any} at */
-function writing(at) {
+/** @param {any} at @param {ReturnType<typeof draftOf>} draft */
+function writing(at, draft) {
   const { id, number, replyTo } = at;
-  const value = signal(readDraft(id));
+  const value = () => draft().text;
   const files = attachments(number);
   /** @type {import("../../dom.js").Signal<any>} */
   const picker = signal(null);
@@ -88,8 +120,7 @@ function writing(at) {
   const excess = computed(() => [...value()].length - (files.all().length > 0 ? longestCaption : longestText));
   const canSend = () => excess() <= 0 && (files.all().length > 0 ? files.ready() : value().trim() !== "");
   const setText = (/** @type {string} */ next) => {
-    value.set(next);
-    keepDraft(id, next);
+    draft.set({ text: next, error: null });
     flush();
     if (box.value !== next) box.value = next;
   };
@@ -139,6 +170,9 @@ function writing(at) {
   effect(() => {
     if (replyTo()) queueMicrotask(() => box.focus());
   });
+  effect(() => {
+    if (draft().error && box) box.value = value(); // it came back
+  });
   files.listen(() => /** @type {HTMLElement} */ (box.closest(".thread")));
 
   const tool = (/** @type {string} */ name, /** @type {string} */ drawing, /** @type {any} */ run, more = {}) =>
@@ -166,7 +200,9 @@ function writing(at) {
         ),
         el("button.button.primary", { type: "submit", "aria-disabled": () => !canSend() }, icon("send"), el("span", null, text.send)))),
     el("p.write-note", { id: "write-note" },
-      () => (excess() > 0 ? el("span.wrong", null, text.tooLong(excess())) : el("span", null, windowLeft(at))),
+      () => (excess() > 0 ? el("span.wrong", null, text.tooLong(excess()))
+        : draft().error ? el("span.wrong", { role: "alert" }, text.notSent + reason(draft().error) + ".")
+          : el("span", null, windowLeft(at))),
       el("span.write-keys", { "aria-hidden": "true" }, el("kbd", null, "/"), " " + text.hint, el("kbd", null, "?"), " " + text.keys)));
 }
 

@@ -10,6 +10,7 @@ import { summary } from "./content.js";
 import { keep, nameOf, tabs } from "./conversations.js";
 import { tick } from "./message.js";
 import { results } from "./search.js";
+import { refusalText } from "./sending.js";
 
 const text = {
   tabs: "Inbox",
@@ -42,11 +43,13 @@ const step = 30;
  * @param {ReturnType<typeof import("./conversations.js").conversations>} at.store
  * @param {() => string} at.current
  * @param {() => any[]} at.labels
+ * @param {() => import("./sending.js").Refusal | null} at.refusal why nothing can be sent from this number
  */
-export function listPane({ store, current, labels }) {
+export function listPane({ store, current, labels, refusal }) {
   const words = () => query().get("search") ?? "";
   const tab = () => (tabs[query().get("tab") ?? ""] ? /** @type {string} */ (query().get("tab")) : "open");
   return el("section.list-pane", { "aria-label": text.tabs },
+    el("div", { role: "status" }, () => refusalNotice(refusal())),
     el("div.search", { role: "search" },
       icon("search"), searchbox(text.search, { id: "search-messages" }), el("kbd", { "aria-hidden": "true" }, "/")),
     tabList(tab),
@@ -60,6 +63,9 @@ export function listPane({ store, current, labels }) {
     el("div.list-body", { role: "tabpanel", id: "conversations", "aria-labelledby": () => "tab-" + tab() },
       when(words, () => results(words, store, current), () => rows(store, current))));
 }
+
+/** @param {import("./sending.js").Refusal | null} refusal */
+const refusalNotice = (refusal) => refusal && el("p.notice", null, refusalText(refusal));
 
 /** @param {() => string} tab */
 function tabList(tab) {

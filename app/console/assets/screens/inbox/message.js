@@ -58,8 +58,8 @@ const reasonText = {
   131056: "too many messages to this person for the moment", // by the provider's number
 };
 
-/** @param {any} error */
-function reason({ code, message, provider_code: number }) {
+/** reason says why a message was not sent. @param {any} error */
+export function reason({ code, message, provider_code: number }) {
   return reasonText[number] ?? reasonText[code] ?? message.replace(/\.$/, "");
 }
 

@@ -5,8 +5,9 @@
  * tabs, the server takes it once.
  *
  * An entry waits, or was refused. One that waits is sent again when the connection is
- * back. One that was refused stays, with the reason, until somebody sends it again or
- * takes it away.
+ * back. A text that was refused becomes the draft of its conversation again, with the reason,
+ * unless there is another. Anything else that was refused stays, with the reason, until
+ * somebody sends it again or takes it away.
  */
 import { signal } from "../../dom.js";
 import { APIError, newKey, post } from "../../api.js";
@@ -46,6 +47,8 @@ export const outbox = signal(stored());
 
 /** @type {Set<(message: any, entry: Entry) => void>} */
 const listeners = new Set();
+/** @type {Set<() => void>} */
+const refusalListeners = new Set();
 /** @type {Promise<void> | null} */
 let running = null;
 let timer = 0;
@@ -87,6 +90,12 @@ export function onSent(fn) {
   return () => void listeners.delete(fn);
 }
 
+/** onRefused calls fn when the server has refused a message. @param {() => void} fn */
+export function onRefused(fn) {
+  refusalListeners.add(fn);
+  return () => void refusalListeners.delete(fn);
+}
+
 /** settled waits for what is being sent. */
 export const settled = () => running ?? Promise.resolve();
 
@@ -119,6 +128,7 @@ async function sendAll() {
         continue;
       }
       keep({ ...entry, error: { code: error.code, message: error.message, provider_code: null } });
+      refusalListeners.forEach((fn) => fn());
     }
   }
 }
@@ -140,24 +150,35 @@ addEventListener("storage", (event) => {
 });
 flush();
 
-/** Drafts: a text per conversation, kept in this browser. */
+/**
+ * Drafts: a text per conversation, kept in this browser; of one that was refused, also why.
+ * @typedef {{ text: string, error: Entry["error"] | null }} Draft
+ */
 const draftKey = (/** @type {string} */ conversation) => `confab.draft.${me.peek().id}.${conversation}`;
+const reasonKey = (/** @type {string} */ conversation) => `confab.refused.${me.peek().id}.${conversation}`;
 
-/** @param {string} conversation */
+/** @param {string} conversation @returns {Draft} */
 export function readDraft(conversation) {
   try {
-    return localStorage.getItem(draftKey(conversation)) ?? "";
+    const error = JSON.parse(localStorage.getItem(reasonKey(conversation)) ?? "null");
+    return { text: localStorage.getItem(draftKey(conversation)) ?? "", error };
   } catch {
-    return "";
+    return { text: "", error: null };
   }
 }
 
-/** @param {string} conversation @param {string} value */
-export function keepDraft(conversation, value) {
+/** @param {string} conversation @param {Draft} draft */
+export function keepDraft(conversation, { text, error }) {
+  const put = (/** @type {string} */ key, /** @type {string} */ value) =>
+    (value ? localStorage.setItem(key, value) : localStorage.removeItem(key));
   try {
-    if (value) localStorage.setItem(draftKey(conversation), value);
-    else localStorage.removeItem(draftKey(conversation));
+    put(draftKey(conversation), text);
+    put(reasonKey(conversation), error ? JSON.stringify(error) : "");
   } catch {
     // It lasts as long as the page.
   }
 }
+
+/** hasUnsent reports whether something for a conversation was written and not sent. @param {string} conversation */
+export const hasUnsent = (conversation) =>
+  readDraft(conversation).text !== "" || outbox.peek().some((one) => one.conversation === conversation && one.error);

@@ -1,0 +1,44 @@
+/**
+ * Whether anything can be sent from a number now, and if not, why and what to do about it. The
+ * server says it, by the rules that a send follows, so that people know before they write.
+ */
+import { el, onDispose } from "../../dom.js";
+import { get } from "../../api.js";
+import { resource } from "../../parts/states.js";
+import { link } from "../../router.js";
+import { numbers } from "../../session.js";
+import { onRefused } from "./outbox.js";
+
+/** @typedef {{ code: string, message: string }} Refusal */
+
+const text = {
+  off: "Nothing can be sent from this number now. ",
+  reasons: /** @type {Record<string, string>} */ ({
+    organization_suspended: "Your organization is suspended. Ask the operator of this server.",
+    subscription_inactive: "Your subscription is not active. Ask the operator of this server.",
+    quota_exceeded: "This month’s messages are used up.",
+    customer_suspended: "The customer of this number is suspended or archived.",
+    account_restricted: "The provider has restricted it.",
+    whatsapp_number_not_verified: "The provider has not approved it yet.",
+  }),
+  see: "See why",
+  customer: "Open the customer",
+};
+
+/** sending reads whether anything can be sent from a number, again and again. @param {() => string} number */
+export function sending(number) {
+  const state = resource((signal) => (number() ? get(`${number()}/sending`, { signal }) : Promise.resolve(null)), ["account"]);
+  onDispose(onRefused(state.reload));
+  return { reload: state.reload, refusal: () => /** @type {Refusal | null} */ (state.data()?.refusal ?? null) };
+}
+
+/** @param {Refusal} refusal */
+export const refusalText = ({ code, message }) => text.off + (text.reasons[code] ?? message);
+
+/** remedy leads to where something can be done about it. @param {Refusal} refusal @param {string} number */
+export function remedy({ code }, number) {
+  const customer = numbers().find((one) => one.phone_number_id === number)?.customer_id;
+  if (code === "customer_suspended" && customer) return el("a.button", { href: link("customers/" + customer) }, text.customer);
+  const isOfNumber = !["organization_suspended", "subscription_inactive", "quota_exceeded"].includes(code);
+  return isOfNumber && el("a.button", { href: link("numbers/" + number) }, text.see);
+}

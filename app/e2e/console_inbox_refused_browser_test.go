@@ -1,0 +1,91 @@
+package e2e
+
+import (
+	"testing"
+
+	"github.com/chromedp/chromedp/kb"
+
+	"confab/storage"
+	"confab/storage/storagetest"
+)
+
+// restrict lets the provider restrict a number, or lift that.
+func (s *stage) restrict(number string, restricted bool) {
+	s.t.Helper()
+	storagetest.Update(s.t, s.app.DB, func(tx *storage.Tx) error {
+		a, err := tx.AccountByNumber(number)
+		if err != nil {
+			return err
+		}
+		if restricted {
+			return tx.MarkRestricted(a.ID)
+		}
+		return tx.LiftRestriction(a.ID)
+	})
+}
+
+// What cannot be sent is said before one writes, and what was written is kept.
+func TestTheComposerSaysWhatCannotBeSent(t *testing.T) {
+	parallelBrowser(t)
+	s := newStage(t)
+	number := s.connect()
+	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("Where is my parcel?"))
+	c := s.console(t, storage.RoleAgent)
+	c.openConversation("Ana Ruiz")
+	c.Fill("textbox", "Message", "It left this morning")
+
+	s.restrict(number, true)
+	c.shows("Nothing can be sent from this number now. The provider has restricted it.")
+	c.Gone("textbox", "Message")
+	c.shows("Your draft is kept: It left this morning")
+	c.WaitFor(`document.querySelector(".list-pane .notice")?.textContent.includes("The provider has restricted it.")`)
+	c.shoot("inbox-restricted")
+
+	// Whoever resolves it is asked first.
+	c.Click("button", "Resolve")
+	c.Find("dialog", "Resolve with an unsent message?")
+	c.shoot("inbox-resolve-unsent")
+	c.Click("button", "Cancel")
+	c.is.Equal(s.conversation(number, ana)["status"], "open")
+
+	s.restrict(number, false)
+	c.written("It left this morning")
+	c.WaitFor(`document.querySelector(".list-pane .notice") === null`)
+	c.Click("textbox", "Message")
+	c.Press(kb.Enter)
+	c.state("It left this morning", "read")
+	c.Click("button", "Resolve")
+	c.Find("button", "Reopen")
+	c.is.Equal(s.conversation(number, ana)["status"], "resolved")
+	c.calm("status of 404")
+}
+
+// A text that is refused all the same is a draft again, with the reason, also after a reload.
+func TestARefusedTextIsADraftAgain(t *testing.T) {
+	parallelBrowser(t)
+	s := newStage(t)
+	number := s.connect()
+	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("Where is my parcel?"))
+	c := s.console(t, storage.RoleAgent)
+	c.openConversation("Ana Ruiz")
+	eval[any](c.window, `void ((real) => {
+		globalThis.fetch = (url, options) => options?.method === "POST" && /\/messages$/.test(url)
+			? Promise.resolve(new Response(JSON.stringify({ error: { code: "recipient_unavailable", message: "No." } }), { status: 400 }))
+			: real(url, options);
+	})(fetch)`)
+	c.Fill("textbox", "Message", "It left this morning")
+	c.Press(kb.Enter)
+	c.shows("Not sent: this number cannot be reached on the network.")
+	c.written("It left this morning")
+	c.is.True(eval[bool](c.window, `document.querySelector("[id^=outbox]") === null`))
+	c.shoot("inbox-refused")
+
+	c.Visit(s.app.URL() + "/console/inbox/" + ana)
+	c.shows("Not sent: this number cannot be reached on the network.")
+	c.written("It left this morning")
+	c.Click("textbox", "Message")
+	c.Press(kb.Enter)
+	c.state("It left this morning", "read")
+	c.is.Equal(len(s.outbound(number, ana)), 1)
+	c.calm("status of 404")
+}
