@@ -25,7 +25,7 @@ var agentsMay = []string{
 	"GET /:phone_number_id/templates", "GET /:phone_number_id/templates/:name",
 	"POST /:phone_number_id/media", "GET /:phone_number_id/media/:id",
 
-	"GET /:phone_number_id/counts", "POST /:phone_number_id/conversations/:id/read", "POST /:phone_number_id/conversations/:id/unread",
+	"GET /:phone_number_id/counts", "GET /:phone_number_id/sending", "POST /:phone_number_id/conversations/:id/read", "POST /:phone_number_id/conversations/:id/unread",
 	"GET /templates/:id", "GET /contacts/:id",
 	"GET /quick_replies", "POST /quick_replies", "GET /quick_replies/:id", "PATCH /quick_replies/:id", "DELETE /quick_replies/:id",
 	"GET /:phone_number_id/quality",
