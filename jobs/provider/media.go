@@ -103,7 +103,6 @@ func formParts(f File) (head, tail []byte, boundary string, err error) {
 
 type mediaAnswer struct {
 	envelope
-	ID     ID     `json:"id"`
 	URL    string `json:"url"`
 	MIME   string `json:"mime_type"`
 	SHA256 string `json:"sha256"`

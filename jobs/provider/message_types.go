@@ -12,7 +12,6 @@ type Message struct {
 	From             string `json:"from"` // digits; empty for a person who hides the number
 	FromUserID       string `json:"from_user_id"`
 	FromParentUserID string `json:"from_parent_user_id"`
-	GroupID          string `json:"group_id"`
 	To               string `json:"to"` // in an echo only, as the next two
 	ToUserID         string `json:"to_user_id"`
 	ToParentUserID   string `json:"to_parent_user_id"`
@@ -63,25 +62,18 @@ func GetMember(object json.RawMessage, key string) json.RawMessage {
 // Attachment is the content of an image, video, audio, document or sticker.
 type Attachment struct {
 	ID       ID     `json:"id"`
-	MIME     string `json:"mime_type"`
-	SHA256   string `json:"sha256"`
 	Caption  string `json:"caption"`
 	Filename string `json:"filename"`
-	Voice    bool   `json:"voice"`
-	Animated bool   `json:"animated"`
 }
 
 // Reaction is the content of a reaction. Without an emoji it takes an earlier
 // one back.
 type Reaction struct {
 	MessageID string `json:"message_id"`
-	Emoji     string `json:"emoji"`
 }
 
 // System is the content of a system message: a change of number or identity.
 type System struct {
-	Type         string `json:"type"`
-	Body         string `json:"body"`
 	WaID         string `json:"wa_id"`
 	NewWaID      string `json:"new_wa_id"` // as older versions name it
 	UserID       string `json:"user_id"`

@@ -8,25 +8,17 @@ import (
 
 // numberFields are the fields that every supported version of the API has: one
 // unknown field would fail the whole call.
-const numberFields = "id,display_phone_number,verified_name,quality_rating,status,code_verification_status," +
-	"name_status,account_mode,platform_type,throughput,is_on_biz_app,is_official_business_account,is_pin_enabled,health_status"
+const numberFields = "id,display_phone_number,verified_name,status,platform_type,is_on_biz_app,health_status"
 
 // Number is a business phone number.
 type Number struct {
-	ID                     ID              `json:"id"`
-	DisplayPhoneNumber     string          `json:"display_phone_number"` // +1 631-555-5555
-	VerifiedName           string          `json:"verified_name"`
-	Status                 string          `json:"status"` // only CONNECTED can send
-	QualityRating          string          `json:"quality_rating"`
-	CodeVerificationStatus string          `json:"code_verification_status"`
-	NameStatus             string          `json:"name_status"`
-	AccountMode            string          `json:"account_mode"`
-	PlatformType           string          `json:"platform_type"`
-	IsOnBizApp             bool            `json:"is_on_biz_app"`
-	IsOfficial             bool            `json:"is_official_business_account"`
-	IsPINEnabled           bool            `json:"is_pin_enabled"`
-	Throughput             json.RawMessage `json:"throughput"`
-	Health                 json.RawMessage `json:"health_status"`
+	ID                 ID              `json:"id"`
+	DisplayPhoneNumber string          `json:"display_phone_number"` // +1 631-555-5555
+	VerifiedName       string          `json:"verified_name"`
+	Status             string          `json:"status"` // only CONNECTED can send
+	PlatformType       string          `json:"platform_type"`
+	IsOnBizApp         bool            `json:"is_on_biz_app"`
+	Health             json.RawMessage `json:"health_status"`
 }
 
 // Coexists reports whether the number is used in the phone app as well. Such a

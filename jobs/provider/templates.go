@@ -9,7 +9,7 @@ import (
 
 // templateFields are the fields that every supported version of the API has: one
 // unknown field would fail the whole call.
-const templateFields = "id,name,language,status,category,components,parameter_format,rejected_reason,quality_score,message_send_ttl_seconds"
+const templateFields = "id,name,language,status,category,components,parameter_format,rejected_reason"
 
 // Template is a message template as the provider keeps it.
 type Template struct {
@@ -21,8 +21,6 @@ type Template struct {
 	ParameterFormat string          `json:"parameter_format"`
 	RejectedReason  string          `json:"rejected_reason"`
 	Components      json.RawMessage `json:"components"`
-	Quality         json.RawMessage `json:"quality_score"`
-	TTLSeconds      Int             `json:"message_send_ttl_seconds"`
 }
 
 // TemplateFilter selects templates; its zero value selects all.

@@ -71,7 +71,7 @@ func TestFiltersAreAsked(t *testing.T) {
 		t.Fatal("there is none")
 	}
 	is.Equal(got.Path, "/v23.0/7/message_templates")
-	is.Equal(got.Query, "fields=id%2Cname%2Clanguage%2Cstatus%2Ccategory%2Ccomponents%2Cparameter_format%2Crejected_reason%2Cquality_score%2Cmessage_send_ttl_seconds&limit=100&name=a")
+	is.Equal(got.Query, "fields=id%2Cname%2Clanguage%2Cstatus%2Ccategory%2Ccomponents%2Cparameter_format%2Crejected_reason&limit=100&name=a")
 }
 
 func TestAListThatBreaksOffEndsWithAnError(t *testing.T) {
@@ -157,7 +157,6 @@ func TestTemplatesAreCreatedAndEdited(t *testing.T) {
 	is.NoErr(err)
 	is.Equal(created.ID, ID("594425479261596")) // also when it is written as a number
 	is.Equal(string(created.Components), `[{"type":"BODY"}]`)
-	is.Equal(created.TTLSeconds, Int(60))
 
 	c, got = says(t, 200, `{"success":true}`)
 	is.NoErr(c.EditTemplate(t.Context(), token, "5", []byte(`{"components":[]}`)))
