@@ -221,14 +221,6 @@ func (tx *Tx) MovePosition(number, from, to int64) error {
 	return tx.ExecOne(`UPDATE broadcasts SET position = ? WHERE number = ? AND position = ?`, to, number, from)
 }
 
-// UnfinishedBroadcasts lists an account's broadcasts that may go on.
-func (rx *Rx) UnfinishedBroadcasts(account int64) ([]int64, error) {
-	return list[int64](rx, `
-		SELECT number FROM broadcasts
-		WHERE account_id = ? AND status <> 'completed' AND status <> 'cancelled'
-		ORDER BY number`, account)
-}
-
 // DeleteAbandonedBroadcasts deletes up to limit rows of broadcasts that were being made and
 // to which nothing was added since a time: whoever made them is gone.
 func (tx *Tx) DeleteAbandonedBroadcasts(since Time, limit int) (int64, error) {
