@@ -102,16 +102,6 @@ func checks() map[string]check {
 	}
 }
 
-// Validate checks settings that were not loaded, or were changed since. The error
-// joins one Error for each bad setting.
-func (c Config) Validate() error {
-	var errs []error
-	for _, err := range c.problems() {
-		errs = append(errs, err)
-	}
-	return errors.Join(errs...)
-}
-
 // problems checks the rule of each setting, then those between settings, and
 // returns an Error for each that is broken, sorted by key.
 func (c Config) problems() []*Error {

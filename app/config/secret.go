@@ -44,12 +44,3 @@ func (c Config) String() string {
 	})
 	return out.String()
 }
-
-// LogValue logs every setting under its dotted key.
-func (c Config) LogValue() slog.Value {
-	var attrs []slog.Attr
-	eachSetting(reflect.ValueOf(c), "", func(key string, field reflect.Value) {
-		attrs = append(attrs, slog.String(key, formatValue(field.Interface())))
-	})
-	return slog.GroupValue(attrs...)
-}

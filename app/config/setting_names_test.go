@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"maps"
 	"net/netip"
 	"os"
@@ -239,4 +240,14 @@ func TestEverySettingIsReadFromAFlag(t *testing.T) {
 			arrives(t, s, cfg, companion(s.key))
 		})
 	}
+}
+
+// Validate checks settings that were not loaded, or were changed since. The error
+// joins one Error for each bad setting.
+func (c Config) Validate() error {
+	var errs []error
+	for _, err := range c.problems() {
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
 }
