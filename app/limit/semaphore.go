@@ -119,13 +119,6 @@ func (p *Permit) Release() {
 	s.grant() // also for a permit that only waited: others may have waited for its turn
 }
 
-// Used is the weight of all that is held.
-func (s *Semaphore) Used() int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.used
-}
-
 // ring is the index of the queues that a holder waits in.
 func (h Holder) ring() int {
 	if h.Known {
