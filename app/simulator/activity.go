@@ -2,11 +2,10 @@ package simulator
 
 import (
 	"fmt"
-	"slices"
 	"time"
 )
 
-// Activity is one thing that happened in the simulator, for subscribers.
+// Activity is one thing that happened in the simulator.
 type Activity struct {
 	Time time.Time
 	// Kind is "message" (accepted from the app), "inbound", "echo",
@@ -44,44 +43,20 @@ func (a Activity) String() string {
 	return line
 }
 
-type listener struct{ fn func(Activity) }
-
-// Subscribe calls fn for each activity, on the goroutine that caused it, until
-// cancel is called. It must be quick and must not call the server.
+// Subscribe calls fn for each activity, on the goroutine that caused it, until cancel is
+// called. It must be quick and must not call the server. There is one subscriber at a time.
 func (s *Server) Subscribe(fn func(Activity)) (cancel func()) {
-	l := &listener{fn}
-	s.changeListeners(func(all []*listener) []*listener { return append(all, l) })
-	return func() {
-		s.changeListeners(func(all []*listener) []*listener {
-			return slices.DeleteFunc(all, func(other *listener) bool { return other == l })
-		})
-	}
+	s.subscriber.Store(&fn)
+	return func() { s.subscriber.Store(nil) }
 }
 
-func (s *Server) changeListeners(f func([]*listener) []*listener) {
-	s.listenersLock.Lock()
-	defer s.listenersLock.Unlock()
-
-	var all []*listener
-	if current := s.listeners.Load(); current != nil {
-		all = slices.Clone(*current)
-	}
-	all = f(all)
-	s.listeners.Store(&all)
-}
-
-// notify calls the listeners. The activity is built by a function, so that it
-// costs nothing without listeners.
+// notify calls the subscriber. The activity is built by a function, so that it costs
+// nothing without one.
 func (s *Server) notify(make func() Activity) {
-	all := s.listeners.Load()
-	if all == nil || len(*all) == 0 {
-		return
-	}
-
-	a := make()
-	a.Time = time.Now()
-	for _, l := range *all {
-		l.fn(a)
+	if fn := s.subscriber.Load(); fn != nil {
+		a := make()
+		a.Time = time.Now()
+		(*fn)(a)
 	}
 }
 

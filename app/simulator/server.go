@@ -60,8 +60,7 @@ type Server struct {
 	wake  chan struct{} // the timeline has an earlier event
 	dirty chan struct{} // there is something to save
 
-	listeners     atomic.Pointer[[]*listener]
-	listenersLock sync.Mutex
+	subscriber atomic.Pointer[func(Activity)] // see Subscribe
 
 	// These have locks of their own.
 	calls   callLog
