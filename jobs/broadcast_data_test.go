@@ -55,6 +55,33 @@ func (w *world) toLabel(label string) (b storage.Broadcast) {
 	return b
 }
 
+// Who was stored while the clock was ahead is in the audience, and who comes later is not.
+func TestALabelsAudienceDoesNotDependOnTheClock(t *testing.T) {
+	var clock storagetest.Clock
+	bubbleWith(t, func(o *storage.Options) { o.Now = clock.Now }, func(w *world) {
+		w.provider.answer = acceptedTo
+		w.template("MARKETING")
+		clock.Set(200 * 24 * time.Hour)
+		label, _ := w.labeledPeople(30)
+		clock.Set(0)
+		b := w.toLabel(label)
+		clock.Set(-time.Hour)
+		storagetest.Update(t, w.db, func(tx *storage.Tx) error {
+			phone := "+15559999999"
+			c := storage.Contact{AccountID: w.account.ID, PhoneNumber: &phone}
+			if err := tx.InsertContact(&c); err != nil {
+				return err
+			}
+			_, err := tx.LabelContact(c.ID, label)
+			return err
+		})
+		clock.Set(0)
+		w.start()
+		time.Sleep(time.Minute)
+		w.is.Equal(w.now(b).BroadcastCounts, storage.BroadcastCounts{Total: 30, Sent: 30})
+	})
+}
+
 // The audience of a label is read after the broadcast was made, and is as it was then.
 func TestALabelsAudienceIsAsItStood(t *testing.T) {
 	broadcasting(t, func(w *world) {

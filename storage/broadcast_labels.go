@@ -1,8 +1,8 @@
 package storage
 
 // The audience of a label is stored in steps after the broadcast was made, as it stood then:
-// contacts that are younger are left out, and who gets or loses the label meanwhile is
-// recorded in broadcast_label_changes, with what was so before.
+// who gets or loses the label meanwhile, new contacts too, is recorded in
+// broadcast_label_changes, with what was so before. No time decides that: the clock may be set.
 
 // CopyLabeled stores up to limit more contacts of a broadcast's label as its recipients. It
 // returns true when all are.
@@ -14,9 +14,9 @@ func (tx *Tx) CopyLabeled(b *Broadcast, limit int) (done bool, err error) {
 	err = tx.List(&next, `
 		SELECT contact_id, contact_created_at
 		FROM contact_labels INDEXED BY contact_labels_by_label
-		WHERE label_id = ?1 AND account_id = ?2 AND (contact_created_at, contact_id) > (?3, ?4) AND contact_created_at <= ?5
+		WHERE label_id = ?1 AND account_id = ?2 AND (contact_created_at, contact_id) > (?3, ?4)
 		ORDER BY contact_created_at, contact_id
-		LIMIT ?6`, b.LabelID, b.AccountID, b.CopiedAt, b.CopiedID, b.CreatedAt, limit)
+		LIMIT ?5`, b.LabelID, b.AccountID, b.CopiedAt, b.CopiedID, limit)
 	if err != nil {
 		return false, err
 	}
