@@ -134,8 +134,17 @@ func CancelBroadcast(tx *storage.Tx, b *storage.Broadcast) error {
 	return tx.CancelBroadcast(b)
 }
 
-// resumeBroadcast resumes a broadcast that was paused by a cooldown.
-func (w *Workers) resumeBroadcast(_ context.Context, _ storage.Job, args broadcastArgs) (queue.Commit, error) {
+// resumeBroadcast resumes a broadcast that was paused by a cooldown, when the account has
+// cooled down: it may have met a later limit since, or the clock may have been set.
+func (w *Workers) resumeBroadcast(ctx context.Context, _ storage.Job, args broadcastArgs) (queue.Commit, error) {
+	sender, err := w.DB.Sender(ctx, args.Account)
+	if storage.IgnoreNotFound(err) != nil {
+		return nil, err
+	}
+	if isCooling(sender, w.DB.Now()) {
+		return nil, queue.PostponeUntil(sender.CooldownUntil)
+	}
+
 	return func(tx *storage.Tx) error {
 		b, err := tx.CurrentBroadcast(args.Broadcast)
 		cooled := b.PausedReason != nil && *b.PausedReason == string(errorcode.AccountRateLimited)

@@ -92,7 +92,7 @@ func (w *Workers) recheckRecipient(ctx context.Context, job storage.Job, out out
 	if refused := messaging.RefusalOf(out.sender); refused != nil {
 		return w.holdRecipient(ctx, out, messaging.Failure{Code: refused.Code})
 	}
-	if left := out.sender.CooldownUntil.Sub(w.DB.Now()); 0 < left && left <= messaging.MaxCooldown {
+	if isCooling(out.sender, w.DB.Now()) {
 		return w.holdRecipient(ctx, out, messaging.Failure{Code: errorcode.AccountRateLimited})
 	}
 	if just, ok := job.Memory.(accepted); ok && just.deletions == w.DB.Deletions() {

@@ -419,6 +419,30 @@ func TestACooldownEndsByItself(t *testing.T) {
 	})
 }
 
+// A cooldown ended while its broadcast had been resumed by a person, who met another one: the
+// job of the first does not end the second.
+func TestACooldownIsNotEndedByAnEarlierOne(t *testing.T) {
+	broadcasting(t, func(w *world) {
+		healthy := w.provider.answer
+		w.provider.answer = func(int, call) (*http.Response, error) { return refusing(400, 131048), nil }
+		w.start()
+		b := w.broadcast(people(10))
+		time.Sleep(10 * time.Minute)
+		w.is.Equal(w.now(b).Status, storage.BroadcastPaused)
+		storagetest.Update(t, w.db, func(tx *storage.Tx) error { return tx.SetCooldown(w.account.ID, 0) })
+		w.move(b, jobs.ResumeBroadcast)
+		time.Sleep(time.Minute)
+		paused := w.now(b)
+		w.is.Equal(paused.Status, storage.BroadcastPaused)
+
+		w.provider.answer = healthy
+		time.Sleep(10 * time.Minute) // the first has ended
+		w.is.Equal(w.now(b), paused)
+		time.Sleep(5 * time.Minute)
+		w.is.Equal(w.now(b).Status, storage.BroadcastCompleted)
+	})
+}
+
 // The outcome of a call is unknown. Where callbacks arrive, one about this message would
 // have: it is sent again. Where none does, it is not.
 func TestACallWithAnUnknownOutcomeIsNotRepeatedBlindly(t *testing.T) {
