@@ -281,7 +281,8 @@ func TestUnreadIsWhatCameInAfterwards(t *testing.T) {
 	hear := func(direction, kind string) storage.Message {
 		m := h.add(t, db)
 		storagetest.Update(t, db, func(tx *storage.Tx) error {
-			return tx.Run(`UPDATE messages SET direction = ?, type = ?, status = 'delivered' WHERE id = ?`, direction, kind, m.ID)
+			err := tx.Run(`UPDATE messages SET direction = ?, type = ?, status = 'delivered' WHERE id = ?`, direction, kind, m.ID)
+			return errors.Join(err, tx.Run(`UPDATE conversations SET unread_count = unread_count + ?`, direction == "inbound" && kind != "reaction"))
 		})
 		return m
 	}

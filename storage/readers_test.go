@@ -345,7 +345,8 @@ func TestUnreadMessagesAreCountedStepByStep(t *testing.T) {
 				m := read
 				err = errors.Join(err, tx.InsertMessage(&m))
 			}
-			return errors.Join(err, tx.Run(`UPDATE messages SET direction = 'inbound', type = iif(rowid % 3, 'text', 'reaction')`))
+			return errors.Join(err, tx.Run(`UPDATE messages SET direction = 'inbound', type = iif(rowid % 3, 'text', 'reaction')`),
+				tx.Run(`UPDATE conversations SET unread_count = ?`, more))
 		})
 		db.SetTurnTime(0)
 		release := hold(t, db.Search, 1, storage.MaxSearches)

@@ -4,7 +4,7 @@ import "confab/storage/sqlite"
 
 // A conversation's unread messages are the newest of those that came in, as many as
 // unread_count says; reactions never count. Each that comes in adds one (MarkMessageReceived), a
-// read receipt leaves those behind it (MarkRead), and what deletes messages leaves no
+// read receipt leaves at most those after it (MarkRead), and what deletes messages leaves no
 // more than there are (DeleteMessages, ForgetMessages).
 
 // UnreadCount is what came in after a message, as far as a reader saw.
@@ -18,8 +18,8 @@ const (
 	// countsAsUnread are the messages that an unread count counts; reactions never do.
 	countsAsUnread = `direction = 'inbound' AND type <> 'reaction'`
 
-	// inboundBehind counts those of a conversation that came in after one.
-	inboundBehind = `
+	// inboundAfter counts those of a conversation that came in after one.
+	inboundAfter = `
 	SELECT count(*) FROM messages
 	WHERE conversation_id = ? AND id > ? AND ` + countsAsUnread
 )
@@ -54,7 +54,7 @@ func (rx *Rx) newestMessage(conversation string) (id string, err error) {
 }
 
 // MarkRead records that an inbound message was read. The conversation's unread
-// messages are then those that came after it.
+// messages are then those that came after it, unless fewer were: a later one was read before.
 func (tx *Tx) MarkRead(m *Message, unread UnreadCount) error {
 	m.Status, m.UpdatedAt = MessageRead, tx.Now
 	err := tx.ExecOne(`
@@ -73,7 +73,7 @@ func (tx *Tx) MarkRead(m *Message, unread UnreadCount) error {
 
 	err = tx.ExecOne(`
 		UPDATE conversations
-		SET updated_at = ?, unread_count = ? + (`+inboundBehind+`)
+		SET updated_at = ?, unread_count = min(unread_count, ? + (`+inboundAfter+`))
 		WHERE id = ?`, tx.Now, unread.count, m.ConversationID, unread.upTo, m.ConversationID)
 	return tx.hintMessage(err, m)
 }
@@ -150,7 +150,7 @@ func (rx *Rx) unreadAfter(conversation string, last Row, keepPending bool, limit
 func (tx *Tx) markUnread(left map[string]UnreadCount) error {
 	for conversation, u := range left {
 		var since int
-		if err := tx.Scan([]any{&since}, inboundBehind, conversation, u.upTo); err != nil {
+		if err := tx.Scan([]any{&since}, inboundAfter, conversation, u.upTo); err != nil {
 			return err
 		}
 

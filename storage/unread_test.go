@@ -66,3 +66,28 @@ func TestWhatComesInWhileMessagesAreDeletedIsUnread(t *testing.T) {
 		})
 	}
 }
+
+// A read receipt for an older message leaves what was read since as it is.
+func TestAReceiptNeverRaisesTheUnreadCount(t *testing.T) {
+	is := is.New(t)
+	db := open(t, newFile(t))
+	h := newThread(t, db, "106540352242922", "+15551234567")
+	all := []storage.Message{h.hear(t, db, nil), h.hear(t, db, nil), h.hear(t, db, nil)}
+	for _, step := range []struct{ read, unread int }{{1, 1}, {0, 1}, {2, 0}, {0, 0}, {1, 0}} {
+		markRead(t, db, all[step.read])
+		is.Equal(unreadOf(t, db, h), step.unread)
+	}
+}
+
+// markRead marks a message as read, as the API does.
+func markRead(t *testing.T, db *storage.DB, m storage.Message) {
+	t.Helper()
+	unread := view(t, db, func(rx *storage.Rx) (storage.UnreadCount, error) { return rx.CountUnreadAfter(m) })
+	storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.MarkRead(&m, unread) })
+}
+
+// unreadOf is how many messages of a thread are unread.
+func unreadOf(t *testing.T, db *storage.DB, h thread) int {
+	t.Helper()
+	return view(t, db, func(rx *storage.Rx) (storage.Conversation, error) { return rx.ConversationOf(h.contact.ID) }).UnreadCount
+}
