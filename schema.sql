@@ -9,6 +9,10 @@
 --     NULL would drop its row out of keyset paging.
 --   * Public ids (msg_…, lbl_…) are the primary key of what they name. They
 --     start with a time, so new rows land at the end of every tree.
+--   * Rows are in the order in which they were stored, also when the clock was set back:
+--     ids, and created_at and updated_at of what lists and clients sort or compare, go on
+--     from where they were until the clock has caught up. Whatever falls due or ends at a
+--     time, and the logs, go by the clock.
 --   * Organizations, teams and accounts are the first column of almost every
 --     index; so they have a small integer key beside their public id.
 --   * JSON is TEXT and checked, in the busiest tables by the program alone. What goes out byte for byte (events) is a BLOB.
@@ -19,8 +23,8 @@
 --     that the program has checked: `confab doctor` does it for them.
 
 -- Facts about this file: the value by which its master key is recognized, what the clock
--- said when a server last looked, so that a wrong one deletes nothing (as JSON), and the
--- epoch of its events, which a restored backup changes.
+-- said when a server last looked, so that a wrong one deletes nothing, with how far the rows
+-- were (as JSON), and the epoch of its events, which a restored backup changes.
 CREATE TABLE meta (
     name  TEXT PRIMARY KEY,
     value BLOB NOT NULL
@@ -745,7 +749,7 @@ CREATE TABLE jobs (
     lane          TEXT    NOT NULL DEFAULT '',              -- at most so many of a kind and lane run at once; '' = no lane
     args          TEXT    NOT NULL,                         -- JSON
     state         TEXT    NOT NULL,                         -- see above
-    due_at        INTEGER NOT NULL,
+    due_at        INTEGER NOT NULL,                         -- of a held one: its place in the lane
     runs          INTEGER NOT NULL DEFAULT 0,               -- times it was leased; by it a worker that lost its lease is refused
     failures      INTEGER NOT NULL DEFAULT 0,               -- runs that ended in an error or took too long; a crash counts for none
     crashes       INTEGER NOT NULL DEFAULT 0,               -- runs that ended with the process; from the third on each delays the next run

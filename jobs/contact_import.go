@@ -379,6 +379,6 @@ func (m *contactImport) update(tx *storage.Tx, c storage.Contact, changed contac
 	if len(changed.reported) == 0 {
 		return nil
 	}
-	c.UpdatedAt = tx.Now
+	c.UpdatedAt = tx.Order
 	return event.ContactUpdated(messaging.SubjectOf(m.sender.Account), c, changed.reported).Emit(tx)
 }

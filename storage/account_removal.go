@@ -6,7 +6,7 @@ func (tx *Tx) RemoveAccount(account int64, reason string) error {
 	return tx.updateAccount(account, `
 		UPDATE accounts
 		SET status = 'disconnected', status_reason = ?, updated_at = ?, deleted_at = ?
-		WHERE id = ? AND deleted_at = 0`, reason, tx.Now, tx.Now, account)
+		WHERE id = ? AND deleted_at = 0`, reason, tx.Order, tx.Now, account)
 }
 
 // Tombstone is what is left of a removed account.

@@ -11,7 +11,7 @@ func (tx *Tx) MarkAccountStatus(account int64, status, reason string) error {
 	return tx.updateAccount(account, `
 		UPDATE accounts
 		SET status = ?, status_reason = nullif(?, ''), updated_at = ?
-		WHERE id = ?`, status, reason, tx.Now, account)
+		WHERE id = ?`, status, reason, tx.Order, account)
 }
 
 // MarkDegraded records that an account cannot be used until somebody repairs it.
@@ -20,7 +20,7 @@ func (tx *Tx) MarkDegraded(account int64, reason string) error {
 	_, err := tx.Exec(`
 		UPDATE accounts
 		SET status = 'degraded', status_reason = ?, updated_at = ?
-		WHERE id = ? AND status <> 'disconnected'`, reason, tx.Now, account)
+		WHERE id = ? AND status <> 'disconnected'`, reason, tx.Order, account)
 	return tx.hint(err, HintAccount, Scope{Account: account}, "")
 }
 
@@ -31,7 +31,7 @@ func (tx *Tx) MarkRestricted(account int64) error { return tx.setRestricted(acco
 func (tx *Tx) LiftRestriction(account int64) error { return tx.setRestricted(account, false) }
 
 func (tx *Tx) setRestricted(account int64, restricted bool) error {
-	return tx.updateAccount(account, `UPDATE accounts SET restricted = ?, updated_at = ? WHERE id = ?`, restricted, tx.Now, account)
+	return tx.updateAccount(account, `UPDATE accounts SET restricted = ?, updated_at = ? WHERE id = ?`, restricted, tx.Order, account)
 }
 
 // SetCooldown makes an account's messages wait until a time, whatever was set before:
@@ -43,7 +43,7 @@ func (tx *Tx) SetCooldown(account int64, until Time) error {
 // UpdateAccount stores what the provider tells of a number: its own status, the
 // number and its name, and the state of the account that follows from them.
 func (tx *Tx) UpdateAccount(a *AccountDetail) error {
-	a.UpdatedAt = tx.Now
+	a.UpdatedAt = tx.Order
 	if a.Status == AccountConnected && a.OnboardedAt == 0 {
 		a.OnboardedAt = tx.Now
 	}
@@ -58,7 +58,7 @@ func (tx *Tx) UpdateAccount(a *AccountDetail) error {
 
 // RenameAccount stores the name that people see beside the number.
 func (tx *Tx) RenameAccount(account int64, name string) error {
-	return tx.updateAccount(account, `UPDATE accounts SET name = ?, updated_at = ? WHERE id = ?`, name, tx.Now, account)
+	return tx.updateAccount(account, `UPDATE accounts SET name = ?, updated_at = ? WHERE id = ?`, name, tx.Order, account)
 }
 
 // MarkAccountChecked records when the provider was last asked about an account.

@@ -188,7 +188,7 @@ func (rx *Rx) readAccountSummary(account int64) (AccountSummary, error) {
 // ids and times. ErrConflict means that the number is connected already.
 func (tx *Tx) InsertAccount(a *Account, accessToken string) error {
 	a.PublicID = tx.NewID(PrefixAccount)
-	a.CreatedAt, a.UpdatedAt = tx.Now, tx.Now
+	a.CreatedAt, a.UpdatedAt = tx.Order, tx.Order
 
 	var err error
 	a.ID, err = tx.Insert(`

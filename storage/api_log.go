@@ -143,8 +143,8 @@ func (f CallFilter) listQuery(organization int64) sqlite.ListQuery {
 	return q
 }
 
-// callClockSkew is how far the time of a call may be from the one that its id carries: the
-// clock may have been set meanwhile.
+// callClockSkew is how far the time of a call may be from the one that its id carries, beside
+// how far ids are ahead: the clock may have been set meanwhile.
 const callClockSkew = 5 * time.Second
 
 // LoggedCall finds the call of an organization with a request id, or with 0 of any: by the
@@ -160,7 +160,7 @@ func (rx *Rx) LoggedCall(organization int64, requestID string) (c LoggedCall, er
 		SELECT `+loggedCallColumns+`
 		FROM api_log l INDEXED BY `+index+` `+loggedCallJoins+`
 		WHERE `+scope+` AND l.created_at BETWEEN ?2 AND ?3 AND l.request_id = ?4
-		LIMIT 1`, organization, at.Add(-callClockSkew), at.Add(callClockSkew), requestID)
+		LIMIT 1`, organization, at.Add(-callClockSkew-rx.db.MaxLead()), at.Add(callClockSkew), requestID)
 	return c, err
 }
 

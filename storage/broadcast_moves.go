@@ -89,7 +89,7 @@ func (tx *Tx) countMove(broadcast int64, from, to RecipientStatus, open int64) {
 func (tx *Tx) writeMoves(broadcast int64) error {
 	moved := tx.db.pending.moved
 	move := moved[broadcast]
-	if err := move.write(tx.Wx, broadcast, tx.Now); err != nil {
+	if err := move.write(tx.Wx, broadcast, tx.Order); err != nil {
 		return err
 	}
 

@@ -56,7 +56,7 @@ func (tx *Tx) AddRecipients(broadcast int64, all []BroadcastRecipient) error {
 	return tx.ExecOne(`
 		UPDATE broadcasts
 		SET total = total + ?, waiting = waiting + ?, skipped = skipped + ?, updated_at = ?
-		WHERE number = ?`, added, added-skipped, skipped, tx.Now, broadcast)
+		WHERE number = ?`, added, added-skipped, skipped, tx.Order, broadcast)
 }
 
 // NextRecipients lists up to limit recipients after a number.

@@ -122,7 +122,7 @@ func (rx *Rx) Broadcasts(account int64, status string, after After, limit int) (
 // InsertBroadcast stores a broadcast that nobody sees yet, and fills in its number, its id
 // and its times.
 func (tx *Tx) InsertBroadcast(b *Broadcast) error {
-	b.ID, b.Status, b.CreatedAt, b.UpdatedAt = tx.NewID(PrefixBroadcast), BroadcastMaking, tx.Now, tx.Now
+	b.ID, b.Status, b.CreatedAt, b.UpdatedAt = tx.NewID(PrefixBroadcast), BroadcastMaking, tx.Order, tx.Order
 
 	var err error
 	b.Number, err = tx.Insert(`
@@ -144,10 +144,10 @@ func (tx *Tx) PublishBroadcast(b *Broadcast) error {
 	}
 
 	*b = stored
-	b.Status, b.Prepared, b.CreatedAt = status, prepared, tx.Now
+	b.Status, b.Prepared, b.CreatedAt = status, prepared, tx.Order
 	err = tx.ExecOne(`
 		UPDATE broadcasts SET created_at = ?
-		WHERE number = ? AND status = 'making' AND completed_at = 0`, tx.Now, b.Number)
+		WHERE number = ? AND status = 'making' AND completed_at = 0`, tx.Order, b.Number)
 	if err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (tx *Tx) PublishBroadcast(b *Broadcast) error {
 
 // UpdateBroadcast stores the state of a broadcast, and lets its jobs go or wait by it.
 func (tx *Tx) UpdateBroadcast(b *Broadcast) error {
-	b.UpdatedAt = tx.Now
+	b.UpdatedAt = tx.Order
 	if b.Status != BroadcastPaused {
 		b.PausedReason = nil
 	}

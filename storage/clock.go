@@ -116,8 +116,15 @@ func (tx *Tx) LookAtClock(elapsed time.Duration) (Clock, error) {
 // ConfirmClock records that a person has found the clock right.
 func (tx *Tx) ConfirmClock() error { return tx.recordClock(Clock{Expected: tx.Now, Seen: tx.Now}) }
 
+// orderedClock is what is stored: the order in which rows are is recorded with the clock, for
+// those of their times that no index finds.
+type orderedClock struct {
+	Clock
+	Order Time `json:"order"`
+}
+
 func (tx *Tx) recordClock(c Clock) error {
-	text, err := json.Marshal(c)
+	text, err := json.Marshal(orderedClock{c, tx.Order})
 	if err != nil {
 		return err
 	}

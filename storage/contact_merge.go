@@ -97,7 +97,7 @@ func (tx *Tx) mergeConversations(into *Thread, from Thread) error {
 			unread_count = c.unread_count + other.unread_count,
 			last_message_at = max(c.last_message_at, other.last_message_at), last_inbound_at = max(c.last_inbound_at, other.last_inbound_at)
 		FROM (SELECT unread_count, last_message_at, last_inbound_at, created_at FROM conversations WHERE id = ?) other
-		WHERE c.id = ?`, into.Status, into.AssigneeID, tx.Now, from.ConversationID, into.ConversationID); err != nil {
+		WHERE c.id = ?`, into.Status, into.AssigneeID, tx.Order, from.ConversationID, into.ConversationID); err != nil {
 		return err
 	}
 
@@ -115,7 +115,7 @@ func (tx *Tx) mergeConversations(into *Thread, from Thread) error {
 
 // takeConversation gives the conversation of a contact to one that has none.
 func (tx *Tx) takeConversation(into *Thread, from Thread) error {
-	err := tx.ExecOne(`UPDATE conversations SET contact_id = ?, updated_at = ? WHERE id = ?`, into.ID, tx.Now, from.ConversationID)
+	err := tx.ExecOne(`UPDATE conversations SET contact_id = ?, updated_at = ? WHERE id = ?`, into.ID, tx.Order, from.ConversationID)
 	if err != nil {
 		return err
 	}

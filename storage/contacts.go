@@ -162,7 +162,7 @@ func (f ContactFilter) listQuery(account int64) sqlite.ListQuery {
 // means that the account knows the number or the BSUID already.
 func (tx *Tx) InsertContact(c *Contact) error {
 	c.ID = tx.NewID(PrefixContact)
-	c.CreatedAt, c.UpdatedAt = tx.Now, tx.Now
+	c.CreatedAt, c.UpdatedAt = tx.Order, tx.Order
 
 	_, err := tx.Exec(`
 		INSERT INTO contacts (id, account_id, phone_number, bsuid, parent_bsuid, username, name, name_is_ours, email, metadata,
@@ -189,7 +189,7 @@ func (tx *Tx) UpdateContact(c *Contact) error {
 		UPDATE conversations
 		SET updated_at = ?
 		WHERE contact_id = ? AND EXISTS (SELECT 1 FROM contacts WHERE id = ? AND (name IS NOT ? OR phone_number IS NOT ?))`,
-		tx.Now, c.ID, c.ID, c.Name, c.PhoneNumber)
+		tx.Order, c.ID, c.ID, c.Name, c.PhoneNumber)
 	if n > 0 {
 		err = tx.hint(err, HintConversation, Scope{Account: c.AccountID}, "")
 	}
@@ -197,7 +197,7 @@ func (tx *Tx) UpdateContact(c *Contact) error {
 		return err
 	}
 
-	c.UpdatedAt = tx.Now
+	c.UpdatedAt = tx.Order
 	err = tx.ExecOne(`
 		UPDATE contacts
 		SET phone_number = ?, bsuid = ?, parent_bsuid = ?, username = ?, name = ?, name_is_ours = ?, email = ?, metadata = ?,
@@ -210,7 +210,7 @@ func (tx *Tx) UpdateContact(c *Contact) error {
 
 // MarkOptedOut records that a contact takes no more marketing.
 func (tx *Tx) MarkOptedOut(contact string) error {
-	err := tx.ExecOne(`UPDATE contacts SET marketing_opted_out = 1, updated_at = ? WHERE id = ?`, tx.Now, contact)
+	err := tx.ExecOne(`UPDATE contacts SET marketing_opted_out = 1, updated_at = ? WHERE id = ?`, tx.Order, contact)
 	return tx.hint(err, HintContact, Scope{}, contact)
 }
 

@@ -224,9 +224,9 @@ func (tx *Tx) EnsureConversation(account int64, contact string) (Conversation, e
 			AccountID:     account,
 			ContactID:     contact,
 			Status:        ConversationOpen,
-			LastMessageAt: tx.Now,
-			CreatedAt:     tx.Now,
-			UpdatedAt:     tx.Now,
+			LastMessageAt: tx.Order,
+			CreatedAt:     tx.Order,
+			UpdatedAt:     tx.Order,
 		}
 		_, err = tx.Exec(`
 			INSERT INTO conversations (id, account_id, contact_id, status, last_message_at, created_at, updated_at)
@@ -238,18 +238,18 @@ func (tx *Tx) EnsureConversation(account int64, contact string) (Conversation, e
 		return c, err
 	}
 
-	c.LastMessageAt, c.UpdatedAt = tx.Now, tx.Now
+	c.LastMessageAt, c.UpdatedAt = tx.Order, tx.Order
 	return c, tx.MarkMessageWritten(c.ID)
 }
 
 // MarkMessageWritten records that a message was written in a conversation now.
 func (tx *Tx) MarkMessageWritten(conversation string) error {
-	return tx.ExecOne(markMessageWritten, tx.Now, tx.Now, conversation)
+	return tx.ExecOne(markMessageWritten, tx.Order, tx.Order, conversation)
 }
 
 // UpdateConversation stores state and assignee of a conversation.
 func (tx *Tx) UpdateConversation(c *Conversation) error {
-	c.UpdatedAt = tx.Now
+	c.UpdatedAt = tx.Order
 	err := tx.ExecOne(`
 		UPDATE conversations
 		SET status = ?, assignee_id = ?, updated_at = ?

@@ -110,7 +110,7 @@ func (tx *Tx) hintCustomer(err error, c *Customer) error {
 // InsertCustomer stores a new customer and fills in its id, state and times.
 func (tx *Tx) InsertCustomer(c *Customer) error {
 	c.ID, c.Status = tx.NewID(PrefixCustomer), CustomerPending
-	c.CreatedAt, c.UpdatedAt = tx.Now, tx.Now
+	c.CreatedAt, c.UpdatedAt = tx.Order, tx.Order
 	_, err := tx.Exec(`
 		INSERT INTO customers (id, organization_id, team_id, name, email, status, metadata, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -120,7 +120,7 @@ func (tx *Tx) InsertCustomer(c *Customer) error {
 
 // UpdateCustomer stores name, email, state and metadata of c.
 func (tx *Tx) UpdateCustomer(c *Customer) error {
-	c.UpdatedAt = tx.Now
+	c.UpdatedAt = tx.Order
 	err := tx.ExecOne(`
 		UPDATE customers
 		SET name = ?, email = ?, status = ?, metadata = ?, updated_at = ?
@@ -131,7 +131,7 @@ func (tx *Tx) UpdateCustomer(c *Customer) error {
 
 // ArchiveCustomer puts a customer away, and remembers what it was before.
 func (tx *Tx) ArchiveCustomer(c *Customer) error {
-	c.Status, c.ArchivedAt, c.UpdatedAt = CustomerArchived, tx.Now, tx.Now
+	c.Status, c.ArchivedAt, c.UpdatedAt = CustomerArchived, tx.Now, tx.Order
 	err := tx.ExecOne(`
 		UPDATE customers
 		SET restore_status = status, status = ?, archived_at = ?, updated_at = ?
@@ -141,7 +141,7 @@ func (tx *Tx) ArchiveCustomer(c *Customer) error {
 
 // RestoreCustomer makes an archived customer what it was before.
 func (tx *Tx) RestoreCustomer(c *Customer) error {
-	c.ArchivedAt, c.UpdatedAt = 0, tx.Now
+	c.ArchivedAt, c.UpdatedAt = 0, tx.Order
 	err := tx.Get(&c.Status, `SELECT coalesce(restore_status, 'pending') FROM customers WHERE id = ? AND status = 'archived'`, c.ID)
 	if err != nil {
 		return err

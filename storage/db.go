@@ -56,6 +56,9 @@ func Open(o Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := db.continueOrder(); err != nil && !o.SkipCheck {
+		return nil, errors.Join(err, db.Close())
+	}
 	return db, nil
 }
 

@@ -67,7 +67,7 @@ func (tx *Tx) insertDelivery(d *Delivery, memory any) error {
 		return err
 	}
 
-	d.Status, d.NextAttemptAt, d.CreatedAt, d.JobID = DeliveryPending, tx.Now, tx.Now, job
+	d.Status, d.NextAttemptAt, d.CreatedAt, d.JobID = DeliveryPending, tx.Now, tx.Order, job
 	_, err = tx.Exec(`
 		INSERT INTO deliveries (id, organization_id, subscription_id, event, event_type, event_id,
 			status, next_attempt_at, replayed_from, created_at, job_id)
@@ -84,7 +84,7 @@ func (tx *Tx) insertDeadDelivery(d Delivery) error {
 		INSERT INTO deliveries (id, organization_id, subscription_id, event, event_type, event_id, status,
 			error_code, error_message, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, 'dead', ?, ?, ?)`,
-		d.ID, d.OrganizationID, d.SubscriptionID, d.Event, d.EventType, d.EventID, codeDisabled, messageDisabled, tx.Now)
+		d.ID, d.OrganizationID, d.SubscriptionID, d.Event, d.EventType, d.EventID, codeDisabled, messageDisabled, tx.Order)
 	if err == nil {
 		tx.countEnded(d.SubscriptionID, d.ID, DeliveryDead, false)
 	}

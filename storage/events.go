@@ -83,7 +83,7 @@ func (tx *Tx) insertEvent(e Event) error {
 	tx.signalEvents(e.OrganizationID)
 	_, err := tx.Exec(`
 		INSERT INTO events (id, organization_id, account_id, type, source, event_id, created_at, payload)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, e.ID, e.OrganizationID, e.AccountID, e.Type, e.Source, e.EventID, tx.Now, e.Payload)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, e.ID, e.OrganizationID, e.AccountID, e.Type, e.Source, e.EventID, tx.Order, e.Payload)
 	return err
 }
 

@@ -124,8 +124,8 @@ func fanOutLane(organization int64) string { return fmt.Sprintf("%s:%d", KindFan
 // when it is due, 0 for one that waits for nothing but its turn; ErrNotFound if there
 // is none. One whose run is over but not written may be about to be put back.
 //
-// It is asked for each job, and must not walk through a backlog: held jobs are compared
-// by the order in which they are claimed.
+// It is asked for each job, and must not walk through a backlog: of the held jobs only the
+// one is looked at that is claimed next.
 func (rx *Rx) OlderFanOut(j Job) (due Time, err error) {
 	if d := rx.db.currentDispatcher(); d != nil && d.Unsettled(KindFanOut, j.Lane, j.ID) {
 		return 0, nil
@@ -133,16 +133,18 @@ func (rx *Rx) OlderFanOut(j Job) (due Time, err error) {
 
 	err = rx.Scan([]any{&due}, `
 		SELECT 0 FROM (
-			SELECT 1 FROM jobs
-			WHERE state = 'held' AND kind = ?1 AND lane = ?2 AND (due_at, id) < (?3, ?4)
+			SELECT id FROM jobs
+			WHERE state = 'held' AND kind = ?1 AND lane = ?2
+			ORDER BY due_at, id
 			LIMIT 1)
+		WHERE id < ?3
 		UNION ALL
 		SELECT due_at FROM (
 			SELECT due_at FROM jobs
-			WHERE state = 'due' AND kind = ?1 AND lane = ?2 AND id < ?4
+			WHERE state = 'due' AND kind = ?1 AND lane = ?2 AND id < ?3
 			ORDER BY due_at, id
 			LIMIT 1)
-		LIMIT 1`, KindFanOut, j.Lane, j.CreatedAt, j.ID)
+		LIMIT 1`, KindFanOut, j.Lane, j.ID)
 	return due, err
 }
 

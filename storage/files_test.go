@@ -81,6 +81,7 @@ var template = sync.OnceValues(func() (storage.Options, error) {
 		return o, err
 	}
 	err = db.Update(context.Background(), func(tx *storage.Tx) error {
+		tx.Now, tx.Order = 1, 1 // before the clock of every test
 		org := storage.Organization{Name: "Acme", Plan: "self_hosted"}
 		if _, err := tx.InsertOrganization(&org); err != nil {
 			return err

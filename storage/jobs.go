@@ -159,7 +159,7 @@ func (tx *Tx) Enqueue(n NewJob) (int64, error) {
 			tx.OnUndo(func() { d.Withdraw(j.Kind, j.Lane) })
 			j.State, j.Runs, j.LeasedUntil = JobRunning, 1, tx.Now.Add(span)
 		case AdmitHeld:
-			j.State = JobHeld
+			j.State, j.DueAt = JobHeld, tx.Order
 		case AdmitLater:
 			j.DueAt = tx.Now.Add(span)
 			admitted = span == 0

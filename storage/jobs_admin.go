@@ -65,9 +65,9 @@ func (tx *Tx) ForgiveCrashes(j Job) error {
 func (tx *Tx) FreeJob(j RunningJob, crashes int, due Time) (freed bool, err error) {
 	n, err := tx.Exec(`
 		UPDATE jobs
-		SET state = 'due', due_at = max(due_at, ?), leased_until = 0, crashes = ?,
-			call_begun_at = iif(preparing, call_begun_at, ?), preparing = 0
-		WHERE id = ? AND runs = ? AND state = 'running'`, due, crashes, tx.Now, j.ID, j.Runs)
+		SET state = 'due', due_at = max(min(due_at, ?1), ?2), leased_until = 0, crashes = ?3,
+			call_begun_at = iif(preparing, call_begun_at, ?1), preparing = 0
+		WHERE id = ?4 AND runs = ?5 AND state = 'running'`, tx.Now, due, crashes, j.ID, j.Runs)
 	return n > 0, err
 }
 

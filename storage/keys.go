@@ -113,7 +113,7 @@ func (tx *Tx) InsertKey(k *Key) (secret string, err error) {
 	secret = KeyPrefix + base64.RawURLEncoding.EncodeToString(random)
 
 	hash := KeyHash(secret)
-	k.ID, k.CreatedAt = tx.NewID(PrefixKey), tx.Now
+	k.ID, k.CreatedAt = tx.NewID(PrefixKey), tx.Order
 	k.Hash, k.Last4 = hash[:], secret[len(secret)-4:]
 
 	_, err = tx.Exec(`

@@ -73,10 +73,10 @@ func (tx *Tx) DetachLabel(id string, limit int) (int64, error) {
 			`DELETE FROM contact_labels WHERE label_id = ?2 AND contact_id IN (` + someContacts + `)`,
 		},
 	} {
-		if _, err := tx.Exec(step.touch, tx.Now, id, limit); err != nil {
+		if _, err := tx.Exec(step.touch, tx.Order, id, limit); err != nil {
 			return 0, err
 		}
-		n, err := tx.Exec(step.detach, tx.Now, id, limit)
+		n, err := tx.Exec(step.detach, tx.Order, id, limit)
 		if err != nil {
 			return 0, err
 		}
@@ -94,7 +94,7 @@ func (tx *Tx) DetachLabel(id string, limit int) (int64, error) {
 // show what was changed of it: the newest at once, and by a job the rest. One such job
 // that waits does for all changes before it runs.
 func (tx *Tx) TouchLabeled(id string) error {
-	n, err := tx.Exec(`UPDATE conversations SET updated_at = ?1 WHERE id IN (`+someConversations+`)`, tx.Now, id, labelsPerStep)
+	n, err := tx.Exec(`UPDATE conversations SET updated_at = ?1 WHERE id IN (`+someConversations+`)`, tx.Order, id, labelsPerStep)
 	if err != nil || n < labelsPerStep {
 		return err
 	}
@@ -122,6 +122,6 @@ func (rx *Rx) LabeledConversations(label string, after Row, limit int) ([]Row, e
 
 // TouchConversations counts conversations as updated now.
 func (tx *Tx) TouchConversations(rows []Row) error {
-	_, err := tx.Exec(`UPDATE conversations SET updated_at = ? WHERE id IN (SELECT value FROM json_each(?))`, tx.Now, idList(rows))
+	_, err := tx.Exec(`UPDATE conversations SET updated_at = ? WHERE id IN (SELECT value FROM json_each(?))`, tx.Order, idList(rows))
 	return err
 }

@@ -86,7 +86,7 @@ func (tx *Tx) touchContact(contact string, changed int64, err error) (bool, erro
 	if err != nil || changed == 0 {
 		return false, err
 	}
-	err = tx.ExecOne(`UPDATE contacts SET updated_at = ? WHERE id = ?`, tx.Now, contact)
+	err = tx.ExecOne(`UPDATE contacts SET updated_at = ? WHERE id = ?`, tx.Order, contact)
 	return true, tx.hint(err, HintContact, Scope{}, contact)
 }
 
@@ -113,6 +113,6 @@ func (tx *Tx) touchConversation(conversation string, changed int64, err error) (
 	if err != nil || changed == 0 {
 		return false, err
 	}
-	err = tx.ExecOne(`UPDATE conversations SET updated_at = ? WHERE id = ?`, tx.Now, conversation)
+	err = tx.ExecOne(`UPDATE conversations SET updated_at = ? WHERE id = ?`, tx.Order, conversation)
 	return true, tx.hint(err, HintConversation, Scope{}, conversation)
 }

@@ -48,7 +48,7 @@ func (rx *Rx) CountLabels(team int64) (int, error) {
 // means that the team has a label of that name.
 func (tx *Tx) InsertLabel(l *Label) error {
 	l.ID = tx.NewID(PrefixLabel)
-	l.CreatedAt, l.UpdatedAt = tx.Now, tx.Now
+	l.CreatedAt, l.UpdatedAt = tx.Order, tx.Order
 	_, err := tx.Exec(`
 		INSERT INTO labels (id, organization_id, team_id, name, name_folded, color, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -59,7 +59,7 @@ func (tx *Tx) InsertLabel(l *Label) error {
 // UpdateLabel stores name and color of l. ErrConflict means that its team has
 // another label of that name.
 func (tx *Tx) UpdateLabel(l *Label) error {
-	l.UpdatedAt = tx.Now
+	l.UpdatedAt = tx.Order
 	err := tx.ExecOne(`
 		UPDATE labels
 		SET name = ?, name_folded = ?, color = ?, updated_at = ?

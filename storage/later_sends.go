@@ -14,12 +14,12 @@ func (tx *Tx) ReleaseMessage(m *Message) (bool, error) {
 		UPDATE messages
 		SET created_at = ?, updated_at = ?, place = ?
 		WHERE number = ? AND id = ? AND status = 'queued' AND place IS NULL`,
-		tx.Now, tx.Now, placeAt(m.ID, tx.Now), m.Number, m.ID)
+		tx.Order, tx.Order, placeAt(m.ID, tx.Order), m.Number, m.ID)
 	if err != nil || n == 0 {
 		return false, err
 	}
 
-	m.CreatedAt, m.UpdatedAt = tx.Now, tx.Now
+	m.CreatedAt, m.UpdatedAt = tx.Order, tx.Order
 	return true, tx.hintMessage(tx.MarkMessageWritten(m.ConversationID), m)
 }
 
@@ -61,5 +61,5 @@ func (rx *Rx) HasReports(account int64, since Time) (has bool, err error) {
 	return value[bool](rx, `
 		SELECT EXISTS (
 			SELECT 1 FROM (SELECT reported, updated_at FROM messages WHERE account_id = ? ORDER BY id DESC LIMIT ?)
-			WHERE reported <> 0 AND updated_at >= ?)`, account, reportsLookedAt, since)
+			WHERE reported <> 0 AND updated_at >= ?)`, account, reportsLookedAt, since.Add(rx.db.Lead()))
 }

@@ -112,7 +112,7 @@ func (tx *Tx) InsertMedia(m *Media) error {
 // MarkMediaFetched makes media the message's own.
 func (tx *Tx) MarkMediaFetched(m *Message, file Media) error {
 	m.SetMedia(file)
-	m.UpdatedAt = tx.Now
+	m.UpdatedAt = tx.Order
 	err := tx.ExecOne(`
 		UPDATE messages
 		SET media_id = ?, media_status = ?, updated_at = ?
@@ -123,7 +123,7 @@ func (tx *Tx) MarkMediaFetched(m *Message, file Media) error {
 // MarkMediaFailed records that the media of a message could not be fetched.
 func (tx *Tx) MarkMediaFailed(m *Message) error {
 	failed := MediaFailed
-	m.MediaStatus, m.UpdatedAt = &failed, tx.Now
+	m.MediaStatus, m.UpdatedAt = &failed, tx.Order
 	err := tx.ExecOne(`
 		UPDATE messages
 		SET media_status = ?, updated_at = ?

@@ -27,7 +27,7 @@ func (tx *Tx) EditMessage(m *Message, before MessageEdit) error {
 		return err
 	}
 
-	m.EditedAt, m.UpdatedAt = before.EditedAt, tx.Now
+	m.EditedAt, m.UpdatedAt = before.EditedAt, tx.Order
 	err = tx.ExecOne(`
 		UPDATE messages
 		SET type = ?, content = ?, body = ?, edited_at = ?, updated_at = ?
@@ -41,7 +41,7 @@ func (tx *Tx) EditMessage(m *Message, before MessageEdit) error {
 // UpgradeMessage gives a message that could not be shown at first the content
 // that m has.
 func (tx *Tx) UpgradeMessage(m *Message) error {
-	m.UpdatedAt = tx.Now
+	m.UpdatedAt = tx.Order
 	err := tx.ExecOne(`
 		UPDATE messages
 		SET type = ?, content = ?, body = ?, context = ?, media_status = ?, updated_at = ?
@@ -58,15 +58,15 @@ func (tx *Tx) MarkRevoked(m *Message) (bool, error) {
 	n, err := tx.Exec(`
 		UPDATE messages
 		SET is_revoked = 1, updated_at = ?
-		WHERE number = ? AND id = ? AND is_revoked = 0`, tx.Now, m.Number, m.ID)
+		WHERE number = ? AND id = ? AND is_revoked = 0`, tx.Order, m.Number, m.ID)
 	if err != nil || n == 0 {
 		return false, err
 	}
-	m.IsRevoked, m.UpdatedAt = true, tx.Now
+	m.IsRevoked, m.UpdatedAt = true, tx.Order
 	return true, tx.hintMessage(tx.touchThreadOf(m), m)
 }
 
 // touchThreadOf counts the conversation of a message as updated: it shows the last one.
 func (tx *Tx) touchThreadOf(m *Message) error {
-	return tx.ExecOne(touchThread, tx.Now, m.ConversationID)
+	return tx.ExecOne(touchThread, tx.Order, m.ConversationID)
 }

@@ -159,7 +159,7 @@ func (rx *Rx) ReportedMessage(account int64, providerID string) (Message, error)
 // InsertMessage stores a new message and fills in its number, its id and its times.
 func (tx *Tx) InsertMessage(m *Message) error {
 	m.ID = tx.NewID(PrefixMessage)
-	m.CreatedAt, m.UpdatedAt = tx.Now, tx.Now
+	m.CreatedAt, m.UpdatedAt = tx.Order, tx.Order
 
 	var err error
 	m.Number, err = tx.Insert(`
@@ -197,7 +197,7 @@ func (tx *Tx) markSent(m *Message, providerID *string) (bool, error) {
 		UPDATE messages
 		SET provider_id = ?, status = ?, updated_at = ?
 		WHERE number = ? AND id = ? AND provider_id IS NULL AND (status = 'queued' OR status = 'pending')`,
-		providerID, status, tx.Now, m.Number, m.ID)
+		providerID, status, tx.Order, m.Number, m.ID)
 	if err == nil && n == 0 {
 		status, err = tx.markSentLate(m, providerID)
 	}
@@ -205,7 +205,7 @@ func (tx *Tx) markSent(m *Message, providerID *string) (bool, error) {
 		return false, err
 	}
 
-	m.ProviderID, m.Status, m.UpdatedAt = providerID, status, tx.Now
+	m.ProviderID, m.Status, m.UpdatedAt = providerID, status, tx.Order
 	if n > 0 {
 		tx.countMessage(m, MessageQueued) // one that has moved on stays where it is
 	}
@@ -227,7 +227,7 @@ func (tx *Tx) markSentLate(m *Message, providerID *string) (status string, err e
 	return status, tx.ExecOne(`
 		UPDATE messages
 		SET provider_id = ?, status = ?, updated_at = ?
-		WHERE number = ?`, providerID, status, tx.Now, m.Number)
+		WHERE number = ?`, providerID, status, tx.Order, m.Number)
 }
 
 // readThread reads the state of a message's conversation. Whoever holds the message
@@ -275,13 +275,13 @@ func (tx *Tx) MarkStatus(m *Message, reported string, at Time) (bool, error) {
 	n, err := tx.Exec(`
 		UPDATE messages
 		SET status = ?, reported = reported | ?, played_at = ?, updated_at = ?
-		WHERE number = ? AND id = ? AND reported & ? = 0`, status, bit, playedAt, tx.Now, m.Number, m.ID, bit)
+		WHERE number = ? AND id = ? AND reported & ? = 0`, status, bit, playedAt, tx.Order, m.Number, m.ID, bit)
 	if err != nil || n == 0 {
 		return false, err
 	}
 
 	before := m.Status
-	m.Status, m.PlayedAt, m.UpdatedAt = status, playedAt, tx.Now
+	m.Status, m.PlayedAt, m.UpdatedAt = status, playedAt, tx.Order
 	tx.countMessage(m, before)
 	return true, tx.hintMessage(tx.moveRecipient(*m), m)
 }
@@ -300,7 +300,7 @@ func (tx *Tx) MarkPending(m Message) error {
 	_, err := tx.Exec(`
 		UPDATE messages
 		SET status = 'pending', updated_at = ?
-		WHERE number = ? AND id = ? AND status = 'queued'`, tx.Now, m.Number, m.ID)
+		WHERE number = ? AND id = ? AND status = 'queued'`, tx.Order, m.Number, m.ID)
 	return tx.hintMessage(err, &m)
 }
 
@@ -309,13 +309,13 @@ func (tx *Tx) MarkFailed(m *Message, code, message string, providerCode *int) er
 	n, err := tx.Exec(`
 		UPDATE messages
 		SET status = 'failed', error_code = ?, error_message = ?, error_provider_code = ?, updated_at = ?
-		WHERE number = ? AND id = ? AND error_code IS NULL`, code, message, providerCode, tx.Now, m.Number, m.ID)
+		WHERE number = ? AND id = ? AND error_code IS NULL`, code, message, providerCode, tx.Order, m.Number, m.ID)
 	if err != nil || n == 0 {
 		return err
 	}
 
 	before := m.Status
-	m.Status, m.ErrorCode, m.ErrorMessage, m.ErrorProviderCode, m.UpdatedAt = MessageFailed, &code, &message, providerCode, tx.Now
+	m.Status, m.ErrorCode, m.ErrorMessage, m.ErrorProviderCode, m.UpdatedAt = MessageFailed, &code, &message, providerCode, tx.Order
 	tx.countMessage(m, before)
 	tx.countFailure(m)
 	return tx.hintMessage(tx.moveRecipient(*m), m)

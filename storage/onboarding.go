@@ -169,7 +169,7 @@ func (tx *Tx) ensureSignupAccount(i Invitation, a *Account, accessToken string) 
 	return &before, tx.ExecOne(`
 		UPDATE accounts
 		SET waba_id = ?, status = ?, status_reason = NULL, updated_at = ?
-		WHERE id = ?`, a.WABAID, a.Status, tx.Now, a.ID)
+		WHERE id = ?`, a.WABAID, a.Status, tx.Order, a.ID)
 }
 
 // newPIN makes a random PIN for a number that has none.
@@ -207,7 +207,7 @@ func (tx *Tx) ConsumeSetupLink(l *SetupLink) error {
 	_, err := tx.Exec(`
 		UPDATE customers
 		SET status = 'active', updated_at = ?
-		WHERE id = ? AND status = 'pending'`, tx.Now, l.CustomerID)
+		WHERE id = ? AND status = 'pending'`, tx.Order, l.CustomerID)
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ func (p pending) write(wx *sqlite.Wx) error {
 	if err := p.usage.write(wx); err != nil {
 		return err
 	}
-	if err := p.moved.write(wx, wx.Now); err != nil {
+	if err := p.moved.write(wx, wx.Order); err != nil {
 		return err
 	}
 	return p.hours.write(wx)

@@ -44,7 +44,7 @@ func (rx *Rx) CountQuickReplies(team int64) (int, error) {
 // means that the team has one of that shortcut.
 func (tx *Tx) InsertQuickReply(q *QuickReply) error {
 	q.ID = tx.NewID(PrefixQuickReply)
-	q.CreatedAt, q.UpdatedAt = tx.Now, tx.Now
+	q.CreatedAt, q.UpdatedAt = tx.Order, tx.Order
 	_, err := tx.Exec(`
 		INSERT INTO quick_replies (id, organization_id, team_id, shortcut, text, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?)`,
@@ -55,7 +55,7 @@ func (tx *Tx) InsertQuickReply(q *QuickReply) error {
 // UpdateQuickReply stores shortcut and text of q. ErrConflict means that its team has
 // another one of that shortcut.
 func (tx *Tx) UpdateQuickReply(q *QuickReply) error {
-	q.UpdatedAt = tx.Now
+	q.UpdatedAt = tx.Order
 	err := tx.ExecOne(`
 		UPDATE quick_replies
 		SET shortcut = ?, text = ?, updated_at = ?

@@ -29,7 +29,7 @@ func (rx *Rx) Secrets(subscription string) ([]Secret, error) {
 		SELECT id, subscription_id, expires_at, created_at
 		FROM signing_secrets
 		WHERE subscription_id = ?
-		ORDER BY created_at, id`, subscription)
+		ORDER BY id`, subscription)
 }
 
 // SecretsOf lists the secrets of many subscriptions, each oldest first.
@@ -43,7 +43,7 @@ func (rx *Rx) SecretsOf(subscriptions []Subscription) (map[string][]Secret, erro
 		SELECT id, subscription_id, expires_at, created_at
 		FROM signing_secrets
 		WHERE subscription_id IN (SELECT value FROM json_each(?))
-		ORDER BY subscription_id, created_at, id`, jsonList(ids))
+		ORDER BY subscription_id, id`, jsonList(ids))
 
 	all := make(map[string][]Secret, len(subscriptions))
 	for _, row := range rows {

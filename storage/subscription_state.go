@@ -35,7 +35,7 @@ func (tx *Tx) PauseSubscription(id string) error {
 	err := tx.ExecOne(`
 		UPDATE subscriptions
 		SET status = 'paused', updated_at = ?
-		WHERE id = ? AND status = 'active'`, tx.Now, id)
+		WHERE id = ? AND status = 'active'`, tx.Order, id)
 	if err := tx.hintSubscription(err, id); err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (tx *Tx) ResumeSubscription(id string) error {
 		SET status = 'active', disabled_reason = NULL, updated_at = ?,
 			consecutive_failures = iif(status = 'disabled', 0, consecutive_failures),
 			failing_since = iif(status = 'disabled', 0, failing_since)
-		WHERE id = ? AND deleted_at = 0`, tx.Now, id)
+		WHERE id = ? AND deleted_at = 0`, tx.Order, id)
 	if err := tx.hintSubscription(err, id); err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (tx *Tx) DisableSubscription(id, reason string) error {
 	n, err := tx.Exec(`
 		UPDATE subscriptions
 		SET status = 'disabled', disabled_reason = ?, updated_at = ?
-		WHERE id = ? AND status <> 'disabled'`, reason, tx.Now, id)
+		WHERE id = ? AND status <> 'disabled'`, reason, tx.Order, id)
 	if err != nil || n == 0 {
 		return err
 	}

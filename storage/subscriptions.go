@@ -128,7 +128,7 @@ func (rx *Rx) CountSubscriptions(organization int64) (int, error) {
 // signing secret, whose plaintext it returns. It fills in id and times.
 func (tx *Tx) InsertSubscription(s *Subscription) (secret string, err error) {
 	s.ID = tx.NewID(PrefixSubscription)
-	s.CreatedAt, s.UpdatedAt = tx.Now, tx.Now
+	s.CreatedAt, s.UpdatedAt = tx.Order, tx.Order
 	if err := tx.sealHeaders(s); err != nil {
 		return "", err
 	}
@@ -156,7 +156,7 @@ func (tx *Tx) UpdateSubscription(s *Subscription) error {
 		return err
 	}
 
-	s.UpdatedAt = tx.Now
+	s.UpdatedAt = tx.Order
 	err := tx.ExecOne(`
 		UPDATE subscriptions
 		SET url = ?, description = ?, events = ?, phone_number_ids = ?, custom_headers = ?, updated_at = ?

@@ -101,7 +101,7 @@ func (rx *Rx) TemplatesAtProvider(wabaID, providerID, name, language string) ([]
 // means that the account has one of that name and language.
 func (tx *Tx) InsertTemplate(t *Template) error {
 	t.ID = tx.NewID(PrefixTemplate)
-	t.CreatedAt, t.UpdatedAt = tx.Now, tx.Now
+	t.CreatedAt, t.UpdatedAt = tx.Order, tx.Order
 
 	_, err := tx.Exec(`
 		INSERT INTO templates (id, account_id, name, language, status, provider_status, provider_template_id, category,
@@ -114,7 +114,7 @@ func (tx *Tx) InsertTemplate(t *Template) error {
 
 // UpdateTemplate stores every changeable field of t but when it was reviewed.
 func (tx *Tx) UpdateTemplate(t *Template) error {
-	t.UpdatedAt = tx.Now
+	t.UpdatedAt = tx.Order
 	err := tx.ExecOne(`
 		UPDATE templates
 		SET status = ?, provider_status = nullif(?, ''), provider_template_id = nullif(?, ''), category = nullif(?, ''),

@@ -138,7 +138,7 @@ func (tx *Tx) InsertThreadConversation(t *Thread) error {
 	t.ConversationID, t.Status, t.AssigneeID, t.Labeled = tx.NewID(PrefixConversation), ConversationOpen, nil, false
 	_, err := tx.Exec(`
 		INSERT INTO conversations (id, account_id, contact_id, status, created_at, updated_at)
-		VALUES (?, ?, ?, ?, ?, ?)`, t.ConversationID, t.AccountID, t.ID, t.Status, tx.Now, tx.Now)
+		VALUES (?, ?, ?, ?, ?, ?)`, t.ConversationID, t.AccountID, t.ID, t.Status, tx.Order, tx.Order)
 	return err
 }
 
@@ -147,13 +147,13 @@ func (tx *Tx) InsertThreadConversation(t *Thread) error {
 // message, but stays where it is.
 func (tx *Tx) EnsureResolvedThread(t *Thread) error {
 	if t.ConversationID != "" {
-		return tx.ExecOne(touchThread, tx.Now, t.ConversationID)
+		return tx.ExecOne(touchThread, tx.Order, t.ConversationID)
 	}
 
 	t.ConversationID, t.Status = tx.NewID(PrefixConversation), ConversationResolved
 	_, err := tx.Exec(`
 		INSERT INTO conversations (id, account_id, contact_id, status, created_at, updated_at)
-		VALUES (?, ?, ?, ?, ?, ?)`, t.ConversationID, t.AccountID, t.ID, t.Status, tx.Now, tx.Now)
+		VALUES (?, ?, ?, ?, ?, ?)`, t.ConversationID, t.AccountID, t.ID, t.Status, tx.Order, tx.Order)
 	return err
 }
 
@@ -166,7 +166,7 @@ func (tx *Tx) MarkMessageReceived(t *Thread, at Time) error {
 			return err
 		}
 	}
-	return tx.ExecOne(markMessageReceived, tx.Now, at, tx.Now, t.ConversationID)
+	return tx.ExecOne(markMessageReceived, tx.Order, at, tx.Order, t.ConversationID)
 }
 
 // threadState is what a message that was sent shows of its thread besides its contact.
@@ -183,7 +183,7 @@ func (tx *Tx) MarkReactionReceived(t Thread, at Time) error {
 	return tx.ExecOne(`
 		UPDATE conversations
 		SET last_inbound_at = max(last_inbound_at, ?), updated_at = ?
-		WHERE id = ?`, at, tx.Now, t.ConversationID)
+		WHERE id = ?`, at, tx.Order, t.ConversationID)
 }
 
 // SetLastInbound records when the person last wrote, be it earlier than before: a sandbox
@@ -192,6 +192,6 @@ func (tx *Tx) SetLastInbound(t Thread, at Time) error {
 	err := tx.ExecOne(`
 		UPDATE conversations
 		SET last_inbound_at = ?, updated_at = ?
-		WHERE id = ?`, at, tx.Now, t.ConversationID)
+		WHERE id = ?`, at, tx.Order, t.ConversationID)
 	return tx.hint(err, HintConversation, Scope{Account: t.AccountID}, t.ConversationID)
 }

@@ -56,7 +56,7 @@ func (rx *Rx) newestMessage(conversation string) (id string, err error) {
 // MarkRead records that an inbound message was read. The conversation's unread
 // messages are then those that came after it, unless fewer were: a later one was read before.
 func (tx *Tx) MarkRead(m *Message, unread UnreadCount) error {
-	m.Status, m.UpdatedAt = MessageRead, tx.Now
+	m.Status, m.UpdatedAt = MessageRead, tx.Order
 	err := tx.ExecOne(`
 		UPDATE messages
 		SET status = ?, updated_at = ?
@@ -74,7 +74,7 @@ func (tx *Tx) MarkRead(m *Message, unread UnreadCount) error {
 	err = tx.ExecOne(`
 		UPDATE conversations
 		SET updated_at = ?, unread_count = min(unread_count, ? + (`+inboundAfter+`))
-		WHERE id = ?`, tx.Now, unread.count, m.ConversationID, unread.upTo, m.ConversationID)
+		WHERE id = ?`, tx.Order, unread.count, m.ConversationID, unread.upTo, m.ConversationID)
 	return tx.hintMessage(err, m)
 }
 
@@ -91,7 +91,7 @@ func (tx *Tx) MarkConversationUnread(conversation string) error {
 	_, err := tx.Exec(`
 		UPDATE conversations
 		SET unread_count = 1, updated_at = ?
-		WHERE id = ? AND unread_count = 0`, tx.Now, conversation)
+		WHERE id = ? AND unread_count = 0`, tx.Order, conversation)
 	return tx.hint(err, HintConversation, Scope{}, conversation)
 }
 
@@ -158,7 +158,7 @@ func (tx *Tx) markUnread(left map[string]UnreadCount) error {
 		_, err := tx.Exec(`
 			UPDATE conversations
 			SET unread_count = ?, updated_at = ?
-			WHERE id = ? AND unread_count > ?`, unread, tx.Now, conversation, unread)
+			WHERE id = ? AND unread_count > ?`, unread, tx.Order, conversation, unread)
 		if err := tx.hint(err, HintConversation, Scope{}, conversation); err != nil {
 			return err
 		}

@@ -24,7 +24,7 @@ func (f *fixture) emit(tenant storagetest.Tenant, kind, number string, at ...sto
 	storagetest.Update(f.t, f.db, func(tx *storage.Tx) error {
 		id = tx.NewID(storage.PrefixEvent)
 		if len(at) > 0 {
-			tx.Now = at[0]
+			tx.Now, tx.Order = at[0], at[0]
 		}
 		e := storage.Event{ID: id, OrganizationID: tenant.Organization.ID, Type: kind, Source: "svc", EventID: id + ":x", Payload: []byte(`{"exact": "bytes"}`)}
 		if number != "" {

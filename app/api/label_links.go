@@ -71,7 +71,7 @@ func setContactLabel(tx *storage.Tx, r *rest.Request, c storage.Contact, label s
 		return false, err
 	}
 
-	c.UpdatedAt = tx.Now
+	c.UpdatedAt = tx.Order
 	return true, event.ContactUpdated(subject(r), c, []string{"labels"}).Emit(tx)
 }
 

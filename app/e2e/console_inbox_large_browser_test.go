@@ -26,7 +26,7 @@ func (s *stage) fill(number string, people, messages int) (ids []string) {
 	const perCommit, ago = 5000, 600_000 // milliseconds: what is written now is newer
 	for from := 0; from < people; from += perCommit {
 		storagetest.Update(s.t, s.app.DB, func(tx *storage.Tx) error {
-			tx.Now -= ago
+			tx.Order -= ago
 			account, err := tx.AccountByNumber(number)
 			for i := from; i < min(people, from+perCommit) && err == nil; i++ {
 				var id string
@@ -37,7 +37,7 @@ func (s *stage) fill(number string, people, messages int) (ids []string) {
 		})
 	}
 	storagetest.Update(s.t, s.app.DB, func(tx *storage.Tx) error {
-		tx.Now -= ago
+		tx.Order -= ago
 		account, err := tx.AccountByNumber(number)
 		if err == nil {
 			var id string

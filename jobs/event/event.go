@@ -48,7 +48,7 @@ type Event struct {
 // delivery and its job for each subscription that wants it. If there are many
 // subscriptions, a job of the kind webhook.fan_out makes those later.
 func (e Event) Emit(tx *storage.Tx) error {
-	row, err := e.render(tx.NewID(storage.PrefixEvent), tx.Now)
+	row, err := e.render(tx.NewID(storage.PrefixEvent), tx.Order)
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (e Event) Emit(tx *storage.Tx) error {
 // EmitOnlyTo stores the event for one subscription only, even if that does not want
 // such events, and returns its delivery.
 func (e Event) EmitOnlyTo(tx *storage.Tx, subscription string) (storage.Delivery, error) {
-	row, err := e.render(tx.NewID(storage.PrefixEvent), tx.Now)
+	row, err := e.render(tx.NewID(storage.PrefixEvent), tx.Order)
 	if err != nil {
 		return storage.Delivery{}, err
 	}

@@ -63,8 +63,8 @@ type DB struct {
 	searchConns *freeSessions  // likewise, for searches alone
 	searches    *FairSemaphore
 	writer      *writer
-	ids         *idSource // of what is not stored
-	rowIDs      *idSource // of rows; only the writer uses it
+	ids         *order // of what is not stored in the transaction that makes it
+	rows        *order // of rows; only the writer makes their ids
 	seal        *sealer
 	patience    time.Duration
 	onCommit    func(Commit)
@@ -89,8 +89,8 @@ func Open(o Options, f Format, h Hooks) (*DB, error) {
 	db := &DB{
 		path:     o.Path,
 		hooks:    h,
-		ids:      newIDSource(),
-		rowIDs:   newIDSource(),
+		ids:      newOrder(),
+		rows:     newOrder(),
 		seal:     seal,
 		patience: o.Patience,
 		onCommit: o.OnCommit,

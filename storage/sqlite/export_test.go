@@ -5,20 +5,27 @@ import "fmt"
 // What the tests of package sqlite_test need and nobody else may have.
 
 // IDSource makes ids from a clock that had been ahead by so many milliseconds.
-func IDSource(aheadMS uint64) func() string {
-	s := newIDSource()
-	s.next()
-	s.lastMS += aheadMS
-	return s.next
+func IDSource(aheadMS int64) func() string {
+	o := newOrder()
+	o.startAfter(Now() + Time(aheadMS))
+	return func() string { return o.next(Now()) }
+}
+
+// OrderAfter gives the times of an order that goes on after one.
+func OrderAfter(t Time) func(clock Time) Time {
+	o := newOrder()
+	o.startAfter(t)
+	return o.now
 }
 
 // SpendMillisecond leaves the id source without room in its millisecond.
 func SpendMillisecond(spend func(next func() string)) error {
-	s := newIDSource()
-	s.entropy.Reader = full{}
-	s.lastMS = 1 << 47 // far ahead, so that the clock does not move it
-	spend(s.next)
-	if s.lastMS == 1<<47 {
+	const far = 1 << 47 // ahead, so that the clock does not move it
+	o := newOrder()
+	o.entropy.Reader = full{}
+	o.startAfter(far - 1)
+	spend(func() string { return o.next(Now()) })
+	if o.last == far {
 		return fmt.Errorf("the millisecond was not used up")
 	}
 	return nil

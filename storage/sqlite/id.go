@@ -5,63 +5,121 @@ import (
 	"crypto/rand"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/oklog/ulid/v2"
 )
 
-// idSource makes ULIDs. Those of one millisecond grow.
-type idSource struct {
+// order gives times and ids that never go back, whatever the clock does.
+//
+// Where the clock is behind what was given before, because it was ahead and was corrected, the
+// order goes on from there at half the speed of time until the clock has caught up. So what
+// happens one after the other keeps its order, and an hour that the clock was ahead is made up
+// for after two.
+type order struct {
 	mu      sync.Mutex
-	lastMS  uint64
+	last    Time          // the latest that was given
+	given   time.Time     // when that was, by a clock that nobody can set
+	lead    time.Duration // how far last was ahead of the clock, at most
 	entropy *ulid.MonotonicEntropy
 }
 
-func newIDSource() *idSource { return &idSource{entropy: newEntropy()} }
+func newOrder() *order { return &order{entropy: newEntropy()} }
 
 func newEntropy() *ulid.MonotonicEntropy {
 	return ulid.Monotonic(bufio.NewReaderSize(rand.Reader, 1024), 0)
 }
 
-// next returns a ULID that is greater than all that it has returned before, also when
-// the clock has stepped back.
-func (s *idSource) next() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// startAfter makes the order go on after a time that was given by another process.
+func (o *order) startAfter(t Time) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.last, o.given = max(o.last, t+1), time.Now()
+}
 
-	s.lastMS = max(s.lastMS, uint64(Now()))
+// now is the time in the order when the clock says another.
+func (o *order) now(clock Time) Time {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.advance(clock)
+}
+
+// advance is now for callers that hold mu.
+func (o *order) advance(clock Time) Time {
+	at := time.Now()
+	half := Time(at.Sub(o.given).Milliseconds() / 2)
+	switch {
+	case clock >= o.last:
+		o.last, o.given = clock, at
+	case half > 0:
+		o.last, o.given = o.last+half, at
+	}
+
+	o.lead = max(o.lead, o.last.Sub(clock))
+	return o.last
+}
+
+// id returns a ULID that carries exactly a time, greater than all that it has returned before
+// as long as times do not go back.
+func (o *order) id(t Time) string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+
 	for {
-		id, err := ulid.New(s.lastMS, s.entropy)
+		id, err := o.newULID(t)
 		if err == nil {
 			return id.String()
 		}
-		// The only error of a monotonic source over crypto/rand is that the
-		// millisecond is used up: borrow the next one.
-		s.lastMS++
+		o.entropy = newEntropy() // the millisecond is used up: begin again somewhere in it
 	}
 }
 
-// at returns a ULID that carries exactly a time.
-func (s *idSource) at(t Time) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// next returns a ULID that is greater than all that it has returned before.
+func (o *order) next(clock Time) string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 
 	for {
-		id, err := ulid.New(min(uint64(max(t, 0)), ulid.MaxTime()), s.entropy)
+		id, err := o.newULID(o.advance(clock))
 		if err == nil {
 			return id.String()
 		}
-		s.entropy = newEntropy() // the millisecond is used up: begin again somewhere in it
+		o.last++ // the millisecond is used up: borrow the next one
 	}
+}
+
+// newULID makes a ULID, unless its millisecond is used up: the only error of a monotonic
+// source over crypto/rand.
+func (o *order) newULID(t Time) (ulid.ULID, error) {
+	return ulid.New(min(uint64(max(t, 0)), ulid.MaxTime()), o.entropy)
+}
+
+// StartAfter makes all ids and the order of transactions go on after a time.
+func (db *DB) StartAfter(t Time) {
+	db.ids.startAfter(t)
+	db.rows.startAfter(t)
+}
+
+// Lead is how far the order of transactions is ahead of the clock: 0 unless that was set back.
+func (db *DB) Lead() time.Duration {
+	clock := db.Now()
+	return db.rows.now(clock).Sub(clock)
+}
+
+// MaxLead is how far ids were ahead of the clock at most, since the file was opened.
+func (db *DB) MaxLead() time.Duration {
+	db.ids.mu.Lock()
+	defer db.ids.mu.Unlock()
+	return db.ids.lead
 }
 
 // NewID makes a new public id with the given prefix, greater than every id
 // made before in this process. An empty prefix gives a bare ULID.
-func (db *DB) NewID(prefix string) string { return prefix + db.ids.next() }
+func (db *DB) NewID(prefix string) string { return prefix + db.ids.next(db.Now()) }
 
 // NewID makes a new public id with the given prefix, for a row that the transaction
-// stores. It carries the transaction's time, so that the order of ids is that of
-// created_at, whatever the clock does.
-func (wx *Wx) NewID(prefix string) string { return prefix + wx.db.rowIDs.at(wx.Now) }
+// stores. It carries the transaction's Order, as created_at does.
+func (wx *Wx) NewID(prefix string) string { return prefix + wx.db.rows.id(wx.Order) }
 
 // FirstID is where the ids with a prefix begin that carry a time or a later one.
 func FirstID(prefix string, t Time) string {

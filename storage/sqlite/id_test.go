@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"confab/storage/sqlite"
@@ -15,9 +16,9 @@ import (
 )
 
 func TestIDsOnlyGrow(t *testing.T) {
-	for name, ahead := range map[string]uint64{
+	for name, ahead := range map[string]int64{
 		"from the clock":                 0,
-		"when the clock steps back 1 h":  uint64(time.Hour.Milliseconds()),
+		"when the clock steps back 1 h":  time.Hour.Milliseconds(),
 		"when the clock steps back 1 ms": 1,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -47,6 +48,27 @@ func TestIDsOnlyGrow(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A clock that is behind is caught up with.
+func TestTheOrderWaitsForAClockThatIsBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		const hour = sqlite.Time(60 * 60 * 1000)
+		began := sqlite.Now()
+		order := sqlite.OrderAfter(began + hour)
+		is.Equal(order(began), began+hour+1)
+
+		last := order(began)
+		for range 2 * 60 * 60 * 1000 / 250 {
+			time.Sleep(250 * time.Millisecond)
+			now := order(sqlite.Now())
+			is.True(now > last)
+			last = now
+		}
+		time.Sleep(250 * time.Millisecond)
+		is.Equal(order(sqlite.Now()), sqlite.Now()) // after two hours
+	})
 }
 
 func TestIDsGrowWhenAMillisecondIsUsedUp(t *testing.T) {

@@ -157,8 +157,13 @@ type Tx struct {
 
 // Wx is the writing half of a Tx.
 type Wx struct {
-	// Now is when the transaction began: every row it writes carries this time.
+	// Now is what the clock said when the transaction began: what happens at a time, or ends
+	// at one, goes by it.
 	Now Time
+	// Order is the same as long as nobody sets the clock, and never before that of an earlier
+	// transaction: what rows are sorted by and compared with each other (ids, created_at,
+	// updated_at) goes by it.
+	Order Time
 
 	db     *DB
 	s      *session

@@ -171,7 +171,7 @@ func (wr *writer) attempt(batch []*write, run func([]*write) error) error {
 		err = run(batch)
 	}
 	if err == nil {
-		wr.last = Wx{Now: wr.db.Now(), db: wr.db, s: wr.s}
+		wr.last = wr.newWx()
 		err = wr.db.hooks.BeforeCommit(&wr.last)
 	}
 	if err == nil {
@@ -253,7 +253,7 @@ func (wr *writer) runWithSavepoints(batch []*write) error {
 
 // call runs one write's closure. A panic is its own failure and nobody else's.
 func (wr *writer) call(w *write) {
-	w.tx = Tx{Rx: Rx{db: wr.db, s: wr.s}, Wx: Wx{Now: wr.db.Now(), db: wr.db, s: wr.s}}
+	w.tx = Tx{Rx: Rx{db: wr.db, s: wr.s}, Wx: wr.newWx()}
 	wr.s.wrote, wr.s.rows = false, 0
 	if w.err = w.ctx.Err(); w.err != nil {
 		return
@@ -267,6 +267,12 @@ func (wr *writer) call(w *write) {
 	}()
 
 	w.err = w.fn(&w.tx)
+}
+
+// newWx begins to write now.
+func (wr *writer) newWx() Wx {
+	now := wr.db.Now()
+	return Wx{Now: now, Order: wr.db.rows.now(now), db: wr.db, s: wr.s}
 }
 
 // undo takes back what the closure did outside the database, the last of it

@@ -69,7 +69,7 @@ func (h *history) insertMessages(tx *storage.Tx, account int64, who int) error {
 	every := max(1, h.messages/samples)
 	step := historySpan / time.Duration(max(1, h.messages))
 	for i := who * h.messages / people; i < (who+1)*h.messages/people; i++ {
-		tx.Now = storage.At(h.first.Add(step * time.Duration(i)))
+		tx.Order = storage.At(h.first.Add(step * time.Duration(i)))
 		id := providerID(phone, i)
 		m := storage.Message{
 			AccountID:      account,
