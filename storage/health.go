@@ -15,6 +15,12 @@ func (rx *Rx) NewestRow() (Time, error) {
 			coalesce((SELECT created_at FROM messages WHERE number = (SELECT max(number) FROM messages)), 0))`)
 }
 
+// LastCall is what the clock said when the last call was logged, 0 if none was. Other rows
+// may be ahead of the clock because it was ahead before: see Tx.Order.
+func (rx *Rx) LastCall() (Time, error) {
+	return get[Time](rx, `SELECT coalesce((SELECT created_at FROM api_log ORDER BY id DESC LIMIT 1), 0)`)
+}
+
 // EndpointTrouble is a subscription that gets no events, or has lost some.
 type EndpointTrouble struct {
 	ID             string  `db:"id"`

@@ -72,14 +72,14 @@ func (e *examination) checkDatabase(ctx context.Context) bool {
 	return true
 }
 
-// checkClock checks that no row is newer than the clock of this machine, and that the
-// clock is where it is expected.
+// checkClock checks that the clock of this machine has not gone back since it last told the
+// time of a call, and that it is where it is expected.
 func (e *examination) checkClock(ctx context.Context) {
 	clock, ok := query(ctx, e, "clock", (*storage.Rx).Clock)
 	if !ok {
 		return
 	}
-	newest, ok := query(ctx, e, "clock", (*storage.Rx).NewestRow)
+	last, ok := query(ctx, e, "clock", (*storage.Rx).LastCall)
 	if !ok {
 		return
 	}
@@ -88,12 +88,12 @@ func (e *examination) checkClock(ctx context.Context) {
 		e.warnOfLeap(clock)
 		return
 	}
-	if ahead := newest.Sub(storage.Now()); ahead > maxClockLead {
-		e.broken("clock", "Set the clock (timedatectl set-ntp true). Ids, windows and signatures depend on it.",
-			"The newest row is %s ahead of this machine's clock.", ahead.Round(time.Second))
+	if ahead := last.Sub(storage.Now()); ahead > maxClockLead {
+		e.broken("clock", "Set the clock (timedatectl set-ntp true). Windows and signatures depend on it.",
+			"The last call was logged %s ahead of this machine's clock.", ahead.Round(time.Second))
 		return
 	}
-	e.ok("clock", "No row is from the future.")
+	e.ok("clock", "It is not behind the last call.")
 }
 
 // warnOfLeap reports a clock that is ahead of where it is expected.
