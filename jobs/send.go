@@ -176,13 +176,13 @@ func (w *Workers) reconcile(job storage.Job, out outgoing) (queue.Commit, error)
 }
 
 // callProvider hands a message to the provider, unless it was deleted or cancelled
-// meanwhile: then it is done with it. From the beginning of the call on nobody can cancel
-// the message.
+// meanwhile: then it is done with it. From the beginning of the call until its outcome is
+// stored nobody can cancel the message.
 func (w *Workers) callProvider(ctx context.Context, out outgoing, body []byte) (sent provider.Sent, done bool, err error) {
 	if !w.Calls.begin(out.message.ID) {
 		return sent, true, queue.Postpone(cancelPause)
 	}
-	defer w.Calls.end(out.message.ID)
+	queue.OnSettled(ctx, func() { w.Calls.end(out.message.ID) })
 
 	if gone, err := w.deletedMeanwhile(ctx, out); err != nil || gone {
 		return sent, true, err

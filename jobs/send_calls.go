@@ -9,7 +9,8 @@ import (
 const cancelPause = 100 * time.Millisecond
 
 // SendCalls knows which messages are being handed to the provider and which are being
-// cancelled, so that no message is both. A message can be cancelled until its call begins.
+// cancelled, so that no message is both. A message can be cancelled until its call begins;
+// when the outcome of the call is stored, that says whether it can be again.
 //
 // It is about this process. Which calls had begun when another one ended, is in the jobs
 // (storage.CallMayHaveBegun).
@@ -44,7 +45,7 @@ func (c *SendCalls) end(message string) {
 
 // Cancel keeps a message from being sent until EndCancel is called, when the message is
 // stored as cancelled or is to be sent after all. It returns false for a message whose call
-// has begun, or that somebody else is cancelling.
+// has begun and has no stored outcome, or that somebody else is cancelling.
 func (c *SendCalls) Cancel(message string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -3,6 +3,7 @@ package queue
 import (
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -48,7 +49,8 @@ type run struct {
 	phase  int
 	lapsed bool // its lease is over
 
-	onSettled []func() // only its own goroutine uses it
+	onSettled []func()       // only its own goroutine uses it
+	taken     sync.WaitGroup // until the end is written that abandon gave it
 }
 
 // runKey finds the run in the context of a handler.
@@ -85,6 +87,7 @@ func (r *Runner) forget(c *run) {
 	}
 	r.mu.Unlock()
 
+	c.taken.Wait()
 	for _, f := range c.onSettled {
 		f()
 	}
@@ -122,7 +125,9 @@ func (r *Runner) abandon(c *run) {
 	c.phase = abandoned
 	next := r.freeWorker(c)
 
+	c.taken.Add(1)
 	r.group.Go(func() {
+		defer c.taken.Done()
 		for _, j := range next {
 			r.start(c.kind, j)
 		}
