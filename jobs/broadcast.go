@@ -177,8 +177,9 @@ func (w *Workers) feedBroadcast(ctx context.Context, b storage.Broadcast) (time.
 
 		queue.Extend(ctx)
 		var next storage.Broadcast
+		var drains bool
 		err := w.DB.Update(ctx, func(tx *storage.Tx) (err error) {
-			next, err = w.makeMessages(tx, b.Number, min(room, makeAtOnce))
+			next, drains, err = w.makeMessages(tx, b.Number, min(room, makeAtOnce))
 			return err
 		})
 		if err != nil {
@@ -186,6 +187,9 @@ func (w *Workers) feedBroadcast(ctx context.Context, b storage.Broadcast) (time.
 		}
 		if b = next; b.Status != storage.BroadcastRunning {
 			return 0, nil
+		}
+		if drains {
+			break
 		}
 	}
 
@@ -216,52 +220,45 @@ func (w *Workers) roomAhead(b storage.Broadcast) int {
 
 // makeMessages makes the messages of the next recipients, as many as a transaction should,
 // or pauses a broadcast that nobody may send just now. It returns the broadcast as it is
-// then.
-func (w *Workers) makeMessages(tx *storage.Tx, number int64, limit int) (storage.Broadcast, error) {
-	b, err := tx.CurrentBroadcast(number)
+// then, and whether what was made must end before there can be more: the quota is used up.
+func (w *Workers) makeMessages(tx *storage.Tx, number int64, limit int) (b storage.Broadcast, drains bool, err error) {
+	b, err = tx.CurrentBroadcast(number)
 	if err != nil || b.Status != storage.BroadcastRunning {
-		return b, err
+		return b, false, err
 	}
 
 	m, reason, err := w.newMessageMaker(tx, b)
 	if err != nil {
-		return b, err
+		return b, false, err
 	}
 	if reason != "" {
-		return b, pauseFor(tx, &b, reason, m.sender.CooldownUntil)
+		return b, false, pauseFor(tx, &b, reason, m.sender.CooldownUntil)
 	}
 
 	next, err := tx.NextRecipients(number, b.Position, limit)
 	if err != nil {
-		return b, err
+		return b, false, err
 	}
-	position := b.Position
-	for _, r := range next {
-		if tx.Full() {
-			break
-		}
-		if quota, err := m.quotaLeft(tx); err != nil || !quota {
-			if err == nil {
-				err = m.moveTo(tx, position)
-			}
-			if err == nil {
-				err = pauseFor(tx, &b, string(errorcode.QuotaExceeded), 0)
-			}
-			return b, err
-		}
-		if err := m.makeMessage(tx, r); err != nil {
-			return b, err
-		}
-		position = r.Number
+	position, quota, err := m.makeSome(tx, next)
+	if err != nil {
+		return b, false, err
 	}
 
 	if len(next) == 0 {
 		position = b.Total // the rest was blanked; there is none
 	}
 	if err := m.moveTo(tx, position); err != nil {
-		return b, err
+		return b, false, err
 	}
-	return tx.CurrentBroadcast(number)
+	if b, err = tx.CurrentBroadcast(number); err != nil || quota {
+		return b, false, err
+	}
+
+	// What was counted goes out first, retries too: in the closed lane it would wait for ever.
+	if b.Open > 0 {
+		return b, true, nil
+	}
+	return b, false, pauseFor(tx, &b, string(errorcode.QuotaExceeded), 0)
 }
 
 // concernsAll tells why nobody may send from an account just now, "" if it may.

@@ -60,6 +60,25 @@ func (m *messageMaker) quotaLeft(tx *storage.Tx) (bool, error) {
 	return used < m.quota, err
 }
 
+// makeSome makes the messages of recipients, as many as a transaction should. It returns up to
+// which it came, and false if the quota was used up.
+func (m *messageMaker) makeSome(tx *storage.Tx, to []storage.BroadcastRecipient) (position int64, quota bool, err error) {
+	position = m.b.Position
+	for _, r := range to {
+		if tx.Full() {
+			break
+		}
+		if quota, err := m.quotaLeft(tx); err != nil || !quota {
+			return position, false, err
+		}
+		if err := m.makeMessage(tx, r); err != nil {
+			return position, false, err
+		}
+		position = r.Number
+	}
+	return position, true, nil
+}
+
 // moveTo records how far the broadcast came.
 func (m *messageMaker) moveTo(tx *storage.Tx, position int64) error {
 	if position == m.b.Position {
