@@ -41,6 +41,7 @@ var (
 	ErrUnavailable    = sqlite.ErrUnavailable    // nothing can be written just now
 	ErrTooManyWaiting = sqlite.ErrTooManyWaiting // too many searches of the organization wait
 	ErrMasterKey      = sqlite.ErrMasterKey      // the file was sealed with another key
+	ErrSealed         = sqlite.ErrSealed         // sealed data cannot be read
 	ErrNotUpgraded    = sqlite.ErrNotUpgraded    // a file is of an older schema, and may not be upgraded here
 	ErrNotWritable    = sqlite.ErrNotWritable    // the system does not let this user write a database
 )

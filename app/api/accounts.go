@@ -135,14 +135,11 @@ var PIN = regexp.MustCompile(`^[0-9]{6}$`)
 
 // registration is the body of POST /v1/:phone_number_id/register.
 type registration struct {
-	PIN *string `json:"pin"`
+	PIN *string `json:"pin"` // absent: the one that is kept
 }
 
 func (b *registration) Validate() error {
-	switch {
-	case b.PIN == nil:
-		return rest.Missing("pin")
-	case !PIN.MatchString(*b.PIN):
+	if b.PIN != nil && !PIN.MatchString(*b.PIN) {
 		return rest.Invalid("pin", "must have 6 digits")
 	}
 	return nil
@@ -172,7 +169,7 @@ func (s *Server) registerNumber(r *rest.Request, in registration) (rest.Reply, e
 	// The provider may register the number although the client is gone: the result
 	// must be stored.
 	r.DetachContext()
-	done, err := s.Accounts.Register(r.HTTP.Context(), r.Account.ID, *in.PIN)
+	done, err := s.Accounts.Register(r.HTTP.Context(), r.Account.ID, storage.OrEmpty(in.PIN))
 	if err != nil {
 		return rest.Reply{}, registrationError(err)
 	}
@@ -187,12 +184,12 @@ func (s *Server) registerNumber(r *rest.Request, in registration) (rest.Reply, e
 // could not be reached or broke down is worth a retry; any other answer is its refusal
 // of this registration.
 func registrationError(err error) error {
-	if errors.Is(err, provisioning.ErrRegistering) {
-		return rest.Fail(rest.RegistrationRunning, "A registration of this number is already running.")
-	}
-
 	e, answered := errors.AsType[*provider.Error](err)
 	switch {
+	case errors.Is(err, provisioning.ErrRegistering):
+		return rest.Fail(rest.RegistrationRunning, "A registration of this number is already running.")
+	case errors.Is(err, provisioning.ErrNoPIN):
+		return rest.Missing("pin")
 	case !answered:
 		return ProviderCallError(err, nil)
 	case Unavailable(e) && e.Class.Code != errorcode.RegistrationFailed:

@@ -137,24 +137,27 @@ func (e *env) accountsList() *cobra.Command {
 func (e *env) accountsRegister() *cobra.Command {
 	var pin string
 	cmd := &cobra.Command{
-		Use:   "register PHONE_NUMBER_ID --pin PIN",
+		Use:   "register PHONE_NUMBER_ID",
 		Short: "Register a number at the provider with its PIN",
 		Long: "Register a number at the provider, so that it can send. Where the number has two-step verification\n" +
 			"the PIN must match; where it has none, this one becomes its permanent PIN. The provider allows ten\n" +
 			"tries in 72 hours. A number that is connected is left alone. The PIN may be given as - for a line of\n" +
-			"standard input, or by " + pinVariable + ".",
-		Example: "  confab accounts register 106540352242922 --pin 123456\n  confab accounts register 106540352242922 --pin - < pin.txt",
+			"standard input, or by " + pinVariable + ". Without it the PIN is used that is kept for the number: it was\n" +
+			"connected through a setup link, or registered before.",
+		Example: "  confab accounts register 106540352242922\n" +
+			"  confab accounts register 106540352242922 --pin 123456\n" +
+			"  confab accounts register 106540352242922 --pin - < pin.txt",
 		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
 			given, err := readPIN(newSecretReader(cmd.InOrStdin()), pin)
-			if err == nil && given == "" {
-				err = usage("--pin is missing")
-			}
 			if err != nil {
 				return err
 			}
 
 			register := func(accounts *provisioning.Accounts, id int64) (func(*storage.Tx) error, error) {
 				done, err := accounts.Register(cmd.Context(), id, given)
+				if errors.Is(err, provisioning.ErrNoPIN) {
+					err = usage("--pin is missing, and none is kept for this number")
+				}
 				if err != nil {
 					return nil, err
 				}
@@ -169,7 +172,7 @@ func (e *env) accountsRegister() *cobra.Command {
 		}),
 	}
 
-	cmd.Flags().StringVar(&pin, "pin", "", "the number's `PIN`, 6 digits")
+	cmd.Flags().StringVar(&pin, "pin", "", "the number's `PIN`, 6 digits (default: the one that is kept)")
 	return withJSON(cmd)
 }
 

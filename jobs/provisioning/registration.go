@@ -11,6 +11,9 @@ import (
 // ErrRegistering means that a number is being registered already.
 var ErrRegistering = errors.New("a registration of this number is under way")
 
+// ErrNoPIN means that no PIN was given, and none is kept for the number.
+var ErrNoPIN = errors.New("no PIN is kept for this number")
+
 // Registration is the result of a registration, to be stored by the caller.
 type Registration struct {
 	// Release lets others register the number. Call it after Store has committed.
@@ -26,8 +29,8 @@ type Registration struct {
 func (r *Registration) Account() storage.AccountDetail { return r.account }
 
 // Register registers a number with the provider, so that it can send. The pin must
-// be the number's PIN if it has one, and becomes it if not. A connected number is
-// left alone. Until Release is called, nobody else can register the number.
+// be the number's PIN if it has one, and becomes it if not; "" stands for the one that
+// is kept. A connected number is left alone. Until Release is called, nobody else can register the number.
 func (a *Accounts) Register(ctx context.Context, account int64, pin string) (*Registration, error) {
 	var done *Registration
 	release, err := a.reserve(account, func() (err error) {
@@ -45,6 +48,9 @@ func (a *Accounts) Register(ctx context.Context, account int64, pin string) (*Re
 // in the phone app is never registered, only its state is read.
 func (a *Accounts) register(ctx context.Context, account int64, pin string) (*Registration, error) {
 	c, err := a.credentials(ctx, account)
+	if err == nil && pin == "" {
+		pin, err = a.keptPIN(ctx, c.Account)
+	}
 	if err != nil || c.Status == storage.AccountConnected {
 		return &Registration{account: c.AccountDetail, idle: true}, err
 	}
@@ -69,6 +75,20 @@ func (a *Accounts) register(ctx context.Context, account int64, pin string) (*Re
 	c.applyNumber(number)
 	c.Status, c.StatusReason = storage.AccountConnected, nil
 	return &Registration{account: c.AccountDetail, display: c.display, pin: pin}, nil
+}
+
+// keptPIN is the PIN that is kept for a number. One that cannot be read is as good as none.
+func (a *Accounts) keptPIN(ctx context.Context, of storage.Account) (pin string, err error) {
+	err = a.db.View(ctx, func(rx *storage.Rx) error {
+		if pin, err = rx.PIN(of); errors.Is(err, storage.ErrSealed) {
+			pin, err = "", nil
+		}
+		return err
+	})
+	if err == nil && pin == "" {
+		err = ErrNoPIN
+	}
+	return pin, err
 }
 
 // reserve runs one registration of a number. The number stays reserved for it until the

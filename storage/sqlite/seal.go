@@ -44,11 +44,14 @@ func (db *DB) Seal(purpose string, secret []byte) []byte {
 	return db.seal.aead.Seal(nil, nil, secret, []byte(purpose))
 }
 
+// ErrSealed means that sealed data cannot be read.
+var ErrSealed = errors.New("the data was changed or sealed with another master key")
+
 // Unseal decrypts what Seal made for the same purpose.
 func (db *DB) Unseal(purpose string, sealed []byte) ([]byte, error) {
 	secret, err := db.seal.aead.Open(nil, nil, sealed, []byte(purpose))
 	if err != nil {
-		return nil, fmt.Errorf("unseal %s: the data was changed or sealed with another master key", purpose)
+		return nil, fmt.Errorf("unseal %s: %w", purpose, ErrSealed)
 	}
 	return secret, nil
 }

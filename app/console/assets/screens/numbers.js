@@ -166,7 +166,7 @@ function numberPage(one) {
       beside: [() => stateChip(data()), copyable(id, { name: text.id })],
       lead: () => stateOf(data())[2],
       actions: isAdmin && [
-        when(is("onboarding"), () => button(text.register, { look: "primary", run: ask(registerDialog) })),
+        when(is("onboarding", "degraded"), () => button(text.register, { look: "primary", run: ask(registerDialog) })),
         when(is("degraded", "disconnected"), () => button(text.again, { look: "primary", run: ask(connectDialog) })),
         button(text.check, { run: check }),
         when(is("connected", "degraded", "onboarding"), () => button(text.disconnect, { look: "destructive", run: disconnect })),

@@ -38,6 +38,7 @@ const text = {
     },
   ],
   pin: { name: "pin", label: "PIN", props: { inputmode: "numeric", autocomplete: "one-time-code", maxlength: 6 } },
+  keptHint: "Six digits. Leave it empty to use the PIN that is kept for the number.",
   pinHint: "Six digits. Only to register a number that cannot send yet.",
 };
 
@@ -68,7 +69,7 @@ export async function connectDialog(one) {
 /** registerDialog registers a number with its PIN. It reports whether it did. @param {any} one */
 export const registerDialog = (one) => formDialog(text.register, {
   lead: text.registerLead,
-  fields: [{ ...text.pin, required: true }],
+  fields: [{ ...text.pin, hint: text.keptHint, optional: true }],
   submit: text.register,
   busy: text.trying,
   send: (values) => post(`v1/${one.phone_number_id}/register`, values),

@@ -1,0 +1,38 @@
+package api
+
+import (
+	"testing"
+
+	"github.com/matryer/is"
+
+	"confab/app/simulator"
+	"confab/storage"
+	"confab/storage/storagetest"
+)
+
+// Nobody knows the PIN of a number that was connected through a setup link: it was made up
+// for it, and is kept.
+func TestANumberIsRepairedByThePINThatIsKept(t *testing.T) {
+	is := is.New(t)
+	u := serveUpstream(t, simulator.Number{PIN: "123456"})
+	u.mark(storage.AccountDegraded)
+	is.Equal(u.call("POST", register, `{}`).code(), "400 missing_required_field pin") // none is kept
+	is.Equal(u.call("POST", register, `{"pin":""}`).code(), "400 invalid_field_value pin")
+	is.Equal(u.asked.count(""), 0)
+
+	storagetest.Update(t, u.db, func(tx *storage.Tx) error { return tx.SetPIN(u.account, "123456") })
+	is.Equal(u.call("POST", register, `{}`).get("data.status"), "connected")
+	is.Equal(u.detail().StatusReason, nil)
+	is.Equal(u.pin(), "123456")
+
+	u.mark(storage.AccountDegraded)
+	is.Equal(u.call("POST", register, "").get("data.status"), "connected")
+	is.Equal(u.call("POST", register, "").get("data.status"), "connected") // and is left alone then
+
+	u.mark(storage.AccountDegraded)
+	is.Equal(u.call("POST", register, wrongPIN).code(), "422 whatsapp_registration_failed") // what is given counts
+	is.Equal(u.pin(), "123456")
+
+	u.exec(`UPDATE accounts SET pin = x'00' WHERE id = ?`, u.account.ID)
+	is.Equal(u.call("POST", register, "").code(), "400 missing_required_field pin") // it cannot be read
+}
