@@ -156,7 +156,7 @@ var fullBodies = map[string][]string{
 // messageBodies are messages that have every field between them.
 func messageBodies() []string {
 	all := []string{
-		`{"messaging_product":"chat","recipient_type":"individual","to":"+15551234567","recipient":"US.1","scheduled_at":"` + tomorrow() + `","context":{"message_id":"wamid.1"},"type":"image","image":{"id":"m"}}`,
+		`{"messaging_product":"chat","recipient_type":"individual","recipient":"US.1","scheduled_at":"` + tomorrow() + `","context":{"message_id":"wamid.1"},"type":"image","image":{"id":"m"}}`,
 		message("video", `{"id":"m","caption":"c"}`), message("document", `{"link":"https://x.y/z"}`), message("audio", `{"id":"m"}`),
 		message("interactive", `{"type":"button","header":{"type":"text","text":"h"},"body":{"text":"b"},"footer":{"text":"f"},"action":{"buttons":[{"type":"reply","reply":{"id":"1","title":"t"}}]}}`),
 		message("interactive", listFrame+`{"title":"s","rows":[{"id":"1","title":"t","description":"d"}]}]}}`),

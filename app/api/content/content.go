@@ -21,13 +21,13 @@ var ReceivedTypes = []string{"location", "contacts", "button", "sticker", "order
 // MessageBody is the body of POST /v1/:phone_number_id/messages: a send, which
 // has a type, or a read receipt, which has a status.
 type MessageBody struct {
-	MessagingProduct *string      `json:"messaging_product"`
-	RecipientType    *string      `json:"recipient_type"`
-	To               *string      `json:"to"`
-	Recipient        *string      `json:"recipient"`
-	Context          *contextBody `json:"context"`
-	Type             *string      `json:"type"`
-	ScheduledAt      *string      `json:"scheduled_at"`
+	MessagingProduct *string         `json:"messaging_product"`
+	RecipientType    *string         `json:"recipient_type"`
+	To               *string         `json:"to"`
+	Recipient        json.RawMessage `json:"recipient"` // with To it is not looked at
+	Context          *contextBody    `json:"context"`
+	Type             *string         `json:"type"`
+	ScheduledAt      *string         `json:"scheduled_at"`
 
 	Status          *string     `json:"status"`
 	MessageID       *string     `json:"message_id"`
@@ -45,6 +45,7 @@ type MessageBody struct {
 
 	AllowHTTP PlainHTTP `json:"-"` // links need not be https; set it before decoding
 	content   Object    // the one that type names, once it was validated
+	bsuid     string    // what Recipient says, where that counts
 	later     storage.Time
 }
 
@@ -104,11 +105,13 @@ func (b *MessageBody) checkRecipient() error {
 	switch {
 	case b.RecipientType != nil && *b.RecipientType != "individual":
 		return rest.Invalid("recipient_type", "must be individual")
-	case b.To == nil && b.Recipient == nil:
-		return rest.Missing("to")
 	case b.To != nil && !rest.IsPhone(*b.To):
 		return rest.ErrPhone("to")
-	case b.Recipient != nil && !provider.BSUID.MatchString(*b.Recipient):
+	case b.To != nil:
+		return nil
+	case rest.Absent(b.Recipient):
+		return rest.Missing("to")
+	case json.Unmarshal(b.Recipient, &b.bsuid) != nil || !provider.BSUID.MatchString(b.bsuid):
 		return rest.Invalid("recipient", "must be a business-scoped user id")
 	}
 	return nil
@@ -201,7 +204,7 @@ func (b *MessageBody) Outgoing() OutgoingMessage {
 	if b.To != nil {
 		s.To, _ = provider.ParsePhone(*b.To)
 	} else {
-		s.Recipient = *b.Recipient
+		s.Recipient = b.bsuid
 	}
 
 	if b.Context != nil {
