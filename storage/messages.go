@@ -267,8 +267,14 @@ func (tx *Tx) MarkStatus(m *Message, reported string, at Time) (bool, error) {
 	status, playedAt := m.Status, m.PlayedAt
 	if reported != StatusPlayed {
 		status = NextStatus(m.Status, reported)
-	} else if playedAt == 0 && m.Type == "audio" { // nothing else is a voice note
-		playedAt = at
+	} else if playedAt == 0 {
+		voice, err := tx.isVoiceNote(*m)
+		if err != nil {
+			return false, err
+		}
+		if voice {
+			playedAt = at
+		}
 	}
 
 	// Which states were reported is the row's to say, however much of it m has read.
@@ -284,6 +290,19 @@ func (tx *Tx) MarkStatus(m *Message, reported string, at Time) (bool, error) {
 	m.Status, m.PlayedAt, m.UpdatedAt = status, playedAt, tx.Order
 	tx.countMessage(m, before)
 	return true, tx.hintMessage(tx.moveRecipient(*m), m)
+}
+
+// isVoiceNote tells whether a message is an audio that was sent as a voice note. Its content
+// is read for it, because whoever applies a callback has not.
+func (rx *Rx) isVoiceNote(m Message) (bool, error) {
+	if m.Type != "audio" {
+		return false, nil
+	}
+	voice, err := get[bool](rx, `
+		SELECT coalesce(content ->> '$.voice', 0) = 1
+		FROM messages
+		WHERE number = ? AND id = ?`, m.Number, m.ID)
+	return voice, IgnoreNotFound(err)
 }
 
 // recordStatus records a callback with a state that has no bit. It returns false for

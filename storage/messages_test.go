@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -188,11 +189,14 @@ func TestMarkSentMovesAMessageAsNextStatusDoes(t *testing.T) {
 func TestOnlyAVoiceNoteIsPlayedAndOnlyOnce(t *testing.T) {
 	db := open(t, newFile(t))
 	h := newThread(t, db, "106540352242922", "+15551234567")
-	for kind, want := range map[string]storage.Time{"audio": 5, "text": 0, "image": 0, "video": 0} {
-		t.Run(kind, func(t *testing.T) {
+	for name, want := range map[string]storage.Time{"audio voice": 5, "audio": 0, "text voice": 0, "image voice": 0, "video voice": 0} {
+		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
 			m := h.add(t, db)
-			storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.Run(`UPDATE messages SET type = ? WHERE id = ?`, kind, m.ID) })
+			kind, _, voice := strings.Cut(name, " ")
+			storagetest.Update(t, db, func(tx *storage.Tx) error {
+				return tx.Run(`UPDATE messages SET type = ?, content = json_object('voice', json(?)) WHERE id = ?`, kind, strconv.FormatBool(voice), m.ID)
+			})
 			m.Type = kind
 			for _, at := range []storage.Time{5, 9} {
 				storagetest.Update(t, db, func(tx *storage.Tx) error { _, err := tx.MarkStatus(&m, storage.StatusPlayed, at); return err })
