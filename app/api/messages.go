@@ -73,23 +73,30 @@ func (s *Server) getMessage(r *rest.Request) (rest.Reply, error) {
 		return rest.Reply{}, err
 	}
 
-	rep := rest.Reply{Status: http.StatusOK, ETag: messageETag(m)}
+	rep := rest.Reply{Status: http.StatusOK, ETag: s.messageETag(m)}
 	if !rep.IsKnown(r.HTTP) {
 		rep.Data = s.viewMessage(m)
 	}
 	return rep, nil
 }
 
-// messageETag is a weak ETag over the status and the error.
-func messageETag(m storage.Message) string {
-	state := make([]byte, 0, 128)
-	state = append(append(append(state, m.ID...), 0), m.Status...)
-	state = strconv.AppendInt(append(state, 0), int64(m.PlayedAt), 10)
-	if m.ErrorCode != nil {
-		state = append(append(append(append(state, 0), *m.ErrorCode...), 0), *m.ErrorMessage...)
+// messageETag is a weak ETag over what can change of a message: its status, its error, its
+// content and its media.
+func (s *Server) messageETag(m storage.Message) string {
+	state := make([]byte, 0, 512)
+	failed := storage.OrEmpty(m.ErrorCode) + " " + storage.OrEmpty(m.ErrorMessage)
+	for _, text := range []string{m.ID, m.Status, failed, m.Type, string(m.Content)} {
+		state = append(append(state, text...), 0)
+	}
+	for _, at := range []storage.Time{m.PlayedAt, m.EditedAt} {
+		state = strconv.AppendInt(append(state, 0), int64(at), 10)
 	}
 	if m.ErrorProviderCode != nil {
 		state = strconv.AppendInt(append(state, 0), int64(*m.ErrorProviderCode), 10)
+	}
+	state = strconv.AppendBool(append(state, 0), m.IsRevoked)
+	if media := s.viewMessageMedia(m); media != nil {
+		state = media.AppendJSON(state)
 	}
 
 	sum := sha256.Sum256(state)
