@@ -288,7 +288,13 @@ func (s *Server) getMessageMedia(r *rest.Request) (rest.Reply, error) {
 	}
 
 	link := s.Publisher.MediaURL(m)
-	if link == "" {
+	switch status := storage.OrEmpty(m.MediaStatus); {
+	case link != "":
+	case status == storage.MediaFetching:
+		return rest.Reply{}, rest.Fail(rest.ResourceNotFound, "The media of this message is being fetched, and not here yet.")
+	case status == storage.MediaFailed:
+		return rest.Reply{}, rest.Fail(rest.ResourceNotFound, "The media of this message could not be fetched.")
+	default:
 		return rest.Reply{}, rest.Fail(rest.ResourceNotFound, "This message has no media.")
 	}
 
