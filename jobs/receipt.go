@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"confab/jobs/messaging"
 	"confab/jobs/provider"
 	"confab/jobs/provisioning"
 	"confab/jobs/queue"
@@ -55,6 +56,8 @@ func (w *Workers) receipt(ctx context.Context, job storage.Job, args receiptArgs
 		return nil, nil
 	case err != nil:
 		return nil, err
+	case messaging.ReceiptRefusalOf(sender) != nil:
+		return nil, nil // the number may not send any more
 	}
 
 	// A receipt that was made in the future, by a clock that was ahead, is as old as

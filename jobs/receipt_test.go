@@ -99,3 +99,24 @@ func TestAReceiptWhoseTokenCannotBeReadIsGivenUpAtOnce(t *testing.T) {
 		w.is.Equal(len(w.provider.calls()), 0)
 	})
 }
+
+// A number that lost its connection while a receipt waited sends none.
+func TestANumberThatMayNotSendSendsNoReceipt(t *testing.T) {
+	for name, hurt := range map[string]string{
+		"disconnected": `UPDATE accounts SET status = 'disconnected'`,
+		"suspended":    `UPDATE organizations SET suspended_at = 1`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(w *world) {
+				w.provider.answer = done
+				w.read("wamid.in", false)
+				storagetest.Exec(t, w.dir, hurt)
+				w.db.DropCaches()
+				w.start()
+				time.Sleep(time.Minute)
+				w.is.Equal(len(w.provider.calls()), 0)
+				w.is.Equal(len(storagetest.Select[int](t, w.dir, `SELECT id FROM jobs WHERE kind = 'receipt'`)), 0)
+			})
+		})
+	}
+}

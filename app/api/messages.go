@@ -144,6 +144,9 @@ func (s *Server) markRead(r *rest.Request, read content.ReadReceipt) (rest.Reply
 			return rest.Reply{}, err
 		}
 
+		if err := checkReceiptAllowed(tx, r.Account.ID); err != nil {
+			return rest.Reply{}, err
+		}
 		if err := tx.MarkRead(&m, unread); err != nil {
 			return rest.Reply{}, err
 		}

@@ -79,6 +79,18 @@ func CheckSender(r *rest.Request, sender storage.Sender, used func() (int64, err
 	return nil
 }
 
+// checkReceiptAllowed refuses a read receipt of a number that may not send.
+func checkReceiptAllowed(tx *storage.Tx, account int64) error {
+	sender, err := tx.Sender(account)
+	if err != nil {
+		return err
+	}
+	if refused := messaging.ReceiptRefusalOf(sender); refused != nil {
+		return rest.Fail(rest.CodeNamed(string(refused.Code)), refused.Text)
+	}
+	return nil
+}
+
 // resolveTemplate checks a template message against the stored template, and sets what
 // follows from it: the rendered text, and whether it is marketing.
 func resolveTemplate(rx *storage.Rx, out *content.OutgoingMessage, sender storage.Sender) error {

@@ -33,6 +33,13 @@ func RefusalOf(s storage.Sender) *Refusal {
 	return nil
 }
 
+// ReceiptRefusalOf tells why an account may not send read receipts, or nil. They cost
+// nothing, and the provider takes them from a restricted account too.
+func ReceiptRefusalOf(s storage.Sender) *Refusal {
+	s.Subscription, s.Restricted = storage.SubscriptionActive, false
+	return RefusalOf(s)
+}
+
 // RefusalFor tells why a template may not be sent to somebody, or nil. Like RefusalOf it
 // is asked when a message is accepted and again when its turn comes.
 func RefusalFor(s storage.Sender, to storage.Contact, marketing bool) *Refusal {

@@ -6,6 +6,7 @@ import (
 	"confab/app/api"
 	"confab/app/api/rest"
 	"confab/jobs"
+	"confab/jobs/messaging"
 	"confab/storage"
 )
 
@@ -73,6 +74,9 @@ func (s *Server) markNewestRead(tx *storage.Tx, r *rest.Request, m storage.Messa
 	}
 	if err != nil {
 		return err
+	}
+	if sender, err := tx.Sender(r.Account.ID); err != nil || messaging.ReceiptRefusalOf(sender) != nil {
+		return err // it is read here all the same
 	}
 	return jobs.EnqueueReceipt(tx, r.Account.ID, *m.ProviderID, false)
 }
