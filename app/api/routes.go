@@ -68,7 +68,7 @@ func (s *Server) Routes() []rest.Route {
 		rest.At("POST", "/customers/:id/setup_links", s.createSetupLink, rest.Creates|rest.Customers, rest.Exists(CustomerIn)).
 			Audited("setup_link.created", "setup_link", ""),
 		rest.At("GET", "/customers/:id/setup_links/:setup_link_id", rest.Shows(s.Server, setupLinkIn, viewSetupLink), rest.Customers, nil),
-		rest.At("PATCH", "/customers/:id/setup_links/:setup_link_id", s.updateSetupLink, rest.Customers, rest.Exists(setupLinkIn)).
+		rest.At("PATCH", "/customers/:id/setup_links/:setup_link_id", s.updateSetupLink, rest.Customers, rest.Exists(activeSetupLinkIn)).
 			Audited("setup_link.updated", "setup_link", "setup_link_id"),
 		rest.At("DELETE", "/customers/:id/setup_links/:setup_link_id", s.revokeSetupLink, rest.Customers, nil).
 			Audited("setup_link.revoked", "setup_link", "setup_link_id"),

@@ -116,10 +116,10 @@ func setupLinkIn(rx *storage.Rx, r *rest.Request) (storage.SetupLink, error) {
 }
 
 // activeSetupLinkIn finds the link in the path, if it can still be used.
-func activeSetupLinkIn(tx *storage.Tx, r *rest.Request) (storage.SetupLink, error) {
-	l, err := setupLinkIn(&tx.Rx, r)
-	if err == nil && l.State(tx.Now) != storage.LinkActive {
-		err = rest.Fail(rest.SetupLinkInactive, "The setup link is "+l.State(tx.Now)+".")
+func activeSetupLinkIn(rx *storage.Rx, r *rest.Request) (storage.SetupLink, error) {
+	l, err := setupLinkIn(rx, r)
+	if now := storage.Now(); err == nil && l.State(now) != storage.LinkActive {
+		err = rest.Fail(rest.SetupLinkInactive, "The setup link is "+l.State(now)+".")
 	}
 	return l, err
 }
@@ -149,7 +149,7 @@ func (s *Server) updateSetupLink(r *rest.Request) (rest.Reply, error) {
 	}
 
 	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
-		l, err := activeSetupLinkIn(tx, r)
+		l, err := activeSetupLinkIn(&tx.Rx, r)
 		if err != nil {
 			return rest.Reply{}, err
 		}
@@ -168,7 +168,7 @@ func (s *Server) updateSetupLink(r *rest.Request) (rest.Reply, error) {
 // revokeSetupLink handles DELETE /v1/customers/:id/setup_links/:setup_link_id.
 func (s *Server) revokeSetupLink(r *rest.Request) (rest.Reply, error) {
 	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
-		l, err := activeSetupLinkIn(tx, r)
+		l, err := activeSetupLinkIn(&tx.Rx, r)
 		if err != nil {
 			return rest.Reply{}, err
 		}
