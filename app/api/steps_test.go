@@ -141,7 +141,7 @@ func TestThePlanLimitsSubscriptions(t *testing.T) {
 	}
 	before := f.effects()
 	refused := f.call("POST", hooks, hook)
-	is.Equal(refused.code(), "400 invalid_field_value subscriptions")
+	is.Equal(refused.code(), "402 quota_exceeded")
 	is.Equal(f.effects(), before)
 	is.Equal(f.callAs(other.Secret, "POST", hooks, hook).status, 201) // each organization has its own
 	is.Equal(f.call("DELETE", hooks+"/"+last, "").status, 200)

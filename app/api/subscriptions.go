@@ -117,7 +117,7 @@ func checkSubscriptionCount(rx *storage.Rx, r *rest.Request) error {
 
 	n, err := rx.CountSubscriptions(r.Org.ID)
 	if err == nil && n >= most {
-		return rest.Invalid("subscriptions", "are "+strconv.Itoa(n)+", and the plan allows "+strconv.Itoa(most)+": delete one first")
+		return rest.Fail(rest.QuotaExceeded, "The plan allows "+strconv.Itoa(most)+" webhook subscriptions. Delete one first.")
 	}
 	return err
 }
