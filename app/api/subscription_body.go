@@ -153,6 +153,8 @@ func checkURLForm(urls *guard.Client, raw *string) error {
 		return nil
 	case !rest.Between(*raw, 1, maxWebhookURL):
 		return errWebhookURL(rest.LengthRule(1, maxWebhookURL))
+	case strings.Contains(*raw, "#"):
+		return errWebhookURL("must not have a fragment, which no request carries")
 	}
 
 	_, err := urls.ParseURL(*raw)
