@@ -34,11 +34,11 @@ func (s *Server) ParseListQuery(r *Request, scope string) (ListQuery, error) {
 
 	values := r.Query()
 	if values.Has("limit") {
-		n, err := strconv.Atoi(values.Get("limit"))
+		n, err := strconv.ParseUint(values.Get("limit"), 10, 32) // unlike Atoi it takes no sign
 		if err != nil || n < 1 || n > 100 {
 			return q, &Error{Code: InvalidLimit, Param: "limit", Message: "limit must be a number from 1 to 100."}
 		}
-		q.Limit = n
+		q.Limit = int(n)
 	}
 
 	if values.Has("cursor") {

@@ -75,13 +75,13 @@ func viewLoggedCall(c storage.LoggedCall) loggedCallView {
 // the highest that are meant.
 func ParseStatuses(s string) (lowest, highest int, ok bool) {
 	number, isClass := strings.CutSuffix(strings.ToLower(s), "xx")
-	n, err := strconv.Atoi(number)
+	n, err := strconv.ParseUint(number, 10, 16)
 
 	switch {
 	case err == nil && isClass && 1 <= n && n <= 5:
-		return n * 100, n*100 + 99, true
+		return int(n) * 100, int(n)*100 + 99, true
 	case err == nil && !isClass && 100 <= n && n <= 599:
-		return n, n, true
+		return int(n), int(n), true
 	}
 	return 0, 0, false
 }

@@ -73,11 +73,11 @@ func (s *Server) listJobs(r *rest.Request) (rest.Reply, error) {
 
 // jobIn finds the job in the path.
 func jobIn(rx *storage.Rx, r *rest.Request) (storage.Job, error) {
-	id, err := strconv.ParseInt(r.Param("id"), 10, 64)
+	id, err := strconv.ParseUint(r.Param("id"), 10, 63)
 	if err != nil {
 		return storage.Job{}, rest.NotFound()
 	}
-	return rx.JobOfOrganization(r.Org.ID, id)
+	return rx.JobOfOrganization(r.Org.ID, int64(id))
 }
 
 // retryJob handles POST /console/api/jobs/:id/retry: a job that failed or waits runs now.
