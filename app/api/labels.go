@@ -62,6 +62,7 @@ type newLabel struct {
 }
 
 func (l *newLabel) Validate() error {
+	rest.Trim(l.Name)
 	return cmp.Or(rest.Required("name", l.Name, maxLabelName), checkColor(l.Color), checkTeamID(l.TeamID))
 }
 
@@ -118,6 +119,7 @@ func (c *labelChanges) Validate() error {
 	if !c.Name.Set && !c.Color.Set {
 		return rest.NoneGiven("name", "Give name, color or both.")
 	}
+	rest.Trim(&c.Name.Value)
 	return cmp.Or(
 		c.Name.NotNull("name"),
 		rest.Optional("name", c.Name.OrNil(), maxLabelName),

@@ -85,6 +85,13 @@ func Optional(name string, s *string, most int) error {
 	return nil
 }
 
+// Trim takes the white space around a name away, if there is one: a blank name is an empty one.
+func Trim(s *string) {
+	if s != nil {
+		*s = strings.TrimSpace(*s)
+	}
+}
+
 // Short is like Optional, for a text that may also be empty.
 func Short[T ~string](name string, s *T, most int) error {
 	if s != nil && !Between(string(*s), 0, most) {
