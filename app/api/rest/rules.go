@@ -256,6 +256,11 @@ func InRange[T int64 | float64](name string, n *LooseNumber[T], least, most T) e
 // ScheduledTime reads when something is to be sent: from now to 90 days ahead, or 0 for at
 // once if it is absent.
 func ScheduledTime(s *string) (storage.Time, error) {
+	return TimeAhead("scheduled_at", s, jobs.MaxSchedule, "90 days")
+}
+
+// TimeAhead reads an instant from now to so far ahead, which words say too; 0 if it is absent.
+func TimeAhead(name string, s *string, most time.Duration, words string) (storage.Time, error) {
 	if s == nil {
 		return 0, nil
 	}
@@ -264,9 +269,9 @@ func ScheduledTime(s *string) (storage.Time, error) {
 	wait := time.Until(at)
 	switch {
 	case err != nil || !dateTime.MatchString(*s):
-		return 0, Invalid("scheduled_at", "must be an instant such as 2026-01-02T03:04:05.678Z")
-	case wait < 0 || wait > jobs.MaxSchedule:
-		return 0, Invalid("scheduled_at", "must be between now and 90 days ahead")
+		return 0, Invalid(name, "must be an instant such as 2026-01-02T03:04:05.678Z")
+	case wait < 0 || wait > most:
+		return 0, Invalid(name, "must be between now and "+words+" ahead")
 	}
 	return storage.At(at), nil
 }

@@ -61,6 +61,8 @@ func (s *Server) listKeys(r *rest.Request) (rest.Reply, error) {
 type newKey struct {
 	Label          *string `json:"label"`
 	ExpiresInHours *int    `json:"expires_in_hours"`
+	ExpiresAt      *string `json:"expires_at"`
+	end            storage.Time
 }
 
 func (k *newKey) Validate() error {
@@ -70,7 +72,13 @@ func (k *newKey) Validate() error {
 	if k.ExpiresInHours != nil && (*k.ExpiresInHours < 1 || *k.ExpiresInHours > maxKeyHours) {
 		return rest.Invalid("expires_in_hours", "must be a number from 1 to "+strconv.Itoa(maxKeyHours))
 	}
-	return nil
+	if k.ExpiresInHours != nil && k.ExpiresAt != nil {
+		return rest.Invalid("expires_at", "must not be given beside expires_in_hours")
+	}
+
+	var err error
+	k.end, err = rest.TimeAhead("expires_at", k.ExpiresAt, maxKeyHours*time.Hour, "ten years")
+	return err
 }
 
 // createKey handles POST /console/api/keys.
@@ -84,7 +92,7 @@ func (s *Server) createKey(r *rest.Request, in newKey) (rest.Reply, error) {
 			return rest.Reply{}, rest.Invalid("keys", "are "+strconv.Itoa(maxKeys)+", which is the most: revoke one first")
 		}
 
-		k := storage.Key{OrganizationID: r.Org.ID, Label: in.Label}
+		k := storage.Key{OrganizationID: r.Org.ID, Label: in.Label, ExpiresAt: in.end}
 		if in.ExpiresInHours != nil {
 			k.ExpiresAt = tx.Now.Add(time.Duration(*in.ExpiresInHours) * time.Hour)
 		}
