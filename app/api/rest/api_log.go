@@ -39,8 +39,9 @@ func LoggedMethod(method string) string { return method[:min(len(method), MaxLog
 // calls are counted and dropped. A crash loses at most the last second of calls,
 // because the log is not part of a request's transaction.
 //
-// Calls without a valid key only come here as far as the quota of strangers goes. What
-// exceeds it is told in the server's log once a minute.
+// Calls without a key only come here as far as the quota of strangers goes; one with a key
+// that was revoked or has expired is its organization's. What exceeds the quota is reported in
+// the server's log once a minute.
 type callLog struct {
 	db        *storage.DB
 	log       *slog.Logger
@@ -92,6 +93,9 @@ func (l *callLog) add(x *Exchange, status int, took time.Duration, ip string) {
 	case r.isAuthenticated():
 		organization, key := r.Org.ID, r.Key.ID
 		c.OrganizationID, c.KeyID = &organization, &key
+	case r.refused != nil:
+		organization, key := r.refused.Organization.ID, r.refused.Key.ID
+		c.OrganizationID, c.KeyID = &organization, &key
 	}
 	if x.Failure != nil {
 		code := AsError(x.Failure).code().Name
@@ -103,7 +107,7 @@ func (l *callLog) add(x *Exchange, status int, took time.Duration, ip string) {
 
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if c.KeyID != nil {
+	if c.KeyID != nil && r.refused == nil {
 		l.lastUsed[r.Key.ID] = c.CreatedAt
 	}
 
@@ -257,19 +261,31 @@ const (
 // metrics, and in a line of the log once a minute.
 type strangerQuota struct {
 	lines    *limit.Quota
+	probes   *limit.Quota // of /health, which many call all the time
 	unlogged atomic.Int64 // requests that no line of the log has told of yet
 }
 
 func newStrangerQuota() *strangerQuota {
-	return &strangerQuota{lines: limit.NewQuota(strangerLines, strangerLinesEach)}
+	return &strangerQuota{
+		lines:  limit.NewQuota(strangerLines, strangerLinesEach),
+		probes: limit.NewQuota(strangerLines, strangerLinesEach),
+	}
 }
 
 // LogsStranger reports whether a request from an address is logged although its caller
 // has not proved to be anybody, and counts it.
-func (s *Server) LogsStranger(ip string) bool {
-	if s.strangers.lines.Allow(networkOf(ip)) {
+func (s *Server) LogsStranger(ip string) bool { return s.strangers.allow("", ip) }
+
+// allow is LogsStranger for a path of the API. Calls of /health are counted apart: they take
+// no line from others, nor others from them.
+func (q *strangerQuota) allow(path, ip string) bool {
+	lines := q.lines
+	if path == "/health" {
+		lines = q.probes
+	}
+	if lines.Allow(networkOf(ip)) {
 		return true
 	}
-	s.strangers.unlogged.Add(1)
+	q.unlogged.Add(1)
 	return false
 }

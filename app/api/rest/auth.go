@@ -39,6 +39,7 @@ func (s *Server) authenticate(r *Request) error {
 		return err
 	}
 	if err := CheckKey(p.Key); err != nil {
+		r.refused = &p
 		return err
 	}
 

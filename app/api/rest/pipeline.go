@@ -146,9 +146,9 @@ func (s *Server) Record(x *Exchange) {
 		status = StatusClientGone
 	}
 
-	// Whoever has a key is always logged, strangers as far as their quota goes.
+	// Whoever has a key, or had one, is always logged, strangers as far as their quota goes.
 	ip := clientIP(r.HTTP, s.TrustedProxies)
-	logged := r.isAuthenticated() || s.LogsStranger(ip)
+	logged := r.isKnown() || s.strangers.allow(r.path, ip)
 	if logged && r.entersAPILog() {
 		s.APILog.add(x, status, took, ip)
 	}

@@ -34,8 +34,10 @@ type Request struct {
 
 	Key  storage.Key
 	User *storage.User // nil for a key
-	Org  storage.Organization
-	Plan Plan
+	// refused is whose key was refused because it was revoked or has expired; nil for others.
+	refused *storage.Principal
+	Org     storage.Organization
+	Plan    Plan
 
 	Account storage.AccountKey // of the number in the path, if there is one
 
@@ -83,11 +85,14 @@ const (
 // isAuthenticated tells whether the caller has a valid key or session.
 func (r *Request) isAuthenticated() bool { return r.Org.ID != 0 }
 
+// isKnown tells whether it is known who calls, though the call may be refused.
+func (r *Request) isKnown() bool { return r.isAuthenticated() || r.refused != nil }
+
 // loggedPath is the path for the logs: without the query, which may contain secrets,
 // and escaped, because it may be shown in a terminal.
 func (r *Request) loggedPath() string {
 	limit := maxStrangerPath
-	if r.isAuthenticated() {
+	if r.isKnown() {
 		limit = MaxLoggedPath
 	}
 
@@ -111,6 +116,8 @@ func (r *Request) logAttrs(status int, took time.Duration, ip string) []slog.Att
 		attrs = append(attrs, slog.String("org", r.Org.PublicID), slog.String("user", r.User.ID))
 	case r.isAuthenticated():
 		attrs = append(attrs, slog.String("org", r.Org.PublicID), slog.String("key", r.Key.ID))
+	case r.refused != nil:
+		attrs = append(attrs, slog.String("org", r.refused.Organization.PublicID), slog.String("key", r.refused.Key.ID))
 	}
 	return attrs
 }
