@@ -180,7 +180,8 @@ var templateFields = []string{"name", "language", "category", "components", "par
 // fieldInText finds the field that a refusal names in its text.
 var fieldInText = regexp.MustCompile(`(?:[Pp]aram(?:eter)?|The) (?:parameter )?([a-z_]+)\b`)
 
-// refusedField is the field that the provider objects to, "" if it names none.
+// refusedField is the field that the provider objects to: if it names none, all that was
+// composed.
 func refusedField(e *provider.Error, parts []*template.DraftPart) string {
 	for _, path := range e.Blame {
 		if field, _, _ := strings.Cut(strings.ReplaceAll(path, "[", "."), "."); slices.Contains(templateFields, field) {
@@ -204,7 +205,7 @@ func refusedField(e *provider.Error, parts []*template.DraftPart) string {
 			return found[1]
 		}
 	}
-	return ""
+	return "components"
 }
 
 // partPath is the path of the part of a type, or of all components without one.

@@ -261,14 +261,14 @@ func TestWhatTheProviderHasAgainstATemplateIsTold(t *testing.T) {
 func TestTheFieldThatTheProviderNamesIsTheParam(t *testing.T) {
 	for _, c := range []struct{ name, fault, want string }{
 		{"by its path", `"code":100,"error_subcode":2388046,"error_user_msg":"No.","error_data":{"blame_field_specs":[["components",0,"text"]]}`, "400 invalid_field_value components[0].text"},
-		{"by a path of its own", `"code":100,"error_data":{"blame_field_specs":[["whatever"]]}`, "400 invalid_field_value"},
+		{"by a path of its own", `"code":100,"error_data":{"blame_field_specs":[["whatever"]]}`, "400 invalid_field_value components"},
 		{"the header", `"code":100,"error_subcode":2388047`, "400 invalid_field_value components"},
 		{"the body", `"code":100,"error_subcode":2388299`, "400 invalid_field_value components[0]"},
 		{"the footer", `"code":100,"error_subcode":2388073`, "400 invalid_field_value components"},
 		{"in words", `"code":100,"message":"(#100) Param language must be a supported language."`, "400 invalid_field_value language"},
 		{"in other words", `"code":100,"message":"(#100) The parameter category is required."`, "400 invalid_field_value category"},
-		{"in no word we know", `"code":100,"message":"(#100) Param weather must be fine."`, "400 invalid_field_value"},
-		{"a limit", `"code":100,"error_subcode":2388019,"error_user_msg":"Too many."`, "400 invalid_field_value"},
+		{"in no word we know", `"code":100,"message":"(#100) Param weather must be fine."`, "400 invalid_field_value components"},
+		{"a limit", `"code":100,"error_subcode":2388019,"error_user_msg":"Too many."`, "400 invalid_field_value components"},
 		{"a restriction", `"code":368,"message":"(#368) Blocked"`, "422 account_restricted"},
 		{"a lost permission", `"code":200,"message":"(#200) No"`, "422 upstream_error"},
 		{"too many calls", `"code":80008,"message":"(#80008) Too many"`, "502 whatsapp_upstream_error"},
