@@ -200,6 +200,11 @@ func (tx *Tx) FailOnboarding(link, reason string) error {
 		WHERE id = ?`, reason, link)
 }
 
+// IsFirstSignup tells whether a customer has connected no number through a link so far.
+func (rx *Rx) IsFirstSignup(customer string) (bool, error) {
+	return value[bool](rx, `SELECT NOT EXISTS (SELECT 1 FROM setup_links WHERE customer_id = ? AND status = 'consumed')`, customer)
+}
+
 // ConsumeSetupLink ends a link whose signup is complete, and makes the customer
 // active that was waiting for its first number.
 func (tx *Tx) ConsumeSetupLink(l *SetupLink) error {

@@ -91,22 +91,17 @@ func SetupLinkCreated(c storage.Customer, l storage.SetupLink) Event {
 		data: setupLinkCreated{CustomerID: c.ID, SetupLink: ViewSetupLink(l, l.CreatedAt)}}
 }
 
-// signupSubject is the subject of events about a finished signup. They have no
-// phone number, because they are the customer's and a filter by number must not
-// stop them. They have the account, so that they are purged with it.
-func signupSubject(c storage.Customer, a storage.Account) Subject {
-	return Subject{Organization: c.OrganizationID, Account: a.ID}
-}
-
 type setupLinkConsumed struct {
 	CustomerID string        `json:"customer_id"`
 	SetupLink  SetupLinkData `json:"setup_link"`
 	AccountID  string        `json:"account_id"`
 }
 
-// SetupLinkConsumed says that an account was connected through a setup link.
+// SetupLinkConsumed says that an account was connected through a setup link. It names no
+// number, so that a filter by number does not stop it. It has the account, so that it is
+// purged with that.
 func SetupLinkConsumed(c storage.Customer, l storage.SetupLink, a storage.Account) Event {
-	return Event{subject: signupSubject(c, a), kind: TypeSetupLinkConsumed, source: sourceNative,
+	return Event{subject: Subject{Organization: c.OrganizationID, Account: a.ID}, kind: TypeSetupLinkConsumed, source: sourceNative,
 		data: setupLinkConsumed{CustomerID: c.ID, SetupLink: ViewSetupLink(l, l.ConsumedAt), AccountID: a.PublicID}}
 }
 
@@ -115,11 +110,13 @@ type customerOnboarded struct {
 	AccountID     string `json:"account_id"`
 	PhoneNumberID string `json:"phone_number_id"`
 	PhoneNumber   string `json:"phone_number"`
+	First         bool   `json:"first"`
 }
 
 // CustomerOnboarded says that a customer has a connected number. display is the
-// number as people read it.
-func CustomerOnboarded(c storage.Customer, a storage.Account, display string) Event {
-	return Event{subject: signupSubject(c, a), kind: TypeCustomerOnboarded, source: sourceNative,
-		data: customerOnboarded{CustomerID: c.ID, AccountID: a.PublicID, PhoneNumberID: *a.PhoneNumberID, PhoneNumber: display}}
+// number as people read it, and first tells whether it is the customer's first.
+func CustomerOnboarded(c storage.Customer, a storage.Account, display string, first bool) Event {
+	about := Subject{Organization: c.OrganizationID, Account: a.ID, PhoneNumberID: *a.PhoneNumberID}
+	return Event{subject: about, kind: TypeCustomerOnboarded, source: sourceNative,
+		data: customerOnboarded{CustomerID: c.ID, AccountID: a.PublicID, PhoneNumberID: *a.PhoneNumberID, PhoneNumber: display, First: first}}
 }

@@ -223,7 +223,7 @@ func (d sampleData) customerChange(kind string) Event {
 		c.Status, c.ArchivedAt = storage.CustomerArchived, d.now
 		return CustomerArchived(c)
 	case TypeCustomerOnboarded:
-		return CustomerOnboarded(c, a, "+1 555-078-3881")
+		return CustomerOnboarded(c, a, "+1 555-078-3881", true)
 	case TypeSetupLinkCreated:
 		return SetupLinkCreated(c, l)
 	case TypeSetupLinkConsumed:

@@ -73,6 +73,10 @@ func (a *Accounts) subscribeAndRegister(ctx context.Context, c credentials) (n p
 // CompleteSignup marks the link as consumed, and emits the events that it is and
 // that the customer has a number.
 func CompleteSignup(tx *storage.Tx, i storage.Invitation, a storage.Account, display string) error {
+	first, err := tx.IsFirstSignup(i.CustomerID)
+	if err != nil {
+		return err
+	}
 	if err := tx.ConsumeSetupLink(&i.SetupLink); err != nil {
 		return err
 	}
@@ -88,7 +92,7 @@ func CompleteSignup(tx *storage.Tx, i storage.Invitation, a storage.Account, dis
 	if err := event.SetupLinkConsumed(c, i.SetupLink, a).Emit(tx); err != nil {
 		return err
 	}
-	return event.CustomerOnboarded(c, a, display).Emit(tx)
+	return event.CustomerOnboarded(c, a, display, first).Emit(tx)
 }
 
 // completeLateSignup completes the signup of a number that was connected later by
