@@ -266,15 +266,8 @@ func concernsAll(tx *storage.Tx, s storage.Sender) string {
 	if refused := messaging.RefusalOf(s); refused != nil {
 		return string(refused.Code)
 	}
-	if isCooling(s, tx.Now) {
+	if messaging.IsCoolingDown(s.CooldownUntil, tx.Now) {
 		return string(errorcode.AccountRateLimited)
 	}
 	return ""
-}
-
-// isCooling tells whether an account waits at a time because it met a limit. A cooldown that
-// ends later than any can was set while the clock was ahead.
-func isCooling(s storage.Sender, now storage.Time) bool {
-	left := s.CooldownUntil.Sub(now)
-	return 0 < left && left <= messaging.MaxCooldown
 }

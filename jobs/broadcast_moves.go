@@ -141,7 +141,7 @@ func (w *Workers) resumeBroadcast(ctx context.Context, _ storage.Job, args broad
 	if storage.IgnoreNotFound(err) != nil {
 		return nil, err
 	}
-	if isCooling(sender, w.DB.Now()) {
+	if messaging.IsCoolingDown(sender.CooldownUntil, w.DB.Now()) {
 		return nil, queue.PostponeUntil(sender.CooldownUntil)
 	}
 

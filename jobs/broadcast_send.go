@@ -60,6 +60,9 @@ func (w *Workers) checkSendToRecipient(ctx context.Context, job storage.Job, out
 	if commit, err := w.recheckRecipient(ctx, job, out); commit != nil || err != nil {
 		return commit, err
 	}
+	if err := w.awaitTrial(ctx, out); err != nil {
+		return nil, err
+	}
 	return nil, w.awaitBroadcastSlot(ctx, out)
 }
 
@@ -92,7 +95,7 @@ func (w *Workers) recheckRecipient(ctx context.Context, job storage.Job, out out
 	if refused := messaging.RefusalOf(out.sender); refused != nil {
 		return w.holdRecipient(ctx, out, messaging.Failure{Code: refused.Code})
 	}
-	if isCooling(out.sender, w.DB.Now()) {
+	if messaging.IsCoolingDown(out.sender.CooldownUntil, w.DB.Now()) {
 		return w.holdRecipient(ctx, out, messaging.Failure{Code: errorcode.AccountRateLimited})
 	}
 	if just, ok := job.Memory.(accepted); ok && just.deletions == w.DB.Deletions() {

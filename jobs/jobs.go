@@ -53,6 +53,7 @@ type Workers struct {
 	Accounts *provisioning.Accounts // calls the provider about accounts, for requests too
 	sends    *sendLimiter
 	ahead    *madeAhead
+	trials   *cooldownTrials
 	uploads  *uploadLocks
 	attempts *attempts.Limiter
 	clock    *clockGuard
@@ -68,6 +69,7 @@ func New(o Options) *Workers {
 		Options:  o,
 		Accounts: provisioning.NewAccounts(o.DB, o.Provider),
 		ahead:    newMadeAhead(),
+		trials:   newCooldownTrials(),
 		sends:    newSendLimiter(o.MessagesPerSecond, o.PairLimit),
 		uploads:  newUploadLocks(),
 		attempts: attempts.New(o.Webhooks.PerSubscription, deliveriesAtOnce),

@@ -296,11 +296,9 @@ func (w *Workers) refusalNow(job storage.Job, out outgoing) *messaging.Refusal {
 
 // inCooldown tells whether a message must wait for its account to cool down. Only
 // a first try waits: retries have their own schedule, and find out whether the
-// limit still holds. A cooldown that ends later than any can was set while the clock
-// was ahead, and is over.
+// limit still holds.
 func (w *Workers) inCooldown(job storage.Job, out outgoing) bool {
-	left := out.sender.CooldownUntil.Sub(w.DB.Now())
-	return job.Attempt() == 1 && 0 < left && left <= messaging.MaxCooldown
+	return job.Attempt() == 1 && messaging.IsCoolingDown(out.sender.CooldownUntil, w.DB.Now())
 }
 
 // awaitTurn waits for the account's cooldown and for the rate limits. It returns
@@ -308,6 +306,9 @@ func (w *Workers) inCooldown(job storage.Job, out outgoing) bool {
 func (w *Workers) awaitTurn(ctx context.Context, job storage.Job, out outgoing) error {
 	if w.inCooldown(job, out) {
 		return queue.PostponeUntil(min(out.sender.CooldownUntil, out.message.CreatedAt.Add(messaging.MaxCooldown)))
+	}
+	if err := w.awaitTrial(ctx, out); err != nil {
+		return err
 	}
 
 	wait := w.sends.reserve(out.message, maxTurnWait)
@@ -336,6 +337,9 @@ func (w *Workers) sendOutcome(job storage.Job, out outgoing, sent provider.Sent,
 	if err == nil {
 		to := messaging.NewPerson(sent.WaID, "", "")
 		return func(tx *storage.Tx) error {
+			if err := endCooldown(tx, out.sender); err != nil {
+				return err
+			}
 			return w.Publisher.MarkAccepted(tx, out.sender.Account, out.message, sent.ID, to)
 		}, nil
 	}

@@ -51,15 +51,16 @@ func (rx *Rx) readAccountByNumber(phoneNumberID string) (Account, error) {
 // AccountDetail is an account with all that its owner sees of it.
 type AccountDetail struct {
 	Account
-	TeamPublicID string  `db:"team_public_id"`
-	StatusReason *string `db:"status_reason"`
-	Restricted   bool    `db:"restricted"`
+	TeamPublicID  string  `db:"team_public_id"`
+	StatusReason  *string `db:"status_reason"`
+	Restricted    bool    `db:"restricted"`
+	CooldownUntil Time    `db:"cooldown_until"`
 }
 
 const (
 	accountDetailColumns = `a.id, a.public_id, a.organization_id, a.team_id, a.customer_id, a.phone_number_id, a.waba_id,
 		a.phone_number, a.name, a.status, a.provider_status, a.onboarded_at, a.created_at, a.updated_at,
-		t.public_id AS team_public_id, a.status_reason, a.restricted`
+		t.public_id AS team_public_id, a.status_reason, a.restricted, a.cooldown_until`
 	accountDetailJoins = `JOIN teams t ON t.id = a.team_id`
 
 	accountDetail = `

@@ -8,6 +8,7 @@ import (
 	"confab/app/api/rest"
 	"confab/jobs/errorcode"
 	"confab/jobs/event"
+	"confab/jobs/messaging"
 	"confab/jobs/provider"
 	"confab/jobs/provisioning"
 	"confab/storage"
@@ -24,6 +25,7 @@ type accountView struct {
 	StatusReason   *string      `json:"status_reason"`
 	ProviderStatus *string      `json:"provider_status"`
 	Restricted     bool         `json:"restricted"`
+	CooldownUntil  storage.Time `json:"cooldown_until"`
 	WABAID         *string      `json:"waba_id"`
 	CustomerID     *string      `json:"customer_id"`
 	TeamID         string       `json:"team_id"`
@@ -32,7 +34,7 @@ type accountView struct {
 
 // ViewAccount is an account in the API's shape, on the command line too.
 func ViewAccount(a storage.AccountDetail) accountView {
-	return accountView{
+	v := accountView{
 		ID:             a.PublicID,
 		Object:         "account",
 		PhoneNumberID:  a.PhoneNumberID,
@@ -47,7 +49,18 @@ func ViewAccount(a storage.AccountDetail) accountView {
 		TeamID:         a.TeamPublicID,
 		CreatedAt:      a.CreatedAt,
 	}
+
+	if messaging.IsCoolingDown(a.CooldownUntil, storage.Now()) {
+		v.CooldownUntil = a.CooldownUntil
+		if v.StatusReason == nil {
+			v.StatusReason = new(rateLimited)
+		}
+	}
+	return v
 }
+
+// rateLimited is the status_reason of a number that waits for the end of a cooldown.
+const rateLimited = "rate_limited"
 
 // accountFilters reads the filters of a list of accounts. Any customer_id is accepted:
 // an unknown one has no accounts. mayMatch is false for an empty one, which no account

@@ -11,6 +11,13 @@ import (
 // provider, and how long a message waits for that.
 const MaxCooldown = 15 * time.Minute
 
+// IsCoolingDown tells whether a cooldown lasts that ends at a time. One that ends later than
+// any can was set while the clock was ahead, and is over.
+func IsCoolingDown(until, now storage.Time) bool {
+	left := until.Sub(now)
+	return 0 < left && left <= MaxCooldown
+}
+
 // ApplyEffect changes the account or the contact as the code of a failed message
 // demands. It does not mark accounts as restricted: the provider reports that in
 // a callback of its own, which also says when it ends.
