@@ -73,7 +73,8 @@ const defaultBodyBudget = 32 << 20
 //     the job runner frees the leases of a process that died: only one process
 //     at a time may do either.
 //  2. The metrics, because the database reports its commits to them.
-//  3. The database, and the directory of the media files that its rows name.
+//  3. The database, and the directory of the media files that its rows name. One that is
+//     older than what was served here before is noticed before anybody reads it.
 //  4. The listeners. They come after the database: while a long migration runs,
 //     clients are refused at once and are not left waiting. They come before all
 //     that follows, because only the listener knows the port if the settings ask
@@ -96,6 +97,7 @@ type App struct {
 	DB              *storage.DB // exported for the sandbox, which seeds it, and for tests
 	dir             datadir.Dir
 	lock            *datadir.Lock // exclusive, on the data directory
+	progress        *progressKeeper
 	files           *storage.Files
 	imports         storage.ImportFiles
 	search          *storage.SearchIndex
@@ -161,19 +163,9 @@ func (a *App) openData() (err error) {
 		return err
 	}
 
-	a.metrics = newMetrics()
-	a.DB, err = a.dir.Open(storage.Options{
-		Schema:      a.Schema,
-		Synchronous: a.Config.Storage.Synchronous,
-		Readers:     a.Config.Storage.Readers,
-		Patience:    settlePatience,
-		OnCommit:    a.metrics.observeCommit,
-		OnUpgrade:   func(progress string) { a.Log.Info("upgrade", "progress", progress) },
-	}, a.MasterKey, false)
-	if err != nil {
+	if err := a.openDatabase(); err != nil {
 		return err
 	}
-	a.metrics.watchDatabase(a.DB)
 	a.search = storage.NewSearchIndex(a.DB, a.dir.File(storage.SearchFile), func(err error) { a.Log.Warn("search index", "error", err) })
 
 	return a.openMedia()
@@ -325,6 +317,7 @@ func (a *App) Run(ctx context.Context) error {
 	parts := []func(context.Context) error{
 		a.serveHTTP, a.servePlainHTTP, a.serveControl, a.serveMetrics,
 		a.streams.Run, a.live.Run, a.work.NoticeStops, a.runner.Run, a.search.Run, a.pingWatchdog,
+		a.progress.run,
 	}
 	ended := make(chan error, len(parts))
 	for _, part := range parts {
@@ -368,6 +361,9 @@ func (a *App) Close() error {
 		}
 	}
 
+	if a.progress != nil {
+		a.progress.keep() // with all that was written
+	}
 	if a.DB != nil {
 		errs = append(errs, a.DB.Close())
 	}

@@ -36,39 +36,85 @@ func changeClosed(path string, change func(*sqlx.DB) error) (err error) {
 	return sqlite.Explain(path, change(conn))
 }
 
-// restoredName is the row of meta that says when the file was restored from a backup.
+// restoredName is the row of meta that says when the file was restored from a backup, or
+// noticed to have been put back.
 const restoredName = "restored_at"
 
 // HoldRestored makes sure that nothing is sent by itself from a restored database, which
-// nobody has open, that should have been sent before: its broadcasts are paused, and of
-// messages that were to be sent later those that are overdue will fail. It may be of any
-// version.
+// nobody has open, that should have been sent before, as HoldBack explains. What a server
+// remembers of its progress was that of another directory. The file may be of any version.
 func HoldRestored(path string) error {
 	return changeClosed(path, func(conn *sqlx.DB) error {
-		_, err := conn.Exec(`INSERT OR REPLACE INTO meta (name, value) VALUES (?, CAST(? AS BLOB))`, restoredName, int64(Now()))
-		if err != nil {
+		if _, err := conn.Exec(`DELETE FROM meta WHERE name = ?`, commitName); err != nil {
 			return err
 		}
 
-		var has bool
-		err = conn.Get(&has, `SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'broadcasts')`)
-		if err != nil || !has {
+		for _, h := range heldBack(Now()) {
+			var has bool
+			err := conn.Get(&has, `SELECT EXISTS (SELECT 1 FROM pragma_table_info(?) WHERE name = ?)`, h.table, h.column)
+			if err == nil && has {
+				_, err = conn.Exec(h.query, h.args...)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// HoldBack begins another epoch in a database that is older than what was served, and makes
+// sure that nothing is sent by itself that should have been sent before: its broadcasts are
+// paused; of messages that were to be sent later those that are overdue will fail; and a
+// message that is to be sent now may have been sent already, so that its job waits for a
+// callback first.
+func (tx *Tx) HoldBack() error {
+	if _, err := tx.Exec(newEpoch); err != nil {
+		return err
+	}
+	for _, h := range heldBack(tx.Now) {
+		if _, err := tx.Exec(h.query, h.args...); err != nil {
 			return err
 		}
-		_, err = conn.Exec(`
+	}
+	_, err := tx.Exec(`INSERT OR REPLACE INTO meta (name, value) VALUES (?, CAST(? AS BLOB))`, putBackName, int64(tx.Now))
+	return err
+}
+
+// change is a statement, and the column that an older database may lack.
+type change struct {
+	table, column string
+	query         string
+	args          []any
+}
+
+// heldBack are the changes that hold back what a restored database would send.
+func heldBack(now Time) []change {
+	return []change{
+		{"meta", "name", `INSERT OR REPLACE INTO meta (name, value) VALUES (?, CAST(? AS BLOB))`, []any{restoredName, int64(now)}},
+		{"broadcasts", "paused_reason", `
 			UPDATE broadcasts
 			SET status = 'paused', paused_reason = 'restored', updated_at = ?
 			WHERE status IN ('preparing', 'scheduled', 'running')
 				OR status = 'paused' AND paused_reason = 'account_rate_limited' -- which would go on by itself
-			`, Now())
-		return err
-	})
+			`, []any{now}},
+		{"jobs", "call_begun_at", `
+			UPDATE jobs
+			SET call_begun_at = ?1
+			WHERE kind IN ('send', 'broadcast.send') AND call_begun_at = 0 AND state <> 'failed' AND due_at <= ?1`, []any{now}},
+	}
 }
 
-// RestoredAt is when the file was restored from a backup, 0 if it was not.
-func (rx *Rx) RestoredAt() (at Time, err error) {
-	err = rx.Scan([]any{&at}, `SELECT CAST(CAST(value AS TEXT) AS INTEGER) FROM meta WHERE name = ?`, restoredName)
-	return at, IgnoreNotFound(err)
+// RestoredAt is when the file was restored from a backup or put back, 0 if it was not.
+func (rx *Rx) RestoredAt() (Time, error) {
+	at, err := rx.metaNumber(restoredName)
+	return Time(at), err
+}
+
+// metaNumber reads a number of meta, 0 if there is none.
+func (rx *Rx) metaNumber(name string) (int64, error) {
+	n, err := value[int64](rx, `SELECT CAST(CAST(value AS TEXT) AS INTEGER) FROM meta WHERE name = ?`, name)
+	return n, IgnoreNotFound(err)
 }
 
 // Epoch is the epoch of this file. It stays the same while the file is open.

@@ -49,7 +49,7 @@ var unhinted = map[string]string{
 	"CancelBroadcast":            "UpdateBroadcast",
 	"MovePosition":               "not shown",
 	"DeleteUnpublishedBroadcast": "not shown yet",
-	"HoldRestored":               "before anybody looks",
+	"heldBack":                   "before anybody looks",
 	"write":                      "moveRecipient tells",
 }
 

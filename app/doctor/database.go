@@ -72,6 +72,43 @@ func (e *examination) checkDatabase(ctx context.Context) bool {
 	return true
 }
 
+// putBackReported is how long it is said that an older database was put back.
+const putBackReported = 7 * 24 * time.Hour
+
+// checkEpoch checks that the database is the one that was last served in the directory.
+// The file is read first: while a server runs, the database is always ahead of it.
+func (e *examination) checkEpoch(ctx context.Context) {
+	kept, err := e.dir.KeptProgress()
+	if err != nil {
+		e.warn("epoch", "Start the server, or wait: it writes the file anew by itself.", "%v.", err)
+		return
+	}
+	p, ok := query(ctx, e, "epoch", (*storage.Rx).Progress)
+	if !ok {
+		return
+	}
+	at, ok := query(ctx, e, "epoch", (*storage.Rx).PutBackAt)
+	if !ok {
+		return
+	}
+
+	how := p.Differs(kept)
+	switch {
+	case how != "" && !e.served:
+		e.warn("epoch", "If that was meant, start the server: it begins a new epoch of events, makes the search index anew, "+
+			"pauses broadcasts and lets overdue messages fail. If not, put the newer file back.",
+			"The database was put back: %s.", how)
+	case how != "":
+		e.warn("epoch", "Restart the server, which looks at it when it starts.",
+			"The database was put back while the server runs: %s.", how)
+	case at != 0 && storage.Now().Sub(at) < putBackReported:
+		e.warn("epoch", "Look at what is missing since the copy was made, and resume paused broadcasts: confab broadcasts list.",
+			"An older database was put back; the server noticed it at %s and began a new epoch of events.", at)
+	default:
+		e.ok("epoch", "The database is the one that was last served here.")
+	}
+}
+
 // checkClock checks that the clock of this machine has not gone back since it last told the
 // time of a call, and that it is where it is expected.
 func (e *examination) checkClock(ctx context.Context) {

@@ -84,6 +84,7 @@ func Examine(ctx context.Context, o Options, report func(Finding)) {
 
 	if e.checkDatabase(ctx) {
 		defer e.db.Close()
+		e.checkEpoch(ctx)
 		e.checkClock(ctx)
 		e.checkPlans(ctx)
 		e.checkPeople(ctx)

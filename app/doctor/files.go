@@ -25,6 +25,7 @@ const (
 // privateFiles are the files that nobody but their owner may read.
 var privateFiles = []string{
 	"confab.db", "confab.db-wal", "confab.db-shm", storage.MasterKeyFile, datadir.SandboxFile, datadir.SimulatorFile,
+	datadir.EpochFile,
 }
 
 // checkDirectory checks that the data directory exists, is private and can be written.

@@ -72,6 +72,7 @@ type DB struct {
 	scanTime    time.Duration
 	turnTime    time.Duration
 	stalled     atomic.Pointer[time.Time] // see StalledAt
+	changes     atomic.Int64              // see Changes
 	close       func() error              // disconnect, but only once
 }
 
@@ -146,6 +147,9 @@ func (db *DB) connect(o Options) error {
 // Now is what the clock says, by which transactions tell their time. The clock may
 // be set at any moment: how much time has passed only time.Since can tell.
 func (db *DB) Now() Time { return db.now() }
+
+// Changes is how many commits of this process have changed something.
+func (db *DB) Changes() int64 { return db.changes.Load() }
 
 // Size is how many bytes the database and its log take on disk.
 func (db *DB) Size() int64 {

@@ -55,6 +55,7 @@ type writer struct {
 	last  Wx    // of the batch: see Hooks.BeforeCommit
 	seen  int64 // the version of the file, which commits of others move
 	held  *time.Timer
+	wrote bool // a closure of the batch has
 	ended chan struct{}
 
 	// closing is held for reading while a write is being queued, so that the
@@ -168,11 +169,13 @@ func (wr *writer) attempt(batch []*write, run func([]*write) error) error {
 	}
 	if err == nil {
 		wr.db.hooks.Begin()
+		wr.wrote, wr.s.wrote = false, false
 		err = run(batch)
 	}
 	if err == nil {
 		wr.last = wr.newWx()
 		err = wr.db.hooks.BeforeCommit(&wr.last)
+		wr.wrote = wr.wrote || wr.s.wrote
 	}
 	if err == nil {
 		_, err = wr.s.exec("COMMIT")
@@ -187,6 +190,9 @@ func (wr *writer) attempt(batch []*write, run func([]*write) error) error {
 	}
 
 	wr.db.hooks.Committed(wr.s.changed)
+	if wr.wrote {
+		wr.db.changes.Add(1)
+	}
 	return nil
 }
 
@@ -254,6 +260,7 @@ func (wr *writer) runWithSavepoints(batch []*write) error {
 // call runs one write's closure. A panic is its own failure and nobody else's.
 func (wr *writer) call(w *write) {
 	w.tx = Tx{Rx: Rx{db: wr.db, s: wr.s}, Wx: wr.newWx()}
+	wr.wrote = wr.wrote || wr.s.wrote // the closure before
 	wr.s.wrote, wr.s.rows = false, 0
 	if w.err = w.ctx.Err(); w.err != nil {
 		return

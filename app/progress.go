@@ -1,0 +1,145 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"confab/app/datadir"
+	"confab/storage"
+)
+
+// progressInterval is how often the progress of the database is written to its file.
+const progressInterval = time.Second
+
+// progressKeeper keeps the file that tells how far the database has come.
+type progressKeeper struct {
+	*App
+	inFile  bool  // the file tells of this database
+	changes int64 // of the database, when it was last counted
+	failing bool  // the last try failed, and the log says so
+}
+
+// openDatabase opens the database, and notices one that was put back.
+func (a *App) openDatabase() error {
+	exists, err := a.dir.Exists()
+	if err != nil {
+		return err
+	}
+
+	a.metrics = newMetrics()
+	a.DB, err = a.dir.Open(storage.Options{
+		Schema:      a.Schema,
+		Synchronous: a.Config.Storage.Synchronous,
+		Readers:     a.Config.Storage.Readers,
+		Patience:    settlePatience,
+		OnCommit:    a.metrics.observeCommit,
+		OnUpgrade:   func(progress string) { a.Log.Info("upgrade", "progress", progress) },
+	}, a.MasterKey, false)
+	if err != nil {
+		return err
+	}
+	a.metrics.watchDatabase(a.DB)
+	return a.openProgress(!exists)
+}
+
+// openProgress compares the database with what was last served in the directory, and holds
+// back what an older one would send. isNew says that it was made just now: what was there
+// before was removed on purpose.
+func (a *App) openProgress(isNew bool) error {
+	kept, err := a.dir.KeptProgress()
+	isUnreadable := errors.Is(err, datadir.ErrEpochFile)
+	if isUnreadable {
+		a.Log.Warn("the file that tells how far the database had come is written anew", "error", err)
+	} else if err != nil {
+		return err
+	}
+
+	p, err := storage.Query(context.Background(), a.DB, (*storage.Rx).Progress)
+	if err != nil {
+		return err
+	}
+	if how := p.Differs(kept); how != "" && !isNew && !isUnreadable {
+		if p, err = a.holdBack(p, kept, how); err != nil {
+			return err
+		}
+	}
+
+	a.progress = &progressKeeper{App: a}
+	a.progress.write(p)
+	return nil
+}
+
+// holdBack begins a new epoch in a database that was put back.
+func (a *App) holdBack(p storage.Progress, kept *storage.Progress, how string) (now storage.Progress, err error) {
+	err = a.DB.Update(context.Background(), func(tx *storage.Tx) (err error) {
+		if err := tx.HoldBack(); err != nil {
+			return err
+		}
+		now, err = tx.Progress()
+		return err
+	})
+	if err != nil {
+		return now, err
+	}
+
+	if kept == nil {
+		kept = new(storage.Progress)
+	}
+	a.Log.Warn("the database was put back: a new epoch of events begins, the search index is made anew, "+
+		"broadcasts are paused, messages that were due at a set time fail, and others that are to be sent "+
+		"wait for provider.reconcile_window", "because", how,
+		"event", p.Event, "expected_event", kept.Event, "commit", p.Commit, "expected_commit", kept.Commit)
+	return now, nil
+}
+
+// run keeps the file up to date until ctx ends.
+func (k *progressKeeper) run(ctx context.Context) error {
+	tick := time.NewTicker(progressInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+			k.keep()
+		}
+	}
+}
+
+// keep counts on if anything was committed since, and writes the file. Before the file is
+// there nothing is counted: a database with a count and no file comes from elsewhere.
+func (k *progressKeeper) keep() {
+	if k.DB.Changes() == k.changes {
+		return
+	}
+	if !k.inFile {
+		p, err := storage.Query(context.Background(), k.DB, (*storage.Rx).Progress)
+		if err != nil || !k.write(p) {
+			return // the writer says what is wrong with the database
+		}
+	}
+
+	var p storage.Progress
+	var changes int64
+	err := k.DB.UpdateSoon(context.Background(), func(tx *storage.Tx) (err error) {
+		tx.AfterCommit(func() { changes = k.DB.Changes() })
+		p, err = tx.CountCommit()
+		return err
+	})
+	if err == nil && k.write(p) {
+		k.changes = changes
+	}
+}
+
+// write writes the file, and logs once when that begins to fail.
+func (k *progressKeeper) write(p storage.Progress) (written bool) {
+	err := k.dir.KeepProgress(p)
+	if err != nil && !k.failing {
+		k.Log.Warn("the file that tells how far the database has come cannot be written: an older database that is put back "+
+			"may not be noticed", "error", err)
+	}
+	k.failing = err != nil
+	k.inFile = k.inFile || err == nil
+	return err == nil
+}

@@ -1,0 +1,83 @@
+package storage
+
+import "encoding/hex"
+
+const (
+	// commitName is the row of meta that counts on while a server serves: see Progress.
+	commitName = "commit"
+	// putBackName is the row of meta that says when an older file was last noticed to have
+	// been put back.
+	putBackName = "put_back_at"
+)
+
+// Progress is how far a database has come. A server keeps it beside the database in a file
+// of its own, so that it notices at its start when an older database was put in the place
+// of the one that it served: that would give out numbers again that clients have seen with
+// other events, and send again what was sent.
+//
+// SQLite has no number that each commit moves and that stays in the file: data_version is a
+// connection's own, and in a database with a log the change counter of the header stands
+// still. The numbers of events and jobs do not move when a job ends or a label is renamed.
+// So there is a number of ours. To count at every commit would cost each of them a page: a
+// server counts once a second, if anything was committed since (see DB.Changes), and then
+// writes the file. The database is always the first of the two: whenever the process is
+// killed, what is in the file was committed before.
+type Progress struct {
+	Epoch  string `json:"epoch"`
+	Event  int64  `json:"event"`  // the highest number that was given out
+	Commit int64  `json:"commit"` // 0: no server has counted
+}
+
+// Progress reads how far the database has come.
+func (rx *Rx) Progress() (p Progress, err error) {
+	epoch, err := rx.Epoch()
+	if err != nil {
+		return p, err
+	}
+
+	p.Epoch = hex.EncodeToString(epoch[:])
+	if p.Event, err = rx.lastEvent(); err != nil {
+		return p, err
+	}
+	p.Commit, err = rx.metaNumber(commitName)
+	return p, err
+}
+
+// lastEvent is the highest number that was given out to an event, even if that is gone.
+func (rx *Rx) lastEvent() (int64, error) {
+	seq, err := value[int64](rx, `SELECT seq FROM sqlite_sequence WHERE name = 'events'`)
+	return seq, IgnoreNotFound(err)
+}
+
+// CountCommit counts on, and returns how far the database has come with it.
+func (tx *Tx) CountCommit() (p Progress, err error) {
+	if p, err = tx.Progress(); err != nil {
+		return p, err
+	}
+	p.Commit++
+	_, err = tx.Exec(`INSERT OR REPLACE INTO meta (name, value) VALUES (?, CAST(? AS BLOB))`, commitName, p.Commit)
+	return p, err
+}
+
+// PutBackAt is when it was last noticed that the file had been put back, 0 for never.
+func (rx *Rx) PutBackAt() (Time, error) {
+	at, err := rx.metaNumber(putBackName)
+	return Time(at), err
+}
+
+// Differs tells in words how a database that has come so far is not the one that was served
+// last, of which kept tells how far that had come; "" if it may be. kept is nil if there is
+// no telling: then it is another one if a server has counted in it, in another directory.
+func (p Progress) Differs(kept *Progress) string {
+	switch {
+	case kept == nil && p.Commit > 0:
+		return "it comes from another directory"
+	case kept == nil:
+		return ""
+	case p.Epoch != kept.Epoch:
+		return "it is another one than was last served here"
+	case p.Event < kept.Event || p.Commit < kept.Commit:
+		return "it is older than the one that was last served here"
+	}
+	return ""
+}

@@ -1,0 +1,68 @@
+package storage_test
+
+import (
+	"testing"
+
+	"github.com/matryer/is"
+
+	"confab/storage"
+	"confab/storage/storagetest"
+)
+
+func TestADatabaseThatWasPutBackDiffers(t *testing.T) {
+	is := is.New(t)
+	kept := storage.Progress{Epoch: "a", Event: 7, Commit: 3}
+	for p, differs := range map[storage.Progress]bool{
+		{Epoch: "a", Event: 7, Commit: 3}: false,
+		{Epoch: "a", Event: 9, Commit: 4}: false, // killed before the file was written
+		{Epoch: "a", Event: 6, Commit: 3}: true,
+		{Epoch: "a", Event: 7, Commit: 2}: true, // nothing but a commit is missing
+		{Epoch: "b", Event: 9, Commit: 4}: true,
+	} {
+		is.Equal(p.Differs(&kept) != "", differs)
+	}
+	is.Equal(storage.Progress{Epoch: "a", Event: 7}.Differs(nil), "") // of a release that kept nothing
+	is.True(kept.Differs(nil) != "")                                  // it left its directory
+}
+
+// The number that tells how far a database has come moves when something was stored, and
+// stands still when nothing was, so that a server that has nothing to do writes nothing.
+func TestOnlyCommitsThatChangeSomethingCount(t *testing.T) {
+	is := is.New(t)
+	db := storagetest.Open(t)
+	before := db.Changes()
+	storagetest.Update(t, db, func(tx *storage.Tx) error { _, err := tx.Progress(); return err })
+	is.Equal(db.Changes(), before)
+	var p storage.Progress
+	storagetest.Update(t, db, func(tx *storage.Tx) (err error) { p, err = tx.CountCommit(); return err })
+	is.Equal(db.Changes(), before+1)
+	is.Equal(p.Commit, int64(1))
+	storagetest.Update(t, db, func(tx *storage.Tx) error { _, err := tx.Progress(); return err })
+	is.Equal(db.Changes(), before+1) // what the commit before has changed is nothing of this one
+}
+
+// A restored database has left the directory in which it was counted, and its sends may
+// have gone out since.
+func TestARestoredDatabaseIsHeldBack(t *testing.T) {
+	is := is.New(t)
+	o := newFile(t)
+	db := open(t, o)
+	storagetest.Update(t, db, func(tx *storage.Tx) error {
+		for _, j := range []storage.NewJob{
+			{Kind: "send", Args: storagetest.Args(1)},
+			{Kind: "broadcast.send", Args: storagetest.Args(2)},
+			{Kind: "send", Args: storagetest.Args(3), DueAt: tx.Now.Add(3600e9)},
+			{Kind: "deliver", Args: storagetest.Args(4)},
+		} {
+			if _, err := tx.Enqueue(j); err != nil {
+				return err
+			}
+		}
+		_, err := tx.CountCommit()
+		return err
+	})
+	is.NoErr(db.Close())
+	is.NoErr(storage.HoldRestored(o.Path))
+	is.Equal(column(t, o.Path, `SELECT args FROM jobs WHERE call_begun_at <> 0 ORDER BY id`), []string{"1", "2"})
+	is.Equal(len(column(t, o.Path, `SELECT value FROM meta WHERE name = 'commit'`)), 0)
+}
