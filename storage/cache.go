@@ -37,6 +37,8 @@ const (
 	inUsers
 	inUserSessions
 
+	inErased // none of them: see erasedBy
+
 	inAny = ^tableSet(0)
 )
 
@@ -271,7 +273,7 @@ func (c *caches) forget(changed tableSet) {
 // DropCaches drops what is kept in memory: another process changed the database, and
 // may have stored events or changed anything else.
 func (db *DB) DropCaches() {
-	db.caches.forget(inAny)
+	db.forget(inAny)
 	db.events.addAll()
 	db.hints.addAll()
 }

@@ -24,6 +24,7 @@ type DB struct {
 	closed closedLanes
 
 	deletions atomic.Int64 // see Deletions
+	erasures  atomic.Int64 // see Erasures
 
 	index atomic.Pointer[SearchIndex] // nil where nobody searches
 }
@@ -47,10 +48,12 @@ func Open(o Options) (*DB, error) {
 	}
 
 	db.DB, err = sqlite.Open(o, format, sqlite.Hooks{
-		Classify:         func(query string) (changes, adds sqlite.TableSet) { return changedBy(query), addedBy(query) },
+		Classify: func(query string) (changes, adds sqlite.TableSet) {
+			return changedBy(query) | erasedBy(query), addedBy(query)
+		},
 		Begin:            db.pending.clear,
 		BeforeCommit:     db.pending.write,
-		Committed:        db.caches.forget,
+		Committed:        db.forget,
 		ChangedElsewhere: db.DropCaches,
 	})
 	if err != nil {

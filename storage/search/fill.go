@@ -9,6 +9,8 @@ import (
 
 	"github.com/jmoiron/sqlx"
 	"github.com/oklog/ulid/v2"
+
+	"confab/storage/sqlite"
 )
 
 const (
@@ -129,6 +131,7 @@ func (f *file) take(ctx context.Context, news News) (err error) {
 		return err
 	}
 	f.position = position
+	f.inLog = f.inLog || len(news.Changes) > 0
 	return nil
 }
 
@@ -143,6 +146,12 @@ type shard struct {
 func (s shard) key() string {
 	text := strconv.FormatInt(s.ID, 36)
 	return strings.Repeat("0", max(6-len(text), 0)) + text
+}
+
+// withKey is a text of words with the key before each.
+func (s shard) withKey(words string) string {
+	key := s.key()
+	return key + strings.ReplaceAll(words, " ", " "+key)
 }
 
 // writer writes into the index within one transaction.
@@ -199,12 +208,25 @@ func (w *writer) remove(id string) error {
 		return err
 	}
 
-	var of int64
-	if err := w.tx.Get(&of, `DELETE FROM docs WHERE docid = ? RETURNING shard`, docid); err != nil {
+	var of shard
+	if err := w.tx.Get(&of.ID, `DELETE FROM docs WHERE docid = ? RETURNING shard`, docid); err != nil {
 		return err
 	}
-	w.counts[of]--
-	_, err = w.tx.Exec(`DELETE FROM words WHERE rowid = ?`, docid)
+	w.counts[of.ID]--
+
+	var words string
+	if err := w.tx.Get(&words, `DELETE FROM texts WHERE docid = ? RETURNING words`, docid); err != nil {
+		return err
+	}
+	_, err = w.tx.Exec(`INSERT INTO words (words, rowid, word) VALUES ('delete', ?, ?)`, docid, of.withKey(words))
+	return err
+}
+
+// emptyLog removes the log, which may hold what was taken out. While somebody searches that
+// may have to wait for the next step.
+func (f *file) emptyLog(ctx context.Context) error {
+	emptied, err := sqlite.EmptyLog(ctx, f.write)
+	f.inLog = !emptied
 	return err
 }
 
@@ -241,16 +263,11 @@ func (w *writer) add(m Message) error {
 		return err
 	}
 
-	key := s.key()
-	var text strings.Builder
-	for _, property := range []string{propertyMark + m.Direction, propertyMark + propertyMark + m.Type, textEnd} {
-		text.WriteString(key + property + " ")
+	text := propertyMark + m.Direction + " " + propertyMark + propertyMark + m.Type + " " + textEnd + " " + strings.Join(words, " ")
+	if _, err := w.tx.Stmtx(w.insertWords).Exec(free, s.withKey(text)); err != nil {
+		return err
 	}
-	for _, word := range words {
-		text.WriteString(key + word + " ")
-	}
-
-	if _, err := w.tx.Stmtx(w.insertWords).Exec(free, text.String()); err != nil {
+	if _, err := w.tx.Stmtx(w.insertText).Exec(free, text); err != nil {
 		return err
 	}
 	if _, err := w.tx.Stmtx(w.insertDoc).Exec(free, s.ID, m.ID); err != nil {

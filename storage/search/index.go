@@ -21,18 +21,24 @@ import (
 )
 
 // version is that of the index's form; an index of another one is made anew.
-const version = 1
+const version = 2
 
-// schema makes the index. Words are those of words.go, each after the key
-// of its shard; of the texts nothing is kept.
+// schema makes the index. Words are those of words.go, each after the key of its shard.
+// FTS5 only forgets words for good that it is told of once more, so they are kept in the
+// order of their text; what it would otherwise delete stays in its pages until it merges them.
 const schema = `
 	PRAGMA journal_mode = WAL;
 	BEGIN;
-	CREATE VIRTUAL TABLE words USING fts5(word, content = '', contentless_delete = 1, tokenize = 'ascii');
+	CREATE VIRTUAL TABLE words USING fts5(word, content = '', tokenize = 'ascii');
+	INSERT INTO words (words, rank) VALUES ('secure-delete', 1);
 	CREATE TABLE docs (
 		docid   INTEGER PRIMARY KEY,
 		shard   INTEGER NOT NULL,
 		message TEXT    NOT NULL
+	) STRICT;
+	CREATE TABLE texts (
+		docid INTEGER PRIMARY KEY,
+		words TEXT    NOT NULL -- without the key of their shard
 	) STRICT;
 	CREATE TABLE shards (
 		id      INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -47,7 +53,7 @@ const schema = `
 		epoch    BLOB    NOT NULL
 	) STRICT;
 	INSERT INTO progress VALUES (1, 0, ?);
-	PRAGMA user_version = 1;
+	PRAGMA user_version = 2;
 	COMMIT;`
 
 // Index finds messages by their words. It lies in a file of its own, which is
@@ -66,6 +72,8 @@ const schema = `
 //     those from its first docid to that of the next one. Each word is stored after the
 //     key of its shard, so that nobody's search reads what others wrote, and none reads
 //     more than a shard at a time, however short a prefix is.
+//   - What is taken out of the index leaves no byte in its file or its log, where pages
+//     would otherwise hold it until they are used again.
 //   - What the index finds is held against the messages themselves (see says): what was
 //     deleted, revoked or edited a moment ago is not found by what it said before.
 //
@@ -90,9 +98,10 @@ type file struct {
 	write, read *sqlx.DB
 	info        os.FileInfo
 
-	findDocs, insertWords, insertDoc *sqlx.Stmt
+	findDocs, insertWords, insertText, insertDoc *sqlx.Stmt
 
 	complete bool             // has taken in all that there was; guarded by Index.mu
+	inLog    bool             // what was taken out may still be in the log
 	position int64            // the number of the last message that is in it
 	top      int64            // the highest docid
 	newest   map[int64]*shard // of the accounts that were written to
@@ -169,6 +178,9 @@ func (x *Index) Step(ctx context.Context) (more bool, err error) {
 	}
 
 	more, err = x.fill(ctx)
+	if err == nil && !more && x.file.inLog {
+		err = x.file.emptyLog(ctx)
+	}
 	if failed := x.suspect.Swap(nil); failed != nil && err == nil {
 		err = *failed
 	}
@@ -232,7 +244,7 @@ func openFile(path string, epoch [8]byte) (f *file, err error) {
 	}
 
 	f = &file{info: info, newest: make(map[int64]*shard)}
-	if f.write, err = sqlx.Open("sqlite", fileDSN(path, "synchronous(FULL)", "wal_autocheckpoint(4000)")); err != nil {
+	if f.write, err = sqlx.Open("sqlite", fileDSN(path, "synchronous(FULL)", "wal_autocheckpoint(4000)", "secure_delete(ON)")); err != nil {
 		return nil, err
 	}
 	if f.read, err = sqlx.Open("sqlite", fileDSN(path, "query_only(ON)")); err != nil {
@@ -258,6 +270,7 @@ func openFile(path string, epoch [8]byte) (f *file, err error) {
 	}
 
 	f.position, f.top = state.Position, state.Top
+	f.inLog = true // of a process that was killed
 	if err := f.prepare(); err != nil {
 		return nil, errors.Join(err, f.close())
 	}
@@ -269,6 +282,7 @@ func (f *file) prepare() (err error) {
 	for into, query := range map[**sqlx.Stmt]string{
 		&f.findDocs:    `SELECT docid, message FROM docs WHERE docid >= ? AND docid < ? ORDER BY docid`,
 		&f.insertWords: `INSERT INTO words (rowid, word) VALUES (?, ?)`,
+		&f.insertText:  `INSERT INTO texts (docid, words) VALUES (?, ?)`,
 		&f.insertDoc:   `INSERT INTO docs (docid, shard, message) VALUES (?, ?, ?)`,
 	} {
 		if *into, err = f.write.Preparex(query); err != nil {

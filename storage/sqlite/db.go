@@ -205,6 +205,11 @@ func DSN(path string, query url.Values) string {
 	return u.String()
 }
 
+// busyTimeout is for how many milliseconds a connection waits for another process.
+const busyTimeout = "5000"
+
+// writerDSN opens the connection that writes. What it deletes it overwrites, in freed pages
+// too: gone means gone. That costs nothing but in the pages that become free.
 func writerDSN(o Options) string {
 	synchronous := "FULL"
 	if o.Synchronous == "normal" {
@@ -212,8 +217,8 @@ func writerDSN(o Options) string {
 	}
 
 	return DSN(o.Path, url.Values{"mode": {"rw"}, "_txlock": {"immediate"}, "_pragma": {
-		"busy_timeout(5000)", "foreign_keys(ON)", "synchronous(" + synchronous + ")",
-		"wal_autocheckpoint(4000)", "journal_size_limit(67108864)", "temp_store(MEMORY)",
+		"busy_timeout(" + busyTimeout + ")", "foreign_keys(ON)", "synchronous(" + synchronous + ")",
+		"wal_autocheckpoint(4000)", "journal_size_limit(67108864)", "temp_store(MEMORY)", "secure_delete(ON)",
 	}})
 }
 

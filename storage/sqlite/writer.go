@@ -56,6 +56,9 @@ type writer struct {
 	seen  int64 // the version of the file, which commits of others move
 	held  *time.Timer
 	wrote bool // a closure of the batch has
+
+	between func(*session) // what a closure wants done when no transaction is open; nil for nothing
+
 	ended chan struct{}
 
 	// closing is held for reading while a write is being queued, so that the
@@ -120,6 +123,10 @@ func (wr *writer) run() {
 
 		began := time.Now()
 		wr.commit(batch)
+		if wr.between != nil {
+			wr.between(wr.s)
+			wr.between = nil
+		}
 		wr.noteStall(batch, time.Since(began))
 		for _, w := range batch {
 			w.done <- w.err
