@@ -8,33 +8,46 @@ import (
 	"confab/storage"
 )
 
-// eraseInterval is how often the log of the database is emptied, if anything was deleted
-// that it may still hold. The guides promise ten seconds, and a reader may be in the way.
-const eraseInterval = 3 * time.Second
+const (
+	// eraseInterval is how often the log of the database is emptied, if anything was deleted
+	// that it may still hold. The guides promise ten seconds, and a reader may be in the way.
+	eraseInterval = 3 * time.Second
+	// eraseWait is the longest wait for a reader that stays: each try costs writes a moment.
+	eraseWait = time.Minute
+)
 
 // eraseDeleted empties the log of the database after deletions, until ctx ends.
 func (a *App) eraseDeleted(ctx context.Context) error {
 	erased := int64(-1) // a process that was killed may have left something
-	tick := time.NewTicker(eraseInterval)
-	defer tick.Stop()
+	wait := eraseInterval
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
 
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-tick.C:
+		case <-timer.C:
 		}
 
-		now := a.DB.Erasures()
-		if now == erased {
-			continue
-		}
-		emptied, err := a.DB.EmptyLog(ctx)
-		if err != nil && ctx.Err() == nil && !errors.Is(err, storage.ErrUnavailable) {
-			a.Log.Warn("what was deleted is still in the log of the database", "error", err)
+		now, emptied := a.DB.Erasures(), true
+		if now != erased {
+			emptied = a.emptyLog(ctx)
 		}
 		if emptied {
-			erased = now
+			erased, wait = now, eraseInterval
+		} else {
+			wait = min(2*wait, eraseWait)
 		}
+		timer.Reset(wait)
 	}
+}
+
+// emptyLog empties the log of the database, and tells whether it could.
+func (a *App) emptyLog(ctx context.Context) bool {
+	emptied, err := a.DB.EmptyLog(ctx)
+	if err != nil && ctx.Err() == nil && !errors.Is(err, storage.ErrUnavailable) {
+		a.Log.Warn("what was deleted is still in the log of the database", "error", err)
+	}
+	return emptied
 }
