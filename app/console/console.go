@@ -91,13 +91,11 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 	switch {
 	case !c.KnowsHost(r.Host):
-		v.path = ""
 		v.showError(http.StatusForbidden, "This address is not ours", "Use the one in server.public_url, or localhost.")
 	case !c.comesFromUs(r):
 		v.showError(http.StatusForbidden, "This request came from another page", "Open the console itself, and try again there.")
 	case r.URL.Path == strings.TrimSuffix(Path, "/"):
-		v.path = ""
-		v.redirect(http.StatusFound, "console/")
+		v.redirect(http.StatusFound, "")
 	case strings.HasPrefix(v.path, "assets/"):
 		c.assets().serve(w, r, strings.TrimPrefix(v.path, "assets/"))
 	default:

@@ -48,12 +48,15 @@ func (p page) Chunks() (urls []string) {
 // Icon is the URL of one of our icons.
 func (p page) Icon(name string) string { return p.Asset("icons.svg") + "#" + name }
 
-// root leads from the page to /console/. A browser counts the slashes as they are written.
+// root leads from the page to /console/. A browser counts the slashes as they are written:
+// for it /console, and a path whose slash after that is written as %2F, are beside /console/
+// and not below it.
 func (v *visit) root() string {
-	if v.path == "" {
-		return ""
+	below := strings.Count(v.r.URL.EscapedPath(), "/") - strings.Count(Path, "/")
+	if below < 0 {
+		return strings.TrimPrefix(Path, "/")
 	}
-	return strings.Repeat("../", strings.Count(v.r.URL.EscapedPath(), "/")-strings.Count(Path, "/"))
+	return strings.Repeat("../", below)
 }
 
 // redirect sends the browser to a page below /console/.
