@@ -141,15 +141,27 @@ func (tx *Tx) InsertUser(u *User) error {
 }
 
 // UpdateUser stores name, address, role and team of a user. The address of one who
-// can sign in or is invited stays taken. ErrConflict means that somebody else signs in
-// with the address.
+// can sign in or is invited stays taken. A new address ends the links that were made for
+// the old one: somebody else may read its mail. ErrConflict means that somebody else signs
+// in with the address.
 func (tx *Tx) UpdateUser(u *User) error {
 	if u.SignInEmail != nil && u.Email != nil {
 		if err := tx.takeSignIn(u); err != nil {
 			return err
 		}
 	}
-	err := tx.ExecOne(`
+
+	before, err := tx.UserByID(u.ID)
+	if err != nil {
+		return err
+	}
+	if Fold(OrEmpty(before.Email)) != Fold(OrEmpty(u.Email)) {
+		if err := tx.EndUserInvitations(u.ID); err != nil {
+			return err
+		}
+	}
+
+	err = tx.ExecOne(`
 		UPDATE users
 		SET name = ?, email = ?, role = ?, team_id = ?, sign_in_email = ?
 		WHERE id = ?`, u.Name, u.Email, u.Role, u.TeamID, u.SignInEmail, u.ID)

@@ -54,8 +54,10 @@ func (e *env) runUserChange(action string, edit func(*storage.Tx, *storage.User)
 func (e *env) usersSet() *cobra.Command {
 	var name, email, role, team string
 	cmd := &cobra.Command{
-		Use:     "set USER",
-		Short:   "Change a person's name, address, role or team; a running server follows at once",
+		Use:   "set USER",
+		Short: "Change a person's name, address, role or team; a running server follows at once",
+		Long: "Change a person's name, address, role or team; a running server follows at once. A new address ends the\n" +
+			"links to choose a password that were made for the old one: print a new one with 'confab users reset'.",
 		Example: "  confab users set ana@example.com --role admin\n  confab users set 01J… --email ana@example.com --name \"Ana Ruiz\"",
 		PreRunE: requireAnyFlag("name", "email", "role", "team"),
 		RunE: e.runUserChange("user.updated", func(tx *storage.Tx, u *storage.User) error {
