@@ -123,7 +123,7 @@ func (v *lastMessageView) AppendJSON(b []byte) []byte {
 // conversationViews reads what a view of some conversations needs beside their rows,
 // with a few queries for all of them, and returns the function that makes each view.
 func conversationViews(
-	rx *storage.Rx, account int64, all ...storage.FullConversation,
+	rx *storage.Rx, r *rest.Request, all ...storage.FullConversation,
 ) (func(storage.FullConversation) conversationView, error) {
 	ids := make([]string, len(all))
 	for i, c := range all {
@@ -140,7 +140,7 @@ func conversationViews(
 		return nil, err
 	}
 
-	chat, err := rx.AccountSummary(account)
+	chat, err := rx.AccountSummary(r.Account.ID)
 
 	return func(c storage.FullConversation) conversationView {
 		v := conversationView{
@@ -161,7 +161,7 @@ func conversationViews(
 			v.Contact.BSUID, v.Contact.ParentBSUID = c.ContactBSUID, c.ContactParent
 		}
 		if c.AssigneeID != nil {
-			v.Assignee = &assigneeView{*c.AssigneeID, c.AssigneeName, c.AssigneeEmail}
+			v.Assignee = &assigneeView{*c.AssigneeID, c.AssigneeName, addressFor(r, *c.AssigneeID, c.AssigneeEmail)}
 		}
 		if m, ok := newest[c.ID]; ok {
 			v.LastMessage = &lastMessageView{m.ID, m.Type, m.Direction, m.Status, m.Preview, m.CreatedAt}
@@ -208,7 +208,7 @@ func (s *Server) listConversations(r *rest.Request) (rest.Reply, error) {
 		Scope: fmt.Sprintf("conversations %d %#v", r.Account.ID, f),
 		Read: func(rx *storage.Rx, q *rest.ListQuery) (rows []storage.FullConversation, reached storage.After, err error) {
 			if rows, reached, err = rx.Within(q.Budget).Conversations(r.Account.ID, f, q.After, q.Fetch()); err == nil {
-				view, err = conversationViews(rx, r.Account.ID, rows...)
+				view, err = conversationViews(rx, r, rows...)
 			}
 			return rows, reached, err
 		},
@@ -242,7 +242,7 @@ func ShowConversation(rx *storage.Rx, r *rest.Request) (rest.Reply, error) {
 		return rest.Reply{}, err
 	}
 
-	view, err := conversationViews(rx, r.Account.ID, c)
+	view, err := conversationViews(rx, r, c)
 	if err != nil {
 		return rest.Reply{}, err
 	}

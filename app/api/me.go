@@ -127,7 +127,7 @@ func (s *Server) getMe(r *rest.Request) (rest.Reply, error) {
 				ID:     u.ID,
 				Object: "user",
 				Name:   u.Name,
-				Email:  u.Email,
+				Email:  addressFor(r, u.ID, u.Email),
 				TeamID: u.TeamPublicID,
 			})
 		}
@@ -135,4 +135,13 @@ func (s *Server) getMe(r *rest.Request) (rest.Reply, error) {
 	})
 
 	return rest.OK(view), err
+}
+
+// addressFor is the address of a person, as far as the caller may see it: agents see no
+// colleague's.
+func addressFor(r *rest.Request, person string, email *string) *string {
+	if r.User != nil && r.User.Role != storage.RoleAdmin && r.User.ID != person {
+		return nil
+	}
+	return email
 }
