@@ -13,6 +13,7 @@ import (
 	"confab/app/callback"
 	"confab/app/limit"
 	"confab/app/pages"
+	"confab/jobs/guard"
 	"confab/storage"
 )
 
@@ -31,7 +32,7 @@ func (a *App) handler() http.Handler {
 		switch path := r.URL.Path; {
 		case path == "/v1" || strings.HasPrefix(path, "/v1/"):
 			a.api.ServeHTTP(w, r)
-		case a.isConsoleAPI(path):
+		case a.isConsoleAPI(path) && !guard.IsFetch(r):
 			a.console.ServeAPI(w, r)
 		default:
 			a.serveOutsideAPI(w, r)
@@ -52,10 +53,12 @@ type route struct {
 func (a *App) findRoute(r *http.Request) route {
 	path := r.URL.Path
 	switch {
-	case path == "/provider/webhook":
-		return route{pattern: path, verified: true, serve: a.callback.ServeHTTP}
 	case strings.HasPrefix(path, "/media/"):
 		return route{pattern: "/media/:token", serve: a.media.ServeHTTP}
+	case guard.IsFetch(r):
+		return route{serve: a.refuseFetch}
+	case path == "/provider/webhook":
+		return route{pattern: path, verified: true, serve: a.callback.ServeHTTP}
 	case path == pages.DocsPath || strings.HasPrefix(path, pages.DocsPath+"/"):
 		return route{pattern: pages.DocsPath, serve: a.hosts.Guard(a.docs.ServeHTTP)}
 	case strings.HasPrefix(path, pages.OnboardPath):
@@ -76,6 +79,13 @@ func (a *App) findRoute(r *http.Request) route {
 	return route{serve: func(w http.ResponseWriter, r *http.Request) {
 		a.api.WriteError(w, r, &rest.Error{Code: rest.ResourceNotFound, Message: "There is nothing at this path. The API is under /v1."})
 	}}
+}
+
+// refuseFetch answers a request that we make ourselves, for a URL that a customer gave us.
+// Some paths trust whoever calls from this machine, and a sandbox lets such URLs lead here. So
+// they reach nothing but files, and the API, which trusts nobody without a key.
+func (a *App) refuseFetch(w http.ResponseWriter, r *http.Request) {
+	a.api.WriteError(w, r, &rest.Error{Code: rest.ResourceNotFound, Message: "There is nothing here for a link or a webhook."})
 }
 
 // readOnly refuses every method but GET and HEAD.

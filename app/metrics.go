@@ -14,6 +14,7 @@ import (
 	"confab/app/api/rest"
 	"confab/app/limit"
 	"confab/app/stream"
+	"confab/jobs/guard"
 	"confab/jobs/queue"
 	"confab/storage"
 )
@@ -208,6 +209,12 @@ func (m *metrics) observeAttempt(result string, took time.Duration) {
 // who can reach it.
 func (a *App) serveMetrics(ctx context.Context) error {
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", a.metrics.handler)
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
+		if guard.IsFetch(r) {
+			a.refuseFetch(w, r)
+			return
+		}
+		a.metrics.handler.ServeHTTP(w, r)
+	})
 	return a.serveListener(ctx, a.metricsListener, mux, nil)
 }

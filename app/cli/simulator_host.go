@@ -58,6 +58,7 @@ func newSimulatorHost(l net.Listener, dir string, log *slog.Logger, o simulator.
 		Timeout:       fetchTimeout,
 	})
 	o.FetchClient = &http.Client{Transport: guardedTransport{links}}
+	o.Refuses = guard.IsFetch
 
 	sim, err := simulator.New(o)
 	if err != nil {

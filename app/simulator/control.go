@@ -60,7 +60,7 @@ func (c *controlCall) decode(v any) error {
 type controlHandler func(*controlCall) (any, error)
 
 // newControl builds the control surface. It refuses other origins, other host
-// names and, where a control token is set, requests without it.
+// names, what the options refuse and, where a control token is set, requests without it.
 func (s *Server) newControl() http.Handler {
 	mux := http.NewServeMux()
 	for pattern, h := range map[string]controlHandler{
@@ -133,6 +133,9 @@ func (s *Server) newControl() http.Handler {
 func (s *Server) authorizeControl(r *http.Request) error {
 	if !s.AllowsHost(r.Host) {
 		return &controlError{http.StatusForbidden, "The host name is not one of the simulator's.", ""}
+	}
+	if s.opt.Refuses != nil && s.opt.Refuses(r) {
+		return &controlError{http.StatusForbidden, "A link or a webhook must not lead here.", ""}
 	}
 	if s.opt.ControlToken == "" {
 		return nil

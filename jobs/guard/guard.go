@@ -12,6 +12,11 @@
 //     the DNS lookup. This check is the one that counts: a name that resolves to
 //     another address a moment later (DNS rebinding) does not pass it.
 //
+// Every request carries Header, also after a redirect: whatever must not be reached by a URL
+// that a customer chose, and trusts its callers for being on this machine, refuses such
+// requests (IsFetch). An address cannot tell that: names, redirects and proxies hide which
+// server is asked in the end, but all of them pass the header on.
+//
 // Errors say in which stage a request failed (Reason), but never show an internal
 // address to the customer.
 package guard
@@ -25,6 +30,12 @@ import (
 	"net/netip"
 	"time"
 )
+
+// Header marks the requests of a Client. It is no secret: who knows it can only be refused.
+const Header = "X-Svc-Fetch"
+
+// IsFetch tells whether a request comes from a Client, of this process or another.
+func IsFetch(r *http.Request) bool { return r.Header.Get(Header) != "" }
 
 const (
 	// MaxRedirects is the upper limit of Options.Redirects.
@@ -152,7 +163,7 @@ func (c *Client) Transport() http.RoundTripper { return c.http.Transport }
 func (c *Client) Close() { c.base.CloseIdleConnections() }
 
 // policyTransport refuses a URL before anything is sent to it, also after a
-// redirect.
+// redirect, and marks what is sent.
 type policyTransport struct {
 	policy policy
 	next   http.RoundTripper
@@ -166,5 +177,8 @@ func (t *policyTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		return nil, &failure{reason: AddressBlocked, err: err}
 	}
-	return t.next.RoundTrip(req)
+
+	marked := req.Clone(req.Context())
+	marked.Header.Set(Header, "1")
+	return t.next.RoundTrip(marked)
 }

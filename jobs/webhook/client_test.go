@@ -113,7 +113,7 @@ func TestADeliveryCarriesEveryHeaderAndTheExactBytes(t *testing.T) {
 		"X-Svc-Source": "provider", "X-Svc-Event": "message.received", "X-Svc-Event-Id": "wamid.1", "X-Svc-Delivery-Id": "wbd_01", "X-Svc-Attempt": "3",
 		"X-Svc-Signature": Sign(out.At, d.Body, secret, newer), "X-Svc-Signature-256": Sign(out.At, d.Body, secret, newer),
 		"Webhook-Id": "evt_01", "Webhook-Timestamp": stamp, "Webhook-Signature": SignStandard("evt_01", out.At, d.Body, secret, newer),
-		"X-Tenant": "acme", "Authorization": "Bearer theirs",
+		"X-Tenant": "acme", "Authorization": "Bearer theirs", guard.Header: "1",
 	}
 	for name, value := range want {
 		is.Equal(got.header.Values(name), []string{value}) // exactly once
