@@ -74,30 +74,32 @@ const exportedAtOnce = 1000
 // exportBroadcastRecipients handles GET /v1/:phone_number_id/broadcasts/:id/recipients.csv.
 func (s *Server) exportBroadcastRecipients(r *rest.Request) (rest.Reply, error) {
 	status, err := s.recipientStatus(r)
+	if err == nil {
+		err = s.auditExport(r)
+	}
 	return rest.Reply{Stream: func(x *rest.Exchange) { s.sendRecipients(x, status) }}, err
 }
 
 // sendRecipients writes the file in pages, each of which is read by itself: so memory stays
-// small, and no snapshot is held for long. If one cannot be read, the connection is closed,
-// so that nobody takes a part for the whole.
+// small, and no snapshot is held for long. If one cannot be read, or the caller may no longer
+// have it, the connection is closed, so that nobody takes a part for the whole.
 func (s *Server) sendRecipients(x *rest.Exchange, status string) {
 	r := x.Request
-	h := x.Header()
-	h.Set("Content-Type", "text/csv; charset=utf-8")
-	h.Set("Content-Disposition", `attachment; filename="recipients-`+r.Param("id")+`.csv"`)
-	h["X-Content-Type-Options"] = rest.NoSniff
-	x.WriteHeader(http.StatusOK)
-	if r.HTTP.Method == http.MethodHead {
+	if !beginExport(x, "recipients-"+r.Param("id")+".csv") {
 		return
 	}
-	_ = http.NewResponseController(x).Flush() // its length is not known
 
+	mayGoOn := s.mayGoOn(r)
 	buffered := bufio.NewWriter(x)
 	out := csv.NewWriter(buffered)
 	_ = out.Write(recipientColumns)
 	for after := int64(0); ; {
 		rows, reached, err := s.recipientsAfter(r, status, after)
+		if err == nil && !mayGoOn(r.HTTP.Context()) {
+			err = errExportEnded()
+		}
 		if err != nil {
+			x.Failure = err
 			panic(http.ErrAbortHandler)
 		}
 		for _, row := range rows {

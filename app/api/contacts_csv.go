@@ -21,36 +21,24 @@ func (s *Server) exportContacts(r *rest.Request) (rest.Reply, error) {
 		return rest.Reply{}, err
 	}
 
-	rep := rest.Reply{Status: http.StatusOK, Body: []byte{}}
-	if r.HTTP.Method == http.MethodGet {
-		err = s.DB.Update(r.HTTP.Context(), func(tx *storage.Tx) error { return s.Audit(tx, r, &rep) })
-		if err != nil {
-			return rest.Reply{}, err
-		}
+	if err := s.auditExport(r); err != nil {
+		return rest.Reply{}, err
 	}
 
 	keys := make(contactsheet.Keys)
 	err = s.eachContact(r, f, false, func(c storage.Contact, _ []storage.AttachedLabel) (bool, error) {
 		return keys.Add(c.Metadata), nil
 	})
-	rep.Stream = func(x *rest.Exchange) { s.streamContacts(x, f, keys) }
-	return rep, err
+	return rest.Reply{Stream: func(x *rest.Exchange) { s.streamContacts(x, f, keys) }}, err
 }
 
 // streamContacts writes an export. When it cannot go on, it cuts the connection, so that
 // the client does not take a part for the whole.
 func (s *Server) streamContacts(x *rest.Exchange, f storage.ContactFilter, keys contactsheet.Keys) {
-	h := x.Header()
-	h.Set("Content-Type", "text/csv; charset=utf-8")
-	h.Set("Content-Disposition", `attachment; filename="contacts.csv"`)
-	h.Set("Cache-Control", "no-store")
-	h["X-Content-Type-Options"] = rest.NoSniff
-	control, written := http.NewResponseController(x.ResponseWriter), 0
-	x.WriteHeader(http.StatusOK)
-	_ = control.Flush() // its length is not known, however short it is
-	if x.Request.HTTP.Method == http.MethodHead {
+	if !beginExport(x, "contacts.csv") {
 		return
 	}
+	control, written := http.NewResponseController(x.ResponseWriter), 0
 
 	w, err := contactsheet.NewWriter(x, keys)
 	if err == nil {
@@ -71,11 +59,16 @@ func (s *Server) streamContacts(x *rest.Exchange, f storage.ContactFilter, keys 
 }
 
 // eachContact calls fn with all contacts that a filter leaves, newest first, until it
-// wants no more. It reads page by page.
+// wants no more. It reads page by page, as long as the caller may have them.
 func (s *Server) eachContact(
 	r *rest.Request, f storage.ContactFilter, withLabels bool, fn func(storage.Contact, []storage.AttachedLabel) (more bool, err error),
 ) error {
+	mayGoOn := s.mayGoOn(r)
 	for after := storage.First; after != storage.Last; {
+		if !mayGoOn(r.HTTP.Context()) {
+			return errExportEnded()
+		}
+
 		var rows []storage.Contact
 		var labels map[string][]storage.AttachedLabel
 		next := after

@@ -114,7 +114,8 @@ func (s *Server) Routes() []rest.Route {
 		rest.At("POST", "/:phone_number_id/broadcasts/:id/cancel", s.moveBroadcast(jobs.CancelBroadcast), 0, rest.Exists(broadcastIn)).
 			Audited("broadcast.cancelled", "broadcast", "id"),
 		rest.At("GET", "/:phone_number_id/broadcasts/:id/recipients", s.listBroadcastRecipients, 0, nil),
-		rest.At("GET", "/:phone_number_id/broadcasts/:id/recipients.csv", s.exportBroadcastRecipients, 0, nil),
+		rest.At("GET", "/:phone_number_id/broadcasts/:id/recipients.csv", s.exportBroadcastRecipients, 0, nil).
+			Audited("broadcast.exported", "broadcast", "id"),
 
 		rest.At("GET", "/:phone_number_id/templates", s.listTemplates, rest.Agents, nil),
 		rest.At("POST", "/:phone_number_id/templates", s.createTemplate, rest.Creates, nil).Audited("template.created", "template", ""),

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -28,7 +29,8 @@ func (f *fixture) signedIn(tenant storagetest.Tenant, role string) rest.Visitor 
 		_, err := tx.InsertUserSession(&s)
 		return err
 	})
-	return rest.Visitor{SignedIn: storage.SignedIn{Session: s, User: u, Organization: tenant.Organization}}
+	who := storage.SignedIn{Session: s, User: u, Organization: tenant.Organization}
+	return rest.Visitor{SignedIn: who, Find: func(context.Context) (storage.SignedIn, error) { return who, nil }}
 }
 
 // visit calls the API as somebody who is signed in to the console. The path is relative to
