@@ -27,8 +27,12 @@ const (
 	MaxLoggedMethod = 16
 )
 
-// LoggedMethod is a method for the logs: a client may send any word, of any length.
-func LoggedMethod(method string) string { return method[:min(len(method), MaxLoggedMethod)] }
+// LoggedMethod is a method for the logs: a client may send any word, of any length, and a
+// secret too.
+func LoggedMethod(method string) string {
+	method = maskNamed(method)
+	return method[:min(len(method), MaxLoggedMethod)]
+}
 
 // callLog writes the API log and the time when each key and session was last used.
 //

@@ -88,15 +88,16 @@ func (r *Request) isAuthenticated() bool { return r.Org.ID != 0 }
 // isKnown tells whether it is known who calls, though the call may be refused.
 func (r *Request) isKnown() bool { return r.isAuthenticated() || r.refused != nil }
 
-// loggedPath is the path for the logs: without the query, which may contain secrets,
-// and escaped, because it may be shown in a terminal.
+// loggedPath is the path for the logs: without the query, which may contain secrets, with
+// secrets masked that were written into the path itself, and escaped, because it may be shown
+// in a terminal.
 func (r *Request) loggedPath() string {
 	limit := maxStrangerPath
 	if r.isKnown() {
 		limit = MaxLoggedPath
 	}
 
-	path := r.HTTP.URL.EscapedPath()
+	path := maskPath(r.HTTP.URL.EscapedPath())
 	return path[:min(len(path), limit)]
 }
 

@@ -1,0 +1,87 @@
+package rest
+
+import (
+	"net/url"
+	"regexp"
+	"strings"
+
+	"confab/storage"
+)
+
+const (
+	// masked stands in a log for a secret.
+	masked = "..."
+	// minMasked is the length of the shortest path with a whole secret: /v1/ and a setup token.
+	minMasked = 32
+)
+
+// longWord finds what may be a token without a name of its own: of a session, an invitation
+// or the provider.
+var longWord = regexp.MustCompile(`[A-Za-z0-9_-]{32,}`)
+
+// maskPath masks secrets in an escaped path. They do not belong there, but people write them
+// there by mistake. However a secret is escaped, it is found; a path without one stays as it
+// is.
+func maskPath(escaped string) string {
+	if len(escaped) < minMasked {
+		return escaped
+	}
+
+	path := unescapeAll(escaped)
+	plain := maskNamed(path)
+	plain = longWord.ReplaceAllStringFunc(plain, maskWord)
+	if plain == path {
+		return escaped
+	}
+
+	return (&url.URL{Path: plain}).EscapedPath()
+}
+
+// unescapeAll undoes escapes, also those of escapes, as far as there are any.
+func unescapeAll(path string) string {
+	for strings.Contains(path, "%") {
+		plain, err := url.PathUnescape(path)
+		if err != nil || plain == path {
+			break
+		}
+		path = plain
+	}
+	return path
+}
+
+// maskNamed cuts a path off at the first secret that its prefix gives away. What follows may
+// be a part of it: signing secrets have slashes.
+func maskNamed(path string) string {
+	end := len(path)
+	for _, prefix := range []string{storage.KeyPrefix, storage.SecretPrefix, storage.PrefixSetupLink} {
+		for from := 0; ; {
+			at := strings.Index(path[from:end], prefix)
+			if at < 0 {
+				break
+			}
+			from += at + len(prefix)
+			if !isLinkID(path[from-len(prefix):], prefix) {
+				end = from
+			}
+		}
+	}
+	if end == len(path) {
+		return path
+	}
+	return path[:end] + masked
+}
+
+// isLinkID tells whether a path goes on with the id of a setup link, which begins as the
+// tokens do.
+func isLinkID(path, prefix string) bool {
+	word, _, _ := strings.Cut(path, "/")
+	return prefix == storage.PrefixSetupLink && storage.ValidID(prefix, word)
+}
+
+// maskWord masks a long word, unless it is one of small letters, as names of templates are.
+func maskWord(word string) string {
+	if strings.ContainsAny(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") && strings.ContainsAny(word, "abcdefghijklmnopqrstuvwxyz") {
+		return word[:4] + masked
+	}
+	return word
+}
