@@ -37,8 +37,8 @@ func (e *env) contactsExport() *cobra.Command {
 		Use:   "export",
 		Short: "Write all contacts of a number to standard output, as CSV",
 		Long: "Write all contacts of a number to standard output, as CSV: phone_number, bsuid, username, name, email,\n" +
-			"labels, opted_in, marketing_opted_out, created_at and the metadata. Cells that a spreadsheet would run\n" +
-			"as a formula have a ' in front.",
+			"labels, opted_in, marketing_opted_out, created_at and the metadata. What a spreadsheet would run as a\n" +
+			"formula has a ' in front, also behind a ;, a tab or a line break in a cell.",
 		Example: "  confab contacts export > contacts.csv\n  confab contacts export --phone-number-id 106540352242922 > contacts.csv",
 		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
 			var account storage.AccountKey

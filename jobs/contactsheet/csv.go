@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strings"
+	"unicode/utf8"
 )
 
 // maxRecord is how many bytes a line may have, with the line breaks inside of quotes.
@@ -197,20 +199,49 @@ func unquote(cell, window []byte, i int) (text []byte, next int, closed bool) {
 }
 
 // guarded are the characters with which a cell begins that a spreadsheet would run.
-const guarded = "=+-@\t\r"
+const guarded = "=+-@\t\r＝＋－＠"
 
-// Guard puts a ' before a cell that a spreadsheet would run.
+// Guard puts a ' before a cell that a spreadsheet would run. It does so within the cell too,
+// wherever a spreadsheet could begin another one: behind a ;, which separates cells in half of
+// the world, a tab or the end of a line. There quotes do not keep a cell together.
 func Guard(cell string) string {
-	if cell != "" && bytes.IndexByte([]byte(guarded), cell[0]) >= 0 {
-		return "'" + cell
+	var b strings.Builder
+	for i := range len(cell) {
+		if beginsCell(cell, i) && isRun(cell[i:]) {
+			b.WriteByte('\'')
+		}
+		b.WriteByte(cell[i])
 	}
-	return cell
+	return b.String()
 }
 
 // unguard takes off what Guard has put there.
 func unguard(cell string) string {
-	if len(cell) > 1 && cell[0] == '\'' && bytes.IndexByte([]byte(guarded), cell[1]) >= 0 {
-		return cell[1:]
+	if !strings.Contains(cell, "'") {
+		return cell
 	}
-	return cell
+
+	var b strings.Builder
+	begins := true
+	for i := range len(cell) {
+		if begins && cell[i] == '\'' && isRun(cell[i+1:]) {
+			begins = false
+			continue
+		}
+		b.WriteByte(cell[i])
+		begins = beginsCell(cell, i+1)
+	}
+	return b.String()
+}
+
+// beginsCell tells whether a spreadsheet could begin a cell at a place.
+func beginsCell(cell string, at int) bool {
+	return at == 0 || strings.IndexByte(";\t\r\n", cell[at-1]) >= 0
+}
+
+// isRun tells whether a spreadsheet would run a cell with this text. Quotes before it may be
+// taken for those around it.
+func isRun(text string) bool {
+	first, _ := utf8.DecodeRuneInString(strings.TrimLeft(text, `"`))
+	return strings.ContainsRune(guarded, first) && first != utf8.RuneError
 }

@@ -1,9 +1,9 @@
 // Package contactsheet is how contacts stand in a CSV file: its columns, what their cells
 // may hold, and how such a file is written and read.
 //
-// A header line names the columns; metadata has a column for each key, metadata.KEY. Cells
-// that a spreadsheet would run as a formula get a ' in front when they are written, and
-// lose it when they are read. Reading is bounded whatever the file holds.
+// A header line names the columns; metadata has a column for each key, metadata.KEY. What a
+// spreadsheet would run as a formula gets a ' in front when it is written, and loses it when
+// it is read. Reading is bounded whatever the file holds.
 package contactsheet
 
 import (

@@ -90,7 +90,7 @@ func (w *Writer) Write(c storage.Contact, labels []storage.AttachedLabel) error 
 	}
 
 	if w.keys == nil {
-		return w.out.Write(append(cells, string(c.Metadata)))
+		return w.out.Write(append(cells, Guard(string(c.Metadata))))
 	}
 	var fields map[string]json.RawMessage
 	if len(c.Metadata) > 0 {
