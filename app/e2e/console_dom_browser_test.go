@@ -5,14 +5,20 @@ import (
 	"testing"
 )
 
-func TestTheModuleOfElementsInABrowser(t *testing.T) {
+func TestTheModuleOfElementsInABrowser(t *testing.T) { runModuleTests(t, "dom_test", 20) }
+
+func TestFormattedTextInABrowser(t *testing.T) { runModuleTests(t, "formatted_test", 2) }
+
+// runModuleTests runs the tests that a module of the testdata exports, of which there are at
+// least so many.
+func runModuleTests(t *testing.T, module string, least int) {
 	parallelBrowser(t)
 	b := openWindow(t)
-	b.Visit(serveModules(t) + "dom_test.html")
+	b.Visit(serveModules(t) + module + ".html")
 
-	const tests = `import("./dom_test.js").then(m => m.tests)`
+	tests := fmt.Sprintf(`import("./%s.js").then(m => m.tests)`, module)
 	names := eval[[]string](b, tests+`.then(Object.keys)`)
-	if len(names) < 20 {
+	if len(names) < least {
 		t.Fatalf("only %d tests were found", len(names))
 	}
 	for _, name := range names {

@@ -14,7 +14,9 @@ const tags = { "*": "b", _: "i", "~": "s" };
 /** Texts that are longer are shown as they are. */
 const longest = 8192;
 const link = /https?:\/\/[^\s<>"]+|[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{2,63}){1,5}/g;
-const tail = /[.,;:!?'*_~)\]}]+$/;
+const address = /https?:\/\/\S+/g;
+/** What a link does not end with. */
+const tail = ".,;:!?'*_~)]}";
 /** The mark of code: written so that it is not taken for the beginning of a text. */
 const tick = "\x60";
 const fence = tick.repeat(3);
@@ -39,6 +41,7 @@ export function words(text, rest = links) {
 function format(text, inside, rest) {
   /** @type {Child[]} */
   const parts = [];
+  const addresses = [...text.matchAll(address)];
   /** Marks that have no end from here on. */
   const open = new Set();
   let plain = 0;
@@ -46,7 +49,7 @@ function format(text, inside, rest) {
     const mark = text[at];
     const width = mark === tick && text.startsWith(fence, at) ? 3 : 1;
     if (!("*_~" + tick).includes(mark) || open.has(mark + width) || inside.includes(mark)) continue;
-    const end = closing(text, at, mark, width);
+    const end = isWithin(addresses, at) && mark !== tick ? -1 : closing(text, at, mark, width);
     if (end < 0) {
       if (end === -2) open.add(mark + width);
       continue;
@@ -76,7 +79,6 @@ function closing(text, at, mark, width) {
   const code = mark === tick;
   const from = at + width;
   if (!code && (inWord.test(text[at - 1] ?? "") || !/\S/.test(text[from] ?? ""))) return -1;
-  if (!code && inURL(text, at)) return -1;
 
   const token = mark.repeat(width);
   const line = width === 3 ? -1 : text.indexOf("\n", from);
@@ -89,10 +91,18 @@ function closing(text, at, mark, width) {
   return text.indexOf(token, from) < 0 ? -2 : -1;
 }
 
-/** inURL reports whether a place lies within a link. @param {string} text @param {number} at */
-function inURL(text, at) {
-  const word = text.slice(Math.max(0, at - 2000), at).match(/\S*$/)?.[0] ?? "";
-  return /https?:\/\/\S/.test(word);
+/**
+ * isWithin reports whether a place lies within one of the addresses of a text.
+ * @param {RegExpExecArray[]} addresses
+ * @param {number} at
+ */
+const isWithin = (addresses, at) => addresses.some((one) => at > one.index && at < one.index + one[0].length);
+
+/** withoutTail is a link without the marks and stops that follow it. @param {string} link */
+function withoutTail(link) {
+  let end = link.length;
+  while (end > 0 && tail.includes(link[end - 1])) end--;
+  return link.slice(0, end);
 }
 
 /** @param {string} text @returns {Child} */
@@ -101,7 +111,7 @@ function links(text) {
   const parts = [];
   let from = 0;
   for (const found of text.matchAll(link)) {
-    const target = found[0].replace(tail, "");
+    const target = withoutTail(found[0]);
     parts.push(text.slice(from, found.index), outside(target.includes("://") ? target : "mailto:" + target, target));
     from = found.index + target.length;
   }
