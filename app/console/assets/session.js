@@ -1,7 +1,8 @@
 /**
  * Who is signed in, and where: what the page was given when it was served, what the whole
  * console shares, and what the person prefers in this browser. Nothing secret is ever kept
- * in the browser. Where it keeps nothing, a choice holds until the page is closed.
+ * in the browser, and nothing that the person wrote once it has signed out. Where it keeps
+ * nothing, a choice holds until the page is closed.
  */
 import { computed, effect, signal } from "./dom.js";
 
@@ -59,6 +60,28 @@ export function applyTheme() {
 
 /** The address of /console/, whatever a proxy puts before it. */
 export const root = new URL("../", import.meta.url);
+
+/** What somebody wrote and has not sent is kept in this browser under names that begin so. */
+const keptWords = () => [`confab.draft.${me.peek().id}.`, `confab.outbox.${me.peek().id}.`];
+
+/** unsent counts the messages that this browser keeps until they can be sent. */
+export function unsent() {
+  try {
+    return Object.keys(localStorage).filter((key) => key.startsWith(keptWords()[1])).length;
+  } catch {
+    return 0;
+  }
+}
+
+/** forgetWords takes away what the person wrote here: whoever comes next must not read it. */
+export function forgetWords() {
+  try {
+    const own = Object.keys(localStorage).filter((key) => keptWords().some((prefix) => key.startsWith(prefix)));
+    for (const key of own) localStorage.removeItem(key);
+  } catch {
+    // It was never kept.
+  }
+}
 
 /** signInAgain leaves for the page of signing in, which leads back to this one. */
 export function signInAgain() {

@@ -5,9 +5,12 @@ import { openJump, openShortcuts } from "./dialogs.js";
 import { count, hue, initials } from "./format.js";
 import { bind } from "./keys.js";
 import { onChanged, together } from "./live.js";
+import { confirmAction } from "./parts/dialog.js";
 import { menu } from "./parts/menu.js";
 import { link, navigate, path } from "./router.js";
-import { chosenNumber, counts, me, number, numbers, numbersKnown, root, screens, theme, unread } from "./session.js";
+import {
+  chosenNumber, counts, forgetWords, me, number, numbers, numbersKnown, root, screens, theme, unread, unsent,
+} from "./session.js";
 
 const text = {
   goTo: "Go to",
@@ -21,6 +24,10 @@ const text = {
   shortcuts: "Keyboard shortcuts",
   docs: "API reference",
   signOut: "Sign out",
+  signOutUnsent: "Sign out with unsent messages?",
+  unsentLead: (/** @type {number} */ n) => (n === 1 ? "One message has" : `${n} messages have`) +
+    " not been sent yet. Signing out discards what was not sent, and all drafts.",
+  discard: "Discard and sign out",
   theme: "Theme",
   themes: { system: "As the system", light: "Light", dark: "Dark" },
 };
@@ -194,8 +201,21 @@ export function startAccount() {
   });
 }
 
-/** signOut sends a form, as a page without scripts would. */
+/** signOut asks first where that throws messages away. */
 function signOut() {
+  const waiting = unsent();
+  if (waiting === 0) return leave();
+  confirmAction({
+    title: text.signOutUnsent,
+    body: text.unsentLead(waiting),
+    action: text.discard,
+    send: async () => leave(),
+  });
+}
+
+/** leave takes away what was written here and sends a form, as a page without scripts would. */
+function leave() {
+  forgetWords();
   const form = el("form", { method: "post", action: new URL("sign-out", root).pathname, hidden: true });
   document.body.append(form);
   form.submit();
