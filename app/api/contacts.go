@@ -22,6 +22,9 @@ const (
 	maxSearch          = 200
 )
 
+// contactsADay is how many contacts a person may make in the console in a day, one by one.
+const contactsADay = 1000
+
 // contactView is the public shape of a contact.
 type contactView struct {
 	ID                string                  `json:"id"`
@@ -190,6 +193,10 @@ func (c *newContact) contact(account int64) storage.Contact {
 
 // createContact handles POST /v1/:phone_number_id/contacts.
 func (s *Server) createContact(r *rest.Request, in newContact) (rest.Reply, error) {
+	if err := s.CountMade(r, "contacts", 1, contactsADay); err != nil {
+		return rest.Reply{}, err
+	}
+
 	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
 		c := in.contact(r.Account.ID)
 		if err := checkNewContact(&tx.Rx, c); err != nil {

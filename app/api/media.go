@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"errors"
 
 	"confab/app/api/content"
@@ -8,6 +9,12 @@ import (
 	"confab/jobs"
 	"confab/jobs/filetype"
 	"confab/storage"
+)
+
+// What a person may upload in the console in a day.
+const (
+	filesADay = 1000
+	bytesADay = 5 << 30
 )
 
 // libraryView is the public shape of media in the library.
@@ -54,6 +61,11 @@ func (s *Server) createMedia(r *rest.Request) (rest.Reply, error) {
 		return rest.Reply{}, err
 	}
 	defer in.File.Discard()
+
+	err = cmp.Or(s.CountMade(r, "files", 1, filesADay), s.CountMade(r, "bytes of files", int(in.File.Size()), bytesADay))
+	if err != nil {
+		return rest.Reply{}, err
+	}
 
 	sum, err := in.File.Keep()
 	if err != nil {

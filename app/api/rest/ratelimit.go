@@ -77,3 +77,31 @@ type RateLimit struct {
 	PerSecond float64 `json:"per_second"`
 	Burst     int     `json:"burst"`
 }
+
+// madeBy says who made what: the key of a bucket for each.
+type madeBy struct {
+	limit.Holder
+	what string
+}
+
+// CountMade counts what a person makes in the console, and refuses more of it than a person
+// may make in a day. It bounds what one of a team can fill the disk with. Keys are bounded by
+// the plan.
+func (s *Server) CountMade(r *Request, what string, n, aDay int) error {
+	if r.User == nil {
+		return nil
+	}
+
+	perSecond := float64(aDay) / (24 * time.Hour).Seconds()
+	bucket := s.made.Of(madeBy{r.Holder(), what}, perSecond, aDay)
+	if bucket.AllowN(time.Now(), n) {
+		return nil
+	}
+
+	lacking := float64(n) - bucket.Tokens()
+	return &Error{
+		Code:       RateLimitExceeded,
+		Message:    "A person may make " + strconv.Itoa(aDay) + " " + what + " a day. Please go on later.",
+		RetryAfter: max(time.Duration(lacking/perSecond*float64(time.Second)), time.Second),
+	}
+}
