@@ -178,7 +178,7 @@ function testSend(of, content) {
   const to = signal("");
   const wrong = signal("");
   const send = async () => {
-    const template = JSON.parse(JSON.stringify(content()).replace(/\{\{\s*([^{}]*?)\s*\}\}/g, "$1"));
+    const template = JSON.parse(JSON.stringify(content()).replace(/\{\{([^{}]*)\}\}/g, (_, name) => name.trim()));
     wrong.set("");
     try {
       const body = { messaging_product: "chat", to: plainNumber(to()), type: "template", template };
