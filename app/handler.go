@@ -83,7 +83,7 @@ func (a *App) findRoute(r *http.Request) route {
 
 // refuseFetch answers a request that we make ourselves, for a URL that a customer gave us.
 // Some paths trust whoever calls from this machine, and a sandbox lets such URLs lead here. So
-// they reach nothing but files, and the API, which trusts nobody without a key.
+// they reach nothing but files, and the API, which requires a key.
 func (a *App) refuseFetch(w http.ResponseWriter, r *http.Request) {
 	a.api.WriteError(w, r, &rest.Error{Code: rest.ResourceNotFound, Message: "There is nothing here for a link or a webhook."})
 }

@@ -38,7 +38,7 @@ func (e *env) contactsExport() *cobra.Command {
 		Short: "Write all contacts of a number to standard output, as CSV",
 		Long: "Write all contacts of a number to standard output, as CSV: phone_number, bsuid, username, name, email,\n" +
 			"labels, opted_in, marketing_opted_out, created_at and the metadata. What a spreadsheet would run as a\n" +
-			"formula has a ' in front, also behind a ;, a tab or a line break in a cell.",
+			"formula has a ' in front, also after a ;, a tab or a line break in a cell.",
 		Example: "  confab contacts export > contacts.csv\n  confab contacts export --phone-number-id 106540352242922 > contacts.csv",
 		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
 			var account storage.AccountKey

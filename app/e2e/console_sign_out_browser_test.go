@@ -13,7 +13,7 @@ import (
 const keptWords = `Object.keys(localStorage).filter(k => k.includes("outbox") || k.includes("draft")).length`
 
 // What somebody wrote and did not send is not left in a browser for whoever uses it next.
-func TestSigningOutLeavesNoWordsBehind(t *testing.T) {
+func TestSigningOutTakesWhatWasWrittenAway(t *testing.T) {
 	pagestest.Parallel(t)
 	s := newStage(t)
 	number := s.connect()

@@ -63,8 +63,8 @@ func TestEveryExportIsAuditedAndKeptByNoCache(t *testing.T) {
 	})
 }
 
-// An export ends for whoever may no longer have it, with a connection that is cut: nobody takes
-// a part for the whole.
+// An export ends for whoever may no longer have it, with a connection that is cut, so that
+// a part is not taken for the whole.
 func TestAnExportEndsWithTheRightToIt(t *testing.T) {
 	s := newStage(t)
 	number := s.connect()

@@ -33,7 +33,7 @@ func (b *lockedBuffer) String() string {
 	return b.text.String()
 }
 
-// A secret that somebody writes into a path, where it does not belong, is nobody's to read.
+// A secret that somebody writes into a path, where it does not belong, is in no log.
 func TestASecretInAPathIsMasked(t *testing.T) {
 	is := is.New(t)
 	log := &lockedBuffer{}

@@ -25,7 +25,7 @@ type Options struct {
 	Hosts []string
 	// ControlToken, when set, must be presented to /_sim as a bearer token.
 	ControlToken string
-	// Refuses, when set, tells of a request that it must not reach /_sim.
+	// Refuses, when set, reports whether a request must not reach /_sim.
 	Refuses func(*http.Request) bool
 	// PublicURL is the origin that callbacks name in media URLs; empty leaves
 	// such URLs out. Answers to requests use the request's own origin.

@@ -202,7 +202,7 @@ func unquote(cell, window []byte, i int) (text []byte, next int, closed bool) {
 const guarded = "=+-@\t\r＝＋－＠"
 
 // Guard puts a ' before a cell that a spreadsheet would run. It does so within the cell too,
-// wherever a spreadsheet could begin another one: behind a ;, which separates cells in half of
+// wherever a spreadsheet could begin another one: after a ;, which separates cells in half of
 // the world, a tab or the end of a line. There quotes do not keep a cell together.
 func Guard(cell string) string {
 	var b strings.Builder
@@ -234,12 +234,12 @@ func unguard(cell string) string {
 	return b.String()
 }
 
-// beginsCell tells whether a spreadsheet could begin a cell at a place.
+// beginsCell reports whether a spreadsheet could begin a cell at a place.
 func beginsCell(cell string, at int) bool {
 	return at == 0 || strings.IndexByte(";\t\r\n", cell[at-1]) >= 0
 }
 
-// isRun tells whether a spreadsheet would run a cell with this text. Quotes before it may be
+// isRun reports whether a spreadsheet would run a cell with this text. Quotes before it may be
 // taken for those around it.
 func isRun(text string) bool {
 	first, _ := utf8.DecodeRuneInString(strings.TrimLeft(text, `"`))

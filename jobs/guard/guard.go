@@ -14,7 +14,7 @@
 //
 // Every request carries Header, also after a redirect: whatever must not be reached by a URL
 // that a customer chose, and trusts its callers for being on this machine, refuses such
-// requests (IsFetch). An address cannot tell that: names, redirects and proxies hide which
+// requests (IsFetch). An address does not show that: names, redirects and proxies hide which
 // server is asked in the end, but all of them pass the header on.
 //
 // Errors say in which stage a request failed (Reason), but never show an internal
@@ -34,7 +34,7 @@ import (
 // Header marks the requests of a Client. It is no secret: who knows it can only be refused.
 const Header = "X-Svc-Fetch"
 
-// IsFetch tells whether a request comes from a Client, of this process or another.
+// IsFetch reports whether a request comes from a Client, of this process or another.
 func IsFetch(r *http.Request) bool { return r.Header.Get(Header) != "" }
 
 const (

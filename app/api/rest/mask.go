@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// masked stands in a log for a secret.
+	// masked replaces a secret in a log.
 	masked = "..."
 	// minMasked is the length of the shortest path with a whole secret: /v1/ and a setup token.
 	minMasked = 32
@@ -71,7 +71,7 @@ func maskNamed(path string) string {
 	return path[:end] + masked
 }
 
-// isLinkID tells whether a path goes on with the id of a setup link, which begins as the
+// isLinkID reports whether a path goes on with the id of a setup link, which begins as the
 // tokens do.
 func isLinkID(path, prefix string) bool {
 	word, _, _ := strings.Cut(path, "/")
