@@ -31,7 +31,7 @@ var allowed = map[string][]string{
 	"app/cli":               {"app", "app/api", "app/api/rest", "app/backup", "app/config", "app/console", "app/console/api", "app/datadir", "app/doctor", "app/mcp", "app/pages/guides", "app/simulator", "app/stream", "jobs", "jobs/contactsheet", "jobs/event", "jobs/guard", "jobs/provider", "jobs/provisioning", "jobs/webhook", "storage"},
 	"app/config":            {},
 	"app/console":           {"app/api/rest", "app/console/api", "app/limit", "app/password", "storage"},
-	"app/console/api":       {"app/api", "app/api/rest", "app/limit", "app/live", "app/password", "app/stream", "jobs", "jobs/errorcode", "jobs/event", "jobs/provider", "jobs/provisioning", "jobs/webhook", "storage"},
+	"app/console/api":       {"app/api", "app/api/rest", "app/limit", "app/live", "app/password", "app/stream", "jobs", "jobs/errorcode", "jobs/event", "jobs/messaging", "jobs/provider", "jobs/provisioning", "jobs/webhook", "storage"},
 	"app/password":          {"app/limit"},
 	"app/datadir":           {"app/config", "storage"},
 	"app/doctor":            {"app/config", "app/datadir", "jobs/provider", "storage"},

@@ -52,7 +52,13 @@ func (w *Workers) awaitTrial(ctx context.Context, out outgoing) error {
 		return queue.Postpone(trialPause)
 	}
 	queue.OnSettled(ctx, func() { w.trials.end(s.ID) })
-	return nil
+
+	// Another message may have had the trial after this one has read its account.
+	now, err := w.DB.Sender(ctx, s.ID)
+	if err == nil && now.CooldownUntil != s.CooldownUntil {
+		return queue.Postpone(0)
+	}
+	return err
 }
 
 // endCooldown ends the cooldown of an account that is over, now that a message was taken.

@@ -35,10 +35,11 @@
 //	housekeeping             housekeeping.go          every ten minutes               goes on with what is left
 //	retention                retention.go             every hour                      goes on with what is left
 //
-// Helpers: send_limiter.go keeps sends below the provider's limits, send_calls.go tells which
-// of them can still be cancelled, cooldown.go lets one go first after a rate limit, broadcast_make.go makes the messages of a broadcast, batch_writer.go does
-// bulk work in steps that let others write, and cancel.go ends what depends on a job that a
-// person cancelled. Only bulk_delete.go is not for jobs: requests use the batch writer by it.
+// Helpers: send_limiter.go keeps sends below the provider's limits, send_calls.go tells
+// which of them can still be cancelled, cooldown.go lets one go first after a rate limit,
+// broadcast_make.go makes the messages of a broadcast, batch_writer.go does bulk work in
+// steps that let others write, and cancel.go ends what depends on a job that a person
+// cancelled. Only bulk_delete.go is not for jobs: requests use the batch writer by it.
 // Package attempts shares the workers among webhook endpoints, and clockwatch notices when
 // the clock was set or the process stopped.
 //

@@ -91,7 +91,7 @@ func TestAnEditIsRefused(t *testing.T) {
 
 	is.Equal(u.call("PATCH", readyPath, otherText).status, 200)
 	got := u.call("PATCH", readyPath, storagetest.Swap(t, otherText, "Dear", "Beloved")) // while it is reviewed
-	is.Equal(got.code(), "400 invalid_field_value")
+	is.Equal(got.code(), "400 invalid_field_value components")
 	is.True(strings.Contains(got.text("error.message"), "cannot be edited"))
 }
 
@@ -292,7 +292,7 @@ func TestAHeadersFileIsFetchedAndUploaded(t *testing.T) {
 			is.True(!strings.Contains(string(one.Components), at))
 			is.Equal(u.asked.count("/uploads"), 1)
 			is.Equal(len(u.kept()), 0) // nothing of it is left here
-			is.Equal(u.call("PATCH", readyPath, `{"message_send_ttl_seconds":43200}`).code(), "400 invalid_field_value")
+			is.Equal(u.call("PATCH", readyPath, `{"message_send_ttl_seconds":43200}`).code(), "400 invalid_field_value components")
 		})
 	}
 }

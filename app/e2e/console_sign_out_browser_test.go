@@ -5,7 +5,6 @@ import (
 
 	"github.com/chromedp/chromedp/kb"
 
-	"confab/app/pages/pagestest"
 	"confab/storage"
 )
 
@@ -14,7 +13,7 @@ const keptWords = `Object.keys(localStorage).filter(k => k.includes("outbox") ||
 
 // What somebody wrote and did not send is not left in a browser for whoever uses it next.
 func TestSigningOutTakesWhatWasWrittenAway(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
@@ -28,7 +27,7 @@ func TestSigningOutTakesWhatWasWrittenAway(t *testing.T) {
 		c.WaitFor(keptWords + ` === 2`)
 	}
 	write()
-	pagestest.Eval[bool](c.Browser, `(localStorage.setItem("confab.draft.somebody-else.cnv_1", "theirs"), true)`)
+	eval[bool](c.window, `(localStorage.setItem("confab.draft.somebody-else.cnv_1", "theirs"), true)`)
 	c.Click("button", "Account")
 	c.Click("menuitem", "Sign out")
 	c.Find("heading", "Sign in")
@@ -39,7 +38,7 @@ func TestSigningOutTakesWhatWasWrittenAway(t *testing.T) {
 
 // What waits to be sent is not thrown away unasked.
 func TestSigningOutAsksBeforeUnsentMessagesGo(t *testing.T) {
-	pagestest.Parallel(t)
+	parallelBrowser(t)
 	s := newStage(t)
 	s.says(s.connect(), "15550001111", "Ana Ruiz", textOf("hi"))
 	c := s.console(t, storage.RoleAgent)

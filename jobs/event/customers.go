@@ -117,6 +117,12 @@ type customerOnboarded struct {
 // number as people read it, and first tells whether it is the customer's first.
 func CustomerOnboarded(c storage.Customer, a storage.Account, display string, first bool) Event {
 	about := Subject{Organization: c.OrganizationID, Account: a.ID, PhoneNumberID: *a.PhoneNumberID}
-	return Event{subject: about, kind: TypeCustomerOnboarded, source: sourceNative,
-		data: customerOnboarded{CustomerID: c.ID, AccountID: a.PublicID, PhoneNumberID: *a.PhoneNumberID, PhoneNumber: display, First: first}}
+	data := customerOnboarded{
+		CustomerID:    c.ID,
+		AccountID:     a.PublicID,
+		PhoneNumberID: *a.PhoneNumberID,
+		PhoneNumber:   display,
+		First:         first,
+	}
+	return Event{subject: about, kind: TypeCustomerOnboarded, source: sourceNative, data: data}
 }

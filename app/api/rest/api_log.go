@@ -265,7 +265,7 @@ const (
 // metrics, and in a line of the log once a minute.
 type strangerQuota struct {
 	lines    *limit.Quota
-	probes   *limit.Quota // of /health, which many call all the time
+	probes   *limit.Quota // of routes that need no key, which many call all the time
 	unlogged atomic.Int64 // requests that no line of the log has told of yet
 }
 
@@ -278,13 +278,13 @@ func newStrangerQuota() *strangerQuota {
 
 // LogsStranger reports whether a request from an address is logged although its caller
 // has not proved to be anybody, and counts it.
-func (s *Server) LogsStranger(ip string) bool { return s.strangers.allow("", ip) }
+func (s *Server) LogsStranger(ip string) bool { return s.strangers.allow(false, ip) }
 
-// allow is LogsStranger for a path of the API. Calls of /health are counted apart: they take
-// no line from others, nor others from them.
-func (q *strangerQuota) allow(path, ip string) bool {
+// allow is LogsStranger for the API. Calls of a route that needs no key are counted apart: they
+// take no line from others, nor others from them.
+func (q *strangerQuota) allow(isPublic bool, ip string) bool {
 	lines := q.lines
-	if path == "/health" {
+	if isPublic {
 		lines = q.probes
 	}
 	if lines.Allow(networkOf(ip)) {

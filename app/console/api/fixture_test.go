@@ -177,7 +177,8 @@ func (f *fixture) signedIn(tenant storagetest.Tenant, role string) rest.Visitor 
 		_, err := tx.InsertUserSession(&s)
 		return err
 	})
-	return rest.Visitor{SignedIn: storage.SignedIn{Session: s, User: u, Organization: tenant.Organization}}
+	who := storage.SignedIn{Session: s, User: u, Organization: tenant.Organization}
+	return rest.Visitor{SignedIn: who, Find: func(context.Context) (storage.SignedIn, error) { return who, nil }}
 }
 
 // again reads what a visitor has become.

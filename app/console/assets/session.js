@@ -62,12 +62,12 @@ export function applyTheme() {
 export const root = new URL("../", import.meta.url);
 
 /** What somebody wrote and has not sent is kept in this browser under names that begin so. */
-const keptWords = () => [`confab.draft.${me.peek().id}.`, `confab.outbox.${me.peek().id}.`];
+const keptWords = () => ["outbox", "draft", "refused"].map((kind) => `confab.${kind}.${me.peek().id}.`);
 
 /** unsent counts the messages that this browser keeps until they can be sent. */
 export function unsent() {
   try {
-    return Object.keys(localStorage).filter((key) => key.startsWith(keptWords()[1])).length;
+    return Object.keys(localStorage).filter((key) => key.startsWith(keptWords()[0])).length;
   } catch {
     return 0;
   }

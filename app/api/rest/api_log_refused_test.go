@@ -1,4 +1,4 @@
-package api
+package rest
 
 import (
 	"fmt"
@@ -8,7 +8,6 @@ import (
 
 	"github.com/matryer/is"
 
-	"confab/app/api/rest"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -40,14 +39,14 @@ func TestCallsWithARefusedKeyAreItsOrganizations(t *testing.T) {
 			return nil
 		})
 		time.Sleep(time.Hour)
-		for range 2 * rest.StrangerLines {
+		for range 2 * strangerLines {
 			f.from("198.51.100.1", "GET", "/me")
 			f.from("198.51.100.1", "GET", "/health")
 		}
-		is.Equal(len(f.logged()), 2*rest.StrangerLinesEach) // both have their own
+		is.Equal(len(f.logged()), 2*strangerLinesEach) // both have their own
 
 		for secret, id := range secrets {
-			for range 2 * rest.StrangerLines {
+			for range 2 * strangerLines {
 				is.Equal(f.callAs(secret, "GET", "/me", "").status, 401)
 			}
 			n := 0
@@ -56,11 +55,11 @@ func TestCallsWithARefusedKeyAreItsOrganizations(t *testing.T) {
 					n++
 				}
 			}
-			is.Equal(n, 2*rest.StrangerLines)
-			is.Equal(len(f.log.lines("key="+id)), 2*rest.StrangerLines)
+			is.Equal(n, 2*strangerLines)
+			is.Equal(len(f.log.lines("key="+id)), 2*strangerLines)
 		}
 		used := storagetest.Select[int64](t, f.dir, `SELECT max(last_used_at) FROM api_keys`)
 		is.Equal(used, []int64{0}) // it was refused
-		is.Equal(len(f.log.lines(fmt.Sprint("org=", f.tenant.Organization.PublicID))), 4*rest.StrangerLines)
+		is.Equal(len(f.log.lines(fmt.Sprint("org=", f.tenant.Organization.PublicID))), 4*strangerLines)
 	})
 }
