@@ -16,8 +16,6 @@ var callbackFields = []string{
 
 // getApp handles GET /{app_id}.
 func (s *Server) getApp(c *call) (any, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	id := s.world.Creds.AppID
 	node := object{"id": id, "name": appName, "link": appLink + id, "category": "Business"}
 	return project(node, c.params.text("fields"), "id", "name", "link", "category"), nil
@@ -37,8 +35,6 @@ func (s *Server) listSubscriptions(c *call) (any, error) {
 		return nil, err
 	}
 
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	hook := s.world.Hook
 	if hook.URL == "" {
 		return object{"data": []object{}}, nil

@@ -57,60 +57,63 @@ func (c *controlCall) decode(v any) error {
 	return nil
 }
 
-type controlHandler func(*controlCall) (any, error)
+type controlHandler func(*Server, *controlCall) (any, error)
+
+// controls holds every request of the control surface that is answered with JSON.
+var controls = map[string]controlHandler{
+	"POST /_sim/inbound": (*Server).controlInbound,
+	"POST /_sim/echo":    (*Server).controlEcho,
+
+	"GET /_sim/messages":              reading((*Server).controlMessages),
+	"DELETE /_sim/messages":           writing((*Server).controlDeleteMessages),
+	"POST /_sim/messages/{id}/status": writing((*Server).controlStatus),
+	"POST /_sim/messages/{id}/edit":   writing((*Server).controlEdit),
+	"POST /_sim/messages/{id}/revoke": writing((*Server).controlRevoke),
+
+	"GET /_sim/people":               reading((*Server).controlPeople),
+	"POST /_sim/people":              writing((*Server).controlAddPerson),
+	"PATCH /_sim/people/{id}":        writing((*Server).controlPatchPerson),
+	"GET /_sim/people/{id}/messages": (*Server).controlPhone,
+	"POST /_sim/people/{id}/read":    (*Server).controlReadAll,
+
+	"GET /_sim/templates":              reading((*Server).controlTemplates),
+	"POST /_sim/templates/{id}/review": writing((*Server).controlReview),
+
+	"GET /_sim/numbers":  (*Server).controlNumbers,
+	"POST /_sim/numbers": (*Server).controlAddNumber,
+	"POST /_sim/signup":  (*Server).controlSignup,
+	"POST /_sim/tokens":  writing((*Server).controlToken),
+
+	"POST /_sim/contacts/{id}/preferences": writing((*Server).controlPreferences),
+	"POST /_sim/contacts/{id}/identity":    writing((*Server).controlIdentity),
+	"POST /_sim/contacts/{id}/window":      (*Server).controlWindow,
+
+	"GET /_sim/faults":         reading((*Server).controlFaults),
+	"POST /_sim/faults":        writing((*Server).controlAddFault),
+	"DELETE /_sim/faults":      writing((*Server).controlClearFaults),
+	"DELETE /_sim/faults/{id}": writing((*Server).controlClearFaults),
+
+	"GET /_sim/settings":   (*Server).controlSettings,
+	"PATCH /_sim/settings": writing((*Server).controlPatchSettings),
+
+	"GET /_sim/calls":      (*Server).controlCalls,
+	"GET /_sim/codes":      (*Server).controlCodes,
+	"POST /_sim/callbacks": (*Server).controlCallback,
+	"POST /_sim/reset":     writing((*Server).controlReset),
+}
 
 // newControl builds the control surface. It refuses other origins, other host
 // names, what the options refuse and, where a control token is set, requests without it.
 func (s *Server) newControl() http.Handler {
 	mux := http.NewServeMux()
-	for pattern, h := range map[string]controlHandler{
-		"POST /_sim/inbound": s.controlInbound,
-		"POST /_sim/echo":    s.controlEcho,
-
-		"GET /_sim/messages":              s.controlMessages,
-		"DELETE /_sim/messages":           s.controlDeleteMessages,
-		"POST /_sim/messages/{id}/status": s.controlStatus,
-		"POST /_sim/messages/{id}/edit":   s.controlEdit,
-		"POST /_sim/messages/{id}/revoke": s.controlRevoke,
-
-		"GET /_sim/people":               s.controlPeople,
-		"POST /_sim/people":              s.controlAddPerson,
-		"PATCH /_sim/people/{id}":        s.controlPatchPerson,
-		"GET /_sim/people/{id}/messages": s.controlPhone,
-		"POST /_sim/people/{id}/read":    s.controlReadAll,
-
-		"GET /_sim/templates":              s.controlTemplates,
-		"POST /_sim/templates/{id}/review": s.controlReview,
-
-		"GET /_sim/numbers":  s.controlNumbers,
-		"POST /_sim/numbers": s.controlAddNumber,
-		"POST /_sim/signup":  s.controlSignup,
-		"POST /_sim/tokens":  s.controlToken,
-
-		"POST /_sim/contacts/{id}/preferences": s.controlPreferences,
-		"POST /_sim/contacts/{id}/identity":    s.controlIdentity,
-		"POST /_sim/contacts/{id}/window":      s.controlWindow,
-
-		"GET /_sim/faults":         s.controlFaults,
-		"POST /_sim/faults":        s.controlAddFault,
-		"DELETE /_sim/faults":      s.controlClearFaults,
-		"DELETE /_sim/faults/{id}": s.controlClearFaults,
-
-		"GET /_sim/settings":   s.controlSettings,
-		"PATCH /_sim/settings": s.controlPatchSettings,
-
-		"GET /_sim/calls":      s.controlCalls,
-		"GET /_sim/codes":      s.controlCodes,
-		"POST /_sim/callbacks": s.controlCallback,
-		"POST /_sim/reset":     s.controlReset,
-	} {
+	for pattern, h := range controls {
 		mux.Handle(pattern, s.handleControl(h))
 	}
 	mux.HandleFunc("GET /_sim/media/{id}", s.serveControlMedia)
 	mux.HandleFunc("GET /_sim/stream", s.serveStream)
 
 	// Any other path below /_sim is answered here: it must not reach the Graph API.
-	mux.Handle("/_sim/", s.handleControl(func(c *controlCall) (any, error) {
+	mux.Handle("/_sim/", s.handleControl(func(_ *Server, c *controlCall) (any, error) {
 		return nil, notFound("There is no " + c.r.Method + " " + c.r.URL.Path + ".")
 	}))
 
@@ -171,7 +174,7 @@ func (s *Server) handleControl(h controlHandler) http.Handler {
 		c, err := readControl(r)
 		if err == nil {
 			var view any
-			if view, err = h(c); err == nil {
+			if view, err = h(s, c); err == nil {
 				writeControl(w, http.StatusOK, view)
 				return
 			}

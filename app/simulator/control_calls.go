@@ -67,8 +67,6 @@ func (s *Server) controlTemplates(c *controlCall) (any, error) {
 		return nil, err
 	}
 
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	all := s.world.templatesOf("")
 	views := []templateView{}
 	for _, t := range all[max(0, len(all)-limit):] {

@@ -9,9 +9,6 @@ import (
 
 // controlFaults handles GET /_sim/faults.
 func (s *Server) controlFaults(*controlCall) (any, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-
 	// Times is counted down in place, so the answer needs a copy of it.
 	shown := []fault{}
 	for _, f := range s.world.Faults {
@@ -44,14 +41,11 @@ func (s *Server) controlAddFault(c *controlCall) (any, error) {
 		return nil, err
 	}
 
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if len(s.world.Faults) >= maxFaults {
 		return nil, &controlError{http.StatusConflict, fmt.Sprintf("There are %d faults, which is the most.", maxFaults), ""}
 	}
 	f.ID = "fault_" + randomHex(6)
 	s.world.Faults = append(s.world.Faults, f)
-	s.markDirty()
 	s.publishFaults()
 	return object{"id": f.ID}, nil
 }
@@ -60,8 +54,6 @@ func (s *Server) controlAddFault(c *controlCall) (any, error) {
 // the path or the parameter id names.
 func (s *Server) controlClearFaults(c *controlCall) (any, error) {
 	id := firstOf(c.key(), c.r.URL.Query().Get("id"))
-	s.mu.Lock()
-	defer s.mu.Unlock()
 
 	before := len(s.world.Faults)
 	s.world.Faults = slices.DeleteFunc(s.world.Faults, func(f *fault) bool { return id == "" || f.ID == id })
@@ -69,21 +61,12 @@ func (s *Server) controlClearFaults(c *controlCall) (any, error) {
 		return nil, notFound("There is no fault " + id + ".")
 	}
 
-	s.markDirty()
 	s.publishFaults()
 	return success{true}, nil
 }
 
 // controlSettings handles GET /_sim/settings.
 func (s *Server) controlSettings(*controlCall) (any, error) { return s.Settings(), nil }
-
-// controlPatchSettings handles PATCH /_sim/settings.
-func (s *Server) controlPatchSettings(c *controlCall) (any, error) {
-	if len(c.in) == 0 {
-		return nil, &controlError{400, "The body names no setting.", ""}
-	}
-	return s.patchSettings(c.body)
-}
 
 // controlCallback handles POST /_sim/callbacks: any payload, posted once and
 // at once, in the provider's spelling and signed.
@@ -116,9 +99,6 @@ func (s *Server) controlCallback(c *controlCall) (any, error) {
 // pending callbacks are deleted and the settings are the defaults. Numbers,
 // templates, media and credentials stay, since clients hold their ids.
 func (s *Server) controlReset(*controlCall) (any, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-
 	s.dropMessages(func(*message) bool { return true })
 	s.keepEvents(func(e *event) bool { return e.retry == nil })
 

@@ -62,13 +62,11 @@ func (s *Server) controlMessages(c *controlCall) (any, error) {
 	}
 
 	shown := []messageView{}
-	s.mu.Lock()
 	for _, m := range s.messages.all {
 		if wanted(m) {
 			shown = append(shown, messageView{m.ID, m.Number, m.To, m.Type, m.Request, m.Status, rfc3339(m.At)})
 		}
 	}
-	s.mu.Unlock()
 
 	return object{"data": shown}, nil
 }
@@ -76,8 +74,6 @@ func (s *Server) controlMessages(c *controlCall) (any, error) {
 // controlDeleteMessages handles DELETE /_sim/messages, with the filters of the list.
 // What users wrote stays, so that it can still be read and answered.
 func (s *Server) controlDeleteMessages(c *controlCall) (any, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.dropMessages(c.filter(outbound))
 	return success{true}, nil
 }
@@ -86,7 +82,6 @@ func (s *Server) controlDeleteMessages(c *controlCall) (any, error) {
 func (s *Server) dropMessages(matches func(*message) bool) {
 	s.messages.drop(matches)
 	s.keepEvents(func(e *event) bool { return e.Message == "" || s.messages.byID[e.Message] != nil })
-	s.markDirty()
 }
 
 var statusNames = []string{"sent", "delivered", "read", "played", "failed"}
@@ -109,8 +104,6 @@ func (s *Server) controlStatus(c *controlCall) (any, error) {
 		return nil, invalid("error_code", "is no code of the provider")
 	}
 
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	m := s.messages.byID[c.key()]
 	if m == nil || m.Dir == inbound {
 		return nil, notFound("There is no message " + c.key() + ".")
@@ -118,19 +111,4 @@ func (s *Server) controlStatus(c *controlCall) (any, error) {
 
 	s.reportStatus(m, name, int(code))
 	return success{true}, nil
-}
-
-// controlEdit handles POST /_sim/messages/{id}/edit.
-func (s *Server) controlEdit(c *controlCall) (any, error) {
-	if c.in.text("text") == "" {
-		return nil, missing("text")
-	}
-	id, err := s.edit(c.key(), c.in.text("text"))
-	return object{"id": id}, err
-}
-
-// controlRevoke handles POST /_sim/messages/{id}/revoke.
-func (s *Server) controlRevoke(c *controlCall) (any, error) {
-	id, err := s.revoke(c.key())
-	return object{"id": id}, err
 }

@@ -21,9 +21,6 @@ func (s *Server) controlReview(c *controlCall) (any, error) {
 		return nil, invalid("status", "must be one of "+strings.Join(reviewStatuses, ", "))
 	}
 
-	s.mu.Lock()
-	defer s.mu.Unlock()
-
 	// An id wins over a name.
 	t := s.world.Templates[c.key()]
 	for _, other := range s.world.Templates {
@@ -71,9 +68,6 @@ func (s *Server) controlToken(c *controlCall) (any, error) {
 		return nil, invalid("state", "must be one of valid, expired, revoked, no_permission")
 	}
 
-	s.mu.Lock()
-	defer s.mu.Unlock()
-
 	// A value that is not known yet becomes a new token.
 	value := firstOf(c.in.text("access_token"), newAccessToken())
 	t := s.world.Tokens[value]
@@ -86,24 +80,5 @@ func (s *Server) controlToken(c *controlCall) (any, error) {
 	}
 
 	t.State = state
-	s.markDirty()
 	return object{"access_token": t.Token, "state": t.State}, nil
-}
-
-// controlPreferences handles POST /_sim/contacts/{number}/preferences.
-func (s *Server) controlPreferences(c *controlCall) (any, error) {
-	if !c.in.has("marketing") {
-		return nil, missing("marketing")
-	}
-	return success{true}, s.setMarketing(c.key(), c.in.text("marketing"))
-}
-
-// controlIdentity handles POST /_sim/contacts/{number}/identity.
-func (s *Server) controlIdentity(c *controlCall) (any, error) {
-	user, err := s.changeIdentity(c.key(), c.in.text("bsuid"), c.in.text("phone_number"))
-	if err != nil {
-		return nil, err
-	}
-
-	return object{"bsuid": user.BSUID, "phone_number": displayed(user.Phone)}, nil
 }

@@ -76,8 +76,6 @@ func (s *Server) controlPeople(c *controlCall) (any, error) {
 		return nil, err
 	}
 
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	all := s.world.People.all
 	views := []personView{}
 	for _, user := range all[max(0, len(all)-limit):] {
@@ -100,8 +98,6 @@ func (s *Server) controlAddPerson(c *controlCall) (any, error) {
 		return nil, err
 	}
 
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if len(s.world.People.all) >= maxPeople {
 		return nil, &controlError{http.StatusConflict, fmt.Sprintf("There are %d people, which is the most.", maxPeople), ""}
 	}
@@ -140,8 +136,6 @@ func (s *Server) controlPatchPerson(c *controlCall) (any, error) {
 		return nil, &controlError{http.StatusBadRequest, "The body names none of name, username, blocked and read_receipts.", ""}
 	}
 
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	user := s.world.People.find(c.key())
 	if user == nil {
 		return nil, notFound("There is no person " + c.key() + ".")
@@ -187,7 +181,6 @@ func (s *Server) applyPerson(user *person, in object) {
 		user.NoReceipts = !in.boolean("read_receipts")
 	}
 
-	s.markDirty()
 	s.publishPerson(user)
 }
 

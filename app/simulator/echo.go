@@ -72,10 +72,15 @@ func (s *Server) recordEcho(numberID, to, kind string, content object) (*message
 	return m, nil
 }
 
-// edit plays a change of a message: by the user who wrote it, or by the
-// business in the phone app.
-func (s *Server) edit(id, text string) (string, error) {
-	return s.queueFollowUp(id, "edit", func(m *message, original object) object {
+// controlEdit handles POST /_sim/messages/{id}/edit: a change of a message by the user
+// who wrote it, or by the business in the phone app.
+func (s *Server) controlEdit(c *controlCall) (any, error) {
+	text := c.in.text("text")
+	if text == "" {
+		return nil, missing("text")
+	}
+
+	return s.queueFollowUp(c.key(), "edit", func(m *message, original object) object {
 		inner := object{"type": m.Type}
 		if context := original.child("context"); context.has("id") {
 			inner["context"] = object{"id": context["id"]}
@@ -93,38 +98,36 @@ func (s *Server) edit(id, text string) (string, error) {
 			inner["text"] = object{"body": text}
 		}
 
-		return object{"original_message_id": id, "message": inner}
+		return object{"original_message_id": m.ID, "message": inner}
 	})
 }
 
-// revoke plays the deletion of a message for everyone.
-func (s *Server) revoke(id string) (string, error) {
-	return s.queueFollowUp(id, "revoke", func(*message, object) object {
-		return object{"original_message_id": id}
+// controlRevoke handles POST /_sim/messages/{id}/revoke: the deletion of a message for
+// everyone.
+func (s *Server) controlRevoke(c *controlCall) (any, error) {
+	return s.queueFollowUp(c.key(), "revoke", func(m *message, _ object) object {
+		return object{"original_message_id": m.ID}
 	})
 }
 
 // queueFollowUp queues a message about an earlier one.
-func (s *Server) queueFollowUp(id, kind string, content func(*message, object) object) (string, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-
+func (s *Server) queueFollowUp(id, kind string, content func(*message, object) object) (any, error) {
 	m := s.messages.byID[id]
 	if m == nil {
-		return "", notFound("There is no message " + id + ".")
+		return nil, notFound("There is no message " + id + ".")
 	}
 	var original map[string]any
 	if err := json.Unmarshal(m.Request, &original); err != nil {
-		return "", err
+		return nil, err
 	}
 
 	about := object{kind: content(m, original)}
 	if m.Dir != inbound {
 		followUp, err := s.recordEcho(m.Number, m.party(), kind, about)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
-		return followUp.ID, nil
+		return createdID{followUp.ID}, nil
 	}
 
 	n := s.world.Numbers[m.Number]
@@ -140,12 +143,12 @@ func (s *Server) queueFollowUp(id, kind string, content func(*message, object) o
 	wire := inboundWire(followUp, user, about)
 	var err error
 	if followUp.Request, err = marshal(wire); err != nil {
-		return "", err
+		return nil, err
 	}
 
 	s.storeMessage(followUp)
 	s.queueUpdate(n, fieldMessages, value{
 		Contacts: []contact{contactOf(user, user.Phone, user.BSUID)}, Messages: []object{wire},
 	})
-	return followUp.ID, nil
+	return createdID{followUp.ID}, nil
 }

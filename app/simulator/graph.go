@@ -36,58 +36,76 @@ type call struct {
 // written the answer itself.
 type edge func(*Server, *call) (any, error)
 
+// reading makes a handler run under the lock.
+func reading[C any](h func(*Server, C) (any, error)) func(*Server, C) (any, error) {
+	return func(s *Server, c C) (any, error) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return h(s, c)
+	}
+}
+
+// writing makes a handler run under the lock, and asks for a save: also where it refuses,
+// since attempts are counted then.
+func writing[C any](h func(*Server, C) (any, error)) func(*Server, C) (any, error) {
+	return reading(func(s *Server, c C) (any, error) {
+		s.markDirty()
+		return h(s, c)
+	})
+}
+
 // edges holds every implemented edge by method, kind of object and name, with
 // a star where the path goes on to a member of the edge.
 var edges = map[string]edge{
 	"POST number/messages": (*Server).postMessages,
 
 	"POST number/media": (*Server).uploadMedia,
-	"GET media/":        (*Server).getMedia,
-	"DELETE media/":     (*Server).deleteMedia,
+	"GET media/":        reading((*Server).getMedia),
+	"DELETE media/":     writing((*Server).deleteMedia),
 
-	"POST app/uploads": (*Server).startUpload,
+	"POST app/uploads": writing((*Server).startUpload),
 	"POST upload/":     (*Server).continueUpload,
-	"GET upload/":      (*Server).getUpload,
+	"GET upload/":      reading((*Server).getUpload),
 
-	"GET account/message_templates":    (*Server).listTemplates,
-	"GET account/message_templates/*":  (*Server).getAccountTemplate,
-	"POST account/message_templates":   (*Server).createTemplate,
-	"DELETE account/message_templates": (*Server).deleteTemplates,
-	"GET template/":                    (*Server).getTemplate,
-	"POST template/":                   (*Server).editTemplate,
-	"POST template/unpause":            (*Server).unpauseTemplate,
+	"GET account/message_templates":    reading((*Server).listTemplates),
+	"GET account/message_templates/*":  reading((*Server).getTemplate),
+	"POST account/message_templates":   writing((*Server).createTemplate),
+	"DELETE account/message_templates": writing((*Server).deleteTemplates),
+	"GET template/":                    reading((*Server).getTemplate),
+	"POST template/":                   writing((*Server).editTemplate),
+	"POST template/unpause":            writing((*Server).unpauseTemplate),
 
-	"GET account/phone_numbers":  (*Server).listNumbers,
+	"GET account/phone_numbers":  reading((*Server).listNumbers),
 	"POST account/phone_numbers": (*Server).createNumber,
-	"GET number/":                (*Server).getNumber,
+	"GET number/":                reading((*Server).getNumber),
 	"POST number/":               (*Server).updateNumber,
-	"POST number/request_code":   (*Server).requestCode,
-	"POST number/verify_code":    (*Server).verifyCode,
-	"POST number/register":       (*Server).register,
-	"POST number/deregister":     (*Server).deregister,
-	"POST number/smb_app_data":   (*Server).requestSync,
+	"POST number/request_code":   writing((*Server).requestCode),
+	"POST number/verify_code":    writing((*Server).verifyCode),
+	"POST number/register":       writing((*Server).register),
+	"POST number/deregister":     writing((*Server).deregister),
+	"POST number/smb_app_data":   writing((*Server).requestSync),
 
-	"GET number/whatsapp_business_profile":  (*Server).getProfile,
-	"POST number/whatsapp_business_profile": (*Server).updateProfile,
+	"GET number/whatsapp_business_profile":  reading((*Server).getProfile),
+	"POST number/whatsapp_business_profile": writing((*Server).updateProfile),
 
-	"GET account/":                   (*Server).getAccount,
-	"GET account/subscribed_apps":    (*Server).listSubscribedApps,
+	"GET account/":                   reading((*Server).getAccount),
+	"GET account/subscribed_apps":    reading((*Server).listSubscribedApps),
 	"POST account/subscribed_apps":   (*Server).subscribeApp,
-	"DELETE account/subscribed_apps": (*Server).unsubscribeApp,
+	"DELETE account/subscribed_apps": writing((*Server).unsubscribeApp),
 
-	"GET business/": (*Server).getBusiness,
-	"POST business/system_user_access_tokens": (*Server).systemUserToken,
+	"GET business/": reading((*Server).getBusiness),
+	"POST business/system_user_access_tokens": writing((*Server).systemUserToken),
 
-	"GET app/":               (*Server).getApp,
-	"GET app/subscriptions":  (*Server).listSubscriptions,
+	"GET app/":               reading((*Server).getApp),
+	"GET app/subscriptions":  reading((*Server).listSubscriptions),
 	"POST app/subscriptions": (*Server).subscribeFields,
 }
 
 // tokenEdges are the paths that belong to no object. Their handlers check
 // tokens themselves.
 var tokenEdges = map[string]edge{
-	"GET /oauth/access_token":  (*Server).exchangeToken,
-	"POST /oauth/access_token": (*Server).exchangeToken,
+	"GET /oauth/access_token":  writing((*Server).exchangeToken),
+	"POST /oauth/access_token": writing((*Server).exchangeToken),
 	"GET /oauth/revoke":        (*Server).revokeToken,
 	"GET /debug_token":         (*Server).debugToken,
 }

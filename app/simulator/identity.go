@@ -18,21 +18,22 @@ func (s *Server) numbersWrittenTo(user *person) []*number {
 	return known
 }
 
-// setMarketing plays a user who stops marketing messages, or resumes them.
-func (s *Server) setMarketing(party, marketing string) error {
-	if marketing != "stop" && marketing != "resume" {
-		return invalid("marketing", "must be stop or resume")
+// controlPreferences handles POST /_sim/contacts/{number}/preferences: a user stops
+// marketing messages, or resumes them.
+func (s *Server) controlPreferences(c *controlCall) (any, error) {
+	marketing := c.in.text("marketing")
+	switch {
+	case !c.in.has("marketing"):
+		return nil, missing("marketing")
+	case marketing != "stop" && marketing != "resume":
+		return nil, invalid("marketing", "must be stop or resume")
 	}
 
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	user, err := s.personFor(party)
+	user, err := s.personFor(c.key())
 	if err != nil {
-		return err
+		return nil, err
 	}
-
 	user.Stopped = marketing == "stop"
-	s.markDirty()
 	s.publishPerson(user)
 
 	detail := "User requested to " + marketing + " marketing messages"
@@ -51,7 +52,7 @@ func (s *Server) setMarketing(party, marketing string) error {
 			Preferences: []object{item},
 		})
 	}
-	return nil
+	return success{true}, nil
 }
 
 // personFor finds or makes the person of a number or BSUID.
@@ -65,9 +66,11 @@ func (s *Server) personFor(party string) (*person, error) {
 	return nil, notFound("There is no contact " + party + ".")
 }
 
-// changeIdentity plays a user who gets a new number, a new id, or both. A new
-// number always brings a new id; without either, a new id is made up.
-func (s *Server) changeIdentity(party, bsuid, phone string) (*person, error) {
+// controlIdentity handles POST /_sim/contacts/{number}/identity: a user gets a new
+// number, a new id, or both. A new number always brings a new id; without either, a new
+// id is made up.
+func (s *Server) controlIdentity(c *controlCall) (any, error) {
+	bsuid, phone := c.in.text("bsuid"), c.in.text("phone_number")
 	switch {
 	case bsuid != "" && !bsuidPattern.MatchString(bsuid):
 		return nil, invalid("bsuid", "is no business-scoped user id")
@@ -75,9 +78,7 @@ func (s *Server) changeIdentity(party, bsuid, phone string) (*person, error) {
 		return nil, invalid("phone_number", "is no phone number")
 	}
 
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	user, err := s.personFor(party)
+	user, err := s.personFor(c.key())
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +86,6 @@ func (s *Server) changeIdentity(party, bsuid, phone string) (*person, error) {
 	before := *user
 	after := firstOf(waID(phone), before.Phone)
 	s.world.People.change(user, after, firstOf(bsuid, newBSUID(after)))
-	s.markDirty()
 	s.publishPerson(user)
 
 	for _, n := range s.numbersWrittenTo(user) {
@@ -95,9 +95,7 @@ func (s *Server) changeIdentity(party, bsuid, phone string) (*person, error) {
 		}
 	}
 
-	// The caller reads it without the lock.
-	copied := *user
-	return &copied, nil
+	return object{"bsuid": user.BSUID, "phone_number": displayed(user.Phone)}, nil
 }
 
 // queueNumberChange queues the system message about a changed number.

@@ -180,8 +180,6 @@ func (s *Server) mediaOf(c *call) (*media, error) {
 
 // getMedia handles GET /{media_id}.
 func (s *Server) getMedia(c *call) (any, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	m, err := s.mediaOf(c)
 	if err != nil {
 		return nil, err
@@ -201,17 +199,11 @@ func (m *media) sign(expires string) string { return appSecretProof(m.Secret, m.
 
 // deleteMedia handles DELETE /{media_id}.
 func (s *Server) deleteMedia(c *call) (any, error) {
-	s.mu.Lock()
 	m, err := s.mediaOf(c)
-	if err == nil {
-		delete(s.world.Media, m.ID)
-		s.markDirty()
-	}
-	s.mu.Unlock()
-
 	if err != nil {
 		return nil, err
 	}
+	delete(s.world.Media, m.ID)
 	s.blobs.remove(m.ID)
 	return success{true}, nil
 }

@@ -97,20 +97,16 @@ func (w *world) numbersOf(account string) []*number {
 
 // listNumbers handles GET /{waba_id}/phone_numbers.
 func (s *Server) listNumbers(c *call) (any, error) {
-	s.mu.Lock()
 	var items []object
 	for _, n := range s.world.numbersOf(c.id) {
 		items = append(items, project(n.node(s.world.Hook.URL), c.params.text("fields"), numberFields...))
 	}
-	s.mu.Unlock()
 
 	return c.page(items)
 }
 
 // getNumber handles GET /{phone_number_id}.
 func (s *Server) getNumber(c *call) (any, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	return project(s.world.Numbers[c.id].node(s.world.Hook.URL), c.params.text("fields"), numberFields...), nil
 }
 

@@ -47,12 +47,7 @@ func (s *Server) register(c *call) (any, error) {
 		return nil, badPIN()
 	}
 
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	n := s.world.Numbers[c.id]
-	// Attempts and guesses are saved even where the registration is refused.
-	s.markDirty()
-
 	if n.OnBizApp {
 		return nil, badParameter("A number that is used with the business app cannot be registered.")
 	}
@@ -89,12 +84,7 @@ func (n *number) checkPIN(pin string) error {
 
 // deregister handles POST /{phone_number_id}/deregister.
 func (s *Server) deregister(c *call) (any, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-
 	n := s.world.Numbers[c.id]
-	s.markDirty()
-
 	if n.OnBizApp {
 		return nil, badParameter("A number that is used with the business app cannot be deregistered.")
 	}
@@ -118,15 +108,12 @@ func (s *Server) requestCode(c *call) (any, error) {
 		return nil, requiredParameter("language")
 	}
 
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	n := s.world.Numbers[c.id]
 	if n.CodeStatus == verified {
 		return nil, refuse(136024)
 	}
 
 	n.Code, n.CodeExpires = randomDigits(codeDigits), time.Now().Add(verificationLife).UnixMilli()
-	s.markDirty()
 	return success{true}, nil
 }
 
@@ -137,14 +124,11 @@ func (s *Server) verifyCode(c *call) (any, error) {
 		return nil, requiredParameter("code")
 	}
 
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	n := s.world.Numbers[c.id]
 	if n.Code == "" || n.Code != code || n.CodeExpires <= nowMS() {
 		return nil, refuse(136025)
 	}
 
 	n.Code, n.CodeStatus = "", verified
-	s.markDirty()
 	return success{true}, nil
 }

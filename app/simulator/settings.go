@@ -1,7 +1,6 @@
 package simulator
 
 import (
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -116,28 +115,29 @@ func (s *Server) SetSettings(settings Settings) error {
 	return nil
 }
 
+// controlPatchSettings handles PATCH /_sim/settings: it changes the settings that the
+// body names, or none when it names a bad one.
+func (s *Server) controlPatchSettings(c *controlCall) (any, error) {
+	if len(c.in) == 0 {
+		return nil, &controlError{400, "The body names no setting.", ""}
+	}
+
+	settings := s.settings.clone()
+	if err := c.decode(&settings); err != nil {
+		return nil, err
+	}
+	if err := settings.check(); err != nil {
+		return nil, err
+	}
+
+	s.applySettings(settings)
+	return settings.clone(), nil
+}
+
 // applySettings puts settings into force, with fresh limits.
 func (s *Server) applySettings(settings Settings) {
 	s.settings = settings
 	s.limits = newLimits()
 	s.markDirty()
 	s.publish("settings", func() any { return settings })
-}
-
-// patchSettings changes the settings that a JSON object names, or none when it
-// names a bad one.
-func (s *Server) patchSettings(body []byte) (Settings, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-
-	settings := s.settings.clone()
-	if err := json.Unmarshal(body, &settings); err != nil {
-		return settings, badBody(err)
-	}
-	if err := settings.check(); err != nil {
-		return settings, err
-	}
-
-	s.applySettings(settings)
-	return settings.clone(), nil
 }

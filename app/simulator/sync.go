@@ -17,8 +17,6 @@ func (s *Server) requestSync(c *call) (any, error) {
 		return nil, badParameter("Param sync_type must be one of {SMB_APP_STATE_SYNC, HISTORY} - got \"%s\".", kind)
 	}
 
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	n := s.world.Numbers[c.id]
 	switch {
 	case !n.OnBizApp:
@@ -28,7 +26,6 @@ func (s *Server) requestSync(c *call) (any, error) {
 	}
 
 	n.Synced = append(n.Synced, kind)
-	s.markDirty()
 	if kind == fieldHistory {
 		s.queueHistory(n)
 	} else {

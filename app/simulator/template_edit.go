@@ -15,8 +15,6 @@ const (
 
 // editTemplate handles POST /{template_id}.
 func (s *Server) editTemplate(c *call) (any, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	t, err := s.templateOf(c)
 	if err != nil {
 		return nil, err
@@ -41,7 +39,6 @@ func (s *Server) editTemplate(c *call) (any, error) {
 	if s.settings.TemplateVerdict != statusPending {
 		s.scheduleEvent(&event{Due: t.Updated + s.settings.TemplateReviewMS, Template: t.ID})
 	}
-	s.markDirty()
 	return success{true}, nil
 }
 
@@ -107,8 +104,6 @@ func asAnyList(list []object) []any {
 
 // unpauseTemplate handles POST /{template_id}/unpause.
 func (s *Server) unpauseTemplate(c *call) (any, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	t, err := s.templateOf(c)
 	if err != nil {
 		return nil, err
@@ -136,8 +131,6 @@ func (s *Server) deleteTemplates(c *call) (any, error) {
 		return nil, requiredParameter("name")
 	}
 
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	var toDelete []*template
 	for _, t := range s.world.templatesOf(c.id) {
 		listed := slices.ContainsFunc(ids, func(id any) bool { return fmt.Sprint(id) == t.ID })

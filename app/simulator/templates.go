@@ -109,14 +109,12 @@ func shownComponents(t *template) []object {
 
 // listTemplates handles GET /{waba_id}/message_templates.
 func (s *Server) listTemplates(c *call) (any, error) {
-	s.mu.Lock()
 	var items []object
 	for _, t := range s.world.templatesOf(c.id) {
 		if t.matches(c.params) {
 			items = append(items, project(t.node(), c.params.text("fields"), templateFields...))
 		}
 	}
-	s.mu.Unlock()
 
 	return c.page(items)
 }
@@ -159,10 +157,9 @@ func bodyOf(components []object) object {
 	return nil
 }
 
-// getTemplate handles GET /{template_id}.
+// getTemplate handles GET /{template_id}, and GET /{waba_id}/message_templates/{template_id},
+// which is how some clients read one.
 func (s *Server) getTemplate(c *call) (any, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	t, err := s.templateOf(c)
 	if err != nil {
 		return nil, err
@@ -170,23 +167,12 @@ func (s *Server) getTemplate(c *call) (any, error) {
 	return project(t.node(), c.params.text("fields"), templateFields...), nil
 }
 
-// getAccountTemplate handles GET /{waba_id}/message_templates/{template_id},
-// which is how some clients read one.
-func (s *Server) getAccountTemplate(c *call) (any, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	t := s.world.Templates[c.member]
-	if t == nil || t.Account != c.id {
-		return nil, noObject(c.r.Method, c.member)
-	}
-	return project(t.node(), c.params.text("fields"), templateFields...), nil
-}
-
 // templateOf finds the object of a call, which may have just been deleted.
 func (s *Server) templateOf(c *call) (*template, error) {
-	t := s.world.Templates[c.id]
-	if t == nil {
-		return nil, noObject(c.r.Method, c.id)
+	id := firstOf(c.member, c.id)
+	t := s.world.Templates[id]
+	if t == nil || t.Account != c.account {
+		return nil, noObject(c.r.Method, id)
 	}
 	return t, nil
 }
@@ -211,8 +197,6 @@ func (s *Server) createTemplate(c *call) (any, error) {
 		return nil, err
 	}
 
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	t.Account = c.id
 	if err := s.checkNewTemplate(t); err != nil {
 		return nil, err
@@ -301,7 +285,6 @@ func (s *Server) review(t *template, status, reason string) {
 	}
 
 	s.queueAccountUpdate(t.Account, fieldTemplateStatus, value)
-	s.markDirty()
 	s.publish("template", func() any { return t.view() })
 	s.notify(func() Activity { return Activity{Kind: "template", MessageID: t.Name, Type: status} })
 }
