@@ -51,9 +51,7 @@ func (s *Server) listSubscribedApps(c *call) (any, error) {
 		app := object{"whatsapp_business_api_data": object{
 			"id": s.world.Creds.AppID, "name": appName, "link": appLink + s.world.Creds.AppID,
 		}}
-		if a.Override.URL != "" {
-			app["override_callback_uri"] = a.Override.URL
-		}
+		app.put("override_callback_uri", a.Override.URL)
 		data = append(data, app)
 	}
 

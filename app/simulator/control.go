@@ -238,8 +238,6 @@ func writeControlError(w http.ResponseWriter, err error) {
 	}
 
 	content := object{"message": e.message}
-	if e.param != "" {
-		content["param"] = e.param
-	}
+	content.put("param", e.param)
 	writeControl(w, e.status, object{"error": content})
 }

@@ -189,19 +189,13 @@ func (s *Server) applyPerson(user *person, in object) {
 func (s *Server) findOwner(party string) (*person, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if user := s.world.People.find(party); user != nil {
-		copied := *user
-		copied.Former = slices.Clone(user.Former)
-		return &copied, nil
+	if s.world.People.find(party) == nil && !bsuidPattern.MatchString(party) && !validPhone(party) {
+		return nil, notFound("There is no person " + party + ".")
 	}
 
-	switch {
-	case bsuidPattern.MatchString(party):
-		return &person{BSUID: party}, nil
-	case validPhone(party):
-		return &person{Phone: waID(party), BSUID: bsuidFor(waID(party)), Since: s.world.People.free[waID(party)]}, nil
-	}
-	return nil, notFound("There is no person " + party + ".")
+	copied := *s.world.People.describe(party)
+	copied.Former = slices.Clone(copied.Former)
+	return &copied, nil
 }
 
 // controlPhone handles GET /_sim/people/{number}/messages: what that phone shows, oldest

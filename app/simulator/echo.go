@@ -39,27 +39,14 @@ func (s *Server) echo(in object) (string, error) {
 // recordEcho stores an echo and queues its callback.
 func (s *Server) recordEcho(numberID, to, kind string, content object) (*message, error) {
 	n := s.world.Numbers[numberID]
-	user := s.world.People.find(to)
-	phone, bsuid := waID(to), ""
-	switch {
-	case user != nil:
-		phone, bsuid = user.Phone, user.BSUID
-	case bsuidPattern.MatchString(to):
-		phone, bsuid = "", to
-	default:
-		bsuid = bsuidFor(phone)
-	}
-
+	user := s.world.People.describe(to)
 	m := &message{
-		ID: newWamid(firstOf(phone, bsuid), phone == ""), Dir: echoed, Number: numberID,
-		To: to, Phone: phone, BSUID: bsuid, Type: kind, Status: "sent", At: nowMS(),
+		ID: newWamid(user.party(), user.Phone == ""), Dir: echoed, Number: numberID,
+		To: to, Phone: user.Phone, BSUID: user.BSUID, Type: kind, Status: "sent", At: nowMS(),
 	}
 
 	wire := object{"from": n.Phone, "id": m.ID, "timestamp": seconds(m.At), "type": kind}
-	wire.addUserID("to_", bsuid)
-	if phone != "" {
-		wire["to"] = phone
-	}
+	wire.addUser("to_", "to", user)
 	maps.Copy(wire, content)
 
 	var err error
@@ -68,7 +55,7 @@ func (s *Server) recordEcho(numberID, to, kind string, content object) (*message
 	}
 
 	s.storeMessage(m)
-	s.queueUpdate(n, fieldEchoes, value{Contacts: []contact{contactOf(user, phone, bsuid)}, Echoes: []object{wire}})
+	s.queueUpdate(n, fieldEchoes, value{Contacts: contactsOf(user), Echoes: []object{wire}})
 	return m, nil
 }
 
@@ -120,35 +107,21 @@ func (s *Server) queueFollowUp(id, kind string, content func(*message, object) o
 	if err := json.Unmarshal(m.Request, &original); err != nil {
 		return nil, err
 	}
-
 	about := object{kind: content(m, original)}
-	if m.Dir != inbound {
-		followUp, err := s.recordEcho(m.Number, m.party(), kind, about)
-		if err != nil {
-			return nil, err
-		}
-		return createdID{followUp.ID}, nil
-	}
 
-	n := s.world.Numbers[m.Number]
-	user := s.world.People.find(m.party()) // who may have another id by now
-	if user == nil {
-		user = s.world.People.ensure(m.Phone, m.BSUID)
-	}
-
-	followUp := &message{
-		ID: newInboundWamid(m.party(), m.Phone == ""), Dir: inbound, Number: m.Number,
-		Phone: user.Phone, BSUID: user.BSUID, Type: kind, Status: "delivered", At: nowMS(),
-	}
-	wire := inboundWire(followUp, user, about)
+	var followUp *message
 	var err error
-	if followUp.Request, err = marshal(wire); err != nil {
+	if m.Dir == inbound {
+		user := s.world.People.find(m.party()) // who may have another id by now
+		if user == nil {
+			user = s.world.People.ensure(m.Phone, m.BSUID)
+		}
+		followUp, err = s.recordInbound(s.world.Numbers[m.Number], user, "", kind, about)
+	} else {
+		followUp, err = s.recordEcho(m.Number, m.party(), kind, about)
+	}
+	if err != nil {
 		return nil, err
 	}
-
-	s.storeMessage(followUp)
-	s.queueUpdate(n, fieldMessages, value{
-		Contacts: []contact{contactOf(user, user.Phone, user.BSUID)}, Messages: []object{wire},
-	})
 	return createdID{followUp.ID}, nil
 }

@@ -42,15 +42,8 @@ func (s *Server) controlPreferences(c *controlCall) (any, error) {
 			"detail": detail, "category": "marketing_messages",
 			"value": marketing, "timestamp": nowMS() / 1000,
 		}
-		item.addUserID("", user.BSUID)
-		if user.Phone != "" {
-			item["wa_id"] = user.Phone
-		}
-
-		s.queueUpdate(n, fieldPreferences, value{
-			Contacts:    []contact{contactOf(user, user.Phone, user.BSUID)},
-			Preferences: []object{item},
-		})
+		item.addUser("", "wa_id", user)
+		s.queueUpdate(n, fieldPreferences, value{Contacts: contactsOf(user), Preferences: []object{item}})
 	}
 	return success{true}, nil
 }
@@ -115,12 +108,6 @@ func (s *Server) queueIDChange(n *number, before, after *person) {
 		"user_id":   object{"previous": before.BSUID, "current": after.BSUID},
 		"timestamp": seconds(nowMS()),
 	}
-	if after.Phone != "" {
-		update["wa_id"] = after.Phone
-	}
-
-	s.queueUpdate(n, fieldUserID, value{
-		Contacts: []contact{contactOf(after, after.Phone, after.BSUID)},
-		Updates:  []object{update},
-	})
+	update.put("wa_id", after.Phone)
+	s.queueUpdate(n, fieldUserID, value{Contacts: contactsOf(after), Updates: []object{update}})
 }

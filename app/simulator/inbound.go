@@ -39,9 +39,7 @@ func (s *Server) Inbound(in Inbound) (id string, err error) {
 		"phone_number_id": in.PhoneNumberID, "from": in.From, "bsuid": in.BSUID,
 		"name": in.Name, "username": in.Username, "type": firstOf(in.Type, "text"),
 	} {
-		if v != "" {
-			body[k] = v
-		}
+		body.put(k, v)
 	}
 	if in.Text != "" {
 		body["text"] = map[string]any{"body": in.Text}
@@ -119,13 +117,11 @@ func (s *Server) numberFor(in object) (string, error) {
 	return id, nil
 }
 
-// storeInbound stores an inbound message and queues its callback.
+// storeInbound stores an inbound message with what it says about its sender.
 func (s *Server) storeInbound(numberID, phone, bsuid, kind string, in, content object) (*message, error) {
-	now := nowMS()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	n := s.world.Numbers[numberID]
 	user := s.world.People.ensure(phone, bsuid)
 	if user.Blocked {
 		return nil, invalid("from", "has blocked businesses: unblock first")
@@ -135,15 +131,19 @@ func (s *Server) storeInbound(numberID, phone, bsuid, kind string, in, content o
 
 	// Only what a user writes opens the service window.
 	if kind != "edit" && kind != "revoke" && kind != "system" {
-		user.setWrote(numberID, now)
-	}
-
-	m := &message{
-		ID: firstOf(in.text("id"), newInboundWamid(firstOf(user.Phone, user.BSUID), user.Phone == "")), Dir: inbound,
-		Number: numberID, Phone: user.Phone, BSUID: user.BSUID, Type: kind, Status: "delivered", At: now,
+		user.setWrote(numberID, nowMS())
 	}
 
 	s.publishPerson(user)
+	return s.recordInbound(s.world.Numbers[numberID], user, in.text("id"), kind, content)
+}
+
+// recordInbound stores a message of a user and queues its callback. An empty id is made up.
+func (s *Server) recordInbound(n *number, user *person, id, kind string, content object) (*message, error) {
+	m := &message{
+		ID: firstOf(id, newInboundWamid(user.party(), user.Phone == "")), Dir: inbound, Number: n.ID,
+		Phone: user.Phone, BSUID: user.BSUID, Type: kind, Status: "delivered", At: nowMS(),
+	}
 	wire := inboundWire(m, user, content)
 	var err error
 	if m.Request, err = marshal(wire); err != nil {
@@ -155,7 +155,7 @@ func (s *Server) storeInbound(numberID, phone, bsuid, kind string, in, content o
 
 	// A system message is about a user, not from one.
 	if kind != "system" {
-		v.Contacts = []contact{contactOf(user, user.Phone, user.BSUID)}
+		v.Contacts = contactsOf(user)
 	}
 	s.queueUpdate(n, fieldMessages, v)
 	return m, nil
@@ -164,10 +164,7 @@ func (s *Server) storeInbound(numberID, phone, bsuid, kind string, in, content o
 // inboundWire is the message as callbacks show it. A hidden number is left out.
 func inboundWire(m *message, user *person, content object) object {
 	wire := object{"id": m.ID, "timestamp": seconds(m.At), "type": m.Type}
-	wire.addUserID("from_", user.BSUID)
-	if user.Phone != "" {
-		wire["from"] = user.Phone
-	}
+	wire.addUser("from_", "from", user)
 	maps.Copy(wire, content)
 	return wire
 }

@@ -55,22 +55,14 @@ func display(phone string) string {
 var numberFields = []string{"id", "display_phone_number", "verified_name", "quality_rating", "code_verification_status"}
 
 func (n *number) node(app string) object {
-	canSend := "BLOCKED"
+	canSend, level := "BLOCKED", "NOT_APPLICABLE"
 	if n.Status == statusConnected {
-		canSend = "AVAILABLE"
-	}
-	level := "STANDARD"
-	if n.Status != statusConnected {
-		level = "NOT_APPLICABLE"
+		canSend, level = "AVAILABLE", "STANDARD"
 	}
 
 	hooks := object{}
-	if app != "" {
-		hooks["application"] = app
-	}
-	if n.Override.URL != "" {
-		hooks["phone_number"] = n.Override.URL
-	}
+	hooks.put("application", app)
+	hooks.put("phone_number", n.Override.URL)
 
 	return object{
 		"id": n.ID, "display_phone_number": display(n.Phone), "verified_name": n.Name,

@@ -18,6 +18,13 @@ type object map[string]any
 // has reports whether a key holds anything but null.
 func (o object) has(key string) bool { return o[key] != nil }
 
+// put sets a text, unless it is empty.
+func (o object) put(key, text string) {
+	if text != "" {
+		o[key] = text
+	}
+}
+
 // text returns a value as text; numbers and booleans are spelled out.
 func (o object) text(key string) string {
 	switch v := o[key].(type) {

@@ -74,6 +74,24 @@ func (p *people) find(party string) *person {
 	return p.byPhone[waID(party)]
 }
 
+// describe finds a person by number or BSUID; one without a record is made up, and not kept.
+func (p *people) describe(party string) *person {
+	if user := p.find(party); user != nil {
+		return user
+	}
+	if bsuidPattern.MatchString(party) {
+		return &person{BSUID: party}
+	}
+	phone := waID(party)
+	return &person{Phone: phone, BSUID: bsuidFor(phone), Since: p.free[phone]}
+}
+
+// party is the person's number, or the BSUID where there is no number.
+func (user *person) party() string { return firstOf(user.Phone, user.BSUID) }
+
+// displayName is what callbacks call the person.
+func (user *person) displayName() string { return firstOf(user.Name, user.Username, user.party()) }
+
 // normalizeParty writes a phone number as the provider does, however it is given.
 // A BSUID stays as it is.
 func normalizeParty(name string) string {
@@ -174,15 +192,13 @@ func ownAndParent(bsuid string) (own, parent string) {
 	return bsuid, ""
 }
 
-// addUserID names a user in a part of a callback. Prefixes distinguish senders and receivers.
-func (o object) addUserID(prefix, bsuid string) {
-	own, parent := ownAndParent(bsuid)
-	if own != "" {
-		o[prefix+"user_id"] = own
-	}
-	if parent != "" {
-		o[prefix+"parent_user_id"] = parent
-	}
+// addUser names a user in a part of a callback: the ids, whose prefixes distinguish senders
+// and receivers, and the number where it is not hidden.
+func (o object) addUser(prefix, phoneKey string, user *person) {
+	own, parent := ownAndParent(user.BSUID)
+	o.put(prefix+"user_id", own)
+	o.put(prefix+"parent_user_id", parent)
+	o.put(phoneKey, user.Phone)
 }
 
 // bsuidFor makes up the id of a number's owner. It is computed rather than

@@ -32,9 +32,7 @@ func (s *Server) getProfile(c *call) (any, error) {
 		"about": p.About, "address": p.Address, "description": p.Description, "email": p.Email,
 		"profile_picture_url": p.Picture, "vertical": p.Vertical,
 	} {
-		if v != "" {
-			node[name] = v
-		}
+		node.put(name, v)
 	}
 
 	if len(p.Websites) > 0 {

@@ -93,23 +93,13 @@ func (s *Server) reportStatus(m *message, name string, code int) {
 // statusValue builds the callback about one status of a message.
 func (s *Server) statusValue(m *message, name string, code int) value {
 	now := nowMS()
-	user := s.world.People.find(m.party())
-	st := status{
-		ID: m.ID, Status: name, Timestamp: seconds(now), Opaque: m.Opaque,
-		Recipient: m.Phone,
-	}
-
-	bsuid := m.BSUID
-	if user != nil {
-		// A user who was addressed by id is reported with the number, where known.
-		st.Recipient, bsuid = user.Phone, user.BSUID
-	} else if bsuid == "" {
-		bsuid = bsuidFor(m.Phone)
-	}
-	st.UserID, st.Parent = ownAndParent(bsuid)
-
-	v := value{Statuses: []status{st}}
+	// A user who was addressed by id is reported with the number, where known.
+	user := s.world.People.describe(m.party())
+	v := value{Statuses: []status{{
+		ID: m.ID, Status: name, Timestamp: seconds(now), Opaque: m.Opaque, Recipient: user.Phone,
+	}}}
 	reported := &v.Statuses[0]
+	reported.UserID, reported.Parent = ownAndParent(user.BSUID)
 
 	// A failed status has no contact and no price, and the user's id only if it was addressed.
 	if name == "failed" {
@@ -120,7 +110,7 @@ func (s *Server) statusValue(m *message, name string, code int) value {
 		return v
 	}
 
-	v.Contacts = []contact{contactOf(user, st.Recipient, bsuid)}
+	v.Contacts = contactsOf(user)
 	if name == "sent" || (name == "delivered" || name == "read") && !m.Priced {
 		reported.Pricing = m.pricing()
 	}
@@ -130,16 +120,13 @@ func (s *Server) statusValue(m *message, name string, code int) value {
 	return v
 }
 
-// contactOf describes a person; one without a record is named by the number.
-func contactOf(user *person, phone, bsuid string) contact {
-	if user == nil {
-		user = &person{Phone: phone, BSUID: bsuid}
-	}
+// contactsOf describes a person in a callback.
+func contactsOf(user *person) []contact {
 	own, parent := ownAndParent(user.BSUID)
-	return contact{
-		Profile: profileName{Name: firstOf(user.Name, user.Username, user.Phone, user.BSUID), Username: user.Username},
+	return []contact{{
+		Profile: profileName{Name: user.displayName(), Username: user.Username},
 		WaID:    user.Phone, UserID: own, Parent: parent,
-	}
+	}}
 }
 
 // pricing says what a message cost: within the service window only marketing

@@ -42,16 +42,11 @@ func (s *Server) queueContacts(n *number) {
 			continue
 		}
 
-		name := firstOf(user.Name, user.Username, user.Phone, user.BSUID)
+		name := user.displayName()
 		first, _, _ := strings.Cut(name, " ")
 		who := object{"full_name": name, "first_name": first}
-		who.addUserID("", user.BSUID)
-		if user.Phone != "" {
-			who["phone_number"] = user.Phone
-		}
-		if user.Username != "" {
-			who["username"] = user.Username
-		}
+		who.addUser("", "phone_number", user)
+		who.put("username", user.Username)
 
 		list = append(list, object{
 			"type": "contact", "contact": who, "action": "add", "metadata": object{"timestamp": seconds(nowMS())},

@@ -81,9 +81,7 @@ func (t *template) node() object {
 	if t.TTL != 0 {
 		node["message_send_ttl_seconds"] = t.TTL
 	}
-	if t.Previous != "" {
-		node["previous_category"] = t.Previous
-	}
+	node.put("previous_category", t.Previous)
 	return node
 }
 
