@@ -96,7 +96,7 @@ func (f *feed) print(a simulator.Activity) {
 // feedLine is the line of one activity: time, direction, person, content.
 
 func feedLine(a simulator.Activity) string {
-	arrow, who, what := "·", a.Kind, a.String()
+	arrow, who, what := "·", a.Kind, a.Type
 	switch a.Kind {
 	case "inbound":
 		arrow, who, what = "←", displayNumber(a.Party), a.Type

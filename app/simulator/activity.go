@@ -1,46 +1,20 @@
 package simulator
 
-import (
-	"fmt"
-	"time"
-)
+import "time"
 
 // Activity is one thing that happened in the simulator.
 type Activity struct {
 	Time time.Time
 	// Kind is "message" (accepted from the app), "inbound", "echo",
 	// "template" or "callback" (posted to the app).
-	Kind          string
-	PhoneNumberID string
-	Party         string // the user's number or BSUID
-	MessageID     string
-	Type          string // of the message, or the field of the callback
-	Status        int    // HTTP status that a callback's receiver answered
-	Count         int    // updates in a callback
-	Code          *int   // provider error to come
-	Err           error  // why a callback failed
-	URL           string
-}
-
-// String puts the activity in one line.
-func (a Activity) String() string {
-	switch a.Kind {
-	case "callback":
-		if a.Err != nil {
-			return fmt.Sprintf("callback %s ×%d to %s failed: %v", a.Type, a.Count, a.URL, a.Err)
-		}
-		return fmt.Sprintf("callback %s ×%d to %s: %d", a.Type, a.Count, a.URL, a.Status)
-	case "inbound":
-		return fmt.Sprintf("inbound %s from %s: %s", a.Type, a.Party, a.MessageID)
-	case "template":
-		return fmt.Sprintf("template %s: %s", a.MessageID, a.Type)
-	}
-
-	line := fmt.Sprintf("%s %s to %s: %s", a.Kind, a.Type, a.Party, a.MessageID)
-	if a.Code != nil {
-		line += fmt.Sprintf(" (will fail with %d)", *a.Code)
-	}
-	return line
+	Kind      string
+	Party     string // the user's number or BSUID
+	MessageID string // or the name of the template
+	Type      string // of the message, the field of the callback, or the status of the template
+	Status    int    // HTTP status that a callback's receiver answered
+	Count     int    // updates in a callback
+	Code      *int   // provider error to come
+	Err       error  // why a callback failed
 }
 
 // Subscribe calls fn for each activity, on the goroutine that caused it, until cancel is
@@ -63,12 +37,12 @@ func (s *Server) notify(make func() Activity) {
 func (s *Server) notifyMessage(m *message, code *int) {
 	kind := map[direction]string{outbound: "message", inbound: "inbound", echoed: "echo"}
 	s.notify(func() Activity {
-		return Activity{Kind: kind[m.Dir], PhoneNumberID: m.Number, Party: m.party(), MessageID: m.ID, Type: m.Type, Code: code}
+		return Activity{Kind: kind[m.Dir], Party: m.party(), MessageID: m.ID, Type: m.Type, Code: code}
 	})
 }
 
-func (s *Server) notifyCallback(target string, batch []*change, status int, err error) {
+func (s *Server) notifyCallback(field string, count, status int, err error) {
 	s.notify(func() Activity {
-		return Activity{Kind: "callback", Type: batch[0].Field, Count: len(batch), URL: target, Status: status, Err: err}
+		return Activity{Kind: "callback", Type: field, Count: count, Status: status, Err: err}
 	})
 }

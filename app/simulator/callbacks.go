@@ -7,13 +7,13 @@ import (
 	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash"
 	"io"
 	"net/http"
 	"net/url"
-	"strconv"
 	"time"
 )
 
@@ -41,58 +41,50 @@ func (s *Server) post(target, account string, batch []*change) error {
 	if err == nil && status != http.StatusOK {
 		err = fmt.Errorf("the receiver answered %d", status)
 	}
-	s.notifyCallback(target, batch, status, err)
+	s.notifyCallback(batch[0].Field, len(batch), status, err)
 	return err
+}
+
+// payload is the body of a callback.
+type payload struct {
+	Object string  `json:"object"`
+	Entry  []entry `json:"entry"`
+}
+
+type entry struct {
+	ID      string        `json:"id"`
+	Time    int64         `json:"time,omitempty"`
+	Changes []entryChange `json:"changes"`
+}
+
+type entryChange struct {
+	Value json.RawMessage `json:"value"`
+	Field string          `json:"field"`
 }
 
 // envelope joins changes of one account into the bytes that are posted. Those
 // about messages share an entry; the others come with the time of each.
 func envelope(account string, batch []*change) ([]byte, error) {
-	var b bytes.Buffer
-	b.WriteString(`{"object":"whatsapp_business_account","entry":[`)
-	open := false // an entry without a time
-
-	for i, c := range batch {
+	var entries []entry
+	for _, c := range batch {
 		v, err := c.encoded()
 		if err != nil {
 			return nil, err
 		}
 
-		// Changes without a time share one entry; each of the others has its own.
-		switch {
-		case open && c.Time == 0:
-			b.WriteByte(',')
-		default:
-			if open {
-				b.WriteString(`]}`)
-			}
-			if i > 0 {
-				b.WriteByte(',')
-			}
-			b.WriteString(`{"id":"` + account + `",`)
-			if c.Time != 0 {
-				b.WriteString(`"time":` + strconv.FormatInt(c.Time, 10) + `,`)
-			}
-			b.WriteString(`"changes":[`)
-			open = true
+		last := len(entries) - 1
+		if last < 0 || c.Time != 0 || entries[last].Time != 0 {
+			entries = append(entries, entry{ID: account, Time: c.Time})
+			last++
 		}
-
-		b.WriteString(`{"value":`)
-		b.Write(v)
-		b.WriteString(`,"field":"` + c.Field + `"}`)
-
-		if c.Time != 0 {
-			b.WriteString(`]}`)
-			open = false
-		}
+		entries[last].Changes = append(entries[last].Changes, entryChange{v, c.Field})
 	}
 
-	if open {
-		b.WriteString(`]}`)
+	body, err := marshal(payload{"whatsapp_business_account", entries})
+	if err != nil {
+		return nil, err
 	}
-	b.WriteString(`]}`)
-
-	return appendASCII(make([]byte, 0, b.Len()+b.Len()/8), b.Bytes()), nil
+	return appendASCII(make([]byte, 0, len(body)+len(body)/8), body), nil
 }
 
 // deliver signs bytes and posts them.

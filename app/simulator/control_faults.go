@@ -9,15 +9,9 @@ import (
 
 // controlFaults handles GET /_sim/faults.
 func (s *Server) controlFaults(*controlCall) (any, error) {
-	// Times is counted down in place, so the answer needs a copy of it.
 	shown := []fault{}
 	for _, f := range s.world.Faults {
-		copied := *f
-		if f.Times != nil {
-			times := *f.Times
-			copied.Times = &times
-		}
-		shown = append(shown, copied)
+		shown = append(shown, *f)
 	}
 
 	return object{"data": shown, "kinds": FaultKinds(), "endpoints": FaultEndpoints()}, nil
@@ -86,9 +80,7 @@ func (s *Server) controlCallback(c *controlCall) (any, error) {
 	ctx, cancel := context.WithTimeout(c.r.Context(), callbackTimeout)
 	defer cancel()
 	status, err := s.deliver(ctx, target, appendASCII(nil, c.body))
-	s.notify(func() Activity {
-		return Activity{Kind: "callback", Type: "custom", Count: 1, URL: target, Status: status, Err: err}
-	})
+	s.notifyCallback("custom", 1, status, err)
 	if err != nil {
 		return nil, &controlError{400, "The callback could not be posted: " + err.Error(), ""}
 	}

@@ -27,8 +27,7 @@ func (f *fault) complete() error {
 		f.Endpoint = "messages"
 	}
 	if f.Times == nil && f.Probability == nil {
-		f.Times = new(int)
-		*f.Times = 1
+		f.Times = new(1)
 	}
 
 	if err := f.check(); err != nil {
@@ -101,7 +100,8 @@ func (s *Server) takeFault(endpoint string, c *call) *fault {
 		}
 
 		if f.Times != nil {
-			if *f.Times--; *f.Times == 0 {
+			// A new one, because answers that are being encoded may hold the old.
+			if f.Times = new(*f.Times - 1); *f.Times == 0 {
 				s.world.Faults = slices.Delete(s.world.Faults, i, i+1)
 			}
 		}
