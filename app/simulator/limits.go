@@ -11,51 +11,37 @@ import (
 const (
 	pairEvery = 6 * time.Second
 	pairBurst = 45
-	// maxPairs limits the memory of the pair limit. When it is reached all pairs
-	// start again with a full bucket.
-	maxPairs = 100_000
+	// maxBuckets limits the memory of the limits. When it is reached all start
+	// again with a full bucket.
+	maxBuckets = 100_000
 )
 
-// limits are the provider's token buckets.
-type limits struct {
-	numbers map[string]*rate.Limiter
-	pairs   map[[2]string]*rate.Limiter
-}
+// limits are the provider's token buckets, by number and person. That of a number as a
+// whole is without a person.
+type limits map[[2]string]*rate.Limiter
 
-func newLimits() limits {
-	return limits{numbers: map[string]*rate.Limiter{}, pairs: map[[2]string]*rate.Limiter{}}
+// take takes a token from a bucket, or reports that it is empty.
+func (l limits) take(now time.Time, numberID, party string, limit rate.Limit, burst int) bool {
+	key := [2]string{numberID, party}
+	if l[key] == nil {
+		if len(l) >= maxBuckets {
+			clear(l)
+		}
+		l[key] = rate.NewLimiter(limit, burst)
+	}
+	return l[key].AllowN(now, 1)
 }
 
 // allow takes a token for one message, or says which limit was hit.
-func (l *limits) allow(now time.Time, settings *Settings, numberID, party string) error {
-	if settings.PairLimit {
-		pair := [2]string{numberID, party}
-		bucket := l.pairs[pair]
-		if bucket == nil {
-			if len(l.pairs) >= maxPairs {
-				clear(l.pairs)
-			}
-			bucket = rate.NewLimiter(rate.Every(pairEvery), pairBurst)
-			l.pairs[pair] = bucket
-		}
-
-		if !bucket.AllowN(now, 1) {
-			return refuse(codePairLimit)
-		}
+func (l limits) allow(now time.Time, settings *Settings, numberID, party string) error {
+	if settings.PairLimit && !l.take(now, numberID, party, rate.Every(pairEvery), pairBurst) {
+		return refuse(codePairLimit)
 	}
 
 	// The messages of one second may come all at once.
-	if settings.MessagesPerSecond > 0 {
-		bucket := l.numbers[numberID]
-		if bucket == nil {
-			bucket = rate.NewLimiter(rate.Limit(settings.MessagesPerSecond), max(1, int(settings.MessagesPerSecond)))
-			l.numbers[numberID] = bucket
-		}
-
-		if !bucket.AllowN(now, 1) {
-			return refuse(codeThroughput)
-		}
+	perSecond := settings.MessagesPerSecond
+	if perSecond > 0 && !l.take(now, numberID, "", rate.Limit(perSecond), max(1, int(perSecond))) {
+		return refuse(codeThroughput)
 	}
-
 	return nil
 }

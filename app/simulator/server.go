@@ -88,7 +88,7 @@ func New(opt Options) (*Server, error) {
 		world: newWorld(), settings: defaultSettings(),
 		messages: newMessageLog(opt.MaxMessages),
 		outbox:   newOutbox(),
-		limits:   newLimits(),
+		limits:   limits{},
 		wake:     make(chan struct{}, 1),
 		dirty:    make(chan struct{}, 1),
 	}

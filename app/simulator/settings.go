@@ -45,9 +45,8 @@ const (
 )
 
 func defaultSettings() Settings {
-	sent, delivered := int64(defaultSentMS), int64(defaultDeliveredMS)
 	return Settings{
-		SentMS: &sent, DeliveredMS: &delivered, ServiceWindow: true,
+		SentMS: new(int64(defaultSentMS)), DeliveredMS: new(int64(defaultDeliveredMS)), ServiceWindow: true,
 		TemplateReviewMS: defaultReviewMS, TemplateVerdict: statusApproved,
 		MessagesPerSecond: defaultThroughput, PairLimit: true, WebhookVersion: "v24.0",
 	}
@@ -90,8 +89,7 @@ func (s *Settings) clone() Settings {
 	copied := *s
 	for _, ms := range []**int64{&copied.SentMS, &copied.DeliveredMS, &copied.ReadMS} {
 		if *ms != nil {
-			after := **ms
-			*ms = &after
+			*ms = new(**ms)
 		}
 	}
 	return copied
@@ -137,7 +135,7 @@ func (s *Server) controlPatchSettings(c *controlCall) (any, error) {
 // applySettings puts settings into force, with fresh limits.
 func (s *Server) applySettings(settings Settings) {
 	s.settings = settings
-	s.limits = newLimits()
+	s.limits = limits{}
 	s.markDirty()
 	s.publish("settings", func() any { return settings })
 }

@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"cmp"
 	"container/heap"
 	"slices"
 	"time"
@@ -162,11 +163,7 @@ func (s *Server) scheduleStatuses(m *message, failure *int) {
 	}
 
 	if failure != nil {
-		soon := int64(defaultSentMS)
-		if set.SentMS != nil {
-			soon = *set.SentMS
-		}
-		step("failed", *failure, &soon)
+		step("failed", *failure, cmp.Or(set.SentMS, new(int64(defaultSentMS))))
 		return
 	}
 
@@ -179,14 +176,12 @@ func (s *Server) scheduleStatuses(m *message, failure *int) {
 	// Only what is delivered can be read by itself.
 	read := set.ReadMS
 	if read == nil && set.AutoRead && set.DeliveredMS != nil {
-		soon := *set.DeliveredMS + autoReadMS
-		read = &soon
+		read = new(*set.DeliveredMS + autoReadMS)
 	}
 	step("read", 0, read)
 
 	if m.Voice && read != nil {
-		played := *read + playedMS
-		step("played", 0, &played)
+		step("played", 0, new(*read+playedMS))
 	}
 }
 
