@@ -40,38 +40,24 @@ type callRecord struct {
 type callLog struct {
 	mu    sync.Mutex
 	last  int64
-	asked callRing
-	given callRing
+	asked []callRecord
+	given []callRecord
 }
 
-// add keeps a call, in the place of the oldest.
+// add keeps a call, and drops the oldest where there are enough.
 func (l *callLog) add(c callRecord) callRecord {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.last++
 	c.id = l.last
 
-	ring := &l.asked
+	kept := &l.asked
 	if c.given {
-		ring = &l.given
+		kept = &l.given
 	}
-	ring.add(c)
+	*kept = append(*kept, c)
+	*kept = (*kept)[max(0, len(*kept)-keptCalls):]
 	return c
-}
-
-// callRing holds the newest calls, in the order of their places and not of time.
-type callRing struct {
-	calls []callRecord
-	next  int // the place of the oldest, once it is full
-}
-
-func (ring *callRing) add(c callRecord) {
-	if len(ring.calls) < keptCalls {
-		ring.calls = append(ring.calls, c)
-		return
-	}
-	ring.calls[ring.next] = c
-	ring.next = (ring.next + 1) % keptCalls
 }
 
 // newest lists the calls of one or both directions, newest first.
@@ -79,10 +65,10 @@ func (l *callLog) newest(asked, given bool, limit int) (all []callRecord) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if asked {
-		all = append(all, l.asked.calls...)
+		all = append(all, l.asked...)
 	}
 	if given {
-		all = append(all, l.given.calls...)
+		all = append(all, l.given...)
 	}
 
 	slices.SortFunc(all, func(a, b callRecord) int { return cmp.Compare(b.id, a.id) })
@@ -93,7 +79,7 @@ func (l *callLog) newest(asked, given bool, limit int) (all []callRecord) {
 func (l *callLog) clear() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.asked, l.given = callRing{}, callRing{}
+	l.asked, l.given = nil, nil
 }
 
 // shorten cuts a body that is too long to be kept. The rest of it is not held in memory.
