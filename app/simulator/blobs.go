@@ -33,7 +33,6 @@ func newBlobs(dir string) (*blobs, error) {
 // stagedFile is a file that has been received but belongs to no object yet.
 type stagedFile struct {
 	store *blobs
-	name  string // as the client called it
 	kind  string // as the client labelled it
 	size  int64
 	sum   [sha256.Size]byte

@@ -129,31 +129,18 @@ type wireError struct {
 	Trace     string `json:"fbtrace_id"`
 }
 
-type errorData struct {
-	MessagingProduct string `json:"messaging_product"`
-	Details          string `json:"details"`
-}
-
-type blameData struct {
-	Blame [][]string `json:"blame_field_specs"`
-}
-
 // wire returns the error's JSON form, with a trace id.
 func (e *graphError) wire(trace string) any {
 	w := wireError{
-		Message: e.message, Type: e.kind, Code: e.code, Subcode: e.subcode,
+		Message: e.message, Type: firstOf(e.kind, "OAuthException"), Code: e.code, Subcode: e.subcode,
 		UserTitle: e.title, UserMsg: e.advice, Trace: trace,
 	}
 
-	if w.Type == "" {
-		w.Type = "OAuthException"
-	}
-
 	if e.details != "" {
-		w.Data = errorData{"whatsapp", e.details}
+		w.Data = object{"messaging_product": "whatsapp", "details": e.details}
 	}
 	if e.blame != nil {
-		w.Data = blameData{e.blame}
+		w.Data = object{"blame_field_specs": e.blame}
 	}
 	if e.invalid {
 		w.Transient = new(bool)

@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -8,43 +9,28 @@ import (
 	"strings"
 )
 
-// Inbound is a message from a user to a business number.
+// Inbound is a message from a user to a business number, as POST /_sim/inbound takes it.
 type Inbound struct {
-	PhoneNumberID string // the first number when empty
-	From          string // the user's number; or
-	BSUID         string // the user's id, when the number is hidden
-	Name          string
-	Username      string
-	Type          string // text when empty
-	Text          string // the body of a text
+	PhoneNumberID string `json:"phone_number_id,omitempty"` // the first number when empty
+	From          string `json:"from,omitempty"`            // the user's number; or
+	BSUID         string `json:"bsuid,omitempty"`           // the user's id, when the number is hidden
+	Name          string `json:"name,omitempty"`
+	Username      string `json:"username,omitempty"`
+	Type          string `json:"type,omitempty"` // text when empty
+	Text          string `json:"text,omitempty"` // the body of a text
 	// Content holds the rest of the message as in a provider's callback, keyed
 	// by name: the content under its type, context, referral, errors, and id
 	// to use a message id again.
-	Content map[string]any
+	Content map[string]any `json:"-"`
 }
 
 // Inbound lets a user write to a business number and returns the message id.
 // The callback is queued when it returns.
 func (s *Server) Inbound(in Inbound) (id string, err error) {
-	content := in.Content
-	if content == nil {
-		content = map[string]any{}
-	}
 	body := object{}
-	if err := throughJSON(content, &body); err != nil {
+	if err := errors.Join(throughJSON(in.Content, &body), throughJSON(in, &body)); err != nil {
 		return "", err
 	}
-
-	for k, v := range map[string]string{
-		"phone_number_id": in.PhoneNumberID, "from": in.From, "bsuid": in.BSUID,
-		"name": in.Name, "username": in.Username, "type": firstOf(in.Type, "text"),
-	} {
-		body.put(k, v)
-	}
-	if in.Text != "" {
-		body["text"] = map[string]any{"body": in.Text}
-	}
-
 	return s.receiveInbound(body)
 }
 

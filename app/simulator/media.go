@@ -159,15 +159,6 @@ func (s *Server) dropExpired() {
 	}
 }
 
-type mediaInfo struct {
-	Product string `json:"messaging_product"`
-	URL     string `json:"url"`
-	Mime    string `json:"mime_type"`
-	SHA256  string `json:"sha256"`
-	Size    int64  `json:"file_size"`
-	ID      string `json:"id"`
-}
-
 // mediaOf finds the object of a call; a phone_number_id must match its owner.
 func (s *Server) mediaOf(c *call) (*media, error) {
 	m := s.world.Media[c.id]
@@ -184,7 +175,10 @@ func (s *Server) getMedia(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return mediaInfo{"whatsapp", m.url(origin(c.r)), m.Mime, hex.EncodeToString(m.SHA256), m.Size, m.ID}, nil
+	return object{
+		"messaging_product": "whatsapp", "url": m.url(origin(c.r)), "mime_type": m.Mime,
+		"sha256": hex.EncodeToString(m.SHA256), "file_size": m.Size, "id": m.ID,
+	}, nil
 }
 
 // url is a download URL that works for five minutes.

@@ -138,19 +138,13 @@ func (c *call) pageBounds(items []object, limit int) (first, last int, err error
 
 	switch {
 	case c.params.text("after") != "":
-		i, err := indexOf("after")
-		if err != nil {
-			return 0, 0, err
-		}
-		first = i + 1
+		first, err = indexOf("after")
+		first++
 	case c.params.text("before") != "":
-		i, err := indexOf("before")
-		if err != nil {
-			return 0, 0, err
-		}
-		return max(0, i-limit), i, nil
+		last, err = indexOf("before")
+		return max(0, last-limit), last, err
 	}
-	return first, min(first+limit, len(items)), nil
+	return first, min(first+limit, len(items)), err
 }
 
 func cursor(id string) string { return base64.RawURLEncoding.EncodeToString([]byte(id)) }

@@ -123,7 +123,6 @@ func (s *Server) readMultipart(in *input, parts *multipart.Reader) error {
 			return err
 		}
 
-		in.file.name = part.FileName()
 		in.file.kind = part.Header.Get("Content-Type")
 	}
 }

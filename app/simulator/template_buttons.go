@@ -43,6 +43,8 @@ func (r *rules) buttons(comp object, offer bool) error {
 			return badParameter("Param components['buttons'][%d]['type'] is not a type of button - got \"%s\".", i, kind)
 		case counts[kind] > most:
 			return malformed("There can be at most %d buttons of type %s.", most, kind)
+		case offer && kind == "COPY_CODE" && i > 0:
+			return malformed("The copy code button of a limited-time offer comes first.")
 		}
 
 		button["type"] = kind
@@ -62,7 +64,7 @@ func (r *rules) buttons(comp object, offer bool) error {
 	}
 
 	comp["buttons"] = normalized
-	return checkOfferButtons(normalized, offer)
+	return nil
 }
 
 func buttonGroup(kind string) string {
@@ -70,20 +72,6 @@ func buttonGroup(kind string) string {
 		return kind
 	}
 	return "other"
-}
-
-// checkOfferButtons requires that the code comes before the link.
-func checkOfferButtons(list []any, offer bool) error {
-	if !offer {
-		return nil
-	}
-
-	for i, item := range list {
-		if asObject(item).text("type") == "COPY_CODE" && i != 0 {
-			return malformed("The copy code button of a limited-time offer comes first.")
-		}
-	}
-	return nil
 }
 
 func (r *rules) button(kind string, button object) error {

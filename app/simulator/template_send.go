@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -62,7 +63,7 @@ func (f *parameterCheck) checkComponents(components []object, given []any) error
 		case "HEADER":
 			err = f.header(comp, sorted.first("header"))
 		case "BODY":
-			err = f.body(comp, sorted.first("body"))
+			err = f.texts("body", comp.text("text"), sorted.first("body").list("parameters"), maxBodyText)
 		case "BUTTONS":
 			err = f.buttons(comp, sorted["button"])
 		case "CAROUSEL":
@@ -107,11 +108,7 @@ func (p partsByType) refuseUnknown(components []object) error {
 			wanted = strings.ToUpper(kind)
 		}
 
-		known := false
-		for _, comp := range components {
-			known = known || comp.text("type") == wanted
-		}
-
+		known := slices.ContainsFunc(components, func(comp object) bool { return comp.text("type") == wanted })
 		if n := len(list[0].list("parameters")); !known && n > 0 {
 			return refuse(132000,
 				fmt.Sprintf("%s: number of localizable_params (%d) does not match the expected number of params (0)", kind, n))
@@ -154,10 +151,6 @@ func (f *parameterCheck) header(comp, given object) error {
 		source = "video"
 	}
 	return f.s.checkSource(f.d, "template['components']['header']['"+kind+"']", source, first.child(kind))
-}
-
-func (f *parameterCheck) body(comp, given object) error {
-	return f.texts("body", comp.text("text"), given.list("parameters"), maxBodyText)
 }
 
 // texts compares the parameters of a text with its variables, and the filled

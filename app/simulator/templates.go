@@ -175,12 +175,6 @@ func (s *Server) templateOf(c *call) (*template, error) {
 	return t, nil
 }
 
-type createdTemplate struct {
-	ID       string `json:"id"`
-	Status   string `json:"status"`
-	Category string `json:"category"`
-}
-
 const (
 	createsPerHour  = 100
 	maxTemplates    = 6000
@@ -204,7 +198,7 @@ func (s *Server) createTemplate(c *call) (any, error) {
 	if t.Status == statusPending && s.settings.TemplateVerdict != statusPending {
 		s.scheduleEvent(&event{Due: t.Updated + s.settings.TemplateReviewMS, Template: t.ID})
 	}
-	return createdTemplate{t.ID, t.Status, t.Category}, nil
+	return object{"id": t.ID, "status": t.Status, "category": t.Category}, nil
 }
 
 func (s *Server) insertTemplate(t *template) {
