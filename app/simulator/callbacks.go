@@ -72,6 +72,7 @@ func envelope(account string, batch []*change) ([]byte, error) {
 			return nil, err
 		}
 
+		// Changes without a time share one entry; each of the others has its own.
 		last := len(entries) - 1
 		if last < 0 || c.Time != 0 || entries[last].Time != 0 {
 			entries = append(entries, entry{ID: account, Time: c.Time})
