@@ -5,8 +5,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/jmoiron/sqlx"
-
 	"confab/storage"
 )
 
@@ -32,13 +30,6 @@ type args struct {
 
 // MarshalJSON writes the value alone.
 func (a args) MarshalJSON() ([]byte, error) { return json.Marshal(a.value) }
-
-// Beside opens the database of a data directory beside whoever else has it open,
-// for a test that asks more than once. The test closes it.
-func Beside(t testing.TB, dir string) *sqlx.DB {
-	t.Helper()
-	return sqlx.NewDb(connect(t, dir), "sqlite")
-}
 
 // Select reads rows that no method of storage reads.
 func Select[T any](t testing.TB, dir, query string, args ...any) (rows []T) {

@@ -1,19 +1,21 @@
 package storagetest
 
 import (
-	"database/sql"
 	"net/url"
 	"testing"
+
+	"github.com/jmoiron/sqlx"
 
 	"confab/storage"
 )
 
-// connect opens the database of a data directory beside whoever else has it open.
-func connect(t testing.TB, dir string) *sql.DB {
+// Beside opens the database of a data directory beside whoever else has it open,
+// for a test that asks more than once. The test closes it.
+func Beside(t testing.TB, dir string) *sqlx.DB {
 	t.Helper()
 	const query = "mode=rw&_pragma=busy_timeout(5000)&_pragma=foreign_keys(ON)"
 	file := url.URL{Scheme: "file", OmitHost: true, Path: storage.DatabaseFile(dir), RawQuery: query} // the path may hold a #
-	db, err := sql.Open("sqlite", file.String())
+	db, err := sqlx.Open("sqlite", file.String())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +26,7 @@ func connect(t testing.TB, dir string) *sql.DB {
 // Exec puts a database into a state that no method of storage brings about.
 func Exec(t testing.TB, dir, query string, args ...any) {
 	t.Helper()
-	db := connect(t, dir)
+	db := Beside(t, dir)
 	defer db.Close()
 	if _, err := db.Exec(query, args...); err != nil {
 		t.Fatalf("%s: %v", query, err)
@@ -34,7 +36,7 @@ func Exec(t testing.TB, dir, query string, args ...any) {
 // effects are the tables that a request can leave something in, with how much of
 // it there is. The API log, which every request is in, is none of them.
 const effects = `
-	SELECT 'messages', count(*) FROM messages UNION ALL
+	SELECT 'messages' AS name, count(*) AS count FROM messages UNION ALL
 	SELECT 'contacts', count(*) FROM contacts UNION ALL
 	SELECT 'conversations', count(*) FROM conversations UNION ALL
 	SELECT 'events', count(*) FROM events UNION ALL
@@ -47,7 +49,7 @@ const effects = `
 // rows by table, and under usage the messages that were counted.
 func Effects(t testing.TB, dir string) map[string]int {
 	t.Helper()
-	db := connect(t, dir)
+	db := Beside(t, dir)
 	defer db.Close()
 	return countEffects(t, db)
 }
@@ -56,7 +58,7 @@ func Effects(t testing.TB, dir string) map[string]int {
 // than to count. The connection is closed with the test.
 func WatchEffects(t testing.TB, dir string) func(testing.TB) map[string]int {
 	t.Helper()
-	db := connect(t, dir)
+	db := Beside(t, dir)
 	t.Cleanup(func() { db.Close() })
 	return func(t testing.TB) map[string]int {
 		t.Helper()
@@ -64,28 +66,21 @@ func WatchEffects(t testing.TB, dir string) func(testing.TB) map[string]int {
 	}
 }
 
-func countEffects(t testing.TB, db *sql.DB) map[string]int {
+func countEffects(t testing.TB, db *sqlx.DB) map[string]int {
 	t.Helper()
-	rows, err := db.Query(effects)
-	if err != nil {
+	var tables []struct {
+		Name  string
+		Count int
+	}
+	if err := db.Select(&tables, effects); err != nil {
 		t.Fatal(err)
 	}
-	defer rows.Close()
 
 	counts := make(map[string]int)
-	for rows.Next() {
-		var table string
-		var n int
-		if err := rows.Scan(&table, &n); err != nil {
-			t.Fatal(err)
+	for _, table := range tables {
+		if table.Count > 0 {
+			counts[table.Name] = table.Count
 		}
-		if n > 0 {
-			counts[table] = n
-		}
-	}
-
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
 	}
 	return counts
 }

@@ -84,29 +84,17 @@ func describeStatement(t testing.TB, dir, query string) string {
 // writtenTrees counts the trees that a statement opens to write to them.
 func writtenTrees(t testing.TB, dir, query string) int {
 	t.Helper()
-	db := connect(t, dir)
-	defer db.Close()
-
-	rows, err := db.Query("EXPLAIN "+query, make([]any, strings.Count(query, "?"))...)
-	if err != nil {
-		t.Fatalf("%s: %v", query, err)
+	type step struct {
+		Addr, P1, P2, P3, P5 int
+		Opcode               string
+		P4, Comment          any
 	}
-	defer rows.Close()
 
 	roots := make(map[string]bool)
-	for rows.Next() {
-		var addr, p1, p2, p3, p5 int
-		var opcode string
-		var p4, comment any
-		if err := rows.Scan(&addr, &opcode, &p1, &p2, &p3, &p4, &p5, &comment); err != nil {
-			t.Fatal(err)
+	for _, s := range Select[step](t, dir, "EXPLAIN "+query, make([]any, strings.Count(query, "?"))...) {
+		if s.Opcode == "OpenWrite" {
+			roots[fmt.Sprint(s.P3, ":", s.P2)] = true
 		}
-		if opcode == "OpenWrite" {
-			roots[fmt.Sprint(p3, ":", p2)] = true
-		}
-	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
 	}
 	return len(roots)
 }
