@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"flag"
 	"net/http"
 	"strconv"
 	"strings"
@@ -66,16 +65,11 @@ func sampleMessage(id string) message {
 }
 
 // ceiling serves GET message without a database: a router, the check of a key, and the
-// JSON of a message. Its rate is the most that HTTP allows on this machine.
+// JSON of a message. Its rate is the most that HTTP allows on this machine. The arguments
+// are an address to listen on and the API key.
 func ceiling(args []string) error {
-	flags := flag.NewFlagSet("ceiling", flag.ContinueOnError)
-	listen := flags.String("listen", "", "address to listen on")
-	key := flags.String("key", "", "the API key")
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-
-	keys := map[[32]byte]bool{storage.KeyHash(*key): true}
+	address, key := args[0], args[1]
+	keys := map[[32]byte]bool{storage.KeyHash(key): true}
 
 	router := httprouter.New()
 	router.GET("/", func(http.ResponseWriter, *http.Request, httprouter.Params) {})
@@ -98,5 +92,5 @@ func ceiling(args []string) error {
 		w.Write(body)
 	})
 
-	return (&http.Server{Addr: *listen, Handler: router}).ListenAndServe()
+	return http.ListenAndServe(address, router)
 }

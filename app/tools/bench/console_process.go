@@ -4,14 +4,21 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"confab/app/tools/rig"
 )
+
+// consoleOptions are the consoles that a process opens.
+type consoleOptions struct {
+	Server  string   // its address
+	Cookies []string // of the sessions, which take turns
+	Number  string   // whose inbox is open
+	Count   int
+	Follow  bool // read again what has changed
+}
 
 // console is an open console without a browser: its stream, and the list of conversations
 // that it reads again.
@@ -21,38 +28,29 @@ type console struct {
 }
 
 // runConsoles opens consoles, serves a page when all of them are connected, and goes on
-// until it is killed.
+// until it is killed. The arguments are an address to listen on and the options as JSON.
 func runConsoles(args []string) error {
-	var c console
-	flags := flag.NewFlagSet("consoles", flag.ContinueOnError)
-	listen := flags.String("listen", "", "address to listen on")
-	flags.StringVar(&c.server, "server", "", "address of the server")
-	cookies := flags.String("cookies", "", "cookies of the sessions, between commas")
-	flags.StringVar(&c.number, "number", "", "the number whose inbox is open")
-	count := flags.Int("count", 1, "how many consoles")
-	follow := flags.Bool("follow", false, "read again what has changed")
-	if err := flags.Parse(args); err != nil {
+	var o consoleOptions
+	if err := json.Unmarshal([]byte(args[1]), &o); err != nil {
 		return err
 	}
 
-	failed := make(chan error, *count+1)
-	sessions := strings.Split(*cookies, ",")
-	for i := range *count {
-		one := c
-		one.cookie, one.hinted = sessions[i%len(sessions)], make(chan struct{}, 1)
+	failed := make(chan error, o.Count+1)
+	for i := range o.Count {
+		one := console{o.Server, o.Cookies[i%len(o.Cookies)], o.Number, make(chan struct{}, 1)}
 		hints, err := one.open()
 		if err != nil {
 			return err
 		}
 		go func() { failed <- one.read(hints) }()
-		if *follow {
+		if o.Follow {
 			go func() { failed <- one.follow(context.Background()) }()
 		}
 	}
 
 	go func() {
 		page := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
-		failed <- (&http.Server{Addr: *listen, Handler: page}).ListenAndServe()
+		failed <- http.ListenAndServe(args[0], page)
 	}()
 	return <-failed
 }

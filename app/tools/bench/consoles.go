@@ -2,16 +2,15 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
 	"confab/app/tools/rig"
-	"confab/storage"
 )
 
 const (
@@ -59,23 +58,13 @@ func (b *bench) consoles(ctx context.Context, o *installation) error {
 
 // signIn lets a person join the organization, and returns the cookie of its session.
 func (o *installation) signIn(ctx context.Context, name string) (cookie string, err error) {
-	var token string
-	err = o.db.Update(ctx, func(tx *storage.Tx) (err error) {
-		_, token, err = tx.InviteUser(storage.Invitee{
-			OrganizationID: o.account.OrganizationID,
-			DefaultTeamID:  o.account.TeamID,
-			Name:           name,
-			Email:          name + "@example.com",
-			Role:           storage.RoleAdmin,
-		})
-		return err
-	})
+	link, err := o.Command("users", "invite", "--org", o.org, "--name", name, "--email", name+"@example.com", "--role", "admin")
 	if err != nil {
 		return "", err
 	}
 
 	form := url.Values{"name": {name}, "password": {"a horse that is hard to guess"}}
-	req, err := http.NewRequestWithContext(ctx, "POST", o.URL()+"/console/welcome/"+token, strings.NewReader(form.Encode()))
+	req, err := http.NewRequestWithContext(ctx, "POST", o.URL()+link[strings.Index(link, "/console/"):], strings.NewReader(form.Encode()))
 	if err != nil {
 		return "", err
 	}
@@ -100,8 +89,11 @@ func (o *installation) signIn(ctx context.Context, name string) (cookie string, 
 // openConsoles runs consoles in a process of their own, and returns when all of them are
 // connected. Those that follow read again what has changed.
 func (b *bench) openConsoles(s *server, cookies []string, count int, follow bool) (*rig.Service, error) {
-	return b.self.StartService("consoles", "-server", s.Address, "-cookies", strings.Join(cookies, ","), "-number", s.number,
-		"-count", strconv.Itoa(count), "-follow="+strconv.FormatBool(follow))
+	options, err := json.Marshal(consoleOptions{s.Address, cookies, s.number, count, follow})
+	if err != nil {
+		return nil, err
+	}
+	return b.self.StartService("consoles", string(options))
 }
 
 // measureIdleConsoles measures how much memory consoles take on which nothing happens.

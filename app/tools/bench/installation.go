@@ -30,6 +30,7 @@ var unlimitedSettings = []string{
 // the simulator.
 type server struct {
 	*rig.Server
+	org     string
 	key     string
 	number  string
 	account storage.Account // of the number
@@ -51,10 +52,15 @@ func (b *bench) startServer(
 	}
 
 	s := &server{
-		Server: &rig.Server{Program: b.confab, Dir: dir, Address: address, Env: append(provider.Settings(), unlimitedSettings...)},
+		Server: &rig.Server{
+			Program: b.confab, Dir: dir, Address: address, Env: append(provider.Settings(), unlimitedSettings...), Log: os.Stderr,
+		},
 		number: provider.PhoneNumberID,
 	}
-	if err = s.connect(provider); err == nil {
+	if s.org, s.key, err = s.NewOrganization("Bench"); err == nil {
+		err = s.ConnectNumber(s.org, s.number, provider.WABAID, provider.AccessToken)
+	}
+	if err == nil {
 		err = b.fill(ctx, s, messages, change)
 	}
 	if err == nil {
@@ -77,25 +83,6 @@ func (b *bench) startSibling(ctx context.Context, o *installation, messages int,
 		return nil, err
 	}
 	return b.startServer(ctx, address, o.provider, messages, change)
-}
-
-// connect makes the organization, and connects the number to it.
-func (s *server) connect(provider *rig.Simulator) (err error) {
-	org := ""
-	if org, s.key, err = s.newOrganization(); err != nil {
-		return err
-	}
-	_, err = s.Command("accounts", "connect", "--org", org, "--phone-number-id", provider.PhoneNumberID,
-		"--waba-id", provider.WABAID, "--access-token", provider.AccessToken)
-	return err
-}
-
-// newOrganization makes an organization with a key.
-func (s *server) newOrganization() (org, key string, err error) {
-	if org, err = s.Command("orgs", "create", "Bench"); err == nil {
-		key, err = s.Command("keys", "create", "--org", org)
-	}
-	return org, key, err
 }
 
 // fill stores old messages in the database of the server, which does not run yet, and lets

@@ -24,7 +24,6 @@ import (
 type bench struct {
 	confab   rig.Program
 	self     rig.Program // this program, which also runs as the roles below
-	peer     rig.Program // PocketBase, if its path is given
 	schema   string      // text of schema.sql
 	dir      string      // directory of everything that is written
 	only     string      // name of the only part to measure; "" for all
@@ -33,6 +32,8 @@ type bench struct {
 	length   time.Duration // of one measurement in one round
 	messages int           // the most that are stored before something is measured
 	table    table
+
+	pocketbasePath string // "" if it is not measured
 }
 
 func main() {
@@ -45,7 +46,7 @@ func main() {
 
 	b := &bench{}
 	flag.StringVar(&b.confab.Path, "confab", "bin/confab", "the binary to measure")
-	flag.StringVar(&b.peer.Path, "pocketbase", "", "a binary of PocketBase, to be measured beside")
+	flag.StringVar(&b.pocketbasePath, "pocketbase", "", "a binary of PocketBase, to be measured beside")
 	flag.StringVar(&b.only, "only", "", "measure one part: "+partNames())
 	flag.IntVar(&b.rounds, "rounds", 5, "interleaved rounds; the median counts")
 	flag.DurationVar(&b.length, "length", time.Second, "length of one measurement in one round")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"strings"
 
 	"confab/app/tools/rig"
@@ -20,7 +19,7 @@ type peer struct {
 // pocketbase compares POST message with the creation of one record in PocketBase, once
 // while each message is sent, and once while sends wait for their turn.
 func (b *bench) pocketbase(ctx context.Context, o *installation) error {
-	if b.peer.Path == "" {
+	if b.pocketbasePath == "" {
 		b.table.add(row{
 			id:     "P1",
 			what:   "POST message accepted, beside PocketBase",
@@ -76,7 +75,7 @@ func (b *bench) startPeer() (*peer, error) {
 	if err != nil {
 		return nil, err
 	}
-	program := rig.Program{Path: b.peer.Path, Env: []string{"PB_SYNC=FULL", "PB_DIR=" + dir}}
+	program := rig.Program{Path: b.pocketbasePath, Env: []string{"PB_SYNC=FULL", "PB_DIR=" + dir}}
 	if _, err := program.Run("superuser", "upsert", peerEmail, peerPassword, "--dir", dir); err != nil {
 		return nil, err
 	}
@@ -86,9 +85,7 @@ func (b *bench) startPeer() (*peer, error) {
 		return nil, err
 	}
 	p.api.Base = "http://" + p.address
-	cmd := exec.Command(program.Path, "serve", "--http", p.address, "--dir", dir)
-	cmd.Env = append(os.Environ(), program.Env...)
-	if p.Process, err = rig.Start(cmd); err != nil {
+	if p.Process, err = program.Start(os.Stderr, nil, "serve", "--http", p.address, "--dir", dir); err != nil {
 		return nil, err
 	}
 	if err = p.WaitReady(p.api.Base + "/api/health"); err == nil {

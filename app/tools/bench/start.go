@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 )
@@ -15,12 +14,18 @@ const idleDelay = 2 * time.Second
 func (b *bench) start(ctx context.Context, o *installation) error {
 	var work []time.Duration
 	medians, err := b.interleave(ctx, func() (float64, error) {
-		if err := errors.Join(o.Stop(), o.Start()); err != nil {
+		if err := o.Stop(); err != nil {
 			return 0, err
 		}
+		began := time.Now()
+		if err := o.Start(); err != nil {
+			return 0, err
+		}
+		took := time.Since(began)
+
 		used, err := o.CPUTime()
 		work = append(work, used)
-		return ms(o.StartDuration()), err
+		return ms(took), err
 	})
 	if err != nil {
 		return err

@@ -32,7 +32,7 @@ const (
 func (b *bench) streams(ctx context.Context, o *installation) error {
 	keys := []string{o.key}
 	for len(keys) < openStreams/perOrganization {
-		_, key, err := o.newOrganization()
+		_, key, err := o.NewOrganization("Bench")
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package rig
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -16,13 +17,15 @@ type Client struct {
 	Key  string // of the API; "" for none
 	// Timeout ends a request without an answer; 0 for no limit.
 	Timeout time.Duration
+	// Transport has the connections; nil for those that all clients share.
+	Transport *http.Transport
 }
 
 // Request is one request. Only the first two fields are needed.
 type Request struct{ Method, Path, Body, IdempotencyKey, ContentType, Cookie string }
 
-// transport keeps as many connections as the busiest trial has callers.
-var transport = &http.Transport{MaxIdleConnsPerHost: 64}
+// sharedTransport keeps as many connections as the busiest trial has callers.
+var sharedTransport = &http.Transport{MaxIdleConnsPerHost: 64}
 
 // Do makes one request, and returns the status and the body of its answer. An error means
 // that there was none.
@@ -42,7 +45,7 @@ func (c Client) Do(ctx context.Context, r Request) (status int, text []byte, err
 		req.Header.Set("Authorization", "Bearer "+c.Key)
 	}
 
-	res, err := (&http.Client{Transport: transport, Timeout: c.Timeout}).Do(req)
+	res, err := (&http.Client{Transport: cmp.Or(c.Transport, sharedTransport), Timeout: c.Timeout}).Do(req)
 	if err != nil {
 		return 0, nil, err
 	}

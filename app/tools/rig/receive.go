@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"flag"
 	"io"
 	"maps"
 	"math/rand/v2"
@@ -19,15 +18,8 @@ import (
 	"confab/jobs/webhook"
 )
 
-// Receive serves endpoints until the process is killed.
-func Receive(args []string) error {
-	flags := flag.NewFlagSet(ReceiveCommand, flag.ContinueOnError)
-	listen := flags.String("listen", "", "address to listen on")
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	return (&http.Server{Addr: *listen, Handler: NewReceiver()}).ListenAndServe()
-}
+// Receive serves endpoints at an address, the only argument, until the process is killed.
+func Receive(args []string) error { return http.ListenAndServe(args[0], NewReceiver()) }
 
 // endpoints are those of one receiver.
 type endpoints struct {

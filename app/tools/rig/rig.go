@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -54,23 +55,20 @@ type Process struct {
 	exitError error         // it ended
 }
 
-// Start starts a prepared command. Its standard error goes to ours, unless the command
-// says otherwise.
-func Start(cmd *exec.Cmd) (*Process, error) {
-	if cmd.Stderr == nil {
-		cmd.Stderr = os.Stderr
-	}
-
+// Start starts the program with further variables. Its standard error goes to log.
+func (p Program) Start(log io.Writer, env []string, args ...string) (*Process, error) {
+	cmd := p.command(env, args...)
+	cmd.Stderr = log
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
 
-	p := &Process{cmd: cmd, ended: make(chan struct{})}
+	started := &Process{cmd: cmd, ended: make(chan struct{})}
 	go func() {
-		p.exitError = cmd.Wait()
-		close(p.ended)
+		started.exitError = cmd.Wait()
+		close(started.ended)
 	}()
-	return p, nil
+	return started, nil
 }
 
 // Kill kills the process, if it still runs, and waits for its end.

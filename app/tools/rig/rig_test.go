@@ -1,13 +1,13 @@
 package rig
 
 import (
-	"os/exec"
+	"os"
 	"strings"
 	"testing"
 )
 
 func TestAProcessThatEndedMayBeKilledAndAwaited(t *testing.T) {
-	p, err := Start(exec.Command("sleep", "600"))
+	p, err := Program{Path: "sleep"}.Start(os.Stderr, nil, "600")
 	if err != nil {
 		t.Fatal(err)
 	}

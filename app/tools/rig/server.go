@@ -2,12 +2,11 @@ package rig
 
 import (
 	"io"
-	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // Server is `confab serve` on a data directory, which can be stopped and started again.
-// mu guards the fields below it: a fault may kill the server while others measure it.
 type Server struct {
 	Program
 	Dir     string
@@ -15,9 +14,8 @@ type Server struct {
 	Env     []string // settings
 	Log     io.Writer
 
-	mu            sync.Mutex
-	process       *Process
-	startDuration time.Duration
+	// process is what was started last, or nil. A fault may kill it while others measure it.
+	process atomic.Pointer[Process]
 }
 
 // Command runs a command of confab on the server's data directory, with its
@@ -31,68 +29,55 @@ func (s *Server) URL() string { return "http://" + s.Address }
 
 // Start starts the process and waits until it is ready.
 func (s *Server) Start() error {
-	cmd := s.command(s.Env, "serve", "--data-dir", s.Dir, "--listen", s.Address)
-	cmd.Stderr = s.Log
-
-	began := time.Now()
-	p, err := Start(cmd)
+	p, err := s.Program.Start(s.Log, s.Env, "serve", "--data-dir", s.Dir, "--listen", s.Address)
 	if err != nil {
 		return err
 	}
+	s.process.Store(p)
+	return p.WaitReady(s.URL() + "/readyz")
+}
 
-	s.mu.Lock()
-	s.process = p
-	s.mu.Unlock()
+// NewOrganization makes an organization with a key.
+func (s *Server) NewOrganization(name string) (org, key string, err error) {
+	if org, err = s.Command("orgs", "create", name); err == nil {
+		key, err = s.Command("keys", "create", "--org", org)
+	}
+	return org, key, err
+}
 
-	err = p.WaitReady(s.URL() + "/readyz")
-
-	s.mu.Lock()
-	s.startDuration = time.Since(began)
-	s.mu.Unlock()
+// ConnectNumber connects a number of the provider to an organization.
+func (s *Server) ConnectNumber(org, number, waba, token string) error {
+	_, err := s.Command("accounts", "connect", "--org", org, "--phone-number-id", number, "--waba-id", waba, "--access-token", token)
 	return err
-}
-
-// StartDuration returns how long the last start took, up to the first answer of /readyz.
-func (s *Server) StartDuration() time.Duration {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.startDuration
-}
-
-// running returns the process that was started last, or nil. It may have ended.
-func (s *Server) running() *Process {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.process
 }
 
 // Kill kills the process, if one was started.
 func (s *Server) Kill() {
-	if p := s.running(); p != nil {
+	if p := s.process.Load(); p != nil {
 		p.Kill()
 	}
 }
 
 // Stop sends SIGTERM to the process, if one was started, and waits for its end.
 func (s *Server) Stop() error {
-	if p := s.running(); p != nil {
+	if p := s.process.Load(); p != nil {
 		return p.Stop()
 	}
 	return nil
 }
 
 // Pause stops the process where it is until Resume.
-func (s *Server) Pause() error { return s.running().Pause() }
+func (s *Server) Pause() error { return s.process.Load().Pause() }
 
 // Resume lets a paused process go on.
-func (s *Server) Resume() error { return s.running().Resume() }
+func (s *Server) Resume() error { return s.process.Load().Resume() }
 
 // Memory returns the resident size of the process in bytes. It fails if none runs, as the
 // two below do.
-func (s *Server) Memory() (int64, error) { return s.running().Memory() }
+func (s *Server) Memory() (int64, error) { return s.process.Load().Memory() }
 
 // PeakMemory returns the largest resident size of the process in bytes.
-func (s *Server) PeakMemory() (int64, error) { return s.running().PeakMemory() }
+func (s *Server) PeakMemory() (int64, error) { return s.process.Load().PeakMemory() }
 
 // CPUTime returns the processor time that the process has used.
-func (s *Server) CPUTime() (time.Duration, error) { return s.running().CPUTime() }
+func (s *Server) CPUTime() (time.Duration, error) { return s.process.Load().CPUTime() }

@@ -1,20 +1,22 @@
 package rig
 
+import "os"
+
 // Service is a running program that serves HTTP.
 type Service struct {
 	*Process
 	URL string
 }
 
-// StartService runs the program with arguments and -listen ADDRESS, and waits
-// until its front page answers.
-func (p Program) StartService(args ...string) (*Service, error) {
+// StartService runs the program with the name of one of its roles, an address to listen on
+// and arguments, and waits until its front page answers.
+func (p Program) StartService(role string, args ...string) (*Service, error) {
 	address, err := FreeAddress()
 	if err != nil {
 		return nil, err
 	}
 
-	process, err := Start(p.command(nil, append(args, "-listen", address)...))
+	process, err := p.Start(os.Stderr, nil, append([]string{role, address}, args...)...)
 	if err != nil {
 		return nil, err
 	}

@@ -31,9 +31,8 @@ func (p Program) StartSimulator(dir, webhook string, log io.Writer, flags ...str
 	}
 
 	s := &Simulator{}
-	cmd := p.command(nil, append([]string{"simulator", "--listen", address, "--data-dir", dir, "--webhook-url", webhook}, flags...)...)
-	cmd.Stderr = log
-	if s.Process, err = Start(cmd); err != nil {
+	args := append([]string{"simulator", "--listen", address, "--data-dir", dir, "--webhook-url", webhook}, flags...)
+	if s.Process, err = p.Start(log, nil, args...); err != nil {
 		return nil, err
 	}
 

@@ -46,11 +46,7 @@ func (t *trial) strangers(ctx context.Context, length time.Duration) error {
 // makeGreedy makes the greedy organizations.
 func (t *trial) makeGreedy() error {
 	for i := range greedyOrgs {
-		org, err := t.server.Command("orgs", "create", fmt.Sprint("Greedy ", i))
-		if err != nil {
-			return err
-		}
-		key, err := t.server.Command("keys", "create", "--org", org)
+		_, key, err := t.server.NewOrganization(fmt.Sprint("Greedy ", i))
 		if err != nil {
 			return err
 		}
@@ -119,48 +115,33 @@ const callersAtOnce = 8
 
 // timeCalls makes authenticated calls for a time, half of them over new connections, and
 // returns how long each took. One that is refused or not answered took longer than any.
-func (t *trial) timeCalls(ctx context.Context, length time.Duration) (all []time.Duration) {
+func (t *trial) timeCalls(ctx context.Context, length time.Duration) []time.Duration {
 	ctx, cancel := context.WithTimeout(ctx, length)
 	defer cancel()
 
-	var mu sync.Mutex
-	var group sync.WaitGroup
-	for i := range callersAtOnce {
-		one := t.tenants[i%len(t.tenants)]
+	took := make([][]time.Duration, callersAtOnce)
+	_ = rig.RunParallel(callersAtOnce, func(i int) error {
 		transport := &http.Transport{DisableKeepAlives: i%4 < 2}
-		client := &http.Client{Transport: transport, Timeout: 5 * time.Second}
-		group.Go(func() {
-			defer transport.CloseIdleConnections()
-			for sleep(ctx, 10*time.Millisecond) {
-				took := one.timeCall(client)
-				mu.Lock()
-				all = append(all, took)
-				mu.Unlock()
-			}
-		})
-	}
-	group.Wait()
-	return all
+		defer transport.CloseIdleConnections()
+		for sleep(ctx, 10*time.Millisecond) {
+			took[i] = append(took[i], t.tenants[i%len(t.tenants)].timeCall(transport))
+		}
+		return nil
+	})
+	return slices.Concat(took...)
 }
 
 // refusedCall is how long a call took that was not answered as it should have been.
 const refusedCall = time.Hour
 
 // timeCall reads a list, and returns how long that took.
-func (o *tenant) timeCall(client *http.Client) time.Duration {
-	req, err := http.NewRequest("GET", o.Base+"/"+o.number+"/messages?limit=5", nil)
-	if err != nil {
-		return refusedCall
-	}
-	req.Header.Set("Authorization", "Bearer "+o.Key)
+func (o *tenant) timeCall(transport *http.Transport) time.Duration {
+	caller := o.Client
+	caller.Transport = transport
 
 	began := time.Now()
-	res, err := client.Do(req)
-	if err != nil {
-		return refusedCall
-	}
-	defer res.Body.Close()
-	if _, err := io.Copy(io.Discard, res.Body); err != nil || res.StatusCode != http.StatusOK {
+	status, _, err := caller.Do(context.Background(), rig.Request{Method: "GET", Path: "/" + o.number + "/messages?limit=5"})
+	if err != nil || status != http.StatusOK {
 		return refusedCall
 	}
 	return time.Since(began)
@@ -185,7 +166,7 @@ func (t *trial) auditStrangers(r *report) {
 	}
 }
 
-func percentile(samples []time.Duration, p int) time.Duration {
+func percentile[T ~int64](samples []T, p int) T {
 	if len(samples) == 0 {
 		return 0
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"os"
-	"slices"
 	"sync"
 	"time"
 
@@ -44,13 +43,5 @@ func (h *health) summarize() (memory [2]int64, log int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	third := len(h.memory) / 3
-	return [2]int64{median(h.memory[third : 2*third]), median(h.memory[2*third:])}, h.log
-}
-
-func median(samples []int64) int64 {
-	if len(samples) == 0 {
-		return 0
-	}
-	sorted := slices.Sorted(slices.Values(samples))
-	return sorted[len(sorted)/2]
+	return [2]int64{percentile(h.memory[third:2*third], 50), percentile(h.memory[2*third:], 50)}, h.log
 }

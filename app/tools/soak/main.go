@@ -31,9 +31,11 @@ const slowestKill = 5 * time.Second
 const usualKill = 500 * time.Millisecond
 
 func main() {
-	if known, err := runCommand(os.Args[1:]); known {
-		fatal(err)
-		return
+	if len(os.Args) > 1 {
+		if run, ok := roles[os.Args[1]]; ok {
+			fatal(run(os.Args[2:]))
+			return
+		}
 	}
 
 	o := options{needClock: true}
@@ -80,21 +82,9 @@ func usualRate(browsers bool) float64 {
 	return 60
 }
 
-// runCommand runs one of the processes that a trial starts beside itself, if the
-// arguments name one.
-func runCommand(args []string) (known bool, err error) {
-	if len(args) == 0 {
-		return false, nil
-	}
-
-	switch args[0] {
-	case rig.ReceiveCommand:
-		return true, rig.Receive(args[1:])
-	case lockCommand:
-		return true, holdLock(args[1:])
-	}
-	return false, nil
-}
+// roles are what this program does in processes of its own: it starts itself with one of
+// these words as the first argument.
+var roles = map[string]func([]string) error{rig.ReceiveCommand: rig.Receive, "lock": holdLock}
 
 func fatal(err error) {
 	if err != nil {

@@ -14,10 +14,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	rigtest.Main(m, func(args []string) {
-		_, err := runCommand(args)
-		fatal(err)
-	})
+	rigtest.Main(m, func(args []string) { fatal(roles[args[0]](args[1:])) })
 }
 
 // TestTwentySecondsOfEverything is a short soak: the long one is `make soak`.

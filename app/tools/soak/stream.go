@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -14,15 +15,11 @@ import (
 // streamReader reads the events of a tenant from the first one on. Whenever its connection
 // ends it comes back with its last position.
 type streamReader struct {
-	base, key string
-	position  string
-	seen      map[string]bool // events
-	faults    []string        // what must not be in a stream
-	came      int             // connections
-}
-
-func newStreamReader(c *client) *streamReader {
-	return &streamReader{base: c.Base, key: c.Key, seen: make(map[string]bool)}
+	*client
+	position string
+	seen     map[string]bool // events
+	faults   []string        // what must not be in a stream
+	came     int             // connections
 }
 
 // follow reads until ctx ends. It drops its connection by itself now and then.
@@ -41,15 +38,12 @@ func (s *streamReader) follow(ctx context.Context, random *rand.Rand) error {
 
 // read reads one connection to its end.
 func (s *streamReader) read(ctx context.Context, query string) error {
-	after := "oldest"
-	if s.position != "" {
-		after = s.position
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.base+"/events/stream?after="+after+query, nil)
+	after := cmp.Or(s.position, "oldest")
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.Base+"/events/stream?after="+after+query, nil)
 	if err != nil {
 		return err
 	}
-	req.Header.Set("Authorization", "Bearer "+s.key)
+	req.Header.Set("Authorization", "Bearer "+s.Key)
 	req.Header.Set("Accept", "application/x-ndjson")
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {

@@ -59,11 +59,7 @@ func (o *tenant) endpointName(kind string) string {
 
 // newTenant makes an organization with a key, a number and its subscriptions.
 func (t *trial) newTenant(name string, index int) (*tenant, error) {
-	org, err := t.server.Command("orgs", "create", name)
-	if err != nil {
-		return nil, err
-	}
-	key, err := t.server.Command("keys", "create", "--org", org)
+	org, key, err := t.server.NewOrganization(name)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +79,7 @@ func (t *trial) newTenant(name string, index int) (*tenant, error) {
 		cancelled:     map[string]bool{},
 		imported:      map[string]string{},
 	}
-	o.stream = newStreamReader(o.client)
+	o.stream = &streamReader{client: o.client, seen: make(map[string]bool)}
 
 	var number struct {
 		PhoneNumberID string `json:"phone_number_id"`
@@ -94,11 +90,9 @@ func (t *trial) newTenant(name string, index int) (*tenant, error) {
 	}
 
 	o.number = number.PhoneNumberID
-	if _, err := t.server.Command("accounts", "connect", "--org", org, "--phone-number-id", number.PhoneNumberID,
-		"--waba-id", number.WABAID, "--access-token", t.sim.AccessToken); err != nil {
+	if err := t.server.ConnectNumber(org, o.number, number.WABAID, t.sim.AccessToken); err != nil {
 		return nil, err
 	}
-
 	return o, o.createResources()
 }
 
