@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"debug/buildinfo"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -76,7 +75,7 @@ func licences(ctx context.Context, modules []*debug.Module) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	standard, err := readComponent("Go and its standard library", strings.TrimSpace(goRoot))
+	standard, err := readComponent("Go and its standard library", goRoot)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +83,7 @@ func licences(ctx context.Context, modules []*debug.Module) ([]byte, error) {
 
 	parts := []component{standard}
 	for _, m := range modules {
-		dir, err := moduleDir(ctx, m.Path)
+		dir, err := output(ctx, "list", "-m", "-f", "{{.Dir}}", m.Path)
 		if err != nil {
 			return nil, err
 		}
@@ -98,20 +97,6 @@ func licences(ctx context.Context, modules []*debug.Module) ([]byte, error) {
 	return render(parts), nil
 }
 
-// moduleDir is where the module cache has a module.
-func moduleDir(ctx context.Context, path string) (string, error) {
-	text, err := output(ctx, "list", "-m", "-json", path)
-	if err != nil {
-		return "", err
-	}
-
-	var module struct{ Dir string }
-	if err := json.Unmarshal([]byte(text), &module); err != nil {
-		return "", err
-	}
-	return module.Dir, nil
-}
-
 // output runs the go command.
 func output(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", args...)
@@ -120,7 +105,7 @@ func output(ctx context.Context, args ...string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("go %s: %w", strings.Join(args, " "), err)
 	}
-	return string(text), nil
+	return strings.TrimSpace(string(text)), nil
 }
 
 // readComponent reads the terms that lie at the top of a directory.
