@@ -47,7 +47,6 @@ func (o *tenantAudit) auditEvents() error {
 	}
 
 	o.auditCounts(receipts[o.endpointName(hookSteady)])
-	o.auditBroadcastEvents(receipts[o.endpointName(hookSteady)])
 	o.taken = taken[hookSteady]
 	o.report.events += len(o.taken)
 	return nil
@@ -97,17 +96,19 @@ func (o *tenantAudit) auditDeliveries(kind string, receipts map[string]*rig.Rece
 	return nil
 }
 
-// auditCounts checks the number of events: one for each message sent or received, and
-// one for each status.
+// auditCounts checks the number of events: one for each message sent or received, one for
+// each status, and those of broadcasts.
 func (o *tenantAudit) auditCounts(receipts map[string]*rig.Receipt) {
-	events := make(map[string]map[string]bool) // distinct events by type and event id
+	events := make(map[string]map[string]bool) // distinct events by type, and by type and event id
 	for _, one := range receipts {
-		key := one.Type + " " + one.EventID
-		if events[key] == nil {
-			events[key] = make(map[string]bool)
+		for _, key := range []string{one.Type, one.Type + " " + one.EventID} {
+			if events[key] == nil {
+				events[key] = make(map[string]bool)
+			}
+			events[key][one.Event] = true
 		}
-		events[key][one.Event] = true
 	}
+	o.auditBroadcastEvents(len(events["broadcast.started"]), len(events["broadcast.completed"]))
 
 	expect := func(kind, id string, want int) {
 		if got := len(events[kind+" "+id]); got != want {

@@ -48,12 +48,11 @@ func (t *trial) openConsoles(context.Context) error {
 			}
 			c := &colleague{Page: page, tenant: o, name: fmt.Sprintf("%s in browser %d", name, n)}
 			t.colleagues = append(t.colleagues, c)
-			if n == 0 {
-				err = c.join(link, name)
-			} else {
-				err = c.signIn(email)
+			form, fields := "/console/sign-in", map[string]string{"email": email, "password": password}
+			if n == 0 { // whoever was invited chooses a password first
+				form, fields = link[strings.Index(link, "/console/"):], map[string]string{"name": name, "password": password}
 			}
-			if err != nil {
+			if err := c.enter(form, fields); err != nil {
 				return fmt.Errorf("%s: %w", c.name, err)
 			}
 		}
@@ -61,20 +60,9 @@ func (t *trial) openConsoles(context.Context) error {
 	return nil
 }
 
-// join opens an invitation and chooses a password.
-func (c *colleague) join(link, name string) error {
-	at := link[strings.Index(link, "/console/"):]
-	return c.enter(c.tenant.trial.server.URL()+at, map[string]string{"name": name, "password": password})
-}
-
-// signIn signs in who has joined.
-func (c *colleague) signIn(email string) error {
-	return c.enter(c.tenant.trial.server.URL()+"/console/sign-in", map[string]string{"email": email, "password": password})
-}
-
-// enter fills in a form, and goes to the inbox.
-func (c *colleague) enter(url string, fields map[string]string) error {
-	if err := c.Visit(url); err != nil {
+// enter fills in the form at a path, and goes to the inbox.
+func (c *colleague) enter(path string, fields map[string]string) error {
+	if err := c.Visit(c.tenant.trial.server.URL() + path); err != nil {
 		return err
 	}
 	script := ""

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -55,14 +54,10 @@ const comparedRows = 20
 
 // differsInList says how the list of a page differs from the stored one, "" if it does not.
 func (c *colleague) differsInList() (string, error) {
-	text, err := rig.Evaluate[string](c.Page, `JSON.stringify([...document.querySelectorAll("[aria-label=Conversations] li")].map(li => ({
+	shown, err := rig.Evaluate[[]shownConversation](c.Page, `[...document.querySelectorAll("[aria-label=Conversations] li")].map(li => ({
 		ID: li.querySelector("a").dataset.conversation, Unread: Number(li.querySelector("b.count")?.textContent ?? 0),
-		Labels: li.querySelectorAll(".dot").length })))`)
+		Labels: li.querySelectorAll(".dot").length }))`)
 	if err != nil {
-		return "", err
-	}
-	var shown []shownConversation
-	if err := json.Unmarshal([]byte(text), &shown); err != nil {
 		return "", err
 	}
 
@@ -89,22 +84,21 @@ func (c *colleague) differsInList() (string, error) {
 // shownMessage is a message of a thread.
 type shownMessage struct{ ID, State string }
 
+// shownThread is the thread that is open.
+type shownThread struct {
+	Conversation string
+	Waiting      string
+	Messages     []shownMessage
+}
+
 // differsInThread says how the thread that is open differs from the stored one.
 func (c *colleague) differsInThread() (string, error) {
-	text, err := rig.Evaluate[string](c.Page, `JSON.stringify({
+	shown, err := rig.Evaluate[shownThread](c.Page, `({
 		Conversation: location.pathname.split("/")[3] ?? "", 
 		Waiting: Object.keys(localStorage).filter(key => key.startsWith("confab.outbox.")).map(key => localStorage.getItem(key)).join(),
 		Messages: [...document.querySelectorAll("[role=log] article")].map(a => ({
 			ID: a.id, State: a.querySelector(".tick .unseen")?.textContent ?? "" })) })`)
 	if err != nil {
-		return "", err
-	}
-	var shown struct {
-		Conversation string
-		Waiting      string
-		Messages     []shownMessage
-	}
-	if err := json.Unmarshal([]byte(text), &shown); err != nil {
 		return "", err
 	}
 	if shown.Waiting != "" {

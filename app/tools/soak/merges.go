@@ -17,73 +17,46 @@ type mergedPerson struct {
 	messages []string // that both contacts had, by our id; all must be the one's
 }
 
-// mergePerson makes one of two contacts while messages to both are under way.
+// mergePerson makes one of two contacts while messages to both are under way, in one of three
+// ways.
 func (o *tenant) mergePerson(_ context.Context, random *rand.Rand, n int) error {
-	ways := []func(*rand.Rand, int) (mergedPerson, error){o.mergeByStatus, o.mergeByMessage, o.mergeByNumber}
-	merged, err := ways[n%len(ways)](random, n)
-	if err != nil {
-		return fmt.Errorf("merge: %w", err)
+	way := n % 3
+	number, bsuid := fmt.Sprintf("+1555%d%d%06d", o.index+7, way, n), fmt.Sprintf("US.%d%d%014d", o.index+1, way, n)
+	former := fmt.Sprintf("+1555%d3%06d", o.index+7, n)
+	one := mergedPerson{number: number, bsuid: bsuid}
+	both := []recipient{{To: number}, {Recipient: bsuid}}
+	var steps []func() error
+
+	write := func() error {
+		more, err := o.writeToBoth(random, both...)
+		one.messages = append(one.messages, more...)
+		return err
+	}
+	receive := func(number, bsuid string) func() error {
+		return func() error { return o.receiveFrom(number, bsuid) }
+	}
+	identify := func(number, as string) func() error {
+		return func() error { return o.trial.sim.Call("POST", "/_sim/contacts/"+number+"/identity", as, nil) }
 	}
 
-	o.record(func() { o.merged = append(o.merged, merged) })
+	switch way {
+	case 0: // the first status of a message to the number names the id
+		steps = []func() error{identify(number, fmt.Sprintf(`{"bsuid":%q}`, bsuid)), write}
+	case 1: // who was written to by number and by id writes and shows both
+		steps = []func() error{receive("", bsuid), write, receive(number, bsuid), write}
+	case 2: // the provider says that a number has changed, after messages went to the old and to the new one
+		one.bsuid, both = "", []recipient{{To: former}, {To: number}}
+		steps = []func() error{receive(former, ""), write, identify(former, fmt.Sprintf(`{"phone_number":%q}`, number))}
+	}
+
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return fmt.Errorf("merge: %w", err)
+		}
+	}
+	o.record(func() { o.merged = append(o.merged, one) })
 	o.trial.count("fault: people merged during calls")
 	return nil
-}
-
-// newIdentity returns a number and an id of its own.
-func (o *tenant) newIdentity(n, which int) (number, bsuid string) {
-	return fmt.Sprintf("+1555%d%d%06d", o.index+7, which, n), fmt.Sprintf("US.%d%d%014d", o.index+1, which, n)
-}
-
-// mergeByStatus writes to somebody by number and by id. The first status of a message
-// to the number names the id.
-func (o *tenant) mergeByStatus(random *rand.Rand, n int) (m mergedPerson, err error) {
-	m.number, m.bsuid = o.newIdentity(n, 1)
-	identity := fmt.Sprintf(`{"bsuid":%q}`, m.bsuid)
-	if err := o.trial.sim.Call("POST", "/_sim/contacts/"+m.number+"/identity", identity, nil); err != nil {
-		return m, err
-	}
-
-	m.messages, err = o.writeToBoth(random, recipient{To: m.number}, recipient{Recipient: m.bsuid})
-	return m, err
-}
-
-// mergeByMessage writes to somebody by number and by id, who then writes and shows both.
-func (o *tenant) mergeByMessage(random *rand.Rand, n int) (m mergedPerson, err error) {
-	m.number, m.bsuid = o.newIdentity(n, 2)
-	if err := o.receiveFrom("", m.bsuid); err != nil {
-		return m, err
-	}
-
-	m.messages, err = o.writeToBoth(random, recipient{To: m.number}, recipient{Recipient: m.bsuid})
-	if err != nil {
-		return m, err
-	}
-	if err := o.receiveFrom(m.number, m.bsuid); err != nil {
-		return m, err
-	}
-
-	more, err := o.writeToBoth(random, recipient{To: m.number}, recipient{Recipient: m.bsuid})
-	m.messages = append(m.messages, more...)
-	return m, err
-}
-
-// mergeByNumber writes to somebody at an old and at a new number, before the provider
-// says that the number has changed.
-func (o *tenant) mergeByNumber(random *rand.Rand, n int) (m mergedPerson, err error) {
-	before, _ := o.newIdentity(n, 3)
-	m.number, _ = o.newIdentity(n, 4)
-	if err := o.receiveFrom(before, ""); err != nil {
-		return m, err
-	}
-
-	m.messages, err = o.writeToBoth(random, recipient{To: before}, recipient{To: m.number})
-	if err != nil {
-		return m, err
-	}
-
-	change := fmt.Sprintf(`{"phone_number":%q}`, m.number)
-	return m, o.trial.sim.Call("POST", "/_sim/contacts/"+before+"/identity", change, nil)
 }
 
 // writeToBoth sends two messages to each of two recipients at the same time, and returns

@@ -26,13 +26,13 @@ type report struct {
 	memory             [2]int64
 	log                int64
 	calls              [2]time.Duration // of authenticated calls the slowest hundredth: without strangers, beside them
-	kinds              []string         // of discrepancies, as they were found
-	found              map[string]*discrepancies
+	found              []*discrepancies
 	keptDir            string // directory that is left to look into
 }
 
 // discrepancies are those of one kind.
 type discrepancies struct {
+	format   string
 	count    int
 	examples []string
 }
@@ -43,17 +43,13 @@ const maxExamples = 5
 
 // discrepancy records a discrepancy. The format is its kind.
 func (r *report) discrepancy(format string, args ...any) {
-	if r.found == nil {
-		r.found = make(map[string]*discrepancies)
+	at := slices.IndexFunc(r.found, func(d *discrepancies) bool { return d.format == format })
+	if at < 0 {
+		at = len(r.found)
+		r.found = append(r.found, &discrepancies{format: format})
 	}
 
-	kind := r.found[format]
-	if kind == nil {
-		kind = &discrepancies{}
-		r.found[format] = kind
-		r.kinds = append(r.kinds, format)
-	}
-
+	kind := r.found[at]
 	kind.count++
 	if len(kind.examples) < maxExamples {
 		kind.examples = append(kind.examples, fmt.Sprintf(format, args...))
@@ -68,7 +64,7 @@ func (r *report) discrepancies() (n int) {
 	return n
 }
 
-func (r *report) failed() bool { return len(r.kinds) > 0 }
+func (r *report) failed() bool { return len(r.found) > 0 }
 
 // String returns the table that a trial prints.
 func (r *report) String() string {
@@ -102,8 +98,7 @@ func (r *report) String() string {
 	if r.keptDir != "" {
 		fmt.Fprintln(&b, keptIn(r.keptDir))
 	}
-	for _, format := range r.kinds {
-		kind := r.found[format]
+	for _, kind := range r.found {
 		for _, example := range kind.examples {
 			fmt.Fprintln(&b, "  "+example)
 		}

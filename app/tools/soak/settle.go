@@ -14,7 +14,7 @@ import (
 func (t *trial) settleTimeout() time.Duration { return 8*time.Minute + t.length/2 }
 
 // settle ends the faults and waits until nothing is left to do. What is left all the same
-// is kept for the audit.
+// is reported.
 func (t *trial) settle(ctx context.Context) error {
 	if err := t.sim.Call("DELETE", "/_sim/faults", "", nil); err != nil {
 		return err
@@ -44,13 +44,13 @@ func (t *trial) settle(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", one.name, err)
 		}
 		if left != "" {
-			t.left = append(t.left, one.name+": "+left)
+			t.report.discrepancy("not at rest: %s: %s", one.name, left)
 		}
 	}
 
 	left, err := awaitNothing(deadline, t.patience(), t.findWork)
 	if left != "" {
-		t.left = append(t.left, left)
+		t.report.discrepancy("not at rest: %s", left)
 	}
 	return err
 }

@@ -46,13 +46,11 @@ type trial struct {
 	hasClock   bool       // the server's clock can be set
 	health     health
 	played     io.Writer // the list of the faults
-	left       []string  // what was not done after the trial
-	late       []job     // what would have been done much too late
+	report     *report
 
 	greedyKeys []string // of organizations that take what they can
 
-	mu     sync.Mutex
-	counts map[string]int  // of what was done, and of each fault
+	mu     sync.Mutex      // guards the counts of the report, and what follows
 	alone  []time.Duration // how long authenticated calls took before strangers came
 	beside []time.Duration // and while they were there
 }
@@ -65,7 +63,7 @@ func soak(ctx context.Context, o options) (*report, error) {
 		return nil, err
 	}
 
-	t := &trial{options: o, dir: dir, counts: make(map[string]int)}
+	t := &trial{options: o, dir: dir, report: &report{counts: make(map[string]int)}}
 	running, stop := context.WithCancel(ctx)
 	defer stop()
 	r, err := t.run(running)
@@ -301,5 +299,5 @@ func (t *trial) runTraffic(ctx context.Context) error {
 func (t *trial) count(what string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.counts[what]++
+	t.report.counts[what]++
 }
