@@ -35,12 +35,7 @@ func (b *bench) broadcast(ctx context.Context, o *installation) error {
 		recipients = 1000
 	}
 	err := insertMany(ctx, o.db, recipients, 1000, func(tx *storage.Tx, n int) error {
-		phone := recipientPhone(n)
-		contact := storage.Contact{AccountID: o.account.ID, PhoneNumber: &phone}
-		if err := tx.InsertContact(&contact); err != nil {
-			return err
-		}
-		_, err := tx.EnsureConversation(o.account.ID, contact.ID)
+		_, err := newThread(tx, o.account.ID, recipientPhone(n))
 		return err
 	})
 	if err != nil {
@@ -93,15 +88,16 @@ func (b *bench) newDirectSends(o *installation, recipients int) *series {
 		name: "direct sends",
 		measure: func(ctx context.Context) (round, error) {
 			r, err := direct.run(ctx)
-			return round{count: r.count}, errors.Join(err, o.awaitSent(ctx))
+			return round{count: r.count}, err
 		},
-		cost: meter{processes: o.processes()},
+		after: o.awaitSent,
+		cost:  meter{processes: o.processes()},
 	}
 }
 
 // createOffer creates the template and waits until the provider has approved it.
 func (o *installation) createOffer(ctx context.Context) error {
-	if err := o.call("POST", "/"+o.number+"/templates", offer, nil); err != nil {
+	if err := o.api.Call("POST", "/"+o.number+"/templates", offer, nil); err != nil {
 		return err
 	}
 	return pollDatabase(ctx, o.db, 10*time.Millisecond, func(rx *storage.Rx) (bool, error) {
@@ -147,7 +143,7 @@ func (o *installation) createBroadcast(ctx context.Context, recipients int) (id 
 	form.Close()
 
 	var made struct{ Data struct{ ID string } }
-	err = o.client().CallContext(ctx, rig.Request{
+	err = o.api.CallContext(ctx, rig.Request{
 		Method: "POST", Path: "/" + o.number + "/broadcasts", Body: body.String(), ContentType: form.FormDataContentType(),
 	}, &made)
 	return made.Data.ID, err
@@ -170,7 +166,7 @@ func (o *installation) sendDirect(ctx context.Context) (time.Duration, error) {
 	began := time.Now()
 	var made struct{ Data struct{ ID string } }
 	body := `{"messaging_product":"chat","to":"` + personPhone(1) + `","type":"text","text":{"body":"direct"}}`
-	if err := o.call("POST", o.messages(), body, &made); err != nil {
+	if err := o.api.Call("POST", o.messages(), body, &made); err != nil {
 		return 0, err
 	}
 

@@ -31,7 +31,7 @@ var unlimitedSettings = []string{
 type server struct {
 	*rig.Server
 	org     string
-	key     string
+	api     rig.Client
 	number  string
 	account storage.Account // of the number
 	past    history
@@ -56,8 +56,9 @@ func (b *bench) startServer(
 			Program: b.confab, Dir: dir, Address: address, Env: append(provider.Settings(), unlimitedSettings...), Log: os.Stderr,
 		},
 		number: provider.PhoneNumberID,
+		api:    rig.Client{Base: "http://" + address + "/v1"},
 	}
-	if s.org, s.key, err = s.NewOrganization("Bench"); err == nil {
+	if s.org, s.api.Key, err = s.NewOrganization("Bench"); err == nil {
 		err = s.ConnectNumber(s.org, s.number, provider.WABAID, provider.AccessToken)
 	}
 	if err == nil {
@@ -223,7 +224,7 @@ func (s *server) serverProcess() process { return process{"server", s.CPUTime} }
 // request returns the bytes of a request with the API key of the server. header is "", or
 // a line that is added.
 func (s *server) request(method, path, body, header string) []byte {
-	return formatRequest(s.Address, method, "/v1"+path, body, "Authorization: Bearer "+s.key, header)
+	return formatRequest(s.Address, method, "/v1"+path, body, "Authorization: Bearer "+s.api.Key, header)
 }
 
 // formatRequest returns the bytes of a request.
@@ -285,18 +286,11 @@ func (o *installation) subscribe(path, event string) (id string, err error) {
 	var made struct {
 		Data struct{ ID string }
 	}
-	err = o.call("POST", "/webhook_subscriptions", fmt.Sprintf(`{"url":%q,"events":[%q]}`, o.receiver.URL+path, event), &made)
+	err = o.api.Call("POST", "/webhook_subscriptions", fmt.Sprintf(`{"url":%q,"events":[%q]}`, o.receiver.URL+path, event), &made)
 	return made.Data.ID, err
 }
 
 // setStatus makes a subscription active or paused.
 func (o *installation) setStatus(subscription, status string) error {
-	return o.call("PATCH", "/webhook_subscriptions/"+subscription, fmt.Sprintf(`{"status":%q}`, status), nil)
+	return o.api.Call("PATCH", "/webhook_subscriptions/"+subscription, fmt.Sprintf(`{"status":%q}`, status), nil)
 }
-
-// call makes one request, which must succeed, and reads its answer unless into is nil.
-func (s *server) call(method, path, body string, into any) error {
-	return s.client().Call(method, path, body, into)
-}
-
-func (s *server) client() rig.Client { return rig.Client{Base: s.URL() + "/v1", Key: s.key} }

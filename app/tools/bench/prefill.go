@@ -57,11 +57,7 @@ func prefill(ctx context.Context, db *storage.DB, account int64, messages int) (
 // insertMessages stores the messages of one person, and keeps the ids of a sample.
 func (h *history) insertMessages(tx *storage.Tx, account int64, who int) error {
 	phone := personPhone(int64(who))
-	contact := storage.Contact{AccountID: account, PhoneNumber: &phone}
-	if err := tx.InsertContact(&contact); err != nil {
-		return err
-	}
-	conversation, err := tx.EnsureConversation(account, contact.ID)
+	thread, err := newThread(tx, account, phone)
 	if err != nil {
 		return err
 	}
@@ -71,18 +67,8 @@ func (h *history) insertMessages(tx *storage.Tx, account int64, who int) error {
 	for i := who * h.messages / people; i < (who+1)*h.messages/people; i++ {
 		tx.Order = storage.At(h.first.Add(step * time.Duration(i)))
 		id := providerID(phone, i)
-		m := storage.Message{
-			AccountID:      account,
-			ConversationID: conversation.ID,
-			ContactID:      contact.ID,
-			Direction:      storage.Outbound,
-			Type:           "text",
-			Status:         storage.MessageRead,
-			Source:         storage.SourceAPI,
-			ProviderID:     &id,
-			PhoneNumber:    &phone,
-			Content:        storage.JSON(`{"body":"a message of the past"}`),
-		}
+		m := thread
+		m.ProviderID = &id
 		if err := tx.InsertMessage(&m); err != nil {
 			return err
 		}
@@ -91,6 +77,28 @@ func (h *history) insertMessages(tx *storage.Tx, account int64, who int) error {
 		}
 	}
 	return nil
+}
+
+// newThread stores a person with a conversation, and returns a message of it that is not
+// stored.
+func newThread(tx *storage.Tx, account int64, phone string) (m storage.Message, err error) {
+	contact := storage.Contact{AccountID: account, PhoneNumber: &phone}
+	if err := tx.InsertContact(&contact); err != nil {
+		return m, err
+	}
+
+	conversation, err := tx.EnsureConversation(account, contact.ID)
+	return storage.Message{
+		AccountID:      account,
+		ConversationID: conversation.ID,
+		ContactID:      contact.ID,
+		Direction:      storage.Outbound,
+		Type:           "text",
+		Status:         storage.MessageRead,
+		Source:         storage.SourceAPI,
+		PhoneNumber:    &phone,
+		Content:        storage.JSON(`{"body":"a message of the past"}`),
+	}, err
 }
 
 // insertMany calls insert with every number below count, with so many in a commit.

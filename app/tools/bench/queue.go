@@ -40,14 +40,9 @@ func (b *bench) queue(ctx context.Context) error {
 	defer func() { stop(); <-ended }()
 
 	jobs := b.newCalls(16, func(ctx context.Context) error { return s.enqueue(ctx, "nothing") })
-	enqueueAll := jobs.measure
 	jobs.cost.processes = []process{{"one process", loadGenerator.used}}
-	jobs.measure = func(ctx context.Context) (round, error) {
-		r, err := enqueueAll(ctx)
-		if err != nil {
-			return r, err
-		}
-		return r, pollDatabase(ctx, s.DB, time.Millisecond, func(rx *storage.Rx) (bool, error) {
+	jobs.after = func(ctx context.Context) error {
+		return pollDatabase(ctx, s.DB, time.Millisecond, func(rx *storage.Rx) (bool, error) {
 			left, err := rx.JobCounts()
 			return len(left) == 0, err
 		})

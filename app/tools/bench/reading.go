@@ -45,7 +45,7 @@ func (s *server) list() []byte {
 
 // measureGet measures GET message interleaved with the ceiling, which has no database.
 func (b *bench) measureGet(ctx context.Context, s *server) error {
-	ceiling, err := b.self.StartService("ceiling", s.key)
+	ceiling, err := b.self.StartService("ceiling", s.api.Key)
 	if err != nil {
 		return err
 	}

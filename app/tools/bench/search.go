@@ -103,7 +103,12 @@ func (s *searched) word() string { return s.words[s.zipf.Uint64()] }
 func (s *searched) fill(ctx context.Context, messages int) error {
 	err := s.Update(ctx, func(tx *storage.Tx) error {
 		for i := range searchedTenants {
-			m, err := s.newThread(tx, fmt.Sprint(106540352242922+i))
+			number := fmt.Sprint(106540352242922 + i)
+			a := storage.Account{OrganizationID: s.org.ID, TeamID: s.team.ID, PhoneNumberID: &number, Status: storage.AccountConnected}
+			if err := tx.InsertAccount(&a, "token"); err != nil {
+				return err
+			}
+			m, err := newThread(tx, a.ID, "+15551234567")
 			if err != nil {
 				return err
 			}
@@ -111,7 +116,6 @@ func (s *searched) fill(ctx context.Context, messages int) error {
 		}
 		return nil
 	})
-
 	if err != nil {
 		return err
 	}
@@ -125,32 +129,6 @@ func (s *searched) fill(ctx context.Context, messages int) error {
 		m.Body = &text
 		return tx.InsertMessage(&m)
 	})
-}
-
-// newThread makes an account with a conversation, and returns a message of it that is not
-// stored.
-func (s *searched) newThread(tx *storage.Tx, number string) (m storage.Message, err error) {
-	a := storage.Account{OrganizationID: s.org.ID, TeamID: s.team.ID, PhoneNumberID: &number, Status: storage.AccountConnected}
-	if err := tx.InsertAccount(&a, "token"); err != nil {
-		return m, err
-	}
-	phone := "+15551234567"
-	c := storage.Contact{AccountID: a.ID, PhoneNumber: &phone}
-	if err := tx.InsertContact(&c); err != nil {
-		return m, err
-	}
-
-	v, err := tx.EnsureConversation(a.ID, c.ID)
-	return storage.Message{
-		AccountID:      a.ID,
-		ConversationID: v.ID,
-		ContactID:      c.ID,
-		Direction:      storage.Outbound,
-		Type:           "text",
-		Status:         storage.MessageSent,
-		Source:         storage.SourceAPI,
-		Content:        storage.JSON(`{"body":"x"}`),
-	}, err
 }
 
 // index makes the index, and returns how long that took and how large it is.

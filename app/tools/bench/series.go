@@ -12,7 +12,8 @@ type series struct {
 	name    string                      // as what others are compared with
 	prepare func(context.Context) error // before a round, and not measured; nil for nothing
 	measure func(context.Context) (round, error)
-	cleanUp func() // after a round that was prepared; nil for nothing
+	after   func(context.Context) error // ends a round, so that no work is left while something else is measured; nil for nothing
+	cleanUp func()                      // after a round that was prepared; nil for nothing
 	cost    meter
 
 	rate  float64   // the median of the rounds
@@ -27,20 +28,12 @@ type round struct {
 	waits     []time.Duration
 }
 
-// newSeries measures a load. A round ends when after, unless it is nil, has returned: so
-// no work is left while something else is measured.
+// newSeries measures a load.
 func (b *bench) newSeries(l load, after func(context.Context) error, processes ...process) *series {
 	if l.length == 0 {
 		l.length = b.length
 	}
-	measure := func(ctx context.Context) (round, error) {
-		r, err := l.run(ctx)
-		if err == nil && after != nil {
-			err = after(ctx)
-		}
-		return r, err
-	}
-	return &series{measure: measure, cost: meter{processes: processes}}
+	return &series{measure: l.run, after: after, cost: meter{processes: processes}}
 }
 
 // measureAll measures all series, interleaved.
@@ -73,6 +66,9 @@ func (s *series) measureRound(ctx context.Context) (float64, error) {
 
 	began := time.Now()
 	r, err := s.measure(ctx)
+	if err == nil && s.after != nil {
+		err = s.after(ctx)
+	}
 	whole := float64(r.count) / time.Since(began).Seconds()
 	if err := errors.Join(err, s.cost.end(r.count)); err != nil {
 		return 0, err

@@ -30,7 +30,7 @@ const (
 // streams measures how late events come to their readers, what idle ones take, and what
 // all sorts of them cost those who send.
 func (b *bench) streams(ctx context.Context, o *installation) error {
-	keys := []string{o.key}
+	keys := []string{o.api.Key}
 	for len(keys) < openStreams/perOrganization {
 		_, key, err := o.NewOrganization("Bench")
 		if err != nil {
