@@ -22,6 +22,7 @@ type tenant struct {
 	inboundLimit  *rate.Limiter // of people
 	media         string        // id of a file in the library
 	label         string
+	customer      string
 	hooks         map[string]string // subscriptions that live as long as the trial, by kind
 
 	mu       sync.Mutex
@@ -32,7 +33,6 @@ type tenant struct {
 	repeats  []acknowledged    // sends that the audit repeats
 	said     []spokenText      // what was sent and must be found
 	merged   []mergedPerson
-	clocks   int // how often the server was asked for its time
 
 	broadcasts []madeBroadcast
 	cancelled  map[string]bool   // later sends that were cancelled, by our id
@@ -96,14 +96,18 @@ func (t *trial) newTenant(name string, index int) (*tenant, error) {
 	return o, o.createResources()
 }
 
-// createResources creates what the traffic of the tenant needs: a label, a media file, a
-// template and the subscriptions.
+// createResources creates what the traffic of the tenant needs: a label, a customer, a media
+// file, a template and the subscriptions.
 func (o *tenant) createResources() (err error) {
 	var made struct{ ID string }
 	if err := o.post("/labels", `{"name":"seen"}`, "", &made); err != nil {
 		return err
 	}
 	o.label = made.ID
+	if err := o.post("/customers", `{"name":"Bakery"}`, "", &made); err != nil {
+		return err
+	}
+	o.customer = made.ID
 
 	link := fmt.Sprintf(`{"link":%q}`, o.trial.receiver.Picture())
 	if err := o.post("/"+o.number+"/media", link, "", &made); err != nil {
