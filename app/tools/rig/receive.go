@@ -31,8 +31,7 @@ type endpoints struct {
 	secrets  map[string][]string
 	receipts map[string]*Receipt
 	digests  map[string]string // hash of the payload of each event
-	numbers  map[string]map[string]bool
-	faults   map[string]int
+	found    Findings          // without the receipts
 }
 
 // NewReceiver makes the handler of a receiver.
@@ -42,8 +41,7 @@ func NewReceiver() http.Handler {
 		secrets:  map[string][]string{},
 		receipts: map[string]*Receipt{},
 		digests:  map[string]string{},
-		numbers:  map[string]map[string]bool{},
-		faults:   map[string]int{},
+		found:    Findings{Numbers: map[string][]string{}, Faults: map[string]int{}},
 	}
 	e.more = sync.NewCond(&e.mu)
 
@@ -166,7 +164,7 @@ func (e *endpoints) record(r *http.Request, body []byte) (mode string) {
 	}
 
 	if webhook.Verify(h.Get("X-Svc-Signature"), body, time.Now(), e.secrets[endpoint]...) != nil {
-		e.faults["signature that does not verify"]++
+		e.found.Faults["signature that does not verify"]++
 	}
 
 	one := e.receipts[h.Get("X-Svc-Delivery-Id")]
@@ -187,21 +185,20 @@ func (e *endpoints) record(r *http.Request, body []byte) (mode string) {
 	}
 
 	if one.Endpoint != endpoint || one.Event != h.Get("webhook-id") {
-		e.faults["delivery id used for two things"]++
+		e.found.Faults["delivery id used for two things"]++
 	}
 
 	sum := sha256.Sum256(body)
 	digest := hex.EncodeToString(sum[:])
 	if known := e.digests[one.Event]; known != "" && known != digest {
-		e.faults["event with different bytes"]++
+		e.found.Faults["event with different bytes"]++
 	}
 	e.digests[one.Event] = digest
 
 	for _, match := range NumberPattern.FindAllSubmatch(body, -1) {
-		if e.numbers[endpoint] == nil {
-			e.numbers[endpoint] = map[string]bool{}
+		if number := string(match[1]); !slices.Contains(e.found.Numbers[endpoint], number) {
+			e.found.Numbers[endpoint] = append(e.found.Numbers[endpoint], number)
 		}
-		e.numbers[endpoint][string(match[1])] = true
 	}
 	return mode
 }
@@ -210,10 +207,7 @@ func (e *endpoints) record(r *http.Request, body []byte) (mode string) {
 func (e *endpoints) serveFindings(w http.ResponseWriter, _ *http.Request) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	f := Findings{Receipts: slices.Collect(maps.Values(e.receipts)), Numbers: map[string][]string{}, Faults: e.faults}
-
-	for endpoint, numbers := range e.numbers {
-		f.Numbers[endpoint] = slices.Collect(maps.Keys(numbers))
-	}
-	json.NewEncoder(w).Encode(f)
+	all := e.found
+	all.Receipts = slices.Collect(maps.Values(e.receipts))
+	json.NewEncoder(w).Encode(all)
 }

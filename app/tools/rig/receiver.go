@@ -42,7 +42,7 @@ type Tally struct {
 // Await waits until n deliveries have come since the last call, and returns how long each
 // took. The next call counts from zero.
 func (r *Receiver) Await(n int) (t Tally, err error) {
-	if err := r.client().Call("GET", "/await?n="+strconv.Itoa(n), "", &t); err != nil {
+	if err := r.Call("GET", "/await?n="+strconv.Itoa(n), "", &t); err != nil {
 		return t, err
 	}
 	if t.Count != n {
@@ -71,7 +71,7 @@ type Findings struct {
 
 // Findings returns everything that was recorded.
 func (r *Receiver) Findings() (f Findings, err error) {
-	return f, r.client().Call("GET", "/findings", "", &f)
+	return f, r.Call("GET", "/findings", "", &f)
 }
 
 // Endpoint returns the URL of an endpoint with a name.
@@ -82,15 +82,13 @@ func (r *Receiver) Picture() string { return r.URL + "/picture.png" }
 
 // SetMode sets how an endpoint answers.
 func (r *Receiver) SetMode(name, mode string) error {
-	return r.client().Call("PUT", "/mode/"+name+"/"+mode, "", nil)
+	return r.Call("PUT", "/mode/"+name+"/"+mode, "", nil)
 }
 
 // AddSecret adds a signing secret that an endpoint accepts.
 func (r *Receiver) AddSecret(name, secret string) error {
-	return r.client().Call("PUT", "/secret/"+name, secret, nil)
+	return r.Call("PUT", "/secret/"+name, secret, nil)
 }
-
-func (r *Receiver) client() Client { return Client{Base: r.URL} }
 
 // TimestampMark is in the text of a message, before the time at which it was written,
 // so that the receiver knows how long its event took.

@@ -28,3 +28,9 @@ func (p Program) StartService(role string, args ...string) (*Service, error) {
 	}
 	return s, nil
 }
+
+// Call makes a request to the service, which must succeed, and reads the answer into out,
+// unless that is nil.
+func (s *Service) Call(method, path, body string, out any) error {
+	return Client{Base: s.URL}.Call(method, path, body, out)
+}

@@ -9,8 +9,7 @@ import (
 
 // Simulator is a running simulator of the provider, and what a server needs to use it.
 type Simulator struct {
-	*Process
-	URL           string `json:"simulator_url"`
+	*Service      `json:"-"`
 	PhoneNumberID string `json:"phone_number_id"`
 	PhoneNumber   string `json:"phone_number"`
 	WABAID        string `json:"waba_id"`
@@ -30,13 +29,14 @@ func (p Program) StartSimulator(dir, webhook string, log io.Writer, flags ...str
 		return nil, err
 	}
 
-	s := &Simulator{}
 	args := append([]string{"simulator", "--listen", address, "--data-dir", dir, "--webhook-url", webhook}, flags...)
-	if s.Process, err = p.Start(log, nil, args...); err != nil {
+	process, err := p.Start(log, nil, args...)
+	if err != nil {
 		return nil, err
 	}
 
-	if err := s.WaitReady("http://" + address + "/_sim/settings"); err != nil {
+	s := &Simulator{Service: &Service{process, "http://" + address}}
+	if err := s.WaitReady(s.URL + "/_sim/settings"); err != nil {
 		return s, err
 	}
 
@@ -54,10 +54,4 @@ func (s *Simulator) Settings() []string {
 		"CONFAB_PROVIDER__APP_SECRET=" + s.AppSecret,
 		"CONFAB_PROVIDER__VERIFY_TOKEN=" + s.VerifyToken,
 	}
-}
-
-// Call makes a request to the control API of the simulator and reads the answer into
-// out, unless that is nil.
-func (s *Simulator) Call(method, path, body string, out any) error {
-	return Client{Base: s.URL}.Call(method, path, body, out)
 }

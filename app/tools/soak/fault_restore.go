@@ -58,7 +58,12 @@ func (t *trial) restoreCopy(context.Context, time.Duration) error {
 	if err := replica.Stop(); err != nil {
 		return err
 	}
-	return checkFile(replica.Dir)
+
+	found, err := storageaudit.FindInMotion(replica.Dir)
+	if err == nil && len(found) > 0 {
+		err = fmt.Errorf("%d contradictions in the copy, among them %s: %s", len(found), found[0].Rule, found[0].Where)
+	}
+	return err
 }
 
 // checkCopy checks what a copy has of a tenant: every message that was acknowledged before,
@@ -85,15 +90,6 @@ func (o *tenant) checkCopy(url string, before map[string]string) error {
 		if !b.isOver() && b.Status != "paused" {
 			return fmt.Errorf("%s: broadcast %s is %s in the copy", o.name, b.ID, b.Status)
 		}
-	}
-	return err
-}
-
-// checkFile looks for contradictions in the database of a copy that was stopped.
-func checkFile(dir string) error {
-	found, err := storageaudit.FindInMotion(dir)
-	if err == nil && len(found) > 0 {
-		err = fmt.Errorf("%d contradictions in the copy, among them %s: %s", len(found), found[0].Rule, found[0].Where)
 	}
 	return err
 }

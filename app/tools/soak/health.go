@@ -17,23 +17,18 @@ type health struct {
 	log    int64 // largest size of the write-ahead log
 }
 
-// watch takes a sample of a server every second until ctx ends.
+// watch takes a sample of a server every second until ctx ends. The process may be down at
+// any of them.
 func (h *health) watch(ctx context.Context, s *rig.Server) {
 	for sleep(ctx, time.Second) {
-		h.sample(s)
-	}
-}
-
-// sample takes one sample. The process may be down just now.
-func (h *health) sample(s *rig.Server) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if resident, err := s.Memory(); err == nil && resident > 0 {
-		h.memory = append(h.memory, resident)
-	}
-
-	if file, err := os.Stat(storage.DatabaseFile(s.Dir) + "-wal"); err == nil {
-		h.log = max(h.log, file.Size())
+		h.mu.Lock()
+		if resident, err := s.Memory(); err == nil && resident > 0 {
+			h.memory = append(h.memory, resident)
+		}
+		if file, err := os.Stat(storage.DatabaseFile(s.Dir) + "-wal"); err == nil {
+			h.log = max(h.log, file.Size())
+		}
+		h.mu.Unlock()
 	}
 }
 

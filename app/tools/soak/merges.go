@@ -24,7 +24,7 @@ func (o *tenant) mergePerson(_ context.Context, random *rand.Rand, n int) error 
 	number, bsuid := fmt.Sprintf("+1555%d%d%06d", o.index+7, way, n), fmt.Sprintf("US.%d%d%014d", o.index+1, way, n)
 	former := fmt.Sprintf("+1555%d3%06d", o.index+7, n)
 	one := mergedPerson{number: number, bsuid: bsuid}
-	both := []recipient{{To: number}, {Recipient: bsuid}}
+	both := []recipient{{"to", number}, {"recipient", bsuid}}
 	var steps []func() error
 
 	write := func() error {
@@ -33,7 +33,8 @@ func (o *tenant) mergePerson(_ context.Context, random *rand.Rand, n int) error 
 		return err
 	}
 	receive := func(number, bsuid string) func() error {
-		return func() error { return o.receiveFrom(number, bsuid) }
+		message := map[string]any{"phone_number_id": o.number, "from": number, "bsuid": bsuid, "type": "text", "text": "It is me."}
+		return func() error { return o.receive("text", message) }
 	}
 	identify := func(number, as string) func() error {
 		return func() error { return o.trial.sim.Call("POST", "/_sim/contacts/"+number+"/identity", as, nil) }
@@ -45,7 +46,7 @@ func (o *tenant) mergePerson(_ context.Context, random *rand.Rand, n int) error 
 	case 1: // who was written to by number and by id writes and shows both
 		steps = []func() error{receive("", bsuid), write, receive(number, bsuid), write}
 	case 2: // the provider says that a number has changed, after messages went to the old and to the new one
-		one.bsuid, both = "", []recipient{{To: former}, {To: number}}
+		one.bsuid, both = "", []recipient{{"to", former}, {"to", number}}
 		steps = []func() error{receive(former, ""), write, identify(former, fmt.Sprintf(`{"phone_number":%q}`, number))}
 	}
 
@@ -73,18 +74,6 @@ func (o *tenant) writeToBoth(random *rand.Rand, recipients ...recipient) ([]stri
 		return err
 	})
 	return slices.DeleteFunc(ids, func(id string) bool { return id == "" }), err
-}
-
-// receiveFrom lets somebody write who shows a number, an id or both.
-func (o *tenant) receiveFrom(number, bsuid string) error {
-	body := map[string]any{"phone_number_id": o.number, "type": "text", "text": map[string]any{"body": "It is me."}}
-	if number != "" {
-		body["from"] = number
-	}
-	if bsuid != "" {
-		body["bsuid"] = bsuid
-	}
-	return o.receive("text", body)
 }
 
 // auditMerges checks that each person is one contact, and that it has the messages of

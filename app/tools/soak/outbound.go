@@ -20,14 +20,15 @@ func (o *tenant) person(random *rand.Rand) string {
 	return fmt.Sprintf("+1555%d%06d", o.index, random.IntN(people))
 }
 
-// recipient is whom a message is for: a number, or an id of the provider.
-type recipient struct{ To, Recipient string }
+// recipient is whom a message is for: a number in the field to, or an id of the provider in
+// the field recipient.
+type recipient struct{ field, value string }
 
 // sendMessages keeps sending messages of all types until ctx ends.
 func (o *tenant) sendMessages(ctx context.Context, random *rand.Rand) error {
 	for o.outboundLimit.Wait(ctx) == nil {
 		kind, content := o.outboundContent(random)
-		if _, err := o.send(recipient{To: o.person(random)}, kind, content, newIdempotencyKey(random)); err != nil {
+		if _, err := o.send(recipient{"to", o.person(random)}, kind, content, newIdempotencyKey(random)); err != nil {
 			return err
 		}
 	}
@@ -40,13 +41,7 @@ func newIdempotencyKey(random *rand.Rand) string { return fmt.Sprintf("send %016
 // send sends one message and returns its id, or "" if it was refused. It is repeated with
 // the same idempotency key until it is answered.
 func (o *tenant) send(to recipient, kind string, content any, key string) (string, error) {
-	request := map[string]any{"messaging_product": "chat", "type": kind, kind: content}
-	if to.Recipient != "" {
-		request["recipient"] = to.Recipient
-	} else {
-		request["to"] = to.To
-	}
-	body, err := json.Marshal(request)
+	body, err := json.Marshal(map[string]any{"messaging_product": "chat", "type": kind, kind: content, to.field: to.value})
 	if err != nil {
 		return "", err
 	}

@@ -50,9 +50,10 @@ type trial struct {
 
 	greedyKeys []string // of organizations that take what they can
 
-	mu     sync.Mutex      // guards the counts of the report, and what follows
 	alone  []time.Duration // how long authenticated calls took before strangers came
 	beside []time.Duration // and while they were there
+
+	mu sync.Mutex // guards the counts of the report
 }
 
 // soak runs one trial and returns its report. If the trial failed, what is needed to find
@@ -107,7 +108,7 @@ func (t *trial) clean(keep bool) {
 	if t.server != nil {
 		t.server.Kill()
 	}
-	if t.sim != nil && t.sim.Process != nil {
+	if t.sim != nil {
 		t.sim.Kill()
 	}
 	if t.proxy != nil {
