@@ -57,7 +57,7 @@ func (b *bench) measureSentEvents(ctx context.Context, o *installation) error {
 			return err
 		}
 
-		limit := processorLimit(s.cost.sum())
+		limit := float64(runtime.NumCPU()) * 1e6 / s.cost.sum() // if nothing else ran on the cores
 		r := row{
 			id:        "P3",
 			what:      "POST → provider → message.sent received, " + connectionsText(step.connections),
@@ -84,10 +84,6 @@ func (b *bench) measureSentEvents(ctx context.Context, o *installation) error {
 	b.table.addLimited(megabytes(peak), 200, " MB", row{id: "P16", what: "memory under this load, at most", callbacks: callbacksOn})
 	return nil
 }
-
-// processorLimit returns the rate that the cores allow if each costs micros microseconds
-// and nothing else runs.
-func processorLimit(micros float64) float64 { return float64(runtime.NumCPU()) * 1e6 / micros }
 
 // measureDelivery measures from the request that causes an event to the endpoint that
 // receives it. A round ends when every event was delivered exactly once.

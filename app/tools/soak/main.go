@@ -51,7 +51,12 @@ func main() {
 	})
 	flag.Parse()
 	if o.rate == 0 {
-		o.rate = usualRate(o.people && rig.FindWindowless() != "")
+		o.rate = 60
+		// Four browsers take most of two cores: with more messages, callbacks come so late that it
+		// is not known in time which calls of a killed server the provider has heard.
+		if o.people && rig.FindWindowless() != "" {
+			o.rate = 10
+		}
 	}
 	if o.kills > 0 {
 		o.length = time.Duration(o.kills) * slowestKill
@@ -70,16 +75,6 @@ func main() {
 	if report.failed() {
 		os.Exit(1)
 	}
-}
-
-// usualRate is how many messages a second each tenant sends. Four browsers take most of two
-// cores: with more, callbacks come so late that it is not known in time which calls of a
-// killed server the provider has heard.
-func usualRate(browsers bool) float64 {
-	if browsers {
-		return 10
-	}
-	return 60
 }
 
 // roles are what this program does in processes of its own: it starts itself with one of
