@@ -173,7 +173,7 @@ func TestFromACustomerToTheFirstMessageOfItsOwnNumber(t *testing.T) {
 		h := hook.next()
 		delivered = append(delivered, h.header.Get("X-Svc-Event"))
 		if h.header.Get("X-Svc-Event") == "customer.onboarded" {
-			is.True(strings.Contains(string(h.body), `"data":{"customer_id":"`+customer+`","account_id":"`+account+`","phone_number_id":"`+phoneNumberID+`","phone_number":"+1 555-078-3881"}`))
+			is.True(strings.Contains(string(h.body), `"data":{"customer_id":"`+customer+`","account_id":"`+account+`","phone_number_id":"`+phoneNumberID+`","phone_number":"+1 555-078-3881","first":true}`))
 		}
 	}
 	// What the person's name does to the contact depends on what came first.

@@ -94,3 +94,20 @@ func TestReadingTellsNobodyWhereTheSettingsSaySo(t *testing.T) {
 	is.Equal(f.visit(who, "POST", "/"+number+"/conversations/"+said[0].ConversationID+"/read", "").get("data.unread_count"), 0.0)
 	is.Equal(storagetest.Select[int](t, f.dir, `SELECT count(*) FROM jobs`)[0], before)
 }
+
+// Whoever reads it in the console has read it, also where the number may not send a receipt.
+func TestWhatIsReadWhereNothingCanBeSentIsRead(t *testing.T) {
+	is := is.New(t)
+	f := serve(t)
+	a := f.connect(f.tenant, number)
+	who := f.signedIn(f.tenant, storage.RoleAgent)
+	m := f.say(f.contact(a, "+15550001111"), received("wamid.1"))[0]
+	f.exec(`UPDATE conversations SET unread_count = 1`)
+	f.exec(`UPDATE accounts SET status = 'degraded'`)
+	f.db.DropCaches()
+
+	got := f.visit(who, "POST", "/"+number+"/conversations/"+m.ConversationID+"/read", "")
+	is.Equal(got.status, 200)
+	is.Equal(got.get("data.unread_count"), 0.0)
+	is.Equal(storagetest.Select[int](t, f.dir, `SELECT count(*) FROM jobs WHERE kind = 'receipt'`), []int{0})
+}
