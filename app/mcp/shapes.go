@@ -58,26 +58,22 @@ type person struct {
 	untrusted
 }
 
-// theirContact is a contact as the API shows it.
-type theirContact struct {
-	ID          string  `json:"id"`
-	PhoneNumber *string `json:"phone_number"`
-	BSUID       *string `json:"bsuid"`
-	ParentBSUID *string `json:"parent_bsuid"`
-	Name        *string `json:"name"`
-	Email       *string `json:"email"`
-	Username    *string `json:"username"`
-	Labels      []label `json:"labels"`
-	OptedOut    bool    `json:"marketing_opted_out"`
-	CreatedAt   string  `json:"created_at"`
-}
-
 // contact is a contact as tools show it: all that it calls itself in one text.
 type contact struct {
 	person
 	Labels    []label `json:"labels,omitempty"`
 	OptedOut  bool    `json:"marketing_opted_out"`
 	CreatedAt string  `json:"created_at"`
+}
+
+// theirContact is a contact as the API shows it.
+type theirContact struct {
+	contact
+	BSUID       *string `json:"bsuid"`
+	ParentBSUID *string `json:"parent_bsuid"`
+	Name        *string `json:"name"`
+	Email       *string `json:"email"`
+	Username    *string `json:"username"`
 }
 
 func (c theirContact) shape(n int) contact {
@@ -87,32 +83,8 @@ func (c theirContact) shape(n int) contact {
 			names = append(names, *name)
 		}
 	}
-	return contact{
-		person:    person{ID: c.ID, PhoneNumber: c.PhoneNumber, untrusted: cut(strings.Join(names, " · "), n)},
-		Labels:    c.Labels,
-		OptedOut:  c.OptedOut,
-		CreatedAt: c.CreatedAt,
-	}
-}
-
-// theirConversation is a conversation as the API shows it.
-type theirConversation struct {
-	ID       string       `json:"id"`
-	Status   string       `json:"status"`
-	Contact  theirContact `json:"contact"`
-	Assignee *struct {
-		ID   string  `json:"id"`
-		Name *string `json:"name"`
-	} `json:"assignee"`
-	Labels      []label `json:"labels"`
-	UnreadCount int     `json:"unread_count"`
-	LastMessage *struct {
-		Type      string  `json:"type"`
-		Direction string  `json:"direction"`
-		Preview   *string `json:"preview"`
-	} `json:"last_message"`
-	LastMessageAt *string `json:"last_message_at"`
-	WindowExpires *string `json:"service_window_expires_at"`
+	c.untrusted = cut(strings.Join(names, " · "), n)
+	return c.contact
 }
 
 // conversation is a conversation as tools show it.
@@ -135,26 +107,31 @@ type shortMessage struct {
 	untrusted
 }
 
+// theirConversation is a conversation as the API shows it.
+type theirConversation struct {
+	conversation
+	Contact  theirContact `json:"contact"`
+	Assignee *struct {
+		ID string `json:"id"`
+	} `json:"assignee"`
+	LastMessage *struct {
+		shortMessage
+		Preview *string `json:"preview"`
+	} `json:"last_message"`
+}
+
 func (c theirConversation) shape(n int) conversation {
-	out := conversation{
-		ID:            c.ID,
-		Status:        c.Status,
-		Contact:       c.Contact.shape(n).person,
-		Labels:        c.Labels,
-		UnreadCount:   c.UnreadCount,
-		LastMessageAt: c.LastMessageAt,
-		WindowExpires: c.WindowExpires,
-	}
+	out := c.conversation
+	out.Contact = c.Contact.shape(n).person
 	if c.Assignee != nil {
 		out.AssignedTo = &c.Assignee.ID
 	}
 
 	if last := c.LastMessage; last != nil {
-		preview := ""
 		if last.Preview != nil {
-			preview = *last.Preview
+			last.untrusted = cut(*last.Preview, n)
 		}
-		out.LastMessage = &shortMessage{Type: last.Type, Direction: last.Direction, untrusted: cut(preview, n)}
+		out.LastMessage = &last.shortMessage
 	}
 	return out
 }

@@ -149,13 +149,15 @@ var tools = []*tool{
 		name: "assign_conversation", title: "Assign a conversation",
 		description: "Gives a conversation to a colleague, who is then responsible for it.",
 		takes:       []parameter{ofNumber, ofConversation, {name: "user_id", description: "Id of the colleague.", isRequired: true}},
-		run:         assignConversation, isWrite: true, isRepeat: true,
+		run:         changeConversation("assigned_to", func(a arguments) string { return a.text("user_id") }),
+		isWrite:     true, isRepeat: true,
 	},
 	{
 		name: "resolve_conversation", title: "Resolve a conversation",
 		description: "Marks a conversation as resolved. It opens again by itself when the customer writes.",
 		takes:       []parameter{ofNumber, ofConversation},
-		run:         resolveConversation, isWrite: true, isRepeat: true,
+		run:         changeConversation("status", func(arguments) string { return "resolved" }),
+		isWrite:     true, isRepeat: true,
 	},
 	{
 		name: "replay_delivery", title: "Replay a webhook delivery",

@@ -117,20 +117,14 @@ func labelContact(ctx context.Context, c *Client, a arguments) (any, error) {
 	return out, err
 }
 
-func assignConversation(ctx context.Context, c *Client, a arguments) (any, error) {
-	return changeConversation(ctx, c, a, map[string]any{"assigned_to": a.text("user_id")})
-}
-
-func resolveConversation(ctx context.Context, c *Client, a arguments) (any, error) {
-	return changeConversation(ctx, c, a, map[string]any{"status": "resolved"})
-}
-
-// changeConversation changes a conversation and shows it.
-func changeConversation(ctx context.Context, c *Client, a arguments, change map[string]any) (any, error) {
-	var out theirConversation
-	at := path(a.text("phone_number_id"), "conversations", a.text("conversation_id"))
-	_, err := c.do(ctx, call{method: "PATCH", path: at, body: change}, &out)
-	return out.shape(1), err
+// changeConversation runs a tool that changes a field of a conversation and shows it.
+func changeConversation(field string, value func(arguments) string) runner {
+	return func(ctx context.Context, c *Client, a arguments) (any, error) {
+		var out theirConversation
+		at := path(a.text("phone_number_id"), "conversations", a.text("conversation_id"))
+		_, err := c.do(ctx, call{method: "PATCH", path: at, body: map[string]any{field: value(a)}}, &out)
+		return out.shape(1), err
+	}
 }
 
 func replayDelivery(ctx context.Context, c *Client, a arguments) (any, error) {
