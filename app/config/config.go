@@ -11,8 +11,9 @@
 // plans, which users name, have a pattern in place of the name: plans.*.burst.
 //
 // The structs below are the whole list. Keys, variable names and types are
-// read from them, so a new setting is a field, a default, a rule in checks and
-// a line in config.example.toml; tests fail while one of these is missing.
+// read from them, so a new setting is a field, a default, a line in
+// config.example.toml, and a rule in checks unless every value of its type will
+// do; tests fail while one of the first three is missing.
 package config
 
 import (
@@ -41,7 +42,8 @@ type Config struct {
 
 	// UnknownVariables are CONFAB_ variables that set nothing. They do not stop a
 	// start, because another release may know them; doctor shows them.
-	UnknownVariables []UnknownVariable `koanf:"-"`
+	// Each is a sentence without the value: the name may be a misspelt one of a secret.
+	UnknownVariables []string `koanf:"-"`
 }
 
 // Server is where the server listens, and how clients reach it.

@@ -42,20 +42,6 @@ func (e *Error) Error() string {
 	return out.String() + ": " + e.Problem
 }
 
-// UnknownVariable is a CONFAB_ variable that sets nothing. Its value is not kept:
-// the name may be a misspelt one of a secret.
-type UnknownVariable struct {
-	Name       string
-	Suggestion string // the variable that was probably meant, or empty
-}
-
-func (u UnknownVariable) String() string {
-	if u.Suggestion == "" {
-		return u.Name + " is no setting"
-	}
-	return u.Name + " is no setting, did you mean " + u.Suggestion + "?"
-}
-
 // formatValue writes a value as in the file, short enough for one line and without
 // the password that a URL may contain.
 func formatValue(value any) string {

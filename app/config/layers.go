@@ -51,17 +51,16 @@ func syntaxError(path string, err error) error {
 
 // loadEnvironment reads the CONFAB_ variables, the second layer, and returns those
 // that set nothing.
-func (l *loader) loadEnvironment(environ []string) ([]UnknownVariable, error) {
-	var unknown []UnknownVariable
+func (l *loader) loadEnvironment(environ []string) (unknown []string, err error) {
 	layer := koanf.New(".")
 
-	err := layer.Load(env.Provider(".", env.Opt{
+	err = layer.Load(env.Provider(".", env.Opt{
 		Prefix:      variablePrefix,
 		EnvironFunc: func() []string { return environ },
 		TransformFunc: func(name, value string) (string, any) {
 			key := l.keyOfVariable(name)
 			if key == "" && !isReservedVariable(name) {
-				unknown = append(unknown, UnknownVariable{name, l.closestVariable(name)})
+				unknown = append(unknown, name+" is no setting"+l.suggestVariable(name))
 			}
 			return key, textValue(value)
 		},
@@ -71,7 +70,7 @@ func (l *loader) loadEnvironment(environ []string) ([]UnknownVariable, error) {
 	}
 
 	l.readTable(layer.Raw(), "", variableName)
-	slices.SortFunc(unknown, func(a, b UnknownVariable) int { return strings.Compare(a.Name, b.Name) })
+	slices.Sort(unknown)
 	return unknown, nil
 }
 
@@ -97,13 +96,13 @@ func (l *loader) keyOfVariable(name string) string {
 	return ""
 }
 
-// closestVariable is the variable that was probably meant by an unknown one, or
-// empty.
-func (l *loader) closestVariable(name string) string {
+// suggestVariable asks for the variable that was probably meant by an unknown one; it is
+// empty if there is none.
+func (l *loader) suggestVariable(name string) string {
 	key := strings.TrimPrefix(name, variablePrefix)
 	key = strings.ReplaceAll(strings.ToLower(key), "__", ".")
 	if meant := closestKey(key, l.types); meant != "" && !strings.Contains(meant, "*") {
-		return variableName(meant)
+		return ", did you mean " + variableName(meant) + "?"
 	}
 	return ""
 }

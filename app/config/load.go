@@ -110,9 +110,9 @@ func (from Sources) defaults() Config {
 // only reads the layers: its own decoding does not keep the origin.
 type loader struct {
 	types    map[string]reflect.Type // by pattern
-	checks   map[string]check        // by pattern
-	values   map[string]loadedValue  // by key; a later layer replaces an earlier one's
-	plans    map[string]bool         // named in any layer, if only by an empty table
+	checks   ruleSet
+	values   map[string]loadedValue // by key; a later layer replaces an earlier one's
+	plans    map[string]bool        // named in any layer, if only by an empty table
 	problems []error
 }
 
@@ -158,7 +158,7 @@ func (l *loader) set(key string, raw any, origin string) {
 
 	value, err := decode(raw, to)
 	if err == nil {
-		err = l.checks[pattern(key)](value)
+		err = l.checks.check(key, value)
 	}
 
 	if err != nil {

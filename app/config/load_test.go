@@ -152,11 +152,7 @@ func TestUnknownVariablesAreListedAndStopNothing(t *testing.T) {
 		"CONFAB_PHONE_NUMBER_ID=1", "CONFAB_SIMULATOR_URL=u", "CONFAB_WEBHOOK_SECRET=s",
 	}})
 	is.NoErr(err)
-	var got []string
-	for _, u := range cfg.UnknownVariables {
-		got = append(got, u.String())
-	}
-	is.Equal(got, []string{
+	is.Equal(cfg.UnknownVariables, []string{
 		"CONFAB_ is no setting",
 		"CONFAB_JOBS__WORKER is no setting, did you mean CONFAB_JOBS__WORKERS?",
 		"CONFAB_PLANS__*__BURST is no setting",

@@ -98,8 +98,10 @@ func prefixes(list ...string) (out []netip.Prefix) {
 func settings(v reflect.Value, prefix string, into map[string]any) map[string]any {
 	for i := range v.NumField() {
 		tag, field := v.Type().Field(i).Tag.Get("koanf"), v.Field(i)
+		if tag == "-" {
+			continue
+		}
 		switch value := field.Interface().(type) {
-		case []UnknownVariable:
 		case map[string]Plan:
 			for name, plan := range value {
 				settings(reflect.ValueOf(plan), prefix+tag+"."+name+".", into)
@@ -166,10 +168,12 @@ func TestSamplesCoverEverySetting(t *testing.T) {
 	is.Equal(slices.Sorted(slices.Values(keys)), slices.Sorted(maps.Keys(defaults)))
 }
 
-func TestEverySettingHasARuleAndADecoder(t *testing.T) {
+func TestEveryRuleIsOfASettingAndEverySettingHasADecoder(t *testing.T) {
 	is := is.New(t)
 	types := settingTypes()
-	is.Equal(slices.Sorted(maps.Keys(types)), slices.Sorted(maps.Keys(checks())))
+	for key := range checks() {
+		is.True(types[key] != nil)
+	}
 	var keys []string
 	for key := range allSettings(Default()) {
 		keys = append(keys, pattern(key))
