@@ -62,13 +62,11 @@ func (e *env) audit() *cobra.Command {
 		},
 		view: func(a storage.AuditEntry) any { return consoleapi.ViewAuditEntry(a) },
 	}
-	return listCommand(e, cmd, columns, func(cmd *cobra.Command, _ []string, s *store) ([]storage.AuditEntry, error) {
-		return storage.Query(cmd.Context(), s.DB, func(rx *storage.Rx) ([]storage.AuditEntry, error) {
-			o, err := optionalOrganization(rx, org)
-			if err != nil {
-				return nil, err
-			}
-			return rx.LatestAudit(o.ID, youngerThan(since), limit)
-		})
+	return listCommand(e, cmd, columns, func(rx *storage.Rx, _ []string) ([]storage.AuditEntry, error) {
+		o, err := optionalOrganization(rx, org)
+		if err != nil {
+			return nil, err
+		}
+		return rx.LatestAudit(o.ID, youngerThan(since), limit)
 	})
 }

@@ -209,15 +209,13 @@ func (e *env) broadcastsList() *cobra.Command {
 		},
 		view: func(b storage.Broadcast) any { return event.ViewBroadcast(b) },
 	}
-	return listCommand(e, cmd, columns, func(cmd *cobra.Command, _ []string, s *store) ([]storage.Broadcast, error) {
-		return storage.Query(cmd.Context(), s.DB, func(rx *storage.Rx) ([]storage.Broadcast, error) {
-			key, err := number.account(rx)
-			if err != nil {
-				return nil, err
-			}
-			rows, _, err := rx.Broadcasts(key.ID, "", storage.First, limit)
-			return rows, err
-		})
+	return listCommand(e, cmd, columns, func(rx *storage.Rx, _ []string) ([]storage.Broadcast, error) {
+		key, err := number.account(rx)
+		if err != nil {
+			return nil, err
+		}
+		rows, _, err := rx.Broadcasts(key.ID, "", storage.First, limit)
+		return rows, err
 	})
 }
 

@@ -55,9 +55,9 @@ func (e *env) deliveriesList() *cobra.Command {
 	read := readEachOrganization(cmd, func(rx *storage.Rx, organization int64) ([]storage.Delivery, error) {
 		return newestDeliveries(rx, organization, filter, limit)
 	}, func(d storage.Delivery, _ storage.Organization) storage.Delivery { return d })
-	return listCommand(e, cmd, columns, func(cmd *cobra.Command, args []string, s *store) ([]storage.Delivery, error) {
+	return listCommand(e, cmd, columns, func(rx *storage.Rx, args []string) ([]storage.Delivery, error) {
 		filter.CreatedAfter = youngerThan(since)
-		all, err := read(cmd, args, s)
+		all, err := read(rx, args)
 
 		// Each organization gave up to limit of its newest; the newest of all of them
 		// are shown.

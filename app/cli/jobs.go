@@ -74,9 +74,7 @@ func (e *env) jobsList() *cobra.Command {
 		},
 		view: func(j storage.Job) any { return viewJob(j) },
 	}
-	return listCommand(e, cmd, columns, func(cmd *cobra.Command, _ []string, s *store) ([]storage.Job, error) {
-		return storage.Query(cmd.Context(), s.DB, func(rx *storage.Rx) ([]storage.Job, error) { return rx.Jobs(filter) })
-	})
+	return listCommand(e, cmd, columns, func(rx *storage.Rx, _ []string) ([]storage.Job, error) { return rx.Jobs(filter) })
 }
 
 func (e *env) jobsShow() *cobra.Command {

@@ -108,13 +108,9 @@ func (e *env) keysList() *cobra.Command {
 				v.CreatedAt.String(), v.LastUsedAt.String(), v.ExpiresAt.String(),
 			}
 		},
+		flush: true,
 	}
-
-	read := readEachOrganization(cmd, (*storage.Rx).Keys, viewKey)
-	return listCommand(e, cmd, columns, func(cmd *cobra.Command, args []string, s *store) ([]keyView, error) {
-		s.flushCalls(cmd) // stores when each key was used last, too
-		return read(cmd, args, s)
-	})
+	return listCommand(e, cmd, columns, readEachOrganization(cmd, (*storage.Rx).Keys, viewKey))
 }
 
 func (e *env) keysRevoke() *cobra.Command {

@@ -101,9 +101,7 @@ func (e *env) orgsList() *cobra.Command {
 		},
 		view: func(o storage.Organization) any { return viewOrganization(o) },
 	}
-	return listCommand(e, cmd, columns, func(cmd *cobra.Command, _ []string, s *store) ([]storage.Organization, error) {
-		return storage.Query(cmd.Context(), s.DB, (*storage.Rx).Organizations)
-	})
+	return listCommand(e, cmd, columns, func(rx *storage.Rx, _ []string) ([]storage.Organization, error) { return rx.Organizations() })
 }
 
 func (e *env) orgsShow() *cobra.Command {

@@ -56,6 +56,7 @@ type table[T any] struct {
 	heading []string
 	row     func(T) []string
 	view    func(T) any // in JSON; nil is the thing itself
+	flush   bool        // a running server stores first when each of them was used last
 }
 
 // printList shows a list: one JSON array, or a table with a row for each.

@@ -147,10 +147,14 @@ func (e *env) runWrite(fn func(tx *storage.Tx, args []string) (written, error)) 
 
 // listCommand completes a command that lists what read returns, as a table or with --json.
 func listCommand[T any](
-	e *env, cmd *cobra.Command, t table[T], read func(cmd *cobra.Command, args []string, s *store) ([]T, error),
+	e *env, cmd *cobra.Command, t table[T], read func(rx *storage.Rx, args []string) ([]T, error),
 ) *cobra.Command {
 	cmd.RunE = e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
-		all, err := read(cmd, args, s)
+		if t.flush {
+			s.flushCalls(cmd)
+		}
+
+		all, err := storage.Query(cmd.Context(), s.DB, func(rx *storage.Rx) ([]T, error) { return read(rx, args) })
 		if err != nil {
 			return err
 		}
@@ -163,26 +167,24 @@ func listCommand[T any](
 // listCommand what that one has, or each of all, and makes views of the rows.
 func readEachOrganization[T, V any](
 	cmd *cobra.Command, read func(rx *storage.Rx, organization int64) ([]T, error), view func(T, storage.Organization) V,
-) func(*cobra.Command, []string, *store) ([]V, error) {
+) func(*storage.Rx, []string) ([]V, error) {
 	var org string
 	optionalOrg(cmd, &org)
 
-	return func(cmd *cobra.Command, _ []string, s *store) ([]V, error) {
-		return storage.Query(cmd.Context(), s.DB, func(rx *storage.Rx) (views []V, err error) {
-			organizations, err := organizationOrAll(rx, org)
+	return func(rx *storage.Rx, _ []string) (views []V, err error) {
+		organizations, err := organizationOrAll(rx, org)
 
-			for _, o := range organizations {
-				rows, err := read(rx, o.ID)
-				if err != nil {
-					return nil, err
-				}
-
-				for _, row := range rows {
-					views = append(views, view(row, o))
-				}
+		for _, o := range organizations {
+			rows, err := read(rx, o.ID)
+			if err != nil {
+				return nil, err
 			}
-			return views, err
-		})
+
+			for _, row := range rows {
+				views = append(views, view(row, o))
+			}
+		}
+		return views, err
 	}
 }
 

@@ -35,22 +35,21 @@ func (e *env) usersSessions() *cobra.Command {
 		Short:   "List the browsers in which a person is signed in",
 		Example: "  confab users sessions ana@example.com\n  confab users sessions ana@example.com --json",
 	}
+
 	columns := table[storage.UserSession]{
 		heading: []string{"ID", "BROWSER", "ADDRESS", "SINCE", "LAST SEEN"},
 		row: func(s storage.UserSession) []string {
 			return []string{s.ID, s.UserAgent, s.IP, s.CreatedAt.String(), s.LastSeenAt.String()}
 		},
-		view: func(s storage.UserSession) any { return viewSession(s) },
+		view:  func(s storage.UserSession) any { return viewSession(s) },
+		flush: true,
 	}
-	return listCommand(e, cmd, columns, func(cmd *cobra.Command, args []string, s *store) ([]storage.UserSession, error) {
-		s.flushCalls(cmd) // stores when each session was used last, too
 
-		return storage.Query(cmd.Context(), s.DB, func(rx *storage.Rx) ([]storage.UserSession, error) {
-			u, err := user(rx, args[0])
-			if err != nil {
-				return nil, err
-			}
-			return rx.UserSessions(u.ID)
-		})
+	return listCommand(e, cmd, columns, func(rx *storage.Rx, args []string) ([]storage.UserSession, error) {
+		u, err := user(rx, args[0])
+		if err != nil {
+			return nil, err
+		}
+		return rx.UserSessions(u.ID)
 	})
 }
