@@ -12,20 +12,12 @@ import (
 // place where the key is kept.
 type sandboxState struct {
 	BaseURL        string `json:"base_url"` // with /v1
-	SimulatorURL   string `json:"simulator_url"`
 	ConsoleURL     string `json:"console_url"`
 	APIKey         string `json:"api_key"`
 	OrganizationID string `json:"organization_id"`
 	TeamID         string `json:"team_id"`
 	UserID         string `json:"user_id"` // as whom the console signs in visitors of this machine
-	PhoneNumberID  string `json:"phone_number_id"`
-	PhoneNumber    string `json:"phone_number"`
-	WABAID         string `json:"waba_id"`
-	AccessToken    string `json:"access_token"`
-	AppID          string `json:"app_id"`
-	AppSecret      string `json:"app_secret"`
-	VerifyToken    string `json:"verify_token"`
-	ControlToken   string `json:"control_token,omitempty"` // for /_sim, where it is demanded
+	simulatorAccess
 }
 
 func sandboxFile(dir datadir.Dir) string { return dir.File(datadir.SandboxFile) }

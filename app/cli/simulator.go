@@ -30,13 +30,8 @@ const (
 // simulatorState is what a client of the simulator needs to know. It is kept in
 // simulator.json.
 type simulatorState struct {
-	SimulatorURL  string `json:"simulator_url"`
-	PhoneNumberID string `json:"phone_number_id"`
-	PhoneNumber   string `json:"phone_number"`
-	WABAID        string `json:"waba_id"`
-	simulator.Credentials
-	WebhookURL   string `json:"webhook_url,omitempty"`
-	ControlToken string `json:"control_token,omitempty"`
+	simulatorAccess
+	WebhookURL string `json:"webhook_url,omitempty"`
 }
 
 // simulatorFlags are the flags of simulator.

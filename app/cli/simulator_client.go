@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"confab/app/datadir"
+	"confab/app/simulator"
 )
 
 const (
@@ -33,10 +34,12 @@ type simulatorClient struct {
 // simulatorAccess is what is needed to call a simulator: the fields that
 // sandbox.json and simulator.json have in common.
 type simulatorAccess struct {
-	SimulatorURL string `json:"simulator_url"`
-	WABAID       string `json:"waba_id"`
-	AccessToken  string `json:"access_token"`
-	ControlToken string `json:"control_token"`
+	SimulatorURL  string `json:"simulator_url"`
+	PhoneNumberID string `json:"phone_number_id"`
+	PhoneNumber   string `json:"phone_number"`
+	WABAID        string `json:"waba_id"`
+	simulator.Credentials
+	ControlToken string `json:"control_token,omitempty"` // for /_sim, where it is demanded
 }
 
 // readSimulatorAccess reads the file that a sandbox or a simulator has written
