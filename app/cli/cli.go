@@ -95,16 +95,6 @@ func printError(w io.Writer, err error) {
 	}
 }
 
-// The sections of `confab --help`.
-const (
-	groupServer   = "server"
-	groupTry      = "try"
-	groupTenants  = "tenants"
-	groupWork     = "work"
-	groupMaintain = "keep"
-	groupSetup    = "setup"
-)
-
 func (e *env) root() *cobra.Command {
 	root := e.group("confab", "A messaging platform in one executable")
 	root.Long = "confab sends and receives chat messages for your business numbers, keeps the shared inbox,\n" +
@@ -121,29 +111,30 @@ func (e *env) root() *cobra.Command {
 		"settings `file` (default $CONFAB_CONFIG, or ./"+defaultConfigFile+" if it is there)")
 
 	// The first section is the first in the help, and so on.
-	section := func(id, title string, commands ...*cobra.Command) {
-		root.AddGroup(&cobra.Group{ID: id, Title: title})
+	section := func(title string, commands ...*cobra.Command) {
+		root.AddGroup(&cobra.Group{ID: title, Title: title})
 		for _, cmd := range commands {
-			cmd.GroupID = id
+			cmd.GroupID = title
 		}
 		root.AddCommand(commands...)
 	}
 
-	section(groupServer, "Run it:", e.serve(), e.ready(), e.mcp())
-	section(groupTry, "Try it out:", e.sandbox(), e.simulator(), e.trigger(), e.listen())
-	section(groupTenants, "Who may use it:", e.orgs(), e.teams(), e.users(), e.keys(), e.audit())
-	section(groupWork, "Messaging:",
+	section("Run it:", e.serve(), e.ready(), e.mcp())
+	section("Try it out:", e.sandbox(), e.simulator(), e.trigger(), e.listen())
+	section("Who may use it:", e.orgs(), e.teams(), e.users(), e.keys(), e.audit())
+	section("Messaging:",
 		e.accounts(), e.customers(), e.contacts(), e.templates(), e.broadcasts(), e.quickReplies(),
 		e.webhooks(), e.deliveries(), e.jobs(), e.logs(), e.trace())
-	section(groupMaintain, "Maintenance:", e.doctor(), e.backup(), e.restore(), e.purge())
-	section(groupSetup, "Set it up:", e.initialize(), e.config(), e.versionCommand())
+	section("Maintenance:", e.doctor(), e.backup(), e.restore(), e.purge())
+	const setup = "Set it up:"
+	section(setup, e.initialize(), e.config(), e.versionCommand())
 
 	checkArguments(root)
 
 	addHelpTopics(root)
 
-	root.SetHelpCommandGroupID(groupSetup)
-	root.SetCompletionCommandGroupID(groupSetup)
+	root.SetHelpCommandGroupID(setup)
+	root.SetCompletionCommandGroupID(setup)
 
 	configureBuiltinCommands(root)
 	return root
@@ -243,15 +234,15 @@ func (e *env) run(f func(cmd *cobra.Command, args []string) error) func(*cobra.C
 	}
 }
 
-// runUntilInterrupted is run for a command that an interrupt is the way to end.
-func (e *env) runUntilInterrupted(f func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
-	return e.run(func(cmd *cobra.Command, args []string) error {
-		err := f(cmd, args)
+// untilInterrupted makes the RunE of a command that an interrupt is the way to end.
+func untilInterrupted(run func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		err := run(cmd, args)
 		if cmd.Context().Err() != nil {
 			return nil
 		}
 		return err
-	})
+	}
 }
 
 // sources is where a command's settings come from. flagKeys has the command's

@@ -10,11 +10,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
-
-	"confab/app/datadir"
 )
 
 const (
@@ -42,18 +39,6 @@ type eventClient struct {
 	key    string // "" over the control socket
 	last   string // the last position
 	notify func(text string)
-}
-
-// newControlEventClient follows the server on a data directory.
-func newControlEventClient(dir datadir.Dir, query url.Values) *eventClient {
-	return &eventClient{http: dir.Client(), url: "http://confab" + datadir.CommandEvents + "?" + query.Encode()}
-}
-
-// newAPIEventClient follows the server with a base URL, through its API.
-func newAPIEventClient(base *url.URL, key string, query url.Values) *eventClient {
-	at := base.JoinPath("events", "stream")
-	at.RawQuery = query.Encode()
-	return &eventClient{http: http.DefaultClient, url: at.String(), key: key}
 }
 
 // errRefused means that the server has no stream for us, and will have none later.
@@ -160,8 +145,11 @@ func readEventStream(from io.Reader, handle func(sentEvent) error) error {
 	lines := bufio.NewReader(from)
 	for {
 		line, err := lines.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			return nil // a block that was cut off comes again
+		}
 		if err != nil {
-			return ignoreEOF(err) // a block that was cut off comes again
+			return err
 		}
 
 		line = bytes.TrimRight(line, "\r\n")
@@ -187,11 +175,4 @@ func readEventStream(from io.Reader, handle func(sentEvent) error) error {
 			e.data = append(e.data, value...)
 		}
 	}
-}
-
-func ignoreEOF(err error) error {
-	if errors.Is(err, io.EOF) {
-		return nil
-	}
-	return err
 }

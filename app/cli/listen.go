@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -48,7 +49,7 @@ func (e *env) listen() *cobra.Command {
 			"  confab listen --forward-to http://localhost:3000/hooks --events message.received,message.status\n" +
 			"  confab listen --after oldest --json | jq .payload\n" +
 			"  confab listen --url https://chat.example.com/v1 --api-key -",
-		RunE: e.runUntilInterrupted(func(cmd *cobra.Command, _ []string) error { return e.streamEvents(cmd, o) }),
+		RunE: untilInterrupted(e.run(func(cmd *cobra.Command, _ []string) error { return e.streamEvents(cmd, o) })),
 	}
 
 	optionalOrg(cmd, &o.org)
@@ -144,7 +145,7 @@ func (e *env) eventClient(cmd *cobra.Command, o listenOptions, secrets *secretRe
 			query.Set(datadir.EventsOrganization, o.org)
 		}
 		dir, err := e.servedDir(cmd)
-		return newControlEventClient(dir, query), err
+		return &eventClient{http: dir.Client(), url: "http://confab" + datadir.CommandEvents + "?" + query.Encode()}, err
 	}
 
 	if o.org != "" {
@@ -154,7 +155,9 @@ func (e *env) eventClient(cmd *cobra.Command, o listenOptions, secrets *secretRe
 	if err == nil && key == "" {
 		err = usage("--url needs an API key: --api-key or $%s", apiKeyVariable)
 	}
-	return newAPIEventClient(o.url, key, query), err
+	at := o.url.JoinPath("events", "stream")
+	at.RawQuery = query.Encode()
+	return &eventClient{http: http.DefaultClient, url: at.String(), key: key}, err
 }
 
 // eventFields are the fields of an event that the server sends and --json prints.

@@ -47,13 +47,7 @@ func (e *env) logs() *cobra.Command {
 		Example: "  confab logs\n" +
 			"  confab logs --org org_01J… --since 1h --status 5xx\n" +
 			"  confab logs --follow --json",
-		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
-			err := o.show(cmd, s)
-			if cmd.Context().Err() != nil {
-				return nil // an interrupt is the way to end --follow
-			}
-			return err
-		}),
+		RunE: untilInterrupted(e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error { return o.show(cmd, s) })),
 	}
 
 	optionalOrg(cmd, &o.org)
@@ -131,15 +125,7 @@ func (s *store) tailCalls(cmd *cobra.Command, last int64, filter storage.APICall
 	ctx := cmd.Context()
 	filter.Limit = listLimit
 
-	tick := time.NewTicker(followInterval)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-
+	for pause(ctx, followInterval) {
 		// Page by page until one is not full.
 		s.flushCalls(cmd)
 		for more := true; more; {
@@ -156,6 +142,7 @@ func (s *store) tailCalls(cmd *cobra.Command, last int64, filter storage.APICall
 			more = len(calls) == filter.Limit
 		}
 	}
+	return nil
 }
 
 // nextCalls reads a page of calls after the one with the id last, and returns the
