@@ -237,19 +237,24 @@ func (a *App) openServices() (err error) {
 	return nil
 }
 
-// newWorkers makes what does the jobs, with a client of the provider that the
-// settings name.
-func (a *App) newWorkers() (*jobs.Workers, error) {
-	c := a.Config.Provider
-
-	client, err := provider.New(provider.Options{
+// ProviderOptions are those of a client of the provider that the settings name.
+func ProviderOptions(c config.Provider, version string) provider.Options {
+	return provider.Options{
 		BaseURL:   c.BaseURL,
 		Version:   c.Version,
 		AppID:     c.AppID,
 		AppSecret: c.AppSecret.Reveal(),
 		Timeout:   c.Timeout,
-		UserAgent: "confab/" + a.Version,
-	})
+		UserAgent: "confab/" + version,
+	}
+}
+
+// newWorkers makes what does the jobs, with a client of the provider that the
+// settings name.
+func (a *App) newWorkers() (*jobs.Workers, error) {
+	c := a.Config.Provider
+
+	client, err := provider.New(ProviderOptions(c, a.Version))
 	if err != nil {
 		return nil, err
 	}

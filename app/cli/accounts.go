@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"confab/app"
 	"confab/app/api"
 	"confab/app/datadir"
 	"confab/jobs"
@@ -45,16 +46,8 @@ func readPIN(from *secretReader, value string) (string, error) {
 
 // providerAccounts calls the provider that the settings name. In a sandbox's
 // directory it calls the sandbox's simulator, whatever the settings say.
-func (s *store) providerAccounts(version string) (*provisioning.Accounts, error) {
-	c := s.config.Provider
-	o := provider.Options{
-		BaseURL:   c.BaseURL,
-		Version:   c.Version,
-		AppID:     c.AppID,
-		AppSecret: c.AppSecret.Reveal(),
-		Timeout:   c.Timeout,
-		UserAgent: "confab/" + version,
-	}
+func (s *store) providerAccounts() (*provisioning.Accounts, error) {
+	o := app.ProviderOptions(s.config.Provider, s.version)
 
 	var sandbox sandboxState
 	found, err := readStateFile(sandboxFile(s.dir), &sandbox)
@@ -87,8 +80,13 @@ func (s *store) findAccount(ctx context.Context, number string) (storage.Account
 	return storage.Query(ctx, s.DB, func(rx *storage.Rx) (storage.AccountDetail, error) { return account(rx, number) })
 }
 
-// printAccount shows one account.
-func printAccount(cmd *cobra.Command, a storage.AccountDetail) error {
+// printAccount shows one account. It is read again, because the provider may have changed
+// any of its fields.
+func (s *store) printAccount(cmd *cobra.Command, number string) error {
+	a, err := s.findAccount(cmd.Context(), number)
+	if err != nil {
+		return err
+	}
 	return printOne(cmd, api.ViewAccount(a), [][]string{
 		{"id", a.PublicID},
 		{"phone number id", optionalText(a.PhoneNumberID)},
@@ -153,22 +151,17 @@ func (e *env) accountsRegister() *cobra.Command {
 				return err
 			}
 
-			register := func(accounts *provisioning.Accounts, id int64) (func(*storage.Tx) error, error) {
+			err = s.updateFromProvider(cmd, args[0], "number.registered", func(accounts *provisioning.Accounts, id int64) (writer, error) {
 				done, err := accounts.Register(cmd.Context(), id, given)
 				if errors.Is(err, provisioning.ErrNoPIN) {
 					err = usage("--pin is missing, and none is kept for this number")
 				}
-				if err != nil {
-					return nil, err
-				}
-				return func(tx *storage.Tx) error {
-					if err := done.Store(tx); err != nil {
-						return err
-					}
-					return s.audit(tx, done.Account().OrganizationID, "number.registered", "number", args[0])
-				}, nil
+				return done.Store, err
+			})
+			if err != nil {
+				return err
 			}
-			return s.updateFromProvider(cmd, e.Version, args[0], register)
+			return s.printAccount(cmd, args[0])
 		}),
 	}
 
@@ -185,19 +178,24 @@ func (e *env) accountsCheck() *cobra.Command {
 			"was disconnected, and is connected at the provider, is connected again.",
 		Example: "  confab accounts check 106540352242922\n  confab accounts check 106540352242922 --json",
 		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
-			check := func(accounts *provisioning.Accounts, id int64) (func(*storage.Tx) error, error) {
+			err := s.updateFromProvider(cmd, args[0], "", func(accounts *provisioning.Accounts, id int64) (writer, error) {
 				return accounts.CheckNumber(cmd.Context(), id)
+			})
+			if err != nil {
+				return err
 			}
-			return s.updateFromProvider(cmd, e.Version, args[0], check)
+			return s.printAccount(cmd, args[0])
 		}),
 	})
 }
 
-// updateFromProvider makes a call about an account to the provider, stores what
-// the call returned for writing, and prints the account as it is then.
+// writer stores what a call to the provider returned.
+type writer = func(*storage.Tx) error
+
+// updateFromProvider makes a call about an account to the provider and stores what the
+// call returned for writing, with an entry in the audit log if there is an action.
 func (s *store) updateFromProvider(
-	cmd *cobra.Command, version, number string,
-	call func(accounts *provisioning.Accounts, id int64) (write func(*storage.Tx) error, err error),
+	cmd *cobra.Command, number, action string, call func(accounts *provisioning.Accounts, id int64) (writer, error),
 ) error {
 	ctx := cmd.Context()
 
@@ -205,32 +203,21 @@ func (s *store) updateFromProvider(
 	if err != nil {
 		return err
 	}
-	accounts, err := s.providerAccounts(version)
+	accounts, err := s.providerAccounts()
 	if err != nil {
 		return err
 	}
 
-	// The call is outside of any transaction, because it may take seconds.
-	write, err := call(accounts, a.ID)
+	// The call is outside of any transaction, because it may take seconds. One that is
+	// refused has itself stored what that means for the account, such as a lost token, so
+	// a running server is asked to read the account again.
+	store, err := call(accounts, a.ID)
 	if err != nil {
-		return s.reportRefusal(ctx, err)
+		return errors.Join(s.explainNoAnswer(err), s.dir.SendCommand(ctx, datadir.CommandRefresh))
 	}
-	if err := s.change(ctx, write); err != nil {
-		return err
-	}
-
-	// It is read again, because the write may have changed any of its fields.
-	if a, err = s.findAccount(ctx, number); err != nil {
-		return err
-	}
-	return printAccount(cmd, a)
-}
-
-// reportRefusal returns the error of a call to the provider. The call itself has
-// stored what it means for the account, such as a lost token, so a running
-// server is asked to read the account again.
-func (s *store) reportRefusal(ctx context.Context, err error) error {
-	return errors.Join(s.explainNoAnswer(err), s.dir.SendCommand(ctx, datadir.CommandRefresh))
+	return s.write(cmd, func(tx *storage.Tx) (written, error) {
+		return written{entry: auditEntry{a.OrganizationID, action, "number", number}}, store(tx)
+	})
 }
 
 // explainNoAnswer adds to the error of a call that got no answer which address

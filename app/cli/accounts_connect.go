@@ -36,7 +36,7 @@ func (e *env) accountsConnect() *cobra.Command {
 			"  confab accounts connect --org org_01J… --phone-number-id 106540352242922 --waba-id 102290129340398" +
 			" --access-token EAA… --pin 123456 --json",
 		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
-			a, err := s.connect(cmd, f, e.Version)
+			a, err := s.connect(cmd, f)
 			if err != nil {
 				return err
 			}
@@ -45,10 +45,8 @@ func (e *env) accountsConnect() *cobra.Command {
 	}
 
 	requiredOrg(cmd, &f.org, "that the number belongs to")
-	parsedFlag(cmd, &f.number, "phone-number-id", "the provider's `id` of the number", parseProviderID)
-	parsedFlag(cmd, &f.waba, "waba-id", "the provider's `id` of the business account", parseProviderID)
-	cmd.MarkFlagRequired("phone-number-id")
-	cmd.MarkFlagRequired("waba-id")
+	requiredFlag(cmd, &f.number, "phone-number-id", "the provider's `id` of the number", parseProviderID)
+	requiredFlag(cmd, &f.waba, "waba-id", "the provider's `id` of the business account", parseProviderID)
 
 	cmd.Flags().StringVar(&f.token, "access-token", "", "the provider's access `token` for the number and the business account")
 	parsedFlag(cmd, &f.team, "team", "the `team` of the number (default: the customer's, or the organization's first)", parseText)
@@ -58,20 +56,20 @@ func (e *env) accountsConnect() *cobra.Command {
 }
 
 // connect checks a number and its token at the provider, and stores the account.
-func (s *store) connect(cmd *cobra.Command, f connectFlags, version string) (a storage.AccountDetail, err error) {
+func (s *store) connect(cmd *cobra.Command, f connectFlags) (a storage.AccountDetail, err error) {
 	claim, err := f.readClaim(newSecretReader(cmd.InOrStdin()))
 	if err != nil {
 		return a, err
 	}
 
-	// The flags are checked before the provider is called. saveAccount checks them
+	// The flags are checked before the provider is called. They are checked
 	// again in its transaction, because the database may have changed meanwhile.
 	ctx := cmd.Context()
 	if err := s.View(ctx, func(rx *storage.Rx) error { _, err := f.resolveAccount(rx); return err }); err != nil {
 		return a, err
 	}
 
-	accounts, err := s.providerAccounts(version)
+	accounts, err := s.providerAccounts()
 	if err != nil {
 		return a, err
 	}
@@ -87,7 +85,10 @@ func (s *store) connect(cmd *cobra.Command, f connectFlags, version string) (a s
 	// The app is subscribed now, and the number may be registered: an interrupt
 	// must not lose that.
 	err = s.change(context.WithoutCancel(ctx), func(tx *storage.Tx) error {
-		if a, err = f.saveAccount(tx, claim, number); err != nil {
+		if a, err = f.resolveAccount(&tx.Rx); err != nil {
+			return err
+		}
+		if a, err = jobs.StoreConnected(tx, a, claim, number); err != nil {
 			return err
 		}
 		return s.audit(tx, a.OrganizationID, "number.connected", "number", f.number)
@@ -170,14 +171,4 @@ func (f connectFlags) checkExisting(rx *storage.Rx, wanted storage.AccountDetail
 			"remove it first, with 'confab accounts disconnect %s --purge'", f.number, f.number)
 	}
 	return a, nil
-}
-
-// saveAccount stores the account with what the provider says of its number.
-func (f connectFlags) saveAccount(tx *storage.Tx, claim provisioning.NumberClaim, n provider.Number) (storage.AccountDetail, error) {
-	a, err := f.resolveAccount(&tx.Rx)
-	if err != nil {
-		return a, err
-	}
-
-	return jobs.StoreConnected(tx, a, claim, n)
 }

@@ -25,13 +25,10 @@ func (s *store) audit(tx *storage.Tx, organization int64, action, targetType, ta
 	return tx.Audit(organization, operator(), action, targetType, targetID)
 }
 
-// auditWebhook is audit for a webhook subscription.
-func (s *store) auditWebhook(tx *storage.Tx, action, id string) error {
-	organization, err := tx.SubscriptionOrganization(id)
-	if err != nil {
-		return err
-	}
-	return s.audit(tx, organization, action, "webhook_subscription", id)
+// webhookEntry is the entry of what is done to a webhook subscription.
+func webhookEntry(rx *storage.Rx, action, id string) (auditEntry, error) {
+	organization, err := rx.SubscriptionOrganization(id)
+	return auditEntry{organization, action, "webhook_subscription", id}, err
 }
 
 func (e *env) audit() *cobra.Command {

@@ -54,16 +54,13 @@ func (e *env) broadcastsCreate() *cobra.Command {
 	}
 
 	number.add(cmd)
-	parsedFlag(cmd, &draft.Name, "name", "`name` of the broadcast, for people", parseName)
-	parsedFlag(cmd, &draft.Template, "template", "`name` of the template", parseText)
-	parsedFlag(cmd, &draft.Language, "language", "language `code` of the template, such as en_US", parseText)
+	requiredFlag(cmd, &draft.Name, "name", "`name` of the broadcast, for people", parseName)
+	requiredFlag(cmd, &draft.Template, "template", "`name` of the template", parseText)
+	requiredFlag(cmd, &draft.Language, "language", "language `code` of the template, such as en_US", parseText)
 	parsedFlag(cmd, &file, "csv", "`file` with the recipients", parseText)
 	parsedFlag(cmd, &draft.LabelID, "label", "id of a `label` whose contacts are the recipients", parseText)
 	parsedFlag(cmd, &draft.At, "at", "`time` at which to begin, such as 2026-12-01T09:00:00Z (default now)", parseText)
 	cmd.Flags().StringArrayVar(&draft.Parameters, "parameter", nil, "`text` for the next variable of the template")
-	for _, name := range []string{"name", "template", "language"} {
-		cmd.MarkFlagRequired(name)
-	}
 	return withJSON(cmd)
 }
 

@@ -42,11 +42,9 @@ func (e *env) contactsExport() *cobra.Command {
 		Example: "  confab contacts export > contacts.csv\n  confab contacts export --phone-number-id 106540352242922 > contacts.csv",
 		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
 			var account storage.AccountKey
-			err := s.change(cmd.Context(), func(tx *storage.Tx) (err error) {
-				if account, err = f.account(&tx.Rx); err != nil {
-					return err
-				}
-				return s.audit(tx, account.OrganizationID, "contacts.exported", "number", account.PhoneNumberID)
+			err := s.write(cmd, func(tx *storage.Tx) (_ written, err error) {
+				account, err = f.account(&tx.Rx)
+				return written{entry: auditEntry{account.OrganizationID, "contacts.exported", "number", account.PhoneNumberID}}, err
 			})
 			if err != nil {
 				return err
@@ -157,7 +155,8 @@ func (s *store) importContacts(cmd *cobra.Command, name string, f importFlags) (
 		return storage.ContactImport{}, err
 	}
 	i := storage.ContactImport{ID: s.NewID(storage.PrefixImport), DryRun: f.dryRun, Line: 1}
-	if i.Offset, err = saveImport(cmd, files, i.ID, name); err != nil {
+	size, err := saveImport(cmd, files, &i, name)
+	if err != nil {
 		return i, err
 	}
 
@@ -186,12 +185,12 @@ func (s *store) importContacts(cmd *cobra.Command, name string, f importFlags) (
 	if err != nil {
 		return i, errors.Join(err, files.Remove(i.ID))
 	}
-	return s.followImport(cmd, files, i)
+	return s.followImport(cmd, files, i, size)
 }
 
-// saveImport stores the file, unless it is none of contacts, and returns where its lines
-// begin.
-func saveImport(cmd *cobra.Command, files storage.ImportFiles, id, name string) (first int64, err error) {
+// saveImport stores the file, unless it is none of contacts, and finds where its lines
+// begin. It returns its size.
+func saveImport(cmd *cobra.Command, files storage.ImportFiles, i *storage.ContactImport, name string) (size int64, err error) {
 	in := cmd.InOrStdin()
 	if name != "-" {
 		file, err := os.Open(name)
@@ -204,24 +203,29 @@ func saveImport(cmd *cobra.Command, files storage.ImportFiles, id, name string) 
 		}
 		in = file
 	}
-	if err := files.Save(id, io.LimitReader(in, maxImport+1)); err != nil {
+	if err := files.Save(i.ID, io.LimitReader(in, maxImport+1)); err != nil {
 		return 0, err
 	}
 
-	file, err := files.Open(id)
+	file, err := files.Open(i.ID)
 	if err != nil {
 		return 0, err
 	}
 	defer file.Close()
 
 	layout, err := contactsheet.ReadLayout(file)
-	if info, stat := file.Stat(); err == nil && stat == nil && info.Size() > maxImport {
+	if info, stat := file.Stat(); stat == nil {
+		size = info.Size()
+	}
+	if err == nil && size > maxImport {
 		err = errors.New("has more than 100 MiB")
 	}
 	if err != nil {
-		return 0, errors.Join(fmt.Errorf("%s %w", name, err), files.Remove(id))
+		return 0, errors.Join(fmt.Errorf("%s %w", name, err), files.Remove(i.ID))
 	}
-	return layout.First, nil
+
+	i.Offset = layout.First
+	return size, nil
 }
 
 // checkLabel refuses a label that is not of the number's team.
@@ -235,17 +239,12 @@ func checkLabel(rx *storage.Rx, a storage.AccountKey, id string) error {
 
 // followImport shows how far an import is until it is done: by the running server, or
 // else by this process.
-func (s *store) followImport(cmd *cobra.Command, files storage.ImportFiles, i storage.ContactImport) (storage.ContactImport, error) {
+func (s *store) followImport(
+	cmd *cobra.Command, files storage.ImportFiles, i storage.ContactImport, size int64,
+) (storage.ContactImport, error) {
 	ctx := cmd.Context()
 	line := newProgress(cmd.ErrOrStderr(), "importing", formatBytes)
 	defer line.end()
-	var size int64
-	if file, err := files.Open(i.ID); err == nil {
-		if info, err := file.Stat(); err == nil {
-			size = info.Size()
-		}
-		file.Close()
-	}
 	report := func(now storage.ContactImport) { line.step(now.Offset, size) }
 
 	lock, err := s.dir.LockShared()

@@ -179,14 +179,15 @@ func (s *store) replayInBatches(cmd *cobra.Command, f storage.ReplayFilter, tota
 
 		// The subscription may have been disabled since the last batch.
 		var n int
-		err := s.change(cmd.Context(), func(tx *storage.Tx) (err error) {
+		err := s.write(cmd, func(tx *storage.Tx) (done written, err error) {
 			if err := requireEnabled(&tx.Rx, f.SubscriptionID); err != nil {
-				return err
+				return done, err
 			}
 			if n, more, err = tx.ReplayDeliveries(f, storage.MaxReplay); err != nil || n == 0 {
-				return err
+				return done, err
 			}
-			return s.auditWebhook(tx, "deliveries.replayed", f.SubscriptionID)
+			done.entry, err = webhookEntry(&tx.Rx, "deliveries.replayed", f.SubscriptionID)
+			return done, err
 		})
 		if err != nil {
 			return done, err

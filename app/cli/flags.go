@@ -105,6 +105,12 @@ func parsedFlag[T any](cmd *cobra.Command, into *T, name, usage string, parse fu
 	})
 }
 
+// requiredFlag is parsedFlag for a flag that must be given.
+func requiredFlag[T any](cmd *cobra.Command, into *T, name, usage string, parse func(string) (T, error)) {
+	parsedFlag(cmd, into, name, usage, parse)
+	cmd.MarkFlagRequired(name)
+}
+
 // parsedFlagWithDefault is parsed for a flag that has a default.
 func parsedFlagWithDefault[T any](cmd *cobra.Command, into *T, name, value, usage string, parse func(string) (T, error)) {
 	*into, _ = parse(value)
@@ -118,8 +124,7 @@ func dataDirFlag(flags *pflag.FlagSet, into *string, usage string) {
 
 // requiredOrg adds the flag that names the organization to work on.
 func requiredOrg(cmd *cobra.Command, org *string, usage string) {
-	parsedFlag(cmd, org, "org", "`organization` "+usage, parseText)
-	cmd.MarkFlagRequired("org")
+	requiredFlag(cmd, org, "org", "`organization` "+usage, parseText)
 }
 
 // optionalOrg adds the flag that narrows a listing to an organization.

@@ -124,8 +124,8 @@ func (s *store) purge(cmd *cobra.Command, f purgeFlags) (purgeView, error) {
 		return v, err
 	}
 
-	err = s.change(ctx, func(tx *storage.Tx) error {
-		return s.audit(tx, scope.Organization, "data.purged", "older_than", scope.Before.String())
+	err = s.write(cmd, func(*storage.Tx) (written, error) {
+		return written{entry: auditEntry{scope.Organization, "data.purged", "older_than", scope.Before.String()}}, nil
 	})
 	if err != nil {
 		return v, err

@@ -20,6 +20,7 @@ type store struct {
 	*storage.DB
 	dir         datadir.Dir
 	config      config.Config
+	version     string // of this program
 	providerURL string // where the provider is called, once providerAccounts was
 }
 
@@ -39,7 +40,7 @@ func (e *env) open(cmd *cobra.Command, create bool) (*store, error) {
 		return nil, err
 	}
 
-	s := &store{dir: datadir.Dir(c.DataDir), config: c}
+	s := &store{dir: datadir.Dir(c.DataDir), config: c, version: e.Version}
 	exists, err := s.dir.Exists()
 	if err != nil {
 		return nil, err

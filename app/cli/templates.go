@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"confab/app/api"
-	"confab/storage"
+	"confab/jobs/provisioning"
 )
 
 func (e *env) templates() *cobra.Command {
@@ -19,29 +19,12 @@ func (e *env) templatesSync() *cobra.Command {
 		Short:   "Fetch the templates of a number from the provider",
 		Example: "  confab templates sync 106540352242922\n  confab templates sync 106540352242922 --json",
 		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
-			ctx := cmd.Context()
-			a, err := s.findAccount(ctx, args[0])
-			if err != nil {
-				return err
+			var found *provisioning.TemplateSync
+			compare := func(accounts *provisioning.Accounts, id int64) (_ writer, err error) {
+				found, err = accounts.CompareTemplates(cmd.Context(), id)
+				return found.Store, err
 			}
-
-			accounts, err := s.providerAccounts(e.Version)
-			if err != nil {
-				return err
-			}
-
-			found, err := accounts.CompareTemplates(ctx, a.ID)
-			if err != nil {
-				return s.reportRefusal(ctx, err)
-			}
-
-			err = s.change(ctx, func(tx *storage.Tx) error {
-				if err := found.Store(tx); err != nil {
-					return err
-				}
-				return s.audit(tx, a.OrganizationID, "templates.synced", "number", args[0])
-			})
-			if err != nil {
+			if err := s.updateFromProvider(cmd, args[0], "templates.synced", compare); err != nil {
 				return err
 			}
 

@@ -77,8 +77,7 @@ func (e *env) usersCreate() *cobra.Command {
 	}
 
 	requiredOrg(cmd, &org, "that the person belongs to")
-	parsedFlag(cmd, &name, "name", "what the person is called, a short `text`", parseName)
-	cmd.MarkFlagRequired("name")
+	requiredFlag(cmd, &name, "name", "what the person is called, a short `text`", parseName)
 	parsedFlag(cmd, &email, "email", "the person's `address`", parseEmail)
 	parsedFlag(cmd, &team, "team", "the person's `team` (default: the organization's first)", parseText)
 	return withJSON(cmd)

@@ -54,10 +54,8 @@ func (e *env) usersInvite() *cobra.Command {
 	}
 
 	requiredOrg(cmd, &org, "that the person belongs to")
-	parsedFlag(cmd, &name, "name", "what the person is called, a short `text`", parseName)
-	cmd.MarkFlagRequired("name")
-	parsedFlag(cmd, &email, "email", "the `address` that the person signs in with", parseEmail)
-	cmd.MarkFlagRequired("email")
+	requiredFlag(cmd, &name, "name", "what the person is called, a short `text`", parseName)
+	requiredFlag(cmd, &email, "email", "the `address` that the person signs in with", parseEmail)
 	roleFlag(cmd, &role, " (default agent)")
 	parsedFlag(cmd, &team, "team", "the person's `team` (default: the organization's first)", parseText)
 	return withJSON(cmd)

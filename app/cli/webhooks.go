@@ -84,8 +84,7 @@ func (e *env) webhooksEnable() *cobra.Command {
 			if err := tx.ResumeSubscription(args[0]); err != nil {
 				return done, notFound(err, "webhook subscription", args[0])
 			}
-			organization, err := tx.SubscriptionOrganization(args[0])
-			done.entry = auditEntry{organization, "webhook.enabled", "webhook_subscription", args[0]}
+			done.entry, err = webhookEntry(&tx.Rx, "webhook.enabled", args[0])
 			return done, err
 		}),
 	}
@@ -129,8 +128,7 @@ func (e *env) webhooksVerify() *cobra.Command {
 	}
 
 	parsedFlag(cmd, &secret, "secret", "the signing `secret`, whsec_…", parseText)
-	parsedFlag(cmd, &signature, "signature", "the `value` of the header X-Svc-Signature", parseText)
-	cmd.MarkFlagRequired("signature")
+	requiredFlag(cmd, &signature, "signature", "the `value` of the header X-Svc-Signature", parseText)
 	cmd.Flags().BoolVar(&anyAge, "any-age", false, "accept an old signature too, which a receiver should refuse")
 	return cmd
 }
