@@ -64,13 +64,9 @@ func (b *sandbox) open(e *env, cmd *cobra.Command, c config.Config, l net.Listen
 		return err
 	}
 
-	templates, err := addSampleTemplates(ctx, b.app.DB, b.simulator.Server, n)
-	if err != nil {
-		return err
-	}
 	err = b.app.DB.Update(ctx, func(tx *storage.Tx) error {
 		// Who tries something out again after a week need not think of the clock.
-		return errors.Join(tx.ConfirmClock(), b.state.ensureAccount(tx, n, templates))
+		return errors.Join(tx.ConfirmClock(), b.state.ensureAccount(tx, b.simulator.Server, n))
 	})
 	if err != nil {
 		return err
@@ -155,7 +151,9 @@ func (b *sandbox) simulateSignup(name, phone string) (app.Signup, error) {
 	if err != nil {
 		return app.Signup{}, err
 	}
-	return app.Signup{Code: s.Code, WABAID: s.WABAID, PhoneNumberID: s.PhoneNumberID}, addTemplates(b.simulator.Server, s.WABAID)
+
+	_, err = addTemplates(b.simulator.Server, s.WABAID)
+	return app.Signup{Code: s.Code, WABAID: s.WABAID, PhoneNumberID: s.PhoneNumberID}, err
 }
 
 // warnIfExposed warns of each part that other machines can reach.

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -105,8 +104,8 @@ func (s *sandboxState) ensureUser(tx *storage.Tx, o storage.Organization, team s
 }
 
 // ensureAccount makes the simulator's number an account of the organization, with
-// these templates, unless it is one already.
-func (s *sandboxState) ensureAccount(tx *storage.Tx, n simulator.Number, templates []storage.Template) error {
+// the sample templates, unless it is one already.
+func (s *sandboxState) ensureAccount(tx *storage.Tx, sim *simulator.Server, n simulator.Number) error {
 	s.PhoneNumberID, s.PhoneNumber, s.WABAID = n.PhoneNumberID, "+"+n.Digits(), n.WABAID
 
 	a, err := tx.AccountByNumber(n.PhoneNumberID)
@@ -139,6 +138,10 @@ func (s *sandboxState) ensureAccount(tx *storage.Tx, n simulator.Number, templat
 		return err
 	}
 
+	templates, err := addTemplates(sim, n.WABAID)
+	if err != nil {
+		return err
+	}
 	for _, t := range templates {
 		t.AccountID = account.ID
 		if err := tx.InsertTemplate(&t); err != nil {
@@ -148,18 +151,11 @@ func (s *sandboxState) ensureAccount(tx *storage.Tx, n simulator.Number, templat
 	return nil
 }
 
-// addSampleTemplates adds the sample templates to the simulator, and returns them
-// as the server stores them. For a number that is an account already it does
-// nothing.
-func addSampleTemplates(
-	ctx context.Context, db *storage.DB, sim *simulator.Server, n simulator.Number,
-) (rows []storage.Template, err error) {
-	if _, err := db.AccountKey(ctx, n.PhoneNumberID); !errors.Is(err, storage.ErrNotFound) {
-		return nil, err
-	}
-
+// addTemplates adds the sample templates to a business account of the simulator, where they
+// are missing, and returns them as the server stores them.
+func addTemplates(sim *simulator.Server, waba string) (rows []storage.Template, err error) {
 	for _, t := range sampleTemplates() {
-		id, err := sim.AddTemplate(n.WABAID, t)
+		id, err := sim.AddTemplate(waba, t)
 		if err != nil {
 			return nil, err
 		}
@@ -197,20 +193,10 @@ func ensureNumber(sim *simulator.Server, want simulator.Number) (simulator.Numbe
 	}
 
 	n, err := sim.AddNumber(want)
-	if err != nil {
-		return n, err
+	if err == nil {
+		_, err = addTemplates(sim, n.WABAID)
 	}
-	return n, addTemplates(sim, n.WABAID)
-}
-
-// addTemplates adds the sample templates to a business account of the simulator.
-func addTemplates(sim *simulator.Server, waba string) error {
-	for _, t := range sampleTemplates() {
-		if _, err := sim.AddTemplate(waba, t); err != nil {
-			return err
-		}
-	}
-	return nil
+	return n, err
 }
 
 // jsonObject is a JSON object in the provider's format.
