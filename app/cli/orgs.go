@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,7 +16,11 @@ import (
 
 func (e *env) orgs() *cobra.Command {
 	return e.group("orgs", "Make and manage organizations, the tenants",
-		e.orgsCreate(), e.orgsList(), e.orgsShow(), e.orgsSet(), e.orgsSuspend(), e.orgsResume())
+		e.orgsCreate(), e.orgsList(), e.orgsShow(), e.orgsSet(),
+		e.orgsSuspension("suspend", "Lock an organization out; its calls are refused at once", "organization.suspended",
+			func(o storage.Organization, now storage.Time) storage.Time { return cmp.Or(o.SuspendedAt, now) }), // the first stays
+		e.orgsSuspension("resume", "Let a suspended organization in again", "organization.resumed",
+			func(storage.Organization, storage.Time) storage.Time { return 0 }))
 }
 
 // organizationView is an organization as GET /v1/me shows it, with what only an
@@ -175,27 +180,16 @@ func (e *env) orgsSet() *cobra.Command {
 	return cmd
 }
 
-func (e *env) orgsSuspend() *cobra.Command {
+// orgsSuspension is a command that sets since when an organization is suspended.
+func (e *env) orgsSuspension(
+	verb, short, action string, since func(o storage.Organization, now storage.Time) storage.Time,
+) *cobra.Command {
 	return &cobra.Command{
-		Use:     "suspend ORG",
-		Short:   "Lock an organization out; its calls are refused at once",
-		Example: "  confab orgs suspend org_01J…",
-		RunE: e.runOrganizationChange("organization.suspended", func(tx *storage.Tx, o *storage.Organization, _ *store) error {
-			if o.SuspendedAt == 0 { // else the time of the first suspension stays
-				o.SuspendedAt = tx.Now
-			}
-			return nil
-		}),
-	}
-}
-
-func (e *env) orgsResume() *cobra.Command {
-	return &cobra.Command{
-		Use:     "resume ORG",
-		Short:   "Let a suspended organization in again",
-		Example: "  confab orgs resume org_01J…",
-		RunE: e.runOrganizationChange("organization.resumed", func(_ *storage.Tx, o *storage.Organization, _ *store) error {
-			o.SuspendedAt = 0
+		Use:     verb + " ORG",
+		Short:   short,
+		Example: "  confab orgs " + verb + " org_01J…",
+		RunE: e.runOrganizationChange(action, func(tx *storage.Tx, o *storage.Organization, _ *store) error {
+			o.SuspendedAt = since(*o, tx.Now)
 			return nil
 		}),
 	}

@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"context"
+	"cmp"
 	"errors"
 	"net/url"
 	"slices"
@@ -53,29 +53,9 @@ func simCommands() []simCommand {
 		[]simCommand{providerCalls(), injectedFault(), simulatorSettings(), sentMessages()}, objectCommands())
 }
 
-// withSimulator makes a command's RunE of code that calls the simulator.
-func (t *trigger) withSimulator(f func(cmd *cobra.Command, args []string, c *simulatorClient) error) func(*cobra.Command, []string) error {
-	return t.run(func(cmd *cobra.Command, args []string) error {
-		c, err := t.findSimulator(cmd.Context())
-		if err != nil {
-			return err
-		}
-
-		given, err := newSecretReader(cmd.InOrStdin()).read("control-token", t.token, controlTokenVariable)
-		if err != nil {
-			return err
-		}
-
-		if given != "" {
-			c.ControlToken = given
-		}
-		return f(cmd, args, c)
-	})
-}
-
 // findSimulator finds the simulator: the one of a flag, or else as
 // findSimulatorAccess does.
-func (t *trigger) findSimulator(ctx context.Context) (*simulatorClient, error) {
+func (t *trigger) findSimulator(cmd *cobra.Command) (*simulatorClient, error) {
 	var (
 		c     = &simulatorClient{}
 		found = true
@@ -87,11 +67,17 @@ func (t *trigger) findSimulator(ctx context.Context) (*simulatorClient, error) {
 	case t.dataDir != "":
 		c.simulatorAccess, found, err = readSimulatorAccess(t.dataDir)
 	default:
-		c.simulatorAccess, found, err = findSimulatorAccess(ctx)
+		c.simulatorAccess, found, err = findSimulatorAccess(cmd.Context())
 	}
 
 	if err == nil && !found {
 		err = errors.New("no sandbox runs here: start one with 'confab sandbox', or say where it is with --data-dir or --simulator-url")
 	}
+	if err != nil {
+		return nil, err
+	}
+
+	given, err := newSecretReader(cmd.InOrStdin()).read("control-token", t.token, controlTokenVariable)
+	c.ControlToken = cmp.Or(given, c.ControlToken)
 	return c, err
 }

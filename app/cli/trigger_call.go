@@ -61,7 +61,12 @@ func (t *trigger) command(s simCommand) *cobra.Command {
 	}
 	cmd.MarkFlagsMutuallyExclusive(flags...)
 
-	cmd.RunE = t.withSimulator(func(cmd *cobra.Command, args []string, c *simulatorClient) error {
+	cmd.RunE = t.run(func(cmd *cobra.Command, args []string) error {
+		c, err := t.findSimulator(cmd)
+		if err != nil {
+			return err
+		}
+
 		chosen := s
 		for _, other := range s.instead {
 			if given, _ := cmd.Flags().GetBool(other.use); given {
