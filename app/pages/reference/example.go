@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"html"
 	"html/template"
+	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -66,10 +68,7 @@ func literal(v any) (kind, text string) {
 	case json.Number:
 		return "number", v.String()
 	case bool:
-		if v {
-			return "word", "true"
-		}
-		return "word", "false"
+		return "word", strconv.FormatBool(v)
 	}
 	return "word", "null"
 }
@@ -112,11 +111,11 @@ func curlCommand(method, url string, public bool, headers []string, contentType,
 
 const formType = "multipart/form-data"
 
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:=@+,%-]+$`)
+
 // quoteShell quotes a word for the shell, if it needs that.
 func quoteShell(s string) string {
-	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=@+,%", r))
-	}) {
+	if plainWord.MatchString(s) {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"

@@ -78,13 +78,8 @@ func (n *node) get(path ...string) *node {
 // text returns the string, number or boolean at a path as text, or "".
 func (n *node) text(path ...string) string {
 	at := n.get(path...)
-	switch {
-	case at == nil || at.fields != nil || at.items != nil || at.value == nil:
+	if at == nil || at.fields != nil || at.items != nil || at.value == nil {
 		return ""
-	case at.value == true:
-		return "true"
-	case at.value == false:
-		return "false"
 	}
 	return fmt.Sprint(at.value)
 }

@@ -124,14 +124,15 @@ func typeName(s *node) string {
 	types = slices.DeleteFunc(types, func(t string) bool { return t == "null" })
 	text := strings.Join(types, " or ")
 
-	switch format := s.text("format"); {
+	formats := map[string]string{"date-time": "date-time", "uri": "URL", "email": "email", "binary": "file"}
+	switch {
 	case text == "":
 		text = "anything"
 		if s.get("properties") != nil || s.get("anyOf") != nil || s.get("oneOf") != nil || s.get("allOf") != nil {
 			text = "object"
 		}
-	case text == "string" && slices.Contains([]string{"date-time", "uri", "email", "binary"}, format):
-		text = map[string]string{"date-time": "date-time", "uri": "URL", "email": "email", "binary": "file"}[format]
+	case text == "string":
+		text = cmp.Or(formats[s.text("format")], text)
 	}
 
 	if nullable {
