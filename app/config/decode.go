@@ -48,7 +48,7 @@ func decode(raw any, to reflect.Type) (any, error) {
 	case Secret:
 		return decodeText(raw, errText, func(s string) (Secret, error) { return Secret(s), nil })
 	case bool:
-		return decodeBool(raw)
+		return decodeScalar(raw, errBool, strconv.ParseBool)
 	case int:
 		return decodeInt(raw)
 	case float64:
@@ -75,51 +75,38 @@ func decodeText[T any](raw any, wrong error, parse func(string) (T, error)) (any
 	return nil, wrong
 }
 
-func decodeBool(raw any) (any, error) {
+// decodeScalar reads a value that a file has as it is, and variables as text.
+func decodeScalar[T any](raw any, wrong error, parse func(string) (T, error)) (any, error) {
 	switch v := raw.(type) {
-	case bool:
+	case T:
 		return v, nil
 	case textValue:
-		if b, err := strconv.ParseBool(string(v)); err == nil {
-			return b, nil
+		if value, err := parse(string(v)); err == nil {
+			return value, nil
 		}
 	}
-
-	return nil, errBool
+	return nil, wrong
 }
 
+// decodeInt reads a whole number, which a file has with 64 bits.
 func decodeInt(raw any) (any, error) {
-	switch v := raw.(type) {
-	case int64:
-		if int64(int(v)) == v {
-			return int(v), nil
-		}
-	case textValue:
-		if n, err := strconv.Atoi(string(v)); err == nil {
-			return n, nil
-		}
+	if v, ok := raw.(int64); ok && int64(int(v)) == v {
+		raw = int(v)
 	}
-
-	return nil, errInt
+	return decodeScalar(raw, errInt, strconv.Atoi)
 }
 
+// decodeFloat reads a number, which a file may have without a fraction.
 func decodeFloat(raw any) (any, error) {
-	number := math.NaN()
-	switch v := raw.(type) {
-	case float64:
-		number = v
-	case int64:
-		number = float64(v)
-	case textValue:
-		if n, err := strconv.ParseFloat(string(v), 64); err == nil {
-			number = n
-		}
+	if v, ok := raw.(int64); ok {
+		raw = float64(v)
 	}
 
-	if math.IsNaN(number) || math.IsInf(number, 0) {
+	number, err := decodeScalar(raw, errFloat, func(s string) (float64, error) { return strconv.ParseFloat(s, 64) })
+	if n, ok := number.(float64); ok && (math.IsNaN(n) || math.IsInf(n, 0)) {
 		return nil, errFloat
 	}
-	return number, nil
+	return number, err
 }
 
 // decodeList reads an array of the file, or text with commas. An empty list
