@@ -6,7 +6,6 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"net"
-	"net/url"
 	"os"
 	"path/filepath"
 	"time"
@@ -41,11 +40,7 @@ func (e *examination) checkCertificateFile(cert, key string) {
 		e.warn("certificate", "Run: chmod go= "+key, "Others on this machine may read the private key %s.", key)
 	}
 
-	host := ""
-	if u, err := url.Parse(e.config.PublicURL()); err == nil {
-		host = u.Hostname()
-	}
-
+	host := hostOf(e.config.PublicURL())
 	if e.checkExpiry(pair.Leaf, "Renew "+cert+"; the server reads it again by itself.") {
 		if err := pair.Leaf.VerifyHostname(host); err != nil && !isLoopbackHost(host) {
 			e.broken("certificate", "Get a certificate for "+host+", or correct server.public_url.", "%s: %v.", cert, err)

@@ -3,7 +3,6 @@ package doctor
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"time"
 
 	"confab/jobs/provider"
@@ -96,20 +95,14 @@ func (e *examination) checkCallbackSecrets(accounts int) {
 			"provider.app_secret or provider.verify_token is not set: callbacks are refused.")
 	}
 
-	if u, err := url.Parse(e.config.PublicURL()); accounts > 0 && err == nil && isLoopbackHost(u.Hostname()) && !e.isProviderLocal() {
+	// A simulator runs on this machine too, and reaches it.
+	if accounts > 0 && isLoopbackHost(hostOf(e.config.PublicURL())) && !isLoopbackHost(hostOf(c.BaseURL)) {
 		e.broken("public URL",
 			"Set server.public_url to the address under which the internet reaches this server, "+
 				"and give the provider <that>/provider/webhook.",
 			"%s is an address of this machine only: the provider's callbacks cannot arrive, and media links lead nowhere.",
 			e.config.PublicURL())
 	}
-}
-
-// isProviderLocal reports whether the provider runs on this machine, as a simulator
-// does.
-func (e *examination) isProviderLocal() bool {
-	u, err := url.Parse(e.config.Provider.BaseURL)
-	return err == nil && isLoopbackHost(u.Hostname())
 }
 
 // checkAccountStatus checks a number by what the database says of it, and returns whether

@@ -92,6 +92,15 @@ func isLoopback(address string) bool {
 	return isLoopbackHost(host)
 }
 
+// hostOf is the host in a URL; "" where there is none.
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
+}
+
 func isLoopbackHost(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && ip.IsLoopback()
