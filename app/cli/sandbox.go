@@ -51,15 +51,12 @@ func (e *env) sandbox() *cobra.Command {
 				return err
 			}
 
-			b, err := e.openSandbox(cmd, c, simulatorAt)
+			b, err := e.openSandbox(cmd, c, simulatorAt, forwardTo)
 			if err != nil {
 				return err
 			}
-
-			if err := b.subscribeForwardURL(cmd.Context(), forwardTo); err != nil {
-				return errors.Join(err, b.close())
-			}
-			b.warnIfExposed(cmd.ErrOrStderr())
+			warnIfExposed(cmd.ErrOrStderr(), "sandbox", b.app.Config.Server.Listen)
+			warnIfExposed(cmd.ErrOrStderr(), "simulator", b.simulator.listener.Addr().String())
 
 			feed := newTerminalFeed(b.simulator.Server, cmd.OutOrStdout())
 			err = b.serveWhile(cmd.Context(), func(ctx context.Context) error {
@@ -147,8 +144,7 @@ func prepareSandboxDir(dir datadir.Dir, fresh bool) error {
 // process and one data directory.
 //
 // Its life: openSandbox opens both and creates in them what is missing (an
-// organization, a key, a number, templates), subscribeForwardURL may add a
-// webhook subscription, serveWhile serves both while a function runs, and close
+// organization, a key, a number, templates, a webhook subscription), serveWhile serves both while a function runs, and close
 // saves and frees everything. The order matters:
 //
 //   - Both addresses are tried before anything is written, so that a start that
@@ -174,14 +170,17 @@ type sandbox struct {
 // openSandbox opens everything, and creates in it what is missing. Nothing is
 // written if an address is taken, and nothing into a directory that is not a
 // sandbox's.
-func (e *env) openSandbox(cmd *cobra.Command, c config.Config, simulatorAt string) (*sandbox, error) {
+func (e *env) openSandbox(cmd *cobra.Command, c config.Config, simulatorAt string, forwardTo *url.URL) (*sandbox, error) {
 	l, err := openListener(simulatorAt, "simulator-listen")
 	if err != nil {
 		return nil, err
 	}
 
 	b := &sandbox{dir: c.DataDir}
-	if err := b.open(e, cmd, c, l); err != nil {
+	if err = b.open(e, cmd, c, l); err == nil {
+		err = b.subscribeForwardURL(cmd.Context(), forwardTo)
+	}
+	if err != nil {
 		return nil, errors.Join(err, b.close(), closeListener(l))
 	}
 	return b, nil

@@ -78,12 +78,9 @@ func (e *env) runInSandbox(cmd *cobra.Command, args []string, forwardTo *url.URL
 	defer func() { err = errors.Join(err, os.RemoveAll(c.DataDir)) }()
 
 	c.Server.Listen, c.Server.PublicURL, c.Server.MetricsListen = anyFreePort, "", ""
-	b, err := e.openSandbox(cmd, c, anyFreePort)
+	b, err := e.openSandbox(cmd, c, anyFreePort, forwardTo)
 	if err != nil {
 		return exitOK, err
-	}
-	if err := b.subscribeForwardURL(cmd.Context(), forwardTo); err != nil {
-		return exitOK, errors.Join(err, b.close())
 	}
 
 	err = b.serveWhile(cmd.Context(), func(ctx context.Context) (err error) {

@@ -27,13 +27,17 @@ func (b *sandbox) subscribeForwardURL(ctx context.Context, to *url.URL) error {
 			return err
 		}
 
-		sub, found, err := findForwardSubscription(&tx.Rx, o.ID, to.String())
-		switch {
-		case err != nil:
+		all, err := subscriptions(&tx.Rx, o.ID)
+		if err != nil {
 			return err
-		case !found: // the secret comes with the new subscription
+		}
+		i := slices.IndexFunc(all, func(s storage.Subscription) bool { // to all events of all numbers
+			return s.URL == to.String() && len(s.Events) == 1 && s.Events[0] == "*" && len(s.PhoneNumberIDs) == 0
+		})
+
+		if i < 0 { // the secret comes with the new subscription
 			description := "confab sandbox --forward-to"
-			sub = storage.Subscription{
+			sub := storage.Subscription{
 				OrganizationID: o.ID,
 				URL:            to.String(),
 				Description:    &description,
@@ -42,27 +46,15 @@ func (b *sandbox) subscribeForwardURL(ctx context.Context, to *url.URL) error {
 			}
 			b.webhookSecret, err = tx.InsertSubscription(&sub)
 			return err
-		case sub.Status != storage.WebhookActive:
-			if err := tx.ResumeSubscription(sub.ID); err != nil {
+		}
+
+		if all[i].Status != storage.WebhookActive {
+			if err := tx.ResumeSubscription(all[i].ID); err != nil {
 				return err
 			}
 		}
-
-		return b.loadSecret(tx, sub.ID)
+		return b.loadSecret(tx, all[i].ID)
 	})
-}
-
-// findForwardSubscription finds the subscription of a URL to all events of all
-// numbers.
-func findForwardSubscription(rx *storage.Rx, organization int64, to string) (sub storage.Subscription, found bool, err error) {
-	all, err := subscriptions(rx, organization)
-	i := slices.IndexFunc(all, func(s storage.Subscription) bool {
-		return s.URL == to && len(s.Events) == 1 && s.Events[0] == "*" && len(s.PhoneNumberIDs) == 0
-	})
-	if err != nil || i < 0 {
-		return sub, false, err
-	}
-	return all[i], true, nil
 }
 
 // loadSecret reads the secret of an earlier start, or makes a new one if all have

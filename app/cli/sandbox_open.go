@@ -156,12 +156,7 @@ func (b *sandbox) simulateSignup(name, phone string) (app.Signup, error) {
 	return app.Signup{Code: s.Code, WABAID: s.WABAID, PhoneNumberID: s.PhoneNumberID}, err
 }
 
-// warnIfExposed warns of each part that other machines can reach.
-func (b *sandbox) warnIfExposed(w io.Writer) {
-	warnIfExposed(w, "sandbox", b.app.Config.Server.Listen)
-	warnIfExposed(w, "simulator", b.simulator.listener.Addr().String())
-}
-
+// warnIfExposed warns of an address that other machines can reach.
 func warnIfExposed(w io.Writer, what, address string) {
 	if isLoopback(address) {
 		return
