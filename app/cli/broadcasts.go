@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -86,11 +87,9 @@ func (s *store) createBroadcast(cmd *cobra.Command, key storage.AccountKey, d ap
 
 	var made storage.Broadcast
 	err := api.MakeBroadcast(cmd.Context(), s.DB, key, d, func(publish func(*storage.Tx) (storage.Broadcast, error)) error {
-		return s.change(cmd.Context(), func(tx *storage.Tx) (err error) {
-			if made, err = publish(tx); err != nil {
-				return err
-			}
-			return s.audit(tx, key.OrganizationID, "broadcast.created", "broadcast", made.ID)
+		return s.write(cmd, func(tx *storage.Tx) (_ written, err error) {
+			made, err = publish(tx)
+			return written{entry: auditEntry{key.OrganizationID, "broadcast.created", "broadcast", made.ID}}, err
 		})
 	})
 	line.end()
@@ -122,11 +121,7 @@ func countLines(f *os.File) (n int64) {
 	buffer := make([]byte, 1<<16)
 	for {
 		read, err := f.Read(buffer)
-		for _, c := range buffer[:read] {
-			if c == '\n' {
-				n++
-			}
-		}
+		n += int64(bytes.Count(buffer[:read], []byte("\n")))
 		if err != nil {
 			break
 		}
@@ -273,19 +268,15 @@ func (e *env) broadcastsMove(verb, short, action string, move func(*storage.Tx, 
 				return err
 			}
 
-			err = s.change(cmd.Context(), func(tx *storage.Tx) (err error) {
+			err = s.write(cmd, func(tx *storage.Tx) (_ written, err error) {
 				if b, err = tx.CurrentBroadcast(b.Number); err != nil {
-					return err
+					return written{}, err
 				}
 				sender, err := tx.Sender(b.AccountID)
 				if err != nil {
-					return err
+					return written{}, err
 				}
-
-				if err := move(tx, &b); err != nil {
-					return err
-				}
-				return s.audit(tx, sender.OrganizationID, action, "broadcast", b.ID)
+				return written{entry: auditEntry{sender.OrganizationID, action, "broadcast", b.ID}}, move(tx, &b)
 			})
 
 			if errors.Is(err, jobs.ErrNotActive) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -23,7 +24,6 @@ func (o replayOptions) bulk() bool { return o.filter.SubscriptionID != "" }
 
 func (e *env) deliveriesReplay() *cobra.Command {
 	o := replayOptions{filter: storage.ReplayFilter{Status: storage.DeliveryDead}}
-	var filterFlags []string // flags given that only a bulk replay has
 	cmd := &cobra.Command{
 		Use:   "replay WBD… | --subscription WBS",
 		Short: "Deliver again: certain deliveries, or all that are dead",
@@ -34,19 +34,16 @@ func (e *env) deliveriesReplay() *cobra.Command {
 			"  confab deliveries replay --subscription wbs_01J… --since 2d --dry-run\n" +
 			"  confab deliveries replay --subscription wbs_01J… --event-type message.received",
 		Args: func(cmd *cobra.Command, args []string) error {
-			for _, name := range []string{"status", "event-type", "since", "dry-run"} {
-				if cmd.Flags().Changed(name) {
-					filterFlags = append(filterFlags, "--"+name)
-				}
-			}
+			bulkOnly := []string{"status", "event-type", "since", "dry-run"}
+			given := slices.IndexFunc(bulkOnly, cmd.Flags().Changed)
 
 			switch {
 			case len(args) == 0 && !o.bulk():
 				return errors.New("WBD or --subscription is missing")
 			case len(args) > 0 && o.bulk():
 				return errors.New("name deliveries or a --subscription, not both")
-			case len(args) > 0 && len(filterFlags) > 0:
-				return fmt.Errorf("%s goes with --subscription", filterFlags[0])
+			case len(args) > 0 && given >= 0:
+				return fmt.Errorf("--%s goes with --subscription", bulkOnly[given])
 			}
 			return nil
 		},

@@ -123,19 +123,13 @@ func callbackLine(a simulator.Activity) string {
 		what += fmt.Sprintf(" ×%d", a.Count)
 	}
 	if a.Err != nil {
-		return what + " not delivered: " + errorWithoutURL(a.Err)
+		why := a.Err
+		if u, ok := why.(*url.Error); ok {
+			why = u.Err // without the URL, which the reader knows
+		}
+		return what + " not delivered: " + why.Error()
 	}
 	return fmt.Sprintf("%s: %d", what, a.Status)
-}
-
-// errorWithoutURL is the text of an HTTP client's error without the URL, which
-// the reader knows.
-func errorWithoutURL(err error) string {
-	text := err.Error()
-	if u, ok := err.(*url.Error); ok {
-		text = u.Err.Error()
-	}
-	return text
 }
 
 // displayNumber puts the + before a phone number. A user id stays as it is.
