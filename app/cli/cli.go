@@ -103,7 +103,8 @@ func (e *env) root() *cobra.Command {
 		"  confab orgs create \"Acme\"           # a tenant\n" +
 		"  confab keys create --org org_01J…   # its API key\n" +
 		"  confab serve                        # the server"
-	root.RunE, root.SilenceErrors, root.SilenceUsage = showHelp, true, true
+	root.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	root.SilenceErrors, root.SilenceUsage = true, true
 
 	root.PersistentFlags().StringVar(&e.dataDir, "data-dir", "",
 		"`directory` that holds everything (default ./confab-data, or $STATE_DIRECTORY)")
@@ -196,9 +197,6 @@ func (e *env) group(use, short string, commands ...*cobra.Command) *cobra.Comman
 	cmd.Example = strings.Join(examples, "\n")
 	return cmd
 }
-
-// showHelp is what the program does without a command.
-func showHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 
 // missingCommand refuses a command that only has subcommands, such as "keys"
 // alone. It is an error and not help, so that a script notices.

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -125,9 +124,13 @@ type replayView struct {
 
 // replayBulk replays what the filter chooses, in batches.
 func (s *store) replayBulk(cmd *cobra.Command, o replayOptions) error {
-	ctx := cmd.Context()
 	o.filter.CreatedAfter = youngerThan(o.since)
-	total, err := s.countReplayable(ctx, o.filter)
+	total, err := storage.Query(cmd.Context(), s.DB, func(rx *storage.Rx) (int, error) {
+		if err := requireEnabled(rx, o.filter.SubscriptionID); err != nil {
+			return 0, err
+		}
+		return rx.CountReplayable(o.filter, -1)
+	})
 	if err != nil {
 		return err
 	}
@@ -145,16 +148,6 @@ func (s *store) replayBulk(cmd *cobra.Command, o replayOptions) error {
 		verb = "Would replay"
 	}
 	return printNew(cmd, verb+" "+plural(view.Enqueued, "delivery", "deliveries")+".", view)
-}
-
-// countReplayable counts what there is to replay of an enabled subscription.
-func (s *store) countReplayable(ctx context.Context, f storage.ReplayFilter) (int, error) {
-	return storage.Query(ctx, s.DB, func(rx *storage.Rx) (int, error) {
-		if err := requireEnabled(rx, f.SubscriptionID); err != nil {
-			return 0, err
-		}
-		return rx.CountReplayable(f, -1)
-	})
 }
 
 // replayInBatches replays a batch in each transaction until nothing is left, and

@@ -40,9 +40,7 @@ func (e *env) ready() *cobra.Command {
 				if _, target, err = datadir.Dir(c.DataDir).Address(cmd.Context(), c.Server); err != nil {
 					return fmt.Errorf("%w: say where the server is with --url", err)
 				}
-				if len(c.Server.TLSDomains) > 0 {
-					serverName = c.Server.TLSDomains[0] // the server has no certificate for an address
-				}
+				serverName = c.Server.CertificateName()
 			}
 
 			if err := checkReady(cmd.Context(), target.JoinPath("readyz"), serverName); err != nil {

@@ -50,5 +50,3 @@ func newAppID() string {
 // newAccessToken generates a token that looks like the provider's but is short
 // enough to be copied.
 func newAccessToken() string { return "EAA" + rand.Text() }
-
-func newControlToken() string { return "sim_" + rand.Text() }

@@ -17,6 +17,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"net/netip"
@@ -182,9 +183,7 @@ func (c Config) PublicURL() string {
 		return "http://" + net.JoinHostPort(host, port)
 	}
 
-	if len(c.Server.TLSDomains) > 0 {
-		host = c.Server.TLSDomains[0] // the certificate is for this name, not for the address
-	}
+	host = cmp.Or(c.Server.CertificateName(), host)
 	return strings.TrimSuffix("https://"+net.JoinHostPort(host, port), ":443")
 }
 
@@ -197,6 +196,15 @@ func isWildcard(host string) bool {
 // TLS reports whether the server speaks https itself.
 func (s Server) TLS() bool {
 	return s.TLSCert != "" || len(s.TLSDomains) > 0
+}
+
+// CertificateName is the name that a fetched certificate is for: the server has none for its
+// address. It is "" where none is fetched.
+func (s Server) CertificateName() string {
+	if len(s.TLSDomains) == 0 {
+		return ""
+	}
+	return s.TLSDomains[0]
 }
 
 // LocalURL is where a server with these settings is reached from this machine.

@@ -51,7 +51,7 @@ func (e *examination) checkServer(ctx context.Context) {
 		CheckRedirect: e.http.CheckRedirect,
 		Transport: &http.Transport{
 			DisableKeepAlives: true,
-			TLSClientConfig:   &tls.Config{InsecureSkipVerify: true, ServerName: serverName(e.config.Server.TLSDomains)},
+			TLSClientConfig:   &tls.Config{InsecureSkipVerify: true, ServerName: e.config.Server.CertificateName()},
 		},
 	}
 
@@ -68,13 +68,6 @@ func (e *examination) checkServer(ctx context.Context) {
 	}
 
 	e.checkPublicURL(ctx)
-}
-
-func serverName(domains []string) string {
-	if len(domains) == 0 {
-		return ""
-	}
-	return domains[0]
 }
 
 // checkPublicName checks that the name in the public URL can be resolved. Without a

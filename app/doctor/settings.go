@@ -109,8 +109,7 @@ func isLoopbackHost(host string) bool {
 // errorText is the text of an error as it fits into a sentence: without the URL that
 // net/http adds, and without a full stop.
 func errorText(err error) string {
-	var u *url.Error
-	if errors.As(err, &u) {
+	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err
 	}
 	return strings.TrimSuffix(err.Error(), ".")

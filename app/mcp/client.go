@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strings"
 )
 
 // maxAnswer is how much of an answer of the API is read. Its pages are smaller.
@@ -116,10 +115,9 @@ func (c *Client) request(ctx context.Context, one call) (*http.Request, error) {
 
 // path joins the parts of a path below /v1. What a caller gave is one part, whatever is in it.
 func path(parts ...string) string {
-	var b strings.Builder
+	at := ""
 	for _, part := range parts {
-		b.WriteByte('/')
-		b.WriteString(url.PathEscape(part))
+		at += "/" + url.PathEscape(part)
 	}
-	return b.String()
+	return at
 }
