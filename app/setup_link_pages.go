@@ -19,7 +19,6 @@ func (a *App) openOnboard() {
 	a.onboard = pages.NewOnboard(pages.OnboardOptions{
 		DB:             a.DB,
 		Provider:       a.work.Provider,
-		PublicURL:      a.URL(),
 		Hosts:          a.hosts,
 		AppID:          c.Provider.AppID,
 		ConfigID:       c.Provider.SignupConfigID,
@@ -41,8 +40,8 @@ func (a *App) inventNumber() func(ctx context.Context, name, phone string) (prov
 		if err != nil {
 			return c, err
 		}
-		grant, err := a.work.Provider.ExchangeCode(ctx, s.Code, "")
-		return provisioning.NumberClaim{PhoneNumberID: s.PhoneNumberID, WABAID: s.WABAID, Token: grant.Token, PIN: sandboxPIN}, err
+		token, err := a.work.Provider.ExchangeCode(ctx, s.Code)
+		return provisioning.NumberClaim{PhoneNumberID: s.PhoneNumberID, WABAID: s.WABAID, Token: token, PIN: sandboxPIN}, err
 	}
 }
 

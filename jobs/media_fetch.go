@@ -105,7 +105,7 @@ func (w *Workers) download(ctx context.Context, token provider.Token, number, id
 	defer up.Discard()
 
 	in := &headWriter{ctx: ctx, file: up}
-	described, content, err := w.Provider.FetchMedia(ctx, token, id, number, filetype.MaxSize, in)
+	described, err := w.Provider.FetchMedia(ctx, token, id, number, filetype.MaxSize, in)
 	if err != nil {
 		return storage.Media{}, err
 	}
@@ -127,7 +127,8 @@ func (w *Workers) download(ctx context.Context, token provider.Token, number, id
 		Size:      up.Size(),
 		Filename:  senderFilename(m),
 	}
-	file.MIMEType = filetype.InContainer(filetype.Detect(in.head), storage.OrEmpty(file.Filename), filetype.WithoutParameters(content.MIME))
+	named := filetype.WithoutParameters(described.MIME)
+	file.MIMEType = filetype.InContainer(filetype.Detect(in.head), storage.OrEmpty(file.Filename), named)
 	return file, nil
 }
 

@@ -40,10 +40,9 @@ var onboardFiles embed.FS
 
 // OnboardOptions configure an Onboard.
 type OnboardOptions struct {
-	DB        *storage.DB
-	Provider  *provider.Client
-	PublicURL string // where the pages are reached
-	Hosts     Hosts  // under which they may be called
+	DB       *storage.DB
+	Provider *provider.Client
+	Hosts    Hosts // under which they may be called
 	// AppID, ConfigID and Version are what the provider's signup needs to know.
 	AppID, ConfigID, Version string
 	// SimulateSignup replaces the provider's signup, for a name and a number. Only a

@@ -181,9 +181,9 @@ func (v *visit) exchangeCode(ctx context.Context, code string) (provider.Token, 
 	}
 
 	for try := 1; ; try++ {
-		grant, err := v.Provider.ExchangeCode(ctx, code, "")
+		token, err := v.Provider.ExchangeCode(ctx, code)
 		if err == nil {
-			return grant.Token, nil
+			return token, nil
 		}
 
 		if !provider.IsTransient(err) || provider.OutcomeOf(err) == provider.Unknown || try == exchangeTries {

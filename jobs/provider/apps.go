@@ -3,7 +3,6 @@ package provider
 import (
 	"context"
 	"net/url"
-	"time"
 )
 
 // Subscribe makes our app receive an account's callbacks. Without it no message
@@ -17,29 +16,22 @@ func (c *Client) Unsubscribe(ctx context.Context, tok Token, wabaID string) erro
 	return c.do(ctx, tok, remove("unsubscribe app", wabaID, "subscribed_apps"), new(successAnswer))
 }
 
-// Grant is an access token that was just issued.
-type Grant struct {
-	Token  Token
-	Expiry time.Duration // 0 means never
-}
-
 type grantAnswer struct {
 	envelope
-	Token  string `json:"access_token"`
-	Expiry Int    `json:"expires_in"`
+	Token string `json:"access_token"`
 }
 
 func (a *grantAnswer) check() error {
 	return requireKey("access_token", isValidToken(NewToken(a.Token)))
 }
 
-// ExchangeCode turns the code of a finished signup into an access token. A code
-// lives for 30 s and can be used once. The redirectURI is empty for codes that
-// the provider's script handed to the browser.
-func (c *Client) ExchangeCode(ctx context.Context, code, redirectURI string) (Grant, error) {
+// ExchangeCode turns the code of a finished signup, which the provider's script
+// handed to the browser, into an access token. A code lives for 30 s and can be
+// used once.
+func (c *Client) ExchangeCode(ctx context.Context, code string) (Token, error) {
 	rq := get("exchange code", "oauth", "access_token")
 	if _, err := c.appToken(); err != nil {
-		return Grant{}, notSentError(rq.op, err)
+		return Token{}, notSentError(rq.op, err)
 	}
 
 	// The app's id and secret prove who we are: there is no token yet. Whoever
@@ -47,15 +39,12 @@ func (c *Client) ExchangeCode(ctx context.Context, code, redirectURI string) (Gr
 	rq.auth = anonymous
 	rq.secrets = secrets{code}
 	rq.query = url.Values{"client_id": {c.appID}, "client_secret": {c.secret.Reveal()}, "code": {code}}
-	if redirectURI != "" {
-		rq.query.Set("redirect_uri", redirectURI)
-	}
 
 	var a grantAnswer
 	if err := c.do(ctx, Token{}, rq, &a); err != nil {
-		return Grant{}, err
+		return Token{}, err
 	}
-	return Grant{Token: NewToken(a.Token), Expiry: time.Duration(a.Expiry) * time.Second}, nil
+	return NewToken(a.Token), nil
 }
 
 // TokenInfo is what the provider knows about an access token.

@@ -18,7 +18,6 @@ import (
 type CallbackChange struct {
 	Change
 	WABA string // the business account that it is about
-	At   Int    // when it happened, in unix seconds; 0 if unknown
 
 	head, tail []byte   // the callback before and after the value, without other changes
 	members    []member // of the value: found once, because each of a thousand items needs them
@@ -73,28 +72,24 @@ func ParseCallback(body []byte) ([]CallbackChange, error) {
 
 // readEntry reads the changes of an entry, each with the entry around it.
 func readEntry(entry []byte) (all []CallbackChange) {
-	found := findMembers(entry, "id", "time", "changes")
-	if found == nil || !found[2].empty() && entry[found[2].from] != '[' {
+	found := findMembers(entry, "id", "changes")
+	if found == nil || !found[1].empty() && entry[found[1].from] != '[' {
 		return []CallbackChange{{Change: Change{Value: entry}}}
 	}
-	idAt, timeAt, changes := found[0], found[1], found[2]
+	idAt, changes := found[0], found[1]
 	if changes.empty() {
 		return nil
 	}
 
-	// The changes are still of use when the id or the time cannot be read.
+	// The changes are still of use when the id cannot be read.
 	var id ID
-	var at Int
 	if !idAt.empty() {
 		_ = json.Unmarshal(idAt.of(entry), &id)
-	}
-	if !timeAt.empty() {
-		_ = json.Unmarshal(timeAt.of(entry), &at)
 	}
 
 	for _, change := range elementSpans(entry, changes) {
 		n := readChange(change.of(entry))
-		n.WABA, n.At = string(id), at
+		n.WABA = string(id)
 		n.head = slices.Concat(entry[:changes.from], []byte("["), n.head)
 		n.tail = slices.Concat(n.tail, []byte("]"), entry[changes.to:])
 		all = append(all, n)
@@ -129,12 +124,7 @@ func membersOf(object []byte) (all []member) {
 		return nil
 	}
 
-	s.members(func(key []byte) {
-		s.skipSpace()
-		start := s.pos
-		s.skipValue()
-		all = append(all, member{string(key), object[start:s.pos]})
-	})
+	s.members(func(key []byte) { all = append(all, member{string(key), s.value().of(object)}) })
 	return all
 }
 
@@ -212,9 +202,7 @@ func DeleteMember(object json.RawMessage, key string) json.RawMessage {
 	s := scanner{doc: object}
 	s.skipSpace()
 	s.members(func(name []byte) {
-		s.skipSpace()
-		start := s.pos
-		s.skipValue()
+		value := s.value()
 		if string(name) == key {
 			return
 		}
@@ -224,7 +212,7 @@ func DeleteMember(object json.RawMessage, key string) json.RawMessage {
 		} else {
 			doc = append(make([]byte, 0, len(object)), '{')
 		}
-		doc = append(append(appendText(doc, string(name)), ':'), object[start:s.pos]...)
+		doc = append(append(appendText(doc, string(name)), ':'), value.of(object)...)
 	})
 
 	if doc == nil {
@@ -263,16 +251,13 @@ func findMembers(doc []byte, keys ...string) []span {
 
 	found := make([]span, len(keys))
 	s.members(func(name []byte) {
-		s.skipSpace()
-		start := s.pos
-		s.skipValue()
-
+		value := s.value()
+		if string(value.of(doc)) == "null" {
+			value = span{}
+		}
 		for i, key := range keys {
 			if string(name) == key {
-				found[i] = span{start, s.pos}
-				if string(doc[start:s.pos]) == "null" {
-					found[i] = span{}
-				}
+				found[i] = value
 			}
 		}
 	})
@@ -282,12 +267,7 @@ func findMembers(doc []byte, keys ...string) []span {
 // elementSpans finds the elements of an array.
 func elementSpans(doc []byte, array span) (all []span) {
 	s := scanner{doc: doc, pos: array.from}
-	s.elements(func() {
-		s.skipSpace()
-		start := s.pos
-		s.skipValue()
-		all = append(all, span{start, s.pos})
-	})
+	s.elements(func() { all = append(all, s.value()) })
 	return all
 }
 

@@ -27,9 +27,7 @@ func TestACallbackIsReadPieceByPiece(t *testing.T) {
 	is.NoErr(err)
 	is.Equal(len(all), 4)
 	is.Equal(all[0].WABA, "102290129340398")
-	is.Equal(all[0].At, Int(0))
 	is.Equal(all[3].WABA, "102290129340399")
-	is.Equal(all[3].At, Int(1739321024))
 
 	value, err := Read[Value](all[0].Value)
 	is.NoErr(err)

@@ -257,6 +257,14 @@ func (s *scanner) skipValue() {
 	}
 }
 
+// value moves behind the next value and returns its position.
+func (s *scanner) value() span {
+	s.skipSpace()
+	start := s.pos
+	s.skipValue()
+	return span{start, s.pos}
+}
+
 // skipString moves behind the string that starts here.
 func (s *scanner) skipString() {
 	for s.pos++; s.doc[s.pos] != '"'; s.pos++ {

@@ -8,41 +8,35 @@ import (
 	"time"
 )
 
-// Content describes media that was downloaded.
-type Content struct {
-	MIME string // as the download says, or else the lookup
-	Size int64
-}
-
 // FetchMedia looks media up and writes its content to w. If the address expires
 // in between, it is looked up once more.
-func (c *Client) FetchMedia(ctx context.Context, tok Token, id, phoneNumberID string, limit int64, w io.Writer) (Media, Content, error) {
+func (c *Client) FetchMedia(ctx context.Context, tok Token, id, phoneNumberID string, limit int64, w io.Writer) (Media, error) {
 	for again := true; ; again = false {
 		m, err := c.lookupMedia(ctx, tok, id, phoneNumberID)
 		if err != nil {
-			return Media{}, Content{}, err
+			return Media{}, err
 		}
 
-		content, err := c.downloadMedia(ctx, tok, m, limit, w)
+		m.MIME, err = c.downloadMedia(ctx, tok, m, limit, w)
 		if again && IsMissing(err) { // nothing was written to w
 			continue
 		}
-		return m, content, err
+		return m, err
 	}
 }
 
-// downloadMedia writes the content of media to w, or returns ErrTooLarge if it
-// has more than limit bytes. After an error w may hold a part. An error of w
-// itself is returned as it is, because it is not the provider's.
-func (c *Client) downloadMedia(ctx context.Context, tok Token, m Media, limit int64, w io.Writer) (Content, error) {
+// downloadMedia writes the content of media to w and returns its type, or
+// ErrTooLarge if it has more than limit bytes. After an error w may hold a part.
+// An error of w itself is returned as it is, because it is not the provider's.
+func (c *Client) downloadMedia(ctx context.Context, tok Token, m Media, limit int64, w io.Writer) (mimeType string, err error) {
 	rq := call{op: "download media", reclassify: reclassifyMissing}
 	switch {
 	case m.url == nil:
-		return Content{}, notSentError(rq.op, errNoLookup)
+		return "", notSentError(rq.op, errNoLookup)
 	case !isValidToken(tok):
-		return Content{}, notSentError(rq.op, errNoToken)
+		return "", notSentError(rq.op, errNoToken)
 	case m.Size > limit:
-		return Content{}, tooLargeError(rq.op)
+		return "", tooLargeError(rq.op)
 	}
 
 	ctx, stall := c.withStallTimer(ctx)
@@ -50,7 +44,7 @@ func (c *Client) downloadMedia(ctx context.Context, tok Token, m Media, limit in
 
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, m.url.String(), nil)
 	if err != nil {
-		return Content{}, notSentError(rq.op, errUnreadable)
+		return "", notSentError(rq.op, errUnreadable)
 	}
 	req.Header["User-Agent"] = []string{c.agent}
 	req.Header["Authorization"] = []string{string(bearer) + tok.Reveal()}
@@ -58,24 +52,24 @@ func (c *Client) downloadMedia(ctx context.Context, tok Token, m Media, limit in
 	hidden := c.secretsOf(tok, rq)
 	res, err := c.http.Do(req)
 	if err != nil {
-		return Content{}, noAnswerError(rq.op, hidden.redactError(contextCause(ctx, err)), true)
+		return "", noAnswerError(rq.op, hidden.redactError(contextCause(ctx, err)), true)
 	}
 	defer res.Body.Close()
 
 	if res.StatusCode != http.StatusOK {
 		e := downloadError(rq, res)
 		e.sanitize(hidden)
-		return Content{}, e
+		return "", e
 	}
 
-	n, err := copyLimited(w, stall.trackReceiving(res.Body), limit)
+	err = copyLimited(w, stall.trackReceiving(res.Body), limit)
 	if err, ok := err.(readError); ok {
-		return Content{}, noAnswerError(rq.op, hidden.redactError(contextCause(ctx, err.error)), true)
+		return "", noAnswerError(rq.op, hidden.redactError(contextCause(ctx, err.error)), true)
 	}
 	if err == ErrTooLarge {
-		return Content{}, tooLargeError(rq.op)
+		return "", tooLargeError(rq.op)
 	}
-	return Content{MIME: cmp.Or(res.Header.Get("Content-Type"), m.MIME), Size: n}, err
+	return cmp.Or(res.Header.Get("Content-Type"), m.MIME), err
 }
 
 // downloadError reads the answer to a download that was refused. A plain 404
@@ -109,27 +103,18 @@ type readError struct{ error }
 
 // copyLimited copies r to w, or fails with ErrTooLarge after limit bytes. An
 // error of r is returned as a readError, one of w as it is.
-func copyLimited(w io.Writer, r io.Reader, limit int64) (n int64, err error) {
-	buf := make([]byte, 32<<10)
-	for {
-		got, rerr := r.Read(buf)
-		if n+int64(got) > limit {
-			return n, ErrTooLarge
+func copyLimited(w io.Writer, r io.Reader, limit int64) error {
+	var total int64
+	_, err := io.Copy(w, readerFunc(func(p []byte) (int, error) {
+		n, err := r.Read(p)
+		total += int64(n)
+		switch {
+		case total > limit:
+			return 0, ErrTooLarge
+		case err != nil && err != io.EOF:
+			return n, readError{err}
 		}
-
-		if got > 0 {
-			if _, err := w.Write(buf[:got]); err != nil {
-				return n, err
-			}
-			n += int64(got)
-		}
-
-		switch rerr {
-		case nil:
-		case io.EOF:
-			return n, nil
-		default:
-			return n, readError{rerr}
-		}
-	}
+		return n, err
+	}))
+	return err
 }

@@ -27,8 +27,7 @@ type File struct {
 // Media is the result of a lookup. Only lookupMedia makes one that can be
 // downloaded, so that a token is never sent to an address from elsewhere.
 type Media struct {
-	ID     string
-	MIME   string
+	MIME   string // as the download says, or else the lookup
 	SHA256 string // hexadecimal or base64: the provider uses both
 	Size   int64  // 0 if unknown
 	url    *url.URL
@@ -124,7 +123,7 @@ func (c *Client) lookupMedia(ctx context.Context, tok Token, id, phoneNumberID s
 	if err != nil || !c.trusted(at) {
 		return Media{}, unreadableError(rq.op, http.StatusOK, missingKey("usable url"))
 	}
-	return Media{ID: id, MIME: a.MIME, SHA256: a.SHA256, Size: int64(a.Size), url: at}, nil
+	return Media{MIME: a.MIME, SHA256: a.SHA256, Size: int64(a.Size), url: at}, nil
 }
 
 // trusted reports whether a token may be sent to an address that the provider

@@ -105,14 +105,13 @@ func TestMediaIsLookedUpAndDownloadedWithTheToken(t *testing.T) {
 
 	var b bytes.Buffer
 	*lookups = 0
-	m, content, err := c.FetchMedia(t.Context(), token, "77", "", 11, &b)
+	m, err = c.FetchMedia(t.Context(), token, "77", "", 11, &b)
 	is.NoErr(err)
-	is.Equal(*lookups, 2) // it was looked up again
-	is.Equal(content, Content{MIME: "image/jpeg", Size: 11})
+	is.Equal(*lookups, 2)          // it was looked up again
+	is.Equal(m.MIME, "image/jpeg") // as the download says
 	is.Equal(b.String(), "the content")
-	is.Equal(m.ID, "77")
 
-	_, _, err = c.FetchMedia(t.Context(), token, "78", "", 11, &b)
+	_, err = c.FetchMedia(t.Context(), token, "78", "", 11, &b)
 	is.True(IsMissing(err))
 	failure(t, err, "upstream_error", false, Refused)
 	is.Equal(EffectOf(err), NoEffect) // lost media is not a lost account
@@ -121,7 +120,7 @@ func TestMediaIsLookedUpAndDownloadedWithTheToken(t *testing.T) {
 func TestMediaOverTheLimitIsRefused(t *testing.T) {
 	is := is.New(t)
 	c, _ := library(t, "the content")
-	_, _, err := c.FetchMedia(t.Context(), token, "77", "", 10, io.Discard)
+	_, err := c.FetchMedia(t.Context(), token, "77", "", 10, io.Discard)
 	is.True(errors.Is(err, ErrTooLarge)) // by what the lookup says
 	is.True(!IsTransient(err))
 
@@ -138,7 +137,7 @@ func TestAFullDiskIsNotTheProvidersFault(t *testing.T) {
 	is := is.New(t)
 	c, _ := library(t, "the content")
 	full := errors.New("disk full")
-	_, _, err := c.FetchMedia(t.Context(), token, "77", "", 100, writer(func([]byte) (int, error) { return 0, full }))
+	_, err := c.FetchMedia(t.Context(), token, "77", "", 100, writer(func([]byte) (int, error) { return 0, full }))
 	is.Equal(err, full)
 	is.True(!IsTransient(err))
 }
@@ -156,7 +155,7 @@ func TestADownloadGoesOnlyWhereTheLookupSays(t *testing.T) {
 		})
 	}
 	c := through(t, func(*http.Request) (*http.Response, error) { panic("nothing may be sent") })
-	_, err := c.downloadMedia(t.Context(), token, Media{ID: "77"}, 10, io.Discard)
+	_, err := c.downloadMedia(t.Context(), token, Media{}, 10, io.Discard)
 	failure(t, err, "upstream_error", false, NotSent)
 	_, err = c.downloadMedia(t.Context(), Token{}, Media{url: &url.URL{}}, 10, io.Discard)
 	failure(t, err, "auth_expired", false, NotSent)

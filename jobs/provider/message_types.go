@@ -47,13 +47,8 @@ func GetMember(object json.RawMessage, key string) json.RawMessage {
 
 	var found json.RawMessage
 	s.members(func(k []byte) {
-		match := string(k) == key
-		s.skipSpace()
-		start := s.pos
-		s.skipValue()
-
-		if match {
-			found = object[start:s.pos:s.pos]
+		if value := s.value(); string(k) == key {
+			found = value.of(object)
 		}
 	})
 	return found

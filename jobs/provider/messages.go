@@ -8,24 +8,18 @@ import (
 // Sent is the provider's answer when it accepts a message. It says nothing about
 // delivery.
 type Sent struct {
-	ID     string // of the message at the provider
-	Status string // of a template's pacing: accepted, held_for_quality_assessment, paused
-	Input  string // the recipient as we wrote it
-	WaID   string // the recipient's number, which may differ from the input
-	UserID string // the recipient's BSUID, when it was addressed by that
+	ID   string // of the message at the provider
+	WaID string // the recipient's number, which may differ from the one that we wrote
 }
 
 // sentAnswer is the answer to a send.
 type sentAnswer struct {
 	envelope
 	Contacts []struct {
-		Input  string `json:"input"`
-		WaID   string `json:"wa_id"`
-		UserID string `json:"user_id"`
+		WaID string `json:"wa_id"`
 	} `json:"contacts"`
 	Messages []struct {
-		ID     string `json:"id"`
-		Status string `json:"message_status"`
+		ID string `json:"id"`
 	} `json:"messages"`
 }
 
@@ -45,9 +39,9 @@ func (c *Client) Send(ctx context.Context, tok Token, phoneNumberID string, body
 	}
 
 	// Without the lists around it: we send one message to one recipient.
-	s := Sent{ID: a.Messages[0].ID, Status: a.Messages[0].Status}
+	s := Sent{ID: a.Messages[0].ID}
 	if len(a.Contacts) > 0 {
-		s.Input, s.WaID, s.UserID = a.Contacts[0].Input, a.Contacts[0].WaID, a.Contacts[0].UserID
+		s.WaID = a.Contacts[0].WaID
 	}
 	return s, nil
 }

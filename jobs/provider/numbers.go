@@ -46,7 +46,7 @@ func (c *Client) Number(ctx context.Context, tok Token, phoneNumberID string) (N
 func (c *Client) Numbers(ctx context.Context, tok Token, wabaID string) ([]Number, error) {
 	rq := get("list numbers", wabaID, "phone_numbers")
 	rq.query = url.Values{"fields": {numberFields}}
-	return collect(list[Number](ctx, c, tok, rq, 0))
+	return collect(list[Number](ctx, c, tok, rq))
 }
 
 // Register makes a number able to send. The PIN must match where the number has

@@ -5,11 +5,10 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
-	"strconv"
 )
 
 const (
-	pageSize = 100
+	pageSize = "100"
 	// maxPages ends a list whose pages never end.
 	maxPages = 1000
 )
@@ -49,15 +48,11 @@ func (p *page[T]) next() (cursor string, more bool) {
 
 // list iterates over the items of all pages. If a page cannot be read, it yields
 // the error and ends: an incomplete list must not look like a short one.
-func list[T any](ctx context.Context, c *Client, tok Token, rq call, limit int) iter.Seq2[T, error] {
-	if limit <= 0 {
-		limit = pageSize
-	}
-
+func list[T any](ctx context.Context, c *Client, tok Token, rq call) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		rq := rq // of this run: an iterator may run more than once
 		rq.limit = pageLimit
-		rq.query = withParam(rq.query, "limit", strconv.Itoa(limit))
+		rq.query = withParam(rq.query, "limit", pageSize)
 
 		for range maxPages {
 			var p page[T]

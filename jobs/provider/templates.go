@@ -23,22 +23,17 @@ type Template struct {
 	Components      json.RawMessage `json:"components"`
 }
 
-// TemplateFilter selects templates; its zero value selects all.
-type TemplateFilter struct {
-	Name  string
-	Limit int // templates per page; 100 when 0
-}
-
-// Templates iterates over an account's templates, through all pages. After an
-// error the list is incomplete: a template that is not in it may still exist.
-func (c *Client) Templates(ctx context.Context, tok Token, wabaID string, f TemplateFilter) iter.Seq2[Template, error] {
+// Templates iterates over an account's templates, all or those with a name, through
+// all pages. After an error the list is incomplete: a template that is not in it may
+// still exist.
+func (c *Client) Templates(ctx context.Context, tok Token, wabaID, name string) iter.Seq2[Template, error] {
 	rq := get("list templates", wabaID, "message_templates")
 	rq.query = url.Values{"fields": {templateFields}}
 
-	if f.Name != "" {
-		rq.query.Set("name", f.Name)
+	if name != "" {
+		rq.query.Set("name", name)
 	}
-	return list[Template](ctx, c, tok, rq, f.Limit)
+	return list[Template](ctx, c, tok, rq)
 }
 
 type templateAnswer struct {

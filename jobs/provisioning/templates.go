@@ -142,7 +142,7 @@ func (a *Accounts) CompareTemplates(ctx context.Context, account int64) (*Templa
 	}
 
 	s := &TemplateSync{account: account}
-	if err := s.compare(ours, a.provider.Templates(ctx, c.token, storage.OrEmpty(c.WABAID), provider.TemplateFilter{})); err != nil {
+	if err := s.compare(ours, a.provider.Templates(ctx, c.token, storage.OrEmpty(c.WABAID), "")); err != nil {
 		return nil, a.recordRefusal(ctx, account, err, true)
 	}
 
@@ -252,7 +252,7 @@ func (a *Accounts) FindTemplate(ctx context.Context, account int64, name, langua
 		return storage.Template{}, err
 	}
 
-	for t, err := range a.provider.Templates(ctx, c.token, storage.OrEmpty(c.WABAID), provider.TemplateFilter{Name: name}) {
+	for t, err := range a.provider.Templates(ctx, c.token, storage.OrEmpty(c.WABAID), name) {
 		if err != nil {
 			return storage.Template{}, a.recordRefusal(ctx, account, err, true)
 		}
