@@ -41,13 +41,15 @@ func CopyDatabase(ctx context.Context, path, target string, progress func(done, 
 	}
 
 	// SQLite reports no progress of its own, so the growing file is watched.
-	done := make(chan error, 1)
-	go func() {
+	report := func() {
+		size := fileSize(target)
+		progress(size, max(size, total))
+	}
+	err = watch(watchInterval, report, func() error {
 		_, err := conn.ExecContext(ctx, "VACUUM INTO ?", target)
-		done <- err
-	}()
-
-	if err := watchFile(done, target, func(size int64) { progress(size, max(size, total)) }); err != nil {
+		return err
+	})
+	if err != nil {
 		return Explain(path, err)
 	}
 	return syncFile(target)
@@ -135,19 +137,19 @@ func syncFile(path string) error {
 // watchInterval is how often a growing file is looked at.
 const watchInterval = 100 * time.Millisecond
 
-// watchFile reports how large a file has become until the work on it is done.
-func watchFile(done <-chan error, path string, report func(size int64)) error {
-	tick := time.NewTicker(watchInterval)
-	defer tick.Stop()
+// watch does some work and reports now and then until it is done.
+func watch(every time.Duration, report func(), work func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- work() }()
 
+	tick := time.NewTicker(every)
+	defer tick.Stop()
 	for {
 		select {
 		case err := <-done:
 			return err
 		case <-tick.C:
-			if info, err := os.Stat(path); err == nil {
-				report(info.Size())
-			}
+			report()
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/url"
-	"os"
 	"path/filepath"
 	"runtime"
 	"sync"
@@ -152,15 +151,7 @@ func (db *DB) Now() Time { return db.now() }
 func (db *DB) Changes() int64 { return db.changes.Load() }
 
 // Size is how many bytes the database and its log take on disk.
-func (db *DB) Size() int64 {
-	var total int64
-	for _, name := range []string{db.path, db.path + "-wal"} {
-		if info, err := os.Stat(name); err == nil {
-			total += info.Size()
-		}
-	}
-	return total
-}
+func (db *DB) Size() int64 { return fileSize(db.path) + logSize(db.path) }
 
 // Close finishes the writes that were accepted and the views that run, and
 // closes the file. Closing it again returns the same and does nothing.

@@ -215,10 +215,12 @@ func (f Format) Migrate(o Options) (err error) {
 		from = version
 	}
 
+	// All that a step writes is in the log until it is done.
+	report := func() { say("%d MB are written so far", logSize(o.Path)>>20) }
 	for _, step := range steps {
 		step.from, step.last = from, step.version == f.Version
 		say("the database is upgraded to schema %d", step.version)
-		if err := watchUpgrade(o.Path, say, func() error { return f.runMigration(conn, step) }); err != nil {
+		if err := watch(upgradeReport, report, func() error { return f.runMigration(conn, step) }); err != nil {
 			return fmt.Errorf("upgrade %s to schema %d (%s): %w; the file is unchanged since schema %d",
 				o.Path, step.version, step.name, err, step.version-1)
 		}
@@ -228,24 +230,6 @@ func (f Format) Migrate(o Options) (err error) {
 
 // upgradeReport is how often the progress of a long step is told.
 const upgradeReport = 2 * time.Second
-
-// watchUpgrade tells, while a step of an upgrade runs, how much it has written so far:
-// all that it writes is in the log until it is done.
-func watchUpgrade(path string, say func(string, ...any), run func() error) error {
-	done := make(chan error, 1)
-	go func() { done <- run() }()
-
-	tick := time.NewTicker(upgradeReport)
-	defer tick.Stop()
-	for {
-		select {
-		case err := <-done:
-			return err
-		case <-tick.C:
-			say("%d MB are written so far", logSize(path)>>20)
-		}
-	}
-}
 
 // lockDir makes processes that start at once upgrade one after the other.
 func lockDir(path string) (unlock func() error, err error) {

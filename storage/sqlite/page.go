@@ -318,17 +318,6 @@ func (rx *Rx) FindIDs(table string, after int64, limit int, condition string, ar
 	return ids, err
 }
 
-// ReadRows reads all rows of a query, or as many as the budget allows.
-func ReadRows[T any](rx *Rx, query string, args ...any) (all []T, err error) {
-	if rx.budget != nil {
-		return scanStructs[T](rx, query, args...)
-	}
-
-	all = []T{} // JSON writes nil as null
-	err = rx.List(&all, query, args...)
-	return all, err
-}
-
 // within are the conditions that the index answers, with the bounds of a range.
 func (q *ListQuery) within(after, until After) (where []string, args []any) {
 	where, args = append(where, q.Where...), append(args, q.Args...)

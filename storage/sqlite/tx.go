@@ -111,9 +111,9 @@ func ScanAll[T any](rx *Rx, columns func(*T) []any, query string, args ...any) (
 	return all, nil
 }
 
-// scanStructs reads all rows of a query, matching columns and fields by their names,
-// and keeps to the budget; List is for those that have none.
-func scanStructs[T any](rx *Rx, query string, args ...any) ([]T, error) {
+// ReadRows reads all rows of a query, or as many as the budget allows, matching columns
+// and fields by their names.
+func ReadRows[T any](rx *Rx, query string, args ...any) ([]T, error) {
 	stmt, err := rx.s.preparedQuery(query)
 	if err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func scanStructs[T any](rx *Rx, query string, args ...any) ([]T, error) {
 	}
 	defer rows.Close()
 
-	var all []T
+	all := []T{} // JSON writes nil as null
 	for rows.Next() && !rx.budget.ends() {
 		var row T
 		if err := rows.StructScan(&row); err != nil {
