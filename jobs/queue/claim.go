@@ -46,9 +46,7 @@ func (r *Runner) claimDue(ctx context.Context, k *kindState) error {
 		r.mu.Unlock()
 
 		r.prepare(ctx, k, claimed)
-		for _, j := range claimed {
-			r.start(k, j)
-		}
+		r.startAll(k, claimed)
 	}
 	return nil
 }

@@ -60,14 +60,10 @@ func (r *Runner) claimLanes(ctx context.Context, k *kindState, lanes []string, s
 	}
 
 	r.prepare(ctx, k, claimed)
-	for _, j := range claimed {
-		r.start(k, j)
-	}
+	r.startAll(k, claimed)
 
 	r.prepare(ctx, k, ahead)
-	for _, j := range r.addReady(k, ahead) {
-		r.start(k, j)
-	}
+	r.startAll(k, r.addReady(k, ahead))
 
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -107,16 +107,11 @@ func (r *Runner) hold(k *kindState, lane string) {
 	r.starved = true
 }
 
-// Withdraw implements storage.Dispatcher.
+// Withdraw implements storage.Dispatcher: it gives back a reservation that no run used.
 func (r *Runner) Withdraw(kind, lane string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.withdraw(r.kinds[kind], lane)
-}
-
-// withdraw gives back a reservation that no run used. The caller holds mu.
-func (r *Runner) withdraw(k *kindState, lane string) {
-	r.release(k, lane)
+	r.release(r.kinds[kind], lane)
 	r.group.Done()
 }
 

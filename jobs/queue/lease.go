@@ -128,9 +128,7 @@ func (r *Runner) abandon(c *run) {
 	c.taken.Add(1)
 	r.group.Go(func() {
 		defer c.taken.Done()
-		for _, j := range next {
-			r.start(c.kind, j)
-		}
+		r.startAll(c.kind, next)
 		r.settle(c, nil, errLeaseExpired)
 	})
 }

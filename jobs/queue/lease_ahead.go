@@ -91,9 +91,7 @@ func (r *Runner) startReady(ctx context.Context, k *kindState) error {
 	}
 	r.mu.Unlock()
 
-	for _, j := range next {
-		r.start(k, j)
-	}
+	r.startAll(k, next)
 	return r.holdJobs(ctx, back)
 }
 

@@ -15,6 +15,13 @@ func (r *Runner) Start(j storage.Job) {
 	r.start(r.kinds[j.Kind], j)
 }
 
+// startAll runs jobs for which workers were reserved.
+func (r *Runner) startAll(k *kindState, jobs []storage.Job) {
+	for _, j := range jobs {
+		r.start(k, j)
+	}
+}
+
 // start runs a job for which a worker was reserved.
 func (r *Runner) start(k *kindState, j storage.Job) {
 	current := r.newRun(k, j)
@@ -31,7 +38,9 @@ func (r *Runner) start(k *kindState, j storage.Job) {
 		if mine := r.finish(current); mine || err == nil {
 			outcome = r.settle(current, commit, err)
 		}
-		r.observe(k, outcome, current.began)
+		if r.OnRun != nil {
+			r.OnRun(RunResult{Kind: k.Name, Outcome: outcome, Took: time.Since(current.began)})
+		}
 	})
 }
 
@@ -62,9 +71,7 @@ func (r *Runner) finish(current *run) bool {
 	}
 	r.mu.Unlock()
 
-	for _, j := range next {
-		r.start(current.kind, j)
-	}
+	r.startAll(current.kind, next)
 	return mine
 }
 
@@ -226,12 +233,6 @@ func (r *Runner) logFailure(current *run, failure error) {
 		return
 	}
 	r.Log.Warn("job failed", attrs...)
-}
-
-func (r *Runner) observe(k *kindState, outcome string, began time.Time) {
-	if r.OnRun != nil {
-		r.OnRun(RunResult{Kind: k.Name, Outcome: outcome, Took: time.Since(began)})
-	}
 }
 
 // Pause waits, or returns false when ctx ends first.
