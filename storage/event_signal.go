@@ -2,23 +2,45 @@ package storage
 
 import "sync"
 
-// maxSignaled is of how many organizations a signal tells by name.
-const maxSignaled = 64
-
-// EventSignal tells who has new events, or replays of them. The writer adds to it after
-// each commit, without ever waiting; one goroutine takes what has come together since it
-// last looked. Only that there is something is told, never what: whoever is told reads it.
-type EventSignal struct {
+// signal wakes the one goroutine that takes what the writer adds after each commit, without
+// ever waiting.
+type signal struct {
 	// C holds a value when there is something to take.
 	C chan struct{}
 
-	mu            sync.Mutex
+	mu  sync.Mutex // guards all, and what is added
+	all bool       // so much came together that anything may have changed
+}
+
+func newSignal() signal { return signal{C: make(chan struct{}, 1)} }
+
+// addAll says that anything may have changed: another process has written something.
+func (s *signal) addAll() {
+	s.mu.Lock()
+	s.all = true
+	s.mu.Unlock()
+	s.wake()
+}
+
+func (s *signal) wake() {
+	select {
+	case s.C <- struct{}{}:
+	default: // it is told already
+	}
+}
+
+// maxSignaled is of how many organizations a signal tells by name.
+const maxSignaled = 64
+
+// EventSignal tells who has new events, or replays of them: of more than maxSignaled, all.
+// Only that there is something is told, never what: whoever is told reads it.
+type EventSignal struct {
+	signal
 	organizations map[int64]struct{}
-	all           bool // more than maxSignaled, or nobody knows whose
 }
 
 func newEventSignal() *EventSignal {
-	return &EventSignal{C: make(chan struct{}, 1), organizations: make(map[int64]struct{})}
+	return &EventSignal{signal: newSignal(), organizations: make(map[int64]struct{})}
 }
 
 // EventSignal tells who has new events.
@@ -54,21 +76,6 @@ func (s *EventSignal) add(organizations ...int64) {
 	}
 	s.mu.Unlock()
 	s.wake()
-}
-
-// addAll signals everybody: another process has changed something.
-func (s *EventSignal) addAll() {
-	s.mu.Lock()
-	s.all = true
-	s.mu.Unlock()
-	s.wake()
-}
-
-func (s *EventSignal) wake() {
-	select {
-	case s.C <- struct{}{}:
-	default: // it is told already
-	}
 }
 
 // signalEvents notes that the transaction stores something that is told to those who

@@ -24,14 +24,9 @@ import (
 //
 // mu guards pending and all.
 type Hints struct {
-	// C holds a value when there is something to take.
-	C chan struct{}
-
+	signal
 	watchers atomic.Int64
-
-	mu      sync.Mutex
-	pending map[hintKey]*hintIDs
-	all     bool // another process has changed something, nobody knows what
+	pending  map[hintKey]*hintIDs
 }
 
 // Kinds of what a hint is about, as consoles call them.
@@ -99,7 +94,7 @@ type noted struct {
 }
 
 func newHints() *Hints {
-	return &Hints{C: make(chan struct{}, 1), pending: make(map[hintKey]*hintIDs)}
+	return &Hints{signal: newSignal(), pending: make(map[hintKey]*hintIDs)}
 }
 
 // Hints tells what was changed, while somebody watches.
@@ -172,19 +167,8 @@ func (h *Hints) addOne(n noted) {
 
 // addAll says that anything may have been changed.
 func (h *Hints) addAll() {
-	if !h.isWatched() {
-		return
-	}
-	h.mu.Lock()
-	h.all = true
-	h.mu.Unlock()
-	h.wake()
-}
-
-func (h *Hints) wake() {
-	select {
-	case h.C <- struct{}{}:
-	default: // it is told already
+	if h.isWatched() {
+		h.signal.addAll()
 	}
 }
 
