@@ -129,7 +129,7 @@ func preparerOf(field string) func(*Server, provider.CallbackChange) []piece {
 	case "user_preferences":
 		return (*Server).preparePreferences
 	case "history", "smb_app_state_sync":
-		return (*Server).keepUnused
+		return func(s *Server, n provider.CallbackChange) []piece { return s.keepChange(n, "not used") }
 	case "message_template_status_update", "message_template_quality_update",
 		"message_template_components_update", "template_category_update":
 		return (*Server).prepareTemplate
@@ -139,9 +139,6 @@ func preparerOf(field string) func(*Server, provider.CallbackChange) []piece {
 	}
 	return nil
 }
-
-// keepUnused returns the piece for a change that we know and do not use.
-func (s *Server) keepUnused(n provider.CallbackChange) []piece { return s.keepChange(n, "not used") }
 
 // keepChange returns the piece for a change that is only kept.
 func (s *Server) keepChange(n provider.CallbackChange, reason string) []piece {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"regexp"
+	"slices"
 
 	"confab/jobs/provider"
 )
@@ -113,12 +114,7 @@ func (c *content) readUnsupported() error {
 
 // isFileUnavailable reports whether the provider itself could not get the file.
 func isFileUnavailable(m provider.Message) bool {
-	for _, fault := range m.Errors {
-		if fault.Code == provider.CodeMediaDownload {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.Errors, func(f provider.Fault) bool { return f.Code == provider.CodeMediaDownload })
 }
 
 // readContext returns the context of a message, which names the message that it

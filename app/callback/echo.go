@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 
-	"confab/jobs"
 	"confab/jobs/messaging"
 	"confab/jobs/provider"
 	"confab/storage"
@@ -63,20 +62,8 @@ func (s *Server) storeEcho(tx *storage.Tx, a storage.Account, in incoming) error
 		return err
 	}
 
-	if err := s.publishOrFetchEcho(tx, a, t, m, in); err != nil {
+	if err := s.publishOrFetch(tx, a, t, m, in); err != nil {
 		return err
 	}
 	return messaging.ApplyParkedCallbacks(tx, a, &m)
-}
-
-// publishOrFetchEcho publishes the event of an echo: now, or when its file has been
-// downloaded.
-func (s *Server) publishOrFetchEcho(tx *storage.Tx, a storage.Account, t storage.Thread, m storage.Message, in incoming) error {
-	if in.fileID != "" && !in.fileLost {
-		return jobs.EnqueueMediaFetch(tx, m, in.fileID, nil)
-	}
-
-	m.ContactPhone, m.ContactBSUID, m.ContactName = t.PhoneNumber, t.BSUID, t.Name
-	m.AccountPhone, m.ConversationStatus = a.PhoneNumber, t.Status
-	return s.Publisher.EmitSent(tx, a, m)
 }

@@ -75,7 +75,7 @@ type incoming struct {
 	content
 	context  json.RawMessage
 	person   messaging.Person // the sender, or the recipient of an echo
-	envelope []byte           // the callback with this message only, for the event
+	envelope []byte           // the callback with this message only, for the event; nil of an echo
 }
 
 // readIncoming reads everything about a message that is needed to store it, or
@@ -195,10 +195,16 @@ func (c content) mediaStatus() *string {
 // publishOrFetch publishes the event of a message: now, or when its file has been
 // downloaded.
 func (s *Server) publishOrFetch(tx *storage.Tx, a storage.Account, t storage.Thread, m storage.Message, in incoming) error {
-	if in.fileID != "" && !in.fileLost {
+	switch {
+	case in.fileID != "" && !in.fileLost:
 		return jobs.EnqueueMediaFetch(tx, m, in.fileID, in.envelope)
+	case m.Direction == storage.Inbound:
+		return s.Publisher.EmitReceived(tx, a, t, m, in.envelope)
 	}
-	return s.Publisher.EmitReceived(tx, a, t, m, in.envelope)
+
+	m.ContactPhone, m.ContactBSUID, m.ContactName = t.PhoneNumber, t.BSUID, t.Name
+	m.AccountPhone, m.ConversationStatus = a.PhoneNumber, t.Status
+	return s.Publisher.EmitSent(tx, a, m)
 }
 
 // handleDuplicate handles a message that is stored already. Nothing is done,
