@@ -42,7 +42,7 @@ func (b *Budget) spend(columns ...any) {
 		return
 	}
 	for _, c := range columns {
-		b.left -= sizeOf(c)
+		b.left -= sizeOf(reflect.ValueOf(c))
 	}
 }
 
@@ -54,31 +54,14 @@ func (b *Budget) spendBytes(n int) {
 }
 
 // sizeOf is about how many bytes a value takes: those of its texts, and a few for
-// anything else. The types of most columns need no reflection.
-func sizeOf(column any) int {
-	switch c := column.(type) {
-	case *string:
-		return len(*c)
-	case **string:
-		if *c == nil {
-			return 0
-		}
-		return len(**c)
-	case *JSON:
-		return len(*c)
-	case *Time, *int64, *bool:
-		return 8
-	}
-	return sizeOfValue(reflect.ValueOf(column))
-}
-
-func sizeOfValue(v reflect.Value) (size int) {
+// anything else.
+func sizeOf(v reflect.Value) (size int) {
 	switch v.Kind() {
 	case reflect.Pointer:
 		if v.IsNil() {
 			return 0
 		}
-		return sizeOfValue(v.Elem())
+		return sizeOf(v.Elem())
 	case reflect.String:
 		return v.Len()
 	case reflect.Slice:
@@ -87,12 +70,12 @@ func sizeOfValue(v reflect.Value) (size int) {
 		}
 
 		for i := range v.Len() {
-			size += sizeOfValue(v.Index(i))
+			size += sizeOf(v.Index(i))
 		}
 		return size
 	case reflect.Struct:
 		for i := range v.NumField() {
-			size += sizeOfValue(v.Field(i))
+			size += sizeOf(v.Field(i))
 		}
 		return size
 	}

@@ -82,7 +82,7 @@ func (f *FairSemaphore) enqueue(organization int64) (waiter chan error, err erro
 	switch {
 	case f.closed:
 		return nil, errClosed
-	case f.hasRoom(q):
+	case f.taken < f.slots && f.mayTake(q):
 		f.queues[organization] = q
 		f.taken++
 		q.running++
@@ -196,9 +196,6 @@ func (f *FairSemaphore) offer(organization int64, long bool) (waiter chan error,
 func (f *FairSemaphore) mayTake(q *queue) bool {
 	return q.organization != InternalWork || q.running < max(1, f.slots-1)
 }
-
-// hasRoom tells whether an organization may take a slot now.
-func (f *FairSemaphore) hasRoom(q *queue) bool { return f.taken < f.slots && f.mayTake(q) }
 
 // serve gives the free slots to those who wait.
 func (f *FairSemaphore) serve() {
