@@ -17,7 +17,6 @@ var ErrNotActive = errors.New("the broadcast is not in a state for this")
 // Why a broadcast is paused, beside the codes of what a send would be refused with.
 const (
 	PausedByRequest = "requested"
-	PausedByRestore = "restored"
 )
 
 // PublishBroadcast makes a broadcast appear whose recipients are stored, or will be read

@@ -38,21 +38,18 @@ func (v *viewer) hint(n *batch) {
 		return
 	}
 
-	if v.pending == nil && len(v.changed) == 0 {
-		v.pending = n
-	} else {
-		v.unfold()
-		v.changed.merge(n.changed, v.Role)
-	}
-	v.notify()
-}
-
-// unfold copies what it shares with others, so that more can be added. Hub.mu is held.
-func (v *viewer) unfold() {
-	if v.pending != nil {
+	isFirst := v.pending == nil && len(v.changed) == 0
+	if v.pending != nil { // it is shared with others, so that more cannot be added to it
 		v.changed.merge(v.pending.changed, v.Role)
 		v.pending = nil
 	}
+
+	if isFirst {
+		v.pending = n
+	} else {
+		v.changed.merge(n.changed, v.Role)
+	}
+	v.notify()
 }
 
 // mayGoOn tells whether the stream may go on, and remembers why not.

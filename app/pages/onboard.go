@@ -91,20 +91,16 @@ type Onboard struct {
 
 // NewOnboard makes the pages.
 func NewOnboard(o OnboardOptions) *Onboard {
+	parsed := template.New("onboard.html").Funcs(template.FuncMap{"initial": initial})
 	p := &Onboard{
 		OnboardOptions: o,
-		page:           parsePage(),
+		page:           template.Must(parsed.ParseFS(onboardFiles, "templates/onboard.html")),
 		visits:         limit.NewBuckets[string](),
 		origins:        http.NewCrossOriginProtection(),
 		signupWait:     signupWait,
 	}
 	p.assets, p.paths = readAssets()
 	return p
-}
-
-func parsePage() *template.Template {
-	t := template.New("onboard.html").Funcs(template.FuncMap{"initial": initial})
-	return template.Must(t.ParseFS(onboardFiles, "templates/onboard.html"))
 }
 
 // initial returns the first letter or digit of a name, for the round sign beside it.
@@ -224,16 +220,12 @@ func (v *visit) showNotFound() {
 		"Check that you opened all of it. If it still does not work, ask whoever sent it to you for a new one."))
 }
 
-// recordFailure gives an error to whoever logs the request, so that the log has one
-// line about it.
-func (v *visit) recordFailure(err error) {
-	if owner, ok := v.w.(interface{ RecordFailure(error) }); ok {
-		owner.RecordFailure(err)
-	}
-}
-
+// showFailure gives the error to whoever logs the request, so that the log has one line
+// about it.
 func (v *visit) showFailure(err error) {
-	v.recordFailure(fmt.Errorf("setup link %q: %w", v.invitation.ID, err))
+	if owner, ok := v.w.(interface{ RecordFailure(error) }); ok {
+		owner.RecordFailure(fmt.Errorf("setup link %q: %w", v.invitation.ID, err))
+	}
 	v.w.Header().Set("Retry-After", "1")
 	v.writePage(http.StatusServiceUnavailable, errorPage("Something went wrong on our side", "Please try again in a moment."))
 }

@@ -104,7 +104,7 @@ func (s *Stream) nextWindow(ctx context.Context) (window, error) {
 // share does a read that others may wait for, so it goes on if this client leaves.
 func (s *Stream) share(r *sharedRead) {
 	defer func() {
-		r.window.texts = newTexts()
+		r.window.texts = &texts{byName: make(map[string][]byte)}
 		close(r.done)
 	}()
 

@@ -49,8 +49,6 @@ type texts struct {
 	byName map[string][]byte
 }
 
-func newTexts() *texts { return &texts{byName: make(map[string][]byte)} }
-
 // find returns a form of the window, which nobody may change.
 func (t *texts) find(name string, render func() []byte) []byte {
 	t.mu.Lock()

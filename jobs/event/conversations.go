@@ -30,10 +30,6 @@ func ConversationAssigned(s Subject, c storage.Conversation, a Assignment) Event
 	}}
 }
 
-type conversationClosed struct {
-	Conversation closedData `json:"conversation"`
-}
-
 type closedData struct {
 	ID             string  `json:"id"`
 	Object         string  `json:"object"`
@@ -44,8 +40,8 @@ type closedData struct {
 
 // ConversationClosed says that a conversation was resolved, by a user or with an API key.
 func ConversationClosed(s Subject, c storage.Conversation, user *string) Event {
-	return Event{subject: s, kind: TypeConversationClosed, source: sourceNative, data: conversationClosed{
-		closedData{
+	return Event{subject: s, kind: TypeConversationClosed, source: sourceNative, data: map[string]any{
+		"conversation": closedData{
 			ID:             c.ID,
 			Object:         "conversation",
 			Status:         storage.ConversationResolved,

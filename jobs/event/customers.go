@@ -63,12 +63,9 @@ func ViewSetupLink(l storage.SetupLink, now storage.Time) SetupLinkData {
 	}
 }
 
-type customerChanged struct {
-	Customer CustomerData `json:"customer"`
-}
-
 func customerEvent(kind string, c storage.Customer) Event {
-	return Event{subject: Subject{Organization: c.OrganizationID}, kind: kind, source: sourceNative, data: customerChanged{ViewCustomer(c)}}
+	return Event{subject: Subject{Organization: c.OrganizationID}, kind: kind, source: sourceNative,
+		data: map[string]any{"customer": ViewCustomer(c)}}
 }
 
 // CustomerCreated says that there is a new customer.
@@ -80,21 +77,16 @@ func CustomerUpdated(c storage.Customer) Event { return customerEvent(TypeCustom
 // CustomerArchived says that a customer was archived.
 func CustomerArchived(c storage.Customer) Event { return customerEvent(TypeCustomerArchived, c) }
 
-type setupLinkCreated struct {
+type setupLinkChanged struct {
 	CustomerID string        `json:"customer_id"`
 	SetupLink  SetupLinkData `json:"setup_link"`
+	AccountID  string        `json:"account_id,omitempty"` // that was connected through it
 }
 
 // SetupLinkCreated says that a customer has a new setup link.
 func SetupLinkCreated(c storage.Customer, l storage.SetupLink) Event {
 	return Event{subject: Subject{Organization: c.OrganizationID}, kind: TypeSetupLinkCreated, source: sourceNative,
-		data: setupLinkCreated{CustomerID: c.ID, SetupLink: ViewSetupLink(l, l.CreatedAt)}}
-}
-
-type setupLinkConsumed struct {
-	CustomerID string        `json:"customer_id"`
-	SetupLink  SetupLinkData `json:"setup_link"`
-	AccountID  string        `json:"account_id"`
+		data: setupLinkChanged{CustomerID: c.ID, SetupLink: ViewSetupLink(l, l.CreatedAt)}}
 }
 
 // SetupLinkConsumed says that an account was connected through a setup link. It names no
@@ -102,7 +94,7 @@ type setupLinkConsumed struct {
 // purged with that.
 func SetupLinkConsumed(c storage.Customer, l storage.SetupLink, a storage.Account) Event {
 	return Event{subject: Subject{Organization: c.OrganizationID, Account: a.ID}, kind: TypeSetupLinkConsumed, source: sourceNative,
-		data: setupLinkConsumed{CustomerID: c.ID, SetupLink: ViewSetupLink(l, l.ConsumedAt), AccountID: a.PublicID}}
+		data: setupLinkChanged{CustomerID: c.ID, SetupLink: ViewSetupLink(l, l.ConsumedAt), AccountID: a.PublicID}}
 }
 
 type customerOnboarded struct {
