@@ -204,8 +204,7 @@ func (v *visit) findNumber(ctx context.Context, token provider.Token, s Signup) 
 	refuse := func(reason string, err error) (storage.Account, error) { return a, &signupError{reason, err} }
 
 	if s.WABAID == "" {
-		info, err := v.Provider.DebugToken(ctx, token)
-		granted := info.Targets("whatsapp_business_management")
+		granted, err := v.Provider.TokenTargets(ctx, token, "whatsapp_business_management")
 		if err != nil || len(granted) != 1 {
 			return refuse(storage.ReasonProvider, errors.Join(err, fmt.Errorf("the token is for %d business accounts", len(granted))))
 		}

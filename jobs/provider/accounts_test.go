@@ -112,17 +112,19 @@ func TestATokenIsDebuggedInTheNameOfTheApp(t *testing.T) {
 	is := is.New(t)
 	c, got := withSecret(t, 200, `{"data":{"app_id":"4242","type":"SYSTEM_USER","is_valid":true,"expires_at":0,"scopes":["whatsapp_business_management"],
 		"granular_scopes":[{"scope":"whatsapp_business_management","target_ids":["7","8"]},{"scope":"whatsapp_business_messaging"}]}}`)
-	info, err := c.DebugToken(t.Context(), token)
+	targets, err := c.TokenTargets(t.Context(), token, "whatsapp_business_management")
 	is.NoErr(err)
-	is.Equal(info.Targets("whatsapp_business_management"), []string{"7", "8"})
-	is.Equal(len(info.Targets("other")), 0)
+	is.Equal(targets, []string{"7", "8"})
+	targets, err = c.TokenTargets(t.Context(), token, "other")
+	is.NoErr(err)
+	is.Equal(len(targets), 0)
 	is.Equal(got.Auth, "Bearer 4242|"+appSecret)
 	is.Equal(got.Query, "input_token="+tokenText) // and no proof, which is for users' tokens
 
 	c, _ = withSecret(t, 200, `{"data":null}`)
-	_, err = c.DebugToken(t.Context(), token)
+	_, err = c.TokenTargets(t.Context(), token, "x")
 	failure(t, err, "upstream_error", true, Unknown)
 	c, _ = says(t, 200, `{}`)
-	_, err = c.DebugToken(t.Context(), token)
+	_, err = c.TokenTargets(t.Context(), token, "x")
 	failure(t, err, "upstream_error", false, NotSent)
 }

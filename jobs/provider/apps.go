@@ -47,42 +47,25 @@ func (c *Client) ExchangeCode(ctx context.Context, code string) (Token, error) {
 	return NewToken(a.Token), nil
 }
 
-// TokenInfo is what the provider knows about an access token.
-type TokenInfo struct {
-	Granular []struct {
-		Scope   string `json:"scope"`
-		Targets []ID   `json:"target_ids"`
-	} `json:"granular_scopes"`
-}
-
-// Targets lists the objects, such as accounts, that a scope was granted for.
-func (i TokenInfo) Targets(scope string) []string {
-	var ids []string
-
-	for _, g := range i.Granular {
-		for _, id := range g.Targets {
-			if g.Scope == scope {
-				ids = append(ids, string(id))
-			}
-		}
-	}
-	return ids
-}
-
 type debugAnswer struct {
 	envelope
-	Data *TokenInfo `json:"data"`
+	Data *struct {
+		Granular []struct {
+			Scope   string `json:"scope"`
+			Targets []ID   `json:"target_ids"`
+		} `json:"granular_scopes"`
+	} `json:"data"`
 }
 
 func (a *debugAnswer) check() error { return requireKey("data", a.Data != nil) }
 
-// DebugToken asks the provider what a token may be used for. Our app asks, not
-// the token's owner.
-func (c *Client) DebugToken(ctx context.Context, tok Token) (TokenInfo, error) {
+// TokenTargets lists the objects, such as accounts, that a scope of a token was granted
+// for. Our app asks the provider, not the token's owner.
+func (c *Client) TokenTargets(ctx context.Context, tok Token, scope string) (ids []string, err error) {
 	rq := get("debug token", "debug_token", "")
 	app, err := c.appToken()
 	if err != nil {
-		return TokenInfo{}, notSentError(rq.op, err)
+		return nil, notSentError(rq.op, err)
 	}
 
 	// The call is made with the app's own token; the other is its argument.
@@ -92,7 +75,15 @@ func (c *Client) DebugToken(ctx context.Context, tok Token) (TokenInfo, error) {
 
 	var a debugAnswer
 	if err := c.do(ctx, app, rq, &a); err != nil {
-		return TokenInfo{}, err
+		return nil, err
 	}
-	return *a.Data, nil
+
+	for _, g := range a.Data.Granular {
+		for _, id := range g.Targets {
+			if g.Scope == scope {
+				ids = append(ids, string(id))
+			}
+		}
+	}
+	return ids, nil
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 )
 
@@ -181,6 +180,3 @@ func readBody(res *http.Response, limit int64) ([]byte, error) {
 
 	return b.Bytes(), err
 }
-
-// formatInt writes an integer for a query or a header.
-func formatInt(n int64) string { return strconv.FormatInt(n, 10) }

@@ -35,7 +35,12 @@ var ErrNotJSON = errors.New("not a JSON document")
 // that is a plain string. Everything else stays as it is, byte for byte, and so
 // does every text of a user, whatever words are in it. The result may share
 // memory with the argument.
-func ToProvider(doc []byte) ([]byte, error) { return translate(doc, toProvider) }
+func ToProvider(doc []byte) ([]byte, error) {
+	if !json.Valid(doc) {
+		return nil, ErrNotJSON
+	}
+	return rewrite(doc, toProvider), nil
+}
 
 // rule replaces the string at a path, if it is from, by to. A star in the path
 // stands for each element of an array.
@@ -115,15 +120,8 @@ func (n *node) child(key string) *node {
 	return n.keys[key]
 }
 
-// translate replaces the strings that the rules name and copies all else.
-func translate(doc []byte, rules *node) ([]byte, error) {
-	if !json.Valid(doc) {
-		return nil, ErrNotJSON
-	}
-	return rewrite(doc, rules), nil
-}
-
-// rewrite is translate for a document that is known to be valid.
+// rewrite replaces the strings that the rules name and copies all else, of a document
+// that is known to be valid.
 func rewrite(doc []byte, rules *node) []byte {
 	s := scanner{doc: doc}
 	s.walk(rules)

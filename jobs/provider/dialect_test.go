@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -148,4 +149,12 @@ func BenchmarkToProvider(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// translate is rewrite for a document that may be anything.
+func translate(doc []byte, rules *node) ([]byte, error) {
+	if !json.Valid(doc) {
+		return nil, ErrNotJSON
+	}
+	return rewrite(doc, rules), nil
 }

@@ -113,7 +113,12 @@ func (a *mediaAnswer) check() error { return requireKey("url", a.URL != "") }
 // lookupMedia finds where media can be downloaded for the next five minutes.
 // With a phoneNumberID only media of that number is found.
 func (c *Client) lookupMedia(ctx context.Context, tok Token, id, phoneNumberID string) (Media, error) {
-	rq := mediaCall(get("look up media", id, ""), phoneNumberID)
+	rq := get("look up media", id, "")
+	rq.reclassify = reclassifyMissing
+	if phoneNumberID != "" {
+		rq.query = url.Values{"phone_number_id": {phoneNumberID}}
+	}
+
 	var a mediaAnswer
 	if err := c.do(ctx, tok, rq, &a); err != nil {
 		return Media{}, err
@@ -133,13 +138,4 @@ func (c *Client) trusted(at *url.URL) bool {
 		return false
 	}
 	return at.Scheme == "https" || at.Scheme == c.base.Scheme && at.Host == c.base.Host
-}
-
-// mediaCall restricts a call about media to the media of one number.
-func mediaCall(rq call, phoneNumberID string) call {
-	rq.reclassify = reclassifyMissing
-	if phoneNumberID != "" {
-		rq.query = url.Values{"phone_number_id": {phoneNumberID}}
-	}
-	return rq
 }

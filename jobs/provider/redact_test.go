@@ -91,7 +91,7 @@ func everyCall(ctx context.Context, c *Client) map[string]error {
 	failed["subscribe"] = c.Subscribe(ctx, token, "1")
 	failed["unsubscribe"] = c.Unsubscribe(ctx, token, "1")
 	_, failed["exchange"] = c.ExchangeCode(ctx, "AQBsecret|code=")
-	_, failed["debug"] = c.DebugToken(ctx, token)
+	_, failed["debug"] = c.TokenTargets(ctx, token, "x")
 	return failed
 }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 )
 
@@ -59,7 +60,7 @@ func (a *sessionAnswer) check() error {
 // the app, not to an account.
 func (c *Client) startUpload(ctx context.Context, tok Token, f File) (session string, err error) {
 	rq := post("start upload", c.appID, "uploads", nil)
-	rq.query = url.Values{"file_name": {f.Name}, "file_length": {formatInt(f.Size)}, "file_type": {f.MIME}}
+	rq.query = url.Values{"file_name": {f.Name}, "file_length": {strconv.FormatInt(f.Size, 10)}, "file_type": {f.MIME}}
 	rq.reclassify = reclassifyMissing
 
 	if c.appID == "" {
@@ -100,7 +101,7 @@ func (c *Client) continueUpload(ctx context.Context, tok Token, session string, 
 	ctx, stall := c.withStallTimer(ctx)
 	defer stall.stop()
 
-	rq.header = map[string]string{"file_offset": formatInt(offset)}
+	rq.header = map[string]string{"file_offset": strconv.FormatInt(offset, 10)}
 	rq.stream = &stream{
 		size: f.Size - offset,
 		mime: "application/octet-stream",
