@@ -6,14 +6,14 @@
 // caller; so checks, limits, the audit log and the API log are those of every caller, and a
 // refusal carries the API's code and message.
 //
-//	server.go     the protocol's server, and what all tools have in common
-//	tools.go      the table of tools: what each is for, and what it takes
-//	arguments.go  reads the arguments of a call
-//	reading.go    tools that only read
-//	writing.go    tools that change something
-//	shapes.go     what the tools answer: short, with ids to go on with
-//	client.go     calls the API
-//	http.go       the endpoint /mcp
+//	server.go       the protocol's server, and what all tools have in common
+//	tools.go        the table of tools: what each is for, and what it takes
+//	arguments.go    reads the arguments of a call
+//	run_reading.go  what runs tools that only read
+//	run_writing.go  what runs tools that change something
+//	shapes.go       what the tools answer: short, with ids to go on with
+//	client.go       calls the API
+//	http.go         the endpoint /mcp
 //
 // What people wrote comes in a field untrusted_text and nowhere else, so that a model can
 // tell it from what confab says. Nothing in such a text can widen what a call may do: that

@@ -112,6 +112,9 @@ func (wr *writer) close() {
 	<-wr.ended
 }
 
+// maxBatch bounds the writes that share one commit, and so its length.
+const maxBatch = 256
+
 // run is the writer's goroutine, until the queue is closed and empty.
 func (wr *writer) run() {
 	defer close(wr.ended)

@@ -10,8 +10,6 @@ const (
 	QueueSize = 1024
 	// queueWait is how long a caller waits for a place in a full queue.
 	queueWait = time.Second
-	// maxBatch bounds the writes that share one commit, and so its length.
-	maxBatch = 256
 )
 
 // enqueue puts a write into the queue, and waits a moment if that is full.
