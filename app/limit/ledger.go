@@ -22,6 +22,7 @@ type hold struct {
 type tally struct {
 	weight int64
 	holds  int
+	group  *tally // of a member
 }
 
 // isLarger compares holds by what their groups have, and within a group by what their
@@ -63,17 +64,29 @@ func (l *ledger) remove(h *hold) {
 
 // attach counts a hold for its holder.
 func (l *ledger) attach(h *hold) {
-	h.group, h.own = tallyOf(l.groups, h.holder.whole()), tallyOf(l.members, h.holder)
+	h.own = l.memberOf(h.holder)
+	h.group = h.own.group
 	h.group.holds++
 	h.own.holds++
 	l.count(h, h.weight)
 }
 
-func tallyOf(all map[Holder]*tally, of Holder) *tally {
-	if all[of] == nil {
-		all[of] = new(tally)
+// memberOf is the tally of a holder. Every request asks several times, so that a member leads
+// to its group.
+func (l *ledger) memberOf(h Holder) *tally {
+	own := l.members[h]
+	if own != nil {
+		return own
 	}
-	return all[of]
+
+	group := l.groups[h.whole()]
+	if group == nil {
+		group = new(tally)
+		l.groups[h.whole()] = group
+	}
+	own = &tally{group: group}
+	l.members[h] = own
+	return own
 }
 
 // detach counts a hold for its holder no more.
