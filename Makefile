@@ -19,11 +19,13 @@ TSGO    := github.com/microsoft/typescript-go/cmd/tsgo@v0.0.0-20260708042240-2bd
 # makes the first build shorter, that of SQLite above all.
 TOOLS   := -toolexec 'env GOGC=off GOMEMLIMIT=1GiB'
 
-# As many packages are tested at a time as there are cores. Without a browser, which keeps
-# them busy, their tests wait a good part of the time, and twice as many are done sooner.
+# One package more is tested at a time than there are cores: the longest, that of whole
+# processes, waits for its processes at times. Without a browser, which keeps the cores busy, all
+# wait a good part of the time, and twice as many are done sooner.
 # The names are those in app/tools/rig/browser.go.
 BROWSER := $(firstword $(foreach name,chromium-headless-shell chromium chromium-browser google-chrome chrome,$(shell command -v $(name))))
-ATONCE  := $(if $(BROWSER),,-p $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN)))
+CORES   := $(shell getconf _NPROCESSORS_ONLN)
+ATONCE  := -p $(shell expr $(CORES) $(if $(BROWSER),+ 1,+ $(CORES)))
 
 export CGO_ENABLED = 0
 
@@ -51,7 +53,7 @@ generate: ## Bundle the console's modules again, after an edit of them (app/cons
 # Without vet, which is a part of lint and looks at every dependency on a fresh machine.
 # Tests collect garbage as rarely as the program itself does (gcPercent in main.go).
 test: ## Run every test
-	GOGC=400 go test $(TOOLS) $(ATONCE) -vet=off -timeout 20m -parallel 4 ./...
+	GOGC=400 go test $(TOOLS) $(ATONCE) -vet=off -timeout 20m -parallel 6 ./...
 
 race: ## Run the tests under the race detector (needs a C compiler; slow)
 	CGO_ENABLED=1 go test -race -timeout 30m ./...

@@ -27,6 +27,13 @@ type node struct {
 // findTimeout is how long something may take to appear on a busy machine.
 const findTimeout = stepTimeout / 3
 
+// How long it is waited before the tree is searched again, ever longer: a search keeps the page
+// busy that is waited for.
+const (
+	shortestPause = 20 * time.Millisecond
+	longestPause  = 160 * time.Millisecond
+)
+
 // String is the role and the name.
 func (n node) String() string { return fmt.Sprintf("%s %q", n.Role, n.Name) }
 
@@ -124,7 +131,7 @@ func (b *window) Find(role, name string) node {
 	b.t.Helper()
 	deadline := time.Now().Add(findTimeout)
 
-	for {
+	for pause := shortestPause; ; pause = min(2*pause, longestPause) {
 		// An error is no failure: between two pages there is no tree.
 		found, _ := b.queryNamed(role, name)
 		if len(found) == 1 {
@@ -134,7 +141,7 @@ func (b *window) Find(role, name string) node {
 			nodes, _ := b.tree()
 			b.t.Fatalf("%d things are %s %q; there are:\n%s\ncomplaints: %q", len(found), role, name, describe(nodes), b.Errors())
 		}
-		time.Sleep(20 * time.Millisecond)
+		time.Sleep(pause)
 	}
 }
 
@@ -142,7 +149,7 @@ func (b *window) Find(role, name string) node {
 func (b *window) Gone(role, name string) {
 	b.t.Helper()
 	deadline := time.Now().Add(findTimeout)
-	for {
+	for pause := shortestPause; ; pause = min(2*pause, longestPause) {
 		found, err := b.queryNamed(role, name)
 		if err == nil && len(found) == 0 {
 			return
@@ -150,7 +157,7 @@ func (b *window) Gone(role, name string) {
 		if time.Now().After(deadline) {
 			b.t.Fatalf("%d things are still %s %q", len(found), role, name)
 		}
-		time.Sleep(20 * time.Millisecond)
+		time.Sleep(pause)
 	}
 }
 
