@@ -47,7 +47,7 @@ var allowed = map[string][]string{
 	"app/tools/rig/rigtest": {"app/cli", "app/tools/rig", "storage/storagetest"},
 	"app/simulator":         {},
 	"app/stream":            {"app/limit", "storage"},
-	"app/tools/soak":        {"app/tools/rig", "jobs/errorcode", "jobs/webhook", "storage", "storage/storageaudit"},
+	"app/tools/soak":        {"app/datadir", "app/tools/rig", "jobs/errorcode", "jobs/webhook", "storage", "storage/storageaudit"},
 	"app/theme":             {},
 	"jobs":                  {"jobs/attempts", "jobs/clockwatch", "jobs/contactsheet", "jobs/errorcode", "jobs/event", "jobs/filetype", "jobs/guard", "jobs/mergefield", "jobs/messaging", "jobs/provider", "jobs/provisioning", "jobs/queue", "jobs/webhook", "storage"},
 	"jobs/attempts":         {},

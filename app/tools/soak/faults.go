@@ -71,6 +71,7 @@ func (t *trial) serverFaults(random *rand.Rand) []fault {
 		}},
 		{"server restarted", t.restart},
 		{"backup restored on a copy", t.restoreCopy},
+		{"older database put back on a copy", t.putBack},
 		{"strangers", t.strangers},
 	}
 
