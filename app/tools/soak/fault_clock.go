@@ -34,7 +34,7 @@ func (t *trial) setClock(offset time.Duration) error {
 	time.Sleep(clockDelay)
 
 	asked := time.Now()
-	shown, err := t.tenants[0].serverTime()
+	shown, err := t.serverTime()
 	// On a busy machine the answer may take long.
 	if real := shown.Add(-offset); err == nil && (real.Before(asked.Add(-30*time.Second)) || real.After(time.Now().Add(30*time.Second))) {
 		err = fmt.Errorf("%w (it is %s instead of %s ahead)", errClock, time.Until(shown).Round(time.Second), offset)
@@ -43,13 +43,28 @@ func (t *trial) setClock(offset time.Duration) error {
 }
 
 // serverTime returns what the clock of the server says. A link ends by it, while the times
-// of rows never go back.
-func (o *tenant) serverTime() (time.Time, error) {
+// of rows never go back. Its organization has no subscriptions: what it does while the clock is
+// wrong for a moment is delivered to no one.
+func (t *trial) serverTime() (time.Time, error) {
 	var link struct {
 		ExpiresAt time.Time `json:"expires_at"`
 	}
-	err := o.post("/customers/"+o.customer+"/setup_links", `{"expires_in_hours":1}`, "", &link)
+	err := t.clock.post("/customers/"+t.clockCustomer+"/setup_links", `{"expires_in_hours":1}`, "", &link)
 	return link.ExpiresAt.Add(-time.Hour), err
+}
+
+// makeClock makes the organization whose links show the server's time.
+func (t *trial) makeClock() error {
+	_, key, err := t.server.NewOrganization("Clock")
+	if err != nil {
+		return err
+	}
+	t.clock = newClient(t.server.URL(), key)
+
+	var made struct{ ID string }
+	err = t.clock.post("/customers", `{"name":"Bakery"}`, "", &made)
+	t.clockCustomer = made.ID
+	return err
 }
 
 // stepClock lets the server's clock be wrong for a time. With restart the server is

@@ -44,9 +44,12 @@ type trial struct {
 	colleagues []*colleague
 	disk       *smallDisk // nil where none can be made
 	hasClock   bool       // the server's clock can be set
-	health     health
-	played     io.Writer // the list of the faults
-	report     *report
+	clock      *client    // of an organization whose customer's links show it
+
+	clockCustomer string
+	health        health
+	played        io.Writer // the list of the faults
+	report        *report
 
 	greedyKeys []string // of organizations that take what they can
 
@@ -195,7 +198,7 @@ func (t *trial) prepare(ctx context.Context) (err error) {
 		}
 		t.tenants = append(t.tenants, one)
 	}
-	if err := t.makeGreedy(); err != nil {
+	if err := errors.Join(t.makeGreedy(), t.makeClock()); err != nil {
 		return err
 	}
 	return t.tryClock()

@@ -22,7 +22,6 @@ type tenant struct {
 	inboundLimit  *rate.Limiter // of people
 	media         string        // id of a file in the library
 	label         string
-	customer      string
 	hooks         map[string]string // subscriptions that live as long as the trial, by kind
 
 	mu       sync.Mutex
@@ -96,7 +95,7 @@ func (t *trial) newTenant(name string, index int) (*tenant, error) {
 	return o, o.createResources()
 }
 
-// createResources creates what the traffic of the tenant needs: a label, a customer, a media
+// createResources creates what the traffic of the tenant needs: a label, a media
 // file, a template and the subscriptions.
 func (o *tenant) createResources() (err error) {
 	var made struct{ ID string }
@@ -104,10 +103,6 @@ func (o *tenant) createResources() (err error) {
 		return err
 	}
 	o.label = made.ID
-	if err := o.post("/customers", `{"name":"Bakery"}`, "", &made); err != nil {
-		return err
-	}
-	o.customer = made.ID
 
 	link := fmt.Sprintf(`{"link":%q}`, o.trial.receiver.Picture())
 	if err := o.post("/"+o.number+"/media", link, "", &made); err != nil {
