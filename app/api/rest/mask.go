@@ -46,28 +46,43 @@ func maskPath(escaped string) string {
 		return escaped
 	}
 
-	path := unescapeAll(escaped)
+	path, isWhole := unescapeAll(escaped[:min(len(escaped), maxMaskedPath)])
 	plain := maskNamed(path)
 	if hasLongWord(plain) {
 		plain = longWord.ReplaceAllStringFunc(plain, maskWord)
 	}
-	if plain == path {
+	if isWhole && plain == path {
 		return escaped
 	}
 
 	return (&url.URL{Path: plain}).EscapedPath()
 }
 
-// unescapeAll undoes escapes, also those of escapes, as far as there are any.
-func unescapeAll(path string) string {
-	for strings.Contains(path, "%") {
-		plain, err := url.PathUnescape(path)
-		if err != nil || plain == path {
+const (
+	// maxMaskedPath is how much of a path is looked at, which is more than a log shows of it.
+	maxMaskedPath = 4 << 10
+	// maxEscapes is how often something may be escaped and still be found.
+	maxEscapes = 4
+)
+
+// unescapeAll undoes escapes, also those of escapes. A path is cut off at what cannot be undone,
+// or is escaped more often than happens by mistake.
+func unescapeAll(path string) (plain string, isWhole bool) {
+	for range maxEscapes {
+		if !strings.Contains(path, "%") {
+			return path, true
+		}
+		unescaped, err := url.PathUnescape(path)
+		if err != nil {
 			break
 		}
-		path = plain
+		path = unescaped
 	}
-	return path
+	plain, _, cut := strings.Cut(path, "%")
+	if cut {
+		plain += masked
+	}
+	return plain, !cut
 }
 
 // maskNamed cuts a path off at the first secret that its prefix gives away. What follows may
