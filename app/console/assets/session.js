@@ -64,10 +64,11 @@ export const root = new URL("../", import.meta.url);
 /** What somebody wrote and has not sent is kept in this browser under names that begin so. */
 const keptWords = () => ["outbox", "draft", "refused"].map((kind) => `confab.${kind}.${me.peek().id}.`);
 
-/** unsent counts the messages that this browser keeps until they can be sent. */
+/** unsent counts the messages that this browser keeps until they can be sent, or that were refused. */
 export function unsent() {
+  const [outbox, , refused] = keptWords();
   try {
-    return Object.keys(localStorage).filter((key) => key.startsWith(keptWords()[0])).length;
+    return Object.keys(localStorage).filter((key) => key.startsWith(outbox) || key.startsWith(refused)).length;
   } catch {
     return 0;
   }
