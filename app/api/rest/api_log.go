@@ -256,6 +256,9 @@ const (
 	strangerLines = 60
 	// strangerLinesEach is how many of them may come from one network.
 	strangerLinesEach = 20
+	// refusedLines is how many lines keys that were revoked or have expired may write in a
+	// minute, and refusedLinesEach one of them.
+	refusedLines, refusedLinesEach = 6000, 600
 )
 
 // strangerQuota limits what strangers write into the logs: the API log, whose rows
@@ -266,28 +269,43 @@ const (
 type strangerQuota struct {
 	lines    *limit.Quota
 	probes   *limit.Quota // of routes that need no key, which many call all the time
+	refused  *limit.Quota // of keys that were revoked or have expired
 	unlogged atomic.Int64 // requests that no line of the log has told of yet
 }
 
 func newStrangerQuota() *strangerQuota {
 	return &strangerQuota{
-		lines:  limit.NewQuota(strangerLines, strangerLinesEach),
-		probes: limit.NewQuota(strangerLines, strangerLinesEach),
+		lines:   limit.NewQuota(strangerLines, strangerLinesEach),
+		probes:  limit.NewQuota(strangerLines, strangerLinesEach),
+		refused: limit.NewQuota(refusedLines, refusedLinesEach),
 	}
 }
 
 // LogsStranger reports whether a request from an address is logged although its caller
 // has not proved to be anybody, and counts it.
-func (s *Server) LogsStranger(ip string) bool { return s.strangers.allow(false, ip) }
+func (s *Server) LogsStranger(ip string) bool {
+	return s.strangers.allow(s.strangers.lines, networkOf(ip))
+}
 
-// allow is LogsStranger for the API. Calls of a route that needs no key are counted apart: they
-// take no line from others, nor others from them.
-func (q *strangerQuota) allow(isPublic bool, ip string) bool {
-	lines := q.lines
-	if isPublic {
-		lines = q.probes
+// logs reports whether a call is logged: whoever has a key always, others as far as their quota
+// goes. Calls of a route that needs no key are counted apart: they take no line from others, nor
+// others from them.
+func (s *Server) logs(r *Request, ip string) bool {
+	q := s.strangers
+	switch {
+	case r.isAuthenticated():
+		return true
+	case r.refused != nil:
+		return q.allow(q.refused, r.refused.Key.ID)
+	case r.Table.isPublic(r.path):
+		return q.allow(q.probes, networkOf(ip))
 	}
-	if lines.Allow(networkOf(ip)) {
+	return q.allow(q.lines, networkOf(ip))
+}
+
+// allow counts a line of somebody, or that there is none.
+func (q *strangerQuota) allow(lines *limit.Quota, of string) bool {
+	if lines.Allow(of) {
 		return true
 	}
 	q.unlogged.Add(1)

@@ -146,9 +146,8 @@ func (s *Server) Record(x *Exchange) {
 		status = StatusClientGone
 	}
 
-	// Whoever has a key, or had one, is always logged, strangers as far as their quota goes.
 	ip := clientIP(r.HTTP, s.TrustedProxies)
-	logged := r.isKnown() || s.strangers.allow(r.Table.isPublic(r.path), ip)
+	logged := s.logs(r, ip)
 	if logged && r.entersAPILog() {
 		s.APILog.add(x, status, took, ip)
 	}
