@@ -66,5 +66,5 @@ func endCooldown(tx *storage.Tx, s storage.Sender) error {
 	if s.CooldownUntil == 0 || messaging.IsCoolingDown(s.CooldownUntil, tx.Now) {
 		return nil
 	}
-	return tx.SetCooldown(s.ID, 0)
+	return tx.EndCooldown(s.ID, s.CooldownUntil)
 }

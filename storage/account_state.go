@@ -40,6 +40,13 @@ func (tx *Tx) SetCooldown(account int64, until Time) error {
 	return tx.updateAccount(account, `UPDATE accounts SET cooldown_until = ? WHERE id = ?`, until, account)
 }
 
+// EndCooldown ends the cooldown of an account that lasted until a time, unless a later one has
+// begun.
+func (tx *Tx) EndCooldown(account int64, until Time) error {
+	_, err := tx.Exec(`UPDATE accounts SET cooldown_until = 0 WHERE id = ? AND cooldown_until = ?`, account, until)
+	return tx.hint(err, HintAccount, Scope{Account: account}, "")
+}
+
 // UpdateAccount stores what the provider tells of a number: its own status, the
 // number and its name, and the state of the account that follows from them.
 func (tx *Tx) UpdateAccount(a *AccountDetail) error {
