@@ -152,7 +152,7 @@ func peerOf(conn net.Conn) limit.Holder {
 	return limit.Stranger(address)
 }
 
-// isHTTP2 tells whether a connection with a request is one of HTTP/2.
+// isHTTP2 reports whether a connection with a request is one of HTTP/2.
 func isHTTP2(conn net.Conn) bool {
 	secure, ok := conn.(*tls.Conn)
 	return ok && secure.ConnectionState().NegotiatedProtocol == "h2"

@@ -62,12 +62,12 @@ func (a *App) consoleRoute(path string) route {
 	return route{pattern: pattern, serve: a.console.ServeHTTP}
 }
 
-// isConsoleAPI tells whether a path is below the API of the console.
+// isConsoleAPI reports whether a path is below the API of the console.
 func (a *App) isConsoleAPI(path string) bool {
 	return a.console != nil && strings.HasPrefix(path, rest.ConsolePath+"/")
 }
 
-// wantsConsole tells whether a browser asks for the front page, which leads to the console.
+// wantsConsole reports whether a browser asks for the front page, which leads to the console.
 func (a *App) wantsConsole(r *http.Request) bool {
 	return a.console != nil && r.URL.Path == "/" && (r.Method == http.MethodGet || r.Method == http.MethodHead) &&
 		strings.Contains(r.Header.Get("Accept"), "text/html")

@@ -43,7 +43,7 @@ func (a *App) eraseDeleted(ctx context.Context) error {
 	}
 }
 
-// emptyLog empties the log of the database, and tells whether it could.
+// emptyLog empties the log of the database, and reports whether it could.
 func (a *App) emptyLog(ctx context.Context) bool {
 	emptied, err := a.DB.EmptyLog(ctx)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, storage.ErrUnavailable) {

@@ -33,7 +33,7 @@ func (a *App) serveMCP(w http.ResponseWriter, r *http.Request) {
 	a.mcp.ServeHTTP(w, r)
 }
 
-// comesFromOurPage tells whether a request comes from no page, or from one of ours.
+// comesFromOurPage reports whether a request comes from no page, or from one of ours.
 func (a *App) comesFromOurPage(r *http.Request) bool {
 	origin := r.Header.Get("Origin")
 	if origin == "" {

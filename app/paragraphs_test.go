@@ -38,7 +38,7 @@ func TestALongFunctionIsSetInParagraphs(t *testing.T) {
 	}
 }
 
-// isTable tells whether a body is, but for a line or two, one switch or one
+// isTable reports whether a body is, but for a line or two, one switch or one
 // literal: a list of rules needs no paragraphs.
 func isTable(s source, body *ast.BlockStmt) bool {
 	for _, stmt := range body.List {

@@ -12,7 +12,7 @@ import (
 // progressInterval is how often the progress of the database is written to its file.
 const progressInterval = time.Second
 
-// progressKeeper keeps the file that tells how far the database has come.
+// progressKeeper keeps the file that says how far the database has come.
 type progressKeeper struct {
 	*App
 	inFile  bool  // the file tells of this database

@@ -14,7 +14,7 @@ import (
 // provider's table, because they explain a code and never come alone.
 var signupSubcodes = []int{provider.SubcodeCodeExpired, provider.SubcodeCodeUsed}
 
-// isProviderCode tells whether a number can only be meant as a code of the
+// isProviderCode reports whether a number can only be meant as a code of the
 // provider. Shorter codes look like any other number.
 func isProviderCode(n int) bool {
 	if n < 10_000 || n > 9_999_999 {

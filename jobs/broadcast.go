@@ -261,7 +261,7 @@ func (w *Workers) makeMessages(tx *storage.Tx, number int64, limit int) (b stora
 	return b, false, pauseFor(tx, &b, string(errorcode.QuotaExceeded), 0)
 }
 
-// concernsAll tells why nobody may send from an account just now, "" if it may.
+// concernsAll says why nobody may send from an account just now, "" if it may.
 func concernsAll(tx *storage.Tx, s storage.Sender) string {
 	if refused := messaging.RefusalOf(s); refused != nil {
 		return string(refused.Code)

@@ -51,7 +51,7 @@ func (w *Workers) newMessageMaker(tx *storage.Tx, b storage.Broadcast) (m messag
 	return m, "", nil
 }
 
-// quotaLeft tells whether the plan allows another message.
+// quotaLeft reports whether the plan allows another message.
 func (m *messageMaker) quotaLeft(tx *storage.Tx) (bool, error) {
 	if m.quota <= 0 {
 		return true, nil

@@ -109,7 +109,7 @@ func (w *Workers) recheckRecipient(ctx context.Context, job storage.Job, out out
 	return skipMessage(out, *refused), nil
 }
 
-// refusalInBroadcast tells why a message of a broadcast must not be sent any more, or nil.
+// refusalInBroadcast says why a message of a broadcast must not be sent any more, or nil.
 func refusalInBroadcast(rx *storage.Rx, out outgoing) (*messaging.Refusal, error) {
 	b, err := rx.BroadcastByNumber(*out.message.Broadcast)
 	if err != nil {
@@ -195,7 +195,7 @@ func (w *Workers) awaitBroadcastSlot(ctx context.Context, out outgoing) error {
 	return queue.Postpone(w.sends.pace(out.message))
 }
 
-// pausesBroadcast tells whether the provider refused a message for a reason that concerns all
+// pausesBroadcast reports whether the provider refused a message for a reason that concerns all
 // recipients: the account, or the template.
 func pausesBroadcast(err error) bool {
 	switch provider.EffectOf(err) {

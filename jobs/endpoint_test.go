@@ -213,7 +213,7 @@ func (w *delivering) resume() {
 	w.change(func(tx *storage.Tx) error { return tx.ResumeSubscription(w.subscription.ID) })
 }
 
-// within tells whether a pause is a delay give or take the jitter, with a little
+// within reports whether a pause is a delay give or take the jitter, with a little
 // for what takes no time in this world but a few milliseconds of rounding.
 func within(pause, delay time.Duration) bool {
 	least, most := float64(delay)*(1-scheduleJitter), float64(delay)*(1+scheduleJitter)

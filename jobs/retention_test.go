@@ -153,7 +153,7 @@ func daysOf(n int64) storage.PurgeCounts {
 	return storage.PurgeCounts{Messages: 2 * n, Media: n, Events: 2 * n, Deliveries: 2 * n, Calls: n, RawCallbacks: n}
 }
 
-// hasFile tells whether a file is there.
+// hasFile reports whether a file is there.
 func (h *heap) hasFile(sum string) bool {
 	f, err := h.files.Open(sum)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -83,7 +83,7 @@ type sendRules struct {
 	// check runs before the call, and may take a while. What it returns, if anything, ends
 	// the run.
 	check func(context.Context, storage.Job, outgoing) (queue.Commit, error)
-	// concernsAccount tells whether the provider refused a message for a reason that holds
+	// concernsAccount reports whether the provider refused a message for a reason that holds
 	// for others too. Such a refusal, and a token that cannot be read, go to refuse.
 	concernsAccount func(error) bool
 	refuse          func(context.Context, outgoing, messaging.Failure, ...storage.MessageTry) (queue.Commit, error)
@@ -245,7 +245,7 @@ func (w *Workers) loadQueued(ctx context.Context, job storage.Job) (args sendArg
 	return args, m, err
 }
 
-// deletedMeanwhile tells whether a message was cancelled, or deleted with its contact, after
+// deletedMeanwhile reports whether a message was cancelled, or deleted with its contact, after
 // it was read: while it waited for its turn, or its media was uploaded. It reads nothing
 // unless somebody has deleted or cancelled messages since.
 func (w *Workers) deletedMeanwhile(ctx context.Context, out outgoing) (bool, error) {
@@ -285,7 +285,7 @@ func (w *Workers) reconcileWait(job storage.Job) time.Duration {
 	return w.steady.Left(job.CallBegunAt, w.ReconcileWindow)
 }
 
-// refusalNow tells why a message must not be sent any more, or nil: its account
+// refusalNow says why a message must not be sent any more, or nil: its account
 // may not send, or the message has waited too long for the account's cooldown.
 func (w *Workers) refusalNow(job storage.Job, out outgoing) *messaging.Refusal {
 	if w.inCooldown(job, out) && w.DB.Now() >= out.message.CreatedAt.Add(messaging.MaxCooldown) {
@@ -294,7 +294,7 @@ func (w *Workers) refusalNow(job storage.Job, out outgoing) *messaging.Refusal {
 	return messaging.RefusalOf(out.sender)
 }
 
-// inCooldown tells whether a message must wait for its account to cool down. Only
+// inCooldown reports whether a message must wait for its account to cool down. Only
 // a first try waits: retries have their own schedule, and find out whether the
 // limit still holds.
 func (w *Workers) inCooldown(job storage.Job, out outgoing) bool {

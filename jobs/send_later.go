@@ -66,7 +66,7 @@ func releaseMessage(tx *storage.Tx, args sendArgs) error {
 	return enqueueSend(tx, m, args)
 }
 
-// refusalWhenDue tells why a message may not be sent now that its time has come, or nil.
+// refusalWhenDue says why a message may not be sent now that its time has come, or nil.
 func refusalWhenDue(tx *storage.Tx, sender storage.Sender, m storage.Message) (*messaging.Refusal, error) {
 	restored, err := tx.RestoredAt()
 	if err != nil {
@@ -81,7 +81,7 @@ func refusalWhenDue(tx *storage.Tx, sender storage.Sender, m storage.Message) (*
 	return refusalForContact(tx, sender, m)
 }
 
-// refusalForContact tells why a template message may not go to its contact, or nil. A
+// refusalForContact says why a template message may not go to its contact, or nil. A
 // template that is not known any more is for the provider to refuse.
 func refusalForContact(tx *storage.Tx, sender storage.Sender, m storage.Message) (*messaging.Refusal, error) {
 	if m.Type != "template" {
@@ -96,7 +96,7 @@ func refusalForContact(tx *storage.Tx, sender storage.Sender, m storage.Message)
 	return messaging.RefusalFor(sender, contact, marketing), err
 }
 
-// isMarketing tells whether the template that a content names is one.
+// isMarketing reports whether the template that a content names is one.
 func isMarketing(tx *storage.Tx, account int64, content storage.JSON) (bool, error) {
 	var named struct {
 		Name     string          `json:"name"`

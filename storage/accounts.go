@@ -81,7 +81,7 @@ type AccountFilter struct {
 	CustomerID string
 }
 
-// Accounts lists an organization's live accounts, newest first, and tells how far it
+// Accounts lists an organization's live accounts, newest first, and says how far it
 // came: to Last, unless the page was full or its time was up before.
 func (rx *Rx) Accounts(organization int64, f AccountFilter, after After, limit int) ([]AccountDetail, After, error) {
 	q := sqlite.ListQuery{

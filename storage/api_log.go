@@ -103,7 +103,7 @@ const (
 		LEFT JOIN api_keys k ON k.id = l.key_id LEFT JOIN users u ON u.id = l.user_id`
 )
 
-// LoggedCalls lists the calls of an organization, newest first, and tells how far it came:
+// LoggedCalls lists the calls of an organization, newest first, and says how far it came:
 // to Last, unless the page was full or its time was up before.
 func (rx *Rx) LoggedCalls(organization int64, f CallFilter, after After, limit int) ([]LoggedCall, After, error) {
 	if f.CreatedBefore != 0 && f.CreatedBefore <= after.Key {

@@ -56,7 +56,7 @@ type AuditFilter struct {
 	CreatedBefore Time
 }
 
-// AuditEntries lists what was done in an organization, newest first, and tells how far it
+// AuditEntries lists what was done in an organization, newest first, and says how far it
 // came: to Last, unless the page was full or its time was up before.
 func (rx *Rx) AuditEntries(organization int64, f AuditFilter, after After, limit int) ([]AuditEntry, After, error) {
 	if f.CreatedBefore != 0 && f.CreatedBefore <= after.Key {

@@ -82,7 +82,7 @@ func (tx *Tx) MarkRecipientMade(broadcast, number int64, contact, message string
 	return n > 0, err
 }
 
-// HasBroadcastMessage tells whether a contact has a message of a broadcast, under whatever
+// HasBroadcastMessage reports whether a contact has a message of a broadcast, under whatever
 // number it was given.
 func (rx *Rx) HasBroadcastMessage(broadcast int64, contact string) (has bool, err error) {
 	return value[bool](rx, `
@@ -95,7 +95,7 @@ func (rx *Rx) HasBroadcastMessage(broadcast int64, contact string) (has bool, er
 const recipientRange = 4096
 
 // BroadcastRecipients lists recipients after a number, in the order of their turns; those of
-// a state, unless that is "". It also tells how far it came: to 0, the end, unless the page was
+// a state, unless that is "". It also says how far it came: to 0, the end, unless the page was
 // full or its time was up before.
 func (rx *Rx) BroadcastRecipients(
 	b Broadcast, status string, after int64, limit int,

@@ -73,12 +73,12 @@ const (
 	AudienceRecipients = "recipients"
 )
 
-// IsOver tells whether nothing more happens by itself.
+// IsOver reports whether nothing more happens by itself.
 func (b Broadcast) IsOver() bool {
 	return b.Status == BroadcastCompleted || b.Status == BroadcastCancelled
 }
 
-// HasTurned tells whether every recipient had its turn.
+// HasTurned reports whether every recipient had its turn.
 func (b Broadcast) HasTurned() bool { return b.Position >= b.Total }
 
 // BroadcastLane is the lane of the jobs of a broadcast. It is closed while the broadcast is
@@ -255,5 +255,5 @@ func ActiveStates() []string {
 	return []string{BroadcastPreparing, BroadcastScheduled, BroadcastRunning}
 }
 
-// IsActive tells whether a broadcast goes on by itself.
+// IsActive reports whether a broadcast goes on by itself.
 func (b Broadcast) IsActive() bool { return slices.Contains(ActiveStates(), b.Status) }

@@ -63,14 +63,14 @@ func cachedTables() map[string]tableSet {
 	}
 }
 
-// keepsThreads tells whether a statement that changes the tables of threads leaves
+// keepsThreads reports whether a statement that changes the tables of threads leaves
 // those alone that are kept in memory: one that only adds rows, since only threads with a
 // conversation are kept, or one of those that every message runs.
 func keepsThreads(query string) bool {
 	return onlyAdds(query) || query == markMessageWritten || query == markMessageReceived || query == touchThread
 }
 
-// onlyAdds tells whether a statement adds rows and changes none that were there.
+// onlyAdds reports whether a statement adds rows and changes none that were there.
 func onlyAdds(query string) bool {
 	words := strings.Fields(strings.ToLower(query))
 	return len(words) > 1 && words[0] == "insert" && words[1] == "into" && !slices.Contains(words, "conflict")

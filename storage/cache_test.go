@@ -61,7 +61,7 @@ func (k *kept) seen() string {
 	return text
 }
 
-// outbox tells how many deliveries an event makes.
+// outbox says how many deliveries an event makes.
 func (k *kept) outbox(tx *storage.Tx) string {
 	k.t.Helper()
 	before, after := []int{}, []int{}

@@ -71,7 +71,7 @@ func (tx *Tx) DeleteOldContactImports(before Time, limit int) (int64, error) {
 	return tx.deleteSome("contact_imports", "id", "updated_at < ? AND status <> 'running' ORDER BY id", before, limit)
 }
 
-// RunningImport tells whether an import runs.
+// RunningImport reports whether an import runs.
 func (rx *Rx) RunningImport(id string) (runs bool, err error) {
 	return get[bool](rx, `SELECT EXISTS (SELECT 1 FROM contact_imports WHERE id = ? AND status = 'running')`, id)
 }

@@ -101,7 +101,7 @@ type ContactFilter struct {
 	UpdatedSince Time   // strict
 }
 
-// Contacts lists an account's contacts, newest first, and tells how far it came:
+// Contacts lists an account's contacts, newest first, and says how far it came:
 // to Last, unless the page was full or its time was up before.
 func (rx *Rx) Contacts(account int64, f ContactFilter, after After, limit int) ([]Contact, After, error) {
 	// A deleted label is still on those that the job has not reached.

@@ -30,7 +30,7 @@ const (
 const conversationColumns = `v.id, v.account_id, v.contact_id, v.status, v.assignee_id, v.unread_count,
 	v.last_message_at, v.last_inbound_at, v.created_at, v.updated_at`
 
-// HasConversation tells whether a conversation is one of an organization's.
+// HasConversation reports whether a conversation is one of an organization's.
 func (rx *Rx) HasConversation(organization int64, id string) (bool, error) {
 	return rx.exists(`
 		SELECT 1 FROM conversations v JOIN accounts a ON a.id = v.account_id
@@ -85,7 +85,7 @@ type ConversationFilter struct {
 
 // Conversations lists an account's conversations: the one with the newest message
 // first, those without any last, or with UpdatedSince the last updated first. It
-// also tells how far it came: to Last, unless the page was full or its time was
+// also says how far it came: to Last, unless the page was full or its time was
 // up before.
 func (rx *Rx) Conversations(account int64, f ConversationFilter, after After, limit int) ([]FullConversation, After, error) {
 	// A deleted label is still on those that the job has not reached.

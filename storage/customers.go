@@ -54,7 +54,7 @@ type CustomerFilter struct {
 	Search   string // part of the name or the email
 }
 
-// Customers lists an organization's customers, newest first, and tells how far
+// Customers lists an organization's customers, newest first, and says how far
 // it came: to Last, unless the page was full or its time was up before.
 func (rx *Rx) Customers(organization int64, f CustomerFilter, after After, limit int) ([]Customer, After, error) {
 	return sqlite.FindPage[Customer](&rx.Rx, f.listQuery(organization), after, limit)

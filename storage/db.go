@@ -116,7 +116,7 @@ func value[T any](rx *Rx, query string, args ...any) (v T, err error) {
 	return v, err
 }
 
-// exists tells whether a query, which selects 1, finds a row.
+// exists reports whether a query, which selects 1, finds a row.
 func (rx *Rx) exists(query string, args ...any) (bool, error) {
 	found, err := value[bool](rx, query, args...)
 	return found, IgnoreNotFound(err)

@@ -142,7 +142,7 @@ type DeliveryFilter struct {
 	CreatedBefore  Time
 }
 
-// Deliveries lists an organization's deliveries, newest first, and tells how far
+// Deliveries lists an organization's deliveries, newest first, and says how far
 // it came: to Last, unless the page was full or its time was up before.
 //
 // All filters but that by type have an index in the list's order. The one of

@@ -132,7 +132,7 @@ func (rx *Rx) readFailures(subscription string) (failures int, err error) {
 	return value[int](rx, `SELECT consecutive_failures FROM subscriptions WHERE id = ?`, subscription)
 }
 
-// CountFailure counts a failed attempt of a subscription, and tells how many
+// CountFailure counts a failed attempt of a subscription, and says how many
 // there were since its last success and when the first of them was: now, if that
 // would be in the future, because the clock was ahead. ErrNotFound means that the
 // subscription is disabled or deleted.

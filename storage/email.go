@@ -6,7 +6,7 @@ import "net/mail"
 // may have.
 const MaxEmail = 255
 
-// ValidEmail tells whether a text is an e-mail address and nothing else, such as a
+// ValidEmail reports whether a text is an e-mail address and nothing else, such as a
 // name in front of it.
 func ValidEmail(s string) bool {
 	a, err := mail.ParseAddress(s)

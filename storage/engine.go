@@ -59,7 +59,7 @@ func Now() Time { return sqlite.Now() }
 // NewBudget makes a budget of some bytes.
 func NewBudget(bytes int) *Budget { return sqlite.NewBudget(bytes) }
 
-// ValidID tells whether an id is the prefix and a ULID in upper case.
+// ValidID reports whether an id is the prefix and a ULID in upper case.
 func ValidID(prefix, id string) bool { return sqlite.ValidID(prefix, id) }
 
 // Fold is the form in which texts are compared without regard to case.

@@ -15,7 +15,7 @@ const wordTables = `messages|contacts|contact_aliases|conversations|media|events
 var erasing = regexp.MustCompile(`(?is)^\s*(DELETE\s+FROM\s+(` + wordTables + `)\b` +
 	`|UPDATE\s+(` + wordTables + `)\b.*\b(name|content|body|is_revoked|fields|filename|email|text|phone_number)\s*=)`)
 
-// erasedBy tells whether a statement erases words.
+// erasedBy reports whether a statement erases words.
 func erasedBy(query string) tableSet {
 	if erasing.MatchString(query) {
 		return inErased

@@ -69,7 +69,7 @@ func (rx *Rx) EventSeq(organization int64, id string) (seq int64, err error) {
 	return value[int64](rx, `SELECT seq FROM events WHERE id = ?1 AND (?2 = 0 OR organization_id = ?2)`, id, organization)
 }
 
-// EventItems lists an organization's events, newest first, and tells how far it came: to
+// EventItems lists an organization's events, newest first, and says how far it came: to
 // Last, unless the page was full or its time was up before. The key of its pages is the
 // number of the event. The type is only in the order because the index has it there.
 func (rx *Rx) EventItems(organization int64, f EventFilter, after After, limit int) ([]EventItem, After, error) {

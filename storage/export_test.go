@@ -66,7 +66,7 @@ func (rx *Rx) ThreadState(conversation string) (string, error) {
 // Watched are the tables of which rows are kept in memory.
 func Watched() []string { return slices.Sorted(maps.Keys(cachedTables())) }
 
-// KeptTogether tells whether what changes one of two tables empties the caches of both.
+// KeptTogether reports whether what changes one of two tables empties the caches of both.
 func KeptTogether(a, b string) bool { return cachedTables()[a] == cachedTables()[b] }
 
 // Changes names the tables that a statement may change.
@@ -85,10 +85,10 @@ func (rx *Rx) Connection() (connection any) {
 	return connection
 }
 
-// Lost tells whether the session refuses statements until its next begin.
+// Lost reports whether the session refuses statements until its next begin.
 func (rx *Rx) Lost() bool { return rx.List(new([]int), `SELECT 1`) != nil }
 
-// Plans runs fn and tells how SQLite executes each statement that fn used.
+// Plans runs fn and says how SQLite executes each statement that fn used.
 func (rx *Rx) Plans(fn func() error) (map[string]string, error) {
 	return rx.explain(fn, "EXPLAIN QUERY PLAN ", "detail")
 }

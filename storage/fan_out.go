@@ -66,7 +66,7 @@ type subscriber struct {
 
 func (s subscriber) position() position { return position{s.CreatedAt, s.ID} }
 
-// wants tells whether the subscription is for an event of a type and number; an
+// wants reports whether the subscription is for an event of a type and number; an
 // event that belongs to no number passes every filter by number.
 func (s subscriber) wants(eventType, phoneNumberID string) bool {
 	if !slices.Contains(s.Events, "*") && !slices.Contains(s.Events, eventType) {
@@ -85,10 +85,10 @@ type subscriberSet struct {
 	waiting bool         // jobs have deliveries of earlier events still to make
 }
 
-// byJob tells whether the deliveries of an event are made by a job.
+// byJob reports whether the deliveries of an event are made by a job.
 func (a subscriberSet) byJob() bool { return len(a.all) > maxDirect || a.waiting }
 
-// readSubscribers lists the subscriptions of an organization and tells whether jobs wait,
+// readSubscribers lists the subscriptions of an organization and reports whether jobs wait,
 // with one statement, because the next events wait for it. Whether jobs wait changes
 // from no to yes only while there are many subscriptions, so that what is cached of few
 // is right until one of them changes.

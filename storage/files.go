@@ -203,7 +203,7 @@ func (f *Files) sync(dir string) error {
 // fileName spreads the files over 256 directories.
 func fileName(sum string) string { return sum[:2] + "/" + sum }
 
-// ValidSum tells whether a text is the name of a file.
+// ValidSum reports whether a text is the name of a file.
 func ValidSum(sum string) bool {
 	raw, err := hex.DecodeString(sum)
 	return err == nil && len(raw) == sha256.Size && hex.EncodeToString(raw) == sum

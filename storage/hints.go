@@ -111,7 +111,7 @@ func (db *DB) WatchHints(ctx context.Context) (stop func()) {
 	return sync.OnceFunc(func() { db.hints.watchers.Add(-1) })
 }
 
-// isWatched tells whether anybody is to be told.
+// isWatched reports whether anybody is to be told.
 func (h *Hints) isWatched() bool { return h.watchers.Load() > 0 }
 
 // Take returns what was changed since the last call, or all as true: then anything may

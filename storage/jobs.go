@@ -92,9 +92,9 @@ type Dispatcher interface {
 	Withdraw(kind, lane string)
 	// Wait takes a job that was admitted to wait, once it is durable.
 	Wait(Job)
-	// Busy tells whether jobs of a lane run, are about to, or are held.
+	// Busy reports whether jobs of a lane run, are about to, or are held.
 	Busy(kind, lane string) bool
-	// Unsettled tells whether a job of a lane with a lower id than before runs, or
+	// Unsettled reports whether a job of a lane with a lower id than before runs, or
 	// has run and the end of that is not written yet.
 	Unsettled(kind, lane string, before int64) bool
 	// Look tells that held jobs of some lane may run now.

@@ -61,7 +61,7 @@ func (tx *Tx) ForgiveCrashes(j Job) error {
 
 // FreeJob makes a leased job due again that nobody has any more, not before due. An
 // outside call may have been under way, unless the job was still preparing. crashes
-// is how often its process died by now. It tells whether the job was still leased.
+// is how often its process died by now. It reports whether the job was still leased.
 func (tx *Tx) FreeJob(j RunningJob, crashes int, due Time) (freed bool, err error) {
 	n, err := tx.Exec(`
 		UPDATE jobs
@@ -127,7 +127,7 @@ func (tx *Tx) AdvanceJobs(late []DueJob, by time.Duration) error {
 	return err
 }
 
-// JobNames tells whether a job of a kind has a text in its arguments, such as an
+// JobNames reports whether a job of a kind has a text in its arguments, such as an
 // id. It walks over the queue.
 func (rx *Rx) JobNames(kind, text string) (bool, error) {
 	found, err := rx.FindIDs("jobs", 0, 1, `kind = ?4 AND instr(args, ?5) > 0`, kind, text)
@@ -205,7 +205,7 @@ func (tx *Tx) CancelJob(id int64) error {
 	return tx.ExecOne(`DELETE FROM jobs WHERE id = ?`, id)
 }
 
-// JobCount tells how many jobs of a kind are in a state, and since when the
+// JobCount says how many jobs of a kind are in a state, and since when the
 // oldest has been due.
 type JobCount struct {
 	Kind   string `db:"kind"`

@@ -19,7 +19,7 @@ const jobOfOrganization = `
 	OR EXISTS (SELECT 1 FROM labels l WHERE l.id = j.args ->> '$.label' AND l.organization_id = ?1)`
 
 // JobsOfOrganization lists up to f.Limit jobs of an organization, oldest first and after
-// one. It walks over the queue, and tells how far it came: to 0, the end, unless the page
+// one. It walks over the queue, and says how far it came: to 0, the end, unless the page
 // was full or its time was up before.
 func (rx *Rx) JobsOfOrganization(organization int64, f JobFilter, after int64) (page []Job, reached int64, err error) {
 	began := time.Now()

@@ -24,7 +24,7 @@ func (rx *Rx) Label(organization int64, id string) (Label, error) {
 		WHERE l.id = ? AND l.organization_id = ? AND l.deleted_at = 0`, id, organization)
 }
 
-// labelIsDeleted tells whether a label was deleted, and its row is still there.
+// labelIsDeleted reports whether a label was deleted, and its row is still there.
 func (rx *Rx) labelIsDeleted(id string) (bool, error) {
 	return rx.exists(`SELECT 1 FROM labels WHERE id = ? AND deleted_at <> 0`, id)
 }

@@ -11,7 +11,7 @@ type closedLanes struct {
 	all map[string]bool
 }
 
-// LaneClosed tells whether the jobs of a lane must wait.
+// LaneClosed reports whether the jobs of a lane must wait.
 func (db *DB) LaneClosed(lane string) bool {
 	db.closed.mu.RLock()
 	defer db.closed.mu.RUnlock()
@@ -74,7 +74,7 @@ func (tx *Tx) holdLane(lane string) (release func()) {
 	return func() { tx.openLane(lane) }
 }
 
-// set closes or opens a lane and tells whether that changed anything.
+// set closes or opens a lane and reports whether that changed anything.
 func (c *closedLanes) set(lane string, closed bool) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

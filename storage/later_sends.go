@@ -30,7 +30,7 @@ func placeAt(id string, t Time) string {
 	return sqlite.FirstID(PrefixMessage, t)[:len(PrefixMessage)+timeLength] + id[len(id)-ulid.EncodedSize+timeLength:]
 }
 
-// CallMayHaveBegun tells whether a message was being handed to the provider when its run
+// CallMayHaveBegun reports whether a message was being handed to the provider when its run
 // was cut off, so that nobody knows whether the provider has it.
 func (rx *Rx) CallMayHaveBegun(kinds []string, message string) (begun bool, err error) {
 	return value[bool](rx, `
@@ -55,7 +55,7 @@ func (tx *Tx) StopSending(kind string, m Message) error {
 // reportsLookedAt is how many of the newest messages HasReports looks at.
 const reportsLookedAt = 500
 
-// HasReports tells whether callbacks about messages of an account arrive: one has, since a
+// HasReports reports whether callbacks about messages of an account arrive: one has, since a
 // time, about one of the newest.
 func (rx *Rx) HasReports(account int64, since Time) (has bool, err error) {
 	return value[bool](rx, `

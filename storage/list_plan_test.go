@@ -88,7 +88,7 @@ func fill(t *testing.T, method string, value reflect.Value) {
 // list, from where the page begins, or at most one: by a unique key.
 var seeks = regexp.MustCompile(`SEARCH \w+ USING (COVERING )?INDEX (\w+ \(.*(\(\w+,(id|\w+_id|type)\)[<>]\(\?,\?\)|AND (id|place)<\?\))|contacts_phone|contacts_bsuid|sqlite_autoindex_conversations_2)`)
 
-// plansOf tells how SQLite executes what a list runs.
+// plansOf says how SQLite executes what a list runs.
 func plansOf(t *testing.T, db *storage.DB, m reflect.Method, args []reflect.Value) (plans map[string]string) {
 	t.Helper()
 	storagetest.View(t, db, func(rx *storage.Rx) (err error) {
@@ -125,7 +125,7 @@ func TestEveryListSeeksByItsIndex(t *testing.T) {
 }
 
 // A filter may be one that no index answers, alone or with others. So a list with
-// filters tells how far it came, and ends its page when its time is up.
+// filters says how far it came, and ends its page when its time is up.
 func TestEveryListWithFiltersHasAnEnd(t *testing.T) {
 	for _, m := range listMethods() {
 		filtered := false

@@ -90,7 +90,7 @@ func (rx *Rx) MediaByToken(token string) (Media, error) {
 		WHERE media.url_token = ? AND media.deleted_at = 0`, token)
 }
 
-// MediaUses tells whether any row names a file's content.
+// MediaUses reports whether any row names a file's content.
 func (rx *Rx) MediaUses(sum string) (bool, error) {
 	return rx.exists(`SELECT 1 FROM media WHERE sha256 = ? LIMIT 1`, sum)
 }

@@ -34,7 +34,7 @@ func (f MessageFilter) Key(m Message) After {
 }
 
 // Messages lists an account's messages, newest first and as the API shows them, and
-// tells how far it came: to Last, unless the page was full or its time was up before.
+// says how far it came: to Last, unless the page was full or its time was up before.
 func (rx *Rx) Messages(account int64, f MessageFilter, after After, limit int) ([]Message, After, error) {
 	if f.Scheduled {
 		page, err := f.scheduled(rx, account, after, limit)

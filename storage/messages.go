@@ -292,7 +292,7 @@ func (tx *Tx) MarkStatus(m *Message, reported string, at Time) (bool, error) {
 	return true, tx.hintMessage(tx.moveRecipient(*m), m)
 }
 
-// isVoiceNote tells whether a message is an audio that was sent as a voice note. Its content
+// isVoiceNote reports whether a message is an audio that was sent as a voice note. Its content
 // is read for it, because whoever applies a callback has not.
 func (rx *Rx) isVoiceNote(m Message) (bool, error) {
 	if m.Type != "audio" {

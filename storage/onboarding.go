@@ -53,7 +53,7 @@ const (
 	ReasonArchived      = "customer_archived"
 )
 
-// Unusable tells why a link cannot be used, "" where it can.
+// Unusable says why a link cannot be used, "" where it can.
 func (i Invitation) Unusable(now Time) string {
 	switch i.State(now) {
 	case LinkConsumed:
@@ -200,7 +200,7 @@ func (tx *Tx) FailOnboarding(link, reason string) error {
 		WHERE id = ?`, reason, link)
 }
 
-// IsFirstSignup tells whether a customer has connected no number through a link so far.
+// IsFirstSignup reports whether a customer has connected no number through a link so far.
 func (rx *Rx) IsFirstSignup(customer string) (bool, error) {
 	return value[bool](rx, `SELECT NOT EXISTS (SELECT 1 FROM setup_links WHERE customer_id = ? AND status = 'consumed')`, customer)
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // hotStatement is what every request, claim or delivery runs, and the step of its
-// plan that tells how it finds its rows.
+// plan that says how it finds its rows.
 type hotStatement struct {
 	run  func(tx *storage.Tx) error
 	uses string

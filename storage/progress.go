@@ -66,7 +66,7 @@ func (rx *Rx) PutBackAt() (Time, error) {
 }
 
 // Differs tells in words how a database that has come so far is not the one that was served
-// last, of which kept tells how far that had come; "" if it may be. kept is nil if there is
+// last, of which kept says how far that had come; "" if it may be. kept is nil if there is
 // no telling: then it is another one if a server has counted in it, in another directory.
 func (p Progress) Differs(kept *Progress) string {
 	switch {

@@ -25,7 +25,7 @@ func TestADatabaseThatWasPutBackDiffers(t *testing.T) {
 	is.True(kept.Differs(nil) != "")                                  // it left its directory
 }
 
-// The number that tells how far a database has come moves when something was stored, and
+// The number that says how far a database has come moves when something was stored, and
 // stands still when nothing was, so that a server that has nothing to do writes nothing.
 func TestOnlyCommitsThatChangeSomethingCount(t *testing.T) {
 	is := is.New(t)

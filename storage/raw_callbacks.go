@@ -42,7 +42,7 @@ func (tx *Tx) InsertRawCallback(c RawCallback) error {
 	return err
 }
 
-// WasRemoved tells whether a callback is about what was removed: an account with
+// WasRemoved reports whether a callback is about what was removed: an account with
 // this phone number id, or, where it names no number, all that the business
 // account had here. No live account has the number.
 func (rx *Rx) WasRemoved(phoneNumberID, wabaID string) (bool, error) {

@@ -100,7 +100,7 @@ func (rx *Rx) CountReplayable(f ReplayFilter, limit int) (int, error) {
 }
 
 // ReplayDeliveries replays the oldest deliveries that can be, as many as one
-// transaction should hold and at most limit, and tells how many there were and whether
+// transaction should hold and at most limit, and says how many there were and whether
 // there are more.
 func (tx *Tx) ReplayDeliveries(f ReplayFilter, limit int) (replayed int, more bool, err error) {
 	limit = min(limit, replaysPerStep)

@@ -17,7 +17,7 @@ import (
 // at first, because most of what it finds is shown.
 const fewestFound, mostFound = 64, 2048
 
-// isNarrow tells whether the filters leave so little that it is walked faster than found
+// isNarrow reports whether the filters leave so little that it is walked faster than found
 // by the index, or whether there is nothing to look for.
 func (f MessageFilter) isNarrow() bool {
 	return f.Search == "" || f.ConversationID != "" || f.ContactID != "" || f.Status == MessageFailed
@@ -72,7 +72,7 @@ func (rx *Rx) messagesByID(q sqlite.ListQuery, ids []string, limit int) ([]Messa
 	return sqlite.ListPacked(&rx.Rx, row, q.Fields(row), limit, query, args...)
 }
 
-// says is the SQL function that tells whether some texts, of which any may be NULL, say what
+// says is the SQL function that reports whether some texts, of which any may be NULL, say what
 // the first looks for.
 func says(_ *driversqlite.FunctionContext, args []driver.Value) (driver.Value, error) {
 	query, _ := args[0].(string)

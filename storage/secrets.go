@@ -17,7 +17,7 @@ type Secret struct {
 	CreatedAt      Time   `db:"created_at"`
 }
 
-// Live tells whether the secret signs at an instant.
+// Live reports whether the secret signs at an instant.
 func (s Secret) Live(at Time) bool { return s.ExpiresAt == 0 || s.ExpiresAt > at }
 
 // secretPurpose binds a sealed secret to its row.

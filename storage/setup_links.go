@@ -52,7 +52,7 @@ func newSetupToken() string {
 	return PrefixSetupLink + base64.RawURLEncoding.EncodeToString(random)
 }
 
-// validSetupToken tells whether newSetupToken could have made a token.
+// validSetupToken reports whether newSetupToken could have made a token.
 func validSetupToken(token string) bool {
 	text, ok := strings.CutPrefix(token, PrefixSetupLink)
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)

@@ -64,7 +64,7 @@ type TemplateFilter struct {
 	Language string
 }
 
-// Templates lists an account's templates, newest first, and tells how far it came: to
+// Templates lists an account's templates, newest first, and says how far it came: to
 // Last, unless the page was full or its time was up before.
 func (rx *Rx) Templates(account int64, f TemplateFilter, after After, limit int) ([]Template, After, error) {
 	q := sqlite.ListQuery{Columns: templateColumns, Table: "templates", Index: "templates_of_account", Key: "created_at", ID: "id"}

@@ -60,7 +60,7 @@ type UserInvitation struct {
 	EndedAt          Time   `db:"ended_at"`
 }
 
-// Usable tells whether the link can be used at a time.
+// Usable reports whether the link can be used at a time.
 func (i UserInvitation) Usable(now Time) bool { return i.EndedAt == 0 && now < i.ExpiresAt }
 
 // UserInvitation finds the invitation with a token, one that has ended too.

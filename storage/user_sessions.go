@@ -28,7 +28,7 @@ type UserSession struct {
 	LastSeenAt Time   `db:"last_seen_at"`
 }
 
-// Expired tells whether the session has ended by itself at a time.
+// Expired reports whether the session has ended by itself at a time.
 func (s UserSession) Expired(now Time) bool {
 	return now >= s.CreatedAt.Add(SessionLife) || now >= s.LastSeenAt.Add(SessionIdle)
 }

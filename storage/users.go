@@ -48,7 +48,7 @@ func (u User) Status(now Time) string {
 	}
 }
 
-// CanSignIn tells whether the user has a password and is not disabled.
+// CanSignIn reports whether the user has a password and is not disabled.
 func (u User) CanSignIn() bool { return u.PasswordHash != nil && u.DisabledAt == 0 }
 
 const (
@@ -115,12 +115,12 @@ func (rx *Rx) UserBySignIn(email string) (User, error) {
 	return u, nil
 }
 
-// AnybodyCanSignIn tells whether any user of any organization can sign in.
+// AnybodyCanSignIn reports whether any user of any organization can sign in.
 func (rx *Rx) AnybodyCanSignIn() (yes bool, err error) {
 	return get[bool](rx, `SELECT EXISTS (SELECT 1 FROM users WHERE password_hash IS NOT NULL AND disabled_at = 0)`)
 }
 
-// OtherAdminCanSignIn tells whether an admin of the organization other than the user
+// OtherAdminCanSignIn reports whether an admin of the organization other than the user
 // can sign in.
 func (rx *Rx) OtherAdminCanSignIn(u User) (yes bool, err error) {
 	return get[bool](rx, `

@@ -39,7 +39,7 @@ func newBodySchemas(document []byte) *bodySchemas {
 	return &bodySchemas{compiler: compiler, compiled: make(map[string]*jsonschema.Schema)}
 }
 
-// Check tells how a body differs from the schema at a place of the file.
+// Check says how a body differs from the schema at a place of the file.
 func (b *bodySchemas) Check(where string, body []byte) error {
 	schema, err := b.schema(where)
 	if err != nil {
@@ -96,7 +96,7 @@ func operationAt(route *routers.Route) string {
 	return "#/paths/" + path + "/" + strings.ToLower(route.Method)
 }
 
-// allows tells why the description forbids a request, if it does.
+// allows says why the description forbids a request, if it does.
 func (d openAPI) allows(in *openapi3filter.RequestValidationInput, sent []byte) error {
 	body := in.Route.Operation.RequestBody
 	mediaType, _, _ := mime.ParseMediaType(in.Request.Header.Get("Content-Type"))

@@ -76,7 +76,7 @@ var statusOf = map[string]string{
 	"TooManyRequests": "429", "InternalError": "500", "BadGateway": "502", "ServiceUnavailable": "503",
 }
 
-// isBody tells whether a schema is that of a request's body, by its name.
+// isBody reports whether a schema is that of a request's body, by its name.
 func isBody(name string) bool {
 	return strings.HasPrefix(name, "New") || strings.HasSuffix(name, "Changes")
 }
@@ -184,7 +184,7 @@ func (d openAPI) input(req *http.Request, sent []byte) (*openapi3filter.RequestV
 	return in, err
 }
 
-// refuses tells whether the description forbids a request.
+// refuses reports whether the description forbids a request.
 func (d openAPI) refuses(method, path, body string) bool {
 	req, _ := http.NewRequest(method, "/v1"+path, nil)
 	req.Header.Set("Content-Type", "application/json")

@@ -100,7 +100,7 @@ func changeContact(tx *storage.Tx, subject event.Subject, c *storage.Contact, in
 	return event.ContactUpdated(subject, *c, reported).Emit(tx)
 }
 
-// sameText tells whether two texts, either of which may be absent, are the same.
+// sameText reports whether two texts, either of which may be absent, are the same.
 func sameText(a, b *string) bool {
 	return (a == nil) == (b == nil) && (a == nil || *a == *b)
 }

@@ -64,13 +64,13 @@ var reservedHeaders = []string{
 	"te", "trailer", "transfer-encoding", "upgrade",
 }
 
-// isReservedHeader tells whether a header, in lower case, cannot be a custom header.
+// isReservedHeader reports whether a header, in lower case, cannot be a custom header.
 func isReservedHeader(name string) bool {
 	ours := func(prefix string) bool { return strings.HasPrefix(name, prefix) }
 	return slices.Contains(reservedHeaders, name) || slices.ContainsFunc(reservedHeaderPrefixes, ours)
 }
 
-// isHeaderName tells whether a name is a token as defined by HTTP.
+// isHeaderName reports whether a name is a token as defined by HTTP.
 func isHeaderName(name string) bool {
 	for _, c := range []byte(name) {
 		switch {
@@ -82,7 +82,7 @@ func isHeaderName(name string) bool {
 	return 1 <= len(name) && len(name) <= 256
 }
 
-// isHeaderValue tells whether a value can be sent in a header.
+// isHeaderValue reports whether a value can be sent in a header.
 func isHeaderValue(value string) bool {
 	for _, c := range []byte(value) {
 		if (c < ' ' && c != '\t') || c == 0x7f {

@@ -157,7 +157,7 @@ func (c *customerChanges) checkStatus() error {
 	return rest.Invalid("status", "must be pending, active or suspended; DELETE archives a customer")
 }
 
-// apply makes the changes, and tells whether there were any.
+// apply makes the changes, and reports whether there were any.
 func (c *customerChanges) apply(to *storage.Customer) bool {
 	before := *to
 

@@ -96,7 +96,7 @@ func streamFormat(r *rest.Request) stream.Format {
 	return stream.EventStream{}
 }
 
-// mayGoOn tells whether a stream of the request's key, or of the person who is signed in,
+// mayGoOn reports whether a stream of the request's key, or of the person who is signed in,
 // may go on. What cannot be found out for the moment does not end it, and nothing ends what a
 // command of the operator asked for.
 func (s *Server) mayGoOn(r *rest.Request) func(context.Context) bool {
@@ -117,7 +117,7 @@ func (s *Server) mayGoOn(r *rest.Request) func(context.Context) bool {
 	}
 }
 
-// WhyEnded tells why a stream of a person may not go on: it must be signed in, with the
+// WhyEnded says why a stream of a person may not go on: it must be signed in, with the
 // role that it had; "" if it may. What cannot be found out for the moment does not end it.
 func (s *Server) WhyEnded(ctx context.Context, v *rest.Visitor) string {
 	now, err := v.Find(ctx)
@@ -134,7 +134,7 @@ func (s *Server) WhyEnded(ctx context.Context, v *rest.Visitor) string {
 	return ""
 }
 
-// whySignedOut tells why a session is gone.
+// whySignedOut says why a session is gone.
 func (s *Server) whySignedOut(ctx context.Context, user string) string {
 	why := live.EndedSignedOut
 	_ = s.DB.View(ctx, func(rx *storage.Rx) error { // without an answer the session is gone all the same

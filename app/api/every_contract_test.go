@@ -36,7 +36,7 @@ func TestEveryRouteIsClosedToASuspendedOrganization(t *testing.T) {
 	})
 }
 
-// takes tells whether a route stands at a path. One path may have several: the
+// takes reports whether a route stands at a path. One path may have several: the
 // word of /contacts/bulk_label is an id in the eyes of /contacts/:id.
 func takes(rt *rest.Route, path string) bool {
 	pattern, parts := strings.Split(rt.Path, "/"), strings.Split(path, "/")

@@ -127,7 +127,7 @@ func (c *labelChanges) Validate() error {
 	)
 }
 
-// apply makes the changes, and tells whether there were any.
+// apply makes the changes, and reports whether there were any.
 func (c *labelChanges) apply(to *storage.Label) bool {
 	before := *to
 	if c.Name.Set {

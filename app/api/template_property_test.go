@@ -40,7 +40,7 @@ func newReviewer(t testing.TB) *reviewer {
 	return &reviewer{t: t, sim: sim, url: server.URL, taken: 1000}
 }
 
-// takes tells whether the simulator takes a template, and what it says if not.
+// takes reports whether the simulator takes a template, and what it says if not.
 func (r *reviewer) takes(body []byte) (bool, string) {
 	r.t.Helper()
 	if r.taken++; r.taken > 90 {

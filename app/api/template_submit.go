@@ -136,7 +136,7 @@ func storeEdited(tx *storage.Tx, before, after storage.Template) (storage.Templa
 	return after, tx.UpdateTemplate(&after)
 }
 
-// alreadyEdited tells whether the provider is reviewing the same changes already: an
+// alreadyEdited reports whether the provider is reviewing the same changes already: an
 // earlier request submitted them and failed before they were stored.
 func (s *Server) alreadyEdited(r *rest.Request, t storage.Template, in *template.Changes) bool {
 	found, err := s.Accounts.FindTemplate(r.HTTP.Context(), r.Account.ID, t.Name, t.Language)
@@ -144,7 +144,7 @@ func (s *Server) alreadyEdited(r *rest.Request, t storage.Template, in *template
 		found.Category == t.Category && template.Same(found, t)
 }
 
-// HasSubcode tells whether the provider refused with a subcode.
+// HasSubcode reports whether the provider refused with a subcode.
 func HasSubcode(err error, subcode int) bool {
 	e, ok := errors.AsType[*provider.Error](err)
 	return ok && e.Subcode == subcode

@@ -88,7 +88,7 @@ func (c *calls) note(r *http.Request) {
 	}
 }
 
-// count tells how many calls there were whose text holds a word.
+// count says how many calls there were whose text holds a word.
 func (c *calls) count(word string) (n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -13,7 +13,7 @@ var agentsSee = []string{
 	storage.HintLabel, storage.HintQuickReply, storage.HintUser,
 }
 
-// maySee tells whether a role is told of a kind.
+// maySee reports whether a role is told of a kind.
 func maySee(role, kind string) bool {
 	return role == storage.RoleAdmin || slices.Contains(agentsSee, kind)
 }

@@ -19,7 +19,7 @@
 // changes in the organization (pace). The viewers of an organization share what they are told
 // (batch), and its text. A viewer keeps what it has not told yet: that, or if more came
 // meanwhile the ids of each kind, up to a number behind which they are just many; and the
-// names of the conversations whose people have changed, of whom it then tells how they are
+// names of the conversations whose people have changed, of whom it then says how they are
 // by now. So a slow reader costs no more than a quick one, and is behind for no longer.
 //
 // Who looks at a conversation says so every few seconds, and is forgotten lookLife after

@@ -39,7 +39,7 @@ func (all paces) add(organization int64, kind string, ids []string, isAny bool) 
 	p.waiting.add(kind, ids, isAny)
 }
 
-// notifyDue notifies the viewers of the organizations whose time has come, and tells whether
+// notifyDue notifies the viewers of the organizations whose time has come, and reports whether
 // something is held back for others.
 func (h *Hub) notifyDue(all paces, now time.Time) (isHeld bool) {
 	for organization, p := range all {

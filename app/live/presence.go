@@ -41,7 +41,7 @@ type Look struct {
 	Typing       bool
 }
 
-// Shows tells whether a tab is known to show a conversation: then it need not be looked
+// Shows reports whether a tab is known to show a conversation: then it need not be looked
 // up again.
 func (h *Hub) Shows(l Look) bool {
 	h.mu.Lock()
@@ -129,7 +129,7 @@ func (h *Hub) forgetLooks(ctx context.Context) {
 	}
 }
 
-// forget forgets whose time is up, and tells whether anybody is left.
+// forget forgets whose time is up, and reports whether anybody is left.
 func (h *Hub) forget(now time.Time) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

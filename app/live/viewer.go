@@ -52,7 +52,7 @@ func (v *viewer) hint(n *batch) {
 	v.notify()
 }
 
-// mayGoOn tells whether the stream may go on, and remembers why not.
+// mayGoOn reports whether the stream may go on, and remembers why not.
 func (v *viewer) mayGoOn(ctx context.Context) bool {
 	why := v.Ended(ctx)
 	if why == "" {

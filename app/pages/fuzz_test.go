@@ -126,7 +126,7 @@ func FuzzVisit(f *testing.F) {
 	})
 }
 
-// ours tells whether a Host header is chat.test or a name of this machine,
+// ours reports whether a Host header is chat.test or a name of this machine,
 // written plainly.
 func ours(hostport string) bool {
 	host := strings.ToLower(strings.TrimRight(hostport, "0123456789"))

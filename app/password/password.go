@@ -85,8 +85,8 @@ func (h *Hasher) Hash(ctx context.Context, who limit.Holder, password string) (s
 	return encode(salt, derive(password, salt)), nil
 }
 
-// Matches tells whether a password is the one that was hashed. A nil hash is that of
-// nobody: it takes the same time, so that the time does not tell whether somebody is
+// Matches reports whether a password is the one that was hashed. A nil hash is that of
+// nobody: it takes the same time, so that the time does not report whether somebody is
 // there. begin is called when the turn has come, and may still refuse it.
 func (h *Hasher) Matches(ctx context.Context, who limit.Holder, password string, hash *string, begin func() error) (bool, error) {
 	slot, err := h.slots.Acquire(ctx, who, 1, nil)

@@ -246,7 +246,7 @@ type ClassStats struct {
 	Behind  time.Duration // how long ago that came which the slowest has not told yet
 }
 
-// Stats tells how the classes stand.
+// Stats says how the classes stand.
 func (h *Hub) Stats() (all []ClassStats) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

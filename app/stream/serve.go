@@ -95,7 +95,7 @@ func (s *Stream) detach(properly bool) {
 	s.connection, s.isWriting = nil, false
 }
 
-// hasEnded tells whether the stream had to end.
+// hasEnded reports whether the stream had to end.
 func (s *Stream) hasEnded() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

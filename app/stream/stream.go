@@ -25,7 +25,7 @@ type Options struct {
 	ReadInterval time.Duration
 	// Notices are told beside the events; nil for none.
 	Notices Notices
-	// Allowed tells whether the stream may go on. It is asked once a second; nil is yes.
+	// Allowed reports whether the stream may go on. It is asked once a second; nil is yes.
 	Allowed func(context.Context) bool
 }
 

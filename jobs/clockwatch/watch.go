@@ -1,4 +1,4 @@
-// Package clockwatch tells how long something could have been heard from outside.
+// Package clockwatch says how long something could have been heard from outside.
 package clockwatch
 
 import (

@@ -144,7 +144,7 @@ func lineBreak(text []byte) int {
 	return 1
 }
 
-// split cuts the cells of the record that the window begins with, and tells how long it is.
+// split cuts the cells of the record that the window begins with, and says how long it is.
 func (r *Reader) split(window []byte, atEnd bool) (length int, err error) {
 	r.cells = r.cells[:0]
 	var cell []byte

@@ -47,7 +47,7 @@ func ReadLayout(in io.Reader) (*Layout, error) {
 	return l, l.checkNames()
 }
 
-// namesPeople tells whether one of the columns says whom a line is about.
+// namesPeople reports whether one of the columns says whom a line is about.
 func namesPeople(cells []string) bool {
 	return slices.ContainsFunc(cells, func(cell string) bool {
 		return columnOf(cell) == columnPhone || columnOf(cell) == columnBSUID
@@ -90,7 +90,7 @@ type Row struct {
 	metadata map[string]json.RawMessage // new values, by their key
 }
 
-// IsBlank tells whether a record holds nothing.
+// IsBlank reports whether a record holds nothing.
 func IsBlank(cells []string) bool {
 	return !slices.ContainsFunc(cells, func(cell string) bool { return strings.TrimSpace(cell) != "" })
 }

@@ -48,7 +48,7 @@ func Compact(raw json.RawMessage) []byte {
 	return b.Bytes()
 }
 
-// IsOwnBSUID tells whether a text is a person's own business-scoped user id, not one of a
+// IsOwnBSUID reports whether a text is a person's own business-scoped user id, not one of a
 // parent portfolio.
 func IsOwnBSUID(id string) bool { return provider.BSUID.MatchString(id) && !provider.IsParentBSUID(id) }
 

@@ -39,7 +39,7 @@ var columns = []string{
 // Keys are the keys of contacts' metadata, as far as they get columns.
 type Keys map[string]bool
 
-// Add adds the keys of a contact, and tells whether more could matter.
+// Add adds the keys of a contact, and reports whether more could matter.
 func (k Keys) Add(metadata storage.JSON) bool {
 	var fields map[string]json.RawMessage
 	if len(metadata) > 0 && json.Unmarshal(metadata, &fields) == nil {

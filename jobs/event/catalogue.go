@@ -40,5 +40,5 @@ var types = []string{
 // Types lists the names of all events.
 func Types() []string { return slices.Clone(types) }
 
-// IsType tells whether an event of this name exists.
+// IsType reports whether an event of this name exists.
 func IsType(name string) bool { return slices.Contains(types, name) }

@@ -106,7 +106,7 @@ type customerOnboarded struct {
 }
 
 // CustomerOnboarded says that a customer has a connected number. display is the
-// number as people read it, and first tells whether it is the customer's first.
+// number as people read it, and first reports whether it is the customer's first.
 func CustomerOnboarded(c storage.Customer, a storage.Account, display string, first bool) Event {
 	about := Subject{Organization: c.OrganizationID, Account: a.ID, PhoneNumberID: *a.PhoneNumberID}
 	data := customerOnboarded{

@@ -140,7 +140,7 @@ func isPort(port string) bool {
 	return err == nil && n > 0
 }
 
-// IsAddress tells whether a host is an IP address without a zone. A zone could be any
+// IsAddress reports whether a host is an IP address without a zone. A zone could be any
 // text.
 func IsAddress(host string) bool {
 	addr, err := netip.ParseAddr(host)

@@ -140,7 +140,7 @@ func mapObject(node map[string]any, change func(string) (string, error)) (any, e
 	return all, nil
 }
 
-// isAllowed tells whether the provider takes a text as a parameter: no line break, no tab,
+// isAllowed reports whether the provider takes a text as a parameter: no line break, no tab,
 // no more than four spaces in a row, and not too long.
 func isAllowed(text string) bool {
 	return !strings.ContainsAny(text, "\n\r\t\v\f\u0085\u2028\u2029") && !strings.Contains(text, "     ") &&

@@ -11,7 +11,7 @@ import (
 // provider, and how long a message waits for that.
 const MaxCooldown = 15 * time.Minute
 
-// IsCoolingDown tells whether a cooldown lasts that ends at a time. One that ends later than
+// IsCoolingDown reports whether a cooldown lasts that ends at a time. One that ends later than
 // any can was set while the clock was ahead, and is over.
 func IsCoolingDown(until, now storage.Time) bool {
 	left := until.Sub(now)

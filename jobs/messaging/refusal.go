@@ -13,7 +13,7 @@ type Refusal struct {
 	Text string
 }
 
-// RefusalOf tells why an account may not send, or nil. It is asked when a message
+// RefusalOf says why an account may not send, or nil. It is asked when a message
 // is accepted and again when its turn comes.
 func RefusalOf(s storage.Sender) *Refusal {
 	switch {
@@ -33,14 +33,14 @@ func RefusalOf(s storage.Sender) *Refusal {
 	return nil
 }
 
-// ReceiptRefusalOf tells why an account may not send read receipts, or nil. They cost
+// ReceiptRefusalOf says why an account may not send read receipts, or nil. They cost
 // nothing, and the provider takes them from a restricted account too.
 func ReceiptRefusalOf(s storage.Sender) *Refusal {
 	s.Subscription, s.Restricted = storage.SubscriptionActive, false
 	return RefusalOf(s)
 }
 
-// RefusalFor tells why a template may not be sent to somebody, or nil. Like RefusalOf it
+// RefusalFor says why a template may not be sent to somebody, or nil. Like RefusalOf it
 // is asked when a message is accepted and again when its turn comes.
 func RefusalFor(s storage.Sender, to storage.Contact, marketing bool) *Refusal {
 	switch {
@@ -52,5 +52,5 @@ func RefusalFor(s storage.Sender, to storage.Contact, marketing bool) *Refusal {
 	return nil
 }
 
-// IsMarketing tells whether a template is one, as far as is known.
+// IsMarketing reports whether a template is one, as far as is known.
 func IsMarketing(t storage.Template) bool { return strings.EqualFold(t.Category, "MARKETING") }

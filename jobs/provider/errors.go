@@ -84,7 +84,7 @@ func (e *Error) Error() string {
 // cancelled context.
 func (e *Error) Unwrap() error { return e.cause }
 
-// ClassOf tells how to treat an error. An error that is not the provider's,
+// ClassOf says how to treat an error. An error that is not the provider's,
 // such as a full disk, is final and without effect.
 func ClassOf(err error) Class {
 	if e, ok := errors.AsType[*Error](err); ok {
@@ -243,14 +243,14 @@ func (s secrets) redactError(err error) error {
 	return err
 }
 
-// IsTemplateUnusable tells whether a send was refused because its template is paused,
+// IsTemplateUnusable reports whether a send was refused because its template is paused,
 // disabled or gone.
 func IsTemplateUnusable(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.Fault.IsTemplateUnusable()
 }
 
-// IsTemplateUnusable tells whether a template is paused, disabled or gone.
+// IsTemplateUnusable reports whether a template is paused, disabled or gone.
 func (f Fault) IsTemplateUnusable() bool {
 	return f.Code == codeTemplateGone || f.Code == codeTemplatePaused || f.Code == codeTemplateDisabled
 }

@@ -39,5 +39,5 @@ func ParseWrittenPhone(number string) (e164 string, ok bool) {
 	return ParsePhone(number)
 }
 
-// IsParentBSUID tells whether a valid BSUID is one of a parent portfolio.
+// IsParentBSUID reports whether a valid BSUID is one of a parent portfolio.
 func IsParentBSUID(id string) bool { return strings.HasPrefix(id[2:], ".ENT.") }

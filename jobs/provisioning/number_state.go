@@ -63,7 +63,7 @@ func (c *credentials) applyNumber(n provider.Number) {
 	}
 }
 
-// restricted tells whether the provider blocks a connected number from sending. If
+// restricted reports whether the provider blocks a connected number from sending. If
 // the answer does not say, it is as before.
 func restricted(n provider.Number, before bool) bool {
 	var health struct {

@@ -234,7 +234,7 @@ func saveTemplate(tx *storage.Tx, before, t storage.Template) error {
 	return tx.UpdateTemplate(&t)
 }
 
-// sameTemplate tells whether a row and a template of the provider are equal, apart
+// sameTemplate reports whether a row and a template of the provider are equal, apart
 // from what only the row has.
 func sameTemplate(old, found storage.Template) bool {
 	found.ID, found.ReviewedAt, found.CreatedAt, found.UpdatedAt = old.ID, old.ReviewedAt, old.CreatedAt, old.UpdatedAt

@@ -73,7 +73,7 @@ func (r *Runner) preload(ctx context.Context, k *kindState, jobs []storage.Job) 
 	k.Preload(ctx, jobs)
 }
 
-// canClaim tells whether jobs of the kind wait, and a worker is free for one or it
+// canClaim reports whether jobs of the kind wait, and a worker is free for one or it
 // can be held.
 func (r *Runner) canClaim(k *kindState) bool {
 	r.mu.Lock()

@@ -136,7 +136,7 @@ func (r *Runner) claimableLanes(k *kindState) (open []string, share int) {
 	return open, max(1, r.room(k)/len(open))
 }
 
-// isStarved tells whether no worker is free for held jobs of the kind, and makes the
+// isStarved reports whether no worker is free for held jobs of the kind, and makes the
 // next one that becomes free wake the loop.
 func (r *Runner) isStarved(k *kindState) bool {
 	r.mu.Lock()
@@ -149,7 +149,7 @@ func (r *Runner) isStarved(k *kindState) bool {
 	return true
 }
 
-// shouldClaim tells whether held jobs of a lane should be claimed now: because
+// shouldClaim reports whether held jobs of a lane should be claimed now: because
 // it has free places, or too few jobs leased ahead. The caller holds mu.
 func (r *Runner) shouldClaim(l *laneState, lane string) bool {
 	if r.aheadLimit(l, lane) > 0 {

@@ -39,10 +39,10 @@ type laneState struct {
 	turn      int  // when it last claimed held jobs, in claims of lanes
 }
 
-// idle tells whether the lane has no jobs of any sort.
+// idle reports whether the lane has no jobs of any sort.
 func (l *laneState) idle() bool { return l.running == 0 && !l.held && !l.leasesAhead() }
 
-// leasesAhead tells whether jobs of the lane are leased that do not run.
+// leasesAhead reports whether jobs of the lane are leased that do not run.
 func (l *laneState) leasesAhead() bool { return len(l.ready)+l.leasing+len(l.returning) > 0 }
 
 // laneRoom is how many more jobs of the lane may run. It calls Kind.OnLaneOpened when
@@ -115,7 +115,7 @@ func (r *Runner) Withdraw(kind, lane string) {
 	r.group.Done()
 }
 
-// admitToLane tells whether a lane has room for another job and no other waits
+// admitToLane reports whether a lane has room for another job and no other waits
 // for it. If not, the caller holds the job, and the lane counts as having held
 // jobs from now on. The caller holds mu.
 func (r *Runner) admitToLane(k *kindState, lane string) bool {

@@ -141,7 +141,7 @@ func Extend(ctx context.Context) {
 	}
 }
 
-// Stopped tells whether the run that ctx belongs to was stopped from outside:
+// Stopped reports whether the run that ctx belongs to was stopped from outside:
 // because the runner stops, or because its job was cancelled. A run whose lease is
 // over was not stopped; it took too long.
 func Stopped(ctx context.Context) bool {

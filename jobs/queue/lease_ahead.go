@@ -15,7 +15,7 @@ func (r *Runner) aheadLimit(l *laneState, lane string) int {
 	return max(0, l.kind.LaneLimit(lane)) * l.kind.LeaseAhead
 }
 
-// shouldRefill tells whether at most half of the jobs that may be leased ahead
+// shouldRefill reports whether at most half of the jobs that may be leased ahead
 // are there, so that it is time to claim more. The caller holds mu.
 func (r *Runner) shouldRefill(l *laneState, lane string) bool {
 	return 2*(len(l.ready)+l.leasing) <= r.aheadLimit(l, lane)

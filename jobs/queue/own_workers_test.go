@@ -41,7 +41,7 @@ func TestAKindWithWorkersOfItsOwnNeitherTakesNorLacksAny(t *testing.T) {
 	})
 }
 
-// counts tells how many run now, ran at once at most, and are done.
+// counts says how many run now, ran at once at most, and are done.
 func (c *crowd) counts() (now, most, done int) {
 	synctest.Wait()
 	c.mu.Lock()

@@ -141,7 +141,7 @@ func Jitter(d time.Duration, part float64) time.Duration {
 	return time.Duration(float64(d) * (1 - part + 2*part*rand.Float64()))
 }
 
-// shouldRetry tells whether a job whose run failed is tried again, and after how
+// shouldRetry reports whether a job whose run failed is tried again, and after how
 // long.
 func (k *Kind) shouldRetry(j storage.Job, err error) (retry bool, delay time.Duration) {
 	if chosen, ok := errors.AsType[*retryError](err); ok {

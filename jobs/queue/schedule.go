@@ -49,7 +49,7 @@ func (r *Runner) untilFirstRun(ctx context.Context, k *kindState) (time.Duration
 	return last.Add(k.Every).Sub(now), nil
 }
 
-// busy tells whether a job of the kind is running.
+// busy reports whether a job of the kind is running.
 func (r *Runner) busy(k *kindState) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

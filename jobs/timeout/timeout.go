@@ -41,7 +41,7 @@ func AfterFunc(d time.Duration, f func()) *Timer {
 	return t
 }
 
-// isOver tells whether a timer that has fired may call its function.
+// isOver reports whether a timer that has fired may call its function.
 func (t *Timer) isOver() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

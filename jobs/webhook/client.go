@@ -72,7 +72,7 @@ type Outcome struct {
 	RetryAfter time.Duration
 }
 
-// Succeeded tells whether the endpoint took the delivery.
+// Succeeded reports whether the endpoint took the delivery.
 func (o Outcome) Succeeded() bool { return o.Code == "" }
 
 // TimeLimit is how long an attempt takes at most.
@@ -243,6 +243,6 @@ func retryAfter(value string, now time.Time) time.Duration {
 	return 0
 }
 
-// isNumber tells whether a value has only digits. ParseUint does not say so: it
+// isNumber reports whether a value has only digits. ParseUint does not say so: it
 // stops reading where the number becomes too large.
 func isNumber(value string) bool { return strings.Trim(value, "0123456789") == "" }

@@ -60,7 +60,7 @@ type Source interface {
 	DeleteChanges(ctx context.Context, last int64) error
 }
 
-// fill takes in some of what is new, and tells whether there is more.
+// fill takes in some of what is new, and reports whether there is more.
 func (x *Index) fill(ctx context.Context) (more bool, err error) {
 	news, err := x.source.News(ctx, x.file.position)
 	if err != nil {

@@ -156,7 +156,7 @@ func (x *Index) Run(ctx context.Context) error {
 	}
 }
 
-// IsComplete tells whether the index has taken in all that there was, so that searches
+// IsComplete reports whether the index has taken in all that there was, so that searches
 // use it.
 func (x *Index) IsComplete() bool {
 	x.mu.RLock()
@@ -164,7 +164,7 @@ func (x *Index) IsComplete() bool {
 	return x.file != nil && x.file.complete
 }
 
-// Step opens the index if need be, and takes in some of what is new. It tells whether
+// Step opens the index if need be, and takes in some of what is new. It reports whether
 // there is more.
 func (x *Index) Step(ctx context.Context) (more bool, err error) {
 	if x.file != nil && !x.isInPlace() {
@@ -196,7 +196,7 @@ func (x *Index) Step(ctx context.Context) (more bool, err error) {
 	return more, err
 }
 
-// isDamage tells whether an error means that the index cannot be trusted. A full disk and
+// isDamage reports whether an error means that the index cannot be trusted. A full disk and
 // a database that cannot be read just now will pass.
 func isDamage(err error) bool {
 	return err != nil && !errors.Is(sqlite.Translate(err), sqlite.ErrUnavailable) && !errors.Is(err, errMainDatabase) &&
@@ -206,7 +206,7 @@ func isDamage(err error) bool {
 // errMainDatabase is what goes wrong with the database, not with its index.
 var errMainDatabase = errors.New("read the messages for the search index")
 
-// isInPlace tells whether the open file is still the one that has the name.
+// isInPlace reports whether the open file is still the one that has the name.
 func (x *Index) isInPlace() bool {
 	info, err := os.Stat(x.path)
 	return err == nil && os.SameFile(info, x.file.info)

@@ -178,14 +178,14 @@ func parseTerms(part string, inQuotes, isLast bool) (terms []term) {
 	return terms
 }
 
-// isUnspaced tells whether the last of some words is a character of a script without
+// isUnspaced reports whether the last of some words is a character of a script without
 // spaces.
 func isUnspaced(words []string) bool {
 	first, _ := utf8.DecodeRuneInString(words[len(words)-1])
 	return unicode.In(first, unspaced...)
 }
 
-// isIn tells whether a term stands among words.
+// isIn reports whether a term stands among words.
 func (t term) isIn(words []string) bool {
 	last := len(t.words) - 1
 	for i := range len(words) - last {
@@ -198,10 +198,10 @@ func (t term) isIn(words []string) bool {
 	return false
 }
 
-// IsEmpty tells whether a query looks for nothing.
+// IsEmpty reports whether a query looks for nothing.
 func IsEmpty(query string) bool { return len(parseQuery(query)) == 0 }
 
-// Says tells whether some texts say what a query looks for: each of its terms.
+// Says reports whether some texts say what a query looks for: each of its terms.
 func Says(query string, texts ...string) bool {
 	terms := parseQuery(query)
 	words := wordsOf(texts...)

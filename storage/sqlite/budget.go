@@ -3,7 +3,7 @@ package sqlite
 import "reflect"
 
 // Budget bounds the bytes of the rows that a list reads into memory. The list ends
-// with the row that uses it up, so that it always has one, and Cut tells whether
+// with the row that uses it up, so that it always has one, and Cut reports whether
 // others are after it. Lists whose rows are small by their nature do not look at it.
 type Budget struct {
 	left int
@@ -13,7 +13,7 @@ type Budget struct {
 // NewBudget makes a budget of some bytes.
 func NewBudget(bytes int) *Budget { return &Budget{left: bytes} }
 
-// Cut tells whether a list ended early because the budget was used up.
+// Cut reports whether a list ended early because the budget was used up.
 func (b *Budget) Cut() bool { return b != nil && b.cut }
 
 // Within is the same snapshot for lists that keep to a budget; nil lifts it.
@@ -23,10 +23,10 @@ func (rx *Rx) Within(b *Budget) *Rx {
 	return &bounded
 }
 
-// Cut tells whether a list ended early because its budget was used up.
+// Cut reports whether a list ended early because its budget was used up.
 func (rx *Rx) Cut() bool { return rx.budget.Cut() }
 
-// ends tells whether nothing is left, and that another row is there.
+// ends reports whether nothing is left, and that another row is there.
 func (b *Budget) ends() bool {
 	if b == nil || b.left > 0 {
 		return false

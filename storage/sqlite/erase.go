@@ -15,7 +15,7 @@ const logPatience = "20"
 const emptyLog = "PRAGMA wal_checkpoint(TRUNCATE)"
 
 // EmptyLog empties the log of a file, in which what was deleted would otherwise stay until
-// it is written over. It tells whether it could: it cannot while others read from the log.
+// it is written over. It reports whether it could: it cannot while others read from the log.
 func EmptyLog(ctx context.Context, conn sqlx.QueryerContext) (emptied bool, err error) {
 	var busy, frames, copied int
 	err = conn.QueryRowxContext(ctx, emptyLog).Scan(&busy, &frames, &copied)

@@ -192,7 +192,7 @@ func (f *FairSemaphore) offer(organization int64, long bool) (waiter chan error,
 	return waiter, nil
 }
 
-// mayTake tells whether an organization may have one slot more, if one is free.
+// mayTake reports whether an organization may have one slot more, if one is free.
 func (f *FairSemaphore) mayTake(q *queue) bool {
 	return q.organization != InternalWork || q.running < max(1, f.slots-1)
 }

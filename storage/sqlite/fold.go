@@ -19,7 +19,7 @@ func RegisterFunction(name string, function func(*sqlite.FunctionContext, []driv
 	return sqlite.RegisterFunction(name, &sqlite.FunctionImpl{NArgs: -1, Deterministic: true, VolatileArgs: true, Scalar: function})
 }
 
-// Matches tells whether any of some texts contains the first, which is folded.
+// Matches reports whether any of some texts contains the first, which is folded.
 func Matches(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) {
 	wanted, _ := args[0].(string)
 	for _, arg := range args[1:] {

@@ -139,7 +139,7 @@ func IDTime(prefix, id string) Time {
 	return Time(parsed.Time())
 }
 
-// ValidID tells whether id is the prefix and 26 characters of Crockford's
+// ValidID reports whether id is the prefix and 26 characters of Crockford's
 // alphabet in upper case; ulid.Parse would take lower case as well.
 func ValidID(prefix, id string) bool {
 	if len(id) != len(prefix)+ulid.EncodedSize || id[:len(prefix)] != prefix {

@@ -52,7 +52,7 @@ func (j *JSON) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Equal tells whether two texts, either of which may be absent, mean the same: the
+// Equal reports whether two texts, either of which may be absent, mean the same: the
 // order of keys and the space between them do not matter, the way a number is
 // written does.
 func (j JSON) Equal(other JSON) bool {

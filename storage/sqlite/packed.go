@@ -220,7 +220,7 @@ func (u *unpacker) pointer(value string) *string {
 	return &u.texts[len(u.texts)-1]
 }
 
-// endOfText finds the quote that ends a text which begins with one, and tells whether
+// endOfText finds the quote that ends a text which begins with one, and reports whether
 // there are escapes before it; -1 if there is none.
 func endOfText(s string) (end int, escaped bool) {
 	end = strings.IndexByte(s[1:], '"') + 1

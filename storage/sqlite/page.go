@@ -80,12 +80,12 @@ const (
 	// scanTime is how long a list with filters looks for its page.
 	scanTime = time.Second
 	// BriefScanTime is the same for lists that a person looks through, and that go on by
-	// themselves: each page comes soon, and tells how far it came.
+	// themselves: each page comes soon, and says how far it came.
 	BriefScanTime = 100 * time.Millisecond
 )
 
 // FindPage lists up to limit rows after a key, or as many as the budget allows. It
-// also tells how far it came: to Last, unless the page was full or its time was up
+// also says how far it came: to Last, unless the page was full or its time was up
 // before. Of a page that the budget cut, the next one begins after its last row.
 func FindPage[T any](rx *Rx, q ListQuery, after After, limit int) ([]T, After, error) {
 	if len(q.Filters) == 0 {
@@ -142,7 +142,7 @@ func FindMerged[T any](rx *Rx, lists []ListQuery, key func(T) After, after After
 }
 
 // MergePage puts another list into a page, of which no more than limit rows stay, so
-// that many lists take no more memory than one. It tells how far that list is in the
+// that many lists take no more memory than one. It says how far that list is in the
 // page: to Last, unless its time was up before. The rows are small, so no budget cuts the
 // list: it would leave holes in the page.
 func MergePage[T any](rx *Rx, page []T, q ListQuery, key func(T) After, after After, limit int) ([]T, After, error) {

@@ -72,14 +72,14 @@ func newSession(ctx context.Context, pool *sqlx.DB, tables func(string) (changes
 	return &session{conn: conn, stmts: make(map[string]*statement), tables: tables}, nil
 }
 
-// isConnected tells whether the session has a connection. One without refuses every
+// isConnected reports whether the session has a connection. One without refuses every
 // statement, and is there to say why (see Rx.returnSession).
 func (s *session) isConnected() bool { return s.conn != nil }
 
 // raw hands the driver's own connection to fn.
 func (s *session) raw(fn func(driver any) error) error { return s.conn.Raw(fn) }
 
-// OnlyReads tells whether a statement can change nothing: it is a SELECT.
+// OnlyReads reports whether a statement can change nothing: it is a SELECT.
 func OnlyReads(query string) bool {
 	words := strings.Fields(query)
 	return len(words) == 0 || strings.EqualFold(words[0], "select")

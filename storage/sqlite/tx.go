@@ -193,7 +193,7 @@ func (wx *Wx) ExecOne(query string, args ...any) error {
 // everybody else waits.
 const MaxRows = 500
 
-// Full tells whether a closure that works through a long list has changed enough, and
+// Full reports whether a closure that works through a long list has changed enough, and
 // should leave the rest to the next one.
 func (wx *Wx) Full() bool { return wx.s.rows >= MaxRows }
 

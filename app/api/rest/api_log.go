@@ -226,7 +226,7 @@ func (l *callLog) restoreLastUsed(used map[string]storage.Time) {
 	}
 }
 
-// logUnlogged tells how many requests of strangers were left out of the logs.
+// logUnlogged says how many requests of strangers were left out of the logs.
 func (l *callLog) logUnlogged() {
 	if n := l.strangers.unlogged.Swap(0); n > 0 {
 		l.log.Info("requests without a key or signature were too many to log each of them", "requests", n)

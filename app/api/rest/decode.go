@@ -103,7 +103,7 @@ func (f *BodyChecker) checkValue(t reflect.Type) *mismatch {
 	}
 }
 
-// fitsByFirstByte tells whether the first byte of a value is enough to know that the
+// fitsByFirstByte reports whether the first byte of a value is enough to know that the
 // whole value fits the type.
 func fitsByFirstByte(t reflect.Type, first byte) bool {
 	switch {
@@ -308,7 +308,7 @@ func typeName(kind reflect.Kind) string {
 	}
 }
 
-// hasLoneSurrogate tells whether a valid document escapes only one half of a surrogate
+// hasLoneSurrogate reports whether a valid document escapes only one half of a surrogate
 // pair. That is no character, and many JSON parsers fail on it.
 func hasLoneSurrogate(doc []byte) bool {
 	high := false // the last thing was the first half of a pair

@@ -183,7 +183,7 @@ func FuzzDecodePath(f *testing.F) {
 	})
 }
 
-// hasOddKeys tells whether a key repeats or differs from its lower case.
+// hasOddKeys reports whether a key repeats or differs from its lower case.
 func hasOddKeys(body []byte) bool {
 	dec := json.NewDecoder(strings.NewReader(string(body)))
 	dec.UseNumber()

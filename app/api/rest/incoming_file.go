@@ -116,7 +116,7 @@ var MediaKinds = map[string]mediaKind{
 	"text/plain":                           {"document", maxMedia},
 }
 
-// CanBeSentAs tells whether a file can be sent where a message wants a kind. Any file
+// CanBeSentAs reports whether a file can be sent where a message wants a kind. Any file
 // can be sent as a document.
 func CanBeSentAs(mimeType, kind string) bool {
 	switch kind {

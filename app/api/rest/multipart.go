@@ -34,7 +34,7 @@ type form struct {
 	Fields map[string]string // the other parts that a route may take
 }
 
-// isForm tells whether the body is multipart, not JSON.
+// isForm reports whether the body is multipart, not JSON.
 func isForm(r *http.Request) bool {
 	return filetype.WithoutParameters(r.Header.Get("Content-Type")) == "multipart/form-data"
 }

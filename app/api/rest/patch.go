@@ -24,7 +24,7 @@ func (p *Patch[T]) UnmarshalJSON(b []byte) error {
 // wrapped is the type whose JSON the field takes.
 func (Patch[T]) wrapped() reflect.Type { return reflect.TypeFor[T]() }
 
-// Given tells whether the field holds a value.
+// Given reports whether the field holds a value.
 func (p Patch[T]) Given() bool { return p.Set && !p.Null }
 
 // NotNull refuses a field that is null.

@@ -151,7 +151,7 @@ func (rep Reply) send(x *Exchange) {
 	writeJSON(x, rep.Status, rep.Body)
 }
 
-// IsKnown tells whether the client has the answer already, so that it need not be
+// IsKnown reports whether the client has the answer already, so that it need not be
 // rendered.
 func (rep Reply) IsKnown(hr *http.Request) bool {
 	return rep.ETag != "" && matchesETag(hr.Header.Values("If-None-Match"), rep.ETag)

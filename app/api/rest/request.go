@@ -82,10 +82,10 @@ const (
 	maxStrangerPath = 128
 )
 
-// isAuthenticated tells whether the caller has a valid key or session.
+// isAuthenticated reports whether the caller has a valid key or session.
 func (r *Request) isAuthenticated() bool { return r.Org.ID != 0 }
 
-// isKnown tells whether it is known who calls, though the call may be refused.
+// isKnown reports whether it is known who calls, though the call may be refused.
 func (r *Request) isKnown() bool { return r.isAuthenticated() || r.refused != nil }
 
 // loggedPath is the path for the logs: without the query, which may contain secrets, with

@@ -100,7 +100,7 @@ func Short[T ~string](name string, s *T, most int) error {
 	return nil
 }
 
-// Between tells whether s has from min to max characters, counted as code points.
+// Between reports whether s has from min to max characters, counted as code points.
 func Between(s string, min, max int) bool {
 	n := utf8.RuneCountInString(s)
 	return min <= n && n <= max
@@ -134,7 +134,7 @@ func CheckMetadata(raw *json.RawMessage) error {
 // Compact is a JSON text without the space in it.
 func Compact(raw json.RawMessage) []byte { return contactsheet.Compact(raw) }
 
-// IsPhone tells whether a text is a phone number that can be written in E.164.
+// IsPhone reports whether a text is a phone number that can be written in E.164.
 func IsPhone(number string) bool {
 	_, ok := provider.ParsePhone(number)
 	return ok
@@ -185,7 +185,7 @@ func Unique(name, s string, seen map[string]bool) error {
 	return nil
 }
 
-// Absent tells whether an optional JSON value is missing or null.
+// Absent reports whether an optional JSON value is missing or null.
 func Absent(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
 
 // ReadObject decodes the object in a field that was kept raw.

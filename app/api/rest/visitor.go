@@ -48,7 +48,7 @@ func (r *Request) UserID() *string {
 	return &r.User.ID
 }
 
-// entersAPILog tells whether the call is one for the API log: in the console only what
+// entersAPILog reports whether the call is one for the API log: in the console only what
 // changes something is.
 func (r *Request) entersAPILog() bool {
 	if r.Visitor == nil {
@@ -57,7 +57,7 @@ func (r *Request) entersAPILog() bool {
 	return r.User != nil && r.HTTP.Method != http.MethodGet && r.HTTP.Method != http.MethodHead && !r.isQuiet()
 }
 
-// isQuiet tells whether the call is one that browsers make all the time.
+// isQuiet reports whether the call is one that browsers make all the time.
 func (r *Request) isQuiet() bool { return r.route != nil && r.route.Has(Quiet) }
 
 // seenInterval is how old the time is, at the most, at which a session was last seen.

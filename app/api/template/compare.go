@@ -10,7 +10,7 @@ import (
 	"confab/storage"
 )
 
-// Same tells whether a template at the provider is one of ours. The provider
+// Same reports whether a template at the provider is one of ours. The provider
 // does not return components as they were submitted: it shows files under URLs of its
 // own, writes the texts of authentication templates, and turns a button for codes into
 // a link. So only the parts that it keeps are compared.

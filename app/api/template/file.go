@@ -47,7 +47,7 @@ func (p *DraftPart) checkFile(allowHTTP content.PlainHTTP) error {
 	return rest.Invalid("example.header_handle[0]", "must be a handle of the provider's upload, or an https URL")
 }
 
-// isProviderURL tells whether the provider itself serves an example under a URL.
+// isProviderURL reports whether the provider itself serves an example under a URL.
 func isProviderURL(url string) bool { return strings.HasPrefix(url, "https://scontent.whatsapp.net/") }
 
 // Source is the URL from which an example's file must be fetched, and the field that

@@ -59,14 +59,14 @@ func FindPart(parts []storedPart, kind string) *storedPart {
 	return nil
 }
 
-// SupportsBSUID tells whether a template can be sent to a business-scoped user id.
+// SupportsBSUID reports whether a template can be sent to a business-scoped user id.
 // Authentication templates cannot: they need a number.
 func SupportsBSUID(stored Stored) bool {
 	parts, err := stored.Parts()
 	return err != nil || !stored.isAuthentication(parts)
 }
 
-// isAuthentication tells whether a template sends codes. Without a category its button
+// isAuthentication reports whether a template sends codes. Without a category its button
 // shows that.
 func (t Stored) isAuthentication(parts []storedPart) bool {
 	if t.Category != "" {
