@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"crypto/tls"
 	"net"
@@ -45,9 +44,10 @@ type connections struct {
 // is of HTTP/2.
 type connection struct {
 	net.Conn
-	peer  limit.Holder
-	place *limit.Member                // among those who wait, or among the requests; nil for neither
-	last  atomic.Pointer[limit.Holder] // who made the last request, as far as it is known
+	peer limit.Holder
+	// waiting and request are its places; it has one of them at a time, or none.
+	waiting, request *limit.Member
+	last             atomic.Pointer[limit.Request] // nil when its head is not complete
 }
 
 func newConnections() *connections {
@@ -63,6 +63,8 @@ type connectionKey struct{}
 // withConnection is the ConnContext of a server.
 func (c *connections) withConnection(ctx context.Context, conn net.Conn) context.Context {
 	opened := &connection{Conn: conn, peer: peerOf(conn)}
+	opened.waiting, opened.request = c.waiting.NewMember(opened.closeAtOnce), c.requests.NewMember(opened.closeAtOnce)
+
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.open[conn] = opened
@@ -78,34 +80,30 @@ func (c *connections) observe(conn net.Conn, state http.ConnState) {
 	}
 	c.mu.Unlock()
 
+	opened.waiting.Remove()
+	opened.request.Remove()
 	switch {
 	case state == http.StateNew || state == http.StateIdle:
-		opened.move(c.waiting, *cmp.Or(opened.last.Load(), &opened.peer))
+		opened.occupy(opened.waiting, opened.holder())
 	case state == http.StateActive && !isHTTP2(conn):
 		opened.last.Store(nil)
-		opened.move(c.requests, opened.peer)
-	default:
-		opened.leave()
+		opened.occupy(opened.request, opened.peer)
 	}
 }
 
-// move gives the connection a place in one of the sets.
-func (c *connection) move(to *limit.EvictingSet, holder limit.Holder) {
-	c.leave()
-	place, err := to.Add(holder, 1, c.closeAtOnce)
-	if err != nil {
+// occupy takes one of the places of the connection.
+func (c *connection) occupy(place *limit.Member, holder limit.Holder) {
+	if err := place.Add(holder, 1); err != nil {
 		c.closeAtOnce()
-		return
 	}
-	c.place = place
 }
 
-// leave gives the place of the connection back.
-func (c *connection) leave() {
-	if c.place != nil {
-		c.place.Remove()
-		c.place = nil
+// holder is who made the last request, as far as it is known.
+func (c *connection) holder() limit.Holder {
+	if last := c.last.Load(); last != nil {
+		return last.Holder()
 	}
+	return c.peer
 }
 
 // closeAtOnce closes the connection without the last message of TLS: the peer may not read
@@ -125,10 +123,10 @@ func (c *connections) track(h http.Handler) http.Handler {
 		conn := r.Context().Value(connectionKey{}).(*connection)
 		request, r := limit.Track(w, r, conn.peer)
 		defer request.Done()
-		request.OnIdentify(func(h limit.Holder) { conn.last.Store(&h) })
+		conn.last.Store(request)
 
 		if r.ProtoMajor != 2 {
-			request.SetPlace(conn.place)
+			request.SetPlace(conn.request)
 			h.ServeHTTP(w, r)
 			return
 		}

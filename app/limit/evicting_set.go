@@ -39,17 +39,31 @@ func NewEvictingSet(o SetOptions) *EvictingSet {
 	return &EvictingSet{SetOptions: o, ledger: newLedger()}
 }
 
-// Member is one thing in a set.
+// Member is one thing that can be in a set.
 type Member struct {
 	set *EvictingSet
 	hold
 }
 
-// Add adds something. The set may call end once, later, from any goroutine. The error is
-// ErrShare or ErrExhausted: then it was not added.
+// NewMember makes something that can be added, removed and added again. Each time that it is
+// in the set, the set may call end once, from any goroutine.
+func (s *EvictingSet) NewMember(end func()) *Member {
+	return &Member{set: s, hold: hold{end: end}}
+}
+
+// Add adds something for good: see NewMember. The error is ErrShare or ErrExhausted: then it
+// was not added.
 func (s *EvictingSet) Add(h Holder, weight int64, end func()) (*Member, error) {
-	m := &Member{set: s, hold: hold{holder: h, weight: weight, end: end}}
-	return m, m.change(func() { s.insert(&m.hold) })
+	m := s.NewMember(end)
+	return m, m.Add(h, weight)
+}
+
+// Add adds a member that is not in the set. The error is that of EvictingSet.Add.
+func (m *Member) Add(h Holder, weight int64) error {
+	return m.change(func() {
+		m.holder, m.weight = h, weight
+		m.set.insert(&m.hold)
+	})
 }
 
 // Grow makes a member heavier. After an error it is in the set no more: there was no room,

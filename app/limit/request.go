@@ -14,7 +14,7 @@ type Request struct {
 	place *Member
 
 	mu         sync.Mutex
-	control    *http.ResponseController // nil when the request is done: then it must not be used
+	response   http.ResponseWriter // nil when the request is done: then it must not be used
 	holder     Holder
 	onIdentify []func(Holder)
 }
@@ -24,7 +24,7 @@ type requestKey struct{}
 // Track makes a Request, which RequestOf finds in the context of the request that is
 // returned. Done must be called when it was served.
 func Track(w http.ResponseWriter, r *http.Request, h Holder) (*Request, *http.Request) {
-	q := &Request{control: http.NewResponseController(w), holder: h}
+	q := &Request{response: w, holder: h}
 	return q, r.WithContext(context.WithValue(r.Context(), requestKey{}, q))
 }
 
@@ -101,8 +101,8 @@ func (q *Request) end(set func(c *http.ResponseController, past time.Time)) {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.control != nil {
-		set(q.control, time.Unix(1, 0))
+	if q.response != nil {
+		set(http.NewResponseController(q.response), time.Unix(1, 0))
 	}
 }
 
@@ -110,5 +110,5 @@ func (q *Request) end(set func(c *http.ResponseController, past time.Time)) {
 func (q *Request) Done() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.control = nil
+	q.response = nil
 }

@@ -154,7 +154,7 @@ func (rep Reply) send(x *Exchange) {
 // IsKnown reports whether the client has the answer already, so that it need not be
 // rendered.
 func (rep Reply) IsKnown(hr *http.Request) bool {
-	return rep.ETag != "" && matchesETag(hr.Header.Values("If-None-Match"), rep.ETag)
+	return rep.ETag != "" && matchesETag(hr.Header["If-None-Match"], rep.ETag)
 }
 
 // asciiURL escapes a URL for a header, which takes only ASCII.
