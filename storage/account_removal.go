@@ -9,7 +9,7 @@ func (tx *Tx) RemoveAccount(account int64, reason string) error {
 		WHERE id = ? AND deleted_at = 0`, reason, tx.Order, tx.Now, account)
 }
 
-// Tombstone is what is left of a removed account.
+// Tombstone is the row that remains of a removed account.
 type Tombstone struct {
 	Account
 	DeletedAt Time `db:"deleted_at"`
@@ -95,8 +95,8 @@ func (tx *Tx) PurgeMedia(account int64, limit int) ([]FileUse, error) {
 
 // RawCallbacksOfAccount lists up to limit kept callbacks, from one id on, that
 // are about a removed account: those that came for it, those about its number
-// while that was nobody's, and those about its business account when it was the
-// last of that. One that nobody could read goes with the last account that it
+// while that had no owner, and those about its business account when it was the
+// last of that. One that could not be parsed goes with the last account that it
 // names.
 func (rx *Rx) RawCallbacksOfAccount(t Tombstone, after int64, limit int) ([]int64, error) {
 	return rx.FindIDs("raw_callbacks r", after, limit, `
@@ -109,7 +109,7 @@ func (rx *Rx) RawCallbacksOfAccount(t Tombstone, after int64, limit int) ([]int6
 		t.ID, t.PhoneNumberID, t.WABAID, t.Shared)
 }
 
-// payloadHolds is the condition that an id stands, in quotes, in a kept callback.
+// payloadHolds is the condition that an id appears, in quotes, in a kept callback.
 func payloadHolds(id string) string {
 	return `coalesce(instr(r.payload, CAST('"' || ` + id + ` || '"' AS BLOB)), 0) > 0`
 }

@@ -34,7 +34,7 @@ func (tx *Tx) setRestricted(account int64, restricted bool) error {
 	return tx.updateAccount(account, `UPDATE accounts SET restricted = ?, updated_at = ? WHERE id = ?`, restricted, tx.Order, account)
 }
 
-// SetCooldown makes an account's messages wait until a time, whatever was set before:
+// SetCooldown makes an account's messages wait until a time, replacing any earlier time:
 // that may be from a clock that was ahead.
 func (tx *Tx) SetCooldown(account int64, until Time) error {
 	return tx.updateAccount(account, `UPDATE accounts SET cooldown_until = ? WHERE id = ?`, until, account)
@@ -47,7 +47,7 @@ func (tx *Tx) EndCooldown(account int64, until Time) error {
 	return tx.hint(err, HintAccount, Scope{Account: account}, "")
 }
 
-// UpdateAccount stores what the provider tells of a number: its own status, the
+// UpdateAccount stores what the provider reports about a number: its own status, the
 // number and its name, and the state of the account that follows from them.
 func (tx *Tx) UpdateAccount(a *AccountDetail) error {
 	a.UpdatedAt = tx.Order

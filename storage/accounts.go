@@ -75,7 +75,7 @@ func (rx *Rx) AccountDetail(account int64) (AccountDetail, error) {
 	WHERE a.id = ? AND a.deleted_at = 0`, account)
 }
 
-// AccountFilter narrows a list of accounts; what is empty does not.
+// AccountFilter narrows a list of accounts; an empty field does not.
 type AccountFilter struct {
 	Status     string
 	CustomerID string
@@ -134,7 +134,7 @@ func (a Account) key(phoneNumberID string) AccountKey {
 	return AccountKey{ID: a.ID, OrganizationID: a.OrganizationID, TeamID: a.TeamID, PhoneNumberID: phoneNumberID}
 }
 
-// AccountKey finds the live account of a phone number id, whoever owns it.
+// AccountKey finds the live account of a phone number id, of any organization.
 func (rx *Rx) AccountKey(phoneNumberID string) (AccountKey, error) {
 	a, err := rx.AccountByNumber(phoneNumberID)
 	return a.key(phoneNumberID), err

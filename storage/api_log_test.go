@@ -10,7 +10,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// logCalls stores calls at times 1 to 8: of ours, theirs and nobody in turn.
+// logCalls stores calls at times 1 to 8: ours, theirs and no one's, alternating.
 func logCalls(t *testing.T, db *storage.DB) (ours, theirs storagetest.Tenant) {
 	t.Helper()
 	ours, theirs = two(t, db)

@@ -1,6 +1,6 @@
 package storage
 
-// MaxAudience is how many contacts are looked at to tell the size of an audience.
+// MaxAudience is how many contacts are looked at to find the size of an audience.
 const MaxAudience = 100_000
 
 // Audience is how many contacts of an account have a label, and how many of them could

@@ -35,7 +35,7 @@ func BenchmarkMessage(b *testing.B) {
 	}
 }
 
-// cpu is the processor time that the process has used, which tells more than the
+// cpu is the processor time that the process has used, which says more than the
 // clock on a busy machine.
 func cpu() time.Duration {
 	var used syscall.Rusage

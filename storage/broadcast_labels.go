@@ -1,6 +1,6 @@
 package storage
 
-// The audience of a label is stored in steps after the broadcast was made, as it stood then:
+// The audience of a label is stored in steps after the broadcast was made, as it was then:
 // who gets or loses the label meanwhile, new contacts too, is recorded in
 // broadcast_label_changes, with what was so before. No time decides that: the clock may be set.
 

@@ -162,7 +162,7 @@ func (tx *Tx) moveRecipient(m Message) error {
 	return tx.hint(err, HintBroadcast, Scope{Account: m.AccountID}, "")
 }
 
-// SkipRecipient records why somebody gets no message, or none that is sent. Whoever waited
+// SkipRecipient records why somebody gets no message, or none that is sent. A recipient that waited
 // for one when the broadcast was cancelled was skipped by that.
 func (tx *Tx) SkipRecipient(broadcast, number int64, reason string) error {
 	s, err := tx.recipientState(broadcast, number)

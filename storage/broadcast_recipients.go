@@ -82,8 +82,8 @@ func (tx *Tx) MarkRecipientMade(broadcast, number int64, contact, message string
 	return n > 0, err
 }
 
-// HasBroadcastMessage reports whether a contact has a message of a broadcast, under whatever
-// number it was given.
+// HasBroadcastMessage reports whether a contact has a message of a broadcast, under any
+// of its numbers.
 func (rx *Rx) HasBroadcastMessage(broadcast int64, contact string) (has bool, err error) {
 	return value[bool](rx, `
 		SELECT EXISTS (
@@ -94,7 +94,7 @@ func (rx *Rx) HasBroadcastMessage(broadcast int64, contact string) (has bool, er
 // recipientRange is how many recipients are looked at in one range of a list.
 const recipientRange = 4096
 
-// BroadcastRecipients lists recipients after a number, in the order of their turns; those of
+// BroadcastRecipients lists recipients after a number, in sending order; those of
 // a state, unless that is "". It also says how far it came: to 0, the end, unless the page was
 // full or its time was up before.
 func (rx *Rx) BroadcastRecipients(
@@ -150,7 +150,7 @@ func recipientFilter(b Broadcast, status string) (first RecipientStatus, rest st
 	return wanted, stateBounds{wanted, none}
 }
 
-// shownIn is the recipient as clients see it: whoever waits in a cancelled broadcast was
+// shownIn is the recipient as clients see it: one that waits in a cancelled broadcast was
 // skipped.
 func (r BroadcastRecipient) shownIn(b Broadcast) BroadcastRecipient {
 	if b.Status == BroadcastCancelled && r.Status == RecipientWaiting {
@@ -166,7 +166,7 @@ type recipientKey struct {
 	Number    int64 `db:"number"`
 }
 
-// blankRecipients takes what is known of a contact out of its recipients, also where a
+// blankRecipients removes a contact's details from its recipients, also where a
 // number of the contact is all that they have. Those that wait are skipped.
 func (tx *Tx) blankRecipients(account int64, contact string) error {
 	all, err := list[recipientKey](&tx.Rx, `
@@ -216,11 +216,11 @@ func (tx *Tx) skipForgotten(account int64, rows []Row) error {
 // Skip makes it a recipient that gets no message from the beginning.
 func (r *BroadcastRecipient) Skip(reason string) { r.Status, r.Reason = RecipientSkipped, &reason }
 
-// maxFieldValue is longer than any text can be in which a value stands, in bytes.
+// maxFieldValue is longer than any text that a value can be part of, in bytes.
 const maxFieldValue = 4 * 32768
 
 // SetFields gives it the values of some fields, of which only those are kept that have one
-// of the names. Whoever has a value that is too long for any text is skipped.
+// of the names. A recipient with a value too long for any text is skipped.
 func (r *BroadcastRecipient) SetFields(values map[string]string, names []string) {
 	kept := make(map[string]string)
 	for _, name := range names {

@@ -24,7 +24,7 @@ type Broadcast struct {
 	Prepared         bool    `db:"prepared"` // all recipients are stored
 	CopiedAt         Time    `db:"copied_at"`
 	CopiedID         string  `db:"copied_id"`
-	Position         int64   `db:"position"` // the last recipient that had its turn
+	Position         int64   `db:"position"` // the last recipient that was processed
 	Open             int64   `db:"open"`     // messages that were made and have not ended
 	BroadcastCounts
 	ScheduledAt Time    `db:"scheduled_at"`
@@ -78,7 +78,7 @@ func (b Broadcast) IsOver() bool {
 	return b.Status == BroadcastCompleted || b.Status == BroadcastCancelled
 }
 
-// HasTurned reports whether every recipient had its turn.
+// HasTurned reports whether every recipient was processed.
 func (b Broadcast) HasTurned() bool { return b.Position >= b.Total }
 
 // BroadcastLane is the lane of the jobs of a broadcast. It is closed while the broadcast is
@@ -119,7 +119,7 @@ func (rx *Rx) Broadcasts(account int64, status string, after After, limit int) (
 	return sqlite.FindPage[Broadcast](&rx.Rx, q, after, limit)
 }
 
-// InsertBroadcast stores a broadcast that nobody sees yet, and fills in its number, its id
+// InsertBroadcast stores a broadcast that is not visible yet, and fills in its number, its id
 // and its times.
 func (tx *Tx) InsertBroadcast(b *Broadcast) error {
 	b.ID, b.Status, b.CreatedAt, b.UpdatedAt = tx.NewID(PrefixBroadcast), BroadcastMaking, tx.Order, tx.Order
@@ -215,14 +215,14 @@ func (tx *Tx) CurrentBroadcast(number int64) (Broadcast, error) {
 	return tx.BroadcastByNumber(number)
 }
 
-// MovePosition records that the recipients up to a number had their turn, if those before
-// from had it and no more.
+// MovePosition records that the recipients up to a number were processed, if those before
+// from were and no more.
 func (tx *Tx) MovePosition(number, from, to int64) error {
 	return tx.ExecOne(`UPDATE broadcasts SET position = ? WHERE number = ? AND position = ?`, to, number, from)
 }
 
 // DeleteAbandonedBroadcasts deletes up to limit rows of broadcasts that were being made and
-// to which nothing was added since a time: whoever made them is gone.
+// to which nothing was added since a time: the request that made them is gone.
 func (tx *Tx) DeleteAbandonedBroadcasts(since Time, limit int) (int64, error) {
 	numbers, err := list[int64](&tx.Rx, `SELECT number FROM broadcasts WHERE status = 'making' AND updated_at < ? LIMIT 1`, since)
 	if err != nil || len(numbers) == 0 {
@@ -234,7 +234,7 @@ func (tx *Tx) DeleteAbandonedBroadcasts(since Time, limit int) (int64, error) {
 // DeleteUnpublishedBroadcast deletes up to limit recipients of a broadcast that was being made, and the
 // broadcast when none is left. It returns how many rows went, fewer than limit at the end.
 //
-// It marks the broadcast as over first: whoever makes it after all, because a clock leapt and
+// It marks the broadcast as over first: a request that goes on, because a clock leapt and
 // it only seemed abandoned, gets an error instead of a broadcast without its first recipients.
 func (tx *Tx) DeleteUnpublishedBroadcast(number int64, limit int) (int64, error) {
 	_, err := tx.Exec(`UPDATE broadcasts SET completed_at = ? WHERE number = ? AND status = 'making'`, tx.Now, number)

@@ -15,7 +15,7 @@ import (
 const (
 	// cacheLife is how long what was read is believed. Changes are noticed at
 	// once; this is for a command of another process that died after its change
-	// and before it could tell the server.
+	// and before it could notify the server.
 	cacheLife = 10 * time.Second
 	// cacheSize bounds each cache, which is emptied when it is full.
 	cacheSize = 10_000
@@ -77,8 +77,8 @@ func onlyAdds(query string) bool {
 }
 
 // changedBy are the tables that a statement may change: every one that it names,
-// unless it only reads. It is too many rather than too few, so that whoever
-// writes a new statement need not think of what is cached.
+// unless it only reads. It is too many rather than too few, so that the author
+// of a new statement need not think of the cache.
 func changedBy(query string) tableSet {
 	all := namedIn(query)
 	if keepsThreads(query) {
@@ -87,7 +87,7 @@ func changedBy(query string) tableSet {
 	return all
 }
 
-// addedBy are the tables to which a statement adds rows while what is kept of them stays
+// addedBy are the tables to which a statement adds rows while the cached rows stay
 // valid. What its transaction then reads of them may be new, and is not kept before it
 // is committed.
 func addedBy(query string) tableSet {
@@ -112,12 +112,12 @@ func namedIn(query string) (all tableSet) {
 }
 
 // cache keeps what was read of rows that every message needs and that rarely
-// change. It holds only what is committed, and is never behind it:
+// change. It holds only committed rows, and is never older than them:
 //
 //   - A statement that may change a table makes the rest of its transaction read
 //     past the cache, and the commit empties it before anybody is answered.
 //   - What another process changed, the writer notices when it begins its next
-//     transaction; a command also tells, through Forget.
+//     transaction; a command also notifies it, through Forget.
 //   - What a reader finds is kept only if nothing was committed since before its
 //     snapshot was taken.
 //
@@ -270,7 +270,7 @@ func (c *caches) forget(changed tableSet) {
 	}
 }
 
-// DropCaches drops what is kept in memory: another process changed the database, and
+// DropCaches drops everything kept in memory: another process changed the database, and
 // may have stored events or changed anything else.
 func (db *DB) DropCaches() {
 	db.forget(inAny)

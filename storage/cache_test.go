@@ -38,7 +38,7 @@ func keep(t *testing.T) *kept {
 	return k
 }
 
-// seen tells in one line all that is kept, as somebody without a transaction and
+// seen describes in one line all that is cached, as somebody without a transaction and
 // one with a transaction see it.
 func (k *kept) seen() string {
 	k.t.Helper()
@@ -74,7 +74,7 @@ func (k *kept) outbox(tx *storage.Tx) string {
 
 const keptAtFirst = "revoked false, suspended false, number true 1, connected, restricted false, customer active, active, token-" + keptNumber + ", deliveries 0"
 
-// changes of what is kept, each with how it then reads.
+// changes of cached rows, each with how it then reads.
 var keptChanges = map[string]struct {
 	change   func(k *kept, tx *storage.Tx) error
 	from, to string
@@ -206,7 +206,7 @@ func TestMemoryIsBelievedForAWhileAndOnlyHoldsWhatExists(t *testing.T) {
 	})
 }
 
-// What is kept is forgotten by the statements that name its tables, so nothing
+// Cached rows are dropped by the statements that name their tables, so nothing
 // may change them that does not.
 func TestWatchedTablesChangeOnlyByName(t *testing.T) {
 	is := is.New(t)
@@ -228,7 +228,7 @@ func TestWatchedTablesChangeOnlyByName(t *testing.T) {
 			}
 			is.NoErr(rx.List(&actions, `SELECT on_delete || on_update AS action, "table" FROM pragma_foreign_key_list(?)`, table))
 			for _, on := range actions {
-				// A cascade would change it behind the back, unless what names the one
+				// A cascade would change it unnoticed, unless what names the one
 				// table is taken to change the other.
 				is.True(on.Action == "NO ACTIONNO ACTION" || storage.KeptTogether(table, on.From))
 				keys++

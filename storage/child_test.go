@@ -48,7 +48,7 @@ func TestMain(m *testing.M) {
 }
 
 // run runs the tests on files in memory, if there is such a place: the files are
-// as real, but nobody waits for a busy disk.
+// as real, but no test waits for a busy disk.
 func run(m *testing.M) (code int, err error) {
 	program, err := os.MkdirTemp("", "confab-storage-*")
 	if err != nil {
@@ -131,7 +131,7 @@ func childOpen(dir string) error {
 	return db.Close()
 }
 
-// childHold takes the write lock, says so, and keeps it until it is told a
+// childHold takes the write lock, says so, and keeps it until it reads a
 // name; then it stores an organization of that name.
 func childHold(dir string) error {
 	o, err := childOptions(dir)
@@ -154,7 +154,7 @@ func childHold(dir string) error {
 	return errors.Join(err, db.Close())
 }
 
-// childFullDisk mounts a small disk over dir, which nobody else sees, and plays
+// childFullDisk mounts a small disk over dir, which no other process sees, and plays
 // the story of a full disk on it.
 func childFullDisk(dir string) error {
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=4m"); err != nil {

@@ -15,13 +15,13 @@ const (
 	clockTrial = 24 * time.Hour
 )
 
-// Clock is what is remembered of this machine's clock, so that one which is wrong
+// Clock is what is recorded about this machine's clock, so that one which is wrong
 // deletes nothing: at a clock that is 200 days ahead, everything is old.
 //
 // The server looks at the clock again and again and records what it says. A clock
 // that is near where it is expected, which is where it was at the last look and as
 // much later as time has passed, is believed. One that is further away is on trial:
-// it was set, or no server ran for some days, and nobody can tell which. While it is
+// it was set, or no server ran for some days, and there is no way to know which. While it is
 // on trial and ahead, what deletes by age must wait. The trial ends
 //
 //   - when the clock is back where it is expected: it was wrong and is right now;
@@ -32,7 +32,7 @@ const (
 // A clock that leaps again while it is on trial starts a new one. A clock that is
 // behind is on trial too, but stops nothing: to it, everything is young.
 //
-// How much time has passed is measured with a clock that nobody can set, which each
+// How much time has passed is measured with a clock that cannot be set, which each
 // process has: elapsed is what it says of the time since the last look of the same
 // process, and 0 at the first. Rows are no witnesses: those that were stored while
 // the clock was ahead would vouch for the same wrong time when it comes back.
@@ -54,7 +54,7 @@ func (c Clock) Ahead() time.Duration {
 // TrialLeft is how long servers still have to run until the clock is believed.
 func (c Clock) TrialLeft() time.Duration { return clockTrial - c.Ran }
 
-// look is what is remembered after a look at the clock, which says now.
+// look is the record after a look at the clock, which says now.
 func (c Clock) look(now Time, elapsed time.Duration) Clock {
 	near := func(expected Time) bool { return now.Sub(expected).Abs() <= clockLeap }
 	expected, ran := c.Expected.Add(elapsed), c.Ran+elapsed
@@ -81,8 +81,8 @@ func (rx *Rx) Clock() (Clock, error) {
 	return c.look(now, 0), err
 }
 
-// recordedClock reads what is remembered of the clock. Where nothing is, the newest
-// row tells when the clock was last right, unless it is from the future.
+// recordedClock reads the record of the clock. Where nothing is, the newest
+// row shows when the clock was last right, unless it is from the future.
 func (rx *Rx) recordedClock(now Time) (c Clock, err error) {
 	var text []byte
 	err = rx.Scan([]any{&text}, `SELECT value FROM meta WHERE name = ?`, clockName)
@@ -116,7 +116,7 @@ func (tx *Tx) LookAtClock(elapsed time.Duration) (Clock, error) {
 // ConfirmClock records that a person has found the clock right.
 func (tx *Tx) ConfirmClock() error { return tx.recordClock(Clock{Expected: tx.Now, Seen: tx.Now}) }
 
-// orderedClock is what is stored: the order in which rows are is recorded with the clock, for
+// orderedClock is the stored row: the order of rows is recorded with the clock, for
 // those of their times that no index finds.
 type orderedClock struct {
 	Clock

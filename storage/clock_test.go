@@ -62,7 +62,7 @@ func TestClocksThatAreBelieved(t *testing.T) {
 						t.Errorf("look %d: %+v is ahead by %s", i, c, c.Ahead())
 					}
 					if elapsed == 0 {
-						is.Equal(told, c) // who only looks is told the same
+						is.Equal(told, c) // a caller that only looks gets the same
 					}
 				}
 			})
@@ -70,7 +70,7 @@ func TestClocksThatAreBelieved(t *testing.T) {
 	}
 }
 
-// A file of which nothing is known of the clock tells by its rows when it was right.
+// A file without a record of the clock shows by its rows when it was right.
 func TestTheNewestRowStandsInForTheClock(t *testing.T) {
 	for name, c := range map[string]struct {
 		age   time.Duration

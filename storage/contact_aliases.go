@@ -2,11 +2,11 @@ package storage
 
 // An alias is a further number by which a contact is found: another form of its own
 // number. Some countries have added a digit to their numbers, and the provider writes
-// many of these in one form only, whichever was written to. So a contact has the
+// many of these in one form only, no matter which was written to. So a contact has the
 // provider's form as its number, which callbacks name, and the forms that clients
 // write to as aliases.
 //
-// A number is one contact's own, or one contact's alias, or neither. Whoever looks for
+// A number is one contact's own, or one contact's alias, or neither. A lookup of
 // a contact by number finds it by either (withPhone), and stores none under a number
 // that finds another; what gives a contact a number that was an alias drops the alias.
 // Aliases are deleted with their contact.

@@ -14,7 +14,7 @@ import (
 )
 
 // contactRow is a row of the table contacts as SQL literals, by column. It asks
-// the table for its columns, so that a new one takes part without being told.
+// the table for its columns, so that a new one takes part by itself.
 func contactRow(t *testing.T, db *storage.DB, id string) map[string]string {
 	t.Helper()
 	row := make(map[string]string)
@@ -64,7 +64,7 @@ func fillContact(t *testing.T, db *storage.DB, id string) {
 	})
 }
 
-// UpdateContact writes all that can change of a contact. Whoever reads one has
+// UpdateContact writes all that can change of a contact. Code that reads one has
 // to read all of that, or it would be erased.
 func TestEveryColumnOfAContactSurvivesAChangeOfItsProfile(t *testing.T) {
 	const phone, bsuid = `"phone_number"`, `"bsuid"`

@@ -132,7 +132,7 @@ func (f ImportFiles) Remove(id string) error {
 	return nil
 }
 
-// Sweep removes files that were stored before a time and that nobody needs.
+// Sweep removes files that were stored before a time and that are not needed.
 func (f ImportFiles) Sweep(before time.Time, needed func(id string) (bool, error)) error {
 	entries, err := os.ReadDir(f.dir)
 	if errors.Is(err, os.ErrNotExist) {

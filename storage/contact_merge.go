@@ -84,7 +84,7 @@ func (tx *Tx) mergeConversations(into *Thread, from Thread) error {
 	}
 
 	if into.Status == ConversationResolved || from.Status == ConversationOpen {
-		into.Status = from.Status // what is not done stays so
+		into.Status = from.Status // an unresolved one stays unresolved
 	}
 	if into.AssigneeID == nil {
 		into.AssigneeID = from.AssigneeID

@@ -38,7 +38,7 @@ func (rx *Rx) CountConversations(account int64, user string) (n ConversationCoun
 }
 
 // countByAssignee counts the conversations in a state, those of a user and those of
-// nobody among them, range by range.
+// no one among them, range by range.
 func (rx *Rx) countByAssignee(account int64, status, user string) (n ConversationCounts, err error) {
 	q := ConversationFilter{Status: status}.listQueries(account)[0]
 

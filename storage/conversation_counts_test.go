@@ -82,7 +82,7 @@ func TestMessagesWithoutATextAreShownByTheirWords(t *testing.T) {
 		{"interactive", `{"type":"reply_buttons","body":{"text":"Which one?"},"action":{}}`, "Which one?"},
 		{"reaction", `{"message_id":"wamid.1","emoji":"👍"}`, "👍"},
 		{"reaction", `{"message_id":"wamid.1","emoji":""}`, ""},
-		{"button", `{"text":{"x":1}}`, `{"x":1}`}, {"button", `{"text":5}`, "5"}, // whatever a stranger sends
+		{"button", `{"text":{"x":1}}`, `{"x":1}`}, {"button", `{"text":5}`, "5"}, // anything a stranger sends
 		{"button", `{}`, "-"}, {"button", `null`, "-"}, {"interactive", `{"type":"nfm_reply"}`, "-"}, {"location", `{"text":"x"}`, "-"},
 	} {
 		storagetest.Update(t, db, func(tx *storage.Tx) error {

@@ -97,7 +97,7 @@ func (rx *Rx) Conversations(account int64, f ConversationFilter, after After, li
 	return sqlite.FindMerged(&rx.Rx, f.listQueries(account), f.Key, after, limit)
 }
 
-// Key is where a conversation stands in a list with the filter.
+// Key is the position of a conversation in a list with the filter.
 func (f ConversationFilter) Key(t FullConversation) After {
 	if f.UpdatedSince != 0 {
 		return After{Key: t.UpdatedAt, ID: t.ID}

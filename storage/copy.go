@@ -9,7 +9,7 @@ import (
 	"confab/storage/sqlite"
 )
 
-// CopyFacts are what a backup tells about a copy of the database.
+// CopyFacts are what a backup reports about a copy of the database.
 type CopyFacts struct {
 	SchemaVersion int   `db:"schema_version"`
 	Messages      int64 `db:"messages"`
@@ -18,7 +18,7 @@ type CopyFacts struct {
 	FileBytes     int64 `db:"file_bytes"`
 }
 
-// ReadCopy reads facts about a copy that nobody else has open, and hands the
+// ReadCopy reads facts about a copy that no one else has open, and hands the
 // hash of each file that it names to each, in order.
 func ReadCopy(path string, each func(sum string) error) (facts CopyFacts, err error) {
 	conn, err := sqlite.OpenCopy(path)
@@ -56,7 +56,7 @@ func ReadCopy(path string, each func(sum string) error) (facts CopyFacts, err er
 	return facts, rows.Err()
 }
 
-// ForgetSignIns deletes the sessions and invitations of people from a copy that nobody
+// ForgetSignIns deletes the sessions and invitations of people from a copy that no one
 // else has open. A copy of an older schema has none.
 func ForgetSignIns(path string) (err error) {
 	conn, err := sqlx.Open("sqlite", sqlite.DSN(path, url.Values{"mode": {"rw"}, "_pragma": {"temp_store(MEMORY)"}}))

@@ -26,7 +26,7 @@ type DB struct {
 	deletions atomic.Int64 // see Deletions
 	erasures  atomic.Int64 // see Erasures
 
-	index atomic.Pointer[SearchIndex] // nil where nobody searches
+	index atomic.Pointer[SearchIndex] // nil where messages are not searched
 }
 
 // Open opens the database at o.Path, making it when there is none and bringing
@@ -170,8 +170,8 @@ func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 	return db.update(ctx, fn, false)
 }
 
-// UpdateSoon is Update for what nobody waits for, such as the end of a job: it may ride
-// on the next commit of somebody else, which saves one, and is written by itself if none
+// UpdateSoon is Update for writes that no caller waits for, such as the end of a job: it may ride
+// on the next commit of another caller, which saves one, and is written by itself if none
 // comes for a moment.
 func (db *DB) UpdateSoon(ctx context.Context, fn func(*Tx) error) error {
 	return db.update(ctx, fn, true)

@@ -47,7 +47,7 @@ const deliveryColumns = `d.id, d.organization_id, d.subscription_id, d.event, d.
 	d.status, d.attempt_count, d.last_attempt_at, d.next_attempt_at,
 	d.response_status, d.response_body_snippet, d.duration_ms, d.error_code, d.error_message, d.replayed_from, d.created_at, d.job_id`
 
-// key is where a delivery stands in a list.
+// key is the position of a delivery in a list.
 func (d Delivery) key() After { return After{Key: d.CreatedAt, ID: d.ID} }
 
 // InsertDelivery stores a delivery that is to be made now, with its job; the id
@@ -77,7 +77,7 @@ func (tx *Tx) insertDelivery(d *Delivery, memory any) error {
 	return tx.hint(err, HintDelivery, Scope{Organization: d.OrganizationID}, d.ID)
 }
 
-// insertDeadDelivery stores a delivery that nobody may make, so that it can be
+// insertDeadDelivery stores a delivery that must not be attempted, so that it can be
 // replayed.
 func (tx *Tx) insertDeadDelivery(d Delivery) error {
 	_, err := tx.Exec(`
@@ -116,7 +116,7 @@ func (rx *Rx) Delivery(organization int64, id string) (Delivery, error) {
 		WHERE d.id = ? AND d.organization_id = ? AND `+ofLiveSubscription, id, organization)
 }
 
-// DeliveryByID finds a delivery, whoever owns it: for the operator.
+// DeliveryByID finds a deliveryof any organization: for the operator.
 func (rx *Rx) DeliveryByID(id string) (Delivery, error) {
 	return get[Delivery](rx, `
 		SELECT `+deliveryColumns+`

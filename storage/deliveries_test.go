@@ -63,7 +63,7 @@ func (m *mail) list(t *testing.T, f storage.DeliveryFilter, step int) (all []sto
 	}
 }
 
-// Whatever the filter and the step, paging gives what picking by hand gives.
+// For any filter and step, paging gives what picking by hand gives.
 func TestDeliveriesAreListedByEveryFilter(t *testing.T) {
 	m := newMail(t)
 	is := is.New(t)
@@ -220,7 +220,7 @@ func TestStatsCountWhatWasMadeSince(t *testing.T) {
 		since := storage.Now()
 		for i, status := range []string{"succeeded", "succeeded", "succeeded", "failed", "dead", "dead", "pending"} {
 			e := endpoint{db: db, organization: tenant.Organization.ID, subscription: s.ID}
-			e.make(t, status, i != 5, int64(10*(i+1))) // the sixth is dead and nobody ever tried it
+			e.make(t, status, i != 5, int64(10*(i+1))) // the sixth is dead and was never tried
 		}
 		is.Equal(stats(since), storage.DeliveryStats{Pending: 1, Succeeded: 3, Failed: 1, Dead: 2, Attempted: 5, P50: new(int64(30)), P95: new(int64(50))})
 		is.Equal(stats(0).Total(), 8)

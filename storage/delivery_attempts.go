@@ -12,7 +12,7 @@ type Attempt struct {
 }
 
 // Attempts lists the tries of a delivery, the first one first. A success at the
-// first try has no row of its own: the delivery tells all of it.
+// first try has no row of its own: the delivery itself records it.
 func (rx *Rx) Attempts(d Delivery) ([]Attempt, error) {
 	all, err := list[Attempt](rx, `
 		SELECT attempt, attempted_at, response_status, duration_ms, error_code, error_message, response_body_snippet

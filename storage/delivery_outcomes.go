@@ -6,7 +6,7 @@ import (
 	"confab/storage/sqlite"
 )
 
-// OutgoingDelivery is a delivery as whoever posts it needs it: what goes out, and how many
+// OutgoingDelivery is a delivery as its sender needs it: what goes out, and how many
 // attempts were made so far.
 type OutgoingDelivery struct {
 	Delivery     string `db:"id"`
@@ -31,7 +31,7 @@ func (rx *Rx) OutgoingDelivery(delivery string) (OutgoingDelivery, error) {
 }
 
 // maxKeptPayload is how large a payload may be to be kept in memory for a delivery that
-// waits for its turn: thousands may wait. Most are much smaller.
+// waits in the queue: thousands may wait. Most are much smaller.
 const maxKeptPayload = 8 << 10
 
 // OutgoingDeliveries finds what many deliveries carry. Those that were deleted are missing, and

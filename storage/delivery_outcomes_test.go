@@ -34,7 +34,7 @@ func TestAParcelIsADeliveryWithItsEvent(t *testing.T) {
 	_, s, all := outboxed(t, db, 3)
 	ids := []string{all[2].ID, "wbd_nobody", all[0].ID}
 	parcels := view(t, db, func(rx *storage.Rx) ([]storage.OutgoingDelivery, error) { return rx.OutgoingDeliveries(ids) })
-	is.Equal(len(parcels), 2) // what is gone is left out
+	is.Equal(len(parcels), 2) // a deleted one is left out
 	for i, d := range []storage.Delivery{all[2], all[0]} {
 		is.Equal(parcels[i], storage.OutgoingDelivery{
 			Delivery: d.ID, Subscription: s.ID, Status: storage.DeliveryPending, Event: d.Event, EventID: d.Event + ":sent",

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// DeliveryStats tell how a subscription's deliveries went.
+// DeliveryStats say how a subscription's deliveries went.
 type DeliveryStats struct {
 	Pending, Succeeded, Failed, Dead int
 	Attempted                        int // tried at least once
@@ -80,7 +80,7 @@ func (rx *Rx) countDeliveries(subscription string, from, to Time) (DeliveryStats
 	return s, err
 }
 
-// countSome counts no more than most deliveries of a state by their rows, and tells
+// countSome counts no more than most deliveries of a state by their rows, and reports
 // whether there are no more. Those that have ended are counted by their rows only where
 // the span does not begin with an hour.
 func (rx *Rx) countSome(subscription string, from, to Time, most int) (s DeliveryStats, fits bool, err error) {

@@ -115,7 +115,7 @@ func TestStatsOfDeliveriesAreExact(t *testing.T) {
 		}
 		check()
 
-		// What is outstanding is dead, and what happens now too.
+		// Outstanding deliveries are dead, and new ones too.
 		storagetest.Update(t, e.db, func(tx *storage.Tx) error { return tx.DisableSubscription(e.subscription, storage.ReasonGone) })
 		happen(t, e.db, e.organization, "message.sent", "")
 		check()

@@ -22,7 +22,7 @@ type fullDisk struct {
 }
 
 // play returns what went otherwise than promised: writes are refused as
-// unavailable, reads go on, and nobody has to restart anything.
+// unavailable, reads go on, and nothing has to be restarted.
 func (f fullDisk) play() error {
 	if err := addOrganization(f.db, "before"); err != nil {
 		return err
@@ -105,7 +105,7 @@ func TestFullDiskRefusesWritesAndHeals(t *testing.T) {
 	check(t, limited(open(t, newFile(t))).play())
 }
 
-// SQLite rolls back by itself when the disk is full. Whoever overlooks that, the
+// SQLite rolls back by itself when the disk is full. Even if a caller overlooks that, the
 // rest of the batch must not be written statement by statement.
 func TestFullDiskThatIsOverlookedLosesTheWholeBatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -8,6 +8,6 @@
 // Beneath the resources is storage/sqlite, the engine: connections, transactions, lists.
 // Between the two are db.go, which puts the engine's transactions and our rows together;
 // engine.go, the engine's names that callers of storage use; cache.go, the rows that every
-// message needs; pending.go, what is written once for all that share a commit. The full-text
+// message needs; pending.go, rows written once for all that share a commit. The full-text
 // index of messages is storage/search.
 package storage

@@ -21,13 +21,13 @@ type (
 	Budget = sqlite.Budget
 	// Options say how to open a database.
 	Options = sqlite.Options
-	// Commit tells an observer about one group commit.
+	// Commit describes, to an observer, one group commit.
 	Commit = sqlite.Commit
 	// PanicError is a panic inside a transaction, as its caller sees it.
 	PanicError = sqlite.PanicError
 )
 
-// InternalWork stands in the place of an organization where the server reads for itself, for
+// InternalWork takes the place of an organization where the server reads for itself, for
 // jobs and metrics.
 const InternalWork = sqlite.InternalWork
 
@@ -46,7 +46,7 @@ var (
 	ErrNotWritable    = sqlite.ErrNotWritable    // the system does not let this user write a database
 )
 
-// IgnoreNotFound turns ErrNotFound into success, for callers to whom what was deleted
+// IgnoreNotFound turns ErrNotFound into success, for callers to whom a row that was deleted
 // meanwhile means that nothing is left to do.
 func IgnoreNotFound(err error) error { return sqlite.IgnoreNotFound(err) }
 

@@ -17,7 +17,7 @@ const epochName = "event_epoch"
 // newEpoch begins another epoch.
 const newEpoch = `INSERT OR REPLACE INTO meta (name, value) VALUES ('` + epochName + `', randomblob(8))`
 
-// BeginEpoch begins another epoch in a database that nobody has open, of any version.
+// BeginEpoch begins another epoch in a database that no process has open, of any version.
 func BeginEpoch(path string) error {
 	return changeClosed(path, func(conn *sqlx.DB) error {
 		_, err := conn.Exec(newEpoch)
@@ -25,7 +25,7 @@ func BeginEpoch(path string) error {
 	})
 }
 
-// changeClosed changes a database that nobody has open.
+// changeClosed changes a database that no process has open.
 func changeClosed(path string, change func(*sqlx.DB) error) (err error) {
 	conn, err := sqlx.Open("sqlite", sqlite.DSN(path, url.Values{"mode": {"rw"}, "_pragma": {"busy_timeout(5000)", "synchronous(FULL)"}}))
 	if err != nil {
@@ -41,7 +41,7 @@ func changeClosed(path string, change func(*sqlx.DB) error) (err error) {
 const restoredName = "restored_at"
 
 // HoldRestored makes sure that nothing is sent by itself from a restored database, which
-// nobody has open, that should have been sent before, as HoldBack explains. What a server
+// no process has open, that should have been sent before, as HoldBack explains. What a server
 // remembers of its progress was that of another directory. The file may be of any version.
 func HoldRestored(path string) error {
 	return changeClosed(path, func(conn *sqlx.DB) error {

@@ -7,7 +7,7 @@ import (
 )
 
 // Events have no index by their age: they lie in the order of their commits, which is
-// that of their age as long as nobody sets the clock. A purge walks over them in that
+// that of their age as long as the clock is not set. A purge walks over them in that
 // order, organization by organization, and ends when it has come to the young ones. Where
 // the clock was set there are young ones among the old, so it passes over many of them
 // before it ends, and then looks here and there whether old ones follow.

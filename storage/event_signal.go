@@ -25,15 +25,15 @@ func (s *signal) addAll() {
 func (s *signal) wake() {
 	select {
 	case s.C <- struct{}{}:
-	default: // it is told already
+	default: // it is signaled already
 	}
 }
 
-// maxSignaled is of how many organizations a signal tells by name.
+// maxSignaled is how many organizations a signal names.
 const maxSignaled = 64
 
-// EventSignal tells who has new events, or replays of them: of more than maxSignaled, all.
-// Only that there is something is told, never what: whoever is told reads it.
+// EventSignal names the organizations with new events or replays; all, beyond maxSignaled.
+// It says only that there is something, never what: the receiver reads it.
 type EventSignal struct {
 	signal
 	organizations map[int64]struct{}
@@ -43,7 +43,7 @@ func newEventSignal() *EventSignal {
 	return &EventSignal{signal: newSignal(), organizations: make(map[int64]struct{})}
 }
 
-// EventSignal tells who has new events.
+// EventSignal says which organizations have new events.
 func (db *DB) EventSignal() *EventSignal { return db.events }
 
 // Take returns the organizations that have something new since the last call, or all as
@@ -78,7 +78,7 @@ func (s *EventSignal) add(organizations ...int64) {
 	s.wake()
 }
 
-// signalEvents notes that the transaction stores something that is told to those who
+// signalEvents notes that the transaction stores something that is sent to those who
 // follow an organization's events.
 func (tx *Tx) signalEvents(organization int64) {
 	if n := len(tx.happened); n == 0 || tx.happened[n-1] != organization {

@@ -82,7 +82,7 @@ func (rx *Rx) EventItems(organization int64, f EventFilter, after After, limit i
 	return sqlite.FindPage[EventItem](&rx.Rx, q, after, limit)
 }
 
-// EventEnds are the ends of what is kept of an organization's events.
+// EventEnds are the first and last of an organization's kept events.
 type EventEnds struct {
 	Last    int64 // the newest number that was ever given out, to whomever
 	Removed int64 // the newest that was removed because of its age; 0 for none
@@ -158,8 +158,8 @@ func windowQuery(organization int64) (q sqlite.ListQuery) {
 	return q
 }
 
-// windowEnd is the number of the nth row after a number, whatever the filters say of
-// it, or the last if there are not so many.
+// windowEnd is the number of the nth row after a number, regardless of the
+// filters, or the last if there are not so many.
 func (rx *Rx) windowEnd(q sqlite.ListQuery, after, last int64, n int) (end int64, err error) {
 	where := append(slices.Clone(q.Where), "e.seq > ?")
 	err = rx.Scan([]any{&end}, `

@@ -225,7 +225,7 @@ func TestWhatWasRemovedByAgeIsRemembered(t *testing.T) {
 }
 
 // While the clock was ahead, events were stored that are young for a long time: those
-// that lie behind them are purged all the same.
+// that come after them are purged all the same.
 func TestOldEventsAreFoundBehindYoungOnes(t *testing.T) {
 	is := is.New(t)
 	db := storagetest.Open(t)

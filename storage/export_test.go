@@ -15,7 +15,7 @@ import (
 	"confab/storage/sqlite"
 )
 
-// What the tests of package storage_test need and nobody else may have.
+// What the tests of package storage_test need and no other code may use.
 
 const (
 	ApplicationID = sqlite.ApplicationID
@@ -57,7 +57,7 @@ func (db *DB) KeptThreads() int {
 	return len(db.caches.recipients.entries) + len(db.caches.threads.entries) + len(db.caches.states.entries)
 }
 
-// ThreadState is what is kept of a conversation, as text.
+// ThreadState is the stored state of a conversation, as text.
 func (rx *Rx) ThreadState(conversation string) (string, error) {
 	s, err := rx.db.caches.states.find(rx, conversation)
 	return s.status + " " + s.contact, err
@@ -93,7 +93,7 @@ func (rx *Rx) Plans(fn func() error) (map[string]string, error) {
 	return rx.explain(fn, "EXPLAIN QUERY PLAN ", "detail")
 }
 
-// Programs runs fn and tells the operations of each statement that fn used.
+// Programs runs fn and returns the operations of each statement that fn used.
 func (rx *Rx) Programs(fn func() error) (map[string]string, error) {
 	return rx.explain(fn, "EXPLAIN ", "opcode")
 }

@@ -14,7 +14,7 @@ import (
 // job, which makes them in steps.
 //
 // A subscription gets its deliveries in the order in which their events were committed,
-// whichever way they are made:
+// no matter how they are made:
 //
 //   - The jobs of an organization are a lane in which one runs at a time, and one that
 //     finds an older one waiting lets it go first (OlderFanOut): after a crash or an
@@ -90,10 +90,10 @@ func (a subscriberSet) byJob() bool { return len(a.all) > maxDirect || a.waiting
 
 // readSubscribers lists the subscriptions of an organization and reports whether jobs wait,
 // with one statement, because the next events wait for it. Whether jobs wait changes
-// from no to yes only while there are many subscriptions, so that what is cached of few
+// from no to yes only while there are many subscriptions, so that the cached list of few
 // is right until one of them changes.
 //
-// A job that failed waits for a person, and nobody waits for it. No index finds jobs
+// A job that failed waits for a person, and no job waits for it. No index finds jobs
 // that run, but the process that runs them knows; any other looks through all jobs.
 func (rx *Rx) readSubscribers(organization int64) (a subscriberSet, err error) {
 	lane, d := fanOutLane(organization), rx.db.currentDispatcher()
@@ -120,8 +120,8 @@ func (rx *Rx) readSubscribers(organization int64) (a subscriberSet, err error) {
 // fanOutLane is the lane of the jobs that make an organization's deliveries.
 func fanOutLane(organization int64) string { return fmt.Sprintf("%s:%d", KindFanOut, organization) }
 
-// OlderFanOut finds a job of a lane that is older than another and not done, and tells
-// when it is due, 0 for one that waits for nothing but its turn; ErrNotFound if there
+// OlderFanOut finds a job of a lane that is older than another and not done, and returns
+// when it is due, 0 for one that waits only for a worker; ErrNotFound if there
 // is none. One whose run is over but not written may be about to be put back.
 //
 // It is asked for each job, and must not walk through a backlog: of the held jobs only the

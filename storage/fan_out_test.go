@@ -93,8 +93,8 @@ func TestAFanOutGoesWithItsAccount(t *testing.T) {
 	is.Equal(len(ids), 1) // the other one is about no account
 }
 
-// Whoever was there gets an event, also if the clock was set back since, and nobody
-// who came later does.
+// Every subscription that existed gets an event, also if the clock was set back since, and none
+// that came later does.
 func TestWhoGetsAnEventDoesNotDependOnTheClock(t *testing.T) {
 	is := is.New(t)
 	clock := &storagetest.Clock{}

@@ -20,7 +20,7 @@ import (
 // MediaDir is the name of the directory of files in the data directory.
 const MediaDir = "media"
 
-// incomingDir holds what is still being received.
+// incomingDir holds files that are still being received.
 const incomingDir = "incoming"
 
 // Files keeps content on disk under the name of its hash, so that what comes
@@ -33,7 +33,7 @@ type Files struct {
 }
 
 // OpenFiles opens a directory of files, making it if there is none. What a crash
-// left half received belongs to nobody and is removed.
+// left half received belongs to no one and is removed.
 func OpenFiles(dir string) (*Files, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, sqlite.NotWritable(dir, err)
@@ -53,7 +53,7 @@ func OpenFiles(dir string) (*Files, error) {
 // Close lets the directory go.
 func (f *Files) Close() error { return f.root.Close() }
 
-// Upload is content on its way in. Keep makes a file of it; until then nobody
+// Upload is content on its way in. Keep makes a file of it; until then no one
 // sees it, and Discard forgets it.
 type Upload struct {
 	files *Files

@@ -155,7 +155,7 @@ func contents(t *testing.T, path string) map[string][]string {
 	return all
 }
 
-// snapshot tells the content of every file below dir. SQLite's index of the log
+// snapshot returns the content of every file below dir. SQLite's index of the log
 // is not content: it is made again from the log whenever that is looked at.
 func snapshot(t *testing.T, dir string) map[string]string {
 	t.Helper()
@@ -171,7 +171,7 @@ func snapshot(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// difference lists what is in only one of two sorted lists.
+// difference lists the entries of only one of two sorted lists.
 func difference(want, got []string) []string {
 	var lines []string
 	for _, l := range want {

@@ -33,7 +33,7 @@ type EndpointTrouble struct {
 }
 
 // EndpointTroubles lists the subscriptions, of all organizations, that are
-// disabled, that fail, that have dead deliveries which nobody has replayed, or that
+// disabled, that fail, that have dead deliveries that were not replayed, or that
 // will have no secret to sign with once the present ones have expired. The last were
 // possible in older releases.
 func (rx *Rx) EndpointTroubles() ([]EndpointTrouble, error) {

@@ -10,12 +10,12 @@ import (
 	"sync/atomic"
 )
 
-// Hints are what consoles are told of changes: that something of a kind was changed, and
-// where that is known which. They carry no data, so that who is told reads it again, with
+// Hints are the notices of changes sent to consoles: that something of a kind was changed, and
+// where that is known which. They carry no data, so that the receiver reads it again, with
 // its own rights. They live in memory alone:
 //
 //   - A closure notes what it changes by Tx.hint, which costs a look at a flag while
-//     nobody watches, and never a statement.
+//     no one watches, and never a statement.
 //   - After the commit the writer adds what was noted, without ever waiting. Changes of one
 //     kind and scope come together there; of more than MaxHintIDs only that they are many is
 //     kept.
@@ -56,7 +56,7 @@ func HintKinds() []string {
 const (
 	// MaxHintIDs is how many ids a hint has; more are "many".
 	MaxHintIDs = 100
-	// maxUnscoped is how many ids of one kind wait whose organization nobody knows yet.
+	// maxUnscoped is how many ids of one kind wait whose organization is not known yet.
 	maxUnscoped = 1000
 )
 
@@ -97,11 +97,11 @@ func newHints() *Hints {
 	return &Hints{signal: newSignal(), pending: make(map[hintKey]*hintIDs)}
 }
 
-// Hints tells what was changed, while somebody watches.
+// Hints reports what was changed, while somebody watches.
 func (db *DB) Hints() *Hints { return db.hints }
 
 // WatchHints begins to collect hints, until stop is called. When it returns, every change
-// that is not yet committed will be told.
+// that is not yet committed will be reported.
 func (db *DB) WatchHints(ctx context.Context) (stop func()) {
 	db.hints.watchers.Add(1)
 
@@ -111,7 +111,7 @@ func (db *DB) WatchHints(ctx context.Context) (stop func()) {
 	return sync.OnceFunc(func() { db.hints.watchers.Add(-1) })
 }
 
-// isWatched reports whether anybody is to be told.
+// isWatched reports whether anyone is watching.
 func (h *Hints) isWatched() bool { return h.watchers.Load() > 0 }
 
 // Take returns what was changed since the last call, or all as true: then anything may
@@ -199,7 +199,7 @@ func (tx *Tx) hintJob(err error, id int64, args JSON) error {
 		Subscription string `json:"subscription"`
 	}
 	if json.Unmarshal(args, &about) != nil {
-		return nil // a job that nobody can read is nobody's
+		return nil // an unreadable job belongs to no one
 	}
 	switch {
 	case about.Account != 0:
@@ -225,8 +225,8 @@ var organizationsByID = map[string]string{
 	HintUser:     `SELECT id, organization_id FROM users WHERE id IN (SELECT value FROM json_each(?))`,
 }
 
-// OrganizationsOf tells whose what a hint is about is: the ids by organization. What is
-// gone is nobody's.
+// OrganizationsOf groups the ids of a hint by the organization that owns them. What
+// was deleted has no owner.
 func (rx *Rx) OrganizationsOf(h Hint) (map[int64][]string, error) {
 	var organization int64
 	var err error

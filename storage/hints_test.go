@@ -53,12 +53,12 @@ var unhinted = map[string]string{
 	"write":                      "moveRecipient tells",
 }
 
-// hinted are the tables of which consoles are told.
+// hinted are the tables whose changes are sent to consoles.
 var hinted = []string{"conversations", "messages", "contacts", "templates", "accounts", "deliveries", "api_keys", "users", "labels", "api_log", "broadcasts", "quick_replies"}
 
 var changes = regexp.MustCompile(`(?is)^\s*(?:INSERT(?: OR \w+)? INTO|UPDATE|DELETE FROM)\s+(\w+)`)
 
-// Whoever writes a statement that changes what consoles show has to think of them.
+// A statement that changes what consoles show has to send a hint.
 func TestEveryChangeThatConsolesShowIsHinted(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 )
 
 // What the console shows of the last day and month, and how many deliveries of an endpoint
-// succeeded, is counted when it happens: a row for each hour, so that nobody has to look
-// at millions of messages to draw a plot.
+// succeeded, is counted when it happens: a row for each hour, so that drawing a plot does
+// not read millions of messages.
 
 // hourStart is when the hour of a time began.
 func hourStart(t Time) Time { return t - t%Time(time.Hour.Milliseconds()) }
@@ -39,7 +39,7 @@ type hourCounts struct {
 	deliveries map[deliveriesOf]endedCounts
 }
 
-// endedCounts are the deliveries that nobody has to make any more. The others are counted
+// endedCounts are the deliveries that need no more attempts. The others are counted
 // by their rows: there are few.
 type endedCounts struct{ succeeded, dead, untried int }
 
@@ -92,7 +92,7 @@ func (c hourCounts) write(s *sqlite.Wx) error {
 	return nil
 }
 
-// setCount changes what is counted in a transaction, until it is undone.
+// setCount changes a count within a transaction, until it is undone.
 func setCount[K comparable, N any](tx *Tx, counts map[K]N, of K, n N) {
 	before := counts[of]
 	counts[of] = n

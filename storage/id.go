@@ -28,5 +28,5 @@ const (
 	PrefixImport       = "imp_"
 )
 
-// RequestTime is when a request was made, as its id tells.
+// RequestTime is when a request was made, as its id says.
 func RequestTime(id string) Time { return sqlite.IDTime(PrefixRequest, id) }

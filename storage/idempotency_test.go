@@ -37,7 +37,7 @@ func TestAnswerIsRememberedForADay(t *testing.T) {
 
 		time.Sleep(time.Millisecond)
 		_, err = answer(db, 1, "k")
-		is.True(errors.Is(err, storage.ErrNotFound)) // forgotten, though nobody has deleted it yet
+		is.True(errors.Is(err, storage.ErrNotFound)) // forgotten, though its row is not deleted yet
 		second := given
 		second.Status, second.CreatedAt = 200, storage.Now()
 		storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.SaveIdempotentReply(1, "k", second) })

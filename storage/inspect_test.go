@@ -229,7 +229,7 @@ func TestFileThatCannotBeWrittenIsRefusedAndKept(t *testing.T) {
 	if os.Getuid() == 0 {
 		user = 65534
 	}
-	const nothing, closed, crash = 0, 1, 2 // what is in the directory
+	const nothing, closed, crash = 0, 1, 2 // the state of the directory
 	for name, c := range map[string]struct {
 		holds          int
 		dir, key, file os.FileMode

@@ -4,7 +4,7 @@ package storage
 // them embeds one of the types AboutAccount, AboutMessage, AboutDelivery and
 // AboutNoAccount: no other way leads to the unexported method. So each job says
 // what it is about, under the name by which JobsOfAccount looks for it, and none
-// is left behind when its account is purged.
+// is left when its account is purged.
 type JobArgs interface{ about() }
 
 // AboutAccount is embedded in the arguments of a job that is about an account.
@@ -46,7 +46,7 @@ func (rx *Rx) JobsOfAccount(account, after int64, limit int) ([]int64, error) {
 			WHERE d.id = j.args ->> '$.delivery' AND e.account_id = ?4)`, account)
 }
 
-// PurgeJobs removes jobs in whatever state they are, as CancelJob does.
+// PurgeJobs removes jobs in any state, as CancelJob does.
 func (tx *Tx) PurgeJobs(ids []int64) error {
 	for _, id := range ids {
 		if _, err := tx.Exec(`DELETE FROM jobs WHERE id = ?`, id); err != nil {

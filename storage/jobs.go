@@ -21,7 +21,7 @@ import (
 //   - A failed job waits for a person: RetryJobNow makes it due, CancelJob
 //     deletes it.
 //
-// Each lease counts up runs, and whoever ends a run names the job by (id, runs).
+// Each lease counts up runs, and the end of a run names the job by (id, runs).
 // A worker whose job was leased again or cancelled finds no such row: it gets
 // ErrLeaseLost, and with it everything that it wrote in the same transaction is
 // undone. A worker that overran its lease finds the row put back: only its
@@ -29,8 +29,8 @@ import (
 // every job that is still running, so that none is lost; whether its outside call
 // had begun is then only known by preparing and call_begun_at.
 //
-// leased_until tells people how long a run may take. The process that runs the job
-// goes by its own clock, which nobody can set.
+// leased_until shows people how long a run may take. The process that runs the job
+// goes by its own clock, which cannot be set.
 const (
 	JobDue     = "due"     // waits for its time and a worker
 	JobHeld    = "held"    // waits for a place in its lane, or a worker
@@ -58,7 +58,7 @@ type Job struct {
 	LastError   *string `db:"last_error"`
 	CreatedAt   Time    `db:"created_at"`
 
-	// Memory is what whoever enqueued the job had read already. Only a first run
+	// Memory is what the code that enqueued the job had already read. Only a first run
 	// that follows at once in the same process has it; any other finds nil, and
 	// reads what it needs.
 	Memory any `db:"-"`
@@ -73,7 +73,7 @@ type NewJob struct {
 	Lane  string // "" for none
 	Args  JobArgs
 	DueAt Time // 0 for now
-	// Memory spares a run that follows at once from reading what is known here.
+	// Memory spares a run that follows at once from reading it again.
 	Memory any
 }
 
@@ -97,9 +97,9 @@ type Dispatcher interface {
 	// Unsettled reports whether a job of a lane with a lower id than before runs, or
 	// has run and the end of that is not written yet.
 	Unsettled(kind, lane string, before int64) bool
-	// Look tells that held jobs of some lane may run now.
+	// Look says that held jobs of some lane may run now.
 	Look()
-	// Stored tells of a job that nobody admitted and that will be due, once it
+	// Stored reports a job that was not admitted and that will be due, once it
 	// is durable.
 	Stored(kind string, due Time)
 }
@@ -152,7 +152,7 @@ func (tx *Tx) Enqueue(n NewJob) (int64, error) {
 
 	// A due job may start at once: then it is stored as leased, which saves the
 	// claim. Its worker is reserved here and given back if nothing is committed. One
-	// whose turn has not come is not run before, only to be put back.
+	// that is not due yet is not run early, only to be put back.
 	if admitted {
 		switch admission, span := d.Admit(j); admission {
 		case AdmitNow:
@@ -225,7 +225,7 @@ func (tx *Tx) ClaimDue(kind string, limit int, lease time.Duration, admit func(l
 }
 
 // ClaimHeld leases up to limit held jobs of a kind and lane, oldest first. Only the
-// first of them begin now; the others wait for their turn, and their row has no
+// first of them begin now; the others wait for a worker, and their row has no
 // leased_until.
 func (tx *Tx) ClaimHeld(kind, lane string, limit, begin int, lease time.Duration) ([]Job, error) {
 	held, err := sqlite.ScanAll(&tx.Rx.Rx, jobFields, `
@@ -299,7 +299,7 @@ func (tx *Tx) storeArgs(j Job, args JobArgs) error {
 }
 
 // FinishJob removes a job that is done. That is a fact even if the job was put back
-// meanwhile because its run took too long, as long as nobody has leased it since.
+// meanwhile because its run took too long, as long as it was not leased since.
 func (tx *Tx) FinishJob(j Job) error {
 	n, err := tx.Exec(`DELETE FROM jobs WHERE id = ? AND runs = ?`, j.ID, j.Runs)
 	return fenced(n, err)
@@ -321,7 +321,7 @@ func (tx *Tx) ReleaseJob(j Job, due Time) error {
 	return tx.endRun(j, JobDue, max(due, tx.Now), j.Failures, "")
 }
 
-// InterruptJob puts a job back whose run was cut off, so that nobody knows whether
+// InterruptJob puts a job back whose run was cut off, so that it is unknown whether
 // its outside call had an effect.
 func (tx *Tx) InterruptJob(j Job) error {
 	if err := tx.MarkCutOff(j); err != nil {
@@ -341,14 +341,14 @@ func (tx *Tx) MarkPreparing(j Job, prepares bool) error {
 	return fenced(n, err)
 }
 
-// MarkCallBegun records that nobody knows whether a job's outside call had an
+// MarkCallBegun records that it is unknown whether a job's outside call had an
 // effect.
 func (tx *Tx) MarkCallBegun(j Job) error {
 	return tx.ExecOne(`UPDATE jobs SET call_begun_at = ? WHERE id = ?`, tx.Now, j.ID)
 }
 
-// MarkCutOff is MarkCallBegun for a running job whose run was cut off, nobody knows
-// where: it records nothing if the job was still preparing. It is called before
+// MarkCutOff is MarkCallBegun for a running job whose run was cut off, at an unknown
+// point: it records nothing if the job was still preparing. It is called before
 // what ends the run.
 func (tx *Tx) MarkCutOff(j Job) error {
 	_, err := tx.Exec(`
@@ -375,7 +375,7 @@ func (tx *Tx) endRun(j Job, state string, due Time, failures int, cause string) 
 }
 
 // fenced is the outcome of a statement on (id, runs) of a running job: when it
-// changed no row, another run or nobody has the job by now.
+// changed no row, another run or none has the job by now.
 func fenced(n int64, err error) error {
 	if err == nil && n == 0 {
 		return ErrLeaseLost

@@ -13,13 +13,13 @@ type RunningJob struct {
 	ID      int64 `db:"id"`
 	Runs    int   `db:"runs"`
 	Crashes int   `db:"crashes"`
-	// LeasedUntil is 0 if the job was leased ahead of its turn. It may have begun all
+	// LeasedUntil is 0 if the job was leased ahead of a free worker. It may have begun all
 	// the same, because that is not written.
 	LeasedUntil Time `db:"leased_until"`
 }
 
 // RunningJobs lists all leased jobs. It walks over the whole queue, so it is for the
-// start of a runner, which frees what a dead process left behind.
+// start of a runner, which frees what a dead process left.
 func (rx *Rx) RunningJobs() (all []RunningJob, err error) {
 	err = rx.IDRanges("jobs", 0, func(after, until int64) (bool, error) {
 		some, err := rx.runningJobs(after, until)
@@ -59,7 +59,7 @@ func (tx *Tx) ForgiveCrashes(j Job) error {
 	return err
 }
 
-// FreeJob makes a leased job due again that nobody has any more, not before due. An
+// FreeJob makes a leased job due again that no worker has any more, not before due. An
 // outside call may have been under way, unless the job was still preparing. crashes
 // is how often its process died by now. It reports whether the job was still leased.
 func (tx *Tx) FreeJob(j RunningJob, crashes int, due Time) (freed bool, err error) {
@@ -199,7 +199,7 @@ func (tx *Tx) RetryJobNow(id int64) (Job, error) {
 	return j, tx.hintJob(err, id, j.Args)
 }
 
-// CancelJob removes a job in whatever state it is. A worker that has it finds
+// CancelJob removes a job in any state. A worker that has it finds
 // its lease lost, and its results are not written.
 func (tx *Tx) CancelJob(id int64) error {
 	return tx.ExecOne(`DELETE FROM jobs WHERE id = ?`, id)

@@ -134,7 +134,7 @@ func TestPeriodicJobIsNotPiledUp(t *testing.T) {
 		claimed, _ := claim(t, db, "purge", 1)
 		storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.FailJob(claimed[0], "e") })
 		tick()
-		is.Equal(count(), 2) // a failed one is in nobody's way
+		is.Equal(count(), 2) // a failed one blocks nothing
 	})
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // jobOfOrganization is the condition that a job j is an organization's, ?1: it follows
-// from what the job is about. A job of the server itself is nobody's.
+// from what the job is about. A job of the server itself has no organization.
 const jobOfOrganization = `
 	EXISTS (SELECT 1 FROM accounts a WHERE a.id = coalesce(j.args ->> '$.account', j.args ->> '$.tombstone') AND a.organization_id = ?1)
 	OR EXISTS (SELECT 1 FROM messages m JOIN accounts a ON a.id = m.account_id

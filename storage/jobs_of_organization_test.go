@@ -26,7 +26,7 @@ func TestJobsKnowTheirOrganization(t *testing.T) {
 	enqueue(ours)
 	enqueue(theirs)
 	storagetest.Update(t, db, func(tx *storage.Tx) error {
-		_, err := tx.Enqueue(storage.NewJob{Kind: "housekeeping", Args: storage.AboutNoAccount{}}) // nobody's
+		_, err := tx.Enqueue(storage.NewJob{Kind: "housekeeping", Args: storage.AboutNoAccount{}}) // no one's
 		return err
 	})
 	for _, h := range []thread{ours, theirs} {

@@ -79,7 +79,7 @@ func TestJobWithArgumentsThatAreNoJSONIsRefused(t *testing.T) {
 	is.True(err != nil)
 }
 
-// runner records what storage tells it.
+// runner records what storage reports to it.
 type runner struct {
 	admission storage.Admission
 	turn      time.Duration // for which AdmitLater waits
@@ -159,7 +159,7 @@ func TestJobIsHandedToTheRunnerAfterTheCommit(t *testing.T) {
 				is.Equal(len(stored), 1)
 				is.Equal(stored[0].State, c.state)
 				if c.state == storage.JobRunning {
-					is.Equal(r.started, stored) // it starts with what is stored
+					is.Equal(r.started, stored) // it starts with the stored row
 					is.Equal(stored[0].Runs, 1)
 					is.Equal(stored[0].LeasedUntil, storage.Now().Add(time.Minute))
 				}
@@ -190,7 +190,7 @@ func TestJobsAreClaimedOldestFirst(t *testing.T) {
 			is.Equal(j.LeasedUntil, storage.Now().Add(time.Minute))
 		}
 		claimed, _ = claim(t, db, "send", 10)
-		is.Equal(ids(claimed), []int64{all[0]}) // neither the claimed ones nor what is not due
+		is.Equal(ids(claimed), []int64{all[0]}) // neither the claimed ones nor those not due
 		claimed, _ = claim(t, db, "send", 10)
 		is.Equal(len(claimed), 0)
 	})
@@ -221,7 +221,7 @@ func TestJobsOfAFullLaneAreHeldAndClaimedByLane(t *testing.T) {
 	is.Equal(first[1], job(t, db, all[2]))
 	is.Equal(first[0].Runs, 1)
 	is.True(first[0].LeasedUntil != 0)
-	is.Equal(first[1].LeasedUntil, storage.Time(0)) // its turn has not come
+	is.Equal(first[1].LeasedUntil, storage.Time(0)) // it waits for a worker
 	is.Equal(ids(of("full")), []int64{all[3]})
 	is.Equal(len(of("full")), 0)
 }
@@ -261,7 +261,7 @@ func TestJobIsSettledOnlyByWhoHoldsItsLease(t *testing.T) {
 				stale := claimed[0]
 				storagetest.Update(t, db, func(tx *storage.Tx) error { return lose(tx, stale) })
 				if how == "finish" && (why == "freed" || why == "settled") {
-					storagetest.Update(t, db, func(tx *storage.Tx) error { return settle(tx, stale) }) // nobody has leased it since
+					storagetest.Update(t, db, func(tx *storage.Tx) error { return settle(tx, stale) }) // it was not leased since
 					return
 				}
 				before := view(t, db, func(rx *storage.Rx) ([]storage.Job, error) { return rx.Jobs(storage.JobFilter{Limit: 9}) })

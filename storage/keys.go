@@ -43,12 +43,12 @@ func (k Key) Status(now Time) string {
 	}
 }
 
-// KeyHash is what is stored of a key.
+// KeyHash is the stored form of a key.
 func KeyHash(secret string) [sha256.Size]byte { return sha256.Sum256([]byte(secret)) }
 
 const keyColumns = `id, organization_id, label, hash, last4, expires_at, revoked_at, last_used_at, created_at`
 
-// Principal is a key and the organization that it stands for.
+// Principal is a key and the organization that it acts for.
 type Principal struct {
 	Key          Key
 	Organization Organization
@@ -105,8 +105,8 @@ func (rx *Rx) CountKeys(organization int64) (int, error) {
 	return get[int](rx, `SELECT count(*) FROM api_keys WHERE organization_id = ? AND revoked_at = 0`, organization)
 }
 
-// InsertKey issues a new key, fills in k, and returns the secret, which nobody
-// can read again.
+// InsertKey issues a new key, fills in k, and returns the secret, which cannot
+// be read again.
 func (tx *Tx) InsertKey(k *Key) (secret string, err error) {
 	random := make([]byte, keyRandomBytes)
 	rand.Read(random)

@@ -17,7 +17,7 @@ type LabelArgs struct {
 // that deletes or changes a label takes or touches it itself.
 const labelsPerStep = 400
 
-// DeleteLabel deletes a label of an organization: nobody sees it from here on, and
+// DeleteLabel deletes a label of an organization: it is not visible from here on, and
 // its name is free. It is taken off the newest of those that have it at once, and by
 // a job off the rest.
 func (tx *Tx) DeleteLabel(organization int64, id string) error {
@@ -50,7 +50,7 @@ const (
 )
 
 // DetachLabel takes a deleted label off up to limit contacts and as many
-// conversations, which count as updated, and returns off how many of whichever were
+// conversations, which count as updated, and returns off how many of those that were
 // more. When nothing has it any more, its row is deleted too.
 func (tx *Tx) DetachLabel(id string, limit int) (int64, error) {
 	err := tx.recordLabelChange(id, true, `

@@ -31,7 +31,7 @@ func placeAt(id string, t Time) string {
 }
 
 // CallMayHaveBegun reports whether a message was being handed to the provider when its run
-// was cut off, so that nobody knows whether the provider has it.
+// was cut off, so that it is unknown whether the provider has it.
 func (rx *Rx) CallMayHaveBegun(kinds []string, message string) (begun bool, err error) {
 	return value[bool](rx, `
 		SELECT EXISTS (

@@ -13,8 +13,8 @@ import (
 	"confab/storage/storagetest"
 )
 
-// listMethods are the methods of Rx that list page after page: all that are told
-// where a page begins. A new one is in by itself.
+// listMethods are the methods of Rx that list page after page: all that take
+// the start of a page. A new one is in by itself.
 func listMethods() (lists []reflect.Method) {
 	t := reflect.TypeFor[*storage.Rx]()
 	for i := range t.NumMethod() {

@@ -87,7 +87,7 @@ func TestAnUploadCutOffByACrashIsGoneAfterTheRestart(t *testing.T) {
 	_, err = io.WriteString(up, "half")
 	is.NoErr(err)
 	is.Equal(len(stored(t, dir)), 2)
-	again := storagetest.Files(t, dir) // nobody told the first to stop
+	again := storagetest.Files(t, dir) // the first is still open
 	is.Equal(stored(t, dir), []string{"media/2c/" + sum})
 	f, err := again.Open(sum)
 	is.NoErr(err)

@@ -21,7 +21,7 @@ type MessageFilter struct {
 	Search         string
 }
 
-// Key is where a message stands in a list with the filter. What is searched for stands where
+// Key is the position of a message in a list with the filter. A search result is placed where
 // it was stored.
 func (f MessageFilter) Key(m Message) After {
 	switch {
@@ -137,7 +137,7 @@ func (f MessageFilter) listQuery(account int64) sqlite.ListQuery {
 }
 
 // scheduled lists the messages that wait for their time, the soonest first. It is the only
-// list in that direction: First stands before the soonest.
+// list in that direction: First is before the soonest.
 func (f MessageFilter) scheduled(rx *Rx, account int64, after After, limit int) ([]Message, error) {
 	if after == First {
 		after = Last

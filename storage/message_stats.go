@@ -2,7 +2,7 @@ package storage
 
 import "time"
 
-// MessageCounts tell how the messages of some time went. Each counts the messages that
+// MessageCounts say how the messages of some time went. Each counts the messages that
 // came at least so far: one that was read was delivered and sent too.
 type MessageCounts struct {
 	Sent      int `db:"sent"`

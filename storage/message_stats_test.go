@@ -15,7 +15,7 @@ import (
 	"confab/storage/storagetest"
 )
 
-// traffic is a number with messages in a bubble, whose clock moves as it is told.
+// traffic is a number with messages in a bubble, whose clock the test moves.
 type traffic struct {
 	thread
 	t  *testing.T
@@ -77,7 +77,7 @@ func (f *traffic) hours(from storage.Time, n int) []storage.MessageCounts {
 	return view(f.t, f.db, func(rx *storage.Rx) ([]storage.MessageCounts, error) { return rx.MessageHours(f.account.ID, from, n) })
 }
 
-// counted is what is stored, and what the messages themselves say.
+// counted is the stored counts, and what the messages themselves say.
 func (f *traffic) counted() (stored, rows storage.MessageCounts) {
 	f.t.Helper()
 	var both []storage.MessageCounts
@@ -132,7 +132,7 @@ func TestMessagesAreCountedInTheHourInWhichTheyWereMade(t *testing.T) {
 	})
 }
 
-// Whatever the provider reports, in whatever order and however often, a message counts
+// No matter what the provider reports, in what order and how often, a message counts
 // once, as what it is.
 func TestAMessageIsCountedOnceWhateverIsReportedOfIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -231,7 +231,7 @@ func TestOldCountsAreDeleted(t *testing.T) {
 	})
 }
 
-// What is counted is found by an index, from where it begins to where it ends.
+// Counted rows are found by an index, from where it begins to where it ends.
 func TestCountsSeekByTheirIndex(t *testing.T) {
 	db := open(t, newFile(t))
 	for name, c := range map[string]struct {
@@ -256,7 +256,7 @@ func TestCountsSeekByTheirIndex(t *testing.T) {
 	}
 }
 
-// An upgrade counts what is there.
+// An upgrade counts the existing rows.
 func TestAnUpgradeCountsTheMessagesAndDeliveriesOfBefore(t *testing.T) {
 	is := is.New(t)
 	o := frozenFile(t, 8)

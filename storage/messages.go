@@ -230,7 +230,7 @@ func (tx *Tx) markSentLate(m *Message, providerID *string) (status string, err e
 		WHERE number = ?`, providerID, status, tx.Order, m.Number)
 }
 
-// readThread reads the state of a message's conversation. Whoever holds the message
+// readThread reads the state of a message's conversation. The caller that holds the message
 // read it before a call that may have taken minutes. If its contact was merged into
 // another meanwhile, the message has gone along, and now shows what it has become.
 func (tx *Tx) readThread(m *Message) error {
@@ -293,7 +293,7 @@ func (tx *Tx) MarkStatus(m *Message, reported string, at Time) (bool, error) {
 }
 
 // isVoiceNote reports whether a message is an audio that was sent as a voice note. Its content
-// is read for it, because whoever applies a callback has not.
+// is read for it, because the code that applies a callback has not.
 func (rx *Rx) isVoiceNote(m Message) (bool, error) {
 	if m.Type != "audio" {
 		return false, nil

@@ -328,14 +328,14 @@ func TestAStatusIsAboutAnOutboundMessageOfItsAccount(t *testing.T) {
 		is.Equal([]string{got.ID, got.ConversationID, got.ContactID, got.Type, got.Status, *got.ProviderID, *got.ContactBSUID},
 			[]string{m.ID, h.conversation.ID, h.contact.ID, "text", storage.MessageSent, "wamid.out", "US.1"})
 		_, err = rx.ReportedMessage(h.account.ID, "wamid.in")
-		is.True(errors.Is(err, storage.ErrNotFound)) // which nobody reports on
+		is.True(errors.Is(err, storage.ErrNotFound)) // which gets no reports
 		_, err = rx.ReportedMessage(other.account.ID, "wamid.out")
 		is.True(errors.Is(err, storage.ErrNotFound))
 		return nil
 	})
 }
 
-// A state that was reported before is known from the row, also to whoever has read only
+// A state that was reported before is known from the row, also to a caller that has read only
 // what the API shows of the message.
 func TestAStateIsReportedOnce(t *testing.T) {
 	is := is.New(t)

@@ -239,7 +239,7 @@ func TestABrokenOffUpgradeGoesOnWithoutAnotherCopy(t *testing.T) {
 	is.Equal(len(snapshot(t, filepath.Dir(o.Path))), 4)
 }
 
-// Without its copy a broken-off upgrade makes one of what is there.
+// Without its copy a broken-off upgrade makes one of the present file.
 func TestABrokenOffUpgradeWhoseCopyIsGoneIsCopied(t *testing.T) {
 	is := is.New(t)
 	o := newFile(t)

@@ -41,7 +41,7 @@ type Invitation struct {
 	Working          bool    `db:"working"`       // the job is not done
 }
 
-// Why a setup link did not connect a number, as its visitors are told.
+// Why a setup link did not connect a number, as shown to its visitors.
 const (
 	ReasonLinkExpired   = "link_expired"
 	ReasonLinkRevoked   = "link_revoked"
@@ -96,7 +96,7 @@ func (rx *Rx) Invitation(token string) (Invitation, error) {
 }
 
 // UsedInvitation finds the link, if one is active now, through which an account
-// was signed up, whatever became of that.
+// was signed up, successfully or not.
 func (tx *Tx) UsedInvitation(account int64) (Invitation, error) {
 	return get[Invitation](&tx.Rx, invitation+`
 	WHERE l.account_id = ? AND l.status = 'active' AND l.expires_at > ?

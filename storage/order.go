@@ -13,10 +13,10 @@ import (
 // at one (due_at, expires_at, sessions, quotas, the audit, the age of calls) goes by the clock
 // itself, Tx.Now.
 //
-// A file may hold rows that are ahead of the clock. So whoever opens it goes on after the
-// latest of them.
+// A file may hold rows that are ahead of the clock. So the order goes on after the
+// latest of them when it is opened.
 
-// continueOrder makes the order go on after what is stored.
+// continueOrder makes the order go on after the stored rows.
 func (db *DB) continueOrder() error {
 	return db.View(context.Background(), func(rx *Rx) error {
 		latest, err := rx.latestStored()
@@ -26,7 +26,7 @@ func (db *DB) continueOrder() error {
 }
 
 // latestStored is the latest time in the order that is stored, as far as indexes find it. The
-// others, as contacts.updated_at, are as a rule no later than the event that tells of them.
+// others, as contacts.updated_at, are as a rule no later than the event that reports them.
 func (rx *Rx) latestStored() (latest Time, err error) {
 	ids, err := list[string](rx, latestIDs())
 	if err != nil {

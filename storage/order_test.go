@@ -125,7 +125,7 @@ func TestALaterSendIsTheNewestWhenTheClockIsSetBack(t *testing.T) {
 		})
 		is.Equal(last[h.conversation.ID].ID, later.ID)
 
-		s.setBack(t, restart) // and what is placed counts as stored
+		s.setBack(t, restart) // and a placed row counts as stored
 		time.Sleep(5 * time.Millisecond)
 		m := h.hear(t, s.db, nil)
 		last = view(t, s.db, func(rx *storage.Rx) (map[string]storage.LastMessage, error) {
@@ -211,7 +211,7 @@ func TestALaneKeepsItsOrderWhenTheClockIsSetBack(t *testing.T) {
 		enqueue := func() {
 			s.db.SetDispatcher(&runner{admission: storage.AdmitHeld})
 			made = append(made, update(t, s.db, func(tx *storage.Tx) (int64, error) {
-				// What is made in the order of ids beside it is what tells after a restart.
+				// Rows with ids made beside it show the order after a restart.
 				tx.NewID(storage.PrefixMessage)
 				return tx.Enqueue(storage.NewJob{Kind: storage.KindFanOut, Lane: "lane", Args: storage.FanOutArgs{}})
 			}))
@@ -244,7 +244,7 @@ func TestALaneKeepsItsOrderWhenTheClockIsSetBack(t *testing.T) {
 	})
 }
 
-// Nobody who subscribed after an event gets it, and its deliveries are in the order of the
+// A subscription made after an event does not get it, and its deliveries are in the order of the
 // subscriptions.
 func TestWhoSubscribesAfterTheClockWasSetBackGetsNoEarlierEvent(t *testing.T) {
 	restarts(t, func(t *testing.T, restart bool) {

@@ -12,11 +12,11 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever the page size, and whatever is inserted meanwhile, each label that was
+// For any page size, and any rows inserted meanwhile, each label that was
 // there at the start is visited exactly once, in order. Many labels share a time.
 func TestPagesVisitEachRowOnce(t *testing.T) {
 	o := newFile(t)
-	o.Synchronous = "normal" // nobody waits for the disk here
+	o.Synchronous = "normal" // no need to wait for the disk here
 	db := open(t, o)
 	rapid.Check(t, func(rt *rapid.T) {
 		s := storagetest.Seed(t, db, "paged")

@@ -16,12 +16,12 @@ const (
 // other events, and send again what was sent.
 //
 // SQLite has no number that each commit moves and that stays in the file: data_version is a
-// connection's own, and in a database with a log the change counter of the header stands
-// still. The numbers of events and jobs do not move when a job ends or a label is renamed.
+// connection's own, and in a database with a log the change counter of the header does
+// not move. The numbers of events and jobs do not move when a job ends or a label is renamed.
 // So there is a number of ours. To count at every commit would cost each of them a page: a
 // server counts once a second, if anything was committed since (see DB.Changes), and then
 // writes the file. The database is always the first of the two: whenever the process is
-// killed, what is in the file was committed before.
+// killed, the file's content was committed before.
 type Progress struct {
 	Epoch  string `json:"epoch"`
 	Event  int64  `json:"event"`  // the highest number that was given out
@@ -65,9 +65,9 @@ func (rx *Rx) PutBackAt() (Time, error) {
 	return Time(at), err
 }
 
-// Differs tells in words how a database that has come so far is not the one that was served
+// Differs says in words how a database that has come so far is not the one that was served
 // last, of which kept says how far that had come; "" if it may be. kept is nil if there is
-// no telling: then it is another one if a server has counted in it, in another directory.
+// no record: then it is another one if a server has counted in it, in another directory.
 func (p Progress) Differs(kept *Progress) string {
 	switch {
 	case kept == nil && p.Commit > 0:

@@ -26,7 +26,7 @@ func TestADatabaseThatWasPutBackDiffers(t *testing.T) {
 }
 
 // The number that says how far a database has come moves when something was stored, and
-// stands still when nothing was, so that a server that has nothing to do writes nothing.
+// stays when nothing was, so that a server that has nothing to do writes nothing.
 func TestOnlyCommitsThatChangeSomethingCount(t *testing.T) {
 	is := is.New(t)
 	db := storagetest.Open(t)

@@ -47,7 +47,7 @@ func start(read read, organization int64) <-chan error {
 	return done
 }
 
-// Whoever reads alone always reads on the same connection, which has its statements.
+// A lone reader always reads on the same connection, which has its statements.
 func TestTheReaderThatWasGivenBackLastIsTakenFirst(t *testing.T) {
 	is := is.New(t)
 	o := newFile(t)
@@ -90,7 +90,7 @@ func TestShortReadsAlwaysFindAReader(t *testing.T) {
 	})
 }
 
-// While nobody lists anything, short reads may have all readers.
+// While nothing is listed, short reads may have all readers.
 func TestShortReadsMayHaveAllReaders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
@@ -205,7 +205,7 @@ func TestASearchWaitsForOneStepOfOtherOrganizations(t *testing.T) {
 }
 
 // A search that was interrupted goes on in a newer state, and can do nothing any more
-// if it was given up meanwhile.
+// if it was cancelled meanwhile.
 func TestASearchGoesOnAfterItsPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)

@@ -44,7 +44,7 @@ type ReplayFilter struct {
 	CreatedBefore  Time
 	// BeforeJob leaves out deliveries whose job has this id or a higher one: a bulk
 	// replay of several steps must not take one of its own that failed meanwhile. Ids
-	// of jobs only grow, whatever the clock says.
+	// of jobs only grow, regardless of the clock.
 	BeforeJob int64
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // Reprepared counts how often SQLite has prepared statements of this connection
-// anew. The driver does not tell, so this asks the library behind its back.
+// anew. The driver does not say, so this asks the library directly.
 func (rx *Rx) Reprepared() (times int64, err error) {
 	err = rx.Raw(func(driver any) error {
 		conn := reflect.ValueOf(driver).Elem()

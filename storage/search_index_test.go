@@ -18,7 +18,7 @@ import (
 	"confab/storage/storagetest"
 )
 
-// searching is a database with an index that catches up when it is told to.
+// searching is a database with an index that catches up when a test asks it to.
 type searching struct {
 	*storage.DB
 	t      *testing.T
@@ -208,7 +208,7 @@ func TestNobodyFindsWhatOthersWrote(t *testing.T) {
 	is.Equal(s.finds(theirs, "secret"), []string{other.ID})
 }
 
-// Whatever happens to messages, the index finds what a walk over them finds.
+// Whatever changes are made to messages, the index finds what a walk over them finds.
 func TestTheIndexFindsWhatAWalkFinds(t *testing.T) {
 	s := openSearching(t)
 	random := rand.New(rand.NewPCG(1, 2))
@@ -347,7 +347,7 @@ func TestADamagedOrMissingIndexIsMadeAnew(t *testing.T) {
 	}
 }
 
-// An index that breaks while it is used is replaced, and whoever searches does not notice.
+// An index that breaks while it is used is replaced, and searches do not notice.
 func TestAnIndexThatBreaksInUseIsMadeAnew(t *testing.T) {
 	is := is.New(t)
 	s := openSearching(t)

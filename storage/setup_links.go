@@ -81,7 +81,7 @@ func (rx *Rx) SetupLinks(customer string, after After, limit int) ([]SetupLink, 
 }
 
 // InsertSetupLink stores a new link, fills in its id, state and time, and
-// returns its token, which nobody can read again.
+// returns its token, which cannot be read again.
 func (tx *Tx) InsertSetupLink(l *SetupLink) (token string, err error) {
 	token = newSetupToken()
 	hash := sha256.Sum256([]byte(token))

@@ -101,7 +101,7 @@ func TestAnOnboardingIsUnderWayWhileItsJobIsThere(t *testing.T) {
 	})
 	is.Equal(len(jobs), 1)
 	storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.CancelJob(jobs[0].ID) })
-	is.True(!read().Working) // whoever cancels the job frees the link
+	is.True(!read().Working) // cancelling the job frees the link
 
 	storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.FailOnboarding(l.ID, storage.ReasonProvider) })
 	is.Equal(*read().FailureReason, storage.ReasonProvider)

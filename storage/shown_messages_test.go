@@ -54,7 +54,7 @@ func storeMessages(t *testing.T, db *storage.DB, h thread) (ids []string) {
 	return ids
 }
 
-// What is read to be shown is what is read of the whole message.
+// The columns read for a list equal those of the whole message.
 func TestAShownMessageIsTheMessage(t *testing.T) {
 	db := open(t, newFile(t))
 	h := newThread(t, db, "106540352242922", "+15551234567")

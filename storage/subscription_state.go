@@ -148,7 +148,7 @@ func (tx *Tx) FailOutstandingDeliveries(subscription string) (int, error) {
 
 		tx.countEnded(subscription, o.ID, DeliveryDead, o.Tried)
 
-		// Its lane is closed and it will not run, so nobody else would remove it.
+		// Its lane is closed and it will not run, so nothing else would remove it.
 		if err := tx.removeJob(o.JobID); err != nil {
 			return 0, err
 		}

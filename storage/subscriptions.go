@@ -86,7 +86,7 @@ func (rx *Rx) Subscription(organization int64, id string) (Subscription, error) 
 	return s, rx.openHeaders(&s)
 }
 
-// Endpoint finds a subscription for whoever delivers to it.
+// Endpoint finds a subscription for a delivery to it.
 func (rx *Rx) Endpoint(id string) (Subscription, error) {
 	s, err := get[Subscription](rx, `
 		SELECT `+subscriptionColumns+`

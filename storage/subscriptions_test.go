@@ -105,7 +105,7 @@ func TestExpiredSecretsSignNothing(t *testing.T) {
 	})
 }
 
-// Whoever rotates every hour leaves no long list.
+// Rotating every hour leaves no long list.
 func TestOnlyAFewExpiredSecretsAreKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)

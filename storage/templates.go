@@ -9,14 +9,14 @@ type Template struct {
 	Name               string `db:"name"`
 	Language           string `db:"language"`
 	Status             string `db:"status"`
-	ProviderStatus     string `db:"provider_status"`      // the provider's own word, "" if it was never told
-	ProviderTemplateID string `db:"provider_template_id"` // "" if it was never told
-	Category           string `db:"category"`             // "" if it was never told
+	ProviderStatus     string `db:"provider_status"`      // the provider's word, "" if never reported
+	ProviderTemplateID string `db:"provider_template_id"` // "" if never reported
+	Category           string `db:"category"`             // "" if never reported
 	ParameterFormat    string `db:"parameter_format"`
 	Content            string `db:"content"`
 	Components         JSON   `db:"components"`
 	Reason             string `db:"reason"`      // why it was rejected or paused, "" for no reason
-	ReviewedAt         Time   `db:"reviewed_at"` // when a callback last told its verdict
+	ReviewedAt         Time   `db:"reviewed_at"` // when a callback last reported its verdict
 	CreatedAt          Time   `db:"created_at"`
 	UpdatedAt          Time   `db:"updated_at"`
 }
@@ -58,7 +58,7 @@ func (rx *Rx) NewestTemplate(account int64, name string) (Template, error) {
 		LIMIT 1`, account, name)
 }
 
-// TemplateFilter narrows a list of templates; what is empty does not.
+// TemplateFilter narrows a list of templates; an empty field does not.
 type TemplateFilter struct {
 	Status   string
 	Language string
@@ -87,7 +87,7 @@ func (rx *Rx) AllTemplates(account int64) ([]Template, error) {
 }
 
 // TemplatesAtProvider finds a template by the provider's id, in each live account
-// that shares the provider's account; where that id was never told, by its name.
+// that shares the provider's account; where that id was never reported, by its name.
 func (rx *Rx) TemplatesAtProvider(wabaID, providerID, name, language string) ([]Template, error) {
 	return list[Template](rx, `
 		SELECT `+templateColumns+`
@@ -126,7 +126,7 @@ func (tx *Tx) UpdateTemplate(t *Template) error {
 	return tx.hint(err, HintTemplate, Scope{Account: t.AccountID}, t.ID)
 }
 
-// MarkTemplateReviewed records that a callback told a template's verdict, be it
+// MarkTemplateReviewed records that a callback reported a template's verdict, be it
 // another than before or not.
 func (tx *Tx) MarkTemplateReviewed(account int64, id string) error {
 	return tx.ExecOne(`

@@ -127,7 +127,7 @@ func TestATemplateAtTheProviderIsOneInEachAccountThatSharesIt(t *testing.T) {
 	a, b, c := storagetest.Connect(t, db, tenant, "100001"), storagetest.Connect(t, db, tenant, "100002"), storagetest.Connect(t, db, tenant, "100003")
 	alter(t, storage.DatabaseFile(dir), `UPDATE accounts SET waba_id = 'shared' WHERE phone_number_id <> '100003'`)
 	named := templateOf(b, "welcome")
-	named.ProviderTemplateID = "" // it was never told
+	named.ProviderTemplateID = "" // it was never reported
 	of := []storage.Template{templateOf(a, "welcome"), named, templateOf(c, "welcome"), templateOf(a, "other")}
 	for i := range of {
 		putTemplate(t, db, &of[i])

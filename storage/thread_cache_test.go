@@ -11,7 +11,7 @@ import (
 	"confab/storage/storagetest"
 )
 
-// shownThread tells all that is kept in memory of a thread, as a transaction sees it.
+// shownThread describes all that is cached of a thread, as a transaction sees it.
 func shownThread(tx *storage.Tx, account int64, phone string, m storage.Message) string {
 	t, err := tx.ThreadByPhone(account, phone)
 	to, err2 := tx.RecipientByPhone(account, phone)
@@ -115,7 +115,7 @@ func TestAThreadInMemoryIsThatOfTheDatabase(t *testing.T) {
 	}
 }
 
-// A thread that a transaction makes is nobody's before it is committed.
+// A thread that a transaction makes is not cached before it is committed.
 func TestAThreadThatIsUndoneIsNotInMemory(t *testing.T) {
 	is := is.New(t)
 	db := open(t, newFile(t))

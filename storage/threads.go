@@ -143,7 +143,7 @@ func (tx *Tx) InsertThreadConversation(t *Thread) error {
 }
 
 // EnsureResolvedThread makes the conversation of a contact that has none, for a message of a
-// broadcast: it is resolved, and nobody has to answer. One that is there shows another last
+// broadcast: it is resolved, and needs no answer. One that is there shows another last
 // message, but stays where it is.
 func (tx *Tx) EnsureResolvedThread(t *Thread) error {
 	if t.ConversationID != "" {

@@ -162,7 +162,7 @@ func TestMergingLosesNothing(t *testing.T) {
 	})
 }
 
-// TestReadingCountsWhatAMergeBrought counts what is unread behind a message before
+// TestReadingCountsWhatAMergeBrought counts the unread messages after one before
 // its contact is merged into another, who has written too.
 func TestReadingCountsWhatAMergeBrought(t *testing.T) {
 	is := is.New(t)

@@ -16,7 +16,7 @@ const tokenMACSize = aes.BlockSize // so that it can start the key stream
 
 // Tokens makes and reads the small texts that clients are given to bring back: cursors
 // of lists, and positions among the events. A token is a MAC over a value and a scope, and
-// the value, encrypted: nobody can forge one, use it elsewhere, or read in it how
+// the value, encrypted: no client can forge one, use it elsewhere, or read in it how
 // much others do. The same value always has the same token.
 type Tokens struct {
 	mac    []byte

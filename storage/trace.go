@@ -8,7 +8,7 @@ import (
 	"confab/storage/sqlite"
 )
 
-// What is kept of a message's life, for its trace. Nothing is stored for traces but the
+// The stored history of a message, for its trace. Nothing is stored for traces but the
 // tries that failed: the rest is found by what the rows have in common.
 //
 //   - The call that made the message has the id messages.request_id, which carries its time.

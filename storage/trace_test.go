@@ -11,7 +11,7 @@ import (
 	"confab/storage/storagetest"
 )
 
-// traced is a database with a message and what was told of it.
+// traced is a database with a message and its events.
 type traced struct {
 	t       *testing.T
 	db      *storage.DB
@@ -129,7 +129,7 @@ func TestALongSearchForEventsIsCut(t *testing.T) {
 	for range 300 {
 		w.tell("message.status", "wamid.other", `{}`)
 	}
-	w.tell("message.status", w.message.ID, `{}`) // nobody wanted it
+	w.tell("message.status", w.message.ID, `{}`) // no subscription wanted it
 	storagetest.Subscribe(t, w.db, w.tenant, "https://example.com/hook", "message.status")
 	want = append(want, w.tell("message.status", w.message.ID, `{}`))
 
@@ -216,7 +216,7 @@ func TestAnOrganizationsCallsAreFiltered(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
-			for step := 1; step <= 5; step++ { // whatever the size of the page
+			for step := 1; step <= 5; step++ { // for any size of the page
 				got, after := "", storage.First
 				for {
 					var some []storage.LoggedCall

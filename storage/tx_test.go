@@ -59,7 +59,7 @@ func TestStatementThatCannotBePreparedIsNamed(t *testing.T) {
 	db := open(t, newFile(t))
 	err := db.Update(context.Background(), func(tx *storage.Tx) error { return tx.Run(`UPDTE organizations`) })
 	is.True(strings.Contains(err.Error(), "UPDTE organizations"))
-	is.NoErr(addOrganization(db, "next")) // and harms nobody
+	is.NoErr(addOrganization(db, "next")) // and does no harm
 }
 
 func TestTransactionHasOneTime(t *testing.T) {
@@ -93,7 +93,7 @@ func TestTransactionReadsItsOwnWrites(t *testing.T) {
 	is.Equal(seen, []string{"Acme", "a"})
 }
 
-// Some failures make SQLite roll back by itself; whatever follows would commit
+// Some failures make SQLite roll back by itself; anything after that would commit
 // statement by statement.
 func TestSessionRefusesStatementsAfterItsTransactionIsLost(t *testing.T) {
 	is := is.New(t)

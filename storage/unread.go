@@ -25,7 +25,7 @@ const (
 )
 
 // CountUnreadAfter counts what came in after a message. It may be much, so it is a walk,
-// and not part of the transaction, which then counts only what is newer still.
+// and not part of the transaction, which then counts only newer messages.
 func (rx *Rx) CountUnreadAfter(m Message) (u UnreadCount, err error) {
 	u.conversation = m.ConversationID
 	if u.upTo, err = rx.newestMessage(m.ConversationID); err != nil {
@@ -145,7 +145,7 @@ func (rx *Rx) unreadAfter(conversation string, last Row, keepPending bool, limit
 	return u, err
 }
 
-// markUnread stores what is left unread after messages were deleted, with what came
+// markUnread stores how many are left unread after messages were deleted, with what came
 // in since it was counted.
 func (tx *Tx) markUnread(left map[string]UnreadCount) error {
 	for conversation, u := range left {

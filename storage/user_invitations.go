@@ -44,7 +44,7 @@ func newToken() (token string, hash [sha256.Size]byte) {
 	return token, TokenHash(token)
 }
 
-// TokenHash is what is stored of the secret of an invitation or a session.
+// TokenHash is the stored form of the secret of an invitation or a session.
 func TokenHash(token string) [sha256.Size]byte { return sha256.Sum256([]byte(token)) }
 
 // UserInvitation is a link by which a user chooses a password, with what its page
@@ -85,7 +85,7 @@ type Invitee struct {
 }
 
 // InviteUser finds or makes the user with an address in an organization, and makes a
-// link by which it chooses a password. The address is then taken: nobody else on this
+// link by which it chooses a password. The address is then taken: no one else on this
 // server can be invited with it, until the invitation has ended unused.
 //
 // Who was invited before gets a new link; the one user of the organization who has the
@@ -121,7 +121,7 @@ func (tx *Tx) InviteUser(in Invitee) (u User, token string, err error) {
 	return u, token, err
 }
 
-// findInvitee finds the user who is meant by an address: whoever signs in with it, or
+// findInvitee finds the user who is meant by an address: the user who signs in with it, or
 // else the one user of the organization who has it.
 func (tx *Tx) findInvitee(in Invitee) (User, error) {
 	u, err := tx.UserBySignIn(in.Email)

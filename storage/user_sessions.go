@@ -79,7 +79,7 @@ func (rx *Rx) UserSessions(user string) ([]UserSession, error) {
 }
 
 // InsertUserSession signs a user in, fills in s, and returns the token of the cookie,
-// which nobody can read again.
+// which cannot be read again.
 func (tx *Tx) InsertUserSession(s *UserSession) (token string, err error) {
 	token, hash := newToken()
 	s.ID, s.CreatedAt, s.LastSeenAt = tx.NewID(PrefixSession), tx.Now, tx.Now

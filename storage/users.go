@@ -8,7 +8,7 @@ const (
 	RoleAgent = "agent" // the daily work: messages, conversations, contacts
 )
 
-// States of a user, as User.Status tells them.
+// States of a user, as User.Status returns them.
 const (
 	UserActive   = "active"     // can sign in
 	UserInvited  = "invited"    // has a link by which to choose a password
@@ -129,7 +129,7 @@ func (rx *Rx) OtherAdminCanSignIn(u User) (yes bool, err error) {
 		u.OrganizationID, u.ID)
 }
 
-// InsertUser stores a new user, an agent unless told otherwise, and fills in its id
+// InsertUser stores a new user, an agent unless u says otherwise, and fills in its id
 // and time. ErrConflict means that somebody else signs in with the address.
 func (tx *Tx) InsertUser(u *User) error {
 	u.ID, u.CreatedAt, u.Role = tx.NewID(""), tx.Now, cmp.Or(u.Role, RoleAgent)

@@ -22,7 +22,7 @@ func TestSpaceThatCannotBeReturnedUndoesTheWholeTransaction(t *testing.T) {
 }
 
 // childFullLog has the log run full while empty pages are returned. SQLite then rolls
-// back by itself, and whatever follows would be written outside of any transaction.
+// back by itself, and anything after that would be written outside of any transaction.
 func childFullLog(dir string) error {
 	o, err := childOptions(dir)
 	if err != nil {
@@ -59,7 +59,7 @@ func makeEmptyPages(o storage.Options) error {
 	return errors.Join(err, db.Close()) // which empties the log
 }
 
-// returnOverlooked returns space in vain, goes on as if nothing had happened, and tells
+// returnOverlooked returns space in vain, goes on as if nothing had happened, and reports
 // what was written all the same.
 func returnOverlooked(db *storage.DB) error {
 	signal.Ignore(syscall.SIGXFSZ)

@@ -108,7 +108,7 @@ func walks(e endpoint, account storage.Account) map[string]struct {
 	}
 }
 
-// What may pass over very many rows does so as a search, whoever asks for it: step by
+// Reads that may pass over very many rows run as a search for any caller: step by
 // step, and on the connections for searches.
 func TestWalksAreSearches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -144,7 +144,7 @@ func TestWriteThatFailsBeforeWritingDisturbsNobody(t *testing.T) {
 		is.NoErr(errs[2])
 		is.True(errors.Is(errs[3], storage.ErrNotFound))
 		is.Equal(names(t, db), []string{"Acme", "a", "b"})
-		is.Equal(ran, 4) // nobody had to start over
+		is.Equal(ran, 4) // no one had to start over
 		is.Equal(undone, 1)
 	})
 }
@@ -346,13 +346,13 @@ func TestAWriteThatNobodyWaitsForRidesOnTheNextCommit(t *testing.T) {
 		synctest.Wait()
 		is.Equal(sizes, []int{3})
 
-		patiently("fourth") // and nobody comes
+		patiently("fourth") // and no one comes
 		is.NoErr(<-soon)
 		synctest.Wait()
 		is.Equal(sizes, []int{3, 1})
 
 		patiently("fifth")
-		db.Close() // which waits for nobody
+		db.Close() // which waits for no one
 		is.NoErr(<-soon)
 	})
 }

@@ -52,7 +52,7 @@ type News struct {
 
 // Source is the database of the messages.
 type Source interface {
-	// Epoch tells one file of the database from another.
+	// Epoch distinguishes one file of the database from another.
 	Epoch(ctx context.Context) ([8]byte, error)
 	// News reads some of what an index does not have yet that came to a position.
 	News(ctx context.Context, position int64) (News, error)
@@ -60,7 +60,7 @@ type Source interface {
 	DeleteChanges(ctx context.Context, last int64) error
 }
 
-// fill takes in some of what is new, and reports whether there is more.
+// fill indexes some of the new messages, and reports whether there is more.
 func (x *Index) fill(ctx context.Context) (more bool, err error) {
 	news, err := x.source.News(ctx, x.file.position)
 	if err != nil {
@@ -82,7 +82,7 @@ func (x *Index) fill(ctx context.Context) (more bool, err error) {
 	return news.More, nil
 }
 
-// take writes what is new into the index.
+// take writes new messages into the index.
 func (f *file) take(ctx context.Context, news News) (err error) {
 	tx, err := f.write.BeginTxx(ctx, nil)
 	if err != nil {
@@ -142,7 +142,7 @@ type shard struct {
 	Docs  int64 `db:"docs"`
 }
 
-// key is what stands before each word of a shard.
+// key is the prefix of each word of a shard.
 func (s shard) key() string {
 	text := strconv.FormatInt(s.ID, 36)
 	return strings.Repeat("0", max(6-len(text), 0)) + text
@@ -159,7 +159,7 @@ type writer struct {
 	*file
 	tx     *sqlx.Tx
 	counts map[int64]int64 // by how many the shards have grown
-	areNew bool            // what is added now cannot be in the index
+	areNew bool            // messages added now cannot be in the index
 }
 
 // timeOf is the first docid of the millisecond in which a message was stored.

@@ -10,13 +10,13 @@ import (
 	"confab/storage/sqlite"
 )
 
-// findTime is how long the index is asked at once, before others have their turn.
+// findTime is how long the index is asked at once, before other searches run.
 const findTime = 100 * time.Millisecond
 
 // ErrNoIndex means that a list has to be walked without the index.
 var ErrNoIndex = errors.New("the search index cannot be used")
 
-// Query is what is looked for in the messages of an account.
+// Query is a search in the messages of an account.
 type Query struct {
 	Account   int64
 	Text      string

@@ -1,7 +1,7 @@
 // Package search is the full-text index of messages: a file of its own, derived from the
 // database and never needed to be right.
 //
-// index.go opens it and keeps it up to date, fill.go takes in what is new, find.go finds,
+// index.go opens it and keeps it up to date, fill.go adds new messages, find.go finds,
 // words.go says what a word is.
 package search
 
@@ -24,7 +24,7 @@ import (
 const version = 2
 
 // schema makes the index. Words are those of words.go, each after the key of its shard.
-// FTS5 only forgets words for good that it is told of once more, so they are kept in the
+// FTS5 removes words for good only when it is given them once more, so they are kept in the
 // order of their text; what it would otherwise delete stays in its pages until it merges them.
 const schema = `
 	PRAGMA journal_mode = WAL;
@@ -58,9 +58,9 @@ const schema = `
 
 // Index finds messages by their words. It lies in a file of its own, which is
 // derived from the database and follows it: no transaction that stores a message waits
-// for it, a backup leaves it out, and whatever is wrong with it, it is made anew.
+// for it, a backup leaves it out, and if anything is wrong with it, it is made anew.
 //
-//   - What is new in messages is found by its number, after the last one that is in the
+//   - New messages are found by its number, after the last one that is in the
 //     index (progress.position). A trigger lists in search_changes what was changed or
 //     deleted, and the highest number that was left then, because SQLite gives a number
 //     out again when the newest row was deleted. Every 500 ms a step takes in what
@@ -70,9 +70,9 @@ const schema = `
 //     the message's id. So the order of docids is that of the list of messages.
 //   - The messages of an account are in shards of some ten thousands. A shard holds
 //     those from its first docid to that of the next one. Each word is stored after the
-//     key of its shard, so that nobody's search reads what others wrote, and none reads
+//     key of its shard, so that no search reads what other accounts wrote, or reads
 //     more than a shard at a time, however short a prefix is.
-//   - What is taken out of the index leaves no byte in its file or its log, where pages
+//   - Text removed from the index leaves no byte in its file or its log, where pages
 //     would otherwise hold it until they are used again.
 //   - What the index finds is held against the messages themselves (see says): what was
 //     deleted, revoked or edited a moment ago is not found by what it said before.
@@ -108,7 +108,7 @@ type file struct {
 }
 
 const (
-	// interval is how often the index looks for what is new: a search is to be no
+	// interval is how often the index looks for new messages: a search is to be no
 	// more than two seconds behind.
 	interval = 500 * time.Millisecond
 	// retry is how long it waits after an error.
@@ -164,7 +164,7 @@ func (x *Index) IsComplete() bool {
 	return x.file != nil && x.file.complete
 }
 
-// Step opens the index if need be, and takes in some of what is new. It reports whether
+// Step opens the index if need be, and indexes some of the new messages. It reports whether
 // there is more.
 func (x *Index) Step(ctx context.Context) (more bool, err error) {
 	if x.file != nil && !x.isInPlace() {

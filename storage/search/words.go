@@ -21,7 +21,7 @@ const (
 	maxWord, maxWords = 64, 16 << 10
 
 	// Marks that no word begins with: that of a property of the message, and what
-	// stands between two texts, so that no phrase reaches over both.
+	// separates two texts, so that no phrase reaches over both.
 	propertyMark, textEnd = "\uE000", "\uE001"
 )
 
@@ -68,8 +68,8 @@ func isASCII(text string) bool {
 	return true
 }
 
-// nextWord cuts the first word off a folded text; "" if there is none. joined tells that
-// it is a character of a script without spaces, and that nothing stood before it.
+// nextWord cuts the first word off a folded text; "" if there is none. joined says that
+// it is a character of a script without spaces, and that nothing came before it.
 func nextWord(text string) (word, rest string, joined bool) {
 	start := strings.IndexFunc(text, isWordRune)
 	if start < 0 {
@@ -147,7 +147,7 @@ type term struct {
 	isPrefix bool // the last word may go on
 }
 
-// parseQuery reads what somebody looks for. Every text is a query: what is neither word
+// parseQuery reads a search text. Every text is a query: anything neither word
 // nor quote means nothing. The last word may go on, unless a quote has ended it.
 func parseQuery(query string) (terms []term) {
 	parts := strings.Split(foldWords(quotes.Replace(query)), `"`)
@@ -160,7 +160,7 @@ func parseQuery(query string) (terms []term) {
 	return terms
 }
 
-// parseTerms reads the part of a query that stands within quotes, or between them.
+// parseTerms reads the part of a query that is within quotes, or between them.
 func parseTerms(part string, inQuotes, isLast bool) (terms []term) {
 	word, rest, joined := nextWord(part)
 	for first := true; word != ""; first = false {
@@ -185,7 +185,7 @@ func isUnspaced(words []string) bool {
 	return unicode.In(first, unspaced...)
 }
 
-// isIn reports whether a term stands among words.
+// isIn reports whether a term is among words.
 func (t term) isIn(words []string) bool {
 	last := len(t.words) - 1
 	for i := range len(words) - last {

@@ -90,7 +90,7 @@ func (f Format) CheckDatabase(path string, masterKey []byte) (err error) {
 	return f.checkMasterKey(conn, o, seal)
 }
 
-// OpenCopy opens a file that nobody changes. It must be one that could be
+// OpenCopy opens a file that no one changes. It must be one that could be
 // written: in others SQLite does not check the CHECK constraints.
 func OpenCopy(path string) (*sqlx.DB, error) {
 	conn, err := sqlx.Open("sqlite", DSN(path, url.Values{"mode": {"rw"}, "_pragma": {"query_only(ON)", "temp_store(MEMORY)"}}))

@@ -24,7 +24,7 @@ type Options struct {
 	KeepVersion bool   // refuse an older file instead of upgrading it: another process serves it
 	SkipCheck   bool   // do not verify the content: for commands, which start often
 	OnCommit    func(Commit)
-	OnUpgrade   func(progress string) // tells in words how far the upgrade of an older file is
+	OnUpgrade   func(progress string) // says in words how far the upgrade of an older file is
 	Now         func() Time           // what the clock says; nil asks the machine
 
 	// Patience is how long a patient Update waits for the commit of another; 0: not at all.
@@ -34,7 +34,7 @@ type Options struct {
 // Hooks are what the owner of a database does while others use it. All but Classify run
 // on the writer's goroutine, and each must be set.
 type Hooks struct {
-	// Classify tells which of the tables that the owner watches a statement may change,
+	// Classify says which of the tables that the owner watches a statement may change,
 	// and to which it only adds rows. It is asked once for each text and connection.
 	Classify func(query string) (changes, adds TableSet)
 	// Begin is called before the closures of a transaction run, also when they run again.
@@ -143,8 +143,8 @@ func (db *DB) connect(o Options) error {
 	return err
 }
 
-// Now is what the clock says, by which transactions tell their time. The clock may
-// be set at any moment: how much time has passed only time.Since can tell.
+// Now is what the clock says, which transactions are dated by. The clock may
+// be set at any moment: only time.Since says how much time has passed.
 func (db *DB) Now() Time { return db.now() }
 
 // Changes is how many commits of this process have changed something.

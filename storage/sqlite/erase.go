@@ -11,7 +11,7 @@ import (
 // emptied. Only those count that began before and read from it: most are done by then.
 const logPatience = "20"
 
-// emptyLog copies what is in the log into the file, and cuts the log to nothing.
+// emptyLog copies the log into the file, and cuts the log to nothing.
 const emptyLog = "PRAGMA wal_checkpoint(TRUNCATE)"
 
 // EmptyLog empties the log of a file, in which what was deleted would otherwise stay until
@@ -40,7 +40,7 @@ func (db *DB) EmptyLog(ctx context.Context) (emptied bool, err error) {
 	return emptied, failed
 }
 
-// copyLog copies what is in the log into the file, as far as nobody is in the way.
+// copyLog copies the log into the file, as far as no reader prevents it.
 func (db *DB) copyLog(ctx context.Context) error {
 	conn, err := sqlx.Open("sqlite", DSN(db.path, url.Values{"mode": {"rw"}, "_pragma": {"busy_timeout(0)"}}))
 	if err != nil {

@@ -2,7 +2,7 @@ package sqlite
 
 import "fmt"
 
-// What the tests of package sqlite_test need and nobody else may have.
+// What the tests of package sqlite_test need and no other code may use.
 
 // IDSource makes ids from a clock that had been ahead by so many milliseconds.
 func IDSource(aheadMS int64) func() string {

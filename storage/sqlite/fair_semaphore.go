@@ -12,7 +12,7 @@ import (
 // not add one.
 var ErrTooManyWaiting = errors.New("too many searches of the organization wait")
 
-// InternalWork stands in the place of an organization where the server reads for itself, for
+// InternalWork takes the place of an organization where the server reads for itself, for
 // jobs and metrics.
 const InternalWork int64 = 0
 
@@ -22,7 +22,7 @@ const InternalWork int64 = 0
 //   - Each organization has a queue of its own, in which its own order holds.
 //   - A slot that becomes free goes to the organization that has the fewest; among
 //     those with equally few to the one that has waited longest since it got one.
-//   - Whoever has a slot for long offers it now and then (Yield), and loses it if
+//   - A holder that keeps a slot for long offers it now and then (Yield), and loses it if
 //     an organization with fewer slots waits. It then waits at the head of its
 //     queue. So an organization with one request waits for one step of another's,
 //     however many the other has.

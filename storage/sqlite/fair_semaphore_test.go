@@ -14,7 +14,7 @@ import (
 	"confab/storage/sqlite"
 )
 
-// queueUp lets n of an organization ask for a place, one after the other. Each tells
+// queueUp lets n of an organization ask for a place, one after the other. Each reports
 // that it has it through got, and gives it back when done says so.
 func queueUp(semaphore *sqlite.FairSemaphore, organization int64, n int, got chan<- int64, done <-chan struct{}) {
 	for range n {
@@ -30,7 +30,7 @@ func queueUp(semaphore *sqlite.FairSemaphore, organization int64, n int, got cha
 	}
 }
 
-// However many wishes an organization has, another's only one is the next.
+// However many requests an organization has, another's only one is next.
 func TestPlacesGoToTheOrganizationThatHasTheFewest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
@@ -47,7 +47,7 @@ func TestPlacesGoToTheOrganizationThatHasTheFewest(t *testing.T) {
 				synctest.Wait()
 			}
 		}
-		is.Equal(order[:2], []int64{1, 1}) // nobody else was there
+		is.Equal(order[:2], []int64{1, 1}) // no one else was waiting
 		is.Equal(order[2:8], []int64{2, 1, 3, 2, 1, 2})
 		done <- struct{}{}
 		synctest.Wait()
@@ -62,7 +62,7 @@ func TestWhoHasAPlaceForLongGivesItToWhoeverHasNone(t *testing.T) {
 		semaphore := sqlite.NewFairSemaphore(2, 0)
 		is.NoErr(semaphore.Acquire(ctx, 1))
 		is.NoErr(semaphore.Acquire(ctx, 1))
-		is.NoErr(semaphore.Yield(ctx, 1, false)) // nobody wants it
+		is.NoErr(semaphore.Yield(ctx, 1, false)) // no one wants it
 
 		got, done := make(chan int64, 10), make(chan struct{})
 		queueUp(semaphore, 1, 1, got, done)
@@ -121,7 +121,7 @@ func TestInternalWorkLeavesAPlaceToTheOrganizations(t *testing.T) {
 		queueUp(semaphore, sqlite.InternalWork, 3, got, done) // which no line is too long for
 		is.Equal(len(got), 1)
 		is.NoErr(semaphore.Acquire(context.Background(), 7))
-		is.NoErr(semaphore.Yield(context.Background(), 7, false)) // there is nobody who could have it
+		is.NoErr(semaphore.Yield(context.Background(), 7, false)) // no one could take it
 		semaphore.Release(7)
 		close(done)
 		synctest.Wait()
@@ -135,7 +135,7 @@ func TestWhoHasAPlaceForVeryLongYieldsToItsOwn(t *testing.T) {
 		is := is.New(t)
 		semaphore := sqlite.NewFairSemaphore(1, 0)
 		is.NoErr(semaphore.Acquire(context.Background(), 1))
-		is.NoErr(semaphore.Yield(context.Background(), 1, true)) // nobody wants it
+		is.NoErr(semaphore.Yield(context.Background(), 1, true)) // no one wants it
 		got, done := make(chan int64, 10), make(chan struct{})
 		queueUp(semaphore, 1, 2, got, done)
 		back := make(chan error, 1)
@@ -169,8 +169,8 @@ func TestClosingRefusesThoseWhoWait(t *testing.T) {
 	})
 }
 
-// In any order of asking, yielding, giving up and giving back there are never more at
-// once than there are places, and nobody is forgotten.
+// In any order of asking, yielding, cancelling and releasing there are never more at
+// once than there are places, and no waiter is forgotten.
 func TestPlacesAreNeitherLostNorDoubled(t *testing.T) {
 	for seed := range uint64(20) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

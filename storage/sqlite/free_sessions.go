@@ -7,7 +7,7 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// freeSessions are the reading connections that nobody uses. The one that was given back
+// freeSessions are the reading connections that are not in use. The one that was given back
 // last is taken first: its statements are prepared and its pages in memory, and where
 // there is little to do the others stay as they were opened, without reading the schema.
 type freeSessions struct {

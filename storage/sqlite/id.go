@@ -10,7 +10,7 @@ import (
 	"github.com/oklog/ulid/v2"
 )
 
-// order gives times and ids that never go back, whatever the clock does.
+// order gives times and ids that never go back, even if the clock does.
 //
 // Where the clock is behind what was given before, because it was ahead and was corrected, the
 // order goes on from there at half the speed of time until the clock has caught up. So what
@@ -19,7 +19,7 @@ import (
 type order struct {
 	mu      sync.Mutex
 	last    Time          // the latest that was given
-	given   time.Time     // when that was, by a clock that nobody can set
+	given   time.Time     // when that was, by a clock that cannot be set
 	lead    time.Duration // how far last was ahead of the clock, at most
 	entropy *ulid.MonotonicEntropy
 }
@@ -134,7 +134,7 @@ func FirstID(prefix string, t Time) string {
 	return prefix + id.String()
 }
 
-// IDTime is the time that an id with a prefix carries, 0 for what is no id.
+// IDTime is the time that an id with a prefix carries, 0 if it is not an id.
 func IDTime(prefix, id string) Time {
 	parsed, err := ulid.ParseStrict(strings.TrimPrefix(id, prefix))
 	if err != nil {

@@ -130,7 +130,7 @@ func FuzzValidID(f *testing.F) {
 		f.Add(id)
 	}
 	f.Fuzz(func(t *testing.T, id string) {
-		// The pattern's $ would also stand before a final line feed, but not in RE2.
+		// The pattern's $ would also match before a final line feed, but not in RE2.
 		if got, want := sqlite.ValidID("lbl_", id), validID.MatchString(id); got != want {
 			t.Errorf("%q: %v, the pattern says %v", id, got, want)
 		}

@@ -164,7 +164,7 @@ func inspectContent(conn *sqlx.DB, o Options) error {
 }
 
 // readEveryTable reads a row of each table and of each index that is not
-// partial, which finds a damaged root in milliseconds whatever the size.
+// partial, which finds a damaged root in milliseconds at any size.
 func readEveryTable(conn *sqlx.DB) error {
 	var queries []string
 	err := conn.Select(&queries, `

@@ -202,7 +202,7 @@ func (f Format) Migrate(o Options) (err error) {
 		}
 	}
 
-	// An upgrade that was broken off goes on without a copy of what is half done: there
+	// An upgrade that was broken off goes on without a copy of the half-done file: there
 	// may be no room for it, and the copy to go back to is there.
 	from := f.upgradingFrom(conn, o.Path)
 	if from > 0 {
@@ -228,7 +228,7 @@ func (f Format) Migrate(o Options) (err error) {
 	return nil
 }
 
-// upgradeReport is how often the progress of a long step is told.
+// upgradeReport is how often the progress of a long step is reported.
 const upgradeReport = 2 * time.Second
 
 // lockDir makes processes that start at once upgrade one after the other.

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// What is read most often comes packed: SQLite makes one text of all columns of a row,
+// The rows read most often come packed: SQLite makes one text of all columns of a row,
 // a JSON array, and unpacker takes it apart. The driver hands over each value by itself,
 // with its type, and asks for the name and type of every column at every query.
 //
@@ -17,7 +17,7 @@ import (
 // Packed makes one column of many, none of which has a name of its own.
 func Packed(columns string) string { return `json_array(` + columns + `)` }
 
-// hasFields is a row that tells where its columns go. Its lists come packed.
+// hasFields is a row that says where its columns go. Its lists come packed.
 type hasFields interface{ Fields() []any }
 
 // ScanPacked is Scan for a query whose only column is packed.
@@ -72,7 +72,7 @@ const usualPage = 32
 // unpacker reads packed rows. The texts of a row are parts of the one text that it came
 // as, so that they need no memory of their own.
 type unpacker struct {
-	rest  string   // what is left of the row
+	rest  string   // the unread part of the row
 	texts []string // room for texts that are pointed at
 }
 
@@ -97,7 +97,7 @@ func (u *unpacker) unpack(text string, dest []any) error {
 	return nil
 }
 
-// begin steps over what stands before a value.
+// begin skips what comes before a value.
 func (u *unpacker) begin(first bool) error {
 	before := byte(',')
 	if first {
@@ -243,7 +243,7 @@ func endOfText(s string) (end int, escaped bool) {
 	return -1, false
 }
 
-// Behind a backslash stand the letters of escapes, for the characters of escaped.
+// After a backslash come the letters of escapes, for the characters of escaped.
 const escapes, escaped = "\"\\/bfnrt", "\"\\/\b\f\n\r\t"
 
 // unescape resolves the escapes of a text. SQLite writes control characters as \u00XX,

@@ -48,7 +48,7 @@ func (r *packedRow) fields() (all []any) {
 	return all
 }
 
-// What is written into a row comes out of it packed, byte for byte.
+// Values written into a row come out of it packed, byte for byte.
 func TestAPackedRowComesOutAsItWentIn(t *testing.T) {
 	db := open(t)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -122,7 +122,7 @@ func TestTextsOfPackedRowsStayApart(t *testing.T) {
 	is.Equal(*b, `t"wo`)
 }
 
-// No text, whoever made it, does more than be refused.
+// Any text is read or refused, without a panic.
 func FuzzUnpack(f *testing.F) {
 	for _, text := range append(hostileTexts, `["a",null,1,"{\"b\":2}"]`, `["a\u001f",1,2,3]`) {
 		f.Add(text)
@@ -139,7 +139,7 @@ func FuzzUnpack(f *testing.F) {
 	})
 }
 
-// What SQLite packs is unpacked, whatever it is.
+// Any value that SQLite packs is unpacked.
 func FuzzPacked(f *testing.F) {
 	for _, text := range hostileTexts {
 		f.Add(text, text, int64(1))

@@ -118,7 +118,7 @@ func FindPage[T any](rx *Rx, q ListQuery, after After, limit int) ([]T, After, e
 }
 
 // FindMerged is FindPage for a list that is put together of several, none of which has a
-// row of another; key is where a row stands in them. The page is complete only as far as
+// row of another; key is the position of a row in them. The page is complete only as far as
 // all of them came.
 func FindMerged[T any](rx *Rx, lists []ListQuery, key func(T) After, after After, limit int) (page []T, reached After, err error) {
 	if len(lists) == 1 {
@@ -156,7 +156,7 @@ func MergePage[T any](rx *Rx, page []T, q ListQuery, key func(T) After, after Af
 		return nil, Last, err
 	}
 	if len(rows) == limit {
-		until = Last // what is after them is after the page
+		until = Last // rows after them are after the page
 	}
 	return MergeRows(page, rows, key, limit), until, nil
 }
@@ -201,8 +201,8 @@ func CountRows(rx *Rx, q ListQuery) (total int, err error) {
 	}
 }
 
-// Boundary is the key of the nth row after a key, whatever the filters say of
-// it, or the end if there are not so many.
+// Boundary is the key of the nth row after a key, regardless of the
+// filters, or the end if there are not so many.
 func (q *ListQuery) Boundary(rx *Rx, after After, n int) (After, error) {
 	var row struct {
 		Key Time   `db:"key"`

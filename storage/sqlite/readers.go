@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// Who reads on which connection, so that nobody has to wait for another's long list:
+// Who reads on which connection, so that no reader has to wait for another's long list:
 //
 //   - View and ViewOnce are for short reads: rows by their keys, or a batch of a fixed
 //     size by an index. They take any free reader. Health checks, requests for one
 //     resource and jobs read so.
 //   - List is for what a client asks for that may be much. Lists take all readers
-//     but one, and take turns by organization.
+//     but one, and alternate by organization.
 //   - Search is for walks, which may pass over millions of rows to find or count a
-//     few. They have connections of their own, and take turns by organization too: a
+//     few. They have connections of their own, and alternate by organization too: a
 //     walk is read step by step, and gives its connection away in between (see Pause).
 //
-// Nobody has to know beforehand which lists are long. A list reads its first step as a
+// No caller has to know beforehand which lists are long. A list reads its first step as a
 // list; one that is not done with it begins again as a search.
 
 const (
@@ -120,8 +120,8 @@ func (db *DB) Search(ctx context.Context, organization int64, fn func(Rx) error)
 	return fn(rx)
 }
 
-// walk is how far whoever reads may go at once. An Rx and those that Within makes of it
-// share it, and in a search also the session: from turn to turn another connection is
+// walk is how far a reader may go at once. An Rx and those that Within makes of it
+// share it, and in a search also the session: in each turn another connection is
 // put into that.
 type walk struct {
 	brief        bool // no further than the first step
@@ -133,8 +133,8 @@ type walk struct {
 }
 
 // Pause is called between two steps of a walk, each of which takes a few milliseconds:
-// by every method that may read very many rows. In a search it lets others have
-// their turn, and the next step may see a newer state. After an error no statement can
+// by every method that may read very many rows. In a search it lets others
+// run, and the next step may see a newer state. After an error no statement can
 // be run any more. In a view it does nothing.
 func (rx *Rx) Pause() error {
 	switch w := rx.walk; {
@@ -142,13 +142,13 @@ func (rx *Rx) Pause() error {
 		return nil
 	case w.brief:
 		return errLong
-	case w.ctx.Err() != nil: // nobody waits for it any more
+	case w.ctx.Err() != nil: // no caller waits for it any more
 		return w.ctx.Err()
 	case time.Since(w.began) < rx.db.turnTime:
 		return nil
 	}
 
-	// The snapshot ends even if nobody else waits: as long as it lasts, the log of
+	// The snapshot ends even if no one else waits: as long as it lasts, the log of
 	// writes cannot be shortened.
 	if err := rx.s.rollback(); err != nil {
 		return err
@@ -194,7 +194,7 @@ func (rx *Rx) endTurn() error {
 	return err
 }
 
-// returnSession gives the connection back. What is read before the next turn fails.
+// returnSession gives the connection back. A read before the next turn fails.
 func (rx *Rx) returnSession() {
 	*rx.s = session{lost: fmt.Errorf("%w: the search was stopped", ErrUnavailable)}
 	rx.db.searchConns.release(rx.walk.session)

@@ -16,7 +16,7 @@ import (
 // session is one connection and its prepared statements, cached by text. Only
 // one goroutine uses it at a time. Every statement of a transaction goes through
 // exec, preparedQuery, eachText or runOnce, and through nothing else: conn is for
-// the methods of session alone. So a session knows, without being told:
+// the methods of session alone. So a session knows by itself:
 //
 //   - lost: SQLite may have rolled the transaction back by itself, after a full
 //     disk or the like. Each further statement would then commit alone, so the
@@ -24,7 +24,7 @@ import (
 //   - changed: which of the cached tables the transaction may have changed so
 //     far. The rest of it reads past those caches, and the commit empties them
 //     (see Hooks.Committed).
-//   - added: to which of them it has added rows that leave what is cached valid. What
+//   - added: to which of them it has added rows that leave cached rows valid. What
 //     it reads of those is not cached, because it may not be committed.
 //   - rows: how many rows the present closure has changed. A closure that works
 //     through a long list leaves the rest to the next one by it (see Tx.Full).

@@ -19,8 +19,8 @@ func (wr *writer) noteStall(batch []*write, took time.Duration) {
 }
 
 // StalledAt returns when it was last found that nothing could be stored: the disk was
-// full, or a commit took very long. What was told to us until then may have been refused,
-// and is told again later. It is the zero time if there was nothing of the kind.
+// full, or a commit took very long. Callbacks received until then may have been refused,
+// and are sent again later. It is the zero time if there was nothing of the kind.
 func (db *DB) StalledAt() time.Time {
 	if at := db.stalled.Load(); at != nil {
 		return *at

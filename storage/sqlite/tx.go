@@ -21,7 +21,7 @@ var (
 	ErrUnavailable = errors.New("storage unavailable")
 )
 
-// IgnoreNotFound turns ErrNotFound into success, for callers to whom what was deleted
+// IgnoreNotFound turns ErrNotFound into success, for callers to whom a row that was deleted
 // meanwhile means that nothing is left to do.
 func IgnoreNotFound(err error) error {
 	if errors.Is(err, ErrNotFound) {
@@ -144,10 +144,10 @@ func ReadRows[T any](rx *Rx, query string, args ...any) ([]T, error) {
 //   - A closure that returns an error leaves no trace. The session notices by
 //     itself whether it had changed anything by then; if so, everybody's work is
 //     rolled back and run again, each within a savepoint of its own.
-//   - What is registered by AfterCommit runs once, in the order of registration,
+//   - A function registered by AfterCommit runs once, in the order of registration,
 //     when the commit is on disk and before Update returns; never for a closure
 //     that failed or was rolled back.
-//   - What is registered by OnUndo runs in the opposite order when the closure
+//   - Functions registered by OnUndo run in the opposite order when the closure
 //     failed or was rolled back, also before it is run again; never after a
 //     commit. It takes back what the closure changed in memory.
 type Tx struct {
@@ -160,7 +160,7 @@ type Wx struct {
 	// Now is what the clock said when the transaction began: what happens at a time, or ends
 	// at one, goes by it.
 	Now Time
-	// Order is the same as long as nobody sets the clock, and never before that of an earlier
+	// Order is the same as long as the clock is not set, and never before that of an earlier
 	// transaction: what rows are sorted by and compared with each other (ids, created_at,
 	// updated_at) goes by it.
 	Order Time

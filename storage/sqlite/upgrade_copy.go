@@ -72,7 +72,7 @@ func copyBeforeUpgrade(conn *sqlx.DB, path string, version int) error {
 }
 
 // removeHalfCopies removes what a process left that was killed while it copied. The
-// directory is locked, so that nobody is writing them.
+// directory is locked, so that no process is writing them.
 func removeHalfCopies(path string) error {
 	halves, err := filepath.Glob(escapeGlob(path) + ".v*.bak-*")
 	for _, half := range halves {

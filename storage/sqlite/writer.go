@@ -25,7 +25,7 @@ type write struct {
 // writer owns the one connection that writes. Callers hand it closures; it runs
 // all that wait inside one transaction, commits once, and answers everyone. The
 // queue fills up again while a commit is on its way to the disk, so batches
-// grow with load and nobody who waits is kept waiting by a timer. Only when all that
+// grow with load and no caller is kept waiting by a timer. Only when all that
 // is there is patient, it is held for a moment.
 //
 // Sharing commits is what makes it fast: with 32 callers, 14,000 transactions a second are
@@ -43,11 +43,11 @@ type write struct {
 //  4. When SQLite may have rolled back by itself (a full disk), the whole batch
 //     fails with that error.
 //  5. After COMMIT, what the closures registered by AfterCommit runs, then each
-//     caller is answered. What is rolled back runs its OnUndo first, the last
+//     caller is answered. A closure that is rolled back runs its OnUndo first, the last
 //     closure's first.
 //
-// After a crash a batch is there as a whole or not at all, and nobody was
-// answered who is not in it.
+// After a crash a batch is there as a whole or not at all, and no caller was
+// answered that is not in it.
 type writer struct {
 	db    *DB
 	s     *session
@@ -81,7 +81,7 @@ func newWriter(db *DB, s *session) *writer {
 
 // Update runs fn in a transaction and returns when its changes are durable, or
 // when it failed and left no trace. It returns ErrUnavailable if the writer has
-// no place for it within a second. What is patient may wait for the commit of another,
+// no place for it within a second. A patient write may wait for the commit of another,
 // which saves one, and is written by itself if none comes for a moment.
 //
 // fn may run twice: when another caller's write in the same commit fails late,
@@ -206,7 +206,7 @@ func (wr *writer) attempt(batch []*write, run func([]*write) error) error {
 	return nil
 }
 
-// checkOtherProcesses drops what is cached when another process has committed
+// checkOtherProcesses drops cached rows when another process has committed
 // something since the writer last looked.
 func (wr *writer) checkOtherProcesses() error {
 	var version int64
@@ -229,7 +229,7 @@ func (wr *writer) runPlain(batch []*write) error {
 		wr.call(w)
 		switch {
 		case wr.s.lost != nil:
-			return wr.s.lost // for all, whatever this one made of it
+			return wr.s.lost // for all, no matter what this one returned
 		case w.err != nil && wr.s.wrote:
 			return errHalfWritten
 		case w.err != nil:
@@ -267,7 +267,7 @@ func (wr *writer) runWithSavepoints(batch []*write) error {
 	return nil
 }
 
-// call runs one write's closure. A panic is its own failure and nobody else's.
+// call runs one write's closure. A panic is its own failure and no other write's.
 func (wr *writer) call(w *write) {
 	w.tx = Tx{Rx: Rx{db: wr.db, s: wr.s}, Wx: wr.newWx()}
 	wr.wrote = wr.wrote || wr.s.wrote // the closure before
@@ -319,7 +319,7 @@ type PanicError struct {
 
 func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
 
-// Commit tells an observer about one group commit.
+// Commit describes, to an observer, one group commit.
 type Commit struct {
 	Writes int           // callers that shared it
 	Waited time.Duration // how long the first of them had waited

@@ -106,7 +106,7 @@ var broadcastRules = []rule{
 }
 
 // contentRules are about messages, people and events. Events have rowids in the order
-// in which they were stored, whatever the clock said.
+// in which they were stored, regardless of the clock.
 var contentRules = []rule{
 	{"message of another contact than its conversation", `
 		SELECT format('%s of %s, in the conversation of %s', m.id, m.contact_id, v.contact_id)
@@ -165,7 +165,7 @@ var fileRules = []rule{
 
 // Contradiction is one place where a rule is broken.
 type Contradiction struct {
-	Rule  string // what is there and must not be
+	Rule  string // the state that must not occur
 	Where string
 }
 

@@ -9,7 +9,7 @@ import (
 	"confab/storage"
 )
 
-// Beside opens the database of a data directory beside whoever else has it open,
+// Beside opens the database of a data directory while others may have it open,
 // for a test that asks more than once. The test closes it.
 func Beside(t testing.TB, dir string) *sqlx.DB {
 	t.Helper()

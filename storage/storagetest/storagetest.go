@@ -32,7 +32,7 @@ func Options(t testing.TB, dir string) storage.Options {
 	return Unmade(t, dir)
 }
 
-// Unmade is Options that leaves the making of the database to whoever opens it.
+// Unmade is Options that leaves the making of the database to the caller that opens it.
 func Unmade(t testing.TB, dir string) storage.Options {
 	t.Helper()
 	key, err := storage.LoadMasterKey(dir, "")
