@@ -59,7 +59,7 @@ func (w *world) check(a storage.Account) {
 	synctest.Wait()
 }
 
-// kept lists what is known of templates, as "name status category content".
+// kept lists the stored templates, as "name status category content".
 func (w *world) kept(a storage.Account) (all []string) {
 	w.t.Helper()
 	storagetest.View(w.t, w.db, func(rx *storage.Rx) error {

@@ -127,7 +127,7 @@ func (w *Workers) purgeAccount(ctx context.Context, job storage.Job, args remove
 	return nil, nil
 }
 
-// purgeMedia deletes an account's media. The files that nobody else uses are
+// purgeMedia deletes an account's media. The files that no other account uses are
 // removed after each step, so that they do not take the writer's time.
 func (w *Workers) purgeMedia(ctx context.Context, b *batchWriter, t storage.Tombstone) error {
 	for {

@@ -142,7 +142,7 @@ func TestAPurgeLeavesNothingButTheTombstone(t *testing.T) {
 	})
 }
 
-// Whoever adds a table of an account's rows must add it to the purge.
+// A new table of an account's rows must be added to the purge.
 func TestEveryTableOfAnAccountIsPurged(t *testing.T) {
 	bubble(t, func(w *world) {
 		w.fill(w.account)

@@ -118,8 +118,8 @@ func oneMessage(tx *storage.Tx, a storage.Account) (m storage.Message, err error
 	return m, tx.InsertMessage(&m)
 }
 
-// A purge finds the jobs of an account by what their arguments are about. Whoever
-// adds a kind says here which it is.
+// A purge finds the jobs of an account by what their arguments are about. A
+// new kind says here which it is.
 func TestAPurgeRemovesTheWaitingJobsOfEveryKindThatIsAboutItsAccount(t *testing.T) {
 	bubble(t, func(w *world) {
 		other := storagetest.Connect(w.t, w.db, w.tenant, "400500600")

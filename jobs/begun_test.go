@@ -18,7 +18,7 @@ func (w *world) leased() int {
 	return len(storagetest.Select[int64](w.t, w.dir, `SELECT id FROM jobs WHERE kind = 'send' AND state = 'running' AND preparing = 0`))
 }
 
-// After a crash every lease stands for a call that may have begun, and waits for
+// After a crash every lease means a call that may have begun, and waits for
 // callbacks. So only calls that are under way may be leased, or are about to be.
 func TestOnlyCallsThatAreUnderWayAreLeased(t *testing.T) {
 	bubble(t, func(w *world) {
@@ -62,7 +62,7 @@ func TestAfterAStopOnlyWhatHadBegunWaitsForACallback(t *testing.T) {
 		w.start()
 		ids := w.queueMany(2, false)
 		synctest.Wait()
-		begun := w.provider.calls()[0].tag() // either may be given the first turn
+		begun := w.provider.calls()[0].tag() // either may be the first
 		waiting := ids[1-slices.Index(ids, begun)]
 		w.stop()
 		w.start()

@@ -17,8 +17,8 @@ import (
 //
 //   - broadcast.run is one job, from the making of the broadcast to its end. It stores the
 //     audience of a label, waits for the time, and makes messages a second's worth ahead.
-//     What it makes, and how far it came, commit together: so nobody is left out and nobody
-//     gets two, whatever is killed.
+//     What it makes, and how far it came, commit together: so no one is left out and no one
+//     gets two, even if a process is killed.
 //   - broadcast.send is one job for each message, below direct sends: see broadcast_send.go.
 //   - broadcast.resume resumes a broadcast that was paused by a cooldown.
 //
@@ -30,7 +30,7 @@ const (
 )
 
 const (
-	// unlimitedAhead stands for a second's worth of messages where there is no limit.
+	// unlimitedAhead is a second's worth of messages where there is no limit.
 	unlimitedAhead = 2000
 	// maxOpen is how many seconds' worth of messages may be open. More are not made while the
 	// provider refuses all, so that an outage does not use up the recipients.
@@ -87,7 +87,7 @@ func (w *Workers) runBroadcast(ctx context.Context, job storage.Job, args broadc
 }
 
 // resetCrashCount resets the count of crashes of a long job that has got on after them: it is
-// to blame for none, and must not be given up because the server was killed often meanwhile.
+// to blame for none, and must not fail because the server was killed often meanwhile.
 func (w *Workers) resetCrashCount(ctx context.Context, job *storage.Job) error {
 	if job.Crashes == 0 {
 		return nil
@@ -102,7 +102,7 @@ func (w *Workers) resetCrashCount(ctx context.Context, job *storage.Job) error {
 // broadcastOver says that a broadcast needs its job no more.
 const broadcastOver = time.Duration(-1)
 
-// continueBroadcast does what is to be done now, and returns how long to wait for the rest.
+// continueBroadcast does what is due now, and returns how long to wait for the rest.
 func (w *Workers) continueBroadcast(ctx context.Context, number int64) (time.Duration, error) {
 	b, err := storage.Query(ctx, w.DB, func(rx *storage.Rx) (storage.Broadcast, error) { return rx.BroadcastByNumber(number) })
 	if err != nil {
@@ -167,7 +167,7 @@ func finishPreparing(tx *storage.Tx, number int64) error {
 }
 
 // feedBroadcast makes messages until a second's worth is ahead, or completes a broadcast
-// that waits for nobody.
+// in which no one waits.
 func (w *Workers) feedBroadcast(ctx context.Context, b storage.Broadcast) (time.Duration, error) {
 	for {
 		room := w.roomAhead(b)
@@ -219,7 +219,7 @@ func (w *Workers) roomAhead(b storage.Broadcast) int {
 }
 
 // makeMessages makes the messages of the next recipients, as many as a transaction should,
-// or pauses a broadcast that nobody may send just now. It returns the broadcast as it is
+// or pauses a broadcast that may not be sent just now. It returns the broadcast as it is
 // then, and whether what was made must end before there can be more: the quota is used up.
 func (w *Workers) makeMessages(tx *storage.Tx, number int64, limit int) (b storage.Broadcast, drains bool, err error) {
 	b, err = tx.CurrentBroadcast(number)
@@ -261,7 +261,7 @@ func (w *Workers) makeMessages(tx *storage.Tx, number int64, limit int) (b stora
 	return b, false, pauseFor(tx, &b, string(errorcode.QuotaExceeded), 0)
 }
 
-// concernsAll says why nobody may send from an account just now, "" if it may.
+// concernsAll says why an account may not send just now; "" if it may.
 func concernsAll(tx *storage.Tx, s storage.Sender) string {
 	if refused := messaging.RefusalOf(s); refused != nil {
 		return string(refused.Code)

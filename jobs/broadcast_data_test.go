@@ -215,8 +215,8 @@ func TestABroadcastThatWasHalfMadeIsDeleted(t *testing.T) {
 	})
 }
 
-// One that is taken back goes in steps. Whoever looks in between finds no fault, and whoever
-// makes it after all can neither add to it nor publish what is left.
+// One that is taken back goes in steps. An audit in between finds no fault, and a request
+// that goes on can neither add to it nor publish what is left.
 func TestABroadcastThatIsTakenBackStaysSo(t *testing.T) {
 	broadcasting(t, func(w *world) {
 		b := storage.Broadcast{AccountID: w.account.ID, Name: "Half", Content: storage.JSON(saleContent), TemplateName: "sale", AudienceType: storage.AudienceRecipients}

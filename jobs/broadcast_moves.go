@@ -68,7 +68,7 @@ func start(tx *storage.Tx, b *storage.Broadcast) error {
 	return emit(tx, *b, event.BroadcastStarted)
 }
 
-// completeBroadcast ends a broadcast in which nobody waits any more.
+// completeBroadcast ends a broadcast in which no one waits any more.
 func completeBroadcast(tx *storage.Tx, number int64) error {
 	b, err := tx.CurrentBroadcast(number)
 	if err != nil || b.Status != storage.BroadcastRunning || b.Waiting > 0 {

@@ -34,7 +34,7 @@ func (a *madeAhead) add(m storage.Message) {
 	a.all[*m.Broadcast][m.ID] = true
 }
 
-// remove forgets a message that had its turn.
+// remove forgets a message that got its slot.
 func (a *madeAhead) remove(m storage.Message) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -45,7 +45,7 @@ func (a *madeAhead) remove(m storage.Message) {
 	}
 }
 
-// pace is how long a message of a broadcast waits until it asks for a turn of its number, so
+// pace is how long a message of a broadcast waits until it asks for a slot of its number, so
 // that those that are made together do not ask together.
 func (s *sendLimiter) pace(m storage.Message) time.Duration {
 	if s.perSecond <= 0 {
@@ -58,9 +58,9 @@ func (s *sendLimiter) pace(m storage.Message) time.Duration {
 	return s.numberLimiter(s.paces, m.AccountID).ReserveN(now, 1).DelayFrom(now)
 }
 
-// tryBroadcastSlot takes a turn of a number for a message of a broadcast, which is there only if no
+// tryBroadcastSlot takes a slot of a number for a message of a broadcast, which is there only if no
 // direct send waits: those have reserved theirs ahead. Otherwise it returns how long to
-// wait before asking again. The turn of the recipient is reserved as for other messages.
+// wait before asking again. The slot of the recipient is reserved as for other messages.
 func (s *sendLimiter) tryBroadcastSlot(m storage.Message, maxWait time.Duration) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()

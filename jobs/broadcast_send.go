@@ -44,10 +44,10 @@ func (w *Workers) recipientTurn(job storage.Job) time.Duration {
 // these:
 //
 //   - What concerns all recipients pauses the broadcast, and the message waits with it.
-//   - Whoever may not be sent to any more is skipped.
-//   - It takes a turn of the number only when no direct send waits.
+//   - A recipient that may not be sent to any more is skipped.
+//   - It takes a slot of the number only when no direct send waits.
 //   - A call whose outcome is unknown is repeated only if callbacks arrive, so that one about
-//     this message would have: nobody gets two.
+//     this message would have: no one gets two.
 func (w *Workers) sendToRecipient(ctx context.Context, job storage.Job) (queue.Commit, error) {
 	return w.sendBy(ctx, job, sendRules{check: w.checkSendToRecipient, concernsAccount: pausesBroadcast, refuse: w.holdRecipient})
 }
@@ -66,7 +66,7 @@ func (w *Workers) checkSendToRecipient(ctx context.Context, job storage.Job, out
 	return nil, w.awaitBroadcastSlot(ctx, out)
 }
 
-// reconcileRecipient waits for a callback that tells the outcome of an earlier call, and
+// reconcileRecipient waits for a callback that reports the outcome of an earlier call, and
 // fails the message if none could.
 func (w *Workers) reconcileRecipient(ctx context.Context, job storage.Job, out outgoing) (queue.Commit, error) {
 	if commit, err := w.reconcile(job, out); commit != nil || err != nil {
@@ -169,10 +169,10 @@ func (w *Workers) holdRecipient(
 	return nil, queue.Postpone(0)
 }
 
-// slotTries is how often a worker asks for a turn that is about to come.
+// slotTries is how often a worker asks for a slot that is about to be free.
 const slotTries = 5
 
-// awaitBroadcastSlot waits for a turn of the number that no direct send wants. It returns what
+// awaitBroadcastSlot waits for a slot of the number that no direct send wants. It returns what
 // postpones the job if that takes long, or the broadcast was paused meanwhile.
 func (w *Workers) awaitBroadcastSlot(ctx context.Context, out outgoing) error {
 	for range slotTries {

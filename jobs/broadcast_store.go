@@ -12,7 +12,7 @@ import (
 type RecipientSource func(limit int) ([]storage.BroadcastRecipient, error)
 
 // MakeBroadcast stores a broadcast with its recipients, and calls finish with the step that
-// publishes it: finish runs that in a transaction, with whatever else is to be stored. If
+// publishes it: finish runs that in a transaction, with anything else to be stored. If
 // anything fails, nothing is left of the broadcast.
 func MakeBroadcast(
 	ctx context.Context, db *storage.DB, b storage.Broadcast, next RecipientSource,

@@ -213,7 +213,7 @@ func TestADirectSendOvertakesABroadcast(t *testing.T) {
 	}
 }
 
-// While direct sends take all turns of the number, the broadcast gets none, and goes on
+// While direct sends take all slots of the number, the broadcast gets none, and goes on
 // afterwards.
 func TestABroadcastYieldsToDirectSends(t *testing.T) {
 	broadcasting(t, func(w *world) {
@@ -374,7 +374,7 @@ func TestWhatConcernsAllPausesABroadcast(t *testing.T) {
 				b = w.now(b)
 				w.is.Equal(b.Status, storage.BroadcastPaused)
 				w.is.Equal(*b.PausedReason, reason)
-				w.is.Equal(b.Failed, int64(0)) // nobody was given up
+				w.is.Equal(b.Failed, int64(0)) // no recipient failed
 				tries := storagetest.Select[int](t, w.dir, `SELECT count(*) FROM message_tries`)[0]
 				w.is.Equal(int(b.Sent)+tries, len(w.provider.calls())) // what was refused is kept for the trace
 

@@ -12,7 +12,7 @@ import (
 // busiest transactions.
 func TestSendingAndDeliveringKeepToTheirBudget(t *testing.T) {
 	deliveries(t, func(w *delivering) {
-		w.text() // what is read once is in memory after this
+		w.text() // rows read once are in memory after this
 		synctest.Wait()
 
 		w.provider.answer = func(int, call) (*http.Response, error) { return accepted("wamid.2"), nil }

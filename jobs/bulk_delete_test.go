@@ -55,7 +55,7 @@ func TestSendsToADeletedContactEndQuietly(t *testing.T) {
 				w.is.Equal(w.jobs(), 0) // none that failed either
 				w.is.Equal(storagetest.Effects(t, w.dir)["messages"], 0)
 				w.report("wamid.1", "delivered", m.ID)
-				w.is.Equal(w.events(), nil) // nobody is left to hear of it
+				w.is.Equal(w.events(), nil) // no one is left to receive it
 			})
 		})
 	}
@@ -101,7 +101,7 @@ func TestALongConversationIsForgottenToTheLastMessage(t *testing.T) {
 }
 
 // TestAMessageThatWaitsIsNotSentToAContactThatWasDeleted has a message wait for less
-// than a second, behind others of its number, so that its run remembers it.
+// than a second, after others of its number, so that its run remembers it.
 func TestAMessageThatWaitsIsNotSentToAContactThatWasDeleted(t *testing.T) {
 	bubble(t, func(w *world) {
 		w.provider.answer = func(n int, _ call) (*http.Response, error) {

@@ -10,7 +10,7 @@ import (
 // cancelled.
 var errCancelled = errors.New("its job was cancelled")
 
-// Cancel deletes a job in whatever state it is, and ends what depends on it as if
+// Cancel deletes a job in any state, and ends what depends on it as if
 // the job were out of attempts. Otherwise a message would stay pending for ever,
 // and the event of an inbound file would never be emitted.
 func (w *Workers) Cancel(tx *storage.Tx, id int64) error {

@@ -31,8 +31,8 @@ func (w *world) holdWriter() (letGo func()) {
 	return letGo
 }
 
-// The provider has the message before that is stored. Whoever cancels it in between would
-// be told that it was not sent.
+// The provider has the message before that is stored. A client that cancels it in between would
+// get the answer that it was not sent.
 func TestAMessageThatTheProviderHasIsNotCancelledBeforeThatIsStored(t *testing.T) {
 	for name, answer := range map[string]func(int, call) (*http.Response, error){
 		"taken":   each,

@@ -27,7 +27,7 @@ type clockGuard struct {
 	db  *storage.DB
 	log *slog.Logger
 	// onAhead is called after each look with how far the clock is ahead, 0 if it is
-	// believed; nil for nobody.
+	// believed; nil for none.
 	onAhead func(time.Duration)
 
 	mu       sync.Mutex // guards what follows
@@ -35,7 +35,7 @@ type clockGuard struct {
 	reported time.Time  // last, that it looks wrong; zero while it does not
 }
 
-// now looks at the clock, and returns the time by which ages may be told. The error
+// now looks at the clock, and returns the time from which ages may be counted. The error
 // is ErrClock if there is none.
 func (g *clockGuard) now(ctx context.Context) (storage.Time, error) {
 	g.mu.Lock()

@@ -40,7 +40,7 @@ func (h *heap) serve(d time.Duration, change ...func(*jobs.Options)) {
 	h.is.NoErr(<-ended)
 }
 
-// keepForADay stores what is kept for a day: an answer and a callback that waits for
+// keepForADay stores rows that are kept for a day: an answer and a callback that waits for
 // its message.
 func (h *heap) keepForADay() {
 	h.t.Helper()
@@ -152,7 +152,7 @@ func TestAClockThatLeapsWhileTheServerRuns(t *testing.T) {
 		h.is.Equal(h.keptForADay(), 2)
 		leap()
 
-		// What is old by the right time goes at once.
+		// Rows that are old by the right time go at once.
 		h.clock.Set(0)
 		h.serve(21*time.Hour, told)
 		h.is.Equal(h.keptForADay(), 0)

@@ -25,7 +25,7 @@ const (
 	// importLease is enough for a million lines on a busy machine. A run that takes
 	// longer is followed by another, which goes on.
 	importLease = 6 * time.Hour
-	// maxImportErrors is how many lines an import says what is wrong with.
+	// maxImportErrors is how many wrong lines an import reports.
 	maxImportErrors = 100
 	// dryRunBatch is how many lines of a dry run are read at once, and maxImportBytes bounds
 	// those of every step.
@@ -50,7 +50,7 @@ func EnqueueContactImport(tx *storage.Tx, i storage.ContactImport) error {
 }
 
 // importContacts takes in a file of contacts. How far it came is stored with the
-// contacts of each step, so that a run after a crash goes on behind them.
+// contacts of each step, so that a run after a crash goes on after them.
 func (w *Workers) importContacts(ctx context.Context, job storage.Job, args contactImportArgs) (queue.Commit, error) {
 	getsOn := func(storage.ContactImport) { _ = w.resetCrashCount(ctx, &job) } // or after the next step
 	err := w.ImportContacts(ctx, args.Account, args.Import, getsOn)
@@ -144,7 +144,7 @@ func (m *contactImport) run(ctx context.Context, file *os.File) (err error) {
 	return nil
 }
 
-// importLine is a line of the file, or what is wrong with it.
+// importLine is a line of the file, or its problem.
 type importLine struct {
 	number  int64
 	row     contactsheet.Row
@@ -323,7 +323,7 @@ func (m *contactImport) store(rx *storage.Rx, tx *storage.Tx, line importLine) (
 	return outcomeCreated, nil, m.insert(tx, c, missing)
 }
 
-// rehearse tells what would become of a line whose contact is not as it says.
+// rehearse says what would happen to a line whose contact is not as it says.
 func (m *contactImport) rehearse(line importLine, known bool) importOutcome {
 	if known {
 		return outcomeUpdated

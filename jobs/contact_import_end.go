@@ -45,8 +45,8 @@ func failImport(tx *storage.Tx, state storage.ContactImport, line int64, why str
 	return tx.UpdateContactImport(state)
 }
 
-// giveUpImport ends an import whose job was given up, or cancelled by a person: without it
-// nothing would go on, and whoever waits for it must hear of that.
+// giveUpImport ends an import whose job failed for good, or was cancelled by a person: without it
+// nothing would go on, and clients that wait for it must learn of that.
 func giveUpImport(tx *storage.Tx, args contactImportArgs, _ error) error {
 	state, err := tx.ContactImport(args.Account, args.Import)
 	if err != nil || state.Status != storage.ImportRunning {

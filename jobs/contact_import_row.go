@@ -72,7 +72,7 @@ func (m *contactImport) find(rx *storage.Rx, row contactsheet.Row) (
 	return storage.Contact{AccountID: m.state.AccountID}, false, nil, nil
 }
 
-// findBy is nil if nobody is found, or there is nothing to look for.
+// findBy is nil if no contact is found, or there is nothing to look for.
 func findBy(find func(int64, string) (storage.Contact, error), account int64, id *string) (*storage.Contact, error) {
 	if id == nil {
 		return nil, nil

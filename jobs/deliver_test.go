@@ -200,7 +200,7 @@ func TestDeliveriesFollowTheirSubscriptionAsItIs(t *testing.T) {
 	})
 }
 
-// Thousands of deliveries may wait for their turn. What is large does not wait in
+// Thousands of deliveries may wait in the queue. A large payload does not wait in
 // memory, and goes out all the same.
 func TestLargePayloadsAreReadWhenTheirTurnComes(t *testing.T) {
 	deliveries(t, func(w *delivering) {
@@ -244,7 +244,7 @@ func TestAReplayIsANewDeliveryOfTheSameBytes(t *testing.T) {
 }
 
 // A process that stops in the middle of an attempt has made none: the next one
-// makes it, and nobody counts a failure.
+// makes it, and no failure is counted.
 func TestAnAttemptThatWeBrokeOffIsMadeAgainAndNoFailure(t *testing.T) {
 	deliveries(t, func(w *delivering) {
 		w.endpoint.play(func(n int, _ post, r *http.Request) (*http.Response, error) {

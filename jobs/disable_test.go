@@ -65,7 +65,7 @@ func TestTwentyFailuresOverAnHourDisable(t *testing.T) {
 			w.is.Equal(p.at.Sub(posts[0].at) >= time.Hour, i == len(posts)-1)
 		}
 		counts := w.statuses()
-		w.is.Equal(counts["dead http_error"], 1) // the last straw tells what the endpoint did
+		w.is.Equal(counts["dead http_error"], 1) // the last failure says what the endpoint did
 		w.is.Equal(counts["dead subscription_disabled"], 18)
 		w.is.Equal(w.pending(), 0)
 		w.happen("while disabled")
@@ -159,7 +159,7 @@ func TestWhatDiedWithASubscriptionCanBeReplayed(t *testing.T) {
 		w.numbered(1, 4)
 		w.endpoint.play(always(200))
 		w.resume()
-		w.is.Equal(len(w.endpoint.posts()), 1) // what is dead stays so
+		w.is.Equal(len(w.endpoint.posts()), 1) // a dead delivery stays dead
 		var replayed int
 		w.change(func(tx *storage.Tx) (err error) {
 			replayed, _, err = tx.ReplayDeliveries(storage.ReplayFilter{SubscriptionID: w.subscription.ID, Status: storage.DeliveryDead}, storage.MaxReplay)

@@ -11,7 +11,7 @@
 //	send                     send.go, media_upload.go by a request to send            could send twice: after an unknown outcome
 //	                                                                                  it first waits for a status callback
 //	send.later               send_later.go            by a request to send later      enqueues the send, if it has not yet
-//	receipt                  receipt.go               by a request to mark as read    tells the provider again, for an hour at most
+//	receipt                  receipt.go               by a request to mark as read    calls again, for an hour at most
 //	broadcast.run            broadcast.go             when a broadcast is made        goes on with what is left
 //	broadcast.send           broadcast_send.go        by broadcast.run                as send; sends again only if callbacks arrive
 //	broadcast.resume         broadcast_moves.go       when a cooldown pauses one      changes nothing
@@ -35,7 +35,7 @@
 //	housekeeping             housekeeping.go          every ten minutes               goes on with what is left
 //	retention                retention.go             every hour                      goes on with what is left
 //
-// Helpers: send_limiter.go keeps sends below the provider's limits, send_calls.go tells
+// Helpers: send_limiter.go keeps sends below the provider's limits, send_calls.go says
 // which of them can still be cancelled, cooldown.go lets one go first after a rate limit,
 // broadcast_make.go makes the messages of a broadcast, batch_writer.go does bulk work in
 // steps that let others write, and cancel.go ends what depends on a job that a person

@@ -37,7 +37,7 @@ func TestSomeCodesChangeTheAccount(t *testing.T) {
 	}
 }
 
-// The provider tells of a restriction by callback. A message that it refuses for
+// The provider reports a restriction by callback. A message that it refuses for
 // one fails alone.
 func TestARefusedMessageRestrictsNoAccount(t *testing.T) {
 	for code, want := range map[int]string{368: "policy_violation", 131031: "account_locked", 131037: "account_restricted", 131042: "account_restricted"} {

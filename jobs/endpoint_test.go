@@ -39,7 +39,7 @@ type endpoint struct {
 	most   map[string]int
 }
 
-// play makes endpoints answer as told. The answer knows the number of the call,
+// play makes endpoints answer as given. The answer knows the number of the call,
 // from 1.
 func (e *endpoint) play(answer func(n int, p post, r *http.Request) (*http.Response, error)) {
 	e.mu.Lock()
@@ -87,7 +87,7 @@ func (e *endpoint) events() (ids []string) {
 	return ids
 }
 
-// hung answers nothing until the caller gives up.
+// hung answers nothing until the caller stops waiting.
 func hung(r *http.Request) (*http.Response, error) {
 	<-r.Context().Done()
 	return nil, r.Context().Err()

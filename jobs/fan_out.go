@@ -40,7 +40,7 @@ func (w *Workers) fanOut(ctx context.Context, job storage.Job, args storage.FanO
 }
 
 // waitForOlder postpones a job while an older one of its lane is not done: one that was
-// interrupted or failed is behind it in the queue, but its event came first.
+// interrupted or failed is after it in the queue, but its event came first.
 func (w *Workers) waitForOlder(ctx context.Context, job storage.Job) error {
 	due, err := storage.Query(ctx, w.DB, func(rx *storage.Rx) (storage.Time, error) { return rx.OlderFanOut(job) })
 

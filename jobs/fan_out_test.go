@@ -13,7 +13,7 @@ import (
 	"confab/storage/storagetest"
 )
 
-// crowd gives the organization further subscriptions, and returns them behind the
+// crowd gives the organization further subscriptions, and returns them after the
 // first.
 func (w *delivering) crowd(n int) (all []storage.Subscription) {
 	w.t.Helper()
@@ -65,7 +65,7 @@ func fanOutArgs(j storage.Job) (args storage.FanOutArgs) {
 	return args
 }
 
-// With many subscriptions an event is stored with one job, whatever their number, and
+// With many subscriptions an event is stored with one job, however many there are, and
 // everybody gets it all the same.
 func TestAnEventForManyIsFannedOutByAJob(t *testing.T) {
 	deliveries(t, func(w *delivering) {
@@ -91,7 +91,7 @@ func TestAnEventForManyIsFannedOutByAJob(t *testing.T) {
 	})
 }
 
-// What only some want goes only to them, and an event that nobody wants needs no job.
+// An event that only some want goes only to them, and one that none wants needs no job.
 func TestFanningOutKeepsToTheFilters(t *testing.T) {
 	deliveries(t, func(w *delivering) {
 		all := w.crowd(40)
@@ -116,7 +116,7 @@ func TestFanningOutKeepsToTheFilters(t *testing.T) {
 				}, number)
 			})
 		}
-		emit("message.edited", "555555") // of a number that nobody chose
+		emit("message.edited", "555555") // of a number that none chose
 		w.is.Equal(w.waiting(storage.KindFanOut), 0)
 		emit("message.sent", "555555")
 		emit("message.edited", "100200300")
@@ -128,7 +128,7 @@ func TestFanningOutKeepsToTheFilters(t *testing.T) {
 	})
 }
 
-// While deliveries of earlier events are still to be made, later ones wait behind them,
+// While deliveries of earlier events are still to be made, later ones wait for them,
 // even if the subscriptions became few meanwhile.
 func TestLaterEventsStayBehindWhenSubscriptionsBecomeFew(t *testing.T) {
 	deliveries(t, func(w *delivering) {
@@ -150,7 +150,7 @@ func TestLaterEventsStayBehindWhenSubscriptionsBecomeFew(t *testing.T) {
 			w.is.Equal(w.had(s), []string{"1", "2", "3", "4"})
 		}
 
-		w.wait(time.Minute) // nobody waits any more
+		w.wait(time.Minute) // none waits any more
 		w.stop()
 		w.emit("5")
 		w.is.Equal(w.waiting(storage.KindFanOut), 0)
@@ -179,7 +179,7 @@ func TestFanningOutGoesOnAfterACrash(t *testing.T) {
 		made := len(w.all())
 		w.is.True(made > 0 && made < 250)
 
-		// What came while it lived was held behind it.
+		// Events that came while it was leased were held after it.
 		w.emit("2", "3")
 		storagetest.Exec(w.t, w.dir, `UPDATE jobs SET state = 'held' WHERE kind = ? AND state = 'due'`, storage.KindFanOut)
 

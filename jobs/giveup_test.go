@@ -73,7 +73,7 @@ func TestAnUnknownOutcomeOfTheLastTryWaitsForACallbackToo(t *testing.T) {
 		w.start()
 		time.Sleep(20 * time.Second)
 		synctest.Wait()
-		w.is.True(w.message(id).Status != storage.MessageFailed) // a callback may still tell
+		w.is.True(w.message(id).Status != storage.MessageFailed) // a callback may still come
 		time.Sleep(time.Minute)
 		w.is.Equal(w.message(id).Status, storage.MessageFailed)
 		w.is.Equal(len(w.provider.calls()), 1)

@@ -17,7 +17,7 @@ const (
 
 // deleteExpired deletes what ends by itself: stored answers past the idempotency
 // window, sessions and invitations of people, imports that are done, broadcasts that a crash
-// left half made, counts of messages that nobody sees any more, and callbacks whose message
+// left half made, counts of messages that are no longer shown, and callbacks whose message
 // never came.
 // applyRetention deletes what the settings keep for days.
 func (w *Workers) deleteExpired(ctx context.Context, _ storage.Job) (queue.Commit, error) {

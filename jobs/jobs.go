@@ -31,7 +31,7 @@ type Options struct {
 	MonthlyMessages   map[string]int // quotas, by the name of the plan that has one
 	SendRetries       []time.Duration
 	// ReconcileWindow is how long a send whose outcome is unknown, for example
-	// after a crash, waits for a callback that tells it.
+	// after a crash, waits for a callback that reports it.
 	ReconcileWindow time.Duration
 
 	Webhooks Webhooks
@@ -190,7 +190,7 @@ func withArgs[A any](handle func(context.Context, storage.Job, A) (queue.Commit,
 	}
 }
 
-// giveUpWith is what ends a job that is given up, by its arguments. If they cannot be read,
+// giveUpWith ends a job that has failed for good, by its arguments. If they cannot be read,
 // they name nothing that is to be ended.
 func giveUpWith[A any](end func(tx *storage.Tx, args A, why error) error) func(storage.Job, error) queue.Commit {
 	return func(job storage.Job, why error) queue.Commit {

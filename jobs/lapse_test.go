@@ -13,7 +13,7 @@ import (
 	"confab/storage/storagetest"
 )
 
-// late answers a call after a time, whether or not the caller has given up.
+// late answers a call after a time, whether or not the caller has stopped waiting.
 func late(after time.Duration) func(int, call) (*http.Response, error) {
 	return func(n int, c call) (*http.Response, error) {
 		time.Sleep(after)

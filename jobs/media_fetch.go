@@ -141,7 +141,7 @@ func senderFilename(m storage.Message) *string {
 	return filetype.CleanName(content.Filename)
 }
 
-// headWriter writes a file and keeps its beginning, which tells its type. Whenever
+// headWriter writes a file and keeps its beginning, which shows its type. Whenever
 // a piece arrives, the lease of the run is renewed.
 type headWriter struct {
 	ctx  context.Context

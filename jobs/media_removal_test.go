@@ -123,6 +123,6 @@ func TestAFileThatACrashLeftWithoutARowIsSwept(t *testing.T) {
 		time.Sleep(13 * time.Hour)
 		w.is.Equal(len(w.files()), 2)
 		w.is.True(strings.Contains(fmt.Sprint(w.files()), kept.SHA256))
-		w.is.True(strings.Contains(fmt.Sprint(w.files()), "notes.txt")) // what is not ours is left alone
+		w.is.True(strings.Contains(fmt.Sprint(w.files()), "notes.txt")) // a file that is not ours is left alone
 	})
 }

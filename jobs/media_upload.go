@@ -77,8 +77,8 @@ func (w *Workers) markPreparing(ctx context.Context, job storage.Job, preparing 
 }
 
 // eachFile calls fn for each of our files in a content. A file is an object that
-// stands under the name of a kind of media and has an id of ours. name is what v
-// itself stands under.
+// is under the name of a kind of media and has an id of ours. name is the key
+// of v itself.
 func eachFile(name string, v any, fn func(file map[string]any, id string) error) error {
 	switch v := v.(type) {
 	case []any:
@@ -229,7 +229,7 @@ func newUploadLocks() *uploadLocks { return &uploadLocks{busy: make(map[uploadKe
 // lease. That upload ends by itself when it makes no progress.
 const lockRecheck = time.Minute
 
-// lock waits until nobody else uploads a file.
+// lock waits until no one else uploads a file.
 func (u *uploadLocks) lock(ctx context.Context, id uploadKey) (unlock func(), err error) {
 	for {
 		u.mu.Lock()

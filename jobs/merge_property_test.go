@@ -27,13 +27,13 @@ type someone struct {
 }
 
 // crowd is a world in which people are written to and write, all at once, under
-// whatever name, so that contacts are merged while messages are on their way.
+// any name, so that contacts are merged while messages are on their way.
 type crowd struct {
 	*world
 	api    *api.Server
 	random *rand.Rand
 	people []someone
-	group  sync.WaitGroup // what is under way
+	group  sync.WaitGroup // calls under way
 
 	mu    sync.Mutex
 	wamid int
@@ -140,7 +140,7 @@ func (c *crowd) answer(_ int, in call) (*http.Response, error) {
 	return acceptedAs(wamid, to.waID), nil
 }
 
-// writesSomehow lets somebody write, who hides the number, or whose id is not told, or
+// writesSomehow lets somebody write, who hides the number, or whose id is not sent, or
 // neither.
 func (c *crowd) writesSomehow(who someone, wamid string) {
 	c.t.Helper()
@@ -148,7 +148,7 @@ func (c *crowd) writesSomehow(who someone, wamid string) {
 	c.writes([]string{number, id, number + "," + id}[c.roll(3)], wamid)
 }
 
-// told lists what was told of each message, in order: "accepted" for message.sent.
+// told lists the events of each message, in order: "accepted" for message.sent.
 func (c *crowd) told() map[string][]string {
 	c.t.Helper()
 	all := make(map[string][]string)
@@ -196,7 +196,7 @@ func TestNothingIsLostWhileContactsAreMerged(t *testing.T) {
 				w.is.Equal(len(sent), 18)
 				for _, id := range sent {
 					status, m := c.call("GET", "messages/"+id, "")
-					w.is.Equal(status, 200) // whatever became of its contact
+					w.is.Equal(status, 200) // no matter what became of its contact
 					w.is.Equal(m["status"], "read")
 					w.is.Equal(told[m["message_id"].(string)], []string{"accepted", "sent", "delivered", "read"})
 					for _, path := range []string{"contacts/" + m["contact_id"].(string), "conversations/" + m["conversation_id"].(string)} {

@@ -151,7 +151,7 @@ func TestTheAnswerShowsThatBothFormsAreOnePerson(t *testing.T) {
 	})
 }
 
-// TestAnAnswerThatNamesNoNumberTeachesNothing lets the provider write what is no number,
+// TestAnAnswerThatNamesNoNumberTeachesNothing lets the provider write something that is no number,
 // or the number that was sent.
 func TestAnAnswerThatNamesNoNumberTeachesNothing(t *testing.T) {
 	for _, waID := range []string{"15550001111", "+15550001111", "x", "123"} {

@@ -33,7 +33,7 @@ func TestALinkThatCannotBeUsedIsNotConsumedLate(t *testing.T) {
 				w.is.NoErr(s.begin("700800900", "777", "t"))
 				w.start()
 				time.Sleep(time.Minute)
-				w.stop() // nobody else looks at the number
+				w.stop() // nothing else looks at the number
 				storagetest.Update(w.t, w.db, func(tx *storage.Tx) error { return c.change(s, tx) })
 				time.Sleep(c.wait)
 				done, err := provisioning.NewAccounts(w.db, w.options.Provider).Register(w.t.Context(), s.account.ID, "246810")

@@ -20,7 +20,7 @@ func (s *signup) again() {
 	})
 }
 
-// Each number of a customer is told of, and which was its first. Who listens to one number
+// Each number of a customer is reported, and which was its first. A subscriber to one number
 // hears of that one only.
 func TestANumbersOnboardingIsToldToThoseWhoListenToIt(t *testing.T) {
 	bubble(t, func(w *world) {

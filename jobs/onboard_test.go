@@ -102,7 +102,7 @@ const (
 var welcomed = []string{"customer.setup_link.consumed", "customer.onboarded"}
 
 // steps plays a provider whose number is not registered, and fails the calls
-// that fail tells it to.
+// that fail selects.
 func steps(fail func(n int, c call) *http.Response) func(int, call) (*http.Response, error) {
 	registered := false
 	return func(n int, c call) (*http.Response, error) {
@@ -395,6 +395,6 @@ func TestANumberBelongsToOneLiveAccount(t *testing.T) {
 		w.is.Equal(again.state(), complete)
 		calls := w.provider.calls()
 		w.is.Equal(calls[len(calls)-1].auth, "Bearer newtoken")
-		is.New(w.t).Equal(len(w.types()), 4) // every used link is told of
+		is.New(w.t).Equal(len(w.types()), 4) // every used link is reported
 	})
 }

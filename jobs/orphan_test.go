@@ -9,7 +9,7 @@ import (
 	"confab/storage/storagetest"
 )
 
-// waitingDeliveries makes n deliveries that wait behind a paused subscription.
+// waitingDeliveries makes n deliveries that wait for a paused subscription.
 func (h *heap) waitingDeliveries(n int) storage.Subscription {
 	h.t.Helper()
 	s, _ := storagetest.Subscribe(h.t, h.db, h.ours.Tenant, "https://paused.test")
@@ -71,7 +71,7 @@ func TestDeliveriesTakeTheirJobsAlong(t *testing.T) {
 				h.is.Equal(all, 20)
 				remove(h, s)
 				all, orphans := h.deliverJobs()
-				h.is.Equal(orphans, 0) // nobody would ever delete it
+				h.is.Equal(orphans, 0) // nothing would ever delete it
 				h.is.Equal(all, 0)
 			})
 		})
@@ -82,7 +82,7 @@ func TestAPurgeLeavesTheJobsOfWhatStays(t *testing.T) {
 	inHeap(t, func(h *heap) {
 		h.waitingDeliveries(5)
 		time.Sleep(5 * day)
-		h.purge(storage.PurgeScope{}, 2) // by hand: what is under way stays
+		h.purge(storage.PurgeScope{}, 2) // by hand: deliveries under way stay
 		all, orphans := h.deliverJobs()
 		h.is.Equal(all, 5)
 		h.is.Equal(orphans, 0)

@@ -79,7 +79,7 @@ func (w *Workers) applyRetention(ctx context.Context, _ storage.Job) (queue.Comm
 
 // Purge deletes what an administrator chose by age, and shrinks the file. Messages
 // and deliveries that are still under way stay. report is called after each step
-// with the counts so far. The error is ErrClock if the age cannot be told.
+// with the counts so far. The error is ErrClock if the age cannot be known.
 func (w *Workers) Purge(ctx context.Context, what storage.PurgeScope, report func(storage.PurgeCounts)) error {
 	if _, err := w.clock.now(ctx); err != nil {
 		return err
@@ -109,7 +109,7 @@ type purge struct {
 	purged storage.PurgeCounts
 	unread map[string]storage.UnreadCount // what this step leaves unread, by conversation
 	unused []string                       // files that lost their last row in this step
-	report func(storage.PurgeCounts)      // nil for nobody
+	report func(storage.PurgeCounts)      // nil for none
 }
 
 // deleteRows deletes rows and returns what went with them.
@@ -213,7 +213,7 @@ func (p *purge) events(ctx context.Context, what storage.PurgeScope, unfinished 
 	return nil
 }
 
-// oldRows deletes rows of a table that are old, whatever else they are.
+// oldRows deletes rows of a table that are old, in any state.
 func (p *purge) oldRows(ctx context.Context, table storage.AgedTable, what storage.PurgeScope) error {
 	return p.rows(ctx, func(rx *storage.Rx, after storage.Row, limit int) ([]storage.Row, error) {
 		return rx.OldRows(table, what, after, limit)

@@ -185,14 +185,14 @@ func (h *heap) purge(what storage.PurgeScope, days int) (reported storage.PurgeC
 		return err
 	})
 	h.is.NoErr(h.workers(jobs.Retention{}).Purge(context.Background(), what, func(n storage.PurgeCounts) { reported = n }))
-	h.is.Equal(counted, reported) // a dry run had told the truth
+	h.is.Equal(counted, reported) // a dry run reported the same
 	return reported
 }
 
 func TestPurgeDeletesWhatIsOldAndWhoseItIs(t *testing.T) {
 	for name, c := range map[string]struct {
 		what         func(h *heap) storage.PurgeScope
-		ours, theirs storage.PurgeCounts // what is left of five days
+		ours, theirs storage.PurgeCounts // the rows left of five days
 	}{
 		"everybody's": {func(h *heap) storage.PurgeScope { return storage.PurgeScope{} }, daysOf(2), daysOf(2)},
 		"an organization's": {func(h *heap) storage.PurgeScope { return storage.PurgeScope{Organization: h.ours.Organization.ID} },
@@ -224,7 +224,7 @@ func TestPurgeTakesTheFilesOfMessagesAndLeavesTheLibrary(t *testing.T) {
 		time.Sleep(48 * time.Hour)
 		h.message(h.ours, storage.Inbound, storage.MessageDelivered, id)
 		h.purge(storage.PurgeScope{}, 2)
-		h.is.True(!h.hasFile(h.ours.received[0][1]))  // nobody's any more
+		h.is.True(!h.hasFile(h.ours.received[0][1]))  // no one's any more
 		h.is.True(h.hasFile(h.theirs.received[0][1])) // somebody else has it
 		storagetest.View(t, h.db, func(rx *storage.Rx) error {
 			_, err := rx.Media(h.ours.account.ID, h.ours.received[0][0])
@@ -253,7 +253,7 @@ func TestPurgeLeavesWhatIsUnderWayAndReplays(t *testing.T) {
 		h.is.Equal(statuses, []string{"failed", "pending", "succeeded"}) // of replayed only the young one
 		h.is.Equal(h.left(h.ours).Messages, int64(1))
 
-		// Retention does not wait for what waits for ever, as behind a paused subscription.
+		// Retention does not wait for jobs that wait for ever, as for a paused subscription.
 		time.Sleep(time.Hour)
 		h.retain(jobs.Retention{Events: 2, Calls: 2})
 		h.is.Equal(storagetest.Select[string](t, h.dir, `SELECT id FROM events`), []string{replayed})

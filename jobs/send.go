@@ -24,7 +24,7 @@ const (
 	// that may have begun, so none should be leased only to wait.
 	maxTurnWait = 20 * time.Millisecond
 	// maxSendPause is the longest Retry-After of the provider that is obeyed: a
-	// message that arrives hours late helps nobody.
+	// message that arrives hours late helps no one.
 	maxSendPause = 15 * time.Minute
 	// maxPairWait is how long a message waits in the queue at once for the rate
 	// limit of its recipient. Then it asks again, and its place is kept.
@@ -122,7 +122,7 @@ func (w *Workers) sendBy(ctx context.Context, job storage.Job, rules sendRules) 
 	case err != nil:
 		return nil, err
 	case out.message.Status != storage.MessageQueued && out.message.Status != storage.MessagePending:
-		return nil, nil // a callback has told how it ended
+		return nil, nil // a callback has reported how it ended
 	}
 
 	if commit, err := rules.check(ctx, job, out); commit != nil || err != nil {
@@ -162,7 +162,7 @@ func (w *Workers) checkSend(ctx context.Context, job storage.Job, out outgoing) 
 	return nil, w.awaitTurn(ctx, job, out)
 }
 
-// reconcile waits for a callback that tells the outcome of an earlier call. The last retry
+// reconcile waits for a callback that reports the outcome of an earlier call. The last retry
 // may have ended with an unknown outcome too: when no callback came within the window, the
 // message has failed.
 func (w *Workers) reconcile(job storage.Job, out outgoing) (queue.Commit, error) {
@@ -177,7 +177,7 @@ func (w *Workers) reconcile(job storage.Job, out outgoing) (queue.Commit, error)
 
 // callProvider hands a message to the provider, unless it was deleted or cancelled
 // meanwhile: then it is done with it. From the beginning of the call until its outcome is
-// stored nobody can cancel the message.
+// stored, the message cannot be cancelled.
 func (w *Workers) callProvider(ctx context.Context, out outgoing, body []byte) (sent provider.Sent, done bool, err error) {
 	if !w.Calls.begin(out.message.ID) {
 		return sent, true, queue.Postpone(cancelPause)
@@ -201,7 +201,7 @@ func (w *Workers) maxSendDelay() time.Duration {
 }
 
 // interrupted is the error of a call that was stopped with the server. If nothing
-// was sent, it is as if the run had not begun; otherwise only a callback can tell
+// was sent, it is as if the run had not begun; otherwise only a callback can report
 // the outcome. A call that was cut off because it took too long is a failed try.
 func interrupted(err error) error {
 	if provider.OutcomeOf(err) == provider.NotSent {
@@ -246,7 +246,7 @@ func (w *Workers) loadQueued(ctx context.Context, job storage.Job) (args sendArg
 }
 
 // deletedMeanwhile reports whether a message was cancelled, or deleted with its contact, after
-// it was read: while it waited for its turn, or its media was uploaded. It reads nothing
+// it was read: while it waited for a slot, or its media was uploaded. It reads nothing
 // unless somebody has deleted or cancelled messages since.
 func (w *Workers) deletedMeanwhile(ctx context.Context, out outgoing) (bool, error) {
 	if w.DB.Deletions() == out.deletions {

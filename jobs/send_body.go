@@ -38,7 +38,7 @@ func wireBody(m storage.Message, content json.RawMessage) ([]byte, error) {
 		return nil, err
 	}
 
-	// The content stands under the name of its type, which needs no escaping: it is
+	// The content is under the name of its type, which needs no escaping: it is
 	// one of a fixed list.
 	body = append(body[:len(body)-1], `,"`+m.Type+`":`...)
 	return provider.ToProvider(append(append(body, content...), '}'))

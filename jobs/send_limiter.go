@@ -41,7 +41,7 @@ type sendLimiter struct {
 
 	mu       sync.Mutex
 	accounts map[int64]*rate.Limiter
-	paces    map[int64]*rate.Limiter // by which the messages of broadcasts ask for a turn
+	paces    map[int64]*rate.Limiter // by which the messages of broadcasts ask for a slot
 	contacts map[pair]*rate.Limiter
 	reserved map[reservation]time.Time // of messages that wait in the queue
 	sweepAt  int                       // size of reserved at which old ones are deleted
@@ -107,7 +107,7 @@ func (s *sendLimiter) limitersOf(m storage.Message) (all []*rate.Limiter) {
 	return all
 }
 
-// place reserves a message's place in each limiter in turn, unless it has one, up to
+// place reserves a message's place in each limiter, one after another, unless it has one, up to
 // one for which it must wait longer than maxWait. It returns how long that is. The
 // caller holds mu.
 func (s *sendLimiter) place(m storage.Message, limiters []*rate.Limiter, maxWait time.Duration) (wait time.Duration) {

@@ -67,7 +67,7 @@ func TestTransientFailuresAreRetriedOnTheWholeLadder(t *testing.T) {
 				id := w.text()
 				synctest.Wait()
 				w.is.Equal(w.message(id).Status, storage.MessagePending)
-				w.is.Equal(w.events(), nil) // nothing is told before it is over
+				w.is.Equal(w.events(), nil) // no event before it is over
 				time.Sleep(20 * time.Minute)
 				onLadder(w.is, w.provider.pauses(), ladder)
 				m := w.message(id)

@@ -68,7 +68,7 @@ func TestTheTryThatEndsAMessageIsKeptToo(t *testing.T) {
 	})
 }
 
-// A message that was deleted while it was tried leaves nothing behind, and none of another
+// A message that was deleted while it was tried leaves nothing, and none of another
 // that has its row by then.
 func TestATryOfADeletedMessageIsNotKept(t *testing.T) {
 	bubble(t, func(w *world) {

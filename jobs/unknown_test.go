@@ -94,7 +94,7 @@ func TestAGivenUpMessageStaysFailedWhateverComesLater(t *testing.T) {
 		w.is.Equal(*w.message(id).ProviderID, "wamid.late")
 		w.is.Equal(w.events(), []string{"message.status " + id, "message.status wamid.late"}) // it was not "sent": it failed
 		w.report("wamid.late", "failed", id)
-		w.is.Equal(*w.message(id).ErrorMessage, "The provider could not be reached.") // the reason that was told first
+		w.is.Equal(*w.message(id).ErrorMessage, "The provider could not be reached.") // the reason that was reported first
 		w.is.Equal(len(w.events()), 3)
 	})
 }
@@ -121,7 +121,7 @@ func TestAnUnknownOutcomeIsNotRepeatedWithinTheWindowWhateverTheSchedule(t *test
 		w.options.SendRetries = []time.Duration{time.Second, time.Second}
 		w.provider.answer = func(n int, _ call) (*http.Response, error) {
 			if n == 1 {
-				return answered(502, "<html>"), nil // a gateway gave up, and the message may be through
+				return answered(502, "<html>"), nil // a gateway timed out, and the message may be through
 			}
 			return accepted("wamid.1"), nil
 		}
@@ -133,7 +133,7 @@ func TestAnUnknownOutcomeIsNotRepeatedWithinTheWindowWhateverTheSchedule(t *test
 	})
 }
 
-// crashed leaves a send behind as a process does that dies in mid-call, and
+// crashed leaves a send as a process does that dies in mid-call, and
 // another one that had not begun.
 func crashed(w *world) (begun, waiting string) {
 	begun, waiting = w.text(), w.text()

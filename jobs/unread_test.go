@@ -96,7 +96,7 @@ func TestRetentionForgetsWhatWasUnread(t *testing.T) {
 }
 
 // TestUnreadMessagesAreCountedInTheStepThatDeletesThem has a message that cannot be
-// deleted, so that whatever deletes the others ends there.
+// deleted, so that the step that deletes the others ends there.
 func TestUnreadMessagesAreCountedInTheStepThatDeletesThem(t *testing.T) {
 	for name, remove := range map[string]func(h *heap) error{
 		"a purge": func(h *heap) error {

@@ -21,7 +21,7 @@ import (
 	"confab/storage/storagetest"
 )
 
-// waitingInV1 is work that a server of schema 1 left behind: a disabled
+// waitingInV1 is work that a server of schema 1 left: a disabled
 // subscription (of the dump) and a deleted one that both still have a delivery, a
 // removed account (of the dump), and the periodic jobs, of which one waits.
 const waitingInV1 = `

@@ -162,7 +162,7 @@ func (w *world) sender() (s storage.Sender) {
 	return s
 }
 
-// events lists what was told, as "type event-id".
+// events lists the events, as "type event-id".
 func (w *world) events() (told []string) {
 	w.t.Helper()
 	for _, e := range w.stored() {
@@ -239,7 +239,7 @@ type call struct {
 	path string
 	auth string
 	body string
-	done <-chan struct{} // the caller has given up
+	done <-chan struct{} // the caller has stopped waiting
 }
 
 // tag is the message's id that the call carries.
@@ -253,7 +253,7 @@ func (c call) tag() string {
 	return b.Tag
 }
 
-// played is a provider in memory. The answer is told the number of the call,
+// played is a provider in memory. The answer gets the number of the call,
 // from 1.
 type played struct {
 	answer func(n int, c call) (*http.Response, error)

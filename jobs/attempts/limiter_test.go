@@ -45,7 +45,7 @@ func TestAnEndpointThatHungBeginsAnew(t *testing.T) {
 		time.Sleep(hangsAfter - time.Millisecond)
 		is.Equal(limiter.Limit("a"), 1)
 		time.Sleep(time.Millisecond)
-		is.Equal(limiter.Limit("a"), 2) // what comes behind need not wait for it
+		is.Equal(limiter.Limit("a"), 2) // later ones need not wait for it
 		end(true)
 		is.Equal(limiter.Limit("a"), 1)
 	})

@@ -18,8 +18,8 @@ const (
 	beatEvery = time.Second
 )
 
-// Watch tells since when the wall clock has run evenly in this process, the process
-// with it, and the database stored what it was told. Older times in the database say
+// Watch reports since when the wall clock has run evenly in this process, the process
+// with it, and the database stored what it received. Older times in the database say
 // nothing of how long something could have been heard since.
 type Watch struct {
 	stalled func() time.Time // when nothing could be stored, the last time
@@ -58,7 +58,7 @@ func (c *Watch) Run(ctx context.Context) error {
 
 // Left is how much of a window is left for word of something that began at a time.
 // None could arrive while the process was down or stopped, or be stored while the disk
-// was full, and nobody knows how long ago it was when the clock was set since, so the
+// was full, and how long ago that was is unknown when the clock was set since, so the
 // window counts from then at the earliest.
 func (c *Watch) Left(began storage.Time, window time.Duration) time.Duration {
 	now, from := c.look()

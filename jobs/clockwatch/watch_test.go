@@ -63,7 +63,7 @@ func TestACallThatMayHaveHadItsEffectWaitsAnewAfterAStop(t *testing.T) {
 		time.Sleep(time.Hour)
 		began := storage.Now()
 		time.Sleep(10 * time.Second)
-		is.Equal(w.Left(began, window), 20*time.Second) // nobody looked but the watch
+		is.Equal(w.Left(began, window), 20*time.Second) // only the watch looked
 
 		w.stop(40 * time.Second)
 		began = began.Add(-40 * time.Second)

@@ -20,7 +20,7 @@ var (
 	ErrUnclosed = errors.New("has a quote that is not closed")
 )
 
-// Reader reads CSV record by record, within bounds whatever the file holds. It takes what
+// Reader reads CSV record by record, within bounds for any file. It takes what
 // spreadsheets write: cells in quotes with anything in them, doubled quotes, any line
 // break, and a quote in the middle of a cell for itself.
 type Reader struct {

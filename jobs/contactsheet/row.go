@@ -1,9 +1,9 @@
-// Package contactsheet is how contacts stand in a CSV file: its columns, what their cells
+// Package contactsheet is how contacts are written in a CSV file: its columns, what their cells
 // may hold, and how such a file is written and read.
 //
 // A header line names the columns; metadata has a column for each key, metadata.KEY. What a
 // spreadsheet would run as a formula gets a ' in front when it is written, and loses it when
-// it is read. Reading is bounded whatever the file holds.
+// it is read. Reading is bounded for any file.
 package contactsheet
 
 import (
@@ -72,14 +72,14 @@ func (l *Layout) checkNames() error {
 	return nil
 }
 
-// Problem is what is wrong with a line.
+// Problem is an error in a line.
 type Problem struct {
 	Line    int64  `json:"line"`
 	Param   string `json:"param"` // the column
 	Message string `json:"message"`
 }
 
-// Row is a line of the file. What is nil stood in an empty cell, or in none.
+// Row is a line of the file. A nil field had an empty cell, or none.
 type Row struct {
 	PhoneNumber, BSUID, Username, Name, Email *string
 
@@ -210,7 +210,7 @@ func (r *Row) setAllMetadata(cell string) (rule string) {
 }
 
 // ChangeMetadata puts the row's values into metadata. Keys without a column stay, and so
-// does a value that the cell already shows, whatever its type. It returns the rule that
+// does a value that the cell already shows, of any type. It returns the rule that
 // the outcome breaks.
 func (r *Row) ChangeMetadata(before storage.JSON) (after storage.JSON, rule string) {
 	fields := make(map[string]json.RawMessage)

@@ -104,7 +104,7 @@ func (w *Writer) Write(c storage.Contact, labels []storage.AttachedLabel) error 
 	return w.out.Write(cells)
 }
 
-// Flush writes what is buffered.
+// Flush writes the buffered rows.
 func (w *Writer) Flush() error {
 	w.out.Flush()
 	return w.out.Error()

@@ -66,7 +66,7 @@ func BroadcastStarted(s Subject, b storage.Broadcast) Event {
 	return Event{subject: s, kind: TypeBroadcastStarted, source: sourceNative, data: ViewBroadcast(b)}
 }
 
-// BroadcastCompleted says that nobody waits for a message of a broadcast any more.
+// BroadcastCompleted says that no one waits for a message of a broadcast any more.
 func BroadcastCompleted(s Subject, b storage.Broadcast) Event {
 	return Event{subject: s, kind: TypeBroadcastCompleted, source: sourceNative, data: ViewBroadcast(b)}
 }

@@ -24,7 +24,7 @@ const (
 	TypeBroadcastCompleted     = "broadcast.completed"
 )
 
-// AllTypes stands for every type of event in a subscription, also for future ones.
+// AllTypes means every type of event in a subscription, also for future ones.
 const AllTypes = "*"
 
 // types are the whole catalogue, in its order.

@@ -25,7 +25,7 @@ func contactOf(s Subject, c storage.Contact) contactData {
 	}
 }
 
-// ContactCreated says that there is a new contact, by whatever way.
+// ContactCreated says that there is a new contact, however it was made.
 func ContactCreated(s Subject, c storage.Contact) Event {
 	return Event{subject: s, kind: TypeContactCreated, source: sourceNative, data: contactCreated{contactOf(s, c)}}
 }

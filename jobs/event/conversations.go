@@ -15,7 +15,7 @@ type conversationData struct {
 }
 
 // Assignment is whom a conversation is assigned to now and was before: ids of
-// users, nil for nobody. The team is that of the current user.
+// users, nil for no one. The team is that of the current user.
 type Assignment struct {
 	UserID         *string `json:"user_id"`
 	TeamID         *string `json:"team_id"`
@@ -23,7 +23,7 @@ type Assignment struct {
 }
 
 // ConversationAssigned says that a conversation was assigned to another user, or
-// to nobody.
+// to no one.
 func ConversationAssigned(s Subject, c storage.Conversation, a Assignment) Event {
 	return Event{subject: s, kind: TypeConversationAssigned, source: sourceNative, data: conversationAssigned{
 		conversationData{ID: c.ID, Object: "conversation", Status: c.Status, PhoneNumberID: s.PhoneNumberID}, a,

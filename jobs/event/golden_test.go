@@ -19,7 +19,7 @@ var (
 	anyTime  = regexp.MustCompile(`"created_at":"20[0-9-]{8}T[0-9:.]{12}Z"`)
 )
 
-// instant is the time in all that the events tell of.
+// instant is the time in all events.
 const instant storage.Time = 1767323045678
 
 // golden holds a payload against testdata/golden/<name>.json.

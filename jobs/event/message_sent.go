@@ -31,7 +31,7 @@ type sentMessage struct {
 	*sentMedia
 }
 
-// sentMedia are the additional fields of a message with media. The file stands
+// sentMedia are the additional fields of a message with media. The file is
 // under the name of its type.
 type sentMedia struct {
 	URL      *string   `json:"media_url"`

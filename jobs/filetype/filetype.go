@@ -62,7 +62,7 @@ func Detect(head []byte) string {
 }
 
 // containers are formats that hold one of several sorts of document, which the
-// beginning of a file does not always tell apart. To choose among those of one
+// beginning of a file does not always distinguish. To choose among those of one
 // container, and only for that, the name and the declared type are trusted.
 var containers = map[string]map[string]string{
 	"application/zip": {

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// FuzzCleanName lets a stranger call a file anything: what is left of it is one
+// FuzzCleanName lets a stranger call a file anything: the cleaned name is one
 // segment of a path, fits into a header, a terminal and a row, and is kept as it
 // is the second time.
 func FuzzCleanName(f *testing.F) {
@@ -36,8 +36,8 @@ func FuzzCleanName(f *testing.F) {
 }
 
 // FuzzDetect lets a file begin with anything and be called anything. Its type
-// is a bare one that can stand in a header, depends on nothing behind the head,
-// and only within a container does it matter what anybody said.
+// is a bare one that can be put in a header, depends on nothing after the head,
+// and only within a container does it matter what the client said.
 func FuzzDetect(f *testing.F) {
 	for _, head := range []string{
 		"", "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "\xff\xd8\xff\xe0\x00\x10JFIF", "GIF89a", "%PDF-1.7", "PK\x03\x04\x14\x00", "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "OggS\x00\x02",

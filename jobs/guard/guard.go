@@ -12,7 +12,7 @@
 //     the DNS lookup. This check is the one that counts: a name that resolves to
 //     another address a moment later (DNS rebinding) does not pass it.
 //
-// Every request carries Header, also after a redirect: whatever must not be reached by a URL
+// Every request carries Header, also after a redirect: a service that must not be reached by a URL
 // that a customer chose, and trusts its callers for being on this machine, refuses such
 // requests (IsFetch). An address does not show that: names, redirects and proxies hide which
 // server is asked in the end, but all of them pass the header on.
@@ -163,7 +163,7 @@ func (c *Client) Transport() http.RoundTripper { return c.http.Transport }
 func (c *Client) Close() { c.base.CloseIdleConnections() }
 
 // policyTransport refuses a URL before anything is sent to it, also after a
-// redirect, and marks what is sent.
+// redirect, and marks each request.
 type policyTransport struct {
 	policy policy
 	next   http.RoundTripper

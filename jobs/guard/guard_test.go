@@ -166,7 +166,7 @@ func TestANameThatTurnsInwardAfterTheCheckIsBlockedAtConnectTime(t *testing.T) {
 	is.Equal(Reason(err), AddressBlocked) // no longer
 	blocked, ok := errors.AsType[*BlockedError](err)
 	is.True(ok)
-	is.True(blocked.Addr.IsLoopback()) // the log may tell
+	is.True(blocked.Addr.IsLoopback()) // the log may say
 }
 
 func TestANameIsReachedThroughTheInjectedResolver(t *testing.T) {
@@ -203,7 +203,7 @@ func TestHTTPSReachesOnlyTrustedServers(t *testing.T) {
 	t.Cleanup(server.Close)
 
 	_, err := open(t, Options{Allow: loopback}).Get(t.Context(), server.URL)
-	is.Equal(Reason(err), TLSFailure) // nobody vouches for it
+	is.Equal(Reason(err), TLSFailure) // no authority vouches for it
 
 	roots := x509.NewCertPool()
 	roots.AddCert(server.Certificate())

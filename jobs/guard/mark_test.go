@@ -7,7 +7,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// Every request is marked, whatever the caller has set, and after a redirect again. The
+// Every request is marked, no matter what the caller has set, and after a redirect again. The
 // caller's own request stays as it was.
 func TestEveryRequestIsMarked(t *testing.T) {
 	is := is.New(t)

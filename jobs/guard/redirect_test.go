@@ -17,7 +17,7 @@ import (
 
 func quiet() *log.Logger { return log.New(io.Discard, "", 0) }
 
-// free returns an address at which nobody listens.
+// free returns an address at which nothing listens.
 func free(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

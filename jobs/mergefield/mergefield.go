@@ -87,7 +87,7 @@ func (t *Template) Fill(values Values) (content json.RawMessage, body *string, e
 		return content, nil, err
 	}
 
-	// What is no field of a parameter is a text of the template, and stays.
+	// Anything that is no field of a parameter is a text of the template, and stays.
 	text := field.ReplaceAllStringFunc(*t.body, func(found string) string {
 		if value := values.value(fieldName(found)); value != "" {
 			return value

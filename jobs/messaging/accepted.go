@@ -33,7 +33,7 @@ func (p Publisher) MarkAccepted(tx *storage.Tx, a storage.Account, m storage.Mes
 		return err
 	}
 
-	// A message that was given up before stays failed, as its event said.
+	// A message that failed before stays failed, as its event said.
 	if m.Status != storage.MessageFailed {
 		if err := p.EmitSent(tx, a, m); err != nil {
 			return err

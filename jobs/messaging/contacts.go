@@ -110,7 +110,7 @@ func recordAliases(tx *storage.Tx, p Person, c storage.Contact, from []storage.T
 	return tx.DropAlias(c.AccountID, *c.PhoneNumber)
 }
 
-// dropAliases drops the aliases of contacts whose number the person has given up: it may
+// dropAliases drops the aliases of contacts whose number the person no longer has: it may
 // become anybody's, in all its forms.
 func dropAliases(tx *storage.Tx, p Person, all []storage.Thread) error {
 	for _, t := range all {

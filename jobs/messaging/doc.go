@@ -14,7 +14,7 @@
 // messages, in its own form and by any of several ids: a Person. FindContacts finds the
 // contacts that are meant, EnsureContact and Reconcile make one of them, and
 // RecordRecipient does so for whom a message went to. While a call to the provider is
-// under way, the message's contact and conversation may become others: whoever has read
+// under way, the message's contact and conversation may change: code that has read
 // a message before a call reads these again by the message itself.
 //
 // RefusalOf has the rules by which an account may not send; a request and the job ask

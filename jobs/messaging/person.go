@@ -30,7 +30,7 @@ type Person struct {
 const maxName, maxUsername = 200, 100
 
 // NewPerson makes a person of a number and ids. Those of another form are left out. The id of
-// a parent is one wherever it stands: the provider may repeat whom we wrote to.
+// a parent is one wherever it appears: the provider may repeat whom we wrote to.
 func NewPerson(phone, id, parent string) (p Person) {
 	if number, ok := provider.ParsePhone(phone); ok {
 		p.Phone = number
@@ -51,7 +51,7 @@ func NewPerson(phone, id, parent string) (p Person) {
 // IsUnknown reports whether nothing identifies the person.
 func (p Person) IsUnknown() bool { return p.Phone == "" && p.BSUID == "" && p.Parent == "" }
 
-// WithProfiles adds what profiles say about the person, without replacing what is
+// WithProfiles adds what profiles say about the person, without replacing what was
 // known.
 func (p Person) WithProfiles(profiles []provider.Profile) Person {
 	for _, profile := range profiles {
@@ -83,7 +83,7 @@ func Truncate(text string, limit int) string {
 type Match struct {
 	Contacts []storage.Thread // none, one, or several that turn out to be the same person
 
-	// aliasTaken tells that the person's number is an alias of somebody else, who
+	// aliasTaken says that the person's number is an alias of somebody else, who
 	// loses it.
 	aliasTaken bool
 }
@@ -145,7 +145,7 @@ func (p Person) takesAliasOf(c storage.Contact) bool {
 	return p.BSUID != "" && c.BSUID != nil && *c.BSUID != p.BSUID && !equals(c.PhoneNumber, p.Phone)
 }
 
-// hasLeft reports whether the person has given up the number of a contact. Who has the
+// hasLeft reports whether the person no longer has the number of a contact. Who has the
 // same BSUID as before has not: with a new number the provider gives a new one, and
 // says so.
 func (p Person) hasLeft(c storage.Contact) bool {
@@ -154,7 +154,7 @@ func (p Person) hasLeft(c storage.Contact) bool {
 
 func equals(s *string, want string) bool { return s != nil && *s == want }
 
-// applyTo sets in a contact what is known about the person now, and reports
+// applyTo sets a contact's fields to what is known about the person now, and reports
 // whether that changed anything.
 func (p Person) applyTo(t *storage.Thread) (changed bool) {
 	set := func(field **string, value string) {

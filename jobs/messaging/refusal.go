@@ -14,7 +14,7 @@ type Refusal struct {
 }
 
 // RefusalOf says why an account may not send, or nil. It is asked when a message
-// is accepted and again when its turn comes.
+// is accepted and again before it is sent.
 func RefusalOf(s storage.Sender) *Refusal {
 	switch {
 	case s.SuspendedAt != 0:
@@ -41,7 +41,7 @@ func ReceiptRefusalOf(s storage.Sender) *Refusal {
 }
 
 // RefusalFor says why a template may not be sent to somebody, or nil. Like RefusalOf it
-// is asked when a message is accepted and again when its turn comes.
+// is asked when a message is accepted and again before it is sent.
 func RefusalFor(s storage.Sender, to storage.Contact, marketing bool) *Refusal {
 	switch {
 	case marketing && to.MarketingOptedOut:

@@ -121,7 +121,7 @@ func requestedWait(h http.Header, now time.Time) time.Duration {
 		}
 	}
 
-	// Without the header, the usage report may tell when calls are accepted again.
+	// Without the header, the usage report may say when calls are accepted again.
 	if wait <= 0 {
 		wait = usageWait(h.Get("X-Business-Use-Case-Usage"))
 	}

@@ -34,8 +34,8 @@ func (c *Client) ExchangeCode(ctx context.Context, code string) (Token, error) {
 		return Token{}, notSentError(rq.op, err)
 	}
 
-	// The app's id and secret prove who we are: there is no token yet. Whoever
-	// reads the code could use it in our place, so it is a secret too.
+	// The app's id and secret prove who we are: there is no token yet. Anyone
+	// who reads the code could use it in our place, so it is a secret too.
 	rq.auth = anonymous
 	rq.secrets = secrets{code}
 	rq.query = url.Values{"client_id": {c.appID}, "client_secret": {c.secret.Reveal()}, "code": {code}}

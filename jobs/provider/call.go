@@ -24,7 +24,7 @@ type call struct {
 	op     string // for errors: "send message"
 	method string
 	id     string // of the addressed object, the first path segment
-	edge   string // path behind it
+	edge   string // path after it
 	query  url.Values
 	auth   authScheme
 	limit  int64 // of the answer, in bytes

@@ -4,7 +4,7 @@
 //
 // Every call goes the same way. A method of Client builds a call (call.go), do
 // sends it within the time limit (client.go), parse reads the answer
-// (answer.go), and whatever goes wrong becomes an *Error (errors.go). A call is
+// (answer.go), and anything that goes wrong becomes an *Error (errors.go). A call is
 // never repeated here: the caller decides that, by two things in the error.
 //
 //   - Class (codes.go): our error code, whether the same call may succeed later,

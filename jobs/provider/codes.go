@@ -107,7 +107,7 @@ const (
 	codeTemplatePaused   = 132015
 	codeTemplateDisabled = 132016
 
-	codeInvalidParameter = 100 // the subcode says what is wrong
+	codeInvalidParameter = 100 // the subcode says which
 	codeUnknownAlias     = 803
 )
 
@@ -129,7 +129,7 @@ const (
 )
 
 // table gives the provider's codes their meaning. The first row that matches
-// counts, so that a row for a subcode stands before the one for all others.
+// counts, so that a row for a subcode comes before the one for all others.
 //
 // A code is Restricted only if it stops the whole account: payment, country and
 // marketing limits stop some messages and let others pass.

@@ -14,7 +14,7 @@ import (
 //
 // A translation is a list of rules, each a path and the text to replace there.
 // The rules are compiled into a tree of keys, and a scanner walks the document
-// along that tree: it skips whatever the tree does not name and copies it byte
+// along that tree: it skips what the tree does not name and copies it byte
 // for byte. So unknown keys, odd spacing, large numbers and texts of users stay
 // as they are, and a document without a match is returned without a copy.
 const (
@@ -33,7 +33,7 @@ var ErrNotJSON = errors.New("not a JSON document")
 // ToProvider translates a document from our dialect into the provider's: the
 // product and object names, the type of reply buttons, and a template language
 // that is a plain string. Everything else stays as it is, byte for byte, and so
-// does every text of a user, whatever words are in it. The result may share
+// does every text of a user, with any words in it. The result may share
 // memory with the argument.
 func ToProvider(doc []byte) ([]byte, error) {
 	if !json.Valid(doc) {
@@ -43,7 +43,7 @@ func ToProvider(doc []byte) ([]byte, error) {
 }
 
 // rule replaces the string at a path, if it is from, by to. A star in the path
-// stands for each element of an array.
+// matches each element of an array.
 type rule struct {
 	path     string
 	from, to string
@@ -105,7 +105,7 @@ func compileRules(rules []rule) *node {
 	return root
 }
 
-// child finds or makes the node behind a key.
+// child finds or makes the node under a key.
 func (n *node) child(key string) *node {
 	if key == "*" {
 		if n.each == nil {
@@ -174,7 +174,7 @@ func (s *scanner) replaceText(start int, r rule) {
 		return
 	}
 
-	// What stands between the last replacement and this one is copied as it is.
+	// The text between the last replacement and this one is copied as it is.
 	if s.out == nil {
 		s.out = make([]byte, 0, len(s.doc)+64)
 	}
@@ -223,7 +223,7 @@ func (s *scanner) skipSpace() byte {
 	}
 }
 
-// skipValue moves behind the value that starts here. It does not recurse, so
+// skipValue moves past the value that starts here. It does not recurse, so
 // that a deeply nested value needs no stack.
 func (s *scanner) skipValue() {
 	for depth := 0; s.pos < len(s.doc); {
@@ -255,7 +255,7 @@ func (s *scanner) skipValue() {
 	}
 }
 
-// value moves behind the next value and returns its position.
+// value moves past the next value and returns its position.
 func (s *scanner) value() span {
 	s.skipSpace()
 	start := s.pos
@@ -263,7 +263,7 @@ func (s *scanner) value() span {
 	return span{start, s.pos}
 }
 
-// skipString moves behind the string that starts here.
+// skipString moves past the string that starts here.
 func (s *scanner) skipString() {
 	for s.pos++; s.doc[s.pos] != '"'; s.pos++ {
 		if s.doc[s.pos] == '\\' {

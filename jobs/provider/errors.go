@@ -190,8 +190,8 @@ func classOfStatus(status int) Class {
 }
 
 // unreadableError is an answer that we cannot understand. It is never a success
-// and always transient. Behind a status of success, or of a gateway that gave
-// up, there may be a call that took effect.
+// and always transient. After a status of success, or of a gateway that timed
+// out, the call may have taken effect.
 func unreadableError(op string, status int, cause error) *Error {
 	e := &Error{
 		Op:      op,

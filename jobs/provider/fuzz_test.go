@@ -127,7 +127,7 @@ func judgeTranslation(t *testing.T, doc, got []byte, rules *node) {
 		t.Fatalf("translated twice: %q", again)
 	}
 	if !utf8.Valid(doc) {
-		return // decoding would replace what is not text
+		return // decoding would replace bytes that are not text
 	}
 	want, is := rewritten(decoded(t, doc), rules), decoded(t, got)
 	if !reflect.DeepEqual(want, is) {

@@ -29,8 +29,8 @@ func ParsePhone(number string) (e164 string, ok bool) {
 // separators are what people write between the digits of a phone number.
 var separators = strings.NewReplacer(" ", "", "\u00a0", "", "\u202f", "", "-", "", "\u2011", "", ".", "", "(", "", ")", "")
 
-// ParseWrittenPhone writes a phone number in E.164 that stands in a file of somebody's
-// own: behind a + there may be spaces, hyphens, dots and brackets. A 0 in brackets is
+// ParseWrittenPhone writes a phone number in E.164 from a file of somebody's
+// own: after a + there may be spaces, hyphens, dots and brackets. A 0 in brackets is
 // refused, because it is dialled within its country only.
 func ParseWrittenPhone(number string) (e164 string, ok bool) {
 	if strings.HasPrefix(number, "+") && !strings.Contains(number, "(0") {

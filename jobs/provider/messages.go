@@ -31,7 +31,7 @@ func (a *sentAnswer) check() error {
 // ToProvider makes it.
 //
 // The provider has no idempotency key: after an error with outcome Unknown it
-// may have accepted the message, and only a status callback can tell.
+// may have accepted the message, and only a status callback can say.
 func (c *Client) Send(ctx context.Context, tok Token, phoneNumberID string, body []byte) (Sent, error) {
 	var a sentAnswer
 	if err := c.do(ctx, tok, post("send message", phoneNumberID, "messages", body), &a); err != nil {

@@ -1,10 +1,10 @@
-// Package provisioning is what is asked of the provider about numbers and templates,
+// Package provisioning makes the provider's calls about numbers and templates,
 // for jobs, requests and commands: to connect a number, to register it so that it can
 // send, to read its state, to submit templates and to keep ours in sync.
 //
 // Every call goes through Accounts. Calls are made outside of any transaction; what
 // they change is returned, and the caller writes it in its own transaction. Two things
-// are written at once, because they hold whatever the caller does next: what a refusal
+// are written at once, because they hold no matter what the caller does next: what a refusal
 // means for the account (recordRefusal), and all but the last batch of many changed
 // templates.
 //

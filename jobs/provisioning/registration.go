@@ -29,8 +29,8 @@ type Registration struct {
 func (r *Registration) Account() storage.AccountDetail { return r.account }
 
 // Register registers a number with the provider, so that it can send. The pin must
-// be the number's PIN if it has one, and becomes it if not; "" stands for the one that
-// is kept. A connected number is left alone. Until Release is called, nobody else can register the number.
+// be the number's PIN if it has one, and becomes it if not; "" means the one that
+// is kept. A connected number is left alone. Until Release is called, no one else can register the number.
 func (a *Accounts) Register(ctx context.Context, account int64, pin string) (*Registration, error) {
 	var done *Registration
 	release, err := a.reserve(account, func() (err error) {
@@ -65,13 +65,13 @@ func (a *Accounts) register(ctx context.Context, account int64, pin string) (*Re
 		return &Registration{account: c.AccountDetail, display: c.display}, nil
 	}
 
-	// As management, because terms of use that nobody has accepted yet are refused
+	// As management, because terms of use that are not accepted yet are refused
 	// with the code of a missing permission.
 	if err := registerNumber(ctx, a.provider, c.token, *c.PhoneNumberID, pin, &number); err != nil {
 		return nil, a.recordRefusal(ctx, account, err, true)
 	}
 
-	// The call succeeded, so it is connected, even if its status still lags behind.
+	// The call succeeded, so it is connected, even if its status is still old.
 	c.applyNumber(number)
 	c.Status, c.StatusReason = storage.AccountConnected, nil
 	return &Registration{account: c.AccountDetail, display: c.display, pin: pin}, nil

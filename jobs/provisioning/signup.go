@@ -18,7 +18,7 @@ type Onboarding struct {
 
 // Onboard connects the number of a signup: it subscribes our app to its callbacks and
 // registers it with the PIN that is stored for it. Each step can be repeated. Until
-// Release is called, nobody else can register the number. The error is ErrRegistering
+// Release is called, no one else can register the number. The error is ErrRegistering
 // if somebody else registers it.
 func (a *Accounts) Onboard(ctx context.Context, account int64) (*Onboarding, error) {
 	var done *Onboarding
@@ -44,7 +44,7 @@ func (a *Accounts) onboard(ctx context.Context, account int64) (*Onboarding, err
 		return nil, err
 	}
 
-	// The calls succeeded, so it is connected, even if its status still lags behind.
+	// The calls succeeded, so it is connected, even if its status is still old.
 	c.applyNumber(number)
 	c.Status, c.StatusReason = storage.AccountConnected, nil
 	return &Onboarding{Account: c.AccountDetail, Display: number.DisplayPhoneNumber}, nil

@@ -7,7 +7,7 @@ import (
 	"confab/storage"
 )
 
-// maxRounds bounds how often a kind claims before the next one has its turn: under
+// maxRounds bounds how often a kind claims before the next kind may: under
 // load workers become free as fast as they are used.
 const maxRounds = 8
 

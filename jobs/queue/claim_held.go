@@ -115,7 +115,7 @@ func (r *Runner) claimLane(tx *storage.Tx, k *kindState, lane string, share int)
 
 // claimableLanes lists the lanes of a kind that have held jobs and room for some,
 // and how many jobs each may claim now. Those with the fewest running jobs come
-// first, and of these the one that has waited longest for its turn.
+// first, and of these the one that has waited longest.
 func (r *Runner) claimableLanes(k *kindState) (open []string, share int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

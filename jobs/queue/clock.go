@@ -11,7 +11,7 @@ import (
 // The clock may be set at any moment, and may have been wrong before the runner
 // started. What only this process uses (leases, the next run of a periodic kind) is
 // therefore kept as a time.Time with the reading of a clock that cannot be set. But
-// due_at is stored, and was told by the clock of that moment: a retry that was put
+// due_at is stored, and was computed from the clock of that moment: a retry that was put
 // back while the clock was 200 days ahead would wait for 200 days. So
 //
 //   - a start makes every retry due that waits longer than its kind ever does, and of a
@@ -20,7 +20,7 @@ import (
 //     wait, by as much.
 //
 // A job that has not run yet may wait until a time that somebody chose, and is left
-// alone, unless it was made in what is the future now and only waits as long as its
+// alone, unless it was made at a time that is now in the future and only waits as long as its
 // kind does.
 
 // clockTolerance is how far the clock may be set back without being noticed.

@@ -60,7 +60,7 @@ func TestPeriodicJobsGoOnWhenTheClockIsSet(t *testing.T) {
 				start(t, db, queue.Options{Kinds: kinds})
 				time.Sleep(time.Hour)
 				synctest.Wait()
-				is.Equal(runs.Load(), int32(5+1)) // at once, because nobody knows when it last ran, and after an hour
+				is.Equal(runs.Load(), int32(5+1)) // at once, because its last run is unknown, and after an hour
 			})
 		})
 	}

@@ -128,7 +128,7 @@ func TestACulpritTakesNobodyWithIt(t *testing.T) {
 	})
 }
 
-// What was leased ahead of its turn has not begun, and is not to blame.
+// A job that was leased ahead has not begun, and is not to blame.
 func TestACrashIsNotCountedForWhatHasNotBegun(t *testing.T) {
 	bubble(t, func(t *testing.T, is *is.I, db *storage.DB) {
 		ids := pile(t, db, 5)

@@ -17,12 +17,12 @@ const (
 //
 // Any of them may be to blame, and most are not. So each waits longer after each
 // crash, and by chance not as long as the others: before long those that are
-// innocent run while the culprit does not, and end. A job is given up after
+// innocent run while the culprit does not, and end. A job fails for good after
 // maxCrashes. Its runs were spread over about a quarter of an hour by then: a server
 // that is killed again and again meanwhile, for reasons of its own, finds the job
 // waiting most of the time, and counts nothing.
 //
-// A job that was leased ahead of its turn counts nothing either. If it is to blame,
+// A job that was leased ahead counts nothing either. If it is to blame,
 // it will be the first of its lane before long, and then it counts.
 func freeCrashed(tx *storage.Tx, jobs []storage.RunningJob) error {
 	for _, j := range jobs {

@@ -1,4 +1,4 @@
-// Package queue runs durable jobs: it claims what is due, hands it to handlers
+// Package queue runs durable jobs: it claims due jobs, hands them to handlers
 // and writes the outcome in the same transaction as the handler's own results.
 //
 // A job is a row of the table jobs in one of four states; a job that is done has
@@ -21,13 +21,13 @@
 //
 // Lanes. A kind may limit how many jobs of one lane (an account or subscription)
 // run at once. Jobs beyond that are held, so that claims do not scan past them,
-// and a new job is held behind those that wait already: a lane stays in order. If no
+// and a new job is held after those that wait already: a lane stays in order. If no
 // worker is free, jobs of such a kind are held too. Lanes that wait share the workers
 // that become free, so that no lane has to wait for the end of another's backlog.
 // Storage closes the lanes of subscriptions that are not active.
 //
-// Leasing ahead. For kinds with LeaseAhead a claim also leases held jobs whose turn
-// has not come. They are running in the table but wait in laneState.ready; when a
+// Leasing ahead. For kinds with LeaseAhead a claim also leases held jobs that may
+// not run yet. They are running in the table but wait in laneState.ready; when a
 // run ends, takeReady starts the next one without a transaction. Those that a
 // slower or closed lane cannot use in time are made held again; until that is
 // durable they are in laneState.returning, and each pass tries it once more.
@@ -42,7 +42,7 @@
 //
 // Locks. Runner.mu guards the counters and flags of the runner, its kinds, lanes and
 // runs. Admit and claims run on the database's writer and take mu there, so
-// nobody waits for a transaction while holding mu. The flags waiting and held
+// nothing waits for a transaction while holding mu. The flags waiting and held
 // change in the order in which rows are written, and Tx.OnUndo restores them, as
 // it gives back workers that were reserved. Each reserve adds one to group and
 // is answered by one Done: at the end of the run, or in withdraw.
@@ -52,7 +52,7 @@
 //
 //   - The handler's context ends with errLeaseExpired, and the run keeps its job for
 //     lapseGrace. What the handler returns in that time is written: a success as any
-//     other, and a failure as one that counts, Postpone too. Stopped tells a handler
+//     other, and a failure as one that counts, Postpone too. Stopped says to a handler
 //     whether it was stopped or took too long.
 //   - From a handler that does not return even then, abandon takes job and worker. The
 //     run counts as failed, and the job waits for abandonedDelay at least.
@@ -68,9 +68,9 @@
 // returning in a lane. Memory lets go of a job only when its new state is durable:
 // settle tries until the database takes the outcome, and a job whose end cannot be
 // written as its kind wants is kept as failed. checkLeases looks for rows that
-// nobody has, which would be a fault of ours, and frees them.
+// no run has, which would be a fault of ours, and frees them.
 //
 // Crashes. Only one process serves a database, so the next Run frees all leases at
 // once. It counts the crash for each job that was running, and lets a job wait ever
-// longer from its third crash on (freeCrashed). One with too many is given up.
+// longer from its third crash on (freeCrashed). One with too many fails for good.
 package queue

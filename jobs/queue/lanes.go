@@ -10,14 +10,14 @@ import (
 type kindState struct {
 	Kind
 	running int // workers that are reserved for it or run its jobs
-	// waiting says that the database may have due jobs that nobody has claimed.
+	// waiting says that the database may have due jobs that are not claimed.
 	// It is set by Admit and cleared by a claim, both on the writer, so that it
 	// is exact: a new job is stored as due if others wait, and only then.
 	waiting bool
 	nextRun time.Time // of a periodic kind; only the loop uses it
 	// due is when its next job is due, or earlier than that, and 0 for none. It is
 	// read again only when that may have changed otherwise than by a job that Stored
-	// tells of: dueKnown is false then.
+	// reports: dueKnown is false then.
 	due      storage.Time
 	dueKnown bool
 }
@@ -65,7 +65,7 @@ func (r *Runner) laneRoom(l *laneState, lane string) int {
 }
 
 // Admit implements storage.Dispatcher. It is called on the writer. A job is held
-// behind held ones of its lane, and due behind due ones of its kind, so that both
+// after held ones of its lane, and due after due ones of its kind, so that both
 // stay in order. If no worker is free, a job of a kind with lanes is held.
 func (r *Runner) Admit(j storage.Job) (storage.Admission, time.Duration) {
 	k, lane := r.kinds[j.Kind], j.Lane

@@ -56,7 +56,7 @@ func TestSettingTheClockEndsNoLease(t *testing.T) {
 	}
 }
 
-// A handler that is told of the end of its lease may just have had its answer.
+// A handler whose lease ends may just have received its answer.
 func TestWhatAHandlerReturnsAtTheEndOfItsLeaseIsWritten(t *testing.T) {
 	bubble(t, func(t *testing.T, is *is.I, db *storage.DB) {
 		tenant := storagetest.Seed(t, db, "Acme")

@@ -149,7 +149,7 @@ func Stopped(ctx context.Context) bool {
 }
 
 // OnSettled registers what to do when the run that ctx belongs to is over, and its
-// results are written or given up. Only the handler itself may call it.
+// results are written or dropped. Only the handler itself may call it.
 func OnSettled(ctx context.Context, f func()) {
 	if c, ok := ctx.Value(runKey{}).(*run); ok {
 		c.onSettled = append(c.onSettled, f)

@@ -72,7 +72,7 @@ func (r *Runner) takeReady(k *kindState, lane string) (next []storage.Job) {
 
 // startReady starts ready jobs whose lane has got room other than by the end of a
 // run. Ready jobs beyond the limit of a lane that became slow or was closed are
-// held again: their lease would expire before their turn.
+// held again: their lease would expire before they run.
 func (r *Runner) startReady(ctx context.Context, k *kindState) error {
 	if k.LeaseAhead == 0 {
 		return nil

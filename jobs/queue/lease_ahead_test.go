@@ -25,7 +25,7 @@ type line struct {
 	now, most int
 }
 
-// start runs the lane with jobs leased ahead of their turn.
+// start runs the lane with jobs leased ahead.
 func (l *line) start(t *testing.T, db *storage.DB, places int64) (*queue.Runner, func()) {
 	l.places.Store(places)
 	return start(t, db, queue.Options{Kinds: []queue.Kind{{
@@ -207,7 +207,7 @@ func TestWhatIsClaimedTogetherIsPreparedTogether(t *testing.T) {
 	})
 }
 
-// A job may end while those behind it are being leased. Nobody is there then to
+// A job may end while those after it are being leased. No run is left then to
 // hand its place on, and they must not wait for the next poll.
 func TestWhatIsLeasedWhileItsTurnComesBeginsAtOnce(t *testing.T) {
 	bubble(t, func(t *testing.T, is *is.I, db *storage.DB) {

@@ -14,7 +14,7 @@ const (
 	checkedRows = 5000
 )
 
-// leaseCheck is where the comparison of the table with the runner's memory stands.
+// leaseCheck is the state of the comparison of the table with the runner's memory.
 type leaseCheck struct {
 	last     time.Time
 	after    int64                // the job after which it goes on

@@ -15,7 +15,7 @@ import (
 	"confab/storage/storagetest"
 )
 
-// A job whose run ends while the table is read looks like one that nobody has. It is gone
+// A job whose run ends while the table is read looks like one that no run has. It is gone
 // when that is looked at again, and nothing is said about it.
 func TestOnlyAJobThatNobodyHasIsFreed(t *testing.T) {
 	bubble(t, func(t *testing.T, is *is.I, db *storage.DB) {

@@ -49,7 +49,7 @@ func (c *crowd) counts() (now, most, done int) {
 	return c.now, c.most, c.done
 }
 
-// note stores a row to tell by whether a transaction happened.
+// note stores a row that shows whether a transaction happened.
 func note(tenant storagetest.Tenant, name string) queue.Commit {
 	return func(tx *storage.Tx) error {
 		return tx.InsertLabel(&storage.Label{OrganizationID: tenant.Organization.ID, TeamID: tenant.Team.ID, Name: name, Color: "gray"})

@@ -16,7 +16,7 @@ type Commit func(*storage.Tx) error
 
 // Handler does a job's slow work outside of any transaction and returns what to
 // write, or nil. An error means "try again": after the delay that RetryAfter
-// gives it, else after the kind's own backoff. What is returned beside
+// gives it, else after the kind's own backoff. A commit returned beside
 // RetryAfter is written when the job is put back.
 type Handler func(context.Context, storage.Job) (Commit, error)
 
@@ -27,7 +27,7 @@ type Kind struct {
 	Handle  Handler
 	Workers int // how many run at once at most; 0 for all that it can get
 	// Reserved is how many workers are its own, beside those that kinds share: so
-	// many of its jobs can run whatever the other kinds do.
+	// many of its jobs can run no matter what the other kinds do.
 	Reserved int
 	Lease    time.Duration // the time limit of one run; 0 for a minute
 	// MaxRun is how long a run may take that renews its lease by Extend; 0 for no
@@ -40,17 +40,17 @@ type Kind struct {
 	// of more than an hour.
 	MaxDelay time.Duration
 	// LooksAtClock says that a job which runs before its time only waits again, until
-	// then. A start runs such jobs once if they may wait for what a wrong clock told.
+	// then. A start runs such jobs once if they may wait because of a wrong clock.
 	LooksAtClock bool
 	// LaneLimit is how many jobs of the named lane may run at once; 0 closes the
 	// lane, as storage does by itself for subscriptions that are not active. It
 	// is called often and must be quick. Nil means no limit.
 	LaneLimit func(lane string) int
-	// Turn is how long a job that is enqueued with its Memory must wait for its turn, so
+	// Turn is how long a job that is enqueued with its Memory must wait to be run, so
 	// that it is not run before, only to be put back. It is called on the database's
 	// writer and must be quick. Nil means that none waits.
 	Turn func(storage.Job) time.Duration
-	// LeaseAhead is how many held jobs are leased before their turn, for each that a
+	// LeaseAhead is how many held jobs are leased ahead, for each that a
 	// lane may run at once: a lane with a backlog need not wait for a claim after
 	// each job. It must be 0 for kinds to which a lease means that the job's
 	// outside call may have begun.

@@ -113,7 +113,7 @@ func (r *Runner) settle(current *run, commit Commit, failure error) string {
 
 // keepFailed keeps a job for a person to look at whose failed run cannot be written
 // in any other way. It tries until it succeeds or the process ends: a job must not
-// stay running with nobody who runs it.
+// stay running with nothing that runs it.
 func (r *Runner) keepFailed(current *run, failure error) string {
 	for {
 		r.Log.Error("settle a job", "job", current.job.ID, "kind", current.job.Kind, "error", failure)
@@ -142,7 +142,7 @@ func (r *Runner) outcome(current *run, commit Commit, failure error) (string, fu
 		}
 	}
 
-	// That a run took too long counts, whatever its handler makes of it: otherwise
+	// That a run took too long counts, no matter what its handler returns: otherwise
 	// a job that always takes too long would run for ever.
 	later, postponed := errors.AsType[*postponed](failure)
 	if postponed && !current.lapsed {
@@ -203,7 +203,7 @@ func fail(tx *storage.Tx, current *run, failure error) error {
 
 // markEffect records for the next run that an outside call of this one may have had
 // its effect: it certainly had if only its results could not be committed, and
-// nobody knows if the run was cut off at the end of its lease. A handler that
+// may have had if the run was cut off at the end of its lease. A handler that
 // returns a commit with its failure has put that into it.
 func markEffect(tx *storage.Tx, current *run, commit Commit, failure error) error {
 	_, uncommitted := errors.AsType[*commitError](failure)

@@ -158,7 +158,7 @@ func (r *Runner) recoverState(ctx context.Context) error {
 	return nil
 }
 
-// pass is one turn of the loop: it claims and starts all that can start now, and
+// pass is one round of the loop: it claims and starts all that can start now, and
 // returns when the next job is due.
 func (r *Runner) pass(ctx context.Context) (next storage.Time, err error) {
 	for _, step := range []func(context.Context) error{

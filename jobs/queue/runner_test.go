@@ -290,7 +290,7 @@ func TestAPeriodicJobThatTakesLongerThanItsPeriodIsNotPiledUp(t *testing.T) {
 		time.Sleep(14*time.Minute + 50*time.Second)
 		synctest.Wait()
 		is.Equal(most.Load(), int32(1))
-		is.Equal(runs.Load(), int32(5)) // each third turn: two are left out while one runs
+		is.Equal(runs.Load(), int32(5)) // each third tick: two are left out while one runs
 		is.True(len(waiting(t, db)) <= 1)
 	})
 }
@@ -314,7 +314,7 @@ func TestAKindLeavesWorkersToOthers(t *testing.T) {
 		is.Equal(quick.Load(), int32(1))
 		time.Sleep(10 * time.Minute)
 		synctest.Wait()
-		is.Equal(len(waiting(t, db)), 0) // the slow ones all got their turn
+		is.Equal(len(waiting(t, db)), 0) // the slow ones all ran
 	})
 }
 

@@ -87,7 +87,7 @@ func (r *Runner) findNextDue(ctx context.Context) (next storage.Time, err error)
 
 // readDue reads when the next job is due of the kinds of which that is not known.
 func (r *Runner) readDue(ctx context.Context) error {
-	// Known from before the read on: Stored tells of the jobs that the read misses.
+	// Known from before the read on: Stored reports the jobs that the read misses.
 	var unknown []*kindState
 	r.mu.Lock()
 	for _, k := range r.order {
@@ -121,7 +121,7 @@ func (r *Runner) readDue(ctx context.Context) error {
 }
 
 // wait sleeps until a signal, the next due job, or the next poll. After a poll all is
-// looked at: something may have changed the queue that does not tell.
+// looked at: something may have changed the queue without a signal.
 func (r *Runner) wait(ctx context.Context, next storage.Time) {
 	pause, now := r.Poll, r.DB.Now()
 

@@ -15,7 +15,7 @@ import (
 )
 
 // A run whose handler has returned has given its place away, but until its end is
-// written nobody can read whether the job will come back.
+// written it is unknown whether the job will come back.
 func TestAJobIsUnsettledUntilItsEndIsWritten(t *testing.T) {
 	bubble(t, func(t *testing.T, is *is.I, db *storage.DB) {
 		answer := make(chan error)

@@ -149,7 +149,7 @@ func (d Delivery) Header(at time.Time) http.Header {
 func (d Delivery) request(ctx context.Context, at time.Time) *http.Request {
 	header := d.Header(at)
 
-	// This header tells the transport that it may repeat the request on another
+	// This header lets the transport repeat the request on another
 	// connection when the endpoint has closed the one that was kept alive. With
 	// nil it is not sent. A key that the subscription adds has the same effect.
 	if _, own := header["Idempotency-Key"]; !own {

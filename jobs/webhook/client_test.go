@@ -266,7 +266,7 @@ func TestALongAnswerIsNotHeld(t *testing.T) {
 	for range 100 {
 		rest := strings.NewReader(answer)
 		is.Equal(len(readSnippet(struct{ io.Reader }{rest})), snippetLimit)
-		is.Equal(rest.Len(), answerLimit-1) // the byte behind the limit shows that there is more
+		is.Equal(rest.Len(), answerLimit-1) // the byte after the limit shows that there is more
 	}
 	runtime.ReadMemStats(&after)
 	if each := (after.TotalAlloc - before.TotalAlloc) / 100; each > answerLimit/4 {
@@ -357,7 +357,7 @@ func TestHTTP2IsSpokenWhereTheEndpointDoes(t *testing.T) {
 	is.NoErr(json.Unmarshal(got.body, &any))
 }
 
-// closedAddress is one that nobody listens on.
+// closedAddress is one that nothing listens on.
 func closedAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// Tolerance is how far a signature's time may be from the clock of whoever
-// verifies it.
+// Tolerance is how far a signature's time may be from the clock of the receiver
+// that verifies it.
 const Tolerance = 300 * time.Second
 
 // SecretPrefix begins every signing secret; standard base64 follows it.
@@ -49,7 +49,7 @@ func Sign(at time.Time, body []byte, secrets ...string) string {
 
 // SignStandard makes the value of webhook-signature, as Standard Webhooks has
 // it: for each secret the HMAC-SHA256 of id, time and body, keyed by the bytes
-// that its base64 stands for.
+// that its base64 encodes.
 func SignStandard(id string, at time.Time, body []byte, secrets ...string) string {
 	t := strconv.FormatInt(at.Unix(), 10)
 	var b []byte
@@ -81,8 +81,8 @@ func digest(key, body []byte, prefix ...string) []byte {
 
 // Verify checks the value of X-Svc-Signature against the raw bytes of a body, as
 // a receiver should. Any segment may match any secret, so that secrets can be
-// rotated; the comparison takes constant time; and what is older than Tolerance
-// is refused, so that nobody can replay an old delivery.
+// rotated; the comparison takes constant time; and a signature older than Tolerance
+// is refused, so that no one can replay an old delivery.
 func Verify(header string, body []byte, now time.Time, secrets ...string) error {
 	t, given, err := parseSignature(header)
 	if err != nil {

@@ -79,7 +79,7 @@ func (n *NameServer) reply(query []byte) []byte {
 	binary.BigEndian.PutUint32(reply[8:], 0)
 
 	for _, addr := range addrs {
-		reply = append(reply, 0xc0, 12) // the name stands at offset 12
+		reply = append(reply, 0xc0, 12) // the name is at offset 12
 		reply = binary.BigEndian.AppendUint16(reply, kind)
 		reply = append(reply, 0, 1, 0, 0, 0, 0)
 
