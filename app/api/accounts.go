@@ -106,7 +106,7 @@ func (s *Server) listAccounts(r *rest.Request) (rest.Reply, error) {
 	return rest.Page(s.Server, q, rows, accountKey, ViewAccount)
 }
 
-// accountKey is where an account stands in the list.
+// accountKey is the position of an account in the list.
 func accountKey(a storage.AccountDetail) storage.After {
 	return storage.After{Key: a.CreatedAt, ID: a.PublicID}
 }

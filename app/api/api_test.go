@@ -36,7 +36,7 @@ type fixture struct {
 	options  []func(*testOptions)
 	extra    *[]string     // beginnings of the paths that the test mounted itself
 	stop     func()        // ends the API and closes the database, once
-	heard    map[int64]int // how many events of an organization were told
+	heard    map[int64]int // how many events of an organization were sent
 	// countEffects counts what requests have left in the database.
 	countEffects func(testing.TB) map[string]int
 	// committed, if it is set, is called on the writer after each commit.
@@ -261,7 +261,7 @@ func (f *fixture) do(req *http.Request) answer {
 }
 
 // labels counts the labels of all organizations, so that a test sees what a
-// refused request left behind.
+// refused request left.
 func (f *fixture) labels() (n int) {
 	f.t.Helper()
 	storagetest.View(f.t, f.db, func(rx *storage.Rx) error {

@@ -28,7 +28,7 @@ func encoded(t testing.TB, v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// encodedMessage is a message as encoding/json writes it, with the content behind it.
+// encodedMessage is a message as encoding/json writes it, with the content after it.
 func encodedMessage(t testing.TB, v messageView) string {
 	t.Helper()
 	type plain messageView // without its methods

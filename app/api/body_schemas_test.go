@@ -65,7 +65,7 @@ func (b *bodySchemas) schema(where string) (*jsonschema.Schema, error) {
 	return b.compiled[where], nil
 }
 
-// schemaOf tells where the schema of an answer is in the file; "" if the answer is not JSON,
+// schemaOf says where the schema of an answer is in the file; "" if the answer is not JSON,
 // or not one that the file has: kin-openapi then looks at all of it.
 func (d openAPI) schemaOf(in *openapi3filter.RequestValidationInput, res *http.Response) string {
 	code := strconv.Itoa(res.StatusCode)
@@ -90,7 +90,7 @@ func (d openAPI) schemaOf(in *openapi3filter.RequestValidationInput, res *http.R
 // jsonSchema is where the schema of a JSON body is in what describes the body.
 const jsonSchema = "/content/application~1json/schema"
 
-// operationAt tells where an operation is in the file.
+// operationAt says where an operation is in the file.
 func operationAt(route *routers.Route) string {
 	path := strings.NewReplacer("~", "~0", "/", "~1", "{", "%7B", "}", "%7D").Replace(route.Path)
 	return "#/paths/" + path + "/" + strings.ToLower(route.Method)

@@ -28,7 +28,7 @@ type bound struct {
 // bounds are those of a schema, by their paths: "components[].text".
 type bounds map[string]bound
 
-// walk adds the bounds of a schema and of what is in it. Several schemas may stand at
+// walk adds the bounds of a schema and of those in it. Several schemas may be at
 // one path, as the forms of a message do: the widest that limits it counts.
 func (all bounds) walk(path string, ref *openapi3.SchemaRef, above []*openapi3.Schema) {
 	schema := ref.Value

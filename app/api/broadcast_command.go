@@ -132,7 +132,7 @@ func (d BroadcastDraft) parameters(t storage.Template) ([]any, error) {
 	return all, nil
 }
 
-// fieldsFor are the fields that stand for variables.
+// fieldsFor are the fields that fill variables.
 func (d BroadcastDraft) fieldsFor(names []string, named bool) (texts []string, err error) {
 	var columns []string
 	if d.File != nil && !named {

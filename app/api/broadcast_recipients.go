@@ -82,7 +82,7 @@ func (s *Server) exportBroadcastRecipients(r *rest.Request) (rest.Reply, error) 
 
 // sendRecipients writes the file in pages, each of which is read by itself: so memory stays
 // small, and no snapshot is held for long. If one cannot be read, or the caller may no longer
-// have it, the connection is closed, so that nobody takes a part for the whole.
+// have it, the connection is closed, so that no client takes a part for the whole.
 func (s *Server) sendRecipients(x *rest.Exchange, status string) {
 	r := x.Request
 	if !beginExport(x, "recipients-"+r.Param("id")+".csv") {

@@ -182,12 +182,12 @@ func TestRecipientsComeInAFile(t *testing.T) {
 		}
 	}
 	is.Equal(f.uploadPeople(part, "5\" pipe;to\nx;+15551234567\n").status, 201)
-	is.Equal(f.uploadPeople(part, "to;\"note, long, text\"\n+15551234567;x\n").status, 201) // what is in quotes separates nothing
+	is.Equal(f.uploadPeople(part, "to;\"note, long, text\"\n+15551234567;x\n").status, 201) // a comma in quotes separates nothing
 	is.Equal(f.uploadPeople(`{"name":"Sale","template":`+saleOf+`,"audience":{"recipients":[{"to":"+15551234567"}]}}`, "to\n+15551234567\n").code(), "400 invalid_field_value audience")
 	is.Equal(len(storagetest.Select[int](t, f.dir, `SELECT number FROM broadcasts WHERE status = 'making'`)), 0) // nothing is left of what was refused
 }
 
-// Any file is read or refused, in little memory, and what is read adds up.
+// Any file is read or refused, in little memory, and the counts add up.
 func FuzzRecipientFiles(f *testing.F) {
 	for _, seed := range []string{"to,name\n+15551234567,Ann\n", "\ufeffphone_number;x\n1;2", "to\n\"a\"\"b\",\"c", "to,\"\n", ";;;\n", "to\r\n\r\n=1\r\n"} {
 		f.Add([]byte(seed))
@@ -217,7 +217,7 @@ func FuzzRecipientFiles(f *testing.F) {
 	})
 }
 
-// Whatever stands in a field, it is filled in once, and the content stays JSON.
+// Any value of a field is filled in once, and the content stays JSON.
 func FuzzFields(f *testing.F) {
 	f.Add("{{name}}", "Ann")
 	f.Add("Hi {{ name }}, {{name}} {{x}}", "{{x}}\"\\")

@@ -58,7 +58,7 @@ var described = sync.OnceValue(func() openAPI {
 	if err != nil {
 		panic(err)
 	}
-	// Bodies are checked by bodySchemas. What is left are headers and parameters, and for
+	// Bodies are checked by bodySchemas. Headers and parameters are left, and for
 	// 3.1 kin-openapi would compile the schema of each header of each answer.
 	doc.OpenAPI = "3.0.3"
 	anywhere := openapi3.NewResponses()

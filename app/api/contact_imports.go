@@ -132,7 +132,7 @@ func (s *Server) awaitImport(r *rest.Request, id string, rep rest.Reply) (rest.R
 			return rx.ContactImport(r.Account.ID, id)
 		})
 		if err != nil {
-			return rep, nil // it is accepted, whatever becomes of it
+			return rep, nil // it is accepted, even if it fails later
 		}
 
 		if i.Status != storage.ImportRunning || time.Now().After(until) {

@@ -146,7 +146,7 @@ func TestAnImportWhoseLabelIsDeletedGoesOnWithoutIt(t *testing.T) {
 	label := f.labelOf(f.tenant, account.TeamID, "VIP")
 	got := f.imported(func(t testing.TB) {
 		is.Equal(f.call("DELETE", "/labels/"+label, "").status, 200)
-		f.exec(`DELETE FROM labels WHERE id = ?`, label) // as a job does, when nobody has it any more
+		f.exec(`DELETE FROM labels WHERE id = ?`, label) // as a job does, when no one has it any more
 		run(t)
 	}, "phone_number\n+15550001111\n+15550002222\n", "label_id="+label)
 	is.Equal(importCounts(got), "completed 2: 2 0 0 0")
@@ -284,7 +284,7 @@ func TestARepeatedImportAnswersAsItDid(t *testing.T) {
 	is.Equal(storagetest.Select[string](t, f.dir, `SELECT action FROM audit`), []string{"contacts.imported"})
 }
 
-// An import that is broken off at any line goes on behind it.
+// An import that is broken off at any line goes on after it.
 func TestAnImportGoesOnWhereItWas(t *testing.T) {
 	is := is.New(t)
 	f, account, run := serveImports(t)
@@ -292,7 +292,7 @@ func TestAnImportGoesOnWhereItWas(t *testing.T) {
 	for i := range 500 {
 		file += fmt.Sprintf("+1555%07d,\"Number\n%d\"\n", i, i)
 	}
-	id := f.uploadSheet(imports, file).text("data.id") // nobody does it within two seconds
+	id := f.uploadSheet(imports, file).text("data.id") // no worker does it within two seconds
 	is.Equal(f.call("GET", imports+"/"+id, "").get("data.status"), "running")
 	for range 5 {
 		ctx, stop := context.WithCancel(context.Background())
@@ -320,7 +320,7 @@ func TestOnlyAdminsImportAndExport(t *testing.T) {
 	}
 }
 
-// Each line of a file is imported or reported, whatever stands before it.
+// Each line of a file is imported or reported, whatever comes before it.
 func TestALineThatCannotBeReadHidesNoOther(t *testing.T) {
 	is := is.New(t)
 	f, _, run := serveImports(t)

@@ -10,7 +10,7 @@ import (
 )
 
 // exportBatch is how many contacts of an export are read at once. Each read is a snapshot
-// of its own, so that a long export keeps nobody from shortening the log of writes.
+// of its own, so that a long export does not keep the log of writes from being shortened.
 const exportBatch = 500
 
 // exportContacts handles GET /v1/:phone_number_id/contacts.csv. The contacts are gone over

@@ -148,7 +148,7 @@ func TestAContactCursorIsBoundToItsNumberAndFilters(t *testing.T) {
 }
 
 // A search that has to pass over many contacts ends its page where its time was
-// up; whoever follows the cursor still comes to the end.
+// up; a client that follows the cursor still comes to the end.
 func TestASearchLeadsThroughEveryContact(t *testing.T) {
 	is := is.New(t)
 	f, account := serveNumber(t)

@@ -38,7 +38,7 @@ func TestAContactLivesFromCreateToDelete(t *testing.T) {
 		is.Equal(f.call(method, path, "").code(), "404 resource_not_found")
 	}
 	is.Equal(f.call("GET", contacts, "").get("data"), []any{})
-	is.Equal(f.told(f.tenant), "") // nobody hears of the end
+	is.Equal(f.told(f.tenant), "") // no event about the end
 	is.Equal(f.call("POST", contacts, ana).status, 201)
 }
 
@@ -144,7 +144,7 @@ func TestEveryRuleOfAContact(t *testing.T) {
 			f.connect(f.tenant, number)
 			path := "/" + number + "/contacts"
 			start := `{"phone_number":"+15551234567","bsuid":"US.1"}`
-			body := start[:len(start)-1] + `,"` + rule.field + `":` + rule.value + `}` // of a name that stands twice the last counts
+			body := start[:len(start)-1] + `,"` + rule.field + `":` + rule.value + `}` // of a repeated name the last counts
 			effects := f.effects()
 			got := f.call("POST", path, body)
 			is.Equal(got.code(), rule.post)
@@ -190,7 +190,7 @@ func TestAContactIsMadeOnce(t *testing.T) {
 	} {
 		got := f.call("POST", contacts, body)
 		if param == "" {
-			is.Equal(got.code(), "400 invalid_phone_number phone_number") // what is wrong in itself comes first
+			is.Equal(got.code(), "400 invalid_phone_number phone_number") // a value wrong in itself comes first
 			continue
 		}
 		is.Equal(got.code(), "409 contact_already_exists "+param)

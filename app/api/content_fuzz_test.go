@@ -54,7 +54,7 @@ func FuzzMessageBody(f *testing.F) {
 	})
 }
 
-// sameOnTheWire checks that the provider is told what the body says, and that
+// sameOnTheWire checks that the provider is sent what the body says, and that
 // no stored template makes the body a panic.
 func sameOnTheWire(t *testing.T, in *content.MessageBody) {
 	s := in.Outgoing()

@@ -16,7 +16,7 @@ var actions = map[string]string{
 	"list":          `{"button":"Choose","sections":[{"rows":[{"id":"1","title":"one"}]}]}`,
 }
 
-// tapped is an interactive of a type; members stand beside type and action.
+// tapped is an interactive of a type; members are those beside type and action.
 func tapped(kind, members string) string {
 	return message("interactive", `{"type":"`+kind+`","action":`+actions[kind]+members+`}`)
 }

@@ -13,7 +13,7 @@ type textLimit struct {
 	content string
 	param   string
 	most    int    // characters
-	absent  string // what is missing when it is not there, "" for nothing
+	absent  string // the field reported as missing without it, "" for nothing
 	prefix  string // what its values begin with
 }
 

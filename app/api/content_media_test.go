@@ -11,7 +11,7 @@ import (
 	"confab/storage"
 )
 
-// fileOf puts a file in each place where one can stand.
+// fileOf puts a file in each place where one can be.
 var fileOf = map[string]func(file string) string{
 	"image":    func(file string) string { return message("image", file) },
 	"document": func(file string) string { return message("document", file) },

@@ -57,7 +57,7 @@ func accept(t testing.TB, body string) *content.MessageBody {
 	return in
 }
 
-// ruling is a piece of JSON and what is said to it.
+// ruling is a piece of JSON and the answer to it.
 type ruling struct{ in, want string }
 
 // judgeAll puts each piece into a body and asks for the verdict, which the

@@ -174,7 +174,7 @@ func conversationViews(
 	}, err
 }
 
-// unassigned stands for nobody in the filter assigned_to.
+// unassigned means no one in the filter assigned_to.
 const unassigned = "none"
 
 // conversationFilters reads the filters of a list of conversations.

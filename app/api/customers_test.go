@@ -258,7 +258,7 @@ func TestOrganizationsCannotSeeEachOthersCustomers(t *testing.T) {
 		foreign := f.callAs(other.Secret, c[0], c[1], c[2])
 		is.Equal(foreign.code(), "404 resource_not_found")
 		gone := storagetest.Swap(t, c[1], mine, "/customers/"+f.db.NewID(storage.PrefixCustomer))
-		is.Equal(plainBody(f.callAs(other.Secret, c[0], gone, c[2])), plainBody(foreign)) // nothing tells them apart
+		is.Equal(plainBody(f.callAs(other.Secret, c[0], gone, c[2])), plainBody(foreign)) // indistinguishable
 		malformed := storagetest.Swap(t, c[1], mine, "/customers/cus_1")
 		is.Equal(f.call(c[0], malformed, c[2]).code(), "404 resource_not_found")
 	}

@@ -101,7 +101,7 @@ func TestAttemptsOfADeliveryThatWasNotOrOnceTried(t *testing.T) {
 	is.Equal([]any{got.get("has_more"), got.get("next_cursor")}, []any{false, nil})
 	storagetest.Exec(t, f.dir, `UPDATE deliveries SET status = 'succeeded', attempt_count = 1, last_attempt_at = created_at, response_status = 204, duration_ms = 3 WHERE id = ?`, id)
 	one := f.call("GET", deliveries+"/"+id+"/attempts", "").get("data").([]any)
-	is.Equal(len(one), 1) // told by the delivery itself
+	is.Equal(len(one), 1) // taken from the delivery itself
 	is.Equal(one[0].(map[string]any)["response_status"], 204.0)
 	is.Equal(one[0].(map[string]any)["attempt"], 1.0)
 }

@@ -25,7 +25,7 @@ func eventSchema(t *testing.T, kind string) *openapi3.Schema {
 	return item.Post.RequestBody.Value.Content["application/json"].Schema.Value
 }
 
-// eventType tells an event's type by its payload; "" for what is no event.
+// eventType finds an event's type by its payload; "" for anything else.
 func eventType(payload any) string {
 	envelope, _ := payload.(map[string]any)
 	if kind, _ := envelope["type"].(string); event.IsType(kind) {

@@ -36,8 +36,8 @@ func TestEveryRouteIsClosedToASuspendedOrganization(t *testing.T) {
 	})
 }
 
-// takes reports whether a route stands at a path. One path may have several: the
-// word of /contacts/bulk_label is an id in the eyes of /contacts/:id.
+// takes reports whether a route is at a path. One path may have several: the
+// word of /contacts/bulk_label is also an id of /contacts/:id.
 func takes(rt *rest.Route, path string) bool {
 	pattern, parts := strings.Split(rt.Path, "/"), strings.Split(path, "/")
 	return slices.EqualFunc(pattern, parts, func(want, part string) bool { return want == part || strings.HasPrefix(want, ":") })
@@ -123,7 +123,7 @@ func TestEveryRouteIgnoresQueriesThatItDoesNotKnow(t *testing.T) {
 			}
 			got := f.callAs(ours.Secret, "GET", path+query, "")
 			is.Equal(got.status, plain.status)
-			if !strings.HasSuffix(rt.Path, "/stats") { // which tells the time
+			if !strings.HasSuffix(rt.Path, "/stats") { // which has the time
 				is.True(reflect.DeepEqual(got.get("data"), plain.get("data")))
 			}
 		}

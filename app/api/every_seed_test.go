@@ -85,7 +85,7 @@ func (f *fixture) possess(tenant storagetest.Tenant, a storage.Account) owner {
 	return o
 }
 
-// places are where ids stand in a route's path, as the segments in front of them.
+// places are where ids are in a route's path, as the segments in front of them.
 func places(rt *rest.Route) (before []string) {
 	parts := strings.Split(rt.Path, "/")
 	for i, part := range parts {
@@ -178,7 +178,7 @@ func (f *fixture) everyRoute(t *testing.T, test func(t *testing.T, f *fixture, r
 func (o owner) shows(t testing.TB, f *fixture) map[string]any {
 	all := make(map[string]any)
 	for _, rt := range f.api.Routes() {
-		if rt.Method == "GET" && !rt.Has(rest.Public) && !strings.HasSuffix(rt.Path, "/stats") { // which tell the time
+		if rt.Method == "GET" && !rt.Has(rest.Public) && !strings.HasSuffix(rt.Path, "/stats") { // which have the time
 			path := o.path(t, rt, nil)
 			all[path] = f.callAs(o.Secret, "GET", path, "").get("data")
 		}

@@ -13,8 +13,8 @@ import (
 	"confab/app/api/rest"
 )
 
-// attempts are the bodies that a request to a route is tried with: whatever it
-// holds, what is not there comes first.
+// attempts are the bodies that a request to a route is tried with: in any
+// of them a missing resource comes first.
 func attempts(o owner, rt rest.Route) []string {
 	if rt.Method != "POST" && rt.Method != "PATCH" {
 		return []string{""}
@@ -22,7 +22,7 @@ func attempts(o owner, rt rest.Route) []string {
 	return append(o.bodies(rt), "", "{", `{"unknown":1}`)
 }
 
-// Whoever walks the table with a key of its own finds nothing of anybody else's:
+// A client that walks the table with its own key finds nothing of anyone else's:
 // not at their number, and not by one of their ids in any place of a path.
 func TestNoRouteReachesAnotherOrganization(t *testing.T) {
 	f, ours, theirs := serveEverything(t)
@@ -117,7 +117,7 @@ func TestNoListReachesAnotherOrganization(t *testing.T) {
 		path := theirs.path(t, rt, nil)
 		got := f.callAs(theirs.Secret, "GET", path, "")
 		for place, id := range ours.has {
-			if place != "" && strings.Contains(got.body, id) { // the number stands in every sample of an event
+			if place != "" && strings.Contains(got.body, id) { // the number is in every sample of an event
 				t.Errorf("%s shows %s", path, id)
 			}
 		}
@@ -144,7 +144,7 @@ func TestNoListReachesAnotherOrganization(t *testing.T) {
 }
 
 // An id that is none, or of nothing, is missing in every place of every path,
-// whatever else is wrong with the request.
+// no matter what else is wrong with the request.
 func TestEveryRouteTakesABadIdForMissing(t *testing.T) {
 	f, ours, _ := serveEverything(t)
 	before := f.contents()

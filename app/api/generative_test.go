@@ -58,7 +58,7 @@ type generator struct {
 	known     map[string]string // ids that exist, by the path segment before them
 }
 
-// try makes one request. Whatever it is, a 5xx would be our fault; what needs
+// try makes one request. For any of them a 5xx would be our fault; what needs
 // the provider may say that there is none.
 func (g *generator) try(path, body string, header ...string) {
 	g.f.t.Helper()
@@ -173,7 +173,7 @@ func (g *generator) bodies(path string) {
 	}
 }
 
-// replacements are what stands in the place of a value.
+// replacements are tried in the place of a value.
 var replacements = []any{nil, "", "x", strings.Repeat("é", 5000), -1, 0, 1e300, true, []any{}, []any{nil}, map[string]any{}, map[string]any{"": nil}, "\u0000", "https://user@127.0.0.1/"}
 
 // mutate visits a document once with each of its values removed and replaced.

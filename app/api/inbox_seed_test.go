@@ -139,7 +139,7 @@ func (f *fixture) walk(path string, between func()) (ids []string) {
 	}
 }
 
-// unchecked is the same API for many requests, whose answers nobody holds against
+// unchecked is the same API for many requests, whose answers are not checked against
 // openapi.json: others of their kind are.
 func (f *fixture) unchecked() *fixture {
 	plain := *f

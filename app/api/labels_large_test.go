@@ -66,7 +66,7 @@ func TestALabelOfVeryManyIsGoneAtOnce(t *testing.T) {
 	is.Equal(f.told(f.tenant), "")
 }
 
-// TestALabelOfVeryManyIsRenamedAtOnce changes a label twice while nobody does the job.
+// TestALabelOfVeryManyIsRenamedAtOnce changes a label twice while the job is not run.
 func TestALabelOfVeryManyIsRenamedAtOnce(t *testing.T) {
 	is := is.New(t)
 	f := serve(t)

@@ -25,7 +25,7 @@ func TestOrganizationsCannotSeeEachOthersLabels(t *testing.T) {
 		missing := f.callAs(other.Secret, tt.method, gone, tt.body)
 		malformed := f.callAs(other.Secret, tt.method, "/labels/lbl_1", tt.body)
 		is.Equal(foreign.code(), "404 resource_not_found")
-		is.Equal(plainBody(foreign), plainBody(missing)) // nothing tells them apart
+		is.Equal(plainBody(foreign), plainBody(missing)) // indistinguishable
 		is.Equal(plainBody(foreign), plainBody(malformed))
 		is.Equal(foreign.header.Get("Content-Length"), missing.header.Get("Content-Length"))
 	}

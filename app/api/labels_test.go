@@ -95,7 +95,7 @@ func TestEveryRuleOfALabel(t *testing.T) {
 		t.Run(rule.name, func(t *testing.T) {
 			is := is.New(t)
 			tenant := storagetest.Seed(t, f.db, "Acme")
-			body := `{"name":"Start","` + rule.field + `":` + rule.value + `}` // of a name that stands twice the last counts
+			body := `{"name":"Start","` + rule.field + `":` + rule.value + `}` // of a repeated name the last counts
 			rows := f.labels()
 			got := f.callAs(tenant.Secret, "POST", "/labels", body)
 			is.Equal(got.code(), rule.post)

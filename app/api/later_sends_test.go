@@ -43,14 +43,14 @@ func TestAMessageCanBeSentLaterAndCancelled(t *testing.T) {
 	cancelled := f.call("DELETE", messages+"/"+second.text("data.id"), "")
 	is.Equal([]any{cancelled.status, cancelled.get("data.status"), cancelled.get("data.error.code")}, []any{200, "failed", "message_cancelled"})
 	told := f.lastEvent()
-	is.True(strings.Contains(told.body, `"code":-1`) && strings.Contains(told.body, `"failed"`)) // message.status tells
+	is.True(strings.Contains(told.body, `"code":-1`) && strings.Contains(told.body, `"failed"`)) // message.status says so
 	is.Equal(f.call("DELETE", messages+"/"+second.text("data.id"), "").code(), "409 message_not_cancellable")
 	is.Equal(f.call("DELETE", messages+"/"+now.text("data.id"), "").status, 200) // its call has not begun
 	is.Equal(f.call("DELETE", messages+"/msg_01ARZ3NDEKTSV4RRFFQ69G5FAV", "").code(), "404 resource_not_found")
 	is.Equal(f.call("GET", messages+"?scheduled=true&limit=1", "").ids(), []string{first.text("data.id")})
 }
 
-// Whatever is imported: no answer is a fault of ours, each line is accounted for, and as many
+// For any import no answer is a fault of ours, each line is accounted for, and as many
 // contacts are there as are said to have been created.
 func FuzzContactImports(f *testing.F) {
 	for _, seed := range []string{
@@ -62,7 +62,7 @@ func FuzzContactImports(f *testing.F) {
 	}
 	api, _, run := serveImports(f)
 	api.label("VIP")
-	api.imported(run, "phone_number\n+15550000000\n") // what is only made once takes long where coverage is counted
+	api.imported(run, "phone_number\n+15550000000\n") // the first import is slow where coverage is counted
 	f.Fuzz(func(t *testing.T, file []byte, dry bool) {
 		api := api.in(t)
 		before := storagetest.Select[int](t, api.dir, `SELECT count(*) FROM contacts`)[0]

@@ -16,7 +16,7 @@ import (
 	"confab/storage"
 )
 
-// fetch downloads the file at a link, which the field param holds. Whatever goes
+// fetch downloads the file at a link, which the field param holds. Anything that goes
 // wrong is reported for that field; a file that is too large, with the same code
 // as an upload.
 func (s *Server) fetch(ctx context.Context, param, link string) (*rest.IncomingFile, error) {

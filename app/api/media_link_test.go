@@ -77,7 +77,7 @@ func TestALinkThatLeadsToNoFileIsItsOwnFault(t *testing.T) {
 			is := is.New(t)
 			got := f.in(t).call("POST", library, `{"link":"`+link+`"}`)
 			is.Equal(got.code(), "400 invalid_field_value link")
-			is.True(!strings.Contains(got.body, "169.254")) // nothing of our network is told
+			is.True(!strings.Contains(got.body, "169.254")) // nothing of our network is shown
 		})
 	}
 	is := is.New(t)

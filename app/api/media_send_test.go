@@ -59,7 +59,7 @@ func TestMediaThatIsNotInTheLibraryIsNotSent(t *testing.T) {
 	header := `{"messaging_product":"chat","to":"+15551234567","type":"interactive","interactive":{"type":"reply_buttons","header":{"type":"image","image":{"id":"ID"}},` +
 		`"body":{"text":"b"},"action":{"buttons":[{"type":"reply","reply":{"id":"1","title":"t"}}]}}}`
 	is.Equal(f.call("POST", messages, storagetest.Swap(t, header, "ID", "med_x")).code(), "422 media_not_found interactive.header.image.id")
-	is.Equal(f.events(), nil) // nobody became a contact by it
+	is.Equal(f.events(), nil) // it made no contact
 
 	got := f.call("POST", messages, storagetest.Swap(t, header, "ID", id))
 	is.Equal(got.status, 200)

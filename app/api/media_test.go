@@ -267,7 +267,7 @@ func TestEachKindHasItsSize(t *testing.T) {
 			f := f.in(t)
 			is.Equal(f.stream(begin, limit, true), 201)
 			is.Equal(f.stream(begin, limit+1, true), 413)
-			is.Equal(f.stream(begin, limit+1, false), 413) // nobody said so before
+			is.Equal(f.stream(begin, limit+1, false), 413) // without a Content-Length
 		})
 	}
 }
@@ -280,7 +280,7 @@ func TestTheLargestFileIsNeverInMemory(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	is.Equal(f.stream("%PDF-1.7\n", filetype.MaxSize, true), 201)
 	runtime.ReadMemStats(&after)
-	is.True(after.TotalAlloc-before.TotalAlloc < 8*mebibyte) // all that was ever taken, not only what is held
+	is.True(after.TotalAlloc-before.TotalAlloc < 8*mebibyte) // all that was ever allocated, not only live memory
 	is.Equal(f.stream("%PDF-1.7\n", filetype.MaxSize+1, false), 413)
 	is.Equal(f.stream("%PDF-1.7\n", (filetype.MaxSize+mebibyte)+1, true), 413)
 }
@@ -324,7 +324,7 @@ func TestNamesAreKeptAsFarAsTheyAreNames(t *testing.T) {
 	}
 }
 
-// Whatever a form can make large has a bound, and is refused beyond it.
+// Everything that a form can make large has a bound, and is refused beyond it.
 func TestAFormIsBounded(t *testing.T) {
 	is := is.New(t)
 	f, _ := serveLibrary(t)

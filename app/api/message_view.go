@@ -127,7 +127,7 @@ var messageFieldNames = func() map[string]bool {
 	return names
 }()
 
-// MarshalJSON is for whoever shows a message inside of something else.
+// MarshalJSON is for views that show a message inside of something else.
 func (v messageView) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil), nil }
 
 // AppendJSON writes the fields, and after them the content under the name of its type.

@@ -178,7 +178,7 @@ func (s *Server) unreadAfter(r *rest.Request, providerID string) (unread storage
 //
 // Budget, for somebody known: three statements with that of its job, which move the
 // conversation in one index, add the message to its table and two indexes, and the job
-// to its table; and one for the count of messages in each commit. What is only read is
+// to its table; and one for the count of messages in each commit. Rows that are only read are
 // in memory. TestAcceptingAMessageKeepsToItsBudget holds it.
 func (s *Server) acceptMessage(tx *storage.Tx, r *rest.Request, out content.OutgoingMessage) (storage.Message, error) {
 	sender, err := tx.Sender(r.Account.ID)

@@ -186,7 +186,7 @@ func TestARefusedSendMayBeRepeatedUnderItsKeyOnceItIsAllowed(t *testing.T) {
 func TestTheFirstRefusalInTheContractsOrderIsTold(t *testing.T) {
 	is := is.New(t)
 	f, account := serveNumber(t, quota)
-	// Everything is wrong at once; each step mends what was told.
+	// Everything is wrong at once; each step mends the reported fault.
 	f.change(f.tenant, func(o *storage.Organization) {
 		o.Plan, o.RequireOptIn, o.Subscription = "two", true, storage.SubscriptionInactive
 	})

@@ -9,7 +9,7 @@ import (
 )
 
 // uphold sends a body to the number. The verdict on it must be the answer, with
-// nothing left behind; one without a fault may only fail for what is not there.
+// nothing stored; one without a fault may only fail for a missing resource.
 func (f *fixture) uphold(body, verdict string) {
 	f.t.Helper()
 	before := f.effects()
@@ -28,7 +28,7 @@ func (f *fixture) uphold(body, verdict string) {
 	}
 }
 
-// missed tells that openapi.json would let a body pass that the API refuses.
+// missed reports whether openapi.json would let a body pass that the API refuses.
 func missed(body string) bool { return !described().refuses("POST", messages, body) }
 
 func TestTheAPIUpholdsTheLimitsOfEveryText(t *testing.T) {

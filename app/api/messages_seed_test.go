@@ -88,7 +88,7 @@ func written(kind, status string) storage.Message {
 	return storage.Message{Direction: storage.Outbound, Type: kind, Status: status, Source: storage.SourceAPI, Content: storage.JSON(`{"body":"Hello"}`)}
 }
 
-// exec changes what no method of storage changes yet, and tells the API.
+// exec changes what no method of storage changes yet, and drops the API's caches.
 func (f *fixture) exec(query string, args ...any) {
 	f.t.Helper()
 	storagetest.Exec(f.t, f.dir, query, args...)

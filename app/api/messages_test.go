@@ -41,7 +41,7 @@ func TestAnAcceptedSendMakesAContactAConversationAndAJob(t *testing.T) {
 		is.Equal(second.get(same), first.get(same))
 	}
 	is.True(second.text("data.id") > first.text("data.id"))
-	is.Equal(f.call("GET", messages+"/"+first.text("data.id"), "").get("data"), first.get("data")) // the answer is what is stored
+	is.Equal(f.call("GET", messages+"/"+first.text("data.id"), "").get("data"), first.get("data")) // the answer is the stored message
 
 	other := f.call("POST", messages, storagetest.Swap(t, hello, "4567", "4568"))
 	is.True(other.text("data.contact_id") != first.text("data.contact_id"))
@@ -82,7 +82,7 @@ func TestARecipientMayBeAddressedByTheParentBSUID(t *testing.T) {
 	is.Equal(got.get("data.bsuid"), nil)
 	is.Equal(got.get("data.to"), nil)
 	is.Equal(f.call("POST", messages, body).get("data.contact_id"), got.get("data.contact_id"))
-	is.Equal(storagetest.Select[string](t, f.dir, `SELECT DISTINCT recipient FROM messages`), []string{"US.ENT.1349"}) // as the provider is told
+	is.Equal(storagetest.Select[string](t, f.dir, `SELECT DISTINCT recipient FROM messages`), []string{"US.ENT.1349"}) // as sent to the provider
 
 	f.exec(`UPDATE contacts SET bsuid = 'US.7', phone_number = '+15559999999' WHERE parent_bsuid = 'US.ENT.1349'`)
 	known := f.call("POST", messages, body)
@@ -194,7 +194,7 @@ func TestATemplateIsKeptWithItsTextFilledIn(t *testing.T) {
 	id := f.call("POST", messages, sends["message_template"]).text("data.id")
 	storagetest.View(t, f.db, func(rx *storage.Rx) error {
 		m, err := rx.Message(account.ID, id)
-		is.Equal(*m.Body, "Hi Ada!") // which message.sent will tell
+		is.Equal(*m.Body, "Hi Ada!") // which message.sent will show
 		return err
 	})
 }

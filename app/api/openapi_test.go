@@ -124,7 +124,7 @@ func TestTheDescriptionNamesEveryErrorCode(t *testing.T) {
 		for code, example := range response.Value.Content["application/json"].Examples {
 			body := example.Value.Value.(map[string]any)["error"].(map[string]any)
 			is.Equal(body["code"], code)
-			is.Equal(fmt.Sprint(rest.CodeNamed(code).Status), statusOf[name]) // the code stands under its status
+			is.Equal(fmt.Sprint(rest.CodeNamed(code).Status), statusOf[name]) // the code is under its status
 			is.Equal(body["type"], string(rest.CodeNamed(code).ErrorType))
 			shown[code] = true
 		}
@@ -171,8 +171,8 @@ func TestEveryFieldOfAnAnswerIsAlwaysThere(t *testing.T) {
 }
 
 // TestNoFieldOfABodyHasADefault keeps optional fields optional: generators of clients
-// take a field with a default for one that is always there, and require it. What is
-// meant without the field stands in its description.
+// take a field with a default for one that is always there, and require it. The
+// value meant without the field is in its description.
 func TestNoFieldOfABodyHasADefault(t *testing.T) {
 	looked := make(map[*openapi3.Schema]bool)
 	for path, item := range described().doc.Paths.Map() {

@@ -103,7 +103,7 @@ func TestEveryPageIsBoundedAndEveryItemComesOnce(t *testing.T) {
 	is.Equal(all.get("has_more"), true)
 }
 
-// The rows behind a page that is full are not read.
+// The rows after a full page are not read.
 func TestRowsBehindTheBudgetAreNotRead(t *testing.T) {
 	is := is.New(t)
 	f, account := serveNumber(t)

@@ -63,7 +63,7 @@ func FuzzBSUID(f *testing.F) {
 }
 
 // FuzzURL lets anything be the address of an endpoint, of a file, or of where a
-// setup link leads. What is taken is https, or http where that is allowed, names a
+// setup link leads. An accepted address is https, or http where that is allowed, names a
 // host, holds no password, and reads as the same address again.
 func FuzzURL(f *testing.F) {
 	for _, seed := range []string{
@@ -98,7 +98,7 @@ func FuzzURL(f *testing.F) {
 }
 
 // FuzzTemplateBody lets anything be a template. It is refused in words that a
-// client can use, or what the provider is told of it is a template that says the
+// client can use, or what the provider is sent is a template that says the
 // same when it is read again.
 func FuzzTemplateBody(f *testing.F) {
 	for _, rt := range (&Server{}).Routes() {

@@ -10,7 +10,7 @@ import (
 	"confab/storage/storagetest"
 )
 
-// Nobody knows the PIN of a number that was connected through a setup link: it was made up
+// No one knows the PIN of a number that was connected through a setup link: it was made up
 // for it, and is kept.
 func TestANumberIsRepairedByThePINThatIsKept(t *testing.T) {
 	is := is.New(t)
@@ -30,7 +30,7 @@ func TestANumberIsRepairedByThePINThatIsKept(t *testing.T) {
 	is.Equal(u.call("POST", register, "").get("data.status"), "connected") // and is left alone then
 
 	u.mark(storage.AccountDegraded)
-	is.Equal(u.call("POST", register, wrongPIN).code(), "422 whatsapp_registration_failed") // what is given counts
+	is.Equal(u.call("POST", register, wrongPIN).code(), "422 whatsapp_registration_failed") // a given PIN counts
 	is.Equal(u.pin(), "123456")
 
 	u.exec(`UPDATE accounts SET pin = x'00' WHERE id = ?`, u.account.ID)

@@ -83,7 +83,7 @@ func TestAConnectedNumberIsNotRegisteredAgain(t *testing.T) {
 	is.Equal(got.status, 200)
 	is.Equal(got.get("data.registered"), true)
 	is.Equal(got.get("data.status"), "connected")
-	is.Equal(u.asked.count(""), 0) // nobody was asked
+	is.Equal(u.asked.count(""), 0) // the provider was not asked
 	is.Equal(u.pin(), "")
 }
 

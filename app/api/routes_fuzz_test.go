@@ -16,7 +16,7 @@ import (
 	"confab/storage/storagetest"
 )
 
-// target is an API without a socket that asks nobody outside, with one of each
+// target is an API without a socket that makes no calls outside, with one of each
 // thing that a path can name.
 type target struct {
 	*fixture
@@ -79,7 +79,7 @@ func (s *target) path(rt rest.Route, id string) string {
 	return strings.Join(parts, "/")
 }
 
-// try sends a request to a route. Whatever it holds, the answer is as the
+// try sends a request to a route. For any request the answer is as the
 // description says, which the client sees to; it is no fault of ours; and where
 // it is a refusal nothing was written.
 func (s *target) try(t *testing.T, rt rest.Route, id, query, kind, body string) answer {
@@ -178,8 +178,8 @@ func FuzzLists(f *testing.F) {
 // withoutID is a body but for the request id, which is at its end.
 func withoutID(body string) string { return body[:strings.LastIndex(body, `"request_id"`)] }
 
-// FuzzUpload lets anything come as a form, under any boundary. What is kept is
-// told as it is; of what is refused no file is left.
+// FuzzUpload lets anything come as a form, under any boundary. A kept file is
+// shown as it is; of a refused one no file is left.
 func FuzzUpload(f *testing.F) {
 	for _, parts := range [][]part{
 		{{"file", "menu.png", "image/png", "\x89PNG\r\n\x1a\n"}}, {{"file", "../a\r\nb", "text/html", "<html>"}, {"type", "", "", "image/png"}},

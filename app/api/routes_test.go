@@ -21,7 +21,7 @@ func TestEveryPathSaysWhichMethodsItTakes(t *testing.T) {
 		{"get", "/labels", f.tenant.Secret, "GET, HEAD, POST"}, // methods have a case
 		{"POST", id, f.tenant.Secret, "GET, HEAD, PATCH, DELETE"},
 		{"POST", "/me", f.tenant.Secret, "GET, HEAD"},
-		{"POST", "/health", "", "GET, HEAD"}, // public whatever the method
+		{"POST", "/health", "", "GET, HEAD"}, // public with any method
 		{"DELETE", "/openapi.json", "", "GET, HEAD"},
 	}
 	for _, tt := range tests {
@@ -33,7 +33,7 @@ func TestEveryPathSaysWhichMethodsItTakes(t *testing.T) {
 			is.Equal(got.header.Get("Allow"), tt.allow)
 		})
 	}
-	is.New(t).Equal(f.callAs("", "PUT", "/labels", "").code(), "401 missing_api_key") // not told to strangers
+	is.New(t).Equal(f.callAs("", "PUT", "/labels", "").code(), "401 missing_api_key") // not shown to strangers
 }
 
 func TestAWordMayStandWhereOthersHaveAnId(t *testing.T) {

@@ -55,7 +55,7 @@ func (s *Server) checkSendAllowed(
 	return out.MissingMedia
 }
 
-// CheckSender refuses whatever is sent from an account while billing, the customer or the
+// CheckSender refuses any send from an account while billing, the customer or the
 // provider do not let it send. used counts the messages of this month.
 func CheckSender(r *rest.Request, sender storage.Sender, used func() (int64, error)) error {
 	if sender.Subscription == storage.SubscriptionInactive {

@@ -67,7 +67,7 @@ func New(c *rest.Server, o Options) *Server {
 	return s
 }
 
-// ServeHTTP answers one request under /v1. Whatever happens, the answer is the
+// ServeHTTP answers one request under /v1. In every case the answer is the
 // success or the error envelope, and the call is logged.
 func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	s.Serve(w, &rest.Request{HTTP: hr, Prefix: "/v1", Table: s.table})

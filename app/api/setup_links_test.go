@@ -53,7 +53,7 @@ func TestASetupLinkLivesFromCreateToRevoke(t *testing.T) {
 	golden(t, "setup_link_revoked", withToken(f.call("DELETE", path, "").body))
 	is.Equal(f.call("DELETE", path, "").code(), "409 setup_link_inactive")
 	is.Equal(f.call("PATCH", path, `{"success_redirect_url":null}`).code(), "409 setup_link_inactive")
-	is.Equal(f.call("PATCH", path, `{}`).code(), "409 setup_link_inactive") // whatever the body holds
+	is.Equal(f.call("PATCH", path, `{}`).code(), "409 setup_link_inactive") // with any body
 	is.Equal(f.call("GET", path, "").get("data.status"), "revoked")
 	is.Equal(f.types(), []string{"customer.created", "customer.setup_link.created"})
 	storagetest.View(t, f.db, func(rx *storage.Rx) error {
@@ -92,7 +92,7 @@ func TestASetupLinkExpiresWhenItIsRead(t *testing.T) {
 		is.Equal(f.call("GET", customer+"/setup_links", "").column("status"), []string{"expired"})
 		is.Equal(f.call("PATCH", path, `{"success_redirect_url":null}`).code(), "409 setup_link_inactive")
 		is.Equal(f.call("DELETE", path, "").code(), "409 setup_link_inactive")
-		is.Equal(f.types(), []string{"customer.created", "customer.setup_link.created"}) // nobody is told
+		is.Equal(f.types(), []string{"customer.created", "customer.setup_link.created"}) // no event is sent
 	})
 }
 
@@ -106,7 +106,7 @@ func TestAnArchivedCustomerGetsNoNewLinks(t *testing.T) {
 	is.Equal(f.call("DELETE", customer, "").status, 200)
 	is.Equal(f.call("POST", customer+"/setup_links", `{"expires_in_hours":0}`).code(), "400 invalid_field_value expires_in_hours")
 	is.Equal(f.call("POST", customer+"/setup_links", "").code(), "422 customer_suspended")
-	is.Equal(f.call("POST", customer+"/setup_links", "", "Idempotency-Key: before").body, made.body) // what was done is told again
+	is.Equal(f.call("POST", customer+"/setup_links", "", "Idempotency-Key: before").body, made.body) // the earlier answer is repeated
 	is.Equal(f.call("GET", customer+"/setup_links", "").column("id"), []string{made.text("data.id")})
 	is.Equal(f.types(), []string{"customer.created", "customer.updated", "customer.setup_link.created", "customer.archived"}) // which is the last
 }

@@ -29,7 +29,7 @@ func (f *fixture) perCommit(table string) (end func() []int) {
 	}
 	f.committed.Store(&tell)
 	return func() []int {
-		// A commit is told after its callers were answered, and before the next one.
+		// A commit is reported after its callers were answered, and before the next one.
 		nothing := func(*storage.Tx) error { return nil }
 		f.update(nothing)
 		f.committed.Store(nil)
@@ -75,7 +75,7 @@ func TestABulkLabelLeavesTheWriterToOthers(t *testing.T) {
 		is.Equal(strings.Count(f.told(f.tenant), "contact.updated labels"), 300)
 		is.Equal(len(f.walk(contacts+"?limit=100&label_id="+label, nil)), 300)
 
-		// What is remembered is the whole answer, and repeating it does nothing.
+		// The whole answer is stored, and repeating it does nothing.
 		again := f.call("POST", contacts+"/bulk_label", bulk("attach", label, append(ids, gone)...), "Idempotency-Key: bulk")
 		is.Equal(again.body, got.body)
 		is.Equal(f.told(f.tenant), "")

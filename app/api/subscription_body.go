@@ -182,7 +182,7 @@ func errWebhookURL(rule string) error {
 	return &rest.Error{Code: rest.InvalidWebhookURL, Param: "url", Message: "url " + rule + "."}
 }
 
-// checkEvents checks the names of events, if they are given; * stands for all.
+// checkEvents checks the names of events, if they are given; * means all.
 func checkEvents(names []string) error {
 	if names != nil && len(names) == 0 {
 		return rest.Invalid("events", "must name at least one event, or *")

@@ -40,7 +40,7 @@ func serveHooks(t testing.TB, change ...func(*testOptions)) *fixture {
 	return serve(t, append([]func(*testOptions){withNames(t)}, change...)...)
 }
 
-// disable makes a subscription one that confab gave up on.
+// disable makes a subscription one that confab disabled.
 func (f *fixture) disable(id string) {
 	f.t.Helper()
 	storagetest.Update(f.t, f.db, func(tx *storage.Tx) error { return tx.DisableSubscription(id, storage.ReasonFailures) })
@@ -288,7 +288,7 @@ func TestOrganizationsCannotSeeEachOthersSubscriptions(t *testing.T) {
 		is.True(strings.Contains(tt.path+tt.body, id) || strings.Contains(tt.path, delivery)) // so that it can be left out
 		gone := strings.NewReplacer(id, f.db.NewID("wbs_"), delivery, f.db.NewID("wbd_"))
 		missing := f.callAs(other.Secret, tt.method, gone.Replace(tt.path), gone.Replace(tt.body))
-		is.Equal(plainBody(foreign), plainBody(missing)) // nothing tells them apart
+		is.Equal(plainBody(foreign), plainBody(missing)) // indistinguishable
 		bad := strings.NewReplacer(id, "wbs_1", delivery, "wbd_1")
 		malformed := f.callAs(other.Secret, tt.method, bad.Replace(tt.path), bad.Replace(tt.body))
 		is.Equal(plainBody(foreign), plainBody(malformed))

@@ -99,7 +99,7 @@ func TestTheValidatorAndTheSimulatorTakeTheSameTemplates(t *testing.T) {
 				rt.Fatal(err)
 			}
 			again := storagetest.Swap(t, string(wire), fmt.Sprintf(`"name":"t%d"`, serial), fmt.Sprintf(`"name":"w%d"`, serial))
-			if taken, said := simulated.takes([]byte(again)); !taken { // what is left of it is still one
+			if taken, said := simulated.takes([]byte(again)); !taken { // the result is still a template
 				rt.Fatalf("the simulator refuses what is made of it: %s\n%s", said, again)
 			}
 		})

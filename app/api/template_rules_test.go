@@ -73,7 +73,7 @@ func repeated(n int, s string) []string {
 	return all
 }
 
-// templateRule is a draft and what is wrong with it.
+// templateRule is a draft and its fault.
 type templateRule struct{ name, body, want string }
 
 // templateRules are the rules of templates, each by drafts that keep or break it.

@@ -200,7 +200,7 @@ func TestASendLooksForATemplateThatIsNotKnownHere(t *testing.T) {
 		t.Fatal(err)
 	}
 	is.Equal(u.call("POST", messages, sendOf("notice")).status, 200)
-	is.Equal(u.asked.count(""), 0) // nobody is asked for what is known
+	is.Equal(u.asked.count(""), 0) // the provider is not asked for a known template
 	got := u.call("POST", messages, sendOf("fresh"))
 	is.Equal(got.status, 200)
 	is.Equal(u.asked.count("message_templates"), 1)

@@ -147,7 +147,7 @@ func TestASubmittedTemplateIsPending(t *testing.T) {
 	is.Equal(namesOf(u.call("GET", templatesPath+"?status=pending", "")), []string{"order_ready/en_US"})
 
 	is.Equal(u.call("POST", templatesPath, orderReady).code(), "409 template_already_exists name")
-	is.Equal(u.asked.count("POST"), 1) // which nobody had to be asked for
+	is.Equal(u.asked.count("POST"), 1) // without asking the provider
 	again := u.call("POST", templatesPath, storagetest.Swap(t, orderReady, "en_US", "de"))
 	is.Equal(again.status, 201)                                                         // another language is another template
 	is.Equal(u.call("POST", templatesPath+"/sync", "").get("data.updated"), float64(0)) // it is kept as the provider has it

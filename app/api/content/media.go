@@ -18,7 +18,7 @@ var MediaTypes = []string{"image", "document", "video", "audio"}
 
 // MediaRef is a file that a message uses.
 type MediaRef struct {
-	Param    string // where it stands in the body: image, interactive.header.image
+	Param    string // where it is in the body: image, interactive.header.image
 	Kind     string // image, document, video, audio; gif in a template
 	Link     string // where it is on the web, "" for one of the library
 	MediaID  string // in the library, "" for one by link

@@ -17,7 +17,7 @@ const (
 
 	MaxCouponCode    = 20
 	MaxParameters    = 256
-	MaxParameterName = MaxBodyText // it stands in the text of the body
+	MaxParameterName = MaxBodyText // it is part of the text of the body
 	maxPayload       = 1024
 	maxFallback      = 1024
 	maxCurrency      = 16

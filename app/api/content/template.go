@@ -135,7 +135,7 @@ func (t *TemplateBody) checkLanguage() error {
 			return rest.Within("language", err)
 		}
 
-		// What else stands in the object is ignored, and not kept.
+		// Any other field of the object is ignored, and not kept.
 		var err error
 		if t.Language, err = json.Marshal(in); err != nil {
 			return err
@@ -147,7 +147,7 @@ func (t *TemplateBody) checkLanguage() error {
 }
 
 // MarshalJSON writes the content for the provider, who gets the language as a plain
-// string, whichever form came.
+// string, in either form of request.
 func (t *TemplateBody) MarshalJSON() ([]byte, error) {
 	type plain TemplateBody
 	sent := plain(*t)
@@ -208,7 +208,7 @@ func (c *CardBody) Check(indexes map[string]bool, allowHTTP PlainHTTP) error {
 	})
 }
 
-// Check checks a part, which must be of one of some kinds and stand once.
+// Check checks a part, which must be of one of some kinds and appear once.
 func (p *PartBody) Check(kinds []string, seen map[string]bool, allowHTTP PlainHTTP) error {
 	if err := rest.OneOf("type", p.Type, kinds...); err != nil {
 		return err

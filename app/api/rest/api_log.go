@@ -21,7 +21,7 @@ const (
 	maxWaitingCalls = 50_000
 	// lastUsedFlushInterval is how long a key's last use waits to be written.
 	lastUsedFlushInterval = 10 * time.Second
-	// unloggedInterval is how often the log tells of requests that are not in it.
+	// unloggedInterval is how often the log counts requests that are not in it.
 	unloggedInterval = time.Minute
 	// MaxLoggedMethod is longer than any real method.
 	MaxLoggedMethod = 16
@@ -264,13 +264,13 @@ const (
 // strangerQuota limits what strangers write into the logs: the API log, whose rows
 // stay for weeks, and the server's own. A stranger is a caller who has not proved to
 // be somebody: under /v1 with a key, elsewhere with a signature. Anyone can make such
-// requests, as many as the network carries. What is not logged is counted: by the
+// requests, as many as the network carries. Requests that are not logged are counted: by the
 // metrics, and in a line of the log once a minute.
 type strangerQuota struct {
 	lines    *limit.Quota
 	probes   *limit.Quota // of routes that need no key, which many call all the time
 	refused  *limit.Quota // of keys that were revoked or have expired
-	unlogged atomic.Int64 // requests that no line of the log has told of yet
+	unlogged atomic.Int64 // requests that no line of the log has counted yet
 }
 
 func newStrangerQuota() *strangerQuota {
@@ -287,7 +287,7 @@ func (s *Server) LogsStranger(ip string) bool {
 	return s.strangers.allow(s.strangers.lines, networkOf(ip))
 }
 
-// logs reports whether a call is logged: whoever has a key always, others as far as their quota
+// logs reports whether a call is logged: those with a key always, others as far as their quota
 // goes. Calls of a route that needs no key are counted apart: they take no line from others, nor
 // others from them.
 func (s *Server) logs(r *Request, ip string) bool {

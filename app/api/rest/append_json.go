@@ -31,7 +31,7 @@ func AppendText(b []byte, s string) []byte {
 			continue
 		}
 
-		// What is not UTF-8 becomes U+FFFD. The other two end a line in JavaScript.
+		// Invalid UTF-8 becomes U+FFFD. The other two end a line in JavaScript.
 		r, size := utf8.DecodeRuneInString(s[i:])
 		if r == utf8.RuneError && size == 1 || r == '\u2028' || r == '\u2029' {
 			b = append(append(b, s[start:i]...), `\u`...)
@@ -44,7 +44,7 @@ func AppendText(b []byte, s string) []byte {
 	return append(append(b, s[start:]...), '"')
 }
 
-// appendEscape writes a character of ASCII that cannot stand for itself.
+// appendEscape writes an ASCII character that must be escaped.
 func appendEscape(b []byte, c byte) []byte {
 	const short, letters = "\"\\\b\f\n\r\t", `"\bfnrt`
 	if i := strings.IndexByte(short, c); i >= 0 {

@@ -74,7 +74,7 @@ func TestAnItemThatDoesNotFitLeavesNoTrace(t *testing.T) {
 	_, err = l.Add(make(chan int), 1<<20)
 	is.True(err != nil)
 	is.Equal(string(l.Data), before)
-	fits, err = newList(1).Add(&large, 10) // the first one, whatever its size
+	fits, err = newList(1).Add(&large, 10) // the first one, of any size
 	is.NoErr(err)
 	is.True(fits)
 }

@@ -12,7 +12,7 @@ import (
 // send many, and need not finish them. The first smallBody of each is free, which is more
 // than nearly all requests have. A longer one waits until there is room for all of it, and
 // keeps that until it was answered. One organization can have a part of the room only,
-// which the largest body fits into: whoever fills it keeps nobody else from theirs. When a
+// which the largest body fits into: one that fills it keeps no other from theirs. When a
 // few have filled all of the room, the slowest body of the largest holder is ended for an
 // organization that has less.
 const (

@@ -27,7 +27,7 @@ type LongText string
 // encoding/json alone is too lenient for that: it takes NAME for name, merges objects
 // whose key repeats, and reports no indexes. So BodyChecker walks the text first: it
 // finds values of the wrong type and blanks out the keys that must not count. Only
-// then does encoding/json decode what is left.
+// then does encoding/json decode the rest.
 func Unmarshal(body []byte, in any) error {
 	f := BodyChecker{Text: bytes.Clone(body)}
 	if bad := f.checkValue(reflect.TypeOf(in)); bad != nil {
@@ -79,7 +79,7 @@ func unwrapType(t reflect.Type) reflect.Type {
 	return nil
 }
 
-// checkValue walks one value; t is nil where any value may stand.
+// checkValue walks one value; t is nil where any value may be.
 func (f *BodyChecker) checkValue(t reflect.Type) *mismatch {
 	f.SkipSpace()
 	start, first := f.At, f.Text[f.At]
@@ -178,7 +178,7 @@ func (f *BodyChecker) checkArray(element reflect.Type) *mismatch {
 	return nil
 }
 
-// NextMember moves to the next member of an object or array, or behind the closing
+// NextMember moves to the next member of an object or array, or past the closing
 // delimiter, which it reports as false.
 func (f *BodyChecker) NextMember(end byte) bool {
 	f.SkipSpace()
@@ -193,7 +193,7 @@ func (f *BodyChecker) NextMember(end byte) bool {
 	return true
 }
 
-// ReadKey reads a key and moves behind its colon.
+// ReadKey reads a key and moves past its colon.
 func (f *BodyChecker) ReadKey() (name string) {
 	start := f.At
 	f.SkipValue()
@@ -226,7 +226,7 @@ func (f *BodyChecker) SkipSpace() {
 	}
 }
 
-// SkipValue moves behind the current value. It does not recurse, because the client
+// SkipValue moves past the current value. It does not recurse, because the client
 // chooses the depth.
 func (f *BodyChecker) SkipValue() {
 	for depth := 0; ; {

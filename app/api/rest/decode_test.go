@@ -102,7 +102,7 @@ func TestNamesAreExactAndTheLastOneCounts(t *testing.T) {
 		is.NoErr(Unmarshal([]byte(body), &in))
 		return in
 	}
-	is.Equal(read(`{"NAME":"a","Name":5,"naMe":{}}`).Name, nil) // unknown fields, whatever is in them
+	is.Equal(read(`{"NAME":"a","Name":5,"naMe":{}}`).Name, nil) // unknown fields, with any value
 	is.Equal(*read(`{"name":"a","NAME":"b"}`).Name, "a")
 	is.Equal(*read(`{"name":"a","name":"b"}`).Name, "b")
 	is.Equal(read(`{"name":"a","name":null}`).Name, nil)

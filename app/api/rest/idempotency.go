@@ -26,7 +26,7 @@ type idempotency struct {
 }
 
 // inFlightRequests are the requests with a key that are running now. They are only in
-// memory, so a crash leaves none behind.
+// memory, so a crash leaves none.
 type inFlightRequests struct {
 	mu  sync.Mutex
 	all map[inFlightKey][sha256.Size]byte

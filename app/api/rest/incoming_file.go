@@ -19,7 +19,7 @@ type IncomingFile struct {
 	anyType  bool     // it is no media: only its size matters
 }
 
-// Write implements io.Writer. It refuses what is too large with an *Error.
+// Write implements io.Writer. It refuses a file that is too large with an *Error.
 func (in *IncomingFile) Write(p []byte) (int, error) {
 	if room := filetype.HeadSize - len(in.head); room > 0 {
 		in.head = append(in.head, p[:min(room, len(p))]...)

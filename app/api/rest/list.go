@@ -177,7 +177,7 @@ func newList(items int) *listBody {
 const usualItem = 640
 
 // Add renders an item, unless the page would then have more than most bytes with it:
-// that it returns as false. A page takes its first item whatever its size. Items are
+// that it returns as false. A page takes its first item at any size. Items are
 // encoded one by one, because the encoder would parse the output of items that encode
 // themselves again.
 func (l *listBody) Add(item any, most int) (bool, error) {
@@ -211,7 +211,7 @@ func (l *listBody) Render(requestID string) []byte {
 	return l.Data
 }
 
-// A page is bounded in bytes as well as in items, and so is what is read for it: the
+// A page is bounded in bytes as well as in items, and so are the rows read for it: the
 // content of one message may have a mebibyte. Pages of ordinary items are far below
 // smallPage. A longer one needs a place among the large pages, which it keeps until it
 // was sent; when there is none, it is short, and the next page goes on after it. So

@@ -40,7 +40,7 @@ func isForm(r *http.Request) bool {
 }
 
 // readUpload reads a multipart body. Its file goes to disk while it arrives, so
-// that memory stays small whatever its size.
+// that memory stays small at any size.
 func (s *Server) readUpload(x *Exchange) error {
 	r := x.Request
 	file, err := s.beginUpload(x)
@@ -78,7 +78,7 @@ func (r *Request) discardUpload() {
 
 // readForm reads the parts of a multipart body, each with read, and calls finish at its end;
 // param is the field of its file. In the request's fingerprint their names and contents
-// stand for the raw body, because a client makes up a new boundary for each try.
+// replace the raw body, because a client makes up a new boundary for each try.
 func (r *Request) readForm(param string, read func(*multipart.Part, io.Writer) error, finish func() error) error {
 	parts, err := r.HTTP.MultipartReader()
 	if err != nil {

@@ -222,7 +222,7 @@ func sendError(x *Exchange, e *Error) {
 	writeJSON(x, e.Status(), body)
 }
 
-// Headers of every answer. They are shared, and nobody changes the value of a header.
+// Headers of every answer. They are shared, and no one changes the value of a header.
 var contentJSON, NoSniff = []string{"application/json"}, []string{"nosniff"}
 
 // writeJSON writes a body with its length, which HEAD shows too.

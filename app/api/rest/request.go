@@ -19,7 +19,7 @@ import (
 type Request struct {
 	HTTP   *http.Request
 	ID     string
-	Prefix string // "/v1", or what stands in its place in the console
+	Prefix string // "/v1", or its counterpart in the console
 	path   string // after it
 	Table  *Table
 	began  time.Time

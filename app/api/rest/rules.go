@@ -119,7 +119,7 @@ func CheckEmail(address *string) error {
 	return nil
 }
 
-// CheckMetadata refuses what is no object, or a large one, if there is any. The value is
+// CheckMetadata refuses metadata that is no object, or a large one, if there is any. The value is
 // valid JSON.
 func CheckMetadata(raw *json.RawMessage) error {
 	if raw == nil {

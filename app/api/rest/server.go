@@ -49,7 +49,7 @@ type Options struct {
 	DefaultPlan    string // for organizations whose plan the settings no longer have
 	CORSOrigins    []string
 	TrustedProxies []netip.Prefix
-	// Files keeps what is uploaded.
+	// Files keeps uploads.
 	Files *storage.Files
 	// PageBytes is how many bytes a page of a list may have; 0 for the default.
 	PageBytes int
@@ -68,7 +68,7 @@ type Observation struct {
 	Unlogged bool
 }
 
-// Server serves requests: whatever is the same for all of them.
+// Server serves requests: the part that is the same for all of them.
 type Server struct {
 	Options
 	buckets    *limit.Buckets[limit.Holder] // of those who call
@@ -103,7 +103,7 @@ func (s *Server) Flush(ctx context.Context) error {
 	return errors.Join(s.APILog.Flush(ctx), s.APILog.FlushLastUsed(ctx))
 }
 
-// Close writes what is left of the API log.
+// Close writes the rest of the API log.
 func (s *Server) Close() { s.APILog.close() }
 
 // Plan is the plan of an organization.
@@ -120,7 +120,7 @@ func (s *Server) View(r *Request, fn func(*storage.Rx) error) error {
 }
 
 // List runs a read-only transaction of which it is not known how many rows it looks
-// at: a list, or a count. It takes turns with those of other organizations, and never
+// at: a list, or a count. It alternates with those of other organizations, and never
 // the connection that short ones need. fn may be run twice.
 func (s *Server) List(r *Request, fn func(*storage.Rx) error) error {
 	return s.DB.List(r.HTTP.Context(), r.Org.ID, fn)

@@ -166,7 +166,7 @@ func (t *Table) lookUp(x *Exchange, method, path string) bool {
 	return x.Request.route != nil
 }
 
-// isPublic reports whether a path needs no key, whatever the method.
+// isPublic reports whether a path needs no key, with any method.
 func (t *Table) isPublic(path string) bool {
 	return slices.Contains(t.publicPaths, path)
 }

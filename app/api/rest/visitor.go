@@ -21,8 +21,8 @@ type Visitor struct {
 	Find func(context.Context) (storage.SignedIn, error)
 }
 
-// checkRefused refuses a request that must not reach the API at all, whatever it asks for.
-// That nobody is signed in is not such a reason.
+// checkRefused refuses a request that must not reach the API at all, no matter what it asks for.
+// A missing sign-in is not such a reason.
 func (v *Visitor) checkRefused() error {
 	if v == nil || v.Refused == nil || AsError(v.Refused).Code == SessionRequired {
 		return nil

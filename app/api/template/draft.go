@@ -207,7 +207,7 @@ var ttlLimits = map[string]struct{ least, most int64 }{
 	Marketing:      {43_200, 2_592_000},
 }
 
-// checkTTL checks the time to live of a template's messages. -1 stands for 30 days,
+// checkTTL checks the time to live of a template's messages. -1 means 30 days,
 // which a marketing template has to write out.
 func checkTTL(ttl *rest.LooseNumber[int64], category string) error {
 	limit, known := ttlLimits[category]

@@ -15,7 +15,7 @@ const maxHandle = 8192
 var uploadHandle = regexp.MustCompile(`^[0-9]+:`)
 
 // checkFile checks the example of a header that is a file: a handle of the provider,
-// or a URL to fetch it from. The URL may also stand in the handle's place.
+// or a URL to fetch it from. The URL may also be in the handle's place.
 func (p *DraftPart) checkFile(allowHTTP content.PlainHTTP) error {
 	given := p.Example
 	if given == nil {

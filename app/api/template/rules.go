@@ -73,7 +73,7 @@ func (r draftRules) checkComponents(parts []*DraftPart) error {
 }
 
 // checkCombination checks that the required parts are there, and that the others may
-// stand together.
+// be combined.
 func (r draftRules) checkCombination(parts []*DraftPart, seen map[string]bool) error {
 	for _, kind := range r.requiredParts() {
 		if !seen[kind] {

@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	// Placeholder is a variable in a text, whatever its name.
+	// Placeholder is a variable in a text, of any name.
 	Placeholder       = regexp.MustCompile(`\{\{([^{}]*)\}\}`)
 	adjacentVariables = regexp.MustCompile(`\}\}\s*\{\{`)
 
@@ -59,7 +59,7 @@ func numberedFromOne(names []string) bool {
 	return true
 }
 
-// checkVariableContext checks that the variables of a body stand between words, and
+// checkVariableContext checks that the variables of a body are between words, and
 // that there are enough words for them.
 func checkVariableContext(text string, variables int) error {
 	isSeparator := func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsNumber(c) }
@@ -88,7 +88,7 @@ type DraftExample struct {
 	HeaderURL    *stringOrList `json:"header_url,omitempty"`    // of a file that is to be uploaded
 }
 
-// maxSample bounds the sample of a variable: it stands in the text.
+// maxSample bounds the sample of a variable: it is part of the text.
 const maxSample = content.MaxBodyText
 
 // namedSample is the sample of a variable with a name.
