@@ -45,7 +45,7 @@ func readPIN(from *secretReader, value string) (string, error) {
 }
 
 // providerAccounts calls the provider that the settings name. In a sandbox's
-// directory it calls the sandbox's simulator, whatever the settings say.
+// directory it calls the sandbox's simulator, regardless of the settings.
 func (s *store) providerAccounts() (*provisioning.Accounts, error) {
 	o := app.ProviderOptions(s.config.Provider, s.version)
 

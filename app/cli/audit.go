@@ -25,7 +25,7 @@ func (s *store) audit(tx *storage.Tx, organization int64, action, targetType, ta
 	return tx.Audit(organization, operator(), action, targetType, targetID)
 }
 
-// webhookEntry is the entry of what is done to a webhook subscription.
+// webhookEntry is the entry for an action on a webhook subscription.
 func webhookEntry(rx *storage.Rx, action, id string) (auditEntry, error) {
 	organization, err := rx.SubscriptionOrganization(id)
 	return auditEntry{organization, action, "webhook_subscription", id}, err

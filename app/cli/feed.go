@@ -19,7 +19,7 @@ const feedBuffer = 256
 //
 // It subscribes when it is made, so that nothing is missed, but prints nothing
 // before start: until then the command prints its own text. A single goroutine
-// prints. stop unsubscribes, ends that goroutine and prints what is still queued.
+// prints. stop unsubscribes, ends that goroutine and prints the queued lines.
 // A nil feed, for output that is no terminal, does nothing.
 type feed struct {
 	out     io.Writer
@@ -52,7 +52,7 @@ func newFeed(subscribe func(func(simulator.Activity)) (cancel func()), out io.Wr
 	return f
 }
 
-// start begins to print: what is queued, then what comes.
+// start begins to print: first the queued lines, then new ones.
 func (f *feed) start() {
 	if f == nil {
 		return
@@ -71,7 +71,7 @@ func (f *feed) start() {
 	})
 }
 
-// stop prints what is left and ends the feed.
+// stop prints the remaining lines and ends the feed.
 func (f *feed) stop() {
 	if f == nil {
 		return

@@ -57,7 +57,7 @@ func (p *progress) end() {
 }
 
 // progressBar is the line's text. The total may grow during the work, as a
-// database does: it is never shown as less than what is done.
+// database does: it is never shown as less than done.
 func progressBar(what string, done, total int64, format func(int64) string) string {
 	total = max(total, done, 1)
 	full := int(done * progressWidth / total)

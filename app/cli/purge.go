@@ -22,7 +22,7 @@ type purgeView struct {
 	storage.PurgeCounts
 }
 
-// purgeFlags say what is to be purged.
+// purgeFlags say what to purge.
 type purgeFlags struct {
 	age          time.Duration
 	org, account string

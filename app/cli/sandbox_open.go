@@ -76,7 +76,7 @@ func (b *sandbox) open(e *env, cmd *cobra.Command, c config.Config, l net.Listen
 	return writeStateFile(sandboxFile(dir), b.state)
 }
 
-// useSimulator makes the simulator the provider, whatever the settings say, and
+// useSimulator makes the simulator the provider, regardless of the settings, and
 // allows webhooks to addresses of this machine.
 func (b *sandbox) useSimulator(c *config.Config, simulatorURL string) {
 	b.state.SimulatorURL = simulatorURL
@@ -116,7 +116,7 @@ func (b *sandbox) openSimulator(l net.Listener, o app.Options) (err error) {
 }
 
 // setWindow lets the server believe that a person last wrote at a time, as the simulator
-// does: whoever opens or closes a 24-hour window means both sides.
+// does: opening or closing a 24-hour window affects both sides.
 func (b *sandbox) setWindow(ctx context.Context, w simulator.Window) error {
 	return b.app.DB.Update(ctx, func(tx *storage.Tx) error {
 		t, err := findThread(tx, w)

@@ -196,7 +196,7 @@ func (s *simulatorState) serve(cmd *cobra.Command, h *simulatorHost, dir, token 
 }
 
 // verifyWebhook sends the provider's challenge with the verify token to the
-// webhook. Callbacks are posted to it whatever it answers: it may only start more
+// webhook. Callbacks are posted to it no matter what it answers: it may only start more
 // slowly than the simulator.
 func (s *simulatorState) verifyWebhook(ctx context.Context, cmd *cobra.Command, h *simulatorHost) {
 	ctx, cancel := context.WithTimeout(ctx, verifyTimeout)

@@ -31,7 +31,7 @@ type simulatorClient struct {
 	client http.Client
 }
 
-// simulatorAccess is what is needed to call a simulator: the fields that
+// simulatorAccess is the data needed to call a simulator: the fields that
 // sandbox.json and simulator.json have in common.
 type simulatorAccess struct {
 	SimulatorURL  string `json:"simulator_url"`

@@ -34,7 +34,7 @@ type simRequest struct {
 	cmd          *cobra.Command
 	args         []string
 	method, path string
-	target       string     // what is named or meant by the placeholder of the path
+	target       string     // what the placeholder of the path is replaced by
 	fields       jsonObject // of the body
 	raw          any        // a body that is sent instead of fields
 }
@@ -99,7 +99,7 @@ func (s simCommand) run(r *simRequest) (err error) {
 var placeholder = regexp.MustCompile(`\{[a-z]+\}`)
 
 // findTarget replaces the placeholder of the path by what the argument names, or else by
-// what is meant without one.
+// the default without one.
 func (r *simRequest) findTarget() (err error) {
 	r.target = r.argument()
 	switch kind := placeholder.FindString(r.path); {

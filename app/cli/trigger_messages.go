@@ -26,7 +26,7 @@ type message struct {
 // inbound reports whether a person wrote it: only callbacks have this field.
 func (m message) inbound() bool { return m.Request["from_user_id"] != nil }
 
-// summary is the most telling text of a message's content.
+// summary is the most informative text of a message's content.
 func (m message) summary() string {
 	content, _ := m.Request[m.Type].(map[string]any)
 	for _, key := range []string{"body", "name", "caption", "emoji", "filename", "link"} {

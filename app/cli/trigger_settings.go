@@ -73,7 +73,7 @@ func parseAssignments(args []string) (map[string]any, error) {
 	return changes, nil
 }
 
-// checkAssignments refuses names that are no settings, and what is neither true nor false
+// checkAssignments refuses names that are no settings, and values other than true or false
 // where that is wanted.
 func checkAssignments(changes, now map[string]any) error {
 	for _, name := range slices.Sorted(maps.Keys(changes)) {

@@ -85,7 +85,7 @@ func TestACallbackThatFailsIsRepeatedEverMoreSlowlyForSevenDays(t *testing.T) {
 			is.Equal(bodies[i], bodies[0])            // the same bytes
 		}
 		last := at[len(at)-1]
-		is.True(last > 6*24*time.Hour && last <= 7*24*time.Hour) // then it gives up
+		is.True(last > 6*24*time.Hour && last <= 7*24*time.Hour) // then it stops
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		is.Equal(s.outbox.pending, 0)

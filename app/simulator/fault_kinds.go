@@ -16,7 +16,7 @@ const (
 // errHangUp closes the connection without an answer.
 var errHangUp = errors.New("hang up")
 
-// longestHang ends a timed-out request whose client never gives up.
+// longestHang ends a timed-out request whose client never stops waiting.
 const longestHang = 2 * time.Minute
 
 // FaultKind is one way in which a call can be made to fail.

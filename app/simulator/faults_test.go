@@ -90,7 +90,7 @@ func TestAReceiptDoesNotUseUpTheCodeOfAMessage(t *testing.T) {
 	b.Equal(b.text("16505551234").err().text("code"), "131026")
 
 	b.sim("POST", "/faults", object{"kind": "error_code", "code": 190, "endpoint": "all"})
-	b.Equal(b.send(receipt).status, 401) // what is for all calls is for this one too
+	b.Equal(b.send(receipt).status, 401) // a fault for all calls is for this one too
 }
 
 func TestSenselessFaultsAreRefused(t *testing.T) {

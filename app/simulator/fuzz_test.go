@@ -169,7 +169,7 @@ func FuzzEscape(f *testing.F) {
 	})
 }
 
-// FuzzNumber reads any text as a recipient. What is taken has 7 to 15 digits,
+// FuzzNumber reads any text as a recipient. An accepted one has 7 to 15 digits,
 // which are all that counts; a code is read out of the last nine of them only.
 func FuzzNumber(f *testing.F) {
 	for _, number := range []string{"", "+1999000131026", "1999000000190", "000131026", "+1 (650) 555-1234", "1.2.3", "٠٠٠١٣١٠٢٦٩", "1999000+31026", "1999000999999"} {

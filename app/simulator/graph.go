@@ -190,7 +190,7 @@ func (s *Server) answer(c *call) (any, error) {
 }
 
 // read reads the parameters. The body of an upload is the file itself,
-// whatever its label says, and is left alone.
+// regardless of its Content-Type, and is left alone.
 func (c *call) read() (err error) {
 	if strings.HasPrefix(c.id, uploadPrefix) {
 		c.input = &input{params: object{}}

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// png is the head of an image, enough to be told from other files.
+// png is the head of an image, enough to be recognized.
 var png = []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01")
 
 // upload sends a file as clients do.

@@ -35,7 +35,7 @@ func TestAMessageToAParentIDIsReportedAsThat(t *testing.T) {
 	b.sentID(b.send(object{"recipient": "US.ENT.9", "type": "text", "text": object{"body": "x"}}))
 	st := b.app.next().statusOf(t)
 	b.Equal(st.text("recipient_parent_user_id"), "US.ENT.9")
-	b.True(!st.has("recipient_user_id")) // nobody's own id is known
+	b.True(!st.has("recipient_user_id")) // no person's own id is known
 }
 
 func TestATemplateSendNamesItsStatus(t *testing.T) {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Number is a business phone number as the control surface shows it. What is
-// empty when one is added is made up.
+// Number is a business phone number as the control surface shows it. A field
+// that is empty when one is added is made up.
 type Number struct {
 	PhoneNumberID          string `json:"phone_number_id"`
 	WABAID                 string `json:"waba_id"`

@@ -58,7 +58,7 @@ func (s *Server) readInput(r *http.Request) (*input, error) {
 }
 
 // readBody merges a JSON or form body. A body that looks like JSON is taken as
-// such whatever its label says, because many clients do not label it.
+// such regardless of its Content-Type, because many clients do not label it.
 func (in *input) readBody(kind string, body []byte) error {
 	trimmed := bytes.TrimSpace(body)
 

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// card is an interactive message or a template as a person sees it, whatever it was made
-// of: texts with their variables filled in, and what can be tapped.
+// card is an interactive message or a template as a person sees it, from any
+// source: texts with their variables filled in, and what can be tapped.
 type card struct {
 	Header  *cardHeader  `json:"header,omitempty"`
 	Body    string       `json:"body"`

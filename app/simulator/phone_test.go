@@ -51,7 +51,7 @@ func TestAPhoneShowsWhatArrivedAndWhatWasWritten(t *testing.T) {
 	b.Equal(shown[0].text("ticks"), "delivered")
 	b.Equal(shown[1].text("id"), answer)
 	b.Equal(shown[1].child("context").text("id"), asked)
-	b.Equal(shown[1]["ticks"], nil) // nobody sees ticks on what others wrote
+	b.Equal(shown[1]["ticks"], nil) // there are no ticks on what others wrote
 	b.Equal(fmt.Sprint(shown[1]["reactions"]), "[map[emoji:👍 from:person]]")
 
 	// The business reads, the person changes their mind.
@@ -188,7 +188,7 @@ func TestAPersonReadsWhatArrived(t *testing.T) {
 	b.Equal(b.sim("POST", "/people/"+ana+"/read", object{}).text("read"), "0")
 }
 
-// What is reported late takes nothing from the phone.
+// A late report takes nothing from the phone.
 func TestAMessageThatIsOnThePhoneStaysThere(t *testing.T) {
 	b := newBench(t)
 	id := b.arrives(object{"type": "text", "text": object{"body": "hello"}})
@@ -296,7 +296,7 @@ func TestCodesAndTemplatesAreListed(t *testing.T) {
 	b.Equal(len(b.sim("GET", "/faults", nil).list("kinds")), len(faultKinds))
 }
 
-// listen follows the stream, and returns what is told of as it comes.
+// listen follows the stream, and returns its events as they come.
 func (b *bench) listen() <-chan [2]string {
 	b.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -370,7 +370,7 @@ func TestTheStreamTellsOfEverything(t *testing.T) {
 	b.Equal(b.do("GET", "/_sim/stream", nil).status, 503)
 }
 
-// TestASlowFollowerIsToldThatItMissedSomething: nobody waits for it.
+// TestASlowFollowerIsToldThatItMissedSomething: nothing waits for it.
 func TestASlowFollowerIsToldThatItMissedSomething(t *testing.T) {
 	b := newBench(t)
 	f := b.s.streams.subscribe()
@@ -451,7 +451,7 @@ func TestWhatIsShownStaysOverARestart(t *testing.T) {
 	}
 }
 
-// FuzzCallsHideSecrets: whatever a token looks like, no call shows it.
+// FuzzCallsHideSecrets: for any token, no call shows it.
 func FuzzCallsHideSecrets(f *testing.F) {
 	f.Add("EAAtest", "body")
 	f.Add(`with "quotes" and \`, "")

@@ -30,7 +30,7 @@ func (b *bench) reopen() {
 }
 
 // settled waits until the simulator has read the answers to its callbacks: one
-// that is closed before that tells them again.
+// that is closed before that sends them again.
 func (b *bench) settled() {
 	b.t.Helper()
 	pending := func() int {

@@ -173,7 +173,7 @@ func (s *Server) scheduleStatuses(m *message, failure *int) {
 	}
 	step("delivered", 0, set.DeliveredMS)
 
-	// Only what is delivered can be read by itself.
+	// Only a delivered message can be read by itself.
 	read := set.ReadMS
 	if read == nil && set.AutoRead && set.DeliveredMS != nil {
 		read = new(*set.DeliveredMS + autoReadMS)

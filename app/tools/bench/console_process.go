@@ -14,7 +14,7 @@ import (
 // consoleOptions are the consoles that a process opens.
 type consoleOptions struct {
 	Server  string   // its address
-	Cookies []string // of the sessions, which take turns
+	Cookies []string // of the sessions, used in rotation
 	Number  string   // whose inbox is open
 	Count   int
 	Follow  bool // read again what has changed

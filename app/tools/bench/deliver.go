@@ -106,7 +106,7 @@ func (b *bench) measureDelivery(ctx context.Context, o *installation, connection
 const pacedRate = 200
 
 // fairness compares the deliveries to one endpoint while another one hangs, until the
-// server gives up on it after 10 s, with those while the other one is paused.
+// server times out after 10 s, with those while the other one is paused.
 func (b *bench) fairness(ctx context.Context, o *installation) error {
 	if _, err := o.subscribe("/hook", "message.sent"); err != nil {
 		return err

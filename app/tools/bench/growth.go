@@ -75,7 +75,7 @@ func (b *bench) checkDiskSpace() error {
 	return nil
 }
 
-// operation is what is measured on each of the servers.
+// operation is one measurement, made on each of the servers.
 type operation struct {
 	what      string
 	callbacks callbacks

@@ -17,7 +17,7 @@ type peer struct {
 }
 
 // pocketbase compares POST message with the creation of one record in PocketBase, once
-// while each message is sent, and once while sends wait for their turn.
+// while each message is sent, and once while sends are held back.
 func (b *bench) pocketbase(ctx context.Context, o *installation) error {
 	if b.pocketbasePath == "" {
 		b.table.add(row{

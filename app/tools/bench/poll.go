@@ -9,7 +9,7 @@ import (
 )
 
 // pollTimeout is how long anything may take that is waited for. It is far more than any
-// measurement needs: it ends one in which a job is stuck or was given up.
+// measurement needs: it ends one in which a job is stuck or has failed.
 const pollTimeout = 10 * time.Minute
 
 // poll calls done again and again, with pauses, until it returns true or an error.

@@ -15,7 +15,7 @@ import (
 // namespace is that of the modules in the bundler.
 const namespace = "console"
 
-// bundle bundles entries and all that they import. What several entries need, and what is
+// bundle bundles entries and all that they import. Modules that several entries need, or that are
 // imported later, are files of their own. Every name has a hash of the content. Scripts have
 // source maps, which name the modules by their paths.
 func bundle(trees []fs.FS, entries ...string) (map[string][]byte, error) {

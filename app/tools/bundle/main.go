@@ -3,7 +3,7 @@
 // generate` after an edit of them.
 //
 // The files are in the repository, and not made when a server starts, because a bundler in the
-// server takes up memory, and whoever visits right after a start waits for it.
+// server takes up memory, and the first visitor after a start waits for it.
 package main
 
 import (

@@ -68,7 +68,7 @@ func addModules(known []*debug.Module, path string) ([]*debug.Module, error) {
 	return known, nil
 }
 
-// licences lists what is in the binaries and under which terms, then every text.
+// licences lists the modules in the binaries and their terms, then every text.
 // A module without terms that are known here is an error.
 func licences(ctx context.Context, modules []*debug.Module) ([]byte, error) {
 	goRoot, err := output(ctx, "env", "GOROOT")

@@ -1,9 +1,9 @@
-// Command release makes what is handed out: static binaries for every system, the
+// Command release makes the files of a release: static binaries for every system, the
 // licences of all that is in them, what changed, and checksums over all of it.
 //
 // Two builds of one commit with one version of Go are the same bytes, on any machine
 // and in any directory: paths are trimmed, nothing is asked of a C compiler, no time
-// is written but the commit's, and the settings of whoever builds are left out. 'make
+// is written but the commit's, and the builder's settings are left out. 'make
 // reproduce' proves it, in a clone with an empty cache. A build that does not know its
 // commit fails: Go does not find it in a worktree of git.
 package main

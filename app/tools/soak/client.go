@@ -30,7 +30,7 @@ type answer struct {
 }
 
 // callUntilAnswered repeats a request until it is answered: the server may be down, or
-// its disk full. It does not give up when the trial ends, because then it would be unknown
+// its disk full. It does not stop when the trial ends, because then it would be unknown
 // whether the request was carried out.
 func (c *client) callUntilAnswered(r rig.Request) (a answer, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)

@@ -62,7 +62,7 @@ func (o *tenant) readList(_ context.Context, random *rand.Rand, _ int) error {
 	return o.readPage(lists[random.IntN(len(lists))], "lists read")
 }
 
-// searchFor is what people look for, whatever is in it.
+// searchFor are the searches that people make.
 var searchFor = []string{"number", "hello wor", `"is number"`, "promis", "order way", `"`, "a* OR b", "nothing like it", "é", "NEAR("}
 
 // search searches messages, as people at a console do.

@@ -10,7 +10,7 @@ import (
 )
 
 // colleague is somebody at the console of a tenant, in a real browser. What happens on the
-// page happens by script, as a person would do it: what is not there is not pressed.
+// page happens by script, as a person would do it: a missing button is not pressed.
 type colleague struct {
 	*rig.Page
 	tenant *tenant
@@ -49,7 +49,7 @@ func (t *trial) openConsoles(context.Context) error {
 			c := &colleague{Page: page, tenant: o, name: fmt.Sprintf("%s in browser %d", name, n)}
 			t.colleagues = append(t.colleagues, c)
 			form, fields := "/console/sign-in", map[string]string{"email": email, "password": password}
-			if n == 0 { // whoever was invited chooses a password first
+			if n == 0 { // an invited user chooses a password first
 				form, fields = link[strings.Index(link, "/console/"):], map[string]string{"name": name, "password": password}
 			}
 			if err := c.enter(form, fields); err != nil {

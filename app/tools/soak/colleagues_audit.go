@@ -11,7 +11,7 @@ import (
 // sourceConsole is the source of a message that a person sent.
 const sourceConsole = "console"
 
-// auditConsoles compares what each browser shows with what is stored, once that had time to
+// auditConsoles compares what each browser shows with the stored rows, once those had time to
 // arrive: the top of the list, and the thread that is open.
 func (t *trial) auditConsoles(r *report) error {
 	for _, c := range t.colleagues {
@@ -31,7 +31,7 @@ func (t *trial) auditConsoles(r *report) error {
 	return nil
 }
 
-// lastDifference looks until there is no difference any more, and returns what is left after
+// lastDifference looks until there is no difference any more, and returns the one left after
 // a minute.
 func lastDifference(differ func() (string, error)) (difference string, err error) {
 	for began := time.Now(); time.Since(began) < time.Minute; time.Sleep(300 * time.Millisecond) {

@@ -46,7 +46,7 @@ func (d *smallDisk) remove() {
 	exec.Command("umount", "-l", d.path).Run()
 }
 
-// copyDir copies a directory into another one, whatever is in it: a server that was killed
+// copyDir copies a directory into another one, with anything in it: a server that was killed
 // leaves a socket, at which os.CopyFS stops.
 func copyDir(dir, into string) {
 	copying := exec.Command("cp", "-R", dir, into)

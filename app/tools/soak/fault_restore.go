@@ -154,7 +154,7 @@ func (o *tenant) checkCopy(url string, before map[string]string) error {
 		delete(before, m.ID)
 	}
 
-	// One whose time comes moves to the front of the list, which whoever reads it may have passed.
+	// One whose time comes moves to the front of the list, which its reader may have passed.
 	for id := range before {
 		if err := there.get("/"+o.number+"/messages/"+id, nil); err != nil {
 			return fmt.Errorf("%s: of %d messages that were not listed in the copy %s is not there: %w", o.name, len(before), id, err)

@@ -37,7 +37,7 @@ type discrepancies struct {
 	examples []string
 }
 
-// maxExamples limits what is printed of each kind: one bug tends to cause many
+// maxExamples limits the lines printed of each kind: one bug tends to cause many
 // discrepancies.
 const maxExamples = 5
 

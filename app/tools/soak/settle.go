@@ -13,7 +13,7 @@ import (
 // leave more of it.
 func (t *trial) settleTimeout() time.Duration { return 8*time.Minute + t.length/2 }
 
-// settle ends the faults and waits until nothing is left to do. What is left all the same
+// settle ends the faults and waits until nothing is left to do. Work that is left all the same
 // is reported.
 func (t *trial) settle(ctx context.Context) error {
 	if err := t.sim.Call("DELETE", "/_sim/faults", "", nil); err != nil {
@@ -55,7 +55,7 @@ func (t *trial) settle(ctx context.Context) error {
 	return err
 }
 
-// patience is how long something may be left unchanged until it is given up: longer than
+// patience is how long something may be left unchanged before waiting stops: longer than
 // any pause before another try of the server or of the provider.
 func (t *trial) patience() time.Duration { return time.Minute + t.reconcileWindow() }
 
@@ -86,7 +86,7 @@ func awaitNothing(ctx context.Context, patience time.Duration, find func() (stri
 }
 
 // findPending names something that is not done yet, or returns "". Deliveries that were
-// given up during a long fault are replayed, as an administrator would do.
+// abandoned during a long fault are replayed, as an administrator would do.
 func (o *tenant) findPending() (string, error) {
 	messages := "/" + o.number + "/messages?direction=outbound&status="
 	for _, status := range []string{"queued", "pending", "delivered"} {
@@ -130,7 +130,7 @@ func (o *tenant) findUndelivered(path string) (found string, err error) {
 	return found, err
 }
 
-// countItems counts the items of a list. Whoever waits for its end sees by that whether it
+// countItems counts the items of a list. A caller that waits for its end sees whether it
 // gets shorter.
 func (o *tenant) countItems(path string) (int, error) {
 	all, err := list[json.RawMessage](o.client, path+"&limit=100")

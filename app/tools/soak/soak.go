@@ -59,8 +59,8 @@ type trial struct {
 	mu sync.Mutex // guards the counts of the report
 }
 
-// soak runs one trial and returns its report. If the trial failed, what is needed to find
-// out why is kept, and the report or the error says where.
+// soak runs one trial and returns its report. If the trial failed, the files needed to find
+// out why are kept, and the report or the error says where.
 func soak(ctx context.Context, o options) (*report, error) {
 	dir, err := os.MkdirTemp("", "confab-soak-*")
 	if err != nil {
@@ -238,7 +238,7 @@ func (t *trial) tryClock() error {
 // sent and received, because the audit asks for all of them.
 func (t *trial) messageCapacity() string {
 	// People write half as much as a tenant sends, and changes and echoes are fewer
-	// still, so three times what is sent is more than enough. Merges come on top.
+	// still, so three times the sends is more than enough. Merges come on top.
 	// So do broadcasts and later sends.
 	const tenants, factor, merging, campaigning = 2, 3, 20, 120
 	return strconv.Itoa(1000 + int(tenants*(factor*t.rate+merging+campaigning)*t.length.Seconds()))

@@ -90,7 +90,7 @@ func (s *streamReader) take(line []byte) {
 	}
 }
 
-// auditStream reads what is left in the stream, and compares all that came with the list of
+// auditStream reads the rest of the stream, and compares all that came with the list of
 // events, and with what the steady endpoint took.
 func (o *tenantAudit) auditStream() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)

@@ -40,7 +40,7 @@ type tenant struct {
 	stream *streamReader
 }
 
-// record changes what is recorded.
+// record changes the record.
 func (o *tenant) record(change func()) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
