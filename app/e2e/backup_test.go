@@ -192,7 +192,7 @@ func TestABackupSaysWhatIsMissingOrDamaged(t *testing.T) {
 	run(t, "restore", second, "--data-dir", filepath.Join(t.TempDir(), "restored")) // no fault of the backup
 	left, err := filepath.Glob(filepath.Join(filepath.Dir(archive), ".*"))
 	is.NoErr(err)
-	is.Equal(len(left), 0) // nothing half made is left behind
+	is.Equal(len(left), 0) // nothing half made is left
 }
 
 func TestABackupWithoutTheKeyNeedsIt(t *testing.T) {

@@ -149,7 +149,7 @@ func (s *campaign) complete(broadcast string, patience time.Duration) (p progres
 }
 
 // auditBroadcast compares the recipients of a broadcast with what the provider took, and the
-// server, which it stops, with itself. Whoever was sent to got one message, whoever failed
+// server, which it stops, with itself. Those that were sent to got one message, those that failed
 // one at most.
 func (s *campaign) auditBroadcast(broadcast string, people int) {
 	s.t.Helper()
@@ -173,13 +173,13 @@ func (s *campaign) auditBroadcast(broadcast string, people int) {
 			path = "/v1/" + s.sim.Number + "/broadcasts/" + broadcast + "/recipients?limit=100&cursor=" + next
 		}
 	}
-	is.Equal(len(seen), people)       // nobody was forgotten
-	is.Equal(atProvider, len(copies)) // and nobody else got one
+	is.Equal(len(seen), people)       // no one was forgotten
+	is.Equal(atProvider, len(copies)) // and no one else got one
 
 	reported := s.progress(broadcast).Counts
 	is.Equal(reported["total"], people)
 	for _, status := range []string{"waiting", "sent", "delivered", "read", "failed", "skipped"} {
-		is.Equal(reported[status], counts[status]) // what is counted is what there is
+		is.Equal(reported[status], counts[status]) // the counts match the recipients
 	}
 	// A send that waited for a callback which has come looks once more, and ends.
 	is.True(until(func() bool {

@@ -17,8 +17,8 @@ func (b *browser) sendJSON(method, path, body string) seen {
 	return askWith(b.s.t, method, b.base+path, body, "Content-Type: application/json", "Sec-Fetch-Site: same-origin", "Cookie: "+b.cookieLine())
 }
 
-// A link is for whoever reads the mail of an address. When the address was wrong, whoever
-// reads that one must not come in.
+// A link is for the person who reads the mail of an address. When that was wrong, the one who
+// reads it must not be let in.
 func TestANewAddressEndsTheLinksThatWentToTheOldOne(t *testing.T) {
 	is := is.New(t)
 	s := newStage(t)

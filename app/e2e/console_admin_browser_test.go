@@ -18,7 +18,7 @@ func (c *colleague) confirm(name string) {
 	eval[any](c.window, fmt.Sprintf(`void [...document.querySelectorAll("dialog[open] button")].find(b => b.textContent === %q).click()`, name))
 }
 
-// With a second team whatever belongs to one asks for it.
+// With a second team, forms for what belongs to a team ask for it.
 func TestATeamIsMadeAndNumbersAskForIt(t *testing.T) {
 	parallelBrowser(t)
 	s := newStage(t)

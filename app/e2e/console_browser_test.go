@@ -55,7 +55,7 @@ func TestAPersonJoinsAndSignsInInABrowser(t *testing.T) {
 	o.press("Settings")
 	o.heading("People")
 
-	// What is wanted comes after signing in, with nothing but the keyboard.
+	// The requested screen comes after signing in, with nothing but the keyboard.
 	o.signOut()
 	o.heading("Sign in")
 	o.Visit(s.app.URL() + "/console/webhooks")

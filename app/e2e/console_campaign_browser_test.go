@@ -12,7 +12,7 @@ import (
 )
 
 // Somebody new opens a sandbox and has fifty people in a spreadsheet, of whom two have
-// no number. Nothing but the screens tells what to do.
+// no number. Only the screens say what to do.
 func TestANewcomerBroadcastsToASpreadsheet(t *testing.T) {
 	parallelBrowser(t)
 	s := startKillable(t)

@@ -9,7 +9,7 @@ import (
 	"confab/storage"
 )
 
-// Agents see colleagues by name. Whatever they may read has no address of another.
+// Agents see colleagues by name. Nothing they may read has another's address.
 func TestAgentsReadNoAddressOfAColleague(t *testing.T) {
 	is := is.New(t)
 	s := newStage(t)

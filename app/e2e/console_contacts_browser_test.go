@@ -39,7 +39,7 @@ func TestContactsAreFoundLabelledAndEdited(t *testing.T) {
 	}
 	c.reconnects()
 	c.row("Ana Ruiz", "+15550001111")
-	c.Find("link", "+15550003333") // nobody knows the name
+	c.Find("link", "+15550003333") // the name is unknown
 	for _, text := range hostileTexts {
 		c.row(text)
 	}
@@ -149,7 +149,7 @@ func TestAContactsPageKeepsWhatOthersChange(t *testing.T) {
 	c.Click("button", "Remove city")
 	value := func(field string) string { return fmt.Sprintf(`document.querySelector("input[name=%s]").value`, field) }
 
-	// What is being typed stays, and what is not follows what others write.
+	// Fields being edited stay, and the others follow what others write.
 	s.call("PATCH", url, `{"name":"Ana Ruiz","email":"old@example.com","metadata":{"order":"2","city":"Oslo","vip":true,"plan":"pro"}}`)
 	c.heading("Ana Ruiz")
 	c.WaitFor(value("name") + ` === "Ana Ruiz" && ` + value("email") + ` === "ana@"`)
@@ -163,7 +163,7 @@ func TestAContactsPageKeepsWhatOthersChange(t *testing.T) {
 	now := s.call("GET", url, "")
 	c.is.Equal(fmt.Sprintln(now["name"], now["email"], now["username"]), "Ana Ruiz ana@example.com ana\n")
 	c.is.Equal(fmt.Sprint(now["metadata"]), "map[order:2 plan:pro vip:true]")
-	c.Fill("textbox", "Email", "") // what is cleared is changed, too
+	c.Fill("textbox", "Email", "") // a cleared field is changed, too
 	c.Click("button", "Save")
 	s.becomesTrue(func() bool { return s.call("GET", url, "")["email"] == nil })
 	c.calm()

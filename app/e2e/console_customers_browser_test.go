@@ -35,7 +35,7 @@ func TestACustomerLivesInTheConsole(t *testing.T) {
 	customer := func() map[string]any { return s.call("GET", s.app.URL()+"/v1/customers/"+id, "") }
 	status := func() any { return customer()["status"] }
 
-	// What is being typed stays, and what is not follows what others write.
+	// Fields being edited stay, and the others follow what others write.
 	c.Fill("textbox", "Name", "Bakery South")
 	s.call("PATCH", s.app.URL()+"/v1/customers/"+id, `{"name":"Bakery West","email":"west@example.com"}`)
 	c.heading("Bakery West")

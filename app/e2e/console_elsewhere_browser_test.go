@@ -7,7 +7,7 @@ import (
 	"confab/storage"
 )
 
-// fetches calls the API of the console behind the back of the screen that is open.
+// fetches calls the API of the console without the knowledge of the open screen.
 func (c *colleague) fetches(method, path string) {
 	c.t.Helper()
 	call := fmt.Sprintf(`fetch("/console/api/%s", { method: %q }).then(r => r.status)`, path, method)

@@ -57,7 +57,7 @@ type filtered struct {
 	Cursor  *string `json:"next_cursor"`
 }
 
-// Every filter answers soon, whatever there is to look through: with a full page, with all
+// Every filter answers soon, however much there is to look through: with a full page, with all
 // there is, or with how far it came, from where the console goes on by itself.
 func TestEveryFilterOfDeliveriesAndLogAnswersSoon(t *testing.T) {
 	is := is.New(t)
@@ -83,7 +83,7 @@ func TestEveryFilterOfDeliveriesAndLogAnswersSoon(t *testing.T) {
 		{path: log + "&created_after=" + day}, {path: log + "&created_before=" + past}, {path: log + "&method=POST&status=5xx&path=/messages"},
 	} {
 		if i%8 == 0 {
-			b, _ = s.joined(fmt.Sprintf("admin%d@example.com", i), storage.RoleAdmin) // nobody may ask so much
+			b, _ = s.joined(fmt.Sprintf("admin%d@example.com", i), storage.RoleAdmin) // no one may ask so much
 		}
 		ask := func(cursor string) (page filtered, took time.Duration) {
 			began := time.Now()
@@ -111,7 +111,7 @@ func TestEveryFilterOfDeliveriesAndLogAnswersSoon(t *testing.T) {
 			t.Errorf("%s takes %v", query.path, p95)
 		}
 
-		// Who goes on comes to what is at the end.
+		// Following the pages leads to the rows at the end.
 		for page, steps := first, 0; query.rare && len(page.Data) == 0; steps++ {
 			is.True(page.HasMore && steps < 500)
 			page, _ = ask("&cursor=" + *page.Cursor)

@@ -207,7 +207,7 @@ func TestTheConsoleIsUsedWithoutAMouse(t *testing.T) {
 	c.Press("?")
 	c.Find("dialog", "Keyboard shortcuts")
 	c.shoot("shortcuts")
-	c.Press("g", "c") // not behind a dialog
+	c.Press("g", "c") // not while a dialog is open
 	c.Focus("checkbox", "Single-key shortcuts")
 	c.Press(" ", kb.Escape)
 	c.Gone("dialog", "Keyboard shortcuts")
@@ -390,7 +390,7 @@ func TestTheConsoleSaysWhenTheServerIsGone(t *testing.T) {
 	c.open("settings/labels", "Labels")
 	c.Find("heading", "No labels yet")
 	offline(true)
-	// What says so moves what is below it.
+	// The notice moves the page below it.
 	c.WaitFor(`document.querySelector(".connection").textContent.includes("Reconnecting… your text is safe")`)
 	c.Click("link", "API keys")
 	c.Find("heading", "The server cannot be reached")

@@ -92,7 +92,7 @@ func TestAMessageIsSentLaterOrNotAtAll(t *testing.T) {
 	c.is.True(s.outbound(number, ana)[0]["scheduled_at"] != nil)
 	c.shoot("inbox-scheduled")
 
-	// What is said meanwhile stands before it.
+	// A message that came meanwhile is shown before it.
 	s.says(number, "15550001111", "Ana Ruiz", textOf("are you there?"))
 	c.article("are you there?")
 	c.WaitFor(`[...document.querySelectorAll("article")].at(-1).textContent.includes("Good morning")`)

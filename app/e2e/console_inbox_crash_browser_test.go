@@ -113,7 +113,7 @@ func (s *killable) says(from, name, text string) {
 }
 
 // The server is killed while two look on and one writes; much happens before they are
-// connected again. Afterwards both see what is stored, nothing is doubled, no text is lost.
+// connected again. Afterwards both see the stored messages, nothing is doubled, no text is lost.
 func TestAKilledServerLosesNothingOnScreen(t *testing.T) {
 	parallelBrowser(t)
 	s := startKillable(t)
@@ -166,8 +166,8 @@ func TestAKilledServerLosesNothingOnScreen(t *testing.T) {
 	writing.is.Equal(eval[string](writing.window, `document.querySelector("textarea").value`), "Half a thou")
 }
 
-// Two laptops sleep for ten minutes: the connection is dead, which nobody says, while much
-// is changed. Awake, both show what is stored; what was written before goes, once, and what
+// Two laptops sleep for ten minutes: the connection is dead without notice, while much
+// is changed. Awake, both show the stored state; what was written before goes, once, and what
 // was being written is still there.
 func TestAfterASleepTheScreenEqualsTheDatabase(t *testing.T) {
 	parallelBrowser(t)

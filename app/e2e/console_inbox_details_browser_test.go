@@ -47,7 +47,7 @@ func TestDetailsShowFilesBroadcastsAndWhereToGoOn(t *testing.T) {
 	c.shows("spring_sale")
 	c.shoot("inbox-details")
 
-	// To somebody else, and to nobody.
+	// To somebody else, and to no one.
 	c.choose("Assignee", bo.ID)
 	s.becomesTrue(func() bool { return s.conversation(number, ana)["assignee"] != nil })
 	c.choose("Assignee", "")
@@ -148,7 +148,7 @@ func TestAThreadDoesNotMoveUnderWhoReads(t *testing.T) {
 	c.WaitFor(`document.querySelector(".to-newest .chip")?.textContent === "3 new"`)
 	c.is.Equal(eval[string](c.window, middle), before)
 	c.shoot("inbox-thread-new")
-	c.is.Equal(s.conversation(number, ids[0])["unread_count"], 3.0) // nobody has seen them
+	c.is.Equal(s.conversation(number, ids[0])["unread_count"], 3.0) // no one has seen them
 	c.Click("button", "Newest messages")
 	c.WaitFor(`(l => l.scrollHeight - l.scrollTop - l.clientHeight < 2)(document.querySelector("[role=log]"))`)
 	s.becomesTrue(func() bool { return s.conversation(number, ids[0])["unread_count"] == 0.0 })

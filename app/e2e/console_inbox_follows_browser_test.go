@@ -13,7 +13,7 @@ import (
 	"confab/storage/storagetest"
 )
 
-// What is open is read again after a break, also where the list does not show it any more.
+// The open conversation is read again after a break, also where the list does not show it any more.
 func TestTheOpenConversationFollowsAfterABreak(t *testing.T) {
 	parallelBrowser(t)
 	s := newStage(t)
@@ -85,7 +85,7 @@ func TestAMessageMayBeginWithASlash(t *testing.T) {
 	c.Press(kb.Enter)
 	c.state("/start does not work", "read")
 
-	// A quick reply goes in beside what is there, with the name as it is.
+	// A quick reply is inserted beside the text, with the name as it is.
 	c.Fill("textbox", "Message", "/etc/hosts, see: ")
 	c.Click("button", "Quick replies")
 	c.Click("option", "/start Hi {{name}}, how are you?")
@@ -108,7 +108,7 @@ func TestTheComposerClosesWithTheWindow(t *testing.T) {
 	c.calm()
 }
 
-// A reaction that is refused says so, and does not wait where nobody sees it.
+// A reaction that is refused says so, and does not wait where no one sees it.
 func TestARefusedReactionIsTold(t *testing.T) {
 	parallelBrowser(t)
 	s := newStage(t)
@@ -219,7 +219,7 @@ func (c *colleague) showsList() {
 	c.WaitFor(`document.querySelectorAll(".conversations a").length > 0`)
 }
 
-// The box for searching shows what is searched for, and / leads to it from a thread too.
+// The box for searching shows the current search, and / leads to it from a thread too.
 func TestTheSearchBoxFollowsTheAddress(t *testing.T) {
 	parallelBrowser(t)
 	s := newStage(t)
@@ -229,7 +229,7 @@ func TestTheSearchBoxFollowsTheAddress(t *testing.T) {
 	box := `document.querySelector("#search-messages")`
 	c.Fill("searchbox", "Search messages", "hello ")
 	c.WaitFor(`location.search === "?search=hello"`)
-	c.is.Equal(eval[string](c.window, box+`.value`), "hello ") // nobody is disturbed
+	c.is.Equal(eval[string](c.window, box+`.value`), "hello ") // typing is not disturbed
 	c.Click("tab", "All")
 	c.WaitFor(box + `.value === "" && location.search === "?tab=all"`)
 	c.Do(chromedp.EmulateViewport(360, 740))

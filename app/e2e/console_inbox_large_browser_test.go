@@ -23,7 +23,7 @@ var (
 // first. The first of them has a long thread.
 func (s *stage) fill(number string, people, messages int) (ids []string) {
 	s.t.Helper()
-	const perCommit, ago = 5000, 600_000 // milliseconds: what is written now is newer
+	const perCommit, ago = 5000, 600_000 // milliseconds: messages written now are newer
 	for from := 0; from < people; from += perCommit {
 		storagetest.Update(s.t, s.app.DB, func(tx *storage.Tx) error {
 			tx.Order -= ago
@@ -144,7 +144,7 @@ func (c *colleague) measureOpening(ids []string) {
 	c.t.Logf("opening a conversation among %d: median %.0f ms, p95 %.0f ms", len(ids), took[10], took[18])
 }
 
-// scrollsUp scrolls to the beginning of a thread, or far up: what is read stays where it is.
+// scrollsUp scrolls to the beginning of a thread, or far up: the messages in view stay in place.
 func (c *colleague) scrollsUp() {
 	c.t.Helper()
 	top := `(() => { const l = document.querySelector("[role=log]"), e = l.getBoundingClientRect().top; const a = [...l.querySelectorAll("article")].find(a => a.getBoundingClientRect().bottom > e + 5); return a.id + " " + Math.round(a.getBoundingClientRect().top - e) })()`

@@ -78,7 +78,7 @@ func TestTabsFilterAndSearchNarrowTheList(t *testing.T) {
 	c.WaitFor(`document.querySelectorAll(".row-labels .dot").length === 1`)
 	c.pick("Filter by label", "Any label")
 
-	// What is found replaces the list, whatever the tab, and leads to the message.
+	// The results replace the list, in any tab, and lead to the message.
 	var found struct{ Data []map[string]any }
 	s.becomesTrue(func() bool {
 		s.read("/"+number+"/messages?search=blue", &found)
@@ -131,7 +131,7 @@ func TestAnInboxWithoutANumberSaysSo(t *testing.T) {
 	c.calm()
 }
 
-// hide puts the tab into the background, as far as the page can tell, or in front again.
+// hide puts the tab into the background, as far as the page can see, or in front again.
 func (c *colleague) hide(yes bool) {
 	c.t.Helper()
 	eval[any](c.window, fmt.Sprintf(`void (Object.defineProperty(document, "hidden", { configurable: true, get: () => %t }), document.dispatchEvent(new Event("visibilitychange")))`, yes))
@@ -176,7 +176,7 @@ func TestNewMessagesAreToldInTheBackground(t *testing.T) {
 	s.says(number, "15550001111", "Ana Ruiz", textOf("to Bo")) // a colleague's
 	s.says(number, "15550002222", "Cleo", textOf("in the background"))
 	c.WaitFor(`beeps === 2 && JSON.stringify(told) === '["Cleo: in the background"]'`)
-	c.WaitFor(`document.title === "(1) Inbox · confab"`) // the badge, always; Bo reads what is his
+	c.WaitFor(`document.title === "(1) Inbox · confab"`) // the badge, always; Bo reads his own
 
 	c.openAddress("contacts")
 	c.heading("Contacts")

@@ -87,14 +87,14 @@ func storedThread(read func(path string, into any), number, conversation string)
 }
 
 // endOf is the end of a thread, as far as it is on the page: a page of it at least, and
-// what is before when somebody scrolls there.
+// earlier messages when somebody scrolls there.
 func (c *colleague) endOf(all []shownMessage) []shownMessage {
 	c.t.Helper()
 	const page = 30
 	return all[len(all)-min(len(all), max(page, len(c.threadOf()))):]
 }
 
-// agrees waits until what somebody sees is what is stored.
+// agrees waits until a screen shows the stored state.
 func agrees[T any](t *testing.T, what string, seen, stored func() T) {
 	t.Helper()
 	if !until(func() bool { return fmt.Sprintf("%+v", seen()) == fmt.Sprintf("%+v", stored()) }) {
@@ -144,7 +144,7 @@ func TestTwoPeopleSeeWhatTheOtherDoes(t *testing.T) {
 	bo.article("one more thing")
 	bo.Find("button", "Resolve")
 
-	// How long it takes from the server to the screen, for whoever reads this.
+	// How long it takes from the server to the screen, for the reader of the output.
 	eval[any](mira.window, `void (globalThis.seen = {}, new MutationObserver(() => document.querySelectorAll("article").forEach(a => seen[a.id] ??= Date.now())).observe(document.querySelector("[role=log]"), { childList: true, subtree: true }))`)
 	for i := range 20 {
 		s.says(number, "15550001111", "Ana Ruiz", textOf(fmt.Sprintf("number %d.", i)))

@@ -166,8 +166,8 @@ func TestWhatStrangersWriteIsText(t *testing.T) {
 	c.calm("status of 404")
 }
 
-// TestFilesAreShownByTheirPathAndLinksAsCards: whatever the server is called to others, and
-// without asking anybody else.
+// TestFilesAreShownByTheirPathAndLinksAsCards: under any public name of the server, and
+// without asking another server.
 func TestFilesAreShownByTheirPathAndLinksAsCards(t *testing.T) {
 	parallelBrowser(t)
 	s := newStage(t, func(c *config.Config) { c.Server.PublicURL = "http://chat.test" })

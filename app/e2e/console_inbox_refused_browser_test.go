@@ -41,7 +41,7 @@ func TestTheComposerSaysWhatCannotBeSent(t *testing.T) {
 	c.WaitFor(`document.querySelector(".list-pane .notice")?.textContent.includes("The provider has restricted it.")`)
 	c.shoot("inbox-restricted")
 
-	// Whoever resolves it is asked first.
+	// Resolving it asks first.
 	c.Click("button", "Resolve")
 	c.Find("dialog", "Resolve with an unsent message?")
 	c.shoot("inbox-resolve-unsent")

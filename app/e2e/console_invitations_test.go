@@ -95,7 +95,7 @@ func memoryPeak(t *testing.T, pid int) int64 {
 }
 
 // A thousand sign-ins at once, each from another address and for another account: two are
-// hashed at a time, the rest waits or is turned away, and the API answers meanwhile.
+// hashed at a time, the rest waits or is refused, and the API answers meanwhile.
 func TestAThousandSignInsAtOnceLeaveRoomForOthers(t *testing.T) {
 	is := is.New(t)
 	const attempts, most = 1000, 200 << 20

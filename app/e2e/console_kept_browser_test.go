@@ -78,8 +78,8 @@ func TestHealthCountsOneMessageAsOne(t *testing.T) {
 	c.calm()
 }
 
-// Colours that somebody forced upon the page take every ground away: what is drawn by its
-// ground alone keeps its colours, or has a line around it.
+// Forced colours remove every background: anything drawn by its
+// background alone keeps its colours, or has a line around it.
 func TestNothingIsDrawnByAForcedGround(t *testing.T) {
 	parallelBrowser(t)
 	s, _ := sandboxed(t)
@@ -101,7 +101,7 @@ func TestNothingIsDrawnByAForcedGround(t *testing.T) {
 	c.calm()
 }
 
-// The longest of names leaves room for what is said.
+// The longest of names leaves room for the messages.
 func TestALongNameLeavesRoomForTheThread(t *testing.T) {
 	parallelBrowser(t)
 	s, _ := sandboxed(t)

@@ -202,7 +202,7 @@ func TestTheConnectionBarAndToastsAreReadOut(t *testing.T) {
 
 func TestWhatIsCopiedIsCopiedOrSelected(t *testing.T) {
 	g := openGallery(t)
-	// What is said goes away by itself, perhaps before a slow machine has looked for it.
+	// A toast goes away by itself, perhaps before a slow machine has looked for it.
 	eval[any](g.window, `void (window.said = new Set(), new MutationObserver(() =>
 		document.querySelectorAll(".copyable").forEach(one => said.add(one.querySelector("code").textContent + ": " + one.querySelector(".copied").textContent)))
 		.observe(document.body, { subtree: true, childList: true, characterData: true }))`)

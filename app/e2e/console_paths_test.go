@@ -7,7 +7,7 @@ import (
 )
 
 // A path of the console may be written in ways that have fewer slashes than it means. However
-// it is written, and with whatever method, it has an answer.
+// it is written, and with any method, it has an answer.
 func TestEverySpellingOfAConsolePathIsAnswered(t *testing.T) {
 	s := newStage(t)
 	person, _ := s.joined("ada@example.com", storage.RoleAgent)

@@ -26,7 +26,7 @@ func TestPeopleAreManagedBesideAServer(t *testing.T) {
 	b := s.browser()
 	is.Equal(b.open("POST", path, url.Values{"name": {"Ada"}, "password": {goodPassword}}).status, 303)
 
-	// Who can sign in is not invited again, and what is listed has the fields that were promised.
+	// Who can sign in is not invited again, and the list has the documented fields.
 	is.True(strings.Contains(refused(t, "users", "invite", "--org", org, "--name", "Ada", "--email", "ADA@example.com", "--data-dir", dir), "reset"))
 	is.Equal(keys("users", "list"), []string{"created_at", "email", "id", "last_sign_in_at", "name", "object", "organization_id", "role", "status", "team_id"})
 	is.Equal(keys("users", "sessions", "ada@example.com"), []string{"created_at", "id", "ip", "last_seen_at", "object", "user_agent", "user_id"})

@@ -62,7 +62,7 @@ func (s *stage) phoneHolds(number string) (all []phoneBubble) {
 	return all
 }
 
-// phoneShows reads what is on the screen.
+// phoneShows reads the bubbles on the screen.
 func (c *colleague) phoneShows() []phoneBubble {
 	c.t.Helper()
 	return eval[[]phoneBubble](c.window, `[...document.querySelectorAll("[role=log] article")].map((a) => {
@@ -225,7 +225,7 @@ func TestThePhoneDoesWhatAPersonCan(t *testing.T) {
 	c.calm("status of 400")
 }
 
-// TestASimulatorAloneOffersThePhone: at its own address, with nobody to sign in.
+// TestASimulatorAloneOffersThePhone: at its own address, without signing in.
 func TestASimulatorAloneOffersThePhone(t *testing.T) {
 	parallelBrowser(t)
 	sim, err := simulator.New(simulator.Options{})

@@ -158,7 +158,7 @@ func TestASuspendedOrganizationCannotPlayTheProvider(t *testing.T) {
 	is.True(strings.Contains(got.body, `"organization_suspended"`))
 }
 
-// TestTheTokenOfTheProviderIsAddedByTheServer: nobody in a browser knows it, and what the
+// TestTheTokenOfTheProviderIsAddedByTheServer: no browser knows it, and what the
 // browser says instead does not count.
 func TestTheTokenOfTheProviderIsAddedByTheServer(t *testing.T) {
 	is := is.New(t)

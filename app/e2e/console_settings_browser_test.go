@@ -326,7 +326,7 @@ func TestWhoIsSignedOutMeanwhileSignsInAgainAndComesBack(t *testing.T) {
 		}
 		return err
 	})
-	c.Find("heading", "Sign in") // the page is told, and leaves by itself
+	c.Find("heading", "Sign in") // the page is notified, and leaves by itself
 	c.Fill("textbox", "Email", "admin@example.com")
 	c.Fill("textbox", "Password", goodPassword)
 	c.Click("button", "Sign in")

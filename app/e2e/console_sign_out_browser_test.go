@@ -11,7 +11,7 @@ import (
 // keptWords counts what the browser keeps of what somebody wrote.
 const keptWords = `Object.keys(localStorage).filter(k => k.includes("outbox") || k.includes("draft")).length`
 
-// What somebody wrote and did not send is not left in a browser for whoever uses it next.
+// What somebody wrote and did not send is not left in a browser for the next person who uses it.
 func TestSigningOutTakesWhatWasWrittenAway(t *testing.T) {
 	parallelBrowser(t)
 	s := newStage(t)

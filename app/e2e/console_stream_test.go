@@ -182,7 +182,7 @@ func TestAConsoleIsToldWhatHappens(t *testing.T) {
 	// A message of a person: the event, and that the conversation and the contact are others.
 	s.heard(number, `"type":"text","text":{"body":"hi"}`)
 	conversation := storagetest.Select[string](t, s.app.Config.DataDir, `SELECT id FROM conversations`)[0]
-	var jobs []string // of which the admin was told
+	var jobs []string // that the admin was notified of
 	for _, c := range []*openConsole{a, b} {
 		var events, kinds []string
 		var hinted []string
@@ -209,7 +209,7 @@ func TestAConsoleIsToldWhatHappens(t *testing.T) {
 		is.True(slices.Contains(events, "contact.created"))
 	}
 
-	// What only admins may read is told to admins only.
+	// What only admins may read is sent to admins only.
 	if len(jobs) == 0 { // it may have come before the message
 		is.Equal(a.changed("job"), []string{})
 	}
@@ -265,7 +265,7 @@ func TestColleaguesSeeWhoLooksAndTypes(t *testing.T) {
 	is.Equal(look("null", ""), 204)
 	is.Equal(b.named("presence").data, `{"conversation_id":"`+conversation+`","people":[]}`)
 
-	// Another organization's conversation is none, and strangers see nobody.
+	// Another organization's conversation is none, and strangers see no one.
 	other := storagetest.Seed(t, s.app.DB, "Other")
 	mine := s.tenant
 	s.tenant = other
@@ -353,7 +353,7 @@ func endOnlySession(boss *browser) func(*browser, storage.User) {
 }
 
 // asAnotherProcess changes the database as a command does: through a file of its own, and
-// then it tells the server.
+// then it notifies the server.
 func (s *stage) asAnotherProcess(change func(*storage.Tx) error) {
 	s.t.Helper()
 	dir := datadir.Dir(s.app.Config.DataDir)
@@ -399,7 +399,7 @@ func TestSoManyConsolesAndNoMore(t *testing.T) {
 	is.Equal(s.browser().open("GET", "/console/api/stream", nil).status, 401)
 }
 
-// Whoever has the most consoles open makes way for those who have fewer.
+// The person with the most consoles open makes way for those with fewer.
 func TestOneAgentDoesNotTakeAllStreams(t *testing.T) {
 	is := is.New(t)
 	s := newStage(t, func(c *config.Config) { c.Console.MaxStreams = 3 })

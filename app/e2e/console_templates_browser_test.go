@@ -254,7 +254,7 @@ func (c *colleague) pick(name, entry string) {
 	eval[any](c.window, fmt.Sprintf(`(s => { s.value = [...s.options].find(o => o.textContent === %q).value; s.dispatchEvent(new Event("change", { bubbles: true })); })(document.activeElement)`, entry))
 }
 
-// atProvider makes a template at the provider that nobody here knows of.
+// atProvider makes a template at the provider that the server does not know.
 func (s *stage) atProvider(number, body string) {
 	s.t.Helper()
 	for _, n := range s.sim.Numbers() {

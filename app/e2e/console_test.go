@@ -258,7 +258,7 @@ func TestForgedAndPlantedCookiesOpenNothing(t *testing.T) {
 	is.Equal(ask(t, "GET", b.base+"/console/api/v1/me", nil, "Authorization: Bearer "+s.tenant.Secret).status, 401) // a key is no session
 	is.Equal(ask(t, "GET", b.base+"/v1/me", nil, "Cookie: "+name+"="+real).status, 401)                             // nor the other way
 
-	// Fixation: whoever plants a cookie does not share the session that begins.
+	// Fixation: someone who plants a cookie does not share the session that begins.
 	victim := s.browser()
 	victim.cookies[name] = strings.Repeat("P", 43)
 	is.Equal(victim.signIn("ada@example.com", goodPassword).status, 303)
@@ -360,7 +360,7 @@ func TestStrangersWhoGuessHaveToWait(t *testing.T) {
 	is.Equal(lines, []string{"192.0.2.1 " + u.ID, "2001:db8::1 " + u.ID, "192.0.2.77 " + u.ID})
 }
 
-// Whoever polls with wrong passwords does not keep a person out that comes from elsewhere.
+// Polling with wrong passwords does not keep a person out that comes from elsewhere.
 func TestStrangersWhoPollKeepNobodyOut(t *testing.T) {
 	is := is.New(t)
 	s := newStage(t, func(c *config.Config) { c.Server.TrustedProxies = loopbackPrefix() })

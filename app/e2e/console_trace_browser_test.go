@@ -124,7 +124,7 @@ func TestATraceGrowsWhileItHappens(t *testing.T) {
 	s.await(number, id, isStatus("delivered"))
 	c.Find("StaticText", "Callback: delivered")
 	c.WaitFor(`document.querySelector(".heading .chip").textContent === "delivered"`)
-	c.is.True(eval[bool](c.window, `window.first === document.querySelector(".trace-step")`)) // what is there stays
+	c.is.True(eval[bool](c.window, `window.first === document.querySelector(".trace-step")`)) // existing steps stay
 	c.calm()
 }
 
@@ -248,7 +248,7 @@ func TestAFailedJobIsRetriedAndCancelled(t *testing.T) {
 	c.WaitFor(`document.querySelectorAll("tbody tr").length === 1`)
 	c.Click("button", "Retry")
 	c.toast("The job is tried again")
-	c.row("no.such.kind", "waits") // nobody does such jobs here
+	c.row("no.such.kind", "waits") // no worker does such jobs here
 	c.is.Equal(storagetest.Select[string](t, s.app.Config.DataDir, `SELECT kind || ' ' || failures FROM jobs WHERE kind IN ('no.such.kind', 'other.kind')`), []string{"no.such.kind 0"})
 	c.calm()
 }

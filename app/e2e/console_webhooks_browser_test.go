@@ -321,7 +321,7 @@ func TestDeliveriesAreFilteredByTheirAddress(t *testing.T) {
 	c.WaitFor(rows + ` === 31`)
 	c.text("Attempts that failed since the last one that was taken: 1")
 
-	// What is being read stays where it is, until one asks for what is new.
+	// The rows in view stay where they are until new ones are asked for.
 	eval[any](c.window, `void (document.querySelector("main").scrollTop = 300)`)
 	newest := test("contact.created")["id"].(string)
 	r.next()

@@ -32,14 +32,14 @@ func moody(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
-// insistently retries quickly, and gives up late.
+// insistently retries quickly, and stops late.
 var insistently = []string{
 	"CONFAB_SECURITY__ALLOW_INSECURE_URLS=true", "CONFAB_SECURITY__ALLOW_CIDRS=127.0.0.0/8", "CONFAB_WEBHOOKS__TIMEOUT=300ms",
 	"CONFAB_WEBHOOKS__DISABLE_AFTER_FAILURES=1000000", "CONFAB_WEBHOOKS__RETRY_SCHEDULE=" + strings.Repeat("50ms,", 100) + "50ms",
 }
 
 // TestKillingTheServerLosesNoEvent storms a server with messages, kills it in
-// the middle, several times, and has everything that happens told to an endpoint
+// the middle, several times, and has every event delivered to an endpoint
 // that fails at random. Each event must have been delivered, and each time with
 // the same bytes and under the same delivery.
 func TestKillingTheServerLosesNoEvent(t *testing.T) {

@@ -68,7 +68,7 @@ type client struct {
 	customer, number, person, account, template, waba string
 }
 
-// texts is what tells this client's rows from others'.
+// texts distinguish this client's rows from others'.
 func (c client) texts() []string {
 	return []string{c.number, c.account, c.template, c.waba, strings.TrimPrefix(c.person, "+")}
 }

@@ -71,7 +71,7 @@ func (h hooked) reported(t testing.TB) string {
 }
 
 // TestAMessageIsSentDeliveredAndToldOf walks a message through everything there
-// is: accepted, handed to the provider, reported back by it, and told of in
+// is: accepted, handed to the provider, reported back by it, and delivered in
 // signed webhooks, in the order in which it happened.
 func TestAMessageIsSentDeliveredAndToldOf(t *testing.T) {
 	is := is.New(t)

@@ -63,7 +63,7 @@ func TestEveryExportIsAuditedAndKeptByNoCache(t *testing.T) {
 	})
 }
 
-// An export ends for whoever may no longer have it, with a connection that is cut, so that
+// An export ends for a caller that may no longer have it, with a connection that is cut, so that
 // a part is not taken for the whole.
 func TestAnExportEndsWithTheRightToIt(t *testing.T) {
 	s := newStage(t)

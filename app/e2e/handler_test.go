@@ -101,7 +101,7 @@ func TestMetricsAreForThisMachineOnly(t *testing.T) {
 		"X-Forwarded-Server: proxy", "X-Forwarded-For: ", "CF-Connecting-IP: 127.0.0.1", "True-Client-IP: 127.0.0.1", "X-Client-IP: 127.0.0.1",
 	} {
 		status, body, _ := s.fetch("GET", "/metrics", proxy)
-		if status != 404 || strings.Contains(body, "confab_requests_total") { // who asks is behind the proxy
+		if status != 404 || strings.Contains(body, "confab_requests_total") { // the caller is behind the proxy
 			t.Errorf("%s: %d", proxy, status)
 		}
 	}

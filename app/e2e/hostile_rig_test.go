@@ -24,7 +24,7 @@ var besiegedBinary = flag.String("besieged", "", "absolute path of a confab to t
 
 // besieged is a whole sandbox in a process of its own, with an organization that has
 // one of everything, twice: ids of the first are what strangers try, those of the
-// second and the texts of both are in no request, so that whoever has them was told.
+// second and the texts of both are in no request, so that having them means a leak.
 type besieged struct {
 	t         testing.TB
 	base      string
@@ -203,7 +203,7 @@ func (b *besieged) collect() {
 	b.secrets = append(b.secrets, sekrit, b.state["api_key"].(string), b.state["access_token"].(string), b.state["app_secret"].(string))
 }
 
-// strangers are those who have no business there: nobody, and people and a key of
+// strangers are those who have no business there: no one signed in, and people and a key of
 // another organization that has a number of its own.
 func (b *besieged) strangers() []visitor {
 	b.t.Helper()
@@ -243,7 +243,7 @@ func (b *besieged) strangers() []visitor {
 	return all
 }
 
-// outcome is what came back; text is as much of it as a stream tells at once.
+// outcome is what came back; text is as much of it as a stream sends at once.
 type outcome struct {
 	status int
 	text   string
@@ -288,7 +288,7 @@ func (b *besieged) askOnce(who visitor, method, path, body string, header ...str
 	return outcome{res.StatusCode, fmt.Sprint(res.Header) + string(text)}, err
 }
 
-// wrong says what is wrong with an answer to somebody else: it failed here, or it says
+// wrong says why an answer to a stranger is wrong: it failed here, or it says
 // what they cannot know.
 func (b *besieged) wrong(got outcome) string {
 	if got.status >= 500 && !strings.Contains(got.text, "whatsapp_upstream_error") {

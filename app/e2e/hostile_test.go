@@ -19,7 +19,7 @@ import (
 
 var mutated = flag.Int("mutated", 600, "mutated requests to console and API together")
 
-// memoryLimit is what a server may need whoever tries whatever, in MB.
+// memoryLimit is the most that a server may need under any attack, in MB.
 const memoryLimit = 200
 
 // entry is a line of a table of routes, with the path in front of it.
@@ -32,7 +32,7 @@ var tableLine = regexp.MustCompile(`(?m)^\t\trest\.At\("([A-Z]+)", "(/[^"]*)", `
 var controlLine = regexp.MustCompile(`"([A-Z]+) /_sim(/[^"]+)"`)
 
 // everyEntry reads the tables: the API by key, the API and the rest of the console by
-// session, and the played provider behind it.
+// session, and the played provider.
 func everyEntry(t testing.TB) (all []entry) {
 	t.Helper()
 	for _, table := range []struct {
@@ -118,7 +118,7 @@ func (b *besieged) greedy() string {
 	return string(text)
 }
 
-// Whoever has no business there learns nothing and breaks nothing, whatever address they
+// Strangers learn nothing and break nothing, no matter what address they
 // try: every line of every table, with the ids of the organization that they are after,
 // under its number and under their own.
 func TestStrangersLearnNothingAtAnyAddress(t *testing.T) {
@@ -210,8 +210,8 @@ func (b *besieged) shown() (all []string) {
 	return all
 }
 
-// Whatever requests hold, at any address of console and API and from anybody, nothing
-// fails here, no answer has what is another's, and memory stays within its limit.
+// With any request, at any address of console and API and from anyone, nothing
+// fails here, no answer has another's data, and memory stays within its limit.
 // -mutated 10000 sends more of them.
 func TestMutatedRequestsBreakNothing(t *testing.T) {
 	t.Parallel()

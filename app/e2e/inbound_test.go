@@ -74,7 +74,7 @@ func saying(text string) func(storage.Event) bool {
 	return func(e storage.Event) bool { return strings.Contains(string(e.Payload), text) }
 }
 
-// heard lets ana write and returns the message that came of it, once it is told.
+// heard lets ana write and returns the message that came of it, once its event is sent.
 func (s *stage) heard(number, content string) map[string]any {
 	s.t.Helper()
 	wamid := s.play("POST", "/_sim/inbound", `{"phone_number_id":"`+number+`","from":"15550001111","name":"Ana Ruiz",`+content+`}`)

@@ -69,7 +69,7 @@ func TestASecretInAPathIsMasked(t *testing.T) {
 	id := made["id"].(string)
 	s.call("GET", s.app.URL()+"/v1/customers/"+customer+"/setup_links/"+id, "")
 
-	// What is no secret can still be read.
+	// A path without a secret can still be read.
 	rows := func() string {
 		return strings.Join(storagetest.Select[string](t, s.app.Config.DataDir, `SELECT method || ' ' || path FROM api_log`), "\n")
 	}

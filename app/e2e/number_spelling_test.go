@@ -14,7 +14,7 @@ import (
 	"confab/storage/storagetest"
 )
 
-// created counts the contacts that events told of.
+// created counts the contacts that events reported.
 func (s *stage) created() (n int) {
 	s.t.Helper()
 	storagetest.View(s.t, s.app.DB, func(rx *storage.Rx) error {

@@ -70,7 +70,7 @@ func (o *onlooker) heading(text string) {
 	o.WaitFor(fmt.Sprintf(`document.readyState === "complete" && document.querySelector("h1")?.textContent === %q`, text))
 }
 
-// press clicks on what is called so, where it is seen.
+// press clicks on the visible element of that name.
 func (o *onlooker) press(name string) {
 	o.t.Helper()
 	found := fmt.Sprintf(`[...document.querySelectorAll("button, a")].find(e => e.textContent.trim() === %q && !e.disabled)`, name)
@@ -272,7 +272,7 @@ func TestThePlatformMaySendTheVisitorOnInABrowser(t *testing.T) {
 	o.calm(door.URL)
 }
 
-// A browser tells less of where a form comes from when the page is neither https
+// A browser says less about where a form comes from when the page is neither https
 // nor on its own machine, as when a phone opens a sandbox.
 func TestASetupLinkIsCompletedOverPlainHTTPInABrowser(t *testing.T) {
 	parallelBrowser(t)

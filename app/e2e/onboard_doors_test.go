@@ -120,7 +120,7 @@ func TestWhoTriesTokensIsSlowedDown(t *testing.T) {
 		return last
 	}
 	is.Equal(guess().header.Get("Retry-After"), "1")
-	for ask(t, "GET", link, nil).status != 429 { // whatever else they ask for, unless they were so slow that some time passed
+	for ask(t, "GET", link, nil).status != 429 { // for any other request too, unless they were so slow that some time passed
 		guess()
 	}
 	time.Sleep(time.Second) // after which the bucket has some again, by the clock

@@ -75,7 +75,7 @@ func (n *network) finishes(codeFirst bool) {
 	n.dialog.Store(ids + ";" + code)
 }
 
-// cancels makes the next window report that its visitor gave up.
+// cancels makes the next window report that its visitor cancelled.
 func (n *network) cancels() {
 	n.dialog.Store(fmt.Sprintf(told, `{type: "WA_EMBEDDED_SIGNUP", event: "CANCEL", data: {current_step: "PHONE_NUMBER_SETUP"}}`) + `; opener.postMessage({response: {status: "unknown"}}, "*")`)
 }
@@ -93,7 +93,7 @@ func TestTheProvidersSignupRunsInABrowser(t *testing.T) {
 		o.WaitFor(`!document.querySelector("[data-signup]").disabled`)
 		o.shoot("live")
 		o.is.Equal(eval[string](o.window, `initOptions.appId + " " + initOptions.version`), s.sim.Credentials().AppID+" v23.0")
-		// Whoever has a hold of the window can post to it, but is not the provider.
+		// A page that has the window can post to it, but is not the provider.
 		forged := `postMessage(JSON.stringify({type: "WA_EMBEDDED_SIGNUP", event: "FINISH", data: {waba_id: "1", phone_number_id: "1"}}), "*")`
 		eval[any](o.window, `void document.querySelector("[data-signup]").addEventListener("click", () => `+forged+`)`)
 		o.press("Connect number")

@@ -93,7 +93,7 @@ func TestTheBrowserIsNotBelievedWithoutTheToken(t *testing.T) {
 
 func TestAServerThatIsNoSandboxMakesNoNumbersUp(t *testing.T) {
 	is := is.New(t)
-	s := newStage(t, reachable) // whatever its settings open
+	s := newStage(t, reachable) // with any settings
 	numbers := len(s.sim.Numbers())
 	_, link := s.invite("Bakery", `{}`)
 	is.Equal(ask(t, "GET", link, nil).reason(), "200 The number could not be connected") // there is no signup to run

@@ -19,8 +19,8 @@ func (s *killable) attempt(method, path, body string) seen {
 	return askWith(s.t, method, "http://"+s.listen+path, body, "Authorization: Bearer "+s.APIKey, "Content-Type: application/json")
 }
 
-// In a sandbox customers' URLs may lead to this machine, but to nothing there that lets whoever
-// asks in because it is on this machine.
+// In a sandbox customers' URLs may lead to this machine, but to nothing there that trusts a
+// caller because it is on this machine.
 func TestNoFetchOfASandboxEndsAtItsOwnControls(t *testing.T) {
 	is := is.New(t)
 	s := startKillable(t)

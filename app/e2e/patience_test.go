@@ -11,8 +11,8 @@ import (
 // where other packages are compiled and tested at the same time, a moment is long.
 const patience = time.Minute
 
-// until asks again and again whether something has happened that nothing tells
-// of, and returns false when it has not.
+// until asks again and again whether something has happened that nothing
+// reports, and returns false when it has not.
 func until(happened func() bool) bool { return within(patience, happened) }
 
 // within is until for what may take longer.

@@ -72,8 +72,8 @@ func (s *campaign) say(text string) {
 	}
 }
 
-// An older file in the place of the database is noticed when a server starts on it: who
-// followed the events is told, searches find what is new, and nothing goes out late.
+// An older file in the place of the database is noticed when a server starts on it: a client that
+// followed the events is notified, searches find new messages, and nothing goes out late.
 func TestAnOlderDatabaseThatIsPutBackIsNoticed(t *testing.T) {
 	is := is.New(t)
 	s := newCampaign(t, "", "CONFAB_LOG__LEVEL=warn")
@@ -95,7 +95,7 @@ func TestAnOlderDatabaseThatIsPutBackIsNoticed(t *testing.T) {
 	r.read(context.Background(), "wait=0&after=oldest", never)
 	s.kill()
 	is.Equal(epochFinding(t, s.dir).Status, doctor.OK)
-	s.start() // a crash is nothing to be told
+	s.start() // a crash is not reported
 	r.seen = nil
 	r.read(context.Background(), "wait=0", never)
 	is.True(!strings.Contains(strings.Join(r.seen, " "), "gap"))
@@ -146,7 +146,7 @@ func TestADatabaseFromAnotherDirectoryIsNoticed(t *testing.T) {
 	copied.start()
 	is.True(strings.Contains(copied.output.String(), "put back"))
 
-	// A backup that is restored has begun its epoch already, and is nothing to be told.
+	// A backup that is restored has begun its epoch already, and is not reported.
 	copied.stop()
 	archive := filepath.Join(t.TempDir(), "backup.tar")
 	run(t, "backup", archive, "--data-dir", copied.dir)

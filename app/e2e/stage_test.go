@@ -136,7 +136,7 @@ func (s *stage) exchange(method, url, body string) []byte {
 	return text
 }
 
-// fault makes the provider fail as told.
+// fault makes the provider fail as described.
 func (s *stage) fault(format string, args ...any) {
 	s.t.Helper()
 	s.call("POST", s.simURL+"/_sim/faults", fmt.Sprintf(format, args...))

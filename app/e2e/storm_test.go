@@ -174,7 +174,7 @@ func TestKillingTheServerNeitherLosesNorDoublesAMessage(t *testing.T) {
 	s.awaitNone(sim.Number, "queued", "pending")
 	is.Equal(len(acked), clients*each)
 	copies := sim.copies()
-	is.Equal(len(copies), len(acked)) // nothing that nobody asked for
+	is.Equal(len(copies), len(acked)) // nothing that was not asked for
 	for id := range acked {
 		if copies[id] != 1 {
 			t.Errorf("%s reached the provider %d times", id, copies[id])
@@ -220,7 +220,7 @@ func (s *server) hasMessage(number, state string) bool {
 }
 
 // TestAKillDelaysOnlyWhatMayHaveBeenSent kills a server while messages wait for
-// their turn: nobody can know them at the provider, so the next server sends them
+// a slot: the provider cannot know them, so the next server sends them
 // without waiting for callbacks about them.
 func TestAKillDelaysOnlyWhatMayHaveBeenSent(t *testing.T) {
 	t.Parallel()

@@ -120,7 +120,7 @@ func shown(t *testing.T, address string) int64 {
 	return conn.ConnectionState().PeerCertificates[0].SerialNumber.Int64()
 }
 
-// awaitShown waits for a certificate, whatever comes before it must be one of those that were.
+// awaitShown waits for a certificate; any that comes before it must be the earlier one.
 func awaitShown(t *testing.T, address string, before, want int64) {
 	t.Helper()
 	changed := until(func() bool {
@@ -196,7 +196,7 @@ func TestACertificateThatCannotBeUsedStopsTheStart(t *testing.T) {
 // TestHTTPLeadsToHTTPS needs the two real ports, on an address of its own.
 func TestHTTPLeadsToHTTPS(t *testing.T) {
 	t.Parallel()
-	host := fmt.Sprintf("127.%d.%d.%d", 1+mathrand.IntN(250), mathrand.IntN(250), 1+mathrand.IntN(250)) // nobody else's
+	host := fmt.Sprintf("127.%d.%d.%d", 1+mathrand.IntN(250), mathrand.IntN(250), 1+mathrand.IntN(250)) // no one else's
 	for _, port := range []string{"80", "443"} {
 		l, err := net.Listen("tcp", net.JoinHostPort(host, port))
 		if errors.Is(err, syscall.EACCES) || errors.Is(err, syscall.EADDRNOTAVAIL) || errors.Is(err, syscall.EADDRINUSE) {

@@ -37,7 +37,7 @@ const (
 // String is the role and the name.
 func (n node) String() string { return fmt.Sprintf("%s %q", n.Role, n.Name) }
 
-// Tree lists what is in the accessibility tree of the page, in the order of the page.
+// Tree lists the nodes of the accessibility tree of the page, in the order of the page.
 func (b *window) Tree() []node {
 	b.t.Helper()
 	nodes, err := b.tree()

@@ -62,10 +62,10 @@ func middle(ctx context.Context, n node) (x, y float64, err error) {
 	return (q[0] + q[2] + q[4] + q[6]) / 4, (q[1] + q[3] + q[5] + q[7]) / 4, nil
 }
 
-// guarded lets the next click of the mouse on a point pass to a node only; what is above the
-// point already, as a menu that still slides away, is waited for. What would reach anything
-// else is held back, so that no button is pressed that slid under the mouse. Who called
-// asks over afterwards what was in the way.
+// guarded lets the next click of the mouse on a point pass to a node only; an element above the
+// point already, as a menu that still slides away, is waited for. A click that would reach anything
+// else is held back, so that no button is pressed that slid under the mouse. The caller
+// calls over() afterwards to learn what was in the way.
 const guarded = `function (x, y) {
 	const node = this instanceof Element ? this : this.parentElement;
 	const mine = (hit) => node.contains(hit) || hit?.closest?.("label")?.control === node;

@@ -114,7 +114,7 @@ func startBrowser(path string, more ...chromedp.ExecAllocatorOption) (context.Co
 }
 
 // prepare lets a window report what it asks for and what it complains about, and have the
-// focus whatever other windows do.
+// focus no matter what other windows do.
 func prepare(ctx context.Context) error {
 	if _, err := chromedp.Call(ctx, cdpnetwork.Enable, cdpnetwork.EnableParams{}); err != nil {
 		return err
