@@ -90,7 +90,7 @@ const defaultBodyBudget = 32 << 20
 // the same time: requests are answered, jobs finish or are released.
 //
 // Close goes the other way where it matters. The API comes first: it still writes
-// the rest of its log into the database. The lock comes last: whoever gets it may
+// the rest of its log into the database. The lock comes last: the process that gets it may
 // open the database. Close expects that Run has returned or was never called.
 type App struct {
 	Options
@@ -112,7 +112,7 @@ type App struct {
 	api             *api.Server
 	streams         *stream.Hub
 	operatorStreams *stream.Class // those of commands, over the control socket
-	live            *live.Hub     // tells consoles what happens
+	live            *live.Hub     // notifies consoles of changes
 	callback        *callback.Server
 	bodies          *limit.Bodies // outside of /v1
 	work            *jobs.Workers
@@ -154,7 +154,7 @@ func (a *App) open() error {
 	return a.openServices()
 }
 
-// openData locks the data directory and opens what is stored in it.
+// openData locks the data directory and opens its database and files.
 func (a *App) openData() (err error) {
 	if err := a.dir.Prepare(); err != nil {
 		return err
@@ -381,7 +381,7 @@ func (a *App) Close() error {
 		errs = append(errs, a.files.Close())
 	}
 
-	// Last of all: whoever gets the lock may open the database.
+	// Last of all: the process that gets the lock may open the database.
 	if a.lock != nil {
 		errs = append(errs, a.lock.Close())
 	}

@@ -23,13 +23,13 @@ const (
 //
 //   - Connections that wait for a request: new ones, whose header is not complete, and
 //     those between two requests.
-//   - Requests that are being answered. Whoever does not send the body that it announced,
+//   - Requests that are being answered. A client that does not send the body it announced,
 //     or does not take its answer, holds one until the server's time limits end it. That
 //     the request was refused long ago makes no difference: the server waits for the rest
 //     of the body all the same.
 //
 // Each is counted for the network of its peer until a handler has found out who calls; a
-// connection that waits between two requests is that of whoever made the last one. A tenth
+// connection that waits between two requests belongs to the caller of the last one. A tenth
 // is kept for those who have not shown yet who they are.
 //
 // Streams are not counted. They last, and have bounds of their own.

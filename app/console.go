@@ -53,7 +53,7 @@ func (a *App) simulatorHandler() http.Handler {
 	})
 }
 
-// consoleRoute finds what is at a path of the console.
+// consoleRoute finds the route of a path of the console.
 func (a *App) consoleRoute(path string) route {
 	pattern := console.Path
 	if strings.HasPrefix(path, console.Path+"welcome/") {
@@ -80,7 +80,7 @@ func redirectToConsole(w http.ResponseWriter, _ *http.Request) {
 	w.WriteHeader(http.StatusFound)
 }
 
-// hintAtFirstAdmin logs how to invite somebody to a console that nobody can sign in to.
+// hintAtFirstAdmin logs how to invite somebody to a console that no one can sign in to.
 func (a *App) hintAtFirstAdmin() error {
 	if !a.Config.Console.Enabled || a.SandboxUser != nil {
 		return nil

@@ -35,7 +35,7 @@ func (a *App) serveControl(ctx context.Context) error {
 	return a.serveListener(ctx, listener, mux, nil)
 }
 
-// serveRefresh drops what is cached from the database and looks for jobs, after
+// serveRefresh drops rows cached from the database and looks for jobs, after
 // another process has changed something.
 func (a *App) serveRefresh(w http.ResponseWriter, _ *http.Request) {
 	a.DB.DropCaches()

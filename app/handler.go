@@ -49,7 +49,7 @@ type route struct {
 	serve    http.HandlerFunc
 }
 
-// findRoute finds what is at a path outside of /v1.
+// findRoute finds the route of a path outside of /v1.
 func (a *App) findRoute(r *http.Request) route {
 	path := r.URL.Path
 	switch {
@@ -82,7 +82,7 @@ func (a *App) findRoute(r *http.Request) route {
 }
 
 // refuseFetch answers a request that we make ourselves, for a URL that a customer gave us.
-// Some paths trust whoever calls from this machine, and a sandbox lets such URLs lead here. So
+// Some paths trust callers on this machine, and a sandbox lets such URLs lead here. So
 // they reach nothing but files, and the API, which requires a key.
 func (a *App) refuseFetch(w http.ResponseWriter, r *http.Request) {
 	a.api.WriteError(w, r, &rest.Error{Code: rest.ResourceNotFound, Message: "There is nothing here for a link or a webhook."})
@@ -99,7 +99,7 @@ func (a *App) readOnly(serve http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// serveLive says that the process runs, whatever else may be wrong.
+// serveLive says that the process runs, even if something else is wrong.
 func serveLive(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "ok\n") }
 
 // refuseCallback answers a callback that was not accepted, in the form of the API's

@@ -15,7 +15,7 @@ const progressInterval = time.Second
 // progressKeeper keeps the file that says how far the database has come.
 type progressKeeper struct {
 	*App
-	inFile  bool  // the file tells of this database
+	inFile  bool  // the file is about this database
 	changes int64 // of the database, when it was last counted
 	failing bool  // the last try failed, and the log says so
 }
@@ -116,7 +116,7 @@ func (k *progressKeeper) keep() {
 	if !k.inFile {
 		p, err := storage.Query(context.Background(), k.DB, (*storage.Rx).Progress)
 		if err != nil || !k.write(p) {
-			return // the writer says what is wrong with the database
+			return // the writer reports the fault of the database
 		}
 	}
 

@@ -17,7 +17,7 @@ import (
 
 const (
 	// certificateCheckInterval is the least time between two looks at the files of
-	// the certificate; handshakes in between use what is loaded.
+	// the certificate; handshakes in between use the loaded one.
 	certificateCheckInterval = time.Second
 
 	httpPort  = "80"

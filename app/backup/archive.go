@@ -28,7 +28,7 @@ const (
 	maxSmallEntry = 64 << 20
 )
 
-// Manifest says what is in a backup.
+// Manifest describes the content of a backup.
 type Manifest struct {
 	Object        string       `json:"object"`
 	Format        int          `json:"format"`

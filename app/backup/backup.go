@@ -96,7 +96,7 @@ func (a *archiver) write(ctx context.Context, copyPath string) error {
 	}
 
 	// The list of files is read from the copy, so that it fits the database in
-	// the archive whatever happens to the original meanwhile.
+	// the archive even if the original changes meanwhile.
 	_, err = storage.ReadCopy(copyPath, func(sum string) error { return a.addMedia(ctx, sum) })
 	if err != nil {
 		return err

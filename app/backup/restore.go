@@ -84,9 +84,9 @@ func Restore(ctx context.Context, o RestoreOptions, archive io.Reader) (out Rest
 	}
 
 	for _, change := range []func(path string) error{
-		// Whoever was signed in or invited when the backup was made may not be any more.
+		// Those signed in or invited when the backup was made may not be any more.
 		storage.ForgetSignIns,
-		// What is given out again after the backup was made must not be taken for what
+		// Positions given out after the backup was made must not be taken for those that
 		// clients have seen before.
 		storage.BeginEpoch,
 		// What should have been sent since must not go out late, by itself.

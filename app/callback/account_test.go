@@ -185,7 +185,7 @@ func TestNewsOfAStrangersAccountIsKept(t *testing.T) {
 	l.is.Equal(kept(t, l.server)[0].Reason, "unknown account")
 	storagetest.Exec(t, l.dir, `UPDATE accounts SET deleted_at = 1`)
 	l.news("account_update", `{"event":"ACCOUNT_DELETED"}`)
-	l.is.Equal(len(kept(t, l.server)), 1) // of a removed one nobody wants to know
+	l.is.Equal(len(kept(t, l.server)), 1) // callbacks about a removed one are dropped
 }
 
 func TestAnAccountThatIsBeingSetUpIsLeftToWhoeverDoesThat(t *testing.T) {

@@ -173,7 +173,7 @@ func TestAnAliasYieldsToWhomAMessageReached(t *testing.T) {
 	l.is.Equal(l.finds(sentForm), "") // so that the next message makes a contact
 	l.is.Equal(l.finds(providerForm), contact)
 
-	// The number becomes another's alias, who is not concerned by what is reported late.
+	// The number becomes another's alias, who is not affected by a late report.
 	other := l.contact("+15550003333", "BR.2")
 	storagetest.Update(t, l.server.DB, func(tx *storage.Tx) error { return tx.AddAlias(other, sentForm) })
 	l.reach("wamid.3", "read", sentForm, "BR.2")

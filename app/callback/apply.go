@@ -93,7 +93,7 @@ func (s *Server) applyOneByOne(ctx context.Context, pieces []piece) error {
 // pieces splits a callback. A change that cannot be read is kept as it came, and
 // does not stop the others.
 func (s *Server) pieces(body []byte) (all []piece) {
-	// JSON must be UTF-8: what is not would be stored, and sent on to customers.
+	// JSON must be UTF-8: other bytes would be stored, and sent on to customers.
 	text := body
 	if !utf8.Valid(body) {
 		text = bytes.ToValidUTF8(body, []byte("\uFFFD"))

@@ -11,7 +11,7 @@ import (
 func TestCallbacksKeepToTheirBudget(t *testing.T) {
 	l := newLine(t)
 	l.outbound(l.account, "wamid.sent")
-	l.report(ourNumber, status("wamid.sent", "sent", "")) // what is read once is in memory after this
+	l.report(ourNumber, status("wamid.sent", "sent", "")) // rows read once are in memory after this
 	l.hear(hello("wamid.1", "hi"))
 	l.hear(hello("wamid.2", "hi"))
 

@@ -165,7 +165,7 @@ const wholeness = `
 	SELECT 'an event that is no JSON: ' || id FROM events WHERE NOT json_valid(payload)
 	LIMIT 5`
 
-// checkWholeness fails the test for what is not as it should be.
+// checkWholeness fails the test if the database is inconsistent.
 func checkWholeness(t testing.TB, l *line) {
 	t.Helper()
 	for _, fault := range storagetest.Select[string](t, l.dir, wholeness) {

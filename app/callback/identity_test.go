@@ -138,7 +138,7 @@ func TestAnUpdateOfAnIDIsAppliedOnce(t *testing.T) {
 	l.update(rotated("", "US.404", "US.405"), `{}`, `null`, rotated("", "", "US.6"), rotated("", "US.2", "nonsense"))
 	l.is.Equal(l.kinds(), []string{"contact.identity_updated"})
 	l.is.Equal(l.kept(), []string{"unreadable identity", "unreadable identity", "unreadable identity", "unreadable identity"})
-	l.is.Equal(l.count("contacts"), 1) // nobody is made up
+	l.is.Equal(l.count("contacts"), 1) // no contact is made up
 }
 
 func TestAnUpdateByNumberTeachesTheID(t *testing.T) {
@@ -387,7 +387,7 @@ func (l *line) prefer(items ...string) {
 func TestMarketingIsStoppedAndResumed(t *testing.T) {
 	l := newLine(t)
 	byNumber, byID := `"wa_id":"15550001111"`, `"user_id":"US.13491208655302741918"`
-	l.prefer(wish(byNumber, "resume")) // of nobody
+	l.prefer(wish(byNumber, "resume")) // of no known person
 	l.is.Equal(l.count("contacts"), 0)
 	l.hear(hello("wamid.1", "hi"))
 	for _, step := range []struct {

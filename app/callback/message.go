@@ -228,7 +228,7 @@ func (s *Server) handleDuplicate(tx *storage.Tx, a storage.Account, m storage.Me
 }
 
 // eventTime is the time of something that the provider reports now. Its
-// timestamps are in whole seconds: what is less than a minute old is taken to
+// timestamps are in whole seconds: one less than a minute old is taken to
 // have happened now.
 func eventTime(seconds provider.Int, now storage.Time) storage.Time {
 	at := messaging.ReportedTime(seconds, now)

@@ -11,7 +11,7 @@ import (
 	"confab/storage"
 )
 
-// expected is where callbacks must lead, in whatever order they came.
+// expected is the state that callbacks must lead to, in any order.
 func expected(names []string) string {
 	for _, s := range []string{"failed", "read", "delivered"} {
 		if slices.Contains(names, s) {

@@ -198,7 +198,7 @@ func TestAMessageForANumberThatNobodyHasIsKept(t *testing.T) {
 	fresh := reopen(l)
 	fresh.hear(hello("wamid.2", "b"))
 	fresh.report(ourNumber, status("wamid.3", "sent", ""))
-	l.is.Equal(len(fresh.kept()), 1) // nobody waits for what still comes for a number that was removed
+	l.is.Equal(len(fresh.kept()), 1) // late callbacks for a removed number are dropped
 	l.is.Equal(fresh.count("contacts"), 0)
 }
 
@@ -253,7 +253,7 @@ func TestTheRestOfABatchIsTakenWhenOnePieceFails(t *testing.T) {
 }
 
 // TestOnlyThePieceThatFailsIsKept posts a change that the database refuses item by
-// item: what is kept of it must not be larger than what came.
+// item: the kept callback must not be larger than what came.
 func TestOnlyThePieceThatFailsIsKept(t *testing.T) {
 	l := newLine(t)
 	storagetest.Exec(t, l.dir, `CREATE TRIGGER broken BEFORE INSERT ON messages WHEN new.provider_id LIKE 'wamid.bad%' BEGIN SELECT RAISE(ABORT, 'no'); END`)

@@ -15,12 +15,12 @@
 //   - Acknowledge, when everything is committed.
 //
 // What we cannot read, do not handle, or cannot apply is kept as it came, in the
-// table of raw callbacks with a reason, and acknowledged. Only what is about an
+// table of raw callbacks with a reason, and acknowledged. Only a callback about an
 // account that was removed here is dropped.
 //
 // The same callback may come twice, and callbacks may come in any order. Every
 // step therefore looks first whether it has been done: messages are unique by
-// the provider's id, contacts are compared with what is known. A status or an
+// the provider's id, contacts are compared with the stored ones. A status or an
 // edit that arrives before its message is parked, and applied with the message.
 package callback
 

@@ -33,7 +33,7 @@ func newLine(t testing.TB) *line {
 	return l
 }
 
-// openLine is a line that whoever opens it closes.
+// openLine is a line that its caller closes.
 func openLine(t testing.TB, dir string) *line {
 	t.Helper()
 	where := storagetest.Options(t, dir)
@@ -298,7 +298,7 @@ func TestAnEventHoldsItsStatusAndNobodyElses(t *testing.T) {
 	value := valueOf(l, l.events()[0].Payload)
 	l.is.Equal(value["messaging_product"], "chat")
 	l.is.Equal(value["future"], map[string]any{"a": []any{1.0}})
-	l.is.Equal(value["contacts"], []any{map[string]any{"profile": map[string]any{"name": "whatsapp"}, "wa_id": "15550001111"}}) // a name is nobody's dialect
+	l.is.Equal(value["contacts"], []any{map[string]any{"profile": map[string]any{"name": "whatsapp"}, "wa_id": "15550001111"}}) // a name is not translated
 	one := statusOf(l, l.events()[0].Payload)
 	l.is.Equal(one["new_key"], map[string]any{"x": "<&>"})
 	l.is.Equal(one["errors"].([]any)[0].(map[string]any)["error_data"], map[string]any{"messaging_product": "chat", "details": "whatsapp"})

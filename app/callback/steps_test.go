@@ -46,7 +46,7 @@ func TestALargeCallbackLeavesTheWriterToOthers(t *testing.T) {
 	watching.Store(true)
 	l.hear(messages...)
 
-	// A commit is told after its callers were answered, and before the next one.
+	// A commit is reported after its callers were answered, and before the next one.
 	nothing := func(*storage.Tx) error { return nil }
 	storagetest.Update(t, db, nothing)
 	watching.Store(false)

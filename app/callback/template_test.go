@@ -95,7 +95,7 @@ func TestNewsThatComesTwiceLeavesATemplateAlone(t *testing.T) {
 	storagetest.Exec(t, l.dir, `UPDATE templates SET updated_at = 1, reviewed_at = 1`)
 	l.news("message_template_status_update", value)
 	l.is.Equal(storagetest.Select[int64](t, l.dir, `SELECT updated_at FROM templates`), []int64{1})
-	l.is.True(storagetest.Select[int64](t, l.dir, `SELECT reviewed_at FROM templates`)[0] > 1) // but it was reviewed, for whoever edits it just now
+	l.is.True(storagetest.Select[int64](t, l.dir, `SELECT reviewed_at FROM templates`)[0] > 1) // but it was reviewed, for an edit under way
 	l.is.Equal(l.shown(ours), "rejected PAUSED UTILITY Hi checks=0")
 }
 

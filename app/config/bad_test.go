@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// badFile is the text of a file and what is said about it.
+// badFile is the text of a file and the error it gives.
 type badFile struct{ content, want string }
 
 func badValues() []badFile {

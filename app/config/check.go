@@ -32,7 +32,7 @@ var (
 	errPlanName = errors.New("a plan's name must be 1 to 50 of a-z, 0-9 and _")
 )
 
-// check says what is wrong with a decoded value.
+// check returns an error for a wrong value.
 type check func(value any) error
 
 // ruleSet has checks by the pattern of their setting.

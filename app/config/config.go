@@ -103,7 +103,7 @@ type Jobs struct {
 	PollInterval time.Duration `koanf:"poll_interval"`
 }
 
-// Log is what is logged, in which format, and how long API calls are kept.
+// Log says which lines are logged, in which format, and how long API calls are kept.
 type Log struct {
 	Level      string `koanf:"level"`  // debug, info, warn or error
 	Format     string `koanf:"format"` // text, json, or empty: text on a terminal, json elsewhere
@@ -187,7 +187,7 @@ func (c Config) PublicURL() string {
 	return strings.TrimSuffix("https://"+net.JoinHostPort(host, port), ":443")
 }
 
-// isWildcard reports whether a host stands for all addresses of this machine.
+// isWildcard reports whether a host means all addresses of this machine.
 func isWildcard(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return host == "" || err == nil && ip.IsUnspecified()

@@ -21,7 +21,7 @@ type Error struct {
 	Key     string // full dotted key
 	Value   string // as written, or hidden; empty for an unknown key
 	Origin  string // path of the file, name of the variable, or flag; empty for a default
-	Problem string // what is wrong or what is allowed
+	Problem string // the fault, or the allowed values
 }
 
 func (e *Error) Error() string {

@@ -1,6 +1,6 @@
 package config
 
-// FirstAdminAdvice says how to invite the first admin to a server that nobody can sign in
+// FirstAdminAdvice says how to invite the first admin to a server that no one can sign in
 // to, in commands that can be copied. The organizations are given by their ids: where
 // there is none yet, one has to be made first.
 func (c Config) FirstAdminAdvice(organizations []string) string {

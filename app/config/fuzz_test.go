@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// FuzzFile feeds the file's parser: whatever the text, it ends in an error
+// FuzzFile feeds the file's parser: any text ends in an error
 // that says something, or in settings that are valid and can be printed.
 func FuzzFile(f *testing.F) {
 	example := exampleFile(f)

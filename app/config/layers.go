@@ -112,7 +112,7 @@ func (l *loader) suggestVariable(name string) string {
 func isReservedVariable(name string) bool {
 	switch strings.TrimPrefix(name, variablePrefix) {
 	case "CONFIG", "MASTER_KEY", // where the settings are; what seals the secrets
-		"BASE_URL", "API_KEY", "PHONE_NUMBER_ID", "SIMULATOR_URL", "WEBHOOK_SECRET", // what the sandbox tells a test suite
+		"BASE_URL", "API_KEY", "PHONE_NUMBER_ID", "SIMULATOR_URL", "WEBHOOK_SECRET", // what the sandbox passes to a test suite
 		"APP_SECRET", "VERIFY_TOKEN", "ACCESS_TOKEN", "CONTROL_TOKEN": // secrets of `confab simulator` and `confab trigger`
 		return true
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// hidden stands where a secret would be.
+// hidden is printed in place of a secret.
 const hidden = "[hidden]"
 
 // Secret is text that no log, error or dump shows. Only Reveal returns it, so that

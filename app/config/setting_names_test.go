@@ -190,7 +190,7 @@ func TestEveryRuleIsOfASettingAndEverySettingHasADecoder(t *testing.T) {
 		is.True(typ != nil)
 		value, err := decode(textValue(s.text), typ)
 		is.NoErr(err)
-		is.Equal(reflect.TypeOf(value), typ) // what is decoded fits into its setting
+		is.Equal(reflect.TypeOf(value), typ) // the decoded value fits into its setting
 	}
 }
 

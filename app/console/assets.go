@@ -23,7 +23,7 @@ import (
 //go:embed built
 var builtFiles embed.FS
 
-// sourceFiles are the modules themselves, which a sandbox shows to whoever debugs a screen.
+// sourceFiles are the modules themselves, which a sandbox shows to those who debug a screen.
 //
 //go:embed assets
 var sourceFiles embed.FS
@@ -117,7 +117,7 @@ func (all *assets) add(served string, compressed []byte) {
 	}
 }
 
-// decompress is for what is embedded, and cannot be broken.
+// decompress is for embedded files, which cannot be broken.
 func decompress(compressed []byte) []byte {
 	content, err := io.ReadAll(brotli.NewReader(bytes.NewReader(compressed)))
 	if err != nil {

@@ -4,7 +4,7 @@
 //
 //   - Pages that work without JavaScript: sign-in, welcome (where an invited person
 //     chooses a password) and errors. They are templates.
-//   - The screens. Whoever has no session is redirected to sign-in.
+//   - The screens. A visitor without a session is redirected to sign-in.
 //   - /console/api: the API, for the session in the cookie. Package console/api answers it;
 //     this package only says who asks.
 //     In a sandbox /console/api/sim reaches the control surface of the played provider.

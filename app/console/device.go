@@ -13,7 +13,7 @@ import (
 const maxDevices = 5
 
 // The device cookie holds an entry for each account that has signed in in this browser:
-// the user's id, a random text and a MAC over both. Whoever has one need not wait for
+// the user's id, a random text and a MAC over both. A browser that has one need not wait for
 // the failures that others make on the account, so that a stranger cannot keep a person
 // out.
 

@@ -8,7 +8,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// FuzzNext holds that whatever somebody wants leads to a page below the console.
+// FuzzNext holds that any target leads to a page below the console.
 func FuzzNext(f *testing.F) {
 	for _, wanted := range []string{"contacts", "/console/inbox/cnv_1?x=1", "//evil.test", "https://evil.test", "\\\\evil.test", "..", "a/../../b", "a?b\r\nc", "%2f%2fevil", "a#b"} {
 		f.Add(wanted)
@@ -43,7 +43,7 @@ func FuzzDevice(f *testing.F) {
 	f.Add(user + ".random.x")
 	f.Fuzz(func(t *testing.T, value string) {
 		known := c.knowsDevice(value, user)
-		if known && !strings.Contains(value, own) { // nobody can make another
+		if known && !strings.Contains(value, own) { // no one can forge another
 			t.Fatalf("%q is known", value)
 		}
 		again := c.addDevice(value, user)

@@ -88,7 +88,7 @@ func (v *visit) showError(status int, title, text string) {
 	v.writePage(status, page{Title: title, Text: text})
 }
 
-// showFailure shows that something is wrong with us, and gives the error to whoever logs
+// showFailure shows that something is wrong with us, and passes the error to what logs
 // the request.
 func (v *visit) showFailure(err error) {
 	if owner, ok := v.w.(rest.FailureRecorder); ok {

@@ -25,8 +25,8 @@ func (c *Console) findSession(r *http.Request) (storage.SignedIn, error) {
 	return who, err
 }
 
-// lookUpSession finds who has the cookie of the request. The error is errNoSession for
-// nobody: no cookie, a forged one, a session that has ended, a disabled user.
+// lookUpSession finds the user of the request's cookie. The error is errNoSession if there is
+// none: no cookie, a forged one, a session that has ended, a disabled user.
 func (c *Console) lookUpSession(r *http.Request) (storage.SignedIn, error) {
 	token := cookie(r, c.cookies.session)
 	if token == "" {
@@ -52,7 +52,7 @@ func (v *visit) actor(u storage.User) storage.Actor {
 }
 
 // insertSession signs a user in within a transaction, and returns the token of the new
-// session. The session that the browser had before ends: whoever put its cookie there
+// session. The session that the browser had before ends: someone who put its cookie there
 // must not share the new one.
 func (v *visit) insertSession(tx *storage.Tx, u storage.User, before storage.SignedIn) (token string, err error) {
 	if before.Session.ID != "" {

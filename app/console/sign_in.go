@@ -19,7 +19,7 @@ const maxFailures = 10_000
 const maxForm = 64 << 10
 
 // errWrong means that address and password do not belong together. It is the same
-// whichever is wrong.
+// in both cases.
 var errWrong = errors.New("the address or the password is wrong")
 
 // tooManyTriesError means that the next try has to wait.
@@ -81,7 +81,7 @@ func (v *visit) showSignInForm(status int, form signInForm) {
 }
 
 // readForm reads the form that was posted. It answers itself, and returns false, if it
-// cannot be read; the error is for what is not the visitor's fault.
+// cannot be read; the error is for a fault that is not the visitor's.
 func (v *visit) readForm() (ok bool, err error) {
 	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, maxForm)
 	switch err := v.r.ParseForm(); {
@@ -134,7 +134,7 @@ func (v *visit) signIn() error {
 // errWrong, tooManyTriesError and those of hashing.
 //
 // An address that no user has takes the same way, and the same work. Those who wait are
-// told before they cost anything, and once more when their turn has come: of many tries
+// refused before they cost anything, and checked once more before hashing: of many tries
 // at once, only the first ones are free.
 func (v *visit) checkPassword(email, given string) (storage.User, error) {
 	var u storage.User
@@ -185,7 +185,7 @@ func knownUser(id string) limit.Holder { return limit.Holder{Known: true, Group:
 
 // tryKeys are what the failures of a try count for. Those of an account, which anybody can
 // make, do not count for a browser that has signed in before, nor for the first try of a
-// network that has not failed there itself: whoever polls with wrong passwords must not keep
+// network that has not failed there itself: someone who polls with wrong passwords must not keep
 // the person out that knows the right one.
 type tryKeys struct {
 	network, account, both string

@@ -27,7 +27,7 @@ type welcomeForm struct {
 	PasswordProblem string
 }
 
-// Day is when the link ends, for people. The page is made here, where nobody knows
+// Day is when the link ends, for people. The page is made here, without knowing
 // their time zone.
 func (f welcomeForm) Day() string { return f.Until.Std().UTC().Format("2 January 2006, 15:04 UTC") }
 

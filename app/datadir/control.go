@@ -54,7 +54,7 @@ func CancelJob(id int64) string {
 	return strings.Replace(CommandCancelJob, "{id}", fmt.Sprint(id), 1)
 }
 
-// APIOf is what stands before /v1 when a command calls the API for an organization.
+// APIOf is the prefix of /v1 when a command calls the API for an organization.
 func APIOf(organization string) string { return "/api/" + organization }
 
 const (
@@ -83,7 +83,7 @@ func (d Dir) ListenControl() (net.Listener, error) {
 		return nil, err
 	}
 
-	// A socket that exists was left behind by a killed process: we hold the lock.
+	// A socket that exists was left by a killed process: we hold the lock.
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		done()
 		return nil, err
@@ -235,7 +235,7 @@ func (d Dir) post(ctx context.Context, command string, body io.Reader, read func
 	return read(res.Body)
 }
 
-// Client is an HTTP client whose requests go to the control socket, whatever their host.
+// Client is an HTTP client whose requests go to the control socket, for any host.
 func (d Dir) Client() *http.Client {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) { return d.dial(ctx) }
 	return &http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}
@@ -252,7 +252,7 @@ func (d Dir) dial(ctx context.Context) (net.Conn, error) {
 }
 
 // roundTrip makes one request over a connection. It does not use http.Transport,
-// which hides behind an error of its own that the server hung up before it read the
+// which hides in an error of its own that the server hung up before it read the
 // request; notListening must recognize that.
 func roundTrip(conn net.Conn, req *http.Request) (*http.Response, error) {
 	req.Close = true

@@ -13,7 +13,7 @@ import (
 )
 
 // TestACommandReachesItsServer also has a directory whose path is too long for a
-// socket, and a socket that a killed server left behind.
+// socket, and a socket that a killed server left.
 func TestACommandReachesItsServer(t *testing.T) {
 	for name, below := range map[string]string{"short": "data", "long": strings.Repeat("d", 2*maxSocketPath)} {
 		t.Run(name, func(t *testing.T) {

@@ -67,7 +67,7 @@ func (d Dir) Prepare() error {
 	return nil
 }
 
-// Exists reports whether the directory holds a database, or why that cannot be told.
+// Exists reports whether the directory holds a database, or why that is unknown.
 func (d Dir) Exists() (bool, error) {
 	_, err := os.Stat(storage.DatabaseFile(string(d)))
 	switch {

@@ -32,7 +32,7 @@ func (d Dir) KeptProgress() (*storage.Progress, error) {
 	return kept, nil
 }
 
-// ErrEpochFile means that the file tells nothing, and has to be written anew.
+// ErrEpochFile means that the file is unreadable, and has to be written anew.
 var ErrEpochFile = errors.New("the file epoch cannot be read")
 
 // KeepProgress writes how far the database has come. After a crash the file is there as it

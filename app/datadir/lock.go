@@ -61,7 +61,7 @@ func (d Dir) lock(how int) (*Lock, error) {
 }
 
 // lastAttempt finds out which kind of lock is in the way, because that decides what the
-// user is told: a shared one can be joined, an exclusive one cannot. If the holder has
+// user reads: a shared one can be joined, an exclusive one cannot. If the holder has
 // left meanwhile, it takes the lock.
 func lastAttempt(f *os.File, how int) error {
 	if flock(f, syscall.LOCK_SH) != nil {

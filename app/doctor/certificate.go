@@ -67,7 +67,7 @@ func (e *examination) checkExpiry(leaf *x509.Certificate, advice string) bool {
 	return false
 }
 
-// checkDomains checks what is needed to fetch certificates, and those that were fetched.
+// checkDomains checks the conditions for fetching certificates, and those that were fetched.
 func (e *examination) checkDomains(ctx context.Context, domains []string) {
 	if _, port, err := net.SplitHostPort(e.config.Server.Listen); err == nil && port != "443" {
 		e.warn("certificate", "Listen on port 443, or have it led here: that is where Let's Encrypt looks.",

@@ -109,7 +109,7 @@ func (e *examination) checkEpoch(ctx context.Context) {
 	}
 }
 
-// checkClock checks that the clock of this machine has not gone back since it last told the
+// checkClock checks that the clock of this machine has not gone back since it last gave the
 // time of a call, and that it is where it is expected.
 func (e *examination) checkClock(ctx context.Context) {
 	clock, ok := query(ctx, e, "clock", (*storage.Rx).Clock)

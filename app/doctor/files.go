@@ -22,7 +22,7 @@ const (
 	criticalSpace = 100 << 20
 )
 
-// privateFiles are the files that nobody but their owner may read.
+// privateFiles are the files that only their owner may read.
 var privateFiles = []string{
 	"confab.db", "confab.db-wal", "confab.db-shm", storage.MasterKeyFile, datadir.SandboxFile, datadir.SimulatorFile,
 	datadir.EpochFile,

@@ -10,7 +10,7 @@ import (
 // stuckAfter is how long a job may be due while a server runs.
 const stuckAfter = 10 * time.Minute
 
-// checkJobs checks for jobs that were given up or are late.
+// checkJobs checks for jobs that have failed or are late.
 func (e *examination) checkJobs(ctx context.Context) {
 	counts, ok := query(ctx, e, "jobs", (*storage.Rx).JobCounts)
 	if !ok {

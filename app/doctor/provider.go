@@ -63,7 +63,7 @@ func (e *examination) checkReachable(ctx context.Context) bool {
 	}
 	res.Body.Close()
 
-	// Any answer shows that the provider can be reached, whatever its status.
+	// Any answer shows that the provider can be reached, with any status.
 	e.ok("provider", "%s answers.", base)
 	theirs, err := http.ParseTime(res.Header.Get("Date"))
 	if err != nil {

@@ -18,7 +18,7 @@ const connectionCost = 16 << 10
 //   - A body counts with the bytes that have arrived, not with those that it announces:
 //     a slow sender takes little away from others.
 //   - It counts from its first byte until the request is answered.
-//   - When there are too many, the oldest of the largest network is ended. It, or what is
+//   - When there are too many, the oldest of the largest network is ended. It, or a body
 //     too large by itself, is not read on: its reader gets ErrExhausted, and the client is
 //     asked to come again.
 //   - A body that has arrived is not ended any more.
@@ -47,7 +47,7 @@ func (b *Bodies) Count(r *http.Request) (counted *http.Request, release func()) 
 	return counted, body.release
 }
 
-// countedBody counts what is read of a body.
+// countedBody counts the bytes read of a body.
 type countedBody struct {
 	io.ReadCloser
 	set     *EvictingSet

@@ -20,7 +20,7 @@ func TestABodyCountsUntilItIsReleased(t *testing.T) {
 	b := NewBodies(1 << 20)
 	r := request(100_000)
 	r, release := b.Count(r)
-	is.Equal(b.Used(), int64(0)) // what is not read does not count
+	is.Equal(b.Used(), int64(0)) // unread bytes do not count
 	body, err := io.ReadAll(r.Body)
 	is.NoErr(err)
 	is.Equal(len(body), 100_000)

@@ -6,7 +6,7 @@ import (
 )
 
 var (
-	// ErrExhausted means that there is no room, and nobody who holds more.
+	// ErrExhausted means that there is no room, and no one who holds more.
 	ErrExhausted = errors.New("too much at once")
 	// ErrShare means that the holder has all that it may have.
 	ErrShare = errors.New("the holder's share is used up")
@@ -21,12 +21,12 @@ type SetOptions struct {
 	// have; 0 is Max.
 	GroupShare, MemberShare int64
 	// Lasting is for what lasts and comes back when it was ended. A newcomer then ends only
-	// what is of a larger holder, and is otherwise refused: else all would end one another
-	// in turn.
+	// things of a larger holder, and is otherwise refused: else all would end one another
+	// for ever.
 	Lasting bool
 }
 
-// EvictingSet is a bounded set of open things. What is too much ends something of the
+// EvictingSet is a bounded set of open things. Beyond its bound, a newcomer ends something of the
 // largest holder: see the package.
 type EvictingSet struct {
 	SetOptions

@@ -121,7 +121,7 @@ func TestWhatGrowsTooLargeEndsItself(t *testing.T) {
 	is.NoErr(other.Grow(40))
 	is.True(ended)
 	is.Equal(first.Grow(1), ErrExhausted)
-	is.Equal(other.Grow(1), ErrExhausted) // what is kept does not make way
+	is.Equal(other.Grow(1), ErrExhausted) // kept things do not make way
 	is.Equal(s.Used(), int64(50))
 	kept.Remove()
 	is.Equal(s.Used(), int64(0))

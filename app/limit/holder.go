@@ -9,7 +9,7 @@ import (
 type Holder struct {
 	Known  bool
 	Group  string // an organization, or a network of strangers
-	Member string // a person, or an address; "" if nobody in particular
+	Member string // a person, or an address; "" for no one in particular
 }
 
 // Organization is somebody of an organization; person is "" for its keys.
@@ -18,7 +18,7 @@ func Organization(id int64, person string) Holder {
 }
 
 // Stranger is somebody at an address who has not shown who it is. Its group is the
-// network that one subscriber or one site has: a /24 of IPv4, a /64 of IPv6. What is no
+// network that one subscriber or one site has: a /24 of IPv4, a /64 of IPv6. Text that is no
 // address is a group of its own.
 func Stranger(address string) Holder {
 	addr, err := netip.ParseAddr(address)

@@ -34,7 +34,7 @@ func (h *hold) isLarger(than *hold) bool {
 	return h.group == than.group && h.own.weight > than.own.weight
 }
 
-// ledger knows what is held, and by whom.
+// ledger counts what each holder has.
 type ledger struct {
 	order   list.List // of holds, the longest held first
 	used    int64

@@ -70,7 +70,7 @@ func TestThoseWhoFailWait(t *testing.T) {
 			is.Equal(w.Wait("a"), time.Duration(want)*time.Second)
 			is.Equal(w.Wait("b"), 0*time.Second)
 			time.Sleep(time.Duration(want) * time.Second)
-			is.Equal(w.Wait("a"), 0*time.Second) // nobody is locked out for good
+			is.Equal(w.Wait("a"), 0*time.Second) // no one is locked out for good
 		}
 		w.Clear("a")
 		w.Fail("a")
@@ -80,7 +80,7 @@ func TestThoseWhoFailWait(t *testing.T) {
 		}
 		time.Sleep(remembered + time.Second)
 		w.Fail("a")
-		is.Equal(w.Wait("a"), 0*time.Second) // what is long ago does not count
+		is.Equal(w.Wait("a"), 0*time.Second) // an old failure does not count
 	})
 }
 

@@ -24,8 +24,8 @@ type Semaphore struct {
 	SemaphoreOptions
 	mu sync.Mutex
 	ledger
-	waiting [2][]*queue // of strangers and of the known, each in the order of their turns
-	turn    int         // whose turn it is
+	waiting [2][]*queue // of strangers and of the known, each in the order in which they are served
+	turn    int         // which of the two is served next
 }
 
 // queue is those of one group who wait, in the order in which they came.
@@ -116,7 +116,7 @@ func (p *Permit) Release() {
 	defer s.mu.Unlock()
 	s.dequeue(p)
 	s.remove(&p.hold)
-	s.grant() // also for a permit that only waited: others may have waited for its turn
+	s.grant() // also for a permit that only waited: others may have waited after it
 }
 
 // ring is the index of the queues that a holder waits in.
@@ -153,7 +153,7 @@ func (s *Semaphore) dequeue(p *Permit) {
 	}
 }
 
-// grant admits those whose turn it is, as long as there is room.
+// grant admits those that are next, as long as there is room.
 func (s *Semaphore) grant() {
 	for {
 		q := s.next()
@@ -175,7 +175,7 @@ func (s *Semaphore) grant() {
 	}
 }
 
-// next is the queue whose turn it is: the first whose group has room in its share.
+// next is the queue to serve next: the first whose group has room in its share.
 func (s *Semaphore) next() *queue {
 	for _, ring := range [][]*queue{s.waiting[s.turn], s.waiting[1-s.turn]} {
 		for _, q := range ring {

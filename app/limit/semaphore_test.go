@@ -74,11 +74,11 @@ func TestWaitingEnds(t *testing.T) {
 		held.Release()
 		acquire(t, s, Organization(2, ""), 2).Release()
 		is.Equal(s.used, int64(0))
-		is.Equal(len(s.groups)+len(s.members)+len(s.waiting[0])+len(s.waiting[1]), 0) // nobody is remembered
+		is.Equal(len(s.groups)+len(s.members)+len(s.waiting[0])+len(s.waiting[1]), 0) // no one is remembered
 	})
 }
 
-// A group that waits for its own share holds up nobody else.
+// A group that waits for its own share holds up no one else.
 func TestAGroupHasAShare(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
@@ -99,7 +99,7 @@ func TestAGroupHasAShare(t *testing.T) {
 	})
 }
 
-// Small ones do not overtake a large one for ever, and go on when it gives up.
+// Small ones do not overtake a large one for ever, and go on when it stops waiting.
 func TestTheTurnOfALargeOneIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)

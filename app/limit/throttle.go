@@ -16,7 +16,7 @@ const (
 )
 
 // Throttle makes those wait who fail again and again: after the sixth failure a second,
-// then two, four and so on, up to five minutes. Nobody is locked out for good. It counts
+// then two, four and so on, up to five minutes. No one is locked out for good. It counts
 // in memory, by keys such as an address or an account.
 type Throttle struct {
 	mu  sync.Mutex

@@ -7,13 +7,13 @@ import (
 	"confab/storage"
 )
 
-// agentsSee are the kinds of which agents are told: what they may read.
+// agentsSee are the kinds that agents are notified of: those they may read.
 var agentsSee = []string{
 	storage.HintConversation, storage.HintContact, storage.HintTemplate, storage.HintAccount,
 	storage.HintLabel, storage.HintQuickReply, storage.HintUser,
 }
 
-// maySee reports whether a role is told of a kind.
+// maySee reports whether a role is notified of a kind.
 func maySee(role, kind string) bool {
 	return role == storage.RoleAdmin || slices.Contains(agentsSee, kind)
 }
@@ -66,8 +66,8 @@ func (s changeSet) append(b []byte, role string) []byte {
 	return b
 }
 
-// batch is what was changed in an organization since its viewers were last told. All of
-// them share it: its text is made once for each role, when the first of them tells it.
+// batch is what was changed in an organization since its viewers were last notified. All of
+// them share it: its text is made once for each role, when the first of them sends it.
 // Hub.mu guards it.
 type batch struct {
 	changed changeSet
@@ -77,7 +77,7 @@ type batch struct {
 
 func newBatch() *batch { return &batch{changed: make(changeSet), texts: make(map[string][]byte)} }
 
-// add adds what was changed, and what is shown with that.
+// add adds what was changed, and the kinds shown with it.
 func (n *batch) add(kind string, ids []string, isAny bool) {
 	n.changed.add(kind, ids, isAny)
 	n.most = max(n.most, n.changed.countOf(kind))
@@ -86,7 +86,7 @@ func (n *batch) add(kind string, ids []string, isAny bool) {
 	}
 }
 
-// text is what a role is told, which nobody may change.
+// text is what a role is sent, which no one may change.
 func (n *batch) text(role string) []byte {
 	text, ok := n.texts[role]
 	if !ok {

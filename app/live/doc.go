@@ -1,4 +1,4 @@
-// Package live tells open consoles what happens, as it happens.
+// Package live notifies open consoles of changes, as they happen.
 //
 // A console has one stream (package stream) of its organization's events, and beside them
 // notices, which are made here and live in memory alone:
@@ -14,13 +14,13 @@
 //	writer ── Hints ──► Hub.Run ── by organization and role ──► viewer ──► Stream
 //	POST presence ────► Hub.Look ── by organization ───────────► viewer ──► Stream
 //
-// While no console is open, nothing is collected. What a commit changed is told at once,
-// and what follows within hintInterval is told together, or within longer while very much
-// changes in the organization (pace). The viewers of an organization share what they are told
-// (batch), and its text. A viewer keeps what it has not told yet: that, or if more came
-// meanwhile the ids of each kind, up to a number behind which they are just many; and the
+// While no console is open, nothing is collected. What a commit changed is sent at once,
+// and what follows within hintInterval is sent together, or within longer while very much
+// changes in the organization (pace). The viewers of an organization share what they are sent
+// (batch), and its text. A viewer keeps what it has not sent yet: that, or if more came
+// meanwhile the ids of each kind, up to a number above which they are just many; and the
 // names of the conversations whose people have changed, of whom it then says how they are
-// by now. So a slow reader costs no more than a quick one, and is behind for no longer.
+// by now. So a slow reader costs no more than a quick one, and catches up as soon.
 //
 // Who looks at a conversation says so every few seconds, and is forgotten lookLife after
 // the last time. There are at most maxTabs of a person and maxLooks of an organization.

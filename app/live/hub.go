@@ -32,14 +32,14 @@ type Options struct {
 type Hub struct {
 	Options
 	class *stream.Class
-	first chan struct{} // holds a value when somebody looks after nobody did
+	first chan struct{} // holds a value when the first viewer looks
 
 	mu      sync.Mutex
 	viewers map[int64]map[*viewer]struct{} // by organization
 	looks   map[int64]looks                // likewise
 }
 
-// New makes a hub. Consoles can be opened at once, and are told while Run runs.
+// New makes a hub. Consoles can be opened at once, and are notified while Run runs.
 func New(o Options) *Hub {
 	return &Hub{
 		Options: o,
@@ -50,7 +50,7 @@ func New(o Options) *Hub {
 	}
 }
 
-// Run tells consoles what changes, until ctx ends.
+// Run notifies consoles of changes, until ctx ends.
 func (h *Hub) Run(ctx context.Context) error {
 	var group sync.WaitGroup
 	defer group.Wait()
@@ -104,13 +104,13 @@ func (h *Hub) takeHints(ctx context.Context, from *storage.Hints, waiting paces)
 		return nil
 	})
 	if err != nil && ctx.Err() == nil {
-		// Nobody knows who is concerned: everybody looks again.
+		// It is unknown who is concerned: everyone looks again.
 		h.Log.Warn("consoles are told that anything may have changed", "error", err)
 		h.notifyAll(storage.HintKinds()...)
 	}
 }
 
-// notifyAll tells all viewers that anything of some kinds may have changed.
+// notifyAll notifies all viewers that anything of some kinds may have changed.
 func (h *Hub) notifyAll(kinds ...string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -206,7 +206,7 @@ func (s *Stream) Close() {
 func (s *Stream) Serve(w http.ResponseWriter, r *http.Request, begun func()) {
 	defer s.leave()
 	// A browser keeps the connection of a page that was left for some seconds, in the hope
-	// to use it again, and has only six: whoever reloads a few times would have to wait.
+	// to use it again, and has only six: a person who reloads a few times would have to wait.
 	if r.ProtoMajor == 1 {
 		w.Header().Set("Connection", "close")
 	}

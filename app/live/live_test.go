@@ -192,7 +192,7 @@ func TestPresenceIsForgottenTenSecondsAfterTheLastWord(t *testing.T) {
 		is.Equal(v.news(), []string{nobody("cnv_1")})
 		is.Equal(len(w.hub.looks), 0)
 
-		// Another conversation: both are told of. One who types in any tab types.
+		// Another conversation: both are reported. One who types in any tab types.
 		w.hub.Look(look)
 		v.news()
 		look.Conversation = "cnv_2"

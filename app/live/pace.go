@@ -15,11 +15,11 @@ const (
 	fewIDs          = 5
 )
 
-// pace is how often the viewers of an organization are told, and what waits for that.
+// pace is how often the viewers of an organization are notified, and what waits for that.
 type pace struct {
 	waiting  *batch // nil if nothing does
 	interval time.Duration
-	until    time.Time // nothing is told before
+	until    time.Time // nothing is sent before
 }
 
 // paces are those of the organizations where something was changed just now. They belong to
@@ -63,7 +63,7 @@ func (h *Hub) notifyDue(all paces, now time.Time) (isHeld bool) {
 	return isHeld
 }
 
-// countOf is how many of a kind were changed; any are as many as can be told.
+// countOf is how many of a kind were changed; any are as many as can be listed.
 func (s changeSet) countOf(kind string) int {
 	if s[kind].isAny {
 		return storage.MaxHintIDs

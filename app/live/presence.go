@@ -79,7 +79,7 @@ func (h *Hub) Look(l Look) {
 	h.move(l.Organization, before.conversation, l.Conversation)
 }
 
-// move tells viewers that other people look at some conversations than before. mu is held.
+// move notifies viewers that other people look at some conversations than before. mu is held.
 func (h *Hub) move(organization int64, conversations ...string) {
 	for v := range h.viewers[organization] {
 		for _, conversation := range conversations {
@@ -91,7 +91,7 @@ func (h *Hub) move(organization int64, conversations ...string) {
 	}
 }
 
-// prune forgets an organization where nobody looks. mu is held.
+// prune forgets an organization where no one looks. mu is held.
 func (h *Hub) prune(organization int64) {
 	if len(h.looks[organization]) == 0 {
 		delete(h.looks, organization)

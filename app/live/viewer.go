@@ -18,14 +18,14 @@ const (
 	EndedStopping    = "stopping"  // the server; it can be reached again soon
 )
 
-// viewer is an open console, and what it has not been told yet.
+// viewer is an open console, and what it has not been sent yet.
 type viewer struct {
 	Visit
 	hub    *Hub
 	notify func()
 
 	// Guarded by Hub.mu. What was changed is in pending, which it shares with others, or,
-	// when that came again before it was told, in changed.
+	// when that came again before it was sent, in changed.
 	pending *batch
 	changed changeSet
 	moved   map[string]struct{} // conversations whose people have changed
@@ -65,7 +65,7 @@ func (v *viewer) mayGoOn(ctx context.Context) bool {
 	return false
 }
 
-// readyNotice is what a console is told first.
+// readyNotice is what a console is sent first.
 type readyNotice struct {
 	User    readyUser `json:"user"`
 	Version string    `json:"version"`

@@ -62,7 +62,7 @@ func text(value json.RawMessage) (string, bool) {
 	return string(value), isDigits(value)
 }
 
-// isDigits reports whether a value, or the text in it, is all digits: no other word can stand
+// isDigits reports whether a value, or the text in it, is all digits: no other word can be
 // where the number of a path does.
 func isDigits(value json.RawMessage) bool {
 	digits := strings.Trim(string(value), `"`)

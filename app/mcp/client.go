@@ -113,7 +113,7 @@ func (c *Client) request(ctx context.Context, one call) (*http.Request, error) {
 	return request, nil
 }
 
-// path joins the parts of a path below /v1. What a caller gave is one part, whatever is in it.
+// path joins the parts of a path below /v1. A caller's value is one part, with any characters.
 func path(parts ...string) string {
 	at := ""
 	for _, part := range parts {

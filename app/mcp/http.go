@@ -14,7 +14,7 @@ import (
 // surroundings.
 const maxBody = 1 << 20
 
-// Handler serves the protocol over HTTP: each POST stands for itself, with the key of the
+// Handler serves the protocol over HTTP: each POST is independent, with the key of the
 // caller, and its tools call api on the way that every request takes. Who may come in is
 // checked before.
 func Handler(o Options, api http.Handler) http.Handler {

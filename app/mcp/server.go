@@ -2,7 +2,7 @@
 // Protocol.
 //
 // A tool is no second way to do anything. Each one calls the routes of the API that it
-// stands for, through the API's own handler or over HTTP (client.go), with the key of the
+// represents, through the API's own handler or over HTTP (client.go), with the key of the
 // caller; so checks, limits, the audit log and the API log are those of every caller, and a
 // refusal carries the API's code and message.
 //
@@ -16,7 +16,7 @@
 //	http.go         the endpoint /mcp
 //
 // What people wrote comes in a field untrusted_text and nowhere else, so that a model can
-// tell it from what confab says. Nothing in such a text can widen what a call may do: that
+// distinguish it from what confab says. Nothing in such a text can widen what a call may do: that
 // is decided by the key and by whether tools that write are there at all.
 package mcp
 

@@ -27,7 +27,7 @@ func (t *Stdio) Connect(ctx context.Context) (mcp.Connection, error) {
 	return &countedConnection{Connection: c}, nil
 }
 
-// countedConnection is a connection that counts what is asked and not answered yet.
+// countedConnection is a connection that counts requests not answered yet.
 type countedConnection struct {
 	mcp.Connection
 	open atomic.Int64

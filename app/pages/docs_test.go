@@ -33,7 +33,7 @@ func newDocs(t *testing.T) string {
 	return server.URL
 }
 
-// get asks for a page; header holds names and values in turn.
+// get asks for a page; header holds names and values alternately.
 func get(t *testing.T, method, url string, header ...string) (*http.Response, string) {
 	t.Helper()
 	req, err := http.NewRequest(method, url, nil)

@@ -57,7 +57,7 @@ func (p *Media) serve(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 
-	// Whoever has a token is no stranger.
+	// A visitor with a token is no stranger.
 	limit.RequestOf(r.Context()).Identify(limit.Holder{Known: true, Group: "media " + strconv.FormatInt(m.AccountID, 10)})
 
 	file, err := p.Files.Open(m.SHA256)

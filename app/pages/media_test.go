@@ -73,7 +73,7 @@ func (s *site) host(mimeType, filename, content string) storage.Media {
 	return m
 }
 
-// ask makes a request; header holds names and values in turn.
+// ask makes a request; header holds names and values alternately.
 func (s *site) ask(method, path string, header ...string) (*http.Response, string) {
 	s.t.Helper()
 	req, err := http.NewRequest(method, s.url+path, nil)

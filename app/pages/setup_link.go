@@ -220,7 +220,7 @@ func (v *visit) showNotFound() {
 		"Check that you opened all of it. If it still does not work, ask whoever sent it to you for a new one."))
 }
 
-// showFailure gives the error to whoever logs the request, so that the log has one line
+// showFailure passes the error to what logs the request, so that the log has one line
 // about it.
 func (v *visit) showFailure(err error) {
 	if owner, ok := v.w.(interface{ RecordFailure(error) }); ok {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// FuzzRedirect lets any text be where a link leads. Whatever it is, nobody is
+// FuzzRedirect lets any text be where a link leads. For any text, no one is
 // sent to another place, and nothing of it gets into another header.
 func FuzzRedirect(f *testing.F) {
 	for _, seed := range []string{

@@ -27,7 +27,7 @@ const (
 	pollPause = 50 * time.Millisecond
 )
 
-// formFields are the fields of the sandbox's form as entered, and what is wrong with them.
+// formFields are the fields of the sandbox's form as entered, and their errors.
 type formFields struct {
 	Name, Phone               string
 	NameProblem, PhoneProblem string

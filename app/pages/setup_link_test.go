@@ -82,7 +82,7 @@ func TestASlowSignupIsFollowedOnAPageOfItsOwn(t *testing.T) {
 	target := "https://app.test/ok"
 	d := newDesk(t, storage.SetupLink{SuccessRedirectURL: &target})
 	rec := d.ask("POST", "", "action=connect")
-	is.Equal(rec.Code, 303) // patience is over, and nobody does the job
+	is.Equal(rec.Code, 303) // the wait is over, and no worker does the job
 	progress := OnboardPath + d.token + "/progress?account=" + *d.invitation().Account
 	is.Equal(rec.Header().Get("Location"), progress)
 	rest := strings.TrimPrefix(progress, OnboardPath+d.token)
@@ -124,7 +124,7 @@ func TestOfTwoPressesAtOnceOneConnectsANumber(t *testing.T) {
 	simulate := d.pages.SimulateSignup
 	d.pages.SimulateSignup = func(name, phone string) (Signup, error) {
 		arrived.Done()
-		arrived.Wait() // now each has seen a link that nobody uses
+		arrived.Wait() // now each has seen a link that is not in use
 		return simulate(name, phone)
 	}
 	var where [presses]string
@@ -219,7 +219,7 @@ func TestAFormThatDoesNotFitIntoMemoryIsAskedForAgain(t *testing.T) {
 	is.Equal(w.Code, 503) // the fault is not the visitor's
 	is.Equal(w.Header().Get("Retry-After"), "1")
 	is.Equal(len(w.all), 1)
-	is.True(errors.Is(w.all[0], limit.ErrExhausted)) // and the log can tell
+	is.True(errors.Is(w.all[0], limit.ErrExhausted)) // and the log can say so
 	is.Equal(d.ask("POST", "", strings.Repeat("x", maxForm+1)).Code, 400)
 }
 

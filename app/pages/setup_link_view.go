@@ -253,7 +253,7 @@ func (v *visit) redirect(target string) {
 	v.w.WriteHeader(http.StatusSeeOther)
 }
 
-// escapeHeader percent-encodes what must not stand in a header.
+// escapeHeader percent-encodes what must not be in a header.
 func escapeHeader(target string) string {
 	var b strings.Builder
 

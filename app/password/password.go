@@ -18,7 +18,7 @@ import (
 	"confab/app/limit"
 )
 
-// The cost of one hash: what makes guessing slow for whoever has stolen the database.
+// The cost of one hash: what makes guessing slow for someone who has stolen the database.
 const (
 	memoryKiB = 19 << 10
 	passes    = 2
@@ -30,7 +30,7 @@ const (
 const (
 	// atOnce bounds the memory and the cores that hashing takes from everybody else.
 	atOnce = 2
-	// patience is how long a request waits for its turn.
+	// patience is how long a request waits to be hashed.
 	patience = 5 * time.Second
 )
 
@@ -43,7 +43,7 @@ const (
 // ErrBusy means that too many passwords are being hashed already.
 var ErrBusy = limit.ErrExhausted
 
-// Problem says what is wrong with a new password, as the rest of a sentence that begins
+// Problem says why a new password is refused, as the rest of a sentence that begins
 // with it; "" if nothing is. notThese are the person's own names and addresses.
 func Problem(password string, notThese ...string) string {
 	if n := utf8.RuneCountInString(password); n < minLength || n > maxLength || !utf8.ValidString(password) {
@@ -72,7 +72,7 @@ func NewHasher() *Hasher {
 	}
 }
 
-// Hash hashes a new password. Those who ask take turns, by their groups.
+// Hash hashes a new password. Callers are served alternately, by their groups.
 func (h *Hasher) Hash(ctx context.Context, who limit.Holder, password string) (string, error) {
 	slot, err := h.slots.Acquire(ctx, who, 1, nil)
 	if err != nil {
@@ -85,9 +85,9 @@ func (h *Hasher) Hash(ctx context.Context, who limit.Holder, password string) (s
 	return encode(salt, derive(password, salt)), nil
 }
 
-// Matches reports whether a password is the one that was hashed. A nil hash is that of
-// nobody: it takes the same time, so that the time does not report whether somebody is
-// there. begin is called when the turn has come, and may still refuse it.
+// Matches reports whether a password is the one that was hashed. A nil hash belongs to
+// no one: it takes the same time, so that the time does not show whether there is
+// a user. begin is called before the hashing, and may still refuse it.
 func (h *Hasher) Matches(ctx context.Context, who limit.Holder, password string, hash *string, begin func() error) (bool, error) {
 	slot, err := h.slots.Acquire(ctx, who, 1, nil)
 	if err != nil {

@@ -30,7 +30,7 @@ func TestAPasswordIsKnownByItsHash(t *testing.T) {
 	}
 	is.True(matches("correct horse", &hash))
 	is.True(!matches("correct horsf", &hash))
-	is.True(!matches("", nil)) // nobody's
+	is.True(!matches("", nil)) // no one's
 
 	refused := errors.New("no more tries")
 	_, err = h.Matches(t.Context(), limit.Holder{}, "correct horse", &hash, func() error { return refused })
@@ -69,7 +69,7 @@ func TestOnlyTwoAreHashedAtOnceAndTheRestWaitsFiveSeconds(t *testing.T) {
 	})
 }
 
-// Whoever changes its password in a loop waits for itself.
+// A caller that changes its password in a loop delays only itself.
 func TestThoseWhoHashTakeTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)

@@ -29,7 +29,7 @@ const (
 // start is where a stream begins.
 type start struct {
 	position
-	gap     string // why what lies before is not told; "" if nothing is missing
+	gap     string // why earlier events are not sent; "" if none is missing
 	removed int64  // up to where the client knows that events were removed
 	last    int64  // the newest event there is
 }
@@ -48,7 +48,7 @@ func (h *Hub) start(ctx context.Context, o Options) (from start, err error) {
 
 		from.last = ends.Last
 		if from.gap != "" {
-			from.removed = ends.Removed // this gap tells of them
+			from.removed = ends.Removed // this gap covers them
 		}
 		if !o.Replays {
 			from.replay = noReplays
@@ -66,7 +66,7 @@ func (h *Hub) find(rx *storage.Rx, o Options, ends storage.EventEnds) (start, er
 	case id != "":
 		from, err := h.findNamed(rx, o.Organization, id, ends)
 		if errors.Is(err, ErrPosition) {
-			// A browser that is refused gives up for good. It gets all there is.
+			// A browser that is refused does not reconnect. It gets all there is.
 			return start{gap: gapRestored}, nil
 		}
 		return from, err

@@ -15,7 +15,7 @@ func WithConnection(ctx context.Context, conn net.Conn) context.Context {
 	return context.WithValue(ctx, connectionKey{}, conn)
 }
 
-// limitSilence makes the system give up a connection whose client has not confirmed for
+// limitSilence makes the system close a connection whose client has not confirmed for
 // so long what it was sent. One that has vanished without a word would otherwise keep its
 // place for a quarter of an hour: what little an idle stream writes never fills the
 // buffers.

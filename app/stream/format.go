@@ -11,10 +11,10 @@ import (
 // Gap says that events are missing: they were removed, or the database is another.
 type Gap struct {
 	Reason string       `json:"reason"`
-	Oldest storage.Time `json:"oldest"` // of what is kept; null if nothing is
+	Oldest storage.Time `json:"oldest"` // of the kept events; null if there is none
 }
 
-// Explain says in words what is missing and why.
+// Explain says in words which events are missing and why.
 func (g Gap) Explain() string {
 	why := "some were removed because of their age"
 	if g.Reason == gapRestored {
@@ -26,15 +26,15 @@ func (g Gap) Explain() string {
 	return why + "; the oldest that is kept is from " + g.Oldest.String()
 }
 
-// Format is how a stream is written. Each method appends to what is about to be sent.
+// Format is how a stream is written. Each method appends to the bytes about to be sent.
 type Format interface {
 	ContentType() string
-	// Name tells formats apart: what two of the same name append is the same. "" is like
+	// Name distinguishes formats: what two of the same name append is the same. "" is like
 	// no other.
 	Name() string
 	AppendEvent(b []byte, e storage.EventItem, position string) []byte
 	AppendGap(b []byte, g Gap, position string) []byte
-	// AppendOpening tells a client that had nothing to read yet where it is.
+	// AppendOpening gives its position to a client that had nothing to read yet.
 	AppendOpening(b []byte, position string) []byte
 	// AppendIdle says that nothing happened, and up to where.
 	AppendIdle(b []byte, position string) []byte

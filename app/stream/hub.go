@@ -17,7 +17,7 @@ const (
 	wakeInterval = 5 * time.Millisecond
 	// readInterval is the least time between two reads of a stream.
 	readInterval = 40 * time.Millisecond
-	// idleInterval is how often a stream tells its position.
+	// idleInterval is how often a stream sends its position.
 	idleInterval = 15 * time.Second
 	// checkInterval is how often streams are asked whether they are still allowed.
 	checkInterval = time.Second
@@ -132,7 +132,7 @@ func (h *Hub) open() (all []*Stream) {
 }
 
 // checkStreams ends the streams that are no longer allowed. Whether one is can mostly be
-// told from memory.
+// decided from memory.
 func (h *Hub) checkStreams(ctx context.Context) {
 	tick := time.NewTicker(h.timing.check)
 	defer tick.Stop()
@@ -156,7 +156,7 @@ func (h *Hub) checkStreams(ctx context.Context) {
 // ClassOptions are the bounds of a class.
 type ClassOptions struct {
 	Name            string
-	Max             int // open at once; above that, one of whoever has the most is ended
+	Max             int // open at once; above that, one of the holder with the most is ended
 	PerOrganization int // 0: Max
 	PerPerson       int // 0: Max
 }
@@ -238,15 +238,15 @@ func (h *Hub) remove(s *Stream) {
 	}
 }
 
-// ClassStats is what can be told of a class of streams.
+// ClassStats are the figures of a class of streams.
 type ClassStats struct {
 	Name    string
 	Open    int
 	Dropped int64         // clients that took nothing
-	Behind  time.Duration // how long ago that came which the slowest has not told yet
+	Behind  time.Duration // how long the slowest has had something unsent
 }
 
-// Stats says how the classes stand.
+// Stats returns the figures of all classes.
 func (h *Hub) Stats() (all []ClassStats) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

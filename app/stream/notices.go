@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Notices are what a stream tells beside events, in the words of its Format. Their source
-// collects them, keeps together what can be told together, and calls Notify. They are not
+// Notices are what a stream sends beside events, in the words of its Format. Their source
+// collects them, keeps together what can be sent together, and calls Notify. They are not
 // numbered: who was away has missed them.
 type Notices interface {
 	// AppendOpening appends what comes before all else.
@@ -25,7 +25,7 @@ func (s *Stream) Notify() {
 	}
 }
 
-// open tells what comes before all else.
+// open sends what comes before all else.
 func (s *Stream) open(w io.Writer) error {
 	if s.Notices == nil {
 		return nil
@@ -41,7 +41,7 @@ func (s *Stream) writeNotices(w io.Writer) error {
 	return s.write(w, s.Notices.AppendNew(nil))
 }
 
-// writeEnding tells a client why its stream ends. One that does not take it will find out when
+// writeEnding says to a client why its stream ends. One that does not take it will find out when
 // it comes back.
 func (s *Stream) writeEnding(w io.Writer) {
 	if s.Notices == nil {

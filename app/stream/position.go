@@ -8,26 +8,26 @@ import (
 	"strings"
 )
 
-// position is how far a stream came: every event up to seq was told or left out by its
-// filters, and, where replays are told too, every replay up to replay.
+// position is how far a stream came: every event up to seq was sent or left out by its
+// filters, and, where replays are sent too, every replay up to replay.
 type position struct {
 	seq    int64
-	replay int64 // noReplays where none are told
+	replay int64 // noReplays where none are sent
 }
 
-// noReplays stands in the place of a replay's number.
+// noReplays takes the place of a replay's number.
 const noReplays = -1
 
 // A position is one encrypted block of a few bytes for recognition, the epoch, and the
-// number; with replays there is a second block for theirs. Nobody but us can make one,
-// and nobody can read in it how much happens on the server.
+// number; with replays there is a second block for theirs. No one but us can make one,
+// and no one can read in it how much happens on the server.
 const (
 	blockSize  = aes.BlockSize
 	epochSize  = 6
 	numberSize = 6 // more events than anybody can store
 )
 
-// blockMarks tell the two blocks from each other, and from what is none of ours.
+// The marks distinguish the two blocks from each other, and from foreign ones.
 var eventMark, replayMark = [4]byte{'s', 'e', 'q', 1}, [4]byte{'r', 'p', 'l', 1}
 
 // positions makes and reads positions.

@@ -94,7 +94,7 @@ func (h *history) disconnect() {
 	h.connectNumber()
 }
 
-// merge makes one contact of two, which is told as an event.
+// merge makes one contact of two, which is sent as an event.
 func (h *history) merge() {
 	older, younger := storage.Contact{AccountID: h.account.ID}, storage.Contact{AccountID: h.account.ID}
 	older.PhoneNumber, younger.BSUID = new(fmt.Sprintf("+1555%07d", h.random.IntN(10_000_000))), new(fmt.Sprintf("US.%d", h.random.Int64N(1<<40)))
@@ -139,7 +139,7 @@ type follower struct {
 	errs   []string
 }
 
-// follow reads until done, and then what is left.
+// follow reads until done, and then the rest.
 func (f *follower) follow(t *testing.T, address *atomic.Value, done <-chan struct{}) {
 	for {
 		final := false
@@ -222,7 +222,7 @@ func (f *follower) faults(all []*happening) (faults []string) {
 		seen[seq], at = true, max(at, seq)
 	}
 
-	// Whatever was not read is not kept, and if that is because of its age, it was told.
+	// Events that were not read are not kept, and if age is the reason, a gap said so.
 	before := -1
 	for _, one := range all {
 		if seen[one.seq] {

@@ -22,7 +22,7 @@ const closeTimeout = 5 * time.Second
 // errEnded means that the stream has to end.
 var errEnded = errors.New("the stream has ended")
 
-// buffers hold what is about to be written. An idle stream has none.
+// buffers hold bytes about to be written. An idle stream has none.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // SetHeaders sets the headers of a stream, which HEAD shows too.
@@ -102,7 +102,7 @@ func (s *Stream) hasEnded() bool {
 	return s.isEnded
 }
 
-// run tells what there is and then what comes.
+// run sends the events there are and then those that come.
 func (s *Stream) run(ctx context.Context, w io.Writer) error {
 	idle := time.NewTicker(s.hub.timing.idle)
 	defer idle.Stop()
@@ -143,7 +143,7 @@ type wakeReason int
 const (
 	isAwake    wakeReason = iota // there may be something to read
 	hasNotices                   // there may be notices
-	isIdle                       // it is time to tell the position
+	isIdle                       // it is time to send the position
 )
 
 // wait waits until there is a reason to go on. It lets some time pass between two reads.
@@ -176,7 +176,7 @@ func (s *Stream) wait(ctx context.Context, idle <-chan time.Time) (wakeReason, e
 	}
 }
 
-// catchUp tells window after window until nothing is left.
+// catchUp sends window after window until nothing is left.
 func (s *Stream) catchUp(ctx context.Context, w io.Writer) error {
 	for {
 		// What comes from here on is read now, or wakes the stream again.

@@ -15,7 +15,7 @@ import (
 //
 // version counts the wakes. What was read belongs to the version before the read. A stream
 // may take it although there was a wake since: it then stays awake, and reads again after
-// the readInterval. What is older than that interval is not taken.
+// the readInterval. A window older than that interval is not taken.
 //
 // The horizon is how far the first read of an interval saw. The others see no further, so
 // that all come to the same place, even those that were at different ones before.
@@ -28,7 +28,7 @@ type group struct {
 	horizon horizon
 }
 
-// horizon is the newest event that streams tell for a moment.
+// horizon is the newest event that streams send for a moment.
 type horizon struct {
 	last    int64
 	version int64
@@ -64,7 +64,7 @@ func (g *group) wake(now time.Time) {
 	}
 }
 
-// key is what the stream reads next; false if it reads alone, because it tells a gap that
+// key is what the stream reads next; false if it reads alone, because it sends a gap that
 // is its own, or ends.
 func (s *Stream) key() (windowKey, bool) {
 	filter := strings.Join(s.Filter.Types, " ") + "|" + s.Filter.PhoneNumberID
@@ -153,7 +153,7 @@ func (g *group) join(key windowKey, fresh time.Duration) (r *sharedRead, isOurs 
 	return r, true
 }
 
-// forget drops what was read and nobody will take any more.
+// forget drops windows that no stream will take any more.
 func (g *group) forget(fresh time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

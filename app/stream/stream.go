@@ -11,19 +11,19 @@ import (
 	"confab/storage"
 )
 
-// Options say what a stream tells, to whom and how.
+// Options say what a stream sends, to whom and how.
 type Options struct {
 	Class        *Class
 	Organization int64  // 0 for all
-	Person       string // whose stream it is; "" for nobody in particular
+	Person       string // whose stream it is; "" for no one in particular
 	Filter       storage.EventFilter
-	Replays      bool // tell those too
+	Replays      bool // send those too
 	Begin        Begin
-	Once         bool // end when what is there has been told
+	Once         bool // end when the present events have been sent
 	Format       Format
 	// ReadInterval is the least time between two reads, if it is longer than that of all.
 	ReadInterval time.Duration
-	// Notices are told beside the events; nil for none.
+	// Notices are sent beside the events; nil for none.
 	Notices Notices
 	// Allowed reports whether the stream may go on. It is asked once a second; nil is yes.
 	Allowed func(context.Context) bool
@@ -37,14 +37,14 @@ type Stream struct {
 	place *limit.Member // of its class
 	awake chan struct{} // holds a value when there may be something to read
 	news  chan struct{} // holds a value when there may be notices
-	since atomic.Int64  // since when something waits to be told, in Unix nanoseconds; 0 if nothing does
+	since atomic.Int64  // since when something waits to be sent, in Unix nanoseconds; 0 if nothing does
 	ended chan struct{} // closed by end
 	close func()        // gives its place back, once
 
 	// What follows belongs to Serve.
 	start   start
 	at      position  // up to here everything was looked at
-	told    position  // the last one that the client was told
+	told    position  // the last one that the client was sent
 	removed int64     // up to where the client knows that events were removed
 	read    time.Time // when it last read
 
@@ -104,7 +104,7 @@ func (s *Stream) wake(now time.Time) {
 	}
 }
 
-// behind is how long something has been waiting to be told.
+// behind is how long something has been waiting to be sent.
 func (s *Stream) behind() time.Duration {
 	since := s.since.Load()
 	if since == 0 {

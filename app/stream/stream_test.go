@@ -42,7 +42,7 @@ type world struct {
 func newWorld(t testing.TB) *world {
 	t.Helper()
 	w := &world{t: t, dir: t.TempDir(), clock: new(storage.Time), allowed: func() bool { return true }}
-	*w.clock = 1 // before all that a test sets it to: what is stored is never older than that
+	*w.clock = 1 // before all that a test sets it to: no stored row is older than that
 	w.open()
 	t.Cleanup(func() { w.close() })
 	for _, name := range []string{"first", "second", "third"} {
@@ -161,7 +161,7 @@ type block struct {
 	id, event, data string
 }
 
-// item is the id of the event that a block tells.
+// item is the id of the event in a block.
 func (b block) item() string {
 	var item struct{ ID string }
 	json.Unmarshal([]byte(b.data), &item)
@@ -223,7 +223,7 @@ func (c *client) next() (b block, err error) {
 	}
 }
 
-// told reads the next block that tells something.
+// told reads the next block that is not empty.
 func (c *client) told() block {
 	c.t.Helper()
 	for {
@@ -237,7 +237,7 @@ func (c *client) told() block {
 	}
 }
 
-// rest reads what a stream that ends tells: the types, or "gap reason".
+// rest reads a stream to its end: the types, or "gap reason".
 func (c *client) rest() (types []string) {
 	c.t.Helper()
 	for {
@@ -284,7 +284,7 @@ func TestAStreamTellsWhatHappensInOrder(t *testing.T) {
 	is.Equal(w.connect("org=0&once&after=oldest", "").rest(), []string{"before", "a", "another's", "b"})
 }
 
-// What belongs to a filtered stream comes behind what does not, however much that is.
+// Events of a filtered stream come after others, however many those are.
 func TestAFilteredStreamGetsOn(t *testing.T) {
 	is := is.New(t)
 	w := newWorld(t)
@@ -294,7 +294,7 @@ func TestAFilteredStreamGetsOn(t *testing.T) {
 	for range 3 {
 		w.happen(1, "frequent")
 	}
-	for c.last == begin.id { // until it tells its position by itself
+	for c.last == begin.id { // until it sends its position by itself
 		b, err := c.next()
 		is.NoErr(err)
 		is.Equal(b.data, "")
@@ -306,7 +306,7 @@ func TestAFilteredStreamGetsOn(t *testing.T) {
 func TestWhatWasRemovedByAgeIsAGap(t *testing.T) {
 	is := is.New(t)
 	w := newWorld(t)
-	w.hub.timing.read = 0 // nobody takes what another has just read
+	w.hub.timing.read = 0 // no stream takes what another has just read
 	for i := range 6 {
 		*w.clock = storage.Time(1000 * (i + 1))
 		w.happen(1, fmt.Sprint(i))
@@ -320,7 +320,7 @@ func TestWhatWasRemovedByAgeIsAGap(t *testing.T) {
 	is.Equal(gap.event, "gap")
 	is.Equal(gap.data, `{"reason":"age","oldest":"1970-01-01T00:00:04.000Z"}`)
 	is.Equal(w.connect("org=1&once", position).rest(), []string{"gap age", "3", "4", "5"})
-	is.Equal(w.connect("org=1&once", gap.id).rest(), []string{"3", "4", "5"}) // it was told already
+	is.Equal(w.connect("org=1&once", gap.id).rest(), []string{"3", "4", "5"}) // it was sent already
 	is.Equal(w.connect("org=1&once&after=oldest", "").rest(), []string{"3", "4", "5"})
 	is.Equal(w.connect("org=2&once&after=oldest", "").rest(), []string{"another's", "another's", "another's", "another's", "another's", "another's"})
 	old := w.connect("org=2&after=oldest", "")
@@ -335,7 +335,7 @@ func TestWhatWasRemovedByAgeIsAGap(t *testing.T) {
 	is.Equal(string(lines), `{"object":"gap","reason":"age","oldest":null,"position":"`+last.id+`"}`+"\n")
 }
 
-// A client that is slow enough to see events go before it has read them is told so.
+// A client that is slow enough that events are deleted before it has read them gets a gap.
 func TestAGapIsToldInTheMidstOfAStream(t *testing.T) {
 	is := is.New(t)
 	w := newWorld(t)
@@ -343,7 +343,7 @@ func TestAGapIsToldInTheMidstOfAStream(t *testing.T) {
 	w.happen(1, "a")
 	c := w.connect("org=1&after=oldest", "")
 	is.Equal(c.told().event, "a")
-	w.hub.mu.Lock() // nobody is woken
+	w.hub.mu.Lock() // no stream is woken
 	*w.clock = 2000
 	w.happen(1, "b")
 	*w.clock = 3000
@@ -498,7 +498,7 @@ func (w *world) deaf(query string) net.Conn {
 	return conn
 }
 
-// farewells are a source that has nothing to tell but why a stream ends.
+// farewells are a source that says only why a stream ends.
 type farewells struct{}
 
 func (farewells) AppendOpening(b []byte) []byte { return b }
@@ -544,7 +544,7 @@ func TestAClientThatTakesNothingHoldsUpNoStop(t *testing.T) {
 	}
 }
 
-// Whatever clients do, nothing of their streams is left.
+// No matter what clients do, nothing of their streams is left.
 func TestNoGoroutineOutlivesItsStream(t *testing.T) {
 	w := newWorld(t)
 	w.happen(1, "a")
@@ -574,7 +574,7 @@ func TestNoGoroutineOutlivesItsStream(t *testing.T) {
 	}
 }
 
-// Waking has to do with those whose events they are, and with nobody else.
+// Only the streams of the events' organization are woken.
 func TestOnlyStreamsOfTheOrganizationAreWoken(t *testing.T) {
 	is := is.New(t)
 	w := newWorld(t)

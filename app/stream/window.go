@@ -25,10 +25,10 @@ type window struct {
 	hasMore bool
 	last    int64  // the newest event there was
 	removed int64  // up to where events were removed because of their age
-	texts   *texts // of a window that several streams tell
+	texts   *texts // of a window that several streams send
 }
 
-// told is the last position that a window tells, if it tells any.
+// told is the last position that a window sends, if it sends any.
 func (w *window) told(at position) (last position, isEmpty bool) {
 	switch {
 	case len(w.replays) > 0:
@@ -49,7 +49,7 @@ type texts struct {
 	byName map[string][]byte
 }
 
-// find returns a form of the window, which nobody may change.
+// find returns a form of the window, which no one may change.
 func (t *texts) find(name string, render func() []byte) []byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -62,8 +62,8 @@ func (t *texts) find(name string, render func() []byte) []byte {
 	return text
 }
 
-// readWindow reads what follows the position of the stream, in one snapshot. It takes
-// turns with the lists of other organizations. It looks no further than the limit, and
+// readWindow reads what follows the position of the stream, in one snapshot. It
+// alternates with the lists of other organizations. It looks no further than the limit, and
 // changes nothing of the stream.
 func (s *Stream) readWindow(ctx context.Context, limit int64) (w window, err error) {
 	err = s.hub.db.List(ctx, s.Organization, func(rx *storage.Rx) error {
@@ -97,7 +97,7 @@ func (s *Stream) readWindow(ctx context.Context, limit int64) (w window, err err
 	return w, err
 }
 
-// readGap finds out whether something behind the position is missing that the client
+// readGap finds out whether something after the position is missing that the client
 // does not know of yet.
 func (s *Stream) readGap(rx *storage.Rx, ends storage.EventEnds) (w window, err error) {
 	w.gapAt, w.removed = s.at.seq, s.removed

@@ -50,7 +50,7 @@ const (
 	forParts = 3.0 // 1.4.11: edges of controls, marks, focus
 )
 
-// pairs are the colours that stand on each other, with the contrast that they need.
+// pairs are the colours that are on each other, with the contrast that they need.
 func pairs() (all []struct {
 	front, back string
 	least       float64

@@ -49,7 +49,7 @@ func TestTheConsoleShowsTheCallsOfItsOrganization(t *testing.T) {
 		"?created_after=2099-01-01T00:00:00Z":     nil,
 		"?created_before=2099-01-01T00:00:00Z":    own,
 		"?created_after=2020-01-01T00:00:00Z":     own,
-		"?api_key_id=" + theirs.Key.ID:            nil, // not theirs, whoever asks
+		"?api_key_id=" + theirs.Key.ID:            nil, // not theirs, for any caller
 		"?status=5xx":                             nil,
 		"?error_code=invalid_field_value&limit=1": {own[1]},
 	} {

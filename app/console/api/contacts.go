@@ -5,7 +5,7 @@ import (
 	"confab/storage"
 )
 
-// contactByID finds the contact in the path, of whichever number of the organization.
+// contactByID finds the contact in the path, of any number of the organization.
 func contactByID(rx *storage.Rx, r *rest.Request) (storage.Contact, error) {
 	return rest.InPath(r, "id", storage.PrefixContact, r.Org.ID, rx.ContactOfOrganization)
 }

@@ -80,7 +80,7 @@ func (f *fixture) possess(tenant storagetest.Tenant, a storage.Account) owner {
 	return o
 }
 
-// places are where ids stand in a route's path, as the segments in front of them.
+// places are where ids are in a route's path, as the segments in front of them.
 func places(rt *rest.Route) (before []string) {
 	parts := strings.Split(rt.Path, "/")
 	for i, part := range parts {

@@ -199,7 +199,7 @@ func (f *fixture) change(tenant storagetest.Tenant, fn func(*storage.Organizatio
 	storagetest.Update(f.t, f.db, func(tx *storage.Tx) error { return tx.UpdateOrganization(&org) })
 }
 
-// exec changes what no method of storage changes yet, and tells the API.
+// exec changes what no method of storage changes yet, and drops the API's caches.
 func (f *fixture) exec(query string, args ...any) {
 	f.t.Helper()
 	storagetest.Exec(f.t, f.dir, query, args...)

@@ -95,7 +95,7 @@ func TestReadingTellsNobodyWhereTheSettingsSaySo(t *testing.T) {
 	is.Equal(storagetest.Select[int](t, f.dir, `SELECT count(*) FROM jobs`)[0], before)
 }
 
-// Whoever reads it in the console has read it, also where the number may not send a receipt.
+// A message read in the console is read, also where the number may not send a receipt.
 func TestWhatIsReadWhereNothingCanBeSentIsRead(t *testing.T) {
 	is := is.New(t)
 	f := serve(t)

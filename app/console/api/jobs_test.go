@@ -81,7 +81,7 @@ func TestAgentsKnowTheNamesOfColleagues(t *testing.T) {
 	is.Equal(f.visit(other, "GET", path, "").code(), "404 resource_not_found")
 	is.Equal(f.visit(admin, "GET", "/people/x", "").code(), "404 resource_not_found")
 
-	// An admin ends one session of somebody, and nobody else's by that way.
+	// An admin ends one session of somebody, and no one else's by that path.
 	sessions := "/people/" + agent.User.ID + "/sessions/"
 	is.Equal(f.visit(admin, "DELETE", sessions+admin.Session.ID, "").code(), "404 resource_not_found")
 	is.Equal(f.visit(admin, "DELETE", sessions+"x", "").code(), "404 resource_not_found")

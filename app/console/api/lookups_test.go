@@ -23,7 +23,7 @@ func TestAnAudienceIsCountedBeforeItIsWrittenTo(t *testing.T) {
 	is.Equal(got.status, 200)
 	is.Equal(got.get("data.total"), 1.0)
 	is.Equal(got.get("data.opted_out"), 0.0)
-	is.Equal(got.get("data.no_consent"), 0.0) // nobody demands it
+	is.Equal(got.get("data.no_consent"), 0.0) // it is not required
 
 	storagetest.Update(t, f.db, func(tx *storage.Tx) error { return tx.MarkOptedOut(ours.has["contacts"]) })
 	f.change(ours.Tenant, func(o *storage.Organization) { o.RequireOptIn = true })

@@ -60,7 +60,7 @@ func TestAnAdminInvitesPeople(t *testing.T) {
 	second := f.visit(admin, "POST", "/people", `{"name":"Bob","email":"bo@EXAMPLE.com"}`)
 	is.Equal(second.get("data.id"), got.get("data.id"))
 	is.True(second.text("data.link") != link)
-	is.Equal(second.get("data.role"), "admin") // it stays unless told
+	is.Equal(second.get("data.role"), "admin") // it stays unless given
 
 	for body, code := range map[string]string{
 		`{}`:                                     "400 missing_required_field name",
@@ -192,7 +192,7 @@ func TestWhatKeysDoIsAudited(t *testing.T) {
 	admin := f.signedIn(f.tenant, storage.RoleAdmin)
 	label := f.call("POST", "/labels", `{"name":"VIP"}`).text("data.id")
 	f.call("DELETE", "/labels/"+label, "")
-	f.call("DELETE", "/labels/"+label, "") // 404, of which nothing is told
+	f.call("DELETE", "/labels/"+label, "") // 404, which is not recorded
 	customer := f.call("POST", "/customers", `{"name":"Bakery"}`).text("data.id")
 	quick := f.call("POST", "/quick_replies", `{"shortcut":"hi","text":"Hello"}`).text("data.id")
 	f.call("DELETE", "/quick_replies/"+quick, "")

@@ -120,7 +120,7 @@ func TestASuspendedOrganizationIsShutOutOfTheConsoleButAPlanWithoutAPIIsNot(t *t
 	is.Equal(f.visit(who, "GET", "/people", "").code(), "403 organization_suspended")
 }
 
-// Whatever it asks for: a request that does not come from a page of ours reaches no route.
+// A request of any kind that does not come from a page of ours reaches no route.
 func TestWhatComesFromElsewhereReachesNoRoute(t *testing.T) {
 	f, ours, _ := serveEverything(t)
 	admin := f.signedIn(ours.Tenant, storage.RoleAdmin)
@@ -175,7 +175,7 @@ func TestNoGETOfTheConsoleChangesAnything(t *testing.T) {
 	is.Equal(changed, nil)
 }
 
-// What is recorded can be chosen in the log, by what it is about.
+// Recorded actions can be chosen in the log, by what it is about.
 func TestTheLogCanBeNarrowedToWhateverIsRecorded(t *testing.T) {
 	source, err := os.ReadFile("../assets/screens/log/audit.js")
 	if err != nil {

@@ -142,7 +142,7 @@ func serveHooks(t testing.TB, change ...func(*testOptions)) *fixture {
 	return serve(t, append([]func(*testOptions){withNames(t)}, change...)...)
 }
 
-// disable makes a subscription one that confab gave up on.
+// disable makes a subscription one that confab disabled.
 func (f *fixture) disable(id string) {
 	f.t.Helper()
 	storagetest.Update(f.t, f.db, func(tx *storage.Tx) error { return tx.DisableSubscription(id, storage.ReasonFailures) })

@@ -8,7 +8,7 @@ import (
 	"confab/storage"
 )
 
-// Whatever would refuse a send says so before anybody writes, in the same words.
+// Everything that would refuse a send says so before anyone writes, in the same words.
 func TestPeopleKnowBeforehandThatNothingCanBeSent(t *testing.T) {
 	is := is.New(t)
 	f := serve(t)

@@ -1,5 +1,5 @@
 // Package api has the routes that only the web console needs, under /console/api. They are
-// served as those of the API are, by package rest, for people who are signed in. Whatever a
+// served as those of the API are, by package rest, for people who are signed in. What a
 // program can do too is a route of the API, which the console has below /console/api/v1.
 package api
 

@@ -93,7 +93,7 @@ type webhookRequestView struct {
 	// signed it: then it is signed as of now.
 	AsSent  bool         `json:"as_sent"`
 	Headers []headerView `json:"headers"`
-	Body    string       `json:"body"` // byte for byte what is signed
+	Body    string       `json:"body"` // byte for byte as signed
 	// ReplayedAs is the latest delivery that repeats this one.
 	ReplayedAs *string `json:"replayed_as"`
 }

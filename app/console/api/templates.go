@@ -9,7 +9,7 @@ import (
 	"confab/storage"
 )
 
-// templateByID finds the template in the path, of whichever number of the organization.
+// templateByID finds the template in the path, of any number of the organization.
 func templateByID(rx *storage.Rx, r *rest.Request) (storage.Template, error) {
 	return rest.InPath(r, "id", storage.PrefixTemplate, r.Org.ID, rx.TemplateByID)
 }

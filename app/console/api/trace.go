@@ -53,7 +53,7 @@ const (
 	TraceTry      = "try"      // a try at the provider failed
 	TraceAccepted = "accepted" // a try at the provider succeeded
 	TraceCallback = "callback" // the provider reported a status
-	TraceFailed   = "failed"   // it was given up
+	TraceFailed   = "failed"   // it failed for good
 	TraceEvent    = "event"    // an event was stored
 	TraceDelivery = "delivery" // one of its deliveries has not been tried, or never was
 	TraceAttempt  = "attempt"  // one of its deliveries was tried
@@ -114,7 +114,7 @@ type tracedDeliveryView struct {
 	SubscriptionID string       `json:"subscription_id"`
 	EventType      string       `json:"event_type"`
 	URL            string       `json:"url"`
-	Status         string       `json:"status"` // the delivery's, whatever the attempt
+	Status         string       `json:"status"` // the delivery's, not the attempt's
 	ReplayedFrom   *string      `json:"replayed_from"`
 	Attempt        int          `json:"attempt"` // 0: not tried
 	IsLast         bool         `json:"is_last"`

@@ -89,7 +89,7 @@ func (t *tracer) findSender() error {
 	return storage.IgnoreNotFound(err)
 }
 
-// addCall adds the call that made the message. What is not in the log yet, or no more, is
+// addCall adds the call that made the message. A call that is not in the log yet, or no more, is
 // known by its id, which carries its time.
 func (t *tracer) addCall(requestID string) error {
 	c, err := t.rx.LoggedCall(t.organization, requestID)

@@ -84,7 +84,7 @@ type object struct {
 }
 
 // builder makes a page of a description. findObjects comes first, because it decides
-// what is a link and what is described in place; the samples are collected while the
+// which objects are links and which are described in place; the samples are collected while the
 // operations are built, and shown with the objects at the end.
 type builder struct {
 	document

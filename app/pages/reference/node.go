@@ -117,7 +117,7 @@ type document struct {
 
 // deref follows a reference to its end, and returns the name of what it found. A node
 // that is no reference is returned as it is. Nothing is found where a reference leads
-// nowhere; that is kept in err, so that whoever reads the description need not ask each time.
+// nowhere; that is kept in err, so that readers of the description need not ask each time.
 func (d *document) deref(n *node) (at *node, name string) {
 	for range 10 {
 		ref := n.text("$ref")

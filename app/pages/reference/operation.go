@@ -57,7 +57,7 @@ func orderExamples(calls, answers []example) []example {
 	return append(first, others...)
 }
 
-// parameters groups parameters by where they stand: path, query or headers.
+// parameters groups parameters by where they are: path, query or headers.
 func (b *builder) parameters(all []*node) (sorted []parameters) {
 	for _, where := range []struct{ in, title string }{{"path", "Path"}, {"query", "Query"}, {"header", "Headers"}} {
 		var fields []field

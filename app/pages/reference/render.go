@@ -25,7 +25,7 @@ var pageText string
 //go:embed assets/page.css
 var ownStyle []byte
 
-// Style is the page's style sheet, behind the design tokens that it uses.
+// Style is the page's style sheet, after the design tokens that it uses.
 func Style() []byte { return theme.WithTokens(ownStyle) }
 
 // Script adds comfort: a filter, copy buttons, and a mark at the current section. The
