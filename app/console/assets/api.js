@@ -33,7 +33,7 @@ export class APIError extends Error {
 /** lost is the error of a call that was not answered. */
 export const lost = () => new APIError(text.network, { code: "network" });
 
-/** When the things were asked for that the server told. @type {WeakMap<any, number>} */
+/** When each thing that the server returned was asked for. @type {WeakMap<any, number>} */
 const asked = new WeakMap();
 let calls = 0;
 

@@ -206,7 +206,7 @@ const places = [
 ];
 
 /**
- * placeOf finds what an id is and which screen shows it; null for what is no id of ours.
+ * placeOf finds what an id is and which screen shows it; null if it is no id of ours.
  * @param {string} text
  * @returns {{ path: string, name: string } | null}
  */

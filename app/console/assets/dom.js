@@ -1,7 +1,7 @@
 /**
  * Elements, lists and state: the ground of every screen.
  *
- * State is held in signals. Whoever reads a signal inside an effect is run again when it
+ * State is held in signals. An effect that reads a signal is run again when it
  * changes: not at once, but together with all others that have to, in the next microtask,
  * those that were made first before those that were made inside them.
  *
@@ -10,11 +10,11 @@
  * items that stay, by their keys, so that focus, scroll positions and half-typed text stay
  * with them. There is no comparing of trees.
  *
- * What is made belongs to a scope: the screen, the row, the run of an effect in which it
- * is made. When that ends, its effects end with it, and onDispose is told.
+ * Everything made belongs to a scope: the screen, the row, the run of an effect in which it
+ * is made. When that ends, its effects end with it, and onDispose is called.
  *
  * Everything reaches the page as text or as an attribute, never as markup; links lead to
- * schemes that are safe. That holds for whatever strangers write.
+ * schemes that are safe. That holds for everything strangers write.
  */
 
 /**
@@ -71,7 +71,7 @@ export function signal(value) {
 }
 
 /**
- * flush runs the effects that wait. Tests, and those who want to focus what is about to
+ * flush runs the effects that wait. Tests, and those who want to focus an element about to
  * appear, need not wait for the microtask.
  */
 export function flush() {
@@ -333,7 +333,7 @@ function region(parent, build) {
 
 /**
  * list shows an element for each item. An item whose key was there before keeps its
- * element, and is told of its new value; render gets the item as a signal.
+ * element, and gets its new value; render gets the item as a signal.
  * @template T
  * @param {() => readonly T[]} items
  * @param {(item: T) => string | number} key

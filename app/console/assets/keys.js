@@ -28,7 +28,7 @@ export function bind(group, added) {
   onDispose(() => shortcuts.update((all) => all.filter((one) => !own.includes(one))));
 }
 
-/** listen begins to look at what is pressed. */
+/** listen begins to handle keys. */
 export function listen() {
   let done = "";
   document.addEventListener("keydown", (event) => {

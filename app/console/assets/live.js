@@ -85,7 +85,7 @@ export function onChanged(kinds, fn) {
 }
 
 /**
- * together does work at once, and what is asked for meanwhile once more, afterwards; but it
+ * together does work at once, and once more afterwards if it is asked for meanwhile; but it
  * does not wait for ever for an answer.
  * @param {() => Promise<unknown>} work
  */
@@ -178,7 +178,7 @@ async function lead() {
     const began = Date.now();
     const wasUp = await read();
 
-    // A connection that lasted is opened again before anybody is told.
+    // A connection that lasted is opened again before anyone is notified.
     const atOnce = !leads || isUrgent || (wasUp && !leaving && Date.now() - began > firstWait);
     isUrgent = false;
     if (atOnce) continue;

@@ -158,7 +158,7 @@ export function start(find, outlet) {
 }
 
 /**
- * The title carries the unread count and the name of what is open.
+ * The title carries the unread count and the name of the open screen.
  * @param {string} title
  */
 function setTitle(title) {

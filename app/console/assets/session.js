@@ -58,7 +58,7 @@ export function applyTheme() {
  * @typedef {{ user: User, organization: { id: string, name: string }, sandbox: boolean, screens: string[], guides: Record<string, string> }} Start
  */
 
-/** The address of /console/, whatever a proxy puts before it. */
+/** The address of /console/, with any prefix of a proxy. */
 export const root = new URL("../", import.meta.url);
 
 /** What somebody wrote and has not sent is kept in this browser under names that begin so. */
@@ -74,7 +74,7 @@ export function unsent() {
   }
 }
 
-/** forgetWords takes away what the person wrote here: whoever comes next must not read it. */
+/** forgetWords deletes what the person wrote here: the next person must not read it. */
 export function forgetWords() {
   try {
     const own = Object.keys(localStorage).filter((key) => keptWords().some((prefix) => key.startsWith(prefix)));
@@ -109,7 +109,7 @@ export const me = signal(start.user);
 
 export const isAdmin = start.user.role === "admin";
 
-/** The business numbers, in whatever state: those that are disconnected come last. */
+/** The business numbers, in any state: those that are disconnected come last. */
 export const numbers = signal(/** @type {Account[]} */ ([]));
 
 /** Whether they have been read from the server. */

@@ -1,4 +1,4 @@
-/** Forms: fields with labels and hints, and what is wrong beside the field. */
+/** Forms: fields with labels and hints, and errors beside the field. */
 import { effect, el, flush, signal } from "../dom.js";
 import { APIError, newKey } from "../api.js";
 import { button } from "./basics.js";
@@ -26,7 +26,7 @@ let forms = 0;
 /**
  * @typedef {object} FormOptions
  * @property {Field[]} fields
- * @property {any} [values] what is in the fields at first, by their names
+ * @property {any} [values] the first values of the fields, by their names
  * @property {() => any} [follows] the same as it changes: untouched fields follow it, and are not sent; where all are untouched, nothing is
  * @property {null} [blank] what an empty field is sent as; else it is left out
  * @property {string} submit what the button says
@@ -111,7 +111,7 @@ export function form({ fields, values: before, follows, blank, submit, busy: bus
   }
 
   /**
-   * refuse shows what is wrong, and goes to the first such field. It reports whether
+   * refuse shows errors, and goes to the first such field. It reports whether
    * there is one.
    * @param {Record<string, string>} problems
    */
@@ -182,7 +182,7 @@ function sentence(error, field) {
 }
 
 /**
- * fieldRow is a field with its label, its hint and what is wrong with it.
+ * fieldRow is a field with its label, its hint and its error.
  * @param {Field} field
  * @param {string} id
  * @param {() => string} wrong

@@ -48,8 +48,8 @@ export function ofNumber(build) {
 
 /**
  * paged is a resource of rows, and end is what follows them: a button that reads more.
- * Hints of some kinds read again what is shown; other filters begin anew. New rows wait
- * above the first as long as waits says that what is shown must not move.
+ * Hints of some kinds read the shown rows again; other filters begin anew. New rows wait
+ * above the first as long as waits says that the shown rows must not move.
  * @param {string} path
  * @param {{ filters?: () => Record<string, any>, kinds?: string[], key?: (row: any) => string, waits?: () => boolean }} [options]
  */
@@ -61,7 +61,7 @@ export function paged(path, { filters = () => ({}), kinds = [], key = (row) => r
   const isPart = signal(false); // whether the last page is not full
   const waiting = signal(0);
   const wanted = computed(() => JSON.stringify(filters()));
-  let shown = ""; // the filters of what is shown
+  let shown = ""; // the filters of the shown rows
   let asked = ""; // and those of what was asked for last
   /** @type {{ rows: any[], next: string | null }} */
   let newest;
@@ -160,7 +160,7 @@ export function paged(path, { filters = () => ({}), kinds = [], key = (row) => r
 export const isScrolled = () => (document.getElementById("main")?.scrollTop ?? 0) > 40;
 
 /**
- * pagedList shows such a list, what is shown for none, and how to get more of it.
+ * pagedList shows such a list, its empty state, and how to get more of it.
  * @param {ReturnType<typeof paged>} all
  * @param {(rows: () => any[]) => import("../dom.js").Child} render
  * @param {() => Parameters<typeof empty>[0] | string} none

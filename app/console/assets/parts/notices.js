@@ -1,4 +1,4 @@
-/** What is shown at the edge of the window: what was done, what went wrong, a lost connection. */
+/** Notices at the edge of the window: what was done, what went wrong, a lost connection. */
 import { el, list, signal } from "../dom.js";
 import { APIError } from "../api.js";
 import { connection, retry } from "../live.js";
@@ -65,7 +65,7 @@ export function toastRegion() {
     }));
 }
 
-/** connectionBar shows when the server is gone, and what is being done about it. */
+/** connectionBar shows when the server is gone, and how it reconnects. */
 const lostText = { lost: "Reconnecting… your text is safe", now: "Try now" };
 
 export function connectionBar() {

@@ -140,7 +140,7 @@ export function resource(read, kinds = [], pace = 0) {
 
 /**
  * loaded shows a resource: a skeleton, what went wrong, or what render makes of it. render
- * is called once, and gets the data as a signal: newer data changes what is there in place.
+ * is called once, and gets the data as a signal: newer data changes the elements in place.
  * What could not be read again stays, unless it is gone.
  * @template T
  * @param {Resource<T>} from

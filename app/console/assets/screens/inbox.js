@@ -1,4 +1,4 @@
-/** The inbox: who wrote, what was said, and whose turn it is. Three panes; one on a small screen. */
+/** The inbox: who wrote, what was said, and who has to answer. Three panes; one on a small screen. */
 import { computed, effect, el, signal, untracked } from "../dom.js";
 import { APIError, get, page, patch, post } from "../api.js";
 import { bind } from "../keys.js";

@@ -68,7 +68,7 @@ export const nameOf = (one) => one.name ?? one.phone_number ?? one.phone_number_
 /** @param {any} one */
 const stateChip = (one) => chip(stateOf(one)[1], stateOf(one)[0]);
 
-/** readNumbers reads all numbers, in whatever state. @param {AbortSignal} signal */
+/** readNumbers reads all numbers, in any state. @param {AbortSignal} signal */
 export const readNumbers = (signal) => get("v1/accounts", { signal, query: { status: "all" } });
 
 /** @type {import("../router.js").Build} */

@@ -1,4 +1,4 @@
-// What is comfortable beyond plain links: a filter for the contents, buttons that
+// Conveniences beyond plain links: a filter for the contents, buttons that
 // copy, and a mark at the part that is being read.
 "use strict";
 

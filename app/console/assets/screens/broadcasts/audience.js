@@ -45,7 +45,7 @@ const text = {
 };
 
 /**
- * liveField is a field of a broadcast, which passes on what is typed or chosen.
+ * liveField is a field of a broadcast, which passes on the typed or chosen value.
  * @param {import("../../parts/form.js").Field} field
  * @param {(value: string, control: any) => void} set
  * @param {() => string} [wrong]
@@ -61,7 +61,7 @@ const mostBytes = 8 << 20;
 /** @typedef {{ total: number, more?: boolean, note?: string, wrong?: string, skipped: Record<string, number>, file?: File }} Size */
 
 /**
- * audienceStep is the fields, what is wrong with them, and the body of the request.
+ * audienceStep is the fields, their errors, and the body of the request.
  * @param {string} of the number
  * @param {() => boolean} isMarketing
  */
@@ -72,7 +72,7 @@ export function audienceStep(of, isMarketing) {
   const size = signal(/** @type {Size | null} */ (null));
   const labels = allLabels();
 
-  /** What is counted, unless nothing is chosen. @type {Promise<Size> | Size | "" | undefined} */
+  /** The count, unless nothing is chosen. @type {Promise<Size> | Size | "" | undefined} */
   let counted;
   const measure = async (/** @type {typeof counted} */ chosen) => {
     counted = chosen;

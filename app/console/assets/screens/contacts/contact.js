@@ -133,7 +133,7 @@ function labelSection(one, path) {
 }
 
 /**
- * metadataSection edits what programs keep. What is no text is written as JSON. Programs may
+ * metadataSection edits what programs keep. Non-text values are written as JSON. Programs may
  * change it meanwhile: only what was changed here is changed there.
  * @param {() => any} data
  * @param {string} path

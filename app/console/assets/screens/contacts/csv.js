@@ -42,7 +42,7 @@ const shownLines = 4;
 
 /**
  * readHead reads the first lines of a file. Where the header ends is counted in bytes, as
- * a decoder of single bytes tells it.
+ * a decoder of single bytes shows it.
  * @param {File | undefined} file
  */
 export async function readHead(file) {

@@ -128,7 +128,7 @@ const aliases = {
 const known = new Map(Object.entries(aliases));
 
 /**
- * guess finds which of our columns a file means; what is no other is left out.
+ * guess finds which of our columns a file means; one that matches none is left out.
  * @param {string} name
  */
 function guess(name) {

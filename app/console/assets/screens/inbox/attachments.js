@@ -110,7 +110,7 @@ export function attachments(number) {
       event.preventDefault();
       add(files);
     },
-    /** listen takes what is dropped on a place. @param {() => HTMLElement} place */
+    /** listen takes files dropped on a place. @param {() => HTMLElement} place */
     listen(place) {
       queueMicrotask(() => {
         const node = place();

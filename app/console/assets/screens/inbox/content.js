@@ -33,7 +33,7 @@ const text = {
   items: (/** @type {number} */ n) => n + " items",
 };
 
-/** hosted is where a file is shown from: its path, whatever the public address is. @param {string} url */
+/** hosted is where a file is shown from: its path, with any public address. @param {string} url */
 export const hosted = (url) => new URL("../media/" + new URL(url, root).pathname.split("/media/")[1], root).href;
 
 /** prose is what somebody wrote. @param {string | null | undefined} value */

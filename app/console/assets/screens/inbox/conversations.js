@@ -175,7 +175,7 @@ export function conversations(current) {
     }
   }
 
-  /** catchUp reads what has changed since the last change that is known. @param {string[]} ids what is said to have changed */
+  /** catchUp reads what has changed since the last change that is known. @param {string[]} ids those said to have changed */
   async function catchUp(ids) {
     if (!filter.number) return;
     const now = Date.now();
@@ -191,7 +191,7 @@ export function conversations(current) {
       next = got.cursor;
     } while (next);
 
-    // What is gone is in no list, and a clock that was set back calls new what seems old.
+    // A deleted one is in no list, and after a clock was set back a new one may seem old.
     missing.delete("");
     if (missing.size > pageSize) await load();
     else await Promise.allSettled([...missing].map(read));

@@ -3,7 +3,7 @@
  * part of it that is on the page.
  *
  * The run usually ends with the newest message. After a jump to an old one it lies in the
- * past, and grows at both ends as somebody scrolls. Whatever the server says of a message
+ * past, and grows at both ends as somebody scrolls. Everything the server says of a message
  * is merged by id. After a break all that is on the page is read again, and the rest is
  * forgotten.
  */
@@ -44,7 +44,7 @@ export function messages(number, conversation, unread) {
   const changes = signal(0);
   const ready = signal(false);
   const failure = signal(/** @type {unknown} */ (null));
-  /** What is on the page: from, and how many; to is the end of it. */
+  /** The part on the page: from, and how many; to is the end of it. */
   const view = signal({ from: 0, to: most });
   /** @type {string | null} */
   let older = null;

@@ -20,7 +20,7 @@ const text = {
 };
 const sound = preference("sound", "off");
 const notifications = preference("notifications", "off");
-/** What is news, and how long it is quiet after a sound, in milliseconds. */
+/** How old news may be, and how long it is quiet after a sound, in milliseconds. */
 const fresh = 300_000;
 const rest = 1000;
 

@@ -96,7 +96,7 @@ export function onRefused(fn) {
   return () => void refusalListeners.delete(fn);
 }
 
-/** settled waits for what is being sent. */
+/** settled waits for the messages being sent. */
 export const settled = () => running ?? Promise.resolve();
 
 /** flush sends what waits, one after the other. */
@@ -118,7 +118,7 @@ async function sendAll() {
       discard(entry);
     } catch (error) {
       if (!(error instanceof APIError)) throw error;
-      // An answer that was cut off may be of one that was taken: the key tells.
+      // A request whose answer was cut off may have been accepted: the key shows that.
       const { status, code } = error;
       const isLater = status < 400 || status > 499 || status === 401 || status === 429 || code === "idempotency_in_progress";
       if (isLater) return void retryLater(error.lost);
@@ -135,7 +135,7 @@ async function sendAll() {
 
 const next = () => outbox.peek().find((one) => !one.error);
 
-/** @param {boolean} lost then the connection tells when it is back, mostly */
+/** @param {boolean} lost then the connection mostly reports when it is back */
 function retryLater(lost) {
   clearTimeout(timer);
   timer = setTimeout(flush, lost ? 5 * delay : delay);

@@ -9,9 +9,9 @@ const text = { list: "Quick replies", none: "No quick reply fits.", empty: "Ther
 let known = null;
 
 /**
- * openQuickReplies shows the list above the text; what is typed after the / narrows it.
+ * openQuickReplies shows the list above the text; the text after the / narrows it.
  * @param {object} at
- * @param {import("../../dom.js").Signal<any>} at.picker what is open above the text
+ * @param {import("../../dom.js").Signal<any>} at.picker the list open above the text
  * @param {HTMLTextAreaElement} at.box
  * @param {() => string} at.name of the person
  * @param {(text: string) => void} at.insert

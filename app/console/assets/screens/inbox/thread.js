@@ -124,7 +124,7 @@ export function thread(at) {
     else if (rest < near && !store.endsNow()) keepPlace(store.showNewer);
   }
 
-  /** keepPlace lets the page grow or move without moving what is being read. @param {() => Promise<boolean>} change */
+  /** keepPlace lets the page grow or move without moving the messages in view. @param {() => Promise<boolean>} change */
   async function keepPlace(change) {
     moving = true;
     const pinned = { node: /** @type {Element | undefined} */ (undefined), top: 0 };
@@ -290,7 +290,7 @@ function startAt(store, hit, firstUnread, goTo, log, then) {
         log().scrollTop = log().scrollHeight;
         const top = (line?.offsetTop ?? Infinity) - log().offsetTop - bottom;
         if (top < log().scrollTop) log().scrollTop = top;
-        then(); // what is above may be drawn now
+        then(); // messages above may be drawn now
       }
       shown = wanted;
       began = true;

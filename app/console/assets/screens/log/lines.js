@@ -20,7 +20,7 @@ const isRead = () => isScrolled() || document.querySelector("tbody:hover, tbody 
  * @param {(row: any) => string} [options.key]
  * @param {(string | import("../../parts/table.js").Column)[]} options.columns
  * @param {((row: () => any) => import("../../dom.js").Child)[]} options.cells
- * @param {{ icon: string, title: string, body: import("../../dom.js").Child }} options.none what is shown where nothing was ever
+ * @param {{ icon: string, title: string, body: import("../../dom.js").Child }} options.none the empty state where there was never anything
  * @returns {{ body: import("../../dom.js").Child, reload: () => void }}
  */
 export function lines({ path, filters, kinds, none, ...shown }) {

@@ -65,7 +65,7 @@ export function device(state) {
     context: context ? { message_id: context.id } : undefined,
     ...content,
   });
-  /** ask sends what a form holds, which says what is wrong with it. @param {any} content @param {any} [context] */
+  /** ask sends what a form holds, which shows its errors. @param {any} content @param {any} [context] */
   const ask = (content, context) => send(content, context, sim);
   const change = (/** @type {any} */ message, /** @type {string} */ verb, /** @type {any} */ body) =>
     act("POST", `messages/${encodeURIComponent(message.id)}/${verb}`, body);

@@ -1,4 +1,4 @@
-/** Making and editing a template: what is wrong is shown while one writes, beside what the phone will show. */
+/** Making and editing a template: errors are shown while one writes, beside what the phone will show. */
 import { el, list, signal, untracked, when } from "../../dom.js";
 import { newKey, patch, post } from "../../api.js";
 import { announce } from "../../live.js";

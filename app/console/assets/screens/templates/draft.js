@@ -1,5 +1,5 @@
 /**
- * A template that is being written: what was filled in, what is wrong with it by the
+ * A template that is being written: what was filled in, its errors by the
  * provider's rules, and the components that are submitted. Parts that the builder does not
  * know stay as they are.
  */
@@ -109,7 +109,7 @@ export const isNamed = (draft) =>
   draft.named ?? [...variablesOf(draft.header), ...variablesOf(draft.body)].some((name) => !/^\d+$/.test(name));
 
 /**
- * problemsOf says what is wrong, by field. The keys are those of the draft, with numbers
+ * problemsOf returns the errors, by field. The keys are those of the draft, with numbers
  * for buttons and cards.
  * @param {Draft} draft
  * @returns {Record<string, string>}

@@ -1,4 +1,4 @@
-/** What is asked of a webhook: its address and events, its secrets, a test event. */
+/** The forms of a webhook: its address and events, its secrets, a test event. */
 import { effect, el, signal } from "../../dom.js";
 import { APIError, get, patch, post } from "../../api.js";
 import { copyable } from "../../parts/basics.js";

@@ -26,7 +26,7 @@ export const statusChip = (one) => (one.status === "active" && one.consecutive_f
   ? chip(text.failing, "warn")
   : chip(one.status, tones[one.status] ?? "quiet"));
 
-/** problemOf says what is wrong with a webhook, and what to do; "" if nothing is. @param {any} one */
+/** problemOf describes the problem of a webhook, and what to do; "" if none. @param {any} one */
 export function problemOf({ status, disabled_reason: why, consecutive_failures: failures }) {
   if (status === "disabled") return (why === "endpoint_gone" ? text.gone : text.disabled) + text.disabledNext;
   return status === "paused" ? text.paused : failures > 0 ? text.failuresSince(failures) : "";
