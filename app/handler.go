@@ -57,6 +57,7 @@ func (a *App) findRoute(r *http.Request) route {
 		return route{pattern: "/media/:token", serve: a.media.ServeHTTP}
 	case guard.IsFetch(r):
 		return route{serve: a.refuseFetch}
+
 	case path == "/provider/webhook":
 		return route{pattern: path, verified: true, serve: a.callback.ServeHTTP}
 	case path == pages.DocsPath || strings.HasPrefix(path, pages.DocsPath+"/"):
@@ -69,6 +70,7 @@ func (a *App) findRoute(r *http.Request) route {
 		return a.consoleRoute(path)
 	case a.wantsConsole(r):
 		return route{pattern: path, serve: redirectToConsole}
+
 	case path == "/livez":
 		return route{pattern: path, quiet: true, serve: a.readOnly(serveLive)}
 	case path == "/readyz":
@@ -76,6 +78,7 @@ func (a *App) findRoute(r *http.Request) route {
 	case path == "/metrics" && isLocalRequest(r):
 		return route{pattern: path, quiet: true, serve: a.hosts.Guard(a.readOnly(a.metrics.handler.ServeHTTP))}
 	}
+
 	return route{serve: func(w http.ResponseWriter, r *http.Request) {
 		a.api.WriteError(w, r, &rest.Error{Code: rest.ResourceNotFound, Message: "There is nothing at this path. The API is under /v1."})
 	}}

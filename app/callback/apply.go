@@ -128,8 +128,10 @@ func preparerOf(field string) func(*Server, provider.CallbackChange) []piece {
 		return (*Server).prepareIdentities
 	case "user_preferences":
 		return (*Server).preparePreferences
+
 	case "history", "smb_app_state_sync":
 		return func(s *Server, n provider.CallbackChange) []piece { return s.keepChange(n, "not used") }
+
 	case "message_template_status_update", "message_template_quality_update",
 		"message_template_components_update", "template_category_update":
 		return (*Server).prepareTemplate
@@ -137,6 +139,7 @@ func preparerOf(field string) func(*Server, provider.CallbackChange) []piece {
 		"phone_number_quality_update", "phone_number_name_update", "security":
 		return (*Server).prepareAccount
 	}
+
 	return nil
 }
 

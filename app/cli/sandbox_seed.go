@@ -211,11 +211,13 @@ func sampleTemplates() []simulator.Template {
 			{"type": "BODY", "text": "Welcome! This is the simplest template there is: nothing needs to be filled in."},
 			{"type": "FOOTER", "text": "Sent from a sandbox"},
 		}},
+
 		{Name: "order_update", Language: "en_US", Category: "UTILITY", Components: []jsonObject{
 			{"type": "BODY", "text": "Hi {{1}}, your order {{2}} is on its way and should arrive tomorrow.",
 				"example": jsonObject{"body_text": [][]string{{"Ana", "A-1042"}}}},
 			{"type": "BUTTONS", "buttons": []jsonObject{{"type": "QUICK_REPLY", "text": "Where is it?"}}},
 		}},
+
 		{Name: "spring_offer", Language: "en_US", Category: "MARKETING", Components: []jsonObject{
 			{"type": "HEADER", "format": "TEXT", "text": "Spring is here"},
 			{"type": "BODY", "text": "Hi {{1}}, everything that grows is 20 percent off until Sunday.",

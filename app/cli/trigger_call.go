@@ -218,16 +218,19 @@ func (f simFlag) parse(s string) (any, error) {
 		return strconv.Atoi(s)
 	case f.kind == shareField:
 		return strconv.ParseFloat(s, 64)
+
 	case f.kind == codeField:
 		code, err := strconv.ParseInt(s, 0, 64)
 		if err != nil || code == 0 {
 			return nil, err
 		}
 		return code, nil
+
 	case f.kind == requiredTextField:
 		return parseText(s)
 	case f.kind == textField && s == "":
 		return nil, nil
 	}
+
 	return s, nil
 }

@@ -131,6 +131,7 @@ func Default() Config {
 		DataDir: "./confab-data",
 		Server:  Server{Listen: "127.0.0.1:8080", MaxStreams: 200},
 		Storage: Storage{Synchronous: "full"},
+
 		Provider: Provider{
 			BaseURL:           "https://graph.facebook.com",
 			Version:           "v23.0",
@@ -140,6 +141,7 @@ func Default() Config {
 			RetrySchedule:     []time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute, 8 * time.Minute},
 			ReconcileWindow:   30 * time.Second,
 		},
+
 		Webhooks: Webhooks{
 			RetrySchedule: []time.Duration{
 				10 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute,
@@ -151,6 +153,7 @@ func Default() Config {
 			PerSubscription:      16,
 			RetentionDays:        30,
 		},
+
 		Jobs:    Jobs{Workers: 256, PollInterval: time.Second},
 		Log:     Log{Level: "info", APILogDays: 30},
 		Console: Console{Enabled: true, AuditDays: 365, ReadReceipts: true, MaxStreams: 500},

@@ -130,6 +130,7 @@ func (l *loader) readTable(table map[string]any, prefix string, origin func(key 
 	for _, name := range slices.Sorted(maps.Keys(table)) {
 		key, raw := prefix+name, table[name]
 		sub, isTable := raw.(map[string]any)
+
 		switch {
 		case strings.Contains(name, "."): // in quotes, "server.listen" is not listen of server
 			l.addProblem(&Error{Key: key, Origin: origin(key), Problem: "unknown key, try it without the quotes"})

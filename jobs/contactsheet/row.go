@@ -148,17 +148,20 @@ func (r *Row) setField(column, cell string) (rule string) {
 			return "must be a country code of two letters, a dot and 1 to 128 letters and digits"
 		}
 		r.BSUID = &cell
+
 	case columnUsername:
 		r.Username = &cell
 		return atMost(cell, MaxUsername)
 	case columnName:
 		r.Name = &cell
 		return atMost(cell, MaxName)
+
 	case columnEmail:
 		if !storage.ValidEmail(cell) {
 			return "must be an address such as ana@example.com"
 		}
 		r.Email = &cell
+
 	case columnLabels:
 		r.Labels = cell
 	case columnOptedIn:
@@ -171,6 +174,7 @@ func (r *Row) setField(column, cell string) (rule string) {
 	case columnMetadata:
 		return r.setAllMetadata(cell)
 	}
+
 	return ""
 }
 

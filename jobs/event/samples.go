@@ -68,10 +68,12 @@ func (d sampleData) event(kind string) (Event, error) {
 		return MessageRevoked(d.subject, d.inboundMessage(), d.now), nil
 	case TypeMessageEdited:
 		return MessageEdited(d.subject, d.inboundMessage(), []storage.MessageEdit{{Body: new("Where is my order?"), EditedAt: d.now}}), nil
+
 	case TypeConversationAssigned:
 		return ConversationAssigned(d.subject, d.thread(), Assignment{UserID: &d.user, TeamID: &d.team}), nil
 	case TypeConversationClosed:
 		return ConversationClosed(d.subject, d.thread(), nil), nil
+
 	case TypeContactCreated:
 		return ContactCreated(d.subject, d.contact), nil
 	case TypeContactUpdated:
@@ -80,12 +82,14 @@ func (d sampleData) event(kind string) (Event, error) {
 		before := d.contact
 		before.BSUID = new("US.10973450127712803651")
 		return ContactIdentityUpdated(d.subject, before, d.contact, d.now), nil
+
 	case TypeBroadcastStarted:
 		return BroadcastStarted(d.subject, d.broadcast()), nil
 	case TypeBroadcastCompleted:
 		b := d.broadcast()
 		b.Status, b.CompletedAt, b.Waiting, b.Delivered = storage.BroadcastCompleted, d.now, 0, b.Total
 		return BroadcastCompleted(d.subject, b), nil
+
 	default:
 		return d.customerChange(kind), nil
 	}

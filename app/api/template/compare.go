@@ -42,11 +42,13 @@ func partKeys(parts []*DraftPart, code bool) (words []string) {
 
 func (p *DraftPart) comparisonKey(code bool) string {
 	kind := strings.ToUpper(storage.OrEmpty(p.Type))
+
 	switch {
 	case kind == HeaderPart:
 		return fmt.Sprintf("%s %s %q", kind, strings.ToUpper(storage.OrEmpty(p.Format)), storage.OrEmpty(p.Text))
 	case kind == offerPart && p.Offer != nil:
 		return fmt.Sprintf("%s %q %v", kind, storage.OrEmpty(p.Offer.Text), p.Offer.HasExpiration != nil && *p.Offer.HasExpiration)
+
 	case kind == carouselPart:
 		for _, card := range p.Cards {
 			if card != nil {
@@ -54,6 +56,7 @@ func (p *DraftPart) comparisonKey(code bool) string {
 			}
 		}
 		return kind
+
 	case kind == buttonsPart:
 		for _, b := range p.Buttons {
 			if b != nil {
@@ -61,11 +64,13 @@ func (p *DraftPart) comparisonKey(code bool) string {
 			}
 		}
 		return kind
+
 	case code && kind == BodyPart:
 		return fmt.Sprintf("%s %v", kind, p.AddSecurityRecommendation != nil && *p.AddSecurityRecommendation)
 	case code && p.CodeExpirationMinutes != nil:
 		return fmt.Sprintf("%s %d", kind, p.CodeExpirationMinutes.Value)
 	}
+
 	return fmt.Sprintf("%s %q", kind, storage.OrEmpty(p.Text))
 }
 

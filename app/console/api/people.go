@@ -116,12 +116,14 @@ func (s *Server) updatePerson(r *rest.Request, in personChanges) (rest.Reply, er
 			}
 			u.Role, r.Action = in.Role.Value, "user.role_changed"
 		}
+
 		if in.Name.Set {
 			u.Name = in.Name.Value
 		}
 		if in.Email.Set {
 			u.Email = &in.Email.Value
 		}
+
 		if in.TeamID.Set {
 			t, err := api.ChooseTeam(&tx.Rx, r.Org.ID, in.TeamID.OrNil())
 			if err != nil {
@@ -129,6 +131,7 @@ func (s *Server) updatePerson(r *rest.Request, in personChanges) (rest.Reply, er
 			}
 			u.TeamID = t.ID
 		}
+
 		err := tx.UpdateUser(u)
 		if errors.Is(err, storage.ErrConflict) {
 			return rest.Invalid("email", "is in use: somebody else signs in with it, or is invited with it")
