@@ -251,14 +251,14 @@ func (h *Hub) Stats() (all []ClassStats) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 
-	behind := make(map[*Class]time.Duration)
+	lags := make(map[*Class]time.Duration)
 	for _, g := range h.groups {
 		for s := range g.streams {
-			behind[s.Class] = max(behind[s.Class], s.behind())
+			lags[s.Class] = max(lags[s.Class], s.lag())
 		}
 	}
 	for _, c := range h.classes {
-		all = append(all, ClassStats{Name: c.Name, Open: int(c.places.Used()), Dropped: c.dropped.Load(), Behind: behind[c]})
+		all = append(all, ClassStats{Name: c.Name, Open: int(c.places.Used()), Dropped: c.dropped.Load(), Behind: lags[c]})
 	}
 	return all
 }

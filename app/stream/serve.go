@@ -113,8 +113,8 @@ func (s *Stream) run(ctx context.Context, w io.Writer) error {
 	if err := s.catchUp(ctx, w); err != nil {
 		return err
 	}
-	if s.told != s.at {
-		if err := s.tell(w, s.Format.AppendOpening); err != nil {
+	if s.sent != s.at {
+		if err := s.writePosition(w, s.Format.AppendOpening); err != nil {
 			return err
 		}
 	}
@@ -128,7 +128,7 @@ func (s *Stream) run(ctx context.Context, w io.Writer) error {
 			err = s.writeNotices(w)
 		}
 		if err == nil && why == isIdle {
-			err = s.tell(w, s.Format.AppendIdle)
+			err = s.writePosition(w, s.Format.AppendIdle)
 		}
 		if err != nil {
 			return err
@@ -191,7 +191,7 @@ func (s *Stream) catchUp(ctx context.Context, w io.Writer) error {
 		if err != nil {
 			return err
 		}
-		if err := s.tellWindow(w, next); err != nil {
+		if err := s.writeWindow(w, next); err != nil {
 			return err
 		}
 
@@ -202,14 +202,14 @@ func (s *Stream) catchUp(ctx context.Context, w io.Writer) error {
 	}
 }
 
-// tellWindow writes a window.
-func (s *Stream) tellWindow(w io.Writer, next window) error {
+// writeWindow writes a window.
+func (s *Stream) writeWindow(w io.Writer, next window) error {
 	s.start.gap = ""
-	told, isEmpty := next.told(s.at)
+	last, isEmpty := next.lastSent(s.at)
 	if isEmpty {
 		return nil
 	}
-	s.told = told
+	s.sent = last
 
 	if name := s.Format.Name(); next.texts != nil && name != "" {
 		return s.write(w, next.texts.find(name, func() []byte { return s.render(nil, next) }))
@@ -239,9 +239,9 @@ func (s *Stream) render(b []byte, next window) []byte {
 	return b
 }
 
-// tell writes what append appends about the position of the stream.
-func (s *Stream) tell(w io.Writer, appendTo func(b []byte, position string) []byte) error {
-	s.told = s.at
+// writePosition writes what append appends about the position of the stream.
+func (s *Stream) writePosition(w io.Writer, appendTo func(b []byte, position string) []byte) error {
+	s.sent = s.at
 	return s.write(w, appendTo(nil, s.mark(s.at)))
 }
 

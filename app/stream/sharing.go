@@ -17,19 +17,19 @@ import (
 // may take it although there was a wake since: it then stays awake, and reads again after
 // the readInterval. A window older than that interval is not taken.
 //
-// The horizon is how far the first read of an interval saw. The others see no further, so
+// The read limit is how far the first read of an interval saw. The others see no further, so
 // that all come to the same place, even those that were at different ones before.
 type group struct {
 	streams map[*Stream]struct{} // guarded by Hub.mu
 	version atomic.Int64
 
-	mu      sync.Mutex
-	reads   map[windowKey]*sharedRead
-	horizon horizon
+	mu        sync.Mutex
+	reads     map[windowKey]*sharedRead
+	readLimit readLimit
 }
 
-// horizon is the newest event that streams send for a moment.
-type horizon struct {
+// readLimit is the newest event that streams send for a moment.
+type readLimit struct {
 	last    int64
 	version int64
 	at      time.Time
@@ -108,32 +108,32 @@ func (s *Stream) share(r *sharedRead) {
 		close(r.done)
 	}()
 
-	seen, isFresh := s.group.seen(s.hub.timing.read)
+	limit, isFresh := s.group.freshReadLimit(s.hub.timing.read)
 	if isFresh {
-		r.version = min(r.version, seen.version)
-		r.window, r.err = s.readWindow(s.hub.context, max(seen.last, s.at.seq))
+		r.version = min(r.version, limit.version)
+		r.window, r.err = s.readWindow(s.hub.context, max(limit.last, s.at.seq))
 		return
 	}
 
 	r.window, r.err = s.readWindow(s.hub.context, math.MaxInt64)
 	if r.err == nil {
-		s.group.see(horizon{last: r.window.last, version: r.version, at: r.began}, s.hub.timing.read)
+		s.group.setReadLimit(readLimit{last: r.window.last, version: r.version, at: r.began}, s.hub.timing.read)
 	}
 }
 
-// seen is the horizon, if it is not too old.
-func (g *group) seen(fresh time.Duration) (horizon, bool) {
+// freshReadLimit is the read limit, if it is not too old.
+func (g *group) freshReadLimit(fresh time.Duration) (readLimit, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.horizon, time.Since(g.horizon.at) < fresh
+	return g.readLimit, time.Since(g.readLimit.at) < fresh
 }
 
-// see sets the horizon, unless another stream has just done it.
-func (g *group) see(h horizon, fresh time.Duration) {
+// setReadLimit sets the read limit, unless another stream has just done it.
+func (g *group) setReadLimit(limit readLimit, fresh time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if h.at.Sub(g.horizon.at) >= fresh {
-		g.horizon = h
+	if limit.at.Sub(g.readLimit.at) >= fresh {
+		g.readLimit = limit
 	}
 }
 

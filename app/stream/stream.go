@@ -44,7 +44,7 @@ type Stream struct {
 	// What follows belongs to Serve.
 	start   start
 	at      position  // up to here everything was looked at
-	told    position  // the last one that the client was sent
+	sent    position  // the last one that the client was sent
 	removed int64     // up to where the client knows that events were removed
 	read    time.Time // when it last read
 
@@ -69,7 +69,7 @@ func (h *Hub) Open(ctx context.Context, o Options) (*Stream, error) {
 		return nil, err
 	}
 	s.start, s.at, s.removed = from, from.position, from.removed
-	s.told.seq = -1 // none
+	s.sent.seq = -1 // none
 	return s, nil
 }
 
@@ -104,8 +104,8 @@ func (s *Stream) wake(now time.Time) {
 	}
 }
 
-// behind is how long something has been waiting to be sent.
-func (s *Stream) behind() time.Duration {
+// lag is how long something has been waiting to be sent.
+func (s *Stream) lag() time.Duration {
 	since := s.since.Load()
 	if since == 0 {
 		return 0

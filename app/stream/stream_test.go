@@ -223,8 +223,8 @@ func (c *client) next() (b block, err error) {
 	}
 }
 
-// told reads the next block that is not empty.
-func (c *client) told() block {
+// receive reads the next block that is not empty.
+func (c *client) receive() block {
 	c.t.Helper()
 	for {
 		b, err := c.next()
@@ -270,10 +270,10 @@ func TestAStreamTellsWhatHappensInOrder(t *testing.T) {
 	first := w.happen(1, "a")
 	w.happen(2, "another's")
 	w.happen(1, "b")
-	b := c.told()
+	b := c.receive()
 	is.Equal(b.event, "a")
 	is.Equal(b.item(), first)
-	is.Equal(c.told().event, "b")
+	is.Equal(c.receive().event, "b")
 
 	is.Equal(w.connect("org=1&once", c.last).rest(), nil)
 	is.Equal(w.connect("org=1&once", b.id).rest(), []string{"b"})
@@ -300,7 +300,7 @@ func TestAFilteredStreamGetsOn(t *testing.T) {
 		is.Equal(b.data, "")
 	}
 	w.happen(1, "rare")
-	is.Equal(c.told().event, "rare")
+	is.Equal(c.receive().event, "rare")
 }
 
 func TestWhatWasRemovedByAgeIsAGap(t *testing.T) {
@@ -313,10 +313,10 @@ func TestWhatWasRemovedByAgeIsAGap(t *testing.T) {
 		w.happen(2, "another's")
 	}
 	c := w.connect("org=1&after=oldest", "")
-	is.Equal(c.told().event, "0")
+	is.Equal(c.receive().event, "0")
 	position := c.last
 	w.removeOld(1, 4000)
-	gap := w.connect("org=1", position).told()
+	gap := w.connect("org=1", position).receive()
 	is.Equal(gap.event, "gap")
 	is.Equal(gap.data, `{"reason":"age","oldest":"1970-01-01T00:00:04.000Z"}`)
 	is.Equal(w.connect("org=1&once", position).rest(), []string{"gap age", "3", "4", "5"})
@@ -324,10 +324,10 @@ func TestWhatWasRemovedByAgeIsAGap(t *testing.T) {
 	is.Equal(w.connect("org=1&once&after=oldest", "").rest(), []string{"3", "4", "5"})
 	is.Equal(w.connect("org=2&once&after=oldest", "").rest(), []string{"another's", "another's", "another's", "another's", "another's", "another's"})
 	old := w.connect("org=2&after=oldest", "")
-	old.told()
+	old.receive()
 	is.Equal(len(w.connect("org=2&once", old.last).rest()), 5) // nothing of theirs was removed
 	w.removeOld(1, 9000)
-	last := w.connect("org=1", position).told()
+	last := w.connect("org=1", position).receive()
 	is.Equal(last.data, `{"reason":"age","oldest":null}`)
 	is.Equal(w.connect("org=1&once", last.id).rest(), nil)
 	lines, err := io.ReadAll(w.connect("org=1&once&lines", position).body)
@@ -342,7 +342,7 @@ func TestAGapIsToldInTheMidstOfAStream(t *testing.T) {
 	*w.clock = 1000
 	w.happen(1, "a")
 	c := w.connect("org=1&after=oldest", "")
-	is.Equal(c.told().event, "a")
+	is.Equal(c.receive().event, "a")
 	w.hub.mu.Lock() // no stream is woken
 	*w.clock = 2000
 	w.happen(1, "b")
@@ -350,10 +350,10 @@ func TestAGapIsToldInTheMidstOfAStream(t *testing.T) {
 	w.happen(1, "c")
 	w.removeOld(1, 2500)
 	w.hub.mu.Unlock()
-	if b := c.told(); b.event != "b" { // unless it looked by itself between
+	if b := c.receive(); b.event != "b" { // unless it looked by itself between
 		is.Equal(b.event, "gap")
 	}
-	is.Equal(c.told().event, "c")
+	is.Equal(c.receive().event, "c")
 }
 
 func TestWhatIsNoPositionIsRefusedOrAGap(t *testing.T) {
@@ -377,7 +377,7 @@ func TestAnotherEpochIsAGap(t *testing.T) {
 	w := newWorld(t)
 	w.happen(1, "a")
 	c := w.connect("org=1&after=oldest", "")
-	c.told()
+	c.receive()
 	position := c.last
 	w.close()
 	is.NoErr(storage.BeginEpoch(storage.DatabaseFile(w.dir)))
@@ -412,7 +412,7 @@ func TestReplaysAreToldToTheOperator(t *testing.T) {
 		})
 	}
 	replay()
-	is.Equal(c.told().item(), id)
+	is.Equal(c.receive().item(), id)
 	replay()
 	w.happen(tenant.Organization.ID, "b")
 	is.Equal(len(w.connect("org=0&replays&once", c.last).rest()), 2)
@@ -498,18 +498,18 @@ func (w *world) deaf(query string) net.Conn {
 	return conn
 }
 
-// farewells are a source that says only why a stream ends.
-type farewells struct{}
+// endingNotices are a source that says only why a stream ends.
+type endingNotices struct{}
 
-func (farewells) AppendOpening(b []byte) []byte { return b }
-func (farewells) AppendNew(b []byte) []byte     { return b }
-func (farewells) AppendEnding(b []byte) []byte  { return AppendNotice(b, "ended", []byte("{}")) }
+func (endingNotices) AppendOpening(b []byte) []byte { return b }
+func (endingNotices) AppendNew(b []byte) []byte     { return b }
+func (endingNotices) AppendEnding(b []byte) []byte  { return AppendNotice(b, "ended", []byte("{}")) }
 
 // A stop breaks off what streams read together, before it ends them one by one.
 func TestAStreamWhoseReadIsBrokenOffByAStopSaysWhyItEnds(t *testing.T) {
 	is := is.New(t)
 	w := newWorld(t)
-	s, err := w.hub.Open(t.Context(), Options{Class: w.class, Organization: 1, Format: EventStream{}, Notices: farewells{}})
+	s, err := w.hub.Open(t.Context(), Options{Class: w.class, Organization: 1, Format: EventStream{}, Notices: endingNotices{}})
 	is.NoErr(err)
 	w.hub.stop()
 	out := httptest.NewRecorder()
@@ -560,7 +560,7 @@ func TestNoGoroutineOutlivesItsStream(t *testing.T) {
 	before := settle()
 	for i := range 40 {
 		c := w.connect("org=1&after=oldest", "")
-		c.told()
+		c.receive()
 		if i%2 == 0 {
 			w.deaf("org=1").Close()
 		}
@@ -588,7 +588,7 @@ func TestOnlyStreamsOfTheOrganizationAreWoken(t *testing.T) {
 	}
 	c := w.connect("org=1", "")
 	w.happen(1, "a")
-	is.Equal(c.told().event, "a") // what was signaled before has been taken
+	is.Equal(c.receive().event, "a") // what was signaled before has been taken
 	for _, s := range theirs {
 		select {
 		case <-s.awake:
@@ -596,7 +596,7 @@ func TestOnlyStreamsOfTheOrganizationAreWoken(t *testing.T) {
 		}
 	}
 	w.happen(1, "b")
-	is.Equal(c.told().event, "b")
+	is.Equal(c.receive().event, "b")
 	for _, s := range theirs {
 		is.Equal(len(s.awake), 0)
 	}

@@ -28,8 +28,8 @@ type window struct {
 	texts   *texts // of a window that several streams send
 }
 
-// told is the last position that a window sends, if it sends any.
-func (w *window) told(at position) (last position, isEmpty bool) {
+// lastSent is the last position that a window sends, if it sends any.
+func (w *window) lastSent(at position) (last position, isEmpty bool) {
 	switch {
 	case len(w.replays) > 0:
 		return position{seq: w.end.seq, replay: w.replays[len(w.replays)-1].Seq}, false
