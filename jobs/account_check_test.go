@@ -45,8 +45,8 @@ func (w *world) detail(a storage.Account) (d storage.AccountDetail) {
 	return d
 }
 
-// stand is an account in one line: status, provider's status, restricted.
-func (w *world) stand(a storage.Account) string {
+// stateOf is an account in one line: status, provider's status, restricted.
+func (w *world) stateOf(a storage.Account) string {
 	w.t.Helper()
 	d := w.detail(a)
 	return fmt.Sprint(d.Status, " ", *d.ProviderStatus, " ", d.Restricted)
@@ -114,7 +114,7 @@ func TestACheckMovesAnAccountAsTheProviderStands(t *testing.T) {
 				w.provider.answer = asked(func() *http.Response { return shown(c.status, c.health) }, func() *http.Response { return templates() })
 				w.start()
 				w.check(w.account)
-				w.is.Equal(w.stand(w.account), c.after)
+				w.is.Equal(w.stateOf(w.account), c.after)
 				d := w.detail(w.account)
 				if c.reason == "" {
 					w.is.Equal(d.StatusReason, nil)
@@ -143,7 +143,7 @@ func TestACheckLearnsFromRefusals(t *testing.T) {
 				w.provider.answer = func(int, call) (*http.Response, error) { return refusing(c.status, c.code), nil }
 				w.start()
 				w.check(w.account)
-				w.is.Equal(w.stand(w.account), c.after)
+				w.is.Equal(w.stateOf(w.account), c.after)
 				time.Sleep(10 * time.Minute)
 				w.is.Equal(len(w.provider.calls()), 1) // asking again would change nothing
 			})
@@ -173,10 +173,10 @@ func TestEveryHourAccountsAreCheckedEachForItself(t *testing.T) {
 		w.start()
 		w.is.Equal(len(w.provider.calls()), 0) // they were just connected
 		time.Sleep(time.Hour + time.Minute)
-		w.is.Equal(w.stand(w.account), "connected CONNECTED false")
-		w.is.Equal(w.stand(broken), "connected CONNECTED false")
-		w.is.Equal(w.stand(gone), "disconnected CONNECTED false")
-		w.is.Equal(w.stand(last), "degraded FLAGGED false")
+		w.is.Equal(w.stateOf(w.account), "connected CONNECTED false")
+		w.is.Equal(w.stateOf(broken), "connected CONNECTED false")
+		w.is.Equal(w.stateOf(gone), "disconnected CONNECTED false")
+		w.is.Equal(w.stateOf(last), "degraded FLAGGED false")
 		w.is.Equal(w.kept(w.account), []string{"welcome approved UTILITY Hi"})
 		count := func(number string) (n int) {
 			for _, c := range w.provider.calls() {

@@ -13,9 +13,9 @@ import (
 	"confab/storage/storagetest"
 )
 
-// crowd gives the organization further subscriptions, and returns them after the
+// subscribeMore gives the organization further subscriptions, and returns them after the
 // first.
-func (w *delivering) crowd(n int) (all []storage.Subscription) {
+func (w *delivering) subscribeMore(n int) (all []storage.Subscription) {
 	w.t.Helper()
 	w.change(func(tx *storage.Tx) error {
 		all = []storage.Subscription{w.subscription}
@@ -69,13 +69,13 @@ func fanOutArgs(j storage.Job) (args storage.FanOutArgs) {
 // everybody gets it all the same.
 func TestAnEventForManyIsFannedOutByAJob(t *testing.T) {
 	deliveries(t, func(w *delivering) {
-		w.crowd(31)
+		w.subscribeMore(31)
 		w.stop()
 		w.emit("few")
 		w.is.Equal(w.waiting(storage.KindDeliver), 32) // made at once
 		w.is.Equal(w.waiting(storage.KindFanOut), 0)
 
-		all := w.crowd(38)
+		all := w.subscribeMore(38)
 		w.emit("many", "more")
 		w.is.Equal(w.waiting(storage.KindDeliver), 32)
 		w.is.Equal(w.waiting(storage.KindFanOut), 2)
@@ -94,7 +94,7 @@ func TestAnEventForManyIsFannedOutByAJob(t *testing.T) {
 // An event that only some want goes only to them, and one that none wants needs no job.
 func TestFanningOutKeepsToTheFilters(t *testing.T) {
 	deliveries(t, func(w *delivering) {
-		all := w.crowd(40)
+		all := w.subscribeMore(40)
 		w.stop()
 		w.change(func(tx *storage.Tx) (err error) {
 			for i, s := range all {
@@ -132,7 +132,7 @@ func TestFanningOutKeepsToTheFilters(t *testing.T) {
 // even if the subscriptions became few meanwhile.
 func TestLaterEventsStayBehindWhenSubscriptionsBecomeFew(t *testing.T) {
 	deliveries(t, func(w *delivering) {
-		all := w.crowd(40)
+		all := w.subscribeMore(40)
 		w.stop()
 		w.emit("1", "2")
 		w.change(func(tx *storage.Tx) (err error) {
@@ -162,7 +162,7 @@ func TestLaterEventsStayBehindWhenSubscriptionsBecomeFew(t *testing.T) {
 // rest, each once, and no later event overtakes.
 func TestFanningOutGoesOnAfterACrash(t *testing.T) {
 	deliveries(t, func(w *delivering) {
-		all := w.crowd(250)
+		all := w.subscribeMore(250)
 		w.stop()
 		w.emit("1")
 
@@ -196,7 +196,7 @@ func TestFanningOutGoesOnAfterACrash(t *testing.T) {
 // A worker whose lease was lost makes no deliveries beside the one that has it now.
 func TestAFanOutWhoseLeaseIsLostWritesNothing(t *testing.T) {
 	deliveries(t, func(w *delivering) {
-		w.crowd(40)
+		w.subscribeMore(40)
 		w.stop()
 		w.emit("1")
 		var lost storage.Job
@@ -222,7 +222,7 @@ func TestAFanOutWhoseLeaseIsLostWritesNothing(t *testing.T) {
 // old events.
 func TestOnlyWhoWasThereGetsAnEvent(t *testing.T) {
 	deliveries(t, func(w *delivering) {
-		w.crowd(40)
+		w.subscribeMore(40)
 		w.stop()
 		w.emit("old")
 		w.wait(time.Second)

@@ -26,9 +26,9 @@ type someone struct {
 	bsuid string
 }
 
-// crowd is a world in which people are written to and write, all at once, under
+// mergingWorld is a world in which people are written to and write, all at once, under
 // any name, so that contacts are merged while messages are on their way.
-type crowd struct {
+type mergingWorld struct {
 	*world
 	api    *api.Server
 	random *rand.Rand
@@ -40,8 +40,8 @@ type crowd struct {
 	asked map[string]bool // the numbers that sends named
 }
 
-func newCrowd(w *world, seed uint64) *crowd {
-	c := &crowd{world: w, random: rand.New(rand.NewPCG(seed, 0)), asked: make(map[string]bool)}
+func newMergingWorld(w *world, seed uint64) *mergingWorld {
+	c := &mergingWorld{world: w, random: rand.New(rand.NewPCG(seed, 0)), asked: make(map[string]bool)}
 	streams, err := stream.New(w.db)
 	w.is.NoErr(err)
 	core := rest.New(rest.Options{
@@ -57,14 +57,14 @@ func newCrowd(w *world, seed uint64) *crowd {
 }
 
 // roll draws a number below n.
-func (c *crowd) roll(n int) int {
+func (c *mergingWorld) roll(n int) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.random.IntN(n)
 }
 
 // later does something within the next second.
-func (c *crowd) later(do func()) {
+func (c *mergingWorld) later(do func()) {
 	wait := time.Duration(c.roll(1000)) * time.Millisecond
 	c.group.Go(func() {
 		time.Sleep(wait)
@@ -73,7 +73,7 @@ func (c *crowd) later(do func()) {
 }
 
 // call makes a request and returns its answer.
-func (c *crowd) call(method, path, body string) (status int, data map[string]any) {
+func (c *mergingWorld) call(method, path, body string) (status int, data map[string]any) {
 	c.t.Helper()
 	r := httptest.NewRequest(method, "/v1/100200300/"+path, strings.NewReader(body))
 	r.Header.Set("Authorization", "Bearer "+c.tenant.Secret)
@@ -88,7 +88,7 @@ func (c *crowd) call(method, path, body string) (status int, data map[string]any
 }
 
 // send writes to somebody by number, in either form, or by id.
-func (c *crowd) send(to someone) (id string) {
+func (c *mergingWorld) send(to someone) (id string) {
 	c.t.Helper()
 	name := []string{`"to":"` + to.sent + `"`, `"to":"+` + to.waID + `"`, `"recipient":"` + to.bsuid + `"`}[c.roll(3)]
 	status, data := c.call("POST", "messages", `{"messaging_product":"chat",`+name+`,"type":"text","text":{"body":"hi"}}`)
@@ -101,7 +101,7 @@ func (c *crowd) send(to someone) (id string) {
 
 // answer takes a message, sooner or later, and reports on it, before or after the
 // answer: in order, but some reports come twice, and some without our id.
-func (c *crowd) answer(_ int, in call) (*http.Response, error) {
+func (c *mergingWorld) answer(_ int, in call) (*http.Response, error) {
 	c.mu.Lock()
 	c.wamid++
 	wamid := fmt.Sprint("wamid.", c.wamid)
@@ -142,14 +142,14 @@ func (c *crowd) answer(_ int, in call) (*http.Response, error) {
 
 // writesSomehow lets somebody write, who hides the number, or whose id is not sent, or
 // neither.
-func (c *crowd) writesSomehow(who someone, wamid string) {
+func (c *mergingWorld) writesSomehow(who someone, wamid string) {
 	c.t.Helper()
 	number, id := `"from":"`+who.waID+`"`, `"from_user_id":"`+who.bsuid+`"`
 	c.writes([]string{number, id, number + "," + id}[c.roll(3)], wamid)
 }
 
-// told lists the events of each message, in order: "accepted" for message.sent.
-func (c *crowd) told() map[string][]string {
+// reported lists the events of each message, in order: "accepted" for message.sent.
+func (c *mergingWorld) reported() map[string][]string {
 	c.t.Helper()
 	all := make(map[string][]string)
 	for _, e := range c.stored() {
@@ -172,7 +172,7 @@ func TestNothingIsLostWhileContactsAreMerged(t *testing.T) {
 	for seed := range uint64(8) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			bubble(t, func(w *world) {
-				c := newCrowd(w, seed)
+				c := newMergingWorld(w, seed)
 				w.start()
 				var mu sync.Mutex
 				var sent []string
@@ -192,7 +192,7 @@ func TestNothingIsLostWhileContactsAreMerged(t *testing.T) {
 				time.Sleep(time.Minute)
 				c.group.Wait()
 
-				told := c.told()
+				told := c.reported()
 				w.is.Equal(len(sent), 18)
 				for _, id := range sent {
 					status, m := c.call("GET", "messages/"+id, "")
@@ -212,7 +212,7 @@ func TestNothingIsLostWhileContactsAreMerged(t *testing.T) {
 
 // checkPeople fails the test unless each person is one contact, who is found by every
 // name, and everything belongs to it.
-func (c *crowd) checkPeople() {
+func (c *mergingWorld) checkPeople() {
 	c.t.Helper()
 	for _, who := range c.people {
 		storagetest.View(c.t, c.db, func(rx *storage.Rx) error {

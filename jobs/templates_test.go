@@ -169,7 +169,7 @@ func TestAPermissionThatOnlyManagingNeedsDegradesNothing(t *testing.T) {
 			w.provider.answer = func(int, call) (*http.Response, error) { return refusing(400, code), nil }
 			_, err := accounts.CompareTemplates(w.t.Context(), w.account.ID)
 			w.is.True(err != nil)
-			w.is.Equal(w.stand(w.account), after)
+			w.is.Equal(w.stateOf(w.account), after)
 		}
 	})
 }

@@ -304,8 +304,8 @@ func TestALongListBecomesASearch(t *testing.T) {
 		o := newFile(t)
 		o.Readers = 1
 		db := open(t, o)
-		short, _ := crowd(t, db, "100200300", storage.FirstRange-1)
-		long, _ := crowd(t, db, "100200301", storage.FirstRange+1)
+		short, _ := insertContacts(t, db, "100200300", storage.FirstRange-1)
+		long, _ := insertContacts(t, db, "100200301", storage.FirstRange+1)
 		release := hold(t, db.Search, 1, storage.MaxSearches)
 		find := func(account storage.Account, search string) <-chan int {
 			found := make(chan int, 1)

@@ -12,8 +12,8 @@ import (
 	"confab/storage/storagetest"
 )
 
-// crowd stores n contacts of a new account; every tenth is called "needle".
-func crowd(t testing.TB, db *storage.DB, number string, n int) (storage.Account, []storage.Contact) {
+// insertContacts stores n contacts of a new account; every tenth is called "needle".
+func insertContacts(t testing.TB, db *storage.DB, number string, n int) (storage.Account, []storage.Contact) {
 	t.Helper()
 	all := make([]storage.Contact, n)
 	for i := range all {
@@ -29,7 +29,7 @@ func crowd(t testing.TB, db *storage.DB, number string, n int) (storage.Account,
 // with few rows, or none, still lead through all of them.
 func TestASearchThatRunsOutOfTimeGoesOnWithTheNextPage(t *testing.T) {
 	db := open(t, newFile(t))
-	account, all := crowd(t, db, "100200300", 3000)
+	account, all := insertContacts(t, db, "100200300", 3000)
 	for name, tt := range map[string]struct {
 		time  time.Duration
 		limit int

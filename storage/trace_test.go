@@ -44,8 +44,8 @@ func newTraced(t *testing.T) *traced {
 	return w
 }
 
-// tell stores an event, and lets the message be changed by then.
-func (w *traced) tell(kind, eventID, payload string) (id string) {
+// emit stores an event, and lets the message be changed by then.
+func (w *traced) emit(kind, eventID, payload string) (id string) {
 	w.t.Helper()
 	storagetest.Update(w.t, w.db, func(tx *storage.Tx) error {
 		id = tx.NewID(storage.PrefixEvent)
@@ -86,16 +86,16 @@ func TestTheEventsOfAMessageAreFound(t *testing.T) {
 		return err
 	})
 	other := w.db.NewID(storage.PrefixMessage)
-	want := []string{w.tell("message.sent", w.message.ID+":sent", `{}`)}
-	w.tell("message.sent", other+":sent", `{}`)
-	w.tell("contact.created", w.message.ID, `{}`) // not of messages
-	want = append(want, w.tell("message.status", wamid, `{}`))
-	want = append(want, w.tell("message.edited", "evt_1", `{"data":{"message_id":"`+w.message.ID+`"}}`))
-	w.tell("message.edited", "evt_2", `{"data":{"message_id":"`+other+`","new_content":"\"message_id\":\"`+w.message.ID+`\""}}`) // what people write finds nothing
+	want := []string{w.emit("message.sent", w.message.ID+":sent", `{}`)}
+	w.emit("message.sent", other+":sent", `{}`)
+	w.emit("contact.created", w.message.ID, `{}`) // not of messages
+	want = append(want, w.emit("message.status", wamid, `{}`))
+	want = append(want, w.emit("message.edited", "evt_1", `{"data":{"message_id":"`+w.message.ID+`"}}`))
+	w.emit("message.edited", "evt_2", `{"data":{"message_id":"`+other+`","new_content":"\"message_id\":\"`+w.message.ID+`\""}}`) // what people write finds nothing
 	for range 300 {                                                                                                              // more than one step
-		w.tell("message.status", "wamid.other", `{}`)
+		w.emit("message.status", "wamid.other", `{}`)
 	}
-	want = append(want, w.tell("message.status", w.message.ID, `{}`))
+	want = append(want, w.emit("message.status", w.message.ID, `{}`))
 
 	ids, found := w.events(10)
 	is.Equal(ids, want)
@@ -125,13 +125,13 @@ func TestTheEventsOfAMessageAreFound(t *testing.T) {
 func TestALongSearchForEventsIsCut(t *testing.T) {
 	is := is.New(t)
 	w := newTraced(t)
-	want := []string{w.tell("message.sent", w.message.ID+":sent", `{}`)}
+	want := []string{w.emit("message.sent", w.message.ID+":sent", `{}`)}
 	for range 300 {
-		w.tell("message.status", "wamid.other", `{}`)
+		w.emit("message.status", "wamid.other", `{}`)
 	}
-	w.tell("message.status", w.message.ID, `{}`) // no subscription wanted it
+	w.emit("message.status", w.message.ID, `{}`) // no subscription wanted it
 	storagetest.Subscribe(t, w.db, w.tenant, "https://example.com/hook", "message.status")
-	want = append(want, w.tell("message.status", w.message.ID, `{}`))
+	want = append(want, w.emit("message.status", w.message.ID, `{}`))
 
 	w.db.SetWalkTime(0)
 	ids, found := w.events(10)

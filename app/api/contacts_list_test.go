@@ -152,7 +152,7 @@ func TestAContactCursorIsBoundToItsNumberAndFilters(t *testing.T) {
 func TestASearchLeadsThroughEveryContact(t *testing.T) {
 	is := is.New(t)
 	f, account := serveNumber(t)
-	all := f.crowd(account, 0, 2000, false)
+	all := f.insertContacts(account, 0, 2000, false)
 	found := f.walk(contacts+"?search=0&limit=100", nil)
 	slices.Reverse(all)
 	is.Equal(found, all) // every number has a 0
@@ -193,7 +193,7 @@ func TestListsPageOnceThroughTenThousandRowsUnderWrites(t *testing.T) {
 	label := f.label("VIP")
 	var ids []string
 	for i := range 10 { // ten instants, a thousand rows each
-		ids = append(ids, f.crowd(account, crowded*i, crowded, true)...)
+		ids = append(ids, f.insertContacts(account, crowded*i, crowded, true)...)
 	}
 	f.exec(`INSERT INTO contact_labels SELECT id, ?, account_id, created_at FROM contacts WHERE account_id = ? AND substr(id, -1) < '8'`, label, account.ID)
 	labelled := storagetest.Select[string](t, f.dir, `SELECT contact_id FROM contact_labels`)

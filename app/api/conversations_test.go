@@ -150,7 +150,7 @@ func TestEveryRuleOfAConversation(t *testing.T) {
 // its own.
 func serveThreads(t testing.TB) (f *fixture, people, all []string) {
 	f, account := serveNumber(t)
-	people = f.crowd(account, 0, 5, true)
+	people = f.insertContacts(account, 0, 5, true)
 	for i, c := range people {
 		var id string
 		storagetest.View(t, f.db, func(rx *storage.Rx) error {

@@ -84,9 +84,9 @@ func (f *fixture) user(tenant storagetest.Tenant, name string) storage.User {
 	return u
 }
 
-// crowd stores contacts of an account that are all made at the same instant, each
+// insertContacts stores contacts of an account that are all made at the same instant, each
 // with a conversation if talking says so, and returns their ids, oldest first.
-func (f *fixture) crowd(a storage.Account, from, n int, talking bool) (ids []string) {
+func (f *fixture) insertContacts(a storage.Account, from, n int, talking bool) (ids []string) {
 	f.t.Helper()
 	storagetest.Update(f.t, f.db, func(tx *storage.Tx) error {
 		ids = nil

@@ -123,7 +123,7 @@ func TestADeletedLabelIsOffEverything(t *testing.T) {
 		f := serveDirectly(t)
 		account := f.connect(f.tenant, number)
 		vip, other := f.label("VIP"), f.label("Other")
-		ids := f.crowd(account, 0, 300, true)
+		ids := f.insertContacts(account, 0, 300, true)
 		for _, l := range []string{vip, other} {
 			f.call("POST", contacts+"/bulk_label", bulk("attach", l, ids...))
 			f.exec(`INSERT INTO conversation_labels SELECT id, ? FROM conversations`, l)
@@ -162,10 +162,10 @@ func TestLabelsAreChangedInBulk(t *testing.T) {
 	path := contacts + "/bulk_label"
 	label := f.label("VIP")
 	elsewhere := f.labelOf(f.tenant, f.team(f.tenant, "Support").ID, "VIP")
-	ids := f.crowd(account, 0, 4, false)
-	other := f.crowd(f.connect(f.tenant, "206540352242922"), 0, 1, false)[0]
+	ids := f.insertContacts(account, 0, 4, false)
+	other := f.insertContacts(f.connect(f.tenant, "206540352242922"), 0, 1, false)[0]
 	stranger := storagetest.Seed(t, f.db, "Other")
-	foreign := f.crowd(f.connect(stranger, "306540352242922"), 0, 1, false)[0]
+	foreign := f.insertContacts(f.connect(stranger, "306540352242922"), 0, 1, false)[0]
 	gone := f.db.NewID(storage.PrefixContact)
 
 	for _, step := range []struct {
@@ -208,7 +208,7 @@ func TestAThousandContactsAreLabelledAtOnce(t *testing.T) {
 	is := is.New(t)
 	f, account := serveNumber(t)
 	label := f.label("VIP")
-	ids := f.crowd(account, 0, 1000, false)
+	ids := f.insertContacts(account, 0, 1000, false)
 	f.call("POST", contacts+"/"+ids[500]+"/labels", attach(label))
 	f.told(f.tenant)
 	got := f.call("POST", contacts+"/bulk_label", bulk("attach", label, ids...))

@@ -17,7 +17,7 @@ func (f *fixture) crowdWith(name string, n int) (label, contact, conversation st
 	f.t.Helper()
 	label = f.label(name)
 	a := f.connect(f.tenant, number)
-	ids := f.crowd(a, 0, n, true)
+	ids := f.insertContacts(a, 0, n, true)
 	f.exec(`INSERT INTO contact_labels (contact_id, label_id, account_id, contact_created_at) SELECT id, ?, account_id, created_at FROM contacts`, label)
 	f.exec(`INSERT INTO conversation_labels (conversation_id, label_id) SELECT id, ? FROM conversations`, label)
 	storagetest.View(f.t, f.db, func(rx *storage.Rx) error {

@@ -41,7 +41,7 @@ func (f *fixture) seedLists(account storage.Account, n int) map[string]int {
 	m.Content = storage.JSON(`{"body":"` + large + `"}`)
 	person := f.contact(account, "+15559990000")
 	f.say(person, slices.Repeat([]storage.Message{m}, n)...)
-	f.crowd(account, 0, n-1, true)
+	f.insertContacts(account, 0, n-1, true)
 	f.exec(`UPDATE contacts SET metadata = json_object('a', ?)`, large)
 	f.exec(`UPDATE contacts SET name = ?`, large) // which conversations show
 	for _, insert := range []string{

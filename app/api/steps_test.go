@@ -64,7 +64,7 @@ func TestABulkLabelLeavesTheWriterToOthers(t *testing.T) {
 		f, account := serveNumber(t)
 		f.subscribed(c.subscriptions)
 		label := f.label("VIP")
-		ids := f.crowd(account, 0, 300, false)
+		ids := f.insertContacts(account, 0, 300, false)
 		gone := f.db.NewID(storage.PrefixContact)
 
 		deliveries := f.perCommit("deliveries")
@@ -92,7 +92,7 @@ func TestABulkLabelCountsWhatItSkips(t *testing.T) {
 	is := is.New(t)
 	f, account := serveNumber(t)
 	elsewhere := f.labelOf(f.tenant, f.team(f.tenant, "Support").ID, "VIP")
-	ids := f.crowd(account, 0, 600, false)
+	ids := f.insertContacts(account, 0, 600, false)
 	for range 100 {
 		ids = append(ids, f.db.NewID(storage.PrefixContact))
 	}

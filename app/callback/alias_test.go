@@ -139,7 +139,7 @@ func TestAnAliasYieldsToWhoeverHasTheNumber(t *testing.T) {
 	for name, takes := range map[string]func(l *line){
 		"a message":    func(l *line) { l.from(writer(sentForm, "BR.2"), "", "wamid.in") },
 		"an old one":   func(l *line) { l.contact("", "BR.2"); l.from(writer(sentForm, "BR.2"), "", "wamid.in") },
-		"a preference": func(l *line) { l.prefer(wish(`"wa_id":"`+sentForm[1:]+`","user_id":"BR.2"`, "stop")) },
+		"a preference": func(l *line) { l.prefer(preference(`"wa_id":"`+sentForm[1:]+`","user_id":"BR.2"`, "stop")) },
 		"an echo": func(l *line) {
 			l.post(news("smb_message_echoes", "message_echoes", "", fmt.Sprintf(`{"from":"1555","to":%q,"to_user_id":"BR.2","id":"wamid.o","timestamp":"1750030073","type":"text","text":{"body":"hi"}}`, sentForm[1:])))
 		},
@@ -207,7 +207,7 @@ func TestWhoMovesGivesUpAllFormsOfTheNumber(t *testing.T) {
 func TestAWishByAnotherFormIsThePersons(t *testing.T) {
 	l := newLine(t)
 	contact := knownInBothForms(l)
-	l.post(news("user_preferences", "user_preferences", "", wish(`"wa_id":"`+sentForm[1:]+`"`, "stop")))
+	l.post(news("user_preferences", "user_preferences", "", preference(`"wa_id":"`+sentForm[1:]+`"`, "stop")))
 	l.is.True(l.byBSUID("BR.1").MarketingOptedOut)
 	l.is.Equal([]string{l.finds(sentForm), l.finds(providerForm)}, []string{contact, contact})
 	l.is.Equal(l.count("contacts"), 1)

@@ -28,7 +28,7 @@ func FuzzCallback(f *testing.F) {
 		envelope(news("messages", "messages", "", moved("wamid.s", `{"wa_id":"15550003333","user_id":"US.3","type":"user_changed_number"}`))),
 		envelope(news("smb_message_echoes", "message_echoes", anasProfile, echo("wamid.o", "text", `"text":{"body":"hi"}`), echo("wamid.p", "image", `"image":{"id":7}`))),
 		envelope(news("user_id_update", "user_id_update", "", rotated(`"wa_id":"15550001111",`, "US.13491208655302741918", "US.4"))),
-		envelope(news("user_preferences", "user_preferences", anasProfile, wish(`"user_id":"US.9"`, "stop"))),
+		envelope(news("user_preferences", "user_preferences", anasProfile, preference(`"user_id":"US.9"`, "stop"))),
 		envelope(`{"field":"message_template_status_update","value":{"event":"APPROVED","message_template_id":1,"message_template_name":"x","message_template_language":"en"}}`,
 			`{"field":"account_update","value":{"event":"ACCOUNT_RESTRICTION","phone_number":"15550100200"}}`),
 		envelope(news("messages", "messages", anasProfile, written("wamid.f", "image", `"image":{"id":"77","caption":"x"},"errors":[{"code":131052}]`), written("wamid.g", "video", `"video":{"id":78}`))),

@@ -374,8 +374,8 @@ func TestAnOldCallbackDoesNotBringAnOldIdentityBack(t *testing.T) {
 	l.is.Equal(len(l.events()), events)
 }
 
-// wish words a preference.
-func wish(who, value string) string {
+// preference is a preference as a callback words it.
+func preference(who, value string) string {
 	return fmt.Sprintf(`{%s,"detail":"x","category":"marketing_messages","value":%q,"timestamp":1750030073}`, who, value)
 }
 
@@ -387,25 +387,25 @@ func (l *line) prefer(items ...string) {
 func TestMarketingIsStoppedAndResumed(t *testing.T) {
 	l := newLine(t)
 	byNumber, byID := `"wa_id":"15550001111"`, `"user_id":"US.13491208655302741918"`
-	l.prefer(wish(byNumber, "resume")) // of no known person
+	l.prefer(preference(byNumber, "resume")) // of no known person
 	l.is.Equal(l.count("contacts"), 0)
 	l.hear(hello("wamid.1", "hi"))
 	for _, step := range []struct {
-		wish string
-		out  bool
-	}{{wish(byNumber, "stop"), true}, {wish(byNumber, "stop"), true}, {wish(byID, "resume"), false}, {wish(byID, "stop"), true}, {wish(byNumber, "signup"), false}} {
-		l.prefer(step.wish)
+		change string
+		out    bool
+	}{{preference(byNumber, "stop"), true}, {preference(byNumber, "stop"), true}, {preference(byID, "resume"), false}, {preference(byID, "stop"), true}, {preference(byNumber, "signup"), false}} {
+		l.prefer(step.change)
 		l.is.Equal(l.thread("+15550001111").MarketingOptedOut, step.out)
 	}
 	l.is.Equal(l.kinds(), []string{"contact.created", "message.received"}) // no event has it
-	l.prefer(wish(byNumber, "later"), `{}`, `null`, storagetest.Swap(t, wish(byNumber, "stop"), "marketing_messages", "calls"))
+	l.prefer(preference(byNumber, "later"), `{}`, `null`, storagetest.Swap(t, preference(byNumber, "stop"), "marketing_messages", "calls"))
 	l.is.Equal(len(l.kept()), 4)
 	l.is.True(!l.thread("+15550001111").MarketingOptedOut)
 }
 
 func TestSomebodyWhoStopsMarketingBeforeTheFirstMessageIsRemembered(t *testing.T) {
 	l := newLine(t)
-	l.prefer(wish(`"wa_id":"15550001111"`, "stop"))
+	l.prefer(preference(`"wa_id":"15550001111"`, "stop"))
 	c := l.thread("+15550001111")
 	l.is.True(c.MarketingOptedOut)
 	l.is.True(!c.OptedIn)

@@ -54,7 +54,7 @@ func mutable(t *testing.T) (seeds [][]byte) {
 		envelope(news("messages", "messages", anasProfile, moved("wamid.s", `{"wa_id":"15550003333","user_id":"US.3","type":"user_changed_number"}`))),
 		envelope(news("smb_message_echoes", "message_echoes", anasProfile, echo("wamid.o", "text", `"text":{"body":"hi"}`), echo("wamid.p", "image", `"image":{"id":"7"}`))),
 		envelope(news("user_id_update", "user_id_update", anasProfile, rotated(`"wa_id":"15550001111",`, "US.13491208655302741918", "US.4"))),
-		envelope(news("user_preferences", "user_preferences", anasProfile, wish(`"user_id":"US.9"`, "stop"))),
+		envelope(news("user_preferences", "user_preferences", anasProfile, preference(`"user_id":"US.9"`, "stop"))),
 		envelope(news("messages", "messages", anasProfile, written("wamid.f", "document", `"document":{"id":"77","caption":"x","filename":"y"},"errors":[{"code":131052}]`))),
 	}
 	for _, name := range slices.Sorted(maps.Keys(received)) {

@@ -16,14 +16,14 @@ import (
 	"confab/storage"
 )
 
-// crowd counts how many handlers run at once.
-type crowd struct {
+// handlerCount counts how many handlers run at once.
+type handlerCount struct {
 	mu              sync.Mutex
 	now, most, done int
 	order           []string
 }
 
-func (c *crowd) handle(length time.Duration) queue.Handler {
+func (c *handlerCount) handle(length time.Duration) queue.Handler {
 	return func(_ context.Context, j storage.Job) (queue.Commit, error) {
 		c.mu.Lock()
 		c.now++
@@ -41,7 +41,7 @@ func (c *crowd) handle(length time.Duration) queue.Handler {
 
 func TestNeverMoreRunAtOnceThanThereAreWorkers(t *testing.T) {
 	bubble(t, func(t *testing.T, is *is.I, db *storage.DB) {
-		var all, single crowd
+		var all, single handlerCount
 		start(t, db, queue.Options{Workers: 8, Kinds: []queue.Kind{
 			{Name: "a", Handle: all.handle(time.Millisecond)},
 			{Name: "b", Handle: all.handle(time.Millisecond)},
@@ -108,7 +108,7 @@ func TestAHandlerMayRetryAsOftenAsItLikes(t *testing.T) {
 
 func TestUrgentKindsGoBeforeTheLanesOfOthers(t *testing.T) {
 	bubble(t, func(t *testing.T, is *is.I, db *storage.DB) {
-		var c crowd
+		var c handlerCount
 		start(t, db, queue.Options{Workers: 4, Kinds: []queue.Kind{
 			{Name: "high", Handle: c.handle(time.Second)},
 			{Name: "low", Handle: c.handle(time.Second), LaneLimit: func(string) int { return 2 }},

@@ -17,7 +17,7 @@ import (
 
 func TestAKindWithWorkersOfItsOwnNeitherTakesNorLacksAny(t *testing.T) {
 	bubble(t, func(t *testing.T, is *is.I, db *storage.DB) {
-		var hanging, other crowd
+		var hanging, other handlerCount
 		start(t, db, queue.Options{Workers: 2, Kinds: []queue.Kind{
 			{Name: "hanging", Workers: 10, Reserved: 10, Handle: hanging.handle(10 * time.Second)},
 			{Name: "other", Handle: other.handle(time.Second)},
@@ -42,7 +42,7 @@ func TestAKindWithWorkersOfItsOwnNeitherTakesNorLacksAny(t *testing.T) {
 }
 
 // counts says how many run now, ran at once at most, and are done.
-func (c *crowd) counts() (now, most, done int) {
+func (c *handlerCount) counts() (now, most, done int) {
 	synctest.Wait()
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 
 func TestReservedWorkersAreAlwaysThere(t *testing.T) {
 	bubble(t, func(t *testing.T, is *is.I, db *storage.DB) {
-		var greedy, modest crowd
+		var greedy, modest handlerCount
 		start(t, db, queue.Options{Workers: 4, Kinds: []queue.Kind{
 			{Name: "greedy", Reserved: 1, Handle: greedy.handle(30 * time.Second)},
 			{Name: "modest", Reserved: 2, Workers: 5, Handle: modest.handle(time.Second)},
@@ -102,7 +102,7 @@ func TestALaneWithFewJobsNeedNotWaitForThoseWithMany(t *testing.T) {
 // Retries become due while no worker is free. They too wait in their lanes.
 func TestRetriesShareTheWorkersWithOtherLanes(t *testing.T) {
 	bubble(t, func(t *testing.T, is *is.I, db *storage.DB) {
-		var c crowd
+		var c handlerCount
 		slow := c.handle(10 * time.Second)
 		start(t, db, queue.Options{Workers: 4, Kinds: []queue.Kind{{
 			Name: "send", LaneLimit: func(string) int { return 4 },
