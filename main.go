@@ -27,8 +27,8 @@ var version = "dev"
 // throughput, in a few noisy rounds, for some 30 MB under load. GOGC overrides it.
 const gcPercent = 400
 
-// memoryLimit is from where on garbage is collected however little of it there is. What lives
-// in memory is far below, unless strangers hold thousands of requests open; without a limit,
+// memoryLimit is from where on garbage is collected however little of it there is. The live heap
+// is far below, unless strangers hold thousands of requests open; without a limit,
 // that would count five times. Under load with 20 consoles it saves 70 to 90 MB, and what
 // it costs could not be measured. GOMEMLIMIT overrides it.
 const memoryLimit = 128 << 20

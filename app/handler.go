@@ -24,7 +24,7 @@ func (a *App) handler() http.Handler {
 			w.Header().Set("Strict-Transport-Security", "max-age=31536000")
 		}
 
-		// What proxies hold is that of their clients.
+		// Connections of proxies count for their clients.
 		if len(a.Config.Server.TrustedProxies) > 0 {
 			limit.RequestOf(r.Context()).Identify(limit.Stranger(a.api.ClientIP(r)))
 		}

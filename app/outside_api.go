@@ -40,8 +40,8 @@ func (a *App) logRequest(r *http.Request, found route, seen *recordingWriter, id
 	level := found.levelOf(seen.status)
 	enabled := a.Log.Enabled(r.Context(), level)
 
-	// What probes do is logged only if somebody asks for all of it; what else
-	// strangers do, as far as their quota goes.
+	// Probes are logged only if somebody asks for all of them; other requests
+	// of strangers, as far as their quota goes.
 	free := level == slog.LevelDebug || found.verified && seen.status < 300
 	unlogged := enabled && !free && !a.api.LogsStranger(a.api.ClientIP(r))
 

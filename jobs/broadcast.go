@@ -254,7 +254,7 @@ func (w *Workers) makeMessages(tx *storage.Tx, number int64, limit int) (b stora
 		return b, false, err
 	}
 
-	// What was counted goes out first, retries too: in the closed lane it would wait for ever.
+	// Counted messages go out first, retries too: in the closed lane they would wait for ever.
 	if b.Open > 0 {
 		return b, true, nil
 	}

@@ -280,7 +280,7 @@ func (m *contactImport) takeLine(
 	return nil
 }
 
-// What became of a line.
+// importOutcome is the outcome of a line.
 type importOutcome int
 
 const (

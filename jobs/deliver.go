@@ -102,7 +102,7 @@ func (w *Workers) deliver(ctx context.Context, job storage.Job) (queue.Commit, e
 	}, queue.RetryAfter(delay, errors.New(out.Message))
 }
 
-// loadDelivery finds what a job delivers. What was enqueued or preloaded just now
+// loadDelivery finds what a job delivers. One that was enqueued or preloaded just now
 // has not changed, and is not read again.
 func (w *Workers) loadDelivery(ctx context.Context, job storage.Job) (p storage.OutgoingDelivery, err error) {
 	if p, ok := job.Memory.(storage.OutgoingDelivery); ok {

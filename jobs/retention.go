@@ -33,7 +33,7 @@ func daysBefore(now storage.Time, n int) storage.Time {
 }
 
 // applyRetention deletes what is older than the settings allow, and shrinks the
-// file. What fails does not keep the other sorts of data from being deleted.
+// file. A failure does not keep the other sorts of data from being deleted.
 func (w *Workers) applyRetention(ctx context.Context, _ storage.Job) (queue.Commit, error) {
 	now, err := w.clock.now(ctx)
 	if err != nil {

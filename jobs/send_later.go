@@ -16,7 +16,7 @@ const (
 	kindSendLater = "send.later"
 	// MaxSchedule is how far ahead a message or a broadcast can be scheduled.
 	MaxSchedule = 90 * 24 * time.Hour
-	// maxScheduled is how long such a job waits at most. Who waits longer was stored while
+	// maxScheduled is how long such a job waits at most. One that waits longer was stored while
 	// the clock was wrong.
 	maxScheduled = MaxSchedule + 24*time.Hour
 )

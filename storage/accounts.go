@@ -110,7 +110,7 @@ func (rx *Rx) AccountsOfWABA(wabaID string) ([]Account, error) {
 
 // AccountsToCheck lists the keys, after one, of the live accounts that the
 // provider was not asked about since a time; to have been asked in the future, by a
-// clock that was ahead, does not count. What was disconnected, on purpose or by the
+// clock that was ahead, does not count. A number that was disconnected, on purpose or by the
 // provider, is not asked about.
 func (rx *Rx) AccountsToCheck(since Time, after int64, limit int) ([]int64, error) {
 	return list[int64](rx, `

@@ -2,7 +2,7 @@ package storage
 
 import "confab/storage/sqlite"
 
-// Who can be the actor of an audit entry.
+// The kinds of actors of an audit entry.
 const (
 	ActorUser        = "user"
 	ActorKey         = "key"

@@ -88,7 +88,7 @@ func changedBy(query string) tableSet {
 }
 
 // addedBy are the tables to which a statement adds rows while the cached rows stay
-// valid. What its transaction then reads of them may be new, and is not kept before it
+// valid. Rows that its transaction then reads of them may be new, and are not kept before it
 // is committed.
 func addedBy(query string) tableSet {
 	if !onlyAdds(query) {
@@ -121,7 +121,7 @@ func namedIn(query string) (all tableSet) {
 //   - What a reader finds is kept only if nothing was committed since before its
 //     snapshot was taken.
 //
-// What does not exist is not kept: a stranger must not fill the memory.
+// A missing row is not kept: a stranger must not fill the memory.
 //
 // The caches are kept for their speed: with 32 messages in a commit, one takes the writer
 // 158 µs of processor time, and 210 µs without them (BenchmarkMessage).

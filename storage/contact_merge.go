@@ -1,7 +1,7 @@
 package storage
 
 // MergeThreads makes one person of two: all that belongs to from becomes into's,
-// and from is gone. What only from knew, into knows afterwards; who of them was
+// and from is gone. Fields that only from had, into has afterwards; which of them was
 // meant by number and BSUID is for the caller to say, by UpdateContact, and whether
 // the number that is gone becomes an alias. It returns whether into has got labels.
 //

@@ -34,7 +34,7 @@ const InternalWork = sqlite.InternalWork
 // First is the key before the first page, and Last the one after the last.
 var First, Last = sqlite.First, sqlite.Last
 
-// What storage can say went wrong. Everything else is a fault.
+// The errors that storage distinguishes. Everything else is a fault.
 var (
 	ErrNotFound       = sqlite.ErrNotFound       // no such row exists in the scope that was asked
 	ErrConflict       = sqlite.ErrConflict       // a row would break a uniqueness rule

@@ -2,7 +2,7 @@ package storage
 
 import "regexp"
 
-// What people wrote must be gone from every file when it was deleted or replaced, but where
+// Text of people must be gone from every file when it was deleted or replaced, but where
 // the guides name exceptions. The connection that writes overwrites what it deletes; what
 // is left is in the log, which has to be emptied: see DB.EmptyLog and Erasures.
 

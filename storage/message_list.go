@@ -95,8 +95,8 @@ func (f MessageFilter) addPlaced(rx *Rx, account int64, page []Message, after, r
 }
 
 // ListQuery lets an index find the messages: that of a conversation, or that of the
-// account. What failed, and what came in, is little among what an account sends,
-// and has an index of its own, which takes its condition in so many words.
+// account. Failed and incoming messages are few among those an account sends,
+// and have indexes of their own, which need their condition in so many words.
 func (f MessageFilter) listQuery(account int64) sqlite.ListQuery {
 	q := sqlite.ListQuery{
 		Columns: shownMessageColumns,

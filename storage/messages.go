@@ -340,7 +340,7 @@ func (tx *Tx) MarkFailed(m *Message, code, message string, providerCode *int) er
 	return tx.hintMessage(tx.moveRecipient(*m), m)
 }
 
-// Deletions counts what has deleted messages that may wait to be sent. Who has a
+// Deletions counts what has deleted messages that may wait to be sent. A caller that has a
 // message in memory, and finds that the count has not moved since before the message
 // was read or stored, knows that it is still there: without a statement.
 func (db *DB) Deletions() int64 { return db.deletions.Load() }

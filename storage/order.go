@@ -9,8 +9,8 @@ import (
 )
 
 // Rows are in the order of Tx.Order, which never goes back: their ids carry it, created_at and
-// updated_at are it. While the clock is right it is the clock. What happens at a time or ends
-// at one (due_at, expires_at, sessions, quotas, the audit, the age of calls) goes by the clock
+// updated_at are it. While the clock is right it is the clock. Things that happen at a time or end
+// at one (due_at, expires_at, sessions, quotas, the audit, the age of calls) go by the clock
 // itself, Tx.Now.
 //
 // A file may hold rows that are ahead of the clock. So the order goes on after the

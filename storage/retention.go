@@ -89,7 +89,7 @@ func (tx *Tx) DeleteMessages(
 		return 0, 0, nil, err
 	}
 
-	// What came without media returned an empty id.
+	// A message without media returned an empty id.
 	messages = int64(len(mediaIDs))
 	if had := slices.DeleteFunc(mediaIDs, func(id string) bool { return id == "" }); len(had) > 0 {
 		sums, err = tx.deleteReceivedMedia(had)
@@ -101,7 +101,7 @@ func (tx *Tx) DeleteMessages(
 }
 
 // deleteReceivedMedia deletes media that came with messages which are gone, and
-// returns each one's file. What was put into the library stays.
+// returns each one's file. Media put into the library stays.
 func (tx *Tx) deleteReceivedMedia(media []string) (sums []string, err error) {
 	return list[string](&tx.Rx, `
 		DELETE FROM media

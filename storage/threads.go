@@ -22,7 +22,7 @@ const (
 	onlyOldest = ` ORDER BY c.created_at, c.id LIMIT 1`
 )
 
-// What every message changes of its conversation. Threads in memory hold none of it: see
+// The fields of a conversation that every message changes. Threads in memory hold none of them: see
 // keepsThreads.
 const (
 	markMessageWritten = `

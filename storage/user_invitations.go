@@ -88,7 +88,7 @@ type Invitee struct {
 // link by which it chooses a password. The address is then taken: no one else on this
 // server can be invited with it, until the invitation has ended unused.
 //
-// Who was invited before gets a new link; the one user of the organization who has the
+// A user invited before gets a new link; the one user of the organization who has the
 // address and no sign-in is the one that is meant. The errors are those above.
 func (tx *Tx) InviteUser(in Invitee) (u User, token string, err error) {
 	u, err = tx.findInvitee(in)

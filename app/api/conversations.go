@@ -35,7 +35,7 @@ type conversationView struct {
 	UpdatedAt              storage.Time            `json:"updated_at"`
 }
 
-// contactSummary is a contact inside of a conversation. Who has no number is written to by an
+// contactSummary is a contact inside of a conversation. One without a number is written to by an
 // id, which is shown only then.
 type contactSummary struct {
 	ID          string  `json:"id"`

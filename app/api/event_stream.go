@@ -97,7 +97,7 @@ func streamFormat(r *rest.Request) stream.Format {
 }
 
 // mayGoOn reports whether a stream of the request's key, or of the person who is signed in,
-// may go on. What cannot be found out for the moment does not end it, and nothing ends what a
+// may go on. A check that fails for the moment does not end it, and nothing ends what a
 // command of the operator asked for.
 func (s *Server) mayGoOn(r *rest.Request) func(context.Context) bool {
 	switch {
@@ -118,7 +118,7 @@ func (s *Server) mayGoOn(r *rest.Request) func(context.Context) bool {
 }
 
 // WhyEnded says why a stream of a person may not go on: it must be signed in, with the
-// role that it had; "" if it may. What cannot be found out for the moment does not end it.
+// role that it had; "" if it may. A check that fails for the moment does not end it.
 func (s *Server) WhyEnded(ctx context.Context, v *rest.Visitor) string {
 	now, err := v.Find(ctx)
 	switch {

@@ -1,5 +1,5 @@
 // Package api has the resources of the JSON API under /v1, a file for each. routes.go is
-// the table of all endpoints; package rest serves them. What only the web console needs is
+// the table of all endpoints; package rest serves them. Routes that only the web console needs are
 // in app/console/api.
 //
 // A handler decodes the body, runs one transaction through Server.Update, and replies with

@@ -89,7 +89,7 @@ func Restore(ctx context.Context, o RestoreOptions, archive io.Reader) (out Rest
 		// Positions given out after the backup was made must not be taken for those that
 		// clients have seen before.
 		storage.BeginEpoch,
-		// What should have been sent since must not go out late, by itself.
+		// Messages that should have been sent since must not go out late, by themselves.
 		storage.HoldRestored,
 	} {
 		if err := change(filepath.Join(temp, archiveDatabase)); err != nil {

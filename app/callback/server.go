@@ -14,7 +14,7 @@
 //     the others.
 //   - Acknowledge, when everything is committed.
 //
-// What we cannot read, do not handle, or cannot apply is kept as it came, in the
+// A callback we cannot read, do not handle, or cannot apply is kept as it came, in the
 // table of raw callbacks with a reason, and acknowledged. Only a callback about an
 // account that was removed here is dropped.
 //

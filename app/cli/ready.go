@@ -33,7 +33,7 @@ func (e *env) ready() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				// Who may not look into the directory asks at the address of the settings.
+				// A user who may not read the directory asks at the address in the settings.
 				if served, err := datadir.Dir(c.DataDir).IsServed(); err == nil && !served {
 					return fmt.Errorf("not ready: no server runs on %s: check --data-dir, or say where it is with --url", c.DataDir)
 				}

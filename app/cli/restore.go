@@ -94,7 +94,7 @@ func reportRestore(cmd *cobra.Command, dir string, out backup.Restored) error {
 			"or set CONFAB_MASTER_KEY, before you start the server\n", dir)
 	}
 
-	// What was queued at the backup may have been sent after it by the old server.
+	// Messages queued at the backup may have been sent after it by the old server.
 	if out.Queued > 0 {
 		fmt.Fprintf(cmd.ErrOrStderr(), "confab: warning: %s messages were still to be sent when the backup was made, "+
 			"and will be when the server starts;\n"+

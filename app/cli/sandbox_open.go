@@ -65,7 +65,7 @@ func (b *sandbox) open(e *env, cmd *cobra.Command, c config.Config, l net.Listen
 	}
 
 	err = b.app.DB.Update(ctx, func(tx *storage.Tx) error {
-		// Who tries something out again after a week need not think of the clock.
+		// A user who comes back after a week need not think of the clock.
 		return errors.Join(tx.ConfirmClock(), b.state.ensureAccount(tx, b.simulator.Server, n))
 	})
 	if err != nil {

@@ -27,7 +27,7 @@ const (
 )
 
 // seed creates what is missing: the organization, and a key if the stored one is
-// not valid. What an earlier start has created is kept.
+// not valid. Rows that an earlier start has created are kept.
 func (s *sandboxState) seed(tx *storage.Tx) error {
 	o, team, err := s.ensureOrganization(tx)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 // number is expected, is an error.
 type textValue string
 
-// What each type of value must look like, as errors say it.
+// The form of each type of value, as errors say it.
 var (
 	errText     = errors.New("must be text in quotes")
 	errBool     = errors.New("must be true or false")

@@ -8,8 +8,8 @@ import (
 
 // A sandbox signs its visitor in by itself, because it is for trying things out on one's
 // own machine. That must not help anybody else: not a page elsewhere that the visitor
-// looks at, not a name that leads here, not another machine, not a proxy. Who signed out
-// wants to see the page of signing in, and gets it.
+// looks at, not a name that leads here, not another machine, not a proxy. A user who signed out
+// gets the page of signing in.
 
 // mayContinue reports whether the visitor may be signed in without a password: it is at
 // this machine, and comes from nowhere or from a page of ours.

@@ -215,7 +215,7 @@ func (v *visit) recordFailure(u storage.User) error {
 	})
 }
 
-// startSession signs a user in and sets the cookies. What was read before may have
+// startSession signs a user in and sets the cookies. Rows read before may have
 // changed meanwhile; withPassword says that the password must be the same.
 func (v *visit) startSession(u storage.User, withPassword bool) error {
 	before, err := v.findSession(v.r)

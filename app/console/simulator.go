@@ -65,7 +65,7 @@ func (c *Console) serveSimulator(w http.ResponseWriter, r *http.Request, who res
 const sessionInterval = time.Second
 
 // endWithSession ends a request when the person has signed out, or may no longer do this.
-// What cannot be found out for the moment ends nothing.
+// A check that fails for the moment ends nothing.
 func (c *Console) endWithSession(ctx context.Context, end context.CancelFunc, who rest.Visitor) {
 	ticks := time.NewTicker(sessionInterval)
 	defer ticks.Stop()

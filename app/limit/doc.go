@@ -11,7 +11,7 @@
 //     stays next until there is room, so that small ones do not starve a large one; a group
 //     that has used up its share is passed over, and holds up itself alone.
 //   - An EvictingSet is for things open at once: connections, requests, half-sent bodies,
-//     streams. What does not fit ends something else: of the largest group the largest
+//     streams. A newcomer that does not fit ends something else: of the largest group the largest
 //     member, and of that what has been there longest. A newcomer of a small holder is never
 //     refused for the sake of a large one. Strangers never end anything of the known, and the
 //     known leave a reserve in which a newcomer can show who it is (see Identify).

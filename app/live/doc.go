@@ -22,7 +22,7 @@
 // names of the conversations whose people have changed, of whom it then says how they are
 // by now. So a slow reader costs no more than a quick one, and catches up as soon.
 //
-// Who looks at a conversation says so every few seconds, and is forgotten lookLife after
+// A console with an open conversation says so every few seconds, and is forgotten lookLife after
 // the last time. There are at most maxTabs of a person and maxLooks of an organization.
 //
 // Hub.mu guards all of it.

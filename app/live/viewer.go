@@ -24,8 +24,8 @@ type viewer struct {
 	hub    *Hub
 	notify func()
 
-	// Guarded by Hub.mu. What was changed is in pending, which it shares with others, or,
-	// when that came again before it was sent, in changed.
+	// Guarded by Hub.mu. Changes are in pending, which it shares with others, or,
+	// when more came before they were sent, in changed.
 	pending *batch
 	changed changeSet
 	moved   map[string]struct{} // conversations whose people have changed

@@ -15,7 +15,7 @@ import (
 const maxBody = 1 << 20
 
 // Handler serves the protocol over HTTP: each POST is independent, with the key of the
-// caller, and its tools call api on the way that every request takes. Who may come in is
+// caller, and its tools call api on the way that every request takes. Access is
 // checked before.
 func Handler(o Options, api http.Handler) http.Handler {
 	server := New(o, func(ctx context.Context) *Client { return ctx.Value(clientKey{}).(*Client) })

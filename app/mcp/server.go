@@ -15,7 +15,7 @@
 //	client.go       calls the API
 //	http.go         the endpoint /mcp
 //
-// What people wrote comes in a field untrusted_text and nowhere else, so that a model can
+// Text that people wrote comes in a field untrusted_text and nowhere else, so that a model can
 // distinguish it from what confab says. Nothing in such a text can widen what a call may do: that
 // is decided by the key and by whether tools that write are there at all.
 package mcp

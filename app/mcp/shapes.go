@@ -226,7 +226,7 @@ func (t theirTemplate) shape(int) template {
 	return t.template
 }
 
-// delivery is a webhook's delivery. What its endpoint answered is left out: strangers wrote
+// delivery is a webhook's delivery. Its endpoint's answer is left out: strangers wrote
 // it.
 type delivery struct {
 	ID             string  `json:"id"`

@@ -14,7 +14,7 @@ import (
 // lastAnswers is how long the end of the input waits for what was asked before it.
 const lastAnswers = 30 * time.Second
 
-// Stdio is the protocol over standard input and output. What was asked before the input
+// Stdio is the protocol over standard input and output. A request made before the input
 // ended is answered: a script that pipes its questions closes it at once.
 type Stdio struct{ mcp.StdioTransport }
 

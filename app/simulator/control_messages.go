@@ -72,7 +72,7 @@ func (s *Server) controlMessages(c *controlCall) (any, error) {
 }
 
 // controlDeleteMessages handles DELETE /_sim/messages, with the filters of the list.
-// What users wrote stays, so that it can still be read and answered.
+// Messages of users stay, so that they can still be read and answered.
 func (s *Server) controlDeleteMessages(c *controlCall) (any, error) {
 	s.dropMessages(c.filter(outbound))
 	return success{true}, nil

@@ -120,7 +120,7 @@ func (p *people) newNumber() string {
 	}
 }
 
-// What can be changed of a person.
+// The fields of a person that can be changed.
 var (
 	personTexts = []string{"name", "username"}
 	personFlags = []string{"blocked", "read_receipts"}

@@ -115,7 +115,7 @@ func (p *people) ensure(phone, bsuid string) *person {
 		return user
 	}
 
-	// What was given last wins: a user may have a new number or a new id.
+	// The last value wins: a user may have a new number or a new id.
 	if bsuid != "" && bsuid != user.BSUID || phone != "" && phone != user.Phone {
 		p.change(user, firstOf(phone, user.Phone), firstOf(bsuid, user.BSUID))
 	}
@@ -184,7 +184,7 @@ func (s *Server) ServiceWindowOpen(phoneNumberID, party string) bool {
 var bsuidPattern = regexp.MustCompile(`^[A-Z]{2}\.(ENT\.)?[A-Za-z0-9]{1,128}$`)
 
 // ownAndParent separates the id of a user from that of a parent portfolio, which has a field of
-// its own in callbacks. Who was addressed by the latter is known by nothing else.
+// its own in callbacks. A person addressed by the latter is known by nothing else.
 func ownAndParent(bsuid string) (own, parent string) {
 	if strings.Contains(bsuid, ".ENT.") {
 		return "", bsuid

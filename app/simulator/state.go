@@ -18,7 +18,7 @@ import (
 //
 // The state file is one snapshot of everything, replaced as a whole at each save.
 // markDirty asks for a save; runSaver saves half a second later, and Close saves at
-// the end. What there is to save is listed at one moment, under the lock; the records
+// the end. The records to save are listed at one moment, under the lock; they
 // are then encoded in chunks, so that requests are served meanwhile, and may be a
 // little newer than the list.
 //

@@ -31,7 +31,7 @@ type event struct {
 //
 // Events of messages and templates are saved as such. Those with retry are not:
 // their changes are saved with the time of the next attempt, and restoreChange
-// makes the events again. What fell due while the simulator was down runs at
+// makes the events again. Events that fell due while the simulator was down run at
 // the start.
 type timeline struct {
 	events []*event
@@ -111,7 +111,7 @@ func (s *Server) runDueEvents() time.Duration {
 func (s *Server) runEvent(e *event) {
 	s.markDirty()
 
-	// What was deleted after the event was scheduled is skipped.
+	// A record deleted after the event was scheduled is skipped.
 	switch {
 	case e.retry != nil:
 		for _, c := range e.retry {

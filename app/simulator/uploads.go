@@ -69,7 +69,7 @@ func (s *Server) continueUpload(c *call) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	// What arrived counts even if the connection broke off.
+	// The bytes that arrived count even if the connection broke off.
 	kept := s.world.Uploads[c.id]
 	kept.Offset = offset + n
 	s.markDirty()

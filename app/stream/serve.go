@@ -72,7 +72,7 @@ func (s *Stream) attach(w http.ResponseWriter) *http.ResponseController {
 }
 
 // ignoreBody makes the server neither begin nor end a stream with waiting for a body that
-// its request has announced. Who never sends it would hold a stream that has not begun,
+// its request has announced. A client that never sends it would hold a stream that has not begun,
 // and that nothing ends. The result is for the end.
 func ignoreBody(w http.ResponseWriter, r *http.Request, connection *http.ResponseController) (end func()) {
 	if r.ProtoMajor != 1 || r.ContentLength == 0 {
@@ -179,7 +179,7 @@ func (s *Stream) wait(ctx context.Context, idle <-chan time.Time) (wakeReason, e
 // catchUp sends window after window until nothing is left.
 func (s *Stream) catchUp(ctx context.Context, w io.Writer) error {
 	for {
-		// What comes from here on is read now, or wakes the stream again.
+		// Events from here on are read now, or wake the stream again.
 		select {
 		case <-s.awake:
 		default:

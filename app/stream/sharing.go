@@ -13,7 +13,7 @@ import (
 // together mostly wait at the same place for the same: one of them reads, and the others
 // take what it found, so that many who look on cost little more than one.
 //
-// version counts the wakes. What was read belongs to the version before the read. A stream
+// version counts the wakes. A window belongs to the version before the read. A stream
 // may take it although there was a wake since: it then stays awake, and reads again after
 // the readInterval. A window older than that interval is not taken.
 //

@@ -41,7 +41,7 @@ type Stream struct {
 	ended chan struct{} // closed by end
 	close func()        // gives its place back, once
 
-	// What follows belongs to Serve.
+	// The fields below belong to Serve.
 	start   start
 	at      position  // up to here everything was looked at
 	sent    position  // the last one that the client was sent

@@ -113,7 +113,7 @@ func (r *Reader) window() (window []byte, atEnd bool, err error) {
 	return window, err != nil, nil
 }
 
-// skipLine goes on after the next line break, however far that is. What cannot be read is
+// skipLine goes on after the next line break, however far that is. An unreadable record is
 // for the next record to report.
 func (r *Reader) skipLine() {
 	for {
@@ -162,7 +162,7 @@ func (r *Reader) split(window []byte, atEnd bool) (length int, err error) {
 			i++
 		}
 
-		// What follows a closing quote belongs to the cell too. If that is on a later line
+		// Text after a closing quote belongs to the cell too. If that is on a later line
 		// than the opening one, it opens a cell there, and the first was never closed.
 		if (!closed || i > start) && bytes.ContainsAny(cell, "\r\n") {
 			return 0, ErrUnclosed

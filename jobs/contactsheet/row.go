@@ -1,7 +1,7 @@
 // Package contactsheet is how contacts are written in a CSV file: its columns, what their cells
 // may hold, and how such a file is written and read.
 //
-// A header line names the columns; metadata has a column for each key, metadata.KEY. What a
+// A header line names the columns; metadata has a column for each key, metadata.KEY. A cell that a
 // spreadsheet would run as a formula gets a ' in front when it is written, and loses it when
 // it is read. Reading is bounded for any file.
 package contactsheet

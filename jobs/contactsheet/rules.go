@@ -15,7 +15,7 @@ const (
 	MaxUsername = 100
 )
 
-// What metadata may hold. The depth is far below what the database reads.
+// Bounds of metadata. The depth is far below what the database reads.
 const (
 	maxMetadataKeys  = 64
 	maxMetadataSize  = 16 << 10

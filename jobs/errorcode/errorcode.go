@@ -17,7 +17,7 @@ const (
 	SubscriptionInactive  Code = "subscription_inactive"
 )
 
-// What people decided: that a message is not sent any more.
+// Decisions of people: a message is not sent any more.
 const (
 	BroadcastCancelled Code = "broadcast_cancelled" // the one that the message belongs to
 	MessageCancelled   Code = "message_cancelled"

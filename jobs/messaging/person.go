@@ -145,8 +145,8 @@ func (p Person) takesAliasOf(c storage.Contact) bool {
 	return p.BSUID != "" && c.BSUID != nil && *c.BSUID != p.BSUID && !equals(c.PhoneNumber, p.Phone)
 }
 
-// hasLeft reports whether the person no longer has the number of a contact. Who has the
-// same BSUID as before has not: with a new number the provider gives a new one, and
+// hasLeft reports whether the person no longer has the number of a contact. One with the
+// same BSUID as before still has it: with a new number the provider gives a new one, and
 // says so.
 func (p Person) hasLeft(c storage.Contact) bool {
 	return p.Moved && p.Phone != "" && c.PhoneNumber != nil && *c.PhoneNumber != p.Phone

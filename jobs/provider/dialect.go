@@ -80,7 +80,7 @@ func ruleForEach(paths, from, to string) []rule {
 	return rules
 }
 
-// node is one step of the paths of all rules. What no node names is skipped
+// node is one step of the paths of all rules. A key that no node names is skipped
 // unread.
 type node struct {
 	keys map[string]*node // of an object

@@ -8,7 +8,7 @@
 // means for the account (recordRefusal), and all but the last batch of many changed
 // templates.
 //
-// What may have changed while the provider was asked is compared before it is written:
+// Rows that may have changed while the provider was asked are compared before the write:
 // an account or a template that a callback, a request or a command changed meanwhile is
 // newer than the answer and stays. A number is registered by one caller at a time.
 package provisioning

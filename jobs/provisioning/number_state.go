@@ -34,7 +34,7 @@ func (a *Accounts) CheckNumber(ctx context.Context, account int64) (write func(*
 			return storage.IgnoreNotFound(err)
 		}
 
-		// What changed the account after it was read is newer than the answer.
+		// A change of the account after it was read is newer than the answer.
 		if err := tx.MarkAccountChecked(account); err != nil || now.UpdatedAt != before {
 			return err
 		}

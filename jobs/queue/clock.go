@@ -9,7 +9,7 @@ import (
 )
 
 // The clock may be set at any moment, and may have been wrong before the runner
-// started. What only this process uses (leases, the next run of a periodic kind) is
+// started. Times that only this process uses (leases, the next run of a periodic kind) are
 // therefore kept as a time.Time with the reading of a clock that cannot be set. But
 // due_at is stored, and was computed from the clock of that moment: a retry that was put
 // back while the clock was 200 days ahead would wait for 200 days. So

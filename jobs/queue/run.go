@@ -173,7 +173,7 @@ func retry(tx *storage.Tx, current *run, commit Commit, failure error, delay tim
 		return err
 	}
 
-	// What was taken from its run waits a while: a success that comes late is
+	// A job taken from its run waits a while: a success that comes late is
 	// written as long as no other run has had the job.
 	if current.phase == abandoned {
 		delay = max(delay, abandonedDelay)

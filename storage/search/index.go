@@ -330,7 +330,7 @@ func fileDSN(path string, pragmas ...string) string {
 	return sqlite.DSN(path, url.Values{"mode": {"rw"}, "_pragma": append(pragmas, "busy_timeout(5000)", "temp_store(MEMORY)")})
 }
 
-// Close closes the index. Who searches then walks without it.
+// Close closes the index. A search then walks without it.
 func (x *Index) Close() {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -242,7 +242,7 @@ func (f *FairSemaphore) forget(q *queue) {
 // errClosed is what those get who come too late.
 var errClosed = fmt.Errorf("%w: the database is closed", ErrUnavailable)
 
-// Close refuses those who wait and all who come later. Who has a slot keeps it until
+// Close refuses those who wait and all who come later. A holder keeps its slot until
 // the next yield.
 func (f *FairSemaphore) Close() {
 	f.mu.Lock()

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Who reads on which connection, so that no reader has to wait for another's long list:
+// Which reads use which connection, so that no reader has to wait for another's long list:
 //
 //   - View and ViewOnce are for short reads: rows by their keys, or a batch of a fixed
 //     size by an index. They take any free reader. Health checks, requests for one

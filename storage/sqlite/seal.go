@@ -38,7 +38,7 @@ func newSealer(master []byte) (*sealer, error) {
 	return &sealer{master: master, aead: aead}, nil
 }
 
-// Seal encrypts a secret for the purpose named. What was sealed for one purpose
+// Seal encrypts a secret for the purpose named. A secret sealed for one purpose
 // cannot be opened for another, so rows cannot be swapped.
 func (db *DB) Seal(purpose string, secret []byte) []byte {
 	return db.seal.aead.Seal(nil, nil, secret, []byte(purpose))

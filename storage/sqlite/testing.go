@@ -2,7 +2,7 @@ package sqlite
 
 import "time"
 
-// What tests of a database's owner set and see. Nothing else uses it.
+// Settings and state for tests of a database's owner. Nothing else uses them.
 
 // Observe hands the text of each statement that the connection runs to fn, which must be
 // quick; nil ends that.

@@ -10,7 +10,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// What storage can say went wrong. Everything else is a fault.
+// The errors that storage distinguishes. Everything else is a fault.
 var (
 	// ErrNotFound means that no such row exists in the scope that was asked.
 	ErrNotFound = errors.New("not found")

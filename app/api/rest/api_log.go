@@ -44,7 +44,7 @@ func LoggedMethod(method string) string {
 // because the log is not part of a request's transaction.
 //
 // Calls without a key only come here as far as the quota of strangers goes; one with a key
-// that was revoked or has expired is its organization's. What exceeds the quota is reported in
+// that was revoked or has expired is its organization's. Requests beyond the quota are reported in
 // the server's log once a minute.
 type callLog struct {
 	db        *storage.DB

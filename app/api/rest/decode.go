@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// What any list and any text of a body may hold. Most fields have narrower rules of
+// Bounds of any list and any text of a body. Most fields have narrower rules of
 // their own; these hold for every field, so that one without a rule is bounded too.
 const (
 	maxItems      = 1000

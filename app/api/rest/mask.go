@@ -85,7 +85,7 @@ func unescapeAll(path string) (plain string, isWhole bool) {
 	return plain, !cut
 }
 
-// maskNamed cuts a path off at the first secret that its prefix gives away. What follows may
+// maskNamed cuts a path off at the first secret that its prefix gives away. The rest may
 // be a part of it: signing secrets have slashes.
 func maskNamed(path string) string {
 	end := len(path)

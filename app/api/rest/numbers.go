@@ -25,7 +25,7 @@ func (s *Server) findNumber(r *Request) error {
 }
 
 // checkAccountExists returns an error if the account was removed after findNumber
-// found it. What would be written for it now, its purge would no longer delete.
+// found it. Rows written for it now would not be deleted by its purge.
 func checkAccountExists(tx *storage.Tx, r *Request) error {
 	if r.Account.ID == 0 {
 		return nil

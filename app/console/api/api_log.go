@@ -111,7 +111,7 @@ func callFilters(r *rest.Request) (storage.CallFilter, error) {
 // maxErrorCode is longer than any error code.
 const maxErrorCode = 64
 
-// listCalls handles GET /console/api/log. What was called just now is in it.
+// listCalls handles GET /console/api/log. The latest calls are in it.
 func (s *Server) listCalls(r *rest.Request) (rest.Reply, error) {
 	f, err := callFilters(r)
 	if err != nil {

@@ -274,7 +274,7 @@ func readStatus(payload []byte) (report statusReport) {
 		} `json:"entry"`
 	}
 
-	// What cannot be read stays empty: the payload itself is shown beside it.
+	// A field that cannot be read stays empty: the payload itself is shown beside it.
 	_ = json.Unmarshal(payload, &envelope)
 	for _, entry := range envelope.Entry {
 		for _, change := range entry.Changes {

@@ -37,7 +37,7 @@ type server struct {
 	past    history
 	db      *storage.DB // to look into it
 
-	// What was asked for so far: sends, messages in callbacks, and reads.
+	// Counts of requests so far: sends, messages in callbacks, and reads.
 	sent, received, read atomic.Int64
 }
 

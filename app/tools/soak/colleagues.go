@@ -114,7 +114,7 @@ func (c *colleague) openConversation(random *rand.Rand) error {
 	return c.press(fmt.Sprintf(`document.querySelectorAll("[aria-label=Conversations] a")[%d]`, random.IntN(8)))
 }
 
-// answer writes something, and sends it if the composer is there. What was sent is kept by
+// answer writes something, and sends it if the composer is there. A sent message is kept by
 // the page until the server has it.
 func (c *colleague) answer(random *rand.Rand) error {
 	text := fmt.Sprintf("By hand %016x.", random.Uint64())

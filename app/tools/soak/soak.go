@@ -146,7 +146,7 @@ var serverSettings = []string{
 
 // reconcileWindow returns how long a send whose outcome is unknown waits for a callback.
 // The provider repeats callbacks ever more slowly, so that it takes longer than the longest
-// fault until one has come, and several times as long on a busy machine. What comes after
+// fault until one has come, and several times as long on a busy machine. A message after
 // the window is sent twice, and that is no fault of the server.
 func (t *trial) reconcileWindow() time.Duration {
 	if t.kills > 0 {
