@@ -70,6 +70,10 @@ var aboutOthers = map[string]func(tx *storage.Tx, a storage.Account) error{
 	"account.purge":         func(*storage.Tx, storage.Account) error { return nil }, // with the one before
 	storage.KindDetachLabel: func(tx *storage.Tx, _ storage.Account) error { return aboutLabel(tx, storage.KindDetachLabel) },
 	storage.KindTouchLabel:  func(tx *storage.Tx, _ storage.Account) error { return aboutLabel(tx, storage.KindTouchLabel) },
+	storage.KindBlankJobs: func(tx *storage.Tx, _ storage.Account) error {
+		_, err := tx.Enqueue(storage.NewJob{Kind: storage.KindBlankJobs, Args: storage.AboutNoAccount{}})
+		return err
+	},
 	storage.KindFailDeliveries: func(tx *storage.Tx, _ storage.Account) error {
 		return aboutSubscription(tx, storage.KindFailDeliveries)
 	},

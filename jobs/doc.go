@@ -31,6 +31,7 @@
 //	contacts.import          contact_import.go        by a request or a command       goes on where it was
 //	label.detach             labels.go                when a label is deleted         goes on with what is left
 //	label.touch              labels.go                when a label is renamed         marks conversations again
+//	jobs.blank               blank_jobs.go            when messages are deleted       looks again
 //	media.remove_unused      media_removal.go         every six hours                 looks again
 //	housekeeping             housekeeping.go          every ten minutes               goes on with what is left
 //	retention                retention.go             every hour                      goes on with what is left

@@ -165,6 +165,7 @@ func (w *Workers) Kinds() []queue.Kind {
 		{Name: storage.KindDetachLabel, Handle: withArgs(w.detachLabel), Workers: 1, Reserved: 1, Lease: labelLease},
 		{Name: storage.KindTouchLabel, Handle: withArgs(w.touchLabeled), Workers: 1, Reserved: 1, Lease: labelLease},
 
+		{Name: storage.KindBlankJobs, Handle: w.blankJobs, Workers: 1, Reserved: 1, Lease: blankLease},
 		{Name: kindMediaSweep, Handle: w.sweepMedia, Workers: 1, Reserved: 1, Every: mediaSweepEvery, Lease: mediaSweepEvery},
 		{Name: kindHousekeeping, Handle: w.deleteExpired, Workers: 1, Reserved: 1, Every: housekeepingEvery, Lease: housekeepingEvery},
 		{Name: kindRetention, Handle: w.applyRetention, Workers: 1, Reserved: 1, Every: retentionEvery, Lease: retentionLease},

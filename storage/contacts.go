@@ -246,6 +246,9 @@ func (tx *Tx) ForgetMessages(account int64, rows []Row, unread map[string]Unread
 	if err := tx.hint(err, HintConversation, Scope{Account: account}, ""); err != nil {
 		return nil, err
 	}
+	if err := tx.blankJobs(); err != nil {
+		return nil, err
+	}
 	return media, tx.markUnread(unread)
 }
 
@@ -263,6 +266,9 @@ func (tx *Tx) DeleteContact(account int64, id string) error {
 		return err
 	}
 	if err := tx.ExecOne(`DELETE FROM contacts WHERE id = ? AND account_id = ?`, id, account); err != nil {
+		return err
+	}
+	if err := tx.blankJobs(); err != nil {
 		return err
 	}
 	err = tx.hint(nil, HintContact, Scope{Account: account}, id)

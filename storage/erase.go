@@ -1,6 +1,9 @@
 package storage
 
-import "regexp"
+import (
+	"regexp"
+	"time"
+)
 
 // Text of people must be gone from every file when it was deleted or replaced, but where
 // the guides name exceptions. The connection that writes overwrites what it deletes; what
@@ -30,6 +33,48 @@ func (db *DB) forget(changed tableSet) {
 	}
 	db.caches.forget(changed &^ inErased)
 }
+
+// KindBlankJobs is the kind of job that takes what deleted messages said out of the jobs that
+// still name them, to send them or to fetch their files. No index finds those, so that it
+// walks over the queue, outside of the transaction that deletes the messages.
+const KindBlankJobs = "jobs.blank"
+
+// blankDelay lets deletions that follow each other share a walk.
+const blankDelay = time.Second
+
+// blankJobs stores the job that follows the deletion of messages, unless one waits already.
+func (tx *Tx) blankJobs() error {
+	waiting, err := tx.NextDue(KindBlankJobs)
+	if err != nil || waiting != 0 {
+		return err
+	}
+	_, err = tx.Enqueue(NewJob{Kind: KindBlankJobs, Args: AboutNoAccount{}, DueAt: tx.Now.Add(blankDelay)})
+	return err
+}
+
+// aboutMessage is what is left of the arguments of a job: the names of AboutMessage.
+const aboutMessage = `json_object('account', args ->> '$.account', 'message', args ->> '$.message')`
+
+// JobsToBlank lists up to limit jobs of some kinds, from one id on, that say more of a message
+// than its name and whose message is deleted. It walks over the queue.
+func (rx *Rx) JobsToBlank(kinds []string, after int64, limit int) ([]int64, error) {
+	return rx.FindIDs("jobs", after, limit, `
+		kind IN (SELECT value FROM json_each(?4)) AND args <> `+aboutMessage+`
+		AND NOT EXISTS (SELECT 1 FROM messages WHERE messages.id = args ->> '$.message')`, jsonList(kinds))
+}
+
+// BlankJobs takes everything but the name of their message out of jobs. Their runs find that
+// the message is deleted, and end.
+func (tx *Tx) BlankJobs(ids []int64) error {
+	_, err := tx.Exec(`
+		UPDATE jobs
+		SET args = `+aboutMessage+`, last_error = NULL
+		WHERE id IN (SELECT value FROM json_each(?))`, jsonList(ids))
+	return err
+}
+
+// CountErasure counts the transaction among Erasures, whatever its statements are.
+func (tx *Tx) CountErasure() { tx.AfterCommit(func() { tx.db.erasures.Add(1) }) }
 
 // Erasures is how many commits may have erased words that are still in the log. Those of
 // other processes count when this one notices them.

@@ -85,6 +85,9 @@ func (tx *Tx) DeleteMessages(
 	if err == nil {
 		err = tx.hint(tx.markUnread(unread), HintConversation, Scope{Account: account}, "")
 	}
+	if err == nil && len(mediaIDs) > 0 {
+		err = tx.blankJobs()
+	}
 	if err != nil {
 		return 0, 0, nil, err
 	}
