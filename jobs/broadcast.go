@@ -211,7 +211,8 @@ func (w *Workers) roomAhead(b storage.Broadcast) int {
 		second = max(1, int(w.MessagesPerSecond))
 	}
 
-	room := second - w.ahead.count(b.Number)
+	// Of those that were made, some may have ended otherwise: a person cancelled the job.
+	room := second - min(w.ahead.count(b.Number), int(b.Open))
 	if b.Open >= int64(second)*maxOpen {
 		room = 0
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/matryer/is"
@@ -389,4 +390,24 @@ func TestRecipientsThatCannotBeReadLeaveNothing(t *testing.T) {
 	is.True(err != nil)
 	is.Equal(len(storagetest.Select[int](t, dir, `SELECT number FROM broadcasts`)), 0)
 	is.Equal(len(storagetest.Select[int](t, dir, `SELECT number FROM broadcast_recipients`)), 0)
+}
+
+// A broadcast whose next recipients are deleted while it is paused goes on with the others.
+func TestABroadcastGoesOnAfterTheContactsOfItsMessagesWereDeleted(t *testing.T) {
+	broadcasting(t, func(w *world) {
+		w.options.MessagesPerSecond = 1
+		w.start()
+		b := w.broadcast(people(10))
+		time.Sleep(300 * time.Millisecond)
+		b = w.move(b, jobs.PauseBroadcast)
+		time.Sleep(10 * time.Second)
+		waiting := storagetest.Select[string](t, w.dir, `SELECT id FROM messages WHERE status = 'queued'`)
+		w.is.Equal(len(waiting), 1) // a second's worth
+		w.forget(w.message(waiting[0]))
+		time.Sleep(time.Minute)
+		w.move(b, jobs.ResumeBroadcast)
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		w.is.Equal(w.now(b).Status, storage.BroadcastCompleted)
+	})
 }

@@ -12,36 +12,42 @@ import (
 // madeAhead knows the messages of broadcasts that were made in this process and have not
 // been sent yet, so that no more than a second's worth is.
 type madeAhead struct {
-	mu  sync.Mutex
-	all map[int64]map[string]bool // messages, by broadcast
+	mu     sync.Mutex
+	of     map[string]int64 // the broadcast of each message
+	counts map[int64]int    // of messages, by broadcast
 }
 
-func newMadeAhead() *madeAhead { return &madeAhead{all: make(map[int64]map[string]bool)} }
+func newMadeAhead() *madeAhead {
+	return &madeAhead{of: make(map[string]int64), counts: make(map[int64]int)}
+}
 
 func (a *madeAhead) count(broadcast int64) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return len(a.all[broadcast])
+	return a.counts[broadcast]
 }
 
 func (a *madeAhead) add(m storage.Message) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 
-	if a.all[*m.Broadcast] == nil {
-		a.all[*m.Broadcast] = make(map[string]bool)
-	}
-	a.all[*m.Broadcast][m.ID] = true
+	a.of[m.ID] = *m.Broadcast
+	a.counts[*m.Broadcast]++
 }
 
-// remove forgets a message that got its slot.
-func (a *madeAhead) remove(m storage.Message) {
+// remove forgets a message that has run, or that will not: it is named by its id, because it
+// may be deleted. Others are not counted.
+func (a *madeAhead) remove(message string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 
-	delete(a.all[*m.Broadcast], m.ID)
-	if len(a.all[*m.Broadcast]) == 0 {
-		delete(a.all, *m.Broadcast)
+	broadcast, ok := a.of[message]
+	if !ok {
+		return
+	}
+	delete(a.of, message)
+	if a.counts[broadcast]--; a.counts[broadcast] == 0 {
+		delete(a.counts, broadcast)
 	}
 }
 

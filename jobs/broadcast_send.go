@@ -24,7 +24,7 @@ func (w *Workers) enqueueToRecipient(tx *storage.Tx, m storage.Message, content 
 
 	// Counted before it is stored: its run may end before the commit has returned.
 	w.ahead.add(m)
-	tx.OnUndo(func() { w.ahead.remove(m) })
+	tx.OnUndo(func() { w.ahead.remove(m.ID) })
 	return err
 }
 

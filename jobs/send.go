@@ -104,9 +104,7 @@ func (w *Workers) send(ctx context.Context, job storage.Job) (queue.Commit, erro
 // id of the message, has had time to arrive.
 func (w *Workers) sendBy(ctx context.Context, job storage.Job, rules sendRules) (queue.Commit, error) {
 	args, out, err := w.loadOutgoing(ctx, job)
-	if out.message.Broadcast != nil {
-		defer w.ahead.remove(out.message)
-	}
+	defer w.ahead.remove(args.Message)
 	switch {
 	case errors.Is(err, storage.ErrNotFound) && out.message.ID == "":
 		return nil, nil // deleted meanwhile
