@@ -37,10 +37,10 @@ const (
 	maxOpen = 60
 	// makeAtOnce bounds the messages of one transaction.
 	makeAtOnce = 50
-	// feedPause is how long the job waits until it makes more, and endPause until it looks
-	// again whether all messages have ended.
+	// feedPause is how long the job waits until it makes more. Until it looks again whether
+	// all messages have ended, it waits the longer, up to endPause, the longer none has.
 	feedPause = 200 * time.Millisecond
-	endPause  = 2 * time.Second
+	endPause  = 5 * time.Second
 	// broadcastPause is how long it waits after an error, which is not the broadcast's.
 	broadcastPause = 5 * time.Second
 	// broadcastMaxRun is long enough for the label of millions of contacts.
@@ -196,10 +196,9 @@ func (w *Workers) feedBroadcast(ctx context.Context, b storage.Broadcast) (time.
 	switch {
 	case !b.HasTurned():
 		return feedPause, nil
-	case b.Waiting > 0 && w.DB.Now().Sub(b.UpdatedAt) > endPause:
-		return endPause, nil
 	case b.Waiting > 0:
-		return feedPause, nil
+		quiet := w.DB.Now().Add(w.DB.Lead()).Sub(b.UpdatedAt)
+		return min(max(feedPause, quiet/4), endPause), nil
 	}
 	return broadcastOver, w.DB.Update(ctx, func(tx *storage.Tx) error { return completeBroadcast(tx, b.Number) })
 }

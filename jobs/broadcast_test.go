@@ -546,3 +546,23 @@ func TestABroadcastGoesOnAfterARestart(t *testing.T) {
 		synctest.Wait()
 	})
 }
+
+// A broadcast that waits for its last message is not looked at all the time, whatever the clock
+// does.
+func TestABroadcastThatWaitsForItsLastMessageIsRarelyLookedAt(t *testing.T) {
+	set(t, func(w *world, clock *storagetest.Clock) {
+		w.provider.answer = func(int, call) (*http.Response, error) { return refusing(500, 131016), nil }
+		w.options.MessagesPerSecond = 80
+		w.template("MARKETING")
+		w.start()
+		clock.Set(time.Hour)
+		w.coolDown(0)
+		clock.Set(0)
+		b := w.broadcast(people(1))
+		time.Sleep(10 * time.Minute)
+		w.is.Equal(w.now(b).Waiting, int64(1))
+		w.is.True(w.feeds.Load() < 200)
+		time.Sleep(10 * time.Minute)
+		w.is.Equal(w.now(b).Status, storage.BroadcastCompleted)
+	})
+}

@@ -51,12 +51,16 @@ type world struct {
 	handlers *jobs.Workers // what the runner runs
 
 	postponed atomic.Int64 // runs of sends that were put off
+	feeds     atomic.Int64 // runs of broadcasts
 }
 
 // count counts runs by how they ended.
 func (w *world) count(f queue.RunResult) {
 	if f.Kind == "send" && f.Outcome == "postponed" {
 		w.postponed.Add(1)
+	}
+	if f.Kind == "broadcast.run" {
+		w.feeds.Add(1)
 	}
 }
 
