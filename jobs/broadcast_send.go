@@ -60,7 +60,7 @@ func (w *Workers) checkSendToRecipient(ctx context.Context, job storage.Job, out
 	if commit, err := w.recheckRecipient(ctx, job, out); commit != nil || err != nil {
 		return commit, err
 	}
-	if err := w.awaitTrial(ctx, out); err != nil {
+	if err := w.awaitTrial(job, out); err != nil {
 		return nil, err
 	}
 	return nil, w.awaitBroadcastSlot(ctx, out)

@@ -69,7 +69,7 @@ func New(o Options) *Workers {
 		Options:  o,
 		Accounts: provisioning.NewAccounts(o.DB, o.Provider),
 		ahead:    newMadeAhead(),
-		trials:   newCooldownTrials(),
+		trials:   newCooldownTrials(o.DB),
 		sends:    newSendLimiter(o.MessagesPerSecond, o.PairLimit),
 		uploads:  newUploadLocks(),
 		attempts: attempts.New(o.Webhooks.PerSubscription, deliveriesAtOnce),

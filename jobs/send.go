@@ -137,6 +137,9 @@ func (w *Workers) sendBy(ctx context.Context, job storage.Job, rules sendRules) 
 		return nil, err
 	}
 
+	if err := w.beginTrial(ctx, out); err != nil {
+		return nil, err
+	}
 	sent, done, err := w.callProvider(ctx, out, body)
 	switch {
 	case done:
@@ -284,9 +287,12 @@ func (w *Workers) reconcileWait(job storage.Job) time.Duration {
 }
 
 // refusalNow says why a message must not be sent any more, or nil: its account
-// may not send, or the message has waited too long for the account's cooldown.
+// may not send, or the message has waited too long for the account's cooldown, which lasts
+// until the provider has taken another one. How long is told by the job: rows of messages are
+// dated ahead of a clock that was set back.
 func (w *Workers) refusalNow(job storage.Job, out outgoing) *messaging.Refusal {
-	if w.inCooldown(job, out) && w.DB.Now() >= out.message.CreatedAt.Add(messaging.MaxCooldown) {
+	waits := job.Attempt() == 1 && out.sender.CooldownUntil != 0
+	if waits && w.DB.Now() >= job.CreatedAt.Add(messaging.MaxCooldown) {
 		return &messaging.Refusal{Code: errorcode.AccountRateLimited, Text: "The account was rate limited for too long."}
 	}
 	return messaging.RefusalOf(out.sender)
@@ -303,9 +309,9 @@ func (w *Workers) inCooldown(job storage.Job, out outgoing) bool {
 // what postpones the job if that takes long.
 func (w *Workers) awaitTurn(ctx context.Context, job storage.Job, out outgoing) error {
 	if w.inCooldown(job, out) {
-		return queue.PostponeUntil(min(out.sender.CooldownUntil, out.message.CreatedAt.Add(messaging.MaxCooldown)))
+		return queue.PostponeUntil(min(out.sender.CooldownUntil, job.CreatedAt.Add(messaging.MaxCooldown)))
 	}
-	if err := w.awaitTrial(ctx, out); err != nil {
+	if err := w.awaitTrial(job, out); err != nil {
 		return err
 	}
 

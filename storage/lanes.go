@@ -6,16 +6,40 @@ import "sync"
 // subscriptions that are not active, and of broadcasts that are paused. They are kept in memory because every job
 // that is enqueued or claimed asks. Changes happen on the writer, so that a job
 // is admitted or held by the state that its own transaction sees.
+//
+// The process itself suspends others for a moment, of which the database knows nothing.
 type closedLanes struct {
-	mu  sync.RWMutex // guards all
-	all map[string]bool
+	mu        sync.RWMutex // guards all and suspended
+	all       map[string]bool
+	suspended map[string]bool
 }
 
 // LaneClosed reports whether the jobs of a lane must wait.
 func (db *DB) LaneClosed(lane string) bool {
 	db.closed.mu.RLock()
 	defer db.closed.mu.RUnlock()
-	return db.closed.all[lane]
+	return db.closed.all[lane] || db.closed.suspended[lane]
+}
+
+// SuspendLane makes the jobs of a lane wait that have not begun, until ContinueLane is called.
+func (db *DB) SuspendLane(lane string) {
+	db.closed.mu.Lock()
+	defer db.closed.mu.Unlock()
+	if db.closed.suspended == nil {
+		db.closed.suspended = make(map[string]bool)
+	}
+	db.closed.suspended[lane] = true
+}
+
+// ContinueLane lets the jobs of a lane go that SuspendLane has made wait.
+func (db *DB) ContinueLane(lane string) {
+	db.closed.mu.Lock()
+	delete(db.closed.suspended, lane)
+	db.closed.mu.Unlock()
+
+	if d := db.currentDispatcher(); d != nil {
+		d.Look()
+	}
 }
 
 // LoadClosedLanes finds the closed lanes anew: the process has just started, or
