@@ -51,10 +51,11 @@ var unhinted = map[string]string{
 	"DeleteUnpublishedBroadcast": "not shown yet",
 	"heldBack":                   "before anybody looks",
 	"write":                      "moveRecipient tells",
+	"InsertOrganization":         "before anybody looks",
 }
 
-// hinted are the tables whose changes are sent to consoles.
-var hinted = []string{"conversations", "messages", "contacts", "templates", "accounts", "deliveries", "api_keys", "users", "labels", "api_log", "broadcasts", "quick_replies"}
+// hinted are the tables of which consoles are told.
+var hinted = []string{"conversations", "messages", "contacts", "templates", "accounts", "deliveries", "api_keys", "users", "labels", "api_log", "broadcasts", "quick_replies", "organizations"}
 
 var changes = regexp.MustCompile(`(?is)^\s*(?:INSERT(?: OR \w+)? INTO|UPDATE|DELETE FROM)\s+(\w+)`)
 

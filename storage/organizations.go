@@ -95,9 +95,10 @@ func (tx *Tx) InsertOrganization(o *Organization) (Team, error) {
 // UpdateOrganization stores every changeable field of o.
 func (tx *Tx) UpdateOrganization(o *Organization) error {
 	o.UpdatedAt = tx.Now
-	return tx.ExecOne(`
+	err := tx.ExecOne(`
 		UPDATE organizations
 		SET name = ?, plan = ?, subscription = ?, require_opt_in = ?, suspended_at = ?, updated_at = ?
 		WHERE id = ?`,
 		o.Name, o.Plan, o.Subscription, o.RequireOptIn, o.SuspendedAt, o.UpdatedAt, o.ID)
+	return tx.hint(err, HintAccount, Scope{Organization: o.ID}, "") // its numbers may send, or may not
 }

@@ -56,3 +56,52 @@ func TestSigningOutAsksBeforeUnsentMessagesGo(t *testing.T) {
 	c.WaitFor(keptWords + ` === 0`)
 	c.calm("ERR_INTERNET_DISCONNECTED", "status of 401") // of what was asked a moment before
 }
+
+// What somebody discards is not sent, neither while it is asked nor afterwards, and is not
+// written back.
+func TestDiscardedMessagesAreNotSent(t *testing.T) {
+	parallelBrowser(t)
+	s := newStage(t)
+	number := s.connect()
+	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
+	c := s.console(t, storage.RoleAgent)
+	c.openConversation("Ana Ruiz")
+	c.answerSends(503, "unavailable")
+	c.release()
+	c.Fill("textbox", "Message", "Sent in a tunnel")
+	c.Press(kb.Enter)
+	c.WaitFor(`tries === 1`)
+	ask := func() {
+		c.Click("button", "Account")
+		c.Click("menuitem", "Sign out")
+		c.Find("dialog", "Sign out with unsent messages?")
+	}
+	ask()
+	c.answerSends(200, "")
+	c.release()
+	eval[any](c.window, `void (tries = 0)`)
+	c.offline(true)
+	c.offline(false) // all that waits is sent when the connection is back
+	c.WaitFor(`document.querySelector(".connection").textContent === ""`)
+	eval[any](c.window, `new Promise((resolve) => setTimeout(resolve, 2500))`) // and again after two seconds
+	c.is.Equal(eval[int](c.window, `tries`), 0)
+
+	// Whoever stays goes on.
+	c.Click("button", "Cancel")
+	c.state("Sent in a tunnel", "read")
+
+	// Of what is on its way nothing is kept, whatever becomes of it.
+	c.answerSends(400, "recipient_unavailable")
+	c.Fill("textbox", "Message", "Never mind")
+	c.Press(kb.Enter)
+	c.WaitFor(`tries === 2`)
+	ask()
+	eval[any](c.window, `void (HTMLFormElement.prototype.submit = () => {})`)
+	c.Click("button", "Discard and sign out")
+	c.Gone("dialog", "Sign out with unsent messages?")
+	c.release()
+	eval[any](c.window, `new Promise((resolve) => setTimeout(resolve, 200))`)
+	c.is.Equal(eval[int](c.window, keptWords), 0)
+	c.is.Equal(len(s.outbound(number, ana)), 1)
+	c.calm("ERR_INTERNET_DISCONNECTED", "status of 404")
+}

@@ -61,28 +61,14 @@ export function applyTheme() {
 /** The address of /console/, with any prefix of a proxy. */
 export const root = new URL("../", import.meta.url);
 
-/** What somebody wrote and has not sent is kept in this browser under names that begin so. */
-const keptWords = () => ["outbox", "draft", "refused"].map((kind) => `confab.${kind}.${me.peek().id}.`);
-
-/** unsent counts the messages that this browser keeps until they can be sent, or that were refused. */
-export function unsent() {
-  const [outbox, , refused] = keptWords();
-  try {
-    return Object.keys(localStorage).filter((key) => key.startsWith(outbox) || key.startsWith(refused)).length;
-  } catch {
-    return 0;
-  }
-}
-
-/** forgetWords deletes what the person wrote here: the next person must not read it. */
-export function forgetWords() {
-  try {
-    const own = Object.keys(localStorage).filter((key) => keptWords().some((prefix) => key.startsWith(prefix)));
-    for (const key of own) localStorage.removeItem(key);
-  } catch {
-    // It was never kept.
-  }
-}
+/**
+ * "asked" while somebody is asked whether to sign out although messages wait, "gone" once the
+ * person signs out. Then nothing that was written is stored or sent any more.
+ */
+export const leaving = signal(/** @type {"" | "asked" | "gone"} */ (""));
+addEventListener("pageshow", ({ persisted }) => {
+  if (persisted && leaving.peek() === "gone") location.reload(); // it was come back to
+});
 
 /** signInAgain leaves for the page of signing in, which leads back to this one. */
 export function signInAgain() {

@@ -8,8 +8,9 @@ import { onChanged, together } from "./live.js";
 import { confirmAction } from "./parts/dialog.js";
 import { menu } from "./parts/menu.js";
 import { link, navigate, path } from "./router.js";
+import { countUnsent, forgetWords } from "./screens/inbox/drafts.js";
 import {
-  chosenNumber, counts, forgetWords, me, number, numbers, numbersKnown, root, screens, theme, unread, unsent,
+  chosenNumber, counts, leaving, me, number, numbers, numbersKnown, root, screens, theme, unread,
 } from "./session.js";
 
 const text = {
@@ -201,16 +202,18 @@ export function startAccount() {
   });
 }
 
-/** signOut asks first where that throws messages away. */
-function signOut() {
-  const waiting = unsent();
+/** signOut asks first where that throws messages away. Nothing is sent meanwhile. */
+async function signOut() {
+  const waiting = countUnsent();
   if (waiting === 0) return leave();
-  confirmAction({
+  leaving.set("asked");
+  await confirmAction({
     title: text.signOutUnsent,
     body: text.unsentLead(waiting),
     action: text.discard,
     send: async () => leave(),
   });
+  if (leaving.peek() === "asked") leaving.set("");
 }
 
 /** leave takes away what was written here and sends a form, as a page without scripts would. */

@@ -10,9 +10,9 @@ import { link, navigate, path, query, setQuery } from "../router.js";
 import { chosenNumber, me, number, numbers, numbersKnown } from "../session.js";
 import { conversations, keep, nameOf } from "./inbox/conversations.js";
 import { details as detailsPane } from "./inbox/details.js";
+import { unsentIn } from "./inbox/drafts.js";
 import { listPane } from "./inbox/list.js";
 import { notifyButton } from "./inbox/notify.js";
-import { hasUnsent } from "./inbox/outbox.js";
 import { sending } from "./inbox/sending.js";
 import { backTo, thread } from "./inbox/thread.js";
 
@@ -21,7 +21,10 @@ const text = {
   resolve: "Resolve",
   reopen: "Reopen",
   unsent: "Resolve with an unsent message?",
-  unsentBody: "Your message was not sent. It stays here as a draft, in this browser.",
+  unsentBody: {
+    draft: "Your message was not sent. It stays here as a draft, in this browser.",
+    waiting: "Your message has not been sent yet. It goes out from this browser as soon as that is possible.",
+  },
   resolveAnyway: "Resolve anyway",
   choose: "Choose a conversation",
   chooseBody: "Press j and k to move through the list, and Enter to open. Press ? for all keys.",
@@ -113,10 +116,7 @@ export default function inbox() {
     if (current() && phone() && !isKnown()) find();
   });
 
-  const { refusal, reload } = sending(phone);
-  effect(() => {
-    if (phone()) untracked(reload);
-  });
+  const refusal = sending(phone);
 
   const details = signal(false);
   const heldUnread = signal(false);
@@ -126,18 +126,21 @@ export default function inbox() {
     heldUnread.set(false);
   });
 
-  /** @param {Record<string, any>} changes */
-  const change = async (changes) => {
+  const address = () => `v1/${phone()}/conversations/${current()}`;
+  /** @param {Record<string, any>} changes @param {string} [of] the address of the conversation */
+  const change = async (changes, of = address()) => {
     try {
-      store.merge(await patch(`v1/${phone()}/conversations/${current()}`, changes));
+      store.merge(await patch(of, changes));
     } catch (error) {
       toastError(error);
     }
   };
-  const resolve = () => {
-    const run = () => change({ status: "resolved" });
-    if (!hasUnsent(current())) return run();
-    return confirmAction({ title: text.unsent, body: text.unsentBody, action: text.resolveAnyway, send: run });
+  const resolve = async () => {
+    const of = address(); // another may be open in a moment
+    const run = () => change({ status: "resolved" }, of);
+    const unsent = await unsentIn(current());
+    if (!unsent) return run();
+    return confirmAction({ title: text.unsent, body: text.unsentBody[unsent], action: text.resolveAnyway, send: run });
   };
   const status = () => () => conversation() && (conversation().status === "resolved"
     ? button(text.reopen, { icon: "inbox", class: "button status", run: () => change({ status: "open" }) })

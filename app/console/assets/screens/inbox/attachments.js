@@ -19,10 +19,30 @@ const most = 10;
 
 /** @typedef {{ id: number, file: File, url: string, done: number, error: string, media: any, call: XMLHttpRequest | null }} Attachment */
 
-/** @param {string} number */
-export function attachments(number) {
-  const all = signal(/** @type {Attachment[]} */ ([]));
-  let last = 0;
+/** Those of conversations: they are there as long as the page, like drafts. @type {Map<string, ReturnType<typeof noFiles>>} */
+const kept = new Map();
+let last = 0;
+
+const noFiles = () => signal(/** @type {Attachment[]} */ ([]));
+
+/** @param {string} conversation */
+function filesOf(conversation) {
+  const files = kept.get(conversation) ?? noFiles();
+  kept.set(conversation, files);
+  return files;
+}
+
+/** hasFiles reports whether files wait in a conversation until somebody sends them. @param {string} conversation */
+export const hasFiles = (conversation) => filesOf(conversation)().length > 0;
+
+/**
+ * attachments are files that are about to be sent. Those of a conversation are still there when it
+ * is opened again; others go with what they were made in.
+ * @param {string} number
+ * @param {string} [conversation]
+ */
+export function attachments(number, conversation) {
+  const all = conversation ? filesOf(conversation) : noFiles();
   const change = (/** @type {number} */ id, /** @type {Partial<Attachment>} */ more) =>
     all.update((list) => list.map((one) => (one.id === id ? { ...one, ...more } : one)));
 
@@ -62,7 +82,7 @@ export function attachments(number) {
   let ended = false;
   onDispose(() => {
     ended = true;
-    clear();
+    if (!conversation) clear();
   });
 
   const input = el("input", { type: "file", multiple: true, hidden: true, onchange: () => {
@@ -110,20 +130,20 @@ export function attachments(number) {
       event.preventDefault();
       add(files);
     },
-    /** listen takes files dropped on a place. @param {() => HTMLElement} place */
-    listen(place) {
+    /** listen takes what is dropped on a place, while it may. @param {() => HTMLElement} place @param {() => boolean} may */
+    listen(place, may) {
       queueMicrotask(() => {
         const node = place();
         if (!node) return;
         node.dataset.drop = text.drop;
         const over = (/** @type {boolean} */ yes) => (/** @type {DragEvent} */ event) => {
-          if (ended || !event.dataTransfer?.types.includes("Files")) return;
+          if (ended || !may() || !event.dataTransfer?.types.includes("Files")) return;
           event.preventDefault();
           node.classList.toggle("dropping", yes);
         };
         const calls = { dragover: over(true), dragleave: over(false), drop: (/** @type {any} */ event) => {
           over(false)(event);
-          if (!ended) add(event.dataTransfer?.files ?? []);
+          if (!ended && may()) add(event.dataTransfer?.files ?? []);
         } };
         Object.entries(calls).forEach(([name, fn]) => node.addEventListener(name, /** @type {any} */ (fn)));
       });

@@ -4,15 +4,16 @@
  * sent from the number, it says why, and keeps the draft.
  */
 import { computed, effect, el, flush, onDispose, signal, when } from "../../dom.js";
-import { now, spanOf } from "../../format.js";
+import { clockOf, dayOf, now, spanOf, stamp } from "../../format.js";
 import { reportPresence } from "../../live.js";
 import { button, icon } from "../../parts/basics.js";
 import { me } from "../../session.js";
 import { attachments } from "./attachments.js";
 import { summary } from "./content.js";
 import { recipient } from "./conversations.js";
+import { noDraft } from "./drafts.js";
 import { reason } from "./message.js";
-import { discard, keepDraft, outbox, readDraft, send } from "./outbox.js";
+import { send } from "./outbox.js";
 import { openQuickReplies } from "./quick_replies.js";
 import { openEmoji } from "./reactions.js";
 import { openSendLater } from "./send_later.js";
@@ -29,7 +30,10 @@ const text = {
   emoji: "Emoji",
   later: "Send later",
   replyingTo: "Answer to ",
+  reply: "Answer",
+  earlier: "An earlier message",
   cancelReply: "Cancel reply",
+  cancelTime: "Send now instead",
   you: "You",
   left: (/** @type {string} */ span) => span + " left to answer freely",
   never: "This person has not written yet, so only a template can be sent.",
@@ -57,47 +61,29 @@ export function composer(at) {
     const left = Date.parse(at.conversation()?.service_window_expires_at ?? "") - Date.now();
     if (isOpen() && now() && left < 60_000) setTimeout(() => now.set(Date.now()), left);
   });
-  const draft = draftOf(at.id);
-  return el("div.composer", null, when(
+  const files = attachments(at.number, at.id);
+  const isWriting = computed(() => !at.refusal() && isOpen());
+  files.listen(() => /** @type {HTMLElement} */ (root.closest(".thread")), isWriting);
+  const kept = () => keptDraft(at.draft.value().text, files.all());
+  const root = el("div.composer", null, when(
     () => Boolean(at.refusal()),
     () => closed(
       "warning",
-      () => at.refusal() && [refusalText(at.refusal()), keptDraft(draft)],
+      () => at.refusal() && [refusalText(at.refusal()), kept],
       () => at.refusal() && remedy(at.refusal(), at.number),
     ),
-    () => when(isOpen, () => writing(at, draft), () => closed(
+    () => when(isOpen, () => writing(at, files), () => closed(
       "lock",
-      () => [at.conversation().service_window_expires_at ? text.closed : text.never, keptDraft(draft)],
+      () => [at.conversation().service_window_expires_at ? text.closed : text.never, kept],
       () => button(text.choose, { look: "primary", icon: "templates", run: () => pickTemplate(at) }),
     )),
   ));
+  return root;
 }
 
-/**
- * draftOf is the draft of a conversation. A text that was refused becomes it again, unless there
- * is another.
- * @param {string} id
- */
-function draftOf(id) {
-  const draft = signal(readDraft(id));
-  const set = draft.set;
-  draft.set = (next) => {
-    set(next);
-    keepDraft(id, next);
-  };
-  effect(() => {
-    const refused = outbox().find((one) => one.conversation === id && one.error && one.body.type === "text");
-    if (!refused || draft().text) return;
-    queueMicrotask(() => {
-      draft.set({ text: refused.body.text.body, error: refused.error ?? null });
-      discard(refused);
-    });
-  });
-  return draft;
-}
-
-/** @param {() => import("./outbox.js").Draft} draft */
-const keptDraft = (draft) => draft().text && el("span.kept", { dir: "auto" }, text.kept + draft().text);
+/** @param {string} words @param {import("./attachments.js").Attachment[]} files */
+const keptDraft = (words, files) => (words || files.length > 0) &&
+  el("span.kept", { dir: "auto" }, text.kept + [words, ...files.map((one) => one.file.name)].filter(Boolean).join(" · "));
 
 /**
  * closed is shown in place of the field while nothing could be sent.
@@ -107,11 +93,14 @@ const keptDraft = (draft) => draft().text && el("span.kept", { dir: "auto" }, te
  */
 const closed = (drawing, words, action) => el("div.closed", { role: "note" }, icon(drawing), el("p", null, words), action);
 
-/** @param {any} at @param {ReturnType<typeof draftOf>} draft */
-function writing(at, draft) {
-  const { id, number, replyTo } = at;
-  const value = () => draft().text;
-  const files = attachments(number);
+/** @param {any} at @param {ReturnType<typeof attachments>} files */
+function writing(at, files) {
+  const { id, number } = at;
+  /** @type {ReturnType<typeof import("./drafts.js").draftOf>} */
+  const draft = at.draft;
+  const value = () => draft.value().text;
+  const replyTo = computed(() => draft.value().replyTo);
+  const sendAt = computed(() => draft.value().sendAt);
   /** @type {import("../../dom.js").Signal<any>} */
   const picker = signal(null);
   /** @type {HTMLTextAreaElement} */
@@ -120,9 +109,8 @@ function writing(at, draft) {
   const excess = computed(() => [...value()].length - (files.all().length > 0 ? longestCaption : longestText));
   const canSend = () => excess() <= 0 && (files.all().length > 0 ? files.ready() : value().trim() !== "");
   const setText = (/** @type {string} */ next) => {
-    draft.set({ text: next, error: null });
+    draft.change({ text: next, error: null });
     flush();
-    if (box.value !== next) box.value = next;
   };
   const insert = (/** @type {string} */ piece) => {
     box.focus();
@@ -131,16 +119,18 @@ function writing(at, draft) {
   };
 
   /** @param {string} [when] sends it then */
-  const submit = (when) => {
+  const submit = (when = draft.value().sendAt) => {
     if (!canSend()) return;
+    if (when && Date.parse(when) <= Date.now()) return openSendLater(submit); // that time is over
     const words = value().trim();
+    const answers = draft.value().replyTo;
     const to = recipient(at.conversation().contact);
-    const more = { ...(replyTo() && { context: { message_id: replyTo().message_id } }), ...(when && { scheduled_at: when }) };
+    const more = { ...(answers && { context: { message_id: answers } }), ...(when && { scheduled_at: when }) };
     const bodies = files.all().length > 0 ? files.bodies(words) : [{ type: "text", text: { body: words } }];
     bodies.forEach((body, i) => send(number, id, { ...to, ...body, ...(i === 0 ? more : when && { scheduled_at: when }) }));
     files.clear();
-    replyTo.set(null);
-    setText("");
+    draft.set(noDraft);
+    flush();
     reportPresence(id, false);
     at.toNewest();
     box.focus();
@@ -156,7 +146,7 @@ function writing(at, draft) {
   const openQuick = () => openQuickReplies({ picker, box, name: at.name, insert, setText, value });
   const press = (/** @type {KeyboardEvent} */ event) => {
     if (picker()?.press(event)) return void event.preventDefault();
-    if (event.key === "Escape" && replyTo()) replyTo.set(null);
+    if (event.key === "Escape" && replyTo()) draft.change({ replyTo: "" });
     else if (event.key === "Escape") box.blur();
     else if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
       event.preventDefault();
@@ -168,19 +158,17 @@ function writing(at, draft) {
   const keepLine = (/** @type {KeyboardEvent} */ event) => event.key === "Enter" && !event.shiftKey && event.preventDefault();
 
   effect(() => {
-    if (replyTo()) queueMicrotask(() => box.focus());
+    const now = value();
+    if (box && box.value !== now) box.value = now; // it came back, or was sent
   });
-  effect(() => {
-    if (draft().error && box) box.value = value(); // it came back
-  });
-  files.listen(() => /** @type {HTMLElement} */ (box.closest(".thread")));
 
   const tool = (/** @type {string} */ name, /** @type {string} */ drawing, /** @type {any} */ run, more = {}) =>
     button(name, { icon: drawing, look: "bare", iconOnly: true, onclick: run, ...more });
 
   return el("form.write", { onsubmit: () => submit() },
     el("div.write-box", null,
-      () => replyTo() && answered(at),
+      () => replyTo() && answered(at, replyTo(), () => draft.change({ replyTo: "" })),
+      () => sendAt() && scheduled(sendAt(), () => draft.change({ sendAt: "" })),
       files.view,
       () => picker()?.view,
       el("textarea", {
@@ -201,7 +189,7 @@ function writing(at, draft) {
         el("button.button.primary", { type: "submit", "aria-disabled": () => !canSend() }, icon("send"), el("span", null, text.send)))),
     el("p.write-note", { id: "write-note" },
       () => (excess() > 0 ? el("span.wrong", null, text.tooLong(excess()))
-        : draft().error ? el("span.wrong", { role: "alert" }, text.notSent + reason(draft().error) + ".")
+        : draft.value().error ? el("span.wrong", { role: "alert" }, text.notSent + reason(draft.value().error) + ".")
           : el("span", null, windowLeft(at))),
       el("span.write-keys", { "aria-hidden": "true" }, el("kbd", null, "/"), " " + text.hint, el("kbd", null, "?"), " " + text.keys)));
 }
@@ -212,14 +200,20 @@ const windowLeft = (at) => {
   return until ? text.left(spanOf(Date.parse(until) - now())) : "";
 };
 
-/** @param {any} at */
-function answered(at) {
-  const m = at.replyTo();
-  const who = m.direction === "inbound" ? at.name() : at.personName(m.sent_by) || text.you;
+/** @param {any} at @param {string} id @param {() => void} cancel */
+function answered(at, id, cancel) {
+  const m = () => at.store.byProviderID(id);
+  const who = () => (m()?.direction === "inbound" ? at.name() : at.personName(m()?.sent_by ?? null) || text.you);
   return el("div.answered", null,
-    el("p.quote", { dir: "auto" }, el("b", null, text.replyingTo + who), el("span", null, summary(m))),
-    button(text.cancelReply, { icon: "close", look: "bare", iconOnly: true, run: () => at.replyTo.set(null) }));
+    el("p.quote", { dir: "auto" },
+      el("b", null, () => (m() ? text.replyingTo + who() : text.reply)), el("span", null, () => (m() ? summary(m()) : text.earlier))),
+    button(text.cancelReply, { icon: "close", look: "bare", iconOnly: true, run: cancel }));
 }
+
+/** scheduled says when a message that came back is to be sent. @param {string} time @param {() => void} cancel */
+const scheduled = (time, cancel) => el("div.answered", null,
+  el("p.quote", null, el("b", null, text.later), stamp(time, (at) => dayOf(at) + ", " + clockOf(at))),
+  button(text.cancelTime, { icon: "close", look: "bare", iconOnly: true, run: cancel }));
 
 /** typingReporter shows colleagues that somebody types, and when that is over. @param {string} id */
 function typingReporter(id) {

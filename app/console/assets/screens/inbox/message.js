@@ -19,6 +19,7 @@ const text = {
   copy: "Copy text",
   cancel: "Cancel sending",
   again: "Send again",
+  edit: "Edit",
   drop: "Remove",
   edited: "Edited",
   deleted: "Deleted by the sender",
@@ -103,6 +104,8 @@ export function tick(m) {
  * @property {(id: string) => void} goTo
  * @property {() => Map<string, Map<string, any>>} reactions
  * @property {(m: any) => void} reply
+ * @property {(entry: import("./outbox.js").Entry) => boolean} canEdit
+ * @property {(entry: import("./outbox.js").Entry) => void} edit
  * @property {(m: any, opener: HTMLElement) => void} react
  * @property {() => string} hit the id of a message that was searched for
  * @property {(m: any) => void} changed
@@ -185,10 +188,13 @@ function failure({ m, entry }, at) {
     };
     send(at.number, m.conversation_id, body);
   };
+  const action = (/** @type {string} */ name, /** @type {() => void} */ run) =>
+    [el("button.textual", { type: "button", onclick: run }, name), " "];
   return el("p.failure", null, icon("warning"), el("span", null,
-    text.notSent + reason(m.error) + " (" + number + "). ",
-    m.error.code !== "message_cancelled" && el("button.textual", { type: "button", onclick: again }, text.again),
-    entry && [" ", el("button.textual", { type: "button", onclick: () => discard(entry) }, text.drop)]));
+    m.error.code === "unknown" ? m.error.message + " " : text.notSent + reason(m.error) + " (" + number + "). ",
+    m.error.code !== "message_cancelled" && action(text.again, again),
+    () => entry && at.canEdit(entry) && action(text.edit, () => at.edit(entry)),
+    entry && action(text.drop, () => discard(entry))));
 }
 
 /** @param {any} m @param {Context} at */

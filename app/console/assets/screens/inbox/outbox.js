@@ -5,15 +5,14 @@
  * tabs, the server takes it once.
  *
  * An entry waits, or was refused. One that waits is sent again when the connection is
- * back. A text that was refused becomes the draft of its conversation again, with the reason,
- * unless there is another. Anything else that was refused stays, with the reason, until
- * somebody sends it again or takes it away.
+ * back. One that was refused stays, with the reason, until somebody sends it again or takes
+ * it away; a text may become the draft of its conversation again (drafts.js).
  */
-import { signal } from "../../dom.js";
+import { effect, signal } from "../../dom.js";
 import { APIError, newKey, post } from "../../api.js";
 import { onChanged } from "../../live.js";
 import { toastError } from "../../parts/notices.js";
-import { me } from "../../session.js";
+import { leaving, me } from "../../session.js";
 
 /**
  * @typedef {object} Entry
@@ -26,28 +25,43 @@ import { me } from "../../session.js";
  * @property {{ code: string, message: string, provider_code: null }} [error]
  */
 
-const text = { stale: "It is not known whether this was sent yesterday. Look at the other side before you send it again." };
+const text = { unknown: "It is not known whether this was sent. Check with the other side before you send it again." };
 const prefix = `confab.outbox.${me.peek().id}.`;
 const delay = 2000;
 /** The server remembers keys for a day. */
 const keyLife = 23 * 3_600_000;
 
-/** @returns {Entry[]} */
-function stored() {
+/** These errors come before the server looks whether it has taken a key already. */
+const beforeKey = [
+  "organization_suspended", "permission_denied", "feature_not_available", "feature_not_entitled", "resource_not_found",
+];
+
+/** What the browser did not store, because that is forbidden or full: it lasts as long as the page. @type {Map<string, Entry>} */
+const unstored = new Map();
+
+/** @param {Entry} a @param {Entry} b */
+const byAge = (a, b) => a.at - b.at;
+
+/** read lists what there is, the oldest first. @returns {Entry[]} */
+function read() {
+  /** @type {Entry[]} */
+  let stored = [];
   try {
     const keys = Object.keys(localStorage).filter((key) => key.startsWith(prefix));
-    return keys.map((key) => JSON.parse(localStorage.getItem(key) ?? "")).sort((a, b) => a.at - b.at);
+    // Another tab may take one away meanwhile.
+    stored = keys.map((key) => JSON.parse(localStorage.getItem(key) ?? "null")).filter(Boolean);
   } catch {
-    return [];
+    // It may be forbidden.
   }
+  return [...stored, ...unstored.values()].sort(byAge);
 }
 
 /** @type {import("../../dom.js").Signal<Entry[]>} */
-export const outbox = signal(stored());
+export const outbox = signal(read());
 
 /** @type {Set<(message: any, entry: Entry) => void>} */
 const listeners = new Set();
-/** @type {Set<() => void>} */
+/** @type {Set<(entry: Entry) => void>} */
 const refusalListeners = new Set();
 /** @type {Promise<void> | null} */
 let running = null;
@@ -55,22 +69,33 @@ let timer = 0;
 
 /** @param {Entry} entry */
 function keep(entry) {
-  outbox.update((all) => [...all.filter((one) => one.key !== entry.key), entry].sort((a, b) => a.at - b.at));
+  if (leaving.peek() === "gone") return;
   try {
     localStorage.setItem(prefix + entry.key, JSON.stringify(entry));
+    unstored.delete(entry.key);
   } catch {
-    // It may be forbidden, or full: then it lasts as long as the page.
+    unstored.set(entry.key, entry);
   }
+  outbox.update((all) => [...all.filter((one) => one.key !== entry.key), entry].sort(byAge));
+}
+
+/** change changes an entry, unless another tab has sent it or taken it away, and reports whether it did. @param {Entry} entry */
+function change(entry) {
+  const isThere = read().some((one) => one.key === entry.key);
+  if (isThere) keep(entry);
+  else discard(entry);
+  return isThere;
 }
 
 /** discard takes an entry away. @param {Entry} entry */
 export function discard(entry) {
-  outbox.update((all) => all.filter((one) => one.key !== entry.key));
+  unstored.delete(entry.key);
   try {
     localStorage.removeItem(prefix + entry.key);
   } catch {
-    // It was never kept.
+    // It was never stored.
   }
+  outbox.update((all) => all.filter((one) => one.key !== entry.key));
 }
 
 /**
@@ -90,7 +115,7 @@ export function onSent(fn) {
   return () => void listeners.delete(fn);
 }
 
-/** onRefused calls fn when the server has refused a message. @param {() => void} fn */
+/** onRefused calls fn with each message that the server has refused. @param {(entry: Entry) => void} fn */
 export function onRefused(fn) {
   refusalListeners.add(fn);
   return () => void refusalListeners.delete(fn);
@@ -107,11 +132,12 @@ export function flush() {
 
 async function sendAll() {
   for (let entry = next(); entry; entry = next()) {
-    if (entry.tried && Date.now() - entry.at > keyLife) {
-      keep({ ...entry, error: { code: "unknown", message: text.stale, provider_code: null } });
+    const isRepeated = Boolean(entry.tried);
+    if (isRepeated && Date.now() - entry.at > keyLife) {
+      change({ ...entry, error: unknown });
       continue;
     }
-    if (!entry.tried) keep((entry = { ...entry, tried: true }));
+    if (!isRepeated && !change((entry = { ...entry, tried: true }))) continue;
     try {
       const message = await post(`v1/${entry.number}/messages`, entry.body, { idempotencyKey: entry.key });
       listeners.forEach((fn) => fn(message, /** @type {Entry} */ (entry)));
@@ -122,18 +148,25 @@ async function sendAll() {
       const { status, code } = error;
       const isLater = status < 400 || status > 499 || status === 401 || status === 429 || code === "idempotency_in_progress";
       if (isLater) return void retryLater(error.lost);
-      if (entry.body.type === "reaction") {
-        toastError(error); // there is no place in the thread for one that failed
-        discard(entry);
-        continue;
-      }
-      keep({ ...entry, error: { code: error.code, message: error.message, provider_code: null } });
-      refusalListeners.forEach((fn) => fn());
+      refuse(entry, error, isRepeated);
     }
   }
 }
 
-const next = () => outbox.peek().find((one) => !one.error);
+const unknown = { code: "unknown", message: text.unknown, provider_code: null };
+
+/** refuse keeps an entry with the reason. @param {Entry} entry @param {APIError} error @param {boolean} isRepeated */
+function refuse(entry, error, isRepeated) {
+  if (entry.body.type === "reaction") {
+    toastError(error); // there is no place in the thread for one that failed
+    return discard(entry);
+  }
+  const isUnknown = isRepeated && beforeKey.includes(error.code);
+  const refused = { ...entry, error: isUnknown ? unknown : { code: error.code, message: error.message, provider_code: null } };
+  if (change(refused)) refusalListeners.forEach((fn) => fn(refused));
+}
+
+const next = () => (leaving.peek() ? undefined : outbox.peek().find((one) => !one.error));
 
 /** @param {boolean} lost then the connection mostly reports when it is back */
 function retryLater(lost) {
@@ -144,41 +177,18 @@ function retryLater(lost) {
 onChanged([], () => void flush());
 addEventListener("storage", (event) => {
   if (!event.key?.startsWith(prefix)) return;
-  outbox.set(stored());
+  outbox.set(read());
   clearTimeout(timer);
   timer = setTimeout(flush, delay); // the tab that wrote it may be gone
 });
-flush();
+addEventListener("beforeunload", (event) => {
+  if (unstored.size > 0 && !leaving.peek()) event.preventDefault();
+});
 
-/**
- * Drafts: a text per conversation, kept in this browser; of one that was refused, also why.
- * @typedef {{ text: string, error: Entry["error"] | null }} Draft
- */
-const draftKey = (/** @type {string} */ conversation) => `confab.draft.${me.peek().id}.${conversation}`;
-const reasonKey = (/** @type {string} */ conversation) => `confab.refused.${me.peek().id}.${conversation}`;
-
-/** @param {string} conversation @returns {Draft} */
-export function readDraft(conversation) {
-  try {
-    const error = JSON.parse(localStorage.getItem(reasonKey(conversation)) ?? "null");
-    return { text: localStorage.getItem(draftKey(conversation)) ?? "", error };
-  } catch {
-    return { text: "", error: null };
-  }
-}
-
-/** @param {string} conversation @param {Draft} draft */
-export function keepDraft(conversation, { text, error }) {
-  const put = (/** @type {string} */ key, /** @type {string} */ value) =>
-    (value ? localStorage.setItem(key, value) : localStorage.removeItem(key));
-  try {
-    put(draftKey(conversation), text);
-    put(reasonKey(conversation), error ? JSON.stringify(error) : "");
-  } catch {
-    // It lasts as long as the page.
-  }
-}
-
-/** hasUnsent reports whether something for a conversation was written and not sent. @param {string} conversation */
-export const hasUnsent = (conversation) =>
-  readDraft(conversation).text !== "" || outbox.peek().some((one) => one.conversation === conversation && one.error);
+// Nothing is sent while somebody is asked whether to sign out, nor afterwards.
+effect(() => {
+  if (leaving() === "") flush();
+  if (leaving() !== "gone") return;
+  unstored.clear();
+  outbox.set([]);
+});

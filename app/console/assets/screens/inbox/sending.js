@@ -2,12 +2,13 @@
  * Whether anything can be sent from a number now, and if not, why and what to do about it. The
  * server says it, by the rules that a send follows, so that people know before they write.
  */
-import { el, onDispose } from "../../dom.js";
+import { computed, effect, el, onDispose, untracked } from "../../dom.js";
 import { get } from "../../api.js";
+import { together } from "../../live.js";
 import { resource } from "../../parts/states.js";
 import { link } from "../../router.js";
 import { numbers } from "../../session.js";
-import { onRefused } from "./outbox.js";
+import { onRefused, onSent } from "./outbox.js";
 
 /** @typedef {{ code: string, message: string }} Refusal */
 
@@ -25,11 +26,41 @@ const text = {
   customer: "Open the customer",
 };
 
+/** How often it is looked again while nothing can be sent: a month may turn, a plan may be raised. */
+const again = 10_000;
+
 /** sending reads whether anything can be sent from a number, again and again. @param {() => string} number */
 export function sending(number) {
-  const state = resource((signal) => (number() ? get(`${number()}/sending`, { signal }) : Promise.resolve(null)), ["account"]);
-  onDispose(onRefused(state.reload));
-  return { reload: state.reload, refusal: () => /** @type {Refusal | null} */ (state.data()?.refusal ?? null) };
+  const state = resource(async (signal) => {
+    const of = number();
+    return of && { of, refusal: (await get(`${of}/sending`, { signal })).refusal };
+  }, ["account"]);
+  let before = number();
+  effect(() => {
+    if (number() !== before) untracked(state.reload);
+    before = number();
+  });
+
+  // Of another number it says nothing. The same refusal stays the same object: nothing is drawn again.
+  let last = /** @type {any} */ (null);
+  const refusal = computed(() => {
+    const { of, refusal: now = null } = state.data() || {};
+    if (of !== number() || !now) last = null;
+    else if (now.code !== last?.code || now.message !== last.message) last = now;
+    return /** @type {Refusal | null} */ (last);
+  });
+
+  const read = together(state.reload);
+  onDispose(onRefused(read));
+  onDispose(onSent(read)); // it may have been the last one of the month
+  const look = () => document.hidden || read();
+  document.addEventListener("visibilitychange", look);
+  onDispose(() => document.removeEventListener("visibilitychange", look));
+  effect(() => {
+    const timer = refusal() && setInterval(look, again);
+    onDispose(() => clearInterval(timer ?? 0));
+  });
+  return refusal;
 }
 
 /** @param {Refusal} refusal */

@@ -10,6 +10,7 @@ import { query, setQuery } from "../../router.js";
 import { me } from "../../session.js";
 import { composer } from "./composer.js";
 import { nameOf } from "./conversations.js";
+import { draftOf } from "./drafts.js";
 import { article, timeOf, waiting } from "./message.js";
 import { messages } from "./messages.js";
 import { outbox } from "./outbox.js";
@@ -50,7 +51,7 @@ export function thread(at) {
   const { id, number, conversation } = at;
   const store = messages(number, id, () => conversation()?.unread_count ?? 0);
   const name = () => nameOf(conversation()?.contact);
-  const replyTo = signal(/** @type {any} */ (null));
+  const draft = draftOf(id);
   const atBottom = signal(true);
   const firstUnread = markUnread(store, conversation);
   const hit = () => query().get("message") ?? "";
@@ -78,7 +79,12 @@ export function thread(at) {
     byProviderID: store.byProviderID,
     goTo,
     reactions: store.reactions,
-    reply: (/** @type {any} */ m) => replyTo.set(m),
+    reply: (/** @type {any} */ m) => {
+      draft.change({ replyTo: m.message_id });
+      queueMicrotask(() => /** @type {HTMLElement | null} */ (body.querySelector(".composer textarea"))?.focus());
+    },
+    canEdit: draft.canEdit,
+    edit: draft.edit,
     react: (/** @type {any} */ m, /** @type {HTMLElement} */ opener) => react(
       m,
       opener,
@@ -105,7 +111,7 @@ export function thread(at) {
     when(() => !atBottom() || !store.endsNow(), () => el("div.to-newest", null,
       button(text.newest, { look: "plain", icon: "down", iconOnly: true, run: toNewest }),
       () => newCount() > 0 && el("span.chip.good", { role: "status" }, text.fresh(newCount())))),
-    composer({ ...at, name, store, replyTo, toNewest }));
+    composer({ ...at, name, store, draft, toNewest }));
 
   async function toNewest() {
     if (query().get("message")) setQuery({ message: "" });

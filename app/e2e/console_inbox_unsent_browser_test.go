@@ -1,0 +1,294 @@
+package e2e
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/chromedp/chromedp/kb"
+
+	"confab/app/config"
+	"confab/storage"
+	"confab/storage/storagetest"
+)
+
+// answerSends lets the page get an answer of the test to what it sends, once it is released:
+// the status 0 for a connection that is cut, 200 for the server's own.
+func (c *colleague) answerSends(status int, code string) {
+	c.t.Helper()
+	eval[any](c.window, fmt.Sprintf(`void (() => {
+		globalThis.realFetch ??= fetch;
+		const released = new Promise((resolve) => (globalThis.release = resolve));
+		globalThis.fetch = async (url, options) => {
+			if (options?.method !== "POST" || !/\/messages$/.test(url)) return realFetch(url, options);
+			globalThis.tries = (globalThis.tries ?? 0) + 1;
+			await released;
+			if (%[1]d === 200) return realFetch(url, options);
+			if (%[1]d === 0) throw new TypeError("cut");
+			return new Response(JSON.stringify({ error: { code: %[2]q, message: "No." } }), { status: %[1]d });
+		};
+	})()`, status, code))
+}
+
+// release lets the answers come.
+func (c *colleague) release() {
+	c.t.Helper()
+	eval[any](c.window, `void release()`)
+}
+
+// drops lets somebody drop a file on the thread.
+func (c *colleague) drops(name string) {
+	c.t.Helper()
+	eval[any](c.window, fmt.Sprintf(`void (() => {
+		const d = new DataTransfer();
+		d.items.add(new File(["a,b"], %q, { type: "text/csv" }));
+		document.querySelector("[role=log]").dispatchEvent(new DragEvent("drop", { dataTransfer: d, bubbles: true, cancelable: true }));
+	})()`, name))
+	c.Find("button", "Remove "+name)
+}
+
+// hasPlan puts the organization on a plan.
+func (s *stage) hasPlan(name string) {
+	s.t.Helper()
+	storagetest.Update(s.t, s.app.DB, func(tx *storage.Tx) error {
+		o, err := tx.OrganizationByID(s.tenant.Organization.ID)
+		if err != nil {
+			return err
+		}
+		o.Plan = name
+		return tx.UpdateOrganization(&o)
+	})
+}
+
+// Whoever waits for a plan to be raised or for the next month need not reload the page.
+func TestTheComposerOpensAgainByItself(t *testing.T) {
+	parallelBrowser(t)
+	var dir string
+	s := newStage(t, func(c *config.Config) {
+		dir = c.DataDir
+		small := c.Plans[config.SelfHosted]
+		small.MonthlyMessages = 1
+		c.Plans["small"] = small
+	})
+	s.hasPlan("small")
+	s.says(s.connect(), "15550001111", "Ana Ruiz", textOf("hi"))
+	c := s.console(t, storage.RoleAgent)
+	c.openConversation("Ana Ruiz")
+	send := func(text string) {
+		c.Fill("textbox", "Message", text)
+		c.Press(kb.Enter)
+		c.state(text, "read")
+	}
+	send("The last one of this month")
+	c.shows("This month’s messages are used up.")
+	c.Gone("textbox", "Message")
+
+	storagetest.Exec(t, dir, `DELETE FROM usage`) // as if it were the next one
+	c.Find("textbox", "Message")
+	send("The last one of the next month")
+	c.shows("This month’s messages are used up.")
+
+	s.hasPlan(config.SelfHosted)
+	c.Find("textbox", "Message")
+	c.calm("status of 404")
+}
+
+// What one number may not send says nothing of another, not even until the server has answered.
+func TestTheRefusalIsThatOfTheNumber(t *testing.T) {
+	parallelBrowser(t)
+	s := newStage(t)
+	first, second := s.connect(), s.connect()
+	s.restrict(first, true)
+	c := s.console(t, storage.RoleAgent)
+	c.choose("Number", first)
+	c.WaitFor(`document.querySelector(".list-pane .notice")?.textContent.includes("The provider has restricted it.")`)
+	eval[any](c.window, `void ((real) => {
+		globalThis.fetch = (url, options) => (/\/sending$/.test(url) ? new Promise(() => {}) : real(url, options));
+	})(fetch)`)
+	c.choose("Number", second)
+	c.WaitFor(`document.querySelector(".list-pane .notice") === null`)
+	c.calm("status of 404")
+}
+
+// Files that were attached are kept with the draft: while nothing can be sent, and while
+// another conversation is looked at.
+func TestAttachedFilesAreKeptWithTheDraft(t *testing.T) {
+	parallelBrowser(t)
+	s := newStage(t)
+	number := s.connect()
+	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("Where is my invoice?"))
+	s.says(number, "15550002222", "Bo Berg", textOf("hello"))
+	c := s.console(t, storage.RoleAgent)
+	c.openConversation("Ana Ruiz")
+	c.drops("invoice.csv")
+	c.Fill("textbox", "Message", "Here it is")
+
+	s.restrict(number, true)
+	c.shows("Your draft is kept: Here it is · invoice.csv")
+	c.shoot("inbox-restricted-files")
+	s.restrict(number, false)
+	c.Find("button", "Remove invoice.csv")
+	c.written("Here it is")
+
+	c.openConversation("Bo Berg")
+	c.Gone("button", "Remove invoice.csv")
+	c.openConversation("Ana Ruiz")
+	c.Find("button", "Remove invoice.csv")
+	c.Click("button", "Resolve")
+	c.Find("dialog", "Resolve with an unsent message?")
+	c.Click("button", "Cancel")
+	c.WaitFor(`document.querySelector(".attachment small") !== null`)
+	c.Click("button", "Send")
+	c.state("Here it is", "read")
+	c.Gone("button", "Remove invoice.csv")
+	sent := s.outbound(number, ana)
+	c.is.Equal(len(sent), 1)
+	c.is.Equal(sent[0]["type"], "document")
+	c.calm("status of 404")
+}
+
+// What was refused comes back with what it answers and when it was to be sent.
+func TestARefusedReplyComesBackWhole(t *testing.T) {
+	parallelBrowser(t)
+	s := newStage(t)
+	number := s.connect()
+	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("Where is my parcel?"))
+	c := s.console(t, storage.RoleAgent)
+	c.openConversation("Ana Ruiz")
+	c.answerSends(400, "recipient_unavailable")
+	c.release()
+	c.onArticle("Where is my parcel?", "Reply")
+	c.Fill("textbox", "Message", "It left this morning")
+	c.Click("button", "Send later")
+	c.Click("button", "Tomorrow at 9")
+	whole := func() {
+		t.Helper()
+		c.shows("Not sent: this number cannot be reached on the network.")
+		c.written("It left this morning")
+		c.Find("button", "Cancel reply")
+		c.Find("button", "Send now instead")
+		c.WaitFor(`document.querySelector(".answered").textContent.includes("Where is my parcel?")`)
+		c.WaitFor(`document.querySelector(".composer time") !== null`)
+	}
+	whole()
+	c.shoot("inbox-refused-whole")
+	c.Visit(s.app.URL() + "/console/inbox/" + ana)
+	whole()
+
+	c.Click("button", "Send")
+	c.state("It left this morning", "scheduled")
+	c.Gone("button", "Send now instead")
+	c.Gone("button", "Cancel reply")
+	sent := s.outbound(number, ana)
+	c.is.Equal(len(sent), 1)
+	c.is.True(sent[0]["scheduled_at"] != nil)
+	c.is.True(sent[0]["context"] != nil)
+	c.calm("status of 404")
+}
+
+// What was refused is never mixed into what somebody has begun since.
+func TestARefusedTextIsNotMixedIntoAnother(t *testing.T) {
+	parallelBrowser(t)
+	s := newStage(t)
+	number := s.connect()
+	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("Where is my parcel?"))
+	c := s.console(t, storage.RoleAgent)
+	c.openConversation("Ana Ruiz")
+	c.answerSends(400, "recipient_unavailable")
+	c.Fill("textbox", "Message", "It left this morning")
+	c.Press(kb.Enter)
+	c.drops("invoice.csv")
+	c.release()
+	c.state("It left this morning", "failed")
+	c.written("")
+	c.Gone("button", "Edit")
+	c.shoot("inbox-refused-beside")
+
+	c.Click("button", "Remove invoice.csv")
+	c.written("") // it comes only when it is asked for
+	c.shoot("inbox-refused-edit")
+	c.Click("button", "Edit")
+	c.written("It left this morning")
+	c.WaitFor(`document.querySelector("[id^=outbox]") === null`)
+	c.answerSends(200, "")
+	c.release()
+	c.Click("button", "Send")
+	c.state("It left this morning", "read")
+	c.is.Equal(len(s.outbound(number, ana)), 1)
+	c.calm("status of 404")
+}
+
+// What may have been sent is no draft: whoever sends it again should know.
+func TestWhatMayHaveBeenSentIsNoDraft(t *testing.T) {
+	parallelBrowser(t)
+	s := newStage(t)
+	number := s.connect()
+	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("Where is my parcel?"))
+	c := s.console(t, storage.RoleAgent)
+	leave := func(text string, hoursAgo int) {
+		eval[any](c.window, fmt.Sprintf(`void (() => {
+			const { user } = JSON.parse(document.body.dataset.start);
+			const body = { messaging_product: "chat", to: "+15550001111", type: "text", text: { body: %q } };
+			localStorage.setItem("confab.outbox." + user.id + "." + %[1]q, JSON.stringify({
+				key: %[1]q, number: %[2]q, conversation: %[3]q, body, at: Date.now() - %[4]d * 3600e3, tried: true,
+			}));
+		})()`, text, number, ana, hoursAgo))
+	}
+	unknown := func(text string) {
+		t.Helper()
+		c.state(text, "failed")
+		c.article("It is not known whether this was sent.")
+		c.Find("button", "Send again")
+		c.Gone("button", "Edit")
+		c.written("")
+	}
+
+	// The server has forgotten its key.
+	leave("It left yesterday", 25)
+	c.Visit(s.app.URL() + "/console/inbox/" + ana)
+	unknown("It left yesterday")
+	c.shoot("inbox-unknown")
+	c.Click("button", "Remove")
+	c.WaitFor(`document.querySelector("[id^=outbox]") === null`)
+
+	// Or it did not look at the key.
+	c.answerSends(403, "organization_suspended")
+	c.release()
+	leave("It left this morning", 1)
+	eval[any](c.window, `void dispatchEvent(new StorageEvent("storage", { key: Object.keys(localStorage).find(k => k.includes("outbox")) }))`)
+	unknown("It left this morning")
+	c.calm("status of 404")
+}
+
+// Resolving asks while a message waits, but not for one that is sent this moment.
+func TestResolvingAsksWhileAMessageWaits(t *testing.T) {
+	parallelBrowser(t)
+	s := newStage(t)
+	number := s.connect()
+	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("Where is my parcel?"))
+	c := s.console(t, storage.RoleAgent)
+	c.openConversation("Ana Ruiz")
+	c.answerSends(503, "unavailable")
+	c.release()
+	c.Fill("textbox", "Message", "It left this morning")
+	c.Press(kb.Enter)
+	c.state("It left this morning", "queued")
+	c.Click("button", "Resolve")
+	c.Find("dialog", "Resolve with an unsent message?")
+	c.shows("Your message has not been sent yet. It goes out from this browser as soon as that is possible.")
+	c.shoot("inbox-resolve-waiting")
+	c.Click("button", "Cancel")
+	c.is.Equal(s.conversation(number, ana)["status"], "open")
+
+	c.answerSends(200, "")
+	c.release()
+	c.state("It left this morning", "read")
+	c.answerSends(200, "")
+	c.Fill("textbox", "Message", "It is there tomorrow")
+	c.Press(kb.Enter)
+	c.Gone("dialog", "Resolve with an unsent message?")
+	eval[any](c.window, `void ([...document.querySelectorAll("button")].find(b => b.textContent === "Resolve").click(), setTimeout(release, 200))`)
+	c.Find("button", "Reopen")
+	c.Gone("dialog", "Resolve with an unsent message?")
+	c.state("It is there tomorrow", "read")
+	c.calm("status of 404")
+}
