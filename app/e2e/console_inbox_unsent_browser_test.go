@@ -292,3 +292,87 @@ func TestResolvingAsksWhileAMessageWaits(t *testing.T) {
 	c.state("It is there tomorrow", "read")
 	c.calm("status of 404")
 }
+
+// changedElsewhere tells the page that another tab has changed what waits to be sent.
+func (c *colleague) changedElsewhere() {
+	c.t.Helper()
+	eval[any](c.window, `void dispatchEvent(new StorageEvent("storage", {
+		key: "confab.outbox." + JSON.parse(document.body.dataset.start).user.id + ".other",
+	}))`)
+}
+
+// Where the browser has no room left, a message waits as long as the page is there, whatever
+// other tabs do.
+func TestAMessageWaitsWithoutRoomInTheBrowser(t *testing.T) {
+	parallelBrowser(t)
+	s := newStage(t)
+	number := s.connect()
+	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
+	s.says(number, "15550002222", "Bo Berg", textOf("hello"))
+	c := s.console(t, storage.RoleAgent)
+	c.openConversation("Ana Ruiz")
+	c.answerSends(503, "unavailable")
+	c.release()
+	eval[any](c.window, `void (Storage.prototype.setItem = () => { throw new DOMException("full", "QuotaExceededError") })`)
+	c.Fill("textbox", "Message", "Sent without room")
+	c.Press(kb.Enter)
+	c.WaitFor(`tries >= 1`)
+	c.changedElsewhere()
+	c.state("Sent without room", "queued")
+	c.Fill("textbox", "Message", "Half a sente")
+	c.openConversation("Bo Berg")
+	c.openConversation("Ana Ruiz")
+	c.written("Half a sente")
+	c.answerSends(200, "")
+	c.release()
+	c.state("Sent without room", "read")
+	c.is.Equal(len(s.outbound(number, ana)), 1)
+	c.calm("status of 404")
+}
+
+// What another tab has taken away, because somebody signed out there, is not written back.
+func TestWhatAnotherTabTookAwayStaysAway(t *testing.T) {
+	parallelBrowser(t)
+	s := newStage(t)
+	s.says(s.connect(), "15550001111", "Ana Ruiz", textOf("hi"))
+	c := s.console(t, storage.RoleAgent)
+	c.openConversation("Ana Ruiz")
+	c.answerSends(400, "recipient_unavailable")
+	c.Fill("textbox", "Message", "Never mind")
+	c.Press(kb.Enter)
+	c.WaitFor(`tries === 1`)
+	eval[any](c.window, `void Object.keys(localStorage).filter(k => k.includes("outbox")).forEach(k => localStorage.removeItem(k))`)
+	c.changedElsewhere()
+	c.release()
+	c.WaitFor(`document.querySelector("[id^=outbox]") === null`)
+	eval[any](c.window, `new Promise((resolve) => setTimeout(resolve, 200))`)
+	c.is.Equal(eval[int](c.window, keptWords), 0)
+	c.written("")
+	c.calm("status of 404")
+}
+
+// A call that is never answered, as after a sleep, does not hold up what waits.
+func TestACallWithoutAnAnswerHoldsNothingUp(t *testing.T) {
+	parallelBrowser(t)
+	s := newStage(t)
+	number := s.connect()
+	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
+	c := s.console(t, storage.RoleAgent)
+	c.openConversation("Ana Ruiz")
+	eval[any](c.window, `void ((real, timeout) => {
+		AbortSignal.timeout = () => timeout.call(AbortSignal, 500);
+		globalThis.fetch = (url, options) => {
+			if (globalThis.lost || options?.method !== "POST" || !/\/messages$/.test(url)) return real(url, options);
+			globalThis.lost = true;
+			return new Promise((_, reject) => options.signal?.addEventListener("abort", () => reject(options.signal.reason)));
+		};
+	})(fetch, AbortSignal.timeout)`)
+	c.Fill("textbox", "Message", "First")
+	c.Press(kb.Enter)
+	c.Fill("textbox", "Message", "Second")
+	c.Press(kb.Enter)
+	c.state("First", "read")
+	c.state("Second", "read")
+	c.is.Equal(len(s.outbound(number, ana)), 2)
+	c.calm("status of 404")
+}

@@ -135,10 +135,14 @@ export default function inbox() {
       toastError(error);
     }
   };
+  let resolving = "";
   const resolve = async () => {
     const of = address(); // another may be open in a moment
+    if (resolving === of) return;
+    resolving = of;
     const run = () => change({ status: "resolved" }, of);
     const unsent = await unsentIn(current());
+    resolving = "";
     if (!unsent) return run();
     return confirmAction({ title: text.unsent, body: text.unsentBody[unsent], action: text.resolveAnyway, send: run });
   };

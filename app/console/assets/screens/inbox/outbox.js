@@ -28,6 +28,8 @@ import { leaving, me } from "../../session.js";
 const text = { unknown: "It is not known whether this was sent. Check with the other side before you send it again." };
 const prefix = `confab.outbox.${me.peek().id}.`;
 const delay = 2000;
+/** How long the server has to answer: after a sleep, or through a dead proxy, it never does. */
+const patience = 30_000;
 /** The server remembers keys for a day. */
 const keyLife = 23 * 3_600_000;
 
@@ -138,11 +140,13 @@ async function sendAll() {
       continue;
     }
     if (!isRepeated && !change((entry = { ...entry, tried: true }))) continue;
+    const late = AbortSignal.timeout(patience);
     try {
-      const message = await post(`v1/${entry.number}/messages`, entry.body, { idempotencyKey: entry.key });
+      const message = await post(`v1/${entry.number}/messages`, entry.body, { idempotencyKey: entry.key, signal: late });
       listeners.forEach((fn) => fn(message, /** @type {Entry} */ (entry)));
       discard(entry);
     } catch (error) {
+      if (late.aborted) return void retryLater(false);
       if (!(error instanceof APIError)) throw error;
       // A request whose answer was cut off may have been accepted: the key shows that.
       const { status, code } = error;
