@@ -55,11 +55,10 @@ func (a *App) findRoute(r *http.Request) route {
 	switch {
 	case strings.HasPrefix(path, "/media/"):
 		return route{pattern: "/media/:token", serve: a.media.ServeHTTP}
-	case guard.IsFetch(r):
-		return route{serve: a.refuseFetch}
-
 	case path == "/provider/webhook":
 		return route{pattern: path, verified: true, serve: a.callback.ServeHTTP}
+	case guard.IsFetch(r):
+		return route{serve: a.refuseFetch}
 	case path == pages.DocsPath || strings.HasPrefix(path, pages.DocsPath+"/"):
 		return route{pattern: pages.DocsPath, serve: a.hosts.Guard(a.docs.ServeHTTP)}
 	case strings.HasPrefix(path, pages.OnboardPath):
@@ -85,8 +84,9 @@ func (a *App) findRoute(r *http.Request) route {
 }
 
 // refuseFetch answers a request that we make ourselves, for a URL that a customer gave us.
-// Some paths trust callers on this machine, and a sandbox lets such URLs lead here. So
-// they reach nothing but files, and the API, which requires a key.
+// Some paths trust whoever calls from this machine, and a sandbox lets such URLs lead here. So
+// they reach nothing but files, callbacks, which must be signed, and the API, which requires a
+// key.
 func (a *App) refuseFetch(w http.ResponseWriter, r *http.Request) {
 	a.api.WriteError(w, r, &rest.Error{Code: rest.ResourceNotFound, Message: "There is nothing here for a link or a webhook."})
 }

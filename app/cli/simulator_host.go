@@ -59,6 +59,7 @@ func newSimulatorHost(l net.Listener, dir string, log *slog.Logger, o simulator.
 	})
 	o.FetchClient = &http.Client{Transport: guardedTransport{links}}
 	o.Refuses = guard.IsFetch
+	o.Mark = func(r *http.Request) { r.Header.Set(guard.Header, "1") }
 
 	sim, err := simulator.New(o)
 	if err != nil {

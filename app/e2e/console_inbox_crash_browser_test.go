@@ -28,6 +28,7 @@ type killable struct {
 	BaseURL        string `json:"base_url"`
 	SimulatorURL   string `json:"simulator_url"`
 	APIKey         string `json:"api_key"`
+	AccessToken    string `json:"access_token"`
 	PhoneNumberID  string `json:"phone_number_id"`
 	cmd            *exec.Cmd
 }

@@ -78,6 +78,15 @@ func TestNoFetchOfASandboxEndsAtItsOwnControls(t *testing.T) {
 		}
 	}
 
+	// The provider asks the URL of a callback whether it expects any.
+	for _, target := range []string{s.SimulatorURL + "/_sim/settings", proxied(s.SimulatorURL) + "/_sim/settings", server + "/console/inbox", server + "/metrics"} {
+		got := askWith(t, "POST", s.SimulatorURL+"/v23.0/"+s.PhoneNumberID, `{"webhook_configuration":{"override_callback_uri":"`+target+`","verify_token":"x"}}`,
+			"Authorization: Bearer "+s.AccessToken, "Content-Type: application/json")
+		if got.status != 400 || !strings.Contains(got.body, "HTTP Status Code = 40") {
+			t.Errorf("callbacks to %s: %d %s", target, got.status, got.body)
+		}
+	}
+
 	// Their own receivers and files stay reachable, and so does the control surface for them.
 	files := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "a note") }))
 	defer files.Close()

@@ -102,6 +102,7 @@ func (s *Server) deliver(ctx context.Context, target string, body []byte) (statu
 	secret := []byte(s.Credentials().AppSecret)
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("User-Agent", callbackAgent)
+	s.opt.Mark(req)
 	req.Header.Set("X-Hub-Signature-256", "sha256="+signature(sha256.New, secret, body))
 	req.Header.Set("X-Hub-Signature", "sha1="+signature(sha1.New, secret, body))
 
@@ -144,6 +145,7 @@ func (s *Server) challenge(ctx context.Context, target, verifyToken string) erro
 		return challengeFailed(err.Error())
 	}
 	req.Header.Set("User-Agent", callbackAgent)
+	s.opt.Mark(req)
 
 	res, err := s.opt.CallbackClient.Do(req)
 	if err != nil {

@@ -27,6 +27,9 @@ type Options struct {
 	ControlToken string
 	// Refuses, when set, reports whether a request must not reach /_sim.
 	Refuses func(*http.Request) bool
+	// Mark, when set, marks callbacks and challenges, so that Refuses knows them: clients
+	// choose where they go.
+	Mark func(*http.Request)
 	// PublicURL is the origin that callbacks name in media URLs; empty leaves
 	// such URLs out. Answers to requests use the request's own origin.
 	PublicURL string
@@ -91,6 +94,9 @@ func (o *Options) complete() error {
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Mark == nil {
+		o.Mark = func(*http.Request) {}
 	}
 	if o.CallbackClient == nil {
 		o.CallbackClient = newCallbackClient()
