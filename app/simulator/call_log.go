@@ -150,7 +150,7 @@ func (r *callRecord) view() callView {
 		direction = "given"
 	}
 	return callView{
-		ID: r.id, Direction: direction, Method: r.method, Path: hideQuery(r.target), ContentType: r.kind,
+		ID: r.id, Direction: direction, Method: r.method, Path: hideTarget(r.target), ContentType: r.kind,
 		Request: hideSecrets(r.request), Status: r.status, Response: hideSecrets(r.response), Error: r.failure,
 		DurationMS: float64(r.took.Microseconds()) / 1000, CreatedAt: rfc3339(r.at.UnixMilli()),
 	}
@@ -163,6 +163,7 @@ const secretNames = `access_token|client_secret|input_token|fb_exchange_token|ap
 var (
 	secretField = regexp.MustCompile(`("(?:` + secretNames + `)"\s*:\s*)"(?:[^"\\]|\\.)*"?`)
 	secretQuery = regexp.MustCompile(`^(?:hub\.)?(?:` + secretNames + `|code)$`) // in a body, code is that of a language
+	secretWord  = regexp.MustCompile(`\b(EAA|sim_|svc_live_|whsec_)[^/?]{8,}`)   // in a path, where it does not belong
 )
 
 const hiddenSecret = "***"
@@ -172,11 +173,12 @@ func hideSecrets(body []byte) string {
 	return strings.ToValidUTF8(string(secretField.ReplaceAll(body, []byte(`${1}"`+hiddenSecret+`"`))), "\uFFFD")
 }
 
-// hideQuery takes the values of secret parameters out of a URL.
-func hideQuery(target string) string {
+// hideTarget takes tokens out of the path of a URL, and the values of secret parameters.
+func hideTarget(target string) string {
 	path, query, found := strings.Cut(target, "?")
+	path = secretWord.ReplaceAllString(path, "${1}"+hiddenSecret)
 	if !found {
-		return target
+		return path
 	}
 
 	pairs := strings.Split(query, "&")

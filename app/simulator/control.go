@@ -181,7 +181,7 @@ func (s *Server) handleControl(h controlHandler) http.Handler {
 		}
 
 		if _, ok := errors.AsType[*controlError](err); !ok {
-			s.log.Error("control", "path", r.URL.Path, "error", err)
+			s.log.Error("control", "route", r.Pattern, "error", err)
 		}
 		writeControlError(w, err)
 	})

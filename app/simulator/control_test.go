@@ -1,9 +1,15 @@
 package simulator
 
 import (
+	"bytes"
+	"io"
+	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/matryer/is"
 )
 
 func TestTheListOfSendsIsFiltered(t *testing.T) {
@@ -209,4 +215,22 @@ func TestAPayloadIsPostedAsItCame(t *testing.T) {
 	b := newBench(t)
 	b.Equal(b.do("POST", "/_sim/callbacks", `{"z":1.50,"object":"x", "a":12345678901234567890,"a":"é"}`).status, 200)
 	b.Equal(string(b.app.nextPost().body), `{"z":1.50,"object":"x", "a":12345678901234567890,"a":"\u00e9"}`)
+}
+
+// A path may hold a token by mistake: the log names the route.
+func TestTheLogShowsNoPath(t *testing.T) {
+	is := is.New(t)
+	var log bytes.Buffer
+	s := &Server{log: slog.New(slog.NewTextHandler(&log, nil))}
+	mux := http.NewServeMux()
+	mux.Handle("POST /_sim/people/{id}/read", s.handleControl(func(*Server, *controlCall) (any, error) { return nil, io.ErrUnexpectedEOF }))
+	mux.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("POST", "/_sim/people/EAAsecret/read", nil))
+	is.True(strings.Contains(log.String(), "/_sim/people/{id}/read"))
+	is.True(!strings.Contains(log.String(), "EAAsecret"))
+
+	log.Reset()
+	c := &call{s: s, w: httptest.NewRecorder(), r: httptest.NewRequest("GET", "/v23.0/EAAsecret/x", nil)}
+	c.split(c.r.URL.EscapedPath())
+	c.fail(io.ErrUnexpectedEOF)
+	is.True(strings.Contains(log.String(), "unexpected EOF") && !strings.Contains(log.String(), "EAAsecret"))
 }

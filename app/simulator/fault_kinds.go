@@ -81,7 +81,7 @@ func hangUntilGivenUp(s *Server, c *call, _ *fault, _ edge) (any, error) {
 
 func hangUpAfterwards(s *Server, c *call, _ *fault, e edge) (any, error) {
 	if _, err := e(s, c); err != nil {
-		s.log.Debug("dropped request failed", "path", c.path, "error", err)
+		s.log.Debug("dropped request failed", "route", c.route, "error", err)
 	}
 	return nil, errHangUp
 }

@@ -21,6 +21,7 @@ type call struct {
 	edge    string
 	member  string // of the edge, where the path names one
 	account string // of the object
+	route   string // its name in the table of edges, for the log: a path may hold secrets
 
 	*input
 	token *token
@@ -122,7 +123,7 @@ var versionSegment = regexp.MustCompile(`^v[0-9]{1,3}\.[0-9]{1,2}$`)
 func (s *Server) serveGraph(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	c := &call{s: s, w: w, r: r}
-	c.route(r.URL.EscapedPath())
+	c.split(r.URL.EscapedPath())
 	view, err := s.answer(c)
 	c.discard()
 
@@ -141,8 +142,8 @@ func (s *Server) serveGraph(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// route takes the path apart: an optional version, an id, an edge, a member.
-func (c *call) route(path string) {
+// split takes the path apart: an optional version, an id, an edge, a member.
+func (c *call) split(path string) {
 	first, rest, _ := strings.Cut(strings.Trim(path, "/"), "/")
 	if versionSegment.MatchString(first) {
 		c.version = first
@@ -173,6 +174,7 @@ func (s *Server) answer(c *call) (any, error) {
 		return nil, unreadable(err)
 	}
 	if tokenEdge != nil {
+		c.route = c.r.Method + " " + c.path
 		return s.withFaults(c, "token", tokenEdge) // only faults for "all" apply here
 	}
 
@@ -230,6 +232,7 @@ func (s *Server) dispatch(c *call) (any, error) {
 	if handle == nil {
 		return nil, notImplemented(c.r.Method, c.path)
 	}
+	c.route = name
 	return s.withFaults(c, endpointOf(kind, c.edge), handle)
 }
 
@@ -259,7 +262,7 @@ func unreadable(err error) error {
 func (c *call) write(status int, view any) {
 	body, err := marshal(view)
 	if err != nil {
-		c.s.log.Error("encode answer", "path", c.path, "error", err)
+		c.s.log.Error("encode answer", "route", c.route, "error", err)
 		status = http.StatusInternalServerError
 		body = []byte(`{"error":{"message":"(#131000) Something went wrong","type":"OAuthException","code":131000,"fbtrace_id":"A"}}`)
 	}
@@ -281,7 +284,7 @@ var jsonContent = []string{"application/json; charset=UTF-8"}
 func (c *call) fail(err error) {
 	e, ok := errors.AsType[*graphError](err)
 	if !ok {
-		c.s.log.Error("simulator", "path", c.path, "error", err)
+		c.s.log.Error("simulator", "route", c.route, "error", err)
 		e = refuse(codeSomethingWrong)
 	}
 

@@ -134,7 +134,7 @@ func (s *Server) queueAccountUpdate(accountID, field string, v any) {
 // enqueueNew counts a change and puts it into its queue, unless too many are waiting.
 func (s *Server) enqueueNew(c *change) {
 	if s.outbox.pending >= maxPending {
-		s.log.Warn("callback dropped: too many are waiting", "url", c.URL, "field", c.Field)
+		s.log.Warn("callback dropped: too many are waiting", "account", c.Account, "field", c.Field)
 		return
 	}
 	s.outbox.pending++

@@ -262,6 +262,8 @@ func TestCallsAreKeptRawAndWithoutSecrets(t *testing.T) {
 	b.True(strings.Contains(calls[1].text("request"), `"body":"hello"`) && strings.Contains(calls[1].text("response"), `"code":131009`))
 	b.Equal(calls[2].text("status")+" "+calls[2].text("error"), "0 hang up")
 	b.True(strings.HasSuffix(calls[2].text("path"), "/messages?access_token=***"))
+	b.do("GET", "/v23.0/EAAB2C3D4E5F6G7H2J3K4M5N6P7/messages", nil)
+	b.Equal(objects(b.sim("GET", "/calls", nil).list("data"))[0].text("path"), "/v23.0/EAA***/messages")
 	b.True(!strings.Contains(string(b.sim("GET", "/calls?direction=all", nil).raw), testToken))
 
 	var given []object

@@ -23,16 +23,9 @@ const (
 	lastUsedFlushInterval = 10 * time.Second
 	// unloggedInterval is how often the log counts requests that are not in it.
 	unloggedInterval = time.Minute
-	// MaxLoggedMethod is longer than any real method.
+	// MaxLoggedMethod is longer than any method in the log.
 	MaxLoggedMethod = 16
 )
-
-// LoggedMethod is a method for the logs: a client may send any word, of any length, and a
-// secret too.
-func LoggedMethod(method string) string {
-	method = maskNamed(method)
-	return method[:min(len(method), MaxLoggedMethod)]
-}
 
 // callLog writes the API log and the time when each key and session was last used.
 //
@@ -79,7 +72,7 @@ func (l *callLog) add(x *Exchange, status int, took time.Duration, ip string) {
 	r := x.Request
 	c := storage.APICall{
 		Method:        LoggedMethod(r.HTTP.Method),
-		Path:          r.loggedPath(),
+		Path:          r.loggedPath(status),
 		Status:        status,
 		LatencyMicros: took.Microseconds(),
 		IP:            ip,

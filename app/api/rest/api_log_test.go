@@ -82,7 +82,7 @@ func TestEveryCallIsLogged(t *testing.T) {
 	began := storage.Now()
 	answers := []answer{
 		f.call("POST", "/labels?secret=svc_live_x", `{"name":"VIP"}`),
-		f.call("GET", "/nowhere/%1b%5b31m/ü", ""),
+		f.call("GET", "/nowhere/%1b%5b31m-ü", ""),
 		f.callAs("", "GET", "/me", ""),
 		f.callAs("", "HEAD", "/health", ""),
 		f.call("BREWINGCOFFEEFORALL", "/me", ""),
@@ -106,11 +106,11 @@ func TestEveryCallIsLogged(t *testing.T) {
 		is.Equal(*c.KeyID, f.tenant.Key.ID)
 	}
 	is.Equal(calls[0].Method+" "+calls[0].Path, "POST /v1/labels") // never the query
-	is.Equal(calls[1].Path, "/v1/nowhere/%1B%5B31m/%C3%BC")        // nothing that a terminal obeys
+	is.Equal(calls[1].Path, "/v1/.../%1B%...")                     // nothing that a terminal obeys
 	is.Equal(calls[2].Method+" "+calls[2].Path, "GET /v1/me")
 	is.Equal(calls[3].Method, "HEAD")
-	is.Equal(len(calls[4].Method), MaxLoggedMethod)
-	is.Equal(len(calls[5].Path), MaxLoggedPath)
+	is.Equal(calls[4].Method, "BREW...")
+	is.Equal(calls[5].Path, "/v1/xxxx...")
 }
 
 func TestTheLogKnowsTheClientOfTrustedProxies(t *testing.T) {
@@ -172,7 +172,7 @@ func TestTheLogIsKeptAndBoundedWhileNothingCanBeWritten(t *testing.T) {
 	lost := serve(t)
 	lost.stop()
 	log := &callLog{db: lost.db, log: lost.api.Log, strangers: newStrangerQuota(), lastUsed: make(map[string]storage.Time)} // without the clock that writes it
-	r := &Request{HTTP: httptest.NewRequest("GET", "/v1/me", nil), Key: f.tenant.Key, Org: f.tenant.Organization, began: time.Now()}
+	r := &Request{Table: NewTable(nil), HTTP: httptest.NewRequest("GET", "/v1/me", nil), Key: f.tenant.Key, Org: f.tenant.Organization, began: time.Now()}
 	for range maxWaitingCalls + 3 {
 		log.add(&Exchange{Request: r}, 200, time.Millisecond, "127.0.0.1")
 	}

@@ -1,123 +1,116 @@
 package rest
 
 import (
-	"net/url"
-	"regexp"
-	"strconv"
+	"net/http"
 	"strings"
 
 	"confab/storage"
 )
 
 const (
-	// masked replaces a secret in a log.
+	// masked replaces what a log does not show.
 	masked = "..."
-	// minMasked is the length of the shortest path with a whole secret: /v1/ and a setup token.
-	minMasked = 32
+	// Of a masked word that has at least minHinted characters the first few are shown: they
+	// say which kind of secret it was, or what somebody has mistyped.
+	minHinted, hintSize = 12, 4
 )
 
-// longWord finds what may be a token without a name of its own: of a session, an invitation
-// or the provider.
-var longWord = regexp.MustCompile(`[A-Za-z0-9_-]{` + strconv.Itoa(minLongWord) + `,}`)
-
-const minLongWord = 32
-
-// hasLongWord reports whether longWord would find something. Every request asks, and an
-// expression takes a tenth of its time.
-func hasLongWord(path string) bool {
-	n := 0
-	for _, c := range []byte(path) {
-		n++
-		if c != '_' && c != '-' && (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') {
-			n = 0
-		}
-		if n == minLongWord {
-			return true
-		}
-	}
-	return false
+// pathMask says what a log shows of a path. People write keys, tokens and passwords there by
+// mistake, and those have no shape of their own. So it shows what is known to be none: the
+// words of the routes, ids and numbers. Nothing is unescaped: those have no escapes.
+type pathMask struct {
+	prefix string // of the path, shown as it is
+	words  map[string]struct{}
+	name   string // of something that exists, which the path names; "" if it does not
 }
 
-// maskPath masks secrets in an escaped path. They do not belong there, but people write them
-// there by mistake. However a secret is escaped, it is found; a path without one stays as it
-// is.
-func maskPath(escaped string) string {
-	if len(escaped) < minMasked {
-		return escaped
-	}
-
-	path, isWhole := unescapeAll(escaped[:min(len(escaped), maxMaskedPath)])
-	plain := maskNamed(path)
-	if hasLongWord(plain) {
-		plain = longWord.ReplaceAllStringFunc(plain, maskWord)
-	}
-	if isWhole && plain == path {
-		return escaped
-	}
-
-	return (&url.URL{Path: plain}).EscapedPath()
-}
-
-const (
-	// maxMaskedPath is how much of a path is looked at, which is more than a log shows of it.
-	maxMaskedPath = 4 << 10
-	// maxEscapes is how often something may be escaped and still be found.
-	maxEscapes = 4
-)
-
-// unescapeAll undoes escapes, also those of escapes. A path is cut off at what cannot be undone,
-// or is escaped more often than happens by mistake.
-func unescapeAll(path string) (plain string, isWhole bool) {
-	for range maxEscapes {
-		if !strings.Contains(path, "%") {
-			return path, true
-		}
-		unescaped, err := url.PathUnescape(path)
-		if err != nil {
-			break
-		}
-		path = unescaped
-	}
-	plain, _, cut := strings.Cut(path, "%")
-	if cut {
-		plain += masked
-	}
-	return plain, !cut
-}
-
-// maskNamed cuts a path off at the first secret that its prefix gives away. The rest may
-// be a part of it: signing secrets have slashes.
-func maskNamed(path string) string {
-	end := len(path)
-	for _, prefix := range []string{storage.KeyPrefix, storage.SecretPrefix, storage.PrefixSetupLink} {
-		for from := 0; ; {
-			at := strings.Index(path[from:end], prefix)
-			if at < 0 {
-				break
-			}
-			from += at + len(prefix)
-			if !isLinkID(path[from-len(prefix):], prefix) {
-				end = from
+// wordsOf are the words in the paths of routes that do not stand for something else.
+func wordsOf(routes []Route) map[string]struct{} {
+	words := make(map[string]struct{})
+	for _, rt := range routes {
+		for word := range strings.SplitSeq(rt.Path, "/") {
+			if !strings.HasPrefix(word, ":") {
+				words[word] = struct{}{}
 			}
 		}
 	}
-	if end == len(path) {
+	return words
+}
+
+// apply masks an escaped path, and cuts it off at max bytes. A path without anything to mask
+// is not copied: every request comes here.
+func (m pathMask) apply(path string, max int) string {
+	path = path[:min(len(path), max)]
+	rest, found := strings.CutPrefix(path, m.prefix)
+	if !found {
+		rest = path
+	}
+
+	var shown []byte
+	copied := 0 // how much of the path is in shown
+	for start := len(path) - len(rest); start <= len(path) && len(shown) < max; {
+		end := start + strings.IndexByte(path[start:], '/')
+		if end < start {
+			end = len(path)
+		}
+		if word := path[start:end]; !m.shows(word) {
+			shown = append(append(shown, path[copied:start]...), maskWord(word)...)
+			copied = end
+		}
+		start = end + 1
+	}
+
+	if copied == 0 {
 		return path
 	}
-	return path[:end] + masked
+	shown = append(shown, path[copied:]...)
+	return string(shown[:min(len(shown), max)])
 }
 
-// isLinkID reports whether a path goes on with the id of a setup link, which begins as the
-// tokens do.
-func isLinkID(path, prefix string) bool {
-	word, _, _ := strings.Cut(path, "/")
-	return prefix == storage.PrefixSetupLink && storage.ValidID(prefix, word)
-}
-
-// maskWord masks a long word, unless it is one of small letters, as names of templates are.
-func maskWord(word string) string {
-	if strings.ContainsAny(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") && strings.ContainsAny(word, "abcdefghijklmnopqrstuvwxyz") {
-		return word[:4] + masked
+// shows reports whether a word of a path is shown.
+func (m pathMask) shows(word string) bool {
+	if isNumber(word) || isID(word) {
+		return true
 	}
-	return word
+	_, found := m.words[word]
+	return found || word == m.name
+}
+
+// isNumber reports whether a word may be a number of the provider or of a job, or is empty.
+func isNumber(word string) bool {
+	for _, c := range []byte(word) {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return len(word) <= 20
+}
+
+// isID reports whether a word has the shape of our ids. They begin with the time, and so for
+// a thousand years with 0, which tokens of the sandbox never have.
+func isID(word string) bool {
+	prefix := strings.IndexByte(word, '_') + 1
+	if prefix < 4 || prefix > 5 || prefix == len(word) || word[prefix] != '0' {
+		return false
+	}
+	return storage.ValidID(word[:prefix], word)
+}
+
+// maskWord masks a word.
+func maskWord(word string) string {
+	if len(word) < minHinted {
+		return masked
+	}
+	return word[:hintSize] + masked
+}
+
+// LoggedMethod is a method for the logs: a client may send any word, of any length, and a
+// secret too.
+func LoggedMethod(method string) string {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+		http.MethodOptions, http.MethodConnect, http.MethodTrace:
+		return method
+	}
+	return maskWord(method)
 }

@@ -89,16 +89,19 @@ func (r *Request) isAuthenticated() bool { return r.Org.ID != 0 }
 func (r *Request) isKnown() bool { return r.isAuthenticated() || r.refused != nil }
 
 // loggedPath is the path for the logs: without the query, which may contain secrets, with
-// secrets masked that were written into the path itself, and escaped, because it may be shown
+// everything masked that may be one in the path itself, and escaped, because it may be shown
 // in a terminal.
-func (r *Request) loggedPath() string {
+func (r *Request) loggedPath(status int) string {
 	limit := maxStrangerPath
 	if r.isKnown() {
 		limit = MaxLoggedPath
 	}
 
-	path := maskPath(r.HTTP.URL.EscapedPath())
-	return path[:min(len(path), limit)]
+	mask := pathMask{prefix: r.Prefix, words: r.Table.words}
+	if status < 400 {
+		mask.name = r.params.ByName("name")
+	}
+	return mask.apply(r.HTTP.URL.EscapedPath(), limit)
 }
 
 // logAttrs are the attributes of the request's log line.
@@ -106,7 +109,7 @@ func (r *Request) logAttrs(status int, took time.Duration, ip string) []slog.Att
 	attrs := []slog.Attr{
 		slog.String("request_id", r.ID),
 		slog.String("method", LoggedMethod(r.HTTP.Method)),
-		slog.String("path", r.loggedPath()),
+		slog.String("path", r.loggedPath(status)),
 		slog.Int("status", status),
 		slog.Duration("took", took),
 		slog.String("ip", ip),

@@ -55,14 +55,15 @@ var Methods = []string{"GET", "HEAD", "POST", "PATCH", "DELETE"}
 // httprouter cannot hold /:phone_number_id beside /labels. The routers are only used for
 // lookups: their own redirects and errors would not be in the API's envelope.
 type Table struct {
-	organization *httprouter.Router // paths of the organization
-	number       *httprouter.Router // paths of one business number
-	publicPaths  []string           // paths that need no key
+	organization *httprouter.Router  // paths of the organization
+	number       *httprouter.Router  // paths of one business number
+	publicPaths  []string            // paths that need no key
+	words        map[string]struct{} // of the paths, which logs may show
 }
 
 // NewTable makes the table of some routes.
 func NewTable(routes []Route) *Table {
-	t := &Table{organization: httprouter.New(), number: httprouter.New()}
+	t := &Table{organization: httprouter.New(), number: httprouter.New(), words: wordsOf(routes)}
 	places := make(map[string]*place)
 	for _, rt := range routes {
 		path, only := rt.Path, ""
