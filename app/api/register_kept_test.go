@@ -18,7 +18,7 @@ func TestANumberIsRepairedByThePINThatIsKept(t *testing.T) {
 	u.mark(storage.AccountDegraded)
 	is.Equal(u.call("POST", register, `{}`).code(), "400 missing_required_field pin") // none is kept
 	is.Equal(u.call("POST", register, `{"pin":""}`).code(), "400 invalid_field_value pin")
-	is.Equal(u.asked.count(""), 0)
+	is.Equal(u.asked.count("register"), 0)
 
 	storagetest.Update(t, u.db, func(tx *storage.Tx) error { return tx.SetPIN(u.account, "123456") })
 	is.Equal(u.call("POST", register, `{}`).get("data.status"), "connected")
@@ -35,4 +35,21 @@ func TestANumberIsRepairedByThePINThatIsKept(t *testing.T) {
 
 	u.exec(`UPDATE accounts SET pin = x'00' WHERE id = ?`, u.account.ID)
 	is.Equal(u.call("POST", register, "").code(), "400 missing_required_field pin") // it cannot be read
+}
+
+// A PIN is asked for only where one is needed.
+func TestARegistrationThatNeedsNoPINAsksForNone(t *testing.T) {
+	is := is.New(t)
+	connected := serveUpstream(t, simulator.Number{PIN: "123456"})
+	for _, body := range []string{"", "{}"} {
+		got := connected.call("POST", register, body)
+		is.Equal(got.get("data.registered"), true)
+		is.Equal(connected.asked.count(""), 0)
+	}
+
+	shared := serveUpstream(t, simulator.Number{IsOnBizApp: true})
+	shared.mark(storage.AccountDegraded)
+	is.Equal(shared.call("POST", register, `{}`).get("data.status"), "connected")
+	is.Equal(shared.asked.count("register"), 0)
+	is.Equal(shared.pin(), "")
 }

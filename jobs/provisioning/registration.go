@@ -45,12 +45,9 @@ func (a *Accounts) Register(ctx context.Context, account int64, pin string) (*Re
 }
 
 // register is Register after the number was reserved. A number that is also used
-// in the phone app is never registered, only its state is read.
+// in the phone app is never registered, only its state is read, and needs no PIN.
 func (a *Accounts) register(ctx context.Context, account int64, pin string) (*Registration, error) {
 	c, err := a.credentials(ctx, account)
-	if err == nil && pin == "" {
-		pin, err = a.keptPIN(ctx, c.Account)
-	}
 	if err != nil || c.Status == storage.AccountConnected {
 		return &Registration{account: c.AccountDetail, idle: true}, err
 	}
@@ -65,7 +62,13 @@ func (a *Accounts) register(ctx context.Context, account int64, pin string) (*Re
 		return &Registration{account: c.AccountDetail, display: c.display}, nil
 	}
 
-	// As management, because terms of use that are not accepted yet are refused
+	if pin == "" {
+		if pin, err = a.keptPIN(ctx, c.Account); err != nil {
+			return nil, err
+		}
+	}
+
+	// As management, because terms of use that nobody has accepted yet are refused
 	// with the code of a missing permission.
 	if err := registerNumber(ctx, a.provider, c.token, *c.PhoneNumberID, pin, &number); err != nil {
 		return nil, a.recordRefusal(ctx, account, err, true)
