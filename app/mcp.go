@@ -26,11 +26,14 @@ func (a *App) serveMCP(w http.ResponseWriter, r *http.Request) {
 		a.api.WriteError(w, r, &rest.Error{Code: rest.PermissionDenied, Message: "This address or this page is not ours."})
 		return
 	}
-	if err := a.api.Admit(r); err != nil {
-		a.api.WriteError(w, r, err)
-		return
+
+	isAdmitted, isLogged := a.api.Admit(w, r)
+	if seen, ok := w.(*recordingWriter); ok {
+		seen.isKnown, seen.isLogged = isAdmitted, isLogged
 	}
-	a.mcp.ServeHTTP(w, r)
+	if isAdmitted {
+		a.mcp.ServeHTTP(w, r)
+	}
 }
 
 // comesFromOurPage reports whether a request comes from no page, or from one of ours.

@@ -37,12 +37,16 @@ func (a *App) serveOutsideAPI(w http.ResponseWriter, r *http.Request) {
 
 // logRequest counts a request in the metrics and writes its line in the log.
 func (a *App) logRequest(r *http.Request, found route, seen *recordingWriter, id string, took time.Duration) {
+	if seen.isLogged {
+		return
+	}
+
 	level := found.levelOf(seen.status)
 	enabled := a.Log.Enabled(r.Context(), level)
 
-	// Probes are logged only if somebody asks for all of them; other requests
-	// of strangers, as far as their quota goes.
-	free := level == slog.LevelDebug || found.verified && seen.status < 300
+	// What probes do is logged only if somebody asks for all of it; what else
+	// strangers do, as far as their quota goes.
+	free := level == slog.LevelDebug || seen.isKnown || found.verified && seen.status < 300
 	unlogged := enabled && !free && !a.api.LogsStranger(a.api.ClientIP(r))
 
 	a.metrics.observeRequest(rest.Observation{
@@ -110,6 +114,8 @@ type recordingWriter struct {
 	status      int
 	wroteHeader bool
 	failure     error
+	isKnown     bool // it has shown whose it is, and is no stranger's
+	isLogged    bool // and counted, by who has answered it
 }
 
 // RecordFailure implements api.FailureRecorder.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"math/rand/v2"
 	"net/http"
 	"strings"
@@ -14,8 +15,11 @@ import (
 	"github.com/matryer/is"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"confab/app"
 	"confab/app/config"
+	"confab/app/simulator"
 	"confab/storage"
+	"confab/storage/storagetest"
 )
 
 // withMCP lets agents in.
@@ -446,6 +450,31 @@ func TestEveryCallOfAToolIsInTheAPILog(t *testing.T) {
 			t.Errorf("%s is not in the log:\n%s", wanted, text)
 		}
 	}
+}
+
+// Whose key it was is known, so its organization sees that an agent still uses it.
+func TestAnAgentWithARevokedKeyIsInTheLogOfItsOrganization(t *testing.T) {
+	is := is.New(t)
+	log := &lockedBuffer{}
+	s := startStage(t, func(o *app.Options, _ *simulator.Server) {
+		o.Log = slog.New(slog.NewTextHandler(log, nil))
+	}, withMCP(true))
+	for range 30 { // more than a stranger's lines
+		askWith(t, "POST", s.app.URL()+"/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}`, "Authorization: Bearer "+s.tenant.Secret,
+			"Content-Type: application/json", "Accept: application/json, text/event-stream")
+	}
+	is.Equal(strings.Count(log.String(), "path=/mcp status=200"), 30)
+
+	run(t, "keys", "revoke", s.tenant.Key.ID, "--data-dir", s.app.Config.DataDir)
+	for range 30 {
+		is.Equal(askWith(t, "POST", s.app.URL()+"/mcp", "{}", "Authorization: Bearer "+s.tenant.Secret).status, 401)
+	}
+	is.Equal(strings.Count(log.String(), "path=/mcp status=401"), 30) // once each
+	is.Equal(strings.Count(log.String(), "key="+s.tenant.Key.ID), 30)
+	is.True(until(func() bool {
+		rows := storagetest.Select[string](t, s.app.Config.DataDir, `SELECT path || ' ' || error_code || ' ' || key_id FROM api_log WHERE status = 401`)
+		return len(rows) == 30 && rows[0] == "/mcp revoked_api_key "+s.tenant.Key.ID
+	}))
 }
 
 func TestManyAgentsAtOnce(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"time"
 
 	"confab/app/limit"
 	"confab/storage"
@@ -78,14 +79,34 @@ func CheckSuspension(o storage.Organization) error {
 	return nil
 }
 
-// Admit checks the key of a request that is not one of the API's own, what its
-// organization may do, and its rate limit, of which it takes a token.
-func (s *Server) Admit(hr *http.Request) error {
-	r := &Request{HTTP: hr}
+// Admit checks the key of a request outside of /v1, what its organization may do, and its rate
+// limit, of which it takes a token. A caller that is not admitted is answered. If it is known
+// whose key it is, the refusal is logged here, as one of the API is.
+func (s *Server) Admit(w http.ResponseWriter, hr *http.Request) (isAdmitted, isLogged bool) {
+	r := &Request{
+		HTTP: hr, ID: s.EnsureRequestID(w), began: time.Now(),
+		Prefix: hr.URL.Path, Table: new(Table), route: new(Route),
+	}
+	err := s.admitOutside(r)
+	switch {
+	case err == nil:
+		return true, false
+	case !r.isKnown():
+		s.WriteError(w, hr, err)
+		return false, false
+	}
+
+	x := &Exchange{ResponseWriter: w, Request: r, Failure: err}
+	sendError(x, AsError(err))
+	s.Record(x)
+	return false, true
+}
+
+func (s *Server) admitOutside(r *Request) error {
 	if err := s.authenticate(r); err != nil {
 		return err
 	}
-	limit.RequestOf(hr.Context()).Identify(r.Holder())
+	limit.RequestOf(r.HTTP.Context()).Identify(r.Holder())
 	if err := CheckOrganization(r.Org, r.Plan, false); err != nil {
 		return err
 	}
