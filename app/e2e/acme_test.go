@@ -50,6 +50,7 @@ func visit(address, name string, roots *x509.CertPool) error {
 }
 
 func TestACertificateIsFetchedForTheDomains(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	address := freeAddress(t)
 	ca := newAuthority(t, func() string { return address })

@@ -96,6 +96,7 @@ func (s *server) storm(number string, clients int, stop <-chan struct{}) (w *wri
 // TestABackupUnderAStormHoldsWhatWasAcknowledged is the acceptance test of
 // backups: taken in the middle of many writes, restored elsewhere, and served.
 func TestABackupUnderAStormHoldsWhatWasAcknowledged(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := prepareServer(t)
 	sim := simulate(t, s)
@@ -177,6 +178,7 @@ func backedUp(t *testing.T, args ...string) (dir, archive string) {
 }
 
 func TestABackupSaysWhatIsMissingOrDamaged(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	dir, archive := backedUp(t)
 	files, err := filepath.Glob(filepath.Join(dir, storage.MediaDir, "??", "*"))
@@ -196,6 +198,7 @@ func TestABackupSaysWhatIsMissingOrDamaged(t *testing.T) {
 }
 
 func TestABackupWithoutTheKeyNeedsIt(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	dir, archive := backedUp(t, "--without-key")
 	alone := filepath.Join(t.TempDir(), "alone")
@@ -214,6 +217,7 @@ func TestABackupWithoutTheKeyNeedsIt(t *testing.T) {
 }
 
 func TestARunningServerIsNotRestoredInto(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	_, archive := backedUp(t)
 	s := newServer(t)

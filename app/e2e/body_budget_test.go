@@ -67,6 +67,7 @@ func (s *stage) bodyBytes() float64 {
 // longest make way, the provider's callbacks and those who sign in go on, and all is given
 // back when they leave.
 func TestCallbacksOfStrangersShareABudget(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	const budget, large, announced = 1 << 20, 300 << 10, 2 << 20
 	s := startStage(t, func(o *app.Options, _ *simulator.Server) { o.BodyBudget = budget })

@@ -59,6 +59,7 @@ func (s *campaign) callsBeside(stop func() bool) (calls int, p99 time.Duration) 
 // TestALargeFileOfContactsIsImported imports a file to its end, beside other calls. What it
 // costs is printed, and judged only where the full size was asked for.
 func TestALargeFileOfContactsIsImported(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	lines := *importLines
 	s := newCampaign(t, "", "CONFAB_PLANS__SELF_HOSTED__RATE_PER_SECOND=0")

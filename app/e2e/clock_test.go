@@ -15,6 +15,7 @@ import (
 // TestAServerThatStartsWithAClockThatIsAhead starts one that keeps its log for a day
 // and last ran 200 days ago, by its clock.
 func TestAServerThatStartsWithAClockThatIsAhead(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := prepareServer(t)
 	s.env = append(s.env, "CONFAB_LOG__API_LOG_DAYS=1")
@@ -42,6 +43,7 @@ func TestAServerThatStartsWithAClockThatIsAhead(t *testing.T) {
 // TestAServerWhoseClockWasSetBack starts one with rows that were stored while the clock of its
 // machine was two hours ahead.
 func TestAServerWhoseClockWasSetBack(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newCampaign(t, "")
 	id := func(r reply) string {

@@ -20,6 +20,7 @@ func (b *browser) sendJSON(method, path, body string) seen {
 // A link is for the person who reads the mail of an address. When that was wrong, the one who
 // reads it must not be let in.
 func TestANewAddressEndsTheLinksThatWentToTheOldOne(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newStage(t)
 	dir := s.app.Config.DataDir

@@ -11,6 +11,7 @@ import (
 
 // Agents see colleagues by name. Nothing they may read has another's address.
 func TestAgentsReadNoAddressOfAColleague(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newStage(t)
 	number := s.connect()

@@ -60,6 +60,7 @@ type filtered struct {
 // Every filter answers soon, however much there is to look through: with a full page, with all
 // there is, or with how far it came, from where the console goes on by itself.
 func TestEveryFilterOfDeliveriesAndLogAnswersSoon(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newStage(t, reachable)
 	r := newReceiver(t, nil)

@@ -25,6 +25,7 @@ import (
 )
 
 func TestInvitationsEnd(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newStage(t)
 	_, first := s.invitePerson("ada@example.com", storage.RoleAgent)
@@ -48,6 +49,7 @@ func TestInvitationsEnd(t *testing.T) {
 }
 
 func TestAServerSaysOnceHowToInviteTheFirstAdmin(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	start := func(sandbox bool) string {
 		var log bytes.Buffer
@@ -97,6 +99,7 @@ func memoryPeak(t *testing.T, pid int) int64 {
 // A thousand sign-ins at once, each from another address and for another account: two are
 // hashed at a time, the rest waits or is refused, and the API answers meanwhile.
 func TestAThousandSignInsAtOnceLeaveRoomForOthers(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	const attempts, most = 1000, 200 << 20
 	s := prepareServer(t)

@@ -9,6 +9,7 @@ import (
 // A path of the console may be written in ways that have fewer slashes than it means. However
 // it is written, and with any method, it has an answer.
 func TestEverySpellingOfAConsolePathIsAnswered(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	person, _ := s.joined("ada@example.com", storage.RoleAgent)
 	visitors := map[string]*browser{"a stranger": s.browser(), "a person": person}
@@ -31,6 +32,7 @@ func TestEverySpellingOfAConsolePathIsAnswered(t *testing.T) {
 
 // Where such a path leads is the console.
 func TestAPageOfAnOddPathLeadsToTheConsole(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	for path, want := range map[string]string{
 		"/console":               "console/",

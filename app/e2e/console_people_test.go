@@ -13,6 +13,7 @@ import (
 
 // TestPeopleAreManagedBesideAServer: by the commands, with effect in the server that runs.
 func TestPeopleAreManagedBesideAServer(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newStage(t)
 	org, dir := s.tenant.Organization.PublicID, s.app.Config.DataDir

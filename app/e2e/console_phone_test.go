@@ -65,6 +65,7 @@ func (b *browser) play(method, path, body string, header ...string) seen {
 }
 
 func TestAServerThatIsNoSandboxHasNoPhone(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newStage(t)
 	admin, _ := s.joined("ada@example.com", storage.RoleAdmin)
@@ -77,6 +78,7 @@ func TestAServerThatIsNoSandboxHasNoPhone(t *testing.T) {
 }
 
 func TestTheConsoleOfASandboxReachesTheProviderAndNothingElse(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s, _ := sandboxed(t)
 	number := s.connect()
@@ -161,6 +163,7 @@ func TestASuspendedOrganizationCannotPlayTheProvider(t *testing.T) {
 // TestTheTokenOfTheProviderIsAddedByTheServer: no browser knows it, and what the
 // browser says instead does not count.
 func TestTheTokenOfTheProviderIsAddedByTheServer(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	sim, err := simulator.New(simulator.Options{ControlToken: "sim_secret"})
 	is.NoErr(err)
@@ -201,6 +204,7 @@ func rawStatus(t *testing.T, address, head string) (status int, body string) {
 // TestNothingButCallsOfSimPassesThroughTheConsole: not absolute URLs, other methods, upgrades, nor
 // slashes in disguise.
 func TestNothingButCallsOfSimPassesThroughTheConsole(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s, _ := sandboxed(t)
 	number := s.connect()

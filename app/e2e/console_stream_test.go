@@ -170,6 +170,7 @@ func (b *browser) do(method, path, body string) seen {
 }
 
 func TestAConsoleIsToldWhatHappens(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newStage(t)
 	number := s.connect()
@@ -239,6 +240,7 @@ func TestAConsoleIsToldWhatHappens(t *testing.T) {
 }
 
 func TestColleaguesSeeWhoLooksAndTypes(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newStage(t)
 	number := s.connect()
@@ -295,6 +297,7 @@ func TestColleaguesSeeWhoLooksAndTypes(t *testing.T) {
 
 // What takes the console from somebody ends its streams, and says why.
 func TestStreamsEndWithWhatAllowedThem(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	boss, _ := s.joined("boss@example.com", storage.RoleAdmin)
 	command := func(change func(tx *storage.Tx, user string) error) func(*browser, storage.User) {
@@ -369,6 +372,7 @@ func (s *stage) asAnotherProcess(change func(*storage.Tx) error) {
 }
 
 func TestAServerThatStopsSaysSo(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	var stream *openConsole
 	t.Run("server", func(inner *testing.T) { // which stops after it
@@ -383,6 +387,7 @@ func TestAServerThatStopsSaysSo(t *testing.T) {
 }
 
 func TestSoManyConsolesAndNoMore(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newStage(t, func(c *config.Config) { c.Console.MaxStreams, c.Server.MaxStreams = 2, 0 })
 	b, _ := s.joined("ada@example.com", storage.RoleAgent)
@@ -401,6 +406,7 @@ func TestSoManyConsolesAndNoMore(t *testing.T) {
 
 // The person with the most consoles open makes way for those with fewer.
 func TestOneAgentDoesNotTakeAllStreams(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newStage(t, func(c *config.Config) { c.Console.MaxStreams = 3 })
 	greedy, _ := s.joined("greedy@example.com", storage.RoleAgent)

@@ -94,6 +94,7 @@ func (b *browser) me() (int, string) {
 }
 
 func TestAnInvitedPersonJoinsSignsOutAndInAgain(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newStage(t)
 	u, link := s.invitePerson("Ada@example.com", storage.RoleAgent)
@@ -146,6 +147,7 @@ func TestAnInvitedPersonJoinsSignsOutAndInAgain(t *testing.T) {
 }
 
 func TestPagesNeedASessionAndCarryTheirHeaders(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newStage(t)
 	b := s.browser()
@@ -184,6 +186,7 @@ func TestPagesNeedASessionAndCarryTheirHeaders(t *testing.T) {
 }
 
 func TestAConsoleThatIsSwitchedOffIsNotThere(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newStage(t, func(c *config.Config) { c.Console.Enabled = false })
 	b := s.browser()
@@ -206,6 +209,7 @@ func (s *stage) joined(email, role string) (*browser, storage.User) {
 }
 
 func TestTheCookieIsForThisServerOnly(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	for public, want := range map[string]string{
 		"":                       "confab_session_PORT; HttpOnly; Lax",
@@ -240,6 +244,7 @@ func TestTheCookieIsForThisServerOnly(t *testing.T) {
 }
 
 func TestForgedAndPlantedCookiesOpenNothing(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newStage(t)
 	b, u := s.joined("ada@example.com", storage.RoleAdmin)
@@ -272,6 +277,7 @@ func TestForgedAndPlantedCookiesOpenNothing(t *testing.T) {
 }
 
 func TestOtherSitesCanDoNothing(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newStage(t, func(c *config.Config) { c.Server.CORSOrigins = []string{"*"} })
 	b, _ := s.joined("ada@example.com", storage.RoleAdmin)
@@ -307,6 +313,7 @@ func TestOtherSitesCanDoNothing(t *testing.T) {
 }
 
 func TestNextLeadsNowhereElse(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newStage(t)
 	_, _ = s.joined("ada@example.com", storage.RoleAgent)
@@ -373,6 +380,7 @@ func TestStrangersWhoPollKeepNobodyOut(t *testing.T) {
 }
 
 func TestWhatEndsSessionsHoldsAtTheNextRequest(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newStage(t)
 	b, u := s.joined("ada@example.com", storage.RoleAdmin)
@@ -432,6 +440,7 @@ func sandboxed(t *testing.T, change ...func(*config.Config)) (*stage, *string) {
 }
 
 func TestASandboxSignsItsVisitorInAndNobodyElse(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s, you := sandboxed(t, func(c *config.Config) { c.Server.PublicURL = "http://box.test" })
 	for _, header := range [][]string{
@@ -471,6 +480,7 @@ func TestASandboxSignsItsVisitorInAndNobodyElse(t *testing.T) {
 }
 
 func TestAServerThatIsNoSandboxSignsNobodyIn(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newStage(t)
 	b := s.browser()

@@ -14,6 +14,7 @@ import (
 // clients retry under one Idempotency-Key until they are answered, and kills it
 // in the middle, several times.
 func TestKillingTheServerLosesNothingAcknowledged(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	const clients, each, kills = 8, 60, 4
 	s := newServer(t)

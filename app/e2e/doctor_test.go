@@ -63,6 +63,7 @@ func newPatient(t *testing.T, start bool) *patient {
 }
 
 func TestADoctorFindsNothingAtAHealthyServer(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	p := newPatient(t, true)
 	found, broken := p.examine()

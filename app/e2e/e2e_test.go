@@ -74,6 +74,7 @@ func (h hooked) reported(t testing.TB) string {
 // is: accepted, handed to the provider, reported back by it, and delivered in
 // signed webhooks, in the order in which it happened.
 func TestAMessageIsSentDeliveredAndToldOf(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newStage(t, reachable)
 	number := s.connect()
@@ -123,6 +124,7 @@ func TestAMessageIsSentDeliveredAndToldOf(t *testing.T) {
 // TestADeliveryIsRetriedReplayedAndSurvivesARotation is the life of a webhook at
 // a receiver that is not always well.
 func TestADeliveryIsRetriedReplayedAndSurvivesARotation(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newStage(t, reachable, func(c *config.Config) { c.Webhooks.RetrySchedule = []time.Duration{20 * time.Millisecond} })
 	answers := make(chan int, 10)

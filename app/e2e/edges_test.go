@@ -19,6 +19,7 @@ import (
 // TestAServerRefusesWhatItCannotVouchFor plants each fault of a data directory
 // and expects exit status 1, a message that says what to do, and no file changed.
 func TestAServerRefusesWhatItCannotVouchFor(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "sound")
 	run(t, "orgs", "create", "Acme", "--data-dir", dir)
 	sound := make(map[string][]byte)
@@ -85,6 +86,7 @@ func TestAServerRefusesWhatItCannotVouchFor(t *testing.T) {
 }
 
 func TestOnlyOneServerPerDirectory(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newServer(t)
 	words := refused(t, "serve", "--data-dir", s.dir, "--listen", "127.0.0.1:0")
@@ -95,6 +97,7 @@ func TestOnlyOneServerPerDirectory(t *testing.T) {
 // TestAFullDiskRefusesWritesAndHeals limits how large the process's files may
 // grow, which fails writes as a full disk does, and lifts the limit again.
 func TestAFullDiskRefusesWritesAndHeals(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newServer(t)
 	is.Equal(s.mustSend("POST", "/v1/labels", `{"name":"before"}`).status, 201)
@@ -113,6 +116,7 @@ func TestAFullDiskRefusesWritesAndHeals(t *testing.T) {
 }
 
 func TestAStopAnswersWhatWasAccepted(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newServer(t)
 	slow := s.beginPost("/v1/labels", `{"name":"slow"}`)

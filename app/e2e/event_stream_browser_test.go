@@ -34,6 +34,7 @@ window.follow = async (query) => {
 </script>`
 
 func TestABrowserFollowsEvents(t *testing.T) {
+	parallelBrowser(t)
 	is := is.New(t)
 	b := openWindow(t)
 	var page string

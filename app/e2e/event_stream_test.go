@@ -107,6 +107,7 @@ func (s *server) keptEvents() (ids []string) {
 // A server is killed again and again while customers are made; readers come back with
 // their last position. Each reads everything, in order, once.
 func TestReadersComeBackToAKilledServer(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	const clients, each, kills = 4, 40, 3
 	s := newServer(t)
@@ -165,6 +166,7 @@ func TestReadersComeBackToAKilledServer(t *testing.T) {
 // Who comes with a position of before to a restored backup learns it once, and gets all
 // that is there.
 func TestARestoredBackupIsAGap(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newServer(t)
 	s.mustSend("POST", "/v1/customers", `{"name":"Bakery"}`)
@@ -195,6 +197,7 @@ func TestARestoredBackupIsAGap(t *testing.T) {
 // A stop ends streams properly and at once: it does not cut them off when its patience is
 // over.
 func TestAStopEndsStreams(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newServer(t)
 	r := &eventReader{url: "http://" + s.address, key: s.key}
@@ -214,6 +217,7 @@ func TestAStopEndsStreams(t *testing.T) {
 
 // Who announces a body that never comes has a stream like others, which ends like theirs.
 func TestAStreamDoesNotWaitForTheBodyOfItsRequest(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newStage(t)
 	for _, header := range []string{"Content-Length: 10", "Transfer-Encoding: chunked"} {
@@ -326,6 +330,7 @@ func TestManyReadersOfAllSorts(t *testing.T) {
 
 // Streams last, and are not cut off when others hold too many requests open.
 func TestAStreamOutlivesARushOfRequests(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newStage(t)
 	ctx, stop := context.WithTimeout(t.Context(), patience)

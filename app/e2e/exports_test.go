@@ -35,6 +35,7 @@ func (s *stage) fillExports(number string, recipients, contacts, metadata int) {
 const exportedBroadcast = "/broadcasts/bcs_01KDYBMWFE00000000000000B1/recipients.csv"
 
 func TestEveryExportIsAuditedAndKeptByNoCache(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newStage(t)
 	number := s.connect()
@@ -66,6 +67,7 @@ func TestEveryExportIsAuditedAndKeptByNoCache(t *testing.T) {
 // An export ends for a caller that may no longer have it, with a connection that is cut, so that
 // a part is not taken for the whole.
 func TestAnExportEndsWithTheRightToIt(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	number := s.connect()
 	s.fillExports(number, 100_000, 3000, 12_000)

@@ -75,6 +75,7 @@ func (s *stage) expire() {
 }
 
 func TestWhatIsDeletedIsInNoByteOfAnyFile(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newStage(t)
 	number := s.connect()

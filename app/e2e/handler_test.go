@@ -36,6 +36,7 @@ func (s *server) fetch(method, path string, header ...string) (status int, body 
 }
 
 func TestWhatIsOutsideOfTheAPI(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newServer(t)
 	for _, c := range []struct {
@@ -73,6 +74,7 @@ func TestWhatIsOutsideOfTheAPI(t *testing.T) {
 }
 
 func TestMetricsAreForThisMachineOnly(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newServer(t)
 	is.Equal(s.mustSend("POST", "/v1/labels", `{"name":"one"}`).status, 201)

@@ -91,6 +91,7 @@ func (s *stage) heard(number, content string) map[string]any {
 }
 
 func TestPeopleCanWriteEverythingThereIs(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	number := s.connect()
 	for kind, content := range map[string]string{
@@ -147,6 +148,7 @@ func TestFilesOfPeopleAreHosted(t *testing.T) {
 }
 
 func TestAFileOfAPurgedMessageIsNoLongerHosted(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newStage(t)
 	number := s.connect()
@@ -259,6 +261,7 @@ func (s *stage) store(number, name, category string) {
 }
 
 func TestWhoWantsNoMarketingGetsNone(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newStage(t)
 	number := s.connect()

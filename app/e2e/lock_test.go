@@ -13,6 +13,7 @@ import (
 // TestAServerWaitsForACommandThatWorksOnTheDirectory holds the lock as a purge
 // without a server does.
 func TestAServerWaitsForACommandThatWorksOnTheDirectory(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := prepareServer(t)
 	f, err := os.OpenFile(filepath.Join(s.dir, "serve.lock"), os.O_RDWR|os.O_CREATE, 0o600)

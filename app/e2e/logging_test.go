@@ -62,6 +62,7 @@ func (s *secretive) value(r reply, path ...string) string {
 // TestSecretsNeverReachTheLog uses every kind of secret there is, rightly and
 // wrongly, with the log at its most talkative.
 func TestSecretsNeverReachTheLog(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	p := prepareServer(t)
 	s := &secretive{server: p, sim: simulate(t, p)}

@@ -35,6 +35,7 @@ func (b *lockedBuffer) String() string {
 
 // A secret that somebody writes into a path, where it does not belong, is in no log.
 func TestASecretInAPathIsMasked(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	log := &lockedBuffer{}
 	s := startStage(t, func(o *app.Options, _ *simulator.Server) {

@@ -210,6 +210,7 @@ func TestLibraryMediaTravelsFromTheAPIToTheProviderAndTheWorld(t *testing.T) {
 }
 
 func TestAServerWithoutItsMediaDirectoryDoesNotStart(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newServer(t)
 	s.kill()

@@ -9,6 +9,7 @@ import (
 // What a command of another process changes is seen by the very next request,
 // although the server keeps in memory what every message needs.
 func TestWhatACommandChangesIsSeenByTheNextRequest(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := prepareServer(t)
 	sim := simulate(t, s)

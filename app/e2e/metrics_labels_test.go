@@ -135,6 +135,7 @@ func (h *hostile) round(subscription string) map[string]bool {
 // shows any of them, or that has more values after the second time, is one that
 // strangers can fill the memory with.
 func TestNobodyCanMakeTheMetricsGrow(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	h := &hostile{stage: newStage(t, func(c *config.Config) {
 		c.Security.AllowInsecureURLs, c.Security.AllowCIDRs = true, []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}

@@ -107,6 +107,7 @@ func TestAPublicNameIsKnown(t *testing.T) {
 }
 
 func TestWhoTriesTokensIsSlowedDown(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newSandbox(t)
 	_, link := s.invite("Bakery", `{}`)

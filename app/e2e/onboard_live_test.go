@@ -55,6 +55,7 @@ func TestALivePageRunsTheProvidersSignup(t *testing.T) {
 }
 
 func TestTheBrowserIsNotBelievedWithoutTheToken(t *testing.T) {
+	t.Parallel()
 	s := newStage(t, signing)
 	foreign := s.signup("Somebody else")
 	for name, c := range map[string]struct {
@@ -92,6 +93,7 @@ func TestTheBrowserIsNotBelievedWithoutTheToken(t *testing.T) {
 }
 
 func TestAServerThatIsNoSandboxMakesNoNumbersUp(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newStage(t, reachable) // with any settings
 	numbers := len(s.sim.Numbers())

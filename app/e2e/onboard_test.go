@@ -142,6 +142,7 @@ var cancelling = url.Values{"action": {"cancel"}}
 const redirects = `{"success_redirect_url":"https://app.test/ok?from=setup&x=%26","failure_redirect_url":"https://app.test/failed?from=setup"}`
 
 func TestFromACustomerToTheFirstMessageOfItsOwnNumber(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newSandbox(t)
 	hook := newReceiver(t, nil)
@@ -184,6 +185,7 @@ func TestFromACustomerToTheFirstMessageOfItsOwnNumber(t *testing.T) {
 }
 
 func TestALinkThatCannotBeUsedSaysWhy(t *testing.T) {
+	t.Parallel()
 	s := newSandbox(t)
 	expire := func(_, link string) {
 		storagetest.Exec(t, s.app.Config.DataDir, `UPDATE setup_links SET expires_at = 1 WHERE id = ?`, link)
@@ -269,6 +271,7 @@ func TestASignupThatComesToNothingLeavesTheLink(t *testing.T) {
 }
 
 func TestANumberCanBeConnectedAnewAfterItsDisconnection(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newSandbox(t)
 	customer, link := s.invite("Bakery", `{}`)
@@ -284,6 +287,7 @@ func TestANumberCanBeConnectedAnewAfterItsDisconnection(t *testing.T) {
 }
 
 func TestTheFormSaysWhatIsWrong(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newSandbox(t)
 	customer, link := s.invite("Bakery", `{}`)
@@ -303,6 +307,7 @@ func TestTheFormSaysWhatIsWrong(t *testing.T) {
 }
 
 func TestTheButtonPressedTwiceConnectsOneNumber(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newSandbox(t)
 	customer, link := s.invite("Bakery", redirects)
@@ -321,6 +326,7 @@ func TestTheButtonPressedTwiceConnectsOneNumber(t *testing.T) {
 }
 
 func TestSuspendedCustomersMayConnectButNotSend(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newSandbox(t)
 	customer, link := s.invite("Bakery", `{}`)

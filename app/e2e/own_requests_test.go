@@ -22,6 +22,7 @@ func (s *killable) attempt(method, path, body string) seen {
 // In a sandbox customers' URLs may lead to this machine, but to nothing there that trusts a
 // caller because it is on this machine.
 func TestNoFetchOfASandboxEndsAtItsOwnControls(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := startKillable(t)
 	server := "http://" + s.listen

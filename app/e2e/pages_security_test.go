@@ -11,6 +11,7 @@ import (
 )
 
 func TestPagesAreShownUnderTheirOwnNamesOnly(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newSandbox(t, func(c *config.Config) { c.Server.PublicURL = "https://chat.test" })
 	base := "http://" + s.app.Config.Server.Listen
@@ -36,6 +37,7 @@ func TestPagesAreShownUnderTheirOwnNamesOnly(t *testing.T) {
 }
 
 func TestTheLogShowsNeitherSetupTokensNorMediaNames(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	p := newPlatform(t)
 	for _, path := range []string{"/onboard/csl_secret", "/onboard/csl_secret/progress?account=secret", "/media/secret/secret.png", "/docs/secret", "/console/secret", "/secret"} {

@@ -75,6 +75,7 @@ func (s *campaign) say(text string) {
 // An older file in the place of the database is noticed when a server starts on it: a client that
 // followed the events is notified, searches find new messages, and nothing goes out late.
 func TestAnOlderDatabaseThatIsPutBackIsNoticed(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newCampaign(t, "", "CONFAB_LOG__LEVEL=warn")
 	s.say("alpha")
@@ -131,6 +132,7 @@ func TestAnOlderDatabaseThatIsPutBackIsNoticed(t *testing.T) {
 
 // A database that was copied out of its directory is not the one that serves there.
 func TestADatabaseFromAnotherDirectoryIsNoticed(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newServer(t)
 	s.mustSend("POST", "/v1/customers", `{"name":"Bakery"}`)

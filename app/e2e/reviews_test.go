@@ -38,6 +38,7 @@ func (s *stage) standing(number string) string {
 
 // A review may be over before the template is stored here: no verdict is lost.
 func TestReviewsReachTheTemplatesHoweverFastTheyAre(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newStage(t)
 	settings := s.sim.Settings()

@@ -16,6 +16,7 @@ import (
 // TestASupervisorHearsHowTheServerIs plays systemd: it must hear that the server
 // is ready, that it lives, and that it stops.
 func TestASupervisorHearsHowTheServerIs(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	path := filepath.Join(t.TempDir(), "notify")
 	socket, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})

@@ -21,6 +21,7 @@ func TestAMessageIsSentThenDeliveredThenRead(t *testing.T) {
 }
 
 func TestAVoiceNoteIsPlayed(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newStage(t)
 	number := s.connect()
@@ -31,6 +32,7 @@ func TestAVoiceNoteIsPlayed(t *testing.T) {
 }
 
 func TestAnAnswerThatIsLostIsMadeUpForByCallbacks(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newStage(t, func(c *config.Config) { c.Provider.RetrySchedule = []time.Duration{time.Minute} })
 	number := s.connect()

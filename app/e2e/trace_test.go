@@ -34,6 +34,7 @@ func kindsOf(t consoleapi.TraceView) (kinds []string) {
 }
 
 func TestATraceIsComplete(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newStage(t, reachable, retrying)
 	number := s.connect()
@@ -94,6 +95,7 @@ func TestATraceIsComplete(t *testing.T) {
 }
 
 func TestATraceIsBounded(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newStage(t, reachable)
 	number := s.connect()
