@@ -21,7 +21,8 @@ func openGallery(t *testing.T) *gallery {
 	t.Helper()
 	parallelBrowser(t)
 	g := &gallery{openWindow(t), t, is.New(t)}
-	g.Do(chromedp.EmulateViewport(1280, 800))
+	// The parts are tried while they move. Screens, which are made of them, are not.
+	g.Do(chromedp.EmulateViewport(1280, 800), g.Prefers("prefers-reduced-motion", "no-preference"))
 	g.Visit(serveModules(t) + "gallery.html")
 	g.Find("heading", "Parts")
 	return g
@@ -43,7 +44,7 @@ func (g *gallery) shoot(name string, height int64) {
 			g.is.NoErr(os.WriteFile(filepath.Join(*screenshots, name+"-"+size.name+"-"+scheme+".png"), g.Screenshot(), 0o644))
 		}
 	}
-	g.Do(chromedp.EmulateViewport(1280, 800), g.Prefers("prefers-color-scheme", "light"))
+	g.Do(chromedp.EmulateViewport(1280, 800), g.Prefers("prefers-color-scheme", "light", "prefers-reduced-motion", "no-preference"))
 }
 
 // focused is what has the keyboard.

@@ -103,6 +103,7 @@ func startBrowser(path string, more ...chromedp.ExecAllocatorOption) (context.Co
 		chromedp.Flag("disable-quic", true),
 		chromedp.Flag("disable-component-update", true),
 		chromedp.Flag("disable-features", strings.Join(unseen, ",")),
+		chromedp.Flag("force-prefers-reduced-motion", true), // each frame that moves is drawn by the processor
 	}, more...)
 
 	ctx, cancel := chromedp.NewContext(context.Background(), chromedp.WithAllocatorOptions(options...))
