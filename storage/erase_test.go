@@ -6,11 +6,14 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/matryer/is"
 
 	"confab/storage"
+	"confab/storage/sqlite"
 	"confab/storage/storagetest"
 )
 
@@ -85,4 +88,89 @@ func TestWhatIsErasedIsNotInTheFiles(t *testing.T) {
 	for _, one := range all[:50] { // and what was not erased is found
 		is.Equal(s.finds(one.thread, one.word), []string{one.message.ID})
 	}
+}
+
+// Who writes when the log is to be emptied does not wait for the readers that are in the way.
+func TestAWriteDoesNotWaitUntilTheLogIsEmptied(t *testing.T) {
+	is := is.New(t)
+	db := open(t, newFile(t))
+	reading, read := make(chan struct{}), make(chan struct{})
+	done := make(chan error, 3)
+	go func() {
+		done <- db.View(t.Context(), func(rx *storage.Rx) error {
+			_, err := rx.Organizations() // takes its snapshot, in which the log is needed
+			close(reading)
+			<-read
+			return err
+		})
+	}()
+	<-reading
+	is.NoErr(db.Update(t.Context(), insert("first")))
+
+	// Both are in one commit, after one that holds up the writer.
+	holding, hold := make(chan struct{}), make(chan struct{})
+	go func() {
+		done <- db.Update(t.Context(), func(*storage.Tx) error { close(holding); <-hold; return nil })
+	}()
+	<-holding
+	var emptied bool
+	var emptiedAt, writtenAt time.Time
+	var both sync.WaitGroup
+	both.Go(func() {
+		var err error
+		emptied, err = db.EmptyLog(t.Context())
+		emptiedAt = time.Now()
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	time.Sleep(200 * time.Millisecond) // it is queued
+	both.Go(func() {
+		if err := db.Update(t.Context(), insert("second")); err != nil {
+			t.Error(err)
+		}
+		writtenAt = time.Now()
+	})
+	time.Sleep(200 * time.Millisecond)
+	close(hold)
+	both.Wait()
+	is.True(!emptied)
+	is.True(emptiedAt.Sub(writtenAt) > 10*time.Millisecond)
+
+	close(read)
+	is.NoErr(<-done)
+	is.NoErr(<-done)
+	emptied, err := db.EmptyLog(t.Context())
+	is.NoErr(err)
+	is.True(emptied)
+}
+
+// A long search that reads from the log of the index holds up the index for a moment only.
+func TestTheIndexDoesNotWaitForWhoReadsFromItsLog(t *testing.T) {
+	is := is.New(t)
+	s := openSearching(t)
+	h := newThread(t, s.DB, "106540352242922", "+15551234567")
+	m := s.say(h, "words")
+	s.catchUp()
+
+	reader, err := sqlite.OpenCopy(s.path)
+	is.NoErr(err)
+	defer reader.Close()
+	rows, err := reader.Query(`SELECT docid FROM docs UNION ALL SELECT docid FROM texts`)
+	is.NoErr(err)
+	defer rows.Close()
+	is.True(rows.Next()) // and stays there
+
+	s.delete(h, m)
+	began := time.Now()
+	s.catchUp()
+	s.catchUp()
+	is.True(time.Since(began) < time.Second)
+
+	is.NoErr(rows.Close())
+	time.Sleep(time.Second) // it tries again
+	s.catchUp()
+	log, err := os.Stat(s.path + "-wal")
+	is.NoErr(err)
+	is.Equal(log.Size(), int64(0))
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/oklog/ulid/v2"
@@ -223,10 +224,19 @@ func (w *writer) remove(id string) error {
 }
 
 // emptyLog removes the log, which may hold what was taken out. While somebody searches that
-// may have to wait for the next step.
+// has to wait, the longer the longer the search takes.
 func (f *file) emptyLog(ctx context.Context) error {
+	if time.Now().Before(f.emptyAt) {
+		return nil
+	}
 	emptied, err := sqlite.EmptyLog(ctx, f.write)
 	f.inLog = !emptied
+
+	f.logPause = min(max(interval, 2*f.logPause), maxLogPause)
+	if emptied {
+		f.logPause = 0
+	}
+	f.emptyAt = time.Now().Add(f.logPause)
 	return err
 }
 

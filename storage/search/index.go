@@ -102,6 +102,8 @@ type file struct {
 
 	complete bool             // has taken in all that there was; guarded by Index.mu
 	inLog    bool             // what was taken out may still be in the log
+	emptyAt  time.Time        // when to try next to empty the log
+	logPause time.Duration    // after the last try; 0 if that succeeded
 	position int64            // the number of the last message that is in it
 	top      int64            // the highest docid
 	newest   map[int64]*shard // of the accounts that were written to
@@ -113,6 +115,8 @@ const (
 	interval = 500 * time.Millisecond
 	// retry is how long it waits after an error.
 	retry = 2 * time.Second
+	// maxLogPause is the longest pause between tries to empty the log.
+	maxLogPause = 5 * time.Second
 	// readers is how many look into the index at once.
 	readers = 2
 )

@@ -62,8 +62,9 @@ type DB struct {
 	searchConns *freeSessions  // likewise, for searches alone
 	searches    *FairSemaphore
 	writer      *writer
-	ids         *order // of what is not stored in the transaction that makes it
-	rows        *order // of rows; only the writer makes their ids
+	emptying    sync.Mutex // held by EmptyLog: the writer knows of one
+	ids         *order     // of what is not stored in the transaction that makes it
+	rows        *order     // of rows; only the writer makes their ids
 	seal        *sealer
 	patience    time.Duration
 	onCommit    func(Commit)

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"net/url"
 
 	"github.com/jmoiron/sqlx"
@@ -14,12 +15,23 @@ const logPatience = "20"
 // emptyLog copies the log into the file, and cuts the log to nothing.
 const emptyLog = "PRAGMA wal_checkpoint(TRUNCATE)"
 
+// connection runs statements: a pool of one, or what was taken of it.
+type connection interface {
+	sqlx.QueryerContext
+	sqlx.ExecerContext
+}
+
 // EmptyLog empties the log of a file, in which what was deleted would otherwise stay until
-// it is written over. It reports whether it could: it cannot while others read from the log.
-func EmptyLog(ctx context.Context, conn sqlx.QueryerContext) (emptied bool, err error) {
+// it is written over, by the one connection that writes it. It reports whether it could: it
+// cannot while others read from the log, for whom it does not wait long.
+func EmptyLog(ctx context.Context, conn connection) (emptied bool, err error) {
+	if _, err := conn.ExecContext(ctx, "PRAGMA busy_timeout = "+logPatience); err != nil {
+		return false, Translate(err)
+	}
 	var busy, frames, copied int
 	err = conn.QueryRowxContext(ctx, emptyLog).Scan(&busy, &frames, &copied)
-	return err == nil && busy == 0, Translate(err)
+	_, errAfter := conn.ExecContext(context.WithoutCancel(ctx), "PRAGMA busy_timeout = "+busyTimeout)
+	return err == nil && busy == 0, Translate(errors.Join(err, errAfter))
 }
 
 // EmptyLog is the same for the log of the database. Writes wait meanwhile, but not for long:
@@ -29,15 +41,26 @@ func (db *DB) EmptyLog(ctx context.Context) (emptied bool, err error) {
 		return false, err
 	}
 
-	var failed error
+	db.emptying.Lock()
+	defer db.emptying.Unlock()
+
+	type outcome struct {
+		emptied bool
+		err     error
+	}
+	done := make(chan outcome, 1)
 	err = db.Update(ctx, false, func(tx *Tx) error {
-		tx.Wx.db.writer.between = func(s *session) { emptied, failed = s.emptyLog() }
+		tx.Wx.db.writer.between = func(s *session) {
+			emptied, err := s.emptyLog()
+			done <- outcome{emptied, err}
+		}
 		return nil
 	})
 	if err != nil {
 		return false, err
 	}
-	return emptied, failed
+	o := <-done
+	return o.emptied, o.err
 }
 
 // copyLog copies the log into the file, as far as no reader prevents it.

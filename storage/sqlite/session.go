@@ -99,17 +99,7 @@ func (s *session) useLog() error {
 }
 
 // emptyLog empties the log between two transactions.
-func (s *session) emptyLog() (emptied bool, err error) {
-	ctx := context.Background()
-	if _, err := s.conn.ExecContext(ctx, "PRAGMA busy_timeout = "+logPatience); err != nil {
-		return false, err
-	}
-	emptied, err = EmptyLog(ctx, s.conn)
-	if _, err := s.conn.ExecContext(ctx, "PRAGMA busy_timeout = "+busyTimeout); err != nil {
-		return false, err
-	}
-	return emptied, err
-}
+func (s *session) emptyLog() (emptied bool, err error) { return EmptyLog(context.Background(), s.conn) }
 
 // boundLimit finds the limits that are given with each call.
 var boundLimit = regexp.MustCompile(`\b(LIMIT|OFFSET) (\?\d*)`)

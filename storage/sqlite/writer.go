@@ -126,10 +126,6 @@ func (wr *writer) run() {
 
 		began := time.Now()
 		wr.commit(batch)
-		if wr.between != nil {
-			wr.between(wr.s)
-			wr.between = nil
-		}
 		wr.noteStall(batch, time.Since(began))
 		for _, w := range batch {
 			w.done <- w.err
@@ -139,6 +135,11 @@ func (wr *writer) run() {
 			wr.db.onCommit(Commit{Writes: len(batch), Waited: began.Sub(batch[0].queued), Took: time.Since(began)})
 		}
 		clear(batch) // lets go of what the closures hold
+
+		if wr.between != nil { // those of the batch need not wait for it
+			wr.between(wr.s)
+			wr.between = nil
+		}
 	}
 }
 
