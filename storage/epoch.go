@@ -49,7 +49,7 @@ func HoldRestored(path string) error {
 			return err
 		}
 
-		for _, h := range heldBack(Now()) {
+		for _, h := range heldBack(Now(), Now()) {
 			var has bool
 			err := conn.Get(&has, `SELECT EXISTS (SELECT 1 FROM pragma_table_info(?) WHERE name = ?)`, h.table, h.column)
 			if err == nil && has {
@@ -72,7 +72,7 @@ func (tx *Tx) HoldBack() error {
 	if _, err := tx.Exec(newEpoch); err != nil {
 		return err
 	}
-	for _, h := range heldBack(tx.Now) {
+	for _, h := range heldBack(tx.Now, tx.Order) {
 		if _, err := tx.Exec(h.query, h.args...); err != nil {
 			return err
 		}
@@ -88,20 +88,23 @@ type change struct {
 	args          []any
 }
 
-// heldBack are the changes that hold back what a restored database would send.
-func heldBack(now Time) []change {
+// heldBack are the changes that hold back what a restored database would send. Rows may be
+// dated ahead of the clock, and no change dates one back; jobs that are held have their place
+// in the lane for a time, and all of them are due.
+func heldBack(now, order Time) []change {
 	return []change{
 		{"meta", "name", `INSERT OR REPLACE INTO meta (name, value) VALUES (?, CAST(? AS BLOB))`, []any{restoredName, int64(now)}},
 		{"broadcasts", "paused_reason", `
 			UPDATE broadcasts
-			SET status = 'paused', paused_reason = 'restored', updated_at = ?
+			SET status = 'paused', paused_reason = 'restored', updated_at = max(updated_at + 1, ?)
 			WHERE status IN ('preparing', 'scheduled', 'running')
 				OR status = 'paused' AND paused_reason = 'account_rate_limited' -- which would go on by itself
-			`, []any{now}},
+			`, []any{order}},
 		{"jobs", "call_begun_at", `
 			UPDATE jobs
 			SET call_begun_at = ?1
-			WHERE kind IN ('send', 'broadcast.send') AND call_begun_at = 0 AND state <> 'failed' AND due_at <= ?1`, []any{now}},
+			WHERE kind IN ('send', 'broadcast.send') AND call_begun_at = 0 AND state <> 'failed'
+				AND (state <> 'due' OR due_at <= ?2)`, []any{now, order}},
 	}
 }
 

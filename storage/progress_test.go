@@ -1,7 +1,9 @@
 package storage_test
 
 import (
+	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/matryer/is"
 
@@ -65,4 +67,40 @@ func TestARestoredDatabaseIsHeldBack(t *testing.T) {
 	is.NoErr(storage.HoldRestored(o.Path))
 	is.Equal(column(t, o.Path, `SELECT args FROM jobs WHERE call_begun_at <> 0 ORDER BY id`), []string{"1", "2"})
 	is.Equal(len(column(t, o.Path, `SELECT value FROM meta WHERE name = 'commit'`)), 0)
+}
+
+// Rows are dated in their order also where the clock was set back, and what waits in its lane is
+// held back then too.
+func TestADatabaseThatWasPutBackIsHeldBackInTheOrderOfItsRows(t *testing.T) {
+	is := is.New(t)
+	clock := new(storagetest.Clock)
+	clock.Set(time.Hour)
+	o := newFile(t)
+	o.Now = clock.Now
+	db := open(t, o)
+	h := newThread(t, db, "106540352242922", "+15551234567")
+	b := storage.Broadcast{
+		AccountID: h.account.ID, Name: "Sale", Content: storage.JSON(`{}`), TemplateName: "sale", TemplateLanguage: "en",
+		AudienceType: storage.AudienceRecipients, Status: storage.BroadcastRunning,
+	}
+	storagetest.Update(t, db, func(tx *storage.Tx) error {
+		if err := tx.InsertBroadcast(&b); err != nil {
+			return err
+		}
+		b.Status = storage.BroadcastRunning
+		if err := tx.PublishBroadcast(&b); err != nil {
+			return err
+		}
+		_, err := tx.Enqueue(storage.NewJob{Kind: "send", Args: storagetest.Args(1)})
+		return err
+	})
+	storagetest.Exec(t, filepath.Dir(o.Path), `UPDATE jobs SET state = 'held'`)
+	clock.Set(0)
+	storagetest.Update(t, db, (*storage.Tx).HoldBack)
+
+	var now storage.Broadcast
+	storagetest.View(t, db, func(rx *storage.Rx) (err error) { now, err = rx.BroadcastByNumber(b.Number); return err })
+	is.Equal(now.Status, storage.BroadcastPaused)
+	is.True(now.UpdatedAt >= b.UpdatedAt)
+	is.Equal(len(column(t, o.Path, `SELECT args FROM jobs WHERE call_begun_at <> 0`)), 1)
 }
