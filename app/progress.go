@@ -47,9 +47,9 @@ func (a *App) openDatabase() error {
 // back what an older one would send. isNew says that it was made just now: what was there
 // before was removed on purpose.
 func (a *App) openProgress(isNew bool) error {
+	// One that cannot be read is as good as none: the database may be any.
 	kept, err := a.dir.KeptProgress()
-	isUnreadable := errors.Is(err, datadir.ErrEpochFile)
-	if isUnreadable {
+	if errors.Is(err, datadir.ErrEpochFile) {
 		a.Log.Warn("the file that tells how far the database had come is written anew", "error", err)
 	} else if err != nil {
 		return err
@@ -59,7 +59,7 @@ func (a *App) openProgress(isNew bool) error {
 	if err != nil {
 		return err
 	}
-	if how := p.Differs(kept); how != "" && !isNew && !isUnreadable {
+	if how := p.Differs(kept); how != "" && !isNew {
 		if p, err = a.holdBack(p, kept, how); err != nil {
 			return err
 		}

@@ -71,7 +71,7 @@ func (rx *Rx) PutBackAt() (Time, error) {
 func (p Progress) Differs(kept *Progress) string {
 	switch {
 	case kept == nil && p.Commit > 0:
-		return "it comes from another directory"
+		return "nothing tells that it was last served here"
 	case kept == nil:
 		return ""
 	case p.Epoch != kept.Epoch:

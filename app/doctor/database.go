@@ -80,7 +80,8 @@ const putBackReported = 7 * 24 * time.Hour
 func (e *examination) checkEpoch(ctx context.Context) {
 	kept, err := e.dir.KeptProgress()
 	if err != nil {
-		e.warn("epoch", "Start the server, or wait: it writes the file anew by itself.", "%v.", err)
+		e.warn("epoch", "The server writes the file anew by itself: with the next change if it runs, otherwise when it starts. "+
+			"Then it takes the database for one that was put back, and holds back what that would send.", "%v.", err)
 		return
 	}
 	p, ok := query(ctx, e, "epoch", (*storage.Rx).Progress)

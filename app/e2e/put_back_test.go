@@ -158,3 +158,16 @@ func TestADatabaseFromAnotherDirectoryIsNoticed(t *testing.T) {
 	restored.start()
 	is.True(!strings.Contains(restored.output.String(), "put back"))
 }
+
+// A file that does not tell how far the database had come is as good as none.
+func TestADatabaseWhoseEpochFileCannotBeReadIsHeldBack(t *testing.T) {
+	is := is.New(t)
+	s := newServer(t)
+	s.mustSend("POST", "/v1/customers", `{"name":"Bakery"}`)
+	s.stop()
+	is.NoErr(os.WriteFile(filepath.Join(s.dir, "epoch"), []byte("{"), 0o600))
+	is.Equal(epochFinding(t, s.dir).Status, doctor.Warning)
+	s.start()
+	is.True(strings.Contains(s.output.String(), "put back"))
+	is.Equal(len(storagetest.Select[[]byte](t, s.dir, `SELECT value FROM meta WHERE name = 'restored_at'`)), 1)
+}
