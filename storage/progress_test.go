@@ -69,6 +69,20 @@ func TestARestoredDatabaseIsHeldBack(t *testing.T) {
 	is.Equal(len(column(t, o.Path, `SELECT value FROM meta WHERE name = 'commit'`)), 0)
 }
 
+// What another process has committed is a change too, once it is noticed.
+func TestCommitsOfOtherProcessesCount(t *testing.T) {
+	is := is.New(t)
+	o := newFile(t)
+	db, other := open(t, o), open(t, o)
+	storagetest.Update(t, db, func(*storage.Tx) error { return nil })
+	before := db.Changes()
+	storagetest.Update(t, other, insert("elsewhere"))
+	storagetest.Update(t, db, func(*storage.Tx) error { return nil })
+	is.Equal(db.Changes(), before+1)
+	storagetest.Update(t, db, func(*storage.Tx) error { return nil })
+	is.Equal(db.Changes(), before+1)
+}
+
 // Rows are dated in their order also where the clock was set back, and what waits in its lane is
 // held back then too.
 func TestADatabaseThatWasPutBackIsHeldBackInTheOrderOfItsRows(t *testing.T) {

@@ -72,6 +72,15 @@ func (e *env) open(cmd *cobra.Command, create bool) (*store, error) {
 	return s, nil
 }
 
+// Close closes the database, with its changes counted.
+func (s *store) Close() error {
+	err := s.dir.CountChanges(context.Background(), s.DB)
+	if err != nil {
+		err = fmt.Errorf("the change is stored, but it cannot be counted, so that an older database may not be noticed: %w", err)
+	}
+	return errors.Join(err, s.DB.Close())
+}
+
 // change writes in one transaction, and returns when the running server, if
 // there is one, has read again what it keeps in memory.
 func (s *store) change(ctx context.Context, fn func(*storage.Tx) error) error {

@@ -20,7 +20,8 @@ import (
 // The lock is flock(2) on serve.lock, which the system frees when a process dies:
 //
 //   - A server holds it exclusively for as long as it runs, and so does a restore.
-//   - A purge that finds no server holds it shared, so that none starts meanwhile.
+//   - A purge that finds no server holds it shared, so that none starts meanwhile, and so
+//     does a command while it counts what it has changed.
 //   - IsServed tries for an instant to get it shared, and so finds out whether a
 //     server runs.
 //

@@ -1,17 +1,20 @@
 package datadir
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"strconv"
 
 	"confab/storage"
 )
 
 // EpochFile holds how far the database had come that was last served here, so that an
-// older one in its place is noticed. Only a server writes it, which has the lock.
+// older one in its place is noticed. Only a server writes it, which has the lock, and without
+// one the commands that change something.
 const EpochFile = "epoch"
 
 // KeptProgress reads how far the database had come that was last served here. It is nil
@@ -43,7 +46,7 @@ func (d Dir) KeepProgress(p storage.Progress) (err error) {
 		return err
 	}
 
-	temp := d.File(EpochFile + ".new")
+	temp := d.File(EpochFile + "." + strconv.Itoa(os.Getpid())) // two commands may write at once
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
@@ -53,4 +56,49 @@ func (d Dir) KeepProgress(p storage.Progress) (err error) {
 		return errors.Join(err, os.Remove(temp))
 	}
 	return os.Rename(temp, d.File(EpochFile))
+}
+
+// CountChanges counts what a command has changed while no server runs, which would do it. A
+// database that is not the one that was last served is left to be noticed, and before a server
+// has served one nothing is counted.
+func (d Dir) CountChanges(ctx context.Context, db *storage.DB) error {
+	if db.Changes() == 0 {
+		return nil
+	}
+	if served, err := d.IsServed(); err != nil || served {
+		return err
+	}
+	lock, err := d.LockShared()
+	if errors.Is(err, ErrServed) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+
+	kept, err := d.KeptProgress()
+	if kept == nil {
+		if errors.Is(err, ErrEpochFile) {
+			err = nil // for the next server to notice
+		}
+		return err
+	}
+
+	var p storage.Progress
+	isOther := false
+	err = db.Update(ctx, func(tx *storage.Tx) (err error) {
+		if p, err = tx.Progress(); err != nil {
+			return err
+		}
+		if isOther = p.Differs(kept) != ""; isOther {
+			return nil
+		}
+		p, err = tx.CountCommit()
+		return err
+	})
+	if err != nil || isOther {
+		return err
+	}
+	return d.KeepProgress(p)
 }

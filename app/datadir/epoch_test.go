@@ -32,6 +32,7 @@ func TestTheProgressOfTheDatabaseIsKept(t *testing.T) {
 		is.True(errors.Is(err, ErrEpochFile))
 	}
 
-	is.NoErr(os.Mkdir(dir.File(EpochFile+".new"), 0o700)) // in the way, as a full disk is
+	is.NoErr(os.Remove(dir.File(EpochFile)))
+	is.NoErr(os.MkdirAll(dir.File(EpochFile+"/x"), 0o700)) // in the way, as a full disk is
 	is.True(dir.KeepProgress(p) != nil)
 }

@@ -159,6 +159,30 @@ func TestADatabaseFromAnotherDirectoryIsNoticed(t *testing.T) {
 	is.True(!strings.Contains(restored.output.String(), "put back"))
 }
 
+// What a command changes while no server runs is missed too when an older database is put back.
+func TestAnOlderDatabaseThatLacksTheChangeOfACommandIsNoticed(t *testing.T) {
+	is := is.New(t)
+	s := newServer(t)
+	s.mustSend("POST", "/v1/customers", `{"name":"Bakery"}`)
+	s.stop()
+	older, err := os.ReadFile(storage.DatabaseFile(s.dir))
+	is.NoErr(err)
+	run(t, "quick-replies", "create", "hello", "Hello", "--data-dir", s.dir)
+	is.Equal(epochFinding(t, s.dir).Status, doctor.OK)
+	putBack(t, s.dir, older)
+	is.Equal(epochFinding(t, s.dir).Status, doctor.Warning)
+	run(t, "quick-replies", "create", "bye", "Bye", "--data-dir", s.dir) // hides nothing
+	is.Equal(epochFinding(t, s.dir).Status, doctor.Warning)
+	s.start()
+	is.True(strings.Contains(s.output.String(), "put back"))
+
+	run(t, "quick-replies", "create", "again", "Again", "--data-dir", s.dir) // beside a server, which counts it
+	s.stop()
+	is.Equal(len(storagetest.Select[string](t, s.dir, `SELECT name FROM meta WHERE name = 'commit'`)), 1)
+	s.start()
+	is.True(!strings.Contains(s.output.String(), "put back"))
+}
+
 // A file that does not tell how far the database had come is as good as none.
 func TestADatabaseWhoseEpochFileCannotBeReadIsHeldBack(t *testing.T) {
 	is := is.New(t)

@@ -217,6 +217,9 @@ func (wr *writer) checkOtherProcesses() error {
 	}
 
 	if version != wr.seen {
+		if wr.seen != 0 { // it has looked before
+			wr.db.changes.Add(1)
+		}
 		wr.seen = version
 		wr.db.hooks.ChangedElsewhere()
 	}
