@@ -193,26 +193,28 @@ func (c *newContact) contact(account int64) storage.Contact {
 
 // createContact handles POST /v1/:phone_number_id/contacts.
 func (s *Server) createContact(r *rest.Request, in newContact) (rest.Reply, error) {
-	if err := s.CountMade(r, "contacts", 1, contactsADay); err != nil {
+	return s.LimitMade(r, []rest.Made{{What: "contacts", N: 1, ADay: contactsADay}}, func() (rest.Reply, error) {
+		return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
+			return insertContact(tx, r, in.contact(r.Account.ID))
+		})
+	})
+}
+
+// insertContact stores a new contact, with its event.
+func insertContact(tx *storage.Tx, r *rest.Request, c storage.Contact) (rest.Reply, error) {
+	if err := checkNewContact(&tx.Rx, c); err != nil {
 		return rest.Reply{}, err
 	}
 
-	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
-		c := in.contact(r.Account.ID)
-		if err := checkNewContact(&tx.Rx, c); err != nil {
-			return rest.Reply{}, err
-		}
+	if err := tx.InsertContact(&c); err != nil {
+		return rest.Reply{}, err
+	}
+	if err := event.ContactCreated(subject(r), c).Emit(tx); err != nil {
+		return rest.Reply{}, err
+	}
 
-		if err := tx.InsertContact(&c); err != nil {
-			return rest.Reply{}, err
-		}
-		if err := event.ContactCreated(subject(r), c).Emit(tx); err != nil {
-			return rest.Reply{}, err
-		}
-
-		rep, err := ShowContact(&tx.Rx, c)
-		return rest.Created(rep.Data), err
-	})
+	rep, err := ShowContact(&tx.Rx, c)
+	return rest.Created(rep.Data), err
 }
 
 // checkNewContact refuses a contact whose number or BSUID the account has already.

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"cmp"
 	"errors"
 
 	"confab/app/api/content"
@@ -62,11 +61,12 @@ func (s *Server) createMedia(r *rest.Request) (rest.Reply, error) {
 	}
 	defer in.File.Discard()
 
-	err = cmp.Or(s.CountMade(r, "files", 1, filesADay), s.CountMade(r, "bytes of files", int(in.File.Size()), bytesADay))
-	if err != nil {
-		return rest.Reply{}, err
-	}
+	made := []rest.Made{{What: "files", N: 1, ADay: filesADay}, {What: "bytes of files", N: in.File.Size(), ADay: bytesADay}}
+	return s.LimitMade(r, made, func() (rest.Reply, error) { return s.keepMedia(r, in) })
+}
 
+// keepMedia keeps a file in the library of the number.
+func (s *Server) keepMedia(r *rest.Request, in *rest.IncomingFile) (rest.Reply, error) {
 	sum, err := in.File.Keep()
 	if err != nil {
 		return rest.Reply{}, err

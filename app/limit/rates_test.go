@@ -2,6 +2,7 @@ package limit
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -24,13 +25,63 @@ func TestEachKeyHasABucket(t *testing.T) {
 		is.True(b.Of("a", 2, 5).Allow())
 		is.True(!b.Of("a", 2, 5).Allow())
 
-		for i := range maxBuckets - 1 {
+		for i := range maxRecent - 1 {
 			b.Of(fmt.Sprint("x", i), 1, 3)
 			b.Of("a", 2, 5)
 		}
-		is.Equal(len(b.found), maxBuckets) // and b was forgotten, which was not used
-		is.True(b.found["b"] == nil)
+		is.Equal(len(b.recent.found), maxRecent) // and b was forgotten, which was not used
+		is.True(b.recent.found["b"] == nil)
 		is.True(!b.Of("a", 2, 5).Allow())
+	})
+}
+
+// Whenever somebody takes, and however much, no 24 hours have more than the bound, and it can be
+// used up again a day later.
+func TestNoDayHasMoreThanItsBound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		const most = 100
+		d, random := NewDaily[string](), rand.New(rand.NewPCG(1, 2))
+		var taken []time.Time
+		for range 20_000 {
+			time.Sleep(time.Duration(random.Int64N(int64(20 * time.Minute))))
+			n := 1 + random.Int64N(5)
+			undo, wait := d.Take("a", n, most)
+			is.Equal(undo == nil, wait > 0)
+			switch {
+			case undo == nil:
+				is.True(wait <= 25*time.Hour)
+			case random.IntN(3) == 0:
+				undo()
+			default:
+				for range n {
+					taken = append(taken, time.Now())
+				}
+			}
+			for len(taken) > 0 && time.Since(taken[0]) >= 24*time.Hour {
+				taken = taken[1:]
+			}
+			is.True(len(taken) <= most)
+		}
+
+		time.Sleep(25 * time.Hour)
+		undo, _ := d.Take("a", most, most)
+		is.True(undo != nil)
+		again, wait := d.Take("a", 1, most)
+		is.True(again == nil)
+		time.Sleep(wait - time.Second)
+		again, _ = d.Take("a", 1, most)
+		is.True(again == nil) // it says when
+		time.Sleep(time.Second)
+		again, _ = d.Take("a", most, most)
+		is.True(again != nil)
+		undo() // long after it counts
+		again, _ = d.Take("a", 1, most)
+		is.True(again == nil)
+		other, _ := d.Take("b", most, most)
+		is.True(other != nil)
+		other, _ = d.Take("c", most+1, most)
+		is.True(other == nil)
 	})
 }
 

@@ -78,30 +78,44 @@ type RateLimit struct {
 	Burst     int     `json:"burst"`
 }
 
-// madeBy says who made what: the key of a bucket for each.
+// madeBy says who made what: the key of what is counted.
 type madeBy struct {
 	limit.Holder
 	what string
 }
 
-// CountMade counts what a person makes in the console, and refuses more of it than a person
-// may make in a day. It bounds what one of a team can fill the disk with. Keys are bounded by
-// the plan.
-func (s *Server) CountMade(r *Request, what string, n, aDay int) error {
+// Made is how much of something a request makes, and a person may make in a day.
+type Made struct {
+	What    string
+	N, ADay int64
+}
+
+// LimitMade makes things, unless a person in the console would then have made more of one than
+// it may in any 24 hours. That bounds what one of a team can fill the disk with. What fails
+// does not count. Keys are bounded by the plan.
+func (s *Server) LimitMade(r *Request, all []Made, make func() (Reply, error)) (rep Reply, err error) {
 	if r.User == nil {
-		return nil
+		return make()
 	}
 
-	perSecond := float64(aDay) / (24 * time.Hour).Seconds()
-	bucket := s.made.Of(madeBy{r.Holder(), what}, perSecond, aDay)
-	if bucket.AllowN(time.Now(), n) {
-		return nil
+	isMade := false
+	for _, m := range all {
+		undo, wait := s.made.Take(madeBy{r.Holder(), m.What}, m.N, m.ADay)
+		if undo == nil {
+			return Reply{}, &Error{
+				Code:       RateLimitExceeded,
+				Message:    "A person may make " + strconv.FormatInt(m.ADay, 10) + " " + m.What + " a day. Please go on later.",
+				RetryAfter: max(wait, time.Second),
+			}
+		}
+		defer func() {
+			if !isMade {
+				undo()
+			}
+		}()
 	}
 
-	lacking := float64(n) - bucket.Tokens()
-	return &Error{
-		Code:       RateLimitExceeded,
-		Message:    "A person may make " + strconv.Itoa(aDay) + " " + what + " a day. Please go on later.",
-		RetryAfter: max(time.Duration(lacking/perSecond*float64(time.Second)), time.Second),
-	}
+	rep, err = make()
+	isMade = err == nil
+	return rep, err
 }

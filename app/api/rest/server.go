@@ -72,7 +72,7 @@ type Observation struct {
 type Server struct {
 	Options
 	buckets    *limit.Buckets[limit.Holder] // of those who call
-	made       *limit.Buckets[madeBy]       // of what people make in the console
+	made       *limit.Daily[madeBy]         // by people in the console
 	inFlight   *inFlightRequests
 	strangers  *strangerQuota
 	APILog     *callLog
@@ -87,7 +87,7 @@ func New(o Options) *Server {
 	return &Server{
 		Options:    o,
 		buckets:    limit.NewBuckets[limit.Holder](),
-		made:       limit.NewBuckets[madeBy](),
+		made:       limit.NewDaily[madeBy](),
 		inFlight:   newInFlightRequests(),
 		strangers:  strangers,
 		APILog:     newCallLog(o.DB, o.Log, strangers),
