@@ -167,6 +167,7 @@ func faults() map[string]fault {
 // TestADoctorFindsEachPlantedFault plants one fault at a time. Nothing else may
 // be called broken because of it.
 func TestADoctorFindsEachPlantedFault(t *testing.T) {
+	t.Parallel()
 	for name, f := range faults() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
