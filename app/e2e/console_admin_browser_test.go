@@ -26,8 +26,7 @@ func TestATeamIsMadeAndNumbersAskForIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := s.console(t, storage.RoleAdmin)
-	c.open("settings/people", "People")
+	c := s.consoleAt(t, storage.RoleAdmin, "settings/people", "People")
 	c.text("Default")
 	c.Click("button", "New team")
 	c.Find("dialog", "New team")
@@ -72,8 +71,7 @@ func TestANumberIsDeletedWithAllThatBelongsToIt(t *testing.T) {
 	number := s.connect()
 	s.heard(number, `"type":"text","text":{"body":"hi"}`)
 	phone := s.phoneOf(number)
-	c := s.console(t, storage.RoleAdmin)
-	c.open("numbers/"+number, phone)
+	c := s.consoleAt(t, storage.RoleAdmin, "numbers/"+number, phone)
 	c.Gone("button", "Delete") // it is in use
 	c.Click("button", "Disconnect")
 	c.confirm("Disconnect")
@@ -98,8 +96,7 @@ func TestASetupLinkLeadsElsewhereAfterwards(t *testing.T) {
 	id := s.call("POST", path, `{"name":"Bakery Nord"}`)["id"].(string)
 	path += "/" + id + "/setup_links"
 	link := s.call("POST", path, `{"success_redirect_url":"https://example.com/old","failure_redirect_url":"https://example.com/sorry"}`)["id"].(string)
-	c := s.console(t, storage.RoleAdmin)
-	c.open("customers/"+id, "Bakery Nord")
+	c := s.consoleAt(t, storage.RoleAdmin, "customers/"+id, "Bakery Nord")
 	c.edit("active", "Edit")
 	c.Find("dialog", "Edit link")
 	c.is.Equal(c.Find("textbox", "Then lead to").Value, "https://example.com/old")
@@ -126,8 +123,7 @@ func TestAnEventAboutNoMessageIsShown(t *testing.T) {
 	number := s.connect()
 	s.call("POST", s.app.URL()+"/v1/"+number+"/contacts", `{"phone_number":"+15550004711","name":`+quoted(markup)+`}`)
 	r.next()
-	c := s.console(t, storage.RoleAdmin)
-	c.open("webhooks/"+id, r.URL)
+	c := s.consoleAt(t, storage.RoleAdmin, "webhooks/"+id, r.URL)
 	c.Find("complementary", "Events")
 	c.Click("link", "contact.created")
 	c.heading("contact.created")
@@ -147,8 +143,7 @@ func TestALeakedKeyIsReplaced(t *testing.T) {
 	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
-	c := s.console(t, storage.RoleAdmin)
-	c.open("settings/keys", "API keys")
+	c := s.consoleAt(t, storage.RoleAdmin, "settings/keys", "API keys")
 	c.newKey("old shop", "Never")
 	leaked := c.shown()[0]
 	c.Click("button", "Done")
@@ -196,8 +191,7 @@ func TestAWebhookTellsItsDay(t *testing.T) {
 	s := newStage(t, reachable)
 	r := newReceiver(t, nil)
 	id, _ := s.hook(r.URL)
-	c := s.console(t, storage.RoleAdmin)
-	c.open("webhooks/"+id, r.URL)
+	c := s.consoleAt(t, storage.RoleAdmin, "webhooks/"+id, r.URL)
 	for range 3 {
 		s.call("POST", s.app.URL()+"/v1/webhook_subscriptions/"+id+"/test", `{}`)
 		r.next()

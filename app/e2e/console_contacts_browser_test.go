@@ -25,8 +25,7 @@ func TestContactsAreFoundLabelledAndEdited(t *testing.T) {
 	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
-	c := s.console(t, storage.RoleAdmin)
-	c.open("contacts", "Contacts")
+	c := s.consoleAt(t, storage.RoleAdmin, "contacts", "Contacts")
 	c.Find("heading", "No contacts yet")
 	c.shoot("contacts-none")
 
@@ -87,8 +86,7 @@ func TestAContactsPageChangesEverything(t *testing.T) {
 	path := "/" + number + "/contacts/" + found.Data[0].ID
 	is := func(field string) any { return s.call("GET", s.app.URL()+"/v1"+path, "")[field] }
 
-	c := s.console(t, storage.RoleAdmin)
-	c.open("contacts/"+found.Data[0].ID, "Ana")
+	c := s.consoleAt(t, storage.RoleAdmin, "contacts/"+found.Data[0].ID, "Ana")
 	c.Find("link", "Make some in the settings")
 	s.label("VIP")
 	c.Find("checkbox", "VIP")
@@ -142,8 +140,7 @@ func TestAContactsPageKeepsWhatOthersChange(t *testing.T) {
 	id := s.contact(number, "+15550001111", "Ana")
 	url := s.app.URL() + "/v1/" + number + "/contacts/" + id
 	s.call("PATCH", url, `{"metadata":{"order":"1","city":"Oslo","vip":true}}`)
-	c := s.console(t, storage.RoleAdmin)
-	c.open("contacts/"+id, "Ana")
+	c := s.consoleAt(t, storage.RoleAdmin, "contacts/"+id, "Ana")
 	c.WaitFor(`document.querySelectorAll(".pair").length === 3`)
 	c.Fill("textbox", "Email", "ana@")
 	c.Click("button", "Remove city")
@@ -174,8 +171,7 @@ func TestAgentsKeepContactsButDeleteNone(t *testing.T) {
 	s := newStage(t)
 	number := s.connect()
 	id := s.contact(number, "+15550001111", "Ana Ruiz")
-	c := s.console(t, storage.RoleAgent)
-	c.open("contacts", "Contacts")
+	c := s.consoleAt(t, storage.RoleAgent, "contacts", "Contacts")
 	c.row("Ana Ruiz")
 	c.Gone("button", "Import")
 	c.Gone("button", "Export")

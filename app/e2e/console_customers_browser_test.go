@@ -13,8 +13,7 @@ import (
 func TestACustomerLivesInTheConsole(t *testing.T) {
 	parallelBrowser(t)
 	s := newStage(t)
-	c := s.console(t, storage.RoleAdmin)
-	c.open("customers", "Customers")
+	c := s.consoleAt(t, storage.RoleAdmin, "customers", "Customers")
 	c.Find("heading", "No customers yet")
 	c.shoot("customers-none")
 	c.Click("button", "New customer")
@@ -114,8 +113,7 @@ func TestACustomersNumberIsDisconnected(t *testing.T) {
 	storagetest.Exec(t, s.app.Config.DataDir, fmt.Sprintf(`UPDATE accounts SET customer_id = %q WHERE phone_number_id = %q`, id, number))
 	s.app.DB.DropCaches()
 
-	c := s.console(t, storage.RoleAdmin)
-	c.open("customers/"+id, "Bakery Nord")
+	c := s.consoleAt(t, storage.RoleAdmin, "customers/"+id, "Bakery Nord")
 	phone := eval[string](c.window, `document.querySelector("table a").textContent`)
 	c.Click("button", "Disconnect")
 	c.Find("dialog", "Disconnect "+phone+"?")

@@ -26,16 +26,33 @@ type colleague struct {
 	stage *stage
 }
 
-// console opens a browser at the console, signed in with a role. With options it is a
-// browser of its own.
+// console opens a browser at the inbox, signed in with a role. With options it is a browser of
+// its own.
 func (s *stage) console(t *testing.T, role string, more ...chromedp.ExecAllocatorOption) *colleague {
 	t.Helper()
 	return s.seated(t, "Mira Kovač", role+"@example.com", role, more...)
 }
 
-// seated opens a browser at the console for somebody new, who is signed in already: what the
-// pages of an invitation look like is tested once, and not before everything else.
+// consoleAt is console for a test of another screen, which opens at once: to load the inbox
+// first would take as long as many a test.
+func (s *stage) consoleAt(t *testing.T, role, path, heading string) *colleague {
+	t.Helper()
+	c := s.signedIn(t, "Mira Kovač", role+"@example.com", role)
+	c.open(path, heading)
+	return c
+}
+
+// seated opens a browser at the inbox for somebody new.
 func (s *stage) seated(t *testing.T, name, email, role string, more ...chromedp.ExecAllocatorOption) *colleague {
+	t.Helper()
+	c := s.signedIn(t, name, email, role, more...)
+	c.open("", "Inbox")
+	return c
+}
+
+// signedIn opens a browser with the session of somebody new: what the pages of an invitation
+// look like is tested once, and not before everything else.
+func (s *stage) signedIn(t *testing.T, name, email, role string, more ...chromedp.ExecAllocatorOption) *colleague {
 	t.Helper()
 	_, link := s.invitePerson(email, role)
 	b := s.browser()
@@ -51,7 +68,6 @@ func (s *stage) seated(t *testing.T, name, email, role string, more ...chromedp.
 			Name: name, Value: value, URL: s.app.URL() + "/", HTTPOnly: new(true), SameSite: cdpnetwork.CookieSameSiteLax,
 		}))
 	}
-	c.open("", "Inbox")
 	return c
 }
 

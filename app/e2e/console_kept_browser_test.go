@@ -17,8 +17,7 @@ func TestTheFocusStaysBesideARowThatIsGone(t *testing.T) {
 	for _, name := range []string{"first", "second", "third"} {
 		s.label(name)
 	}
-	c := s.console(t, storage.RoleAdmin)
-	c.open("settings/labels", "Labels")
+	c := s.consoleAt(t, storage.RoleAdmin, "settings/labels", "Labels")
 	for _, one := range [][2]string{{"third", "second"}, {"second", "first"}} {
 		gone, left := one[0], one[1]
 		c.row(gone)
@@ -36,8 +35,7 @@ func TestAnAddressThatCannotBeReadSaysSo(t *testing.T) {
 	parallelBrowser(t)
 	s := newStage(t)
 	s.connect()
-	c := s.console(t, storage.RoleAdmin)
-	c.open("contacts/%E0%A4", "This is not here")
+	c := s.consoleAt(t, storage.RoleAdmin, "contacts/%E0%A4", "This is not here")
 	c.open("%E0%A4", "There is nothing here")
 	c.calm("status of 400", "status of 404")
 }
@@ -72,8 +70,7 @@ func TestHealthCountsOneMessageAsOne(t *testing.T) {
 	parallelBrowser(t)
 	s := newStage(t)
 	s.send(s.connect(), "+15550001111", `"type":"text","text":{"body":"Hello"}`)
-	c := s.console(t, storage.RoleAdmin)
-	c.open("settings/health", "Health")
+	c := s.consoleAt(t, storage.RoleAdmin, "settings/health", "Health")
 	c.text("1 message, on the plan self_hosted, which has no limit.")
 	c.calm()
 }
@@ -120,8 +117,7 @@ func TestAWebhookWithoutEventsHasNoEmptyCell(t *testing.T) {
 	parallelBrowser(t)
 	s := newStage(t)
 	s.call("POST", s.app.URL()+"/v1/webhook_subscriptions", `{"url":"https://hooks.example.com","events":["message.received"]}`)
-	c := s.console(t, storage.RoleAdmin)
-	c.open("webhooks", "Webhooks")
+	c := s.consoleAt(t, storage.RoleAdmin, "webhooks", "Webhooks")
 	c.row("https://hooks.example.com", "active")
 	c.WaitFor(`[...document.querySelectorAll("tbody td")].slice(2).every(td => td.textContent === "—")`)
 	c.calm()
@@ -130,8 +126,7 @@ func TestAWebhookWithoutEventsHasNoEmptyCell(t *testing.T) {
 // What cannot be seen again is where the keyboard is.
 func TestTheFocusGoesToWhatIsShownOnce(t *testing.T) {
 	parallelBrowser(t)
-	c := newStage(t).console(t, storage.RoleAdmin)
-	c.open("settings/keys", "API keys")
+	c := newStage(t).consoleAt(t, storage.RoleAdmin, "settings/keys", "API keys")
 	c.Click("button", "New key")
 	c.Fill("textbox", "Label", "shop")
 	c.Press(kb.Enter)

@@ -28,8 +28,7 @@ func TestADialogClosesWithItsScreen(t *testing.T) {
 	s := newStage(t)
 	number := s.connect()
 	id := s.contact(number, "+15550001111", "Ana  Ruiz")
-	c := s.console(t, storage.RoleAdmin)
-	c.open("contacts", "Contacts")
+	c := s.consoleAt(t, storage.RoleAdmin, "contacts", "Contacts")
 
 	// Digits are looked for among the people, too.
 	c.jump("api k", "API keys")
@@ -62,8 +61,7 @@ func TestASearchboxFollowsTheAddress(t *testing.T) {
 	number := s.connect()
 	s.contact(number, "+15550001111", "Ana Ruiz")
 	s.contact(number, "+15550002222", "Jonas Okafor")
-	c := s.console(t, storage.RoleAdmin)
-	c.open("contacts?search=okaf", "Contacts")
+	c := s.consoleAt(t, storage.RoleAdmin, "contacts?search=okaf", "Contacts")
 	value := `document.querySelector("input[type=search]").value`
 	c.WaitFor(value + ` === "okaf"`)
 	c.Fill("searchbox", "Search contacts", "ana ")
@@ -80,8 +78,7 @@ func TestALongListFollowsWhatIsDoneToIt(t *testing.T) {
 	number := s.connect()
 	s.fill(number, 320, 1)
 	s.label("VIP")
-	c := s.console(t, storage.RoleAdmin)
-	c.open("contacts", "Contacts")
+	c := s.consoleAt(t, storage.RoleAdmin, "contacts", "Contacts")
 	rows := func(test string) { c.WaitFor(`(all => ` + test + `)([...document.querySelectorAll("tbody tr")])`) }
 	for _, shown := range []string{"50", "100", "150", "200", "200"} {
 		rows(`all.length === ` + shown + ` && all.at(-1).textContent !== window.last`)
@@ -111,8 +108,7 @@ func TestATraceOfSomebodyWithALongNameFits(t *testing.T) {
 	s.contact(number, "+15550001111", strings.Repeat("x", 190))
 	s.heard(number, `"from":"15550001111","type":"text","text":{"body":"hi"}`)
 	id := s.send(number, "+15550001111", `"type":"text","text":{"body":"Hello"}`)
-	c := s.console(t, storage.RoleAdmin)
-	c.open("trace/"+id, "“Hello”")
+	c := s.consoleAt(t, storage.RoleAdmin, "trace/"+id, "“Hello”")
 	c.shows(strings.Repeat("x", 190))
 	c.fits()
 	c.calm()

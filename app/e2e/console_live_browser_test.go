@@ -29,8 +29,7 @@ func (s *stage) streams() string {
 func TestTabsOfABrowserShareOneStream(t *testing.T) {
 	parallelBrowser(t)
 	s := newStage(t)
-	c := s.console(t, storage.RoleAdmin)
-	c.open("settings/labels", "Labels")
+	c := s.consoleAt(t, storage.RoleAdmin, "settings/labels", "Labels")
 	c.is.True(until(func() bool { return s.streams() == "1" }))
 	shows := func(tab, name string) {
 		c.WaitFor(tab + `.document.querySelector("table")?.textContent.includes("` + name + `")`)

@@ -61,8 +61,7 @@ func TestANumberShowsHowItFares(t *testing.T) {
 	c.open("numbers/1065403522", "This is not here")
 	c.calm()
 
-	agent := s.console(t, storage.RoleAgent)
-	agent.open("numbers/"+number, phone)
+	agent := s.consoleAt(t, storage.RoleAgent, "numbers/"+number, phone)
 	agent.row("131026", "2")
 	for _, name := range agent.All("button") {
 		agent.is.True(name != "Connect again" && name != "Check now" && name != "Disconnect")
@@ -83,8 +82,7 @@ func TestANumberWhoseTokenExpiredIsConnectedAgain(t *testing.T) {
 		return tx.SetAccessToken(a, "EAAexpired")
 	})
 	s.says(number, "15550001111", "Ana Ruiz", textOf("Hello?"))
-	c := s.console(t, storage.RoleAdmin)
-	c.open("numbers/"+number, phone)
+	c := s.consoleAt(t, storage.RoleAdmin, "numbers/"+number, phone)
 	c.Click("button", "Check now")
 	c.WaitFor(`document.querySelector(".toast.bad") !== null`)
 	c.text("needs a look")
@@ -125,8 +123,7 @@ func TestANewNumberIsConnectedAndRegistered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := s.console(t, storage.RoleAdmin)
-	c.open("numbers", "Numbers")
+	c := s.consoleAt(t, storage.RoleAdmin, "numbers", "Numbers")
 	c.Find("heading", "No numbers yet")
 	c.shoot("numbers-none")
 	c.Click("button", "New number")

@@ -67,8 +67,7 @@ func (s *stage) keyStatus(key string) int {
 func TestAnAdminInvitesAndKeepsPeople(t *testing.T) {
 	parallelBrowser(t)
 	s := newStage(t)
-	c := s.console(t, storage.RoleAdmin)
-	c.open("settings/people", "People")
+	c := s.consoleAt(t, storage.RoleAdmin, "settings/people", "People")
 	c.row("Mira Kovač", "admin@example.com", "Admin", "active")
 
 	c.Click("button", "Invite")
@@ -156,8 +155,7 @@ func TestPeopleBelongToTeams(t *testing.T) {
 		c.Find("combobox", "Team")
 		eval[any](c.window, `void (e => { e.value = [...e.options].find(o => o.text === "`+name+`").value; e.dispatchEvent(new Event("input", { bubbles: true })) })(document.querySelector("[name=team_id]"))`)
 	}
-	c := s.console(t, storage.RoleAdmin)
-	c.open("settings/people", "People")
+	c := s.consoleAt(t, storage.RoleAdmin, "settings/people", "People")
 	c.Click("button", "Invite")
 	c.Fill("textbox", "Name", "Tomas")
 	c.Fill("textbox", "Email", "tomas@example.com")
@@ -218,8 +216,7 @@ func TestANewAdminGetsAKeyThatWorks(t *testing.T) {
 func TestLabelsAreMadeChangedAndDeleted(t *testing.T) {
 	parallelBrowser(t)
 	s := newStage(t)
-	c := s.console(t, storage.RoleAdmin)
-	c.open("settings/labels", "Labels")
+	c := s.consoleAt(t, storage.RoleAdmin, "settings/labels", "Labels")
 	c.Find("heading", "No labels yet")
 	c.shoot("labels-none")
 	hostile := "\u202e<img src=x onerror=alert(1)>"
@@ -316,8 +313,7 @@ func TestAPersonChangesItsProfile(t *testing.T) {
 func TestWhoIsSignedOutMeanwhileSignsInAgainAndComesBack(t *testing.T) {
 	parallelBrowser(t)
 	s := newStage(t)
-	c := s.console(t, storage.RoleAdmin)
-	c.open("settings/keys", "API keys")
+	c := s.consoleAt(t, storage.RoleAdmin, "settings/keys", "API keys")
 	c.row("active")
 	storagetest.Update(t, s.app.DB, func(tx *storage.Tx) error {
 		u, err := tx.UserBySignIn("admin@example.com")
@@ -352,8 +348,7 @@ func TestNamesOfPeopleAreTextEverywhere(t *testing.T) {
 		}
 		return nil
 	})
-	c := s.console(t, storage.RoleAdmin)
-	c.open("settings/people", "People")
+	c := s.consoleAt(t, storage.RoleAdmin, "settings/people", "People")
 	for _, name := range hostileTexts {
 		c.row(name)
 		c.follow(name)
@@ -376,8 +371,7 @@ func (c *colleague) follow(name string) {
 func TestQuickRepliesAreMadeChangedAndDeleted(t *testing.T) {
 	parallelBrowser(t)
 	s := newStage(t)
-	c := s.console(t, storage.RoleAgent)
-	c.open("settings/quick-replies", "Quick replies")
+	c := s.consoleAt(t, storage.RoleAgent, "settings/quick-replies", "Quick replies")
 	c.Find("heading", "No quick replies yet")
 	c.Click("button", "New quick reply")
 	c.Find("dialog", "New quick reply")

@@ -45,8 +45,7 @@ func TestATemplateIsMadeReviewedAndRepaired(t *testing.T) {
 	s := newStage(t)
 	number := s.connect()
 	s.play("PATCH", "/_sim/settings", `{"template_review_ms":3600000}`)
-	c := s.console(t, storage.RoleAdmin)
-	c.open("templates", "Templates")
+	c := s.consoleAt(t, storage.RoleAdmin, "templates", "Templates")
 	c.Find("heading", "No templates yet")
 	c.shoot("templates-none")
 
@@ -130,8 +129,7 @@ func TestTemplatesAreSyncedAndFiltered(t *testing.T) {
 	s := newStage(t)
 	number := s.connect()
 	s.atProvider(number, `{"name":"welcome","language":"en_US","category":"UTILITY","components":[{"type":"BODY","text":"Welcome here."}]}`)
-	c := s.console(t, storage.RoleAdmin)
-	c.open("templates", "Templates")
+	c := s.consoleAt(t, storage.RoleAdmin, "templates", "Templates")
 	c.Click("button", "Sync")
 	c.toast("Synced: 1 new, 0 changed, 0 gone")
 	c.row("welcome", "en_US", "utility")
@@ -168,8 +166,7 @@ func TestTemplatesAreSyncedAndFiltered(t *testing.T) {
 	c.calm("status of 404")
 
 	// Agents read them, and change nothing.
-	agent := s.console(t, storage.RoleAgent)
-	agent.open("templates", "Templates")
+	agent := s.consoleAt(t, storage.RoleAgent, "templates", "Templates")
 	agent.row("welcome")
 	agent.Gone("button", "Sync")
 	agent.Gone("button", "New template")
@@ -191,8 +188,7 @@ func TestWhatTheProviderHoldsIsTextEverywhere(t *testing.T) {
 	id := s.storeTemplate(number, storage.Template{Name: "hostile", Language: "en", Status: storage.TemplateRejected, Category: "MARKETING", Content: all, Reason: hostileTexts[1],
 		Components: storage.JSON("[" + part("HEADER", `,"format":"TEXT"`) + "," + part("BODY", "") + "," + part("FOOTER", "") +
 			`,{"type":"BUTTONS","buttons":[{"type":"URL","url":"javascript:alert(1)","text":` + quoted(all) + `},{"type":"STRANGE"},{"type":"QUICK_REPLY","text":"a"},{"type":"QUICK_REPLY","text":"b"}]}]`)})
-	c := s.console(t, storage.RoleAdmin)
-	c.open("templates", "Templates")
+	c := s.consoleAt(t, storage.RoleAdmin, "templates", "Templates")
 	c.row("hostile", "<script>alert(1)</script>")
 	c.unharmed()
 	c.open("templates/"+id, "hostile")
@@ -220,8 +216,7 @@ func TestACarouselIsBuilt(t *testing.T) {
 	parallelBrowser(t)
 	s := newStage(t)
 	s.connect()
-	c := s.console(t, storage.RoleAdmin)
-	c.open("templates/new", "New template")
+	c := s.consoleAt(t, storage.RoleAdmin, "templates/new", "New template")
 	c.Gone("button", "Add card")
 	c.Fill("textbox", "Name", "spring")
 	c.Click("radio", "Marketing Offers, news, invitations. People can stop these.")

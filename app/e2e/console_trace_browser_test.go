@@ -50,8 +50,7 @@ func TestAMessageIsTracedInABrowser(t *testing.T) {
 		return dead != ""
 	})
 
-	c := s.console(t, storage.RoleAdmin)
-	c.open("trace/"+id, "“Which one <i>would</i> you like?”")
+	c := s.consoleAt(t, storage.RoleAdmin, "trace/"+id, "“Which one <i>would</i> you like?”")
 	c.Find("list", "What happened, oldest first")
 	host := strings.TrimPrefix(hook.URL, "http://")
 	c.WaitFor(`document.querySelectorAll(".trace-step").length >= 14`)
@@ -132,8 +131,7 @@ func TestTheLogOfCallsIsLiveAndFiltered(t *testing.T) {
 	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
-	c := s.console(t, storage.RoleAdmin)
-	c.open("log", "Log")
+	c := s.consoleAt(t, storage.RoleAdmin, "log", "Log")
 	c.Find("heading", "No calls yet")
 	c.shoot("log-none")
 	id := s.send(number, "+15550001111", `"type":"text","text":{"body":"hello"}`)
@@ -183,8 +181,7 @@ func TestNewCallsDoNotMoveWhatIsRead(t *testing.T) {
 	}
 	storagetest.Update(t, s.app.DB, func(tx *storage.Tx) error { return tx.InsertAPICalls(calls) })
 
-	c := s.console(t, storage.RoleAdmin)
-	c.open("log", "Log")
+	c := s.consoleAt(t, storage.RoleAdmin, "log", "Log")
 	c.row("/v1/old/119")
 	c.Click("button", "Show more")
 	c.row("/v1/old/30")
@@ -206,8 +203,7 @@ func TestJobsAndAuditAreInTheLog(t *testing.T) {
 	message := s.heard(number, `"type":"text","text":{"body":"hi"}`)["id"].(string)
 	storagetest.Exec(t, s.app.Config.DataDir, `INSERT INTO jobs (kind, lane, args, state, due_at, failures, last_error, created_at)
 		VALUES ('media.fetch', '', ?, 'failed', 1, 5, 'the disk is <b>full</b>', 1)`, `{"message":"`+message+`"}`)
-	c := s.console(t, storage.RoleAdmin)
-	c.open("log?tab=jobs", "Log")
+	c := s.consoleAt(t, storage.RoleAdmin, "log?tab=jobs", "Log")
 	c.row("media.fetch", "the disk is <b>full</b>", "failed", "5")
 	c.Find("button", "Retry")
 	c.Find("button", "Cancel")
@@ -239,8 +235,7 @@ func TestAFailedJobIsRetriedAndCancelled(t *testing.T) {
 		storagetest.Exec(t, s.app.Config.DataDir, `INSERT INTO jobs (kind, lane, args, state, due_at, failures, last_error, created_at)
 			VALUES (?, '', ?, 'failed', 1, 5, 'it broke', 1)`, kind, `{"message":"`+message+`"}`)
 	}
-	c := s.console(t, storage.RoleAdmin)
-	c.open("log?tab=jobs", "Log")
+	c := s.consoleAt(t, storage.RoleAdmin, "log?tab=jobs", "Log")
 	c.row("no.such.kind", "failed")
 	c.edit("other.kind", "Cancel")
 	c.Click("button", "Cancel job")

@@ -156,8 +156,7 @@ func TestADeliveryShowsHowItWasSigned(t *testing.T) {
 	s := newStage(t, reachable)
 	r := newReceiver(t, nil)
 	id, secret := s.hook(r.URL + "/it's")
-	c := s.console(t, storage.RoleAdmin)
-	c.open("webhooks/"+id, r.URL+"/it's")
+	c := s.consoleAt(t, storage.RoleAdmin, "webhooks/"+id, r.URL+"/it's")
 	eval[any](c.window, lateSample)
 	c.Click("button", "Send test event")
 	c.choose("Type", "contact.created")
@@ -307,8 +306,7 @@ func TestDeliveriesAreFilteredByTheirAddress(t *testing.T) {
 		test("message.sent")
 		r.next()
 	}
-	c := s.console(t, storage.RoleAdmin)
-	c.open("webhooks/"+id, r.URL)
+	c := s.consoleAt(t, storage.RoleAdmin, "webhooks/"+id, r.URL)
 	c.WaitFor(`document.querySelectorAll("[aria-label=Deliveries] tbody .chip.good").length === 25`) // the last are answered
 	fails.Store(true)
 	failed := test("contact.updated")
