@@ -807,3 +807,18 @@ CREATE TABLE api_log (
 CREATE INDEX api_log_by_age ON api_log (created_at, id);
 CREATE INDEX api_log_of_organization ON api_log (organization_id, created_at, request_id) WHERE organization_id IS NOT NULL;
 CREATE INDEX api_log_refused ON api_log (organization_id, created_at, request_id) WHERE organization_id IS NOT NULL AND status >= 400; -- few, and looked for
+
+-- What calls under /v1 sent and were answered, where log.bodies keeps it: at most 16 KB of each,
+-- with secrets masked, for one day. They go with their number.
+CREATE TABLE api_log_bodies (
+    id              TEXT    PRIMARY KEY,                    -- of the request
+    organization_id INTEGER NOT NULL,
+    account_id      INTEGER,                                -- of the number in the path, if there is one
+    request         TEXT    NOT NULL,                       -- '' for none
+    request_bytes   INTEGER NOT NULL,                       -- as it came, of which request may be the beginning
+    response        TEXT    NOT NULL,
+    response_bytes  INTEGER NOT NULL,
+    created_at      INTEGER NOT NULL
+) STRICT;
+CREATE INDEX api_log_bodies_by_age ON api_log_bodies (created_at, id);
+CREATE INDEX api_log_bodies_of_account ON api_log_bodies (account_id) WHERE account_id IS NOT NULL;

@@ -287,6 +287,7 @@ func (a *App) requestOptions() rest.Options {
 		CORSOrigins:    a.Config.Server.CORSOrigins,
 		TrustedProxies: a.Config.Server.TrustedProxies,
 		Files:          a.files,
+		LogBodies:      a.Config.Log.Bodies,
 		Log:            a.Log,
 		OnRequest:      a.metrics.observeRequest,
 	}

@@ -28,6 +28,7 @@ const belongings = `
 	INSERT INTO message_statuses SELECT number, 'warning', 1 FROM messages WHERE id = 'msg_'||?2;
 	INSERT INTO message_tries (message, try, began_at, duration_ms, reason) SELECT number, 1, 1, 1, 'no' FROM messages WHERE id = 'msg_'||?2;
 	INSERT INTO contact_imports (id, account_id, status, dry_run, "offset", line, errors, created_at, updated_at) VALUES ('imp_'||?2, ?1, 'completed', 0, 0, 1, '[]', ?3, ?3);
+	INSERT INTO api_log_bodies VALUES ('req_'||?2, 1, ?1, '{}', 2, '{}', 2, ?3);
 	INSERT INTO message_hours VALUES (?1, ?3, 1, 0, 0, 1, 0);
 	INSERT INTO message_failures VALUES (?1, ?3, 'timeout', 0, 1);
 	INSERT INTO delivery_hours VALUES ('wbs_'||?2, ?3, 1, 0, 0);

@@ -64,6 +64,9 @@ func (w *Workers) applyRetention(ctx context.Context, _ storage.Job) (queue.Comm
 		err = errors.Join(err, p.oldRows(ctx, storage.APILog, old), p.oldRows(ctx, storage.RawCallbacks, old))
 	}
 
+	bodies := storage.PurgeScope{Before: now.Add(-storage.KeptBodies)}
+	err = errors.Join(err, p.oldRows(ctx, storage.APILogBodies, bodies))
+
 	if keep := w.Retention.Audit; keep > 0 {
 		err = errors.Join(err, p.oldRows(ctx, storage.AuditLog, storage.PurgeScope{Before: daysBefore(now, keep)}))
 	}
@@ -93,7 +96,7 @@ func (w *Workers) Purge(ctx context.Context, what storage.PurgeScope, report fun
 	if err := p.events(ctx, what, false); err != nil {
 		return err
 	}
-	for _, table := range []storage.AgedTable{storage.APILog, storage.RawCallbacks, storage.AuditLog} {
+	for _, table := range []storage.AgedTable{storage.APILog, storage.APILogBodies, storage.RawCallbacks, storage.AuditLog} {
 		if err := p.oldRows(ctx, table, what); err != nil {
 			return err
 		}

@@ -313,3 +313,21 @@ func TestPurgeStopsWhenToldAndGoesOnLater(t *testing.T) {
 		h.is.Equal(h.left(h.ours).Messages, int64(0))
 	})
 }
+
+func TestBodiesOfCallsAreKeptForADay(t *testing.T) {
+	inHeap(t, func(h *heap) {
+		keep := func(id string) {
+			storagetest.Update(h.t, h.db, func(tx *storage.Tx) error {
+				return tx.InsertAPICalls([]storage.APICall{{OrganizationID: &h.ours.Organization.ID, Method: "GET", Path: "/v1/me", Status: 200,
+					RequestID: id, CreatedAt: tx.Now, Bodies: &storage.CallBodies{Response: "{}", ResponseBytes: 2}}})
+			})
+		}
+		keep("old")
+		time.Sleep(25 * time.Hour)
+		keep("young")
+		h.retain(jobs.Retention{Calls: 30})
+
+		h.is.Equal(storagetest.Select[string](t, h.dir, `SELECT id FROM api_log_bodies`), []string{"young"})
+		h.is.Equal(h.left(h.ours).Calls, int64(2)) // the lines stay
+	})
+}

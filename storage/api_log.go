@@ -23,6 +23,8 @@ type APICall struct {
 	UserID               *string `db:"user_id"`    // who called, in the console
 	ErrorCode            *string `db:"error_code"` // why it was refused
 	MadeID               *string `db:"made_id"`    // of what it made
+
+	Bodies *CallBodies `db:"-"` // to be kept with it
 }
 
 // APICallFilter chooses calls. Zero fields choose everything.
@@ -83,6 +85,7 @@ type CallFilter struct {
 	KeyID         string
 	UserID        string
 	ErrorCode     string
+	WithoutPeople bool // leaves out what people did in the console
 	MinStatus     int
 	MaxStatus     int
 	CreatedAfter  Time
@@ -137,6 +140,7 @@ func (f CallFilter) listQuery(organization int64) sqlite.ListQuery {
 	q.Filter("instr(l.path, ?) > 0", f.Path != "", f.Path)
 	q.Filter("l.key_id = ?", f.KeyID != "", f.KeyID)
 	q.Filter("l.user_id = ?", f.UserID != "", f.UserID)
+	q.Filter("l.user_id IS NULL", f.WithoutPeople)
 	q.Filter("l.error_code = ?", f.ErrorCode != "", f.ErrorCode)
 	q.Filter("l.status >= ?", f.MinStatus != 0, f.MinStatus)
 	q.Filter("l.status <= ?", f.MaxStatus != 0, f.MaxStatus)
@@ -182,6 +186,9 @@ func (tx *Tx) InsertAPICalls(calls []APICall) error {
 			return err
 		}
 		for _, c := range calls[:n] {
+			if err := tx.insertBodies(c); err != nil {
+				return err
+			}
 			if c.OrganizationID != nil {
 				_ = tx.hint(nil, HintCall, Scope{Organization: *c.OrganizationID}, c.RequestID)
 			}

@@ -119,15 +119,19 @@ type AgedTable string
 // The tables that a purge deletes from by age.
 const (
 	APILog       AgedTable = "api_log"
+	APILogBodies AgedTable = "api_log_bodies"
 	RawCallbacks AgedTable = "raw_callbacks"
 	AuditLog     AgedTable = "audit"
 )
 
 // scope narrows the rows to an organization, ?2, and an account, ?3. Calls and audit
-// entries are an organization's, never an account's; a callback that names no account of
+// entries are an organization's, never an account's, but the bodies of calls are; a callback that names no account of
 // ours is no one's.
 func (t AgedTable) scope() string {
-	if t == RawCallbacks {
+	switch t {
+	case APILogBodies:
+		return `(?2 = 0 OR organization_id = ?2) AND (?3 = 0 OR account_id = ?3)`
+	case RawCallbacks:
 		return `(?2 = 0 OR EXISTS (SELECT 1 FROM accounts WHERE id = account_id AND organization_id = ?2))
 			AND (?3 = 0 OR account_id = ?3)`
 	}

@@ -83,6 +83,7 @@ func checks() ruleSet {
 		"log.level":        oneOf("debug", "info", "warn", "error"),
 		"log.format":       oneOf("", "text", "json"),
 		"log.api_log_days": between(1, maxDays),
+		"log.bodies":       oneOf("off", "errors", "all"),
 
 		"console.audit_days":  between(1, maxDays),
 		"console.max_streams": between(0, 10_000),

@@ -108,6 +108,7 @@ type Log struct {
 	Level      string `koanf:"level"`  // debug, info, warn or error
 	Format     string `koanf:"format"` // text, json, or empty: text on a terminal, json elsewhere
 	APILogDays int    `koanf:"api_log_days"`
+	Bodies     string `koanf:"bodies"` // of which API calls bodies are kept: off, errors or all
 }
 
 // Console is the web console, where people sign in.
@@ -155,7 +156,7 @@ func Default() Config {
 		},
 
 		Jobs:    Jobs{Workers: 256, PollInterval: time.Second},
-		Log:     Log{Level: "info", APILogDays: 30},
+		Log:     Log{Level: "info", APILogDays: 30, Bodies: "off"},
 		Console: Console{Enabled: true, AuditDays: 365, ReadReceipts: true, MaxStreams: 500},
 		Plans:   map[string]Plan{SelfHosted: selfHosted()},
 	}

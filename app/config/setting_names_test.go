@@ -69,6 +69,7 @@ func samples() []sample {
 		{"log.level", `"debug"`, "debug", "debug"},
 		{"log.format", `"json"`, "json", "json"},
 		{"log.api_log_days", `90`, "90", 90},
+		{"log.bodies", `"errors"`, "errors", "errors"},
 		{"console.enabled", `false`, "false", false},
 		{"console.audit_days", `90`, "90", 90},
 		{"console.read_receipts", `false`, "false", false},

@@ -48,6 +48,7 @@ type callLog struct {
 
 	mu       sync.Mutex
 	waiting  []storage.APICall
+	bodies   int // bytes of those that wait
 	dropped  int
 	lastUsed map[string]storage.Time // by the id of a key or a session
 
@@ -67,8 +68,8 @@ func newCallLog(db *storage.DB, log *slog.Logger, strangers *strangerQuota) *cal
 	return l
 }
 
-// add queues one call.
-func (l *callLog) add(x *Exchange, status int, took time.Duration, ip string) {
+// add queues one call, with its bodies if there are any to keep.
+func (l *callLog) add(x *Exchange, status int, took time.Duration, ip string, bodies *storage.CallBodies) {
 	r := x.Request
 	c := storage.APICall{
 		Method:        LoggedMethod(r.HTTP.Method),
@@ -113,7 +114,19 @@ func (l *callLog) add(x *Exchange, status int, took time.Duration, ip string) {
 		l.dropped++
 		return
 	}
+	if size := bodySize(bodies); l.bodies+size <= maxWaitingBodies {
+		c.Bodies = bodies
+		l.bodies += size
+	}
 	l.waiting = append(l.waiting, c)
+}
+
+// bodySize is how many bytes the bodies of a call have.
+func bodySize(b *storage.CallBodies) int {
+	if b == nil {
+		return 0
+	}
+	return len(b.Request) + len(b.Response)
 }
 
 func (l *callLog) run() {
@@ -171,6 +184,9 @@ func (l *callLog) Flush(ctx context.Context) error {
 		}
 
 		l.mu.Lock()
+		for _, c := range batch {
+			l.bodies -= bodySize(c.Bodies)
+		}
 		l.waiting = l.waiting[len(batch):]
 		if len(l.waiting) == 0 {
 			l.waiting = nil // lets the array go

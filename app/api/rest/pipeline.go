@@ -19,6 +19,7 @@ type Exchange struct {
 	status  int
 	Failure error  // why it was refused
 	made    string // the id of what a POST made
+	body    []byte // what was answered, if it is JSON
 
 	isRecorded bool // in the logs, before it has ended
 }
@@ -149,7 +150,7 @@ func (s *Server) Record(x *Exchange) {
 	ip := clientIP(r.HTTP, s.TrustedProxies)
 	logged := s.logs(r, ip)
 	if logged && r.entersAPILog() {
-		s.APILog.add(x, status, took, ip)
+		s.APILog.add(x, status, took, ip, s.loggedBodies(x, status))
 	}
 
 	template := ""

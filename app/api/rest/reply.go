@@ -230,6 +230,7 @@ func writeJSON(x *Exchange, status int, body []byte) {
 	h := x.Header()
 	h["Content-Type"], h["X-Content-Type-Options"] = contentJSON, NoSniff
 	h.Set("Content-Length", strconv.Itoa(len(body)))
+	x.body = body
 	x.WriteHeader(status)
 	x.Write(body)
 }

@@ -53,6 +53,8 @@ type Options struct {
 	Files *storage.Files
 	// PageBytes is how many bytes a page of a list may have; 0 for the default.
 	PageBytes int
+	// LogBodies says of which calls the API log keeps the bodies; "" for none.
+	LogBodies string
 	Log       *slog.Logger
 	OnRequest func(Observation)
 }
