@@ -155,10 +155,12 @@ func (rx *Rx) addDelivered(events []EventItem, organization int64, ids []any, af
 	return append(events, more...), err
 }
 
-// TracedDelivery is a delivery with the address that it goes to.
+// TracedDelivery is a delivery with the webhook that it goes to.
 type TracedDelivery struct {
 	Delivery
-	URL string `db:"url"`
+	URL           string  `db:"url"`
+	Description   *string `db:"description"`
+	WebhookStatus string  `db:"webhook_status"`
 }
 
 // DeliveriesOfEvents lists up to limit deliveries of some events, oldest first, and counts
@@ -171,7 +173,10 @@ func (rx *Rx) DeliveriesOfEvents(events []EventItem, limit int) (all []TracedDel
 
 	const of = `FROM deliveries d INDEXED BY deliveries_of_event JOIN subscriptions s ON s.id = d.subscription_id
 		WHERE d.event IN (SELECT value FROM json_each(?)) AND s.deleted_at = 0`
-	err = rx.List(&all, `SELECT `+deliveryColumns+`, s.url `+of+` ORDER BY d.created_at, d.id LIMIT ?`, jsonList(ids), limit)
+	err = rx.List(&all, `
+		SELECT `+deliveryColumns+`, s.url, s.description, s.status AS webhook_status `+of+`
+		ORDER BY d.created_at, d.id
+		LIMIT ?`, jsonList(ids), limit)
 	if err == nil && len(all) == limit {
 		err = rx.Scan([]any{&others}, `SELECT count(*) `+of, jsonList(ids))
 		others -= limit

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -90,6 +91,7 @@ func ParseStatuses(s string) (lowest, highest int, ok bool) {
 func callFilters(r *rest.Request) (storage.CallFilter, error) {
 	q := rest.Filters{Values: r.Query()}
 	f := storage.CallFilter{
+		WithoutPeople: q.OneOf("console", "true", "false") == "false",
 		Method:        strings.ToUpper(q.Text("method", rest.MaxLoggedMethod)),
 		Path:          q.Text("path", rest.MaxLoggedPath),
 		KeyID:         q.ID("api_key_id", storage.PrefixKey),
@@ -131,14 +133,47 @@ func (s *Server) listCalls(r *rest.Request) (rest.Reply, error) {
 	})
 }
 
+// callDetailView is a call with what was sent and answered.
+type callDetailView struct {
+	loggedCallView
+	Bodies       string    `json:"bodies"`        // of which calls they are kept: log.bodies
+	RequestBody  *bodyView `json:"request_body"`  // null for one that is not kept
+	ResponseBody *bodyView `json:"response_body"` // likewise
+}
+
+// bodyView is a body as the log keeps it.
+type bodyView struct {
+	Text  string `json:"text"`
+	Bytes int    `json:"bytes"` // as it was sent
+	IsCut bool   `json:"is_cut"`
+}
+
+// viewBody shows a body. One that is kept whole may have got shorter by what was masked, but
+// never reaches the bound.
+func viewBody(text string, size int) *bodyView {
+	return &bodyView{Text: text, Bytes: size, IsCut: size > rest.MaxLoggedBody}
+}
+
 // getCall handles GET /console/api/log/:id, by the id of a request.
 func (s *Server) getCall(r *rest.Request) (rest.Reply, error) {
 	if err := s.APILog.Flush(r.HTTP.Context()); err != nil {
 		return rest.Reply{}, err
 	}
 
-	c, err := rest.Find(s.Server, r, func(rx *storage.Rx, r *rest.Request) (storage.LoggedCall, error) {
-		return rest.InPath(r, "id", storage.PrefixRequest, r.Org.ID, rx.LoggedCall)
+	view := callDetailView{Bodies: cmp.Or(s.LogBodies, rest.BodiesOff)}
+	err := s.View(r, func(rx *storage.Rx) error {
+		c, err := rest.InPath(r, "id", storage.PrefixRequest, r.Org.ID, rx.LoggedCall)
+		if err != nil {
+			return err
+		}
+		view.loggedCallView = viewLoggedCall(c)
+
+		kept, err := rx.CallBodies(r.Org.ID, c.RequestID)
+		if err == nil {
+			view.RequestBody = viewBody(kept.Request, kept.RequestBytes)
+			view.ResponseBody = viewBody(kept.Response, kept.ResponseBytes)
+		}
+		return storage.IgnoreNotFound(err)
 	})
-	return rest.OK(viewLoggedCall(c)), err
+	return rest.OK(view), err
 }

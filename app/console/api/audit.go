@@ -33,6 +33,18 @@ type targetView struct {
 	ID   *string `json:"id"`
 }
 
+// namedAuditView is an audit entry with what its target is called.
+type namedAuditView struct {
+	AuditView
+	Target namedTargetView `json:"target"`
+}
+
+// namedTargetView is a target and its name, if it has one and is still there.
+type namedTargetView struct {
+	targetView
+	Name *string `json:"name"`
+}
+
 // ViewAuditEntry shows an audit entry.
 func ViewAuditEntry(e storage.AuditEntry) AuditView {
 	return AuditView{
@@ -69,12 +81,37 @@ func (s *Server) listAudit(r *rest.Request) (rest.Reply, error) {
 	if err != nil {
 		return rest.Reply{}, err
 	}
-	return rest.ListOf(s.Server, r, rest.Lister[storage.AuditEntry, AuditView]{
+	var names map[string]string
+	return rest.ListOf(s.Server, r, rest.Lister[storage.AuditEntry, namedAuditView]{
 		Scope: fmt.Sprintf("audit %#v", f),
 		Read: func(rx *storage.Rx, q *rest.ListQuery) ([]storage.AuditEntry, storage.After, error) {
-			return rx.Within(q.Budget).AuditEntries(r.Org.ID, f, q.After, q.Fetch())
+			rows, reached, err := rx.Within(q.Budget).AuditEntries(r.Org.ID, f, q.After, q.Fetch())
+			if err == nil {
+				names, err = rx.Names(r.Org.ID, targetsOf(rows))
+			}
+			return rows, reached, err
 		},
-		Key:  func(e storage.AuditEntry) storage.After { return storage.After{Key: e.CreatedAt, ID: e.ID} },
-		View: ViewAuditEntry,
+		Key: func(e storage.AuditEntry) storage.After { return storage.After{Key: e.CreatedAt, ID: e.ID} },
+		View: func(e storage.AuditEntry) namedAuditView {
+			v := namedAuditView{AuditView: ViewAuditEntry(e)}
+			v.Target.targetView = v.AuditView.Target
+			if id := v.Target.ID; id != nil {
+				if name, ok := names[*id]; ok {
+					v.Target.Name = &name
+				}
+			}
+			return v
+		},
 	})
+}
+
+// targetsOf lists what audit entries are about.
+func targetsOf(rows []storage.AuditEntry) []string {
+	var ids []string
+	for _, e := range rows {
+		if e.TargetID != nil {
+			ids = append(ids, *e.TargetID)
+		}
+	}
+	return ids
 }

@@ -21,6 +21,19 @@ type jobView struct {
 	CreatedAt storage.Time `json:"created_at"`
 }
 
+// listedJobView is a job with what it is about.
+type listedJobView struct {
+	jobView
+	About *jobSubjectView `json:"about"` // null for what has no name
+}
+
+// jobSubjectView is what a job is about. What is gone has no id.
+type jobSubjectView struct {
+	Type string  `json:"type"`
+	ID   *string `json:"id"`
+	Name *string `json:"name"`
+}
+
 func viewJob(j storage.Job) jobView {
 	return jobView{
 		ID:        j.ID,
@@ -59,15 +72,25 @@ func (s *Server) listJobs(r *rest.Request) (rest.Reply, error) {
 		return rest.Reply{}, err
 	}
 
-	return rest.ListOf(s.Server, r, rest.Lister[storage.Job, jobView]{
+	var subjects map[int64]storage.JobSubject
+	return rest.ListOf(s.Server, r, rest.Lister[storage.Job, listedJobView]{
 		Scope: "jobs " + f.State + " " + f.Kind,
 		Read: func(rx *storage.Rx, q *rest.ListQuery) ([]storage.Job, storage.After, error) {
 			f.Limit = q.Fetch()
 			rows, reached, err := rx.JobsOfOrganization(r.Org.ID, f, rest.NumberOf(q.After))
+			if err == nil {
+				subjects, err = rx.JobSubjects(rows)
+			}
 			return rows, storage.After{Key: storage.Time(reached)}, err
 		},
-		Key:  jobKey,
-		View: viewJob,
+		Key: jobKey,
+		View: func(j storage.Job) listedJobView {
+			v := listedJobView{jobView: viewJob(j)}
+			if about, ok := subjects[j.ID]; ok {
+				v.About = &jobSubjectView{Type: about.Type, ID: about.ID, Name: about.Name}
+			}
+			return v
+		},
 	})
 }
 

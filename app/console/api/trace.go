@@ -114,7 +114,9 @@ type tracedDeliveryView struct {
 	SubscriptionID string       `json:"subscription_id"`
 	EventType      string       `json:"event_type"`
 	URL            string       `json:"url"`
-	Status         string       `json:"status"` // the delivery's, not the attempt's
+	Description    *string      `json:"description"`
+	WebhookStatus  string       `json:"webhook_status"` // the endpoint's: active, paused or disabled
+	Status         string       `json:"status"`         // the delivery's, whatever the attempt
 	ReplayedFrom   *string      `json:"replayed_from"`
 	Attempt        int          `json:"attempt"` // 0: not tried
 	IsLast         bool         `json:"is_last"`

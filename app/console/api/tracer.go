@@ -223,7 +223,8 @@ func (t *tracer) addDelivery(d storage.TracedDelivery) error {
 	}
 
 	view := tracedDeliveryView{
-		ID: d.ID, SubscriptionID: d.SubscriptionID, EventType: d.EventType, URL: d.URL, Status: d.Status, ReplayedFrom: d.ReplayedFrom,
+		ID: d.ID, SubscriptionID: d.SubscriptionID, EventType: d.EventType, URL: d.URL, Description: d.Description,
+		WebhookStatus: d.WebhookStatus, Status: d.Status, ReplayedFrom: d.ReplayedFrom,
 	}
 	if len(attempts) == 0 {
 		view.ErrorCode, view.ErrorMessage, view.NextAttemptAt = d.ErrorCode, d.ErrorMessage, d.NextAttemptAt
