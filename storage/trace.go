@@ -13,10 +13,13 @@ import (
 //
 //   - The call that made the message has the id messages.request_id, which carries its time.
 //   - Its events have an event_id that follows from it: the message's own id, that and
-//     ":sent", or the provider's id. No index knows those ids, because every event would
+//     ":sent", the same after "broadcast_msg:" for one of a broadcast, or the provider's id. No index knows those ids, because every event would
 //     have to pay for it. But all events of a message lie between its created_at and its
 //     updated_at, which is a walk over a short range; one that takes too long is cut.
 //   - Deliveries are found by their event, attempts by their delivery.
+
+// broadcastEvent begins the event_id of the event that a broadcast's message was sent.
+const broadcastEvent = "broadcast_msg:"
 
 // traceSlack is how much later than the message's last change an event may be.
 const traceSlack = 2 * time.Second
@@ -54,7 +57,7 @@ func (rx *Rx) messageOfEvent(organization int64, id string) (m Message, owner in
 		return m, 0, ErrNotFound
 	}
 
-	if own := strings.TrimSuffix(about, ":sent"); ValidID(PrefixMessage, own) {
+	if own := strings.TrimPrefix(strings.TrimSuffix(about, ":sent"), broadcastEvent); ValidID(PrefixMessage, own) {
 		m, err = rx.Message(*account, own)
 	} else {
 		m, err = rx.MessageByProviderID(*account, about)
@@ -77,12 +80,12 @@ func (rx *Rx) EventsOfMessage(organization int64, m Message, limit int) (found T
 	}
 
 	q := windowQuery(organization)
-	ids := []any{m.ID, m.ID + ":sent", m.ID}
+	ids := []any{m.ID, m.ID + ":sent", broadcastEvent + m.ID + ":sent", m.ID}
 	if m.ProviderID != nil {
-		ids[2] = *m.ProviderID
+		ids[3] = *m.ProviderID
 	}
 	q.Filter(`e.account_id = ?`, true, m.AccountID)
-	q.Filter(`(e.event_id IN (?, ?, ?) AND e.type LIKE 'message.%'
+	q.Filter(`(e.event_id IN (?, ?, ?, ?) AND e.type LIKE 'message.%'
 		OR e.type IN ('message.edited', 'message.revoked') AND instr(e.payload, CAST(? AS BLOB)) > 0)`,
 		true, append(ids, `"message_id":"`+m.ID+`"`)...)
 
@@ -148,7 +151,7 @@ func (rx *Rx) addDelivered(events []EventItem, organization int64, ids []any, af
 		FROM events e `+accountOfEvent+`
 		WHERE e.id IN (
 			SELECT d.event FROM deliveries d INDEXED BY deliveries_by_event_id
-			WHERE d.organization_id = ? AND d.event_id IN (?, ?, ?))
+			WHERE d.organization_id = ? AND d.event_id IN (?, ?, ?, ?))
 			AND e.seq > ?
 		ORDER BY e.seq
 		LIMIT ?`, append(append([]any{organization}, ids...), after, limit-len(events))...)

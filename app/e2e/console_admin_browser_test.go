@@ -60,8 +60,8 @@ func TestATeamIsMadeAndNumbersAskForIt(t *testing.T) {
 	}
 	s.list("/v1/me", &me)
 	c.is.Equal(all.Data[0].TeamID, me.Data.Teams[1].ID)
-	c.open("log?tab=audit&action=team.", "Log")
-	c.row("team created", "Mira Kovač")
+	c.open("log/audit?action=team.", "Log")
+	c.row("Team created", "Mira Kovač")
 	c.calm()
 }
 
@@ -84,8 +84,8 @@ func TestANumberIsDeletedWithAllThatBelongsToIt(t *testing.T) {
 	c.toast("Number deleted")
 	c.heading("Numbers")
 	c.Find("heading", "No numbers yet")
-	c.open("log?tab=audit&action=number.", "Log")
-	c.row("number removed", number)
+	c.open("log/audit?action=number.", "Log")
+	c.row("Number removed", number)
 	c.calm("status of 404") // of what was being read when it went
 }
 
@@ -171,8 +171,8 @@ func TestALeakedKeyIsReplaced(t *testing.T) {
 	c.row("old shop", "revoked")
 	c.is.Equal(s.keyStatus(leaked), 401)
 	c.is.Equal(s.keyStatus(fresh), 200)
-	c.open("log?tab=audit&action=key.", "Log")
-	c.row("key revoked", "Mira Kovač")
+	c.open("log/audit?action=key.", "Log")
+	c.row("API key revoked", "Mira Kovač")
 	c.calm()
 }
 
@@ -196,8 +196,8 @@ func TestAWebhookTellsItsDay(t *testing.T) {
 		s.call("POST", s.app.URL()+"/v1/webhook_subscriptions/"+id+"/test", `{}`)
 		r.next()
 	}
-	c.WaitFor(`[...document.querySelectorAll(".card")].map(e => e.textContent).join().startsWith("Taken, 24 h100%,Deliveries, 24 h3,")`) // by itself
-	c.is.Equal(eval[float64](c.window, `document.querySelectorAll(".card svg").length`), 2.0)                                            // none of what never was
+	c.WaitFor(`[...document.querySelectorAll(".card")].map(e => e.textContent).join().startsWith("Success rate, 24 h100%,Deliveries, 24 h3,")`) // by itself
+	c.is.Equal(eval[float64](c.window, `document.querySelectorAll(".card svg").length`), 2.0)                                                   // none of what never was
 	c.open("webhooks", "Webhooks")
 	c.row(r.URL, "100%", " ms")
 	c.is.Equal(eval[float64](c.window, `document.querySelectorAll("tbody svg").length`), 1.0)

@@ -70,8 +70,9 @@ func TestHealthCountsOneMessageAsOne(t *testing.T) {
 	parallelBrowser(t)
 	s := newStage(t)
 	s.send(s.connect(), "+15550001111", `"type":"text","text":{"body":"Hello"}`)
-	c := s.consoleAt(t, storage.RoleAdmin, "settings/health", "Health")
-	c.text("1 message, on the plan self_hosted, which has no limit.")
+	c := s.console(t, storage.RoleAdmin)
+	c.open("settings/health", "Health")
+	c.text("1 message on the self_hosted plan, which has no limit.")
 	c.calm()
 }
 

@@ -137,6 +137,7 @@ type organizationHealthView struct {
 	Object   string              `json:"object"`
 	Plan     string              `json:"plan"`
 	Usage    usageView           `json:"usage"`
+	LastDay  messageCountsView   `json:"last_day"` // the current hour, and those of a day before it
 	Days     []messageCountsView `json:"days"`
 	Failures []failureView       `json:"failures"` // of the last day
 }
@@ -158,6 +159,12 @@ func (s *Server) getOrganizationHealth(r *rest.Request) (rest.Reply, error) {
 			return err
 		}
 		view.Days = viewMessageCounts(from, day, days)
+
+		last, err := rx.MessageDays(r.Org.ID, hoursSince(), 1)
+		if err != nil {
+			return err
+		}
+		view.LastDay = viewMessageCounts(hoursSince(), day, last)[0]
 
 		if view.Usage.Messages, err = rx.StoredUsage(r.Org.ID, storage.Now()); err != nil {
 			return err

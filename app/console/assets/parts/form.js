@@ -51,7 +51,7 @@ export function form({ fields, values: before, follows, blank, submit, busy: bus
   const wrong = signal(/** @type {Record<string, string>} */ ({}));
 
   /** @type {HTMLFormElement} */
-  const node = el("form.form", { novalidate: true, onsubmit: run, oninput: () => dirty.set(true), "data-dirty": () => dirty() },
+  const node = el("form.form.tracked", { novalidate: true, onsubmit: run, oninput: () => dirty.set(true), "data-dirty": () => dirty() },
     fields.map((field) => fieldRow({ value: before?.[field.name], ...field }, `${id}-${field.name}`, () => wrong()[field.name] ?? "")),
     () => failure() !== null && problem(failure()),
     el("div.form-end", null,

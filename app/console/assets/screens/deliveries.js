@@ -1,13 +1,13 @@
 /** One delivery: what was sent, how it was signed, and what came of each attempt. */
-import { computed, el, signal } from "../dom.js";
+import { computed, el, signal, when } from "../dom.js";
 import { post } from "../api.js";
 import { count, time } from "../format.js";
 import { button, chip, copyable, heading, section } from "../parts/basics.js";
-import { dialog } from "../parts/dialog.js";
 import { toast, toastError } from "../parts/notices.js";
 import { empty, loaded, pace, resource } from "../parts/states.js";
 import { fact, table } from "../parts/table.js";
 import { link, navigate } from "../router.js";
+import { copyCommand, quote } from "./log/curl.js";
 import { answer, deliveryChip } from "./webhooks/words.js";
 
 const text = {
@@ -19,35 +19,38 @@ const text = {
   replay: "Replay",
   replayed: "Replayed: this is the new delivery",
   curl: "Copy as curl",
-  copied: "Copied",
   command: "command",
-  none: "Deliveries are listed with their webhook",
-  noneBody: "Open one, and choose a delivery.",
-  taken: (/** @type {number} */ status, /** @type {number} */ ms) => `The endpoint took it with ${status} after ${count(ms)} ms.`,
-  untried: "No attempt was made yet.",
-  next: " It is tried again ",
-  dead: " It was given up. Replay it when the endpoint is well.",
-  givenUp: " It was given up.",
-  of: "It repeats ",
-  as: "It was replayed as ",
+  none: "Which delivery?",
+  noneBody: "Open a webhook and choose one of its deliveries.",
+  taken: (/** @type {number} */ status, /** @type {number} */ ms) => `Delivered: ${status} in ${count(ms)} ms.`,
+  untried: "Not attempted yet.",
+  untriedDead: "Never attempted: the webhook was disabled first.",
+  next: " Next attempt ",
+  dead: " Delivery stopped. Replay it once the endpoint works.",
+  givenUp: " Delivery stopped.",
+  of: "Replay of ",
+  as: "Replayed as ",
   attempts: "Attempts",
-  columns: ["Attempt", "Time", { name: "Answer", kind: "number" }, "Why", "What it said"],
-  nothing: "nothing",
+  columns: ["Attempt", "Time", { name: "Response", kind: "number" }, "Error", "Response body"],
+  nothing: "empty",
+  noAttempts: "No attempts yet. Each one shows up here with its response.",
+  paused: "No attempts yet: the webhook is paused. Resume it, and this delivery goes out.",
+  neverTried: "It was never attempted.",
   payload: "Payload",
-  payloadLead: "Byte for byte the same at every attempt and every replay.",
+  payloadLead: "Every attempt and replay sends exactly these bytes.",
   headers: "Headers",
-  asSent: "As the last attempt carried them.",
-  asNow: "As they would be now: no attempt was made yet, or its secrets are gone.",
-  verify: "Verify this",
-  verifyLead: "A receiver computes the same, and compares. Over the bytes as they came, not over parsed JSON:",
+  asSent: "As sent with the last attempt.",
+  asNow: "As they would be sent now: there was no attempt yet, or its secrets are gone.",
+  verify: "Verify the signature",
+  verifyLead: "Compute this over the raw bytes of the request, not over parsed JSON:",
   signed: "what is signed",
-  compute: "HMAC-SHA256, keyed by the whole secret, written in hexadecimal, must be one of the values after v1= in X-Svc-Signature:",
+  compute: "The HMAC-SHA256 of that, keyed with the whole secret and written in hexadecimal, must match one of the v1= values in X-Svc-Signature:",
   secret: "Signing secret",
-  secretHint: "It stays in this page, and is sent nowhere.",
+  secretHint: "Never leaves this page.",
   run: "Compute",
   match: ["matches", " This secret signed the delivery."],
-  mismatch: ["does not match", " This secret did not sign it, or was revoked."],
-  shell: "Or in a shell",
+  mismatch: ["does not match", " This secret didn’t sign it, or was revoked."],
+  shell: "In a shell",
 };
 
 /** @type {import("../router.js").Build} */
@@ -71,6 +74,7 @@ function content(one, path) {
   const data = computed(() => one.data());
   const attempts = resource(path + "/attempts", ["delivery"], pace);
   const request = resource(path.slice(3) + "/request", ["delivery"], pace);
+  const hook = resource("v1/webhook_subscriptions/" + data().subscription_id, ["webhook"]);
   const replay = async () => {
     try {
       const made = await post(path + "/replay");
@@ -96,7 +100,11 @@ function content(one, path) {
         button(text.replay, { look: "primary", run: replay }),
       ],
     }),
-    section(text.attempts, {}, loaded(attempts, attemptTable, 1)),
+    section(text.attempts, {}, loaded(attempts, (rows) => when(
+      () => rows().length > 0,
+      () => attemptTable(rows),
+      () => el("p.none", null, () => untriedText(data(), hook.data())),
+    ), 1)),
     loaded(request, (shown) => [
       section(text.payload, { lead: text.payloadLead }, () => code(pretty(shown().body))),
       section(text.headers, { lead: () => (shown().as_sent ? text.asSent : text.asNow) }, () => headerTable(shown().headers)),
@@ -114,7 +122,7 @@ function outcomeText(one, replay) {
   const why = one.error_message;
   const what = one.status === "succeeded"
     ? text.taken(one.response_status, one.duration_ms ?? 0)
-    : why ? why[0].toUpperCase() + why.slice(1) + "." : text.untried;
+    : why ? why[0].toUpperCase() + why.slice(1) + "." : one.status === "dead" ? text.untriedDead : text.untried;
   return [
     what,
     one.status === "failed" && [text.next, time(one.next_attempt_at), "."],
@@ -124,14 +132,24 @@ function outcomeText(one, replay) {
   ];
 }
 
+/**
+ * untriedText says why there was no attempt.
+ * @param {any} one
+ * @param {any} hook its webhook, once it is known
+ */
+function untriedText(one, hook) {
+  if (one.status === "dead") return text.neverTried;
+  return hook?.status === "paused" ? text.paused : text.noAttempts;
+}
+
 /** other leads to another delivery. @param {string} id */
 const other = (id) => el("a.id", { href: link("deliveries/" + id) }, id);
 
 /** @param {string} shown */
 export const code = (shown) => el("pre.code", { tabindex: "0", translate: "no" }, shown);
 
-/** @param {string} body */
-function pretty(body) {
+/** pretty sets JSON in lines, and leaves what is none. @param {string} body */
+export function pretty(body) {
   try {
     return JSON.stringify(JSON.parse(body), null, 2);
   } catch {
@@ -203,17 +221,8 @@ function verify(request) {
     copyable(`printf %s ${quote(signed)} | openssl dgst -sha256 -hmac "$SECRET"`, { name: text.command, block: true }));
 }
 
-/** quote makes a word of a shell. @param {string} value */
-const quote = (value) => "'" + value.replaceAll("'", "'\\''") + "'";
-
 /** copyCurl copies the request as a command. @param {any} request */
-async function copyCurl(request) {
+function copyCurl(request) {
   const headers = request.headers.map((/** @type {any} */ one) => "-H " + quote(one.name + ": " + one.value));
-  const command = ["curl -i " + quote(request.url), ...headers, "--data-binary " + quote(request.body)].join(" \\\n  ");
-  try {
-    await navigator.clipboard.writeText(command);
-    toast(text.copied);
-  } catch {
-    dialog(text.curl, () => copyable(command, { name: text.command, block: true }), { wide: true });
-  }
+  copyCommand(["curl -i " + quote(request.url), ...headers, "--data-binary " + quote(request.body)].join(" \\\n  "));
 }

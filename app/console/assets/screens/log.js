@@ -1,7 +1,7 @@
 /** Log: calls of the API, jobs of the queue, and who changed what; and one call with all that is known of it. */
 import { computed, el, untracked } from "../dom.js";
 import { heading } from "../parts/basics.js";
-import { link, query } from "../router.js";
+import { link, navigate, path, query } from "../router.js";
 import { audit } from "./log/audit.js";
 import { oneCall } from "./log/call.js";
 import { calls } from "./log/calls.js";
@@ -12,6 +12,9 @@ const text = {
   tabs: { calls: "Calls", jobs: "Jobs", audit: "Audit" },
 };
 
+/** The addresses of the tabs. @type {Record<string, string>} */
+const places = { calls: "log", jobs: "log/jobs", audit: "log/audit" };
+
 /** @type {Record<string, () => import("../dom.js").Child>} */
 const tabs = { calls, jobs, audit };
 
@@ -19,11 +22,12 @@ const tabs = { calls, jobs, audit };
 export default function log({ params }) {
   if (params.id) return oneCall(params.id);
 
-  const open = computed(() => (Object.hasOwn(tabs, query().get("tab") ?? "") ? /** @type {string} */ (query().get("tab")) : "calls"));
+  fromOldAddress();
+  const open = computed(() => Object.keys(places).find((id) => places[id] === path()) ?? "calls");
   const links = Object.entries(text.tabs).map(([id, name]) => el("a.log-tab", {
     role: "tab",
     id: "tab-" + id,
-    href: link(id === "calls" ? "log" : "log?tab=" + id),
+    href: link(places[id]),
     "aria-selected": () => open() === id,
     "aria-controls": "tab-panel",
     tabindex: () => (open() === id ? "0" : "-1"),
@@ -36,6 +40,14 @@ export default function log({ params }) {
       return untracked(build);
     }));
   return { title: text.title, body };
+}
+
+/** fromOldAddress follows links from before the tabs had addresses of their own: log?tab=jobs. */
+function fromOldAddress() {
+  const { tab, ...rest } = Object.fromEntries(untracked(query));
+  if (!tab) return;
+  const filters = new URLSearchParams(rest).toString();
+  navigate((places[tab] ?? places.calls) + (filters && "?" + filters), { replace: true });
 }
 
 /** move goes to the tab beside with the arrow keys. @param {KeyboardEvent} event */

@@ -52,11 +52,11 @@ const text = {
  * @type {Record<string, [tone: "good" | "warn" | "bad" | "calm" | "quiet", word: string, next: string]>}
  */
 const states = {
-  connected: ["good", "connected", "Messages come and go."],
-  degraded: ["warn", "needs a look", "Nothing can be sent. Check it now; if its access token has expired, connect it again with a new one."],
-  onboarding: ["calm", "not registered", "Register it with its PIN, and it can send."],
-  disconnected: ["quiet", "disconnected", "Nothing is sent from it. Check it now, or connect it again with a new token."],
-  restricted: ["bad", "restricted", "The provider does not let it send for now. See the business account for the reason."],
+  connected: ["good", "connected", "Sending and receiving."],
+  degraded: ["warn", "needs a look", "It can’t send. Check it now. If its registration was lost, register it again; if its access token has expired, connect it with a new one."],
+  onboarding: ["calm", "not registered", "Register it with its PIN to start sending."],
+  disconnected: ["quiet", "disconnected", "It can’t send. Check it now, or connect it again with a new token."],
+  restricted: ["bad", "restricted", "The provider has blocked it from sending for now. The business account says why."],
 };
 
 /** stateOf is the state of a number in words. @param {any} one */
@@ -115,8 +115,9 @@ function numberTable(rows) {
 /** @param {string} id */
 function onePage(id) {
   const one = resource(async (signal) => {
-    const found = (await readNumbers(signal)).find((/** @type {any} */ each) => each.phone_number_id === id);
+    const found = (await readNumbers(signal)).find((/** @type {any} */ each) => each.phone_number_id === id || each.id === id);
     if (!found) throw new APIError("", { status: 404 });
+    if (found.phone_number_id && found.phone_number_id !== id) navigate("numbers/" + found.phone_number_id, { replace: true });
     return found;
   }, ["account"]);
   const body = el("div.page", null, loaded(one, () => numberPage(one), 4, "h1"));

@@ -3,62 +3,114 @@ import { el } from "../dom.js";
 import { page } from "../api.js";
 import { count, date } from "../format.js";
 import { chip, heading, section } from "../parts/basics.js";
-import { columns } from "../parts/plot.js";
+import { columns, figure } from "../parts/plot.js";
 import { loaded, pace, resource } from "../parts/states.js";
 import { link } from "../router.js";
 import { failureTable } from "./numbers/failures.js";
 import { nameOf, readNumbers, stateOf } from "./numbers.js";
 import { settingsPage } from "./settings.js";
-import { problemOf, statusChip } from "./webhooks/words.js";
+import { problemOf, readDay, statusChip } from "./webhooks/words.js";
 
 const text = {
   title: "Health",
-  lead: "How your messages fare, and what needs somebody.",
-  look: "Needs a look",
-  well: "All numbers and webhooks are well.",
+  lead: "Message health, and what needs attention.",
+  look: "Needs attention",
+  well: "All numbers and webhooks are working.",
+  day: "Last 24 hours",
+  failed: "Messages failed",
+  failedOf: (/** @type {number} */ n, /** @type {number} */ of) =>
+    `${count(n)} of ${count(of)}. Under ${percent.format(fineFailures)} is normal, ${percent.format(badFailures)} or more needs attention.`,
+  noMessages: "No messages sent.",
+  delivered: "Webhook deliveries",
+  deliveredOf: (/** @type {number} */ n, /** @type {number} */ of) =>
+    `${count(n)} of ${count(of)} succeeded. ${percent.format(fineDeliveries)} or more is normal.`,
+  noDeliveries: "No deliveries.",
+  verdicts: { good: "healthy", warn: "watch", bad: "needs attention" },
   usage: "This month",
   used: (/** @type {number} */ n, /** @type {number | null} */ of, /** @type {string} */ plan) =>
-    `${count(n)}${of === null ? "" : " of " + count(of)} message${(of ?? n) === 1 ? "" : "s"}` +
-    `, on the plan ${plan}${of === null ? ", which has no limit" : ""}.`,
-  meter: "Messages of this month",
+    `${count(n)}${of === null ? "" : " of " + count(of)} message${(of ?? n) === 1 ? "" : "s"} on the ${plan} plan` +
+    (of === null ? ", which has no limit." : "."),
+  meter: "Messages this month",
   failures: "Why messages failed, last 24 hours",
-  noFailures: "None failed.",
+  noFailures: "No message failed.",
   volumes: "Last 30 days",
-  volumesLead: "Days in UTC. A message that was read counts as delivered and as sent too.",
+  volumesLead: "Days in UTC. A message that was read also counts as delivered and sent.",
   plots: { received: "Received", sent: "Sent", delivered: "Delivered", read: "Read", failed: "Failed" },
 };
+
+/** From which parts on something is worth a look: of messages that failed, and of deliveries that succeeded. */
+const fineFailures = 0.02;
+const badFailures = 0.05;
+const fineDeliveries = 0.95;
+
+const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 1 });
 
 const tones = { received: "calm", sent: "calm", delivered: "good", read: "good", failed: "bad" };
 
 /** @type {import("../router.js").Build} */
 export default function health() {
   const all = resource("health", ["conversation"], 10 * pace);
-  const problems = resource(readProblems, ["account", "webhook", "delivery"], pace);
+  const checked = resource(readProblems, ["account", "webhook", "delivery"], 5 * pace);
 
   const body = settingsPage(
     heading(text.title, { lead: text.lead }),
-    el("section.section.first", null, el("h2", null, text.look), loaded(problems, (rows) => () => problemList(rows()), 1)),
+    el("section.section.first", null, el("h2", null, text.day),
+      el("div.cards.verdicts", null, () => [
+        all.data() && failedCard(all.data().last_day),
+        checked.data() && deliveredCard(/** @type {any} */ (checked.data()).days),
+      ])),
+    section(text.look, {}, loaded(checked, (found) => () => problemList(found().problems), 1)),
     loaded(all, (data) => () => content(data())));
   return { title: text.title, body };
 }
 
-/** readProblems finds the numbers and webhooks that need attention. @param {AbortSignal} signal */
+/** readProblems finds the numbers and webhooks that need attention, and how deliveries went. @param {AbortSignal} signal */
 async function readProblems(signal) {
   const [numbers, hooks] = await Promise.all([readNumbers(signal), page("v1/webhook_subscriptions", { signal, query: { limit: 100 } })]);
-  return [
+  const days = await Promise.all(hooks.rows.map((one) => readDay(one, signal)));
+  const problems = [
     ...numbers.filter((/** @type {any} */ one) => one.phone_number_id && stateOf(one)[0] !== "good").map((/** @type {any} */ one) => ({
       to: "numbers/" + one.phone_number_id,
       name: nameOf(one),
       state: chip(stateOf(one)[1], stateOf(one)[0]),
       next: stateOf(one)[2],
     })),
-    ...hooks.rows.filter(problemOf).map((one) => ({
+    ...hooks.rows.map((one, i) => ({
       to: "webhooks/" + one.id,
-      name: one.url,
-      state: statusChip(one),
-      next: problemOf(one),
-    })),
+      name: one.description ?? one.url,
+      state: statusChip(one, days[i]),
+      next: problemOf(one, days[i]),
+    })).filter((one) => one.next),
   ];
+  return { problems, days: days.filter(Boolean) };
+}
+
+/**
+ * verdict is a figure with what it means beside it.
+ * @param {string} name
+ * @param {string} value
+ * @param {keyof typeof text.verdicts} tone
+ * @param {string} meaning
+ */
+const verdict = (name, value, tone, meaning) =>
+  figure(name, [value, " ", chip(text.verdicts[tone], tone)], el("p.hint", null, meaning));
+
+/** @param {{ sent: number, failed: number }} day */
+function failedCard({ sent, failed }) {
+  const of = sent + failed;
+  if (of === 0) return figure(text.failed, "—", el("p.hint", null, text.noMessages));
+  const part = failed / of;
+  return verdict(text.failed, percent.format(part), part < fineFailures ? "good" : part < badFailures ? "warn" : "bad", text.failedOf(failed, of));
+}
+
+/** @param {any[]} days of all webhooks */
+function deliveredCard(days) {
+  const sum = (/** @type {string} */ key) => days.reduce((total, one) => total + one[key], 0);
+  const succeeded = sum("succeeded");
+  const of = succeeded + sum("dead") + sum("failed");
+  if (of === 0) return figure(text.delivered, "—", el("p.hint", null, text.noDeliveries));
+  const part = succeeded / of;
+  return verdict(text.delivered, percent.format(part), part >= fineDeliveries ? "good" : "warn", text.deliveredOf(succeeded, of));
 }
 
 /** @param {any[]} rows */

@@ -1,6 +1,5 @@
 /** Webhooks: where events are sent, and how that goes. */
 import { computed, effect, el, untracked, when } from "../dom.js";
-import { get } from "../api.js";
 import { button, heading } from "../parts/basics.js";
 import { isScrolled, paged, pagedList } from "../parts/lists.js";
 import { sparkline } from "../parts/plot.js";
@@ -9,15 +8,15 @@ import { table } from "../parts/table.js";
 import { link, onQuery } from "../router.js";
 import { webhookDialog } from "./webhooks/forms.js";
 import webhookPage from "./webhooks/page.js";
-import { answerTime, rate, statusChip } from "./webhooks/words.js";
+import { answerTime, rate, readDay, statusChip } from "./webhooks/words.js";
 
 const text = {
   title: "Webhooks",
-  lead: "Every event is sent to the URLs below, signed, and tried again for 31 hours until it is taken.",
+  lead: "Every event is signed and sent to these URLs. Retried for up to 31 hours.",
   newOne: "New webhook",
-  columns: ["URL", "Status", { name: "Taken, 24 h", kind: "number" }, { name: "p50 / p95", kind: "number" }, "Events, 24 h"],
+  columns: ["URL", "Status", { name: "Success rate, 24 h", kind: "number" }, { name: "p50 / p95", kind: "number" }, "Events, 24 h"],
   none: "No webhooks yet",
-  noneBody: "Give the URL of your program, and it hears of every message within milliseconds.",
+  noneBody: "Add your program’s URL, and it gets every message within milliseconds.",
 };
 
 /** @type {import("../router.js").Build} */
@@ -26,8 +25,7 @@ export default function webhooks({ params }) {
 
   const all = paged("v1/webhook_subscriptions", { kinds: ["webhook", "delivery"], waits: isScrolled });
   const days = resource(async (signal) => {
-    const read = (/** @type {any} */ one) => get(`webhook_subscriptions/${one.id}/day`, { signal }).catch(() => null);
-    return new Map(await Promise.all((all.data() ?? []).map(async (one) => /** @type {const} */ ([one.id, await read(one)]))));
+    return new Map(await Promise.all((all.data() ?? []).map(async (one) => /** @type {const} */ ([one.id, await readDay(one, signal)]))));
   }, ["delivery"], 5 * pace);
   const ids = computed(() => (all.data() ?? []).map((one) => one.id).join());
   effect(() => {
@@ -64,7 +62,7 @@ function webhookTable(rows, day) {
         el("a", { href: link("webhooks/" + one().id), dir: "auto" }, () => one().url),
         el("small", { dir: "auto" }, () => one().description ?? ""),
       ),
-      (one) => () => statusChip(one()),
+      (one) => () => statusChip(one(), day(one().id)),
       (one) => () => rate(day(one().id)),
       (one) => () => answerTime(day(one().id)),
       (one) => () => spark(day(one().id)),
@@ -74,4 +72,4 @@ function webhookTable(rows, day) {
 
 /** @param {any} day */
 const spark = (day) =>
-  (day && sparkline(day.hours.map((/** @type {any} */ hour) => hour.total), day.dead + day.failed > 0 ? "warn" : "good")) || "—";
+  (day && sparkline(day.hours.map((/** @type {any} */ hour) => hour.total), day.success_rate != null && day.success_rate < 0.95 ? "warn" : "good")) || "—";

@@ -1,25 +1,69 @@
 /** Who did what that matters for safety or cannot be undone, newest first. */
-import { el } from "../../dom.js";
+import { el, signal } from "../../dom.js";
+import { get } from "../../api.js";
 import { placeOf } from "../../dialogs.js";
 import { link } from "../../router.js";
 import { choice, entry, lines, stamp } from "./lines.js";
 
 const text = {
   caption: "Audit",
-  columns: ["What", "Who", "On what", "Address", { name: "When", kind: "number" }],
-  filters: { action: "Type", actor: "Who, by id", target: "On what, by id", from: "From", to: "To" },
+  columns: ["Action", "Actor", "Target", "IP address", { name: "Time", kind: "number" }],
+  filters: { action: "Type", actor: "Actor", target: "Target", from: "From", to: "To" },
+  targetHint: "Any id",
   none: "Nothing yet",
-  noneBody: "Signing in and out, invitations, roles, keys, webhooks, replays, templates, numbers, customers and deletions show up here.",
-  actors: { command_line: "command line", system: "the server itself" },
+  noneBody: "Sign-ins, invitations, roles, keys, webhooks, replays, templates, numbers, customers and deletions show up here.",
+  actors: { command_line: "Command line", system: "System" },
+  key: (/** @type {string} */ name) => `Key ${name}`,
 };
 
-/** What actions begin with: what they are about. */
-const subjects = [
-  "broadcast", "contact", "contacts", "customer", "delivery", "deliveries", "job", "key", "label", "media", "number",
-  "quick_reply", "session", "setup_link", "team", "template", "templates", "user", "webhook", "webhook_secret",
-];
+/** What actions begin with, in words. @type {Record<string, string>} */
+const subjects = {
+  broadcast: "Broadcast",
+  contact: "Contact",
+  contacts: "Contacts",
+  customer: "Customer",
+  data: "Data",
+  deliveries: "Deliveries",
+  delivery: "Delivery",
+  job: "Job",
+  key: "API key",
+  label: "Label",
+  media: "File",
+  number: "Number",
+  organization: "Organization",
+  quick_reply: "Quick reply",
+  session: "Session",
+  setup_link: "Setup link",
+  team: "Team",
+  template: "Template",
+  templates: "Templates",
+  user: "Person",
+  webhook: "Webhook",
+  webhook_secret: "Webhook secret",
+};
+
+/** Actions that are said otherwise. @type {Record<string, string>} */
+const actions = {
+  "user.signed_in": "Signed in",
+  "user.signed_out": "Signed out",
+  "user.sign_in_failed": "Sign-in failed",
+  "user.password_reset": "Password reset",
+  "user.sessions_ended": "Signed out everywhere",
+};
+
+/** actionOf says an action in words. @param {string} action */
+function actionOf(action) {
+  const [subject, verb = ""] = action.split(".");
+  return actions[action] ?? `${subjects[subject] ?? subject} ${verb}`.replaceAll("_", " ");
+}
 
 export function audit() {
+  const people = signal(/** @type {any[]} */ ([]));
+  const keys = signal(/** @type {any[]} */ ([]));
+  // Without them the filter has no names.
+  get("people", { query: { limit: 100 } }).then(people.set, () => {});
+  get("keys", { query: { limit: 100 } }).then(keys.set, () => {});
+
   const list = lines({
     path: "audit",
     caption: text.caption,
@@ -28,19 +72,23 @@ export function audit() {
     none: { icon: "log", title: text.none, body: text.noneBody },
     columns: text.columns,
     cells: [
-      (one) => one().action.replaceAll(/[._]/g, " "),
-      (one) => el("span", { dir: "auto" }, whoOf(one().actor)),
-      (one) => target(one().target),
+      (one) => actionOf(one().action),
+      (one) => actorOf(one().actor),
+      (one) => targetOf(one().target),
       (one) => el("span.mono", null, one().ip ?? "—"),
       (one) => stamp(one().at),
     ],
   });
-  const kinds = subjects.map((word) => ({ value: word + ".", label: word.replaceAll("_", " ") }));
+  const kinds = Object.entries(subjects).map(([word, label]) => ({ value: word + ".", label }));
+  const actors = () => [
+    ...people().map((one) => ({ value: one.id, label: one.name })),
+    ...keys().map((one) => ({ value: one.id, label: text.key(one.label ?? "…" + one.last4) })),
+  ];
   return [
     el("div.log-filters", null,
       choice(text.filters.action, "action", () => kinds),
-      entry(text.filters.actor, "actor_id"),
-      entry(text.filters.target, "target_id"),
+      choice(text.filters.actor, "actor_id", actors),
+      entry(text.filters.target, "target_id", { hint: text.targetHint }),
       entry(text.filters.from, "created_after", { type: "datetime-local" }),
       entry(text.filters.to, "created_before", { type: "datetime-local" })),
     list.body,
@@ -48,11 +96,16 @@ export function audit() {
 }
 
 /** @param {{ type: string, id: string | null, name: string | null }} actor */
-const whoOf = ({ type, id, name }) => name ?? id ?? text.actors[/** @type {keyof typeof text.actors} */ (type)] ?? type;
+function actorOf({ type, id, name }) {
+  const shown = name ?? id ?? text.actors[/** @type {keyof typeof text.actors} */ (type)] ?? type;
+  const to = type === "user" && id ? "settings/people/" + id : type === "key" ? "settings/keys" : "";
+  return to ? el("a.log-about", { href: link(to), dir: "auto" }, shown) : el("span", { dir: "auto" }, shown);
+}
 
-/** @param {{ type: string | null, id: string | null }} one */
-function target({ type, id }) {
-  if (!id) return type?.replaceAll("_", " ") ?? "—";
+/** targetOf names what an action was done to. @param {{ type: string | null, id: string | null, name: string | null }} one */
+function targetOf({ type, id, name }) {
+  if (!id || type === "session") return type ? subjects[type] ?? type.replaceAll("_", " ") : "—";
   const place = placeOf(id);
-  return place ? el("a.mono", { href: link(place.path) }, id) : el("span.mono", null, id);
+  const shown = name ?? id;
+  return place ? el("a.log-about", { href: link(place.path), title: id, dir: "auto" }, shown) : el("span", { dir: "auto", title: id }, shown);
 }

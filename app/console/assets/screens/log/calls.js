@@ -2,19 +2,33 @@
 import { el, signal } from "../../dom.js";
 import { get } from "../../api.js";
 import { chip } from "../../parts/basics.js";
-import { link } from "../../router.js";
+import { link, query, setQuery } from "../../router.js";
 import { choice, entry, lines, stamp } from "./lines.js";
 
 const text = {
   caption: "Calls",
-  columns: ["Call", "Status", { name: "Took", kind: "number" }, "Who", { name: "When", kind: "number" }],
+  columns: ["Call", "Status", { name: "Duration", kind: "number" }, "Caller", { name: "Time", kind: "number" }],
   filters: { method: "Method", status: "Status", path: "Path", key: "Key", code: "Error code", from: "From", to: "To" },
+  console: "Console calls",
   pathHint: "/messages",
-  statuses: ["2xx", "4xx", "5xx", "400", "401", "403", "404", "409", "422", "429"],
+  statuses: [
+    { value: "2xx", label: "2xx: succeeded" },
+    { value: "4xx", label: "4xx: refused" },
+    { value: "5xx", label: "5xx: server error" },
+    "400", "401", "402", "403", "404", "409", "422", "429", "503",
+  ],
   none: "No calls yet",
-  noneBody: "Every call of the API shows up here as it happens: who made it, what it was answered and what it made.",
+  noneBody: "API calls show up here as they happen: who made them, what was answered and what they created.",
   unnamed: "key",
 };
+
+/** Those that programs meet. An address may name any other. */
+const codes = [
+  "account_not_connected", "contact_opted_out", "customer_not_active", "expired_api_key", "feature_not_entitled", "idempotency_key_reuse",
+  "internal_error", "invalid_api_key", "invalid_cursor", "invalid_field_value", "invalid_json", "invalid_phone_number", "missing_api_key",
+  "missing_required_field", "organization_suspended", "quota_exceeded", "rate_limit_exceeded", "request_too_large", "resource_not_found",
+  "revoked_api_key", "service_unavailable",
+];
 
 /** @param {number} status */
 export const tone = (status) => (status < 400 ? "good" : status < 500 ? "warn" : "bad");
@@ -31,10 +45,12 @@ export function whoOf(call) {
 export function calls() {
   const keys = signal(/** @type {any[]} */ ([]));
   get("keys", { query: { limit: 100 } }).then(keys.set, () => {}); // without them the filter has no names
+  const withConsole = () => query().get("console") === "true";
   const list = lines({
     path: "log",
     caption: text.caption,
     filters: ["method", "status", "path", "api_key_id", "error_code", "created_after", "created_before"],
+    always: () => ({ console: withConsole() ? "" : "false" }),
     kinds: ["call"],
     key: (one) => one.request_id,
     none: { icon: "log", title: text.none, body: text.noneBody },
@@ -56,13 +72,20 @@ export function calls() {
   });
   return [
     el("div.log-filters", null,
-      choice(text.filters.method, "method", () => ["GET", "POST", "PATCH", "PUT", "DELETE"].map((word) => ({ value: word, label: word }))),
-      choice(text.filters.status, "status", () => text.statuses.map((word) => ({ value: word, label: word }))),
+      choice(text.filters.method, "method", () => ["GET", "POST", "PATCH", "PUT", "DELETE"]),
+      choice(text.filters.status, "status", () => text.statuses),
       choice(text.filters.key, "api_key_id", () => keys().map((one) => ({ value: one.id, label: one.label ?? "…" + one.last4 }))),
       entry(text.filters.path, "path", { hint: text.pathHint }),
-      entry(text.filters.code, "error_code"),
+      choice(text.filters.code, "error_code", () => codes),
       entry(text.filters.from, "created_after", { type: "datetime-local" }),
-      entry(text.filters.to, "created_before", { type: "datetime-local" })),
+      entry(text.filters.to, "created_before", { type: "datetime-local" }),
+      el("label.log-check", null,
+        el("input", {
+          type: "checkbox",
+          checked: withConsole,
+          onchange: (/** @type {any} */ { target }) => setQuery({ console: target.checked ? "true" : "" }),
+        }),
+        text.console)),
     list.body,
   ];
 }

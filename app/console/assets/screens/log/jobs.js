@@ -5,34 +5,86 @@ import { time } from "../../format.js";
 import { button, chip } from "../../parts/basics.js";
 import { confirmAction } from "../../parts/dialog.js";
 import { toast, toastError } from "../../parts/notices.js";
-import { choice, entry, lines } from "./lines.js";
+import { link } from "../../router.js";
+import { choice, lines } from "./lines.js";
 
 const text = {
   caption: "Jobs",
   columns: [
     "Job",
-    "State",
+    "Status",
     { name: "Failures", kind: "number" },
     "Due",
-    "Made",
+    "Created",
     { name: "Retry or cancel", kind: "end", unseen: true },
   ],
   state: "Status",
-  kind: "Kind",
-  states: { due: "waits", held: "waits for its turn", running: "runs", failed: "failed" },
-  none: "Nothing waits",
-  noneBody: "What is done later stands here until it is done. What failed for good stays until it is retried or cancelled.",
+  kind: "Type",
+  states: { due: "waiting", held: "waiting for its turn", running: "running", failed: "failed" },
+  none: "No jobs waiting",
+  noneBody: "Work that is done in the background shows up here until it is finished. Failed jobs stay until you retry or cancel them.",
+  number: (/** @type {string} */ kind, /** @type {number} */ id) => `${kind} ${id}`,
   retry: "Retry",
   retried: "The job is tried again",
   cancel: "Cancel",
   cancelled: "The job was cancelled",
   cancelJob: "Cancel job",
-  cancelTitle: (/** @type {string} */ kind) => `Cancel “${kind}”?`,
-  cancelBody: "It is not done, and cannot be brought back. A message that it was to send fails.",
+  cancelTitle: (/** @type {string} */ job) => `Cancel “${job}”?`,
+  cancelBody: "The work isn’t done, and can’t be brought back. If the job was to send a message, that message fails.",
+};
+
+/** What jobs do, by their kind, before the name of what they are about. @type {Record<string, string>} */
+const kinds = {
+  "send": "Send message to",
+  "send.later": "Send scheduled message to",
+  "receipt": "Send read receipt from",
+  "media.fetch": "Download file from",
+  "media.remove": "Delete file of",
+  "deliver": "Deliver event to",
+  "webhook.fan_out": "Prepare deliveries to",
+  "webhook.fail_deliveries": "Stop deliveries to",
+  "webhook.delete": "Delete webhook",
+  "broadcast.run": "Run broadcast",
+  "broadcast.send": "Send broadcast message to",
+  "broadcast.resume": "Resume broadcast",
+  "contacts.import": "Import contacts to",
+  "label.detach": "Remove deleted label",
+  "label.touch": "Update label",
+  "onboard": "Connect number",
+  "account.check": "Check number",
+  "account.unsubscribe": "Disconnect number",
+  "account.purge": "Delete data of number",
+};
+
+/** Where what a job is about is shown. @type {Record<string, string>} */
+const places = {
+  message: "trace/",
+  delivery: "deliveries/",
+  webhook: "webhooks/",
+  broadcast: "broadcasts/",
+  number: "numbers/",
 };
 
 /** @type {Record<string, "calm" | "warn" | "bad" | "good">} */
 const tones = { due: "calm", held: "warn", running: "good", failed: "bad" };
+
+/** wordsOf says what a job does, without what it is about. @param {any} job */
+const wordsOf = ({ kind, about }) => (about?.name ? kinds[kind] : kinds[kind]?.replace(/ (to|from|of)$/, "")) ?? kind;
+
+/** nameOf is a job in words. @param {any} job */
+const nameOf = (job) => [wordsOf(job), job.about?.name].filter(Boolean).join(" ");
+
+/** title says what a job does, and leads to what it is about. @param {any} job */
+function title(job) {
+  const { about, kind, id } = job;
+  const place = about?.id && (about.type === "label" ? "settings/labels" : places[about.type] + about.id);
+  return [
+    el("span", null, wordsOf(job), " ", about?.name && (place
+      ? el("a", { href: link(place), dir: "auto" }, about.name)
+      : el("bdi", null, about.name))),
+    el("small.log-kind", null, text.number(kind, id)),
+  ];
+}
 
 export function jobs() {
   const list = lines({
@@ -44,7 +96,7 @@ export function jobs() {
     none: { icon: "log", title: text.none, body: text.noneBody },
     columns: text.columns,
     cells: [
-      (one) => [one().kind + " " + one().id, () => one().last_error && el("small.log-why", { dir: "auto" }, one().last_error)],
+      (one) => [title(one()), () => one().last_error && el("small.log-why", { dir: "auto" }, one().last_error)],
       (one) => () => chip(stateOf(one().state), tones[one().state] ?? "quiet"),
       (one) => () => String(one().failures),
       (one) => () => time(one().due_at),
@@ -66,7 +118,7 @@ export function jobs() {
     }
   }
   const cancel = (/** @type {any} */ job) => confirmAction({
-    title: text.cancelTitle(job.kind),
+    title: text.cancelTitle(nameOf(job)),
     body: text.cancelBody,
     action: text.cancelJob,
     send: () => post(`jobs/${job.id}/cancel`),
@@ -75,7 +127,11 @@ export function jobs() {
   });
 
   const states = Object.entries(text.states).map(([value, label]) => ({ value, label }));
-  return [el("div.log-filters", null, choice(text.state, "status", () => states), entry(text.kind, "kind")), list.body];
+  const types = Object.keys(kinds).map((kind) => ({ value: kind, label: wordsOf({ kind }) }));
+  return [
+    el("div.log-filters", null, choice(text.state, "status", () => states), choice(text.kind, "kind", () => types)),
+    list.body,
+  ];
 }
 
 /** @param {string} state */

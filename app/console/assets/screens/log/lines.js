@@ -5,7 +5,7 @@ import { filter, isScrolled, paged, pagedList } from "../../parts/lists.js";
 import { table } from "../../parts/table.js";
 import { query, setQuery } from "../../router.js";
 
-const text = { none: "Nothing fits these filters", noneBody: "Take a filter away to see more." };
+const text = { none: "Nothing fits these filters", noneBody: "Remove a filter to see more." };
 
 /** Nothing moves under somebody who reads further down, or is about to click. */
 const isRead = () => isScrolled() || document.querySelector("tbody:hover, tbody :focus-visible") !== null;
@@ -16,6 +16,7 @@ const isRead = () => isScrolled() || document.querySelector("tbody:hover, tbody 
  * @param {string} options.path
  * @param {string} options.caption
  * @param {string[]} options.filters their names in the address, which are those of the API
+ * @param {() => Record<string, string>} [options.always] filters that are there unless the address asks otherwise
  * @param {string[]} options.kinds of hints
  * @param {(row: any) => string} [options.key]
  * @param {(string | import("../../parts/table.js").Column)[]} options.columns
@@ -23,36 +24,38 @@ const isRead = () => isScrolled() || document.querySelector("tbody:hover, tbody 
  * @param {{ icon: string, title: string, body: import("../../dom.js").Child }} options.none the empty state where there was never anything
  * @returns {{ body: import("../../dom.js").Child, reload: () => void }}
  */
-export function lines({ path, filters, kinds, none, ...shown }) {
+export function lines({ path, filters, always = () => ({}), kinds, none, ...shown }) {
   const chosen = () => Object.fromEntries(filters.map((name) => [name, query().get(name) ?? ""]));
-  const all = paged(path, { filters: chosen, kinds, key: shown.key, waits: isRead });
+  const all = paged(path, { filters: () => ({ ...chosen(), ...always() }), kinds, key: shown.key, waits: isRead });
   const nothing = () => (Object.values(chosen()).some(Boolean) ? { icon: "search", title: text.none, body: text.noneBody } : none);
   return { body: pagedList(all, (rows) => table({ ...shown, rows }), nothing), reload: all.reload };
 }
 
 /** @type {Record<string, any>} */
 const dateText = {
-  clock: { timeStyle: "medium" },
-  dayAndClock: { day: "numeric", month: "short", hour: "numeric", minute: "2-digit" },
+  dayAndClock: { day: "numeric", month: "short", hour: "numeric", minute: "2-digit", second: "2-digit" },
+  dated: { day: "numeric", month: "long", year: "numeric", hour: "numeric", minute: "2-digit", second: "2-digit", timeZoneName: "short" },
 };
-const clock = dates(dateText.clock);
 const dayAndClock = dates(dateText.dayAndClock);
+const dated = dates(dateText.dated);
+
+/** stamp shows when a line was written, to the second. @param {string} value */
+export const stamp = (value) => timeAs(dayAndClock, value);
+
+/** datedStamp is stamp with the year and the zone. @param {string} value */
+export const datedStamp = (value) => timeAs(dated, value);
 
 /**
- * stamp shows when a line was written, to the second if that was today.
+ * @param {Intl.DateTimeFormat} style
  * @param {string} value
  */
-export function stamp(value) {
-  const at = Date.parse(value);
-  const today = new Date(at).toDateString() === new Date().toDateString();
-  return el("time", { datetime: value, title: exact.format(at) }, (today ? clock : dayAndClock).format(at));
-}
+const timeAs = (style, value) => el("time", { datetime: value, title: exact.format(Date.parse(value)) }, style.format(Date.parse(value)));
 
 /**
  * choice is a combobox whose choice is in the address.
  * @param {string} label
  * @param {string} name
- * @param {() => { value: string, label: string }[]} options
+ * @param {() => ({ value: string, label: string } | string)[]} options
  */
 export const choice = (label, name, options) => filter(label, name, options, undefined, "log-filter");
 

@@ -3,7 +3,7 @@
  * read again, because a reaction or an edit changes an earlier one. After a break
  * everything is.
  */
-import { computed, el, onDispose, signal, untracked } from "../../dom.js";
+import { computed, effect, el, onDispose, signal, untracked } from "../../dom.js";
 import { call, get } from "../../api.js";
 import { together } from "../../live.js";
 import { follow } from "../../parts/lists.js";
@@ -60,11 +60,21 @@ export const keyOf = (person) => (person.phone_number ?? person.bsuid).replace("
  * @param {(value: string) => void} set
  * @param {string} [name]
  */
-export const select = (options, value, set, name) => el("select", {
-  "aria-label": name,
-  value: () => options() && value(),
-  onchange: (/** @type {any} */ event) => set(event.target.value),
-}, () => options().map(([key, label]) => el("option", { value: key }, label)));
+export const select = (options, value, set, name) => {
+  const known = computed(() => JSON.stringify(options())); // options that stay the same leave an open list alone
+  return el("select", {
+    "aria-label": name,
+    onchange: (/** @type {any} */ event) => set(event.target.value),
+    ref: (/** @type {HTMLSelectElement} */ node) => {
+      // The options come first: a value that none of them has cannot be chosen.
+      effect(() => node.replaceChildren(...JSON.parse(known()).map((/** @type {string[]} */ [key, label]) => el("option", { value: key }, label))));
+      effect(() => {
+        known();
+        node.value = value();
+      });
+    },
+  });
+};
 
 /**
  * openSimulator follows the provider until the screen ends.

@@ -9,9 +9,9 @@ import { link } from "../../router.js";
 const text = {
   person: "Written by the person",
   phone: "Written on the phone of the number",
-  personDetail: "the provider’s time, in whole seconds",
-  call: "Call of the API",
-  callGone: "its line is not in the log, or no more",
+  personDetail: "provider’s time, in whole seconds",
+  call: "API call",
+  callGone: "no longer in the log",
   answered: (/** @type {number} */ status, /** @type {string} */ took) => `${status} in ${took}`,
   key: (/** @type {string} */ name, /** @type {string} */ last4) => `key ${name} (…${last4})`,
   unnamed: "without a label",
@@ -32,13 +32,14 @@ const text = {
   same: (/** @type {string} */ status) => `stays ${status}`,
   moved: (/** @type {string} */ from, /** @type {string} */ to) => `${from} → ${to}`,
   event: (/** @type {string} */ type) => `Event ${type}`,
-  few: ["no endpoint wants it", "to one endpoint"],
+  few: ["no webhook subscribes to it", "to one endpoint"],
   endpoints: (/** @type {number} */ n) => `to ${count(n)} endpoints`,
   attempt: (/** @type {number} */ n) => `attempt ${n}`,
   replayed: "replayed",
   dead: "dead",
   next: "next at ",
-  waits: "waits",
+  waits: "waiting",
+  paused: "the webhook is paused",
   replay: "Replay",
   replaying: "Replayed",
   raw: "Raw",
@@ -77,7 +78,7 @@ export function step(found, entry, reload) {
     el("span.trace-dot", { "aria-hidden": "true" }),
     el("div.trace-body", null,
       el("div.trace-line", null,
-        el("p.trace-title", null, () => titleOf(found(), entry())),
+        el("p.trace-title", { dir: "auto", title: entry().delivery?.url }, () => titleOf(found(), entry())),
         small && detail,
         when(() => entry().gap_ms !== null, () => el("span.trace-gap", null, () => "+" + span(entry().gap_ms)))),
       !small && detail,
@@ -106,12 +107,17 @@ function titleOf(found, { kind, call, try: tried, status, event, delivery }) {
     case "event":
       return text.event(event.type);
     default:
-      return host(delivery.url);
+      return endpointOf(delivery);
   }
 }
 
-/** @param {string} url */
-const host = (url) => (URL.canParse(url) ? new URL(url).host : url);
+/** endpointOf names an endpoint by its description, else by where it is. @param {{ description: string | null, url: string }} one */
+function endpointOf({ description, url }) {
+  if (description) return description;
+  if (!URL.canParse(url)) return url;
+  const { host, pathname } = new URL(url);
+  return host + (pathname === "/" ? "" : pathname);
+}
 
 /**
  * @param {any} found
@@ -172,6 +178,7 @@ function deliveryDetails(one, reload) {
   const last = one.is_last || one.attempt === 0;
   const answer = one.response_status ? String(one.response_status) : one.error_code ?? text.waits;
   const dead = last && one.status === "dead";
+  const isHeld = last && !dead && one.status !== "succeeded" && one.webhook_status === "paused";
   const replay = async () => {
     try {
       await post(`v1/webhook_deliveries/${one.id}/replay`);
@@ -187,7 +194,8 @@ function deliveryDetails(one, reload) {
     one.replayed_from && text.replayed,
     one.error_message && one.error_code !== "http_error" && one.error_message,
     dead && text.dead,
-    last && !dead && one.status !== "succeeded" && one.next_attempt_at && text.next + clock.format(Date.parse(one.next_attempt_at)),
+    isHeld && el("a.trace-held", { href: link("webhooks/" + one.subscription_id) }, text.paused),
+    last && !dead && !isHeld && one.status !== "succeeded" && one.next_attempt_at && text.next + clock.format(Date.parse(one.next_attempt_at)),
     last && el("a", { href: link("deliveries/" + one.id) }, one.id),
     dead && button(text.replay, { run: replay, class: "link" }),
   ];

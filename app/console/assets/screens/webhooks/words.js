@@ -1,5 +1,6 @@
 /** The words for webhooks and their deliveries. */
 import { el } from "../../dom.js";
+import { get } from "../../api.js";
 import { count, time } from "../../format.js";
 import { chip } from "../../parts/basics.js";
 
@@ -10,27 +11,55 @@ const text = {
   retrying: "retrying ",
   waiting: "waiting",
   delivered: "delivered",
-  gone: "The endpoint answered 410 Gone, so nothing is sent there any more.",
-  disabled: "Too many attempts failed in a row, so nothing is sent there any more.",
-  disabledNext: " What happens meanwhile is kept as dead. Put the URL right, enable it, and replay.",
-  failuresSince: (/** @type {number} */ n) => `Attempts that failed since the last one that was taken: ${count(n)}. See in the deliveries what was answered.`,
-  paused: "Paused: deliveries wait, and go out oldest first when it is resumed.",
+  gone: "Disabled: the endpoint answered 410 Gone.",
+  disabled: "Disabled: too many attempts failed in a row.",
+  disabledNext: " New events are kept as dead deliveries. Fix the URL, enable the webhook, then replay them.",
+  failuresSince: (/** @type {number} */ n) =>
+    `${count(n)} failed attempts since the last success. ${leastInRow} or more in a row count as failing. Check the responses in its deliveries.`,
+  lowRate: (/** @type {string} */ rate) => `${rate} of deliveries succeeded in the last 24 hours. Under ${percent.format(leastRate)} counts as failing.`,
+  paused: "Paused: deliveries wait, and go out oldest first once you resume it.",
   none: "—",
 };
 
 /** @type {Record<string, Mood>} */
 const tones = { active: "good", paused: "calm", disabled: "bad", succeeded: "good", pending: "calm", failed: "warn", dead: "bad" };
 
-/** statusChip says how a webhook is. @param {any} one */
-export const statusChip = (one) => (one.status === "active" && one.consecutive_failures > 0
-  ? chip(text.failing, "warn")
-  : chip(one.status, tones[one.status] ?? "quiet"));
+/** How many attempts in a row fail, and which part of a day’s deliveries succeeds, before a webhook counts as failing. */
+const leastInRow = 5;
+const leastRate = 0.95;
 
-/** problemOf describes the problem of a webhook, and what to do; "" if none. @param {any} one */
-export function problemOf({ status, disabled_reason: why, consecutive_failures: failures }) {
-  if (status === "disabled") return (why === "endpoint_gone" ? text.gone : text.disabled) + text.disabledNext;
-  return status === "paused" ? text.paused : failures > 0 ? text.failuresSince(failures) : "";
+const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 1 });
+
+/**
+ * failing says why an active webhook counts as failing; "" if it does not.
+ * @param {any} one
+ * @param {any} [day] its last day, where that is known
+ */
+function failing({ status, consecutive_failures: failures }, day) {
+  if (status !== "active") return "";
+  if (failures >= leastInRow) return text.failuresSince(failures);
+  return day?.success_rate != null && day.success_rate < leastRate ? text.lowRate(percent.format(day.success_rate)) : "";
 }
+
+/**
+ * statusChip says how a webhook is.
+ * @param {any} one
+ * @param {any} [day]
+ */
+export const statusChip = (one, day) => (failing(one, day) ? chip(text.failing, "warn") : chip(one.status, tones[one.status] ?? "quiet"));
+
+/**
+ * problemOf says what is wrong with a webhook, and what to do; "" if nothing is.
+ * @param {any} one
+ * @param {any} [day]
+ */
+export function problemOf(one, day) {
+  if (one.status === "disabled") return (one.disabled_reason === "endpoint_gone" ? text.gone : text.disabled) + text.disabledNext;
+  return one.status === "paused" ? text.paused : failing(one, day);
+}
+
+/** readDay reads a webhook’s last day; null where that fails. @param {any} one @param {AbortSignal} signal */
+export const readDay = (one, signal) => get(`webhook_subscriptions/${one.id}/day`, { signal }).catch(() => null);
 
 /** deliveryChip says how a delivery is. @param {any} one */
 export function deliveryChip(one) {
@@ -39,9 +68,7 @@ export function deliveryChip(one) {
   return chip(word ?? one.status, tones[one.status] ?? "quiet");
 }
 
-const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 1 });
-
-/** rate is how many of a day were taken. @param {any} day */
+/** rate is which part of a day’s deliveries succeeded. @param {any} day */
 export const rate = (day) => (day?.success_rate == null ? text.none : percent.format(day.success_rate));
 
 /** answerTime is how long an endpoint takes. @param {any} day */
