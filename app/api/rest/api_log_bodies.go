@@ -176,9 +176,18 @@ var (
 	fileToken = regexp.MustCompile(`/media/[A-Za-z0-9_-]{16,}`)
 )
 
-// holdsSecret reports whether a string has a secret in it.
+// holdsSecret reports whether a string has a secret in it. The id of a setup link is none,
+// though it begins as its token does.
 func holdsSecret(text string) bool {
-	return maskNamed(text) != text || fileToken.MatchString(text)
+	for _, found := range plainSecret.FindAllString(text, -1) {
+		if strings.HasPrefix(found, "/") {
+			found = fileToken.FindString(found)
+		}
+		if found != "" && !storage.ValidID(storage.PrefixSetupLink, found) {
+			return true
+		}
+	}
+	return false
 }
 
 // maskText masks what may be secrets in a text that is no JSON.

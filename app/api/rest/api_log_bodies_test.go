@@ -83,7 +83,7 @@ func TestBodiesThatWaitAreBounded(t *testing.T) {
 	is := is.New(t)
 	log := &callLog{lastUsed: make(map[string]storage.Time)}
 	f := serve(t)
-	r := &Request{HTTP: httptest.NewRequest("GET", "/v1/me", nil), Key: f.tenant.Key, Org: f.tenant.Organization}
+	r := &Request{HTTP: httptest.NewRequest("GET", "/v1/me", nil), Table: f.table, Key: f.tenant.Key, Org: f.tenant.Organization}
 	x := &Exchange{Request: r}
 	large := &storage.CallBodies{Request: strings.Repeat("x", MaxLoggedBody)}
 	for range maxWaitingBodies/MaxLoggedBody + 3 {
