@@ -15,8 +15,8 @@ import (
 //   - Its events have an event_id that follows from it: the message's own id, that and
 //     ":sent", the same after "broadcast_msg:" for one of a broadcast, or the provider's id.
 //     No index knows those ids, because every event would have to pay for it. But all events
-//     of a message lie between its created_at and its updated_at, which is a walk over a
-//     short range; one that takes too long is cut.
+//     of a message lie between its created_at and its updated_at, which is a walk over a short
+//     range; one that takes too long is cut.
 //   - Deliveries are found by their event, attempts by their delivery.
 
 // broadcastEvent begins the event_id of the event that a broadcast's message was sent.

@@ -216,7 +216,7 @@ func TestAnAccountIDOpensItsNumber(t *testing.T) {
 	storagetest.Exec(t, s.app.Config.DataDir, `UPDATE accounts SET status = 'degraded', status_reason = 'The provider''s status of the number is DISCONNECTED.'`)
 	c.open("numbers/"+number, s.phoneOf(number))
 	c.Find("button", "Register")
-	c.text("If its registration was lost, register it again")
+	c.text("If its registration was lost, register it again.")
 	c.shoot("number-degraded")
 	c.calm()
 }

@@ -34,7 +34,7 @@ func TestANumberShowsHowItFares(t *testing.T) {
 	c.Click("link", phone)
 	c.heading(phone)
 	c.is.Equal(c.at(), "numbers/"+number)
-	c.text("Sending and receiving.")
+	c.text("Messages come and go.")
 	c.WaitFor(`[...document.querySelectorAll(".card")].map(e => e.textContent).join() === "Sent3,Delivered3,Read3,Failed2,Received1"`)
 	c.row("131026", "recipient_unavailable", "Check the number.", "2")
 	c.text(s.app.URL() + "/provider/webhook")
@@ -108,7 +108,7 @@ func TestANumberWhoseTokenExpiredIsConnectedAgain(t *testing.T) {
 	c.Click("button", "Connect")
 	c.toast("Connected")
 	c.Find("button", "Disconnect")
-	c.text("Sending and receiving.")
+	c.text("Messages come and go.")
 	s.await(number, s.send(number, "+15550001111", `"type":"text","text":{"body":"Back"}`), isStatus("read"))
 	c.open("inbox", "Inbox")
 	c.openConversation("Ana Ruiz")
@@ -150,7 +150,7 @@ func TestANewNumberIsConnectedAndRegistered(t *testing.T) {
 	c.Fill("textbox", "PIN", "123456")
 	c.Click("button", "Register")
 	c.toast("Registered")
-	c.text("Sending and receiving.")
+	c.text("Messages come and go.")
 	c.calm("status of 400", "status of 422")
 }
 

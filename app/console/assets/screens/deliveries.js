@@ -44,7 +44,7 @@ const text = {
   verify: "Verify the signature",
   verifyLead: "Compute this over the raw bytes of the request, not over parsed JSON:",
   signed: "what is signed",
-  compute: "The HMAC-SHA256 of that, keyed with the whole secret and written in hexadecimal, must match one of the v1= values in X-Svc-Signature:",
+  compute: "Its HMAC-SHA256 in hexadecimal, keyed with the whole secret, must match one of the v1= values in X-Svc-Signature:",
   secret: "Signing secret",
   secretHint: "Never leaves this page.",
   run: "Compute",

@@ -52,10 +52,14 @@ const text = {
  * @type {Record<string, [tone: "good" | "warn" | "bad" | "calm" | "quiet", word: string, next: string]>}
  */
 const states = {
-  connected: ["good", "connected", "Sending and receiving."],
-  degraded: ["warn", "needs a look", "It can’t send. Check it now. If its registration was lost, register it again; if its access token has expired, connect it with a new one."],
+  connected: ["good", "connected", "Messages come and go."],
+  degraded: [
+    "warn",
+    "needs a look",
+    "It can’t send. If its registration was lost, register it again. If its access token has expired, connect it with a new one.",
+  ],
   onboarding: ["calm", "not registered", "Register it with its PIN to start sending."],
-  disconnected: ["quiet", "disconnected", "It can’t send. Check it now, or connect it again with a new token."],
+  disconnected: ["quiet", "disconnected", "Nothing is sent from it. Check it now, or connect it again with a new token."],
   restricted: ["bad", "restricted", "The provider has blocked it from sending for now. The business account says why."],
 };
 
@@ -169,7 +173,8 @@ function numberPage(one) {
       lead: () => stateOf(data())[2],
       actions: isAdmin && [
         when(is("onboarding", "degraded"), () => button(text.register, { look: "primary", run: ask(registerDialog) })),
-        when(is("degraded", "disconnected"), () => button(text.again, { look: "primary", run: ask(connectDialog) })),
+        when(is("degraded"), () => button(text.again, { run: ask(connectDialog) })),
+        when(is("disconnected"), () => button(text.again, { look: "primary", run: ask(connectDialog) })),
         button(text.check, { run: check }),
         when(is("connected", "degraded", "onboarding"), () => button(text.disconnect, { look: "destructive", run: disconnect })),
         when(is("disconnected"), () => button(text.delete, { look: "destructive", run: drop })),

@@ -100,7 +100,8 @@ function failedCard({ sent, failed }) {
   const of = sent + failed;
   if (of === 0) return figure(text.failed, "—", el("p.hint", null, text.noMessages));
   const part = failed / of;
-  return verdict(text.failed, percent.format(part), part < fineFailures ? "good" : part < badFailures ? "warn" : "bad", text.failedOf(failed, of));
+  const tone = part < fineFailures ? "good" : part < badFailures ? "warn" : "bad";
+  return verdict(text.failed, percent.format(part), tone, text.failedOf(failed, of));
 }
 
 /** @param {any[]} days of all webhooks */

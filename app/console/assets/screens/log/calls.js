@@ -19,7 +19,7 @@ const text = {
   ],
   none: "No calls yet",
   noneBody: "API calls show up here as they happen: who made them, what was answered and what they created.",
-  unnamed: "key",
+  unnamed: "Key",
 };
 
 /** Those that programs meet. An address may name any other. */
@@ -34,7 +34,7 @@ const codes = [
 export const tone = (status) => (status < 400 ? "good" : status < 500 ? "warn" : "bad");
 
 /** tookOf writes how long a call took. @param {number} ms */
-export const tookOf = (ms) => (ms < 10 ? ms.toFixed(1) : Math.round(ms)) + " ms";
+export const tookOf = (ms) => (ms < 0.1 ? "< 0.1" : ms < 10 ? ms.toFixed(1) : Math.round(ms)) + " ms";
 
 /** whoOf names who made a call. @param {any} call */
 export function whoOf(call) {

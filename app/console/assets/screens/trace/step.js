@@ -73,7 +73,8 @@ export function step(found, entry, reload) {
   const small = ["attempt", "delivery"].includes(entry().kind);
   const detail = () => detailOf(found(), entry(), reload);
   const other = new Date(at).toDateString() !== new Date(found().created_at).toDateString();
-  return el("li", { class: () => "trace-step" + (entry().failed ? " bad" : "") + (small ? " small" : "") },
+  const look = () => (entry().failed ? " bad" : entry().kind === "delivery" ? " untried" : "");
+  return el("li", { class: () => "trace-step" + look() + (small ? " small" : "") },
     el("time", { datetime: entry().at, title: exact.format(at) }, other && el("span", null, day.format(at) + " "), clock.format(at)),
     el("span.trace-dot", { "aria-hidden": "true" }),
     el("div.trace-body", null,

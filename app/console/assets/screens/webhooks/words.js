@@ -15,8 +15,9 @@ const text = {
   disabled: "Disabled: too many attempts failed in a row.",
   disabledNext: " New events are kept as dead deliveries. Fix the URL, enable the webhook, then replay them.",
   failuresSince: (/** @type {number} */ n) =>
-    `${count(n)} failed attempts since the last success. ${leastInRow} or more in a row count as failing. Check the responses in its deliveries.`,
-  lowRate: (/** @type {string} */ rate) => `${rate} of deliveries succeeded in the last 24 hours. Under ${percent.format(leastRate)} counts as failing.`,
+    `${count(n)} failed attempts since the last success. ${leastInRow} in a row count as failing. Check the responses in its deliveries.`,
+  lowRate: (/** @type {string} */ rate) =>
+    `${rate} of deliveries succeeded in the last 24 hours. Under ${percent.format(leastRate)} counts as failing.`,
   paused: "Paused: deliveries wait, and go out oldest first once you resume it.",
   none: "—",
 };
