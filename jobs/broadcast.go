@@ -261,12 +261,12 @@ func (w *Workers) makeMessages(tx *storage.Tx, number int64, limit int) (b stora
 	return b, false, pauseFor(tx, &b, string(errorcode.QuotaExceeded), 0)
 }
 
-// concernsAll says why an account may not send just now; "" if it may.
-func concernsAll(tx *storage.Tx, s storage.Sender) string {
+// concernsAll says why nobody may send from an account just now, "" if it may.
+func concernsAll(s storage.Sender, now storage.Time) string {
 	if refused := messaging.RefusalOf(s); refused != nil {
 		return string(refused.Code)
 	}
-	if messaging.IsCoolingDown(s.CooldownUntil, tx.Now) {
+	if messaging.IsCoolingDown(s.CooldownUntil, now) {
 		return string(errorcode.AccountRateLimited)
 	}
 	return ""

@@ -2,45 +2,30 @@ package jobs
 
 import (
 	"encoding/json"
-	"errors"
 
 	"confab/jobs/event"
-	"confab/jobs/mergefield"
 	"confab/jobs/messaging"
 	"confab/storage"
 )
 
 // messageMaker makes the messages of a broadcast inside of one transaction.
 type messageMaker struct {
-	w         *Workers
-	b         storage.Broadcast
-	sender    storage.Sender
-	marketing bool
-	template  *mergefield.Template
-	quota     int64 // of the organization's plan; 0 for none
+	w *Workers
+	recipientRules
+	quota int64 // of the organization's plan; 0 for none
 }
 
 // newMessageMaker reads what all messages of a broadcast need. The reason says why none can
 // be made just now, "" if they can.
 func (w *Workers) newMessageMaker(tx *storage.Tx, b storage.Broadcast) (m messageMaker, reason string, err error) {
-	m = messageMaker{w: w, b: b}
-	if m.sender, err = tx.Sender(b.AccountID); err != nil {
-		return m, "", err // the account is gone, and the broadcast goes with it
+	m = messageMaker{w: w}
+	if m.recipientRules, err = newRecipientRules(&tx.Rx, b); err != nil {
+		return m, "", err
 	}
-	if reason := concernsAll(tx, m.sender); reason != "" {
+	if reason := concernsAll(m.sender, tx.Now); reason != "" {
 		return m, reason, nil
 	}
 
-	// A template that is not known any more is for the provider to refuse.
-	t, err := tx.Template(b.AccountID, b.TemplateName, b.TemplateLanguage)
-	if storage.IgnoreNotFound(err) != nil {
-		return m, "", err
-	}
-	m.marketing = messaging.IsMarketing(t)
-
-	if m.template, err = mergefield.Parse(b.Content, b.Body); err != nil {
-		return m, "", err
-	}
 	if len(w.MonthlyMessages) > 0 {
 		org, err := tx.OrganizationByID(m.sender.OrganizationID)
 		if err != nil {
@@ -93,78 +78,20 @@ func (m *messageMaker) makeMessage(tx *storage.Tx, r storage.BroadcastRecipient)
 		return nil // it was skipped before
 	}
 
-	to, isNew, err := m.findThread(tx, r)
-	if errors.Is(err, storage.ErrNotFound) {
-		return tx.SkipRecipient(m.b.Number, r.Number, storage.SkippedContactDeleted)
-	}
+	d, err := m.decide(&tx.Rx, r, func(contact string) (bool, error) { return tx.HasBroadcastMessage(m.b.Number, contact) })
 	if err != nil {
 		return err
 	}
-
-	content, body, skipped, err := m.fill(tx, r, to, isNew)
-	if err != nil {
-		return err
+	if d.skipped != "" {
+		return tx.SkipRecipient(m.b.Number, r.Number, d.skipped)
 	}
-	if skipped != "" {
-		return tx.SkipRecipient(m.b.Number, r.Number, skipped)
-	}
-	return m.store(tx, r, to, isNew, content, body)
-}
-
-// findThread finds whom a recipient is, or returns a new contact that is not stored yet. The
-// error is ErrNotFound for a contact that is gone.
-func (m *messageMaker) findThread(tx *storage.Tx, r storage.BroadcastRecipient) (t storage.Thread, isNew bool, err error) {
-	switch {
-	case r.ContactID != nil:
-		t, err = tx.Thread(m.b.AccountID, *r.ContactID)
-		return t, false, err
-	case r.PhoneNumber == nil:
-		return t, false, storage.ErrNotFound // blanked
-	}
-
-	t, err = tx.ThreadByPhone(m.b.AccountID, *r.PhoneNumber)
-	if errors.Is(err, storage.ErrNotFound) {
-		t = storage.Thread{Contact: storage.Contact{AccountID: m.b.AccountID, PhoneNumber: r.PhoneNumber}}
-		return t, true, nil
-	}
-	return t, false, err
-}
-
-// fill checks whether a recipient may be sent to, and fills in the template for it. skipped
-// says why it gets none.
-func (m *messageMaker) fill(
-	tx *storage.Tx, r storage.BroadcastRecipient, to storage.Thread, isNew bool,
-) (content json.RawMessage, body *string, skipped string, err error) {
-	if refused := messaging.RefusalFor(m.sender, to.Contact, m.marketing); refused != nil {
-		return nil, nil, string(refused.Code), nil
-	}
-
-	if !isNew {
-		twice, err := tx.HasBroadcastMessage(m.b.Number, to.ID)
-		if err != nil || twice {
-			return nil, nil, storage.SkippedDuplicate, err
-		}
-	}
-
-	values, err := mergefield.Of(r, to.Contact)
-	if err != nil {
-		return nil, nil, "", err
-	}
-	content, body, err = m.template.Fill(values)
-	switch {
-	case errors.Is(err, mergefield.ErrMissing):
-		return nil, nil, storage.SkippedMissingParameter, nil
-	case errors.Is(err, mergefield.ErrInvalid):
-		return nil, nil, storage.SkippedInvalidParameter, nil
-	}
-	return content, body, "", err
+	return m.store(tx, r, d)
 }
 
 // store stores a message with the contact and the conversation that it needs, and its job.
-func (m *messageMaker) store(
-	tx *storage.Tx, r storage.BroadcastRecipient, to storage.Thread, isNew bool, content json.RawMessage, body *string,
-) error {
-	if isNew {
+func (m *messageMaker) store(tx *storage.Tx, r storage.BroadcastRecipient, d decision) error {
+	to := d.to
+	if d.isNew {
 		if err := tx.InsertContact(&to.Contact); err != nil {
 			return err
 		}
@@ -176,7 +103,7 @@ func (m *messageMaker) store(
 		return err
 	}
 
-	message := m.message(r, to, content, body)
+	message := m.message(r, to, d.content, d.body)
 	if err := tx.InsertMessage(&message); err != nil {
 		return err
 	}
@@ -189,7 +116,7 @@ func (m *messageMaker) store(
 	}
 
 	tx.CountMessage(m.sender.OrganizationID)
-	return m.w.enqueueToRecipient(tx, message, content)
+	return m.w.enqueueToRecipient(tx, message, d.content)
 }
 
 // message is the message of a recipient. It goes to the number that was given, or else to

@@ -62,9 +62,8 @@ func people(n int) (all []storage.BroadcastRecipient) {
 	return all
 }
 
-// broadcast makes a broadcast as the API does.
-func (w *world) broadcast(to []storage.BroadcastRecipient, change ...func(*storage.Broadcast)) storage.Broadcast {
-	w.t.Helper()
+// draft is a broadcast that is not stored.
+func (w *world) draft(change ...func(*storage.Broadcast)) storage.Broadcast {
 	body := "Hi {{name}}! Come in."
 	b := storage.Broadcast{
 		AccountID: w.account.ID, Name: "Sale", Content: storage.JSON(saleContent), TemplateName: "sale", TemplateLanguage: "en_US",
@@ -73,6 +72,13 @@ func (w *world) broadcast(to []storage.BroadcastRecipient, change ...func(*stora
 	for _, c := range change {
 		c(&b)
 	}
+	return b
+}
+
+// broadcast makes a broadcast as the API does.
+func (w *world) broadcast(to []storage.BroadcastRecipient, change ...func(*storage.Broadcast)) storage.Broadcast {
+	w.t.Helper()
+	b := w.draft(change...)
 	next := func(limit int) ([]storage.BroadcastRecipient, error) {
 		some := to[:min(limit, len(to))]
 		to = to[len(some):]

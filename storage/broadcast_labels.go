@@ -7,23 +7,14 @@ package storage
 // CopyLabeled stores up to limit more contacts of a broadcast's label as its recipients. It
 // returns true when all are.
 func (tx *Tx) CopyLabeled(b *Broadcast, limit int) (done bool, err error) {
-	var next []struct {
-		ID        string `db:"contact_id"`
-		CreatedAt Time   `db:"contact_created_at"`
-	}
-	err = tx.List(&next, `
-		SELECT contact_id, contact_created_at
-		FROM contact_labels INDEXED BY contact_labels_by_label
-		WHERE label_id = ?1 AND account_id = ?2 AND (contact_created_at, contact_id) > (?3, ?4)
-		ORDER BY contact_created_at, contact_id
-		LIMIT ?5`, b.LabelID, b.AccountID, b.CopiedAt, b.CopiedID, limit)
+	next, err := tx.LabeledContacts(b.AccountID, *b.LabelID, Row{At: b.CopiedAt, ID: b.CopiedID}, limit)
 	if err != nil {
 		return false, err
 	}
 
 	ids := make([]string, len(next))
 	for i, c := range next {
-		ids[i], b.CopiedAt, b.CopiedID = c.ID, c.CreatedAt, c.ID
+		ids[i], b.CopiedAt, b.CopiedID = c.ID, c.At, c.ID
 	}
 	const hadIt = `NOT EXISTS (SELECT 1 FROM broadcast_label_changes WHERE broadcast = ?2 AND contact_id = c.id AND had = 0)`
 	if err := tx.addContacts(b.Number, ids, hadIt); err != nil {
@@ -34,6 +25,17 @@ func (tx *Tx) CopyLabeled(b *Broadcast, limit int) (done bool, err error) {
 		return false, err
 	}
 	return tx.copyUnlabeled(b.Number, limit)
+}
+
+// LabeledContacts lists up to limit contacts of an account that have a label, after one of
+// them: the oldest first, which is the order of a broadcast.
+func (rx *Rx) LabeledContacts(account int64, label string, after Row, limit int) ([]Row, error) {
+	return list[Row](rx, `
+		SELECT contact_created_at AS created_at, contact_id AS id
+		FROM contact_labels INDEXED BY contact_labels_by_label
+		WHERE label_id = ?1 AND account_id = ?2 AND (contact_created_at, contact_id) > (?3, ?4)
+		ORDER BY contact_created_at, contact_id
+		LIMIT ?5`, label, account, after.At, after.ID, limit)
 }
 
 // copyUnlabeled stores those contacts that had the label when the broadcast was made and

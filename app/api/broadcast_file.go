@@ -19,8 +19,8 @@ import (
 
 // The parts of a form that makes a broadcast.
 const (
-	broadcastPart  = "broadcast"
-	recipientsPart = "recipients"
+	BroadcastPart  = "broadcast"
+	RecipientsPart = "recipients"
 )
 
 // maxShownNumber is how much is kept of a cell that should have been a number.
@@ -47,7 +47,7 @@ func openRecipients(in io.Reader) (file *contactsheet.Reader, columns []string, 
 
 	file, columns, err = contactsheet.ReadHeader(in, func(names []string) bool { return numberOf(names) >= 0 })
 	if errors.Is(err, io.EOF) {
-		return nil, nil, -1, rest.Invalid(recipientsPart, "has no header line")
+		return nil, nil, -1, rest.Invalid(RecipientsPart, "has no header line")
 	}
 	if err := checkRecipientLine(1, columns, err); err != nil {
 		return nil, nil, -1, err
@@ -61,7 +61,7 @@ func openRecipients(in io.Reader) (file *contactsheet.Reader, columns []string, 
 // checkRecipientLine refuses a file for a line that cannot be read.
 func checkRecipientLine(line int64, cells []string, err error) error {
 	refuse := func(rule string) error {
-		return rest.Invalid(recipientsPart, "cannot be read: line "+strconv.FormatInt(line, 10)+" "+rule)
+		return rest.Invalid(RecipientsPart, "cannot be read: line "+strconv.FormatInt(line, 10)+" "+rule)
 	}
 
 	switch {
@@ -89,7 +89,7 @@ func NewRecipientFile(in io.Reader, content []byte) (jobs.RecipientSource, error
 		return nil, err
 	}
 	if number < 0 {
-		return nil, rest.Invalid(recipientsPart, "must have a column phone_number or to")
+		return nil, rest.Invalid(RecipientsPart, "must have a column phone_number or to")
 	}
 
 	lines := 0
@@ -98,7 +98,7 @@ func NewRecipientFile(in io.Reader, content []byte) (jobs.RecipientSource, error
 			cells, err := file.Read()
 			switch {
 			case errors.Is(err, io.EOF) && lines == 0:
-				return nil, rest.Invalid(recipientsPart, "has no lines below its header")
+				return nil, rest.Invalid(RecipientsPart, "has no lines below its header")
 			case errors.Is(err, io.EOF):
 				return some, nil
 			}
@@ -110,7 +110,7 @@ func NewRecipientFile(in io.Reader, content []byte) (jobs.RecipientSource, error
 			}
 
 			if lines++; lines > maxRecipientLines {
-				return nil, rest.Invalid(recipientsPart, "must have at most "+strconv.Itoa(maxRecipientLines)+" lines")
+				return nil, rest.Invalid(RecipientsPart, "must have at most "+strconv.Itoa(maxRecipientLines)+" lines")
 			}
 			some = append(some, recipientOf(columns, cells, number, template.Names()))
 		}

@@ -35,7 +35,7 @@ func viewRecipient(r storage.BroadcastRecipient) recipientView {
 // recipientStatus reads the filter of a list of recipients, if the broadcast in the path
 // exists.
 func (s *Server) recipientStatus(r *rest.Request) (string, error) {
-	if _, err := rest.Find(s.Server, r, broadcastIn); err != nil {
+	if _, err := rest.Find(s.Server, r, BroadcastIn); err != nil {
 		return "", err
 	}
 	f := rest.Filters{Values: r.Query()}
@@ -54,7 +54,7 @@ func (s *Server) listBroadcastRecipients(r *rest.Request) (rest.Reply, error) {
 		Scope: fmt.Sprintf("recipients %s %q", r.Param("id"), status),
 		Read: func(rx *storage.Rx, q *rest.ListQuery) (rows []storage.BroadcastRecipient, _ storage.After, err error) {
 			var reached int64
-			b, err := broadcastIn(rx, r)
+			b, err := BroadcastIn(rx, r)
 			if err == nil {
 				rows, reached, err = rx.BroadcastRecipients(b, status, rest.NumberOf(q.After), q.Fetch())
 			}
@@ -119,7 +119,7 @@ func (s *Server) recipientsAfter(
 	r *rest.Request, status string, after int64,
 ) (rows []storage.BroadcastRecipient, reached int64, err error) {
 	err = s.List(r, func(rx *storage.Rx) error {
-		b, err := broadcastIn(rx, r)
+		b, err := BroadcastIn(rx, r)
 		if err == nil {
 			rows, reached, err = rx.BroadcastRecipients(b, status, after, exportedAtOnce)
 		}

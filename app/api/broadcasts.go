@@ -29,15 +29,15 @@ func (s *Server) listBroadcasts(r *rest.Request) (rest.Reply, error) {
 	})
 }
 
-// broadcastIn finds the broadcast in the path.
-func broadcastIn(rx *storage.Rx, r *rest.Request) (storage.Broadcast, error) {
+// BroadcastIn finds the broadcast in the path.
+func BroadcastIn(rx *storage.Rx, r *rest.Request) (storage.Broadcast, error) {
 	return rest.InPath(r, "id", storage.PrefixBroadcast, r.Account.ID, rx.Broadcast)
 }
 
 // moveBroadcast is the handler that moves the broadcast in the path to another state.
 func (s *Server) moveBroadcast(move func(*storage.Tx, *storage.Broadcast) error) rest.Handler {
 	return func(r *rest.Request) (rest.Reply, error) {
-		return rest.UpdateFound(s.Server, r, broadcastIn, func(tx *storage.Tx, b storage.Broadcast) (rest.Reply, error) {
+		return rest.UpdateFound(s.Server, r, BroadcastIn, func(tx *storage.Tx, b storage.Broadcast) (rest.Reply, error) {
 			b, err := tx.CurrentBroadcast(b.Number)
 			if err == nil {
 				err = move(tx, &b)
@@ -61,15 +61,7 @@ func (s *Server) createBroadcast(r *rest.Request) (rest.Reply, error) {
 
 // makeBroadcast stores a broadcast. The answer is stored with the step that publishes it.
 func (s *Server) makeBroadcast(r *rest.Request, in *broadcastBody) (rep rest.Reply, err error) {
-	b, err := s.checkBroadcast(r, in)
-	if err != nil {
-		return rest.Reply{}, err
-	}
-	var file io.Reader
-	if r.CSV != nil {
-		file = r.CSV.Reader()
-	}
-	recipients, err := in.source(file)
+	b, recipients, err := s.draftBroadcast(r, in)
 	if err != nil {
 		return rest.Reply{}, err
 	}
@@ -84,6 +76,21 @@ func (s *Server) makeBroadcast(r *rest.Request, in *broadcastBody) (rep rest.Rep
 		return err
 	})
 	return rep, err
+}
+
+// draftBroadcast checks a request for a broadcast, and returns it with the source of its
+// recipients, which is nil for those of a label.
+func (s *Server) draftBroadcast(r *rest.Request, in *broadcastBody) (storage.Broadcast, jobs.RecipientSource, error) {
+	b, err := s.checkBroadcast(r, in)
+	if err != nil {
+		return b, nil, err
+	}
+	var file io.Reader
+	if r.CSV != nil {
+		file = r.CSV.Reader()
+	}
+	recipients, err := in.source(file)
+	return b, recipients, err
 }
 
 // checkBroadcast checks what a broadcast names, and returns it without its recipients.

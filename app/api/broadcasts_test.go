@@ -211,7 +211,7 @@ func FuzzRecipientFiles(f *testing.F) {
 				t.Fatal("it has no end")
 			}
 		}
-		if e, ok := err.(*rest.Error); !ok || e.Param != recipientsPart || rest.AsError(err).Status() != 400 {
+		if e, ok := err.(*rest.Error); !ok || e.Param != RecipientsPart || rest.AsError(err).Status() != 400 {
 			t.Fatal(err)
 		}
 	})

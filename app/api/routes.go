@@ -105,13 +105,13 @@ func (s *Server) Routes() []rest.Route {
 
 		rest.At("GET", "/:phone_number_id/broadcasts", s.listBroadcasts, 0, nil),
 		rest.At("POST", "/:phone_number_id/broadcasts", s.createBroadcast, rest.Creates, nil).
-			TakesTable(broadcastPart, recipientsPart).Audited("broadcast.created", "broadcast", ""),
-		rest.At("GET", "/:phone_number_id/broadcasts/:id", rest.Shows(s.Server, broadcastIn, event.ViewBroadcast), 0, nil),
-		rest.At("POST", "/:phone_number_id/broadcasts/:id/pause", s.moveBroadcast(jobs.PauseBroadcast), 0, rest.Exists(broadcastIn)).
+			TakesTable(BroadcastPart, RecipientsPart).Audited("broadcast.created", "broadcast", ""),
+		rest.At("GET", "/:phone_number_id/broadcasts/:id", rest.Shows(s.Server, BroadcastIn, event.ViewBroadcast), 0, nil),
+		rest.At("POST", "/:phone_number_id/broadcasts/:id/pause", s.moveBroadcast(jobs.PauseBroadcast), 0, rest.Exists(BroadcastIn)).
 			Audited("broadcast.paused", "broadcast", "id"),
-		rest.At("POST", "/:phone_number_id/broadcasts/:id/resume", s.moveBroadcast(jobs.ResumeBroadcast), 0, rest.Exists(broadcastIn)).
+		rest.At("POST", "/:phone_number_id/broadcasts/:id/resume", s.moveBroadcast(jobs.ResumeBroadcast), 0, rest.Exists(BroadcastIn)).
 			Audited("broadcast.resumed", "broadcast", "id"),
-		rest.At("POST", "/:phone_number_id/broadcasts/:id/cancel", s.moveBroadcast(jobs.CancelBroadcast), 0, rest.Exists(broadcastIn)).
+		rest.At("POST", "/:phone_number_id/broadcasts/:id/cancel", s.moveBroadcast(jobs.CancelBroadcast), 0, rest.Exists(BroadcastIn)).
 			Audited("broadcast.cancelled", "broadcast", "id"),
 		rest.At("GET", "/:phone_number_id/broadcasts/:id/recipients", s.listBroadcastRecipients, 0, nil),
 		rest.At("GET", "/:phone_number_id/broadcasts/:id/recipients.csv", s.exportBroadcastRecipients, 0, nil).

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"encoding/base64"
 	"fmt"
 	"strings"
 	"testing"
@@ -9,15 +10,20 @@ import (
 	"confab/storage/storagetest"
 )
 
-func TestABroadcastIsMadeInThreeStepsAndWatched(t *testing.T) {
+func TestABroadcastIsReviewedAndWatched(t *testing.T) {
 	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
-	s.atProvider(number, `{"name":"news","language":"en","category":"MARKETING","components":[{"type":"BODY","text":"Hello {{1}}, something is new here.","example":{"body_text":[["Ana"]]}}]}`)
+	s.atProvider(number, `{"name":"news","language":"en","category":"MARKETING","components":[{"type":"BODY","text":"Hello {{1}}, something is new here.","example":{"body_text":[["Ana"]]}},
+		{"type":"BUTTONS","buttons":[{"type":"QUICK_REPLY","text":"Show me"},{"type":"QUICK_REPLY","text":"Not now"}]}]}`)
 	s.awaitApproval(number, "news")
 	label := s.label("Regulars")
-	for i := range 5 {
-		id := s.contact(number, fmt.Sprintf("+1555000111%d", i), fmt.Sprintf("Person %d", i))
+	for i := range 6 {
+		name := fmt.Sprintf("Person%d Last", i)
+		if i == 5 {
+			name = "+1 555 000 1115" // which is no name
+		}
+		id := s.contact(number, fmt.Sprintf("+1555000111%d", i), name)
 		s.call("POST", s.app.URL()+"/v1/"+number+"/contacts/"+id+"/labels", `{"label_id":"`+label+`"}`)
 		if i == 0 {
 			storagetest.Update(t, s.app.DB, func(tx *storage.Tx) error { return tx.MarkOptedOut(id) })
@@ -29,23 +35,32 @@ func TestABroadcastIsMadeInThreeStepsAndWatched(t *testing.T) {
 	c.Click("button", "New broadcast")
 	c.heading("New broadcast")
 
-	// What: a template, its fields and its preview.
+	// What: a template, its fields and its preview. What is missing is said at its field.
+	wrong := func(field, words string) {
+		t.Helper()
+		c.WaitFor(fmt.Sprintf(`(e => e?.ariaInvalid === "true" && e.getAttribute("aria-describedby").split(" ").some(id => document.getElementById(id)?.textContent === %q))(document.querySelector("#broadcast-%s"))`, words, field))
+	}
 	c.Click("button", "Next")
-	c.shows("Give it a name, choose a template")
+	wrong("name", "Enter a name.")
+	wrong("template", "Choose a template.")
+	c.shoot("broadcast-wrong")
 	c.Fill("textbox", "Name", "Spring "+markup)
 	c.pick("Template", "news (en)")
-	c.Fill("textbox", "{{1}}", "{{name}}")
-	c.previews("Hello {{name}}, something is new here.")
+	c.Click("button", "Next")
+	c.shows("Fill this in.")
+	c.Fill("textbox", "{{1}}", "{{first_name}}")
+	c.previews("Hello {{first_name}}, something is new here.")
 	c.shoot("broadcast-template")
 	c.fits()
 	c.Click("button", "Next")
 
 	// To whom: how many, and who will be skipped and why.
 	c.Click("button", "Next")
-	c.shows("Choose whom it goes to.")
+	wrong("label", "Choose a label.")
 	c.pick("Label", "Regulars")
-	c.shows("5 people")
+	c.shows("6 people")
 	c.shows("1 stopped marketing messages")
+	c.shows("1 without a value for a field in the message")
 	c.shoot("broadcast-audience")
 	c.fits()
 	c.Click("button", "Next")
@@ -57,38 +72,102 @@ func TestABroadcastIsMadeInThreeStepsAndWatched(t *testing.T) {
 	c.Fill("textbox", "Phone number", "+15550009999")
 	c.Click("button", "Send test")
 	c.toast("Sent to +15550009999")
+	c.Gone("button", "Start broadcast")
 	c.shoot("broadcast-when")
 	c.fits()
+	c.Click("button", "Next")
+
+	// Review: the message as the first people will see it, and exactly what the run will do.
+	c.Find("region", "Review")
+	c.shows("4 of 6 people will get it")
+	c.shows("Person1 Last · +15550001111")
+	c.shows("Hello Person1, something is new here.")
+	c.shoot("broadcast-review")
+	c.fits()
+	c.unharmed()
+
+	// Those without a name are reached by a fallback.
+	c.Click("button", "Change template")
+	c.Fill("textbox", "{{1}}", "{{first_name|there}}")
+	for range 3 {
+		c.Click("button", "Next")
+	}
+	c.shows("5 of 6 people will get it")
 	c.Click("button", "Start broadcast")
 	c.heading("Spring " + markup)
 	c.unharmed()
 
-	// It is watched while it runs, to its end.
+	// It is watched while it runs, to its end, which is what was promised.
 	c.WaitFor(`document.querySelector("h1").parentNode.textContent.includes("completed")`)
-	c.WaitFor(`[...document.querySelectorAll(".funnel > div")].map(d => d.querySelector("dt").textContent + d.querySelector("dd").textContent).join() === "Sent4,Delivered4,Read4,Failed0,Skipped1,Waiting0"`)
-	c.row("marketing opted out", "1")
+	c.WaitFor(`[...document.querySelectorAll(".funnel > div")].map(d => d.querySelector("dt").textContent + d.querySelector("dd").textContent).join() === "Sent5,Delivered5,Read5,Failed0,Skipped1,Waiting0"`)
+	c.row("Stopped marketing messages", "1")
 	c.row("+15550001114", "read")
-	c.shoot("broadcast")
-	c.fits()
-	c.pick("Status", "skipped")
-	c.row("+15550001110", "skipped", "marketing opted out")
-	c.Gone("button", "Pause")
-	eval[any](c.window, `void (HTMLAnchorElement.prototype.click = function () { window.saved = this.href })`)
-	c.Click("button", "Export")
-	c.is.Equal(eval[float64](c.window, `fetch(window.saved).then(r => r.text()).then(t => t.trim().split("\n").length)`), 6.0)
-
-	// The trace of one of its messages leads back to it.
+	c.Find("table", "Skipped by reason")
+	c.Gone("table", "Failures by reason")
 	id, _, _ := strings.Cut(strings.TrimPrefix(c.at(), "broadcasts/"), "?")
 	var sent struct {
 		Data []struct {
+			To        string
 			MessageID string `json:"message_id"`
 		}
 	}
 	s.read("/"+number+"/broadcasts/"+id+"/recipients?status=read", &sent)
+
+	// Somebody writes, and others tap.
+	s.says(number, "15550001111", "Ana", textOf("Is it blue?"))
+	for _, one := range sent.Data[1:3] {
+		message := s.call("GET", s.app.URL()+"/v1/"+number+"/messages/"+one.MessageID, "")
+		s.says(number, strings.TrimPrefix(one.To, "+"), "Bo",
+			`"type":"button","button":{"payload":"Show me","text":"Show me"},"context":{"id":"`+message["message_id"].(string)+`"}`)
+	}
+	c.Find("heading", "Replies")
+	c.WaitFor(`document.querySelector(".replies").textContent === "Replied3 peopleTapped “Show me”2"`)
+	c.shoot("broadcast")
+	c.fits()
+	c.pick("Status", "skipped")
+	c.row("+15550001110", "skipped", "Stopped marketing messages")
+	c.Gone("button", "Pause")
+	eval[any](c.window, `void (HTMLAnchorElement.prototype.click = function () { window.saved = this.href })`)
+	c.Click("button", "Export")
+	c.is.Equal(eval[float64](c.window, `fetch(window.saved).then(r => r.text()).then(t => t.trim().split("\n").length)`), 7.0)
+
+	// The trace of one of its messages leads back to it.
 	c.Visit(s.app.URL() + "/console/trace/" + sent.Data[0].MessageID)
 	c.Click("link", "Spring "+markup)
 	c.heading("Spring " + markup)
 	c.calm("status of 400")
+}
+
+func TestABroadcastTakesAnUploadedPicture(t *testing.T) {
+	parallelBrowser(t)
+	s := newStage(t)
+	number := s.connect()
+	s.atProvider(number, `{"name":"look","language":"en","category":"UTILITY","components":[{"type":"HEADER","format":"IMAGE","example":{"header_handle":["4:picture"]}},{"type":"BODY","text":"Something is new here."}]}`)
+	s.awaitApproval(number, "look")
+	c := s.console(t, storage.RoleAdmin)
+	c.open("broadcasts/new", "New broadcast")
+	c.Fill("textbox", "Name", "With a picture")
+	c.pick("Template", "look (en)")
+	c.Find("button", "Choose picture")
+	picture, err := base64.StdEncoding.DecodeString(dot)
+	c.is.NoErr(err)
+	c.chooseFile("vase.png", string(picture))
+	c.Find("button", "Remove vase.png")
+	c.WaitFor(`document.querySelector(".preview img.preview-picture")?.complete`)
+	c.shoot("broadcast-picture")
+	c.fits()
+	c.Click("button", "Next")
+	c.Click("radio", "These numbers One a line, 10,000 at most.")
+	c.Fill("textbox", "Numbers", "+15550001111")
+	c.shows("1 person")
+	c.Click("button", "Next")
+	c.Click("button", "Next")
+	c.shows("1 person will get it")
+	c.Click("button", "Start broadcast")
+	c.heading("With a picture")
+	c.WaitFor(`document.querySelector("h1").parentNode.textContent.includes("completed")`)
+	c.WaitFor(`document.querySelector(".funnel").textContent.includes("Read1")`)
+	c.calm()
 }
 
 func TestABroadcastIsPausedResumedAndCancelled(t *testing.T) {
@@ -103,15 +182,19 @@ func TestABroadcastIsPausedResumedAndCancelled(t *testing.T) {
 	c.Click("button", "Next")
 	c.Click("radio", "These numbers One a line, 10,000 at most.")
 	c.Fill("textbox", "Numbers", "+1 555 000 1111\n+1 5\n")
-	c.shows("“+15” is no phone number.")
+	c.shows("“+15” isn’t a phone number.")
 	c.Click("button", "Next")
 	c.Find("textbox", "Numbers") // it stays here
 	c.Fill("textbox", "Numbers", "+1 555 000 1111\n+15550002222\n+15550001111")
 	c.shows("2 people")
-	c.shows("1 there twice")
+	c.shows("1 listed more than once, sent once")
 	c.Click("button", "Next")
 	c.Click("radio", "Later")
+	c.Click("button", "Next")
+	c.shows("Choose a time.")
 	eval[any](c.window, `void ((e, t) => { e.value = new Date(t - new Date(t).getTimezoneOffset() * 60000).toISOString().slice(0, 16); e.dispatchEvent(new Event("input", { bubbles: true })) })(document.querySelector("[type=datetime-local]"), Date.now() + 86400000)`)
+	c.Click("button", "Next")
+	c.shows("2 people will get it")
 	c.Click("button", "Schedule broadcast")
 	c.heading("Later")
 	c.shows("scheduled")
@@ -122,7 +205,7 @@ func TestABroadcastIsPausedResumedAndCancelled(t *testing.T) {
 	c.Find("button", "Pause")
 	c.Click("button", "Cancel")
 	c.Find("dialog", "Cancel Later?")
-	c.shows("2 people who still wait will not get it.")
+	c.shows("2 people still waiting won’t get it.")
 	c.Click("button", "Cancel broadcast")
 	c.shows("cancelled")
 	c.open("broadcasts", "Broadcasts")
@@ -130,7 +213,7 @@ func TestABroadcastIsPausedResumedAndCancelled(t *testing.T) {
 	c.shoot("broadcasts")
 	c.fits()
 	c.pick("Status", "running")
-	c.shows("No broadcast is like this.")
+	c.shows("No broadcasts match.")
 	c.calm()
 }
 
@@ -153,21 +236,21 @@ func TestAnAudienceIsWhatIsShown(t *testing.T) {
 	c.Click("radio", "Everybody with a label")
 	c.Click("radio", "The lines of a CSV file As a spreadsheet saves it. One column has phone numbers; the others are fields.")
 	c.Click("button", "Next")
-	c.shows("Choose whom it goes to.")
+	c.shows("Choose a file.")
 
 	// A label and numbers are there again, with how many they are.
 	c.Click("radio", "Everybody with a label")
 	c.pick("Label", "Nobody")
-	c.shows("0 people")
+	c.shows("Nobody has this label.")
 	c.Click("radio", "These numbers One a line, 10,000 at most.")
 	c.Fill("textbox", "Numbers", "+15550001111")
 	c.shows("1 person")
 	c.Click("radio", "Everybody with a label")
-	c.shows("0 people")
 	c.Click("button", "Next")
-	c.shows("Nobody is there to send it to.")
+	c.shows("Nobody has this label.")
 	c.Click("radio", "These numbers One a line, 10,000 at most.")
 	c.shows("1 person")
+	c.Click("button", "Next")
 	c.Click("button", "Next")
 	c.Find("button", "Start broadcast")
 	c.calm()

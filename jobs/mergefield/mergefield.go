@@ -1,5 +1,6 @@
 // Package mergefield fills in the fields of a broadcast's template: {{field}} in the texts of its
-// text parameters. It is one pass: what a field holds is not expanded again.
+// text parameters, or {{field|fallback}} for those who have no value. It is one pass: what a
+// field holds is not expanded again.
 package mergefield
 
 import (
@@ -11,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"confab/storage"
@@ -28,11 +30,25 @@ const MaxText = 32768
 // field is a field in a text: a name between braces, which has none itself.
 var field = regexp.MustCompile(`\{\{([^{}]*)\}\}`)
 
-// Names are the names of the fields in a text, each once.
+// The fields that are more than a column: the first name is a part of the name.
+const (
+	fieldName      = "name"
+	fieldFirstName = "first_name"
+)
+
+// Names are the names of the fields whose values a text needs, each once.
 func Names(text string) (names []string) {
-	for _, match := range field.FindAllStringSubmatch(text, -1) {
-		if name := strings.TrimSpace(match[1]); !slices.Contains(names, name) {
+	add := func(name string) {
+		if !slices.Contains(names, name) {
 			names = append(names, name)
+		}
+	}
+
+	for _, found := range field.FindAllString(text, -1) {
+		name, _ := splitField(found)
+		add(name)
+		if name == fieldFirstName {
+			add(fieldName)
 		}
 	}
 	return names
@@ -89,10 +105,7 @@ func (t *Template) Fill(values Values) (content json.RawMessage, body *string, e
 
 	// Anything that is no field of a parameter is a text of the template, and stays.
 	text := field.ReplaceAllStringFunc(*t.body, func(found string) string {
-		if value := values.value(fieldName(found)); value != "" {
-			return value
-		}
-		return found
+		return cmp.Or(values.fill(found), found)
 	})
 	if utf8.RuneCountInString(text) > MaxText {
 		return nil, nil, ErrInvalid
@@ -100,8 +113,12 @@ func (t *Template) Fill(values Values) (content json.RawMessage, body *string, e
 	return content, &text, nil
 }
 
-// fieldName is the name of a field as it was found in a text, with its braces.
-func fieldName(found string) string { return strings.TrimSpace(found[2 : len(found)-2]) }
+// splitField is the name of a field as it was found in a text, with its braces, and what stands
+// for a value that is missing.
+func splitField(found string) (name, fallback string) {
+	name, fallback, _ = strings.Cut(found[2:len(found)-2], "|")
+	return strings.TrimSpace(name), strings.TrimSpace(fallback)
+}
 
 // mapTexts copies a content with the texts of its text parameters changed.
 func mapTexts(node any, change func(string) (string, error)) (any, error) {
@@ -166,7 +183,7 @@ func Of(r storage.BroadcastRecipient, c storage.Contact) (v Values, err error) {
 func (v Values) expand(text string) (string, error) {
 	var err error
 	filled := field.ReplaceAllStringFunc(text, func(found string) string {
-		value := v.value(fieldName(found))
+		value := v.fill(found)
 		if value == "" {
 			err = ErrMissing
 		}
@@ -178,22 +195,52 @@ func (v Values) expand(text string) (string, error) {
 	return filled, err
 }
 
+// fill is what stands in the place of a field: its value or its fallback, "" if it has neither.
+func (v Values) fill(found string) string {
+	name, fallback := splitField(found)
+	return cmp.Or(v.value(name), fallback)
+}
+
 // value is the value of a field, "" if there is none.
 func (v Values) value(name string) string {
 	if value, ok := v.recipient[name]; ok {
-		return strings.Trim(value, " \u00a0") // but not a line break, which the provider refuses
+		value = strings.Trim(value, " \u00a0") // but not a line break, which the provider refuses
+		if name == fieldName && isNumber(value) {
+			return ""
+		}
+		return value
 	}
 
 	own := ""
 	switch name {
-	case "name":
+	case fieldName:
 		own = storage.OrEmpty(v.contact.Name)
+		if isNumber(own) {
+			own = ""
+		}
+	case fieldFirstName:
+		own = firstWord(v.value(fieldName))
 	case "phone_number":
 		own = storage.OrEmpty(v.contact.PhoneNumber)
 	case "email":
 		own = storage.OrEmpty(v.contact.Email)
 	}
 	return cmp.Or(own, metadataValue(v.contact.Metadata, name))
+}
+
+// isNumber reports whether a name is none, but digits as those of a phone number are written.
+func isNumber(name string) bool {
+	return strings.ContainsFunc(name, unicode.IsDigit) && !strings.ContainsFunc(name, func(r rune) bool {
+		return !unicode.IsDigit(r) && !strings.ContainsRune(" \u00a0+-().", r)
+	})
+}
+
+// firstWord is the first word of a text, "" if it has none.
+func firstWord(text string) string {
+	if words := strings.Fields(text); len(words) > 0 {
+		return words[0]
+	}
+	return ""
 }
 
 // metadataValue is the value of a key in the metadata of a contact, if that is a text, a

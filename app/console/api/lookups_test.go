@@ -10,30 +10,39 @@ import (
 	"confab/storage/storagetest"
 )
 
-func TestAnAudienceIsCountedBeforeItIsWrittenTo(t *testing.T) {
+func TestABroadcastIsForecastBeforeItIsMade(t *testing.T) {
 	is := is.New(t)
 	f, ours, theirs := serveEverything(t)
 	admin := f.signedIn(ours.Tenant, storage.RoleAdmin)
-	count := func(query string) answer { return f.visit(admin, "GET", "/"+ours.number+"/audience"+query, "") }
-	is.Equal(count("").code(), "400 missing_required_field label_id")
-	is.Equal(count("?label_id=x").code(), "400 invalid_field_value label_id")
-	is.Equal(count("?label_id="+theirs.has["labels"]).code(), "404 resource_not_found") // another organization's
+	forecast := func(text, audience string) answer {
+		return f.visit(admin, "POST", "/"+ours.number+"/broadcasts/forecast", `{"name":"Sale","template":{"name":"spring_sale","language":"en_US",
+			"components":[{"type":"body","parameters":[{"type":"text","text":"`+text+`"}]}]},"audience":`+audience+`}`)
+	}
+	toLabel := func(text, label string) answer { return forecast(text, `{"label_id":"`+label+`"}`) }
+	is.Equal(forecast("x", `{}`).code(), "400 missing_required_field audience.recipients")
+	is.Equal(toLabel("x", theirs.has["labels"]).code(), "404 resource_not_found") // another organization's
+	is.Equal(forecast("x", `{"recipients":[{"to":"+15550001111"},{"to":"5"}]}`).code(), "400 invalid_phone_number audience.recipients[1].to")
 
-	got := count("?label_id=" + ours.has["labels"])
+	// Nobody knows the name of the only contact.
+	got := toLabel("{{first_name}}", ours.has["labels"])
 	is.Equal(got.status, 200)
 	is.Equal(got.get("data.total"), 1.0)
-	is.Equal(got.get("data.opted_out"), 0.0)
-	is.Equal(got.get("data.no_consent"), 0.0) // it is not required
+	is.Equal(got.get("data.will_send"), 0.0)
+	is.Equal(got.get("data.skipped").([]any)[0], map[string]any{"reason": "missing_parameter", "count": 1.0})
+	is.Equal(got.get("data.paused_reason"), nil)
+	is.Equal(got.get("data.messages_left"), nil)
+
+	// With a fallback it is seen as it will be.
+	got = toLabel("{{first_name|there}}", ours.has["labels"])
+	is.Equal(got.get("data.will_send"), 1.0)
+	is.True(strings.Contains(got.body, `"to":"+15559990000"`) && strings.Contains(got.body, `"text":"there"`))
 
 	storagetest.Update(t, f.db, func(tx *storage.Tx) error { return tx.MarkOptedOut(ours.has["contacts"]) })
-	f.change(ours.Tenant, func(o *storage.Organization) { o.RequireOptIn = true })
-	f.exec(`UPDATE contacts SET opted_in = 0, phone_number = NULL, bsuid = NULL WHERE id = ?`, ours.has["contacts"])
-	admin.Organization.RequireOptIn = true
-	got = count("?label_id=" + ours.has["labels"])
-	is.Equal(got.get("data.opted_out"), 1.0)
-	is.Equal(got.get("data.no_consent"), 1.0)
-	is.Equal(got.get("data.unreachable"), 1.0)
-	is.Equal(got.get("data.capped"), false)
+	got = toLabel("x", ours.has["labels"])
+	is.Equal(got.get("data.skipped").([]any)[0], map[string]any{"reason": "marketing_opted_out", "count": 1.0})
+	got = forecast("x", `{"recipients":[{"to":"+15550001111"},{"to":"+15550001111"}]}`)
+	is.Equal(got.get("data.repeated"), 1.0)
+	is.Equal(got.get("data.will_send"), 1.0)
 }
 
 func TestThingsOfAnyNumberAreFoundByTheirIDs(t *testing.T) {

@@ -158,6 +158,7 @@ function header(part, given, sent) {
   const one = given?.parameters?.[0];
   const file = one?.[one.type];
   const url = file?.link ?? [part.example?.header_url].flat()[0];
+  if (format === "IMAGE" && url?.startsWith("blob:")) return el("img.preview-picture", { src: url, alt: name });
   return el("div.preview-media", null,
     icon(drawing), el("span", { dir: "auto" }, file?.name || name), url && el("small", { dir: "ltr" }, url),
   );

@@ -1,36 +1,37 @@
 /** Broadcasts: one template to many people, and how many of them got and read it. */
-import { computed, effect, el, onDispose, signal, when } from "../dom.js";
+import { computed, effect, el, list, onDispose, signal, when } from "../dom.js";
 import { get, post } from "../api.js";
 import { count, time } from "../format.js";
 import { announce } from "../live.js";
 import { button, copyable, heading, section } from "../parts/basics.js";
 import { confirmAction } from "../parts/dialog.js";
-import { everyRow, filter, follow, ofNumber, paged, pagedList, stateChip } from "../parts/lists.js";
-import { loaded, resource } from "../parts/states.js";
-import { table } from "../parts/table.js";
+import { filter, follow, ofNumber, paged, pagedList, stateChip } from "../parts/lists.js";
+import { loaded, pace, resource } from "../parts/states.js";
+import { fact, table } from "../parts/table.js";
 import { templatePreview } from "../parts/template_preview.js";
 import { toastError } from "../parts/notices.js";
 import { link, navigate, query } from "../router.js";
 import { number, numbers, root } from "../session.js";
+import { people, reasonOf } from "./broadcasts/forecast.js";
 import { newBroadcast } from "./broadcasts/new.js";
 
 const text = {
   title: "Broadcasts",
-  lead: "One template to many people. Replies of your team always go first.",
+  lead: "Send one template to many people. Your team’s replies always go first.",
   newOne: "New broadcast",
   status: "Status",
   statuses: ["preparing", "scheduled", "running", "paused", "completed", "cancelled"],
   columns: ["Name", "Status", "Progress", "Template", "When"],
   emptyTitle: "No broadcasts yet",
-  emptyBody: "Choose an approved template and a label, and everybody who has it gets it.",
-  none: "No broadcast is like this.",
+  emptyBody: "Pick an approved template and a label to message everyone who has it.",
+  none: "No broadcasts match.",
   id: "broadcast id",
   of: (/** @type {number} */ done, /** @type {number} */ all) => `${count(done)} of ${count(all)}`,
   progress: "Progress",
   moves: { pause: "Pause", resume: "Resume" },
   cancel: "Cancel",
   cancelTitle: (/** @type {string} */ name) => `Cancel ${name}?`,
-  cancelBody: (/** @type {number} */ n) => `${count(n)} people who still wait will not get it. What was sent stays sent.`,
+  cancelBody: (/** @type {number} */ n) => `${people(n)} still waiting won’t get it. Messages already sent stay sent.`,
   cancelAction: "Cancel broadcast",
   starts: "Starts ",
   started: "Started ",
@@ -38,22 +39,28 @@ const text = {
   rate: (/** @type {number} */ n) => `${count(n)} a second`,
   left: (/** @type {string} */ words) => `about ${words} left`,
   paused: {
-    requested: "Paused by hand. Nothing is sent until somebody resumes it.",
-    restored: "Paused because the server was restored from a backup. Look at what was sent before you resume it.",
-    quota_exceeded: "Paused: the plan’s messages of this month are used up.",
-    account_rate_limited: "Paused: the provider wants it slower. It goes on by itself.",
+    requested: "Paused by hand. Nothing is sent until someone resumes it.",
+    restored: "Paused because the server was restored from a backup. Check what was sent before you resume.",
+    quota_exceeded: "Paused: your plan’s messages for this month are used up.",
+    account_rate_limited: "Paused: the provider asked to slow down. It resumes by itself.",
   },
-  stopped: (/** @type {string} */ code) => `Paused: every further send would fail (${code}). Put that right, then resume it.`,
-  funnel: "What became of it",
+  stopped: (/** @type {string} */ code) => `Paused: this number can’t send right now (${code.replaceAll("_", " ")}). Fix that, then resume.`,
+  funnel: "Results",
   counts: { sent: "Sent", delivered: "Delivered", read: "Read", failed: "Failed", skipped: "Skipped", waiting: "Waiting" },
-  reasons: "Failures by reason",
-  reasonColumns: ["Reason", { name: "People", kind: "number", sort: "people" }],
+  replies: "Replies",
+  repliesLead: "People who wrote back or tapped a button within 3 days.",
+  replied: "Replied",
+  tapped: (/** @type {string} */ button) => `Tapped “${button}”`,
+  failed: "Failures by reason",
+  skipped: "Skipped by reason",
+  failure: (/** @type {string} */ words, /** @type {number} */ code) => `${words} (${code})`,
+  reasonColumns: ["Reason", { name: "People", kind: "number", sort: "count" }],
   recipients: "Recipients",
   states: ["waiting", "sent", "delivered", "read", "failed", "skipped"],
   recipient: ["Recipient", "Status", "Why"],
-  noRecipients: "Nobody is like this.",
+  noRecipients: "No recipients match.",
   export: "Export",
-  message: "The message",
+  message: "Message",
 };
 
 /** done counts those who were dealt with; of a cancelled one, only whom it was sent to. @param {any} broadcast */
@@ -166,9 +173,9 @@ function broadcastPage(one, path) {
       ],
     }),
     () => pausedNotice(data()),
-    el("div.running", null, bar(data), el("p.quiet", null, () => times(data()), pace(data))),
+    el("div.running", null, bar(data), el("p.quiet", null, () => times(data()), speed(data))),
     funnel(() => data().counts),
-    reasons(path, data),
+    results(path.replace("v1/", "") + "/results", data),
     recipients(path, () => data().counts),
     section(text.message, {}, preview(data().phone_number_id, data().template)),
   ];
@@ -186,10 +193,10 @@ function times({ scheduled_at: at, started_at: from, completed_at: until }) {
 }
 
 /**
- * pace shows how fast it goes and how long it still takes, as seen from here.
+ * speed shows how fast it goes and how long it still takes, as seen from here.
  * @param {() => any} data
  */
-function pace(data) {
+function speed(data) {
   /** @type {{ at: number, done: number }[]} */
   let seen = [];
   return () => {
@@ -226,36 +233,39 @@ function funnel(counts) {
 }
 
 /**
- * reasons counts why people did not get it, among the first of them.
+ * results shows who replied, what they tapped, and why others did not get it.
  * @param {string} path
  * @param {() => any} data
  */
-function reasons(path, data) {
-  const lost = computed(() => data().counts.failed + data().counts.skipped);
-  return when(() => lost() > 0, () => {
-    const found = resource(async (signal) => {
-      const some = await Promise.all(["failed", "skipped"].map((status) => everyRow(path + "/recipients", { status }, 1000, signal)));
-      /** @type {Map<string, number>} */
-      const sums = new Map();
-      for (const one of some.flat()) {
-        const why = reason(one);
-        sums.set(why, (sums.get(why) ?? 0) + 1);
-      }
-      return [...sums].map(([why, people]) => ({ why, people })).sort((a, b) => b.people - a.people);
-    });
-    follow(lost, found.reload);
-    return section(text.reasons, {}, loaded(found, (rows) => table({
-      caption: text.reasons,
-      rows,
-      key: (one) => one.why,
+function results(path, data) {
+  const found = resource((signal) => get(path, { signal }), ["conversation"], pace);
+  follow(() => data().counts, found.reload);
+  const lost = (/** @type {"failed" | "skipped"} */ kind, /** @type {(one: any) => string} */ words) =>
+    when(() => data().counts[kind] > 0 && found.data()?.[kind].length > 0, () => section(text[kind], {}, table({
+      caption: text[kind],
+      rows: () => found.data()[kind],
+      key: (one) => `${one.reason} ${one.code}`,
       columns: text.reasonColumns,
-      cells: [(one) => one().why, (one) => () => count(one().people)],
-    }), 1));
-  });
+      cells: [(one) => () => words(one()), (one) => () => count(one().count)],
+    })));
+  return [
+    when(() => data().started_at, () => section(text.replies, { lead: text.repliesLead }, loaded(found, replies, 1))),
+    lost("failed", ({ reason, code, meaning }) => (code ? text.failure(meaning || upper(reasonOf(reason)), code) : meaning || upper(reasonOf(reason)))),
+    lost("skipped", ({ reason }) => upper(reasonOf(reason))),
+  ];
 }
 
+/** @param {() => any} found */
+const replies = (found) => el("dl.replies", null,
+  fact(text.replied, () => people(found().replied)),
+  list(() => found().taps, (one) => one.button, (one) => el("div", null,
+    el("dt", { dir: "auto" }, text.tapped(one().button)), el("dd", null, () => count(one().count)))));
+
+/** @param {string} words */
+const upper = (words) => words.charAt(0).toUpperCase() + words.slice(1);
+
 /** @param {any} one */
-const reason = ({ skipped_reason: skipped, error }) => (skipped ?? error?.code ?? error ?? "").replaceAll("_", " ");
+const reason = ({ skipped_reason: skipped, error }) => upper(reasonOf(skipped ?? error?.code ?? error ?? ""));
 
 /**
  * @param {string} path

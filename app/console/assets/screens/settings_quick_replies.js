@@ -36,7 +36,7 @@ const text = {
       name: "text",
       label: "Text",
       type: "textarea",
-      hint: "{{name}} becomes the name of the person.",
+      hint: "{{first_name}} or {{name}} becomes the contact’s name. Add a fallback for those without one: {{first_name|there}}.",
       required: true,
       props: { maxlength: 4096, rows: 5, dir: "auto" },
     },

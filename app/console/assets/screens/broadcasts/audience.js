@@ -1,10 +1,12 @@
 /** Whom a broadcast goes to: people with a label, the lines of a file, or numbers that one types. */
-import { el, signal, when } from "../../dom.js";
-import { get } from "../../api.js";
+import { el, onDispose, signal, when } from "../../dom.js";
+import { post } from "../../api.js";
 import { count, plainNumber } from "../../format.js";
 import { fieldRow } from "../../parts/form.js";
 import { allLabels } from "../../parts/lists.js";
-import { isPhoneColumn, parseHead, readHead, renamed } from "../contacts/csv.js";
+import { problem } from "../../parts/states.js";
+import { isPhoneColumn, readHead, renamed } from "../contacts/csv.js";
+import { audienceSize } from "./forecast.js";
 
 const text = {
   kinds: {
@@ -22,27 +24,20 @@ const text = {
       { value: "numbers", label: "These numbers", hint: "One a line, 10,000 at most." },
     ],
   },
-  label: "Label",
+  label: { name: "label", label: "Label", type: "select" },
   choose: "Choose one",
   file: { name: "file", label: "CSV file", type: "file", props: { accept: ".csv,text/csv" } },
   numbers: { name: "numbers", label: "Numbers", type: "textarea", props: { rows: 6 } },
-  size: (/** @type {number} */ n, /** @type {boolean} */ more) => `${more ? "More than " : ""}${count(n)} ${n === 1 ? "person" : "people"}`,
-  skipped: "Will be skipped:",
-  reasons: {
-    opted_out: "stopped marketing messages",
-    no_consent: "did not agree to be written to",
-    unreachable: "without a phone number",
-    invalid: "without a valid phone number",
-    repeated: "there twice",
-  },
-  large: "The file is too large to be looked through here: it is checked when the broadcast is made.",
   column: "No column of the file is called phone number. Rename the one that has them.",
-  format: "None of these is a phone number. Write each with its country code: +15550001111.",
-  bad: (/** @type {string} */ line) => `“${line}” is no phone number.`,
-  none: "Choose whom it goes to.",
-  counting: "One moment: they are being counted.",
-  noRecipients: "Nobody is there to send it to.",
+  bad: (/** @type {string} */ line) => `“${line}” isn’t a phone number.`,
+  none: { label: "Choose a label.", file: "Choose a file.", numbers: "Enter at least one number." },
+  counting: "Checking recipients…",
+  noRecipients: { label: "Nobody has this label.", file: "The file has no recipients.", numbers: "Enter at least one number." },
+  labelled: (/** @type {string} */ name) => `Everyone with the label ${name}`,
+  listed: (/** @type {number} */ n) => `${count(n)} ${n === 1 ? "number" : "numbers"} you entered`,
 };
+
+/** @typedef {"label" | "file" | "numbers"} Kind */
 
 /**
  * liveField is a field of a broadcast, which passes on the typed or chosen value.
@@ -55,71 +50,130 @@ export function liveField(field, set, wrong = () => "") {
   return fieldRow({ ...field, props: { ...field.props, oninput: pass, onchange: pass } }, "broadcast-" + field.name, wrong);
 }
 
-/** How much of a file is looked through in the browser. */
-const mostBytes = 8 << 20;
-
-/** @typedef {{ total: number, more?: boolean, note?: string, wrong?: string, skipped: Record<string, number>, file?: File }} Size */
-
 /**
- * audienceStep is the fields, their errors, and the body of the request.
+ * audienceStep is the fields, what the server says of whom they name, and the body of the
+ * request.
  * @param {string} of the number
- * @param {() => boolean} isMarketing
+ * @param {() => any} draft the broadcast without its recipients
  */
-export function audienceStep(of, isMarketing) {
-  const kind = signal("label");
+export function audienceStep(of, draft) {
+  const kind = signal(/** @type {Kind} */ ("label"));
   const label = signal("");
   const typed = signal("");
-  const size = signal(/** @type {Size | null} */ (null));
+  const file = signal(/** @type {File | null} */ (null));
+  const wrong = signal("");
+  const forecast = signal(/** @type {any} */ (null));
+  const failure = signal(/** @type {unknown} */ (null));
+  const counting = signal(false);
   const labels = allLabels();
+  let running = new AbortController();
+  let timer = 0; // of a count that waits until the typing pauses
+  let counted = Promise.resolve();
+  onDispose(() => running.abort());
 
-  /** The count, unless nothing is chosen. @type {Promise<Size> | Size | "" | undefined} */
-  let counted;
-  const measure = async (/** @type {typeof counted} */ chosen) => {
-    counted = chosen;
-    size.set(null);
-    const found = await Promise.resolve(chosen).catch((error) => ({ total: 0, wrong: error.message, skipped: {} }));
-    if (counted === chosen) size.set(found || null);
-  };
-  const chooseLabel = (/** @type {string} */ id) => {
-    label.set(id);
-    measure(id && get(of + "/audience", { query: { label_id: id } }).then((found) => ({ ...found, more: found.capped, skipped: found })));
-  };
   const lines = () => typed().split(/[\n,;]+/).map(plainNumber).filter(Boolean);
+  const isChosen = () => ({ label: label() !== "", file: file() !== null, numbers: lines().length > 0 })[kind()];
+
+  /** @param {any} broadcast */
+  function request(broadcast) {
+    if (kind() === "label") return { ...broadcast, audience: { label_id: label() } };
+    if (kind() === "numbers") return { ...broadcast, audience: { recipients: lines().map((to) => ({ to })) } };
+    const form = new FormData();
+    form.set("broadcast", JSON.stringify(broadcast));
+    form.set("recipients", /** @type {File} */ (file()));
+    return form;
+  }
+
+  async function ask(/** @type {AbortSignal} */ signal) {
+    try {
+      const found = await post(of + "/broadcasts/forecast", request(draft()), { signal });
+      if (signal.aborted) return;
+      forecast.set(found);
+      if (found.total === 0) wrong.set(text.noRecipients[kind()]);
+    } catch (/** @type {any} */ error) {
+      if (!signal.aborted && !refuse(error)) failure.set(error);
+    } finally {
+      if (!signal.aborted) counting.set(false);
+    }
+  }
+
+  /** count asks the server again what would happen. */
+  function count() {
+    running.abort();
+    running = new AbortController();
+    clearTimeout(timer);
+    timer = 0;
+    wrong.set("");
+    forecast.set(null);
+    failure.set(null);
+    const bad = kind() === "numbers" && lines().find((one) => !isPhone(one));
+    if (bad) wrong.set(text.bad(bad));
+    counting.set(!bad && isChosen());
+    return (counted = counting() ? ask(running.signal) : Promise.resolve());
+  }
+
+  /** refuse shows an error of the API here, and reports whether it belongs here. @param {any} error */
+  function refuse(error) {
+    if (!/^(audience|recipients)/.test(error?.param ?? "") && error?.code !== "resource_not_found") return false;
+    wrong.set(error.message);
+    return true;
+  }
+
+  /** @param {File | undefined} chosen */
+  async function chooseFile(chosen) {
+    file.set(null);
+    const named = chosen && (await withPhoneColumn(chosen));
+    if (named) file.set(named);
+    count();
+    if (chosen && !named) wrong.set(text.column);
+  }
+
+  const options = () => [{ value: "", label: text.choose }, ...labels().map((one) => ({ value: one.id, label: one.name }))];
   const type = (/** @type {string} */ written) => {
+    if (written === typed()) return;
     typed.set(written);
-    const bad = lines().find((one) => !isPhone(one));
-    measure(bad ? { total: 0, wrong: text.bad(bad), skipped: {} } : lines().length > 0 ? sizeOf(lines()) : "");
+    clearTimeout(timer);
+    timer = setTimeout(count, 300);
+  };
+  onDispose(() => clearTimeout(timer));
+  const choose = (/** @type {string} */ chosen) => {
+    kind.set(/** @type {Kind} */ (chosen));
+    file.set(null); // the browser forgets which it was
+    count();
   };
 
   const body = el("div.form", null,
-    liveField(text.kinds, (chosen) => {
-      kind.set(chosen);
-      if (chosen === "label") chooseLabel(label());
-      else if (chosen === "numbers") type(typed());
-      else measure(""); // the browser forgets which file it was
-    }),
-    when(() => kind() === "label", () => el("label.field", null,
-      el("span.label", null, text.label),
-      () => el("select", { onchange: (/** @type {any} */ event) => chooseLabel(event.target.value), value: label.peek() },
-        [{ id: "", name: text.choose }, ...labels()].map((one) => el("option", { value: one.id }, one.name))))),
-    when(() => kind() === "file", () => liveField(text.file, (_, { files: [chosen] }) => measure(chosen && fileSize(chosen)))),
-    when(() => kind() === "numbers", () => liveField({ ...text.numbers, value: typed() }, type)),
-    () => size() && summary(/** @type {Size} */ (size()), isMarketing()));
+    liveField(text.kinds, choose),
+    when(() => kind() === "label", () => () => liveField({ ...text.label, options: options(), value: label.peek() }, (id) => {
+      if (id === label()) return;
+      label.set(id);
+      count();
+    }, wrong)),
+    when(() => kind() === "file", () => liveField(text.file, (_, { files }) => chooseFile(files[0]), wrong)),
+    when(() => kind() === "numbers", () => liveField({ ...text.numbers, value: typed.peek() }, type, wrong)),
+    () => counting() && el("p.hint", { role: "status" }, text.counting),
+    () => forecast() && !wrong() && audienceSize(forecast()),
+    () => failure() && problem(failure()));
 
   return {
     body,
-    wrong: () => {
-      const known = size();
-      if (!known) return counted ? text.counting : text.none;
-      return known.wrong || (known.total === 0 ? text.noRecipients : "");
-    },
-    request(/** @type {any} */ broadcast) {
-      if (kind() === "label") return { ...broadcast, audience: { label_id: label() } };
-      if (kind() === "numbers") return { ...broadcast, audience: { recipients: lines().map((to) => ({ to })) } };
-      const form = new FormData();
-      form.set("broadcast", JSON.stringify(broadcast));
-      form.set("recipients", /** @type {File} */ (size()?.file));
-      return form;
+    forecast,
+    counting,
+    count,
+    request,
+    refuse,
+    /** who are they, in words. */
+    who: () => ({
+      label: text.labelled(labels().find((one) => one.id === label())?.name ?? ""),
+      file: file()?.name ?? "",
+      numbers: text.listed(lines().length),
+    })[kind()],
+    /** isWrong waits for the count, and reports whether there is nobody to send it to. */
+    async isWrong() {
+      if (timer) count();
+      await counted;
+      if (!wrong() && !isChosen()) wrong.set(text.none[kind()]);
+      return Boolean(wrong() || failure());
     },
   };
 }
@@ -128,49 +182,14 @@ export function audienceStep(of, isMarketing) {
 const isPhone = (value) => /^\+?[1-9]\d{6,14}$/.test(value);
 
 /**
- * sizeOf counts how many of some numbers will be sent to.
- * @param {string[]} values
- * @returns {Size}
- */
-function sizeOf(values) {
-  const filled = values.map((one) => one.replace("+", "")).filter(Boolean);
-  const valid = [...new Set(filled)].filter(isPhone).length;
-  const repeated = filled.length - new Set(filled).size;
-  const total = values.length - repeated;
-  return { total, skipped: { invalid: total - valid, repeated }, wrong: valid > 0 ? "" : text.format };
-}
-
-/**
- * fileSize looks through a file. Its column of numbers gets the name that the API knows.
+ * withPhoneColumn is a file whose column of numbers has the name that the API knows; null for
+ * one that has none.
  * @param {File} file
- * @returns {Promise<Size>}
  */
-async function fileSize(file) {
+async function withPhoneColumn(file) {
   const head = await readHead(file);
   const names = head.records[0] ?? [];
   const known = names.map((name) => name.trim().toLowerCase());
   const column = ["phone_number", "to"].map((name) => known.indexOf(name)).find((i) => i >= 0) ?? names.findIndex(isPhoneColumn);
-  if (column < 0) return { file, total: 0, wrong: text.column, skipped: {} };
-  const sent = renamed(file, head, names.with(column, "phone_number"));
-  if (file.size > mostBytes) return { file: sent, total: NaN, note: text.large, skipped: {} };
-  const { records } = parseHead(await file.text(), Infinity);
-  return { file: sent, ...sizeOf(records.slice(1).map((cells) => written(cells[column] ?? ""))) };
-}
-
-/** written is a number as the server reads it. @param {string} cell */
-const written = (cell) => (/^\s*'?\+(?!.*\(0)/.test(cell) ? plainNumber(cell) : cell.trim());
-
-/**
- * @param {Size} size
- * @param {boolean} marketing
- */
-function summary({ total, more = false, note, wrong, skipped }, marketing) {
-  if (wrong || note) return el("p." + (wrong ? "wrong" : "notice"), { role: "status" }, wrong ?? note);
-  const lost = Object.entries(text.reasons).filter(([key]) => skipped[key] > 0 && (marketing || key !== "opted_out"));
-  return el("div.audience", { role: "status" },
-    el("b", null, text.size(total, more)),
-    lost.length > 0 && [
-      el("p", null, text.skipped),
-      el("ul", null, lost.map(([key, words]) => el("li", null, `${count(skipped[key])} ${words}`))),
-    ]);
+  return column < 0 ? null : renamed(file, head, names.with(column, "phone_number"));
 }

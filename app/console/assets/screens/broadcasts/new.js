@@ -1,35 +1,38 @@
-/** A new broadcast in three steps: what, to whom, when. */
-import { computed, effect, el, signal, when } from "../../dom.js";
+/** A new broadcast in four steps: what, to whom, when, and a last look at it. */
+import { computed, effect, el, flush, signal, when } from "../../dom.js";
 import { newKey, post } from "../../api.js";
-import { plainNumber } from "../../format.js";
+import { exact, plainNumber } from "../../format.js";
 import { button, heading } from "../../parts/basics.js";
 import { everyRow, ofNumber } from "../../parts/lists.js";
+import { headerFile } from "../../parts/header_file.js";
 import { empty, loaded, problem, resource } from "../../parts/states.js";
 import { templateForm } from "../../parts/template_form.js";
 import { templatePreview } from "../../parts/template_preview.js";
 import { toast, toastError } from "../../parts/notices.js";
 import { link, navigate, query } from "../../router.js";
 import { audienceStep, liveField } from "./audience.js";
+import { review } from "./review.js";
 
 const text = {
   title: "New broadcast",
   broadcasts: "Broadcasts",
-  steps: ["Template", "Audience", "When"],
+  steps: ["Template", "Audience", "When", "Review"],
   name: {
     name: "name",
     label: "Name",
-    hint: "For your team. People do not see it.",
+    hint: "Only your team sees it.",
     props: { maxlength: 200, dir: "auto", autocomplete: "off" },
   },
   template: { name: "template", label: "Template", type: "select" },
   choose: "Choose one",
-  fieldsHint: "Write {{name}}, {{email}}, another field of a contact or a column of your file, and each person gets its own.",
+  fieldsHint: "Use {{first_name}}, {{name}}, {{email}}, any custom field or a column of your file. Add a fallback after a bar: {{first_name|there}}.",
   noTemplates: "No approved template",
   noTemplatesBody: "A broadcast needs a template that the provider has approved.",
   newTemplate: "New template",
   next: "Next",
   back: "Back",
-  missing: "Give it a name, choose a template and fill in all of its fields.",
+  noName: "Enter a name.",
+  noTemplate: "Choose a template.",
   when: {
     name: "when",
     label: "When",
@@ -38,16 +41,19 @@ const text = {
     options: [{ value: "now", label: "Now" }, { value: "later", label: "Later" }],
   },
   at: { name: "at", label: "Time", type: "datetime-local" },
-  noTime: "Say when it starts.",
+  now: "As soon as you start it",
+  noTime: "Choose a time.",
+  past: "Choose a time in the future.",
   test: "Test",
-  testLead: "Send it to one number first and look at it there. Fields show their names.",
+  testLead: "Send it to your own phone first. Fields show their fallback or their name.",
   to: { name: "to", label: "Phone number", type: "tel", props: { maxlength: 30, placeholder: "+15550001111" } },
   sendTest: "Send test",
   tested: (/** @type {string} */ to) => `Sent to ${to}`,
   start: "Start broadcast",
   schedule: "Schedule broadcast",
   busy: "One moment…",
-  made: "The broadcast is on its way",
+  nobody: "Nobody would get this. Change the audience or the message.",
+  made: "Broadcast created",
 };
 
 /** @type {() => import("../../router.js").Screen} */
@@ -76,98 +82,183 @@ const noTemplates = () => empty({
  */
 function steps(of, templates) {
   const at = signal(0);
-  const stepProblem = signal("");
+  const what = first(of, templates);
+  const draft = () => ({ name: what.name().trim(), template: what.content() });
+  const audience = audienceStep(of, draft);
+  const time = timeStep(of, what.content);
+  const checks = [what.isWrong, audience.isWrong, time.isWrong];
+
+  /** go leads to a step, or to the first before it that needs something. @param {number} to */
+  async function go(to) {
+    for (let i = 0; i < to; i++) if (await checks[i]()) return show(i);
+    if (to === 1 || to === 3) audience.count(); // the template may be another
+    show(to);
+  }
+
+  /** @param {number} step */
+  function show(step) {
+    const moved = at() !== step;
+    at.set(step);
+    flush();
+    const part = /** @type {HTMLElement} */ (place.children[step]);
+    const wrong = /** @type {HTMLElement | null} */ (part.querySelector("[aria-invalid=true]"));
+    if (wrong) wrong.focus();
+    else if (moved) part.focus();
+  }
+
+  const refuse = (/** @type {any} */ error) => {
+    const step = [what, audience, time].findIndex((one) => one.refuse(error));
+    if (step >= 0) show(step);
+    return step >= 0;
+  };
+  const facts = () => [what.name().trim(), what.chosen() ? titleOf(what.chosen()) : "", audience.who(), time.words()];
+  const start = startButton(of, () => audience.request({ ...draft(), scheduled_at: time.at() }), { refuse, later: time.later, forecast: audience.forecast });
+  const bodies = [
+    what.body,
+    audience.body,
+    time.body,
+    [review({ ...audience, facts, template: what.chosen, shown: what.shown, go: show }), start.problem],
+  ];
+  const part = (/** @type {any} */ body, /** @type {number} */ i) =>
+    el("section", { hidden: () => at() !== i, "aria-label": text.steps[i], tabindex: "-1" }, body);
+  const place = el("div", null, bodies.map(part));
+
+  return [
+    el("ol.steps", null, text.steps.map((title, i) => el("li", { "aria-current": () => (at() === i ? "step" : null) }, title))),
+    el("div", { class: () => (at() === 3 ? "" : "split") },
+      el("div.form.builder", { "data-dirty": "true", class: () => (at() === 3 ? "form builder wide" : "form builder") },
+        place,
+        el("div.form-end", null,
+          when(() => at() > 0, () => button(text.back, { run: () => show(at() - 1) })),
+          when(() => at() < 3, () => button(text.next, { look: "primary", run: () => go(at() + 1) }), () => start.button))),
+      el("div.beside", { hidden: () => at() === 3 }, () => what.chosen() && templatePreview(what.chosen(), what.preview))),
+  ];
+}
+
+/** @param {any} template */
+const titleOf = (template) => `${template.name} (${template.language})`;
+
+/**
+ * first is the step of the name, the template and what it leaves open.
+ * @param {string} of the number
+ * @param {() => any[]} templates
+ */
+function first(of, templates) {
   const name = signal("");
   const chosen = signal(/** @type {any} */ (null));
-  const fields = computed(() => (chosen() ? templateForm(chosen()) : null));
-  const audience = audienceStep(of, () => chosen()?.category === "MARKETING");
+  const wrongName = signal("");
+  const wrongTemplate = signal("");
+  const fields = computed(() => {
+    const file = chosen() && headerFile(of);
+    return file && { ...templateForm(chosen(), file.upload), file };
+  });
   const asked = query().get("template");
   effect(() => {
     if (!chosen() && asked) chosen.set(templates().find((one) => one.id === asked) ?? null);
   });
 
-  const content = () => ({ name: chosen().name, language: chosen().language, components: fields()?.components() ?? [] });
-  const go = (/** @type {number} */ to) => {
-    const wrong = to > 0 && !(name().trim() && fields()?.filled()) ? text.missing : to > 1 ? audience.wrong() : "";
-    stepProblem.set(wrong);
-    if (!wrong) at.set(to);
+  const options = [{ value: "", label: text.choose }, ...templates().map((one) => ({ value: one.id, label: titleOf(one) }))];
+  const choose = (/** @type {string} */ id) => {
+    wrongTemplate.set("");
+    chosen.set(templates().find((one) => one.id === id) ?? null);
   };
-  const refuse = (/** @type {any} */ error) => {
-    const isField = fields()?.refuse(error);
-    if (isField) at.set(0);
-    return isField;
+  const type = (/** @type {string} */ typed) => {
+    wrongName.set("");
+    name.set(typed);
   };
-  const end = last(of, { name, content, audience, refuse });
-  const part = (/** @type {number} */ i, /** @type {any[]} */ ...children) => el("section", { hidden: () => at() !== i, "aria-label": text.steps[i] }, children);
-
-  return [
-    el("ol.steps", null, text.steps.map((title, i) => el("li", { "aria-current": () => (at() === i ? "step" : null) }, title))),
-    el("div.split", null,
-      el("div.form.builder", { oninput: () => stepProblem.set("") },
-        part(0, first(templates, name, chosen, fields)),
-        part(1, audience.body),
-        part(2, end.body),
-        () => stepProblem() && el("p.wrong", { role: "alert" }, stepProblem()),
-        el("div.form-end", null,
-          when(() => at() > 0, () => button(text.back, { run: () => go(at() - 1) })),
-          when(() => at() < 2, () => button(text.next, { look: "primary", run: () => go(at() + 1) }), () => end.start))),
-      el("div.beside", null, () => chosen() && templatePreview(chosen(), () => fields()?.components()))),
-  ];
+  const shown = (/** @type {any[]} */ components) => fields()?.file.shown(components) ?? components;
+  return {
+    name,
+    chosen,
+    shown,
+    preview: () => shown(fields()?.components() ?? []),
+    content: () => ({ name: chosen().name, language: chosen().language, components: fields()?.components() ?? [] }),
+    body: el("div.form", null,
+      liveField(text.name, type, wrongName),
+      liveField({ ...text.template, options, value: chosen()?.id ?? "" }, choose, wrongTemplate),
+      () => fields() && !fields()?.body.hidden && [
+        fields()?.body, fields()?.body.querySelector("input[type=text]") && el("p.hint", null, text.fieldsHint),
+      ]),
+    isWrong() {
+      wrongName.set(name().trim() ? "" : text.noName);
+      wrongTemplate.set(chosen() ? "" : text.noTemplate);
+      const lacks = fields()?.lacks() ?? false;
+      return Boolean(wrongName() || wrongTemplate() || lacks);
+    },
+    /** @param {any} error */
+    refuse(error) {
+      if (error?.param === "name") wrongName.set(error.message);
+      else if (fields()?.refuse(error)) return true;
+      else if (error?.param?.startsWith("template")) wrongTemplate.set(error.message);
+      else return false;
+      return true;
+    },
+  };
 }
 
 /**
- * @param {() => any[]} templates
- * @param {import("../../dom.js").Signal<string>} name
- * @param {import("../../dom.js").Signal<any>} chosen
- * @param {() => ReturnType<typeof templateForm> | null} fields
- */
-function first(templates, name, chosen, fields) {
-  const known = templates().map((one) => ({ value: one.id, label: `${one.name} (${one.language})` }));
-  const options = [{ value: "", label: text.choose }, ...known];
-  const choose = (/** @type {string} */ id) => chosen.set(templates().find((one) => one.id === id) ?? null);
-  return el("div.form", null,
-    liveField(text.name, name.set),
-    liveField({ ...text.template, options, value: chosen()?.id ?? "" }, choose),
-    () => fields() && !fields()?.body.hidden && [fields()?.body, el("p.hint", null, text.fieldsHint)]);
-}
-
-/**
+ * timeStep is the step of the time, and of a test before it.
  * @param {string} of the number
- * @param {any} what
+ * @param {() => any} content
  */
-function last(of, { name, content, audience, refuse }) {
+function timeStep(of, content) {
   const later = signal(false);
-  const at = signal("");
+  const typed = signal("");
   const wrong = signal("");
+  return {
+    later,
+    at: () => (later() ? new Date(typed()).toISOString() : undefined),
+    words: () => (later() && typed() ? exact.format(new Date(typed())) : text.now),
+    body: el("div.form", null,
+      liveField(text.when, (chosen) => later.set(chosen === "later")),
+      when(later, () => liveField({ ...text.at, value: typed.peek() }, (value) => {
+        wrong.set("");
+        typed.set(value);
+      }, wrong)),
+      testSend(of, content)),
+    isWrong() {
+      wrong.set(later() && !typed() ? text.noTime : later() && new Date(typed()).getTime() < Date.now() ? text.past : "");
+      return wrong() !== "";
+    },
+    /** @param {any} error */
+    refuse(error) {
+      if (error?.param !== "scheduled_at") return false;
+      wrong.set(error.message);
+      return true;
+    },
+  };
+}
+
+/**
+ * startButton makes the broadcast. problem is what went wrong with it as a whole.
+ * @param {string} of the number
+ * @param {() => any} request
+ * @param {{ refuse: (error: any) => boolean, later: () => boolean, forecast: () => any }} more
+ */
+function startButton(of, request, { refuse, later, forecast }) {
   const busy = signal(false);
   const failure = signal(/** @type {unknown} */ (null));
+  const nobody = signal(false);
   const idempotencyKey = newKey();
-
   const start = async () => {
-    if (busy()) return;
-    wrong.set(later() && !at() ? text.noTime : "");
-    if (wrong()) return;
+    nobody.set(forecast()?.will_send === 0);
+    if (busy() || nobody()) return;
     busy.set(true);
     failure.set(null);
-    const scheduled_at = later() ? new Date(at()).toISOString() : undefined;
     try {
-      const body = audience.request({ name: name().trim(), template: content(), scheduled_at });
-      const made = await post(`v1/${of}/broadcasts`, body, { idempotencyKey });
+      const made = await post(`v1/${of}/broadcasts`, request(), { idempotencyKey });
       toast(text.made);
       navigate("broadcasts/" + made.id, { replace: true });
-    } catch (/** @type {any} */ error) {
+    } catch (error) {
       busy.set(false);
-      if (error.param === "scheduled_at") wrong.set(error.message);
-      else if (!refuse(error)) failure.set(error);
+      if (!refuse(error)) failure.set(error);
     }
   };
-  const body = el("div.form", null,
-    liveField(text.when, (chosen) => later.set(chosen === "later")),
-    when(later, () => liveField(text.at, at.set, wrong)),
-    testSend(of, content),
-    () => failure() && problem(failure()));
   const words = () => (busy() ? text.busy : later() ? text.schedule : text.start);
-  return { body, start: el("button.button.primary", { type: "button", "aria-disabled": () => busy(), onclick: start }, words) };
+  return {
+    button: el("button.button.primary", { type: "button", "aria-disabled": () => busy(), onclick: start }, words),
+    problem: [() => failure() && problem(failure()), () => nobody() && forecast()?.will_send === 0 && el("p.wrong", { role: "alert" }, text.nobody)],
+  };
 }
 
 /**
@@ -178,7 +269,7 @@ function testSend(of, content) {
   const to = signal("");
   const wrong = signal("");
   const send = async () => {
-    const template = JSON.parse(JSON.stringify(content()).replace(/\{\{([^{}]*)\}\}/g, (_, name) => name.trim()));
+    const template = JSON.parse(JSON.stringify(content()).replace(/\{\{([^{}|]*)\|?([^{}]*)\}\}/g, (_, name, fallback) => fallback.trim() || name.trim()));
     wrong.set("");
     try {
       const body = { messaging_product: "chat", to: plainNumber(to()), type: "template", template };

@@ -1,6 +1,7 @@
 /** Quick replies: answers that are given often, one keystroke away. */
 import { computed, effect, el, list, signal } from "../../dom.js";
 import { everyRow } from "../../parts/lists.js";
+import { fillName } from "../../parts/merge_fields.js";
 import { link } from "../../router.js";
 
 const text = { list: "Quick replies", none: "No quick reply fits.", empty: "There are no quick replies yet.", make: "Make one" };
@@ -29,7 +30,7 @@ export function openQuickReplies({ picker, box, name, insert, setText, value }) 
   const fitting = computed(() => (all() ?? []).filter(fits).slice(0, 50));
   const close = () => picker.set(null);
   const choose = (/** @type {any} */ one) => {
-    const filled = one.text.replaceAll("{{name}}", name); // a function: a $ in it is no pattern
+    const filled = fillName(one.text, name());
     close();
     if (asked() !== undefined) setText("");
     insert(filled);

@@ -1,0 +1,104 @@
+package api
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+
+	"confab/app/api/rest"
+	"confab/jobs"
+	"confab/storage"
+)
+
+// forecastView is what a broadcast would do if it began now.
+type forecastView struct {
+	Object   string         `json:"object"`
+	Total    int64          `json:"total"`
+	WillSend int64          `json:"will_send"`
+	Skipped  []reasonView   `json:"skipped"`
+	Repeated int64          `json:"repeated"` // numbers that were given before
+	Capped   bool           `json:"capped"`   // there are more, which were not looked at
+	First    []forecastSend `json:"first"`
+	// PausedReason says why it would be paused at once; null if it would not.
+	PausedReason *string `json:"paused_reason"`
+	// MessagesLeft is how many messages the plan still allows this month; null for no limit.
+	MessagesLeft *int64 `json:"messages_left"`
+}
+
+// reasonView is how many recipients get nothing for a reason.
+type reasonView struct {
+	Reason string `json:"reason"`
+	Count  int64  `json:"count"`
+}
+
+// forecastSend is the message of one of the first recipients.
+type forecastSend struct {
+	To       *string         `json:"to"`
+	Name     *string         `json:"name"`
+	Template json.RawMessage `json:"template"`
+}
+
+// ForecastBroadcast handles POST /console/api/:phone_number_id/broadcasts/forecast. It takes what
+// makes a broadcast, and makes none.
+func (s *Server) ForecastBroadcast(r *rest.Request) (rest.Reply, error) {
+	in := broadcastBody{allowHTTP: s.plainHTTP(), hasFile: r.CSV != nil}
+	if err := r.Decode(&in); err != nil {
+		return rest.Reply{}, err
+	}
+
+	return s.withTemplateSync(r, func() (rest.Reply, error) {
+		b, recipients, err := s.draftBroadcast(r, &in)
+		if err != nil {
+			return rest.Reply{}, err
+		}
+		f, err := jobs.ForecastBroadcast(r.HTTP.Context(), s.DB, b, recipients)
+		if err != nil {
+			return rest.Reply{}, err
+		}
+		left, err := s.messagesLeft(r)
+		return rest.OK(viewForecast(f, left)), err
+	})
+}
+
+// messagesLeft is how many messages the plan still allows this month, nil for any number.
+func (s *Server) messagesLeft(r *rest.Request) (*int64, error) {
+	quota := int64(r.Plan.MonthlyMessages)
+	if quota <= 0 {
+		return nil, nil
+	}
+	var used int64
+	err := s.View(r, func(rx *storage.Rx) (err error) {
+		used, err = rx.StoredUsage(r.Org.ID, storage.Now())
+		return err
+	})
+	left := max(0, quota-used)
+	return &left, err
+}
+
+func viewForecast(f jobs.Forecast, left *int64) forecastView {
+	v := forecastView{
+		Object:       "broadcast_forecast",
+		Total:        f.Total,
+		WillSend:     f.WillSend(),
+		Skipped:      []reasonView{},
+		Repeated:     f.Repeated,
+		Capped:       f.IsPartial,
+		First:        []forecastSend{},
+		MessagesLeft: left,
+	}
+	if f.PausedReason != "" {
+		v.PausedReason = &f.PausedReason
+	}
+
+	for reason, count := range f.Skipped {
+		v.Skipped = append(v.Skipped, reasonView{reason, count})
+	}
+	slices.SortFunc(v.Skipped, func(a, b reasonView) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Reason, b.Reason))
+	})
+
+	for _, m := range f.First {
+		v.First = append(v.First, forecastSend{To: m.PhoneNumber, Name: m.Name, Template: m.Content})
+	}
+	return v
+}

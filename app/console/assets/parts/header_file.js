@@ -1,0 +1,35 @@
+/** The file of a template's header: chosen, uploaded at once, and sent by its id. */
+import { button } from "./basics.js";
+import { attachments } from "../screens/inbox/attachments.js";
+
+const text = { choose: { image: "Choose picture", video: "Choose video", document: "Choose document" }, other: "Choose file" };
+
+/**
+ * headerFile is what templateForm takes for a header with a file. shown is the same parameter
+ * with an address that this page can show.
+ * @param {string} number
+ */
+export function headerFile(number) {
+  const files = attachments(number);
+  const latest = () => files.all()[files.all().length - 1];
+  const parameter = (/** @type {string} */ type, /** @type {any} */ more) => {
+    const { media, file } = latest() ?? {};
+    return media && { type, [type]: { id: media.id, ...(type === "document" && { filename: file?.name }), ...more } };
+  };
+  return {
+    /** @param {string} type */
+    upload: (type) => ({
+      body: [files.view, button(text.choose[/** @type {"image"} */ (type)] ?? text.other, { icon: "upload", run: () => {
+        files.clear();
+        files.choose();
+      } })],
+      value: () => parameter(type, {}),
+    }),
+    /** @param {any[]} components */
+    shown: (components) => components.map((one) => {
+      const [first] = one.parameters ?? [];
+      const file = one.type === "header" && first?.[first.type]?.id ? latest() : null;
+      return file ? { ...one, parameters: [{ ...first, [first.type]: { ...first[first.type], link: file.url, name: file.file.name } }] } : one;
+    }),
+  };
+}

@@ -1,0 +1,75 @@
+/** The last look at a broadcast: whom it goes to, what they see, who is skipped and why, and when. */
+import { el } from "../../dom.js";
+import { count } from "../../format.js";
+import { templatePreview } from "../../parts/template_preview.js";
+import { people, skippedList } from "./forecast.js";
+
+const text = {
+  facts: ["Name", "Template", "To", "When"],
+  change: "Change",
+  changes: ["", " template", " audience", " time"], // for those who hear which
+  counting: "Checking recipients…",
+  all: (/** @type {number} */ n) => `${people(n)} will get it`,
+  some: (/** @type {number} */ n, /** @type {number} */ total) => `${count(n)} of ${people(total)} will get it`,
+  capped: (/** @type {number} */ n) => `Only the first ${count(n)} were checked. The rest follow the same rules.`,
+  paused: {
+    account_rate_limited: "The provider asked this number to slow down. The broadcast waits and then starts by itself.",
+    quota_exceeded: "Your plan’s messages for this month are used up. The broadcast will be paused right away.",
+  },
+  stopped: (/** @type {string} */ code) => `This number can’t send right now (${code.replaceAll("_", " ")}). The broadcast will be paused right away.`,
+  quota: (/** @type {number} */ left) => `Your plan has ${count(left)} messages left this month. The broadcast will pause after that.`,
+  first: "What they get",
+  firstLead: (/** @type {number} */ n) => (n === 1 ? "The message as this person will see it." : `The message as the first ${n} people will see it.`),
+};
+
+/**
+ * review shows a broadcast before it starts.
+ * @param {object} what
+ * @param {() => any} what.forecast
+ * @param {() => boolean} what.counting
+ * @param {() => string[]} what.facts name, template, audience and time
+ * @param {() => any} what.template
+ * @param {(components: any[]) => any[]} what.shown
+ * @param {(step: number) => void} what.go
+ */
+export function review({ forecast, counting, facts, template, shown, go }) {
+  const steps = [0, 0, 1, 2]; // where each can be changed
+  const fact = (/** @type {string} */ name, /** @type {number} */ i) => el("div", null,
+    el("dt", null, name), el("dd", { dir: "auto" }, () => facts()[i]),
+    text.changes[i] && el("button.textual", { type: "button", onclick: () => go(steps[i]) }, text.change, el("span.unseen", null, text.changes[i])));
+  return el("div.review", null,
+    el("dl.facts", null, text.facts.map(fact)),
+    () => counting() && el("p.hint", { role: "status" }, text.counting),
+    () => forecast() && [
+      notice(forecast()),
+      el("div.audience", { role: "status" },
+        el("b.figure", null, forecast().will_send === forecast().total
+          ? text.all(forecast().total)
+          : text.some(forecast().will_send, forecast().total)),
+        skippedList(forecast().skipped, forecast().repeated),
+        forecast().capped && el("p.hint", null, text.capped(forecast().total))),
+      forecast().first.length > 0 && messages(forecast().first, template, shown),
+    ]);
+}
+
+/** @param {any} forecast */
+function notice({ paused_reason: code, messages_left: left, will_send: n }) {
+  const words = code
+    ? text.paused[/** @type {"quota_exceeded"} */ (code)] ?? text.stopped(code)
+    : left === 0 ? text.paused.quota_exceeded : left !== null && left < n ? text.quota(left) : "";
+  return words && el("p.notice", null, words);
+}
+
+/**
+ * @param {any[]} first
+ * @param {() => any} template
+ * @param {(components: any[]) => any[]} shown
+ */
+function messages(first, template, shown) {
+  return el("section.first-messages", null,
+    el("h2", null, text.first),
+    el("p.lead", null, text.firstLead(first.length)),
+    el("ul", { role: "list" }, first.map((one) => el("li", null,
+      el("p.quiet", { dir: "auto" }, one.name ? `${one.name} · ${one.to ?? ""}` : one.to ?? ""),
+      templatePreview(template(), shown(one.template.components ?? []))))));
+}
