@@ -2,8 +2,8 @@ package storage
 
 import "confab/storage/sqlite"
 
-// ConversationCounts are how many conversations of an account an inbox has. Mine,
-// unassigned and unread count open ones only.
+// ConversationCounts are how many conversations of an account an inbox has. Pending ones
+// count as open. Mine, unassigned and unread count open ones only.
 type ConversationCounts struct {
 	Open       int
 	Mine       int
@@ -23,15 +23,14 @@ func (rx *Rx) CountConversations(account int64, user string) (n ConversationCoun
 		}
 
 		n.All += some.All
-		switch status {
-		case ConversationOpen:
-			n.Open, n.Mine, n.Unassigned = some.All, some.Mine, some.Unassigned
-		case ConversationResolved:
+		if status == ConversationResolved {
 			n.Resolved = some.All
+			continue
 		}
+		n.Open, n.Mine, n.Unassigned = n.Open+some.All, n.Mine+some.Mine, n.Unassigned+some.Unassigned
 	}
 
-	q := ConversationFilter{Status: ConversationOpen, Unread: true}.listQueries(account)[0]
+	q := ConversationFilter{Statuses: []string{ConversationOpen, ConversationPending}, Unread: true}.listQueries(account)[0]
 	q.Joins = "" // they only bring what a list shows
 	n.Unread, err = sqlite.CountRows(&rx.Rx, q)
 	return n, err
@@ -40,7 +39,7 @@ func (rx *Rx) CountConversations(account int64, user string) (n ConversationCoun
 // countByAssignee counts the conversations in a state, those of a user and those of
 // no one among them, range by range.
 func (rx *Rx) countByAssignee(account int64, status, user string) (n ConversationCounts, err error) {
-	q := ConversationFilter{Status: status}.listQueries(account)[0]
+	q := ConversationFilter{Statuses: []string{status}}.listQueries(account)[0]
 
 	after := First
 	for size := sqlite.FirstRange; ; size = min(2*size, sqlite.LongestRange) {

@@ -34,10 +34,10 @@ func TestConversationsAreCountedRangeByRange(t *testing.T) {
 			if err := tx.Run(`UPDATE conversations SET status = ?, unread_count = ?, assignee_id = ?, last_message_at = ? WHERE id = ?`, status, unread, assignee, i/400, v.ID); err != nil {
 				return err
 			}
-			switch {
-			case status == "resolved":
+			switch status {
+			case "resolved":
 				want.Resolved++
-			case status == "open":
+			default: // pending is an open state
 				want.Open++
 				want.Unread += unread
 				if assignee != nil {
@@ -67,6 +67,30 @@ func TestTheNewestMessageOfEachConversationIsShown(t *testing.T) {
 	is.Equal(len(all), 1)
 	is.Equal(all[talked.conversation.ID].ID, newest.ID)
 	is.Equal(all[talked.conversation.ID].Direction, storage.Outbound)
+}
+
+// A broadcast hides nothing that was said: its message is shown only where there is no other.
+func TestABroadcastIsNoLastMessage(t *testing.T) {
+	is := is.New(t)
+	db := open(t, newFile(t))
+	asked, silent := newThread(t, db, "100200300", "+15550001111"), newThread(t, db, "100200301", "+15550001111")
+	question := asked.add(t, db)
+	var newest storage.Message
+	for range 3 {
+		for _, one := range []thread{asked, silent} {
+			newest = one.add(t, db)
+			storagetest.Update(t, db, func(tx *storage.Tx) error {
+				return tx.Run(`UPDATE messages SET source = 'broadcast' WHERE id = ?`, newest.ID)
+			})
+		}
+	}
+	all := view(t, db, func(rx *storage.Rx) (map[string]storage.LastMessage, error) {
+		return rx.LastMessages(asked.conversation.ID, silent.conversation.ID)
+	})
+	is.Equal(all[asked.conversation.ID].ID, question.ID)
+	is.Equal(all[asked.conversation.ID].Source, question.Source)
+	is.Equal(all[silent.conversation.ID].ID, newest.ID)
+	is.Equal(all[silent.conversation.ID].Source, storage.SourceBroadcast)
 }
 
 // What was tapped is shown as what it said, and a reaction as its emoji.

@@ -74,7 +74,7 @@ func (rx *Rx) Conversation(account int64, id string) (FullConversation, error) {
 
 // ConversationFilter narrows a list of conversations. Zero fields choose everything.
 type ConversationFilter struct {
-	Status       string
+	Statuses     []string // any of these
 	ContactID    string
 	AssigneeID   string // a user's id
 	Unassigned   bool
@@ -139,14 +139,14 @@ func (f ConversationFilter) listQueries(account int64) []sqlite.ListQuery {
 	return f.stateQueries(account)
 }
 
-// stateQueries are a list for each state, or for the one that is asked for.
+// stateQueries are a list for each state, or for each of those that are asked for.
 func (f ConversationFilter) stateQueries(account int64) (all []sqlite.ListQuery) {
 	states := conversationStates()
-	if f.Status != "" {
-		states = []string{f.Status}
+	if len(f.Statuses) > 0 {
+		states = f.Statuses
 	}
 
-	f.Status = ""
+	f.Statuses = nil
 	for _, state := range states {
 		q := f.listQuery(account, "conversations_by_status", "v.last_message_at")
 		q.ByIndex("v.status = ?", true, state)
@@ -171,7 +171,7 @@ func (f ConversationFilter) updatedQueries(account int64) []sqlite.ListQuery {
 
 // narrow adds the filters that no index answers.
 func (f ConversationFilter) narrow(q sqlite.ListQuery) sqlite.ListQuery {
-	q.Filter("v.status = ?", f.Status != "", f.Status)
+	q.Filter("v.status IN (SELECT value FROM json_each(?))", len(f.Statuses) > 0, jsonList(f.Statuses))
 	q.Filter("v.assignee_id = ?", f.AssigneeID != "", f.AssigneeID)
 	q.Filter("v.assignee_id IS NULL", f.Unassigned)
 	q.Filter("v.unread_count > 0", f.Unread)

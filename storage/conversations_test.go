@@ -36,18 +36,19 @@ func TestConversationsAreListedByTheirLastMessage(t *testing.T) {
 		want   []int
 	}{
 		"all":                       {storage.ConversationFilter{}, []int{0, 3, 2, 5, 4, 1}}, // none is last, and of equals the younger id comes first
-		"open":                      {storage.ConversationFilter{Status: "open"}, []int{0, 3, 1}},
-		"resolved":                  {storage.ConversationFilter{Status: "resolved"}, []int{2, 5}},
-		"pending":                   {storage.ConversationFilter{Status: "pending"}, []int{4}},
+		"open":                      {storage.ConversationFilter{Statuses: []string{"open"}}, []int{0, 3, 1}},
+		"resolved":                  {storage.ConversationFilter{Statuses: []string{"resolved"}}, []int{2, 5}},
+		"pending":                   {storage.ConversationFilter{Statuses: []string{"pending"}}, []int{4}},
+		"open and pending":          {storage.ConversationFilter{Statuses: []string{"open", "pending"}}, []int{0, 3, 4, 1}},
 		"contact":                   {storage.ConversationFilter{ContactID: contacts[2].ID}, []int{2}},
-		"contact, status":           {storage.ConversationFilter{ContactID: contacts[2].ID, Status: "resolved"}, []int{2}},
-		"contact, other":            {storage.ConversationFilter{ContactID: contacts[2].ID, Status: "open"}, nil},
+		"contact, status":           {storage.ConversationFilter{ContactID: contacts[2].ID, Statuses: []string{"resolved"}}, []int{2}},
+		"contact, other":            {storage.ConversationFilter{ContactID: contacts[2].ID, Statuses: []string{"open"}}, nil},
 		"contact elsewhere":         {storage.ConversationFilter{ContactID: other.contact.ID}, nil},
 		"since":                     {storage.ConversationFilter{UpdatedSince: 102}, []int{5, 4, 3}}, // strictly, the last updated first
-		"since, status":             {storage.ConversationFilter{UpdatedSince: 100, Status: "resolved"}, []int{5, 2}},
+		"since, status":             {storage.ConversationFilter{UpdatedSince: 100, Statuses: []string{"resolved"}}, []int{5, 2}},
 		"since, contact":            {storage.ConversationFilter{UpdatedSince: 101, ContactID: contacts[2].ID}, []int{2}},
 		"since, contact not":        {storage.ConversationFilter{UpdatedSince: 102, ContactID: contacts[2].ID}, nil},
-		"since, contact and status": {storage.ConversationFilter{UpdatedSince: 1, ContactID: contacts[2].ID, Status: "resolved"}, []int{2}},
+		"since, contact and status": {storage.ConversationFilter{UpdatedSince: 1, ContactID: contacts[2].ID, Statuses: []string{"resolved"}}, []int{2}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)

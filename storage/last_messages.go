@@ -11,6 +11,8 @@ type LastMessage struct {
 	Type      string
 	Direction string
 	Status    string
+	Source    string
+	SentBy    *string // the user who sent it in the console
 	Preview   *string // the beginning of what it says; nil without words, and when it was revoked
 	CreatedAt Time
 }
@@ -22,7 +24,7 @@ const messageWords = `coalesce(m.body, CASE m.type
 	WHEN 'interactive' THEN coalesce(m.content ->> '$.button_reply.title', m.content ->> '$.list_reply.title', m.content ->> '$.body.text')
 	WHEN 'reaction' THEN m.content ->> 'emoji' END)`
 
-const lastMessageColumns = `m.conversation_id, m.id, m.type, m.direction, m.status,
+const lastMessageColumns = `m.conversation_id, m.id, m.type, m.direction, m.status, m.source, m.sent_by,
 	CASE m.is_revoked WHEN 0 THEN substr(` + messageWords + `, 1, ?2) END, m.created_at`
 
 // MessageWords is what a message says in short; nil when it has no words.
@@ -31,7 +33,9 @@ func (rx *Rx) MessageWords(m Message) (words *string, err error) {
 }
 
 // LastMessages finds the newest messages of conversations, by their ids. One that waits
-// for its time is not said yet; one whose time has come is as new as that.
+// for its time is not said yet; one whose time has come is as new as that. A broadcast's
+// message is found only where there is no other: it must not hide what somebody asked. So
+// the broadcasts since the last other message are read too; they are few.
 func (rx *Rx) LastMessages(conversations ...string) (map[string]LastMessage, error) {
 	if len(conversations) == 0 {
 		return nil, nil
@@ -40,14 +44,16 @@ func (rx *Rx) LastMessages(conversations ...string) (map[string]LastMessage, err
 	var conversation string
 	var m LastMessage
 	all := make(map[string]LastMessage, len(conversations))
-	dest := []any{&conversation, &m.ID, &m.Type, &m.Direction, &m.Status, &m.Preview, &m.CreatedAt}
+	dest := []any{
+		&conversation, &m.ID, &m.Type, &m.Direction, &m.Status, &m.Source, &m.SentBy, &m.Preview, &m.CreatedAt,
+	}
 	err := sqlite.EachPacked(&rx.Within(nil).Rx, dest, func() { all[conversation] = m }, `
 		SELECT `+sqlite.Packed(lastMessageColumns)+`
-		FROM json_each(?1) wanted CROSS JOIN messages m ON m.number = (
-			SELECT newest.number FROM (
+		FROM json_each(?1) wanted CROSS JOIN messages m ON m.number = coalesce(
+			(SELECT newest.number FROM (
 				SELECT * FROM (
 					SELECT number, id AS place FROM messages
-					WHERE conversation_id = wanted.value AND scheduled_at = 0
+					WHERE conversation_id = wanted.value AND scheduled_at = 0 AND source <> 'broadcast'
 					ORDER BY id DESC
 					LIMIT 1)
 				UNION ALL
@@ -57,6 +63,10 @@ func (rx *Rx) LastMessages(conversations ...string) (map[string]LastMessage, err
 					ORDER BY place DESC
 					LIMIT 1)) newest
 			ORDER BY newest.place DESC
-			LIMIT 1)`, jsonList(conversations), previewLength)
+			LIMIT 1),
+			(SELECT number FROM messages
+			WHERE conversation_id = wanted.value AND scheduled_at = 0
+			ORDER BY id DESC
+			LIMIT 1))`, jsonList(conversations), previewLength)
 	return all, err
 }

@@ -96,12 +96,15 @@ func (v *assigneeView) AppendJSON(b []byte) []byte {
 	return append(b, '}')
 }
 
-// lastMessageView is the newest message of a conversation in short.
+// lastMessageView is the newest message of a conversation in short: a broadcast's only
+// where there is no other.
 type lastMessageView struct {
 	ID        string       `json:"id"`
 	Type      string       `json:"type"`
 	Direction string       `json:"direction"`
 	Status    string       `json:"status"`
+	Source    string       `json:"source"`
+	SentBy    *string      `json:"sent_by"`
 	Preview   *string      `json:"preview"`
 	CreatedAt storage.Time `json:"created_at"`
 }
@@ -115,6 +118,8 @@ func (v *lastMessageView) AppendJSON(b []byte) []byte {
 	b = rest.AppendText(append(b, `,"type":`...), v.Type)
 	b = rest.AppendText(append(b, `,"direction":`...), v.Direction)
 	b = rest.AppendText(append(b, `,"status":`...), v.Status)
+	b = rest.AppendText(append(b, `,"source":`...), v.Source)
+	b = rest.AppendOptional(append(b, `,"sent_by":`...), v.SentBy)
 	b = rest.AppendOptional(append(b, `,"preview":`...), v.Preview)
 	b = v.CreatedAt.AppendJSON(append(b, `,"created_at":`...))
 	return append(b, '}')
@@ -164,7 +169,7 @@ func conversationViews(
 			v.Assignee = &assigneeView{*c.AssigneeID, c.AssigneeName, addressFor(r, *c.AssigneeID, c.AssigneeEmail)}
 		}
 		if m, ok := newest[c.ID]; ok {
-			v.LastMessage = &lastMessageView{m.ID, m.Type, m.Direction, m.Status, m.Preview, m.CreatedAt}
+			v.LastMessage = &lastMessageView{m.ID, m.Type, m.Direction, m.Status, m.Source, m.SentBy, m.Preview, m.CreatedAt}
 		}
 		if c.LastInboundAt != 0 {
 			v.ServiceWindowExpiresAt = c.LastInboundAt.Add(serviceWindow)
@@ -181,7 +186,7 @@ const unassigned = "none"
 func conversationFilters(r *rest.Request) (storage.ConversationFilter, error) {
 	q := rest.Filters{Values: r.Query()}
 	f := storage.ConversationFilter{
-		Status:       q.OneOf("status", storage.ConversationOpen, storage.ConversationResolved, storage.ConversationPending),
+		Statuses:     q.SomeOf("status", storage.ConversationOpen, storage.ConversationResolved, storage.ConversationPending),
 		ContactID:    q.ID("contact_id", storage.PrefixContact),
 		Unread:       q.OneOf("unread", "true") != "",
 		LabelID:      q.ID("label_id", storage.PrefixLabel),

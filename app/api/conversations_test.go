@@ -212,7 +212,7 @@ func TestABadFilterOfConversationsIsNamed(t *testing.T) {
 	is := is.New(t)
 	f, _ := serveNumber(t)
 	for _, tt := range []struct{ name, values string }{
-		{"status", "|all|Open|open,pending"}, {"contact_id", "|x|cnv_" + f.db.NewID("")}, {"updated_since", "|0|2026-01-02"},
+		{"status", "|all|Open|open,|open,all|open,%20pending"}, {"contact_id", "|x|cnv_" + f.db.NewID("")}, {"updated_since", "|0|2026-01-02"},
 	} {
 		for value := range strings.SplitSeq(tt.values, "|") {
 			is.Equal(f.call("GET", conversations+"?"+tt.name+"="+value, "").code(), "400 invalid_field_value "+tt.name)

@@ -59,6 +59,22 @@ func (f *Filters) OneOf(name string, allowed ...string) string {
 	return value
 }
 
+// SomeOf reads a comma-separated list of values, each once.
+func (f *Filters) SomeOf(name string, allowed ...string) (chosen []string) {
+	if !f.Values.Has(name) {
+		return nil
+	}
+
+	for value := range strings.SplitSeq(f.Values.Get(name), ",") {
+		if !slices.Contains(allowed, value) {
+			f.Refuse(name, "must be one or more of "+strings.Join(allowed, ", ")+", separated by commas")
+		}
+		chosen = append(chosen, value)
+	}
+	slices.Sort(chosen)
+	return slices.Compact(chosen)
+}
+
 func (f *Filters) Text(name string, longest int) string {
 	value := f.Values.Get(name)
 	if f.Values.Has(name) && !Between(value, 1, longest) {

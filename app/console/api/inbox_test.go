@@ -29,12 +29,14 @@ func TestTheInboxCountsAndFilters(t *testing.T) {
 	f.call("POST", "/"+number+"/conversations/"+ids[2]+"/labels", attach(label))
 
 	counts := f.visit(who, "GET", "/"+number+"/counts", "").get("data").(map[string]any)
-	is.Equal(counts, map[string]any{"open": 3.0, "mine": 1.0, "unassigned": 2.0, "unread": 1.0, "resolved": 1.0, "all": 5.0})
+	is.Equal(counts, map[string]any{"open": 4.0, "mine": 1.0, "unassigned": 3.0, "unread": 2.0, "resolved": 1.0, "all": 5.0})
 
 	for query, want := range map[string][]string{
 		"assigned_to=" + who.User.ID:                  {ids[3], ids[0]},
 		"assigned_to=" + who.User.ID + "&status=open": {ids[0]},
 		"assigned_to=none&status=open":                {ids[2], ids[1]},
+		"assigned_to=none&status=pending,open":        {ids[4], ids[2], ids[1]},
+		"status=open,pending,open":                    {ids[4], ids[2], ids[1], ids[0]},
 		"unread=true":                                 {ids[4], ids[1]},
 		"unread=true&status=open":                     {ids[1]},
 		"label_id=" + label:                           {ids[2]},
@@ -55,6 +57,8 @@ func TestTheInboxCountsAndFilters(t *testing.T) {
 	last := f.call("GET", "/"+number+"/conversations/"+ids[0], "").get("data.last_message").(map[string]any)
 	is.Equal(last["direction"], "inbound")
 	is.Equal(last["status"], "delivered")
+	is.Equal(last["source"], "app")
+	is.Equal(last["sent_by"], nil)
 }
 
 func TestAConversationIsReadAndUnread(t *testing.T) {
