@@ -314,6 +314,22 @@ CREATE INDEX conversations_by_status ON conversations (account_id, status, last_
 CREATE INDEX conversations_assigned ON conversations (account_id, assignee_id, last_message_at, id, status) WHERE assignee_id IS NOT NULL;
 CREATE INDEX conversations_unread ON conversations (account_id, last_message_at, id, status) WHERE unread_count > 0;
 
+-- What happened to conversations besides messages, as the console shows it between them. It
+-- is deleted with the messages of its age.
+CREATE TABLE conversation_changes (
+    id              TEXT    PRIMARY KEY,                    -- chg_…
+    conversation_id TEXT    NOT NULL REFERENCES conversations (id) ON DELETE CASCADE,
+    account_id      INTEGER NOT NULL,
+    kind            TEXT    NOT NULL,                       -- assigned, labeled, unlabeled, resolved, reopened, pending
+    actor           TEXT    NOT NULL,                       -- user, api, contact
+    user_id         TEXT,                                   -- the actor, when that is a user
+    assignee_id     TEXT,                                   -- NULL: to nobody
+    label           TEXT,                                   -- its name at that time
+    created_at      INTEGER NOT NULL
+) STRICT;
+CREATE INDEX conversation_changes_of_conversation ON conversation_changes (conversation_id, id);
+CREATE INDEX conversation_changes_by_age ON conversation_changes (created_at, id);
+
 -- Labels of a team; names are unique in it without regard to case.
 CREATE TABLE labels (
     id              TEXT    PRIMARY KEY,                    -- lbl_…

@@ -108,6 +108,10 @@ func (tx *Tx) mergeConversations(into *Thread, from Thread) error {
 		return err
 	}
 
+	if err := tx.moveChanges(into.ConversationID, from.ConversationID); err != nil {
+		return err
+	}
+
 	_, err = tx.Exec(`UPDATE messages SET conversation_id = ?, contact_id = ? WHERE conversation_id = ?`,
 		into.ConversationID, into.ID, from.ConversationID)
 	return err

@@ -23,6 +23,7 @@ const (
 	PrefixSetupLink    = "csl_"
 	PrefixSession      = "ses_"
 	PrefixAudit        = "aud_"
+	PrefixChange       = "chg_"
 	PrefixQuickReply   = "qrp_"
 	PrefixBroadcast    = "bcs_"
 	PrefixImport       = "imp_"

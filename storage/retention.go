@@ -122,16 +122,15 @@ const (
 	APILogBodies AgedTable = "api_log_bodies"
 	RawCallbacks AgedTable = "raw_callbacks"
 	AuditLog     AgedTable = "audit"
+
+	ConversationChangeLog AgedTable = "conversation_changes" // with the messages of their age, and not counted
 )
 
 // scope narrows the rows to an organization, ?2, and an account, ?3. Calls and audit
 // entries are an organization's, never an account's, but the bodies of calls are; a callback that names no account of
 // ours is no one's.
 func (t AgedTable) scope() string {
-	switch t {
-	case APILogBodies:
-		return `(?2 = 0 OR organization_id = ?2) AND (?3 = 0 OR account_id = ?3)`
-	case RawCallbacks:
+	if t == RawCallbacks || t == ConversationChangeLog {
 		return `(?2 = 0 OR EXISTS (SELECT 1 FROM accounts WHERE id = account_id AND organization_id = ?2))
 			AND (?3 = 0 OR account_id = ?3)`
 	}

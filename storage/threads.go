@@ -165,6 +165,16 @@ func (tx *Tx) MarkMessageReceived(t *Thread, at Time) error {
 		if err := tx.ExecOne(`UPDATE conversations SET status = ? WHERE id = ?`, t.Status, t.ConversationID); err != nil {
 			return err
 		}
+
+		err := tx.RecordChange(ConversationChange{
+			ConversationID: t.ConversationID,
+			AccountID:      t.AccountID,
+			Kind:           ChangeReopened,
+			Actor:          ChangedByContact,
+		})
+		if err != nil {
+			return err
+		}
 	}
 	return tx.ExecOne(markMessageReceived, tx.Order, at, tx.Order, t.ConversationID)
 }

@@ -330,6 +330,10 @@ func changeConversation(tx *storage.Tx, r *rest.Request, c storage.Conversation,
 		return err
 	}
 
+	if err := recordMoves(tx, r, c, assigned, moved); err != nil {
+		return err
+	}
+
 	if assigned {
 		if err := event.ConversationAssigned(subject(r), c, given).Emit(tx); err != nil {
 			return err
@@ -340,4 +344,33 @@ func changeConversation(tx *storage.Tx, r *rest.Request, c storage.Conversation,
 		return event.ConversationClosed(subject(r), c, r.UserID()).Emit(tx)
 	}
 	return nil
+}
+
+// recordMoves records a new assignee and a new state of a conversation, for its thread.
+func recordMoves(tx *storage.Tx, r *rest.Request, c storage.Conversation, assigned, moved bool) error {
+	if assigned {
+		if err := recordChange(tx, r, c, storage.ConversationChange{Kind: storage.ChangeAssigned, AssigneeID: c.AssigneeID}); err != nil {
+			return err
+		}
+	}
+	if !moved {
+		return nil
+	}
+
+	kind := map[string]string{
+		storage.ConversationOpen:     storage.ChangeReopened,
+		storage.ConversationResolved: storage.ChangeResolved,
+		storage.ConversationPending:  storage.ChangePending,
+	}[c.Status]
+	return recordChange(tx, r, c, storage.ConversationChange{Kind: kind})
+}
+
+// recordChange records what a request does to a conversation.
+func recordChange(tx *storage.Tx, r *rest.Request, c storage.Conversation, change storage.ConversationChange) error {
+	change.ConversationID, change.AccountID = c.ID, c.AccountID
+	change.Actor, change.UserID = storage.ChangedByAPI, r.UserID()
+	if change.UserID != nil {
+		change.Actor = storage.ChangedByUser
+	}
+	return tx.RecordChange(change)
 }

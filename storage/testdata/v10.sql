@@ -1,4 +1,4 @@
--- A database of schema 10 as it was released, with rows in every table.
+-- A database of schema 9 as it was released, with rows in every table.
 --
 -- Frozen: tests upgrade it and read it back.
 -- Its master key is "frozen databases share this key."
@@ -322,6 +322,22 @@ CREATE INDEX conversations_by_update ON conversations (account_id, updated_at, i
 CREATE INDEX conversations_by_status ON conversations (account_id, status, last_message_at, id, assignee_id);
 CREATE INDEX conversations_assigned ON conversations (account_id, assignee_id, last_message_at, id, status) WHERE assignee_id IS NOT NULL;
 CREATE INDEX conversations_unread ON conversations (account_id, last_message_at, id, status) WHERE unread_count > 0;
+
+-- What happened to conversations besides messages, as the console shows it between them. It
+-- is deleted with the messages of its age.
+CREATE TABLE conversation_changes (
+    id              TEXT    PRIMARY KEY,                    -- chg_…
+    conversation_id TEXT    NOT NULL REFERENCES conversations (id) ON DELETE CASCADE,
+    account_id      INTEGER NOT NULL,
+    kind            TEXT    NOT NULL,                       -- assigned, labeled, unlabeled, resolved, reopened, pending
+    actor           TEXT    NOT NULL,                       -- user, api, contact
+    user_id         TEXT,                                   -- the actor, when that is a user
+    assignee_id     TEXT,                                   -- NULL: to nobody
+    label           TEXT,                                   -- its name at that time
+    created_at      INTEGER NOT NULL
+) STRICT;
+CREATE INDEX conversation_changes_of_conversation ON conversation_changes (conversation_id, id);
+CREATE INDEX conversation_changes_by_age ON conversation_changes (created_at, id);
 
 -- Labels of a team; names are unique in it without regard to case.
 CREATE TABLE labels (
@@ -816,21 +832,6 @@ CREATE TABLE api_log (
 CREATE INDEX api_log_by_age ON api_log (created_at, id);
 CREATE INDEX api_log_of_organization ON api_log (organization_id, created_at, request_id) WHERE organization_id IS NOT NULL;
 CREATE INDEX api_log_refused ON api_log (organization_id, created_at, request_id) WHERE organization_id IS NOT NULL AND status >= 400; -- few, and looked for
-
--- What calls under /v1 sent and were answered, where log.bodies keeps it: at most 16 KB of each,
--- with secrets masked, for one day. They go with their number.
-CREATE TABLE api_log_bodies (
-    id              TEXT    PRIMARY KEY,                    -- of the request
-    organization_id INTEGER NOT NULL,
-    account_id      INTEGER,                                -- of the number in the path, if there is one
-    request         TEXT    NOT NULL,                       -- '' for none
-    request_bytes   INTEGER NOT NULL,                       -- as it came, of which request may be the beginning
-    response        TEXT    NOT NULL,
-    response_bytes  INTEGER NOT NULL,
-    created_at      INTEGER NOT NULL
-) STRICT;
-CREATE INDEX api_log_bodies_by_age ON api_log_bodies (created_at, id);
-CREATE INDEX api_log_bodies_of_account ON api_log_bodies (account_id) WHERE account_id IS NOT NULL;
 ---- rows ----
 INSERT INTO meta VALUES ('master_key_check', X'29E92CA32064C1116EF2170A66D92A1A481344192F676A1B3D260025077CFCE329DB'), ('event_epoch', X'0102030405060708');
 
@@ -879,6 +880,8 @@ INSERT INTO labels VALUES
     ('lbl_01KDYBMWFE0000000000000003', 2, 2, 'urgent', 'urgent', '#0000ff', 1767323045782, 1767323045782, 0);
 INSERT INTO contact_labels VALUES ('ctc_01KDYBMWFE00000000000000P1', 'lbl_01KDYBMWFE0000000000000001', 1, 1767323045760);
 INSERT INTO conversation_labels VALUES ('cnv_01KDYBMWFE00000000000000V1', 'lbl_01KDYBMWFE0000000000000002');
+INSERT INTO conversation_changes VALUES
+    ('chg_01KDYBMWFE0000000000000001', 'cnv_01KDYBMWFE00000000000000V1', 1, 'labeled', 'api', NULL, NULL, 'VIP', 1767323045790);
 
 INSERT INTO media VALUES
     ('med_01KDYBMWFE00000000000000M1', 1, 'message', 'tok1', 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855', 'image/png', 0, 'a.png', 1767323045785, 0);
@@ -931,7 +934,5 @@ INSERT INTO idempotency VALUES -- of the year 2100, so that they are still remem
 INSERT INTO api_log VALUES
     (1, 1, 'key_01KDYBMWFE00000000000000K1', 'POST', '/v1/labels', 201, 1834, '192.0.2.1', 'req_01K000000000000000000000R1', 1767323045820, NULL, NULL, NULL),
     (2, NULL, NULL, 'GET', '/v1/me', 401, 20, '2001:db8::1', 'req_01K000000000000000000000R3', 1767323045821, NULL, 'missing_api_key', NULL);
-INSERT INTO api_log_bodies VALUES
-    ('req_01K000000000000000000000R1', 1, NULL, '{"name":"VIP"}', 14, '{"data":{}}', 11, 1767323045820);
 COMMIT;
 PRAGMA journal_mode = WAL;

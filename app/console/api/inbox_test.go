@@ -61,6 +61,37 @@ func TestTheInboxCountsAndFilters(t *testing.T) {
 	is.Equal(last["sent_by"], nil)
 }
 
+// What happened to a conversation is listed with who did it, newest first.
+func TestTheChangesOfAConversationAreListed(t *testing.T) {
+	is := is.New(t)
+	f := serve(t)
+	a := f.connect(f.tenant, number)
+	who := f.signedIn(f.tenant, storage.RoleAgent)
+	label := f.labelOf(f.tenant, a.TeamID, "VIP")
+	said := f.say(f.contact(a, "+15550001111"), received("wamid.1"))
+	path := "/" + number + "/conversations/" + said[0].ConversationID
+
+	f.call("POST", path+"/labels", attach(label))
+	f.call("POST", path+"/labels", attach(label)) // which changes nothing
+	f.visit(who, "PATCH", "/v1"+path, `{"status":"resolved","assigned_to":"`+who.User.ID+`"}`)
+	f.visit(who, "PATCH", "/v1"+path, `{"status":"pending"}`)
+	f.visit(who, "PATCH", "/v1"+path, `{"status":"open","assigned_to":null}`)
+	f.visit(who, "DELETE", "/v1"+path+"/labels/"+label, "")
+
+	var lines []string
+	for _, one := range f.visit(who, "GET", path+"/changes", "").get("data").([]any) {
+		change := one.(map[string]any)
+		lines = append(lines, change["type"].(string)+" by "+change["by"].(map[string]any)["type"].(string))
+	}
+	is.Equal(lines, []string{
+		"unlabeled by user", "reopened by user", "assigned by user", "pending by user", "resolved by user", "assigned by user", "labeled by api",
+	})
+	first := f.visit(who, "GET", path+"/changes?limit=1", "")
+	is.Equal(first.get("data").([]any)[0].(map[string]any)["label"], "VIP")
+	is.Equal(first.get("has_more"), true)
+	is.Equal(f.visit(who, "GET", "/"+number+"/conversations/cnv_x/changes", "").code(), "404 resource_not_found")
+}
+
 func TestAConversationIsReadAndUnread(t *testing.T) {
 	is := is.New(t)
 	f := serve(t)

@@ -1,0 +1,66 @@
+package storage
+
+import "confab/storage/sqlite"
+
+// ConversationChange is something that happened to a conversation besides its messages. The
+// console shows it between them.
+type ConversationChange struct {
+	ID             string  `db:"id"`
+	ConversationID string  `db:"conversation_id"`
+	AccountID      int64   `db:"account_id"`
+	Kind           string  `db:"kind"`
+	Actor          string  `db:"actor"`
+	UserID         *string `db:"user_id"` // the actor, when that is a user
+	UserName       *string `db:"user_name"`
+	AssigneeID     *string `db:"assignee_id"` // of ChangeAssigned; nil: to nobody
+	AssigneeName   *string `db:"assignee_name"`
+	Label          *string `db:"label"` // its name at that time
+	CreatedAt      Time    `db:"created_at"`
+}
+
+// Kinds of changes.
+const (
+	ChangeAssigned  = "assigned"
+	ChangeLabeled   = "labeled"
+	ChangeUnlabeled = "unlabeled"
+	ChangeResolved  = "resolved"
+	ChangeReopened  = "reopened"
+	ChangePending   = "pending"
+)
+
+// Who changes a conversation.
+const (
+	ChangedByUser    = "user"
+	ChangedByAPI     = "api"
+	ChangedByContact = "contact" // by writing
+)
+
+// RecordChange records a change of a conversation in its transaction.
+func (tx *Tx) RecordChange(c ConversationChange) error {
+	_, err := tx.Exec(`
+		INSERT INTO conversation_changes (id, conversation_id, account_id, kind, actor, user_id, assignee_id, label, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		tx.NewID(PrefixChange), c.ConversationID, c.AccountID, c.Kind, c.Actor, c.UserID, c.AssigneeID, c.Label, tx.Order)
+	return err
+}
+
+// ConversationChanges lists the changes of a conversation, newest first, and says how far
+// it came: to Last, unless the page was full or its time was up before.
+func (rx *Rx) ConversationChanges(conversation string, after After, limit int) ([]ConversationChange, After, error) {
+	q := sqlite.ListQuery{
+		Columns: `h.id, h.conversation_id, h.account_id, h.kind, h.actor, h.user_id, u.name AS user_name,
+			h.assignee_id, a.name AS assignee_name, h.label, h.created_at`,
+		Table: "conversation_changes h",
+		Index: "conversation_changes_of_conversation",
+		Joins: "LEFT JOIN users u ON u.id = h.user_id LEFT JOIN users a ON a.id = h.assignee_id",
+		ID:    "h.id",
+	}
+	q.ByIndex("h.conversation_id = ?", true, conversation)
+	return sqlite.FindPage[ConversationChange](&rx.Rx, q, after, limit)
+}
+
+// moveChanges moves what happened to a conversation to another one, which it is merged into.
+func (tx *Tx) moveChanges(into, from string) error {
+	_, err := tx.Exec(`UPDATE conversation_changes SET conversation_id = ? WHERE conversation_id = ?`, into, from)
+	return err
+}
