@@ -30,7 +30,7 @@ var pinDigits = regexp.MustCompile(`^[0-9]{6}$`)
 
 func parseProviderID(s string) (string, error) {
 	if !provider.PhoneNumberID.MatchString(s) {
-		return "", errors.New("must be an id of the provider, 6 to 20 digits")
+		return "", errors.New("must be a provider id of 6 to 20 digits")
 	}
 	return s, nil
 }
@@ -94,7 +94,7 @@ func (s *store) printAccount(cmd *cobra.Command, number string) error {
 		{"name", optionalText(a.Name)},
 		{"status", a.Status},
 		{"reason", optionalText(a.StatusReason)},
-		{"at the provider", optionalText(a.ProviderStatus)},
+		{"provider status", optionalText(a.ProviderStatus)},
 		{"restricted", yesOrNo(a.Restricted)},
 	})
 }
@@ -108,12 +108,12 @@ type ownedAccount struct {
 func (e *env) accountsList() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list",
-		Short:   "List business numbers, in whatever state",
+		Short:   "List business numbers in any state",
 		Example: "  confab accounts list\n  confab accounts list --org org_01J… --json",
 	}
 
 	columns := table[ownedAccount]{
-		heading: []string{"PHONE NUMBER ID", "NUMBER", "NAME", "STATUS", "AT THE PROVIDER", "ORGANIZATION", "CREATED"},
+		heading: []string{"PHONE NUMBER ID", "NUMBER", "NAME", "STATUS", "PROVIDER STATUS", "ORGANIZATION", "CREATED"},
 		row: func(a ownedAccount) []string {
 			return []string{
 				optionalText(a.PhoneNumberID), optionalText(a.PhoneNumber), optionalText(a.Name),
@@ -136,12 +136,12 @@ func (e *env) accountsRegister() *cobra.Command {
 	var pin string
 	cmd := &cobra.Command{
 		Use:   "register PHONE_NUMBER_ID",
-		Short: "Register a number at the provider with its PIN",
-		Long: "Register a number at the provider, so that it can send. Where the number has two-step verification\n" +
-			"the PIN must match; where it has none, this one becomes its permanent PIN. The provider allows ten\n" +
-			"tries in 72 hours. A number that is connected is left alone. The PIN may be given as - for a line of\n" +
-			"standard input, or by " + pinVariable + ". Without it the PIN is used that is kept for the number: it was\n" +
-			"connected through a setup link, or registered before.",
+		Short: "Register a number with the provider, using its PIN",
+		Long: "Register a number with the provider so that it can send. If the number has two-step verification, the\n" +
+			"PIN must match; otherwise this PIN becomes its permanent one. The provider allows ten attempts in 72\n" +
+			"hours. A number that is already connected is left unchanged. Pass the PIN as - to read it from standard\n" +
+			"input, or set " + pinVariable + ". Without a PIN, the stored one is used: from a setup link\n" +
+			"or an earlier registration.",
 		Example: "  confab accounts register 106540352242922\n" +
 			"  confab accounts register 106540352242922 --pin 123456\n" +
 			"  confab accounts register 106540352242922 --pin - < pin.txt",
@@ -154,7 +154,7 @@ func (e *env) accountsRegister() *cobra.Command {
 			err = s.updateFromProvider(cmd, args[0], "number.registered", func(accounts *provisioning.Accounts, id int64) (writer, error) {
 				done, err := accounts.Register(cmd.Context(), id, given)
 				if errors.Is(err, provisioning.ErrNoPIN) {
-					err = usage("--pin is missing, and none is kept for this number")
+					err = usage("--pin is required: no PIN is stored for this number")
 				}
 				return done.Store, err
 			})
@@ -165,17 +165,17 @@ func (e *env) accountsRegister() *cobra.Command {
 		}),
 	}
 
-	cmd.Flags().StringVar(&pin, "pin", "", "the number's `PIN`, 6 digits (default: the one that is kept)")
+	cmd.Flags().StringVar(&pin, "pin", "", "the number's 6-digit `PIN` (default: the stored one)")
 	return withJSON(cmd)
 }
 
 func (e *env) accountsCheck() *cobra.Command {
 	return withJSON(&cobra.Command{
 		Use:   "check PHONE_NUMBER_ID",
-		Short: "Ask the provider for the state of a number, and store it",
-		Long: "Ask the provider for the state of a number, and store it: whether its access token is still valid, its\n" +
-			"status, and whether it is restricted. A running server does that every hour by itself. A number that\n" +
-			"was disconnected, and is connected at the provider, is connected again.",
+		Short: "Fetch a number's status from the provider and store it",
+		Long: "Fetch a number's status from the provider and store it: whether its access token is valid, its status,\n" +
+			"and whether it is restricted. A running server does this every hour. A disconnected number that is\n" +
+			"connected at the provider is reconnected.",
 		Example: "  confab accounts check 106540352242922\n  confab accounts check 106540352242922 --json",
 		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
 			err := s.updateFromProvider(cmd, args[0], "", func(accounts *provisioning.Accounts, id int64) (writer, error) {
@@ -233,10 +233,10 @@ func (e *env) accountsDisconnect() *cobra.Command {
 	var purge bool
 	cmd := &cobra.Command{
 		Use:   "disconnect PHONE_NUMBER_ID",
-		Short: "Stop using a number; with --purge, delete all that belongs to it",
-		Long: "Stop using a number: nothing is sent from it any more. Its messages and contacts stay, and it can be\n" +
-			"connected again. With --purge the number is removed with all that belongs to it, for good; a running\n" +
-			"server does that, or the next one that is started.",
+		Short: "Stop using a number; with --purge, delete all its data too",
+		Long: "Stop using a number: it no longer sends. Its messages and contacts stay, and it can be connected again.\n" +
+			"With --purge, the number and all its data are deleted permanently, by the running server or the next one\n" +
+			"that starts.",
 		Example: "  confab accounts disconnect 106540352242922\n  confab accounts disconnect 106540352242922 --purge",
 		RunE: e.runWrite(func(tx *storage.Tx, args []string) (done written, err error) {
 			a, err := account(&tx.Rx, args[0])
@@ -258,6 +258,6 @@ func (e *env) accountsDisconnect() *cobra.Command {
 		}),
 	}
 
-	cmd.Flags().BoolVar(&purge, "purge", false, "delete messages, contacts, media and events of the number too")
+	cmd.Flags().BoolVar(&purge, "purge", false, "also delete the number's messages, contacts, media and events")
 	return cmd
 }

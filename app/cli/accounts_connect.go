@@ -24,12 +24,12 @@ func (e *env) accountsConnect() *cobra.Command {
 	var f connectFlags
 	cmd := &cobra.Command{
 		Use:   "connect --org ORG --phone-number-id ID --waba-id ID --access-token TOKEN",
-		Short: "Connect a business number, and print the account's id",
-		Long: "Connect a business number. The token is tried at the provider before anything is stored, and the app is\n" +
-			"subscribed to what happens to the business account. With --pin a number that is not connected there yet is\n" +
-			"registered too; otherwise it is stored as onboarding, until 'confab accounts register' completes it. Its\n" +
-			"templates are read by the server at once, or when it starts. A number that lost its connection may be\n" +
-			"connected again, with another token. Secrets may be given as - for a line of standard input each, or by\n" +
+		Short: "Connect a business number and print its account id",
+		Long: "Connect a business number. The token is checked with the provider before anything is stored, and the app\n" +
+			"is subscribed to the business account's callbacks. With --pin, a number that is not connected yet is also\n" +
+			"registered; otherwise it stays in onboarding until 'confab accounts register' completes it. The server\n" +
+			"syncs its templates right away, or when it starts. A number that lost its connection can be reconnected\n" +
+			"with another token. Pass secrets as - to read each from a line of standard input, or set\n" +
 			accessTokenVariable + " and " + pinVariable + ".",
 		Example: "  confab accounts connect --org org_01J… --phone-number-id 106540352242922 --waba-id 102290129340398" +
 			" --access-token - < token.txt\n" +
@@ -44,14 +44,14 @@ func (e *env) accountsConnect() *cobra.Command {
 		}),
 	}
 
-	requiredOrg(cmd, &f.org, "that the number belongs to")
-	requiredFlag(cmd, &f.number, "phone-number-id", "the provider's `id` of the number", parseProviderID)
-	requiredFlag(cmd, &f.waba, "waba-id", "the provider's `id` of the business account", parseProviderID)
+	requiredOrg(cmd, &f.org, "that owns the number")
+	requiredFlag(cmd, &f.number, "phone-number-id", "the provider's `id` for the number", parseProviderID)
+	requiredFlag(cmd, &f.waba, "waba-id", "the provider's `id` for the business account", parseProviderID)
 
 	cmd.Flags().StringVar(&f.token, "access-token", "", "the provider's access `token` for the number and the business account")
-	parsedFlag(cmd, &f.team, "team", "the `team` of the number (default: the customer's, or the organization's first)", parseText)
+	parsedFlag(cmd, &f.team, "team", "the number's `team` (default: the customer's, or the organization's first)", parseText)
 	parsedFlag(cmd, &f.customer, "customer", "the end-`customer` that owns the number", parseText)
-	cmd.Flags().StringVar(&f.pin, "pin", "", "register the number with this `PIN`, 6 digits, unless it is connected at the provider")
+	cmd.Flags().StringVar(&f.pin, "pin", "", "register the number with this 6-digit `PIN`, unless it is already connected")
 	return withJSON(cmd)
 }
 
@@ -163,12 +163,12 @@ func (f connectFlags) checkExisting(rx *storage.Rx, wanted storage.AccountDetail
 	case err != nil:
 		return a, err
 	case a.OrganizationID != wanted.OrganizationID:
-		return a, fmt.Errorf("number %s is connected already, by another organization", f.number)
+		return a, fmt.Errorf("number %s is already connected by another organization", f.number)
 	case a.Status == storage.AccountConnected:
-		return a, fmt.Errorf("number %s is connected already", f.number)
+		return a, fmt.Errorf("number %s is already connected", f.number)
 	case f.customer != "" && optionalText(a.CustomerID) != f.customer, f.team != "" && a.TeamPublicID != f.team:
 		return a, fmt.Errorf("number %s belongs to another team or customer: "+
-			"remove it first, with 'confab accounts disconnect %s --purge'", f.number, f.number)
+			"remove it first with 'confab accounts disconnect %s --purge'", f.number, f.number)
 	}
 	return a, nil
 }

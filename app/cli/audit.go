@@ -39,19 +39,19 @@ func (e *env) audit() *cobra.Command {
 	limit := listLimit
 	cmd := &cobra.Command{
 		Use:   "audit",
-		Short: "Show who did what that matters for safety, oldest first",
-		Long: "Show who did what that matters for safety or cannot be undone, oldest first: signing in and out, invitations,\n" +
-			"roles, keys, webhooks and their secrets, replays, templates, numbers, customers and their links, and what was\n" +
-			"deleted. It is kept for console.audit_days.",
+		Short: "Show the audit log, oldest first",
+		Long: "Show the audit log, oldest first: actions that affect security or cannot be undone, such as sign-ins,\n" +
+			"invitations, roles, keys, webhooks and their secrets, replays, templates, numbers, customers and their\n" +
+			"links, and deletions. Entries are kept for console.audit_days.",
 		Example: "  confab audit\n  confab audit --org org_01J… --since 7d --json",
 	}
 
 	optionalOrg(cmd, &org)
-	parsedFlag(cmd, &since, "since", "only what is younger than this `age`, such as 1h or 7d", parseAge)
+	parsedFlag(cmd, &since, "since", "only entries newer than this `age`, such as 1h or 7d", parseAge)
 	limitFlag(cmd, &limit)
 
 	columns := table[storage.AuditEntry]{
-		heading: []string{"AT", "WHO", "ACTION", "TARGET", "ADDRESS", "ORGANIZATION"},
+		heading: []string{"TIME", "ACTOR", "ACTION", "TARGET", "IP", "ORGANIZATION"},
 		row: func(a storage.AuditEntry) []string {
 			v := consoleapi.ViewAuditEntry(a)
 			who := strings.TrimSpace(v.Actor.Type + " " + optionalText(v.Actor.Name))

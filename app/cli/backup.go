@@ -22,13 +22,13 @@ func (e *env) backup() *cobra.Command {
 	var withoutKey bool
 	cmd := &cobra.Command{
 		Use:   "backup FILE",
-		Short: "Write the database, the media and the master key to one file",
-		Long: "Write everything of the data directory to one archive (tar; compressed if FILE ends in .gz; '-' is\n" +
-			"standard output), while the server runs or not. All that was acknowledged when it began is in it.\n" +
-			"Beside FILE it needs room for a copy of the database while it works.\n\n" +
-			"The archive holds master.key, which opens every secret in it: keep it as you keep the key, or leave\n" +
-			"the key out with --without-key and keep that elsewhere. Without the key a backup cannot be used. The\n" +
-			"same goes for a standby, which needs the key too.",
+		Short: "Back up the database, media and master key to one file",
+		Long: "Write the whole data directory to one archive (tar; compressed if FILE ends in .gz; '-' is standard\n" +
+			"output), whether the server is running or not. It includes everything acknowledged before it started.\n" +
+			"It needs temporary space next to FILE for a copy of the database.\n\n" +
+			"The archive contains master.key, which decrypts every secret in it: store it as safely as the key\n" +
+			"itself, or leave the key out with --without-key and store it separately. A backup cannot be used\n" +
+			"without the key, and a standby needs it too.",
 		Example: "  confab backup /backups/confab-$(date +%F).tar.gz\n" +
 			"  confab backup --without-key confab.tar\n" +
 			"  confab backup - | ssh vault 'cat > confab.tar'",
@@ -58,7 +58,7 @@ func (e *env) backup() *cobra.Command {
 		}),
 	}
 
-	cmd.Flags().BoolVar(&withoutKey, "without-key", false, "leave master.key out, which is in the backup otherwise")
+	cmd.Flags().BoolVar(&withoutKey, "without-key", false, "leave master.key out of the backup")
 	return withJSON(cmd)
 }
 
@@ -68,21 +68,21 @@ func writeBackup(cmd *cobra.Command, o backup.Options, file string) (backup.Mani
 	if file == "-" {
 		out := cmd.OutOrStdout()
 		if isTerminal(out) {
-			return backup.Manifest{}, errors.New("a backup is not for the terminal: name a file, or lead it into a pipe")
+			return backup.Manifest{}, errors.New("cannot write a backup to a terminal: choose a file, or pipe the output")
 		}
 		return writeArchive(cmd.Context(), o, out, false)
 	}
 
 	// Checked before the work, too, which may take long.
 	if _, err := os.Lstat(file); err == nil {
-		return backup.Manifest{}, fmt.Errorf("%s is there already, and stays as it is: name another file", file)
+		return backup.Manifest{}, fmt.Errorf("%s already exists: choose another file", file)
 	}
 
 	// A temporary file in the same directory can be linked to its final name.
 	o.Temp = filepath.Dir(file)
 	temp, err := os.CreateTemp(o.Temp, "."+filepath.Base(file)+"-*") // made with mode 0600
 	if err != nil {
-		return backup.Manifest{}, fmt.Errorf("%s cannot be written: %w", file, errors.Unwrap(err))
+		return backup.Manifest{}, fmt.Errorf("cannot write %s: %w", file, errors.Unwrap(err))
 	}
 	defer os.Remove(temp.Name())
 
@@ -94,7 +94,7 @@ func writeBackup(cmd *cobra.Command, o backup.Options, file string) (backup.Mani
 	// Unlike a rename, a link refuses to replace a file that has appeared.
 	err = os.Link(temp.Name(), file)
 	if errors.Is(err, fs.ErrExist) {
-		err = fmt.Errorf("%s has appeared meanwhile, and stays as it is: name another file", file)
+		err = fmt.Errorf("%s was created in the meantime: choose another file", file)
 	}
 	return m, err
 }
@@ -128,12 +128,12 @@ func reportBackup(cmd *cobra.Command, file string, m backup.Manifest) error {
 		return printJSON(out, m)
 	}
 
-	key := "Without master.key: keep that elsewhere, a backup is nothing without it."
+	key := "Without master.key: keep the key in a safe place, the backup cannot be used without it."
 	if m.Key {
-		key = "With master.key: keep it as you keep the key itself."
+		key = "With master.key: store it as safely as the key itself."
 	}
 
-	fmt.Fprintf(out, "Wrote %s: %s messages, a database of %s, %s media files of %s. %s\n",
+	fmt.Fprintf(out, "Wrote %s: %s messages, %s database, %s media files (%s). %s\n",
 		file, formatCount(m.Messages), formatBytes(m.Database.Size), formatCount(m.Media.Files), formatBytes(m.Media.Size), key)
 
 	// Such a backup is still worth keeping: a message without its file is better

@@ -17,11 +17,11 @@ import (
 )
 
 func (e *env) broadcasts() *cobra.Command {
-	return e.group("broadcasts", "Send one template to many people, and follow it",
+	return e.group("broadcasts", "Send a template to many people and track it",
 		e.broadcastsCreate(), e.broadcastsList(), e.broadcastsShow(),
-		e.broadcastsMove("pause", "Stop sending, until it is resumed", "broadcast.paused", jobs.PauseBroadcast),
-		e.broadcastsMove("resume", "Go on where it was paused", "broadcast.resumed", jobs.ResumeBroadcast),
-		e.broadcastsMove("cancel", "End it: whoever waits gets no message", "broadcast.cancelled", jobs.CancelBroadcast))
+		e.broadcastsMove("pause", "Pause a broadcast", "broadcast.paused", jobs.PauseBroadcast),
+		e.broadcastsMove("resume", "Resume a paused broadcast", "broadcast.resumed", jobs.ResumeBroadcast),
+		e.broadcastsMove("cancel", "Cancel a broadcast: remaining recipients get no message", "broadcast.cancelled", jobs.CancelBroadcast))
 }
 
 func (e *env) broadcastsCreate() *cobra.Command {
@@ -32,19 +32,18 @@ func (e *env) broadcastsCreate() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "create",
-		Short: "Send a template to the people in a file, or to all who have a label",
-		Long: "Send a template to the people in a CSV file, or to all contacts that have a label. The file has a header\n" +
-			"line and a column phone_number or to; the other columns are fields. A variable of the template that has a\n" +
-			"name is filled in from the field of that name, numbered ones from the columns in their order, unless\n" +
-			"--parameter gives their texts, in which {{field}} is a field of the file or of the contact (name,\n" +
-			"phone_number, email, metadata).\n\n" +
-			"A running server sends the messages. On a terminal this command follows them; Ctrl-C only stops following.",
+		Short: "Send a template to everyone in a file or with a label",
+		Long: "Send a template to the people in a CSV file, or to all contacts with a label. The file needs a header line\n" +
+			"and a column phone_number or to; the other columns are fields. Named template variables are filled from the\n" +
+			"field with the same name, numbered ones from the columns in order, unless --parameter sets their text. In\n" +
+			"--parameter, {{field}} is a field of the file or the contact (name, phone_number, email, metadata).\n\n" +
+			"A running server sends the messages. In a terminal, this command shows progress; Ctrl-C only stops watching.",
 		Example: "  confab broadcasts create --name \"Spring sale\" --template spring_offer --language en_US --csv people.csv\n" +
 			"  confab broadcasts create --name VIPs --template spring_offer --language en_US --label lbl_01J… --parameter '{{name}}'\n" +
 			"  confab broadcasts create --name Later --template hello_world --language en_US --csv people.csv --at 2026-12-01T09:00:00Z",
 		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
 			if (file == "") == (draft.LabelID == "") {
-				return usage("give one of --csv and --label")
+				return usage("use either --csv or --label")
 			}
 			key, err := storage.Query(cmd.Context(), s.DB, number.account)
 			if err != nil {
@@ -55,13 +54,13 @@ func (e *env) broadcastsCreate() *cobra.Command {
 	}
 
 	number.add(cmd)
-	requiredFlag(cmd, &draft.Name, "name", "`name` of the broadcast, for people", parseName)
+	requiredFlag(cmd, &draft.Name, "name", "display `name` of the broadcast", parseName)
 	requiredFlag(cmd, &draft.Template, "template", "`name` of the template", parseText)
 	requiredFlag(cmd, &draft.Language, "language", "language `code` of the template, such as en_US", parseText)
-	parsedFlag(cmd, &file, "csv", "`file` with the recipients", parseText)
-	parsedFlag(cmd, &draft.LabelID, "label", "id of a `label` whose contacts are the recipients", parseText)
-	parsedFlag(cmd, &draft.At, "at", "`time` at which to begin, such as 2026-12-01T09:00:00Z (default now)", parseText)
-	cmd.Flags().StringArrayVar(&draft.Parameters, "parameter", nil, "`text` for the next variable of the template")
+	parsedFlag(cmd, &file, "csv", "CSV `file` of recipients", parseText)
+	parsedFlag(cmd, &draft.LabelID, "label", "id of the `label` whose contacts receive it", parseText)
+	parsedFlag(cmd, &draft.At, "at", "`time` to start, such as 2026-12-01T09:00:00Z (default: now)", parseText)
+	cmd.Flags().StringArrayVar(&draft.Parameters, "parameter", nil, "`text` for the next template variable; may be repeated")
 	return withJSON(cmd)
 }
 
@@ -101,7 +100,7 @@ func (s *store) createBroadcast(cmd *cobra.Command, key storage.AccountKey, d ap
 	}
 
 	if served, err := s.dir.IsServed(); err == nil && !served {
-		fmt.Fprintln(cmd.ErrOrStderr(), "No server runs, so nothing is sent yet: one that is started does that.")
+		fmt.Fprintln(cmd.ErrOrStderr(), "No server is running: sending begins when you start one.")
 	}
 	return s.followBroadcast(cmd, made.ID)
 }
@@ -157,8 +156,8 @@ func (s *store) followBroadcast(cmd *cobra.Command, id string) error {
 		}
 
 		line.end()
-		fmt.Fprintf(cmd.ErrOrStderr(), "The broadcast goes on. Follow it with 'confab broadcasts show %s', "+
-			"stop it with 'confab broadcasts pause %s'.\n", id, id)
+		fmt.Fprintf(cmd.ErrOrStderr(), "The broadcast continues. Track it with 'confab broadcasts show %s', "+
+			"pause it with 'confab broadcasts pause %s'.\n", id, id)
 		return nil
 	}
 }
@@ -215,7 +214,7 @@ func (e *env) broadcastsShow() *cobra.Command {
 	var follow bool
 	cmd := &cobra.Command{
 		Use:     "show BROADCAST",
-		Short:   "Show how far a broadcast is",
+		Short:   "Show a broadcast's progress",
 		Example: "  confab broadcasts show bcs_01J…\n  confab broadcasts show bcs_01J… --follow\n  confab broadcasts show bcs_01J… --json",
 		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
 			b, err := s.findBroadcast(cmd.Context(), args[0])
@@ -231,7 +230,7 @@ func (e *env) broadcastsShow() *cobra.Command {
 		}),
 	}
 
-	cmd.Flags().BoolVar(&follow, "follow", false, "on a terminal, show the progress until it ends; Ctrl-C only stops following")
+	cmd.Flags().BoolVar(&follow, "follow", false, "in a terminal, show progress until it ends; Ctrl-C only stops watching")
 	return withJSON(cmd)
 }
 
@@ -242,7 +241,7 @@ func printBroadcast(cmd *cobra.Command, b storage.Broadcast) error {
 		{"name", b.Name},
 		{"template", b.TemplateName + " (" + b.TemplateLanguage + ")"},
 		{"status", b.Status},
-		{"paused because", optionalText(b.PausedReason)},
+		{"pause reason", optionalText(b.PausedReason)},
 		{"recipients", formatCount(b.Total)},
 		{"waiting", formatCount(b.Waiting)},
 		{"sent", formatCount(b.Sent)},
@@ -280,7 +279,7 @@ func (e *env) broadcastsMove(verb, short, action string, move func(*storage.Tx, 
 			})
 
 			if errors.Is(err, jobs.ErrNotActive) {
-				return fmt.Errorf("the broadcast is %s: that cannot be done", b.Status)
+				return fmt.Errorf("cannot %s the broadcast: it is %s", verb, b.Status)
 			}
 			if err != nil {
 				return err

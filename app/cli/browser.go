@@ -14,7 +14,7 @@ func openBrowser(warnings io.Writer, url string) {
 	command := browserCommand(url)
 	err := command.Start()
 	if err != nil {
-		fmt.Fprintf(warnings, "confab: warning: no browser could be opened: %v\n", err)
+		fmt.Fprintf(warnings, "confab: warning: could not open a browser: %v\n", err)
 		return
 	}
 	go command.Wait() // it may stay open as long as we run

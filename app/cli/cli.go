@@ -97,19 +97,19 @@ func printError(w io.Writer, err error) {
 
 func (e *env) root() *cobra.Command {
 	root := e.group("confab", "A messaging platform in one executable")
-	root.Long = "confab sends and receives chat messages for your business numbers, keeps the shared inbox,\n" +
-		"and notifies your own systems by signed webhooks. Everything lives in one data directory."
-	root.Example = "  confab sandbox                      # everything at once, to try it out\n" +
-		"  confab orgs create \"Acme\"           # a tenant\n" +
-		"  confab keys create --org org_01J…   # its API key\n" +
-		"  confab serve                        # the server"
+	root.Long = "confab sends and receives chat messages for your business numbers, keeps them in a shared inbox,\n" +
+		"and notifies your systems with signed webhooks. All data lives in one directory."
+	root.Example = "  confab sandbox                      # try everything locally\n" +
+		"  confab orgs create \"Acme\"           # create a tenant\n" +
+		"  confab keys create --org org_01J…   # create its API key\n" +
+		"  confab serve                        # run the server"
 	root.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	root.SilenceErrors, root.SilenceUsage = true, true
 
 	root.PersistentFlags().StringVar(&e.dataDir, "data-dir", "",
-		"`directory` that holds everything (default ./confab-data, or $STATE_DIRECTORY)")
+		"`directory` for all data (default ./confab-data, or $STATE_DIRECTORY)")
 	root.PersistentFlags().StringVar(&e.configFile, "config", "",
-		"settings `file` (default $CONFAB_CONFIG, or ./"+defaultConfigFile+" if it is there)")
+		"settings `file` (default $CONFAB_CONFIG, or ./"+defaultConfigFile+" if it exists)")
 
 	// The first section is the first in the help, and so on.
 	section := func(title string, commands ...*cobra.Command) {
@@ -122,12 +122,12 @@ func (e *env) root() *cobra.Command {
 
 	section("Run it:", e.serve(), e.ready(), e.mcp())
 	section("Try it out:", e.sandbox(), e.simulator(), e.trigger(), e.listen())
-	section("Who may use it:", e.orgs(), e.teams(), e.users(), e.keys(), e.audit())
+	section("Access:", e.orgs(), e.teams(), e.users(), e.keys(), e.audit())
 	section("Messaging:",
 		e.accounts(), e.customers(), e.contacts(), e.templates(), e.broadcasts(), e.quickReplies(),
 		e.webhooks(), e.deliveries(), e.jobs(), e.logs(), e.trace())
 	section("Maintenance:", e.doctor(), e.backup(), e.restore(), e.purge())
-	const setup = "Set it up:"
+	const setup = "Setup:"
 	section(setup, e.initialize(), e.config(), e.versionCommand())
 
 	checkArguments(root)
@@ -162,7 +162,7 @@ func configureBuiltinCommands(root *cobra.Command) {
 	for _, cmd := range root.Commands() {
 		switch cmd.Name() {
 		case "completion":
-			cmd.Short = "Print a script that completes commands in your shell"
+			cmd.Short = "Print a shell completion script"
 			cmd.Example = "  source <(confab completion bash)\n  confab completion zsh > \"${fpath[1]}/_confab\""
 			cmd.Args, cmd.RunE = unknownCommand, missingCommand
 		case "help":

@@ -18,10 +18,10 @@ func (e *env) config() *cobra.Command {
 func (e *env) configCheck() *cobra.Command {
 	return &cobra.Command{
 		Use:   "check",
-		Short: "Load all settings and print what is in force, secrets hidden",
-		Long: "Load all settings as 'confab serve' does, from the file, CONFAB_ variables and flags, and print what\n" +
-			"is in force, secrets hidden. A setting that cannot be used is named, and the exit status is 1. Files and\n" +
-			"directories that settings name are not looked for: 'confab doctor' does that.",
+		Short: "Load all settings and print their values, secrets hidden",
+		Long: "Load all settings as 'confab serve' does, from the file, CONFAB_ variables and flags, and print the\n" +
+			"values in effect, secrets hidden. If a setting is invalid, it is named and the exit status is 1. Files\n" +
+			"and directories named in settings are not checked: 'confab doctor' does that.",
 		Example: "  confab config check\n  confab config check --config /etc/confab.toml",
 		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
 			from := e.sources(cmd, nil)

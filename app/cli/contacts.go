@@ -28,17 +28,17 @@ const (
 )
 
 func (e *env) contacts() *cobra.Command {
-	return e.group("contacts", "Bring contacts in and out as CSV", e.contactsImport(), e.contactsExport())
+	return e.group("contacts", "Import and export contacts as CSV", e.contactsImport(), e.contactsExport())
 }
 
 func (e *env) contactsExport() *cobra.Command {
 	var f numberFlags
 	cmd := &cobra.Command{
 		Use:   "export",
-		Short: "Write all contacts of a number to standard output, as CSV",
-		Long: "Write all contacts of a number to standard output, as CSV: phone_number, bsuid, username, name, email,\n" +
-			"labels, opted_in, marketing_opted_out, created_at and the metadata. What a spreadsheet would run as a\n" +
-			"formula has a ' in front, also after a ;, a tab or a line break in a cell.",
+		Short: "Export the contacts of a number as CSV to standard output",
+		Long: "Export the contacts of a number as CSV to standard output: phone_number, bsuid, username, name, email,\n" +
+			"labels, opted_in, marketing_opted_out, created_at and the metadata. Text that a spreadsheet would run as a\n" +
+			"formula is prefixed with a ', also after a ;, a tab or a line break in a cell.",
 		Example: "  confab contacts export > contacts.csv\n  confab contacts export --phone-number-id 106540352242922 > contacts.csv",
 		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
 			var account storage.AccountKey
@@ -122,13 +122,13 @@ func (e *env) contactsImport() *cobra.Command {
 	var f importFlags
 	cmd := &cobra.Command{
 		Use:   "import FILE",
-		Short: "Take in contacts of a CSV file; - is standard input",
-		Long: "Take in the contacts of a CSV file with the columns of 'confab contacts export', of which one is\n" +
-			"phone_number or bsuid; - is standard input. Contacts are found by their number, then by their BSUID, and\n" +
-			"made where there are none; empty cells leave a field alone. Labels must be there already, by name, in the\n" +
-			"number's team. Lines with an error are left out and listed.\n\n" +
-			"A running server does the work, and goes on with it when this command is stopped; otherwise this\n" +
-			"command does it.",
+		Short: "Import contacts from a CSV file; - is standard input",
+		Long: "Import contacts from a CSV file with the columns of 'confab contacts export', including phone_number or\n" +
+			"bsuid; - is standard input. Contacts are matched by number, then by BSUID, and created if there is no\n" +
+			"match; empty cells leave a field unchanged. Labels must already exist, by name, in the number's team.\n" +
+			"Lines with errors are skipped and listed.\n\n" +
+			"A running server does the work, and continues if you stop this command. Without a server, this command\n" +
+			"does it.",
 		Example: "  confab contacts import people.csv --dry-run\n" +
 			"  confab contacts import people.csv --label lbl_01J… --phone-number-id 106540352242922\n" +
 			"  confab contacts export --org org_01J… | confab contacts import - --org org_01K…",
@@ -142,8 +142,8 @@ func (e *env) contactsImport() *cobra.Command {
 	}
 
 	f.add(cmd)
-	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "only count what would be done")
-	parsedFlag(cmd, &f.label, "label", "a `label` that every contact of the file gets", parseText)
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "only count what would change")
+	parsedFlag(cmd, &f.label, "label", "a `label` to add to every contact in the file", parseText)
 	return withJSON(cmd)
 }
 
@@ -199,7 +199,7 @@ func saveImport(cmd *cobra.Command, files storage.ImportFiles, i *storage.Contac
 		}
 		defer file.Close()
 		if info, err := file.Stat(); err == nil && info.IsDir() {
-			return 0, fmt.Errorf("%s is a directory: name a file, or - for standard input", name)
+			return 0, fmt.Errorf("%s is a directory: use a file, or - for standard input", name)
 		}
 		in = file
 	}
@@ -218,7 +218,7 @@ func saveImport(cmd *cobra.Command, files storage.ImportFiles, i *storage.Contac
 		size = info.Size()
 	}
 	if err == nil && size > maxImport {
-		err = errors.New("has more than 100 MiB")
+		err = errors.New("is larger than 100 MiB")
 	}
 	if err != nil {
 		return 0, errors.Join(fmt.Errorf("%s %w", name, err), files.Remove(i.ID))
@@ -232,7 +232,7 @@ func saveImport(cmd *cobra.Command, files storage.ImportFiles, i *storage.Contac
 func checkLabel(rx *storage.Rx, a storage.AccountKey, id string) error {
 	l, err := rx.Label(a.OrganizationID, id)
 	if errors.Is(err, storage.ErrNotFound) || err == nil && l.TeamID != a.TeamID {
-		return fmt.Errorf("there is no label %s of the number's team", id)
+		return fmt.Errorf("the number's team has no label %s", id)
 	}
 	return err
 }
@@ -254,7 +254,7 @@ func (s *store) followImport(
 		log := app.NewLogger(cmd.ErrOrStderr(), s.config.Log)
 		err := jobs.New(jobs.Options{DB: s.DB, Imports: files, Log: log}).ImportContacts(ctx, i.AccountID, i.ID, report)
 		if errors.Is(err, context.Canceled) {
-			return i, errors.New("stopped: the next server goes on with it, as import " + i.ID)
+			return i, errors.New("stopped: the next server continues it as import " + i.ID)
 		}
 		if err != nil {
 			return i, err
@@ -272,7 +272,7 @@ func (s *store) followImport(
 		}
 		report(i)
 		if !pause(ctx, importPoll) {
-			return i, errors.New("detached: the server goes on with it, as import " + i.ID)
+			return i, errors.New("detached: the server continues it as import " + i.ID)
 		}
 	}
 }

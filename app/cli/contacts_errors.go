@@ -21,7 +21,7 @@ func importError(i storage.ContactImport) error {
 	}
 
 	text := new(strings.Builder)
-	fmt.Fprintf(text, "%s of %s lines were left out", formatCount(i.Failed), formatCount(i.Lines))
+	fmt.Fprintf(text, "%s of %s lines were skipped", formatCount(i.Failed), formatCount(i.Lines))
 	if i.Status == storage.ImportFailed {
 		text.Reset()
 		text.WriteString("the import failed")
@@ -30,7 +30,7 @@ func importError(i storage.ContactImport) error {
 		fmt.Fprintf(text, "\nline %d: %s", p.Line, printable(p.Message))
 	}
 	if len(problems) > shownImportErrors {
-		text.WriteString("\nand others")
+		text.WriteString("\nand more")
 	}
 	return errors.New(text.String())
 }

@@ -10,7 +10,7 @@ import (
 )
 
 func (e *env) customers() *cobra.Command {
-	return e.group("customers", "List end-customers, and restore archived ones", e.customersList(), e.customersRestore())
+	return e.group("customers", "List end-customers and restore archived ones", e.customersList(), e.customersRestore())
 }
 
 // customerView is a customer as the API shows it, with its organization.
@@ -27,11 +27,11 @@ func (e *env) customersList() *cobra.Command {
 	filter, limit := storage.CustomerFilter{Archived: true}, listLimit
 	cmd := &cobra.Command{
 		Use:     "list",
-		Short:   "List end-customers, newest first, archived ones too",
+		Short:   "List end-customers, newest first, including archived ones",
 		Example: "  confab customers list\n  confab customers list --org org_01J… --status archived --json",
 	}
 
-	parsedFlag(cmd, &filter.Status, "status", "only in this state: `pending|active|suspended|archived`",
+	parsedFlag(cmd, &filter.Status, "status", "only with this status: `pending|active|suspended|archived`",
 		parseChoice(storage.CustomerPending, storage.CustomerActive, storage.CustomerSuspended, storage.CustomerArchived))
 	limitFlag(cmd, &limit)
 
@@ -52,9 +52,9 @@ func (e *env) customersList() *cobra.Command {
 func (e *env) customersRestore() *cobra.Command {
 	return &cobra.Command{
 		Use:   "restore CUS",
-		Short: "Restore an archived customer, and print its status",
-		Long: "Restore an archived customer to the status that it had before, pending, active or suspended, and print that.\n" +
-			"Its numbers send again, and its setup links work again. Webhook subscribers get customer.updated.",
+		Short: "Restore an archived customer and print its status",
+		Long: "Restore an archived customer to its previous status (pending, active or suspended) and print the status.\n" +
+			"Its numbers and setup links work again. Webhook subscribers get customer.updated.",
 		Example: "  confab customers restore cus_01J…",
 		RunE: e.runWrite(func(tx *storage.Tx, args []string) (written, error) {
 			c, err := restoreCustomer(tx, args[0])
@@ -72,7 +72,7 @@ func restoreCustomer(tx *storage.Tx, id string) (storage.Customer, error) {
 		return c, err
 	}
 	if c.Status != storage.CustomerArchived {
-		return c, fmt.Errorf("customer %s is not archived, it is %s", c.ID, c.Status)
+		return c, fmt.Errorf("customer %s is not archived: it is %s", c.ID, c.Status)
 	}
 
 	if err := tx.RestoreCustomer(&c); err != nil {

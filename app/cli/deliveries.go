@@ -18,7 +18,7 @@ import (
 )
 
 func (e *env) deliveries() *cobra.Command {
-	return e.group("deliveries", "List webhook deliveries, look into them, and replay them",
+	return e.group("deliveries", "List, inspect and replay webhook deliveries",
 		e.deliveriesList(), e.deliveriesShow(), e.deliveriesReplay())
 }
 
@@ -35,11 +35,11 @@ func (e *env) deliveriesList() *cobra.Command {
 	}
 
 	parsedFlag(cmd, &filter.SubscriptionID, "subscription", "only to this `subscription`", parseText)
-	parsedFlag(cmd, &filter.Status, "status", "only in this state: `pending|succeeded|failed|dead`",
+	parsedFlag(cmd, &filter.Status, "status", "only with this status: `pending|succeeded|failed|dead`",
 		parseChoice(storage.DeliveryPending, storage.DeliverySucceeded, storage.DeliveryFailed, storage.DeliveryDead))
-	parsedFlag(cmd, &filter.EventType, "event-type", "only of events of this `type`", parseEventType)
-	parsedFlag(cmd, &filter.EventID, "event-id", "only of the event with this `id`, as X-Svc-Event-Id has it", parseText)
-	parsedFlag(cmd, &since, "since", "only those younger than this `age`, such as 1h or 7d", parseAge)
+	parsedFlag(cmd, &filter.EventType, "event-type", "only events of this `type`", parseEventType)
+	parsedFlag(cmd, &filter.EventID, "event-id", "only the event with this `id` (the X-Svc-Event-Id header)", parseText)
+	parsedFlag(cmd, &since, "since", "only those newer than this `age`, such as 1h or 7d", parseAge)
 	limitFlag(cmd, &limit)
 
 	columns := table[storage.Delivery]{
@@ -74,7 +74,7 @@ func viewDelivery(d storage.Delivery) any { return api.ViewDelivery(d, nil) }
 // parseEventType accepts the name of an event type.
 func parseEventType(s string) (string, error) {
 	if !slices.Contains(event.Types(), s) {
-		return "", fmt.Errorf("there is no event %q, only %s", s, strings.Join(event.Types(), ", "))
+		return "", fmt.Errorf("unknown event type %q: must be one of %s", s, strings.Join(event.Types(), ", "))
 	}
 	return s, nil
 }
@@ -97,7 +97,7 @@ func newestDeliveries(
 func (e *env) deliveriesShow() *cobra.Command {
 	return withJSON(&cobra.Command{
 		Use:     "show WBD",
-		Short:   "Show one delivery, its attempts and what it carries",
+		Short:   "Show a delivery, its attempts and its payload",
 		Example: "  confab deliveries show wbd_01J…\n  confab deliveries show wbd_01J… --json",
 		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
 			var (

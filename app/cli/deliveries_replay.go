@@ -25,10 +25,10 @@ func (e *env) deliveriesReplay() *cobra.Command {
 	o := replayOptions{filter: storage.ReplayFilter{Status: storage.DeliveryDead}}
 	cmd := &cobra.Command{
 		Use:   "replay WBD… | --subscription WBS",
-		Short: "Deliver again: certain deliveries, or all that are dead",
-		Long: "Deliver again what earlier deliveries carried, byte for byte and under the same event id. Name the\n" +
-			"deliveries, or with --subscription take all of it that are dead (or failed) and were not replayed yet,\n" +
-			"oldest first. Prints the ids of the new deliveries, or how many there are.",
+		Short: "Replay deliveries, or all dead ones of a subscription",
+		Long: "Send earlier deliveries again, byte for byte and with the same event id. Name the deliveries, or use\n" +
+			"--subscription to replay all its dead (or failed) deliveries that were not replayed yet, oldest first.\n" +
+			"Prints the ids of the new deliveries, or how many there are.",
 		Example: "  confab deliveries replay wbd_01J… wbd_01J…\n" +
 			"  confab deliveries replay --subscription wbs_01J… --since 2d --dry-run\n" +
 			"  confab deliveries replay --subscription wbs_01J… --event-type message.received",
@@ -40,9 +40,9 @@ func (e *env) deliveriesReplay() *cobra.Command {
 			case len(args) == 0 && !o.bulk():
 				return errors.New("WBD or --subscription is missing")
 			case len(args) > 0 && o.bulk():
-				return errors.New("name deliveries or a --subscription, not both")
+				return errors.New("use either WBD or --subscription, not both")
 			case len(args) > 0 && given >= 0:
-				return fmt.Errorf("--%s goes with --subscription", bulkOnly[given])
+				return fmt.Errorf("--%s needs --subscription", bulkOnly[given])
 			}
 			return nil
 		},
@@ -54,12 +54,12 @@ func (e *env) deliveriesReplay() *cobra.Command {
 		}),
 	}
 
-	parsedFlag(cmd, &o.filter.SubscriptionID, "subscription", "all of this `subscription`", parseText)
-	parsedFlag(cmd, &o.filter.Status, "status", "in this state: `dead|failed` (default dead)",
+	parsedFlag(cmd, &o.filter.SubscriptionID, "subscription", "all deliveries of this `subscription`", parseText)
+	parsedFlag(cmd, &o.filter.Status, "status", "with this status: `dead|failed` (default dead)",
 		parseChoice(storage.DeliveryDead, storage.DeliveryFailed))
-	parsedFlag(cmd, &o.filter.EventType, "event-type", "only of events of this `type`", parseEventType)
-	parsedFlag(cmd, &o.since, "since", "only those younger than this `age`, such as 1h or 7d", parseAge)
-	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "only count")
+	parsedFlag(cmd, &o.filter.EventType, "event-type", "only events of this `type`", parseEventType)
+	parsedFlag(cmd, &o.since, "since", "only those newer than this `age`, such as 1h or 7d", parseAge)
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "only count what would be replayed")
 	return withJSON(cmd)
 }
 

@@ -15,10 +15,10 @@ func (e *env) doctor() *cobra.Command {
 	var quick bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Examine the installation, and say what to do about what is wrong",
-		Long: "Examine settings, permissions, disk, clock, database, people, provider, tokens, certificate, public URL,\n" +
-			"jobs, webhooks and media, with a server running or not, and say what to do about each finding. Nothing is\n" +
-			"changed. The exit status is 1 if something is broken.",
+		Short: "Check the installation and suggest fixes",
+		Long: "Check settings, permissions, disk, clock, database, people, provider, tokens, certificate, public URL,\n" +
+			"jobs, webhooks and media, whether a server is running or not, and suggest a fix for each problem. Nothing\n" +
+			"is changed. The exit status is 1 if something is broken.",
 		Example: "  confab doctor\n  confab doctor --quick --json",
 		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
 			o := doctor.Options{
@@ -46,7 +46,7 @@ func (e *env) doctor() *cobra.Command {
 		}),
 	}
 
-	cmd.Flags().BoolVar(&quick, "quick", false, "leave out what reads all of the data: the whole database and all media files")
+	cmd.Flags().BoolVar(&quick, "quick", false, "skip the checks that read all data: the whole database and all media files")
 	return withJSON(cmd)
 }
 
@@ -72,7 +72,7 @@ func printSummary(cmd *cobra.Command, found []doctor.Finding) error {
 			counts[doctor.OK], counts[doctor.Warning], counts[doctor.Broken])
 		advises := slices.ContainsFunc(found, func(f doctor.Finding) bool { return strings.Contains(f.Advice, "confab ") })
 		if given := cmd.Flags().Lookup("data-dir"); given.Changed && advises {
-			fmt.Fprintf(cmd.OutOrStdout(), "The commands above need --data-dir %s too.\n", printable(given.Value.String()))
+			fmt.Fprintf(cmd.OutOrStdout(), "Add --data-dir %s to the commands above.\n", printable(given.Value.String()))
 		}
 	}
 

@@ -46,11 +46,11 @@ var errRefused = errors.New("the server refused")
 
 // follow hands every event to handle, until ctx ends, the server refuses, or handle fails.
 func (c *eventClient) follow(ctx context.Context, handle func(sentEvent) error) error {
-	greeting, trouble := "Listening. Ctrl-C ends it.", "Could not connect"
+	greeting, trouble := "Listening. Ctrl-C stops it.", "Could not connect"
 	wait, isLost := firstReconnect, false
 	opened := func() {
 		c.notify(greeting)
-		greeting, trouble = "Listening again.", "The connection was lost"
+		greeting, trouble = "Listening again.", "Connection lost"
 		wait, isLost = firstReconnect, false
 	}
 
@@ -66,7 +66,7 @@ func (c *eventClient) follow(ctx context.Context, handle func(sentEvent) error) 
 
 		if !isLost {
 			isLost = true
-			c.notify(fmt.Sprintf("%s (%v). Trying again.", trouble, err))
+			c.notify(fmt.Sprintf("%s (%v). Retrying.", trouble, err))
 		}
 		if !pause(ctx, wait) {
 			return ctx.Err()
@@ -79,7 +79,7 @@ func (c *eventClient) follow(ctx context.Context, handle func(sentEvent) error) 
 func (c *eventClient) connect(ctx context.Context, opened func(), handle func(sentEvent) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	silence := time.AfterFunc(silenceTimeout, func() { cancel(errors.New("the server says nothing")) })
+	silence := time.AfterFunc(silenceTimeout, func() { cancel(errors.New("the server stopped responding")) })
 	defer silence.Stop()
 
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.url, nil)
@@ -112,7 +112,7 @@ func (c *eventClient) connect(ctx context.Context, opened func(), handle func(se
 		}
 		return handle(e)
 	})
-	return cmp.Or(context.Cause(ctx), err, errors.New("the server ended it"))
+	return cmp.Or(context.Cause(ctx), err, errors.New("the server closed the connection"))
 }
 
 // refusal is why a server opened no stream. Only what may be better later is no

@@ -92,7 +92,7 @@ func requireAnyFlag(names ...string) func(*cobra.Command, []string) error {
 			return nil
 		}
 		last := len(names) - 1
-		return usage("there is nothing to change: give --%s or --%s", strings.Join(names[:last], ", --"), names[last])
+		return usage("nothing to change: set --%s or --%s", strings.Join(names[:last], ", --"), names[last])
 	}
 }
 
@@ -129,12 +129,12 @@ func requiredOrg(cmd *cobra.Command, org *string, usage string) {
 
 // optionalOrg adds the flag that narrows a listing to an organization.
 func optionalOrg(cmd *cobra.Command, org *string) {
-	parsedFlag(cmd, org, "org", "only this `organization`'s", parseText)
+	parsedFlag(cmd, org, "org", "only this `organization`", parseText)
 }
 
 // orgOfOne adds the flag that names the organization to work on, where there are several.
 func orgOfOne(cmd *cobra.Command, org *string) {
-	parsedFlag(cmd, org, "org", "the `organization` (optional where there is one)", parseText)
+	parsedFlag(cmd, org, "org", "the `organization` (optional if there is only one)", parseText)
 }
 
 // limitFlag adds --limit to a listing that may be long.
@@ -164,7 +164,7 @@ func parseName(s string) (string, error) {
 // parseEmail accepts an address without a name before it.
 func parseEmail(s string) (string, error) {
 	if !storage.ValidEmail(s) {
-		return "", errors.New("must be an address such as ana@example.com")
+		return "", errors.New("must be an email address such as ana@example.com")
 	}
 	return s, nil
 }
@@ -213,7 +213,7 @@ func parseBaseURL(s string) (*url.URL, error) {
 func parseEndpoint(s string) (*url.URL, error) {
 	u, err := parseURL(s)
 	if err == nil && u.User != nil {
-		return nil, errors.New("must not carry a user name or password")
+		return nil, errors.New("must not contain a username or password")
 	}
 	return u, err
 }

@@ -27,9 +27,9 @@ func addHelpTopics(root *cobra.Command) {
 		}
 	}
 
-	index := "The guides, which a server also shows at /docs/guides/:\n\n" + list.String()
-	root.AddCommand(helpTopic("guides", "All guides, by name", index))
-	root.AddCommand(helpTopic("changes", "What each version brought", changes))
+	index := "Guides, also served at /docs/guides/:\n\n" + list.String()
+	root.AddCommand(helpTopic("guides", "List all guides", index))
+	root.AddCommand(helpTopic("changes", "What changed in each version", changes))
 }
 
 func helpTopic(name, short, text string) *cobra.Command {

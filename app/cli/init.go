@@ -25,9 +25,9 @@ func (e *env) initialize() *cobra.Command {
 		Use:   "init [FILE]",
 		Short: "Write a settings file with every setting explained",
 		Long: "Write a settings file with every setting explained to FILE (default --config, or ./" + defaultConfigFile + "), or to\n" +
-			"standard output for '-'. A file that is there already is never touched.\n\n" +
-			"With --systemd or --docker it prints a unit file or a container file instead, which says in its\n" +
-			"first lines how to use it.",
+			"standard output for '-'. An existing file is never overwritten.\n\n" +
+			"With --systemd or --docker it prints a unit file or a container file instead; the first lines explain how\n" +
+			"to use it.",
 		Example: "  confab init\n" +
 			"  confab init /etc/confab.toml\n" +
 			"  confab init -\n" +
@@ -36,7 +36,7 @@ func (e *env) initialize() *cobra.Command {
 		RunE: e.run(func(cmd *cobra.Command, args []string) error {
 			switch {
 			case (systemd || docker) && len(args) > 0:
-				return usage("what --systemd and --docker print goes to standard output: lead it into %s with >", args[0])
+				return usage("--systemd and --docker print to standard output: redirect to %s with >", args[0])
 			case systemd:
 				return printText(cmd, systemdUnit)
 			case docker:
@@ -76,7 +76,7 @@ func (e *env) writeSettings(cmd *cobra.Command, args []string) error {
 	if file != defaultConfigFile {
 		hint += " --config " + file
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "Wrote %s. Edit it, then try it with '%s'.\n", file, hint)
+	fmt.Fprintf(cmd.OutOrStdout(), "Wrote %s. Edit it, then check it with '%s'.\n", file, hint)
 	return nil
 }
 
@@ -86,7 +86,7 @@ func (e *env) writeSettings(cmd *cobra.Command, args []string) error {
 func writeNew(path, text string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s is there already, and stays as it is: remove it first, or name another file", path)
+		return fmt.Errorf("%s already exists: remove it first, or choose another file", path)
 	}
 	if err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 )
 
 func (e *env) jobs() *cobra.Command {
-	return e.group("jobs", "List the jobs of the queue, retry or cancel them",
+	return e.group("jobs", "List, retry and cancel queued jobs",
 		e.jobsList(), e.jobsShow(), e.jobsRetry(), e.jobsCancel())
 }
 
@@ -57,7 +57,7 @@ func (e *env) jobsList() *cobra.Command {
 	filter := storage.JobFilter{Limit: listLimit}
 	cmd := &cobra.Command{
 		Use:     "list",
-		Short:   "List the jobs that wait, run or have failed, oldest first",
+		Short:   "List waiting, running and failed jobs, oldest first",
 		Example: "  confab jobs list\n  confab jobs list --state failed --json",
 	}
 
@@ -120,7 +120,7 @@ func (e *env) jobsRetry() *cobra.Command {
 				case j.State == storage.JobRunning:
 					return fmt.Errorf("job %d is running; wait until it ends, or cancel it", id)
 				case j.State == storage.JobHeld:
-					return fmt.Errorf("job %d is held: it starts by itself as soon as its lane %s has room", id, j.Lane)
+					return fmt.Errorf("job %d is held: it starts automatically when its lane %s has room", id, j.Lane)
 				}
 				return nil
 			})
@@ -131,10 +131,10 @@ func (e *env) jobsRetry() *cobra.Command {
 func (e *env) jobsCancel() *cobra.Command {
 	return &cobra.Command{
 		Use:   "cancel ID",
-		Short: "Remove a job for good; a running one is interrupted",
-		Long: "Remove a job for good; a running one is interrupted. What waits for it ends as if the job had failed for the\n" +
-			"last time: a message fails, a delivery is dead and can be replayed, the event of a received message goes out\n" +
-			"without its file. What was sent to the provider or an endpoint before that is not taken back.",
+		Short: "Delete a job permanently; a running one is interrupted",
+		Long: "Delete a job permanently; a running one is interrupted. Anything that depends on it ends as if the job had\n" +
+			"failed for the last time: a message fails, a delivery is dead and can be replayed, the event of a received\n" +
+			"message is sent without its file. Anything already sent to the provider or an endpoint is not undone.",
 		Example: "  confab jobs cancel 42",
 		RunE: e.withJob(func(cmd *cobra.Command, id int64, s *store) error {
 			// The transaction removes the job; the command interrupts a running one.
@@ -150,7 +150,7 @@ func (e *env) withJob(f func(cmd *cobra.Command, id int64, s *store) error) func
 	return func(cmd *cobra.Command, args []string) error {
 		id, err := strconv.ParseInt(args[0], 10, 64)
 		if err != nil {
-			return usage("ID %q must be a job's number", args[0])
+			return usage("ID %q must be a job number", args[0])
 		}
 
 		err = e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error { return f(cmd, id, s) })(cmd, args)

@@ -9,7 +9,7 @@ import (
 )
 
 func (e *env) keys() *cobra.Command {
-	return e.group("keys", "Issue, list and revoke API keys", e.keysCreate(), e.keysList(), e.keysRevoke())
+	return e.group("keys", "Create, list and revoke API keys", e.keysCreate(), e.keysList(), e.keysRevoke())
 }
 
 // newKeyView is a new key with its secret, which is shown only once.
@@ -29,7 +29,7 @@ func (e *env) keysCreate() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "create --org ORG",
-		Short: "Issue a key and print it once",
+		Short: "Create a key and print it once",
 		Example: "  confab keys create --org org_01J…\n" +
 			"  confab keys create --org org_01J… --label \"nightly export\" --expires-in 30d",
 		RunE: e.runWrite(func(tx *storage.Tx, _ []string) (done written, err error) {
@@ -58,7 +58,7 @@ func (e *env) keysCreate() *cobra.Command {
 		}),
 	}
 
-	requiredOrg(cmd, &org, "that the key belongs to")
+	requiredOrg(cmd, &org, "that owns the key")
 	parsedFlag(cmd, &label, "label", "what the key is for, a short `text`", parseName)
 	parsedFlag(cmd, &expiresIn, "expires-in", "`time` after which the key expires, such as 720h or 30d (default: never)", parseAge)
 	return withJSON(cmd)
@@ -96,7 +96,7 @@ func viewKey(k storage.Key, o storage.Organization) keyView {
 func (e *env) keysList() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list",
-		Short:   "List keys, revoked and expired ones too",
+		Short:   "List keys, including revoked and expired ones",
 		Example: "  confab keys list\n  confab keys list --org org_01J… --json",
 	}
 
@@ -116,7 +116,7 @@ func (e *env) keysList() *cobra.Command {
 func (e *env) keysRevoke() *cobra.Command {
 	return &cobra.Command{
 		Use:     "revoke KEY_ID",
-		Short:   "Revoke a key for good; a running server refuses it at once",
+		Short:   "Revoke a key permanently, effective immediately",
 		Example: "  confab keys revoke key_01J…",
 		RunE: e.runWrite(func(tx *storage.Tx, args []string) (written, error) {
 			k, err := tx.RevokeKey(0, args[0])

@@ -37,14 +37,15 @@ func (e *env) listen() *cobra.Command {
 	var o listenOptions
 	cmd := &cobra.Command{
 		Use:   "listen",
-		Short: "Print events as they happen, and post them on to a URL",
-		Long: "Print a line for each event as it happens, replays too, until interrupted. With --forward-to each is\n" +
-			"also posted to a URL, with the headers and the signature of a webhook: the secret is --secret,\n" +
-			"$" + webhookSecretVariable + ", or generated and printed. It needs no subscription and creates none.\n\n" +
-			"It follows the server on the data directory, with the events of all organizations. Without --data-dir and\n" +
-			"without a server on ./confab-data that is " + defaultSandboxDir + ". With --url it follows a server anywhere, with an API\n" +
-			"key: --api-key or $" + apiKeyVariable + "; then it prints what that key's organization gets, and no replays.\n\n" +
-			"When the connection is lost, it comes back and goes on where it was: nothing is missed that is still kept.",
+		Short: "Print events as they happen, or forward them to a URL",
+		Long: "Print a line for each event as it happens, including replays, until interrupted. With --forward-to, each\n" +
+			"event is also posted to a URL with the headers and signature of a webhook. The secret is --secret,\n" +
+			"$" + webhookSecretVariable + ", or generated and printed. No subscription is needed or created.\n\n" +
+			"By default it follows the server of the data directory, with the events of all organizations. If --data-dir\n" +
+			"is not set and no server runs on ./confab-data, that is " + defaultSandboxDir + ". With --url it follows any server, using\n" +
+			"an API key: --api-key or $" + apiKeyVariable + ". Then it prints the events of that key's organization, without replays.\n\n" +
+			"If the connection is lost, it reconnects and continues where it stopped: no event that is still stored is\n" +
+			"missed.",
 		Example: "  confab listen\n" +
 			"  confab listen --forward-to http://localhost:3000/hooks --events message.received,message.status\n" +
 			"  confab listen --after oldest --json | jq .payload\n" +
@@ -54,14 +55,14 @@ func (e *env) listen() *cobra.Command {
 
 	optionalOrg(cmd, &o.org)
 	parsedFlag(cmd, &o.events, "events", "only these `types`, separated by commas", parseEventTypes)
-	parsedFlag(cmd, &o.events, "types", "the same as --events, `types` separated by commas", parseEventTypes)
+	parsedFlag(cmd, &o.events, "types", "same as --events: `types` separated by commas", parseEventTypes)
 	parsedFlag(cmd, &o.after, "after",
-		"begin after this `position` or event id, or with oldest at the oldest that is kept (default: now)", parseText)
+		"start after this `position` or event id; oldest starts at the oldest one stored (default: now)", parseText)
 	parsedFlag(cmd, &o.forwardTo, "forward-to", "post each event to this `URL`", parseEndpoint)
 	parsedFlag(cmd, &o.secret, "secret", "signing `secret` for --forward-to", parseText)
-	parsedFlag(cmd, &o.url, "url", "follow the server with this base `URL`, /v1 included", parseBaseURL)
+	parsedFlag(cmd, &o.url, "url", "follow the server at this base `URL`, including /v1", parseBaseURL)
 	parsedFlag(cmd, &o.apiKey, "api-key", "API `key` for --url; - reads it from standard input", parseText)
-	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print JSON, one object a line")
+	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print JSON, one object per line")
 	return cmd
 }
 
@@ -101,8 +102,8 @@ func (e *env) servedDir(cmd *cobra.Command) (datadir.Dir, error) {
 		}
 	}
 
-	return "", fmt.Errorf("no server runs on %s, so nothing happens there: start one with 'confab serve' or 'confab sandbox', "+
-		"or choose its directory with --data-dir", c.DataDir)
+	return "", fmt.Errorf("no server is running on %s: start one with 'confab serve' or 'confab sandbox', "+
+		"or choose another directory with --data-dir", c.DataDir)
 }
 
 // streamEvents prints and forwards events until the command is interrupted.
@@ -149,7 +150,7 @@ func (e *env) eventClient(cmd *cobra.Command, o listenOptions, secrets *secretRe
 	}
 
 	if o.org != "" {
-		return nil, usage("--org cannot be used with --url: the API key decides")
+		return nil, usage("--org cannot be used with --url: the API key sets the organization")
 	}
 	key, err := secrets.read("api-key", o.apiKey, apiKeyVariable)
 	if err == nil && key == "" {
@@ -189,7 +190,7 @@ func (o listenOptions) handle(
 
 	var item sentItem
 	if err := json.Unmarshal(sent.data, &item); err != nil {
-		return fmt.Errorf("the server sent something else than an event: %w", err)
+		return fmt.Errorf("the server sent an invalid event: %w", err)
 	}
 	return o.print(out, item, sent.id, forward.post(ctx, item))
 }
@@ -198,13 +199,13 @@ func (o listenOptions) handle(
 func (o listenOptions) printGap(out io.Writer, sent sentEvent, notify func(string)) error {
 	var gap stream.Gap
 	if err := json.Unmarshal(sent.data, &gap); err != nil {
-		return fmt.Errorf("the server sent a gap that cannot be read: %w", err)
+		return fmt.Errorf("the server sent an invalid gap: %w", err)
 	}
 	if o.asJSON {
 		return printLine(out, gapView{Object: "gap", Gap: gap, Position: sent.id})
 	}
 
-	notify("Events are missing here: " + gap.Explain())
+	notify("Some events are missing: " + gap.Explain())
 	return nil
 }
 

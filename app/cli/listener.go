@@ -16,7 +16,7 @@ import (
 func openListener(address, flag string) (net.Listener, error) {
 	l, err := net.Listen("tcp", address)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("%s is taken: choose another address with --%s (port 0 is any free one)", address, flag)
+		return nil, fmt.Errorf("%s is already in use: choose another address with --%s (port 0 picks a free one)", address, flag)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("--%s: %w", flag, err)

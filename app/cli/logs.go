@@ -40,10 +40,10 @@ func (e *env) logs() *cobra.Command {
 	o := logOptions{limit: listLimit}
 	cmd := &cobra.Command{
 		Use:   "logs",
-		Short: "Show the latest calls of the API, oldest first",
-		Long: "Show the latest calls of the API, oldest first: every call with a valid key, and of those\n" +
-			"without one, which anybody can make, at most 60 a minute (20 from one network). Of what people do in\n" +
-			"the console it has what changes something, with the user.",
+		Short: "Show the latest API calls, oldest first",
+		Long: "Show the latest API calls, oldest first: every call with a valid key, and at most 60 calls a minute\n" +
+			"without one (20 from one network). Calls from the console are included if they change something, with\n" +
+			"the user.",
 		Example: "  confab logs\n" +
 			"  confab logs --org org_01J… --since 1h --status 5xx\n" +
 			"  confab logs --follow --json",
@@ -51,11 +51,11 @@ func (e *env) logs() *cobra.Command {
 	}
 
 	optionalOrg(cmd, &o.org)
-	parsedFlag(cmd, &o.since, "since", "only calls younger than this `age`, such as 1h or 7d", parseAge)
-	parsedFlag(cmd, &o.status, "status", "only with this `status`, such as 404, or class, such as 5xx", parseStatusRange)
+	parsedFlag(cmd, &o.since, "since", "only calls newer than this `age`, such as 1h or 7d", parseAge)
+	parsedFlag(cmd, &o.status, "status", "only calls with this `status`, such as 404, or class, such as 5xx", parseStatusRange)
 	limitFlag(cmd, &o.limit)
-	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "go on with new calls until interrupted")
-	cmd.Flags().Bool("json", false, "print JSON; with --follow one object a line")
+	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "keep showing new calls until interrupted")
+	cmd.Flags().Bool("json", false, "print JSON; with --follow, one object per line")
 	return cmd
 }
 

@@ -21,13 +21,13 @@ func (e *env) mcp() *cobra.Command {
 	var o mcp.Options
 	cmd := &cobra.Command{
 		Use:   "mcp",
-		Short: "Serve an agent on this machine by the Model Context Protocol",
-		Long: "Offer tools to an agent that starts this command, by the Model Context Protocol over standard input and output:\n" +
-			"list and read conversations, search messages, find contacts, list templates and deliveries. With --allow-writes\n" +
-			"it can also send, label, assign, resolve and replay.\n\n" +
+		Short: "Connect an agent on this machine through MCP",
+		Long: "Offer tools to the agent that starts this command, through the Model Context Protocol (MCP) over standard\n" +
+			"input and output: list and read conversations, search messages, find contacts, list templates and\n" +
+			"deliveries. With --allow-writes it can also send, label, assign, resolve and replay.\n\n" +
 			"It calls the server at $" + baseURLVariable + " with the key in $" + apiKeyVariable + ". Without them, or with\n" +
-			"--data-dir or --org, it calls the server that runs on the data directory, for the organization, and needs no key.\n\n" +
-			"What people wrote comes in fields untrusted_text: it is data, and no instruction.",
+			"--data-dir or --org, it calls the server of the data directory, for the organization, and needs no key.\n\n" +
+			"Text that people wrote is in fields called untrusted_text: it is data, not instructions.",
 		Example: "  confab mcp --data-dir ./confab-sandbox --allow-writes\n" +
 			"  claude mcp add confab -- confab mcp --data-dir /var/lib/confab --org org_01J…",
 		RunE: untilInterrupted(e.run(func(cmd *cobra.Command, _ []string) error {
@@ -42,8 +42,8 @@ func (e *env) mcp() *cobra.Command {
 		})),
 	}
 
-	parsedFlag(cmd, &org, "org", "`organization` whose inbox it is (needed where there are several)", parseText)
-	cmd.Flags().BoolVar(&o.AllowWrites, "allow-writes", false, "also offer the tools that change something")
+	parsedFlag(cmd, &org, "org", "`organization` to use (required if there are several)", parseText)
+	cmd.Flags().BoolVar(&o.AllowWrites, "allow-writes", false, "also offer tools that make changes")
 	return cmd
 }
 

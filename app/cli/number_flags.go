@@ -13,7 +13,7 @@ type numberFlags struct{ org, number string }
 
 func (f *numberFlags) add(cmd *cobra.Command) {
 	orgOfOne(cmd, &f.org)
-	parsedFlag(cmd, &f.number, "phone-number-id", "the `number` (optional where there is one)", parseText)
+	parsedFlag(cmd, &f.number, "phone-number-id", "the `number` (optional if there is only one)", parseText)
 }
 
 // account finds the number that the flags choose.
@@ -41,7 +41,7 @@ func (f numberFlags) account(rx *storage.Rx) (storage.AccountKey, error) {
 	case len(all) == 0 || all[0].PhoneNumberID == nil:
 		return storage.AccountKey{}, errors.New("there is no number: connect one with 'confab accounts connect'")
 	case len(all) > 1:
-		return storage.AccountKey{}, errors.New("there are several numbers (confab accounts list): say which with --phone-number-id")
+		return storage.AccountKey{}, errors.New("there are several numbers (confab accounts list): choose one with --phone-number-id")
 	}
 	return rx.AccountKey(*all[0].PhoneNumberID)
 }

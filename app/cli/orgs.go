@@ -15,11 +15,11 @@ import (
 )
 
 func (e *env) orgs() *cobra.Command {
-	return e.group("orgs", "Make and manage organizations, the tenants",
+	return e.group("orgs", "Create and manage organizations (tenants)",
 		e.orgsCreate(), e.orgsList(), e.orgsShow(), e.orgsSet(),
-		e.orgsSuspension("suspend", "Lock an organization out; its calls are refused at once", "organization.suspended",
+		e.orgsSuspension("suspend", "Suspend an organization, effective immediately", "organization.suspended",
 			func(o storage.Organization, now storage.Time) storage.Time { return cmp.Or(o.SuspendedAt, now) }), // the first stays
-		e.orgsSuspension("resume", "Let a suspended organization in again", "organization.resumed",
+		e.orgsSuspension("resume", "Resume a suspended organization", "organization.resumed",
 			func(storage.Organization, storage.Time) storage.Time { return 0 }))
 }
 
@@ -59,7 +59,7 @@ func (e *env) orgsCreate() *cobra.Command {
 	var plan string
 	cmd := &cobra.Command{
 		Use:     "create NAME",
-		Short:   "Make an organization and print its id; the first one makes the data directory",
+		Short:   "Create an organization and print its id; the first one also creates the data directory",
 		Example: "  confab orgs create \"Acme\"\n  confab orgs create \"Acme\" --plan starter --json",
 		Args:    nameArgument,
 		PreRunE: e.run(func(cmd *cobra.Command, _ []string) error { // before RunE creates the data directory
@@ -79,7 +79,7 @@ func (e *env) orgsCreate() *cobra.Command {
 		}),
 	}
 
-	cmd.Flags().StringVar(&plan, "plan", config.SelfHosted, "what it may do: a `plan` of the settings")
+	cmd.Flags().StringVar(&plan, "plan", config.SelfHosted, "its `plan`, as defined in the settings")
 	return withJSON(cmd)
 }
 
@@ -90,7 +90,7 @@ func checkPlan(c config.Config, name string) error {
 		return nil
 	}
 	names := slices.Sorted(maps.Keys(c.Plans))
-	return fmt.Errorf("there is no plan %q in the settings, only %s", name, strings.Join(names, ", "))
+	return fmt.Errorf("unknown plan %q: the settings have %s", name, strings.Join(names, ", "))
 }
 
 func (e *env) orgsList() *cobra.Command {
@@ -146,18 +146,18 @@ func (e *env) orgsSet() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "set ORG",
-		Short: "Change an organization; a running server follows at once",
+		Short: "Change an organization, effective immediately",
 		Example: "  confab orgs set org_01J… --plan starter\n" +
 			"  confab orgs set org_01J… --subscription inactive\n" +
 			"  confab orgs set org_01J… --require-opt-in=false",
 		PreRunE: requireAnyFlag("name", "plan", "subscription", "require-opt-in"),
 	}
 
-	parsedFlag(cmd, &name, "name", "what it is called, a short `text`", parseName)
-	cmd.Flags().StringVar(&plan, "plan", "", "what it may do: a `plan` of the settings")
-	parsedFlag(cmd, &subscription, "subscription", "whether it has paid: `active|inactive`",
+	parsedFlag(cmd, &name, "name", "new `name`", parseName)
+	cmd.Flags().StringVar(&plan, "plan", "", "its `plan`, as defined in the settings")
+	parsedFlag(cmd, &subscription, "subscription", "subscription status: `active|inactive`",
 		parseChoice(storage.SubscriptionActive, storage.SubscriptionInactive))
-	cmd.Flags().BoolVar(&requireOptIn, "require-opt-in", false, "send templates only to people who agreed to it")
+	cmd.Flags().BoolVar(&requireOptIn, "require-opt-in", false, "send templates only to people who opted in")
 
 	given := cmd.Flags().Changed
 	cmd.RunE = e.runOrganizationChange("organization.updated", func(_ *storage.Tx, o *storage.Organization, s *store) error {

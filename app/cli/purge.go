@@ -34,16 +34,16 @@ func (e *env) purge() *cobra.Command {
 	var f purgeFlags
 	cmd := &cobra.Command{
 		Use:   "purge",
-		Short: "Delete messages, events and logs that are older than you want them",
-		Long: "Delete messages with the media that came with them, events with their deliveries, lines of the API\n" +
-			"log, raw callbacks and audit entries that are older than an age, and give the space back. Contacts, conversations\n" +
-			"and the media library stay, as does what is still under way. A running server does the work, in small\n" +
-			"steps beside its own; otherwise this command does. Stop it at any time and run it again for the rest.\n\n" +
-			"The server deletes by itself what is older than the settings allow: retention_days of the plan for\n" +
+		Short: "Delete old messages, events and logs",
+		Long: "Delete messages with their media, events with their deliveries, API log entries, raw callbacks and audit\n" +
+			"entries that are older than an age, and free the space. Contacts, conversations, the media library and\n" +
+			"anything still in progress stay. A running server does the work, in small steps between its own; without\n" +
+			"a server, this command does. You can stop it at any time and run it again for the rest.\n\n" +
+			"The server itself deletes what is older than the settings allow: retention_days of the plan for\n" +
 			"messages, retention_days of [webhooks] for events, log.api_log_days and console.audit_days.\n\n" +
-			"Nothing is deleted by age, here or by the server, while this machine's clock is days ahead of where it\n" +
-			"was when a server last ran: it may be wrong. --confirm-clock says that it is right. Without it, a server\n" +
-			"that has run with such a clock for a day believes it.",
+			"Nothing is deleted by age, here or by the server, while this machine's clock is days ahead of where a\n" +
+			"server last saw it: it may be wrong. --confirm-clock confirms that it is right. Otherwise a server\n" +
+			"accepts such a clock after running with it for a day.",
 		Example: "  confab purge --older-than 90d --dry-run\n" +
 			"  confab purge --older-than 90d --org org_01J…\n" +
 			"  confab purge --older-than 720h --account 106540352242922 --json\n" +
@@ -66,12 +66,12 @@ func (e *env) purge() *cobra.Command {
 		}),
 	}
 
-	parsedFlag(cmd, &f.age, "older-than", "delete what is older than this `age`, such as 90d or 720h", parseAge)
-	cmd.Flags().BoolVar(&f.confirmClock, "confirm-clock", false, "say that this machine's clock is right; without --older-than that is all")
+	parsedFlag(cmd, &f.age, "older-than", "delete data older than this `age`, such as 90d or 720h", parseAge)
+	cmd.Flags().BoolVar(&f.confirmClock, "confirm-clock", false, "confirm that this machine's clock is right; alone, do only that")
 	cmd.MarkFlagsOneRequired("older-than", "confirm-clock")
 	optionalOrg(cmd, &f.org)
-	parsedFlag(cmd, &f.account, "account", "only of the account with this `phone number id`", parseText)
-	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "only count")
+	parsedFlag(cmd, &f.account, "account", "only the account with this `phone number id`", parseText)
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "only count what would be deleted")
 	return withJSON(cmd)
 }
 
@@ -95,7 +95,7 @@ func printPurged(cmd *cobra.Command, v purgeView) error {
 	}
 
 	return printOne(cmd, v, [][]string{
-		{"WHAT", heading},
+		{"DATA", heading},
 		{"messages", formatCount(v.Messages)},
 		{"media", formatCount(v.Media)},
 		{"events", formatCount(v.Events)},
@@ -145,7 +145,7 @@ func (s *store) purge(cmd *cobra.Command, f purgeFlags) (purgeView, error) {
 	line.end()
 
 	if err != nil && v.Total() > 0 {
-		err = fmt.Errorf("%w (%s rows were deleted so far)", err, formatCount(v.Total()))
+		err = fmt.Errorf("%w (%s rows deleted so far)", err, formatCount(v.Total()))
 	}
 	if errors.Is(err, context.Canceled) {
 		err = fmt.Errorf("stopped after %s rows: run it again for the rest", formatCount(v.Total()))

@@ -15,7 +15,7 @@ import (
 )
 
 func (e *env) quickReplies() *cobra.Command {
-	return e.group("quick-replies", "Make, list and delete the texts that people insert by a short word",
+	return e.group("quick-replies", "Create, list and delete quick replies",
 		e.quickRepliesCreate(), e.quickRepliesList(), e.quickRepliesDelete())
 }
 
@@ -23,9 +23,9 @@ func (e *env) quickRepliesCreate() *cobra.Command {
 	var org, team string
 	cmd := &cobra.Command{
 		Use:   "create SHORTCUT TEXT",
-		Short: "Make a quick reply and print its id",
-		Long: "Make a quick reply and print its id. TEXT may be - for standard input. Where the console inserts it,\n" +
-			"{{name}} becomes the name of the contact.",
+		Short: "Create a quick reply and print its id",
+		Long: "Create a quick reply and print its id. TEXT may be - for standard input. When the console inserts it,\n" +
+			"{{name}} becomes the contact's name.",
 		Example: "  confab quick-replies create hello 'Hello {{name}}, how can we help?'\n" +
 			"  confab quick-replies create terms - --team team_01J… < terms.txt",
 		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
@@ -52,7 +52,7 @@ func (e *env) quickRepliesCreate() *cobra.Command {
 	}
 
 	orgOfOne(cmd, &org)
-	parsedFlag(cmd, &team, "team", "the `team` that uses it (optional where there is one)", parseText)
+	parsedFlag(cmd, &team, "team", "the `team` that uses it (optional if there is only one)", parseText)
 	return withJSON(cmd)
 }
 
@@ -88,7 +88,7 @@ func (e *env) quickRepliesDelete() *cobra.Command {
 	var org string
 	cmd := &cobra.Command{
 		Use:     "delete QUICK_REPLY",
-		Short:   "Delete a quick reply, given by its id or its shortcut",
+		Short:   "Delete a quick reply by id or shortcut",
 		Example: "  confab quick-replies delete qrp_01J…\n  confab quick-replies delete hello --org org_01J…",
 		RunE: e.runWrite(func(tx *storage.Tx, args []string) (done written, err error) {
 			found, err := tx.FindQuickReplies(args[0])
@@ -129,7 +129,7 @@ func chooseQuickReply(rx *storage.Rx, found []storage.QuickReply, arg, org strin
 	for i, q := range found {
 		ids[i] = q.ID
 	}
-	return storage.QuickReply{}, fmt.Errorf("several quick replies are called %s: %s", arg, strings.Join(ids, ", "))
+	return storage.QuickReply{}, fmt.Errorf("several quick replies have the shortcut %s: %s", arg, strings.Join(ids, ", "))
 }
 
 // plainError is an error of the API as a sentence, without its code. The field that it

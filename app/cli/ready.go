@@ -22,9 +22,9 @@ func (e *env) ready() *cobra.Command {
 	var target *url.URL
 	cmd := &cobra.Command{
 		Use:   "ready",
-		Short: "Ask the server whether it is ready: exit status 0 or 1",
-		Long: "Ask the server of the data directory, or the one at --url, whether requests should be sent to it.\n" +
-			"The exit status is the answer, as health checks of containers want it.",
+		Short: "Check whether the server is ready: exit status 0 or 1",
+		Long: "Check whether the server of the data directory, or the one at --url, is ready for requests.\n" +
+			"The exit status is the answer, as container health checks expect.",
 		Example: "  confab ready\n  confab ready --url http://127.0.0.1:8080",
 		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
 			var serverName string // for the certificate
@@ -35,10 +35,10 @@ func (e *env) ready() *cobra.Command {
 				}
 				// A user who may not read the directory asks at the address in the settings.
 				if served, err := datadir.Dir(c.DataDir).IsServed(); err == nil && !served {
-					return fmt.Errorf("not ready: no server runs on %s: check --data-dir, or say where it is with --url", c.DataDir)
+					return fmt.Errorf("not ready: no server is running on %s: check --data-dir, or set --url", c.DataDir)
 				}
 				if _, target, err = datadir.Dir(c.DataDir).Address(cmd.Context(), c.Server); err != nil {
-					return fmt.Errorf("%w: say where the server is with --url", err)
+					return fmt.Errorf("%w: set the server's address with --url", err)
 				}
 				serverName = c.Server.CertificateName()
 			}
@@ -51,7 +51,7 @@ func (e *env) ready() *cobra.Command {
 		}),
 	}
 
-	parsedFlag(cmd, &target, "url", "ask the server at this `address` instead of the one of the data directory", parseURL)
+	parsedFlag(cmd, &target, "url", "check the server at this `address` instead of the data directory's", parseURL)
 	return cmd
 }
 

@@ -17,11 +17,10 @@ import (
 func (e *env) restore() *cobra.Command {
 	return withJSON(&cobra.Command{
 		Use:   "restore FILE",
-		Short: "Make a data directory out of a backup",
-		Long: "Unpack a backup ('-' is standard input) into the data directory, which must be empty; a master.key\n" +
-			"may lie there, for a backup that was made without it. Everything is verified before it is put into\n" +
-			"place: the archive, each file, and the whole database. Sessions and invitations of people end: everybody\n" +
-			"signs in again.",
+		Short: "Create a data directory from a backup",
+		Long: "Unpack a backup ('-' is standard input) into the data directory, which must be empty except for a\n" +
+			"master.key if the backup was made without one. Everything is verified before it is put in place: the\n" +
+			"archive, each file, and the whole database. All sessions and invitations end: everyone signs in again.",
 		Example: "  confab restore /backups/confab-2026-01-02.tar.gz --data-dir /var/lib/confab\n" +
 			"  ssh vault cat confab.tar | confab restore -",
 		RunE: e.run(func(cmd *cobra.Command, args []string) error {
@@ -90,15 +89,15 @@ func reportRestore(cmd *cobra.Command, dir string, out backup.Restored) error {
 		dir, out.CreatedAt, formatCount(out.Messages), formatCount(out.Media.Files))
 
 	if !out.KeyChecked {
-		fmt.Fprintf(cmd.ErrOrStderr(), "confab: warning: the backup has no master.key: put it into %s, "+
+		fmt.Fprintf(cmd.ErrOrStderr(), "confab: warning: the backup has no master.key: put it in %s, "+
 			"or set CONFAB_MASTER_KEY, before you start the server\n", dir)
 	}
 
 	// Messages queued at the backup may have been sent after it by the old server.
 	if out.Queued > 0 {
-		fmt.Fprintf(cmd.ErrOrStderr(), "confab: warning: %s messages were still to be sent when the backup was made, "+
-			"and will be when the server starts;\n"+
-			"confab: cancel those that went out since: 'confab jobs list --kind send', 'confab jobs cancel ID'\n", formatCount(out.Queued))
+		fmt.Fprintf(cmd.ErrOrStderr(), "confab: warning: %s messages were waiting to be sent when the backup was made, "+
+			"and will be sent when the server starts;\n"+
+			"confab: cancel those that were sent since: 'confab jobs list --kind send', 'confab jobs cancel ID'\n", formatCount(out.Queued))
 	}
 	return nil
 }

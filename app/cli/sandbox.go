@@ -29,17 +29,17 @@ func (e *env) sandbox() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "sandbox",
-		Short: "Run a server and a simulated provider, ready to be tried out",
-		Long: "Run a server together with a simulated provider: with an organization, a key, a connected number, three\n" +
-			"approved templates and a person who has just written. It prints where the console is, which has the phone of\n" +
-			"that person too, and how to send the first message, and on a terminal then a line for each message and\n" +
-			"callback. Nothing leaves this machine but events, if you subscribe a URL that is elsewhere.\n\n" +
-			"Everything is kept in the data directory, also the key; what a client needs is in its " + datadir.SandboxFile + ".\n" +
-			"The settings of a server (./" + defaultConfigFile + ") are not the sandbox's: it reads only a file that is named, and\n" +
-			"CONFAB_ variables. Where other machines can reach it, the simulator's control API (/_sim) demands a token,\n" +
+		Short: "Run a server with a simulated provider, ready to try out",
+		Long: "Run a server with a simulated provider: an organization, a key, a connected number, three approved\n" +
+			"templates and a person who has just written. It prints the address of the console, which also shows that\n" +
+			"person's phone, and how to send the first message. In a terminal it then prints a line for each message\n" +
+			"and callback. Nothing leaves this machine except events, if you subscribe a URL elsewhere.\n\n" +
+			"Everything is kept in the data directory, including the key; what a client needs is in its " + datadir.SandboxFile + ".\n" +
+			"The sandbox does not use server settings (./" + defaultConfigFile + "): it reads only a file that you name, and\n" +
+			"CONFAB_ variables. If other machines can reach it, the simulator's control API (/_sim) requires a token,\n" +
 			"from $CONFAB_CONTROL_TOKEN or generated.\n\n" +
-			"With --forward-to a URL, also one on this machine, is subscribed to all events, also at later starts; its\n" +
-			"signing secret is printed.",
+			"With --forward-to, a URL is subscribed to all events, now and at later starts, and its signing secret is\n" +
+			"printed. The URL may be on this machine.",
 		Example: "  confab sandbox --open\n" +
 			"  confab sandbox --forward-to http://localhost:3000/hooks\n" +
 			"  confab sandbox --fresh --listen 127.0.0.1:9000 --simulator-listen 127.0.0.1:0",
@@ -74,12 +74,12 @@ func (e *env) sandbox() *cobra.Command {
 		}),
 	}
 
-	dataDirFlag(cmd.Flags(), &e.dataDir, "that holds everything (default "+defaultSandboxDir+")")
+	dataDirFlag(cmd.Flags(), &e.dataDir, "for all data (default "+defaultSandboxDir+")")
 	cmd.Flags().StringVar(&e.configFile, "config", "", "settings `file` (default $CONFAB_CONFIG, or none)")
 	cmd.Flags().String("listen", "", "`address` of the server (default 127.0.0.1:8080)")
 	parsedFlagWithDefault(cmd, &simulatorAt, "simulator-listen", defaultSimulatorListen, "`address` of the simulator", parseAddress)
 	forwardFlag(cmd, &forwardTo)
-	cmd.Flags().BoolVar(&fresh, "fresh", false, "remove what the sandbox holds and start over")
+	cmd.Flags().BoolVar(&fresh, "fresh", false, "delete the sandbox's data and start over")
 	cmd.Flags().BoolVar(&show, "open", false, "open the console in the browser")
 
 	cmd.AddCommand(e.sandboxExec(), e.sandboxEnv())

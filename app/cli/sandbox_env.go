@@ -12,9 +12,9 @@ import (
 func (e *env) sandboxEnv() *cobra.Command {
 	return &cobra.Command{
 		Use:   "env",
-		Short: "Print a sandbox's address and key as variables for your shell",
+		Short: "Print a sandbox's address and key as shell variables",
 		Long: "Print CONFAB_BASE_URL, CONFAB_API_KEY, CONFAB_PHONE_NUMBER_ID and CONFAB_SIMULATOR_URL of the sandbox in the\n" +
-			"data directory (default " + defaultSandboxDir + ") as a shell reads them, whether it runs or not.",
+			"data directory (default " + defaultSandboxDir + ") as shell variables, whether it is running or not.",
 		Example: "  eval \"$(confab sandbox env)\"\n  confab sandbox env --data-dir ./my-sandbox",
 		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
 			c, err := e.sandboxSettings(cmd)

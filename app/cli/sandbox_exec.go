@@ -26,12 +26,12 @@ func (e *env) sandboxExec() *cobra.Command {
 	var forwardTo *url.URL
 	cmd := &cobra.Command{
 		Use:   "exec -- COMMAND [ARG…]",
-		Short: "Run a command, such as a test suite, with a sandbox of its own",
-		Long: "Start a sandbox on free ports and a new directory, run a command with it, and remove it again. The command\n" +
-			"finds it by CONFAB_BASE_URL, CONFAB_API_KEY, CONFAB_PHONE_NUMBER_ID and CONFAB_SIMULATOR_URL; 'confab trigger'\n" +
-			"does so too. With --forward-to a URL gets all events, signed with CONFAB_WEBHOOK_SECRET. Signals are passed\n" +
-			"on, and the command's exit status is ours: 127 when it cannot be started, 128 and the signal's number when\n" +
-			"a signal ends it.",
+		Short: "Run a command, such as a test suite, with its own sandbox",
+		Long: "Start a sandbox on free ports with a new directory, run a command with it, and remove it afterwards. The\n" +
+			"command finds it through CONFAB_BASE_URL, CONFAB_API_KEY, CONFAB_PHONE_NUMBER_ID and CONFAB_SIMULATOR_URL, as\n" +
+			"does 'confab trigger'. With --forward-to, a URL gets all events, signed with CONFAB_WEBHOOK_SECRET. Signals\n" +
+			"are passed on, and the exit status is the command's: 127 if it cannot be started, 128 plus the signal number\n" +
+			"if a signal ends it.",
 		Example: "  confab sandbox exec -- npm test\n" +
 			"  confab sandbox exec -- sh -c 'curl $CONFAB_BASE_URL/me -H \"Authorization: Bearer $CONFAB_API_KEY\"'",
 		Args: func(_ *cobra.Command, args []string) error {
@@ -42,7 +42,7 @@ func (e *env) sandboxExec() *cobra.Command {
 		},
 		RunE: e.run(func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("data-dir") {
-				return usage("exec has a new directory of its own: leave --data-dir out")
+				return usage("exec creates its own directory: leave --data-dir out")
 			}
 
 			status, err := e.runInSandbox(cmd, args, forwardTo)

@@ -12,7 +12,7 @@ import (
 
 // forwardFlag adds --forward-to to a sandbox.
 func forwardFlag(cmd *cobra.Command, to **url.URL) {
-	parsedFlag(cmd, to, "forward-to", "subscribe this `URL` to all events, and show the secret that signs them", parseEndpoint)
+	parsedFlag(cmd, to, "forward-to", "subscribe this `URL` to all events, and print the signing secret", parseEndpoint)
 }
 
 // subscribeForwardURL subscribes a URL to all events, unless an earlier start has

@@ -17,35 +17,35 @@ func (b *sandbox) printInstructions(out io.Writer) {
 	s := b.state
 	fmt.Fprintf(out, "The sandbox is ready: %s\n\n", s.ConsoleURL)
 	printColumns(out, append([][]string{
-		{"  console", s.ConsoleURL + " (signs you in by itself)"},
+		{"  console", s.ConsoleURL + " (signs you in automatically)"},
 		{"  phone", s.ConsoleURL + "phone (write as a customer)"},
 		{"  base URL", s.BaseURL},
 		{"  API key", s.APIKey},
 		{"  number", fmt.Sprintf("%s (phone_number_id %s)", s.PhoneNumber, s.PhoneNumberID)},
-		{"  simulator", s.SimulatorURL + " (plays the provider)"},
-		{"  all of this", filepath.Join(b.dir, datadir.SandboxFile)},
+		{"  simulator", s.SimulatorURL + " (simulated provider)"},
+		{"  saved in", filepath.Join(b.dir, datadir.SandboxFile)},
 	}, append(optionalRow("/_sim token", b.token), optionalRow("webhook secret", b.webhookSecret)...)...))
 
 	fmt.Fprintf(out, `
-%s (%s) wrote %q to the number. Answer her:
+%s (%s) sent %q to the number. Reply to her:
 
 %s
-See what reached the provider, and let her write again:
+See what reached the provider, and send another message from her:
 
 %s
   %s
 
-Follow what happens, as it happens:
+Follow events as they happen:
 
   curl -N '%s/events/stream?after=oldest' \
     -H 'Authorization: Bearer %s'
 
-Who are you to the API?
+See what your API key belongs to:
 
   curl %s/me \
     -H 'Authorization: Bearer %s'
 
-Ctrl-C stops it. All is kept for the next start, the key too; --fresh starts over.
+Ctrl-C stops it. Everything is kept for the next start, including the key; --fresh starts over.
 `,
 		samplePersonName, samplePerson, sampleGreeting,
 		curlSend(s.BaseURL, s.PhoneNumberID, s.APIKey, "chat", `"type": "text", "text": {"body": "Hello Ana, how can I help?"}`),

@@ -161,5 +161,5 @@ func warnIfExposed(w io.Writer, what, address string) {
 	if isLoopback(address) {
 		return
 	}
-	fmt.Fprintf(w, "confab: warning: the %s listens on %s, where other machines reach it; it is made for this one only\n", what, address)
+	fmt.Fprintf(w, "confab: warning: the %s listens on %s, where other machines can reach it; it is for local use only\n", what, address)
 }

@@ -74,7 +74,7 @@ func (s *sandboxState) ensureOrganization(tx *storage.Tx) (storage.Organization,
 
 	if len(all) > 0 {
 		return storage.Organization{}, storage.Team{},
-			errors.New("the data directory belongs to a server and not to a sandbox: choose another with --data-dir")
+			errors.New("the data directory belongs to a server, not to a sandbox: choose another with --data-dir")
 	}
 
 	o := storage.Organization{Name: sandboxOrganization, Plan: config.SelfHosted}

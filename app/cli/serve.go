@@ -13,10 +13,10 @@ func (e *env) serve() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the server",
-		Long: "Run the server: the API under /v1, its reference at /docs, and the console at /console/. The first start makes\n" +
-			"the data directory; 'confab orgs create' makes the first organization in it, and 'confab keys create' its key.\n" +
-			"A database of an older version is upgraded first, and a copy of it is kept. SIGTERM or Ctrl-C stops it, after\n" +
-			"what was accepted is answered.",
+		Long: "Run the server: the API at /v1, its reference at /docs, and the console at /console/. The first start creates\n" +
+			"the data directory; 'confab orgs create' creates the first organization in it, and 'confab keys create' its\n" +
+			"key. An older database is upgraded first, and a copy of it is kept. SIGTERM or Ctrl-C stops the server once\n" +
+			"accepted requests are answered.",
 		Example: "  confab serve\n  confab serve --listen 0.0.0.0:8080 --data-dir /var/lib/confab",
 		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
 			c, err := e.settings(cmd, map[string]string{"listen": "server.listen"})

@@ -46,24 +46,24 @@ func (e *env) simulator() *cobra.Command {
 	var f simulatorFlags
 	cmd := &cobra.Command{
 		Use:   "simulator",
-		Short: "Run the simulated provider alone, for apps that talk to it directly",
-		Long: "Run the simulated provider alone, for apps that talk to the provider's Cloud API directly: change the base\n" +
-			"URL, and any client of it works. On the first run it creates an app, a number and three approved templates,\n" +
-			"and prints them; later runs keep them. People write to the number on the phone that it shows at its own\n" +
-			"address, or by 'confab trigger'.\n\n" +
-			"The app's secret and verify token and the access token are generated unless they are given: by a flag, by - for\n" +
-			"a line of standard input, or by " + appSecretVariable + ", " + verifyTokenVariable + " and " + accessTokenVariable + ".",
+		Short: "Run only the simulated provider, for apps that call it directly",
+		Long: "Run only the simulated provider, for apps that call the provider's Cloud API directly: change the base URL,\n" +
+			"and any client works. The first run creates an app, a number and three approved templates, and prints them;\n" +
+			"later runs keep them. Write to the number from the phone that it shows at its own address, or with\n" +
+			"'confab trigger'.\n\n" +
+			"The app secret, verify token and access token are generated unless you set them: with a flag, with - for\n" +
+			"a line of standard input, or with " + appSecretVariable + ", " + verifyTokenVariable + " and " + accessTokenVariable + ".",
 		Example: "  confab simulator\n  confab simulator --webhook-url http://127.0.0.1:3000/webhook --verify-token secret-word",
 		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
 			return e.runSimulator(cmd, f)
 		}),
 	}
 
-	dataDirFlag(cmd.Flags(), &e.dataDir, "that holds everything (default "+defaultSimulatorDir+")")
+	dataDirFlag(cmd.Flags(), &e.dataDir, "for all data (default "+defaultSimulatorDir+")")
 	parsedFlagWithDefault(cmd, &f.listen, "listen", defaultSimulatorListen, "`address` to listen on", parseAddress)
-	parsedFlag(cmd, &f.webhook, "webhook-url", "`URL` of your app that callbacks are posted to (default: that of the last run)", parseURL)
-	cmd.Flags().StringVar(&f.appSecret, "app-secret", "", "`secret` that callbacks are signed with")
-	cmd.Flags().StringVar(&f.verifyToken, "verify-token", "", "`word` that your app expects in the webhook's challenge")
+	parsedFlag(cmd, &f.webhook, "webhook-url", "`URL` of your app to post callbacks to (default: the last run's)", parseURL)
+	cmd.Flags().StringVar(&f.appSecret, "app-secret", "", "`secret` to sign callbacks with")
+	cmd.Flags().StringVar(&f.verifyToken, "verify-token", "", "`word` that your app expects in the webhook challenge")
 	cmd.Flags().StringVar(&f.accessToken, "access-token", "", "`token` that your app sends")
 	parsedFlag(cmd, &f.remember, "remember", "how `many` messages to remember, about 1 KB each (default 200000)", parseCount)
 	return cmd
@@ -125,7 +125,7 @@ func prepareSimulatorDir(dir string) error {
 		return err
 	}
 	if _, err := os.Stat(filepath.Join(dir, simulatorLock)); !empty && errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s is not empty, and not a simulator's: choose another directory with --data-dir", dir)
+		return fmt.Errorf("%s is not empty and has no simulator: choose another directory with --data-dir", dir)
 	}
 	return datadir.Dir(dir).Prepare()
 }
@@ -208,16 +208,16 @@ func (s *simulatorState) verifyWebhook(ctx context.Context, cmd *cobra.Command, 
 		if !found {
 			why = err.Error()
 		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "confab: warning: the webhook %s did not take the challenge: %s; "+
-			"callbacks are posted to it all the same\n", s.WebhookURL, printable(why))
+		fmt.Fprintf(cmd.ErrOrStderr(), "confab: warning: the webhook %s did not pass the challenge: %s; "+
+			"callbacks are posted to it anyway\n", s.WebhookURL, printable(why))
 		return
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "The webhook %s has taken the challenge.\n", s.WebhookURL)
+	fmt.Fprintf(cmd.OutOrStdout(), "The webhook %s passed the challenge.\n", s.WebhookURL)
 }
 
 // printInstructions prints how to make the first calls.
 func (s *simulatorState) printInstructions(out io.Writer, dir, token string) {
-	fmt.Fprintf(out, "The simulator plays the provider at %s\n\n", s.SimulatorURL)
+	fmt.Fprintf(out, "The simulator is ready: %s\n\n", s.SimulatorURL)
 	printColumns(out, append(append(phoneRow(s.SimulatorURL, token), [][]string{
 		{"  number", fmt.Sprintf("%s (phone_number_id %s)", s.PhoneNumber, s.PhoneNumberID)},
 		{"  account", s.WABAID},
@@ -225,19 +225,19 @@ func (s *simulatorState) printInstructions(out io.Writer, dir, token string) {
 		{"  app secret", s.AppSecret},
 		{"  verify token", s.VerifyToken},
 		{"  access token", s.AccessToken},
-		{"  webhook", cmp.Or(s.WebhookURL, "none: name your app's with --webhook-url")},
-		{"  all of this", filepath.Join(dir, datadir.SimulatorFile)},
+		{"  webhook", cmp.Or(s.WebhookURL, "none: set it with --webhook-url")},
+		{"  saved in", filepath.Join(dir, datadir.SimulatorFile)},
 	}...), optionalRow("/_sim token", token)...))
 	fmt.Fprintf(out, `
 Send a template:
 
 %s
-See what was sent, and let a person write:
+See what was sent, and send a message from a person:
 
 %s
   %s
 
-Ctrl-C stops it. All is kept for the next start.
+Ctrl-C stops it. Everything is kept for the next start.
 `,
 		curlSend(s.SimulatorURL+"/v23.0", s.PhoneNumberID, s.AccessToken, "whatsapp",
 			`"type": "template", "template": {"name": "hello_world", "language": {"code": "en_US"}}`),

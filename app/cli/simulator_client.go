@@ -133,7 +133,7 @@ func (c *simulatorClient) request(ctx context.Context, method, path, token strin
 
 	res, err := c.client.Do(req)
 	if errors.Is(err, syscall.ECONNREFUSED) {
-		return fmt.Errorf("no sandbox runs at %s: start one with 'confab sandbox'", c.SimulatorURL)
+		return fmt.Errorf("no sandbox is running at %s: start one with 'confab sandbox'", c.SimulatorURL)
 	}
 	if err != nil {
 		return fmt.Errorf("the simulator did not answer: %w", err)
@@ -157,12 +157,12 @@ func (c *simulatorClient) refusalError(res *http.Response) error {
 	case message == "":
 		return c.notASimulator(res)
 	case res.StatusCode == http.StatusUnauthorized:
-		return errors.New("the simulator wants its control token: give it with --control-token or " + controlTokenVariable)
+		return errors.New("the simulator requires its control token: set --control-token or " + controlTokenVariable)
 	}
-	return fmt.Errorf("the simulator refuses: %s", printable(message))
+	return fmt.Errorf("the simulator refused: %s", printable(message))
 }
 
 // notASimulator is the error of an answer that no simulator would give.
 func (c *simulatorClient) notASimulator(res *http.Response) error {
-	return fmt.Errorf("%s does not answer as a simulator does (%s): check --simulator-url", c.SimulatorURL, res.Status)
+	return fmt.Errorf("%s is not a simulator (%s): check --simulator-url", c.SimulatorURL, res.Status)
 }

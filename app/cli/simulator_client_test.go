@@ -59,7 +59,7 @@ func TestWhatIsNoSimulatorIsRecognized(t *testing.T) {
 		defer server.Close()
 		c := &simulatorClient{simulatorAccess: simulatorAccess{SimulatorURL: server.URL}}
 		_, err := c.latestSend(t.Context())
-		is.True(err != nil && strings.Contains(err.Error(), "does not answer as a simulator does"))
+		is.True(err != nil && strings.Contains(err.Error(), "is not a simulator"))
 	}
 }
 

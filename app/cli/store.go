@@ -27,9 +27,9 @@ type store struct {
 // noDatabase says that there is none, and where one may be meant.
 func noDatabase(dir string) error {
 	if sandbox, _ := datadir.Dir(defaultSandboxDir).Exists(); sandbox {
-		return fmt.Errorf("there is no confab database in %s: check --data-dir; that of the sandbox is %s", dir, defaultSandboxDir)
+		return fmt.Errorf("there is no confab database in %s: check --data-dir; the sandbox's is %s", dir, defaultSandboxDir)
 	}
-	return fmt.Errorf("there is no confab database in %s: check --data-dir, or make one with 'confab orgs create'", dir)
+	return fmt.Errorf("there is no confab database in %s: check --data-dir, or create one with 'confab orgs create'", dir)
 }
 
 // open opens the data directory. With create it may be new; otherwise a wrong
@@ -96,7 +96,7 @@ func (s *store) changeAndNotify(ctx context.Context, command string, fn func(*st
 
 	// The transaction is committed: the error must not look as if it were not.
 	if err := s.dir.SendCommand(ctx, command); err != nil {
-		return fmt.Errorf("the change is stored, but %w", err)
+		return fmt.Errorf("the change was saved, but %w", err)
 	}
 	return nil
 }
@@ -246,9 +246,9 @@ func onlyOrganization(rx *storage.Rx, id string) (storage.Organization, error) {
 	case err != nil:
 		return storage.Organization{}, err
 	case len(all) == 0:
-		return storage.Organization{}, errors.New("there is no organization: make one with 'confab orgs create'")
+		return storage.Organization{}, errors.New("there is no organization: create one with 'confab orgs create'")
 	case len(all) > 1:
-		return storage.Organization{}, errors.New("there are several organizations: say which with --org")
+		return storage.Organization{}, errors.New("there are several organizations: choose one with --org")
 	}
 	return all[0], nil
 }

@@ -7,7 +7,7 @@ import (
 )
 
 func (e *env) teams() *cobra.Command {
-	return e.group("teams", "Make and list the teams of organizations", e.teamsCreate(), e.teamsList())
+	return e.group("teams", "Create and list teams", e.teamsCreate(), e.teamsList())
 }
 
 // teamView is a team as GET /v1/me shows it, with its organization.
@@ -27,7 +27,7 @@ func (e *env) teamsCreate() *cobra.Command {
 	var org string
 	cmd := &cobra.Command{
 		Use:     "create NAME --org ORG",
-		Short:   "Make a team and print its id",
+		Short:   "Create a team and print its id",
 		Example: "  confab teams create \"Support\" --org org_01J…",
 		Args:    nameArgument,
 		RunE: e.runWrite(func(tx *storage.Tx, args []string) (written, error) {
@@ -42,7 +42,7 @@ func (e *env) teamsCreate() *cobra.Command {
 		}),
 	}
 
-	requiredOrg(cmd, &org, "that the team is part of")
+	requiredOrg(cmd, &org, "that the team belongs to")
 	return withJSON(cmd)
 }
 

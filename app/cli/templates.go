@@ -10,7 +10,7 @@ import (
 )
 
 func (e *env) templates() *cobra.Command {
-	return e.group("templates", "Synchronize message templates with the provider", e.templatesSync())
+	return e.group("templates", "Sync message templates with the provider", e.templatesSync())
 }
 
 func (e *env) templatesSync() *cobra.Command {

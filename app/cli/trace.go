@@ -19,10 +19,10 @@ func (e *env) trace() *cobra.Command {
 	var bodies bool
 	cmd := &cobra.Command{
 		Use:   "trace MSG",
-		Short: "Show a message's life: call, tries, callbacks, events, deliveries",
-		Long: "Show a message's life on one line of time, with the gaps in between: the call or the person that made it,\n" +
-			"each try at the provider with its answer, callbacks, events, and every attempt to deliver those. MSG is\n" +
-			"the id of the message, or of an event about it.",
+		Short: "Trace a message: call, attempts, callbacks, events, deliveries",
+		Long: "Show everything that happened to a message on one timeline, with the time in between: the call or person\n" +
+			"that created it, each attempt at the provider and its answer, callbacks, events, and every attempt to deliver\n" +
+			"them. MSG is the id of the message, or of an event about it.",
 		Example: "  confab trace msg_01J…\n  confab trace evt_01J… --bodies\n  confab trace msg_01J… --json",
 		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
 			if !consoleapi.IsTraceable(args[0]) {
@@ -34,7 +34,7 @@ func (e *env) trace() *cobra.Command {
 				return consoleapi.ReadTrace(rx, 0, args[0])
 			})
 			if errors.Is(err, storage.ErrNotFound) {
-				return fmt.Errorf("there is no message %s, or the event is about none", args[0])
+				return fmt.Errorf("there is no message %s, or the event is not about a message", args[0])
 			}
 			if err != nil {
 				return err
@@ -47,7 +47,7 @@ func (e *env) trace() *cobra.Command {
 		}),
 	}
 
-	cmd.Flags().BoolVar(&bodies, "bodies", false, "print what was sent and received, too")
+	cmd.Flags().BoolVar(&bodies, "bodies", false, "also print what was sent and received")
 	return withJSON(cmd)
 }
 
@@ -56,7 +56,7 @@ func printTrace(out io.Writer, t consoleapi.TraceView, bodies bool) error {
 	who := cmp.Or(optionalText(t.Contact.Name), optionalText(t.Contact.PhoneNumber), optionalText(t.Contact.BSUID))
 	err := printColumns(out, [][]string{
 		{"message", t.ID}, {"what", t.Direction + " " + t.Type + ", " + t.Status}, {"text", optionalText(t.Preview)},
-		{"contact", who}, {"number", optionalText(t.PhoneNumberID)}, {"provider's id", optionalText(t.MessageID)},
+		{"contact", who}, {"number", optionalText(t.PhoneNumberID)}, {"provider id", optionalText(t.MessageID)},
 	})
 	if err != nil {
 		return err
@@ -77,10 +77,10 @@ func printTrace(out io.Writer, t consoleapi.TraceView, bodies bool) error {
 	}
 
 	if t.LeftOut > 0 {
-		fmt.Fprintf(out, "\nand %d more that are not shown\n", t.LeftOut)
+		fmt.Fprintf(out, "\nand %d more not shown\n", t.LeftOut)
 	}
 	if !t.Complete {
-		fmt.Fprintln(out, "\nThere are too many events to look through all of them: some may be missing.")
+		fmt.Fprintln(out, "\nToo many events to search them all: some may be missing.")
 	}
 	return nil
 }
@@ -102,9 +102,9 @@ func describe(t consoleapi.TraceView, e consoleapi.TraceEntry) string {
 	switch e.Kind {
 	case consoleapi.TracePerson:
 		if t.Direction == storage.Outbound {
-			return "written on the phone of the number"
+			return "sent from the number's phone"
 		}
-		return "written by the person, as the provider says"
+		return "sent by the person, according to the provider"
 	case consoleapi.TraceCall:
 		return describeCall(t, e)
 	case consoleapi.TraceStored:
@@ -129,7 +129,7 @@ func describe(t consoleapi.TraceView, e consoleapi.TraceEntry) string {
 
 func describeCall(t consoleapi.TraceView, e consoleapi.TraceEntry) string {
 	if e.Call == nil {
-		return "call " + optionalText(t.RequestID) + ", which is not in the log"
+		return "call " + optionalText(t.RequestID) + ", not in the log"
 	}
 
 	who := ""
@@ -144,7 +144,7 @@ func describeCall(t consoleapi.TraceView, e consoleapi.TraceEntry) string {
 
 func describeTry(e consoleapi.TraceEntry) string {
 	if e.Kind == consoleapi.TraceAccepted {
-		return fmt.Sprintf("handed to the provider, try %d: accepted as %s", e.Try.Try, cmp.Or(optionalText(e.Try.MessageID), "?"))
+		return fmt.Sprintf("sent to the provider, attempt %d: accepted as %s", e.Try.Try, cmp.Or(optionalText(e.Try.MessageID), "?"))
 	}
 
 	answer := "no answer"
@@ -157,11 +157,11 @@ func describeTry(e consoleapi.TraceEntry) string {
 	if e.Try.Code != nil {
 		answer += fmt.Sprintf(", code %d", *e.Try.Code)
 	}
-	return fmt.Sprintf("handed to the provider, try %d: %s: %s", e.Try.Try, answer, optionalText(e.Try.Reason))
+	return fmt.Sprintf("sent to the provider, attempt %d: %s: %s", e.Try.Try, answer, optionalText(e.Try.Reason))
 }
 
 func describeStatus(e consoleapi.TraceEntry) string {
-	said := "callback: " + cmp.Or(e.Status.Reported, "a status that cannot be read")
+	said := "callback: " + cmp.Or(e.Status.Reported, "unreadable status")
 	if e.Kind == consoleapi.TraceFailed {
 		said = "failed"
 	}
@@ -169,7 +169,7 @@ func describeStatus(e consoleapi.TraceEntry) string {
 		said += fmt.Sprintf(", code %s: %s", e.Status.Error.Code, e.Status.Error.Message)
 	}
 	if e.Status.From == e.Status.To {
-		said += " (changes nothing)"
+		said += " (no change)"
 	}
 	return said
 }

@@ -26,12 +26,13 @@ func (e *env) trigger() *cobra.Command {
 	for _, s := range simCommands() {
 		commands = append(commands, t.command(s))
 	}
-	cmd := e.group("trigger", "Simulate messages of people and answers of the provider in a running sandbox", commands...)
+	cmd := e.group("trigger", "Simulate people and the provider in a running sandbox", commands...)
 
-	cmd.Long = "Simulate people and the provider in a running sandbox: let a person write, read or change their number, let\n" +
-		"sends fail, list what was sent. Each command calls the simulator's control API (/_sim), which you can do too.\n\n" +
-		"The simulator is the one at --simulator-url, or of the data directory (its " + datadir.SandboxFile + " or " +
-		datadir.SimulatorFile + "\nsays where it is), or at $" + simulatorURLVariable + ", or one that was started here."
+	cmd.Long = "Simulate people and the provider in a running sandbox: send messages from a person, read them, change a\n" +
+		"number, make sends fail, list what was sent. Each command calls the simulator's control API (/_sim), which\n" +
+		"you can also call yourself.\n\n" +
+		"The simulator is the one at --simulator-url, or of the data directory (its " + datadir.SandboxFile + " or\n" +
+		datadir.SimulatorFile + " says where it is), or at $" + simulatorURLVariable + ", or one that was started here."
 
 	flags := cmd.PersistentFlags()
 	dataDirFlag(flags, &e.dataDir, "of the sandbox or simulator (default "+defaultSandboxDir+", or "+defaultSimulatorDir+")")
@@ -41,14 +42,14 @@ func (e *env) trigger() *cobra.Command {
 		return err
 	})
 	flags.StringVar(&t.token, "control-token", "", "`token` of the simulator's control API, or - for standard input"+
-		" (default: as in the data directory, or $"+controlTokenVariable+")")
+		" (default: from the data directory, or $"+controlTokenVariable+")")
 	return cmd
 }
 
 // simCommands are the commands, in the order of their examples in the help.
 func simCommands() []simCommand {
 	return slices.Concat(
-		[]simCommand{inboundMessage(), messageStatus(), echo(), messageEdit(), correction("revoke", "Let a person delete what they wrote")},
+		[]simCommand{inboundMessage(), messageStatus(), echo(), messageEdit(), correction("revoke", "Delete a person's message")},
 		[]simCommand{templateReview()}, contactCommands(), peopleCommands(), phoneCommands(),
 		[]simCommand{providerCalls(), injectedFault(), simulatorSettings(), sentMessages()}, objectCommands())
 }
@@ -71,7 +72,7 @@ func (t *trigger) findSimulator(cmd *cobra.Command) (*simulatorClient, error) {
 	}
 
 	if err == nil && !found {
-		err = errors.New("no sandbox runs here: start one with 'confab sandbox', or say where it is with --data-dir or --simulator-url")
+		err = errors.New("no sandbox is running here: start one with 'confab sandbox', or set --data-dir or --simulator-url")
 	}
 	if err != nil {
 		return nil, err

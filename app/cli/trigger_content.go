@@ -25,23 +25,23 @@ type content struct {
 
 func (m *content) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	parsedFlag(cmd, &m.kind, "type", "`type` of the message (default: the one that the other flags belong to, or text)", parseKind)
+	parsedFlag(cmd, &m.kind, "type", "`type` of the message (default: inferred from the other flags, or text)", parseKind)
 	flags.StringVar(&m.text, "text", m.text, "`text` of the message")
 
 	flags.StringVar(&m.link, "link", "", "`URL` of an image, video, audio, document or sticker")
 	flags.StringVar(&m.file, "file", "", "`path` of an image, video, audio, document or sticker on this machine")
-	flags.StringVar(&m.filename, "filename", "", "`name` of a document (default: that of the file)")
+	flags.StringVar(&m.filename, "filename", "", "`name` of a document (default: the file's)")
 	flags.StringVar(&m.mimeType, "mime-type", "", "`type` of the file (default: detected from its content)")
 	flags.StringVar(&m.caption, "caption", "", "`text` under an image, video or document")
 	flags.BoolVar(&m.voice, "voice", false, "the audio is a voice message")
 
 	flags.Float64Var(&m.latitude, "latitude", 52.5163, "`degrees` of a location")
 	flags.Float64Var(&m.longitude, "longitude", 13.3777, "`degrees` of a location")
-	flags.StringVar(&m.buttonID, "button-id", "yes", "`id` of the button or list row that was chosen; the payload of a template's button")
+	flags.StringVar(&m.buttonID, "button-id", "yes", "`id` of the chosen button or list row, or the payload of a template button")
 	flags.StringVar(&m.title, "title", "Yes", "`text` on the button or list row")
-	flags.StringVar(&m.emoji, "emoji", "👍", "`emoji` of a reaction; '' takes it back")
+	flags.StringVar(&m.emoji, "emoji", "👍", "`emoji` of a reaction; '' removes it")
 	flags.StringVar(&m.message, "message", "", "`id` of the message reacted to, edited or revoked (default: the latest)")
-	flags.StringVar(&m.context, "context", "", "`id` of the message that this one replies to")
+	flags.StringVar(&m.context, "context", "", "`id` of the message to reply to")
 	flags.IntVar(&m.code, "code", 0, "provider's error `code` in an unsupported message (default 131051)")
 
 	parsedFlag(cmd, &m.raw, "content", "`JSON` object with fields of the message as in the provider's callbacks;"+
@@ -61,7 +61,7 @@ func isKind(s string) bool { return slices.Contains(contentKinds(), s) }
 
 func parseKind(s string) (string, error) {
 	if !isKind(s) && s != "interactive" {
-		return "", errors.New("is none of the types that 'confab trigger inbound --help' lists")
+		return "", errors.New("is not a type that 'confab trigger inbound --help' lists")
 	}
 	return s, nil
 }
@@ -192,7 +192,7 @@ func (m *content) repliedTo(ctx context.Context, c *simulatorClient) (string, er
 
 func (m *content) location(cmd *cobra.Command) (any, error) {
 	if given := cmd.Flags().Changed; given("latitude") != given("longitude") {
-		return nil, usage("a location has both --latitude and --longitude")
+		return nil, usage("a location needs both --latitude and --longitude")
 	}
 	return jsonObject{"latitude": m.latitude, "longitude": m.longitude}, nil
 }
@@ -206,7 +206,7 @@ func (m *content) reaction(ctx context.Context, c *simulatorClient) (any, error)
 		}
 	}
 	if to == "" {
-		return nil, errors.New("nothing was sent that could be reacted to: name a message with --message")
+		return nil, errors.New("there is no sent message to react to: choose one with --message")
 	}
 	return jsonObject{"message_id": to, "emoji": m.emoji}, nil
 }

@@ -27,12 +27,12 @@ type fault struct {
 func injectedFault() simCommand {
 	return simCommand{
 		use:   "fault [FAULT]",
-		short: "Let calls to the provider fail",
-		long: "Let calls to the provider fail, and print the fault's id. Without flags the next send is answered with an\n" +
-			"HTTP 500. The kinds of fault, and what each does with a call:\n\n" +
+		short: "Make calls to the provider fail",
+		long: "Make calls to the provider fail, and print the fault's id. Without flags, the next send is answered with an\n" +
+			"HTTP 500. The kinds of fault, and what each does to a call:\n\n" +
 			describeFaultKinds() + "\n" +
-			"The code is given with --code; with --async it is reported by callback, after a good answer.\n\n" +
-			"With --clear all faults are removed, with the id of a FAULT only that one.",
+			"Set the code with --code; with --async it is reported by callback, after a successful answer.\n\n" +
+			"--clear removes all faults, or only FAULT if its id is given.",
 		example: "  confab trigger fault\n" +
 			"  confab trigger fault --code 131026 --async --to +15550001111\n" +
 			"  confab trigger fault --kind timeout --times 3\n" +
@@ -44,7 +44,7 @@ func injectedFault() simCommand {
 		complete: completeFault,
 		print:    printNewFault,
 		instead: []simCommand{{
-			use: "list", short: "list the faults that are set instead", call: "GET /_sim/faults",
+			use: "list", short: "list the active faults instead", call: "GET /_sim/faults",
 			complete: refuseFaultID, print: printFaults(),
 		}, {
 			use: "clear", short: "remove faults instead", call: "DELETE /_sim/faults",
@@ -78,10 +78,10 @@ func faultFlags() []simFlag {
 		{name: "endpoint", choices: endpoints,
 			usage: "`endpoint` whose calls fail: " + strings.Join(endpoints, ", ") + " (default messages)"},
 		{name: "times", kind: integerField,
-			usage: "`number` of calls that fail; 0 is for ever (default 1, or for ever with --probability)"},
+			usage: "`number` of calls that fail; 0 means forever (default 1, or forever with --probability)"},
 		{name: "probability", usage: "`share` of the calls that fail, from 0 to 1", kind: shareField},
 		{name: "code", usage: "the provider's error `code`, such as 131047", kind: codeField},
-		{name: "async", usage: "report the code by callback, after a good answer", kind: boolField},
+		{name: "async", usage: "report the code by callback, after a successful answer", kind: boolField},
 		{name: "to", usage: "only sends to this `number`"},
 		{name: "phone-number-id", usage: "only calls for the business number with this `id`"},
 	}
@@ -90,7 +90,7 @@ func faultFlags() []simFlag {
 // refuseFaultID refuses the argument, which only --clear has.
 func refuseFaultID(r *simRequest) error {
 	if len(r.args) > 0 {
-		return usage("a FAULT is only named with --clear")
+		return usage("FAULT needs --clear")
 	}
 	return nil
 }
@@ -125,7 +125,7 @@ func printNewFault(r *simRequest) error {
 func printFaults() func(*simRequest) error {
 	heading := []string{"ID", "KIND", "CODE", "ENDPOINT", "TIMES", "PROBABILITY", "TO"}
 	return printTable(heading, func(f fault) []string {
-		times, share, code := "for ever", "", ""
+		times, share, code := "forever", "", ""
 		if f.Times != nil {
 			times = strconv.Itoa(*f.Times)
 		}

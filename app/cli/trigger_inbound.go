@@ -12,10 +12,10 @@ func inboundMessage() simCommand {
 	half := len(kinds) / 2
 	return simCommand{
 		use:   "inbound",
-		short: "Let a person write to the business number",
-		long: "Let a person write to the business number, and print the message's id. Without flags, " +
-			samplePersonName + " (" + samplePerson + ")\n" +
-			"writes \"" + sampleGreeting + "\". The type follows from the other flags where it is not given; all have sample content.\n\n" +
+		short: "Send a message from a person to the business number",
+		long: "Send a message from a person to the business number, and print its id. Without flags, " + samplePersonName + "\n" +
+			"(" + samplePerson + ") sends \"" + sampleGreeting + "\". The type is inferred from the other flags if not set;\n" +
+			"every type has sample content.\n\n" +
 			"Types: " + strings.Join(kinds[:half], ", ") + ",\n" + strings.Join(kinds[half:], ", ") + ".",
 		example: "  confab trigger inbound\n" +
 			"  confab trigger inbound --text 'Where is my order?' --from +15550002222 --name 'Bo Lind'\n" +
@@ -30,7 +30,7 @@ func inboundMessage() simCommand {
 			{name: "bsuid", usage: "business-scoped user `id` of the person; without --from their number is hidden"},
 			{name: "name", usage: "`name` of the person"},
 			{name: "username", usage: "`username` of the person"},
-			{name: "phone-number-id", usage: "`id` of the business number written to (default: the first)"},
+			{name: "phone-number-id", usage: "`id` of the business number that receives it (default: the first)"},
 		},
 		addFlags: content.addFlags,
 		call:     "POST /_sim/inbound",
@@ -50,9 +50,9 @@ func echo() simCommand {
 	content := &content{text: "Sent from the phone"}
 	return simCommand{
 		use:   "echo",
-		short: "Let the business write to a person from its phone",
-		long: "Let the business write to a person from the app on its phone: your system gets a callback, an echo, of it. The\n" +
-			"flags for the content are those of 'confab trigger inbound'.",
+		short: "Send a message to a person from the business's phone",
+		long: "Send a message to a person from the app on the business's phone: your system gets a callback, an echo. The\n" +
+			"content flags are those of 'confab trigger inbound'.",
 		example: "  confab trigger echo\n  confab trigger echo --to +15550002222 --text 'I will call you back'",
 		flags: []simFlag{
 			{name: "to", usage: "`number` or BSUID of the person (default \"" + samplePerson + "\")", initial: samplePerson},

@@ -24,7 +24,7 @@ func (m *content) media() (any, error) {
 	v := jsonObject{}
 	switch {
 	case m.link != "" && m.file != "":
-		return nil, usage("--link and --file exclude each other")
+		return nil, usage("use either --link or --file, not both")
 	case m.link != "":
 		v["link"] = m.link
 	case m.file != "":
@@ -66,7 +66,7 @@ func readMedia(path string) ([]byte, error) {
 		return nil, err
 	}
 	if info.Size() > maxMediaFile {
-		return nil, fmt.Errorf("%s is larger than the provider takes (%d MiB)", path, maxMediaFile>>20)
+		return nil, fmt.Errorf("%s is larger than the provider accepts (%d MiB)", path, maxMediaFile>>20)
 	}
 	return os.ReadFile(path)
 }

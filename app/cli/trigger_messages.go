@@ -84,7 +84,7 @@ func (c *simulatorClient) latestInbound(ctx context.Context) (id string, err err
 		}
 	})
 	if err == nil && id == "" {
-		err = errors.New("no message of a person is known: name one, with the id that 'confab trigger inbound' printed")
+		err = errors.New("no message from a person was found: give the id that 'confab trigger inbound' printed")
 	}
 	return id, err
 }
@@ -92,13 +92,13 @@ func (c *simulatorClient) latestInbound(ctx context.Context) (id string, err err
 func sentMessages() simCommand {
 	return simCommand{
 		use:   "messages",
-		short: "List what was sent, oldest first",
+		short: "List sent messages, oldest first",
 		example: "  confab trigger messages\n" +
 			"  confab trigger messages --to +15550001111 --type template --json\n" +
 			"  confab trigger messages --forget",
 		flags: []simFlag{
 			{name: "to", usage: "only to this `number` or BSUID"},
-			{name: "type", usage: "only of this `type`"},
+			{name: "type", usage: "only messages of this `type`"},
 			{name: "phone-number-id", usage: "only from the business number with this `id`"},
 			{name: "biz-opaque-callback-data", usage: "only with this `text` in that field"},
 		},
@@ -135,9 +135,9 @@ func printAction(r *simRequest) error {
 func messageStatus() simCommand {
 	return simCommand{
 		use:   "status [MESSAGE]",
-		short: "Report a status of a sent message",
-		long: "Report a status of a sent message by callback, in any order and as often as wanted, and print the message's\n" +
-			"id. MESSAGE is the provider's id (wamid.…); without it the latest send is meant.",
+		short: "Report a status for a sent message",
+		long: "Report a status for a sent message by callback, in any order and as often as you like, and print the\n" +
+			"message's id. MESSAGE is the provider's id (wamid.…); without it, the latest sent message is used.",
 		example: "  confab trigger status --status read\n  confab trigger status wamid.HBgL… --status failed --code 131026",
 		flags: []simFlag{
 			{
@@ -145,7 +145,7 @@ func messageStatus() simCommand {
 				usage:   "`status` to report: sent, delivered, read, played or failed (default read, or failed with --code)",
 				choices: []string{"sent", "delivered", "read", "played", "failed"},
 			},
-			{name: "code", field: "error_code", usage: "provider's error `code` of a failure, such as 131026", kind: codeField},
+			{name: "code", field: "error_code", usage: "provider's error `code` for a failure, such as 131026", kind: codeField},
 		},
 		call: "POST /_sim/messages/{sent}/status",
 		complete: func(r *simRequest) error {
@@ -166,9 +166,9 @@ func correction(verb, short string) simCommand {
 	return simCommand{
 		use:   verb + " [MESSAGE]",
 		short: short,
-		long: short + ", and print the id of the message that says so. MESSAGE is an id as\n" +
-			"'confab trigger inbound' prints it; without it the latest message of a person is meant. With the id of a send or\n" +
-			"an echo, the business does so on its phone.",
+		long: short + ", and print the id of the message that reports it. MESSAGE is an id printed by\n" +
+			"'confab trigger inbound'; without it, the latest message from a person is used. With the id of a sent message\n" +
+			"or an echo, the business does so on its phone.",
 		example: "  confab trigger " + verb,
 		call:    "POST /_sim/messages/{message}/" + verb,
 		print:   printAnswer(createdAnswer.id),
@@ -177,7 +177,7 @@ func correction(verb, short string) simCommand {
 
 func messageEdit() simCommand {
 	const sample = "I meant something else"
-	c := correction("edit", "Let a person change what they wrote")
+	c := correction("edit", "Edit a person's message")
 	c.example += "\n  confab trigger edit wamid.HBgL… --text 'Tomorrow at ten'"
 	c.flags = []simFlag{{name: "text", usage: "the new `text` (default " + sample + ")", kind: requiredTextField, initial: sample}}
 	return c

@@ -37,11 +37,11 @@ type readCount struct {
 func contactCommands() []simCommand {
 	return []simCommand{{
 		use:   "preferences [PERSON]",
-		short: "Let a person stop or resume marketing messages",
-		long: "Let a person stop or resume marketing messages. PERSON is a number or BSUID; without it " + samplePersonName + "\n" +
-			"(" + samplePerson + ") is meant. While stopped, marketing templates to them fail with 131050.",
+		short: "Stop or resume marketing messages for a person",
+		long: "Stop or resume marketing messages for a person. PERSON is a number or BSUID; without it, " + samplePersonName + "\n" +
+			"(" + samplePerson + ") is used. While stopped, marketing templates to them fail with 131050.",
 		example: "  confab trigger preferences --marketing stop\n  confab trigger preferences +15550002222 --marketing resume",
-		flags: []simFlag{{name: "marketing", usage: "what the person does: `stop|resume` (default stop)",
+		flags: []simFlag{{name: "marketing", usage: "the person's choice: `stop|resume` (default stop)",
 			choices: []string{"stop", "resume"}, initial: "stop"}},
 		call: "POST /_sim/contacts/{person}/preferences",
 		print: func(r *simRequest) error {
@@ -52,9 +52,9 @@ func contactCommands() []simCommand {
 		},
 	}, {
 		use:   "identity [PERSON]",
-		short: "Let a person get a new number or user id",
-		long: "Let a person get a new business-scoped user id, which a new number brings along, and print it. PERSON is a\n" +
-			"number or BSUID; without it " + samplePersonName + " (" + samplePerson + ") is meant.",
+		short: "Give a person a new number or user id",
+		long: "Give a person a new business-scoped user id, which also changes with a new number, and print it. PERSON is a\n" +
+			"number or BSUID; without it, " + samplePersonName + " (" + samplePerson + ") is used.",
 		example: "  confab trigger identity\n  confab trigger identity +15550001111 --phone-number +15550003333",
 		flags: []simFlag{
 			{name: "bsuid", usage: "the new user `id` (default: generated)"},
@@ -69,7 +69,7 @@ func contactCommands() []simCommand {
 func peopleCommands() []simCommand {
 	return []simCommand{{
 		use:     "people",
-		short:   "List the people on the other side",
+		short:   "List the simulated people",
 		example: "  confab trigger people",
 		call:    "GET /_sim/people",
 		print: printTable([]string{"NUMBER", "NAME", "USERNAME", "MARKETING", "BLOCKED", "24 H WINDOW"}, func(p person) []string {
@@ -81,9 +81,10 @@ func peopleCommands() []simCommand {
 		}),
 	}, {
 		use:   "person [PERSON]",
-		short: "Make a person, or change one",
-		long: "Make a person with a phone, or change one, and print the number. PERSON is a number or BSUID; without it a new\n" +
-			"number is generated. A person who blocks you gets nothing any more; one without read receipts reads unseen.",
+		short: "Create or change a person",
+		long: "Create a person with a phone, or change one, and print the number. PERSON is a number or BSUID; without it, a\n" +
+			"new number is generated. A person who blocks you gets no more messages; without read receipts, you don't see\n" +
+			"what they read.",
 		example: "  confab trigger person --name 'Bo Lind'\n  confab trigger person +15550001111 --blocked\n" +
 			"  confab trigger person +15550001111 --read-receipts=false",
 		flags: []simFlag{
@@ -111,9 +112,9 @@ func peopleCommands() []simCommand {
 func phoneCommands() []simCommand {
 	return []simCommand{{
 		use:   "phone [PERSON]",
-		short: "Show what is on a person's phone, oldest first",
-		long: "Show what is on a person's phone, oldest first, with the ticks that the person sees. PERSON is a number or BSUID;\n" +
-			"without it " + samplePersonName + " (" + samplePerson + ") is meant. In a sandbox the console draws the same as a phone.",
+		short: "Show the messages on a person's phone, oldest first",
+		long: "Show the messages on a person's phone, oldest first, with the ticks that the person sees. PERSON is a number or\n" +
+			"BSUID; without it, " + samplePersonName + " (" + samplePerson + ") is used. In a sandbox, the console shows the same phone.",
 		example: "  confab trigger phone\n  confab trigger phone +15550002222 --json",
 		call:    "GET /_sim/people/{person}/messages",
 		print: printTable([]string{"AT", "WHO", "TYPE", "TICKS", "CONTENT", "ID"}, func(m shownMessage) []string {
@@ -125,20 +126,20 @@ func phoneCommands() []simCommand {
 		}),
 	}, {
 		use:   "read [PERSON]",
-		short: "Let a person read what arrived",
-		long: "Let a person read all that arrived, and print how many messages were reported as read. PERSON is a number or\n" +
-			"BSUID; without it " + samplePersonName + " (" + samplePerson + ") is meant.",
+		short: "Read messages on a person's phone",
+		long: "Read all messages on a person's phone, and print how many were reported as read. PERSON is a number or\n" +
+			"BSUID; without it, " + samplePersonName + " (" + samplePerson + ") is used.",
 		example: "  confab trigger read",
 		call:    "POST /_sim/people/{person}/read",
 		print:   printAnswer(func(c readCount) string { return strconv.Itoa(c.Read) }),
 	}, {
 		use:   "window [PERSON]",
 		short: "Open or close a person's 24-hour window",
-		long: "Open or close the 24 hours in which a person may be written to freely, in the simulator and in the sandbox's\n" +
-			"server. PERSON is a number or BSUID; without it " + samplePersonName + " (" + samplePerson + ") is meant.",
+		long: "Open or close the 24-hour window for free-form messages to a person, in the simulator and in the sandbox's\n" +
+			"server. PERSON is a number or BSUID; without it, " + samplePersonName + " (" + samplePerson + ") is used.",
 		example: "  confab trigger window --state closed\n  confab trigger window +15550002222 --state open",
 		flags: []simFlag{
-			{name: "state", usage: "what the window is then: `open|closed` (default closed)",
+			{name: "state", usage: "new state of the window: `open|closed` (default closed)",
 				choices: []string{"open", "closed"}, initial: "closed"},
 			{name: "phone-number-id", usage: "`id` of the business number (default: all)"},
 		},

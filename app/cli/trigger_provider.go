@@ -42,14 +42,14 @@ type callbackAnswer struct{ Status int }
 func templateReview() simCommand {
 	return simCommand{
 		use:   "template-review [TEMPLATE]",
-		short: "Let the provider approve or reject a template",
-		long: "Let the provider approve or reject a template, given by its name or id, and print that. Without one the newest\n" +
-			"that waits for its review is meant.",
+		short: "Approve or reject a template, as the provider",
+		long: "Approve or reject a template, as the provider, by its name or id, and print that. Without one, the newest\n" +
+			"template that is waiting for review is used.",
 		example: "  confab trigger template-review\n" +
 			"  confab trigger template-review spring_offer --status rejected --reason INVALID_FORMAT",
 		flags: []simFlag{
 			{name: "status", usage: "`verdict`: approved, rejected, paused, disabled, … (default approved)"},
-			{name: "reason", usage: "`reason` of a rejection, such as INVALID_FORMAT"},
+			{name: "reason", usage: "`reason` for a rejection, such as INVALID_FORMAT"},
 		},
 		call: "POST /_sim/templates/{template}/review",
 		complete: func(r *simRequest) error {
@@ -65,7 +65,7 @@ func templateReview() simCommand {
 // called, which needs the access token.
 func (c *simulatorClient) newestPending(ctx context.Context) (id string, err error) {
 	if c.AccessToken == "" {
-		return "", errors.New("say which template, by name or id: only a data directory has the token that lists them")
+		return "", errors.New("choose a template by name or id: only a data directory has the token to list them")
 	}
 
 	path := "/" + c.WABAID + "/message_templates?status=PENDING&limit=1000&fields=id"
@@ -79,7 +79,7 @@ func (c *simulatorClient) newestPending(ctx context.Context) (id string, err err
 	})
 
 	if err == nil && id == "" {
-		err = errors.New("no template waits for its review: name one")
+		err = errors.New("no template is waiting for review: choose one by name or id")
 	}
 	return id, err
 }
@@ -87,11 +87,11 @@ func (c *simulatorClient) newestPending(ctx context.Context) (id string, err err
 func providerCalls() simCommand {
 	return simCommand{
 		use:   "calls",
-		short: "List what the provider was asked and answered, newest first",
-		long: "List the last calls to the provider with its answers, newest first, or the callbacks that it posted. With --json\n" +
-			"the bodies are shown as they were, without tokens.",
+		short: "List calls to the provider with its answers, newest first",
+		long: "List the latest calls to the provider with its answers, newest first, or the callbacks that it posted. With\n" +
+			"--json the bodies are shown as sent, without tokens.",
 		example: "  confab trigger calls\n  confab trigger calls --direction given --json",
-		flags: []simFlag{{name: "direction", usage: "calls of the app, callbacks, or both: `asked|given|all` (default asked)",
+		flags: []simFlag{{name: "direction", usage: "calls from the app, callbacks, or both: `asked|given|all` (default asked)",
 			choices: []string{"asked", "given", "all"}, initial: "asked"}},
 		call: "GET /_sim/calls",
 		print: printTable([]string{"AT", "STATUS", "MS", "CALL"}, func(c providerCall) []string {
@@ -105,8 +105,8 @@ func objectCommands() []simCommand {
 	return []simCommand{{
 		use:   "numbers",
 		short: "List business numbers, or add one",
-		long: "List the simulator's business numbers, or with --add create one and print its id; what is not given is\n" +
-			"generated. With the id of one that exists, that one is changed.",
+		long: "List the simulator's business numbers, or with --add create one and print its id; missing values are\n" +
+			"generated. With the id of an existing number, that number is changed.",
 		example: "  confab trigger numbers\n  confab trigger numbers --add --name 'Second Shop' --status PENDING",
 		flags: []simFlag{
 			{name: "phone-number-id", usage: "`id` of the number"},
@@ -115,7 +115,7 @@ func objectCommands() []simCommand {
 			{name: "name", field: "verified_name", usage: "`name` of the business"},
 			{name: "status", usage: "`state`: CONNECTED, PENDING, BANNED, …"},
 			{name: "pin", usage: "`PIN` of two-step verification"},
-			{name: "on-biz-app", field: "is_on_biz_app", usage: "the number is used in the app on a phone, too", kind: boolField},
+			{name: "on-biz-app", field: "is_on_biz_app", usage: "the number is also used in the app on a phone", kind: boolField},
 		},
 		call: "GET /_sim/numbers",
 		print: printTable([]string{"ID", "NUMBER", "NAME", "STATUS", "ACCOUNT"}, func(n numberView) []string {
@@ -127,9 +127,9 @@ func objectCommands() []simCommand {
 		}},
 	}, {
 		use:   "callback FILE",
-		short: "Post a callback of your own, signed",
-		long: "Post any callback once, signed and in the provider's spelling, and print the HTTP status of the answer. FILE\n" +
-			"holds the payload as JSON; - is standard input.",
+		short: "Post a custom callback, signed",
+		long: "Post any callback once, signed and encoded as the provider does, and print the HTTP status of the answer. FILE\n" +
+			"contains the payload as JSON; - is standard input.",
 		example: "  confab trigger callback payload.json\n" +
 			"  echo '{\"object\": \"whatsapp_business_account\", \"entry\": []}' | confab trigger callback -",
 		call:     "POST /_sim/callbacks",
@@ -138,8 +138,8 @@ func objectCommands() []simCommand {
 		plain:    true,
 	}, {
 		use:   "reset",
-		short: "Forget messages, people, faults and settings",
-		long: "Forget messages, people, faults, settings and callbacks that are not delivered yet, as between two tests. Numbers,\n" +
+		short: "Clear messages, people, faults and settings",
+		long: "Clear messages, people, faults, settings and undelivered callbacks, for example between two tests. Numbers,\n" +
 			"templates, media and tokens stay.",
 		example: "  confab trigger reset",
 		call:    "POST /_sim/reset",

@@ -15,7 +15,7 @@ func simulatorSettings() simCommand {
 		use:   "settings [NAME=VALUE…]",
 		short: "Show or change how the simulator behaves",
 		long: "Show how the simulator behaves, or change it: how many milliseconds after a send it is sent, delivered and\n" +
-			"read (null is never), whether the 24-hour window and the rate limits hold, how templates are reviewed.",
+			"read (null means never), whether the 24-hour window and rate limits apply, how templates are reviewed.",
 		example: "  confab trigger settings\n" +
 			"  confab trigger settings auto_read=true delivered_ms=2000\n" +
 			"  confab trigger settings template_verdict=REJECTED service_window=false messages_per_second=0",
@@ -79,7 +79,7 @@ func checkAssignments(changes, now map[string]any) error {
 	for _, name := range slices.Sorted(maps.Keys(changes)) {
 		current, known := now[name]
 		if !known {
-			return usage("there is no setting %s, only %s", name, strings.Join(slices.Sorted(maps.Keys(now)), ", "))
+			return usage("unknown setting %s: must be one of %s", name, strings.Join(slices.Sorted(maps.Keys(now)), ", "))
 		}
 		_, wantsBool := current.(bool)
 		if _, isBool := changes[name].(bool); wantsBool && !isBool {

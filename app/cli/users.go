@@ -10,14 +10,14 @@ import (
 )
 
 func (e *env) users() *cobra.Command {
-	return e.group("users", "Invite people, and say what they may do",
+	return e.group("users", "Invite people and manage their access",
 		e.usersInvite(), e.usersCreate(), e.usersList(), e.usersSet(), e.usersReset(),
-		e.userChange("disable", "Keep a person from signing in; its sessions and invitations end at once", "user.disabled",
+		e.userChange("disable", "Block a person from signing in, and end their sessions and invitations", "user.disabled",
 			func(tx *storage.Tx, u *storage.User) error { return tx.DisableUser(u.ID) }),
 		e.userChange("enable", "Let a disabled person sign in again", "user.enabled",
 			func(tx *storage.Tx, u *storage.User) error { return tx.EnableUser(u.ID) }),
 		e.usersSessions(),
-		e.userChange("signout", "End all sessions of a person at once", "user.sessions_ended",
+		e.userChange("signout", "End all of a person's sessions", "user.sessions_ended",
 			func(tx *storage.Tx, u *storage.User) error { _, err := tx.DeleteUserSessions(u.ID, ""); return err }))
 }
 
@@ -54,7 +54,7 @@ func (e *env) usersCreate() *cobra.Command {
 	var org, name, email, team string
 	cmd := &cobra.Command{
 		Use:   "create --org ORG --name NAME",
-		Short: "Add a person to whom conversations can be assigned, without sign-in, and print the id",
+		Short: "Add a person who cannot sign in, to assign conversations to, and print the id",
 		Example: "  confab users create --org org_01J… --name \"Ana\" --email ana@example.com\n" +
 			"  confab users create --org org_01J… --name \"Bo\" --team team_01J…",
 		RunE: e.runWrite(func(tx *storage.Tx, _ []string) (written, error) {
@@ -77,8 +77,8 @@ func (e *env) usersCreate() *cobra.Command {
 	}
 
 	requiredOrg(cmd, &org, "that the person belongs to")
-	requiredFlag(cmd, &name, "name", "what the person is called, a short `text`", parseName)
-	parsedFlag(cmd, &email, "email", "the person's `address`", parseEmail)
+	requiredFlag(cmd, &name, "name", "the person's `name`", parseName)
+	parsedFlag(cmd, &email, "email", "the person's email `address`", parseEmail)
 	parsedFlag(cmd, &team, "team", "the person's `team` (default: the organization's first)", parseText)
 	return withJSON(cmd)
 }
@@ -104,7 +104,7 @@ func chooseTeam(rx *storage.Rx, o storage.Organization, id string) (storage.Team
 func (e *env) usersList() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list",
-		Short:   "List people: their role, and whether they can sign in",
+		Short:   "List people with their role and sign-in status",
 		Example: "  confab users list\n  confab users list --org org_01J… --json",
 	}
 	columns := table[userView]{

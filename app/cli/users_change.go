@@ -31,7 +31,7 @@ func user(rx *storage.Rx, idOrEmail string) (storage.User, error) {
 	for _, u := range found {
 		ids = append(ids, u.ID)
 	}
-	return storage.User{}, fmt.Errorf("several users have the address %s: name one by its id: %s", idOrEmail, strings.Join(ids, ", "))
+	return storage.User{}, fmt.Errorf("several users have the address %s: choose one by id: %s", idOrEmail, strings.Join(ids, ", "))
 }
 
 // runUserChange makes the RunE of a command that changes the person of its argument.
@@ -55,9 +55,9 @@ func (e *env) usersSet() *cobra.Command {
 	var name, email, role, team string
 	cmd := &cobra.Command{
 		Use:   "set USER",
-		Short: "Change a person's name, address, role or team; a running server follows at once",
-		Long: "Change a person's name, address, role or team; a running server follows at once. A new address ends the\n" +
-			"links to choose a password that were made for the old one: print a new one with 'confab users reset'.",
+		Short: "Change a person's name, address, role or team, effective immediately",
+		Long: "Change a person's name, address, role or team, effective immediately. A new address invalidates the password\n" +
+			"links created for the old one: create a new one with 'confab users reset'.",
 		Example: "  confab users set ana@example.com --role admin\n  confab users set 01J… --email ana@example.com --name \"Ana Ruiz\"",
 		PreRunE: requireAnyFlag("name", "email", "role", "team"),
 		RunE: e.runUserChange("user.updated", func(tx *storage.Tx, u *storage.User) error {
@@ -77,8 +77,8 @@ func (e *env) usersSet() *cobra.Command {
 		}),
 	}
 
-	parsedFlag(cmd, &name, "name", "what the person is called, a short `text`", parseName)
-	parsedFlag(cmd, &email, "email", "the person's `address`", parseEmail)
+	parsedFlag(cmd, &name, "name", "the person's `name`", parseName)
+	parsedFlag(cmd, &email, "email", "the person's email `address`", parseEmail)
 	roleFlag(cmd, &role, "")
 	parsedFlag(cmd, &team, "team", "the person's `team`", parseText)
 	return cmd

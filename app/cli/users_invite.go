@@ -33,12 +33,12 @@ func (e *env) usersInvite() *cobra.Command {
 	var org, name, email, role, team string
 	cmd := &cobra.Command{
 		Use:   "invite --org ORG --name NAME --email ADDRESS",
-		Short: "Invite a person to the console, and print the link to send",
-		Long: "Invite a person to the console, and print a link. Whoever opens it within 72 hours chooses a password and\n" +
-			"is signed in. A person who was invited before gets a new link, and the old one ends. A person of the\n" +
-			"organization who has this address already is the one that is meant.\n\n" +
-			"An agent does the daily work with messages and contacts; an admin may do all that an API key can, and\n" +
-			"manage people and keys.",
+		Short: "Invite a person to the console and print the link to send",
+		Long: "Invite a person to the console and print a link. Whoever opens it within 72 hours chooses a password and\n" +
+			"is signed in. Inviting a person again creates a new link, and the old one stops working. If somebody in the\n" +
+			"organization already has this address, that person is invited.\n\n" +
+			"An agent works with messages and contacts; an admin can do everything an API key can, and manage people\n" +
+			"and keys.",
 		Example: "  confab users invite --org org_01J… --name \"Ana\" --email ana@example.com --role admin\n" +
 			"  confab users invite --org org_01J… --name \"Bo\" --email bo@example.com --team team_01J… --json",
 		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
@@ -54,8 +54,8 @@ func (e *env) usersInvite() *cobra.Command {
 	}
 
 	requiredOrg(cmd, &org, "that the person belongs to")
-	requiredFlag(cmd, &name, "name", "what the person is called, a short `text`", parseName)
-	requiredFlag(cmd, &email, "email", "the `address` that the person signs in with", parseEmail)
+	requiredFlag(cmd, &name, "name", "the person's `name`", parseName)
+	requiredFlag(cmd, &email, "email", "the email `address` that the person signs in with", parseEmail)
 	roleFlag(cmd, &role, " (default agent)")
 	parsedFlag(cmd, &team, "team", "the person's `team` (default: the organization's first)", parseText)
 	return withJSON(cmd)
@@ -63,7 +63,7 @@ func (e *env) usersInvite() *cobra.Command {
 
 // roleFlag adds the flag that says what a person may do.
 func roleFlag(cmd *cobra.Command, role *string, also string) {
-	parsedFlag(cmd, role, "role", "what the person may do: `admin|agent`"+also, parseChoice(storage.RoleAdmin, storage.RoleAgent))
+	parsedFlag(cmd, role, "role", "the person's role: `admin|agent`"+also, parseChoice(storage.RoleAdmin, storage.RoleAgent))
 }
 
 // resolveInvitee finds the organization and the team of the flags.
@@ -86,15 +86,15 @@ func resolveInvitee(rx *storage.Rx, in *storage.Invitee, org, team string) error
 func explainInvitation(err error, who string, address *string) error {
 	switch {
 	case errors.Is(err, storage.ErrCanSignIn):
-		return fmt.Errorf("%s can sign in already: for a new password use reset: confab users reset %s", who, who)
+		return fmt.Errorf("%s can already sign in: for a new password, run 'confab users reset %s'", who, who)
 	case errors.Is(err, storage.ErrUserDisabled):
-		return fmt.Errorf("%s is disabled: enable it first with 'confab users enable %s'", who, who)
+		return fmt.Errorf("%s is disabled: enable them first with 'confab users enable %s'", who, who)
 	case errors.Is(err, storage.ErrInvitedElsewhere):
-		return fmt.Errorf("%s is invited to another organization: an address can be used once on this server", who)
+		return fmt.Errorf("%s is invited to another organization: an address can be used only once on this server", who)
 	case errors.Is(err, storage.ErrNoAddress):
-		return fmt.Errorf("%s has no e-mail address to sign in with: give it one with 'confab users set %s --email …'", who, who)
+		return fmt.Errorf("%s has no email address to sign in with: add one with 'confab users set %s --email …'", who, who)
 	case errors.Is(err, storage.ErrConflict) && address != nil:
-		return fmt.Errorf("somebody else signs in with %s, or is invited with it", *address)
+		return fmt.Errorf("%s already belongs to another person or invitation", *address)
 	}
 	return err
 }
@@ -102,9 +102,9 @@ func explainInvitation(err error, who string, address *string) error {
 func (e *env) usersReset() *cobra.Command {
 	return withJSON(&cobra.Command{
 		Use:   "reset USER",
-		Short: "Make a link by which a person chooses a new password, and print it",
-		Long: "Make a link by which a person chooses a new password, and print it. The old password works until the link is\n" +
-			"used, which may be within 72 hours. USER is an id or an e-mail address.",
+		Short: "Print a link for a person to choose a new password",
+		Long: "Print a link for a person to choose a new password. The link works for 72 hours, and the old password until\n" +
+			"the link is used. USER is an id or an email address.",
 		Example: "  confab users reset ana@example.com\n  confab users reset ana@example.com --json",
 		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
 			return s.writeInvitation(cmd, "user.password_reset", func(tx *storage.Tx) (u storage.User, token string, err error) {

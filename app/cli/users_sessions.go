@@ -32,7 +32,7 @@ func viewSession(s storage.UserSession) sessionView {
 func (e *env) usersSessions() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "sessions USER",
-		Short:   "List the browsers in which a person is signed in",
+		Short:   "List the browsers a person is signed in on",
 		Example: "  confab users sessions ana@example.com\n  confab users sessions ana@example.com --json",
 	}
 

@@ -24,8 +24,8 @@ func (e *env) versionCommand() *cobra.Command {
 	return withJSON(&cobra.Command{
 		Use:   "version",
 		Short: "Print the version, the commit and the build",
-		Long: "Print the version, the commit that it was built from, and how it was built. 'confab help changes'\n" +
-			"says what each version brought. Nothing is asked of any server, and no command looks for updates.",
+		Long: "Print the version, the commit it was built from, and how it was built. 'confab help changes' lists what\n" +
+			"changed in each version. No server is contacted, and no command checks for updates.",
 		Example: "  confab version\n  confab version --json",
 		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
 			info, _ := debug.ReadBuildInfo()

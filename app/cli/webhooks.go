@@ -19,7 +19,7 @@ import (
 const webhookSecretVariable = "CONFAB_WEBHOOK_SECRET"
 
 func (e *env) webhooks() *cobra.Command {
-	return e.group("webhooks", "List webhook subscriptions, enable them, and verify signatures",
+	return e.group("webhooks", "List and enable webhook subscriptions, and verify signatures",
 		e.webhooksList(), e.webhooksEnable(), e.webhooksVerify())
 }
 
@@ -76,9 +76,9 @@ func subscriptions(rx *storage.Rx, organization int64) ([]storage.Subscription, 
 func (e *env) webhooksEnable() *cobra.Command {
 	return &cobra.Command{
 		Use:   "enable WBS",
-		Short: "Make a disabled or paused subscription active again",
-		Long: "Make a disabled or paused subscription active again. Deliveries that waited go out, oldest first;\n" +
-			"those that are dead stay so: see 'confab deliveries replay'.",
+		Short: "Enable a disabled or paused subscription",
+		Long: "Enable a disabled or paused subscription. Waiting deliveries are sent, oldest first; dead ones stay dead:\n" +
+			"see 'confab deliveries replay'.",
 		Example: "  confab webhooks enable wbs_01J…",
 		RunE: e.runWrite(func(tx *storage.Tx, args []string) (done written, err error) {
 			if err := tx.ResumeSubscription(args[0]); err != nil {
@@ -97,10 +97,10 @@ func (e *env) webhooksVerify() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "verify --signature H [FILE]",
-		Short: "Check the signature of a delivery, as its receiver should",
-		Long: "Check the value of a delivery's X-Svc-Signature header against the exact bytes of its body, in FILE or\n" +
-			"on standard input. The secret may be given as - (a line of standard input, before the body) or by\n" +
-			"$" + webhookSecretVariable + ". Exit status 0 when the signature is good, 1 when it is not.",
+		Short: "Verify the signature of a delivery, as its receiver should",
+		Long: "Verify the value of a delivery's X-Svc-Signature header against the exact bytes of its body, in FILE or\n" +
+			"on standard input. Pass the secret as - (a line of standard input, before the body) or set\n" +
+			"$" + webhookSecretVariable + ". The exit status is 0 if the signature is valid, 1 if it is not.",
 		Example: "  confab webhooks verify --secret whsec_… --signature t=1767323045,v1=… body.json\n" +
 			"  confab webhooks verify --signature \"$HEADER\" --any-age <body.json",
 		RunE: e.run(func(cmd *cobra.Command, args []string) error {
@@ -110,7 +110,7 @@ func (e *env) webhooksVerify() *cobra.Command {
 				return err
 			}
 			if key == "" {
-				return usage("give the secret with --secret or $%s", webhookSecretVariable)
+				return usage("set the secret with --secret or $%s", webhookSecretVariable)
 			}
 
 			// The secret's line was taken from standard input; the body is the rest.
@@ -129,7 +129,7 @@ func (e *env) webhooksVerify() *cobra.Command {
 
 	parsedFlag(cmd, &secret, "secret", "the signing `secret`, whsec_…", parseText)
 	requiredFlag(cmd, &signature, "signature", "the `value` of the header X-Svc-Signature", parseText)
-	cmd.Flags().BoolVar(&anyAge, "any-age", false, "accept an old signature too, which a receiver should refuse")
+	cmd.Flags().BoolVar(&anyAge, "any-age", false, "also accept an old signature, which a receiver should refuse")
 	return cmd
 }
 

@@ -204,7 +204,7 @@ func TestABackupWithoutTheKeyNeedsIt(t *testing.T) {
 	alone := filepath.Join(t.TempDir(), "alone")
 	out, err := confab(t, "restore", archive, "--data-dir", alone).CombinedOutput()
 	is.NoErr(err)
-	is.True(strings.Contains(string(out), "warning: the backup has no master.key: put it into "+alone))
+	is.True(strings.Contains(string(out), "warning: the backup has no master.key: put it in "+alone))
 	says := refused(t, "serve", "--data-dir", alone, "--listen", "127.0.0.1:0")
 	is.True(strings.Contains(says, "master.key is missing"))
 
