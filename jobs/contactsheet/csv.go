@@ -203,7 +203,8 @@ const guarded = "=+-@\t\r＝＋－＠"
 
 // Guard puts a ' before a cell that a spreadsheet would run. It does so within the cell too,
 // wherever a spreadsheet could begin another one: after a ;, which separates cells in half of
-// the world, a tab or the end of a line. There quotes do not keep a cell together.
+// the world, a tab or the end of a line. There quotes do not keep a cell together. A cell with
+// a ' of its own there gets another one, so that unguard finds the cell again.
 func Guard(cell string) string {
 	var b strings.Builder
 	for i := range len(cell) {
@@ -239,9 +240,9 @@ func beginsCell(cell string, at int) bool {
 	return at == 0 || strings.IndexByte(";\t\r\n", cell[at-1]) >= 0
 }
 
-// isRun reports whether a spreadsheet would run a cell with this text. Quotes before it may be
-// taken for those around it.
+// isRun reports whether a spreadsheet would run a cell with this text, or with what follows
+// its guards. Quotes before it may be taken for those around it.
 func isRun(text string) bool {
-	first, _ := utf8.DecodeRuneInString(strings.TrimLeft(text, `"`))
+	first, _ := utf8.DecodeRuneInString(strings.TrimLeft(text, `"'`))
 	return strings.ContainsRune(guarded, first) && first != utf8.RuneError
 }

@@ -147,7 +147,7 @@ func FuzzReader(f *testing.F) {
 
 // A cell that is guarded and read is the cell.
 func FuzzGuard(f *testing.F) {
-	for _, cell := range []string{"=1", "'=1", "''", "+1", "\tx", "\rx", "plain", ""} {
+	for _, cell := range []string{"=1", "'=1", "''=1", "'\"'=1", "a;'=1", "''", "+1", "\tx", "\rx", "plain", ""} {
 		f.Add(cell)
 	}
 	f.Fuzz(func(t *testing.T, cell string) {
@@ -180,13 +180,13 @@ func FuzzGuard(f *testing.F) {
 		if problem != nil {
 			return // too long, or no text
 		}
-		// A line break of a cell is \n however it was written, and a ' that would guard is taken for one.
+		// A line break of a cell is \n however it was written.
 		want := strings.TrimSpace(strings.ReplaceAll(cell, "\r\n", "\n"))
 		got := ""
 		if row.Name != nil {
 			got = strings.ReplaceAll(*row.Name, "\r\n", "\n")
 		}
-		if !strings.HasPrefix(cell, "'") && got != want && !strings.Contains(cell, "\r") {
+		if got != want && !strings.Contains(cell, "\r") {
 			t.Errorf("%q came back as %q", want, got)
 		}
 	})
