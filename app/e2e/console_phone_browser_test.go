@@ -258,6 +258,7 @@ func TestASimulatorAloneOffersThePhone(t *testing.T) {
 	b.Click("button", "Send as Ana")
 	b.WaitFor(`document.querySelector("article")?.textContent.includes("hello?")`)
 	b.Find("region", "Provider")
+	b.WaitFor(`[...document.querySelectorAll(".provider select")].map(s => s.value).join() === "1,,messages,131026,APPROVED,131026"`) // though the options came later
 	for _, complaint := range b.Errors() {
 		t.Error(complaint)
 	}
