@@ -89,8 +89,9 @@ export function audit() {
       choice(text.filters.action, "action", () => kinds),
       choice(text.filters.actor, "actor_id", actors),
       entry(text.filters.target, "target_id", { hint: text.targetHint }),
-      entry(text.filters.from, "created_after", { type: "datetime-local" }),
-      entry(text.filters.to, "created_before", { type: "datetime-local" })),
+      el("div.log-range", null,
+        entry(text.filters.from, "created_after", { type: "datetime-local" }),
+        entry(text.filters.to, "created_before", { type: "datetime-local" }))),
     list.body,
   ];
 }

@@ -77,8 +77,9 @@ export function calls() {
       choice(text.filters.key, "api_key_id", () => keys().map((one) => ({ value: one.id, label: one.label ?? "…" + one.last4 }))),
       entry(text.filters.path, "path", { hint: text.pathHint }),
       choice(text.filters.code, "error_code", () => codes),
-      entry(text.filters.from, "created_after", { type: "datetime-local" }),
-      entry(text.filters.to, "created_before", { type: "datetime-local" }),
+      el("div.log-range", null,
+        entry(text.filters.from, "created_after", { type: "datetime-local" }),
+        entry(text.filters.to, "created_before", { type: "datetime-local" })),
       el("label.log-check", null,
         el("input", {
           type: "checkbox",
