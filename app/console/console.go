@@ -60,7 +60,8 @@ type Console struct {
 	pages     *template.Template
 	cookies   cookieNames
 	deviceKey []byte
-	failed    *limit.Quota // of failed sign-ins that are recorded
+	failed    *limit.Quota  // of failed sign-ins that are recorded
+	heldUp    chan struct{} // a place for each who waits because it tries too often
 }
 
 // New makes a Console.
@@ -71,6 +72,7 @@ func New(o Options) *Console {
 		cookies:   newCookieNames(o.PublicURL),
 		deviceKey: o.DB.DeriveKey("device cookie"),
 		failed:    limit.NewQuota(maxFailures, 1),
+		heldUp:    make(chan struct{}, maxHeldUp),
 	}
 	c.pages = parsePages()
 	return c

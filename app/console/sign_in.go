@@ -18,6 +18,13 @@ const maxFailures = 10_000
 // maxForm is far more than any of our forms has.
 const maxForm = 64 << 10
 
+// holdUpTime is how long somebody waits for the answer that it tries too often, and maxHeldUp
+// how many do at the same time.
+const (
+	holdUpTime = 250 * time.Millisecond
+	maxHeldUp  = 16
+)
+
 // errWrong means that address and password do not belong together. It is the same
 // in both cases.
 var errWrong = errors.New("the address or the password is wrong")
@@ -114,6 +121,7 @@ func (v *visit) signIn() error {
 	case err == nil:
 		v.redirect(http.StatusSeeOther, nextPage(form.Next))
 	case isTooMany:
+		v.holdUp()
 		v.w.Header().Set("Retry-After", tooMany.seconds())
 		form.Problem = "Too many tries. Wait " + tooMany.seconds() + " seconds, then try again."
 		v.showSignInForm(http.StatusTooManyRequests, form)
@@ -130,6 +138,23 @@ func (v *visit) signIn() error {
 	return nil
 }
 
+// holdUp lets somebody wait who tries too often. Programs ask again as soon as they are
+// answered, and would take the cores from those who are known. Only a few wait, because what
+// they have sent counts meanwhile; others are answered at once.
+func (v *visit) holdUp() {
+	select {
+	case v.heldUp <- struct{}{}:
+	default:
+		return
+	}
+	defer func() { <-v.heldUp }()
+
+	select {
+	case <-time.After(holdUpTime):
+	case <-v.r.Context().Done():
+	}
+}
+
 // checkPassword finds the user whose address and password these are. The errors are
 // errWrong, tooManyTriesError and those of hashing.
 //
@@ -138,6 +163,11 @@ func (v *visit) signIn() error {
 // at once, only the first ones are free.
 func (v *visit) checkPassword(email, given string) (storage.User, error) {
 	var u storage.User
+	network := "network " + v.API.ClientNetwork(v.r)
+	if wait := v.API.PasswordTries.Wait(network); wait > 0 {
+		return u, &tooManyTriesError{wait}
+	}
+
 	err := v.DB.View(v.r.Context(), func(rx *storage.Rx) (err error) {
 		u, err = rx.UserBySignIn(email)
 		return err
@@ -152,7 +182,7 @@ func (v *visit) checkPassword(email, given string) (storage.User, error) {
 	}
 
 	account := storage.TokenHash(storage.Fold(email))
-	keys := tryKeys{network: "network " + v.API.ClientNetwork(v.r), account: "account " + string(account[:])}
+	keys := tryKeys{network: network, account: "account " + string(account[:])}
 	keys.both = keys.network + " " + keys.account
 	keys.knownDevice = u.ID != "" && v.knowsDevice(cookie(v.r, v.cookies.device), u.ID)
 

@@ -7,8 +7,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/matryer/is"
+
+	"confab/storage"
 )
 
 // TestPeopleAreManagedBesideAServer: by the commands, with effect in the server that runs.
@@ -56,4 +59,24 @@ func TestPeopleAreManagedBesideAServer(t *testing.T) {
 	is.Equal(other.signIn("ada@example.com", "another good one").status, 401)
 	run(t, "users", "enable", "ada@example.com", "--data-dir", dir)
 	is.Equal(other.signIn("ada@example.com", "another good one").status, 303)
+}
+
+// Who tries too often is held up, so that a program that polls takes no cores from others.
+func TestWhoPollsTheSignInIsHeldUp(t *testing.T) {
+	is := is.New(t)
+	s := newStage(t)
+	s.joined("ada@example.com", storage.RoleAdmin)
+	try := func() int {
+		return askWith(t, "POST", s.app.URL()+"/console/sign-in", "email=ada%40example.com&password=a+wrong+password",
+			"Content-Type: application/x-www-form-urlencoded").status
+	}
+	is.True(until(func() bool { return try() == 429 }))
+
+	began, refused := time.Now(), 0
+	for time.Since(began) < time.Second {
+		if try() == 429 {
+			refused++
+		}
+	}
+	is.True(refused <= 5)
 }

@@ -12,6 +12,8 @@ type SemaphoreOptions struct {
 	Total int64
 	// Share is the most that one group may have; 0 is Total.
 	Share int64
+	// Strangers is the most that all strangers together may have; 0 is Total.
+	Strangers int64
 	// Patience is how long somebody waits at the most.
 	Patience time.Duration
 	// Grace is how long something is held at least before it is ended for others; 0 if it
@@ -46,13 +48,16 @@ func NewSemaphore(o SemaphoreOptions) *Semaphore {
 	if o.Share == 0 {
 		o.Share = o.Total
 	}
+	if o.Strangers == 0 {
+		o.Strangers = o.Total
+	}
 	return &Semaphore{SemaphoreOptions: o, ledger: newLedger()}
 }
 
 // Acquire waits for room. The semaphore may call end once, later, if it has a grace; nil if
 // this must not be ended. The error is ErrExhausted, or that of the context.
 func (s *Semaphore) Acquire(ctx context.Context, h Holder, weight int64, end func()) (*Permit, error) {
-	if weight > s.Share {
+	if weight > s.Share || !h.Known && weight > s.Strangers {
 		return nil, ErrExhausted
 	}
 	p := &Permit{semaphore: s, granted: make(chan struct{}), hold: hold{holder: h, weight: weight, end: end}}
@@ -187,10 +192,15 @@ func (s *Semaphore) next() *queue {
 	return nil
 }
 
-// hasShare reports whether the share of a group has room for the first of its queue.
+// hasShare reports whether the share of a group has room for the first of its queue, and that
+// of strangers if it is one.
 func (s *Semaphore) hasShare(q *queue) bool {
+	weight := q.permits[0].weight
+	if !q.group.Known && s.used-s.known+weight > s.Strangers {
+		return false
+	}
 	held := s.groups[q.group]
-	return held == nil || held.weight+q.permits[0].weight <= s.Share
+	return held == nil || held.weight+weight <= s.Share
 }
 
 // endLarger ends as much as the permit waits for of what larger groups have held for the

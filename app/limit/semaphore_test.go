@@ -194,3 +194,23 @@ func TestManyShareASemaphore(t *testing.T) {
 	is.Equal(s.used, int64(0))
 	is.Equal(len(s.waiting[0])+len(s.waiting[1])+len(s.groups), 0)
 }
+
+// However many networks strangers have, they leave room for the known.
+func TestStrangersHaveAShareOfASemaphore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		s := NewSemaphore(SemaphoreOptions{Total: 2, Strangers: 1, Patience: time.Second})
+		first, err := s.Acquire(t.Context(), Stranger("192.0.2.1"), 1, nil)
+		is.NoErr(err)
+		_, err = s.Acquire(t.Context(), Stranger("198.51.100.1"), 1, nil)
+		is.Equal(err, ErrExhausted)
+		known, err := s.Acquire(t.Context(), Organization(1, "a"), 1, nil)
+		is.NoErr(err)
+		first.Release()
+		second, err := s.Acquire(t.Context(), Stranger("198.51.100.1"), 1, nil)
+		is.NoErr(err)
+		known.Release()
+		second.Release()
+		is.Equal(s.used, int64(0))
+	})
+}

@@ -30,7 +30,10 @@ const (
 const (
 	// atOnce bounds the memory and the cores that hashing takes from everybody else.
 	atOnce = 2
-	// patience is how long a request waits to be hashed.
+	// strangersAtOnce leaves the other cores to those who are known, wherever the strangers
+	// who guess passwords come from.
+	strangersAtOnce = 1
+	// patience is how long a request waits for its turn.
 	patience = 5 * time.Second
 )
 
@@ -67,7 +70,7 @@ type Hasher struct {
 // NewHasher makes a Hasher.
 func NewHasher() *Hasher {
 	return &Hasher{
-		slots:  limit.NewSemaphore(limit.SemaphoreOptions{Total: atOnce, Patience: patience}),
+		slots:  limit.NewSemaphore(limit.SemaphoreOptions{Total: atOnce, Strangers: strangersAtOnce, Patience: patience}),
 		nobody: encode(make([]byte, saltBytes), make([]byte, hashBytes)),
 	}
 }

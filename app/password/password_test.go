@@ -54,17 +54,20 @@ func TestOnlyTwoAreHashedAtOnceAndTheRestWaitsFiveSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
 		h := NewHasher()
-		for range atOnce {
-			_, err := h.slots.Acquire(t.Context(), limit.Holder{}, 1, nil)
-			is.NoErr(err)
-		}
+		known := limit.Organization(1, "")
+		_, err := h.slots.Acquire(t.Context(), limit.Stranger("192.0.2.1"), 1, nil)
+		is.NoErr(err)
+		_, err = h.Hash(t.Context(), limit.Stranger("198.51.100.1"), "x")
+		is.Equal(err, ErrBusy) // strangers do not take both
+		_, err = h.slots.Acquire(t.Context(), known, 1, nil)
+		is.NoErr(err)
 		began := time.Now()
-		_, err := h.Hash(t.Context(), limit.Holder{}, "x")
+		_, err = h.Hash(t.Context(), known, "x")
 		is.Equal(err, ErrBusy)
 		is.Equal(time.Since(began), 5*time.Second)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		_, err = h.Hash(ctx, limit.Holder{}, "x")
+		_, err = h.Hash(ctx, known, "x")
 		is.Equal(err, context.Canceled)
 	})
 }
