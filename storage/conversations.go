@@ -2,6 +2,7 @@ package storage
 
 import (
 	"errors"
+	"strings"
 
 	"confab/storage/sqlite"
 )
@@ -171,7 +172,7 @@ func (f ConversationFilter) updatedQueries(account int64) []sqlite.ListQuery {
 
 // narrow adds the filters that no index answers.
 func (f ConversationFilter) narrow(q sqlite.ListQuery) sqlite.ListQuery {
-	q.Filter("v.status IN (SELECT value FROM json_each(?))", len(f.Statuses) > 0, jsonList(f.Statuses))
+	q.Filter("instr(?, v.status) > 0", len(f.Statuses) > 0, strings.Join(f.Statuses, ",")) // no state is a part of another
 	q.Filter("v.assignee_id = ?", f.AssigneeID != "", f.AssigneeID)
 	q.Filter("v.assignee_id IS NULL", f.Unassigned)
 	q.Filter("v.unread_count > 0", f.Unread)

@@ -832,6 +832,21 @@ CREATE TABLE api_log (
 CREATE INDEX api_log_by_age ON api_log (created_at, id);
 CREATE INDEX api_log_of_organization ON api_log (organization_id, created_at, request_id) WHERE organization_id IS NOT NULL;
 CREATE INDEX api_log_refused ON api_log (organization_id, created_at, request_id) WHERE organization_id IS NOT NULL AND status >= 400; -- few, and looked for
+
+-- What calls under /v1 sent and were answered, where log.bodies keeps it: at most 16 KB of each,
+-- with secrets masked, for one day. They go with their number.
+CREATE TABLE api_log_bodies (
+    id              TEXT    PRIMARY KEY,                    -- of the request
+    organization_id INTEGER NOT NULL,
+    account_id      INTEGER,                                -- of the number in the path, if there is one
+    request         TEXT    NOT NULL,                       -- '' for none
+    request_bytes   INTEGER NOT NULL,                       -- as it came, of which request may be the beginning
+    response        TEXT    NOT NULL,
+    response_bytes  INTEGER NOT NULL,
+    created_at      INTEGER NOT NULL
+) STRICT;
+CREATE INDEX api_log_bodies_by_age ON api_log_bodies (created_at, id);
+CREATE INDEX api_log_bodies_of_account ON api_log_bodies (account_id) WHERE account_id IS NOT NULL;
 ---- rows ----
 INSERT INTO meta VALUES ('master_key_check', X'29E92CA32064C1116EF2170A66D92A1A481344192F676A1B3D260025077CFCE329DB'), ('event_epoch', X'0102030405060708');
 
@@ -934,5 +949,7 @@ INSERT INTO idempotency VALUES -- of the year 2100, so that they are still remem
 INSERT INTO api_log VALUES
     (1, 1, 'key_01KDYBMWFE00000000000000K1', 'POST', '/v1/labels', 201, 1834, '192.0.2.1', 'req_01K000000000000000000000R1', 1767323045820, NULL, NULL, NULL),
     (2, NULL, NULL, 'GET', '/v1/me', 401, 20, '2001:db8::1', 'req_01K000000000000000000000R3', 1767323045821, NULL, 'missing_api_key', NULL);
+INSERT INTO api_log_bodies VALUES
+    ('req_01K000000000000000000000R1', 1, NULL, '{"name":"VIP"}', 14, '{"data":{}}', 11, 1767323045820);
 COMMIT;
 PRAGMA journal_mode = WAL;
