@@ -102,6 +102,42 @@ func TestAMessageIsSentLaterAndFoundInTheInbox(t *testing.T) {
 	c.is.True(strings.Contains(c.at(), "message=msg_"))
 	c.shoot("inbox-found")
 	c.Fill("searchbox", "Search messages", "nothing of the kind")
-	c.shows("Nothing was found")
+	c.shows("No results")
+	c.calm()
+}
+
+// Who looks for "spring" wants a person of that name first, and what people said; not each
+// copy of a campaign.
+func TestASearchMarksWordsAndFoldsACampaign(t *testing.T) {
+	parallelBrowser(t)
+	s := newStage(t)
+	number := s.connect()
+	s.atProvider(number, `{"name":"news","language":"en","category":"UTILITY","components":[{"type":"BODY","text":"Our spring lamps are here."}]}`)
+	s.awaitApproval(number, "news")
+	s.says(number, "15550001111", "Zoë Springer", textOf("Hello"))
+	s.says(number, "15550002222", "Bo Berg", textOf("I have looked at all the pages of your catalogue, and want to know when the Sprîng lamps come"))
+	s.call("POST", s.app.URL()+"/v1/"+number+"/broadcasts", `{"name":"April","template":{"name":"news","language":"en"},"audience":{"recipients":[{"to":"+15550003331"},{"to":"+15550003332"},{"to":"+15550003333"}]}}`)
+	found := func() int {
+		var all struct{ Data []map[string]any }
+		s.read("/"+number+"/messages?search=spring", &all)
+		return len(all.Data)
+	}
+	s.becomesTrue(func() bool { return found() == 4 })
+
+	c := s.console(t, storage.RoleAdmin)
+	c.Fill("searchbox", "Search messages", "spring")
+	c.showsRows("Zoë Springer", "April", "Bo Berg")
+	c.WaitFor(`[...document.querySelectorAll("[aria-label=Conversations] mark")].map(m => m.textContent).join() === "Springer,spring,Sprîng"`)
+	c.shows("Broadcast · 3 copies")
+	c.WaitFor(`[...document.querySelectorAll(".row-last")].at(-1).textContent.startsWith("…")`) // a line of a long message
+	c.shoot("inbox-search-marks")
+	c.fits()
+	c.Click("link", "Zoë Springer")
+	c.Find("region", "Conversation with Zoë Springer")
+	c.Click("link", "Bo Berg")
+	c.Find("region", "Conversation with Bo Berg")
+	c.is.True(strings.Contains(c.at(), "message=msg_"))
+	c.Click("link", "April")
+	c.heading("April")
 	c.calm()
 }

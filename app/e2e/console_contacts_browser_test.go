@@ -86,8 +86,9 @@ func TestAContactsPageChangesEverything(t *testing.T) {
 	path := "/" + number + "/contacts/" + found.Data[0].ID
 	is := func(field string) any { return s.call("GET", s.app.URL()+"/v1"+path, "")[field] }
 
-	c := s.consoleAt(t, storage.RoleAdmin, "contacts/"+found.Data[0].ID, "Ana")
-	c.Find("link", "Make some in the settings")
+	c := s.console(t, storage.RoleAdmin)
+	c.open("contacts/"+found.Data[0].ID, "Ana")
+	c.Find("link", "Create labels in settings")
 	s.label("VIP")
 	c.Find("checkbox", "VIP")
 	c.Fill("textbox", "Name", "Ana "+markup)
@@ -108,10 +109,13 @@ func TestAContactsPageChangesEverything(t *testing.T) {
 	c.Fill("textbox", "Value", "#1042 "+markup)
 	c.Click("button", "Save fields")
 	s.becomesTrue(func() bool { return strings.Contains(fmt.Sprint(is("metadata")), "#1042") })
-	c.Click("checkbox", "Agreed to be written to")
+	c.shows("· they wrote to you")
+	c.Click("button", "Withdraw consent")
 	s.becomesTrue(func() bool { return is("opted_in") == false }) // a message had granted it
+	c.shows("Not yet")
+	c.Find("button", "Record consent")
 	c.Find("link", "Open conversation")
-	c.shows("No files were shared.")
+	c.shows("No shared files.")
 	storagetest.Update(t, s.app.DB, func(tx *storage.Tx) error { return tx.MarkOptedOut(found.Data[0].ID) })
 	c.reconnects()
 	c.shows("marketing stopped")
@@ -122,7 +126,7 @@ func TestAContactsPageChangesEverything(t *testing.T) {
 	// Deleting says what goes with it, and asks for the name.
 	c.Click("button", "Delete contact")
 	c.Find("dialog", "Delete Ana "+markup+"?")
-	c.shows("all messages and their files are deleted for good")
+	c.shows("all messages and their files. It can’t be undone.")
 	c.shoot("contact-delete")
 	c.Fill("textbox", "Type “Ana "+markup+"” to go on", "Ana "+markup)
 	eval[any](c.window, `void document.querySelector("dialog button.danger").click()`)
@@ -131,6 +135,42 @@ func TestAContactsPageChangesEverything(t *testing.T) {
 	c.Find("heading", "No contacts yet")
 	c.open("contacts/"+found.Data[0].ID, "This is not here")
 	c.calm("status of 404")
+}
+
+func TestAContactsPageTellsWhatHappened(t *testing.T) {
+	parallelBrowser(t)
+	s := newStage(t)
+	number := s.connect()
+	s.atProvider(number, `{"name":"news","language":"en","category":"MARKETING","components":[{"type":"BODY","text":"Something is new here."}]}`)
+	s.awaitApproval(number, "news")
+	conversation := s.says(number, "15550001111", "Ana Ruiz", textOf("Do you have the lamp?"))
+	ana := s.conversation(number, conversation)["contact"].(map[string]any)["id"].(string)
+	s.call("POST", s.app.URL()+"/v1/"+number+"/broadcasts", `{"name":"Spring","template":{"name":"news","language":"en"},"audience":{"contact_ids":["`+ana+`"]}}`)
+	c := s.console(t, storage.RoleAdmin)
+	c.open("contacts/"+ana, "Ana Ruiz")
+	c.WaitFor(`document.querySelector(".timeline")?.textContent.includes("Broadcast Spring read")`)
+	facts := func(want string) {
+		t.Helper()
+		c.WaitFor(fmt.Sprintf(`[...document.querySelectorAll(".consent > div")].map(d => d.querySelector("dt").textContent + ": " + d.querySelector("dd").textContent).join("; ").match(%q) !== null`, want))
+	}
+	facts("^May be messaged: Yes, since .* · they wrote to you.*; Marketing: Unknown")
+
+	// The team takes it up and ends it, and the person has enough.
+	s.call("PATCH", s.app.URL()+"/v1/"+number+"/conversations/"+conversation, `{"status":"resolved"}`)
+	s.play("POST", "/_sim/contacts/15550001111/identity", `{"phone_number":"15550009999"}`)
+	s.awaitEvent("contact.identity_updated", saying(`"reason":"phone_number_changed"`))
+	storagetest.Update(t, s.app.DB, func(tx *storage.Tx) error { return tx.MarkOptedOut(ana) })
+	c.reconnects()
+	c.WaitFor(`["Phone number changed from +15550001111 to +15550009999", "Resolved", "Conversation started", "Added to your contacts"].every(words => document.querySelector(".timeline").textContent.includes(words))`)
+	facts("Marketing: Stopped by them")
+	c.shoot("contact-timeline")
+	c.fits()
+	c.Click("link", "Spring")
+	c.heading("Spring")
+	c.open("contacts/"+ana, "Ana Ruiz")
+	c.Click("link", "Open conversation")
+	c.Find("region", "Conversation with Ana Ruiz")
+	c.calm()
 }
 
 func TestAContactsPageKeepsWhatOthersChange(t *testing.T) {

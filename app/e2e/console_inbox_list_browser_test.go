@@ -94,7 +94,7 @@ func TestTabsFilterAndSearchNarrowTheList(t *testing.T) {
 	c.WaitFor(fmt.Sprintf(`document.querySelector("article[aria-current=true]").id === %q`, found.Data[0]["id"]))
 	c.showsRows("Dan", "Ana Ruiz")
 	c.Fill("searchbox", "Search messages", "nowhere to be found")
-	c.Find("heading", "Nothing was found")
+	c.Find("heading", "No results")
 	c.Fill("searchbox", "Search messages", "")
 	c.showsRows("Ana Ruiz")
 	c.is.Equal(s.conversation(number, ana)["unread_count"], 0.0)

@@ -1,11 +1,198 @@
 package api
 
 import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"slices"
+
 	"confab/app/api/rest"
+	"confab/jobs/event"
 	"confab/storage"
 )
 
 // contactByID finds the contact in the path, of any number of the organization.
 func contactByID(rx *storage.Rx, r *rest.Request) (storage.Contact, error) {
 	return rest.InPath(r, "id", storage.PrefixContact, r.Org.ID, rx.ContactOfOrganization)
+}
+
+// Whether somebody takes marketing messages, as far as is known.
+const (
+	marketingAllowed = "allowed"
+	marketingStopped = "stopped"
+	marketingUnknown = "unknown"
+)
+
+// How it came that somebody may be messaged.
+const (
+	consentByMessage = "message" // they wrote
+	consentByRecord  = "record"  // the team or a program recorded it
+)
+
+// historyView is what happened with a contact.
+type historyView struct {
+	Object    string        `json:"object"`
+	Consent   consentView   `json:"consent"`
+	Marketing string        `json:"marketing"`
+	Items     []historyItem `json:"items"` // the newest first
+}
+
+// consentView is whether somebody may be messaged, since when and by what.
+type consentView struct {
+	Given    bool         `json:"given"`
+	Required bool         `json:"required"` // by the organization, for templates
+	By       *string      `json:"by"`
+	Since    storage.Time `json:"since"`
+}
+
+// historyItem is one thing that happened. Which of the fields it has depends on the type.
+type historyItem struct {
+	Type   string       `json:"type"`
+	At     storage.Time `json:"at"`
+	ID     string       `json:"id,omitempty"`     // of the conversation or the broadcast
+	Name   string       `json:"name,omitempty"`   // of the broadcast, or of a person of the team
+	Status string       `json:"status,omitempty"` // of the recipient
+	Reason string       `json:"reason,omitempty"`
+	From   string       `json:"from,omitempty"` // an earlier number
+	To     string       `json:"to,omitempty"`
+	Fields []string     `json:"fields,omitempty"` // that were changed
+}
+
+// mostHistory bounds each kind of what happened.
+const mostHistory = 50
+
+// getContactHistory handles GET /console/api/contacts/:id/history.
+func (s *Server) getContactHistory(r *rest.Request) (rest.Reply, error) {
+	var view historyView
+	err := s.List(r, func(rx *storage.Rx) error {
+		c, err := contactByID(rx, r)
+		if err != nil {
+			return err
+		}
+		view, err = readHistory(rx, r.Org, c)
+		return err
+	})
+	return rest.OK(view), err
+}
+
+func readHistory(rx *storage.Rx, org storage.Organization, c storage.Contact) (v historyView, err error) {
+	conversation, err := rx.ConversationOf(c.ID)
+	if err != nil && !errors.Is(err, storage.ErrNotFound) {
+		return v, err
+	}
+	writing, err := rx.ContactWriting(conversation.ID)
+	if err != nil {
+		return v, err
+	}
+
+	v = historyView{Object: "contact_history", Marketing: marketingOf(c, writing), Consent: consentOf(org, c, writing)}
+	v.add(historyItem{Type: "added", At: c.CreatedAt})
+	if conversation.ID != "" {
+		v.add(historyItem{Type: "conversation", At: conversation.CreatedAt, ID: conversation.ID, Status: conversation.Status})
+	}
+	if writing.RefusedAt != 0 {
+		v.add(historyItem{Type: "marketing_stopped", At: writing.RefusedAt})
+	}
+
+	if err := v.addBroadcasts(rx, c); err != nil {
+		return v, err
+	}
+	if err := v.addEvents(rx, org, c, conversation.ID); err != nil {
+		return v, err
+	}
+	slices.SortStableFunc(v.Items, func(a, b historyItem) int { return cmp.Compare(b.At, a.At) })
+	return v, nil
+}
+
+// consentOf is whether somebody may be messaged. Who writes agrees by that.
+func consentOf(org storage.Organization, c storage.Contact, w storage.ContactWriting) consentView {
+	v := consentView{Given: c.OptedIn, Required: org.RequireOptIn}
+	switch {
+	case !c.OptedIn:
+	case w.FirstInboundAt != 0:
+		v.By, v.Since = new(consentByMessage), w.FirstInboundAt
+	default:
+		v.By = new(consentByRecord)
+	}
+	return v
+}
+
+// marketingOf is whether somebody takes marketing. That they wrote says nothing of it.
+func marketingOf(c storage.Contact, w storage.ContactWriting) string {
+	switch {
+	case c.MarketingOptedOut:
+		return marketingStopped
+	case c.OptedIn && w.FirstInboundAt == 0:
+		return marketingAllowed
+	}
+	return marketingUnknown
+}
+
+func (v *historyView) add(item historyItem) { v.Items = append(v.Items, item) }
+
+func (v *historyView) addBroadcasts(rx *storage.Rx, c storage.Contact) error {
+	all, err := rx.ContactBroadcasts(c.ID, mostHistory)
+	for _, b := range all {
+		item := historyItem{Type: "broadcast", At: b.At, ID: b.ID, Name: b.Name, Status: b.Status.String()}
+		if b.Status == storage.RecipientSkipped {
+			item.Reason = storage.OrEmpty(b.Reason)
+		}
+		v.add(item)
+	}
+	return err
+}
+
+// happened is what the history needs of the payload of an event.
+type happened struct {
+	Data struct {
+		Conversation struct {
+			ClosedBy *string `json:"closed_by_user_id"`
+		} `json:"conversation"`
+		Assignee struct {
+			UserID *string `json:"user_id"`
+		} `json:"assignee"`
+		Previous, Current struct {
+			PhoneNumber string `json:"phone_number"`
+		}
+		Fields []string `json:"changed_fields"`
+	} `json:"data"`
+}
+
+func (v *historyView) addEvents(rx *storage.Rx, org storage.Organization, c storage.Contact, conversation string) error {
+	all, err := rx.ContactEvents(org.ID, c.ID, conversation, mostHistory)
+	if err != nil {
+		return err
+	}
+	people, err := rx.Users(org.ID)
+	if err != nil {
+		return err
+	}
+
+	names := make(map[string]string, len(people))
+	for _, one := range people {
+		names[one.ID] = one.Name
+	}
+	for _, e := range all {
+		var h happened
+		if json.Unmarshal(e.Payload, &h) == nil {
+			v.add(itemOf(e, h, names))
+		}
+	}
+	return nil
+}
+
+// itemOf is an event in the history.
+func itemOf(e storage.Event, h happened, names map[string]string) historyItem {
+	item := historyItem{At: e.CreatedAt}
+	switch e.Type {
+	case event.TypeConversationAssigned:
+		item.Type, item.Name = "assigned", names[storage.OrEmpty(h.Data.Assignee.UserID)]
+	case event.TypeConversationClosed:
+		item.Type, item.Name = "resolved", names[storage.OrEmpty(h.Data.Conversation.ClosedBy)]
+	case event.TypeContactIdentityUpdated:
+		item.Type, item.From, item.To = "identity", h.Data.Previous.PhoneNumber, h.Data.Current.PhoneNumber
+	default:
+		item.Type, item.Fields = "updated", h.Data.Fields
+	}
+	return item
 }

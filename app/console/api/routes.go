@@ -60,6 +60,8 @@ func (s *Server) Routes() []rest.Route {
 		rest.At("GET", "/templates/:id", rest.ShowsMore(s.Server, templateByID, api.ShowTemplate), rest.Agents, nil),
 		rest.At("DELETE", "/templates/:id", s.deleteTemplate, 0, nil).Audited("template.deleted", "template", "id"),
 		rest.At("GET", "/contacts/:id", rest.ShowsMore(s.Server, contactByID, api.ShowContact), rest.Agents, nil),
+		rest.At("GET", "/:phone_number_id/search_hits", s.getSearchHits, rest.Agents, nil),
+		rest.At("GET", "/contacts/:id/history", s.getContactHistory, rest.Agents, nil),
 		rest.At("POST", "/customers/:id/restore", s.restoreCustomer, rest.Customers, rest.Exists(api.CustomerIn)).
 			Audited("customer.restored", "customer", "id"),
 

@@ -26,8 +26,7 @@ var agentsMay = []string{
 	"POST /:phone_number_id/media", "GET /:phone_number_id/media/:id",
 
 	"GET /:phone_number_id/counts", "GET /:phone_number_id/sending", "POST /:phone_number_id/conversations/:id/read", "POST /:phone_number_id/conversations/:id/unread",
-	"GET /:phone_number_id/conversations/:id/changes",
-	"GET /templates/:id", "GET /contacts/:id",
+	"GET /templates/:id", "GET /contacts/:id", "GET /contacts/:id/history", "GET /:phone_number_id/search_hits",
 	"GET /quick_replies", "POST /quick_replies", "GET /quick_replies/:id", "PATCH /quick_replies/:id", "DELETE /quick_replies/:id",
 	"GET /:phone_number_id/quality",
 	"GET /profile", "PATCH /profile", "GET /sessions", "DELETE /sessions/:id", "GET /people", "GET /people/:id",
@@ -141,7 +140,7 @@ func TestNoGETOfTheConsoleChangesAnything(t *testing.T) {
 	admin := f.signedIn(ours.Tenant, storage.RoleAdmin)
 	ours.has["people"], ours.has["sessions"], ours.has["keys"], ours.has["jobs"] = admin.User.ID, admin.Session.ID, ours.Key.ID, f.jobOf(ours.Tenant)
 	template := f.callAs(ours.Secret, "GET", "/"+ours.number+"/templates", "").get("data").([]any)[0].(map[string]any)["id"].(string)
-	queries := map[string]string{"/event_sample": "?type=message.sent"}
+	queries := map[string]string{"/event_sample": "?type=message.sent", "/:phone_number_id/search_hits": "?ids=" + ours.has["messages"]}
 	is.NoErr(f.api.Flush(t.Context()))
 	var changed []string
 	is.NoErr(f.db.ObserveStatements(t.Context(), func(query string) {

@@ -1,19 +1,20 @@
-/** One contact: its fields, labels, consent, conversation and files. */
+/** One contact: what happened with it, its fields, consent, labels and files. */
 import { computed, effect, el, list, signal, when } from "../../dom.js";
 import { get, page, patch, post, remove } from "../../api.js";
-import { date, time } from "../../format.js";
+import { date } from "../../format.js";
 import { announce } from "../../live.js";
 import { button, chip, copyable, dot, heading, icon, section } from "../../parts/basics.js";
 import { confirmAction } from "../../parts/dialog.js";
-import { form, switchRow } from "../../parts/form.js";
+import { form } from "../../parts/form.js";
 import { away } from "../../parts/formatted.js";
-import { allLabels, stateChip } from "../../parts/lists.js";
+import { allLabels } from "../../parts/lists.js";
 import { loaded, problem, resource } from "../../parts/states.js";
 import { fact } from "../../parts/table.js";
 import { toast, toastError } from "../../parts/notices.js";
 import { link, navigate } from "../../router.js";
 import { isAdmin } from "../../session.js";
 import { hosted } from "../inbox/content.js";
+import { consent, timeline } from "./history.js";
 
 const text = {
   contacts: "Contacts",
@@ -21,42 +22,35 @@ const text = {
   bsuid: "user id of the network",
   fields: [
     { name: "name", label: "Name", props: { maxlength: 200, dir: "auto", autocomplete: "off" } },
-    { name: "email", label: "Email", type: "email", props: { maxlength: 255, dir: "auto", autocomplete: "off" } },
-    { name: "username", label: "Username", props: { maxlength: 100, dir: "auto", autocomplete: "off" } },
+    { name: "email", label: "Email", type: "email", props: { maxlength: 255, dir: "auto", autocomplete: "off", placeholder: "Add email" } },
+    { name: "username", label: "Username", props: { maxlength: 100, dir: "auto", autocomplete: "off", placeholder: "Add username" } },
   ],
   save: "Save",
   saved: "Saved",
-  facts: { phone: "Phone number", bsuid: "Network id", since: "Since", number: "Writes to" },
+  details: "Details",
+  facts: { phone: "Phone number", bsuid: "Network id", since: "Added", number: "Writes to" },
   labels: "Labels",
   noLabels: "There are no labels yet.",
-  makeLabels: "Make some in the settings",
-  askForLabels: "An admin makes them in the settings.",
-  consent: "Consent",
-  optedIn: "Agreed to be written to",
-  optedInHint: "Where your organization demands consent, templates go only to those who agreed.",
-  optedOut: "Stopped marketing messages. Only this person can undo that, in its own app.",
-  marketing: "Marketing messages are welcome, as far as we know.",
+  makeLabels: "Create labels in settings",
+  askForLabels: "Ask an admin to create them.",
   stopped: "marketing stopped",
-  metadata: "More fields",
-  metadataLead: "What your programs keep about this person. Broadcasts can fill templates from it.",
+  metadata: "Custom fields",
+  metadataLead: "Broadcasts can use these in templates.",
   key: "Field",
   value: "Value",
   add: "Add field",
   saveFields: "Save fields",
   removeField: (/** @type {string} */ key) => `Remove ${key}`,
-  conversation: "Conversation",
   open: "Open conversation",
-  none: "Nothing was written yet.",
-  last: "Last message ",
   media: "Files",
-  noMedia: "No files were shared.",
+  noMedia: "No shared files.",
   file: "File",
   danger: "Delete",
-  dangerLead: "The conversation, its messages and their files go with the contact, for good.",
+  dangerLead: "Also deletes the conversation, its messages and their files. This can’t be undone.",
   remove: "Delete contact",
   removed: "Contact deleted",
   removeTitle: (/** @type {string} */ name) => `Delete ${name}?`,
-  removeBody: "The contact, its conversation, all messages and their files are deleted for good. Nobody can bring them back.",
+  removeBody: "This deletes the contact, its conversation, all messages and their files. It can’t be undone.",
 };
 
 /**
@@ -87,23 +81,31 @@ function contactPage(one) {
   const done = () => toast(text.saved);
   const save = (/** @type {any} */ changes) => send(changes).then(done);
 
+  const history = resource(`contacts/${id}/history`, ["contact", "conversation", "broadcast"]);
+  const record = (/** @type {boolean} */ given) => save({ opted_in: given }).then(history.reload, toastError);
   return [
     heading(() => nameOf(data()), {
       crumb: el("a", { href: link("contacts") }, text.contacts),
-      beside: [when(() => data().marketing_opted_out, () => chip(text.stopped, "warn")), copyable(id, { name: text.id })],
+      beside: [
+        when(() => data().marketing_opted_out, () => chip(text.stopped, "warn")),
+        copyable(id, { name: text.id }),
+      ],
+      actions: conversationLink(account.phone_number_id, id),
     }),
-    el("dl.facts", null,
-      fact(text.facts.phone, () => data().phone_number ?? "—"),
-      fact(text.facts.bsuid, data().bsuid && copyable(data().bsuid, { name: text.bsuid })),
-      fact(text.facts.number, account.phone_number ?? "—"),
-      fact(text.facts.since, date(data().created_at))),
-    el("section.section", null, form({ fields: text.fields, follows: data, blank: null, submit: text.save, send, done })),
-    labelSection(one, path),
-    metadataSection(data, path, save),
-    consentSection(data, save),
-    conversationSection(account.phone_number_id, id),
-    mediaSection(account.phone_number_id, id),
-    isAdmin && deleteSection(data, path),
+    el("div.split.contact", null,
+      el("div", null, timeline(history), mediaSection(account.phone_number_id, id)),
+      el("div", null,
+        section(text.details, {},
+          form({ fields: text.fields, follows: data, blank: null, submit: text.save, send, done }),
+          el("dl.facts", null,
+            fact(text.facts.phone, () => data().phone_number ?? "—"),
+            fact(text.facts.bsuid, data().bsuid && copyable(data().bsuid, { name: text.bsuid })),
+            fact(text.facts.number, account.phone_number ?? "—"),
+            fact(text.facts.since, date(data().created_at)))),
+        consent(history, record),
+        labelSection(one, path),
+        metadataSection(data, path, save),
+        isAdmin && deleteSection(data, path))),
   ];
 }
 
@@ -193,32 +195,13 @@ function metadataSection(data, path, save) {
 }
 
 /**
- * @param {() => any} data
- * @param {(changes: any) => Promise<void>} save
- */
-function consentSection(data, save) {
-  return section(text.consent, { lead: () => (data().marketing_opted_out ? text.optedOut : text.marketing) },
-    switchRow(text.optedIn, () => data().opted_in, (on, control) => save({ opted_in: on }).catch((error) => {
-      control.checked = data().opted_in;
-      toastError(error);
-    }), text.optedInHint));
-}
-
-/**
+ * conversationLink leads to the conversation, if there is one.
  * @param {string} of the number
  * @param {string} id
  */
-function conversationSection(of, id) {
+function conversationLink(of, id) {
   const found = resource((signal) => get(`v1/${of}/conversations`, { signal, query: { contact_id: id, limit: 1 } }), ["conversation"]);
-  return section(text.conversation, {}, loaded(found, (rows) => () => {
-    const one = rows()[0];
-    if (!one) return el("p.none", null, text.none);
-    return el("p.line", null,
-      el("a.button", { href: link("inbox/" + one.id) }, text.open),
-      stateChip(one.status),
-      el("span.quiet", null, text.last, time(one.last_message_at)),
-    );
-  }, 1));
+  return () => found.data()?.[0] && el("a.button.primary", { href: link("inbox/" + found.data()[0].id) }, icon("inbox"), el("span", null, text.open));
 }
 
 /**

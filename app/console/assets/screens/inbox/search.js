@@ -1,31 +1,42 @@
-/** Search: the messages that were found, in place of the conversations. */
+/** Search: people whose names begin with the words, then the messages that say them, in place of the conversations. */
 import { effect, el, list, onDispose, signal } from "../../dom.js";
 import { get, page } from "../../api.js";
-import { ageOf, stamp } from "../../format.js";
-import { button, face } from "../../parts/basics.js";
+import { ageOf, count, stamp } from "../../format.js";
+import { button, face, icon } from "../../parts/basics.js";
+import { foldWords, marked } from "../../parts/marked.js";
 import { empty, failed, skeleton } from "../../parts/states.js";
 import { link, query } from "../../router.js";
-import { number } from "../../session.js";
+import { isAdmin, number } from "../../session.js";
 import { summary } from "./content.js";
 import { keep, nameOf } from "./conversations.js";
 import { tick } from "./message.js";
 
 const text = {
   list: "Conversations",
-  none: "Nothing was found",
-  noneBody: "Every word must occur in a message. Quotes make a phrase.",
+  none: "No results",
+  noneBody: "Every word must be in the message. Use quotes for an exact phrase.",
   more: "Show more",
+  contact: "Contact",
+  broadcast: "Broadcast",
+  copies: (/** @type {number} */ n, /** @type {boolean} */ more) => `${count(n)}${more ? "+" : ""} ${n === 1 ? "copy" : "copies"}`,
 };
 const most = 180;
+/** How many pages are read until there is enough that is no copy of a broadcast. */
+const mostPages = 5;
+const enough = 15;
 
 /**
- * results lists the messages that were found, in place of the conversations.
+ * @typedef {{ key: string, name?: any, message?: any, text?: string, broadcast?: string, title?: string, copies?: number }} Hit a person, a message, or the copies of a broadcast
+ */
+
+/**
+ * results lists what was found, in place of the conversations.
  * @param {() => string} words
  * @param {ReturnType<typeof import("./conversations.js").conversations>} store
  * @param {() => string} current
  */
 export function results(words, store, current) {
-  const found = signal(/** @type {any[] | null} */ (null));
+  const found = signal(/** @type {Hit[] | null} */ (null));
   const failure = signal(/** @type {unknown} */ (null));
   const cursor = signal(/** @type {string | null} */ (null));
   let running = new AbortController();
@@ -34,14 +45,21 @@ export function results(words, store, current) {
   async function search(more = false) {
     running.abort();
     const { signal } = (running = new AbortController());
-    const base = `v1/${number()?.phone_number_id}`;
+    const of = number()?.phone_number_id ?? "";
     try {
-      const got = await page(base + "/messages", { signal, query: { search: words(), cursor: more ? cursor() : null } });
-      const unknown = [...new Set(got.rows.map((m) => m.conversation_id))].filter((id) => !store.get(id));
-      await Promise.all(unknown.map((id) => get(`${base}/conversations/${id}`, { signal }).then((one) => store.merge(one), () => {})));
+      let from = more ? cursor() : null;
+      let hits = more ? found() ?? [] : await people(of, words(), store, signal);
+      for (let i = 0, had = hits.length; i < mostPages && hits.length < had + enough; i++) {
+        const got = await page(`v1/${of}/messages`, { signal, query: { search: words(), cursor: from } });
+        hits = folded(hits, await textsOf(of, got.rows, signal));
+        from = got.cursor;
+        if (!from) break;
+      }
+      const unknown = hits.map((one) => one.message?.conversation_id).filter((id, i, all) => id && all.indexOf(id) === i && !store.get(id));
+      await Promise.all(unknown.map((id) => get(`v1/${of}/conversations/${id}`, { signal }).then((one) => store.merge(one), () => {})));
       if (signal.aborted) return;
-      cursor.set(got.cursor);
-      found.set([...(more ? found() ?? [] : []), ...got.rows].slice(0, most));
+      cursor.set(from);
+      found.set(hits.slice(0, most));
       failure.set(null);
     } catch (error) {
       if (!signal.aborted) failure.set(error);
@@ -57,26 +75,106 @@ export function results(words, store, current) {
       body: text.noneBody,
     })),
     el("ul.conversations", { "aria-label": text.list, role: "list" },
-      list(() => found() ?? [], (m) => m.id, (m) => resultRow(m(), store, current)),
+      list(() => found() ?? [], (hit) => hit.key, (hit) => hitRow(hit, { words, store, current, hasMore: () => cursor() !== null })),
     ),
     () => cursor() && (found()?.length ?? 0) < most && el("p.more", null, button(text.more, { run: () => search(true) })));
 }
 
 /**
- * @param {any} m
+ * people are those whose names begin with the words, with the conversations that they have.
+ * @param {string} of the number
+ * @param {string} words
  * @param {ReturnType<typeof import("./conversations.js").conversations>} store
- * @param {() => string} current
+ * @param {AbortSignal} signal
+ * @returns {Promise<Hit[]>}
  */
-function resultRow(m, store, current) {
-  const name = () => nameOf(store.get(m.conversation_id)?.contact) || m.from || "";
-  return el("li.row", { class: () => (current() === m.conversation_id && query().get("message") === m.id ? "row current" : "row") },
-    () => face(name()),
+async function people(of, words, store, signal) {
+  const wanted = foldWords(words.trim());
+  const begins = (/** @type {any} */ one) => foldWords(one.name ?? "").split(/\s+/).some((_, i, all) => all.slice(i).join(" ").startsWith(wanted));
+  const found = await get(`v1/${of}/contacts`, { signal, query: { search: words, limit: 20 } }).catch(() => []);
+  const hits = await Promise.all(found.filter(begins).slice(0, 5).map(async (/** @type {any} */ one) => {
+    const [conversation] = await get(`v1/${of}/conversations`, { signal, query: { contact_id: one.id, limit: 1 } }).catch(() => []);
+    if (conversation) store.merge(conversation);
+    return conversation && { key: one.id, name: conversation };
+  }));
+  return hits.filter(Boolean);
+}
+
+/**
+ * textsOf reads what messages say, and of which broadcasts they are copies.
+ * @param {string} of the number
+ * @param {any[]} messages
+ * @param {AbortSignal} signal
+ * @returns {Promise<Hit[]>}
+ */
+async function textsOf(of, messages, signal) {
+  if (messages.length === 0) return [];
+  const told = await get(of + "/search_hits", { signal, query: { ids: messages.map((one) => one.id).join(",") } });
+  return messages.map((message) => {
+    const more = told.find((/** @type {any} */ one) => one.id === message.id) ?? {};
+    return { key: more.broadcast_id ?? message.id, message, text: more.text || summary(message), broadcast: more.broadcast_id, title: more.broadcast_name, copies: 1 };
+  });
+}
+
+/**
+ * folded adds hits to others; the copies of a broadcast are one.
+ * @param {Hit[]} known
+ * @param {Hit[]} added
+ */
+function folded(known, added) {
+  const all = new Map(known.map((one) => [one.key, one]));
+  for (const one of added) {
+    const same = all.get(one.key);
+    all.set(one.key, same ? { ...same, copies: (same.copies ?? 0) + 1 } : one);
+  }
+  return [...all.values()];
+}
+
+/**
+ * @param {() => Hit} hit
+ * @param {{ words: () => string, store: ReturnType<typeof import("./conversations.js").conversations>, current: () => string, hasMore: () => boolean }} list
+ */
+function hitRow(hit, { words, store, current, hasMore }) {
+  const { key, name: conversation, message: m, broadcast, title = "" } = hit();
+  if (conversation) {
+    return row(key, nameOf(conversation.contact), {
+      href: () => link(keep("inbox/" + conversation.id, {})),
+      isCurrent: () => current() === conversation.id && !query().get("message"),
+      marks: words,
+      below: el("span", null, text.contact),
+    });
+  }
+
+  const toMessage = () => link(keep("inbox/" + m.conversation_id, { message: m.id }));
+  const line = el("span", { dir: "auto" }, () => marked(hit().text ?? "", words()));
+  if (broadcast) {
+    return row(key, title, {
+      href: () => (isAdmin ? link("broadcasts/" + broadcast) : toMessage()),
+      drawing: icon("broadcasts"),
+      age: m.created_at,
+      below: [el("b", null, () => `${text.broadcast} · ${text.copies(hit().copies ?? 1, hasMore())}`), line],
+    });
+  }
+  return row(key, () => nameOf(store.get(m.conversation_id)?.contact) || m.from || "", {
+    href: toMessage,
+    isCurrent: () => current() === m.conversation_id && query().get("message") === m.id,
+    age: m.created_at,
+    below: [m.direction === "outbound" && tick(m), line],
+  });
+}
+
+/**
+ * @param {string} key
+ * @param {string | (() => string)} name
+ * @param {{ href: () => string, below: any, isCurrent?: () => boolean, age?: string, drawing?: any, marks?: () => string }} more
+ */
+function row(key, name, { href, below, isCurrent = () => false, age, drawing, marks }) {
+  const named = typeof name === "function" ? name : () => name;
+  return el("li.row", { class: () => (isCurrent() ? "row current" : "row") },
+    drawing ? el("span.face", { "aria-hidden": "true" }, drawing) : () => face(named()),
     el("div.row-text", null,
-      el("a",
-        { href: () => link(keep("inbox/" + m.conversation_id, { message: m.id })), dir: "auto", "aria-describedby": "found-" + m.id },
-        name,
-      ),
+      el("a", { href, dir: "auto", "aria-describedby": "found-" + key }, () => (marks ? marked(named(), marks()) : named())),
     ),
-    el("span.row-age", null, stamp(m.created_at, ageOf)),
-    el("p.row-last", { id: "found-" + m.id }, m.direction === "outbound" && tick(m), el("span", { dir: "auto" }, summary(m))));
+    el("span.row-age", null, age && stamp(age, ageOf)),
+    el("p.row-last.found", { id: "found-" + key }, below));
 }
