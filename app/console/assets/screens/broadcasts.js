@@ -250,7 +250,10 @@ function results(path, data) {
     })));
   return [
     when(() => data().started_at, () => section(text.replies, { lead: text.repliesLead }, loaded(found, replies, 1))),
-    lost("failed", ({ reason, code, meaning }) => (code ? text.failure(meaning || upper(reasonOf(reason)), code) : meaning || upper(reasonOf(reason)))),
+    lost("failed", ({ reason, code, meaning }) => {
+      const words = meaning || upper(reasonOf(reason));
+      return code ? text.failure(words, code) : words;
+    }),
     lost("skipped", ({ reason }) => upper(reasonOf(reason))),
   ];
 }

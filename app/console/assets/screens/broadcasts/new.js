@@ -25,7 +25,7 @@ const text = {
   },
   template: { name: "template", label: "Template", type: "select" },
   choose: "Choose one",
-  fieldsHint: "Use {{first_name}}, {{name}}, {{email}}, any custom field or a column of your file. Add a fallback after a bar: {{first_name|there}}.",
+  fieldsHint: "Use {{first_name}}, {{name}}, {{email}}, a custom field or a column of your file, with a fallback: {{first_name|there}}.",
   noTemplates: "No approved template",
   noTemplatesBody: "A broadcast needs a template that the provider has approved.",
   newTemplate: "New template",
@@ -112,7 +112,8 @@ function steps(of, templates) {
     return step >= 0;
   };
   const facts = () => [what.name().trim(), what.chosen() ? titleOf(what.chosen()) : "", audience.who(), time.words()];
-  const start = startButton(of, () => audience.request({ ...draft(), scheduled_at: time.at() }), { refuse, later: time.later, forecast: audience.forecast });
+  const request = () => audience.request({ ...draft(), scheduled_at: time.at() });
+  const start = startButton(of, request, { refuse, later: time.later, forecast: audience.forecast });
   const bodies = [
     what.body,
     audience.body,
@@ -257,7 +258,10 @@ function startButton(of, request, { refuse, later, forecast }) {
   const words = () => (busy() ? text.busy : later() ? text.schedule : text.start);
   return {
     button: el("button.button.primary", { type: "button", "aria-disabled": () => busy(), onclick: start }, words),
-    problem: [() => failure() && problem(failure()), () => nobody() && forecast()?.will_send === 0 && el("p.wrong", { role: "alert" }, text.nobody)],
+    problem: [
+      () => failure() && problem(failure()),
+      () => nobody() && forecast()?.will_send === 0 && el("p.wrong", { role: "alert" }, text.nobody),
+    ],
   };
 }
 
@@ -269,7 +273,8 @@ function testSend(of, content) {
   const to = signal("");
   const wrong = signal("");
   const send = async () => {
-    const template = JSON.parse(JSON.stringify(content()).replace(/\{\{([^{}|]*)\|?([^{}]*)\}\}/g, (_, name, fallback) => fallback.trim() || name.trim()));
+    const shown = (/** @type {string} */ _, /** @type {string} */ name, /** @type {string} */ fallback) => fallback.trim() || name.trim();
+    const template = JSON.parse(JSON.stringify(content()).replace(/\{\{([^{}|]*)\|?([^{}]*)\}\}/g, shown));
     wrong.set("");
     try {
       const body = { messaging_product: "chat", to: plainNumber(to()), type: "template", template };

@@ -201,7 +201,10 @@ function metadataSection(data, path, save) {
  */
 function conversationLink(of, id) {
   const found = resource((signal) => get(`v1/${of}/conversations`, { signal, query: { contact_id: id, limit: 1 } }), ["conversation"]);
-  return () => found.data()?.[0] && el("a.button.primary", { href: link("inbox/" + found.data()[0].id) }, icon("inbox"), el("span", null, text.open));
+  return () => {
+    const one = found.data()?.[0];
+    return one && el("a.button.primary", { href: link("inbox/" + one.id) }, icon("inbox"), el("span", null, text.open));
+  };
 }
 
 /**

@@ -32,7 +32,11 @@ const text = {
   withdraw: "Withdraw consent",
   marketing: "Marketing",
   states: { allowed: "Allowed", stopped: "Stopped by them", unknown: "Unknown" },
-  hints: { stopped: "Only they can turn it back on, in their app.", unknown: "They haven’t said. Marketing templates are sent until they stop them.", allowed: "" },
+  hints: {
+    allowed: "",
+    stopped: "Only they can turn it back on, in their app.",
+    unknown: "They haven’t said. Marketing templates are sent until they stop them.",
+  },
 };
 
 /** @param {import("../../parts/states.js").Resource<any>} history */
@@ -46,7 +50,8 @@ export const timeline = (history) => section(text.title, {}, loaded(history, (da
  */
 function folded(items) {
   const same = (/** @type {any} */ a, /** @type {any} */ b) => a?.type === "updated" && b?.type === "updated" && String(a.fields) === String(b.fields);
-  return items.filter((one, i) => !same(one, items[i - 1])).map((one, i, all) => ({ ...one, key: `${one.type} ${one.at} ${all.length - i}` }));
+  const left = items.filter((one, i) => !same(one, items[i - 1]));
+  return left.map((one, i) => ({ ...one, key: `${one.type} ${one.at} ${left.length - i}` }));
 }
 
 /** @param {any} item */

@@ -112,7 +112,8 @@ async function textsOf(of, messages, signal) {
   const told = await get(of + "/search_hits", { signal, query: { ids: messages.map((one) => one.id).join(",") } });
   return messages.map((message) => {
     const more = told.find((/** @type {any} */ one) => one.id === message.id) ?? {};
-    return { key: more.broadcast_id ?? message.id, message, text: more.text || summary(message), broadcast: more.broadcast_id, title: more.broadcast_name, copies: 1 };
+    const { broadcast_id: broadcast, broadcast_name: title } = more;
+    return { key: broadcast ?? message.id, message, text: more.text || summary(message), broadcast, title, copies: 1 };
   });
 }
 
