@@ -28,11 +28,11 @@ func listen(address string) (net.Listener, error) {
 	l, err := net.Listen("tcp", address)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		const advice = "stop what listens there, or choose another one (port 0 is any free one)"
+		const advice = "stop the other program, or choose another address (port 0 picks a free one)"
 		return nil, fmt.Errorf("%s: address already in use: %s", address, advice)
 	case errors.Is(err, syscall.EACCES):
-		return nil, fmt.Errorf("%s: permission denied: the system keeps low ports to itself; the unit that "+
-			"`confab init --systemd` writes may use them, or choose a port from 1024 on", address)
+		return nil, fmt.Errorf("%s: permission denied: low ports are reserved by the system; the unit that "+
+			"`confab init --systemd` writes may use them, or choose port 1024 or higher", address)
 	}
 	return l, err
 }

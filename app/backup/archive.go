@@ -64,7 +64,7 @@ func mediaEntry(sum string) string { return archiveMedia + sum[:2] + "/" + sum }
 func mediaSum(name string) (string, error) {
 	sum := path.Base(name)
 	if !storage.ValidSum(sum) || name != mediaEntry(sum) {
-		return "", fmt.Errorf("this is no backup of confab: it holds %q", strings.ToValidUTF8(name, "?"))
+		return "", fmt.Errorf("this is not a confab backup: it contains %q", strings.ToValidUTF8(name, "?"))
 	}
 
 	return sum, nil

@@ -35,7 +35,7 @@ type Restored struct {
 }
 
 // errNoBackup means that a file is something else than a backup, or was cut short.
-var errNoBackup = errors.New("this is no backup of confab, or not a whole one")
+var errNoBackup = errors.New("this is not a confab backup, or it is incomplete")
 
 // Restore unpacks an archive into the directory, which must be empty but for
 // a master.key.
@@ -116,7 +116,7 @@ func (u *unpacker) unpack(ctx context.Context, archive *tar.Reader) (m Manifest,
 			return m, fmt.Errorf("%w (%w)", errNoBackup, err)
 		}
 		if h.Typeflag != tar.TypeReg {
-			return m, fmt.Errorf("%w: %q is no file", errNoBackup, h.Name)
+			return m, fmt.Errorf("%w: %q is not a file", errNoBackup, h.Name)
 		}
 
 		content := &contextReader{ctx, archive}
@@ -179,7 +179,7 @@ func (u *unpacker) extract(name string, content io.Reader) (File, error) {
 
 	f, err := u.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return File{}, fmt.Errorf("%w: it holds %s twice", errNoBackup, name)
+		return File{}, fmt.Errorf("%w: it contains %s twice", errNoBackup, name)
 	}
 	if err != nil {
 		return File{}, u.Dir.NotWritable(err)
@@ -189,7 +189,7 @@ func (u *unpacker) extract(name string, content io.Reader) (File, error) {
 	n, err := io.Copy(io.MultiWriter(f, hash, u), content)
 	switch err := errors.Join(err, f.Close()); {
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return File{}, fmt.Errorf("%w: it ends in the midst of %s", errNoBackup, name)
+		return File{}, fmt.Errorf("%w: it ends in the middle of %s", errNoBackup, name)
 	case err != nil:
 		return File{}, fmt.Errorf("unpack %s: %w", name, err)
 	}
@@ -210,11 +210,11 @@ func (u *unpacker) checkManifest(m Manifest) error {
 
 	switch {
 	case m.Format != archiveFormat:
-		return fmt.Errorf("the backup has format %d and this build knows only %d: "+
+		return fmt.Errorf("the backup has format %d, but this build supports only %d: "+
 			"restore it with the release that made it (%s), or a later one", m.Format, archiveFormat, m.Version)
 	case u.found.Database != m.Database, u.found.Key != m.Key, damaged,
 		u.found.Media.Files != m.Media.Files, u.found.Media.Size != m.Media.Size:
-		return fmt.Errorf("the backup is damaged: what it holds is not what its manifest says; use another one")
+		return fmt.Errorf("the backup is damaged: its contents do not match its manifest; use another one")
 	}
 	return nil
 }

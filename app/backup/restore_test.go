@@ -36,7 +36,7 @@ func TestRestoreRefusesWhatIsNotWhole(t *testing.T) {
 			e.content = string(text)
 		}
 	}
-	const damaged, foreign = "the backup is damaged", "no backup of confab"
+	const damaged, foreign = "the backup is damaged", "not a confab backup"
 	for name, c := range map[string]struct {
 		all  []entry
 		says string
@@ -50,7 +50,7 @@ func TestRestoreRefusesWhatIsNotWhole(t *testing.T) {
 		"a changed file":       {change(2, flip(1)), damaged},
 		"a file of other name": {change(2, func(e *entry) { e.name = sound[3].name }), "twice"},
 		"a longer file":        {change(2, func(e *entry) { e.content += "x" }), damaged},
-		"a newer format":       {change(4, func(e *entry) { e.content = storagetest.Swap(t, e.content, `"format": 1`, `"format": 2`) }), "has format 2 and this build knows only 1"},
+		"a newer format":       {change(4, func(e *entry) { e.content = storagetest.Swap(t, e.content, `"format": 1`, `"format": 2`) }), "has format 2, but this build supports only 1"},
 		"a manifest of text":   {change(4, func(e *entry) { e.content = "hello" }), foreign},
 		"a way out":            {change(2, func(e *entry) { e.name = "media/../../../out" }), foreign},
 		"an absolute name":     {change(2, func(e *entry) { e.name = "/tmp/out" }), foreign},
@@ -88,7 +88,7 @@ func TestRestoreRefusesACutFile(t *testing.T) {
 	for _, length := range []int{0, 1, 511, 512, 3000, len(whole) / 2, len(whole) - 2500} {
 		dir := datadir.Dir(t.TempDir())
 		_, err := restore(t, whole[:length], dir)
-		is.True(err != nil && strings.Contains(err.Error(), "this is no backup of confab, or not a whole one"))
+		is.True(err != nil && strings.Contains(err.Error(), "this is not a confab backup, or it is incomplete"))
 		leftEmpty(t, dir)
 	}
 }
@@ -148,7 +148,7 @@ func TestRestoreWantsAnEmptyDirectory(t *testing.T) {
 	before, err := os.ReadFile(storage.DatabaseFile(string(dir)))
 	is.NoErr(err)
 	_, err = restore(t, archive, dir)
-	is.True(strings.Contains(err.Error(), "is not empty (it holds confab.db"))
+	is.True(strings.Contains(err.Error(), "is not empty (it contains confab.db"))
 	after, err := os.ReadFile(storage.DatabaseFile(string(dir)))
 	is.NoErr(err)
 	is.Equal(before, after)
@@ -158,5 +158,5 @@ func TestRestoreWantsAnEmptyDirectory(t *testing.T) {
 	is.NoErr(err)
 	defer lock.Close()
 	_, err = restore(t, archive, served)
-	is.True(strings.Contains(err.Error(), "is in use: a server runs on this data directory"))
+	is.True(strings.Contains(err.Error(), "is in use: a server is running on this data directory"))
 }

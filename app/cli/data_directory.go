@@ -23,7 +23,7 @@ func lockDirectory(dir string) (*os.File, error) {
 
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		err = fmt.Errorf("%s is in use: a simulator runs on this data directory; "+
+		err = fmt.Errorf("%s is in use: a simulator is running on this data directory; "+
 			"stop it first, or choose another directory with --data-dir", dir)
 	}
 	if err != nil {

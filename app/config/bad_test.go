@@ -58,9 +58,9 @@ func badValues() []badFile {
 		{`log.format = "xml"`, `log.format = "xml": must be one of text, json`},
 		{`provider.version = "23"`, `provider.version = "23": must be a version such as v23.0`},
 		{`data_dir = " "`, `data_dir = " ": must not be empty`},
-		{`plans.Gold.api = true`, `plans.Gold: a plan's name must be 1 to 50 of a-z, 0-9 and _`},
-		{`plans."*".api = true`, `plans.*: a plan's name must be 1 to 50 of a-z, 0-9 and _`},
-		{`plans."".api = true`, `plans.: a plan's name must be 1 to 50 of a-z, 0-9 and _`},
+		{`plans.Gold.api = true`, `plans.Gold: a plan's name must have 1 to 50 characters of a-z, 0-9 and _`},
+		{`plans."*".api = true`, `plans.*: a plan's name must have 1 to 50 characters of a-z, 0-9 and _`},
+		{`plans."".api = true`, `plans.: a plan's name must have 1 to 50 characters of a-z, 0-9 and _`},
 	}
 }
 
@@ -82,9 +82,9 @@ func unknownKeys() []badFile {
 
 func disagreements() []badFile {
 	return []badFile{
-		{`server.tls_cert = "c"`, `server.tls_cert = "c": needs server.tls_key beside it`},
-		{`server.tls_key = "k"`, `server.tls_key = "k": needs server.tls_cert beside it`},
-		{"[server]\ntls_cert = 'c'\ntls_key = 'k'\ntls_domains = ['a.example']", `server.tls_domains = ["a.example"]: must be empty when server.tls_cert is set: a certificate is given or fetched, not both`},
+		{`server.tls_cert = "c"`, `server.tls_cert = "c": needs server.tls_key too`},
+		{`server.tls_key = "k"`, `server.tls_key = "k": needs server.tls_cert too`},
+		{"[server]\ntls_cert = 'c'\ntls_key = 'k'\ntls_domains = ['a.example']", `server.tls_domains = ["a.example"]: must be empty when server.tls_cert is set: use either your own certificate or a fetched one`},
 		{`server.metrics_listen = "127.0.0.1:8080"`, `server.metrics_listen = "127.0.0.1:8080": must differ from server.listen`},
 	}
 }
@@ -235,7 +235,7 @@ func TestValidateChecksSettingsMadeByCode(t *testing.T) {
 	err := cfg.Validate()
 	is.True(err != nil)
 	is.Equal(err.Error(), "jobs.workers = 0: must be between 1 and 100000\n"+
-		"plans.a.b = \"a.b\": a plan's name must be 1 to 50 of a-z, 0-9 and _")
+		"plans.a.b = \"a.b\": a plan's name must have 1 to 50 characters of a-z, 0-9 and _")
 }
 
 func TestALongValueIsShownShort(t *testing.T) {

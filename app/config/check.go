@@ -29,7 +29,7 @@ var (
 	errAddress  = errors.New("must be host:port, such as 127.0.0.1:8080")
 	errURL      = errors.New("must be an http or https URL without user, query or fragment")
 	errOrigin   = errors.New("must be * or an origin in lower case without a path, such as https://app.example.com")
-	errPlanName = errors.New("a plan's name must be 1 to 50 of a-z, 0-9 and _")
+	errPlanName = errors.New("a plan's name must have 1 to 50 characters of a-z, 0-9 and _")
 )
 
 // check returns an error for a wrong value.
@@ -56,7 +56,7 @@ func checks() ruleSet {
 		"server.public_url":   optional(webURL),
 		"server.cors_origins": everyItem(corsOrigin),
 		"server.tls_domains": everyItem(matching(domainName,
-			"must be a domain name in lower case, such as chat.example.com; no wildcard, no address")),
+			"must be a domain name in lower case, such as chat.example.com, not a wildcard or an address")),
 		"server.metrics_listen": optional(address),
 		"server.max_streams":    between(0, 10_000),
 
@@ -131,12 +131,12 @@ func (c Config) problems() []*Error {
 func (s Server) checkTogether(fail func(key string, value any, problem string)) {
 	switch {
 	case s.TLSCert != "" && s.TLSKey == "":
-		fail("server.tls_cert", s.TLSCert, "needs server.tls_key beside it")
+		fail("server.tls_cert", s.TLSCert, "needs server.tls_key too")
 	case s.TLSKey != "" && s.TLSCert == "":
-		fail("server.tls_key", s.TLSKey, "needs server.tls_cert beside it")
+		fail("server.tls_key", s.TLSKey, "needs server.tls_cert too")
 	case s.TLSCert != "" && len(s.TLSDomains) > 0:
 		fail("server.tls_domains", s.TLSDomains,
-			"must be empty when server.tls_cert is set: a certificate is given or fetched, not both")
+			"must be empty when server.tls_cert is set: use either your own certificate or a fetched one")
 	}
 
 	if s.MetricsListen != "" && s.MetricsListen == s.Listen && !strings.HasSuffix(s.Listen, ":0") {

@@ -219,7 +219,7 @@ func (s Server) LocalURL() (*url.URL, error) {
 	}
 
 	if port == "0" {
-		return nil, fmt.Errorf("server.listen is %s, which leaves the port open", s.Listen)
+		return nil, fmt.Errorf("server.listen is %s, which does not set a port", s.Listen)
 	}
 
 	// A server on all addresses, [::] included, is reached by IPv4: most containers

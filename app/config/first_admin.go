@@ -12,7 +12,7 @@ func (c Config) FirstAdminAdvice(organizations []string) string {
 	organization, first := "ORG", ""
 	switch len(organizations) {
 	case 0:
-		first = "make an organization with 'confab orgs create NAME" + where + "', which prints its id, then "
+		first = "create an organization with 'confab orgs create NAME" + where + "', which prints its id, then "
 	case 1:
 		organization = organizations[0]
 	}

@@ -60,7 +60,7 @@ func (l *loader) loadEnvironment(environ []string) (unknown []string, err error)
 		TransformFunc: func(name, value string) (string, any) {
 			key := l.keyOfVariable(name)
 			if key == "" && !isReservedVariable(name) {
-				unknown = append(unknown, name+" is no setting"+l.suggestVariable(name))
+				unknown = append(unknown, name+" is not a setting"+l.suggestVariable(name))
 			}
 			return key, textValue(value)
 		},

@@ -153,14 +153,14 @@ func TestUnknownVariablesAreListedAndStopNothing(t *testing.T) {
 	}})
 	is.NoErr(err)
 	is.Equal(cfg.UnknownVariables, []string{
-		"CONFAB_ is no setting",
-		"CONFAB_JOBS__WORKER is no setting, did you mean CONFAB_JOBS__WORKERS?",
-		"CONFAB_PLANS__*__BURST is no setting",
-		"CONFAB_PLANS__GOLD__COLOUR is no setting",
-		"CONFAB_SERVER.LISTEN is no setting, did you mean CONFAB_SERVER__LISTEN?",
-		"CONFAB_SERVER_LISTEN is no setting, did you mean CONFAB_SERVER__LISTEN?",
-		"CONFAB_WORKERS is no setting, did you mean CONFAB_JOBS__WORKERS?",
-		"CONFAB_server__listen is no setting, did you mean CONFAB_SERVER__LISTEN?",
+		"CONFAB_ is not a setting",
+		"CONFAB_JOBS__WORKER is not a setting, did you mean CONFAB_JOBS__WORKERS?",
+		"CONFAB_PLANS__*__BURST is not a setting",
+		"CONFAB_PLANS__GOLD__COLOUR is not a setting",
+		"CONFAB_SERVER.LISTEN is not a setting, did you mean CONFAB_SERVER__LISTEN?",
+		"CONFAB_SERVER_LISTEN is not a setting, did you mean CONFAB_SERVER__LISTEN?",
+		"CONFAB_WORKERS is not a setting, did you mean CONFAB_JOBS__WORKERS?",
+		"CONFAB_server__listen is not a setting, did you mean CONFAB_SERVER__LISTEN?",
 	})
 	cfg.UnknownVariables = nil
 	is.Equal(cfg, Default()) // they set nothing

@@ -75,7 +75,7 @@ func (d Dir) Exists() (bool, error) {
 	case err == nil:
 		return true, nil
 	case errors.Is(err, fs.ErrPermission):
-		const advice = "be the user who runs confab (sudo -u USER), or check its owner and mode"
+		const advice = "run this as the user who runs confab (sudo -u USER), or check its owner and mode"
 		return false, fmt.Errorf("data directory %s cannot be read: %w: %s", string(d), err, advice)
 	}
 	return false, nil
@@ -91,7 +91,7 @@ func (d Dir) RequireEmpty() error {
 
 	for _, e := range entries {
 		if !slices.Contains([]string{".gitignore", "lost+found", lockFile, storage.MasterKeyFile}, e.Name()) {
-			return fmt.Errorf("%s is not empty (it holds %s): restore into an empty directory, and nothing is overwritten",
+			return fmt.Errorf("%s is not empty (it contains %s): restore into an empty directory, so that nothing is overwritten",
 				string(d), e.Name())
 		}
 	}

@@ -36,7 +36,7 @@ func (d Dir) KeptProgress() (*storage.Progress, error) {
 }
 
 // ErrEpochFile means that the file is unreadable, and has to be written anew.
-var ErrEpochFile = errors.New("the file epoch cannot be read")
+var ErrEpochFile = errors.New("the epoch file cannot be read")
 
 // KeepProgress writes how far the database has come. After a crash the file is there as it
 // was or as it should be, never half.

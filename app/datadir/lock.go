@@ -17,10 +17,10 @@ const (
 )
 
 // ErrServed means that the directory cannot be locked because a server runs on it.
-var ErrServed = errors.New("a server runs on this data directory")
+var ErrServed = errors.New("a server is running on this data directory")
 
 // errShared means that others hold the shared lock.
-var errShared = errors.New("a command such as purge works on this data directory")
+var errShared = errors.New("a command such as purge is using this data directory")
 
 // Lock is a lock on the directory. The system frees it when the process ends, however
 // that happens.

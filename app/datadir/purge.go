@@ -62,7 +62,7 @@ func (d Dir) purgeThroughServer(ctx context.Context, what storage.PurgeScope, re
 		for {
 			var line PurgeProgress
 			if err := lines.Decode(&line); err != nil {
-				return cmp.Or(ctx.Err(), errors.New("the server stopped before the purge was done: run it again for the rest"))
+				return cmp.Or(ctx.Err(), errors.New("the server stopped before the purge finished: run it again for the rest"))
 			}
 
 			report(line.Purged)

@@ -222,7 +222,7 @@ func TestARunningServerIsNotRestoredInto(t *testing.T) {
 	_, archive := backedUp(t)
 	s := newServer(t)
 	says := refused(t, "restore", archive, "--data-dir", s.dir)
-	is.True(strings.Contains(says, "is in use: a server runs on this data directory"))
+	is.True(strings.Contains(says, "is in use: a server is running on this data directory"))
 	exists, err := datadir.Dir(s.dir).Exists()
 	is.NoErr(err)
 	is.True(exists)

@@ -71,7 +71,7 @@ func TestAServerSaysOnceHowToInviteTheFirstAdmin(t *testing.T) {
 	is.Equal(c.FirstAdminAdvice([]string{"org_1"}), "invite the first admin with 'confab users invite --org org_1 --name NAME --email ADDRESS --role admin', which prints a link to open")
 	is.True(strings.Contains(c.FirstAdminAdvice([]string{"org_1", "org_2"}), "--org ORG "))
 	c.DataDir = "/var/lib/confab"
-	is.Equal(c.FirstAdminAdvice(nil), "make an organization with 'confab orgs create NAME --data-dir /var/lib/confab', which prints its id, then "+
+	is.Equal(c.FirstAdminAdvice(nil), "create an organization with 'confab orgs create NAME --data-dir /var/lib/confab', which prints its id, then "+
 		"invite the first admin with 'confab users invite --org ORG --name NAME --email ADDRESS --role admin --data-dir /var/lib/confab', which prints a link to open")
 
 	// Who comes before anybody can sign in learns it.

@@ -99,7 +99,7 @@ func faults() map[string]fault {
 		return func(p *patient) { storagetest.Exec(p.t, p.dir, query, args...) }
 	}
 	return map[string]fault{
-		"a misspelt variable": {plant: set("CONFAB_SERVER__LISTN=x"), check: "variables", status: doctor.Warning, says: "CONFAB_SERVER__LISTN is no setting", advice: "Correct its name"},
+		"a misspelt variable": {plant: set("CONFAB_SERVER__LISTN=x"), check: "variables", status: doctor.Warning, says: "CONFAB_SERVER__LISTN is not a setting", advice: "Correct its name"},
 		"a bad setting":       {plant: set("CONFAB_JOBS__WORKERS=0"), check: "settings", status: doctor.Broken, says: "jobs.workers", advice: "confab config check"},
 		"no data directory": {plant: func(p *patient) { p.dir = filepath.Join(p.t.TempDir(), "none") }, check: "data directory", status: doctor.Broken,
 			says: "no confab database", advice: "--data-dir", down: true},

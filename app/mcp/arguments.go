@@ -24,14 +24,14 @@ func (t *tool) read(given json.RawMessage) (arguments, error) {
 	for name, value := range all {
 		at := slices.IndexFunc(t.takes, func(p parameter) bool { return p.name == name })
 		if at < 0 {
-			return nil, refuse("invalid_field_value", name, t.name+" takes no such argument. It takes: "+t.takesNames()+".")
+			return nil, refuse("invalid_field_value", name, t.name+" has no such argument. Its arguments are: "+t.takesNames()+".")
 		}
 		if string(value) == "null" {
 			delete(all, name)
 			continue
 		}
 		if _, isText := text(value); !isText && !t.takes[at].isStructured {
-			return nil, refuse("invalid_field_value", name, name+" must be a text.")
+			return nil, refuse("invalid_field_value", name, name+" must be a string.")
 		}
 	}
 
@@ -41,7 +41,7 @@ func (t *tool) read(given json.RawMessage) (arguments, error) {
 		}
 	}
 	if number, ok := all["phone_number_id"]; ok && !isDigits(number) {
-		return nil, refuse("resource_not_found", "phone_number_id", "There is no such number. list_numbers has them.")
+		return nil, refuse("resource_not_found", "phone_number_id", "There is no such number. Call list_numbers to see them.")
 	}
 	return all, nil
 }

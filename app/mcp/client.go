@@ -64,7 +64,7 @@ func (c *Client) do(ctx context.Context, one call, data any) (envelope, error) {
 	}
 	response, err := c.HTTP.Do(request)
 	if err != nil {
-		return answer, &Refusal{Type: "api_error", Code: "service_unavailable", Message: "confab cannot be reached: " + err.Error()}
+		return answer, &Refusal{Type: "api_error", Code: "service_unavailable", Message: "Could not reach confab: " + err.Error()}
 	}
 	defer response.Body.Close()
 

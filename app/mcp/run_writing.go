@@ -22,7 +22,7 @@ func send(ctx context.Context, c *Client, a arguments, content map[string]any) (
 
 	key := a.text("idempotency_key")
 	if !idempotencyKey.MatchString(key) {
-		const rule = "idempotency_key must have 1 to 255 printable ASCII characters, and no blanks around them."
+		const rule = "idempotency_key must have 1 to 255 printable ASCII characters, without spaces at the ends."
 		return nil, refuse("invalid_field_value", "idempotency_key", rule)
 	}
 
@@ -97,7 +97,7 @@ func templateComponents(given json.RawMessage) (any, error) {
 		return whole, nil
 	default:
 		return nil, refuse("invalid_field_value", "parameters",
-			"parameters must be a list of texts, an object of texts, or a list of components.")
+			"parameters must be a list of strings, an object of strings, or a list of components.")
 	}
 
 	if len(body.Parameters) == 0 {

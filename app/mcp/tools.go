@@ -30,18 +30,18 @@ type parameter struct {
 var (
 	ofNumber = parameter{
 		name: "phone_number_id", isRequired: true,
-		description: "The business number, as list_numbers has it: all digits.",
+		description: "Id of the business number from list_numbers: all digits.",
 	}
 	ofConversation = parameter{name: "conversation_id", description: "Id of the conversation: cnv_…", isRequired: true}
 	ofContact      = parameter{
 		name: "contact_id", isRequired: true,
-		description: "Id of the contact: ctc_…, as find_contact or list_conversations has it.",
+		description: "Id of the contact: ctc_…, from find_contact or list_conversations.",
 	}
-	ofCursor = parameter{name: "cursor", description: "next_cursor of the page before, for the next page."}
+	ofCursor = parameter{name: "cursor", description: "next_cursor of the previous page."}
 	ofKey    = parameter{
 		name: "idempotency_key", isRequired: true,
-		description: "A text of your own, unique for this message, such as reply-cnv_…-1. " +
-			"A repeat with the same key sends nothing again and answers the same: use it when you are not sure " +
+		description: "A string of your choice, unique to this message, such as reply-cnv_…-1. " +
+			"Repeating a call with the same key sends nothing twice and returns the same answer: do so when you are not sure " +
 			"whether a call went through.",
 	}
 )
@@ -51,19 +51,19 @@ var tools = []*tool{
 	{
 		name: "list_numbers", title: "List business numbers",
 		description: "Lists the business numbers that messages are sent from, with their phone_number_id and status. " +
-			"Use it first: nearly every other tool wants a phone_number_id. A number whose status is not connected cannot send.",
+			"Use it first: nearly every other tool needs a phone_number_id. A number whose status is not connected cannot send.",
 		takes: []parameter{ofCursor}, run: listOf("accounts", asItIs[number], nil),
 	},
 	{
 		name: "list_conversations", title: "List conversations",
-		description: "Lists the conversations of a number, the one with the newest message first, each with its contact, status, " +
-			"assignee, unread count and last message. Use it to see who wrote lately or who waits for an answer " +
+		description: "Lists the conversations of a number, newest message first, each with its contact, status, " +
+			"assignee, unread count and last message. Use it to see who wrote recently or who is waiting for a reply " +
 			"(unread_count above 0). To find one person by name or number use find_contact instead.",
 		takes: []parameter{
 			ofNumber,
 			{name: "contact_id", description: "Only those with this contact: ctc_…"},
 			{name: "label_id", description: "Only those with this label: lbl_…"},
-			{name: "user_id", description: "Only those assigned to this colleague; none for those that nobody has."},
+			{name: "user_id", description: "Only those assigned to this colleague; none for unassigned ones."},
 			ofCursor,
 		},
 		run: listOf("conversations", theirConversation.shape,
@@ -72,13 +72,13 @@ var tools = []*tool{
 	{
 		name: "read_conversation", title: "Read a conversation",
 		description: "Shows a conversation and its messages, newest first; pass next_cursor of messages as cursor for older ones. " +
-			"Use it before answering. service_window_expires_at says until when free text can be sent.",
+			"Use it before replying. Free text can be sent until service_window_expires_at.",
 		takes: []parameter{ofNumber, ofConversation, ofCursor}, run: readConversation,
 	},
 	{
 		name: "search_messages", title: "Search messages",
-		description: "Finds messages of a number by words in them, newest first. Every word must occur, the last one may be the " +
-			"beginning of a word, quotes make a phrase. Not for people: use find_contact for names and numbers.",
+		description: "Finds messages of a number by their words, newest first. Every word must occur; the last one may be the " +
+			"beginning of a word; quotes make a phrase. Not for people: use find_contact for names and numbers.",
 		takes: []parameter{
 			ofNumber,
 			{name: "query", description: `Words to look for, such as: invoice "next week"`, isRequired: true},
@@ -88,8 +88,8 @@ var tools = []*tool{
 	},
 	{
 		name: "find_contact", title: "Find a contact",
-		description: "Finds contacts of a number by a part of their name, phone number, username or e-mail address. " +
-			"Not for what they wrote: use search_messages for that.",
+		description: "Finds contacts of a number by part of their name, phone number, username or email address. " +
+			"To find what they wrote, use search_messages.",
 		takes: []parameter{
 			ofNumber,
 			{name: "query", description: "Part of a name or number, such as: ana, or 1555", isRequired: true},
@@ -99,21 +99,21 @@ var tools = []*tool{
 	},
 	{
 		name: "list_templates", title: "List templates",
-		description: "Lists the message templates of a number with their text and parameters. Templates can be sent at any time; " +
-			"only those whose status is approved can be sent.",
+		description: "Lists the message templates of a number with their text and parameters. Templates can be sent at any time, " +
+			"but only if their status is approved.",
 		takes: []parameter{ofNumber, ofCursor}, run: listOf("templates", theirTemplate.shape, nil),
 	},
 	{
 		name: "list_deliveries", title: "List webhook deliveries",
 		description: "Lists deliveries of events to the organization's own webhook endpoints, newest first, with status " +
-			"(pending, succeeded, failed, dead) and the endpoint's HTTP status. Use it to see why a system of theirs got no event. " +
-			"Not about messages to customers.",
+			"(pending, succeeded, failed, dead) and the endpoint's HTTP status. Use it to see why one of their systems got no event. " +
+			"Not for messages to customers.",
 		takes: []parameter{ofCursor}, run: listOf("webhook_deliveries", asItIs[delivery], nil),
 	},
 	{
 		name: "send_text", title: "Send a text",
-		description: "Sends a text to a contact that exists. Only within 24 hours after the contact's last message; otherwise use " +
-			"send_template. Show the text to the user first unless told to send by yourself.",
+		description: "Sends a text to an existing contact. Only within 24 hours after the contact's last message; otherwise use " +
+			"send_template. Show the text to the user first unless told to send without asking.",
 		takes: []parameter{
 			ofNumber, ofContact,
 			{name: "text", description: "The text, up to 4,096 characters.", isRequired: true},
@@ -123,7 +123,7 @@ var tools = []*tool{
 	},
 	{
 		name: "send_template", title: "Send a template",
-		description: "Sends an approved template to a contact that exists, at any time. list_templates has the names, " +
+		description: "Sends an approved template to an existing contact, at any time. list_templates has the names, " +
 			"languages and parameters.",
 		takes: []parameter{
 			ofNumber, ofContact,
@@ -131,7 +131,7 @@ var tools = []*tool{
 			{name: "language", description: "Its language code, such as en_US.", isRequired: true},
 			{
 				name: "parameters", isStructured: true,
-				description: `Values of the body's variables: a list of texts in their order, such as ["Ana", "42"], ` +
+				description: `Values of the body's variables: a list of strings in order, such as ["Ana", "42"], ` +
 					`or an object for named ones, such as {"name": "Ana"}. A template with variables in its header or buttons ` +
 					`takes the list of components of the API instead.`,
 			},
@@ -141,27 +141,27 @@ var tools = []*tool{
 	},
 	{
 		name: "label_contact", title: "Label a contact",
-		description: "Puts a label on a contact. Doing it twice changes nothing.",
+		description: "Adds a label to a contact. Adding it twice changes nothing.",
 		takes:       []parameter{ofNumber, ofContact, {name: "label_id", description: "Id of the label: lbl_…", isRequired: true}},
 		run:         labelContact, isWrite: true, isRepeat: true,
 	},
 	{
 		name: "assign_conversation", title: "Assign a conversation",
-		description: "Gives a conversation to a colleague, who is then responsible for it.",
+		description: "Assigns a conversation to a colleague, who is then responsible for it.",
 		takes:       []parameter{ofNumber, ofConversation, {name: "user_id", description: "Id of the colleague.", isRequired: true}},
 		run:         changeConversation("assigned_to", func(a arguments) string { return a.text("user_id") }),
 		isWrite:     true, isRepeat: true,
 	},
 	{
 		name: "resolve_conversation", title: "Resolve a conversation",
-		description: "Marks a conversation as resolved. It opens again by itself when the customer writes.",
+		description: "Marks a conversation as resolved. It reopens when the customer writes.",
 		takes:       []parameter{ofNumber, ofConversation},
 		run:         changeConversation("status", func(arguments) string { return "resolved" }),
 		isWrite:     true, isRepeat: true,
 	},
 	{
 		name: "replay_delivery", title: "Replay a webhook delivery",
-		description: "Sends an event to its webhook endpoint again, as a new delivery. Use it after the endpoint was repaired.",
+		description: "Sends an event to its webhook endpoint again, as a new delivery. Use it once the endpoint works again.",
 		takes:       []parameter{{name: "delivery_id", description: "Id of the delivery: wbd_…", isRequired: true}},
 		run:         replayDelivery, isWrite: true,
 	},
