@@ -49,8 +49,9 @@ func (a *App) openDatabase() error {
 func (a *App) openProgress(isNew bool) error {
 	// One that cannot be read is as good as none: the database may be any.
 	kept, err := a.dir.KeptProgress()
-	if errors.Is(err, datadir.ErrEpochFile) {
-		a.Log.Warn("the file that tells how far the database had come is written anew", "error", err)
+	isUnreadable := errors.Is(err, datadir.ErrEpochFile)
+	if isUnreadable {
+		a.Log.Warn("the epoch file could not be read and is rewritten", "error", err)
 	} else if err != nil {
 		return err
 	}
@@ -86,8 +87,8 @@ func (a *App) holdBack(p storage.Progress, kept *storage.Progress, how string) (
 	if kept == nil {
 		kept = new(storage.Progress)
 	}
-	a.Log.Warn("the database was put back: a new epoch of events begins, the search index is made anew, "+
-		"broadcasts are paused, messages that were due at a set time fail, and others that are to be sent "+
+	a.Log.Warn("the database was replaced: a new epoch of events begins, the search index is rebuilt, "+
+		"broadcasts are paused, messages that were due at a set time fail, and other unsent messages "+
 		"wait for provider.reconcile_window", "because", how,
 		"event", p.Event, "expected_event", kept.Event, "commit", p.Commit, "expected_commit", kept.Commit)
 	return now, nil
@@ -136,7 +137,7 @@ func (k *progressKeeper) keep() {
 func (k *progressKeeper) write(p storage.Progress) (written bool) {
 	err := k.dir.KeepProgress(p)
 	if err != nil && !k.failing {
-		k.Log.Warn("the file that tells how far the database has come cannot be written: an older database that is put back "+
+		k.Log.Warn("could not write the epoch file: if the database is replaced by an older one, that "+
 			"may not be noticed", "error", err)
 	}
 	k.failing = err != nil

@@ -122,7 +122,7 @@ func TestCheckDatabaseFindsWhatIsWrong(t *testing.T) {
 		"a newer schema":           {`PRAGMA user_version = 99`, "at schema 99 but this build knows only"},
 		"another program's":        {`PRAGMA application_id = 7`, "a database of another program"},
 		"a row that breaks a rule": {`PRAGMA ignore_check_constraints = ON; UPDATE organizations SET subscription = 'perhaps'`, "CHECK constraint failed"},
-		"another key":              {"", "the master key does not fit"},
+		"another key":              {"", "the master key does not match"},
 
 		// What no table checks.
 		"a message of no account":      {`UPDATE messages SET account_id = 99`, "1 messages without their account"},

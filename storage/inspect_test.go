@@ -210,7 +210,7 @@ func TestFileThatCrashedOpensWithWhatWasInItsLog(t *testing.T) {
 func TestFileThatIsMissingBesideItsLogIsNotMadeAnew(t *testing.T) {
 	o := crashed(t, insertFew)
 	check(t, os.Remove(o.Path))
-	refused(t, o, "is missing", "put the database back")
+	refused(t, o, "is missing", "restore the database next to it")
 }
 
 func TestFileIsNotVerifiedForCommands(t *testing.T) {

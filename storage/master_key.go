@@ -44,7 +44,8 @@ func LoadMasterKey(dir, variable string) ([]byte, error) {
 		if err := sqlite.InspectHeader(DatabaseFile(dir)); err != nil {
 			return nil, err // no key would open it
 		}
-		return nil, fmt.Errorf("%s is missing, but %s holds data sealed with it: put the file back from a backup, or set CONFAB_MASTER_KEY",
+		return nil, fmt.Errorf("%s is missing, but %s contains data encrypted with it: "+
+			"restore the file from a backup, or set CONFAB_MASTER_KEY",
 			path, DatabaseFile(dir))
 	}
 

@@ -65,7 +65,7 @@ func TestNewFileIsMarkedAsOurs(t *testing.T) {
 func TestNewFileThatCannotBeMadeLeavesNothing(t *testing.T) {
 	o := storagetest.Unmade(t, t.TempDir())
 	o.Schema += "; CREATE TBLE oops"
-	refused(t, o, "make the database", "TBLE")
+	refused(t, o, "create the database", "TBLE")
 }
 
 func TestNewestMigrationHasTheNumberOfTheSchema(t *testing.T) {
@@ -87,8 +87,8 @@ func TestAnUpgradeTellsHowFarItIs(t *testing.T) {
 	o.OnUpgrade = func(progress string) { told = append(told, progress) }
 	upgrade(t, o)
 	is.Equal(told[:2], []string{
-		fmt.Sprintf("the database is copied before its upgrade from schema 4 to %d", storage.SchemaVersion),
-		"the database is upgraded to schema 5",
+		fmt.Sprintf("copying the database before the upgrade from schema 4 to %d", storage.SchemaVersion),
+		"upgrading the database to schema 5",
 	})
 	told = nil
 	upgrade(t, o)
@@ -229,7 +229,7 @@ func TestABrokenOffUpgradeGoesOnWithoutAnotherCopy(t *testing.T) {
 	var told []string
 	o.OnUpgrade = func(progress string) { told = append(told, progress) }
 	is.NoErr(storage.Migrate(o, files(map[string]string{step(1, "column"): addColumn, step(2, "table"): addTable}), newest+2))
-	is.Equal(told[0], fmt.Sprintf("the upgrade from schema %d goes on at schema %d", newest, newest+1))
+	is.Equal(told[0], fmt.Sprintf("continuing the upgrade from schema %d at schema %d", newest, newest+1))
 	is.Equal(contents(t, backupOf(o.Path)), old)
 	is.Equal(len(snapshot(t, filepath.Dir(o.Path))), 3) // the database, its key, one copy
 	is.Equal(column(t, o.Path, "SELECT name FROM meta WHERE name LIKE 'upgrad%'"), nil)

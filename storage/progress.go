@@ -75,9 +75,9 @@ func (p Progress) Differs(kept *Progress) string {
 	case kept == nil:
 		return ""
 	case p.Epoch != kept.Epoch:
-		return "it is another one than was last served here"
+		return "it is not the one last used here"
 	case p.Event < kept.Event || p.Commit < kept.Commit:
-		return "it is older than the one that was last served here"
+		return "it is older than the one last used here"
 	}
 	return ""
 }

@@ -140,7 +140,7 @@ func TestMasterKeyThatIsMissingIsNotMadeAnew(t *testing.T) {
 	before := snapshot(t, dir)
 	_, err := storage.LoadMasterKey(dir, "")
 	is.True(err != nil)
-	for _, says := range []string{storage.MasterKeyFile + " is missing", o.Path, "put the file back from a backup", "CONFAB_MASTER_KEY"} {
+	for _, says := range []string{storage.MasterKeyFile + " is missing", o.Path, "restore the file from a backup", "CONFAB_MASTER_KEY"} {
 		is.True(strings.Contains(err.Error(), says))
 	}
 	is.Equal(snapshot(t, dir), before)
@@ -150,14 +150,14 @@ func TestMasterKeyThatDoesNotFitIsRefused(t *testing.T) {
 	is := is.New(t)
 	o := newFile(t)
 	o.MasterKey = bytes.Repeat([]byte{7}, storage.MasterKeySize)
-	refused(t, o, "the master key does not fit", "restore the original master.key", "CONFAB_MASTER_KEY")
+	refused(t, o, "the master key does not match", "restore the original master.key", "CONFAB_MASTER_KEY")
 	_, err := storage.Open(o)
 	is.True(errors.Is(err, storage.ErrMasterKey))
 	upgrade(t, newFile(t)) // the right one still does
 
 	o = crashed(t, insertFew)
 	o.MasterKey = bytes.Repeat([]byte{7}, storage.MasterKeySize)
-	refused(t, o, "the master key does not fit") // and the log stays as it is
+	refused(t, o, "the master key does not match") // and the log stays as it is
 }
 
 func TestMasterKeyThatIsNoneIsRefused(t *testing.T) {

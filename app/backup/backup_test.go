@@ -197,7 +197,7 @@ func TestABackupWithoutTheKey(t *testing.T) {
 		if fits {
 			is.True(out.KeyChecked)
 		} else {
-			is.True(strings.Contains(err.Error(), "the master key does not fit this database"))
+			is.True(strings.Contains(err.Error(), "the master key does not match this database"))
 		}
 	}
 }

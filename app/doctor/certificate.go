@@ -31,22 +31,22 @@ func (e *examination) checkCertificate(ctx context.Context) {
 func (e *examination) checkCertificateFile(cert, key string) {
 	pair, err := tls.LoadX509KeyPair(cert, key)
 	if err != nil {
-		e.broken("certificate", "Put a certificate chain and its private key, both in PEM, where server.tls_cert and server.tls_key point.",
+		e.broken("certificate", "Put a certificate chain and private key, both PEM files, where server.tls_cert and server.tls_key point.",
 			"%v.", err)
 		return
 	}
 
 	if info, err := os.Stat(key); err == nil && info.Mode().Perm()&0o077 != 0 {
-		e.warn("certificate", "Run: chmod go= "+key, "Others on this machine may read the private key %s.", key)
+		e.warn("certificate", "Run: chmod go= "+key, "Other users on this machine can read the private key %s.", key)
 	}
 
 	host := hostOf(e.config.PublicURL())
-	if e.checkExpiry(pair.Leaf, "Renew "+cert+"; the server reads it again by itself.") {
+	if e.checkExpiry(pair.Leaf, "Renew "+cert+"; the server reloads it automatically.") {
 		if err := pair.Leaf.VerifyHostname(host); err != nil && !isLoopbackHost(host) {
-			e.broken("certificate", "Get a certificate for "+host+", or correct server.public_url.", "%s: %v.", cert, err)
+			e.broken("certificate", "Get a certificate for "+host+", or fix server.public_url.", "%s: %v.", cert, err)
 			return
 		}
-		e.ok("certificate", "%s is good until %s.", cert, pair.Leaf.NotAfter.Format(time.DateOnly))
+		e.ok("certificate", "%s is valid until %s.", cert, pair.Leaf.NotAfter.Format(time.DateOnly))
 	}
 }
 
@@ -55,7 +55,7 @@ func (e *examination) checkExpiry(leaf *x509.Certificate, advice string) bool {
 	left := time.Until(leaf.NotAfter)
 	switch {
 	case left < 0:
-		e.broken("certificate", advice, "The certificate has expired on %s.", leaf.NotAfter.Format(time.DateOnly))
+		e.broken("certificate", advice, "The certificate expired on %s.", leaf.NotAfter.Format(time.DateOnly))
 	case time.Now().Before(leaf.NotBefore):
 		e.broken("certificate", "Check this machine's clock.",
 			"The certificate is not valid before %s.", leaf.NotBefore.Format(time.RFC3339))
@@ -70,7 +70,7 @@ func (e *examination) checkExpiry(leaf *x509.Certificate, advice string) bool {
 // checkDomains checks the conditions for fetching certificates, and those that were fetched.
 func (e *examination) checkDomains(ctx context.Context, domains []string) {
 	if _, port, err := net.SplitHostPort(e.config.Server.Listen); err == nil && port != "443" {
-		e.warn("certificate", "Listen on port 443, or have it led here: that is where Let's Encrypt looks.",
+		e.warn("certificate", "Listen on port 443, or forward it here: Let's Encrypt uses that port.",
 			"The server listens on port %s.", port)
 	}
 
@@ -85,13 +85,13 @@ func (e *examination) checkDomains(ctx context.Context, domains []string) {
 		text, _ := os.ReadFile(e.path(filepath.Join(datadir.CertificateDir, domain)))
 		leaf := firstCertificate(text)
 		if leaf == nil {
-			e.warn("certificate", "It is fetched when somebody first visits https://"+domain+". Then run this again.",
-				"There is no certificate for %s yet (it leads to %s).", domain, found[0])
+			e.warn("certificate", "It is fetched on the first visit to https://"+domain+". Then check again.",
+				"There is no certificate for %s yet (it resolves to %s).", domain, found[0])
 			continue
 		}
 
-		if e.checkExpiry(leaf, "The server renews it by itself; look into its log, and whether port 443 of "+domain+" leads here.") {
-			e.ok("certificate", "That of %s is good until %s.", domain, leaf.NotAfter.Format(time.DateOnly))
+		if e.checkExpiry(leaf, "The server renews it automatically; check its log, and that port 443 of "+domain+" reaches it.") {
+			e.ok("certificate", "The certificate for %s is valid until %s.", domain, leaf.NotAfter.Format(time.DateOnly))
 		}
 	}
 }

@@ -45,29 +45,29 @@ func (e *examination) checkDatabase(ctx context.Context) bool {
 	e.db, err = e.dir.Open(storage.Options{Schema: e.Schema, Readers: 1, SkipCheck: true}, e.MasterKey, true)
 	switch {
 	case errors.Is(err, storage.ErrMasterKey):
-		e.broken("master key", "Put the key back that the database was made with: it is in the backup of that time.", "%v.", err)
+		e.broken("master key", "Restore the key that the database was created with: it is in a backup from that time.", "%v.", err)
 		return false
 	case errors.Is(err, storage.ErrNotUpgraded):
-		e.broken("database", "Make a backup (confab backup), and start the server, which upgrades it.", "%v.", err)
+		e.broken("database", "Make a backup (confab backup), then start the server: it upgrades the database.", "%v.", err)
 		return false
 	case errors.Is(err, storage.ErrNotWritable):
-		e.broken("database", "Give it to the user who runs confab: chown -R USER "+string(e.dir)+", and chmod u+rw "+file, "%v.", err)
+		e.broken("database", "Make the user who runs confab its owner: chown -R USER "+string(e.dir)+", and chmod u+rw "+file, "%v.", err)
 		return false
 	case err != nil:
-		e.broken("database", "Restore the latest backup (confab restore), or use the release that fits.", "%v.", err)
+		e.broken("database", "Restore the latest backup (confab restore), or use a matching release.", "%v.", err)
 		return false
 	}
 
 	if log, err := os.Stat(file + "-wal"); err == nil && log.Size() > maxWALSize {
-		e.warn("database", "Look for a program that keeps the database open, such as a backup that hangs; a restart folds the log.",
-			"The write-ahead log has %d MiB.", log.Size()>>20)
+		e.warn("database", "Look for a program that keeps the database open, such as a stuck backup; a restart shrinks the log.",
+			"The write-ahead log is %d MiB.", log.Size()>>20)
 	}
 
 	size := e.db.Size() >> 20
 	if e.Quick {
-		e.ok("database", "It can be opened, and has %d MiB.", size)
+		e.ok("database", "The database opens (%d MiB).", size)
 	} else {
-		e.ok("database", "Every page, index and reference is sound; it has %d MiB.", size)
+		e.ok("database", "Every page, index and reference is sound (%d MiB).", size)
 	}
 	return true
 }
@@ -80,8 +80,7 @@ const putBackReported = 7 * 24 * time.Hour
 func (e *examination) checkEpoch(ctx context.Context) {
 	kept, err := e.dir.KeptProgress()
 	if err != nil {
-		e.warn("epoch", "The server writes the file anew by itself: with the next change if it runs, otherwise when it starts. "+
-			"Then it takes the database for one that was put back, and holds back what that would send.", "%v.", err)
+		e.warn("epoch", "Start the server, or wait: it rewrites the file automatically.", "%v.", err)
 		return
 	}
 	p, ok := query(ctx, e, "epoch", (*storage.Rx).Progress)
@@ -96,17 +95,17 @@ func (e *examination) checkEpoch(ctx context.Context) {
 	how := p.Differs(kept)
 	switch {
 	case how != "" && !e.served:
-		e.warn("epoch", "If that was meant, start the server: it begins a new epoch of events, makes the search index anew, "+
-			"pauses broadcasts and lets overdue messages fail. If not, put the newer file back.",
-			"The database was put back: %s.", how)
+		e.warn("epoch", "If this was intended, start the server: it begins a new epoch of events, rebuilds the search index, "+
+			"pauses broadcasts and fails overdue messages. If not, restore the newer file.",
+			"The database was replaced: %s.", how)
 	case how != "":
-		e.warn("epoch", "Restart the server, which looks at it when it starts.",
-			"The database was put back while the server runs: %s.", how)
+		e.warn("epoch", "Restart the server: it checks the database when it starts.",
+			"The database was replaced while the server was running: %s.", how)
 	case at != 0 && storage.Now().Sub(at) < putBackReported:
-		e.warn("epoch", "Look at what is missing since the copy was made, and resume paused broadcasts: confab broadcasts list.",
-			"An older database was put back; the server noticed it at %s and began a new epoch of events.", at)
+		e.warn("epoch", "Check what is missing since the copy was made, and resume paused broadcasts: confab broadcasts list.",
+			"The database was replaced by an older one; the server noticed at %s and began a new epoch of events.", at)
 	default:
-		e.ok("epoch", "The database is the one that was last served here.")
+		e.ok("epoch", "The database is the one last used here.")
 	}
 }
 
@@ -127,19 +126,19 @@ func (e *examination) checkClock(ctx context.Context) {
 		return
 	}
 	if ahead := last.Sub(storage.Now()); ahead > maxClockLead {
-		e.broken("clock", "Set the clock (timedatectl set-ntp true). Windows and signatures depend on it.",
+		e.broken("clock", "Set the clock (timedatectl set-ntp true). Messaging windows and signatures depend on it.",
 			"The last call was logged %s ahead of this machine's clock.", ahead.Round(time.Second))
 		return
 	}
-	e.ok("clock", "It is not behind the last call.")
+	e.ok("clock", "The clock is not behind the last call.")
 }
 
 // warnOfLeap reports a clock that is ahead of where it is expected.
 func (e *examination) warnOfLeap(c storage.Clock) {
 	advice := fmt.Sprintf("If it is wrong, set it (timedatectl set-ntp true). If it is right, run: confab purge --confirm-clock. "+
-		"A server that runs with it for another %s believes it by itself.", c.TrialLeft().Round(time.Minute))
-	e.warn("clock", advice, "This machine's clock is %d days ahead of where it is expected, so nothing is deleted by age: "+
-		"it says %s, and it should be about %s by when a server last ran.", int(c.Ahead().Hours()/24), c.Seen, c.Expected)
+		"A server accepts it after running with it for another %s.", c.TrialLeft().Round(time.Minute))
+	e.warn("clock", advice, "This machine's clock is %d days ahead of where it should be, so nothing is deleted by age: "+
+		"it says %s; going by when a server last ran, it should be about %s.", int(c.Ahead().Hours()/24), c.Seen, c.Expected)
 }
 
 // checkPlans looks for organizations whose plan the settings do not have.
@@ -154,11 +153,11 @@ func (e *examination) checkPlans(ctx context.Context) {
 		if _, known := e.config.Plans[o.Plan]; !known {
 			unknown++
 			e.warn("plans", "Add [plans."+o.Plan+"] to the settings, or run: confab orgs set "+o.PublicID+" --plan self_hosted",
-				"%s (%s) has the plan %s, which the settings do not have; it is served as self_hosted.", o.Name, o.PublicID, o.Plan)
+				"%s (%s) has the plan %s, which is not in the settings; it is treated as self_hosted.", o.Name, o.PublicID, o.Plan)
 		}
 	}
 
 	if unknown == 0 {
-		e.ok("plans", "%d organizations, each with a plan that is known.", len(orgs))
+		e.ok("plans", "%d organizations, all with a known plan.", len(orgs))
 	}
 }

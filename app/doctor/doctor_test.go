@@ -101,7 +101,7 @@ func TestSettingsThatDoNotFitTogether(t *testing.T) {
 		check string
 		says  string
 	}{
-		"open, no https":      {[]string{"CONFAB_SERVER__LISTEN=0.0.0.0:8080"}, "exposure", "in the open"},
+		"open, no https":      {[]string{"CONFAB_SERVER__LISTEN=0.0.0.0:8080"}, "exposure", "unencrypted"},
 		"open, insecure URLs": {[]string{"CONFAB_SERVER__LISTEN=0.0.0.0:8080", "CONFAB_SERVER__PUBLIC_URL=https://chat.example.com", "CONFAB_SECURITY__ALLOW_INSECURE_URLS=true"}, "exposure", "http addresses"},
 		"a proxy not trusted": {[]string{"CONFAB_SERVER__PUBLIC_URL=https://chat.example.com"}, "proxy", "none is trusted"},
 		"not on port 443":     {[]string{"CONFAB_SERVER__TLS_DOMAINS=localhost.localdomain"}, "certificate", ""},

@@ -35,12 +35,12 @@ func (e *examination) checkDirectory() bool {
 	info, statErr := os.Stat(dir)
 	exists, err := e.dir.Exists()
 	if err != nil {
-		e.broken("data directory", "Examine it as the user who runs confab: sudo -u USER confab doctor", "%v.", err)
+		e.broken("data directory", "Check it as the user who runs confab: sudo -u USER confab doctor", "%v.", err)
 		return false
 	}
 	if statErr != nil || !exists {
 		e.broken("data directory",
-			"Check --data-dir and data_dir; a server makes a new one when it starts, and 'confab restore' one from a backup.",
+			"Check --data-dir and data_dir. Starting a server creates a new one; 'confab restore' creates one from a backup.",
 			"There is no confab database in %s.", dir)
 		return false
 	}
@@ -56,23 +56,23 @@ func (e *examination) checkDirectory() bool {
 	}
 
 	for _, path := range exposed {
-		e.broken("permissions", "Run: chmod go= "+path, "Others on this machine may look into %s.", path)
+		e.broken("permissions", "Run: chmod go= "+path, "Other users on this machine can read %s.", path)
 	}
 
 	if err := unix.Access(dir, unix.W_OK); err != nil {
-		e.broken("permissions", "Give it to the user who runs confab: chown -R USER "+dir, "%s cannot be written: %v.", dir, err)
+		e.broken("permissions", "Make the user who runs confab its owner: chown -R USER "+dir, "%s cannot be written: %v.", dir, err)
 		return false
 	}
 	if len(exposed) == 0 {
-		e.ok("permissions", "%s is private and can be written.", dir)
+		e.ok("permissions", "%s is private and writable.", dir)
 	}
 
 	e.checkFileSystem()
 
 	served, err := e.dir.IsServed()
 	if err != nil {
-		e.broken("data directory", "Give its files to the user who runs confab: chown -R USER "+dir,
-			"Whether a server runs cannot be told: %v.", err)
+		e.broken("data directory", "Make the user who runs confab the owner of its files: chown -R USER "+dir,
+			"Could not tell whether a server is running: %v.", err)
 		return false
 	}
 	e.served = served
@@ -99,7 +99,7 @@ func (e *examination) readSandbox() bool {
 		baseURL, fault = url.Parse(left.BaseURL)
 	}
 	if fault != nil {
-		e.broken("sandbox", "Remove it; the next 'confab sandbox' writes another.",
+		e.broken("sandbox", "Remove it; the next 'confab sandbox' writes a new one.",
 			"%s cannot be read: %v.", e.path(datadir.SandboxFile), fault)
 		return false
 	}
@@ -124,7 +124,7 @@ func (e *examination) checkFileSystem() {
 
 	if name, ok := networkFileSystems[int64(uint32(stat.Type))]; ok {
 		e.broken("file system", "Move the data directory to a local disk.",
-			"%s is on %s, where SQLite cannot keep a database safe.", string(e.dir), name)
+			"%s is on %s, where SQLite databases are not safe.", string(e.dir), name)
 	}
 }
 
@@ -139,13 +139,13 @@ func freeSpace(dir string) (free, total uint64, err error) {
 
 // checkSpace checks that the disk has room.
 func (e *examination) checkSpace() {
-	const advice = "Make room, or move the data directory to a larger disk. " +
-		"'confab purge --older-than 90d --dry-run' shows what old data would free."
+	const advice = "Free up space, or move the data directory to a larger disk. " +
+		"'confab purge --older-than 90d --dry-run' shows how much old data there is."
 
 	free, _, err := e.Free(string(e.dir))
 	switch {
 	case err != nil:
-		e.broken("disk space", "Check the disk.", "The free space cannot be told: %v.", err)
+		e.broken("disk space", "Check the disk.", "Could not read the free space: %v.", err)
 	case free < criticalSpace:
 		e.broken("disk space", advice, "%d MiB are free: writes are about to fail.", free>>20)
 	case free < lowSpace:
@@ -161,12 +161,12 @@ func (e *examination) checkMasterKey() {
 	_, err := storage.ReadMasterKey(string(e.dir), e.MasterKey)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		e.broken("master key", "Put master.key back from a backup, or set CONFAB_MASTER_KEY. "+
-			"Without it tokens and secrets are lost: connect the numbers anew.",
+		e.broken("master key", "Restore master.key from a backup, or set CONFAB_MASTER_KEY. "+
+			"Without it, tokens and secrets are lost: reconnect the numbers.",
 			"%s is missing, and CONFAB_MASTER_KEY is not set.", e.path(storage.MasterKeyFile))
 	case err != nil:
-		e.broken("master key", "Put the right key back from a backup.", "%v.", err)
+		e.broken("master key", "Restore the right key from a backup.", "%v.", err)
 	default:
-		e.ok("master key", "There is a master key. Keep a copy elsewhere.")
+		e.ok("master key", "The master key is present. Keep a copy elsewhere.")
 	}
 }

@@ -24,28 +24,28 @@ func (e *examination) checkJobs(ctx context.Context) {
 		case n.State == storage.JobFailed:
 			clean = false
 			e.warn("jobs", "See why: confab jobs list --state failed. Then: confab jobs retry ID, or confab jobs cancel ID.",
-				"%d jobs of the kind %s were given up.", n.Count, n.Kind)
+				"%d %s jobs failed permanently.", n.Count, n.Kind)
 		case n.State == storage.JobDue && late > stuckAfter && e.served:
 			clean = false
-			e.broken("jobs", "See what the server's log says, then restart it. confab jobs list --kind "+n.Kind,
-				"Jobs of the kind %s have been due for %s, and the server does not do them.", n.Kind, late.Round(time.Minute))
+			e.broken("jobs", "Check the server's log, then restart it: confab jobs list --kind "+n.Kind,
+				"%s jobs have been due for %s, and the server is not running them.", n.Kind, late.Round(time.Minute))
 		case n.State == storage.JobDue && late > stuckAfter:
 			clean = false
 			e.warn("jobs", "Start the server: confab serve.",
-				"%d jobs of the kind %s wait, the oldest for %s, and no server runs.", n.Count, n.Kind, late.Round(time.Minute))
+				"%d %s jobs are waiting, the oldest for %s, and no server is running.", n.Count, n.Kind, late.Round(time.Minute))
 		}
 	}
 
 	if clean {
-		e.ok("jobs", "None was given up, and none is late.")
+		e.ok("jobs", "No jobs have failed or are late.")
 	}
 }
 
 // checkOrphans checks for jobs about deliveries that are gone.
 func (e *examination) checkOrphans(ctx context.Context) {
 	if orphans, _ := query(ctx, e, "jobs", (*storage.Rx).OrphanJobs); orphans > 0 {
-		e.warn("jobs", "They do nothing but take room, and end when their subscriptions are enabled or deleted. Please report it.",
-			"%d jobs wait for deliveries that are gone.", orphans)
+		e.warn("jobs", "They are harmless, and end when their subscriptions are enabled or deleted. Please report this.",
+			"%d jobs are waiting for deleted deliveries.", orphans)
 	}
 }
 
@@ -65,22 +65,22 @@ func (e *examination) checkEndpoints(ctx context.Context) {
 		switch {
 		case t.Status == "disabled":
 			e.warn("webhooks",
-				"When the endpoint is well: confab webhooks enable "+t.ID+", then: confab deliveries replay --subscription "+t.ID,
+				"Once the endpoint works: confab webhooks enable "+t.ID+", then: confab deliveries replay --subscription "+t.ID,
 				"%s is disabled%s; %d events were not delivered to %s.", t.ID, why, t.Dead, t.URL)
 		case t.Dead > 0:
-			e.warn("webhooks", "Run: confab deliveries replay --subscription "+t.ID, "%d events were given up for %s.", t.Dead, t.URL)
+			e.warn("webhooks", "Run: confab deliveries replay --subscription "+t.ID, "Delivery of %d events to %s stopped.", t.Dead, t.URL)
 		case t.Failures > 0:
 			e.warn("webhooks", "See what it answers: confab deliveries list --status failed",
 				"%s has failed %d times in a row (%s).", t.URL, t.Failures, t.ID)
 		}
 
 		if t.AllExpire {
-			e.warn("webhooks", "Mint one without an end: POST /v1/webhook_subscriptions/"+t.ID+"/secrets.",
-				"%s has no signing secret that lasts; once the last one has expired, every delivery fails with no_signing_secret.", t.ID)
+			e.warn("webhooks", "Create one that does not expire: POST /v1/webhook_subscriptions/"+t.ID+"/secrets.",
+				"All signing secrets of %s expire; after the last one, every delivery fails with no_signing_secret.", t.ID)
 		}
 	}
 
 	if len(troubles) == 0 {
-		e.ok("webhooks", "Every endpoint takes its events.")
+		e.ok("webhooks", "Every endpoint accepts its events.")
 	}
 }

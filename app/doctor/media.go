@@ -42,12 +42,12 @@ func (e *examination) checkMedia(ctx context.Context) {
 		return
 	}
 
-	const advice = "Take them out of a backup: in the archive they are media/XX/HASH, and in the data directory too."
+	const advice = "Restore them from a backup: they are media/XX/HASH in the archive and in the data directory."
 	if len(missing) > 0 {
 		e.broken("media", advice, "%d of %d files are missing: %s.", len(missing), files, firstFew(missing))
 	}
 	if len(wrong) > 0 {
-		e.broken("media", advice, "%d files have another size than they should: %s.", len(wrong), firstFew(wrong))
+		e.broken("media", advice, "%d files have the wrong size: %s.", len(wrong), firstFew(wrong))
 	}
 
 	orphans, err := e.findOrphans(ctx)
@@ -55,10 +55,10 @@ func (e *examination) checkMedia(ctx context.Context) {
 	case err != nil:
 		e.warn("media", "Check the owner and mode of the media directory.", "The files cannot be listed: %v.", err)
 	case len(orphans) > 0:
-		e.warn("media", "The server removes them every 6 hours; if it runs and they stay, look into its log for media.remove_unused.",
-			"%d files belong to no row: %s.", len(orphans), firstFew(orphans))
+		e.warn("media", "The server removes them every 6 hours; if they stay while it is running, look for media.remove_unused in its log.",
+			"%d files are not in the database: %s.", len(orphans), firstFew(orphans))
 	case len(missing)+len(wrong) == 0:
-		e.ok("media", "%d files, each in its place.", files)
+		e.ok("media", "All %d files are in place.", files)
 	}
 }
 

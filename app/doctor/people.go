@@ -10,17 +10,17 @@ import (
 // checkPeople checks that somebody can sign in to the console.
 func (e *examination) checkPeople(ctx context.Context) {
 	if !e.config.Console.Enabled {
-		e.ok("people", "The console is switched off.")
+		e.ok("people", "The console is disabled.")
 		return
 	}
 	if e.isSandbox {
-		e.ok("people", "The sandbox signs you in by itself.")
+		e.ok("people", "The sandbox signs you in automatically.")
 		return
 	}
 
 	anybody, ok := query(ctx, e, "people", (*storage.Rx).AnybodyCanSignIn)
 	if anybody {
-		e.ok("people", "Somebody can sign in to the console.")
+		e.ok("people", "At least one person can sign in to the console.")
 	}
 	if anybody || !ok {
 		return

@@ -41,7 +41,7 @@ func (e *examination) checkProvider(ctx context.Context) {
 	}
 
 	if good == len(accounts) {
-		e.ok("accounts", "%d numbers, each usable.", good)
+		e.ok("accounts", "%d numbers, all usable.", good)
 	}
 }
 
@@ -51,13 +51,13 @@ func (e *examination) checkReachable(ctx context.Context) bool {
 	base := e.config.Provider.BaseURL
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/"+e.config.Provider.Version, nil)
 	if err != nil {
-		e.broken("provider", "Correct provider.base_url.", "%v.", err)
+		e.broken("provider", "Fix provider.base_url.", "%v.", err)
 		return false
 	}
 
 	res, err := e.http.Do(req)
 	if err != nil {
-		e.broken("provider", "Check provider.base_url, DNS, and that this machine may call out on port 443.",
+		e.broken("provider", "Check provider.base_url, DNS, and that outgoing connections to port 443 are allowed.",
 			"%s cannot be reached: %s.", base, errorText(err))
 		return false
 	}
@@ -85,11 +85,11 @@ func (e *examination) checkCallbackSecrets(accounts int) {
 	c := e.config.Provider
 	switch {
 	case c.AppSecret.Reveal() != "" && c.VerifyToken.Reveal() != "":
-		e.ok("callbacks", "They are checked against provider.app_secret.")
+		e.ok("callbacks", "Callbacks are verified with provider.app_secret.")
 	case accounts > 0:
-		e.broken("callbacks", "Set CONFAB_PROVIDER__APP_SECRET and CONFAB_PROVIDER__VERIFY_TOKEN, as your app at the provider has them.",
+		e.broken("callbacks", "Set CONFAB_PROVIDER__APP_SECRET and CONFAB_PROVIDER__VERIFY_TOKEN to those of your app.",
 			"provider.app_secret or provider.verify_token is not set: every callback is refused, "+
-				"so no message comes in and none is ever delivered.")
+				"so no messages arrive and no delivery is ever reported.")
 	default:
 		e.warn("callbacks", "Set both before you connect a number.",
 			"provider.app_secret or provider.verify_token is not set: callbacks are refused.")
@@ -98,9 +98,9 @@ func (e *examination) checkCallbackSecrets(accounts int) {
 	// A simulator runs on this machine too, and reaches it.
 	if accounts > 0 && isLoopbackHost(hostOf(e.config.PublicURL())) && !isLoopbackHost(hostOf(c.BaseURL)) {
 		e.broken("public URL",
-			"Set server.public_url to the address under which the internet reaches this server, "+
-				"and give the provider <that>/provider/webhook.",
-			"%s is an address of this machine only: the provider's callbacks cannot arrive, and media links lead nowhere.",
+			"Set server.public_url to the public address of this server, "+
+				"and set <that address>/provider/webhook as the webhook at the provider.",
+			"%s is a local address: the provider's callbacks cannot reach it, and media links do not work.",
 			e.config.PublicURL())
 	}
 }
@@ -117,13 +117,13 @@ func (e *examination) checkAccountStatus(a storage.AccountDetail) bool {
 
 	switch {
 	case a.Restricted:
-		e.warn("accounts", "See the provider's business manager for the reason.",
-			"The provider has restricted the account of the number %s.", number)
+		e.warn("accounts", "See the provider's business manager for details.",
+			"The provider has restricted the account of number %s.", number)
 	case a.Status == storage.AccountOnboarding:
 		e.warn("accounts", "Run: confab accounts register "+number+" --pin PIN",
-			"The number %s is not registered yet: it cannot send.", number)
+			"Number %s is not registered yet and cannot send.", number)
 	case a.Status != storage.AccountConnected:
-		e.warn("accounts", "Run: confab accounts check "+number, "The number %s is %s%s: it cannot send.", number, a.Status, why)
+		e.warn("accounts", "Run: confab accounts check "+number, "Number %s is %s%s and cannot send.", number, a.Status, why)
 	default:
 		return true
 	}
@@ -149,21 +149,21 @@ func (e *examination) checkAccessToken(ctx context.Context, a storage.AccountDet
 		UserAgent: "confab/" + e.Version,
 	})
 	if err != nil {
-		e.broken("provider", "Correct the settings in [provider].", "%v.", err)
+		e.broken("provider", "Fix the settings in [provider].", "%v.", err)
 		return false
 	}
 
 	found, err := client.Number(ctx, provider.NewToken(secret), number)
 	switch {
 	case provider.IsTransient(err):
-		e.warn("accounts", "Try again later.", "The provider did not tell about the number %s: %v.", number, err)
+		e.warn("accounts", "Try again later.", "The provider returned no status for number %s: %v.", number, err)
 	case err != nil:
-		e.broken("accounts", "Make a new access token at the provider and connect the number again: "+
+		e.broken("accounts", "Create a new access token at the provider and reconnect the number: "+
 			"confab accounts connect --phone-number-id "+number+" …",
-			"The provider refuses the token of the number %s: %v.", number, err)
+			"The provider rejects the token of number %s: %v.", number, err)
 	case found.Status != "" && found.Status != "CONNECTED":
 		e.warn("accounts", "Run: confab accounts register "+number+" --pin PIN",
-			"The provider says that the number %s is %s: it cannot send.", number, found.Status)
+			"According to the provider, number %s is %s and cannot send.", number, found.Status)
 	default:
 		return true
 	}

@@ -11,7 +11,7 @@ import (
 func (e *examination) checkSearch(ctx context.Context) {
 	facts, err := storage.InspectSearchIndex(e.path(storage.SearchFile))
 	if err != nil {
-		e.warn("search", "Start the server, or wait: it makes the index anew by itself.", "The search index cannot be read: %v.", err)
+		e.warn("search", "Start the server, or wait: it rebuilds the index automatically.", "The search index cannot be read: %v.", err)
 		return
 	}
 
@@ -22,10 +22,10 @@ func (e *examination) checkSearch(ctx context.Context) {
 
 	switch {
 	case lacking > maxUnindexed && e.served:
-		e.warn("search", "Wait: until it is complete, searches are slower.",
-			"The search index lacks %d messages; the server adds them.", lacking)
+		e.warn("search", "Wait: searches are slower until the index is complete.",
+			"%d messages are missing from the search index; the server adds them.", lacking)
 	case facts.IsMissing:
-		e.ok("search", "There is no search index yet; the server makes it.")
+		e.ok("search", "There is no search index yet; the server creates it.")
 	default:
 		e.ok("search", "The search index has %d messages.", facts.Messages)
 	}

@@ -34,13 +34,13 @@ func (e *examination) checkServer(ctx context.Context) {
 		if e.isSandbox {
 			start = "confab sandbox"
 		}
-		e.warn("server", "Start it: "+start+".", "No server runs on %s.", string(e.dir))
+		e.warn("server", "Start it: "+start+".", "No server is running on %s.", string(e.dir))
 		e.checkPublicName(ctx)
 		return
 	}
 
 	if e.localURL == nil {
-		e.ok("server", "A server runs.")
+		e.ok("server", "A server is running.")
 		return
 	}
 
@@ -58,11 +58,12 @@ func (e *examination) checkServer(ctx context.Context) {
 	version, err := getHealth(ctx, direct, e.localURL)
 	switch {
 	case err != nil:
-		e.broken("server", "Look into its log. If it was started with other settings than these, name the same file with --config.",
-			"A server runs on %s but does not answer at %s: %s.", string(e.dir), e.localURL, errorText(err))
+		e.broken("server", "Check its log. If it was started with other settings, use the same file with --config.",
+			"A server is running on %s but does not answer at %s: %s.", string(e.dir), e.localURL, errorText(err))
 		return
 	case version != e.Version:
-		e.warn("server", "Restart it, to run what is installed.", "The server that runs is version %s, and this is %s.", version, e.Version)
+		e.warn("server", "Restart it to run the installed version.",
+			"The running server is version %s, and this is %s.", version, e.Version)
 	default:
 		e.ok("server", "Version %s answers at %s.", version, e.localURL)
 	}
@@ -81,7 +82,7 @@ func (e *examination) checkPublicName(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, networkTime)
 	defer cancel()
 	if _, err := net.DefaultResolver.LookupHost(ctx, public.Hostname()); err != nil {
-		e.broken("public URL", "Correct server.public_url, or add an A or AAAA record for "+public.Hostname()+".",
+		e.broken("public URL", "Fix server.public_url, or add an A or AAAA record for "+public.Hostname()+".",
 			"%s cannot be resolved: %s.", public, errorText(err))
 	}
 }
@@ -102,17 +103,17 @@ func (e *examination) checkPublicURL(ctx context.Context) {
 
 	switch {
 	case err == nil:
-		e.ok("public URL", "%s leads here.", public)
+		e.ok("public URL", "%s reaches this server.", public)
 	case errors.As(err, &wrong):
-		e.broken("public URL", "Correct server.public_url, or what the proxy or DNS does with it.",
-			"%s leads somewhere else: %s.", public, err)
+		e.broken("public URL", "Fix server.public_url, or the proxy or DNS for it.",
+			"%s reaches another server: %s.", public, err)
 	case errors.As(err, &cert):
 		e.broken("certificate", "Get a certificate for "+public.Hostname()+" that clients accept.", "%s: %s.", public, errorText(err))
 	case errors.As(err, &slow) && slow.Timeout():
-		e.warn("public URL", "Try it from outside: some networks do not lead their own address back inside.",
+		e.warn("public URL", "Try it from outside: some networks cannot reach their own public address.",
 			"%s does not answer from here.", public)
 	default:
-		e.broken("public URL", "Correct server.public_url, DNS, the proxy or the firewall.",
+		e.broken("public URL", "Fix server.public_url, DNS, the proxy or the firewall.",
 			"%s cannot be reached: %s.", public, errorText(err))
 	}
 }
@@ -121,7 +122,7 @@ func (e *examination) checkPublicURL(ctx context.Context) {
 type foreignAnswerError struct{ status string }
 
 func (e *foreignAnswerError) Error() string {
-	return "it answers " + e.status + ", and not as confab does"
+	return "it answers " + e.status + ", and is not confab"
 }
 
 // getHealth asks a server for its version.

@@ -16,17 +16,17 @@ func (e *examination) checkSettings() bool {
 	c, err := config.Load(e.Sources)
 	if err != nil {
 		for line := range strings.Lines(err.Error()) {
-			e.broken("settings", "Correct it; 'confab config check' shows what is in force. 'confab init -' shows every setting.",
+			e.broken("settings", "Fix it; 'confab config check' shows the values in effect, and 'confab init -' every setting.",
 				"%s.", strings.TrimSpace(line))
 		}
 		return false
 	}
 
 	e.config, e.dir = c, datadir.Dir(c.DataDir)
-	e.ok("settings", "All settings can be used.")
+	e.ok("settings", "All settings are valid.")
 
 	for _, unknown := range c.UnknownVariables {
-		e.warn("variables", "Correct its name or remove it: it changes nothing as it is.", "%s", unknown)
+		e.warn("variables", "Fix its name or remove it: it has no effect.", "%s", unknown)
 	}
 	return true
 }
@@ -42,18 +42,18 @@ func (e *examination) checkExposure() {
 	switch {
 	case exposed && !c.Server.TLS() && !secure:
 		e.warn("exposure",
-			"Serve https with server.tls_domains or server.tls_cert, or put a proxy before it that does, and set server.public_url.",
-			"%s on %s without https: API keys go over the network in the open.", e.listenPhrase(), c.Server.Listen)
+			"Serve https with server.tls_domains or server.tls_cert, or put an https proxy in front, and set server.public_url.",
+			"%s on %s without https: API keys cross the network unencrypted.", e.listenPhrase(), c.Server.Listen)
 	case exposed && c.Security.AllowInsecureURLs:
-		e.warn("exposure", "Unset security.allow_insecure_urls: it is for development.",
-			"Webhooks may go to http addresses, where anyone on the way can read them.")
+		e.warn("exposure", "Unset security.allow_insecure_urls: it is for development only.",
+			"Webhooks may use http addresses, where anyone on the network path can read them.")
 	default:
-		e.ok("exposure", "%s on %s, known to others as %s.", e.listenPhrase(), c.Server.Listen, c.PublicURL())
+		e.ok("exposure", "%s on %s, public URL %s.", e.listenPhrase(), c.Server.Listen, c.PublicURL())
 	}
 
 	if secure && !c.Server.TLS() && len(c.Server.TrustedProxies) == 0 {
-		e.warn("proxy", "Name the proxy in server.trusted_proxies, so that logs and limits see the addresses of clients.",
-			"server.public_url is https and confab speaks http, so there is a proxy before it, but none is trusted.")
+		e.warn("proxy", "Add the proxy to server.trusted_proxies, so that logs and limits see client addresses.",
+			"server.public_url is https but confab serves http, so there is a proxy in front, but none is trusted.")
 	}
 }
 
@@ -64,9 +64,9 @@ func (e *examination) listenPhrase() string {
 	case e.served && sameAddress(e.listenAddress, e.config.Server.Listen):
 		return "Listens"
 	case e.isSandbox:
-		return "Listened the last time"
+		return "Last listened"
 	default:
-		return "Set to listen"
+		return "Configured to listen"
 	}
 }
 

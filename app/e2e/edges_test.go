@@ -52,7 +52,7 @@ func TestAServerRefusesWhatItCannotVouchFor(t *testing.T) {
 		"garbage, no key":  {keyless(func([]byte) []byte { return []byte(strings.Repeat("garbage ", 32)) }), "not an SQLite database"},
 		"foreign, no key":  {keyless(func(db []byte) []byte { copy(db[68:], "\x00\x00\x00\x2a"); return db }), "another program"},
 		"key missing":      {map[string][]byte{"confab.db": sound["confab.db"]}, "master.key is missing"},
-		"key of another":   {map[string][]byte{"confab.db": sound["confab.db"], storage.MasterKeyFile: []byte("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n")}, "does not fit"},
+		"key of another":   {map[string][]byte{"confab.db": sound["confab.db"], storage.MasterKeyFile: []byte("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n")}, "does not match"},
 		"key is no key":    {map[string][]byte{"confab.db": sound["confab.db"], storage.MasterKeyFile: []byte("hello\n")}, "not a master key"},
 		"directory a file": {nil, "not a directory"},
 	} {

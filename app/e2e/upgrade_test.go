@@ -186,7 +186,7 @@ func fullDisks(t *testing.T, dir string, size int64) {
 }
 
 // upgradeStep finds the step of which a server says that it begins.
-var upgradeStep = regexp.MustCompile(`is upgraded to schema (\d+)|is copied before`)
+var upgradeStep = regexp.MustCompile(`upgrading the database to schema (\d+)|copying the database before`)
 
 // killInEachStep starts servers until one has nothing left to upgrade, and kills each as
 // soon as it says that it begins a step in which none was killed yet.

@@ -172,7 +172,7 @@ func (x *Index) IsComplete() bool {
 // there is more.
 func (x *Index) Step(ctx context.Context) (more bool, err error) {
 	if x.file != nil && !x.isInPlace() {
-		x.onError(errors.New("the search index was removed, and is made anew"))
+		x.onError(errors.New("the search index was removed and is being rebuilt"))
 		x.Close()
 	}
 	if x.file == nil {
@@ -195,7 +195,7 @@ func (x *Index) Step(ctx context.Context) (more bool, err error) {
 	}
 	if isDamage(err) {
 		x.discard()
-		return true, fmt.Errorf("the search index is damaged, and is made anew: %w", err)
+		return true, fmt.Errorf("the search index is damaged and is being rebuilt: %w", err)
 	}
 	return more, err
 }
@@ -226,7 +226,7 @@ func (x *Index) open(ctx context.Context) error {
 	f, err := openFile(x.path, epoch)
 	if isDamage(err) {
 		if !errors.Is(err, os.ErrNotExist) {
-			x.onError(fmt.Errorf("the search index cannot be used, and is made anew: %w", err))
+			x.onError(fmt.Errorf("the search index cannot be used and is being rebuilt: %w", err))
 		}
 		f, err = createFile(x.path, epoch)
 	}

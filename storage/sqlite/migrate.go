@@ -106,8 +106,8 @@ func (f Format) schemaVersion(conn *sqlx.DB, o Options) (int, error) {
 // when it is complete, so that an empty or half-made file is never ours.
 func (f Format) createFile(o Options, seal *sealer) error {
 	if logSize(o.Path) > 0 { // SQLite would play it into the new file
-		const advice = "put the database back beside it, or move the log away to start with an empty one"
-		return fmt.Errorf("%s is missing, but its log %s-wal is there: %s", o.Path, o.Path, advice)
+		const advice = "restore the database next to it, or move the log away to start with an empty one"
+		return fmt.Errorf("%s is missing, but its log %s-wal exists: %s", o.Path, o.Path, advice)
 	}
 
 	temp, err := os.MkdirTemp(filepath.Dir(o.Path), ".new-*")
@@ -126,7 +126,7 @@ func (f Format) createFile(o Options, seal *sealer) error {
 
 	err = f.fillFile(conn, o.Schema, seal.keyCheck())
 	if err := errors.Join(err, conn.Close()); err != nil {
-		return fmt.Errorf("make the database %s: %w", o.Path, err)
+		return fmt.Errorf("create the database %s: %w", o.Path, err)
 	}
 
 	if err := os.Chmod(made.Path, 0o600); err != nil {
@@ -206,9 +206,9 @@ func (f Format) Migrate(o Options) (err error) {
 	// may be no room for it, and the copy to go back to is there.
 	from := f.upgradingFrom(conn, o.Path)
 	if from > 0 {
-		say("the upgrade from schema %d goes on at schema %d", from, version)
+		say("continuing the upgrade from schema %d at schema %d", from, version)
 	} else {
-		say("the database is copied before its upgrade from schema %d to %d", version, f.Version)
+		say("copying the database before the upgrade from schema %d to %d", version, f.Version)
 		if err := copyBeforeUpgrade(conn, o.Path, version); err != nil {
 			return fmt.Errorf("copy %s before its upgrade: %w", o.Path, err)
 		}
@@ -216,10 +216,10 @@ func (f Format) Migrate(o Options) (err error) {
 	}
 
 	// All that a step writes is in the log until it is done.
-	report := func() { say("%d MB are written so far", logSize(o.Path)>>20) }
+	report := func() { say("%d MB written so far", logSize(o.Path)>>20) }
 	for _, step := range steps {
 		step.from, step.last = from, step.version == f.Version
-		say("the database is upgraded to schema %d", step.version)
+		say("upgrading the database to schema %d", step.version)
 		if err := watch(upgradeReport, report, func() error { return f.runMigration(conn, step) }); err != nil {
 			return fmt.Errorf("upgrade %s to schema %d (%s): %w; the file is unchanged since schema %d",
 				o.Path, step.version, step.name, err, step.version-1)

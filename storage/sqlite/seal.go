@@ -73,7 +73,7 @@ const (
 )
 
 // ErrMasterKey means that the file was sealed with another key than the one given.
-var ErrMasterKey = errors.New("the master key does not fit this database")
+var ErrMasterKey = errors.New("the master key does not match this database")
 
 // keyCheck is stored in a new file, to recognize its key by.
 func (s *sealer) keyCheck() []byte {
@@ -88,7 +88,8 @@ func (f Format) checkMasterKey(conn *sqlx.DB, o Options, seal *sealer) error {
 	}
 
 	if text, err := seal.aead.Open(nil, nil, sealed, []byte(keyCheckName)); err != nil || string(text) != keyCheckText {
-		return fmt.Errorf("%w: %s was made with another one; restore the original master.key (or CONFAB_MASTER_KEY), it is in your backups",
+		return fmt.Errorf("%w: %s was created with another one; "+
+			"restore the original master.key (or CONFAB_MASTER_KEY), it is in your backups",
 			ErrMasterKey, o.Path)
 	}
 	return nil
