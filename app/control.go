@@ -75,7 +75,7 @@ func (a *App) serveAddress(w http.ResponseWriter, _ *http.Request) {
 func (a *App) serveCancelJob(w http.ResponseWriter, r *http.Request) {
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if err != nil {
-		http.Error(w, "not a job's number", http.StatusBadRequest)
+		http.Error(w, "not a job number", http.StatusBadRequest)
 		return
 	}
 
@@ -94,7 +94,7 @@ func (a *App) servePurge(w http.ResponseWriter, r *http.Request) {
 		err = json.Unmarshal(text, &what)
 	}
 	if err != nil || what.Before == 0 {
-		http.Error(w, "not a purge", http.StatusBadRequest)
+		http.Error(w, "not a purge request", http.StatusBadRequest)
 		return
 	}
 

@@ -47,7 +47,7 @@ func (a *App) eraseDeleted(ctx context.Context) error {
 func (a *App) emptyLog(ctx context.Context) bool {
 	emptied, err := a.DB.EmptyLog(ctx)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, storage.ErrUnavailable) {
-		a.Log.Warn("what was deleted is still in the log of the database", "error", err)
+		a.Log.Warn("deleted data is still in the database's write-ahead log", "error", err)
 	}
 	return emptied
 }

@@ -63,28 +63,28 @@ func newMetrics() *metrics {
 		registry: registry,
 		handler:  promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: maxScrapes}),
 
-		requests: counter("confab_requests_total", "Calls of the API.", "method", "route", "status"),
-		latency:  histogram(fast, "confab_request_seconds", "How long calls of the API took.", "method", "route"),
+		requests: counter("confab_requests_total", "API calls.", "method", "route", "status"),
+		latency:  histogram(fast, "confab_request_seconds", "How long API calls took.", "method", "route"),
 		unlogged: counter("confab_unlogged_requests_total",
-			"Requests without a key or signature that are not in the logs, because there were too many.").WithLabelValues(),
+			"Requests without a key or signature that were not logged, because there were too many.").WithLabelValues(),
 
 		batch: histogram(sizes, "confab_writer_batch_size", "Writes that shared one commit.").WithLabelValues(),
 		writerWait: histogram(fast, "confab_writer_wait_seconds",
 			"How long the first write of a commit had waited.").WithLabelValues(),
 
 		jobs: counter("confab_jobs_total",
-			"Runs of jobs by how they ended; webhook deliveries are the kind deliver.", "kind", "outcome"),
-		jobTime: histogram(slow, "confab_job_seconds", "How long runs of jobs took.", "kind"),
+			"Job runs by result; webhook deliveries have the kind deliver.", "kind", "outcome"),
+		jobTime: histogram(slow, "confab_job_seconds", "How long job runs took.", "kind"),
 		attempts: histogram(slow, "confab_webhook_attempt_seconds",
-			"How long attempts of webhook deliveries took, by how they ended.", "result"),
+			"How long webhook delivery attempts took, by result.", "result"),
 
 		kept: counter("confab_callbacks_kept_total",
-			"Changes in callbacks of the provider that were only kept, by their field and why.", "field", "reason"),
+			"Changes in provider callbacks that were only stored, by field and reason.", "field", "reason"),
 		dropped: counter("confab_callbacks_dropped_total",
-			"Callbacks of the provider that were dropped because no message of theirs turned up within a day.").WithLabelValues(),
+			"Provider callbacks that were dropped because their message did not appear within a day.").WithLabelValues(),
 		clockAhead: add.NewGauge(prometheus.GaugeOpts{
 			Name: "confab_clock_ahead_seconds",
-			Help: "How far this machine's clock is ahead of where it is expected. While it is not 0, nothing is deleted by age.",
+			Help: "How far this machine's clock is ahead of where it should be. While it is not 0, nothing is deleted by age.",
 		}),
 	}
 }
@@ -134,17 +134,17 @@ func countJobs(db *storage.DB) (counts []storage.JobCount, err error) {
 
 // watchBodies adds the memory that bodies of requests outside of /v1 take now.
 func (m *metrics) watchBodies(bodies *limit.Bodies) {
-	m.watch("confab_body_bytes", "Memory that bodies of requests outside of /v1 take.", func() float64 { return float64(bodies.Used()) })
+	m.watch("confab_body_bytes", "Memory used by request bodies outside /v1.", func() float64 { return float64(bodies.Used()) })
 }
 
 // watchStreams adds the metrics of the streams of events, by their class.
 func (m *metrics) watchStreams(hub *stream.Hub) {
 	class := []string{"class"}
-	open := prometheus.NewDesc("confab_streams", "Streams of events that are open.", class, nil)
+	open := prometheus.NewDesc("confab_streams", "Open event streams.", class, nil)
 	behind := prometheus.NewDesc("confab_stream_behind_seconds",
-		"How long the slowest stream has had something that it has not told yet.", class, nil)
+		"How long the slowest stream has had events that it has not sent yet.", class, nil)
 	dropped := prometheus.NewDesc("confab_streams_dropped_total",
-		"Streams that were ended because their client took nothing.", class, nil)
+		"Streams that were closed because their client stopped reading.", class, nil)
 
 	m.registry.MustRegister(collector(func(ch chan<- prometheus.Metric) {
 		for _, s := range hub.Stats() {

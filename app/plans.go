@@ -54,7 +54,7 @@ func (a *App) warnAboutUnknownPlans() error {
 		all, err := rx.Organizations()
 		for _, o := range all {
 			if _, known := a.Config.Plans[o.Plan]; !known {
-				a.Log.Warn("an organization has a plan that the settings do not have", "org", o.PublicID, "plan", o.Plan)
+				a.Log.Warn("an organization's plan is not in the settings", "org", o.PublicID, "plan", o.Plan)
 			}
 		}
 		return err

@@ -48,7 +48,7 @@ func (s Supervisor) notify(state string) error {
 // notifySupervisor sends the state of the server to the supervisor, if there is one.
 func (a *App) notifySupervisor(state string) {
 	if err := a.Supervisor.notify(state); err != nil {
-		a.Log.Warn("tell the supervisor", "state", state, "error", err)
+		a.Log.Warn("could not notify the supervisor", "state", state, "error", err)
 	}
 }
 

@@ -130,7 +130,7 @@ func (c *certificate) load() error {
 		return err
 	}
 	if c.loaded != nil {
-		c.log.Info("read the certificate again", "file", c.cert, "expires", pair.Leaf.NotAfter)
+		c.log.Info("reloaded the certificate", "file", c.cert, "expires", pair.Leaf.NotAfter)
 	}
 
 	c.loaded, c.versions = &pair, versions
@@ -161,6 +161,6 @@ func (c *certificate) reload() {
 
 	if c.lastError != err.Error() {
 		c.lastError = err.Error()
-		c.log.Error("the certificate has changed and cannot be used: the last one stays", "file", c.cert, "error", err)
+		c.log.Error("the new certificate cannot be used: keeping the previous one", "file", c.cert, "error", err)
 	}
 }

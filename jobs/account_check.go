@@ -79,13 +79,13 @@ func (w *Workers) checkAccount(ctx context.Context, job storage.Job, args accoun
 	case provider.IsTransient(err) && !(args.Swept && job.Attempt() >= sweptAttempts):
 		return nil, err
 	case err != nil:
-		w.Log.Warn("an account could not be checked", "account", args.Account, "error", err)
+		w.Log.Warn("could not check an account", "account", args.Account, "error", err)
 		return nil, nil // CheckNumber has stored what the error means for the account
 	}
 
 	synced, err := w.Accounts.CompareTemplates(ctx, args.Account)
 	if err != nil {
-		w.Log.Warn("an account's templates could not be read", "account", args.Account, "error", err)
+		w.Log.Warn("could not read an account's templates", "account", args.Account, "error", err)
 		return checked, nil
 	}
 

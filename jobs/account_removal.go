@@ -50,7 +50,7 @@ func (w *Workers) loadTombstone(ctx context.Context, args removedArgs) (t storag
 
 		plain, err := rx.AccessToken(t.Account)
 		if err != nil {
-			w.Log.Warn("a removed account's token cannot be read", "account", t.PublicID, "error", err)
+			w.Log.Warn("could not read a removed account's token", "account", t.PublicID, "error", err)
 			return nil
 		}
 
@@ -78,7 +78,7 @@ func (w *Workers) unsubscribe(ctx context.Context, job storage.Job, args removed
 		return nil, err
 	}
 	if err != nil {
-		w.Log.Warn("the provider still sends callbacks of a removed account", "account", t.PublicID, "error", err)
+		w.Log.Warn("the provider still sends callbacks for a removed account", "account", t.PublicID, "error", err)
 	}
 
 	return func(tx *storage.Tx) error { return tx.ForgetSecrets(t.ID) }, nil
@@ -91,7 +91,7 @@ func (w *Workers) unsubscribe(ctx context.Context, job storage.Job, args removed
 func (w *Workers) purgeAccount(ctx context.Context, job storage.Job, args removedArgs) (queue.Commit, error) {
 	t, _, err := w.loadTombstone(ctx, args)
 	if errors.Is(err, storage.ErrNotFound) {
-		w.Log.Error("an account that was not removed is not purged", "job", job.ID)
+		w.Log.Error("skipped the purge of an account that was not removed", "job", job.ID)
 		return nil, nil
 	}
 	if err != nil {

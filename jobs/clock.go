@@ -13,7 +13,7 @@ import (
 
 // ErrClock means that this machine's clock is so far ahead of where it is expected
 // that nothing may be deleted by age.
-var ErrClock = errors.New("the clock of this machine looks wrong")
+var ErrClock = errors.New("this machine's clock looks wrong")
 
 // confirmClock is the command with which a person says that the clock is right.
 const confirmClock = "confab purge --confirm-clock"
@@ -59,7 +59,7 @@ func (g *clockGuard) now(ctx context.Context) (storage.Time, error) {
 
 	g.report(c)
 	if c.Ahead() > 0 {
-		return 0, fmt.Errorf("%w: it says %s, and %s is expected by when a server last ran; if it is right: %s",
+		return 0, fmt.Errorf("%w: it says %s, but going by when a server last ran it should be %s; if it is right: %s",
 			ErrClock, c.Seen, c.Expected, confirmClock)
 	}
 	return c.Seen, nil
@@ -74,12 +74,12 @@ func (g *clockGuard) report(c storage.Clock) {
 	switch wrong := c.Ahead() > 0; {
 	case wrong && (g.reported.IsZero() || time.Since(g.reported) >= clockReportEvery):
 		g.reported = time.Now()
-		g.log.Error("the clock of this machine looks wrong: nothing is deleted by age",
+		g.log.Error("this machine's clock looks wrong: nothing is deleted by age",
 			"clock", c.Seen.String(), "expected", c.Expected.String(), "believed_after", c.TrialLeft().Round(time.Minute).String(),
 			"if_right", confirmClock)
 	case !wrong && !g.reported.IsZero():
 		g.reported = time.Time{}
-		g.log.Info("the clock of this machine is believed: deleting by age goes on", "clock", c.Seen.String())
+		g.log.Info("this machine's clock is accepted: deletion by age resumes", "clock", c.Seen.String())
 	}
 }
 
@@ -87,7 +87,7 @@ func (g *clockGuard) report(c storage.Clock) {
 // in this process. If that fails, as on a full disk, the first job looks again.
 func (w *Workers) WatchClock(ctx context.Context) {
 	if _, err := w.clock.now(ctx); ignoreClock(err) != nil {
-		w.Log.Warn("the clock could not be recorded", "error", err)
+		w.Log.Warn("could not record the clock", "error", err)
 	}
 }
 

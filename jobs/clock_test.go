@@ -143,7 +143,7 @@ func TestAClockThatLeapsWhileTheServerRuns(t *testing.T) {
 		}()
 		h.serve(2*time.Hour, told)
 		leap()
-		h.is.Equal(strings.Count(log.String(), `level=ERROR msg="the clock of this machine looks wrong`), 4) // each hour, and at each start
+		h.is.Equal(strings.Count(log.String(), `level=ERROR msg="this machine's clock looks wrong`), 4) // each hour, and at each start
 		h.is.True(strings.Contains(log.String(), "confab purge --confirm-clock"))
 
 		h.clock.Set(0)

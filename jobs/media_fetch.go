@@ -76,7 +76,7 @@ func (w *Workers) fetchMedia(ctx context.Context, job storage.Job, args fetchArg
 		return nil, queue.RetryAfter(delay, err)
 	}
 
-	w.Log.Warn("media was not fetched", "account", sender.PublicID, "message", m.ID, "error", err)
+	w.Log.Warn("could not fetch media", "account", sender.PublicID, "message", m.ID, "error", err)
 	return w.failFetch(args, err), nil
 }
 

@@ -80,7 +80,7 @@ func (w *Workers) removeUnused(tx *storage.Tx, sum string, now storage.Time) err
 	since := now.Add(-mediaGrace).Std()
 	tx.AfterCommit(func() {
 		if err := w.Files.Remove(sum, since); err != nil {
-			w.Log.Error("remove a file", "sha256", sum, "error", err)
+			w.Log.Error("could not remove a file", "sha256", sum, "error", err)
 		}
 	})
 	return nil

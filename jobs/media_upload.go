@@ -157,7 +157,7 @@ func (w *Workers) ensureUploaded(ctx context.Context, out outgoing, id string) (
 func (w *Workers) upload(ctx context.Context, out outgoing, m storage.Media) (string, error) {
 	file, err := w.Files.Open(m.SHA256)
 	if errors.Is(err, fs.ErrNotExist) {
-		w.Log.Error("a file is missing", "media", m.ID, "sha256", m.SHA256)
+		w.Log.Error("a media file is missing", "media", m.ID, "sha256", m.SHA256)
 		return "", errNoMedia
 	}
 	if err != nil {

@@ -44,7 +44,7 @@ func (w *Workers) onboardFailed(job storage.Job, args storage.OnboardArgs, faile
 		return nil, queue.RetryAfter(onboardRetries[job.Attempt()-1], failed)
 	}
 
-	w.Log.Warn("a number could not be connected", "setup_link", args.Link, "account", args.Account, "error", failed)
+	w.Log.Warn("could not connect a number", "setup_link", args.Link, "account", args.Account, "error", failed)
 	reason := storage.ReasonProvider
 	if provider.Code(failed) == errorcode.RegistrationFailed {
 		reason = storage.ReasonVerification

@@ -82,5 +82,5 @@ func (w *Workers) receipt(ctx context.Context, job storage.Job, args receiptArgs
 }
 
 func (w *Workers) logLostReceipt(s storage.Sender, job storage.Job, why error) {
-	w.Log.Warn("a read receipt was not delivered", "account", s.PublicID, "job", job.ID, "error", why)
+	w.Log.Warn("could not send a read receipt", "account", s.PublicID, "job", job.ID, "error", why)
 }

@@ -73,7 +73,7 @@ func (w *Workers) applyRetention(ctx context.Context, _ storage.Job) (queue.Comm
 
 	err = errors.Join(err, p.returnSpace(ctx))
 	if n := p.purged; n.Total() > 0 {
-		w.Log.Info("deleted what was kept long enough",
+		w.Log.Info("retention: deleted expired data",
 			"messages", n.Messages, "media", n.Media, "events", n.Events, "deliveries", n.Deliveries,
 			"calls", n.Calls, "raw_callbacks", n.RawCallbacks, "audit", n.Audit)
 	}
@@ -143,7 +143,7 @@ func (p *purge) removeFiles() {
 	since := time.Now().Add(-mediaGrace)
 	for _, sum := range p.unused {
 		if err := p.w.Files.Remove(sum, since); err != nil {
-			p.w.Log.Error("remove a file", "sha256", sum, "error", err)
+			p.w.Log.Error("could not remove a file", "sha256", sum, "error", err)
 		}
 	}
 	p.unused = nil

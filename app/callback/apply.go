@@ -80,7 +80,7 @@ func (s *Server) applyOneByOne(ctx context.Context, pieces []piece) error {
 	for _, p := range pieces {
 		err := s.DB.Update(ctx, p.apply)
 		if err != nil && !isTransient(err) {
-			s.Log.Error("a callback could not be applied", "field", metricLabel(p.Field), "error", err)
+			s.Log.Error("could not apply a callback", "field", metricLabel(p.Field), "error", err)
 			err = s.DB.Update(ctx, s.keepRaw(p.item, "failed"))
 		}
 		if err != nil {

@@ -31,7 +31,7 @@ func (s *Server) prepareMessages(n provider.CallbackChange) (all []piece) {
 
 	if len(f.value.Errors) > 0 {
 		first := f.value.Errors[0]
-		s.Log.Warn("the provider reports an error",
+		s.Log.Warn("the provider reported an error",
 			"phone_number_id", f.number, "code", first.Code, "message", messaging.Truncate(first.Message, maxLoggedText))
 		all = append(all, s.keepChange(n, "reported error")...)
 	}

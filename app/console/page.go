@@ -71,7 +71,7 @@ func (v *visit) writePage(status int, p page) {
 
 	var b bytes.Buffer
 	if err := v.pages.Execute(&b, p); err != nil {
-		v.Log.Error("a page of the console cannot be written", "error", err)
+		v.Log.Error("could not write a console page", "error", err)
 		http.Error(v.w, "Something went wrong on our side.", http.StatusInternalServerError)
 		return
 	}

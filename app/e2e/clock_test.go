@@ -30,7 +30,7 @@ func TestAServerThatStartsWithAClockThatIsAhead(t *testing.T) {
 	is.True(strings.Contains(text, "\nconfab_clock_ahead_seconds 1.7")) // some 17 million
 	is.Equal(kept(), 1)
 	s.kill()
-	is.True(strings.Contains(s.output.String(), "the clock of this machine looks wrong"))
+	is.True(strings.Contains(s.output.String(), "this machine's clock looks wrong"))
 
 	run(t, "purge", "--confirm-clock", "--data-dir", s.dir)
 	storagetest.Exec(t, s.dir, `DELETE FROM periodic_runs`) // or it would run within the hour

@@ -167,7 +167,7 @@ func TestACertificateIsReadAgainWhenItChanges(t *testing.T) {
 	is.NoErr(os.WriteFile(c.Server.TLSKey, []byte("-----BEGIN PRI"), 0o600))
 	is.True(until(func() bool {
 		is.Equal(shown(t, address), int64(2))
-		return strings.Contains(log.String(), "cannot be used: the last one stays")
+		return strings.Contains(log.String(), "cannot be used: keeping the previous one")
 	}))
 	is.NoErr(os.Remove(c.Server.TLSKey))
 	is.Equal(shown(t, address), int64(2))

@@ -105,7 +105,7 @@ func (h *Hub) takeHints(ctx context.Context, from *storage.Hints, waiting paces)
 	})
 	if err != nil && ctx.Err() == nil {
 		// It is unknown who is concerned: everyone looks again.
-		h.Log.Warn("consoles are told that anything may have changed", "error", err)
+		h.Log.Warn("could not read what changed: all consoles reload", "error", err)
 		h.notifyAll(storage.HintKinds()...)
 	}
 }

@@ -131,7 +131,7 @@ func (v *visit) showSignupError(err error) error {
 		return err
 	}
 
-	v.Log.Warn("a signup came to nothing", "setup_link", v.invitation.ID, "reason", e.reason, "error", e.cause)
+	v.Log.Warn("a signup failed", "setup_link", v.invitation.ID, "reason", e.reason, "error", e.cause)
 	return v.showFailed(e.reason)
 }
 

@@ -107,7 +107,7 @@ func (v *visit) writePage(status int, p page) {
 
 	var b bytes.Buffer
 	if err := v.page.Execute(&b, p); err != nil {
-		v.Log.Error("a setup page cannot be written", "error", err)
+		v.Log.Error("could not write a setup page", "error", err)
 		http.Error(v.w, "Something went wrong on our side.", http.StatusInternalServerError)
 		return
 	}
@@ -137,7 +137,7 @@ func (v *visit) showForm(status int, entered formFields) error {
 	case v.SimulateSignup != nil:
 		p.Form = &entered
 	case v.AppID == "" || v.ConfigID == "":
-		v.Log.Error("setup links cannot be used: provider.app_id or provider.signup_config_id is not set", "setup_link", v.invitation.ID)
+		v.Log.Error("setup links are unavailable: provider.app_id or provider.signup_config_id is not set", "setup_link", v.invitation.ID)
 		return v.showFailed(storage.ReasonProvider)
 	default:
 		p.Signup = &signupData{Script: signupScript, Nonce: rand.Text(), AppID: v.AppID, ConfigID: v.ConfigID, Version: v.Version}

@@ -27,7 +27,7 @@ func (s *Server) post(target, account string, batch []*change) error {
 	body, err := envelope(account, batch)
 	if err != nil {
 		// It will never be encodable: drop it, so that the queue goes on.
-		s.log.Error("encode callback", "account", account, "error", err)
+		s.log.Error("could not encode a callback", "account", account, "error", err)
 		return nil
 	}
 

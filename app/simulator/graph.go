@@ -262,7 +262,7 @@ func unreadable(err error) error {
 func (c *call) write(status int, view any) {
 	body, err := marshal(view)
 	if err != nil {
-		c.s.log.Error("encode answer", "route", c.route, "error", err)
+		c.s.log.Error("could not encode an answer", "path", c.path, "error", err)
 		status = http.StatusInternalServerError
 		body = []byte(`{"error":{"message":"(#131000) Something went wrong","type":"OAuthException","code":131000,"fbtrace_id":"A"}}`)
 	}

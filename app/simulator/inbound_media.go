@@ -133,7 +133,7 @@ func (s *Server) fetchThenSchedule(m *message, link string) {
 		// We are shutting down, which is not the link's fault.
 	case err != nil:
 		failure = new(codeMediaUpload)
-		s.log.Debug("link of a message", "message", m.ID, "error", err)
+		s.log.Debug("could not fetch a message's link", "message", m.ID, "error", err)
 	default:
 		got := kindOfMime(mimeOf(file.kind, file.head))
 		anyKind := m.Type == "document" || m.Type == "template" || m.Type == "interactive"

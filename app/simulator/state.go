@@ -150,7 +150,7 @@ func (s *Server) runSaver() {
 
 		began := time.Now()
 		if err := s.save(); err != nil {
-			s.log.Error("save state", "file", s.opt.StateFile, "error", err)
+			s.log.Error("could not save the state", "file", s.opt.StateFile, "error", err)
 		}
 		wait = max(saveDebounce, saveShare*time.Since(began))
 	}

@@ -43,7 +43,7 @@ func (s *Server) publish(kind string, view func() any) {
 
 	data, err := marshal(view())
 	if err != nil {
-		s.log.Error("encode event", "kind", kind, "error", err)
+		s.log.Error("could not encode an event", "kind", kind, "error", err)
 		return
 	}
 	s.streams.send(streamEvent(kind, data))

@@ -16,14 +16,14 @@ type Gap struct {
 
 // Explain says in words which events are missing and why.
 func (g Gap) Explain() string {
-	why := "some were removed because of their age"
+	why := "some were deleted because of their age"
 	if g.Reason == gapRestored {
-		why = "the database is another than before, perhaps a restored backup"
+		why = "the database was replaced, perhaps by a restored backup"
 	}
 	if g.Oldest == 0 {
-		return why + "; none are kept"
+		return why + "; none are stored"
 	}
-	return why + "; the oldest that is kept is from " + g.Oldest.String()
+	return why + "; the oldest one stored is from " + g.Oldest.String()
 }
 
 // Format is how a stream is written. Each method appends to the bytes about to be sent.

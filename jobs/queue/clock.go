@@ -48,7 +48,7 @@ func (r *Runner) followClock(ctx context.Context) error {
 	back := r.passedNow.Add(at.Sub(r.passedAt)).Sub(now)
 
 	if !r.passedAt.IsZero() && back > clockTolerance {
-		r.Log.Warn("the clock was set back: jobs that wait to be tried again come as much earlier", "by", back.Round(time.Second).String())
+		r.Log.Warn("the clock was set back: waiting jobs were moved back with it", "by", back.Round(time.Second).String())
 		for _, k := range r.order {
 			if err := r.advance(ctx, k, now, back); err != nil {
 				return err // the next pass does it again

@@ -149,7 +149,7 @@ func (r *Runner) holdAllReady() {
 			return
 		}
 
-		r.Log.Warn("put jobs back", "error", err)
+		r.Log.Warn("could not return jobs to the queue", "error", err)
 		if !Pause(r.base, pauseAfterFault) {
 			return // the next start frees them
 		}

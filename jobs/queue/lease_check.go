@@ -61,7 +61,7 @@ func (r *Runner) freeUnknown(ctx context.Context, jobs []storage.RunningJob) err
 				return err
 			}
 			if freed { // else it was settled while the table was read
-				tx.AfterCommit(func() { r.Log.Error("a job was leased to nobody", "job", j.ID) })
+				tx.AfterCommit(func() { r.Log.Error("freed a job that was leased to no worker", "job", j.ID) })
 			}
 		}
 		return nil

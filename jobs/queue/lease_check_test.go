@@ -44,6 +44,6 @@ func TestOnlyAJobThatNobodyHasIsFreed(t *testing.T) {
 		synctest.Wait()
 		is.Equal(len(ran), 1)
 		is.Equal(<-ran, leased[1].ID)
-		is.Equal(bytes.Count(said.Bytes(), []byte("leased to nobody")), 1)
+		is.Equal(bytes.Count(said.Bytes(), []byte("leased to no worker")), 1)
 	})
 }

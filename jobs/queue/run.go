@@ -116,7 +116,7 @@ func (r *Runner) settle(current *run, commit Commit, failure error) string {
 // stay running with nothing that runs it.
 func (r *Runner) keepFailed(current *run, failure error) string {
 	for {
-		r.Log.Error("settle a job", "job", current.job.ID, "kind", current.job.Kind, "error", failure)
+		r.Log.Error("could not store the result of a job", "job", current.job.ID, "kind", current.job.Kind, "error", failure)
 
 		err := r.DB.Update(context.Background(), func(tx *storage.Tx) error {
 			return fail(tx, current, failure)

@@ -102,7 +102,7 @@ func (r *Runner) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		next, err := r.pass(ctx)
 		if err != nil && ctx.Err() == nil {
-			r.Log.Error("claim jobs", "error", err)
+			r.Log.Error("could not claim jobs", "error", err)
 			next = r.DB.Now().Add(pauseAfterFault)
 		}
 		r.wait(ctx, next)
@@ -288,6 +288,6 @@ func (r *Runner) drain() {
 	select {
 	case <-done:
 	case <-last.C:
-		r.Log.Warn("jobs still running at shutdown; they start again with the next server")
+		r.Log.Warn("jobs were still running at shutdown: they start again with the next server")
 	}
 }

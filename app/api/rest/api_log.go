@@ -153,7 +153,7 @@ func (l *callLog) run() {
 		}
 
 		if err != nil {
-			l.log.Warn("write the API log", "error", err)
+			l.log.Warn("could not write the API log", "error", err)
 		}
 	}
 }
@@ -238,7 +238,7 @@ func (l *callLog) restoreLastUsed(used map[string]storage.Time) {
 // logUnlogged says how many requests of strangers were left out of the logs.
 func (l *callLog) logUnlogged() {
 	if n := l.strangers.unlogged.Swap(0); n > 0 {
-		l.log.Info("requests without a key or signature were too many to log each of them", "requests", n)
+		l.log.Info("too many requests without a key or signature: some were not logged", "requests", n)
 	}
 }
 
@@ -252,10 +252,10 @@ func (l *callLog) close() {
 	defer cancel()
 
 	if err := l.Flush(ctx); err != nil {
-		l.log.Warn("write the rest of the API log", "error", err)
+		l.log.Warn("could not write the rest of the API log", "error", err)
 	}
 	if err := l.FlushLastUsed(ctx); err != nil {
-		l.log.Warn("write the keys' last use", "error", err)
+		l.log.Warn("could not record when keys were last used", "error", err)
 	}
 }
 
