@@ -84,7 +84,7 @@ func (w *Workers) reconcileRecipient(ctx context.Context, job storage.Job, out o
 	}
 	return failMessage(out, messaging.Failure{
 		Code: errorcode.UpstreamError,
-		Text: "Nobody knows whether the provider has this message, and it is not sent twice.",
+		Text: "It is unknown whether the provider received this message, so it is not sent again.",
 	}), nil
 }
 

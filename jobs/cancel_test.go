@@ -62,7 +62,7 @@ func TestACancelledImportHasFailed(t *testing.T) {
 			return err
 		})
 		w.is.Equal(i.Status, storage.ImportFailed)
-		w.is.True(strings.Contains(string(i.Errors), "The import was given up."))
+		w.is.True(strings.Contains(string(i.Errors), "The import stopped."))
 	})
 }
 

@@ -77,7 +77,7 @@ func (w *Workers) ImportContacts(ctx context.Context, account int64, id string, 
 
 	file, err := w.Imports.Open(id)
 	if errors.Is(err, os.ErrNotExist) {
-		return m.fail(ctx, "The file is not there any more: it is no part of a backup. Import it again.")
+		return m.fail(ctx, "The file is gone: backups do not include it. Import it again.")
 	}
 	if err != nil {
 		return err

@@ -53,6 +53,6 @@ func giveUpImport(tx *storage.Tx, args contactImportArgs, _ error) error {
 		return storage.IgnoreNotFound(err)
 	}
 
-	const why = "The import was given up. What was imported stays; import the file again to go on."
+	const why = "The import stopped. What was imported stays; import the file again to continue."
 	return failImport(tx, state, state.Line, why)
 }

@@ -20,7 +20,7 @@ func (m *contactImport) labelsOf(row contactsheet.Row) (ids []string, problem *c
 	id := func(name string) string { return m.labels[storage.Fold(name)] }
 	names, unknown := row.LabelNames(func(name string) bool { return id(name) != "" })
 	if unknown != "" {
-		return nil, &contactsheet.Problem{Param: "labels", Message: "labels has " + unknown + ", which is no label of this team."}
+		return nil, &contactsheet.Problem{Param: "labels", Message: "labels has " + unknown + ", which is not a label of this team."}
 	}
 	for _, name := range names {
 		ids = append(ids, id(name))
@@ -58,7 +58,7 @@ func (m *contactImport) find(rx *storage.Rx, row contactsheet.Row) (
 
 	switch {
 	case byPhone != nil && byBSUID != nil && byPhone.ID != byBSUID.ID:
-		return c, false, &contactsheet.Problem{Param: "bsuid", Message: "bsuid is that of another contact than phone_number."}, nil
+		return c, false, &contactsheet.Problem{Param: "bsuid", Message: "bsuid and phone_number belong to different contacts."}, nil
 	case byPhone != nil && row.BSUID != nil && byPhone.BSUID != nil && *byPhone.BSUID != *row.BSUID:
 		return c, false, &contactsheet.Problem{Param: "bsuid", Message: "bsuid cannot be changed: this contact has another."}, nil
 	case byPhone != nil:

@@ -31,7 +31,7 @@ func ReadLayout(in io.Reader) (*Layout, error) {
 	r, cells, err := ReadHeader(in, namesPeople)
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, ErrTooLong), errors.Is(err, ErrUnclosed):
-		return nil, errors.New("must begin with a line that names its columns")
+		return nil, errors.New("must begin with a header line")
 	case err != nil:
 		return nil, err
 	case !utf8.ValidString(strings.Join(cells, "")):

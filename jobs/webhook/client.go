@@ -83,7 +83,7 @@ func (c *Client) TimeLimit() time.Duration { return cmp.Or(c.Timeout, defaultTim
 // delivery being signed.
 func (c *Client) Deliver(ctx context.Context, d Delivery) Outcome {
 	if len(d.Secrets) == 0 {
-		return Outcome{At: time.Now(), Code: NoSecret, Message: "the subscription has no live signing secret: mint one"}
+		return Outcome{At: time.Now(), Code: NoSecret, Message: "the subscription has no active signing secret: create one"}
 	}
 
 	limit := c.TimeLimit()
