@@ -140,10 +140,11 @@ func TestAPersonIsAnsweredLabelledAndResolved(t *testing.T) {
 	c.toast("Saved")
 	c.shoot("inbox-thread")
 	c.Click("button", "Resolve")
-	c.Find("button", "Reopen")
+	c.Find("region", "Conversation with +15550002222") // the next one
 	c.showsRows("+15550002222")
 	c.Click("tab", "Resolved")
 	c.showsRows("Ana Ruiz")
+	c.openConversation("Ana Ruiz")
 	c.Click("button", "Reopen")
 	c.Find("button", "Resolve")
 	c.Click("tab", "Mine")
@@ -288,16 +289,48 @@ func TestTheInboxIsUsedWithoutAMouse(t *testing.T) {
 	until(func() bool { return s.conversation(number, ana)["unread_count"] == 1.0 })
 	c.WaitFor(`document.querySelector(".row.current b.count") !== null`)
 	c.is.Equal(s.conversation(number, ana)["unread_count"], 1.0) // and stays so while it is open
+	c.Click("button", "More actions")
+	c.Click("menuitemcheckbox", "Go on to the next") // it stays where it is from now on
 	c.Press("e")
 	c.Find("button", "Reopen")
 	c.Press("o")
 	c.Find("button", "Resolve")
+
+	// No key chooses anybody unless the list of people is open, and Esc leads back.
+	eval[any](c.window, `void document.querySelector("[aria-current=true]").focus()`)
 	c.Press("a")
-	c.WaitFor(`document.activeElement.id === "assignee"`)
-	eval[any](c.window, `document.activeElement.blur()`)
-	c.Press("l")
-	c.Find("checkbox", "VIP")
-	eval[any](c.window, `document.activeElement.blur()`)
+	c.Find("dialog", "Assign")
+	c.WaitFor(`document.activeElement.ariaLabel === "Search people"`)
+	c.shoot("inbox-assign")
+	c.Press(kb.Escape)
+	c.Gone("dialog", "Assign")
+	focused("Ana Ruiz")
+	c.Press("m", "y")
+	c.is.Equal(s.conversation(number, ana)["assignee"], nil)
+	c.Press("a")
+	c.Find("dialog", "Assign")
+	c.Press("mir", kb.Enter)
+	c.WaitFor(`document.querySelector("#assignee").textContent.includes("Mira Kovač")`)
+	focused("Ana Ruiz")
+	c.Press("l") // lands on the first label
+	c.WaitFor(`document.activeElement.type === "checkbox" && document.activeElement.labels[0].textContent === "VIP"`)
+	c.Press("e", " ", kb.Escape)
+	c.Find("button", "Remove label VIP")
+	focused("Ana Ruiz")
+	c.is.Equal(s.conversation(number, ana)["status"], "open")
+
+	// The composer is near.
+	for tabs := 0; !eval[bool](c.window, `document.activeElement.ariaLabel === "Message"`); tabs++ {
+		c.is.True(tabs < 10) // to the composer
+		c.Press(kb.Tab)
+	}
+	c.Press(kb.Escape)
+	c.Focus("log", "Messages")
+	c.Press(kb.ArrowUp, kb.Tab)
+	focused("Reply") // of the last message
+	c.Press(kb.Tab, kb.Tab, kb.Tab)
+	c.WaitFor(`document.activeElement.ariaLabel === "Message"`)
+	c.Press(kb.Escape)
 	c.Press("r")
 	c.WaitFor(`document.activeElement.ariaLabel === "Message"`)
 	c.Press("e", "j", "?", "/x") // letters, while somebody types
@@ -308,7 +341,7 @@ func TestTheInboxIsUsedWithoutAMouse(t *testing.T) {
 	eval[any](c.window, `document.activeElement.blur()`)
 	c.Press("?")
 	c.Find("dialog", "Keyboard shortcuts")
-	for _, name := range []string{"Next conversation", "Open conversation", "Reply", "Resolve", "Reopen", "Assign", "Label", "Mark as unread", "Search messages"} {
+	for _, name := range []string{"Next conversation", "Open conversation", "Reply", "Resolve", "Reopen", "Assign", "Label", "Mark unread", "Select", "Send and resolve", "Search messages"} {
 		c.WaitFor(fmt.Sprintf(`[...document.querySelectorAll("dialog dt")].some(d => d.textContent === %q)`, name))
 	}
 	c.shoot("inbox-keys")

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"confab/storage"
 	"confab/storage/storagetest"
@@ -16,7 +17,7 @@ func TestDetailsShowFilesBroadcastsAndWhereToGoOn(t *testing.T) {
 	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
-	bo, _ := s.invitePerson("bo@example.com", storage.RoleAgent)
+	s.invitePerson("bo@example.com", storage.RoleAgent)
 	s.says(number, "15550001111", "Ana Ruiz", `"type":"image","image":{"data":"`+dot+`","mime_type":"image/png"}`)
 	s.says(number, "15550001111", "Ana Ruiz", `"type":"document","document":{"data":"`+base64.StdEncoding.EncodeToString([]byte("%PDF-1.4 x"))+`","mime_type":"application/pdf","filename":"invoice `+strings.ReplaceAll(markup, `"`, `'`)+`.pdf"}`)
 	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("there you are"))
@@ -48,13 +49,16 @@ func TestDetailsShowFilesBroadcastsAndWhereToGoOn(t *testing.T) {
 	c.shoot("inbox-details")
 
 	// To somebody else, and to no one.
-	c.choose("Assignee", bo.ID)
+	c.Click("combobox", "Assignee")
+	c.Find("dialog", "Assign")
+	c.Press("bo@", kb.Enter)
 	s.becomesTrue(func() bool { return s.conversation(number, ana)["assignee"] != nil })
-	c.choose("Assignee", "")
+	c.Click("combobox", "Assignee")
+	c.Click("option", "Nobody")
 	s.becomesTrue(func() bool { return s.conversation(number, ana)["assignee"] == nil })
 
 	c.Click("link", "Trace of the last message")
-	c.heading("Template") // which is what it was
+	c.heading("Image") // the campaign is not what was said last
 	eval[any](c.window, `void history.back()`)
 	c.Find("region", "Conversation with Ana Ruiz") // the trace leads to her too
 	c.Find("heading", "Earlier broadcasts")        // nothing moves any more

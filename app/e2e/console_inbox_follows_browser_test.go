@@ -25,7 +25,7 @@ func TestTheOpenConversationFollowsAfterABreak(t *testing.T) {
 	c.Find("button", "Try now")
 	s.call("PATCH", s.app.URL()+"/v1/"+number+"/conversations/"+ana, `{"status":"resolved"}`)
 	c.offline(false)
-	c.WaitFor(`document.querySelector(".details .status").textContent === "Reopen"`)
+	c.Find("button", "Reopen")
 	c.showsRows()
 	c.calm("ERR_INTERNET_DISCONNECTED")
 }

@@ -12,7 +12,7 @@ import { fixAddresses, startAccount, startJump, startNavigation, startNumbers } 
 
 /**
  * later loads a screen of those that are not needed at first.
- * @param {keyof typeof import("./screens.js")} name
+ * @param {Exclude<keyof typeof import("./screens.js"), "laterInInbox">} name
  */
 const later = (name) => async () => (await import("./screens.js"))[name];
 

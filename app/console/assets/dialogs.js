@@ -232,7 +232,7 @@ function keyCaps(keys) {
   return keys.split(" ").map((key, i) => [
     i > 0 && el("span.then", null, ` ${text.then} `),
     key.split("+").map((cap) => el("kbd", null,
-      cap === "mod" ? (mac ? "⌘" : "Ctrl") : cap.length === 1 && keys.includes("+") ? cap.toUpperCase() : cap,
+      cap === "mod" ? (mac ? "⌘" : "Ctrl") : keys.includes("+") ? cap[0].toUpperCase() + cap.slice(1) : cap,
     )),
   ]);
 }

@@ -1,7 +1,7 @@
 /**
  * Keyboard shortcuts: single keys ("?"), one after the other ("g i"), and with Ctrl or ⌘
- * ("mod+k"). Single keys never do anything while somebody types or a dialog is open, and
- * can be switched off.
+ * ("mod+k", "mod+shift+enter"). Single keys never do anything while somebody types or a dialog,
+ * a menu or a popover is open, and can be switched off.
  */
 import { onDispose, signal } from "./dom.js";
 import { singleKeys } from "./session.js";
@@ -49,9 +49,9 @@ export function listen() {
 
 /** @param {KeyboardEvent} event */
 function find(event) {
-  if ((event.ctrlKey || event.metaKey) && !event.altKey) return match("mod+" + event.key.toLowerCase());
+  if ((event.ctrlKey || event.metaKey) && !event.altKey) return match((event.shiftKey ? "mod+shift+" : "mod+") + event.key.toLowerCase());
   if (event.ctrlKey || event.metaKey || event.altKey || singleKeys.peek() === "off") return null;
-  if (isTyping(event.target) || document.querySelector("dialog[open]")) return null;
+  if (isTyping(event.target) || document.querySelector("dialog[open], :popover-open")) return null;
   if (["Shift", "Control", "Alt", "Meta"].includes(event.key)) return null;
 
   const run = first ? match(first + " " + event.key) : match(event.key);
@@ -69,6 +69,6 @@ const match = (keys) => shortcuts.peek().findLast((one) => one.keys === keys)?.r
 
 /** @param {EventTarget | null} target */
 function isTyping(target) {
-  const fields = "input:not([type=checkbox], [type=radio]), textarea, select";
+  const fields = "input:not([type=checkbox], [type=radio]), textarea, select, [role=combobox]";
   return target instanceof HTMLElement && (target.isContentEditable || target.matches(fields));
 }

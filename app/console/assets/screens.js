@@ -1,10 +1,11 @@
 /**
- * The screens but for the inbox. Browsers load them as one file after the inbox, which does not
+ * The screens but for the inbox, and what the inbox shows once its list and thread are drawn. Browsers load them as one file after the inbox, which does not
  * need them: a file for each would be fifty small ones, and a quarter more to send.
  */
 export { default as broadcasts } from "./screens/broadcasts.js";
 export { default as contacts } from "./screens/contacts.js";
 export { default as customers } from "./screens/customers.js";
+export * as laterInInbox from "./screens/inbox/later.js";
 export { default as deliveries } from "./screens/deliveries.js";
 export { default as log } from "./screens/log.js";
 export { default as numbers } from "./screens/numbers.js";

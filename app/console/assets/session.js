@@ -38,6 +38,9 @@ export const theme = preference("theme", "system");
 /** "on" or "off": whether single keys do something. Ctrl-K always does. */
 export const singleKeys = preference("single_keys", "on");
 
+/** "on" or "off": whether the next conversation opens when one was resolved. */
+export const goesOn = preference("go_on", "on");
+
 /** The business number that is looked at: its phone_number_id, or "" for the first. */
 export const chosenNumber = preference("number", "");
 

@@ -9,6 +9,7 @@ import { icon } from "./basics.js";
  * @property {string} [href] leads there
  * @property {() => void} [run]
  * @property {boolean} [checked] one of several choices, and whether it is the chosen one
+ * @property {boolean} [toggles] a choice of its own, that is checked or not
  * @property {boolean} [danger]
  * @property {string} [group] a line is before it, with this name
  * @property {string} [keys] that do the same
@@ -72,7 +73,7 @@ export function menu(opener, name, items, beside = opener) {
  */
 function entry(item, node) {
   const props = {
-    role: item.checked === undefined ? "menuitem" : "menuitemradio",
+    role: item.checked === undefined ? "menuitem" : item.toggles ? "menuitemcheckbox" : "menuitemradio",
     "aria-checked": item.checked === undefined ? null : String(item.checked),
     tabindex: "-1",
     onclick: () => {

@@ -52,6 +52,9 @@ export function toastError(error) {
   add({ message: known ? error.message : text.failed, tone: "bad", detail: known && error.requestID ? error.requestID : "", action: null });
 }
 
+/** toastFailure says what was not done, and why, until it is dismissed. @param {string} message */
+export const toastFailure = (message) => void add({ message, tone: "bad", detail: "", action: null });
+
 /** toastRegion is where toasts appear. It is there from the start, so that they are read out. */
 export function toastRegion() {
   return el("section.toasts", { "aria-label": text.region, "aria-live": "polite" },

@@ -1,25 +1,25 @@
 /** The inbox: who wrote, what was said, and who has to answer. Three panes; one on a small screen. */
 import { computed, effect, el, signal, untracked } from "../dom.js";
-import { APIError, get, page, patch, post } from "../api.js";
+import { APIError, get, page, patch, post, remove } from "../api.js";
 import { bind } from "../keys.js";
-import { button } from "../parts/basics.js";
 import { confirmAction } from "../parts/dialog.js";
 import { toastError } from "../parts/notices.js";
 import { empty, failed, resource } from "../parts/states.js";
 import { link, navigate, path, query, setQuery } from "../router.js";
-import { chosenNumber, me, number, numbers, numbersKnown } from "../session.js";
+import { chosenNumber, goesOn, me, number, numbers, numbersKnown } from "../session.js";
+import { openAssign } from "./inbox/assign.js";
 import { conversations, keep, nameOf } from "./inbox/conversations.js";
-import { details as detailsPane } from "./inbox/details.js";
 import { unsentIn } from "./inbox/drafts.js";
+import { backTo } from "./inbox/head.js";
+import { openLabels } from "./inbox/labels.js";
 import { listPane } from "./inbox/list.js";
-import { notifyButton } from "./inbox/notify.js";
+import { selection } from "./inbox/selection.js";
 import { sending } from "./inbox/sending.js";
-import { backTo, thread } from "./inbox/thread.js";
+import { thread } from "./inbox/thread.js";
 
 const text = {
   title: "Inbox",
-  resolve: "Resolve",
-  reopen: "Reopen",
+  details: "Details",
   unsent: "Resolve with an unsent message?",
   unsentBody: {
     draft: "Your message was not sent. It stays here as a draft, in this browser.",
@@ -27,9 +27,9 @@ const text = {
   },
   resolveAnyway: "Resolve anyway",
   choose: "Choose a conversation",
-  chooseBody: "Press j and k to move through the list, and Enter to open. Press ? for all keys.",
+  chooseBody: "Press j and k to move through the list, x to select, and Enter to open. Press ? for all keys.",
   noNumber: "No number is connected yet",
-  noNumberBody: "Connect one, and what people write to it is here.",
+  noNumberBody: "Connect a number to see its messages here.",
   numbers: "Numbers",
   keys: {
     next: "Next conversation",
@@ -40,7 +40,9 @@ const text = {
     reopen: "Reopen",
     assign: "Assign",
     label: "Label",
-    unread: "Mark as unread",
+    unread: "Mark unread",
+    select: "Select",
+    clear: "Clear selection",
     search: "Search messages",
   },
 };
@@ -126,29 +128,87 @@ export default function inbox() {
     heldUnread.set(false);
   });
 
-  const address = () => `v1/${phone()}/conversations/${current()}`;
-  /** @param {Record<string, any>} changes @param {string} [of] the address of the conversation */
-  const change = async (changes, of = address()) => {
+  const selected = selection(store.shown);
+  effect(() => {
+    phone();
+    tab();
+    label();
+    selected.clear();
+  });
+
+  /** change reports whether the server has taken it. @param {Record<string, any>} changes */
+  const change = async (changes, id = current()) => {
     try {
-      store.merge(await patch(of, changes));
+      store.merge(await patch(`v1/${phone()}/conversations/${id}`, changes));
+      return true;
+    } catch (error) {
+      toastError(error);
+      return false;
+    }
+  };
+
+  // What is to have the focus once the next conversation is there.
+  let focusNext = "";
+  /** goOn opens the conversation that follows one in the list, else the one before it. @param {string} id @param {string} following */
+  const goOn = (id, following) => {
+    if (goesOn() === "on" && following && current() === id) navigate(keep("inbox/" + following));
+    else focusNext = "";
+  };
+  let resolving = "";
+  /** resolve asks first where something was not sent. @param {string} [focus] goes there in the next conversation */
+  const resolve = async (focus = "") => {
+    const id = current(); // another may be open in a moment
+    if (resolving === id) return;
+    resolving = id;
+    const following = nextOf(store.shown() ?? [], id);
+    const run = async () => {
+      if (!await change({ status: "resolved" }, id)) return;
+      focusNext = focus;
+      goOn(id, following);
+    };
+    const unsent = await unsentIn(id);
+    resolving = "";
+    if (!unsent) return run();
+    await confirmAction({ title: text.unsent, body: text.unsentBody[unsent], action: text.resolveAnyway, send: run });
+  };
+  const reopen = () => void change({ status: "open" });
+  const markUnread = async () => {
+    heldUnread.set(true);
+    try {
+      store.merge(await post(`${phone()}/conversations/${current()}/unread`));
     } catch (error) {
       toastError(error);
     }
   };
-  let resolving = "";
-  const resolve = async () => {
-    const of = address(); // another may be open in a moment
-    if (resolving === of) return;
-    resolving = of;
-    const run = () => change({ status: "resolved" }, of);
-    const unsent = await unsentIn(current());
-    resolving = "";
-    if (!unsent) return run();
-    return confirmAction({ title: text.unsent, body: text.unsentBody[unsent], action: text.resolveAnyway, send: run });
+  const toggleLabel = async (/** @type {string} */ id, /** @type {boolean} */ on) => {
+    const of = `v1/${phone()}/conversations/${current()}`;
+    try {
+      await (on ? post(of + "/labels", { label_id: id }) : remove(`${of}/labels/${id}`));
+      store.merge(await get(of));
+    } catch (error) {
+      toastError(error);
+    }
   };
-  const status = () => () => conversation() && (conversation().status === "resolved"
-    ? button(text.reopen, { icon: "inbox", class: "button status", run: () => change({ status: "open" }) })
-    : button(text.resolve, { icon: "check", class: "button status", run: resolve }));
+  const chooseAssignee = (/** @type {Element} */ beside) => openAssign(beside, {
+    people: () => people.data() ?? [],
+    assigned: conversation()?.assignee?.id ?? "",
+    choose: (person) => void change({ assigned_to: person }),
+  });
+  const chooseLabels = (/** @type {Element} */ beside) => openLabels(beside, {
+    labels: labels.data,
+    has: (id) => conversation()?.labels.some((/** @type {any} */ one) => one.id === id),
+    toggle: toggleLabel,
+    make: async () => {
+      const made = await later()?.newLabel();
+      if (made) await toggleLabel(made.id, true);
+    },
+  });
+
+  // Details and notifications come when list and thread are there.
+  const drawn = signal("");
+  effect(() => {
+    if (drawn() || (!current() && store.shown())) untracked(loadLater);
+  });
 
   const back = () => link(keep("inbox"));
   const place = () => {
@@ -159,29 +219,52 @@ export default function inbox() {
       conversation,
       personName,
       back,
-      status,
+      resolve,
+      reopen,
+      markUnread,
       details,
       merge: store.merge,
       heldUnread,
-      people,
-      labels,
+      drawn: () => drawn.set(id),
+      openAssign: chooseAssignee,
+      openLabels: chooseLabels,
+      toggleLabel,
       change,
       refusal,
     };
   };
+  const showThread = () => {
+    const node = thread(place());
+    const wanted = focusNext || "h2";
+    const takes = focusNext !== "";
+    focusNext = "";
+    queueMicrotask(() => {
+      if (takes || document.activeElement === document.body) node.querySelector(wanted)?.focus({ preventScroll: true });
+    });
+    return node;
+  };
   const isThere = computed(() => (conversation() ? current() : ""));
   const lacksNumber = computed(() => numbersKnown() && !phone());
   const body = el("div.inbox", { "data-pane": () => (details() ? "details" : current() || lacksNumber() ? "thread" : "list") },
-    el("div.inbox-head", null, el("h1", { tabindex: "-1" }, text.title), notifyButton()),
-    listPane({ store, current, labels: () => labels.data() ?? [], refusal }),
+    el("div.inbox-head", null, el("h1", { tabindex: "-1" }, text.title), () => later()?.notifyButton()),
+    listPane({
+      store,
+      current,
+      labels: () => labels.data() ?? [],
+      people: () => people.data() ?? [],
+      personName,
+      selected,
+      refusal,
+    }),
     () => {
-      if (isThere()) return untracked(() => thread(place()));
+      if (isThere()) return untracked(showThread);
       if (missing()) return el("div.thread", null, el("header.thread-head", null, backTo(back)), failed(missing(), find));
       return el("div.thread.choose", null, !current() && (lacksNumber() ? noNumber() : choose()));
     },
-    () => isThere() && untracked(() => detailsPane(place())));
+    () => isThere() && el("aside.details", { "aria-label": text.details },
+      () => drawn() === isThere() && later() && untracked(() => later()?.details(place()))));
 
-  bindKeys({ current, conversation, change, resolve, store, phone, heldUnread, details });
+  bindKeys({ current, conversation, resolve, reopen, markUnread, selected, chooseAssignee, chooseLabels });
   return { title: () => (conversation() ? nameOf(conversation().contact) : text.title), body };
 }
 
@@ -193,8 +276,27 @@ const noNumber = () => empty({
   action: el("a.button", { href: link("numbers") }, text.numbers),
 });
 
+/** What is loaded later; null until then. */
+const later = signal(/** @type {typeof import("./inbox/later.js") | null} */ (null));
+const loadLater = async () => {
+  if (later.peek()) return;
+  const found = await import("../screens.js").catch(() => null); // the connection bar shows that it failed
+  later.set(found?.laterInInbox ?? null);
+};
+
+/**
+ * nextOf is the conversation to go on with: the next of the list that is not resolved, else the one before.
+ * @param {any[]} rows
+ * @param {string} id
+ */
+function nextOf(rows, id) {
+  const at = rows.findIndex((one) => one.id === id);
+  const isOpen = (/** @type {any} */ one) => one.id !== id && one.status !== "resolved";
+  return (rows.slice(at + 1).find(isOpen) ?? rows.slice(0, Math.max(at, 0)).findLast(isOpen))?.id ?? "";
+}
+
 /** @param {any} at */
-function bindKeys({ current, conversation, change, resolve, store, phone, heldUnread, details }) {
+function bindKeys({ current, conversation, resolve, reopen, markUnread, selected, chooseAssignee, chooseLabels }) {
   const links = () => /** @type {HTMLElement[]} */ ([...document.querySelectorAll(".conversations a")]);
   const move = (/** @type {number} */ by) => {
     const all = links();
@@ -206,22 +308,15 @@ function bindKeys({ current, conversation, change, resolve, store, phone, heldUn
     const node = document.querySelector(selector);
     if (node instanceof HTMLElement) node.focus();
   };
-  const inDetails = (/** @type {string} */ selector, /** @type {boolean} */ press) => {
-    details.set(true);
-    queueMicrotask(() => {
-      const node = document.querySelector(selector);
-      if (!(node instanceof HTMLElement)) return;
-      node.focus();
-      if (press) node.click();
-    });
+  /** beside finds where to open something: at its button if that is on the page, else at the head of the thread. @param {string} selector */
+  const beside = (selector) => {
+    const opener = document.querySelector(selector);
+    return opener?.checkVisibility() ? opener : document.querySelector(".thread-head .joined");
   };
-  const unread = async () => {
-    heldUnread.set(true);
-    try {
-      store.merge(await post(`${phone()}/conversations/${current()}/unread`));
-    } catch (error) {
-      toastError(error);
-    }
+  const select = () => {
+    const row = document.activeElement instanceof HTMLElement && document.activeElement.dataset.conversation;
+    const id = row || current();
+    if (id) selected.toggle(id);
   };
   const withOpen = (/** @type {() => void} */ run) => () => conversation() && run();
   bind(text.title, [
@@ -229,11 +324,13 @@ function bindKeys({ current, conversation, change, resolve, store, phone, heldUn
     ["k", text.keys.previous, () => move(-1)],
     ["Enter", text.keys.open, () => document.activeElement instanceof HTMLElement && document.activeElement.click()],
     ["r", text.keys.reply, () => focus(".composer textarea, .composer button")],
-    ["e", text.keys.resolve, withOpen(resolve)],
-    ["o", text.keys.reopen, withOpen(() => change({ status: "open" }))],
-    ["a", text.keys.assign, withOpen(() => inDetails("#assignee", false))],
-    ["l", text.keys.label, withOpen(() => inDetails("#add-label", true))],
-    ["u", text.keys.unread, withOpen(unread)],
+    ["x", text.keys.select, select],
+    ["Escape", text.keys.clear, selected.clear],
+    ["e", text.keys.resolve, withOpen(() => void resolve())],
+    ["o", text.keys.reopen, withOpen(reopen)],
+    ["a", text.keys.assign, withOpen(() => chooseAssignee(beside("#assignee")))],
+    ["l", text.keys.label, withOpen(() => chooseLabels(beside("#add-label")))],
+    ["u", text.keys.unread, withOpen(markUnread)],
     ["/", text.keys.search, () => {
       if (current() && innerWidth < 700) navigate(keep("inbox"));
       queueMicrotask(() => focus("#search-messages"));

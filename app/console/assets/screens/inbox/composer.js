@@ -5,15 +5,17 @@
  */
 import { computed, effect, el, flush, onDispose, signal, when } from "../../dom.js";
 import { clockOf, dayOf, now, spanOf, stamp } from "../../format.js";
+import { bind } from "../../keys.js";
 import { reportPresence } from "../../live.js";
 import { button, icon } from "../../parts/basics.js";
+import { toastFailure } from "../../parts/notices.js";
 import { me } from "../../session.js";
 import { attachments } from "./attachments.js";
 import { summary } from "./content.js";
 import { recipient } from "./conversations.js";
-import { noDraft } from "./drafts.js";
+import { noDraft, unsentIn } from "./drafts.js";
 import { reason } from "./message.js";
-import { send } from "./outbox.js";
+import { send, settled } from "./outbox.js";
 import { openQuickReplies } from "./quick_replies.js";
 import { openEmoji } from "./reactions.js";
 import { openSendLater } from "./send_later.js";
@@ -24,6 +26,8 @@ const text = {
   message: "Message",
   placeholder: (/** @type {string} */ name) => "Write to " + name,
   send: "Send",
+  sendAndResolve: "Send and resolve",
+  notResolved: "Not resolved: the message has not been sent yet.",
   attach: "Attach file",
   quick: "Quick replies",
   templates: "Templates",
@@ -136,6 +140,16 @@ function writing(at, files) {
     box.focus();
   };
 
+  // It is resolved only once the server has the message; what was refused is a draft again.
+  const sendAndResolve = async () => {
+    if (!canSend()) return;
+    submit();
+    await settled();
+    if (await unsentIn(id)) toastFailure(text.notResolved);
+    else at.resolve(".composer :is(textarea, button)");
+  };
+  bind(text.message, [["mod+shift+enter", text.sendAndResolve, () => void sendAndResolve()]]);
+
   const typing = typingReporter(id);
   const type = () => {
     setText(box.value);
@@ -186,7 +200,11 @@ function writing(at, files) {
         when(() => "scheduled_at" in (at.store.newest() ?? {}),
           () => tool(text.later, "clock", () => openSendLater(submit), { "aria-disabled": () => !canSend() }),
         ),
-        el("button.button.primary", { type: "submit", "aria-disabled": () => !canSend() }, icon("send"), el("span", null, text.send)))),
+        el("div.joined", null,
+          el("button.button.primary", { type: "submit", "aria-disabled": () => !canSend() }, icon("send"), el("span", null, text.send)),
+          button(text.sendAndResolve,
+            { icon: "check", look: "primary", iconOnly: true, "aria-disabled": () => !canSend(), run: () => void sendAndResolve() },
+          )))),
     el("p.write-note", { id: "write-note" },
       () => (excess() > 0 ? el("span.wrong", null, text.tooLong(excess()))
         : draft.value().error ? el("span.wrong", { role: "alert" }, text.notSent + reason(draft.value().error) + ".")

@@ -21,10 +21,10 @@ import { me } from "../../session.js";
 
 /** The tabs, with their filters for the server. @type {Record<string, Record<string, string>>} */
 export const tabs = {
-  open: { status: "open" },
-  mine: { status: "open", assigned_to: "me" },
-  unassigned: { status: "open", assigned_to: "none" },
-  unread: { status: "open", unread: "true" },
+  open: { status: "open,pending" },
+  mine: { status: "open,pending", assigned_to: "me" },
+  unassigned: { status: "open,pending", assigned_to: "none" },
+  unread: { status: "open,pending", unread: "true" },
   resolved: { status: "resolved" },
   all: {},
 };
@@ -76,7 +76,7 @@ export function conversations(current) {
   /** @param {Conversation} one */
   function fits(one) {
     const wanted = tabs[filter.tab] ?? tabs.open;
-    if (wanted.status && one.status !== wanted.status) return false;
+    if (wanted.status && !wanted.status.split(",").includes(one.status)) return false;
     if (wanted.assigned_to === "me" && one.assignee?.id !== me.peek().id) return false;
     if (wanted.assigned_to === "none" && one.assignee) return false;
     // One that is read while it is listed among the unread stays there until another is opened.

@@ -1,29 +1,25 @@
 /** The right pane: whose conversation it is, its labels, and who the person is. */
 import { computed, effect, el, list, onDispose, signal, when } from "../../dom.js";
-import { get, page, patch, post, remove } from "../../api.js";
+import { get, page, patch } from "../../api.js";
 import { date, sizeOf } from "../../format.js";
 import { button, chip, copyable, dot, face, icon } from "../../parts/basics.js";
 import { form } from "../../parts/form.js";
 import { away } from "../../parts/formatted.js";
-import { toast, toastError } from "../../parts/notices.js";
+import { toast } from "../../parts/notices.js";
 import { resource } from "../../parts/states.js";
 import { fact } from "../../parts/table.js";
 import { link } from "../../router.js";
 import { isAdmin, me } from "../../session.js";
-import { newLabel } from "../settings_labels.js";
 import { hosted, summary } from "./content.js";
 import { nameOf } from "./conversations.js";
 
 const text = {
-  details: "Details",
   close: "Close details",
   assignee: "Assignee",
   unassigned: "Nobody",
   assignToMe: "Assign to me",
   labels: "Labels",
   addLabel: "Add label",
-  noLabels: "No labels yet.",
-  newLabel: "New label",
   remove: (/** @type {string} */ name) => "Remove label " + name,
   contact: "Contact",
   fields: [
@@ -53,12 +49,12 @@ const text = {
 const tones = { open: "good", resolved: "quiet", pending: "warn" };
 const delay = 500;
 
-/** @param {any} at */
+/** details is what stands in the pane: it is read once the thread is drawn. @param {any} at */
 export function details(at) {
   const { conversation, number, id } = at;
   const contact = resource(`v1/${number}/contacts/${conversation().contact.id}`, ["contact"]);
   const path = `v1/${number}/conversations/${id}`;
-  return el("aside.details", { "aria-label": text.details },
+  return [
     button(text.close,
       { icon: "close", look: "bare", iconOnly: true, class: "button bare round close-details", run: () => at.details.set(false) },
     ),
@@ -67,15 +63,15 @@ export function details(at) {
       el("p.person-name", { dir: "auto" }, () => nameOf(conversation()?.contact)),
       el("p.person-state", null,
         () => conversation() && chip(text.status[/** @type {"open"} */ (conversation().status)], tones[conversation().status]),
-        at.status(),
       )),
     assignee(at),
-    labelPart(at, path),
+    labelPart(at),
     el("section", null, el("h3", null, text.contact), when(contact.data, () => contactPart(contact, number, at.merge, path))),
     later(() => filesPart(at)),
     el("p.detail-links", null,
       el("a", { href: () => link("contacts/" + conversation()?.contact.id) }, text.open),
-      () => isAdmin && conversation()?.last_message && el("a", { href: link("trace/" + conversation().last_message.id) }, text.trace)));
+      () => isAdmin && conversation()?.last_message && el("a", { href: link("trace/" + conversation().last_message.id) }, text.trace)),
+  ];
 }
 
 /** later builds what only those need who stay. @param {() => import("../../dom.js").Child} build */
@@ -87,56 +83,41 @@ function later(build) {
 }
 
 /** @param {any} at */
-function assignee({ conversation, people, change }) {
-  const assigned = () => conversation()?.assignee?.id ?? "";
-  const options = computed(() => {
-    const all = (people.data() ?? []).filter((/** @type {any} */ one) => one.status !== "disabled" || one.id === assigned());
-    return all.some((/** @type {any} */ one) => one.id === assigned()) || !assigned() ? all : [...all, conversation().assignee];
-  });
-  /** @type {HTMLSelectElement} */
-  const select = el("select",
-    {
-      id: "assignee",
-      "aria-label": text.assignee,
-      onchange: (/** @type {any} */ event) => change({ assigned_to: event.target.value || null }),
+function assignee({ conversation, change, openAssign }) {
+  const assigned = () => conversation()?.assignee;
+  const opener = el("button.button.assignee", {
+    type: "button",
+    id: "assignee",
+    role: "combobox",
+    "aria-label": text.assignee,
+    "aria-haspopup": "dialog",
+    "aria-controls": "assign-people",
+    "aria-expanded": "false",
+    onclick: () => openAssign(opener),
+    onkeydown: (/** @type {KeyboardEvent} */ event) => {
+      if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
+      event.preventDefault();
+      openAssign(opener);
     },
-  );
-  effect(() => {
-    select.replaceChildren(
-      el("option", { value: "" }, text.unassigned),
-      ...options().map((/** @type {any} */ one) => el("option", { value: one.id }, one.name ?? one.email)),
-    );
-    select.value = assigned();
-  });
-  return el("section", null, el("h3", null, text.assignee), select,
-    when(() => assigned() !== me().id,
+  },
+    () => (assigned() ? face(assigned().name ?? "?") : icon("person")),
+    el("span", { dir: "auto" }, () => (assigned() ? assigned().name ?? assigned().email ?? "" : text.unassigned)),
+    icon("down"));
+  return el("section", null, el("h3", null, text.assignee), opener,
+    when(() => assigned()?.id !== me().id,
       () => button(text.assignToMe, { look: "bare", icon: "person", run: () => change({ assigned_to: me().id }) }),
     ));
 }
 
-/** @param {any} at @param {string} path */
-function labelPart({ conversation, labels, merge }, path) {
-  const choosing = signal(false);
+/** @param {any} at */
+function labelPart({ conversation, openLabels, toggleLabel }) {
   const attached = () => conversation()?.labels ?? [];
-  const has = (/** @type {string} */ id) => attached().some((/** @type {any} */ one) => one.id === id);
-  const toggle = async (/** @type {string} */ id, /** @type {boolean} */ on) => {
-    try {
-      await (on ? post(path + "/labels", { label_id: id }) : remove(`${path}/labels/${id}`));
-      merge(await get(path));
-    } catch (error) {
-      toastError(error);
-    }
-  };
-  const make = async () => {
-    const made = await newLabel();
-    if (made) toggle(made.id, true);
-  };
   const add = button(text.addLabel, {
     icon: "plus",
     id: "add-label",
-    "aria-expanded": () => choosing(),
-    "aria-controls": "label-choice",
-    run: () => choosing.update((on) => !on),
+    "aria-haspopup": "true",
+    "aria-expanded": "false",
+    run: () => openLabels(add),
   });
   return el("section", null, el("h3", null, text.labels),
     el("div.label-chips", null,
@@ -145,28 +126,8 @@ function labelPart({ conversation, labels, merge }, path) {
         { dir: "auto" },
         () => one().name,
       ),
-        button(() => text.remove(one().name), { icon: "close", look: "bare", iconOnly: true, run: () => toggle(one().id, false) }))),
-      add),
-    () => choosing() && el("fieldset.label-choice", {
-      id: "label-choice",
-      "aria-label": text.labels,
-      onkeydown: (/** @type {KeyboardEvent} */ event) => {
-        if (event.key !== "Escape") return;
-        add.focus();
-        choosing.set(false);
-      },
-    },
-      list(() => labels.data() ?? [], (one) => one.id, (one) => el("label", null,
-        el("input",
-          {
-            type: "checkbox",
-            checked: () => has(one().id),
-            onchange: (/** @type {any} */ event) => toggle(one().id, event.target.checked),
-          },
-        ),
-        () => dot(one().color), el("span", { dir: "auto" }, () => one().name))),
-      () => labels.data()?.length === 0 && el("p.none", null, text.noLabels),
-      isAdmin && button(text.newLabel, { icon: "plus", look: "bare", run: make })));
+        button(() => text.remove(one().name), { icon: "close", look: "bare", iconOnly: true, run: () => toggleLabel(one().id, false) }))),
+      add));
 }
 
 /**

@@ -1,15 +1,16 @@
 /** The left pane: tabs, filter, search, and the list of conversations. */
 import { computed, effect, el, flush, list, signal, when } from "../../dom.js";
-import { ageOf, count, initials, now, spanOf, stamp } from "../../format.js";
-import { button, copyable, dot, face, icon } from "../../parts/basics.js";
+import { count } from "../../format.js";
+import { button, copyable, icon } from "../../parts/basics.js";
 import { searchbox } from "../../parts/lists.js";
+import { step as stepFocus } from "../../parts/popover.js";
 import { empty, failed, skeleton } from "../../parts/states.js";
-import { link, navigate, path, query, setQuery } from "../../router.js";
+import { navigate, path, query, setQuery } from "../../router.js";
 import { counts, number, sandbox } from "../../session.js";
-import { summary } from "./content.js";
-import { keep, nameOf, tabs } from "./conversations.js";
-import { tick } from "./message.js";
+import { keep, tabs } from "./conversations.js";
+import { conversationRow } from "./row.js";
 import { results } from "./search.js";
+import { selectionBar } from "./selection.js";
 import { refusalText } from "./sending.js";
 
 const text = {
@@ -20,17 +21,12 @@ const text = {
   search: "Search messages",
   list: "Conversations",
   fresh: (/** @type {number} */ n) => count(n) + " new",
-  you: "You: ",
-  unread: (/** @type {number} */ n) => count(n) + " unread",
-  left: (/** @type {string} */ span) => span + " left to answer",
-  closed: "closed",
-  assigned: (/** @type {string} */ name) => "Assigned to " + name,
   noConversations: "Nobody has written yet",
-  noConversationsBody: "As soon as somebody writes to your number, the conversation is here.",
+  noConversationsBody: "When someone writes to your number, the conversation appears here.",
   trigger: "confab trigger inbound --from +15550002222 --text hello",
   command: "command",
   done: "All done here",
-  doneBody: "No conversation is in this tab.",
+  doneBody: "There are no conversations in this tab.",
 };
 
 /** How high a row is, and how many are on the page at once. */
@@ -43,9 +39,12 @@ const step = 30;
  * @param {ReturnType<typeof import("./conversations.js").conversations>} at.store
  * @param {() => string} at.current
  * @param {() => any[]} at.labels
+ * @param {() => any[]} at.people
+ * @param {(id: string | null) => string} at.personName
+ * @param {ReturnType<typeof import("./selection.js").selection>} at.selected
  * @param {() => import("./sending.js").Refusal | null} at.refusal why nothing can be sent from this number
  */
-export function listPane({ store, current, labels, refusal }) {
+export function listPane({ store, current, labels, people, personName, selected, refusal }) {
   const words = () => query().get("search") ?? "";
   const tab = () => (tabs[query().get("tab") ?? ""] ? /** @type {string} */ (query().get("tab")) : "open");
   return el("section.list-pane", { "aria-label": text.tabs },
@@ -60,8 +59,16 @@ export function listPane({ store, current, labels, refusal }) {
     },
       el("option", { value: "" }, text.anyLabel),
       list(labels, (one) => one.id, (one) => el("option", { value: one().id }, () => one().name))),
+    selectionBar({
+      selected,
+      number: () => number()?.phone_number_id ?? "",
+      merge: store.merge,
+      read: store.read,
+      people,
+      labels,
+    }),
     el("div.list-body", { role: "tabpanel", id: "conversations", "aria-labelledby": () => "tab-" + tab() },
-      when(words, () => results(words, store, current), () => rows(store, current))));
+      when(words, () => results(words, store, current), () => rows(store, { current, selected, personName }))));
 }
 
 /** @param {import("./sending.js").Refusal | null} refusal */
@@ -88,13 +95,18 @@ function tabList(tab) {
 
 /**
  * @param {ReturnType<typeof import("./conversations.js").conversations>} store
- * @param {() => string} current
+ * @param {Omit<import("./row.js").Context, "tabStop">} at
  */
-function rows(store, current) {
+function rows(store, at) {
   const from = signal(0);
+  const focused = signal("");
   /** @type {HTMLElement} */
   let pane;
   const visible = computed(() => (store.shown() ?? []).slice(from(), from() + most));
+  // Tab reaches one row only, so that what follows the list is near; arrows, j and k reach the others.
+  const tabStop = computed(() => [focused(), at.current()].find((id) => visible().some((one) => one.id === id)) ?? visible()[0]?.id ?? "");
+  const focus = (/** @type {any} */ event) => focused.set(event.target.dataset.conversation ?? "");
+  const move = (/** @type {any} */ event) => event.target.dataset.conversation && stepFocus(event, [...pane.querySelectorAll("a")]);
   const after = computed(() => Math.max(0, (store.shown()?.length ?? 0) - from() - most));
   const scrolled = () => {
     store.setScrolled(pane.scrollTop > 4);
@@ -125,8 +137,8 @@ function rows(store, current) {
         if (phase() === "empty") return noConversations();
         return phase() === "loading" && skeleton(6);
       },
-      el("ul.conversations", { "aria-label": text.list, role: "list", ref: pad },
-        list(visible, (one) => one.id, (one) => conversationRow(one, current)))),
+      el("ul.conversations", { "aria-label": text.list, role: "list", ref: pad, onfocusin: focus, onkeydown: move },
+        list(visible, (one) => one.id, (one) => conversationRow(one, { ...at, tabStop })))),
   ];
 }
 
@@ -139,65 +151,4 @@ function noConversations() {
     body: text.noConversationsBody,
     action: sandbox && copyable(text.trigger, { name: text.command }),
   });
-}
-
-/**
- * @param {() => any} one
- * @param {() => string} current
- */
-function conversationRow(one, current) {
-  const id = one().id;
-  const name = () => nameOf(one().contact);
-  return el("li.row", { class: () => [
-    "row",
-    one().unread_count > 0 && "unread",
-    current() === id && "current",
-  ].filter(Boolean).join(" ") },
-    () => face(name()),
-    el("div.row-text", null,
-      el("a",
-        {
-          href: () => link(keep("inbox/" + id)),
-          dir: "auto",
-          "aria-current": () => (current() === id ? "true" : null),
-          "aria-describedby": "about-" + id,
-          "data-conversation": id,
-        },
-        name,
-      ),
-      el("span.row-labels", { "aria-hidden": "true" }, () => one().labels.map((/** @type {any} */ label) => dot(label.color)))),
-    el("span.row-age", null, () => stamp(one().last_message_at, ageOf)),
-    el("p.row-last", { id: "about-" + id }, () => lastMessage(one()),
-      el("span.unseen", null, () => one().labels.map((/** @type {any} */ label) => ", " + label.name).join(""))),
-    el("span.row-end", null, () => [
-      windowOf(one()),
-      one().assignee && el("span.face.tiny",
-        { title: text.assigned(one().assignee.name ?? ""), role: "img", "aria-label": text.assigned(one().assignee.name ?? "") },
-        initials(one().assignee.name ?? "?"),
-      ),
-      one().unread_count > 0 && el("b.count", { role: "img", "aria-label": text.unread(one().unread_count) }, count(one().unread_count)),
-    ]));
-}
-
-/** @param {any} one */
-function lastMessage({ last_message: m }) {
-  if (!m) return "";
-  const out = m.direction === "outbound";
-  const drawings = {
-    image: "image",
-    video: "film",
-    audio: "mic",
-    document: "templates",
-    location: "place",
-    contacts: "person",
-    sticker: "smile",
-  };
-  const drawing = drawings[/** @type {"image"} */ (m.type)];
-  return [out && tick(m), drawing && icon(drawing), el("span", { dir: "auto" }, (out ? text.you : "") + summary(m))];
-}
-
-/** windowOf says how much of the 24 hours is left. @param {any} one */
-function windowOf(one) {
-  const left = Date.parse(one.service_window_expires_at ?? "") - now();
-  return left > 0 ? el("span.window", { title: text.left(spanOf(left)) }, spanOf(left)) : el("span.window.quiet", null, text.closed);
 }

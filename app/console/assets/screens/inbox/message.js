@@ -1,12 +1,13 @@
 /** One message of a thread: its bubble, its state, what can be done with it. */
 import { el } from "../../dom.js";
 import { remove } from "../../api.js";
-import { clockOf, stamp } from "../../format.js";
+import { clockOf, dayOf, stamp } from "../../format.js";
 import { button, icon } from "../../parts/basics.js";
 import { menu } from "../../parts/menu.js";
 import { toastError } from "../../parts/notices.js";
 import { link } from "../../router.js";
 import { isAdmin } from "../../session.js";
+import { changeLine } from "./changes.js";
 import { content, summary } from "./content.js";
 import { recipient } from "./conversations.js";
 import { discard, send } from "./outbox.js";
@@ -24,7 +25,7 @@ const text = {
   edited: "Edited",
   deleted: "Deleted by the sender",
   you: "You",
-  sources: { api: "API", app: "Phone app", broadcast: "Broadcast" },
+  sources: { api: "API", app: "Phone app", broadcast: "Campaign", rule: "Rule" },
   notSent: "Not sent: ",
   unread: "Unread messages",
   quoted: "Message that this answers",
@@ -112,19 +113,22 @@ export function tick(m) {
  */
 
 /**
- * @typedef {{ m: any, entry?: import("./outbox.js").Entry, day: string, isUnread: boolean, follows: boolean }} Row
+ * @typedef {{ m: any, entry?: import("./outbox.js").Entry, day: string, isUnread: boolean, follows: boolean, changed: import("./changes.js").Change[] }} Row
  */
 
 /**
- * article shows a message, with the day and the line of the unread before it.
+ * article shows a message, with what happened, the day and the line of the unread before it.
  * @param {() => Row} row
  * @param {Context} at
  */
 export function article(row, at) {
   const m = () => row().m;
   const { id, direction } = m();
+  const isOfDay = (/** @type {any} */ change) => dayOf(Date.parse(change.created_at)) === dayOf(Date.parse(timeOf(m())));
   return el("div.turn", null,
+    () => row().changed.filter((one) => !isOfDay(one)).map((one) => changeLine(one, dayOf(Date.parse(timeOf(m()))))),
     () => row().day && el("p.day", null, el("span", null, row().day)),
+    () => row().changed.filter(isOfDay).map((one) => changeLine(one)),
     () => row().isUnread && el("p.unread-line", null, el("span", null, text.unread)),
     el("article", {
       id,

@@ -2,16 +2,19 @@
 import { computed, effect, el, flush, list, onDispose, signal, untracked, when } from "../../dom.js";
 import { post } from "../../api.js";
 import { count, dayOf } from "../../format.js";
-import { reportPresence, onPresence } from "../../live.js";
-import { button, face, icon } from "../../parts/basics.js";
+import { reportPresence } from "../../live.js";
+import { button } from "../../parts/basics.js";
 import { failed, skeleton } from "../../parts/states.js";
 import { toastError } from "../../parts/notices.js";
+import { step as stepFocus } from "../../parts/popover.js";
 import { query, setQuery } from "../../router.js";
 import { me } from "../../session.js";
+import { changeLine, changes } from "./changes.js";
 import { composer } from "./composer.js";
 import { nameOf } from "./conversations.js";
 import { draftOf } from "./drafts.js";
-import { article, timeOf, waiting } from "./message.js";
+import { head } from "./head.js";
+import { article, stateOf, timeOf, waiting } from "./message.js";
 import { messages } from "./messages.js";
 import { outbox } from "./outbox.js";
 import { react } from "./reactions.js";
@@ -19,14 +22,8 @@ import { react } from "./reactions.js";
 const text = {
   region: (/** @type {string} */ name) => "Conversation with " + name,
   log: "Messages",
-  back: "Back",
-  details: "Details",
   newest: "Newest messages",
   fresh: (/** @type {number} */ n) => count(n) + " new",
-  looking: " looking at this too",
-  typing: " typing",
-  is: [" is", " are"],
-  and: " and ",
 };
 
 const near = 600;
@@ -40,10 +37,13 @@ const again = 2000;
  * @property {() => any} conversation
  * @property {(id: string | null) => string} personName
  * @property {() => string} back where the list is
- * @property {() => import("../../dom.js").Child} status the button that resolves or reopens
+ * @property {() => Promise<void>} resolve
+ * @property {() => void} reopen
+ * @property {() => void} markUnread
  * @property {import("../../dom.js").Signal<boolean>} details whether they are shown
  * @property {(fresh: any) => void} merge
  * @property {import("../../dom.js").Signal<boolean>} heldUnread somebody marked it so by hand
+ * @property {() => void} drawn is called when its messages are on the page
  */
 
 /** @param {Place} at */
@@ -94,20 +94,23 @@ export function thread(at) {
     changed: store.merge,
   };
 
-  const rows = rowsOf(store, id, firstUnread);
+  const lines = changes(number, id, (change) => (log?.isConnected ? drawStill(log, change) : change()));
+  const { rows, last } = rowsOf(store, id, firstUnread, lines.all);
   const newCount = countNew(store, atBottom);
   const body = el("section.thread", { "aria-label": () => text.region(name()) },
-    head(at, name),
+    head(at),
     el("div.log", {
       role: "log",
       "aria-label": text.log,
       tabindex: "0",
       ref: (/** @type {HTMLElement} */ node) => (log = node),
       onscroll: scrolled,
+      onkeydown: (/** @type {KeyboardEvent} */ event) => walk(event, log),
     },
       when(store.ready, () => null, () => skeleton(6)),
       () => store.failure() && !store.newest() && failed(store.failure(), () => store.begin()),
-      el("div.message-list", null, list(rows, (row) => row.m.id, (row) => article(row, context)))),
+      el("div.message-list", null, list(rows, (row) => row.m.id, (row) => article(row, context)),
+        list(last, (one) => one.id, (one) => changeLine(one())))),
     when(() => !atBottom() || !store.endsNow(), () => el("div.to-newest", null,
       button(text.newest, { look: "plain", icon: "down", iconOnly: true, run: toNewest }),
       () => newCount() > 0 && el("span.chip.good", { role: "status" }, text.fresh(newCount())))),
@@ -158,51 +161,15 @@ export function thread(at) {
   queueMicrotask(() => [log, log.lastElementChild].forEach((node) => node && observer.observe(node)));
   onDispose(() => observer.disconnect());
 
-  startAt(store, hit, firstUnread, goTo, () => log, () => requestAnimationFrame(() => setTimeout(scrolled)));
+  startAt(store, hit, firstUnread, goTo, () => log, () => requestAnimationFrame(() => setTimeout(() => {
+    at.drawn();
+    scrolled();
+  })));
+  followChanges(at, store, lines);
   keepRead(at, store, atBottom);
   onDispose(() => reportPresence(null, false));
   reportPresence(id, false);
   return body;
-}
-
-/** backTo leads to the list, where only one of them fits. @param {() => string} href */
-export const backTo = (href) =>
-  el("a.button.bare.round.back", { href }, icon("back"), el("span.unseen", null, text.back));
-
-/** @param {Place} at @param {() => string} name */
-function head(at, name) {
-  const { conversation } = at;
-  return el("header.thread-head", null,
-    backTo(at.back),
-    () => face(name()),
-    el("div.thread-name", null,
-      el("h2", { dir: "auto" }, name),
-      el("p", null, el("span", null, () => conversation()?.contact.name && conversation()?.contact.phone_number), presence(at.id))),
-    at.status(),
-    button(text.details,
-      {
-        icon: "panel",
-        look: "bare",
-        iconOnly: true,
-        class: "button bare round details-button",
-        "aria-expanded": () => at.details(),
-        run: () => at.details.update((on) => !on),
-      },
-    ));
-}
-
-/** presence says which colleagues have a conversation open. @param {string} id */
-function presence(id) {
-  const people = signal(/** @type {any[]} */ ([]));
-  onDispose(onPresence(({ conversation_id: of, people: now }) => {
-    if (of === id) people.set(now.filter((one) => one.id !== me.peek().id));
-  }));
-  const presenceText = (/** @type {any[]} */ all, /** @type {string} */ what) =>
-    all.map((one) => one.name).join(text.and) + text.is[Number(all.length > 1)] + what;
-  return el("span.presence", { role: "status", dir: "auto" }, () => {
-    const typing = people().filter((one) => one.state === "typing");
-    return typing.length > 0 ? presenceText(typing, text.typing) : people().length > 0 ? presenceText(people(), text.looking) : "";
-  });
 }
 
 /**
@@ -223,42 +190,127 @@ function markUnread(store, conversation) {
 }
 
 /**
- * rowsOf lists what the thread shows: messages, and after them what waits in the outbox.
- * A row that stays the same stays the same object, so that only what changed is drawn.
+ * followChanges reads what happened to the conversation as far back as its messages are shown,
+ * and again when it is another's, or has another state or other labels.
+ * @param {Place} at
+ * @param {ReturnType<typeof messages>} store
+ * @param {ReturnType<typeof changes>} lines
+ */
+function followChanges(at, store, lines) {
+  const oldest = computed(() => (store.ready() && store.shown()[0]?.created_at) || "");
+  effect(() => {
+    const time = oldest();
+    if (time && lines.needs(time)) untracked(() => lines.reach(time));
+  });
+
+  const state = computed(() => {
+    const one = at.conversation();
+    return one && [one.status, one.assignee?.id, ...one.labels.map((/** @type {any} */ label) => label.id)].join(" ");
+  });
+  let known = state();
+  effect(() => {
+    if (state() === known || !state()) return;
+    known = state();
+    untracked(lines.refresh);
+  });
+}
+
+/**
+ * drawStill draws something new without moving what is being read: the end, or what is at the top of the page.
+ * @param {HTMLElement} log
+ * @param {() => void} draw
+ */
+function drawStill(log, draw) {
+  const isAtEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 2;
+  const { top: edge } = log.getBoundingClientRect();
+  const pinned = [...log.querySelectorAll("article")].find((one) => one.getBoundingClientRect().bottom > edge);
+  const before = pinned?.getBoundingClientRect().top ?? 0;
+  draw();
+  flush();
+  if (isAtEnd) log.scrollTop = log.scrollHeight;
+  else if (pinned?.isConnected) log.scrollTop += pinned.getBoundingClientRect().top - before;
+}
+
+/**
+ * walk moves through the messages by arrows. Tab leaves them for the composer: there may be
+ * dozens of buttons in between.
+ * @param {KeyboardEvent} event
+ * @param {HTMLElement} log
+ */
+function walk(event, log) {
+  const target = /** @type {HTMLElement} */ (event.target);
+  const message = target.closest("article");
+  if (event.key === "Tab" && !event.shiftKey) {
+    const inside = message ? [...message.querySelectorAll("a[href], button, audio, video")] : [];
+    if (inside.indexOf(target) < inside.length - 1) return;
+    const next = log.closest(".thread")?.querySelector(".to-newest button, .composer :is(textarea, button, a)");
+    if (!(next instanceof HTMLElement)) return;
+    event.preventDefault();
+    next.focus();
+    return;
+  }
+  if (target !== log && target !== message) return;
+  const all = [...log.querySelectorAll("article")];
+  if (message || event.key !== "ArrowUp") return void (message && stepFocus(event, all));
+  event.preventDefault();
+  all.at(-1)?.focus();
+}
+
+/**
+ * rowsOf lists what the thread shows: messages, each after what happened before it, and after
+ * them what waits in the outbox; last is what happened since. A row that stays the same stays
+ * the same object, so that only what changed is drawn.
  * @param {ReturnType<typeof messages>} store
  * @param {string} id
  * @param {() => string} firstUnread
+ * @param {() => import("./changes.js").Change[]} happened the oldest first
  */
-function rowsOf(store, id, firstUnread) {
+function rowsOf(store, id, firstUnread, happened) {
   /** @type {Map<string, import("./message.js").Row>} */
   let before = new Map();
-  return computed(() => {
+  const last = signal(/** @type {import("./changes.js").Change[]} */ ([]));
+  const rows = computed(() => {
     const shown = store.shown().map((m) => ({ m, entry: undefined }));
     const waits = store.endsNow() ? outbox().filter((one) => one.conversation === id && one.body.type !== "reaction") : [];
     const all = [...shown, ...waits.map((entry) => ({ m: waiting(entry, me().id), entry }))];
+    const lines = [...happened()];
+    const until = (/** @type {string} */ time) => {
+      const rest = lines.findIndex((one) => one.created_at > time);
+      return lines.splice(0, rest < 0 ? lines.length : rest);
+    };
+    if (store.hasOlder() && all[0]) until(all[0].m.created_at); // they stand between older messages
+
     let day = "";
     /** @type {any} */
-    let last = null;
+    let previous = null;
     const rows = all.map(({ m, entry }) => {
       const today = dayOf(Date.parse(timeOf(m)));
+      const isLast = entry || stateOf(m) === "scheduled";
+      const changed = until(isLast ? "~" : m.created_at);
+      const follows = previous?.direction === m.direction && previous?.sent_by === m.sent_by && today === day;
       const row = {
         m,
         entry,
         day: today === day ? "" : today,
         isUnread: m.id === firstUnread(),
-        follows: last?.direction === m.direction && last?.sent_by === m.sent_by && today === day,
+        follows: follows && changed.length === 0,
+        changed,
       };
       day = today;
-      last = m;
+      previous = m;
       const old = before.get(m.id);
-      const same = old && old.entry === entry && (entry || old.m === m) && old.day === row.day && old.isUnread === row.isUnread
-        && old.follows === row.follows;
-      return same ? old : row;
+      return old && isSame(old, row) ? old : row;
     });
     before = new Map(rows.map((row) => [row.m.id, row]));
+    last.set(store.endsNow() ? lines : []);
     return rows;
   });
+  return { rows, last };
 }
+
+/** isSame reports whether two rows look the same. @param {import("./message.js").Row} a @param {import("./message.js").Row} b */
+const isSame = (a, b) => a.entry === b.entry && (a.entry || a.m === b.m) && a.day === b.day && a.isUnread === b.isUnread
+  && a.follows === b.follows && a.changed.map(({ id }) => id).join() === b.changed.map(({ id }) => id).join();
 
 /**
  * countNew counts what came while somebody reads further up.

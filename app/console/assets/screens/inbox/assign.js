@@ -1,0 +1,77 @@
+/** Whose a conversation is: a list of the team to choose from, with a search. */
+import { computed, el, list, signal } from "../../dom.js";
+import { face } from "../../parts/basics.js";
+import { popover } from "../../parts/popover.js";
+import { me } from "../../session.js";
+
+const text = {
+  assign: "Assign",
+  search: "Search people",
+  people: "People",
+  nobody: "Nobody",
+  you: "You",
+  none: "No match",
+};
+
+/** @param {string} words */
+const fold = (words) => words.toLocaleLowerCase().normalize("NFKD").replace(/\p{M}/gu, "");
+
+/**
+ * openAssign lets somebody be chosen, or nobody.
+ * @param {Element} beside
+ * @param {object} at
+ * @param {() => any[]} at.people
+ * @param {string | null} at.assigned who it is now; null: it may be anybody
+ * @param {(person: string | null) => void} at.choose
+ */
+export function openAssign(beside, { people, assigned, choose }) {
+  const typed = signal("");
+  const at = signal(0);
+  const fits = (/** @type {any} */ one) => fold(`${one.name} ${one.email ?? ""}`).includes(fold(typed().trim()));
+  // Whoever opens it mostly takes the conversation, or gives it to somebody else.
+  const shown = computed(() => {
+    const team = people().filter((one) => one.status !== "disabled" && one.id !== assigned);
+    const [own, others] = [team.filter((one) => one.id === me().id), team.filter((one) => one.id !== me().id)];
+    const nobody = assigned === "" ? [] : [{ id: "", name: text.nobody }];
+    return [...own, ...others, ...nobody].filter(fits);
+  });
+
+  popover(beside, { role: "dialog", "aria-label": text.assign }, (close) => {
+    const take = (/** @type {any} */ one) => {
+      close();
+      if (one) choose(one.id || null);
+    };
+    const press = (/** @type {KeyboardEvent} */ event) => {
+      const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+      const total = shown().length;
+      if (by && total > 0) at.set((at() + by + total) % total);
+      else if (event.key === "Enter" && !event.isComposing) take(shown()[at()]);
+      else return;
+      event.preventDefault();
+      queueMicrotask(() => document.getElementById("person-" + shown()[at()]?.id)?.scrollIntoView({ block: "nearest" }));
+    };
+    return [
+      el("input", {
+        type: "search", "aria-label": text.search, placeholder: text.search, autocomplete: "off", spellcheck: "false",
+        "aria-controls": "assign-people", "aria-activedescendant": () => (shown()[at()] ? "person-" + shown()[at()].id : null),
+        onkeydown: press,
+        oninput: (/** @type {any} */ event) => {
+          typed.set(event.target.value);
+          at.set(0);
+        },
+      }),
+      el("ul.assign-people", { id: "assign-people", role: "listbox", tabindex: "0", "aria-label": text.people, onkeydown: press },
+        list(shown, (one) => one.id, (one) => el("li", {
+          role: "option",
+          id: "person-" + one().id,
+          "aria-selected": () => shown()[at()]?.id === one().id,
+          onclick: () => take(one()),
+          onmousemove: () => at.set(shown().findIndex(({ id }) => id === one().id)),
+        },
+          () => (one().id ? face(one().name ?? one().email) : el("span.face.nobody", { "aria-hidden": "true" })),
+          el("span", { dir: "auto" }, () => one().name ?? one().email),
+          one().id === me().id && el("small", { "aria-hidden": "true" }, text.you)))),
+      el("p.none", { role: "status" }, () => (shown().length === 0 ? text.none : "")),
+    ];
+  });
+}

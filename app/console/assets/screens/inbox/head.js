@@ -1,0 +1,83 @@
+/** The head of a thread: who it is with, who else is there, and what ends it. */
+import { el, onDispose, signal, when } from "../../dom.js";
+import { onPresence } from "../../live.js";
+import { button, face, icon } from "../../parts/basics.js";
+import { menu } from "../../parts/menu.js";
+import { goesOn, me } from "../../session.js";
+import { nameOf } from "./conversations.js";
+
+const text = {
+  back: "Back",
+  details: "Details",
+  resolve: "Resolve",
+  reopen: "Reopen",
+  more: "More actions",
+  unread: "Mark unread",
+  goOn: "Go on to the next",
+  looking: " looking at this too",
+  typing: " typing",
+  is: [" is", " are"],
+  and: " and ",
+};
+
+/** backTo leads to the list, where only one of them fits. @param {() => string} href */
+export const backTo = (href) =>
+  el("a.button.bare.round.back", { href }, icon("back"), el("span.unseen", null, text.back));
+
+/** @param {import("./thread.js").Place} at */
+export function head(at) {
+  const { conversation } = at;
+  const name = () => nameOf(conversation()?.contact);
+  return el("header.thread-head", null,
+    backTo(at.back),
+    () => face(name()),
+    el("div.thread-name", null,
+      el("h2", { dir: "auto", tabindex: "-1" }, name),
+      el("p", null, el("span", null, () => conversation()?.contact.name && conversation()?.contact.phone_number), presence(at.id))),
+    ending(at),
+    button(text.details,
+      {
+        icon: "panel",
+        look: "bare",
+        iconOnly: true,
+        class: "button bare round details-button",
+        "aria-expanded": () => at.details(),
+        run: () => at.details.update((on) => !on),
+      },
+    ));
+}
+
+/** ending is the button that resolves or reopens, and the menu of what else can be done. @param {import("./thread.js").Place} at */
+function ending({ conversation, resolve, reopen, markUnread }) {
+  const more = button(text.more, { icon: "down", iconOnly: true });
+  menu(more, text.more, () => [
+    { name: text.unread, icon: "inbox", run: markUnread, keys: "u" },
+    {
+      name: text.goOn,
+      group: "",
+      checked: goesOn() === "on",
+      toggles: true,
+      run: () => goesOn.set(goesOn.peek() === "on" ? "off" : "on"),
+    },
+  ]);
+  return el("div.joined", null,
+    when(() => conversation()?.status === "resolved",
+      () => button(text.reopen, { icon: "inbox", run: reopen }),
+      () => button(text.resolve, { icon: "check", run: () => void resolve() }),
+    ),
+    more);
+}
+
+/** presence says which colleagues have a conversation open. @param {string} id */
+function presence(id) {
+  const people = signal(/** @type {any[]} */ ([]));
+  onDispose(onPresence(({ conversation_id: of, people: now }) => {
+    if (of === id) people.set(now.filter((one) => one.id !== me.peek().id));
+  }));
+  const presenceText = (/** @type {any[]} */ all, /** @type {string} */ what) =>
+    all.map((one) => one.name).join(text.and) + text.is[Number(all.length > 1)] + what;
+  return el("span.presence", { role: "status", dir: "auto" }, () => {
+    const typing = people().filter((one) => one.state === "typing");
+    return typing.length > 0 ? presenceText(typing, text.typing) : people().length > 0 ? presenceText(people(), text.looking) : "";
+  });
+}

@@ -1,0 +1,130 @@
+/** A conversation in the list: who it is with, what was said last and by whom, and whose it is. */
+import { el } from "../../dom.js";
+import { ageOf, count, initials, now, spanOf, stamp } from "../../format.js";
+import { chip, dot, face, icon } from "../../parts/basics.js";
+import { link } from "../../router.js";
+import { me } from "../../session.js";
+import { summary } from "./content.js";
+import { keep, nameOf } from "./conversations.js";
+import { tick } from "./message.js";
+
+const text = {
+  you: "You",
+  sources: { api: "API", app: "Phone app", broadcast: "Campaign", rule: "Rule" },
+  said: (/** @type {string} */ who) => who + ": ",
+  unread: (/** @type {number} */ n) => count(n) + " unread",
+  left: (/** @type {string} */ span) => span + " left to reply",
+  closed: "closed",
+  pending: "Pending",
+  assigned: (/** @type {string} */ name) => "Assigned to " + name,
+  select: (/** @type {string} */ name) => "Select " + name,
+  selected: ", selected",
+};
+
+/**
+ * @typedef {object} Context
+ * @property {() => string} current
+ * @property {() => string} tabStop the one that Tab reaches
+ * @property {ReturnType<typeof import("./selection.js").selection>} selected
+ * @property {(id: string | null) => string} personName
+ */
+
+/**
+ * @param {() => any} one
+ * @param {Context} at
+ */
+export function conversationRow(one, { current, tabStop, selected, personName }) {
+  const id = one().id;
+  const name = () => nameOf(one().contact);
+  const isSelected = () => selected.has(id);
+  const pick = (/** @type {MouseEvent} */ event) => {
+    if (!event.shiftKey || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault(); // it would open another window
+    selected.extend(id);
+  };
+  return el("li.row", {
+    class: () => [
+      "row",
+      one().unread_count > 0 && "unread",
+      current() === id && "current",
+      isSelected() && "picked",
+    ].filter(Boolean).join(" "),
+    onclick: pick,
+    onmousedown: (/** @type {MouseEvent} */ event) => event.shiftKey && event.preventDefault(), // or words would be marked
+  },
+    () => (selected.rows().length > 0 ? selectBox(name(), isSelected, () => selected.toggle(id)) : face(name())),
+    el("div.row-text", null,
+      el("a",
+        {
+          href: () => link(keep("inbox/" + id)),
+          dir: "auto",
+          tabindex: () => (tabStop() === id ? null : "-1"),
+          "aria-current": () => (current() === id ? "true" : null),
+          "aria-describedby": "about-" + id,
+          "data-conversation": id,
+        },
+        name,
+      ),
+      el("span.row-labels", { "aria-hidden": "true" }, () => one().labels.map((/** @type {any} */ label) => dot(label.color))),
+      () => one().status === "pending" && chip(text.pending, "warn")),
+    el("span.row-age", null, () => stamp(one().last_message_at, ageOf)),
+    el("p.row-last", { id: "about-" + id }, () => lastMessage(one(), personName),
+      el("span.unseen", null, () => one().labels.map((/** @type {any} */ label) => ", " + label.name).join("")),
+      el("span.unseen", null, () => (isSelected() ? text.selected : ""))),
+    el("span.row-end", null, () => [
+      windowOf(one()),
+      one().assignee && el("span.face.tiny",
+        { title: text.assigned(one().assignee.name ?? ""), role: "img", "aria-label": text.assigned(one().assignee.name ?? "") },
+        initials(one().assignee.name ?? "?"),
+      ),
+      one().unread_count > 0 && el("b.count", { role: "img", "aria-label": text.unread(one().unread_count) }, count(one().unread_count)),
+    ]));
+}
+
+/**
+ * selectBox stands in the place of the face while some are selected.
+ * @param {string} name
+ * @param {() => boolean} checked
+ * @param {() => void} toggle
+ */
+const selectBox = (name, checked, toggle) => el("label.row-pick", null, el("input", {
+  type: "checkbox",
+  tabindex: "-1", // x does the same
+  "aria-label": text.select(name),
+  checked,
+  onchange: toggle,
+}));
+
+/**
+ * lastMessage says who wrote last, and what.
+ * @param {any} one
+ * @param {(id: string | null) => string} personName
+ */
+function lastMessage({ last_message: m }, personName) {
+  if (!m) return "";
+  const drawings = {
+    image: "image",
+    video: "film",
+    audio: "mic",
+    document: "templates",
+    location: "place",
+    contacts: "person",
+    sticker: "smile",
+  };
+  const drawing = drawings[/** @type {"image"} */ (m.type)];
+  const who = authorOf(m, personName);
+  return [m.direction === "outbound" && tick(m), drawing && icon(drawing), el("span", { dir: "auto" }, (who && text.said(who)) + summary(m))];
+}
+
+/** authorOf is who of us wrote it, in a word. @param {any} m @param {(id: string | null) => string} personName */
+function authorOf(m, personName) {
+  if (m.direction !== "outbound") return "";
+  if (!m.sent_by) return text.sources[/** @type {"api"} */ (m.source)] ?? "";
+  return m.sent_by === me().id ? text.you : personName(m.sent_by).split(/\s/)[0];
+}
+
+/** windowOf says how much of the 24 hours is left. @param {any} one */
+function windowOf(one) {
+  const left = Date.parse(one.service_window_expires_at ?? "") - now();
+  return left > 0 ? el("span.window", { title: text.left(spanOf(left)) }, spanOf(left)) : el("span.window.quiet", null, text.closed);
+}
