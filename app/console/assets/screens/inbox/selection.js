@@ -7,8 +7,8 @@ import { confirmAction } from "../../parts/dialog.js";
 import { toast, toastFailure } from "../../parts/notices.js";
 import { openAssign } from "./assign.js";
 import { nameOf } from "./conversations.js";
-import { openLabels } from "./labels.js";
 import { unsentIn } from "./drafts.js";
+import { openLabels } from "./labels.js";
 
 /** @param {number} n */
 const conversations = (n) => (n === 1 ? "1 conversation" : `${count(n)} conversations`);
