@@ -191,14 +191,6 @@ func (f *fixture) again(who rest.Visitor) rest.Visitor {
 	return who
 }
 
-// change stores an organization as changed by fn.
-func (f *fixture) change(tenant storagetest.Tenant, fn func(*storage.Organization)) {
-	f.t.Helper()
-	org := tenant.Organization
-	fn(&org)
-	storagetest.Update(f.t, f.db, func(tx *storage.Tx) error { return tx.UpdateOrganization(&org) })
-}
-
 // exec changes what no method of storage changes yet, and drops the API's caches.
 func (f *fixture) exec(query string, args ...any) {
 	f.t.Helper()
