@@ -225,7 +225,11 @@ export default function inbox() {
       details,
       merge: store.merge,
       heldUnread,
-      drawn: () => drawn.set(id),
+      drawn: () => {
+        drawn.set(id);
+        // It is asked for now, because that makes the browser lay the page out.
+        if (document.activeElement === document.body) heading()?.focus({ preventScroll: true });
+      },
       openAssign: chooseAssignee,
       openLabels: chooseLabels,
       toggleLabel,
@@ -233,14 +237,12 @@ export default function inbox() {
       refusal,
     };
   };
+  const heading = () => /** @type {HTMLElement | null} */ (body.querySelector(".thread-name h2"));
   const showThread = () => {
     const node = thread(place());
-    const wanted = focusNext || "h2";
-    const takes = focusNext !== "";
+    const wanted = focusNext;
     focusNext = "";
-    queueMicrotask(() => {
-      if (takes || document.activeElement === document.body) node.querySelector(wanted)?.focus({ preventScroll: true });
-    });
+    if (wanted) queueMicrotask(() => node.querySelector(wanted)?.focus({ preventScroll: true }));
     return node;
   };
   const isThere = computed(() => (conversation() ? current() : ""));

@@ -1,5 +1,5 @@
 /** A conversation in the list: who it is with, what was said last and by whom, and whose it is. */
-import { el } from "../../dom.js";
+import { computed, el } from "../../dom.js";
 import { ageOf, count, initials, now, spanOf, stamp } from "../../format.js";
 import { chip, dot, face, icon } from "../../parts/basics.js";
 import { link } from "../../router.js";
@@ -37,6 +37,7 @@ export function conversationRow(one, { current, tabStop, selected, personName })
   const id = one().id;
   const name = () => nameOf(one().contact);
   const isSelected = () => selected.has(id);
+  const isTabStop = computed(() => tabStop() === id); // of all rows only two are others when another is opened
   const pick = (/** @type {MouseEvent} */ event) => {
     if (!event.shiftKey || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault(); // it would open another window
@@ -52,13 +53,13 @@ export function conversationRow(one, { current, tabStop, selected, personName })
     onclick: pick,
     onmousedown: (/** @type {MouseEvent} */ event) => event.shiftKey && event.preventDefault(), // or words would be marked
   },
-    () => (selected.rows().length > 0 ? selectBox(name(), isSelected, () => selected.toggle(id)) : face(name())),
+    () => (selected.isActive() ? selectBox(name(), isSelected, () => selected.toggle(id)) : face(name())),
     el("div.row-text", null,
       el("a",
         {
           href: () => link(keep("inbox/" + id)),
           dir: "auto",
-          tabindex: () => (tabStop() === id ? null : "-1"),
+          tabindex: () => (isTabStop() ? null : "-1"),
           "aria-current": () => (current() === id ? "true" : null),
           "aria-describedby": "about-" + id,
           "data-conversation": id,

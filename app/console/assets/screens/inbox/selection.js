@@ -56,6 +56,8 @@ export function selection(shown) {
   };
   return {
     rows,
+    /** Whether any are: rows changes with everything that happens in the list. */
+    isActive: computed(() => rows().length > 0),
     has: (/** @type {string} */ id) => chosen().has(id),
     clear: () => chosen.set(new Set()),
     drop: (/** @type {string[]} */ ids) => chosen.set(new Set([...chosen.peek()].filter((id) => !ids.includes(id)))),
@@ -147,11 +149,11 @@ export function selectionBar({ selected, number, merge, read, people, labels }) 
     return confirmAction({ title: text.unsent, body: text.unsentBody(unsent), action: text.resolveAnyway, send: run });
   };
 
-  return when(() => selected.rows().length > 0, () => el("div.selected", {
+  return when(selected.isActive, () => el("div.selected", {
     role: "toolbar", "aria-label": text.bar, "aria-busy": () => busy(),
   },
-    el("b", { role: "status" }, () => text.selected(selected.rows().length)),
     button(text.clear, { icon: "close", look: "bare", iconOnly: true, run: selected.clear }),
+    el("b", { role: "status" }, () => text.selected(selected.rows().length)),
     assign, label, button(text.resolve, { icon: "check", run: () => void resolve() })));
 }
 
