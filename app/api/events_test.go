@@ -91,7 +91,7 @@ func TestTheDescriptionShowsEveryEvent(t *testing.T) {
 		shown = append(shown, kind)
 		post := item.Post
 		is.True(post.Security != nil && len(*post.Security) == 0) // a receiver knows no API key
-		is.Equal(len(post.Parameters), 10)                        // the headers
+		is.Equal(len(post.Parameters), 11)                        // the headers
 		for _, parameter := range post.Parameters {
 			is.Equal(parameter.Value.In, "header")
 			is.True(parameter.Value.Required)

@@ -63,9 +63,9 @@ var screensOfRoutes = map[string]screenOf{
 
 	"GET /:phone_number_id/conversations":                         {"inbox", "screens/inbox/conversations.js", `page(path()`},
 	"GET /:phone_number_id/conversations/:id":                     {"inbox/{id}", "screens/inbox/conversations.js", "get(`${path()}/${id}`"},
-	"PATCH /:phone_number_id/conversations/:id":                   {"inbox/{id}", "screens/inbox.js", "/conversations/${current()}`, changes"},
-	"POST /:phone_number_id/conversations/:id/labels":             {"inbox/{id}", "screens/inbox/details.js", `post(path + "/labels"`},
-	"DELETE /:phone_number_id/conversations/:id/labels/:label_id": {"inbox/{id}", "screens/inbox/details.js", "remove(`${path}/labels/"},
+	"PATCH /:phone_number_id/conversations/:id":                   {"inbox/{id}", "screens/inbox.js", "/conversations/${id}`, changes"},
+	"POST /:phone_number_id/conversations/:id/labels":             {"inbox/{id}", "screens/inbox.js", `post(of + "/labels"`},
+	"DELETE /:phone_number_id/conversations/:id/labels/:label_id": {"inbox/{id}", "screens/inbox.js", "remove(`${of}/labels/"},
 
 	"GET /:phone_number_id/contacts":                         {"contacts", "screens/contacts.js", "paged(`v1/${id}/contacts`"},
 	"POST /:phone_number_id/contacts":                        {"contacts", "screens/contacts.js", "/contacts`, { phone_number:"},

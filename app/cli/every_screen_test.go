@@ -20,7 +20,7 @@ var screensOfCommands = map[string]struct{ screen, module, words string }{
 	"audit": {"log?tab=audit", "screens/log/audit.js", `path: "audit"`},
 
 	"broadcasts cancel": {"broadcasts/{id}", "screens/broadcasts.js", `"cancel"`},
-	"broadcasts create": {"broadcasts/new", "screens/broadcasts/new.js", "/broadcasts`, body"},
+	"broadcasts create": {"broadcasts/new", "screens/broadcasts/new.js", "/broadcasts`, request()"},
 	"broadcasts list":   {"broadcasts", "screens/broadcasts.js", "/broadcasts`, { filters"},
 	"broadcasts pause":  {"broadcasts/{id}", "screens/broadcasts.js", `"pause"`},
 	"broadcasts resume": {"broadcasts/{id}", "screens/broadcasts.js", `"resume"`},

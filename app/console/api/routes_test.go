@@ -26,6 +26,7 @@ var agentsMay = []string{
 	"POST /:phone_number_id/media", "GET /:phone_number_id/media/:id",
 
 	"GET /:phone_number_id/counts", "GET /:phone_number_id/sending", "POST /:phone_number_id/conversations/:id/read", "POST /:phone_number_id/conversations/:id/unread",
+	"GET /:phone_number_id/conversations/:id/changes",
 	"GET /templates/:id", "GET /contacts/:id", "GET /contacts/:id/history", "GET /:phone_number_id/search_hits",
 	"GET /quick_replies", "POST /quick_replies", "GET /quick_replies/:id", "PATCH /quick_replies/:id", "DELETE /quick_replies/:id",
 	"GET /:phone_number_id/quality",
