@@ -87,7 +87,7 @@ func (a *App) holdBack(p storage.Progress, kept *storage.Progress, how string) (
 	if kept == nil {
 		kept = new(storage.Progress)
 	}
-	a.Log.Warn("the database was replaced: a new epoch of events begins, the search index is rebuilt, "+
+	a.Log.Warn("an older database was put back: a new epoch of events begins, the search index is rebuilt, "+
 		"broadcasts are paused, messages that were due at a set time fail, and other unsent messages "+
 		"wait for provider.reconcile_window", "because", how,
 		"event", p.Event, "expected_event", kept.Event, "commit", p.Commit, "expected_commit", kept.Commit)

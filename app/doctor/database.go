@@ -97,13 +97,13 @@ func (e *examination) checkEpoch(ctx context.Context) {
 	case how != "" && !e.served:
 		e.warn("epoch", "If this was intended, start the server: it begins a new epoch of events, rebuilds the search index, "+
 			"pauses broadcasts and fails overdue messages. If not, restore the newer file.",
-			"The database was replaced: %s.", how)
+			"An older database was put back: %s.", how)
 	case how != "":
 		e.warn("epoch", "Restart the server: it checks the database when it starts.",
-			"The database was replaced while the server was running: %s.", how)
+			"An older database was put back while the server was running: %s.", how)
 	case at != 0 && storage.Now().Sub(at) < putBackReported:
 		e.warn("epoch", "Check what is missing since the copy was made, and resume paused broadcasts: confab broadcasts list.",
-			"The database was replaced by an older one; the server noticed at %s and began a new epoch of events.", at)
+			"An older database was put back; the server noticed at %s and began a new epoch of events.", at)
 	default:
 		e.ok("epoch", "The database is the one last used here.")
 	}

@@ -224,7 +224,7 @@ func TestAgentsKeepContactsButDeleteNone(t *testing.T) {
 	c.Click("button", "Save")
 	c.heading("+15550004444")
 	c.open("contacts/"+id, "Ana Ruiz")
-	c.shows("There are no labels yet. An admin makes them in the settings.")
+	c.shows("There are no labels yet. Ask an admin to create them.")
 	c.Gone("button", "Delete contact")
 	c.calm("status of 409")
 }

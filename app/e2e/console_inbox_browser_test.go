@@ -338,7 +338,7 @@ func TestTheInboxIsUsedWithoutAMouse(t *testing.T) {
 	c.Find("button", "Resolve")
 	c.Press(kb.Escape, "/")
 	c.WaitFor(`document.activeElement.ariaLabel === "Search messages"`)
-	eval[any](c.window, `document.activeElement.blur()`)
+	eval[any](c.window, `document.activeElement?.blur()`)
 	c.Press("?")
 	c.Find("dialog", "Keyboard shortcuts")
 	for _, name := range []string{"Next conversation", "Open conversation", "Reply", "Resolve", "Reopen", "Assign", "Label", "Mark unread", "Select", "Send and resolve", "Search messages"} {

@@ -198,7 +198,7 @@ func TestNoShortcutFiresWhileSomebodyTypes(t *testing.T) {
 		c.Focus(field[0], field[1])
 		c.Press("e", "u", "j", "?", "l")
 	}
-	eval[any](c.window, `void document.activeElement.blur()`)
+	eval[any](c.window, `void document.activeElement?.blur()`)
 	for _, modifier := range []chromedp.Modifier{chromedp.ModifierCtrl, chromedp.ModifierAlt, chromedp.ModifierMeta} {
 		c.Do(chromedp.KeyEvent("e", chromedp.KeyModifiers(modifier)))
 	}

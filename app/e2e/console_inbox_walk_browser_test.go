@@ -52,7 +52,7 @@ func (w *walk) act(c *colleague, i int) {
 		c.Find("region", "Conversation with "+name)
 		c.Find("textbox", "Message")
 	case 6:
-		eval[any](c.window, `void document.activeElement.blur()`)
+		eval[any](c.window, `void document.activeElement?.blur()`)
 		c.Press([]string{"e", "o", "u"}[w.random.IntN(3)])
 	case 7:
 		eval[any](c.window, `void [...document.querySelectorAll(".details button")].find(b => b.textContent === "Assign to me")?.click()`)

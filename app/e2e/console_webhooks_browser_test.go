@@ -180,7 +180,7 @@ func TestADeliveryShowsHowItWasSigned(t *testing.T) {
 
 	c.Fill("textbox", "Signing secret", "whsec_wrong")
 	c.Click("button", "Compute")
-	c.text("does not match This secret did not sign it")
+	c.text("does not match This secret didn’t sign it")
 	c.Fill("textbox", "Signing secret", secret)
 	c.Click("button", "Compute")
 	c.text("matches This secret signed the delivery.")
@@ -285,7 +285,7 @@ func TestAnAdminRepairsAnEndpointThatAnswered500(t *testing.T) {
 	c.WaitFor(`document.querySelector("dialog").textContent.includes("nothing to replay")`)
 	c.Press(kb.Escape)
 	c.open("settings/health", "Health")
-	c.text("All numbers and webhooks are well.")
+	c.text("All numbers and webhooks are working.")
 	c.calm("status of 409")
 }
 

@@ -62,5 +62,5 @@ func TestTheDocumentationSaysWhereTheKeyGoes(t *testing.T) {
 		is.True(strings.Contains(text, sentence)) // is in the guide
 	}
 	help := run(t, "backup", "--help")
-	is.True(strings.Contains(help, "The archive holds master.key") && strings.Contains(help, "--without-key"))
+	is.True(strings.Contains(help, "The archive contains master.key") && strings.Contains(help, "--without-key"))
 }

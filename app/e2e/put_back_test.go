@@ -109,7 +109,7 @@ func TestAnOlderDatabaseThatIsPutBackIsNoticed(t *testing.T) {
 	is.Equal(f.Status, doctor.Warning)
 	is.True(strings.Contains(f.Message, "older"))
 	s.start()
-	is.True(strings.Contains(s.output.String(), "database was replaced"))
+	is.True(strings.Contains(s.output.String(), "older database was put back"))
 	is.Equal(s.progress(broadcast), progress{Status: "paused", PausedReason: "restored", Counts: s.progress(broadcast).Counts})
 	is.Equal(len(storagetest.Select[[]byte](t, s.dir, `SELECT value FROM meta WHERE name = 'restored_at'`)), 1)
 	s.say("gamma")
@@ -120,11 +120,11 @@ func TestAnOlderDatabaseThatIsPutBackIsNoticed(t *testing.T) {
 	is.Equal(r.seen, append([]string{"gap restored"}, s.keptEvents()...)[:len(r.seen)]) // statuses may follow
 	f = epochFinding(t, s.dir)
 	is.Equal(f.Status, doctor.Warning)
-	is.True(strings.Contains(f.Message, "database was replaced"))
+	is.True(strings.Contains(f.Message, "older database was put back"))
 
 	s.stop() // and once is enough
 	s.start()
-	is.True(!strings.Contains(s.output.String(), "database was replaced"))
+	is.True(!strings.Contains(s.output.String(), "older database was put back"))
 	r.seen = nil
 	r.read(context.Background(), "wait=0", never)
 	is.True(!strings.Contains(strings.Join(r.seen, " "), "gap"))
@@ -146,7 +146,7 @@ func TestADatabaseFromAnotherDirectoryIsNoticed(t *testing.T) {
 		is.NoErr(os.WriteFile(filepath.Join(copied.dir, name), text, 0o600))
 	}
 	copied.start()
-	is.True(strings.Contains(copied.output.String(), "database was replaced"))
+	is.True(strings.Contains(copied.output.String(), "older database was put back"))
 
 	// A backup that is restored has begun its epoch already, and is not reported.
 	copied.stop()
@@ -156,7 +156,7 @@ func TestADatabaseFromAnotherDirectoryIsNoticed(t *testing.T) {
 	restored.dir = filepath.Join(t.TempDir(), "restored")
 	run(t, "restore", archive, "--data-dir", restored.dir)
 	restored.start()
-	is.True(!strings.Contains(restored.output.String(), "database was replaced"))
+	is.True(!strings.Contains(restored.output.String(), "older database was put back"))
 }
 
 // What a command changes while no server runs is missed too when an older database is put back.

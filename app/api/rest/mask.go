@@ -13,11 +13,14 @@ const (
 	// Of a masked word that has at least minHinted characters the first few are shown: they
 	// say which kind of secret it was, or what somebody has mistyped.
 	minHinted, hintSize = 12, 4
+	// maxPlain is how long a plain word may be.
+	maxPlain = 14
 )
 
 // pathMask says what a log shows of a path. People write keys, tokens and passwords there by
 // mistake, and those have no shape of their own. So it shows what is known to be none: the
-// words of the routes, ids and numbers. Nothing is unescaped: those have no escapes.
+// words of the routes, ids, numbers, and short plain words, which are mistyped ones. Nothing is
+// unescaped: those have no escapes.
 type pathMask struct {
 	prefix string // of the path, shown as it is
 	words  map[string]struct{}
@@ -69,7 +72,7 @@ func (m pathMask) apply(path string, max int) string {
 
 // shows reports whether a word of a path is shown.
 func (m pathMask) shows(word string) bool {
-	if isNumber(word) || isID(word) {
+	if isNumber(word) || isID(word) || isPlain(word) {
 		return true
 	}
 	_, found := m.words[word]
@@ -84,6 +87,16 @@ func isNumber(word string) bool {
 		}
 	}
 	return len(word) <= 20
+}
+
+// isPlain reports whether a word is a short one of small letters. No secret of ours is.
+func isPlain(word string) bool {
+	for _, c := range []byte(word) {
+		if (c < 'a' || c > 'z') && c != '_' && c != '-' {
+			return false
+		}
+	}
+	return len(word) <= maxPlain
 }
 
 // isID reports whether a word has the shape of our ids. They begin with the time, and so for

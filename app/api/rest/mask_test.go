@@ -56,12 +56,14 @@ func TestALoggedPathShowsWhatIsKnown(t *testing.T) {
 		"/v1/labels/" + someLabel + "/":          "/v1/labels/" + someLabel + "/",
 		"/v1/labels/order_update":                "/v1/labels/order_update",
 		"/v1/labels/another_one_of_these":        "/v1/labels/anot...",
-		"/v1/lables":                             "/v1/...",
+		"/v1/lables":                             "/v1/lables",
+		"/v1/Lables":                             "/v1/...",
+		"/v1/abcdefghijklmno":                    "/v1/abcd...",
 		"/v1/labels/" + someLabel + "x":          "/v1/labels/lbl_...",
 		"/%761/labels":                           "/.../labels",
 		"/v1%2Fsvc_live_x":                       "/v1%2Fs...",
 		"/v1//labels":                            "/v1//labels",
-		"/v1/" + strings.Repeat("x/", 100):       "/v1/" + strings.Repeat(".../", 40)[:124],
+		"/v1/" + strings.Repeat("X/", 100):       "/v1/" + strings.Repeat(".../", 40)[:124],
 		"/v1/labels/" + strings.Repeat("x", 999): "/v1/labels/xxxx...",
 	} {
 		is.Equal(m.apply(path, maxStrangerPath), want)
