@@ -210,7 +210,7 @@ func TestADeliveryShowsHowItWasSigned(t *testing.T) {
 	c.text("Delivered: 200")                                  // after which the link stays where it is
 	c.Click("link", strings.TrimPrefix(first, "deliveries/")) // which it repeats
 	c.WaitFor(`location.pathname.endsWith("` + first + `")`)
-	c.text("It was replayed as " + replay)
+	c.text("Replayed as " + replay)
 	c.open("deliveries/wbd_01JQ0Z8M4T9V2X3W5Y6A7B8C9D", "This is not here")
 	c.calm("status of 404")
 }

@@ -32,12 +32,13 @@ const leastRate = 0.95;
 const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 1 });
 
 /**
- * failing says why an active webhook counts as failing; "" if it does not.
+ * failing says why an active webhook counts as failing; "" if it does not. One whose last attempt succeeded works
+ * again, whatever its day was like.
  * @param {any} one
  * @param {any} [day] its last day, where that is known
  */
 function failing({ status, consecutive_failures: failures }, day) {
-  if (status !== "active") return "";
+  if (status !== "active" || failures === 0) return "";
   if (failures >= leastInRow) return text.failuresSince(failures);
   return day?.success_rate != null && day.success_rate < leastRate ? text.lowRate(percent.format(day.success_rate)) : "";
 }
