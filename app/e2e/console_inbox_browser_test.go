@@ -3,6 +3,7 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
+	"image/color"
 	"os"
 	"path/filepath"
 	"strings"
@@ -239,7 +240,7 @@ func TestATemplateTakesTheFileOfItsHeader(t *testing.T) {
 	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
-	s.template(number, "menu", `[{"type":"HEADER","format":"DOCUMENT","example":{"header_handle":["4::handle"]}},{"type":"BODY","text":"Today, with love."}]`)
+	s.template(number, "menu", `[{"type":"HEADER","format":"IMAGE","example":{"header_handle":["4::handle"]}},{"type":"BODY","text":"Today, with love."}]`)
 	s.send(number, "+15550003333", `"type":"text","text":{"body":"too early"}`)
 	c := s.console(t, storage.RoleAgent)
 	c.Click("link", "+15550003333")
@@ -248,13 +249,15 @@ func TestATemplateTakesTheFileOfItsHeader(t *testing.T) {
 	c.Click("button", "Send template")
 	c.shows("Fill this in.")
 
-	path := filepath.Join(t.TempDir(), "menu.pdf")
-	c.is.NoErr(os.WriteFile(path, []byte("%PDF-1.4\n%%EOF\n"), 0o600))
+	path := filepath.Join(t.TempDir(), "menu.png")
+	c.is.NoErr(os.WriteFile(path, drawnPicture(400, 300, color.RGBA{60, 120, 180, 255}), 0o600))
 	c.Do(chromedp.SetUploadFiles(chromedp.CSS(".fill-in .attachments input"), []string{path}))
-	c.Find("button", "Remove menu.pdf")
-	c.WaitFor(`document.querySelector(".fill-in .attachment small") !== null`)
+	c.Find("button", "Remove menu.png")
+	c.WaitFor(`document.querySelector(".fill-in .preview img")?.naturalWidth === 400`)
 	c.Click("button", "Send template")
 	c.article("Today, with love.")
+	c.WaitFor(`document.querySelector("article .picture img")?.naturalWidth === 400`)
+	c.shoot("inbox-template-picture")
 	c.calm("status of 404")
 }
 

@@ -5,6 +5,7 @@
 import { el } from "../dom.js";
 import { icon } from "./basics.js";
 import { words } from "./formatted.js";
+import { sourceOf } from "./library.js";
 
 const text = {
   name: "Preview",
@@ -158,7 +159,8 @@ function header(part, given, sent) {
   const one = given?.parameters?.[0];
   const file = one?.[one.type];
   const url = file?.link ?? [part.example?.header_url].flat()[0];
-  if (format === "IMAGE" && url?.startsWith("blob:")) return el("img.preview-picture", { src: url, alt: name });
+  const src = format === "IMAGE" && sourceOf(file ?? { link: url });
+  if (src) return el("img.preview-picture", { src, alt: name });
   return el("div.preview-media", null,
     icon(drawing), el("span", { dir: "auto" }, file?.name || name), url && el("small", { dir: "ltr" }, url),
   );

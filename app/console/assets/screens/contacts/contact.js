@@ -7,13 +7,13 @@ import { button, chip, copyable, dot, heading, icon, section } from "../../parts
 import { confirmAction } from "../../parts/dialog.js";
 import { form } from "../../parts/form.js";
 import { away } from "../../parts/formatted.js";
+import { hosted } from "../../parts/library.js";
 import { allLabels } from "../../parts/lists.js";
 import { loaded, problem, resource } from "../../parts/states.js";
 import { fact } from "../../parts/table.js";
 import { toast, toastError } from "../../parts/notices.js";
 import { link, navigate } from "../../router.js";
 import { isAdmin } from "../../session.js";
-import { hosted } from "../inbox/content.js";
 import { consent, timeline } from "./history.js";
 
 const text = {

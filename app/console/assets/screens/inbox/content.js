@@ -4,7 +4,10 @@ import { get } from "../../api.js";
 import { sizeOf } from "../../format.js";
 import { icon } from "../../parts/basics.js";
 import { away, outside, words } from "../../parts/formatted.js";
-import { number, root } from "../../session.js";
+import { hosted, sourceOf } from "../../parts/library.js";
+import { number } from "../../session.js";
+import { picture } from "./pictures.js";
+import { player } from "./player.js";
 
 /** @typedef {import("../../dom.js").Child} Child */
 
@@ -32,9 +35,6 @@ const text = {
   item: "1 item",
   items: (/** @type {number} */ n) => n + " items",
 };
-
-/** hosted is where a file is shown from: its path, with any public address. @param {string} url */
-export const hosted = (url) => new URL("../media/" + new URL(url, root).pathname.split("/media/")[1], root).href;
 
 /** prose is what somebody wrote. @param {string | null | undefined} value */
 export const prose = (value) => value && el("p.message-text", { dir: "auto" }, words(value));
@@ -64,7 +64,7 @@ export function content(m) {
     case "interactive":
       return interactive(value);
     case "template":
-      return template(value);
+      return template(m, value);
     case "order":
       return [
         card({ name: { formatted_name: text.kinds.order } }, "customers"),
@@ -93,19 +93,15 @@ function file(m, value) {
   }
 
   const src = hosted(url);
-  const open = (/** @type {Child} */ shown) => el("a.picture",
-    { href: src, ...away, title: name },
-    shown,
-  );
-  if (m.type === "sticker") return open(el("img.sticker", { src, alt: name, loading: "lazy" }));
-  if (m.type === "image" && kind?.startsWith("image/")) return open(el("img", { src, alt: value.caption || name, loading: "lazy" }));
-  if (m.type === "video" && kind?.startsWith("video/")) return el(
-    "video",
-    { src, controls: true, preload: "metadata", "aria-label": name },
-  );
-  if (m.type === "audio") return el("audio", { src, controls: true, preload: "none", "aria-label": value.voice ? text.voice : name });
+  if (m.type === "sticker") return el("a.sticker", { href: src, ...away, title: name }, el("img", { src, alt: name, loading: "lazy" }));
+  if (m.type === "image" && kind?.startsWith("image/")) return picture(m, src, value.caption || name);
+  if (m.type === "video" && kind?.startsWith("video/")) return video(src, name);
+  if (m.type === "audio") return player(src, value.voice ? text.voice : name, value.voice);
   return badge(el("a", { href: src, ...away, download: name }, name), size ? sizeOf(size) : "");
 }
+
+/** @param {string} src @param {string} name */
+const video = (src, name) => el("video", { src, controls: true, preload: "metadata", "aria-label": name });
 
 /** @param {any} at */
 function place(at) {
@@ -184,13 +180,13 @@ function definition(name, language) {
   return value();
 }
 
-/** @param {any} value */
-function template(value) {
+/** @param {any} m @param {any} value */
+function template(m, value) {
   const language = value.language?.code ?? value.language;
   return () => {
     const found = definition(value.name, language);
     if (found === null) return el("p.quiet", null, text.kinds.template);
-    return found.components?.length ? filled(found.components, value.components ?? []) : prose(`${text.kinds.template} ${value.name}`);
+    return found.components?.length ? filled(found.components, value.components ?? [], m) : prose(`${text.kinds.template} ${value.name}`);
   };
 }
 
@@ -198,9 +194,10 @@ function template(value) {
  * filled shows a template as the person sees it.
  * @param {any[]} components of the template
  * @param {any[]} given the parameters
+ * @param {any} m
  * @returns {Child}
  */
-function filled(components, given) {
+function filled(components, given, m) {
   const part = (/** @type {string} */ type) => components.find((one) => one.type?.toUpperCase() === type);
   const values = (/** @type {string} */ type) => given.find((one) => one.type?.toLowerCase() === type)?.parameters ?? [];
   const fill = (/** @type {string | undefined} */ pattern, /** @type {any[]} */ parameters) =>
@@ -210,15 +207,27 @@ function filled(components, given) {
     });
   const header = part("HEADER");
   const medium = header?.format && header.format !== "TEXT" && header.format.toLowerCase();
-  const head = medium ? el("span.file", null,
-    icon("templates"),
-    text.kinds[/** @type {"image"} */ (medium)] ?? medium,
-  ) : header && fill(header.text, values("header"));
+  const head = medium ? attached(m, medium, values("header")[0]?.[medium]) : header && fill(header.text, values("header"));
   return card3(head,
     fill(part("BODY")?.text, values("body")),
     part("FOOTER")?.text,
     (part("BUTTONS")?.buttons ?? []).map((/** @type {any} */ one) => one.text),
   );
+}
+
+/**
+ * attached shows the file of a template's header, or says what it is.
+ * @param {any} m
+ * @param {string} kind
+ * @param {any} file as it was sent
+ */
+function attached(m, kind, file) {
+  const src = sourceOf(file);
+  const name = file?.filename ?? text.kinds[/** @type {"image"} */ (kind)] ?? kind;
+  if (src && kind === "image") return picture(m, src, name);
+  if (src && kind === "video") return video(src, name);
+  const shown = src ? el("a", { href: src, ...away, download: name }, name) : file?.link ? outside(file.link, name) : name;
+  return el("span.file", null, icon("templates"), shown);
 }
 
 /**

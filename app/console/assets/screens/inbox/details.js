@@ -5,12 +5,13 @@ import { date, sizeOf } from "../../format.js";
 import { button, chip, copyable, dot, face, icon } from "../../parts/basics.js";
 import { form } from "../../parts/form.js";
 import { away } from "../../parts/formatted.js";
+import { hosted } from "../../parts/library.js";
 import { toast } from "../../parts/notices.js";
 import { resource } from "../../parts/states.js";
 import { fact } from "../../parts/table.js";
 import { link } from "../../router.js";
 import { isAdmin, me } from "../../session.js";
-import { hosted, summary } from "./content.js";
+import { summary } from "./content.js";
 import { nameOf } from "./conversations.js";
 
 const text = {

@@ -1,5 +1,5 @@
 /** One message of a thread: its bubble, its state, what can be done with it. */
-import { el } from "../../dom.js";
+import { computed, el, untracked } from "../../dom.js";
 import { remove } from "../../api.js";
 import { clockOf, dayOf, stamp } from "../../format.js";
 import { button, icon } from "../../parts/basics.js";
@@ -145,11 +145,21 @@ export function article(row, at) {
     },
       el("div.bubble", null,
         () => quote(m(), at),
-        () => content(m()),
+        drawn(m),
         () => foot(m(), at),
         () => m().error && m().status === "failed" && failure(row(), at),
         () => chips(m(), at)),
       tools(row, at)));
+}
+
+/**
+ * drawn shows what a message holds. It is built again only when that changes: a new tick must
+ * not stop a voice message.
+ * @param {() => any} m
+ */
+function drawn(m) {
+  const held = computed(() => JSON.stringify([m().type, m()[m().type], m().media]));
+  return () => held() && untracked(() => content(m()));
 }
 
 /** @param {any} m @param {Context} at */
