@@ -3,10 +3,17 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
+	"image/color"
 	"net/http"
+	"net/netip"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp"
+
+	"confab/app/config"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -285,4 +292,27 @@ func (s *stage) storeTemplate(number string, one storage.Template) string {
 		return tx.InsertTemplate(&one)
 	})
 	return one.ID
+}
+
+// The example of a header is a file of one's own, which the server uploads to the provider.
+func TestTheHeaderOfATemplateIsUploaded(t *testing.T) {
+	parallelBrowser(t)
+	s := newStage(t, func(c *config.Config) {
+		c.Security.AllowInsecureURLs, c.Security.AllowCIDRs = true, []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	})
+	number := s.connect()
+	c := s.consoleAt(t, storage.RoleAdmin, "templates/new", "New template")
+	c.Fill("textbox", "Name", "spring_menu")
+	c.Focus("combobox", "Header")
+	c.Press("P")
+	path := filepath.Join(t.TempDir(), "menu.png")
+	c.is.NoErr(os.WriteFile(path, drawnPicture(400, 300, color.RGBA{60, 120, 180, 255}), 0o600))
+	c.Find("button", "Upload file")
+	c.Do(chromedp.SetUploadFiles(chromedp.CSS(".builder .attachments input"), []string{path}))
+	c.WaitFor(`document.querySelector(".preview img")?.naturalWidth === 400`)
+	c.Fill("textbox", "Text", "Our spring menu is here.")
+	c.shoot("template-header-file")
+	c.Click("button", "Save")
+	c.toast("Submitted for review")
+	s.becomes("/"+number+"/templates/spring_menu", "status", "approved")
 }

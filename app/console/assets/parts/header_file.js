@@ -1,8 +1,13 @@
-/** The file of a template's header: chosen, uploaded at once, and sent by its id. */
+/** The file of a template's header: chosen, uploaded at once, and sent by its id; that of its example by its address. */
+import { effect, el, untracked } from "../dom.js";
 import { button } from "./basics.js";
 import { attachments } from "../screens/inbox/attachments.js";
 
-const text = { choose: { image: "Choose picture", video: "Choose video", document: "Choose document" }, other: "Choose file" };
+const text = {
+  choose: { image: "Choose picture", video: "Choose video", document: "Choose document" },
+  other: "Choose file",
+  upload: "Upload file",
+};
 
 /**
  * headerFile is what templateForm takes for a header with a file. shown is the same parameter
@@ -32,4 +37,25 @@ export function headerFile(number) {
       return file ? { ...one, parameters: [{ ...first, [first.type]: { ...first[first.type], link: file.url, name: file.file.name } }] } : one;
     }),
   };
+}
+
+/**
+ * withUpload is the field of a file's address with a button that uploads one: its address is then filled in.
+ * @param {string} number
+ * @param {HTMLElement} field
+ * @param {(url: string) => void} use
+ */
+export function withUpload(number, field, use) {
+  const files = attachments(number);
+  effect(() => {
+    const url = files.all().at(-1)?.media?.url;
+    const input = field.querySelector("input");
+    if (!url || !input) return;
+    input.value = url;
+    untracked(() => use(url));
+  });
+  return el("div.field", null, field, el("div.below", null, button(text.upload, { icon: "upload", run: () => {
+    files.clear();
+    files.choose();
+  } })), files.view);
 }

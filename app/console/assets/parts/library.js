@@ -26,7 +26,7 @@ function libraryFile(id) {
  */
 export function sourceOf(file) {
   const url = file?.id ? libraryFile(file.id)?.url : file?.link;
-  if (!url) return "";
+  if (!url || !URL.canParse(url, root)) return "";
   if (url.startsWith("blob:")) return url;
   const isOurs = file.id || new URL(url, root).origin === root.origin;
   return isOurs && url.includes("/media/") ? hosted(url) : "";

@@ -87,6 +87,8 @@ function file(m, value) {
   const name = filename ?? value.filename ?? (value.voice ? text.voice : text.kinds[/** @type {"image"} */ (m.type)]);
   const badge = (/** @type {Child} */ shown, /** @type {string} */ below) =>
     el("span.file", null, icon("templates"), el("span", null, el("b", { dir: "auto" }, shown), el("small", null, below)));
+  // What was just sent is drawn before the server has said where it is.
+  if (!url && m.type === "image" && m.status === "queued" && value.id) return () => picture(m, sourceOf(value), value.caption || name);
   if (!url || url === value.link) {
     if (value.link) return badge(outside(value.link, name), text.linked);
     return badge(name, status === "failed" ? text.lost : status ? text.loading : text.gone);

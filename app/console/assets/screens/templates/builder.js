@@ -6,6 +6,7 @@ import { button, heading } from "../../parts/basics.js";
 import { fieldRow } from "../../parts/form.js";
 import { menu } from "../../parts/menu.js";
 import { problem } from "../../parts/states.js";
+import { withUpload } from "../../parts/header_file.js";
 import { isCode, kindOf, mediaNames, templatePreview, variablesOf } from "../../parts/template_preview.js";
 import { toast } from "../../parts/notices.js";
 import { link, navigate } from "../../router.js";
@@ -243,7 +244,7 @@ function codes({ draft, field, changed }) {
 
 /** @param {any} own */
 function texts(own) {
-  const { draft, field, is } = own;
+  const { draft, field, is, changed } = own;
   const options = [...plainFormats,
     ...Object.entries(mediaNames).filter(([value]) => value !== "PRODUCT").map(([value, [label]]) => ({ value, label }))];
   const plain = is(() => draft.cards.length === 0);
@@ -251,7 +252,10 @@ function texts(own) {
     when(plain, () => [
       field("format", { options }),
       when(is(() => draft.format === "TEXT"), () => field("header")),
-      when(is(() => isFile(draft.format)), () => field("url")),
+      when(is(() => isFile(draft.format)), () => withUpload(number()?.phone_number_id ?? "", field("url"), (url) => {
+        draft.url = url;
+        changed("url");
+      })),
     ]),
     bodyField(own),
     exampleFields(own),

@@ -149,8 +149,12 @@ export function problemsOf(draft) {
 /** @param {string} format */
 export const isFile = (format) => ["IMAGE", "VIDEO", "GIF", "DOCUMENT"].includes(format);
 
-/** @param {string} url */
-const linkProblem = (url) => (!url ? ruleText.blank : /^http:/.test(url) || !/^(https:\/\/.|\d+:)/.test(url) ? ruleText.https : "");
+/** What this server has may come without https: it fetches it from itself. @param {string} url */
+function linkProblem(url) {
+  if (!url) return ruleText.blank;
+  const isOurs = url.startsWith(location.origin + "/");
+  return isOurs || /^(https:\/\/.|\d+:)/.test(url) ? "" : ruleText.https;
+}
 
 /**
  * @param {string} written
