@@ -93,9 +93,9 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 	switch {
 	case !c.KnowsHost(r.Host):
-		v.showError(http.StatusForbidden, "This address is not ours", "Use the one in server.public_url, or localhost.")
+		v.showError(http.StatusForbidden, "Unknown address", "Open the console at the address in server.public_url, or at localhost.")
 	case !c.comesFromUs(r):
-		v.showError(http.StatusForbidden, "This request came from another page", "Open the console itself, and try again there.")
+		v.showError(http.StatusForbidden, "This request came from another site", "Open the console and try again there.")
 	case r.URL.Path == strings.TrimSuffix(Path, "/"):
 		v.redirect(http.StatusFound, "")
 	case strings.HasPrefix(v.path, "assets/"):
@@ -140,7 +140,7 @@ func (v *visit) byMethod(get, post func() error) {
 			allow += ", POST"
 		}
 		v.w.Header().Set("Allow", allow)
-		v.showError(http.StatusMethodNotAllowed, "That is not possible here", "This address takes "+allow+".")
+		v.showError(http.StatusMethodNotAllowed, "Method not allowed", "This address accepts "+allow+".")
 	}
 
 	if err != nil {
@@ -155,9 +155,9 @@ func (c *Console) ServeAPI(w http.ResponseWriter, r *http.Request) {
 	var who rest.Visitor
 	switch {
 	case !c.KnowsHost(r.Host):
-		who.Refused = &rest.Error{Code: rest.PermissionDenied, Message: "This address is not ours. Use the one in server.public_url."}
+		who.Refused = &rest.Error{Code: rest.PermissionDenied, Message: "Unknown address. Use the one in server.public_url."}
 	case !c.comesFromUs(r):
-		who.Refused = &rest.Error{Code: rest.PermissionDenied, Message: "This request does not come from a page of the console."}
+		who.Refused = &rest.Error{Code: rest.PermissionDenied, Message: "This request did not come from the console."}
 	default:
 		who.SignedIn, who.Refused = c.findSession(r)
 	}

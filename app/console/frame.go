@@ -112,7 +112,7 @@ func (v *visit) showScreen() error {
 
 	title := screenTitle(v.path)
 	if title == "" {
-		v.showError(http.StatusNotFound, "There is nothing here", "Check the address, or start at the inbox.")
+		v.showError(http.StatusNotFound, "Page not found", "Check the address, or go to the inbox.")
 		return nil
 	}
 	return v.showFrame(title, who)

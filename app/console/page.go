@@ -95,7 +95,7 @@ func (v *visit) showFailure(err error) {
 		owner.RecordFailure(fmt.Errorf("console: %w", err))
 	}
 	v.w.Header().Set("Retry-After", "1")
-	v.showError(http.StatusServiceUnavailable, "Something went wrong on our side", "Nothing was lost. Please try again in a moment.")
+	v.showError(http.StatusServiceUnavailable, "Something went wrong on our side", "Nothing was lost. Try again in a moment.")
 }
 
 // isNoSession reports whether an error means that there is no session.

@@ -48,7 +48,7 @@ func (p *phonePage) show(w http.ResponseWriter, r *http.Request, root string) {
 	setHeaders(w.Header())
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
-		http.Error(w, "This address takes GET and HEAD.", http.StatusMethodNotAllowed)
+		http.Error(w, "This address accepts GET and HEAD.", http.StatusMethodNotAllowed)
 		return
 	}
 

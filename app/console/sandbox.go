@@ -67,7 +67,7 @@ func (v *visit) sandboxUser() (who storage.SignedIn, err error) {
 // continueAsUser handles POST sign-in from the button of a sandbox.
 func (v *visit) continueAsUser() error {
 	if !v.mayContinue() {
-		v.showError(http.StatusForbidden, "That is not possible here", "Sign in with your address and password.")
+		v.showError(http.StatusForbidden, "Not available here", "Sign in with your email and password.")
 		return nil
 	}
 
@@ -76,7 +76,7 @@ func (v *visit) continueAsUser() error {
 		err = v.startSession(who.User, false)
 	}
 	if isNoSession(err) {
-		v.showError(http.StatusForbidden, "This person is disabled", "Enable it with 'confab users enable'.")
+		v.showError(http.StatusForbidden, "This person is disabled", "Enable them with 'confab users enable'.")
 		return nil
 	}
 	if err != nil {

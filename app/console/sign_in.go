@@ -95,7 +95,7 @@ func (v *visit) readForm() (ok bool, err error) {
 	case errors.Is(err, limit.ErrExhausted):
 		return false, err
 	case err != nil:
-		v.showError(http.StatusBadRequest, "This form could not be read", "Go back and try again.")
+		v.showError(http.StatusBadRequest, "Couldn’t read the form", "Go back and try again.")
 		return false, nil
 	}
 	return true, nil
@@ -123,14 +123,14 @@ func (v *visit) signIn() error {
 	case isTooMany:
 		v.holdUp()
 		v.w.Header().Set("Retry-After", tooMany.seconds())
-		form.Problem = "Too many tries. Wait " + tooMany.seconds() + " seconds, then try again."
+		form.Problem = "Too many attempts. Wait " + tooMany.seconds() + " seconds, then try again."
 		v.showSignInForm(http.StatusTooManyRequests, form)
 	case errors.Is(err, errWrong):
-		form.Problem = "The address or the password is wrong."
+		form.Problem = "Wrong email or password."
 		v.showSignInForm(http.StatusUnauthorized, form)
 	case errors.Is(err, password.ErrBusy):
 		v.w.Header().Set("Retry-After", "5")
-		form.Problem = "Many people sign in at this moment. Please try again."
+		form.Problem = "Too many people are signing in right now. Try again in a moment."
 		v.showSignInForm(http.StatusServiceUnavailable, form)
 	default:
 		return err

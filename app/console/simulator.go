@@ -41,7 +41,7 @@ func (c *Console) checkSimulatorUser(ctx context.Context, who storage.SignedIn) 
 	}
 
 	if who.User.Role != storage.RoleAdmin || who.User.OrganizationID != you.OrganizationID {
-		return &rest.Error{Code: rest.PermissionDenied, Message: "Only admins of the sandbox can play the provider."}
+		return &rest.Error{Code: rest.PermissionDenied, Message: "Only admins of the sandbox can control the provider."}
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ func (v *visit) findInvitation(token string) (i storage.UserInvitation, ok bool,
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
 		v.showError(http.StatusNotFound, "This link is not valid",
-			"Check that you opened all of it. If it still does not work, ask whoever sent it to you for a new one.")
+			"Check that you opened the whole link. If it still doesn’t work, ask whoever sent it for a new one.")
 		return i, false, nil
 	case err == nil && !i.Usable(storage.Now()):
 		v.showEnded(i)
@@ -53,9 +53,9 @@ func (v *visit) findInvitation(token string) (i storage.UserInvitation, ok bool,
 
 // showEnded says that an invitation has ended, and whom to ask.
 func (v *visit) showEnded(i storage.UserInvitation) {
-	v.showError(http.StatusGone, "This link has ended",
-		"It was used already, replaced by a newer one, or its time is over. Ask an admin of "+i.OrganizationName+
-			" for a new one. If you have chosen a password, sign in with it.")
+	v.showError(http.StatusGone, "This link is no longer valid",
+		"It was used, replaced by a newer one, or has expired. Ask an admin of "+i.OrganizationName+
+			" for a new one. If you already have a password, sign in with it.")
 }
 
 // showWelcome handles GET welcome/TOKEN. It changes nothing: scanners of mails open
@@ -106,7 +106,7 @@ func (v *visit) acceptInvitation(token string) error {
 		v.showEnded(i)
 	case errors.Is(err, password.ErrBusy):
 		v.w.Header().Set("Retry-After", "5")
-		form.PasswordProblem = "Many people sign in at this moment. Please try again."
+		form.PasswordProblem = "Too many people are signing in right now. Try again in a moment."
 		v.showWelcomeForm(http.StatusServiceUnavailable, i, form)
 	case err != nil:
 		return err

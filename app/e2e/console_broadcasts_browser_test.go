@@ -47,7 +47,7 @@ func TestABroadcastIsReviewedAndWatched(t *testing.T) {
 	c.Fill("textbox", "Name", "Spring "+markup)
 	c.pick("Template", "news (en)")
 	c.Click("button", "Next")
-	c.shows("Fill this in.")
+	c.shows("This field is required.")
 	c.Fill("textbox", "{{1}}", "{{first_name}}")
 	c.previews("Hello {{first_name}}, something is new here.")
 	c.shoot("broadcast-template")

@@ -50,7 +50,7 @@ func TestContactsAreFoundLabelledAndEdited(t *testing.T) {
 	c.row("Jonas Okafor")
 	c.WaitFor(`location.search === "?search=okaf"`)
 	c.Fill("searchbox", "Search contacts", "nobody at all")
-	c.shows("Nobody is like this.")
+	c.shows("No contacts match.")
 	c.Fill("searchbox", "Search contacts", "")
 	c.row("Ana Ruiz")
 
@@ -128,12 +128,12 @@ func TestAContactsPageChangesEverything(t *testing.T) {
 	c.Find("dialog", "Delete Ana "+markup+"?")
 	c.shows("all messages and their files. It can’t be undone.")
 	c.shoot("contact-delete")
-	c.Fill("textbox", "Type “Ana "+markup+"” to go on", "Ana "+markup)
+	c.Fill("textbox", "Type “Ana "+markup+"” to confirm", "Ana "+markup)
 	eval[any](c.window, `void document.querySelector("dialog button.danger").click()`)
 	c.toast("Contact deleted")
 	c.heading("Contacts")
 	c.Find("heading", "No contacts yet")
-	c.open("contacts/"+found.Data[0].ID, "This is not here")
+	c.open("contacts/"+found.Data[0].ID, "Not found")
 	c.calm("status of 404")
 }
 
@@ -224,7 +224,7 @@ func TestAgentsKeepContactsButDeleteNone(t *testing.T) {
 	c.Click("button", "Save")
 	c.heading("+15550004444")
 	c.open("contacts/"+id, "Ana Ruiz")
-	c.shows("There are no labels yet. Ask an admin to create them.")
+	c.shows("No labels yet. Ask an admin to create them.")
 	c.Gone("button", "Delete contact")
 	c.calm("status of 409")
 }

@@ -53,15 +53,15 @@ func TestACustomerLivesInTheConsole(t *testing.T) {
 	// A link is made, copied once, and revoked.
 	c.Click("button", "New link")
 	c.Find("dialog", "New link")
-	c.Fill("textbox", "Then lead to", "nowhere")
+	c.Fill("textbox", "Redirect to", "nowhere")
 	c.Click("button", "Create link")
 	c.WaitFor(`document.querySelector("dialog input[name=success_redirect_url]").ariaInvalid === "true"`)
-	c.Fill("textbox", "Then lead to", "https://example.com/done")
+	c.Fill("textbox", "Redirect to", "https://example.com/done")
 	c.Click("button", "Create link")
 	c.Find("button", "Copy link")
 	c.shoot("customer-link")
 	link := c.shown()[0]
-	c.Find("link", "See the page as your customer does")
+	c.Find("link", "Open the page your customer sees")
 	c.is.True(strings.Contains(link, "/onboard/csl_"))
 	c.is.Equal(answers(t, link), 200)
 	c.Click("button", "Done")
@@ -75,7 +75,7 @@ func TestACustomerLivesInTheConsole(t *testing.T) {
 
 	// It is suspended, resumed, archived and restored.
 	c.Click("button", "Suspend")
-	c.shows("Sends from its numbers are refused until it is resumed.")
+	c.shows("Its numbers can’t send until you resume it.")
 	c.is.Equal(status(), "suspended")
 	c.Click("button", "Resume")
 	c.Find("button", "Suspend")
@@ -94,14 +94,14 @@ func TestACustomerLivesInTheConsole(t *testing.T) {
 	c.row("Bakery South", "archived", "south@example.com")
 	c.shoot("customers")
 	c.Fill("searchbox", "Search customers", "zzz")
-	c.shows("No customer is like this.")
+	c.shows("No customers match.")
 	c.Fill("searchbox", "Search customers", "bakery")
 	c.Click("link", "Bakery South")
 	c.heading("Bakery South")
 	c.Click("button", "Restore")
 	c.Find("button", "Archive")
 	c.is.Equal(status(), "pending")
-	c.open("customers/cus_01JQ0Z8M4T9V2X3W5Y6A7B8C9D", "This is not here")
+	c.open("customers/cus_01JQ0Z8M4T9V2X3W5Y6A7B8C9D", "Not found")
 	c.calm("status of 400", "status of 404")
 }
 
@@ -118,10 +118,10 @@ func TestACustomersNumberIsDisconnected(t *testing.T) {
 	c.Click("button", "Disconnect")
 	c.Find("dialog", "Disconnect "+phone+"?")
 	c.shoot("customer-disconnect")
-	c.Fill("textbox", "Type “"+phone+"” to go on", phone)
+	c.Fill("textbox", "Type “"+phone+"” to confirm", phone)
 	eval[any](c.window, `void document.querySelector("dialog button.danger").click()`)
 	c.toast("Disconnected")
-	c.shows("None is connected yet.")
+	c.shows("No numbers connected yet.")
 	c.is.Equal(s.call("GET", s.app.URL()+"/v1/customers/"+id, "")["whatsapp_accounts"], []any{})
 	c.calm()
 }

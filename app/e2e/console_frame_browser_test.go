@@ -190,8 +190,8 @@ func TestTheFrameLeadsEverywhere(t *testing.T) {
 	c.heading("Inbox")
 	c.Do(chromedp.NavigateBack())
 	c.heading("People")
-	c.open("nothing", "There is nothing here")
-	c.open("settings/nothing", "There is nothing here")
+	c.open("nothing", "Page not found")
+	c.open("settings/nothing", "Page not found")
 	c.open("settings", "People")
 	c.open("inbox/cnv_01JQ0Z8M4T9V2X3W5Y6A7B8C9D", "Inbox")
 	c.calm("status of 404")
@@ -206,7 +206,7 @@ func TestAgentsSeeWhatTheyMayUse(t *testing.T) {
 	c.heading("Profile")
 	c.is.Equal(c.links("Settings"), []string{"Quick replies", "Profile"})
 	for _, path := range []string{"settings/people", "settings/keys", "webhooks", "log", "phone"} {
-		c.open(path, "There is nothing here")
+		c.open(path, "Page not found")
 	}
 	c.Press("g", "w") // no shortcut leads there
 	c.Press("g", "c")
@@ -289,7 +289,7 @@ func TestAnyIDOpensItsScreen(t *testing.T) {
 	c.Click("button", "Search or jump to")
 	for _, none := range []string{"msg_", "../../../evil", "msg_" + id + "/../x"} {
 		c.Fill("combobox", "Search or jump to", none)
-		c.Find("StaticText", "Nothing has this name. Paste an id to open what it stands for.")
+		c.Find("StaticText", "No results. You can also paste any id to open it.")
 		c.is.Equal(len(c.All("option")), 0)
 	}
 	c.Press(kb.Escape)
@@ -315,7 +315,7 @@ func TestTheAccountMenuChangesTheThemeAndSignsOut(t *testing.T) {
 	c.is.Equal(c.Find("button", "Account").Description, "Mira Kovač Acme")
 	c.Click("button", "Account")
 	c.is.Equal(c.All("menuitem"), []string{"Profile", "Sessions", "Keyboard shortcuts", "API reference", "Sign out"})
-	c.is.Equal(c.All("menuitemradio"), []string{"As the system", "Light", "Dark"})
+	c.is.Equal(c.All("menuitemradio"), []string{"System", "Light", "Dark"})
 	c.shoot("account")
 	c.Click("menuitemradio", "Dark")
 	ground := `getComputedStyle(document.querySelector("main")).backgroundColor`
@@ -324,7 +324,7 @@ func TestTheAccountMenuChangesTheThemeAndSignsOut(t *testing.T) {
 	c.heading("Inbox")
 	c.is.Equal(eval[string](c.window, ground), "rgb(20, 27, 24)")
 	c.Click("button", "Account")
-	c.Click("menuitemradio", "As the system")
+	c.Click("menuitemradio", "System")
 	c.WaitFor(ground + ` === "rgb(255, 255, 255)"`)
 	c.Do(c.Prefers("prefers-color-scheme", "dark"))
 	c.WaitFor(ground + ` === "rgb(20, 27, 24)"`)
@@ -409,7 +409,7 @@ func TestTheConsoleSaysWhenTheServerIsGone(t *testing.T) {
 	// The notice moves the page below it.
 	c.WaitFor(`document.querySelector(".connection").textContent.includes("Reconnecting… your text is safe")`)
 	c.Click("link", "API keys")
-	c.Find("heading", "The server cannot be reached")
+	c.Find("heading", "Can’t reach the server")
 	c.shoot("offline")
 	offline(false)
 	c.Find("table", "API keys") // by itself, without a reload

@@ -35,7 +35,7 @@ func TestContactsAreImportedAfterATrial(t *testing.T) {
 	c.unharmed()
 	c.shoot("import")
 	c.Click("button", "Check")
-	c.Find("region", "If you import it")
+	c.Find("region", "Preview")
 	c.shows("must be a phone number")
 	c.row("4", "must be a phone number")
 	c.shoot("import-checked")

@@ -247,7 +247,7 @@ func TestATemplateTakesTheFileOfItsHeader(t *testing.T) {
 	c.Click("button", "Choose a template")
 	c.Click("button", "menu")
 	c.Click("button", "Send template")
-	c.shows("Fill this in.")
+	c.shows("This field is required.")
 
 	path := filepath.Join(t.TempDir(), "menu.png")
 	c.is.NoErr(os.WriteFile(path, drawnPicture(400, 300, color.RGBA{60, 120, 180, 255}), 0o600))

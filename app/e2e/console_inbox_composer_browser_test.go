@@ -91,7 +91,7 @@ func TestAMessageIsSentLaterOrNotAtAll(t *testing.T) {
 	c.shoot("inbox-later")
 	eval[any](c.window, `void (document.querySelector("#send-at").value = "2020-01-01T09:00")`)
 	c.Click("button", "Schedule")
-	c.shows("Choose a time from now to 90 days ahead.")
+	c.shows("Choose a time within the next 90 days.")
 	c.Click("button", "Tomorrow at 9")
 	c.state("Good morning", "scheduled")
 	c.written("")

@@ -57,7 +57,7 @@ func TestDetailsShowFilesBroadcastsAndWhereToGoOn(t *testing.T) {
 	c.Click("option", "Nobody")
 	s.becomesTrue(func() bool { return s.conversation(number, ana)["assignee"] == nil })
 
-	c.Click("link", "Trace of the last message")
+	c.Click("link", "Trace the last message")
 	c.heading("Image") // the campaign is not what was said last
 	eval[any](c.window, `void history.back()`)
 	c.Find("region", "Conversation with Ana Ruiz") // the trace leads to her too
@@ -125,7 +125,7 @@ func TestAConversationThatIsNotHereLeadsBack(t *testing.T) {
 	c := s.console(t, storage.RoleAgent)
 	c.Do(chromedp.EmulateViewport(360, 740))
 	c.openAddress("inbox/cnv_01KDYBMWFE00000000000000XX")
-	c.Find("heading", "This is not here")
+	c.Find("heading", "Not found")
 	c.Click("link", "Back")
 	c.showsRows("Ana Ruiz")
 	c.Find("list", "Conversations")

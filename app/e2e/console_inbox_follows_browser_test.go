@@ -40,7 +40,7 @@ func TestADeletedPersonsThreadIsGone(t *testing.T) {
 	c.openConversation("Ana Ruiz")
 	contact := s.conversation(number, ana)["contact"].(map[string]any)["id"].(string)
 	s.exchange("DELETE", s.app.URL()+"/v1/"+number+"/contacts/"+contact, "")
-	c.Find("heading", "This is not here")
+	c.Find("heading", "Not found")
 	c.showsRows()
 	c.calm("status of 404")
 }

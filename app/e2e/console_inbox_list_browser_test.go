@@ -105,18 +105,18 @@ func TestAnInboxWithoutANumberSaysSo(t *testing.T) {
 	parallelBrowser(t)
 	s := newStage(t)
 	c := s.console(t, storage.RoleAdmin)
-	c.Find("heading", "No number is connected yet")
+	c.Find("heading", "No number connected yet")
 	c.shoot("inbox-no-number")
 	c.Do(chromedp.EmulateViewport(360, 740))
-	c.Find("heading", "No number is connected yet") // on a small screen too
+	c.Find("heading", "No number connected yet") // on a small screen too
 	c.Do(chromedp.EmulateViewport(1280, 800))
 	c.Click("tab", "All")
 	c.reconnects()
 	c.open("inbox/cnv_01JQ0Z8M4T9V2X3W5Y6A7B8C9D?search=blue", "Inbox")
 	c.open("contacts", "Contacts")
-	c.Find("heading", "No number is connected")
+	c.Find("heading", "No number connected")
 	c.Click("link", "Inbox")
-	c.Find("heading", "No number is connected yet")
+	c.Find("heading", "No number connected yet")
 
 	number := s.connect()
 	c.Find("heading", "Nobody has written yet")

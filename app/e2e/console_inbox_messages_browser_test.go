@@ -46,7 +46,7 @@ func TestEveryKindOfMessageIsShownAsTheNetworkDoes(t *testing.T) {
 
 	c := s.console(t, storage.RoleAdmin)
 	c.openConversation("Ana Ruiz")
-	for _, text := range []string{"Like this", "invoice.pdf", "Café Nord", "Bo Berg", "Where is it?", "Order", "Ask for it in another form", "A question", "Take your time", "The sand one", "See all", "with cream", "Hi Ana, it is on its way.", "Bakery Nord"} {
+	for _, text := range []string{"Like this", "invoice.pdf", "Café Nord", "Bo Berg", "Where is it?", "Order", "Ask them to send it another way", "A question", "Take your time", "The sand one", "See all", "with cream", "Hi Ana, it is on its way.", "Bakery Nord"} {
 		c.article(text)
 	}
 	has := func(selector string) {
@@ -83,7 +83,7 @@ func TestEveryKindOfMessageIsShownAsTheNetworkDoes(t *testing.T) {
 
 	// A failure says why, with its code, and is sent again as a new message.
 	c.Click("link", "+1999000131026")
-	c.article("Not sent: this number cannot be reached on the network (131026)")
+	c.article("Not sent: this number can’t be reached (131026)")
 	c.shoot("inbox-failed")
 	c.calm("status of 404")
 }
@@ -189,7 +189,7 @@ func TestFilesAreShownByTheirPathAndLinksAsCards(t *testing.T) {
 	c.heading("Inbox")
 	c.Visit(here + "/console/inbox/" + conversation)
 	c.WaitFor(`document.querySelector('[role=log] img[alt="Like this"]')?.naturalWidth === 1`)
-	c.article("Sent by a link")
+	c.article("Sent as a link")
 	c.is.Equal(eval[string](c.window, `document.querySelector("[role=log] .file a").href`), "https://elsewhere.test/a.png")
 	for _, request := range c.Requests() {
 		if !strings.HasPrefix(request, here+"/") && !strings.HasPrefix(request, "data:") {

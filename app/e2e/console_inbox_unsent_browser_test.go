@@ -79,13 +79,13 @@ func TestTheComposerOpensAgainByItself(t *testing.T) {
 		c.state(text, "read")
 	}
 	send("The last one of this month")
-	c.shows("This month’s messages are used up.")
+	c.shows("Your plan’s messages for this month are used up.")
 	c.Gone("textbox", "Message")
 
 	storagetest.Exec(t, dir, `DELETE FROM usage`) // as if it were the next one
 	c.Find("textbox", "Message")
 	send("The last one of the next month")
-	c.shows("This month’s messages are used up.")
+	c.shows("Your plan’s messages for this month are used up.")
 
 	s.hasPlan(config.SelfHosted)
 	c.Find("textbox", "Message")
@@ -162,7 +162,7 @@ func TestARefusedReplyComesBackWhole(t *testing.T) {
 	c.Click("button", "Tomorrow at 9")
 	whole := func() {
 		t.Helper()
-		c.shows("Not sent: this number cannot be reached on the network.")
+		c.shows("Not sent: this number can’t be reached.")
 		c.written("It left this morning")
 		c.Find("button", "Cancel reply")
 		c.Find("button", "Send now instead")
@@ -236,7 +236,7 @@ func TestWhatMayHaveBeenSentIsNoDraft(t *testing.T) {
 	unknown := func(text string) {
 		t.Helper()
 		c.state(text, "failed")
-		c.article("It is not known whether this was sent.")
+		c.article("This may already have been sent.")
 		c.Find("button", "Send again")
 		c.Gone("button", "Edit")
 		c.written("")
@@ -274,7 +274,7 @@ func TestResolvingAsksWhileAMessageWaits(t *testing.T) {
 	c.state("It left this morning", "queued")
 	c.Click("button", "Resolve")
 	c.Find("dialog", "Resolve with an unsent message?")
-	c.shows("Your message has not been sent yet. It goes out from this browser as soon as that is possible.")
+	c.shows("Your message hasn’t been sent yet. This browser sends it as soon as it can.")
 	c.shoot("inbox-resolve-waiting")
 	c.Click("button", "Cancel")
 	c.is.Equal(s.conversation(number, ana)["status"], "open")

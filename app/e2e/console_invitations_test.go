@@ -76,7 +76,7 @@ func TestAServerSaysOnceHowToInviteTheFirstAdmin(t *testing.T) {
 
 	// Who comes before anybody can sign in learns it.
 	s := newStage(t)
-	const nobody = "Nobody can sign in here yet."
+	const nobody = "No one can sign in yet."
 	is.True(strings.Contains(s.browser().open("GET", "/console/sign-in", nil).body, nobody))
 	s.joined("ada@example.com", storage.RoleAgent)
 	is.True(!strings.Contains(s.browser().open("GET", "/console/sign-in", nil).body, nobody))

@@ -35,8 +35,8 @@ func TestAnAddressThatCannotBeReadSaysSo(t *testing.T) {
 	parallelBrowser(t)
 	s := newStage(t)
 	s.connect()
-	c := s.consoleAt(t, storage.RoleAdmin, "contacts/%E0%A4", "This is not here")
-	c.open("%E0%A4", "There is nothing here")
+	c := s.consoleAt(t, storage.RoleAdmin, "contacts/%E0%A4", "Not found")
+	c.open("%E0%A4", "Page not found")
 	c.calm("status of 400", "status of 404")
 }
 

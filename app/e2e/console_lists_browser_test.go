@@ -15,7 +15,7 @@ func TestAScreenWithoutANumberLeadsToTheNumbers(t *testing.T) {
 	c := newStage(t).console(t, storage.RoleAdmin)
 	for path, heading := range map[string]string{"contacts": "Contacts", "broadcasts": "Broadcasts", "templates": "Templates"} {
 		c.open(path, heading)
-		c.Find("heading", "No number is connected")
+		c.Find("heading", "No number connected")
 		c.WaitFor(`document.querySelector(".empty a") !== null`)
 	}
 	eval[any](c.window, `void document.querySelector(".empty a").click()`)
@@ -96,7 +96,7 @@ func TestALongListFollowsWhatIsDoneToIt(t *testing.T) {
 
 	c.Click("button", "Show more")
 	rows(`all.length === 200 && all.filter(tr => tr.textContent.includes("VIP")).length === 179`)
-	c.Click("button", "Back to the first")
+	c.Click("button", "First page")
 	rows(`all.length === 50 && !all.some(tr => tr.textContent.includes("VIP"))`)
 	c.calm()
 }

@@ -165,7 +165,7 @@ func TestATraceOfABroadcastHasAllItsSteps(t *testing.T) {
 
 	c := s.console(t, storage.RoleAdmin)
 	c.open("trace/"+sent.Data[0].MessageID, "“Something is new here.”")
-	for _, step := range []string{"Stored, queued by a broadcast", "Handed to the provider, try 1", "Event message.sent", "Callback: sent", "Callback: delivered", "Callback: read"} {
+	for _, step := range []string{"Stored, queued by a broadcast", "Sent to the provider, attempt 1", "Event message.sent", "Callback: sent", "Callback: delivered", "Callback: read"} {
 		c.Find("StaticText", step)
 	}
 	c.Find("StaticText", strings.TrimPrefix(hook.URL, "http://"))

@@ -34,7 +34,7 @@ func TestANumberShowsHowItFares(t *testing.T) {
 	c.Click("link", phone)
 	c.heading(phone)
 	c.is.Equal(c.at(), "numbers/"+number)
-	c.text("Messages come and go.")
+	c.text("Sends and receives messages.")
 	c.WaitFor(`[...document.querySelectorAll(".card")].map(e => e.textContent).join() === "Sent3,Delivered3,Read3,Failed2,Received1"`)
 	c.row("131026", "recipient_unavailable", "Check the number.", "2")
 	c.text(s.app.URL() + "/provider/webhook")
@@ -58,7 +58,7 @@ func TestANumberShowsHowItFares(t *testing.T) {
 	c.open("settings/health", "Health")
 	c.text("Last 30 days")
 	c.shoot("health")
-	c.open("numbers/1065403522", "This is not here")
+	c.open("numbers/1065403522", "Not found")
 	c.calm()
 
 	agent := s.consoleAt(t, storage.RoleAgent, "numbers/"+number, phone)
@@ -85,13 +85,13 @@ func TestANumberWhoseTokenExpiredIsConnectedAgain(t *testing.T) {
 	c := s.consoleAt(t, storage.RoleAdmin, "numbers/"+number, phone)
 	c.Click("button", "Check now")
 	c.WaitFor(`document.querySelector(".toast.bad") !== null`)
-	c.text("needs a look")
+	c.text("needs attention")
 
 	// What people wrote stays in sight, and nothing is written that cannot be sent.
 	c.open("inbox", "Inbox")
 	c.Click("link", "Ana Ruiz")
 	c.article("Hello?")
-	c.shows("Nothing can be sent from this number now.")
+	c.shows("This number can’t send right now.")
 	c.Gone("textbox", "Message")
 	c.shoot("inbox-number-off")
 	c.Click("link", "See why")
@@ -108,7 +108,7 @@ func TestANumberWhoseTokenExpiredIsConnectedAgain(t *testing.T) {
 	c.Click("button", "Connect")
 	c.toast("Connected")
 	c.Find("button", "Disconnect")
-	c.text("Messages come and go.")
+	c.text("Sends and receives messages.")
 	s.await(number, s.send(number, "+15550001111", `"type":"text","text":{"body":"Back"}`), isStatus("read"))
 	c.open("inbox", "Inbox")
 	c.openConversation("Ana Ruiz")
@@ -150,7 +150,7 @@ func TestANewNumberIsConnectedAndRegistered(t *testing.T) {
 	c.Fill("textbox", "PIN", "123456")
 	c.Click("button", "Register")
 	c.toast("Registered")
-	c.text("Messages come and go.")
+	c.text("Sends and receives messages.")
 	c.calm("status of 400", "status of 422")
 }
 

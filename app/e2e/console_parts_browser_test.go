@@ -62,7 +62,7 @@ func TestPartsAreNamedAndLookedAt(t *testing.T) {
 		{"button", "Search"}, {"button", "Copy webhook id"}, {"button", "Copy command"}, {"table", "Deliveries"},
 		{"columnheader", "Event"}, {"columnheader", "Replay"}, {"cell", "message.sent"}, {"button", "Replay"},
 		{"textbox", "Name"}, {"combobox", "Team"}, {"group", "Role"}, {"radio", "Agent Answers messages"}, {"radio", "teal"},
-		{"status", "Loading"}, {"heading", "No keys yet"}, {"heading", "This could not be loaded"}, {"heading", "This is not here"}, {"button", "Copy message id"},
+		{"status", "Loading"}, {"heading", "No keys yet"}, {"heading", "Couldn’t load this"}, {"heading", "Not found"}, {"button", "Copy message id"},
 	} {
 		g.Find(want[0], want[1])
 	}
@@ -129,7 +129,7 @@ func TestADialogKeepsAndReturnsTheFocus(t *testing.T) {
 	g.shoot("confirm", 800)
 	g.Press("Ana", kb.Enter) // not the whole word
 	g.is.Equal(g.Find("button", "Delete contact").Properties["disabled"], "true")
-	g.Fill("textbox", "Type “Ana Ruiz” to go on", "Ana Ruiz")
+	g.Fill("textbox", "Type “Ana Ruiz” to confirm", "Ana Ruiz")
 	g.Press(kb.Enter)
 	g.Gone("dialog", "Delete Ana Ruiz?")
 	g.Find("button", "Dismiss")
@@ -157,7 +157,7 @@ func TestAFormSaysWhatIsWrongAtTheField(t *testing.T) {
 
 	g.Fill("textbox", "Name", "")
 	g.Press(kb.Enter)
-	g.Find("StaticText", "Fill this in.")
+	g.Find("StaticText", "This field is required.")
 	g.Fill("textbox", "Name", "broken")
 	g.Press(kb.Enter)
 	g.WaitFor(`document.querySelectorAll("form .problem code").length === 1`) // with the id of the request

@@ -205,7 +205,7 @@ func TestThePhoneDoesWhatAPersonCan(t *testing.T) {
 	c.Fill("textbox", "Longitude", "13.3777")
 	c.Click("button", "Send")
 	c.last("52.5163, 13.3777")
-	c.Click("button", "Options of the person")
+	c.Click("button", "Person options")
 	c.Click("menuitem", "Name and number…")
 	c.Fill("textbox", "Name", "Ana Ruiz")
 	c.Fill("textbox", "Number", "+15550009000")
@@ -213,9 +213,9 @@ func TestThePhoneDoesWhatAPersonCan(t *testing.T) {
 	c.Find("region", "Phone of Ana Ruiz")
 	c.is.Equal(c.at(), "phone/15550009000")
 	c.last("52.5163, 13.3777") // it is the same phone
-	c.Click("button", "Options of the person")
+	c.Click("button", "Person options")
 	c.Click("menuitem", "Block this business")
-	c.Find("StaticText", "You blocked this business. It can send you nothing until you unblock it.")
+	c.Find("StaticText", "You blocked this business. It can’t message you until you unblock it.")
 
 	// The provider's own settings.
 	c.Click("switch", "Reads automatically")
@@ -249,7 +249,7 @@ func TestASimulatorAloneOffersThePhone(t *testing.T) {
 
 	b := openWindow(t)
 	b.Visit(server.URL + console.PhonePath)
-	b.Find("heading", "Nobody has a phone yet")
+	b.Find("heading", "No people yet")
 	b.Click("button", "New person")
 	b.Fill("textbox", "Name", "Ana")
 	b.Click("button", "Save")
@@ -301,7 +301,7 @@ func TestThePictureOfTheREADME(t *testing.T) {
 	c.Click("button", "Send as Ana Ruiz")
 	c.last("And could you gift wrap it?")
 	c.Do(chromedp.EmulateViewport(1280, 800, chromedp.EmulateScale(2)))
-	c.Click("button", "Beside the inbox")
+	c.Click("button", "Show beside the inbox")
 	c.Find("region", "Phone of Ana Ruiz")
 	c.last("And could you gift wrap it?")
 	c.is.NoErr(os.MkdirAll(filepath.Dir(*picture), 0o755))

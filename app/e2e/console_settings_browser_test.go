@@ -111,17 +111,17 @@ func TestAnAdminInvitesAndKeepsPeople(t *testing.T) {
 	status, _ := tomas.me()
 	c.is.Equal(status, 401) // the older one
 	tomas = second
-	c.Click("radio", "Admin Everything, with people, keys, webhooks and logs")
+	c.Click("radio", "Admin Full access, including people, keys, webhooks and logs.")
 	c.Click("button", "Save")
 	c.toast("Saved")
 	c.Click("button", "Sign out everywhere")
 	c.toast("Signed out everywhere")
 	status, _ = tomas.me()
 	c.is.Equal(status, 401)
-	c.Find("StaticText", "None at the moment.")
+	c.Find("StaticText", "No active sessions.")
 
 	c.Click("button", "New link")
-	c.Find("dialog", "Link to sign in")
+	c.Find("dialog", "Sign-in link")
 	c.is.True(strings.Contains(c.shown()[0], "/console/welcome/"))
 	c.Click("button", "Done")
 	c.Click("button", "Disable")
@@ -138,7 +138,7 @@ func TestAnAdminInvitesAndKeepsPeople(t *testing.T) {
 	c.Click("link", "Mira Kovač")
 	c.heading("Mira Kovač")
 	c.Gone("button", "Disable") // a person does not disable itself
-	c.open("settings/people/01JQ0Z8M4T9V2X3W5Y6A7B8C9D", "This is not here")
+	c.open("settings/people/01JQ0Z8M4T9V2X3W5Y6A7B8C9D", "Not found")
 	c.calm("status of 400", "status of 404")
 }
 
@@ -294,7 +294,7 @@ func TestAPersonChangesItsProfile(t *testing.T) {
 	c.WaitFor(`document.querySelector("[name=password]").ariaInvalid === "true"`)
 	c.Fill("textbox", "New password", "a new battery staple")
 	c.Click("button", "Change password")
-	c.toast("Password changed; other sessions have ended")
+	c.toast("Password changed. You’re signed out everywhere else.")
 	status, _ := other.me()
 	c.is.Equal(status, 401)
 

@@ -60,7 +60,7 @@ func TestAConversationWithOneself(t *testing.T) {
 	s.awaitApproval(number, "spring")
 
 	// A person is made, and writes.
-	c.Find("heading", "Nobody has a phone yet")
+	c.Find("heading", "No people yet")
 	c.Find("region", "Provider")
 	c.Click("button", "New person")
 	c.Fill("textbox", "Name", "Ana Ruiz")
@@ -92,7 +92,7 @@ func TestAConversationWithOneself(t *testing.T) {
 	inbox.Fill("textbox", "Message", "It is 20 €.")
 	inbox.Press(kb.Enter)
 	inbox.state("It is 20 €.", "failed")
-	inbox.article("this number cannot be reached on the network (131026)")
+	inbox.article("this number can’t be reached (131026)")
 	c.WaitFor(`!document.querySelector("[aria-describedby=about-error_code]").checked`) // used up
 	c.WaitFor(`[...document.querySelectorAll(".provider-calls code")].some((one) => one.textContent.includes("/provider/webhook"))`)
 	c.is.True(!slices.ContainsFunc(c.phoneShows(), func(b phoneBubble) bool { return b.Text == "It is 20 €." }))
@@ -104,7 +104,7 @@ func TestAConversationWithOneself(t *testing.T) {
 	c.Click("switch", "Marketing")
 	s.becomesTrue(func() bool { return s.everyContact(number)[0]["marketing_opted_out"] == true })
 	inbox.sendTemplate("spring")
-	inbox.article("this person does not want marketing messages (marketing_opted_out)")
+	inbox.article("this person opted out of marketing messages (marketing_opted_out)")
 	c.is.Equal(len(s.phoneHolds("15550001111")), 4) // it never reached the provider
 	inbox.Fill("textbox", "Message", "As you like.")
 	inbox.Press(kb.Enter)
@@ -112,8 +112,8 @@ func TestAConversationWithOneself(t *testing.T) {
 	inbox.state("As you like.", "read")
 
 	// The trace of each is complete, to the endpoint that got every event.
-	in := []string{"Written by the person", "Callback received, stored", "Event message.received"}
-	out := []string{"POST /console/api/v1/" + number + "/messages", "Stored, queued", "Handed to the provider, try 1", "Event message.sent"}
+	in := []string{"Sent by the contact", "Callback received, stored", "Event message.received"}
+	out := []string{"POST /console/api/v1/" + number + "/messages", "Stored, queued", "Sent to the provider, attempt 1", "Event message.sent"}
 	heard := append(slices.Clone(out), "Callback: sent", "Event message.status", "Callback: delivered", "Event message.status", "Callback: read", "Event message.status")
 	failed := append(slices.Clone(out), "Callback: failed", "Event message.status")
 	story := []struct {

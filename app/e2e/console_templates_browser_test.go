@@ -60,15 +60,15 @@ func TestATemplateIsMadeReviewedAndRepaired(t *testing.T) {
 	c.Click("button", "New template")
 	c.heading("New template")
 	c.Fill("textbox", "Name", "Order Shipped")
-	c.shows("Small letters, digits and _ only")
+	c.shows("Use lowercase letters, digits and _ only")
 	c.Fill("textbox", "Name", "order_shipped")
 	c.Fill("textbox", "Text", "{{1}} is on its way")
-	c.shows("A variable must not be the first or the last thing")
+	c.shows("Don’t start or end with a variable")
 	c.Fill("textbox", "Text", "Hello {{1}}, your order *{{3}}* is on its way.")
 	c.shows("without gaps")
 	c.Fill("textbox", "Text", "Hello {{1}}, your order *{{2}}* is on its way.")
 	c.Click("button", "Save")
-	c.shows("Give an example for {{1}}.")
+	c.shows("Add an example for {{1}}.")
 	c.shoot("template-rules")
 	c.Fill("textbox", "Example for {{1}}", "Ana")
 	c.Fill("textbox", "Example for {{2}}", markup)
@@ -78,7 +78,7 @@ func TestATemplateIsMadeReviewedAndRepaired(t *testing.T) {
 	c.Click("menuitem", "Link")
 	c.Fill("textbox", "Button text", "Track it")
 	c.Fill("textbox", "Link", "https://example.com/t/{{1}}")
-	c.Fill("textbox", "Example of the whole link", "https://example.com/t/42")
+	c.Fill("textbox", "Example of the full link", "https://example.com/t/42")
 	c.previews("Track it")
 	c.fits()
 	c.shoot("template-new")
@@ -86,7 +86,7 @@ func TestATemplateIsMadeReviewedAndRepaired(t *testing.T) {
 	c.Click("button", "Save")
 	c.toast("Submitted for review")
 	c.heading("order_shipped")
-	c.shows("The provider reviews it.")
+	c.shows("The provider is reviewing it.")
 	c.Gone("link", "Edit")
 
 	// The verdict shows by itself, with its reason and what helps.
@@ -101,7 +101,7 @@ func TestATemplateIsMadeReviewedAndRepaired(t *testing.T) {
 	s.play("POST", "/_sim/templates/"+made.Data.Theirs+"/review", `{"status":"REJECTED","reason":"INVALID_FORMAT"}`)
 	s.becomes("/"+number+"/templates/order_shipped", "status", "rejected")
 	c.reconnects()
-	c.shows("Something in its form is wrong. INVALID_FORMAT")
+	c.shows("Its format is invalid. INVALID_FORMAT")
 	c.shows("What usually helps: number variables from 1")
 	c.previews("Hello Ana")
 	c.shoot("template-rejected")
@@ -138,7 +138,7 @@ func TestTemplatesAreSyncedAndFiltered(t *testing.T) {
 	s.atProvider(number, `{"name":"welcome","language":"en_US","category":"UTILITY","components":[{"type":"BODY","text":"Welcome here."}]}`)
 	c := s.consoleAt(t, storage.RoleAdmin, "templates", "Templates")
 	c.Click("button", "Sync")
-	c.toast("Synced: 1 new, 0 changed, 0 gone")
+	c.toast("Synced: 1 new, 0 updated, 0 deleted")
 	c.row("welcome", "en_US", "utility")
 	card := func(name string) string {
 		return `{"components":[{"type":"HEADER","format":"IMAGE"},{"type":"BODY","text":"` + name + `"},{"type":"BUTTONS","buttons":[{"type":"QUICK_REPLY","text":"Ja"}]}]}`
@@ -155,11 +155,11 @@ func TestTemplatesAreSyncedAndFiltered(t *testing.T) {
 	c.row("offer")
 	c.is.Equal(c.at(), "templates?language=de")
 	c.pick("Category", "utility")
-	c.shows("No template is like this.")
+	c.shows("No templates match.")
 	c.pick("Language", "All")
 	c.row("welcome")
 	c.pick("Status", "rejected")
-	c.shows("No template is like this.")
+	c.shows("No templates match.")
 	c.pick("Category", "All")
 	c.pick("Status", "All")
 
@@ -169,7 +169,7 @@ func TestTemplatesAreSyncedAndFiltered(t *testing.T) {
 	c.Find("group", "Cards")
 	c.shoot("template-carousel")
 	c.fits()
-	c.open("templates/tmpl_01JQ0Z8M4T9V2X3W5Y6A7B8C9D", "This is not here")
+	c.open("templates/tmpl_01JQ0Z8M4T9V2X3W5Y6A7B8C9D", "Not found")
 	c.calm("status of 404")
 
 	// Agents read them, and change nothing.
@@ -202,7 +202,7 @@ func TestWhatTheProviderHoldsIsTextEverywhere(t *testing.T) {
 	for _, text := range hostileTexts {
 		c.is.Equal(eval[float64](c.window, fmt.Sprintf(`document.querySelector(".preview").textContent.split(%s).length`, quoted(text))), 5.0) // in all four parts
 	}
-	c.shows("The provider does not accept it.")
+	c.shows("The provider rejected it.")
 	c.unharmed()
 	c.fits()
 	c.open("templates/"+id+"?edit=1", "Edit hostile")
@@ -226,10 +226,10 @@ func TestACarouselIsBuilt(t *testing.T) {
 	c := s.consoleAt(t, storage.RoleAdmin, "templates/new", "New template")
 	c.Gone("button", "Add card")
 	c.Fill("textbox", "Name", "spring")
-	c.Click("radio", "Marketing Offers, news, invitations. People can stop these.")
+	c.Click("radio", "Marketing Offers, news, invitations. People can opt out.")
 	c.Fill("textbox", "Text", "What is new this spring:")
 	c.Click("button", "Add card")
-	c.shows("A carousel has 2 to 10 cards.")
+	c.shows("Use 2 to 10 cards.")
 	c.Click("button", "Add card")
 	c.Find("group", "Card 2")
 	for i, name := range []string{"Brot", "Kuchen"} {

@@ -56,7 +56,7 @@ func TestAMessageIsTracedInABrowser(t *testing.T) {
 	c.WaitFor(`document.querySelectorAll(".trace-step").length >= 14`)
 	steps := c.steps()
 	c.is.Equal(steps[:5], []string{
-		"POST /v1/" + number + "/messages", "Stored, queued", "Handed to the provider, try 1", "Handed to the provider, try 2", "Event message.sent",
+		"POST /v1/" + number + "/messages", "Stored, queued", "Sent to the provider, attempt 1", "Handed to the provider, try 2", "Event message.sent",
 	})
 	c.is.True(slices.Contains(steps, host)) // when, is up to the endpoint
 	for _, title := range []string{"Callback: sent", "Callback: delivered", "Callback: read"} {
@@ -73,7 +73,7 @@ func TestAMessageIsTracedInABrowser(t *testing.T) {
 	c.WaitFor(`document.querySelector(".trace-raw pre")?.textContent.includes('"code": 2')`)
 	c.shoot("trace-raw")
 	c.Click("button", "Copy as curl")
-	c.Find("dialog", "This message as a call")
+	c.Find("dialog", "This message as an API call")
 	c.is.True(strings.Contains(c.shown()[0], `"text":{"body":"Which one <i>would</i> you like?"}`))
 	c.Click("button", "Close")
 
@@ -103,7 +103,7 @@ func TestAMessageIsTracedInABrowser(t *testing.T) {
 	s.list("/v1/events?type=message.status&limit=1", &events)
 	c.open("trace/"+events.Data[0]["id"].(string), "“Which one <i>would</i> you like?”")
 	c.open("trace/"+s.app.DB.NewID(storage.PrefixMessage), "Trace")
-	c.Find("heading", "This is not here")
+	c.Find("heading", "Not found")
 	c.calm("status of 404")
 }
 
@@ -116,7 +116,7 @@ func TestATraceGrowsWhileItHappens(t *testing.T) {
 	id := s.send(number, "+15550001111", `"type":"image","image":{"link":"https://shop.test/a.png"}`)
 	m := s.await(number, id, isStatus("sent"))
 	c.open("trace/"+id, "Image")
-	c.Find("StaticText", "Handed to the provider, try 1")
+	c.Find("StaticText", "Sent to the provider, attempt 1")
 	eval[any](c.window, `void (window.first = document.querySelector(".trace-step"))`)
 
 	s.call("POST", s.simURL+"/_sim/messages/"+m["message_id"].(string)+"/status", `{"status":"delivered"}`)
@@ -149,13 +149,13 @@ func TestTheLogOfCallsIsLiveAndFiltered(t *testing.T) {
 	c.WaitFor(`document.querySelectorAll("tbody tr").length === 1`)
 	c.is.Equal(c.at(), "log?status=4xx")
 	c.Fill("searchbox", "Path", "/none")
-	c.Find("heading", "Nothing fits these filters")
+	c.Find("heading", "No matches")
 	c.is.Equal(c.at(), "log?status=4xx&path=%2Fnone")
 	c.open("log?method=POST", "Log")
 	c.WaitFor(`document.querySelectorAll("tbody tr").length === 1`)
 	c.is.Equal(eval[string](c.window, `document.querySelector(".log-filter select").value`), "POST")
 	c.open("log?created_before=2026-01-01T00:00:00Z", "Log")
-	c.Find("heading", "Nothing fits these filters")
+	c.Find("heading", "No matches")
 
 	c.open("log?method=POST", "Log")
 	c.row("POST", "/messages")
@@ -163,7 +163,7 @@ func TestTheLogOfCallsIsLiveAndFiltered(t *testing.T) {
 	c.heading("POST /v1/" + number + "/messages")
 	c.Find("link", id)
 	c.open("log/"+s.app.DB.NewID(storage.PrefixRequest), "Request")
-	c.Find("heading", "This is not here")
+	c.Find("heading", "Not found")
 	c.calm("status of 404")
 }
 
@@ -222,7 +222,7 @@ func TestJobsAndAuditAreInTheLog(t *testing.T) {
 	c.shoot("log-audit")
 	c.fits()
 	c.open("log/audit?action=key.", "Log")
-	c.Find("heading", "Nothing fits these filters")
+	c.Find("heading", "No matches")
 	c.calm()
 }
 
@@ -241,10 +241,10 @@ func TestAFailedJobIsRetriedAndCancelled(t *testing.T) {
 	c.row("no.such.kind", "failed")
 	c.edit("other.kind", "Cancel")
 	c.Click("button", "Cancel job")
-	c.toast("The job was cancelled")
+	c.toast("Job cancelled")
 	c.WaitFor(`document.querySelectorAll("tbody tr").length === 1`)
 	c.Click("button", "Retry")
-	c.toast("The job is tried again")
+	c.toast("Job retried")
 	c.row("no.such.kind", "waiting") // nobody does such jobs here
 	c.is.Equal(storagetest.Select[string](t, s.app.Config.DataDir, `SELECT kind || ' ' || failures FROM jobs WHERE kind IN ('no.such.kind', 'other.kind')`), []string{"no.such.kind 0"})
 	c.calm()

@@ -122,7 +122,7 @@ func TestAnAdminMakesAndKeepsAWebhook(t *testing.T) {
 	c.Click("button", "Resume")
 	c.toast("Webhook active")
 	c.Click("button", "Edit")
-	c.Click("checkbox", "All, also future ones")
+	c.Click("checkbox", "All, including future ones")
 	c.Click("checkbox", "contact.created")
 	c.Click("button", "Save")
 	c.toast("Saved")
@@ -134,7 +134,7 @@ func TestAnAdminMakesAndKeepsAWebhook(t *testing.T) {
 	c.Click("button", "Delete")
 	c.heading("Webhooks")
 	c.Find("heading", "No webhooks yet")
-	c.open("webhooks/"+id, "This is not here")
+	c.open("webhooks/"+id, "Not found")
 	c.calm("status of 400", "status of 404", "status of 422")
 }
 
@@ -211,7 +211,7 @@ func TestADeliveryShowsHowItWasSigned(t *testing.T) {
 	c.Click("link", strings.TrimPrefix(first, "deliveries/")) // which it repeats
 	c.WaitFor(`location.pathname.endsWith("` + first + `")`)
 	c.text("Replayed as " + replay)
-	c.open("deliveries/wbd_01JQ0Z8M4T9V2X3W5Y6A7B8C9D", "This is not here")
+	c.open("deliveries/wbd_01JQ0Z8M4T9V2X3W5Y6A7B8C9D", "Not found")
 	c.calm("status of 404")
 }
 
@@ -276,7 +276,7 @@ func TestAnAdminRepairsAnEndpointThatAnswered500(t *testing.T) {
 	c.WaitFor(`document.querySelector("dialog").textContent.includes("3 dead deliveries go out again")`)
 	c.shoot("replay")
 	c.Click("button", "Replay 3")
-	c.WaitFor(`document.querySelector("dialog [role=status]")?.textContent === "3 replayed: 3 taken, 0 failed, 0 on their way."`)
+	c.WaitFor(`document.querySelector("dialog [role=status]")?.textContent === "3 replayed: 3 delivered, 0 failed, 0 in progress."`)
 	c.shoot("replayed")
 	c.Click("button", "Done")
 	c.is.Equal(len(r.all())-before, 3)
@@ -340,7 +340,7 @@ func TestDeliveriesAreFilteredByTheirAddress(t *testing.T) {
 	c.is.Equal(c.Find("combobox", "Type").Value, "message.sent")
 	c.is.Equal(c.Find("combobox", "Time").Value, "Last hour")
 	c.open("webhooks/"+id+"?status=dead", r.URL)
-	c.Find("heading", "Nothing fits")
+	c.Find("heading", "No matches")
 	c.open("webhooks/"+id, r.URL)
 	c.Fill("searchbox", "Search deliveries", failed["event_id"].(string))
 	c.Press(kb.Enter)

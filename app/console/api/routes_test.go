@@ -125,7 +125,7 @@ func TestASuspendedOrganizationIsShutOutOfTheConsoleButAPlanWithoutAPIIsNot(t *t
 func TestWhatComesFromElsewhereReachesNoRoute(t *testing.T) {
 	f, ours, _ := serveEverything(t)
 	admin := f.signedIn(ours.Tenant, storage.RoleAdmin)
-	admin.Refused = rest.Fail(rest.PermissionDenied, "This request does not come from a page of the console.")
+	admin.Refused = rest.Fail(rest.PermissionDenied, "This request did not come from the console.")
 	ours.has["people"], ours.has["sessions"], ours.has["keys"], ours.has["jobs"] = admin.User.ID, admin.Session.ID, ours.Key.ID, f.jobOf(ours.Tenant)
 	for _, rt := range f.everyRoute() {
 		got := f.visit(admin, rt.Method, rt.prefix+ours.path(t, rt.Route, nil), "{}")

@@ -6,8 +6,8 @@ import { root, signInAgain } from "./session.js";
 import { reportAnswer } from "./live.js";
 
 const text = {
-  network: "The server cannot be reached.",
-  unreadable: "The server sent something that cannot be read.",
+  network: "Can’t reach the server.",
+  unreadable: "The server sent an unreadable response.",
 };
 
 /** APIError is what a call throws when it did not do what was asked. */

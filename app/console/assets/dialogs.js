@@ -15,19 +15,19 @@ import { isAdmin, number, screens, singleKeys, theme } from "./session.js";
 
 const text = {
   title: "Search or jump to",
-  placeholder: "A screen, a contact, or any id",
-  none: "Nothing has this name. Paste an id to open what it stands for.",
+  placeholder: "Search screens and contacts, or paste an id",
+  none: "No results. You can also paste any id to open it.",
   results: "Results",
   screen: "Screen",
-  action: "Do",
+  action: "Action",
   contact: "Contact",
   settings: "Settings",
   hint: ["to move", "to open", "to close"],
-  dark: "Use the dark theme",
-  light: "Use the light theme",
+  dark: "Switch to dark theme",
+  light: "Switch to light theme",
   shortcuts: "Keyboard shortcuts",
   singleKeys: "Single-key shortcuts",
-  singleKeysHint: "Switch them off if your keyboard or your voice types them by accident. Those with Ctrl stay.",
+  singleKeysHint: "Turn these off if you trigger them by accident, for example with voice control. Ctrl shortcuts stay on.",
   then: "then",
 };
 
@@ -42,7 +42,7 @@ const pages = [
   ["settings/profile", "Profile", "person", "agents"],
   ["settings/health", "Health", "pulse", ""],
   ["settings/keys?new=1", "New API key", "key", ""],
-  ["settings/people?new=1", "Invite somebody", "contacts", ""],
+  ["settings/people?new=1", "Invite someone", "contacts", ""],
 ];
 
 /** @returns {Entry[]} what can be opened by its name */
@@ -180,9 +180,9 @@ function searcher(found) {
 // How ids of ours begin, where they lead, and what they are. A path that ends with / is
 // followed by the id.
 const places = [
-  ["msg_", "trace/", "Trace of this message"],
-  ["evt_", "trace/", "Trace of this event"],
-  ["req_", "log/", "Log of this request"],
+  ["msg_", "trace/", "Message trace"],
+  ["evt_", "trace/", "Event trace"],
+  ["req_", "log/", "Request log"],
   ["cnv_", "inbox/", "Conversation"],
   ["ctc_", "contacts/", "Contact"],
   ["bcs_", "broadcasts/", "Broadcast"],
@@ -197,12 +197,12 @@ const places = [
   ["aud_", "log/audit", "Audit entry"],
   ["acc_", "numbers/", "Number"],
   ["csl_", "customers", "Setup link"],
-  ["sec_", "webhooks", "Secret of a webhook"],
-  ["imp_", "contacts", "Import of contacts"],
-  ["med_", "inbox", "File of a message"],
+  ["sec_", "webhooks", "Webhook secret"],
+  ["imp_", "contacts", "Contact import"],
+  ["med_", "inbox", "Message file"],
   ["(org|team)_", "settings/people", "People"],
   ["[0-9]{10,20}$", "numbers/", "Number"],
-  ["[0-9A-HJKMNP-TV-Z]{26}$", "settings/people/", "Person of the team"],
+  ["[0-9A-HJKMNP-TV-Z]{26}$", "settings/people/", "Team member"],
 ];
 
 /**

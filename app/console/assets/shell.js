@@ -27,10 +27,10 @@ const text = {
   signOut: "Sign out",
   signOutUnsent: "Sign out with unsent messages?",
   unsentLead: (/** @type {number} */ n) => (n === 1 ? "One message has" : `${n} messages have`) +
-    " not been sent yet. Signing out discards what was not sent, and all drafts.",
+    " not been sent yet. Signing out discards unsent messages and all drafts.",
   discard: "Discard and sign out",
   theme: "Theme",
-  themes: { system: "As the system", light: "Light", dark: "Dark" },
+  themes: { system: "System", light: "Light", dark: "Dark" },
 };
 
 /** The keys after g that lead to a screen. */

@@ -87,7 +87,7 @@ const parts = [
   section("Template", {}, el("div.split", null, values.body, templatePreview(template, values.components))),
   section("Loading", {}, skeleton(3)),
   section("A problem in a form", {}, problem(broken)),
-  section("Empty", {}, empty({ icon: "key", title: "No keys yet", body: "Make one, and the first call is a line of curl away.", action: button("New key", { look: "primary", icon: "plus" }) })),
+  section("Empty", {}, empty({ icon: "key", title: "No keys yet", body: "Create a key to make your first API call.", action: button("New key", { look: "primary", icon: "plus" }) })),
   section("Failed", {}, failed(broken, () => toast("Tried again"))),
   section("Gone", {}, loaded(resource(() => Promise.reject(new APIError("No such resource.", { status: 404 }))), () => "never")),
 ];

@@ -10,7 +10,7 @@ const text = {
   cancel: "Cancel",
   busy: "One moment…",
   done: "Done",
-  type: (/** @type {string} */ word) => `Type “${word}” to go on`,
+  type: (/** @type {string} */ word) => `Type “${word}” to confirm`,
 };
 let dialogs = 0;
 

@@ -5,7 +5,7 @@ import { button } from "./basics.js";
 import { dialog, shown } from "./dialog.js";
 import { problem } from "./states.js";
 
-const text = { cancel: "Cancel", saving: "Saving…", required: "Fill this in.", optional: "optional" };
+const text = { cancel: "Cancel", saving: "Saving…", required: "This field is required.", optional: "optional" };
 let forms = 0;
 
 /**

@@ -14,14 +14,14 @@ import { empty, loaded, pace, resource, skeleton } from "./states.js";
 
 const text = {
   more: "Show more",
-  first: "Back to the first",
+  first: "First page",
   all: "All",
   fresh: (/** @type {number} */ n) => count(n) + " new",
-  looking: "Looking further back…",
-  goOn: "Go on looking",
-  soFar: "Nothing of this kind so far; there is more to look through.",
-  noNumber: "No number is connected",
-  noNumberBody: "Connect one first: what belongs to it will be here.",
+  looking: "Searching further back…",
+  goOn: "Keep searching",
+  soFar: "No matches so far. There’s more to search.",
+  noNumber: "No number connected",
+  noNumberBody: "Connect a number to get started.",
   numbers: "Numbers",
 };
 

@@ -4,7 +4,7 @@ import { APIError } from "../api.js";
 import { connection, retry } from "../live.js";
 import { button, icon } from "./basics.js";
 
-const text = { region: "Messages from confab", dismiss: "Dismiss", failed: "Something went wrong in this page." };
+const text = { region: "Messages from confab", dismiss: "Dismiss", failed: "Something went wrong on this page." };
 const shownFor = 6000;
 
 /**

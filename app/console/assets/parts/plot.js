@@ -2,7 +2,7 @@
 import { el, svg } from "../dom.js";
 import { count } from "../format.js";
 
-const text = { table: "As a table", day: "Day" };
+const text = { table: "View as table", day: "Day" };
 
 /**
  * sparkline draws values as a line. It is never alone: figures are beside it.

@@ -5,13 +5,13 @@ import { isCode, kindOf, mediaNames, partOf, samplesOf, variablesOf } from "./te
 const text = {
   code: "Code",
   header: "Header ",
-  link: (/** @type {string} */ format) => `${format} (https address)`,
+  link: (/** @type {string} */ format) => `${format} (https URL)`,
   place: ["Latitude", "Longitude", "Place", "Address"],
-  button: (/** @type {string} */ name) => `End of the link “${name}”`,
+  button: (/** @type {string} */ name) => `Link ending for “${name}”`,
   coupon: "Offer code",
   ends: "Offer ends",
   card: (/** @type {number} */ i) => `Card ${i}: `,
-  required: "Fill this in.",
+  required: "This field is required.",
   unsupported: "This template shows a product. Send it through the API.",
 };
 

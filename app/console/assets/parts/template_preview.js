@@ -14,15 +14,15 @@ const text = {
   code: "*{{1}}* is your verification code.",
   secret: " For your security, do not share this code.",
   expires: (/** @type {number} */ minutes) => `This code expires in ${minutes} minutes.`,
-  offerEnds: "Ends at the time you give",
-  empty: "The text will be here.",
+  offerEnds: "Ends at the time you set",
+  empty: "Your message preview",
 };
 
 /** What a header shows for a file, and its icon. */
 export const mediaNames = {
   IMAGE: ["Picture", "picture"],
   VIDEO: ["Video", "film"],
-  GIF: ["Moving picture", "film"],
+  GIF: ["GIF", "film"],
   DOCUMENT: ["Document", "templates"],
   LOCATION: ["Location", "place"],
   PRODUCT: ["Product", "label"],

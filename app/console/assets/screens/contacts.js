@@ -17,7 +17,7 @@ import { importDialog } from "./contacts/import.js";
 
 const text = {
   title: "Contacts",
-  lead: "Everybody who wrote to this number, or whom it wrote to.",
+  lead: "Everyone who has messaged this number, or whom it has messaged.",
   newOne: "New contact",
   import: "Import",
   export: "Export",
@@ -33,8 +33,8 @@ const text = {
   labelled: (/** @type {any} */ { applied, unchanged: same }) =>
     count(applied - same) + " changed" + (same ? `, ${count(same)} needed no change` : ""),
   emptyTitle: "No contacts yet",
-  emptyBody: "Who writes to this number appears here by itself. You can also add or import people.",
-  none: "Nobody is like this.",
+  emptyBody: "People who message this number show up here. You can also add or import contacts.",
+  none: "No contacts match.",
   fields: [
     {
       name: "phone_number",

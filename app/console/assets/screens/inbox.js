@@ -22,13 +22,13 @@ const text = {
   details: "Details",
   unsent: "Resolve with an unsent message?",
   unsentBody: {
-    draft: "Your message was not sent. It stays here as a draft, in this browser.",
-    waiting: "Your message has not been sent yet. It goes out from this browser as soon as that is possible.",
+    draft: "Your message wasn’t sent. It stays as a draft in this browser.",
+    waiting: "Your message hasn’t been sent yet. This browser sends it as soon as it can.",
   },
   resolveAnyway: "Resolve anyway",
   choose: "Choose a conversation",
   chooseBody: "Press j and k to move through the list, x to select, and Enter to open. Press ? for all keys.",
-  noNumber: "No number is connected yet",
+  noNumber: "No number connected yet",
   noNumberBody: "Connect a number to see its messages here.",
   numbers: "Numbers",
   keys: {

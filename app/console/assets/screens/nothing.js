@@ -4,8 +4,8 @@ import { empty } from "../parts/states.js";
 import { link } from "../router.js";
 
 const text = {
-  title: "There is nothing here",
-  body: "The address may be wrong, or this may be for admins only.",
+  title: "Page not found",
+  body: "Check the address. Some pages are for admins only.",
   back: "Go to the inbox",
 };
 

@@ -17,34 +17,34 @@ import { failureTable } from "./numbers/failures.js";
 const text = {
   title: "Numbers",
   number: "Number",
-  lead: "The business numbers that you write from.",
+  lead: "The business numbers you send from.",
   newOne: "New number",
   columns: [{ name: "Name", sort: "called" }, "Number", { name: "Status", sort: "word" }, { name: "Connected", sort: "created_at" }],
   none: "No numbers yet",
-  noneBody: "Connect a number of your business account, and messages come and go here.",
-  noneAgent: "An admin connects the first one.",
+  noneBody: "Connect a number from your business account to send and receive messages.",
+  noneAgent: "Ask an admin to connect the first one.",
   id: "phone number id",
   register: "Register",
-  limited: "The provider limits how fast it sends. Messages wait for some minutes.",
+  limited: "The provider is limiting how fast it sends. Messages may wait a few minutes.",
   again: "Connect again",
   check: "Check now",
   checked: "Checked",
   disconnect: "Disconnect",
   disconnectTitle: (/** @type {string} */ name) => `Disconnect ${name}?`,
-  disconnectBody: "Nothing is sent from it any more. Its messages and contacts stay, and it can be connected again.",
+  disconnectBody: "It stops sending. Its messages and contacts stay, and you can connect it again.",
   disconnected: "Disconnected",
   delete: "Delete",
   deleteTitle: (/** @type {string} */ name) => `Delete ${name}?`,
-  deleteBody: "Its messages, contacts, files and events are deleted for good.",
+  deleteBody: "This permanently deletes its messages, contacts, files and events.",
   deleted: "Number deleted",
   quality: "Last 24 hours",
   figures: { sent: "Sent", delivered: "Delivered", read: "Read", failed: "Failed", received: "Received" },
   failures: "Why messages failed",
-  webhook: "Webhook of the provider",
-  webhookLead: "Give this address to the provider, in the settings of the app: it reports there what happens to the number.",
+  webhook: "Provider webhook",
+  webhookLead: "Enter this URL in your app’s settings at the provider, so that it reports messages and changes here.",
   webhookName: "address",
   details: "Details",
-  rows: { phone: "Number", waba: "Business account", provider: "At the provider", made: "Connected", customer: "Customer" },
+  rows: { phone: "Number", waba: "Business account", provider: "Provider status", made: "Connected", customer: "Customer" },
 };
 
 /**
@@ -52,15 +52,15 @@ const text = {
  * @type {Record<string, [tone: "good" | "warn" | "bad" | "calm" | "quiet", word: string, next: string]>}
  */
 const states = {
-  connected: ["good", "connected", "Messages come and go."],
+  connected: ["good", "connected", "Sends and receives messages."],
   degraded: [
     "warn",
-    "needs a look",
+    "needs attention",
     "It can’t send. If its registration was lost, register it again. If its access token has expired, connect it with a new one.",
   ],
   onboarding: ["calm", "not registered", "Register it with its PIN to start sending."],
-  disconnected: ["quiet", "disconnected", "Nothing is sent from it. Check it now, or connect it again with a new token."],
-  restricted: ["bad", "restricted", "The provider has blocked it from sending for now. The business account says why."],
+  disconnected: ["quiet", "disconnected", "It can’t send. Check it now, or connect it again with a new token."],
+  restricted: ["bad", "restricted", "The provider has blocked it from sending for now. Your business account shows why."],
 };
 
 /** stateOf is the state of a number in words. @param {any} one */

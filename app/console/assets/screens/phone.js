@@ -11,10 +11,10 @@ import { keyOf, nameOf, openSimulator } from "./phone/sim.js";
 
 const text = {
   title: "Phone",
-  lead: "Be your own customer: what you write here reaches your server as from a real phone.",
-  noneTitle: "Nobody has a phone yet",
-  none: "Make a person, and write as they would.",
-  beside: "Beside the inbox",
+  lead: "Message your number as a customer would. It reaches your server as if from a real phone.",
+  noneTitle: "No people yet",
+  none: "Create a person, then write as them.",
+  beside: "Show beside the inbox",
 };
 
 /**

@@ -50,9 +50,9 @@ const reveal = (node) => requestAnimationFrame(() => node.scrollIntoView({ block
 
 const sessionText = {
   caption: "Sessions",
-  columns: ["Browser", "Address", "Since", "Last seen", { name: "End", kind: "end", unseen: true }],
+  columns: ["Browser", "IP address", "Signed in", "Last seen", { name: "End", kind: "end", unseen: true }],
   current: "this browser",
-  none: "None at the moment.",
+  none: "No active sessions.",
   end: "End",
 };
 

@@ -13,7 +13,7 @@ import { settingsPage } from "./settings.js";
 
 const text = {
   title: "API keys",
-  lead: "Programs sign in with a key. A key can do everything in this organization, so give each program one of its own.",
+  lead: "Your programs use API keys to sign in. A key has full access to this organization, so create one for each program.",
   newKey: "New key",
   columns: ["Label", "Key", "Last used", "Expires", "Status", { name: "Revoke", kind: "end", unseen: true }],
   unnamed: "No label",
@@ -23,14 +23,14 @@ const text = {
   revokeTitle: (/** @type {string} */ label) => `Revoke “${label}”?`,
   revokeNameless: "Revoke this key?",
   revokeBody: (/** @type {string} */ last4) =>
-    `Programs that use the key ending in ${last4} stop working at once. A revoked key cannot be brought back.`,
+    `Programs using the key ending in ${last4} stop working at once. You can’t restore a revoked key.`,
   emptyTitle: "No keys yet",
-  emptyBody: "Make one, and the first call is a line of curl away.",
+  emptyBody: "Create a key to make your first API call.",
   fields: [
     {
       name: "label",
       label: "Label",
-      hint: "Which program uses it: “shop”, “nightly export”.",
+      hint: "The program that uses it, such as “shop” or “nightly export”.",
       optional: true,
       props: { maxlength: 200, autocomplete: "off" },
     },
@@ -47,7 +47,7 @@ const text = {
     },
   ],
   create: "Create key",
-  once: "Copy it now: it is not shown again, and nobody can read it later.",
+  once: "Copy it now. You won’t see it again.",
   tryIt: "Try it",
   keyName: "key",
   curlName: "command",

@@ -13,7 +13,7 @@ import { readTeams, settingsPage, teamFields } from "./settings.js";
 
 const text = {
   title: "Labels",
-  lead: "For contacts and conversations: to find them again, to filter the inbox, and to choose who gets a broadcast.",
+  lead: "Organize contacts and conversations, filter the inbox, and choose who gets a broadcast.",
   newLabel: "New label",
   editTitle: "Edit label",
   columns: [
@@ -25,7 +25,7 @@ const text = {
   edit: "Edit",
   delete: "Delete",
   deleteTitle: (/** @type {string} */ name) => `Delete “${name}”?`,
-  deleteBody: "It is taken off every contact and conversation that has it. They themselves stay.",
+  deleteBody: "It’s removed from all contacts and conversations. They aren’t deleted.",
   deleted: "Label deleted",
   saved: "Saved",
   save: "Save",
@@ -33,7 +33,7 @@ const text = {
   name: { name: "name", label: "Name", required: true, props: { maxlength: 50, autocomplete: "off", dir: "auto" } },
   color: { name: "color", label: "Color", type: "swatches" },
   emptyTitle: "No labels yet",
-  emptyBody: "Labels are small coloured words such as “VIP” or “waiting for delivery”.",
+  emptyBody: "Add short labels such as “VIP” or “waiting for delivery”.",
 };
 
 const colors = ["gray", "red", "orange", "amber", "yellow", "lime", "green", "emerald", "teal", "sky", "blue", "violet", "pink"];

@@ -18,7 +18,7 @@ import { readTeams, sessionTable, settingsPage, teamFields } from "./settings.js
 
 const text = {
   title: "People",
-  lead: "Everybody who can sign in here. Agents answer messages; admins can do everything, keys and people included.",
+  lead: "Everyone who can sign in. Agents answer messages. Admins can do everything, including keys and people.",
   invite: "Invite",
   teams: "Teams",
   teamsLead: "Labels, numbers and people belong to a team.",
@@ -40,7 +40,7 @@ const text = {
       name: "name",
       label: "Name",
       required: true,
-      hint: "They can change it when they come.",
+      hint: "They can change it when they join.",
       props: { maxlength: 200, autocomplete: "off" },
     },
     { name: "email", label: "Email", type: "email", required: true, props: { maxlength: 255, autocomplete: "off" } },
@@ -48,8 +48,8 @@ const text = {
   create: "Create invitation",
   linkName: "link",
   sendTo: "Send this link to ",
-  until: ". It works once, until ",
-  once: ", and is not shown again.",
+  until: ". It works once and expires ",
+  once: ". You won’t see it again.",
 };
 
 /** Roles, as they are called here. */
@@ -58,8 +58,8 @@ const roles = {
   label: "Role",
   type: "radios",
   options: [
-    { value: "agent", label: "Agent", hint: "Answers messages; sees contacts, templates and numbers" },
-    { value: "admin", label: "Admin", hint: "Everything, with people, keys, webhooks and logs" },
+    { value: "agent", label: "Agent", hint: "Answers messages. Sees contacts, templates and numbers." },
+    { value: "admin", label: "Admin", hint: "Full access, including people, keys, webhooks and logs." },
   ],
 };
 
@@ -153,24 +153,24 @@ const personText = {
   signIn: "Sign-in",
   lastSeen: "Last sign-in: ",
   never: "never",
-  invited: "The invitation has not been used yet. A new link ends the earlier one.",
-  active: "A new link lets this person choose a new password. The old one works until then.",
-  none: "This person cannot sign in. A link lets it choose a password.",
+  invited: "The invitation hasn’t been used yet. A new link replaces it.",
+  active: "A new link lets this person choose a new password. The old password works until then.",
+  none: "This person can’t sign in yet. Send a link to choose a password.",
   newLink: "New link",
-  linkTitle: "Link to sign in",
+  linkTitle: "Sign-in link",
   sessions: "Sessions",
   signOut: "Sign out everywhere",
   signedOut: "Signed out everywhere",
   ended: "Session ended",
-  sessionsLead: "The browsers in which this person is signed in.",
+  sessionsLead: "Where this person is signed in.",
   disable: "Disable",
   disableTitle: (/** @type {string} */ name) => `Disable ${name}?`,
   enable: "Enable",
   disabled: "Disabled",
   enabled: "Enabled",
   access: "Access",
-  disableLead: "Takes effect at once: all sessions and invitations end. What this person wrote stays.",
-  enableLead: "This person is disabled and cannot sign in.",
+  disableLead: "Ends all sessions and invitations at once. Messages this person sent stay.",
+  enableLead: "This person is disabled and can’t sign in.",
 };
 
 /** @param {string} id */

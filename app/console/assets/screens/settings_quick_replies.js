@@ -13,14 +13,14 @@ import { readTeams, settingsPage, teamFields } from "./settings.js";
 
 const text = {
   title: "Quick replies",
-  lead: "Answers that you give often. Type / while you write a message, and choose one.",
+  lead: "Answers you send often. Type / in a message to pick one.",
   newOne: "New quick reply",
   editTitle: "Edit quick reply",
   columns: [{ name: "Shortcut", sort: "shortcut" }, "Text", { name: "Edit and delete", kind: "end", unseen: true }],
   edit: "Edit",
   delete: "Delete",
   deleteTitle: (/** @type {string} */ shortcut) => `Delete /${shortcut}?`,
-  deleteBody: "Messages that were sent with it stay.",
+  deleteBody: "Messages already sent with it stay.",
   deleted: "Quick reply deleted",
   save: "Save",
   saved: "Saved",
@@ -28,7 +28,7 @@ const text = {
     {
       name: "shortcut",
       label: "Shortcut",
-      hint: "Small letters, digits, _ and -: “hours”.",
+      hint: "Lowercase letters, digits, _ and -, such as “hours”.",
       required: true,
       props: { maxlength: 30, autocomplete: "off", autocapitalize: "off" },
     },
@@ -42,7 +42,7 @@ const text = {
     },
   ],
   none: "No quick replies yet",
-  noneBody: "Opening hours, how to return something: write it once.",
+  noneBody: "Opening hours, return policy: write it once and reuse it.",
 };
 
 const path = "v1/quick_replies";

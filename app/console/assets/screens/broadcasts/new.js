@@ -26,7 +26,7 @@ const text = {
   template: { name: "template", label: "Template", type: "select" },
   choose: "Choose one",
   fieldsHint: "Use {{first_name}}, {{name}}, {{email}}, a custom field or a column of your file, with a fallback: {{first_name|there}}.",
-  noTemplates: "No approved template",
+  noTemplates: "No approved templates",
   noTemplatesBody: "A broadcast needs a template that the provider has approved.",
   newTemplate: "New template",
   next: "Next",

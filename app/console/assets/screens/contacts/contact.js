@@ -19,7 +19,7 @@ import { consent, timeline } from "./history.js";
 const text = {
   contacts: "Contacts",
   id: "contact id",
-  bsuid: "user id of the network",
+  bsuid: "network id",
   fields: [
     { name: "name", label: "Name", props: { maxlength: 200, dir: "auto", autocomplete: "off" } },
     { name: "email", label: "Email", type: "email", props: { maxlength: 255, dir: "auto", autocomplete: "off", placeholder: "Add email" } },
@@ -30,7 +30,7 @@ const text = {
   details: "Details",
   facts: { phone: "Phone number", bsuid: "Network id", since: "Added", number: "Writes to" },
   labels: "Labels",
-  noLabels: "There are no labels yet.",
+  noLabels: "No labels yet.",
   makeLabels: "Create labels in settings",
   askForLabels: "Ask an admin to create them.",
   stopped: "marketing stopped",

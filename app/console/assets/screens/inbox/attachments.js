@@ -11,7 +11,7 @@ const text = {
   files: "Files to send",
   remove: (/** @type {string} */ name) => "Remove " + name,
   again: "Try again",
-  lost: "The server cannot be reached.",
+  lost: "Can’t reach the server.",
   uploading: (/** @type {string} */ name) => "Uploading " + name,
   drop: "Drop files to send them",
 };

@@ -43,7 +43,7 @@ const text = {
   noFiles: "None yet.",
   broadcasts: "Earlier broadcasts",
   open: "Open contact",
-  trace: "Trace of the last message",
+  trace: "Trace the last message",
   status: { open: "open", resolved: "resolved", pending: "pending" },
 };
 /** @type {Record<string, "good" | "quiet" | "warn">} */

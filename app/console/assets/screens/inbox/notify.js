@@ -16,7 +16,7 @@ const text = {
   open: "Notifications",
   sound: "Sound for new messages",
   notify: "Browser notifications",
-  denied: "This browser does not allow notifications from here.",
+  denied: "Your browser blocks notifications from this site.",
 };
 const sound = preference("sound", "off");
 const notifications = preference("notifications", "off");

@@ -25,7 +25,7 @@ import { leaving, me } from "../../session.js";
  * @property {{ code: string, message: string, provider_code: null }} [error]
  */
 
-const text = { unknown: "It is not known whether this was sent. Check with the other side before you send it again." };
+const text = { unknown: "This may already have been sent. Check with the recipient before you send it again." };
 const prefix = `confab.outbox.${me.peek().id}.`;
 const delay = 2000;
 /** How long the server has to answer: after a sleep, or through a dead proxy, it never does. */

@@ -4,7 +4,7 @@ import { everyRow } from "../../parts/lists.js";
 import { fillName } from "../../parts/merge_fields.js";
 import { link } from "../../router.js";
 
-const text = { list: "Quick replies", none: "No quick reply fits.", empty: "There are no quick replies yet.", make: "Make one" };
+const text = { list: "Quick replies", none: "No quick replies match.", empty: "No quick replies yet.", make: "Create one" };
 
 /** @type {any[] | null} */
 let known = null;

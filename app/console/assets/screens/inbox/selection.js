@@ -22,7 +22,7 @@ const text = {
   clear: "Clear selection",
   most: (/** @type {number} */ n) => `You can select up to ${count(n)} conversations.`,
   unsent: "Resolve with unsent messages?",
-  unsentBody: (/** @type {number} */ n) => `${conversations(n)} ${n === 1 ? "has" : "have"} text that was not sent. It stays there as a draft, in this browser.`,
+  unsentBody: (/** @type {number} */ n) => `${conversations(n)} ${n === 1 ? "has" : "have"} unsent text. It stays as a draft in this browser.`,
   resolveAnyway: "Resolve anyway",
   done: {
     assign: (/** @type {number} */ n) => conversations(n) + " assigned",

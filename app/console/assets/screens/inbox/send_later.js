@@ -8,7 +8,7 @@ const text = {
   at: "When",
   send: "Schedule",
   hint: "In your time zone, up to 90 days ahead.",
-  wrong: "Choose a time from now to 90 days ahead.",
+  wrong: "Choose a time within the next 90 days.",
   hour: "In an hour",
   tomorrow: "Tomorrow at 9",
   monday: "Monday at 9",

@@ -13,12 +13,12 @@ import { onRefused, onSent } from "./outbox.js";
 /** @typedef {{ code: string, message: string }} Refusal */
 
 const text = {
-  off: "Nothing can be sent from this number now. ",
+  off: "This number can’t send right now. ",
   reasons: /** @type {Record<string, string>} */ ({
-    organization_suspended: "Your organization is suspended. Ask the operator of this server.",
-    subscription_inactive: "Your subscription is not active. Ask the operator of this server.",
-    quota_exceeded: "This month’s messages are used up.",
-    customer_suspended: "The customer of this number is suspended or archived.",
+    organization_suspended: "Your organization is suspended. Contact the operator of this server.",
+    subscription_inactive: "Your subscription isn’t active. Contact the operator of this server.",
+    quota_exceeded: "Your plan’s messages for this month are used up.",
+    customer_suspended: "Its customer is suspended or archived.",
     account_restricted: "The provider has restricted it.",
     whatsapp_number_not_verified: "The provider has not approved it yet.",
   }),

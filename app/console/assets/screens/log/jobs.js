@@ -25,12 +25,12 @@ const text = {
   noneBody: "Work that is done in the background shows up here until it is finished. Failed jobs stay until you retry or cancel them.",
   number: (/** @type {string} */ kind, /** @type {number} */ id) => `${kind} ${id}`,
   retry: "Retry",
-  retried: "The job is tried again",
+  retried: "Job retried",
   cancel: "Cancel",
-  cancelled: "The job was cancelled",
+  cancelled: "Job cancelled",
   cancelJob: "Cancel job",
   cancelTitle: (/** @type {string} */ job) => `Cancel “${job}”?`,
-  cancelBody: "The work isn’t done, and can’t be brought back. If the job was to send a message, that message fails.",
+  cancelBody: "The work won’t be done, and this can’t be undone. If the job sends a message, that message fails.",
 };
 
 /** What jobs do, by their kind, before the name of what they are about. @type {Record<string, string>} */

@@ -5,7 +5,7 @@ import { filter, isScrolled, paged, pagedList } from "../../parts/lists.js";
 import { table } from "../../parts/table.js";
 import { query, setQuery } from "../../router.js";
 
-const text = { none: "Nothing fits these filters", noneBody: "Remove a filter to see more." };
+const text = { none: "No matches", noneBody: "Remove a filter to see more." };
 
 /** Nothing moves under somebody who reads further down, or is about to click. */
 const isRead = () => isScrolled() || document.querySelector("tbody:hover, tbody :focus-visible") !== null;

@@ -3,7 +3,7 @@ import { el } from "../../dom.js";
 import { count } from "../../format.js";
 import { table } from "../../parts/table.js";
 
-const text = { caption: "Failures by code", columns: ["Code", "What it means", { name: "Messages", kind: "number" }] };
+const text = { caption: "Failures by code", columns: ["Code", "Meaning", { name: "Messages", kind: "number" }] };
 
 /** @param {() => any[]} rows */
 export function failureTable(rows) {

@@ -11,14 +11,14 @@ const text = {
   connect: "Connect",
   trying: "Asking the provider…",
   connected: "Connected",
-  madeUp: "In a sandbox the provider is played, and numbers are made up.",
-  real: "The token is tried first. Nothing is stored unless the provider takes it.",
+  madeUp: "In a sandbox, the provider is simulated and numbers are made up.",
+  real: "The token is checked first. Nothing is saved unless the provider accepts it.",
   register: "Register",
   registered: "Registered",
-  registerLead: "Where the number has two-step verification the PIN must match; where it has none, this one becomes its PIN.",
+  registerLead: "If the number has two-step verification, enter its PIN. If not, this becomes its PIN.",
   madeUpFields: [
-    { name: "name", label: "Name", hint: "Made up when empty.", optional: true, props: { maxlength: 200, dir: "auto" } },
-    { name: "phone_number", label: "Number", type: "tel", hint: "Made up when empty.", optional: true },
+    { name: "name", label: "Name", hint: "Leave empty to generate one.", optional: true, props: { maxlength: 200, dir: "auto" } },
+    { name: "phone_number", label: "Number", type: "tel", hint: "Leave empty to generate one.", optional: true },
   ],
   id: { name: "phone_number_id", label: "Phone number id", required: true },
   fields: [
@@ -32,14 +32,14 @@ const text = {
       name: "access_token",
       label: "Access token",
       type: "password",
-      hint: "Of a system user, with the permissions to manage and to send.",
+      hint: "From a system user with permission to manage and send.",
       required: true,
       props: { autocomplete: "off", maxlength: 4096 },
     },
   ],
   pin: { name: "pin", label: "PIN", props: { inputmode: "numeric", autocomplete: "one-time-code", maxlength: 6 } },
-  keptHint: "Six digits. Leave it empty to use the PIN that is kept for the number.",
-  pinHint: "Six digits. Only to register a number that cannot send yet.",
+  keptHint: "Six digits. Leave empty to use the PIN stored for this number.",
+  pinHint: "Six digits. Only needed to register a number that can’t send yet.",
 };
 
 /**

@@ -13,7 +13,7 @@ const text = {
   more: "More",
   edit: "Edit",
   remove: "Delete",
-  takeBack: "Take back",
+  takeBack: "Remove reaction",
   deleted: "This message was deleted",
   edited: "edited",
   types: {
@@ -25,7 +25,7 @@ const text = {
     location: "Location",
     order: "Order",
   },
-  unsupported: "This message cannot be shown here",
+  unsupported: "This message can’t be shown here",
   choose: "Choose",
   ticks: { delivered: "delivered", read: "read" },
   by: { person: "You reacted", business: "The business reacted" },

@@ -21,14 +21,14 @@ const text = {
   voice: "Voice note…",
   place: "Location…",
   contact: "Contact card…",
-  options: "Options of the person",
+  options: "Person options",
   edit: "Name and number…",
   read: "Mark as read",
   receipts: "Sends read receipts",
   block: "Block this business",
   unblock: "Unblock this business",
-  blocked: "You blocked this business. It can send you nothing until you unblock it.",
-  nothing: "Nothing was said yet. Write something: your server gets it as from a real phone.",
+  blocked: "You blocked this business. It can’t message you until you unblock it.",
+  nothing: "No messages yet. Write one, and your server gets it as if from a real phone.",
   reply: "Reply to",
   editing: "Edit",
   cancel: "Cancel",
@@ -36,13 +36,13 @@ const text = {
   placeFields: [
     { name: "latitude", label: "Latitude", value: "52.5163", param: "location.latitude", required: true, props: { inputmode: "decimal" } },
     { name: "longitude", label: "Longitude", value: "13.3777", param: "location.longitude", required: true, props: { inputmode: "decimal" } },
-    { name: "name", label: "Name of the place", optional: true },
+    { name: "name", label: "Place name", optional: true },
   ],
   cardFields: [
     { name: "name", label: "Name", value: "Bo Lind", required: true },
     { name: "phone", label: "Number", value: "+1 555 000 2222", required: true, type: "tel" },
   ],
-  tooLarge: "The file has more than 16 MB, which no phone sends.",
+  tooLarge: "The file is larger than 16 MB, the most a phone can send.",
 };
 const mostBytes = 16 << 20;
 

@@ -11,8 +11,8 @@ const text = {
   edit: "Name and number",
   name: { name: "name", label: "Name", props: { autocomplete: "off", maxlength: 200 } },
   number: { name: "phone_number", label: "Number", type: "tel", props: { autocomplete: "off", maxlength: 200 } },
-  numberHint: "Made up when empty.",
-  moveHint: "A new number brings a new user id, and your server is told of both.",
+  numberHint: "Leave empty to generate one.",
+  moveHint: "A new number also gets a new user id. Your server is notified of both.",
   username: { name: "username", label: "Username", optional: true, props: { autocomplete: "off", maxlength: 200 } },
   save: "Save",
 };

@@ -6,7 +6,7 @@ import { act, keyOf, nameOf, select, sim } from "./sim.js";
 
 const text = {
   title: "Provider",
-  lead: "Played, with everything that can go wrong.",
+  lead: "Simulated. Switch on anything that can go wrong.",
   window: "24-hour window open",
   marketing: "Marketing",
   autoRead: "Reads automatically",
@@ -24,17 +24,17 @@ const text = {
   never: "never",
   templates: "Templates",
   verdict: "New templates are",
-  verdicts: [["APPROVED", "approved"], ["REJECTED", "rejected"], ["PENDING", "left waiting"]],
+  verdicts: [["APPROVED", "approved"], ["REJECTED", "rejected"], ["PENDING", "left pending"]],
   review: "Review",
   reviews: [["APPROVED", "Approve"], ["REJECTED", "Reject"], ["PAUSED", "Pause"], ["DISABLED", "Disable"]],
   magic: "Numbers that fail",
-  magicLead: "Write to one of them, and it fails with its code.",
+  magicLead: "Messages to these numbers fail with their code.",
   magicNumber: "number",
   log: "Calls, newest first",
-  noCalls: "What the provider is asked, and the callbacks that it posts, will be here as they happen.",
+  noCalls: "Requests to the provider and its callbacks show up here as they happen.",
   request: "Request",
-  answer: "Answer",
-  noAnswer: "no answer",
+  answer: "Response",
+  noAnswer: "no response",
   curl: "command",
 };
 

@@ -17,11 +17,11 @@ const text = {
   title: "New template",
   templates: "Templates",
   edit: (/** @type {string} */ name) => `Edit ${name}`,
-  editLead: "A change is reviewed again. Until the verdict the template cannot be edited.",
+  editLead: "Changes are reviewed again. You can’t edit the template until the review is done.",
   addVariable: "Add variable",
   left: (/** @type {number} */ n) => `${n} of 1,024 characters`,
   examples: "Examples",
-  examplesLead: "The reviewers see the text with these.",
+  examplesLead: "Reviewers see the text with these filled in.",
   example: (/** @type {string} */ name) => `Example for {{${name}}}`,
   buttons: "Buttons",
   addButton: "Add button",
@@ -30,23 +30,23 @@ const text = {
   remove: "Remove",
   removeCard: "Remove card",
   cards: "Cards",
-  cardsLead: "Pictures side by side, each with a text and buttons. Marketing only, 2 to 10.",
+  cardsLead: "Pictures side by side, each with text and buttons. Marketing only, 2 to 10 cards.",
   addCard: "Add card",
   card: (/** @type {number} */ n) => `Card ${n}`,
-  warns: "Say that the code must not be shared",
+  warns: "Add a warning not to share the code",
   saveHint: "Saving submits it for review.",
   submit: "Save",
   busy: "Saving…",
   submitted: "Submitted for review",
   cancel: "Cancel",
-  more: "Some fields above need a look.",
+  more: "Check the fields marked above.",
 };
 
 /** The fields of a draft, by their names. @type {Record<string, any>} */
 const fields = {
   name: {
     label: "Name",
-    hint: "For you and your programs: order_shipped. People do not see it.",
+    hint: "For your team and your code, such as order_shipped. Recipients don’t see it.",
     props: { maxlength: 512, spellcheck: "false", dir: "ltr" },
   },
   language: { label: "Language", type: "select" },
@@ -54,22 +54,22 @@ const fields = {
     label: "Category",
     type: "radios",
     options: [
-      { value: "UTILITY", label: "Utility", hint: "What somebody waits for: a receipt, a delivery, a change." },
-      { value: "MARKETING", label: "Marketing", hint: "Offers, news, invitations. People can stop these." },
-      { value: "AUTHENTICATION", label: "Authentication", hint: "A code to sign in with. The provider writes the text." },
+      { value: "UTILITY", label: "Utility", hint: "Updates people expect: a receipt, a delivery, a change." },
+      { value: "MARKETING", label: "Marketing", hint: "Offers, news, invitations. People can opt out." },
+      { value: "AUTHENTICATION", label: "Authentication", hint: "A sign-in code. The provider writes the text." },
     ],
   },
   format: { label: "Header", type: "select", silent: true },
   header: { label: "Header text" },
-  url: { label: "Address of the file", hint: "https. It is shown to the reviewers; each send brings its own.", type: "url" },
+  url: { label: "File URL", hint: "An https URL. Reviewers see this file. Each send uses its own.", type: "url" },
   body: {
     label: "Text",
     type: "textarea",
-    hint: "*bold*, _italic_, ~struck~. {{1}} or {{name}} is filled in when it is sent.",
+    hint: "*bold*, _italic_, ~strikethrough~. {{1}} or {{name}} is filled in when it’s sent.",
     props: { rows: 6 },
   },
   footer: { label: "Footer", optional: true },
-  minutes: { label: "Minutes that a code is good for", type: "number", props: { min: 1, max: 90 } },
+  minutes: { label: "Code expires after (minutes)", type: "number", props: { min: 1, max: 90 } },
 };
 
 /** The fields of buttons, by their kinds and names. @type {Record<string, any>} */
@@ -78,16 +78,16 @@ const buttonParts = {
   URL: {
     text: { label: "Button text", props: { maxlength: 25 } },
     url: { label: "Link", type: "url" },
-    example: { label: "Example of the whole link" },
+    example: { label: "Example of the full link" },
   },
   PHONE_NUMBER: { text: { label: "Button text", props: { maxlength: 25 } }, phone_number: { label: "Phone number", type: "tel" } },
-  COPY_CODE: { example: { label: "Example of a code", props: { maxlength: 20 } } },
+  COPY_CODE: { example: { label: "Example code", props: { maxlength: 20 } } },
 };
 
 /** The fields of cards, by their names. @type {Record<string, any>} */
 const cardParts = {
   format: { label: "Header", type: "select", silent: true },
-  url: { label: "Address of the file", type: "url", silent: true },
+  url: { label: "File URL", type: "url", silent: true },
   text: { label: "Card text", silent: true, optional: true, props: { maxlength: 160 } },
 };
 

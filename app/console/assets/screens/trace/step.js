@@ -7,8 +7,8 @@ import { toast, toastError } from "../../parts/notices.js";
 import { link } from "../../router.js";
 
 const text = {
-  person: "Written by the person",
-  phone: "Written on the phone of the number",
+  person: "Sent by the contact",
+  phone: "Sent from the number’s phone app",
   personDetail: "provider’s time, in whole seconds",
   call: "API call",
   callGone: "no longer in the log",
@@ -20,14 +20,14 @@ const text = {
   queued: "Stored, queued",
   broadcast: "Stored, queued by a broadcast",
   with: "conversation with ",
-  try: (/** @type {number} */ n) => `Handed to the provider, try ${n}`,
-  noAnswer: "no answer",
+  try: (/** @type {number} */ n) => `Sent to the provider, attempt ${n}`,
+  noAnswer: "no response",
   http: (/** @type {number} */ status) => `HTTP ${status}`,
   after: (/** @type {string} */ answer, /** @type {string} */ took) => `${answer} in ${took}`,
   code: (/** @type {string | number} */ code) => ` (code ${code})`,
   accepted: "accepted as ",
   callback: (/** @type {string} */ status) => `Callback: ${status}`,
-  unreadable: "a status that cannot be read",
+  unreadable: "unreadable status",
   failed: "Failed",
   same: (/** @type {string} */ status) => `stays ${status}`,
   moved: (/** @type {string} */ from, /** @type {string} */ to) => `${from} → ${to}`,
@@ -44,7 +44,7 @@ const text = {
   replaying: "Replayed",
   raw: "Raw",
   of: " body: ",
-  large: "too large to be shown here",
+  large: "too large to show here",
 };
 
 /** @type {Record<string, any>} */

@@ -8,16 +8,16 @@ import { problem, skeleton } from "../../parts/states.js";
 
 const text = {
   title: "Replay many",
-  none: "There is nothing to replay that fits the filters and was not replayed already.",
+  none: "Nothing to replay. No delivery matches the filters, or all were replayed already.",
   ask: (/** @type {number} */ n, /** @type {boolean} */ capped, /** @type {string} */ status) =>
     `${capped ? "More than " : ""}${count(n)} ${status} ${n === 1 ? "delivery goes" : "deliveries go"} out again, oldest first.`,
-  filtered: "Of those that the filters leave.",
+  filtered: "Only deliveries that match the filters.",
   action: (/** @type {number} */ n, /** @type {boolean} */ capped) => `Replay ${capped ? "all" : count(n)}`,
   cancel: "Cancel",
   close: "Done",
   progress: "Progress",
   state: (/** @type {number} */ of, /** @type {any} */ { taken, failed }) =>
-    `${count(of)} replayed: ${count(taken)} taken, ${count(failed)} failed, ${count(Math.max(0, of - taken - failed))} on their way.`,
+    `${count(of)} replayed: ${count(taken)} delivered, ${count(failed)} failed, ${count(Math.max(0, of - taken - failed))} in progress.`,
 };
 
 const poll = 700;
