@@ -66,7 +66,7 @@ func TestGuidesInABrowser(t *testing.T) {
 	is.True(eval[string](b, `document.querySelector("#results a").getAttribute("href")`) == "sending#follow-its-status")
 	is.True(eval[bool](b, `document.querySelector("#contents").hidden`))
 	b.Do(chromedp.SendKeys(chromedp.CSS("#search"), " nosuchword"))
-	is.Equal(eval[string](b, `document.querySelector("#results").innerText`), "No guide has these words.")
+	is.Equal(eval[string](b, `document.querySelector("#results").innerText`), "No results")
 
 	for _, g := range guides.All() {
 		b.Do(chromedp.EmulateViewport(390, 800))

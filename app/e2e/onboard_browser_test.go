@@ -148,7 +148,7 @@ func TestASetupLinkIsCompletedInABrowser(t *testing.T) {
 	o.heading("Your number is connected")
 	o.shoot("connected")
 	o.Visit(plain)
-	o.heading("This link was used already")
+	o.heading("This link was already used")
 	o.shoot("used")
 	o.calm()
 }
@@ -186,7 +186,7 @@ func TestASetupLinkIsCancelledAndTakenUpAgainInABrowser(t *testing.T) {
 	s.fault(`{"kind":"error_code","code":133005,"endpoint":"register"}`)
 	eval[any](o.window, `void (document.querySelector("#phone_number").value = "")`)
 	o.press("Connect number")
-	o.heading("The number could not be verified")
+	o.heading("We couldn’t verify the number")
 	o.shoot("failed")
 	o.press("Try again")
 	o.press("Connect number")
@@ -213,7 +213,7 @@ func TestALinkThatCannotBeUsedInABrowser(t *testing.T) {
 	made := s.link(customer, `{}`)
 	s.call("DELETE", s.app.URL()+"/v1/customers/"+customer+"/setup_links/"+made["id"].(string), "")
 	o.Visit(made["setup_url"].(string))
-	o.heading("This link was withdrawn")
+	o.heading("This link was revoked")
 	o.Visit(made["setup_url"].(string) + "x")
 	o.heading("This link is not valid")
 	o.shoot("unknown")
@@ -317,7 +317,7 @@ func TestASignupUnderWayIsFollowedInABrowser(t *testing.T) {
 	o.Visit(link) // in another window meanwhile
 	o.heading("Connecting your number")
 	o.shoot("working")
-	o.heading("This link was used already") // the page has looked again by itself
+	o.heading("This link was already used") // the page has looked again by itself
 	o.is.Equal((<-answer).reason(), "200 Your number is connected")
 	o.calm()
 }

@@ -98,8 +98,8 @@ func TestAServerThatIsNoSandboxMakesNoNumbersUp(t *testing.T) {
 	s := newStage(t, reachable) // with any settings
 	numbers := len(s.sim.Numbers())
 	_, link := s.invite("Bakery", `{}`)
-	is.Equal(ask(t, "GET", link, nil).reason(), "200 The number could not be connected") // there is no signup to run
-	is.Equal(ask(t, "POST", link, connecting("Bakery", "+15550783881")).reason(), "200 The sign-up could not be confirmed")
+	is.Equal(ask(t, "GET", link, nil).reason(), "200 We couldn’t connect the number") // there is no signup to run
+	is.Equal(ask(t, "POST", link, connecting("Bakery", "+15550783881")).reason(), "200 We couldn’t confirm the sign-up")
 	_, link = s.invite("Bakery", redirects)
 	is.Equal(ask(t, "GET", link, nil).reason(), "303 reason=provider_error")
 	is.Equal(len(s.sim.Numbers()), numbers)

@@ -197,7 +197,7 @@ func TestALinkThatCannotBeUsedSaysWhy(t *testing.T) {
 		"expired": {expire, "link_expired", "This link has expired"},
 		"revoked": {func(customer, link string) {
 			s.call("DELETE", s.app.URL()+"/v1/customers/"+customer+"/setup_links/"+link, "")
-		}, "link_revoked", "This link was withdrawn"},
+		}, "link_revoked", "This link was revoked"},
 		"archived": {func(customer, _ string) { s.call("DELETE", s.app.URL()+"/v1/customers/"+customer, "") }, "customer_archived", "This invitation is closed"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -241,11 +241,11 @@ func TestASignupThatComesToNothingLeavesTheLink(t *testing.T) {
 		reason, title string
 	}{
 		"cancelled":       {"", cancelling, "signup_cancelled", "Setup was cancelled"},
-		"no token":        {`{"kind":"error_code","code":100,"endpoint":"all","times":2}`, connecting("", ""), "token_exchange_failed", "The sign-up could not be confirmed"},
-		"another PIN":     {`{"kind":"error_code","code":133005,"endpoint":"register","times":2}`, connecting("", ""), "phone_verification_failed", "The number could not be verified"},
-		"not verified":    {`{"kind":"error_code","code":133006,"endpoint":"register","times":2}`, connecting("", ""), "phone_verification_failed", "The number could not be verified"},
-		"no permission":   {`{"kind":"error_code","code":10,"endpoint":"register","times":2}`, connecting("", ""), "provider_error", "The number could not be connected"},
-		"somebody else's": {"", connecting("", ownPhone), "provider_error", "The number could not be connected"},
+		"no token":        {`{"kind":"error_code","code":100,"endpoint":"all","times":2}`, connecting("", ""), "token_exchange_failed", "We couldn’t confirm the sign-up"},
+		"another PIN":     {`{"kind":"error_code","code":133005,"endpoint":"register","times":2}`, connecting("", ""), "phone_verification_failed", "We couldn’t verify the number"},
+		"not verified":    {`{"kind":"error_code","code":133006,"endpoint":"register","times":2}`, connecting("", ""), "phone_verification_failed", "We couldn’t verify the number"},
+		"no permission":   {`{"kind":"error_code","code":10,"endpoint":"register","times":2}`, connecting("", ""), "provider_error", "We couldn’t connect the number"},
+		"somebody else's": {"", connecting("", ownPhone), "provider_error", "We couldn’t connect the number"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)

@@ -41,7 +41,7 @@ func (h Hosts) Contains(hostport string) bool {
 func (h Hosts) Guard(serve http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !h.Contains(r.Host) {
-			http.Error(w, "This address is not ours. Use the one in server.public_url, or localhost.", http.StatusForbidden)
+			http.Error(w, "Unknown address. Use the one in server.public_url, or localhost.", http.StatusForbidden)
 			return
 		}
 		serve(w, r)

@@ -121,12 +121,12 @@ func (p *Onboard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 	switch {
 	case !p.Hosts.Contains(r.Host):
-		v.writePage(http.StatusForbidden, errorPage("This address is not ours", "Open the link exactly as you received it."))
+		v.writePage(http.StatusForbidden, errorPage("Unknown address", "Open the link exactly as you received it."))
 	case token == "assets":
 		p.assets.serve(w, r, rest)
 	case !p.mayVisit(r, 1):
 		w.Header().Set("Retry-After", "1")
-		v.writePage(http.StatusTooManyRequests, errorPage("Too many tries", "Wait a moment, then open the link again."))
+		v.writePage(http.StatusTooManyRequests, errorPage("Too many attempts", "Wait a moment, then open the link again."))
 	case rest != "" && rest != "progress":
 		v.showNotFound()
 	default:
@@ -151,9 +151,9 @@ func (v *visit) serve(progress bool) {
 		v.serveLink(v.serveGet)
 	case progress || v.r.Method != http.MethodPost:
 		v.w.Header().Set("Allow", "GET, HEAD, POST")
-		v.writePage(http.StatusMethodNotAllowed, errorPage("That is not possible here", "Open the link in your browser."))
+		v.writePage(http.StatusMethodNotAllowed, errorPage("Method not allowed", "Open the link in your browser."))
 	case v.origins.Check(v.r) != nil:
-		v.writePage(http.StatusForbidden, errorPage("This request came from another page", "Open the link itself, and use the form there."))
+		v.writePage(http.StatusForbidden, errorPage("This request came from another site", "Open the link and use the form there."))
 	default:
 		v.serveLink(v.servePost)
 	}
@@ -217,7 +217,7 @@ func (v *visit) serveProgress() error {
 
 func (v *visit) showNotFound() {
 	v.writePage(http.StatusNotFound, errorPage("This link is not valid",
-		"Check that you opened all of it. If it still does not work, ask whoever sent it to you for a new one."))
+		"Check that you opened the whole link. If it still doesn’t work, ask whoever sent it for a new one."))
 }
 
 // showFailure passes the error to what logs the request, so that the log has one line
@@ -227,5 +227,5 @@ func (v *visit) showFailure(err error) {
 		owner.RecordFailure(fmt.Errorf("setup link %q: %w", v.invitation.ID, err))
 	}
 	v.w.Header().Set("Retry-After", "1")
-	v.writePage(http.StatusServiceUnavailable, errorPage("Something went wrong on our side", "Please try again in a moment."))
+	v.writePage(http.StatusServiceUnavailable, errorPage("Something went wrong on our side", "Try again in a moment."))
 }

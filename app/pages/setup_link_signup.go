@@ -41,7 +41,7 @@ func (v *visit) servePost() error {
 		return err
 	}
 	if err != nil {
-		v.writePage(http.StatusBadRequest, errorPage("The form could not be read", "Open the link again, and use the form there."))
+		v.writePage(http.StatusBadRequest, errorPage("Couldn’t read the form", "Open the link again and use the form there."))
 		return nil
 	}
 
@@ -95,7 +95,7 @@ func (v *visit) readSignup() (Signup, formFields) {
 
 	s, err := v.SimulateSignup(cmp.Or(entered.Name, v.invitation.CustomerName), phone)
 	if err != nil {
-		entered.PhoneProblem = "The provider does not take this number."
+		entered.PhoneProblem = "The provider doesn’t accept this number."
 	}
 	return s, entered
 }

@@ -154,7 +154,7 @@ func TestASlowSignupMayFail(t *testing.T) {
 	location := d.ask("POST", "", "action=connect").Header().Get("Location")
 	storagetest.Update(t, d.db, func(tx *storage.Tx) error { return tx.FailOnboarding(d.invitation().ID, storage.ReasonVerification) })
 	page := d.ask("GET", strings.TrimPrefix(location, OnboardPath+d.token), "")
-	is.True(strings.Contains(page.Body.String(), "The number could not be verified"))
+	is.True(strings.Contains(page.Body.String(), "We couldn’t verify the number"))
 	is.True(strings.Contains(page.Body.String(), `href="`+OnboardPath+d.token+`">Try again<`))
 }
 

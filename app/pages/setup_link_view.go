@@ -131,7 +131,7 @@ func (v *visit) writePage(status int, p page) {
 // showForm shows the signup: the provider's own, or the form of a sandbox.
 func (v *visit) showForm(status int, entered formFields) error {
 	p := v.linkPage("Connect your business number",
-		"Once it is connected, "+v.invitation.OrganizationName+" can send and receive messages with it on your behalf.")
+		"Once it’s connected, "+v.invitation.OrganizationName+" can send and receive messages with it on your behalf.")
 
 	switch {
 	case v.SimulateSignup != nil:
@@ -203,27 +203,27 @@ func (v *visit) showEnd(reason string, status int) error {
 func explainReason(reason, organization string) page {
 	switch reason {
 	case storage.ReasonLinkExpired:
-		return calmPage("This link has expired", "It was valid for a limited time only. Ask "+organization+" for a new one.")
+		return calmPage("This link has expired", "Ask "+organization+" for a new one.")
 	case storage.ReasonLinkRevoked:
-		return calmPage("This link was withdrawn", "It cannot be used any more. Ask "+organization+" for a new one.")
+		return calmPage("This link was revoked", "It no longer works. Ask "+organization+" for a new one.")
 	case storage.ReasonAlreadyUsed:
-		return calmPage("This link was used already",
-			"A number was connected with it. If that was not you, tell "+organization+".")
+		return calmPage("This link was already used",
+			"A number was connected with it. If that wasn’t you, tell "+organization+".")
 	case storage.ReasonArchived:
-		return calmPage("This invitation is closed", "If you think that this is a mistake, ask "+organization+".")
+		return calmPage("This invitation is closed", "If you think this is a mistake, ask "+organization+".")
 	case storage.ReasonCancelled:
-		return calmPage("Setup was cancelled", "Nothing was connected. You can start again whenever you like.")
+		return calmPage("Setup was cancelled", "Nothing was connected. You can start again at any time.")
 
 	case storage.ReasonTokenExchange:
-		return errorPage("The sign-up could not be confirmed",
-			"Its confirmation came too late, or was used before. Please try again.")
+		return errorPage("We couldn’t confirm the sign-up",
+			"The confirmation expired or was already used. Try again.")
 	case storage.ReasonVerification:
-		return errorPage("The number could not be verified",
-			"It may have another PIN, or its owner is not confirmed yet. Try again in a few minutes, or ask "+organization+".")
+		return errorPage("We couldn’t verify the number",
+			"It may have a different PIN, or its ownership isn’t confirmed yet. Try again in a few minutes, or ask "+organization+".")
 	default:
-		return errorPage("The number could not be connected",
-			"It may be connected elsewhere, or the provider is in trouble. "+
-				"Please try again; if that does not help, ask "+organization+".")
+		return errorPage("We couldn’t connect the number",
+			"It may be connected elsewhere, or the provider may be having problems. "+
+				"Try again. If that doesn’t help, ask "+organization+".")
 	}
 }
 

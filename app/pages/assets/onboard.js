@@ -92,7 +92,7 @@
     result = {};
     running = true;
     signup.disabled = true;
-    say("Go on in the window that has opened.");
+    say("Continue in the window that opened.");
     window.FB.login((response) => {
       const code = response && response.authResponse && response.authResponse.code;
       if (!code) {
@@ -119,6 +119,6 @@
   else window.fbAsyncInit = ready;
 
   setTimeout(() => {
-    if (!window.FB) say("The provider's sign-up could not be loaded. A blocker may be in the way: turn it off for this page, and load it again.");
+    if (!window.FB) say("Couldn’t load the provider’s sign-up. If you use a content blocker, turn it off for this page and reload.");
   }, 8000);
 })();

@@ -45,7 +45,7 @@ search.addEventListener("input", () => {
 
   const found = find(words);
   const count = document.createElement("p");
-  count.textContent = found.length === 0 ? "No guide has these words." : `${found.length} ${found.length === 1 ? "result" : "results"}`;
+  count.textContent = found.length === 0 ? "No results" : `${found.length} ${found.length === 1 ? "result" : "results"}`;
   results.replaceChildren(count, ...found.slice(0, 30).map((section) => {
     const link = document.createElement("a");
     link.href = section.url;
