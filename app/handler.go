@@ -79,7 +79,7 @@ func (a *App) findRoute(r *http.Request) route {
 	}
 
 	return route{serve: func(w http.ResponseWriter, r *http.Request) {
-		a.api.WriteError(w, r, &rest.Error{Code: rest.ResourceNotFound, Message: "There is nothing at this path. The API is under /v1."})
+		a.api.WriteError(w, r, &rest.Error{Code: rest.ResourceNotFound, Message: "This path does not exist. The API is under /v1."})
 	}}
 }
 
@@ -88,14 +88,14 @@ func (a *App) findRoute(r *http.Request) route {
 // they reach nothing but files, callbacks, which must be signed, and the API, which requires a
 // key.
 func (a *App) refuseFetch(w http.ResponseWriter, r *http.Request) {
-	a.api.WriteError(w, r, &rest.Error{Code: rest.ResourceNotFound, Message: "There is nothing here for a link or a webhook."})
+	a.api.WriteError(w, r, &rest.Error{Code: rest.ResourceNotFound, Message: "This path does not exist."})
 }
 
 // readOnly refuses every method but GET and HEAD.
 func (a *App) readOnly(serve http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			a.api.WriteError(w, r, &rest.Error{Code: rest.MethodNotAllowed, Message: "This path takes GET and HEAD.", Allow: "GET, HEAD"})
+			a.api.WriteError(w, r, &rest.Error{Code: rest.MethodNotAllowed, Message: "This path accepts GET and HEAD.", Allow: "GET, HEAD"})
 			return
 		}
 		serve(w, r)
@@ -117,15 +117,15 @@ func (a *App) refuseCallback(w http.ResponseWriter, r *http.Request, err error) 
 	case errors.Is(err, limit.ErrExhausted):
 		err = &rest.Error{
 			Code:       rest.ServiceUnavailable,
-			Message:    "Too many callbacks arrive at once. Please retry.",
+			Message:    "Too many callbacks at once. Please retry.",
 			RetryAfter: time.Second,
 		}
 	case errors.Is(err, callback.ErrTooLarge):
-		err = &rest.Error{Code: rest.RequestTooLarge, Message: "The body has more than 4 MiB."}
+		err = &rest.Error{Code: rest.RequestTooLarge, Message: "The body is larger than 4 MiB."}
 	case errors.Is(err, callback.ErrUnreadable):
 		err = &rest.Error{Code: rest.InvalidJSON, Message: "The body could not be read."}
 	case errors.Is(err, callback.ErrMethod):
-		err = &rest.Error{Code: rest.MethodNotAllowed, Message: "This path takes GET and POST.", Allow: "GET, POST"}
+		err = &rest.Error{Code: rest.MethodNotAllowed, Message: "This path accepts GET and POST.", Allow: "GET, POST"}
 	}
 
 	a.api.WriteError(w, r, err)

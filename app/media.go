@@ -40,7 +40,7 @@ func (a *App) openMedia() (err error) {
 func (a *App) refusePage(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case errors.Is(err, pages.ErrMethodNotAllowed):
-		err = &rest.Error{Code: rest.MethodNotAllowed, Message: "This path takes GET and HEAD.", Allow: "GET, HEAD"}
+		err = &rest.Error{Code: rest.MethodNotAllowed, Message: "This path accepts GET and HEAD.", Allow: "GET, HEAD"}
 	case errors.Is(err, pages.ErrPageNotFound):
 		err = &rest.Error{Code: rest.ResourceNotFound, Message: "There is no such page."}
 	}

@@ -200,7 +200,7 @@ func registrationError(err error) error {
 	e, answered := errors.AsType[*provider.Error](err)
 	switch {
 	case errors.Is(err, provisioning.ErrRegistering):
-		return rest.Fail(rest.RegistrationRunning, "A registration of this number is already running.")
+		return rest.Fail(rest.RegistrationRunning, "This number is already being registered.")
 	case errors.Is(err, provisioning.ErrNoPIN):
 		return rest.Missing("pin")
 	case !answered:
@@ -208,7 +208,7 @@ func registrationError(err error) error {
 	case Unavailable(e) && e.Class.Code != errorcode.RegistrationFailed:
 		return errProviderUnavailable(err)
 	}
-	return &rest.Error{Code: rest.RegistrationFailed, Message: "The provider refused the registration: " + ProviderReason(e), Cause: err}
+	return &rest.Error{Code: rest.RegistrationFailed, Message: "The provider rejected the registration: " + ProviderReason(e), Cause: err}
 }
 
 // subject is the organization and number that an event is about.

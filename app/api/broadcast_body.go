@@ -126,7 +126,7 @@ func (b *broadcastBody) readContacts(raw json.RawMessage) error {
 	for i, item := range items {
 		var id string
 		if json.Unmarshal(item, &id) != nil || !storage.ValidID(storage.PrefixContact, id) {
-			return rest.Invalid(rest.ItemPath("contact_ids", i), "must be the id of a contact of this number")
+			return rest.Invalid(rest.ItemPath("contact_ids", i), "must be the id of one of this number's contacts")
 		}
 		b.contacts = append(b.contacts, id)
 	}
@@ -157,7 +157,7 @@ func (b *broadcastBody) readRecipients(raw json.RawMessage) error {
 // readRecipient reads one recipient, with those of its fields that the template uses.
 func readRecipient(item json.RawMessage, names []string) (r storage.BroadcastRecipient, err error) {
 	if item[0] != '{' {
-		return r, rest.Invalid("to", "must stand in an object")
+		return r, rest.Invalid("to", "must be in an object")
 	}
 	var in recipientBody
 	if err := rest.Unmarshal(item, &in); err != nil {
@@ -185,7 +185,7 @@ func readRecipient(item json.RawMessage, names []string) (r storage.BroadcastRec
 		text, ok := plainText(raw)
 		switch {
 		case !ok:
-			return r, rest.Invalid("fields", "must hold texts, numbers and truth values only")
+			return r, rest.Invalid("fields", "must have only strings, numbers and booleans as values")
 		case !rest.Between(text, 0, mergefield.MaxText):
 			return r, rest.Invalid("fields."+name, "must have at most "+strconv.Itoa(mergefield.MaxText)+" characters")
 		}
@@ -288,7 +288,7 @@ func (b *broadcastBody) checkAudience(rx *storage.Rx, account storage.AccountKey
 		listed, ok := known[id]
 		switch {
 		case !ok:
-			return rest.Invalid("audience.contact_ids["+strconv.Itoa(i)+"]", "must be the id of a contact of this number")
+			return rest.Invalid("audience.contact_ids["+strconv.Itoa(i)+"]", "must be the id of one of this number's contacts")
 		case !listed:
 			known[id] = true
 			b.recipients = append(b.recipients, storage.BroadcastRecipient{ContactID: &id})

@@ -24,7 +24,7 @@ func (c *contactChanges) Validate() error {
 	case c.PhoneNumber.Set:
 		return rest.Invalid("phone_number", "cannot be changed")
 	case !c.Name.Set && !c.Username.Set && !c.Email.Set && !c.Metadata.Set && !c.OptedIn.Set:
-		return rest.NoneGiven("name", "Give name, username, email, metadata, opted_in or several of them.")
+		return rest.NoneGiven("name", "Provide at least one of name, username, email, metadata and opted_in.")
 	}
 	return cmp.Or(
 		rest.Optional("name", c.Name.OrNil(), maxContactName),

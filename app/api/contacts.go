@@ -154,7 +154,7 @@ type newContact struct {
 func (c *newContact) Validate() error {
 	switch {
 	case c.PhoneNumber == nil && c.BSUID == nil:
-		return rest.NoneGiven("phone_number", "Give phone_number, bsuid or both.")
+		return rest.NoneGiven("phone_number", "Provide phone_number, bsuid or both.")
 	case c.PhoneNumber != nil && !rest.IsPhone(*c.PhoneNumber):
 		return rest.ErrPhone("phone_number")
 	case c.BSUID != nil && !contactsheet.IsOwnBSUID(*c.BSUID):
@@ -231,7 +231,7 @@ func checkNewContact(rx *storage.Rx, c storage.Contact) error {
 		}
 		return &rest.Error{
 			Code: rest.ContactAlreadyExists, Param: param,
-			Message: "This number has a contact with that " + param + " already.",
+			Message: "This number already has a contact with that " + param + ".",
 		}
 	}
 

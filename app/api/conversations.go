@@ -272,7 +272,7 @@ type conversationChanges struct {
 
 func (c *conversationChanges) Validate() error {
 	if !c.Status.Set && !c.AssignedTo.Set {
-		return rest.NoneGiven("status", "Give status, assigned_to or both.")
+		return rest.NoneGiven("status", "Provide status, assigned_to or both.")
 	}
 	if !c.Status.Set {
 		return nil

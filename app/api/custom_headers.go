@@ -37,9 +37,9 @@ func checkHeaders(headers map[string]any) error {
 		value, isText := headers[name].(string)
 		switch {
 		case !isHeaderName(name):
-			return rest.Invalid(param, "is not the name of a header")
+			return rest.Invalid(param, "is not a valid header name")
 		case isReservedHeader(folded):
-			return rest.Invalid(param, "is set by the service and cannot be chosen")
+			return rest.Invalid(param, "is set by the service and cannot be changed")
 		case seen[folded]:
 			return rest.Invalid(param, "is given twice")
 		case !isText:

@@ -135,7 +135,7 @@ type customerChanges struct {
 
 func (c *customerChanges) Validate() error {
 	if !c.Name.Set && !c.Email.Set && !c.Metadata.Set && !c.Status.Set {
-		return rest.NoneGiven("name", "Give name, email, metadata, status or several of them.")
+		return rest.NoneGiven("name", "Provide at least one of name, email, metadata and status.")
 	}
 	return cmp.Or(
 		c.Name.NotNull("name"),

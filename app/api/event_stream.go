@@ -73,7 +73,7 @@ func StreamError(err error) error {
 	case isFull:
 		return &rest.Error{
 			Code:       rest.RateLimitExceeded,
-			Message:    fmt.Sprintf("The %s has %d streams open, which is the most. Close one of them and retry.", full.Of, full.Max),
+			Message:    fmt.Sprintf("The %s has %d open streams, the maximum. Close one and retry.", full.Of, full.Max),
 			RetryAfter: time.Second,
 		}
 	case errors.Is(err, stream.ErrStopping):

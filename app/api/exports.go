@@ -10,7 +10,7 @@ import (
 // errExportEnded means that the caller may no longer have what it is sent: the person was
 // disabled, signed out or is no admin any more, or the key was revoked.
 func errExportEnded() error {
-	return rest.Fail(rest.PermissionDenied, "The right to this export has ended.")
+	return rest.Fail(rest.PermissionDenied, "You no longer have access to this export.")
 }
 
 // auditExport records that somebody takes a copy of what the organization has.

@@ -48,7 +48,7 @@ type conversationLabelView struct {
 func labelToAttach(rx *storage.Rx, account storage.AccountKey, id string) (storage.Label, error) {
 	l, err := rx.Label(account.OrganizationID, id)
 	if err == nil && l.TeamID != account.TeamID {
-		return l, rest.Invalid("label_id", "belongs to another team than this number")
+		return l, rest.Invalid("label_id", "belongs to a different team than this number")
 	}
 	return l, err
 }
@@ -150,7 +150,7 @@ func (b *bulkLabel) Validate() error {
 	case b.ContactIDs == nil:
 		return rest.Missing("contact_ids")
 	case len(b.ContactIDs) < 1 || len(b.ContactIDs) > maxBulk:
-		return rest.Invalid("contact_ids", "must hold 1 to "+strconv.Itoa(maxBulk)+" ids")
+		return rest.Invalid("contact_ids", "must have 1 to "+strconv.Itoa(maxBulk)+" ids")
 	case bad >= 0:
 		return rest.Invalid("contact_ids["+strconv.Itoa(bad)+"]", "must be an id that starts with "+storage.PrefixContact)
 	}

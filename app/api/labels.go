@@ -117,7 +117,7 @@ type labelChanges struct {
 
 func (c *labelChanges) Validate() error {
 	if !c.Name.Set && !c.Color.Set {
-		return rest.NoneGiven("name", "Give name, color or both.")
+		return rest.NoneGiven("name", "Provide name, color or both.")
 	}
 	rest.Trim(&c.Name.Value)
 	return cmp.Or(
@@ -165,7 +165,7 @@ func (s *Server) deleteLabel(r *rest.Request) (rest.Reply, error) {
 // can check.
 func labelError(err error) error {
 	if errors.Is(err, storage.ErrConflict) {
-		return rest.Invalid("name", "is used by another label of this team")
+		return rest.Invalid("name", "is already used by another label in this team")
 	}
 	return err
 }

@@ -133,7 +133,7 @@ func findMedia(rx *storage.Rx, team int64, out *content.OutgoingMessage) error {
 				out.MissingMedia = &rest.Error{
 					Code:    rest.MediaNotFound,
 					Param:   ref.Param + ".id",
-					Message: "The team of this number has no such media in its library.",
+					Message: "This number's team has no such media in its library.",
 				}
 			}
 			continue

@@ -27,7 +27,7 @@ func (s *Server) fetch(ctx context.Context, param, link string) (*rest.IncomingF
 	defer res.Body.Close()
 
 	if res.StatusCode != http.StatusOK {
-		return nil, rest.Invalid(param, fmt.Sprintf("could not be fetched: it answered %d", res.StatusCode))
+		return nil, rest.Invalid(param, fmt.Sprintf("could not be downloaded: it responded with %d", res.StatusCode))
 	}
 
 	file, err := s.Files.Create()
@@ -66,7 +66,7 @@ func (s *Server) fetch(ctx context.Context, param, link string) (*rest.IncomingF
 
 // errUnreachable reports a link that could not be fetched, and why.
 func errUnreachable(param string, err error) error {
-	e := rest.Invalid(param, "could not be fetched: "+guard.Reason(err))
+	e := rest.Invalid(param, "could not be downloaded: "+guard.Reason(err))
 	e.Cause = err
 	return e
 }

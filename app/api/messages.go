@@ -294,9 +294,9 @@ func (s *Server) getMessageMedia(r *rest.Request) (rest.Reply, error) {
 	switch status := storage.OrEmpty(m.MediaStatus); {
 	case link != "":
 	case status == storage.MediaFetching:
-		return rest.Reply{}, rest.Fail(rest.ResourceNotFound, "The media of this message is being fetched, and not here yet.")
+		return rest.Reply{}, rest.Fail(rest.ResourceNotFound, "The media of this message is still being downloaded.")
 	case status == storage.MediaFailed:
-		return rest.Reply{}, rest.Fail(rest.ResourceNotFound, "The media of this message could not be fetched.")
+		return rest.Reply{}, rest.Fail(rest.ResourceNotFound, "The media of this message could not be downloaded.")
 	default:
 		return rest.Reply{}, rest.Fail(rest.ResourceNotFound, "This message has no media.")
 	}

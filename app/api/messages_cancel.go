@@ -32,5 +32,5 @@ func (s *Server) cancelMessage(r *rest.Request) (rest.Reply, error) {
 }
 
 func errNotCancellable() *rest.Error {
-	return rest.Fail(rest.MessageNotCancellable, "Only an outbound message that is queued, and not being sent just now, can be cancelled.")
+	return rest.Fail(rest.MessageNotCancellable, "Only a queued outbound message that is not being sent right now can be cancelled.")
 }

@@ -115,7 +115,7 @@ type quickReplyChanges struct {
 
 func (c *quickReplyChanges) Validate() error {
 	if !c.Shortcut.Set && !c.Text.Set {
-		return rest.NoneGiven("shortcut", "Give shortcut, text or both.")
+		return rest.NoneGiven("shortcut", "Provide shortcut, text or both.")
 	}
 	return cmp.Or(
 		c.Shortcut.NotNull("shortcut"),
@@ -158,7 +158,7 @@ func checkShortcut(word *string) error {
 // database can check.
 func shortcutError(err error) error {
 	if errors.Is(err, storage.ErrConflict) {
-		return rest.Invalid("shortcut", "is used by another quick reply of this team")
+		return rest.Invalid("shortcut", "is already used by another quick reply in this team")
 	}
 	return err
 }

@@ -57,7 +57,7 @@ func (s *Server) createSecret(r *rest.Request, in newSecret) (rest.Reply, error)
 			return rest.Reply{}, err
 		}
 		if live, _ := countSecrets(secrets, tx.Now); live >= maxLiveSecrets {
-			return rest.Reply{}, rest.Invalid("secrets", "has 10 that are live, which is the most: revoke one first")
+			return rest.Reply{}, rest.Invalid("secrets", "has 10 live ones, the maximum: revoke one first")
 		}
 
 		secret, plain, err := tx.InsertSecret(sub.ID, in.lifetime())
@@ -95,10 +95,10 @@ func checkRevocable(secrets []storage.Secret, id string, now storage.Time) error
 			continue
 		case s.ExpiresAt == 0 && lasting == 1:
 			return rest.Fail(rest.LastSecret,
-				"This is the subscription's only signing secret that does not expire. Mint another one first.")
+				"This is the subscription's only signing secret that does not expire. Create another one first.")
 		case s.Live(now) && live == 1:
 			return rest.Fail(rest.LastSecret,
-				"This is the subscription's only live signing secret. Mint another one first.")
+				"This is the subscription's only live signing secret. Create another one first.")
 		}
 	}
 	return nil

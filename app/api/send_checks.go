@@ -68,7 +68,7 @@ func CheckSender(r *rest.Request, sender storage.Sender, used func() (int64, err
 			return err
 		}
 		if n >= int64(quota) {
-			return rest.Fail(rest.QuotaExceeded, "The plan's messages of this month are used up.")
+			return rest.Fail(rest.QuotaExceeded, "The plan's messages for this month are used up.")
 		}
 	}
 
@@ -102,7 +102,7 @@ func resolveTemplate(rx *storage.Rx, out *content.OutgoingMessage, sender storag
 	if errors.Is(err, storage.ErrNotFound) {
 		return &rest.Error{
 			Code: rest.InvalidTemplateName, Param: "template.name",
-			Message: "This number has no template of that name and language.",
+			Message: "This number has no template with that name and language.",
 		}
 	}
 	if err != nil {
@@ -111,7 +111,7 @@ func resolveTemplate(rx *storage.Rx, out *content.OutgoingMessage, sender storag
 
 	stored := template.Stored{Components: []byte(t.Components), ParameterFormat: t.ParameterFormat, Category: t.Category}
 	if out.Recipient != "" && !template.SupportsBSUID(stored) {
-		return rest.Invalid("recipient", "cannot name the recipient of a template for authentication, which only goes to a number")
+		return rest.Invalid("recipient", "cannot be used for an authentication template, which can only be sent to a phone number")
 	}
 
 	if err := template.CheckParameters(stored, out.Template.Components); err != nil {

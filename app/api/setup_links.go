@@ -133,7 +133,7 @@ type setupLinkChanges struct {
 
 func (c *setupLinkChanges) Validate() error {
 	if !c.SuccessRedirectURL.Set && !c.FailureRedirectURL.Set {
-		return rest.NoneGiven("success_redirect_url", "Give success_redirect_url, failure_redirect_url or both.")
+		return rest.NoneGiven("success_redirect_url", "Provide success_redirect_url, failure_redirect_url or both.")
 	}
 	return cmp.Or(
 		checkRedirectURL("success_redirect_url", c.SuccessRedirectURL.OrNil(), c.allowHTTP),
@@ -197,11 +197,11 @@ func checkRedirectURL(param string, value *string, allowHTTP content.PlainHTTP) 
 	case u.Scheme != "https" && !allowHTTP.Admits(u) && !content.LocalHTTP.Admits(u):
 		return rest.Invalid(param, "must be an https URL; http is for localhost only")
 	case u.User != nil:
-		return rest.Invalid(param, "must not hold a user or password")
+		return rest.Invalid(param, "must not contain a user name or password")
 	case strings.Contains(*value, "#"):
 		return rest.Invalid(param, "must not have a fragment")
 	case !asciiHost.MatchString(u.Hostname()) && !guard.IsAddress(u.Hostname()):
-		return rest.Invalid(param, "must name its host in ASCII")
+		return rest.Invalid(param, "must have an ASCII host name")
 	}
 	return nil
 }

@@ -82,7 +82,7 @@ type subscriptionChanges struct {
 
 func (c *subscriptionChanges) Validate() error {
 	if !c.URL.Set && !c.Events.Set && !c.Description.Set && !c.PhoneNumberIDs.Set && !c.Status.Set && !c.CustomHeaders.Set {
-		return rest.NoneGiven("url", "Give url, events, description, phone_number_ids, status or custom_headers.")
+		return rest.NoneGiven("url", "Provide at least one of url, events, description, phone_number_ids, status and custom_headers.")
 	}
 	return cmp.Or(
 		c.URL.NotNull("url"),
@@ -154,7 +154,7 @@ func checkURLForm(urls *guard.Client, raw *string) error {
 	case !rest.Between(*raw, 1, maxWebhookURL):
 		return errWebhookURL(rest.LengthRule(1, maxWebhookURL))
 	case strings.Contains(*raw, "#"):
-		return errWebhookURL("must not have a fragment, which no request carries")
+		return errWebhookURL("must not have a fragment")
 	}
 
 	_, err := urls.ParseURL(*raw)
@@ -172,7 +172,7 @@ func webhookURLError(err error) error {
 	case err == nil:
 		return nil
 	case blocked:
-		return errWebhookURL("must lead to a public address")
+		return errWebhookURL("must point to a public address")
 	default:
 		return errWebhookURL(strings.TrimPrefix(err.Error(), guard.ErrURL.Error()+": "))
 	}
@@ -249,7 +249,7 @@ func checkOwnNumbers(rx *storage.Rx, organization int64, numbers []string) error
 }
 
 func errForeignNumber(i int) error {
-	return rest.Invalid("phone_number_ids["+strconv.Itoa(i)+"]", "is not the id of a number of this organization")
+	return rest.Invalid("phone_number_ids["+strconv.Itoa(i)+"]", "is not the id of one of this organization's numbers")
 }
 
 // distinct removes repeated entries and keeps the order.

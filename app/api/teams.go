@@ -17,7 +17,7 @@ func checkTeamID(id *string) error {
 
 // errTeamFull reports that a team has as many of something as it may.
 func errTeamFull(param string, most int) error {
-	return rest.Invalid(param, "are "+strconv.Itoa(most)+" in this team, which is the most: delete one first")
+	return rest.Invalid(param, "are limited to "+strconv.Itoa(most)+" in a team: delete one first")
 }
 
 // ChooseTeam finds the team that a body names. An organization with a single team need

@@ -74,7 +74,7 @@ func (u *exampleUploader) upload(ctx context.Context, format, param, url string)
 
 	in, err := u.s.fetch(ctx, param, url)
 	if e, ours := errors.AsType[*rest.Error](err); ours && e.Code == rest.RequestTooLarge {
-		return "", rest.Invalid(param, "leads to a file that is too large") // the body itself is not
+		return "", rest.Invalid(param, "points to a file that is too large") // the body itself is not
 	}
 	if err != nil {
 		return "", err
@@ -82,7 +82,7 @@ func (u *exampleUploader) upload(ctx context.Context, format, param, url string)
 	defer in.File.Discard()
 
 	if types := exampleTypes[format]; !slices.Contains(types, in.MimeType) {
-		return "", rest.Invalid(param, "leads to a file of type "+in.MimeType+", which is none of "+strings.Join(types, ", "))
+		return "", rest.Invalid(param, "points to a file of type "+in.MimeType+", which is not one of "+strings.Join(types, ", "))
 	}
 
 	name := "example"
@@ -104,7 +104,7 @@ func (u *exampleUploader) upload(ctx context.Context, format, param, url string)
 		return &rest.Error{
 			Code:    rest.InvalidFieldValue,
 			Param:   param,
-			Message: "The provider refuses the file: " + ProviderReason(e),
+			Message: "The provider rejected the file: " + ProviderReason(e),
 			Cause:   err,
 		}
 	})

@@ -116,7 +116,7 @@ func (s *Server) editAtProvider(r *rest.Request, t storage.Template, in *templat
 	case HasSubcode(err, provider.SubcodeTemplateLocked) && s.alreadyEdited(r, t, in):
 		return t, nil
 	case provider.IsMissing(err):
-		return t, &rest.Error{Code: rest.ResourceNotFound, Message: "The provider has this template no longer.", Cause: err}
+		return t, &rest.Error{Code: rest.ResourceNotFound, Message: "The provider no longer has this template.", Cause: err}
 	}
 	return t, ProviderCallError(err, func(e *provider.Error) error { return errTemplateRefused(e, in.Components.Value) })
 }
@@ -154,14 +154,14 @@ func errTemplateExists(cause error) *rest.Error {
 	return &rest.Error{
 		Code:    rest.TemplateAlreadyExists,
 		Param:   "name",
-		Message: "There is a template of that name in that language.",
+		Message: "A template with that name and language already exists.",
 		Cause:   cause,
 	}
 }
 
 // errUnexpectedRefusal reports a refusal that should not happen.
 func errUnexpectedRefusal(e *provider.Error) error {
-	return &rest.Error{Code: rest.ProviderUnavailable, Message: "The provider refuses: " + ProviderReason(e), Cause: e}
+	return &rest.Error{Code: rest.ProviderUnavailable, Message: "The provider rejected the request: " + ProviderReason(e), Cause: e}
 }
 
 // errTemplateRefused reports why the provider refuses a template.
@@ -169,7 +169,7 @@ func errTemplateRefused(e *provider.Error, parts []*template.DraftPart) error {
 	return &rest.Error{
 		Code:    rest.InvalidFieldValue,
 		Param:   refusedField(e, parts),
-		Message: "The provider refuses the template: " + ProviderReason(e),
+		Message: "The provider rejected the template: " + ProviderReason(e),
 		Cause:   e,
 	}
 }

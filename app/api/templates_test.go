@@ -246,7 +246,7 @@ func TestWhatTheProviderHasAgainstATemplateIsTold(t *testing.T) {
 	is.Equal(u.call("POST", templatesPath, orderReady).status, 201)
 	got := u.call("POST", templatesPath, storagetest.Swap(t, storagetest.Swap(t, orderReady, "en_US", "de"), "UTILITY", "MARKETING"))
 	is.Equal(got.code(), "400 invalid_field_value category")
-	is.Equal(got.text("error.message"), "The provider refuses the template: The category MARKETING doesn't match the one already associated with this template, UTILITY.")
+	is.Equal(got.text("error.message"), "The provider rejected the template: The category MARKETING doesn't match the one already associated with this template, UTILITY.")
 
 	u.control("POST", "/templates/order_ready/review", `{"status":"APPROVED"}`)
 	u.simulate("DELETE", "/"+u.number.WABAID+"/message_templates?name=order_ready", "")

@@ -32,7 +32,7 @@ func ProviderCallError(err error, refused func(*provider.Error) error) error {
 			Message: "The provider has restricted this account: " + ProviderReason(e), Cause: err,
 		}
 	case e.Class.Effect != provider.NoEffect:
-		return &rest.Error{Code: rest.UpstreamError, Message: "The provider refuses this account: " + ProviderReason(e), Cause: err}
+		return &rest.Error{Code: rest.UpstreamError, Message: "The provider rejected this account: " + ProviderReason(e), Cause: err}
 	}
 	return refused(e)
 }
@@ -45,7 +45,7 @@ func Unavailable(e *provider.Error) bool {
 
 // errProviderUnavailable reports that the provider could not be reached or failed.
 func errProviderUnavailable(cause error) *rest.Error {
-	return &rest.Error{Code: rest.ProviderUnavailable, Message: "The provider could not be reached or failed. Please retry.", Cause: cause}
+	return &rest.Error{Code: rest.ProviderUnavailable, Message: "The provider failed or could not be reached. Please retry.", Cause: cause}
 }
 
 // ProviderReason is the provider's explanation of a refusal, as a sentence.

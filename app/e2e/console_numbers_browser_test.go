@@ -102,7 +102,7 @@ func TestANumberWhoseTokenExpiredIsConnectedAgain(t *testing.T) {
 	c.Fill("textbox", "Access token", "EAAwrong")
 	c.Click("button", "Connect")
 	c.WaitFor(`document.querySelector("dialog [name=access_token]").ariaInvalid === "true"`)
-	c.is.True(strings.Contains(c.Find("textbox", "Access token").Description, "The provider refuses this token"))
+	c.is.True(strings.Contains(c.Find("textbox", "Access token").Description, "The provider rejected this token"))
 	c.shoot("number-refused")
 	c.Fill("textbox", "Access token", s.sim.Credentials().AccessToken)
 	c.Click("button", "Connect")

@@ -56,7 +56,7 @@ func TestAMessageIsTracedInABrowser(t *testing.T) {
 	c.WaitFor(`document.querySelectorAll(".trace-step").length >= 14`)
 	steps := c.steps()
 	c.is.Equal(steps[:5], []string{
-		"POST /v1/" + number + "/messages", "Stored, queued", "Sent to the provider, attempt 1", "Handed to the provider, try 2", "Event message.sent",
+		"POST /v1/" + number + "/messages", "Stored, queued", "Sent to the provider, attempt 1", "Sent to the provider, attempt 2", "Event message.sent",
 	})
 	c.is.True(slices.Contains(steps, host)) // when, is up to the endpoint
 	for _, title := range []string{"Callback: sent", "Callback: delivered", "Callback: read"} {

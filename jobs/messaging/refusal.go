@@ -45,7 +45,7 @@ func ReceiptRefusalOf(s storage.Sender) *Refusal {
 func RefusalFor(s storage.Sender, to storage.Contact, marketing bool) *Refusal {
 	switch {
 	case marketing && to.MarketingOptedOut:
-		return &Refusal{errorcode.MarketingOptedOut, "The recipient takes no marketing messages."}
+		return &Refusal{errorcode.MarketingOptedOut, "The recipient has opted out of marketing messages."}
 	case s.RequireOptIn && !to.OptedIn:
 		return &Refusal{errorcode.ConsentRequired, "The recipient has not opted in."}
 	}

@@ -28,12 +28,12 @@ var ErrOtherAccount = errors.New("the business account does not have this number
 func (a *Accounts) Verify(ctx context.Context, c NumberClaim) (provider.Number, error) {
 	number, err := a.provider.Number(ctx, c.Token, c.PhoneNumberID)
 	if err != nil {
-		return number, fmt.Errorf("the token does not open the number: %w", err)
+		return number, fmt.Errorf("the token has no access to the number: %w", err)
 	}
 
 	all, err := a.provider.Numbers(ctx, c.Token, c.WABAID)
 	if err != nil {
-		return number, fmt.Errorf("the token does not open the business account: %w", err)
+		return number, fmt.Errorf("the token has no access to the business account: %w", err)
 	}
 
 	if !slices.ContainsFunc(all, func(n provider.Number) bool { return string(n.ID) == c.PhoneNumberID }) {
@@ -51,7 +51,7 @@ func (a *Accounts) Connect(ctx context.Context, c NumberClaim) (number provider.
 		return number, false, err
 	}
 	if err := a.provider.Subscribe(ctx, c.Token, c.WABAID); err != nil {
-		return number, false, fmt.Errorf("the app cannot receive what happens to the business account: %w", err)
+		return number, false, fmt.Errorf("the app cannot subscribe to the business account: %w", err)
 	}
 
 	if c.PIN == "" || number.Coexists() || number.Status == numberConnected {

@@ -55,7 +55,7 @@ func (c *credentials) applyNumber(n provider.Number) {
 		c.Status, c.StatusReason = storage.AccountConnected, nil
 		c.Restricted = restricted(n, c.Restricted)
 	case c.Status == storage.AccountConnected || c.Status == storage.AccountDegraded:
-		c.Status, c.StatusReason = storage.AccountDegraded, nonEmpty("The provider's status of the number is "+n.Status+".")
+		c.Status, c.StatusReason = storage.AccountDegraded, nonEmpty("The provider reports the number as "+n.Status+".")
 	}
 
 	if n.Status == "RESTRICTED" || n.Status == "BANNED" {

@@ -9,10 +9,10 @@ import (
 )
 
 // ErrRegistering means that a number is being registered already.
-var ErrRegistering = errors.New("a registration of this number is under way")
+var ErrRegistering = errors.New("this number is already being registered")
 
 // ErrNoPIN means that no PIN was given, and none is kept for the number.
-var ErrNoPIN = errors.New("no PIN is kept for this number")
+var ErrNoPIN = errors.New("no PIN is stored for this number")
 
 // Registration is the result of a registration, to be stored by the caller.
 type Registration struct {

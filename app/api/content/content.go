@@ -122,7 +122,7 @@ func (b *MessageBody) checkContext() error {
 	case b.Context == nil:
 		return nil
 	case b.Type != nil && *b.Type == "reaction":
-		return rest.Invalid("context", "cannot be given with a reaction, which names its message itself")
+		return rest.Invalid("context", "cannot be given with a reaction, which has its own message_id")
 	}
 	return rest.Within("context", rest.ProviderID("message_id", b.Context.MessageID))
 }
@@ -132,7 +132,7 @@ func (b *MessageBody) validateReceipt() error {
 	case b.MessagingProduct != nil && *b.MessagingProduct != "chat":
 		return rest.Invalid("messaging_product", "must be chat")
 	case b.ScheduledAt != nil:
-		return rest.Invalid("scheduled_at", "cannot be given with a read receipt, which is sent at once")
+		return rest.Invalid("scheduled_at", "cannot be given with a read receipt, which is sent immediately")
 	}
 
 	if err := cmp.Or(rest.OneOf("status", b.Status, "read"), rest.Required("message_id", b.MessageID, rest.MaxMessageID)); err != nil {

@@ -215,7 +215,7 @@ func (a *actionBody) checkList() error {
 			return err
 		}
 		if rows += len(s.Rows); rows > maxRows {
-			return rest.Invalid("rows", "must be at most "+strconv.Itoa(maxRows)+" in all sections together")
+			return rest.Invalid("rows", "must be at most "+strconv.Itoa(maxRows)+" across all sections")
 		}
 
 		return rest.Each("rows", s.Rows, func(r *rowBody) error { return r.Check(ids) })

@@ -37,7 +37,7 @@ func CheckLink(name string, s *string, allowHTTP PlainHTTP) error {
 		u.Scheme != "https" && !allowHTTP.Admits(u):
 		return rest.Invalid(name, "must be an https URL")
 	case u.User != nil:
-		return rest.Invalid(name, "must not hold a user or password")
+		return rest.Invalid(name, "must not contain a user name or password")
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ type source struct {
 func (s *source) Check(allowHTTP PlainHTTP) error {
 	switch {
 	case s.Link == nil && s.ID == nil:
-		return rest.NoneGiven("link", "link is required, or id.")
+		return rest.NoneGiven("link", "link or id is required.")
 	case s.Link != nil && s.ID != nil:
 		return rest.Invalid("link", "cannot be given together with id")
 	case s.ID != nil:

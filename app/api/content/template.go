@@ -104,7 +104,7 @@ func (t *TemplateBody) checkName() error {
 	case !TemplateName.MatchString(name):
 		return &rest.Error{
 			Code: rest.InvalidTemplateName, Param: "name",
-			Message: "name can only have lower-case letters, digits and underscores.",
+			Message: "name can only have lowercase letters, digits and underscores.",
 		}
 	}
 	return nil

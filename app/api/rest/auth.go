@@ -29,13 +29,13 @@ func (s *Server) authenticate(r *Request) error {
 	scheme, token, _ := strings.Cut(headers[0], " ")
 	isKey := len(token) == storage.KeyLength && strings.HasPrefix(token, storage.KeyPrefix)
 	if len(headers) > 1 || !strings.EqualFold(scheme, "Bearer") || !isKey {
-		return Fail(InvalidAPIKey, "This is not an API key.")
+		return Fail(InvalidAPIKey, "This is not a valid API key.")
 	}
 
 	p, err := s.DB.Principal(r.HTTP.Context(), storage.KeyHash(token))
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
-		return Fail(InvalidAPIKey, "There is no such API key.")
+		return Fail(InvalidAPIKey, "This API key does not exist.")
 	case err != nil:
 		return err
 	}

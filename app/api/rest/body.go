@@ -51,7 +51,7 @@ func (s *Server) readJSON(x *Exchange) error {
 			return err
 		}
 		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			return Fail(RequestTooLarge, "The body has more than "+size+".")
+			return Fail(RequestTooLarge, "The body is larger than "+size+".")
 		}
 		return &Error{Code: InvalidJSON, Message: "The body could not be read.", Cause: err}
 	}

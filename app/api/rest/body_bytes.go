@@ -59,7 +59,7 @@ func (s *Server) readWhole(r *Request, from io.Reader, size int64) ([]byte, erro
 
 // tooManyBodies refuses a body for which there is no room.
 func tooManyBodies(cause error) error {
-	const busy = "Too many large bodies arrive at once. Please retry."
+	const busy = "Too many large requests at once. Please retry."
 	return &Error{Code: ServiceUnavailable, Message: busy, RetryAfter: time.Second, Cause: cause}
 }
 

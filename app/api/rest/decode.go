@@ -93,7 +93,7 @@ func (f *BodyChecker) checkValue(t reflect.Type) *mismatch {
 		f.SkipValue()
 		return f.checkLength(start, t)
 	case HasUnmarshaler(t):
-		return f.checkLeaf(start, t, "has the wrong form")
+		return f.checkLeaf(start, t, "has the wrong format")
 	case t.Kind() == reflect.Struct && first == '{':
 		return f.checkObject(StructFields(t))
 	case t.Kind() == reflect.Slice && first == '[':

@@ -73,8 +73,8 @@ func TestAWrongTypeIsReportedWithItsWholePath(t *testing.T) {
 		{`{"tags":["aaaa",5]}`, "tags[1]", "must be a string."}, // not [0], where the inner offset points
 		{`{"inner":{"body":5}}`, "inner.body", "must be a string."},
 		{`{"metadata":[]}`, "metadata", "must be an object."},
-		{`{"since":"yesterday"}`, "since", "has the wrong form."},
-		{`{"since":5}`, "since", "has the wrong form."},
+		{`{"since":"yesterday"}`, "since", "has the wrong format."},
+		{`{"since":5}`, "since", "has the wrong format."},
 		{`{"kind":5}`, "kind", "must be a string."},
 		{`{"ratio":1e999}`, "ratio", "must be a number."},
 		{`{"name":1,"count":"x"}`, "name", "must be a string."}, // the first one counts

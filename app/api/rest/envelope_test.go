@@ -22,7 +22,7 @@ func TestErrorsOutsideOfTheAPIHaveItsEnvelope(t *testing.T) {
 		is.Equal(got.get("error.request_id"), got.header.Get("X-Request-Id"))
 		return got
 	}
-	missing := refuse(Fail(ResourceNotFound, "There is nothing at this path."))
+	missing := refuse(Fail(ResourceNotFound, "This path does not exist."))
 	is.Equal(missing.code(), "404 resource_not_found")
 	is.Equal(len(f.log.lines(missing.header.Get("X-Request-Id"))), 0)
 

@@ -79,13 +79,13 @@ func AsError(err error) *Error {
 	case errors.Is(err, storage.ErrTooManyWaiting):
 		return &Error{
 			Code:       RateLimitExceeded,
-			Message:    "Too many searches of this organization are waiting. Please retry.",
+			Message:    "Too many searches are waiting in this organization. Please retry.",
 			RetryAfter: time.Second,
 		}
 	case errors.Is(err, storage.ErrUnavailable), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return &Error{
 			Code:       ServiceUnavailable,
-			Message:    "The service cannot take this request just now. Please retry.",
+			Message:    "The service cannot handle this request right now. Please retry.",
 			RetryAfter: time.Second,
 			Cause:      err,
 		}

@@ -140,7 +140,7 @@ func (f *Filters) instant(name string) (t time.Time, ok bool) {
 	value := f.Values.Get(name)
 	t, err := time.Parse(time.RFC3339Nano, value)
 	if err != nil || !dateTime.MatchString(value) {
-		f.Refuse(name, "must be an instant such as 2026-01-02T03:04:05.678Z")
+		f.Refuse(name, "must be a timestamp such as 2026-01-02T03:04:05.678Z")
 	}
 	return t, true
 }

@@ -69,7 +69,7 @@ func (s *Server) handleOnce(r *Request) (Reply, error) {
 	}
 
 	if len(keys) > 1 || !isIdempotencyKey(keys[0]) {
-		return Reply{}, Invalid("Idempotency-Key", "must be given once and have 1 to 255 printable ASCII characters")
+		return Reply{}, Invalid("Idempotency-Key", "must be given once, with 1 to 255 printable ASCII characters")
 	}
 
 	r.Idempotency = &idempotency{key: keys[0], fingerprint: fingerprintOf(r)}
@@ -157,7 +157,7 @@ func (s *Server) SaveAnswer(tx *storage.Tx, r *Request, rep *Reply) error {
 }
 
 func errKeyReuse() *Error {
-	return Fail(IdempotencyKeyReuse, "This Idempotency-Key was used for another request.")
+	return Fail(IdempotencyKeyReuse, "This Idempotency-Key was already used for a different request.")
 }
 
 // fingerprintOf identifies what a request asks for: method, path with query, raw body.

@@ -50,7 +50,7 @@ func (in *IncomingFile) tooLarge() *Error {
 	if in.limit() < mebibyte {
 		size = fmt.Sprintf("%d KiB", in.limit()/kibibyte)
 	}
-	return &Error{Code: RequestTooLarge, Param: "file", Message: "A file of this type may have at most " + size + "."}
+	return &Error{Code: RequestTooLarge, Param: "file", Message: "A file of this type can be at most " + size + "."}
 }
 
 // Finish decides the type of a file that was received completely.

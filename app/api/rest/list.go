@@ -44,7 +44,7 @@ func (s *Server) ParseListQuery(r *Request, scope string) (ListQuery, error) {
 	if values.Has("cursor") {
 		after, ok := s.cursors.decode(q.scope, values.Get("cursor"))
 		if !ok {
-			return q, &Error{Code: InvalidCursor, Param: "cursor", Message: "cursor does not come from this list with these filters."}
+			return q, &Error{Code: InvalidCursor, Param: "cursor", Message: "cursor must come from this list with the same filters."}
 		}
 		q.After = after
 	}

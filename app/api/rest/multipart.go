@@ -56,7 +56,7 @@ func (s *Server) readUpload(x *Exchange) error {
 // beginUpload makes the file that a multipart body goes to, and gives it time to arrive.
 func (s *Server) beginUpload(x *Exchange) (*storage.Upload, error) {
 	if x.Request.HTTP.ContentLength > MaxForm {
-		return nil, Fail(RequestTooLarge, "The body has more than 100 MiB.")
+		return nil, Fail(RequestTooLarge, "The body is larger than 100 MiB.")
 	}
 
 	// The server's usual deadlines are for bodies of a mebibyte. Where they cannot
@@ -94,9 +94,9 @@ func (r *Request) readForm(param string, read func(*multipart.Part, io.Writer) e
 		case err != nil:
 			return err
 		case n == maxFormParts:
-			return Invalid(param, "must stand in a form of at most "+strconv.Itoa(maxFormParts)+" parts")
+			return Invalid(param, "must be in a form of at most "+strconv.Itoa(maxFormParts)+" parts")
 		case len(part.FormName()) > maxFormField:
-			return Invalid(param, "must stand in a form whose names have at most "+strconv.Itoa(maxFormField)+" bytes")
+			return Invalid(param, "must be in a form whose field names have at most "+strconv.Itoa(maxFormField)+" bytes")
 		}
 
 		sum := sha256.New()
@@ -154,7 +154,7 @@ func asFormError(param string, err error) error {
 		return err
 	}
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return Fail(RequestTooLarge, "The body has more than 100 MiB.")
+		return Fail(RequestTooLarge, "The body is larger than 100 MiB.")
 	}
 	return &Error{Code: InvalidFieldValue, Param: param, Message: "The multipart body could not be read.", Cause: err}
 }

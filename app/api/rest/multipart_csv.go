@@ -40,7 +40,7 @@ func (s *Server) readTable(x *Exchange) error {
 			}
 			text, err := s.readWhole(r, io.LimitReader(content, MaxBody+1), MaxBody+1)
 			if err == nil && len(text) > MaxBody {
-				err = Fail(RequestTooLarge, "The part "+parts.json+" has more than 1 MiB.")
+				err = Fail(RequestTooLarge, "The part "+parts.json+" is larger than 1 MiB.")
 			}
 			body = text
 			return err

@@ -117,7 +117,7 @@ func (s *Server) admit(r *Request) error {
 		return err
 	}
 	if r.User != nil && r.User.Role != storage.RoleAdmin && !r.route.Has(Agents) {
-		return Fail(PermissionDenied, "Only admins of the organization may do this.")
+		return Fail(PermissionDenied, "Only admins of the organization can do this.")
 	}
 
 	// A request that the plan does not include still costs a token.

@@ -104,7 +104,7 @@ func (s *Server) LimitMade(r *Request, all []Made, make func() (Reply, error)) (
 		if undo == nil {
 			return Reply{}, &Error{
 				Code:       RateLimitExceeded,
-				Message:    "A person may make " + strconv.FormatInt(m.ADay, 10) + " " + m.What + " a day. Please go on later.",
+				Message:    "A person can add " + strconv.FormatInt(m.ADay, 10) + " " + m.What + " a day. Try again later.",
 				RetryAfter: max(wait, time.Second),
 			}
 		}

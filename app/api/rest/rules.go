@@ -114,7 +114,7 @@ func LengthRule(min, max int) string {
 // CheckEmail checks an address, if there is one.
 func CheckEmail(address *string) error {
 	if address != nil && !storage.ValidEmail(*address) {
-		return Invalid("email", "must be an address such as ana@example.com, of at most "+strconv.Itoa(storage.MaxEmail)+" characters")
+		return Invalid("email", "must be an email address such as ana@example.com, at most "+strconv.Itoa(storage.MaxEmail)+" characters")
 	}
 	return nil
 }
@@ -145,7 +145,7 @@ func ErrPhone(param string) *Error {
 	return &Error{
 		Code:    InvalidPhoneNumber,
 		Param:   param,
-		Message: param + " must be a phone number in E.164 form: 7 to 15 digits that begin with the country code.",
+		Message: param + " must be a phone number in E.164 format: 7 to 15 digits, starting with the country code.",
 	}
 }
 
@@ -158,7 +158,7 @@ func ProviderID(name string, s *string) error {
 		return err
 	}
 	if storage.ValidID(storage.PrefixMessage, *s) {
-		return Invalid(name, "must be the provider's id of a message (message_id), not its msg_ id")
+		return Invalid(name, "must be the message's provider id (message_id), not its msg_ id")
 	}
 	return nil
 }
@@ -205,7 +205,7 @@ func ReadObject(name string, raw json.RawMessage, in any) error {
 // is, so its size is all that can be bounded.
 func ReadOpaque(name string, raw json.RawMessage) error {
 	if len(Compact(raw)) > maxOpaque {
-		return Invalid(name, "must have at most 64 KB")
+		return Invalid(name, "must be at most 64 KB")
 	}
 	return ReadObject(name, raw, &struct{}{})
 }
@@ -269,9 +269,9 @@ func TimeAhead(name string, s *string, most time.Duration, words string) (storag
 	wait := time.Until(at)
 	switch {
 	case err != nil || !dateTime.MatchString(*s):
-		return 0, Invalid(name, "must be an instant such as 2026-01-02T03:04:05.678Z")
+		return 0, Invalid(name, "must be a timestamp such as 2026-01-02T03:04:05.678Z")
 	case wait < 0 || wait > most:
-		return 0, Invalid(name, "must be between now and "+words+" ahead")
+		return 0, Invalid(name, "must be within the next "+words)
 	}
 	return storage.At(at), nil
 }

@@ -152,11 +152,11 @@ func (t *Table) match(x *Exchange) error {
 		}
 	}
 	if len(allow) == 0 {
-		return Fail(ResourceNotFound, "There is nothing at this path.")
+		return Fail(ResourceNotFound, "This path does not exist.")
 	}
 
 	list := strings.Join(allow, ", ")
-	return &Error{Code: MethodNotAllowed, Message: "This path takes " + list + ".", Allow: list}
+	return &Error{Code: MethodNotAllowed, Message: "This path accepts " + list + ".", Allow: list}
 }
 
 // lookUp finds the route of a method and path, and sets it in the request.

@@ -111,7 +111,7 @@ func (r draftRules) checkButtons(list []*draftButton) error {
 
 		switch {
 		case groups > 2:
-			return rest.Invalid("type", "must not stand here: quick replies, and other buttons, must each stand together")
+			return rest.Invalid("type", "is out of order: quick replies must be grouped together, apart from other buttons")
 		case r.offer && kind == "COPY_CODE" && b != list[0]:
 			return rest.Invalid("type", "can only be COPY_CODE in the first button of a limited-time offer")
 		}

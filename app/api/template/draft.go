@@ -96,7 +96,7 @@ func (t *Draft) Validate() error {
 func (t *Draft) checkName() error {
 	err := rest.Required("name", t.Name, content.MaxTemplateName)
 	if err == nil && !content.TemplateName.MatchString(*t.Name) {
-		return rest.Invalid("name", "can only have lower-case letters, digits and underscores")
+		return rest.Invalid("name", "can only have lowercase letters, digits and underscores")
 	}
 	return err
 }
@@ -153,7 +153,7 @@ type Changes struct {
 
 func (c *Changes) Validate() error {
 	if !c.Components.Set && !c.Category.Set && !c.TTL.Set {
-		return rest.NoneGiven("components", "Give components, category or message_send_ttl_seconds.")
+		return rest.NoneGiven("components", "Provide at least one of components, category and message_send_ttl_seconds.")
 	}
 
 	err := cmp.Or(c.Components.NotNull("components"), c.Category.NotNull("category"), c.TTL.NotNull("message_send_ttl_seconds"))

@@ -26,7 +26,7 @@ func (p *DraftPart) checkFile(allowHTTP content.PlainHTTP) error {
 
 	switch {
 	case given.HeaderHandle != nil && given.HeaderURL != nil:
-		return rest.Within("example", rest.Invalid("header_url", "cannot be given beside header_handle"))
+		return rest.Within("example", rest.Invalid("header_url", "cannot be given together with header_handle"))
 	case given.HeaderURL != nil:
 		return rest.Within("example", content.CheckLink("header_url", &given.HeaderURL.text, allowHTTP))
 	case given.HeaderHandle == nil:
@@ -44,7 +44,7 @@ func (p *DraftPart) checkFile(allowHTTP content.PlainHTTP) error {
 	case strings.Contains(handle, "://"):
 		return rest.Within("example", content.CheckLink("header_handle[0]", &handle, allowHTTP))
 	}
-	return rest.Invalid("example.header_handle[0]", "must be a handle of the provider's upload, or an https URL")
+	return rest.Invalid("example.header_handle[0]", "must be a handle from the provider's upload, or an https URL")
 }
 
 // isProviderURL reports whether the provider itself serves an example under a URL.

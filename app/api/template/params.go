@@ -180,7 +180,7 @@ func (f parameterChecker) checkParts(parts []storedPart, sent []*content.PartBod
 
 	for _, p := range slotsOf(parts) {
 		if !seen[slotOf(p)] && f.checkPart(parts, p) != nil {
-			return rest.Invalid("components", "must have what the template needs for its "+slotOf(p))
+			return rest.Invalid("components", "must have the parameters for the template's "+slotOf(p))
 		}
 	}
 	return nil

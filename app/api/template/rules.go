@@ -86,9 +86,9 @@ func (r draftRules) checkCombination(parts []*DraftPart, seen map[string]bool) e
 		case r.category != Marketing && (kind == carouselPart || kind == offerPart):
 			return rest.Invalid("type", "can only be "+kind+" in a template of category "+Marketing)
 		case seen[carouselPart] && (kind == HeaderPart || kind == FooterPart):
-			return rest.Invalid("type", "cannot be "+kind+" beside a carousel")
+			return rest.Invalid("type", "cannot be "+kind+" together with a carousel")
 		case seen[offerPart] && kind == FooterPart:
-			return rest.Invalid("type", "cannot be "+kind+" beside a limited-time offer")
+			return rest.Invalid("type", "cannot be "+kind+" together with a limited-time offer")
 		}
 		return nil
 	})
@@ -143,7 +143,7 @@ func (r draftRules) checkPart(p *DraftPart) error {
 // refuseText refuses a text in a template for authentication.
 func refuseText(text *string) error {
 	if text != nil {
-		return rest.Invalid("text", "cannot be given: the provider writes the texts of a template for authentication")
+		return rest.Invalid("text", "cannot be given: the provider writes the text of authentication templates")
 	}
 	return nil
 }
@@ -265,7 +265,7 @@ func (r draftRules) checkCarousel(cards []*draftCard) error {
 	first := cards[0].shape()
 	return rest.Each("cards", cards, func(c *draftCard) error {
 		if !slices.Equal(c.shape(), first) {
-			return rest.Invalid("components", "must be like those of the other cards")
+			return rest.Invalid("components", "must match those of the other cards")
 		}
 		return nil
 	})

@@ -28,12 +28,12 @@ func (b storedButton) parameterRule() (subType string, least, most int) {
 func checkButtonParameters(stored *storedPart, p *content.PartBody) error {
 	i := int(p.Index.Value)
 	if stored == nil || i >= len(stored.Buttons) {
-		return rest.Invalid("index", "must be that of a button of the template")
+		return rest.Invalid("index", "must be the index of one of the template's buttons")
 	}
 
 	subType, least, most := stored.Buttons[i].parameterRule()
 	if subType != "" && *p.SubType != subType {
-		return rest.Invalid("sub_type", "must be "+subType+", as this button of the template is")
+		return rest.Invalid("sub_type", "must be "+subType+", like this button of the template")
 	}
 
 	return countBetween(least, most, len(p.Parameters), "parameters")
@@ -78,6 +78,6 @@ func (f parameterChecker) checkCards(stored *storedPart, given []*content.CardBo
 		if i := int(c.CardIndex.Value); i < n {
 			return f.checkParts(stored.Cards[i].Components, c.Components)
 		}
-		return rest.Invalid("card_index", "must be that of a card of the template")
+		return rest.Invalid("card_index", "must be the index of one of the template's cards")
 	})
 }

@@ -37,11 +37,11 @@ func (r draftRules) checkVariables(param, text string) (names []string, err erro
 		return nil, rest.Invalid(param, "has braces that do not match")
 	case r.named && !allMatch(names, variableName):
 		return nil, rest.Invalid(param,
-			"can only have variables whose names are in lower-case letters, digits and underscores, such as {{order_id}}")
+			"can only have variables named with lowercase letters, digits and underscores, such as {{order_id}}")
 	case !r.named && !allMatch(names, variableNumber):
-		return nil, rest.Invalid(param, "can only have variables that are numbered, such as {{1}}")
+		return nil, rest.Invalid(param, "can only have numbered variables, such as {{1}}")
 	case !r.named && !numberedFromOne(names):
-		return nil, rest.Invalid(param, "must number its variables from 1 on without gaps")
+		return nil, rest.Invalid(param, "must number its variables from 1 without gaps")
 	}
 	return names, nil
 }
@@ -70,7 +70,7 @@ func checkVariableContext(text string, variables int) error {
 	case strings.HasPrefix(trimmed, "{{") || strings.HasSuffix(trimmed, "}}"):
 		return rest.Invalid("text", "must not begin or end with a variable")
 	case adjacentVariables.MatchString(text):
-		return rest.Invalid("text", "must have words between two variables")
+		return rest.Invalid("text", "must have text between two variables")
 	case len(words) < variables:
 		return rest.Invalid("text", "has too many variables for its length")
 	}
@@ -167,7 +167,7 @@ func checkNumberedSamples(key string, list samples, n int) error {
 	case list == nil:
 		return rest.Missing(key)
 	case len(list) != n:
-		return rest.Invalid(key, "must have an example for each of the text's variables, which are "+strconv.Itoa(n))
+		return rest.Invalid(key, "must have an example for each of the text's variables: "+strconv.Itoa(n))
 	case slices.Contains(list, ""):
 		return rest.Invalid(key, "must not have an empty example")
 	}
@@ -184,7 +184,7 @@ func checkNumberedSamples(key string, list samples, n int) error {
 // the first counts.
 type samples []string
 
-var errSamples = errors.New("must be a list of strings, or a list of such a list")
+var errSamples = errors.New("must be a list of strings, or a list with one such list")
 
 // UnmarshalJSON takes both forms.
 func (s *samples) UnmarshalJSON(b []byte) error {

@@ -115,9 +115,9 @@ func (s *Server) retryJob(r *rest.Request) (rest.Reply, error) {
 		case err != nil:
 			return rest.Reply{}, err
 		case j.State == storage.JobRunning:
-			return rest.Reply{}, rest.Invalid("id", "is that of a job that is running: wait until it ends, or cancel it")
+			return rest.Reply{}, rest.Invalid("id", "is the id of a running job: wait until it ends, or cancel it")
 		case j.State == storage.JobHeld:
-			return rest.Reply{}, rest.Invalid("id", "is that of a job that starts by itself as soon as those before it have ended")
+			return rest.Reply{}, rest.Invalid("id", "is the id of a job that starts by itself once those before it have ended")
 		}
 		return rest.OK(viewJob(j)), nil
 	})

@@ -73,7 +73,7 @@ func (k *newKey) Validate() error {
 		return rest.Invalid("expires_in_hours", "must be a number from 1 to "+strconv.Itoa(maxKeyHours))
 	}
 	if k.ExpiresInHours != nil && k.ExpiresAt != nil {
-		return rest.Invalid("expires_at", "must not be given beside expires_in_hours")
+		return rest.Invalid("expires_at", "cannot be given together with expires_in_hours")
 	}
 
 	var err error
@@ -89,7 +89,7 @@ func (s *Server) createKey(r *rest.Request, in newKey) (rest.Reply, error) {
 			return rest.Reply{}, err
 		}
 		if n >= maxKeys {
-			return rest.Reply{}, rest.Invalid("keys", "are "+strconv.Itoa(maxKeys)+", which is the most: revoke one first")
+			return rest.Reply{}, rest.Invalid("keys", "are limited to "+strconv.Itoa(maxKeys)+": revoke one first")
 		}
 
 		k := storage.Key{OrganizationID: r.Org.ID, Label: in.Label, ExpiresAt: in.end}

@@ -44,15 +44,15 @@ func (n *newNumber) Validate() error {
 	case n.PhoneNumberID == nil:
 		return rest.Missing("phone_number_id")
 	case !provider.PhoneNumberID.MatchString(*n.PhoneNumberID):
-		return rest.Invalid("phone_number_id", "must be an id of the provider, 6 to 20 digits")
+		return rest.Invalid("phone_number_id", "must be an id from the provider, 6 to 20 digits")
 	case n.WABAID == nil:
 		return rest.Missing("waba_id")
 	case !provider.PhoneNumberID.MatchString(*n.WABAID):
-		return rest.Invalid("waba_id", "must be an id of the provider, 6 to 20 digits")
+		return rest.Invalid("waba_id", "must be an id from the provider, 6 to 20 digits")
 	case n.AccessToken == nil:
 		return rest.Missing("access_token")
 	case len(*n.AccessToken) > maxToken || !tokenText.MatchString(*n.AccessToken):
-		return rest.Invalid("access_token", "must be a token of the provider, without spaces")
+		return rest.Invalid("access_token", "must be a token from the provider, without spaces")
 	case n.PIN != nil && !api.PIN.MatchString(*n.PIN):
 		return rest.Invalid("pin", "must have 6 digits")
 	}
@@ -65,7 +65,7 @@ func (n *newNumber) validateInvention() error {
 	}
 	phone, ok := provider.ParsePhone(*n.PhoneNumber)
 	if !ok {
-		return &rest.Error{Code: rest.InvalidPhoneNumber, Param: "phone_number", Message: "phone_number must be in E.164 form."}
+		return &rest.Error{Code: rest.InvalidPhoneNumber, Param: "phone_number", Message: "phone_number must be in E.164 format."}
 	}
 	n.PhoneNumber = &phone
 	return nil
@@ -78,7 +78,7 @@ func (s *Server) claim(ctx context.Context, n newNumber) (provisioning.NumberCla
 		if err != nil {
 			return c, &rest.Error{
 				Code: rest.InvalidFieldValue, Param: "phone_number",
-				Message: "The provider does not take this number.", Cause: err,
+				Message: "The provider does not accept this number.", Cause: err,
 			}
 		}
 		return c, nil
@@ -135,7 +135,7 @@ func (n *newNumber) account(rx *storage.Rx, r *rest.Request) (a storage.AccountD
 		key, err := rx.AccountKey(*n.PhoneNumberID)
 		switch {
 		case err == nil && key.OrganizationID != r.Org.ID:
-			return a, rest.Invalid("phone_number_id", "is connected to this server already")
+			return a, rest.Invalid("phone_number_id", "is already connected to this server")
 		case err == nil:
 			return disconnectedAccount(rx, key.ID)
 		case !errors.Is(err, storage.ErrNotFound):
@@ -152,7 +152,7 @@ func (n *newNumber) account(rx *storage.Rx, r *rest.Request) (a storage.AccountD
 func disconnectedAccount(rx *storage.Rx, id int64) (storage.AccountDetail, error) {
 	a, err := rx.AccountDetail(id)
 	if err == nil && a.Status == storage.AccountConnected {
-		err = rest.Invalid("phone_number_id", "is connected already")
+		err = rest.Invalid("phone_number_id", "is already connected")
 	}
 	return a, err
 }
@@ -173,7 +173,7 @@ func connectError(err error) error {
 	return &rest.Error{
 		Code:    rest.InvalidFieldValue,
 		Param:   "access_token",
-		Message: "The provider refuses this token: " + api.ProviderReason(e),
+		Message: "The provider rejected this token: " + api.ProviderReason(e),
 		Cause:   err,
 	}
 }
@@ -185,7 +185,7 @@ func (s *Server) checkNumber(r *rest.Request) (rest.Reply, error) {
 	write, err := s.api.Accounts.CheckNumber(r.HTTP.Context(), r.Account.ID)
 	if err != nil {
 		return rest.Reply{}, api.ProviderCallError(err, func(e *provider.Error) error {
-			return &rest.Error{Code: rest.UpstreamError, Message: "The provider refuses to tell: " + api.ProviderReason(e), Cause: err}
+			return &rest.Error{Code: rest.UpstreamError, Message: "The provider rejected the request: " + api.ProviderReason(e), Cause: err}
 		})
 	}
 	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {

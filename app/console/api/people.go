@@ -100,7 +100,7 @@ type personChanges struct {
 func (c *personChanges) Validate() error {
 	switch {
 	case !c.Name.Set && !c.Email.Set && !c.Role.Set && !c.TeamID.Set:
-		return rest.NoneGiven("name", "Give name, email, role or team_id.")
+		return rest.NoneGiven("name", "Provide at least one of name, email, role and team_id.")
 	case c.Name.Set && !validPersonName(c.Name.Value):
 		return errPersonName()
 	}
@@ -134,7 +134,7 @@ func (s *Server) updatePerson(r *rest.Request, in personChanges) (rest.Reply, er
 
 		err := tx.UpdateUser(u)
 		if errors.Is(err, storage.ErrConflict) {
-			return rest.Invalid("email", "is in use: somebody else signs in with it, or is invited with it")
+			return rest.Invalid("email", "is already used by someone else, or by an invitation")
 		}
 		return err
 	})
@@ -153,7 +153,7 @@ func checkNotLastAdmin(rx *storage.Rx, r *rest.Request, u storage.User, param st
 		return &rest.Error{
 			Code:    rest.PermissionDenied,
 			Param:   param,
-			Message: "This is the last admin who can sign in: make somebody else an admin first.",
+			Message: "This is the last admin who can sign in. Make someone else an admin first.",
 		}
 	}
 	return err
@@ -186,16 +186,16 @@ func (s *Server) signOutPerson(r *rest.Request) (rest.Reply, error) {
 // not reveal what others have.
 func invitationError(err error) error {
 	if ambiguous, ok := errors.AsType[*storage.AmbiguousUserError](err); ok {
-		return rest.Invalid("email", "is that of several people: "+strings.Join(ambiguous.IDs, ", "))
+		return rest.Invalid("email", "belongs to several people: "+strings.Join(ambiguous.IDs, ", "))
 	}
 
 	switch {
 	case errors.Is(err, storage.ErrCanSignIn), errors.Is(err, storage.ErrInvitedElsewhere), errors.Is(err, storage.ErrConflict):
-		return rest.Invalid("email", "is in use: who can sign in with it already needs a reset, not an invitation")
+		return rest.Invalid("email", "is already used by someone who can sign in: send them a reset link, not an invitation")
 	case errors.Is(err, storage.ErrUserDisabled):
-		return rest.Invalid("email", "is that of somebody who is disabled: enable that person first")
+		return rest.Invalid("email", "belongs to someone who is disabled: enable them first")
 	case errors.Is(err, storage.ErrNoAddress):
-		return rest.Invalid("email", "is missing: this person needs an address to sign in with")
+		return rest.Invalid("email", "is missing: this person needs an email address to sign in")
 	}
 	return err
 }
@@ -204,7 +204,7 @@ func invitationError(err error) error {
 func checkPeopleCount(rx *storage.Rx, organization int64) error {
 	all, err := rx.Users(organization)
 	if err == nil && len(all) >= maxPeople {
-		return rest.Invalid("people", "are "+strconv.Itoa(maxPeople)+" in this organization, which is the most")
+		return rest.Invalid("people", "are limited to "+strconv.Itoa(maxPeople)+" in an organization")
 	}
 	return err
 }

@@ -24,7 +24,7 @@ type profileChanges struct {
 func (c *profileChanges) Validate() error {
 	switch {
 	case !c.Name.Set && !c.Password.Set:
-		return rest.NoneGiven("name", "Give name, password or both.")
+		return rest.NoneGiven("name", "Provide name, password or both.")
 	case c.Name.Set && !validPersonName(c.Name.Value):
 		return errPersonName()
 	}
@@ -96,7 +96,7 @@ func (s *Server) newPassword(r *rest.Request, in profileChanges) (hash string, e
 	case problem != "":
 		return "", rest.Invalid("password", problem)
 	case u.SignInEmail == nil:
-		return "", rest.Invalid("password", "needs an e-mail address to sign in with: an admin can invite you with one")
+		return "", rest.Invalid("password", "needs an email address to sign in with: an admin can invite you with one")
 	case u.PasswordHash != nil && in.CurrentPassword == nil:
 		return "", rest.Missing("current_password")
 	}
@@ -116,7 +116,7 @@ func (s *Server) checkCurrentPassword(r *rest.Request, given string) error {
 	key := "profile " + r.User.ID
 	mayTry := func() error {
 		if wait := s.PasswordTries.Wait(key); wait > 0 {
-			return &rest.Error{Code: rest.RateLimitExceeded, Message: "Too many tries. Wait, and try again.", RetryAfter: wait}
+			return &rest.Error{Code: rest.RateLimitExceeded, Message: "Too many attempts. Wait, then try again.", RetryAfter: wait}
 		}
 		return nil
 	}
@@ -139,7 +139,7 @@ func (s *Server) checkCurrentPassword(r *rest.Request, given string) error {
 // passwordError makes the client's error of hashing.
 func passwordError(err error) error {
 	if errors.Is(err, password.ErrBusy) {
-		return &rest.Error{Code: rest.ServiceUnavailable, Message: "Many people sign in at this moment. Please retry.", RetryAfter: 5e9}
+		return &rest.Error{Code: rest.ServiceUnavailable, Message: "Too many people are signing in. Please retry.", RetryAfter: 5e9}
 	}
 	return err
 }

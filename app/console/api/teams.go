@@ -29,7 +29,7 @@ func (s *Server) createTeam(r *rest.Request, in newTeam) (rest.Reply, error) {
 			return rest.Reply{}, err
 		}
 		if len(all) >= maxTeams {
-			return rest.Reply{}, rest.Invalid("name", "cannot be a team's: there are "+strconv.Itoa(maxTeams)+" teams already")
+			return rest.Reply{}, rest.Invalid("name", "cannot be added: there are already "+strconv.Itoa(maxTeams)+" teams")
 		}
 
 		t := storage.Team{OrganizationID: r.Org.ID, Name: *in.Name}

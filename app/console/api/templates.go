@@ -46,7 +46,7 @@ func (s *Server) deleteAtProvider(r *rest.Request, t storage.Template) error {
 	return api.ProviderCallError(err, func(e *provider.Error) error {
 		return &rest.Error{
 			Code:    rest.InvalidFieldValue,
-			Message: "The provider does not delete the template: " + api.ProviderReason(e), Cause: e,
+			Message: "The provider did not delete the template: " + api.ProviderReason(e), Cause: e,
 		}
 	})
 }
