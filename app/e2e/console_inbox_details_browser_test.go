@@ -183,7 +183,7 @@ func TestMediaIsPlayedAndChangesAreMarked(t *testing.T) {
 	s.says(number, "15550001111", "Ana Ruiz", `"type":"video","video":{"data":"`+data("\x00\x00\x00\x18ftypmp42film")+`","mime_type":"video/mp4","caption":"a film"}`)
 	s.says(number, "15550001111", "Ana Ruiz", `"type":"audio","audio":{"data":"`+data("OggS voice")+`","mime_type":"audio/ogg","voice":true}`)
 	s.says(number, "15550001111", "Ana Ruiz", `"type":"sticker","sticker":{"data":"`+data("RIFF\x24\x00\x00\x00WEBPVP8 ")+`","mime_type":"image/webp"}`)
-	for _, selector := range []string{`video[controls][src*="/media/"]`, `audio[controls][aria-label="Voice message"][src*="/media/"]`, `.bare img.sticker[src*="/media/"]`} {
+	for _, selector := range []string{`video[controls][src*="/media/"]`, `[role=group][aria-label="Voice message"] audio[src*="/media/"]`, `.bare img.sticker[src*="/media/"]`} {
 		c.WaitFor(fmt.Sprintf(`document.querySelector(%q) !== null`, "[role=log] "+selector))
 	}
 	c.shoot("inbox-media")

@@ -95,7 +95,7 @@ function file(m, value) {
   }
 
   const src = hosted(url);
-  if (m.type === "sticker") return el("a.sticker", { href: src, ...away, title: name }, el("img", { src, alt: name, loading: "lazy" }));
+  if (m.type === "sticker") return el("a", { href: src, ...away, title: name }, el("img.sticker", { src, alt: name, loading: "lazy" }));
   if (m.type === "image" && kind?.startsWith("image/")) return picture(m, src, value.caption || name);
   if (m.type === "video" && kind?.startsWith("video/")) return video(src, name);
   if (m.type === "audio") return player(src, value.voice ? text.voice : name, value.voice);
