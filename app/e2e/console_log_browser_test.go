@@ -213,7 +213,7 @@ func TestAnAccountIDOpensItsNumber(t *testing.T) {
 	c.WaitFor(`location.pathname === "/console/numbers/` + number + `"`)
 
 	// One that lost its registration can be registered again.
-	storagetest.Exec(t, s.app.Config.DataDir, `UPDATE accounts SET status = 'degraded', status_reason = 'The provider''s status of the number is DISCONNECTED.'`)
+	storagetest.Exec(t, s.app.Config.DataDir, `UPDATE accounts SET status = 'degraded', status_reason = 'The provider reports the number as DISCONNECTED.'`)
 	c.open("numbers/"+number, s.phoneOf(number))
 	c.Find("button", "Register")
 	c.text("If its registration was lost, register it again.")
