@@ -61,12 +61,14 @@ func ForecastBroadcast(ctx context.Context, db *storage.DB, b storage.Broadcast,
 
 	f.PausedReason = concernsAll(f.sender, db.Now())
 	if next == nil {
-		next = labelSource(ctx, db, b)
+		next = labelSource(ctx, db, b, f.sender.OrganizationID)
 	}
+
+	// Each batch is read as a search: many forecasts must not keep the readers from others.
 	for {
 		some, err := next(forecastAtOnce)
 		if err == nil {
-			err = db.View(ctx, func(rx *storage.Rx) error { return f.add(rx, some) })
+			err = db.Search(ctx, f.sender.OrganizationID, func(rx *storage.Rx) error { return f.add(rx, some) })
 		}
 		if f.IsPartial = f.Total >= maxForecast; err != nil || f.IsPartial || len(some) < forecastAtOnce {
 			return f.Forecast, err
@@ -75,11 +77,13 @@ func ForecastBroadcast(ctx context.Context, db *storage.DB, b storage.Broadcast,
 }
 
 // labelSource are the recipients of a broadcast to a label, in the order of its run.
-func labelSource(ctx context.Context, db *storage.DB, b storage.Broadcast) RecipientSource {
+func labelSource(ctx context.Context, db *storage.DB, b storage.Broadcast, organization int64) RecipientSource {
 	var last storage.Row
 	return func(limit int) ([]storage.BroadcastRecipient, error) {
-		rows, err := storage.Query(ctx, db, func(rx *storage.Rx) ([]storage.Row, error) {
-			return rx.LabeledContacts(b.AccountID, *b.LabelID, last, limit)
+		var rows []storage.Row
+		err := db.Search(ctx, organization, func(rx *storage.Rx) (err error) {
+			rows, err = rx.LabeledContacts(b.AccountID, *b.LabelID, last, limit)
+			return err
 		})
 		all := make([]storage.BroadcastRecipient, len(rows))
 		for i, row := range rows {

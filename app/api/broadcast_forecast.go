@@ -38,8 +38,7 @@ type forecastSend struct {
 	Template json.RawMessage `json:"template"`
 }
 
-// ForecastBroadcast handles POST /console/api/:phone_number_id/broadcasts/forecast. It takes what
-// makes a broadcast, and makes none.
+// ForecastBroadcast takes what makes a broadcast, and makes none. Only the console has it.
 func (s *Server) ForecastBroadcast(r *rest.Request) (rest.Reply, error) {
 	in := broadcastBody{allowHTTP: s.plainHTTP(), hasFile: r.CSV != nil}
 	if err := r.Decode(&in); err != nil {

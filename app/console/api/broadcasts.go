@@ -2,13 +2,45 @@ package api
 
 import (
 	"cmp"
+	"errors"
 	"maps"
 	"slices"
+	"time"
 
 	"confab/app/api"
 	"confab/app/api/rest"
+	"confab/app/limit"
 	"confab/storage"
 )
+
+// A forecast looks at up to a hundred thousand recipients and remembers them: an organization
+// makes one at a time.
+const (
+	maxForecasts     = 4
+	forecastPatience = 10 * time.Second
+)
+
+func newForecasts() *limit.Semaphore {
+	return limit.NewSemaphore(limit.SemaphoreOptions{Total: maxForecasts, Share: 1, Patience: forecastPatience})
+}
+
+// forecastBroadcast handles POST /console/api/:phone_number_id/broadcasts/forecast.
+func (s *Server) forecastBroadcast(r *rest.Request) (rest.Reply, error) {
+	permit, err := s.forecasts.Acquire(r.HTTP.Context(), r.Holder(), 1, nil)
+	if errors.Is(err, limit.ErrExhausted) {
+		return rest.Reply{}, &rest.Error{
+			Code:       rest.ServiceUnavailable,
+			Message:    "Other broadcasts are being forecast. Please retry.",
+			RetryAfter: time.Second,
+		}
+	}
+	if err != nil {
+		return rest.Reply{}, err
+	}
+	defer permit.Release()
+
+	return s.api.ForecastBroadcast(r)
+}
 
 // resultsView is what a broadcast led to, beside the counts that it has itself.
 type resultsView struct {

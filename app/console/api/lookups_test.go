@@ -1,12 +1,16 @@
 package api
 
 import (
+	"context"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/matryer/is"
 
 	"confab/storage"
+	"confab/storage/sqlite"
 	"confab/storage/storagetest"
 )
 
@@ -86,4 +90,50 @@ func TestAnArchivedCustomerIsRestoredOnce(t *testing.T) {
 		actions = append(actions, entry.(map[string]any)["action"].(string))
 	}
 	is.Equal(actions[:2], []string{"customer.restored", "customer.archived"}) // restored once
+}
+
+// One person who forecasts again and again must not take the readers, nor the memory, of others.
+func TestAnOrganizationForecastsOneBroadcastAtATime(t *testing.T) {
+	is := is.New(t)
+	f, ours, _ := serveEverything(t)
+	admin := f.signedIn(ours.Tenant, storage.RoleAdmin)
+
+	// Searches of another organization hold all places, so that forecasts wait.
+	release, done := make(chan struct{}), new(sync.WaitGroup)
+	held := make(chan struct{}, sqlite.MaxSearches)
+	for range sqlite.MaxSearches {
+		done.Go(func() {
+			_ = f.db.Search(context.Background(), 99, func(*storage.Rx) error {
+				held <- struct{}{}
+				<-release
+				return nil
+			})
+		})
+	}
+	for range sqlite.MaxSearches {
+		<-held
+	}
+
+	for range 5 {
+		done.Go(func() {
+			got := f.visit(admin, "POST", "/"+ours.number+"/broadcasts/forecast", `{"name":"Sale","template":{"name":"spring_sale","language":"en_US",
+				"components":[{"type":"body","parameters":[{"type":"text","text":"x"}]}]},"audience":{"recipients":[{"to":"+15550001111"}]}}`)
+			is.Equal(got.status, 200)
+		})
+	}
+	time.Sleep(200 * time.Millisecond)
+	waiting := f.db.SearchesWaiting(ours.Tenant.Organization.ID)
+
+	close(release)
+	done.Wait()
+	is.Equal(waiting, 1)
+}
+
+func TestNoSearchHitsAreAList(t *testing.T) {
+	is := is.New(t)
+	f, ours, _ := serveEverything(t)
+	agent := f.signedIn(ours.Tenant, storage.RoleAgent)
+	got := f.visit(agent, "GET", "/"+ours.number+"/search_hits?ids=msg_01JQ0Z8M4T9V2X3W5Y6A7B8C9D", "")
+	is.Equal(got.status, 200)
+	is.True(strings.Contains(got.body, `"data":[]`))
 }

@@ -54,7 +54,7 @@ func (s *Server) Routes() []rest.Route {
 		rest.At("POST", "/keys", rest.WithBody(s.createKey), rest.Creates, nil).Audited("key.created", "key", ""),
 		rest.At("DELETE", "/keys/:id", s.revokeKey, 0, nil).Audited("key.revoked", "key", "id"),
 
-		rest.At("POST", "/:phone_number_id/broadcasts/forecast", s.api.ForecastBroadcast, rest.Quiet, nil).
+		rest.At("POST", "/:phone_number_id/broadcasts/forecast", s.forecastBroadcast, rest.Quiet, nil).
 			TakesTable(api.BroadcastPart, api.RecipientsPart),
 		rest.At("GET", "/:phone_number_id/broadcasts/:id/results", s.getBroadcastResults, 0, nil),
 		rest.At("GET", "/templates/:id", rest.ShowsMore(s.Server, templateByID, api.ShowTemplate), rest.Agents, nil),

@@ -24,9 +24,10 @@ func (s *Server) getSearchHits(r *rest.Request) (rest.Reply, error) {
 		return rest.Reply{}, rest.Invalid("ids", "must have at most "+strconv.Itoa(maxHits)+" items")
 	}
 
-	hits := []storage.SearchHit{}
-	err := s.List(r, func(rx *storage.Rx) (err error) {
-		hits, err = rx.SearchHits(r.Account.ID, ids)
+	hits := []storage.SearchHit{} // a list, also if nothing was found
+	err := s.List(r, func(rx *storage.Rx) error {
+		found, err := rx.SearchHits(r.Account.ID, ids)
+		hits = append(hits[:0], found...)
 		return err
 	})
 	return rest.OK(hits), err

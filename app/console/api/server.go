@@ -39,13 +39,14 @@ type Options struct {
 type Server struct {
 	*rest.Server
 	Options
-	api   *api.Server
-	table *rest.Table
+	api       *api.Server
+	table     *rest.Table
+	forecasts *limit.Semaphore
 }
 
 // New makes a server that shares what it can with the API.
 func New(a *api.Server, o Options) *Server {
-	s := &Server{Server: a.Server, Options: o, api: a}
+	s := &Server{Server: a.Server, Options: o, api: a, forecasts: newForecasts()}
 	s.table = rest.NewTable(s.Routes())
 	return s
 }
