@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -35,9 +36,13 @@ func (s *Server) loggedBodies(x *Exchange, status int) *storage.CallBodies {
 		return nil
 	}
 
+	sent := r.Raw
+	if isForm(r.HTTP) {
+		sent = nil // the fingerprint of a form, which is no text
+	}
 	b := &storage.CallBodies{
-		Request:       loggedBody(r.Raw),
-		RequestBytes:  len(r.Raw),
+		Request:       loggedBody(sent),
+		RequestBytes:  len(sent),
 		Response:      loggedBody(x.body),
 		ResponseBytes: len(x.body),
 	}
@@ -49,10 +54,7 @@ func (s *Server) loggedBodies(x *Exchange, status int) *storage.CallBodies {
 
 // loggedBody is the beginning of a body, with secrets masked. It is a copy.
 func loggedBody(body []byte) string {
-	text, isWhole := maskJSON(body)
-	if !isWhole {
-		text = maskText(body[:min(len(body), MaxLoggedBody)])
-	}
+	text := maskBody(body)
 	if len(text) > MaxLoggedBody {
 		text = text[:MaxLoggedBody]
 	}
@@ -61,10 +63,10 @@ func loggedBody(body []byte) string {
 	return strings.ToValidUTF8(string(text), string(utf8.RuneError))
 }
 
-// maskJSON masks the secrets in a JSON text: in values that have the name of one, and in
-// strings that hold one. All else stays as it was written. It stops when there is enough, and
-// reports whether it could read that far.
-func maskJSON(body []byte) (out []byte, isWhole bool) {
+// maskBody masks the secrets in a JSON text: in values that have the name of one, and in
+// strings that hold one. All else stays as it was written. It stops when there is enough; from
+// where the text is no JSON, it masks what looks like a secret.
+func maskBody(body []byte) []byte {
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber()
 	w := jsonMasker{}
@@ -72,17 +74,18 @@ func maskJSON(body []byte) (out []byte, isWhole bool) {
 	for from := int64(0); len(w.out) < MaxLoggedBody; {
 		token, err := d.Token()
 		if err == io.EOF {
-			return w.out, true
+			break
 		}
 		if err != nil {
-			return nil, false
+			rest := body[from:]
+			return append(w.out, maskText(rest[:min(len(rest), MaxLoggedBody)])...)
 		}
 
 		until := d.InputOffset()
 		w.add(token, body[from:until])
 		from = until
 	}
-	return w.out, true
+	return w.out
 }
 
 // jsonMasker writes the tokens of a JSON text.
@@ -95,7 +98,9 @@ type jsonMasker struct {
 // jsonContainer is an object or a list that is open.
 type jsonContainer struct {
 	isObject bool
-	name     string // of the value that comes next in an object, "" where a name comes
+	// name is that of the value that comes next in an object, "" where a name comes; of a list,
+	// the list's own.
+	name string
 }
 
 // add writes a token, with what separates it from the one before.
@@ -110,9 +115,11 @@ func (w *jsonMasker) add(token json.Token, written []byte) {
 	switch {
 	case at >= 0 && w.open[at].isObject && w.open[at].name == "":
 		w.open[at].name = word + " " // a name may be empty
+		if holdsSecret(word) {
+			written = maskToken(written)
+		}
 	case token != nil && w.isSecret(), isText && holdsSecret(word):
-		n := separator(written)
-		written = append(written[:n:n], `"`+masked+`"`...)
+		written = maskToken(written)
 		w.endValue()
 	default:
 		w.endValue()
@@ -124,8 +131,13 @@ func (w *jsonMasker) addDelim(delim json.Delim, written []byte) {
 	w.out = append(w.out, written...)
 	switch delim {
 	case '{', '[':
-		isSecret := w.valueName() == "custom_headers"
-		w.open = append(w.open, jsonContainer{isObject: delim == '{'})
+		name := w.valueName()
+		isSecret := name == "custom_headers"
+		open := jsonContainer{isObject: delim == '{'}
+		if !open.isObject {
+			open.name = name // what is in a list of secrets is one
+		}
+		w.open = append(w.open, open)
 		if isSecret && w.masked == 0 {
 			w.masked = len(w.open)
 		}
@@ -138,7 +150,7 @@ func (w *jsonMasker) addDelim(delim json.Delim, written []byte) {
 	}
 }
 
-// valueName is the name of the value that comes next, "" in a list.
+// valueName is the name of the value that comes next; in a list, the name of the list.
 func (w *jsonMasker) valueName() string {
 	if len(w.open) == 0 {
 		return ""
@@ -148,8 +160,8 @@ func (w *jsonMasker) valueName() string {
 
 // endValue notes that the value of a name is written.
 func (w *jsonMasker) endValue() {
-	if len(w.open) > 0 {
-		w.open[len(w.open)-1].name = ""
+	if at := len(w.open) - 1; at >= 0 && w.open[at].isObject {
+		w.open[at].name = ""
 	}
 }
 
@@ -158,22 +170,32 @@ func (w *jsonMasker) isSecret() bool {
 	return w.masked > 0 || secretName.MatchString(w.valueName())
 }
 
-// separator is where a token begins in what was read for it.
-func separator(written []byte) int {
-	return len(written) - len(bytes.TrimLeft(written, " \t\r\n:,"))
+// maskToken masks a token in what was read for it, and leaves what separates it from the one
+// before.
+func maskToken(written []byte) []byte {
+	n := len(written) - len(bytes.TrimLeft(written, " \t\r\n:,"))
+	return append(written[:n:n], `"`+masked+`"`...)
 }
 
 // secretNames are the last words in the names of values that are secret.
 const secretNames = `(?:pin|key|token|secret|password|authorization|setup_url)`
 
 var (
-	secretName = regexp.MustCompile(`(?i)^(?:.*_)?` + secretNames + `$`)
+	// secretName finds them after a separator, or as people write them in other languages:
+	// accessToken.
+	secretName = regexp.MustCompile(`^(?:.*[_. -])?(?i:` + secretNames + `)$|[a-z0-9](?:Pin|Key|Token|Secret|Password|Authorization)$`)
 	// namedSecret finds such values in what is no JSON, with their names.
-	namedSecret = regexp.MustCompile(`(?i)(` + secretNames + `["']?\s*[:=]\s*)("(?:[^"\\]|\\.)*"?|[^\s,}&]+)`)
+	namedSecret = regexp.MustCompile(`(?i)(` + secretNames + `["']?\s*[:=]\s*)("(?:[^"\\]|\\.)*"?|'[^']*'?|[^\s,}&]+)`)
+	// heldSecret finds the names in a string that is JSON itself, or has the query of a URL.
+	heldSecret = regexp.MustCompile(`(?i)` + secretNames + `\\*["']\s*:|[?&][\w.-]*` + secretNames + `=`)
 	// plainSecret finds secrets by how they begin, and what lets whoever has it read a file.
 	plainSecret = regexp.MustCompile(`(` + storage.KeyPrefix + `|` + storage.SecretPrefix + `|` + storage.PrefixSetupLink +
 		`|/media/)[A-Za-z0-9_+/=-]+`)
 	fileToken = regexp.MustCompile(`/media/[A-Za-z0-9_-]{16,}`)
+	// providerToken is how access tokens of the provider begin.
+	providerToken = regexp.MustCompile(`\bEAA[A-Za-z0-9]{20,}`)
+	// escapedASCII is how JSON may write what needs no escape.
+	escapedASCII = regexp.MustCompile(`\\u00[2-7][0-9A-Fa-f]`)
 )
 
 // holdsSecret reports whether a string has a secret in it. The id of a setup link is none,
@@ -187,10 +209,19 @@ func holdsSecret(text string) bool {
 			return true
 		}
 	}
-	return false
+	return heldSecret.MatchString(text) || providerToken.MatchString(text)
 }
 
-// maskText masks what may be secrets in a text that is no JSON.
+// maskText masks what may be secrets in a text that is no JSON. So that it finds them, escapes
+// become what they stand for, and what another encoding puts between letters is left out.
 func maskText(text []byte) []byte {
-	return plainSecret.ReplaceAll(namedSecret.ReplaceAll(text, []byte("${1}"+masked)), []byte("${1}"+masked))
+	text = bytes.ReplaceAll(text, []byte{0}, nil)
+	text = escapedASCII.ReplaceAllFunc(text, func(escape []byte) []byte {
+		code, _ := strconv.ParseUint(string(escape[2:]), 16, 8)
+		return []byte{byte(code)}
+	})
+
+	text = namedSecret.ReplaceAll(text, []byte("${1}"+masked))
+	text = providerToken.ReplaceAll(text, []byte(masked))
+	return plainSecret.ReplaceAll(text, []byte("${1}"+masked))
 }

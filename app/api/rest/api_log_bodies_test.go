@@ -73,6 +73,15 @@ func TestSecretsInBodiesAreMasked(t *testing.T) {
 		`{"pin":"123456"`:                                       `{"pin":"..."`,
 		`{pin: 123456, a: 1}`:                                   `{pin: ..., a: 1}`,
 		`pin=123456&secret=whsec_x y`:                           `pin=...&secret=... y`,
+		`{"svc_live_abcdef":1}`:                                 `{"...":1}`,
+		`{"pin":["123456",["7"]],"a":["b"]}`:                    `{"pin":["...",["..."]],"a":["b"]}`,
+		`{"accessToken":"EAAG","x-api-key":"k","monkey":"m"}`:   `{"accessToken":"...","x-api-key":"...","monkey":"m"}`,
+		`{"a":"{\"access_token\": \"EAAG\"}"}`:                  `{"a":"..."}`,
+		`{"link":"https://x/y?access_token=EAAG"}`:              `{"link":"..."}`,
+		`{"a":"EAAGm0PX4ZCpsBAKZCuvHJk3T"}`:                     `{"a":"..."}`,
+		`{"pin":"1", "a" 1, "p\u0069n":"123456"}`:               `{"pin":"...", "a" 1, "pin":...}`,
+		`{'pin': '12 34', a}`:                                   `{'pin': ..., a}`,
+		"{\x00p\x00i\x00n\x00=\x001\x00":                        `{pin=...`,
 		`broken svc_live_abc "`:                                 `broken svc_live_... "`,
 	} {
 		is.New(t).Equal(loggedBody([]byte(body)), want) // as masked
