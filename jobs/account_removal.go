@@ -114,9 +114,10 @@ func (w *Workers) purgeAccount(ctx context.Context, job storage.Job, args remove
 		return b.changeFound(ctx, find, (*storage.Tx).PurgeRawCallbacks)
 	}
 	media := func() error { return w.purgeMedia(ctx, b, t) }
+	bodies := func() error { return DeleteLoggedBodies(ctx, w.DB, t.ID) }
 
 	for _, step := range []func() error{
-		jobs, rows((*storage.Tx).PurgeMessages), media, rawCallbacks, jobs, rows((*storage.Tx).PurgeEvents),
+		jobs, rows((*storage.Tx).PurgeMessages), media, rawCallbacks, jobs, rows((*storage.Tx).PurgeEvents), bodies,
 	} {
 		if err := step(); err != nil {
 			return nil, err

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"math"
 
 	"confab/storage"
 )
@@ -56,4 +57,20 @@ func deleteContactMessages(tx *storage.Tx, account int64, rows []storage.Row, un
 		}
 	}
 	return nil
+}
+
+// DeleteLoggedBodies deletes the bodies in the API log that may hold what people of an account
+// wrote: those of its calls, and of those of its organization that are about no account.
+func DeleteLoggedBodies(ctx context.Context, db *storage.DB, account int64) error {
+	b := newBatchWriter(db)
+	all := storage.PurgeScope{Before: math.MaxInt64, Account: account}
+
+	return b.walk(ctx, func(rx *storage.Rx, after storage.Row, limit int) ([]storage.Row, error) {
+		return rx.OldRows(storage.APILogBodies, all, after, limit)
+	}, func(rows []storage.Row) error {
+		return b.step(ctx, func(tx *storage.Tx) error {
+			_, err := tx.DeleteOldRows(storage.APILogBodies, rows)
+			return err
+		})
+	})
 }

@@ -331,3 +331,23 @@ func TestBodiesOfCallsAreKeptForADay(t *testing.T) {
 		h.is.Equal(h.left(h.ours).Calls, int64(2)) // the lines stay
 	})
 }
+
+// What is purged of a number goes from the bodies of its calls too, and from those that may be
+// about any number.
+func TestBodiesOfCallsAreInThePurgeOfANumber(t *testing.T) {
+	inHeap(t, func(h *heap) {
+		keep := func(of storagetest.Tenant, id string, account *int64) {
+			storagetest.Update(h.t, h.db, func(tx *storage.Tx) error {
+				return tx.InsertAPICalls([]storage.APICall{{OrganizationID: &of.Organization.ID, Method: "GET", Path: "/v1/me", Status: 200,
+					RequestID: id, CreatedAt: tx.Now, Bodies: &storage.CallBodies{AccountID: account, Response: "{}", ResponseBytes: 2}}})
+			})
+		}
+		keep(h.ours.Tenant, "number", &h.ours.account.ID)
+		keep(h.ours.Tenant, "organization", nil)
+		keep(h.theirs.Tenant, "theirs", nil)
+		time.Sleep(time.Hour)
+		h.purge(storage.PurgeScope{Account: h.ours.account.ID}, 0)
+
+		h.is.Equal(storagetest.Select[string](t, h.dir, `SELECT id FROM api_log_bodies`), []string{"theirs"})
+	})
+}

@@ -56,7 +56,6 @@ func (tx *Tx) PurgeMessages(account int64, limit int) (total int64, err error) {
 		{"broadcasts", "number", "account_id = ?"},
 		{"idempotency", "organization_id, key", "account_id = ?"},
 		{"contact_imports", "id", "account_id = ? ORDER BY id"},
-		{"api_log_bodies", "id", "account_id = ?"},
 		{"message_hours", "account_id, hour", "account_id = ?"},
 		{"message_failures", "account_id, hour, error_code, provider_code", "account_id = ?"},
 	} {

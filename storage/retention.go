@@ -127,12 +127,18 @@ const (
 )
 
 // scope narrows the rows to an organization, ?2, and an account, ?3. Calls and audit
-// entries are an organization's, never an account's, but the bodies of calls are; a callback that names no account of
-// ours is no one's.
+// entries are an organization's, never an account's; a callback that names no account of
+// ours is no one's. The body of a call that is about no account may hold what any account of
+// the organization has, such as events.
 func (t AgedTable) scope() string {
-	if t == RawCallbacks || t == ConversationChangeLog {
+	switch t {
+	case RawCallbacks, ConversationChangeLog:
 		return `(?2 = 0 OR EXISTS (SELECT 1 FROM accounts WHERE id = account_id AND organization_id = ?2))
 			AND (?3 = 0 OR account_id = ?3)`
+	case APILogBodies:
+		return `(?2 = 0 OR organization_id = ?2)
+			AND (?3 = 0 OR account_id = ?3
+				OR account_id IS NULL AND organization_id = (SELECT organization_id FROM accounts WHERE id = ?3))`
 	}
 	return `(?2 = 0 OR organization_id = ?2) AND ?3 = 0`
 }

@@ -270,8 +270,22 @@ func (s *Server) deleteContact(r *rest.Request) (rest.Reply, error) {
 	if err := jobs.DeleteContactMessages(r.HTTP.Context(), s.DB, r.Account.ID, id); err != nil {
 		return rest.Reply{}, err
 	}
+	if err := s.deleteLoggedBodies(r); err != nil {
+		return rest.Reply{}, err
+	}
 
 	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
 		return rest.Deleted("contact", id), jobs.DeleteContact(tx, r.Account.ID, id)
 	})
+}
+
+// deleteLoggedBodies deletes the bodies in the API log that may hold words of a contact, those
+// that wait to be written too. Which of them do is not known: a body may be cut, or name the
+// contact in any form.
+func (s *Server) deleteLoggedBodies(r *rest.Request) error {
+	ctx := r.HTTP.Context()
+	if err := s.APILog.Flush(ctx); err != nil {
+		return err
+	}
+	return jobs.DeleteLoggedBodies(ctx, s.DB, r.Account.ID)
 }

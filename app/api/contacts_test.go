@@ -9,6 +9,7 @@ import (
 
 	"github.com/matryer/is"
 
+	"confab/app/api/rest"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -288,4 +289,25 @@ func TestANameFromTheAPIIsOurs(t *testing.T) {
 	is.Equal(f.told(f.tenant), "")
 	is.Equal(f.call("PATCH", contacts+"/"+id, `{"name":null}`).status, 200)
 	is.True(!ours(id))
+}
+
+// With a contact its words are gone from the bodies in the API log, also from those of calls
+// that are about no number, and those that are not written yet.
+func TestADeletedContactsWordsAreInNoLoggedBody(t *testing.T) {
+	is := is.New(t)
+	f, _ := serveNumber(t)
+	f.api.LogBodies = rest.BodiesAll
+	const word = "w7x5421z"
+	made := f.call("POST", contacts, `{"phone_number":"+15550001111","name":"`+word+`"}`)
+	is.Equal(made.status, 201)
+	f.call("POST", contacts, `{"phone_number":"+1 555 000 1111","name":"`+word+`"}`) // refused: it is there
+	f.call("GET", "/events", "")
+	is.NoErr(f.api.APILog.Flush(t.Context()))
+	f.call("GET", contacts, "")
+
+	is.Equal(f.call("DELETE", contacts+"/"+made.text("data.id"), "").status, 200)
+	is.NoErr(f.api.APILog.Flush(t.Context()))
+	kept := storagetest.Select[string](t, f.dir, `SELECT request || response FROM api_log_bodies`)
+	is.Equal(len(kept), 1) // of the deletion
+	is.True(!strings.Contains(kept[0], word))
 }
