@@ -210,7 +210,7 @@ func (tx *Tx) ClaimDue(kind string, limit int, lease time.Duration, admit func(l
 	for _, j := range due {
 		if !admit(j.Lane) {
 			held = append(held, j)
-			if err := tx.ExecOne(`UPDATE jobs SET state = 'held', due_at = created_at WHERE id = ?`, j.ID); err != nil {
+			if err := tx.holdDue(j); err != nil {
 				return nil, nil, err
 			}
 			continue

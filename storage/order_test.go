@@ -244,6 +244,36 @@ func TestALaneKeepsItsOrderWhenTheClockIsSetBack(t *testing.T) {
 	})
 }
 
+// One that was due before it was held, because no worker was free, takes the same place.
+func TestADueJobKeepsItsPlaceInItsLaneWhenTheClockIsSetBack(t *testing.T) {
+	restarts(t, func(t *testing.T, restart bool) {
+		is := is.New(t)
+		s := aheadFile(t)
+		enqueue := func(admission storage.Admission) int64 {
+			s.db.SetDispatcher(&runner{admission: admission})
+			return update(t, s.db, func(tx *storage.Tx) (int64, error) {
+				return tx.Enqueue(storage.NewJob{Kind: storage.KindFanOut, Lane: "lane", Args: storage.FanOutArgs{}})
+			})
+		}
+		h := newThread(t, s.db, "106540352242922", "+15551234567")
+		first := enqueue(storage.AdmitHeld)
+		h.hear(t, s.db, nil)
+		s.setBack(t, restart)
+		due := enqueue(storage.AdmitLater)
+		last := enqueue(storage.AdmitHeld)
+
+		storagetest.Update(t, s.db, func(tx *storage.Tx) error {
+			_, held, err := tx.ClaimDue(storage.KindFanOut, 9, time.Minute, func(string) bool { return false })
+			is.Equal(len(held), 1)
+			return err
+		})
+		claimed := update(t, s.db, func(tx *storage.Tx) ([]storage.Job, error) {
+			return tx.ClaimHeld(storage.KindFanOut, "lane", 9, 9, time.Minute)
+		})
+		is.Equal([]int64{claimed[0].ID, claimed[1].ID, claimed[2].ID}, []int64{first, due, last})
+	})
+}
+
 // A subscription made after an event does not get it, and its deliveries are in the order of the
 // subscriptions.
 func TestWhoSubscribesAfterTheClockWasSetBackGetsNoEarlierEvent(t *testing.T) {
