@@ -186,6 +186,28 @@ func (r extendingReader) ReadAt(p []byte, offset int64) (int, error) {
 	return r.ReaderAt.ReadAt(p, offset)
 }
 
+// quickUpload is how long an upload may take that the state of its account is taken to have
+// outlasted.
+const quickUpload = time.Second
+
+// recheckSender puts a message back whose account may not send any more, or has to wait, since
+// its media was uploaded. The next run finds out what becomes of it, and uploads nothing again.
+func (w *Workers) recheckSender(ctx context.Context, out outgoing) error {
+	if time.Since(out.began) < quickUpload {
+		return nil
+	}
+
+	now, err := w.DB.Sender(ctx, out.sender.ID)
+	gone := errors.Is(err, storage.ErrNotFound)
+	if err != nil && !gone {
+		return err
+	}
+	if gone || messaging.RefusalOf(now) != nil || now.CooldownUntil != out.sender.CooldownUntil {
+		return queue.Postpone(0)
+	}
+	return nil
+}
+
 // prepareFailed decides what becomes of a message whose media could not be
 // uploaded. Transient errors and errors about the account have the same effect as
 // those of a send; any other refusal is about the file.

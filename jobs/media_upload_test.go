@@ -83,6 +83,46 @@ func (w *world) sentWith() (uploads int, ids []string) {
 	return uploads, ids
 }
 
+// An upload may take minutes, in which the account may be disconnected or told to slow down.
+func TestWhatHappensDuringAnUploadHoldsForItsMessage(t *testing.T) {
+	for name, c := range map[string]struct {
+		change      func(*storage.Tx, int64) error
+		soon, later int // sends
+	}{
+		"disconnected": {func(tx *storage.Tx, account int64) error {
+			return tx.MarkAccountStatus(account, storage.AccountDisconnected, "gone")
+		}, 0, 0},
+		"cooldown": {func(tx *storage.Tx, account int64) error {
+			return tx.SetCooldown(account, tx.Now.Add(10*time.Minute))
+		}, 0, 1},
+		"nothing": {func(*storage.Tx, int64) error { return nil }, 1, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(w *world) {
+				w.provider.answer = func(n int, made call) (*http.Response, error) {
+					if strings.HasSuffix(made.path, "/media") {
+						time.Sleep(2 * time.Second)
+						storagetest.Update(t, w.db, func(tx *storage.Tx) error { return c.change(tx, w.account.ID) })
+					}
+					return uploadsThenSends(n, made)
+				}
+				w.start()
+				id := w.picture(w.file("image/png", "\x89PNG"))
+				time.Sleep(time.Minute)
+				uploads, sent := w.sentWith()
+				w.is.Equal(uploads, 1)
+				w.is.Equal(len(sent), c.soon)
+
+				time.Sleep(12 * time.Minute)
+				uploads, sent = w.sentWith()
+				w.is.Equal(uploads, 1)
+				w.is.Equal(len(sent), c.later)
+				w.is.Equal(w.message(id).Status == storage.MessageFailed, c.later == 0)
+			})
+		})
+	}
+}
+
 func TestLibraryMediaIsUploadedOnceAndItsIDReusedFor29Days(t *testing.T) {
 	bubble(t, func(w *world) {
 		w.provider.answer = uploadsThenSends

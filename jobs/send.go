@@ -137,6 +137,9 @@ func (w *Workers) sendBy(ctx context.Context, job storage.Job, rules sendRules) 
 		return nil, err
 	}
 
+	if err := w.recheckSender(ctx, out); err != nil {
+		return nil, err
+	}
 	if err := w.beginTrial(ctx, out); err != nil {
 		return nil, err
 	}
