@@ -49,17 +49,21 @@ func openRecipients(in io.Reader) (file *contactsheet.Reader, columns []string, 
 	if errors.Is(err, io.EOF) {
 		return nil, nil, -1, rest.Invalid(RecipientsPart, "has no header line")
 	}
-	if err := checkRecipientLine(1, columns, err); err != nil {
+	if err := checkRecipientLine(1, columns, len(columns), err); err != nil {
 		return nil, nil, -1, err
 	}
 	for i := range columns {
 		columns[i] = strings.TrimSpace(columns[i])
+		if name := columns[i]; name != "" && slices.Contains(columns[:i], name) {
+			return nil, nil, -1, rest.Invalid(RecipientsPart, "has the column "+name+" twice")
+		}
 	}
 	return file, columns, numberOf(columns), nil
 }
 
-// checkRecipientLine refuses a file for a line that cannot be read.
-func checkRecipientLine(line int64, cells []string, err error) error {
+// checkRecipientLine refuses a file for a line that cannot be read, or that has more cells than
+// there are columns: then its values may be in the wrong ones.
+func checkRecipientLine(line int64, cells []string, columns int, err error) error {
 	refuse := func(rule string) error {
 		return rest.Invalid(RecipientsPart, "cannot be read: line "+strconv.FormatInt(line, 10)+" "+rule)
 	}
@@ -73,6 +77,8 @@ func checkRecipientLine(line int64, cells []string, err error) error {
 		return refuse("has more than " + strconv.Itoa(maxRecipientColumns) + " cells")
 	case slices.ContainsFunc(cells, func(cell string) bool { return !utf8.ValidString(cell) || strings.ContainsRune(cell, 0) }):
 		return refuse("is not text in UTF-8")
+	case len(cells) > columns && !contactsheet.IsBlank(cells[columns:]):
+		return refuse("has more cells than the header")
 	}
 	return nil
 }
@@ -102,7 +108,7 @@ func NewRecipientFile(in io.Reader, content []byte) (jobs.RecipientSource, error
 			case errors.Is(err, io.EOF):
 				return some, nil
 			}
-			if err := checkRecipientLine(file.Line(), cells, err); err != nil {
+			if err := checkRecipientLine(file.Line(), cells, len(columns), err); err != nil {
 				return nil, err
 			}
 			if len(cells) == 1 && strings.TrimSpace(cells[0]) == "" {

@@ -266,3 +266,23 @@ func TestAFileWithAQuoteThatIsNotClosedIsRefused(t *testing.T) {
 	is.True(strings.Contains(got.text("error.message"), "line 4 has more than 256 KiB"))
 	is.Equal(len(storagetest.Select[int](t, f.dir, `SELECT number FROM broadcasts`)), 0)
 }
+
+// A comma in a name that is not in quotes would fill the fields after it with wrong values, and
+// of two columns with one name only one could be a field.
+func TestAFileWhoseLinesDoNotFitItsHeaderIsRefused(t *testing.T) {
+	is := is.New(t)
+	f, _, _ := serveBroadcasts(t)
+	for file, want := range map[string]string{
+		"to,name,x\n+15551234567,Ann,1\n+15551234568,Smith, John,2\n": "line 3 has more cells than the header",
+		"to,name,name\n+15551234567,Ann,Anna\n":                       "has the column name twice",
+		"to, to \n+15551234567,+15551234568\n":                        "has the column to twice",
+	} {
+		got := f.uploadPeople(`{"name":"Sale","template":`+saleOf+`}`, file)
+		is.Equal(got.code(), "400 invalid_field_value recipients")
+		is.True(strings.Contains(got.text("error.message"), want))
+	}
+	is.Equal(len(storagetest.Select[int](t, f.dir, `SELECT number FROM broadcasts`)), 0)
+
+	made := f.uploadPeople(`{"name":"Sale","template":`+saleOf+`}`, "to,name,,\n+15551234567,Ann,,, \n") // as spreadsheets write
+	is.Equal(made.get("data.counts.waiting"), 1.0)
+}
