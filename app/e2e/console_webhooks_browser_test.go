@@ -282,7 +282,7 @@ func TestAnAdminRepairsAnEndpointThatAnswered500(t *testing.T) {
 	c.is.Equal(len(r.all())-before, 3)
 	c.WaitFor(`document.querySelectorAll("[aria-label=Deliveries] tbody .chip.good").length === 3`)
 	c.Click("button", "Replay many")
-	c.WaitFor(`document.querySelector("dialog").textContent.includes("nothing to replay")`)
+	c.WaitFor(`document.querySelector("dialog").textContent.includes("Nothing to replay")`)
 	c.Press(kb.Escape)
 	c.open("settings/health", "Health")
 	c.text("All numbers and webhooks are working.")

@@ -50,7 +50,7 @@ func TestNoFetchOfASandboxEndsAtItsOwnControls(t *testing.T) {
 		body, err := json.Marshal(map[string]string{"link": link})
 		is.NoErr(err)
 		got := s.attempt("POST", "/v1/"+s.PhoneNumberID+"/media", string(body))
-		if got.status != 400 || !strings.Contains(got.body, "it answered 40") {
+		if got.status != 400 || !strings.Contains(got.body, "it responded with 40") {
 			t.Errorf("media of %s: %d %s", link, got.status, got.body)
 		}
 	}
