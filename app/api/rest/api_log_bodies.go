@@ -132,15 +132,16 @@ func (w *jsonMasker) addDelim(delim json.Delim, written []byte) {
 	switch delim {
 	case '{', '[':
 		name := w.valueName()
-		isSecret := name == "custom_headers"
 		open := jsonContainer{isObject: delim == '{'}
 		if !open.isObject {
 			open.name = name // what is in a list of secrets is one
 		}
 		w.open = append(w.open, open)
-		if isSecret && w.masked == 0 {
+
+		if name == "custom_headers" && w.masked == 0 {
 			w.masked = len(w.open)
 		}
+
 	default:
 		if w.masked == len(w.open) {
 			w.masked = 0

@@ -81,7 +81,8 @@ func (s *Server) listAudit(r *rest.Request) (rest.Reply, error) {
 	if err != nil {
 		return rest.Reply{}, err
 	}
-	var names map[string]string
+
+	var names map[string]string // of the targets on the page
 	return rest.ListOf(s.Server, r, rest.Lister[storage.AuditEntry, namedAuditView]{
 		Scope: fmt.Sprintf("audit %#v", f),
 		Read: func(rx *storage.Rx, q *rest.ListQuery) ([]storage.AuditEntry, storage.After, error) {
