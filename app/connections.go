@@ -68,7 +68,8 @@ func (c *connections) withConnection(ctx context.Context, conn net.Conn) context
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.open[conn] = opened
-	return context.WithValue(stream.WithConnection(ctx, conn), connectionKey{}, opened)
+	ctx = limit.WithCurrent(stream.WithConnection(ctx, conn), &opened.last)
+	return context.WithValue(ctx, connectionKey{}, opened)
 }
 
 // observe is the ConnState of a server.
@@ -121,7 +122,7 @@ func (c *connection) closeAtOnce() {
 func (c *connections) track(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		conn := r.Context().Value(connectionKey{}).(*connection)
-		request, r := limit.Track(w, r, conn.peer)
+		request := limit.Track(w, conn.peer)
 		defer request.Done()
 		conn.last.Store(request)
 
@@ -137,7 +138,10 @@ func (c *connections) track(h http.Handler) http.Handler {
 		}
 		defer place.Remove()
 		request.SetPlace(place)
-		h.ServeHTTP(w, r)
+
+		var current atomic.Pointer[limit.Request]
+		current.Store(request)
+		h.ServeHTTP(w, r.WithContext(limit.WithCurrent(r.Context(), &current)))
 	})
 }
 

@@ -191,7 +191,7 @@ func TestMigrationIsNotForACommandBesideTheServer(t *testing.T) {
 	is := is.New(t)
 	o := newFile(t)
 	before := snapshot(t, filepath.Dir(o.Path))
-	o.KeepVersion = true
+	o.Served = true
 	upgrade(t, o) // a current file is fine
 	err := storage.Migrate(o, files(map[string]string{step(1, "a"): addColumn}), newest+1)
 	is.True(err != nil)

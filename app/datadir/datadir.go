@@ -116,6 +116,6 @@ func (d Dir) Open(o storage.Options, masterKey string, served bool) (*storage.DB
 	}
 
 	o.Path, o.MasterKey = storage.DatabaseFile(string(d)), key
-	o.KeepVersion = served
+	o.Served = served
 	return storage.Open(o)
 }

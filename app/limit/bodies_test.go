@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/matryer/is"
@@ -46,8 +47,9 @@ func TestTheBodiesOfTheLargestNetworkMakeWay(t *testing.T) {
 	send := func(address string) (again func() error) {
 		body, w := io.Pipe()
 		r := httptest.NewRequest("POST", "/", body)
-		_, r = Track(httptest.NewRecorder(), r, Stranger(address))
-		r, _ = b.Count(r)
+		var current atomic.Pointer[Request]
+		current.Store(Track(httptest.NewRecorder(), Stranger(address)))
+		r, _ = b.Count(r.WithContext(WithCurrent(r.Context(), &current)))
 		again = func() error {
 			go w.Write([]byte("x"))
 			_, err := r.Body.Read(make([]byte, 1))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -21,17 +22,21 @@ type Request struct {
 
 type requestKey struct{}
 
-// Track makes a Request, which RequestOf finds in the context of the request that is
-// returned. Done must be called when it was served.
-func Track(w http.ResponseWriter, r *http.Request, h Holder) (*Request, *http.Request) {
-	q := &Request{response: w, holder: h}
-	return q, r.WithContext(context.WithValue(r.Context(), requestKey{}, q))
+// WithCurrent makes a context in which RequestOf finds the request that current points to. A
+// connection with one request at a time has one for all of them, so that none is copied.
+func WithCurrent(ctx context.Context, current *atomic.Pointer[Request]) context.Context {
+	return context.WithValue(ctx, requestKey{}, current)
 }
+
+// Track makes a Request. Done must be called when it was served.
+func Track(w http.ResponseWriter, h Holder) *Request { return &Request{response: w, holder: h} }
 
 // RequestOf is the Request of a context; nil if it has none.
 func RequestOf(ctx context.Context) *Request {
-	q, _ := ctx.Value(requestKey{}).(*Request)
-	return q
+	if current, ok := ctx.Value(requestKey{}).(*atomic.Pointer[Request]); ok {
+		return current.Load()
+	}
+	return nil
 }
 
 // SetPlace sets the place among the open requests.

@@ -21,7 +21,7 @@ type Options struct {
 	MasterKey   []byte // 32 bytes; see LoadMasterKey
 	Synchronous string // "full" (also if empty) or "normal"
 	Readers     int    // connections that read lists; 0 means one per core. Short reads have one more
-	KeepVersion bool   // refuse an older file instead of upgrading it: another process serves it
+	Served      bool   // another process serves the file: refuse an older one, and wait longer for its writes
 	SkipCheck   bool   // do not verify the content: for commands, which start often
 	OnCommit    func(Commit)
 	OnUpgrade   func(progress string) // says in words how far the upgrade of an older file is
@@ -197,8 +197,12 @@ func DSN(path string, query url.Values) string {
 	return u.String()
 }
 
-// busyTimeout is for how many milliseconds a connection waits for another process.
-const busyTimeout = "5000"
+// busyTimeout is for how many milliseconds a connection waits for another process. A command
+// beside a server that writes all the time gets its turn by chance, so it waits longer.
+const (
+	busyTimeout       = "5000"
+	servedBusyTimeout = "60000"
+)
 
 // writerDSN opens the connection that writes. What it deletes it overwrites, in freed pages
 // too: gone means gone. That costs nothing but in the pages that become free.
@@ -207,9 +211,13 @@ func writerDSN(o Options) string {
 	if o.Synchronous == "normal" {
 		synchronous = "NORMAL"
 	}
+	timeout := busyTimeout
+	if o.Served {
+		timeout = servedBusyTimeout
+	}
 
 	return DSN(o.Path, url.Values{"mode": {"rw"}, "_txlock": {"immediate"}, "_pragma": {
-		"busy_timeout(" + busyTimeout + ")", "foreign_keys(ON)", "synchronous(" + synchronous + ")",
+		"busy_timeout(" + timeout + ")", "foreign_keys(ON)", "synchronous(" + synchronous + ")",
 		"wal_autocheckpoint(4000)", "journal_size_limit(67108864)", "temp_store(MEMORY)", "secure_delete(ON)",
 	}})
 }

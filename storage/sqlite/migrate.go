@@ -96,7 +96,7 @@ func (f Format) schemaVersion(conn *sqlx.DB, o Options) (int, error) {
 	case version > f.Version:
 		return 0, fmt.Errorf("%s is at schema %d but this build knows only %d: upgrade confab; the file was left untouched",
 			o.Path, version, f.Version)
-	case version < f.Version && o.KeepVersion:
+	case version < f.Version && o.Served:
 		return 0, fmt.Errorf("%s is at schema %d and this build needs %d: %w", o.Path, version, f.Version, ErrNotUpgraded)
 	}
 	return version, nil

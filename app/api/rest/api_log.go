@@ -69,11 +69,11 @@ func newCallLog(db *storage.DB, log *slog.Logger, strangers *strangerQuota) *cal
 }
 
 // add queues one call, with its bodies if there are any to keep.
-func (l *callLog) add(x *Exchange, status int, took time.Duration, ip string, bodies *storage.CallBodies) {
+func (l *callLog) add(x *Exchange, status int, took time.Duration, ip, path string, bodies *storage.CallBodies) {
 	r := x.Request
 	c := storage.APICall{
 		Method:        LoggedMethod(r.HTTP.Method),
-		Path:          r.loggedPath(status),
+		Path:          path,
 		Status:        status,
 		LatencyMicros: took.Microseconds(),
 		IP:            ip,

@@ -96,7 +96,7 @@ func TestBodiesThatWaitAreBounded(t *testing.T) {
 	x := &Exchange{Request: r}
 	large := &storage.CallBodies{Request: strings.Repeat("x", MaxLoggedBody)}
 	for range maxWaitingBodies/MaxLoggedBody + 3 {
-		log.add(x, 200, 1, "127.0.0.1", large)
+		log.add(x, 200, 1, "127.0.0.1", "/v1/me", large)
 	}
 
 	kept := 0

@@ -174,7 +174,7 @@ func TestTheLogIsKeptAndBoundedWhileNothingCanBeWritten(t *testing.T) {
 	log := &callLog{db: lost.db, log: lost.api.Log, strangers: newStrangerQuota(), lastUsed: make(map[string]storage.Time)} // without the clock that writes it
 	r := &Request{Table: NewTable(nil), HTTP: httptest.NewRequest("GET", "/v1/me", nil), Key: f.tenant.Key, Org: f.tenant.Organization, began: time.Now()}
 	for range maxWaitingCalls + 3 {
-		log.add(&Exchange{Request: r}, 200, time.Millisecond, "127.0.0.1", nil)
+		log.add(&Exchange{Request: r}, 200, time.Millisecond, "127.0.0.1", "/v1/me", nil)
 	}
 	is.True(log.Flush(context.Background()) != nil)
 	is.True(log.FlushLastUsed(context.Background()) != nil)

@@ -147,10 +147,10 @@ func (s *Server) Record(x *Exchange) {
 		status = StatusClientGone
 	}
 
-	ip := clientIP(r.HTTP, s.TrustedProxies)
+	ip, path := clientIP(r.HTTP, s.TrustedProxies), r.loggedPath(status)
 	logged := s.logs(r, ip)
 	if logged && r.entersAPILog() {
-		s.APILog.add(x, status, took, ip, s.loggedBodies(x, status))
+		s.APILog.add(x, status, took, ip, path, s.loggedBodies(x, status))
 	}
 
 	template := ""
@@ -169,7 +169,7 @@ func (s *Server) Record(x *Exchange) {
 		return
 	}
 
-	attrs := r.logAttrs(status, took, ip)
+	attrs := r.logAttrs(status, took, ip, path)
 	if status >= 500 && x.Failure != nil {
 		attrs = append(attrs, slog.Any("error", x.Failure))
 		if p, ok := errors.AsType[*storage.PanicError](x.Failure); ok {

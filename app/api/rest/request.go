@@ -105,11 +105,11 @@ func (r *Request) loggedPath(status int) string {
 }
 
 // logAttrs are the attributes of the request's log line.
-func (r *Request) logAttrs(status int, took time.Duration, ip string) []slog.Attr {
+func (r *Request) logAttrs(status int, took time.Duration, ip, path string) []slog.Attr {
 	attrs := []slog.Attr{
 		slog.String("request_id", r.ID),
 		slog.String("method", LoggedMethod(r.HTTP.Method)),
-		slog.String("path", r.loggedPath(status)),
+		slog.String("path", path),
 		slog.Int("status", status),
 		slog.Duration("took", took),
 		slog.String("ip", ip),

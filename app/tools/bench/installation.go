@@ -122,7 +122,7 @@ func (b *bench) open(s *server) error {
 		Synchronous: "normal",
 		Readers:     1,
 		SkipCheck:   true,
-		KeepVersion: true,
+		Served:      true,
 	})
 	return err
 }

@@ -28,7 +28,7 @@ func holdLock(args []string) error {
 		return err
 	}
 	db, err := storage.Open(storage.Options{
-		Path: storage.DatabaseFile(dir), MasterKey: key, Readers: 1, KeepVersion: true, SkipCheck: true,
+		Path: storage.DatabaseFile(dir), MasterKey: key, Readers: 1, Served: true, SkipCheck: true,
 	})
 	if err != nil {
 		return err
