@@ -9,7 +9,9 @@ import (
 )
 
 // idempotencyKey is what the API takes and a header can carry: blanks around it would get lost.
-var idempotencyKey = regexp.MustCompile(`^[!-~]([ -~]{0,253}[!-~])?$`)
+var idempotencyKey = regexp.MustCompile(`^[!-~]([ -~]*[!-~])?$`)
+
+const maxIdempotencyKey = 255
 
 // send sends to a contact that exists: its number is read from the contact, and never taken
 // from a model.
@@ -21,7 +23,7 @@ func send(ctx context.Context, c *Client, a arguments, content map[string]any) (
 	}
 
 	key := a.text("idempotency_key")
-	if !idempotencyKey.MatchString(key) {
+	if !idempotencyKey.MatchString(key) || len(key) > maxIdempotencyKey {
 		const rule = "idempotency_key must have 1 to 255 printable ASCII characters, without spaces at the ends."
 		return nil, refuse("invalid_field_value", "idempotency_key", rule)
 	}
