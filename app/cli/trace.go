@@ -147,7 +147,7 @@ func describeTry(e consoleapi.TraceEntry) string {
 		return fmt.Sprintf("sent to the provider, attempt %d: accepted as %s", e.Try.Try, cmp.Or(optionalText(e.Try.MessageID), "?"))
 	}
 
-	answer := "no answer"
+	answer := "no response"
 	if e.Try.HTTPStatus != nil {
 		answer = fmt.Sprintf("HTTP %d", *e.Try.HTTPStatus)
 	}

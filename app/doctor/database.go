@@ -137,8 +137,9 @@ func (e *examination) checkClock(ctx context.Context) {
 func (e *examination) warnOfLeap(c storage.Clock) {
 	advice := fmt.Sprintf("If it is wrong, set it (timedatectl set-ntp true). If it is right, run: confab purge --confirm-clock. "+
 		"A server accepts it after running with it for another %s.", c.TrialLeft().Round(time.Minute))
-	e.warn("clock", advice, "This machine's clock is %d days ahead of where it should be, so nothing is deleted by age: "+
-		"it says %s; going by when a server last ran, it should be about %s.", int(c.Ahead().Hours()/24), c.Seen, c.Expected)
+	e.warn("clock", advice, "This machine's clock is %s ahead of where it should be, so nothing is deleted by age: "+
+		"it says %s; going by when a server last ran, it should be about %s.",
+		count(int(c.Ahead().Hours()/24), "day", "days"), c.Seen, c.Expected)
 }
 
 // checkPlans looks for organizations whose plan the settings do not have.
@@ -158,6 +159,6 @@ func (e *examination) checkPlans(ctx context.Context) {
 	}
 
 	if unknown == 0 {
-		e.ok("plans", "%d organizations, all with a known plan.", len(orgs))
+		e.ok("plans", "%s with a known plan.", count(len(orgs), "organization", "organizations"))
 	}
 }

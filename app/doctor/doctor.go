@@ -114,6 +114,14 @@ func (e *examination) broken(check, advice, format string, args ...any) {
 	e.report(Finding{Check: check, Status: Broken, Message: fmt.Sprintf(format, args...), Advice: advice})
 }
 
+// count is a number of things, with the words for one and for several.
+func count[N int | int64](n N, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprint(n, " ", many)
+}
+
 // query reads something from the database, and reports an error as a finding.
 func query[T any](ctx context.Context, e *examination, check string, read func(*storage.Rx) (T, error)) (T, bool) {
 	found, err := storage.Query(ctx, e.db, read)

@@ -24,7 +24,7 @@ func (e *examination) checkJobs(ctx context.Context) {
 		case n.State == storage.JobFailed:
 			clean = false
 			e.warn("jobs", "See why: confab jobs list --state failed. Then: confab jobs retry ID, or confab jobs cancel ID.",
-				"%d %s jobs failed permanently.", n.Count, n.Kind)
+				"%s failed permanently.", count(n.Count, n.Kind+" job", n.Kind+" jobs"))
 		case n.State == storage.JobDue && late > stuckAfter && e.served:
 			clean = false
 			e.broken("jobs", "Check the server's log, then restart it: confab jobs list --kind "+n.Kind,
@@ -32,7 +32,8 @@ func (e *examination) checkJobs(ctx context.Context) {
 		case n.State == storage.JobDue && late > stuckAfter:
 			clean = false
 			e.warn("jobs", "Start the server: confab serve.",
-				"%d %s jobs are waiting, the oldest for %s, and no server is running.", n.Count, n.Kind, late.Round(time.Minute))
+				"%s waiting, the oldest for %s, and no server is running.",
+				count(n.Count, n.Kind+" job is", n.Kind+" jobs are"), late.Round(time.Minute))
 		}
 	}
 
@@ -45,7 +46,7 @@ func (e *examination) checkJobs(ctx context.Context) {
 func (e *examination) checkOrphans(ctx context.Context) {
 	if orphans, _ := query(ctx, e, "jobs", (*storage.Rx).OrphanJobs); orphans > 0 {
 		e.warn("jobs", "They are harmless, and end when their subscriptions are enabled or deleted. Please report this.",
-			"%d jobs are waiting for deleted deliveries.", orphans)
+			"%s waiting for deleted deliveries.", count(orphans, "job is", "jobs are"))
 	}
 }
 
@@ -66,12 +67,13 @@ func (e *examination) checkEndpoints(ctx context.Context) {
 		case t.Status == "disabled":
 			e.warn("webhooks",
 				"Once the endpoint works: confab webhooks enable "+t.ID+", then: confab deliveries replay --subscription "+t.ID,
-				"%s is disabled%s; %d events were not delivered to %s.", t.ID, why, t.Dead, t.URL)
+				"%s is disabled%s; %s not delivered to %s.", t.ID, why, count(t.Dead, "event was", "events were"), t.URL)
 		case t.Dead > 0:
-			e.warn("webhooks", "Run: confab deliveries replay --subscription "+t.ID, "Delivery of %d events to %s stopped.", t.Dead, t.URL)
+			e.warn("webhooks", "Run: confab deliveries replay --subscription "+t.ID,
+				"Delivery of %s to %s stopped.", count(t.Dead, "event", "events"), t.URL)
 		case t.Failures > 0:
 			e.warn("webhooks", "See what it answers: confab deliveries list --status failed",
-				"%s has failed %d times in a row (%s).", t.URL, t.Failures, t.ID)
+				"%s has failed %s in a row (%s).", t.URL, count(t.Failures, "time", "times"), t.ID)
 		}
 
 		if t.AllExpire {

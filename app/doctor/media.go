@@ -44,10 +44,10 @@ func (e *examination) checkMedia(ctx context.Context) {
 
 	const advice = "Restore them from a backup: they are media/XX/HASH in the archive and in the data directory."
 	if len(missing) > 0 {
-		e.broken("media", advice, "%d of %d files are missing: %s.", len(missing), files, firstFew(missing))
+		e.broken("media", advice, "%d of %s missing: %s.", len(missing), count(files, "file", "files"), firstFew(missing))
 	}
 	if len(wrong) > 0 {
-		e.broken("media", advice, "%d files have the wrong size: %s.", len(wrong), firstFew(wrong))
+		e.broken("media", advice, "%s the wrong size: %s.", count(len(wrong), "file has", "files have"), firstFew(wrong))
 	}
 
 	orphans, err := e.findOrphans(ctx)
@@ -56,9 +56,9 @@ func (e *examination) checkMedia(ctx context.Context) {
 		e.warn("media", "Check the owner and mode of the media directory.", "The files cannot be listed: %v.", err)
 	case len(orphans) > 0:
 		e.warn("media", "The server removes them every 6 hours; if they stay while it is running, look for media.remove_unused in its log.",
-			"%d files are not in the database: %s.", len(orphans), firstFew(orphans))
+			"%s not in the database: %s.", count(len(orphans), "file is", "files are"), firstFew(orphans))
 	case len(missing)+len(wrong) == 0:
-		e.ok("media", "All %d files are in place.", files)
+		e.ok("media", "%s in place.", count(files, "file", "files"))
 	}
 }
 

@@ -41,7 +41,7 @@ func (e *examination) checkProvider(ctx context.Context) {
 	}
 
 	if good == len(accounts) {
-		e.ok("accounts", "%d numbers, all usable.", good)
+		e.ok("accounts", "%s usable.", count(good, "number", "numbers"))
 	}
 }
 

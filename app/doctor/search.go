@@ -23,11 +23,11 @@ func (e *examination) checkSearch(ctx context.Context) {
 	switch {
 	case lacking > maxUnindexed && e.served:
 		e.warn("search", "Wait: searches are slower until the index is complete.",
-			"%d messages are missing from the search index; the server adds them.", lacking)
+			"%s missing from the search index; the server adds them.", count(lacking, "message is", "messages are"))
 	case facts.IsMissing:
 		e.ok("search", "There is no search index yet; the server creates it.")
 	default:
-		e.ok("search", "The search index has %d messages.", facts.Messages)
+		e.ok("search", "The search index has %s.", count(facts.Messages, "message", "messages"))
 	}
 }
 
