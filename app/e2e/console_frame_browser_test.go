@@ -129,13 +129,14 @@ func (c *colleague) links(landmark string) []string {
 	return eval[[]string](c.window, `[...document.querySelectorAll("nav[aria-label=`+landmark+`] a")].map(a => a.querySelector("b") ? a.textContent.replace(a.querySelector("b").textContent, "") : a.textContent)`)
 }
 
-// fits checks that nothing is wider than the narrowest screen, nor needs a mouse: every
-// control has a name.
+// fits checks that nothing is wider than the window: the narrowest, one whose side bar is
+// icons, and one beside the whole side bar. Nor is a mouse needed: every control has a name.
 func (c *colleague) fits() {
 	c.t.Helper()
-	c.Do(chromedp.EmulateViewport(320, 640))
-	c.WaitFor(`document.documentElement.scrollWidth <= 320 && document.querySelector("main").scrollWidth <= 320`)
-	c.Do(chromedp.EmulateViewport(1280, 800))
+	for _, width := range []int64{320, 768, 1100, 1280} {
+		c.Do(chromedp.EmulateViewport(width, 800))
+		c.WaitFor(`document.documentElement.scrollWidth <= innerWidth && document.querySelector("main").scrollWidth <= document.querySelector("main").clientWidth`)
+	}
 	for _, n := range c.Tree() {
 		if n.Name == "" && slices.Contains([]string{"button", "link", "textbox", "combobox", "checkbox", "radio"}, n.Role) {
 			c.t.Errorf("a %s has no name", n.Role)

@@ -2,6 +2,8 @@
 import { computed, el, list, signal } from "../dom.js";
 import { icon } from "./basics.js";
 
+const text = { sortBy: "Sort by" };
+
 /**
  * @typedef {object} Column
  * @property {string} name
@@ -43,7 +45,7 @@ export function table({ caption, columns, cells, rows, key = (row) => row.id }) 
   }, headName(column, () => order.set({ column: index, down: order().column === index && !order().down }))));
 
   return el("table.table", { role: "table", "aria-label": caption },
-    el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, head)),
+    el("thead", { role: "rowgroup" }, el("tr", { role: "row", "data-sort": text.sortBy }, head)),
     el("tbody", { role: "rowgroup" }, list(sorted, key, (row) => el("tr", { role: "row" }, shown.map((column) =>
       el("td." + column.kind, { role: "cell", "data-name": column.unseen ? null : column.name }, column.cell(row)))))));
 }

@@ -289,7 +289,7 @@ function recipients(path, counts) {
       cells: [
         (one) => () => (one().message_id ? el("a", { href: link("trace/" + one().message_id) }, one().to ?? "—") : one().to ?? "—"),
         (one) => () => stateChip(one().status),
-        (one) => el("span", null, () => reason(one()) || "—"),
+        (one) => el("span", null, () => reason(one())),
       ],
     }), () => text.noRecipients));
 }

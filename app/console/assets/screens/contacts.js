@@ -154,7 +154,7 @@ function contactTable(rows, chosen, toggle) {
       }),
       personCell,
       (one) => labelDots(() => one().labels),
-      (one) => el("span", { dir: "auto" }, () => one().email ?? "—"),
+      (one) => el("span", { dir: "auto" }, () => one().email ?? ""),
       (one) => () => time(one().created_at),
     ],
   });
@@ -170,5 +170,5 @@ function personCell(one) {
 }
 
 /** @param {() => any[]} labels */
-const labelDots = (labels) => el("span.labels", null, () => labels().length === 0 && "—", list(labels, (one) => one.id, (one) =>
+const labelDots = (labels) => el("span.labels", null, list(labels, (one) => one.id, (one) =>
   el("span.labelled", { dir: "auto" }, () => dot(one().color), () => one().name)));

@@ -112,7 +112,7 @@ function allCustomers() {
       cells: [
         (one) => el("a", { href: link("customers/" + one().id), dir: "auto" }, () => one().name),
         (one) => () => stateChip(one().status),
-        (one) => el("span", { dir: "auto" }, () => one().email ?? "—"),
+        (one) => el("span", { dir: "auto" }, () => one().email ?? ""),
         (one) => () => date(one().created_at),
       ],
     }), () => (narrowed() ? text.none : { icon: "customers", title: text.emptyTitle, body: text.emptyBody })));
@@ -190,7 +190,7 @@ function numberSection(one, path) {
     columns: text.number,
     cells: [
       (number) => el("a", { href: link("numbers/" + number().phone_number_id) }, () => nameOf(number())),
-      (number) => el("span", { dir: "auto" }, () => number().name ?? "—"),
+      (number) => el("span", { dir: "auto" }, () => number().name ?? ""),
       (number) => () => stateChip(number().status),
       (number) => () => time(number().onboarded_at),
       (number) => button(text.disconnect, { run: () => disconnect(number()) }),

@@ -32,7 +32,7 @@ export default function log({ params }) {
     "aria-controls": "tab-panel",
     tabindex: () => (open() === id ? "0" : "-1"),
   }, name));
-  const body = el("div.page.log-page", null,
+  const body = el("div.page.wide.log-page", null,
     heading(text.title),
     el("div.log-tabs", { role: "tablist", "aria-label": text.title, onkeydown: move }, links),
     el("div", { role: "tabpanel", id: "tab-panel", "aria-labelledby": () => "tab-" + open() }, () => {
