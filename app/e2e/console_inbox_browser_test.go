@@ -258,6 +258,14 @@ func TestATemplateTakesTheFileOfItsHeader(t *testing.T) {
 	c.article("Today, with love.")
 	c.WaitFor(`document.querySelector("article .picture img")?.naturalWidth === 400`)
 	c.shoot("inbox-template-picture")
+
+	// Arrows lead to it from the pictures that she sent.
+	s.says(number, "15550003333", "Cleo", fileOf("image", "image/png", drawnPicture(60, 90, color.RGBA{180, 90, 60, 255}), `,"caption":"It came"`))
+	c.Click("button", "It came")
+	c.Find("dialog", "Picture")
+	c.Click("button", "Previous picture")
+	c.WaitFor(`document.querySelector("dialog .viewer-stage img").naturalWidth === 400`)
+	c.Press(kb.Escape)
 	c.calm("status of 404")
 }
 

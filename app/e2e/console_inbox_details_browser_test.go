@@ -39,7 +39,7 @@ func TestDetailsShowFilesBroadcastsAndWhereToGoOn(t *testing.T) {
 	c := s.console(t, storage.RoleAdmin)
 	c.openConversation("Ana Ruiz")
 	c.Find("heading", "Shared files")
-	c.WaitFor(`document.querySelectorAll(".shared a[href*='/media/'][rel='noopener noreferrer']").length === 2`)
+	c.WaitFor(`document.querySelectorAll(".shared a[download][href*='/media/']").length === 1`)
 	c.WaitFor(`document.querySelector(".shared img").naturalWidth === 1`)
 	for _, request := range c.Requests() {
 		c.is.True(!strings.Contains(request, "undefined"))
@@ -47,6 +47,9 @@ func TestDetailsShowFilesBroadcastsAndWhereToGoOn(t *testing.T) {
 	c.Find("heading", "Earlier broadcasts")
 	c.shows("spring_sale")
 	c.shoot("inbox-details")
+	c.Click("button", "Show Photo")
+	c.Find("dialog", "Picture") // and no other tab
+	c.Press(kb.Escape)
 
 	// To somebody else, and to no one.
 	c.Click("combobox", "Assignee")
@@ -62,7 +65,7 @@ func TestDetailsShowFilesBroadcastsAndWhereToGoOn(t *testing.T) {
 	eval[any](c.window, `void history.back()`)
 	c.Find("region", "Conversation with Ana Ruiz") // the trace leads to her too
 	c.Find("heading", "Earlier broadcasts")        // nothing moves any more
-	c.WaitFor(`document.querySelectorAll(".shared a").length === 2`)
+	c.WaitFor(`document.querySelectorAll(".shared :is(a, button)").length === 2`)
 	c.Click("link", "Open contact")
 	c.heading("Ana Ruiz")
 	c.WaitFor(`document.querySelectorAll("main a[href*='/media/']").length === 2`) // her page has them too

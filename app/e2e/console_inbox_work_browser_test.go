@@ -138,6 +138,18 @@ func TestSeveralConversationsAreChangedAtOnce(t *testing.T) {
 		c.is.Equal(len(got["labels"].([]any)), min(i, 1))
 		c.is.Equal(got["assignee"] != nil, i > 0)
 	}
+
+	// By touch, a finger that rests on one selects it, and opens nothing.
+	at := eval[[]float64](c.window, `(r => [r.x + r.width / 2, r.y + r.height / 2])(document.querySelector(".row").getBoundingClientRect())`)
+	touch := func(kind input.DispatchTouchEventType, points ...*input.TouchPoint) {
+		t.Helper()
+		c.Do(command(input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: kind, TouchPoints: append([]*input.TouchPoint{}, points...)}))
+	}
+	touch(input.DispatchTouchEventTypeTouchStart, &input.TouchPoint{X: at[0], Y: at[1]})
+	c.Find("toolbar", "Selected")
+	touch(input.DispatchTouchEventTypeTouchEnd)
+	c.shows("1 selected")
+	c.Gone("textbox", "Message")
 	c.calm("status of 404")
 }
 

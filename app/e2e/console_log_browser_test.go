@@ -101,6 +101,8 @@ func TestJobsAndAuditAreSaidInWords(t *testing.T) {
 	c.pick("Type", "API key")
 	c.pick("Actor", "Mira Kovač")
 	c.WaitFor(`document.querySelectorAll("tbody tr").length === 1`)
+	c.Fill("combobox", "Target", "Key Shop") // as it is offered
+	c.WaitFor(`location.search.includes("target_id=key_") && document.querySelectorAll("tbody tr").length === 1`)
 	c.fits()
 	c.shoot("log-audit-words")
 	c.Click("link", "Shop")

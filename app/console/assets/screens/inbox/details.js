@@ -4,7 +4,6 @@ import { get, page, patch } from "../../api.js";
 import { date, sizeOf } from "../../format.js";
 import { button, chip, copyable, dot, face, icon } from "../../parts/basics.js";
 import { form } from "../../parts/form.js";
-import { away } from "../../parts/formatted.js";
 import { hosted } from "../../parts/library.js";
 import { toast } from "../../parts/notices.js";
 import { resource } from "../../parts/states.js";
@@ -13,6 +12,7 @@ import { link } from "../../router.js";
 import { isAdmin, me } from "../../session.js";
 import { summary } from "./content.js";
 import { nameOf } from "./conversations.js";
+import { openPictures } from "./pictures.js";
 
 const text = {
   close: "Close details",
@@ -41,6 +41,7 @@ const text = {
   saved: "Saved",
   files: "Shared files",
   noFiles: "None yet.",
+  show: (/** @type {string} */ name) => "Show " + name,
   broadcasts: "Earlier broadcasts",
   open: "Open contact",
   trace: "Trace the last message",
@@ -190,12 +191,14 @@ function filesPart({ id, number, conversation }) {
         const { type, media } = m();
         const name = media.filename ?? summary(m());
         const src = hosted(media.url);
-        return el("li", null, el("a", { href: src, ...away, title: name },
-          type === "image" ? el("img", { src, alt: name, loading: "lazy" }) : [
-            icon("templates"),
-            el("span", { dir: "auto" }, name),
-            el("small", null, sizeOf(media.size ?? 0)),
-          ]));
+        if (type === "image") {
+          const open = { type: "button", "aria-label": text.show(name), "aria-haspopup": "dialog", onclick: () => openPictures(m(), src) };
+          return el("li", null, el("button", { ...open, title: name }, el("img", { src, alt: "", loading: "lazy" })));
+        }
+        return el("li", null, el("a", { href: src, download: name, title: name },
+          icon("templates"),
+          el("span", { dir: "auto" }, name),
+          el("small", null, sizeOf(media.size ?? 0))));
       }))),
     () => (broadcasts.data()?.length ?? 0) > 0 && el("section", null, el("h3", null, text.broadcasts),
       el("ul.earlier", null,

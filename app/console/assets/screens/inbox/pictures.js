@@ -4,7 +4,7 @@ import { page } from "../../api.js";
 import { clockOf, dayOf, stamp } from "../../format.js";
 import { button, icon } from "../../parts/basics.js";
 import { dialog } from "../../parts/dialog.js";
-import { hosted } from "../../parts/library.js";
+import { hosted, sourceOf } from "../../parts/library.js";
 import { number } from "../../session.js";
 
 const text = {
@@ -67,11 +67,12 @@ const shownOf = (m, src, name) => ({
 });
 
 /**
+ * openPictures shows a picture of a message, and leads to the others of the conversation.
  * @param {any} m
  * @param {string} src
- * @param {string} name
+ * @param {string} [name]
  */
-const openPictures = (m, src, name) => dialog(text.title, () => viewer(shownOf(m, src, name), m.conversation_id));
+export const openPictures = (m, src, name) => dialog(text.title, () => viewer(shownOf(m, src, name), m.conversation_id));
 
 /** @param {Shown} first @param {string} conversation */
 function viewer(first, conversation) {
@@ -144,30 +145,50 @@ function viewer(first, conversation) {
 
 /**
  * picturesOf are the pictures of a conversation, the oldest first: at first the one that was
- * opened, then what was sent last, then more as somebody goes back.
+ * opened, then what was sent last, then more as somebody goes back. The headers of templates are
+ * among them.
  * @param {Shown} first
  * @param {string} conversation
  */
 function picturesOf(first, conversation) {
-  const read = signal([first]);
-  const all = computed(() => read().toSorted((a, b) => (a.at < b.at ? -1 : 1)));
-  /** @type {string | null | undefined} */
-  let cursor;
+  const lists = ["image", "template"].map((type) => ({
+    type,
+    read: signal(/** @type {any[]} */ ([])),
+    cursor: /** @type {string | null | undefined} */ (undefined),
+  }));
+  const all = computed(() => {
+    // Where one list has more, the other may not be shown further back, or pictures would be left out.
+    const from = lists.map(({ read, cursor }) => (cursor === null ? "" : read().at(-1)?.created_at ?? "")).toSorted().at(-1) ?? "";
+    const others = lists.flatMap(({ read }) => read()).filter((m) => m.id !== first.id && m.created_at >= from);
+    return [first, ...others.map((m) => shownOf(m, srcOf(m))).filter((one) => one.src)].toSorted((a, b) => (a.at < b.at ? -1 : 1));
+  });
   let isReading = false;
   let hasEnded = false;
   onDispose(() => (hasEnded = true));
 
   async function readOlder() {
-    if (isReading || cursor === null || hasEnded) return;
+    const rest = lists.filter(({ cursor }) => cursor !== null);
+    if (isReading || rest.length === 0 || hasEnded) return;
     isReading = true;
-    const query = { conversation_id: conversation, type: "image", limit: pageSize, cursor };
-    const got = await page(`v1/${number()?.phone_number_id}/messages`, { query }).catch(() => null);
+    const path = `v1/${number()?.phone_number_id}/messages`;
+    const pages = await Promise.all(rest.map(({ type, cursor }) =>
+      page(path, { query: { conversation_id: conversation, type, limit: pageSize, cursor } }).catch(() => null)));
     isReading = false;
-    if (!got || hasEnded) return;
-    cursor = got.cursor;
-    const fresh = got.rows.filter((m) => m.id !== first.id && m.media?.url && !m.image?.link).map((m) => shownOf(m, hosted(m.media.url)));
-    read.update((before) => [...before, ...fresh]);
-    if (fresh.length === 0 || fresh.every((one) => one.at > first.at)) readOlder(); // it is further back
+    if (hasEnded) return;
+    pages.forEach((got, i) => {
+      if (!got) return;
+      rest[i].cursor = got.cursor;
+      rest[i].read.update((before) => [...before, ...got.rows]);
+    });
   }
   return { all, readOlder };
 }
+
+/** srcOf is where a picture of a message is shown from; "" where it has none. @param {any} m */
+function srcOf(m) {
+  if (m.type === "template") return sourceOf(headerPicture(m));
+  return m.media?.url && !m.image?.link ? hosted(m.media.url) : "";
+}
+
+/** @param {any} m */
+const headerPicture = (m) => m.template?.components?.find((/** @type {any} */ one) => one.type?.toLowerCase() === "header")?.parameters?.[0]?.image;

@@ -29,6 +29,9 @@ const text = {
  * @property {(id: string | null) => string} personName
  */
 
+/** How long a finger rests on a row to select it, in milliseconds. */
+const longPress = 500;
+
 /**
  * @param {() => any} one
  * @param {Context} at
@@ -50,7 +53,7 @@ export function conversationRow(one, { current, tabStop, selected, personName })
       current() === id && "current",
       isSelected() && "picked",
     ].filter(Boolean).join(" "),
-    onclick: pick,
+    ...onLongPress(() => selected.toggle(id), pick),
     onmousedown: (/** @type {MouseEvent} */ event) => event.shiftKey && event.preventDefault(), // or words would be marked
   },
     () => (selected.isActive() ? selectBox(name(), isSelected, () => selected.toggle(id)) : face(name())),
@@ -80,6 +83,31 @@ export function conversationRow(one, { current, tabStop, selected, personName })
       ),
       one().unread_count > 0 && el("b.count", { role: "img", "aria-label": text.unread(one().unread_count) }, count(one().unread_count)),
     ]));
+}
+
+/**
+ * onLongPress calls run when a finger rests on a row, and not also click, nor the browser's menu.
+ * @param {() => void} run
+ * @param {(event: MouseEvent) => void} click
+ */
+function onLongPress(run, click) {
+  let timer = 0;
+  let isHeld = false;
+  const end = () => clearTimeout(timer);
+  return {
+    onpointerdown: (/** @type {PointerEvent} */ event) => {
+      isHeld = false;
+      if (event.pointerType !== "touch") return;
+      timer = setTimeout(() => {
+        isHeld = true;
+        run();
+      }, longPress);
+    },
+    onpointerup: end,
+    onpointercancel: end, // it scrolls
+    oncontextmenu: (/** @type {PointerEvent} */ event) => event.pointerType === "touch" && event.preventDefault(),
+    onclick: (/** @type {MouseEvent} */ event) => (isHeld ? event.preventDefault() : click(event)),
+  };
 }
 
 /**

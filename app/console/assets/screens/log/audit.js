@@ -3,13 +3,14 @@ import { el, signal } from "../../dom.js";
 import { get } from "../../api.js";
 import { placeOf } from "../../dialogs.js";
 import { link } from "../../router.js";
+import { numbers } from "../../session.js";
 import { choice, entry, lines, stamp } from "./lines.js";
 
 const text = {
   caption: "Audit",
   columns: ["Action", "Actor", "Target", "IP address", { name: "Time", kind: "number" }],
   filters: { action: "Type", actor: "Actor", target: "Target", from: "From", to: "To" },
-  targetHint: "Any id",
+  targetHint: "Name or id",
   none: "Nothing yet",
   noneBody: "Sign-ins, invitations, roles, keys, webhooks, replays, templates, numbers, customers and deletions show up here.",
   actors: { command_line: "Command line", system: "System" },
@@ -63,6 +64,11 @@ export function audit() {
   // Without them the filter has no names.
   get("people", { query: { limit: 100 } }).then(people.set, () => {});
   get("keys", { query: { limit: 100 } }).then(keys.set, () => {});
+  const others = signal(/** @type {{ value: string, label: string }[]} */ ([]));
+  for (const [kind, path] of Object.entries({ label: "v1/labels", customer: "v1/customers", webhook: "v1/webhook_subscriptions" })) {
+    const offer = (/** @type {any} */ one) => ({ value: one.id, label: `${subjects[kind]} ${one.name ?? one.url}` });
+    get(path, { query: { limit: 100 } }).then((all) => others.update((before) => [...before, ...all.map(offer)]), () => {});
+  }
 
   const list = lines({
     path: "audit",
@@ -84,11 +90,16 @@ export function audit() {
     ...people().map((one) => ({ value: one.id, label: one.name })),
     ...keys().map((one) => ({ value: one.id, label: text.key(one.label ?? "…" + one.last4) })),
   ];
+  const targets = () => [
+    ...actors(),
+    ...numbers().map((one) => ({ value: one.phone_number_id, label: `${subjects.number} ${one.phone_number ?? one.phone_number_id}` })),
+    ...others(),
+  ];
   return [
     el("div.log-filters", null,
       choice(text.filters.action, "action", () => kinds),
       choice(text.filters.actor, "actor_id", actors),
-      entry(text.filters.target, "target_id", { hint: text.targetHint }),
+      entry(text.filters.target, "target_id", { hint: text.targetHint, offers: targets }),
       el("div.log-range", null,
         entry(text.filters.from, "created_after", { type: "datetime-local" }),
         entry(text.filters.to, "created_before", { type: "datetime-local" }))),

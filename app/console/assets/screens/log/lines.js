@@ -61,20 +61,24 @@ export const choice = (label, name, options) => filter(label, name, options, und
 
 /**
  * entry is a field whose text is in the address once the typing pauses. One of the type
- * datetime-local is a time there, as the API takes it.
+ * datetime-local is a time there, as the API takes it; a name that is offered is its id there.
  * @param {string} label
  * @param {string} name
- * @param {{ type?: string, hint?: string }} [options]
+ * @param {{ type?: string, hint?: string, offers?: () => { value: string, label: string }[] }} [options]
  */
-export function entry(label, name, { type = "search", hint } = {}) {
+export function entry(label, name, { type = "search", hint, offers } = {}) {
   let timer = 0;
   onDispose(() => clearTimeout(timer));
   const isTime = type === "datetime-local";
   const toField = (/** @type {string} */ given) => {
     const at = Date.parse(given);
-    return !isTime ? given : isNaN(at) ? "" : new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+    if (!isTime) return offers?.().find((one) => one.value === given)?.label ?? given;
+    return isNaN(at) ? "" : new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
   };
-  const toAddress = (/** @type {string} */ typed) => (isTime && typed ? new Date(typed).toISOString() : typed.trim());
+  const toAddress = (/** @type {string} */ typed) => {
+    if (isTime && typed) return new Date(typed).toISOString();
+    return offers?.().find((one) => one.label === typed.trim())?.value ?? typed.trim();
+  };
   const change = (/** @type {any} */ event) => {
     clearTimeout(timer);
     timer = setTimeout(() => setQuery({ [name]: toAddress(event.target.value) }), 250);
@@ -85,8 +89,10 @@ export function entry(label, name, { type = "search", hint } = {}) {
   });
   const pick = (/** @type {any} */ event) => isTime && event.target.showPicker?.();
   return el("label.log-filter", null, el("span", null, label),
+    offers && el("datalist", { id: "offers-" + name }, () => offers().map((one) => el("option", { value: one.label }))),
     el("input", {
       type,
+      list: offers ? "offers-" + name : null,
       placeholder: hint,
       maxlength: isTime ? null : 500,
       oninput: change,
