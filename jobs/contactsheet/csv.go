@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -241,8 +242,15 @@ func beginsCell(cell string, at int) bool {
 }
 
 // isRun reports whether a spreadsheet would run a cell with this text, or with what follows
-// its guards. Quotes before it may be taken for those around it.
+// its guards.
 func isRun(text string) bool {
-	first, _ := utf8.DecodeRuneInString(strings.TrimLeft(text, `"'`))
+	first, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(text, isOverlooked))
 	return strings.ContainsRune(guarded, first) && first != utf8.RuneError
+}
+
+// isOverlooked reports whether a spreadsheet may pass over a character on its way to what a
+// cell begins with: a quote, which may be taken for that around the cell, and what nobody sees.
+func isOverlooked(c rune) bool {
+	isInvisible := unicode.IsSpace(c) || unicode.In(c, unicode.Cc, unicode.Cf)
+	return c == '"' || c == '\'' || isInvisible && !strings.ContainsRune(guarded, c)
 }

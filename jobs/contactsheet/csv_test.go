@@ -145,9 +145,20 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
+// What nobody sees before a formula does not hide it: some spreadsheets pass over it.
+func TestGuardLooksBehindWhatNobodySees(t *testing.T) {
+	is := is.New(t)
+	for _, before := range []string{"", " ", "\u00a0", "\x00", "\x0b", "\x1f", "\u0085", "\u200b", "\u2028", "\ufeff", " \""} {
+		is.Equal(contactsheet.Guard(before+"=1"), "'"+before+"=1")
+		is.Equal(contactsheet.Guard("a;"+before+"=1"), "a;'"+before+"=1")
+	}
+	is.Equal(contactsheet.Guard(" plain"), " plain")
+}
+
 // A cell that is guarded and read is the cell.
 func FuzzGuard(f *testing.F) {
-	for _, cell := range []string{"=1", "'=1", "''=1", "'\"'=1", "a;'=1", "''", "+1", "\tx", "\rx", "plain", ""} {
+	for _, cell := range []string{"=1", "'=1", "''=1", "'\"'=1", "a;'=1", "''", "+1", "\tx", "\rx", "plain", "",
+		" =1", "' =1", "\n=1", "\x00=1", "a; =1", "\u200b'=1"} {
 		f.Add(cell)
 	}
 	f.Fuzz(func(t *testing.T, cell string) {
