@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strconv"
@@ -201,7 +202,8 @@ func (v *visit) checkPassword(email, given string) (storage.User, error) {
 		for _, key := range []string{keys.network, keys.account, keys.both} {
 			v.API.PasswordTries.Fail(key)
 		}
-		return u, errors.Join(errWrong, v.recordFailure(u))
+		v.recordFailure(u)
+		return u, errWrong
 	}
 
 	v.API.PasswordTries.Clear(keys.account)
@@ -235,14 +237,22 @@ func (v *visit) checkTries(keys tryKeys) error {
 }
 
 // recordFailure records a failed sign-in of somebody who exists, at most once a minute
-// for an address and an account.
-func (v *visit) recordFailure(u storage.User) error {
+// for an address and an account. The answer does not wait for it: how long it takes would show
+// whether there is a user.
+func (v *visit) recordFailure(u storage.User) {
 	if u.ID == "" || !v.failed.Allow(v.API.ClientNetwork(v.r)+" "+u.ID) {
-		return nil
+		return
 	}
-	return v.DB.Update(v.r.Context(), func(tx *storage.Tx) error {
-		return tx.Audit(u.OrganizationID, v.actor(u), "user.sign_in_failed", "user", u.ID)
-	})
+
+	by := v.actor(u)
+	go func() {
+		err := v.DB.Update(context.Background(), func(tx *storage.Tx) error {
+			return tx.Audit(u.OrganizationID, by, "user.sign_in_failed", "user", u.ID)
+		})
+		if err != nil {
+			v.Log.Warn("could not record a failed sign-in", "user", u.ID, "error", err)
+		}
+	}()
 }
 
 // startSession signs a user in and sets the cookies. Rows read before may have

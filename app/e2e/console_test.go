@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/matryer/is"
 
@@ -129,6 +131,9 @@ func TestAnInvitedPersonJoinsSignsOutAndInAgain(t *testing.T) {
 	status, _ = b.me()
 	is.Equal(status, 401)
 	is.Equal(b.signIn("ada@example.com", "wrong password").status, 401)
+	is.True(until(func() bool {
+		return len(storagetest.Select[string](t, s.app.Config.DataDir, `SELECT id FROM audit WHERE action = 'user.sign_in_failed'`)) == 1
+	}))
 	in := b.open("POST", "/console/sign-in", url.Values{"email": {"ADA@example.COM"}, "password": {goodPassword}, "next": {"/console/contacts?label=x"}})
 	is.Equal(in.status, 303)
 	is.Equal(in.location.RequestURI(), "/console/contacts?label=x")
@@ -365,6 +370,40 @@ func TestStrangersWhoGuessHaveToWait(t *testing.T) {
 	// Of all that, the log has a line for each address and account, and none of those who do not exist.
 	lines := storagetest.Select[string](t, s.app.Config.DataDir, `SELECT ip || ' ' || target_id FROM audit WHERE action = 'user.sign_in_failed' ORDER BY id`)
 	is.Equal(lines, []string{"192.0.2.1 " + u.ID, "2001:db8::1 " + u.ID, "192.0.2.77 " + u.ID})
+}
+
+// The answer to a wrong password does not wait for the record of it, which there is only of
+// users: the time would show who is one.
+func TestTheTimeOfAWrongPasswordShowsNoUser(t *testing.T) {
+	is := is.New(t)
+	s := newStage(t)
+	_, _ = s.joined("ada@example.com", storage.RoleAgent)
+
+	held, release := make(chan struct{}), make(chan struct{})
+	writer := make(chan error, 1)
+	go func() {
+		writer <- s.app.DB.Update(context.Background(), func(*storage.Tx) error {
+			close(held)
+			<-release
+			return nil
+		})
+	}()
+	<-held
+
+	answered := make(chan int, 1)
+	go func() { answered <- s.browser().signIn("ada@example.com", "wrong password").status }()
+	select {
+	case status := <-answered:
+		is.Equal(status, 401)
+	case <-time.After(20 * time.Second):
+		t.Error("the answer waits for the writer")
+	}
+	close(release)
+	is.NoErr(<-writer)
+
+	is.True(until(func() bool {
+		return len(storagetest.Select[string](t, s.app.Config.DataDir, `SELECT target_id FROM audit WHERE action = 'user.sign_in_failed'`)) == 1
+	}))
 }
 
 // Polling with wrong passwords does not keep a person out that comes from elsewhere.
