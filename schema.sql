@@ -766,7 +766,7 @@ CREATE TABLE jobs (
     lane          TEXT    NOT NULL DEFAULT '',              -- at most so many of a kind and lane run at once; '' = no lane
     args          TEXT    NOT NULL,                         -- JSON
     state         TEXT    NOT NULL,                         -- see above
-    due_at        INTEGER NOT NULL,                         -- of a held one: its place in the lane
+    due_at        INTEGER NOT NULL,                         -- of a held one: since when it waits
     runs          INTEGER NOT NULL DEFAULT 0,               -- times it was leased; by it a worker that lost its lease is refused
     failures      INTEGER NOT NULL DEFAULT 0,               -- runs that ended in an error or took too long; a crash counts for none
     crashes       INTEGER NOT NULL DEFAULT 0,               -- runs that ended with the process; from the third on each delays the next run
@@ -777,7 +777,7 @@ CREATE TABLE jobs (
     created_at    INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX jobs_due ON jobs (kind, due_at, id) WHERE state = 'due';
-CREATE INDEX jobs_held ON jobs (kind, lane, due_at, id) WHERE state = 'held';
+CREATE INDEX jobs_held ON jobs (kind, lane, id) WHERE state = 'held';
 CREATE INDEX jobs_begun ON jobs (kind) WHERE call_begun_at <> 0; -- few: whose call may have had its effect
 
 -- When each periodic job was last put on the queue.

@@ -135,7 +135,7 @@ func (rx *Rx) OlderFanOut(j Job) (due Time, err error) {
 		SELECT 0 FROM (
 			SELECT id FROM jobs
 			WHERE state = 'held' AND kind = ?1 AND lane = ?2
-			ORDER BY due_at, id
+			ORDER BY id
 			LIMIT 1)
 		WHERE id < ?3
 		UNION ALL

@@ -224,15 +224,15 @@ func (tx *Tx) ClaimDue(kind string, limit int, lease time.Duration, admit func(l
 	return claimed, held, nil
 }
 
-// ClaimHeld leases up to limit held jobs of a kind and lane, oldest first. Only the
-// first of them begin now; the others wait for a worker, and their row has no
+// ClaimHeld leases up to limit held jobs of a kind and lane, oldest first: by their ids, because
+// times go back when the clock is corrected. Only the first of them begin now; the others wait for a worker, and their row has no
 // leased_until.
 func (tx *Tx) ClaimHeld(kind, lane string, limit, begin int, lease time.Duration) ([]Job, error) {
 	held, err := sqlite.ScanAll(&tx.Rx.Rx, jobFields, `
 		SELECT `+jobColumns+`
 		FROM jobs
 		WHERE state = 'held' AND kind = ? AND lane = ?
-		ORDER BY due_at, id
+		ORDER BY id
 		LIMIT ?`, kind, lane, limit)
 	if err != nil || len(held) == 0 {
 		return nil, err

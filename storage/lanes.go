@@ -98,23 +98,9 @@ func (tx *Tx) holdLane(lane string) (release func()) {
 	return func() { tx.openLane(lane) }
 }
 
-// holdDue makes a due job a held one, in the place of its lane that it has by its id. That is
-// where it was created by the clock, unless the clock was set back: those that were held
-// before it may then be ahead of that, in Tx.Order.
+// holdDue makes a due job a held one, in the place of its lane that it has by its id.
 func (tx *Tx) holdDue(j Job) error {
-	place := j.CreatedAt
-	if tx.Order > tx.Now {
-		before, err := value[Time](&tx.Rx, `
-			SELECT due_at FROM jobs
-			WHERE state = 'held' AND kind = ? AND lane = ? AND id < ?
-			ORDER BY due_at DESC, id DESC
-			LIMIT 1`, j.Kind, j.Lane, j.ID)
-		if err := IgnoreNotFound(err); err != nil {
-			return err
-		}
-		place = max(place, before)
-	}
-	return tx.ExecOne(`UPDATE jobs SET state = 'held', due_at = ? WHERE id = ?`, place, j.ID)
+	return tx.ExecOne(`UPDATE jobs SET state = 'held', due_at = ? WHERE id = ?`, j.CreatedAt, j.ID)
 }
 
 // set closes or opens a lane and reports whether that changed anything.
