@@ -48,7 +48,7 @@ func (rx *Rx) ContactImport(account int64, id string) (ContactImport, error) {
 
 // InsertContactImport stores a new import, whose id is given: its file has that name.
 func (tx *Tx) InsertContactImport(i *ContactImport) error {
-	i.Status, i.Errors, i.CreatedAt, i.UpdatedAt = ImportRunning, JSON(`[]`), tx.Now, tx.Now
+	i.Status, i.Errors, i.CreatedAt, i.UpdatedAt = ImportRunning, JSON(`[]`), tx.Order, tx.Order
 	_, err := tx.Exec(`
 		INSERT INTO contact_imports (id, account_id, status, dry_run, label_id, "offset", line, errors, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -62,7 +62,7 @@ func (tx *Tx) UpdateContactImport(i ContactImport) error {
 		UPDATE contact_imports
 		SET status = ?, "offset" = ?, line = ?, lines = ?, created = ?, updated = ?, unchanged = ?, failed = ?, errors = ?, updated_at = ?
 		WHERE id = ? AND account_id = ?`,
-		i.Status, i.Offset, i.Line, i.Lines, i.Created, i.Updated, i.Unchanged, i.Failed, i.Errors, tx.Now, i.ID, i.AccountID)
+		i.Status, i.Offset, i.Line, i.Lines, i.Created, i.Updated, i.Unchanged, i.Failed, i.Errors, tx.Order, i.ID, i.AccountID)
 }
 
 // DeleteOldContactImports deletes up to limit imports that ended before a time, and

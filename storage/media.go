@@ -100,7 +100,7 @@ func (rx *Rx) MediaUses(sum string) (bool, error) {
 func (tx *Tx) InsertMedia(m *Media) error {
 	token := make([]byte, MediaTokenSize)
 	rand.Read(token)
-	m.ID, m.URLToken, m.CreatedAt = tx.NewID(PrefixMedia), base64.RawURLEncoding.EncodeToString(token), tx.Now
+	m.ID, m.URLToken, m.CreatedAt = tx.NewID(PrefixMedia), base64.RawURLEncoding.EncodeToString(token), tx.Order
 
 	_, err := tx.Exec(`
 		INSERT INTO media (id, account_id, origin, url_token, sha256, mime_type, size, filename, created_at)

@@ -274,6 +274,32 @@ func TestADueJobKeepsItsPlaceInItsLaneWhenTheClockIsSetBack(t *testing.T) {
 	})
 }
 
+// So does one that was made before the clock had caught up, and is held after that.
+func TestADueJobKeepsItsPlaceInItsLaneOnceTheClockHasCaughtUp(t *testing.T) {
+	is := is.New(t)
+	s := aheadFile(t)
+	enqueue := func(admission storage.Admission) int64 {
+		s.db.SetDispatcher(&runner{admission: admission})
+		return update(t, s.db, func(tx *storage.Tx) (int64, error) {
+			return tx.Enqueue(storage.NewJob{Kind: storage.KindFanOut, Lane: "lane", Args: storage.FanOutArgs{}})
+		})
+	}
+	first := enqueue(storage.AdmitHeld)
+	s.setBack(t, false)
+	due := enqueue(storage.AdmitLater)
+	s.clock.Set(3 * time.Hour)
+
+	storagetest.Update(t, s.db, func(tx *storage.Tx) error {
+		_, held, err := tx.ClaimDue(storage.KindFanOut, 9, time.Minute, func(string) bool { return false })
+		is.Equal(len(held), 1)
+		return err
+	})
+	claimed := update(t, s.db, func(tx *storage.Tx) ([]storage.Job, error) {
+		return tx.ClaimHeld(storage.KindFanOut, "lane", 9, 9, time.Minute)
+	})
+	is.Equal([]int64{claimed[0].ID, claimed[1].ID}, []int64{first, due})
+}
+
 // A subscription made after an event does not get it, and its deliveries are in the order of the
 // subscriptions.
 func TestWhoSubscribesAfterTheClockWasSetBackGetsNoEarlierEvent(t *testing.T) {
@@ -317,4 +343,28 @@ func (h thread) with(t *testing.T, db *storage.DB, phone string) thread {
 		return err
 	})
 	return h
+}
+
+// Every list of what people make is in the order in which it was made.
+func TestListsKeepTheirOrderWhenTheClockIsSetBack(t *testing.T) {
+	restarts(t, func(t *testing.T, restart bool) {
+		is := is.New(t)
+		s := aheadFile(t)
+		h := newThread(t, s.db, "106540352242922", "+15551234567")
+		c := storage.Customer{OrganizationID: h.account.OrganizationID, TeamID: h.account.TeamID, Name: "Cara"}
+		makeLink := func() storage.SetupLink {
+			return update(t, s.db, func(tx *storage.Tx) (l storage.SetupLink, err error) {
+				l.CustomerID, l.ExpiresAt = c.ID, tx.Now.Add(time.Hour)
+				_, err = tx.InsertSetupLink(&l)
+				return l, err
+			})
+		}
+		storagetest.Update(t, s.db, func(tx *storage.Tx) error { return tx.InsertCustomer(&c) })
+
+		first := makeLink()
+		s.setBack(t, restart)
+		second := makeLink()
+		links := view(t, s.db, func(rx *storage.Rx) ([]storage.SetupLink, error) { return rx.SetupLinks(c.ID, storage.First, 9) })
+		is.Equal([]string{links[0].ID, links[1].ID}, []string{second.ID, first.ID})
+	})
 }

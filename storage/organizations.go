@@ -74,7 +74,7 @@ func (rx *Rx) OrganizationKeys() ([]int64, error) {
 // in ids and times.
 func (tx *Tx) InsertOrganization(o *Organization) (Team, error) {
 	o.PublicID = tx.NewID(PrefixOrganization)
-	o.CreatedAt, o.UpdatedAt = tx.Now, tx.Now
+	o.CreatedAt, o.UpdatedAt = tx.Order, tx.Order
 	if o.Subscription == "" {
 		o.Subscription = SubscriptionActive
 	}
@@ -94,7 +94,7 @@ func (tx *Tx) InsertOrganization(o *Organization) (Team, error) {
 
 // UpdateOrganization stores every changeable field of o.
 func (tx *Tx) UpdateOrganization(o *Organization) error {
-	o.UpdatedAt = tx.Now
+	o.UpdatedAt = tx.Order
 	err := tx.ExecOne(`
 		UPDATE organizations
 		SET name = ?, plan = ?, subscription = ?, require_opt_in = ?, suspended_at = ?, updated_at = ?

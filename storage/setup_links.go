@@ -85,7 +85,7 @@ func (rx *Rx) SetupLinks(customer string, after After, limit int) ([]SetupLink, 
 func (tx *Tx) InsertSetupLink(l *SetupLink) (token string, err error) {
 	token = newSetupToken()
 	hash := sha256.Sum256([]byte(token))
-	l.ID, l.Status, l.CreatedAt = tx.NewID(PrefixSetupLink), LinkActive, tx.Now
+	l.ID, l.Status, l.CreatedAt = tx.NewID(PrefixSetupLink), LinkActive, tx.Order
 	l.TokenHash, l.TokenLast4 = hash[:], token[len(token)-4:]
 
 	_, err = tx.Exec(`

@@ -30,7 +30,7 @@ func (rx *Rx) Teams(organization int64) ([]Team, error) {
 
 // InsertTeam stores a new team and fills in its ids and time.
 func (tx *Tx) InsertTeam(t *Team) error {
-	t.PublicID, t.CreatedAt = tx.NewID(PrefixTeam), tx.Now
+	t.PublicID, t.CreatedAt = tx.NewID(PrefixTeam), tx.Order
 	var err error
 	t.ID, err = tx.Insert(`
 		INSERT INTO teams (public_id, organization_id, name, created_at)

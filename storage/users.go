@@ -132,7 +132,7 @@ func (rx *Rx) OtherAdminCanSignIn(u User) (yes bool, err error) {
 // InsertUser stores a new user, an agent unless u says otherwise, and fills in its id
 // and time. ErrConflict means that somebody else signs in with the address.
 func (tx *Tx) InsertUser(u *User) error {
-	u.ID, u.CreatedAt, u.Role = tx.NewID(""), tx.Now, cmp.Or(u.Role, RoleAgent)
+	u.ID, u.CreatedAt, u.Role = tx.NewID(""), tx.Order, cmp.Or(u.Role, RoleAgent)
 	_, err := tx.Exec(`
 		INSERT INTO users (id, organization_id, team_id, name, email, created_at, role, sign_in_email)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
