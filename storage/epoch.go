@@ -103,7 +103,7 @@ func heldBack(now, order Time) []change {
 		{"jobs", "call_begun_at", `
 			UPDATE jobs
 			SET call_begun_at = ?1
-			WHERE kind IN ('send', 'broadcast.send') AND call_begun_at = 0 AND state <> 'failed'
+			WHERE kind IN ('send', 'broadcast.send') AND call_begun_at = 0
 				AND (state <> 'due' OR due_at <= ?2)`, []any{now, order}},
 	}
 }
