@@ -1,5 +1,11 @@
 package storage
 
+import (
+	"math"
+
+	"confab/storage/sqlite"
+)
+
 // ContactBroadcast is a broadcast that a contact was to get.
 type ContactBroadcast struct {
 	ID        string          `db:"id"`
@@ -47,14 +53,36 @@ const historyEvents = 20_000
 
 // ContactEvents lists the newest events about a contact and its conversation, as far as they are
 // kept: changes, and what a team did.
-func (rx *Rx) ContactEvents(organization int64, contact, conversation string, limit int) ([]Event, error) {
-	return list[Event](rx, `
-		SELECT e.id, e.organization_id, e.account_id, e.type, e.source, e.event_id, e.payload, e.created_at
-		FROM (
-			SELECT seq, type FROM events INDEXED BY events_of_organization WHERE organization_id = ? ORDER BY seq DESC LIMIT ?
-		) s CROSS JOIN events e ON e.seq = s.seq
-		WHERE s.type IN ('contact.updated', 'contact.identity_updated', 'conversation.assigned', 'conversation.closed')
-			AND (instr(CAST(e.payload AS TEXT), ?) > 0 OR ? <> '' AND instr(CAST(e.payload AS TEXT), ?) > 0)
-		ORDER BY e.seq DESC
-		LIMIT ?`, organization, historyEvents, contact, conversation, conversation, limit)
+func (rx *Rx) ContactEvents(organization int64, contact, conversation string, limit int) (found []Event, err error) {
+	before := int64(math.MaxInt64)
+	for range historyEvents / sqlite.IDRange {
+		from, err := value[int64](rx, `
+			SELECT coalesce((
+				SELECT seq FROM events INDEXED BY events_of_organization
+				WHERE organization_id = ? AND seq < ?
+				ORDER BY seq DESC
+				LIMIT 1 OFFSET ?), 0)`, organization, before, sqlite.IDRange-1)
+		if err != nil {
+			return nil, err
+		}
+
+		some, err := list[Event](rx, `
+			SELECT id, organization_id, account_id, type, source, event_id, payload, created_at
+			FROM events INDEXED BY events_of_organization
+			WHERE organization_id = ?1 AND seq >= ?2 AND seq < ?3
+				AND type IN ('contact.updated', 'contact.identity_updated', 'conversation.assigned', 'conversation.closed')
+				AND (instr(CAST(payload AS TEXT), ?4) > 0 OR ?5 <> '' AND instr(CAST(payload AS TEXT), ?5) > 0)
+			ORDER BY seq DESC
+			LIMIT ?6`, organization, from, before, contact, conversation, limit-len(found))
+		found = append(found, some...)
+		if err != nil || from == 0 || len(found) >= limit {
+			return found, err
+		}
+
+		if err := rx.Pause(); err != nil {
+			return nil, err
+		}
+		before = from
+	}
+	return found, nil
 }

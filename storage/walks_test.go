@@ -17,7 +17,7 @@ import (
 const numbers = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) `
 
 // newOffice stores so many rows of everything that no walk over them is done with its
-// first step: jobs, kept callbacks, subscriptions with two deliveries each, and one
+// first step: jobs, kept callbacks, events, subscriptions with two deliveries each, and one
 // subscription that was deleted but has its deliveries still.
 func newOffice(t *testing.T) (e endpoint, account storage.Account) {
 	t.Helper()
@@ -41,6 +41,9 @@ func newOffice(t *testing.T) (e endpoint, account storage.Account) {
 				SELECT iif(i % 2, 'a', 'b'), json_object('account', ?, 'name', 'x' || i), iif(i % 3, 'due', 'running'), 10 * i, 0 FROM n`, []any{2500, account.ID}},
 			{numbers + `INSERT INTO raw_callbacks (account_id, field, reason, payload, created_at) SELECT ?, 'f', 'r', CAST('{}' AS BLOB), i FROM n`,
 				[]any{2500, account.ID}},
+			{numbers + `INSERT INTO events (id, organization_id, type, source, event_id, payload, created_at)
+				SELECT printf('evt_%04d', i), ?, 'contact.updated', 's', 'e', CAST('ctc_' || i || '.' AS BLOB), i FROM n`,
+				[]any{2500, e.organization}},
 			{numbers + `INSERT INTO subscriptions (id, organization_id, url, events, created_at, updated_at)
 				SELECT printf('wbs_%03d', i), ?, 'https://a.test', '["*"]', i / 5, 0 FROM n`, []any{100, e.organization}},
 			{numbers + `INSERT INTO deliveries (id, organization_id, subscription_id, event, event_type, event_id, status, created_at)
@@ -93,6 +96,14 @@ func walks(e endpoint, account storage.Account) map[string]struct {
 		"kept callbacks of an account": {func(rx *storage.Rx) (any, error) {
 			return rx.RawCallbacksOfAccount(storage.Tombstone{Account: account}, 900, 1500)
 		}, ids(901)},
+		"events about a contact": {func(rx *storage.Rx) (any, error) {
+			all, err := rx.ContactEvents(e.organization, "ctc_3.", "ctc_2400.", 5)
+			var ids []string
+			for _, e := range all {
+				ids = append(ids, e.ID)
+			}
+			return ids, err
+		}, []string{"evt_2400", "evt_0003"}},
 		"running jobs": {func(rx *storage.Rx) (any, error) {
 			all, err := rx.RunningJobs()
 			if err != nil {
