@@ -38,7 +38,8 @@ const (
 	// makeAtOnce bounds the messages of one transaction.
 	makeAtOnce = 50
 	// feedPause is how long the job waits until it makes more. Until it looks again whether
-	// all messages have ended, it waits the longer, up to endPause, the longer none has.
+	// messages have ended that it waits for, it waits the longer, up to endPause, the longer
+	// none has.
 	feedPause = 200 * time.Millisecond
 	endPause  = 5 * time.Second
 	// broadcastPause is how long it waits after an error, which is not the broadcast's.
@@ -194,9 +195,9 @@ func (w *Workers) feedBroadcast(ctx context.Context, b storage.Broadcast) (time.
 	}
 
 	switch {
-	case !b.HasTurned():
+	case !b.HasTurned() && !w.isFull(b):
 		return feedPause, nil
-	case b.Waiting > 0:
+	case !b.HasTurned() || b.Waiting > 0:
 		quiet := w.DB.Now().Add(w.DB.Lead()).Sub(b.UpdatedAt)
 		return min(max(feedPause, quiet/4), endPause), nil
 	}
@@ -205,17 +206,22 @@ func (w *Workers) feedBroadcast(ctx context.Context, b storage.Broadcast) (time.
 
 // roomAhead is how many more messages of a broadcast may be made now.
 func (w *Workers) roomAhead(b storage.Broadcast) int {
-	second := unlimitedAhead
-	if w.MessagesPerSecond > 0 {
-		second = max(1, int(w.MessagesPerSecond))
+	if w.isFull(b) {
+		return 0
 	}
-
 	// Of those that were made, some may have ended otherwise: a person cancelled the job.
-	room := second - min(w.ahead.count(b.Number), int(b.Open))
-	if b.Open >= int64(second)*maxOpen {
-		room = 0
+	return w.secondsWorth() - min(w.ahead.count(b.Number), int(b.Open))
+}
+
+// isFull reports whether no message of a broadcast may be made until others have ended.
+func (w *Workers) isFull(b storage.Broadcast) bool { return b.Open >= int64(w.secondsWorth())*maxOpen }
+
+// secondsWorth is how many messages are sent in a second.
+func (w *Workers) secondsWorth() int {
+	if w.MessagesPerSecond > 0 {
+		return max(1, int(w.MessagesPerSecond))
 	}
-	return room
+	return unlimitedAhead
 }
 
 // makeMessages makes the messages of the next recipients, as many as a transaction should,

@@ -572,3 +572,19 @@ func TestABroadcastThatWaitsForItsLastMessageIsRarelyLookedAt(t *testing.T) {
 		w.is.Equal(w.now(b).Status, storage.BroadcastCompleted)
 	})
 }
+
+// Nor is one of which so many messages wait for the provider that no more may be made.
+func TestABroadcastThatIsFullIsRarelyLookedAt(t *testing.T) {
+	broadcasting(t, func(w *world) {
+		w.provider.answer = func(int, call) (*http.Response, error) { return refusing(500, 131016), nil }
+		w.options.MessagesPerSecond = 1
+		w.start()
+		b := w.broadcast(people(100))
+		time.Sleep(3 * time.Minute)
+		w.is.Equal(w.now(b).Open, int64(60))
+		before := w.feeds.Load()
+		time.Sleep(5 * time.Minute)
+		w.is.True(w.feeds.Load()-before < 200)
+		w.is.Equal(w.now(b).Open, int64(60))
+	})
+}
