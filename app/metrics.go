@@ -109,7 +109,7 @@ func (m *metrics) watchDatabase(db *storage.DB) {
 			return
 		}
 
-		now := storage.Now()
+		now := db.Now()
 		for _, n := range counts {
 			ch <- prometheus.MustNewConstMetric(depth, prometheus.GaugeValue, float64(n.Count), n.Kind, n.State)
 			ch <- prometheus.MustNewConstMetric(age, prometheus.GaugeValue, max(0, now.Sub(n.Oldest).Seconds()), n.Kind, n.State)

@@ -159,7 +159,7 @@ func (w *Workers) attempt(ctx context.Context, job storage.Job, p storage.Outgoi
 		Body:    p.Payload,
 		URL:     to.URL,
 		Headers: to.Headers,
-		Secrets: to.Secrets(storage.Now()),
+		Secrets: to.Secrets(w.DB.Now()),
 	})
 
 	succeeded = out.Succeeded()

@@ -338,7 +338,7 @@ func TestTheLeaseOfADeliveryCoversItsAttempt(t *testing.T) {
 	is := is.New(t)
 	const margin = time.Minute
 	lease := func(c webhook.Client) time.Duration {
-		kinds := jobs.New(jobs.Options{Webhooks: jobs.Webhooks{Client: c}}).Kinds()
+		kinds := jobs.New(jobs.Options{DB: storagetest.Open(t), Webhooks: jobs.Webhooks{Client: c}}).Kinds()
 		return kinds[slices.IndexFunc(kinds, func(k queue.Kind) bool { return k.Name == storage.KindDeliver })].Lease
 	}
 	is.Equal(lease(webhook.Client{}), 10*time.Second+margin) // the client's own limit

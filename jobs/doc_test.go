@@ -9,6 +9,7 @@ import (
 	"github.com/matryer/is"
 
 	"confab/jobs"
+	"confab/storage/storagetest"
 )
 
 // TestEveryKindIsInTheDocumentation compares the table in doc.go with Kinds.
@@ -23,7 +24,7 @@ func TestEveryKindIsInTheDocumentation(t *testing.T) {
 		_, err := os.Stat(row[2])
 		is.NoErr(err)
 	}
-	for _, k := range jobs.New(jobs.Options{}).Kinds() {
+	for _, k := range jobs.New(jobs.Options{DB: storagetest.Open(t)}).Kinds() {
 		kinds = append(kinds, k.Name)
 	}
 	is.Equal(strings.Join(listed, "\n"), strings.Join(kinds, "\n"))

@@ -74,7 +74,7 @@ func New(o Options) *Workers {
 		uploads:  newUploadLocks(),
 		attempts: attempts.New(o.Webhooks.PerSubscription, deliveriesAtOnce),
 		clock:    &clockGuard{db: o.DB, log: o.Log, onAhead: o.OnClock},
-		steady:   clockwatch.New(o.DB.StalledAt),
+		steady:   clockwatch.New(o.DB.Now, o.DB.StalledAt),
 	}
 }
 

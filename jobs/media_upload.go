@@ -105,7 +105,7 @@ func eachFile(name string, v any, fn func(file map[string]any, id string) error)
 // uploadedID returns the provider's id of a file, or "" if it must be uploaded.
 func (w *Workers) uploadedID(ctx context.Context, out outgoing, id string) (string, error) {
 	m, err := w.mediaToSend(ctx, out, id)
-	if err != nil || m.ProviderID == nil || storage.Now() >= m.ExpiresAt {
+	if err != nil || m.ProviderID == nil || w.DB.Now() >= m.ExpiresAt {
 		return "", err
 	}
 	return *m.ProviderID, nil
@@ -142,7 +142,7 @@ func (w *Workers) ensureUploaded(ctx context.Context, out outgoing, id string) (
 		return "", err
 	}
 
-	expires := storage.Now().Add(providerKeeps)
+	expires := w.DB.Now().Add(providerKeeps)
 	given, err := w.upload(ctx, out, m.Media)
 	if err != nil {
 		return "", err

@@ -9,10 +9,11 @@ import (
 
 	"confab/jobs"
 	"confab/storage"
+	"confab/storage/storagetest"
 )
 
 func TestEveryKindHasWorkersOfItsOwn(t *testing.T) {
-	for _, k := range jobs.New(jobs.Options{}).Kinds() {
+	for _, k := range jobs.New(jobs.Options{DB: storagetest.Open(t)}).Kinds() {
 		if k.Reserved < 1 {
 			t.Errorf("%s can be kept waiting by the other kinds", k.Name)
 		}

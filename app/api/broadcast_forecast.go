@@ -67,7 +67,7 @@ func (s *Server) messagesLeft(r *rest.Request) (*int64, error) {
 	}
 	var used int64
 	err := s.View(r, func(rx *storage.Rx) (err error) {
-		used, err = rx.StoredUsage(r.Org.ID, storage.Now())
+		used, err = rx.StoredUsage(r.Org.ID, s.DB.Now())
 		return err
 	})
 	left := max(0, quota-used)

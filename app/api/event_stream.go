@@ -113,7 +113,7 @@ func (s *Server) mayGoOn(r *rest.Request) func(context.Context) bool {
 		if err != nil {
 			return !errors.Is(err, storage.ErrNotFound)
 		}
-		return rest.CheckKey(p.Key) == nil && rest.CheckOrganization(p.Organization, s.Plan(p.Organization), false) == nil
+		return rest.CheckKey(p.Key, s.DB.Now()) == nil && rest.CheckOrganization(p.Organization, s.Plan(p.Organization), false) == nil
 	}
 }
 

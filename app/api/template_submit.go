@@ -23,7 +23,7 @@ type submission struct {
 // submitToProvider submits a template. If the provider has the same template already,
 // it is adopted: an earlier request submitted it and failed before it was stored.
 func (s *Server) submitToProvider(r *rest.Request, in *template.Draft) (out submission, err error) {
-	out.began = storage.Now()
+	out.began = s.DB.Now()
 	if out.Template, err = in.Row(r.Account.ID); err != nil {
 		return out, err
 	}

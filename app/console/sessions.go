@@ -39,7 +39,7 @@ func (c *Console) lookUpSession(r *http.Request) (storage.SignedIn, error) {
 		return storage.SignedIn{}, errNoSession()
 	case err != nil:
 		return storage.SignedIn{}, err
-	case who.Session.Expired(storage.Now()) || who.User.DisabledAt != 0:
+	case who.Session.Expired(c.DB.Now()) || who.User.DisabledAt != 0:
 		return storage.SignedIn{}, errNoSession()
 	}
 	return who, nil

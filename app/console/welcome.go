@@ -44,7 +44,7 @@ func (v *visit) findInvitation(token string) (i storage.UserInvitation, ok bool,
 		v.showError(http.StatusNotFound, "This link is not valid",
 			"Check that you opened the whole link. If it still doesn’t work, ask whoever sent it for a new one.")
 		return i, false, nil
-	case err == nil && !i.Usable(storage.Now()):
+	case err == nil && !i.Usable(v.DB.Now()):
 		v.showEnded(i)
 		return i, false, nil
 	}

@@ -195,7 +195,7 @@ func (v *visit) loadInvitation(ctx context.Context) error {
 
 // serveGet shows the form, or why the link cannot be used.
 func (v *visit) serveGet() error {
-	if reason := v.invitation.Unusable(storage.Now()); reason != "" {
+	if reason := v.invitation.Unusable(v.DB.Now()); reason != "" {
 		return v.showUnusable(reason)
 	}
 

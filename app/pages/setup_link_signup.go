@@ -45,7 +45,7 @@ func (v *visit) servePost() error {
 		return nil
 	}
 
-	reason := v.invitation.Unusable(storage.Now())
+	reason := v.invitation.Unusable(v.DB.Now())
 	switch action := v.r.PostForm.Get("action"); {
 	case reason != "":
 		return v.showUnusable(reason)

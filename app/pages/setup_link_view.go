@@ -191,7 +191,7 @@ func (v *visit) showEnd(reason string, status int) error {
 	}
 
 	p := explainReason(reason, i.OrganizationName)
-	if i.Unusable(storage.Now()) == "" {
+	if i.Unusable(v.DB.Now()) == "" {
 		p.Retry, p.Organization, p.Customer = OnboardPath+v.token, i.OrganizationName, i.CustomerName
 	}
 

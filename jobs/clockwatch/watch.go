@@ -22,7 +22,8 @@ const (
 // with it, and the database stored what it received. Older times in the database say
 // nothing of how long something could have been heard since.
 type Watch struct {
-	stalled func() time.Time // when nothing could be stored, the last time
+	now     func() storage.Time // what the clock says
+	stalled func() time.Time    // when nothing could be stored, the last time
 
 	mu          sync.Mutex
 	wall        storage.Time // at the last look
@@ -31,10 +32,10 @@ type Watch struct {
 	steadySince storage.Time
 }
 
-// New begins to watch. It asks stalled when nothing could be stored, the last time.
-func New(stalled func() time.Time) *Watch {
-	now := storage.Now()
-	return &Watch{stalled: stalled, wall: now, monotonic: time.Now(), steadySince: now}
+// New begins to watch a clock. It asks stalled when nothing could be stored, the last time.
+func New(now func() storage.Time, stalled func() time.Time) *Watch {
+	wall := now()
+	return &Watch{now: now, stalled: stalled, wall: wall, monotonic: time.Now(), steadySince: wall}
 }
 
 // Run looks at the clocks every beatEvery until ctx ends. Without it, a stop of the process (a
@@ -84,7 +85,7 @@ func (c *Watch) look() (now, steadySince storage.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
-	wall, monotonic := storage.Now(), time.Now()
+	wall, monotonic := c.now(), time.Now()
 	passed := monotonic.Sub(c.monotonic)
 	jump := wall.Sub(c.wall) - passed
 	if jump.Abs() > jumpAfter || c.beating && passed > jumpAfter || c.stalled().After(c.monotonic) {

@@ -31,7 +31,7 @@ func TestACallThatMayHaveHadItsEffectWaitsWhateverTheClockSays(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				is := is.New(t)
-				w := New(never)
+				w := New(storage.Now, never)
 				time.Sleep(time.Hour)
 				began := storage.Now()
 				time.Sleep(10 * time.Second)
@@ -56,7 +56,7 @@ func TestACallThatMayHaveHadItsEffectWaitsWhateverTheClockSays(t *testing.T) {
 func TestACallThatMayHaveHadItsEffectWaitsAnewAfterAStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		w := New(never)
+		w := New(storage.Now, never)
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- w.Run(ctx) }()
@@ -80,7 +80,7 @@ func TestACallThatMayHaveHadItsEffectWaitsAnewAfterNothingCouldBeStored(t *testi
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
 		var stalled time.Time
-		w := New(func() time.Time { return stalled })
+		w := New(storage.Now, func() time.Time { return stalled })
 		time.Sleep(time.Hour)
 		began := storage.Now()
 		time.Sleep(10 * time.Second)

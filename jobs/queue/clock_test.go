@@ -187,6 +187,25 @@ func TestDelaysAreBounded(t *testing.T) {
 	})
 }
 
+// The clock of a database need not be that of the machine.
+func TestADelayIsByTheClockOfTheDatabase(t *testing.T) {
+	wrongClock(t, func(t *testing.T, is *is.I, db *storage.DB, clock *storagetest.Clock) {
+		clock.Set(30 * day)
+		var ran []time.Duration
+		began := time.Now()
+		start(t, db, queue.Options{Kinds: []queue.Kind{{Name: "k", Handle: func(context.Context, storage.Job) (queue.Commit, error) {
+			if ran = append(ran, time.Since(began).Round(time.Second)); len(ran) < 3 {
+				return nil, queue.Postpone(time.Minute)
+			}
+			return nil, nil
+		}}}})
+		enqueue(t, db, storage.NewJob{Kind: "k"})
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		is.Equal(ran, []time.Duration{0, time.Minute, 2 * time.Minute})
+	})
+}
+
 func TestALeaseIsAsLongAsItIsWhateverTheClockSays(t *testing.T) {
 	for name, to := range map[string]time.Duration{"set back": -200 * day, "set ahead": 200 * day} {
 		t.Run(name, func(t *testing.T) {

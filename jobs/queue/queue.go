@@ -113,16 +113,34 @@ func RetryAfter(delay time.Duration, cause error) error {
 	return &retryError{delay: delay, cause: cause}
 }
 
-// postponed is the error of a run that must wait. It does not count as a failure.
-type postponed struct{ until storage.Time }
+// postponed is the error of a run that must wait, until a time or for a delay. It does not
+// count as a failure.
+type postponed struct {
+	until storage.Time // 0: for the delay
+	delay time.Duration
+	since time.Time // when that began
+}
 
-func (e *postponed) Error() string { return fmt.Sprintf("postponed until %s", e.until) }
+func (e *postponed) Error() string {
+	if e.until == 0 {
+		return fmt.Sprintf("postponed for %s", e.delay)
+	}
+	return fmt.Sprintf("postponed until %s", e.until)
+}
+
+// end is when the wait is over, at a time by the clock of the database.
+func (e *postponed) end(now storage.Time) storage.Time {
+	if e.until == 0 {
+		return now.Add(e.delay - time.Since(e.since))
+	}
+	return e.until
+}
 
 // Postpone makes the runner put the job back until the delay has passed, without
 // counting the run as a failure. It also says that the run has had no outside
 // effect: a job that is stopped before its call returns Postpone(0), and runs
 // again as soon as there is a runner.
-func Postpone(delay time.Duration) error { return PostponeUntil(storage.Now().Add(delay)) }
+func Postpone(delay time.Duration) error { return &postponed{delay: delay, since: time.Now()} }
 
 // PostponeUntil is Postpone with a time instead of a delay. Jobs run again in the
 // order of their times, however long it took to put each of them back.

@@ -146,7 +146,7 @@ func (r *Runner) outcome(current *run, commit Commit, failure error) (string, fu
 	// a job that always takes too long would run for ever.
 	later, postponed := errors.AsType[*postponed](failure)
 	if postponed && !current.lapsed {
-		return "postponed", func(tx *storage.Tx) error { return tx.ReleaseJob(j, min(later.until, tx.Now.Add(k.MaxDelay))) }
+		return "postponed", func(tx *storage.Tx) error { return tx.ReleaseJob(j, min(later.end(tx.Now), tx.Now.Add(k.MaxDelay))) }
 	}
 
 	// We stopped the run, so its failure does not count. An outside call may have

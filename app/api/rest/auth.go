@@ -39,7 +39,7 @@ func (s *Server) authenticate(r *Request) error {
 	case err != nil:
 		return err
 	}
-	if err := CheckKey(p.Key); err != nil {
+	if err := CheckKey(p.Key, s.DB.Now()); err != nil {
 		r.refused = &p
 		return err
 	}
@@ -48,12 +48,12 @@ func (s *Server) authenticate(r *Request) error {
 	return nil
 }
 
-// CheckKey refuses a key that was revoked or has expired.
-func CheckKey(k storage.Key) error {
+// CheckKey refuses a key that was revoked or has expired at a time.
+func CheckKey(k storage.Key, now storage.Time) error {
 	switch {
 	case k.RevokedAt != 0:
 		return Fail(RevokedAPIKey, "This API key was revoked.")
-	case k.ExpiresAt != 0 && k.ExpiresAt <= storage.Now():
+	case k.ExpiresAt != 0 && k.ExpiresAt <= now:
 		return Fail(ExpiredAPIKey, "This API key has expired.")
 	}
 	return nil

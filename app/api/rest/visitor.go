@@ -66,7 +66,7 @@ const seenInterval = time.Minute
 // MarkSeen remembers that a session is used now. It is written later, together with
 // others.
 func (s *Server) MarkSeen(session storage.UserSession) {
-	if now := storage.Now(); now.Sub(session.LastSeenAt) >= seenInterval {
+	if now := s.DB.Now(); now.Sub(session.LastSeenAt) >= seenInterval {
 		s.APILog.markUsed(session.ID, now)
 	}
 }

@@ -27,7 +27,7 @@ func (s *Server) getSending(r *rest.Request) (rest.Reply, error) {
 		if err != nil {
 			return err
 		}
-		return api.CheckSender(r, sender, func() (int64, error) { return rx.StoredUsage(r.Org.ID, storage.Now()) })
+		return api.CheckSender(r, sender, func() (int64, error) { return rx.StoredUsage(r.Org.ID, s.DB.Now()) })
 	})
 
 	if e, ok := errors.AsType[*rest.Error](refused); ok {

@@ -166,7 +166,7 @@ func (s *Server) getOrganizationHealth(r *rest.Request) (rest.Reply, error) {
 		}
 		view.LastDay = viewMessageCounts(hoursSince(), day, last)[0]
 
-		if view.Usage.Messages, err = rx.StoredUsage(r.Org.ID, storage.Now()); err != nil {
+		if view.Usage.Messages, err = rx.StoredUsage(r.Org.ID, s.DB.Now()); err != nil {
 			return err
 		}
 		failures, err := rx.OrganizationFailures(r.Org.ID, hoursSince())

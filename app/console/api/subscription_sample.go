@@ -33,7 +33,7 @@ func (s *Server) getEventSample(r *rest.Request) (rest.Reply, error) {
 		return rest.Reply{}, err
 	}
 
-	now := storage.Now()
+	now := s.DB.Now()
 	sample, err := event.Sample(kind, r.Org.ID, now, s.DB.NewID)
 	if err != nil {
 		return rest.Reply{}, err
