@@ -140,7 +140,7 @@ func TestSeveralConversationsAreChangedAtOnce(t *testing.T) {
 	}
 
 	// By touch, a finger that rests on one selects it, and opens nothing.
-	at := eval[[]float64](c.window, `(r => [r.x + r.width / 2, r.y + r.height / 2])(document.querySelector(".row").getBoundingClientRect())`)
+	at := eval[[]float64](c.window, `(r => [r.x + r.width / 2, r.y + r.height / 2])(document.querySelector(".row:last-child").getBoundingClientRect())`)
 	touch := func(kind input.DispatchTouchEventType, points ...*input.TouchPoint) {
 		t.Helper()
 		c.Do(command(input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: kind, TouchPoints: append([]*input.TouchPoint{}, points...)}))

@@ -29,8 +29,9 @@ const text = {
  * @property {(id: string | null) => string} personName
  */
 
-/** How long a finger rests on a row to select it, in milliseconds. */
+/** How long a finger rests on a row to select it, in milliseconds; and whether it did: rows then move below it, so that another may be clicked. */
 const longPress = 500;
+let hasRested = false;
 
 /**
  * @param {() => any} one
@@ -92,21 +93,20 @@ export function conversationRow(one, { current, tabStop, selected, personName })
  */
 function onLongPress(run, click) {
   let timer = 0;
-  let isHeld = false;
   const end = () => clearTimeout(timer);
   return {
     onpointerdown: (/** @type {PointerEvent} */ event) => {
-      isHeld = false;
+      hasRested = false;
       if (event.pointerType !== "touch") return;
       timer = setTimeout(() => {
-        isHeld = true;
+        hasRested = true;
         run();
       }, longPress);
     },
     onpointerup: end,
     onpointercancel: end, // it scrolls
     oncontextmenu: (/** @type {PointerEvent} */ event) => event.pointerType === "touch" && event.preventDefault(),
-    onclick: (/** @type {MouseEvent} */ event) => (isHeld ? event.preventDefault() : click(event)),
+    onclick: (/** @type {MouseEvent} */ event) => (hasRested && event.detail > 0 ? event.preventDefault() : click(event)),
   };
 }
 
