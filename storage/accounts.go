@@ -79,6 +79,7 @@ func (rx *Rx) AccountDetail(account int64) (AccountDetail, error) {
 type AccountFilter struct {
 	Status     string
 	CustomerID string
+	Of         Accounts
 }
 
 // Accounts lists an organization's live accounts, newest first, and says how far it
@@ -95,6 +96,7 @@ func (rx *Rx) Accounts(organization int64, f AccountFilter, after After, limit i
 	q.PartialIndex("accounts_of_organization", "a.deleted_at = 0")
 	q.Filter("a.status = ?", f.Status != "", f.Status)
 	q.Filter("a.customer_id = ?", f.CustomerID != "", f.CustomerID)
+	q.Filter(isAmong("a.id", "?"), f.Of.Bound(), idText(f.Of))
 	return sqlite.FindPage[AccountDetail](&rx.Rx, q, after, limit)
 }
 
@@ -162,6 +164,16 @@ func (rx *Rx) ForeignNumber(organization int64, phoneNumberIDs []string) (string
 			WHERE a.phone_number_id = wanted.value AND a.deleted_at = 0 AND a.organization_id = ?)
 		ORDER BY wanted.key
 		LIMIT 1`, jsonList(phoneNumberIDs), organization)
+}
+
+// AccountsOfNumbers are the live accounts of an organization that have some phone number
+// ids.
+func (rx *Rx) AccountsOfNumbers(organization int64, phoneNumberIDs []string) (Accounts, error) {
+	return list[int64](rx, `
+		SELECT id
+		FROM accounts
+		WHERE phone_number_id IN (SELECT value FROM json_each(?)) AND deleted_at = 0 AND organization_id = ?
+		ORDER BY id`, jsonList(phoneNumberIDs), organization)
 }
 
 // AccountSummary is what templates, contacts and conversations show of their

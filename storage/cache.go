@@ -237,7 +237,7 @@ type phoneOf struct {
 
 func newCaches() *caches {
 	c := &caches{}
-	c.principals = newCache(c, inKeys|inOrganizations, (*Rx).readPrincipal)
+	c.principals = newCache(c, inKeys|inOrganizations|inAccounts, (*Rx).readPrincipal)
 	c.signedIn = newCache(c, inUserSessions|inUsers|inOrganizations, (*Rx).readSignedIn)
 	c.numbers = newCache(c, inAccounts, (*Rx).readAccountByNumber)
 	c.senders = newCache(c, inAccounts|inOrganizations|inCustomers, (*Rx).readSender)

@@ -140,19 +140,20 @@ type DeliveryFilter struct {
 	EventID        string
 	CreatedAfter   Time
 	CreatedBefore  Time
+	Of             Accounts // those that the events belong to
 }
 
 // Deliveries lists an organization's deliveries, newest first, and says how far
 // it came: to Last, unless the page was full or its time was up before.
 //
-// All filters but that by type have an index in the list's order. The one of
+// All filters but those by type and account have an index in the list's order. The one of
 // subscriptions has the state before the time, so a list with only one of the two
 // is put together out of a list for each value of the other.
 func (rx *Rx) Deliveries(organization int64, f DeliveryFilter, after After, limit int) ([]Delivery, After, error) {
 	if f.CreatedBefore != 0 && f.CreatedBefore <= after.Key {
 		after = After{Key: f.CreatedBefore} // no id is less than an empty one
 	}
-	if f.EventType != "" || f.EventID != "" || f.SubscriptionID == "" && f.Status == "" {
+	if f.EventType != "" || f.EventID != "" || f.Of.Bound() || f.SubscriptionID == "" && f.Status == "" {
 		q := f.listQuery(organization)
 		q.Filter(ofLiveSubscription, true)
 		return sqlite.FindPage[Delivery](&rx.Rx, q, after, limit)
@@ -246,6 +247,7 @@ func (f DeliveryFilter) listQuery(organization int64) sqlite.ListQuery {
 	q.Filter("d.subscription_id = ?", !exact && f.SubscriptionID != "", f.SubscriptionID)
 	q.Filter("d.status = ?", !exact && f.Status != "", f.Status)
 	q.Filter("d.event_type = ?", f.EventType != "", f.EventType)
+	q.Filter(isAmong("(SELECT e.account_id FROM events e WHERE e.id = d.event)", "?"), f.Of.Bound(), idText(f.Of))
 
 	return q
 }

@@ -34,10 +34,11 @@ const (
 )
 
 // EventFilter chooses events. Zero fields choose everything; both times are strict. With
-// a number, events that belong to none are left out.
+// a number, or with accounts, events that belong to none are left out.
 type EventFilter struct {
 	Types         []string
 	PhoneNumberID string
+	Of            Accounts
 	CreatedAfter  Time
 	CreatedBefore Time
 }
@@ -54,6 +55,7 @@ func (f EventFilter) narrow(q *sqlite.ListQuery) {
 	q.Filter(`e.created_at > ?`, f.CreatedAfter != 0, f.CreatedAfter)
 	q.Filter(`e.created_at < ?`, f.CreatedBefore != 0, f.CreatedBefore)
 	q.Filter(eventsOfNumber, f.PhoneNumberID != "", f.PhoneNumberID, f.PhoneNumberID)
+	q.Filter(isAmong("e.account_id", "?"), f.Of.Bound(), idText(f.Of))
 }
 
 // EventItem finds an event of an organization.
@@ -64,9 +66,20 @@ func (rx *Rx) EventItem(organization int64, id string) (EventItem, error) {
 		WHERE e.id = ? AND e.organization_id = ?`, id, organization)
 }
 
-// EventSeq is the number of an event, of an organization or with 0 of any.
-func (rx *Rx) EventSeq(organization int64, id string) (seq int64, err error) {
-	return value[int64](rx, `SELECT seq FROM events WHERE id = ?1 AND (?2 = 0 OR organization_id = ?2)`, id, organization)
+// EventSeq is the number of an event, of an organization or with 0 of any, and of some
+// accounts.
+func (rx *Rx) EventSeq(organization int64, of Accounts, id string) (seq int64, err error) {
+	return value[int64](rx, `
+		SELECT seq
+		FROM events
+		WHERE id = ?1 AND (?2 = 0 OR organization_id = ?2)
+			AND (json_array_length(?3) = 0 OR account_id IN (SELECT value FROM json_each(?3)))`, id, organization, of)
+}
+
+// AccountOfEvent is the account that an event belongs to; nil if it belongs to none.
+func (rx *Rx) AccountOfEvent(id string) (account *int64, err error) {
+	err = rx.Scan([]any{&account}, `SELECT account_id FROM events WHERE id = ?`, id)
+	return account, err
 }
 
 // EventItems lists an organization's events, newest first, and says how far it came: to
@@ -112,6 +125,21 @@ func (rx *Rx) OldestEvent(organization, after int64) (seq int64, at Time, err er
 		WHERE organization_id = ? AND seq > ?
 		ORDER BY seq
 		LIMIT 1`, organization, after)
+	return seq, at, err
+}
+
+// OldestEventOf is OldestEvent of some accounts.
+func (rx *Rx) OldestEventOf(of Accounts, after int64) (seq int64, at Time, err error) {
+	err = rx.Scan([]any{&seq, &at}, `
+		SELECT seq, created_at FROM events
+		WHERE seq = (
+			SELECT min(oldest) FROM (
+				SELECT (
+					SELECT e.seq FROM events e INDEXED BY events_of_account
+					WHERE e.account_id = one.value AND e.seq > ?
+					ORDER BY e.seq
+					LIMIT 1) AS oldest
+				FROM json_each(?) one))`, after, of)
 	return seq, at, err
 }
 

@@ -161,16 +161,22 @@ func readTenants(t *testing.T, rx *storage.Rx) {
 	is.NoErr(err)
 	is.Equal(caller.Organization, acme)
 	is.Equal(caller.Key, storage.Key{ID: "key_01KDYBMWFE00000000000000K1", OrganizationID: 1, Label: text("ci"), Hash: hash[:], Last4: "ozen",
-		ExpiresAt: 1798859045678, LastUsedAt: 1767323099000, CreatedAt: 1767323045710})
+		ExpiresAt: 1798859045678, LastUsedAt: 1767323099000, CreatedAt: 1767323045710,
+		Scopes: storage.Strings{}, Accounts: storage.Accounts{}})
 	keys, err := rx.Keys(1)
 	is.NoErr(err)
 	is.Equal(len(keys), 2)
 	is.Equal(keys[1].RevokedAt, storage.Time(1767323050000))
+	if keys[1].Agent != nil { // keys of older dumps have no limits
+		is.Equal(*keys[1].Agent, "helper")
+		is.Equal(keys[1].Scopes, storage.Strings{storage.ScopeRead, storage.ScopeSend})
+		is.Equal(keys[1].Accounts, storage.Accounts{1})
+	}
 }
 
 func readLabels(t *testing.T, rx *storage.Rx) {
 	is := is.New(t)
-	labels, err := rx.Labels(1, storage.First, 10)
+	labels, err := rx.Labels(1, nil, storage.First, 10)
 	is.NoErr(err)
 	is.Equal(labels, []storage.Label{
 		{ID: "lbl_01KDYBMWFE0000000000000002", OrganizationID: 1, TeamID: 3, TeamPublicID: "team_01KDYBMWFE0000000000000003",

@@ -4,7 +4,11 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
+	"database/sql/driver"
 	"encoding/base64"
+	"encoding/json"
+	"slices"
+	"strconv"
 
 	"confab/storage/sqlite"
 )
@@ -29,6 +33,76 @@ type Key struct {
 	RevokedAt      Time    `db:"revoked_at"`
 	LastUsedAt     Time    `db:"last_used_at"`
 	CreatedAt      Time    `db:"created_at"`
+
+	Scopes   Strings  `db:"scopes"` // sorted; none: all
+	Accounts Accounts `db:"account_ids"`
+	Agent    *string  `db:"agent"` // the bot that uses it
+
+	PhoneNumberIDs []string `db:"-"` // of Accounts, sorted, without those that were removed; nil: all
+}
+
+// The scopes of keys: each route of the API needs one.
+const (
+	ScopeCampaigns = "campaigns"
+	ScopeInbox     = "inbox"
+	ScopePlatform  = "platform"
+	ScopeRead      = "read"
+	ScopeSend      = "send"
+	ScopeWebhooks  = "webhooks"
+)
+
+// Scopes are all scopes, sorted.
+func Scopes() []string {
+	return []string{ScopeCampaigns, ScopeInbox, ScopePlatform, ScopeRead, ScopeSend, ScopeWebhooks}
+}
+
+// HasScope reports whether the key may do what needs a scope.
+func (k Key) HasScope(scope string) bool {
+	return len(k.Scopes) == 0 || slices.Contains(k.Scopes, scope)
+}
+
+// Accounts are those that a key is bound to; none means that it is not bound, and has all
+// of its organization. A number that is connected again is another account.
+type Accounts []int64
+
+// Bound reports whether the key has only some numbers.
+func (a Accounts) Bound() bool { return len(a) > 0 }
+
+// Has reports whether the key has what belongs to an account, or with nil to none.
+func (a Accounts) Has(account *int64) bool {
+	return !a.Bound() || account != nil && slices.Contains(a, *account)
+}
+
+// Value binds the list as JSON.
+func (a Accounts) Value() (driver.Value, error) {
+	if a == nil {
+		return "[]", nil
+	}
+	return jsonList(a), nil
+}
+
+// Scan takes what a TEXT column yields.
+func (a *Accounts) Scan(src any) error {
+	var text JSON
+	if err := text.Scan(src); err != nil {
+		return err
+	}
+	return json.Unmarshal(text, (*[]int64)(a))
+}
+
+// isAmong is the condition that a column has one of the ids that idText wrote. Lists that an
+// index answers use it, because a subquery would be in their plan.
+func isAmong(column, text string) string {
+	return `instr(` + text + `, ',' || ` + column + ` || ',') > 0`
+}
+
+// idText writes ids for isAmong.
+func idText(ids []int64) string {
+	text := []byte{','}
+	for _, id := range ids {
+		text = append(strconv.AppendInt(text, id, 10), ',')
+	}
+	return string(text)
 }
 
 // Status is whether the key can be used at a time: active, revoked or expired.
@@ -46,7 +120,37 @@ func (k Key) Status(now Time) string {
 // KeyHash is the stored form of a key.
 func KeyHash(secret string) [sha256.Size]byte { return sha256.Sum256([]byte(secret)) }
 
-const keyColumns = `id, organization_id, label, hash, last4, expires_at, revoked_at, last_used_at, created_at`
+const keyColumns = `id, organization_id, label, hash, last4, expires_at, revoked_at, last_used_at, created_at,
+	scopes, account_ids, agent`
+
+// addNumbers adds the phone number ids of keys that are bound to some.
+func (rx *Rx) addNumbers(keys []Key) error {
+	for i := range keys {
+		k := &keys[i]
+		if !k.Accounts.Bound() {
+			continue
+		}
+
+		numbers, err := list[string](rx, `
+			SELECT phone_number_id
+			FROM accounts
+			WHERE id IN (SELECT value FROM json_each(?)) AND deleted_at = 0
+			ORDER BY phone_number_id`, k.Accounts)
+		if err != nil {
+			return err
+		}
+		k.PhoneNumberIDs = append([]string{}, numbers...)
+	}
+	return nil
+}
+
+// withNumbers is a list of keys with their phone number ids.
+func (rx *Rx) withNumbers(keys []Key, err error) ([]Key, error) {
+	if err != nil {
+		return nil, err
+	}
+	return keys, rx.addNumbers(keys)
+}
 
 // Principal is a key and the organization that it acts for.
 type Principal struct {
@@ -66,10 +170,7 @@ func (db *DB) Principal(ctx context.Context, hash [sha256.Size]byte) (Principal,
 }
 
 func (rx *Rx) readPrincipal(hash [sha256.Size]byte) (p Principal, err error) {
-	err = rx.Get(&p.Key, `
-		SELECT `+keyColumns+`
-		FROM api_keys
-		WHERE hash = ?`, hash[:])
+	p.Key, err = rx.key("hash", hash[:])
 	if err != nil {
 		return p, err
 	}
@@ -83,21 +184,21 @@ func (rx *Rx) readPrincipal(hash [sha256.Size]byte) (p Principal, err error) {
 
 // Keys lists an organization's keys, oldest first.
 func (rx *Rx) Keys(organization int64) ([]Key, error) {
-	return list[Key](rx, `
+	return rx.withNumbers(list[Key](rx, `
 		SELECT `+keyColumns+`
 		FROM api_keys
 		WHERE organization_id = ?
-		ORDER BY created_at, id`, organization)
+		ORDER BY created_at, id`, organization))
 }
 
 // KeysPage lists an organization's keys, newest first.
 func (rx *Rx) KeysPage(organization int64, after After, limit int) ([]Key, error) {
-	return sqlite.ReadRows[Key](&rx.Rx, `
+	return rx.withNumbers(sqlite.ReadRows[Key](&rx.Rx, `
 		SELECT `+keyColumns+`
 		FROM api_keys
 		WHERE organization_id = ? AND (created_at, id) < (?, ?)
 		ORDER BY created_at DESC, id DESC
-		LIMIT ?`, organization, after.Key, after.ID, limit)
+		LIMIT ?`, organization, after.Key, after.ID, limit))
 }
 
 // CountKeys counts an organization's keys that are not revoked.
@@ -106,20 +207,36 @@ func (rx *Rx) CountKeys(organization int64) (int, error) {
 }
 
 // InsertKey issues a new key, fills in k, and returns the secret, which cannot
-// be read again.
+// be read again. Scopes and accounts are given, and checked before.
 func (tx *Tx) InsertKey(k *Key) (secret string, err error) {
 	random := make([]byte, keyRandomBytes)
 	rand.Read(random)
 	secret = KeyPrefix + base64.RawURLEncoding.EncodeToString(random)
 
-	hash := KeyHash(secret)
-	k.ID, k.CreatedAt = tx.NewID(PrefixKey), tx.Order
-	k.Hash, k.Last4 = hash[:], secret[len(secret)-4:]
-
+	hash, id := KeyHash(secret), tx.NewID(PrefixKey)
 	_, err = tx.Exec(`
-		INSERT INTO api_keys (id, organization_id, label, hash, last4, expires_at, created_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?)`, k.ID, k.OrganizationID, k.Label, k.Hash, k.Last4, k.ExpiresAt, k.CreatedAt)
-	return secret, tx.hint(err, HintKey, Scope{Organization: k.OrganizationID}, k.ID)
+		INSERT INTO api_keys (id, organization_id, label, hash, last4, expires_at, created_at, scopes, account_ids, agent)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		id, k.OrganizationID, k.Label, hash[:], secret[len(secret)-4:], k.ExpiresAt, tx.Order, k.Scopes, k.Accounts, k.Agent)
+	if err == nil {
+		*k, err = tx.key("id", id)
+	}
+	return secret, tx.hint(err, HintKey, Scope{Organization: k.OrganizationID}, id)
+}
+
+// key finds a key by a unique column.
+func (rx *Rx) key(column string, value any) (Key, error) {
+	found, err := rx.withNumbers(list[Key](rx, `
+		SELECT `+keyColumns+`
+		FROM api_keys
+		WHERE `+column+` = ?`, value))
+	if err == nil && len(found) == 0 {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return Key{}, err
+	}
+	return found[0], nil
 }
 
 // RevokeKey ends a key of an organization, or with 0 of any, for good, and returns it.
@@ -133,11 +250,7 @@ func (tx *Tx) RevokeKey(organization int64, id string) (Key, error) {
 		return Key{}, err
 	}
 
-	var k Key
-	err = tx.Get(&k, `
-		SELECT `+keyColumns+`
-		FROM api_keys
-		WHERE id = ?`, id)
+	k, err := tx.key("id", id)
 	return k, tx.hint(err, HintKey, Scope{Organization: k.OrganizationID}, k.ID)
 }
 

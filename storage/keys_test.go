@@ -107,3 +107,33 @@ func TestKeyUseOnlyMovesForward(t *testing.T) {
 	is.NoErr(err)
 	is.Equal(k.LastUsedAt, storage.Time(0))
 }
+
+func TestAKeyKeepsItsLimits(t *testing.T) {
+	is := is.New(t)
+	db := open(t, newFile(t))
+	ours, _ := two(t, db)
+	b, a := storagetest.Connect(t, db, ours, "106540352242923"), storagetest.Connect(t, db, ours, "106540352242922")
+	made := storage.Key{
+		OrganizationID: ours.Organization.ID, Agent: new("helper"),
+		Scopes: storage.Strings{storage.ScopeRead, storage.ScopeSend}, Accounts: storage.Accounts{b.ID, a.ID},
+	}
+	var secret string
+	storagetest.Update(t, db, func(tx *storage.Tx) (err error) { secret, err = tx.InsertKey(&made); return err })
+	found, _, err := findKey(db, secret)
+	is.NoErr(err)
+	is.Equal(found, made)
+	is.Equal(found.PhoneNumberIDs, []string{"106540352242922", "106540352242923"}) // sorted
+	is.True(found.HasScope(storage.ScopeRead) && !found.HasScope(storage.ScopeInbox))
+	is.True(found.Accounts.Has(&a.ID) && !found.Accounts.Has(new(a.ID+100)) && !found.Accounts.Has(nil))
+	is.True(ours.Key.HasScope(storage.ScopeInbox) && ours.Key.Accounts.Has(nil)) // one without limits
+
+	// A number that was removed is no longer shown, and leaves the key bound.
+	for _, account := range []int64{a.ID, b.ID} {
+		storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.RemoveAccount(account, "removed") })
+	}
+	storagetest.Connect(t, db, ours, "106540352242922")
+	found, _, err = findKey(db, secret)
+	is.NoErr(err)
+	is.Equal(found.PhoneNumberIDs, []string{})
+	is.True(found.Accounts.Bound())
+}

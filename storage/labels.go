@@ -30,13 +30,13 @@ func (rx *Rx) labelIsDeleted(id string) (bool, error) {
 }
 
 // Labels lists an organization's labels, newest first.
-func (rx *Rx) Labels(organization int64, after After, limit int) ([]Label, error) {
+func (rx *Rx) Labels(organization int64, of Teams, after After, limit int) ([]Label, error) {
 	return sqlite.ReadRows[Label](&rx.Rx, `
 		SELECT `+labelColumns+`
 		FROM labels l JOIN teams t ON t.id = l.team_id
-		WHERE l.organization_id = ? AND l.deleted_at = 0 AND (l.created_at, l.id) < (?, ?)
+		WHERE l.organization_id = ?1 AND l.deleted_at = 0 AND (l.created_at, l.id) < (?2, ?3) AND `+of.have("l.team_id", "?4")+`
 		ORDER BY l.created_at DESC, l.id DESC
-		LIMIT ?`, organization, after.Key, after.ID, limit)
+		LIMIT ?5`, organization, after.Key, after.ID, of.text(), limit)
 }
 
 // CountLabels counts the labels of a team.

@@ -92,7 +92,7 @@ func TestLabelIsOutOfReachOfOthers(t *testing.T) {
 		}
 	}
 	page := view(t, db, func(rx *storage.Rx) ([]storage.Label, error) {
-		return rx.Labels(theirs.Organization.ID, storage.First, 10)
+		return rx.Labels(theirs.Organization.ID, nil, storage.First, 10)
 	})
 	is.Equal(len(page), 0)
 	is.True(page != nil) // an empty list, not null

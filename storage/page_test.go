@@ -49,7 +49,7 @@ func TestPagesVisitEachRowOnce(t *testing.T) {
 			limit := rapid.IntRange(1, 12).Draw(rt, "limit")
 			var page []storage.Label
 			err := db.View(context.Background(), func(rx *storage.Rx) (err error) {
-				page, err = rx.Labels(s.Organization.ID, after, limit)
+				page, err = rx.Labels(s.Organization.ID, nil, after, limit)
 				return err
 			})
 			if err != nil || len(page) > limit {
@@ -91,7 +91,9 @@ func TestFirstComesBeforeEveryRow(t *testing.T) {
 		}
 		return tx.Run(`UPDATE labels SET created_at = 9223372036854775807, id = 'lbl_ZZZZZZZZZZZZZZZZZZZZZZZZZZ'`)
 	})
-	page := view(t, db, func(rx *storage.Rx) ([]storage.Label, error) { return rx.Labels(s.Organization.ID, storage.First, 10) })
+	page := view(t, db, func(rx *storage.Rx) ([]storage.Label, error) {
+		return rx.Labels(s.Organization.ID, nil, storage.First, 10)
+	})
 	if len(page) != 1 {
 		t.Error("the greatest key there can be is not on the first page")
 	}

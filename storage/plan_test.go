@@ -21,7 +21,7 @@ type hotStatement struct {
 func hot() map[string]hotStatement {
 	all := func(lane string) bool { return lane != "full" }
 	return map[string]hotStatement{
-		"labels": {func(tx *storage.Tx) error { _, err := tx.Labels(1, storage.First, 10); return err },
+		"labels": {func(tx *storage.Tx) error { _, err := tx.Labels(1, nil, storage.First, 10); return err },
 			"labels_of_organization (organization_id=? AND (created_at,id)<(?,?))"},
 		"label":        {func(tx *storage.Tx) error { _, err := tx.Label(1, "l"); return err }, "(id=?)"},
 		"insert label": {func(tx *storage.Tx) error { return tx.InsertLabel(&storage.Label{OrganizationID: 1, TeamID: 1}) }, ""},

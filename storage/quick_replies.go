@@ -26,13 +26,13 @@ func (rx *Rx) QuickReply(organization int64, id string) (QuickReply, error) {
 }
 
 // QuickReplies lists an organization's quick replies, newest first.
-func (rx *Rx) QuickReplies(organization int64, after After, limit int) ([]QuickReply, error) {
+func (rx *Rx) QuickReplies(organization int64, of Teams, after After, limit int) ([]QuickReply, error) {
 	return sqlite.ReadRows[QuickReply](&rx.Rx, `
 		SELECT `+quickReplyColumns+`
 		FROM quick_replies q JOIN teams t ON t.id = q.team_id
-		WHERE q.organization_id = ? AND (q.created_at, q.id) < (?, ?)
+		WHERE q.organization_id = ?1 AND (q.created_at, q.id) < (?2, ?3) AND `+of.have("q.team_id", "?4")+`
 		ORDER BY q.created_at DESC, q.id DESC
-		LIMIT ?`, organization, after.Key, after.ID, limit)
+		LIMIT ?5`, organization, after.Key, after.ID, of.text(), limit)
 }
 
 // CountQuickReplies counts the quick replies of a team.

@@ -1,5 +1,7 @@
 package storage
 
+import "slices"
+
 // Team is a part of an organization.
 type Team struct {
 	ID             int64  `db:"id"`
@@ -26,6 +28,35 @@ func (rx *Rx) Teams(organization int64) ([]Team, error) {
 		FROM teams
 		WHERE organization_id = ?
 		ORDER BY id`, organization)
+}
+
+// Teams are those that a list is about; nil means all.
+type Teams []int64
+
+// Has reports whether a team is one of them.
+func (t Teams) Has(team int64) bool { return t == nil || slices.Contains(t, team) }
+
+// have is the condition that a row's team is one of those that text wrote as ?N.
+func (t Teams) have(team, n string) string { return `(` + n + ` = '' OR ` + isAmong(team, n) + `)` }
+
+func (t Teams) text() string {
+	if t == nil {
+		return ""
+	}
+	return idText(t)
+}
+
+// TeamsOf are the teams of the accounts that a key is bound to; all if it is not bound.
+func (rx *Rx) TeamsOf(accounts Accounts) (Teams, error) {
+	if !accounts.Bound() {
+		return nil, nil
+	}
+
+	teams, err := list[int64](rx, `
+		SELECT DISTINCT team_id
+		FROM accounts
+		WHERE id IN (SELECT value FROM json_each(?)) AND deleted_at = 0`, accounts)
+	return append(Teams{}, teams...), err
 }
 
 // InsertTeam stores a new team and fills in its ids and time.

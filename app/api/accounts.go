@@ -67,7 +67,11 @@ const rateLimited = "rate_limited"
 // has.
 func accountFilters(r *rest.Request) (f storage.AccountFilter, mayMatch bool, err error) {
 	q := rest.Filters{Values: r.Query()}
-	f = storage.AccountFilter{Status: q.OneOf("status", storage.AccountConnected, "all"), CustomerID: q.Values.Get("customer_id")}
+	f = storage.AccountFilter{
+		Status:     q.OneOf("status", storage.AccountConnected, "all"),
+		CustomerID: q.Values.Get("customer_id"),
+		Of:         r.Key.Accounts,
+	}
 
 	switch f.Status {
 	case "":

@@ -267,7 +267,7 @@ func (f *fixture) labels() (n int) {
 	storagetest.View(f.t, f.db, func(rx *storage.Rx) error {
 		orgs, err := rx.Organizations()
 		for _, o := range orgs {
-			rows, listErr := rx.Labels(o.ID, storage.First, 1000)
+			rows, listErr := rx.Labels(o.ID, nil, storage.First, 1000)
 			if listErr != nil {
 				return listErr
 			}

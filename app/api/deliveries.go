@@ -71,6 +71,7 @@ func deliveryFilters(r *rest.Request) (storage.DeliveryFilter, error) {
 		EventID:        q.Text("event_id", maxEventID),
 		CreatedAfter:   q.After("created_after"),
 		CreatedBefore:  q.Before("created_before"),
+		Of:             r.Key.Accounts,
 	}
 
 	if q.Err == nil && q.Values.Has("event_type") {
@@ -98,7 +99,16 @@ func (s *Server) listDeliveries(r *rest.Request) (rest.Reply, error) {
 
 // DeliveryIn finds the delivery in the path.
 func DeliveryIn(rx *storage.Rx, r *rest.Request) (storage.Delivery, error) {
-	return rest.InPath(r, "id", storage.PrefixDelivery, r.Org.ID, rx.Delivery)
+	d, err := rest.InPath(r, "id", storage.PrefixDelivery, r.Org.ID, rx.Delivery)
+	if err != nil || !r.Key.Accounts.Bound() {
+		return d, err
+	}
+
+	account, err := rx.AccountOfEvent(d.Event)
+	if err == nil && !r.Key.Accounts.Has(account) {
+		return d, rest.NotFound()
+	}
+	return d, err
 }
 
 // showDelivery replies with a delivery and its payload.

@@ -16,7 +16,7 @@ func viewEvent(e storage.EventItem) stream.Item { return stream.Item(e) }
 
 // eventFilters reads the filters that lists and streams of events share.
 func eventFilters(r *rest.Request) (f storage.EventFilter, q rest.Filters) {
-	q = rest.Filters{Values: r.Query()}
+	q, f.Of = rest.Filters{Values: r.Query()}, r.Key.Accounts
 	f.PhoneNumberID = q.Matching("phone_number_id", provider.PhoneNumberID, "must be 6 to 20 digits")
 
 	for _, list := range q.Values["type"] {
@@ -50,5 +50,9 @@ func (s *Server) listEvents(r *rest.Request) (rest.Reply, error) {
 
 // eventIn finds the event in the path.
 func eventIn(rx *storage.Rx, r *rest.Request) (storage.EventItem, error) {
-	return rest.InPath(r, "id", storage.PrefixEvent, r.Org.ID, rx.EventItem)
+	e, err := rest.InPath(r, "id", storage.PrefixEvent, r.Org.ID, rx.EventItem)
+	if err == nil && !r.Key.Accounts.Has(e.AccountID) {
+		return e, rest.NotFound()
+	}
+	return e, err
 }

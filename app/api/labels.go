@@ -46,7 +46,11 @@ func (s *Server) listLabels(r *rest.Request) (rest.Reply, error) {
 	return rest.ListOf(s.Server, r, rest.Lister[storage.Label, labelView]{
 		Scope: "labels",
 		Read: func(rx *storage.Rx, q *rest.ListQuery) ([]storage.Label, storage.After, error) {
-			rows, err := rx.Within(q.Budget).Labels(r.Org.ID, q.After, q.Fetch())
+			teams, err := rx.TeamsOf(r.Key.Accounts)
+			if err != nil {
+				return nil, storage.Last, err
+			}
+			rows, err := rx.Within(q.Budget).Labels(r.Org.ID, teams, q.After, q.Fetch())
 			return rows, storage.Last, err
 		},
 		Key:  func(l storage.Label) storage.After { return storage.After{Key: l.CreatedAt, ID: l.ID} },
@@ -106,7 +110,11 @@ func (s *Server) createLabel(r *rest.Request, in newLabel) (rest.Reply, error) {
 
 // labelIn finds the label in the path.
 func labelIn(rx *storage.Rx, r *rest.Request) (storage.Label, error) {
-	return rest.InPath(r, "id", storage.PrefixLabel, r.Org.ID, rx.Label)
+	l, err := rest.InPath(r, "id", storage.PrefixLabel, r.Org.ID, rx.Label)
+	if err != nil {
+		return l, err
+	}
+	return l, checkTeamOfKey(rx, r, l.TeamID)
 }
 
 // labelChanges is the body of PATCH /v1/labels/:id.

@@ -47,7 +47,11 @@ func (s *Server) listQuickReplies(r *rest.Request) (rest.Reply, error) {
 	return rest.ListOf(s.Server, r, rest.Lister[storage.QuickReply, QuickReplyView]{
 		Scope: "quick_replies",
 		Read: func(rx *storage.Rx, q *rest.ListQuery) ([]storage.QuickReply, storage.After, error) {
-			rows, err := rx.Within(q.Budget).QuickReplies(r.Org.ID, q.After, q.Fetch())
+			teams, err := rx.TeamsOf(r.Key.Accounts)
+			if err != nil {
+				return nil, storage.Last, err
+			}
+			rows, err := rx.Within(q.Budget).QuickReplies(r.Org.ID, teams, q.After, q.Fetch())
 			return rows, storage.Last, err
 		},
 		Key:  func(q storage.QuickReply) storage.After { return storage.After{Key: q.CreatedAt, ID: q.ID} },
@@ -104,7 +108,11 @@ func (q *NewQuickReply) Insert(tx *storage.Tx, organization int64) (storage.Quic
 
 // quickReplyIn finds the quick reply in the path.
 func quickReplyIn(rx *storage.Rx, r *rest.Request) (storage.QuickReply, error) {
-	return rest.InPath(r, "id", storage.PrefixQuickReply, r.Org.ID, rx.QuickReply)
+	q, err := rest.InPath(r, "id", storage.PrefixQuickReply, r.Org.ID, rx.QuickReply)
+	if err != nil {
+		return q, err
+	}
+	return q, checkTeamOfKey(rx, r, q.TeamID)
 }
 
 // quickReplyChanges is the body of PATCH /v1/quick_replies/:id.

@@ -20,6 +20,15 @@ func errTeamFull(param string, most int) error {
 	return rest.Invalid(param, "are limited to "+strconv.Itoa(most)+" in a team: delete one first")
 }
 
+// checkTeamOfKey refuses what belongs to a team, if the key is bound to numbers of others.
+func checkTeamOfKey(rx *storage.Rx, r *rest.Request, team int64) error {
+	teams, err := rx.TeamsOf(r.Key.Accounts)
+	if err == nil && !teams.Has(team) {
+		return rest.NotFound()
+	}
+	return err
+}
+
 // ChooseTeam finds the team that a body names. An organization with a single team need
 // not name it.
 func ChooseTeam(rx *storage.Rx, organization int64, id *string) (storage.Team, error) {

@@ -77,7 +77,7 @@ func (e *env) quickRepliesList() *cobra.Command {
 	}
 	read := func(rx *storage.Rx, organization int64) ([]storage.QuickReply, error) {
 		return readAllPages(func(after storage.After, limit int) ([]storage.QuickReply, error) {
-			return rx.QuickReplies(organization, after, limit)
+			return rx.QuickReplies(organization, nil, after, limit)
 		}, func(q storage.QuickReply) storage.After { return storage.After{Key: q.CreatedAt, ID: q.ID} })
 	}
 	view := func(q storage.QuickReply, _ storage.Organization) api.QuickReplyView { return api.ViewQuickReply(q) }

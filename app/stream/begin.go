@@ -64,7 +64,7 @@ func (h *Hub) start(ctx context.Context, o Options) (from start, err error) {
 func (h *Hub) find(rx *storage.Rx, o Options, ends storage.EventEnds) (start, error) {
 	switch id, after := o.Begin.LastEventID, o.Begin.After; {
 	case id != "":
-		from, err := h.findNamed(rx, o.Organization, id, ends)
+		from, err := h.findNamed(rx, o, id, ends)
 		if errors.Is(err, ErrPosition) {
 			// A browser that is refused does not reconnect. It gets all there is.
 			return start{gap: gapRestored}, nil
@@ -75,14 +75,15 @@ func (h *Hub) find(rx *storage.Rx, o Options, ends storage.EventEnds) (start, er
 	case *after == Oldest:
 		return start{removed: ends.Removed}, nil
 	default:
-		return h.findNamed(rx, o.Organization, *after, ends)
+		return h.findNamed(rx, o, *after, ends)
 	}
 }
 
-// findNamed finds what a position or the id of an event names.
-func (h *Hub) findNamed(rx *storage.Rx, organization int64, name string, ends storage.EventEnds) (start, error) {
+// findNamed finds what a position or the id of an event names. An event of a number that is
+// not the caller's is none.
+func (h *Hub) findNamed(rx *storage.Rx, o Options, name string, ends storage.EventEnds) (start, error) {
 	if storage.ValidID(storage.PrefixEvent, name) {
-		seq, err := rx.EventSeq(organization, name)
+		seq, err := rx.EventSeq(o.Organization, o.Filter.Of, name)
 		if errors.Is(err, storage.ErrNotFound) {
 			return start{}, ErrPosition
 		}

@@ -2,8 +2,8 @@ package stream
 
 import (
 	"context"
+	"fmt"
 	"math"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -67,7 +67,7 @@ func (g *group) wake(now time.Time) {
 // key is what the stream reads next; false if it reads alone, because it sends a gap that
 // is its own, or ends.
 func (s *Stream) key() (windowKey, bool) {
-	filter := strings.Join(s.Filter.Types, " ") + "|" + s.Filter.PhoneNumberID
+	filter := fmt.Sprint(s.Filter.Types, s.Filter.PhoneNumberID, s.Filter.Of)
 	return windowKey{s.at, s.removed, s.Replays, filter}, s.start.gap == "" && !s.Once
 }
 

@@ -109,7 +109,7 @@ func (s *Stream) readGap(rx *storage.Rx, ends storage.EventEnds) (w window, err 
 		return w, nil
 	}
 
-	oldest, at, err := rx.OldestEvent(s.Organization, s.at.seq)
+	oldest, at, err := s.oldestEvent(rx)
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
 		w.gapAt = ends.Last
@@ -120,4 +120,12 @@ func (s *Stream) readGap(rx *storage.Rx, ends storage.EventEnds) (w window, err 
 	}
 	w.gap, w.removed = &Gap{Reason: reason, Oldest: at}, max(s.removed, ends.Removed)
 	return w, nil
+}
+
+// oldestEvent is the oldest event after the position of the stream, of the caller's numbers.
+func (s *Stream) oldestEvent(rx *storage.Rx) (seq int64, at storage.Time, err error) {
+	if s.Filter.Of.Bound() {
+		return rx.OldestEventOf(s.Filter.Of, s.at.seq)
+	}
+	return rx.OldestEvent(s.Organization, s.at.seq)
 }

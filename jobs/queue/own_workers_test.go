@@ -60,7 +60,7 @@ func notes(t *testing.T, db *storage.DB, tenant storagetest.Tenant) (names []str
 	t.Helper()
 	var all []storage.Label
 	storagetest.View(t, db, func(rx *storage.Rx) (err error) {
-		all, err = rx.Labels(tenant.Organization.ID, storage.First, 10)
+		all, err = rx.Labels(tenant.Organization.ID, nil, storage.First, 10)
 		return err
 	})
 	for _, l := range all {

@@ -2,3 +2,9 @@
 
 DROP INDEX jobs_held;
 CREATE INDEX jobs_held ON jobs (kind, lane, id) WHERE state = 'held';
+
+-- Keys may be limited: to scopes, to numbers, and to a bot. Those of before are not.
+
+ALTER TABLE api_keys ADD COLUMN scopes TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(scopes));
+ALTER TABLE api_keys ADD COLUMN account_ids TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(account_ids));
+ALTER TABLE api_keys ADD COLUMN agent TEXT;

@@ -124,7 +124,7 @@ CREATE TABLE audit (
 CREATE INDEX audit_of_organization ON audit (organization_id, created_at, id);
 CREATE INDEX audit_by_age ON audit (created_at, id);
 
--- API keys. The key itself is shown once and never stored.
+-- API keys. The key itself is shown once and never stored. What a key may do never changes.
 CREATE TABLE api_keys (
     id              TEXT    PRIMARY KEY,                    -- key_…
     organization_id INTEGER NOT NULL REFERENCES organizations (id),
@@ -134,7 +134,10 @@ CREATE TABLE api_keys (
     expires_at      INTEGER NOT NULL DEFAULT 0,
     revoked_at      INTEGER NOT NULL DEFAULT 0,
     last_used_at    INTEGER NOT NULL DEFAULT 0,             -- written in batches, a few seconds late
-    created_at      INTEGER NOT NULL
+    created_at      INTEGER NOT NULL,
+    scopes          TEXT    NOT NULL DEFAULT '[]' CHECK (json_valid(scopes)), -- JSON list, sorted; none: all
+    account_ids     TEXT    NOT NULL DEFAULT '[]' CHECK (json_valid(account_ids)), -- JSON list of the accounts that it is bound to, removed ones too; none: all
+    agent           TEXT                                    -- the bot that uses it; NULL for none
 ) STRICT;
 CREATE INDEX api_keys_of_organization ON api_keys (organization_id, created_at, id);
 

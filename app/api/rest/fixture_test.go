@@ -166,7 +166,7 @@ func (f *fixture) listLabels(r *Request) (Reply, error) {
 	return ListOf(f.api, r, Lister[storage.Label, labelView]{
 		Scope: "labels",
 		Read: func(rx *storage.Rx, q *ListQuery) ([]storage.Label, storage.After, error) {
-			rows, err := rx.Within(q.Budget).Labels(r.Org.ID, q.After, q.Fetch())
+			rows, err := rx.Within(q.Budget).Labels(r.Org.ID, nil, q.After, q.Fetch())
 			return rows, storage.Last, err
 		},
 		Key:  func(l storage.Label) storage.After { return storage.After{Key: l.CreatedAt, ID: l.ID} },
@@ -357,7 +357,7 @@ func (f *fixture) labels() (n int) {
 	storagetest.View(f.t, f.db, func(rx *storage.Rx) error {
 		orgs, err := rx.Organizations()
 		for _, o := range orgs {
-			rows, listErr := rx.Labels(o.ID, storage.First, 1000)
+			rows, listErr := rx.Labels(o.ID, nil, storage.First, 1000)
 			n, err = n+len(rows), cmp.Or(err, listErr)
 		}
 		return err
