@@ -1,6 +1,8 @@
 package api
 
 import (
+	"slices"
+
 	"confab/app/api/rest"
 	"confab/storage"
 )
@@ -30,6 +32,7 @@ type KeyView struct {
 	Last4     string       `json:"last4"`
 	CreatedAt storage.Time `json:"created_at"`
 	ExpiresAt storage.Time `json:"expires_at"`
+	KeyLimitsView
 }
 
 // ViewKey shows an API key.
@@ -41,6 +44,8 @@ func ViewKey(k storage.Key) KeyView {
 		Last4:     k.Last4,
 		CreatedAt: k.CreatedAt,
 		ExpiresAt: k.ExpiresAt,
+
+		KeyLimitsView: ViewKeyLimits(k),
 	}
 }
 
@@ -112,29 +117,48 @@ func (s *Server) getMe(r *rest.Request) (rest.Reply, error) {
 		view.RateLimits = &limit
 	}
 
-	err := s.View(r, func(rx *storage.Rx) error {
-		teams, err := rx.Teams(r.Org.ID)
-		if err != nil {
-			return err
-		}
-		for _, t := range teams {
-			view.Teams = append(view.Teams, TeamView{ID: t.PublicID, Object: "team", Name: t.Name})
-		}
-
-		users, err := rx.Users(r.Org.ID)
-		for _, u := range users {
-			view.Users = append(view.Users, userView{
-				ID:     u.ID,
-				Object: "user",
-				Name:   u.Name,
-				Email:  addressFor(r, u.ID, u.Email),
-				TeamID: u.TeamPublicID,
-			})
-		}
-		return err
-	})
-
+	if !r.Key.HasScope(storage.ScopeRead) {
+		return rest.OK(view), nil
+	}
+	err := s.View(r, func(rx *storage.Rx) error { return view.addTeams(rx, r) })
 	return rest.OK(view), err
+}
+
+// addTeams adds the teams and their users: to a key that is bound to numbers, those of its
+// numbers.
+func (v *meView) addTeams(rx *storage.Rx, r *rest.Request) error {
+	of, err := rx.TeamsOf(r.Key.Accounts)
+	if err != nil {
+		return err
+	}
+	teams, err := rx.Teams(r.Org.ID)
+	if err != nil {
+		return err
+	}
+	users, err := rx.Users(r.Org.ID)
+	if err != nil {
+		return err
+	}
+
+	for _, t := range teams {
+		if of.Has(t.ID) {
+			v.Teams = append(v.Teams, TeamView{ID: t.PublicID, Object: "team", Name: t.Name})
+		}
+	}
+
+	for _, u := range users {
+		if !slices.ContainsFunc(v.Teams, func(t TeamView) bool { return t.ID == u.TeamPublicID }) {
+			continue
+		}
+		v.Users = append(v.Users, userView{
+			ID:     u.ID,
+			Object: "user",
+			Name:   u.Name,
+			Email:  addressFor(r, u.ID, u.Email),
+			TeamID: u.TeamPublicID,
+		})
+	}
+	return nil
 }
 
 // addressFor is the address of a person, as far as the caller may see it: agents see no

@@ -6,127 +6,141 @@ import (
 	"confab/jobs/event"
 )
 
-// Routes is the table of the API: one line for each endpoint. In the console the same
-// endpoints are below /console/api/v1, for people instead of keys.
+// Routes is the table of the API: one line for each endpoint, with the scope that keys need
+// for it. In the console the same endpoints are below /console/api/v1, for people instead of
+// keys, who have roles instead of scopes.
 func (s *Server) Routes() []rest.Route {
 	return []rest.Route{
 		rest.At("GET", "/health", s.getHealth, rest.Public, nil),
 		rest.At("GET", "/openapi.json", s.getOpenAPI, rest.Public, nil),
-		rest.At("GET", "/me", s.getMe, rest.Agents, nil),
+		rest.At("GET", "/me", s.getMe, rest.AnyScope|rest.OfNumbers|rest.Agents, nil),
 
-		rest.At("GET", "/labels", s.listLabels, rest.Agents, nil),
-		rest.At("POST", "/labels", rest.WithBody(s.createLabel), rest.Creates, nil),
-		rest.At("GET", "/labels/:id", rest.Shows(s.Server, labelIn, viewLabel), rest.Agents, nil),
-		rest.At("PATCH", "/labels/:id", rest.WithBody(s.updateLabel), 0, rest.Exists(labelIn)),
-		rest.At("DELETE", "/labels/:id", s.deleteLabel, 0, nil).Audited("label.deleted", "label", "id"),
+		rest.At("GET", "/labels", s.listLabels, rest.Read|rest.OfNumbers|rest.Agents, nil),
+		rest.At("POST", "/labels", rest.WithBody(s.createLabel), rest.Inbox|rest.Creates, nil),
+		rest.At("GET", "/labels/:id", rest.Shows(s.Server, labelIn, viewLabel), rest.Read|rest.OfNumbers|rest.Agents, nil),
+		rest.At("PATCH", "/labels/:id", rest.WithBody(s.updateLabel), rest.Inbox, rest.Exists(labelIn)),
+		rest.At("DELETE", "/labels/:id", s.deleteLabel, rest.Inbox, nil).Audited("label.deleted", "label", "id"),
 
-		rest.At("GET", "/quick_replies", s.listQuickReplies, rest.Agents, nil),
-		rest.At("POST", "/quick_replies", rest.WithBody(s.createQuickReply), rest.Agents|rest.Creates, nil),
-		rest.At("GET", "/quick_replies/:id", rest.Shows(s.Server, quickReplyIn, ViewQuickReply), rest.Agents, nil),
-		rest.At("PATCH", "/quick_replies/:id", rest.WithBody(s.updateQuickReply), rest.Agents, rest.Exists(quickReplyIn)),
-		rest.At("DELETE", "/quick_replies/:id", s.deleteQuickReply, rest.Agents, nil).Audited("quick_reply.deleted", "quick_reply", "id"),
+		rest.At("GET", "/quick_replies", s.listQuickReplies, rest.Read|rest.OfNumbers|rest.Agents, nil),
+		rest.At("POST", "/quick_replies", rest.WithBody(s.createQuickReply), rest.Inbox|rest.Agents|rest.Creates, nil),
+		rest.At("GET", "/quick_replies/:id", rest.Shows(s.Server, quickReplyIn, ViewQuickReply), rest.Read|rest.OfNumbers|rest.Agents, nil),
+		rest.At("PATCH", "/quick_replies/:id", rest.WithBody(s.updateQuickReply), rest.Inbox|rest.Agents, rest.Exists(quickReplyIn)),
+		rest.At("DELETE", "/quick_replies/:id",
+			s.deleteQuickReply, rest.Inbox|rest.Agents, nil).Audited("quick_reply.deleted", "quick_reply", "id"),
 
-		rest.At("GET", "/accounts", s.listAccounts, rest.Agents, nil),
-		rest.At("POST", "/:phone_number_id/register", rest.WithBody(s.registerNumber), 0, nil).
+		rest.At("GET", "/accounts", s.listAccounts, rest.Read|rest.OfNumbers|rest.Agents, nil),
+		rest.At("POST", "/:phone_number_id/register", rest.WithBody(s.registerNumber), rest.Platform, nil).
 			Audited("number.registered", "number", "phone_number_id"),
 
-		rest.At("GET", "/webhook_subscriptions", s.listSubscriptions, 0, nil),
-		rest.At("POST", "/webhook_subscriptions", s.createSubscription, rest.Creates, nil).
+		rest.At("GET", "/webhook_subscriptions", s.listSubscriptions, rest.Read, nil),
+		rest.At("POST", "/webhook_subscriptions", s.createSubscription, rest.Webhooks|rest.Creates, nil).
 			Audited("webhook.created", "webhook_subscription", ""),
-		rest.At("GET", "/webhook_subscriptions/:id", rest.ShowsMore(s.Server, SubscriptionIn, showSubscription), 0, nil),
-		rest.At("PATCH", "/webhook_subscriptions/:id", s.updateSubscription, 0, rest.Exists(SubscriptionIn)).
+		rest.At("GET", "/webhook_subscriptions/:id", rest.ShowsMore(s.Server, SubscriptionIn, showSubscription), rest.Read, nil),
+		rest.At("PATCH", "/webhook_subscriptions/:id", s.updateSubscription, rest.Webhooks, rest.Exists(SubscriptionIn)).
 			Audited("webhook.updated", "webhook_subscription", "id"),
-		rest.At("DELETE", "/webhook_subscriptions/:id", s.deleteSubscription, 0, nil).
+		rest.At("DELETE", "/webhook_subscriptions/:id", s.deleteSubscription, rest.Webhooks, nil).
 			Audited("webhook.deleted", "webhook_subscription", "id"),
-		rest.At("POST", "/webhook_subscriptions/:id/secrets", rest.WithBody(s.createSecret), rest.Creates, rest.Exists(SubscriptionIn)).
+		rest.At("POST", "/webhook_subscriptions/:id/secrets",
+			rest.WithBody(s.createSecret), rest.Webhooks|rest.Creates, rest.Exists(SubscriptionIn)).
 			Audited("webhook_secret.created", "webhook_secret", ""),
-		rest.At("DELETE", "/webhook_subscriptions/:id/secrets/:secret_id", s.deleteSecret, 0, nil).
+		rest.At("DELETE", "/webhook_subscriptions/:id/secrets/:secret_id", s.deleteSecret, rest.Webhooks, nil).
 			Audited("webhook_secret.revoked", "webhook_secret", "secret_id"),
-		rest.At("POST", "/webhook_subscriptions/:id/test", rest.WithBody(s.testSubscription), 0, rest.Exists(SubscriptionIn)),
-		rest.At("GET", "/webhook_subscriptions/:id/stats", s.getSubscriptionStats, 0, rest.Exists(SubscriptionIn)),
+		rest.At("POST", "/webhook_subscriptions/:id/test", rest.WithBody(s.testSubscription), rest.Webhooks, rest.Exists(SubscriptionIn)),
+		rest.At("GET", "/webhook_subscriptions/:id/stats", s.getSubscriptionStats, rest.Read, rest.Exists(SubscriptionIn)),
 
-		rest.At("GET", "/webhook_deliveries", s.listDeliveries, 0, nil),
-		rest.At("POST", "/webhook_deliveries/bulk_replay", rest.WithBody(s.bulkReplayDeliveries), rest.NamedAction, nil).
+		rest.At("GET", "/webhook_deliveries", s.listDeliveries, rest.Read|rest.OfNumbers, nil),
+		rest.At("POST", "/webhook_deliveries/bulk_replay", rest.WithBody(s.bulkReplayDeliveries), rest.Webhooks|rest.NamedAction, nil).
 			Audited("deliveries.replayed", "webhook_subscription", ""),
-		rest.At("GET", "/webhook_deliveries/:id", rest.ShowsMore(s.Server, DeliveryIn, showDelivery), 0, nil),
-		rest.At("GET", "/webhook_deliveries/:id/attempts", rest.ShowsMore(s.Server, DeliveryIn, showAttempts), 0, nil),
-		rest.At("POST", "/webhook_deliveries/:id/replay", s.replayDelivery, 0, rest.Exists(DeliveryIn)).
+		rest.At("GET", "/webhook_deliveries/:id", rest.ShowsMore(s.Server, DeliveryIn, showDelivery), rest.Read|rest.OfNumbers, nil),
+		rest.At("GET", "/webhook_deliveries/:id/attempts",
+			rest.ShowsMore(s.Server, DeliveryIn, showAttempts), rest.Read|rest.OfNumbers, nil),
+		rest.At("POST", "/webhook_deliveries/:id/replay", s.replayDelivery, rest.Webhooks, rest.Exists(DeliveryIn)).
 			Audited("delivery.replayed", "webhook_delivery", "id"),
 
-		rest.At("GET", "/events", s.listEvents, 0, nil),
-		rest.At("GET", "/events/stream", s.streamEvents, rest.NamedAction, nil),
-		rest.At("GET", "/events/:id", rest.Shows(s.Server, eventIn, viewEvent), 0, nil),
+		rest.At("GET", "/events", s.listEvents, rest.Read|rest.OfNumbers, nil),
+		rest.At("GET", "/events/stream", s.streamEvents, rest.Read|rest.OfNumbers|rest.NamedAction, nil),
+		rest.At("GET", "/events/:id", rest.Shows(s.Server, eventIn, viewEvent), rest.Read|rest.OfNumbers, nil),
 
-		rest.At("GET", "/customers", s.listCustomers, rest.Customers, nil),
-		rest.At("POST", "/customers", rest.WithBody(s.createCustomer), rest.Creates|rest.Customers, nil).
+		rest.At("GET", "/customers", s.listCustomers, rest.Read|rest.Customers, nil),
+		rest.At("POST", "/customers", rest.WithBody(s.createCustomer), rest.Platform|rest.Creates|rest.Customers, nil).
 			Audited("customer.created", "customer", ""),
-		rest.At("GET", "/customers/:id", rest.ShowsMore(s.Server, CustomerIn, showCustomer), rest.Customers, nil),
-		rest.At("PATCH", "/customers/:id", rest.WithBody(s.updateCustomer), rest.Customers, rest.Exists(CustomerIn)).
+		rest.At("GET", "/customers/:id", rest.ShowsMore(s.Server, CustomerIn, showCustomer), rest.Read|rest.Customers, nil),
+		rest.At("PATCH", "/customers/:id", rest.WithBody(s.updateCustomer), rest.Platform|rest.Customers, rest.Exists(CustomerIn)).
 			Audited("customer.updated", "customer", "id"),
-		rest.At("DELETE", "/customers/:id", s.archiveCustomer, rest.Customers, nil).Audited("customer.archived", "customer", "id"),
-		rest.At("GET", "/customers/:id/setup_links", s.listSetupLinks, rest.Customers, rest.Exists(CustomerIn)),
-		rest.At("POST", "/customers/:id/setup_links", s.createSetupLink, rest.Creates|rest.Customers, rest.Exists(CustomerIn)).
+		rest.At("DELETE", "/customers/:id",
+			s.archiveCustomer, rest.Platform|rest.Customers, nil).Audited("customer.archived", "customer", "id"),
+		rest.At("GET", "/customers/:id/setup_links", s.listSetupLinks, rest.Read|rest.Customers, rest.Exists(CustomerIn)),
+		rest.At("POST", "/customers/:id/setup_links",
+			s.createSetupLink, rest.Platform|rest.Creates|rest.Customers, rest.Exists(CustomerIn)).
 			Audited("setup_link.created", "setup_link", ""),
-		rest.At("GET", "/customers/:id/setup_links/:setup_link_id", rest.Shows(s.Server, setupLinkIn, viewSetupLink), rest.Customers, nil),
-		rest.At("PATCH", "/customers/:id/setup_links/:setup_link_id", s.updateSetupLink, rest.Customers, rest.Exists(activeSetupLinkIn)).
+		rest.At("GET", "/customers/:id/setup_links/:setup_link_id",
+			rest.Shows(s.Server, setupLinkIn, viewSetupLink), rest.Read|rest.Customers, nil),
+		rest.At("PATCH", "/customers/:id/setup_links/:setup_link_id",
+			s.updateSetupLink, rest.Platform|rest.Customers, rest.Exists(activeSetupLinkIn)).
 			Audited("setup_link.updated", "setup_link", "setup_link_id"),
-		rest.At("DELETE", "/customers/:id/setup_links/:setup_link_id", s.revokeSetupLink, rest.Customers, nil).
+		rest.At("DELETE", "/customers/:id/setup_links/:setup_link_id", s.revokeSetupLink, rest.Platform|rest.Customers, nil).
 			Audited("setup_link.revoked", "setup_link", "setup_link_id"),
-		rest.At("DELETE", "/customers/:id/whatsapp_accounts/:phone_number_id", s.disconnectAccount, rest.Customers, nil).
+		rest.At("DELETE", "/customers/:id/whatsapp_accounts/:phone_number_id", s.disconnectAccount, rest.Platform|rest.Customers, nil).
 			Audited("number.disconnected", "number", "phone_number_id"),
 
-		rest.At("GET", "/:phone_number_id/messages", s.listMessages, rest.Agents, nil),
-		rest.At("POST", "/:phone_number_id/messages", s.createMessage, rest.Agents, nil),
-		rest.At("GET", "/:phone_number_id/messages/:id", s.getMessage, rest.Agents, nil),
-		rest.At("DELETE", "/:phone_number_id/messages/:id", s.cancelMessage, rest.Agents, nil),
-		rest.At("GET", "/:phone_number_id/messages/:id/media", s.getMessageMedia, rest.Agents, nil),
+		rest.At("GET", "/:phone_number_id/messages", s.listMessages, rest.Read|rest.Agents, nil),
+		rest.At("POST", "/:phone_number_id/messages", s.createMessage, rest.Send|rest.Agents, nil),
+		rest.At("GET", "/:phone_number_id/messages/:id", s.getMessage, rest.Read|rest.Agents, nil),
+		rest.At("DELETE", "/:phone_number_id/messages/:id", s.cancelMessage, rest.Send|rest.Agents, nil),
+		rest.At("GET", "/:phone_number_id/messages/:id/media", s.getMessageMedia, rest.Read|rest.Agents, nil),
 
-		rest.At("GET", "/:phone_number_id/conversations", s.listConversations, rest.Agents, nil),
-		rest.At("GET", "/:phone_number_id/conversations/:id", s.getConversation, rest.Agents, nil),
+		rest.At("GET", "/:phone_number_id/conversations", s.listConversations, rest.Read|rest.Agents, nil),
+		rest.At("GET", "/:phone_number_id/conversations/:id", s.getConversation, rest.Read|rest.Agents, nil),
 		rest.At("PATCH", "/:phone_number_id/conversations/:id",
-			rest.WithBody(s.updateConversation), rest.Agents, rest.Exists(ConversationIn)),
+			rest.WithBody(s.updateConversation), rest.Inbox|rest.Agents, rest.Exists(ConversationIn)),
 		rest.At("POST", "/:phone_number_id/conversations/:id/labels",
-			rest.WithBody(s.attachToConversation), rest.Agents, rest.Exists(ConversationIn)),
-		rest.At("DELETE", "/:phone_number_id/conversations/:id/labels/:label_id", s.detachFromConversation, rest.Agents, nil),
+			rest.WithBody(s.attachToConversation), rest.Inbox|rest.Agents, rest.Exists(ConversationIn)),
+		rest.At("DELETE", "/:phone_number_id/conversations/:id/labels/:label_id", s.detachFromConversation, rest.Inbox|rest.Agents, nil),
 
-		rest.At("GET", "/:phone_number_id/contacts", s.listContacts, rest.Agents, nil),
-		rest.At("POST", "/:phone_number_id/contacts", rest.WithBody(s.createContact), rest.Agents|rest.Creates, nil),
-		rest.At("GET", "/:phone_number_id/contacts/:id", rest.ShowsMore(s.Server, contactIn, ShowContact), rest.Agents, nil),
-		rest.At("PATCH", "/:phone_number_id/contacts/:id", rest.WithBody(s.updateContact), rest.Agents, rest.Exists(contactIn)),
-		rest.At("DELETE", "/:phone_number_id/contacts/:id", s.deleteContact, 0, nil).Audited("contact.deleted", "contact", "id"),
-		rest.At("POST", "/:phone_number_id/contacts/bulk_label", rest.WithBody(s.bulkLabelContacts), rest.Agents|rest.NamedAction, nil),
-		rest.At("POST", "/:phone_number_id/contacts/:id/labels", rest.WithBody(s.attachToContact), rest.Agents, rest.Exists(contactIn)),
-		rest.At("DELETE", "/:phone_number_id/contacts/:id/labels/:label_id", s.detachFromContact, rest.Agents, nil),
-		rest.At("GET", "/:phone_number_id/contacts.csv", s.exportContacts, 0, nil).
+		rest.At("GET", "/:phone_number_id/contacts", s.listContacts, rest.Read|rest.Agents, nil),
+		rest.At("POST", "/:phone_number_id/contacts", rest.WithBody(s.createContact), rest.Inbox|rest.Agents|rest.Creates, nil),
+		rest.At("GET", "/:phone_number_id/contacts/:id", rest.ShowsMore(s.Server, contactIn, ShowContact), rest.Read|rest.Agents, nil),
+		rest.At("PATCH", "/:phone_number_id/contacts/:id", rest.WithBody(s.updateContact), rest.Inbox|rest.Agents, rest.Exists(contactIn)),
+		rest.At("DELETE", "/:phone_number_id/contacts/:id", s.deleteContact, rest.Inbox, nil).Audited("contact.deleted", "contact", "id"),
+		rest.At("POST", "/:phone_number_id/contacts/bulk_label",
+			rest.WithBody(s.bulkLabelContacts), rest.Inbox|rest.Agents|rest.NamedAction, nil),
+		rest.At("POST", "/:phone_number_id/contacts/:id/labels",
+			rest.WithBody(s.attachToContact), rest.Inbox|rest.Agents, rest.Exists(contactIn)),
+		rest.At("DELETE", "/:phone_number_id/contacts/:id/labels/:label_id", s.detachFromContact, rest.Inbox|rest.Agents, nil),
+		rest.At("GET", "/:phone_number_id/contacts.csv", s.exportContacts, rest.Read, nil).
 			Audited("contacts.exported", "number", "phone_number_id"),
-		rest.At("POST", "/:phone_number_id/contact_imports", s.importContacts, rest.Uploads|rest.Sheets, nil).
+		rest.At("POST", "/:phone_number_id/contact_imports", s.importContacts, rest.Inbox|rest.Uploads|rest.Sheets, nil).
 			Audited("contacts.imported", "contact_import", ""),
-		rest.At("GET", "/:phone_number_id/contact_imports/:id", rest.Shows(s.Server, contactImportIn, ViewContactImport), 0, nil),
+		rest.At("GET", "/:phone_number_id/contact_imports/:id", rest.Shows(s.Server, contactImportIn, ViewContactImport), rest.Read, nil),
 
-		rest.At("GET", "/:phone_number_id/broadcasts", s.listBroadcasts, 0, nil),
-		rest.At("POST", "/:phone_number_id/broadcasts", s.createBroadcast, rest.Creates, nil).
+		rest.At("GET", "/:phone_number_id/broadcasts", s.listBroadcasts, rest.Read, nil),
+		rest.At("POST", "/:phone_number_id/broadcasts", s.createBroadcast, rest.Campaigns|rest.Creates, nil).
 			TakesTable(BroadcastPart, RecipientsPart).Audited("broadcast.created", "broadcast", ""),
-		rest.At("GET", "/:phone_number_id/broadcasts/:id", rest.Shows(s.Server, BroadcastIn, event.ViewBroadcast), 0, nil),
-		rest.At("POST", "/:phone_number_id/broadcasts/:id/pause", s.moveBroadcast(jobs.PauseBroadcast), 0, rest.Exists(BroadcastIn)).
+		rest.At("GET", "/:phone_number_id/broadcasts/:id", rest.Shows(s.Server, BroadcastIn, event.ViewBroadcast), rest.Read, nil),
+		rest.At("POST", "/:phone_number_id/broadcasts/:id/pause",
+			s.moveBroadcast(jobs.PauseBroadcast), rest.Campaigns, rest.Exists(BroadcastIn)).
 			Audited("broadcast.paused", "broadcast", "id"),
-		rest.At("POST", "/:phone_number_id/broadcasts/:id/resume", s.moveBroadcast(jobs.ResumeBroadcast), 0, rest.Exists(BroadcastIn)).
+		rest.At("POST", "/:phone_number_id/broadcasts/:id/resume",
+			s.moveBroadcast(jobs.ResumeBroadcast), rest.Campaigns, rest.Exists(BroadcastIn)).
 			Audited("broadcast.resumed", "broadcast", "id"),
-		rest.At("POST", "/:phone_number_id/broadcasts/:id/cancel", s.moveBroadcast(jobs.CancelBroadcast), 0, rest.Exists(BroadcastIn)).
+		rest.At("POST", "/:phone_number_id/broadcasts/:id/cancel",
+			s.moveBroadcast(jobs.CancelBroadcast), rest.Campaigns, rest.Exists(BroadcastIn)).
 			Audited("broadcast.cancelled", "broadcast", "id"),
-		rest.At("GET", "/:phone_number_id/broadcasts/:id/recipients", s.listBroadcastRecipients, 0, nil),
-		rest.At("GET", "/:phone_number_id/broadcasts/:id/recipients.csv", s.exportBroadcastRecipients, 0, nil).
+		rest.At("GET", "/:phone_number_id/broadcasts/:id/recipients", s.listBroadcastRecipients, rest.Read, nil),
+		rest.At("GET", "/:phone_number_id/broadcasts/:id/recipients.csv", s.exportBroadcastRecipients, rest.Read, nil).
 			Audited("broadcast.exported", "broadcast", "id"),
 
-		rest.At("GET", "/:phone_number_id/templates", s.listTemplates, rest.Agents, nil),
-		rest.At("POST", "/:phone_number_id/templates", s.createTemplate, rest.Creates, nil).Audited("template.created", "template", ""),
-		rest.At("POST", "/:phone_number_id/templates/sync", s.syncTemplates, 0, nil).
+		rest.At("GET", "/:phone_number_id/templates", s.listTemplates, rest.Read|rest.Agents, nil),
+		rest.At("POST", "/:phone_number_id/templates",
+			s.createTemplate, rest.Campaigns|rest.Creates, nil).Audited("template.created", "template", ""),
+		rest.At("POST", "/:phone_number_id/templates/sync", s.syncTemplates, rest.Campaigns, nil).
 			Audited("templates.synced", "number", "phone_number_id"),
-		rest.At("GET", "/:phone_number_id/templates/:name", rest.ShowsMore(s.Server, templateIn, ShowTemplate), rest.Agents, nil),
-		rest.At("PATCH", "/:phone_number_id/templates/:name", rest.WithBody(s.updateTemplate), 0, rest.Exists(templateIn)).
+		rest.At("GET", "/:phone_number_id/templates/:name", rest.ShowsMore(s.Server, templateIn, ShowTemplate), rest.Read|rest.Agents, nil),
+		rest.At("PATCH", "/:phone_number_id/templates/:name", rest.WithBody(s.updateTemplate), rest.Campaigns, rest.Exists(templateIn)).
 			Audited("template.updated", "template", "name"),
 
-		rest.At("POST", "/:phone_number_id/media", s.createMedia, rest.Agents|rest.Creates|rest.Uploads, nil),
-		rest.At("GET", "/:phone_number_id/media/:id", rest.Shows(s.Server, mediaIn, s.viewMedia), rest.Agents, nil),
-		rest.At("DELETE", "/:phone_number_id/media/:id", s.deleteMedia, 0, nil).Audited("media.deleted", "media", "id"),
+		rest.At("POST", "/:phone_number_id/media", s.createMedia, rest.Send|rest.Agents|rest.Creates|rest.Uploads, nil),
+		rest.At("GET", "/:phone_number_id/media/:id", rest.Shows(s.Server, mediaIn, s.viewMedia), rest.Read|rest.Agents, nil),
+		rest.At("DELETE", "/:phone_number_id/media/:id", s.deleteMedia, rest.Send, nil).Audited("media.deleted", "media", "id"),
 	}
 }

@@ -59,6 +59,28 @@ func CheckKey(k storage.Key, now storage.Time) error {
 	return nil
 }
 
+// CheckScope refuses a key that may not do what needs a scope.
+func CheckScope(k storage.Key, scope string) error {
+	if !k.HasScope(scope) {
+		return Fail(PermissionDenied, "This API key lacks the scope "+scope+".")
+	}
+	return nil
+}
+
+// checkKeyLimits refuses a route that the key does not have, because of its scopes or because
+// it is bound to numbers. A route without a scope is one that only keys without limits have.
+func checkKeyLimits(k storage.Key, rt *Route) error {
+	if !rt.Has(AnyScope) {
+		if err := CheckScope(k, rt.Scope()); err != nil {
+			return err
+		}
+	}
+	if k.Accounts.Bound() && !rt.isOfNumber() && !rt.Has(OfNumbers) {
+		return Fail(PermissionDenied, "This API key is limited to certain numbers, and this is not about one of them.")
+	}
+	return nil
+}
+
 // CheckOrganization refuses an organization that is suspended, or whose plan has no API,
 // which the console does not need.
 func CheckOrganization(o storage.Organization, plan Plan, console bool) error {

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"net/http"
 	"strconv"
@@ -27,10 +28,13 @@ type ListQuery struct {
 func (q ListQuery) Fetch() int { return q.Limit + 1 }
 
 // ParseListQuery reads limit and cursor. scope names the list with its filters; the
-// organization is added here.
+// organization is added here, and the numbers that the key is bound to.
 func (s *Server) ParseListQuery(r *Request, scope string) (ListQuery, error) {
 	q := ListQuery{Limit: 25, After: storage.First, scope: scope + "\x00" + r.Org.PublicID, bytes: s.pageBytes(r)}
 	q.Budget = storage.NewBudget(q.bytes)
+	if r.Key.Accounts.Bound() {
+		q.scope += fmt.Sprint("\x00", r.Key.Accounts)
+	}
 
 	values := r.Query()
 	if values.Has("limit") {

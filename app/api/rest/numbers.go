@@ -6,7 +6,7 @@ import (
 )
 
 // findNumber finds the account of the number in the path. A number of another
-// organization counts as missing.
+// organization counts as missing, and so does one that the key is not bound to.
 func (s *Server) findNumber(r *Request) error {
 	number := r.Param("phone_number_id")
 	if number == "" {
@@ -17,7 +17,7 @@ func (s *Server) findNumber(r *Request) error {
 	}
 
 	key, err := s.DB.AccountKey(r.HTTP.Context(), number)
-	if err == nil && key.OrganizationID != r.Org.ID {
+	if err == nil && (key.OrganizationID != r.Org.ID || !r.Key.Accounts.Has(&key.ID)) {
 		return NotFound()
 	}
 	r.Account = key

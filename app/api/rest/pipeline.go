@@ -111,7 +111,7 @@ func (s *Server) answer(x *Exchange) (rep Reply, err error) {
 	return s.handleOnce(r)
 }
 
-// admit checks what the organization and its plan allow, and the rate limit.
+// admit checks what the organization, its plan and the key allow, and the rate limit.
 func (s *Server) admit(r *Request) error {
 	if err := CheckOrganization(r.Org, r.Plan, r.User != nil); err != nil {
 		return err
@@ -120,8 +120,11 @@ func (s *Server) admit(r *Request) error {
 		return Fail(PermissionDenied, "Only admins of the organization can do this.")
 	}
 
-	// A request that the plan does not include still costs a token.
+	// A request that the key or the plan does not include still costs a token.
 	if err := s.takeToken(r); err != nil {
+		return err
+	}
+	if err := checkKeyLimits(r.Key, r.route); err != nil {
 		return err
 	}
 	if r.route.Has(Customers) && !r.Plan.Customers {

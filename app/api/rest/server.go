@@ -6,7 +6,7 @@
 //	pipeline.go     gives it an id, runs the checks below, logs the result
 //	auth.go         finds the key and the organization; visitor.go the person
 //	table.go        finds the route
-//	pipeline.go     checks the organization, its plan and the rate limit
+//	pipeline.go     checks the organization, the rate limit, the key's scopes and the plan
 //	numbers.go      finds the account of the number in the path
 //	Route.Find      finds the resource in the path, where the route wants it
 //	body.go         reads the body; multipart.go reads an upload

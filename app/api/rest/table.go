@@ -32,8 +32,9 @@ func At(method, path string, handle Handler, needs Needs, find func(*storage.Rx,
 	return Route{Method: method, Path: path, Handle: handle, Needs: needs, Find: find}
 }
 
-// Needs are the conditions of a route.
-type Needs uint16
+// Needs are the conditions of a route. One of /v1 that is not Public has a scope, which keys
+// need: one of Read to Platform, or AnyScope.
+type Needs uint32
 
 const (
 	Public      Needs = 1 << iota // no key
@@ -44,9 +45,40 @@ const (
 	Agents                        // in the console agents may do it too, and not only admins
 	Quiet                         // browsers call it all the time: in no log, but for failures
 	Sheets                        // its file is a CSV, and no media
+
+	Read      // scope: every GET, events and streams
+	Send      // scope: messages, receipts and media
+	Inbox     // scope: writes to conversations, contacts, labels and quick replies
+	Campaigns // scope: writes to templates and broadcasts
+	Webhooks  // scope: writes to subscriptions, their secrets, tests and replays
+	Platform  // scope: writes to customers, setup links and numbers
+	AnyScope  // every key may do it
+	OfNumbers // has no number in its path, but keys that are bound to numbers see theirs in it
 )
 
 func (rt *Route) Has(n Needs) bool { return rt.Needs&n != 0 }
+
+// Scope is the name of the scope that keys need for the route; "" if they need none.
+func (rt *Route) Scope() string {
+	switch rt.Needs & (Read | Send | Inbox | Campaigns | Webhooks | Platform) {
+	case Read:
+		return storage.ScopeRead
+	case Send:
+		return storage.ScopeSend
+	case Inbox:
+		return storage.ScopeInbox
+	case Campaigns:
+		return storage.ScopeCampaigns
+	case Webhooks:
+		return storage.ScopeWebhooks
+	case Platform:
+		return storage.ScopePlatform
+	}
+	return ""
+}
+
+// isOfNumber reports whether the route is one of the number in its path.
+func (rt *Route) isOfNumber() bool { return strings.IndexByte(rt.Path, ':') == 1 }
 
 // Methods are all that any route uses, in the order of an Allow header.
 var Methods = []string{"GET", "HEAD", "POST", "PATCH", "DELETE"}

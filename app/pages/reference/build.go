@@ -33,7 +33,8 @@ type operation struct {
 	Anchor, Summary string
 	Method, Path    string // both empty for an event
 	Text            template.HTML
-	Public          bool // needs no key
+	Public          bool   // needs no key
+	Scope           string // that a key needs; "" for none
 	Parameters      []parameters
 	Bodies          []body
 	Answers         []answer

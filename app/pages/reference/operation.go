@@ -16,6 +16,7 @@ func (b *builder) buildOperation(path string, shared []*node, method string, op 
 
 	security := op.get("security")
 	o.Public = security != nil && len(security.items) == 0
+	o.Scope = op.text("x-scope")
 
 	all := slices.Concat(shared, op.list("parameters"))
 	o.Parameters = b.parameters(all)
