@@ -1,10 +1,15 @@
 package cli
 
 import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"confab/app/api"
 	"confab/storage"
 )
 
@@ -20,18 +25,29 @@ type newKeyView struct {
 	Last4          string       `json:"last4"`
 	OrganizationID string       `json:"organization_id"`
 	ExpiresAt      storage.Time `json:"expires_at"`
+	api.KeyLimitsView
 }
 
 func (e *env) keysCreate() *cobra.Command {
 	var (
-		org, label string
-		expiresIn  time.Duration
+		org, label, agent string
+		expiresIn         time.Duration
+		limits            api.KeyLimits
 	)
 	cmd := &cobra.Command{
 		Use:   "create --org ORG",
 		Short: "Create a key and print it once",
+		Long: "Create a key and print it once. What a key may do never changes: to change it, create another key.\n\n" +
+			"Scopes, none of which includes another:\n" +
+			"  read       read everything, follow events\n" +
+			"  send       send and cancel messages, read receipts, media\n" +
+			"  inbox      change conversations, contacts, labels and quick replies\n" +
+			"  campaigns  change templates and broadcasts\n" +
+			"  webhooks   change webhooks, which receive everything: as wide as read\n" +
+			"  platform   change customers, setup links and numbers",
 		Example: "  confab keys create --org org_01J…\n" +
-			"  confab keys create --org org_01J… --label \"nightly export\" --expires-in 30d",
+			"  confab keys create --org org_01J… --label \"nightly export\" --scope read --expires-in 30d\n" +
+			"  confab keys create --org org_01J… --scope read --scope send --number 106540352242922",
 		RunE: e.runWrite(func(tx *storage.Tx, _ []string) (done written, err error) {
 			o, err := organization(&tx.Rx, org)
 			if err != nil {
@@ -39,8 +55,14 @@ func (e *env) keysCreate() *cobra.Command {
 			}
 
 			k := storage.Key{OrganizationID: o.ID}
+			if err := applyKeyLimits(&tx.Rx, &k, limits); err != nil {
+				return done, err
+			}
 			if label != "" {
 				k.Label = &label
+			}
+			if agent != "" {
+				k.Agent = &agent
 			}
 			if expiresIn != 0 {
 				k.ExpiresAt = storage.Now().Add(expiresIn)
@@ -54,6 +76,7 @@ func (e *env) keysCreate() *cobra.Command {
 				Last4:          k.Last4,
 				OrganizationID: org,
 				ExpiresAt:      k.ExpiresAt,
+				KeyLimitsView:  api.ViewKeyLimits(k),
 			}}, err
 		}),
 	}
@@ -61,7 +84,39 @@ func (e *env) keysCreate() *cobra.Command {
 	requiredOrg(cmd, &org, "that owns the key")
 	parsedFlag(cmd, &label, "label", "what the key is for, a short `text`", parseName)
 	parsedFlag(cmd, &expiresIn, "expires-in", "`time` after which the key expires, such as 720h or 30d (default: never)", parseAge)
+	cmd.Flags().Func("scope", "allow only this `scope`; repeat for several (default: all)", func(s string) error {
+		limits.Scopes = append(limits.Scopes, s)
+		return checkScope(s)
+	})
+	cmd.Flags().StringArrayVar(&limits.PhoneNumberIDs, "number", nil,
+		"allow only this `phone_number_id`; repeat for several (default: all)")
+	parsedFlag(cmd, &agent, "agent", "the bot that uses the key: keys with the same `name` are one bot", parseName)
 	return withJSON(cmd)
+}
+
+// checkScope refuses what is no scope, as wrong usage.
+func checkScope(s string) error {
+	if known := storage.Scopes(); s != "*" && !slices.Contains(known, s) {
+		return errors.New("must be one of " + strings.Join(known, ", "))
+	}
+	return nil
+}
+
+// applyKeyLimits gives a new key its limits, and names the flag of one that is refused.
+func applyKeyLimits(rx *storage.Rx, k *storage.Key, limits api.KeyLimits) error {
+	err := limits.Validate()
+	if err == nil {
+		err = limits.Apply(rx, k)
+	}
+
+	names := make(map[string]string)
+	for i, scope := range limits.Scopes {
+		names[fmt.Sprintf("scopes[%d]", i)] = "--scope " + scope
+	}
+	for i, number := range limits.PhoneNumberIDs {
+		names[fmt.Sprintf("phone_number_ids[%d]", i)] = "--number " + number
+	}
+	return plainError(err, names)
 }
 
 // keyView is a key without its secret.
@@ -76,6 +131,7 @@ type keyView struct {
 	ExpiresAt      storage.Time `json:"expires_at"`
 	RevokedAt      storage.Time `json:"revoked_at"`
 	LastUsedAt     storage.Time `json:"last_used_at"`
+	api.KeyLimitsView
 }
 
 func viewKey(k storage.Key, o storage.Organization) keyView {
@@ -90,6 +146,7 @@ func viewKey(k storage.Key, o storage.Organization) keyView {
 		ExpiresAt:      k.ExpiresAt,
 		RevokedAt:      k.RevokedAt,
 		LastUsedAt:     k.LastUsedAt,
+		KeyLimitsView:  api.ViewKeyLimits(k),
 	}
 }
 
@@ -101,16 +158,28 @@ func (e *env) keysList() *cobra.Command {
 	}
 
 	columns := table[keyView]{
-		heading: []string{"ID", "ORGANIZATION", "KEY", "LABEL", "STATUS", "CREATED", "LAST USED", "EXPIRES"},
+		heading: []string{"ID", "ORGANIZATION", "KEY", "LABEL", "STATUS", "CREATED", "LAST USED", "EXPIRES", "SCOPES", "NUMBERS", "AGENT"},
 		row: func(v keyView) []string {
 			return []string{
 				v.ID, v.OrganizationID, "…" + v.Last4, optionalText(v.Label), v.Status,
 				v.CreatedAt.String(), v.LastUsedAt.String(), v.ExpiresAt.String(),
+				strings.Join(v.Scopes, ","), numbersOfKey(v.PhoneNumberIDs), optionalText(v.Agent),
 			}
 		},
 		flush: true,
 	}
 	return listCommand(e, cmd, columns, readEachOrganization(cmd, (*storage.Rx).Keys, viewKey))
+}
+
+// numbersOfKey are the numbers that a key is bound to, in a table.
+func numbersOfKey(numbers []string) string {
+	switch {
+	case numbers == nil:
+		return "*"
+	case len(numbers) == 0:
+		return "none" // those that it had were removed
+	}
+	return strings.Join(numbers, ",")
 }
 
 func (e *env) keysRevoke() *cobra.Command {
