@@ -63,6 +63,7 @@ type newKey struct {
 	ExpiresInHours *int    `json:"expires_in_hours"`
 	ExpiresAt      *string `json:"expires_at"`
 	end            storage.Time
+	api.KeyLimits
 }
 
 func (k *newKey) Validate() error {
@@ -77,8 +78,10 @@ func (k *newKey) Validate() error {
 	}
 
 	var err error
-	k.end, err = rest.TimeAhead("expires_at", k.ExpiresAt, maxKeyHours*time.Hour, "ten years")
-	return err
+	if k.end, err = rest.TimeAhead("expires_at", k.ExpiresAt, maxKeyHours*time.Hour, "ten years"); err != nil {
+		return err
+	}
+	return k.KeyLimits.Validate()
 }
 
 // createKey handles POST /console/api/keys.
@@ -95,6 +98,9 @@ func (s *Server) createKey(r *rest.Request, in newKey) (rest.Reply, error) {
 		k := storage.Key{OrganizationID: r.Org.ID, Label: in.Label, ExpiresAt: in.end}
 		if in.ExpiresInHours != nil {
 			k.ExpiresAt = tx.Now.Add(time.Duration(*in.ExpiresInHours) * time.Hour)
+		}
+		if err := in.Apply(&tx.Rx, &k); err != nil {
+			return rest.Reply{}, err
 		}
 		secret, err := tx.InsertKey(&k)
 		return rest.Created(newKeyView{viewKey(k), secret}).WithSecret(), err

@@ -21,6 +21,8 @@ let forms = 0;
  * @property {{ value: string, label: string, hint?: string }[]} [options] of a select, of radios and of swatches
  * @property {import("../dom.js").Props} [props] more, for the control
  * @property {boolean} [unseen] only for what fills in passwords
+ * @property {string} [role] of a group of choices; group unless it says otherwise
+ * @property {() => boolean} [isShown] whether a group of choices is shown; always unless it says otherwise
  */
 
 /**
@@ -199,7 +201,8 @@ export function fieldRow(field, id, wrong) {
 
   if (field.type === "radios" || field.type === "swatches" || field.type === "checks") {
     const { "aria-describedby": _, "aria-invalid": __, ...own } = common;
-    return el("fieldset.field." + field.type, { "aria-describedby": described },
+    const { role, isShown } = field;
+    return el("fieldset.field." + field.type, { role, hidden: isShown && (() => !isShown()), "aria-describedby": described },
       el("legend.label", null, field.label),
       el("div.choices", null, (field.options ?? []).map((one) => el("label.choice", { title: field.type === "swatches" ? one.label : null },
         el("input", {
