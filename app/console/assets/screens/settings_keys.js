@@ -65,10 +65,10 @@ const text = {
   },
   scopes: {
     name: "scopes",
-    label: "Allowed",
+    label: "Scopes",
     type: "checks",
     options: [
-      { value: "read", label: "Read", hint: "Messages, contacts and all else, and events as they happen." },
+      { value: "read", label: "Read", hint: "Messages, contacts and everything else, including live events." },
       { value: "send", label: "Send", hint: "Messages, read receipts and files." },
       { value: "inbox", label: "Inbox", hint: "Change conversations, contacts, labels and quick replies." },
       { value: "campaigns", label: "Campaigns", hint: "Change templates and broadcasts." },
