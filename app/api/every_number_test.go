@@ -143,6 +143,10 @@ func TestACursorIsOfTheNumbersOfItsKey(t *testing.T) {
 	same := f.keyWith(ours.Tenant, storage.Key{Accounts: storage.Accounts{b.ID}})
 	is.Equal(f.callAs(same, "GET", "/events?limit=1&cursor="+own, "").ids(), []string{b.event})
 	is.Equal(f.callAs(ours.Secret, "GET", "/events?limit=1&cursor="+own, "").code(), "400 invalid_cursor cursor")
+
+	cursor = f.callAs(ours.Secret, "GET", "/labels?limit=1", "").text("next_cursor")
+	is.Equal(f.callAs(ours.Secret, "GET", "/labels?limit=1&cursor="+cursor, "").status, 200)
+	is.Equal(f.callAs(b.key, "GET", "/labels?limit=1&cursor="+cursor, "").code(), "400 invalid_cursor cursor")
 }
 
 func TestAStreamOfANumberTellsOfNoOther(t *testing.T) {
