@@ -70,6 +70,9 @@ var allowed = map[string][]string{
 	"storage/sqlite":        {},
 	"storage/storageaudit":  {"storage"},
 	"storage/storagetest":   {"storage"},
+
+	"storage/objects":             {},
+	"storage/objects/objectstest": {},
 }
 
 // sqlText finds what only storage may hold.

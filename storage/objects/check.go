@@ -1,0 +1,42 @@
+package objects
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Check writes, reads and deletes one object, and says which of these failed, and why.
+func Check(ctx context.Context, s Store) error {
+	key, text := "check-"+rand.Text(), []byte(rand.Text())
+
+	if err := s.Put(ctx, key, bytes.NewReader(text), int64(len(text))); err != nil {
+		return fmt.Errorf("could not write an object: %w", err)
+	}
+
+	err := checkContent(ctx, s, key, text)
+	if gone := s.Delete(ctx, key); gone != nil {
+		err = errors.Join(err, fmt.Errorf("could not delete an object: %w", gone))
+	}
+	return err
+}
+
+func checkContent(ctx context.Context, s Store, key string, text []byte) error {
+	body, _, err := s.Get(ctx, key)
+	if err != nil {
+		return fmt.Errorf("could not read an object: %w", err)
+	}
+	defer body.Close()
+
+	read, err := io.ReadAll(io.LimitReader(body, int64(len(text))+1))
+	if err != nil {
+		return fmt.Errorf("could not read an object: %w", err)
+	}
+	if !bytes.Equal(read, text) {
+		return errors.New("an object was not read as it was written")
+	}
+	return nil
+}
