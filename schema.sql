@@ -565,6 +565,13 @@ CREATE TABLE media_uploads (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX media_uploads_of_account ON media_uploads (account_id);
 
+-- Objects of media that no row of media names any more, and since when that is known. Object
+-- storage keeps them for as long as a restored database could name them again.
+CREATE TABLE unused_objects (
+    sha256 TEXT    PRIMARY KEY,
+    since  INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 -------------------------------------------------------------- broadcasts ----
 
 -- One template for many recipients. The counts are kept as they change: to count a million

@@ -267,6 +267,7 @@ func (a *App) newWorkers() (*jobs.Workers, error) {
 		Publisher:         messaging.Publisher{PublicURL: a.URL()},
 		Log:               a.Log,
 		Retention:         retention(a.Config),
+		ObjectsKept:       a.objectsKept(),
 		MessagesPerSecond: c.MessagesPerSecond,
 		PairLimit:         c.PairLimit,
 		MonthlyMessages:   quotas(a.Config),

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"confab/app/api/rest"
+	"confab/app/config"
+	"confab/app/datadir"
 	"confab/app/pages"
 	"confab/jobs/guard"
 	"confab/storage"
@@ -17,7 +19,7 @@ const fetchTimeout = 60 * time.Second
 // openMedia opens the directories of media and of imported files, and makes what serves them and what
 // downloads them.
 func (a *App) openMedia() (err error) {
-	if a.files, err = storage.OpenFiles(a.dir.File(storage.MediaDir)); err != nil {
+	if a.files, err = OpenMediaFiles(a.dir, a.Config.Media); err != nil {
 		return err
 	}
 	if a.imports, err = storage.OpenImportFiles(a.dir.File(storage.ImportsDir)); err != nil {
@@ -34,6 +36,23 @@ func (a *App) openMedia() (err error) {
 	a.media = &pages.Media{DB: a.DB, Files: a.files, WriteError: a.refusePage}
 	return nil
 }
+
+// OpenMediaFiles opens the files of media where the settings have them. The process must be
+// the only one that has the directory open.
+func OpenMediaFiles(dir datadir.Dir, c config.Media) (*storage.Files, error) {
+	store, err := c.Open()
+	if err != nil {
+		return nil, err
+	}
+	if store == nil {
+		return storage.OpenFiles(dir.File(storage.MediaDir))
+	}
+	return storage.OpenStoredFiles(dir.File(storage.MediaDir), store, int64(c.CacheBytes))
+}
+
+// objectsKept is how long an object of media stays after its last row is gone: as long as a
+// restore of the database can bring that row back.
+func (a *App) objectsKept() time.Duration { return 0 }
 
 // refusePage answers a request for a page or a file that cannot be shown, in the form
 // of the API's errors.

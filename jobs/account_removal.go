@@ -140,9 +140,9 @@ func (w *Workers) purgeMedia(ctx context.Context, b *batchWriter, t storage.Tomb
 			rows, unused = len(uses), nil
 
 			for _, use := range uses {
-				used, usedErr := tx.MediaUses(use.SHA256)
-				err = errors.Join(err, usedErr)
-				if !used {
+				last, markErr := w.markUnused(tx, use.SHA256)
+				err = errors.Join(err, markErr)
+				if last {
 					unused = append(unused, use)
 				}
 			}

@@ -79,7 +79,7 @@ func (w *world) rows(but ...string) map[string]int {
 		w.is.NoErr(db.Get(&n, `SELECT count(*) FROM `+table))
 		counts[table] = n
 	}
-	for _, table := range append(but, "periodic_runs", "meta", "search_changes") { // the last is the search index's
+	for _, table := range append(but, "periodic_runs", "meta", "unused_objects", "search_changes") { // the last is the search index's
 		delete(counts, table)
 	}
 	return counts

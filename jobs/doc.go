@@ -33,6 +33,7 @@
 //	label.touch              labels.go                when a label is renamed         marks conversations again
 //	jobs.blank               blank_jobs.go            when messages are deleted       looks again
 //	media.remove_unused      media_removal.go         every six hours                 looks again
+//	media.delete_objects     media_objects.go         every ten minutes               goes on with what is left
 //	housekeeping             housekeeping.go          every ten minutes               goes on with what is left
 //	retention                retention.go             every hour                      goes on with what is left
 //

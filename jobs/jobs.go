@@ -26,6 +26,13 @@ type Options struct {
 	Log       *slog.Logger
 	Retention Retention
 
+	// ObjectsKept is how long an object of media stays after its last row is gone, because a
+	// restored database may name it again.
+	ObjectsKept time.Duration
+	// InForce returns an error if another server has taken over, which owns the objects
+	// then; nil means that there is none.
+	InForce func(context.Context) error
+
 	MessagesPerSecond float64 // of each number; 0 for no limit
 	PairLimit         bool
 	MonthlyMessages   map[string]int // quotas, by the name of the plan that has one
@@ -167,6 +174,10 @@ func (w *Workers) Kinds() []queue.Kind {
 
 		{Name: storage.KindBlankJobs, Handle: w.blankJobs, Workers: 1, Reserved: 1, Lease: blankLease},
 		{Name: kindMediaSweep, Handle: w.sweepMedia, Workers: 1, Reserved: 1, Every: mediaSweepEvery, Lease: mediaSweepEvery},
+		{
+			Name: kindObjectRemoval, Handle: w.deleteObjects, Workers: 1, Reserved: 1,
+			Every: objectRemovalEvery, Lease: objectRemovalLease, MaxRun: maxTransfer,
+		},
 		{Name: kindHousekeeping, Handle: w.deleteExpired, Workers: 1, Reserved: 1, Every: housekeepingEvery, Lease: housekeepingEvery},
 		{Name: kindRetention, Handle: w.applyRetention, Workers: 1, Reserved: 1, Every: retentionEvery, Lease: retentionLease},
 	}

@@ -69,6 +69,9 @@ func (w *Workers) fetchMedia(ctx context.Context, job storage.Job, args fetchArg
 
 	_, ofProvider := errors.AsType[*provider.Error](err)
 	switch mismatch := errors.Is(err, errHashMismatch); {
+	case errors.Is(err, storage.ErrMediaStore):
+		// However long that takes: a file that is given up is lost.
+		return nil, queue.RetryAfter(queue.Jitter(storePause, sendSpread), err)
 	case !ofProvider && !mismatch:
 		return nil, err // our own error, such as a full disk: the queue's backoff
 	case (mismatch || provider.IsTransient(err)) && job.Attempt() <= len(fetchRetries):
@@ -79,6 +82,9 @@ func (w *Workers) fetchMedia(ctx context.Context, job storage.Job, args fetchArg
 	w.Log.Warn("could not fetch media", "account", sender.PublicID, "message", m.ID, "error", err)
 	return w.failFetch(args, err), nil
 }
+
+// storePause is how long a run waits before it tries again while the storage of media is away.
+const storePause = 30 * time.Second
 
 // loadFetch loads a message that waits for its media, and the account and token to
 // ask the provider with.
@@ -110,7 +116,7 @@ func (w *Workers) download(ctx context.Context, token provider.Token, number, id
 		return storage.Media{}, err
 	}
 
-	sum, err := up.Keep()
+	sum, err := up.Keep(ctx)
 	if err != nil {
 		return storage.Media{}, err
 	}

@@ -72,8 +72,8 @@ func (w *Workers) removeMedia(ctx context.Context, _ storage.Job, args mediaRemo
 // the same content has stored its file again: files that are young at now are left
 // alone.
 func (w *Workers) removeUnused(tx *storage.Tx, sum string, now storage.Time) error {
-	used, err := tx.MediaUses(sum)
-	if err != nil || used {
+	unused, err := w.markUnused(tx, sum)
+	if err != nil || !unused {
 		return err
 	}
 
@@ -93,25 +93,32 @@ func (w *Workers) sweepMedia(ctx context.Context, _ storage.Job) (queue.Commit, 
 	if err != nil {
 		return nil, ignoreClock(err)
 	}
+	if err := w.findUnusedObjects(ctx, now); err != nil {
+		w.Log.Warn("could not look for unused media in object storage", "error", err)
+	}
 
 	return nil, w.Files.Each(now.Add(-mediaGrace).Std(), func(sums []string) error {
-		var unused []string
-		err := w.DB.View(ctx, func(rx *storage.Rx) error {
-			for _, sum := range sums {
-				used, err := rx.MediaUses(sum)
-				if err != nil {
-					return err
-				}
-				if !used {
-					unused = append(unused, sum)
-				}
-			}
-			return nil
-		})
-
+		unused, err := w.unusedOf(ctx, sums)
 		for _, sum := range unused {
 			err = errors.Join(err, w.DB.Update(ctx, func(tx *storage.Tx) error { return w.removeUnused(tx, sum, now) }))
 		}
 		return err
 	})
+}
+
+// unusedOf are the files that no row names.
+func (w *Workers) unusedOf(ctx context.Context, sums []string) (unused []string, err error) {
+	err = w.DB.View(ctx, func(rx *storage.Rx) error {
+		for _, sum := range sums {
+			used, err := rx.MediaUses(sum)
+			if err != nil {
+				return err
+			}
+			if !used {
+				unused = append(unused, sum)
+			}
+		}
+		return nil
+	})
+	return unused, err
 }

@@ -1,6 +1,7 @@
 package jobs_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -97,7 +98,7 @@ func TestAFileThatComesBackBeforeItsRemovalStays(t *testing.T) {
 		w.is.NoErr(err)
 		_, err = io.WriteString(up, "same")
 		w.is.NoErr(err)
-		sum, err := up.Keep() // its row is not there when the removal looks
+		sum, err := up.Keep(context.Background()) // its row is not there when the removal looks
 		w.is.NoErr(err)
 		time.Sleep(2 * time.Minute)
 		w.is.Equal(w.files(), []string{sum})
@@ -115,7 +116,7 @@ func TestAFileThatACrashLeftWithoutARowIsSwept(t *testing.T) {
 		w.is.NoErr(err)
 		_, err = io.WriteString(up, "orphan")
 		w.is.NoErr(err)
-		_, err = up.Keep()
+		_, err = up.Keep(context.Background())
 		w.is.NoErr(err)
 		w.is.NoErr(os.WriteFile(filepath.Join(w.dir, storage.MediaDir, kept.SHA256[:2], "notes.txt"), nil, 0o600))
 		w.start()

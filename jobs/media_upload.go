@@ -155,7 +155,7 @@ func (w *Workers) ensureUploaded(ctx context.Context, out outgoing, id string) (
 
 // upload uploads a file to the provider.
 func (w *Workers) upload(ctx context.Context, out outgoing, m storage.Media) (string, error) {
-	file, err := w.Files.Open(m.SHA256)
+	file, err := w.Files.Open(ctx, m.SHA256)
 	if errors.Is(err, fs.ErrNotExist) {
 		w.Log.Error("a media file is missing", "media", m.ID, "sha256", m.SHA256)
 		return "", errNoMedia
@@ -221,6 +221,11 @@ func (w *Workers) prepareFailed(ctx context.Context, job storage.Job, out outgoi
 			Text: "The media was deleted before it could be sent.",
 			Own:  true,
 		}), nil
+	}
+	if errors.Is(err, storage.ErrMediaStore) {
+		// Nothing was sent, so the tries that the message has are not used up.
+		w.Log.Warn("could not read media", "account", out.sender.PublicID, "message", out.message.ID, "error", err)
+		return nil, queue.Postpone(queue.Jitter(storePause, sendSpread))
 	}
 	if _, ofProvider := errors.AsType[*provider.Error](err); !ofProvider {
 		return nil, err // our own error, such as a full disk: the queue's backoff

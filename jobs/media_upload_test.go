@@ -1,6 +1,7 @@
 package jobs_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -25,7 +26,7 @@ func (w *world) file(mimeType, content string) storage.Media {
 	w.is.NoErr(err)
 	_, err = io.WriteString(up, content)
 	w.is.NoErr(err)
-	sum, err := up.Keep()
+	sum, err := up.Keep(context.Background())
 	w.is.NoErr(err)
 	name := "menü.png"
 	m := storage.Media{AccountID: w.account.ID, Origin: storage.OriginLibrary, SHA256: sum, MIMEType: mimeType, Size: int64(len(content)), Filename: &name}

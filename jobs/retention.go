@@ -181,11 +181,11 @@ func (p *purge) deleteMessages(tx *storage.Tx, account int64, rows []storage.Row
 	}
 
 	for _, sum := range sums {
-		used, err := tx.MediaUses(sum)
+		unused, err := p.w.markUnused(tx, sum)
 		if err != nil {
 			return n, err
 		}
-		if !used {
+		if unused {
 			tx.AfterCommit(func() { p.unused = append(p.unused, sum) })
 		}
 	}

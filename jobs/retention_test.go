@@ -81,7 +81,7 @@ func (h *heap) media(o *owner, origin, content string) (id, sum string) {
 	h.is.NoErr(err)
 	_, err = upload.Write([]byte(content))
 	h.is.NoErr(err)
-	sum, err = upload.Keep()
+	sum, err = upload.Keep(context.Background())
 	h.is.NoErr(err)
 	m := storage.Media{AccountID: o.account.ID, Origin: origin, SHA256: sum, MIMEType: "text/plain", Size: int64(len(content))}
 	storagetest.Update(h.t, h.db, func(tx *storage.Tx) error { return tx.InsertMedia(&m) })
@@ -155,7 +155,7 @@ func daysOf(n int64) storage.PurgeCounts {
 
 // hasFile reports whether a file is there.
 func (h *heap) hasFile(sum string) bool {
-	f, err := h.files.Open(sum)
+	f, err := h.files.Open(context.Background(), sum)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false
 	}

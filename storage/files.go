@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -24,17 +25,31 @@ const MediaDir = "media"
 const incomingDir = "incoming"
 
 // Files keeps content on disk under the name of its hash, so that what comes
-// twice is stored once. Only one process may have a directory open.
+// twice is stored once. Only one process may have a directory open. With object
+// storage the directory only has copies; see media_store.go.
 type Files struct {
 	root *os.Root
 	// mu is held while a file's age is read and it is removed, and while the same
 	// content is put in its place, so that no young file is removed.
-	mu sync.Mutex
+	mu    sync.Mutex
+	store *mediaStore // nil without object storage
 }
 
 // OpenFiles opens a directory of files, making it if there is none. What a crash
 // left half received belongs to no one and is removed.
 func OpenFiles(dir string) (*Files, error) {
+	f, err := openFiles(dir)
+	if err != nil {
+		return nil, err
+	}
+
+	if err := errors.Join(f.root.RemoveAll(incomingDir), f.root.Mkdir(incomingDir, 0o700)); err != nil {
+		return nil, errors.Join(sqlite.NotWritable(dir, err), f.Close())
+	}
+	return f, nil
+}
+
+func openFiles(dir string) (*Files, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, sqlite.NotWritable(dir, err)
 	}
@@ -43,10 +58,6 @@ func OpenFiles(dir string) (*Files, error) {
 	if err != nil {
 		return nil, fmt.Errorf("media directory: %w", err)
 	}
-	if err := errors.Join(root.RemoveAll(incomingDir), root.Mkdir(incomingDir, 0o700)); err != nil {
-		return nil, errors.Join(sqlite.NotWritable(dir, err), root.Close())
-	}
-
 	return &Files{root: root}, nil
 }
 
@@ -88,15 +99,23 @@ func (u *Upload) Size() int64 { return u.size }
 func (u *Upload) ReadAt(p []byte, off int64) (int, error) { return u.file.ReadAt(p, off) }
 
 // Reader reads back all that was written, before it is kept.
-func (u *Upload) Reader() io.Reader { return io.NewSectionReader(u.file, 0, u.size) }
+func (u *Upload) Reader() io.ReadSeeker { return io.NewSectionReader(u.file, 0, u.size) }
 
 // Keep makes the content a durable file and returns its name, the SHA-256 in
 // hexadecimal. A row may name it once Keep has returned, within the grace time
 // of Remove. A file that is there already is replaced by its equal, which makes
-// it young again and heals one that was damaged.
-func (u *Upload) Keep() (string, error) {
+// it young again and heals one that was damaged. Object storage has it before Keep
+// returns; while that is away, the error is ErrMediaStore.
+func (u *Upload) Keep(ctx context.Context) (string, error) {
 	sum := hex.EncodeToString(u.sum.Sum(nil))
-	target := fileName(sum)
+	if u.files.store != nil {
+		return sum, u.keepObject(ctx, sum)
+	}
+	return sum, u.place(fileName(sum))
+}
+
+// place makes the content a durable file of this name.
+func (u *Upload) place(target string) error {
 	now := time.Now()
 	root := u.files.root
 
@@ -106,19 +125,19 @@ func (u *Upload) Keep() (string, error) {
 		err = root.MkdirAll(path.Dir(target), 0o700)
 	}
 	if err != nil {
-		return "", sqlite.DiskError(err)
+		return sqlite.DiskError(err)
 	}
 
 	u.files.mu.Lock()
 	err = root.Rename(u.name, target)
 	u.files.mu.Unlock()
 	if err != nil {
-		return "", sqlite.DiskError(err)
+		return sqlite.DiskError(err)
 	}
 	u.name = ""
 
 	// A name is durable once its directory was synced.
-	return sum, sqlite.DiskError(errors.Join(u.files.sync(path.Dir(target)), u.files.sync(".")))
+	return sqlite.DiskError(errors.Join(u.files.sync(path.Dir(target)), u.files.sync(".")))
 }
 
 // Discard forgets an upload that was not kept.
@@ -130,16 +149,23 @@ func (u *Upload) Discard() {
 	}
 }
 
-// Open opens a file by its hash.
-func (f *Files) Open(sum string) (*os.File, error) {
+// Open opens a file by its hash. One that only object storage has is copied first; while
+// that is away, the error is ErrMediaStore.
+func (f *Files) Open(ctx context.Context, sum string) (*os.File, error) {
 	if !ValidSum(sum) {
 		return nil, fs.ErrNotExist
 	}
-	return f.root.Open(fileName(sum))
+
+	file, err := f.root.Open(fileName(sum))
+	if errors.Is(err, fs.ErrNotExist) {
+		return f.openCopy(ctx, sum)
+	}
+	return file, err
 }
 
 // Remove deletes a file that has not been put there, or again, since a time. A
-// younger one may be about to get its row; it is left, as is one that is gone.
+// younger one may be about to get its row; it is left, as is one that is gone. A copy of
+// an object is deleted whatever its age; DeleteObject is for the object itself.
 func (f *Files) Remove(sum string, since time.Time) error {
 	if !ValidSum(sum) {
 		return nil
@@ -151,43 +177,63 @@ func (f *Files) Remove(sum string, since time.Time) error {
 	if err == nil && info.ModTime().Before(since) {
 		err = f.root.Remove(fileName(sum))
 	}
-
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
-	return err
+
+	if err := f.root.Remove(copyName(sum)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // Each calls fn with the hashes of files that have not been put there since a
-// time, some at once.
+// time, some at once. Copies of objects count as files.
 func (f *Files) Each(since time.Time, fn func(sums []string) error) error {
-	shards, err := fs.ReadDir(f.root.FS(), ".")
-	if err != nil {
+	for _, dir := range []string{".", copiesDir} {
+		err := f.eachIn(dir, func(files []fs.FileInfo) error {
+			var sums []string
+			for _, info := range files {
+				if info.ModTime().Before(since) {
+					sums = append(sums, info.Name())
+				}
+			}
+			return fn(sums)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachIn calls fn with the files in a directory, one of its 256 directories at a time.
+func (f *Files) eachIn(dir string, fn func([]fs.FileInfo) error) error {
+	shards, err := fs.ReadDir(f.root.FS(), dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 
 	for _, shard := range shards {
-		if shard.Name() == incomingDir || !shard.IsDir() {
+		if len(shard.Name()) != shardLength || !shard.IsDir() {
 			continue
 		}
-		entries, err := fs.ReadDir(f.root.FS(), shard.Name())
+		entries, err := fs.ReadDir(f.root.FS(), path.Join(dir, shard.Name()))
 		if err != nil {
 			return err
 		}
 
-		var sums []string
+		var files []fs.FileInfo
 		for _, entry := range entries {
-			info, err := entry.Info()
-			if err == nil && ValidSum(entry.Name()) && info.ModTime().Before(since) {
-				sums = append(sums, entry.Name())
+			if info, err := entry.Info(); err == nil && ValidSum(entry.Name()) {
+				files = append(files, info)
 			}
 		}
 
-		if err := fn(sums); err != nil {
+		if err := fn(files); err != nil {
 			return err
 		}
 	}
-
 	return nil
 }
 
@@ -200,8 +246,11 @@ func (f *Files) sync(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
+// shardLength is how many characters of its hash the directory of a file has.
+const shardLength = 2
+
 // fileName spreads the files over 256 directories.
-func fileName(sum string) string { return sum[:2] + "/" + sum }
+func fileName(sum string) string { return sum[:shardLength] + "/" + sum }
 
 // ValidSum reports whether a text is the name of a file.
 func ValidSum(sum string) bool {

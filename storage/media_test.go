@@ -1,6 +1,7 @@
 package storage_test
 
 import (
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -26,7 +27,7 @@ func put(t *testing.T, files *storage.Files, content string) string {
 	check(t, err)
 	_, err = io.WriteString(up, content)
 	check(t, err)
-	sum, err := up.Keep()
+	sum, err := up.Keep(context.Background())
 	check(t, err)
 	up.Discard() // does nothing any more
 	return sum
@@ -52,7 +53,7 @@ func TestContentIsStoredOnceUnderItsHash(t *testing.T) {
 	is.Equal(put(t, files, "hello"), helloSum)
 	is.Equal(put(t, files, "hello"), helloSum)
 	is.Equal(stored(t, dir), []string{"media/2c/" + helloSum})
-	f, err := files.Open(helloSum)
+	f, err := files.Open(context.Background(), helloSum)
 	is.NoErr(err)
 	defer f.Close()
 	content, err := io.ReadAll(f)
@@ -89,7 +90,7 @@ func TestAnUploadCutOffByACrashIsGoneAfterTheRestart(t *testing.T) {
 	is.Equal(len(stored(t, dir)), 2)
 	again := storagetest.Files(t, dir) // the first is still open
 	is.Equal(stored(t, dir), []string{"media/2c/" + sum})
-	f, err := again.Open(sum)
+	f, err := again.Open(context.Background(), sum)
 	is.NoErr(err)
 	f.Close()
 }
@@ -100,7 +101,7 @@ func TestNoNameLeadsOutOfTheDirectory(t *testing.T) {
 	files := storagetest.Files(t, dir)
 	is.NoErr(os.WriteFile(filepath.Join(dir, "secret"), []byte("x"), 0o600))
 	for _, name := range []string{"", "x", "../secret", "../../secret", strings.ToUpper(helloSum), helloSum[:63], helloSum + "0", "incoming"} {
-		_, err := files.Open(name)
+		_, err := files.Open(context.Background(), name)
 		is.True(errors.Is(err, fs.ErrNotExist)) // there is no such file
 		is.NoErr(files.Remove(name, time.Now().Add(time.Hour)))
 	}

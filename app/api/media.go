@@ -67,7 +67,7 @@ func (s *Server) createMedia(r *rest.Request) (rest.Reply, error) {
 
 // keepMedia keeps a file in the library of the number.
 func (s *Server) keepMedia(r *rest.Request, in *rest.IncomingFile) (rest.Reply, error) {
-	sum, err := in.File.Keep()
+	sum, err := in.File.Keep(r.HTTP.Context())
 	if err != nil {
 		return rest.Reply{}, err
 	}

@@ -3,6 +3,7 @@ package backup_test
 import (
 	"archive/tar"
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"os"
@@ -34,7 +35,7 @@ func newInstallation(t *testing.T) datadir.Dir {
 			t.Fatal(err)
 		}
 		io.WriteString(upload, content)
-		sum, err := upload.Keep()
+		sum, err := upload.Keep(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -157,7 +157,7 @@ func (s *store) purge(cmd *cobra.Command, f purgeFlags) (purgeView, error) {
 func (s *store) purgeWithoutServer(
 	ctx context.Context, scope storage.PurgeScope, log *slog.Logger, report func(storage.PurgeCounts),
 ) error {
-	files, err := storage.OpenFiles(s.dir.File(storage.MediaDir))
+	files, err := app.OpenMediaFiles(s.dir, s.config.Media)
 	if err != nil {
 		return err
 	}

@@ -42,6 +42,9 @@ func badValues() []badFile {
 		{`webhooks.retry_schedule = ["1s", "0s"]`, `webhooks.retry_schedule = ["1s", "0s"]: item "0s" must be longer than 0`},
 
 		// numbers
+		{`media.cache_bytes = -1`, `media.cache_bytes = -1: must be at least 0`},
+		{`media.store = "bucket"`, `media.store = "bucket": must be s3://bucket/prefix or file:///path`},
+		{`media.store = "s3://b?regoin=x"`, `media.store = "s3://b?regoin=x": has the parameter "regoin"; there are endpoint, region and forcePathStyle`},
 		{`storage.readers = -1`, `storage.readers = -1: must be between 0 and 1000`},
 		{`jobs.workers = 0`, `jobs.workers = 0: must be between 1 and 100000`},
 		{`webhooks.retention_days = 0`, `webhooks.retention_days = 0: must be between 1 and 36500`},

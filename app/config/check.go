@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"confab/storage/objects"
 )
 
 // maxDays keeps every number of days within what a time.Duration can hold.
@@ -62,6 +64,9 @@ func checks() ruleSet {
 
 		"storage.synchronous": oneOf("full", "normal"),
 		"storage.readers":     between(0, 1000),
+
+		"media.store":       optional(objects.CheckURL),
+		"media.cache_bytes": atLeast(0),
 
 		"provider.base_url":            checkOf(webURL),
 		"provider.version":             checkOf(matching(apiVersion, "must be a version such as v23.0")),

@@ -24,6 +24,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"confab/storage/objects"
 )
 
 // Config is every setting of a server. It may be printed and logged: a Secret
@@ -32,6 +34,7 @@ type Config struct {
 	DataDir  string          `koanf:"data_dir"`
 	Server   Server          `koanf:"server"`
 	Storage  Storage         `koanf:"storage"`
+	Media    Media           `koanf:"media"`
 	Provider Provider        `koanf:"provider"`
 	Webhooks Webhooks        `koanf:"webhooks"`
 	Security Security        `koanf:"security"`
@@ -64,6 +67,26 @@ type Server struct {
 type Storage struct {
 	Synchronous string `koanf:"synchronous"` // full or normal
 	Readers     int    `koanf:"readers"`     // connections for lists; 0: one for each core
+}
+
+// Media is where media files are kept.
+type Media struct {
+	Store           string `koanf:"store"` // URL of object storage; empty: files in the data directory
+	AccessKeyID     string `koanf:"access_key_id"`
+	SecretAccessKey Secret `koanf:"secret_access_key"`
+	CacheBytes      int    `koanf:"cache_bytes"` // of copies in the data directory
+}
+
+// Open makes the object storage of media; nil where there is none. It does not connect.
+func (m Media) Open() (objects.Store, error) {
+	if m.Store == "" {
+		return nil, nil
+	}
+	store, err := objects.Open(m.Store, objects.Credentials{AccessKeyID: m.AccessKeyID, SecretAccessKey: m.SecretAccessKey.Reveal()})
+	if err != nil {
+		return nil, fmt.Errorf("media.store: %w", err)
+	}
+	return store, nil
 }
 
 // Provider is the messaging network that carries the messages.
@@ -132,6 +155,7 @@ func Default() Config {
 		DataDir: "./confab-data",
 		Server:  Server{Listen: "127.0.0.1:8080", MaxStreams: 200},
 		Storage: Storage{Synchronous: "full"},
+		Media:   Media{CacheBytes: 1 << 30},
 
 		Provider: Provider{
 			BaseURL:           "https://graph.facebook.com",

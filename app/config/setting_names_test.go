@@ -40,6 +40,10 @@ func samples() []sample {
 
 		{"storage.synchronous", `"normal"`, "normal", "normal"},
 		{"storage.readers", `4`, "4", 4},
+		{"media.store", `"s3://b/p?region=r"`, "s3://b/p?region=r", "s3://b/p?region=r"},
+		{"media.access_key_id", `"id"`, "id", "id"},
+		{"media.secret_access_key", `"s3cret"`, "s3cret", Secret("s3cret")},
+		{"media.cache_bytes", `0`, "0", 0},
 
 		{"provider.base_url", `"http://127.0.0.1:8081/"`, "http://127.0.0.1:8081/", "http://127.0.0.1:8081"},
 		{"provider.version", `"v24.1"`, "v24.1", "v24.1"},

@@ -162,7 +162,7 @@ func backedUp(t *testing.T, args ...string) (dir, archive string) {
 			t.Fatal(err)
 		}
 		io.WriteString(upload, content)
-		sum, err := upload.Keep()
+		sum, err := upload.Keep(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}

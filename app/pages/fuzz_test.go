@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"context"
 	"errors"
 	"mime"
 	"net/http"
@@ -29,7 +30,7 @@ func FuzzMedia(f *testing.F) {
 	if _, err := up.Write([]byte(content)); err != nil {
 		f.Fatal(err)
 	}
-	sum, err := up.Keep()
+	sum, err := up.Keep(context.Background())
 	if err != nil {
 		f.Fatal(err)
 	}

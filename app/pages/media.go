@@ -60,7 +60,7 @@ func (p *Media) serve(w http.ResponseWriter, r *http.Request) error {
 	// A visitor with a token is no stranger.
 	limit.RequestOf(r.Context()).Identify(limit.Holder{Known: true, Group: "media " + strconv.FormatInt(m.AccountID, 10)})
 
-	file, err := p.Files.Open(m.SHA256)
+	file, err := p.Files.Open(r.Context(), m.SHA256)
 	if err != nil {
 		return err
 	}

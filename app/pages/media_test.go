@@ -1,6 +1,7 @@
 package pages_test
 
 import (
+	"context"
 	"io"
 	"mime"
 	"net/http"
@@ -61,7 +62,7 @@ func (s *site) host(mimeType, filename, content string) storage.Media {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	sum, err := up.Keep()
+	sum, err := up.Keep(context.Background())
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -8,3 +8,10 @@ CREATE INDEX jobs_held ON jobs (kind, lane, id) WHERE state = 'held';
 ALTER TABLE api_keys ADD COLUMN scopes TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(scopes));
 ALTER TABLE api_keys ADD COLUMN account_ids TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(account_ids));
 ALTER TABLE api_keys ADD COLUMN agent TEXT;
+
+-- Media may be in object storage, where what is deleted stays for a while.
+
+CREATE TABLE unused_objects (
+    sha256 TEXT    PRIMARY KEY,
+    since  INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;

@@ -12,6 +12,7 @@ import (
 	"path"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // Names in a directory that begin with a dot are no objects.
@@ -43,8 +44,9 @@ func (d *directory) Put(ctx context.Context, key string, content io.ReadSeeker, 
 	if err != nil {
 		return explainDisk(err)
 	}
+	now := time.Now()
 	_, err = io.Copy(f, content)
-	err = errors.Join(err, f.Sync(), f.Close())
+	err = errors.Join(err, f.Sync(), f.Close(), d.root.Chtimes(temp, now, now))
 
 	if err == nil {
 		err = d.root.MkdirAll(path.Dir(key), 0o700)

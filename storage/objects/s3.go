@@ -151,7 +151,11 @@ func (b *bucket) versionOf(ctx context.Context, key string, content []byte) (str
 // Get implements Store.
 func (b *bucket) Get(ctx context.Context, key string) (io.ReadCloser, Object, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	unanswered := time.AfterFunc(callTimeout, cancel)
 	out, err := b.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &b.bucket, Key: b.key(key)})
+	if !unanswered.Stop() {
+		err = context.DeadlineExceeded
+	}
 	if err != nil {
 		cancel()
 		return nil, Object{}, b.explain(err)

@@ -574,6 +574,13 @@ CREATE TABLE media_uploads (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX media_uploads_of_account ON media_uploads (account_id);
 
+-- Objects of media that no row of media names any more, and since when that is known. Object
+-- storage keeps them for as long as a restored database could name them again.
+CREATE TABLE unused_objects (
+    sha256 TEXT    PRIMARY KEY,
+    since  INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 -------------------------------------------------------------- broadcasts ----
 
 -- One template for many recipients. The counts are kept as they change: to count a million
@@ -954,5 +961,6 @@ INSERT INTO api_log VALUES
     (2, NULL, NULL, 'GET', '/v1/me', 401, 20, '2001:db8::1', 'req_01K000000000000000000000R3', 1767323045821, NULL, 'missing_api_key', NULL);
 INSERT INTO api_log_bodies VALUES
     ('req_01K000000000000000000000R1', 1, NULL, '{"name":"VIP"}', 14, '{"data":{}}', 11, 1767323045820);
+INSERT INTO unused_objects VALUES ('2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824', 1767323045830);
 COMMIT;
 PRAGMA journal_mode = WAL;

@@ -66,6 +66,9 @@ func NotFound() *Error { return Fail(ResourceNotFound, "No such resource.") }
 // answer.
 const StatusClientGone = 499
 
+// mediaStoreRetry is when a client is to try again while the storage of media is away.
+const mediaStoreRetry = 10 * time.Second
+
 // AsError makes the client's error of any error. One that it does not know is
 // internal, and its text is not shown.
 func AsError(err error) *Error {
@@ -81,6 +84,13 @@ func AsError(err error) *Error {
 			Code:       RateLimitExceeded,
 			Message:    "Too many searches are waiting in this organization. Please retry.",
 			RetryAfter: time.Second,
+		}
+	case errors.Is(err, storage.ErrMediaStore):
+		return &Error{
+			Code:       ServiceUnavailable,
+			Message:    "The storage of media files cannot be reached right now. Please retry.",
+			RetryAfter: mediaStoreRetry,
+			Cause:      err,
 		}
 	case errors.Is(err, storage.ErrUnavailable), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return &Error{

@@ -1,0 +1,315 @@
+package storage
+
+import (
+	"cmp"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+
+	"confab/storage/objects"
+	"confab/storage/sqlite"
+)
+
+// Media in object storage.
+//
+// Every file is an object xx/HASH, written before the row that names it commits. The
+// directory "copies" beside the files has copies of objects, the latest read first to stay,
+// and has a bound: what is in it can be deleted at any time. Files of a time before there was
+// object storage lie where they always did, and are read from there, until MoveToStore has
+// made objects of them.
+//
+// An object may only be deleted when nobody is about to name it. Whoever stores the same
+// content again writes its object again, which makes it young; DeleteObject leaves young ones
+// alone. The lock on a hash keeps the two apart: an object is not deleted between the look at
+// its age and a write.
+
+// ErrMediaStore means that the object storage of media is away, or refuses what was asked.
+var ErrMediaStore = fmt.Errorf("%w: media storage", ErrUnavailable)
+
+const (
+	// copiesDir holds copies of objects.
+	copiesDir = "copies"
+	// fetchesAtOnce is how many objects are copied at the same time.
+	fetchesAtOnce = 16
+	// copyTries is how often a copy is made again that was evicted before it was opened.
+	copyTries = 3
+	// maxObject is more than any file of media has.
+	maxObject = 1 << 30
+)
+
+// mediaStore is what Files knows of object storage.
+type mediaStore struct {
+	objects objects.Store
+	locks   hashLocks
+	making  singleflight.Group
+	fetches chan struct{} // bounds those at once
+
+	mu       sync.Mutex
+	copied   int64 // bytes in copiesDir, or more: what is removed is counted with the next eviction
+	maxBytes int64
+}
+
+// OpenStoredFiles is OpenFiles for media in object storage, of which the directory keeps
+// copies of up to maxBytes.
+func OpenStoredFiles(dir string, store objects.Store, maxBytes int64) (*Files, error) {
+	f, err := OpenFiles(dir)
+	if err != nil {
+		return nil, err
+	}
+	return f.withStore(store, maxBytes)
+}
+
+// OpenFilesBeside is OpenStoredFiles for a command beside a server that has the directory
+// open: what the server is receiving is left alone.
+func OpenFilesBeside(dir string, store objects.Store, maxBytes int64) (*Files, error) {
+	f, err := openFiles(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.root.MkdirAll(incomingDir, 0o700); err != nil {
+		return nil, errors.Join(sqlite.NotWritable(dir, err), f.Close())
+	}
+	return f.withStore(store, maxBytes)
+}
+
+func (f *Files) withStore(store objects.Store, maxBytes int64) (*Files, error) {
+	f.store = &mediaStore{objects: store, fetches: make(chan struct{}, fetchesAtOnce), maxBytes: maxBytes}
+	if err := f.evict(); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// HasStore reports whether media is in object storage.
+func (f *Files) HasStore() bool { return f != nil && f.store != nil }
+
+func copyName(sum string) string  { return path.Join(copiesDir, fileName(sum)) }
+func objectKey(sum string) string { return fileName(sum) }
+
+func storeError(err error) error { return fmt.Errorf("%w: %w", ErrMediaStore, err) }
+
+// keepObject makes an object of the upload, and a copy.
+func (u *Upload) keepObject(ctx context.Context, sum string) error {
+	s := u.files.store
+	defer s.locks.lock(sum)()
+
+	if err := s.objects.Put(ctx, objectKey(sum), u.Reader(), u.size); err != nil {
+		return storeError(err)
+	}
+	if err := u.place(copyName(sum)); err != nil {
+		return err
+	}
+	return u.files.addCopy(u.size)
+}
+
+// openCopy opens the copy of an object, which is made if there is none. When several want
+// the same one, only the first fetches it.
+func (f *Files) openCopy(ctx context.Context, sum string) (*os.File, error) {
+	for range copyTries {
+		file, err := f.openExistingCopy(sum)
+		if !errors.Is(err, fs.ErrNotExist) || f.store == nil {
+			return file, err
+		}
+
+		made := f.store.making.DoChan(sum, func() (any, error) { return nil, f.makeCopy(context.WithoutCancel(ctx), sum) })
+		select {
+		case result := <-made:
+			err = result.Err
+		case <-ctx.Done():
+			err = storeError(ctx.Err())
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return nil, storeError(errors.New("copies of media are evicted before they can be read: media.cache_bytes is too small"))
+}
+
+// makeCopy copies an object.
+func (f *Files) makeCopy(ctx context.Context, sum string) error {
+	f.store.fetches <- struct{}{} // those before have time limits
+	defer func() { <-f.store.fetches }()
+
+	size, err := f.fetch(ctx, sum, copyName(sum))
+	if err != nil {
+		return err
+	}
+	return f.addCopy(size)
+}
+
+// openExistingCopy opens a copy and makes it the latest that was read.
+func (f *Files) openExistingCopy(sum string) (*os.File, error) {
+	file, err := f.root.Open(copyName(sum))
+	if err == nil {
+		now := time.Now()
+		_ = f.root.Chtimes(copyName(sum), now, now) // it would only be evicted too early
+	}
+	return file, err
+}
+
+// fetch makes a file of an object, under a name, and checks its hash.
+func (f *Files) fetch(ctx context.Context, sum, name string) (size int64, err error) {
+	body, _, err := f.store.objects.Get(ctx, objectKey(sum))
+	if errors.Is(err, objects.ErrNotFound) {
+		return 0, fs.ErrNotExist
+	}
+	if err != nil {
+		return 0, storeError(err)
+	}
+	defer body.Close()
+
+	up, err := f.Create()
+	if err != nil {
+		return 0, err
+	}
+	defer up.Discard()
+
+	_, err = io.Copy(up, io.LimitReader(body, maxObject))
+	switch {
+	case errors.Is(err, ErrUnavailable): // the disk's
+		return 0, err
+	case err != nil:
+		return 0, storeError(err)
+	case hex.EncodeToString(up.sum.Sum(nil)) != sum:
+		return 0, storeError(fmt.Errorf("the object %s is damaged: its hash is not its name", objectKey(sum)))
+	}
+	return up.size, up.place(name)
+}
+
+// addCopy counts a new copy, and evicts others if there is no more room.
+func (f *Files) addCopy(size int64) error {
+	s := f.store
+	s.mu.Lock()
+	s.copied += size
+	full := s.copied > s.maxBytes
+	s.mu.Unlock()
+
+	if full {
+		return f.evict()
+	}
+	return nil
+}
+
+// evict counts the copies, and deletes those that were not read for the longest time if
+// they take more than the bound. A tenth more is made free, so that this is done rarely. The
+// latest stays, however large: somebody is about to read it.
+func (f *Files) evict() error {
+	s := f.store
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	var all []fs.FileInfo
+	s.copied = 0
+	err := f.eachIn(copiesDir, func(files []fs.FileInfo) error {
+		for _, info := range files {
+			s.copied += info.Size()
+		}
+		all = append(all, files...)
+		return nil
+	})
+	if err != nil || s.copied <= s.maxBytes {
+		return sqlite.DiskError(err)
+	}
+
+	slices.SortFunc(all, func(a, b fs.FileInfo) int { return cmp.Compare(a.ModTime().UnixNano(), b.ModTime().UnixNano()) })
+	for _, info := range all[:len(all)-1] {
+		if s.copied <= s.maxBytes-s.maxBytes/10 {
+			break
+		}
+		if err := f.root.Remove(copyName(info.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return sqlite.DiskError(err)
+		}
+		s.copied -= info.Size()
+	}
+	return nil
+}
+
+// EachObject calls fn with the hash, the size and the time of each file in object storage,
+// in the order of the hashes.
+func (f *Files) EachObject(ctx context.Context, fn func(sum string, size int64, modified time.Time) error) error {
+	return EachObject(ctx, f.store.objects, fn)
+}
+
+// EachObject is Files.EachObject for a store without the directory of its copies.
+func EachObject(ctx context.Context, store objects.Store, fn func(sum string, size int64, modified time.Time) error) error {
+	var ours error
+	err := store.List(ctx, "", func(o objects.Object) error {
+		sum := path.Base(o.Key)
+		if !ValidSum(sum) || o.Key != objectKey(sum) {
+			return nil // not ours
+		}
+		ours = fn(sum, o.Size, o.Modified)
+		return ours
+	})
+	if err == nil || ours != nil {
+		return ours
+	}
+	return storeError(err)
+}
+
+// DeleteObject deletes an object that has not been written since a time. It reports
+// whether it is gone.
+func (f *Files) DeleteObject(ctx context.Context, sum string, since time.Time) (gone bool, err error) {
+	defer f.store.locks.lock(sum)()
+
+	o, err := f.store.objects.Stat(ctx, objectKey(sum))
+	if errors.Is(err, objects.ErrNotFound) {
+		return true, nil
+	}
+	if err == nil && !o.Modified.Before(since) {
+		return false, nil
+	}
+
+	if err == nil {
+		err = f.store.objects.Delete(ctx, objectKey(sum))
+	}
+	if err != nil {
+		return false, storeError(err)
+	}
+	return true, nil
+}
+
+// hashLocks lets one at a time work on the object of a hash.
+type hashLocks struct {
+	mu   sync.Mutex
+	held map[string]*hashLock
+}
+
+type hashLock struct {
+	sync.Mutex
+	users int // that hold it or wait for it
+}
+
+func (l *hashLocks) lock(sum string) (unlock func()) {
+	l.mu.Lock()
+	if l.held == nil {
+		l.held = make(map[string]*hashLock)
+	}
+	h := l.held[sum]
+	if h == nil {
+		h = &hashLock{}
+		l.held[sum] = h
+	}
+	h.users++
+	l.mu.Unlock()
+
+	h.Lock()
+	return func() {
+		h.Unlock()
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if h.users--; h.users == 0 {
+			delete(l.held, sum)
+		}
+	}
+}

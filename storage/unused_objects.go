@@ -1,0 +1,35 @@
+package storage
+
+// MarkObjectUnused records that from now on no row names the object of a hash.
+func (tx *Tx) MarkObjectUnused(sum string) error {
+	_, err := tx.Exec(`
+		INSERT INTO unused_objects (sha256, since) VALUES (?, ?)
+		ON CONFLICT (sha256) DO UPDATE SET since = excluded.since`, sum, tx.Now)
+	return err
+}
+
+// NoticeUnusedObjects records objects that no row names, unless they are known to be unused.
+func (tx *Tx) NoticeUnusedObjects(sums []string) error {
+	_, err := tx.Exec(`
+		INSERT OR IGNORE INTO unused_objects (sha256, since)
+		SELECT value, ? FROM json_each(?)`, tx.Now, jsonList(sums))
+	return err
+}
+
+// UnusedObjects lists up to limit hashes of objects that have been unused since a time, in
+// their order, after one of them.
+func (rx *Rx) UnusedObjects(since Time, after string, limit int) (sums []string, err error) {
+	err = rx.List(&sums, `
+		SELECT sha256 FROM unused_objects
+		WHERE since <= ? AND sha256 > ?
+		ORDER BY sha256
+		LIMIT ?`, since, after, limit)
+	return sums, err
+}
+
+// ForgetUnusedObject ends the record of an object that was deleted, or that a row names
+// again.
+func (tx *Tx) ForgetUnusedObject(sum string) error {
+	_, err := tx.Exec(`DELETE FROM unused_objects WHERE sha256 = ?`, sum)
+	return err
+}
