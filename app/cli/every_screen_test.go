@@ -74,7 +74,7 @@ var screensOfCommands = map[string]struct{ screen, module, words string }{
 // unseenCommands are commands and nouns that have no screen, and why.
 var unseenCommands = map[string]string{
 	"serve": operators, "ready": operators, "doctor": operators, "backup": operators, "restore": operators,
-	"purge": operators, "init": operators, "config": operators, "version": operators, "orgs": operators,
+	"purge": operators, "media": operators, "init": operators, "config": operators, "version": operators, "orgs": operators,
 
 	"sandbox": "it runs the console itself", "simulator": "for programs that talk to the provider",
 	"mcp":          "for agents, which are programs",
