@@ -4,7 +4,8 @@
 // An archive is a tar file: confab.db, master.key unless it was left out, media/xx/HASH
 // for each media file, and last the manifest. An archive without a manifest was cut
 // short. Every part can be verified: the manifest has the hash of the database, and the
-// name of a media file is its hash.
+// name of a media file is its hash. Media in object storage is not in an archive: the
+// manifest says where it is.
 package backup
 
 import (
@@ -54,6 +55,9 @@ type Media struct {
 	Size    int64    `json:"size"`
 	Missing []string `json:"missing,omitempty"` // named by the database, but not on disk
 	Damaged []string `json:"damaged,omitempty"` // on disk, but their hash is not their name
+
+	Store  string `json:"store,omitempty"`  // URL of the object storage that has those that are not in the archive
+	Stored int64  `json:"stored,omitempty"` // how many those are
 }
 
 // mediaEntry is the name of a media file in an archive.

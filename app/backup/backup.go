@@ -22,6 +22,7 @@ type Options struct {
 	Dir        datadir.Dir
 	Temp       string // directory for a copy of the database while it is made
 	WithoutKey bool
+	MediaStore string // URL of the object storage of media, if there is one; what is there is not copied
 	Version    string
 	Progress   func(what string, done, total int64)
 }
@@ -61,6 +62,9 @@ func Write(ctx context.Context, o Options, w io.Writer) (Manifest, error) {
 		return m, fmt.Errorf("read the copy: %w", err)
 	}
 	m.SchemaVersion, m.Messages, m.Queued = facts.SchemaVersion, facts.Messages, facts.Queued
+	if m.Media.Store = o.MediaStore; m.Media.Store != "" {
+		facts.FileBytes = 0 // most of them are not written
+	}
 
 	a := &archiver{Options: o, tar: tar.NewWriter(w), manifest: &m, total: facts.FileBytes}
 	if err := a.write(ctx, copyPath); err != nil {
@@ -131,6 +135,9 @@ func (a *archiver) addMedia(ctx context.Context, sum string) error {
 
 	m := &a.manifest.Media
 	switch {
+	case errors.Is(err, fs.ErrNotExist) && m.Store != "":
+		m.Stored++
+		return nil
 	case errors.Is(err, fs.ErrNotExist):
 		m.Missing = append(m.Missing, sum)
 		return nil

@@ -25,7 +25,8 @@ func (e *env) backup() *cobra.Command {
 		Short: "Back up the database, media and master key to one file",
 		Long: "Write the whole data directory to one archive (tar; compressed if FILE ends in .gz; '-' is standard\n" +
 			"output), whether the server is running or not. It includes everything acknowledged before it started.\n" +
-			"It needs temporary space next to FILE for a copy of the database.\n\n" +
+			"It needs temporary space next to FILE for a copy of the database. Media in object storage (media.store)\n" +
+			"stays there; the archive says where.\n\n" +
 			"The archive contains master.key, which decrypts every secret in it: store it as safely as the key\n" +
 			"itself, or leave the key out with --without-key and store it separately. A backup cannot be used\n" +
 			"without the key, and a standby needs it too.",
@@ -42,6 +43,7 @@ func (e *env) backup() *cobra.Command {
 			o := backup.Options{
 				Dir:        datadir.Dir(c.DataDir),
 				WithoutKey: withoutKey,
+				MediaStore: c.Media.Store,
 				Version:    e.Version,
 				Progress: func(what string, done, total int64) {
 					line.what = what
@@ -135,6 +137,11 @@ func reportBackup(cmd *cobra.Command, file string, m backup.Manifest) error {
 
 	fmt.Fprintf(out, "Wrote %s: %s messages, %s database, %s media files (%s). %s\n",
 		file, formatCount(m.Messages), formatBytes(m.Database.Size), formatCount(m.Media.Files), formatBytes(m.Media.Size), key)
+
+	if m.Media.Store != "" {
+		fmt.Fprintf(out, "%s more media files are in %s, not in the backup: keep that storage as long as the backup.\n",
+			formatCount(m.Media.Stored), m.Media.Store)
+	}
 
 	// Such a backup is still worth keeping: a message without its file is better
 	// than none.

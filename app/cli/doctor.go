@@ -18,7 +18,8 @@ func (e *env) doctor() *cobra.Command {
 		Short: "Check the installation and suggest fixes",
 		Long: "Check settings, permissions, disk, clock, database, people, provider, tokens, certificate, public URL,\n" +
 			"jobs, webhooks and media, whether a server is running or not, and suggest a fix for each problem. Nothing\n" +
-			"is changed. The exit status is 1 if something is broken.",
+			"is changed, but that one small object is written to the object storage of media and deleted again. The\n" +
+			"exit status is 1 if something is broken.",
 		Example: "  confab doctor\n  confab doctor --quick --json",
 		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
 			o := doctor.Options{

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"confab/app/backup"
+	"confab/app/config"
 	"confab/app/datadir"
 )
 
@@ -50,7 +51,7 @@ func (e *env) restore() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return reportRestore(cmd, c.DataDir, out)
+			return reportRestore(cmd, c, out)
 		}),
 	})
 }
@@ -80,7 +81,8 @@ func openBackup(cmd *cobra.Command, file string) (r io.Reader, size int64, done 
 	return uncompressed, size, done, err
 }
 
-func reportRestore(cmd *cobra.Command, dir string, out backup.Restored) error {
+func reportRestore(cmd *cobra.Command, c config.Config, out backup.Restored) error {
+	dir := c.DataDir
 	if wantsJSON(cmd) {
 		return printJSON(cmd.OutOrStdout(), out)
 	}
@@ -91,6 +93,11 @@ func reportRestore(cmd *cobra.Command, dir string, out backup.Restored) error {
 	if !out.KeyChecked {
 		fmt.Fprintf(cmd.ErrOrStderr(), "confab: warning: the backup has no master.key: put it in %s, "+
 			"or set CONFAB_MASTER_KEY, before you start the server\n", dir)
+	}
+
+	if store := out.Media.Store; store != "" && store != c.Media.Store {
+		fmt.Fprintf(cmd.ErrOrStderr(), "confab: warning: %s media files are in %s: set media.store to it before you start the server\n",
+			formatCount(out.Media.Stored), store)
 	}
 
 	// Messages queued at the backup may have been sent after it by the old server.

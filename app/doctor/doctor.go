@@ -81,6 +81,7 @@ func Examine(ctx context.Context, o Options, report func(Finding)) {
 	e.checkExposure()
 	e.checkSpace()
 	e.checkMasterKey()
+	e.checkMediaStore(ctx)
 
 	if e.checkDatabase(ctx) {
 		defer e.db.Close()

@@ -10,28 +10,80 @@ import (
 	"time"
 
 	"confab/storage"
+	"confab/storage/objects"
 )
 
 const (
 	// orphanAfter is how old a file without a row must be to be reported. A younger
 	// one may get its row any moment, or the server's sweep deletes it.
 	orphanAfter = 12 * time.Hour
+	// storeTime limits the three calls to object storage.
+	storeTime = 30 * time.Second
 	// maxNamedFiles is how many files a message names.
 	maxNamedFiles = 5
 )
 
+// checkMediaStore writes, reads and deletes an object in the storage of media, if there is one.
+func (e *examination) checkMediaStore(ctx context.Context) {
+	c := e.config.Media
+	if c.Store == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, storeTime)
+	defer cancel()
+
+	const advice = "Check media.store, the access key and its rights, and that this machine reaches the storage. " +
+		"Until then, files cannot be uploaded, and only copies in the data directory can be read."
+	store, err := c.Open()
+	if err == nil {
+		err = objects.Check(ctx, store)
+	}
+	if err != nil {
+		e.broken("media storage", advice, "%s: %s.", c.Store, errorText(err))
+		return
+	}
+	e.ok("media storage", "An object was written, read and deleted in %s.", c.Store)
+}
+
+// storedSizes are the sizes of the files in object storage, by hash; nil if there is none.
+func (e *examination) storedSizes(ctx context.Context) (map[string]int64, error) {
+	store, err := e.config.Media.Open()
+	if err != nil || store == nil {
+		return nil, err
+	}
+
+	sizes := make(map[string]int64)
+	err = storage.EachObject(ctx, store, func(sum string, size int64, _ time.Time) error {
+		sizes[sum] = size
+		return nil
+	})
+	return sizes, err
+}
+
 // checkMedia compares the media files with the rows: every row must have its file, and
 // every file a row.
 func (e *examination) checkMedia(ctx context.Context) {
+	stored, err := e.storedSizes(ctx)
+	if err != nil {
+		e.broken("media", "Fix the object storage first.", "The objects cannot be listed: %s.", errorText(err))
+		return
+	}
+
 	var missing, wrong []string
 	files, ok := query(ctx, e, "media", func(rx *storage.Rx) (files int, err error) {
 		err = rx.EachFile(func(sum string, size int64) error {
 			files++
-			info, err := os.Stat(filepath.Join(string(e.dir), storage.MediaDir, sum[:2], sum))
+			found, exists := stored[sum]
+			if info, err := os.Stat(filepath.Join(string(e.dir), storage.MediaDir, sum[:2], sum)); err == nil {
+				found, exists = info.Size(), true
+			} else if !errors.Is(err, fs.ErrNotExist) {
+				return ctx.Err()
+			}
+
 			switch {
-			case errors.Is(err, fs.ErrNotExist):
+			case !exists:
 				missing = append(missing, sum)
-			case err == nil && info.Size() != size:
+			case found != size:
 				wrong = append(wrong, sum)
 			}
 			return ctx.Err()
