@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"confab/app/config"
+	"confab/storage/objects"
 )
 
 func (e *env) config() *cobra.Command {
@@ -20,8 +22,9 @@ func (e *env) configCheck() *cobra.Command {
 		Use:   "check",
 		Short: "Load all settings and print their values, secrets hidden",
 		Long: "Load all settings as 'confab serve' does, from the file, CONFAB_ variables and flags, and print the\n" +
-			"values in effect, secrets hidden. If a setting is invalid, it is named and the exit status is 1. Files\n" +
-			"and directories named in settings are not checked: 'confab doctor' does that.",
+			"values in effect, secrets hidden. If a setting is invalid, it is named and the exit status is 1. In the\n" +
+			"object storage of media, if it is set, one small object is written, read and deleted. Files and\n" +
+			"directories named in settings are not checked: 'confab doctor' does that.",
 		Example: "  confab config check\n  confab config check --config /etc/confab.toml",
 		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
 			from := e.sources(cmd, nil)
@@ -40,8 +43,22 @@ func (e *env) configCheck() *cobra.Command {
 				origin = "# From variables and defaults: there is no " + from.File + "."
 			}
 
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n%s", origin, c)
-			return err
+			if _, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n%s", origin, c); err != nil {
+				return err
+			}
+			return checkMediaStore(cmd.Context(), c.Media)
 		}),
 	}
+}
+
+// checkMediaStore tries the object storage of media, if there is one.
+func checkMediaStore(ctx context.Context, c config.Media) error {
+	store, err := c.Open()
+	if err != nil || store == nil {
+		return err
+	}
+	if err := objects.Check(ctx, store); err != nil {
+		return fmt.Errorf("media.store: %w", err)
+	}
+	return nil
 }

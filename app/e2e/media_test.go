@@ -28,6 +28,7 @@ type platform struct {
 	dir   string
 	calls chan string // each call to the provider, as "METHOD path", once it was answered
 	base  string      // of the provider
+	media config.Media
 	app   *app.App
 	key   string
 	log   *logBuffer
@@ -83,6 +84,7 @@ func (p *platform) start() {
 	p.t.Helper()
 	c := config.Default()
 	c.DataDir, c.Server.Listen, c.Provider.BaseURL, c.Storage.Synchronous = p.dir, "127.0.0.1:0", p.base, "normal"
+	c.Media = p.media
 	a, err := app.New(app.Options{Config: c, Schema: storagetest.Schema(p.t), Version: "test", Log: slog.New(slog.NewTextHandler(p.log, nil))})
 	if err != nil {
 		p.t.Fatal(err)
