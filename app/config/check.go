@@ -67,6 +67,11 @@ func checks() ruleSet {
 
 		"media.store":       optional(objects.CheckURL),
 		"media.cache_bytes": atLeast(0),
+		"replica.url":            optional(replicaURL),
+		"replica.interval":       atLeast(50 * time.Millisecond),
+		"replica.snapshot_every": atLeast(time.Minute),
+		"replica.keep":           atLeast(time.Minute),
+		"replica.max_backlog":    atLeast(Bytes(1 << 20)),
 
 		"provider.base_url":            checkOf(webURL),
 		"provider.version":             checkOf(matching(apiVersion, "must be a version such as v23.0")),
@@ -118,6 +123,7 @@ func (c Config) problems() []*Error {
 	})
 
 	c.Server.checkTogether(fail)
+	c.Replica.checkTogether(fail)
 	for name, plan := range c.Plans {
 		key := "plans." + name
 		if !planName.MatchString(name) {

@@ -35,6 +35,7 @@ type Config struct {
 	Server   Server          `koanf:"server"`
 	Storage  Storage         `koanf:"storage"`
 	Media    Media           `koanf:"media"`
+	Replica  Replica         `koanf:"replica"`
 	Provider Provider        `koanf:"provider"`
 	Webhooks Webhooks        `koanf:"webhooks"`
 	Security Security        `koanf:"security"`
@@ -87,6 +88,17 @@ func (m Media) Open() (objects.Store, error) {
 		return nil, fmt.Errorf("media.store: %w", err)
 	}
 	return store, nil
+}
+
+// Replica is where a copy of the database is kept up to date.
+type Replica struct {
+	URL             string        `koanf:"url"` // empty: nowhere
+	Interval        time.Duration `koanf:"interval"`
+	SnapshotEvery   time.Duration `koanf:"snapshot_every"`
+	Keep            time.Duration `koanf:"keep"`
+	MaxBacklog      Bytes         `koanf:"max_backlog"`
+	AccessKeyID     string        `koanf:"access_key_id"` // as written; Credentials reads the file
+	SecretAccessKey Secret        `koanf:"secret_access_key"`
 }
 
 // Provider is the messaging network that carries the messages.
@@ -156,6 +168,12 @@ func Default() Config {
 		Server:  Server{Listen: "127.0.0.1:8080", MaxStreams: 200},
 		Storage: Storage{Synchronous: "full"},
 		Media:   Media{CacheBytes: 1 << 30},
+		Replica: Replica{
+			Interval:      250 * time.Millisecond,
+			SnapshotEvery: 24 * time.Hour,
+			Keep:          7 * 24 * time.Hour,
+			MaxBacklog:    2 << 30,
+		},
 
 		Provider: Provider{
 			BaseURL:           "https://graph.facebook.com",

@@ -58,6 +58,8 @@ func decode(raw any, to reflect.Type) (any, error) {
 			return time.Duration(0), nil // a zero needs no unit
 		}
 		return decodeText(raw, errDuration, ParseAge)
+	case Bytes:
+		return decodeBytes(raw)
 	case netip.Prefix:
 		return decodeText(raw, errPrefix, parsePrefix)
 	}

@@ -67,6 +67,8 @@ func formatLiteral(value any) string {
 		return strconv.Quote(v.String())
 	case netip.Prefix:
 		return strconv.Quote(v.String())
+	case Bytes:
+		return strconv.Quote(v.String())
 	case map[string]any:
 		return "{…}"
 	}

@@ -45,6 +45,14 @@ func samples() []sample {
 		{"media.secret_access_key", `"s3cret"`, "s3cret", Secret("s3cret")},
 		{"media.cache_bytes", `0`, "0", 0},
 
+		{"replica.url", `"s3://bucket/confab?region=eu-1"`, "s3://bucket/confab?region=eu-1", "s3://bucket/confab?region=eu-1"},
+		{"replica.interval", `"1s"`, "1s", time.Second},
+		{"replica.snapshot_every", `"12h"`, "12h", 12 * time.Hour},
+		{"replica.keep", `"30d"`, "30d", 30 * 24 * time.Hour},
+		{"replica.max_backlog", `"512MiB"`, "536870912", Bytes(512 << 20)},
+		{"replica.access_key_id", `"file:/run/secrets/id"`, "file:/run/secrets/id", "file:/run/secrets/id"},
+		{"replica.secret_access_key", `"s3cret"`, "s3cret", Secret("s3cret")},
+
 		{"provider.base_url", `"http://127.0.0.1:8081/"`, "http://127.0.0.1:8081/", "http://127.0.0.1:8081"},
 		{"provider.version", `"v24.1"`, "v24.1", "v24.1"},
 		{"provider.app_id", `"123"`, "123", "123"},
@@ -141,13 +149,17 @@ func arrives(t *testing.T, s sample, cfg Config, also ...string) {
 	}
 }
 
-// companion is what a TLS file needs beside it to be a valid setting.
+// companion is what one of a pair needs beside it to be a valid setting.
 func companion(key string) string {
 	switch key {
 	case "server.tls_cert":
 		return "server.tls_key"
 	case "server.tls_key":
 		return "server.tls_cert"
+	case "replica.access_key_id":
+		return "replica.secret_access_key"
+	case "replica.secret_access_key":
+		return "replica.access_key_id"
 	}
 	return ""
 }
