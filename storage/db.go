@@ -52,9 +52,10 @@ func Open(o Options) (*DB, error) {
 			return changedBy(query) | erasedBy(query), addedBy(query)
 		},
 		Begin:            db.pending.clear,
-		BeforeCommit:     db.pending.write,
+		BeforeCommit:     db.beforeCommit(o.Served),
 		Committed:        db.forget,
 		ChangedElsewhere: db.DropCaches,
+		OtherCommits:     otherCommits,
 	})
 	if err != nil {
 		return nil, err
@@ -63,6 +64,17 @@ func Open(o Options) (*DB, error) {
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
+}
+
+// beforeCommit writes what the closures of a transaction have counted. Beside a server each
+// transaction that changes something is counted, too: see otherCommits.
+func (db *DB) beforeCommit(served bool) func(*sqlite.Wx) error {
+	return func(wx *sqlite.Wx) error {
+		if err := db.pending.write(wx); err != nil || !served || !wx.Wrote() {
+			return err
+		}
+		return countOtherCommit(wx)
+	}
 }
 
 // registerFunctions gives SQLite our own functions, once for all connections.

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -45,6 +46,8 @@ type Hooks struct {
 	Committed func(changed TableSet)
 	// ChangedElsewhere is called when another process has committed something.
 	ChangedElsewhere func()
+	// OtherCommits reads how many transactions other processes of ours have committed.
+	OtherCommits func(Rx) (int64, error)
 }
 
 // TableSet is a set of tables that the owner of a database watches.
@@ -62,7 +65,7 @@ type DB struct {
 	searchConns *freeSessions  // likewise, for searches alone
 	searches    *FairSemaphore
 	writer      *writer
-	emptying    sync.Mutex // held by EmptyLog: the writer knows of one
+	emptying    sync.Mutex // held by between: the writer knows of one
 	ids         *order     // of what is not stored in the transaction that makes it
 	rows        *order     // of rows; only the writer makes their ids
 	seal        *sealer
@@ -204,6 +207,9 @@ const (
 	servedBusyTimeout = "60000"
 )
 
+// logPages is how many pages the log may have before the writer copies them into the file.
+const logPages = 4000
+
 // writerDSN opens the connection that writes. What it deletes it overwrites, in freed pages
 // too: gone means gone. That costs nothing but in the pages that become free.
 func writerDSN(o Options) string {
@@ -218,7 +224,7 @@ func writerDSN(o Options) string {
 
 	return DSN(o.Path, url.Values{"mode": {"rw"}, "_txlock": {"immediate"}, "_pragma": {
 		"busy_timeout(" + timeout + ")", "foreign_keys(ON)", "synchronous(" + synchronous + ")",
-		"wal_autocheckpoint(4000)", "journal_size_limit(67108864)", "temp_store(MEMORY)", "secure_delete(ON)",
+		"wal_autocheckpoint(" + strconv.Itoa(logPages) + ")", "journal_size_limit(67108864)", "temp_store(MEMORY)", "secure_delete(ON)",
 	}})
 }
 

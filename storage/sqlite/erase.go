@@ -41,26 +41,11 @@ func (db *DB) EmptyLog(ctx context.Context) (emptied bool, err error) {
 		return false, err
 	}
 
-	db.emptying.Lock()
-	defer db.emptying.Unlock()
-
-	type outcome struct {
-		emptied bool
-		err     error
-	}
-	done := make(chan outcome, 1)
-	err = db.Update(ctx, false, func(tx *Tx) error {
-		tx.Wx.db.writer.between = func(s *session) {
-			emptied, err := s.emptyLog()
-			done <- outcome{emptied, err}
-		}
-		return nil
+	err = db.between(ctx, func(wr *writer) (err error) {
+		emptied, err = wr.s.emptyLog()
+		return err
 	})
-	if err != nil {
-		return false, err
-	}
-	o := <-done
-	return o.emptied, o.err
+	return emptied, err
 }
 
 // copyLog copies the log into the file, as far as no reader prevents it.

@@ -24,6 +24,7 @@ func open(t testing.TB) *sqlite.DB {
 		BeforeCommit:     func(*sqlite.Wx) error { return nil },
 		Committed:        func(sqlite.TableSet) {},
 		ChangedElsewhere: func() {},
+		OtherCommits:     func(sqlite.Rx) (int64, error) { return 0, nil },
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -101,6 +101,12 @@ func (s *session) useLog() error {
 // emptyLog empties the log between two transactions.
 func (s *session) emptyLog() (emptied bool, err error) { return EmptyLog(context.Background(), s.conn) }
 
+// checkpointAt says at how many pages of the log it is copied into the file; 0 for never.
+func (s *session) checkpointAt(pages int) error {
+	_, err := s.conn.ExecContext(context.Background(), fmt.Sprintf("PRAGMA wal_autocheckpoint = %d", pages))
+	return Translate(err)
+}
+
 // boundLimit finds the limits that are given with each call.
 var boundLimit = regexp.MustCompile(`\b(LIMIT|OFFSET) (\?\d*)`)
 

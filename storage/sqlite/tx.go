@@ -206,6 +206,9 @@ func (wx *Wx) Insert(query string, args ...any) (int64, error) {
 	return res.LastInsertId()
 }
 
+// Wrote reports whether the transaction has changed anything so far.
+func (wx *Wx) Wrote() bool { return wx.db.writer.wrote || wx.s.wrote }
+
 // AfterCommit registers what to do once the transaction is durable. It runs on
 // the writer, so it must be quick and must not call Update.
 func (wx *Wx) AfterCommit(f func()) { wx.after = append(wx.after, f) }
