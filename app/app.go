@@ -23,6 +23,7 @@ import (
 	"confab/app/limit"
 	"confab/app/live"
 	"confab/app/pages"
+	"confab/app/replica"
 	"confab/app/stream"
 	"confab/jobs"
 	"confab/jobs/guard"
@@ -74,7 +75,8 @@ const defaultBodyBudget = 32 << 20
 //     at a time may do either.
 //  2. The metrics, because the database reports its commits to them.
 //  3. The database, and the directory of the media files that its rows name. One that is
-//     older than what was served here before is noticed before anybody reads it.
+//     older than what was served here before is noticed before anybody reads it. Then the
+//     replica: a server that another has superseded must not begin to listen.
 //  4. The listeners. They come after the database: while a long migration runs,
 //     clients are refused at once and are not left waiting. They come before all
 //     that follows, because only the listener knows the port if the settings ask
@@ -90,7 +92,8 @@ const defaultBodyBudget = 32 << 20
 // the same time: requests are answered, jobs finish or are released.
 //
 // Close goes the other way where it matters. The API comes first: it still writes
-// the rest of its log into the database. The lock comes last: the process that gets it may
+// the rest of its log into the database. The replica follows the database: it sends what was
+// written last. The lock comes last: the process that gets it may
 // open the database. Close expects that Run has returned or was never called.
 type App struct {
 	Options
@@ -98,6 +101,7 @@ type App struct {
 	dir             datadir.Dir
 	lock            *datadir.Lock // exclusive, on the data directory
 	progress        *progressKeeper
+	replica         *replica.Replica // nil unless replica.url is set
 	files           *storage.Files
 	imports         storage.ImportFiles
 	search          *storage.SearchIndex
@@ -168,7 +172,10 @@ func (a *App) openData() (err error) {
 	}
 	a.search = storage.NewSearchIndex(a.DB, a.dir.File(storage.SearchFile), func(err error) { a.Log.Warn("search index", "error", err) })
 
-	return a.openMedia()
+	if err := a.openMedia(); err != nil {
+		return err
+	}
+	return a.openReplica()
 }
 
 // openListeners binds the addresses in the settings. Connections wait there, and
@@ -324,7 +331,7 @@ func (a *App) Run(ctx context.Context) error {
 	parts := []func(context.Context) error{
 		a.serveHTTP, a.servePlainHTTP, a.serveControl, a.serveMetrics,
 		a.streams.Run, a.live.Run, a.work.NoticeStops, a.runner.Run, a.search.Run, a.pingWatchdog,
-		a.progress.run, a.eraseDeleted,
+		a.progress.run, a.eraseDeleted, a.runReplica,
 	}
 	ended := make(chan error, len(parts))
 	for _, part := range parts {
@@ -373,6 +380,9 @@ func (a *App) Close() error {
 	}
 	if a.DB != nil {
 		errs = append(errs, a.DB.Close())
+	}
+	if a.replica != nil {
+		a.replica.Stop() // it sends what was written last
 	}
 	for _, client := range []*guard.Client{a.endpoints, a.fetch} {
 		if client != nil {

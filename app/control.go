@@ -30,6 +30,7 @@ func (a *App) serveControl(ctx context.Context) error {
 	mux.HandleFunc("POST "+datadir.CommandAddress, a.serveAddress)
 	mux.HandleFunc("POST "+datadir.CommandCancelJob, a.serveCancelJob)
 	mux.HandleFunc("POST "+datadir.CommandPurge, a.servePurge)
+	mux.HandleFunc("POST "+datadir.CommandReplica, a.serveReplica)
 	mux.HandleFunc("GET "+datadir.CommandEvents, a.serveEvents)
 	mux.HandleFunc(datadir.CommandAPI, a.serveAPI)
 	return a.serveListener(ctx, listener, mux, nil)
@@ -37,8 +38,11 @@ func (a *App) serveControl(ctx context.Context) error {
 
 // serveRefresh drops rows cached from the database and looks for jobs, after
 // another process has changed something.
-func (a *App) serveRefresh(w http.ResponseWriter, _ *http.Request) {
+func (a *App) serveRefresh(w http.ResponseWriter, r *http.Request) {
 	a.DB.DropCaches()
+	if a.replica != nil {
+		a.replica.Refresh(r.Context())
+	}
 	a.runner.Rescan()
 	w.WriteHeader(http.StatusNoContent)
 }

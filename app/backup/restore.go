@@ -39,12 +39,50 @@ var errNoBackup = errors.New("this is not a confab backup, or it is incomplete")
 
 // Restore unpacks an archive into the directory, which must be empty but for
 // a master.key.
+func Restore(ctx context.Context, o RestoreOptions, archive io.Reader) (out Restored, err error) {
+	return o.into(func(temp string) (m Manifest, err error) {
+		root, err := os.OpenRoot(temp)
+		if err != nil {
+			return m, err
+		}
+		defer root.Close()
+
+		u := &unpacker{RestoreOptions: o, root: root}
+		return u.unpack(ctx, tar.NewReader(archive))
+	})
+}
+
+// RestoreReplica makes the directory out of a database that fetch writes to a file, and says
+// of which time it is. Media are not part of it. The key must be there.
+func RestoreReplica(o RestoreOptions, fetch func(file string) (asOf storage.Time, err error)) (Restored, error) {
+	if _, err := storage.ReadMasterKey(string(o.Dir), o.MasterKey); errors.Is(err, fs.ErrNotExist) {
+		return Restored{}, fmt.Errorf("the master key is not part of a replica: put %s into %s, or set CONFAB_MASTER_KEY",
+			storage.MasterKeyFile, string(o.Dir))
+	}
+
+	return o.into(func(temp string) (m Manifest, err error) {
+		file := filepath.Join(temp, archiveDatabase)
+		o.Progress("downloading", 0)
+		m = Manifest{Object: "replica"}
+		if m.CreatedAt, err = fetch(file); err != nil {
+			return m, err
+		}
+
+		facts, err := storage.ReadCopy(file, func(sum string) error {
+			m.Media.Missing = append(m.Media.Missing, sum)
+			return nil
+		})
+		m.SchemaVersion, m.Messages, m.Queued = facts.SchemaVersion, facts.Messages, facts.Queued
+		return m, err
+	})
+}
+
+// into makes the directory out of what fill writes into a temporary one.
 //
-// Everything is unpacked into a temporary directory and verified there; sessions and
-// invitations of people are deleted. Only then it
+// Everything is verified there; sessions and invitations of people are deleted. Only then it
 // is moved into place, the database last, so that a damaged backup or a crash leaves
 // no installation that looks whole.
-func Restore(ctx context.Context, o RestoreOptions, archive io.Reader) (out Restored, err error) {
+func (o RestoreOptions) into(fill func(temp string) (Manifest, error)) (out Restored, err error) {
 	if err := o.Dir.Prepare(); err != nil {
 		return out, err
 	}
@@ -67,14 +105,7 @@ func Restore(ctx context.Context, o RestoreOptions, archive io.Reader) (out Rest
 	}
 	defer os.RemoveAll(temp)
 
-	root, err := os.OpenRoot(temp)
-	if err != nil {
-		return out, err
-	}
-	defer root.Close()
-
-	u := &unpacker{RestoreOptions: o, root: root}
-	if out.Manifest, err = u.unpack(ctx, tar.NewReader(archive)); err != nil {
+	if out.Manifest, err = fill(temp); err != nil {
 		return out, err
 	}
 
@@ -82,7 +113,14 @@ func Restore(ctx context.Context, o RestoreOptions, archive io.Reader) (out Rest
 	if out.KeyChecked, err = o.checkDatabase(temp); err != nil {
 		return out, err
 	}
+	if err := holdBack(filepath.Join(temp, archiveDatabase)); err != nil {
+		return out, err
+	}
+	return out, o.moveIntoPlace(temp)
+}
 
+// holdBack changes a database so that it can be served in place of the one that it was.
+func holdBack(database string) error {
 	for _, change := range []func(path string) error{
 		// Those signed in or invited when the backup was made may not be any more.
 		storage.ForgetSignIns,
@@ -92,11 +130,11 @@ func Restore(ctx context.Context, o RestoreOptions, archive io.Reader) (out Rest
 		// Messages that should have been sent since must not go out late, by themselves.
 		storage.HoldRestored,
 	} {
-		if err := change(filepath.Join(temp, archiveDatabase)); err != nil {
-			return out, err
+		if err := change(database); err != nil {
+			return err
 		}
 	}
-	return out, o.moveIntoPlace(temp)
+	return nil
 }
 
 // unpacker writes the entries of an archive into a directory.

@@ -126,10 +126,11 @@ func (e *env) root() *cobra.Command {
 	section("Messaging:",
 		e.accounts(), e.customers(), e.contacts(), e.templates(), e.broadcasts(), e.quickReplies(),
 		e.webhooks(), e.deliveries(), e.jobs(), e.logs(), e.trace())
-	section("Maintenance:", e.doctor(), e.backup(), e.restore(), e.media(), e.purge())
+	section("Maintenance:", e.doctor(), e.backup(), e.restore(), e.replica(), e.media(), e.purge())
 	const setup = "Setup:"
 	section(setup, e.initialize(), e.config(), e.versionCommand())
 
+	root.AddCommand(e.replicate())
 	checkArguments(root)
 
 	addHelpTopics(root)

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"confab/app/config"
+	"confab/app/replica"
 	"confab/storage/objects"
 )
 
@@ -22,9 +23,9 @@ func (e *env) configCheck() *cobra.Command {
 		Use:   "check",
 		Short: "Load all settings and print their values, secrets hidden",
 		Long: "Load all settings as 'confab serve' does, from the file, CONFAB_ variables and flags, and print the\n" +
-			"values in effect, secrets hidden. If a setting is invalid, it is named and the exit status is 1. In the\n" +
-			"object storage of media, if it is set, one small object is written, read and deleted. Files and\n" +
-			"directories named in settings are not checked: 'confab doctor' does that.",
+			"values in effect, secrets hidden. If a setting is invalid, it is named and the exit status is 1. Where\n" +
+			"replica.url or media.store is set, one small object is written there, read and deleted. Files and\n" +
+			"directories named in other settings are not checked: 'confab doctor' does that.",
 		Example: "  confab config check\n  confab config check --config /etc/confab.toml",
 		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
 			from := e.sources(cmd, nil)
@@ -46,9 +47,24 @@ func (e *env) configCheck() *cobra.Command {
 			if _, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n%s", origin, c); err != nil {
 				return err
 			}
-			return checkMediaStore(cmd.Context(), c.Media)
+			return errors.Join(checkReplica(cmd.Context(), c.Replica), checkMediaStore(cmd.Context(), c.Media))
 		}),
 	}
+}
+
+// checkReplica tries the storage of the replica, if there is one.
+func checkReplica(ctx context.Context, c config.Replica) error {
+	if c.URL == "" {
+		return nil
+	}
+	place, err := replica.PlaceOf(c)
+	if err == nil {
+		err = place.Probe(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("replica.url: %w", err)
+	}
+	return nil
 }
 
 // checkMediaStore tries the object storage of media, if there is one.

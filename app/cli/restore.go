@@ -4,39 +4,43 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"confab/app/backup"
 	"confab/app/config"
 	"confab/app/datadir"
+	"confab/app/replica"
+	"confab/storage"
 )
 
 func (e *env) restore() *cobra.Command {
-	return withJSON(&cobra.Command{
-		Use:   "restore FILE",
-		Short: "Create a data directory from a backup",
-		Long: "Unpack a backup ('-' is standard input) into the data directory, which must be empty except for a\n" +
-			"master.key if the backup was made without one. Everything is verified before it is put in place: the\n" +
-			"archive, each file, and the whole database. All sessions and invitations end: everyone signs in again.",
+	var at time.Time
+	cmd := &cobra.Command{
+		Use:   "restore FILE|URL",
+		Short: "Create a data directory from a backup or a replica",
+		Long: "Unpack a backup ('-' is standard input) into the data directory, or fetch the replica at a URL (s3:// or\n" +
+			"file://, as in replica.url). The directory must be empty except for a master.key, if the backup was made\n" +
+			"without one; a replica never has it, so put it there or set CONFAB_MASTER_KEY. Everything is verified before\n" +
+			"it is put in place: the archive, each file, and the whole database. All sessions and invitations end:\n" +
+			"everyone signs in again. Broadcasts are paused, and messages that may have been sent since wait for\n" +
+			"provider.reconcile_window. The credentials of a replica are those of [replica], or the usual variables.",
 		Example: "  confab restore /backups/confab-2026-01-02.tar.gz --data-dir /var/lib/confab\n" +
-			"  ssh vault cat confab.tar | confab restore -",
+			"  ssh vault cat confab.tar | confab restore -\n" +
+			"  confab restore 's3://bucket/confab?endpoint=https://s3.example.com' --at 2026-01-02T15:04:05Z",
 		RunE: e.run(func(cmd *cobra.Command, args []string) error {
 			c, err := e.settings(cmd, nil)
 			if err != nil {
 				return err
 			}
 
-			from, size, closeFile, err := openBackup(cmd, args[0])
-			if err != nil {
-				return err
-			}
-			defer closeFile()
-
 			line := newProgress(cmd.ErrOrStderr(), "", formatBytes)
+			var size int64
 			o := backup.RestoreOptions{
 				Dir:       datadir.Dir(c.DataDir),
 				MasterKey: os.Getenv("CONFAB_MASTER_KEY"),
@@ -46,13 +50,62 @@ func (e *env) restore() *cobra.Command {
 				},
 			}
 
-			out, err := backup.Restore(cmd.Context(), o, from)
+			out, err := restoreFrom(cmd, o, c, args[0], at, &size)
 			line.end()
 			if err != nil {
 				return err
 			}
 			return reportRestore(cmd, c, out)
 		}),
+	}
+
+	parsedFlag(cmd, &at, "at", "restore a replica as it was at this `time`, such as 2026-01-02T15:04:05Z", parseTime)
+	return withJSON(cmd)
+}
+
+// parseTime reads an instant.
+func parseTime(s string) (time.Time, error) {
+	at, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		return at, errors.New("must be a time such as 2026-01-02T15:04:05Z")
+	}
+	return at, nil
+}
+
+// restoreFrom restores a backup, or a replica if what is named is a URL of one.
+func restoreFrom(
+	cmd *cobra.Command, o backup.RestoreOptions, c config.Config, from string, at time.Time, size *int64,
+) (backup.Restored, error) {
+	if config.IsReplicaURL(from) {
+		return restoreReplica(cmd, o, c, from, at)
+	}
+	if !at.IsZero() {
+		return backup.Restored{}, usage("--at is for a replica: a backup holds one time only")
+	}
+
+	archive, total, closeFile, err := openBackup(cmd, from)
+	if err != nil {
+		return backup.Restored{}, err
+	}
+	defer closeFile()
+	*size = total
+	return backup.Restore(cmd.Context(), o, archive)
+}
+
+// restoreReplica restores the replica at a URL.
+func restoreReplica(cmd *cobra.Command, o backup.RestoreOptions, c config.Config, url string, at time.Time) (backup.Restored, error) {
+	if err := replica.CleanEnvironment(); err != nil {
+		return backup.Restored{}, err
+	}
+	place, err := replica.PlaceOf(c.Replica)
+	if err != nil {
+		return backup.Restored{}, err
+	}
+	place.URL = url
+
+	return backup.RestoreReplica(o, func(file string) (storage.Time, error) {
+		out, err := place.Restore(cmd.Context(), at, file)
+		return storage.At(out.AsOf), err
 	})
 }
 
@@ -90,6 +143,10 @@ func reportRestore(cmd *cobra.Command, c config.Config, out backup.Restored) err
 	fmt.Fprintf(cmd.OutOrStdout(), "Restored %s as of %s: %s messages, %s media files. The database is sound.\n",
 		dir, out.CreatedAt, formatCount(out.Messages), formatCount(out.Media.Files))
 
+	if n := len(out.Media.Missing); n > 0 && out.Object == "replica" {
+		fmt.Fprintf(cmd.ErrOrStderr(), "confab: warning: %s media files are not part of the replica: "+
+			"copy the directory %s from a backup, if there is one\n", formatCount(int64(n)), storage.MediaDir)
+	}
 	if !out.KeyChecked {
 		fmt.Fprintf(cmd.ErrOrStderr(), "confab: warning: the backup has no master.key: put it in %s, "+
 			"or set CONFAB_MASTER_KEY, before you start the server\n", dir)

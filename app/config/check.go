@@ -65,8 +65,8 @@ func checks() ruleSet {
 		"storage.synchronous": oneOf("full", "normal"),
 		"storage.readers":     between(0, 1000),
 
-		"media.store":       optional(objects.CheckURL),
-		"media.cache_bytes": atLeast(0),
+		"media.store":            optional(objects.CheckURL),
+		"media.cache_bytes":      atLeast(0),
 		"replica.url":            optional(replicaURL),
 		"replica.interval":       atLeast(50 * time.Millisecond),
 		"replica.snapshot_every": atLeast(time.Minute),

@@ -40,6 +40,9 @@ func replicaURL(s string) error {
 	return nil
 }
 
+// IsReplicaURL reports whether a text names a place for a replica, and not a file.
+func IsReplicaURL(s string) bool { return strings.Contains(s, "://") && replicaURL(s) == nil }
+
 // checkTogether checks the rules between the settings of the replica.
 func (r Replica) checkTogether(fail func(key string, value any, problem string)) {
 	switch {

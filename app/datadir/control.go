@@ -38,6 +38,7 @@ const (
 	CommandAddress   = "/address"                // where the server listens; answers a ServerAddress
 	CommandCancelJob = "/jobs/{id}/cancel"       // break off a job; see CancelJob
 	CommandPurge     = "/purge"                  // delete old data: a storage.PurgeScope; answers lines of PurgeProgress
+	CommandReplica   = "/replica"                // how far the replica is; answers a replica.Status
 	CommandEvents    = "/events/stream"          // follow events, by GET; answers server-sent events
 	CommandAPI       = "/api/{organization}/v1/" // call the API for an organization; see APIOf
 )
@@ -168,6 +169,21 @@ func (d Dir) askAddress(ctx context.Context) (at ServerAddress, ok bool) {
 		return json.NewDecoder(io.LimitReader(answer, 1<<12)).Decode(&at)
 	})
 	return at, err == nil
+}
+
+// AskReplica asks the server that runs on the directory, if one does, how far its replica is,
+// and decodes the answer.
+func (d Dir) AskReplica(ctx context.Context, answer any) (ok bool, err error) {
+	if served, err := d.IsServed(); err != nil || !served {
+		return false, err
+	}
+
+	ctx, cancel := context.WithTimeout(ctx, addressTimeout)
+	defer cancel()
+	err = d.post(ctx, CommandReplica, nil, func(text io.Reader) error {
+		return json.NewDecoder(io.LimitReader(text, 1<<16)).Decode(answer)
+	})
+	return err == nil, err
 }
 
 // SendCommand posts a command to the server of the directory and waits for its answer.

@@ -93,6 +93,7 @@ func Examine(ctx context.Context, o Options, report func(Finding)) {
 		e.checkJobs(ctx)
 		e.checkEndpoints(ctx)
 		e.checkSearch(ctx)
+		e.checkReplica(ctx)
 		if !e.Quick {
 			e.checkOrphans(ctx)
 			e.checkMedia(ctx)

@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"encoding/base64"
+
+	"github.com/spf13/cobra"
+
+	"confab/app/replica"
+	"confab/storage"
+)
+
+func (e *env) replica() *cobra.Command {
+	return e.group("replica", "Watch and check the copy that outlives this machine",
+		e.replicaStatus(), e.replicaVerify(), e.replicaKey())
+}
+
+// replicate is the process that the server starts to replicate its database.
+func (e *env) replicate() *cobra.Command {
+	return &cobra.Command{
+		Use:    replica.ChildCommand,
+		Short:  "Replicate a database for the server that starts this",
+		Hidden: true,
+		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
+			return replica.RunChild(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		}),
+	}
+}
+
+// replicaPlace is where the settings keep the replica.
+func (s *store) replicaPlace() (replica.Place, error) {
+	if s.config.Replica.URL == "" {
+		return replica.Place{}, errors.New("there is no replica: set replica.url")
+	}
+	if err := replica.CleanEnvironment(); err != nil {
+		return replica.Place{}, err
+	}
+	return replica.PlaceOf(s.config.Replica)
+}
+
+func (e *env) replicaStatus() *cobra.Command {
+	return withJSON(&cobra.Command{
+		Use:   "status",
+		Short: "Show how far the replica is",
+		Long: "Show where the replica is kept, how far it is behind, how much waits to be sent, and when a restore of it was\n" +
+			"last verified. How far it is behind only a running server knows.",
+		Example: "  confab replica status\n  confab replica status --json",
+		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
+			place, err := s.replicaPlace()
+			if err != nil {
+				return err
+			}
+			var status replica.Status
+			answered, err := s.dir.AskReplica(cmd.Context(), &status)
+			if err == nil && !answered {
+				verified, readErr := storage.Query(cmd.Context(), s.DB, (*storage.Rx).ReplicaVerifiedAt)
+				if readErr != nil {
+					return readErr
+				}
+				status, err = place.StatusOf(cmd.Context(), verified)
+			}
+			if err != nil {
+				return err
+			}
+
+			if wantsJSON(cmd) {
+				return printJSON(cmd.OutOrStdout(), status)
+			}
+			printReplica(cmd, status)
+			return nil
+		}),
+	})
+}
+
+// printReplica prints how far a replica is.
+func printReplica(cmd *cobra.Command, s replica.Status) {
+	orNever := func(t *storage.Time) string {
+		if t == nil {
+			return "never"
+		}
+		return t.String()
+	}
+	lag := "unknown, because no server is running"
+	if s.LagSeconds != nil {
+		lag = fmt.Sprintf("%.1f s", *s.LagSeconds)
+	}
+
+	out := cmd.OutOrStdout()
+	fmt.Fprintf(out, "URL             %s\n", printable(s.URL))
+	fmt.Fprintf(out, "Generation      %s\n", printable(cmp.Or(s.Generation, "none yet")))
+	fmt.Fprintf(out, "Behind          %s\n", lag)
+	fmt.Fprintf(out, "Waiting         %s\n", formatBytes(s.BacklogBytes))
+	fmt.Fprintf(out, "Last upload     %s\n", orNever(s.LastUploadAt))
+	fmt.Fprintf(out, "Last verified   %s\n", orNever(s.LastVerifiedAt))
+	if s.Error != "" {
+		fmt.Fprintf(out, "Last error      %s\n", printable(s.Error))
+	}
+	for _, warning := range s.Warnings(time.Now()) {
+		fmt.Fprintln(cmd.ErrOrStderr(), "confab: warning:", warning)
+	}
+}
+
+func (e *env) replicaVerify() *cobra.Command {
+	return withJSON(&cobra.Command{
+		Use:   "verify",
+		Short: "Restore the replica to a temporary directory and check it",
+		Long: "Restore the newest state of the replica to a temporary directory inside the data directory, check the whole\n" +
+			"database and that the master key opens it, and delete it again. The server does this by itself once a day.",
+		Example: "  confab replica verify\n  confab replica verify --json",
+		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
+			place, err := s.replicaPlace()
+			if err != nil {
+				return err
+			}
+			key, err := storage.ReadMasterKey(string(s.dir), os.Getenv("CONFAB_MASTER_KEY"))
+			if err != nil {
+				return err
+			}
+
+			out, err := place.Verify(cmd.Context(), string(s.dir), key)
+			if err != nil {
+				return err
+			}
+			if err := s.change(cmd.Context(), func(tx *storage.Tx) error { return tx.SetReplicaVerified() }); err != nil {
+				return err
+			}
+			return printNew(cmd, fmt.Sprintf("The replica is sound as of %s: %s messages, %s.",
+				storage.At(out.AsOf), formatCount(out.Messages), formatBytes(out.Bytes)), out)
+		}),
+	})
+}
+
+func (e *env) replicaKey() *cobra.Command {
+	var kept bool
+	cmd := &cobra.Command{
+		Use:   "key",
+		Short: "Print the master key for safekeeping",
+		Long: "Print the master key, which is not part of the replica and without which it cannot be used: whoever has both\n" +
+			"can read every secret. Store it where this machine's loss does not reach, then run this with --kept, and\n" +
+			"'confab doctor' stops asking. Both are recorded in the audit log.",
+		Example: "  confab replica key\n  confab replica key --kept",
+		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
+			key, err := storage.ReadMasterKey(string(s.dir), os.Getenv("CONFAB_MASTER_KEY"))
+			if err != nil {
+				return err
+			}
+			action := "replica.key_printed"
+			if kept {
+				action = "replica.key_kept"
+			}
+			err = s.change(cmd.Context(), func(tx *storage.Tx) error {
+				if kept {
+					if err := tx.SetKeyKept(); err != nil {
+						return err
+					}
+				}
+				return s.audit(tx, 0, action, "", "")
+			})
+			if err != nil {
+				return err
+			}
+
+			if kept {
+				fmt.Fprintln(cmd.OutOrStdout(), "Recorded that the master key is kept elsewhere.")
+				return nil
+			}
+			fmt.Fprintln(cmd.OutOrStdout(), base64.StdEncoding.EncodeToString(key))
+			return nil
+		}),
+	}
+	cmd.Flags().BoolVar(&kept, "kept", false, "record that the key is stored safely, instead of printing it")
+	return cmd
+}

@@ -1,0 +1,74 @@
+package doctor
+
+import (
+	"context"
+	"time"
+
+	"confab/app/replica"
+	"confab/storage"
+)
+
+// checkReplica writes to the storage of the replica, asks the server how far it is, and asks
+// for the master key to be kept elsewhere.
+func (e *examination) checkReplica(ctx context.Context) {
+	if e.config.Replica.URL == "" {
+		return
+	}
+	place, err := replica.PlaceOf(e.config.Replica)
+	if err == nil {
+		err = place.Probe(ctx)
+	}
+	if err != nil {
+		e.broken("replica", "Fix [replica] in the settings, or the storage: until then the replica falls behind.",
+			"%s.", sentence(errorText(err)))
+		return
+	}
+
+	e.checkReplicaProgress(ctx)
+	e.checkKeyKept(ctx)
+}
+
+// checkReplicaProgress asks the running server how far the replica is.
+func (e *examination) checkReplicaProgress(ctx context.Context) {
+	var status replica.Status
+	answered, err := e.dir.AskReplica(ctx, &status)
+	switch {
+	case err != nil:
+		e.warn("replica", "Restart the server if replica.url was changed since it was started.",
+			"The running server does not say how far the replica is: %s.", errorText(err))
+		return
+	case !answered:
+		e.ok("replica", "The storage at %s takes, gives and deletes objects.", e.config.Replica.URL)
+		return
+	}
+
+	warnings := status.Warnings(time.Now())
+	for _, w := range warnings {
+		advice := "Run 'confab replica verify', and see the log of the server."
+		if status.Error != "" {
+			advice = "The last error is: " + status.Error + "."
+		}
+		e.warn("replica", advice, "%s", w)
+	}
+	if len(warnings) == 0 {
+		e.ok("replica", "%s is %.1f s behind.", e.config.Replica.URL, *status.LagSeconds)
+	}
+}
+
+// checkKeyKept asks whether the master key is kept elsewhere: without it a replica is of no
+// use.
+func (e *examination) checkKeyKept(ctx context.Context) {
+	kept, ok := query(ctx, e, "replica", (*storage.Rx).KeyKeptAt)
+	if ok && kept == 0 {
+		e.warn("master key", "Print it with 'confab replica key', store it safely, then run 'confab replica key --kept'.",
+			"Nobody has confirmed that the master key is kept elsewhere, and the replica cannot be used without it.")
+	}
+}
+
+// sentence begins a text with a capital letter.
+func sentence(text string) string {
+	if text == "" || text[0] < 'a' || text[0] > 'z' {
+		return text
+	}
+	return string(text[0]-'a'+'A') + text[1:]
+}

@@ -1,0 +1,94 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"confab/app/replica"
+	"confab/storage"
+)
+
+// openReplica prepares the replica, if there is one, before anything is served: a server that
+// was superseded must not.
+func (a *App) openReplica() error {
+	c := a.Config.Replica
+	if c.URL == "" {
+		return nil
+	}
+	place, err := replica.PlaceOf(c)
+	if err != nil {
+		return err
+	}
+	key, err := storage.ReadMasterKey(string(a.dir), a.MasterKey)
+	if err != nil {
+		return err
+	}
+
+	a.replica, err = replica.Open(context.Background(), replica.Options{
+		Place:         place,
+		DB:            a.DB,
+		Dir:           string(a.dir),
+		Key:           key,
+		Interval:      c.Interval,
+		SnapshotEvery: c.SnapshotEvery,
+		Keep:          c.Keep,
+		MaxBacklog:    int64(c.MaxBacklog),
+		Log:           a.Log,
+	})
+	if err != nil {
+		return fmt.Errorf("replica: %w", err)
+	}
+	a.metrics.watchReplica(a.replica)
+	return nil
+}
+
+// runReplica replicates until ctx ends, if there is a replica.
+func (a *App) runReplica(ctx context.Context) error {
+	if a.replica == nil {
+		<-ctx.Done()
+		return nil
+	}
+	return a.replica.Run(ctx)
+}
+
+// watchReplica adds the metrics of the replica.
+func (m *metrics) watchReplica(r *replica.Replica) {
+	m.watch("confab_replica_lag_seconds", "How much of what was written would be lost with this machine.",
+		func() float64 { return *r.Status().LagSeconds })
+	m.watch("confab_replica_backlog_bytes", "Changes that wait to be sent to the replica.",
+		func() float64 { return float64(r.Status().BacklogBytes) })
+	m.watch("confab_replica_verified_timestamp_seconds", "When a restore of the replica was last verified, 0 for never.",
+		func() float64 {
+			if at := r.Status().LastVerifiedAt; at != nil {
+				return float64(at.Std().UnixMilli()) / 1000
+			}
+			return 0
+		})
+}
+
+// serveReplica answers how far the replica is.
+func (a *App) serveReplica(w http.ResponseWriter, _ *http.Request) {
+	if a.replica == nil {
+		http.Error(w, "this server has no replica", http.StatusNotFound)
+		return
+	}
+	// A client that has left is no reason to complain.
+	_ = json.NewEncoder(w).Encode(a.replica.Status())
+}
+
+// replicaView is what the console shows of the replica; nil without one.
+func (a *App) replicaView() any {
+	if a.replica == nil {
+		return nil
+	}
+	s := a.replica.Status()
+	return struct {
+		LagSeconds     *float64      `json:"lag_seconds"`
+		BacklogBytes   int64         `json:"backlog_bytes"`
+		LastVerifiedAt *storage.Time `json:"last_verified_at"`
+		Warnings       []string      `json:"warnings"`
+	}{s.LagSeconds, s.BacklogBytes, s.LastVerifiedAt, append([]string{}, s.Warnings(time.Now())...)}
+}

@@ -1,0 +1,61 @@
+// Package replica keeps a copy of the database elsewhere that follows every change, and
+// makes databases out of it. The engine is Litestream's library. It runs in a child process
+// of our own binary: when it closes a file in the process of the server, POSIX would drop
+// the server's locks on the database.
+//
+// What is kept, below replica.url:
+//
+//	current            names the generation in force, its number, and who began it
+//	000001-6f1c…/ltx/  a generation: what one server sent, from a whole copy on
+//
+// # Generations
+//
+// Two servers that send to one path make it unrestorable, so each has a path of its own. The
+// object "current" is only ever replaced by one who has read it (a conditional PUT; a file
+// under a lock), so that of two who take over at the same time one wins.
+//
+//	        no current, or this directory was restored, or an older database put back
+//	start ───────────────────────────────────────────────► begin: number + 1, new path
+//	  │                                                        │
+//	  │ current names ours                                     ▼
+//	  ├────────────────────────────────────────────────► in force ─┐ looks every 5 s
+//	  │                                                        ▲   │
+//	  │ current names a later one                              └───┘
+//	  ├──────────────────────────► superseded ◄────────────────┘
+//	  │                            the child is killed, the server ends with status 1
+//	  │ current is another installation's
+//	  └──────────────────────────► refused: nothing is sent, the server does not start
+//
+// While the storage does not answer, a server goes on with what it knew.
+//
+// # The child
+//
+//	down ──start──► copying ──first answer of the storage──► following ──► stopping ──► gone
+//	 ▲                 │                                      │    ▲          "stop": sends
+//	 └──── dies, or is told to let go ◄──────────────────────┘    │          the rest, 5 s
+//	                                                              │
+//	following: every interval the log is copied into files beside the database, and these are
+//	sent. When the log has 4,000 pages, a checkpoint: "want" ─► the writer stops between two
+//	commits ─► "go" ─► checkpoint ─► "done". On the end of the pipe or after 2 s the writer
+//	goes on: the turn is fairness only, and SQLite's own locks keep it correct.
+//
+// While the child follows, the writer makes no checkpoints of its own, which would make the
+// next copy a whole one. If the child is down for longer than 10 s, it makes them again.
+//
+// # Backlog and letting go
+//
+// While the storage is away, what is to be sent waits in files. Past replica.max_backlog the
+// child is killed and the files are deleted: the replica stays as it was, and the log says
+// so. When the storage answers again, a child begins with a whole copy.
+//
+// # Stop
+//
+// The server stops to write and closes the database; the child, which still has it open, so
+// that the log stays, sends the rest for at most 5 s and exits without closing anything.
+//
+// # What may be lost, and what happens twice
+//
+// Lost with the machine is what the storage had not taken: see Status.Lag. The rest is
+// always a prefix of what was committed. A file may be sent twice, after a try whose answer
+// was lost: it is the same, and replaces itself.
+package replica

@@ -1,0 +1,41 @@
+package replica
+
+import "time"
+
+// The server and its child talk in lines of JSON. The first line to the child is its task,
+// each other one is a signal; the child answers with reports.
+
+// task says what a child has to do.
+type task struct {
+	Check *verifyTask `json:"check,omitempty"` // instead of following the database
+	Place
+	Generation    string        `json:"generation"`
+	Database      string        `json:"database"`
+	Waiting       string        `json:"waiting"` // the directory of what waits to be sent
+	Lock          string        `json:"lock"`    // the file that the one child of a directory locks
+	Interval      time.Duration `json:"interval"`
+	SnapshotEvery time.Duration `json:"snapshot_every"`
+	Keep          time.Duration `json:"keep"`
+}
+
+// The signals of the server.
+const (
+	signalGo         = `"go"`         // the writer waits: make the checkpoint
+	signalCheckpoint = `"checkpoint"` // ask for a turn soon
+	signalStop       = `"stop"`       // send the rest and exit
+)
+
+// report is a line of the child.
+type report struct {
+	Want bool `json:"want,omitempty"` // asks for a turn
+	Done bool `json:"done,omitempty"` // the turn is over
+
+	Follows    bool      `json:"follows,omitempty"`  // it has the log, and nobody else may empty it
+	Backlog    int64     `json:"backlog,omitempty"`  // bytes that wait to be sent
+	InSync     bool      `json:"in_sync,omitempty"`  // nothing waits
+	CleanAt    time.Time `json:"clean_at,omitzero"`  // all that was committed before is sent
+	UploadedAt time.Time `json:"upload_at,omitzero"` // when something was last sent
+	Error      string    `json:"error,omitempty"`    // why the last try failed
+
+	Verified *Verified `json:"verified,omitempty"`
+}

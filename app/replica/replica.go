@@ -1,0 +1,306 @@
+package replica
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"confab/storage"
+)
+
+// Names in the data directory.
+const (
+	StateFile  = "replica.json" // see localState
+	waitingDir = "replica"      // what waits to be sent
+	lockName   = "replica.lock" // held by the child
+)
+
+const (
+	// lookEvery is how often a server looks whether it was superseded.
+	lookEvery = 5 * time.Second
+	// lookTime limits a look.
+	lookTime = 5 * time.Second
+	// downTime is how long the child may be down before the writer makes checkpoints again.
+	downTime = 10 * time.Second
+)
+
+// ChildCommand is the name of the hidden command that runs RunChild.
+const ChildCommand = "replicate"
+
+// Options say what is replicated, and where to.
+type Options struct {
+	Place
+	DB            *storage.DB
+	Dir           string // the data directory
+	Key           []byte // the master key, to check with
+	Interval      time.Duration
+	SnapshotEvery time.Duration
+	Keep          time.Duration
+	MaxBacklog    int64
+	Log           *slog.Logger
+
+	// Command makes the child process; nil runs ChildCommand of this binary.
+	Command func() (*exec.Cmd, error)
+}
+
+// Replica replicates the database of a running server.
+type Replica struct {
+	Options
+	store        objects
+	installation string
+	epoch        string
+	openedAt     time.Time
+	settled      chan struct{} // closed when the generation is known
+	ended        chan struct{} // closed when no child will be started any more; nil before Run
+	stopping     chan struct{}
+
+	mu            sync.Mutex
+	local         localState
+	process       *process // nil while there is no child
+	last          report   // of the child
+	lastAt        time.Time
+	downSince     time.Time // zero while the child follows
+	checkpoints   bool      // the writer makes its own
+	changes       int64     // of the database, when all was sent
+	verifiedAt    storage.Time
+	problem       string // why the storage was not looked at
+	verifying     bool
+	verifyProblem string
+}
+
+// Open finds or begins the generation of a server before it serves. While the storage does
+// not answer it goes on with what the directory remembers.
+func Open(ctx context.Context, o Options) (*Replica, error) {
+	r := &Replica{
+		Options: o, openedAt: time.Now(), downSince: time.Now(), checkpoints: true,
+		settled: make(chan struct{}), stopping: make(chan struct{}),
+	}
+	if r.Command == nil {
+		r.Command = thisBinary
+	}
+	removeLeftovers(o.Dir)
+
+	var err error
+	if r.store, err = newObjects(ctx, o.Place); err != nil {
+		return nil, err
+	}
+	if err := r.readDatabase(ctx); err != nil {
+		return nil, err
+	}
+	if r.local, err = readLocal(r.file(StateFile)); err != nil {
+		return nil, err
+	}
+	if r.local.URL == o.URL && r.local.Number > 0 && r.local.Epoch == r.epoch {
+		close(r.settled)
+	}
+
+	err = r.look(ctx)
+	if isFinal(err) {
+		return nil, err
+	}
+	if err != nil {
+		o.Log.Warn("the replica's storage does not answer: changes are sent when it does", "error", err)
+	}
+
+	// A checkpoint before the child has the log would make the next copy a whole one.
+	return r, r.setCheckpoints(ctx, false)
+}
+
+// thisBinary runs the hidden command of this binary.
+func thisBinary() (*exec.Cmd, error) {
+	binary, err := os.Executable()
+	return exec.Command(binary, ChildCommand), err
+}
+
+func (r *Replica) file(name string) string { return filepath.Join(r.Dir, name) }
+
+// readDatabase reads what the database is known by.
+func (r *Replica) readDatabase(ctx context.Context) error {
+	return r.DB.Update(ctx, func(tx *storage.Tx) error {
+		p, err := tx.Progress()
+		if err != nil {
+			return err
+		}
+		r.epoch = p.Epoch
+		if r.installation, err = tx.NameInstallation(); err != nil {
+			return err
+		}
+		r.verifiedAt, err = tx.ReplicaVerifiedAt()
+		return err
+	})
+}
+
+// isFinal reports whether an error means that the server must not run.
+func isFinal(err error) bool {
+	_, superseded := errors.AsType[*SupersededError](err)
+	return superseded || errors.Is(err, errForeign)
+}
+
+// look looks whether the generation of this server is in force, and begins one if there is
+// none.
+func (r *Replica) look(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+
+	r.mu.Lock()
+	mine := r.local
+	r.mu.Unlock()
+	found, err := settle(ctx, r.store, mine, r.URL, r.epoch, r.installation)
+	if err != nil && !isFinal(err) {
+		err = r.explain("read from", err)
+	}
+
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.problem = ""
+	if err != nil {
+		r.problem = err.Error()
+		return err
+	}
+	if mine.Name == found.Name {
+		return nil
+	}
+
+	// What waits to be sent belongs to the generation before.
+	next := localState{URL: r.URL, Epoch: r.epoch, Generation: found}
+	if err := errors.Join(os.RemoveAll(r.file(waitingDir)), next.write(r.file(StateFile))); err != nil {
+		return err
+	}
+	r.local = next
+	select {
+	case <-r.settled:
+	default:
+		close(r.settled)
+	}
+	r.Log.Info("a generation of the replica begins", "url", r.URL, "generation", found.Name)
+	return nil
+}
+
+// Run replicates until ctx ends, and after that until Stop: the last changes are made while
+// the server stops. It ends with an error when this server was superseded.
+func (r *Replica) Run(ctx context.Context) error {
+	r.ended = make(chan struct{})
+	go r.supervise()
+
+	second := time.NewTicker(time.Second)
+	defer second.Stop()
+	looked := time.Now()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-second.C:
+		}
+
+		r.watchChild(ctx)
+		r.verifyIfDue(ctx)
+		if time.Since(looked) < lookEvery {
+			continue
+		}
+		looked = time.Now()
+		if err := r.look(ctx); isFinal(err) {
+			r.kill() // nothing more is sent
+			return err
+		}
+	}
+}
+
+// Stop lets the child send the rest, and returns when it has ended. The database is closed by
+// then.
+func (r *Replica) Stop() {
+	close(r.stopping)
+	if r.ended == nil {
+		return
+	}
+
+	r.mu.Lock()
+	p := r.process
+	r.mu.Unlock()
+	if p != nil {
+		p.signal(signalStop)
+		kill := time.AfterFunc(stopPatience, p.kill)
+		defer kill.Stop()
+	}
+	<-r.ended
+}
+
+// kill ends the child at once, and no other is started.
+func (r *Replica) kill() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.local = localState{}
+	if r.process != nil {
+		r.process.kill()
+	}
+}
+
+// EmptyLog asks for a checkpoint, after which what was deleted is in the log no more than
+// until it is written over. It reports whether the child will make it.
+func (r *Replica) EmptyLog() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.process == nil || !r.last.Follows {
+		return false
+	}
+	r.process.signal(signalCheckpoint)
+	return true
+}
+
+// setCheckpoints says whether the writer makes checkpoints by itself.
+func (r *Replica) setCheckpoints(ctx context.Context, on bool) error {
+	if r.checkpoints == on {
+		return nil
+	}
+	err := r.DB.SetCheckpoints(ctx, on)
+	if err == nil {
+		r.checkpoints = on
+	}
+	return err
+}
+
+// watchChild lets go when too much waits, and gives the writer its checkpoints back while
+// there is no child.
+func (r *Replica) watchChild(ctx context.Context) {
+	r.mu.Lock()
+	p, last, down := r.process, r.last, r.downSince
+	r.mu.Unlock()
+
+	isDown := !down.IsZero() && time.Since(down) > downTime
+	if err := r.setCheckpoints(ctx, isDown); err != nil && !errors.Is(err, storage.ErrUnavailable) {
+		r.Log.Warn("replica", "error", err)
+	}
+	if p != nil && last.Backlog > r.MaxBacklog && !p.lettingGo.Swap(true) {
+		r.Log.Warn("the replica's storage has not taken changes for too long: they are dropped, and a whole copy "+
+			"is sent when it answers. Until then the replica stays as it is",
+			"backlog_bytes", last.Backlog, "max_backlog", r.MaxBacklog, "error", last.Error)
+		p.kill()
+	}
+}
+
+// task is what the child has to do.
+func (r *Replica) task() task {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return task{
+		Place:         r.Place,
+		Generation:    r.local.Name,
+		Database:      storage.DatabaseFile(r.Dir),
+		Waiting:       r.file(waitingDir),
+		Lock:          r.file(lockName),
+		Interval:      r.Interval,
+		SnapshotEvery: r.SnapshotEvery,
+		Keep:          r.Keep,
+	}
+}
+
+// encode writes a task as the line that a child reads.
+func (t task) encode() ([]byte, error) {
+	text, err := json.Marshal(t)
+	return append(text, '\n'), err
+}

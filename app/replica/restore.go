@@ -1,0 +1,77 @@
+package replica
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/benbjohnson/litestream"
+)
+
+// Restored is what a database was made of.
+type Restored struct {
+	Generation Generation `json:"generation"`
+	AsOf       time.Time  `json:"as_of"` // everything that was sent before is in it
+}
+
+// Restore writes the database as it was at a time, or the newest for the zero time, to a file
+// that does not exist yet.
+func (p Place) Restore(ctx context.Context, at time.Time, file string) (out Restored, err error) {
+	store, err := newObjects(ctx, p)
+	if err != nil {
+		return out, err
+	}
+	now, _, err := readCurrent(ctx, store)
+	if err != nil {
+		return out, p.explain("read from", err)
+	}
+	if now.Number == 0 {
+		return out, fmt.Errorf("there is no replica at %s: check the bucket and the prefix", p.URL)
+	}
+
+	var found bool
+	if out.Generation, found = now.at(at); !found {
+		return out, nothingAt(at)
+	}
+	out.AsOf, err = p.restore(ctx, out.Generation.Name, at, file)
+	return out, err
+}
+
+// nothingAt is the error for a time from which nothing is kept.
+func nothingAt(at time.Time) error {
+	if at.IsZero() {
+		return errors.New("the replica is empty: its first copy was never completed")
+	}
+	return fmt.Errorf("the replica holds nothing from %s or before: replica.keep says how far back it reaches",
+		at.UTC().Format(time.RFC3339))
+}
+
+// restore writes the database as a generation had it at a time.
+func (p Place) restore(ctx context.Context, generation string, at time.Time, file string) (asOf time.Time, err error) {
+	client, err := p.client(generation)
+	if err != nil {
+		return asOf, err
+	}
+	if err := client.Init(ctx); err != nil {
+		return asOf, p.explain("read from", err)
+	}
+
+	plan, err := litestream.CalcRestorePlan(ctx, client, 0, at, slog.New(slog.DiscardHandler))
+	switch {
+	case errors.Is(err, litestream.ErrTxNotAvailable), err == nil && len(plan) == 0:
+		return asOf, nothingAt(at)
+	case err != nil:
+		return asOf, p.explain("read from", err)
+	}
+	last := plan[len(plan)-1]
+
+	o := litestream.NewRestoreOptions()
+	o.OutputPath, o.TXID = file, last.MaxTXID
+	err = litestream.NewReplicaWithClient(nil, client).Restore(ctx, o)
+	if err != nil {
+		return asOf, fmt.Errorf("restore from %s: %w", p.URL, err)
+	}
+	return last.CreatedAt, nil
+}

@@ -1,0 +1,125 @@
+package replica
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/superfly/ltx"
+)
+
+const (
+	// stallTime is how long a file may take to be sent, and a part more for its size.
+	stallTime = 30 * time.Second
+	stallRate = 128 << 10 // bytes in a second
+	// retryPause is how long the child waits after a try that failed.
+	retryPause    = 500 * time.Millisecond
+	maxRetryPause = 5 * time.Second
+)
+
+// upload sends what waits until ctx ends, beside the copying, which goes on while the storage
+// does not answer.
+func (c *child) upload(ctx context.Context) {
+	pause := retryPause
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-c.new:
+		}
+
+		err := c.send(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		c.setProblem(err)
+		if err == nil {
+			pause = retryPause
+			continue
+		}
+
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+		pause = min(2*pause, maxRetryPause)
+		notify(c.new)
+	}
+}
+
+var errStalled = errors.New("the storage does not answer")
+
+// send sends all that waits. It gives up when a file takes too long: a connection that hangs
+// would otherwise be waited for.
+func (c *child) send(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	ended := make(chan struct{})
+	defer close(ended)
+	go c.watchProgress(ended, func() { cancel(errStalled) })
+
+	err := c.replica.Sync(ctx)
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		return cause
+	}
+	if err != nil {
+		return c.explain("written to", err)
+	}
+
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.noteSent()
+	return nil
+}
+
+// watchProgress calls stalled when no file was sent for too long.
+func (c *child) watchProgress(ended <-chan struct{}, stalled func()) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	var last ltx.TXID
+	since := time.Now()
+	for {
+		select {
+		case <-ended:
+			return
+		case <-tick.C:
+		}
+
+		at := c.replica.Pos().TXID
+		if at != last {
+			last, since = at, time.Now()
+			c.mu.Lock()
+			c.noteSent()
+			c.mu.Unlock()
+		}
+		allowed := stallTime
+		if info, err := os.Stat(c.db.LTXPath(0, at+1, at+1)); err == nil {
+			allowed += time.Duration(info.Size()/stallRate) * time.Second
+		}
+		if time.Since(since) > allowed {
+			stalled()
+			return
+		}
+	}
+}
+
+// noteSent remembers how far all is sent. The engine forgets it after a failure. The caller
+// holds mu.
+func (c *child) noteSent() {
+	if at := c.replica.Pos().TXID; at > c.sent {
+		if c.sent > 0 || len(c.copied) > 0 {
+			c.uploadedAt = time.Now()
+		}
+		c.sent = at
+	}
+	for i, one := range c.copied {
+		if one.last > c.sent {
+			c.copied = c.copied[i:]
+			return
+		}
+		c.cleanAt = one.before
+	}
+	c.copied = c.copied[max(0, len(c.copied)-1):]
+}
