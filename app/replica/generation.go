@@ -33,14 +33,14 @@ type current struct {
 	Earlier      []Generation `json:"earlier,omitempty"`
 }
 
-// at is the generation that was in force at a time, the current one for the zero time.
-func (c current) at(t time.Time) (Generation, bool) {
+// until are the generations that began before a time, or all for the zero time, newest first.
+func (c current) until(t time.Time) (all []Generation) {
 	for _, g := range append([]Generation{c.Generation}, c.Earlier...) {
 		if t.IsZero() || !g.Since.After(t) {
-			return g, true
+			all = append(all, g)
 		}
 	}
-	return Generation{}, false
+	return all
 }
 
 // SupersededError means that another server has taken over.

@@ -31,22 +31,25 @@ func (p Place) Restore(ctx context.Context, at time.Time, file string) (out Rest
 		return out, fmt.Errorf("there is no replica at %s: check the bucket and the prefix", p.URL)
 	}
 
-	var found bool
-	if out.Generation, found = now.at(at); !found {
-		return out, nothingAt(at)
+	// A server that ended before its first copy was complete has left nothing, and then the
+	// newest is what the one before it had.
+	for _, g := range now.until(at) {
+		out.Generation = g
+		out.AsOf, err = p.restore(ctx, g.Name, at, file)
+		if !errors.Is(err, errEmpty) {
+			return out, err
+		}
 	}
-	out.AsOf, err = p.restore(ctx, out.Generation.Name, at, file)
-	return out, err
-}
 
-// nothingAt is the error for a time from which nothing is kept.
-func nothingAt(at time.Time) error {
 	if at.IsZero() {
-		return errors.New("the replica is empty: its first copy was never completed")
+		return out, errors.New("the replica is empty: its first copy was never completed")
 	}
-	return fmt.Errorf("the replica holds nothing from %s or before: replica.keep says how far back it reaches",
+	return out, fmt.Errorf("the replica holds nothing from %s or before: replica.keep says how far back it reaches",
 		at.UTC().Format(time.RFC3339))
 }
+
+// errEmpty means that a generation has nothing of a time.
+var errEmpty = errors.New("there is nothing to restore")
 
 // restore writes the database as a generation had it at a time.
 func (p Place) restore(ctx context.Context, generation string, at time.Time, file string) (asOf time.Time, err error) {
@@ -61,7 +64,7 @@ func (p Place) restore(ctx context.Context, generation string, at time.Time, fil
 	plan, err := litestream.CalcRestorePlan(ctx, client, 0, at, slog.New(slog.DiscardHandler))
 	switch {
 	case errors.Is(err, litestream.ErrTxNotAvailable), err == nil && len(plan) == 0:
-		return asOf, nothingAt(at)
+		return asOf, errEmpty
 	case err != nil:
 		return asOf, p.explain("read from", err)
 	}

@@ -1,0 +1,296 @@
+package replica_test
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"confab/app/replica"
+	"confab/storage"
+	"confab/storage/storagetest"
+)
+
+// restoreInto makes a data directory out of a replica, as confab restore does.
+func restoreInto(t *testing.T, place replica.Place, from, dir string) {
+	t.Helper()
+	key, err := os.ReadFile(filepath.Join(from, storage.MasterKeyFile))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, storage.MasterKeyFile), key, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := storage.DatabaseFile(dir)
+	if _, err := place.Restore(t.Context(), time.Time{}, file); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(storage.BeginEpoch(file), storage.HoldRestored(file)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAServerThatWasSupersededEnds(t *testing.T) {
+	for name, place := range places(t) {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			old := serve(t, place, t.TempDir())
+			old.write(1)
+			old.await("all to be sent", old.isSent)
+
+			began := t.TempDir()
+			restoreInto(t, place, old.dir, began)
+			next := serve(t, place, began)
+			is.True(next.replica.Status().Generation != old.replica.Status().Generation)
+			next.write(2)
+			next.await("all to be sent", next.isSent)
+
+			// The old one notices by itself, and sends nothing any more.
+			err := <-old.ended
+			superseded, ok := errors.AsType[*replica.SupersededError](err)
+			is.True(ok)
+			is.Equal(superseded.By.Number, 2)
+			old.write(3)
+			is.NoErr(old.db.Close())
+			old.replica.Stop()
+
+			// Nor does it start again.
+			db := open(t, old.dir)
+			_, err = replica.Open(t.Context(), options(t, place, old.dir, db))
+			is.True(errors.As(err, &superseded))
+			is.NoErr(db.Close())
+
+			next.stop()
+			found, out := restored(t, place, time.Time{})
+			is.Equal(out.Generation.Number, 2)
+			is.Equal(found, []string{"test.000001", "test.000002"})
+
+			// What the old one had sent is still there, up to when it was superseded.
+			found, out = restored(t, place, superseded.By.Since.Add(-time.Millisecond))
+			is.Equal(out.Generation.Number, 1)
+			is.Equal(found, []string{"test.000001"})
+		})
+	}
+}
+
+func TestAPlaceOfAnotherInstallationIsRefused(t *testing.T) {
+	is := is.New(t)
+	place := inBucket(t)
+	s := serve(t, place, t.TempDir())
+	s.stop()
+	other := storagetest.OpenDir(t, t.TempDir())
+	_, err := replica.Open(t.Context(), options(t, place, t.TempDir(), other))
+	is.True(err != nil && strings.Contains(err.Error(), "replica of another installation"))
+}
+
+func TestOfTwoThatTakeOverAtOnceOneWins(t *testing.T) {
+	for name, place := range places(t) {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			first := serve(t, place, t.TempDir())
+			first.write(1)
+			first.await("all to be sent", first.isSent)
+			first.stop()
+
+			errs := make(chan error, 2)
+			both := []string{t.TempDir(), t.TempDir()}
+			for _, dir := range both {
+				restoreInto(t, place, first.dir, dir)
+			}
+			for _, dir := range both {
+				o := options(t, place, dir, storagetest.OpenDir(t, dir))
+				go func() {
+					_, err := replica.Open(t.Context(), o)
+					errs <- err
+				}()
+			}
+			var lost int
+			for range 2 {
+				err := <-errs
+				if _, ok := errors.AsType[*replica.SupersededError](err); ok {
+					lost++
+				} else {
+					is.NoErr(err)
+				}
+			}
+			is.True(lost <= 1) // none loses if one began after the other had
+
+			// Whoever it was has sent nothing yet: the newest is what the one before had.
+			found, out := restored(t, place, time.Time{})
+			is.Equal(found, []string{"test.000001"})
+			is.Equal(out.Generation.Number, 1)
+		})
+	}
+}
+
+// switchable is a storage that can be taken away.
+func switchable(t *testing.T) (place replica.Place, away *atomic.Bool) {
+	t.Helper()
+	place, away = inBucket(t), new(atomic.Bool)
+	u, err := url.Parse(place.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := u.Query()
+	target, err := url.Parse(query.Get("endpoint"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	forward := httputil.NewSingleHostReverseProxy(target)
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if away.Load() {
+			w.WriteHeader(http.StatusForbidden)
+			return
+		}
+		forward.ServeHTTP(w, r)
+	}))
+	t.Cleanup(proxy.Close)
+	query.Set("endpoint", proxy.URL)
+	u.RawQuery = query.Encode()
+	place.URL = u.String()
+	return place, away
+}
+
+func TestStorageThatIsAwayStopsNoWriteAndIsLetGo(t *testing.T) {
+	is := is.New(t)
+	place, away := switchable(t)
+	dir := t.TempDir()
+	s := serve(t, place, dir)
+	s.replica.MaxBacklog = 256 << 10
+	s.write(0)
+	s.await("all to be sent", s.isSent)
+
+	away.Store(true)
+	for n := int64(1); s.replica.Status().BacklogBytes <= s.replica.MaxBacklog; n++ {
+		storagetest.Update(t, s.db, func(tx *storage.Tx) error {
+			_, err := tx.Exec(`INSERT OR REPLACE INTO meta (name, value) VALUES ('bulk', randomblob(40000))`)
+			return err
+		})
+		is.True(n < 5000)
+	}
+	s.await("a lag", func(st replica.Status) bool { return *st.LagSeconds > 0.5 && st.Error != "" })
+	s.await("what waits to be dropped", func(st replica.Status) bool { return st.BacklogBytes == 0 })
+	s.write(1)
+
+	away.Store(false)
+	s.await("all to be sent", s.isSent)
+	s.stop()
+	found, out := restored(t, place, time.Time{})
+	is.Equal(found, []string{"test.000000", "test.000001"})
+	is.Equal(out.Generation.Number, 1)
+}
+
+func TestAChildThatDiesIsStartedAgain(t *testing.T) {
+	is := is.New(t)
+	place := inBucket(t)
+	s := serve(t, place, t.TempDir())
+	s.write(1)
+	s.await("all to be sent", s.isSent)
+	for n := int64(2); n < 5; n++ {
+		s.replica.KillChild()
+		s.write(n)
+		s.await("all to be sent", func(st replica.Status) bool { return s.isSent(st) && s.replica.Follows() })
+	}
+	s.stop()
+	found, _ := restored(t, place, time.Time{})
+	is.Equal(len(found), 4)
+	is.Equal(wholeCopies(t, s.dir), 1)
+}
+
+// serveUntilKilled is a server in a process of its own, which writes and says what is
+// committed.
+func serveUntilKilled(t *testing.T) {
+	place := replica.Place{URL: os.Getenv("CONFAB_TEST_URL"), AccessKeyID: "id", SecretAccessKey: "secret"}
+	s := serve(t, place, os.Getenv("CONFAB_TEST_SERVER"))
+	first, _ := strconv.ParseInt(os.Getenv("CONFAB_TEST_FIRST"), 10, 64)
+	for n := first; ; n++ {
+		s.write(n)
+		fmt.Println("committed", n, time.Now().UnixMilli())
+	}
+}
+
+func TestServeUntilKilled(t *testing.T) {
+	if os.Getenv("CONFAB_TEST_SERVER") != "" {
+		serveUntilKilled(t)
+	}
+}
+
+// TestAKilledServerLeavesAPrefix kills a server and its child in the midst of writes. What is
+// restored elsewhere is a prefix of what was committed, and nothing older than a second is
+// missing.
+func TestAKilledServerLeavesAPrefix(t *testing.T) {
+	is := is.New(t)
+	place := inBucket(t)
+	dir := t.TempDir()
+	var all []time.Time // when each was committed
+	for range 5 {
+		cmd := exec.Command(os.Args[0], "-test.run", "^TestServeUntilKilled$")
+		cmd.Env = append(os.Environ(), "CONFAB_TEST_SERVER="+dir, "CONFAB_TEST_URL="+place.URL, fmt.Sprint("CONFAB_TEST_FIRST=", len(all)))
+		out, err := cmd.StdoutPipe()
+		is.NoErr(err)
+		is.NoErr(cmd.Start())
+		kill := time.AfterFunc(3*time.Second, func() { killWithChildren(t, cmd.Process.Pid) })
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			var n int
+			var at int64
+			if _, err := fmt.Sscanf(lines.Text(), "committed %d %d", &n, &at); err == nil {
+				is.Equal(n, len(all))
+				all = append(all, time.UnixMilli(at))
+			}
+		}
+		kill.Stop()
+		_ = cmd.Wait()
+		killed := all[len(all)-1]
+
+		found, _ := restored(t, place, time.Time{})
+		for i, action := range found {
+			is.Equal(action, fmt.Sprintf("test.%06d", i))
+		}
+		is.True(len(found) > 0)
+		lost := killed.Sub(all[min(len(found), len(all))-1])
+		t.Logf("%d of %d restored, %s lost", len(found), len(all), lost)
+		if len(found) < len(all) { // else one is there whose writer was killed before it said so
+			is.True(lost < 5*time.Second) // the bar of a second is the benchmark's: here others use the machine
+		}
+		all = all[:0]
+		for range found {
+			all = append(all, killed)
+		}
+		for i := len(found); i < committed(t, dir); i++ {
+			all = append(all, killed)
+		}
+	}
+}
+
+// committed is how many writes a directory has.
+func committed(t *testing.T, dir string) int {
+	t.Helper()
+	return storagetest.Select[int](t, dir, `SELECT count(*) FROM audit`)[0]
+}
+
+// killWithChildren kills a process and those that it has started.
+func killWithChildren(t *testing.T, pid int) {
+	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+	if err != nil {
+		t.Error(err)
+	}
+	for _, id := range append(strings.Fields(string(children)), strconv.Itoa(pid)) {
+		n, _ := strconv.Atoi(id)
+		if p, err := os.FindProcess(n); err == nil {
+			_ = p.Kill()
+		}
+	}
+}
