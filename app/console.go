@@ -30,6 +30,7 @@ func (a *App) openConsole() {
 			CancelJob:     a.work.Cancel,
 			InterruptJob:  func(id int64) { a.runner.Cancel(id) },
 			Live:          a.live,
+			Replica:       a.replicaView,
 		}),
 		PublicURL:   a.URL(),
 		KnowsHost:   a.hosts.Contains,

@@ -33,6 +33,8 @@ type Options struct {
 	InterruptJob func(id int64)
 	// Live sends consoles what happens.
 	Live *live.Hub
+	// Replica is what Health shows of the replica; nil without one.
+	Replica func() any
 }
 
 // Server answers everything under /console/api.

@@ -140,6 +140,7 @@ type organizationHealthView struct {
 	LastDay  messageCountsView   `json:"last_day"` // the current hour, and those of a day before it
 	Days     []messageCountsView `json:"days"`
 	Failures []failureView       `json:"failures"` // of the last day
+	Replica  any                 `json:"replica"`  // null without one
 }
 
 // daysShown is how many days are counted, the current one among them.
@@ -150,6 +151,9 @@ func (s *Server) getOrganizationHealth(r *rest.Request) (rest.Reply, error) {
 	const day = 24 * time.Hour
 	from := storage.At(time.Now().Truncate(day).Add(-(daysShown - 1) * day))
 	view := organizationHealthView{Object: "organization_health", Plan: r.Org.Plan}
+	if s.Replica != nil {
+		view.Replica = s.Replica()
+	}
 	if most := r.Plan.MonthlyMessages; most != 0 {
 		view.Usage.Limit = &most
 	}

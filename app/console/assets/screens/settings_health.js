@@ -26,6 +26,9 @@ const text = {
     `${count(n)} of ${count(of)} succeeded. ${percent.format(fineDeliveries)} or more is normal.`,
   noDeliveries: "No deliveries.",
   verdicts: { good: "healthy", warn: "watch", bad: "needs attention" },
+  replica: "Replica",
+  replicaLag: (/** @type {number} */ seconds) => `${seconds.toFixed(1)} s behind`,
+  replicaVerified: (/** @type {string | null} */ at) => (at ? `A restore of it was verified on ${date(at)}.` : "No restore of it was verified yet."),
   usage: "This month",
   used: (/** @type {number} */ n, /** @type {number | null} */ of, /** @type {string} */ plan) =>
     `${count(n)}${of === null ? "" : " of " + count(of)} message${(of ?? n) === 1 ? "" : "s"} on the ${plan} plan` +
@@ -58,6 +61,7 @@ export default function health() {
       el("div.cards.verdicts", null, () => [
         all.data() && failedCard(all.data().last_day),
         checked.data() && deliveredCard(/** @type {any} */ (checked.data()).days),
+        all.data()?.replica && replicaCard(all.data().replica),
       ])),
     section(text.look, {}, loaded(checked, (found) => () => problemList(found().problems), 1)),
     loaded(all, (data) => () => content(data())));
@@ -113,6 +117,10 @@ function deliveredCard(days) {
   const part = succeeded / of;
   return verdict(text.delivered, percent.format(part), part >= fineDeliveries ? "good" : "warn", text.deliveredOf(succeeded, of));
 }
+
+/** @param {{ lag_seconds: number, last_verified_at: string | null, warnings: string[] }} replica */
+const replicaCard = ({ lag_seconds: lag, last_verified_at: at, warnings }) =>
+  verdict(text.replica, text.replicaLag(lag), warnings.length === 0 ? "good" : "warn", warnings.join(" ") || text.replicaVerified(at));
 
 /** @param {any[]} rows */
 const problemList = (rows) => (rows.length === 0 ? el("p.none", null, text.well) : el("ul.problems", null, rows.map((one) => el("li", null,
