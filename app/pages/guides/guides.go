@@ -30,7 +30,7 @@ func Groups() []Group {
 		{"Get started", read("sandbox", "sending", "receiving")},
 		{"Work with customers", read("inbox", "people", "campaigns")},
 		{"Build on it", read("webhooks", "streams", "platform", "agents")},
-		{"Run it", read("production", "backups", "capacity", "contributing")},
+		{"Run it", read("production", "backups", "outliving", "capacity", "contributing")},
 	}
 }
 
