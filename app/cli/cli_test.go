@@ -24,6 +24,9 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 		if strings.HasPrefix(path, "confab completion ") {
 			return // cobra's own
 		}
+		if cmd.Hidden {
+			return // nobody is to run it
+		}
 		is.True(cmd.Short != "") // a line in the help above it
 		if cmd.IsAdditionalHelpTopicCommand() {
 			is.True(cmd.Long != "") // a text is all that it is
@@ -83,7 +86,7 @@ func TestEveryAdminCommandIsInTheMatrix(t *testing.T) {
 	var walk func(*cobra.Command)
 	walk = func(cmd *cobra.Command) {
 		path := cmd.CommandPath()
-		if elsewhere.MatchString(path) || cmd.IsAdditionalHelpTopicCommand() {
+		if elsewhere.MatchString(path) || cmd.IsAdditionalHelpTopicCommand() || cmd.Hidden {
 			return
 		}
 		if !cmd.HasSubCommands() {
@@ -107,7 +110,7 @@ func TestTheREADMENamesEveryCommand(t *testing.T) {
 	_, list, _ := strings.Cut(string(text), "\n## The command line\n")
 	list, _, _ = strings.Cut(list, "\n## ")
 	for _, cmd := range (&env{}).root().Commands() {
-		if !cmd.IsAdditionalHelpTopicCommand() && !strings.Contains(list, "`"+cmd.Name()+"`") {
+		if !cmd.IsAdditionalHelpTopicCommand() && !cmd.Hidden && !strings.Contains(list, "`"+cmd.Name()+"`") {
 			t.Errorf("the README does not name %s", cmd.CommandPath())
 		}
 	}
