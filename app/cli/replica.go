@@ -2,12 +2,11 @@ package cli
 
 import (
 	"cmp"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"os"
 	"time"
-
-	"encoding/base64"
 
 	"github.com/spf13/cobra"
 

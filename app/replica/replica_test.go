@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -65,7 +64,6 @@ type server struct {
 	dir     string
 	db      *storage.DB
 	replica *replica.Replica
-	log     *strings.Builder
 	end     context.CancelFunc
 	ended   chan error
 }
