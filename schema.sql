@@ -74,16 +74,56 @@ CREATE TABLE users (
 CREATE INDEX users_of_organization ON users (organization_id, id);
 CREATE UNIQUE INDEX users_sign_in ON users (sign_in_email) WHERE sign_in_email IS NOT NULL;
 
--- Links by which people choose their first or a new password. Only a hash of the token is
--- kept. One that has ended stays for some weeks, so that its page can say so.
+-- Links by which people choose their first or a new password, or sign in once. Only a hash of
+-- the token is kept. One that has ended stays for some weeks, so that its page can say so.
 CREATE TABLE user_invitations (
     token_hash BLOB    PRIMARY KEY,                         -- SHA-256
     user_id    TEXT    NOT NULL REFERENCES users (id),
     created_at INTEGER NOT NULL,
     expires_at INTEGER NOT NULL,
-    ended_at   INTEGER NOT NULL DEFAULT 0                   -- used, replaced by a newer one, or taken back
+    ended_at   INTEGER NOT NULL DEFAULT 0,                  -- used, replaced by a newer one, or taken back
+    signs_in   INTEGER NOT NULL DEFAULT 0 CHECK (signs_in IN (0, 1)) -- 1: it signs in, and no password is chosen
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX user_invitations_of_user ON user_invitations (user_id, ended_at);
+
+-- The second factors of people. An app on their phone shares the secret, and makes a code of it
+-- for each step of 30 seconds. A person's first factor, of either kind, brings recovery codes,
+-- each good once: using one deletes it.
+CREATE TABLE user_codes (
+    user_id      TEXT    PRIMARY KEY REFERENCES users (id),
+    secret       BLOB    NOT NULL,                          -- sealed
+    last_step    INTEGER NOT NULL,                          -- accepted: none at or below it is accepted again
+    created_at   INTEGER NOT NULL,
+    last_used_at INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE user_recovery_codes (
+    user_id   TEXT NOT NULL REFERENCES users (id),
+    code_hash BLOB NOT NULL,                                -- SHA-256
+    PRIMARY KEY (user_id, code_hash)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE user_passkeys (
+    id            TEXT    PRIMARY KEY,                      -- psk_…
+    user_id       TEXT    NOT NULL REFERENCES users (id),
+    credential_id BLOB    NOT NULL UNIQUE,                  -- by which the browser names it
+    credential    BLOB    NOT NULL,                         -- sealed: its public key, how often it was used …
+    host          TEXT    NOT NULL,                         -- the only one for which browsers use it
+    name          TEXT    NOT NULL,
+    created_at    INTEGER NOT NULL,
+    last_used_at  INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE INDEX user_passkeys_of_user ON user_passkeys (user_id, id);
+
+-- Whom the identity provider (OpenID Connect) knows as which person.
+CREATE TABLE user_identities (
+    issuer     TEXT    NOT NULL,
+    subject    TEXT    NOT NULL,
+    user_id    TEXT    NOT NULL REFERENCES users (id),
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (issuer, subject)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX user_identities_of_user ON user_identities (user_id, issuer);
 
 -- Browsers in which people are signed in. Only a hash of the cookie is kept. Signing out
 -- deletes the row.

@@ -54,6 +54,9 @@ func cachedTables() map[string]tableSet {
 		"parked_statuses": inParked,
 		"users":           inUsers,
 		"user_sessions":   inUserSessions,
+		"user_codes":      inUsers,
+		"user_passkeys":   inUsers,
+		"user_identities": inUsers,
 
 		"contacts":            inThreads,
 		"contact_aliases":     inThreads,

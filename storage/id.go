@@ -22,6 +22,7 @@ const (
 	PrefixCustomer     = "cus_"
 	PrefixSetupLink    = "csl_"
 	PrefixSession      = "ses_"
+	PrefixPasskey      = "psk_"
 	PrefixAudit        = "aud_"
 	PrefixChange       = "chg_"
 	PrefixQuickReply   = "qrp_"

@@ -56,8 +56,9 @@ func (rx *Rx) latestStored() (latest Time, err error) {
 func latestIDs() string {
 	var all []string
 	for _, table := range []string{
-		"users", "user_sessions", "audit", "api_keys", "customers", "setup_links", "templates", "contacts", "contact_imports",
-		"conversations", "labels", "quick_replies", "media", "broadcasts", "events", "subscriptions", "signing_secrets", "deliveries",
+		"users", "user_sessions", "user_passkeys", "audit", "api_keys", "customers", "setup_links", "templates", "contacts",
+		"contact_imports", "conversations", "labels", "quick_replies", "media", "broadcasts",
+		"events", "subscriptions", "signing_secrets", "deliveries",
 	} {
 		all = append(all, `SELECT coalesce(max(id), '') FROM `+table)
 	}

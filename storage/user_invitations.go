@@ -10,16 +10,17 @@ import (
 )
 
 const (
-	// invitationLife is how long a link may be used.
+	// invitationLife is how long a link may be used, and signInLinkLife one that signs in.
 	invitationLife = 72 * time.Hour
+	signInLinkLife = 10 * time.Minute
 	// endedInvitationLife is how long the page of a link that has ended says so.
 	endedInvitationLife = 30 * 24 * time.Hour
 )
 
 // Why somebody cannot be invited.
 var (
-	// ErrCanSignIn means that the person with the address has a password: a reset is
-	// what it needs.
+	// ErrCanSignIn means that the person with the address can sign in: a reset is what it
+	// needs if it has forgotten its password.
 	ErrCanSignIn = errors.New("somebody with this address can sign in already")
 	// ErrInvitedElsewhere means that another organization has invited the address.
 	ErrInvitedElsewhere = errors.New("this address is invited to another organization")
@@ -47,8 +48,8 @@ func newToken() (token string, hash [sha256.Size]byte) {
 // TokenHash is the stored form of the secret of an invitation or a session.
 func TokenHash(token string) [sha256.Size]byte { return sha256.Sum256([]byte(token)) }
 
-// UserInvitation is a link by which a user chooses a password, with what its page
-// shows.
+// UserInvitation is a link by which a user chooses a password, or signs in, with what its
+// page shows.
 type UserInvitation struct {
 	UserID           string `db:"user_id"`
 	UserName         string `db:"user_name"`
@@ -64,13 +65,18 @@ type UserInvitation struct {
 func (i UserInvitation) Usable(now Time) bool { return i.EndedAt == 0 && now < i.ExpiresAt }
 
 // UserInvitation finds the invitation with a token, one that has ended too.
-func (rx *Rx) UserInvitation(token string) (UserInvitation, error) {
+func (rx *Rx) UserInvitation(token string) (UserInvitation, error) { return rx.findLink(token, false) }
+
+// SignInLink finds the link with a token by which a user signs in, one that has ended too.
+func (rx *Rx) SignInLink(token string) (UserInvitation, error) { return rx.findLink(token, true) }
+
+func (rx *Rx) findLink(token string, signsIn bool) (UserInvitation, error) {
 	hash := TokenHash(token)
 	return get[UserInvitation](rx, `
 		SELECT i.user_id, u.name AS user_name, coalesce(u.email, '') AS user_email, u.password_hash IS NOT NULL AS has_password,
 			u.organization_id, o.name AS organization_name, i.expires_at, i.ended_at
 		FROM user_invitations i JOIN users u ON u.id = i.user_id JOIN organizations o ON o.id = u.organization_id
-		WHERE i.token_hash = ?`, hash[:])
+		WHERE i.token_hash = ? AND i.signs_in = ?`, hash[:], signsIn)
 }
 
 // Invitee is whom to invite. Role and TeamID may be zero: then they stay as they are,
@@ -99,7 +105,7 @@ func (tx *Tx) InviteUser(in Invitee) (u User, token string, err error) {
 			u.TeamID = in.DefaultTeamID
 		}
 		err = tx.InsertUser(&u)
-	case err == nil && u.PasswordHash != nil && u.DisabledAt == 0:
+	case err == nil && u.CanSignIn():
 		err = ErrCanSignIn
 	}
 	if err != nil {
@@ -121,6 +127,26 @@ func (tx *Tx) InviteUser(in Invitee) (u User, token string, err error) {
 	return u, token, err
 }
 
+// EnsureUser finds or makes the user with an address in an organization, who then signs in by
+// it, without a link. The errors are those of InviteUser.
+func (tx *Tx) EnsureUser(in Invitee) (User, error) {
+	u, err := tx.findInvitee(in)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		u = User{OrganizationID: in.OrganizationID, TeamID: in.DefaultTeamID, Name: in.Name, Email: &in.Email}
+		err = tx.InsertUser(&u)
+	case err == nil && u.DisabledAt != 0:
+		err = ErrUserDisabled
+	}
+	if err == nil {
+		err = tx.takeSignIn(&u)
+	}
+	if err == nil {
+		err = tx.UpdateUser(&u)
+	}
+	return u, err
+}
+
 // findInvitee finds the user who is meant by an address: the user who signs in with it, or
 // else the one user of the organization who has it.
 func (tx *Tx) findInvitee(in Invitee) (User, error) {
@@ -128,7 +154,7 @@ func (tx *Tx) findInvitee(in Invitee) (User, error) {
 	switch {
 	case err == nil && u.OrganizationID == in.OrganizationID:
 		return u, nil
-	case err == nil && u.PasswordHash != nil:
+	case err == nil && u.hasSignIn():
 		return u, ErrCanSignIn
 	case err == nil && u.InvitedUntil > tx.Now:
 		return u, ErrInvitedElsewhere
@@ -178,19 +204,44 @@ func (tx *Tx) inviteAgain(u *User) (token string, err error) {
 	if err := tx.UpdateUser(u); err != nil {
 		return "", err
 	}
-	if err := tx.EndUserInvitations(u.ID); err != nil {
-		return "", err
-	}
-
-	token, hash := newToken()
-	u.InvitedUntil = tx.Now.Add(invitationLife)
-	_, err = tx.Exec(`
-		INSERT INTO user_invitations (token_hash, user_id, created_at, expires_at)
-		VALUES (?, ?, ?, ?)`, hash[:], u.ID, tx.Now, u.InvitedUntil)
+	token, u.InvitedUntil, err = tx.insertLink(u.ID, false, invitationLife)
 	return token, err
 }
 
-// EndUserInvitations ends the links of a user that can still be used.
+// InsertSignInLink makes the link by which a user signs in once, without a password. An
+// earlier one ends.
+func (tx *Tx) InsertSignInLink(u User) (token string, until Time, err error) {
+	if u.DisabledAt != 0 {
+		return "", 0, ErrUserDisabled
+	}
+	return tx.insertLink(u.ID, true, signInLinkLife)
+}
+
+// insertLink makes the only link of its kind that a user has.
+func (tx *Tx) insertLink(user string, signsIn bool, life time.Duration) (token string, until Time, err error) {
+	_, err = tx.Exec(`
+		UPDATE user_invitations
+		SET ended_at = ?
+		WHERE user_id = ? AND ended_at = 0 AND signs_in = ?`, tx.Now, user, signsIn)
+	if err != nil {
+		return "", 0, err
+	}
+
+	token, hash := newToken()
+	until = tx.Now.Add(life)
+	_, err = tx.Exec(`
+		INSERT INTO user_invitations (token_hash, user_id, created_at, expires_at, signs_in)
+		VALUES (?, ?, ?, ?, ?)`, hash[:], user, tx.Now, until, signsIn)
+	return token, until, err
+}
+
+// EndSignInLink ends a link that was used.
+func (tx *Tx) EndSignInLink(token string) error {
+	hash := TokenHash(token)
+	return tx.ExecOne(`UPDATE user_invitations SET ended_at = ? WHERE token_hash = ? AND ended_at = 0`, tx.Now, hash[:])
+}
+
+// EndUserInvitations ends the links of a user that can still be used, those that sign in too.
 func (tx *Tx) EndUserInvitations(user string) error {
 	_, err := tx.Exec(`UPDATE user_invitations SET ended_at = ? WHERE user_id = ? AND ended_at = 0`, tx.Now, user)
 	return err

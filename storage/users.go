@@ -31,6 +31,9 @@ type User struct {
 	DisabledAt     Time    `db:"disabled_at"`
 	LastSignInAt   Time    `db:"last_sign_in_at"`
 	InvitedUntil   Time    `db:"invited_until"` // of the invitation that has not ended; 0 for none
+	HasCodes       bool    `db:"has_codes"`     // an app makes one-time codes for it
+	HasPasskey     bool    `db:"has_passkey"`
+	IsBound        bool    `db:"is_bound"` // to an account at the identity provider
 	CreatedAt      Time    `db:"created_at"`
 }
 
@@ -39,7 +42,7 @@ func (u User) Status(now Time) string {
 	switch {
 	case u.DisabledAt != 0:
 		return UserDisabled
-	case u.PasswordHash != nil:
+	case u.CanSignIn():
 		return UserActive
 	case u.InvitedUntil > now:
 		return UserInvited
@@ -48,13 +51,27 @@ func (u User) Status(now Time) string {
 	}
 }
 
-// CanSignIn reports whether the user has a password and is not disabled.
-func (u User) CanSignIn() bool { return u.PasswordHash != nil && u.DisabledAt == 0 }
+// CanSignIn reports whether the user has something to sign in with and is not disabled.
+func (u User) CanSignIn() bool { return u.hasSignIn() && u.DisabledAt == 0 }
+
+func (u User) hasSignIn() bool { return u.PasswordHash != nil || u.HasPasskey || u.IsBound }
+
+// HasFactor reports whether the user has a second factor.
+func (u User) HasFactor() bool { return u.HasCodes || u.HasPasskey }
+
+// canSignIn is the condition of CanSignIn for a row of users.
+const canSignIn = `(u.password_hash IS NOT NULL
+		OR EXISTS (SELECT 1 FROM user_passkeys p WHERE p.user_id = u.id)
+		OR EXISTS (SELECT 1 FROM user_identities n WHERE n.user_id = u.id)) AND u.disabled_at = 0`
 
 const (
 	userColumns = `u.id, u.organization_id, u.team_id, t.public_id AS team_public_id, u.name, u.email, u.role,
 		u.sign_in_email, u.password_hash, u.disabled_at, u.last_sign_in_at,
-		coalesce((SELECT max(i.expires_at) FROM user_invitations i WHERE i.user_id = u.id AND i.ended_at = 0), 0) AS invited_until,
+		coalesce((SELECT max(i.expires_at) FROM user_invitations i WHERE i.user_id = u.id AND i.ended_at = 0 AND i.signs_in = 0), 0)
+			AS invited_until,
+		EXISTS (SELECT 1 FROM user_codes c WHERE c.user_id = u.id) AS has_codes,
+		EXISTS (SELECT 1 FROM user_passkeys p WHERE p.user_id = u.id) AS has_passkey,
+		EXISTS (SELECT 1 FROM user_identities n WHERE n.user_id = u.id) AS is_bound,
 		u.created_at`
 	userTables = `users u JOIN teams t ON t.id = u.team_id`
 )
@@ -117,15 +134,15 @@ func (rx *Rx) UserBySignIn(email string) (User, error) {
 
 // AnybodyCanSignIn reports whether any user of any organization can sign in.
 func (rx *Rx) AnybodyCanSignIn() (yes bool, err error) {
-	return get[bool](rx, `SELECT EXISTS (SELECT 1 FROM users WHERE password_hash IS NOT NULL AND disabled_at = 0)`)
+	return get[bool](rx, `SELECT EXISTS (SELECT 1 FROM users u WHERE `+canSignIn+`)`)
 }
 
 // OtherAdminCanSignIn reports whether an admin of the organization other than the user
 // can sign in.
 func (rx *Rx) OtherAdminCanSignIn(u User) (yes bool, err error) {
 	return get[bool](rx, `
-		SELECT EXISTS (SELECT 1 FROM users
-			WHERE organization_id = ? AND role = 'admin' AND password_hash IS NOT NULL AND disabled_at = 0 AND id <> ?)`,
+		SELECT EXISTS (SELECT 1 FROM users u
+			WHERE u.organization_id = ? AND u.role = 'admin' AND u.id <> ? AND `+canSignIn+`)`,
 		u.OrganizationID, u.ID)
 }
 
@@ -177,7 +194,7 @@ func (tx *Tx) takeSignIn(u *User) error {
 	switch {
 	case IgnoreNotFound(err) != nil:
 		return err
-	case err == nil && holder.ID != u.ID && (holder.PasswordHash != nil || holder.InvitedUntil > tx.Now):
+	case err == nil && holder.ID != u.ID && (holder.hasSignIn() || holder.InvitedUntil > tx.Now):
 		return ErrConflict
 	case err == nil && holder.ID != u.ID:
 		if _, err := tx.Exec(`UPDATE users SET sign_in_email = NULL WHERE id = ?`, holder.ID); err != nil {

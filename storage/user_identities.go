@@ -1,0 +1,29 @@
+package storage
+
+// UserByIdentity finds the user to whom an account at the identity provider is bound.
+func (rx *Rx) UserByIdentity(issuer, subject string) (User, error) {
+	u, err := get[User](rx, `
+		SELECT `+userColumns+`
+		FROM `+userTables+` JOIN user_identities b ON b.user_id = u.id
+		WHERE b.issuer = ? AND b.subject = ?`, issuer, subject)
+	if err != nil {
+		return User{}, err // sqlx leaves empty texts in it
+	}
+	return u, nil
+}
+
+// BindIdentity binds an account at the identity provider to a user. ErrConflict means that
+// either is bound already.
+func (tx *Tx) BindIdentity(user, issuer, subject string) error {
+	_, err := tx.Exec(`
+		INSERT INTO user_identities (issuer, subject, user_id, created_at)
+		VALUES (?, ?, ?, ?)`, issuer, subject, user, tx.Now)
+	return tx.hint(err, HintUser, Scope{}, user)
+}
+
+// UnbindIdentities lets no account at an identity provider be the user's any more, and
+// returns how many were.
+func (tx *Tx) UnbindIdentities(user string) (int64, error) {
+	n, err := tx.Exec(`DELETE FROM user_identities WHERE user_id = ?`, user)
+	return n, tx.hint(err, HintUser, Scope{}, user)
+}
