@@ -9,6 +9,7 @@ import (
 	"confab/app/console"
 	consoleapi "confab/app/console/api"
 	"confab/app/limit"
+	"confab/app/oidc"
 	"confab/app/pages"
 	"confab/app/password"
 	"confab/storage"
@@ -26,6 +27,7 @@ func (a *App) openConsole() {
 			InventNumber:  a.inventNumber(),
 			Passwords:     password.NewHasher(),
 			PasswordTries: limit.NewThrottle(),
+			FactorPolicy:  consoleapi.FactorPolicy(a.Config.Console.SecondFactor),
 			ReadReceipts:  a.Config.Console.ReadReceipts,
 			CancelJob:     a.work.Cancel,
 			InterruptJob:  func(id int64) { a.runner.Cancel(id) },
@@ -37,8 +39,34 @@ func (a *App) openConsole() {
 		IsLocal:     func(r *http.Request) bool { return isLocalRequest(r) && pages.Hosts(nil).Contains(r.Host) },
 		SandboxUser: a.SandboxUser,
 		Simulator:   a.simulatorHandler(),
+		Provider:    a.identityProvider(),
 		Log:         a.Log,
 	})
+}
+
+// identityProvider is the one of the settings; nil without one.
+func (a *App) identityProvider() *console.IdentityProvider {
+	c := a.Config.OIDC
+	if c.Issuer == "" {
+		return nil
+	}
+	return &console.IdentityProvider{
+		Provider: oidc.New(oidc.Options{
+			Issuer:       c.Issuer,
+			ClientID:     c.ClientID,
+			ClientSecret: c.ClientSecret.Reveal(),
+			Scopes:       c.Scopes,
+			RedirectURL:  a.URL() + console.Path + "oidc/callback",
+			TrustEmail:   c.TrustEmail,
+			AdminClaim:   c.AdminClaim,
+			AdminValue:   c.AdminValue,
+		}),
+		Name:         c.Name,
+		Only:         c.Only,
+		CreatesUsers: c.Create == "agent",
+		Domains:      c.Domains,
+		Organization: c.Organization,
+	}
 }
 
 // simulatorHandler serves the control surface of the sandbox's provider to the console;
@@ -57,8 +85,10 @@ func (a *App) simulatorHandler() http.Handler {
 // consoleRoute finds the route of a path of the console.
 func (a *App) consoleRoute(path string) route {
 	pattern := console.Path
-	if strings.HasPrefix(path, console.Path+"welcome/") {
-		pattern += "welcome/:token"
+	for _, page := range []string{"welcome", "link"} {
+		if strings.HasPrefix(path, console.Path+page+"/") {
+			pattern += page + "/:token"
+		}
 	}
 	return route{pattern: pattern, serve: a.console.ServeHTTP}
 }

@@ -116,8 +116,11 @@ var provocations = map[rest.Code]func(*fixture) answer{
 		f.api.WriteError(rec, must("POST", "/provider/webhook"), rest.Fail(rest.InvalidSignature, "No."))
 		return answer{status: rec.Code, header: rec.Header(), body: rec.Body.String()}
 	},
-	rest.SessionRequired: func(f *fixture) answer { // both only in the console
+	rest.SessionRequired: func(f *fixture) answer { // these three only in the console
 		return f.visit(rest.Visitor{Refused: rest.Fail(rest.SessionRequired, "Sign in.")}, "GET", "/v1/me", "")
+	},
+	rest.SecondFactorRequired: func(f *fixture) answer {
+		return f.visit(rest.Visitor{Refused: rest.Fail(rest.SecondFactorRequired, "Set up a second factor.")}, "GET", "/v1/me", "")
 	},
 	rest.PermissionDenied: func(f *fixture) answer {
 		return f.visit(f.signedIn(f.tenant, storage.RoleAgent), "GET", "/v1/webhook_subscriptions", "")
@@ -202,6 +205,7 @@ var wanted = map[rest.Code]string{
 	rest.InvalidSignature:      "401 authentication_error  WWW-Authenticate=Bearer",
 	rest.SessionRequired:       "401 authentication_error ",
 	rest.PermissionDenied:      "403 permission_error ",
+	rest.SecondFactorRequired:  "403 permission_error ",
 	rest.InvalidWebhookURL:     "400 invalid_request_error url",
 	rest.InvalidEventType:      "400 invalid_request_error events[0]",
 	rest.WebhookDisabled:       "409 conflict ",

@@ -18,7 +18,11 @@ func (e *env) users() *cobra.Command {
 			func(tx *storage.Tx, u *storage.User) error { return tx.EnableUser(u.ID) }),
 		e.usersSessions(),
 		e.userChange("signout", "End all of a person's sessions", "user.sessions_ended",
-			func(tx *storage.Tx, u *storage.User) error { _, err := tx.DeleteUserSessions(u.ID, ""); return err }))
+			func(tx *storage.Tx, u *storage.User) error { _, err := tx.DeleteUserSessions(u.ID, ""); return err }),
+		e.usersLink(),
+		e.userChange("unlink", "Unbind a person from their account at the identity provider", "user.identity_unbound", unbindIdentity),
+		e.userChange("reset-factors", "Remove all second factors of a person, and end their sessions", "user.factors_reset",
+			func(tx *storage.Tx, u *storage.User) error { return tx.DeleteUserFactors(u.ID) }))
 }
 
 // userView is a person as an operator sees it.

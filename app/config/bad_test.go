@@ -96,6 +96,15 @@ func unknownKeys() []badFile {
 func disagreements() []badFile {
 	return []badFile{
 		{`server.tls_cert = "c"`, `server.tls_cert = "c": needs server.tls_key too`},
+		{`oidc.only = true`, `oidc.only = true: needs oidc.issuer too`},
+		{`oidc.issuer = "https://id.example.com"`, `oidc.issuer = "https://id.example.com": needs oidc.client_id too`},
+		{"[oidc]\nissuer = 'https://id.example.com'\nclient_id = 'x'\ncreate = 'agent'", `oidc.create = "agent": needs oidc.domains too: else anyone with an account at the provider could join`},
+		{"console.second_factor = 'admins'\n[oidc]\nissuer = 'https://id.example.com'\nclient_id = 'x'\nonly = true", `console.second_factor = "admins": must be optional with oidc.only: the identity provider asks for second factors then`},
+		{`oidc.admin_claim = "groups"`, `oidc.admin_claim = "groups": needs oidc.admin_value too`},
+		{`oidc.scopes = ["email"]`, `oidc.scopes = ["email"]: must contain openid`},
+		{`oidc.create = "admin"`, `oidc.create = "admin": must be one of off, agent`},
+		{`oidc.organization = "acme"`, `oidc.organization = "acme": must be the id of an organization, org_…`},
+		{`console.second_factor = "all"`, `console.second_factor = "all": must be one of optional, admins, everyone`},
 		{`server.tls_key = "k"`, `server.tls_key = "k": needs server.tls_cert too`},
 		{"[server]\ntls_cert = 'c'\ntls_key = 'k'\ntls_domains = ['a.example']", `server.tls_domains = ["a.example"]: must be empty when server.tls_cert is set: use either your own certificate or a fetched one`},
 		{`server.metrics_listen = "127.0.0.1:8080"`, `server.metrics_listen = "127.0.0.1:8080": must differ from server.listen`},

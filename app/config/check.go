@@ -22,9 +22,10 @@ const maxDays = 36500
 
 var (
 	// hostName has a letter in its last part: 127.0.0.300 is no name.
-	hostName   = regexp.MustCompile(`^([A-Za-z0-9_-]+\.)*[A-Za-z0-9_-]*[A-Za-z][A-Za-z0-9_-]*$`)
-	domainName = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]([a-z0-9-]*[a-z0-9])$`)
-	apiVersion = regexp.MustCompile(`^v[0-9]+\.[0-9]+$`)
+	hostName       = regexp.MustCompile(`^([A-Za-z0-9_-]+\.)*[A-Za-z0-9_-]*[A-Za-z][A-Za-z0-9_-]*$`)
+	domainName     = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]([a-z0-9-]*[a-z0-9])$`)
+	organizationID = regexp.MustCompile(`^org_[0-9A-Z]{26}$`)
+	apiVersion     = regexp.MustCompile(`^v[0-9]+\.[0-9]+$`)
 )
 
 var (
@@ -98,6 +99,14 @@ func checks() ruleSet {
 		"console.audit_days":  between(1, maxDays),
 		"console.max_streams": between(0, 10_000),
 
+		"console.second_factor": oneOf("optional", "admins", "everyone"),
+
+		"oidc.issuer":       optional(webURL),
+		"oidc.name":         checkOf(notEmpty),
+		"oidc.create":       oneOf("off", "agent"),
+		"oidc.domains":      everyItem(matching(domainName, "must be a domain name in lower case, such as example.com")),
+		"oidc.organization": optional(matching(organizationID, "must be the id of an organization, org_…")),
+
 		"plans.*.monthly_messages": atLeast(0),
 		"plans.*.retention_days":   between(0, maxDays),
 		"plans.*.rate_per_second":  atLeast(0.0),
@@ -124,6 +133,11 @@ func (c Config) problems() []*Error {
 
 	c.Server.checkTogether(fail)
 	c.Replica.checkTogether(fail)
+	c.OIDC.checkTogether(fail)
+	if c.OIDC.Only && c.Console.SecondFactor != "optional" {
+		fail("console.second_factor", c.Console.SecondFactor,
+			"must be optional with oidc.only: the identity provider asks for second factors then")
+	}
 	for name, plan := range c.Plans {
 		key := "plans." + name
 		if !planName.MatchString(name) {
@@ -152,6 +166,24 @@ func (s Server) checkTogether(fail func(key string, value any, problem string)) 
 
 	if s.MetricsListen != "" && s.MetricsListen == s.Listen && !strings.HasSuffix(s.Listen, ":0") {
 		fail("server.metrics_listen", s.MetricsListen, "must differ from server.listen")
+	}
+}
+
+// checkTogether checks the rules between the settings of the identity provider.
+func (o OIDC) checkTogether(fail func(key string, value any, problem string)) {
+	switch {
+	case o.Issuer != "" && o.ClientID == "":
+		fail("oidc.issuer", o.Issuer, "needs oidc.client_id too")
+	case o.Issuer == "" && o.Only:
+		fail("oidc.only", o.Only, "needs oidc.issuer too")
+	case o.Create == "agent" && len(o.Domains) == 0:
+		fail("oidc.create", o.Create, "needs oidc.domains too: else anyone with an account at the provider could join")
+	case o.AdminClaim != "" && o.AdminValue == "":
+		fail("oidc.admin_claim", o.AdminClaim, "needs oidc.admin_value too")
+	case o.AdminValue != "" && o.AdminClaim == "":
+		fail("oidc.admin_value", o.AdminValue, "needs oidc.admin_claim too")
+	case !slices.Contains(o.Scopes, "openid"):
+		fail("oidc.scopes", o.Scopes, "must contain openid")
 	}
 }
 

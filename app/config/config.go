@@ -42,6 +42,7 @@ type Config struct {
 	Jobs     Jobs            `koanf:"jobs"`
 	Log      Log             `koanf:"log"`
 	Console  Console         `koanf:"console"`
+	OIDC     OIDC            `koanf:"oidc"`
 	MCP      MCP             `koanf:"mcp"`
 	Plans    map[string]Plan `koanf:"plans"`
 
@@ -152,6 +153,25 @@ type Console struct {
 	AuditDays    int  `koanf:"audit_days"`
 	ReadReceipts bool `koanf:"read_receipts"`
 	MaxStreams   int  `koanf:"max_streams"` // consoles that are open at once
+	// SecondFactor is who must have one: optional (nobody), admins or everyone.
+	SecondFactor string `koanf:"second_factor"`
+}
+
+// OIDC is the identity provider through which people sign in to the console, by OpenID
+// Connect. Without an issuer there is none.
+type OIDC struct {
+	Issuer       string   `koanf:"issuer"`
+	ClientID     string   `koanf:"client_id"`
+	ClientSecret Secret   `koanf:"client_secret"`
+	Name         string   `koanf:"name"` // what people call it
+	Scopes       []string `koanf:"scopes"`
+	TrustEmail   bool     `koanf:"trust_email"`  // addresses are verified unless it says otherwise
+	Create       string   `koanf:"create"`       // whom it does not know here: off or agent
+	Domains      []string `koanf:"domains"`      // of the addresses of those who are created
+	Organization string   `koanf:"organization"` // that they belong to; optional where there is one
+	AdminClaim   string   `koanf:"admin_claim"`  // of the token, that decides who is an admin
+	AdminValue   string   `koanf:"admin_value"`
+	Only         bool     `koanf:"only"` // no passwords and passkeys
 }
 
 // MCP is the endpoint for agents, /mcp.
@@ -199,7 +219,8 @@ func Default() Config {
 
 		Jobs:    Jobs{Workers: 256, PollInterval: time.Second},
 		Log:     Log{Level: "info", APILogDays: 30, Bodies: "off"},
-		Console: Console{Enabled: true, AuditDays: 365, ReadReceipts: true, MaxStreams: 500},
+		Console: Console{Enabled: true, AuditDays: 365, ReadReceipts: true, MaxStreams: 500, SecondFactor: "optional"},
+		OIDC:    OIDC{Name: "single sign-on", Scopes: []string{"openid", "email", "profile"}, Create: "off"},
 		Plans:   map[string]Plan{SelfHosted: selfHosted()},
 	}
 }

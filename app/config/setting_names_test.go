@@ -86,6 +86,21 @@ func samples() []sample {
 		{"console.audit_days", `90`, "90", 90},
 		{"console.read_receipts", `false`, "false", false},
 		{"console.max_streams", `5`, "5", 5},
+		{"console.second_factor", `"admins"`, "admins", "admins"},
+
+		{"oidc.issuer", `"https://id.example.com"`, "https://id.example.com", "https://id.example.com"},
+		{"oidc.client_id", `"confab"`, "confab", "confab"},
+		{"oidc.client_secret", `"s3same"`, "s3same", Secret("s3same")},
+		{"oidc.name", `"Acme ID"`, "Acme ID", "Acme ID"},
+		{"oidc.scopes", `["openid", "email"]`, "openid,email", []string{"openid", "email"}},
+		{"oidc.trust_email", `true`, "true", true},
+		{"oidc.create", `"agent"`, "agent", "agent"},
+		{"oidc.domains", `["example.com"]`, "example.com", []string{"example.com"}},
+		{"oidc.organization", `"org_01JQ0Z8M4T9V2X3W5Y6A7B8C9D"`, "org_01JQ0Z8M4T9V2X3W5Y6A7B8C9D", "org_01JQ0Z8M4T9V2X3W5Y6A7B8C9D"},
+		{"oidc.admin_claim", `"groups"`, "groups", "groups"},
+		{"oidc.admin_value", `"ops"`, "ops", "ops"},
+		{"oidc.only", `true`, "true", true},
+
 		{"mcp.enabled", `true`, "true", true},
 		{"mcp.allow_writes", `true`, "true", true},
 
@@ -149,19 +164,31 @@ func arrives(t *testing.T, s sample, cfg Config, also ...string) {
 	}
 }
 
-// companion is what one of a pair needs beside it to be a valid setting.
-func companion(key string) string {
+// companions are what a setting needs beside it to be valid.
+func companions(key string) map[string]string {
+	provider := map[string]string{"oidc.issuer": "https://id.example.com", "oidc.client_id": "confab"}
 	switch key {
 	case "server.tls_cert":
-		return "server.tls_key"
+		return map[string]string{"server.tls_key": "x.pem"}
 	case "server.tls_key":
-		return "server.tls_cert"
+		return map[string]string{"server.tls_cert": "x.pem"}
 	case "replica.access_key_id":
-		return "replica.secret_access_key"
+		return map[string]string{"replica.secret_access_key": "x.pem"}
 	case "replica.secret_access_key":
-		return "replica.access_key_id"
+		return map[string]string{"replica.access_key_id": "x.pem"}
+	case "oidc.issuer":
+		return map[string]string{"oidc.client_id": "confab"}
+	case "oidc.only":
+		return provider
+	case "oidc.create":
+		provider["oidc.domains"] = "example.com"
+		return provider
+	case "oidc.admin_claim":
+		return map[string]string{"oidc.admin_value": "ops"}
+	case "oidc.admin_value":
+		return map[string]string{"oidc.admin_claim": "groups"}
 	}
-	return ""
+	return nil
 }
 
 // writeFile makes a settings file and returns its path.
@@ -216,12 +243,16 @@ func TestEverySettingIsReadFromTheFile(t *testing.T) {
 		t.Run(s.key, func(t *testing.T) {
 			is := is.New(t)
 			content := s.key + " = " + s.file + "\n"
-			if other := companion(s.key); other != "" {
-				content += other + ` = "x.pem"`
+			for other, value := range companions(s.key) {
+				value = `"` + value + `"`
+				if other == "oidc.domains" {
+					value = "[" + value + "]"
+				}
+				content += other + " = " + value + "\n"
 			}
 			cfg, err := Load(Sources{File: writeFile(t, content), FileRequired: true})
 			is.NoErr(err)
-			arrives(t, s, cfg, companion(s.key))
+			arrives(t, s, cfg, slices.Collect(maps.Keys(companions(s.key)))...)
 		})
 	}
 }
@@ -232,13 +263,13 @@ func TestEverySettingIsReadFromItsVariable(t *testing.T) {
 			is := is.New(t)
 			name := "CONFAB_" + strings.ToUpper(strings.ReplaceAll(s.key, ".", "__"))
 			environ := []string{"HOME=/root", name + "=" + s.text}
-			if other := companion(s.key); other != "" {
-				environ = append(environ, variableName(other)+"=x.pem")
+			for other, value := range companions(s.key) {
+				environ = append(environ, variableName(other)+"="+value)
 			}
 			cfg, err := Load(Sources{Environ: environ})
 			is.NoErr(err)
 			is.Equal(len(cfg.UnknownVariables), 0)
-			arrives(t, s, cfg, companion(s.key))
+			arrives(t, s, cfg, slices.Collect(maps.Keys(companions(s.key)))...)
 		})
 	}
 }
@@ -249,16 +280,16 @@ func TestEverySettingIsReadFromAFlag(t *testing.T) {
 			is := is.New(t)
 			flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
 			flags.String("it", "unused", "")
-			flags.String("other", "", "")
 			is.NoErr(flags.Set("it", s.text))
 			keys := map[string]string{"it": s.key}
-			if other := companion(s.key); other != "" {
-				keys["other"] = other
-				is.NoErr(flags.Set("other", "x.pem"))
+			for other, value := range companions(s.key) {
+				flags.String(other, "", "")
+				keys[other] = other
+				is.NoErr(flags.Set(other, value))
 			}
 			cfg, err := Load(Sources{Flags: flags, FlagKeys: keys})
 			is.NoErr(err)
-			arrives(t, s, cfg, companion(s.key))
+			arrives(t, s, cfg, slices.Collect(maps.Keys(companions(s.key)))...)
 		})
 	}
 }

@@ -2,8 +2,9 @@
 //
 // It has four parts, all below /console/:
 //
-//   - Pages that work without JavaScript: sign-in, welcome (where an invited person
-//     chooses a password) and errors. They are templates.
+//   - Pages that work without JavaScript: sign-in and its second step, welcome (where an
+//     invited person chooses a password), setting up a second factor, and errors. They are
+//     templates.
 //   - The screens. A visitor without a session is redirected to sign-in.
 //   - /console/api: the API, for the session in the cookie. Package console/api answers it;
 //     this package only says who asks.
@@ -13,7 +14,8 @@
 // Every request passes the same checks, in this order: the name of the host must be ours
 // (DNS rebinding), what changes something must come from a page of ours (see
 // checkOrigin), and then the session is looked up. No GET changes anything, but that a
-// sandbox signs in its visitor (see sandbox.go).
+// sandbox signs in its visitor (see sandbox.go), and that people come back from the identity
+// provider by one (see oidc.go).
 //
 // All links and redirects are relative, so that the console also works below a path of a
 // proxy that takes the path off.
@@ -29,6 +31,7 @@ import (
 	"confab/app/api/rest"
 	"confab/app/console/api"
 	"confab/app/limit"
+	"confab/app/ticket"
 	"confab/storage"
 )
 
@@ -50,7 +53,9 @@ type Options struct {
 	SandboxUser func() string
 	// Simulator serves /_sim of the played provider of a sandbox; nil if there is none.
 	Simulator http.Handler
-	Log       *slog.Logger
+	// Provider is the identity provider through which people can sign in; nil if there is none.
+	Provider *IdentityProvider
+	Log      *slog.Logger
 }
 
 // Console serves everything below /console/.
@@ -61,6 +66,7 @@ type Console struct {
 	cookies   cookieNames
 	deviceKey []byte
 	failed    *limit.Quota  // of failed sign-ins that are recorded
+	used      ticket.Used   // tickets that are good for one use
 	heldUp    chan struct{} // a place for each who waits because it tries too often
 }
 
@@ -112,10 +118,20 @@ func (v *visit) serve() {
 	switch {
 	case v.path == "sign-in":
 		v.byMethod(v.showSignIn, v.signIn)
+	case v.path == "sign-in/second":
+		v.byMethod(v.showSecondStep, v.takeSecondStep)
+	case v.path == "oidc/start" && v.Provider != nil:
+		v.byMethod(v.startOIDC, nil)
+	case v.path == "oidc/callback" && v.Provider != nil:
+		v.byMethod(v.finishOIDC, nil)
+	case v.path == "second-factor":
+		v.byMethod(v.showFactorSetup, v.setUpFactor)
 	case v.path == "sign-out":
 		v.byMethod(nil, v.signOut)
 	case page == "welcome":
 		v.byMethod(func() error { return v.showWelcome(token) }, func() error { return v.acceptInvitation(token) })
+	case page == "link":
+		v.byMethod(func() error { return v.showSignInLink(token) }, func() error { return v.useSignInLink(token) })
 	default:
 		v.byMethod(v.showScreen, nil)
 	}
@@ -160,6 +176,9 @@ func (c *Console) ServeAPI(w http.ResponseWriter, r *http.Request) {
 		who.Refused = &rest.Error{Code: rest.PermissionDenied, Message: "This request did not come from the console."}
 	default:
 		who.SignedIn, who.Refused = c.findSession(r)
+	}
+	if who.Refused == nil && c.API.FactorPolicy.IsBrokenBy(who.User) {
+		who.Refused = rest.Fail(rest.SecondFactorRequired, "Set up a second factor first: open the console in your browser.")
 	}
 	who.Find = func(ctx context.Context) (storage.SignedIn, error) { return c.lookUpSession(r.WithContext(ctx)) }
 

@@ -12,6 +12,8 @@ type cookieNames struct {
 	session   string
 	device    string // which accounts have signed in here
 	signedOut string // in a sandbox: who signed out stays so
+	second    string // the ticket of the second step of signing in
+	oidc      string // that of a try to sign in through the identity provider
 	secure    bool
 }
 
@@ -36,6 +38,8 @@ func newCookieNames(publicURL string) cookieNames {
 		session:   name("confab_session"),
 		device:    name("confab_device"),
 		signedOut: name("confab_signed_out"),
+		second:    name("confab_second_step"),
+		oidc:      name("confab_oidc"),
 		secure:    secure,
 	}
 }

@@ -105,6 +105,9 @@ func (v *visit) showScreen() error {
 		return nil
 	case err != nil:
 		return err
+	case v.API.FactorPolicy.IsBrokenBy(who.User):
+		v.redirect(http.StatusFound, "second-factor")
+		return nil
 	case v.path == "":
 		v.redirect(http.StatusFound, homePage)
 		return nil

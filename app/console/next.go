@@ -25,7 +25,7 @@ func nextPage(wanted string) string {
 	first, _, _ := strings.Cut(path, "/")
 
 	if len(wanted) > maxNext || !pagePath.MatchString(path) || first == "sign-in" || first == "sign-out" ||
-		first == "welcome" || first == "api" || first == "assets" {
+		first == "welcome" || first == "link" || first == "oidc" || first == "api" || first == "assets" {
 		return homePage
 	}
 	if !hasQuery {

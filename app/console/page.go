@@ -26,6 +26,9 @@ type page struct {
 	Title   string
 	Text    string // of an error
 	SignIn  *signInForm
+	Second  *secondForm
+	Factor  *factorForm
+	Link    *linkForm
 	Welcome *welcomeForm
 	Frame   *frame
 

@@ -46,7 +46,7 @@ func (v *visit) signInToSandbox() (storage.SignedIn, error) {
 	if err != nil {
 		return who, err
 	}
-	return who, v.startSession(who.User, false)
+	return who, v.startSession(who.User, nil)
 }
 
 // sandboxUser is the user of the sandbox, as one who is signed in.
@@ -73,7 +73,7 @@ func (v *visit) continueAsUser() error {
 
 	who, err := v.sandboxUser()
 	if err == nil {
-		err = v.startSession(who.User, false)
+		err = v.startSession(who.User, nil)
 	}
 	if isNoSession(err) {
 		v.showError(http.StatusForbidden, "This person is disabled", "Enable them with 'confab users enable'.")

@@ -47,17 +47,29 @@ type signInForm struct {
 	Problem    string
 	ContinueAs string // the name on the button of a sandbox
 	IsFirst    bool   // no user can sign in yet
+	Provider   string // the name of the identity provider; "" if there is none
+	Only       bool   // nothing else is offered
+	Again      bool   // although there is a session
 }
 
-// showSignIn handles GET sign-in.
+// showSignIn handles GET sign-in. Those who are signed in go on, unless they are to sign in
+// again.
 func (v *visit) showSignIn() error {
 	next := v.r.URL.Query().Get("next")
-	_, err := v.findSession(v.r)
-	if err == nil {
+	who, err := v.findSession(v.r)
+	switch {
+	case err == nil && v.r.URL.Query().Has("again"):
+		v.showSignInForm(http.StatusOK, signInForm{
+			Next:    next,
+			Email:   storage.OrEmpty(who.User.Email),
+			Problem: "Sign in again to make this change.",
+			Again:   true,
+		})
+		return nil
+	case err == nil:
 		v.redirect(http.StatusFound, nextPage(next))
 		return nil
-	}
-	if !isNoSession(err) {
+	case !isNoSession(err):
 		return err
 	}
 
@@ -84,6 +96,9 @@ func (v *visit) isFirstVisit() (first bool, err error) {
 func (v *visit) showSignInForm(status int, form signInForm) {
 	if v.SandboxUser != nil && v.IsLocal(v.r) {
 		form.ContinueAs = v.sandboxName()
+	}
+	if v.Provider != nil {
+		form.Provider, form.Only = v.Provider.Name, v.Provider.Only
 	}
 	v.writePage(status, page{Title: "Sign in", SignIn: &form})
 }
@@ -112,9 +127,17 @@ func (v *visit) signIn() error {
 	}
 
 	form := signInForm{Email: v.r.PostForm.Get("email"), Next: v.r.PostForm.Get("next")}
+	if v.Provider.isOnly() {
+		form.Problem = "Passwords are off. Sign in with " + v.Provider.Name + "."
+		v.showSignInForm(http.StatusForbidden, form)
+		return nil
+	}
 	u, err := v.checkPassword(form.Email, v.r.PostForm.Get("password"))
+	if err == nil && u.HasFactor() {
+		return v.askSecondFactor(u, form.Next)
+	}
 	if err == nil {
-		err = v.startSession(u, true)
+		err = v.startSession(u, checkOnlyPassword(u))
 	}
 
 	tooMany, isTooMany := errors.AsType[*tooManyTriesError](err)
@@ -122,9 +145,7 @@ func (v *visit) signIn() error {
 	case err == nil:
 		v.redirect(http.StatusSeeOther, nextPage(form.Next))
 	case isTooMany:
-		v.holdUp()
-		v.w.Header().Set("Retry-After", tooMany.seconds())
-		form.Problem = "Too many attempts. Wait " + tooMany.seconds() + " seconds, then try again."
+		form.Problem = v.refuseTries(tooMany)
 		v.showSignInForm(http.StatusTooManyRequests, form)
 	case errors.Is(err, errWrong):
 		form.Problem = "Wrong email or password."
@@ -137,6 +158,13 @@ func (v *visit) signIn() error {
 		return err
 	}
 	return nil
+}
+
+// refuseTries holds up somebody who tries too often, and says what to do.
+func (v *visit) refuseTries(e *tooManyTriesError) (problem string) {
+	v.holdUp()
+	v.w.Header().Set("Retry-After", e.seconds())
+	return "Too many attempts. Wait " + e.seconds() + " seconds, then try again."
 }
 
 // holdUp lets somebody wait who tries too often. Programs ask again as soon as they are
@@ -255,25 +283,49 @@ func (v *visit) recordFailure(u storage.User) {
 	}()
 }
 
-// startSession signs a user in and sets the cookies. Rows read before may have
-// changed meanwhile; withPassword says that the password must be the same.
-func (v *visit) startSession(u storage.User, withPassword bool) error {
+// checkOnlyPassword lets somebody in whose password was checked, if it still is the same, and
+// if nothing more has become needed meanwhile.
+func checkOnlyPassword(u storage.User) func(*storage.Tx, storage.User) error {
+	return func(_ *storage.Tx, now storage.User) error {
+		if storage.OrEmpty(now.PasswordHash) != storage.OrEmpty(u.PasswordHash) || now.HasFactor() {
+			return errWrong
+		}
+		return nil
+	}
+}
+
+// startSession signs a user in and sets the cookies. Rows read before may have changed
+// meanwhile: check, if there is one, looks at the user in the transaction of the new session.
+func (v *visit) startSession(u storage.User, check func(tx *storage.Tx, now storage.User) error) error {
+	return v.startSessionOf(func(tx *storage.Tx) (storage.User, error) {
+		now, err := tx.UserByID(u.ID)
+		switch {
+		case err != nil:
+			return now, err
+		case now.DisabledAt != 0:
+			return now, errWrong
+		case check != nil:
+			return now, check(tx, now)
+		}
+		return now, nil
+	})
+}
+
+// startSessionOf signs in the user whom find finds in the transaction of the new session, and
+// sets the cookies.
+func (v *visit) startSessionOf(find func(*storage.Tx) (storage.User, error)) error {
 	before, err := v.findSession(v.r)
 	if err != nil && !isNoSession(err) {
 		return err
 	}
 
+	var u storage.User
 	var token string
-	err = v.DB.Update(v.r.Context(), func(tx *storage.Tx) error {
-		now, err := tx.UserByID(u.ID)
-		if err != nil {
+	err = v.DB.Update(v.r.Context(), func(tx *storage.Tx) (err error) {
+		if u, err = find(tx); err != nil {
 			return err
 		}
-		if now.DisabledAt != 0 || withPassword && (now.PasswordHash == nil || *now.PasswordHash != *u.PasswordHash) {
-			return errWrong
-		}
-
-		token, err = v.insertSession(tx, now, before)
+		token, err = v.insertSession(tx, u, before)
 		return err
 	})
 	if err != nil {

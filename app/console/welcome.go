@@ -23,6 +23,9 @@ type welcomeForm struct {
 	Until           storage.Time
 	Again           bool // the person has a password, and chooses a new one
 	Name            string
+	Token           string // of the link
+	Provider        string // the name of the identity provider; "" if there is none
+	Only            bool   // no password is chosen
 	NameProblem     string
 	PasswordProblem string
 }
@@ -63,15 +66,18 @@ func (v *visit) showEnded(i storage.UserInvitation) {
 func (v *visit) showWelcome(token string) error {
 	i, ok, err := v.findInvitation(token)
 	if ok {
-		v.showWelcomeForm(http.StatusOK, i, welcomeForm{Name: i.UserName})
+		v.showWelcomeForm(http.StatusOK, i, welcomeForm{Name: i.UserName, Token: token})
 	}
 	return err
 }
 
 func (v *visit) showWelcomeForm(status int, i storage.UserInvitation, form welcomeForm) {
 	form.Organization, form.Email, form.Until, form.Again = i.OrganizationName, i.UserEmail, i.ExpiresAt, i.HasPassword
+	if v.Provider != nil {
+		form.Provider, form.Only = v.Provider.Name, v.Provider.Only
+	}
 	title := "Welcome to " + i.OrganizationName
-	if i.HasPassword {
+	if i.HasPassword && !form.Only {
 		title = "Choose a new password"
 	}
 	v.writePage(status, page{Title: title, Welcome: &form})
@@ -88,7 +94,11 @@ func (v *visit) acceptInvitation(token string) error {
 		return err
 	}
 
-	form := welcomeForm{Name: strings.TrimSpace(v.r.PostForm.Get("name"))}
+	form := welcomeForm{Name: strings.TrimSpace(v.r.PostForm.Get("name")), Token: token}
+	if v.Provider.isOnly() {
+		v.showWelcomeForm(http.StatusForbidden, i, form)
+		return nil
+	}
 	chosen := v.r.PostForm.Get("password")
 	if n := utf8.RuneCountInString(form.Name); n < 1 || n > maxName || !isPlainText(form.Name) {
 		form.NameProblem = "Enter a name of 1 to 200 characters."
@@ -101,7 +111,9 @@ func (v *visit) acceptInvitation(token string) error {
 		return nil
 	}
 
-	switch err := v.join(token, i.UserID, form.Name, chosen); {
+	switch u, err := v.join(token, i.UserID, form.Name, chosen); {
+	case err == nil && u.HasFactor():
+		return v.askSecondFactor(u, "")
 	case errors.Is(err, errEnded):
 		v.showEnded(i)
 	case errors.Is(err, password.ErrBusy):
@@ -117,18 +129,18 @@ func (v *visit) acceptInvitation(token string) error {
 }
 
 // join stores the name and the password of an invited person, ends its invitation and
-// all its sessions, and signs it in.
-func (v *visit) join(token, user, name, chosen string) error {
+// all its sessions, and signs it in. Somebody who has a second factor is not signed in: the
+// link, which an admin or a mailbox may have seen, does not stand for it.
+func (v *visit) join(token, user, name, chosen string) (u storage.User, err error) {
 	before, err := v.findSession(v.r)
 	if err != nil && !isNoSession(err) {
-		return err
+		return u, err
 	}
 	hash, err := v.API.Passwords.Hash(v.r.Context(), knownUser(user), chosen)
 	if err != nil {
-		return err
+		return u, err
 	}
 
-	var u storage.User
 	var session string
 	err = v.DB.Update(v.r.Context(), func(tx *storage.Tx) error {
 		// The link may have been used, or have ended, while the password was hashed.
@@ -143,17 +155,17 @@ func (v *visit) join(token, user, name, chosen string) error {
 		if u, err = tx.UserByID(i.UserID); err != nil {
 			return err
 		}
-		u.Name = name
-		if err := v.storePassword(tx, u, hash, i.HasPassword); err != nil {
+		u.Name, u.PasswordHash = name, &hash
+		if err := v.storePassword(tx, u, hash, i.HasPassword); err != nil || u.HasFactor() {
 			return err
 		}
 		session, err = v.insertSession(tx, u, before)
 		return err
 	})
-	if err == nil {
+	if err == nil && session != "" {
 		v.setSessionCookies(u, session)
 	}
-	return err
+	return u, err
 }
 
 // storePassword stores the name and the password that a person chose by its link, which

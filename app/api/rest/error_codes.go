@@ -43,7 +43,8 @@ var (
 	ResourceNotFound      = newCode("resource_not_found", http.StatusNotFound, notFoundError)
 	MethodNotAllowed      = newCode("method_not_allowed", http.StatusMethodNotAllowed, invalidRequestError)
 	OrganizationSuspended = newCode(errorcode.OrganizationSuspended, http.StatusForbidden, permissionError)
-	PermissionDenied      = newCode("permission_denied", http.StatusForbidden, permissionError) // to an agent, or to a key with limits
+	PermissionDenied      = newCode("permission_denied", http.StatusForbidden, permissionError)      // to an agent, or to a key with limits
+	SecondFactorRequired  = newCode("second_factor_required", http.StatusForbidden, permissionError) // in the console
 	FeatureNotAvailable   = newCode("feature_not_available", http.StatusForbidden, permissionError)
 	FeatureNotEntitled    = newCode("feature_not_entitled", http.StatusPaymentRequired, permissionError)
 	RateLimitExceeded     = newCode("rate_limit_exceeded", http.StatusTooManyRequests, rateLimitError)

@@ -65,7 +65,7 @@ func (p *newPerson) invitee(rx *storage.Rx, organization int64) (storage.Invitee
 	if p.Role != nil {
 		in.Role = *p.Role
 	}
-	if err := checkPeopleCount(rx, organization); err != nil {
+	if err := CheckPeopleCount(rx, organization); err != nil {
 		return in, err
 	}
 

@@ -200,8 +200,8 @@ func invitationError(err error) error {
 	return err
 }
 
-// checkPeopleCount refuses another person of an organization that has as many as it may.
-func checkPeopleCount(rx *storage.Rx, organization int64) error {
+// CheckPeopleCount refuses another person of an organization that has as many as it may.
+func CheckPeopleCount(rx *storage.Rx, organization int64) error {
 	all, err := rx.Users(organization)
 	if err == nil && len(all) >= maxPeople {
 		return rest.Invalid("people", "are limited to "+strconv.Itoa(maxPeople)+" in an organization")

@@ -19,6 +19,13 @@ func (s *Server) Routes() []rest.Route {
 
 		rest.At("GET", "/profile", s.getProfile, rest.Agents, nil),
 		rest.At("PATCH", "/profile", rest.WithBody(s.updateProfile), rest.Agents, nil).Audited("user.updated", "user", ""),
+		rest.At("GET", "/factors", s.getFactors, rest.Agents, nil),
+		rest.At("POST", "/factors/codes/start", s.startCodes, rest.Agents, nil),
+		rest.At("POST", "/factors/codes", rest.WithBody(s.createCodes), rest.Agents, nil).Audited("user.factor_added", "user", ""),
+		rest.At("DELETE", "/factors/codes", s.deleteCodes, rest.Agents, nil).Audited("user.factor_removed", "user", ""),
+		rest.At("POST", "/factors/recovery_codes", s.replaceRecoveryCodes, rest.Agents, nil).
+			Audited("user.recovery_codes_created", "user", ""),
+		rest.At("GET", "/people/:id/factors", s.getPersonFactors, 0, rest.Exists(personIn)),
 		rest.At("GET", "/sessions", s.listSessions, rest.Agents, nil),
 		rest.At("DELETE", "/sessions/:id", s.endSession, rest.Agents, nil).Audited("session.ended", "session", "id"),
 

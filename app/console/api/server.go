@@ -25,6 +25,8 @@ type Options struct {
 	// Passwords hashes those of people, and PasswordTries counts failures.
 	Passwords     *password.Hasher
 	PasswordTries *limit.Throttle
+	// FactorPolicy says who must have a second factor.
+	FactorPolicy FactorPolicy
 	// ReadReceipts lets the people who wrote know when somebody reads it.
 	ReadReceipts bool
 	// CancelJob removes a job and ends what depends on it. InterruptJob then breaks off its

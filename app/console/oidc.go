@@ -1,0 +1,113 @@
+package console
+
+import (
+	"crypto/subtle"
+	"errors"
+	"net/http"
+	"time"
+
+	"confab/app/limit"
+	"confab/app/oidc"
+	"confab/app/ticket"
+	"confab/storage"
+)
+
+// IdentityProvider is where people sign in by OpenID Connect, and who gets in by it.
+type IdentityProvider struct {
+	*oidc.Provider
+	Name         string
+	Only         bool // nobody signs in otherwise
+	CreatesUsers bool // those who are not known yet, as agents
+	Domains      []string
+	Organization string // of those; "" is the only one
+}
+
+// isOnly reports whether passwords and passkeys are refused.
+func (p *IdentityProvider) isOnly() bool { return p != nil && p.Only }
+
+const (
+	oidcPurpose = "identity provider"
+	// oidcLife is how long signing in at the provider may take.
+	oidcLife = 10 * time.Minute
+)
+
+// oidcTicket is what the cookie holds of somebody who is at the provider.
+type oidcTicket struct {
+	oidc.Attempt
+	Next       string `json:"next"`
+	Invitation string `json:"invitation"` // the token of a link that is taken up; "" for none
+}
+
+// startOIDC handles GET oidc/start: it sends the browser to the provider.
+func (v *visit) startOIDC() error {
+	query := v.r.URL.Query()
+	t := oidcTicket{Attempt: oidc.NewAttempt(), Next: nextPage(query.Get("next")), Invitation: query.Get("invitation")}
+	if len(t.Invitation) > maxNext {
+		t.Invitation = ""
+	}
+
+	target, err := v.Provider.SignInURL(v.r.Context(), limit.Stranger(v.API.ClientIP(v.r)), t.Attempt, query.Has("again"))
+	if err != nil {
+		return v.refuseOIDC(err)
+	}
+	text, err := ticket.Seal(v.DB, oidcPurpose, oidcLife, t)
+	if err != nil {
+		return err
+	}
+	v.setCookie(v.cookies.oidc, text, oidcLife)
+	v.w.Header().Set("Location", target)
+	v.w.WriteHeader(http.StatusFound)
+	return nil
+}
+
+// finishOIDC handles GET oidc/callback, where the browser comes back from the provider.
+func (v *visit) finishOIDC() error {
+	query := v.r.URL.Query()
+	var t oidcTicket
+	ours := ticket.Open(v.DB, oidcPurpose, cookie(v.r, v.cookies.oidc), &t)
+	v.setCookie(v.cookies.oidc, "", 0)
+
+	switch {
+	case !ours || subtle.ConstantTimeCompare([]byte(query.Get("state")), []byte(t.State)) != 1 || !v.used.First(t.State):
+		return v.refuseOIDC(refusal("This sign-in took too long, or was used already. Try again."))
+	case query.Has("error"):
+		return v.refuseOIDC(refusal(v.Provider.Name + " didn’t sign you in. Try again, or ask an admin."))
+	}
+
+	identity, err := v.Provider.Identify(v.r.Context(), limit.Stranger(v.API.ClientIP(v.r)), t.Attempt, query.Get("code"))
+	if err == nil {
+		err = v.startSessionOf(func(tx *storage.Tx) (storage.User, error) { return v.findIdentified(tx, identity, t.Invitation) })
+	}
+	if err != nil {
+		return v.refuseOIDC(err)
+	}
+	v.redirect(http.StatusSeeOther, t.Next)
+	return nil
+}
+
+// refusal is why the provider's word does not let somebody in, for that person.
+type refusal string
+
+func (r refusal) Error() string { return string(r) }
+
+// refuseOIDC shows the page of signing in with the reason. What went wrong at the provider is
+// logged: the operator has to mend it.
+func (v *visit) refuseOIDC(err error) error {
+	why, isRefusal := errors.AsType[refusal](err)
+	status, form := http.StatusForbidden, signInForm{Problem: string(why)}
+
+	switch {
+	case isRefusal:
+	case errors.Is(err, oidc.ErrRefused):
+		v.Log.Warn("sign-in through the identity provider refused", "error", err)
+		form.Problem = "Couldn’t verify what " + v.Provider.Name + " answered. Try again, or ask an admin."
+	case errors.Is(err, oidc.ErrUnavailable):
+		v.Log.Warn("identity provider not available", "error", err)
+		v.w.Header().Set("Retry-After", "10")
+		status, form.Problem = http.StatusServiceUnavailable, "Can’t reach "+v.Provider.Name+" right now. Try again in a moment."
+	default:
+		return err
+	}
+	v.showSignInForm(status, form)
+	return nil
+}

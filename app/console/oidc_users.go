@@ -1,0 +1,197 @@
+package console
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"confab/app/console/api"
+	"confab/app/oidc"
+	"confab/storage"
+)
+
+// Who it is that the identity provider speaks of. All of it happens in the transaction of the
+// new session: a refusal undoes what was done before.
+
+// findIdentified finds the user of an identity: who is bound to it, whose link is taken up,
+// or once, whose verified address it has; that one is bound to it then. Somebody else may be
+// created. The errors for the person are refusals.
+func (v *visit) findIdentified(tx *storage.Tx, id oidc.Identity, invitation string) (storage.User, error) {
+	u, err := tx.UserByIdentity(id.Issuer, id.Subject)
+	switch {
+	case storage.IgnoreNotFound(err) != nil:
+		return u, err
+	case invitation != "":
+		u, err = v.acceptByIdentity(tx, id, u, invitation)
+	case err != nil:
+		u, err = v.bindByEmail(tx, id)
+	}
+	if err != nil {
+		return u, err
+	}
+
+	organization, err := tx.OrganizationByID(u.OrganizationID)
+	switch {
+	case err != nil:
+		return u, err
+	case u.DisabledAt != 0:
+		return u, refusal("Your account here is disabled. Ask an admin.")
+	case organization.SuspendedAt != 0:
+		return u, refusal("Your organization is suspended. Ask whoever runs this server.")
+	}
+	return u, v.applyRole(tx, &u, id)
+}
+
+// acceptByIdentity takes up a link for whoever signs in at the provider. bound is who is
+// bound to the identity already, if somebody is.
+func (v *visit) acceptByIdentity(tx *storage.Tx, id oidc.Identity, bound storage.User, token string) (storage.User, error) {
+	i, err := tx.UserInvitation(token)
+	switch {
+	case errors.Is(err, storage.ErrNotFound) || err == nil && !i.Usable(tx.Now):
+		return bound, refusal("Your invitation is no longer valid. Ask an admin for a new one.")
+	case err != nil:
+		return bound, err
+	case bound.ID != "" && bound.ID != i.UserID:
+		return bound, refusal("Your account at " + v.Provider.Name + " belongs to somebody else here. Sign in with another one.")
+	}
+
+	u, err := tx.UserByID(i.UserID)
+	if err != nil || bound.ID != "" {
+		return u, cmp.Or(err, tx.EndUserInvitations(u.ID))
+	}
+	return u, v.bind(tx, u, id)
+}
+
+// bind binds a user to an identity, and ends its links.
+func (v *visit) bind(tx *storage.Tx, u storage.User, id oidc.Identity) error {
+	err := tx.BindIdentity(u.ID, id.Issuer, id.Subject)
+	if errors.Is(err, storage.ErrConflict) {
+		return refusal("You sign in here with another account at " + v.Provider.Name + ". Use that one, or ask an admin.")
+	}
+	if err != nil {
+		return err
+	}
+
+	if !u.CanSignIn() {
+		if err := tx.Audit(u.OrganizationID, v.actor(u), "user.joined", "user", u.ID); err != nil {
+			return err
+		}
+	}
+	if err := tx.EndUserInvitations(u.ID); err != nil {
+		return err
+	}
+	return tx.Audit(u.OrganizationID, v.actor(u), "user.identity_bound", "user", u.ID)
+}
+
+// bindByEmail finds the user who has the verified address of an identity, or creates one, and
+// binds it.
+func (v *visit) bindByEmail(tx *storage.Tx, id oidc.Identity) (storage.User, error) {
+	if !id.Verified {
+		return storage.User{}, refusal(v.Provider.Name + " hasn’t verified your email address. " +
+			"Verify it there, or ask an admin for an invitation.")
+	}
+
+	u, err := tx.UserBySignIn(id.Email)
+	switch {
+	case storage.IgnoreNotFound(err) != nil:
+		return u, err
+	case err == nil && u.DisabledAt != 0:
+		return u, nil // which the caller refuses
+	case err != nil || !u.CanSignIn() && u.InvitedUntil <= tx.Now:
+		if u, err = v.createUser(tx, id); err != nil {
+			return u, err
+		}
+	}
+	return u, v.bind(tx, u, id)
+}
+
+// createUser makes a user for somebody who is not known, if the settings allow it.
+func (v *visit) createUser(tx *storage.Tx, id oidc.Identity) (storage.User, error) {
+	_, domain, _ := strings.Cut(id.Email, "@")
+	p := v.Provider
+	if !p.CreatesUsers || !slices.Contains(p.Domains, strings.ToLower(domain)) || !storage.ValidEmail(id.Email) {
+		return storage.User{}, refusal("Nobody here has the address " + id.Email + ". Ask an admin for an invitation.")
+	}
+
+	organization, err := p.organization(&tx.Rx)
+	if err != nil {
+		return storage.User{}, err
+	}
+	if err := api.CheckPeopleCount(&tx.Rx, organization.ID); err != nil {
+		return storage.User{}, errors.Join(refusal("Your organization can’t add more people. Ask an admin."), err)
+	}
+	teams, err := tx.Teams(organization.ID)
+	if err != nil {
+		return storage.User{}, err
+	}
+
+	in := storage.Invitee{OrganizationID: organization.ID, DefaultTeamID: teams[0].ID, Name: nameOf(id), Email: id.Email}
+	u, err := tx.EnsureUser(in)
+	_, isAmbiguous := errors.AsType[*storage.AmbiguousUserError](err)
+	switch {
+	case isAmbiguous, errors.Is(err, storage.ErrInvitedElsewhere), errors.Is(err, storage.ErrCanSignIn),
+		errors.Is(err, storage.ErrConflict):
+		return u, refusal("The address " + id.Email + " is used by somebody else here. Ask an admin.")
+	case errors.Is(err, storage.ErrUserDisabled):
+		return u, nil // which the caller refuses
+	case err != nil:
+		return u, err
+	}
+	return u, tx.Audit(u.OrganizationID, v.actor(u), "user.created", "user", u.ID)
+}
+
+// organization is the one that new people belong to.
+func (p *IdentityProvider) organization(rx *storage.Rx) (storage.Organization, error) {
+	if p.Organization != "" {
+		o, err := rx.Organization(p.Organization)
+		if errors.Is(err, storage.ErrNotFound) {
+			err = refusal("This server’s oidc.organization does not exist. Ask whoever runs it.")
+		}
+		return o, err
+	}
+
+	all, err := rx.Organizations()
+	if err == nil && len(all) != 1 {
+		return storage.Organization{}, refusal("This server has several organizations, and oidc.organization names none. " +
+			"Ask whoever runs it.")
+	}
+	if err != nil {
+		return storage.Organization{}, err
+	}
+	return all[0], nil
+}
+
+// nameOf is what a new person is called: as the provider says, or else by its address.
+func nameOf(id oidc.Identity) string {
+	name := strings.TrimSpace(id.Name)
+	if n := utf8.RuneCountInString(name); n < 1 || n > maxName || !isPlainText(name) {
+		name, _, _ = strings.Cut(id.Email, "@")
+	}
+	return name
+}
+
+// applyRole gives a user the role that the claim says, where one is configured. The last admin
+// who can sign in stays one.
+func (v *visit) applyRole(tx *storage.Tx, u *storage.User, id oidc.Identity) error {
+	role := storage.RoleAgent
+	if id.IsAdmin {
+		role = storage.RoleAdmin
+	}
+	if v.Provider.AdminClaim == "" || u.Role == role {
+		return nil
+	}
+
+	if u.Role == storage.RoleAdmin {
+		other, err := tx.OtherAdminCanSignIn(*u)
+		if err != nil || !other {
+			return err
+		}
+	}
+	u.Role = role
+	if err := tx.UpdateUser(u); err != nil {
+		return err
+	}
+	return tx.Audit(u.OrganizationID, v.actor(*u), "user.role_changed", "user", u.ID)
+}

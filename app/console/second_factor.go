@@ -1,0 +1,104 @@
+package console
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"confab/app/api/rest"
+	"confab/app/console/api"
+	"confab/storage"
+)
+
+// factorForm is what the page shows on which somebody sets up a second factor who must have one
+// before anything else. Later it is done in the profile.
+type factorForm struct {
+	Again    bool // sign in again first
+	Problem  string
+	New      api.NewCodes
+	Recovery []string // shown once, when it is done
+}
+
+// Groups is the secret as people type it.
+func (f factorForm) Groups() string {
+	var groups []string
+	for rest := f.New.Secret; rest != ""; rest = rest[min(4, len(rest)):] {
+		groups = append(groups, rest[:min(4, len(rest))])
+	}
+	return strings.Join(groups, " ")
+}
+
+// findWhoLacksFactor finds who is signed in and must set up a second factor. It answers itself,
+// and returns false, for everybody else.
+func (v *visit) findWhoLacksFactor() (who storage.SignedIn, ok bool, err error) {
+	who, err = v.findSession(v.r)
+	switch {
+	case isNoSession(err):
+		v.redirect(http.StatusSeeOther, signInLink(v.path, ""))
+		return who, false, nil
+	case err != nil:
+		return who, false, err
+	case !v.API.FactorPolicy.IsBrokenBy(who.User):
+		v.redirect(http.StatusSeeOther, "settings/profile")
+		return who, false, nil
+	case !api.IsRecentSignIn(who.Session):
+		v.showFactorForm(http.StatusOK, factorForm{Again: true})
+		return who, false, nil
+	}
+	return who, true, nil
+}
+
+func (v *visit) showFactorForm(status int, form factorForm) {
+	v.writePage(status, page{Title: "Set up a second factor", Factor: &form})
+}
+
+// showFactorSetup handles GET second-factor. Every look has another secret: none is stored
+// before a code of it is given.
+func (v *visit) showFactorSetup() error {
+	who, ok, err := v.findWhoLacksFactor()
+	if !ok {
+		return err
+	}
+	return v.showNewCodes(http.StatusOK, who.User, "")
+}
+
+func (v *visit) showNewCodes(status int, u storage.User, problem string) error {
+	n, err := v.API.NewCodes(u)
+	if err == nil {
+		v.showFactorForm(status, factorForm{New: n, Problem: problem})
+	}
+	return err
+}
+
+// setUpFactor handles POST second-factor.
+func (v *visit) setUpFactor() error {
+	who, ok, err := v.findWhoLacksFactor()
+	if !ok {
+		return err
+	}
+	if ok, err := v.readForm(); !ok {
+		return err
+	}
+
+	var recovery []string
+	err = v.DB.Update(v.r.Context(), func(tx *storage.Tx) (err error) {
+		recovery, err = v.API.StoreCodes(tx, who.User, v.r.PostForm.Get("ticket"), v.r.PostForm.Get("code"))
+		if err != nil {
+			return err
+		}
+		return tx.Audit(who.User.OrganizationID, v.actor(who.User), "user.factor_added", "user", who.User.ID)
+	})
+
+	refused, isRefused := errors.AsType[*rest.Error](err)
+	switch {
+	case isRefused && refused.Param == "ticket":
+		return v.showNewCodes(http.StatusBadRequest, who.User, "This page was open for too long. Scan the new picture.")
+	case isRefused:
+		return v.showNewCodes(http.StatusBadRequest, who.User,
+			"Wrong code. Scan the new picture, and enter the code that the app shows for it.")
+	case err != nil:
+		return err
+	}
+	v.showFactorForm(http.StatusOK, factorForm{Recovery: recovery})
+	return nil
+}

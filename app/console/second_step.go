@@ -1,0 +1,187 @@
+package console
+
+import (
+	"crypto/sha256"
+	"errors"
+	"net/http"
+	"time"
+
+	"confab/app/factor"
+	"confab/app/ticket"
+	"confab/storage"
+)
+
+// The second step of signing in. Somebody who has a second factor and gave the right password
+// gets a ticket, in a cookie of this browser alone, and goes on to sign-in/second. A right
+// code there, or a passkey, starts the session, in the transaction that uses the code up.
+//
+// Failures make wait as those of passwords do, but are counted for the account apart: only those
+// who know the password get here, so strangers cannot keep the person out, and a right
+// password must not make up for wrong codes.
+
+const (
+	secondStepPurpose = "second step"
+	// secondStepLife is how long the second step may take.
+	secondStepLife = 5 * time.Minute
+)
+
+// errWrongCode means that a code is none that can be used now.
+var errWrongCode = errors.New("the code is wrong")
+
+// secondStep is what the ticket says.
+type secondStep struct {
+	User     string   `json:"user"`
+	Password [32]byte `json:"password"` // a hash of its hash: a new password ends the ticket
+	Next     string   `json:"next"`
+}
+
+// secondForm is what the page of the second step shows.
+type secondForm struct {
+	Problem  string
+	HasCodes bool // or else it has only passkeys
+}
+
+// askSecondFactor leads somebody who gave the right password to the second step.
+func (v *visit) askSecondFactor(u storage.User, next string) error {
+	step := secondStep{User: u.ID, Password: hashOfPassword(u), Next: nextPage(next)}
+	text, err := ticket.Seal(v.DB, secondStepPurpose, secondStepLife, step)
+	if err != nil {
+		return err
+	}
+	v.setCookie(v.cookies.second, text, secondStepLife)
+	v.redirect(http.StatusSeeOther, "sign-in/second")
+	return nil
+}
+
+func hashOfPassword(u storage.User) [32]byte {
+	return sha256.Sum256([]byte(storage.OrEmpty(u.PasswordHash)))
+}
+
+// findSecondStep reads the browser's ticket, and finds the user of it.
+func (v *visit) findSecondStep() (step secondStep, u storage.User, ok bool, err error) {
+	if v.Provider.isOnly() || !ticket.Open(v.DB, secondStepPurpose, cookie(v.r, v.cookies.second), &step) {
+		return step, u, false, nil
+	}
+	err = v.DB.View(v.r.Context(), func(rx *storage.Rx) (err error) {
+		u, err = rx.UserByID(step.User)
+		return err
+	})
+	ok = err == nil && u.DisabledAt == 0 && hashOfPassword(u) == step.Password
+	return step, u, ok, storage.IgnoreNotFound(err)
+}
+
+// showSecondStep handles GET sign-in/second.
+func (v *visit) showSecondStep() error {
+	_, u, ok, err := v.findSecondStep()
+	switch {
+	case err != nil:
+		return err
+	case !ok:
+		v.redirect(http.StatusFound, "sign-in")
+		return nil
+	}
+	v.showSecondForm(http.StatusOK, u, "")
+	return nil
+}
+
+func (v *visit) showSecondForm(status int, u storage.User, problem string) {
+	v.writePage(status, page{Title: "Second factor", Second: &secondForm{Problem: problem, HasCodes: u.HasCodes}})
+}
+
+// takeSecondStep handles POST sign-in/second.
+func (v *visit) takeSecondStep() error {
+	if ok, err := v.readForm(); !ok {
+		return err
+	}
+	step, u, ok, err := v.findSecondStep()
+	switch {
+	case err != nil:
+		return err
+	case !ok:
+		v.showSignInForm(http.StatusUnauthorized, signInForm{Problem: "Your sign-in took too long. Start again."})
+		return nil
+	}
+
+	code := v.r.PostForm.Get("code")
+	err = v.startSession(u, func(tx *storage.Tx, now storage.User) error {
+		if hashOfPassword(now) != step.Password {
+			return errWrong
+		}
+		return v.tryFactor(u, func() error { return v.useCode(tx, now, code) })
+	})
+
+	tooMany, isTooMany := errors.AsType[*tooManyTriesError](err)
+	switch {
+	case err == nil:
+		v.setCookie(v.cookies.second, "", 0)
+		v.redirect(http.StatusSeeOther, step.Next)
+	case isTooMany:
+		v.showSecondForm(http.StatusTooManyRequests, u, v.refuseTries(tooMany))
+	case errors.Is(err, errWrongCode):
+		if err := v.recordFailure(u); err != nil {
+			return err
+		}
+		v.showSecondForm(http.StatusUnauthorized, u, "Wrong code. Each code works once: use the next one your app shows.")
+	case errors.Is(err, errWrong):
+		v.showSignInForm(http.StatusUnauthorized, signInForm{Problem: "Something changed meanwhile. Sign in again."})
+	default:
+		return err
+	}
+	return nil
+}
+
+// tryFactor lets use check a factor of a user, unless there were too many failures. It is called
+// in the transaction, where no other try comes between: of many at once, only the first ones
+// are free.
+func (v *visit) tryFactor(u storage.User, use func() error) error {
+	network, account := "network "+v.API.ClientNetwork(v.r), "second step "+u.ID
+	wait := v.API.PasswordTries.Wait(network)
+	if !v.knowsDevice(cookie(v.r, v.cookies.device), u.ID) {
+		wait = max(wait, v.API.PasswordTries.Wait(account))
+	}
+	if wait > 0 {
+		return &tooManyTriesError{wait}
+	}
+
+	err := use()
+	switch {
+	case err == nil:
+		v.API.PasswordTries.Clear(account)
+	case errors.Is(err, errWrongCode):
+		v.API.PasswordTries.Fail(network)
+		v.API.PasswordTries.Fail(account)
+	}
+	return err
+}
+
+// useCode uses up a one-time code or a recovery code of a user.
+func (v *visit) useCode(tx *storage.Tx, u storage.User, typed string) error {
+	if recovery := factor.PlainRecoveryCode(typed); recovery != "" {
+		err := tx.UseRecoveryCode(u.ID, recovery)
+		if errors.Is(err, storage.ErrNotFound) {
+			return errWrongCode
+		}
+		if err != nil {
+			return err
+		}
+		return tx.Audit(u.OrganizationID, v.actor(u), "user.recovery_code_used", "user", u.ID)
+	}
+
+	codes, err := tx.UserCodes(u.ID)
+	if errors.Is(err, storage.ErrNotFound) {
+		return errWrongCode
+	}
+	if err != nil {
+		return err
+	}
+	secret, err := tx.CodeSecret(codes)
+	if err != nil {
+		return err
+	}
+
+	step, ok := factor.AcceptedStep(secret, typed, tx.Now.Std(), codes.LastStep)
+	if !ok {
+		return errWrongCode
+	}
+	return tx.UseCodeStep(u.ID, step)
+}

@@ -1,0 +1,76 @@
+package console
+
+import (
+	"errors"
+	"net/http"
+
+	"confab/storage"
+)
+
+// linkForm is what the page of a link shows that signs in: see `confab users link`.
+type linkForm struct {
+	Name         string
+	Organization string
+}
+
+// findSignInLink finds a link that signs in. It answers itself, and returns false, if there
+// is none that can be used.
+func (v *visit) findSignInLink(token string) (l storage.UserInvitation, ok bool, err error) {
+	err = v.DB.View(v.r.Context(), func(rx *storage.Rx) (err error) {
+		l, err = rx.SignInLink(token)
+		return err
+	})
+
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		v.showError(http.StatusNotFound, "This link is not valid", "Check that you opened the whole link.")
+		return l, false, nil
+	case err == nil && !l.Usable(storage.Now()):
+		v.showEndedLink()
+		return l, false, nil
+	}
+	return l, err == nil, err
+}
+
+func (v *visit) showEndedLink() {
+	v.showError(http.StatusGone, "This link is no longer valid",
+		"It works once, within 10 minutes. Whoever sent it can make a new one with 'confab users link'.")
+}
+
+// showSignInLink handles GET link/TOKEN. It changes nothing: scanners of mails open links, too.
+func (v *visit) showSignInLink(token string) error {
+	l, ok, err := v.findSignInLink(token)
+	if ok {
+		v.writePage(http.StatusOK, page{Title: "Sign in", Link: &linkForm{Name: l.UserName, Organization: l.OrganizationName}})
+	}
+	return err
+}
+
+// useSignInLink handles POST link/TOKEN.
+func (v *visit) useSignInLink(token string) error {
+	l, ok, err := v.findSignInLink(token)
+	if !ok {
+		return err
+	}
+
+	err = v.startSession(storage.User{ID: l.UserID}, func(tx *storage.Tx, now storage.User) error {
+		l, err := tx.SignInLink(token)
+		if err != nil {
+			return err
+		}
+		if !l.Usable(tx.Now) {
+			return errEnded // used at the same time
+		}
+		return tx.EndSignInLink(token)
+	})
+
+	switch {
+	case errors.Is(err, errEnded) || errors.Is(err, errWrong):
+		v.showEndedLink()
+	case err != nil:
+		return err
+	default:
+		v.redirect(http.StatusSeeOther, homePage)
+	}
+	return nil
+}

@@ -1,0 +1,205 @@
+// Package oidc signs people in through an identity provider, by OpenID Connect: the browser is
+// sent there with an Attempt, and comes back with a code, for which the provider tells us who
+// signed in. It is the code flow with PKCE; state and nonce are checked by the caller and here.
+//
+// The operator chose the provider, which may well be in a private network, so its addresses are
+// not guarded as those of strangers are. But it must not do harm when it is down, slow or broken:
+// calls have a timeout, answers a bound, and only a few wait for them at once. It is asked for
+// its addresses (discovery) at the first use, and again after a failure.
+package oidc
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+
+	"confab/app/limit"
+)
+
+const (
+	// timeout is that of one call, and patience how long somebody waits for a place to make it.
+	timeout  = 10 * time.Second
+	patience = 5 * time.Second
+	// atOnce is how many sign-ins wait for the provider at the same time. Anybody can begin one.
+	atOnce = 32
+	// maxSubject is the longest that a provider may call somebody, by the standard.
+	maxSubject = 255
+)
+
+var (
+	// ErrUnavailable means that the provider did not answer as it should: try again later.
+	ErrUnavailable = errors.New("the identity provider is not available")
+	// ErrRefused means that the provider, or what it said, does not let somebody in.
+	ErrRefused = errors.New("the identity provider's answer was refused")
+)
+
+// Options configure a Provider.
+type Options struct {
+	Issuer       string
+	ClientID     string
+	ClientSecret string
+	Scopes       []string
+	RedirectURL  string
+	TrustEmail   bool   // an address of which the provider does not say whether it is verified is
+	AdminClaim   string // of the token, that decides who is an admin; "": none
+	AdminValue   string
+}
+
+// Provider is an identity provider.
+type Provider struct {
+	Options
+	client *http.Client
+	slots  *limit.Semaphore
+
+	mu    sync.Mutex // guards found
+	found *oidc.Provider
+}
+
+// New makes a Provider. It is not called before somebody signs in.
+func New(o Options) *Provider {
+	return &Provider{
+		Options: o,
+		client:  newClient(),
+		slots:   limit.NewSemaphore(limit.SemaphoreOptions{Total: atOnce, Strangers: atOnce, Patience: patience}),
+	}
+}
+
+// Attempt is what belongs to one try to sign in: it must come back with the browser, and with
+// what the provider says.
+type Attempt struct {
+	State    string `json:"state"`
+	Nonce    string `json:"nonce"`
+	Verifier string `json:"verifier"`
+}
+
+// NewAttempt makes an Attempt.
+func NewAttempt() Attempt {
+	return Attempt{State: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier()}
+}
+
+// SignInURL is where to send the browser. With again the provider is to ask for the password
+// although the person is signed in there.
+func (p *Provider) SignInURL(ctx context.Context, who limit.Holder, a Attempt, again bool) (string, error) {
+	slot, err := p.slots.Acquire(ctx, who, 1, nil)
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	defer slot.Release()
+
+	found, err := p.discover(ctx)
+	if err != nil {
+		return "", err
+	}
+	options := []oauth2.AuthCodeOption{oidc.Nonce(a.Nonce), oauth2.S256ChallengeOption(a.Verifier)}
+	if again {
+		options = append(options, oauth2.SetAuthURLParam("prompt", "login"))
+	}
+	return p.oauth(found).AuthCodeURL(a.State, options...), nil
+}
+
+// Identify finds out who signed in, by the code that the browser came back with. The errors are
+// ErrUnavailable and ErrRefused.
+func (p *Provider) Identify(ctx context.Context, who limit.Holder, a Attempt, code string) (Identity, error) {
+	slot, err := p.slots.Acquire(ctx, who, 1, nil)
+	if err != nil {
+		return Identity{}, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	defer slot.Release()
+
+	found, err := p.discover(ctx)
+	if err != nil {
+		return Identity{}, err
+	}
+	token, err := p.exchange(ctx, found, a, code)
+	if err != nil {
+		return Identity{}, err
+	}
+
+	if subtle.ConstantTimeCompare([]byte(token.Nonce), []byte(a.Nonce)) != 1 {
+		return Identity{}, fmt.Errorf("%w: the nonce is not ours", ErrRefused)
+	}
+	return p.identity(token)
+}
+
+// discover asks the provider for its addresses, once.
+func (p *Provider) discover(ctx context.Context) (*oidc.Provider, error) {
+	p.mu.Lock()
+	found := p.found
+	p.mu.Unlock()
+	if found != nil {
+		return found, nil
+	}
+
+	found, err := oidc.NewProvider(oidc.ClientContext(ctx, p.client), p.Issuer)
+	if err != nil {
+		return nil, unavailable("discovery", err)
+	}
+	p.mu.Lock()
+	p.found = found
+	p.mu.Unlock()
+	return found, nil
+}
+
+// forget has the provider asked for its addresses again.
+func (p *Provider) forget() {
+	p.mu.Lock()
+	p.found = nil
+	p.mu.Unlock()
+}
+
+func (p *Provider) oauth(found *oidc.Provider) *oauth2.Config {
+	endpoint := found.Endpoint()
+	endpoint.AuthStyle = p.authStyle(found)
+	return &oauth2.Config{
+		ClientID:     p.ClientID,
+		ClientSecret: p.ClientSecret,
+		Endpoint:     endpoint,
+		RedirectURL:  p.RedirectURL,
+		Scopes:       p.Scopes,
+	}
+}
+
+// authStyle is how we show the provider who we are. Trying both would use the code up.
+func (p *Provider) authStyle(found *oidc.Provider) oauth2.AuthStyle {
+	var says struct {
+		Methods []string `json:"token_endpoint_auth_methods_supported"`
+	}
+	basic := found.Claims(&says) != nil || len(says.Methods) == 0 || slices.Contains(says.Methods, "client_secret_basic")
+	if basic && p.ClientSecret != "" {
+		return oauth2.AuthStyleInHeader
+	}
+	return oauth2.AuthStyleInParams
+}
+
+// exchange gets the token for a code, and verifies it.
+func (p *Provider) exchange(ctx context.Context, found *oidc.Provider, a Attempt, code string) (*oidc.IDToken, error) {
+	ctx = oidc.ClientContext(ctx, p.client)
+	answer, err := p.oauth(found).Exchange(ctx, code, oauth2.VerifierOption(a.Verifier))
+	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok && refused.Response.StatusCode < 500 {
+		return nil, fmt.Errorf("%w: the code: %s", ErrRefused, clip(refused.Error()))
+	}
+	if err != nil {
+		p.forget()
+		return nil, unavailable("token", err)
+	}
+
+	raw, ok := answer.Extra("id_token").(string)
+	if !ok {
+		return nil, fmt.Errorf("%w: there is no ID token", ErrRefused)
+	}
+	token, err := found.Verifier(&oidc.Config{ClientID: p.ClientID}).Verify(ctx, raw)
+	if err != nil {
+		p.forget()
+		return nil, fmt.Errorf("%w: the ID token: %s", ErrRefused, clip(err.Error()))
+	}
+	return token, nil
+}
