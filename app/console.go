@@ -8,6 +8,7 @@ import (
 	"confab/app/api/rest"
 	"confab/app/console"
 	consoleapi "confab/app/console/api"
+	"confab/app/factor"
 	"confab/app/limit"
 	"confab/app/oidc"
 	"confab/app/pages"
@@ -27,7 +28,9 @@ func (a *App) openConsole() {
 			InventNumber:  a.inventNumber(),
 			Passwords:     password.NewHasher(),
 			PasswordTries: limit.NewThrottle(),
+			PasswordsOff:  a.Config.OIDC.Only,
 			FactorPolicy:  consoleapi.FactorPolicy(a.Config.Console.SecondFactor),
+			Passkeys:      factor.NewPasskeys(a.URL()),
 			ReadReceipts:  a.Config.Console.ReadReceipts,
 			CancelJob:     a.work.Cancel,
 			InterruptJob:  func(id int64) { a.runner.Cancel(id) },

@@ -120,6 +120,10 @@ func (v *visit) serve() {
 		v.byMethod(v.showSignIn, v.signIn)
 	case v.path == "sign-in/second":
 		v.byMethod(v.showSecondStep, v.takeSecondStep)
+	case v.path == "sign-in/passkey/start":
+		v.byMethod(nil, v.startPasskey)
+	case v.path == "sign-in/passkey":
+		v.byMethod(nil, v.signInByPasskey)
 	case v.path == "oidc/start" && v.Provider != nil:
 		v.byMethod(v.startOIDC, nil)
 	case v.path == "oidc/callback" && v.Provider != nil:

@@ -13,6 +13,7 @@ type cookieNames struct {
 	device    string // which accounts have signed in here
 	signedOut string // in a sandbox: who signed out stays so
 	second    string // the ticket of the second step of signing in
+	passkey   string // the challenge of a passkey
 	oidc      string // that of a try to sign in through the identity provider
 	secure    bool
 }
@@ -39,6 +40,7 @@ func newCookieNames(publicURL string) cookieNames {
 		device:    name("confab_device"),
 		signedOut: name("confab_signed_out"),
 		second:    name("confab_second_step"),
+		passkey:   name("confab_passkey"),
 		oidc:      name("confab_oidc"),
 		secure:    secure,
 	}

@@ -48,7 +48,7 @@ var guides = map[string]string{
 	"settings/keys":          "../docs/guides/people#api-keys",
 	"settings/labels":        "../docs/guides/inbox",
 	"settings/quick-replies": "../docs/guides/inbox#save-quick-replies",
-	"settings/profile":       "../docs/guides/people#passwords-and-sessions",
+	"settings/profile":       "../docs/guides/signing-in#set-up-a-second-factor",
 	"settings/health":        "../docs/guides/production#monitor",
 }
 

@@ -32,6 +32,8 @@ type page struct {
 	Welcome *welcomeForm
 	Frame   *frame
 
+	Passkeys *passkeyForm // of the part that is shown
+
 	Sandbox bool
 	Root    string // leads to /console/ from the page
 	assets  *assets
@@ -39,6 +41,12 @@ type page struct {
 
 // Asset is the URL of a file, seen from the page.
 func (p page) Asset(name string) string { return p.Root + "assets/" + p.assets.name(name) }
+
+// WithPasskeys is the page with the form that signs in with a passkey, if there is one.
+func (p page) WithPasskeys(form *passkeyForm) page {
+	p.Passkeys = form
+	return p
+}
 
 // Chunks are the URLs of what the script imports: named in the page, they are loaded with it.
 func (p page) Chunks() (urls []string) {

@@ -39,6 +39,7 @@ type secondStep struct {
 type secondForm struct {
 	Problem  string
 	HasCodes bool // or else it has only passkeys
+	Passkeys *passkeyForm
 }
 
 // askSecondFactor leads somebody who gave the right password to the second step.
@@ -72,7 +73,7 @@ func (v *visit) findSecondStep() (step secondStep, u storage.User, ok bool, err 
 
 // showSecondStep handles GET sign-in/second.
 func (v *visit) showSecondStep() error {
-	_, u, ok, err := v.findSecondStep()
+	step, u, ok, err := v.findSecondStep()
 	switch {
 	case err != nil:
 		return err
@@ -80,12 +81,16 @@ func (v *visit) showSecondStep() error {
 		v.redirect(http.StatusFound, "sign-in")
 		return nil
 	}
-	v.showSecondForm(http.StatusOK, u, "")
+	v.showSecondForm(http.StatusOK, u, step, "")
 	return nil
 }
 
-func (v *visit) showSecondForm(status int, u storage.User, problem string) {
-	v.writePage(status, page{Title: "Second factor", Second: &secondForm{Problem: problem, HasCodes: u.HasCodes}})
+func (v *visit) showSecondForm(status int, u storage.User, step secondStep, problem string) {
+	form := &secondForm{Problem: problem, HasCodes: u.HasCodes}
+	if u.HasPasskey {
+		form.Passkeys = v.passkeyForm(step.Next)
+	}
+	v.writePage(status, page{Title: "Second factor", Second: form})
 }
 
 // takeSecondStep handles POST sign-in/second.
@@ -116,12 +121,12 @@ func (v *visit) takeSecondStep() error {
 		v.setCookie(v.cookies.second, "", 0)
 		v.redirect(http.StatusSeeOther, step.Next)
 	case isTooMany:
-		v.showSecondForm(http.StatusTooManyRequests, u, v.refuseTries(tooMany))
+		v.showSecondForm(http.StatusTooManyRequests, u, step, v.refuseTries(tooMany))
 	case errors.Is(err, errWrongCode):
 		if err := v.recordFailure(u); err != nil {
 			return err
 		}
-		v.showSecondForm(http.StatusUnauthorized, u, "Wrong code. Each code works once: use the next one your app shows.")
+		v.showSecondForm(http.StatusUnauthorized, u, step, "Wrong code. Each code works once: use the next one your app shows.")
 	case errors.Is(err, errWrong):
 		v.showSignInForm(http.StatusUnauthorized, signInForm{Problem: "Something changed meanwhile. Sign in again."})
 	default:

@@ -50,6 +50,7 @@ type signInForm struct {
 	Provider   string // the name of the identity provider; "" if there is none
 	Only       bool   // nothing else is offered
 	Again      bool   // although there is a session
+	Passkeys   *passkeyForm
 }
 
 // showSignIn handles GET sign-in. Those who are signed in go on, unless they are to sign in
@@ -100,6 +101,7 @@ func (v *visit) showSignInForm(status int, form signInForm) {
 	if v.Provider != nil {
 		form.Provider, form.Only = v.Provider.Name, v.Provider.Only
 	}
+	form.Passkeys = v.passkeyForm(form.Next)
 	v.writePage(status, page{Title: "Sign in", SignIn: &form})
 }
 

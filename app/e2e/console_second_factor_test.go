@@ -56,8 +56,15 @@ func (b *browser) addCodes() (codeApp, []string) {
 	b.s.t.Helper()
 	started := dataOf(b.s.t, b.sendJSON("POST", "/console/api/factors/codes/start", ""))
 	p := codeApp{b.s.t, started["secret"].(string)}
-	body, _ := json.Marshal(map[string]any{"ticket": started["ticket"], "code": p.code(-1)})
-	made := dataOf(b.s.t, b.sendJSON("POST", "/console/api/factors/codes", string(body)))
+	give := func() seen {
+		body, _ := json.Marshal(map[string]any{"ticket": started["ticket"], "code": p.code(-1)})
+		return b.sendJSON("POST", "/console/api/factors/codes", string(body))
+	}
+	got := give()
+	if got.status == 400 { // a step ended meanwhile
+		got = give()
+	}
+	made := dataOf(b.s.t, got)
 	var recovery []string
 	for _, code := range made["recovery_codes"].([]any) {
 		recovery = append(recovery, code.(string))

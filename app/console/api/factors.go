@@ -33,10 +33,12 @@ func (p FactorPolicy) IsBrokenBy(u storage.User) bool {
 
 // factorsView is what a person proves itself with besides its password.
 type factorsView struct {
-	Object        string     `json:"object"`
-	Codes         *codesView `json:"codes"`
-	RecoveryCodes int        `json:"recovery_codes"` // that are left
-	Recent        bool       `json:"recent"`         // it signed in lately, and may change them
+	Object        string        `json:"object"`
+	Codes         *codesView    `json:"codes"`
+	Passkeys      []passkeyView `json:"passkeys"`
+	RecoveryCodes int           `json:"recovery_codes"` // that are left
+	Recent        bool          `json:"recent"`         // it signed in lately, and may change them
+	PasskeyHost   *string       `json:"passkey_host"`   // for which browsers make passkeys; null for none
 }
 
 type codesView struct {
@@ -46,12 +48,20 @@ type codesView struct {
 
 // viewFactors reads the factors of a user.
 func viewFactors(rx *storage.Rx, user string) (view factorsView, err error) {
-	view.Object = "factors"
+	view.Object, view.Passkeys = "factors", []passkeyView{}
 	codes, err := rx.UserCodes(user)
 	if err == nil {
 		view.Codes = &codesView{codes.CreatedAt, codes.LastUsedAt}
 	}
 	if storage.IgnoreNotFound(err) != nil {
+		return view, err
+	}
+
+	passkeys, err := rx.UserPasskeys(user)
+	for _, p := range passkeys {
+		view.Passkeys = append(view.Passkeys, viewPasskey(p))
+	}
+	if err != nil {
 		return view, err
 	}
 	view.RecoveryCodes, err = rx.CountRecoveryCodes(user)
@@ -62,6 +72,9 @@ func viewFactors(rx *storage.Rx, user string) (view factorsView, err error) {
 func (s *Server) getFactors(r *rest.Request) (rest.Reply, error) {
 	view, err := s.viewFactorsOf(r, r.User.ID)
 	view.Recent = IsRecentSignIn(r.Visitor.Session)
+	if s.Passkeys != nil {
+		view.PasskeyHost = &s.Passkeys.Host
+	}
 	return rest.OK(view), err
 }
 

@@ -9,9 +9,21 @@ import (
 	"confab/storage"
 )
 
+// profileView is a person as it sees itself.
+type profileView struct {
+	api.PersonView
+	HasPassword bool `json:"has_password"`
+	// TakesPasswords says whether people can sign in with passwords at all.
+	TakesPasswords bool `json:"takes_passwords"`
+}
+
+func (s *Server) viewProfile(u storage.User) profileView {
+	return profileView{api.ViewPerson(u), u.PasswordHash != nil, !s.PasswordsOff}
+}
+
 // getProfile handles GET /console/api/profile.
 func (s *Server) getProfile(r *rest.Request) (rest.Reply, error) {
-	return rest.OK(api.ViewPerson(*r.User)), nil
+	return rest.OK(s.viewProfile(*r.User)), nil
 }
 
 // profileChanges is the body of PATCH /console/api/profile.
@@ -61,7 +73,7 @@ func (s *Server) updateProfile(r *rest.Request, in profileChanges) (rest.Reply, 
 		}
 
 		u, err = tx.User(r.Org.ID, u.ID)
-		return rest.OK(api.ViewPerson(u)), err
+		return rest.OK(s.viewProfile(u)), err
 	})
 }
 
@@ -93,6 +105,8 @@ func (s *Server) newPassword(r *rest.Request, in profileChanges) (hash string, e
 
 	problem := password.Problem(in.Password.Value, own...)
 	switch {
+	case s.PasswordsOff:
+		return "", rest.Fail(rest.PermissionDenied, "Passwords are off: people sign in through the identity provider.")
 	case problem != "":
 		return "", rest.Invalid("password", problem)
 	case u.SignInEmail == nil:

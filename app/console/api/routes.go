@@ -23,6 +23,11 @@ func (s *Server) Routes() []rest.Route {
 		rest.At("POST", "/factors/codes/start", s.startCodes, rest.Agents, nil),
 		rest.At("POST", "/factors/codes", rest.WithBody(s.createCodes), rest.Agents, nil).Audited("user.factor_added", "user", ""),
 		rest.At("DELETE", "/factors/codes", s.deleteCodes, rest.Agents, nil).Audited("user.factor_removed", "user", ""),
+		rest.At("POST", "/factors/passkeys/start", s.startPasskey, rest.Agents, nil),
+		rest.At("POST", "/factors/passkeys", rest.WithBody(s.createPasskey), rest.Agents, nil).Audited("user.factor_added", "user", ""),
+		rest.At("PATCH", "/factors/passkeys/:id", rest.WithBody(s.renamePasskey), rest.Agents, nil).
+			Audited("user.passkey_renamed", "user", ""),
+		rest.At("DELETE", "/factors/passkeys/:id", s.deletePasskey, rest.Agents, nil).Audited("user.factor_removed", "user", ""),
 		rest.At("POST", "/factors/recovery_codes", s.replaceRecoveryCodes, rest.Agents, nil).
 			Audited("user.recovery_codes_created", "user", ""),
 		rest.At("GET", "/people/:id/factors", s.getPersonFactors, 0, rest.Exists(personIn)),

@@ -31,6 +31,7 @@ var agentsMay = []string{
 	"GET /quick_replies", "POST /quick_replies", "GET /quick_replies/:id", "PATCH /quick_replies/:id", "DELETE /quick_replies/:id",
 	"GET /:phone_number_id/quality",
 	"GET /factors", "POST /factors/codes/start", "POST /factors/codes", "DELETE /factors/codes", "POST /factors/recovery_codes",
+	"POST /factors/passkeys/start", "POST /factors/passkeys", "PATCH /factors/passkeys/:id", "DELETE /factors/passkeys/:id",
 	"GET /profile", "PATCH /profile", "GET /sessions", "DELETE /sessions/:id", "GET /people", "GET /people/:id",
 	"GET /stream", "POST /presence",
 }

@@ -10,6 +10,7 @@ import (
 
 	"confab/app/api"
 	"confab/app/api/rest"
+	"confab/app/factor"
 	"confab/app/limit"
 	"confab/app/live"
 	"confab/app/password"
@@ -25,8 +26,12 @@ type Options struct {
 	// Passwords hashes those of people, and PasswordTries counts failures.
 	Passwords     *password.Hasher
 	PasswordTries *limit.Throttle
+	// PasswordsOff says that people sign in only through the identity provider.
+	PasswordsOff bool
 	// FactorPolicy says who must have a second factor.
 	FactorPolicy FactorPolicy
+	// Passkeys makes and checks passkeys; nil where browsers offer none.
+	Passkeys *factor.Passkeys
 	// ReadReceipts lets the people who wrote know when somebody reads it.
 	ReadReceipts bool
 	// CancelJob removes a job and ends what depends on it. InterruptJob then breaks off its

@@ -96,6 +96,7 @@ async function readEnvelope(response) {
 
   const error = envelope?.error;
   if (error?.code === "session_required") signInAgain();
+  if (error?.code === "second_factor_required") location.assign(new URL("second-factor", root));
   throw new APIError(error?.message ?? text.unreadable, {
     status: response.status,
     code: error?.code ?? "unreadable",

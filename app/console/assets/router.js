@@ -38,7 +38,7 @@ function read() {
 export const link = (to) => new URL(to, root).pathname + new URL(to, root).search;
 
 /** Pages that are not screens: they are loaded. */
-const pages = /^(api|assets|sign-in|sign-out|welcome)(\/|\?|$)/;
+const pages = /^(api|assets|sign-in|sign-out|second-factor|welcome)(\/|\?|$)/;
 
 /** @type {Map<number, number>} */
 const scrolled = new Map();

@@ -11,13 +11,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"confab/app/theme"
 )
 
-// scripts are those of the pages by the directories of their files: the console, and the phone
-// of a simulator that runs alone.
-var scripts = map[string]string{"console": "app.js", "phone": "solo.js"}
+// scripts are those of the pages by the directories of their files: the console, with the page of
+// signing in, and the phone of a simulator that runs alone.
+var scripts = map[string][]string{"console": {"app.js", "passkey.js"}, "phone": {"solo.js"}}
 
 // entries are what every page is made of, besides its script.
 var entries = []string{"theme.js", "icon.svg", "base.css", "page.css", "screens.css"}
@@ -54,8 +55,8 @@ func write(sources, target string) error {
 // build makes the files of all pages, by their paths.
 func build(sources fs.FS) (map[string][]byte, error) {
 	all := make(map[string][]byte)
-	for page, script := range scripts {
-		files, err := bundle([]fs.FS{sources, theme.Files}, append([]string{script}, entries...)...)
+	for page, own := range scripts {
+		files, err := bundle([]fs.FS{sources, theme.Files}, slices.Concat(own, entries)...)
 		if err != nil {
 			return nil, err
 		}

@@ -14,6 +14,7 @@ import { loaded, resource } from "../parts/states.js";
 import { table } from "../parts/table.js";
 import { link, onQuery } from "../router.js";
 import { me, organization } from "../session.js";
+import { factorsOf } from "./settings_factors.js";
 import { readTeams, sessionTable, settingsPage, teamFields } from "./settings.js";
 
 const text = {
@@ -237,7 +238,7 @@ function personPage(one) {
         ".",
       ],
       actions: when(() => !isDisabled(), () => button(personText.newLink, { run: newLink })),
-    }),
+    }, factorsOf(id)),
     section(personText.sessions, {
       lead: personText.sessionsLead,
       actions: when(

@@ -7,6 +7,7 @@ import { loaded, resource } from "../parts/states.js";
 import { toast, toastError } from "../parts/notices.js";
 import { me, singleKeys, theme } from "../session.js";
 import { onQuery } from "../router.js";
+import { factorSection } from "./settings_factors.js";
 import { sessionTable, settingsPage } from "./settings.js";
 
 const text = {
@@ -76,7 +77,8 @@ export default function profile() {
 
   const body = settingsPage(
     heading(text.title, { lead: () => own.data()?.email ?? me().email ?? "" }),
-    loaded(own, (data) => [nameForm(data()), passwordSection(own, sessions.reload)]),
+    loaded(own, (data) => [nameForm(data()), data().takes_passwords && passwordSection(own, sessions.reload)]),
+    () => own.data()?.takes_passwords && factorSection(),
     sessionSection,
     lookSection());
   return { title: text.title, body };
@@ -103,10 +105,10 @@ function nameForm(own) {
  * @param {() => void} changed
  */
 function passwordSection(own, changed) {
-  const { email, status } = own.data();
+  const { email, has_password: hasPassword } = own.data();
   if (!email) return section(text.password, { lead: text.noAddress });
   return section(text.password, { lead: text.passwordLead }, form({
-    fields: text.passwords.filter(({ name }) => status === "active" || name !== "current_password"),
+    fields: text.passwords.filter(({ name }) => hasPassword || name !== "current_password"),
     values: { username: email },
     submit: text.changePassword,
     send: ({ username, ...values }) => patch("profile", values),

@@ -50,6 +50,15 @@ const actions = {
   "user.sign_in_failed": "Sign-in failed",
   "user.password_reset": "Password reset",
   "user.sessions_ended": "Signed out everywhere",
+  "user.factor_added": "Second factor added",
+  "user.factor_removed": "Second factor removed",
+  "user.factors_reset": "Second factors reset",
+  "user.passkey_renamed": "Passkey renamed",
+  "user.recovery_codes_created": "Recovery codes created",
+  "user.recovery_code_used": "Recovery code used",
+  "user.identity_bound": "Identity linked",
+  "user.identity_unbound": "Identity unlinked",
+  "user.link_created": "Sign-in link created",
 };
 
 /** actionOf says an action in words. @param {string} action */

@@ -1,0 +1,187 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/go-webauthn/webauthn/webauthn"
+
+	"confab/app/api/rest"
+	"confab/app/factor"
+	"confab/app/ticket"
+	"confab/storage"
+)
+
+const (
+	maxPasskeys     = 20
+	maxPasskeyName  = 60
+	maxPasskeyBytes = 16 << 10 // of what a browser answers
+
+	newPasskeyPurpose = "new passkey of "
+	newPasskeyLife    = 5 * time.Minute
+)
+
+type passkeyView struct {
+	ID         string       `json:"id"`
+	Object     string       `json:"object"`
+	Name       string       `json:"name"`
+	Host       string       `json:"host"` // the only one for which browsers use it
+	CreatedAt  storage.Time `json:"created_at"`
+	LastUsedAt storage.Time `json:"last_used_at"`
+}
+
+func viewPasskey(p storage.UserPasskey) passkeyView {
+	return passkeyView{p.ID, "passkey", p.Name, p.Host, p.CreatedAt, p.LastUsedAt}
+}
+
+// PasskeyOwner is a user with its passkeys, as package factor needs it.
+func PasskeyOwner(rx *storage.Rx, u storage.User) (o factor.Owner, rows []storage.UserPasskey, err error) {
+	o = factor.Owner{ID: u.ID, Name: u.Name, DisplayName: u.Name}
+	if u.Email != nil {
+		o.Name = *u.Email
+	}
+	rows, err = rx.UserPasskeys(u.ID)
+	for _, p := range rows {
+		credential, err := rx.PasskeyCredential(p)
+		if err != nil {
+			return o, rows, err
+		}
+		o.Credentials = append(o.Credentials, credential)
+	}
+	return o, rows, err
+}
+
+// newPasskeyView is what a browser needs to make a passkey.
+type newPasskeyView struct {
+	Object  string `json:"object"`
+	Options any    `json:"options"`
+	Ticket  string `json:"ticket"`
+}
+
+// startPasskey handles POST /console/api/factors/passkeys/start.
+func (s *Server) startPasskey(r *rest.Request) (rest.Reply, error) {
+	if s.Passkeys == nil {
+		return rest.Reply{}, rest.Fail(rest.PermissionDenied, "Passkeys need https and a domain, or localhost, in server.public_url.")
+	}
+
+	var o factor.Owner
+	err := s.View(r, func(rx *storage.Rx) (err error) {
+		o, _, err = PasskeyOwner(rx, *r.User)
+		return err
+	})
+	if err != nil {
+		return rest.Reply{}, err
+	}
+	c, err := s.Passkeys.StartCreation(o)
+	if err != nil {
+		return rest.Reply{}, err
+	}
+	text, err := ticket.Seal(s.DB, newPasskeyPurpose+r.User.ID, newPasskeyLife, c.Challenge)
+	return rest.OK(newPasskeyView{"new_passkey", c.Options, text}).WithSecret(), err
+}
+
+// newPasskey is the body of POST /console/api/factors/passkeys: what the browser answered.
+type newPasskey struct {
+	Ticket     *string         `json:"ticket"`
+	Name       *string         `json:"name"`
+	Credential json.RawMessage `json:"credential"`
+}
+
+func (p *newPasskey) Validate() error {
+	switch {
+	case p.Ticket == nil:
+		return rest.Missing("ticket")
+	case len(p.Credential) == 0:
+		return rest.Missing("credential")
+	case len(p.Credential) > maxPasskeyBytes:
+		return rest.Invalid("credential", "is too large")
+	}
+	return checkPasskeyName(p.Name)
+}
+
+func checkPasskeyName(name *string) error {
+	switch {
+	case name == nil:
+		return rest.Missing("name")
+	case !validPersonName(*name) || !rest.Between(*name, 1, maxPasskeyName):
+		return rest.Invalid("name", rest.LengthRule(1, maxPasskeyName))
+	}
+	return nil
+}
+
+// createPasskey handles POST /console/api/factors/passkeys.
+func (s *Server) createPasskey(r *rest.Request, in newPasskey) (rest.Reply, error) {
+	var challenge webauthn.SessionData
+	if s.Passkeys == nil || !ticket.Open(s.DB, newPasskeyPurpose+r.User.ID, *in.Ticket, &challenge) {
+		return rest.Reply{}, rest.Invalid("ticket", "has expired: start again")
+	}
+
+	return s.updateFactors(r, func(tx *storage.Tx) (any, error) {
+		u, err := tx.UserByID(r.User.ID)
+		if err != nil {
+			return nil, err
+		}
+		o, rows, err := PasskeyOwner(&tx.Rx, u)
+		if err != nil {
+			return nil, err
+		}
+		if len(rows) >= maxPasskeys {
+			return nil, rest.Invalid("passkeys", "are limited to "+strconv.Itoa(maxPasskeys)+": remove one first")
+		}
+
+		id, credential, err := s.Passkeys.CreatePasskey(o, challenge, in.Credential)
+		if errors.Is(err, factor.ErrPasskey) {
+			return nil, rest.Invalid("credential", "could not be verified: start again")
+		}
+		if err != nil {
+			return nil, err
+		}
+		return storePasskey(tx, u, &storage.UserPasskey{UserID: u.ID, CredentialID: id, Host: s.Passkeys.Host, Name: *in.Name}, credential)
+	})
+}
+
+// storePasskey stores a new passkey. The first factor brings recovery codes.
+func storePasskey(tx *storage.Tx, u storage.User, p *storage.UserPasskey, credential []byte) (any, error) {
+	err := tx.InsertUserPasskey(p, credential)
+	if errors.Is(err, storage.ErrFactorExists) {
+		return nil, rest.Invalid("credential", "is already in use")
+	}
+	if err != nil || u.HasFactor() {
+		return recoveryView{"recovery_codes", []string{}}, err
+	}
+	codes, err := newRecoveryCodes(tx, u.ID)
+	return recoveryView{"recovery_codes", codes}, err
+}
+
+// passkeyName is the body of PATCH /console/api/factors/passkeys/:id.
+type passkeyName struct {
+	Name *string `json:"name"`
+}
+
+func (p *passkeyName) Validate() error { return checkPasskeyName(p.Name) }
+
+// renamePasskey handles PATCH /console/api/factors/passkeys/:id.
+func (s *Server) renamePasskey(r *rest.Request, in passkeyName) (rest.Reply, error) {
+	return s.updatePasskey(r, func(tx *storage.Tx, id string) error { return tx.RenameUserPasskey(r.User.ID, id, *in.Name) })
+}
+
+// deletePasskey handles DELETE /console/api/factors/passkeys/:id.
+func (s *Server) deletePasskey(r *rest.Request) (rest.Reply, error) {
+	return s.updatePasskey(r, func(tx *storage.Tx, id string) error { return tx.DeleteUserPasskey(r.User.ID, id) })
+}
+
+// updatePasskey lets change work on the passkey in the path, and replies with all factors.
+func (s *Server) updatePasskey(r *rest.Request, change func(tx *storage.Tx, id string) error) (rest.Reply, error) {
+	id := r.Param("id")
+	if !storage.ValidID(storage.PrefixPasskey, id) {
+		return rest.Reply{}, rest.NotFound()
+	}
+	return s.updateFactors(r, func(tx *storage.Tx) (any, error) {
+		if err := change(tx, id); err != nil {
+			return nil, err
+		}
+		return viewFactors(&tx.Rx, r.User.ID)
+	})
+}

@@ -1,0 +1,145 @@
+package console
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/go-webauthn/webauthn/webauthn"
+
+	"confab/app/console/api"
+	"confab/app/factor"
+	"confab/app/ticket"
+	"confab/storage"
+)
+
+// Signing in with a passkey. The script of the page asks for a challenge, which a cookie
+// remembers, has the browser answer it, and posts the answer. It names the person: no address is
+// needed, and nothing after it.
+
+const (
+	passkeyPurpose = "passkey"
+	passkeyLife    = 5 * time.Minute
+)
+
+// takesPasskeys reports whether people can sign in with a passkey.
+func (v *visit) takesPasskeys() bool { return v.API.Passkeys != nil && !v.Provider.isOnly() }
+
+// passkeyForm is the part of a page that signs in with a passkey. Its script shows it where the
+// browser can.
+type passkeyForm struct {
+	Host string // for which browsers use our passkeys
+	Next string
+}
+
+// passkeyForm makes the part of a page; nil if no passkeys are taken.
+func (v *visit) passkeyForm(next string) *passkeyForm {
+	if !v.takesPasskeys() {
+		return nil
+	}
+	return &passkeyForm{Host: v.API.Passkeys.Host, Next: next}
+}
+
+// startPasskey handles POST sign-in/passkey/start.
+func (v *visit) startPasskey() error {
+	if !v.takesPasskeys() {
+		return v.refusePasskeys()
+	}
+	c, err := v.API.Passkeys.StartCheck()
+	if err != nil {
+		return err
+	}
+	text, err := ticket.Seal(v.DB, passkeyPurpose, passkeyLife, c.Challenge)
+	if err != nil {
+		return err
+	}
+	body, err := json.Marshal(c.Options)
+	if err != nil {
+		return err
+	}
+
+	v.setCookie(v.cookies.passkey, text, passkeyLife)
+	v.w.Header().Set("Content-Type", "application/json")
+	v.w.Write(body)
+	return nil
+}
+
+func (v *visit) refusePasskeys() error {
+	v.showSignInForm(http.StatusForbidden, signInForm{Problem: "Passkeys are off here. Sign in another way."})
+	return nil
+}
+
+// signInByPasskey handles POST sign-in/passkey.
+func (v *visit) signInByPasskey() error {
+	if ok, err := v.readForm(); !ok {
+		return err
+	}
+	if !v.takesPasskeys() {
+		return v.refusePasskeys()
+	}
+
+	form := signInForm{Next: v.r.PostForm.Get("next")}
+	var challenge webauthn.SessionData
+	ok := ticket.Open(v.DB, passkeyPurpose, cookie(v.r, v.cookies.passkey), &challenge) && v.used.First(challenge.Challenge)
+	v.setCookie(v.cookies.passkey, "", 0)
+	if !ok {
+		form.Problem = "That took too long. Try again."
+		v.showSignInForm(http.StatusUnauthorized, form)
+		return nil
+	}
+
+	answer := []byte(v.r.PostForm.Get("answer"))
+	err := v.startSessionOf(func(tx *storage.Tx) (storage.User, error) { return v.usePasskey(tx, challenge, answer) })
+	tooMany, isTooMany := errors.AsType[*tooManyTriesError](err)
+	switch {
+	case err == nil:
+		if cookie(v.r, v.cookies.second) != "" {
+			v.setCookie(v.cookies.second, "", 0)
+		}
+		v.redirect(http.StatusSeeOther, nextPage(form.Next))
+	case isTooMany:
+		form.Problem = v.refuseTries(tooMany)
+		v.showSignInForm(http.StatusTooManyRequests, form)
+	case errors.Is(err, factor.ErrPasskey):
+		form.Problem = "This passkey didn’t work. It may have been removed here. Sign in another way."
+		v.showSignInForm(http.StatusUnauthorized, form)
+	default:
+		return err
+	}
+	return nil
+}
+
+// usePasskey finds the user whose passkey answered a challenge. Failures count for the address: no
+// account can be tried out by them.
+func (v *visit) usePasskey(tx *storage.Tx, challenge webauthn.SessionData, answer []byte) (u storage.User, err error) {
+	network := "network " + v.API.ClientNetwork(v.r)
+	if wait := v.API.PasswordTries.Wait(network); wait > 0 {
+		return u, &tooManyTriesError{wait}
+	}
+
+	var rows []storage.UserPasskey
+	id, credential, err := v.API.Passkeys.CheckPasskey(challenge, answer, func(owner string) (o factor.Owner, err error) {
+		u, err = tx.UserByID(owner)
+		if errors.Is(err, storage.ErrNotFound) || err == nil && u.DisabledAt != 0 {
+			return o, factor.ErrPasskey
+		}
+		if err == nil {
+			o, rows, err = api.PasskeyOwner(&tx.Rx, u)
+		}
+		return o, err
+	})
+	if errors.Is(err, factor.ErrPasskey) {
+		v.API.PasswordTries.Fail(network)
+	}
+	if err != nil {
+		return u, err
+	}
+
+	for _, p := range rows {
+		if string(p.CredentialID) == string(id) {
+			return u, tx.UsePasskey(p, credential)
+		}
+	}
+	return u, factor.ErrPasskey
+}
