@@ -28,6 +28,14 @@ func (rx *Rx) UserPasskeys(user string) ([]UserPasskey, error) {
 		ORDER BY id`, user)
 }
 
+// UserPasskey finds a passkey of a user.
+func (rx *Rx) UserPasskey(user, id string) (UserPasskey, error) {
+	return get[UserPasskey](rx, `
+		SELECT `+userPasskeyColumns+`
+		FROM user_passkeys
+		WHERE id = ? AND user_id = ?`, id, user)
+}
+
 // PasskeyCredential is the credential of a passkey, as InsertUserPasskey got it.
 func (rx *Rx) PasskeyCredential(p UserPasskey) ([]byte, error) {
 	return rx.db.Unseal(passkeyPurpose(p.ID), p.Sealed)

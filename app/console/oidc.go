@@ -48,7 +48,7 @@ func (v *visit) startOIDC() error {
 
 	target, err := v.Provider.SignInURL(v.r.Context(), limit.Stranger(v.API.ClientIP(v.r)), t.Attempt, query.Has("again"))
 	if err != nil {
-		return v.refuseOIDC(err)
+		return v.refuseOIDC(err, t.Next)
 	}
 	text, err := ticket.Seal(v.DB, oidcPurpose, oidcLife, t)
 	if err != nil {
@@ -69,9 +69,9 @@ func (v *visit) finishOIDC() error {
 
 	switch {
 	case !ours || subtle.ConstantTimeCompare([]byte(query.Get("state")), []byte(t.State)) != 1 || !v.used.First(t.State):
-		return v.refuseOIDC(refusal("This sign-in took too long, or was used already. Try again."))
+		return v.refuseOIDC(refusal("This sign-in took too long, or was used already. Try again."), t.Next)
 	case query.Has("error"):
-		return v.refuseOIDC(refusal(v.Provider.Name + " didn’t sign you in. Try again, or ask an admin."))
+		return v.refuseOIDC(refusal(v.Provider.Name+" didn’t sign you in. Try again, or ask an admin."), t.Next)
 	}
 
 	identity, err := v.Provider.Identify(v.r.Context(), limit.Stranger(v.API.ClientIP(v.r)), t.Attempt, query.Get("code"))
@@ -79,7 +79,7 @@ func (v *visit) finishOIDC() error {
 		err = v.startSessionOf(func(tx *storage.Tx) (storage.User, error) { return v.findIdentified(tx, identity, t.Invitation) })
 	}
 	if err != nil {
-		return v.refuseOIDC(err)
+		return v.refuseOIDC(err, t.Next)
 	}
 	v.redirect(http.StatusSeeOther, t.Next)
 	return nil
@@ -92,9 +92,9 @@ func (r refusal) Error() string { return string(r) }
 
 // refuseOIDC shows the page of signing in with the reason. What went wrong at the provider is
 // logged: the operator has to mend it.
-func (v *visit) refuseOIDC(err error) error {
+func (v *visit) refuseOIDC(err error, next string) error {
 	why, isRefusal := errors.AsType[refusal](err)
-	status, form := http.StatusForbidden, signInForm{Problem: string(why)}
+	status, form := http.StatusForbidden, signInForm{Problem: string(why), Next: next}
 
 	switch {
 	case isRefusal:

@@ -76,6 +76,7 @@ func TestPeopleSignInWithPasskeysAndCodes(t *testing.T) {
 
 	// Signed out: by the passkey alone.
 	signOut := func() {
+		c.Visit("about:blank") // the console would go to sign in by itself
 		c.Do(command(cdpnetwork.ClearBrowserCookies, cdp.Empty{}))
 		c.Visit(s.app.URL() + "/console/sign-in?next=settings/profile")
 	}
@@ -150,4 +151,37 @@ func TestAPasskeyThatNobodyUnlockedIsRefusedAndEachAnswerIsGoodOnce(t *testing.T
 		b.open("POST", "/console/sign-in/passkey/start", nil)
 		c.is.Equal(give(b, broken), 401)
 	}
+}
+
+// The pages of signing in offer what is configured, and lead through it.
+func TestAPersonSetsUpAFactorFirstAndSignsInThroughTheProvider(t *testing.T) {
+	parallelBrowser(t)
+	p := newIdentityProvider(t)
+	s := newStage(t, p.configure, func(c *config.Config) { c.Console.SecondFactor = "everyone" })
+	c := s.signedIn(t, "Mira Kovač", "admin@example.com", storage.RoleAdmin)
+	c.Visit(s.app.URL() + "/console/contacts")
+	c.Find("heading", "Set up a second factor")
+	c.Find("image", "QR code")
+	c.shoot("setup")
+	secret := eval[string](c.window, `document.querySelector(".hint code").textContent.replaceAll(" ", "")`)
+	c.Fill("textbox", "Code", codeApp{t, secret}.code(0))
+	c.Click("button", "Turn on")
+	c.Find("heading", "Save your recovery codes")
+	c.shoot("setup-recovery")
+	c.Click("link", "Continue")
+	c.heading("Inbox")
+
+	c.Visit("about:blank")
+	c.Do(command(cdpnetwork.ClearBrowserCookies, cdp.Empty{}))
+	c.Visit(s.app.URL() + "/console/sign-in?next=settings/profile")
+	c.Find("link", "Sign in with Acme ID")
+	c.Gone("button", "Sign in with a passkey") // the address is no domain
+	c.shoot("sign-in-provider")
+	p.as("stranger", "stranger@example.com", true)
+	c.Click("link", "Sign in with Acme ID")
+	c.WaitFor(`document.querySelector(".problem[role=alert]")?.textContent.includes("stranger@example.com")`)
+	c.shoot("sign-in-refused")
+	p.as("one", "admin@example.com", true)
+	c.Click("link", "Sign in with Acme ID")
+	c.heading("Profile") // where it was going
 }

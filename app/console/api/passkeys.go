@@ -155,6 +155,11 @@ func storePasskey(tx *storage.Tx, u storage.User, p *storage.UserPasskey, creden
 	return recoveryView{"recovery_codes", codes}, err
 }
 
+// passkeyIn finds the passkey in the path, which must be one's own.
+func passkeyIn(rx *storage.Rx, r *rest.Request) (storage.UserPasskey, error) {
+	return rest.InPath(r, "id", storage.PrefixPasskey, r.User.ID, rx.UserPasskey)
+}
+
 // passkeyName is the body of PATCH /console/api/factors/passkeys/:id.
 type passkeyName struct {
 	Name *string `json:"name"`
@@ -174,12 +179,8 @@ func (s *Server) deletePasskey(r *rest.Request) (rest.Reply, error) {
 
 // updatePasskey lets change work on the passkey in the path, and replies with all factors.
 func (s *Server) updatePasskey(r *rest.Request, change func(tx *storage.Tx, id string) error) (rest.Reply, error) {
-	id := r.Param("id")
-	if !storage.ValidID(storage.PrefixPasskey, id) {
-		return rest.Reply{}, rest.NotFound()
-	}
 	return s.updateFactors(r, func(tx *storage.Tx) (any, error) {
-		if err := change(tx, id); err != nil {
+		if err := change(tx, r.Param("id")); err != nil {
 			return nil, err
 		}
 		return viewFactors(&tx.Rx, r.User.ID)

@@ -25,9 +25,10 @@ func (s *Server) Routes() []rest.Route {
 		rest.At("DELETE", "/factors/codes", s.deleteCodes, rest.Agents, nil).Audited("user.factor_removed", "user", ""),
 		rest.At("POST", "/factors/passkeys/start", s.startPasskey, rest.Agents, nil),
 		rest.At("POST", "/factors/passkeys", rest.WithBody(s.createPasskey), rest.Agents, nil).Audited("user.factor_added", "user", ""),
-		rest.At("PATCH", "/factors/passkeys/:id", rest.WithBody(s.renamePasskey), rest.Agents, nil).
+		rest.At("PATCH", "/factors/passkeys/:id", rest.WithBody(s.renamePasskey), rest.Agents, rest.Exists(passkeyIn)).
 			Audited("user.passkey_renamed", "user", ""),
-		rest.At("DELETE", "/factors/passkeys/:id", s.deletePasskey, rest.Agents, nil).Audited("user.factor_removed", "user", ""),
+		rest.At("DELETE", "/factors/passkeys/:id", s.deletePasskey, rest.Agents, rest.Exists(passkeyIn)).
+			Audited("user.factor_removed", "user", ""),
 		rest.At("POST", "/factors/recovery_codes", s.replaceRecoveryCodes, rest.Agents, nil).
 			Audited("user.recovery_codes_created", "user", ""),
 		rest.At("GET", "/people/:id/factors", s.getPersonFactors, 0, rest.Exists(personIn)),

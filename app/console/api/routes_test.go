@@ -58,7 +58,7 @@ func TestEveryRouteKnowsWhoMayUseIt(t *testing.T) {
 	admin, agent := f.signedIn(ours.Tenant, storage.RoleAdmin), f.signedIn(ours.Tenant, storage.RoleAgent)
 	nobody := rest.Visitor{Refused: rest.Fail(rest.SessionRequired, "Sign in.")}
 	ours.has["people"], ours.has["sessions"], ours.has["keys"] = agent.User.ID, "ses_01JQ0Z8M4T9V2X3W5Y6A7B8C9D", "key_01JQ0Z8M4T9V2X3W5Y6A7B8C9D"
-	ours.has["jobs"] = f.jobOf(ours.Tenant)
+	ours.has["jobs"], ours.has["passkeys"] = f.jobOf(ours.Tenant), "psk_01JQ0Z8M4T9V2X3W5Y6A7B8C9D"
 	known := 0
 	for _, rt := range f.everyRoute() {
 		name := rt.Method + " " + rt.Path
@@ -93,7 +93,7 @@ func TestNobodySeesAnotherOrganization(t *testing.T) {
 	f, ours, theirs := serveEverything(t)
 	admin, stranger := f.signedIn(ours.Tenant, storage.RoleAdmin), f.signedIn(theirs.Tenant, storage.RoleAdmin)
 	theirs.has["people"], theirs.has["sessions"], theirs.has["keys"] = stranger.User.ID, stranger.Session.ID, theirs.Key.ID
-	theirs.has["jobs"] = f.jobOf(theirs.Tenant)
+	theirs.has["jobs"], theirs.has["passkeys"] = f.jobOf(theirs.Tenant), "psk_01JQ0Z8M4T9V2X3W5Y6A7B8C9D"
 	for _, rt := range f.everyRoute() {
 		if len(places(&rt.Route)) == 0 {
 			continue
@@ -129,6 +129,7 @@ func TestWhatComesFromElsewhereReachesNoRoute(t *testing.T) {
 	admin := f.signedIn(ours.Tenant, storage.RoleAdmin)
 	admin.Refused = rest.Fail(rest.PermissionDenied, "This request did not come from the console.")
 	ours.has["people"], ours.has["sessions"], ours.has["keys"], ours.has["jobs"] = admin.User.ID, admin.Session.ID, ours.Key.ID, f.jobOf(ours.Tenant)
+	ours.has["passkeys"] = "psk_01JQ0Z8M4T9V2X3W5Y6A7B8C9D"
 	for _, rt := range f.everyRoute() {
 		got := f.visit(admin, rt.Method, rt.prefix+ours.path(t, rt.Route, nil), "{}")
 		if got.code() != "403 permission_denied" {

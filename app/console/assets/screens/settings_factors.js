@@ -81,15 +81,14 @@ function ownFactors(factors, reload) {
   const again = el("p.notice", null, text.againLead,
     el("a", { href: new URL("sign-in?again=1&next=settings/profile", root).href }, text.again));
 
-  return [
+  return el("div.factors", null,
     !factors.recent && again,
     all.length === 0 ? el("p.none", null, text.none) : factorTable(all, factors, reload),
     all.length > 0 && el("p", null, text.left(factors.recovery_codes),
       factors.recent && button(text.newCodes, { run: () => replaceRecoveryCodes(reload) })),
     factors.recent && el("div.actions", null,
       !factors.codes && button(text.addApp, { run: () => addApp(reload) }),
-      isPasskeyHere(factors) && button(text.addPasskey, { run: () => addPasskey(reload) })),
-  ];
+      isPasskeyHere(factors) && button(text.addPasskey, { run: () => addPasskey(reload) })));
 }
 
 /**
@@ -118,7 +117,10 @@ function factorTable(all, factors, reload) {
 }
 
 /** recoveryShown shows new recovery codes, once. @param {string[]} codes */
-const recoveryShown = (codes) => [el("p.notice", null, text.keep), copyable(codes.join("\n"), { name: text.codesName, block: true })];
+const recoveryShown = (codes) => [
+  el("p.notice", null, text.keep),
+  el("div.recovery", null, copyable(codes.join("\n"), { name: text.codesName, block: true })),
+];
 
 /** addApp sets up an app for one-time codes. @param {() => Promise<void>} reload */
 async function addApp(reload) {
