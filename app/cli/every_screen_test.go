@@ -78,8 +78,12 @@ var unseenCommands = map[string]string{
 	"replica": operators, "replicate": operators,
 
 	"sandbox": "it runs the console itself", "simulator": "for programs that talk to the provider",
-	"mcp":          "for agents, which are programs",
-	"trigger":      "the screen phone plays people and provider",
+	"mcp":                 "for agents, which are programs",
+	"trigger":             "the screen phone plays people and provider",
+	"users link":          "it lets somebody in past every setting, which only the operator may",
+	"users reset-factors": "an admin who could remove the second factor of another could take over the account",
+	"users unlink":        "the operator has the identity provider",
+
 	"users create": "a person who never signs in is one who was invited, and whose link nobody sent",
 	"completion":   "of the shell", "help": "of the shell",
 }
