@@ -123,9 +123,7 @@ func (v *visit) takeSecondStep() error {
 	case isTooMany:
 		v.showSecondForm(http.StatusTooManyRequests, u, step, v.refuseTries(tooMany))
 	case errors.Is(err, errWrongCode):
-		if err := v.recordFailure(u); err != nil {
-			return err
-		}
+		v.recordFailure(u)
 		v.showSecondForm(http.StatusUnauthorized, u, step, "Wrong code. Each code works once: use the next one your app shows.")
 	case errors.Is(err, errWrong):
 		v.showSignInForm(http.StatusUnauthorized, signInForm{Problem: "Something changed meanwhile. Sign in again."})
