@@ -346,7 +346,11 @@ CREATE TABLE conversations (
     last_message_at INTEGER NOT NULL DEFAULT 0,             -- 0 is shown as null and sorts last; stays when the message is deleted
     last_inbound_at INTEGER NOT NULL DEFAULT 0,             -- likewise: the 24-hour window counts from it
     created_at      INTEGER NOT NULL,
-    updated_at      INTEGER NOT NULL
+    updated_at      INTEGER NOT NULL,
+    waiting_since   INTEGER NOT NULL DEFAULT 0,             -- when the oldest message came that nobody has answered; 0: nobody waits
+    waits_from      TEXT    NOT NULL DEFAULT '',            -- the first message that can wait: those before it went with the last resolve
+    snoozed_until   INTEGER NOT NULL DEFAULT 0,             -- only of one that is not resolved
+    waiting_order   INTEGER GENERATED ALWAYS AS (9007199254740991 - waiting_since) VIRTUAL -- lists descend, and who waits longest is first
 ) STRICT;
 -- Every message moves its conversation in an index, so there is but one for that: lists
 -- of all states are merged of one for each. What a message does not change is updated
@@ -356,6 +360,8 @@ CREATE INDEX conversations_by_update ON conversations (account_id, updated_at, i
 CREATE INDEX conversations_by_status ON conversations (account_id, status, last_message_at, id, assignee_id);
 CREATE INDEX conversations_assigned ON conversations (account_id, assignee_id, last_message_at, id, status) WHERE assignee_id IS NOT NULL;
 CREATE INDEX conversations_unread ON conversations (account_id, last_message_at, id, status) WHERE unread_count > 0;
+CREATE INDEX conversations_waiting ON conversations (account_id, waiting_order, id) WHERE waiting_since > 0;
+CREATE INDEX conversations_snoozed ON conversations (account_id, last_message_at, id, status, assignee_id) WHERE snoozed_until > 0;
 
 -- What happened to conversations besides messages, as the console shows it between them. It
 -- is deleted with the messages of its age.
@@ -363,15 +369,59 @@ CREATE TABLE conversation_changes (
     id              TEXT    PRIMARY KEY,                    -- chg_…
     conversation_id TEXT    NOT NULL REFERENCES conversations (id) ON DELETE CASCADE,
     account_id      INTEGER NOT NULL,
-    kind            TEXT    NOT NULL,                       -- assigned, labeled, unlabeled, resolved, reopened, pending
-    actor           TEXT    NOT NULL,                       -- user, api, contact
+    kind            TEXT    NOT NULL,                       -- assigned, labeled, unlabeled, resolved, reopened, pending, snoozed, woken
+    actor           TEXT    NOT NULL,                       -- user, api, contact, time
     user_id         TEXT,                                   -- the actor, when that is a user
     assignee_id     TEXT,                                   -- NULL: to nobody
     label           TEXT,                                   -- its name at that time
-    created_at      INTEGER NOT NULL
+    created_at      INTEGER NOT NULL,
+    until           INTEGER NOT NULL DEFAULT 0              -- of snoozed
 ) STRICT;
 CREATE INDEX conversation_changes_of_conversation ON conversation_changes (conversation_id, id);
 CREATE INDEX conversation_changes_by_age ON conversation_changes (created_at, id);
+
+-- What colleagues write to each other in a conversation. Nothing can send it, so it is no
+-- message. It is deleted with the messages of its age.
+CREATE TABLE notes (
+    id              TEXT    PRIMARY KEY,                    -- not_…
+    account_id      INTEGER NOT NULL,
+    conversation_id TEXT    NOT NULL REFERENCES conversations (id) ON DELETE CASCADE,
+    author_type     TEXT    NOT NULL CHECK (author_type IN ('user', 'key', 'rule')),
+    author_id       TEXT    NOT NULL,
+    author_name     TEXT,                                   -- at that time
+    text            TEXT    NOT NULL,
+    mentions        TEXT    NOT NULL CHECK (json_valid(mentions)), -- ids of users
+    created_at      INTEGER NOT NULL,
+    updated_at      INTEGER NOT NULL
+) STRICT;
+CREATE INDEX notes_of_conversation ON notes (conversation_id, id);
+CREATE INDEX notes_by_age ON notes (created_at, id);
+
+-- Who is mentioned in a note and has not opened the conversation since.
+CREATE TABLE unread_mentions (
+    user_id         TEXT    NOT NULL REFERENCES users (id),
+    account_id      INTEGER NOT NULL,
+    conversation_id TEXT    NOT NULL,
+    note_id         TEXT    NOT NULL REFERENCES notes (id) ON DELETE CASCADE,
+    PRIMARY KEY (user_id, account_id, conversation_id, note_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX unread_mentions_of_note ON unread_mentions (note_id);
+
+-- Lists of conversations that people saved under a name.
+CREATE TABLE views (
+    id              TEXT    PRIMARY KEY,                    -- viw_…
+    organization_id INTEGER NOT NULL REFERENCES organizations (id),
+    owner_id        TEXT    REFERENCES users (id),          -- NULL: made with an API key
+    account_id      INTEGER REFERENCES accounts (id),       -- NULL: for every number
+    name            TEXT    NOT NULL,
+    shared          INTEGER NOT NULL CHECK (shared IN (0, 1)),
+    filter          TEXT    NOT NULL CHECK (json_valid(filter)),
+    sort            TEXT,
+    created_at      INTEGER NOT NULL,
+    updated_at      INTEGER NOT NULL
+) STRICT;
+CREATE INDEX views_of_organization ON views (organization_id, created_at, id, owner_id, shared);
+CREATE INDEX views_of_account ON views (account_id) WHERE account_id IS NOT NULL;
 
 -- Labels of a team; names are unique in it without regard to case.
 CREATE TABLE labels (

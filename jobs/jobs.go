@@ -117,6 +117,10 @@ func (w *Workers) Kinds() []queue.Kind {
 			Name: kindSendLater, Handle: w.sendLater, GiveUp: giveUpWith(giveUpSend), Workers: 4, Reserved: 4,
 			MaxDelay: maxScheduled, LooksAtClock: true,
 		},
+		{
+			Name: storage.KindWake, Handle: withArgs(w.wakeConversation), Workers: 2, Reserved: 2,
+			MaxDelay: maxWakeDelay, LooksAtClock: true,
+		},
 		{Name: kindReceipt, Handle: withArgs(w.receipt), Reserved: 8, LaneLimit: func(string) int { return receiptsAtOnce }},
 
 		{

@@ -169,7 +169,7 @@ func (p *purge) messages(ctx context.Context, what storage.PurgeScope) error {
 			return err
 		}
 	}
-	return p.oldRows(ctx, storage.ConversationChangeLog, what)
+	return errors.Join(p.oldRows(ctx, storage.ConversationChangeLog, what), p.oldRows(ctx, storage.NoteTable, what))
 }
 
 // deleteMessages deletes messages of an account with their media, and collects the files that

@@ -46,6 +46,7 @@ func (tx *Tx) PurgeMessages(account int64, limit int) (total int64, err error) {
 	const ofBroadcasts = "broadcast IN (SELECT number FROM broadcasts WHERE account_id = ?)"
 	for _, rows := range []struct{ table, key, which string }{
 		{"messages", "number", "account_id = ? ORDER BY id"},
+		{"notes", "id", "conversation_id IN (SELECT id FROM conversations WHERE account_id = ?)"},
 		{"conversations", "id", "account_id = ? ORDER BY updated_at, id"},
 		{"contacts", "id", "account_id = ? ORDER BY created_at, id"},
 		{"parked_statuses", "account_id, provider_id, status", "account_id = ?"},
@@ -56,6 +57,7 @@ func (tx *Tx) PurgeMessages(account int64, limit int) (total int64, err error) {
 		{"broadcasts", "number", "account_id = ?"},
 		{"idempotency", "organization_id, key", "account_id = ?"},
 		{"contact_imports", "id", "account_id = ? ORDER BY id"},
+		{"views", "id", "account_id = ?"},
 		{"message_hours", "account_id, hour", "account_id = ?"},
 		{"message_failures", "account_id, hour, error_code, provider_code", "account_id = ?"},
 	} {

@@ -70,7 +70,12 @@ func cachedTables() map[string]tableSet {
 // those alone that are kept in memory: one that only adds rows, since only threads with a
 // conversation are kept, or one of those that every message runs.
 func keepsThreads(query string) bool {
-	return onlyAdds(query) || query == markMessageWritten || query == markMessageReceived || query == touchThread
+	return onlyAdds(query) || slices.Contains(messageStatements(), query)
+}
+
+// messageStatements are the statements on conversations that messages run.
+func messageStatements() []string {
+	return []string{markMessageWritten, markMessageReceived, markReactionWritten, touchThread, recountWaiting}
 }
 
 // onlyAdds reports whether a statement adds rows and changes none that were there.

@@ -91,13 +91,19 @@ func (tx *Tx) mergeConversations(into *Thread, from Thread) error {
 	}
 	into.Labeled = into.Labeled || from.Labeled
 
+	if err := tx.mergeWaiting(into.ConversationID, from.ConversationID); err != nil {
+		return err
+	}
 	if err := tx.ExecOne(`
 		UPDATE conversations AS c
-		SET status = ?, assignee_id = ?, updated_at = ?, created_at = min(c.created_at, other.created_at),
-			unread_count = c.unread_count + other.unread_count,
+		SET status = ?1, assignee_id = ?2, updated_at = ?3, created_at = min(c.created_at, other.created_at),
+			unread_count = c.unread_count + other.unread_count, snoozed_until = `+mergedSnooze+`,
 			last_message_at = max(c.last_message_at, other.last_message_at), last_inbound_at = max(c.last_inbound_at, other.last_inbound_at)
-		FROM (SELECT unread_count, last_message_at, last_inbound_at, created_at FROM conversations WHERE id = ?) other
-		WHERE c.id = ?`, into.Status, into.AssigneeID, tx.Order, from.ConversationID, into.ConversationID); err != nil {
+		FROM (
+			SELECT status, unread_count, snoozed_until, last_message_at, last_inbound_at, created_at
+			FROM conversations
+			WHERE id = ?4) other
+		WHERE c.id = ?5`, into.Status, into.AssigneeID, tx.Order, from.ConversationID, into.ConversationID); err != nil {
 		return err
 	}
 
@@ -111,10 +117,19 @@ func (tx *Tx) mergeConversations(into *Thread, from Thread) error {
 	if err := tx.moveChanges(into.ConversationID, from.ConversationID); err != nil {
 		return err
 	}
+	if err := tx.moveNotes(into.ConversationID, from.ConversationID); err != nil {
+		return err
+	}
 
 	_, err = tx.Exec(`UPDATE messages SET conversation_id = ?, contact_id = ? WHERE conversation_id = ?`,
 		into.ConversationID, into.ID, from.ConversationID)
-	return err
+	if err != nil {
+		return err
+	}
+	if err := tx.recountWaiting(into.ConversationID); err != nil {
+		return err
+	}
+	return tx.enqueueMergedWake(*into)
 }
 
 // takeConversation gives the conversation of a contact to one that has none.

@@ -241,12 +241,20 @@ func (tx *Tx) ForgetMessages(account int64, rows []Row, unread map[string]Unread
 		return nil, err
 	}
 
+	waiting, err := tx.waitingAmong(account, rows)
+	if err != nil {
+		return nil, err
+	}
+
 	tx.countDeletion()
 	_, err = tx.Exec(`DELETE FROM messages WHERE account_id = ? AND id IN (SELECT value FROM json_each(?))`, account, idList(rows))
 	if err := tx.hint(err, HintConversation, Scope{Account: account}, ""); err != nil {
 		return nil, err
 	}
 	if err := tx.blankJobs(); err != nil {
+		return nil, err
+	}
+	if err := tx.recountAll(waiting); err != nil {
 		return nil, err
 	}
 	return media, tx.markUnread(unread)

@@ -15,6 +15,7 @@ type ConversationChange struct {
 	AssigneeID     *string `db:"assignee_id"` // of ChangeAssigned; nil: to nobody
 	AssigneeName   *string `db:"assignee_name"`
 	Label          *string `db:"label"` // its name at that time
+	Until          Time    `db:"until"` // of ChangeSnoozed
 	CreatedAt      Time    `db:"created_at"`
 }
 
@@ -26,6 +27,8 @@ const (
 	ChangeResolved  = "resolved"
 	ChangeReopened  = "reopened"
 	ChangePending   = "pending"
+	ChangeSnoozed   = "snoozed"
+	ChangeWoken     = "woken"
 )
 
 // Who changes a conversation.
@@ -33,14 +36,15 @@ const (
 	ChangedByUser    = "user"
 	ChangedByAPI     = "api"
 	ChangedByContact = "contact" // by writing
+	ChangedByTime    = "time"    // it had come
 )
 
 // RecordChange records a change of a conversation in its transaction.
 func (tx *Tx) RecordChange(c ConversationChange) error {
 	_, err := tx.Exec(`
-		INSERT INTO conversation_changes (id, conversation_id, account_id, kind, actor, user_id, assignee_id, label, created_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		tx.NewID(PrefixChange), c.ConversationID, c.AccountID, c.Kind, c.Actor, c.UserID, c.AssigneeID, c.Label, tx.Order)
+		INSERT INTO conversation_changes (id, conversation_id, account_id, kind, actor, user_id, assignee_id, label, until, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		tx.NewID(PrefixChange), c.ConversationID, c.AccountID, c.Kind, c.Actor, c.UserID, c.AssigneeID, c.Label, c.Until, tx.Order)
 	return err
 }
 
@@ -49,7 +53,7 @@ func (tx *Tx) RecordChange(c ConversationChange) error {
 func (rx *Rx) ConversationChanges(conversation string, after After, limit int) ([]ConversationChange, After, error) {
 	q := sqlite.ListQuery{
 		Columns: `h.id, h.conversation_id, h.account_id, h.kind, h.actor, h.user_id, u.name AS user_name,
-			h.assignee_id, a.name AS assignee_name, h.label, h.created_at`,
+			h.assignee_id, a.name AS assignee_name, h.label, h.until, h.created_at`,
 		Table: "conversation_changes h",
 		Index: "conversation_changes_of_conversation",
 		Joins: "LEFT JOIN users u ON u.id = h.user_id LEFT JOIN users a ON a.id = h.assignee_id",

@@ -3,12 +3,16 @@ package storage
 import "confab/storage/sqlite"
 
 // ConversationCounts are how many conversations of an account an inbox has. Pending ones
-// count as open. Mine, unassigned and unread count open ones only.
+// count as open. Mine, unassigned and unread count open ones only; open, mine and unassigned
+// none that sleep.
 type ConversationCounts struct {
 	Open       int
 	Mine       int
 	Unassigned int
+	Waiting    int
+	Mentions   int
 	Unread     int
+	Snoozed    int
 	Resolved   int
 	All        int
 }
@@ -30,9 +34,37 @@ func (rx *Rx) CountConversations(account int64, user string) (n ConversationCoun
 		n.Open, n.Mine, n.Unassigned = n.Open+some.All, n.Mine+some.Mine, n.Unassigned+some.Unassigned
 	}
 
-	q := ConversationFilter{Statuses: []string{ConversationOpen, ConversationPending}, Unread: true}.listQueries(account)[0]
+	asleep, err := rx.countSnoozed(account, user)
+	if err != nil {
+		return n, err
+	}
+	n.Snoozed = asleep.All
+	n.Open, n.Mine, n.Unassigned = n.Open-asleep.All, n.Mine-asleep.Mine, n.Unassigned-asleep.Unassigned
+
+	if n.Waiting, err = rx.countFiltered(account, ConversationFilter{ByWaiting: true}); err != nil {
+		return n, err
+	}
+	if n.Mentions, err = rx.countMentions(account, user); err != nil {
+		return n, err
+	}
+	n.Unread, err = rx.countFiltered(account, ConversationFilter{Statuses: []string{ConversationOpen, ConversationPending}, Unread: true})
+	return n, err
+}
+
+// countFiltered counts the conversations of a filter that one index answers.
+func (rx *Rx) countFiltered(account int64, f ConversationFilter) (int, error) {
+	q := f.listQueries(account)[0]
 	q.Joins = "" // they only bring what a list shows
-	n.Unread, err = sqlite.CountRows(&rx.Rx, q)
+	return sqlite.CountRows(&rx.Rx, q)
+}
+
+// countSnoozed counts the conversations that sleep, those of a user and those of no one
+// among them. They are few.
+func (rx *Rx) countSnoozed(account int64, user string) (n ConversationCounts, err error) {
+	err = rx.Scan([]any{&n.All, &n.Mine, &n.Unassigned}, `
+		SELECT count(*), count(CASE WHEN assignee_id = ? THEN 1 END), count(*) - count(assignee_id)
+		FROM conversations INDEXED BY conversations_snoozed
+		WHERE account_id = ? AND snoozed_until > 0`, user, account)
 	return n, err
 }
 

@@ -17,6 +17,8 @@ type Conversation struct {
 	UnreadCount   int     `db:"unread_count"`
 	LastMessageAt Time    `db:"last_message_at"`
 	LastInboundAt Time    `db:"last_inbound_at"`
+	WaitingSince  Time    `db:"waiting_since"`
+	SnoozedUntil  Time    `db:"snoozed_until"`
 	CreatedAt     Time    `db:"created_at"`
 	UpdatedAt     Time    `db:"updated_at"`
 }
@@ -29,7 +31,7 @@ const (
 )
 
 const conversationColumns = `v.id, v.account_id, v.contact_id, v.status, v.assignee_id, v.unread_count,
-	v.last_message_at, v.last_inbound_at, v.created_at, v.updated_at`
+	v.last_message_at, v.last_inbound_at, v.waiting_since, v.snoozed_until, v.created_at, v.updated_at`
 
 // HasConversation reports whether a conversation is one of an organization's.
 func (rx *Rx) HasConversation(organization int64, id string) (bool, error) {
@@ -58,7 +60,7 @@ const (
 func (t *FullConversation) Fields() []any {
 	return []any{
 		&t.ID, &t.AccountID, &t.ContactID, &t.Status, &t.AssigneeID, &t.UnreadCount,
-		&t.LastMessageAt, &t.LastInboundAt, &t.CreatedAt, &t.UpdatedAt,
+		&t.LastMessageAt, &t.LastInboundAt, &t.WaitingSince, &t.SnoozedUntil, &t.CreatedAt, &t.UpdatedAt,
 		&t.ContactPhone, &t.ContactName, &t.ContactBSUID, &t.ContactParent, &t.AssigneeName, &t.AssigneeEmail,
 	}
 }
@@ -80,14 +82,19 @@ type ConversationFilter struct {
 	AssigneeID   string // a user's id
 	Unassigned   bool
 	Unread       bool
+	Waiting      bool
+	Snoozed      bool
+	Awake        bool   // not snoozed
+	MentionedID  string // a user's id: with notes that mention them since they last opened it
 	LabelID      string
 	UpdatedSince Time // strict
+	ByWaiting    bool // those that wait, the longest first; not with UpdatedSince
 }
 
 // Conversations lists an account's conversations: the one with the newest message
-// first, those without any last, or with UpdatedSince the last updated first. It
-// also says how far it came: to Last, unless the page was full or its time was
-// up before.
+// first, those without any last, with UpdatedSince the last updated first, or in the
+// order of ByWaiting. It also says how far it came: to Last, unless the page was full
+// or its time was up before.
 func (rx *Rx) Conversations(account int64, f ConversationFilter, after After, limit int) ([]FullConversation, After, error) {
 	// A deleted label is still on those that the job has not reached.
 	if f.LabelID != "" {
@@ -100,8 +107,11 @@ func (rx *Rx) Conversations(account int64, f ConversationFilter, after After, li
 
 // Key is the position of a conversation in a list with the filter.
 func (f ConversationFilter) Key(t FullConversation) After {
-	if f.UpdatedSince != 0 {
+	switch {
+	case f.UpdatedSince != 0:
 		return After{Key: t.UpdatedAt, ID: t.ID}
+	case f.ByWaiting:
+		return After{Key: longestWaitingOrder - t.WaitingSince, ID: t.ID}
 	}
 	return After{Key: t.LastMessageAt, ID: t.ID}
 }
@@ -123,6 +133,17 @@ func (f ConversationFilter) listQueries(account int64) []sqlite.ListQuery {
 
 	case f.UpdatedSince != 0:
 		return f.updatedQueries(account)
+
+	case f.ByWaiting:
+		q := f.listQuery(account, "", f.key())
+		q.PartialIndex("conversations_waiting", "v.waiting_since > 0")
+		return []sqlite.ListQuery{f.narrow(q)}
+
+	case f.Snoozed:
+		q := f.listQuery(account, "", f.key())
+		q.PartialIndex("conversations_snoozed", "v.snoozed_until > 0")
+		f.Snoozed = false
+		return []sqlite.ListQuery{f.narrow(q)}
 
 	case f.AssigneeID != "":
 		q := f.listQuery(account, "conversations_assigned", f.key())
@@ -176,14 +197,22 @@ func (f ConversationFilter) narrow(q sqlite.ListQuery) sqlite.ListQuery {
 	q.Filter("v.assignee_id = ?", f.AssigneeID != "", f.AssigneeID)
 	q.Filter("v.assignee_id IS NULL", f.Unassigned)
 	q.Filter("v.unread_count > 0", f.Unread)
+	q.Filter("v.waiting_since > 0", f.Waiting)
+	q.Filter("v.snoozed_until > 0", f.Snoozed)
+	q.Filter("v.snoozed_until = 0", f.Awake)
+	q.Filter("EXISTS (SELECT 1 FROM unread_mentions WHERE user_id = ? AND account_id = v.account_id AND conversation_id = v.id)",
+		f.MentionedID != "", f.MentionedID)
 	q.Filter("EXISTS (SELECT 1 FROM conversation_labels WHERE conversation_id = v.id AND label_id = ?)", f.LabelID != "", f.LabelID)
 	return q
 }
 
 // key is the column by which a list with the filter is ordered.
 func (f ConversationFilter) key() string {
-	if f.UpdatedSince != 0 {
+	switch {
+	case f.UpdatedSince != 0:
 		return "v.updated_at"
+	case f.ByWaiting:
+		return "v.waiting_order"
 	}
 	return "v.last_message_at"
 }
@@ -216,7 +245,7 @@ func (rx *Rx) ConversationOf(contact string) (Conversation, error) {
 }
 
 // EnsureConversation finds or makes the conversation of a contact, and records
-// that a message was written in it now.
+// that a message was written in it now, which is no reaction.
 func (tx *Tx) EnsureConversation(account int64, contact string) (Conversation, error) {
 	c, err := tx.ConversationOf(contact)
 	if errors.Is(err, ErrNotFound) {
@@ -240,20 +269,31 @@ func (tx *Tx) EnsureConversation(account int64, contact string) (Conversation, e
 	}
 
 	c.LastMessageAt, c.UpdatedAt = tx.Order, tx.Order
-	return c, tx.MarkMessageWritten(c.ID)
+	return c, tx.ExecOne(markMessageWritten, tx.Order, tx.Order, c.ID)
 }
 
-// MarkMessageWritten records that a message was written in a conversation now.
-func (tx *Tx) MarkMessageWritten(conversation string) error {
+// MarkMessageWritten records that we wrote a message of a type in a conversation now. It answers
+// whoever waits there, unless it is a reaction.
+func (tx *Tx) MarkMessageWritten(conversation, messageType string) error {
+	if isReaction(messageType) {
+		return tx.ExecOne(markReactionWritten, tx.Order, tx.Order, conversation)
+	}
 	return tx.ExecOne(markMessageWritten, tx.Order, tx.Order, conversation)
 }
 
-// UpdateConversation stores state and assignee of a conversation.
+// UpdateConversation stores state, assignee and snooze of a conversation. In one that is
+// resolved nobody waits, nor by any message that is there already, and it does not sleep.
 func (tx *Tx) UpdateConversation(c *Conversation) error {
 	c.UpdatedAt = tx.Order
+	waitsFrom := ""
+	if c.Status == ConversationResolved {
+		c.WaitingSince, c.SnoozedUntil, waitsFrom = 0, 0, tx.NewID(PrefixMessage)
+	}
+
 	err := tx.ExecOne(`
 		UPDATE conversations
-		SET status = ?, assignee_id = ?, updated_at = ?
-		WHERE id = ? AND account_id = ?`, c.Status, c.AssigneeID, c.UpdatedAt, c.ID, c.AccountID)
+		SET status = ?, assignee_id = ?, snoozed_until = ?, waiting_since = ?, waits_from = max(waits_from, ?), updated_at = ?
+		WHERE id = ? AND account_id = ?`,
+		c.Status, c.AssigneeID, c.SnoozedUntil, c.WaitingSince, waitsFrom, c.UpdatedAt, c.ID, c.AccountID)
 	return tx.hint(err, HintConversation, Scope{Account: c.AccountID}, c.ID)
 }

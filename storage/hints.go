@@ -42,6 +42,7 @@ const (
 	HintUser         = "user"
 	HintLabel        = "label"
 	HintQuickReply   = "quick_reply"
+	HintView         = "view"
 	HintCall         = "call"
 )
 
@@ -49,7 +50,7 @@ const (
 func HintKinds() []string {
 	return []string{
 		HintConversation, HintContact, HintTemplate, HintAccount, HintDelivery, HintJob,
-		HintBroadcast, HintKey, HintUser, HintLabel, HintQuickReply, HintCall,
+		HintBroadcast, HintKey, HintUser, HintLabel, HintQuickReply, HintView, HintCall,
 	}
 }
 

@@ -25,6 +25,8 @@ const (
 	PrefixPasskey      = "psk_"
 	PrefixAudit        = "aud_"
 	PrefixChange       = "chg_"
+	PrefixNote         = "not_"
+	PrefixView         = "viw_"
 	PrefixQuickReply   = "qrp_"
 	PrefixBroadcast    = "bcs_"
 	PrefixImport       = "imp_"

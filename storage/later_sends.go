@@ -20,7 +20,7 @@ func (tx *Tx) ReleaseMessage(m *Message) (bool, error) {
 	}
 
 	m.CreatedAt, m.UpdatedAt = tx.Order, tx.Order
-	return true, tx.hintMessage(tx.MarkMessageWritten(m.ConversationID), m)
+	return true, tx.hintMessage(tx.MarkMessageWritten(m.ConversationID, m.Type), m)
 }
 
 // placeAt is an id with the time of another: no two messages have the same, since those

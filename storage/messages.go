@@ -337,6 +337,11 @@ func (tx *Tx) MarkFailed(m *Message, code, message string, providerCode *int) er
 	m.Status, m.ErrorCode, m.ErrorMessage, m.ErrorProviderCode, m.UpdatedAt = MessageFailed, &code, &message, providerCode, tx.Order
 	tx.countMessage(m, before)
 	tx.countFailure(m)
+	if m.Broadcast == nil { // those answer nobody
+		if err := tx.recountWaiting(m.ConversationID); err != nil {
+			return err
+		}
+	}
 	return tx.hintMessage(tx.moveRecipient(*m), m)
 }
 

@@ -57,7 +57,7 @@ func latestIDs() string {
 	var all []string
 	for _, table := range []string{
 		"users", "user_sessions", "user_passkeys", "audit", "api_keys", "customers", "setup_links", "templates", "contacts",
-		"contact_imports", "conversations", "labels", "quick_replies", "media", "broadcasts",
+		"contact_imports", "conversations", "notes", "labels", "quick_replies", "views", "media", "broadcasts",
 		"events", "subscriptions", "signing_secrets", "deliveries",
 	} {
 		all = append(all, `SELECT coalesce(max(id), '') FROM `+table)

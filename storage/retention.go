@@ -77,6 +77,11 @@ func (rx *Rx) OldMessages(account int64, before Time, after Row, limit int) ([]R
 func (tx *Tx) DeleteMessages(
 	account int64, rows []Row, unread map[string]UnreadCount,
 ) (messages, media int64, sums []string, err error) {
+	waiting, err := tx.waitingAmong(account, rows)
+	if err != nil {
+		return 0, 0, nil, err
+	}
+
 	var mediaIDs []string
 	err = tx.List(&mediaIDs, `
 		DELETE FROM messages
@@ -84,6 +89,9 @@ func (tx *Tx) DeleteMessages(
 		RETURNING coalesce(media_id, '')`, account, idList(rows))
 	if err == nil {
 		err = tx.hint(tx.markUnread(unread), HintConversation, Scope{Account: account}, "")
+	}
+	if err == nil {
+		err = tx.recountAll(waiting)
 	}
 	if err == nil && len(mediaIDs) > 0 {
 		err = tx.blankJobs()
@@ -124,6 +132,7 @@ const (
 	AuditLog     AgedTable = "audit"
 
 	ConversationChangeLog AgedTable = "conversation_changes" // with the messages of their age, and not counted
+	NoteTable             AgedTable = "notes"                // likewise
 )
 
 // scope narrows the rows to an organization, ?2, and an account, ?3. Calls and audit
@@ -132,7 +141,7 @@ const (
 // the organization has, such as events.
 func (t AgedTable) scope() string {
 	switch t {
-	case RawCallbacks, ConversationChangeLog:
+	case RawCallbacks, ConversationChangeLog, NoteTable:
 		return `(?2 = 0 OR EXISTS (SELECT 1 FROM accounts WHERE id = account_id AND organization_id = ?2))
 			AND (?3 = 0 OR account_id = ?3)`
 	case APILogBodies:

@@ -158,7 +158,7 @@ func TestMessagesLeaveThreadsInMemory(t *testing.T) {
 		if err := tx.MarkMessageReceived(&t, tx.Now); err != nil {
 			return err
 		}
-		if err := tx.MarkMessageWritten(t.ConversationID); err != nil {
+		if err := tx.MarkMessageWritten(t.ConversationID, "text"); err != nil {
 			return err
 		}
 		return tx.InsertContact(&storage.Contact{AccountID: h.account.ID, PhoneNumber: text("+15550009999")})

@@ -27,12 +27,17 @@ const (
 const (
 	markMessageWritten = `
 		UPDATE conversations
+		SET last_message_at = ?, updated_at = ?, waiting_since = 0
+		WHERE id = ?`
+	markReactionWritten = `
+		UPDATE conversations
 		SET last_message_at = ?, updated_at = ?
 		WHERE id = ?`
 	markMessageReceived = `
 		UPDATE conversations
-		SET unread_count = unread_count + 1, last_message_at = ?, last_inbound_at = max(last_inbound_at, ?), updated_at = ?
-		WHERE id = ?`
+		SET unread_count = unread_count + 1, last_message_at = ?1, last_inbound_at = max(last_inbound_at, ?2), updated_at = ?1,
+			waiting_since = CASE waiting_since WHEN 0 THEN ?1 ELSE waiting_since END, snoozed_until = 0
+		WHERE id = ?3`
 	touchThread = `
 		UPDATE conversations
 		SET updated_at = ?
@@ -158,7 +163,8 @@ func (tx *Tx) EnsureResolvedThread(t *Thread) error {
 }
 
 // MarkMessageReceived records that the person wrote at a time: a message that was not read
-// yet, which opens the conversation again if it was resolved.
+// yet and waits for an answer, which opens the conversation again if it was resolved, and ends
+// its snooze.
 func (tx *Tx) MarkMessageReceived(t *Thread, at Time) error {
 	if t.Status == ConversationResolved {
 		t.Status = ConversationOpen
@@ -176,7 +182,7 @@ func (tx *Tx) MarkMessageReceived(t *Thread, at Time) error {
 			return err
 		}
 	}
-	return tx.ExecOne(markMessageReceived, tx.Order, at, tx.Order, t.ConversationID)
+	return tx.ExecOne(markMessageReceived, tx.Order, at, t.ConversationID)
 }
 
 // threadState is what a message that was sent shows of its thread besides its contact.

@@ -4,7 +4,8 @@ import "confab/storage/sqlite"
 
 // A conversation's unread messages are the newest of those that came in, as many as
 // unread_count says; reactions never count. Each that comes in adds one (MarkMessageReceived), a
-// read receipt leaves at most those after it (MarkRead), and what deletes messages leaves no
+// read receipt leaves at most those after it (MarkRead), the end of a snooze at least one, be it
+// of none (WakeConversation), and what deletes messages leaves no
 // more than there are (DeleteMessages, ForgetMessages).
 
 // UnreadCount is what came in after a message, as far as a reader saw.
@@ -85,6 +86,18 @@ func (rx *Rx) NewestInbound(conversation string) (Message, error) {
 	return rx.message(`m.conversation_id = ? AND m.`+countsAsUnread+` ORDER BY m.id DESC LIMIT 1`, conversation)
 }
 
+// HasInboundAfter reports whether the person has written in a conversation after a message of it,
+// reactions apart. ErrNotFound means that it is no message of the conversation.
+func (rx *Rx) HasInboundAfter(c Conversation, message string) (bool, error) {
+	place, err := value[string](rx, `
+		SELECT coalesce(place, id) FROM messages
+		WHERE account_id = ? AND id = ? AND conversation_id = ?`, c.AccountID, message, c.ID)
+	if err != nil {
+		return false, err
+	}
+	return rx.exists(`SELECT 1 FROM messages WHERE conversation_id = ? AND id > ? AND `+countsAsUnread, c.ID, place)
+}
+
 // MarkConversationUnread makes a conversation that has been read count as unread again: the newest
 // message of the person, which is known to be there.
 func (tx *Tx) MarkConversationUnread(conversation string) error {
@@ -92,6 +105,16 @@ func (tx *Tx) MarkConversationUnread(conversation string) error {
 		UPDATE conversations
 		SET unread_count = 1, updated_at = ?
 		WHERE id = ? AND unread_count = 0`, tx.Order, conversation)
+	return tx.hint(err, HintConversation, Scope{}, conversation)
+}
+
+// MarkConversationRead records that a conversation was read in which the person never wrote: it
+// counts as unread only because its snooze has ended.
+func (tx *Tx) MarkConversationRead(conversation string) error {
+	_, err := tx.Exec(`
+		UPDATE conversations
+		SET unread_count = 0, updated_at = ?
+		WHERE id = ? AND unread_count > 0`, tx.Order, conversation)
 	return tx.hint(err, HintConversation, Scope{}, conversation)
 }
 

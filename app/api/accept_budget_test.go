@@ -23,8 +23,8 @@ func TestAcceptingAMessageKeepsToItsBudget(t *testing.T) {
 		return !slices.ContainsFunc(statements, func(s string) bool { return strings.HasPrefix(s, "INSERT messages") })
 	})
 	is.Equal(done, [][]string{{
-		"UPDATE conversations 6",
-		"INSERT messages 10", // of these trees most hold few of the messages, and not this one
+		"UPDATE conversations 8", // two of them hold those that wait or sleep
+		"INSERT messages 10",     // of these trees most hold few of the messages, and not this one
 		"INSERT jobs 5",
 		"INSERT usage 1",
 	}})

@@ -212,7 +212,7 @@ func (s *Server) acceptMessage(tx *storage.Tx, r *rest.Request, out content.Outg
 		}
 	}
 
-	if err := ensureConversation(tx, &to, out.ScheduledAt); err != nil {
+	if err := ensureConversation(tx, &to, out); err != nil {
 		return storage.Message{}, err
 	}
 
@@ -227,15 +227,15 @@ func (s *Server) acceptMessage(tx *storage.Tx, r *rest.Request, out content.Outg
 
 // ensureConversation finds or creates the conversation of a recipient, and records
 // that a message is sent in it; of one that is sent later, its job does that.
-func ensureConversation(tx *storage.Tx, to *storage.Recipient, later storage.Time) error {
+func ensureConversation(tx *storage.Tx, to *storage.Recipient, out content.OutgoingMessage) error {
 	if to.ConversationID != nil {
-		if later != 0 {
+		if out.ScheduledAt != 0 {
 			return nil
 		}
-		return tx.MarkMessageWritten(*to.ConversationID)
+		return tx.MarkMessageWritten(*to.ConversationID, out.Type)
 	}
 
-	if later != 0 {
+	if out.ScheduledAt != 0 {
 		thread := storage.Thread{Contact: to.Contact}
 		err := tx.InsertThreadConversation(&thread)
 		to.ConversationID = &thread.ConversationID

@@ -113,7 +113,8 @@ var contentRules = []rule{
 		FROM messages m JOIN conversations v ON v.id = m.conversation_id
 		WHERE m.contact_id <> v.contact_id`},
 
-	// Which message was read last is not stored. So the count is known where none was.
+	// Which message was read last is not stored. So the count is known where none was. The end
+	// of a snooze makes one of none.
 	{"count of unread messages that is wrong", `
 		SELECT format('%s: %d, of %d received', v.id, v.unread_count, m.received)
 		FROM conversations v LEFT JOIN (
@@ -121,7 +122,7 @@ var contentRules = []rule{
 			FROM messages
 			WHERE direction = 'inbound' AND type <> 'reaction'
 			GROUP BY conversation_id) m ON m.conversation_id = v.id
-		WHERE v.unread_count > coalesce(m.received, 0) OR m.read = 0 AND v.unread_count < m.received`},
+		WHERE v.unread_count > max(coalesce(m.received, 0), 1) OR m.read = 0 AND v.unread_count < m.received`},
 
 	{"count of accepted messages that is wrong", `
 		SELECT format('organization %d: %d, of %d', coalesce(u.organization_id, m.organization_id), u.counted, m.accepted)

@@ -68,7 +68,7 @@ var breaches = map[string][]string{
 	"count of unread messages that is wrong": {
 		`UPDATE conversations SET unread_count = 0 WHERE id = 'cnv_1'`,
 		`UPDATE conversations SET unread_count = 2 WHERE id = 'cnv_1'`,
-		`UPDATE conversations SET unread_count = 1 WHERE id = 'cnv_2'`,
+		`UPDATE conversations SET unread_count = 2 WHERE id = 'cnv_2'`,
 	},
 	"count of accepted messages that is wrong": {
 		`UPDATE usage SET messages = 3`,

@@ -15,7 +15,10 @@ type inboxCountsView struct {
 	Open       int `json:"open"`
 	Mine       int `json:"mine"`
 	Unassigned int `json:"unassigned"`
+	Waiting    int `json:"waiting"`
+	Mentions   int `json:"mentions"`
 	Unread     int `json:"unread"`
+	Snoozed    int `json:"snoozed"`
 	Resolved   int `json:"resolved"`
 	All        int `json:"all"`
 }
@@ -56,10 +59,19 @@ func (s *Server) readConversation(r *rest.Request) (rest.Reply, error) {
 	}
 
 	return rest.UpdateFound(s.Server, r, api.ConversationIn, func(tx *storage.Tx, c storage.FullConversation) (rest.Reply, error) {
-		if c.UnreadCount > 0 && newest != nil {
-			if err := s.markNewestRead(tx, r, *newest, unread); err != nil {
-				return rest.Reply{}, err
-			}
+		if err := tx.MarkMentionsRead(r.User.ID, c.Conversation); err != nil {
+			return rest.Reply{}, err
+		}
+
+		var err error
+		switch {
+		case c.UnreadCount > 0 && newest != nil:
+			err = s.markNewestRead(tx, r, *newest, unread)
+		case newest == nil:
+			err = tx.MarkConversationRead(c.ID)
+		}
+		if err != nil {
+			return rest.Reply{}, err
 		}
 		return api.ShowConversation(&tx.Rx, r)
 	})

@@ -29,7 +29,7 @@ func TestTheInboxCountsAndFilters(t *testing.T) {
 	f.call("POST", "/"+number+"/conversations/"+ids[2]+"/labels", attach(label))
 
 	counts := f.visit(who, "GET", "/"+number+"/counts", "").get("data").(map[string]any)
-	is.Equal(counts, map[string]any{"open": 4.0, "mine": 1.0, "unassigned": 3.0, "unread": 2.0, "resolved": 1.0, "all": 5.0})
+	is.Equal(counts, map[string]any{"open": 4.0, "mine": 1.0, "unassigned": 3.0, "waiting": 0.0, "mentions": 0.0, "unread": 2.0, "snoozed": 0.0, "resolved": 1.0, "all": 5.0})
 
 	for query, want := range map[string][]string{
 		"assigned_to=" + who.User.ID:                  {ids[3], ids[0]},

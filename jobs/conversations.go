@@ -1,0 +1,38 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"confab/jobs/queue"
+	"confab/storage"
+)
+
+const (
+	// MaxSnooze is how long a conversation can sleep.
+	MaxSnooze = 365 * 24 * time.Hour
+	// maxWakeDelay is how long the job that wakes one waits at most. One that waits longer was
+	// stored while the clock was wrong.
+	maxWakeDelay = MaxSnooze + 24*time.Hour
+)
+
+// wakeConversation ends the snooze of a conversation, when its time has come.
+func (w *Workers) wakeConversation(ctx context.Context, _ storage.Job, args storage.WakeArgs) (queue.Commit, error) {
+	c, err := storage.Query(ctx, w.DB, func(rx *storage.Rx) (storage.FullConversation, error) {
+		return rx.Conversation(args.Account, args.Conversation)
+	})
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		return nil, nil // deleted or merged meanwhile
+	case err != nil:
+		return nil, err
+	case c.SnoozedUntil > w.DB.Now(): // the clock was set back, or it sleeps longer now
+		return nil, queue.PostponeUntil(c.SnoozedUntil)
+	}
+
+	return func(tx *storage.Tx) error {
+		_, err := tx.WakeConversation(args.Account, args.Conversation)
+		return err
+	}, nil
+}

@@ -1,0 +1,149 @@
+package storage
+
+import (
+	"encoding/json"
+	"slices"
+
+	"confab/storage/sqlite"
+)
+
+// Note is what colleagues write to each other in a conversation.
+type Note struct {
+	ID             string  `db:"id"`
+	AccountID      int64   `db:"account_id"`
+	ConversationID string  `db:"conversation_id"`
+	AuthorType     string  `db:"author_type"`
+	AuthorID       string  `db:"author_id"`
+	AuthorName     *string `db:"author_name"` // when it was written
+	Text           string  `db:"text"`
+	Mentions       JSON    `db:"mentions"` // ids of users
+	CreatedAt      Time    `db:"created_at"`
+	UpdatedAt      Time    `db:"updated_at"`
+}
+
+// Who writes notes.
+const (
+	NoteByUser = "user"
+	NoteByKey  = "key"
+)
+
+const noteColumns = `n.id, n.account_id, n.conversation_id, n.author_type, n.author_id, n.author_name, n.text, n.mentions,
+	n.created_at, n.updated_at`
+
+// MentionedUsers are the ids of those whom the note mentions.
+func (n Note) MentionedUsers() (ids []string) {
+	_ = json.Unmarshal(n.Mentions, &ids) // which was checked when it was stored
+	return ids
+}
+
+// Note finds a note of a conversation.
+func (rx *Rx) Note(conversation, id string) (Note, error) {
+	return get[Note](rx, `SELECT `+noteColumns+` FROM notes n WHERE n.id = ? AND n.conversation_id = ?`, id, conversation)
+}
+
+// NoteFilter narrows a list of notes. Zero fields choose everything.
+type NoteFilter struct {
+	Search string // words that must occur
+}
+
+// Notes lists the notes of a conversation, newest first, and says how far it came: to Last,
+// unless the page was full or its time was up before.
+func (rx *Rx) Notes(conversation string, f NoteFilter, after After, limit int) ([]Note, After, error) {
+	q := sqlite.ListQuery{Columns: noteColumns, Table: "notes n", Index: "notes_of_conversation", ID: "n.id"}
+	q.ByIndex("n.conversation_id = ?", true, conversation)
+	q.Filter("says(?, n.text)", f.Search != "", f.Search)
+	return sqlite.FindPage[Note](&rx.Rx, q, after, limit)
+}
+
+// InsertNote stores a new note and fills in its id and times. Those whom it mentions have
+// an unread mention, its author apart.
+func (tx *Tx) InsertNote(n *Note) error {
+	n.ID = tx.NewID(PrefixNote)
+	n.CreatedAt, n.UpdatedAt = tx.Order, tx.Order
+	_, err := tx.Exec(`
+		INSERT INTO notes (id, account_id, conversation_id, author_type, author_id, author_name, text, mentions, created_at, updated_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		n.ID, n.AccountID, n.ConversationID, n.AuthorType, n.AuthorID, n.AuthorName, n.Text, n.Mentions, n.CreatedAt, n.UpdatedAt)
+	if err != nil {
+		return err
+	}
+	return tx.hintNote(tx.insertMentions(*n, n.MentionedUsers()), *n)
+}
+
+// UpdateNote stores text and mentions of a note, of which before are those that it had: who is
+// mentioned now and was not before has an unread mention.
+func (tx *Tx) UpdateNote(n *Note, before []string) error {
+	n.UpdatedAt = tx.Order
+	err := tx.ExecOne(`
+		UPDATE notes
+		SET text = ?, mentions = ?, updated_at = ?
+		WHERE id = ? AND conversation_id = ?`, n.Text, n.Mentions, n.UpdatedAt, n.ID, n.ConversationID)
+	if err != nil {
+		return err
+	}
+
+	now := n.MentionedUsers()
+	_, err = tx.Exec(`
+		DELETE FROM unread_mentions
+		WHERE note_id = ? AND user_id NOT IN (SELECT value FROM json_each(?))`, n.ID, jsonList(now))
+	if err != nil {
+		return err
+	}
+	added := slices.DeleteFunc(now, func(user string) bool { return slices.Contains(before, user) })
+	return tx.hintNote(tx.insertMentions(*n, added), *n)
+}
+
+func (tx *Tx) insertMentions(n Note, users []string) error {
+	for _, user := range users {
+		if user == n.AuthorID {
+			continue
+		}
+		_, err := tx.Exec(`
+			INSERT OR IGNORE INTO unread_mentions (user_id, account_id, conversation_id, note_id)
+			VALUES (?, ?, ?, ?)`, user, n.AccountID, n.ConversationID, n.ID)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// DeleteNote deletes a note.
+func (tx *Tx) DeleteNote(n Note) error {
+	return tx.hintNote(tx.ExecOne(`DELETE FROM notes WHERE id = ? AND conversation_id = ?`, n.ID, n.ConversationID), n)
+}
+
+// hintNote notes that the conversation of a note looks other than before.
+func (tx *Tx) hintNote(err error, n Note) error {
+	return tx.hint(err, HintConversation, Scope{Account: n.AccountID}, n.ConversationID)
+}
+
+// MarkMentionsRead records that a user has opened a conversation.
+func (tx *Tx) MarkMentionsRead(user string, c Conversation) error {
+	n, err := tx.Exec(`
+		DELETE FROM unread_mentions
+		WHERE user_id = ? AND account_id = ? AND conversation_id = ?`, user, c.AccountID, c.ID)
+	if err != nil || n == 0 {
+		return err
+	}
+	return tx.hint(nil, HintConversation, Scope{Account: c.AccountID}, c.ID)
+}
+
+// countMentions counts the conversations of an account with unread mentions of a user.
+func (rx *Rx) countMentions(account int64, user string) (int, error) {
+	return value[int](rx, `
+		SELECT count(DISTINCT conversation_id) FROM unread_mentions
+		WHERE user_id = ? AND account_id = ?`, user, account)
+}
+
+// moveNotes moves the notes of a conversation to another one, which it is merged into.
+func (tx *Tx) moveNotes(into, from string) error {
+	_, err := tx.Exec(`
+		UPDATE unread_mentions SET conversation_id = ?
+		WHERE note_id IN (SELECT id FROM notes WHERE conversation_id = ?)`, into, from)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(`UPDATE notes SET conversation_id = ? WHERE conversation_id = ?`, into, from)
+	return err
+}
