@@ -3,13 +3,11 @@ package api
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"strconv"
 	"time"
 
 	"confab/app/api/rest"
-	"confab/jobs/event"
 	"confab/storage"
 )
 
@@ -31,6 +29,8 @@ type conversationView struct {
 	LastMessageAt          storage.Time            `json:"last_message_at"`
 	LastInboundAt          storage.Time            `json:"last_inbound_at"`
 	ServiceWindowExpiresAt storage.Time            `json:"service_window_expires_at"`
+	WaitingSince           storage.Time            `json:"waiting_since"`
+	SnoozedUntil           storage.Time            `json:"snoozed_until"`
 	CreatedAt              storage.Time            `json:"created_at"`
 	UpdatedAt              storage.Time            `json:"updated_at"`
 }
@@ -80,6 +80,8 @@ func (v conversationView) AppendJSON(b []byte) []byte {
 	b = v.LastMessageAt.AppendJSON(append(b, `,"last_message_at":`...))
 	b = v.LastInboundAt.AppendJSON(append(b, `,"last_inbound_at":`...))
 	b = v.ServiceWindowExpiresAt.AppendJSON(append(b, `,"service_window_expires_at":`...))
+	b = v.WaitingSince.AppendJSON(append(b, `,"waiting_since":`...))
+	b = v.SnoozedUntil.AppendJSON(append(b, `,"snoozed_until":`...))
 	b = v.CreatedAt.AppendJSON(append(b, `,"created_at":`...))
 	b = v.UpdatedAt.AppendJSON(append(b, `,"updated_at":`...))
 	return append(b, '}')
@@ -158,6 +160,8 @@ func conversationViews(
 			UnreadCount:    c.UnreadCount,
 			LastMessageAt:  c.LastMessageAt,
 			LastInboundAt:  c.LastInboundAt,
+			WaitingSince:   c.WaitingSince,
+			SnoozedUntil:   c.SnoozedUntil,
 			CreatedAt:      c.CreatedAt,
 			UpdatedAt:      c.UpdatedAt,
 		}
@@ -179,8 +183,10 @@ func conversationViews(
 	}, err
 }
 
-// unassigned means no one in the filter assigned_to.
-const unassigned = "none"
+const (
+	unassigned  = "none"    // no one, in the filter assigned_to
+	sortWaiting = "waiting" // who waits longest first, in sort
+)
 
 // conversationFilters reads the filters of a list of conversations.
 func conversationFilters(r *rest.Request) (storage.ConversationFilter, error) {
@@ -189,8 +195,24 @@ func conversationFilters(r *rest.Request) (storage.ConversationFilter, error) {
 		Statuses:     q.SomeOf("status", storage.ConversationOpen, storage.ConversationResolved, storage.ConversationPending),
 		ContactID:    q.ID("contact_id", storage.PrefixContact),
 		Unread:       q.OneOf("unread", "true") != "",
+		Waiting:      q.OneOf("waiting", "true") != "",
 		LabelID:      q.ID("label_id", storage.PrefixLabel),
 		UpdatedSince: q.After("updated_since"),
+		ByWaiting:    q.OneOf("sort", sortWaiting) != "",
+	}
+	if f.ByWaiting && f.UpdatedSince != 0 {
+		q.Refuse("sort", "cannot be combined with updated_since")
+	}
+
+	snoozed := q.OneOf("snoozed", "true", "false")
+	f.Snoozed, f.Awake = snoozed == "true", snoozed == "false"
+
+	if q.OneOf("mentioned", me) != "" {
+		if r.User == nil {
+			q.Refuse("mentioned", "is for people who are signed in to the console")
+		} else {
+			f.MentionedID = r.User.ID
+		}
 	}
 
 	if q.Values.Get("assigned_to") == unassigned {
@@ -262,115 +284,4 @@ func (s *Server) getConversation(r *rest.Request) (rep rest.Reply, err error) {
 		return err
 	})
 	return rep, err
-}
-
-// conversationChanges is the body of PATCH /v1/:phone_number_id/conversations/:id.
-type conversationChanges struct {
-	Status     rest.Patch[string] `json:"status"`
-	AssignedTo rest.Patch[string] `json:"assigned_to"`
-}
-
-func (c *conversationChanges) Validate() error {
-	if !c.Status.Set && !c.AssignedTo.Set {
-		return rest.NoneGiven("status", "Provide status, assigned_to or both.")
-	}
-	if !c.Status.Set {
-		return nil
-	}
-
-	switch c.Status.Value {
-	case storage.ConversationOpen, storage.ConversationResolved, storage.ConversationPending:
-		return nil
-	}
-	return rest.Invalid("status", "must be open, resolved or pending")
-}
-
-// updateConversation handles PATCH /v1/:phone_number_id/conversations/:id.
-func (s *Server) updateConversation(r *rest.Request, in conversationChanges) (rest.Reply, error) {
-	return rest.UpdateFound(s.Server, r, ConversationIn, func(tx *storage.Tx, c storage.FullConversation) (rest.Reply, error) {
-		if err := changeConversation(tx, r, c.Conversation, in); err != nil {
-			return rest.Reply{}, err
-		}
-
-		return ShowConversation(&tx.Rx, r)
-	})
-}
-
-// changeConversation stores the changes of a conversation, if there are any, and emits
-// the events of a new assignee and of a resolved conversation.
-func changeConversation(tx *storage.Tx, r *rest.Request, c storage.Conversation, in conversationChanges) error {
-	before := c
-	given := event.Assignment{PreviousUserID: before.AssigneeID}
-
-	if in.AssignedTo.Given() {
-		u, err := tx.User(r.Org.ID, in.AssignedTo.Value)
-		if errors.Is(err, storage.ErrNotFound) {
-			return rest.Invalid("assigned_to", "must be a user of this organization")
-		}
-		if err != nil {
-			return err
-		}
-		given.UserID, given.TeamID = &u.ID, &u.TeamPublicID
-	}
-
-	if in.AssignedTo.Set {
-		c.AssigneeID = given.UserID
-	}
-	if in.Status.Set {
-		c.Status = in.Status.Value
-	}
-
-	// A PATCH that changes nothing leaves updated_at alone and emits no event.
-	assigned, moved := !sameText(before.AssigneeID, c.AssigneeID), before.Status != c.Status
-	if !assigned && !moved {
-		return nil
-	}
-
-	if err := tx.UpdateConversation(&c); err != nil {
-		return err
-	}
-
-	if err := recordMoves(tx, r, c, assigned, moved); err != nil {
-		return err
-	}
-
-	if assigned {
-		if err := event.ConversationAssigned(subject(r), c, given).Emit(tx); err != nil {
-			return err
-		}
-	}
-
-	if moved && c.Status == storage.ConversationResolved {
-		return event.ConversationClosed(subject(r), c, r.UserID()).Emit(tx)
-	}
-	return nil
-}
-
-// recordMoves records a new assignee and a new state of a conversation, for its thread.
-func recordMoves(tx *storage.Tx, r *rest.Request, c storage.Conversation, assigned, moved bool) error {
-	if assigned {
-		if err := recordChange(tx, r, c, storage.ConversationChange{Kind: storage.ChangeAssigned, AssigneeID: c.AssigneeID}); err != nil {
-			return err
-		}
-	}
-	if !moved {
-		return nil
-	}
-
-	kind := map[string]string{
-		storage.ConversationOpen:     storage.ChangeReopened,
-		storage.ConversationResolved: storage.ChangeResolved,
-		storage.ConversationPending:  storage.ChangePending,
-	}[c.Status]
-	return recordChange(tx, r, c, storage.ConversationChange{Kind: kind})
-}
-
-// recordChange records what a request does to a conversation.
-func recordChange(tx *storage.Tx, r *rest.Request, c storage.Conversation, change storage.ConversationChange) error {
-	change.ConversationID, change.AccountID = c.ID, c.AccountID
-	change.Actor, change.UserID = storage.ChangedByAPI, r.UserID()
-	if change.UserID != nil {
-		change.Actor = storage.ChangedByUser
-	}
-	return tx.RecordChange(change)
 }

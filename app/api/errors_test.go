@@ -141,6 +141,11 @@ var provocations = map[rest.Code]func(*fixture) answer{
 		only := made.get("data.secrets").([]any)[0].(map[string]any)["id"].(string)
 		return f.call("DELETE", hooks+"/"+made.text("data.id")+"/secrets/"+only, "")
 	},
+	rest.ConversationChanged: func(f *fixture) answer {
+		a := f.connect(f.tenant, "106540352242922")
+		said := f.say(f.contact(a, "+15551234567"), received("wamid.1"), received("wamid.2"))
+		return f.call("PATCH", "/106540352242922/conversations/"+said[0].ConversationID, `{"status":"resolved","seen":"`+said[0].ID+`"}`)
+	},
 	rest.MessageNotCancellable: func(f *fixture) answer {
 		a := f.connect(f.tenant, "106540352242922")
 		said := f.say(f.contact(a, "+15551234567"), received("wamid.1"))
@@ -211,6 +216,7 @@ var wanted = map[rest.Code]string{
 	rest.WebhookDisabled:       "409 conflict ",
 	rest.LastSecret:            "422 invalid_request_error ",
 	rest.SetupLinkInactive:     "409 conflict ",
+	rest.ConversationChanged:   "409 conflict ",
 	rest.MessageNotCancellable: "409 conflict ",
 	rest.BroadcastNotActive:    "409 conflict ",
 	rest.InternalError:         "500 api_error ",

@@ -19,6 +19,16 @@ var screensOfRoutes = map[string]screenOf{
 	"PATCH /labels/:id":  {"settings/labels", "screens/settings_labels.js", `patch("v1/labels/"`},
 	"DELETE /labels/:id": {"settings/labels", "screens/settings_labels.js", `remove("v1/labels/"`},
 
+	"GET /views":        {"inbox", "screens/inbox/views.js", `everyRow("v1/views"`},
+	"POST /views":       {"inbox", "screens/inbox/views.js", `post("v1/views"`},
+	"PATCH /views/:id":  {"inbox", "screens/inbox/views.js", `patch("v1/views/"`},
+	"DELETE /views/:id": {"inbox", "screens/inbox/views.js", `remove("v1/views/"`},
+
+	"GET /:phone_number_id/conversations/:id/notes":             {"inbox/{id}", "screens/inbox/notes.js", "/notes`"},
+	"POST /:phone_number_id/conversations/:id/notes":            {"inbox/{id}", "screens/inbox/notes.js", `post(path`},
+	"PATCH /:phone_number_id/conversations/:id/notes/:note_id":  {"inbox/{id}", "screens/inbox/notes.js", `patch(`},
+	"DELETE /:phone_number_id/conversations/:id/notes/:note_id": {"inbox/{id}", "screens/inbox/notes.js", `remove(`},
+
 	"GET /quick_replies":        {"settings/quick-replies", "screens/settings_quick_replies.js", `paged(path`},
 	"POST /quick_replies":       {"settings/quick-replies", "screens/settings_quick_replies.js", `post(path`},
 	"PATCH /quick_replies/:id":  {"settings/quick-replies", "screens/settings_quick_replies.js", `patch(path`},
@@ -103,7 +113,9 @@ var unseenRoutes = map[string]string{
 	"GET /openapi.json":      "for programs; people read /docs",
 	"GET /labels/:id":        "the list of settings/labels shows each whole",
 	"GET /quick_replies/:id": "the list of settings/quick-replies shows each whole",
-	"GET /events/stream":     "for programs; the console has the same events by a stream of its own",
+	"GET /views/:id":         "the tabs of the inbox show each whole",
+	"GET /:phone_number_id/conversations/:id/notes/:note_id": "the thread shows each whole",
+	"GET /events/stream":                            "for programs; the console has the same events by a stream of its own",
 	"GET /customers/:id/setup_links/:setup_link_id": "the list of customers/{id} shows each whole",
 	"GET /:phone_number_id/messages/:id/media":      "the message itself says where its file is",
 	"GET /:phone_number_id/media/:id":               "what is uploaded in the inbox is sent with its message, which shows it",

@@ -28,6 +28,12 @@ func (s *Server) Routes() []rest.Route {
 		rest.At("DELETE", "/quick_replies/:id",
 			s.deleteQuickReply, rest.Inbox|rest.Agents, nil).Audited("quick_reply.deleted", "quick_reply", "id"),
 
+		rest.At("GET", "/views", s.listViews, rest.Read|rest.Agents, nil),
+		rest.At("POST", "/views", rest.WithBody(s.createView), rest.Inbox|rest.Agents|rest.Creates, nil),
+		rest.At("GET", "/views/:id", rest.Shows(s.Server, viewIn, viewView), rest.Read|rest.Agents, nil),
+		rest.At("PATCH", "/views/:id", rest.WithBody(s.updateView), rest.Inbox|rest.Agents, rest.Exists(viewIn)),
+		rest.At("DELETE", "/views/:id", s.deleteView, rest.Inbox|rest.Agents, nil).Audited("view.deleted", "view", "id"),
+
 		rest.At("GET", "/accounts", s.listAccounts, rest.Read|rest.OfNumbers|rest.Agents, nil),
 		rest.At("POST", "/:phone_number_id/register", rest.WithBody(s.registerNumber), rest.Platform, nil).
 			Audited("number.registered", "number", "phone_number_id"),
@@ -96,6 +102,16 @@ func (s *Server) Routes() []rest.Route {
 		rest.At("POST", "/:phone_number_id/conversations/:id/labels",
 			rest.WithBody(s.attachToConversation), rest.Inbox|rest.Agents, rest.Exists(ConversationIn)),
 		rest.At("DELETE", "/:phone_number_id/conversations/:id/labels/:label_id", s.detachFromConversation, rest.Inbox|rest.Agents, nil),
+
+		rest.At("GET", "/:phone_number_id/conversations/:id/notes", s.listNotes, rest.Read|rest.Agents, nil),
+		rest.At("POST", "/:phone_number_id/conversations/:id/notes",
+			rest.WithBody(s.createNote), rest.Inbox|rest.Agents|rest.Creates, rest.Exists(ConversationIn)),
+		rest.At("GET", "/:phone_number_id/conversations/:id/notes/:note_id",
+			rest.Shows(s.Server, noteIn, event.ViewNote), rest.Read|rest.Agents, nil),
+		rest.At("PATCH", "/:phone_number_id/conversations/:id/notes/:note_id",
+			rest.WithBody(s.updateNote), rest.Inbox|rest.Agents, rest.Exists(noteIn)),
+		rest.At("DELETE", "/:phone_number_id/conversations/:id/notes/:note_id", s.deleteNote, rest.Inbox|rest.Agents, nil).
+			Audited("note.deleted", "note", "note_id"),
 
 		rest.At("GET", "/:phone_number_id/contacts", s.listContacts, rest.Read|rest.Agents, nil),
 		rest.At("POST", "/:phone_number_id/contacts", rest.WithBody(s.createContact), rest.Inbox|rest.Agents|rest.Creates, nil),

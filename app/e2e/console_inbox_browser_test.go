@@ -97,7 +97,7 @@ func TestAPersonIsAnsweredLabelledAndResolved(t *testing.T) {
 	c := s.console(t, storage.RoleAgent)
 	c.showsRows("+15550002222", "Ana Ruiz")
 	c.Find("tablist", "Inbox")
-	c.is.Equal(c.All("tab"), []string{"Open", "Mine", "Unassigned", "Unread", "Resolved", "All"})
+	c.is.Equal(c.All("tab"), []string{"Open", "Mine", "Unassigned", "Waiting", "Mentions", "Unread", "Snoozed", "Resolved", "All"})
 	c.WaitFor(`document.title === "(2) Inbox · confab"`)
 	c.is.Equal(c.Find("tab", "Unread").Description, "2")
 	c.Find("combobox", "Filter by label")

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/matryer/is"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -132,7 +133,7 @@ func item(list any) map[string]any {
 var readingTools = []string{
 	"list_numbers", "list_conversations", "read_conversation", "search_messages", "find_contact", "list_templates", "list_deliveries",
 }
-var writingTools = []string{"send_text", "send_template", "label_contact", "assign_conversation", "resolve_conversation", "replay_delivery"}
+var writingTools = []string{"send_text", "send_template", "label_contact", "assign_conversation", "resolve_conversation", "snooze_conversation", "add_note", "replay_delivery"}
 
 // What an agent does is the same over HTTP and over standard input and output, there with
 // a key or by the data directory.
@@ -235,6 +236,10 @@ func workInTheInbox(t *testing.T, s *stage, a agent, number string) {
 	assigned := a.get("assign_conversation", on(map[string]any{"conversation_id": conversation["id"], "user_id": colleague.ID}))
 	is.Equal(assigned["assigned_to"], colleague.ID)
 	is.Equal(len(items(a.get("list_conversations", on(map[string]any{"user_id": colleague.ID, "contact_id": contact})))), 1)
+	until := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
+	is.Equal(a.get("snooze_conversation", on(map[string]any{"conversation_id": conversation["id"], "snoozed_until": until}))["id"], conversation["id"])
+	noted := a.get("add_note", on(map[string]any{"conversation_id": conversation["id"], "text": "Refund approved."}))
+	is.True(strings.HasPrefix(noted["note_id"].(string), "not_"))
 	is.Equal(a.get("resolve_conversation", on(map[string]any{"conversation_id": conversation["id"]}))["status"], "resolved")
 }
 

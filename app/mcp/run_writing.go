@@ -129,6 +129,19 @@ func changeConversation(field string, value func(arguments) string) runner {
 	}
 }
 
+func addNote(ctx context.Context, c *Client, a arguments) (any, error) {
+	var out struct {
+		ID             string `json:"id"`
+		ConversationID string `json:"conversation_id"`
+	}
+	at := path(a.text("phone_number_id"), "conversations", a.text("conversation_id"), "notes")
+	_, err := c.do(ctx, call{method: "POST", path: at, body: map[string]any{"text": a.text("text")}}, &out)
+	return struct {
+		NoteID         string `json:"note_id"`
+		ConversationID string `json:"conversation_id"`
+	}{out.ID, out.ConversationID}, err
+}
+
 func replayDelivery(ctx context.Context, c *Client, a arguments) (any, error) {
 	var out struct {
 		delivery

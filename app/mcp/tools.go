@@ -160,6 +160,25 @@ var tools = []*tool{
 		isWrite:     true, isRepeat: true,
 	},
 	{
+		name: "snooze_conversation", title: "Snooze a conversation",
+		description: "Hides a conversation from the open ones until a time, or until the customer writes. It cannot be resolved.",
+		takes: []parameter{
+			ofNumber, ofConversation,
+			{name: "snoozed_until", description: "When it comes back, within a year, such as 2026-01-05T08:00:00Z.", isRequired: true},
+		},
+		run:     changeConversation("snoozed_until", func(a arguments) string { return a.text("snoozed_until") }),
+		isWrite: true, isRepeat: true,
+	},
+	{
+		name: "add_note", title: "Add a note",
+		description: "Writes a note into a conversation, for the colleagues who work on it. The customer never sees it.",
+		takes: []parameter{
+			ofNumber, ofConversation,
+			{name: "text", description: "The note, up to 4,096 characters.", isRequired: true},
+		},
+		run: addNote, isWrite: true,
+	},
+	{
 		name: "replay_delivery", title: "Replay a webhook delivery",
 		description: "Sends an event to its webhook endpoint again, as a new delivery. Use it once the endpoint works again.",
 		takes:       []parameter{{name: "delivery_id", description: "Id of the delivery: wbd_…", isRequired: true}},

@@ -67,9 +67,9 @@ func pairs() (all []struct {
 	for _, text := range []string{"ink", "ink-2", "ink-3"} {
 		add(forText, text, "ground", "surface", "raised", "sunken", "hover", "accent-soft")
 	}
-	add(forText, "ink", "bubble-in", "bubble-out", "thread", "bad-soft")
-	add(forText, "ink-2", "bubble-in", "bubble-out", "thread")
-	add(forText, "accent-text", "ground", "surface", "raised", "hover", "accent-soft", "bubble-in", "bubble-out")
+	add(forText, "ink", "bubble-in", "bubble-out", "note", "thread", "bad-soft")
+	add(forText, "ink-2", "bubble-in", "bubble-out", "note", "thread")
+	add(forText, "accent-text", "ground", "surface", "raised", "hover", "accent-soft", "bubble-in", "bubble-out", "note")
 	add(forText, "accent-ink", "accent", "accent-strong")
 	add(forText, "bad-ink", "bad-strong")
 	for _, state := range []string{"good", "warn", "bad", "calm"} {

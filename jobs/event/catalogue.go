@@ -11,6 +11,9 @@ const (
 	TypeMessageEdited          = "message.edited"
 	TypeConversationAssigned   = "conversation.assigned"
 	TypeConversationClosed     = "conversation.closed"
+	TypeNoteCreated            = "note.created"
+	TypeNoteUpdated            = "note.updated"
+	TypeNoteDeleted            = "note.deleted"
 	TypeContactCreated         = "contact.created"
 	TypeContactUpdated         = "contact.updated"
 	TypeContactIdentityUpdated = "contact.identity_updated"
@@ -31,6 +34,7 @@ const AllTypes = "*"
 var types = []string{
 	TypeMessageReceived, TypeMessageStatus, TypeMessageSent, TypeMessageRevoked, TypeMessageEdited,
 	TypeConversationAssigned, TypeConversationClosed,
+	TypeNoteCreated, TypeNoteUpdated, TypeNoteDeleted,
 	TypeContactCreated, TypeContactUpdated, TypeContactIdentityUpdated,
 	TypeCustomerCreated, TypeCustomerUpdated, TypeCustomerArchived, TypeCustomerOnboarded,
 	TypeSetupLinkCreated, TypeSetupLinkConsumed,

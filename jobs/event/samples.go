@@ -74,6 +74,13 @@ func (d sampleData) event(kind string) (Event, error) {
 	case TypeConversationClosed:
 		return ConversationClosed(d.subject, d.thread(), nil), nil
 
+	case TypeNoteCreated:
+		return NoteCreated(d.subject, d.note()), nil
+	case TypeNoteUpdated:
+		return NoteUpdated(d.subject, d.note()), nil
+	case TypeNoteDeleted:
+		return NoteDeleted(d.subject, d.note()), nil
+
 	case TypeContactCreated:
 		return ContactCreated(d.subject, d.contact), nil
 	case TypeContactUpdated:
@@ -92,6 +99,20 @@ func (d sampleData) event(kind string) (Event, error) {
 
 	default:
 		return d.customerChange(kind), nil
+	}
+}
+
+func (d sampleData) note() storage.Note {
+	return storage.Note{
+		ID:             storage.PrefixNote + d.message[len(storage.PrefixMessage):],
+		ConversationID: d.conversation,
+		AuthorType:     storage.NoteByUser,
+		AuthorID:       d.user,
+		AuthorName:     new("Ben Okafor"),
+		Text:           "Refund approved.",
+		Mentions:       storage.JSON("[]"),
+		CreatedAt:      d.now,
+		UpdatedAt:      d.now,
 	}
 }
 

@@ -53,6 +53,7 @@ var (
 	IdempotencyInProgress = newCode("idempotency_in_progress", http.StatusConflict, conflictError)
 	IdempotencyKeyReuse   = newCode("idempotency_key_reuse", http.StatusUnprocessableEntity, invalidRequestError)
 	ContactAlreadyExists  = newCode("contact_already_exists", http.StatusConflict, conflictError)
+	ConversationChanged   = newCode("conversation_changed", http.StatusConflict, conflictError)
 	MessageNotCancellable = newCode("message_not_cancellable", http.StatusConflict, conflictError)
 	BroadcastNotActive    = newCode("broadcast_not_active", http.StatusConflict, conflictError)
 	SetupLinkInactive     = newCode("setup_link_inactive", http.StatusConflict, conflictError)

@@ -14,11 +14,12 @@ type changeView struct {
 	By        changeActor  `json:"by"`
 	Assignee  *changeUser  `json:"assignee"` // of assigned; null: to nobody
 	Label     *string      `json:"label"`
+	Until     storage.Time `json:"until"` // of snoozed
 	CreatedAt storage.Time `json:"created_at"`
 }
 
 type changeActor struct {
-	Type string  `json:"type"` // user, api, contact
+	Type string  `json:"type"` // user, api, contact, time
 	ID   *string `json:"id"`
 	Name *string `json:"name"`
 }
@@ -51,6 +52,7 @@ func viewChange(c storage.ConversationChange) changeView {
 		Type:      c.Kind,
 		By:        changeActor{c.Actor, c.UserID, c.UserName},
 		Label:     c.Label,
+		Until:     c.Until,
 		CreatedAt: c.CreatedAt,
 	}
 	if c.AssigneeID != nil {

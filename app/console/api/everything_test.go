@@ -70,6 +70,8 @@ func (f *fixture) possess(tenant storagetest.Tenant, a storage.Account) owner {
 		"webhook_deliveries": must("POST", hooks+"/"+hook.text("data.id")+"/test", "").text("data.id"),
 	}
 	o.has["trace"], o.has["log"] = said[1].ID, must("GET", "/me", "").text("request_id")
+	o.has["views"] = must("POST", "/views", `{"name":"Own","filter":{"label_id":"`+label+`"}}`).text("data.id")
+	o.has["notes"] = must("POST", "/"+o.number+"/conversations/"+said[0].ConversationID+"/notes", `{"text":"Own"}`).text("data.id")
 	o.has["quick_replies"] = must("POST", "/quick_replies", `{"shortcut":"own","text":"Hello {{name}}"}`).text("data.id")
 	imported := storage.ContactImport{ID: f.db.NewID(storage.PrefixImport), AccountID: a.ID, Line: 1}
 	storagetest.Update(f.t, f.db, func(tx *storage.Tx) error { return tx.InsertContactImport(&imported) })

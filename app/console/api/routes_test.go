@@ -28,6 +28,9 @@ var agentsMay = []string{
 	"GET /:phone_number_id/counts", "GET /:phone_number_id/sending", "POST /:phone_number_id/conversations/:id/read", "POST /:phone_number_id/conversations/:id/unread",
 	"GET /:phone_number_id/conversations/:id/changes",
 	"GET /templates/:id", "GET /contacts/:id", "GET /contacts/:id/history", "GET /:phone_number_id/search_hits",
+	"GET /views", "POST /views", "GET /views/:id", "PATCH /views/:id", "DELETE /views/:id",
+	"GET /:phone_number_id/conversations/:id/notes", "POST /:phone_number_id/conversations/:id/notes", "GET /:phone_number_id/conversations/:id/notes/:note_id",
+	"PATCH /:phone_number_id/conversations/:id/notes/:note_id", "DELETE /:phone_number_id/conversations/:id/notes/:note_id",
 	"GET /quick_replies", "POST /quick_replies", "GET /quick_replies/:id", "PATCH /quick_replies/:id", "DELETE /quick_replies/:id",
 	"GET /:phone_number_id/quality",
 	"GET /factors", "POST /factors/codes/start", "POST /factors/codes", "DELETE /factors/codes", "POST /factors/recovery_codes",
@@ -59,6 +62,8 @@ func TestEveryRouteKnowsWhoMayUseIt(t *testing.T) {
 	nobody := rest.Visitor{Refused: rest.Fail(rest.SessionRequired, "Sign in.")}
 	ours.has["people"], ours.has["sessions"], ours.has["keys"] = agent.User.ID, "ses_01JQ0Z8M4T9V2X3W5Y6A7B8C9D", "key_01JQ0Z8M4T9V2X3W5Y6A7B8C9D"
 	ours.has["jobs"], ours.has["passkeys"] = f.jobOf(ours.Tenant), "psk_01JQ0Z8M4T9V2X3W5Y6A7B8C9D"
+	ours.has["views"] = f.visit(agent, "POST", "/v1/views", `{"name":"Own"}`).text("data.id") // agents delete only what is their own
+	ours.has["notes"] = f.visit(agent, "POST", "/v1/"+ours.number+"/conversations/"+ours.has["conversations"]+"/notes", `{"text":"Own"}`).text("data.id")
 	known := 0
 	for _, rt := range f.everyRoute() {
 		name := rt.Method + " " + rt.Path

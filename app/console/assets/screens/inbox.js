@@ -8,7 +8,7 @@ import { empty, failed, resource } from "../parts/states.js";
 import { link, navigate, path, query, setQuery } from "../router.js";
 import { chosenNumber, goesOn, me, number, numbers, numbersKnown } from "../session.js";
 import { openAssign } from "./inbox/assign.js";
-import { conversations, keep, nameOf } from "./inbox/conversations.js";
+import { conversations, keep, nameOf, tabs } from "./inbox/conversations.js";
 import { unsentIn } from "./inbox/drafts.js";
 import { backTo } from "./inbox/head.js";
 import { openLabels } from "./inbox/labels.js";
@@ -16,6 +16,7 @@ import { listPane } from "./inbox/list.js";
 import { selection } from "./inbox/selection.js";
 import { sending } from "./inbox/sending.js";
 import { thread } from "./inbox/thread.js";
+import { filtersOf, sortOf, views } from "./inbox/views.js";
 
 const text = {
   title: "Inbox",
@@ -80,7 +81,10 @@ export default function inbox() {
     (id === me().id ? me().name : (people.data() ?? []).find((/** @type {any} */ one) => one.id === id)?.name ?? "");
   const tab = computed(() => query().get("tab") ?? "open");
   const label = computed(() => query().get("label") ?? "");
-  effect(() => store.narrow({ number: phone(), tab: tab(), label: label() }));
+  const saved = views();
+  const sort = computed(() => sortOf(saved.open(), tab()));
+  const wanted = computed(() => (saved.open() ? filtersOf(saved.open()) : tabs[tab()] ?? tabs.open));
+  effect(() => store.narrow({ number: phone(), wanted: wanted(), label: label(), sort: sort() }));
   effect(() => {
     if (label() && labels.data()?.every((one) => one.id !== label())) queueMicrotask(() => setQuery({ label: "" })); // it is gone
   });
@@ -132,6 +136,7 @@ export default function inbox() {
   effect(() => {
     phone();
     tab();
+    saved.open();
     label();
     selected.clear();
   });
@@ -146,6 +151,10 @@ export default function inbox() {
       return false;
     }
   };
+
+  // The newest message on the page: who resolves or snoozes has seen no other.
+  const seen = signal({ id: "", message: "" });
+  const seenIn = (/** @type {string} */ id) => (seen().id === id ? seen().message : store.get(id)?.last_message?.id) || null;
 
   // What is to have the focus once the next conversation is there.
   let focusNext = "";
@@ -162,7 +171,7 @@ export default function inbox() {
     resolving = id;
     const following = nextOf(store.shown() ?? [], id);
     const run = async () => {
-      if (!await change({ status: "resolved" }, id)) return;
+      if (!await change({ status: "resolved", seen: seenIn(id) }, id)) return;
       focusNext = focus;
       goOn(id, following);
     };
@@ -235,6 +244,9 @@ export default function inbox() {
       toggleLabel,
       change,
       refusal,
+      people: () => people.data() ?? [],
+      seen: () => seenIn(id),
+      see: (/** @type {string} */ message) => seen.set({ id, message }),
     };
   };
   const heading = () => /** @type {HTMLElement | null} */ (body.querySelector(".thread-name h2"));
@@ -257,6 +269,8 @@ export default function inbox() {
       personName,
       selected,
       refusal,
+      saved,
+      sort,
     }),
     () => {
       if (isThere()) return untracked(showThread);

@@ -6,6 +6,7 @@
 import { el, signal } from "../../dom.js";
 import { page } from "../../api.js";
 import { clockOf, dates, dayOf, stamp } from "../../format.js";
+import { noteLine } from "./notes.js";
 
 const text = {
   by: (/** @type {string} */ what, /** @type {string} */ who) => (who ? `${what} by ${who}` : what),
@@ -17,11 +18,13 @@ const text = {
   reopened: "Reopened",
   answered: "Reopened by a new message",
   pending: "Marked as pending",
+  snoozed: (/** @type {string} */ until) => "Snoozed until " + until,
+  woken: "Snooze ended",
   api: "API",
 };
 const dayAndClock = dates({ day: "numeric", month: "short", hour: "numeric", minute: "2-digit" });
 
-/** @typedef {{ id: string, type: string, by: { type: string, id: string | null, name: string | null }, assignee: { id: string, name: string | null } | null, label: string | null, created_at: string }} Change */
+/** @typedef {{ id: string, type: string, by: { type: string, id: string | null, name: string | null }, assignee: { id: string, name: string | null } | null, label: string | null, until?: string | null, created_at: string, note?: any }} Change */
 
 /** What a page is, and how many are read at most in search of an old message. */
 const pageSize = 50;
@@ -69,12 +72,14 @@ export function changes(number, conversation, draw) {
 }
 
 /** sentence says what happened. @param {Change} change */
-function sentence({ type, by, assignee, label }) {
+function sentence({ type, by, assignee, label, until }) {
   if (type === "reopened" && by.type === "contact") return text.answered;
   const isOwn = type === "assigned" && assignee?.id === by.id;
   const who = isOwn ? "" : by.type === "user" ? by.name ?? "" : text.api;
   if (type === "assigned") return text.by(assignee ? text.assigned(assignee.name ?? "") : text.unassigned, who);
   if (type === "labeled" || type === "unlabeled") return text.by(text[type](label ?? ""), who);
+  if (type === "snoozed") return text.by(text.snoozed(dayAndClock.format(Date.parse(until ?? ""))), who);
+  if (type === "woken") return by.type === "time" ? text.woken : text.by(text.woken, who);
   return text.by(text[/** @type {"resolved"} */ (type)] ?? type, who);
 }
 
@@ -83,6 +88,6 @@ function sentence({ type, by, assignee, label }) {
  * @param {Change} change
  * @param {string} [day]
  */
-export const changeLine = (change, day) => el("p.happened", { "data-change": change.type },
+export const changeLine = (change, day) => (change.note ? noteLine(change.note) : el("p.happened", { "data-change": change.type },
   el("span", { dir: "auto" }, sentence(change)), " · ",
-  stamp(change.created_at, (at) => (day === undefined || dayOf(at) === day ? clockOf(at) : dayAndClock.format(at))));
+  stamp(change.created_at, (at) => (day === undefined || dayOf(at) === day ? clockOf(at) : dayAndClock.format(at)))));

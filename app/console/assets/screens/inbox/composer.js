@@ -15,6 +15,7 @@ import { summary } from "./content.js";
 import { recipient } from "./conversations.js";
 import { noDraft, unsentIn } from "./drafts.js";
 import { reason } from "./message.js";
+import { noteForm } from "./note_form.js";
 import { send, settled } from "./outbox.js";
 import { openQuickReplies } from "./quick_replies.js";
 import { openEmoji } from "./reactions.js";
@@ -35,6 +36,8 @@ const text = {
   later: "Send later",
   replyingTo: "Reply to ",
   reply: "Reply",
+  note: "Note",
+  modes: "Write",
   earlier: "An earlier message",
   cancelReply: "Cancel reply",
   cancelTime: "Send now instead",
@@ -69,7 +72,8 @@ export function composer(at) {
   const isWriting = computed(() => !at.refusal() && isOpen());
   files.listen(() => /** @type {HTMLElement} */ (root.closest(".thread")), isWriting);
   const kept = () => keptDraft(at.draft.value().text, files.all());
-  const root = el("div.composer", null, when(
+  const isNote = signal(false);
+  const reply = () => when(
     () => Boolean(at.refusal()),
     () => closed(
       "warning",
@@ -81,8 +85,34 @@ export function composer(at) {
       () => [at.conversation().service_window_expires_at ? text.closed : text.never, kept],
       () => button(text.choose, { look: "primary", icon: "templates", run: () => pickTemplate(at) }),
     )),
-  ));
+  );
+  const root = el("div.composer", { "data-mode": () => (isNote() ? "note" : "reply") },
+    modes(isNote),
+    el("div", { role: "tabpanel", id: "compose", "aria-labelledby": () => (isNote() ? "compose-note" : "compose-reply") },
+      when(isNote, () => noteForm(at), reply)));
   return root;
+}
+
+/** modes are the two sorts of what can be written. @param {import("../../dom.js").Signal<boolean>} isNote */
+function modes(isNote) {
+  const tab = (/** @type {string} */ id, /** @type {string} */ name, /** @type {boolean} */ note) => el("button", {
+    type: "button", role: "tab", id, "aria-controls": "compose",
+    "aria-selected": () => isNote() === note, tabindex: () => (isNote() === note ? "0" : "-1"),
+    onclick: () => {
+      isNote.set(note);
+      flush();
+      /** @type {HTMLElement | null} */ (document.querySelector(".composer textarea"))?.focus();
+    },
+  }, name);
+  const all = [tab("compose-reply", text.reply, false), tab("compose-note", text.note, true)];
+  const move = (/** @type {KeyboardEvent} */ event) => {
+    if (event.key !== "ArrowRight" && event.key !== "ArrowLeft") return;
+    event.preventDefault();
+    isNote.update((on) => !on);
+    flush();
+    all[Number(isNote())].focus();
+  };
+  return el("div.compose-modes", { role: "tablist", "aria-label": text.modes, onkeydown: move }, all);
 }
 
 /** @param {string} words @param {import("./attachments.js").Attachment[]} files */

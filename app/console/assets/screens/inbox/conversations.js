@@ -21,10 +21,13 @@ import { me } from "../../session.js";
 
 /** The tabs, with their filters for the server. @type {Record<string, Record<string, string>>} */
 export const tabs = {
-  open: { status: "open,pending" },
-  mine: { status: "open,pending", assigned_to: "me" },
-  unassigned: { status: "open,pending", assigned_to: "none" },
+  open: { status: "open,pending", snoozed: "false" },
+  mine: { status: "open,pending", snoozed: "false", assigned_to: "me" },
+  unassigned: { status: "open,pending", snoozed: "false", assigned_to: "none" },
+  waiting: { waiting: "true" },
+  mentions: { mentioned: "me" },
   unread: { status: "open,pending", unread: "true" },
+  snoozed: { snoozed: "true" },
   resolved: { status: "resolved" },
   all: {},
 };
@@ -36,13 +39,18 @@ const overlap = 2000;
 /** How long somebody takes from moving the pointer to a click. */
 const pointerDelay = 800;
 
-/** @param {Conversation} a @param {Conversation} b */
-const byNewest = (a, b) => {
-  const [x, y] = [a.last_message_at ?? "", b.last_message_at ?? ""];
-  return x < y ? 1 : x > y ? -1 : a.id < b.id ? 1 : -1;
-};
+/**
+ * What comes first in a list has the highest place: the newest message, or who waits longest.
+ * @param {Conversation} one
+ * @param {string} sort
+ */
+const placeOf = (one, sort) =>
+  (sort === "waiting" ? -Date.parse(one.waiting_since ?? "") || -Infinity : Date.parse(one.last_message_at ?? "") || 0);
 
-/** What the list is narrowed to. @typedef {{ number: string, tab: string, label: string }} Filter */
+/**
+ * What the list is narrowed to: wanted are filters of the server.
+ * @typedef {{ number: string, wanted: Record<string, string>, label: string, sort: string }} Filter
+ */
 
 /** @param {() => string} current the conversation that is open */
 export function conversations(current) {
@@ -53,7 +61,9 @@ export function conversations(current) {
   const fresh = signal(0);
   const failure = signal(/** @type {unknown} */ (null));
   /** @type {Filter} */
-  let filter = { number: "", tab: "open", label: "" };
+  let filter = { number: "", wanted: tabs.open, label: "", sort: "" };
+  /** Those that mention the person: only the server knows them. @type {Set<string>} */
+  const mentioning = new Set();
   /** @type {string | null} */
   let cursor = null;
   /** The last conversation that pages have reached; null where they reached the end. @type {Conversation | null} */
@@ -61,7 +71,7 @@ export function conversations(current) {
   let since = 0;
   let scrolled = false;
   let held = 0;
-  let top = "";
+  let top = -Infinity;
   let running = new AbortController();
   let loading = false;
   onDispose(() => running.abort());
@@ -69,34 +79,42 @@ export function conversations(current) {
 
   const path = () => `v1/${filter.number}/conversations`;
   const filters = () => {
-    const { assigned_to: who, ...rest } = tabs[filter.tab] ?? tabs.open;
-    return { ...rest, assigned_to: who === "me" ? me.peek().id : who, label_id: filter.label, limit: pageSize };
+    const { assigned_to: who, ...rest } = filter.wanted;
+    const label = filter.label || rest.label_id;
+    return { ...rest, assigned_to: who === "me" ? me.peek().id : who, label_id: label, sort: filter.sort, limit: pageSize };
   };
+  const place = (/** @type {Conversation} */ one) => placeOf(one, filter.sort);
+  const inOrder = (/** @type {Conversation} */ a, /** @type {Conversation} */ b) => place(b) - place(a) || (a.id < b.id ? 1 : -1);
 
   /** @param {Conversation} one */
   function fits(one) {
-    const wanted = tabs[filter.tab] ?? tabs.open;
+    const { wanted } = filter;
     if (wanted.status && !wanted.status.split(",").includes(one.status)) return false;
     if (wanted.assigned_to === "me" && one.assignee?.id !== me.peek().id) return false;
     if (wanted.assigned_to === "none" && one.assignee) return false;
+    if (wanted.assigned_to?.length === 26 && one.assignee?.id !== wanted.assigned_to) return false;
+    if ((wanted.waiting || filter.sort === "waiting") && !one.waiting_since) return false;
+    if (wanted.snoozed && wanted.snoozed !== String(Boolean(one.snoozed_until))) return false;
     // One that is read while it is listed among the unread stays there until another is opened.
     const isHere = () => one.id === current() && shown.peek()?.some(({ id }) => id === one.id);
     if (wanted.unread && one.unread_count === 0 && !isHere()) return false;
+    if (wanted.mentioned && !mentioning.has(one.id) && !isHere()) return false;
+    if (wanted.label_id && one.labels.every((/** @type {any} */ each) => each.id !== wanted.label_id)) return false;
     return !filter.label || one.labels.some((/** @type {any} */ each) => each.id === filter.label);
   }
 
   function arrange() {
     if (shown.peek() === null) return;
-    const rows = [...known.values()].filter((one) => fits(one) && (!floor || byNewest(one, floor) <= 0)).sort(byNewest);
+    const rows = [...known.values()].filter((one) => fits(one) && (!floor || inOrder(one, floor) <= 0)).sort(inOrder);
     if (!scrolled && !held) {
-      top = rows[0]?.last_message_at ?? "";
+      top = rows[0] ? place(rows[0]) : -Infinity;
       shown.set(rows);
       fresh.set(0);
       return;
     }
     const now = new Map(rows.map((one) => [one.id, one]));
     const kept = (shown.peek() ?? []).flatMap((one) => now.get(one.id) ?? []);
-    const above = rows.filter((one) => (one.last_message_at ?? "") > top);
+    const above = rows.filter((one) => place(one) > top);
     kept.forEach((one) => now.delete(one.id));
     above.forEach((one) => now.delete(one.id));
     shown.set([...kept, ...now.values()]);
@@ -135,6 +153,8 @@ export function conversations(current) {
 
       const [fresh, open] = [rows.map(newer), known.get(current())];
       known.clear();
+      mentioning.clear();
+      if (filter.wanted.mentioned) rows.forEach(({ id }) => mentioning.add(id));
       if (open) known.set(open.id, open);
       if (shown.peek() === null) shown.set([]);
       [cursor, floor] = [next, next ? rows[rows.length - 1] : null];
@@ -153,6 +173,7 @@ export function conversations(current) {
     try {
       const got = await page(path(), { signal, query: { ...filters(), cursor } });
       [cursor, floor] = [got.cursor, got.cursor ? got.rows[got.rows.length - 1] : null];
+      if (filter.wanted.mentioned) got.rows.forEach(({ id }) => mentioning.add(id));
       merge(...got.rows);
     } catch {
       // The connection bar shows it; scrolling asks again.
@@ -202,7 +223,7 @@ export function conversations(current) {
   const follow = together(async () => {
     const all = [...hinted];
     hinted.clear();
-    if (all.includes("") && !scrolled) await load();
+    if ((all.includes("") || filter.wanted.mentioned) && !scrolled) await load();
     else if (all.length > 5 || all.includes("")) await catchUp([...all, current()]);
     else await Promise.allSettled(all.map(read));
   });

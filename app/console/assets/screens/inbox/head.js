@@ -1,10 +1,11 @@
 /** The head of a thread: who it is with, who else is there, and what ends it. */
 import { el, onDispose, signal, when } from "../../dom.js";
 import { onPresence } from "../../live.js";
-import { button, face, icon } from "../../parts/basics.js";
+import { button, chip, face, icon } from "../../parts/basics.js";
 import { menu } from "../../parts/menu.js";
 import { goesOn, me } from "../../session.js";
 import { nameOf } from "./conversations.js";
+import { openSnooze, untilText } from "./snooze.js";
 
 const text = {
   back: "Back",
@@ -12,6 +13,9 @@ const text = {
   resolve: "Resolve",
   reopen: "Reopen",
   more: "More actions",
+  snooze: "Snooze",
+  wake: "End snooze",
+  snoozed: (/** @type {string} */ until) => "Snoozed until " + until,
   unread: "Mark unread",
   goOn: "Go on to the next",
   looking: " looking at this too",
@@ -34,6 +38,7 @@ export function head(at) {
     el("div.thread-name", null,
       el("h2", { dir: "auto", tabindex: "-1" }, name),
       el("p", null, el("span", null, () => conversation()?.contact.name && conversation()?.contact.phone_number), presence(at.id))),
+    () => conversation()?.snoozed_until && chip(text.snoozed(untilText(conversation().snoozed_until)), "warn"),
     ending(at),
     button(text.details,
       {
@@ -48,9 +53,12 @@ export function head(at) {
 }
 
 /** ending is the button that resolves or reopens, and the menu of what else can be done. @param {import("./thread.js").Place} at */
-function ending({ conversation, resolve, reopen, markUnread }) {
+function ending({ conversation, resolve, reopen, markUnread, change, seen }) {
   const more = button(text.more, { icon: "down", iconOnly: true });
+  const snooze = (/** @type {string} */ until) => void change({ snoozed_until: until, seen: seen() });
   menu(more, text.more, () => [
+    ...(conversation()?.status === "resolved" ? [] : [{ name: text.snooze, icon: "clock", run: () => openSnooze(more, snooze) }]),
+    ...(conversation()?.snoozed_until ? [{ name: text.wake, icon: "clock", run: () => void change({ snoozed_until: null }) }] : []),
     { name: text.unread, icon: "inbox", run: markUnread, keys: "u" },
     {
       name: text.goOn,

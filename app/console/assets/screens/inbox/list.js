@@ -3,6 +3,7 @@ import { computed, effect, el, flush, list, signal, when } from "../../dom.js";
 import { count } from "../../format.js";
 import { button, copyable, icon } from "../../parts/basics.js";
 import { searchbox } from "../../parts/lists.js";
+import { menu } from "../../parts/menu.js";
 import { step as stepFocus } from "../../parts/popover.js";
 import { empty, failed, skeleton } from "../../parts/states.js";
 import { navigate, path, query, setQuery } from "../../router.js";
@@ -15,7 +16,20 @@ import { refusalText } from "./sending.js";
 
 const text = {
   tabs: "Inbox",
-  names: { open: "Open", mine: "Mine", unassigned: "Unassigned", unread: "Unread", resolved: "Resolved", all: "All" },
+  names: {
+    open: "Open",
+    mine: "Mine",
+    unassigned: "Unassigned",
+    waiting: "Waiting",
+    mentions: "Mentions",
+    unread: "Unread",
+    snoozed: "Snoozed",
+    resolved: "Resolved",
+    all: "All",
+  },
+  more: "More",
+  sort: "Sort",
+  sorts: { newest: "Newest", waiting: "Waiting longest" },
   filter: "Filter by label",
   anyLabel: "Any label",
   search: "Search messages",
@@ -43,22 +57,32 @@ const step = 30;
  * @param {(id: string | null) => string} at.personName
  * @param {ReturnType<typeof import("./selection.js").selection>} at.selected
  * @param {() => import("./sending.js").Refusal | null} at.refusal why nothing can be sent from this number
+ * @param {ReturnType<typeof import("./views.js").views>} at.saved
+ * @param {() => string} at.sort
  */
-export function listPane({ store, current, labels, people, personName, selected, refusal }) {
+export function listPane({ store, current, labels, people, personName, selected, refusal, saved, sort }) {
   const words = () => query().get("search") ?? "";
   const tab = () => (tabs[query().get("tab") ?? ""] ? /** @type {string} */ (query().get("tab")) : "open");
   return el("section.list-pane", { "aria-label": text.tabs },
     el("div", { role: "status" }, () => refusalNotice(refusal())),
     el("div.search", { role: "search" },
       icon("search"), searchbox(text.search, { id: "search-messages" }), el("kbd", { "aria-hidden": "true" }, "/")),
-    tabList(tab),
-    el("select.label-filter", {
-      "aria-label": text.filter,
-      value: () => (labels(), query().get("label") ?? ""),
-      onchange: (/** @type {any} */ event) => setQuery({ label: event.target.value }),
-    },
-      el("option", { value: "" }, text.anyLabel),
-      list(labels, (one) => one.id, (one) => el("option", { value: one().id }, () => one().name))),
+    tabList(() => (saved.open() ? saved.open().id : tab()), saved),
+    el("div.list-tools", null,
+      el("select", {
+        "aria-label": text.filter,
+        value: () => (labels(), query().get("label") ?? ""),
+        onchange: (/** @type {any} */ event) => setQuery({ label: event.target.value }),
+      },
+        el("option", { value: "" }, text.anyLabel),
+        list(labels, (one) => one.id, (one) => el("option", { value: one().id }, () => one().name))),
+      el("select", {
+        "aria-label": text.sort,
+        value: () => sort() || "newest",
+        onchange: (/** @type {any} */ event) => setQuery({ sort: event.target.value }),
+      },
+        Object.entries(text.sorts).map(([id, name]) => el("option", { value: id }, name))),
+      saved.tools({ tab, label: () => query().get("label") ?? "", sort })),
     selectionBar({
       selected,
       number: () => number()?.phone_number_id ?? "",
@@ -67,30 +91,59 @@ export function listPane({ store, current, labels, people, personName, selected,
       people,
       labels,
     }),
-    el("div.list-body", { role: "tabpanel", id: "conversations", "aria-labelledby": () => "tab-" + tab() },
+    el("div.list-body", { role: "tabpanel", id: "conversations", "aria-labelledby": () => "tab-" + (saved.open()?.id ?? tab()) },
       when(words, () => results(words, store, current), () => rows(store, { current, selected, personName }))));
 }
 
 /** @param {import("./sending.js").Refusal | null} refusal */
 const refusalNotice = (refusal) => refusal && el("p.notice", null, refusalText(refusal));
 
-/** @param {() => string} tab */
-function tabList(tab) {
+/** How many saved views are tabs; the others are in a menu. */
+const viewTabs = 3;
+
+/** @param {() => string} chosen a tab or a view @param {ReturnType<typeof import("./views.js").views>} saved */
+function tabList(chosen, saved) {
   const names = Object.entries(text.names);
-  const open = (/** @type {string} */ next) => navigate(keep(path(), { tab: next === "open" ? "" : next, search: "" }));
+  // The one that is open is always a tab.
+  const shownViews = computed(() => {
+    const all = saved.all();
+    const at = all.findIndex((one) => one.id === chosen());
+    return at < viewTabs ? all.slice(0, viewTabs) : [...all.slice(0, viewTabs - 1), all[at]];
+  });
+  const others = computed(() => saved.all().filter((one) => !shownViews().includes(one)));
+  const open = (/** @type {string} */ next) => {
+    const isView = next.startsWith("viw_");
+    navigate(keep(path(), {
+      tab: isView || next === "open" ? "" : next,
+      view: isView ? next : "",
+      label: isView ? "" : query().get("label") ?? "",
+      search: "",
+      sort: "",
+    }));
+  };
+  const ids = () => [...names.map(([id]) => id), ...shownViews().map((one) => one.id)];
   const move = (/** @type {KeyboardEvent} */ event) => {
     const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (!by) return;
     event.preventDefault();
-    const at = names.findIndex(([id]) => id === tab());
-    open(names[(at + by + names.length) % names.length][0]);
+    const all = ids();
+    open(all[(all.indexOf(chosen()) + by + all.length) % all.length]);
     flush();
-    document.getElementById("tab-" + tab())?.focus();
+    document.getElementById("tab-" + chosen())?.focus();
   };
-  return el("div.tabs", { role: "tablist", "aria-label": text.tabs, onkeydown: move }, names.map(([id, name]) => el("button", {
-    type: "button", role: "tab", id: "tab-" + id, "aria-selected": () => tab() === id, "aria-controls": "conversations",
-    tabindex: () => (tab() === id ? "0" : "-1"), "aria-describedby": "count-" + id, onclick: () => open(id),
-  }, name, el("small", { id: "count-" + id, "aria-hidden": "true" }, () => (counts()[id] === undefined ? "" : count(counts()[id]))))));
+  const tab = (/** @type {string} */ id, /** @type {any} */ name, /** @type {any} */ more) => el("button", {
+    type: "button", role: "tab", id: "tab-" + id, "aria-selected": () => chosen() === id, "aria-controls": "conversations",
+    tabindex: () => (chosen() === id ? "0" : "-1"), "aria-describedby": more ? "count-" + id : null, onclick: () => open(id),
+  }, name, more);
+  const number = (/** @type {string} */ id) => el("small", { id: "count-" + id, "aria-hidden": "true" },
+    () => (counts()[id] === undefined ? "" : count(counts()[id])));
+  const more = button(text.more, { look: "bare", icon: "down" });
+  menu(more, text.more, () => others().map((one) => ({ name: one.name, run: () => open(one.id) })));
+  return el("div.tabs", null,
+    el("div.tab-list", { role: "tablist", "aria-label": text.tabs, onkeydown: move },
+      names.map(([id, name]) => tab(id, name, number(id))),
+      list(shownViews, (one) => one.id, (one) => tab(one().id, el("span", { dir: "auto" }, () => one().name), null))),
+    when(() => others().length > 0, () => more));
 }
 
 /**

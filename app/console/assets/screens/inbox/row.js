@@ -7,6 +7,7 @@ import { me } from "../../session.js";
 import { summary } from "./content.js";
 import { keep, nameOf } from "./conversations.js";
 import { tick } from "./message.js";
+import { untilText } from "./snooze.js";
 
 const text = {
   you: "You",
@@ -16,6 +17,8 @@ const text = {
   left: (/** @type {string} */ span) => span + " left to reply",
   closed: "closed",
   pending: "Pending",
+  waits: (/** @type {string} */ span) => "waiting " + span,
+  snoozed: (/** @type {string} */ until) => "Snoozed until " + until,
   assigned: (/** @type {string} */ name) => "Assigned to " + name,
   select: (/** @type {string} */ name) => "Select " + name,
   selected: ", selected",
@@ -77,7 +80,8 @@ export function conversationRow(one, { current, tabStop, selected, personName })
       el("span.unseen", null, () => one().labels.map((/** @type {any} */ label) => ", " + label.name).join("")),
       el("span.unseen", null, () => (isSelected() ? text.selected : ""))),
     el("span.row-end", null, () => [
-      windowOf(one()),
+      one().snoozed_until && el("span.window", { title: text.snoozed(untilText(one().snoozed_until)) }, icon("clock")),
+      waitOf(one()) ?? windowOf(one()),
       one().assignee && el("span.face.tiny",
         { title: text.assigned(one().assignee.name ?? ""), role: "img", "aria-label": text.assigned(one().assignee.name ?? "") },
         initials(one().assignee.name ?? "?"),
@@ -150,6 +154,19 @@ function authorOf(m, personName) {
   if (m.direction !== "outbound") return "";
   if (!m.sent_by) return text.sources[/** @type {"api"} */ (m.source)] ?? "";
   return m.sent_by === me().id ? text.you : personName(m.sent_by).split(/\s/)[0];
+}
+
+/** From how many hours on a wait is long, and from how many too long. */
+const longWait = 1;
+const longestWait = 8;
+
+/** waitOf says how long the person waits, if so. @param {any} one */
+function waitOf(one) {
+  if (!one.waiting_since) return null;
+  const wait = Math.max(now() - Date.parse(one.waiting_since), 0);
+  const hours = wait / 3_600_000;
+  const tone = hours >= longestWait ? ".bad" : hours >= longWait ? ".warn" : "";
+  return el("span.waits" + tone, null, text.waits(spanOf(wait)));
 }
 
 /** windowOf says how much of the 24 hours is left. @param {any} one */

@@ -9,6 +9,7 @@ import { openAssign } from "./assign.js";
 import { nameOf } from "./conversations.js";
 import { unsentIn } from "./drafts.js";
 import { openLabels } from "./labels.js";
+import { openSnooze } from "./snooze.js";
 
 /** @param {number} n */
 const conversations = (n) => (n === 1 ? "1 conversation" : `${count(n)} conversations`);
@@ -18,6 +19,7 @@ const text = {
   selected: (/** @type {number} */ n) => count(n) + " selected",
   assign: "Assign",
   label: "Label",
+  snooze: "Snooze",
   resolve: "Resolve",
   clear: "Clear selection",
   most: (/** @type {number} */ n) => `You can select up to ${count(n)} conversations.`,
@@ -27,11 +29,13 @@ const text = {
   done: {
     assign: (/** @type {number} */ n) => conversations(n) + " assigned",
     label: (/** @type {number} */ n) => conversations(n) + " labelled",
+    snooze: (/** @type {number} */ n) => conversations(n) + " snoozed",
     resolve: (/** @type {number} */ n) => conversations(n) + " resolved",
   },
   failed: {
     assign: (/** @type {number} */ n, /** @type {number} */ all) => `${count(n)} of ${conversations(all)} not assigned: `,
     label: (/** @type {number} */ n, /** @type {number} */ all) => `${count(n)} of ${conversations(all)} not labelled: `,
+    snooze: (/** @type {number} */ n, /** @type {number} */ all) => `${count(n)} of ${conversations(all)} not snoozed: `,
     resolve: (/** @type {number} */ n, /** @type {number} */ all) => `${count(n)} of ${conversations(all)} not resolved: `,
   },
   others: (/** @type {number} */ n) => ` and ${count(n)} more`,
@@ -92,7 +96,7 @@ export function selectionBar({ selected, number, merge, read, people, labels }) 
   const path = (/** @type {string} */ id) => `v1/${number()}/conversations/${id}`;
   const busy = signal(false);
 
-  /** each does something with all that are selected, and says what it was and what failed. @param {"assign" | "label" | "resolve"} what @param {(id: string) => Promise<any>} run */
+  /** each does something with all that are selected, and says what it was and what failed. @param {"assign" | "label" | "snooze" | "resolve"} what @param {(id: string) => Promise<any>} run */
   const each = async (what, run) => {
     if (busy.peek()) return;
     const all = selected.rows();
@@ -110,7 +114,7 @@ export function selectionBar({ selected, number, merge, read, people, labels }) 
 
     const failedIDs = new Set(failures.map(({ one }) => one.id));
     const done = all.filter(({ id }) => !failedIDs.has(id));
-    if (what === "resolve") selected.drop(done.map(({ id }) => id));
+    if (what === "resolve" || what === "snooze") selected.drop(done.map(({ id }) => id));
     if (done.length > 0) toast(text.done[what](done.length));
     if (failures.length > 0) toastFailure(text.failed[what](failures.length, all.length) + failureText(failures));
   };
@@ -142,8 +146,16 @@ export function selectionBar({ selected, number, merge, read, people, labels }) 
       }),
     }),
   });
+  // What somebody has not seen is neither put off nor ended.
+  const seen = (/** @type {string} */ id) => selected.rows().find((one) => one.id === id)?.last_message?.id ?? null;
+  const snooze = button(text.snooze, {
+    icon: "clock",
+    "aria-haspopup": "dialog",
+    "aria-expanded": "false",
+    run: () => openSnooze(snooze, (until) => void each("snooze", (id) => patch(path(id), { snoozed_until: until, seen: seen(id) }))),
+  });
   const resolve = async () => {
-    const run = () => each("resolve", (id) => patch(path(id), { status: "resolved" }));
+    const run = () => each("resolve", (id) => patch(path(id), { status: "resolved", seen: seen(id) }));
     const unsent = (await Promise.all(selected.rows().map((one) => unsentIn(one.id)))).filter(Boolean).length;
     if (unsent === 0) return run();
     return confirmAction({ title: text.unsent, body: text.unsentBody(unsent), action: text.resolveAnyway, send: run });
@@ -154,7 +166,7 @@ export function selectionBar({ selected, number, merge, read, people, labels }) 
   },
     button(text.clear, { icon: "close", look: "bare", iconOnly: true, run: selected.clear }),
     el("b", { role: "status" }, () => text.selected(selected.rows().length)),
-    assign, label, button(text.resolve, { icon: "check", run: () => void resolve() })));
+    assign, label, snooze, button(text.resolve, { icon: "check", run: () => void resolve() })));
 }
 
 /** failureText names what failed, and why. @param {{ one: any, error: any }[]} failures */

@@ -8,7 +8,7 @@ import { failed, skeleton } from "../../parts/states.js";
 import { toastError } from "../../parts/notices.js";
 import { step as stepFocus } from "../../parts/popover.js";
 import { query, setQuery } from "../../router.js";
-import { me } from "../../session.js";
+import { counts, me } from "../../session.js";
 import { changeLine, changes } from "./changes.js";
 import { composer } from "./composer.js";
 import { nameOf } from "./conversations.js";
@@ -16,6 +16,7 @@ import { draftOf } from "./drafts.js";
 import { head } from "./head.js";
 import { article, stateOf, timeOf, waiting } from "./message.js";
 import { messages } from "./messages.js";
+import { notes } from "./notes.js";
 import { outbox } from "./outbox.js";
 import { react } from "./reactions.js";
 
@@ -44,6 +45,10 @@ const again = 2000;
  * @property {(fresh: any) => void} merge
  * @property {import("../../dom.js").Signal<boolean>} heldUnread somebody marked it so by hand
  * @property {() => void} drawn is called when its messages are on the page
+ * @property {(changes: Record<string, any>) => Promise<boolean>} change
+ * @property {() => string | null} seen the newest message that was on the page
+ * @property {(message: string) => void} see
+ * @property {() => any[]} people
  */
 
 /** @param {Place} at */
@@ -94,8 +99,12 @@ export function thread(at) {
     changed: store.merge,
   };
 
-  const lines = changes(number, id, (change) => (log?.isConnected ? drawStill(log, change) : change()));
-  const { rows, last } = rowsOf(store, id, firstUnread, lines.all);
+  const draw = (/** @type {() => void} */ change) => (log?.isConnected ? drawStill(log, change) : change());
+  const lines = changes(number, id, draw);
+  const written = notes(number, id, draw);
+  const happened = computed(() => [...lines.all(), ...written.all()].sort((a, b) => (a.created_at < b.created_at ? -1 : 1)));
+  const { rows, last } = rowsOf(store, id, firstUnread, happened);
+  effect(() => void (store.lastID() && at.see(store.lastID())));
   const newCount = countNew(store, atBottom);
   const body = el("section.thread", { "aria-label": () => text.region(name()) },
     head(at),
@@ -110,11 +119,11 @@ export function thread(at) {
       when(store.ready, () => null, () => skeleton(6)),
       () => store.failure() && !store.newest() && failed(store.failure(), () => store.begin()),
       el("div.message-list", null, list(rows, (row) => row.m.id, (row) => article(row, context)),
-        list(last, (one) => one.id, (one) => changeLine(one())))),
+        list(last, (one) => one.id + (one.note?.updated_at ?? ""), (one) => changeLine(one())))),
     when(() => !atBottom() || !store.endsNow(), () => el("div.to-newest", null,
       button(text.newest, { look: "plain", icon: "down", iconOnly: true, run: toNewest }),
       () => newCount() > 0 && el("span.chip.good", { role: "status" }, text.fresh(newCount())))),
-    composer({ ...at, name, store, draft, toNewest }));
+    composer({ ...at, name, store, draft, toNewest, addNote: written.add }));
 
   async function toNewest() {
     if (query().get("message")) setQuery({ message: "" });
@@ -166,6 +175,7 @@ export function thread(at) {
     scrolled();
   })));
   followChanges(at, store, lines);
+  followChanges(at, store, written);
   keepRead(at, store, atBottom);
   onDispose(() => reportPresence(null, false));
   reportPresence(id, false);
@@ -194,7 +204,7 @@ function markUnread(store, conversation) {
  * and again when it is another's, or has another state or other labels.
  * @param {Place} at
  * @param {ReturnType<typeof messages>} store
- * @param {ReturnType<typeof changes>} lines
+ * @param {Pick<ReturnType<typeof changes>, "needs" | "reach" | "refresh">} lines
  */
 function followChanges(at, store, lines) {
   const oldest = computed(() => (store.ready() && store.shown()[0]?.created_at) || "");
@@ -205,7 +215,7 @@ function followChanges(at, store, lines) {
 
   const state = computed(() => {
     const one = at.conversation();
-    return one && [one.status, one.assignee?.id, ...one.labels.map((/** @type {any} */ label) => label.id)].join(" ");
+    return one && [one.status, one.snoozed_until, one.assignee?.id, ...one.labels.map((/** @type {any} */ label) => label.id)].join(" ");
   });
   let known = state();
   effect(() => {
@@ -310,7 +320,8 @@ function rowsOf(store, id, firstUnread, happened) {
 
 /** isSame reports whether two rows look the same. @param {import("./message.js").Row} a @param {import("./message.js").Row} b */
 const isSame = (a, b) => a.entry === b.entry && (a.entry || a.m === b.m) && a.day === b.day && a.isUnread === b.isUnread
-  && a.follows === b.follows && a.changed.map(({ id }) => id).join() === b.changed.map(({ id }) => id).join();
+  && a.follows === b.follows && a.changed.map(versionOf).join() === b.changed.map(versionOf).join();
+const versionOf = (/** @type {import("./changes.js").Change} */ one) => one.id + (one.note?.updated_at ?? "");
 
 /**
  * countNew counts what came while somebody reads further up.
@@ -375,8 +386,9 @@ function keepRead(at, store, atBottom) {
     const unread = at.conversation().unread_count;
     if (unread === 0) asked = "";
     const isSeen = atBottom() || !isOpened;
+    const isMentioned = !isOpened && (counts.peek().mentions ?? 0) > 0; // perhaps here
     isOpened = true;
-    if (unread === 0 || !isSeen || at.heldUnread()) return;
+    if ((unread === 0 && !isMentioned) || !isSeen || at.heldUnread()) return;
     const state = unread + " " + at.conversation().last_message_at;
     if (state === asked) return;
     asked = state;

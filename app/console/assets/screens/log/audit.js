@@ -30,6 +30,7 @@ const subjects = {
   key: "API key",
   label: "Label",
   media: "File",
+  note: "Note",
   number: "Number",
   organization: "Organization",
   quick_reply: "Quick reply",
@@ -39,6 +40,7 @@ const subjects = {
   template: "Template",
   templates: "Templates",
   user: "Person",
+  view: "View",
   webhook: "Webhook",
   webhook_secret: "Webhook secret",
 };

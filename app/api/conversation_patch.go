@@ -1,0 +1,177 @@
+package api
+
+import (
+	"errors"
+	"slices"
+
+	"confab/app/api/rest"
+	"confab/jobs"
+	"confab/jobs/event"
+	"confab/storage"
+)
+
+// conversationChanges is the body of PATCH /v1/:phone_number_id/conversations/:id.
+type conversationChanges struct {
+	Status       rest.Patch[string] `json:"status"`
+	AssignedTo   rest.Patch[string] `json:"assigned_to"`
+	SnoozedUntil rest.Patch[string] `json:"snoozed_until"`
+	Seen         *string            `json:"seen"` // the newest message that the caller knows
+
+	until storage.Time // of SnoozedUntil
+}
+
+func (c *conversationChanges) Validate() (err error) {
+	if !c.Status.Set && !c.AssignedTo.Set && !c.SnoozedUntil.Set {
+		return rest.NoneGiven("status", "Provide at least one of status, assigned_to and snoozed_until.")
+	}
+	states := []string{storage.ConversationOpen, storage.ConversationResolved, storage.ConversationPending}
+	if c.Status.Set && !slices.Contains(states, c.Status.Value) {
+		return rest.Invalid("status", "must be open, resolved or pending")
+	}
+
+	c.until, err = rest.TimeAhead("snoozed_until", c.SnoozedUntil.OrNil(), jobs.MaxSnooze, "year")
+	if err == nil && c.Seen != nil && !storage.ValidID(storage.PrefixMessage, *c.Seen) {
+		return errUnseen()
+	}
+	return err
+}
+
+// errUnseen reports a message that the caller cannot have seen here.
+func errUnseen() error { return rest.Invalid("seen", "must be a message of this conversation") }
+
+// updateConversation handles PATCH /v1/:phone_number_id/conversations/:id.
+func (s *Server) updateConversation(r *rest.Request, in conversationChanges) (rest.Reply, error) {
+	return rest.UpdateFound(s.Server, r, ConversationIn, func(tx *storage.Tx, c storage.FullConversation) (rest.Reply, error) {
+		if err := changeConversation(tx, r, c.Conversation, in); err != nil {
+			return rest.Reply{}, err
+		}
+
+		return ShowConversation(&tx.Rx, r)
+	})
+}
+
+// checkSeen refuses to resolve a conversation, or to let it sleep, while there is a message of the
+// person that the caller does not know.
+func (c *conversationChanges) checkSeen(tx *storage.Tx, v storage.Conversation) error {
+	if c.Seen == nil {
+		return nil
+	}
+
+	newer, err := tx.HasInboundAfter(v, *c.Seen)
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		return errUnseen()
+	case err == nil && newer && (c.Status.Value == storage.ConversationResolved || c.until != 0):
+		return rest.Fail(rest.ConversationChanged, "A newer message has come in: read it first.")
+	}
+	return err
+}
+
+// applyTo changes state and snooze of a conversation.
+func (c *conversationChanges) applyTo(tx *storage.Tx, v *storage.Conversation) error {
+	if c.Status.Set {
+		v.Status = c.Status.Value
+	}
+	if c.until != 0 && v.Status == storage.ConversationResolved {
+		return rest.Invalid("snoozed_until", "cannot be set on a resolved conversation")
+	}
+
+	switch {
+	case v.Status == storage.ConversationResolved && v.SnoozedUntil != 0:
+		return tx.Snooze(v, 0)
+	case c.SnoozedUntil.Set && c.until != v.SnoozedUntil:
+		return tx.Snooze(v, c.until)
+	}
+	return nil
+}
+
+// changeConversation stores the changes of a conversation, if there are any, and emits
+// the events of a new assignee and of a resolved conversation.
+func changeConversation(tx *storage.Tx, r *rest.Request, c storage.Conversation, in conversationChanges) error {
+	before := c
+	given := event.Assignment{PreviousUserID: before.AssigneeID}
+	if err := in.checkSeen(tx, c); err != nil {
+		return err
+	}
+
+	if in.AssignedTo.Given() {
+		u, err := tx.User(r.Org.ID, in.AssignedTo.Value)
+		if errors.Is(err, storage.ErrNotFound) {
+			return rest.Invalid("assigned_to", "must be a user of this organization")
+		}
+		if err != nil {
+			return err
+		}
+		given.UserID, given.TeamID = &u.ID, &u.TeamPublicID
+	}
+
+	if in.AssignedTo.Set {
+		c.AssigneeID = given.UserID
+	}
+	if err := in.applyTo(tx, &c); err != nil {
+		return err
+	}
+
+	// A PATCH that changes nothing leaves updated_at alone and emits no event.
+	assigned, moved := !sameText(before.AssigneeID, c.AssigneeID), before.Status != c.Status
+	if !assigned && !moved && before.SnoozedUntil == c.SnoozedUntil {
+		return nil
+	}
+
+	if err := tx.UpdateConversation(&c); err != nil {
+		return err
+	}
+	if err := recordMoves(tx, r, before, c); err != nil {
+		return err
+	}
+
+	if assigned {
+		if err := event.ConversationAssigned(subject(r), c, given).Emit(tx); err != nil {
+			return err
+		}
+	}
+
+	if moved && c.Status == storage.ConversationResolved {
+		return event.ConversationClosed(subject(r), c, r.UserID()).Emit(tx)
+	}
+	return nil
+}
+
+// recordMoves records for the thread of a conversation what has become another: its assignee, its
+// state, or else its snooze.
+func recordMoves(tx *storage.Tx, r *rest.Request, before, c storage.Conversation) error {
+	if !sameText(before.AssigneeID, c.AssigneeID) {
+		if err := recordChange(tx, r, c, storage.ConversationChange{Kind: storage.ChangeAssigned, AssigneeID: c.AssigneeID}); err != nil {
+			return err
+		}
+	}
+
+	if before.Status != c.Status {
+		kind := map[string]string{
+			storage.ConversationOpen:     storage.ChangeReopened,
+			storage.ConversationResolved: storage.ChangeResolved,
+			storage.ConversationPending:  storage.ChangePending,
+		}[c.Status]
+		if err := recordChange(tx, r, c, storage.ConversationChange{Kind: kind}); err != nil {
+			return err
+		}
+	}
+
+	switch {
+	case before.SnoozedUntil == c.SnoozedUntil || c.Status == storage.ConversationResolved:
+		return nil
+	case c.SnoozedUntil == 0:
+		return recordChange(tx, r, c, storage.ConversationChange{Kind: storage.ChangeWoken})
+	}
+	return recordChange(tx, r, c, storage.ConversationChange{Kind: storage.ChangeSnoozed, Until: c.SnoozedUntil})
+}
+
+// recordChange records what a request does to a conversation.
+func recordChange(tx *storage.Tx, r *rest.Request, c storage.Conversation, change storage.ConversationChange) error {
+	change.ConversationID, change.AccountID = c.ID, c.AccountID
+	change.Actor, change.UserID = storage.ChangedByAPI, r.UserID()
+	if change.UserID != nil {
+		change.Actor = storage.ChangedByUser
+	}
+	return tx.RecordChange(change)
+}

@@ -1,0 +1,168 @@
+package api
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"confab/app/api/rest"
+	"confab/jobs/event"
+	"confab/storage"
+)
+
+const (
+	maxNote     = 4096 // characters, as a message's text
+	maxMentions = 20
+)
+
+// listNotes handles GET /v1/:phone_number_id/conversations/:id/notes.
+func (s *Server) listNotes(r *rest.Request) (rest.Reply, error) {
+	q := rest.Filters{Values: r.Query()}
+	f := storage.NoteFilter{Search: q.Text("search", maxSearch)}
+	if q.Err != nil {
+		return rest.Reply{}, q.Err
+	}
+
+	return rest.ListOf(s.Server, r, rest.Lister[storage.Note, event.NoteView]{
+		Scope: fmt.Sprintf("notes %s %#v", r.Param("id"), f),
+		Read: func(rx *storage.Rx, q *rest.ListQuery) ([]storage.Note, storage.After, error) {
+			c, err := ConversationIn(rx, r)
+			if err != nil {
+				return nil, storage.Last, err
+			}
+			return rx.Within(q.Budget).Notes(c.ID, f, q.After, q.Fetch())
+		},
+		Key:  func(n storage.Note) storage.After { return storage.After{ID: n.ID} },
+		View: event.ViewNote,
+	})
+}
+
+// newNote is the body of POST /v1/:phone_number_id/conversations/:id/notes.
+type newNote struct {
+	Text     *string  `json:"text"`
+	Mentions []string `json:"mentions"`
+}
+
+func (n *newNote) Validate() error {
+	return cmp.Or(rest.Required("text", n.Text, maxNote), rest.AtMost("mentions", n.Mentions, maxMentions))
+}
+
+// createNote handles POST /v1/:phone_number_id/conversations/:id/notes.
+func (s *Server) createNote(r *rest.Request, in newNote) (rest.Reply, error) {
+	return rest.UpdateFound(s.Server, r, ConversationIn, func(tx *storage.Tx, c storage.FullConversation) (rest.Reply, error) {
+		mentions, err := mentionedUsers(tx, r, in.Mentions)
+		if err != nil {
+			return rest.Reply{}, err
+		}
+
+		n := storage.Note{AccountID: c.AccountID, ConversationID: c.ID, Text: *in.Text, Mentions: mentions}
+		n.AuthorType, n.AuthorID, n.AuthorName = noteAuthor(r)
+		if err := tx.InsertNote(&n); err != nil {
+			return rest.Reply{}, err
+		}
+		return rest.Created(event.ViewNote(n)), event.NoteCreated(subject(r), n).Emit(tx)
+	})
+}
+
+// noteAuthor is the caller as the author of a note.
+func noteAuthor(r *rest.Request) (kind, id string, name *string) {
+	if r.User != nil {
+		return storage.NoteByUser, r.User.ID, &r.User.Name
+	}
+	return storage.NoteByKey, r.Key.ID, r.Key.Label
+}
+
+// mentionedUsers checks the people whom a note mentions, and returns each once.
+func mentionedUsers(tx *storage.Tx, r *rest.Request, ids []string) (storage.JSON, error) {
+	mentioned, seen := []string{}, make(map[string]bool)
+	for i, id := range ids {
+		if seen[id] {
+			continue
+		}
+		seen[id] = true
+
+		_, err := tx.User(r.Org.ID, id)
+		if errors.Is(err, storage.ErrNotFound) {
+			return nil, rest.Invalid(rest.ItemPath("mentions", i), "must be a user of this organization")
+		}
+		if err != nil {
+			return nil, err
+		}
+		mentioned = append(mentioned, id)
+	}
+	return json.Marshal(mentioned)
+}
+
+// noteIn finds the note in the path.
+func noteIn(rx *storage.Rx, r *rest.Request) (storage.Note, error) {
+	c, err := ConversationIn(rx, r)
+	if err != nil {
+		return storage.Note{}, err
+	}
+	return rest.InPath(r, "note_id", storage.PrefixNote, c.ID, rx.Note)
+}
+
+// checkNoteAuthor refuses to let an agent change what somebody else wrote.
+func checkNoteAuthor(r *rest.Request, n storage.Note) error {
+	if r.User == nil || r.User.Role == storage.RoleAdmin || r.User.ID == n.AuthorID {
+		return nil
+	}
+	return rest.Fail(rest.PermissionDenied, "Only its author and admins of the organization can change a note.")
+}
+
+// noteChanges is the body of PATCH /v1/:phone_number_id/conversations/:id/notes/:note_id.
+type noteChanges struct {
+	Text     rest.Patch[string]   `json:"text"`
+	Mentions rest.Patch[[]string] `json:"mentions"`
+}
+
+func (c *noteChanges) Validate() error {
+	if !c.Text.Set && !c.Mentions.Set {
+		return rest.NoneGiven("text", "Provide text, mentions or both.")
+	}
+	return cmp.Or(
+		c.Text.NotNull("text"),
+		rest.Optional("text", c.Text.OrNil(), maxNote),
+		rest.AtMost("mentions", c.Mentions.Value, maxMentions),
+	)
+}
+
+// updateNote handles PATCH /v1/:phone_number_id/conversations/:id/notes/:note_id.
+func (s *Server) updateNote(r *rest.Request, in noteChanges) (rest.Reply, error) {
+	return rest.UpdateFound(s.Server, r, noteIn, func(tx *storage.Tx, n storage.Note) (rest.Reply, error) {
+		if err := checkNoteAuthor(r, n); err != nil {
+			return rest.Reply{}, err
+		}
+
+		before := n.MentionedUsers()
+		if in.Text.Set {
+			n.Text = in.Text.Value
+		}
+		if in.Mentions.Set {
+			mentions, err := mentionedUsers(tx, r, in.Mentions.Value)
+			if err != nil {
+				return rest.Reply{}, err
+			}
+			n.Mentions = mentions
+		}
+
+		if err := tx.UpdateNote(&n, before); err != nil {
+			return rest.Reply{}, err
+		}
+		return rest.OK(event.ViewNote(n)), event.NoteUpdated(subject(r), n).Emit(tx)
+	})
+}
+
+// deleteNote handles DELETE /v1/:phone_number_id/conversations/:id/notes/:note_id.
+func (s *Server) deleteNote(r *rest.Request) (rest.Reply, error) {
+	return rest.UpdateFound(s.Server, r, noteIn, func(tx *storage.Tx, n storage.Note) (rest.Reply, error) {
+		if err := checkNoteAuthor(r, n); err != nil {
+			return rest.Reply{}, err
+		}
+		if err := tx.DeleteNote(n); err != nil {
+			return rest.Reply{}, err
+		}
+		return rest.Deleted("note", n.ID), event.NoteDeleted(subject(r), n).Emit(tx)
+	})
+}

@@ -1,0 +1,67 @@
+/** Snoozing: a conversation leaves the open ones until a time that somebody chooses. */
+import { el, signal } from "../../dom.js";
+import { clockOf, dates, dayOf } from "../../format.js";
+import { button } from "../../parts/basics.js";
+import { popover } from "../../parts/popover.js";
+
+const text = {
+  snooze: "Snooze",
+  hours: "For 3 hours",
+  tomorrow: "Until tomorrow",
+  monday: "Until Monday",
+  at: "Until",
+  pick: "Snooze until then",
+  wrong: "Choose a time within the next year.",
+};
+const longest = 365 * 86_400_000;
+const dayAndClock = dates({ weekday: "short", day: "numeric", month: "short", hour: "numeric", minute: "2-digit" });
+
+/** untilText is a time that lies ahead, as short as it can be said. @param {string} time */
+export function untilText(time) {
+  const at = Date.parse(time);
+  return dayOf(at) === dayOf(Date.now()) ? clockOf(at) : dayAndClock.format(at);
+}
+
+/** @param {Date} at as a field of a form takes it */
+const local = (at) => new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+
+/** @param {number} days */
+function morning(days) {
+  const at = new Date();
+  at.setDate(at.getDate() + days);
+  at.setHours(9, 0, 0, 0);
+  return at;
+}
+
+/**
+ * openSnooze asks until when.
+ * @param {Element} beside
+ * @param {(until: string) => void} choose
+ */
+export function openSnooze(beside, choose) {
+  const choices = /** @type {[string, Date][]} */ ([
+    [text.hours, new Date(Date.now() + 3 * 3_600_000)],
+    [text.tomorrow, morning(1)],
+    [text.monday, morning(((8 - new Date().getDay()) % 7) || 7)],
+  ]);
+  popover(beside, { role: "dialog", "aria-label": text.snooze }, (close) => {
+    const wrong = signal("");
+    const finish = (/** @type {Date} */ at) => {
+      const wait = at.getTime() - Date.now();
+      if (!(wait > 0 && wait < longest)) return wrong.set(text.wrong);
+      close();
+      choose(at.toISOString());
+    };
+    /** @type {HTMLInputElement} */
+    const input = el("input", { type: "datetime-local", id: "snooze-until", value: local(morning(1)), min: local(new Date()) });
+    return [
+      choices.map(([name, at]) => button(name, {
+        look: "bare", class: "menu-item", run: () => finish(at), title: dayAndClock.format(at),
+      })),
+      el("form.snooze-at", { novalidate: true, onsubmit: () => finish(new Date(input.value)) },
+        el("label.label", { for: "snooze-until" }, text.at), input,
+        () => wrong() && el("p.wrong", { role: "alert" }, wrong()),
+        el("button.button", null, text.pick)),
+    ];
+  });
+}

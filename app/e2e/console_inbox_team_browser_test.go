@@ -1,0 +1,83 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp/kb"
+
+	"confab/storage"
+)
+
+// A colleague is asked by a note, the conversation sleeps, and what waits is found.
+func TestTheTeamLeavesNotesAndPutsOffWhatCanWait(t *testing.T) {
+	parallelBrowser(t)
+	s := newStage(t)
+	number := s.connect()
+	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("Where is my refund?"))
+	s.says(number, "15550002222", "Bo Chen", textOf("Hello"))
+	c := s.console(t, storage.RoleAgent)
+	other := s.seated(t, "Bea Stone", "bea@example.com", storage.RoleAgent)
+	c.count("Waiting", "2")
+	c.Click("tab", "Waiting")
+	c.showsRows("Ana Ruiz", "Bo Chen") // who waits longest is first
+	c.is.Equal(c.Find("combobox", "Sort").Value, "Waiting longest")
+	c.openConversation("Ana Ruiz")
+
+	// A note is written in a field of its own, which cannot send, and @ names a colleague.
+	c.Find("button", "Send")
+	c.Click("tab", "Note")
+	c.Gone("button", "Send")
+	c.Focus("textbox", "Note")
+	c.Press("Please approve, @be")
+	c.Find("option", "Bea Stone")
+	c.Press(kb.Enter)
+	c.shoot("inbox-note-form")
+	c.Click("button", "Add note")
+	c.Find("article", "Note by You")
+	c.Click("tab", "Reply")
+	c.Find("button", "Send")
+	said := s.exchange("GET", s.app.URL()+"/v1/"+number+"/messages?conversation_id="+ana, "")
+	c.is.Equal(strings.Count(string(said), `"object":"message"`), 1) // nothing was sent
+	c.shoot("inbox-note")
+
+	// It is there for the colleague until they open it.
+	other.count("Mentions", "1")
+	other.Click("tab", "Mentions")
+	other.showsRows("Ana Ruiz")
+	other.openConversation("Ana Ruiz")
+	other.Find("article", "Note by Mira Kovač")
+	other.count("Mentions", "0")
+
+	// Snoozed, it leaves the open ones.
+	c.Click("button", "More actions")
+	c.Click("menuitem", "Snooze")
+	c.Find("dialog", "Snooze")
+	c.shoot("inbox-snooze")
+	c.Click("button", "Until tomorrow")
+	c.WaitFor(`document.querySelector("[data-change=snoozed]") !== null`)
+	c.Click("tab", "Open")
+	c.showsRows("Bo Chen")
+	c.Click("tab", "Snoozed")
+	c.showsRows("Ana Ruiz")
+	s.says(number, "15550001111", "Ana Ruiz", textOf("Anybody?"))
+	c.showsRows()
+	c.Click("tab", "Open")
+	c.showsRows("Ana Ruiz", "Bo Chen")
+
+	// What is shown can be saved under a name, and has an address.
+	c.Click("tab", "Waiting")
+	c.Click("button", "Save view")
+	c.Fill("textbox", "Name", "Hurry")
+	c.Click("button", "Save")
+	c.Find("tab", "Hurry")
+	c.is.True(strings.Contains(c.at(), "view=viw_"))
+	c.showsRows("Ana Ruiz", "Bo Chen")
+	c.shoot("inbox-view")
+	c.Click("button", "View options")
+	c.Click("menuitem", "Delete view")
+	c.confirm("Delete view")
+	c.Gone("tab", "Hurry")
+	c.fits()
+	c.calm()
+}

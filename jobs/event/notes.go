@@ -1,0 +1,53 @@
+package event
+
+import "confab/storage"
+
+// NoteView is the public shape of a note, in events and in the API.
+type NoteView struct {
+	ID             string       `json:"id"`
+	Object         string       `json:"object"`
+	ConversationID string       `json:"conversation_id"`
+	Text           string       `json:"text"`
+	Mentions       []string     `json:"mentions"`
+	Author         noteAuthor   `json:"author"`
+	CreatedAt      storage.Time `json:"created_at"`
+	UpdatedAt      storage.Time `json:"updated_at"`
+}
+
+type noteAuthor struct {
+	Type string  `json:"type"`
+	ID   string  `json:"id"`
+	Name *string `json:"name"`
+}
+
+// ViewNote shows a note.
+func ViewNote(n storage.Note) NoteView {
+	return NoteView{
+		ID:             n.ID,
+		Object:         "note",
+		ConversationID: n.ConversationID,
+		Text:           n.Text,
+		Mentions:       n.MentionedUsers(),
+		Author:         noteAuthor{n.AuthorType, n.AuthorID, n.AuthorName},
+		CreatedAt:      n.CreatedAt,
+		UpdatedAt:      n.UpdatedAt,
+	}
+}
+
+type noteData struct {
+	Note          NoteView `json:"note"`
+	PhoneNumberID string   `json:"phone_number_id"`
+}
+
+// NoteCreated says that somebody wrote a note in a conversation.
+func NoteCreated(s Subject, n storage.Note) Event { return noteEvent(TypeNoteCreated, s, n) }
+
+// NoteUpdated says that a note was changed.
+func NoteUpdated(s Subject, n storage.Note) Event { return noteEvent(TypeNoteUpdated, s, n) }
+
+// NoteDeleted says that a note was deleted, and what it said.
+func NoteDeleted(s Subject, n storage.Note) Event { return noteEvent(TypeNoteDeleted, s, n) }
+
+func noteEvent(kind string, s Subject, n storage.Note) Event {
+	return Event{subject: s, kind: kind, source: sourceNative, data: noteData{ViewNote(n), s.PhoneNumberID}}
+}
