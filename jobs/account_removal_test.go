@@ -23,6 +23,10 @@ const belongings = `
 	INSERT INTO conversations (id, account_id, contact_id, created_at, updated_at) VALUES ('cnv_'||?2, ?1, 'ctc_'||?2, 1, 1);
 	INSERT INTO conversation_labels VALUES ('cnv_'||?2, 'lbl_'||?2);
 	INSERT INTO conversation_changes (id, conversation_id, account_id, kind, actor, created_at) VALUES ('chg_'||?2, 'cnv_'||?2, ?1, 'resolved', 'api', 1);
+	INSERT OR IGNORE INTO users (id, organization_id, team_id, name, created_at) VALUES ('ada', 1, 1, 'Ada', 1);
+	INSERT INTO notes VALUES ('not_'||?2, ?1, 'cnv_'||?2, 'user', 'ada', 'Ada', 'look', '["ada"]', 1, 1);
+	INSERT INTO unread_mentions VALUES ('ada', ?1, 'cnv_'||?2, 'not_'||?2);
+	INSERT INTO views VALUES ('viw_'||?2, 1, 'ada', ?1, 'Late', 1, '{}', NULL, 1, 1);
 	INSERT INTO messages (id, account_id, conversation_id, contact_id, direction, type, status, source, content, created_at, updated_at)
 		VALUES ('msg_'||?2, ?1, 'cnv_'||?2, 'ctc_'||?2, 'outbound', 'text', 'queued', 'api', '{}', 1, 1);
 	INSERT INTO message_edits (message, version, content, edited_at, provider_id) SELECT number, 1, '{}', 1, 'w' FROM messages WHERE id = 'msg_'||?2;

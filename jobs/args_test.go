@@ -3,6 +3,7 @@ package jobs_test
 import (
 	"encoding/json"
 	"testing"
+	"time"
 
 	"confab/jobs"
 	"confab/storage"
@@ -38,6 +39,9 @@ var aboutAccounts = map[string]func(tx *storage.Tx, a storage.Account) error{
 			return err
 		}
 		return jobs.EnqueueMediaFetch(tx, m, "media of the provider", nil)
+	},
+	storage.KindWake: func(tx *storage.Tx, a storage.Account) error {
+		return tx.Snooze(&storage.Conversation{ID: "cnv_1", AccountID: a.ID}, tx.Now.Add(time.Hour))
 	},
 	"receipt": func(tx *storage.Tx, a storage.Account) error { return jobs.EnqueueReceipt(tx, a.ID, "wamid.1", false) },
 	storage.KindDeliver: func(tx *storage.Tx, a storage.Account) error {

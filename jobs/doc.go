@@ -11,6 +11,7 @@
 //	send                     send.go, media_upload.go by a request to send            could send twice: after an unknown outcome
 //	                                                                                  it first waits for a status callback
 //	send.later               send_later.go            by a request to send later      enqueues the send, if it has not yet
+//	conversation.wake        conversations.go         with a snooze                   finds it awake
 //	receipt                  receipt.go               by a request to mark as read    calls again, for an hour at most
 //	broadcast.run            broadcast.go             when a broadcast is made        goes on with what is left
 //	broadcast.send           broadcast_send.go        by broadcast.run                as send; sends again only if callbacks arrive

@@ -339,7 +339,7 @@ function bindKeys({ current, conversation, resolve, reopen, markUnread, selected
     ["j", text.keys.next, () => move(1)],
     ["k", text.keys.previous, () => move(-1)],
     ["Enter", text.keys.open, () => document.activeElement instanceof HTMLElement && document.activeElement.click()],
-    ["r", text.keys.reply, () => focus(".composer textarea, .composer button")],
+    ["r", text.keys.reply, () => focus(".composer :is(textarea, .button)")],
     ["x", text.keys.select, select],
     ["Escape", text.keys.clear, selected.clear],
     ["e", text.keys.resolve, withOpen(() => void resolve())],

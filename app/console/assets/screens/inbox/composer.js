@@ -176,7 +176,7 @@ function writing(at, files) {
     submit();
     await settled();
     if (await unsentIn(id)) toastFailure(text.notResolved);
-    else at.resolve(".composer :is(textarea, button)");
+    else at.resolve(".composer :is(textarea, .button)");
   };
   bind(text.message, [["mod+shift+enter", text.sendAndResolve, () => void sendAndResolve()]]);
 
