@@ -98,7 +98,7 @@ export function noteLine(note) {
   const who = authorOf(note.author);
   const isOwn = note.author.id === me.peek().id || isAdmin;
   const isEdited = note.updated_at !== note.created_at;
-  return el("article.note", { id: note.id, "aria-label": text.by(who), "data-note": note.id },
+  return el("article.note", { id: note.id, tabindex: "-1", "aria-label": text.by(who), "data-note": note.id },
     el("header", null,
       el("b", { dir: "auto" }, text.by(who)),
       stamp(note.created_at, (at) => (dayOf(at) === dayOf(Date.now()) ? clockOf(at) : dayAndClock.format(at))),

@@ -253,7 +253,7 @@ function walk(event, log) {
   if (event.key === "Tab" && !event.shiftKey) {
     const inside = message ? [...message.querySelectorAll("a[href], button, input, video")] : [];
     if (inside.indexOf(target) < inside.length - 1) return;
-    const next = log.closest(".thread")?.querySelector(".to-newest button, .composer :is(textarea, button, a)");
+    const next = log.closest(".thread")?.querySelector(".to-newest button, .composer :is(textarea, .button, a)");
     if (!(next instanceof HTMLElement)) return;
     event.preventDefault();
     next.focus();
