@@ -23,6 +23,7 @@ func (a *App) openOnboard() {
 		AppID:          c.Provider.AppID,
 		ConfigID:       c.Provider.SignupConfigID,
 		Version:        c.Provider.Version,
+		Coexistence:    c.Provider.SignupCoexistence,
 		SimulateSignup: a.SimulateSignup,
 		ClientNetwork:  a.api.ClientNetwork,
 		Log:            a.Log,

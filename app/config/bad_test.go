@@ -69,7 +69,7 @@ func badValues() []badFile {
 		{`storage.synchronous = "off"`, `storage.synchronous = "off": must be one of full, normal`},
 		{`log.level = "INFO"`, `log.level = "INFO": must be one of debug, info, warn, error`},
 		{`log.format = "xml"`, `log.format = "xml": must be one of text, json`},
-		{`provider.version = "23"`, `provider.version = "23": must be a version such as v23.0`},
+		{`provider.version = "23"`, `provider.version = "23": must be a version such as v26.0`},
 		{`data_dir = " "`, `data_dir = " ": must not be empty`},
 		{`plans.Gold.api = true`, `plans.Gold: a plan's name must have 1 to 50 characters of a-z, 0-9 and _`},
 		{`plans."*".api = true`, `plans.*: a plan's name must have 1 to 50 characters of a-z, 0-9 and _`},

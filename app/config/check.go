@@ -75,7 +75,7 @@ func checks() ruleSet {
 		"replica.max_backlog":    atLeast(Bytes(1 << 20)),
 
 		"provider.base_url":            checkOf(webURL),
-		"provider.version":             checkOf(matching(apiVersion, "must be a version such as v23.0")),
+		"provider.version":             checkOf(matching(apiVersion, "must be a version such as v26.0")),
 		"provider.timeout":             checkOf(positive),
 		"provider.messages_per_second": atLeast(0.0),
 		"provider.retry_schedule":      everyItem(positive),

@@ -110,6 +110,7 @@ type Provider struct {
 	AppSecret         Secret          `koanf:"app_secret"`
 	VerifyToken       Secret          `koanf:"verify_token"`
 	SignupConfigID    string          `koanf:"signup_config_id"`
+	SignupCoexistence bool            `koanf:"signup_coexistence"` // numbers of the phone app stay on it
 	Timeout           time.Duration   `koanf:"timeout"`
 	MessagesPerSecond float64         `koanf:"messages_per_second"` // per business number; 0: no limit
 	PairLimit         bool            `koanf:"pair_limit"`
@@ -197,7 +198,7 @@ func Default() Config {
 
 		Provider: Provider{
 			BaseURL:           "https://graph.facebook.com",
-			Version:           "v23.0",
+			Version:           "v26.0",
 			Timeout:           10 * time.Second,
 			MessagesPerSecond: 80,
 			PairLimit:         true,

@@ -59,6 +59,7 @@ func samples() []sample {
 		{"provider.app_secret", `"s3same"`, "s3same", Secret("s3same")},
 		{"provider.verify_token", `"t0ken, with comma"`, "t0ken, with comma", Secret("t0ken, with comma")},
 		{"provider.signup_config_id", `"456"`, "456", "456"},
+		{"provider.signup_coexistence", `true`, "true", true},
 		{"provider.timeout", `"1500ms"`, "1500ms", 1500 * time.Millisecond},
 		{"provider.messages_per_second", `0`, "0", 0.0},
 		{"provider.pair_limit", `false`, "false", false},

@@ -92,7 +92,7 @@ func TestTheProvidersSignupRunsInABrowser(t *testing.T) {
 		o.heading("Connect your business number")
 		o.WaitFor(`!document.querySelector("[data-signup]").disabled`)
 		o.shoot("live")
-		o.is.Equal(eval[string](o.window, `initOptions.appId + " " + initOptions.version`), s.sim.Credentials().AppID+" v23.0")
+		o.is.Equal(eval[string](o.window, `initOptions.appId + " " + initOptions.version`), s.sim.Credentials().AppID+" v26.0")
 		// A page that has the window can post to it, but is not the provider.
 		forged := `postMessage(JSON.stringify({type: "WA_EMBEDDED_SIGNUP", event: "FINISH", data: {waba_id: "1", phone_number_id: "1"}}), "*")`
 		eval[any](o.window, `void document.querySelector("[data-signup]").addEventListener("click", () => `+forged+`)`)
@@ -107,7 +107,7 @@ func TestTheProvidersSignupRunsInABrowser(t *testing.T) {
 
 func TestTheProvidersSignupIsCancelledInABrowser(t *testing.T) {
 	parallelBrowser(t)
-	s := newStage(t, signing, reachable)
+	s := newStage(t, signing, coexisting, reachable)
 	n := newNetwork(t, s)
 	o := newOnlooker(t, s, n.options()...)
 	_, link := s.invite("Bakery Nord", o.back())
@@ -119,6 +119,8 @@ func TestTheProvidersSignupIsCancelledInABrowser(t *testing.T) {
 	})`)
 	o.press("Connect number")
 	o.WaitFor(`window.sent === "cancel"`)
+	o.is.Equal(eval[string](o.window, `JSON.stringify(loginOptions.extras)`),
+		`{"version":"v4","setup":{},"sessionInfoVersion":"3","featureType":"whatsapp_business_app_onboarding"}`)
 	o.is.Equal(eval[int](o.window, `document.querySelectorAll("input[name=action]").length`), 0) // nothing stays for the next press
 	o.Visit(link)
 	o.press("Connect number")

@@ -14,6 +14,9 @@ import (
 // signing turns the provider's own signup on.
 func signing(c *config.Config) { c.Provider.SignupConfigID = "998877" }
 
+// coexisting offers the signup of numbers that stay on the phone app.
+func coexisting(c *config.Config) { c.Provider.SignupCoexistence = true }
+
 // finished is the form that the page posts when the provider's signup is done.
 func finished(s simulator.Signup) url.Values {
 	return url.Values{"action": {"connect"}, "code": {s.Code}, "waba_id": {s.WABAID}, "phone_number_id": {s.PhoneNumberID}}
@@ -28,6 +31,12 @@ func (s *stage) signup(name string) simulator.Signup {
 	return got
 }
 
+func TestALivePageOffersToKeepThePhoneApp(t *testing.T) {
+	s := newStage(t, signing, coexisting)
+	_, link := s.invite("Bakery", redirects)
+	is.New(t).True(strings.Contains(ask(t, "GET", link, nil).body, " data-coexistence>"))
+}
+
 func TestALivePageRunsTheProvidersSignup(t *testing.T) {
 	is := is.New(t)
 	s := newStage(t, signing)
@@ -35,10 +44,11 @@ func TestALivePageRunsTheProvidersSignup(t *testing.T) {
 	page := ask(t, "GET", link, nil)
 	is.Equal(page.status, 200)
 	for _, part := range []string{
-		`src="https://connect.facebook.net/en_US/sdk.js"`, `data-config-id="998877"`, `data-app-id="` + s.sim.Credentials().AppID + `"`, `data-version="v23.0"`, "<noscript>",
+		`src="https://connect.facebook.net/en_US/sdk.js"`, `data-config-id="998877"`, `data-app-id="` + s.sim.Credentials().AppID + `"`, `data-version="v26.0"`, "<noscript>",
 	} {
 		is.True(strings.Contains(page.body, part))
 	}
+	is.True(!strings.Contains(page.body, "data-coexistence"))
 	is.True(!strings.Contains(page.body, `name="phone_number"`)) // no form that makes numbers up
 	is.True(!strings.Contains(page.body, "Sandbox"))
 	policy := page.header.Get("Content-Security-Policy")

@@ -45,6 +45,8 @@ type OnboardOptions struct {
 	Hosts    Hosts // under which they may be called
 	// AppID, ConfigID and Version are what the provider's signup needs to know.
 	AppID, ConfigID, Version string
+	// Coexistence offers to connect a number that stays on the phone app.
+	Coexistence bool
 	// SimulateSignup replaces the provider's signup, for a name and a number. Only a
 	// sandbox has it; all others show the provider's own.
 	SimulateSignup func(name, phone string) (Signup, error)

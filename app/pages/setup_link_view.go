@@ -40,7 +40,10 @@ type page struct {
 
 // signupData is what the provider's signup needs to know. The nonce allows the styles
 // that its script adds.
-type signupData struct{ Script, Nonce, AppID, ConfigID, Version string }
+type signupData struct {
+	Script, Nonce, AppID, ConfigID, Version string
+	Coexistence                             bool
+}
 
 // errorPage is a page with nothing but a message.
 func errorPage(title, text string) page { return page{Tone: "bad", Title: title, Text: text} }
@@ -140,7 +143,14 @@ func (v *visit) showForm(status int, entered formFields) error {
 		v.Log.Error("setup links are unavailable: provider.app_id or provider.signup_config_id is not set", "setup_link", v.invitation.ID)
 		return v.showFailed(storage.ReasonProvider)
 	default:
-		p.Signup = &signupData{Script: signupScript, Nonce: rand.Text(), AppID: v.AppID, ConfigID: v.ConfigID, Version: v.Version}
+		p.Signup = &signupData{
+			Script:      signupScript,
+			Nonce:       rand.Text(),
+			AppID:       v.AppID,
+			ConfigID:    v.ConfigID,
+			Version:     v.Version,
+			Coexistence: v.Coexistence,
+		}
 	}
 
 	v.writePage(status, p)

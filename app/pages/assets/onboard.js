@@ -105,7 +105,12 @@
       config_id: form.dataset.configId,
       response_type: "code",
       override_default_response_type: true,
-      extras: { setup: {}, sessionInfoVersion: "3" },
+      extras: {
+        version: "v4",
+        setup: {},
+        sessionInfoVersion: "3",
+        ...("coexistence" in form.dataset ? { featureType: "whatsapp_business_app_onboarding" } : {}),
+      },
     });
   });
 
