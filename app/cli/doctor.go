@@ -16,7 +16,8 @@ func (e *env) doctor() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check the installation and suggest fixes",
-		Long: "Check settings, permissions, disk, clock, database, people, provider, tokens, certificate, public URL,\n" +
+		Long: "Check settings, permissions, disk, clock, database, people, the provider and its API version, tokens and\n" +
+			"their permissions, callbacks, display names, payment methods, limits, certificate, public URL,\n" +
 			"jobs, webhooks and media, whether a server is running or not, and suggest a fix for each problem. Nothing\n" +
 			"is changed, but that one small object is written to the object storage of media and deleted again. The\n" +
 			"exit status is 1 if something is broken.",

@@ -12,6 +12,7 @@ import (
 
 	"confab/app/config"
 	"confab/app/datadir"
+	"confab/jobs/provider"
 	"confab/storage"
 )
 
@@ -57,6 +58,7 @@ type examination struct {
 	localURL      *url.URL // how this machine reaches the server; nil if the settings do not say
 	db            *storage.DB
 	http          *http.Client
+	provider      *provider.Client // nil if there is nothing to ask it
 	report        func(Finding)
 }
 

@@ -29,13 +29,21 @@ func (e *examination) checkProvider(ctx context.Context) {
 	}
 
 	reached := e.checkReachable(ctx)
+	e.checkVersion(time.Now())
 	e.checkCallbackSecrets(len(accounts))
+	client := e.newClient()
+	if client == nil {
+		return
+	}
+	if reached && len(accounts) > 0 {
+		e.provider = client
+	}
 
 	good := 0
 	for _, a := range accounts {
 		if a.PhoneNumberID == nil || a.Status == storage.AccountDisconnected {
 			good++ // on purpose, or not yet
-		} else if e.checkAccountStatus(a) && reached && e.checkAccessToken(ctx, a) {
+		} else if e.checkAccountStatus(a) && reached && e.checkAtProvider(ctx, client, a) {
 			good++
 		}
 	}
@@ -130,30 +138,30 @@ func (e *examination) checkAccountStatus(a storage.AccountDetail) bool {
 	return false
 }
 
-// checkAccessToken asks the provider about a number, with the number's own token, and
-// returns whether the number can send.
-func (e *examination) checkAccessToken(ctx context.Context, a storage.AccountDetail) bool {
-	number := *a.PhoneNumberID
+// checkAtProvider asks the provider about a number, with the number's own token, and
+// returns whether all is well.
+func (e *examination) checkAtProvider(ctx context.Context, client *provider.Client, a storage.AccountDetail) bool {
 	secret, ok := query(ctx, e, "accounts", func(rx *storage.Rx) (string, error) { return rx.AccessToken(a.Account) })
 	if !ok {
 		return false
 	}
 
-	c := e.config.Provider
-	client, err := provider.New(provider.Options{
-		BaseURL:   c.BaseURL,
-		Version:   c.Version,
-		AppID:     c.AppID,
-		AppSecret: c.AppSecret.Reveal(),
-		Timeout:   c.Timeout,
-		UserAgent: "confab/" + e.Version,
-	})
-	if err != nil {
-		e.broken("provider", "Fix the settings in [provider].", "%v.", err)
+	token, number := provider.NewToken(secret), *a.PhoneNumberID
+	if !e.checkAccessToken(ctx, client, token, number) {
 		return false
 	}
+	good := e.checkNumberHealth(ctx, client, token, number)
+	if e.hasApp() {
+		good = e.checkScopes(ctx, client, token, number) && good
+		good = e.checkSubscription(ctx, client, token, a) && good
+	}
+	return good
+}
 
-	found, err := client.Number(ctx, provider.NewToken(secret), number)
+// checkAccessToken checks that the provider accepts a number's token, and returns whether the
+// number can send.
+func (e *examination) checkAccessToken(ctx context.Context, client *provider.Client, token provider.Token, number string) bool {
+	found, err := client.Number(ctx, token, number)
 	switch {
 	case provider.IsTransient(err):
 		e.warn("accounts", "Try again later.", "The provider returned no status for number %s: %v.", number, err)

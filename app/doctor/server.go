@@ -104,6 +104,9 @@ func (e *examination) checkPublicURL(ctx context.Context) {
 	switch {
 	case err == nil:
 		e.ok("public URL", "%s reaches this server.", public)
+		if e.provider != nil {
+			e.checkCallbackURL(ctx)
+		}
 	case errors.As(err, &wrong):
 		e.broken("public URL", "Fix server.public_url, or the proxy or DNS for it.",
 			"%s reaches another server: %s.", public, err)

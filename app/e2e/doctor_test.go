@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -52,6 +53,7 @@ func newPatient(t *testing.T, start bool) *patient {
 	s := prepareServer(t)
 	p := &patient{server: s, sim: simulate(t, s), up: start}
 	p.sim.connect(s)
+	s.env = append(s.env, "CONFAB_PROVIDER__APP_ID="+p.sim.App)
 	storagetest.Exec(t, s.dir, `
 		INSERT INTO users (id, organization_id, team_id, name, email, created_at, role, sign_in_email, password_hash)
 		SELECT '01JQ0Z8M4T9V2X3W5Y6A7B8C9D', organization_id, id, 'Ada', 'ada@example.com', 1, 'admin', 'ada@example.com', '$argon2id$'
@@ -98,6 +100,9 @@ func faults() map[string]fault {
 	sql := func(query string, args ...any) func(*patient) {
 		return func(p *patient) { storagetest.Exec(p.t, p.dir, query, args...) }
 	}
+	sim := func(method, path, body string) func(*patient) {
+		return func(p *patient) { p.sim.do(method, path, body, nil) }
+	}
 	return map[string]fault{
 		"a misspelt variable": {plant: set("CONFAB_SERVER__LISTN=x"), check: "variables", status: doctor.Warning, says: "CONFAB_SERVER__LISTN is not a setting", advice: "Fix its name"},
 		"a bad setting":       {plant: set("CONFAB_JOBS__WORKERS=0"), check: "settings", status: doctor.Broken, says: "jobs.workers", advice: "confab config check"},
@@ -123,7 +128,23 @@ func faults() map[string]fault {
 			says: "cannot be reached", advice: "provider.base_url"},
 		"a provider with another clock": {plant: otherClock, check: "clock", status: doctor.Broken, says: "off the provider's", advice: "Set the clock"},
 		"a token that was revoked":      {plant: wrongToken, check: "accounts", status: doctor.Broken, says: "rejects the token", advice: "confab accounts connect", down: true},
-		"no secret for callbacks":       {plant: set("CONFAB_PROVIDER__APP_SECRET="), check: "callbacks", status: doctor.Broken, says: "every callback is refused", advice: "CONFAB_PROVIDER__APP_SECRET"},
+		"a version that has ended": {plant: set("CONFAB_PROVIDER__VERSION=v20.0"), check: "provider version", status: doctor.Broken,
+			says: "v20.0 ended on 2026-09-24", advice: `provider.version = "v26.0"`},
+		"a version that nobody knows": {plant: set("CONFAB_PROVIDER__VERSION=v99.0"), check: "provider version", status: doctor.Warning,
+			says: "v99.0 is not a version", advice: `provider.version = "v26.0"`},
+		"a token without a permission": {plant: sim("POST", "/_sim/tokens", `{"access_token":"storm-token","scopes":["whatsapp_business_management"]}`), check: "token",
+			status: doctor.Broken, says: "lacks the permission whatsapp_business_messaging", advice: "confab accounts connect"},
+		"an app that is not subscribed": {plant: unsubscribe, check: "subscription", status: doctor.Broken, says: "not subscribed", advice: "confab accounts connect"},
+		"callbacks that go elsewhere":   {plant: elsewhere, check: "callback URL", status: doctor.Broken, says: "posts callbacks to http://", advice: "as the webhook of your app"},
+		"a verification that fails": {plant: set("CONFAB_PROVIDER__VERIFY_TOKEN=other"), check: "callback URL", status: doctor.Broken,
+			says: "does not answer the provider's verification", advice: "/provider/webhook"},
+		"a display name that was declined": {plant: sim("PATCH", "/_sim/settings", `{"name_status":"DECLINED"}`), check: "display name", status: doctor.Warning,
+			says: "is declined", advice: "another display name"},
+		"no payment method": {plant: sim("PATCH", "/_sim/settings", `{"payment_method":false}`), check: "payment method", status: doctor.Warning,
+			says: "no valid payment method", advice: "Add a payment method"},
+		"a low limit": {plant: sim("PATCH", "/_sim/settings", `{"messaging_limit":"TIER_50"}`), check: "messaging limit", status: doctor.Warning,
+			says: "few people a day (TIER_50)", advice: "Verify your business"},
+		"no secret for callbacks": {plant: set("CONFAB_PROVIDER__APP_SECRET="), check: "callbacks", status: doctor.Broken, says: "every callback is refused", advice: "CONFAB_PROVIDER__APP_SECRET"},
 		"a public URL that nobody answers": {plant: set("CONFAB_SERVER__PUBLIC_URL=http://127.0.0.1:1"), check: "public URL", status: doctor.Broken,
 			says: "cannot be reached", advice: "server.public_url"},
 		"a public URL of another": {plant: otherSite, check: "public URL", status: doctor.Broken, says: "reaches another server", advice: "server.public_url"},
@@ -231,6 +252,28 @@ func otherClock(p *patient) {
 	}))
 	p.t.Cleanup(played.Close)
 	p.env = append(p.env, "CONFAB_PROVIDER__BASE_URL="+played.URL)
+}
+
+// unsubscribe takes our app from the account's.
+func unsubscribe(p *patient) {
+	req, err := http.NewRequest("DELETE", "http://"+p.sim.address+"/"+p.sim.WABA+"/subscribed_apps", nil)
+	p.must(err)
+	req.Header.Set("Authorization", "Bearer storm-token")
+	res, err := http.DefaultClient.Do(req)
+	p.must(err)
+	res.Body.Close()
+}
+
+// elsewhere makes the provider post callbacks to another receiver.
+func elsewhere(p *patient) {
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, r.URL.Query().Get("hub.challenge"))
+	}))
+	p.t.Cleanup(site.Close)
+	form := url.Values{"object": {"whatsapp_business_account"}, "callback_url": {site.URL}, "verify_token": {"v"}, "access_token": {p.sim.App + "|" + stormSecret}}
+	res, err := http.PostForm("http://"+p.sim.address+"/"+p.sim.App+"/subscriptions", form)
+	p.must(err)
+	res.Body.Close()
 }
 
 // wrongToken gives the account a token that the provider does not know.

@@ -24,10 +24,11 @@ type simulated struct {
 	t       testing.TB
 	address string
 	Number  string `json:"phone_number_id"`
+	App     string `json:"app_id"`
 	WABA    string `json:"waba_id"`
 }
 
-const stormSecret = "storm secret"
+const stormSecret = "storm-secret"
 
 // simulate starts a simulator whose app is a server, and waits until it answers.
 // It limits nothing, and reports each message as sent at once.

@@ -9,9 +9,9 @@ import (
 var callbackFields = []string{
 	"account_alerts", "account_review_update", "account_update", "business_capability_update",
 	"business_username_updates", "calls", "flows", "history", "message_template_components_update",
-	"message_template_quality_update", "message_template_status_update", "messages",
+	"message_template_quality_update", "message_template_status_update", "messages", "messaging_handovers",
 	"phone_number_name_update", "phone_number_quality_update", "security", "smb_app_state_sync",
-	"smb_message_echoes", "template_category_update", "user_id_update", "user_preferences",
+	"smb_message_echoes", "standby", "template_category_update", "user_id_update", "user_preferences",
 }
 
 // getApp handles GET /{app_id}.

@@ -79,6 +79,8 @@ var controls = map[string]controlHandler{
 	"GET /_sim/templates":              reading((*Server).controlTemplates),
 	"POST /_sim/templates/{id}/review": writing((*Server).controlReview),
 
+	"POST /_sim/templates/{id}/category": writing((*Server).controlCategory),
+
 	"GET /_sim/numbers":  (*Server).controlNumbers,
 	"POST /_sim/numbers": (*Server).controlAddNumber,
 	"POST /_sim/signup":  (*Server).controlSignup,

@@ -3,6 +3,7 @@ package simulator
 import (
 	"slices"
 	"strings"
+	"time"
 )
 
 var reviewStatuses = []string{
@@ -21,13 +22,7 @@ func (s *Server) controlReview(c *controlCall) (any, error) {
 		return nil, invalid("status", "must be one of "+strings.Join(reviewStatuses, ", "))
 	}
 
-	// An id wins over a name.
-	t := s.world.Templates[c.key()]
-	for _, other := range s.world.Templates {
-		if t == nil && other.Name == c.key() {
-			t = other
-		}
-	}
+	t := s.findTemplate(c.key())
 	if t == nil {
 		return nil, notFound("There is no template " + c.key() + ".")
 	}
@@ -37,6 +32,50 @@ func (s *Server) controlReview(c *controlCall) (any, error) {
 		t.Status = statusApproved // these are names of events, not of states
 	}
 	return success{true}, nil
+}
+
+// controlCategory handles POST /_sim/templates/{id}/category: the provider moves a template to
+// another category, or announces it for a time.
+func (s *Server) controlCategory(c *controlCall) (any, error) {
+	category, when := strings.ToUpper(c.in.text("category")), c.in.text("at")
+	at, err := time.Parse(time.RFC3339, when)
+	switch {
+	case !slices.Contains([]string{categoryMarketing, categoryUtility, categoryAuthentication}, category):
+		return nil, invalid("category", "must be MARKETING, UTILITY or AUTHENTICATION")
+	case when != "" && err != nil:
+		return nil, invalid("at", "must be a time such as 2026-12-01T00:00:00Z, or empty for now")
+	}
+
+	t := s.findTemplate(c.key())
+	if t == nil {
+		return nil, notFound("There is no template " + c.key() + ".")
+	}
+
+	update := object{
+		"message_template_id": numeric(t.ID), "message_template_name": t.Name, "message_template_language": t.Language,
+		"new_category": t.Category, "correct_category": category, "category_update_timestamp": at.Unix(),
+	}
+	if when == "" {
+		delete(update, "correct_category")
+		delete(update, "category_update_timestamp")
+		update["previous_category"], update["new_category"] = t.Category, category
+		t.Previous, t.Category, t.Updated = t.Category, category, nowMS()
+	}
+	s.queueAccountUpdate(t.Account, "template_category_update", update)
+	return success{true}, nil
+}
+
+// findTemplate finds a template by its id or its name; an id wins.
+func (s *Server) findTemplate(key string) *template {
+	if t := s.world.Templates[key]; t != nil {
+		return t
+	}
+	for _, t := range s.world.Templates {
+		if t.Name == key {
+			return t
+		}
+	}
+	return nil
 }
 
 // controlNumbers handles GET /_sim/numbers.
@@ -77,6 +116,15 @@ func (s *Server) controlToken(c *controlCall) (any, error) {
 	}
 	if id := c.in.text("waba_id"); id != "" {
 		t.Accounts = []string{id}
+	}
+
+	if scopes, ok := c.in["scopes"].([]any); ok {
+		t.Scopes = nil
+		for _, one := range scopes {
+			if name, isText := one.(string); isText {
+				t.Scopes = append(t.Scopes, name)
+			}
+		}
 	}
 
 	t.State = state

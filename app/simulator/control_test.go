@@ -75,7 +75,7 @@ func TestSettingsArePatched(t *testing.T) {
 	b.Equal(r.text("delivered_ms"), "200") // untouched
 	for param, body := range map[string]object{
 		"sent_ms": {"sent_ms": -1}, "template_verdict": {"template_verdict": "MAYBE"},
-		"messages_per_second": {"messages_per_second": -1}, "webhook_version": {"webhook_version": "new"},
+		"messages_per_second": {"messages_per_second": -1}, "as_of": {"as_of": "soon"}, "service_allowance": {"service_allowance": -1}, "webhook_version": {"webhook_version": "new"},
 		"": {"sent_ms": "soon"},
 	} {
 		r := b.do("PATCH", "/_sim/settings", body)

@@ -82,13 +82,37 @@ func (s *Server) controlIdentity(c *controlCall) (any, error) {
 	s.publishPerson(user)
 
 	for _, n := range s.numbersWrittenTo(user) {
+		moved := phone != "" && before.Phone != "" && after != before.Phone
+		if s.settings.sinceOctober() {
+			s.queueIdentityChange(n, &before, user, moved)
+			continue
+		}
 		s.queueIDChange(n, &before, user)
-		if phone != "" && before.Phone != "" && after != before.Phone {
+		if moved {
 			s.queueNumberChange(n, &before, user)
 		}
 	}
 
 	return object{"bsuid": user.BSUID, "phone_number": displayed(user.Phone)}, nil
+}
+
+// queueIdentityChange queues the system message about a changed id, with a changed number or
+// without. Its sender is the user as it was.
+func (s *Server) queueIdentityChange(n *number, before, after *person, moved bool) {
+	system := object{"body": "User " + firstOf(after.Name, before.party()) + " changed", "type": "user_changed_user_id"}
+	if moved {
+		system["type"] = "user_changed_number"
+	}
+	system.put("wa_id", after.Phone)
+	own, parent := ownAndParent(after.BSUID)
+	system.put("user_id", own)
+	system.put("parent_user_id", parent)
+	own, parent = ownAndParent(before.BSUID)
+	system.put("previous_user_id", own)
+	system.put("previous_parent_user_id", parent)
+
+	m := &message{ID: newInboundWamid(before.party(), before.Phone == ""), Type: "system", At: nowMS()}
+	s.queueUpdate(n, fieldMessages, value{Messages: []object{inboundWire(m, before, object{"system": system})}})
 }
 
 // queueNumberChange queues the system message about a changed number.

@@ -113,8 +113,31 @@ func TestTheRealContentMayFollowUnderTheSameID(t *testing.T) {
 	b.Equal(r.status, 200)
 }
 
-func TestAChangedNumberIsToldTwice(t *testing.T) {
+func TestAChangedIdentityNamesTheOneBefore(t *testing.T) {
 	b := newBench(t)
+	b.sim("POST", "/inbound", object{"from": "16505551234", "text": "x"})
+	old := b.app.next().messageOf(t).text("from_user_id")
+	r := b.sim("POST", "/contacts/16505551234/identity", object{"phone_number": "+16505559876"})
+	h := b.app.next()
+	b.Equal(h.field, "messages")
+	m := h.messageOf(t)
+	b.Equal(m.text("from"), "16505551234")
+	system := m.child("system")
+	b.Equal(system.text("type"), "user_changed_number")
+	b.Equal(system.text("wa_id"), "16505559876")
+	b.Equal(system.text("previous_user_id"), old)
+	b.Equal(system.text("user_id"), r.text("bsuid"))
+
+	b.sim("POST", "/contacts/16505559876/identity", object{"bsuid": "US.42"})
+	system = b.app.next().messageOf(t).child("system")
+	b.Equal(system.text("type"), "user_changed_user_id")
+	b.Equal(system.text("previous_user_id"), r.text("bsuid"))
+	b.Equal(system.text("user_id"), "US.42")
+}
+
+func TestBeforeOctoberAChangedNumberIsToldTwice(t *testing.T) {
+	b := newBench(t)
+	b.sim("PATCH", "/settings", object{"as_of": "2026-09-30"})
 	b.sim("POST", "/inbound", object{"from": "16505551234", "text": "x"})
 	old := b.app.next().messageOf(t).text("from_user_id")
 	r := b.sim("POST", "/contacts/16505551234/identity", object{"phone_number": "+16505559876"})

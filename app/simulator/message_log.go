@@ -30,7 +30,9 @@ type message struct {
 	Category string          `json:"category,omitempty"`
 	Free     bool            `json:"free,omitempty"` // in the service window
 	Voice    bool            `json:"voice,omitempty"`
-	Priced   bool            `json:"priced,omitempty"` // pricing was reported after status sent
+	Priced   bool            `json:"priced,omitempty"`  // pricing was reported after status sent
+	Counted  bool            `json:"counted,omitempty"` // among the service messages of its number and month
+	Charged  bool            `json:"charged,omitempty"` // it is beyond those that are free
 
 	// components are those of the template as it was when the message was sent. After a
 	// restart those of the template as it is then are shown.

@@ -40,6 +40,19 @@ type number struct {
 	Guesses     int      `json:"guesses,omitempty"`  // wrong PINs in a row
 	LockedUntil int64    `json:"locked_until,omitempty"`
 	Synced      []string `json:"synced,omitempty"`
+
+	Month   string `json:"month,omitempty"`   // the last one in which it sent a service message,
+	Service int64  `json:"service,omitempty"` // and how many of those
+}
+
+// countService counts a service message in the month of a time, and returns how many there
+// are.
+func (n *number) countService(at int64) int64 {
+	if month := time.UnixMilli(at).UTC().Format("2006-01"); n.Month != month {
+		n.Month, n.Service = month, 0
+	}
+	n.Service++
+	return n.Service
 }
 
 // display writes a number as the provider shows it.
@@ -54,10 +67,19 @@ func display(phone string) string {
 // clients refuse more.
 var numberFields = []string{"id", "display_phone_number", "verified_name", "quality_rating", "code_verification_status"}
 
-func (n *number) node(app string) object {
+func (n *number) node(app string, settings *Settings) object {
 	canSend, level := "BLOCKED", "NOT_APPLICABLE"
 	if n.Status == statusConnected {
 		canSend, level = "AVAILABLE", "STANDARD"
+	}
+
+	account := object{"entity_type": "WABA", "id": n.Account, "can_send_message": "AVAILABLE"}
+	if !settings.PaymentMethod {
+		account["can_send_message"] = "LIMITED"
+		account["errors"] = []object{{
+			"error_code": 141006, "error_description": "There is no valid payment method.",
+			"possible_solution": "Add a payment method to the account.",
+		}}
 	}
 
 	hooks := object{}
@@ -68,15 +90,15 @@ func (n *number) node(app string) object {
 		"id": n.ID, "display_phone_number": display(n.Phone), "verified_name": n.Name,
 		"quality_rating": "GREEN", "quality_score": object{"score": "GREEN"},
 		"status": n.Status, "code_verification_status": n.CodeStatus,
-		"name_status": "APPROVED", "new_name_status": "NONE", "account_mode": "LIVE",
+		"name_status": settings.NameStatus, "new_name_status": "NONE", "account_mode": "LIVE",
 		"platform_type": "CLOUD_API", "throughput": object{"level": level},
 		"is_on_biz_app": n.OnBizApp, "is_official_business_account": false, "is_pin_enabled": n.PIN != "",
-		"messaging_limit_tier": "TIER_250", "whatsapp_business_manager_messaging_limit": "TIER_250",
+		"messaging_limit_tier": settings.MessagingLimit, "whatsapp_business_manager_messaging_limit": settings.MessagingLimit,
 		"last_onboarded_time":   time.UnixMilli(n.Onboarded).UTC().Format("2006-01-02T15:04:05+0000"),
 		"webhook_configuration": hooks,
 		"health_status": object{"can_send_message": canSend, "entities": []object{
 			{"entity_type": "PHONE_NUMBER", "id": n.ID, "can_send_message": canSend},
-			{"entity_type": "WABA", "id": n.Account, "can_send_message": "AVAILABLE"},
+			account,
 		}},
 	}
 }
@@ -91,7 +113,7 @@ func (w *world) numbersOf(account string) []*number {
 func (s *Server) listNumbers(c *call) (any, error) {
 	var items []object
 	for _, n := range s.world.numbersOf(c.id) {
-		items = append(items, project(n.node(s.world.Hook.URL), c.params.text("fields"), numberFields...))
+		items = append(items, project(n.node(s.world.Hook.URL, &s.settings), c.params.text("fields"), numberFields...))
 	}
 
 	return c.page(items)
@@ -99,7 +121,7 @@ func (s *Server) listNumbers(c *call) (any, error) {
 
 // getNumber handles GET /{phone_number_id}.
 func (s *Server) getNumber(c *call) (any, error) {
-	return project(s.world.Numbers[c.id].node(s.world.Hook.URL), c.params.text("fields"), numberFields...), nil
+	return project(s.world.Numbers[c.id].node(s.world.Hook.URL, &s.settings), c.params.text("fields"), numberFields...), nil
 }
 
 type createdID struct {

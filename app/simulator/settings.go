@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Settings is how the simulated world behaves. Delays are milliseconds after
@@ -32,6 +33,18 @@ type Settings struct {
 	// WebhookVersion is the Graph version of callbacks: up to v23.0 statuses
 	// name a conversation.
 	WebhookVersion string `json:"webhook_version"`
+
+	// AsOf is the day whose provider is played, such as 2026-09-30; "" is today's. In
+	// October 2026 most messages got a price, and changes of identity another callback.
+	AsOf string `json:"as_of"`
+	// ServiceAllowance is how many service messages of a number and month are free.
+	ServiceAllowance int64 `json:"service_allowance"`
+	// PaymentMethod says whether the account can pay. Without one, service messages beyond
+	// the allowance are accepted and never delivered.
+	PaymentMethod bool `json:"payment_method"`
+	// NameStatus and MessagingLimit are those of all numbers.
+	NameStatus     string `json:"name_status"`
+	MessagingLimit string `json:"messaging_limit"`
 }
 
 // Friendly defaults: a developer sees each status arrive after the other.
@@ -49,6 +62,7 @@ func defaultSettings() Settings {
 		SentMS: new(int64(defaultSentMS)), DeliveredMS: new(int64(defaultDeliveredMS)), ServiceWindow: true,
 		TemplateReviewMS: defaultReviewMS, TemplateVerdict: statusApproved,
 		MessagesPerSecond: defaultThroughput, PairLimit: true, WebhookVersion: "v24.0",
+		ServiceAllowance: 1000, PaymentMethod: true, NameStatus: "APPROVED", MessagingLimit: "TIER_250",
 	}
 }
 
@@ -72,8 +86,22 @@ func (s *Settings) check() error {
 		return invalid("messages_per_second", "must not be negative")
 	case !versionSegment.MatchString(s.WebhookVersion):
 		return invalid("webhook_version", "must look like v24.0")
+	case s.AsOf != "" && !isDate(s.AsOf):
+		return invalid("as_of", "must be a date such as 2026-09-30, or empty")
+	case s.ServiceAllowance < 0:
+		return invalid("service_allowance", "must not be negative")
 	}
 	return nil
+}
+
+func isDate(text string) bool {
+	_, err := time.Parse(time.DateOnly, text)
+	return err == nil
+}
+
+// sinceOctober reports whether the provider is played as it is since October 2026.
+func (s *Settings) sinceOctober() bool {
+	return firstOf(s.AsOf, time.Now().UTC().Format(time.DateOnly)) >= "2026-10-01"
 }
 
 // includeConversations reports whether statuses carry a conversation.

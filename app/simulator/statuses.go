@@ -75,6 +75,11 @@ func (s *Server) reportStatus(m *message, name string, code int) {
 		return
 	}
 
+	s.charge(m, n)
+	if m.Charged && !s.settings.PaymentMethod && (name == "delivered" || name == "read") {
+		return // it was accepted, and nobody hears of it again
+	}
+
 	isPast := progress[name] != 0 && progress[name] < progress[m.Status]
 	if name != "played" && !isPast {
 		s.setStatus(m, name)
@@ -112,7 +117,7 @@ func (s *Server) statusValue(m *message, name string, code int) value {
 
 	v.Contacts = contactsOf(user)
 	if name == "sent" || (name == "delivered" || name == "read") && !m.Priced {
-		reported.Pricing = m.pricing()
+		reported.Pricing = s.pricing(m)
 	}
 	if s.settings.includeConversations() {
 		reported.Conversation = m.conversation(name, now)
@@ -129,12 +134,25 @@ func contactsOf(user *person) []contact {
 	}}
 }
 
-// pricing says what a message cost: within the service window only marketing
-// and authentication messages are charged.
-func (m *message) pricing() *pricing {
+// charge decides once whether a service message is beyond those that are free.
+func (s *Server) charge(m *message, n *number) {
+	if m.Counted || m.Category != "" || !s.settings.sinceOctober() {
+		return
+	}
+	m.Counted, m.Charged = true, n.countService(nowMS()) > s.settings.ServiceAllowance
+}
+
+// pricing says what a message costs. Before October 2026 service messages were free, and
+// utility messages within the service window. Since then it is some service messages of each
+// number and month.
+func (s *Server) pricing(m *message) *pricing {
 	category := firstOf(m.Category, "service")
 	p := &pricing{Billable: true, Model: "PMP", Type: "regular", Category: category}
-	if category == "service" || category == "utility" && m.Free {
+	free := category == "service" && !m.Charged
+	if !s.settings.sinceOctober() {
+		free = category == "service" || category == "utility" && m.Free
+	}
+	if free {
 		p.Billable, p.Type = false, "free_customer_service"
 	}
 	return p

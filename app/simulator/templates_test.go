@@ -194,3 +194,22 @@ func TestAtMostAHundredTemplatesAreCreatedInAnHour(t *testing.T) {
 	b.s.mu.Unlock()
 	b.Equal(b.createTemplate(object{}).err().text("code"), "80008")
 }
+
+func TestAnotherCategoryIsAnnouncedAndComes(t *testing.T) {
+	b := newBench(t)
+	_, err := b.s.AddTemplate(b.number.WABAID, bodyTemplate("order", "utility"))
+	b.NoErr(err)
+	b.sim("POST", "/templates/order/category", object{"category": "marketing", "at": "2026-12-01T00:00:00Z"})
+	h := b.app.next()
+	b.Equal(h.field, "template_category_update")
+	b.Equal(h.value.text("new_category"), "UTILITY")
+	b.Equal(h.value.text("correct_category"), "MARKETING")
+	b.Equal(h.value.text("category_update_timestamp"), "1796083200")
+
+	b.sim("POST", "/templates/order/category", object{"category": "marketing"})
+	h = b.app.next()
+	b.Equal(h.value.text("previous_category"), "UTILITY")
+	b.Equal(h.value.text("new_category"), "MARKETING")
+	b.Equal(b.do("POST", "/_sim/templates/order/category", object{"category": "x"}).err().text("param"), "category")
+	b.Equal(b.do("POST", "/_sim/templates/none/category", object{"category": "UTILITY"}).status, 404)
+}

@@ -27,6 +27,7 @@ type token struct {
 	State    tokenState `json:"state"`
 	Accounts []string   `json:"accounts,omitempty"` // none means all
 	Expires  int64      `json:"expires,omitempty"`
+	Scopes   []string   `json:"scopes,omitempty"` // none means all
 	app      bool
 }
 
@@ -254,7 +255,10 @@ func (s *Server) debugToken(c *call) (any, error) {
 	if len(accounts) == 0 {
 		accounts = s.world.accountIDs()
 	}
-	scopes := []string{"whatsapp_business_management", "whatsapp_business_messaging"}
+	scopes := t.Scopes
+	if len(scopes) == 0 {
+		scopes = []string{"whatsapp_business_management", "whatsapp_business_messaging"}
+	}
 	granular := []object{}
 	for _, scope := range scopes {
 		granular = append(granular, object{"scope": scope, "target_ids": accounts})

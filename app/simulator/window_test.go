@@ -167,5 +167,35 @@ func TestMarketingStopsWhenTheUserSaysSo(t *testing.T) {
 	_, err = b.s.Inbound(Inbound{From: "16505551234", Text: "hi"})
 	b.NoErr(err)
 	b.app.next()
+	b.Equal(fate("order"), "utility regular")
+	b.sim("PATCH", "/settings", object{"as_of": "2026-09-30"})
 	b.Equal(fate("order"), "utility free_customer_service")
+}
+
+// TestServiceMessagesAreFreeUpToAllowance, for each number and month; without a payment
+// method those beyond are accepted and never delivered.
+func TestServiceMessagesAreFreeUpToAllowance(t *testing.T) {
+	b := newBench(t)
+	_, err := b.s.Inbound(Inbound{From: "16505551234", Text: "hi"})
+	b.NoErr(err)
+	b.app.next()
+	send := func() (id, billable string) {
+		id = b.sentID(b.send(object{"to": "16505551234", "type": "text", "text": object{"body": "x"}}))
+		return id, b.app.next().statusOf(t).child("pricing").text("billable")
+	}
+	b.sim("PATCH", "/settings", object{"service_allowance": 1, "pair_limit": false, "delivered_ms": nil})
+	_, first := send()
+	b.Equal(first, "false")
+	id, second := send()
+	b.Equal(second, "true")
+	b.sim("POST", "/messages/"+id+"/status", object{"status": "delivered"})
+	b.Equal(b.app.next().statusOf(t).text("status"), "delivered")
+
+	b.sim("PATCH", "/settings", object{"payment_method": false})
+	lost, _ := send()
+	b.sim("POST", "/messages/"+lost+"/status", object{"status": "delivered"}) // of which nothing is heard
+	b.sim("PATCH", "/settings", object{"as_of": "2026-09-30"})
+	_, before := send()
+	b.Equal(before, "false")
+	b.Equal(b.s.Settings().AsOf, "2026-09-30")
 }

@@ -3,6 +3,7 @@ package provider
 import (
 	"context"
 	"net/url"
+	"time"
 )
 
 // Subscribe makes our app receive an account's callbacks. Without it no message
@@ -47,10 +48,72 @@ func (c *Client) ExchangeCode(ctx context.Context, code string) (Token, error) {
 	return NewToken(a.Token), nil
 }
 
+type appsAnswer struct {
+	envelope
+	Data *[]struct {
+		App struct {
+			ID ID `json:"id"`
+		} `json:"whatsapp_business_api_data"`
+		CallbackURL string `json:"override_callback_uri"`
+	} `json:"data"`
+}
+
+func (a *appsAnswer) check() error { return requireKey("data", a.Data != nil) }
+
+// IsSubscribed reports whether our app receives an account's callbacks, and at which address
+// if that is not the app's own.
+func (c *Client) IsSubscribed(ctx context.Context, tok Token, wabaID string) (subscribed bool, callbackURL string, err error) {
+	var a appsAnswer
+	if err := c.do(ctx, tok, get("list subscribed apps", wabaID, "subscribed_apps"), &a); err != nil {
+		return false, "", err
+	}
+
+	for _, one := range *a.Data {
+		if string(one.App.ID) == c.appID {
+			return true, one.CallbackURL, nil
+		}
+	}
+	return false, "", nil
+}
+
+type subscriptionsAnswer struct {
+	envelope
+	Data *[]struct {
+		Object      string `json:"object"`
+		CallbackURL string `json:"callback_url"`
+		Active      bool   `json:"active"`
+	} `json:"data"`
+}
+
+func (a *subscriptionsAnswer) check() error { return requireKey("data", a.Data != nil) }
+
+// CallbackURL is where the provider posts our app's callbacks, "" if nowhere.
+func (c *Client) CallbackURL(ctx context.Context) (string, error) {
+	rq := get("list subscriptions", c.appID, "subscriptions")
+	app, err := c.appToken()
+	if err != nil {
+		return "", notSentError(rq.op, err)
+	}
+
+	rq.noProof = true
+	var a subscriptionsAnswer
+	if err := c.do(ctx, app, rq, &a); err != nil {
+		return "", err
+	}
+	for _, one := range *a.Data {
+		if one.Object == theirObject && one.Active {
+			return one.CallbackURL, nil
+		}
+	}
+	return "", nil
+}
+
 type debugAnswer struct {
 	envelope
 	Data *struct {
-		Granular []struct {
+		Scopes    []string `json:"scopes"`
+		ExpiresAt Int      `json:"expires_at"` // 0 for never
+		Granular  []struct {
 			Scope   string `json:"scope"`
 			Targets []ID   `json:"target_ids"`
 		} `json:"granular_scopes"`
@@ -60,21 +123,10 @@ type debugAnswer struct {
 func (a *debugAnswer) check() error { return requireKey("data", a.Data != nil) }
 
 // TokenTargets lists the objects, such as accounts, that a scope of a token was granted
-// for. Our app asks the provider, not the token's owner.
+// for.
 func (c *Client) TokenTargets(ctx context.Context, tok Token, scope string) (ids []string, err error) {
-	rq := get("debug token", "debug_token", "")
-	app, err := c.appToken()
+	a, err := c.debugToken(ctx, tok)
 	if err != nil {
-		return nil, notSentError(rq.op, err)
-	}
-
-	// The call is made with the app's own token; the other is its argument.
-	rq.noProof = true
-	rq.query = url.Values{"input_token": {tok.Reveal()}}
-	rq.secrets = secrets{tok.Reveal()}
-
-	var a debugAnswer
-	if err := c.do(ctx, app, rq, &a); err != nil {
 		return nil, err
 	}
 
@@ -86,4 +138,31 @@ func (c *Client) TokenTargets(ctx context.Context, tok Token, scope string) (ids
 		}
 	}
 	return ids, nil
+}
+
+// TokenScopes lists what a token may do, and returns when it expires: the zero time for never.
+func (c *Client) TokenScopes(ctx context.Context, tok Token) (scopes []string, expires time.Time, err error) {
+	a, err := c.debugToken(ctx, tok)
+	if err != nil {
+		return nil, expires, err
+	}
+	if a.Data.ExpiresAt > 0 {
+		expires = time.Unix(int64(a.Data.ExpiresAt), 0)
+	}
+	return a.Data.Scopes, expires, nil
+}
+
+// debugToken asks about a token. Our app asks the provider, not the token's owner.
+func (c *Client) debugToken(ctx context.Context, tok Token) (a debugAnswer, err error) {
+	rq := get("debug token", "debug_token", "")
+	app, err := c.appToken()
+	if err != nil {
+		return a, notSentError(rq.op, err)
+	}
+
+	// The call is made with the app's own token; the other is its argument.
+	rq.noProof = true
+	rq.query = url.Values{"input_token": {tok.Reveal()}}
+	rq.secrets = secrets{tok.Reveal()}
+	return a, c.do(ctx, app, rq, &a)
 }

@@ -42,6 +42,43 @@ func (c *Client) Number(ctx context.Context, tok Token, phoneNumberID string) (N
 	return a.Number, err
 }
 
+// NumberHealth is what may keep a number from sending, or from sending much.
+type NumberHealth struct {
+	NameStatus string `json:"name_status"`
+	Limit      string `json:"whatsapp_business_manager_messaging_limit"` // such as TIER_250
+	Health     struct {
+		Entities []HealthEntity `json:"entities"`
+	} `json:"health_status"`
+}
+
+// HealthEntity is the number, or something that it depends on.
+type HealthEntity struct {
+	Type   string `json:"entity_type"`
+	Errors []struct {
+		Code        int    `json:"error_code"`
+		Description string `json:"error_description"`
+		Solution    string `json:"possible_solution"`
+	} `json:"errors"`
+}
+
+type healthAnswer struct {
+	envelope
+	NumberHealth
+}
+
+func (a *healthAnswer) check() error { return nil }
+
+// NumberHealth reads what may keep a number from sending. Older versions of the API do not
+// have all of it.
+func (c *Client) NumberHealth(ctx context.Context, tok Token, phoneNumberID string) (NumberHealth, error) {
+	rq := get("get number health", phoneNumberID, "")
+	rq.query = url.Values{"fields": {"id,name_status,whatsapp_business_manager_messaging_limit,health_status"}}
+
+	var a healthAnswer
+	err := c.do(ctx, tok, rq, &a)
+	return a.NumberHealth, err
+}
+
 // Numbers lists the numbers of an account.
 func (c *Client) Numbers(ctx context.Context, tok Token, wabaID string) ([]Number, error) {
 	rq := get("list numbers", wabaID, "phone_numbers")

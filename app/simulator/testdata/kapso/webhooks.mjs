@@ -149,6 +149,7 @@ const rest = async (receiver) => {
     assert.equal((await field("userPreferences")).userPreferences[0].value, "stop");
   });
   await check("normalizeWebhook: identity", async () => {
+    await sim("PATCH", "/settings", { as_of: "2026-09-30" }); // whose callbacks the client knows
     await sim("POST", `/contacts/${number}/identity`, {});
     const [{ userId: change }] = (await field("userIdUpdate")).userIdUpdate;
     assert.notEqual(change.previous, change.current);
