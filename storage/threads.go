@@ -97,6 +97,11 @@ func (rx *Rx) ThreadByParent(account int64, parent string) (Thread, error) {
 	return rx.thread(threads+withParent+` AND c.bsuid IS NULL AND c.phone_number IS NULL`+onlyOldest, account, parent)
 }
 
+// ThreadOfParent is ThreadByParent for somebody of whom more may be known.
+func (rx *Rx) ThreadOfParent(account int64, parent string) (Thread, error) {
+	return rx.thread(threads+withParent+onlyOldest, account, parent)
+}
+
 // Recipient is a contact as far as sending to it goes, with its conversation. It
 // is no contact to be stored again: UpdateContact refuses it.
 type Recipient struct {

@@ -129,7 +129,7 @@ func preparerOf(field string) func(*Server, provider.CallbackChange) []piece {
 	case "user_preferences":
 		return (*Server).preparePreferences
 
-	case "history", "smb_app_state_sync":
+	case "history", "smb_app_state_sync", "standby", "messaging_handovers":
 		return func(s *Server, n provider.CallbackChange) []piece { return s.keepChange(n, "not used") }
 
 	case "message_template_status_update", "message_template_quality_update",

@@ -17,8 +17,16 @@ func (s *Server) prepareSystem(f numberChange, m provider.Message, raw json.RawM
 		return s.keepRaw(f.item(raw), "unreadable message")
 	}
 
+	// The sender is the person as it was, unless the message says whom that was: then it
+	// may be the person as it is now.
 	before := messaging.NewPerson(m.From, m.FromUserID, m.FromParentUserID)
 	after := messaging.NewPerson(cmp.Or(system.WaID, system.NewWaID), system.UserID, system.ParentUserID)
+	if system.PreviousUserID != "" || system.PreviousParentUserID != "" {
+		now := before
+		before = messaging.NewPerson(m.From, system.PreviousUserID, system.PreviousParentUserID)
+		after.BSUID, after.Parent = cmp.Or(after.BSUID, now.BSUID), cmp.Or(after.Parent, now.Parent)
+	}
+
 	if before.IsUnknown() || after.IsUnknown() {
 		return s.keepRaw(f.item(raw), "not handled") // such as a change of encryption keys
 	}
@@ -50,6 +58,9 @@ func (s *Server) changeIdentity(f numberChange, raw json.RawMessage, before, aft
 
 	return s.onAccount(f, raw, func(tx *storage.Tx, a storage.Account) error {
 		old, err := before.FindContacts(tx, a.ID)
+		if err == nil && len(old.Contacts) == 0 && before.Parent != "" {
+			old, err = before.FindByParent(tx, a.ID)
+		}
 		if err != nil {
 			return err
 		}

@@ -171,6 +171,53 @@ func TestAChangeOfNumberIsToldOnce(t *testing.T) {
 	l.is.Equal(*l.thread("+15550003333").BSUID, "US.3")
 }
 
+// TestAPersonIsFoundByWhoItWas: the sender of such a message may be the person as it is now.
+func TestAPersonIsFoundByWhoItWas(t *testing.T) {
+	for name, c := range map[string]struct{ from, system string }{
+		"id":               {`"from_user_id":"US.2"`, `{"body":"x","previous_user_id":"US.1","user_id":"US.2","type":"user_changed_user_id"}`},
+		"id of the sender": {`"from_user_id":"US.2"`, `{"body":"x","previous_user_id":"US.1","type":"user_changed_user_id"}`},
+		"parent": {`"from_user_id":"US.2","from_parent_user_id":"US.ENT.2"`,
+			`{"body":"x","previous_user_id":"US.404","previous_parent_user_id":"US.ENT.1","user_id":"US.2","parent_user_id":"US.ENT.2","type":"user_changed_user_id"}`},
+		"number": {`"from":"15550003333","from_user_id":"US.2"`,
+			`{"body":"x","previous_user_id":"US.1","wa_id":"15550003333","user_id":"US.2","type":"user_changed_number"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLine(t)
+			l.from(`"from_user_id":"US.1","from_parent_user_id":"US.ENT.1"`, `{"profile":{"name":"Ana"},"user_id":"US.1","parent_user_id":"US.ENT.1"}`, "wamid.1")
+			for range 2 {
+				l.post(news("messages", "messages", "", writtenBy(c.from, "wamid.s", "system", `"system":`+c.system)))
+			}
+			l.is.Equal(l.kinds(), []string{"contact.created", "message.received", "contact.identity_updated"})
+			l.is.Equal(*l.byBSUID("US.2").Name, "Ana")
+			if name == "number" {
+				l.is.Equal(*l.byBSUID("US.2").PhoneNumber, "+15550003333")
+			}
+			l.is.Equal(l.count("contacts"), 1)
+			l.is.Equal(l.kept(), nil)
+		})
+	}
+}
+
+func TestACardOnRequestJoinsTheNumberToItsPerson(t *testing.T) {
+	card := func(origin string) string {
+		return `"contacts":[{"name":{"formatted_name":"Ana"},"phones":[{"phone":"+1 555-000-1111","wa_id":"15550001111"}],"origin":"` + origin + `"}]`
+	}
+	l := newLine(t)
+	l.contact("+15550001111", "") // who was written to by number before
+	who, profile := `"from_user_id":"US.1"`, `{"profile":{"name":"Ana","username":"ana"},"user_id":"US.1"}`
+	l.from(who, profile, "wamid.1")
+	l.post(news("messages", "messages", profile, writtenBy(who, "wamid.2", "contacts", card("other"))))
+	l.is.Equal(l.byBSUID("US.1").PhoneNumber, nil) // of somebody else, for all we know
+	l.is.Equal(l.count("contacts"), 2)
+
+	for range 2 {
+		l.post(news("messages", "messages", profile, writtenBy(who, "wamid.3", "contacts", card("contact_request"))))
+	}
+	l.is.Equal(*l.byBSUID("US.1").PhoneNumber, "+15550001111")
+	l.is.Equal(l.count("contacts"), 1) // the two are one person
+	l.is.Equal(l.count("messages"), 3)
+}
+
 // moved words a change of number.
 func moved(wamid, content string) string { return written(wamid, "system", `"system":`+content) }
 

@@ -94,6 +94,10 @@ func readIncoming(f numberChange, m provider.Message, raw json.RawMessage) (in i
 		return in, "unknown sender"
 	}
 
+	if m.Type == "contacts" && in.person.Phone == "" {
+		in.person.Phone = ownNumber(raw)
+	}
+
 	var err error
 	if in.content, err = readContent(raw, m.Type); err != nil {
 		return in, "unreadable message"
@@ -108,6 +112,22 @@ func readIncoming(f numberChange, m provider.Message, raw json.RawMessage) (in i
 		return in, "nested too deep"
 	}
 	return in, ""
+}
+
+// ownNumber is the number of the sender, whom we asked for it, in a message with contact
+// cards; "" if there is none.
+func ownNumber(raw json.RawMessage) string {
+	cards, err := provider.Read[provider.List[provider.ContactCard]](provider.GetMember(raw, "contacts"))
+	if err != nil {
+		return ""
+	}
+
+	for _, card := range cards {
+		if number := card.OwnNumber(); number != "" {
+			return number
+		}
+	}
+	return ""
 }
 
 // storeReceived stores a message, unless it is a duplicate, with the contact and

@@ -217,11 +217,13 @@ func TestWhatIsNotUsedIsKeptAndMakesNothing(t *testing.T) {
 	l := newLine(t)
 	l.post(news("history", "history", "", `{"metadata":{"phase":0},"threads":[{"id":"15550001111","messages":[`+hello("wamid.old", "hi")+`]}]}`),
 		news("smb_app_state_sync", "state_sync", "", `{"type":"contact","contact":{"full_name":"Bo","phone_number":"15550002222"},"action":"add"}`),
+		news("standby", "messages", anasProfile, hello("wamid.2", "hi")), // while the provider's own agent holds the conversation
+		news("messaging_handovers", "messaging_handovers", "", `{"new_owner":"agent"}`),
 		`{"field":"brand_new","value":{"a":1}}`, news("messages", "messages", anasProfile, hello("wamid.1", "hi")))
-	l.is.Equal(l.kept(), []string{"not used", "not used", "not handled"})
+	l.is.Equal(l.kept(), []string{"not used", "not used", "not used", "not used", "not handled"})
 	l.is.Equal(l.kinds(), []string{"contact.created", "message.received"})
 	owners := storagetest.Select[int64](t, l.dir, `SELECT coalesce(account_id, 0) FROM raw_callbacks ORDER BY id`)
-	l.is.Equal(owners, []int64{l.account.ID, l.account.ID, 0}) // what has an account goes with it
+	l.is.Equal(owners, []int64{l.account.ID, l.account.ID, l.account.ID, l.account.ID, 0}) // what has an account goes with it
 }
 
 func TestNothingIsKeptOfWhatWasRemoved(t *testing.T) {

@@ -139,6 +139,16 @@ func (p Person) FindContacts(tx *storage.Tx, account int64) (found Match, err er
 	return found, nil
 }
 
+// FindByParent finds the contact with the person's parent BSUID, whatever else it has: one
+// whose own BSUID we did not know or have missed.
+func (p Person) FindByParent(tx *storage.Tx, account int64) (found Match, err error) {
+	t, err := tx.ThreadOfParent(account, p.Parent)
+	if err == nil {
+		found.add(t)
+	}
+	return found, storage.IgnoreNotFound(err)
+}
+
 // takesAliasOf reports whether a contact is found by the person's number only because
 // that was its alias: the provider now names somebody else by exactly this number.
 func (p Person) takesAliasOf(c storage.Contact) bool {

@@ -73,6 +73,36 @@ type System struct {
 	NewWaID      string `json:"new_wa_id"` // as older versions name it
 	UserID       string `json:"user_id"`
 	ParentUserID string `json:"parent_user_id"`
+
+	PreviousUserID       string `json:"previous_user_id"`
+	PreviousParentUserID string `json:"previous_parent_user_id"`
+}
+
+// ContactCard is one of the content of a message of type contacts. Its origin is
+// contact_request where somebody answers our request for their own number.
+type ContactCard struct {
+	Origin string `json:"origin"`
+	Phones List[struct {
+		Phone string `json:"phone"`
+		WaID  string `json:"wa_id"`
+	}] `json:"phones"`
+}
+
+// OwnNumber returns the number that a person has given on request, "" if the card is of
+// somebody else.
+func (c ContactCard) OwnNumber() string {
+	if c.Origin != "contact_request" {
+		return ""
+	}
+
+	for _, p := range c.Phones {
+		for _, written := range []string{p.WaID, p.Phone} {
+			if number, ok := ParseWrittenPhone(written); ok {
+				return number
+			}
+		}
+	}
+	return ""
 }
 
 // Edit is the content of an edit: the message as it is now, raw.
