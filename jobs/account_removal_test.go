@@ -36,6 +36,7 @@ const belongings = `
 	INSERT INTO api_log_bodies VALUES ('req_'||?2, 1, ?1, '{}', 2, '{}', 2, ?3);
 	INSERT INTO message_hours VALUES (?1, ?3, 1, 0, 0, 1, 0);
 	INSERT INTO message_failures VALUES (?1, ?3, 'timeout', 0, 1);
+	INSERT INTO message_costs VALUES (?1, ?3, 'utility', '155500', 0, 1, 1);
 	INSERT INTO delivery_hours VALUES ('wbs_'||?2, ?3, 1, 0, 0);
 	INSERT INTO parked_statuses VALUES (?1, 'wamid.'||?2, 'read', '{}', ?3);
 	INSERT INTO raw_callbacks (account_id, field, reason, payload, created_at) VALUES (?1, 'messages', 'not handled', CAST('{}' AS BLOB), ?3);
@@ -119,7 +120,7 @@ func TestAPurgeLeavesNothingButTheTombstone(t *testing.T) {
 		kept["media"]++
 		w.fill(w.account)
 		for table, n := range w.rows("accounts", "labels", "subscriptions") {
-			if n == before[table] && n == 0 && !strings.Contains("customers setup_links users user_invitations user_sessions user_codes user_recovery_codes user_passkeys user_identities usage api_log audit removed_events quick_replies", table) {
+			if n == before[table] && n == 0 && !strings.Contains("customers setup_links users user_invitations user_sessions user_codes user_recovery_codes user_passkeys user_identities usage api_log audit removed_events quick_replies rates", table) {
 				w.t.Errorf("the test fills nothing into %s", table)
 			}
 		}

@@ -60,6 +60,7 @@ func (tx *Tx) PurgeMessages(account int64, limit int) (total int64, err error) {
 		{"views", "id", "account_id = ?"},
 		{"message_hours", "account_id, hour", "account_id = ?"},
 		{"message_failures", "account_id, hour, error_code, provider_code", "account_id = ?"},
+		{"message_costs", "account_id, day, category, prefix, broadcast", "account_id = ?"},
 	} {
 		n, err := tx.deleteSome(rows.table, rows.key, rows.which, account, limit-int(total))
 		total += n

@@ -50,7 +50,7 @@ func (f *traffic) report(m *storage.Message, status string) {
 			_, err := tx.MarkSent(m, m.ID)
 			return err
 		}
-		if _, err := tx.MarkStatus(m, status, tx.Now); err != nil || status != storage.MessageFailed {
+		if _, err := tx.MarkStatus(m, status, tx.Now, nil); err != nil || status != storage.MessageFailed {
 			return err
 		}
 		return tx.MarkFailed(m, "undeliverable", "no", new(131026))
@@ -160,7 +160,7 @@ func TestWhatIsUndoneIsNotCounted(t *testing.T) {
 				go func() {
 					done <- f.db.Update(t.Context(), func(tx *storage.Tx) error {
 						one := m
-						if _, err := tx.MarkStatus(&one, "delivered", tx.Now); err != nil {
+						if _, err := tx.MarkStatus(&one, "delivered", tx.Now, nil); err != nil {
 							return err
 						}
 						return end

@@ -47,6 +47,8 @@ type Message struct {
 	Place             string  `db:"-"`         // its id, or that of a message that was sent later, with the time of that; only in lists
 	Broadcast         *int64  `db:"broadcast"` // the number of the one that made it, and of its recipient there
 	RecipientNumber   *int64  `db:"recipient_number"`
+	Pricing           JSON    `db:"pricing"`      // the provider's object, nil until known
+	DeliveredAt       Time    `db:"delivered_at"` // at the latest; 0 for not yet
 
 	ContactPhone       *string `db:"contact_phone"`
 	ContactBSUID       *string `db:"contact_bsuid"`
@@ -91,7 +93,7 @@ const messageColumns = `m.number, m.id, m.account_id, m.conversation_id, m.conta
 	m.provider_id, m.recipient, m.phone_number, m.content, m.body, m.context, m.media_id, m.media_status,
 	m.error_code, m.error_message, m.error_provider_code, m.is_revoked,
 	m.played_at, m.edited_at, m.sent_at, m.created_at, m.updated_at,
-	m.sent_by, m.request_id, m.scheduled_at, m.broadcast, m.recipient_number,
+	m.sent_by, m.request_id, m.scheduled_at, m.broadcast, m.recipient_number, m.pricing, m.delivered_at,
 	c.phone_number AS contact_phone, c.bsuid AS contact_bsuid, c.parent_bsuid AS contact_parent_bsuid,
 	c.username AS contact_username, c.name AS contact_name,
 	a.phone_number AS account_phone, a.phone_number_id AS account_number_id,
@@ -104,7 +106,7 @@ func (m *Message) Fields() []any {
 		&m.ProviderID, &m.Recipient, &m.PhoneNumber, &m.Content, &m.Body, &m.Context, &m.MediaID, &m.MediaStatus,
 		&m.ErrorCode, &m.ErrorMessage, &m.ErrorProviderCode, &m.IsRevoked,
 		&m.PlayedAt, &m.EditedAt, &m.SentAt, &m.CreatedAt, &m.UpdatedAt,
-		&m.SentBy, &m.RequestID, &m.ScheduledAt, &m.Broadcast, &m.RecipientNumber,
+		&m.SentBy, &m.RequestID, &m.ScheduledAt, &m.Broadcast, &m.RecipientNumber, &m.Pricing, &m.DeliveredAt,
 		&m.ContactPhone, &m.ContactBSUID, &m.ContactParentBSUID, &m.ContactUsername, &m.ContactName,
 		&m.AccountPhone, &m.AccountNumberID,
 		&m.MediaToken, &m.MediaMIMEType, &m.MediaSize, &m.MediaFilename,
@@ -147,10 +149,10 @@ func (rx *Rx) ReportedMessage(account int64, providerID string) (Message, error)
 	m := Message{AccountID: account, Direction: Outbound, ProviderID: &providerID}
 	err := rx.Scan([]any{
 		&m.Number, &m.ID, &m.ConversationID, &m.ContactID, &m.Type, &m.Status, &m.PhoneNumber, &m.PlayedAt,
-		&m.CreatedAt, &m.Broadcast, &m.RecipientNumber, &m.ContactPhone, &m.ContactBSUID,
+		&m.CreatedAt, &m.Broadcast, &m.RecipientNumber, &m.Pricing, &m.DeliveredAt, &m.ContactPhone, &m.ContactBSUID,
 	}, `
 		SELECT m.number, m.id, m.conversation_id, m.contact_id, m.type, m.status, m.phone_number, m.played_at,
-			m.created_at, m.broadcast, m.recipient_number, c.phone_number, c.bsuid
+			m.created_at, m.broadcast, m.recipient_number, m.pricing, m.delivered_at, c.phone_number, c.bsuid
 		FROM messages m JOIN contacts c ON c.id = m.contact_id
 		WHERE m.account_id = ? AND m.provider_id = ? AND m.direction = 'outbound'`, account, providerID)
 	return m, err
@@ -255,8 +257,8 @@ var reportedBits = map[string]int{
 }
 
 // MarkStatus moves a message to the state that a callback reports, and records the
-// callback. It returns false for one that came before.
-func (tx *Tx) MarkStatus(m *Message, reported string, at Time) (bool, error) {
+// callback with its pricing, if any is known. It returns false for one that came before.
+func (tx *Tx) MarkStatus(m *Message, reported string, at Time, price *Pricing) (bool, error) {
 	bit := reportedBits[reported]
 	if bit == 0 {
 		if first, err := tx.recordStatus(m, reported, at); err != nil || !first {
@@ -264,31 +266,35 @@ func (tx *Tx) MarkStatus(m *Message, reported string, at Time) (bool, error) {
 		}
 	}
 
-	status, playedAt := m.Status, m.PlayedAt
+	after := *m
+	after.Pricing, after.DeliveredAt = price.raw(), earliestDelivery(m.DeliveredAt, reported, at)
 	if reported != StatusPlayed {
-		status = NextStatus(m.Status, reported)
-	} else if playedAt == 0 {
+		after.Status = NextStatus(m.Status, reported)
+	} else if m.PlayedAt == 0 {
 		voice, err := tx.isVoiceNote(*m)
 		if err != nil {
 			return false, err
 		}
 		if voice {
-			playedAt = at
+			after.PlayedAt = at
 		}
 	}
 
 	// Which states were reported is the row's to say, however much of it m has read.
 	n, err := tx.Exec(`
 		UPDATE messages
-		SET status = ?, reported = reported | ?, played_at = ?, updated_at = ?
-		WHERE number = ? AND id = ? AND reported & ? = 0`, status, bit, playedAt, tx.Order, m.Number, m.ID, bit)
+		SET status = ?, reported = reported | ?, played_at = ?, pricing = ?, delivered_at = ?, updated_at = ?
+		WHERE number = ? AND id = ? AND reported & ? = 0`,
+		after.Status, bit, after.PlayedAt, after.Pricing, after.DeliveredAt, tx.Order, m.Number, m.ID, bit)
 	if err != nil || n == 0 {
 		return false, err
 	}
 
-	before := m.Status
-	m.Status, m.PlayedAt, m.UpdatedAt = status, playedAt, tx.Order
-	tx.countMessage(m, before)
+	before := *m
+	*m = after
+	m.UpdatedAt = tx.Order
+	tx.countMessage(m, before.Status)
+	tx.moveCost(before, *m, price)
 	return true, tx.hintMessage(tx.moveRecipient(*m), m)
 }
 

@@ -199,7 +199,7 @@ func TestOnlyAVoiceNoteIsPlayedAndOnlyOnce(t *testing.T) {
 			})
 			m.Type = kind
 			for _, at := range []storage.Time{5, 9} {
-				storagetest.Update(t, db, func(tx *storage.Tx) error { _, err := tx.MarkStatus(&m, storage.StatusPlayed, at); return err })
+				storagetest.Update(t, db, func(tx *storage.Tx) error { _, err := tx.MarkStatus(&m, storage.StatusPlayed, at, nil); return err })
 			}
 			storagetest.View(t, db, func(rx *storage.Rx) error {
 				stored, err := rx.OutboundMessage(m.AccountID, m.ID)
@@ -356,7 +356,7 @@ func TestAStateIsReportedOnce(t *testing.T) {
 		{"warning", false, storage.MessageRead},
 	} {
 		shown := view(t, db, func(rx *storage.Rx) (storage.Message, error) { return rx.ShownMessage(h.account.ID, m.ID) })
-		is.Equal(update(t, db, func(tx *storage.Tx) (bool, error) { return tx.MarkStatus(&shown, c.reported, tx.Now) }), c.first)
+		is.Equal(update(t, db, func(tx *storage.Tx) (bool, error) { return tx.MarkStatus(&shown, c.reported, tx.Now, nil) }), c.first)
 		is.Equal(shown.Status, c.status)
 	}
 }

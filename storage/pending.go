@@ -8,10 +8,11 @@ type pending struct {
 	usage usageCounts
 	moved broadcastMoves
 	hours hourCounts
+	costs costCounts
 }
 
 func newPending() pending {
-	return pending{usage: make(usageCounts), moved: make(broadcastMoves), hours: newHourCounts()}
+	return pending{usage: make(usageCounts), moved: make(broadcastMoves), hours: newHourCounts(), costs: make(costCounts)}
 }
 
 // clear forgets what a transaction before has counted.
@@ -19,6 +20,7 @@ func (p pending) clear() {
 	clear(p.usage)
 	clear(p.moved)
 	p.hours.clear()
+	clear(p.costs)
 }
 
 // write adds the counts to those that are stored.
@@ -29,5 +31,8 @@ func (p pending) write(wx *sqlite.Wx) error {
 	if err := p.moved.write(wx, wx.Order); err != nil {
 		return err
 	}
-	return p.hours.write(wx)
+	if err := p.hours.write(wx); err != nil {
+		return err
+	}
+	return p.costs.write(wx)
 }

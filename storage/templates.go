@@ -19,6 +19,8 @@ type Template struct {
 	ReviewedAt         Time   `db:"reviewed_at"` // when a callback last reported its verdict
 	CreatedAt          Time   `db:"created_at"`
 	UpdatedAt          Time   `db:"updated_at"`
+	CategoryChangeTo   string `db:"category_change_to"` // the category that the provider has announced, "" for none
+	CategoryChangeAt   Time   `db:"category_change_at"`
 }
 
 // States of a template.
@@ -30,7 +32,8 @@ const (
 
 const templateColumns = `id, account_id, name, language, status, coalesce(provider_status, '') AS provider_status,
 	coalesce(provider_template_id, '') AS provider_template_id, coalesce(category, '') AS category,
-	parameter_format, content, components, coalesce(reason, '') AS reason, reviewed_at, created_at, updated_at`
+	parameter_format, content, components, coalesce(reason, '') AS reason, reviewed_at, created_at, updated_at,
+	coalesce(category_change_to, '') AS category_change_to, category_change_at`
 
 // Template finds a template of an account.
 func (rx *Rx) Template(account int64, name, language string) (Template, error) {
@@ -119,10 +122,11 @@ func (tx *Tx) UpdateTemplate(t *Template) error {
 		UPDATE templates
 		SET status = ?, provider_status = nullif(?, ''), provider_template_id = nullif(?, ''), category = nullif(?, ''),
 			parameter_format = ?,
-			content = ?, components = ?, reason = nullif(?, ''), updated_at = ?
+			content = ?, components = ?, reason = nullif(?, ''), updated_at = ?,
+			category_change_to = nullif(?, ''), category_change_at = ?
 		WHERE id = ? AND account_id = ?`,
 		t.Status, t.ProviderStatus, t.ProviderTemplateID, t.Category, t.ParameterFormat,
-		t.Content, t.Components, t.Reason, t.UpdatedAt, t.ID, t.AccountID)
+		t.Content, t.Components, t.Reason, t.UpdatedAt, t.CategoryChangeTo, t.CategoryChangeAt, t.ID, t.AccountID)
 	return tx.hint(err, HintTemplate, Scope{Account: t.AccountID}, t.ID)
 }
 

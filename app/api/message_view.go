@@ -1,11 +1,13 @@
 package api
 
 import (
+	"encoding/json"
 	"reflect"
 	"strconv"
 	"strings"
 
 	"confab/app/api/rest"
+	"confab/jobs/provider"
 	"confab/storage"
 )
 
@@ -34,6 +36,7 @@ type messageView struct {
 	PlayedAt       *storage.Time  `json:"played_at,omitempty"`
 	EditedAt       storage.Time   `json:"edited_at"`
 	ScheduledAt    storage.Time   `json:"scheduled_at"`
+	Pricing        *pricingView   `json:"pricing"`
 	CreatedAt      storage.Time   `json:"created_at"`
 	UpdatedAt      storage.Time   `json:"updated_at"`
 
@@ -55,6 +58,9 @@ type sendErrorView struct {
 	Message      string `json:"message"`
 	ProviderCode *int   `json:"provider_code"`
 }
+
+// pricingView is what the provider says about the price of a message.
+type pricingView provider.Pricing
 
 func (s *Server) viewMessage(m storage.Message) messageView {
 	v := messageView{
@@ -92,6 +98,10 @@ func (s *Server) viewMessage(m storage.Message) messageView {
 	}
 	if m.ErrorCode != nil {
 		v.Error = &sendErrorView{Code: *m.ErrorCode, Message: *m.ErrorMessage, ProviderCode: m.ErrorProviderCode}
+	}
+
+	if p, ok := provider.ReadPricing(json.RawMessage(m.Pricing)); ok {
+		v.Pricing = (*pricingView)(&p)
 	}
 
 	v.Media = s.viewMessageMedia(m)
@@ -162,12 +172,30 @@ func (v messageView) AppendJSON(b []byte) []byte {
 	}
 	b = v.EditedAt.AppendJSON(append(b, `,"edited_at":`...))
 	b = v.ScheduledAt.AppendJSON(append(b, `,"scheduled_at":`...))
+	b = v.Pricing.AppendJSON(append(b, `,"pricing":`...))
 	b = v.CreatedAt.AppendJSON(append(b, `,"created_at":`...))
 	b = v.UpdatedAt.AppendJSON(append(b, `,"updated_at":`...))
 
 	if !messageFieldNames[v.Type] {
 		b = rest.AppendStored(rest.AppendKey(append(b, ','), v.Type), v.content)
 	}
+	return append(b, '}')
+}
+
+func (v *pricingView) AppendJSON(b []byte) []byte {
+	if v == nil {
+		return append(b, "null"...)
+	}
+
+	b = append(b, `{"billable":`...)
+	if v.Billable == nil {
+		b = append(b, "null"...)
+	} else {
+		b = strconv.AppendBool(b, *v.Billable)
+	}
+	b = rest.AppendText(append(b, `,"category":`...), v.Category)
+	b = rest.AppendText(append(b, `,"type":`...), v.Type)
+	b = rest.AppendText(append(b, `,"model":`...), v.Model)
 	return append(b, '}')
 }
 

@@ -67,7 +67,7 @@ func TestATagChangesWithWhatHappensToAMessage(t *testing.T) {
 
 func status(reported string) func(tx *storage.Tx, m *storage.Message) error {
 	return func(tx *storage.Tx, m *storage.Message) error {
-		_, err := tx.MarkStatus(m, reported, tx.Now)
+		_, err := tx.MarkStatus(m, reported, tx.Now, nil)
 		return err
 	}
 }

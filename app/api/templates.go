@@ -26,13 +26,20 @@ type templateView struct {
 	Components         storage.JSON    `json:"components"`
 	AccountSummary     chatAccountView `json:"chat_account"`
 	ProviderTemplateID *string         `json:"provider_template_id"`
+	CategoryChange     *categoryChange `json:"category_change"`
 	CreatedAt          storage.Time    `json:"created_at"`
 	UpdatedAt          storage.Time    `json:"updated_at"`
 }
 
+// categoryChange is a change of category that the provider has announced.
+type categoryChange struct {
+	To string       `json:"to"`
+	At storage.Time `json:"at"`
+}
+
 // viewTemplate shows a template of an account.
 func viewTemplate(a storage.AccountSummary, t storage.Template) templateView {
-	return templateView{
+	v := templateView{
 		ID:                 t.ID,
 		Object:             "template",
 		Name:               t.Name,
@@ -50,6 +57,10 @@ func viewTemplate(a storage.AccountSummary, t storage.Template) templateView {
 		CreatedAt:          t.CreatedAt,
 		UpdatedAt:          t.UpdatedAt,
 	}
+	if t.CategoryChangeTo != "" {
+		v.CategoryChange = &categoryChange{t.CategoryChangeTo, t.CategoryChangeAt}
+	}
+	return v
 }
 
 // orNull turns "" into nil.

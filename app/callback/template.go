@@ -2,12 +2,18 @@ package callback
 
 import (
 	"strings"
+	"time"
 
 	"confab/jobs"
+	"confab/jobs/event"
+	"confab/jobs/messaging"
 	"confab/jobs/provider"
 	"confab/jobs/provisioning"
 	"confab/storage"
 )
+
+// latestSecond is the end of the year 9999: no later time can be written.
+const latestSecond = 253402300800
 
 // prepareTemplate reads a change of a template. It applies to every account of the
 // business account, because they share their templates.
@@ -64,8 +70,12 @@ func templateChangeFor(field string, u provider.TemplateUpdate) func(*storage.Tx
 		return func(tx *storage.Tx, t storage.Template) error {
 			changed := t
 			changed.Category = strings.ToUpper(u.NewCategory)
+			changed.CategoryChangeTo, changed.CategoryChangeAt = "", 0
 			return updateIfChanged(tx, t, changed)
 		}
+
+	case field == "template_category_update" && u.PreviousCategory == "" && u.CorrectCategory != "":
+		return func(tx *storage.Tx, t storage.Template) error { return announceCategory(tx, t, u) }
 
 	case field == "message_template_components_update":
 		// The callback has only a part of the components, so that the job reads
@@ -75,11 +85,34 @@ func templateChangeFor(field string, u provider.TemplateUpdate) func(*storage.Tx
 	return nil
 }
 
+// announceCategory stores a change of category that is to come, and emits
+// template.category_changing, once.
+func announceCategory(tx *storage.Tx, t storage.Template, u provider.TemplateUpdate) error {
+	to, at := strings.ToUpper(u.CorrectCategory), storage.Time(0)
+	if seconds := int64(u.CategoryUpdateAt); 0 < seconds && seconds < latestSecond {
+		at = storage.At(time.Unix(seconds, 0))
+	}
+	if t.Category == to || t.CategoryChangeTo == to && t.CategoryChangeAt == at {
+		return nil
+	}
+
+	t.CategoryChangeTo, t.CategoryChangeAt = to, at
+	if err := tx.UpdateTemplate(&t); err != nil {
+		return err
+	}
+	account, err := tx.AccountDetail(t.AccountID)
+	if err != nil {
+		return err
+	}
+	return event.TemplateCategoryChanging(messaging.SubjectOf(account.Account), t).Emit(tx)
+}
+
 // updateIfChanged stores a template, unless it is as before: a callback that comes
 // twice must not change the time of the last update.
 func updateIfChanged(tx *storage.Tx, before, after storage.Template) error {
 	if after.ProviderStatus == before.ProviderStatus && after.Reason == before.Reason &&
-		after.Category == before.Category && after.ProviderTemplateID == before.ProviderTemplateID {
+		after.Category == before.Category && after.ProviderTemplateID == before.ProviderTemplateID &&
+		after.CategoryChangeTo == before.CategoryChangeTo {
 		return nil
 	}
 	return tx.UpdateTemplate(&after)

@@ -61,7 +61,8 @@ func TestNewsOfATemplateMovesExactlyWhatItShould(t *testing.T) {
 		{"message_template_status_update", `"event":[]`, same, "unreadable"},
 
 		{"template_category_update", `"previous_category":"UTILITY","new_category":"MARKETING"`, "approved APPROVED MARKETING Hi checks=0", ""},
-		{"template_category_update", `"new_category":"UTILITY","correct_category":"MARKETING","category_update_timestamp":1746169200`, same, "no effect"},
+		{"template_category_update", `"new_category":"UTILITY","correct_category":"UTILITY","category_update_timestamp":1746169200`, same, ""},
+		{"template_category_update", `"new_category":"UTILITY"`, same, "no effect"},
 
 		{"message_template_quality_update", `"previous_quality_score":"GREEN","new_quality_score":"YELLOW"`, same, "no effect"},
 		{"message_template_components_update", `"message_template_element":"Hello","message_template_buttons":[]`, "approved APPROVED UTILITY Hi checks=1", ""},
@@ -116,4 +117,37 @@ func TestNewsOfAnUnknownTemplateIsKept(t *testing.T) {
 	l.news("message_template_status_update", about(`"event":"APPROVED"`))
 	l.is.Equal(kept(t, l.server)[0].Reason, "unknown template")
 	l.is.Equal(storagetest.Select[int](t, l.dir, `SELECT count(*) FROM templates`), []int{0})
+}
+
+func TestAChangeOfCategoryIsAnnouncedOnceAndComes(t *testing.T) {
+	l := newLine(t)
+	ours := l.template(l.account, "order_ready")
+	announced := func() (to string, at storage.Time) {
+		storagetest.View(t, l.server.DB, func(rx *storage.Rx) error {
+			now, err := rx.Template(ours.AccountID, ours.Name, ours.Language)
+			to, at = now.CategoryChangeTo, now.CategoryChangeAt
+			return err
+		})
+		return to, at
+	}
+
+	for range 3 {
+		l.news("template_category_update", about(`"new_category":"UTILITY","correct_category":"MARKETING","category_update_timestamp":1746169200`))
+	}
+	to, at := announced()
+	l.is.Equal(to, "MARKETING")
+	l.is.Equal(at.String(), "2025-05-02T07:00:00.000Z")
+	l.is.Equal(l.shown(ours), "approved APPROVED UTILITY Hi checks=0") // until it comes
+	l.is.Equal(l.kinds(), []string{"template.category_changing"})
+	goldenEvent(t, "template_category_changing", l.events()[0])
+
+	l.news("template_category_update", about(`"new_category":"UTILITY","correct_category":"MARKETING","category_update_timestamp":"1746255600"`))
+	l.is.Equal(len(l.events()), 2) // another day is news
+
+	l.news("template_category_update", about(`"previous_category":"UTILITY","new_category":"MARKETING"`))
+	to, at = announced()
+	l.is.Equal(to, "")
+	l.is.Equal(at, storage.Time(0))
+	l.is.Equal(l.shown(ours), "approved APPROVED MARKETING Hi checks=0")
+	l.is.Equal(len(l.events()), 2)
 }

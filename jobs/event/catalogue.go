@@ -25,6 +25,7 @@ const (
 	TypeSetupLinkConsumed      = "customer.setup_link.consumed"
 	TypeBroadcastStarted       = "broadcast.started"
 	TypeBroadcastCompleted     = "broadcast.completed"
+	TypeTemplateCategory       = "template.category_changing"
 )
 
 // AllTypes means every type of event in a subscription, also for future ones.
@@ -39,6 +40,7 @@ var types = []string{
 	TypeCustomerCreated, TypeCustomerUpdated, TypeCustomerArchived, TypeCustomerOnboarded,
 	TypeSetupLinkCreated, TypeSetupLinkConsumed,
 	TypeBroadcastStarted, TypeBroadcastCompleted,
+	TypeTemplateCategory,
 }
 
 // Types lists the names of all events.

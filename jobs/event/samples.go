@@ -97,6 +97,9 @@ func (d sampleData) event(kind string) (Event, error) {
 		b.Status, b.CompletedAt, b.Waiting, b.Delivered = storage.BroadcastCompleted, d.now, 0, b.Total
 		return BroadcastCompleted(d.subject, b), nil
 
+	case TypeTemplateCategory:
+		return TemplateCategoryChanging(d.subject, d.template()), nil
+
 	default:
 		return d.customerChange(kind), nil
 	}
@@ -130,6 +133,18 @@ func (d sampleData) broadcast() storage.Broadcast {
 		CreatedBy:       &d.user,
 		CreatedAt:       d.now,
 		UpdatedAt:       d.now,
+	}
+}
+
+func (d sampleData) template() storage.Template {
+	return storage.Template{
+		ID:               storage.PrefixTemplate + d.message[len(storage.PrefixMessage):],
+		Name:             "order_ready",
+		Language:         "en_US",
+		Status:           storage.TemplateApproved,
+		Category:         "UTILITY",
+		CategoryChangeTo: "MARKETING",
+		CategoryChangeAt: d.now.Add(30 * 24 * time.Hour),
 	}
 }
 

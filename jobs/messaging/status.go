@@ -2,6 +2,7 @@ package messaging
 
 import (
 	"cmp"
+	"encoding/json"
 	"time"
 
 	"confab/jobs/event"
@@ -19,7 +20,11 @@ import (
 // conversation in one index, and add the message to its table and four indexes, and the
 // event; and one that counts.
 func ApplyStatus(tx *storage.Tx, account storage.Account, m *storage.Message, status provider.Status, envelope []byte) error {
-	first, err := tx.MarkStatus(m, status.Status, ReportedTime(status.Timestamp, tx.Now))
+	price := pricingOf(m, status)
+	first, err := tx.MarkStatus(m, status.Status, ReportedTime(status.Timestamp, tx.Now), price)
+	if err == nil && !first && price != nil && m.Pricing == nil {
+		return tx.RecordPricing(m, price)
+	}
 	if err != nil || !first {
 		return err
 	}
@@ -31,6 +36,20 @@ func ApplyStatus(tx *storage.Tx, account storage.Account, m *storage.Message, st
 	}
 
 	return event.MessageStatus(SubjectOf(account), status.ID, envelope).Emit(tx)
+}
+
+// pricingOf is the pricing of a message: what is stored, or else what a callback says.
+func pricingOf(m *storage.Message, status provider.Status) *storage.Pricing {
+	raw := json.RawMessage(m.Pricing)
+	if raw == nil {
+		raw = status.Pricing
+	}
+
+	p, ok := provider.ReadPricing(raw)
+	if !ok {
+		return nil
+	}
+	return &storage.Pricing{Raw: storage.JSON(raw), Category: p.Category, Billable: p.Billable != nil && *p.Billable}
 }
 
 // recordReportedFailure records the reason that a callback gives for a failed

@@ -135,6 +135,8 @@ type Status struct {
 	RecipientParentUserID string      `json:"recipient_parent_user_id"`
 	Tag                   string      `json:"biz_opaque_callback_data"` // our own message id, sent along with the message
 	Errors                List[Fault] `json:"errors"`
+
+	Pricing json.RawMessage `json:"pricing"` // ReadPricing understands it
 }
 
 // Identity reports that a person's ids have changed.
@@ -174,10 +176,12 @@ type TemplateUpdate struct {
 		Title string `json:"title"` // such as FIRST_PAUSE
 	} `json:"other_info"`
 
-	// In template_category_update only. Without the previous category it only
-	// announces a change.
+	// In template_category_update only. Without the previous category it only announces
+	// a change: to the correct category, and when.
 	NewCategory      string `json:"new_category"`
 	PreviousCategory string `json:"previous_category"`
+	CorrectCategory  string `json:"correct_category"`
+	CategoryUpdateAt Int    `json:"category_update_timestamp"`
 }
 
 // AccountUpdate reports a change of a business account or one of its numbers.

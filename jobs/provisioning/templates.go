@@ -98,6 +98,9 @@ func ApplyReview(t storage.Template, u provider.TemplateUpdate) storage.Template
 	t.Reason = cmp.Or(templateReason(u.Reason), u.Other.Title)
 	t.Category = cmp.Or(strings.ToUpper(u.Category), t.Category)
 	t.ProviderTemplateID = cmp.Or(string(u.ID), t.ProviderTemplateID)
+	if t.Category == t.CategoryChangeTo {
+		t.CategoryChangeTo, t.CategoryChangeAt = "", 0 // it has come
+	}
 	return t
 }
 
@@ -231,6 +234,9 @@ func saveTemplate(tx *storage.Tx, before, t storage.Template) error {
 	}
 
 	t.ID, t.CreatedAt = now.ID, now.CreatedAt
+	if t.Category != now.CategoryChangeTo {
+		t.CategoryChangeTo, t.CategoryChangeAt = now.CategoryChangeTo, now.CategoryChangeAt
+	}
 	return tx.UpdateTemplate(&t)
 }
 
@@ -238,6 +244,7 @@ func saveTemplate(tx *storage.Tx, before, t storage.Template) error {
 // from what only the row has.
 func sameTemplate(old, found storage.Template) bool {
 	found.ID, found.ReviewedAt, found.CreatedAt, found.UpdatedAt = old.ID, old.ReviewedAt, old.CreatedAt, old.UpdatedAt
+	found.CategoryChangeTo, found.CategoryChangeAt = old.CategoryChangeTo, old.CategoryChangeAt
 	if old.Components.Equal(found.Components) {
 		found.Components = old.Components
 	}

@@ -137,3 +137,31 @@ CREATE TABLE views (
 ) STRICT;
 CREATE INDEX views_of_organization ON views (organization_id, created_at, id, owner_id, shared);
 CREATE INDEX views_of_account ON views (account_id) WHERE account_id IS NOT NULL;
+
+-- What the provider says that messages cost, and what the operator says.
+
+ALTER TABLE messages ADD COLUMN pricing TEXT;
+ALTER TABLE messages ADD COLUMN delivered_at INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE message_costs (
+    account_id INTEGER NOT NULL,
+    day        INTEGER NOT NULL,
+    category   TEXT    NOT NULL,
+    prefix     TEXT    NOT NULL,
+    broadcast  INTEGER NOT NULL,
+    messages   INTEGER NOT NULL,
+    billable   INTEGER NOT NULL,
+    PRIMARY KEY (account_id, day, category, prefix, broadcast)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE rates (
+    prefix     TEXT    NOT NULL,
+    category   TEXT    NOT NULL,
+    valid_from INTEGER NOT NULL,
+    price      TEXT    NOT NULL,
+    currency   TEXT    NOT NULL,
+    PRIMARY KEY (prefix, category, valid_from)
+) STRICT, WITHOUT ROWID;
+
+-- A change of category that the provider has announced.
+
+ALTER TABLE templates ADD COLUMN category_change_to TEXT;
+ALTER TABLE templates ADD COLUMN category_change_at INTEGER NOT NULL DEFAULT 0;

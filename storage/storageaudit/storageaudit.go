@@ -134,6 +134,21 @@ var contentRules = []rule{
 			GROUP BY a.organization_id) m ON m.organization_id = u.organization_id
 		WHERE coalesce(u.counted, 0) <> coalesce(m.accepted, 0)`},
 
+	{"count of what messages cost that is wrong", `
+		SELECT format('account %d on %s: %d/%d messages, %d/%d billable', coalesce(c.account_id, m.account_id),
+			date(coalesce(c.day, m.day) / 1000, 'unixepoch'), c.messages, m.messages, c.billable, m.billable)
+		FROM (
+			SELECT account_id, day, broadcast, sum(messages) AS messages, sum(billable) AS billable
+			FROM message_costs
+			GROUP BY account_id, day, broadcast) c
+		FULL JOIN (
+			SELECT account_id, delivered_at - delivered_at % 86400000 AS day, coalesce(broadcast, 0) AS broadcast,
+				count(*) AS messages, sum(json_type(pricing, '$.billable') IS 'true') AS billable
+			FROM messages
+			WHERE pricing IS NOT NULL AND delivered_at <> 0
+			GROUP BY 1, 2, 3) m ON (m.account_id, m.day, m.broadcast) = (c.account_id, c.day, c.broadcast)
+		WHERE (coalesce(c.messages, 0), coalesce(c.billable, 0)) <> (coalesce(m.messages, 0), coalesce(m.billable, 0))`},
+
 	{"event that was delivered to a subscription under two ids", `
 		SELECT format('%s of %s: %d times', event, event_type, count(*))
 		FROM deliveries

@@ -23,6 +23,9 @@ const sound = `
 		('msg_received', 1, 'cnv_1', 'ctc_1', 'inbound', 'image', 'delivered', 'api', 'wamid.2', 'fetching', '{}', 1, 1);
 	INSERT INTO usage (organization_id, month, messages)
 	VALUES (1, 202611, 2);
+	UPDATE messages SET pricing = '{"billable":true}', delivered_at = 86400001 WHERE id = 'msg_sent';
+	INSERT INTO message_costs (account_id, day, category, prefix, broadcast, messages, billable)
+	VALUES (1, 86400000, 'unknown', '155500', 0, 1, 1);
 
 	INSERT INTO events (id, organization_id, account_id, type, source, event_id, payload, created_at)
 	VALUES ('evt_sent', 1, 1, 'message.sent', 'svc', 'msg_sent:sent', x'7b7d', 1),
@@ -73,6 +76,12 @@ var breaches = map[string][]string{
 	"count of accepted messages that is wrong": {
 		`UPDATE usage SET messages = 3`,
 		`DELETE FROM usage`,
+	},
+	"count of what messages cost that is wrong": {
+		`UPDATE message_costs SET messages = 2`,
+		`UPDATE message_costs SET billable = 0`,
+		`DELETE FROM message_costs`,
+		`UPDATE messages SET delivered_at = 0`,
 	},
 	"event that was delivered to a subscription under two ids": {
 		`UPDATE deliveries SET event = 'evt_status' WHERE id = 'wbd_done'`,

@@ -986,7 +986,7 @@ INSERT INTO accounts VALUES
      0, 1767323050000, 1767323051000, 1767323049000, 1767323045740, 1767323051000, 0),
     (2, 'acc_01KDYBMWFE00000000000000A2', 2, 2, NULL, '106540352242922', NULL, NULL, NULL, 'disconnected', 'removed', NULL, 1, NULL, NULL, 0, 0, 0, 0, 1767323045741, 1767323052000, 1767323052000);
 INSERT INTO templates VALUES
-    ('tmpl_01KDYBMWFE00000000000000T1', 1, 'order_ready', 'en_US', 'approved', 'APPROVED', '594425479261596', 'UTILITY', 'POSITIONAL', 'Your order is ready', '[{"type":"BODY","text":"Your order is ready"}]', NULL, 0, 1767323045750, 1767323045751);
+    ('tmpl_01KDYBMWFE00000000000000T1', 1, 'order_ready', 'en_US', 'approved', 'APPROVED', '594425479261596', 'UTILITY', 'POSITIONAL', 'Your order is ready', '[{"type":"BODY","text":"Your order is ready"}]', NULL, 0, 1767323045750, 1767323045751, 'MARKETING', 1769904000000);
 
 INSERT INTO contacts VALUES
     ('ctc_01KDYBMWFE00000000000000P1', 1, '+15550001111', 'US.1', NULL, 'Ann_1', 'Ann', 1, 'ann@example.com', '{"vip":true}', 1, 1, 1767323045760, 1767323045761);
@@ -1013,14 +1013,16 @@ INSERT INTO media VALUES
 INSERT INTO media_uploads VALUES ('med_01KDYBMWFE00000000000000M1', 1, '1013859600285441', 1769915045678);
 INSERT INTO messages VALUES
     (1, 'msg_01KDYBMWFE00000000000000G1', 1, 'cnv_01KDYBMWFE00000000000000V1', 'ctc_01KDYBMWFE00000000000000P1', 'inbound', 'image', 'delivered', 'app', 'wamid.1', NULL, NULL,
-     '{"id":"1013859600285441"}', NULL, NULL, 'med_01KDYBMWFE00000000000000M1', 'ready', NULL, NULL, NULL, 0, 0, 0, 0, 1767323045000, 1767323045790, 1767323045790, NULL, NULL, 0, NULL, NULL, NULL),
+     '{"id":"1013859600285441"}', NULL, NULL, 'med_01KDYBMWFE00000000000000M1', 'ready', NULL, NULL, NULL, 0, 0, 0, 0, 1767323045000, 1767323045790, 1767323045790, NULL, NULL, 0, NULL, NULL, NULL, NULL, 0),
     (2, 'msg_01KDYBMWFE00000000000000G2', 1, 'cnv_01KDYBMWFE00000000000000V1', 'ctc_01KDYBMWFE00000000000000P1', 'outbound', 'text', 'failed', 'api', NULL, 'US.1', NULL,
-     '{"body":"hi"}', 'hi', '{"message_id":"wamid.1"}', NULL, NULL, 'provider_rejected', 'no', 131026, 1, 8, 1, 1767323045792, 0, 1767323045791, 1767323045793, '01KDYBMWFE00000000000000U1', 'req_01K000000000000000000000R1', 1767323045791, 'msg_01KDYBMWFE00000000000000G2', 1, 1);
+     '{"body":"hi"}', 'hi', '{"message_id":"wamid.1"}', NULL, NULL, 'provider_rejected', 'no', 131026, 1, 8, 1, 1767323045792, 0, 1767323045791, 1767323045793, '01KDYBMWFE00000000000000U1', 'req_01K000000000000000000000R1', 1767323045791, 'msg_01KDYBMWFE00000000000000G2', 1, 1, '{"billable":true,"pricing_model":"PMP","type":"regular","category":"utility"}', 0);
 INSERT INTO message_edits VALUES (2, 1, '{"body":"hu"}', 'hu', 1767323045792, 'wamid.edit');
 INSERT INTO message_tries VALUES (2, 1, 1767323045792, 12, 400, 131026, 'no', '{}');
 INSERT INTO message_statuses VALUES (2, 'warning', 1767323045793);
 INSERT INTO message_hours VALUES (1, 1767322800000, 0, 0, 0, 1, 1);
 INSERT INTO message_failures VALUES (1, 1767322800000, 'provider_rejected', 131026, 1);
+INSERT INTO message_costs VALUES (1, 1767312000000, 'utility', '155500', 0, 3, 2);
+INSERT INTO rates VALUES ('1', 'utility', 1764547200000, '0.004', 'USD');
 INSERT INTO parked_statuses VALUES (1, 'wamid.9', 'read', '{"status":"read"}', 1767323045794);
 INSERT INTO broadcasts VALUES
     (1, 'bcs_01KDYBMWFE00000000000000B1', 1, 'Spring', '{"name":"hello","language":{"code":"en"}}', 'hello', 'en', 'Hello', 'label', 'lbl_01KDYBMWFE00000000000000L1',

@@ -1,0 +1,198 @@
+package storage
+
+import (
+	"strings"
+	"time"
+
+	"confab/storage/sqlite"
+)
+
+// Pricing is what the provider says that a message costs: its own object, and what we
+// understand of it. A nil one is not known.
+type Pricing struct {
+	Raw      JSON
+	Category string
+	Billable bool
+}
+
+func (p *Pricing) raw() JSON {
+	if p == nil {
+		return nil
+	}
+	return p.Raw
+}
+
+// costsOf names some messages that cost, of a day in UTC. Deleting messages does not change
+// their count.
+type costsOf struct {
+	account   int64
+	day       Time
+	category  string
+	prefix    string
+	broadcast int64 // 0 for none
+}
+
+// costCount is how many messages those are, and how many of them are billable.
+type costCount struct {
+	Messages int64 `db:"messages"`
+	Billable int64 `db:"billable"`
+}
+
+// costCounts are the changes of one transaction, each written once for all its callers.
+type costCounts map[costsOf]costCount
+
+// write adds the counts to those that are stored.
+func (c costCounts) write(s *sqlite.Wx) error {
+	for of, n := range c {
+		if n == (costCount{}) {
+			continue // all of them were taken back
+		}
+
+		_, err := s.Exec(`
+			INSERT INTO message_costs (account_id, day, category, prefix, broadcast, messages, billable)
+			VALUES (?, ?, ?, ?, ?, ?, ?)
+			ON CONFLICT (account_id, day, category, prefix, broadcast) DO UPDATE
+			SET messages = messages + excluded.messages, billable = billable + excluded.billable`,
+			of.account, of.day, of.category, of.prefix, of.broadcast, n.Messages, n.Billable)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// RecordPricing stores the pricing of a message that a repeated callback brought: the first
+// time it had none.
+func (tx *Tx) RecordPricing(m *Message, price *Pricing) error {
+	n, err := tx.Exec(`
+		UPDATE messages
+		SET pricing = ?, updated_at = ?
+		WHERE number = ? AND id = ? AND pricing IS NULL`, price.raw(), tx.Order, m.Number, m.ID)
+	if err != nil || n == 0 {
+		return err
+	}
+
+	before := *m
+	m.Pricing, m.UpdatedAt = price.raw(), tx.Order
+	tx.moveCost(before, *m, price)
+	return tx.hintMessage(nil, m)
+}
+
+// earliestDelivery is when a message was delivered, with one more callback. One that was
+// read was delivered then at the latest; callbacks come in any order.
+func earliestDelivery(before Time, reported string, at Time) Time {
+	if reported != MessageDelivered && reported != MessageRead || before != 0 && before <= at {
+		return before
+	}
+	return at
+}
+
+// costDay is the day to which the cost of a message belongs, in UTC; 0 while it costs nothing:
+// until it is delivered and its pricing known.
+func (m Message) costDay() Time {
+	if m.Pricing == nil || m.DeliveredAt == 0 {
+		return 0
+	}
+	return dayStart(m.DeliveredAt)
+}
+
+// dayStart is when the day of a time began, in UTC.
+func dayStart(t Time) Time { return t - t%Time((24*time.Hour).Milliseconds()) }
+
+// moveCost counts a message where it costs now, and no longer where it did before.
+func (tx *Tx) moveCost(before, after Message, price *Pricing) {
+	if before.costDay() == after.costDay() {
+		return
+	}
+	if day := before.costDay(); day != 0 {
+		tx.addCost(after, day, price, -1)
+	}
+	tx.addCost(after, after.costDay(), price, 1)
+}
+
+// addCost adds a message to the counts of a day, or takes it away.
+func (tx *Tx) addCost(m Message, day Time, price *Pricing, n int64) {
+	of := costsOf{account: m.AccountID, day: day, category: price.Category, prefix: CostPrefix(m.To())}
+	if m.Broadcast != nil {
+		of.broadcast = *m.Broadcast
+	}
+
+	counts := tx.db.pending.costs
+	sum := counts[of]
+	sum.Messages += n
+	if price.Billable {
+		sum.Billable += n
+	}
+	setCount(tx, counts, of, sum)
+}
+
+// CostPrefix is as much of a number as its price depends on: it says where, not who.
+func CostPrefix(phone *string) string {
+	const digits = 6
+	number := strings.TrimPrefix(OrEmpty(phone), "+")
+	return number[:min(digits, len(number))]
+}
+
+// Cost is a count of messages that cost, with what their price depends on.
+type Cost struct {
+	costCount
+	Group    *string `db:"cost_group"` // nil for those that are in none
+	Category string  `db:"category"`
+	Prefix   string  `db:"prefix"`
+	Since    Time    `db:"since"` // the newest day of rates that is not after theirs; 0 if all are
+}
+
+// CostGroup is what costs are grouped by.
+type CostGroup string
+
+// The groups of costs.
+const (
+	CostsByNumber    CostGroup = "number"    // phone number ids
+	CostsByCategory  CostGroup = "category"  // the provider's
+	CostsByPrefix    CostGroup = "prefix"    // the first six digits
+	CostsByBroadcast CostGroup = "broadcast" // ids
+	CostsByDay       CostGroup = "day"       // as 2026-11-17
+	CostsTogether    CostGroup = "none"
+)
+
+// expression is the group of a row, in SQL.
+func (g CostGroup) expression() string {
+	switch g {
+	case CostsByNumber:
+		return "a.phone_number_id"
+	case CostsByCategory:
+		return "c.category"
+	case CostsByPrefix:
+		return "c.prefix"
+	case CostsByBroadcast:
+		return "b.id"
+	case CostsByDay:
+		return "date(c.day / 1000, 'unixepoch')"
+	}
+	return "NULL"
+}
+
+// Costs adds up what an organization's numbers cost on the days from one to another, which
+// is not included.
+func (rx *Rx) Costs(organization int64, from, before Time, by CostGroup) ([]Cost, error) {
+	return list[Cost](rx, `
+		SELECT `+by.expression()+` AS cost_group, c.category, c.prefix,
+			coalesce((SELECT max(valid_from) FROM rates WHERE valid_from <= c.day), 0) AS since,
+			sum(c.messages) AS messages, sum(c.billable) AS billable
+		FROM message_costs c JOIN accounts a ON a.id = c.account_id LEFT JOIN broadcasts b ON b.number = c.broadcast
+		WHERE c.account_id IN (`+liveAccounts+`) AND c.day >= ?2 AND c.day < ?3
+		GROUP BY cost_group, c.category, c.prefix, since
+		HAVING sum(c.messages) <> 0
+		ORDER BY cost_group, c.category, c.prefix, since`, organization, from, before)
+}
+
+// BroadcastCosts adds up what a broadcast cost.
+func (rx *Rx) BroadcastCosts(b Broadcast) ([]Cost, error) {
+	return list[Cost](rx, `
+		SELECT NULL AS cost_group, category, prefix,
+			coalesce((SELECT max(valid_from) FROM rates WHERE valid_from <= day), 0) AS since,
+			sum(messages) AS messages, sum(billable) AS billable
+		FROM message_costs
+		WHERE account_id = ? AND broadcast = ?
+		GROUP BY category, prefix, since`, b.AccountID, b.Number)
+}
