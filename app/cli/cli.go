@@ -122,7 +122,7 @@ func (e *env) root() *cobra.Command {
 
 	section("Run it:", e.serve(), e.ready(), e.mcp())
 	section("Try it out:", e.sandbox(), e.simulator(), e.trigger(), e.listen())
-	section("Access:", e.orgs(), e.teams(), e.users(), e.keys(), e.audit())
+	section("Access:", e.orgs(), e.teams(), e.users(), e.keys(), e.rates(), e.audit())
 	section("Messaging:",
 		e.accounts(), e.customers(), e.contacts(), e.templates(), e.broadcasts(), e.quickReplies(),
 		e.webhooks(), e.deliveries(), e.jobs(), e.logs(), e.trace())

@@ -75,7 +75,7 @@ var screensOfCommands = map[string]struct{ screen, module, words string }{
 var unseenCommands = map[string]string{
 	"serve": operators, "ready": operators, "doctor": operators, "backup": operators, "restore": operators,
 	"purge": operators, "media": operators, "init": operators, "config": operators, "version": operators, "orgs": operators,
-	"replica": operators, "replicate": operators,
+	"replica": operators, "replicate": operators, "rates": operators,
 
 	"sandbox": "it runs the console itself", "simulator": "for programs that talk to the provider",
 	"mcp":                 "for agents, which are programs",

@@ -28,7 +28,7 @@ type Group struct {
 func Groups() []Group {
 	return []Group{
 		{"Get started", read("sandbox", "sending", "receiving")},
-		{"Work with customers", read("inbox", "people", "signing-in", "campaigns")},
+		{"Work with customers", read("inbox", "people", "signing-in", "campaigns", "costs")},
 		{"Build on it", read("webhooks", "streams", "platform", "agents")},
 		{"Run it", read("production", "backups", "outliving", "capacity", "contributing")},
 	}
