@@ -25,6 +25,9 @@ type Forecast struct {
 	// PausedReason says why nobody may send from the account just now; "" if it may.
 	PausedReason string
 	First        []ForecastMessage
+	// Prefixes counts those who get a message by the beginning of their numbers, on which
+	// its price depends.
+	Prefixes map[string]int64
 }
 
 // ForecastMessage is what one of the first recipients would get.
@@ -47,7 +50,7 @@ func (f Forecast) WillSend() int64 {
 // the audience of its label.
 func ForecastBroadcast(ctx context.Context, db *storage.DB, b storage.Broadcast, next RecipientSource) (Forecast, error) {
 	f := forecaster{
-		Forecast: Forecast{Skipped: make(map[string]int64), First: []ForecastMessage{}},
+		Forecast: Forecast{Skipped: make(map[string]int64), First: []ForecastMessage{}, Prefixes: make(map[string]int64)},
 		numbers:  make(map[string]bool),
 		contacts: make(map[string]bool),
 	}
@@ -133,12 +136,14 @@ func (f *forecaster) count(r storage.BroadcastRecipient, d decision) {
 		return
 	}
 
+	number := r.PhoneNumber
+	if number == nil {
+		number = d.to.PhoneNumber
+	}
+
 	f.contacts[d.to.ID] = true
+	f.Prefixes[storage.CostPrefix(number)]++
 	if len(f.First) < shownInForecast {
-		number := r.PhoneNumber
-		if number == nil {
-			number = d.to.PhoneNumber
-		}
 		f.First = append(f.First, ForecastMessage{PhoneNumber: number, Name: d.to.Name, Content: d.content})
 	}
 }

@@ -211,7 +211,7 @@ func (h *history) report(m *modelThread) {
 		}
 		status := []string{storage.MessageSent, storage.MessageDelivered, storage.MessageRead, storage.MessageFailed}[h.random.IntN(4)]
 		h.update(func(tx *storage.Tx) error {
-			first, err := tx.MarkStatus(&out.row, status, tx.Now)
+			first, err := tx.MarkStatus(&out.row, status, tx.Now, nil)
 			if err != nil || !first || status != storage.MessageFailed {
 				return err
 			}

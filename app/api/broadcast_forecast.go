@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"confab/app/api/rest"
 	"confab/jobs"
+	"confab/jobs/rates"
 	"confab/storage"
 )
 
@@ -23,6 +25,8 @@ type forecastView struct {
 	PausedReason *string `json:"paused_reason"`
 	// MessagesLeft is how many messages the plan still allows this month; null for no limit.
 	MessagesLeft *int64 `json:"messages_left"`
+	// Estimate is what the messages may cost, if the provider bills each; null without rates.
+	Estimate *rates.Estimate `json:"estimate"`
 }
 
 // reasonView is how many recipients get nothing for a reason.
@@ -55,8 +59,36 @@ func (s *Server) ForecastBroadcast(r *rest.Request) (rest.Reply, error) {
 			return rest.Reply{}, err
 		}
 		left, err := s.messagesLeft(r)
-		return rest.OK(viewForecast(f, left)), err
+		if err != nil {
+			return rest.Reply{}, err
+		}
+
+		v := viewForecast(f, left)
+		v.Estimate, err = s.estimateBroadcast(r, b, f)
+		return rest.OK(v), err
 	})
+}
+
+// estimateBroadcast is what the messages of a broadcast may cost today.
+func (s *Server) estimateBroadcast(r *rest.Request, b storage.Broadcast, f jobs.Forecast) (*rates.Estimate, error) {
+	var prices []storage.Rate
+	var t storage.Template
+	err := s.View(r, func(rx *storage.Rx) (err error) {
+		if t, err = rx.Template(b.AccountID, b.TemplateName, b.TemplateLanguage); err != nil {
+			return err
+		}
+		prices, err = rx.Rates()
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+
+	sum := rates.NewTable(prices).NewSum()
+	for prefix, people := range f.Prefixes {
+		sum.Add(prefix, strings.ToLower(t.Category), storage.Now(), people)
+	}
+	return sum.Estimate(), nil
 }
 
 // messagesLeft is how many messages the plan still allows this month, nil for any number.

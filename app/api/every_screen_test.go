@@ -55,6 +55,9 @@ var screensOfRoutes = map[string]screenOf{
 	"GET /events":                          {"webhooks/{id}", "screens/webhooks/page.js", `get("v1/events"`},
 	"GET /events/:id":                      {"trace/{event id}", "screens/trace.js", `get("v1/events/`},
 
+	"GET /reports/costs":     {"costs", "screens/costs.js", `get("v1/reports/costs"`},
+	"GET /reports/costs.csv": {"costs", "screens/costs.js", "reports/costs.csv"},
+
 	"GET /customers":                                           {"customers", "screens/customers.js", `paged("v1/customers"`},
 	"POST /customers":                                          {"customers", "screens/customers.js", `post("v1/customers"`},
 	"GET /customers/:id":                                       {"customers/{id}", "screens/customers.js", `resource("v1/customers/" + id`},

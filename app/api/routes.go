@@ -67,6 +67,9 @@ func (s *Server) Routes() []rest.Route {
 		rest.At("GET", "/events/stream", s.streamEvents, rest.Read|rest.OfNumbers|rest.NamedAction, nil),
 		rest.At("GET", "/events/:id", rest.Shows(s.Server, eventIn, viewEvent), rest.Read|rest.OfNumbers, nil),
 
+		rest.At("GET", "/reports/costs", s.getCosts, rest.Read|rest.OfNumbers, nil),
+		rest.At("GET", "/reports/costs.csv", s.exportCosts, rest.Read|rest.OfNumbers, nil),
+
 		rest.At("GET", "/customers", s.listCustomers, rest.Read|rest.Customers, nil),
 		rest.At("POST", "/customers", rest.WithBody(s.createCustomer), rest.Platform|rest.Creates|rest.Customers, nil).
 			Audited("customer.created", "customer", ""),

@@ -124,7 +124,8 @@ func (e *examination) checkScopes(ctx context.Context, client *provider.Client, 
 
 	scopes, expires, err := client.TokenScopes(ctx, token)
 	if err != nil {
-		e.warn(check, "Check provider.app_id and provider.app_secret.", "The provider doesn't say what the token of number %s may do: %v.", number, err)
+		e.warn(check, "Check provider.app_id and provider.app_secret.",
+			"The provider doesn't say what the token of number %s may do: %v.", number, err)
 		return false
 	}
 
@@ -165,7 +166,8 @@ func (e *examination) checkSubscription(ctx context.Context, client *provider.Cl
 func (e *examination) checkNumberHealth(ctx context.Context, client *provider.Client, token provider.Token, number string) bool {
 	health, err := client.NumberHealth(ctx, token, number)
 	if err != nil {
-		e.warn("accounts", "Try again later, or set a newer provider.version.", "The provider doesn't say how number %s is: %v.", number, err)
+		e.warn("accounts", "Try again later, or set a newer provider.version.",
+			"The provider doesn't say how number %s is: %v.", number, err)
 		return false
 	}
 
@@ -188,7 +190,8 @@ func (e *examination) checkNumberHealth(ctx context.Context, client *provider.Cl
 			if advice == "" {
 				advice = "See the provider's business manager for details."
 			}
-			e.warn(check, advice, "Number %s: %s (%s, code %d).", number, strings.TrimSuffix(problem.Description, "."), words(entity.Type), problem.Code)
+			e.warn(check, advice, "Number %s: %s (%s, code %d).",
+				number, strings.TrimSuffix(problem.Description, "."), words(entity.Type), problem.Code)
 			good = false
 		}
 	}

@@ -49,6 +49,7 @@ type resultsView struct {
 	Taps    []tapView    `json:"taps"`
 	Failed  []reasonView `json:"failed"`
 	Skipped []reasonView `json:"skipped"`
+	Cost    api.CostView `json:"cost"`
 }
 
 // reasonView is how many recipients got nothing for a reason.
@@ -77,6 +78,7 @@ type tapView struct {
 func (s *Server) getBroadcastResults(r *rest.Request) (rest.Reply, error) {
 	var reasons storage.BroadcastReasons
 	var replies storage.BroadcastReplies
+	var cost api.CostView
 	err := s.List(r, func(rx *storage.Rx) error {
 		b, err := api.BroadcastIn(rx, r)
 		if err != nil {
@@ -85,7 +87,10 @@ func (s *Server) getBroadcastResults(r *rest.Request) (rest.Reply, error) {
 		if reasons, err = rx.BroadcastReasons(b); err != nil {
 			return err
 		}
-		replies, err = rx.BroadcastReplies(b)
+		if replies, err = rx.BroadcastReplies(b); err != nil {
+			return err
+		}
+		cost, err = api.CostOfBroadcast(rx, b)
 		return err
 	})
 	if err != nil {
@@ -98,6 +103,7 @@ func (s *Server) getBroadcastResults(r *rest.Request) (rest.Reply, error) {
 		Taps:    []tapView{},
 		Failed:  viewReasons(reasons.Failed),
 		Skipped: viewReasons(reasons.Skipped),
+		Cost:    cost,
 	}
 	for _, text := range slices.Sorted(maps.Keys(replies.Taps)) {
 		view.Taps = append(view.Taps, tapView{text, replies.Taps[text]})

@@ -37,6 +37,19 @@ setInterval(() => now.set(Date.now()), minute / 2);
 export const count = (value) => plain.format(value);
 
 /**
+ * moneyIn writes amounts of a currency. A message costs less than a cent.
+ * @param {string} currency
+ * @returns {(amount: number) => string}
+ */
+export function moneyIn(currency) {
+  const style = new Intl.NumberFormat(undefined, { style: "currency", currency, minimumFractionDigits: 2, maximumFractionDigits: 4 });
+  return (amount) => style.format(amount);
+}
+
+/** money writes an estimate. @param {{ amount: string, currency: string }} estimate */
+export const money = (estimate) => moneyIn(estimate.currency)(Number(estimate.amount));
+
+/**
  * relative says when something was or will be: "5 min. ago", "in 3 days", "12 Mar".
  * @param {number} at
  */

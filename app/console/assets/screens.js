@@ -4,6 +4,7 @@
  */
 export { default as broadcasts } from "./screens/broadcasts.js";
 export { default as contacts } from "./screens/contacts.js";
+export { default as costs } from "./screens/costs.js";
 export { default as customers } from "./screens/customers.js";
 export * as laterInInbox from "./screens/inbox/later.js";
 export { default as deliveries } from "./screens/deliveries.js";

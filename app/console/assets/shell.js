@@ -41,6 +41,7 @@ const keys = {
   templates: "t",
   numbers: "n",
   customers: "u",
+  costs: "o",
   webhooks: "w",
   log: "l",
   settings: "s",

@@ -1,7 +1,7 @@
 /** Broadcasts: one template to many people, and how many of them got and read it. */
 import { computed, effect, el, list, onDispose, signal, when } from "../dom.js";
 import { get, post } from "../api.js";
-import { count, time } from "../format.js";
+import { count, money, time } from "../format.js";
 import { announce } from "../live.js";
 import { button, copyable, heading, section } from "../parts/basics.js";
 import { confirmAction } from "../parts/dialog.js";
@@ -50,6 +50,9 @@ const text = {
   replies: "Replies",
   repliesLead: "People who wrote back or tapped a button within 3 days.",
   replied: "Replied",
+  cost: "Cost",
+  costOf: (/** @type {number} */ n, /** @type {string | null} */ amount) =>
+    `${count(n)} billable ${n === 1 ? "message" : "messages"}${amount ? `, estimated at ${amount}` : ""}`,
   tapped: (/** @type {string} */ button) => `Tapped “${button}”`,
   failed: "Failures by reason",
   skipped: "Skipped by reason",
@@ -250,6 +253,7 @@ function results(path, data) {
     })));
   return [
     when(() => data().started_at, () => section(text.replies, { lead: text.repliesLead }, loaded(found, replies, 1))),
+    when(() => found.data()?.cost.messages > 0, () => section(text.cost, {}, el("p", null, () => cost(found.data().cost)))),
     lost("failed", ({ reason, code, meaning }) => {
       const words = meaning || upper(reasonOf(reason));
       return code ? text.failure(words, code) : words;
@@ -263,6 +267,9 @@ const replies = (found) => el("dl.replies", null,
   fact(text.replied, () => people(found().replied)),
   list(() => found().taps, (one) => one.button, (one) => el("div", null,
     el("dt", { dir: "auto" }, text.tapped(one().button)), el("dd", null, () => count(one().count)))));
+
+/** @param {{ billable: number, estimate: any }} one */
+const cost = ({ billable, estimate }) => text.costOf(billable, estimate && money(estimate));
 
 /** @param {string} words */
 const upper = (words) => words.charAt(0).toUpperCase() + words.slice(1);

@@ -1,7 +1,7 @@
 /** Templates: what may be written first, as people will see it, and the verdict of the provider. */
 import { computed, el, when } from "../dom.js";
 import { get, post, remove } from "../api.js";
-import { time } from "../format.js";
+import { date, time } from "../format.js";
 import { announce } from "../live.js";
 import { button, copyable, heading, section } from "../parts/basics.js";
 import { confirmAction } from "../parts/dialog.js";
@@ -35,6 +35,8 @@ const text = {
   none: "No templates match.",
   most: "Showing the first 200. Use the filters to find others.",
   unknown: "unknown",
+  changesTo: (/** @type {string} */ category) => `, changes to ${category} (another price): `,
+  soon: "soon",
   id: "template id",
   providerID: "provider id",
   facts: { language: "Language", category: "Category", updated: "Updated", provider: "Provider id", number: "Number" },
@@ -205,10 +207,13 @@ function verdict({ status, rejected_reason: reason }) {
 }
 
 /** @param {any} template */
-function facts({ language, category, updated_at: updated, provider_template_id: theirs, chat_account: account }) {
+function facts({ language, category, category_change: change, updated_at: updated, provider_template_id: theirs, chat_account: account }) {
   return el("dl.facts", null,
     fact(text.facts.language, language),
-    fact(text.facts.category, (category ?? text.unknown).toLowerCase()),
+    fact(text.facts.category, [
+      (category ?? text.unknown).toLowerCase(),
+      change && [text.changesTo(change.to.toLowerCase()), date(change.at, text.soon)],
+    ]),
     fact(text.facts.number, account?.phone_number ?? "—"),
     fact(text.facts.updated, time(updated)),
     fact(text.facts.provider, theirs ? copyable(theirs, { name: text.providerID }) : "—"),

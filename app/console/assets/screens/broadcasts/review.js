@@ -1,6 +1,6 @@
 /** The last look at a broadcast: whom it goes to, what they see, who is skipped and why, and when. */
 import { el } from "../../dom.js";
-import { count } from "../../format.js";
+import { count, money } from "../../format.js";
 import { templatePreview } from "../../parts/template_preview.js";
 import { people, skippedList } from "./forecast.js";
 
@@ -18,6 +18,10 @@ const text = {
   },
   stopped: (/** @type {string} */ code) => `This number can’t send right now (${code.replaceAll("_", " ")}). The broadcast will be paused right away.`,
   quota: (/** @type {number} */ left) => `Your plan has ${count(left)} messages left this month. The broadcast will pause after that.`,
+  cost: (/** @type {string} */ amount) => `Estimated cost: ${amount}`,
+  costHint: (/** @type {number} */ n) => `If the provider bills ${n === 1 ? "the message" : `all ${count(n)} messages`}. Its bill decides.`,
+  noCost: "Estimated cost: not known",
+  noRates: "There are no rates for these messages.",
   first: "What they get",
   firstLead: (/** @type {number} */ n) => (n === 1 ? "The message as this person will see it." : `The message as the first ${n} people will see it.`),
 };
@@ -49,9 +53,15 @@ export function review({ forecast, counting, facts, template, shown, go }) {
           : text.some(forecast().will_send, forecast().total)),
         skippedList(forecast().skipped, forecast().repeated),
         forecast().capped && el("p.hint", null, text.capped(forecast().total))),
+      cost(forecast()),
       forecast().first.length > 0 && messages(forecast().first, template, shown),
     ]);
 }
+
+/** cost is what it may cost, as far as there are rates. @param {any} forecast */
+const cost = ({ estimate, will_send: n }) => el("div.audience", null,
+  el("b.figure", null, estimate ? text.cost(money(estimate)) : text.noCost),
+  el("p.hint", null, estimate ? text.costHint(n) : text.noRates));
 
 /** @param {any} forecast */
 function notice({ paused_reason: code, messages_left: left, will_send: n }) {
