@@ -15,13 +15,6 @@ type Pricing struct {
 	Billable bool
 }
 
-func (p *Pricing) raw() JSON {
-	if p == nil {
-		return nil
-	}
-	return p.Raw
-}
-
 // costsOf names some messages that cost, of a day in UTC. Deleting messages does not change
 // their count.
 type costsOf struct {
@@ -67,13 +60,13 @@ func (tx *Tx) RecordPricing(m *Message, price *Pricing) error {
 	n, err := tx.Exec(`
 		UPDATE messages
 		SET pricing = ?, updated_at = ?
-		WHERE number = ? AND id = ? AND pricing IS NULL`, price.raw(), tx.Order, m.Number, m.ID)
+		WHERE number = ? AND id = ? AND pricing IS NULL`, price.Raw, tx.Order, m.Number, m.ID)
 	if err != nil || n == 0 {
 		return err
 	}
 
 	before := *m
-	m.Pricing, m.UpdatedAt = price.raw(), tx.Order
+	m.Pricing, m.UpdatedAt = price.Raw, tx.Order
 	tx.moveCost(before, *m, price)
 	return tx.hintMessage(nil, m)
 }
@@ -172,12 +165,15 @@ func (g CostGroup) expression() string {
 	return "NULL"
 }
 
+// rateDays are the few days from which rates are valid, so that each count looks at these only.
+const rateDays = `WITH rate_days AS MATERIALIZED (SELECT DISTINCT valid_from FROM rates)`
+
 // Costs adds up what an organization's numbers cost on the days from one to another, which
 // is not included.
 func (rx *Rx) Costs(organization int64, from, before Time, by CostGroup) ([]Cost, error) {
-	return list[Cost](rx, `
+	return list[Cost](rx, rateDays+`
 		SELECT `+by.expression()+` AS cost_group, c.category, c.prefix,
-			coalesce((SELECT max(valid_from) FROM rates WHERE valid_from <= c.day), 0) AS since,
+			coalesce((SELECT max(valid_from) FROM rate_days WHERE valid_from <= c.day), 0) AS since,
 			sum(c.messages) AS messages, sum(c.billable) AS billable
 		FROM message_costs c JOIN accounts a ON a.id = c.account_id LEFT JOIN broadcasts b ON b.number = c.broadcast
 		WHERE c.account_id IN (`+liveAccounts+`) AND c.day >= ?2 AND c.day < ?3
@@ -188,9 +184,9 @@ func (rx *Rx) Costs(organization int64, from, before Time, by CostGroup) ([]Cost
 
 // BroadcastCosts adds up what a broadcast cost.
 func (rx *Rx) BroadcastCosts(b Broadcast) ([]Cost, error) {
-	return list[Cost](rx, `
+	return list[Cost](rx, rateDays+`
 		SELECT NULL AS cost_group, category, prefix,
-			coalesce((SELECT max(valid_from) FROM rates WHERE valid_from <= day), 0) AS since,
+			coalesce((SELECT max(valid_from) FROM rate_days WHERE valid_from <= day), 0) AS since,
 			sum(messages) AS messages, sum(billable) AS billable
 		FROM message_costs
 		WHERE account_id = ? AND broadcast = ?

@@ -267,7 +267,10 @@ func (tx *Tx) MarkStatus(m *Message, reported string, at Time, price *Pricing) (
 	}
 
 	after := *m
-	after.Pricing, after.DeliveredAt = price.raw(), earliestDelivery(m.DeliveredAt, reported, at)
+	after.DeliveredAt = earliestDelivery(m.DeliveredAt, reported, at)
+	if price != nil {
+		after.Pricing = price.Raw
+	}
 	if reported != StatusPlayed {
 		after.Status = NextStatus(m.Status, reported)
 	} else if m.PlayedAt == 0 {

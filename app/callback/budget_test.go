@@ -18,6 +18,9 @@ func TestCallbacksKeepToTheirBudget(t *testing.T) {
 	done := storagetest.Statements(t, l.server.DB, l.dir, func() { l.report(ourNumber, status("wamid.sent", "delivered", "")) })
 	l.is.Equal(done, [][]string{{"SELECT messages", "UPDATE messages 3", "INSERT events 5", "INSERT message_hours 2"}})
 
+	done = storagetest.Statements(t, l.server.DB, l.dir, func() { l.report(ourNumber, status("wamid.sent", "read", marketing)) })
+	l.is.Equal(done, [][]string{{"SELECT messages", "UPDATE messages 3", "INSERT events 5", "INSERT message_hours 2", "INSERT message_costs 1"}})
+
 	done = storagetest.Statements(t, l.server.DB, l.dir, func() { l.hear(hello("wamid.3", "hi")) })
 	l.is.Equal(done, [][]string{{"INSERT messages 10", "UPDATE conversations 8", "INSERT events 5", "INSERT message_hours 2"}})
 }

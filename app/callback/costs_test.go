@@ -2,6 +2,7 @@ package callback
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -166,4 +167,30 @@ func TestDeletingMessagesChangesNoCost(t *testing.T) {
 	})
 	l.is.Equal(l.count("messages"), 0)
 	l.is.Equal(l.costs(), before)
+}
+
+// TestWhatIsUndoneCostsNothing: many callers share a transaction, and one that fails takes only
+// its own counts along.
+func TestWhatIsUndoneCostsNothing(t *testing.T) {
+	l := newLine(t)
+	id, other := l.outbound(l.account, "wamid.1"), l.outbound(l.account, "wamid.2")
+	price := &storage.Pricing{Raw: storage.JSON(`{"billable":true}`), Category: "utility", Billable: true}
+	mark := func(id string, end error) error {
+		return l.server.DB.Update(t.Context(), func(tx *storage.Tx) error {
+			m, err := tx.Message(l.account.ID, id)
+			if err != nil {
+				return err
+			}
+			if _, err := tx.MarkStatus(&m, "delivered", storage.Time(1750030073000), price); err != nil {
+				return err
+			}
+			return end
+		})
+	}
+
+	failed := errors.New("no")
+	l.is.Equal(mark(id, failed), failed)
+	l.is.NoErr(mark(other, nil))
+	l.is.Equal(l.costs(), []string{"2025-06-15 utility 155500 0: 1, 1 billable"})
+	findNothing(t, l.dir)
 }
