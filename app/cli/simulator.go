@@ -239,7 +239,7 @@ See what was sent, and send a message from a person:
 
 Ctrl-C stops it. Everything is kept for the next start.
 `,
-		curlSend(s.SimulatorURL+"/v23.0", s.PhoneNumberID, s.AccessToken, "whatsapp",
+		curlSend(s.SimulatorURL+"/v26.0", s.PhoneNumberID, s.AccessToken, "whatsapp",
 			`"type": "template", "template": {"name": "hello_world", "language": {"code": "en_US"}}`),
 		curlMessages(s.SimulatorURL, token), triggerCommand(dir, defaultSimulatorDir))
 }

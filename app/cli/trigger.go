@@ -50,7 +50,7 @@ func (e *env) trigger() *cobra.Command {
 func simCommands() []simCommand {
 	return slices.Concat(
 		[]simCommand{inboundMessage(), messageStatus(), echo(), messageEdit(), correction("revoke", "Delete a person's message")},
-		[]simCommand{templateReview()}, contactCommands(), peopleCommands(), phoneCommands(),
+		[]simCommand{templateReview(), templateCategory()}, contactCommands(), peopleCommands(), phoneCommands(),
 		[]simCommand{providerCalls(), injectedFault(), simulatorSettings(), sentMessages()}, objectCommands())
 }
 

@@ -60,6 +60,23 @@ func templateReview() simCommand {
 	}
 }
 
+func templateCategory() simCommand {
+	return simCommand{
+		use:   "template-category TEMPLATE",
+		short: "Move a template to another category, as the provider",
+		long: "Move a template to another category, as the provider, by its name or id; with --at, announce it for then.\n" +
+			"The category decides the price.",
+		example: "  confab trigger template-category spring_offer --category utility\n" +
+			"  confab trigger template-category spring_offer --category utility --at 2026-12-01T00:00:00Z",
+		flags: []simFlag{
+			{name: "category", usage: "`category`: marketing, utility or authentication"},
+			{name: "at", usage: "announce it for this `time`"},
+		},
+		call:  "POST /_sim/templates/{template}/category",
+		print: printAction,
+	}
+}
+
 // newestPending is the id of the template that was submitted last and is not
 // reviewed yet. The control API does not list templates, so the provider's API is
 // called, which needs the access token.

@@ -99,10 +99,11 @@ func (s *Server) controlIdentity(c *controlCall) (any, error) {
 // queueIdentityChange queues the system message about a changed id, with a changed number or
 // without. Its sender is the user as it was.
 func (s *Server) queueIdentityChange(n *number, before, after *person, moved bool) {
-	system := object{"body": "User " + firstOf(after.Name, before.party()) + " changed", "type": "user_changed_user_id"}
+	from, to, kind := before.BSUID, after.BSUID, "user_changed_user_id"
 	if moved {
-		system["type"] = "user_changed_number"
+		from, to, kind = before.Phone, after.Phone, "user_changed_number"
 	}
+	system := object{"body": "User " + firstOf(after.Name, before.party()) + " changed from " + from + " to " + to, "type": kind}
 	system.put("wa_id", after.Phone)
 	own, parent := ownAndParent(after.BSUID)
 	system.put("user_id", own)
