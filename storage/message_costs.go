@@ -170,16 +170,17 @@ const rateDays = `WITH rate_days AS MATERIALIZED (SELECT DISTINCT valid_from FRO
 
 // Costs adds up what an organization's numbers cost on the days from one to another, which
 // is not included.
-func (rx *Rx) Costs(organization int64, from, before Time, by CostGroup) ([]Cost, error) {
+func (rx *Rx) Costs(organization int64, of Accounts, from, before Time, by CostGroup) ([]Cost, error) {
 	return list[Cost](rx, rateDays+`
 		SELECT `+by.expression()+` AS cost_group, c.category, c.prefix,
 			coalesce((SELECT max(valid_from) FROM rate_days WHERE valid_from <= c.day), 0) AS since,
 			sum(c.messages) AS messages, sum(c.billable) AS billable
 		FROM message_costs c JOIN accounts a ON a.id = c.account_id LEFT JOIN broadcasts b ON b.number = c.broadcast
 		WHERE c.account_id IN (`+liveAccounts+`) AND c.day >= ?2 AND c.day < ?3
+			AND (?4 = '[]' OR c.account_id IN (SELECT value FROM json_each(?4)))
 		GROUP BY cost_group, c.category, c.prefix, since
 		HAVING sum(c.messages) <> 0
-		ORDER BY cost_group, c.category, c.prefix, since`, organization, from, before)
+		ORDER BY cost_group, c.category, c.prefix, since`, organization, from, before, of)
 }
 
 // BroadcastCosts adds up what a broadcast cost.

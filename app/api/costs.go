@@ -104,7 +104,7 @@ func (s *Server) readCosts(r *rest.Request) (v costsView, err error) {
 		if prices, err = rx.Rates(); err != nil {
 			return err
 		}
-		all, err = rx.Costs(r.Org.ID, days.begin(), days.end(), by)
+		all, err = rx.Costs(r.Org.ID, r.Key.Accounts, days.begin(), days.end(), by)
 		return err
 	})
 	if err != nil {

@@ -17,6 +17,7 @@ var boundRoutes = []string{
 	"/me", "/labels", "/labels/:id", "/quick_replies", "/quick_replies/:id", "/accounts",
 	"/webhook_deliveries", "/webhook_deliveries/:id", "/webhook_deliveries/:id/attempts",
 	"/events", "/events/stream", "/events/:id",
+	"/reports/costs", "/reports/costs.csv",
 }
 
 // boundNumber is a number of an organization that has more, with a key that has only that, and a

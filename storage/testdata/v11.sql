@@ -278,7 +278,9 @@ CREATE TABLE templates (
     reason               TEXT,                              -- why it was rejected or paused
     reviewed_at          INTEGER NOT NULL DEFAULT 0,        -- when a callback last reported its review
     created_at           INTEGER NOT NULL,
-    updated_at           INTEGER NOT NULL
+    updated_at           INTEGER NOT NULL,
+    category_change_to   TEXT,                              -- the category that the provider has announced,
+    category_change_at   INTEGER NOT NULL DEFAULT 0         -- and for when
 ) STRICT;
 CREATE UNIQUE INDEX templates_name ON templates (account_id, name, language);
 CREATE INDEX templates_of_account ON templates (account_id, created_at, id);
@@ -522,7 +524,9 @@ CREATE TABLE messages (
     scheduled_at        INTEGER NOT NULL DEFAULT 0,         -- when it is to be sent; 0: at once
     place               TEXT,                               -- of one whose time has come: its id with that time, by which lists order it
     broadcast           INTEGER,                            -- the number of the broadcast that made it,
-    recipient_number    INTEGER                             -- and of the recipient in it
+    recipient_number    INTEGER,                            -- and of the recipient in it
+    pricing             TEXT,                               -- JSON: the provider's object, of the first callback that had one
+    delivered_at        INTEGER NOT NULL DEFAULT 0          -- the earliest time at which a callback says that it was delivered or read
 ) STRICT;
 CREATE UNIQUE INDEX messages_of_account ON messages (account_id, id);
 CREATE UNIQUE INDEX messages_at_provider ON messages (account_id, provider_id) WHERE provider_id IS NOT NULL;
@@ -559,6 +563,30 @@ CREATE TABLE message_failures (
     PRIMARY KEY (account_id, hour, error_code, provider_code)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX message_failures_by_age ON message_failures (hour);
+
+-- Messages that cost: those that were delivered and whose pricing is known, counted when
+-- both are so, on the day (UTC) of their delivery. Deleting messages changes nothing here.
+CREATE TABLE message_costs (
+    account_id INTEGER NOT NULL,
+    day        INTEGER NOT NULL,                            -- when it began
+    category   TEXT    NOT NULL,                            -- the provider's, or unknown
+    prefix     TEXT    NOT NULL,                            -- the first six digits of the recipient; '': not known
+    broadcast  INTEGER NOT NULL,                            -- the number of the one that made them; 0: none
+    messages   INTEGER NOT NULL,
+    billable   INTEGER NOT NULL,                            -- of them
+    PRIMARY KEY (account_id, day, category, prefix, broadcast)
+) STRICT, WITHOUT ROWID;
+
+-- What a message costs, as the operator has imported it: of those whose prefix begins a
+-- number the longest, and of its prices the newest that is not of a later day.
+CREATE TABLE rates (
+    prefix     TEXT    NOT NULL,                            -- a calling code; '': everywhere else
+    category   TEXT    NOT NULL,
+    valid_from INTEGER NOT NULL,                            -- a day (UTC)
+    price      TEXT    NOT NULL,                            -- an exact decimal
+    currency   TEXT    NOT NULL,                            -- the same in all rows
+    PRIMARY KEY (prefix, category, valid_from)
+) STRICT, WITHOUT ROWID;
 
 -- Messages that were changed or deleted, for the search index, which lies in a file of its
 -- own and removes them from here. The triggers cost nothing where a message is stored,
