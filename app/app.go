@@ -256,36 +256,6 @@ func ProviderOptions(c config.Provider, version string) provider.Options {
 	}
 }
 
-// newWorkers makes what does the jobs, with a client of the provider that the
-// settings name.
-func (a *App) newWorkers() (*jobs.Workers, error) {
-	c := a.Config.Provider
-
-	client, err := provider.New(ProviderOptions(c, a.Version))
-	if err != nil {
-		return nil, err
-	}
-
-	return jobs.New(jobs.Options{
-		DB:                a.DB,
-		Provider:          client,
-		Files:             a.files,
-		Imports:           a.imports,
-		Publisher:         messaging.Publisher{PublicURL: a.URL()},
-		Log:               a.Log,
-		Retention:         retention(a.Config),
-		ObjectsKept:       a.objectsKept(),
-		MessagesPerSecond: c.MessagesPerSecond,
-		PairLimit:         c.PairLimit,
-		MonthlyMessages:   quotas(a.Config),
-		SendRetries:       c.RetrySchedule,
-		ReconcileWindow:   c.ReconcileWindow,
-		Webhooks:          a.newWebhooks(),
-		OnDropped:         a.metrics.countDropped,
-		OnClock:           a.metrics.setClockAhead,
-	}), nil
-}
-
 // requestOptions are the settings for every request of the API.
 func (a *App) requestOptions() rest.Options {
 	return rest.Options{

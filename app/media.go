@@ -52,7 +52,12 @@ func OpenMediaFiles(dir datadir.Dir, c config.Media) (*storage.Files, error) {
 
 // objectsKept is how long an object of media stays after its last row is gone: as long as a
 // restore of the database can bring that row back.
-func (a *App) objectsKept() time.Duration { return 0 }
+func (a *App) objectsKept() time.Duration {
+	if a.Config.Replica.URL == "" {
+		return 0
+	}
+	return a.Config.Replica.Keep + a.Config.Replica.SnapshotEvery
+}
 
 // refusePage answers a request for a page or a file that cannot be shown, in the form
 // of the API's errors.

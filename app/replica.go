@@ -54,6 +54,14 @@ func (a *App) runReplica(ctx context.Context) error {
 	return a.replica.Run(ctx)
 }
 
+// replicaInForce returns an error if another server has taken over.
+func (a *App) replicaInForce(ctx context.Context) error {
+	if a.replica == nil {
+		return nil
+	}
+	return a.replica.InForce(ctx)
+}
+
 // watchReplica adds the metrics of the replica.
 func (m *metrics) watchReplica(r *replica.Replica) {
 	m.watch("confab_replica_lag_seconds", "How much of what was written would be lost with this machine.",

@@ -182,6 +182,9 @@ func (r *Replica) look(ctx context.Context) error {
 	return nil
 }
 
+// InForce returns an error unless the generation of this server is in force.
+func (r *Replica) InForce(ctx context.Context) error { return r.look(ctx) }
+
 // Run replicates until ctx ends, and after that until Stop: the last changes are made while
 // the server stops. It ends with an error when this server was superseded.
 func (r *Replica) Run(ctx context.Context) error {

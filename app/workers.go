@@ -1,0 +1,38 @@
+package app
+
+import (
+	"confab/jobs"
+	"confab/jobs/messaging"
+	"confab/jobs/provider"
+)
+
+// newWorkers makes what does the jobs, with a client of the provider that the
+// settings name.
+func (a *App) newWorkers() (*jobs.Workers, error) {
+	c := a.Config.Provider
+
+	client, err := provider.New(ProviderOptions(c, a.Version))
+	if err != nil {
+		return nil, err
+	}
+
+	return jobs.New(jobs.Options{
+		DB:                a.DB,
+		Provider:          client,
+		Files:             a.files,
+		Imports:           a.imports,
+		Publisher:         messaging.Publisher{PublicURL: a.URL()},
+		Log:               a.Log,
+		Retention:         retention(a.Config),
+		ObjectsKept:       a.objectsKept(),
+		InForce:           a.replicaInForce,
+		MessagesPerSecond: c.MessagesPerSecond,
+		PairLimit:         c.PairLimit,
+		MonthlyMessages:   quotas(a.Config),
+		SendRetries:       c.RetrySchedule,
+		ReconcileWindow:   c.ReconcileWindow,
+		Webhooks:          a.newWebhooks(),
+		OnDropped:         a.metrics.countDropped,
+		OnClock:           a.metrics.setClockAhead,
+	}), nil
+}
