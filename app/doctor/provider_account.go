@@ -22,7 +22,7 @@ const (
 
 // checkVersion checks how long the provider keeps the version of its API that is in use.
 func (e *examination) checkVersion(now time.Time) {
-	const check = "provider version"
+	const check = "API version"
 	version := e.config.Provider.Version
 	advice := `Set provider.version = "` + provider.NewestVersion + `".`
 
