@@ -12,7 +12,7 @@ func TestAnAdminMakesKeysWithLimits(t *testing.T) {
 	s := newStage(t)
 	number, _ := s.connect(), s.connect()
 	c := s.consoleAt(t, storage.RoleAdmin, "settings/keys", "API keys")
-	c.row("No label", "Everything", "All")
+	c.row("No label", "Everything", "All numbers")
 
 	c.Click("button", "New key")
 	c.Find("radiogroup", "Access")
@@ -26,7 +26,7 @@ func TestAnAdminMakesKeysWithLimits(t *testing.T) {
 	c.Find("button", "Copy key")
 	c.is.Equal(s.keyLimits(c.shown()[0]), `[read] <nil>`)
 	c.Click("button", "Done")
-	c.row("reports", "Read only", "All")
+	c.row("reports", "Read only", "All numbers")
 
 	// Nothing is chosen at first, which is said where it is chosen.
 	c.Click("button", "New key")
@@ -46,7 +46,7 @@ func TestAnAdminMakesKeysWithLimits(t *testing.T) {
 
 	s.keyWith(storage.Key{Label: new("helper"), Agent: new("Night desk"), Scopes: storage.Strings{"inbox", "read", "send"}})
 	c.row("shop", "Send, Webhooks")
-	c.row("helper", "Bot: Night desk", "Read, Send, Inbox", "All")
+	c.row("helper", "Bot: Night desk", "Read, Send, Inbox", "All numbers")
 	c.shoot("keys-limits")
 	c.calm()
 }

@@ -130,6 +130,7 @@ func (b *besieged) fill(n int) {
 
 	post("/labels", `{"name":"$ label #"}`)
 	post("/quick_replies", `{"shortcut":"$#","text":"$ reply #"}`)
+	post("/views", `{"name":"$ view #"}`)
 	customer := post("/customers", `{"name":"$ customer #"}`)
 	link := b.api("POST", "/customers/"+customer+"/setup_links", "{}")
 	hook := post("/webhook_subscriptions", `{"url":"http://127.0.0.1:9/$-#","events":["*"]}`)
@@ -176,7 +177,7 @@ func (b *besieged) collect() {
 	b.t.Helper()
 	number := b.number
 	for segment, path := range map[string]string{
-		"labels": "v1/labels", "quick_replies": "v1/quick_replies", "webhook_subscriptions": "v1/webhook_subscriptions",
+		"labels": "v1/labels", "quick_replies": "v1/quick_replies", "views": "v1/views", "webhook_subscriptions": "v1/webhook_subscriptions",
 		"webhook_deliveries": "v1/webhook_deliveries", "events": "v1/events", "messages": "v1/" + number + "/messages",
 		"conversations": "v1/" + number + "/conversations", "contacts": "v1/" + number + "/contacts",
 		"broadcasts": "v1/" + number + "/broadcasts", "templates": "v1/" + number + "/templates",
@@ -199,7 +200,9 @@ func (b *besieged) collect() {
 	}
 
 	b.ids[""], b.ids["whatsapp_accounts"], b.ids["trace"] = number, number, b.ids["messages"]
-	b.ids["secrets"] = "sec_01JQ0Z8M4T9V2X3W5Y6A7B8C9D"
+	b.ids["secrets"], b.ids["passkeys"] = "sec_01JQ0Z8M4T9V2X3W5Y6A7B8C9D", "psk_01JQ0Z8M4T9V2X3W5Y6A7B8C9D"
+	note := b.api("POST", "/"+number+"/conversations/"+b.ids["conversations"]+"/notes", `{"text":"`+sekrit+` note"}`)
+	b.ids["notes"] = note["id"].(string)
 	b.secrets = append(b.secrets, sekrit, b.state["api_key"].(string), b.state["access_token"].(string), b.state["app_secret"].(string))
 }
 

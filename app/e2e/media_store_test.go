@@ -64,7 +64,7 @@ func TestMediaInObjectStorage(t *testing.T) {
 	findings := map[string]string{}
 	examine := doctor.Options{Sources: config.Sources{Environ: append(os.Environ(), "CONFAB_DATA_DIR="+p.dir)}, Schema: storagetest.Schema(t)}
 	doctor.Examine(t.Context(), examine, func(f doctor.Finding) { findings[f.Check] = f.Message })
-	is.Equal(findings["media"], "All 2 files are in place.")
+	is.Equal(findings["media"], "2 files in place.")
 	is.Equal(findings["media storage"], "An object was written, read and deleted in "+p.media.Store+".")
 
 	// And back.

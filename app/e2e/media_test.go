@@ -171,10 +171,10 @@ func TestLibraryMediaTravelsFromTheAPIToTheProviderAndTheWorld(t *testing.T) {
 	id, url := p.upload("menu.png", content)
 
 	p.send(id)
-	is.Equal(<-p.calls, "POST /v23.0/"+platformNumber+"/media")
-	is.Equal(<-p.calls, "POST /v23.0/"+platformNumber+"/messages")
+	is.Equal(<-p.calls, "POST /v26.0/"+platformNumber+"/media")
+	is.Equal(<-p.calls, "POST /v26.0/"+platformNumber+"/messages")
 	p.send(id)
-	is.Equal(<-p.calls, "POST /v23.0/"+platformNumber+"/messages") // the provider has it already
+	is.Equal(<-p.calls, "POST /v26.0/"+platformNumber+"/messages") // the provider has it already
 
 	status, body, header := p.ask("GET", url, "", nil)
 	is.Equal(status, 200)
@@ -189,7 +189,7 @@ func TestLibraryMediaTravelsFromTheAPIToTheProviderAndTheWorld(t *testing.T) {
 	is.Equal(status, 200)
 	is.Equal(body, content)
 	p.send(id)
-	is.Equal(<-p.calls, "POST /v23.0/"+platformNumber+"/messages") // nor is it uploaded again after a restart
+	is.Equal(<-p.calls, "POST /v26.0/"+platformNumber+"/messages") // nor is it uploaded again after a restart
 
 	status, _, _ = p.ask("DELETE", "/v1/"+platformNumber+"/media/"+id, "", nil)
 	is.Equal(status, 200)

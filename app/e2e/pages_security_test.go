@@ -57,7 +57,7 @@ func TestTheDocumentationSaysWhereTheKeyGoes(t *testing.T) {
 	is.NoErr(err)
 	text := strings.Join(strings.Fields(string(guide)), " ")
 	for _, sentence := range []string{
-		"A backup holds the database, the media and `master.key`", "leave it out with `--without-key`", "Without the key, you can't use the backup", "standby", "Litestream copies neither `master.key` nor `media/`",
+		"A backup holds the database, the media and `master.key`", "leave it out with `--without-key`", "Without the key, you can't use the backup",
 	} {
 		is.True(strings.Contains(text, sentence)) // is in the guide
 	}
