@@ -10,7 +10,7 @@ import (
 // agentsSee are the kinds that agents are notified of: those they may read.
 var agentsSee = []string{
 	storage.HintConversation, storage.HintContact, storage.HintTemplate, storage.HintAccount,
-	storage.HintLabel, storage.HintQuickReply, storage.HintUser,
+	storage.HintLabel, storage.HintQuickReply, storage.HintView, storage.HintUser,
 }
 
 // maySee reports whether a role is notified of a kind.
