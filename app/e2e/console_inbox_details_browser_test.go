@@ -56,6 +56,7 @@ func TestDetailsShowFilesBroadcastsAndWhereToGoOn(t *testing.T) {
 	c.Find("dialog", "Assign")
 	c.Press("bo@", kb.Enter)
 	s.becomesTrue(func() bool { return s.conversation(number, ana)["assignee"] != nil })
+	c.Find("image", "Assigned to Ada") // which the browser learns a moment later
 	c.Click("combobox", "Assignee")
 	c.Click("option", "Nobody")
 	s.becomesTrue(func() bool { return s.conversation(number, ana)["assignee"] == nil })
