@@ -53,6 +53,7 @@ func (a *App) identityProvider() *console.IdentityProvider {
 	if c.Issuer == "" {
 		return nil
 	}
+
 	return &console.IdentityProvider{
 		Provider: oidc.New(oidc.Options{
 			Issuer:       c.Issuer,

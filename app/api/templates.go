@@ -57,6 +57,7 @@ func viewTemplate(a storage.AccountSummary, t storage.Template) templateView {
 		CreatedAt:          t.CreatedAt,
 		UpdatedAt:          t.UpdatedAt,
 	}
+
 	if t.CategoryChangeTo != "" {
 		v.CategoryChange = &categoryChange{t.CategoryChangeTo, t.CategoryChangeAt}
 	}

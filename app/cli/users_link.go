@@ -23,6 +23,7 @@ func (e *env) usersLink() *cobra.Command {
 				if err != nil {
 					return written{}, err
 				}
+
 				token, until, err := tx.InsertSignInLink(u)
 				v := invitationView{ID: u.ID, Object: "user", Link: publicURL + "/console/link/" + token, ExpiresAt: until}
 				done := written{auditEntry{u.OrganizationID, "user.link_created", "user", u.ID}, v.Link, v}
