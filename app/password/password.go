@@ -8,7 +8,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"runtime"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -115,13 +114,8 @@ func (h *Hasher) Matches(ctx context.Context, who limit.Holder, password string,
 	return same && hash != nil, nil
 }
 
-// derive computes the hash. The caller has a slot, and keeps it until the 19 MiB that the
-// hash took are collected: the collector, which goes by how much is in use, would let
-// hundreds of MiB pile up while many people sign in.
 func derive(password string, salt []byte) []byte {
-	key := argon2.IDKey([]byte(password), salt, passes, memoryKiB, lanes, hashBytes)
-	runtime.GC()
-	return key
+	return argon2.IDKey([]byte(password), salt, passes, memoryKiB, lanes, hashBytes)
 }
 
 // header begins every hash, in the form that other programs use too.
