@@ -39,9 +39,11 @@ const text = {
 export function review({ forecast, counting, facts, template, shown, go }) {
   const steps = [0, 0, 1, 2]; // where each can be changed
   const fact = (/** @type {string} */ name, /** @type {number} */ i) => el("div", null,
-    el("dt", null, name), el("dd", { dir: "auto" }, () => facts()[i]),
-    text.changes[i] && el("button.textual", { type: "button", onclick: () => go(steps[i]) },
-      text.change, el("span.unseen", null, text.changes[i])));
+    el("dt", null, name),
+    el("dd", null,
+      el("span", { dir: "auto" }, () => facts()[i]),
+      text.changes[i] && el("button.textual", { type: "button", onclick: () => go(steps[i]) },
+        text.change, el("span.unseen", null, text.changes[i]))));
   return el("div.review", null,
     el("dl.facts", null, text.facts.map(fact)),
     () => counting() && el("p.hint", { role: "status" }, text.counting),
