@@ -56,10 +56,10 @@ func badValues() []badFile {
 		{`plans.gold.burst = 0`, `plans.gold.burst = 0: must be at least 1 unless rate_per_second is 0`},
 
 		// the replica
-		{`replica.url = "bucket/prefix"`, `replica.url = "bucket/prefix": must be s3://bucket/prefix?endpoint=…&region=… or file:///path`},
-		{`replica.url = "file://relative"`, `replica.url = "file://relative": must be s3://bucket/prefix?endpoint=…&region=… or file:///path`},
-		{`replica.url = "s3://b?regoin=x"`, `replica.url = "s3://b?regoin=x": has the parameter "regoin": it may have endpoint, region, forcePathStyle, each once`},
-		{`replica.url = "s3://b?endpoint=minio:9000"`, `replica.url = "s3://b?endpoint=minio:9000": has an endpoint that is not an http or https URL`},
+		{`replica.url = "bucket/prefix"`, `replica.url = "bucket/prefix": must be s3://bucket/prefix or file:///path`},
+		{`replica.url = "file://relative"`, `replica.url = "file://relative": must be s3://bucket/prefix or file:///path`},
+		{`replica.url = "s3://b?regoin=x"`, `replica.url = "s3://b?regoin=x": has the parameter "regoin"; there are endpoint, region and forcePathStyle`},
+		{`replica.url = "s3://b?endpoint=minio:9000"`, `replica.url = "s3://b?endpoint=minio:9000": its endpoint must be a URL such as https://storage.example.com`},
 		{`replica.max_backlog = "2 gallons"`, `replica.max_backlog = "2 gallons": must be a number of bytes, or a size such as 512MiB or 2GiB`},
 		{`replica.max_backlog = 5`, `replica.max_backlog = 5: must be at least 1MiB`},
 		{`replica.keep = "1h"`, `replica.keep = "1h": must be at least replica.snapshot_every, which is the step in which it can be kept`},

@@ -67,8 +67,8 @@ func checks() ruleSet {
 		"storage.readers":     between(0, 1000),
 
 		"media.store":            optional(objects.CheckURL),
-		"media.cache_bytes":      atLeast(0),
-		"replica.url":            optional(replicaURL),
+		"media.cache_bytes":      atLeast(Bytes(0)),
+		"replica.url":            optional(objects.CheckURL),
 		"replica.interval":       atLeast(50 * time.Millisecond),
 		"replica.snapshot_every": atLeast(time.Minute),
 		"replica.keep":           atLeast(time.Minute),

@@ -76,7 +76,7 @@ type Media struct {
 	Store           string `koanf:"store"` // URL of object storage; empty: files in the data directory
 	AccessKeyID     string `koanf:"access_key_id"`
 	SecretAccessKey Secret `koanf:"secret_access_key"`
-	CacheBytes      int    `koanf:"cache_bytes"` // of copies in the data directory
+	CacheBytes      Bytes  `koanf:"cache_bytes"` // of copies in the data directory
 }
 
 // Open makes the object storage of media; nil where there is none. It does not connect.
@@ -98,7 +98,7 @@ type Replica struct {
 	SnapshotEvery   time.Duration `koanf:"snapshot_every"`
 	Keep            time.Duration `koanf:"keep"`
 	MaxBacklog      Bytes         `koanf:"max_backlog"`
-	AccessKeyID     string        `koanf:"access_key_id"` // as written; Credentials reads the file
+	AccessKeyID     string        `koanf:"access_key_id"` // or the path of its file
 	SecretAccessKey Secret        `koanf:"secret_access_key"`
 }
 

@@ -43,7 +43,7 @@ func samples() []sample {
 		{"media.store", `"s3://b/p?region=r"`, "s3://b/p?region=r", "s3://b/p?region=r"},
 		{"media.access_key_id", `"id"`, "id", "id"},
 		{"media.secret_access_key", `"s3cret"`, "s3cret", Secret("s3cret")},
-		{"media.cache_bytes", `0`, "0", 0},
+		{"media.cache_bytes", `"512MiB"`, "536870912", Bytes(512 << 20)},
 
 		{"replica.url", `"s3://bucket/confab?region=eu-1"`, "s3://bucket/confab?region=eu-1", "s3://bucket/confab?region=eu-1"},
 		{"replica.interval", `"1s"`, "1s", time.Second},

@@ -1,5 +1,13 @@
 package replica
 
+import (
+	"context"
+	"sync"
+	"time"
+
+	"confab/storage"
+)
+
 // KillChild kills the child, as a lack of memory does, and returns when it has ended.
 func (r *Replica) KillChild() {
 	r.mu.Lock()
@@ -14,4 +22,48 @@ func (r *Replica) Follows() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.last.Follows
+}
+
+// RemoveOld deletes the generations that are not needed for any time after the given one.
+func (r *Replica) RemoveOld(ctx context.Context, before time.Time) { r.removeOld(ctx, before) }
+
+// BeginAtOnce has several read the generation in force, and then each begin the next.
+func BeginAtOnce(ctx context.Context, p Place, n int) []error {
+	store, err := p.open()
+	if err != nil {
+		return []error{err}
+	}
+	errs := make([]error, n)
+	var all, read sync.WaitGroup
+	read.Add(n)
+	for i := range n {
+		all.Go(func() {
+			now, version, err := readCurrent(ctx, store)
+			read.Done()
+			read.Wait()
+			if err == nil {
+				err = now.next(now.Installation, 0).begin(ctx, store, version)
+			}
+			errs[i] = err
+		})
+	}
+	all.Wait()
+	return errs
+}
+
+// Days checks a replica as Run does, with the clock of a test, and returns when.
+func Days(n int, sound func(at time.Time) bool) (checks []time.Time) {
+	r := &Replica{openedAt: time.Now(), last: report{InSync: true}}
+	for end := time.Now().Add(time.Duration(n) * 24 * time.Hour); time.Now().Before(end); time.Sleep(time.Second) {
+		if !r.verifyDue(time.Now()) {
+			continue
+		}
+		checks = append(checks, time.Now())
+		if sound(time.Now()) {
+			r.verifiedAt = storage.At(time.Now())
+		} else {
+			time.Sleep(verifyRetry)
+		}
+	}
+	return checks
 }

@@ -6,10 +6,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
+
+	"confab/storage/objects"
 )
 
 // currentName is the object that names the generation in force.
@@ -43,6 +47,31 @@ func (c current) until(t time.Time) (all []Generation) {
 	return all
 }
 
+// removeEarlier deletes the generations that no restore needs as of a time or later: those
+// before the newest that had begun by then, and holds something. Only the one in force does.
+func (p Place) removeEarlier(ctx context.Context, now current, before time.Time) error {
+	isNeeded := true
+	for _, g := range now.until(before) {
+		if isNeeded {
+			at, err := p.lastUpload(ctx, g.Name)
+			if err != nil {
+				return err
+			}
+			isNeeded = at.IsZero()
+			continue
+		}
+
+		client, err := p.client(g.Name)
+		if err == nil {
+			err = client.DeleteAll(ctx)
+		}
+		if err != nil {
+			return p.explain("deleted in", err)
+		}
+	}
+	return nil
+}
+
 // SupersededError means that another server has taken over.
 type SupersededError struct{ By Generation }
 
@@ -56,21 +85,29 @@ func (e *SupersededError) Error() string {
 var errForeign = errors.New("replica.url holds the replica of another installation: " +
 	"restore it into an empty data directory (confab restore), or choose another prefix")
 
-// readCurrent reads which generation is in force, and the tag to replace it by; Number is 0
-// if none is.
-func readCurrent(ctx context.Context, store objects) (now current, tag string, err error) {
-	content, tag, err := store.get(ctx, currentName)
-	if errors.Is(err, fs.ErrNotExist) {
+// maxCurrent bounds what is read of the object.
+const maxCurrent = 1 << 20
+
+// readCurrent reads which generation is in force, and the version to replace it by; Number is
+// 0 if none is.
+func readCurrent(ctx context.Context, store objects.Store) (now current, version string, err error) {
+	body, found, err := store.Get(ctx, currentName)
+	if errors.Is(err, objects.ErrNotFound) {
 		return now, "", nil
 	}
 	if err != nil {
 		return now, "", err
 	}
+	defer body.Close()
 
+	content, err := io.ReadAll(io.LimitReader(body, maxCurrent))
+	if err != nil {
+		return now, "", err
+	}
 	if err := json.Unmarshal(content, &now); err != nil || now.Number < 1 || now.Name == "" {
 		return now, "", fmt.Errorf("the object %q is not one of confab's", currentName)
 	}
-	return now, tag, nil
+	return now, found.Version, nil
 }
 
 // localState is what a data directory remembers of its generation.
@@ -95,18 +132,29 @@ func readLocal(file string) (state localState, err error) {
 	return state, nil
 }
 
+// write writes the file, which after a crash is there as it was or as it should be.
 func (s localState) write(file string) error {
 	text, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
 		return err
 	}
-	return replaceFile(file, append(text, '\n'))
+	temp, err := os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+"-*") // made with mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temp.Name())
+
+	_, err = temp.Write(append(text, '\n'))
+	if err := errors.Join(err, temp.Sync(), temp.Close()); err != nil {
+		return err
+	}
+	return os.Rename(temp.Name(), file)
 }
 
 // settle finds or begins the generation of a server. mine is what it remembers, and epoch and
 // installation are those of its database.
-func settle(ctx context.Context, store objects, mine localState, url, epoch, installation string) (Generation, error) {
-	now, tag, err := readCurrent(ctx, store)
+func settle(ctx context.Context, store objects.Store, mine localState, url, epoch, installation string) (Generation, error) {
+	now, version, err := readCurrent(ctx, store)
 	if err != nil {
 		return Generation{}, err
 	}
@@ -121,11 +169,14 @@ func settle(ctx context.Context, store objects, mine localState, url, epoch, ins
 	case now.Installation != installation:
 		return Generation{}, errForeign
 	}
-	return begin(ctx, store, now, tag, installation, max(now.Number, mine.Number)+1)
+
+	next := now.next(installation, mine.Number)
+	return next.Generation, next.begin(ctx, store, version)
 }
 
-// begin begins a generation. Of two who begin one at the same time, one is superseded.
-func begin(ctx context.Context, store objects, before current, tag, installation string, number int) (Generation, error) {
+// next is the generation that follows, with a number that is higher than another one too.
+func (c current) next(installation string, number int) current {
+	number = max(c.Number, number) + 1
 	host, _ := os.Hostname() // a name is for people
 	next := current{
 		Generation: Generation{
@@ -136,29 +187,28 @@ func begin(ctx context.Context, store objects, before current, tag, installation
 		},
 		Installation: installation,
 	}
-	if before.Number > 0 {
-		next.Earlier = append([]Generation{before.Generation}, before.Earlier...)
+	if c.Number > 0 {
+		next.Earlier = append([]Generation{c.Generation}, c.Earlier...)
 		next.Earlier = next.Earlier[:min(len(next.Earlier), maxEarlier)]
 	}
+	return next
+}
 
-	text, err := json.Marshal(next)
+// begin puts a generation in force, in place of the one that was read with a version. Of
+// several who do so at the same time, all but one are superseded.
+func (c current) begin(ctx context.Context, store objects.Store, version string) error {
+	text, err := json.Marshal(c)
 	if err != nil {
-		return Generation{}, err
+		return err
 	}
-	err = store.put(ctx, currentName, text, tag)
-	if err == nil {
-		return next.Generation, nil
+	_, err = store.PutIf(ctx, currentName, text, version)
+	if !errors.Is(err, objects.ErrChanged) {
+		return err
 	}
 
-	// The answer to a put that worked may have been lost, or somebody else was first.
-	now, _, readErr := readCurrent(ctx, store)
-	switch {
-	case readErr != nil || now.Number == 0:
-		return Generation{}, err
-	case now.Name == next.Name:
-		return next.Generation, nil
-	case errors.Is(err, errChanged):
-		return Generation{}, &SupersededError{now.Generation}
+	now, _, err := readCurrent(ctx, store)
+	if err != nil {
+		return err
 	}
-	return Generation{}, err
+	return &SupersededError{now.Generation}
 }

@@ -9,9 +9,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"confab/storage"
+	"confab/storage/objects"
 )
 
 // Names in the data directory.
@@ -26,6 +28,10 @@ const (
 	lookEvery = 5 * time.Second
 	// lookTime limits a look.
 	lookTime = 5 * time.Second
+	// removeEvery is how often old generations are looked for.
+	removeEvery = time.Hour
+	// fenceAfter is how long nobody has looked when a server was stopped meanwhile.
+	fenceAfter = lookEvery + lookTime + 2*time.Second
 	// downTime is how long the child may be down before the writer makes checkpoints again.
 	downTime = 10 * time.Second
 )
@@ -52,13 +58,16 @@ type Options struct {
 // Replica replicates the database of a running server.
 type Replica struct {
 	Options
-	store        objects
+	store        objects.Store
 	installation string
 	epoch        string
 	openedAt     time.Time
 	settled      chan struct{} // closed when the generation is known
 	ended        chan struct{} // closed when no child will be started any more; nil before Run
 	stopping     chan struct{}
+
+	looking  sync.Mutex
+	lookedAt atomic.Int64 // when the last look ended, as a time after openedAt
 
 	mu            sync.Mutex
 	local         localState
@@ -69,6 +78,7 @@ type Replica struct {
 	checkpoints   bool      // the writer makes its own
 	changes       int64     // of the database, when all was sent
 	verifiedAt    storage.Time
+	superseded    error  // that this server must end, once it is known
 	problem       string // why the storage was not looked at
 	verifying     bool
 	verifyProblem string
@@ -87,7 +97,7 @@ func Open(ctx context.Context, o Options) (*Replica, error) {
 	removeLeftovers(o.Dir)
 
 	var err error
-	if r.store, err = newObjects(ctx, o.Place); err != nil {
+	if r.store, err = o.open(); err != nil {
 		return nil, err
 	}
 	if err := r.readDatabase(ctx); err != nil {
@@ -145,20 +155,29 @@ func isFinal(err error) bool {
 // look looks whether the generation of this server is in force, and begins one if there is
 // none.
 func (r *Replica) look(ctx context.Context) error {
+	r.looking.Lock()
+	defer r.looking.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
+	defer func() { r.lookedAt.Store(int64(time.Since(r.openedAt))) }()
 
 	r.mu.Lock()
-	mine := r.local
+	mine, superseded := r.local, r.superseded
 	r.mu.Unlock()
-	found, err := settle(ctx, r.store, mine, r.URL, r.epoch, r.installation)
-	if err != nil && !isFinal(err) {
-		err = r.explain("read from", err)
+	if superseded != nil {
+		return superseded
 	}
+	found, err := settle(ctx, r.store, mine, r.URL, r.epoch, r.installation)
 
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.problem = ""
+	switch {
+	case isFinal(err):
+		r.superseded = err
+	case err != nil:
+		err = r.failed("read from", err)
+	}
 	if err != nil {
 		r.problem = err.Error()
 		return err
@@ -182,6 +201,18 @@ func (r *Replica) look(ctx context.Context) error {
 	return nil
 }
 
+// Fence returns an error if this server was superseded. It looks only if nobody has for so long
+// that the process must have been stopped: what was asked of it or was due before it went on
+// may be done by another server by now. While the storage does not answer, it lets all pass.
+func (r *Replica) Fence(ctx context.Context) error {
+	if time.Since(r.openedAt)-time.Duration(r.lookedAt.Load()) > fenceAfter {
+		_ = r.look(context.WithoutCancel(ctx)) // it remembers what matters here
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.superseded
+}
+
 // InForce returns an error unless the generation of this server is in force.
 func (r *Replica) InForce(ctx context.Context) error { return r.look(ctx) }
 
@@ -193,7 +224,7 @@ func (r *Replica) Run(ctx context.Context) error {
 
 	second := time.NewTicker(time.Second)
 	defer second.Stop()
-	looked := time.Now()
+	looked, removed := time.Now(), time.Now()
 	for {
 		select {
 		case <-ctx.Done():
@@ -207,10 +238,26 @@ func (r *Replica) Run(ctx context.Context) error {
 			continue
 		}
 		looked = time.Now()
-		if err := r.look(ctx); isFinal(err) {
+		err := r.look(ctx)
+		if isFinal(err) {
 			r.kill() // nothing more is sent
 			return err
 		}
+		if err == nil && time.Since(removed) > removeEvery {
+			removed = time.Now()
+			go r.removeOld(ctx, removed.Add(-r.Keep-r.SnapshotEvery))
+		}
+	}
+}
+
+// removeOld deletes the generations that are not needed for any time after the given one.
+func (r *Replica) removeOld(ctx context.Context, before time.Time) {
+	now, _, err := readCurrent(ctx, r.store)
+	if err == nil && now.Name == r.Status().Generation {
+		err = r.removeEarlier(ctx, now, before)
+	}
+	if err != nil {
+		r.Log.Warn("old generations of the replica could not be deleted", "error", err)
 	}
 }
 

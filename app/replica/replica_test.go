@@ -4,21 +4,18 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"net/http/httptest"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
 
-	"github.com/johannesboyne/gofakes3"
-	"github.com/johannesboyne/gofakes3/backend/s3mem"
 	"github.com/matryer/is"
 	"github.com/superfly/ltx"
 
 	"confab/app/replica"
 	"confab/storage"
+	"confab/storage/objects/objectstest"
 	"confab/storage/storagetest"
 )
 
@@ -34,6 +31,7 @@ func TestMain(m *testing.M) {
 	if err := replica.CleanEnvironment(); err != nil {
 		panic(err)
 	}
+	slog.SetDefault(slog.New(slog.DiscardHandler)) // the engine's
 	os.Exit(m.Run())
 }
 
@@ -48,14 +46,15 @@ func places(t *testing.T) map[string]replica.Place {
 // inBucket is a place in object storage that lives as long as the test.
 func inBucket(t *testing.T) replica.Place {
 	t.Helper()
-	backend := s3mem.New()
-	if err := backend.CreateBucket("bucket"); err != nil {
-		t.Fatal(err)
-	}
-	server := httptest.NewServer(gofakes3.New(backend).Server())
-	t.Cleanup(server.Close)
-	query := url.Values{"endpoint": {server.URL}, "region": {"us-east-1"}}
-	return replica.Place{URL: "s3://bucket/prefix?" + query.Encode(), AccessKeyID: "id", SecretAccessKey: "secret"}
+	place, _ := inStorage(t)
+	return place
+}
+
+// inStorage is a place in object storage that can be broken.
+func inStorage(t *testing.T) (replica.Place, *objectstest.Server) {
+	t.Helper()
+	storage := objectstest.New(t)
+	return replica.Place{URL: storage.Address("prefix"), AccessKeyID: objectstest.Key, SecretAccessKey: objectstest.Secret}, storage
 }
 
 // server is what a server does with its database and its replica.
@@ -95,9 +94,17 @@ func open(t *testing.T, dir string) *storage.DB {
 // serve replicates the database of a directory until stop.
 func serve(t *testing.T, place replica.Place, dir string) *server {
 	t.Helper()
+	return serveWith(t, place, dir, 1<<30)
+}
+
+// serveWith is serve with a bound of what may wait.
+func serveWith(t *testing.T, place replica.Place, dir string, maxBacklog int64) *server {
+	t.Helper()
 	s := &server{T: t, dir: dir, db: open(t, dir), ended: make(chan error, 1)}
+	o := options(t, place, dir, s.db)
+	o.MaxBacklog = maxBacklog
 	var err error
-	if s.replica, err = replica.Open(t.Context(), options(t, place, dir, s.db)); err != nil {
+	if s.replica, err = replica.Open(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
 	var ctx context.Context

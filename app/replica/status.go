@@ -220,13 +220,13 @@ func (r *Replica) recordVerified(ctx context.Context) error {
 // StatusOf is how far a replica is while no server runs, as far as the storage says.
 func (p Place) StatusOf(ctx context.Context, verified storage.Time) (s Status, err error) {
 	s = Status{URL: p.URL, LastVerifiedAt: timeOrNil(verified)}
-	store, err := newObjects(ctx, p)
+	store, err := p.open()
 	if err != nil {
 		return s, err
 	}
 	now, _, err := readCurrent(ctx, store)
 	if err != nil {
-		return s, p.explain("read from", err)
+		return s, p.failed("read from", err)
 	}
 	if now.Number == 0 {
 		return s, nil

@@ -4,16 +4,11 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,6 +16,7 @@ import (
 
 	"confab/app/replica"
 	"confab/storage"
+	"confab/storage/objects/objectstest"
 	"confab/storage/storagetest"
 )
 
@@ -136,63 +132,6 @@ func TestOfTwoThatTakeOverAtOnceOneWins(t *testing.T) {
 	}
 }
 
-// switchable is a storage that can be taken away.
-func switchable(t *testing.T) (place replica.Place, away *atomic.Bool) {
-	t.Helper()
-	place, away = inBucket(t), new(atomic.Bool)
-	u, err := url.Parse(place.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	query := u.Query()
-	target, err := url.Parse(query.Get("endpoint"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	forward := httputil.NewSingleHostReverseProxy(target)
-	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if away.Load() {
-			w.WriteHeader(http.StatusForbidden)
-			return
-		}
-		forward.ServeHTTP(w, r)
-	}))
-	t.Cleanup(proxy.Close)
-	query.Set("endpoint", proxy.URL)
-	u.RawQuery = query.Encode()
-	place.URL = u.String()
-	return place, away
-}
-
-func TestStorageThatIsAwayStopsNoWriteAndIsLetGo(t *testing.T) {
-	is := is.New(t)
-	place, away := switchable(t)
-	dir := t.TempDir()
-	s := serve(t, place, dir)
-	s.replica.MaxBacklog = 256 << 10
-	s.write(0)
-	s.await("all to be sent", s.isSent)
-
-	away.Store(true)
-	for n := int64(1); s.replica.Status().BacklogBytes <= s.replica.MaxBacklog; n++ {
-		storagetest.Update(t, s.db, func(tx *storage.Tx) error {
-			_, err := tx.Exec(`INSERT OR REPLACE INTO meta (name, value) VALUES ('bulk', randomblob(40000))`)
-			return err
-		})
-		is.True(n < 5000)
-	}
-	s.await("a lag", func(st replica.Status) bool { return *st.LagSeconds > 0.5 && st.Error != "" })
-	s.await("what waits to be dropped", func(st replica.Status) bool { return st.BacklogBytes == 0 })
-	s.write(1)
-
-	away.Store(false)
-	s.await("all to be sent", s.isSent)
-	s.stop()
-	found, out := restored(t, place, time.Time{})
-	is.Equal(found, []string{"test.000000", "test.000001"})
-	is.Equal(out.Generation.Number, 1)
-}
-
 func TestAChildThatDiesIsStartedAgain(t *testing.T) {
 	is := is.New(t)
 	place := inBucket(t)
@@ -213,7 +152,7 @@ func TestAChildThatDiesIsStartedAgain(t *testing.T) {
 // serveUntilKilled is a server in a process of its own, which writes and says what is
 // committed.
 func serveUntilKilled(t *testing.T) {
-	place := replica.Place{URL: os.Getenv("CONFAB_TEST_URL"), AccessKeyID: "id", SecretAccessKey: "secret"}
+	place := replica.Place{URL: os.Getenv("CONFAB_TEST_URL"), AccessKeyID: objectstest.Key, SecretAccessKey: objectstest.Secret}
 	s := serve(t, place, os.Getenv("CONFAB_TEST_SERVER"))
 	first, _ := strconv.ParseInt(os.Getenv("CONFAB_TEST_FIRST"), 10, 64)
 	for n := first; ; n++ {

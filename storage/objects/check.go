@@ -24,6 +24,26 @@ func Check(ctx context.Context, s Store) error {
 	return err
 }
 
+// CheckConditions is Check for a storage that PutIf is used with: one that ignores the
+// condition would let two of them win.
+func CheckConditions(ctx context.Context, s Store) error {
+	if err := Check(ctx, s); err != nil {
+		return err
+	}
+
+	key := "check-" + rand.Text()
+	_, err := s.PutIf(ctx, key, []byte(rand.Text()), "")
+	if err != nil {
+		return fmt.Errorf("could not write an object on the condition that it is new: %w", err)
+	}
+	_, err = s.PutIf(ctx, key, []byte(rand.Text()), "")
+	gone := s.Delete(ctx, key)
+	if !errors.Is(err, ErrChanged) {
+		return errors.New("the storage ignores conditions (If-None-Match): of two servers that take over at once both would win")
+	}
+	return gone
+}
+
 func checkContent(ctx context.Context, s Store, key string, text []byte) error {
 	body, _, err := s.Get(ctx, key)
 	if err != nil {

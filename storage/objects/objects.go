@@ -69,14 +69,14 @@ type Credentials struct {
 	SecretAccessKey string
 }
 
-// read replaces the paths of files by what they hold.
-func (c Credentials) read() (Credentials, error) {
+// Read replaces the paths of files by what they hold.
+func (c Credentials) Read() (Credentials, error) {
 	for _, value := range []*string{&c.AccessKeyID, &c.SecretAccessKey} {
 		path, inFile := strings.CutPrefix(*value, "file:")
 		if !inFile {
 			continue
 		}
-		text, err := os.ReadFile(path)
+		text, err := os.ReadFile(strings.TrimPrefix(path, "//"))
 		if err != nil {
 			return c, fmt.Errorf("access key of the storage: %w", err)
 		}
@@ -100,7 +100,7 @@ func Open(address string, keys Credentials) (Store, error) {
 		return openDirectory(place.dir)
 	}
 
-	if keys, err = keys.read(); err != nil {
+	if keys, err = keys.Read(); err != nil {
 		return nil, err
 	}
 	return openS3(place, keys)

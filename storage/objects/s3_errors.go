@@ -12,6 +12,15 @@ import (
 	"github.com/aws/smithy-go"
 )
 
+// Explain puts an error of another client of the storage at a URL into words.
+func Explain(address string, err error) error {
+	p, badURL := parse(address)
+	if badURL != nil || p.dir != "" {
+		return explainDisk(err)
+	}
+	return (&bucket{place: p}).explain(err)
+}
+
 // explain puts an error of the SDK into words. Its text names a request by method, attempt
 // and id, and what is wrong only at the end.
 func (b *bucket) explain(err error) error {

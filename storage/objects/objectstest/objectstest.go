@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
@@ -29,6 +30,7 @@ type Fault func(w http.ResponseWriter, r *http.Request) bool
 // Server is object storage in memory.
 type Server struct {
 	URL   string
+	fake  http.Handler
 	fault atomic.Pointer[Fault]
 	calls atomic.Int64
 }
@@ -43,7 +45,7 @@ func New(t testing.TB) *Server {
 
 	s := &Server{}
 	discard := slog.NewLogLogger(slog.NewTextHandler(io.Discard, nil), slog.LevelDebug)
-	fake := gofakes3.New(backend, gofakes3.WithLogger(gofakes3.StdLog(discard, gofakes3.LogErr))).Server()
+	s.fake = gofakes3.New(backend, gofakes3.WithLogger(gofakes3.StdLog(discard, gofakes3.LogErr))).Server()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.calls.Add(1)
 		if f := s.fault.Load(); f != nil && (*f)(w, r) {
@@ -53,7 +55,7 @@ func New(t testing.TB) *Server {
 			Refuse(w, http.StatusForbidden, "InvalidAccessKeyId")
 			return
 		}
-		fake.ServeHTTP(w, r)
+		s.Answer(w, r)
 	}))
 	t.Cleanup(func() {
 		s.Break(nil)
@@ -79,6 +81,9 @@ func (s *Server) Break(f Fault) {
 	s.fault.Store(&f)
 }
 
+// Answer answers a request as the storage does without a fault.
+func (s *Server) Answer(w http.ResponseWriter, r *http.Request) { s.fake.ServeHTTP(w, r) }
+
 // Calls is how many requests have come.
 func (s *Server) Calls() int64 { return s.calls.Load() }
 
@@ -99,6 +104,29 @@ func Full(w http.ResponseWriter, r *http.Request) bool {
 	}
 	Refuse(w, http.StatusInsufficientStorage, "XMinioStorageFull")
 	return true
+}
+
+// Denied is a Fault: the keys may do nothing.
+func Denied(w http.ResponseWriter, _ *http.Request) bool {
+	Refuse(w, http.StatusForbidden, "AccessDenied")
+	return true
+}
+
+// WrongKey is a Fault: the keys are not known.
+func WrongKey(w http.ResponseWriter, _ *http.Request) bool {
+	Refuse(w, http.StatusForbidden, "InvalidAccessKeyId")
+	return true
+}
+
+// Slow is a Fault: each request takes a time longer.
+func Slow(by time.Duration) Fault {
+	return func(_ http.ResponseWriter, r *http.Request) bool {
+		select {
+		case <-time.After(by):
+		case <-r.Context().Done():
+		}
+		return false
+	}
 }
 
 // Silent is a Fault: requests wait until their client gives up.
