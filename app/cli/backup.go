@@ -135,12 +135,12 @@ func reportBackup(cmd *cobra.Command, file string, m backup.Manifest) error {
 		key = "With master.key: store it as safely as the key itself."
 	}
 
-	fmt.Fprintf(out, "Wrote %s: %s messages, %s database, %s media files (%s). %s\n",
-		file, formatCount(m.Messages), formatBytes(m.Database.Size), formatCount(m.Media.Files), formatBytes(m.Media.Size), key)
+	fmt.Fprintf(out, "Wrote %s: %s, %s database, %s (%s). %s\n", file, plural(m.Messages, "message", "messages"),
+		formatBytes(m.Database.Size), plural(m.Media.Files, "media file", "media files"), formatBytes(m.Media.Size), key)
 
 	if m.Media.Store != "" {
-		fmt.Fprintf(out, "%s more media files are in %s, not in the backup: keep that storage as long as the backup.\n",
-			formatCount(m.Media.Stored), m.Media.Store)
+		fmt.Fprintf(out, "%s in %s, not in the backup: keep that storage as long as the backup.\n",
+			plural(m.Media.Stored, "more media file is", "more media files are"), m.Media.Store)
 	}
 
 	// Such a backup is still worth keeping: a message without its file is better
@@ -148,9 +148,10 @@ func reportBackup(cmd *cobra.Command, file string, m backup.Manifest) error {
 	for _, problem := range []struct {
 		files []string
 		what  string
-	}{{m.Media.Missing, "are missing"}, {m.Media.Damaged, "are damaged"}} {
-		if n := len(problem.files); n > 0 {
-			fmt.Fprintf(cmd.ErrOrStderr(), "confab: warning: %s media files %s; see 'confab doctor'\n", formatCount(int64(n)), problem.what)
+	}{{m.Media.Missing, "missing"}, {m.Media.Damaged, "damaged"}} {
+		if n := int64(len(problem.files)); n > 0 {
+			fmt.Fprintf(cmd.ErrOrStderr(), "confab: warning: %s %s; see 'confab doctor'\n",
+				plural(n, "media file is", "media files are"), problem.what)
 		}
 	}
 	return nil

@@ -147,7 +147,7 @@ func (s *store) replayBulk(cmd *cobra.Command, o replayOptions) error {
 	if o.dryRun {
 		verb = "Would replay"
 	}
-	return printNew(cmd, verb+" "+plural(view.Enqueued, "delivery", "deliveries")+".", view)
+	return printNew(cmd, verb+" "+plural(int64(view.Enqueued), "delivery", "deliveries")+".", view)
 }
 
 // replayInBatches replays a batch in each transaction until nothing is left, and
@@ -189,9 +189,9 @@ func (s *store) replayInBatches(cmd *cobra.Command, f storage.ReplayFilter, tota
 	return done, nil
 }
 
-func plural(n int, one, many string) string {
+func plural(n int64, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return formatCount(int64(n)) + " " + many
+	return formatCount(n) + " " + many
 }

@@ -140,12 +140,12 @@ func reportRestore(cmd *cobra.Command, c config.Config, out backup.Restored) err
 		return printJSON(cmd.OutOrStdout(), out)
 	}
 
-	fmt.Fprintf(cmd.OutOrStdout(), "Restored %s as of %s: %s messages, %s media files. The database is sound.\n",
-		dir, out.CreatedAt, formatCount(out.Messages), formatCount(out.Media.Files))
+	fmt.Fprintf(cmd.OutOrStdout(), "Restored %s as of %s: %s, %s. The database is sound.\n",
+		dir, out.CreatedAt, plural(out.Messages, "message", "messages"), plural(out.Media.Files, "media file", "media files"))
 
 	if n := len(out.Media.Missing); n > 0 && out.Object == "replica" {
-		fmt.Fprintf(cmd.ErrOrStderr(), "confab: warning: %s media files are not part of the replica: "+
-			"copy the directory %s from a backup, if there is one\n", formatCount(int64(n)), storage.MediaDir)
+		fmt.Fprintf(cmd.ErrOrStderr(), "confab: warning: %s not part of the replica: "+
+			"copy the directory %s from a backup, if there is one\n", plural(int64(n), "media file is", "media files are"), storage.MediaDir)
 	}
 	if !out.KeyChecked {
 		fmt.Fprintf(cmd.ErrOrStderr(), "confab: warning: the backup has no master.key: put it in %s, "+
@@ -153,8 +153,8 @@ func reportRestore(cmd *cobra.Command, c config.Config, out backup.Restored) err
 	}
 
 	if store := out.Media.Store; store != "" && store != c.Media.Store {
-		fmt.Fprintf(cmd.ErrOrStderr(), "confab: warning: %s media files are in %s: set media.store to it before you start the server\n",
-			formatCount(out.Media.Stored), store)
+		fmt.Fprintf(cmd.ErrOrStderr(), "confab: warning: %s in %s: set media.store to it before you start the server\n",
+			plural(out.Media.Stored, "media file is", "media files are"), store)
 	}
 
 	// Messages queued at the backup may have been sent after it by the old server.
