@@ -142,6 +142,9 @@ func New(o Options) (*App, error) {
 
 // open opens the parts of the server in the order that App explains.
 func (a *App) open() error {
+	if err := a.lockDir(); err != nil {
+		return err
+	}
 	if err := a.openData(); err != nil {
 		return err
 	}
@@ -158,15 +161,20 @@ func (a *App) open() error {
 	return a.openServices()
 }
 
-// openData locks the data directory and opens its database and files.
-func (a *App) openData() (err error) {
+// lockDir locks the data directory, unless it was locked as a standby's.
+func (a *App) lockDir() (err error) {
+	if a.lock != nil {
+		return nil
+	}
 	if err := a.dir.Prepare(); err != nil {
 		return err
 	}
-	if a.lock, err = a.dir.Lock(); err != nil {
-		return err
-	}
+	a.lock, err = a.dir.Lock()
+	return err
+}
 
+// openData opens the database and the files of the data directory.
+func (a *App) openData() error {
 	if err := a.openDatabase(); err != nil {
 		return err
 	}
@@ -178,9 +186,12 @@ func (a *App) openData() (err error) {
 	return a.openReplica()
 }
 
-// openListeners binds the addresses in the settings. Connections wait there, and
-// are answered once Run serves.
+// openListeners binds the addresses in the settings, unless a standby has. Connections wait
+// there, and are answered once Run serves.
 func (a *App) openListeners() (err error) {
+	if a.listener != nil {
+		return nil
+	}
 	if a.listener, err = listen(a.Config.Server.Listen); err != nil {
 		return fmt.Errorf("server.listen: %w", err)
 	}
@@ -240,6 +251,7 @@ func (a *App) openServices() (err error) {
 		Grace:   jobGrace,
 		Log:     a.Log,
 		OnRun:   a.metrics.observeJob,
+		Fence:   a.fence,
 	})
 	return nil
 }

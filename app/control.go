@@ -18,12 +18,6 @@ const purgeReportInterval = 100 * time.Millisecond
 // serveControl answers the commands that come by the control socket, until ctx ends.
 // Package datadir has the protocol.
 func (a *App) serveControl(ctx context.Context) error {
-	listener, err := a.dir.ListenControl()
-	if err != nil {
-		return err
-	}
-	defer listener.Close() // before the lock is freed, even if the server never came to serve it
-
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST "+datadir.CommandRefresh, a.serveRefresh)
 	mux.HandleFunc("POST "+datadir.CommandFlush, a.serveFlush)
@@ -33,6 +27,19 @@ func (a *App) serveControl(ctx context.Context) error {
 	mux.HandleFunc("POST "+datadir.CommandReplica, a.serveReplica)
 	mux.HandleFunc("GET "+datadir.CommandEvents, a.serveEvents)
 	mux.HandleFunc(datadir.CommandAPI, a.serveAPI)
+	mux.HandleFunc("POST "+datadir.CommandPromote, func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "this is a server already, and no standby", http.StatusConflict)
+	})
+	return a.serveControlMux(ctx, mux)
+}
+
+// serveControlMux serves the control socket.
+func (a *App) serveControlMux(ctx context.Context, mux *http.ServeMux) error {
+	listener, err := a.dir.ListenControl()
+	if err != nil {
+		return err
+	}
+	defer listener.Close() // before the lock is freed, even if the server never came to serve it
 	return a.serveListener(ctx, listener, mux, nil)
 }
 

@@ -24,6 +24,11 @@ func (a *App) handler() http.Handler {
 			w.Header().Set("Strict-Transport-Security", "max-age=31536000")
 		}
 
+		if err := a.fence(r.Context()); err != nil {
+			a.api.WriteError(w, r, &rest.Error{Code: rest.ServiceUnavailable, Message: "Another server has taken over."})
+			return
+		}
+
 		// Connections of proxies count for their clients.
 		if len(a.Config.Server.TrustedProxies) > 0 {
 			limit.RequestOf(r.Context()).Identify(limit.Stranger(a.api.ClientIP(r)))

@@ -18,6 +18,9 @@ func (a *App) openReplica() error {
 	if c.URL == "" {
 		return nil
 	}
+	if err := replica.CleanEnvironment(); err != nil {
+		return err
+	}
 	place, err := replica.PlaceOf(c)
 	if err != nil {
 		return err
@@ -52,6 +55,14 @@ func (a *App) runReplica(ctx context.Context) error {
 		return nil
 	}
 	return a.replica.Run(ctx)
+}
+
+// fence returns an error if this process was stopped, and another server has taken over since.
+func (a *App) fence(ctx context.Context) error {
+	if a.replica == nil {
+		return nil
+	}
+	return a.replica.Fence(ctx)
 }
 
 // replicaInForce returns an error if another server has taken over.

@@ -25,6 +25,14 @@ func BeginEpoch(path string) error {
 	})
 }
 
+// EpochOf is the epoch of a database that no process has open, as Progress has it.
+func EpochOf(path string) (epoch string, err error) {
+	err = changeClosed(path, func(conn *sqlx.DB) error {
+		return conn.Get(&epoch, `SELECT lower(hex(value)) FROM meta WHERE name = ?`, epochName)
+	})
+	return epoch, err
+}
+
 // changeClosed changes a database that no process has open.
 func changeClosed(path string, change func(*sqlx.DB) error) (err error) {
 	conn, err := sqlx.Open("sqlite", sqlite.DSN(path, url.Values{"mode": {"rw"}, "_pragma": {"busy_timeout(5000)", "synchronous(FULL)"}}))

@@ -120,7 +120,7 @@ func (e *env) root() *cobra.Command {
 		root.AddCommand(commands...)
 	}
 
-	section("Run it:", e.serve(), e.ready(), e.mcp())
+	section("Run it:", e.serve(), e.standby(), e.promote(), e.ready(), e.mcp())
 	section("Try it out:", e.sandbox(), e.simulator(), e.trigger(), e.listen())
 	section("Access:", e.orgs(), e.teams(), e.users(), e.keys(), e.rates(), e.audit())
 	section("Messaging:",

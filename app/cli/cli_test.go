@@ -76,7 +76,7 @@ func TestANounAloneIsWrongUsage(t *testing.T) {
 
 // elsewhere are the commands that are no administrator's, and tested where they
 // belong: those that serve, play, or print something for a shell.
-var elsewhere = regexp.MustCompile(`^confab (serve|ready|mcp|listen|sandbox|simulator|trigger|completion|help)\b`)
+var elsewhere = regexp.MustCompile(`^confab (serve|standby|ready|mcp|listen|sandbox|simulator|trigger|completion|help)\b`)
 
 // TestEveryAdminCommandIsInTheMatrix keeps testdata/matrix.txt complete.
 func TestEveryAdminCommandIsInTheMatrix(t *testing.T) {

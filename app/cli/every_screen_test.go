@@ -73,7 +73,7 @@ var screensOfCommands = map[string]struct{ screen, module, words string }{
 
 // unseenCommands are commands and nouns that have no screen, and why.
 var unseenCommands = map[string]string{
-	"serve": operators, "ready": operators, "doctor": operators, "backup": operators, "restore": operators,
+	"serve": operators, "standby": operators, "promote": operators, "ready": operators, "doctor": operators, "backup": operators, "restore": operators,
 	"purge": operators, "media": operators, "init": operators, "config": operators, "version": operators, "orgs": operators,
 	"replica": operators, "replicate": operators, "rates": operators,
 

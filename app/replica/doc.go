@@ -5,8 +5,8 @@
 //
 // What is kept, below replica.url:
 //
-//	current            names the generation in force, its number, and who began it
-//	000001-6f1c…/ltx/  a generation: what one server sent, from a whole copy on
+//	current          names the generation in force, its number, and who began it
+//	000001-6f1c…/    a generation: what one server sent, from a whole copy on
 //
 // # Generations
 //
@@ -26,7 +26,29 @@
 //	  │ current is another installation's
 //	  └──────────────────────────► refused: nothing is sent, the server does not start
 //
-// While the storage does not answer, a server goes on with what it knew.
+// While the storage does not answer, a server goes on with what it knew. One that was stopped
+// for a while (SIGSTOP, a machine that slept) looks before it answers a request or runs a job:
+// see Fence.
+//
+// Only the one in force deletes: generations, as soon as no time within replica.keep and
+// replica.snapshot_every needs them, and objects of media.
+//
+// # Standby
+//
+//	waiting ──a generation holds something──► copying ──► following ──promote──► catching up
+//	   ▲                                         │          │    ▲                    │
+//	   ├─ 30 s behind while the storage answers ─┴──────────┤    │ refused: another   │
+//	   ├─ another generation holds something ───────────────┘    │ one is in force    │
+//	   │                                                         └────────────────────┤
+//	   ├─ the copy is not sound, or another was first: ErrChanged ◄── checking ◄──────┘
+//	   │                                                                │ epoch, then current
+//	   └─ the answer was lost: "current" names this machine, and the    ▼
+//	      next promotion goes on from there                           server, in force
+//
+// A standby is promoted only if the generation in force is the one that it has a copy of, and
+// "current" is replaced only as it was read before the copy caught up. So of two that are promoted
+// at once one wins, and one that comes later is refused until it has copied what the winner
+// sent.
 //
 // # The child
 //
@@ -58,4 +80,10 @@
 // Lost with the machine is what the storage had not taken: see Status.Lag. The rest is
 // always a prefix of what was committed. A file may be sent twice, after a try whose answer
 // was lost: it is the same, and replaces itself.
+//
+// A message may be sent twice only if the old server began to send it, and neither that nor
+// the provider's callback is in the copy: its call began within the lag. All others that are
+// due count as begun in the copy, and wait for their callback first, which now comes to the
+// new server. A server that is cut off from the storage cannot know that another took over:
+// for as long, all that it does is within its lag.
 package replica

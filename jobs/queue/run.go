@@ -55,6 +55,11 @@ func (r *Runner) handle(current *run) (commit Commit, err error) {
 	if n := current.job.Crashes; n > maxCrashes {
 		return nil, fmt.Errorf("the process ended %d times while it ran", n)
 	}
+	if r.Fence != nil {
+		if err := r.Fence(current); err != nil {
+			return nil, err
+		}
+	}
 	return current.kind.Handle(current, current.job)
 }
 

@@ -27,6 +27,8 @@ type Options struct {
 	Grace   time.Duration // how long to let jobs finish when stopping
 	Log     *slog.Logger
 	OnRun   func(RunResult) // called after each run, if set
+	// Fence, if set, returns an error if no job may begin any more.
+	Fence func(context.Context) error
 }
 
 // Runner claims jobs and runs them. The package comment describes how.

@@ -1,0 +1,163 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"confab/app/datadir"
+	"confab/app/replica"
+	"confab/storage"
+)
+
+// ServeStandby keeps a copy of what the server at replica.url sends until ctx ends, or until
+// it is promoted: from then on it is the server, on the same listener.
+func ServeStandby(ctx context.Context, o Options) error {
+	a := &App{Options: o, dir: datadir.Dir(o.Config.DataDir), draining: make(chan struct{})}
+	promoted, err := a.standBy(ctx)
+	if err == nil && promoted {
+		err = a.open()
+	}
+	if err == nil && promoted {
+		err = a.Run(ctx)
+	}
+	return errors.Join(err, a.Close())
+}
+
+// standBy follows the replica until ctx ends or the standby is promoted.
+func (a *App) standBy(ctx context.Context) (promoted bool, err error) {
+	s, err := a.openStandby()
+	if err != nil {
+		return false, err
+	}
+	if err := a.openListeners(); err != nil {
+		return false, err
+	}
+
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	parts, ctx := errgroup.WithContext(ctx)
+	serve := func(l net.Listener, h http.Handler, secure bool) {
+		parts.Go(func() error {
+			second, err := listenAgain(l)
+			if err != nil || !secure {
+				return errors.Join(err, a.serveListener(ctx, second, h, nil))
+			}
+			return a.serveListener(ctx, second, h, a.tls)
+		})
+	}
+	serve(a.listener, a.standbyHandler(s), true)
+	serve(a.metricsListener, a.standbyHandler(s), false)
+	serve(a.plainListener, a.plainHandler(), false)
+	parts.Go(func() error { return a.serveStandbyControl(ctx, s) })
+	parts.Go(func() (err error) {
+		defer stop()
+		promoted, err = s.Run(ctx)
+		return err
+	})
+
+	a.notifySupervisor("READY=1\nSTATUS=standby of " + a.Config.Replica.URL)
+	a.Log.Info("standing by", "url", a.URL(), "replica", a.Config.Replica.URL, "data_dir", string(a.dir), "version", a.Version)
+	return promoted, parts.Wait()
+}
+
+// openStandby locks the data directory, which must hold no database yet.
+func (a *App) openStandby() (*replica.Standby, error) {
+	if err := a.lockDir(); err != nil {
+		return nil, err
+	}
+	exists, err := a.dir.Exists()
+	if err != nil {
+		return nil, err
+	}
+	if exists {
+		return nil, fmt.Errorf("%s holds a database: start it with 'confab serve', or choose an empty directory", string(a.dir))
+	}
+
+	key, err := storage.ReadMasterKey(string(a.dir), a.MasterKey)
+	if err != nil {
+		return nil, fmt.Errorf("a standby needs the master key of the server: put %s into %s, or set CONFAB_MASTER_KEY: %w",
+			storage.MasterKeyFile, string(a.dir), err)
+	}
+	place, err := replica.PlaceOf(a.Config.Replica)
+	if err != nil {
+		return nil, err
+	}
+	return replica.NewStandby(replica.StandbyOptions{Place: place, Dir: string(a.dir), Key: key, Log: a.Log})
+}
+
+// listenAgain makes a second listener of the same socket. When it is closed, the first one
+// stays open, and connections wait there.
+func listenAgain(l net.Listener) (net.Listener, error) {
+	tcp, ok := l.(*net.TCPListener)
+	if !ok {
+		return nil, nil
+	}
+	f, err := tcp.File()
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return net.FileListener(f)
+}
+
+// standbyHandler says that this is no server yet.
+func (a *App) standbyHandler(s *replica.Standby) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		lag, problem, ok := s.Lag()
+		state := fmt.Sprintf("standby, %.1f s behind", lag.Seconds())
+		if !ok {
+			state = "standby, without a copy yet: " + problem
+		}
+
+		switch r.URL.Path {
+		case "/livez":
+			serveLive(w, r)
+		case "/readyz":
+			http.Error(w, state, http.StatusServiceUnavailable)
+		case "/":
+			writeStandbyPage(w, http.StatusOK, state)
+		default:
+			w.Header().Set("Retry-After", "10")
+			writeStandbyPage(w, http.StatusServiceUnavailable, state)
+		}
+	})
+}
+
+// writeStandbyPage writes a page that says what this is.
+func writeStandbyPage(w http.ResponseWriter, status int, state string) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'")
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, `<!doctype html><html lang="en"><title>confab standby</title><h1>This is a standby</h1>`+
+		`<p>It keeps a copy of another confab server's data, and serves nothing itself. State: `+html.EscapeString(state)+`.</p>`+
+		`<p>If that server is lost, run <code>confab promote</code> on this machine.</p></html>`+"\n")
+}
+
+// serveStandbyControl answers the commands that a standby understands.
+func (a *App) serveStandbyControl(ctx context.Context, s *replica.Standby) error {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST "+datadir.CommandAddress, a.serveAddress)
+	mux.HandleFunc("POST "+datadir.CommandRefresh, func(http.ResponseWriter, *http.Request) {
+		panic(http.ErrAbortHandler) // it is for a server, which this will be soon if somebody asks
+	})
+	mux.HandleFunc("POST "+datadir.CommandPromote, func(w http.ResponseWriter, r *http.Request) {
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // a large copy is checked for long
+		began, err := s.Promote(r.Context())
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusConflict)
+			return
+		}
+		_ = json.NewEncoder(w).Encode(began) // the command may have left
+	})
+	return a.serveControlMux(ctx, mux)
+}
