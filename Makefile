@@ -87,10 +87,10 @@ fuzz: ## Run every fuzz target for FUZZTIME (default 30s each)
 vuln: ## Look for known vulnerabilities in what is used (asks vuln.go.dev)
 	go run golang.org/x/vuln/cmd/govulncheck@v1.1.4 ./...
 
-outside: axe ## Fetch Pebble, Litestream and axe-core, and run the tests that need them
+outside: axe ## Fetch Pebble, versitygw and axe-core, and run the tests that need them
 	GOBIN=$(CURDIR)/bin/tools go install github.com/letsencrypt/pebble/v2/cmd/pebble@v2.10.1
-	GOBIN=$(CURDIR)/bin/tools go install github.com/benbjohnson/litestream/cmd/litestream@v0.5.17
-	PATH="$(CURDIR)/bin/tools:$$PATH" go test -count=1 -v -run 'Pebble|Litestream' ./app/e2e
+	GOBIN=$(CURDIR)/bin/tools go install github.com/versity/versitygw/cmd/versitygw@v1.8.0
+	PATH="$(CURDIR)/bin/tools:$$PATH" go test -count=1 -v -run 'Pebble|Versitygw' ./app/e2e
 
 axe: ## Fetch axe-core, and let it examine every screen in both themes, at two widths
 	@mkdir -p bin/tools

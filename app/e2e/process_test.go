@@ -58,6 +58,7 @@ type server struct {
 	dir     string
 	address string
 	key     string
+	args    []string // its command; nil is serve
 	env     []string // settings besides those of every test
 	cmd     *exec.Cmd
 	output  *bytes.Buffer
@@ -85,7 +86,11 @@ func prepareServer(t testing.TB) *server {
 // start starts the process and waits until it answers.
 func (s *server) start() {
 	s.t.Helper()
-	s.cmd = confab(s.t, "serve", "--data-dir", s.dir, "--listen", s.address)
+	args := s.args
+	if args == nil {
+		args = []string{"serve"}
+	}
+	s.cmd = confab(s.t, append(args, "--data-dir", s.dir, "--listen", s.address)...)
 	s.cmd.Env = append(s.cmd.Env, s.env...)
 	s.output, s.ended = &bytes.Buffer{}, make(chan error, 1)
 	s.cmd.Stderr = s.output

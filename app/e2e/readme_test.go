@@ -15,6 +15,7 @@ import (
 	"github.com/matryer/is"
 
 	"confab/app/pages/guides"
+	"confab/storage/objects/objectstest"
 	"confab/storage/storagetest"
 )
 
@@ -79,14 +80,29 @@ func TestTheCommandsOfREADMEAndGuidesRunAsPrinted(t *testing.T) {
 			if text.Name != "README" && text.Name != "contributing" {
 				dir = t.TempDir()
 			}
+			if text.Name == "outliving" {
+				script = withBucket(t, script)
+			}
 			startSandbox(t, dir, run(dir, confab, "sandbox", "--listen", "127.0.0.1:0", "--simulator-listen", "127.0.0.1:0"))
-			out, err := run(dir, "bash", "-x", "-c", "set -euo pipefail\n"+script).CombinedOutput()
+			out, err := run(dir, "bash", "-x", "-c", "set -euo pipefail\ntrap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n"+script).CombinedOutput()
 			t.Log(string(out))
 			if err != nil {
 				t.Fatalf("%v:\n%s", err, out)
 			}
 		})
 	}
+}
+
+// withBucket lets a script use object storage of the test, whose keys are those of the guide,
+// and addresses that are free.
+func withBucket(t *testing.T, script string) string {
+	t.Helper()
+	script = storagetest.Swap(t, script, "s3://my-bucket/", "s3://"+objectstest.Bucket+"/")
+	script = storagetest.Swap(t, script, "https://s3.example.com", objectstest.New(t).URL)
+	for _, address := range []string{"127.0.0.1:8081", "127.0.0.1:8082"} {
+		script = strings.ReplaceAll(script, address, freeAddress(t))
+	}
+	return script
 }
 
 // commandsOf returns the commands of a text. The two that README begins with are left

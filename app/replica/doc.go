@@ -81,6 +81,9 @@
 // always a prefix of what was committed. A file may be sent twice, after a try whose answer
 // was lost: it is the same, and replaces itself.
 //
+// A request that was under way when a server was stopped may be acknowledged when it goes on,
+// before it has looked: what it wrote was never sent, and is lost within the lag.
+//
 // A message may be sent twice only if the old server began to send it, and neither that nor
 // the provider's callback is in the copy: its call began within the lag. All others that are
 // due count as begun in the copy, and wait for their callback first, which now comes to the
