@@ -6,6 +6,7 @@ FUZZTIME ?= 30s
 SOAK    ?= 10m
 SOAKFLAGS ?=
 SOAK_KILLS ?=
+SOAK_REPLICA ?=
 BENCH   ?=
 AXE     := axe-core@4.14.0
 AXEFILE := axe-core-4.14.0.tgz
@@ -72,9 +73,9 @@ picture: ## Take the README's picture, of inbox and phone side by side, from the
 bench: build ## Measure, and print a table with goals and verdicts; BENCH=-quick for a rough look
 	go run ./app/tools/bench -confab $(BIN) $(BENCH)
 
-soak: ## Press a whole installation for SOAK (default 10m), with faults, and audit it; SOAK_KILLS=1000 only kills it
+soak: ## Press a whole installation for SOAK (default 10m), with faults, and audit it; SOAK_KILLS=1000 only kills it, SOAK_REPLICA=1 replicates
 	@go build -trimpath -tags trial -o $(BIN)-trial .
-	go run ./app/tools/soak -confab $(BIN)-trial -length $(SOAK) $(if $(SOAK_KILLS),-kills $(SOAK_KILLS)) $(SOAKFLAGS)
+	go run ./app/tools/soak -confab $(BIN)-trial -length $(SOAK) $(if $(SOAK_KILLS),-kills $(SOAK_KILLS)) $(if $(SOAK_REPLICA),-replica) $(SOAKFLAGS)
 
 fuzz: ## Run every fuzz target for FUZZTIME (default 30s each)
 	@for package in $$(go list ./...); do \

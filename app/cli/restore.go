@@ -145,7 +145,8 @@ func reportRestore(cmd *cobra.Command, c config.Config, out backup.Restored) err
 
 	if n := len(out.Media.Missing); n > 0 && out.Object == "replica" {
 		fmt.Fprintf(cmd.ErrOrStderr(), "confab: warning: %s not part of the replica: "+
-			"copy the directory %s from a backup, if there is one\n", plural(int64(n), "media file is", "media files are"), storage.MediaDir)
+			"copy the directory %s from a backup, if there is one\n",
+			plural(int64(n), "media file is", "media files are"), storage.MediaDir)
 	}
 	if !out.KeyChecked {
 		fmt.Fprintf(cmd.ErrOrStderr(), "confab: warning: the backup has no master.key: put it in %s, "+

@@ -90,7 +90,9 @@ func fatal(err error) {
 
 // roles are what this program does in processes of its own: it starts itself with one of
 // these words as the first argument.
-var roles = map[string]func([]string) error{rig.ReceiveCommand: rig.Receive, "ceiling": ceiling, "consoles": runConsoles}
+var roles = map[string]func([]string) error{
+	rig.ReceiveCommand: rig.Receive, rig.StorageCommand: rig.ServeStorage, "ceiling": ceiling, "consoles": runConsoles,
+}
 
 // part is a group of measurements that share an installation.
 type part struct {
@@ -116,6 +118,7 @@ var parts = []part{
 	{"waiting", onInstallation(fewMessages, (*bench).waiting)},
 	{"broadcast", onInstallation(0, (*bench).broadcast)},
 	{"search", onInstallation(fewMessages, (*bench).search)},
+	{"replica", onInstallation(0, (*bench).replica)},
 	{"growth", onInstallation(fewMessages, (*bench).growth)},
 	{"purge", (*bench).purge},
 }

@@ -19,7 +19,7 @@ type fault struct {
 
 // schedule returns all faults in the order in which they are played.
 func (t *trial) schedule(random *rand.Rand) []fault {
-	all := slices.Concat(t.serverFaults(random), t.clockFaults())
+	all := slices.Concat(t.serverFaults(random), t.replicaFaults(), t.clockFaults())
 
 	// Those of the server are far apart, and the small ones lie between them.
 	for i, small := range t.outsideFaults() {
@@ -153,11 +153,15 @@ func (t *trial) playKills(ctx context.Context, random *rand.Rand) error {
 		if !sleep(ctx, time.Duration(random.Int64N(int64(longestLife)))) {
 			return nil
 		}
-		if err := t.kill(ctx, 0); err != nil {
+		f := fault{"server killed", t.kill}
+		if t.storage != nil {
+			f = fault{"machine lost", t.loseMachine}
+		}
+		if err := f.play(ctx, 0); err != nil {
 			return err
 		}
-		t.count("fault: server killed")
-		fmt.Fprintf(t.played, "%s: server killed\n", time.Now().UTC().Format(timeOfDay))
+		t.count("fault: " + f.name)
+		fmt.Fprintf(t.played, "%s: %s\n", time.Now().UTC().Format(timeOfDay), f.name)
 	}
 	return errDone
 }

@@ -27,6 +27,9 @@ import (
 // slowestKill is how long a kill and the start after it take at most, on a busy machine.
 const slowestKill = 5 * time.Second
 
+// restoring is how many times as long it takes to restore the replica elsewhere, too.
+const restoring = 6
+
 // usualKill is how long they take.
 const usualKill = 500 * time.Millisecond
 
@@ -45,6 +48,7 @@ func main() {
 	flag.BoolVar(&o.people, "people", true, "let people work in browsers, if there is one")
 	flag.Uint64Var(&o.seed, "seed", 1, "of everything that is chosen at random")
 	flag.IntVar(&o.kills, "kills", 0, "do nothing but kill the server this often, as fast as it starts again, instead of -length")
+	flag.BoolVar(&o.replica, "replica", false, "keep a replica and media in object storage, which fails at times, and lose the machine")
 	flag.Func("only", "play only the faults whose names match this `pattern`", func(text string) (err error) {
 		o.only, err = regexp.Compile(text)
 		return err
@@ -60,6 +64,9 @@ func main() {
 	}
 	if o.kills > 0 {
 		o.length = time.Duration(o.kills) * slowestKill
+		if o.replica {
+			o.length *= restoring
+		}
 	}
 
 	self, err := os.Executable()
@@ -79,7 +86,7 @@ func main() {
 
 // roles are what this program does in processes of its own: it starts itself with one of
 // these words as the first argument.
-var roles = map[string]func([]string) error{rig.ReceiveCommand: rig.Receive, "lock": holdLock}
+var roles = map[string]func([]string) error{rig.ReceiveCommand: rig.Receive, rig.StorageCommand: rig.ServeStorage, "lock": holdLock}
 
 func fatal(err error) {
 	if err != nil {

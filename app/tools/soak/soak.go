@@ -25,6 +25,7 @@ type options struct {
 	seed    uint64
 	only    *regexp.Regexp // of the faults to play; nil for all
 	people  bool           // let people work in browsers, if there is one
+	replica bool           // keep a replica and media in object storage
 	kills   int            // how often the server is killed, in a trial that does nothing else; 0 for any other
 
 	// needClock refuses a server whose clock cannot be set. Otherwise the faults of
@@ -40,6 +41,7 @@ type trial struct {
 	sim        *rig.Simulator
 	proxy      *slowProxy // between the two
 	receiver   *rig.Receiver
+	storage    *rig.Storage // nil without a replica
 	tenants    []*tenant
 	colleagues []*colleague
 	disk       *smallDisk // nil where none can be made
@@ -120,6 +122,9 @@ func (t *trial) clean(keep bool) {
 	if t.receiver != nil {
 		t.receiver.Kill()
 	}
+	if t.storage != nil {
+		t.storage.Kill()
+	}
 	if t.disk != nil && keep {
 		copyDir(t.server.Dir, t.dir)
 	}
@@ -185,6 +190,13 @@ func (t *trial) prepare(ctx context.Context) (err error) {
 	t.server.Env = append(t.sim.Settings(), serverSettings...)
 	t.server.Env = append(t.server.Env, "CONFAB_PROVIDER__BASE_URL="+t.proxy.url,
 		"CONFAB_PROVIDER__RECONCILE_WINDOW="+t.reconcileWindow().String(), clockVariable+"="+t.clockFile())
+	if t.replica {
+		settings, err := t.startStorage()
+		if err != nil {
+			return err
+		}
+		t.server.Env = append(t.server.Env, settings...)
+	}
 	if err := t.server.Start(); err != nil {
 		return err
 	}
