@@ -236,3 +236,27 @@ func TestAKeyDoesNotFollowItsNumberToAnotherAccount(t *testing.T) {
 	check()
 	is.Equal(f.callAs(ours.Secret, "GET", "/"+b.number+"/contacts", "").status, 200)
 }
+
+// What others ask for with an Idempotency-Key does not show: neither that it was used, nor what
+// came of it. On the key's own number it means what it always does.
+func TestAnIdempotencyKeyOfAnotherNumberIsFree(t *testing.T) {
+	is := is.New(t)
+	f, a := serveNumber(t)
+	other := f.connect(f.tenant, "106540352242999")
+	bound := f.keyWith(f.tenant, storage.Key{Accounts: storage.Accounts{a.ID}})
+	second := f.keyWith(f.tenant, storage.Key{Accounts: storage.Accounts{other.ID}})
+	path, elsewhere := "/"+*a.PhoneNumberID+"/contacts", "/"+*other.PhoneNumberID+"/contacts"
+	const body, another, key = `{"phone_number":"+15551230000"}`, `{"phone_number":"+15551230001"}`, "Idempotency-Key: order-1"
+
+	is.Equal(f.call("POST", elsewhere, body, key).status, 201)
+	first := f.callAs(bound, "POST", path, body, key)
+	is.Equal(first.status, 201)
+	is.Equal(f.callAs(bound, "POST", path, body, key).body, first.body)
+	is.Equal(f.callAs(bound, "POST", path, another, key).code(), "422 idempotency_key_reuse")
+	is.Equal(f.callAs(second, "POST", elsewhere, another, key).code(), "422 idempotency_key_reuse") // its own
+	is.Equal(f.call("POST", path, body, key).code(), "422 idempotency_key_reuse")                   // who sees all
+
+	const label = "Idempotency-Key: order-2" // of the organization
+	is.Equal(f.call("POST", "/labels", `{"name":"VIP"}`, label).status, 201)
+	is.Equal(f.callAs(bound, "POST", path, another, label).status, 201)
+}

@@ -19,6 +19,10 @@ import (
 // transaction as its effects, so after a crash there are either both or none. A later
 // request with the key gets the stored answer, or 422 if its fingerprint differs. A
 // failed request stores nothing and may be repeated with the key.
+//
+// Keys are the organization's. But an API key that is bound to numbers must not learn what is
+// asked for elsewhere: an Idempotency-Key that was used there is free for it, and is kept
+// apart, under the number.
 type idempotency struct {
 	key         string
 	fingerprint [sha256.Size]byte
@@ -29,7 +33,7 @@ type idempotency struct {
 // memory, so a crash leaves none.
 type inFlightRequests struct {
 	mu  sync.Mutex
-	all map[inFlightKey][sha256.Size]byte
+	all map[inFlightKey]inFlightRequest
 }
 
 type inFlightKey struct {
@@ -37,21 +41,26 @@ type inFlightKey struct {
 	Key          string
 }
 
-func newInFlightRequests() *inFlightRequests {
-	return &inFlightRequests{all: make(map[inFlightKey][sha256.Size]byte)}
+type inFlightRequest struct {
+	fingerprint [sha256.Size]byte
+	account     int64 // of the number in its path; 0 for the organization's own
 }
 
-// begin adds a request, unless one with its key is running: then it returns the
-// fingerprint of that one and false.
-func (f *inFlightRequests) begin(id inFlightKey, fingerprint [sha256.Size]byte) ([sha256.Size]byte, bool) {
+func newInFlightRequests() *inFlightRequests {
+	return &inFlightRequests{all: make(map[inFlightKey]inFlightRequest)}
+}
+
+// begin adds a request, unless one with its key is running: then it returns that one and
+// false.
+func (f *inFlightRequests) begin(id inFlightKey, one inFlightRequest) (inFlightRequest, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 
 	if other, busy := f.all[id]; busy {
 		return other, false
 	}
-	f.all[id] = fingerprint
-	return fingerprint, true
+	f.all[id] = one
+	return one, true
 }
 
 func (f *inFlightRequests) end(id inFlightKey) {
@@ -73,10 +82,21 @@ func (s *Server) handleOnce(r *Request) (Reply, error) {
 	}
 
 	r.Idempotency = &idempotency{key: keys[0], fingerprint: fingerprintOf(r)}
-	id := inFlightKey{r.Org.ID, keys[0]}
-	if other, free := s.inFlight.begin(id, r.Idempotency.fingerprint); !free {
-		if other != r.Idempotency.fingerprint {
-			return Reply{}, errKeyReuse()
+	rep, err := s.handleKeyed(r)
+	if errors.Is(err, errKeyElsewhere) {
+		r.Idempotency.key += "\t" + r.Account.PhoneNumberID // a tab is in no key
+		rep, err = s.handleKeyed(r)
+	}
+	return rep, err
+}
+
+// handleKeyed is handleOnce for a request with a key. errKeyElsewhere means that the key was
+// used for another number, of which the caller must not know.
+func (s *Server) handleKeyed(r *Request) (Reply, error) {
+	id := inFlightKey{r.Org.ID, r.Idempotency.key}
+	if other, free := s.inFlight.begin(id, inFlightRequest{r.Idempotency.fingerprint, r.Account.ID}); !free {
+		if other.fingerprint != r.Idempotency.fingerprint {
+			return Reply{}, errKeyReuse(r, &other.account)
 		}
 		return Reply{}, Fail(IdempotencyInProgress, "A request with this Idempotency-Key is still being processed.")
 	}
@@ -124,7 +144,7 @@ func (s *Server) savedAnswer(r *Request) (Reply, error) {
 	case err != nil:
 		return Reply{}, err
 	case subtle.ConstantTimeCompare(a.Fingerprint, r.Idempotency.fingerprint[:]) == 0:
-		return Reply{}, errKeyReuse()
+		return Reply{}, errKeyReuse(r, a.AccountID)
 	}
 
 	return Reply{Status: a.Status, Body: a.Body, replayed: true, requestID: a.RequestID}, nil
@@ -156,14 +176,25 @@ func (s *Server) SaveAnswer(tx *storage.Tx, r *Request, rep *Reply) error {
 	return tx.SaveIdempotentReply(r.Org.ID, r.Idempotency.key, a)
 }
 
-func errKeyReuse() *Error {
+// errKeyElsewhere means that an Idempotency-Key was used for another number.
+var errKeyElsewhere = errors.New("the key was used for another number")
+
+// errKeyReuse is the error of a request whose key was used for another one, of an account.
+func errKeyReuse(r *Request, account *int64) error {
+	if r.Key.Accounts.Bound() && (account == nil || *account != r.Account.ID) {
+		return errKeyElsewhere
+	}
 	return Fail(IdempotencyKeyReuse, "This Idempotency-Key was already used for a different request.")
 }
 
-// fingerprintOf identifies what a request asks for: method, path with query, raw body.
+// fingerprintOf identifies what a request asks for: method, path with query, raw body. In the
+// console the person, too: answers there show what is for nobody else.
 func fingerprintOf(r *Request) [sha256.Size]byte {
 	h := sha256.New()
 	io.WriteString(h, r.HTTP.Method+"\x00"+r.HTTP.URL.RequestURI()+"\x00")
+	if r.User != nil {
+		io.WriteString(h, r.User.ID+"\x00")
+	}
 	h.Write(r.Raw)
 	return [sha256.Size]byte(h.Sum(nil))
 }

@@ -49,3 +49,16 @@ func TestAKeyOfTheConsoleHasTheLimitsThatItsBodySays(t *testing.T) {
 	}
 	is.Equal(len(f.visit(admin, "GET", "/keys", "").get("data").([]any)), before)
 }
+
+// An answer may show a secret once: to the person who asked, and not to a colleague who uses the
+// same Idempotency-Key.
+func TestAnAnswerIsRepeatedOnlyToThePersonWhoGotIt(t *testing.T) {
+	is := is.New(t)
+	f := serve(t)
+	ada, bo := f.signedIn(f.tenant, storage.RoleAdmin), f.signedIn(f.tenant, storage.RoleAdmin)
+	const key = "Idempotency-Key: once"
+	first := f.visit(ada, "POST", "/keys", `{"label":"x"}`, key)
+	is.Equal(first.status, 201)
+	is.Equal(f.visit(ada, "POST", "/keys", `{"label":"x"}`, key).body, first.body)
+	is.Equal(f.visit(bo, "POST", "/keys", `{"label":"x"}`, key).code(), "422 idempotency_key_reuse")
+}
