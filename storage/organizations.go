@@ -1,5 +1,7 @@
 package storage
 
+import "errors"
+
 // Organization is a tenant.
 type Organization struct {
 	ID           int64  `db:"id"`
@@ -54,6 +56,25 @@ func (rx *Rx) Organizations() ([]Organization, error) {
 		SELECT `+organizationColumns+`
 		FROM organizations
 		ORDER BY id`)
+}
+
+// ErrNoneNamed means that an organization has to be named, because there is not just one.
+var ErrNoneNamed = errors.New("there is not just one organization")
+
+// NamedOrganization finds the organization with an id, or without one the only one there is. The
+// errors are ErrNotFound and ErrNoneNamed.
+func (rx *Rx) NamedOrganization(publicID string) (Organization, error) {
+	if publicID != "" {
+		return rx.Organization(publicID)
+	}
+	all, err := rx.Organizations()
+	if err == nil && len(all) != 1 {
+		err = ErrNoneNamed
+	}
+	if err != nil {
+		return Organization{}, err
+	}
+	return all[0], nil
 }
 
 // OrganizationIDs lists the public ids of the oldest organizations, as many as limit.

@@ -55,6 +55,7 @@ type UserInvitation struct {
 	UserName         string `db:"user_name"`
 	UserEmail        string `db:"user_email"`
 	HasPassword      bool   `db:"has_password"` // so it is for a new one
+	HasFactor        bool   `db:"has_factor"`
 	OrganizationID   int64  `db:"organization_id"`
 	OrganizationName string `db:"organization_name"`
 	ExpiresAt        Time   `db:"expires_at"`
@@ -74,6 +75,8 @@ func (rx *Rx) findLink(token string, signsIn bool) (UserInvitation, error) {
 	hash := TokenHash(token)
 	return get[UserInvitation](rx, `
 		SELECT i.user_id, u.name AS user_name, coalesce(u.email, '') AS user_email, u.password_hash IS NOT NULL AS has_password,
+			EXISTS (SELECT 1 FROM user_codes c WHERE c.user_id = u.id)
+				OR EXISTS (SELECT 1 FROM user_passkeys p WHERE p.user_id = u.id) AS has_factor,
 			u.organization_id, o.name AS organization_name, i.expires_at, i.ended_at
 		FROM user_invitations i JOIN users u ON u.id = i.user_id JOIN organizations o ON o.id = u.organization_id
 		WHERE i.token_hash = ? AND i.signs_in = ?`, hash[:], signsIn)

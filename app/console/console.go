@@ -184,7 +184,13 @@ func (c *Console) ServeAPI(w http.ResponseWriter, r *http.Request) {
 	if who.Refused == nil && c.API.FactorPolicy.IsBrokenBy(who.User) {
 		who.Refused = rest.Fail(rest.SecondFactorRequired, "Set up a second factor first: open the console in your browser.")
 	}
-	who.Find = func(ctx context.Context) (storage.SignedIn, error) { return c.lookUpSession(r.WithContext(ctx)) }
+	who.Find = func(ctx context.Context) (storage.SignedIn, error) {
+		now, err := c.lookUpSession(r.WithContext(ctx))
+		if err == nil && c.API.FactorPolicy.IsBrokenBy(now.User) {
+			err = errNoSession()
+		}
+		return now, err
+	}
 
 	if path, ok := c.simulatorPath(r); ok {
 		if who.Refused == nil {

@@ -29,10 +29,14 @@ func (c *Console) addDevice(value, user string) string {
 	return strings.Join(entries, "~")
 }
 
-// knowsDevice reports whether a device cookie says that the user has signed in before.
-func (c *Console) knowsDevice(value, user string) bool {
+// knownDevice is the entry of a device cookie that says that the user has signed in before; ""
+// without one.
+func (c *Console) knownDevice(value, user string) string {
 	entries := strings.SplitN(value, "~", maxDevices+1)
-	return slices.ContainsFunc(entries, func(entry string) bool { return c.validDevice(entry, user) })
+	if i := slices.IndexFunc(entries, func(entry string) bool { return c.validDevice(entry, user) }); i >= 0 {
+		return entries[i]
+	}
+	return ""
 }
 
 func (c *Console) validDevice(entry, user string) bool {

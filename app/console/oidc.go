@@ -4,6 +4,7 @@ import (
 	"crypto/subtle"
 	"errors"
 	"net/http"
+	"net/url"
 	"time"
 
 	"confab/app/limit"
@@ -44,6 +45,11 @@ func (v *visit) startOIDC() error {
 	t := oidcTicket{Attempt: oidc.NewAttempt(), Next: nextPage(query.Get("next")), Invitation: query.Get("invitation")}
 	if len(t.Invitation) > maxNext {
 		t.Invitation = ""
+	}
+	if site := v.r.Header.Get("Sec-Fetch-Site"); t.Invitation != "" && site != "" && site != "same-origin" {
+		// A page elsewhere must not choose to whom its visitor's account is bound.
+		v.redirect(http.StatusFound, "welcome/"+url.PathEscape(t.Invitation))
+		return nil
 	}
 
 	target, err := v.Provider.SignInURL(v.r.Context(), limit.Stranger(v.API.ClientIP(v.r)), t.Attempt, query.Has("again"))

@@ -1,10 +1,10 @@
 package console
 
 import (
-	"cmp"
 	"errors"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"confab/app/console/api"
@@ -45,7 +45,8 @@ func (v *visit) findIdentified(tx *storage.Tx, id oidc.Identity, invitation stri
 }
 
 // acceptByIdentity takes up a link for whoever signs in at the provider. bound is who is
-// bound to the identity already, if somebody is.
+// bound to the identity already, if somebody is. The link of somebody who has a second factor
+// does not stand for it: anybody who has seen it could have some account at the provider.
 func (v *visit) acceptByIdentity(tx *storage.Tx, id oidc.Identity, bound storage.User, token string) (storage.User, error) {
 	i, err := tx.UserInvitation(token)
 	switch {
@@ -58,8 +59,14 @@ func (v *visit) acceptByIdentity(tx *storage.Tx, id oidc.Identity, bound storage
 	}
 
 	u, err := tx.UserByID(i.UserID)
-	if err != nil || bound.ID != "" {
-		return u, cmp.Or(err, tx.EndUserInvitations(u.ID))
+	switch {
+	case err != nil:
+		return u, err
+	case bound.ID != "":
+		return u, tx.EndUserInvitations(u.ID)
+	case u.HasFactor():
+		return u, refusal("You have a second factor here, which this link does not replace. Open it again to choose a password, " +
+			"or sign in with the account at " + v.Provider.Name + " that has your email address.")
 	}
 	return u, v.bind(tx, u, id)
 }
@@ -104,7 +111,21 @@ func (v *visit) bindByEmail(tx *storage.Tx, id oidc.Identity) (storage.User, err
 			return u, err
 		}
 	}
+	if !isSameAddress(id.Email, storage.OrEmpty(u.Email)) {
+		return u, v.refuseUnknown(id)
+	}
 	return u, v.bind(tx, u, id)
+}
+
+// isSameAddress reports whether an address that a provider verified is the one of a user. Users
+// are found without regard to case, by which letters beyond ASCII equal others that are
+// somebody else's: K, the sign of Kelvin, and k.
+func isSameAddress(verified, ours string) bool {
+	return verified == ours || !strings.ContainsFunc(verified, func(c rune) bool { return c > unicode.MaxASCII })
+}
+
+func (v *visit) refuseUnknown(id oidc.Identity) error {
+	return refusal("Nobody here has the address " + id.Email + ". Ask an admin for an invitation.")
 }
 
 // createUser makes a user for somebody who is not known, if the settings allow it.
@@ -112,11 +133,15 @@ func (v *visit) createUser(tx *storage.Tx, id oidc.Identity) (storage.User, erro
 	_, domain, _ := strings.Cut(id.Email, "@")
 	p := v.Provider
 	if !p.CreatesUsers || !slices.Contains(p.Domains, strings.ToLower(domain)) || !storage.ValidEmail(id.Email) {
-		return storage.User{}, refusal("Nobody here has the address " + id.Email + ". Ask an admin for an invitation.")
+		return storage.User{}, v.refuseUnknown(id)
 	}
 
-	organization, err := p.organization(&tx.Rx)
-	if err != nil {
+	organization, err := tx.NamedOrganization(p.Organization)
+	switch {
+	case errors.Is(err, storage.ErrNotFound), errors.Is(err, storage.ErrNoneNamed):
+		return storage.User{}, refusal("New people can’t join yet: oidc.organization must name an organization. " +
+			"Ask whoever runs this server.")
+	case err != nil:
 		return storage.User{}, err
 	}
 	if err := api.CheckPeopleCount(&tx.Rx, organization.ID); err != nil {
@@ -140,27 +165,6 @@ func (v *visit) createUser(tx *storage.Tx, id oidc.Identity) (storage.User, erro
 		return u, err
 	}
 	return u, tx.Audit(u.OrganizationID, v.actor(u), "user.created", "user", u.ID)
-}
-
-// organization is the one that new people belong to.
-func (p *IdentityProvider) organization(rx *storage.Rx) (storage.Organization, error) {
-	if p.Organization != "" {
-		o, err := rx.Organization(p.Organization)
-		if errors.Is(err, storage.ErrNotFound) {
-			err = refusal("This server’s oidc.organization does not exist. Ask whoever runs it.")
-		}
-		return o, err
-	}
-
-	all, err := rx.Organizations()
-	if err == nil && len(all) != 1 {
-		return storage.Organization{}, refusal("This server has several organizations, and oidc.organization names none. " +
-			"Ask whoever runs it.")
-	}
-	if err != nil {
-		return storage.Organization{}, err
-	}
-	return all[0], nil
 }
 
 // nameOf is what a new person is called: as the provider says, or else by its address.

@@ -17,7 +17,8 @@ import (
 //
 // Failures make wait as those of passwords do, but are counted for the account apart: only those
 // who know the password get here, so strangers cannot keep the person out, and a right
-// password must not make up for wrong codes.
+// password must not make up for wrong codes. A browser that has signed in before has a count
+// of its own: it need not wait for others, but a stolen one has no more tries than they have.
 
 const (
 	secondStepPurpose = "second step"
@@ -137,12 +138,10 @@ func (v *visit) takeSecondStep() error {
 // in the transaction, where no other try comes between: of many at once, only the first ones
 // are free.
 func (v *visit) tryFactor(u storage.User, use func() error) error {
-	network, account := "network "+v.API.ClientNetwork(v.r), "second step "+u.ID
-	wait := v.API.PasswordTries.Wait(network)
-	if !v.knowsDevice(cookie(v.r, v.cookies.device), u.ID) {
-		wait = max(wait, v.API.PasswordTries.Wait(account))
-	}
-	if wait > 0 {
+	network := "network " + v.API.ClientNetwork(v.r)
+	account := "second step " + u.ID
+	own := account + v.knownDevice(cookie(v.r, v.cookies.device), u.ID)
+	if wait := max(v.API.PasswordTries.Wait(network), v.API.PasswordTries.Wait(own)); wait > 0 {
 		return &tooManyTriesError{wait}
 	}
 
@@ -150,9 +149,10 @@ func (v *visit) tryFactor(u storage.User, use func() error) error {
 	switch {
 	case err == nil:
 		v.API.PasswordTries.Clear(account)
+		v.API.PasswordTries.Clear(own)
 	case errors.Is(err, errWrongCode):
 		v.API.PasswordTries.Fail(network)
-		v.API.PasswordTries.Fail(account)
+		v.API.PasswordTries.Fail(own)
 	}
 	return err
 }

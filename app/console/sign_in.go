@@ -215,7 +215,7 @@ func (v *visit) checkPassword(email, given string) (storage.User, error) {
 	account := storage.TokenHash(storage.Fold(email))
 	keys := tryKeys{network: network, account: "account " + string(account[:])}
 	keys.both = keys.network + " " + keys.account
-	keys.knownDevice = u.ID != "" && v.knowsDevice(cookie(v.r, v.cookies.device), u.ID)
+	keys.knownDevice = u.ID != "" && v.knownDevice(cookie(v.r, v.cookies.device), u.ID) != ""
 
 	if err := v.checkTries(keys); err != nil {
 		return u, err

@@ -73,7 +73,7 @@ func (v *visit) showWelcome(token string) error {
 
 func (v *visit) showWelcomeForm(status int, i storage.UserInvitation, form welcomeForm) {
 	form.Organization, form.Email, form.Until, form.Again = i.OrganizationName, i.UserEmail, i.ExpiresAt, i.HasPassword
-	if v.Provider != nil {
+	if v.Provider != nil && (!i.HasFactor || v.Provider.Only) {
 		form.Provider, form.Only = v.Provider.Name, v.Provider.Only
 	}
 	title := "Welcome to " + i.OrganizationName

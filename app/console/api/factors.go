@@ -97,12 +97,15 @@ func IsRecentSignIn(session storage.UserSession) bool {
 	return storage.Now() < session.CreatedAt.Add(recentSignIn)
 }
 
+func errNotRecent(change string) error {
+	return rest.Fail(rest.PermissionDenied, "Sign in again first: "+change+" needs a sign-in within the last 10 minutes.")
+}
+
 // updateFactors lets change work on one's own factors, after a sign-in lately. What it
 // returns is shown once.
 func (s *Server) updateFactors(r *rest.Request, change func(*storage.Tx) (any, error)) (rest.Reply, error) {
 	if !IsRecentSignIn(r.Visitor.Session) {
-		return rest.Reply{}, rest.Fail(rest.PermissionDenied,
-			"Sign in again first: changing a second factor needs a sign-in within the last 10 minutes.")
+		return rest.Reply{}, errNotRecent("changing a second factor")
 	}
 
 	r.Target = r.User.ID

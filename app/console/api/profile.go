@@ -43,8 +43,8 @@ func (c *profileChanges) Validate() error {
 	return nil
 }
 
-// updateProfile handles PATCH /console/api/profile. A new password needs the old one, and
-// ends all other sessions.
+// updateProfile handles PATCH /console/api/profile. A new password needs the old one, or else a
+// sign-in lately, and ends all other sessions.
 func (s *Server) updateProfile(r *rest.Request, in profileChanges) (rest.Reply, error) {
 	hash := ""
 	if in.Password.Set {
@@ -113,6 +113,8 @@ func (s *Server) newPassword(r *rest.Request, in profileChanges) (hash string, e
 		return "", rest.Invalid("password", "needs an email address to sign in with: an admin can invite you with one")
 	case u.PasswordHash != nil && in.CurrentPassword == nil:
 		return "", rest.Missing("current_password")
+	case u.PasswordHash == nil && !IsRecentSignIn(r.Visitor.Session):
+		return "", errNotRecent("a first password")
 	}
 
 	if u.PasswordHash != nil {
