@@ -130,6 +130,8 @@ func (v *visit) serve() {
 		v.byMethod(v.finishOIDC, nil)
 	case v.path == "second-factor":
 		v.byMethod(v.showFactorSetup, v.setUpFactor)
+	case v.path == "second-factor/passkey/start":
+		v.byMethod(nil, v.startFactorPasskey)
 	case v.path == "sign-out":
 		v.byMethod(nil, v.signOut)
 	case page == "welcome":

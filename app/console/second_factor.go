@@ -1,6 +1,7 @@
 package console
 
 import (
+	"encoding/json"
 	"errors"
 	"net/http"
 	"strings"
@@ -16,8 +17,12 @@ type factorForm struct {
 	Again    bool // sign in again first
 	Problem  string
 	New      api.NewCodes
+	Host     string   // for which browsers make passkeys; "" for none
 	Recovery []string // shown once, when it is done
 }
+
+// firstPasskey is what the passkey is called that is made here.
+const firstPasskey = "My device"
 
 // Groups is the secret as people type it.
 func (f factorForm) Groups() string {
@@ -64,10 +69,29 @@ func (v *visit) showFactorSetup() error {
 
 func (v *visit) showNewCodes(status int, u storage.User, problem string) error {
 	n, err := v.API.NewCodes(u)
-	if err == nil {
-		v.showFactorForm(status, factorForm{New: n, Problem: problem})
+	if err != nil {
+		return err
 	}
-	return err
+	form := factorForm{New: n, Problem: problem}
+	if v.API.Passkeys != nil {
+		form.Host = v.API.Passkeys.Host
+	}
+	v.showFactorForm(status, form)
+	return nil
+}
+
+// startFactorPasskey handles POST second-factor/passkey/start, for the script of the page.
+func (v *visit) startFactorPasskey() error {
+	who, ok, err := v.findWhoLacksFactor()
+	if !ok {
+		return err
+	}
+	n, err := v.API.NewPasskey(v.r.Context(), who.User)
+	if err != nil {
+		return err
+	}
+	v.w.Header().Set("Content-Type", "application/json")
+	return json.NewEncoder(v.w).Encode(n)
 }
 
 // setUpFactor handles POST second-factor.
@@ -82,7 +106,11 @@ func (v *visit) setUpFactor() error {
 
 	var recovery []string
 	err = v.DB.Update(v.r.Context(), func(tx *storage.Tx) (err error) {
-		recovery, err = v.API.StoreCodes(tx, who.User, v.r.PostForm.Get("ticket"), v.r.PostForm.Get("code"))
+		if answer := v.r.PostForm.Get("answer"); answer != "" {
+			recovery, err = v.API.StorePasskey(tx, who.User.ID, v.r.PostForm.Get("ticket"), firstPasskey, []byte(answer))
+		} else {
+			recovery, err = v.API.StoreCodes(tx, who.User, v.r.PostForm.Get("ticket"), v.r.PostForm.Get("code"))
+		}
 		if err != nil {
 			return err
 		}
@@ -91,6 +119,8 @@ func (v *visit) setUpFactor() error {
 
 	refused, isRefused := errors.AsType[*rest.Error](err)
 	switch {
+	case isRefused && refused.Param == "credential":
+		return v.showNewCodes(http.StatusBadRequest, who.User, "This passkey couldn’t be verified. Try again, or use an authenticator app.")
 	case isRefused && refused.Param == "ticket":
 		return v.showNewCodes(http.StatusBadRequest, who.User, "This page was open for too long. Scan the new picture.")
 	case isRefused:

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"net"
 	"net/url"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	cdpnetwork "github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/webauthn"
+	"github.com/chromedp/chromedp"
 
 	"confab/app/config"
 	"confab/storage"
@@ -31,13 +33,26 @@ func onLocalhost(t testing.TB) func(*config.Config) {
 
 // holdsPasskeys gives the browser a device that keeps passkeys, and says whether its owner unlocks
 // it.
-func (b *window) holdsPasskeys(verified bool) {
+func (b *window) holdsPasskeys(verified bool) webauthn.AuthenticatorID {
 	b.t.Helper()
-	b.Do(command(webauthn.Enable, webauthn.EnableParams{}),
-		command(webauthn.AddVirtualAuthenticator, webauthn.AddVirtualAuthenticatorParams{Options: &webauthn.VirtualAuthenticatorOptions{
-			Protocol: "ctap2", Ctap2version: "ctap2_1", Transport: "internal", HasResidentKey: true, HasUserVerification: true,
-			IsUserVerified: verified, AutomaticPresenceSimulation: true,
-		}}))
+	return b.holds(webauthn.VirtualAuthenticatorOptions{HasUserVerification: true, IsUserVerified: verified})
+}
+
+func (b *window) holds(o webauthn.VirtualAuthenticatorOptions) (device webauthn.AuthenticatorID) {
+	b.t.Helper()
+	o.Protocol, o.Ctap2version, o.Transport, o.HasResidentKey, o.AutomaticPresenceSimulation = "ctap2", "ctap2_1", "internal", true, true
+	b.Do(command(webauthn.Enable, webauthn.EnableParams{}), chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		added, err := cdp.Call(ctx, t, webauthn.AddVirtualAuthenticator, webauthn.AddVirtualAuthenticatorParams{Options: &o})
+		device = added.AuthenticatorID
+		return err
+	}))
+	return device
+}
+
+// unlocks says whether the owner of a device unlocks it.
+func (b *window) unlocks(device webauthn.AuthenticatorID, verified bool) {
+	b.t.Helper()
+	b.Do(command(webauthn.SetUserVerified, webauthn.SetUserVerifiedParams{AuthenticatorID: device, IsUserVerified: verified}))
 }
 
 func TestPeopleSignInWithPasskeysAndCodes(t *testing.T) {
@@ -109,8 +124,17 @@ func TestPeopleSignInWithPasskeysAndCodes(t *testing.T) {
 	c.Fill("textbox", "Name", "Old laptop")
 	c.Click("button", "Save")
 	c.row("Old laptop")
-	storagetest.Exec(t, dir, `DELETE FROM user_passkeys`)
-	s.app.DB.DropCaches()
+	c.edit("Old laptop", "Remove")
+	c.Find("heading", "Remove Old laptop?")
+	c.shoot("second-factor-remove")
+	c.confirm("Remove")
+	c.toast("Second factor removed")
+	c.WaitFor(`!document.body.textContent.includes("Old laptop")`)
+	c.WaitFor(`document.body.textContent.includes("10 of 10 recovery codes left")`) // the app is left
+	c.edit("Authenticator app", "Remove")
+	c.confirm("Remove")
+	c.WaitFor(`document.body.textContent.includes("You have none yet.")`)
+	c.is.Equal(storagetest.Select[int](t, dir, `SELECT count(*) FROM user_recovery_codes`), []int{0})
 	signOut()
 	c.Click("button", "Sign in with a passkey")
 	c.WaitFor(`document.querySelector(".problem[role=alert]")?.textContent.includes("didn’t work")`)
@@ -151,6 +175,53 @@ func TestAPasskeyThatNobodyUnlockedIsRefusedAndEachAnswerIsGoodOnce(t *testing.T
 		b.open("POST", "/console/sign-in/passkey/start", nil)
 		c.is.Equal(give(b, broken), 401)
 	}
+}
+
+// A device whose owner does not unlock it makes no passkey and signs nobody in; and neither does a
+// page that tells the browser not to ask.
+func TestAPasskeyThatNobodyUnlocksIsNone(t *testing.T) {
+	parallelBrowser(t)
+	s := newStage(t, onLocalhost(t), func(c *config.Config) { c.Console.SecondFactor = "everyone" })
+	dir := s.app.Config.DataDir
+	c := s.signedIn(t, "Mira Kovač", "admin@example.com", storage.RoleAdmin)
+	device := c.holdsPasskeys(false)
+	c.Visit(s.app.URL() + "/console/inbox")
+	c.Find("heading", "Set up a second factor")
+	c.Click("button", "Add passkey") // refused by the device
+	c.Find("button", "Add passkey")
+	c.Do(command(webauthn.RemoveVirtualAuthenticator, webauthn.RemoveVirtualAuthenticatorParams{AuthenticatorID: device}))
+	device = c.holds(webauthn.VirtualAuthenticatorOptions{}) // one that cannot ask
+	const unverified = `
+		const { options, ticket } = await (await fetch("second-factor/passkey/start", { method: "POST" })).json();
+		options.authenticatorSelection.userVerification = "discouraged";
+		const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(options);
+		const made = await navigator.credentials.create({ publicKey });
+		const body = new URLSearchParams({ ticket, answer: JSON.stringify(made.toJSON()) });
+		return (await fetch("second-factor", { method: "POST", body })).status;`
+	c.is.Equal(eval[int](c.window, `(async () => {`+unverified+`})()`), 400)
+	c.is.Equal(storagetest.Select[int](t, dir, `SELECT count(*) FROM user_passkeys`), []int{0})
+
+	// Unlocked, it is the first factor, and lets its owner go on.
+	c.Do(command(webauthn.RemoveVirtualAuthenticator, webauthn.RemoveVirtualAuthenticatorParams{AuthenticatorID: device}))
+	device = c.holdsPasskeys(true)
+	c.shoot("setup-passkey")
+	c.Click("button", "Add passkey")
+	c.Find("heading", "Save your recovery codes")
+	c.Click("link", "Continue")
+	c.heading("Inbox")
+	c.is.Equal(storagetest.Select[string](t, dir, `SELECT name FROM user_passkeys`), []string{"My device"})
+
+	// Locked again, it signs nobody in.
+	c.unlocks(device, false)
+	b := s.browser()
+	options := b.open("POST", "/console/sign-in/passkey/start", nil)
+	answer := eval[string](c.window, `(async () => {
+		const options = `+options.body+`;
+		options.userVerification = "discouraged";
+		return JSON.stringify((await navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options) })).toJSON());
+	})()`)
+	c.is.Equal(b.open("POST", "/console/sign-in/passkey", url.Values{"answer": {answer}}).status, 401)
+	c.is.Equal(b.session(), "")
 }
 
 // The pages of signing in offer what is configured, and lead through it.

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"strconv"
@@ -53,33 +54,40 @@ func PasskeyOwner(rx *storage.Rx, u storage.User) (o factor.Owner, rows []storag
 	return o, rows, err
 }
 
-// newPasskeyView is what a browser needs to make a passkey.
-type newPasskeyView struct {
+// NewPasskey is what a browser needs to make a passkey.
+type NewPasskey struct {
 	Object  string `json:"object"`
 	Options any    `json:"options"`
 	Ticket  string `json:"ticket"`
 }
 
-// startPasskey handles POST /console/api/factors/passkeys/start.
-func (s *Server) startPasskey(r *rest.Request) (rest.Reply, error) {
+// NewPasskey begins to make a passkey for a user.
+func (s *Server) NewPasskey(ctx context.Context, u storage.User) (n NewPasskey, err error) {
 	if s.Passkeys == nil {
-		return rest.Reply{}, rest.Fail(rest.PermissionDenied, "Passkeys need https and a domain, or localhost, in server.public_url.")
+		return n, rest.Fail(rest.PermissionDenied, "Passkeys need https and a domain, or localhost, in server.public_url.")
 	}
 
 	var o factor.Owner
-	err := s.View(r, func(rx *storage.Rx) (err error) {
-		o, _, err = PasskeyOwner(rx, *r.User)
+	err = s.DB.View(ctx, func(rx *storage.Rx) (err error) {
+		o, _, err = PasskeyOwner(rx, u)
 		return err
 	})
 	if err != nil {
-		return rest.Reply{}, err
+		return n, err
 	}
 	c, err := s.Passkeys.StartCreation(o)
 	if err != nil {
-		return rest.Reply{}, err
+		return n, err
 	}
-	text, err := ticket.Seal(s.DB, newPasskeyPurpose+r.User.ID, newPasskeyLife, c.Challenge)
-	return rest.OK(newPasskeyView{"new_passkey", c.Options, text}).WithSecret(), err
+	n.Object, n.Options = "new_passkey", c.Options
+	n.Ticket, err = ticket.Seal(s.DB, newPasskeyPurpose+u.ID, newPasskeyLife, c.Challenge)
+	return n, err
+}
+
+// startPasskey handles POST /console/api/factors/passkeys/start.
+func (s *Server) startPasskey(r *rest.Request) (rest.Reply, error) {
+	n, err := s.NewPasskey(r.HTTP.Context(), *r.User)
+	return rest.OK(n).WithSecret(), err
 }
 
 // newPasskey is the body of POST /console/api/factors/passkeys: what the browser answered.
@@ -113,46 +121,46 @@ func checkPasskeyName(name *string) error {
 
 // createPasskey handles POST /console/api/factors/passkeys.
 func (s *Server) createPasskey(r *rest.Request, in newPasskey) (rest.Reply, error) {
-	var challenge webauthn.SessionData
-	if s.Passkeys == nil || !ticket.Open(s.DB, newPasskeyPurpose+r.User.ID, *in.Ticket, &challenge) {
-		return rest.Reply{}, rest.Invalid("ticket", "has expired: start again")
-	}
-
 	return s.updateFactors(r, func(tx *storage.Tx) (any, error) {
-		u, err := tx.UserByID(r.User.ID)
-		if err != nil {
-			return nil, err
-		}
-		o, rows, err := PasskeyOwner(&tx.Rx, u)
-		if err != nil {
-			return nil, err
-		}
-		if len(rows) >= maxPasskeys {
-			return nil, rest.Invalid("passkeys", "are limited to "+strconv.Itoa(maxPasskeys)+": remove one first")
-		}
-
-		id, credential, err := s.Passkeys.CreatePasskey(o, challenge, in.Credential)
-		if errors.Is(err, factor.ErrPasskey) {
-			return nil, rest.Invalid("credential", "could not be verified: start again")
-		}
-		if err != nil {
-			return nil, err
-		}
-		return storePasskey(tx, u, &storage.UserPasskey{UserID: u.ID, CredentialID: id, Host: s.Passkeys.Host, Name: *in.Name}, credential)
+		recovery, err := s.StorePasskey(tx, r.User.ID, *in.Ticket, *in.Name, in.Credential)
+		return recoveryView{"recovery_codes", rest.OrEmpty(recovery)}, err
 	})
 }
 
-// storePasskey stores a new passkey. The first factor brings recovery codes.
-func storePasskey(tx *storage.Tx, u storage.User, p *storage.UserPasskey, credential []byte) (any, error) {
-	err := tx.InsertUserPasskey(p, credential)
+// StorePasskey gives a user the passkey that its browser made for the ticket. The first factor
+// brings recovery codes, to be shown once.
+func (s *Server) StorePasskey(tx *storage.Tx, user, text, name string, answer []byte) (recovery []string, err error) {
+	var challenge webauthn.SessionData
+	if s.Passkeys == nil || !ticket.Open(s.DB, newPasskeyPurpose+user, text, &challenge) {
+		return nil, rest.Invalid("ticket", "has expired: start again")
+	}
+	u, err := tx.UserByID(user)
+	if err != nil {
+		return nil, err
+	}
+	o, rows, err := PasskeyOwner(&tx.Rx, u)
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) >= maxPasskeys {
+		return nil, rest.Invalid("passkeys", "are limited to "+strconv.Itoa(maxPasskeys)+": remove one first")
+	}
+
+	id, credential, err := s.Passkeys.CreatePasskey(o, challenge, answer)
+	if errors.Is(err, factor.ErrPasskey) {
+		return nil, rest.Invalid("credential", "could not be verified: start again")
+	}
+	if err != nil {
+		return nil, err
+	}
+	err = tx.InsertUserPasskey(&storage.UserPasskey{UserID: u.ID, CredentialID: id, Host: s.Passkeys.Host, Name: name}, credential)
 	if errors.Is(err, storage.ErrFactorExists) {
 		return nil, rest.Invalid("credential", "is already in use")
 	}
 	if err != nil || u.HasFactor() {
-		return recoveryView{"recovery_codes", []string{}}, err
+		return nil, err
 	}
-	codes, err := newRecoveryCodes(tx, u.ID)
-	return recoveryView{"recovery_codes", codes}, err
+	return newRecoveryCodes(tx, u.ID)
 }
 
 // passkeyIn finds the passkey in the path, which must be one's own.
