@@ -215,8 +215,9 @@ func (b *broadcastBody) outgoing() content.OutgoingMessage {
 	return out
 }
 
-// resolve checks what a valid body names, and returns the broadcast without its recipients.
-func (b *broadcastBody) resolve(rx *storage.Rx, account storage.AccountKey) (made storage.Broadcast, err error) {
+// resolve checks what a valid body names, and returns the broadcast without its recipients. of are
+// the numbers that the key is bound to.
+func (b *broadcastBody) resolve(rx *storage.Rx, account storage.AccountKey, of storage.Accounts) (made storage.Broadcast, err error) {
 	out := b.outgoing()
 	sender, err := rx.Sender(account.ID)
 	if err != nil {
@@ -225,7 +226,7 @@ func (b *broadcastBody) resolve(rx *storage.Rx, account storage.AccountKey) (mad
 	if err := resolveTemplate(rx, &out, sender); err != nil {
 		return made, err
 	}
-	if err := findMedia(rx, account.TeamID, &out); err != nil {
+	if err := findMedia(rx, account.TeamID, of, &out); err != nil {
 		return made, err
 	}
 	if out.MissingMedia != nil {

@@ -42,7 +42,7 @@ func MakeBroadcast(
 		if err := rest.Decode(body, &in); err != nil {
 			return err
 		}
-		b, err = in.resolve(rx, account)
+		b, err = in.resolve(rx, account, nil)
 		return err
 	})
 	if err != nil {

@@ -96,7 +96,7 @@ func (s *Server) draftBroadcast(r *rest.Request, in *broadcastBody) (storage.Bro
 // checkBroadcast checks what a broadcast names, and returns it without its recipients.
 func (s *Server) checkBroadcast(r *rest.Request, in *broadcastBody) (b storage.Broadcast, err error) {
 	err = s.View(r, func(rx *storage.Rx) error {
-		b, err = in.resolve(rx, r.Account)
+		b, err = in.resolve(rx, r.Account, r.Key.Accounts)
 		return err
 	})
 

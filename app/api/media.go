@@ -118,9 +118,10 @@ func (s *Server) deleteMedia(r *rest.Request) (rest.Reply, error) {
 	})
 }
 
-// findMedia finds the library files that a message uses. A file that does not exist is
-// only recorded here, because other refusals come first.
-func findMedia(rx *storage.Rx, team int64, out *content.OutgoingMessage) error {
+// findMedia finds the library files that a message uses: those of the team, or of the numbers
+// that the key is bound to. A file that does not exist is only recorded here, because other
+// refusals come first.
+func findMedia(rx *storage.Rx, team int64, of storage.Accounts, out *content.OutgoingMessage) error {
 	for i, ref := range out.Media {
 		if ref.MediaID == "" {
 			continue
@@ -128,7 +129,7 @@ func findMedia(rx *storage.Rx, team int64, out *content.OutgoingMessage) error {
 
 		m, err := rx.TeamMedia(team, ref.MediaID)
 		switch {
-		case errors.Is(err, storage.ErrNotFound):
+		case errors.Is(err, storage.ErrNotFound), err == nil && !of.Has(&m.AccountID):
 			if out.MissingMedia == nil {
 				out.MissingMedia = &rest.Error{
 					Code:    rest.MediaNotFound,

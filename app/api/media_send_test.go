@@ -69,13 +69,17 @@ func TestMediaThatIsNotInTheLibraryIsNotSent(t *testing.T) {
 func TestMediaIsSentFromAnotherNumberOfTheTeam(t *testing.T) {
 	is := is.New(t)
 	f, _ := serveLibrary(t)
-	f.connect(f.tenant, "206540352242922")
+	second := f.connect(f.tenant, "206540352242922")
 	file := f.upload(picture())
 	sister := storagetest.Swap(t, messages, number, "206540352242922")
 	sent := f.call("POST", sister, sending("image", file.text("data.id")))
 	is.Equal(sent.status, 200)
 	is.Equal(sent.get("data.media.url"), file.get("data.url"))
 	is.Equal(f.call("GET", "/206540352242922/media/"+file.text("data.id"), "").code(), "404 resource_not_found") // it is the other number's
+
+	// But not by a key that has only the other number, to which it would show the file.
+	bound := f.keyWith(f.tenant, storage.Key{Accounts: storage.Accounts{second.ID}})
+	is.Equal(f.callAs(bound, "POST", sister, sending("image", file.text("data.id"))).code(), "422 media_not_found image.id")
 	is.Equal(f.call("DELETE", library+"/"+file.text("data.id"), "").status, 200)
 	is.Equal(f.call("POST", sister, sending("image", file.text("data.id"))).code(), "422 media_not_found image.id")
 }

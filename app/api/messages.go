@@ -189,7 +189,7 @@ func (s *Server) acceptMessage(tx *storage.Tx, r *rest.Request, out content.Outg
 	if err := resolveTemplate(&tx.Rx, &out, sender); err != nil {
 		return storage.Message{}, err
 	}
-	if err := findMedia(&tx.Rx, r.Account.TeamID, &out); err != nil {
+	if err := findMedia(&tx.Rx, r.Account.TeamID, r.Key.Accounts, &out); err != nil {
 		return storage.Message{}, err
 	}
 
