@@ -155,6 +155,9 @@ func (a *App) open() error {
 	if err := a.warnAboutUnknownPlans(); err != nil {
 		return err
 	}
+	if err := a.warnOfNoOrganization(); err != nil {
+		return err
+	}
 	if err := a.hintAtFirstAdmin(); err != nil {
 		return err
 	}

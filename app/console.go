@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 
@@ -130,6 +131,24 @@ func (a *App) hintAtFirstAdmin() error {
 		organizations, err := rx.OrganizationIDs(2)
 		if err == nil {
 			a.Log.Info("nobody can sign in to the console yet: " + a.Config.FirstAdminAdvice(organizations))
+		}
+		return err
+	})
+}
+
+// warnOfNoOrganization logs that people who come by the identity provider can be added to no
+// organization. It does not stop the start: it is only their door.
+func (a *App) warnOfNoOrganization() error {
+	c := a.Config.OIDC
+	if !a.Config.Console.Enabled || c.Issuer == "" || c.Create == "off" {
+		return nil
+	}
+	return a.DB.View(context.Background(), func(rx *storage.Rx) error {
+		_, err := rx.NamedOrganization(c.Organization)
+		if errors.Is(err, storage.ErrNotFound) || errors.Is(err, storage.ErrNoneNamed) {
+			a.Log.Warn("nobody can be added through the identity provider: oidc.organization must name an organization of this server "+
+				"('confab orgs list')", "organization", c.Organization)
+			return nil
 		}
 		return err
 	})

@@ -91,6 +91,7 @@ func Examine(ctx context.Context, o Options, report func(Finding)) {
 		e.checkClock(ctx)
 		e.checkPlans(ctx)
 		e.checkPeople(ctx)
+		e.checkIdentityProvider(ctx)
 		e.checkProvider(ctx)
 		e.checkJobs(ctx)
 		e.checkEndpoints(ctx)

@@ -3,10 +3,14 @@ package doctor_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/matryer/is"
 
@@ -111,6 +115,63 @@ func TestSettingsThatDoNotFitTogether(t *testing.T) {
 			found := examined(t, func(_ string, o *doctor.Options) { o.Sources.Environ = append(o.Sources.Environ, c.vars...) })
 			is.True(found[c.check].Status != doctor.OK)
 			is.True(strings.Contains(found[c.check].Message, c.says))
+		})
+	}
+}
+
+// What keeps people from signing in through the identity provider is said, with what to do.
+func TestTheIdentityProvider(t *testing.T) {
+	var issuer string
+	var late time.Duration
+	p := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Date", time.Now().Add(-late).UTC().Format(http.TimeFormat))
+		if r.URL.Path != "/.well-known/openid-configuration" {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		fmt.Fprintf(w, `{"issuer":%q,"authorization_endpoint":"https://id.test/auth","token_endpoint":"https://id.test/token","jwks_uri":"https://id.test/keys"}`, issuer)
+	}))
+	defer p.Close()
+	gone := httptest.NewServer(nil)
+	gone.Close()
+
+	for name, c := range map[string]struct {
+		issuer, says string        // where the settings have it, and what it says it is
+		late         time.Duration // its clock
+		create       string
+		orgs         int
+		status       string
+		words        string
+		advice       string
+	}{
+		"well":                 {p.URL, p.URL, 0, "", 0, doctor.OK, "/console/oidc/callback", ""},
+		"down":                 {gone.URL, "", 0, "", 0, doctor.Broken, "cannot be used", "confab users link"},
+		"another issuer":       {p.URL, p.URL + "/other", 0, "", 0, doctor.Broken, "cannot be used", "exactly as the provider writes it"},
+		"not there":            {p.URL + "/realm", "", 0, "", 0, doctor.Broken, "404", "oidc.issuer"},
+		"clock behind":         {p.URL, p.URL, 10 * time.Minute, "", 0, doctor.Broken, " apart", "timedatectl"},
+		"clock ahead":          {p.URL, p.URL, -time.Hour, "", 0, doctor.Broken, " apart", "timedatectl"},
+		"one organization":     {p.URL, p.URL, 0, "agent", 1, doctor.OK, "answers", ""},
+		"two organizations":    {p.URL, p.URL, 0, "agent", 2, doctor.Broken, "oidc.organization is not set", "confab orgs list"},
+		"no such organization": {p.URL, p.URL, 0, "agent org_01HZZZZZZZZZZZZZZZZZZZZZZZ", 1, doctor.Broken, "no organization org_01HZ", "confab orgs list"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			issuer, late = c.says, c.late
+			found := examined(t, func(dir string, o *doctor.Options) {
+				create, organization, _ := strings.Cut(c.create, " ")
+				o.Sources.Environ = append(o.Sources.Environ, "CONFAB_OIDC__ISSUER="+c.issuer, "CONFAB_OIDC__CLIENT_ID=confab", "CONFAB_OIDC__NAME=Acme ID")
+				if create != "" {
+					o.Sources.Environ = append(o.Sources.Environ, "CONFAB_OIDC__CREATE="+create, "CONFAB_OIDC__DOMAINS=example.com", "CONFAB_OIDC__ORGANIZATION="+organization)
+				}
+				db := storagetest.OpenDir(t, dir)
+				for i := range c.orgs {
+					storagetest.Seed(t, db, fmt.Sprint("Org ", i))
+				}
+				is.NoErr(db.Close())
+			})["sign-in"]
+			is.Equal(found.Status, c.status) // found.Message
+			is.True(strings.Contains(found.Message, c.words))
+			is.True(strings.Contains(found.Advice, c.advice))
 		})
 	}
 }

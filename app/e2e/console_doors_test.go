@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"log/slog"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -9,7 +10,9 @@ import (
 
 	"github.com/matryer/is"
 
+	"confab/app"
 	"confab/app/config"
+	"confab/app/simulator"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -97,10 +100,10 @@ func TestCodesAreNotGuessedFromManyNetworksByABrowserThatIsKnown(t *testing.T) {
 	is := is.New(t)
 	s := newStage(t, func(c *config.Config) { c.Server.TrustedProxies = loopbackPrefix() })
 	ada, _ := s.joined("ada@example.com", storage.RoleAgent)
-	app, _ := ada.addCodes()
+	codes, _ := ada.addCodes()
 	own := s.browser()
 	own.signIn("ada@example.com", goodPassword, "X-Forwarded-For: 192.0.2.1")
-	is.Equal(own.second(app.code(0), "X-Forwarded-For: 192.0.2.1").status, 303)
+	is.Equal(own.second(codes.code(0), "X-Forwarded-For: 192.0.2.1").status, 303)
 
 	ada.signIn("ada@example.com", goodPassword, "X-Forwarded-For: 192.0.2.2")
 	for i := range 6 {
@@ -110,7 +113,7 @@ func TestCodesAreNotGuessedFromManyNetworksByABrowserThatIsKnown(t *testing.T) {
 
 	// Another browser that the person has used does not wait for it.
 	own.signIn("ada@example.com", goodPassword, "X-Forwarded-For: 192.0.2.3")
-	is.Equal(own.second(app.code(1), "X-Forwarded-For: 192.0.2.3").status, 303)
+	is.Equal(own.second(codes.code(1), "X-Forwarded-For: 192.0.2.3").status, 303)
 }
 
 // A browser that was left alone must not be enough to add a way in that the identity provider
@@ -161,7 +164,7 @@ func TestARestoredBackupKeepsFactorsAndBindings(t *testing.T) {
 	s := newStage(t, p.configure)
 	dir, archive := s.app.Config.DataDir, filepath.Join(t.TempDir(), "backup.tar")
 	ada, u := s.joined("ada@example.com", storage.RoleAdmin)
-	app, recovery := ada.addCodes()
+	codes, recovery := ada.addCodes()
 	storagetest.Exec(t, dir, `INSERT INTO user_passkeys (id, user_id, credential_id, host, name, created_at, credential)
 		VALUES ('psk_1', ?, X'01', 'chat.example.com', 'Laptop', 1, X'02')`, u.ID)
 	p.as("ada", "ada@example.com", true)
@@ -177,7 +180,7 @@ func TestARestoredBackupKeepsFactorsAndBindings(t *testing.T) {
 	status, _ := b.me()
 	is.Equal(status, 401) // sessions and links are gone
 	is.Equal(restored.browser().open("GET", way, nil).status, 404)
-	for _, code := range []string{app.code(0), recovery[0]} {
+	for _, code := range []string{codes.code(0), recovery[0]} {
 		b = restored.browser()
 		is.Equal(b.signIn("ada@example.com", goodPassword).location.Path, "/console/sign-in/second")
 		is.Equal(b.second(code).status, 303)
@@ -187,4 +190,18 @@ func TestARestoredBackupKeepsFactorsAndBindings(t *testing.T) {
 	is.Equal(len(factors["passkeys"].([]any)), 1)
 	p.as("ada", "moved@example.com", false) // known by the subject alone
 	is.Equal(restored.browser().signInByProvider().status, 303)
+}
+
+// That nobody can be added through the provider is said when the server starts, and not only to
+// the person who is refused.
+func TestAServerSaysAtItsStartThatNewPeopleHaveNoOrganization(t *testing.T) {
+	t.Parallel()
+	p := newIdentityProvider(t)
+	for create, want := range map[string]bool{"agent": true, "off": false} {
+		log := &lockedBuffer{}
+		startStage(t, func(o *app.Options, _ *simulator.Server) { o.Log = slog.New(slog.NewTextHandler(log, nil)) }, p.configure, func(c *config.Config) {
+			c.OIDC.Create, c.OIDC.Domains, c.OIDC.Organization = create, []string{"example.com"}, "org_01HZZZZZZZZZZZZZZZZZZZZZZZ"
+		})
+		is.New(t).Equal(strings.Contains(log.String(), "oidc.organization must name an organization"), want)
+	}
 }

@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -147,6 +148,30 @@ func (p *Provider) discover(ctx context.Context) (*oidc.Provider, error) {
 	p.found = found
 	p.mu.Unlock()
 	return found, nil
+}
+
+// Examine asks the provider for its addresses, as signing in does, and returns how far its
+// clock is ahead of ours.
+func (p *Provider) Examine(ctx context.Context) (ahead time.Duration, err error) {
+	if _, err := p.discover(ctx); err != nil {
+		return 0, err
+	}
+	address := strings.TrimSuffix(p.Issuer, "/") + "/.well-known/openid-configuration"
+	request, err := http.NewRequestWithContext(ctx, http.MethodHead, address, nil)
+	if err != nil {
+		return 0, err
+	}
+	response, err := p.client.Do(request)
+	if err != nil {
+		return 0, unavailable("discovery", err)
+	}
+	response.Body.Close()
+
+	// Without a time nothing is known to be wrong.
+	if at, err := http.ParseTime(response.Header.Get("Date")); err == nil {
+		ahead = time.Until(at)
+	}
+	return ahead, nil
 }
 
 // forget has the provider asked for its addresses again.
