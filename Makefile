@@ -88,10 +88,16 @@ fuzz: ## Run every fuzz target for FUZZTIME (default 30s each)
 vuln: ## Look for known vulnerabilities in what is used (asks vuln.go.dev)
 	go run golang.org/x/vuln/cmd/govulncheck@v1.1.4 ./...
 
-outside: axe ## Fetch Pebble, versitygw and axe-core, and run the tests that need them
+# Dex replaces a module in its go.mod, so that it cannot be installed by its name alone.
+DEX := 20260806151424-ab64ed778070
+
+outside: axe ## Fetch Pebble, versitygw, Dex and axe-core, and run the tests that need them
 	GOBIN=$(CURDIR)/bin/tools go install github.com/letsencrypt/pebble/v2/cmd/pebble@v2.10.1
 	GOBIN=$(CURDIR)/bin/tools go install github.com/versity/versitygw/cmd/versitygw@v1.8.0
-	PATH="$(CURDIR)/bin/tools:$$PATH" go test -count=1 -v -run 'Pebble|Versitygw' ./app/e2e
+	@mkdir -p bin/tools/outside && cd bin/tools/outside && rm -f go.mod go.sum && go mod init outside && \
+		go get github.com/dexidp/dex/cmd/dex@v0.0.0-$(DEX) github.com/dexidp/dex/api/v2@v2.4.1-0.$(DEX) && \
+		go build -o ../dex github.com/dexidp/dex/cmd/dex
+	PATH="$(CURDIR)/bin/tools:$$PATH" go test -count=1 -v -run 'Pebble|Versitygw|Dex' ./app/e2e
 
 axe: ## Fetch axe-core, and let it examine every screen in both themes, at two widths
 	@mkdir -p bin/tools
