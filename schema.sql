@@ -24,8 +24,9 @@
 
 -- Facts about this file: the value by which its master key is recognized, what the clock
 -- said when a server last looked, so that a wrong one deletes nothing, with how far the rows
--- were (as JSON), the epoch of its events, which a restored backup changes, and a number that
--- counts on while a server serves, by which an older file is recognized.
+-- were (as JSON), the epoch of its events, which a restored backup changes, a number that
+-- counts on while a server serves, by which an older file is recognized, and how far the clock
+-- of a sandbox was moved.
 CREATE TABLE meta (
     name  TEXT PRIMARY KEY,
     value BLOB NOT NULL

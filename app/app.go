@@ -53,6 +53,9 @@ type Options struct {
 	// Simulator returns what serves /_sim of the played provider, and nothing else of it,
 	// to the admins of a sandbox in the console. Only a sandbox sets it, and no setting can.
 	Simulator func() http.Handler
+	// Clock is the clock of a sandbox, which can be moved. Only a sandbox sets it, and no
+	// setting can.
+	Clock *storage.MovableClock
 	// Supervisor is notified of start, stop and health; the zero value is none.
 	Supervisor Supervisor
 	// ACME issues the certificates for server.tls_domains; nil is Let's Encrypt.

@@ -35,8 +35,12 @@ func (a *App) openDatabase() error {
 		Patience:    settlePatience,
 		OnCommit:    a.metrics.observeCommit,
 		OnUpgrade:   func(progress string) { a.Log.Info("upgrade", "progress", progress) },
+		Now:         a.now(),
 	}, a.MasterKey, false)
 	if err != nil {
+		return err
+	}
+	if err := a.checkClock(); err != nil {
 		return err
 	}
 	a.metrics.watchDatabase(a.DB)

@@ -32,6 +32,7 @@ func (a *App) newWorkers() (*jobs.Workers, error) {
 		SendRetries:       c.RetrySchedule,
 		ReconcileWindow:   c.ReconcileWindow,
 		Webhooks:          a.newWebhooks(),
+		Clock:             a.Clock,
 		OnDropped:         a.metrics.countDropped,
 		OnClock:           a.metrics.setClockAhead,
 	}), nil

@@ -99,3 +99,12 @@ func ignoreClock(err error) error {
 	}
 	return err
 }
+
+// MoveClock moves the clock of a sandbox ahead. What distrusts a clock that leapt takes the
+// move as confirmed.
+func (w *Workers) MoveClock(ctx context.Context, by time.Duration) error {
+	return w.DB.Update(ctx, func(tx *storage.Tx) error {
+		tx.AfterCommit(func() { w.steady.Move(by, func() { w.Clock.Advance(by) }) })
+		return tx.MoveClock(by)
+	})
+}

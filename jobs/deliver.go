@@ -163,6 +163,7 @@ func (w *Workers) attempt(ctx context.Context, job storage.Job, p storage.Outgoi
 	})
 
 	succeeded = out.Succeeded()
+	out.At = out.At.Add(w.Clock.Offset())
 	return out
 }
 

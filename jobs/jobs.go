@@ -46,6 +46,9 @@ type Options struct {
 	// Calls are the calls that hand messages to the provider, for requests that cancel them.
 	Calls *SendCalls
 
+	// Clock is the one of a sandbox, which can be moved; nil for this machine's.
+	Clock *storage.MovableClock
+
 	// OnDropped is called with how many callbacks were dropped because they
 	// matched no message.
 	OnDropped func(n int64)

@@ -75,7 +75,8 @@ type outgoing struct {
 	deletions int64 // DB.Deletions before the message was read
 	sender    storage.Sender
 	token     provider.Token
-	began     time.Time // this try at the provider
+	began     time.Time    // this try at the provider
+	beganAt   storage.Time // the same by the clock of the database
 }
 
 // sendRules are in what the sends of a direct message and of a broadcast's differ.
@@ -127,7 +128,7 @@ func (w *Workers) sendBy(ctx context.Context, job storage.Job, rules sendRules) 
 		return commit, err
 	}
 
-	out.began = time.Now()
+	out.began, out.beganAt = time.Now(), w.DB.Now()
 	content, err := w.prepareMedia(ctx, job, out, args.Content)
 	if err != nil {
 		return w.prepareFailed(ctx, job, out, err)

@@ -15,7 +15,7 @@ import (
 // its message.
 func failedTry(out outgoing, failed error) storage.MessageTry {
 	t := storage.MessageTry{
-		BeganAt:    storage.At(out.began),
+		BeganAt:    out.beganAt,
 		DurationMS: time.Since(out.began).Milliseconds(),
 		Reason:     failed.Error(),
 	}

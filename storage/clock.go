@@ -1,8 +1,10 @@
 package storage
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"sync/atomic"
 	"time"
 )
 
@@ -130,4 +132,64 @@ func (tx *Tx) recordClock(c Clock) error {
 	}
 	_, err = tx.Exec(`INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)`, clockName, text)
 	return err
+}
+
+// ClockTime is what the clock says, for what ends at a time.
+func (rx *Rx) ClockTime() Time { return rx.db.Now() }
+
+// MaxClockOffset is how far a sandbox's clock can be moved in all.
+const MaxClockOffset = 400 * 24 * time.Hour
+
+// MovableClock is this machine's clock, moved ahead by an offset. Only a sandbox has one,
+// which its database shares: MoveClock stores the offset there, so that rows from the future are never
+// served by a clock that would not understand them. The zero value is not moved.
+type MovableClock struct{ offset atomic.Int64 }
+
+// Now is what the clock says, for Options.
+func (c *MovableClock) Now() Time { return Now().Add(c.Offset()) }
+
+// Offset is how far the clock is ahead of this machine's: 0 for nil.
+func (c *MovableClock) Offset() time.Duration {
+	if c == nil {
+		return 0
+	}
+	return time.Duration(c.offset.Load())
+}
+
+// Advance moves the clock ahead. Tx.MoveClock stores that first.
+func (c *MovableClock) Advance(by time.Duration) { c.offset.Add(int64(by)) }
+
+// Restore sets the clock to the offset that a database has.
+func (c *MovableClock) Restore(ctx context.Context, db *DB) error {
+	offset, err := Query(ctx, db, (*Rx).ClockOffset)
+	if err == nil {
+		c.offset.Store(int64(offset))
+	}
+	return err
+}
+
+// offsetName is the name of the row of meta that holds the offset of a sandbox's clock, in
+// milliseconds.
+const offsetName = "clock_offset"
+
+// ClockOffset is how far the clock of a sandbox was moved; 0 if it was not.
+func (rx *Rx) ClockOffset() (time.Duration, error) {
+	ms, err := rx.metaNumber(offsetName)
+	return time.Duration(ms) * time.Millisecond, err
+}
+
+// MoveClock stores that a sandbox's clock is moved ahead once the transaction is durable. It
+// counts as confirmed: whoever moves it means it.
+func (tx *Tx) MoveClock(by time.Duration) error {
+	before, err := tx.ClockOffset()
+	if err != nil {
+		return err
+	}
+
+	_, err = tx.Exec(`INSERT OR REPLACE INTO meta (name, value) VALUES (?, CAST(? AS BLOB))`, offsetName, (before + by).Milliseconds())
+	if err != nil {
+		return err
+	}
+	moved := tx.Now.Add(by)
+	return tx.recordClock(Clock{Expected: moved, Seen: moved})
 }

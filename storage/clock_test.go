@@ -140,3 +140,30 @@ func TestFailuresOfTheFutureBeginNow(t *testing.T) {
 	is.True(first < future) // or the endpoint would not be disabled for 200 days
 	is.Equal(count(), first)
 }
+
+// TestAMovedClockIsBelievedAndKept: the offset is in the database, for the next process too.
+func TestAMovedClockIsBelievedAndKept(t *testing.T) {
+	is := is.New(t)
+	clock := &storage.MovableClock{}
+	o := storagetest.Options(t, t.TempDir())
+	o.Now = clock.Now
+	db := storagetest.OpenWith(t, o)
+
+	for _, by := range []time.Duration{200 * 24 * time.Hour, 90 * time.Minute} {
+		storagetest.Update(t, db, func(tx *storage.Tx) error {
+			tx.AfterCommit(func() { clock.Advance(by) })
+			return tx.MoveClock(by)
+		})
+		storagetest.Update(t, db, func(tx *storage.Tx) error {
+			c, err := tx.LookAtClock(0)
+			is.Equal(c.Ahead(), time.Duration(0))
+			return err
+		})
+	}
+
+	again := &storage.MovableClock{}
+	is.NoErr(again.Restore(t.Context(), db))
+	is.Equal(again.Offset(), clock.Offset())
+	is.Equal(again.Offset(), 200*24*time.Hour+90*time.Minute)
+	is.Equal((*storage.MovableClock)(nil).Offset(), time.Duration(0))
+}

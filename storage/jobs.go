@@ -206,7 +206,23 @@ func (tx *Tx) ClaimDue(kind string, limit int, lease time.Duration, admit func(l
 	if err != nil {
 		return nil, nil, err
 	}
+	return tx.leaseOrHold(due, lease, admit)
+}
 
+// ClaimJob leases a job if it is due, as ClaimDue does.
+func (tx *Tx) ClaimJob(id int64, lease time.Duration, admit func(lane string) bool) (claimed, held []Job, err error) {
+	due, err := sqlite.ScanAll(&tx.Rx.Rx, jobFields, `
+		SELECT `+jobColumns+`
+		FROM jobs
+		WHERE id = ? AND state = 'due' AND due_at <= ?`, id, tx.Now)
+	if err != nil {
+		return nil, nil, err
+	}
+	return tx.leaseOrHold(due, lease, admit)
+}
+
+// leaseOrHold leases due jobs, and holds those whose lane admit refuses.
+func (tx *Tx) leaseOrHold(due []Job, lease time.Duration, admit func(lane string) bool) (claimed, held []Job, err error) {
 	for _, j := range due {
 		if !admit(j.Lane) {
 			held = append(held, j)

@@ -97,8 +97,20 @@ func (rx *Rx) NextDue(kind string) (Time, error) {
 
 // DueJob is a job and when it is due.
 type DueJob struct {
-	ID    int64 `db:"id"`
-	DueAt Time  `db:"due_at"`
+	ID    int64  `db:"id"`
+	DueAt Time   `db:"due_at"`
+	Kind  string `db:"kind"`
+	Lane  string `db:"lane"`
+}
+
+// DueJobs lists up to limit jobs of all kinds that are due, after one in the order of their
+// times. It walks over all that wait.
+func (rx *Rx) DueJobs(after DueJob, limit int) ([]DueJob, error) {
+	return list[DueJob](rx, `
+		SELECT id, due_at, kind, lane FROM jobs
+		WHERE state = 'due' AND due_at <= ? AND (due_at, id) > (?, ?)
+		ORDER BY due_at, id
+		LIMIT ?`, rx.db.Now(), after.DueAt, after.ID, limit)
 }
 
 // LateJobs lists up to limit jobs of a kind that wait, after one in the order of
@@ -106,7 +118,7 @@ type DueJob struct {
 // the future and wait at most so long: the others wait for a time that was chosen.
 func (rx *Rx) LateJobs(kind string, longest time.Duration, after DueJob, limit int) ([]DueJob, error) {
 	return list[DueJob](rx, `
-		SELECT id, due_at FROM jobs
+		SELECT id, due_at, kind, lane FROM jobs
 		WHERE state = 'due' AND kind = ? AND (due_at, id) > (?, ?)
 			AND (runs > 0 OR created_at > ? AND due_at - created_at <= ?)
 		ORDER BY due_at, id

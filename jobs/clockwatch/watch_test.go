@@ -94,3 +94,19 @@ func TestACallThatMayHaveHadItsEffectWaitsAnewAfterNothingCouldBeStored(t *testi
 		is.Equal(w.Left(began, window), 20*time.Second) // and once is enough
 	})
 }
+
+// TestAMoveIsNoLeap: who moves the clock of a sandbox means that the time has passed.
+func TestAMoveIsNoLeap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		var clock storage.MovableClock
+		w := New(clock.Now, never)
+		began := clock.Now()
+		time.Sleep(10 * time.Second)
+		w.Move(15*time.Second, func() { clock.Advance(15 * time.Second) })
+		is.Equal(w.Left(began, window), 5*time.Second)
+		w.Move(time.Hour, func() { clock.Advance(time.Hour) })
+		is.True(w.Left(began, window) < 0)
+		is.Equal(w.Left(clock.Now(), window), window) // what begins now is as always
+	})
+}

@@ -32,6 +32,8 @@
 // slower or closed lane cannot use in time are made held again; until that is
 // durable they are in laneState.returning, and each pass tries it once more.
 //
+// Moves. move.go explains what happens when the clock of a sandbox is moved.
+//
 // Order of calls. Run calls recoverState, connects the runner to storage, and
 // repeats pass (followClock, checkLeases, enqueuePeriodic, claimAll, findNextDue) and wait.
 // A job goes through reserve, start, the handler, finish, settle and forget. finish

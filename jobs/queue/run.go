@@ -25,6 +25,7 @@ func (r *Runner) startAll(k *kindState, jobs []storage.Job) {
 // start runs a job for which a worker was reserved.
 func (r *Runner) start(k *kindState, j storage.Job) {
 	current := r.newRun(k, j)
+	r.begun.Add(1)
 
 	r.pool.run(r.base, func() {
 		defer r.group.Done()

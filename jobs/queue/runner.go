@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"confab/storage"
@@ -37,6 +38,7 @@ type Runner struct {
 	order  []*kindState // by priority
 	kinds  map[string]*kindState
 	wake   chan struct{} // has one slot: a signal that is not read yet is enough
+	moves  chan *move    // of the clock: see move.go
 	memory *memoryCache
 	pool   goroutinePool
 	group  sync.WaitGroup  // reservations, runs and their settling
@@ -47,6 +49,9 @@ type Runner struct {
 	passedNow storage.Time
 	passedAt  time.Time
 	polledAt  time.Time // when it last looked at the whole queue
+	move      *move     // of which not all has started that became due; nil for none
+
+	begun atomic.Int64 // runs so far
 
 	// mu guards what follows, and the fields of kinds and lanes.
 	mu          sync.Mutex
@@ -71,6 +76,7 @@ func New(o Options) *Runner {
 		stop:    stop,
 		kinds:   make(map[string]*kindState),
 		wake:    make(chan struct{}, 1),
+		moves:   make(chan *move),
 		memory:  newMemoryCache(),
 		pool:    newGoroutinePool(),
 		free:    o.Workers,
@@ -170,13 +176,22 @@ func (r *Runner) pass(ctx context.Context) (next storage.Time, err error) {
 			return 0, err
 		}
 	}
-	return r.findNextDue(ctx)
+
+	next, err = r.findNextDue(ctx)
+	if r.move != nil && r.move.waits {
+		next = earlier(next, r.DB.Now().Add(slowAfter-time.Since(r.move.since)))
+	}
+	return next, err
 }
 
 // claimAll claims for the kinds that share workers in order, and at the same time
 // for those that have only their own: the claims then share a commit, and none waits
 // for another.
 func (r *Runner) claimAll(ctx context.Context) error {
+	if r.move != nil {
+		return r.claimInOrder(ctx)
+	}
+
 	var shared []*kindState
 	var group sync.WaitGroup
 	errs := make([]error, len(r.order)+1)

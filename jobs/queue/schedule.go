@@ -143,6 +143,8 @@ func (r *Runner) wait(ctx context.Context, next storage.Time) {
 	select {
 	case <-ctx.Done():
 	case <-r.wake:
+	case m := <-r.moves:
+		r.beginMove(ctx, m)
 	case <-timer.C:
 	}
 
