@@ -20,7 +20,7 @@ func (rx *Rx) CallBodies(organization int64, requestID string) (CallBodies, erro
 	return get[CallBodies](rx, `
 		SELECT account_id, request, request_bytes, response, response_bytes
 		FROM api_log_bodies
-		WHERE id = ? AND organization_id = ? AND created_at > ?`, requestID, organization, Now().Add(-KeptBodies))
+		WHERE id = ? AND organization_id = ? AND created_at > ?`, requestID, organization, rx.db.Now().Add(-KeptBodies))
 }
 
 // insertBodies keeps the bodies of a call, if it has any.

@@ -82,7 +82,7 @@ func (rx *Rx) BroadcastReplies(b Broadcast) (BroadcastReplies, error) {
 
 	end := b.CompletedAt
 	if end == 0 {
-		end = Now()
+		end = rx.db.Now()
 	}
 	from, until := sqlite.FirstID(PrefixMessage, b.StartedAt), sqlite.FirstID(PrefixMessage, end.Add(replyWindow))
 	var rows []struct {

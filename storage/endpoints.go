@@ -76,7 +76,7 @@ func (rx *Rx) signingKeys(subscription string) ([]signingKey, error) {
 		SELECT id, subscription_id, expires_at, created_at, secret
 		FROM signing_secrets
 		WHERE subscription_id = ? AND (expires_at = 0 OR expires_at > ?)
-		ORDER BY id`, subscription, Now())
+		ORDER BY id`, subscription, rx.db.Now())
 	if err != nil {
 		return nil, err
 	}

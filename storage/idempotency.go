@@ -30,7 +30,7 @@ func (rx *Rx) IdempotentReply(organization int64, key string) (IdempotentReply, 
 	a, err := get[IdempotentReply](rx, `
 		SELECT fingerprint, status, request_id, body, sealed, created_at, account_id
 		FROM idempotency
-		WHERE organization_id = ? AND key = ? AND created_at > ?`, organization, key, Now().Add(-IdempotencyWindow))
+		WHERE organization_id = ? AND key = ? AND created_at > ?`, organization, key, rx.db.Now().Add(-IdempotencyWindow))
 	if err == nil && a.Sealed {
 		a.Body, err = rx.db.Unseal(answerPurpose(organization, key), a.Body)
 	}

@@ -32,8 +32,8 @@ type accountView struct {
 	CreatedAt      storage.Time `json:"created_at"`
 }
 
-// ViewAccount is an account in the API's shape, on the command line too.
-func ViewAccount(a storage.AccountDetail) accountView {
+// ViewAccount is an account at a time in the API's shape, on the command line too.
+func ViewAccount(a storage.AccountDetail, now storage.Time) accountView {
 	v := accountView{
 		ID:             a.PublicID,
 		Object:         "account",
@@ -50,7 +50,7 @@ func ViewAccount(a storage.AccountDetail) accountView {
 		CreatedAt:      a.CreatedAt,
 	}
 
-	if messaging.IsCoolingDown(a.CooldownUntil, storage.Now()) {
+	if messaging.IsCoolingDown(a.CooldownUntil, now) {
 		v.CooldownUntil = a.CooldownUntil
 		if v.StatusReason == nil {
 			v.StatusReason = new(rateLimited)
@@ -107,7 +107,7 @@ func (s *Server) listAccounts(r *rest.Request) (rest.Reply, error) {
 	if err != nil {
 		return rest.Reply{}, err
 	}
-	return rest.Page(s.Server, q, rows, accountKey, ViewAccount)
+	return rest.Page(s.Server, q, rows, accountKey, func(a storage.AccountDetail) accountView { return ViewAccount(a, r.Now) })
 }
 
 // accountKey is the position of an account in the list.

@@ -27,6 +27,7 @@ type broadcastBody struct {
 	ScheduledAt *string         `json:"scheduled_at"`
 	Audience    *audienceBody   `json:"audience"`
 
+	rest.Timed
 	allowHTTP content.PlainHTTP // links need not be https; set it before decoding
 	hasFile   bool              // likewise: the recipients come in a file
 
@@ -69,7 +70,7 @@ func (b *broadcastBody) Validate() error {
 	if err := b.validateAudience(); err != nil {
 		return err
 	}
-	b.later, err = rest.ScheduledTime(b.ScheduledAt)
+	b.later, err = b.ScheduledTime(b.ScheduledAt)
 	return err
 }
 

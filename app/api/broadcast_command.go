@@ -39,7 +39,7 @@ func MakeBroadcast(
 		if err != nil {
 			return err
 		}
-		if err := rest.Decode(body, &in); err != nil {
+		if err := rest.Decode(body, rx.ClockTime(), &in); err != nil {
 			return err
 		}
 		b, err = in.resolve(rx, account, nil)

@@ -86,7 +86,7 @@ func (s *Server) estimateBroadcast(r *rest.Request, b storage.Broadcast, f jobs.
 
 	sum := rates.NewTable(prices).NewSum()
 	for prefix, people := range f.Prefixes {
-		sum.Add(prefix, strings.ToLower(t.Category), storage.Now(), people)
+		sum.Add(prefix, strings.ToLower(t.Category), r.Now, people)
 	}
 	return sum.Estimate(), nil
 }

@@ -17,6 +17,7 @@ type conversationChanges struct {
 	SnoozedUntil rest.Patch[string] `json:"snoozed_until"`
 	Seen         *string            `json:"seen"` // the newest message that the caller knows
 
+	rest.Timed
 	until storage.Time // of SnoozedUntil
 }
 
@@ -29,7 +30,7 @@ func (c *conversationChanges) Validate() (err error) {
 		return rest.Invalid("status", "must be open, resolved or pending")
 	}
 
-	c.until, err = rest.TimeAhead("snoozed_until", c.SnoozedUntil.OrNil(), jobs.MaxSnooze, "year")
+	c.until, err = c.TimeAhead("snoozed_until", c.SnoozedUntil.OrNil(), jobs.MaxSnooze, "year")
 	if err == nil && c.Seen != nil && !storage.ValidID(storage.PrefixMessage, *c.Seen) {
 		return errUnseen()
 	}

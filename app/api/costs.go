@@ -86,7 +86,7 @@ func (s *Server) exportCosts(r *rest.Request) (rest.Reply, error) {
 // counts.
 func (s *Server) readCosts(r *rest.Request) (v costsView, err error) {
 	q := rest.Filters{Values: r.Query()}
-	days := readReportDays(&q, time.UTC)
+	days := readReportDays(&q, time.UTC, r.Now)
 	q.OneOf("timezone", "UTC")
 	groupBy := cmp.Or(q.OneOf("group_by", "number", "category", "country", "broadcast", "day", "none"), "none")
 	if q.Err != nil {

@@ -69,8 +69,8 @@ type PersonView struct {
 	CreatedAt    storage.Time `json:"created_at"`
 }
 
-// ViewPerson shows a person.
-func ViewPerson(u storage.User) PersonView {
+// ViewPerson shows a person at a time.
+func ViewPerson(u storage.User, now storage.Time) PersonView {
 	return PersonView{
 		ID:           u.ID,
 		Object:       "user",
@@ -78,7 +78,7 @@ func ViewPerson(u storage.User) PersonView {
 		Email:        u.Email,
 		TeamID:       u.TeamPublicID,
 		Role:         u.Role,
-		Status:       u.Status(storage.Now()),
+		Status:       u.Status(now),
 		LastSignInAt: u.LastSignInAt,
 		CreatedAt:    u.CreatedAt,
 	}
@@ -108,7 +108,7 @@ func (s *Server) getMe(r *rest.Request) (rest.Reply, error) {
 
 	switch {
 	case r.User != nil:
-		view.User = new(ViewPerson(*r.User))
+		view.User = new(ViewPerson(*r.User, r.Now))
 	case r.Operator == nil:
 		view.APIKey = new(ViewKey(r.Key))
 	}

@@ -18,9 +18,9 @@ type reportDays struct {
 
 // readReportDays reads the parameters from and to, which are dates in a time zone. Without
 // them it is the last 30 days.
-func readReportDays(q *rest.Filters, zone *time.Location) reportDays {
+func readReportDays(q *rest.Filters, zone *time.Location, now storage.Time) reportDays {
 	d := reportDays{zone: zone}
-	d.last = readDate(q, "to", zone, storage.Now().Std().In(zone))
+	d.last = readDate(q, "to", zone, now.Std().In(zone))
 	d.first = readDate(q, "from", zone, d.last.AddDate(0, 0, -29))
 
 	switch {

@@ -83,7 +83,7 @@ func (s *Server) Routes() []rest.Route {
 			s.createSetupLink, rest.Platform|rest.Creates|rest.Customers, rest.Exists(CustomerIn)).
 			Audited("setup_link.created", "setup_link", ""),
 		rest.At("GET", "/customers/:id/setup_links/:setup_link_id",
-			rest.Shows(s.Server, setupLinkIn, viewSetupLink), rest.Read|rest.Customers, nil),
+			rest.Shows(s.Server, setupLinkIn, s.viewSetupLink), rest.Read|rest.Customers, nil),
 		rest.At("PATCH", "/customers/:id/setup_links/:setup_link_id",
 			s.updateSetupLink, rest.Platform|rest.Customers, rest.Exists(activeSetupLinkIn)).
 			Audited("setup_link.updated", "setup_link", "setup_link_id"),

@@ -27,8 +27,8 @@ type newSetupLinkView struct {
 	SetupURL string `json:"setup_url"`
 }
 
-func viewSetupLink(l storage.SetupLink) event.SetupLinkData {
-	return event.ViewSetupLink(l, storage.Now())
+func (s *Server) viewSetupLink(l storage.SetupLink) event.SetupLinkData {
+	return event.ViewSetupLink(l, s.DB.Now())
 }
 
 // listSetupLinks handles GET /v1/customers/:id/setup_links.
@@ -43,7 +43,7 @@ func (s *Server) listSetupLinks(r *rest.Request) (rest.Reply, error) {
 			return rows, storage.Last, err
 		},
 		Key:  func(l storage.SetupLink) storage.After { return storage.After{Key: l.CreatedAt, ID: l.ID} },
-		View: viewSetupLink,
+		View: s.viewSetupLink,
 	})
 }
 
@@ -118,7 +118,7 @@ func setupLinkIn(rx *storage.Rx, r *rest.Request) (storage.SetupLink, error) {
 // activeSetupLinkIn finds the link in the path, if it can still be used.
 func activeSetupLinkIn(rx *storage.Rx, r *rest.Request) (storage.SetupLink, error) {
 	l, err := setupLinkIn(rx, r)
-	if now := storage.Now(); err == nil && l.State(now) != storage.LinkActive {
+	if now := rx.ClockTime(); err == nil && l.State(now) != storage.LinkActive {
 		err = rest.Fail(rest.SetupLinkInactive, "The setup link is "+l.State(now)+".")
 	}
 	return l, err

@@ -265,14 +265,14 @@ func ViewStats(since storage.Time, d storage.DeliveryStats) StatsView {
 const statsWindow = 24 * time.Hour
 
 // StatsSince is since when deliveries are counted by default.
-func StatsSince() storage.Time {
-	return storage.At(time.Now().Add(-statsWindow).Truncate(time.Minute))
+func StatsSince(now storage.Time) storage.Time {
+	return storage.At(now.Std().Add(-statsWindow).Truncate(time.Minute))
 }
 
 // getSubscriptionStats handles GET /v1/webhook_subscriptions/:id/stats.
 func (s *Server) getSubscriptionStats(r *rest.Request) (rest.Reply, error) {
 	q := rest.Filters{Values: r.Query()}
-	since := StatsSince()
+	since := StatsSince(r.Now)
 	if q.Values.Has("since") {
 		since = q.After("since")
 	}

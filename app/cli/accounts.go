@@ -87,7 +87,7 @@ func (s *store) printAccount(cmd *cobra.Command, number string) error {
 	if err != nil {
 		return err
 	}
-	return printOne(cmd, api.ViewAccount(a), [][]string{
+	return printOne(cmd, api.ViewAccount(a, s.Now()), [][]string{
 		{"id", a.PublicID},
 		{"phone number id", optionalText(a.PhoneNumberID)},
 		{"number", optionalText(a.PhoneNumber)},
@@ -112,6 +112,7 @@ func (e *env) accountsList() *cobra.Command {
 		Example: "  confab accounts list\n  confab accounts list --org org_01J… --json",
 	}
 
+	var now storage.Time
 	columns := table[ownedAccount]{
 		heading: []string{"PHONE NUMBER ID", "NUMBER", "NAME", "STATUS", "PROVIDER STATUS", "ORGANIZATION", "CREATED"},
 		row: func(a ownedAccount) []string {
@@ -120,10 +121,11 @@ func (e *env) accountsList() *cobra.Command {
 				a.Status, optionalText(a.ProviderStatus), a.organization, a.CreatedAt.String(),
 			}
 		},
-		view: func(a ownedAccount) any { return api.ViewAccount(a.AccountDetail) },
+		view: func(a ownedAccount) any { return api.ViewAccount(a.AccountDetail, now) },
 	}
 
 	read := func(rx *storage.Rx, organization int64) ([]storage.AccountDetail, error) {
+		now = rx.ClockTime()
 		all, _, err := rx.Accounts(organization, storage.AccountFilter{}, storage.First, math.MaxInt32)
 		return all, err
 	}

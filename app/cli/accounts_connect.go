@@ -40,7 +40,7 @@ func (e *env) accountsConnect() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return printNew(cmd, a.PublicID, api.ViewAccount(a))
+			return printNew(cmd, a.PublicID, api.ViewAccount(a, s.Now()))
 		}),
 	}
 

@@ -64,6 +64,6 @@ func (e *env) audit() *cobra.Command {
 		if err != nil {
 			return nil, err
 		}
-		return rx.LatestAudit(o.ID, youngerThan(since), limit)
+		return rx.LatestAudit(o.ID, youngerThan(since, rx.ClockTime()), limit)
 	})
 }

@@ -56,7 +56,7 @@ func (e *env) deliveriesList() *cobra.Command {
 		return newestDeliveries(rx, organization, filter, limit)
 	}, func(d storage.Delivery, _ storage.Organization) storage.Delivery { return d })
 	return listCommand(e, cmd, columns, func(rx *storage.Rx, args []string) ([]storage.Delivery, error) {
-		filter.CreatedAfter = youngerThan(since)
+		filter.CreatedAfter = youngerThan(since, rx.ClockTime())
 		all, err := read(rx, args)
 
 		// Each organization gave up to limit of its newest; the newest of all of them

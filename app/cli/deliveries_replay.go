@@ -124,7 +124,7 @@ type replayView struct {
 
 // replayBulk replays what the filter chooses, in batches.
 func (s *store) replayBulk(cmd *cobra.Command, o replayOptions) error {
-	o.filter.CreatedAfter = youngerThan(o.since)
+	o.filter.CreatedAfter = youngerThan(o.since, s.Now())
 	total, err := storage.Query(cmd.Context(), s.DB, func(rx *storage.Rx) (int, error) {
 		if err := requireEnabled(rx, o.filter.SubscriptionID); err != nil {
 			return 0, err

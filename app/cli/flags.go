@@ -169,12 +169,12 @@ func parseEmail(s string) (string, error) {
 	return s, nil
 }
 
-// youngerThan is the time of an age that a flag gave; 0 without one.
-func youngerThan(age time.Duration) storage.Time {
+// youngerThan is the time of an age that a flag gave, before another time; 0 without one.
+func youngerThan(age time.Duration, now storage.Time) storage.Time {
 	if age == 0 {
 		return 0
 	}
-	return storage.Now().Add(-age)
+	return now.Add(-age)
 }
 
 func parseAge(s string) (time.Duration, error) {

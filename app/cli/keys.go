@@ -65,7 +65,7 @@ func (e *env) keysCreate() *cobra.Command {
 				k.Agent = &agent
 			}
 			if expiresIn != 0 {
-				k.ExpiresAt = storage.Now().Add(expiresIn)
+				k.ExpiresAt = tx.Now.Add(expiresIn)
 			}
 			secret, err := tx.InsertKey(&k)
 
@@ -134,14 +134,14 @@ type keyView struct {
 	api.KeyLimitsView
 }
 
-func viewKey(k storage.Key, o storage.Organization) keyView {
+func viewKey(k storage.Key, o storage.Organization, now storage.Time) keyView {
 	return keyView{
 		ID:             k.ID,
 		Object:         "api_key",
 		Label:          k.Label,
 		Last4:          k.Last4,
 		OrganizationID: o.PublicID,
-		Status:         k.Status(storage.Now()),
+		Status:         k.Status(now),
 		CreatedAt:      k.CreatedAt,
 		ExpiresAt:      k.ExpiresAt,
 		RevokedAt:      k.RevokedAt,
@@ -168,7 +168,14 @@ func (e *env) keysList() *cobra.Command {
 		},
 		flush: true,
 	}
-	return listCommand(e, cmd, columns, readEachOrganization(cmd, (*storage.Rx).Keys, viewKey))
+
+	var now storage.Time
+	read := func(rx *storage.Rx, organization int64) ([]storage.Key, error) {
+		now = rx.ClockTime()
+		return rx.Keys(organization)
+	}
+	view := func(k storage.Key, o storage.Organization) keyView { return viewKey(k, o, now) }
+	return listCommand(e, cmd, columns, readEachOrganization(cmd, read, view))
 }
 
 // numbersOfKey are the numbers that a key is bound to, in a table.

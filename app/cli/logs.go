@@ -112,7 +112,7 @@ func (o logOptions) filter(ctx context.Context, s *store) (storage.APICallFilter
 	found, err := storage.Query(ctx, s.DB, func(rx *storage.Rx) (storage.Organization, error) { return optionalOrganization(rx, o.org) })
 	return storage.APICallFilter{
 		Organization: found.ID,
-		Since:        youngerThan(o.since),
+		Since:        youngerThan(o.since, s.Now()),
 		MinStatus:    o.status.min,
 		MaxStatus:    o.status.max,
 		Limit:        o.limit,

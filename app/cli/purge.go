@@ -55,7 +55,7 @@ func (e *env) purge() *cobra.Command {
 				}
 			}
 			if f.age == 0 {
-				return printConfirmed(cmd)
+				return printConfirmed(cmd, s.Now())
 			}
 
 			v, err := s.purge(cmd, f)
@@ -82,8 +82,8 @@ type clockView struct {
 }
 
 // printConfirmed prints that the clock was confirmed, and nothing purged.
-func printConfirmed(cmd *cobra.Command) error {
-	v := clockView{Object: "clock", ConfirmedAt: storage.Now()}
+func printConfirmed(cmd *cobra.Command, now storage.Time) error {
+	v := clockView{Object: "clock", ConfirmedAt: now}
 	return printOne(cmd, v, [][]string{{"clock confirmed", v.ConfirmedAt.String()}})
 }
 
@@ -109,7 +109,7 @@ func printPurged(cmd *cobra.Command, v purgeView) error {
 // purge counts what there is to delete, and deletes it unless --dry-run is set.
 func (s *store) purge(cmd *cobra.Command, f purgeFlags) (purgeView, error) {
 	ctx := cmd.Context()
-	scope := storage.PurgeScope{Before: storage.Now().Add(-f.age)}
+	scope := storage.PurgeScope{Before: s.Now().Add(-f.age)}
 
 	var found storage.PurgeCounts
 	err := s.View(ctx, func(rx *storage.Rx) (err error) {

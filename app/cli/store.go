@@ -65,7 +65,7 @@ func (e *env) open(cmd *cobra.Command, create bool) (*store, error) {
 		SkipCheck: true,
 		OnUpgrade: func(progress string) { fmt.Fprintln(os.Stderr, progress) },
 	}
-	s.DB, err = s.dir.Open(o, os.Getenv("CONFAB_MASTER_KEY"), served)
+	s.DB, err = s.dir.OpenForCommand(o, os.Getenv("CONFAB_MASTER_KEY"), served)
 	if err != nil {
 		return nil, err
 	}

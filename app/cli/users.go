@@ -39,7 +39,7 @@ type userView struct {
 	CreatedAt      storage.Time `json:"created_at"`
 }
 
-func viewUser(u storage.User, o storage.Organization) userView {
+func viewUser(u storage.User, o storage.Organization, now storage.Time) userView {
 	return userView{
 		ID:             u.ID,
 		Object:         "user",
@@ -48,7 +48,7 @@ func viewUser(u storage.User, o storage.Organization) userView {
 		TeamID:         u.TeamPublicID,
 		OrganizationID: o.PublicID,
 		Role:           u.Role,
-		Status:         u.Status(storage.Now()),
+		Status:         u.Status(now),
 		LastSignInAt:   u.LastSignInAt,
 		CreatedAt:      u.CreatedAt,
 	}
@@ -76,7 +76,7 @@ func (e *env) usersCreate() *cobra.Command {
 				u.Email = &email
 			}
 			err = tx.InsertUser(&u)
-			return written{auditEntry{o.ID, "user.created", "user", u.ID}, u.ID, viewUser(u, o)}, err
+			return written{auditEntry{o.ID, "user.created", "user", u.ID}, u.ID, viewUser(u, o, tx.Now)}, err
 		}),
 	}
 
@@ -117,5 +117,12 @@ func (e *env) usersList() *cobra.Command {
 			return []string{v.ID, v.Name, optionalText(v.Email), v.Role, v.Status, v.TeamID, v.OrganizationID, v.LastSignInAt.String()}
 		},
 	}
-	return listCommand(e, cmd, columns, readEachOrganization(cmd, (*storage.Rx).Users, viewUser))
+
+	var now storage.Time
+	read := func(rx *storage.Rx, organization int64) ([]storage.User, error) {
+		now = rx.ClockTime()
+		return rx.Users(organization)
+	}
+	view := func(u storage.User, o storage.Organization) userView { return viewUser(u, o, now) }
+	return listCommand(e, cmd, columns, readEachOrganization(cmd, read, view))
 }

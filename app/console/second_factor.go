@@ -46,7 +46,7 @@ func (v *visit) findWhoLacksFactor() (who storage.SignedIn, ok bool, err error) 
 	case !v.API.FactorPolicy.IsBrokenBy(who.User):
 		v.redirect(http.StatusSeeOther, "settings/profile")
 		return who, false, nil
-	case !api.IsRecentSignIn(who.Session):
+	case !api.IsRecentSignIn(who.Session, v.DB.Now()):
 		v.showFactorForm(http.StatusOK, factorForm{Again: true})
 		return who, false, nil
 	}

@@ -25,7 +25,7 @@ func (v *visit) findSignInLink(token string) (l storage.UserInvitation, ok bool,
 	case errors.Is(err, storage.ErrNotFound):
 		v.showError(http.StatusNotFound, "This link is not valid", "Check that you opened the whole link.")
 		return l, false, nil
-	case err == nil && !l.Usable(storage.Now()):
+	case err == nil && !l.Usable(v.DB.Now()):
 		v.showEndedLink()
 		return l, false, nil
 	}

@@ -4,6 +4,7 @@
 package datadir
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -118,4 +119,20 @@ func (d Dir) Open(o storage.Options, masterKey string, served bool) (*storage.DB
 	o.Path, o.MasterKey = storage.DatabaseFile(string(d)), key
 	o.Served = served
 	return storage.Open(o)
+}
+
+// OpenForCommand is Open for a command that ends soon. Its time is that of the directory: a
+// sandbox's may have been moved.
+func (d Dir) OpenForCommand(o storage.Options, masterKey string, served bool) (*storage.DB, error) {
+	clock := &storage.MovableClock{}
+	o.Now = clock.Now
+
+	db, err := d.Open(o, masterKey, served)
+	if err != nil {
+		return nil, err
+	}
+	if err := clock.Restore(context.Background(), db); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
 }

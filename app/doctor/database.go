@@ -42,7 +42,7 @@ func (e *examination) checkDatabase(ctx context.Context) bool {
 		return false
 	}
 
-	e.db, err = e.dir.Open(storage.Options{Schema: e.Schema, Readers: 1, SkipCheck: true}, e.MasterKey, true)
+	e.db, err = e.dir.OpenForCommand(storage.Options{Schema: e.Schema, Readers: 1, SkipCheck: true}, e.MasterKey, true)
 	switch {
 	case errors.Is(err, storage.ErrMasterKey):
 		e.broken("master key", "Restore the key that the database was created with: it is in a backup from that time.", "%v.", err)
@@ -101,7 +101,7 @@ func (e *examination) checkEpoch(ctx context.Context) {
 	case how != "":
 		e.warn("epoch", "Restart the server: it checks the database when it starts.",
 			"An older database was put back while the server was running: %s.", how)
-	case at != 0 && storage.Now().Sub(at) < putBackReported:
+	case at != 0 && e.db.Now().Sub(at) < putBackReported:
 		e.warn("epoch", "Check what is missing since the copy was made, and resume paused broadcasts: confab broadcasts list.",
 			"An older database was put back; the server noticed at %s and began a new epoch of events.", at)
 	default:
@@ -125,7 +125,7 @@ func (e *examination) checkClock(ctx context.Context) {
 		e.warnOfLeap(clock)
 		return
 	}
-	if ahead := last.Sub(storage.Now()); ahead > maxClockLead {
+	if ahead := last.Sub(e.db.Now()); ahead > maxClockLead {
 		e.broken("clock", "Set the clock (timedatectl set-ntp true). Messaging windows and signatures depend on it.",
 			"The last call was logged %s ahead of this machine's clock.", ahead.Round(time.Second))
 		return

@@ -17,7 +17,7 @@ func (e *examination) checkJobs(ctx context.Context) {
 		return
 	}
 
-	clean, now := true, storage.Now()
+	clean, now := true, e.db.Now()
 	for _, n := range counts {
 		late := now.Sub(n.Oldest)
 		switch {

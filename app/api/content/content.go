@@ -43,6 +43,7 @@ type MessageBody struct {
 	Interactive json.RawMessage `json:"interactive"`
 	Reaction    json.RawMessage `json:"reaction"`
 
+	rest.Timed
 	AllowHTTP PlainHTTP `json:"-"` // links need not be https; set it before decoding
 	content   Object    // the one that type names, once it was validated
 	bsuid     string    // what Recipient says, where that counts
@@ -88,7 +89,7 @@ func (b *MessageBody) validateSend() error {
 	}
 
 	var err error
-	if b.later, err = rest.ScheduledTime(b.ScheduledAt); err != nil {
+	if b.later, err = b.ScheduledTime(b.ScheduledAt); err != nil {
 		return err
 	}
 

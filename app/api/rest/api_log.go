@@ -78,7 +78,7 @@ func (l *callLog) add(x *Exchange, status int, took time.Duration, ip, path stri
 		LatencyMicros: took.Microseconds(),
 		IP:            ip,
 		RequestID:     r.ID,
-		CreatedAt:     storage.At(r.began),
+		CreatedAt:     r.Now,
 	}
 	// Copies: what pointed into the request would keep all of it in memory.
 	switch {

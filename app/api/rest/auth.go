@@ -106,7 +106,7 @@ func CheckSuspension(o storage.Organization) error {
 // whose key it is, the refusal is logged here, as one of the API is.
 func (s *Server) Admit(w http.ResponseWriter, hr *http.Request) (isAdmitted, isLogged bool) {
 	r := &Request{
-		HTTP: hr, ID: s.EnsureRequestID(w), began: time.Now(),
+		HTTP: hr, ID: s.EnsureRequestID(w), began: time.Now(), Now: s.DB.Now(),
 		Prefix: hr.URL.Path, Table: new(Table), route: new(Route),
 	}
 	err := s.admitOutside(r)

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"net/http"
 	"unicode/utf8"
+
+	"confab/storage"
 )
 
 // MaxBody is the largest JSON body, and maxTableBody that of a route that takes much.
@@ -78,11 +80,15 @@ func (r *Request) setBody(raw []byte) error {
 type validator interface{ Validate() error }
 
 // Decode reads the body into in and checks its rules.
-func (r *Request) Decode(in validator) error { return Decode(r.Body, in) }
+func (r *Request) Decode(in validator) error { return Decode(r.Body, r.Now, in) }
 
-func Decode(body []byte, in validator) error {
+// Decode reads a body at a time, and checks its rules.
+func Decode(body []byte, now storage.Time, in validator) error {
 	if err := Unmarshal(body, in); err != nil {
 		return err
+	}
+	if t, ok := in.(interface{ setNow(storage.Time) }); ok {
+		t.setNow(now)
 	}
 	return in.Validate()
 }

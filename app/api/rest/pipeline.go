@@ -35,7 +35,7 @@ func (x *Exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 
 // Serve answers a request whose table of routes is known.
 func (s *Server) Serve(w http.ResponseWriter, r *Request) {
-	r.ID, r.began = s.DB.NewID(storage.PrefixRequest), time.Now()
+	r.ID, r.began, r.Now = s.DB.NewID(storage.PrefixRequest), time.Now(), s.DB.Now()
 	r.path = strings.TrimPrefix(r.HTTP.URL.Path, r.Prefix)
 	x := &Exchange{ResponseWriter: w, Request: r}
 	x.Header().Set("X-Request-Id", r.ID)

@@ -23,6 +23,7 @@ type Request struct {
 	path   string // after it
 	Table  *Table
 	began  time.Time
+	Now    storage.Time // what the clock of the database said then
 	route  *Route
 	params httprouter.Params
 	Raw    []byte // the body as it came

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -253,20 +254,25 @@ func InRange[T int64 | float64](name string, n *LooseNumber[T], least, most T) e
 	return nil
 }
 
+// Timed is a part of bodies that name a time to come. Decode says what the time is.
+type Timed struct{ now storage.Time }
+
+func (t *Timed) setNow(now storage.Time) { t.now = now }
+
 // ScheduledTime reads when something is to be sent: from now to 90 days ahead, or 0 for at
 // once if it is absent.
-func ScheduledTime(s *string) (storage.Time, error) {
-	return TimeAhead("scheduled_at", s, jobs.MaxSchedule, "90 days")
+func (t *Timed) ScheduledTime(s *string) (storage.Time, error) {
+	return t.TimeAhead("scheduled_at", s, jobs.MaxSchedule, "90 days")
 }
 
 // TimeAhead reads an instant from now to so far ahead, which words say too; 0 if it is absent.
-func TimeAhead(name string, s *string, most time.Duration, words string) (storage.Time, error) {
+func (t *Timed) TimeAhead(name string, s *string, most time.Duration, words string) (storage.Time, error) {
 	if s == nil {
 		return 0, nil
 	}
 
 	at, err := time.Parse(time.RFC3339Nano, *s)
-	wait := time.Until(at)
+	wait := at.Sub(cmp.Or(t.now, storage.Now()).Std())
 	switch {
 	case err != nil || !dateTime.MatchString(*s):
 		return 0, Invalid(name, "must be a timestamp such as 2026-01-02T03:04:05.678Z")

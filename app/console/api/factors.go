@@ -71,7 +71,7 @@ func viewFactors(rx *storage.Rx, user string) (view factorsView, err error) {
 // getFactors handles GET /console/api/factors: one's own.
 func (s *Server) getFactors(r *rest.Request) (rest.Reply, error) {
 	view, err := s.viewFactorsOf(r, r.User.ID)
-	view.Recent = IsRecentSignIn(r.Visitor.Session)
+	view.Recent = IsRecentSignIn(r.Visitor.Session, r.Now)
 	if s.Passkeys != nil {
 		view.PasskeyHost = &s.Passkeys.Host
 	}
@@ -92,9 +92,9 @@ func (s *Server) viewFactorsOf(r *rest.Request, user string) (view factorsView, 
 	return view, err
 }
 
-// IsRecentSignIn reports whether a session is new enough to change factors.
-func IsRecentSignIn(session storage.UserSession) bool {
-	return storage.Now() < session.CreatedAt.Add(recentSignIn)
+// IsRecentSignIn reports whether a session is new enough at a time to change factors.
+func IsRecentSignIn(session storage.UserSession, now storage.Time) bool {
+	return now < session.CreatedAt.Add(recentSignIn)
 }
 
 func errNotRecent(change string) error {
@@ -104,7 +104,7 @@ func errNotRecent(change string) error {
 // updateFactors lets change work on one's own factors, after a sign-in lately. What it
 // returns is shown once.
 func (s *Server) updateFactors(r *rest.Request, change func(*storage.Tx) (any, error)) (rest.Reply, error) {
-	if !IsRecentSignIn(r.Visitor.Session) {
+	if !IsRecentSignIn(r.Visitor.Session, r.Now) {
 		return rest.Reply{}, errNotRecent("changing a second factor")
 	}
 

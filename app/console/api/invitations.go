@@ -19,7 +19,7 @@ type invitationView struct {
 // viewInvitation makes the reply of an invitation, read again with its team.
 func (s *Server) viewInvitation(rx *storage.Rx, u storage.User, token string) (invitationView, error) {
 	u, err := rx.User(u.OrganizationID, u.ID)
-	return invitationView{api.ViewPerson(u), s.api.Publisher.PublicURL + "/console/welcome/" + token, u.InvitedUntil}, err
+	return invitationView{api.ViewPerson(u, rx.ClockTime()), s.api.Publisher.PublicURL + "/console/welcome/" + token, u.InvitedUntil}, err
 }
 
 // newPerson is the body of POST /console/api/people.

@@ -25,10 +25,10 @@ type fullKeyView struct {
 	LastUsedAt storage.Time `json:"last_used_at"`
 }
 
-func viewKey(k storage.Key) fullKeyView {
+func viewKey(k storage.Key, now storage.Time) fullKeyView {
 	return fullKeyView{
 		KeyView:    api.ViewKey(k),
-		Status:     k.Status(storage.Now()),
+		Status:     k.Status(now),
 		RevokedAt:  k.RevokedAt,
 		LastUsedAt: k.LastUsedAt,
 	}
@@ -53,7 +53,7 @@ func (s *Server) listKeys(r *rest.Request) (rest.Reply, error) {
 			return rows, storage.Last, err
 		},
 		Key:  func(k storage.Key) storage.After { return storage.After{Key: k.CreatedAt, ID: k.ID} },
-		View: viewKey,
+		View: func(k storage.Key) fullKeyView { return viewKey(k, r.Now) },
 	})
 }
 
@@ -63,6 +63,7 @@ type newKey struct {
 	ExpiresInHours *int    `json:"expires_in_hours"`
 	ExpiresAt      *string `json:"expires_at"`
 	end            storage.Time
+	rest.Timed
 	api.KeyLimits
 }
 
@@ -78,7 +79,7 @@ func (k *newKey) Validate() error {
 	}
 
 	var err error
-	if k.end, err = rest.TimeAhead("expires_at", k.ExpiresAt, maxKeyHours*time.Hour, "ten years"); err != nil {
+	if k.end, err = k.TimeAhead("expires_at", k.ExpiresAt, maxKeyHours*time.Hour, "ten years"); err != nil {
 		return err
 	}
 	return k.KeyLimits.Validate()
@@ -103,7 +104,7 @@ func (s *Server) createKey(r *rest.Request, in newKey) (rest.Reply, error) {
 			return rest.Reply{}, err
 		}
 		secret, err := tx.InsertKey(&k)
-		return rest.Created(newKeyView{viewKey(k), secret}).WithSecret(), err
+		return rest.Created(newKeyView{viewKey(k, r.Now), secret}).WithSecret(), err
 	})
 }
 
@@ -116,6 +117,6 @@ func (s *Server) revokeKey(r *rest.Request) (rest.Reply, error) {
 	}
 	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
 		k, err := tx.RevokeKey(r.Org.ID, id)
-		return rest.OK(viewKey(k)), err
+		return rest.OK(viewKey(k, r.Now)), err
 	})
 }

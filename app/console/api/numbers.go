@@ -124,7 +124,7 @@ func (s *Server) connectNumber(r *rest.Request) (rest.Reply, error) {
 		}
 		r.Target = claim.PhoneNumberID
 		a, err = jobs.StoreConnected(tx, a, claim, number)
-		return rest.Created(api.ViewAccount(a)), err
+		return rest.Created(api.ViewAccount(a, r.Now)), err
 	})
 }
 
@@ -193,7 +193,7 @@ func (s *Server) checkNumber(r *rest.Request) (rest.Reply, error) {
 			return rest.Reply{}, err
 		}
 		a, err := tx.AccountDetail(r.Account.ID)
-		return rest.OK(api.ViewAccount(a)), err
+		return rest.OK(api.ViewAccount(a, r.Now)), err
 	})
 }
 
@@ -206,7 +206,7 @@ func (s *Server) disconnectNumber(r *rest.Request) (rest.Reply, error) {
 			return rest.Reply{}, err
 		}
 		a, err := tx.AccountDetail(r.Account.ID)
-		return rest.OK(api.ViewAccount(a)), err
+		return rest.OK(api.ViewAccount(a, r.Now)), err
 	})
 }
 

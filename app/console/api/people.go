@@ -30,7 +30,7 @@ func viewPersonFor(r *rest.Request, u storage.User) any {
 	if r.User.Role != storage.RoleAdmin && u.ID != r.User.ID {
 		return colleagueView{ID: u.ID, Object: "user", Name: u.Name}
 	}
-	return api.ViewPerson(u)
+	return api.ViewPerson(u, r.Now)
 }
 
 // listPeople handles GET /console/api/people.
@@ -70,7 +70,7 @@ func (s *Server) changePerson(r *rest.Request, change func(*storage.Tx, *storage
 		}
 
 		u, err := personIn(&tx.Rx, r)
-		return rest.OK(api.ViewPerson(u)), err
+		return rest.OK(api.ViewPerson(u, r.Now)), err
 	})
 }
 

@@ -18,7 +18,7 @@ type profileView struct {
 }
 
 func (s *Server) viewProfile(u storage.User) profileView {
-	return profileView{api.ViewPerson(u), u.PasswordHash != nil, !s.PasswordsOff}
+	return profileView{api.ViewPerson(u, s.DB.Now()), u.PasswordHash != nil, !s.PasswordsOff}
 }
 
 // getProfile handles GET /console/api/profile.

@@ -16,8 +16,8 @@ import (
 const hoursShown = 24
 
 // hoursSince is the start of the first of these hours.
-func hoursSince() storage.Time {
-	return storage.At(time.Now().Truncate(time.Hour).Add(-(hoursShown - 1) * time.Hour))
+func hoursSince(now storage.Time) storage.Time {
+	return storage.At(now.Std().Truncate(time.Hour).Add(-(hoursShown - 1) * time.Hour))
 }
 
 // deliveryHourView are the deliveries of an hour.
@@ -37,7 +37,7 @@ type subscriptionDayView struct {
 
 // getSubscriptionDay handles GET /console/api/webhook_subscriptions/:id/day.
 func (s *Server) getSubscriptionDay(r *rest.Request) (rest.Reply, error) {
-	id, since, from := r.Param("id"), api.StatsSince(), hoursSince()
+	id, since, from := r.Param("id"), api.StatsSince(r.Now), hoursSince(r.Now)
 	var stats storage.DeliveryStats
 	var hours []storage.DeliveryStats
 	err := s.List(r, func(rx *storage.Rx) (err error) {
@@ -113,7 +113,7 @@ type qualityView struct {
 
 // getNumberQuality handles GET /console/api/:phone_number_id/quality.
 func (s *Server) getNumberQuality(r *rest.Request) (rest.Reply, error) {
-	from := hoursSince()
+	from := hoursSince(r.Now)
 	var hours []storage.MessageCounts
 	var failures []storage.FailureCount
 	err := s.List(r, func(rx *storage.Rx) (err error) {
@@ -149,7 +149,7 @@ const daysShown = 30
 // getOrganizationHealth handles GET /console/api/health.
 func (s *Server) getOrganizationHealth(r *rest.Request) (rest.Reply, error) {
 	const day = 24 * time.Hour
-	from := storage.At(time.Now().Truncate(day).Add(-(daysShown - 1) * day))
+	from := storage.At(r.Now.Std().Truncate(day).Add(-(daysShown - 1) * day))
 	view := organizationHealthView{Object: "organization_health", Plan: r.Org.Plan}
 	if s.Replica != nil {
 		view.Replica = s.Replica()
@@ -164,16 +164,16 @@ func (s *Server) getOrganizationHealth(r *rest.Request) (rest.Reply, error) {
 		}
 		view.Days = viewMessageCounts(from, day, days)
 
-		last, err := rx.MessageDays(r.Org.ID, hoursSince(), 1)
+		last, err := rx.MessageDays(r.Org.ID, hoursSince(r.Now), 1)
 		if err != nil {
 			return err
 		}
-		view.LastDay = viewMessageCounts(hoursSince(), day, last)[0]
+		view.LastDay = viewMessageCounts(hoursSince(r.Now), day, last)[0]
 
 		if view.Usage.Messages, err = rx.StoredUsage(r.Org.ID, s.DB.Now()); err != nil {
 			return err
 		}
-		failures, err := rx.OrganizationFailures(r.Org.ID, hoursSince())
+		failures, err := rx.OrganizationFailures(r.Org.ID, hoursSince(r.Now))
 		view.Failures = viewFailures(failures)
 		return err
 	})
