@@ -43,6 +43,7 @@ func (a *App) openConsole() {
 		IsLocal:     func(r *http.Request) bool { return isLocalRequest(r) && pages.Hosts(nil).Contains(r.Host) },
 		SandboxUser: a.SandboxUser,
 		Simulator:   a.simulatorHandler(),
+		ClockOffset: a.Clock.Offset,
 		Provider:    a.identityProvider(),
 		Log:         a.Log,
 	})

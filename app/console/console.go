@@ -27,6 +27,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"time"
 
 	"confab/app/api/rest"
 	"confab/app/console/api"
@@ -53,6 +54,8 @@ type Options struct {
 	SandboxUser func() string
 	// Simulator serves /_sim of the played provider of a sandbox; nil if there is none.
 	Simulator http.Handler
+	// ClockOffset is how far the clock of a sandbox was moved.
+	ClockOffset func() time.Duration
 	// Provider is the identity provider through which people can sign in; nil if there is none.
 	Provider *IdentityProvider
 	Log      *slog.Logger

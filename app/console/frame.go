@@ -78,6 +78,7 @@ type start struct {
 	User         startUser         `json:"user"`
 	Organization startOrganization `json:"organization"`
 	Sandbox      bool              `json:"sandbox"`
+	ClockOffset  int64             `json:"clock_offset_ms"`
 	Screens      []string          `json:"screens"` // paths of the navigation
 	Guides       map[string]string `json:"guides"`
 }
@@ -130,6 +131,7 @@ func (v *visit) showFrame(title string, who storage.SignedIn) error {
 		User:         startUser{ID: who.User.ID, Name: who.User.Name, Email: who.User.Email, Role: who.User.Role},
 		Organization: startOrganization{ID: who.Organization.PublicID, Name: who.Organization.Name},
 		Sandbox:      v.SandboxUser != nil,
+		ClockOffset:  v.ClockOffset().Milliseconds(),
 		Guides:       guides,
 	}
 	for _, one := range screens {

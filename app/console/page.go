@@ -35,6 +35,7 @@ type page struct {
 	Passkeys *passkeyForm // of the part that is shown
 
 	Sandbox bool
+	Clock   string // how far that of a sandbox was moved; "" if it was not
 	Root    string // leads to /console/ from the page
 	assets  *assets
 }
@@ -78,7 +79,7 @@ func (v *visit) redirect(status int, target string) {
 
 // writePage writes a page.
 func (v *visit) writePage(status int, p page) {
-	p.Root, p.assets, p.Sandbox = v.root(), v.assets(), v.SandboxUser != nil
+	p.Root, p.assets, p.Sandbox, p.Clock = v.root(), v.assets(), v.SandboxUser != nil, offsetText(v.ClockOffset())
 
 	var b bytes.Buffer
 	if err := v.pages.Execute(&b, p); err != nil {

@@ -1,7 +1,9 @@
 package console
 
 import (
+	"fmt"
 	"net/http"
+	"time"
 
 	"confab/storage"
 )
@@ -84,4 +86,20 @@ func (v *visit) continueAsUser() error {
 	}
 	v.redirect(http.StatusSeeOther, nextPage(v.r.PostForm.Get("next")))
 	return nil
+}
+
+// offsetText is how far the clock of a sandbox was moved, such as "+1d 2h"; "" if it was not.
+func offsetText(offset time.Duration) string {
+	days, hours := offset/(24*time.Hour), offset%(24*time.Hour)/time.Hour
+	switch {
+	case offset == 0:
+		return ""
+	case offset < time.Hour:
+		return fmt.Sprintf("+%dm", max(1, offset/time.Minute))
+	case days == 0:
+		return fmt.Sprintf("+%dh", hours)
+	case hours == 0:
+		return fmt.Sprintf("+%dd", days)
+	}
+	return fmt.Sprintf("+%dd %dh", days, hours)
 }

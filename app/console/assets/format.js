@@ -1,5 +1,6 @@
 /** Times, numbers and names, as the viewer's language and zone write them. */
 import { el, signal } from "./dom.js";
+import { presentTime } from "./session.js";
 
 /** How times are written. @type {Record<string, any>} */
 const dateText = {
@@ -30,8 +31,8 @@ const hour = 60 * minute;
 const halfDay = 12 * hour;
 
 /** The present, which moves on twice a minute. */
-export const now = signal(Date.now());
-setInterval(() => now.set(Date.now()), minute / 2);
+export const now = signal(presentTime());
+setInterval(() => now.set(presentTime()), minute / 2);
 
 /** @param {number} value */
 export const count = (value) => plain.format(value);

@@ -58,7 +58,7 @@ export function applyTheme() {
 /**
  * @typedef {{ id: string, name: string, email: string | null, role: "admin" | "agent" }} User
  * @typedef {{ phone_number_id: string, phone_number: string | null, name: string | null, status: string, customer_id: string | null }} Account
- * @typedef {{ user: User, organization: { id: string, name: string }, sandbox: boolean, screens: string[], guides: Record<string, string> }} Start
+ * @typedef {{ user: User, organization: { id: string, name: string }, sandbox: boolean, clock_offset_ms: number, screens: string[], guides: Record<string, string> }} Start
  */
 
 /** The address of /console/, with any prefix of a proxy. */
@@ -87,11 +87,18 @@ const start = JSON.parse(document.body.dataset.start ?? "null") ?? {
   user: { id: "", name: "", email: null, role: "agent" },
   organization: { id: "", name: "" },
   sandbox: false,
+  clock_offset_ms: 0,
   screens: [],
   guides: {},
 };
 
 export const { organization, sandbox, screens, guides } = start;
+
+/** How far the clock of a sandbox was moved when the page was loaded. */
+export const clockOffset = start.clock_offset_ms;
+
+/** presentTime is the time by the server's clock, which a sandbox can move. */
+export const presentTime = () => Date.now() + clockOffset;
 
 /** The person who is signed in; its name may change. */
 export const me = signal(start.user);

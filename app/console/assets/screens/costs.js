@@ -7,7 +7,7 @@ import { everyRow, filter } from "../parts/lists.js";
 import { bars, columns, figure } from "../parts/plot.js";
 import { loaded, resource } from "../parts/states.js";
 import { query } from "../router.js";
-import { numbers, root } from "../session.js";
+import { numbers, presentTime, root } from "../session.js";
 
 const text = {
   title: "Costs",
@@ -35,7 +35,7 @@ const kinds = /** @type {const} */ (["day", "category", "number", "broadcast"]);
 
 /** span is the days of the chosen period, as dates in UTC. */
 function span() {
-  const now = new Date();
+  const now = new Date(presentTime());
   const at = (/** @type {number} */ month, /** @type {number} */ day) =>
     new Date(Date.UTC(now.getUTCFullYear(), month, day)).toISOString().slice(0, 10);
   const [month, day] = [now.getUTCMonth(), now.getUTCDate()];

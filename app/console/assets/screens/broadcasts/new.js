@@ -10,6 +10,7 @@ import { templateForm } from "../../parts/template_form.js";
 import { templatePreview } from "../../parts/template_preview.js";
 import { toast, toastError } from "../../parts/notices.js";
 import { link, navigate, query } from "../../router.js";
+import { presentTime } from "../../session.js";
 import { audienceStep, liveField } from "./audience.js";
 import { review } from "./review.js";
 
@@ -218,7 +219,7 @@ function timeStep(of, content) {
       }, wrong)),
       testSend(of, content)),
     isWrong() {
-      wrong.set(later() && !typed() ? text.noTime : later() && new Date(typed()).getTime() < Date.now() ? text.past : "");
+      wrong.set(later() && !typed() ? text.noTime : later() && new Date(typed()).getTime() < presentTime() ? text.past : "");
       return wrong() !== "";
     },
     /** @param {any} error */

@@ -9,7 +9,7 @@ import { bind } from "../../keys.js";
 import { reportPresence } from "../../live.js";
 import { button, icon } from "../../parts/basics.js";
 import { toastFailure } from "../../parts/notices.js";
-import { me } from "../../session.js";
+import { me, presentTime } from "../../session.js";
 import { attachments } from "./attachments.js";
 import { summary } from "./content.js";
 import { recipient } from "./conversations.js";
@@ -65,8 +65,8 @@ export function composer(at) {
   });
   // It closes on the second, not when the time that is shown moves on.
   effect(() => {
-    const left = Date.parse(at.conversation()?.service_window_expires_at ?? "") - Date.now();
-    if (isOpen() && now() && left < 60_000) setTimeout(() => now.set(Date.now()), left);
+    const left = Date.parse(at.conversation()?.service_window_expires_at ?? "") - presentTime();
+    if (isOpen() && now() && left < 60_000) setTimeout(() => now.set(presentTime()), left);
   });
   const files = attachments(at.number, at.id);
   const isWriting = computed(() => !at.refusal() && isOpen());
@@ -155,7 +155,7 @@ function writing(at, files) {
   /** @param {string} [when] sends it then */
   const submit = (when = draft.value().sendAt) => {
     if (!canSend()) return;
-    if (when && Date.parse(when) <= Date.now()) return openSendLater(submit); // that time is over
+    if (when && Date.parse(when) <= presentTime()) return openSendLater(submit); // that time is over
     const words = value().trim();
     const answers = draft.value().replyTo;
     const to = recipient(at.conversation().contact);

@@ -15,7 +15,7 @@ import { onDispose, signal } from "../../dom.js";
 import { get, latest, page } from "../../api.js";
 import { onChanged, together } from "../../live.js";
 import { query } from "../../router.js";
-import { me } from "../../session.js";
+import { me, presentTime } from "../../session.js";
 
 /** @typedef {Record<string, any>} Conversation */
 
@@ -199,7 +199,7 @@ export function conversations(current) {
   /** catchUp reads what has changed since the last change that is known. @param {string[]} ids those said to have changed */
   async function catchUp(ids) {
     if (!filter.number) return;
-    const now = Date.now();
+    const now = presentTime();
     const query = { updated_since: new Date(Math.min(since || now, now) - overlap).toISOString(), limit: 100 };
     const missing = new Set(ids);
     /** @type {string | null} */

@@ -10,6 +10,7 @@
 import { computed, onDispose, signal } from "../../dom.js";
 import { get, latest, page } from "../../api.js";
 import { onChanged, onEvent, together } from "../../live.js";
+import { presentTime } from "../../session.js";
 import { onSent, outbox, settled } from "./outbox.js";
 
 /** @typedef {Record<string, any>} Message */
@@ -171,7 +172,7 @@ export function messages(number, conversation, unread) {
         }
         const before = known.size;
         got.rows.forEach((m) => known.set(m.id, m));
-        if (Date.parse(until) > Date.now()) isNewest = true;
+        if (Date.parse(until) > presentTime()) isNewest = true;
         if (known.size > before || isNewest) break;
         span *= 8;
         from = until;

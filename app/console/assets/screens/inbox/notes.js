@@ -11,7 +11,7 @@ import { confirmAction } from "../../parts/dialog.js";
 import { formDialog } from "../../parts/form.js";
 import { words } from "../../parts/formatted.js";
 import { menu } from "../../parts/menu.js";
-import { isAdmin, me } from "../../session.js";
+import { isAdmin, me, presentTime } from "../../session.js";
 
 const text = {
   note: "Note",
@@ -101,7 +101,7 @@ export function noteLine(note) {
   return el("article.note", { id: note.id, tabindex: "-1", "aria-label": text.by(who), "data-note": note.id },
     el("header", null,
       el("b", { dir: "auto" }, text.by(who)),
-      stamp(note.created_at, (at) => (dayOf(at) === dayOf(Date.now()) ? clockOf(at) : dayAndClock.format(at))),
+      stamp(note.created_at, (at) => (dayOf(at) === dayOf(presentTime()) ? clockOf(at) : dayAndClock.format(at))),
       isEdited && el("small", null, text.edited),
       isOwn && actions(note)),
     el("p", { dir: "auto" }, words(note.text)));

@@ -8,7 +8,7 @@ import { button } from "../../parts/basics.js";
 import { menu } from "../../parts/menu.js";
 import { toast } from "../../parts/notices.js";
 import { navigate } from "../../router.js";
-import { me, preference } from "../../session.js";
+import { me, preference, presentTime } from "../../session.js";
 import { summary } from "./content.js";
 import { nameOf } from "./conversations.js";
 
@@ -45,7 +45,7 @@ let quietUntil = 0;
 onEvent(["message.received"], ({ created_at: at, payload: { svc, entry } }) => {
   const { conversation_id: id, contact, conversation: { assigned_to: who } } = svc;
   const isMine = !who || who === me.peek().id;
-  if (!isMine || (!document.hidden && document.hasFocus()) || Date.now() - Date.parse(at) > fresh) return;
+  if (!isMine || (!document.hidden && document.hasFocus()) || presentTime() - Date.parse(at) > fresh) return;
   if (sound.peek() === "on" && Date.now() > quietUntil) {
     quietUntil = Date.now() + rest;
     beep();

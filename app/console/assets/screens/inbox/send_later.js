@@ -2,6 +2,7 @@
 import { el, signal } from "../../dom.js";
 import { button } from "../../parts/basics.js";
 import { dialog } from "../../parts/dialog.js";
+import { presentTime } from "../../session.js";
 
 const text = {
   title: "Send later",
@@ -20,7 +21,7 @@ const local = (at) => new Date(at.getTime() - at.getTimezoneOffset() * 60_000).t
 
 /** @param {number} days */
 function morning(days) {
-  const at = new Date();
+  const at = new Date(presentTime());
   at.setDate(at.getDate() + days);
   at.setHours(9, 0, 0, 0);
   return at;
@@ -31,11 +32,11 @@ function morning(days) {
  * @param {(when: string) => void} submit
  */
 export function openSendLater(submit) {
-  const inAnHour = new Date(Date.now() + 3_600_000);
+  const inAnHour = new Date(presentTime() + 3_600_000);
   const choices = /** @type {[string, Date][]} */ ([
     [text.hour, inAnHour],
     [text.tomorrow, morning(1)],
-    [text.monday, morning(((8 - new Date().getDay()) % 7) || 7)],
+    [text.monday, morning(((8 - new Date(presentTime()).getDay()) % 7) || 7)],
   ]);
   dialog(text.title, (close) => {
     const wrong = signal("");
@@ -45,13 +46,13 @@ export function openSendLater(submit) {
         type: "datetime-local",
         id: "send-at",
         value: local(inAnHour),
-        min: local(new Date()),
+        min: local(new Date(presentTime())),
         "aria-describedby": "send-at-hint",
         autofocus: true,
       },
     );
     const finish = (/** @type {Date} */ at) => {
-      const wait = at.getTime() - Date.now();
+      const wait = at.getTime() - presentTime();
       if (!(wait > 0 && wait < longest)) return wrong.set(text.wrong);
       close();
       submit(at.toISOString());

@@ -3,6 +3,7 @@ import { el, signal } from "../../dom.js";
 import { clockOf, dates, dayOf } from "../../format.js";
 import { button } from "../../parts/basics.js";
 import { popover } from "../../parts/popover.js";
+import { presentTime } from "../../session.js";
 
 const text = {
   snooze: "Snooze",
@@ -19,7 +20,7 @@ const dayAndClock = dates({ weekday: "short", day: "numeric", month: "short", ho
 /** untilText is a time that lies ahead, as short as it can be said. @param {string} time */
 export function untilText(time) {
   const at = Date.parse(time);
-  return dayOf(at) === dayOf(Date.now()) ? clockOf(at) : dayAndClock.format(at);
+  return dayOf(at) === dayOf(presentTime()) ? clockOf(at) : dayAndClock.format(at);
 }
 
 /** @param {Date} at as a field of a form takes it */
@@ -27,7 +28,7 @@ const local = (at) => new Date(at.getTime() - at.getTimezoneOffset() * 60_000).t
 
 /** @param {number} days */
 function morning(days) {
-  const at = new Date();
+  const at = new Date(presentTime());
   at.setDate(at.getDate() + days);
   at.setHours(9, 0, 0, 0);
   return at;
@@ -40,20 +41,20 @@ function morning(days) {
  */
 export function openSnooze(beside, choose) {
   const choices = /** @type {[string, Date][]} */ ([
-    [text.hours, new Date(Date.now() + 3 * 3_600_000)],
+    [text.hours, new Date(presentTime() + 3 * 3_600_000)],
     [text.tomorrow, morning(1)],
-    [text.monday, morning(((8 - new Date().getDay()) % 7) || 7)],
+    [text.monday, morning(((8 - new Date(presentTime()).getDay()) % 7) || 7)],
   ]);
   popover(beside, { role: "dialog", "aria-label": text.snooze }, (close) => {
     const wrong = signal("");
     const finish = (/** @type {Date} */ at) => {
-      const wait = at.getTime() - Date.now();
+      const wait = at.getTime() - presentTime();
       if (!(wait > 0 && wait < longest)) return wrong.set(text.wrong);
       close();
       choose(at.toISOString());
     };
     /** @type {HTMLInputElement} */
-    const input = el("input", { type: "datetime-local", id: "snooze-until", value: local(morning(1)), min: local(new Date()) });
+    const input = el("input", { type: "datetime-local", id: "snooze-until", value: local(morning(1)), min: local(new Date(presentTime())) });
     return [
       choices.map(([name, at]) => button(name, {
         look: "bare", class: "menu-item", run: () => finish(at), title: dayAndClock.format(at),

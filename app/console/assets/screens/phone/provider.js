@@ -1,7 +1,9 @@
 /** The provider, played: how it behaves, what goes wrong, and what it was asked. */
 import { el, list, signal, when } from "../../dom.js";
+import { exact, now } from "../../format.js";
 import { button, chip, copyable } from "../../parts/basics.js";
 import { menu } from "../../parts/menu.js";
+import { sandbox } from "../../session.js";
 import { act, keyOf, nameOf, select, sim } from "./sim.js";
 
 const text = {
@@ -10,6 +12,11 @@ const text = {
   window: "24-hour window open",
   marketing: "Marketing",
   autoRead: "Reads automatically",
+  clock: "Clock",
+  clockLead: "Moves for the server and the provider, never back. What becomes due starts at once.",
+  ahead: "Move ahead by",
+  spans: [["1h", "1 hour"], ["25h", "25 hours"], ["7d", "7 days"], ["30d", "30 days"]],
+  move: "Move clock",
   faults: "Faults",
   often: "How often",
   times: [["1", "Once"], ["3", "3 times"], ["0", "Until switched off"]],
@@ -55,11 +62,22 @@ export function provider(state) {
         (on) => act("POST", contact() + "preferences", { marketing: on ? "resume" : "stop" })),
     ],
     toggle(text.autoRead, () => settings().auto_read, (on) => act("PATCH", "settings", { auto_read: on })),
+    sandbox && clock(),
     faults(state),
     delays(state),
     templates(state),
     magicNumbers(),
     callLog(state));
+}
+
+/** clock moves the clock of the whole sandbox, and loads the page again. */
+function clock() {
+  const by = signal("25h");
+  return group(text.clock,
+    el("p", null, () => el("time", { datetime: new Date(now()).toISOString() }, exact.format(now()))),
+    el("p.quiet", null, text.clockLead),
+    choice(text.ahead, () => text.spans, by, by.set),
+    button(text.move, { run: async () => (await act("POST", "clock", { advance: by() })) && location.reload() }));
 }
 
 /**

@@ -12,6 +12,7 @@ import { figure, sparkline } from "../../parts/plot.js";
 import { loaded, pace, resource } from "../../parts/states.js";
 import { table } from "../../parts/table.js";
 import { link, navigate, query, setQuery } from "../../router.js";
+import { presentTime } from "../../session.js";
 import { eventTypes, rotateDialog, testDialog, webhookDialog } from "./forms.js";
 import { replayDialog } from "./replay.js";
 import { answer, answerTime, deliveryChip, problemOf, rate, statusChip } from "./words.js";
@@ -162,7 +163,7 @@ function filters() {
     status: asked.get("status"),
     event_type: asked.get("type"),
     event_id: asked.get("id"),
-    created_after: hours > 0 ? new Date(Math.floor(Date.now() / 60_000) * 60_000 - hours * 3_600_000).toISOString() : null,
+    created_after: hours > 0 ? new Date(Math.floor(presentTime() / 60_000) * 60_000 - hours * 3_600_000).toISOString() : null,
   };
 }
 
