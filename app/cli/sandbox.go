@@ -16,6 +16,7 @@ import (
 	"confab/app"
 	"confab/app/config"
 	"confab/app/datadir"
+	"confab/storage"
 )
 
 // defaultSandboxDir is never a server's own directory.
@@ -162,6 +163,7 @@ type sandbox struct {
 	dir       string
 	app       *app.App
 	simulator *simulatorHost
+	clock     *storage.MovableClock
 	state     *sandboxState
 	token     string // demanded by /_sim; empty where only this machine reaches it
 
@@ -177,7 +179,7 @@ func (e *env) openSandbox(cmd *cobra.Command, c config.Config, simulatorAt strin
 		return nil, err
 	}
 
-	b := &sandbox{dir: c.DataDir}
+	b := &sandbox{dir: c.DataDir, clock: &storage.MovableClock{}}
 	if err = b.open(e, cmd, c, l); err == nil {
 		err = b.subscribeForwardURL(cmd.Context(), forwardTo)
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"confab/app/datadir"
@@ -24,7 +25,7 @@ func (b *sandbox) printInstructions(out io.Writer) {
 		{"  number", fmt.Sprintf("%s (phone_number_id %s)", s.PhoneNumber, s.PhoneNumberID)},
 		{"  simulator", s.SimulatorURL + " (simulated provider)"},
 		{"  saved in", filepath.Join(b.dir, datadir.SandboxFile)},
-	}, append(optionalRow("/_sim token", b.token), optionalRow("webhook secret", b.webhookSecret)...)...))
+	}, slices.Concat(b.clockRow(), optionalRow("/_sim token", b.token), optionalRow("webhook secret", b.webhookSecret))...))
 
 	fmt.Fprintf(out, `
 %s (%s) sent %q to the number. Reply to her:
@@ -69,6 +70,14 @@ func curlMessages(simulatorURL, controlToken string) string {
 		return fmt.Sprintf("  curl %s/_sim/messages", simulatorURL)
 	}
 	return fmt.Sprintf("  curl %s/_sim/messages \\\n    -H 'Authorization: Bearer %s'", simulatorURL, controlToken)
+}
+
+// clockRow says how far the clock was moved, if it was.
+func (b *sandbox) clockRow() [][]string {
+	if b.clock.Offset() == 0 {
+		return nil
+	}
+	return [][]string{{"  clock", fmt.Sprintf("%s, moved ahead by %s (--fresh starts over)", b.clock.Now(), b.clock.Offset())}}
 }
 
 // optionalRow is a row of the instructions that is left out if it has no value.

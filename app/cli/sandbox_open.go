@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -41,6 +42,7 @@ func (b *sandbox) open(e *env, cmd *cobra.Command, c config.Config, l net.Listen
 	options := e.appOptions(cmd, c)
 	options.SimulateSignup, options.AllowLocalURLs = b.simulateSignup, true
 	options.SandboxUser = func() string { return b.state.UserID }
+	options.Clock = b.clock
 	options.Simulator = func() http.Handler { return b.simulator.Control() }
 	if b.app, err = app.New(options); err != nil {
 		return err
@@ -111,6 +113,12 @@ func (b *sandbox) openSimulator(l net.Listener, o app.Options) (err error) {
 		AccessToken:  b.state.AccessToken,
 		WebhookURL:   webhook + webhookPath,
 		SetWindow:    b.setWindow,
+		Clock: &simulator.Clock{
+			Now:    func() time.Time { return time.Now().Add(b.clock.Offset()) },
+			Offset: b.clock.Offset,
+			Max:    storage.MaxClockOffset,
+			Move:   b.app.MoveClock,
+		},
 	})
 	return err
 }

@@ -51,7 +51,7 @@ func simCommands() []simCommand {
 	return slices.Concat(
 		[]simCommand{inboundMessage(), messageStatus(), echo(), messageEdit(), correction("revoke", "Delete a person's message")},
 		[]simCommand{templateReview(), templateCategory()}, contactCommands(), peopleCommands(), phoneCommands(),
-		[]simCommand{providerCalls(), injectedFault(), simulatorSettings(), sentMessages()}, objectCommands())
+		[]simCommand{movedClock(), providerCalls(), injectedFault(), simulatorSettings(), sentMessages()}, objectCommands())
 }
 
 // findSimulator finds the simulator: the one of a flag, or else as

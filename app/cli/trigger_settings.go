@@ -5,10 +5,49 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 )
+
+// clockAnswer is the clock of a sandbox.
+type clockAnswer struct {
+	Now      string `json:"now"`
+	OffsetMS int64  `json:"offset_ms"`
+	Started  *int   `json:"started,omitempty"`
+}
+
+func movedClock() simCommand {
+	return simCommand{
+		use:   "clock",
+		short: "Show the sandbox's clock, or move it ahead",
+		long: "Show the clock of the sandbox, or move it ahead by --advance, for the simulator and the server together. What\n" +
+			"becomes due starts at once, in order: windows close, retries and later sends go out, snoozed conversations\n" +
+			"wake, old data is deleted. It never goes back, and at most 400 days ahead in all; --fresh starts over.",
+		example: "  confab trigger clock\n  confab trigger clock --advance 25h\n  confab trigger clock --advance 30d --json",
+		flags:   []simFlag{{name: "advance", usage: "move it ahead by this `duration`, such as 90m, 25h or 30d", kind: requiredTextField}},
+		call:    "POST /_sim/clock",
+		complete: func(r *simRequest) error {
+			if r.fields["advance"] == nil {
+				r.method = "GET"
+			}
+			return nil
+		},
+		print: func(r *simRequest) error {
+			var c clockAnswer
+			if err := r.send(&c); err != nil {
+				return err
+			}
+			fields := [][]string{{"now", c.Now}, {"moved ahead", (time.Duration(c.OffsetMS) * time.Millisecond).String()}}
+			if c.Started != nil {
+				fields = append(fields, []string{"jobs started", strconv.Itoa(*c.Started)})
+			}
+			return printOne(r.cmd, c, fields)
+		},
+	}
+}
 
 func simulatorSettings() simCommand {
 	return simCommand{

@@ -29,7 +29,7 @@ func (s *Server) Subscribe(fn func(Activity)) (cancel func()) {
 func (s *Server) notify(make func() Activity) {
 	if fn := s.subscriber.Load(); fn != nil {
 		a := make()
-		a.Time = time.Now()
+		a.Time = s.now()
 		(*fn)(a)
 	}
 }

@@ -93,7 +93,7 @@ func shorten(body []byte) []byte {
 // recordCall keeps a call of the app, and publishes it.
 func (s *Server) recordCall(c *call, began time.Time, failure error) {
 	r := callRecord{
-		at: began, took: time.Since(began), method: c.r.Method, target: c.r.URL.RequestURI(),
+		at: s.now().Add(-time.Since(began)), took: time.Since(began), method: c.r.Method, target: c.r.URL.RequestURI(),
 		kind: c.r.Header.Get("Content-Type"), status: c.answerStatus, response: shorten(c.answerBody),
 	}
 	if failure != nil {
@@ -115,7 +115,7 @@ func (s *Server) recordCall(c *call, began time.Time, failure error) {
 // recordCallback keeps a callback, and publishes it.
 func (s *Server) recordCallback(target string, body []byte, began time.Time, status int, failure error) {
 	r := callRecord{
-		given: true, at: began, took: time.Since(began), method: http.MethodPost, target: target,
+		given: true, at: s.now().Add(-time.Since(began)), took: time.Since(began), method: http.MethodPost, target: target,
 		kind: "application/json", request: shorten(body), status: status,
 	}
 	if failure != nil {

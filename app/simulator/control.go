@@ -98,6 +98,9 @@ var controls = map[string]controlHandler{
 	"GET /_sim/settings":   (*Server).controlSettings,
 	"PATCH /_sim/settings": writing((*Server).controlPatchSettings),
 
+	"GET /_sim/clock":  (*Server).controlClock,
+	"POST /_sim/clock": (*Server).controlMoveClock,
+
 	"GET /_sim/calls":      (*Server).controlCalls,
 	"GET /_sim/codes":      (*Server).controlCodes,
 	"POST /_sim/callbacks": (*Server).controlCallback,

@@ -87,7 +87,7 @@ func (s *Server) serveControlMedia(w http.ResponseWriter, r *http.Request) {
 	m := s.world.Media[id]
 	s.mu.Unlock()
 
-	if m == nil || m.Expires <= nowMS() {
+	if m == nil || m.Expires <= s.nowMS() {
 		writeControlError(w, notFound("There is no media "+id+"."))
 		return
 	}

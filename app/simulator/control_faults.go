@@ -100,7 +100,7 @@ func (s *Server) controlReset(*controlCall) (any, error) {
 	}
 
 	s.outbox.pending = 0
-	s.world.People = newPeople()
+	s.world.People = newPeople(s.nowMS)
 	s.world.Faults = nil
 	s.calls.clear()
 	s.applySettings(defaultSettings())

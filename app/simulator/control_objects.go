@@ -59,7 +59,7 @@ func (s *Server) controlCategory(c *controlCall) (any, error) {
 		delete(update, "correct_category")
 		delete(update, "category_update_timestamp")
 		update["previous_category"], update["new_category"] = t.Category, category
-		t.Previous, t.Category, t.Updated = t.Category, category, nowMS()
+		t.Previous, t.Category, t.Updated = t.Category, category, s.nowMS()
 	}
 	s.queueAccountUpdate(t.Account, "template_category_update", update)
 	return success{true}, nil

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"time"
 )
 
 const (
@@ -27,7 +26,7 @@ type personView struct {
 	Windows      map[string]string `json:"windows"`   // phone_number_id → when its open 24-hour window closes
 }
 
-func (user *person) view() personView {
+func (user *person) view(now int64) personView {
 	v := personView{
 		PhoneNumber: displayed(user.Phone), BSUID: user.BSUID, Blocked: user.Blocked,
 		ReadReceipts: !user.NoReceipts, Marketing: "resume", Windows: map[string]string{},
@@ -42,7 +41,6 @@ func (user *person) view() personView {
 		v.Marketing = "stop"
 	}
 
-	now := nowMS()
 	for number, at := range user.Wrote {
 		if user.windowOpen(number, now) {
 			v.Windows[number] = rfc3339(at + serviceWindow.Milliseconds())
@@ -53,7 +51,7 @@ func (user *person) view() personView {
 
 // publishPerson publishes a person that was made or changed.
 func (s *Server) publishPerson(user *person) {
-	s.publish("person", func() any { return user.view() })
+	s.publish("person", func() any { return user.view(s.nowMS()) })
 }
 
 // listLimit reads the parameter limit.
@@ -79,7 +77,7 @@ func (s *Server) controlPeople(c *controlCall) (any, error) {
 	all := s.world.People.all
 	views := []personView{}
 	for _, user := range all[max(0, len(all)-limit):] {
-		views = append(views, user.view())
+		views = append(views, user.view(s.nowMS()))
 	}
 	return object{"data": views}, nil
 }
@@ -107,7 +105,7 @@ func (s *Server) controlAddPerson(c *controlCall) (any, error) {
 
 	user := s.world.People.ensure(waID(phone), bsuid)
 	s.applyPerson(user, c.in)
-	return user.view(), nil
+	return user.view(s.nowMS()), nil
 }
 
 // newNumber makes up a number that is not taken.
@@ -141,7 +139,7 @@ func (s *Server) controlPatchPerson(c *controlCall) (any, error) {
 		return nil, notFound("There is no person " + c.key() + ".")
 	}
 	s.applyPerson(user, c.in)
-	return user.view(), nil
+	return user.view(s.nowMS()), nil
 }
 
 // checkPerson refuses fields that a person cannot have.
@@ -247,7 +245,7 @@ func (s *Server) controlWindow(c *controlCall) (any, error) {
 		return nil, invalid("open", "must be true or false")
 	}
 
-	now := time.Now()
+	now := s.now()
 	at := now
 	if !open {
 		at = now.Add(-serviceWindow)
@@ -266,7 +264,7 @@ func (s *Server) controlWindow(c *controlCall) (any, error) {
 			return nil, err
 		}
 	}
-	return user.view(), nil
+	return user.view(s.nowMS()), nil
 }
 
 // setWindow sets when a person last wrote, and returns the person and the numbers concerned.
@@ -283,7 +281,7 @@ func (s *Server) setWindow(party, numberID string, at int64, open bool) (*person
 
 	var numbers []string
 	for _, n := range s.world.numbersOf("") {
-		if numberID != "" && n.ID != numberID || !open && !user.windowOpen(n.ID, nowMS()) && user.Wrote[n.ID] == 0 {
+		if numberID != "" && n.ID != numberID || !open && !user.windowOpen(n.ID, s.nowMS()) && user.Wrote[n.ID] == 0 {
 			continue
 		}
 		user.setWrote(n.ID, 0)

@@ -42,7 +42,7 @@ func (s *Server) recordEcho(numberID, to, kind string, content object) (*message
 	user := s.world.People.describe(to)
 	m := &message{
 		ID: newWamid(user.party(), user.Phone == ""), Dir: echoed, Number: numberID,
-		To: to, Phone: user.Phone, BSUID: user.BSUID, Type: kind, Status: "sent", At: nowMS(),
+		To: to, Phone: user.Phone, BSUID: user.BSUID, Type: kind, Status: "sent", At: s.nowMS(),
 	}
 
 	wire := object{"from": n.Phone, "id": m.ID, "timestamp": seconds(m.At), "type": kind}

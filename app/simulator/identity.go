@@ -40,7 +40,7 @@ func (s *Server) controlPreferences(c *controlCall) (any, error) {
 	for _, n := range s.numbersWrittenTo(user) {
 		item := object{
 			"detail": detail, "category": "marketing_messages",
-			"value": marketing, "timestamp": nowMS() / 1000,
+			"value": marketing, "timestamp": s.nowMS() / 1000,
 		}
 		item.addUser("", "wa_id", user)
 		s.queueUpdate(n, fieldPreferences, value{Contacts: contactsOf(user), Preferences: []object{item}})
@@ -83,7 +83,7 @@ func (s *Server) controlIdentity(c *controlCall) (any, error) {
 
 	for _, n := range s.numbersWrittenTo(user) {
 		moved := phone != "" && before.Phone != "" && after != before.Phone
-		if s.settings.sinceOctober() {
+		if s.settings.sinceOctober(s.now()) {
 			s.queueIdentityChange(n, &before, user, moved)
 			continue
 		}
@@ -112,13 +112,13 @@ func (s *Server) queueIdentityChange(n *number, before, after *person, moved boo
 	system.put("previous_user_id", own)
 	system.put("previous_parent_user_id", parent)
 
-	m := &message{ID: newInboundWamid(before.party(), before.Phone == ""), Type: "system", At: nowMS()}
+	m := &message{ID: newInboundWamid(before.party(), before.Phone == ""), Type: "system", At: s.nowMS()}
 	s.queueUpdate(n, fieldMessages, value{Messages: []object{inboundWire(m, before, object{"system": system})}})
 }
 
 // queueNumberChange queues the system message about a changed number.
 func (s *Server) queueNumberChange(n *number, before, after *person) {
-	m := &message{ID: newInboundWamid(before.Phone, false), Type: "system", At: nowMS()}
+	m := &message{ID: newInboundWamid(before.Phone, false), Type: "system", At: s.nowMS()}
 	wire := inboundWire(m, before, object{"system": object{
 		"body":  "User " + firstOf(after.Name, before.Phone) + " changed from " + before.Phone + " to " + after.Phone,
 		"wa_id": after.Phone, "type": "user_changed_number",
@@ -131,7 +131,7 @@ func (s *Server) queueIDChange(n *number, before, after *person) {
 	update := object{
 		"detail":    "User ID changed",
 		"user_id":   object{"previous": before.BSUID, "current": after.BSUID},
-		"timestamp": seconds(nowMS()),
+		"timestamp": seconds(s.nowMS()),
 	}
 	update.put("wa_id", after.Phone)
 	s.queueUpdate(n, fieldUserID, value{Contacts: contactsOf(after), Updates: []object{update}})

@@ -117,7 +117,7 @@ func (s *Server) storeInbound(numberID, phone, bsuid, kind string, in, content o
 
 	// Only what a user writes opens the service window.
 	if kind != "edit" && kind != "revoke" && kind != "system" {
-		user.setWrote(numberID, nowMS())
+		user.setWrote(numberID, s.nowMS())
 	}
 
 	s.publishPerson(user)
@@ -128,7 +128,7 @@ func (s *Server) storeInbound(numberID, phone, bsuid, kind string, in, content o
 func (s *Server) recordInbound(n *number, user *person, id, kind string, content object) (*message, error) {
 	m := &message{
 		ID: firstOf(id, newInboundWamid(user.party(), user.Phone == "")), Dir: inbound, Number: n.ID,
-		Phone: user.Phone, BSUID: user.BSUID, Type: kind, Status: "delivered", At: nowMS(),
+		Phone: user.Phone, BSUID: user.BSUID, Type: kind, Status: "delivered", At: s.nowMS(),
 	}
 	wire := inboundWire(m, user, content)
 	var err error

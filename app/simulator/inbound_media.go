@@ -25,7 +25,7 @@ func (s *Server) receiveMedia(numberID, kind string, in object) (object, error) 
 	wire := object{"id": m.ID, "mime_type": m.Mime, "sha256": base64.StdEncoding.EncodeToString(m.SHA256)}
 	wire.put("caption", in.text("caption"))
 	if s.opt.PublicURL != "" {
-		wire["url"] = m.url(s.opt.PublicURL)
+		wire["url"] = m.url(s.opt.PublicURL, s.now())
 	}
 
 	switch kind {

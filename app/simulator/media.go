@@ -133,7 +133,7 @@ func (s *Server) storeMedia(numberID, kind string, file *stagedFile, life time.D
 
 	m := &media{
 		ID: id, Account: n.Account, Number: numberID, Mime: kind, SHA256: file.sum[:], Size: file.size,
-		Expires: time.Now().Add(life).UnixMilli(), Secret: newSecret(12),
+		Expires: s.now().Add(life).UnixMilli(), Secret: newSecret(12),
 	}
 
 	// The bytes are stored first, so that no object is visible without them.
@@ -150,7 +150,7 @@ func (s *Server) storeMedia(numberID, kind string, file *stagedFile, life time.D
 
 // dropExpired deletes media that has expired.
 func (s *Server) dropExpired() {
-	now := nowMS()
+	now := s.nowMS()
 	for id, m := range s.world.Media {
 		if m.Expires <= now {
 			delete(s.world.Media, id)
@@ -163,7 +163,7 @@ func (s *Server) dropExpired() {
 func (s *Server) mediaOf(c *call) (*media, error) {
 	m := s.world.Media[c.id]
 	owner := c.params.text("phone_number_id")
-	if m == nil || m.Expires <= nowMS() || owner != "" && owner != m.Number {
+	if m == nil || m.Expires <= s.nowMS() || owner != "" && owner != m.Number {
 		return nil, noObject(c.r.Method, c.id)
 	}
 	return m, nil
@@ -176,14 +176,14 @@ func (s *Server) getMedia(c *call) (any, error) {
 		return nil, err
 	}
 	return object{
-		"messaging_product": "whatsapp", "url": m.url(origin(c.r)), "mime_type": m.Mime,
+		"messaging_product": "whatsapp", "url": m.url(origin(c.r), s.now()), "mime_type": m.Mime,
 		"sha256": hex.EncodeToString(m.SHA256), "file_size": m.Size, "id": m.ID,
 	}, nil
 }
 
 // url is a download URL that works for five minutes.
-func (m *media) url(origin string) string {
-	expires := strconv.FormatInt(time.Now().Add(urlLife).Unix(), 10)
+func (m *media) url(origin string, now time.Time) string {
+	expires := strconv.FormatInt(now.Add(urlLife).Unix(), 10)
 	q := url.Values{"mid": {m.ID}, "ext": {expires}, "hash": {m.sign(expires)}}
 	return origin + downloadPath + "?" + q.Encode()
 }
@@ -226,8 +226,8 @@ func (s *Server) serveDownload(w http.ResponseWriter, r *http.Request) {
 
 	expires, _ := strconv.ParseInt(q.Get("ext"), 10, 64)
 	switch {
-	case m == nil, m.Expires <= nowMS(),
-		m.sign(q.Get("ext")) != q.Get("hash"), expires <= time.Now().Unix(),
+	case m == nil, m.Expires <= s.nowMS(),
+		m.sign(q.Get("ext")) != q.Get("hash"), expires <= s.now().Unix(),
 		!open && !c.token.mayAccess(m.Account):
 		c.answerStatus = http.StatusNotFound
 		http.NotFound(w, r)

@@ -167,7 +167,6 @@ func (s *Server) readContent(c *call, d *draft) error {
 // message and schedules its statuses.
 func (s *Server) accept(c *call, d *draft) error {
 	d.ID = newWamid(d.party(), d.Phone == "")
-	now := time.Now()
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -191,11 +190,11 @@ func (s *Server) accept(c *call, d *draft) error {
 	}
 
 	// A message that was refused above does not count against the limits.
-	if err := s.limits.allow(now, &s.settings, c.id, d.party()); err != nil {
+	if err := s.limits.allow(time.Now(), &s.settings, c.id, d.party()); err != nil {
 		return err
 	}
 
-	d.At = now.UnixMilli()
+	d.At = s.nowMS()
 	s.predictFailure(c, d)
 	s.storeMessage(d.message.snapshot())
 	s.schedule(d)

@@ -95,7 +95,7 @@ func (w *world) ensureNumber(in Number) (*number, error) {
 		}
 		n = &number{
 			ID: firstOf(in.PhoneNumberID, w.newID()), Order: w.order(), Phone: "1555" + randomDigits(7),
-			Name: "Test Number", Status: statusConnected, CodeStatus: verified, Onboarded: nowMS(),
+			Name: "Test Number", Status: statusConnected, CodeStatus: verified, Onboarded: w.People.nowMS(),
 			Profile: profile{About: "Hello! I am using WhatsApp.", Vertical: "UNDEFINED"},
 		}
 	}

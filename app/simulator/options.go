@@ -55,10 +55,24 @@ type Options struct {
 	// have written last, so that the app opens or closes its 24-hour window too.
 	SetWindow func(context.Context, Window) error
 
+	// Clock is the clock of the sandbox that the simulator is a part of; nil is this
+	// machine's, which cannot be moved.
+	Clock *Clock
+
 	// MaxMessages limits the stored messages; 200,000 when zero.
 	MaxMessages int
 	// Log receives what goes wrong in the background; nil discards it.
 	Log *slog.Logger
+}
+
+// Clock is a clock that can be moved ahead.
+type Clock struct {
+	Now    func() time.Time
+	Offset func() time.Duration // how far it is ahead of this machine's
+	Max    time.Duration        // how far it can be moved in all
+	// Move moves it for all of the sandbox, and returns how many jobs of the app were claimed.
+	// It calls before with the time at which a job was due, before that starts.
+	Move func(ctx context.Context, by time.Duration, before func(time.Time)) (started int, err error)
 }
 
 // Window says when a person last wrote to a business number.

@@ -119,14 +119,14 @@ func (s *Server) targetOf(accountID string, n *number, field string) (override s
 func (s *Server) queueUpdate(n *number, field string, v value) {
 	if url, ok := s.targetOf(n.Account, n, field); ok {
 		v.Product, v.Metadata = "whatsapp", metadata{n.Phone, n.ID}
-		s.enqueueNew(&change{Account: n.Account, URL: url, Field: field, First: nowMS(), content: v})
+		s.enqueueNew(&change{Account: n.Account, URL: url, Field: field, First: s.nowMS(), content: v})
 	}
 }
 
 // queueAccountUpdate queues an update about an account, with its time.
 func (s *Server) queueAccountUpdate(accountID, field string, v any) {
 	if url, ok := s.targetOf(accountID, nil, field); ok {
-		now := nowMS()
+		now := s.nowMS()
 		s.enqueueNew(&change{Account: accountID, URL: url, Field: field, First: now, Time: now / 1000, content: v})
 	}
 }
@@ -254,7 +254,7 @@ func (s *Server) finishBatch(q *deliveryQueue, err error) {
 		return
 	}
 
-	now := nowMS()
+	now := s.nowMS()
 	delay := retryDelay(batch[0].Attempts + 1).Milliseconds()
 	batch = slices.DeleteFunc(batch, func(c *change) bool {
 		c.Attempts++

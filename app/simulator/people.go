@@ -43,10 +43,11 @@ type people struct {
 	byPhone map[string]*person
 	byBSUID map[string]*person
 	free    map[string]int64 // since when a number has had no owner, if it had one
+	nowMS   func() int64
 }
 
-func newPeople() people {
-	return people{byPhone: map[string]*person{}, byBSUID: map[string]*person{}, free: map[string]int64{}}
+func newPeople(nowMS func() int64) people {
+	return people{nowMS: nowMS, byPhone: map[string]*person{}, byBSUID: map[string]*person{}, free: map[string]int64{}}
 }
 
 // add stores a person, also one that an earlier release has written.
@@ -124,7 +125,7 @@ func (p *people) ensure(phone, bsuid string) *person {
 
 // change gives a person another number or BSUID. A person who had that number keeps only the id.
 func (p *people) change(user *person, phone, bsuid string) {
-	now := nowMS()
+	now := p.nowMS()
 	if other := p.byPhone[phone]; phone != "" && other != nil && other != user {
 		p.remember(other, now)
 		other.Phone = ""
@@ -178,7 +179,7 @@ func (user *person) windowOpen(numberID string, now int64) bool {
 func (s *Server) ServiceWindowOpen(phoneNumberID, party string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.world.People.find(party).windowOpen(phoneNumberID, nowMS())
+	return s.world.People.find(party).windowOpen(phoneNumberID, s.nowMS())
 }
 
 var bsuidPattern = regexp.MustCompile(`^[A-Z]{2}\.(ENT\.)?[A-Za-z0-9]{1,128}$`)

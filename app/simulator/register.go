@@ -22,8 +22,7 @@ func badPIN() *graphError {
 }
 
 // attempt counts an attempt to register or deregister, and refuses too many.
-func (n *number) attempt() error {
-	now := nowMS()
+func (n *number) attempt(now int64) error {
 	n.Attempts = recent(n.Attempts, now, attemptsSpan)
 	if len(n.Attempts) >= attemptsAllowed {
 		return refuse(133016)
@@ -51,22 +50,21 @@ func (s *Server) register(c *call) (any, error) {
 	if n.OnBizApp {
 		return nil, badParameter("A number that is used with the business app cannot be registered.")
 	}
-	if err := n.attempt(); err != nil {
+	if err := n.attempt(s.nowMS()); err != nil {
 		return nil, err
 	}
 	if n.CodeStatus != verified {
 		return nil, refuse(133006)
 	}
-	if err := n.checkPIN(pin); err != nil {
+	if err := n.checkPIN(pin, s.nowMS()); err != nil {
 		return nil, err
 	}
 
-	n.PIN, n.Status, n.Onboarded = pin, statusConnected, nowMS()
+	n.PIN, n.Status, n.Onboarded = pin, statusConnected, s.nowMS()
 	return success{true}, nil
 }
 
-func (n *number) checkPIN(pin string) error {
-	now := nowMS()
+func (n *number) checkPIN(pin string, now int64) error {
 	switch {
 	case n.LockedUntil > now:
 		return refuse(133008)
@@ -88,7 +86,7 @@ func (s *Server) deregister(c *call) (any, error) {
 	if n.OnBizApp {
 		return nil, badParameter("A number that is used with the business app cannot be deregistered.")
 	}
-	if err := n.attempt(); err != nil {
+	if err := n.attempt(s.nowMS()); err != nil {
 		return nil, err
 	}
 
@@ -113,7 +111,7 @@ func (s *Server) requestCode(c *call) (any, error) {
 		return nil, refuse(136024)
 	}
 
-	n.Code, n.CodeExpires = randomDigits(codeDigits), time.Now().Add(verificationLife).UnixMilli()
+	n.Code, n.CodeExpires = randomDigits(codeDigits), s.now().Add(verificationLife).UnixMilli()
 	return success{true}, nil
 }
 
@@ -125,7 +123,7 @@ func (s *Server) verifyCode(c *call) (any, error) {
 	}
 
 	n := s.world.Numbers[c.id]
-	if n.Code == "" || n.Code != code || n.CodeExpires <= nowMS() {
+	if n.Code == "" || n.Code != code || n.CodeExpires <= s.nowMS() {
 		return nil, refuse(136025)
 	}
 

@@ -57,6 +57,8 @@ type Server struct {
 	limits   limits
 	closing  bool // no background work may be started any more
 
+	moving sync.Mutex // held while the clock is moved; taken before mu
+
 	wake  chan struct{} // the timeline has an earlier event
 	dirty chan struct{} // there is something to save
 
@@ -85,7 +87,7 @@ func New(opt Options) (*Server, error) {
 
 	s := &Server{
 		opt: opt, log: opt.Log, ownClient: ownClient, blobs: store,
-		world: newWorld(), settings: defaultSettings(),
+		settings: defaultSettings(),
 		messages: newMessageLog(opt.MaxMessages),
 		outbox:   newOutbox(),
 		limits:   limits{},
@@ -93,6 +95,7 @@ func New(opt Options) (*Server, error) {
 		dirty:    make(chan struct{}, 1),
 	}
 
+	s.world = newWorld(s.nowMS)
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.control = s.newControl()
 	if err := s.load(); err != nil {

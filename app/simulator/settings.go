@@ -100,8 +100,8 @@ func isDate(text string) bool {
 }
 
 // sinceOctober reports whether the provider is played as it is since October 2026.
-func (s *Settings) sinceOctober() bool {
-	return firstOf(s.AsOf, time.Now().UTC().Format(time.DateOnly)) >= "2026-10-01"
+func (s *Settings) sinceOctober(now time.Time) bool {
+	return firstOf(s.AsOf, now.UTC().Format(time.DateOnly)) >= "2026-10-01"
 }
 
 // includeConversations reports whether statuses carry a conversation.

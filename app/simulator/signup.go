@@ -1,7 +1,5 @@
 package simulator
 
-import "time"
-
 // Signup is what a hosted signup hands to the browser.
 type Signup struct {
 	Code          string `json:"code"`
@@ -35,12 +33,12 @@ func (s *Server) Signup(name, phone string) (Signup, error) {
 		}
 	}
 
-	code := &signupCode{Code: "AQ" + newSecret(32), Account: n.Account, Expires: time.Now().Add(codeLife).UnixMilli()}
+	code := &signupCode{Code: "AQ" + newSecret(32), Account: n.Account, Expires: s.now().Add(codeLife).UnixMilli()}
 	s.world.Codes[code.Code] = code
 
 	// The app gets this callback although it is not subscribed to the account yet.
 	if s.world.Hook.URL != "" {
-		now := nowMS()
+		now := s.nowMS()
 		s.enqueueNew(&change{Account: n.Account, Field: fieldAccountUpdate, First: now, Time: now / 1000, content: object{
 			"event": "PARTNER_ADDED", "waba_info": object{"waba_id": n.Account, "owner_business_id": s.world.Accounts[n.Account].Business},
 		}})

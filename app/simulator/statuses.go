@@ -97,7 +97,7 @@ func (s *Server) reportStatus(m *message, name string, code int) {
 
 // statusValue builds the callback about one status of a message.
 func (s *Server) statusValue(m *message, name string, code int) value {
-	now := nowMS()
+	now := s.nowMS()
 	// A user who was addressed by id is reported with the number, where known.
 	user := s.world.People.describe(m.party())
 	v := value{Statuses: []status{{
@@ -136,10 +136,10 @@ func contactsOf(user *person) []contact {
 
 // charge decides once whether a service message is beyond those that are free.
 func (s *Server) charge(m *message, n *number) {
-	if m.Counted || m.Category != "" || !s.settings.sinceOctober() {
+	if m.Counted || m.Category != "" || !s.settings.sinceOctober(s.now()) {
 		return
 	}
-	m.Counted, m.Charged = true, n.countService(nowMS()) > s.settings.ServiceAllowance
+	m.Counted, m.Charged = true, n.countService(s.nowMS()) > s.settings.ServiceAllowance
 }
 
 // pricing says what a message costs. Before October 2026 service messages were free, and
@@ -149,7 +149,7 @@ func (s *Server) pricing(m *message) *pricing {
 	category := firstOf(m.Category, "service")
 	p := &pricing{Billable: true, Model: "PMP", Type: "regular", Category: category}
 	free := category == "service" && !m.Charged
-	if !s.settings.sinceOctober() {
+	if !s.settings.sinceOctober(s.now()) {
 		free = category == "service" || category == "utility" && m.Free
 	}
 	if free {

@@ -49,7 +49,7 @@ func (s *Server) queueContacts(n *number) {
 		who.put("username", user.Username)
 
 		list = append(list, object{
-			"type": "contact", "contact": who, "action": "add", "metadata": object{"timestamp": seconds(nowMS())},
+			"type": "contact", "contact": who, "action": "add", "metadata": object{"timestamp": seconds(s.nowMS())},
 		})
 	}
 

@@ -19,7 +19,7 @@ func (s *Server) editTemplate(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := t.editable(c.params); err != nil {
+	if err := t.editable(c.params, s.nowMS()); err != nil {
 		return nil, err
 	}
 
@@ -31,9 +31,9 @@ func (s *Server) editTemplate(c *call) (any, error) {
 
 	// Only edits of approved templates are limited in number.
 	if t.Status == statusApproved {
-		changed.Edits = append(slices.Clone(t.Edits), nowMS())
+		changed.Edits = append(slices.Clone(t.Edits), s.nowMS())
 	}
-	changed.Status, changed.Updated = statusPending, nowMS()
+	changed.Status, changed.Updated = statusPending, s.nowMS()
 	*t = changed
 
 	if s.settings.TemplateVerdict != statusPending {
@@ -43,8 +43,7 @@ func (s *Server) editTemplate(c *call) (any, error) {
 }
 
 // editable says whether a template may be edited now.
-func (t *template) editable(in object) error {
-	now := nowMS()
+func (t *template) editable(in object, now int64) error {
 	t.Edits = recent(t.Edits, now, 30*24*time.Hour)
 	lastDay := recent(slices.Clone(t.Edits), now, 24*time.Hour)
 
@@ -158,7 +157,7 @@ func (s *Server) deleteTemplates(c *call) (any, error) {
 // days.
 func (s *Server) deleteTemplate(t *template) {
 	if t.Status == statusApproved {
-		s.world.Deleted[deletedKey(t)] = time.Now().Add(templateBlocked).UnixMilli()
+		s.world.Deleted[deletedKey(t)] = s.now().Add(templateBlocked).UnixMilli()
 	}
 	s.review(t, "DELETED", "")
 	delete(s.world.Templates, t.ID)

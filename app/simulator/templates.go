@@ -202,14 +202,14 @@ func (s *Server) createTemplate(c *call) (any, error) {
 }
 
 func (s *Server) insertTemplate(t *template) {
-	t.ID, t.Order, t.Updated = s.world.newID(), s.world.order(), nowMS()
+	t.ID, t.Order, t.Updated = s.world.newID(), s.world.order(), s.nowMS()
 	s.world.Templates[t.ID] = t
 	s.markDirty()
 }
 
 // checkNewTemplate applies the rules that depend on the account's other templates.
 func (s *Server) checkNewTemplate(t *template) error {
-	now := nowMS()
+	now := s.nowMS()
 	a := s.world.Accounts[t.Account]
 	a.Created = recent(a.Created, now, time.Hour)
 	others := s.world.templatesOf(t.Account)
@@ -249,7 +249,7 @@ func recent(times []int64, now int64, span time.Duration) []int64 {
 
 // review sets the status of a template and queues the callback about it.
 func (s *Server) review(t *template, status, reason string) {
-	t.Status, t.Updated = status, nowMS()
+	t.Status, t.Updated = status, s.nowMS()
 	t.Reason = firstOf(reason, "NONE")
 	if status == statusRejected && reason == "" {
 		t.Reason = "INVALID_FORMAT"

@@ -36,6 +36,9 @@ type event struct {
 type timeline struct {
 	events []*event
 	seq    int64
+	// held is until when events run while the clock is being moved; 0 is now. So they
+	// run in order with the jobs of the app that became due with them.
+	held int64
 }
 
 func (t *timeline) Len() int { return len(t.events) }
@@ -96,8 +99,11 @@ func (s *Server) runDueEvents() time.Duration {
 				return time.Hour
 			}
 
-			wait := time.Until(time.UnixMilli(s.timeline.events[0].Due))
+			wait := time.UnixMilli(s.timeline.events[0].Due).Sub(s.timelineEnd())
 			if wait > 0 {
+				if s.timeline.held != 0 {
+					wait = time.Hour // until they are released
+				}
 				s.mu.Unlock()
 				return wait
 			}

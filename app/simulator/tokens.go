@@ -94,7 +94,7 @@ func (c *call) authenticate() error {
 	if t == nil {
 		return invalidToken()
 	}
-	if t.Expires != 0 && t.Expires <= nowMS() {
+	if t.Expires != 0 && t.Expires <= c.s.nowMS() {
 		t.State = tokenExpired
 	}
 
@@ -190,7 +190,7 @@ func (s *Server) extendToken(c *call) (any, error) {
 	}
 
 	t := s.addToken(old.Accounts...)
-	t.Expires = time.Now().Add(exchangedLife).UnixMilli()
+	t.Expires = s.now().Add(exchangedLife).UnixMilli()
 	return tokenResponse{t.Token, "bearer", int64(exchangedLife / time.Second)}, nil
 }
 
@@ -206,7 +206,7 @@ func (s *Server) redeemCode(c *call) (any, error) {
 		return nil, badRequest(codeInvalidParameter, 0, "Invalid verification code format.")
 	case code.Used:
 		return nil, badRequest(codeInvalidParameter, 36009, "This authorization code has been used.")
-	case code.Expires <= nowMS():
+	case code.Expires <= s.nowMS():
 		return nil, badRequest(codeInvalidParameter, 36007, "This authorization code has expired.")
 	}
 
@@ -266,7 +266,7 @@ func (s *Server) debugToken(c *call) (any, error) {
 
 	return object{"data": object{
 		"app_id": s.world.Creds.AppID, "type": "SYSTEM_USER", "application": appName,
-		"is_valid":   t.State == tokenValid && (t.Expires == 0 || t.Expires > nowMS()),
+		"is_valid":   t.State == tokenValid && (t.Expires == 0 || t.Expires > s.nowMS()),
 		"expires_at": t.Expires / 1000, "data_access_expires_at": 0,
 		"scopes": scopes, "granular_scopes": granular,
 	}}, nil

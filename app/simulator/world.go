@@ -25,11 +25,11 @@ type world struct {
 	NextOrder int64            // lists are in the order of creation
 }
 
-func newWorld() world {
+func newWorld(nowMS func() int64) world {
 	return world{
 		Tokens: map[string]*token{}, Codes: map[string]*signupCode{}, Accounts: map[string]*account{},
 		Numbers: map[string]*number{}, Templates: map[string]*template{}, Media: map[string]*media{},
-		Uploads: map[string]*upload{}, Deleted: map[string]int64{}, People: newPeople(),
+		Uploads: map[string]*upload{}, Deleted: map[string]int64{}, People: newPeople(nowMS),
 	}
 }
 
@@ -131,4 +131,12 @@ func (w *world) addAccount(id, name string, subscribed bool) *account {
 	return a
 }
 
-func nowMS() int64 { return time.Now().UnixMilli() }
+// now is what the clock says: that of the sandbox, which can be moved, or else this machine's.
+func (s *Server) now() time.Time {
+	if s.opt.Clock == nil {
+		return time.Now()
+	}
+	return s.opt.Clock.Now()
+}
+
+func (s *Server) nowMS() int64 { return s.now().UnixMilli() }

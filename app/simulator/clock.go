@@ -1,0 +1,126 @@
+package simulator
+
+import (
+	"container/heap"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// clockView is what the clock says.
+type clockView struct {
+	Now      string `json:"now"`
+	OffsetMS int64  `json:"offset_ms"` // how far it was moved
+	Started  *int   `json:"started,omitempty"`
+}
+
+func (s *Server) viewClock() clockView {
+	v := clockView{Now: rfc3339(s.nowMS())}
+	if s.opt.Clock != nil {
+		v.OffsetMS = s.opt.Clock.Offset().Milliseconds()
+	}
+	return v
+}
+
+// controlClock handles GET /_sim/clock.
+func (s *Server) controlClock(*controlCall) (any, error) { return s.viewClock(), nil }
+
+// controlMoveClock handles POST /_sim/clock: it moves the clock of the whole sandbox ahead, and
+// answers when what became due has started.
+func (s *Server) controlMoveClock(c *controlCall) (any, error) {
+	clock := s.opt.Clock
+	if clock == nil {
+		return nil, &controlError{http.StatusConflict, "Only the clock of 'confab sandbox' can be moved.", ""}
+	}
+	by, err := c.advance()
+	if err != nil {
+		return nil, err
+	}
+
+	s.moving.Lock()
+	defer s.moving.Unlock()
+	if clock.Offset()+by > clock.Max {
+		return nil, invalid("advance", "moves the clock by more than "+strconv.Itoa(int(clock.Max/day))+" days in all")
+	}
+
+	s.holdEvents()
+	started, err := clock.Move(c.r.Context(), by, s.runEventsUntil)
+	s.releaseEvents()
+	if err != nil {
+		return nil, &controlError{http.StatusConflict, "The clock was not moved: " + err.Error() + ".", ""}
+	}
+
+	view := s.viewClock()
+	s.publish("clock", func() any { return view })
+	view.Started = &started
+	return view, nil
+}
+
+const day = 24 * time.Hour
+
+var errNoDuration = errors.New("no duration")
+
+// advance reads by how much the clock is to be moved.
+func (c *controlCall) advance() (time.Duration, error) {
+	text, isText := c.in["advance"].(string)
+	by, err := parseSpan(text)
+	switch {
+	case !c.in.has("advance"):
+		return 0, missing("advance")
+	case !isText || err != nil:
+		return 0, invalid("advance", "must be a duration such as 25h, 90m or 30d")
+	case by < 0:
+		return 0, invalid("advance", "must not be negative: the clock never goes back")
+	}
+	return by.Truncate(time.Millisecond), nil
+}
+
+// parseSpan reads a duration as Go writes it, or days.
+func parseSpan(text string) (time.Duration, error) {
+	days, isDays := strings.CutSuffix(text, "d")
+	if !isDays {
+		return time.ParseDuration(text)
+	}
+	n, err := strconv.Atoi(days)
+	if err != nil || n > 1e5 || n < -1e5 {
+		return 0, errNoDuration
+	}
+	return time.Duration(n) * day, nil
+}
+
+// holdEvents makes the events wait that become due from now on.
+func (s *Server) holdEvents() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.timeline.held = s.nowMS()
+}
+
+// runEventsUntil runs the events that were due by a time, while later ones wait.
+func (s *Server) runEventsUntil(t time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(s.timeline.events) > 0 && s.timeline.events[0].Due <= min(t.UnixMilli(), s.nowMS()) {
+		s.runEvent(heap.Pop(&s.timeline).(*event))
+	}
+}
+
+// releaseEvents lets the rest of the events run.
+func (s *Server) releaseEvents() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.timeline.held = 0
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// timelineEnd is until when events run.
+func (s *Server) timelineEnd() time.Time {
+	if s.timeline.held != 0 {
+		return time.UnixMilli(s.timeline.held)
+	}
+	return s.now()
+}
