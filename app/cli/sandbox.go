@@ -83,7 +83,7 @@ func (e *env) sandbox() *cobra.Command {
 	cmd.Flags().BoolVar(&fresh, "fresh", false, "delete the sandbox's data and start over")
 	cmd.Flags().BoolVar(&show, "open", false, "open the console in the browser")
 
-	cmd.AddCommand(e.sandboxExec(), e.sandboxEnv())
+	cmd.AddCommand(e.sandboxExec(), e.sandboxPlay(), e.sandboxEnv())
 	return cmd
 }
 

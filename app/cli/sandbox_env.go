@@ -43,8 +43,8 @@ func (e *env) sandboxEnv() *cobra.Command {
 // environment has the variables by which a command finds the sandbox.
 func (s *sandboxState) environment() []string {
 	return []string{
-		"CONFAB_BASE_URL=" + s.BaseURL,
-		"CONFAB_API_KEY=" + s.APIKey,
+		baseURLVariable + "=" + s.BaseURL,
+		apiKeyVariable + "=" + s.APIKey,
 		"CONFAB_PHONE_NUMBER_ID=" + s.PhoneNumberID,
 		simulatorURLVariable + "=" + s.SimulatorURL,
 	}

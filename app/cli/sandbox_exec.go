@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,8 +23,14 @@ const (
 	exitSignal     = 128
 )
 
+// execOptions are the flags of exec.
+type execOptions struct {
+	forwardTo *url.URL
+	story     string
+}
+
 func (e *env) sandboxExec() *cobra.Command {
-	var forwardTo *url.URL
+	var o execOptions
 	cmd := &cobra.Command{
 		Use:   "exec -- COMMAND [ARG…]",
 		Short: "Run a command, such as a test suite, with its own sandbox",
@@ -31,8 +38,11 @@ func (e *env) sandboxExec() *cobra.Command {
 			"command finds it through CONFAB_BASE_URL, CONFAB_API_KEY, CONFAB_PHONE_NUMBER_ID and CONFAB_SIMULATOR_URL, as\n" +
 			"does 'confab trigger'. With --forward-to, a URL gets all events, signed with CONFAB_WEBHOOK_SECRET. Signals\n" +
 			"are passed on, and the exit status is the command's: 127 if it cannot be started, 128 plus the signal number\n" +
-			"if a signal ends it.",
+			"if a signal ends it.\n\n" +
+			"With --story, a story is played beside the command (see 'confab sandbox play'). If the command succeeds and\n" +
+			"the story does not hold, the exit status is 1.",
 		Example: "  confab sandbox exec -- npm test\n" +
+			"  confab sandbox exec --story story.jsonl -- go test ./...\n" +
 			"  confab sandbox exec -- sh -c 'curl $CONFAB_BASE_URL/me -H \"Authorization: Bearer $CONFAB_API_KEY\"'",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 || args[0] == "" {
@@ -45,7 +55,7 @@ func (e *env) sandboxExec() *cobra.Command {
 				return usage("exec creates its own directory: leave --data-dir out")
 			}
 
-			status, err := e.runInSandbox(cmd, args, forwardTo)
+			status, err := e.runInSandbox(cmd, args, o)
 			if status != exitOK {
 				return &exitError{status, err}
 			}
@@ -53,14 +63,22 @@ func (e *env) sandboxExec() *cobra.Command {
 		}),
 	}
 
-	forwardFlag(cmd, &forwardTo)
+	forwardFlag(cmd, &o.forwardTo)
+	cmd.Flags().StringVar(&o.story, "story", "", "play this `file` beside the command")
 	cmd.Flags().SetInterspersed(false) // the command's flags are not ours
 	return cmd
 }
 
 // runInSandbox runs a command with a sandbox in a temporary directory, and
 // returns its exit status.
-func (e *env) runInSandbox(cmd *cobra.Command, args []string, forwardTo *url.URL) (status int, err error) {
+func (e *env) runInSandbox(cmd *cobra.Command, args []string, o execOptions) (status int, err error) {
+	var story []storyLine
+	if o.story != "" {
+		if story, err = readStory(o.story, cmd.InOrStdin()); err != nil {
+			return exitOK, err
+		}
+	}
+
 	// From here on signals are passed on to the command, and no longer end this
 	// process: it ends when the command does.
 	signals := make(chan os.Signal, 16)
@@ -78,7 +96,7 @@ func (e *env) runInSandbox(cmd *cobra.Command, args []string, forwardTo *url.URL
 	defer func() { err = errors.Join(err, os.RemoveAll(c.DataDir)) }()
 
 	c.Server.Listen, c.Server.PublicURL, c.Server.MetricsListen = anyFreePort, "", ""
-	b, err := e.openSandbox(cmd, c, anyFreePort, forwardTo)
+	b, err := e.openSandbox(cmd, c, anyFreePort, o.forwardTo)
 	if err != nil {
 		return exitOK, err
 	}
@@ -87,10 +105,50 @@ func (e *env) runInSandbox(cmd *cobra.Command, args []string, forwardTo *url.URL
 		child := exec.Command(args[0], args[1:]...)
 		child.Stdin, child.Stdout, child.Stderr = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
 		child.Env = append(os.Environ(), b.environment()...)
-		status, err = runCommand(ctx, child, signals)
-		return err
+		return b.playBeside(ctx, story, func() (err error) {
+			status, err = runCommand(ctx, child, signals)
+			return cmp.Or(err, failedStatus(status))
+		})
 	})
+	if errors.Is(err, errCommandFailed) {
+		err = nil // its status says so
+	}
 	return status, errors.Join(err, b.close())
+}
+
+// errCommandFailed means that a command ended with another status than 0.
+var errCommandFailed = errors.New("the command failed")
+
+func failedStatus(status int) error {
+	if status != exitOK {
+		return errCommandFailed
+	}
+	return nil
+}
+
+// playBeside plays a story, if there is one, while run runs, and waits for both. If run fails
+// the story ends, and is not looked at.
+func (b *sandbox) playBeside(ctx context.Context, story []storyLine, run func() error) error {
+	if story == nil {
+		return run()
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+
+	p, err := openPlayer(ctx, b.state, story)
+	if err != nil {
+		return fmt.Errorf("story: %w", err)
+	}
+	played := make(chan error, 1)
+	go func() { played <- p.play(ctx) }()
+
+	if err := run(); err != nil {
+		return err
+	}
+	if err := <-played; err != nil {
+		return fmt.Errorf("story: %w", err)
+	}
+	return nil
 }
 
 // environment has the variables by which a command finds the sandbox and verifies
