@@ -27,7 +27,7 @@ type Group struct {
 // Groups returns all guides in the order in which the index shows them.
 func Groups() []Group {
 	return []Group{
-		{"Get started", read("sandbox", "sending", "receiving")},
+		{"Get started", read("sandbox", "pipelines", "sending", "receiving")},
 		{"Work with customers", read("inbox", "people", "signing-in", "campaigns", "costs")},
 		{"Build on it", read("webhooks", "streams", "platform", "agents")},
 		{"Run it", read("production", "backups", "outliving", "capacity", "contributing")},
