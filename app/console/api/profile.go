@@ -113,7 +113,7 @@ func (s *Server) newPassword(r *rest.Request, in profileChanges) (hash string, e
 		return "", rest.Invalid("password", "needs an email address to sign in with: an admin can invite you with one")
 	case u.PasswordHash != nil && in.CurrentPassword == nil:
 		return "", rest.Missing("current_password")
-	case u.PasswordHash == nil && !IsRecentSignIn(r.Visitor.Session):
+	case u.PasswordHash == nil && !IsRecentSignIn(r.Visitor.Session, r.Now):
 		return "", errNotRecent("a first password")
 	}
 
