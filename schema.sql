@@ -25,8 +25,8 @@
 -- Facts about this file: the value by which its master key is recognized, what the clock
 -- said when a server last looked, so that a wrong one deletes nothing, with how far the rows
 -- were (as JSON), the epoch of its events, which a restored backup changes, a number that
--- counts on while a server serves, by which an older file is recognized, and how far the clock
--- of a sandbox was moved.
+-- counts on while a server serves, by which an older file is recognized, how far the clock of a
+-- sandbox was moved, and the key that signs push messages, sealed.
 CREATE TABLE meta (
     name  TEXT PRIMARY KEY,
     value BLOB NOT NULL
@@ -53,7 +53,9 @@ CREATE TABLE teams (
     public_id       TEXT    NOT NULL UNIQUE,                -- team_…
     organization_id INTEGER NOT NULL REFERENCES organizations (id),
     name            TEXT    NOT NULL,
-    created_at      INTEGER NOT NULL
+    created_at      INTEGER NOT NULL,
+    assignment       TEXT   NOT NULL DEFAULT 'off' CHECK (assignment IN ('off', 'round_robin')),
+    assignment_limit INTEGER                                -- open and pending conversations that a person may hold; NULL: any number
 ) STRICT;
 CREATE INDEX teams_of_organization ON teams (organization_id, id);
 
@@ -70,7 +72,10 @@ CREATE TABLE users (
     sign_in_email   TEXT,                                   -- the address without case, of those who can sign in or are invited
     password_hash   TEXT,                                   -- argon2id with its salt; NULL: cannot sign in
     disabled_at     INTEGER NOT NULL DEFAULT 0,
-    last_sign_in_at INTEGER NOT NULL DEFAULT 0
+    last_sign_in_at INTEGER NOT NULL DEFAULT 0,
+    available       INTEGER NOT NULL DEFAULT 1 CHECK (available IN (0, 1)), -- 0: away, and gets no conversation by itself
+    notify_about    TEXT    NOT NULL DEFAULT 'mine_and_unassigned'          -- what is pushed to the person's devices
+                            CHECK (notify_about IN ('everything', 'mine_and_unassigned', 'mentions', 'nothing'))
 ) STRICT;
 CREATE INDEX users_of_organization ON users (organization_id, id);
 CREATE UNIQUE INDEX users_sign_in ON users (sign_in_email) WHERE sign_in_email IS NOT NULL;
@@ -138,6 +143,27 @@ CREATE TABLE user_sessions (
     last_seen_at INTEGER NOT NULL                           -- written in batches, up to a minute late
 ) STRICT;
 CREATE INDEX user_sessions_of_user ON user_sessions (user_id, id);
+
+-- Who got conversations by itself, in the order of the last one: the lowest, or who has no row,
+-- gets the next. It is no column of users, which every request of the console has in memory.
+CREATE TABLE assignment_turns (
+    user_id TEXT    PRIMARY KEY REFERENCES users (id),
+    turn    INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Browsers that show notifications (web push). A device goes with the session that it belongs to.
+CREATE TABLE push_devices (
+    id              TEXT    PRIMARY KEY,                    -- dev_…
+    organization_id INTEGER NOT NULL REFERENCES organizations (id),
+    user_id         TEXT    NOT NULL REFERENCES users (id),
+    session_id      TEXT    NOT NULL REFERENCES user_sessions (id) ON DELETE CASCADE,
+    endpoint_hash   BLOB    NOT NULL,                       -- SHA-256
+    subscription    BLOB    NOT NULL,                       -- endpoint and keys as JSON, sealed
+    created_at      INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX push_devices_of_user ON push_devices (user_id, endpoint_hash);
+CREATE INDEX push_devices_of_organization ON push_devices (organization_id, id);
+CREATE INDEX push_devices_of_session ON push_devices (session_id);
 
 -- Who did what that matters for safety or cannot be undone, kept console.audit_days. The
 -- name is repeated, because the one who did it may be renamed or deleted later.
@@ -364,7 +390,17 @@ CREATE INDEX conversations_by_status ON conversations (account_id, status, last_
 CREATE INDEX conversations_assigned ON conversations (account_id, assignee_id, last_message_at, id, status) WHERE assignee_id IS NOT NULL;
 CREATE INDEX conversations_unread ON conversations (account_id, last_message_at, id, status) WHERE unread_count > 0;
 CREATE INDEX conversations_waiting ON conversations (account_id, waiting_order, id) WHERE waiting_since > 0;
+CREATE INDEX conversations_held ON conversations (assignee_id) WHERE assignee_id IS NOT NULL AND status <> 'resolved';
 CREATE INDEX conversations_snoozed ON conversations (account_id, last_message_at, id, status, assignee_id) WHERE snoozed_until > 0;
+
+-- When a device was last notified of a conversation. A row is deleted when it holds nothing back any more.
+CREATE TABLE push_times (
+    conversation_id TEXT    NOT NULL REFERENCES conversations (id) ON DELETE CASCADE,
+    device_id       TEXT    NOT NULL REFERENCES push_devices (id) ON DELETE CASCADE,
+    pushed_at       INTEGER NOT NULL,
+    PRIMARY KEY (conversation_id, device_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX push_times_of_device ON push_times (device_id);
 
 -- What happened to conversations besides messages, as the console shows it between them. It
 -- is deleted with the messages of its age.
@@ -373,7 +409,7 @@ CREATE TABLE conversation_changes (
     conversation_id TEXT    NOT NULL REFERENCES conversations (id) ON DELETE CASCADE,
     account_id      INTEGER NOT NULL,
     kind            TEXT    NOT NULL,                       -- assigned, labeled, unlabeled, resolved, reopened, pending, snoozed, woken
-    actor           TEXT    NOT NULL,                       -- user, api, contact, time
+    actor           TEXT    NOT NULL,                       -- user, api, contact, time, assignment
     user_id         TEXT,                                   -- the actor, when that is a user
     assignee_id     TEXT,                                   -- NULL: to nobody
     label           TEXT,                                   -- its name at that time

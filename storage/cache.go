@@ -36,6 +36,7 @@ const (
 	inThreads // contacts and conversations, with what goes with them
 	inUsers
 	inUserSessions
+	inTeams
 
 	inErased // none of them: see erasedBy
 
@@ -57,6 +58,8 @@ func cachedTables() map[string]tableSet {
 		"user_codes":      inUsers,
 		"user_passkeys":   inUsers,
 		"user_identities": inUsers,
+		"teams":           inTeams,
+		"push_devices":    inUserSessions, // it goes with its session
 
 		"contacts":            inThreads,
 		"contact_aliases":     inThreads,
@@ -231,6 +234,8 @@ type caches struct {
 	endpoints   *cache[string, *Endpoint]
 	failures    *cache[string, int]
 	parked      *cache[struct{}, bool]
+	assignments *cache[int64, teamAssignment]
+	devices     *cache[int64, bool]
 
 	recipients *cache[phoneOf, Recipient]
 	threads    *cache[phoneOf, Thread]
@@ -255,6 +260,8 @@ func newCaches() *caches {
 	c.endpoints = newCache(c, inSubscriptions|inSecrets, (*Rx).readEndpoint)
 	c.failures = newCache(c, inSubscriptions, (*Rx).readFailures)
 	c.parked = newCache(c, inParked, (*Rx).readParked)
+	c.assignments = newCache(c, inTeams, (*Rx).readTeamAssignment)
+	c.devices = newCache(c, inUserSessions, (*Rx).readHasPushDevices)
 
 	c.recipients = newCache(c, inThreads, (*Rx).readRecipientByPhone)
 	c.threads = newCache(c, inThreads, (*Rx).readThreadByPhone)

@@ -37,6 +37,8 @@ const (
 	ChangedByAPI     = "api"
 	ChangedByContact = "contact" // by writing
 	ChangedByTime    = "time"    // it had come
+	// ChangedByAssignment is the team's rule for conversations that nobody has.
+	ChangedByAssignment = "assignment"
 )
 
 // RecordChange records a change of a conversation in its transaction.

@@ -47,7 +47,7 @@ func (rx *Rx) CountConversations(account int64, user string) (n ConversationCoun
 	if n.Mentions, err = rx.countMentions(account, user); err != nil {
 		return n, err
 	}
-	n.Unread, err = rx.countFiltered(account, ConversationFilter{Statuses: []string{ConversationOpen, ConversationPending}, Unread: true})
+	n.Unread, err = rx.CountUnread(account)
 	return n, err
 }
 

@@ -56,7 +56,7 @@ func ReadCopy(path string, each func(sum string) error) (facts CopyFacts, err er
 	return facts, rows.Err()
 }
 
-// ForgetSignIns deletes the sessions and invitations of people from a copy that no one
+// ForgetSignIns deletes the sessions, devices and invitations of people from a copy that no one
 // else has open. A copy of an older schema has none.
 func ForgetSignIns(path string) (err error) {
 	conn, err := sqlx.Open("sqlite", sqlite.DSN(path, url.Values{"mode": {"rw"}, "_pragma": {"temp_store(MEMORY)"}}))
@@ -66,7 +66,7 @@ func ForgetSignIns(path string) (err error) {
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	conn.SetMaxOpenConns(1)
 
-	for _, table := range []string{"user_sessions", "user_invitations"} {
+	for _, table := range []string{"push_times", "push_devices", "user_sessions", "user_invitations"} {
 		var exists bool
 		err := conn.Get(&exists, `SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?)`, table)
 		if err == nil && exists {

@@ -134,16 +134,16 @@ func readTenants(t *testing.T, rx *storage.Rx) {
 	teams, err := rx.Teams(1)
 	is.NoErr(err)
 	is.Equal(teams, []storage.Team{
-		{ID: 1, PublicID: "team_01KDYBMWFE0000000000000001", OrganizationID: 1, Name: "Default", CreatedAt: 1767323045678},
-		{ID: 3, PublicID: "team_01KDYBMWFE0000000000000003", OrganizationID: 1, Name: "Support", CreatedAt: 1767323045690},
+		{ID: 1, PublicID: "team_01KDYBMWFE0000000000000001", OrganizationID: 1, Name: "Default", CreatedAt: 1767323045678, Assignment: "off"},
+		{ID: 3, PublicID: "team_01KDYBMWFE0000000000000003", OrganizationID: 1, Name: "Support", CreatedAt: 1767323045690, Assignment: "off"},
 	})
 	users, err := rx.Users(1)
 	is.NoErr(err)
 	is.Equal(users, []storage.User{
 		{ID: "01KDYBMWFE00000000000000U1", OrganizationID: 1, TeamID: 3, TeamPublicID: "team_01KDYBMWFE0000000000000003",
-			Name: "Ada", Email: text("ada@example.com"), Role: storage.RoleAgent, CreatedAt: 1767323045700},
+			Name: "Ada", Email: text("ada@example.com"), Role: storage.RoleAgent, CreatedAt: 1767323045700, Available: true, NotifyAbout: "mine_and_unassigned"},
 		{ID: "01KDYBMWFE00000000000000U2", OrganizationID: 1, TeamID: 1, TeamPublicID: "team_01KDYBMWFE0000000000000001",
-			Name: "Grace", Role: storage.RoleAgent, CreatedAt: 1767323045701},
+			Name: "Grace", Role: storage.RoleAgent, CreatedAt: 1767323045701, Available: true, NotifyAbout: "mine_and_unassigned"},
 	})
 
 	people, err := rx.Users(2)

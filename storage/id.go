@@ -23,6 +23,7 @@ const (
 	PrefixSetupLink    = "csl_"
 	PrefixSession      = "ses_"
 	PrefixPasskey      = "psk_"
+	PrefixDevice       = "dev_"
 	PrefixAudit        = "aud_"
 	PrefixChange       = "chg_"
 	PrefixNote         = "not_"

@@ -9,9 +9,12 @@ type Team struct {
 	OrganizationID int64  `db:"organization_id"`
 	Name           string `db:"name"`
 	CreatedAt      Time   `db:"created_at"`
+
+	Assignment      string `db:"assignment"`
+	AssignmentLimit *int   `db:"assignment_limit"` // open and pending conversations of a person; nil: any number
 }
 
-const teamColumns = `id, public_id, organization_id, name, created_at`
+const teamColumns = `id, public_id, organization_id, name, created_at, assignment, assignment_limit`
 
 // Team finds a team of an organization by its public id.
 func (rx *Rx) Team(organization int64, publicID string) (Team, error) {
@@ -19,6 +22,11 @@ func (rx *Rx) Team(organization int64, publicID string) (Team, error) {
 		SELECT `+teamColumns+`
 		FROM teams
 		WHERE public_id = ? AND organization_id = ?`, publicID, organization)
+}
+
+// TeamByID finds a team of any organization, for the command line.
+func (rx *Rx) TeamByID(publicID string) (Team, error) {
+	return get[Team](rx, `SELECT `+teamColumns+` FROM teams WHERE public_id = ?`, publicID)
 }
 
 // Teams lists an organization's teams, oldest first.
@@ -61,7 +69,7 @@ func (rx *Rx) TeamsOf(accounts Accounts) (Teams, error) {
 
 // InsertTeam stores a new team and fills in its ids and time.
 func (tx *Tx) InsertTeam(t *Team) error {
-	t.PublicID, t.CreatedAt = tx.NewID(PrefixTeam), tx.Order
+	t.PublicID, t.CreatedAt, t.Assignment = tx.NewID(PrefixTeam), tx.Order, AssignmentOff
 	var err error
 	t.ID, err = tx.Insert(`
 		INSERT INTO teams (public_id, organization_id, name, created_at)

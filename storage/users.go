@@ -34,6 +34,8 @@ type User struct {
 	HasCodes       bool    `db:"has_codes"`     // an app makes one-time codes for it
 	HasPasskey     bool    `db:"has_passkey"`
 	IsBound        bool    `db:"is_bound"` // to an account at the identity provider
+	Available      bool    `db:"available"`
+	NotifyAbout    string  `db:"notify_about"`
 	CreatedAt      Time    `db:"created_at"`
 }
 
@@ -72,7 +74,7 @@ const (
 		EXISTS (SELECT 1 FROM user_codes c WHERE c.user_id = u.id) AS has_codes,
 		EXISTS (SELECT 1 FROM user_passkeys p WHERE p.user_id = u.id) AS has_passkey,
 		EXISTS (SELECT 1 FROM user_identities n WHERE n.user_id = u.id) AS is_bound,
-		u.created_at`
+		u.available, u.notify_about, u.created_at`
 	userTables = `users u JOIN teams t ON t.id = u.team_id`
 )
 
@@ -150,6 +152,7 @@ func (rx *Rx) OtherAdminCanSignIn(u User) (yes bool, err error) {
 // and time. ErrConflict means that somebody else signs in with the address.
 func (tx *Tx) InsertUser(u *User) error {
 	u.ID, u.CreatedAt, u.Role = tx.NewID(""), tx.Order, cmp.Or(u.Role, RoleAgent)
+	u.Available, u.NotifyAbout = true, NotifyMine
 	_, err := tx.Exec(`
 		INSERT INTO users (id, organization_id, team_id, name, email, created_at, role, sign_in_email)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
