@@ -35,6 +35,7 @@ func (a *App) openConsole() {
 			ReadReceipts:  a.Config.Console.ReadReceipts,
 			CancelJob:     a.work.Cancel,
 			InterruptJob:  func(id int64) { a.runner.Cancel(id) },
+			PublicURL:     a.URL(),
 			Live:          a.live,
 			Replica:       a.replicaView,
 		}),

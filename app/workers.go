@@ -4,7 +4,19 @@ import (
 	"confab/jobs"
 	"confab/jobs/messaging"
 	"confab/jobs/provider"
+	"confab/jobs/push"
 )
+
+// newPush makes the options of notifications, which go through the same guarded client as webhooks.
+func (a *App) newPush() jobs.Push {
+	return jobs.Push{
+		Sender:       push.Sender{Client: a.endpoints, PublicURL: a.URL()},
+		HidesContent: !a.Config.Console.PushContent,
+		OnScreen: func(organization int64, user, conversation string) bool {
+			return a.live.IsOnScreen(organization, user, conversation)
+		},
+	}
+}
 
 // newWorkers makes what does the jobs, with a client of the provider that the
 // settings name.
@@ -16,6 +28,7 @@ func (a *App) newWorkers() (*jobs.Workers, error) {
 		return nil, err
 	}
 
+	webhooks := a.newWebhooks()
 	return jobs.New(jobs.Options{
 		DB:                a.DB,
 		Provider:          client,
@@ -31,7 +44,8 @@ func (a *App) newWorkers() (*jobs.Workers, error) {
 		MonthlyMessages:   quotas(a.Config),
 		SendRetries:       c.RetrySchedule,
 		ReconcileWindow:   c.ReconcileWindow,
-		Webhooks:          a.newWebhooks(),
+		Webhooks:          webhooks,
+		Push:              a.newPush(),
 		Clock:             a.Clock,
 		OnDropped:         a.metrics.countDropped,
 		OnClock:           a.metrics.setClockAhead,

@@ -27,6 +27,9 @@ const belongings = `
 	INSERT INTO notes VALUES ('not_'||?2, ?1, 'cnv_'||?2, 'user', 'ada', 'Ada', 'look', '["ada"]', 1, 1);
 	INSERT INTO unread_mentions VALUES ('ada', ?1, 'cnv_'||?2, 'not_'||?2);
 	INSERT INTO views VALUES ('viw_'||?2, 1, 'ada', ?1, 'Late', 1, '{}', NULL, 1, 1);
+	INSERT INTO user_sessions VALUES ('ses_'||?2, CAST(?2 AS BLOB), 'ada', '', '', ?3, ?3);
+	INSERT INTO push_devices VALUES ('dev_'||?2, 1, 'ada', 'ses_'||?2, CAST(?2 AS BLOB), X'', ?3);
+	INSERT INTO push_times VALUES ('cnv_'||?2, 'dev_'||?2, ?3);
 	INSERT INTO messages (id, account_id, conversation_id, contact_id, direction, type, status, source, content, created_at, updated_at)
 		VALUES ('msg_'||?2, ?1, 'cnv_'||?2, 'ctc_'||?2, 'outbound', 'text', 'queued', 'api', '{}', 1, 1);
 	INSERT INTO message_edits (message, version, content, edited_at, provider_id) SELECT number, 1, '{}', 1, 'w' FROM messages WHERE id = 'msg_'||?2;
@@ -120,11 +123,12 @@ func TestAPurgeLeavesNothingButTheTombstone(t *testing.T) {
 		kept["media"]++
 		w.fill(w.account)
 		for table, n := range w.rows("accounts", "labels", "subscriptions") {
-			if n == before[table] && n == 0 && !strings.Contains("customers setup_links users user_invitations user_sessions user_codes user_recovery_codes user_passkeys user_identities usage api_log audit removed_events quick_replies rates", table) {
+			if n == before[table] && n == 0 && !strings.Contains("customers setup_links users assignment_turns push_devices user_invitations user_sessions user_codes user_recovery_codes user_passkeys user_identities usage api_log audit removed_events quick_replies rates", table) {
 				w.t.Errorf("the test fills nothing into %s", table)
 			}
 		}
 		kept["labels"], kept["subscriptions"], kept["signing_secrets"], kept["delivery_hours"] = 2, 2, 2, 2 // the organization's, not the account's
+		kept["user_sessions"], kept["push_devices"] = 2, 2
 
 		w.disconnect(w.account)
 		w.start()

@@ -43,6 +43,14 @@ var aboutAccounts = map[string]func(tx *storage.Tx, a storage.Account) error{
 	storage.KindWake: func(tx *storage.Tx, a storage.Account) error {
 		return tx.Snooze(&storage.Conversation{ID: "cnv_1", AccountID: a.ID}, tx.Now.Add(time.Hour))
 	},
+	"push.notify": func(tx *storage.Tx, a storage.Account) error {
+		_, err := tx.Enqueue(storage.NewJob{Kind: "push.notify", Args: jobs.Notice{AboutAccount: storage.AboutAccount{Account: a.ID}, Conversation: "cnv_1"}})
+		return err
+	},
+	"push.send": func(tx *storage.Tx, a storage.Account) error {
+		_, err := tx.Enqueue(storage.NewJob{Kind: "push.send", Args: jobs.Notice{AboutAccount: storage.AboutAccount{Account: a.ID}, Conversation: "cnv_1"}})
+		return err
+	},
 	"receipt": func(tx *storage.Tx, a storage.Account) error { return jobs.EnqueueReceipt(tx, a.ID, "wamid.1", false) },
 	storage.KindDeliver: func(tx *storage.Tx, a storage.Account) error {
 		s := storage.Subscription{OrganizationID: a.OrganizationID, URL: "https://receiver.test", Events: storage.Strings{"none"}, Status: storage.WebhookActive}

@@ -12,6 +12,8 @@
 //	                                                                                  it first waits for a status callback
 //	send.later               send_later.go            by a request to send later      enqueues the send, if it has not yet
 //	conversation.wake        conversations.go         with a snooze                   finds it awake
+//	push.notify              push.go                  with a message, mention or wake finds those notified just now
+//	push.send                push.go                  by push.notify, by a test       sends the same again
 //	receipt                  receipt.go               by a request to mark as read    calls again, for an hour at most
 //	broadcast.run            broadcast.go             when a broadcast is made        goes on with what is left
 //	broadcast.send           broadcast_send.go        by broadcast.run                as send; sends again only if callbacks arrive

@@ -16,7 +16,7 @@ const (
 )
 
 // deleteExpired deletes what ends by itself: stored answers past the idempotency
-// window, sessions and invitations of people, imports that are done, broadcasts that a crash
+// window, sessions and invitations of people, the times of their notifications, imports that are done, broadcasts that a crash
 // left half made, counts of messages that are no longer shown, and callbacks whose message
 // never came.
 // applyRetention deletes what the settings keep for days.
@@ -35,6 +35,7 @@ func (w *Workers) deleteExpired(ctx context.Context, _ storage.Job) (queue.Commi
 			return tx.DeleteOldMessageCounts(now.Add(-storage.MessageCountsKept), limit)
 		},
 		(*storage.Tx).DeleteOldUserSessions,
+		(*storage.Tx).DeleteOldPushTimes,
 		(*storage.Tx).DeleteOldUserInvitations,
 		func(tx *storage.Tx, limit int) (int64, error) {
 			return tx.DeleteAbandonedBroadcasts(now.Add(-abandonedAfter), limit)

@@ -42,6 +42,7 @@ type Options struct {
 	ReconcileWindow time.Duration
 
 	Webhooks Webhooks
+	Push     Push
 
 	// Calls are the calls that hand messages to the provider, for requests that cancel them.
 	Calls *SendCalls
@@ -123,6 +124,11 @@ func (w *Workers) Kinds() []queue.Kind {
 		{
 			Name: storage.KindWake, Handle: withArgs(w.wakeConversation), Workers: 2, Reserved: 2,
 			MaxDelay: maxWakeDelay, LooksAtClock: true,
+		},
+		{Name: kindNotify, Handle: withArgs(w.notify), Workers: 4, Reserved: 4},
+		{
+			Name: kindPush, Handle: withArgs(w.push), Workers: pushWorkers, Reserved: pushWorkers,
+			LaneLimit: func(string) int { return pushesAtOnce },
 		},
 		{Name: kindReceipt, Handle: withArgs(w.receipt), Reserved: 8, LaneLimit: func(string) int { return receiptsAtOnce }},
 

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"confab/app/api/rest"
+	"confab/jobs"
 	"confab/jobs/event"
 	"confab/storage"
 )
@@ -61,6 +63,9 @@ func (s *Server) createNote(r *rest.Request, in newNote) (rest.Reply, error) {
 		if err := tx.InsertNote(&n); err != nil {
 			return rest.Reply{}, err
 		}
+		if err := notifyMentioned(tx, r, n, nil); err != nil {
+			return rest.Reply{}, err
+		}
 		return rest.Created(event.ViewNote(n)), event.NoteCreated(subject(r), n).Emit(tx)
 	})
 }
@@ -92,6 +97,20 @@ func mentionedUsers(tx *storage.Tx, r *rest.Request, ids []string) (storage.JSON
 		mentioned = append(mentioned, id)
 	}
 	return json.Marshal(mentioned)
+}
+
+// notifyMentioned notifies those whom a note mentions and did not before, its author apart.
+func notifyMentioned(tx *storage.Tx, r *rest.Request, n storage.Note, before []string) error {
+	users := slices.DeleteFunc(n.MentionedUsers(), func(user string) bool { return user == n.AuthorID || slices.Contains(before, user) })
+	if len(users) == 0 {
+		return nil
+	}
+	return jobs.EnqueueNotify(tx, r.Org.ID, jobs.Notice{
+		AboutAccount: storage.AboutAccount{Account: n.AccountID},
+		Conversation: n.ConversationID,
+		Note:         n.ID,
+		Users:        users,
+	})
 }
 
 // noteIn finds the note in the path.
@@ -148,6 +167,9 @@ func (s *Server) updateNote(r *rest.Request, in noteChanges) (rest.Reply, error)
 		}
 
 		if err := tx.UpdateNote(&n, before); err != nil {
+			return rest.Reply{}, err
+		}
+		if err := notifyMentioned(tx, r, n, before); err != nil {
 			return rest.Reply{}, err
 		}
 		return rest.OK(event.ViewNote(n)), event.NoteUpdated(subject(r), n).Emit(tx)

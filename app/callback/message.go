@@ -162,12 +162,7 @@ func (s *Server) storeReceived(tx *storage.Tx, a storage.Account, in incoming) e
 		return err
 	}
 
-	if in.kind == "reaction" {
-		err = tx.MarkReactionReceived(t, eventTime(in.Timestamp, tx.Now))
-	} else {
-		err = tx.MarkMessageReceived(&t, eventTime(in.Timestamp, tx.Now))
-	}
-	if err != nil {
+	if err := markReceived(tx, a, &t, m, eventTime(in.Timestamp, tx.Now)); err != nil {
 		return err
 	}
 
@@ -175,6 +170,26 @@ func (s *Server) storeReceived(tx *storage.Tx, a storage.Account, in incoming) e
 		return err
 	}
 	return messaging.ApplyParkedCallbacks(tx, a, &m)
+}
+
+// markReceived records in the conversation that the person wrote or reacted at a time. What they
+// wrote is for somebody of the team, who is notified.
+func markReceived(tx *storage.Tx, a storage.Account, t *storage.Thread, m storage.Message, at storage.Time) error {
+	if m.Type == "reaction" {
+		return tx.MarkReactionReceived(*t, at)
+	}
+
+	if err := tx.MarkMessageReceived(t, at); err != nil {
+		return err
+	}
+	if err := messaging.AssignByTurn(tx, a, t); err != nil {
+		return err
+	}
+	return jobs.EnqueueNotify(tx, a.OrganizationID, jobs.Notice{
+		AboutAccount: storage.AboutAccount{Account: a.ID},
+		Conversation: t.ConversationID,
+		Message:      m.ID,
+	})
 }
 
 // row is the message as it is stored.

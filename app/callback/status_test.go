@@ -16,6 +16,7 @@ import (
 
 // line is a callback server with one connected number.
 type line struct {
+	heard   int // messages of numbered people
 	t       testing.TB
 	is      *is.I
 	dir     string

@@ -1,13 +1,16 @@
 package cli
 
 import (
+	"fmt"
+	"strconv"
+
 	"github.com/spf13/cobra"
 
 	"confab/storage"
 )
 
 func (e *env) teams() *cobra.Command {
-	return e.group("teams", "Create and list teams", e.teamsCreate(), e.teamsList())
+	return e.group("teams", "Create, change and list teams", e.teamsCreate(), e.teamsSet(), e.teamsList())
 }
 
 // teamView is a team as GET /v1/me shows it, with its organization.
@@ -17,10 +20,21 @@ type teamView struct {
 	Name           string       `json:"name"`
 	OrganizationID string       `json:"organization_id"`
 	CreatedAt      storage.Time `json:"created_at"`
+
+	Assignment      string `json:"assignment"`
+	AssignmentLimit *int   `json:"assignment_limit"`
 }
 
 func viewTeam(t storage.Team, o storage.Organization) teamView {
-	return teamView{ID: t.PublicID, Object: "team", Name: t.Name, OrganizationID: o.PublicID, CreatedAt: t.CreatedAt}
+	return teamView{
+		ID:              t.PublicID,
+		Object:          "team",
+		Name:            t.Name,
+		OrganizationID:  o.PublicID,
+		CreatedAt:       t.CreatedAt,
+		Assignment:      t.Assignment,
+		AssignmentLimit: t.AssignmentLimit,
+	}
 }
 
 func (e *env) teamsCreate() *cobra.Command {
@@ -46,6 +60,59 @@ func (e *env) teamsCreate() *cobra.Command {
 	return withJSON(cmd)
 }
 
+func (e *env) teamsSet() *cobra.Command {
+	var (
+		name, assignment string
+		limit            *int
+	)
+	cmd := &cobra.Command{
+		Use:   "set TEAM",
+		Short: "Change a team: its name, and whether its conversations are assigned automatically",
+		Long: "Change a team: its name, and whether its conversations are assigned automatically. With round_robin\n" +
+			"a message in a conversation that nobody has is assigned to the next person of the team who is\n" +
+			"available: not away, and with the console open in the last 10 minutes.",
+		Example: "  confab teams set team_01J… --assignment round_robin --limit 20\n  confab teams set team_01J… --limit none",
+		PreRunE: requireAnyFlag("name", "assignment", "limit"),
+	}
+
+	parsedFlag(cmd, &name, "name", "new `name`", parseName)
+	parsedFlag(cmd, &assignment, "assignment", "how conversations are assigned: `off|round_robin`",
+		parseChoice(storage.AssignmentOff, storage.AssignmentRoundRobin))
+	parsedFlag(cmd, &limit, "limit", "open conversations a person may have before the next goes to somebody else: `N|none`", parseLimit)
+
+	given := cmd.Flags().Changed
+	cmd.RunE = e.runWrite(func(tx *storage.Tx, args []string) (written, error) {
+		t, err := tx.TeamByID(args[0])
+		if err != nil {
+			return written{}, notFound(err, "team", args[0])
+		}
+
+		if given("name") {
+			t.Name = name
+		}
+		if given("assignment") {
+			t.Assignment = assignment
+		}
+		if given("limit") {
+			t.AssignmentLimit = limit
+		}
+		return written{entry: auditEntry{t.OrganizationID, "team.updated", "team", t.PublicID}}, tx.UpdateTeam(t)
+	})
+	return cmd
+}
+
+// parseLimit reads how many conversations a person may have; nil for none, which is any number.
+func parseLimit(s string) (*int, error) {
+	if s == "none" {
+		return nil, nil
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 || n > storage.MaxAssignmentLimit {
+		return nil, fmt.Errorf("must be between 1 and %d, or none", storage.MaxAssignmentLimit)
+	}
+	return &n, nil
+}
+
 func (e *env) teamsList() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list",
@@ -53,8 +120,10 @@ func (e *env) teamsList() *cobra.Command {
 		Example: "  confab teams list\n  confab teams list --org org_01J… --json",
 	}
 	columns := table[teamView]{
-		heading: []string{"ID", "NAME", "ORGANIZATION", "CREATED"},
-		row:     func(v teamView) []string { return []string{v.ID, v.Name, v.OrganizationID, v.CreatedAt.String()} },
+		heading: []string{"ID", "NAME", "ORGANIZATION", "ASSIGNMENT", "CREATED"},
+		row: func(v teamView) []string {
+			return []string{v.ID, v.Name, v.OrganizationID, v.Assignment, v.CreatedAt.String()}
+		},
 	}
 	return listCommand(e, cmd, columns, readEachOrganization(cmd, (*storage.Rx).Teams, viewTeam))
 }

@@ -153,7 +153,8 @@ type Console struct {
 	Enabled      bool `koanf:"enabled"`
 	AuditDays    int  `koanf:"audit_days"`
 	ReadReceipts bool `koanf:"read_receipts"`
-	MaxStreams   int  `koanf:"max_streams"` // consoles that are open at once
+	PushContent  bool `koanf:"push_content"` // notifications on devices show names and texts
+	MaxStreams   int  `koanf:"max_streams"`  // consoles that are open at once
 	// SecondFactor is who must have one: optional (nobody), admins or everyone.
 	SecondFactor string `koanf:"second_factor"`
 }
@@ -220,7 +221,7 @@ func Default() Config {
 
 		Jobs:    Jobs{Workers: 256, PollInterval: time.Second},
 		Log:     Log{Level: "info", APILogDays: 30, Bodies: "off"},
-		Console: Console{Enabled: true, AuditDays: 365, ReadReceipts: true, MaxStreams: 500, SecondFactor: "optional"},
+		Console: Console{Enabled: true, AuditDays: 365, ReadReceipts: true, PushContent: true, MaxStreams: 500, SecondFactor: "optional"},
 		OIDC:    OIDC{Name: "single sign-on", Scopes: []string{"openid", "email", "profile"}, Create: "off"},
 		Plans:   map[string]Plan{SelfHosted: selfHosted()},
 	}

@@ -86,6 +86,7 @@ func samples() []sample {
 		{"console.enabled", `false`, "false", false},
 		{"console.audit_days", `90`, "90", 90},
 		{"console.read_receipts", `false`, "false", false},
+		{"console.push_content", `false`, "false", false},
 		{"console.max_streams", `5`, "5", 5},
 		{"console.second_factor", `"admins"`, "admins", "admins"},
 

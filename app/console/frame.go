@@ -88,6 +88,9 @@ type startUser struct {
 	Name  string  `json:"name"`
 	Email *string `json:"email"`
 	Role  string  `json:"role"`
+
+	Available   bool   `json:"available"`
+	NotifyAbout string `json:"notify_about"`
 }
 
 type startOrganization struct {
@@ -124,11 +127,15 @@ func (v *visit) showScreen() error {
 	return v.showFrame(title, who)
 }
 
+func viewStartUser(u storage.User) startUser {
+	return startUser{ID: u.ID, Name: u.Name, Email: u.Email, Role: u.Role, Available: u.Available, NotifyAbout: u.NotifyAbout}
+}
+
 // showFrame shows a screen: the navigation, who is signed in, and a place for the rest.
 func (v *visit) showFrame(title string, who storage.SignedIn) error {
 	f := &frame{Current: title, Name: who.User.Name, Organization: who.Organization.Name}
 	s := start{
-		User:         startUser{ID: who.User.ID, Name: who.User.Name, Email: who.User.Email, Role: who.User.Role},
+		User:         viewStartUser(who.User),
 		Organization: startOrganization{ID: who.Organization.PublicID, Name: who.Organization.Name},
 		Sandbox:      v.SandboxUser != nil,
 		ClockOffset:  v.ClockOffset().Milliseconds(),

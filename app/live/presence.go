@@ -79,6 +79,18 @@ func (h *Hub) Look(l Look) {
 	h.move(l.Organization, before.conversation, l.Conversation)
 }
 
+// IsOnScreen reports whether a person has a conversation on screen.
+func (h *Hub) IsOnScreen(organization int64, user, conversation string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for key, one := range h.looks[organization] {
+		if key.user == user && one.conversation == conversation {
+			return true
+		}
+	}
+	return false
+}
+
 // move notifies viewers that other people look at some conversations than before. mu is held.
 func (h *Hub) move(organization int64, conversations ...string) {
 	for v := range h.viewers[organization] {

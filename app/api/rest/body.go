@@ -34,7 +34,7 @@ func (s *Server) readBody(x *Exchange) error {
 // counts as {}.
 func (s *Server) readJSON(x *Exchange) error {
 	r := x.Request
-	if r.HTTP.Method != http.MethodPost && r.HTTP.Method != http.MethodPatch {
+	if r.HTTP.Method != http.MethodPost && r.HTTP.Method != http.MethodPatch && !r.route.Has(NamedInBody) {
 		return nil
 	}
 

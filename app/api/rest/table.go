@@ -45,6 +45,7 @@ const (
 	Agents                        // in the console agents may do it too, and not only admins
 	Quiet                         // browsers call it all the time: in no log, but for failures
 	Sheets                        // its file is a CSV, and no media
+	NamedInBody                   // a DELETE whose body names what is deleted
 
 	Read      // scope: every GET, events and streams
 	Send      // scope: messages, receipts and media

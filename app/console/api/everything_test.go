@@ -69,6 +69,7 @@ func (f *fixture) possess(tenant storagetest.Tenant, a storage.Account) owner {
 		"webhook_subscriptions": hook.text("data.id"), "secrets": secrets[0].(map[string]any)["id"].(string),
 		"webhook_deliveries": must("POST", hooks+"/"+hook.text("data.id")+"/test", "").text("data.id"),
 	}
+	o.has["teams"] = o.Team.PublicID
 	o.has["trace"], o.has["log"] = said[1].ID, must("GET", "/me", "").text("request_id")
 	o.has["views"] = must("POST", "/views", `{"name":"Own","filter":{"label_id":"`+label+`"}}`).text("data.id")
 	o.has["notes"] = must("POST", "/"+o.number+"/conversations/"+said[0].ConversationID+"/notes", `{"text":"Own"}`).text("data.id")

@@ -2,6 +2,8 @@ package api
 
 import (
 	"errors"
+	"slices"
+	"strings"
 
 	"confab/app/api"
 	"confab/app/api/rest"
@@ -12,13 +14,15 @@ import (
 // profileView is a person as it sees itself.
 type profileView struct {
 	api.PersonView
-	HasPassword bool `json:"has_password"`
+	HasPassword bool   `json:"has_password"`
+	Available   bool   `json:"available"`
+	NotifyAbout string `json:"notify_about"`
 	// TakesPasswords says whether people can sign in with passwords at all.
 	TakesPasswords bool `json:"takes_passwords"`
 }
 
 func (s *Server) viewProfile(u storage.User) profileView {
-	return profileView{api.ViewPerson(u, s.DB.Now()), u.PasswordHash != nil, !s.PasswordsOff}
+	return profileView{api.ViewPerson(u, s.DB.Now()), u.PasswordHash != nil, u.Available, u.NotifyAbout, !s.PasswordsOff}
 }
 
 // getProfile handles GET /console/api/profile.
@@ -31,16 +35,20 @@ type profileChanges struct {
 	Name            rest.Patch[string] `json:"name"`
 	Password        rest.Patch[string] `json:"password"`
 	CurrentPassword *string            `json:"current_password"`
+	Available       rest.Patch[bool]   `json:"available"`
+	NotifyAbout     rest.Patch[string] `json:"notify_about"`
 }
 
 func (c *profileChanges) Validate() error {
 	switch {
-	case !c.Name.Set && !c.Password.Set:
-		return rest.NoneGiven("name", "Provide name, password or both.")
+	case !c.Name.Set && !c.Password.Set && !c.Available.Set && !c.NotifyAbout.Set:
+		return rest.NoneGiven("name", "Provide at least one of name, password, available and notify_about.")
+	case c.NotifyAbout.Set && !slices.Contains(storage.NotifyChoices(), c.NotifyAbout.Value):
+		return rest.Invalid("notify_about", "must be one of "+strings.Join(storage.NotifyChoices(), ", "))
 	case c.Name.Set && !validPersonName(c.Name.Value):
 		return errPersonName()
 	}
-	return nil
+	return c.Available.NotNull("available")
 }
 
 // updateProfile handles PATCH /console/api/profile. A new password needs the old one, or else a
@@ -66,6 +74,9 @@ func (s *Server) updateProfile(r *rest.Request, in profileChanges) (rest.Reply, 
 				return rest.Reply{}, err
 			}
 		}
+		if err := in.storeChoices(tx, u.ID); err != nil {
+			return rest.Reply{}, err
+		}
 		if hash != "" {
 			if err := storePassword(tx, r, u, hash); err != nil {
 				return rest.Reply{}, err
@@ -75,6 +86,19 @@ func (s *Server) updateProfile(r *rest.Request, in profileChanges) (rest.Reply, 
 		u, err = tx.User(r.Org.ID, u.ID)
 		return rest.OK(s.viewProfile(u)), err
 	})
+}
+
+// storeChoices stores whether a person gets conversations, and what it is notified of.
+func (c *profileChanges) storeChoices(tx *storage.Tx, user string) error {
+	if c.Available.Set {
+		if err := tx.SetAvailable(user, c.Available.Value); err != nil {
+			return err
+		}
+	}
+	if c.NotifyAbout.Set {
+		return tx.SetNotifyAbout(user, c.NotifyAbout.Value)
+	}
+	return nil
 }
 
 // storePassword stores a new password and ends the other sessions. The old password may

@@ -19,6 +19,11 @@ func (s *Server) Routes() []rest.Route {
 
 		rest.At("GET", "/profile", s.getProfile, rest.Agents, nil),
 		rest.At("PATCH", "/profile", rest.WithBody(s.updateProfile), rest.Agents, nil).Audited("user.updated", "user", ""),
+		rest.At("GET", "/devices", s.getDevices, rest.Agents, nil),
+		rest.At("POST", "/devices", rest.WithBody(s.createDevice), rest.Agents|rest.Quiet, nil),
+		rest.At("DELETE", "/devices", rest.WithBody(s.deleteDevice), rest.Agents|rest.Quiet|rest.NamedInBody, nil),
+		rest.At("POST", "/devices/start", s.startDevices, rest.Agents, nil),
+		rest.At("POST", "/devices/test", s.testDevices, rest.Agents, nil),
 		rest.At("GET", "/factors", s.getFactors, rest.Agents, nil),
 		rest.At("POST", "/factors/codes/start", s.startCodes, rest.Agents, nil),
 		rest.At("POST", "/factors/codes", rest.WithBody(s.createCodes), rest.Agents, nil).Audited("user.factor_added", "user", ""),
@@ -47,6 +52,8 @@ func (s *Server) Routes() []rest.Route {
 		rest.At("DELETE", "/people/:id/sessions/:session_id", s.endPersonSession, 0, rest.Exists(personIn)).
 			Audited("session.ended", "session", "session_id"),
 
+		rest.At("GET", "/teams", s.listTeams, 0, nil),
+		rest.At("PATCH", "/teams/:id", rest.WithBody(s.updateTeam), 0, rest.Exists(teamIn)).Audited("team.updated", "team", "id"),
 		rest.At("POST", "/teams", rest.WithBody(s.createTeam), rest.Creates, nil).Audited("team.created", "team", ""),
 
 		rest.At("POST", "/numbers", s.connectNumber, rest.Creates, nil).Audited("number.connected", "number", ""),

@@ -35,6 +35,7 @@ var agentsMay = []string{
 	"GET /:phone_number_id/quality",
 	"GET /factors", "POST /factors/codes/start", "POST /factors/codes", "DELETE /factors/codes", "POST /factors/recovery_codes",
 	"POST /factors/passkeys/start", "POST /factors/passkeys", "PATCH /factors/passkeys/:id", "DELETE /factors/passkeys/:id",
+	"GET /devices", "POST /devices", "DELETE /devices", "POST /devices/start", "POST /devices/test",
 	"GET /profile", "PATCH /profile", "GET /sessions", "DELETE /sessions/:id", "GET /people", "GET /people/:id",
 	"GET /stream", "POST /presence",
 }

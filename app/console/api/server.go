@@ -38,6 +38,8 @@ type Options struct {
 	// run, if there is one.
 	CancelJob    func(tx *storage.Tx, id int64) error
 	InterruptJob func(id int64)
+	// PublicURL is where the server is reached.
+	PublicURL string
 	// Live sends consoles what happens.
 	Live *live.Hub
 	// Replica is what Health shows of the replica; nil without one.
