@@ -393,15 +393,19 @@ func TestWhatAPushServiceAnswersDecides(t *testing.T) {
 		devices int
 		shown   int
 	}{
-		"404":         {func(int, *http.Request) (*http.Response, error) { return pushAnswer(404), nil }, minutes(0), 0, 0},
-		"410":         {func(int, *http.Request) (*http.Response, error) { return pushAnswer(410), nil }, minutes(0), 0, 0},
-		"400":         {func(int, *http.Request) (*http.Response, error) { return pushAnswer(400), nil }, minutes(0), 1, 0},
-		"redirect":    {func(int, *http.Request) (*http.Response, error) { return pushAnswer(304), nil }, minutes(0), 1, 0},
-		"500":         {func(int, *http.Request) (*http.Response, error) { return pushAnswer(500), nil }, minutes(0, s5, s35, 2+s35, 12+s35), 1, 0},
-		"429 for now": {func(n int, _ *http.Request) (*http.Response, error) { return map[bool]*http.Response{true: pushAnswer(429, "Retry-After", "60")}[n == 1], nil }, minutes(0, 1), 1, 1},
-		"429 forever": {func(int, *http.Request) (*http.Response, error) { return pushAnswer(429, "Retry-After", "99999999"), nil }, minutes(0, 10, 20, 30, 40), 1, 0},
-		"refused":     {func(int, *http.Request) (*http.Response, error) { return nil, errors.New("connection refused") }, minutes(0, s5, s35, 2+s35, 12+s35), 1, 0},
-		"blocked":     {func(int, *http.Request) (*http.Response, error) { return nil, &guard.BlockedError{} }, minutes(0), 1, 0},
+		"404":      {func(int, *http.Request) (*http.Response, error) { return pushAnswer(404), nil }, minutes(0), 0, 0},
+		"410":      {func(int, *http.Request) (*http.Response, error) { return pushAnswer(410), nil }, minutes(0), 0, 0},
+		"400":      {func(int, *http.Request) (*http.Response, error) { return pushAnswer(400), nil }, minutes(0), 1, 0},
+		"redirect": {func(int, *http.Request) (*http.Response, error) { return pushAnswer(304), nil }, minutes(0), 1, 0},
+		"500":      {func(int, *http.Request) (*http.Response, error) { return pushAnswer(500), nil }, minutes(0, s5, s35, 2+s35, 12+s35), 1, 0},
+		"429 for now": {func(n int, _ *http.Request) (*http.Response, error) {
+			return map[bool]*http.Response{true: pushAnswer(429, "Retry-After", "60")}[n == 1], nil
+		}, minutes(0, 1), 1, 1},
+		"429 forever": {func(int, *http.Request) (*http.Response, error) {
+			return pushAnswer(429, "Retry-After", "99999999"), nil
+		}, minutes(0, 10, 20, 30, 40), 1, 0},
+		"refused": {func(int, *http.Request) (*http.Response, error) { return nil, errors.New("connection refused") }, minutes(0, s5, s35, 2+s35, 12+s35), 1, 0},
+		"blocked": {func(int, *http.Request) (*http.Response, error) { return nil, &guard.BlockedError{} }, minutes(0), 1, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(w *world) {

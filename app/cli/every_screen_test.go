@@ -53,7 +53,8 @@ var screensOfCommands = map[string]struct{ screen, module, words string }{
 	"quick-replies list":   {"settings/quick-replies", "screens/settings_quick_replies.js", "paged(path"},
 
 	"teams create":   {"settings/people", "screens/settings_people.js", `post("teams"`},
-	"teams list":     {"settings/people", "screens/settings_people.js", "resource(readTeams)"},
+	"teams list":     {"settings/people", "screens/settings_people.js", `resource("teams")`},
+	"teams set":      {"settings/people", "screens/settings_people.js", `patch("teams/"`},
 	"templates sync": {"templates", "screens/templates.js", "/templates/sync`"},
 	"trace":          {"trace/{id}", "screens/trace.js", `get("trace/"`},
 

@@ -34,6 +34,7 @@ var contentTypes = map[string]string{
 	".css": "text/css; charset=utf-8",
 	".js":  "text/javascript; charset=utf-8",
 	".map": "application/json",
+	".png": "image/png",
 	".svg": "image/svg+xml",
 }
 

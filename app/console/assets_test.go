@@ -109,7 +109,7 @@ func TestFilesAreOursAndPlain(t *testing.T) {
 }
 
 func TestEveryFileIsUsed(t *testing.T) {
-	entries := []string{"app.js", "passkey.js", "solo.js", "theme.js", "icon.svg", "base.css", "page.css", "screens.css"}
+	entries := []string{"app.js", "passkey.js", "sw.js", "icon-192.png", "icon-512.png", "solo.js", "theme.js", "icon.svg", "base.css", "page.css", "screens.css"}
 	files := allSources(t)
 	for name := range files {
 		imported := regexp.MustCompile(`"[./a-z_]*/` + regexp.QuoteMeta(path.Base(name)) + `"`)

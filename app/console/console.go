@@ -9,7 +9,8 @@
 //   - /console/api: the API, for the session in the cookie. Package console/api answers it;
 //     this package only says who asks.
 //     In a sandbox /console/api/sim reaches the control surface of the played provider.
-//   - Assets, under names that change with their content.
+//   - Assets, under names that change with their content, and what makes an app of the console
+//     (see install.go).
 //
 // Every request passes the same checks, in this order: the name of the host must be ours
 // (DNS rebinding), what changes something must come from a page of ours (see
@@ -119,6 +120,10 @@ func (v *visit) serve() {
 	page, token, _ := strings.Cut(v.path, "/")
 
 	switch {
+	case v.path == "manifest.webmanifest":
+		v.byMethod(v.showManifest, nil)
+	case v.path == "sw.js":
+		v.byMethod(v.serveWorker, nil)
 	case v.path == "sign-in":
 		v.byMethod(v.showSignIn, v.signIn)
 	case v.path == "sign-in/second":

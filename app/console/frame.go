@@ -51,6 +51,7 @@ var guides = map[string]string{
 	"settings/labels":        "../docs/guides/inbox",
 	"settings/quick-replies": "../docs/guides/inbox#save-quick-replies",
 	"settings/profile":       "../docs/guides/signing-in#set-up-a-second-factor",
+	"settings/notifications": "../docs/guides/people#get-notifications",
 	"settings/health":        "../docs/guides/production#monitor",
 }
 

@@ -2,10 +2,11 @@ package console
 
 import "net/http"
 
-// contentPolicy lets a page load nothing but our own files, and makes no markup of texts.
+// contentPolicy lets a page load nothing but our own files, and makes no markup of texts. The one
+// policy of trusted types gives the address of the service worker, and no other.
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; " +
 	"media-src 'self' blob:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; " +
-	"require-trusted-types-for 'script'; trusted-types 'none'"
+	"require-trusted-types-for 'script'; trusted-types confab-worker; worker-src 'self'; manifest-src 'self'"
 
 // setHeaders sets what every answer of the console carries. Under a stricter
 // Referrer-Policy browsers would hide the origin of a form.

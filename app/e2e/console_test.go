@@ -168,7 +168,7 @@ func TestPagesNeedASessionAndCarryTheirHeaders(t *testing.T) {
 	is.Equal(b.open("GET", "/console", nil).location.Path, "/console/")
 	for _, path := range []string{"/console/sign-in", "/console/contacts", "/console/welcome/x", "/console/api/v1/me", "/console/api/none"} {
 		h := b.open("GET", path, nil).header
-		is.Equal(h.Get("Content-Security-Policy"), "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; media-src 'self' blob:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'")
+		is.Equal(h.Get("Content-Security-Policy"), "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; media-src 'self' blob:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types confab-worker; worker-src 'self'; manifest-src 'self'")
 		is.Equal(h.Get("Cross-Origin-Opener-Policy"), "same-origin")
 		is.Equal(h.Get("Referrer-Policy"), "same-origin")
 		is.Equal(h.Get("X-Content-Type-Options"), "nosniff")

@@ -4,9 +4,9 @@ package theme
 
 import "embed"
 
-// Files are tokens.css, theme.js and icon.svg.
+// Files are tokens.css, theme.js, icon.svg, and the icon as the systems of phones take it.
 //
-//go:embed tokens.css theme.js icon.svg
+//go:embed tokens.css theme.js icon.svg icon-192.png icon-512.png
 var Files embed.FS
 
 // Tokens is the style sheet of the tokens.

@@ -76,8 +76,8 @@ func TestABadDeviceIsRefused(t *testing.T) {
 	agent := f.signedIn(f.tenant, storage.RoleAgent)
 	good := deviceBody(t, "https://192.0.100.7/send/1")
 	for body, want := range map[string]string{
-		`{}`: "400 missing_required_field endpoint",
-		`{"endpoint":"https://192.0.100.7/x"}`:                          "400 missing_required_field keys",
+		`{}`:                                   "400 missing_required_field endpoint",
+		`{"endpoint":"https://192.0.100.7/x"}`: "400 missing_required_field keys",
 		`{"endpoint":"https://192.0.100.7/x","keys":{}}`:                "400 missing_required_field keys.p256dh",
 		`{"endpoint":"https://192.0.100.7/x","keys":{"p256dh":"x"}}`:    "400 missing_required_field keys.auth",
 		strings.Replace(good, "BTBZ", "BT", 1):                          "400 invalid_field_value keys.auth",

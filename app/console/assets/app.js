@@ -12,7 +12,7 @@ import { fixAddresses, startAccount, startJump, startNavigation, startNumbers } 
 
 /**
  * later loads a screen of those that are not needed at first.
- * @param {Exclude<keyof typeof import("./screens.js"), "laterInInbox">} name
+ * @param {Exclude<keyof typeof import("./screens.js"), "laterInInbox" | "renewPush">} name
  */
 const later = (name) => async () => (await import("./screens.js"))[name];
 
@@ -37,6 +37,7 @@ const routes = [
   ...pair("settings/people", later("people"), true),
   { pattern: "settings/keys", load: later("keys"), admin: true },
   { pattern: "settings/labels", load: later("labels"), admin: true },
+  { pattern: "settings/notifications", load: later("notifications") },
   { pattern: "settings/profile", load: later("profile") },
   { pattern: "settings/quick-replies", load: later("quickReplies") },
   { pattern: "settings/health", load: later("health"), admin: true },
@@ -113,4 +114,4 @@ startNumbers();
 
 // The other screens are loaded while nothing else is to do: then they open at once, also while the
 // server is gone, and as they were when this page was loaded.
-setTimeout(() => import("./screens.js").catch(() => {}), 3000);
+setTimeout(() => import("./screens.js").then(({ renewPush }) => renewPush()).catch(() => {}), 3000);

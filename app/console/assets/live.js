@@ -30,6 +30,8 @@ const silence = 40_000; // the server says something every 15 s
 const noAnswer = 10_000;
 const checkEvery = 2000;
 const presenceEvery = 4000;
+/** Whose console was not seen for ten minutes gets no conversations. */
+const seenEvery = 240_000;
 
 /** "connected" or "reconnecting" */
 export const connection = signal("connected");
@@ -150,6 +152,7 @@ export function connect() {
     if (!document.hidden) retryNow();
   });
   setInterval(check, checkEvery);
+  setInterval(() => leads && postPresence(), seenEvery);
 
   if (!channel) return lead();
   channel.onmessage = ({ data }) => receive(data);

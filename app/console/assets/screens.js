@@ -15,6 +15,8 @@ export { default as inboxAndPhone } from "./screens/phone/beside.js";
 export { default as health } from "./screens/settings_health.js";
 export { default as keys } from "./screens/settings_keys.js";
 export { default as labels } from "./screens/settings_labels.js";
+export { default as notifications } from "./screens/settings_notifications.js";
+export { renewPush } from "./push.js";
 export { default as people } from "./screens/settings_people.js";
 export { default as profile } from "./screens/settings_profile.js";
 export { default as quickReplies } from "./screens/settings_quick_replies.js";

@@ -41,6 +41,9 @@ export const singleKeys = preference("single_keys", "on");
 /** "on" or "off": whether the next conversation opens when one was resolved. */
 export const goesOn = preference("go_on", "on");
 
+/** "on" or "off": whether a new message makes a sound while the console is in the background. */
+export const sound = preference("sound", "off");
+
 /** The business number that is looked at: its phone_number_id, or "" for the first. */
 export const chosenNumber = preference("number", "");
 
@@ -56,7 +59,7 @@ export function applyTheme() {
 }
 
 /**
- * @typedef {{ id: string, name: string, email: string | null, role: "admin" | "agent" }} User
+ * @typedef {{ id: string, name: string, email: string | null, role: "admin" | "agent", available: boolean, notify_about: string }} User
  * @typedef {{ phone_number_id: string, phone_number: string | null, name: string | null, status: string, customer_id: string | null }} Account
  * @typedef {{ user: User, organization: { id: string, name: string }, sandbox: boolean, clock_offset_ms: number, screens: string[], guides: Record<string, string> }} Start
  */
@@ -84,7 +87,7 @@ export const publicAPI = new URL("../v1/", root);
 
 /** @type {Start} */
 const start = JSON.parse(document.body.dataset.start ?? "null") ?? {
-  user: { id: "", name: "", email: null, role: "agent" },
+  user: { id: "", name: "", email: null, role: "agent", available: true, notify_about: "mine_and_unassigned" },
   organization: { id: "", name: "" },
   sandbox: false,
   clock_offset_ms: 0,

@@ -1,12 +1,13 @@
 /** The frame: navigation, business numbers, the person who is signed in, and what opens dialogs. */
 import { effect, el } from "./dom.js";
-import { get } from "./api.js";
+import { get, patch } from "./api.js";
 import { openJump, openShortcuts } from "./dialogs.js";
 import { count, hue, initials } from "./format.js";
 import { bind } from "./keys.js";
 import { onChanged, together } from "./live.js";
 import { confirmAction } from "./parts/dialog.js";
 import { menu } from "./parts/menu.js";
+import { toastError } from "./parts/notices.js";
 import { link, navigate, path } from "./router.js";
 import { countUnsent, forgetWords } from "./screens/inbox/drafts.js";
 import {
@@ -24,6 +25,9 @@ const text = {
   jump: "Search or jump to",
   shortcuts: "Keyboard shortcuts",
   docs: "API reference",
+  availability: "Availability",
+  available: "Available",
+  away: "Away",
   signOut: "Sign out",
   signOutUnsent: "Sign out with unsent messages?",
   unsentLead: (/** @type {number} */ n) => (n === 1 ? "One message has" : `${n} messages have`) +
@@ -55,7 +59,7 @@ const parents = { deliveries: "webhooks", trace: "log" };
  * page that was loaded, and that changes when another screen is opened.
  */
 export function fixAddresses() {
-  for (const node of document.querySelectorAll("link[rel=icon], body [href], body [src]")) {
+  for (const node of document.querySelectorAll("link[rel=icon], link[rel=manifest], body [href], body [src]")) {
     for (const name of ["href", "src"]) {
       const given = node.getAttribute(name);
       if (given && !given.startsWith("#")) node.setAttribute(name, new URL(given, document.baseURI).href);
@@ -90,6 +94,8 @@ function showUnread(inbox) {
   const shown = () => unread() > 0 && [count(unread()), el("span.unseen", null, text.unread)];
   inbox.append(el("b.count", { id: "unread", "aria-hidden": "true", hidden: () => unread() === 0 }, shown));
   inbox.setAttribute("aria-describedby", "unread");
+  // The icon of the installed console, where the system has badges.
+  effect(() => void /** @type {any} */ (navigator).setAppBadge?.(unread()).catch(() => {}));
 }
 
 /**
@@ -184,6 +190,8 @@ export function startAccount() {
     { name: text.sessions, icon: "screen", href: link("settings/profile?show=sessions") },
     { name: text.shortcuts, icon: "keyboard", run: openShortcuts, keys: "?" },
     { name: text.docs, icon: "book", href: new URL("../docs", root).href },
+    { name: text.available, checked: me().available, run: () => void setAvailable(true), group: text.availability },
+    { name: text.away, checked: !me().available, run: () => void setAvailable(false) },
     ...Object.entries(text.themes).map(([value, name], i) => ({
       name,
       checked: theme() === value,
@@ -201,6 +209,16 @@ export function startAccount() {
     face.className = "face hue-" + hue(me().name);
     name.textContent = me().name;
   });
+}
+
+/** setAvailable says whether the person gets conversations by itself. @param {boolean} on */
+async function setAvailable(on) {
+  try {
+    const { available } = await patch("profile", { available: on });
+    me.set({ ...me(), available });
+  } catch (error) {
+    toastError(error);
+  }
 }
 
 /** signOut asks first where that throws messages away. Nothing is sent meanwhile. */

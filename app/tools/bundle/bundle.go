@@ -58,10 +58,10 @@ func bundle(trees []fs.FS, entries ...string) (map[string][]byte, error) {
 }
 
 // loaderOf says what the bundler does with a file. An icon that a module imports is an asset of
-// its own, and the module gets its address; the one of the page is only served.
+// its own, and the module gets its address; those of the page and of the app are only served.
 func loaderOf(name string) api.Loader {
 	switch {
-	case name == "icon.svg":
+	case name == "icon.svg" || path.Ext(name) == ".png":
 		return api.LoaderCopy
 	case path.Ext(name) == ".svg":
 		return api.LoaderFile

@@ -17,8 +17,8 @@ import (
 )
 
 // scripts are those of the pages by the directories of their files: the console, with the page of
-// signing in, and the phone of a simulator that runs alone.
-var scripts = map[string][]string{"console": {"app.js", "passkey.js"}, "phone": {"solo.js"}}
+// signing in and what makes an app of it, and the phone of a simulator that runs alone.
+var scripts = map[string][]string{"console": {"app.js", "passkey.js", "sw.js", "icon-192.png", "icon-512.png"}, "phone": {"solo.js"}}
 
 // entries are what every page is made of, besides its script.
 var entries = []string{"theme.js", "icon.svg", "base.css", "page.css", "screens.css"}

@@ -200,7 +200,7 @@ export default function inbox() {
   };
   const chooseAssignee = (/** @type {Element} */ beside) => openAssign(beside, {
     people: () => people.data() ?? [],
-    assigned: conversation()?.assignee?.id ?? "",
+    assigned: () => conversation()?.assignee?.id ?? "",
     choose: (person) => void change({ assigned_to: person }),
   });
   const chooseLabels = (/** @type {Element} */ beside) => openLabels(beside, {

@@ -15,6 +15,7 @@ const pages = [
   ["keys", "API keys", "key", false],
   ["labels", "Labels", "label", false],
   ["quick-replies", "Quick replies", "bolt", true],
+  ["notifications", "Notifications", "bell", true],
   ["profile", "Profile", "person", true],
   ["health", "Health", "pulse", false],
 ];

@@ -24,6 +24,10 @@ const text = {
   teams: "Teams",
   teamsLead: "Labels, numbers and people belong to a team.",
   newTeam: "New team",
+  edit: "Edit",
+  editTeam: (/** @type {string} */ name) => `Edit ${name}`,
+  byTurn: "Assigned automatically",
+  upTo: (/** @type {number} */ n) => `, up to ${n} per person`,
   save: "Save",
   saved: "Saved",
   you: "you",
@@ -36,6 +40,25 @@ const text = {
   never: "never",
   inviteTitle: (/** @type {string} */ name) => `Invite to ${name}`,
   team: [{ name: "name", label: "Name", required: true, props: { maxlength: 200, autocomplete: "off", dir: "auto" } }],
+  assignment: [
+    {
+      name: "assignment",
+      label: "New conversations",
+      type: "radios",
+      options: [
+        { value: "off", label: "Assigned by hand", hint: "They wait under Unassigned until somebody takes them." },
+        { value: "round_robin", label: "Assigned automatically", hint: "To whoever is available and waited longest for their turn." },
+      ],
+    },
+    {
+      name: "assignment_limit",
+      label: "Limit per person",
+      type: "number",
+      optional: true,
+      hint: "Open conversations someone can have. Beyond that, the next person gets them.",
+      props: { min: 1, max: 100000 },
+    },
+  ],
   fields: [
     {
       name: "name",
@@ -77,7 +100,7 @@ export default function people({ params }) {
 
 function allPeople() {
   const all = resource("people", ["user"]);
-  const teams = resource(readTeams);
+  const teams = resource("teams");
   onQuery("new", invite);
 
   async function invite() {
@@ -89,6 +112,17 @@ function allPeople() {
     fields: text.team,
     submit: text.save,
     send: (values) => post("teams", values),
+    done() {
+      toast(text.saved);
+      teams.reload();
+    },
+  });
+
+  const editTeam = (/** @type {any} */ team) => formDialog(text.editTeam(team.name), {
+    fields: [...text.team, ...text.assignment],
+    values: { ...team, assignment_limit: team.assignment_limit ?? "" },
+    submit: text.save,
+    send: ({ assignment_limit: limit, ...rest }) => patch("teams/" + team.id, { ...rest, assignment_limit: limit ? Number(limit) : null }),
     done() {
       toast(text.saved);
       teams.reload();
@@ -109,8 +143,15 @@ function allPeople() {
       ],
     })),
     section(text.teams, { lead: text.teamsLead, actions: button(text.newTeam, { run: newTeam }) },
-      loaded(teams, (rows) => el("ul.prose", null, () => rows().map((/** @type {any} */ one) => el("li", { dir: "auto" }, one.name))), 1)));
+      loaded(teams, (rows) => el("ul.prose", null, () => rows().map((/** @type {any} */ one) => teamLine(one, () => void editTeam(one)))), 1)));
   return { title: text.title, body };
+}
+
+/** teamLine shows a team, and how it assigns conversations. @param {any} team @param {() => void} edit */
+function teamLine({ name, assignment, assignment_limit: limit }, edit) {
+  const how = assignment === "off" ? "" : text.byTurn + (limit ? text.upTo(limit) : "");
+  return el("li", null, el("span", { dir: "auto" }, name), " ", how && el("small", null, how), " ",
+    button(text.edit, { look: "bare", run: edit, "aria-label": text.editTeam(name) }));
 }
 
 /** @param {() => any} person */

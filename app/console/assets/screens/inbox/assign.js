@@ -21,18 +21,19 @@ const fold = (words) => words.toLocaleLowerCase().normalize("NFKD").replace(/\p{
  * @param {Element} beside
  * @param {object} at
  * @param {() => any[]} at.people
- * @param {string | null} at.assigned who it is now; null: it may be anybody
+ * @param {() => string | null} at.assigned who it is now; null: it may be anybody
  * @param {(person: string | null) => void} at.choose
  */
 export function openAssign(beside, { people, assigned, choose }) {
   const typed = signal("");
-  const at = signal(0);
+  const chosen = signal(""); // by id: the list may change while it is open
+  const at = () => Math.max(0, shown().findIndex(({ id }) => id === chosen()));
   const fits = (/** @type {any} */ one) => fold(`${one.name} ${one.email ?? ""}`).includes(fold(typed().trim()));
   // Whoever opens it mostly takes the conversation, or gives it to somebody else.
   const shown = computed(() => {
-    const team = people().filter((one) => one.status !== "disabled" && one.id !== assigned);
+    const team = people().filter((one) => one.status !== "disabled" && one.id !== assigned());
     const [own, others] = [team.filter((one) => one.id === me().id), team.filter((one) => one.id !== me().id)];
-    const nobody = assigned === "" ? [] : [{ id: "", name: text.nobody }];
+    const nobody = assigned() === "" ? [] : [{ id: "", name: text.nobody }];
     return [...own, ...others, ...nobody].filter(fits);
   });
 
@@ -44,7 +45,7 @@ export function openAssign(beside, { people, assigned, choose }) {
     const press = (/** @type {KeyboardEvent} */ event) => {
       const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
       const total = shown().length;
-      if (by && total > 0) at.set((at() + by + total) % total);
+      if (by && total > 0) chosen.set(shown()[(at() + by + total) % total].id);
       else if (event.key === "Enter" && !event.isComposing) take(shown()[at()]);
       else return;
       event.preventDefault();
@@ -57,7 +58,7 @@ export function openAssign(beside, { people, assigned, choose }) {
         onkeydown: press,
         oninput: (/** @type {any} */ event) => {
           typed.set(event.target.value);
-          at.set(0);
+          chosen.set(shown()[0]?.id ?? "");
         },
       }),
       el("ul.assign-people", { id: "assign-people", role: "listbox", tabindex: "0", "aria-label": text.people, onkeydown: press },
@@ -66,7 +67,7 @@ export function openAssign(beside, { people, assigned, choose }) {
           id: "person-" + one().id,
           "aria-selected": () => shown()[at()]?.id === one().id,
           onclick: () => take(one()),
-          onmousemove: () => at.set(shown().findIndex(({ id }) => id === one().id)),
+          onmousemove: () => chosen.set(one().id),
         },
           () => (one().id ? face(one().name ?? one().email) : el("span.face.nobody", { "aria-hidden": "true" })),
           el("span", { dir: "auto" }, () => one().name ?? one().email),

@@ -12,6 +12,7 @@ const text = {
   by: (/** @type {string} */ what, /** @type {string} */ who) => (who ? `${what} by ${who}` : what),
   assigned: (/** @type {string} */ who) => "Assigned to " + who,
   unassigned: "Unassigned",
+  byTurn: (/** @type {string} */ who) => `Assigned to ${who} automatically`,
   labeled: (/** @type {string} */ label) => "Labelled " + label,
   unlabeled: (/** @type {string} */ label) => `Label ${label} removed`,
   resolved: "Resolved",
@@ -74,6 +75,7 @@ export function changes(number, conversation, draw) {
 /** sentence says what happened. @param {Change} change */
 function sentence({ type, by, assignee, label, until }) {
   if (type === "reopened" && by.type === "contact") return text.answered;
+  if (by.type === "assignment") return text.byTurn(assignee?.name ?? "");
   const isOwn = type === "assigned" && assignee?.id === by.id;
   const who = isOwn ? "" : by.type === "user" ? by.name ?? "" : text.api;
   if (type === "assigned") return text.by(assignee ? text.assigned(assignee.name ?? "") : text.unassigned, who);

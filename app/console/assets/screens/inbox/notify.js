@@ -1,14 +1,14 @@
 /**
- * A sound and a notification for new messages that concern the person: of conversations
- * that are assigned to them or not assigned, while the tab is not in front. Both are off until somebody
- * switches them on.
+ * A sound and a notification for new messages that concern the person, as they have chosen in the
+ * settings, while the tab is not in front. Both are off until somebody switches them on.
  */
 import { onEvent } from "../../live.js";
 import { button } from "../../parts/basics.js";
 import { menu } from "../../parts/menu.js";
 import { toast } from "../../parts/notices.js";
 import { navigate } from "../../router.js";
-import { me, preference, presentTime } from "../../session.js";
+import { isOn } from "../../push.js";
+import { me, preference, presentTime, sound } from "../../session.js";
 import { summary } from "./content.js";
 import { nameOf } from "./conversations.js";
 
@@ -18,7 +18,6 @@ const text = {
   notify: "Browser notifications",
   denied: "Your browser blocks notifications from this site.",
 };
-const sound = preference("sound", "off");
 const notifications = preference("notifications", "off");
 /** How old news may be, and how long it is quiet after a sound, in milliseconds. */
 const fresh = 300_000;
@@ -41,16 +40,21 @@ function beep() {
 
 let quietUntil = 0;
 
+/** concerns reports whether the person wants to hear of messages of somebody's conversations. @param {string | null} who */
+function concerns(who) {
+  const about = me.peek().notify_about;
+  return about === "everything" || (about === "mine_and_unassigned" && (!who || who === me.peek().id));
+}
+
 // What comes late, after a sleep, is no news: the badge shows it.
 onEvent(["message.received"], ({ created_at: at, payload: { svc, entry } }) => {
   const { conversation_id: id, contact, conversation: { assigned_to: who } } = svc;
-  const isMine = !who || who === me.peek().id;
-  if (!isMine || (!document.hidden && document.hasFocus()) || presentTime() - Date.parse(at) > fresh) return;
+  if (!concerns(who) || (!document.hidden && document.hasFocus()) || presentTime() - Date.parse(at) > fresh) return;
   if (sound.peek() === "on" && Date.now() > quietUntil) {
     quietUntil = Date.now() + rest;
     beep();
   }
-  if (notifications.peek() !== "on" || globalThis.Notification?.permission !== "granted") return;
+  if (isOn() || notifications.peek() !== "on" || globalThis.Notification?.permission !== "granted") return;
   const shown = new Notification(nameOf(contact), { body: summary(entry[0].changes[0].value.messages[0]), tag: id });
   shown.onclick = () => {
     focus();

@@ -125,7 +125,7 @@ export function selectionBar({ selected, number, merge, read, people, labels }) 
     "aria-expanded": "false",
     run: () => openAssign(assign, {
       people,
-      assigned: null,
+      assigned: () => null,
       choose: (person) => void each("assign", (id) => patch(path(id), { assigned_to: person })),
     }),
   });

@@ -1,0 +1,62 @@
+/**
+ * Notifications on this device, which come also while the console is closed. The browser keeps them
+ * switched on; the server keeps them as long as this session lasts, so that they are switched on
+ * there again when the same person comes back.
+ */
+import { call, get, post } from "./api.js";
+import { navigate } from "./router.js";
+import { me, preference, root } from "./session.js";
+
+const text = {
+  unsupported: "This browser doesn’t support notifications.",
+  denied: "Your browser blocks notifications from this site. Allow them in the site settings, then try again.",
+};
+
+/** Who has switched them on in this browser: a user's id. */
+const owner = preference("push", "");
+
+const workers = navigator.serviceWorker;
+const worker = new URL("sw.js", root).href;
+/** The one policy that the page may make: it gives the address of the service worker, and no other. */
+const policy = /** @type {any} */ (globalThis).trustedTypes?.createPolicy("confab-worker", { createScriptURL: () => worker });
+
+/** isOn reports whether this device shows notifications for the person who is signed in. */
+export const isOn = () => owner() === me().id;
+
+/** whyNot says why this device cannot show any; "" if it can. */
+export async function whyNot() {
+  const { problem } = await get("devices");
+  return problem ?? (workers && globalThis.PushManager ? "" : text.unsupported);
+}
+
+/** switchOn lets this device show notifications. */
+export async function switchOn() {
+  if (await Notification.requestPermission() !== "granted") throw new Error(text.denied);
+  await subscribe();
+  owner.set(me().id);
+}
+
+async function subscribe() {
+  const { public_key: key } = await post("devices/start");
+  const registration = await workers.register(policy?.createScriptURL("") ?? worker);
+  await workers.ready;
+  const before = await registration.pushManager.getSubscription();
+  const subscription = before ?? await registration.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key });
+  await post("devices", subscription.toJSON());
+}
+
+/** switchOff ends them. */
+export async function switchOff() {
+  owner.set("");
+  const subscription = await (await workers.getRegistration(root.href))?.pushManager.getSubscription();
+  if (!subscription) return;
+  await subscription.unsubscribe();
+  await call("DELETE", "devices", { endpoint: subscription.endpoint }).catch(() => {}); // it is gone already
+}
+
+/** renewPush tells the server of this device again, which belongs to a session that may be new. */
+export function renewPush() {
+  workers?.addEventListener("message", ({ data }) => data.open && navigate(data.open));
+  workers?.startMessages();
+  if (isOn() && globalThis.Notification?.permission === "granted") subscribe().catch(() => {});
+}
