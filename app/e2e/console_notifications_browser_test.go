@@ -63,10 +63,12 @@ func TestAPersonSwitchesNotificationsOn(t *testing.T) {
 	s.becomesTrue(func() bool { return storagetest.Select[int](t, s.app.Config.DataDir, `SELECT count(*) FROM push_devices`)[0] == 0 })
 
 	c.Click("button", "Account")
-	c.Click("menuitemradio", "Away")
+	c.Click("menuitemcheckbox", "Available")
 	s.becomesTrue(func() bool {
 		return storagetest.Select[int](t, s.app.Config.DataDir, `SELECT available FROM users WHERE role = 'agent' AND password_hash IS NOT NULL`)[0] == 0
 	})
+	c.Click("button", "Account")
+	c.Find("menuitemcheckbox", "Away")
 	c.calm()
 }
 

@@ -190,8 +190,13 @@ export function startAccount() {
     { name: text.sessions, icon: "screen", href: link("settings/profile?show=sessions") },
     { name: text.shortcuts, icon: "keyboard", run: openShortcuts, keys: "?" },
     { name: text.docs, icon: "book", href: new URL("../docs", root).href },
-    { name: text.available, checked: me().available, run: () => void setAvailable(true), group: text.availability },
-    { name: text.away, checked: !me().available, run: () => void setAvailable(false) },
+    {
+      name: me().available ? text.available : text.away,
+      checked: me().available,
+      toggles: true,
+      run: () => void setAvailable(!me.peek().available),
+      group: text.availability,
+    },
     ...Object.entries(text.themes).map(([value, name], i) => ({
       name,
       checked: theme() === value,
