@@ -379,7 +379,14 @@ CREATE TABLE conversations (
     waiting_since   INTEGER NOT NULL DEFAULT 0,             -- when the oldest message came that nobody has answered; 0: nobody waits
     waits_from      TEXT    NOT NULL DEFAULT '',            -- the first message that can wait: those before it went with the last resolve
     snoozed_until   INTEGER NOT NULL DEFAULT 0,             -- only of one that is not resolved
-    waiting_order   INTEGER GENERATED ALWAYS AS (9007199254740991 - waiting_since) VIRTUAL -- lists descend, and who waits longest is first
+    waiting_order   INTEGER GENERATED ALWAYS AS (9007199254740991 - waiting_since) VIRTUAL, -- lists descend, and who waits longest is first
+    -- The spell that lasts, as the table spells has it once it is over; of a resolved one all is 0.
+    spell_opened_at  INTEGER NOT NULL DEFAULT 0,
+    spell_inbound_at INTEGER NOT NULL DEFAULT 0,
+    spell_replied_at INTEGER NOT NULL DEFAULT 0,
+    spell_replied_by TEXT,
+    spell_in         INTEGER NOT NULL DEFAULT 0,
+    spell_out        INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 -- Every message moves its conversation in an index, so there is but one for that: lists
 -- of all states are merged of one for each. What a message does not change is updated
@@ -392,6 +399,31 @@ CREATE INDEX conversations_unread ON conversations (account_id, last_message_at,
 CREATE INDEX conversations_waiting ON conversations (account_id, waiting_order, id) WHERE waiting_since > 0;
 CREATE INDEX conversations_held ON conversations (assignee_id) WHERE assignee_id IS NOT NULL AND status <> 'resolved';
 CREATE INDEX conversations_snoozed ON conversations (account_id, last_message_at, id, status, assignee_id) WHERE snoozed_until > 0;
+CREATE INDEX conversations_by_opening ON conversations (account_id, spell_opened_at) WHERE spell_opened_at > 0;
+
+-- Spells that are over: the times of conversations from their opening to their resolution, in the
+-- order in which reports read them. Deleting messages changes none.
+CREATE TABLE spells (
+    account_id      INTEGER NOT NULL,
+    opened_at       INTEGER NOT NULL,
+    number          INTEGER NOT NULL,                       -- tells those of one instant apart
+    conversation_id TEXT,                                   -- NULL: its contact was deleted
+    inbound_at      INTEGER NOT NULL,                       -- the first message of the person; 0: none
+    replied_at      INTEGER NOT NULL,                       -- our first answer after that; 0: none
+    replied_by      TEXT,                                   -- a user, or the source of the message
+    resolved_at     INTEGER NOT NULL,                       -- 0: its contact was deleted before
+    resolved_by     TEXT,                                   -- a user, or what is none
+    assignee_id     TEXT,                                   -- at its end
+    labels          TEXT    NOT NULL,                       -- at its end: ids, with spaces between them
+    messages_in     INTEGER NOT NULL,
+    messages_out    INTEGER NOT NULL,
+    -- What reports add up, ready to be read: see EachSpell.
+    figures         TEXT    NOT NULL GENERATED ALWAYS AS (
+        ',' || opened_at || ',' || iif(replied_at > 0, replied_at - inbound_at, '') || ','
+        || iif(resolved_at > 0, resolved_at - opened_at, '') || ',' || messages_in || ',' || messages_out || ';') STORED,
+    PRIMARY KEY (account_id, opened_at, number)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX spells_of_conversation ON spells (conversation_id) WHERE conversation_id IS NOT NULL;
 
 -- When a device was last notified of a conversation. A row is deleted when it holds nothing back any more.
 CREATE TABLE push_times (
@@ -504,7 +536,8 @@ CREATE TABLE quick_replies (
     shortcut        TEXT    NOT NULL,                       -- a-z, 0-9, _ and -
     text            TEXT    NOT NULL,
     created_at      INTEGER NOT NULL,
-    updated_at      INTEGER NOT NULL
+    updated_at      INTEGER NOT NULL,
+    interactive     TEXT    CHECK (json_valid(interactive)) -- buttons or a list to the text; NULL: none
 ) STRICT;
 CREATE UNIQUE INDEX quick_replies_shortcut ON quick_replies (team_id, shortcut);
 CREATE INDEX quick_replies_of_organization ON quick_replies (organization_id, created_at, id);

@@ -39,6 +39,8 @@ const belongings = `
 	INSERT INTO api_log_bodies VALUES ('req_'||?2, 1, ?1, '{}', 2, '{}', 2, ?3);
 	INSERT INTO message_hours VALUES (?1, ?3, 1, 0, 0, 1, 0);
 	INSERT INTO message_failures VALUES (?1, ?3, 'timeout', 0, 1);
+	INSERT INTO spells (account_id, opened_at, number, inbound_at, replied_at, resolved_at, labels, messages_in, messages_out)
+		VALUES (?1, ?3, 1, 0, 0, 0, '', 0, 0);
 	INSERT INTO message_costs VALUES (?1, ?3, 'utility', '155500', 0, 1, 1);
 	INSERT INTO delivery_hours VALUES ('wbs_'||?2, ?3, 1, 0, 0);
 	INSERT INTO parked_statuses VALUES (?1, 'wamid.'||?2, 'read', '{}', ?3);

@@ -24,7 +24,7 @@ func (w *world) snooze(message string, until storage.Time) {
 		if err := tx.Snooze(&c, until); err != nil {
 			return err
 		}
-		return tx.UpdateConversation(&c)
+		return tx.UpdateConversation(&c, storage.ChangedByAPI)
 	})
 }
 

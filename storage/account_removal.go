@@ -58,6 +58,7 @@ func (tx *Tx) PurgeMessages(account int64, limit int) (total int64, err error) {
 		{"idempotency", "organization_id, key", "account_id = ?"},
 		{"contact_imports", "id", "account_id = ? ORDER BY id"},
 		{"views", "id", "account_id = ?"},
+		{"spells", "account_id, opened_at, number", "account_id = ?"},
 		{"message_hours", "account_id, hour", "account_id = ?"},
 		{"message_failures", "account_id, hour, error_code, provider_code", "account_id = ?"},
 		{"message_costs", "account_id, day, category, prefix, broadcast", "account_id = ?"},

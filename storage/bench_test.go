@@ -62,7 +62,7 @@ func passMessage(tx *storage.Tx, account storage.Account, n int) error {
 			return err
 		}
 		to.ConversationID = &conversation.ID
-	} else if err := tx.MarkMessageWritten(*to.ConversationID, "text"); err != nil {
+	} else if err := tx.MarkMessageWritten(*to.ConversationID, "text", storage.SourceAPI); err != nil {
 		return err
 	}
 	tx.CountMessage(account.OrganizationID)

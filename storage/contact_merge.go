@@ -98,9 +98,11 @@ func (tx *Tx) mergeConversations(into *Thread, from Thread) error {
 		UPDATE conversations AS c
 		SET status = ?1, assignee_id = ?2, updated_at = ?3, created_at = min(c.created_at, other.created_at),
 			unread_count = c.unread_count + other.unread_count, snoozed_until = `+mergedSnooze+`,
-			last_message_at = max(c.last_message_at, other.last_message_at), last_inbound_at = max(c.last_inbound_at, other.last_inbound_at)
+			last_message_at = max(c.last_message_at, other.last_message_at),
+			last_inbound_at = max(c.last_inbound_at, other.last_inbound_at), `+mergedSpell()+`
 		FROM (
-			SELECT status, unread_count, snoozed_until, last_message_at, last_inbound_at, created_at
+			SELECT status, unread_count, snoozed_until, last_message_at, last_inbound_at, created_at,
+				spell_opened_at, spell_inbound_at, spell_replied_at, spell_replied_by, spell_in, spell_out
 			FROM conversations
 			WHERE id = ?4) other
 		WHERE c.id = ?5`, into.Status, into.AssigneeID, tx.Order, from.ConversationID, into.ConversationID); err != nil {
@@ -118,6 +120,9 @@ func (tx *Tx) mergeConversations(into *Thread, from Thread) error {
 		return err
 	}
 	if err := tx.moveNotes(into.ConversationID, from.ConversationID); err != nil {
+		return err
+	}
+	if err := tx.moveSpells(into.ConversationID, from.ConversationID); err != nil {
 		return err
 	}
 

@@ -265,6 +265,9 @@ func (tx *Tx) DeleteContact(account int64, id string) error {
 	if err := tx.blankRecipients(account, id); err != nil {
 		return err
 	}
+	if err := tx.blankSpells(id); err != nil {
+		return err
+	}
 
 	tx.countDeletion()
 	_, err := tx.Exec(`

@@ -259,8 +259,9 @@ func (tx *Tx) EnsureConversation(account int64, contact string) (Conversation, e
 			UpdatedAt:     tx.Order,
 		}
 		_, err = tx.Exec(`
-			INSERT INTO conversations (id, account_id, contact_id, status, last_message_at, created_at, updated_at)
-			VALUES (?, ?, ?, ?, ?, ?, ?)`, c.ID, c.AccountID, c.ContactID, c.Status, c.LastMessageAt, c.CreatedAt, c.UpdatedAt)
+			INSERT INTO conversations (id, account_id, contact_id, status, last_message_at, created_at, updated_at,
+				spell_opened_at, spell_out)
+			VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?5, ?5, 1)`, c.ID, c.AccountID, c.ContactID, c.Status, tx.Order)
 		return c, err
 	}
 
@@ -269,31 +270,38 @@ func (tx *Tx) EnsureConversation(account int64, contact string) (Conversation, e
 	}
 
 	c.LastMessageAt, c.UpdatedAt = tx.Order, tx.Order
-	return c, tx.ExecOne(markMessageWritten, tx.Order, tx.Order, c.ID)
+	return c, tx.ExecOne(markMessageWritten, tx.Order, SourceAPI, c.ID)
 }
 
-// MarkMessageWritten records that we wrote a message of a type in a conversation now. It answers
-// whoever waits there, unless it is a reaction.
-func (tx *Tx) MarkMessageWritten(conversation, messageType string) error {
+// MarkMessageWritten records that we wrote a message of a type in a conversation now: a user did, or
+// what is its source. It answers whoever waits there, unless it is a reaction.
+func (tx *Tx) MarkMessageWritten(conversation, messageType, by string) error {
 	if isReaction(messageType) {
 		return tx.ExecOne(markReactionWritten, tx.Order, tx.Order, conversation)
 	}
-	return tx.ExecOne(markMessageWritten, tx.Order, tx.Order, conversation)
+	return tx.ExecOne(markMessageWritten, tx.Order, by, conversation)
 }
 
-// UpdateConversation stores state, assignee and snooze of a conversation. In one that is
-// resolved nobody waits, nor by any message that is there already, and it does not sleep.
-func (tx *Tx) UpdateConversation(c *Conversation) error {
+// UpdateConversation stores state, assignee and snooze of a conversation, as a user or something else
+// wants it. In one that is resolved nobody waits, nor by any message that is there already, it does not
+// sleep, and its spell is over; with any other state one begins.
+func (tx *Tx) UpdateConversation(c *Conversation, by string) error {
 	c.UpdatedAt = tx.Order
 	waitsFrom := ""
+	spell := `spell_opened_at = CASE status WHEN 'resolved' THEN ?6 ELSE spell_opened_at END`
 	if c.Status == ConversationResolved {
 		c.WaitingSince, c.SnoozedUntil, waitsFrom = 0, 0, tx.NewID(PrefixMessage)
+		spell = noSpell
+		if err := tx.endSpell(c.ID, c.AssigneeID, tx.Order, &by); err != nil {
+			return err
+		}
 	}
 
 	err := tx.ExecOne(`
 		UPDATE conversations
-		SET status = ?, assignee_id = ?, snoozed_until = ?, waiting_since = ?, waits_from = max(waits_from, ?), updated_at = ?
-		WHERE id = ? AND account_id = ?`,
+		SET status = ?1, assignee_id = ?2, snoozed_until = ?3, waiting_since = ?4, waits_from = max(waits_from, ?5),
+			updated_at = ?6, `+spell+`
+		WHERE id = ?7 AND account_id = ?8`,
 		c.Status, c.AssigneeID, c.SnoozedUntil, c.WaitingSince, waitsFrom, c.UpdatedAt, c.ID, c.AccountID)
 	return tx.hint(err, HintConversation, Scope{Account: c.AccountID}, c.ID)
 }

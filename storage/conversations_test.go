@@ -92,13 +92,13 @@ func TestAConversationShowsItsPeople(t *testing.T) {
 		time.Sleep(time.Second)
 		c := h.conversation
 		c.Status, c.AssigneeID = storage.ConversationPending, &user.ID
-		storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.UpdateConversation(&c) })
+		storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.UpdateConversation(&c, storage.ChangedByAPI) })
 		is.Equal(c.UpdatedAt, storage.Now())
 		is.Equal(thread(), storage.FullConversation{Conversation: c, ContactPhone: text("+15550001111"), AssigneeName: text("Ada"), AssigneeEmail: text("ada@example.com")})
 
 		foreign := c
 		foreign.AccountID, foreign.Status = 99, storage.ConversationResolved
-		is.Equal(db.Update(t.Context(), func(tx *storage.Tx) error { return tx.UpdateConversation(&foreign) }), storage.ErrNotFound)
+		is.Equal(db.Update(t.Context(), func(tx *storage.Tx) error { return tx.UpdateConversation(&foreign, storage.ChangedByAPI) }), storage.ErrNotFound)
 		_, err := viewErr(db, func(rx *storage.Rx) (storage.FullConversation, error) { return rx.Conversation(99, c.ID) })
 		is.Equal(err, storage.ErrNotFound)
 		is.Equal(thread().Status, storage.ConversationPending)

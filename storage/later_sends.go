@@ -20,7 +20,11 @@ func (tx *Tx) ReleaseMessage(m *Message) (bool, error) {
 	}
 
 	m.CreatedAt, m.UpdatedAt = tx.Order, tx.Order
-	return true, tx.hintMessage(tx.MarkMessageWritten(m.ConversationID, m.Type), m)
+	by := m.Source
+	if m.SentBy != nil {
+		by = *m.SentBy
+	}
+	return true, tx.hintMessage(tx.MarkMessageWritten(m.ConversationID, m.Type, by), m)
 }
 
 // placeAt is an id with the time of another: no two messages have the same, since those

@@ -210,7 +210,7 @@ func TestBusyTablesTakeRowsWithoutTemporaryIndexes(t *testing.T) {
 		"an event and a delivery": func(tx *storage.Tx) error {
 			return tx.InsertEvent(storage.Event{ID: "evt_1", OrganizationID: organization, Type: "t", Source: "svc", Payload: []byte("{}")}, "")
 		},
-		"a word in a conversation": func(tx *storage.Tx) error { return tx.MarkMessageWritten(h.conversation.ID, "text") },
+		"a word in a conversation": func(tx *storage.Tx) error { return tx.MarkMessageWritten(h.conversation.ID, "text", storage.SourceAPI) },
 		"a step of a message":      func(tx *storage.Tx) error { return tx.MarkPending(m) },
 		"a lease": func(tx *storage.Tx) error {
 			_, _, err := tx.ClaimDue("send", 1, time.Minute, func(string) bool { return true })

@@ -10,12 +10,13 @@ type QuickReply struct {
 	TeamPublicID   string `db:"team_public_id"`
 	Shortcut       string `db:"shortcut"`
 	Text           string `db:"text"`
+	Interactive    JSON   `db:"interactive"` // buttons or a list below the text; nil for none
 	CreatedAt      Time   `db:"created_at"`
 	UpdatedAt      Time   `db:"updated_at"`
 }
 
 const quickReplyColumns = `
-	q.id, q.organization_id, q.team_id, t.public_id AS team_public_id, q.shortcut, q.text, q.created_at, q.updated_at`
+	q.id, q.organization_id, q.team_id, t.public_id AS team_public_id, q.shortcut, q.text, q.interactive, q.created_at, q.updated_at`
 
 // QuickReply finds a quick reply of an organization.
 func (rx *Rx) QuickReply(organization int64, id string) (QuickReply, error) {
@@ -46,21 +47,21 @@ func (tx *Tx) InsertQuickReply(q *QuickReply) error {
 	q.ID = tx.NewID(PrefixQuickReply)
 	q.CreatedAt, q.UpdatedAt = tx.Order, tx.Order
 	_, err := tx.Exec(`
-		INSERT INTO quick_replies (id, organization_id, team_id, shortcut, text, created_at, updated_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?)`,
-		q.ID, q.OrganizationID, q.TeamID, q.Shortcut, q.Text, q.CreatedAt, q.UpdatedAt)
+		INSERT INTO quick_replies (id, organization_id, team_id, shortcut, text, interactive, created_at, updated_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+		q.ID, q.OrganizationID, q.TeamID, q.Shortcut, q.Text, q.Interactive, q.CreatedAt, q.UpdatedAt)
 	return tx.hint(err, HintQuickReply, Scope{Organization: q.OrganizationID}, q.ID)
 }
 
-// UpdateQuickReply stores shortcut and text of q. ErrConflict means that its team has
+// UpdateQuickReply stores shortcut, text and buttons of q. ErrConflict means that its team has
 // another one of that shortcut.
 func (tx *Tx) UpdateQuickReply(q *QuickReply) error {
 	q.UpdatedAt = tx.Order
 	err := tx.ExecOne(`
 		UPDATE quick_replies
-		SET shortcut = ?, text = ?, updated_at = ?
+		SET shortcut = ?, text = ?, interactive = ?, updated_at = ?
 		WHERE id = ? AND organization_id = ?`,
-		q.Shortcut, q.Text, q.UpdatedAt, q.ID, q.OrganizationID)
+		q.Shortcut, q.Text, q.Interactive, q.UpdatedAt, q.ID, q.OrganizationID)
 	return tx.hint(err, HintQuickReply, Scope{Organization: q.OrganizationID}, q.ID)
 }
 

@@ -48,11 +48,11 @@ func TestAThreadInMemoryIsThatOfTheDatabase(t *testing.T) {
 		"an opt-out": func(tx *storage.Tx, h thread, _ storage.Thread) error { return tx.MarkOptedOut(h.contact.ID) },
 		"a state": func(tx *storage.Tx, h thread, _ storage.Thread) error {
 			h.conversation.Status = storage.ConversationResolved
-			return tx.UpdateConversation(&h.conversation)
+			return tx.UpdateConversation(&h.conversation, storage.ChangedByAPI)
 		},
 		"a message that opens it again": func(tx *storage.Tx, h thread, _ storage.Thread) error {
 			h.conversation.Status = storage.ConversationResolved
-			if err := tx.UpdateConversation(&h.conversation); err != nil {
+			if err := tx.UpdateConversation(&h.conversation, storage.ChangedByAPI); err != nil {
 				return err
 			}
 			t, err := tx.Thread(h.account.ID, h.contact.ID)
@@ -158,7 +158,7 @@ func TestMessagesLeaveThreadsInMemory(t *testing.T) {
 		if err := tx.MarkMessageReceived(&t, tx.Now); err != nil {
 			return err
 		}
-		if err := tx.MarkMessageWritten(t.ConversationID, "text"); err != nil {
+		if err := tx.MarkMessageWritten(t.ConversationID, "text", storage.SourceAPI); err != nil {
 			return err
 		}
 		return tx.InsertContact(&storage.Contact{AccountID: h.account.ID, PhoneNumber: text("+15550009999")})

@@ -27,8 +27,10 @@ const (
 const (
 	markMessageWritten = `
 		UPDATE conversations
-		SET last_message_at = ?, updated_at = ?, waiting_since = 0
-		WHERE id = ?`
+		SET last_message_at = ?1, updated_at = ?1, waiting_since = 0, spell_out = spell_out + (spell_opened_at > 0),
+			spell_replied_by = CASE WHEN spell_replied_at = 0 AND spell_inbound_at > 0 THEN ?2 ELSE spell_replied_by END,
+			spell_replied_at = CASE WHEN spell_replied_at = 0 AND spell_inbound_at > 0 THEN ?1 ELSE spell_replied_at END
+		WHERE id = ?3`
 	markReactionWritten = `
 		UPDATE conversations
 		SET last_message_at = ?, updated_at = ?
@@ -36,7 +38,8 @@ const (
 	markMessageReceived = `
 		UPDATE conversations
 		SET unread_count = unread_count + 1, last_message_at = ?1, last_inbound_at = max(last_inbound_at, ?2), updated_at = ?1,
-			waiting_since = CASE waiting_since WHEN 0 THEN ?1 ELSE waiting_since END, snoozed_until = 0
+			waiting_since = CASE waiting_since WHEN 0 THEN ?1 ELSE waiting_since END, snoozed_until = 0,
+			spell_in = spell_in + 1, spell_inbound_at = CASE spell_inbound_at WHEN 0 THEN ?1 ELSE spell_inbound_at END
 		WHERE id = ?3`
 	touchThread = `
 		UPDATE conversations
@@ -147,8 +150,8 @@ func (rx *Rx) RecipientByParent(account int64, parent string) (Recipient, error)
 func (tx *Tx) InsertThreadConversation(t *Thread) error {
 	t.ConversationID, t.Status, t.AssigneeID, t.Labeled = tx.NewID(PrefixConversation), ConversationOpen, nil, false
 	_, err := tx.Exec(`
-		INSERT INTO conversations (id, account_id, contact_id, status, created_at, updated_at)
-		VALUES (?, ?, ?, ?, ?, ?)`, t.ConversationID, t.AccountID, t.ID, t.Status, tx.Order, tx.Order)
+		INSERT INTO conversations (id, account_id, contact_id, status, created_at, updated_at, spell_opened_at)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?5)`, t.ConversationID, t.AccountID, t.ID, t.Status, tx.Order)
 	return err
 }
 
@@ -173,11 +176,12 @@ func (tx *Tx) EnsureResolvedThread(t *Thread) error {
 func (tx *Tx) MarkMessageReceived(t *Thread, at Time) error {
 	if t.Status == ConversationResolved {
 		t.Status = ConversationOpen
-		if err := tx.ExecOne(`UPDATE conversations SET status = ? WHERE id = ?`, t.Status, t.ConversationID); err != nil {
+		err := tx.ExecOne(`UPDATE conversations SET status = ?, spell_opened_at = ? WHERE id = ?`, t.Status, tx.Order, t.ConversationID)
+		if err != nil {
 			return err
 		}
 
-		err := tx.RecordChange(ConversationChange{
+		err = tx.RecordChange(ConversationChange{
 			ConversationID: t.ConversationID,
 			AccountID:      t.AccountID,
 			Kind:           ChangeReopened,

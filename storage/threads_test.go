@@ -112,7 +112,7 @@ func TestAThreadRemembersWhoSpokeWhen(t *testing.T) {
 			storagetest.Update(t, db, fn)
 			return storage.Now()
 		}
-		said := step(func(tx *storage.Tx) error { return tx.MarkMessageWritten(c.ConversationID, "text") })
+		said := step(func(tx *storage.Tx) error { return tx.MarkMessageWritten(c.ConversationID, "text", storage.SourceAPI) })
 		is.Equal(state(), row{"open", 0, said, 0, said})
 		heard := step(func(tx *storage.Tx) error { return tx.MarkMessageReceived(&c, tx.Now) })
 		is.Equal(state(), row{"open", 1, heard, heard, heard})

@@ -2,6 +2,7 @@ package storage_test
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -32,6 +33,8 @@ type modelThread struct {
 	later       []*modelMessage // sends whose time has not come
 	from        string          // places before it do not wait
 	mentions    map[string]bool // users with an unread one
+	labels      map[string]bool
+	spell       *modelSpell // nil while it is resolved
 }
 
 // answer is the place of the newest answer that has not failed.
@@ -70,6 +73,9 @@ type history struct {
 	account storage.Account
 	users   []string
 	threads []*modelThread
+	spells  []*modelSpell // all that ever began, but those that were merged into others
+	labels  []string
+	now     storage.Time // of the last transaction
 	step    int
 	wamid   int
 	done    string // the last step, for whoever reads a failure
@@ -87,6 +93,11 @@ func newHistory(t *testing.T, seed uint64) *history {
 		h.update(func(tx *storage.Tx) error { return tx.InsertUser(&u) })
 		h.users = append(h.users, u.ID)
 	}
+	for _, name := range []string{"VIP", "late"} {
+		l := storage.Label{OrganizationID: tenant.Organization.ID, TeamID: tenant.Team.ID, Name: name, Color: "#ff0000"}
+		h.update(func(tx *storage.Tx) error { return tx.InsertLabel(&l) })
+		h.labels = append(h.labels, l.ID)
+	}
 	return h
 }
 
@@ -95,7 +106,10 @@ func (h *history) update(fn func(*storage.Tx) error) {
 	h.t.Helper()
 	h.step++
 	h.clock.Set(time.Duration(h.step) * time.Second)
-	storagetest.Update(h.t, h.db, fn)
+	storagetest.Update(h.t, h.db, func(tx *storage.Tx) error {
+		h.now = tx.Order
+		return fn(tx)
+	})
 }
 
 func (h *history) pick() *modelThread { return h.threads[h.random.IntN(len(h.threads))] }
@@ -111,7 +125,9 @@ func (h *history) person() {
 		thread = storage.Thread{Contact: c}
 		return tx.InsertThreadConversation(&thread)
 	})
-	h.threads = append(h.threads, &modelThread{contact: c.ID, id: thread.ConversationID, status: "open", mentions: map[string]bool{}})
+	m := &modelThread{contact: c.ID, id: thread.ConversationID, status: "open", mentions: map[string]bool{}, labels: map[string]bool{}}
+	h.threads = append(h.threads, m)
+	h.beginSpell(m)
 }
 
 func (h *history) message(m *modelThread, direction, kind, source, status string) *modelMessage {
@@ -143,7 +159,9 @@ func (h *history) receive(m *modelThread, kind string) {
 		m.snoozed = 0
 		if m.status == storage.ConversationResolved {
 			m.status = storage.ConversationOpen
+			h.beginSpell(m)
 		}
+		m.spell.receive(h.now)
 	}
 }
 
@@ -163,7 +181,7 @@ func (h *history) send(m *modelThread, kind, source string, later bool) {
 				return err
 			}
 		default:
-			if err := tx.MarkMessageWritten(m.id, kind); err != nil {
+			if err := tx.MarkMessageWritten(m.id, kind, source); err != nil {
 				return err
 			}
 		}
@@ -175,6 +193,7 @@ func (h *history) send(m *modelThread, kind, source string, later bool) {
 		return
 	}
 	m.said = append(m.said, out)
+	m.spell.send(out, h.now)
 }
 
 // release lets the time of a later send come, or cancels it before.
@@ -196,6 +215,7 @@ func (h *history) release(m *modelThread) {
 		return rx.Get(&out.place, `SELECT place FROM messages WHERE id = ?`, out.row.ID)
 	})
 	m.said = append(m.said, out)
+	m.spell.send(out, h.now)
 }
 
 func (h *history) fail(out *modelMessage) {
@@ -241,9 +261,16 @@ func (h *history) change(m *modelThread, status string, assignee *string, snooze
 		if err := tx.Snooze(&c, m.snoozed); err != nil {
 			return err
 		}
-		return tx.UpdateConversation(&c)
+		return tx.UpdateConversation(&c, "somebody")
 	})
+	wasResolved := m.status == storage.ConversationResolved
 	m.status, m.assignee = status, assignee
+	switch isResolved := status == storage.ConversationResolved; {
+	case isResolved:
+		h.endSpell(m, h.now)
+	case wasResolved:
+		h.beginSpell(m)
+	}
 	if status == storage.ConversationResolved {
 		m.from = h.db.NewID(storage.PrefixMessage) // later than all, and earlier than all that follow
 	}
@@ -330,6 +357,8 @@ func (h *history) merge(into, from *modelThread) {
 	for user := range from.mentions {
 		into.mentions[user] = true
 	}
+	maps.Copy(into.labels, from.labels)
+	h.mergeSpells(into, from)
 	h.threads = slices.DeleteFunc(h.threads, func(m *modelThread) bool { return m == from })
 }
 
@@ -354,6 +383,12 @@ func (h *history) forget(m *modelThread) {
 // delete deletes somebody with all that was said.
 func (h *history) delete(m *modelThread) {
 	h.update(func(tx *storage.Tx) error { return tx.DeleteContact(h.account.ID, m.contact) })
+	h.endSpell(m, 0)
+	for _, s := range h.spells {
+		if s.thread == m {
+			s.isBlank = true
+		}
+	}
 	h.threads = slices.DeleteFunc(h.threads, func(other *modelThread) bool { return other == m })
 }
 
@@ -388,6 +423,7 @@ func (h *history) next() {
 		{2, "wake", func() { h.wake(m) }},
 		{2, "note", func() { h.note(m) }},
 		{1, "open", func() { h.open(m) }},
+		{1, "label", func() { h.label(m) }},
 		{1, "merge", func() { h.merge(m, h.pick()) }},
 		{1, "retention", func() { h.forget(m) }},
 		{1, "delete", func() { h.delete(m) }},
@@ -485,14 +521,15 @@ func (h *history) check() {
 }
 
 // Whatever happens in whatever order, since when each conversation waits is what its rows say,
-// and the tabs count what their lists hold.
-func TestWaitingAndTheTabsAgreeWithAnyHistory(t *testing.T) {
+// the tabs count what their lists hold, and reports what happened.
+func TestWaitingTabsAndReportsAgreeWithAnyHistory(t *testing.T) {
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			h := newHistory(t, seed)
 			for range 600 {
 				h.next()
 				h.check()
+				h.checkSpells()
 			}
 		})
 	}

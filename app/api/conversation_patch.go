@@ -119,7 +119,7 @@ func changeConversation(tx *storage.Tx, r *rest.Request, c storage.Conversation,
 		return nil
 	}
 
-	if err := tx.UpdateConversation(&c); err != nil {
+	if err := tx.UpdateConversation(&c, r.Author()); err != nil {
 		return err
 	}
 	if err := recordMoves(tx, r, before, c); err != nil {

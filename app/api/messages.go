@@ -212,7 +212,7 @@ func (s *Server) acceptMessage(tx *storage.Tx, r *rest.Request, out content.Outg
 		}
 	}
 
-	if err := ensureConversation(tx, &to, out); err != nil {
+	if err := ensureConversation(tx, &to, out, r.Author()); err != nil {
 		return storage.Message{}, err
 	}
 
@@ -226,13 +226,13 @@ func (s *Server) acceptMessage(tx *storage.Tx, r *rest.Request, out content.Outg
 }
 
 // ensureConversation finds or creates the conversation of a recipient, and records
-// that a message is sent in it; of one that is sent later, its job does that.
-func ensureConversation(tx *storage.Tx, to *storage.Recipient, out content.OutgoingMessage) error {
+// that a message is sent in it; of one that is sent later, its job does that. By says who sends it.
+func ensureConversation(tx *storage.Tx, to *storage.Recipient, out content.OutgoingMessage, by string) error {
 	if to.ConversationID != nil {
 		if out.ScheduledAt != 0 {
 			return nil
 		}
-		return tx.MarkMessageWritten(*to.ConversationID, out.Type)
+		return tx.MarkMessageWritten(*to.ConversationID, out.Type, by)
 	}
 
 	if out.ScheduledAt != 0 {

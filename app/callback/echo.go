@@ -58,7 +58,7 @@ func (s *Server) storeEcho(tx *storage.Tx, a storage.Account, in incoming) error
 	if err := tx.InsertMessage(&m); err != nil {
 		return err
 	}
-	if err := tx.MarkMessageWritten(t.ConversationID, m.Type); err != nil {
+	if err := tx.MarkMessageWritten(t.ConversationID, m.Type, m.Source); err != nil {
 		return err
 	}
 

@@ -72,7 +72,7 @@ func insertThread(tx *storage.Tx, account int64, i, messages int) (string, error
 	if err != nil {
 		return "", err
 	}
-	return c.ID, tx.MarkMessageWritten(c.ID, "text")
+	return c.ID, tx.MarkMessageWritten(c.ID, "text", storage.SourceAPI)
 }
 
 // Long lists and threads hold few rows on the page, and do not jump.

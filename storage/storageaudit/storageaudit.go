@@ -149,6 +149,12 @@ var contentRules = []rule{
 			GROUP BY 1, 2, 3) m ON (m.account_id, m.day, m.broadcast) = (c.account_id, c.day, c.broadcast)
 		WHERE (coalesce(c.messages, 0), coalesce(c.billable, 0)) <> (coalesce(m.messages, 0), coalesce(m.billable, 0))`},
 
+	{"spell that a conversation has or lacks in its state", `
+		SELECT format('%s is %s, and its spell began at %d', id, status, spell_opened_at)
+		FROM conversations
+		WHERE (status = 'resolved') <> (spell_opened_at = 0)
+			OR spell_opened_at = 0 AND (spell_in, spell_out, spell_inbound_at, spell_replied_at) <> (0, 0, 0, 0)`},
+
 	{"event that was delivered to a subscription under two ids", `
 		SELECT format('%s of %s: %d times', event, event_type, count(*))
 		FROM deliveries

@@ -14,8 +14,8 @@ import (
 const sound = `
 	INSERT INTO contacts (id, account_id, phone_number, created_at, updated_at)
 	VALUES ('ctc_1', 1, '+15550001', 1, 1), ('ctc_2', 1, '+15550002', 1, 1);
-	INSERT INTO conversations (id, account_id, contact_id, unread_count, created_at, updated_at)
-	VALUES ('cnv_1', 1, 'ctc_1', 1, 1, 1), ('cnv_2', 1, 'ctc_2', 0, 1, 1);
+	INSERT INTO conversations (id, account_id, contact_id, unread_count, created_at, updated_at, spell_opened_at)
+	VALUES ('cnv_1', 1, 'ctc_1', 1, 1, 1, 1), ('cnv_2', 1, 'ctc_2', 0, 1, 1, 1);
 
 	INSERT INTO messages (id, account_id, conversation_id, contact_id, direction, type, status, source, provider_id, media_status, content, created_at, updated_at)
 	VALUES ('msg_sent', 1, 'cnv_1', 'ctc_1', 'outbound', 'text', 'read', 'api', 'wamid.1', NULL, '{}', 1, 1),
@@ -82,6 +82,11 @@ var breaches = map[string][]string{
 		`UPDATE message_costs SET billable = 0`,
 		`DELETE FROM message_costs`,
 		`UPDATE messages SET delivered_at = 0`,
+	},
+	"spell that a conversation has or lacks in its state": {
+		`UPDATE conversations SET spell_opened_at = 0 WHERE id = 'cnv_1'`,
+		`UPDATE conversations SET status = 'resolved' WHERE id = 'cnv_1'`,
+		`UPDATE conversations SET status = 'resolved', spell_opened_at = 0, spell_in = 1 WHERE id = 'cnv_1'`,
 	},
 	"event that was delivered to a subscription under two ids": {
 		`UPDATE deliveries SET event = 'evt_status' WHERE id = 'wbd_done'`,

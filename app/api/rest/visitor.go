@@ -48,6 +48,14 @@ func (r *Request) UserID() *string {
 	return &r.User.ID
 }
 
+// Author is who makes the request: a user, or else the API.
+func (r *Request) Author() string {
+	if r.User == nil {
+		return storage.SourceAPI
+	}
+	return r.User.ID
+}
+
 // entersAPILog reports whether the call is one for the API log: in the console only what
 // changes something is.
 func (r *Request) entersAPILog() bool {
