@@ -14,6 +14,8 @@ var actions = map[string]string{
 	"button":        `{"buttons":[{"type":"reply","reply":{"id":"1","title":"one"}}]}`,
 	"cta_url":       `{"name":"cta_url","parameters":{"display_text":"Go","url":"https://x.y/"}}`,
 	"list":          `{"button":"Choose","sections":[{"rows":[{"id":"1","title":"one"}]}]}`,
+
+	"request_contact_info": `{"name":"request_contact_info"}`,
 }
 
 // tapped is an interactive of a type; members are those beside type and action.
@@ -51,7 +53,7 @@ func TestTheFrameOfAnInteractive(t *testing.T) {
 func TestHeadersAreOfTheirTypesKinds(t *testing.T) {
 	for kind := range actions {
 		files := "" // of the verdict on a header with a file
-		if kind == "list" {
+		if kind == "list" || kind == "request_contact_info" {
 			files = "invalid_field_value interactive.header.type"
 		}
 		t.Run(kind, func(t *testing.T) {
@@ -186,4 +188,14 @@ func TestTheBodyOfAnInteractiveIsItsText(t *testing.T) {
 		is.Equal(*s.Body, "Well?")
 		is.Equal(len(s.Media), 0)
 	}
+}
+
+func TestARequestForContactInfoHasItsName(t *testing.T) {
+	judgeAll(t, action("request_contact_info"), []ruling{
+		{`{"name":"request_contact_info"}`, ""},
+		{`{"name":"request_contact_info","buttons":[],"parameters":{}}`, ""}, // of other types, and left out
+		{`{}`, "missing_required_field interactive.action.name"},
+		{`{"name":"cta_url"}`, "invalid_field_value interactive.action.name"},
+		{`{"name":null}`, "missing_required_field interactive.action.name"},
+	})
 }

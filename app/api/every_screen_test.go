@@ -55,6 +55,9 @@ var screensOfRoutes = map[string]screenOf{
 	"GET /events":                          {"webhooks/{id}", "screens/webhooks/page.js", `get("v1/events"`},
 	"GET /events/:id":                      {"trace/{event id}", "screens/trace.js", `get("v1/events/`},
 
+	"GET /reports/conversations":     {"reports", "screens/reports.js", `get("v1/reports/conversations"`},
+	"GET /reports/conversations.csv": {"reports", "screens/reports.js", "reports/conversations.csv"},
+
 	"GET /reports/costs":     {"costs", "screens/costs.js", `get("v1/reports/costs"`},
 	"GET /reports/costs.csv": {"costs", "screens/costs.js", "reports/costs.csv"},
 

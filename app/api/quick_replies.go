@@ -2,9 +2,11 @@ package api
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"regexp"
 
+	"confab/app/api/content"
 	"confab/app/api/rest"
 	"confab/storage"
 )
@@ -20,25 +22,27 @@ var shortcut = regexp.MustCompile(`^[a-z0-9_-]{1,30}$`)
 
 // QuickReplyView is the public shape of a quick reply, on the command line too.
 type QuickReplyView struct {
-	ID        string       `json:"id"`
-	Object    string       `json:"object"`
-	TeamID    string       `json:"team_id"`
-	Shortcut  string       `json:"shortcut"`
-	Text      string       `json:"text"`
-	CreatedAt storage.Time `json:"created_at"`
-	UpdatedAt storage.Time `json:"updated_at"`
+	ID          string       `json:"id"`
+	Object      string       `json:"object"`
+	TeamID      string       `json:"team_id"`
+	Shortcut    string       `json:"shortcut"`
+	Text        string       `json:"text"`
+	Interactive storage.JSON `json:"interactive"`
+	CreatedAt   storage.Time `json:"created_at"`
+	UpdatedAt   storage.Time `json:"updated_at"`
 }
 
 // ViewQuickReply shows a quick reply.
 func ViewQuickReply(q storage.QuickReply) QuickReplyView {
 	return QuickReplyView{
-		ID:        q.ID,
-		Object:    "quick_reply",
-		TeamID:    q.TeamPublicID,
-		Shortcut:  q.Shortcut,
-		Text:      q.Text,
-		CreatedAt: q.CreatedAt,
-		UpdatedAt: q.UpdatedAt,
+		ID:          q.ID,
+		Object:      "quick_reply",
+		TeamID:      q.TeamPublicID,
+		Shortcut:    q.Shortcut,
+		Text:        q.Text,
+		Interactive: q.Interactive,
+		CreatedAt:   q.CreatedAt,
+		UpdatedAt:   q.UpdatedAt,
 	}
 }
 
@@ -62,16 +66,27 @@ func (s *Server) listQuickReplies(r *rest.Request) (rest.Reply, error) {
 // NewQuickReply is the body of POST /v1/quick_replies. The command line makes quick
 // replies by the same rules.
 type NewQuickReply struct {
-	Shortcut *string `json:"shortcut"`
-	Text     *string `json:"text"`
-	TeamID   *string `json:"team_id"`
+	Shortcut    *string         `json:"shortcut"`
+	Text        *string         `json:"text"`
+	Interactive json.RawMessage `json:"interactive"`
+	TeamID      *string         `json:"team_id"`
 }
 
 func (q *NewQuickReply) Validate() error {
 	if q.Shortcut == nil {
 		return rest.Missing("shortcut")
 	}
-	return cmp.Or(checkShortcut(q.Shortcut), rest.Required("text", q.Text, maxQuickReply), checkTeamID(q.TeamID))
+	if err := cmp.Or(checkShortcut(q.Shortcut), rest.Required("text", q.Text, maxQuickReply), checkTeamID(q.TeamID)); err != nil {
+		return err
+	}
+
+	if rest.Absent(q.Interactive) {
+		q.Interactive = nil
+		return nil
+	}
+	var err error
+	q.Interactive, err = content.CheckQuickReply(q.Interactive, *q.Text)
+	return err
 }
 
 // createQuickReply handles POST /v1/quick_replies.
@@ -102,6 +117,7 @@ func (q *NewQuickReply) Insert(tx *storage.Tx, organization int64) (storage.Quic
 		TeamPublicID:   team.PublicID,
 		Shortcut:       *q.Shortcut,
 		Text:           *q.Text,
+		Interactive:    storage.JSON(q.Interactive),
 	}
 	return made, shortcutError(tx.InsertQuickReply(&made))
 }
@@ -117,13 +133,14 @@ func quickReplyIn(rx *storage.Rx, r *rest.Request) (storage.QuickReply, error) {
 
 // quickReplyChanges is the body of PATCH /v1/quick_replies/:id.
 type quickReplyChanges struct {
-	Shortcut rest.Patch[string] `json:"shortcut"`
-	Text     rest.Patch[string] `json:"text"`
+	Shortcut    rest.Patch[string]          `json:"shortcut"`
+	Text        rest.Patch[string]          `json:"text"`
+	Interactive rest.Patch[json.RawMessage] `json:"interactive"`
 }
 
 func (c *quickReplyChanges) Validate() error {
-	if !c.Shortcut.Set && !c.Text.Set {
-		return rest.NoneGiven("shortcut", "Provide shortcut, text or both.")
+	if !c.Shortcut.Set && !c.Text.Set && !c.Interactive.Set {
+		return rest.NoneGiven("shortcut", "Provide at least one of shortcut, text and interactive.")
 	}
 	return cmp.Or(
 		c.Shortcut.NotNull("shortcut"),
@@ -142,6 +159,17 @@ func (s *Server) updateQuickReply(r *rest.Request, in quickReplyChanges) (rest.R
 		if in.Text.Set {
 			q.Text = in.Text.Value
 		}
+		if in.Interactive.Set {
+			q.Interactive = storage.JSON(in.Interactive.Value)
+		}
+		if q.Interactive != nil { // a longer text may not fit any more
+			kept, err := content.CheckQuickReply(json.RawMessage(q.Interactive), q.Text)
+			if err != nil {
+				return rest.Reply{}, err
+			}
+			q.Interactive = storage.JSON(kept)
+		}
+
 		err := shortcutError(tx.UpdateQuickReply(&q))
 		return rest.OK(ViewQuickReply(q)), err
 	})

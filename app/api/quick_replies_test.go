@@ -105,3 +105,31 @@ func TestATeamHasABoundedNumberOfQuickReplies(t *testing.T) {
 	})
 	is.Equal(f.call("POST", "/quick_replies", `{"shortcut":"hi","text":"y"}`).code(), "400 invalid_field_value quick_replies")
 }
+
+// Buttons and lists are checked as those of a message are, with the text above them.
+func TestQuickRepliesHoldButtons(t *testing.T) {
+	is := is.New(t)
+	f := serve(t)
+	const buttons = `{"type":"button","action":{"buttons":[{"type":"reply","reply":{"id":"s","title":"Small"}}]}}`
+	made := f.call("POST", "/quick_replies", `{"shortcut":"size","text":"Which?","interactive":`+buttons+`}`)
+	is.Equal(made.status, 201)
+	is.True(strings.Contains(made.body, `"interactive":`+buttons))
+	path := "/quick_replies/" + made.text("data.id")
+	is.True(strings.Contains(f.call("GET", path, "").body, `"interactive":`+buttons))
+	is.True(strings.Contains(f.call("POST", "/quick_replies", `{"shortcut":"plain","text":"Hi","interactive":null}`).body, `"interactive":null`))
+
+	for body, want := range map[string]string{
+		`{"interactive":{"type":"cta_url","action":{}}}`:                                        "400 invalid_field_value interactive.type",
+		`{"interactive":{"type":"button","action":{"buttons":[]}}}`:                             "400 invalid_field_value interactive.action.buttons",
+		`{"interactive":{"type":"button"}}`:                                                     "400 missing_required_field interactive.action",
+		`{"interactive":"x"}`:                                                                   "400 invalid_field_value interactive",
+		`{"interactive":{"type":"list","action":{"button":"Choose","sections":[{"rows":[]}]}}}`: "400 invalid_field_value interactive.action.sections[0].rows",
+		`{"text":"` + strings.Repeat("x", 1025) + `"}`:                                          "400 invalid_field_value interactive.body.text", // above buttons there is less room
+	} {
+		if got := f.call("PATCH", path, body); !strings.HasPrefix(got.code(), want) {
+			t.Errorf("%s: %s", body, got.code())
+		}
+	}
+	is.True(strings.Contains(f.call("PATCH", path, `{"interactive":null}`).body, `"interactive":null`))
+	is.Equal(f.call("PATCH", path, `{"text":"`+strings.Repeat("x", 4096)+`"}`).status, 200)
+}

@@ -2,6 +2,7 @@ package api
 
 import (
 	"time"
+	_ "time/tzdata" // for servers that have no time zones of their own
 
 	"confab/app/api/rest"
 	"confab/storage"
@@ -12,7 +13,7 @@ const maxReportDays = 366
 
 // reportDays are the days that a report is about, both included.
 type reportDays struct {
-	first, last time.Time // when they begin
+	first, last time.Time // dates: midnight in UTC
 	zone        *time.Location
 }
 
@@ -20,8 +21,8 @@ type reportDays struct {
 // them it is the last 30 days.
 func readReportDays(q *rest.Filters, zone *time.Location, now storage.Time) reportDays {
 	d := reportDays{zone: zone}
-	d.last = readDate(q, "to", zone, now.Std().In(zone))
-	d.first = readDate(q, "from", zone, d.last.AddDate(0, 0, -29))
+	d.last = readDate(q, "to", now.Std().In(zone))
+	d.first = readDate(q, "from", d.last.AddDate(0, 0, -29))
 
 	switch {
 	case d.last.Before(d.first):
@@ -33,14 +34,14 @@ func readReportDays(q *rest.Filters, zone *time.Location, now storage.Time) repo
 }
 
 // readDate reads a date, or else that of a time.
-func readDate(q *rest.Filters, name string, zone *time.Location, otherwise time.Time) time.Time {
+func readDate(q *rest.Filters, name string, otherwise time.Time) time.Time {
 	year, month, day := otherwise.Date()
-	date := time.Date(year, month, day, 0, 0, 0, 0, zone)
+	date := time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
 	if !q.Values.Has(name) {
 		return date
 	}
 
-	given, err := time.ParseInLocation(time.DateOnly, q.Values.Get(name), zone)
+	given, err := time.Parse(time.DateOnly, q.Values.Get(name))
 	if err != nil || given.Year() < 1970 {
 		q.Refuse(name, "must be a date such as 2026-11-30")
 		return date
@@ -49,8 +50,24 @@ func readDate(q *rest.Filters, name string, zone *time.Location, otherwise time.
 }
 
 // begin is when the first day begins, end when the last one is over.
-func (d reportDays) begin() storage.Time { return storage.At(d.first) }
-func (d reportDays) end() storage.Time   { return storage.At(d.last.AddDate(0, 0, 1)) }
+func (d reportDays) begin() storage.Time { return storage.At(startOfDay(d.first, d.zone)) }
+func (d reportDays) end() storage.Time {
+	return storage.At(startOfDay(d.last.AddDate(0, 0, 1), d.zone))
+}
+
+// startOfDay is when the day of a date begins in a time zone. Where clocks are changed at midnight, 0:00
+// may come twice on that day, or not at all.
+func startOfDay(date time.Time, zone *time.Location) time.Time {
+	year, month, day := date.Date()
+	t := time.Date(year, month, day, 0, 0, 0, 0, zone)
+	if earlier := t.Add(-time.Hour); earlier.Day() == day {
+		return earlier
+	}
+	if t.Day() != day {
+		return t.Add(time.Hour)
+	}
+	return t
+}
 
 // reportView is what all reports have in common.
 type reportView struct {

@@ -70,6 +70,10 @@ func (s *Server) Routes() []rest.Route {
 		rest.At("GET", "/reports/costs", s.getCosts, rest.Read|rest.OfNumbers, nil),
 		rest.At("GET", "/reports/costs.csv", s.exportCosts, rest.Read|rest.OfNumbers, nil),
 
+		rest.At("GET", "/reports/conversations", s.getConversationReport, rest.Read|rest.OfNumbers, nil),
+		rest.At("GET", "/reports/conversations.csv", s.exportConversationReport, rest.Read|rest.OfNumbers, nil).
+			Audited("report.exported", "organization", ""),
+
 		rest.At("GET", "/customers", s.listCustomers, rest.Read|rest.Customers, nil),
 		rest.At("POST", "/customers", rest.WithBody(s.createCustomer), rest.Platform|rest.Creates|rest.Customers, nil).
 			Audited("customer.created", "customer", ""),

@@ -22,7 +22,7 @@ const (
 // uncheckedInteractives are accepted without a check: commerce and calling.
 var uncheckedInteractives = []string{
 	"product", "product_list", "catalog_message", "address_message", "order_details", "order_status",
-	"call_permission_request", "voice_call", "carousel", "request_contact_info",
+	"call_permission_request", "voice_call", "carousel",
 }
 
 func checkInteractive(s *Server, c *call, d *draft) error {
@@ -54,11 +54,13 @@ func checkInteractive(s *Server, c *call, d *draft) error {
 		return checkLinkButton(action)
 	case "location_request_message":
 		return requireName(action, "send_location")
+	case "request_contact_info":
+		return requireName(action, "request_contact_info")
 	case "flow":
 		return checkFlow(action)
 	}
 	return badParameter("Param interactive['type'] must be one of "+
-		"{BUTTON, LIST, CTA_URL, LOCATION_REQUEST_MESSAGE, FLOW, …} - got \"%s\".", kind)
+		"{BUTTON, LIST, CTA_URL, LOCATION_REQUEST_MESSAGE, REQUEST_CONTACT_INFO, FLOW, …} - got \"%s\".", kind)
 }
 
 func notValid(format string, args ...any) error {
@@ -101,7 +103,7 @@ func (s *Server) checkHeader(d *draft, kind string, header object) error {
 		return notValid("Header text length invalid. Min length: 1, Max length: %d", maxSmallText)
 	case format == "text":
 		return nil
-	case kind == "list" || kind == "location_request_message":
+	case kind == "list" || kind == "location_request_message" || kind == "request_contact_info":
 		return notValid("Header of type %s is not supported here", format)
 	case format == "image" || format == "video" || format == "document":
 		return s.checkSource(d, "interactive['header']['"+format+"']", format, header.child(format))

@@ -25,7 +25,7 @@ type cardHeader struct {
 
 // cardButton is something to tap: a reply, which the business gets, or a link.
 type cardButton struct {
-	Type string `json:"type"` // reply, quick_reply, url, phone_number, copy_code, location, flow
+	Type string `json:"type"` // reply, quick_reply, url, phone_number, copy_code, location, contact, flow
 	ID   string `json:"id,omitempty"`
 	Text string `json:"text"`
 	URL  string `json:"url,omitempty"`
@@ -72,6 +72,8 @@ func interactiveCard(in object) *card {
 		c.Buttons = []cardButton{{Type: "url", Text: link.text("display_text"), URL: link.text("url")}}
 	case "location_request_message":
 		c.Buttons = []cardButton{{Type: "location", Text: "Send location"}}
+	case "request_contact_info":
+		c.Buttons = []cardButton{{Type: "contact", Text: "Share contact info"}}
 	case "flow":
 		c.Buttons = []cardButton{{Type: "flow", Text: action.child("parameters").text("flow_cta")}}
 	}

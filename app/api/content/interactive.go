@@ -2,6 +2,7 @@ package content
 
 import (
 	"cmp"
+	"encoding/json"
 	"strconv"
 
 	"confab/app/api/rest"
@@ -21,7 +22,7 @@ const (
 	maxRowDescription  = 72
 )
 
-// interactiveBody is the content of a message with buttons or a list.
+// interactiveBody is the content of a message with something to tap on.
 type interactiveBody struct {
 	Type   *string     `json:"type,omitempty"`
 	Header *headerBody `json:"header,omitempty"`
@@ -53,7 +54,7 @@ type actionBody struct {
 
 func (in *interactiveBody) Check(allowHTTP PlainHTTP) error {
 	if err := cmp.Or(
-		rest.OneOf("type", in.Type, "reply_buttons", "button", "cta_url", "list"),
+		rest.OneOf("type", in.Type, "reply_buttons", "button", "cta_url", "list", "request_contact_info"),
 		in.checkHeader(allowHTTP),
 		in.checkTexts(),
 	); err != nil {
@@ -66,13 +67,34 @@ func (in *interactiveBody) Check(allowHTTP PlainHTTP) error {
 	return rest.Within("action", in.checkAction(allowHTTP))
 }
 
+// CheckQuickReply checks the buttons or the list of a quick reply, whose text is what stands above
+// them unless they say otherwise, and returns them as they are stored.
+func CheckQuickReply(raw json.RawMessage, text string) (json.RawMessage, error) {
+	var in interactiveBody
+	if err := rest.ReadObject("interactive", raw, &in); err != nil {
+		return nil, err
+	}
+
+	own := in.Body
+	if own == nil {
+		in.Body = &textObject{&text}
+	}
+	err := cmp.Or(rest.OneOf("type", in.Type, "reply_buttons", "button", "list"), in.Check(NoHTTP))
+	if err != nil {
+		return nil, rest.Within("interactive", err)
+	}
+
+	in.Body = own
+	return json.Marshal(in)
+}
+
 func (in *interactiveBody) checkHeader(allowHTTP PlainHTTP) error {
 	if in.Header == nil || in.Type == nil {
 		return nil
 	}
 
 	kinds := []string{"text", "image", "video", "document"}
-	if *in.Type == "list" {
+	if *in.Type == "list" || *in.Type == "request_contact_info" {
 		kinds = kinds[:1]
 	}
 	return rest.Within("header", in.Header.Check(kinds, allowHTTP))
@@ -122,6 +144,9 @@ func (in *interactiveBody) checkAction(allowHTTP PlainHTTP) error {
 	case "cta_url":
 		in.Action = &actionBody{Name: a.Name, Parameters: a.Parameters}
 		return a.checkLink(allowHTTP)
+	case "request_contact_info":
+		in.Action = &actionBody{Name: a.Name}
+		return rest.OneOf("name", a.Name, "request_contact_info")
 	default:
 		in.Action = &actionBody{Buttons: a.Buttons}
 		return a.checkButtons()

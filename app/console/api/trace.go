@@ -2,33 +2,36 @@ package api
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 	"strings"
 
 	"confab/app/api/rest"
+	"confab/jobs/provider"
 	"confab/storage"
 )
 
 // TraceView is a message's life on one line of time, in the console and on the command line.
 type TraceView struct {
-	ID             string           `json:"id"` // the message's
-	Object         string           `json:"object"`
-	Direction      string           `json:"direction"`
-	Type           string           `json:"type"`
-	Source         string           `json:"source"`
-	Status         string           `json:"status"`
-	Preview        *string          `json:"preview"`
-	MessageID      *string          `json:"message_id"` // the provider's
-	PhoneNumberID  *string          `json:"phone_number_id"`
-	ConversationID string           `json:"conversation_id"`
-	Contact        tracedPersonView `json:"contact"`
-	SentBy         *callerView      `json:"sent_by"`   // who of the team sent it in the console
-	Broadcast      *TracedBroadcast `json:"broadcast"` // which made it, while it is there
-	RequestID      *string          `json:"request_id"`
-	CreatedAt      storage.Time     `json:"created_at"`
-	Entries        []TraceEntry     `json:"entries"`
-	LeftOut        int              `json:"left_out"` // entries that are not shown
-	Complete       bool             `json:"complete"` // false: there was no time to look through all events
+	ID             string            `json:"id"` // the message's
+	Object         string            `json:"object"`
+	Direction      string            `json:"direction"`
+	Type           string            `json:"type"`
+	Source         string            `json:"source"`
+	Status         string            `json:"status"`
+	Preview        *string           `json:"preview"`
+	MessageID      *string           `json:"message_id"` // the provider's
+	PhoneNumberID  *string           `json:"phone_number_id"`
+	ConversationID string            `json:"conversation_id"`
+	Contact        tracedPersonView  `json:"contact"`
+	SentBy         *callerView       `json:"sent_by"`   // who of the team sent it in the console
+	Broadcast      *TracedBroadcast  `json:"broadcast"` // which made it, while it is there
+	Pricing        *provider.Pricing `json:"pricing"`   // nil until the provider has told it
+	RequestID      *string           `json:"request_id"`
+	CreatedAt      storage.Time      `json:"created_at"`
+	Entries        []TraceEntry      `json:"entries"`
+	LeftOut        int               `json:"left_out"` // entries that are not shown
+	Complete       bool              `json:"complete"` // false: there was no time to look through all events
 }
 
 // TracedBroadcast is the broadcast that made a message.
@@ -197,12 +200,16 @@ func (t *tracer) view() TraceView {
 	}
 
 	m := t.message
+	var price *provider.Pricing
+	if p, ok := provider.ReadPricing(json.RawMessage(m.Pricing)); ok {
+		price = &p
+	}
 	return TraceView{
 		ID: m.ID, Object: "trace", Direction: m.Direction, Type: m.Type, Source: m.Source, Status: m.Status,
 		Preview: tracePreview(t.words), MessageID: m.ProviderID, PhoneNumberID: m.AccountNumberID, ConversationID: m.ConversationID,
 		Contact: tracedPersonView{ID: m.ContactID, Name: m.ContactName, PhoneNumber: m.To(), BSUID: m.ContactBSUID},
 		SentBy:  t.sentBy, Broadcast: t.broadcast, RequestID: m.RequestID, CreatedAt: m.CreatedAt,
-		Entries: t.entries, LeftOut: t.leftOut, Complete: !t.cut,
+		Pricing: price, Entries: t.entries, LeftOut: t.leftOut, Complete: !t.cut,
 	}
 }
 

@@ -27,6 +27,7 @@ const routes = [
   ...pair("templates", later("templates")),
   ...pair("numbers", later("numbers")),
   ...pair("customers", later("customers"), true),
+  { pattern: "reports", load: later("reports"), admin: true },
   { pattern: "costs", load: later("costs"), admin: true },
   ...pair("webhooks", later("webhooks"), true),
   ...pair("deliveries", later("deliveries"), true),

@@ -47,8 +47,19 @@ export function moneyIn(currency) {
   return (amount) => style.format(amount);
 }
 
+const priceText = { billable: "billable", free: "free", unknown: "unknown" };
+
+/** priceOf says as what the provider charges for a message. @param {{ billable: boolean | null, category: string }} pricing */
+export const priceOf = ({ billable, category }) =>
+  `${category.replaceAll(/[_-]/g, " ")}, ${billable ? priceText.billable : billable === null ? priceText.unknown : priceText.free}`;
+
 /** money writes an estimate. @param {{ amount: string, currency: string }} estimate */
 export const money = (estimate) => moneyIn(estimate.currency)(Number(estimate.amount));
+
+const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 0, signDisplay: "exceptZero" });
+
+/** percentOf is a change: "+12%". @param {number} part */
+export const percentOf = (part) => percent.format(part);
 
 /**
  * relative says when something was or will be: "5 min. ago", "in 3 days", "12 Mar".

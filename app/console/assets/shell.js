@@ -45,6 +45,7 @@ const keys = {
   templates: "t",
   numbers: "n",
   customers: "u",
+  reports: "r",
   costs: "o",
   webhooks: "w",
   log: "l",

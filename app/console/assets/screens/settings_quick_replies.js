@@ -4,6 +4,7 @@ import { patch, post, remove } from "../api.js";
 import { button, heading } from "../parts/basics.js";
 import { confirmAction } from "../parts/dialog.js";
 import { formDialog } from "../parts/form.js";
+import { buttonFields, fill, listFields, namesIn, read } from "../parts/interactive.js";
 import { toast } from "../parts/notices.js";
 import { isScrolled, paged, pagedList } from "../parts/lists.js";
 import { resource } from "../parts/states.js";
@@ -16,7 +17,7 @@ const text = {
   lead: "Answers you send often. Type / in a message to pick one.",
   newOne: "New quick reply",
   editTitle: "Edit quick reply",
-  columns: [{ name: "Shortcut", sort: "shortcut" }, "Text", { name: "Edit and delete", kind: "end", unseen: true }],
+  columns: [{ name: "Shortcut", sort: "shortcut" }, "Text", "Buttons or list", { name: "Edit and delete", kind: "end", unseen: true }],
   edit: "Edit",
   delete: "Delete",
   deleteTitle: (/** @type {string} */ shortcut) => `Delete /${shortcut}?`,
@@ -74,6 +75,7 @@ export default function quickReplies() {
       cells: [
         (one) => () => "/" + one().shortcut,
         (one) => el("span.clip", { dir: "auto" }, () => one().text),
+        (one) => el("span.clip", { dir: "auto" }, () => (one().interactive ? namesIn(one().interactive) : "")),
         (one) => [button(text.edit, { run: () => edit(one()) }), button(text.delete, { run: () => drop(one()) })],
       ],
     }), () => ({ icon: "bolt", title: text.none, body: text.noneBody, action: action() })));
@@ -86,11 +88,17 @@ export default function quickReplies() {
  * @param {any[]} teams
  */
 function replyDialog(one, teams) {
+  const before = fill(one?.interactive);
   return formDialog(one ? text.editTitle : text.newOne, {
-    fields: [...text.fields, ...(one ? [] : teamFields(teams))],
-    values: one,
+    fields: [...text.fields, ...buttonFields(true), ...listFields(true), ...(one ? [] : teamFields(teams))],
+    values: { ...one, ...before },
     submit: text.save,
-    send: (values) => (one ? patch(path + "/" + one.id, values) : post(path, values)),
+    send: async ({ shortcut, text: words, team_id: team, ...values }) => {
+      const made = read(values);
+      const same = JSON.stringify(fill(made)) === JSON.stringify(before); // what the form does not show stays
+      const body = { shortcut, text: words, interactive: same && one ? one.interactive : made };
+      return one ? patch(path + "/" + one.id, body) : post(path, { ...body, team_id: team });
+    },
     done: () => toast(text.saved),
   }, { wide: true });
 }

@@ -1,6 +1,7 @@
 /** Trace: one message's life on one line of time, live while it happens. */
 import { el, list, when } from "../dom.js";
 import { get } from "../api.js";
+import { priceOf } from "../format.js";
 import { button, chip, copyable, heading, section } from "../parts/basics.js";
 import { dialog } from "../parts/dialog.js";
 import { onHints } from "../parts/hints.js";
@@ -62,6 +63,7 @@ export default function trace({ params }) {
       crumb: () => isMessage() && crumbs(traced.data()),
       beside: () => traced.data() && [
         isMessage() && chip(traced.data().status, tones[traced.data().status] ?? "good"),
+        traced.data().pricing && chip(priceOf(traced.data().pricing), "calm"),
         copyable(traced.data().id, { name: isMessage() ? text.id : text.event }),
       ],
       actions: () => traced.data()?.direction === "outbound" && button(text.curl, { run: () => showCurl(traced.data()) }),

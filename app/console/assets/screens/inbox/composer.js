@@ -14,6 +14,7 @@ import { attachments } from "./attachments.js";
 import { summary } from "./content.js";
 import { recipient } from "./conversations.js";
 import { noDraft, unsentIn } from "./drafts.js";
+import { attached, openButtons, openList } from "./interactive.js";
 import { reason } from "./message.js";
 import { noteForm } from "./note_form.js";
 import { send, settled } from "./outbox.js";
@@ -33,6 +34,9 @@ const text = {
   quick: "Quick replies",
   templates: "Templates",
   emoji: "Emoji",
+  buttons: "Buttons",
+  list: "List",
+  notBoth: "A message can’t have both files and buttons. Remove one of them.",
   later: "Send later",
   replyingTo: "Reply to ",
   reply: "Reply",
@@ -54,7 +58,7 @@ const text = {
 };
 
 const longestText = 4096;
-const longestCaption = 1024;
+const longestCaption = 1024; // and above buttons
 const typingLasts = 4000;
 
 /** @param {any} at */
@@ -140,8 +144,16 @@ function writing(at, files) {
   /** @type {HTMLTextAreaElement} */
   let box;
 
-  const excess = computed(() => [...value()].length - (files.all().length > 0 ? longestCaption : longestText));
-  const canSend = () => excess() <= 0 && (files.all().length > 0 ? files.ready() : value().trim() !== "");
+  const interactive = computed(() => draft.value().interactive);
+  const isShort = () => files.all().length > 0 || (interactive() !== null && interactive().type !== "list");
+  const excess = computed(() => [...value()].length - (isShort() ? longestCaption : longestText));
+  const isBoth = () => files.all().length > 0 && interactive() !== null;
+  const canSend = () => excess() <= 0 && !isBoth() && (files.all().length > 0 ? files.ready() : value().trim() !== "");
+  const add = (/** @type {any} */ made) => {
+    draft.change({ interactive: made, error: null });
+    flush();
+    box.focus();
+  };
   const setText = (/** @type {string} */ next) => {
     draft.change({ text: next, error: null });
     flush();
@@ -160,7 +172,11 @@ function writing(at, files) {
     const answers = draft.value().replyTo;
     const to = recipient(at.conversation().contact);
     const more = { ...(answers && { context: { message_id: answers } }), ...(when && { scheduled_at: when }) };
-    const bodies = files.all().length > 0 ? files.bodies(words) : [{ type: "text", text: { body: words } }];
+    const tapped = draft.value().interactive;
+    const written = tapped
+      ? { type: "interactive", interactive: { ...tapped, body: { text: words } } }
+      : { type: "text", text: { body: words } };
+    const bodies = files.all().length > 0 ? files.bodies(words) : [written];
     bodies.forEach((body, i) => send(number, id, { ...to, ...body, ...(i === 0 ? more : when && { scheduled_at: when }) }));
     files.clear();
     draft.set(noDraft);
@@ -187,7 +203,7 @@ function writing(at, files) {
     if (/^\/\S*$/.test(box.value)) openQuick();
     else picker()?.filter?.(null);
   };
-  const openQuick = () => openQuickReplies({ picker, box, name: at.name, insert, setText, value });
+  const openQuick = () => openQuickReplies({ picker, box, name: at.name, insert, setText, value, add });
   const press = (/** @type {KeyboardEvent} */ event) => {
     if (picker()?.press(event)) return void event.preventDefault();
     if (event.key === "Escape" && replyTo()) draft.change({ replyTo: "" });
@@ -213,6 +229,7 @@ function writing(at, files) {
     el("div.write-box", null,
       () => replyTo() && answered(at, replyTo(), () => draft.change({ replyTo: "" })),
       () => sendAt() && scheduled(sendAt(), () => draft.change({ sendAt: "" })),
+      () => interactive() && attached(interactive(), () => draft.change({ interactive: null })),
       files.view,
       () => picker()?.view,
       el("textarea", {
@@ -227,6 +244,8 @@ function writing(at, files) {
         tool(text.emoji, "smile", (/** @type {any} */ event) => openEmoji(event.currentTarget, insert)),
         tool(text.quick, "bolt", openQuick),
         tool(text.templates, "templates", () => pickTemplate(at)),
+        tool(text.buttons, "checks", () => openButtons(interactive(), add)),
+        tool(text.list, "log", () => openList(interactive(), add)),
         when(() => "scheduled_at" in (at.store.newest() ?? {}),
           () => tool(text.later, "clock", () => openSendLater(submit), { "aria-disabled": () => !canSend() }),
         ),
@@ -236,7 +255,7 @@ function writing(at, files) {
             { icon: "check", look: "primary", iconOnly: true, "aria-disabled": () => !canSend(), run: () => void sendAndResolve() },
           )))),
     el("p.write-note", { id: "write-note" },
-      () => (excess() > 0 ? el("span.wrong", null, text.tooLong(excess()))
+      () => (excess() > 0 || isBoth() ? el("span.wrong", null, isBoth() ? text.notBoth : text.tooLong(excess()))
         : draft.value().error ? el("span.wrong", { role: "alert" }, text.notSent + reason(draft.value().error) + ".")
           : el("span", null, windowLeft(at))),
       el("span.write-keys", { "aria-hidden": "true" }, el("kbd", null, "/"), " " + text.hint, el("kbd", null, "?"), " " + text.keys)));

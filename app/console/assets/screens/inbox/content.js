@@ -32,6 +32,7 @@ const text = {
   lost: "The file couldn’t be downloaded.",
   gone: "This file is no longer stored.",
   linked: "Sent as a link",
+  shareContact: "Share contact info",
   item: "1 item",
   items: (/** @type {number} */ n) => n + " items",
 };
@@ -130,6 +131,7 @@ function interactive(value) {
   const { header, body, footer, action = {} } = value;
   const names = [
     ...(action.buttons ?? []).map((/** @type {any} */ one) => one.reply?.title),
+    ...(value.type === "request_contact_info" ? [text.shareContact] : []),
     ...(action.parameters?.display_text ? [outside(action.parameters.url, action.parameters.display_text)] : []),
   ];
   const rows = (action.sections ?? []).map((/** @type {any} */ part) => [

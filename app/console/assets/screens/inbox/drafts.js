@@ -17,11 +17,12 @@ import { discard, onRefused, outbox, settled } from "./outbox.js";
  * @property {string} text
  * @property {string} replyTo the provider's id of the message that it answers, or ""
  * @property {string} sendAt when it is to be sent, or ""
+ * @property {any} interactive buttons or a list below the text, or null
  * @property {Entry["error"] | null} error why it was refused
  */
 
 /** @type {Draft} */
-export const noDraft = { text: "", replyTo: "", sendAt: "", error: null };
+export const noDraft = { text: "", replyTo: "", sendAt: "", interactive: null, error: null };
 
 const prefix = `confab.draft.${me.peek().id}.`;
 /** How long resolving waits for what is being sent. */
@@ -68,7 +69,8 @@ addEventListener("storage", ({ key }) => {
 });
 
 /** @param {Entry} entry */
-const isSurelyUnsent = (entry) => Boolean(entry.error) && entry.error?.code !== "unknown" && entry.body.type === "text";
+const isSurelyUnsent = (entry) =>
+  Boolean(entry.error) && entry.error?.code !== "unknown" && (entry.body.type === "text" || entry.body.type === "interactive");
 
 /** draftOf is the draft of the conversation that is open. @param {string} id */
 export function draftOf(id) {
@@ -81,9 +83,10 @@ export function draftOf(id) {
 
   /** edit makes a refused text the draft. @param {Entry} entry */
   const edit = (entry) => {
-    const { text, context, scheduled_at: sendAt = "" } = entry.body;
+    const { text, interactive = null, context, scheduled_at: sendAt = "" } = entry.body;
+    const words = text?.body ?? interactive.body.text;
     discard(entry); // first: there may be room for one of them only
-    set({ text: text.body, replyTo: context?.message_id ?? "", sendAt, error: entry.error ?? null });
+    set({ text: words, replyTo: context?.message_id ?? "", sendAt, interactive, error: entry.error ?? null });
   };
   const takeBack = (/** @type {Entry | undefined} */ entry) => {
     if (entry?.conversation === id && isSurelyUnsent(entry) && isFree()) edit(entry);

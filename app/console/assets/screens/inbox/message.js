@@ -1,7 +1,7 @@
 /** One message of a thread: its bubble, its state, what can be done with it. */
 import { computed, el, untracked } from "../../dom.js";
 import { remove } from "../../api.js";
-import { clockOf, dayOf, stamp } from "../../format.js";
+import { clockOf, dayOf, priceOf, stamp } from "../../format.js";
 import { button, icon } from "../../parts/basics.js";
 import { menu } from "../../parts/menu.js";
 import { toastError } from "../../parts/notices.js";
@@ -90,7 +90,7 @@ export const timeOf = (m) => (stateOf(m) === "scheduled" ? m.scheduled_at : m.cr
  */
 export function tick(m) {
   const state = stateOf(m);
-  return el("span.tick." + state, { title: state },
+  return el("span.tick." + state, { title: m.pricing ? `${state} · ${priceOf(m.pricing)}` : state },
     icon(ticks[/** @type {"sent"} */ (state)] ?? "clock"),
     el("span.unseen", null, state),
   );

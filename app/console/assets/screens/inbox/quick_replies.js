@@ -1,10 +1,14 @@
 /** Quick replies: answers that are given often, one keystroke away. */
 import { computed, effect, el, list, signal } from "../../dom.js";
+import { namesIn } from "../../parts/interactive.js";
 import { everyRow } from "../../parts/lists.js";
 import { fillName } from "../../parts/merge_fields.js";
 import { link } from "../../router.js";
 
 const text = { list: "Quick replies", none: "No quick replies match.", empty: "No quick replies yet.", make: "Create one" };
+
+/** shown is a quick reply in a line. @param {any} one */
+const shown = (one) => one.text + (one.interactive ? ` [${namesIn(one.interactive)}]` : "");
 
 /** @type {any[] | null} */
 let known = null;
@@ -18,8 +22,9 @@ let known = null;
  * @param {(text: string) => void} at.insert
  * @param {(text: string) => void} at.setText
  * @param {() => string} at.value
+ * @param {(interactive: any) => void} at.add adds buttons or a list
  */
-export function openQuickReplies({ picker, box, name, insert, setText, value }) {
+export function openQuickReplies({ picker, box, name, insert, setText, value, add }) {
   box.focus();
   if (picker()) return;
   const all = signal(known);
@@ -34,6 +39,7 @@ export function openQuickReplies({ picker, box, name, insert, setText, value }) 
     close();
     if (asked() !== undefined) setText("");
     insert(filled);
+    if (one.interactive) add(one.interactive);
   };
 
   effect(() => {
@@ -48,7 +54,7 @@ export function openQuickReplies({ picker, box, name, insert, setText, value }) 
       "aria-selected": () => fitting()[at()]?.id === one().id,
       onclick: () => choose(one()),
     },
-      el("b", null, "/" + one().shortcut), el("span", { dir: "auto" }, () => one().text))),
+      el("b", null, "/" + one().shortcut), el("span", { dir: "auto" }, () => shown(one())))),
     () => all() && fitting().length === 0 && el("li.none", { role: "presentation" },
       all()?.length ? text.none : [text.empty, " ", el("a", { href: link("settings/quick-replies") }, text.make)],
     ));

@@ -34,6 +34,7 @@ const subjects = {
   number: "Number",
   organization: "Organization",
   quick_reply: "Quick reply",
+  report: "Report",
   session: "Session",
   setup_link: "Setup link",
   team: "Team",

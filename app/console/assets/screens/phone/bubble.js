@@ -40,6 +40,7 @@ const emojis = ["👍", "❤️", "😂", "😮", "😢", "🙏"];
  * @property {(message: any) => void} remove
  * @property {(message: any, content: any) => void} answer taps something of a card
  * @property {(message: any) => void} locate
+ * @property {(message: any) => void} share sends the person's own number
  * @property {(id: string) => any} find another message
  */
 
@@ -172,6 +173,7 @@ function tap(message, one, handlers) {
   };
   const run = {
     location: () => handlers.locate(message),
+    contact: () => handlers.share(message),
     copy_code: () => navigator.clipboard?.writeText(one.id),
   }[/** @type {string} */ (one.type)] ?? (() => handlers.answer(message, answers[/** @type {keyof typeof answers} */ (one.type)]));
   return button(one.text, { look: "bare", run });

@@ -46,6 +46,13 @@ const text = {
 };
 const mostBytes = 16 << 20;
 
+/** ownCard is what somebody who is asked for their number sends. @param {any} person */
+const ownCard = (person) => ({
+  origin: "contact_request",
+  name: { formatted_name: nameOf(person) },
+  phones: [{ phone: person.phone_number, wa_id: person.phone_number?.replace(/\D/g, "") }],
+});
+
 /**
  * device draws the phone.
  * @param {import("./sim.js").Sim} state
@@ -86,6 +93,7 @@ export function device(state) {
     remove: (message) => change(message, "revoke", {}),
     answer: (message, content) => send(content, message),
     locate: (message) => place((content) => ask(content, message)),
+    share: (message) => send({ type: "contacts", contacts: [ownCard(person())] }, message),
     find: (id) => messages().find((one) => one.id === id),
   };
   const log = chat(state, name, handlers);

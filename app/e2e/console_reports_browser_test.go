@@ -1,0 +1,50 @@
+package e2e
+
+import (
+	"testing"
+	"time"
+
+	"confab/storage"
+	"confab/storage/storagetest"
+)
+
+// A lead sees how the last days went against those before, as plots with tables behind them.
+func TestReportsShowHowConversationsWent(t *testing.T) {
+	parallelBrowser(t)
+	s := newStage(t)
+	s.connect()
+	c := s.console(t, storage.RoleAdmin)
+	c.open("reports", "Reports")
+	c.shows("No conversations in this period.")
+	c.shoot("reports-none")
+
+	account := storagetest.Select[int64](t, s.app.Config.DataDir, `SELECT id FROM accounts`)[0]
+	user := storagetest.Select[string](t, s.app.Config.DataDir, `SELECT id FROM users LIMIT 1`)[0]
+	spell := func(daysAgo int, reply time.Duration) {
+		at := storage.Now().Add(-time.Duration(daysAgo) * 24 * time.Hour)
+		storagetest.Exec(t, s.app.Config.DataDir, `
+			INSERT INTO spells (account_id, opened_at, number, inbound_at, replied_at, resolved_at, assignee_id, labels, messages_in, messages_out)
+			VALUES (?, ?, abs(random()), ?, ?, ?, ?, '', 2, 3)`, account, at, at, at.Add(reply), at.Add(time.Hour), user)
+	}
+	for day := range 20 {
+		for range 1 + day%4 {
+			spell(day, time.Duration(30+day)*time.Second)
+		}
+	}
+	for day := 31; day < 50; day++ {
+		spell(day, time.Minute)
+	}
+
+	c.open("reports", "Reports")
+	c.shows("50") // conversations
+	c.shows("+163% against the days before")
+	c.shows("38 sec")
+	c.Click("DisclosureTriangle", "View as table By person")
+	c.row("50", "50", "38 sec")
+	c.Click("DisclosureTriangle", "View as table Conversations")
+	c.shoot("reports")
+	c.fits()
+	c.pick("Period", "Last 7 days")
+	c.shows("16")
+	c.calm()
+}
