@@ -64,6 +64,13 @@ func (s *spellSum) add(f storage.SpellFigures) {
 	}
 }
 
+// merge adds what another has added up.
+func (s *spellSum) merge(other *spellSum) {
+	s.opened, s.in, s.out = s.opened+other.opened, s.in+other.in, s.out+other.out
+	s.replies = append(s.replies, other.replies...)
+	s.resolutions = append(s.resolutions, other.resolutions...)
+}
+
 func (s *spellSum) view() spellsView {
 	return spellsView{
 		Opened:            s.opened,
@@ -121,7 +128,8 @@ type conversationReport struct {
 	groupBy string
 	zone    *time.Location
 	sums    map[string]*spellSum
-	total   spellSum
+	opened  int64    // in all
+	total   spellSum // by label alone: a spell may have several. Else it is the sum of the groups
 
 	// The group of the last spell by time, and when it begins and ends: most follow each other.
 	begin, end storage.Time
@@ -130,7 +138,7 @@ type conversationReport struct {
 
 // add counts a spell of a number in its groups.
 func (c *conversationReport) add(number string, f storage.SpellFigures) {
-	c.total.add(f)
+	c.opened++
 	switch c.groupBy {
 	case "day", "hour":
 		if f.OpenedAt < c.begin || f.OpenedAt >= c.end {
@@ -138,6 +146,7 @@ func (c *conversationReport) add(number string, f storage.SpellFigures) {
 		}
 		c.last.add(f)
 	case "label":
+		c.total.add(f)
 		for label := range strings.SplitSeq(f.Key, " ") {
 			c.group(label).add(f)
 		}
@@ -171,14 +180,18 @@ func (c *conversationReport) span(at storage.Time) string {
 }
 
 func (c *conversationReport) view(head reportView) conversationsView {
-	v := conversationsView{reportView: head, Groups: []spellGroupView{}, Totals: c.total.view()}
+	v := conversationsView{reportView: head, Groups: []spellGroupView{}}
 	for name, sum := range c.sums {
+		if c.groupBy != "label" {
+			c.total.merge(sum)
+		}
 		g := spellGroupView{Group: &name, spellsView: sum.view()}
 		if name == "" {
 			g.Group = nil
 		}
 		v.Groups = append(v.Groups, g)
 	}
+	v.Totals = c.total.view()
 	slices.SortFunc(v.Groups, func(a, b spellGroupView) int {
 		return strings.Compare(storage.OrEmpty(a.Group), storage.OrEmpty(b.Group))
 	})
@@ -228,7 +241,7 @@ func (s *Server) getConversationReport(r *rest.Request) (rest.Reply, error) {
 func (c *conversationReport) read(rx *storage.Rx, numbers []storage.ReportedNumber, days reportDays, key storage.SpellKey) error {
 	for _, n := range numbers {
 		err := rx.EachSpell(n.ID, days.begin(), days.end(), key, func(f storage.SpellFigures) error {
-			if c.total.opened >= maxReportSpells {
+			if c.opened >= maxReportSpells {
 				return rest.Invalid("from", "must leave at most 1,000,000 conversations to count")
 			}
 			c.add(n.PhoneNumberID, f)

@@ -38,9 +38,9 @@ func TestReportsShowHowConversationsWent(t *testing.T) {
 	c.open("reports", "Reports")
 	c.shows("50") // conversations
 	c.shows("+163% against the days before")
-	c.shows("38 sec")
+	c.shows("40 sec")
 	c.Click("DisclosureTriangle", "View as table By person")
-	c.row("50", "50", "38 sec")
+	c.row("50", "50", "40 sec")
 	c.Click("DisclosureTriangle", "View as table Conversations")
 	c.shoot("reports")
 	c.fits()
