@@ -44,7 +44,8 @@ CREATE TABLE organizations (
     require_opt_in INTEGER NOT NULL DEFAULT 0 CHECK (require_opt_in IN (0, 1)),
     suspended_at   INTEGER NOT NULL DEFAULT 0,
     created_at     INTEGER NOT NULL,
-    updated_at     INTEGER NOT NULL
+    updated_at     INTEGER NOT NULL,
+    handover_return_minutes INTEGER NOT NULL DEFAULT 0      -- after which a person who is silent holds a conversation no longer; 0: never
 ) STRICT;
 
 -- A part of an organization. Labels, accounts and customers belong to one.
@@ -323,7 +324,8 @@ CREATE TABLE contacts (
     marketing_opted_out INTEGER NOT NULL DEFAULT 0 CHECK (marketing_opted_out IN (0, 1)),
     opted_in            INTEGER NOT NULL DEFAULT 0 CHECK (opted_in IN (0, 1)),
     created_at          INTEGER NOT NULL,
-    updated_at          INTEGER NOT NULL
+    updated_at          INTEGER NOT NULL,
+    opted_out_by_word   INTEGER NOT NULL DEFAULT 0 CHECK (opted_out_by_word IN (0, 1)) -- marketing_opted_out is what a stop word set, and a start word may clear it
 ) STRICT;
 CREATE UNIQUE INDEX contacts_phone ON contacts (account_id, phone_number) WHERE phone_number IS NOT NULL;
 CREATE UNIQUE INDEX contacts_bsuid ON contacts (account_id, bsuid) WHERE bsuid IS NOT NULL;
@@ -380,6 +382,10 @@ CREATE TABLE conversations (
     waits_from      TEXT    NOT NULL DEFAULT '',            -- the first message that can wait: those before it went with the last resolve
     snoozed_until   INTEGER NOT NULL DEFAULT 0,             -- only of one that is not resolved
     waiting_order   INTEGER GENERATED ALWAYS AS (9007199254740991 - waiting_since) VIRTUAL, -- lists descend, and who waits longest is first
+    holder_type     TEXT    NOT NULL DEFAULT 'none',        -- none, user, agent: a bot
+    holder_id       TEXT,                                   -- a user, NULL for whoever has the phone, or the name of a bot
+    holder_since    INTEGER NOT NULL DEFAULT 0,
+    holder_wrote_at INTEGER NOT NULL DEFAULT 0,             -- when the holder last wrote, or else took it
     -- The spell that lasts, as the table spells has it once it is over; of a resolved one all is 0.
     spell_opened_at  INTEGER NOT NULL DEFAULT 0,
     spell_inbound_at INTEGER NOT NULL DEFAULT 0,
@@ -400,6 +406,7 @@ CREATE INDEX conversations_waiting ON conversations (account_id, waiting_order, 
 CREATE INDEX conversations_held ON conversations (assignee_id) WHERE assignee_id IS NOT NULL AND status <> 'resolved';
 CREATE INDEX conversations_snoozed ON conversations (account_id, last_message_at, id, status, assignee_id) WHERE snoozed_until > 0;
 CREATE INDEX conversations_by_opening ON conversations (account_id, spell_opened_at) WHERE spell_opened_at > 0;
+CREATE INDEX conversations_by_holder ON conversations (account_id, holder_type, id) WHERE holder_type <> 'none';
 
 -- Spells that are over: the times of conversations from their opening to their resolution, in the
 -- order in which reports read them. Deleting messages changes none.
@@ -440,16 +447,58 @@ CREATE TABLE conversation_changes (
     id              TEXT    PRIMARY KEY,                    -- chg_…
     conversation_id TEXT    NOT NULL REFERENCES conversations (id) ON DELETE CASCADE,
     account_id      INTEGER NOT NULL,
-    kind            TEXT    NOT NULL,                       -- assigned, labeled, unlabeled, resolved, reopened, pending, snoozed, woken
-    actor           TEXT    NOT NULL,                       -- user, api, contact, time, assignment
+    kind            TEXT    NOT NULL,                       -- assigned, labeled, unlabeled, resolved, reopened, pending, snoozed, woken, handed_over
+    actor           TEXT    NOT NULL,                       -- user, api, contact, time, assignment, rule
     user_id         TEXT,                                   -- the actor, when that is a user
-    assignee_id     TEXT,                                   -- NULL: to nobody
-    label           TEXT,                                   -- its name at that time
+    assignee_id     TEXT,                                   -- to whom it was assigned or handed over; NULL: to nobody
+    label           TEXT,                                   -- its name at that time; of handed_over the bot
     created_at      INTEGER NOT NULL,
     until           INTEGER NOT NULL DEFAULT 0              -- of snoozed
 ) STRICT;
 CREATE INDEX conversation_changes_of_conversation ON conversation_changes (conversation_id, id);
 CREATE INDEX conversation_changes_by_age ON conversation_changes (created_at, id);
+
+-- What happens by itself when somebody writes, or has been quiet for a while.
+CREATE TABLE rules (
+    id              TEXT    PRIMARY KEY,                    -- rul_…
+    organization_id INTEGER NOT NULL REFERENCES organizations (id),
+    position        INTEGER NOT NULL,                       -- they run in this order, from 1
+    name            TEXT    NOT NULL,
+    enabled         INTEGER NOT NULL CHECK (enabled IN (0, 1)),
+    disabled_reason TEXT,                                   -- what it needs and is gone: label_gone, user_gone, …
+    on_event        TEXT    NOT NULL,                       -- message_received, conversation_opened, conversation_idle
+    conditions      TEXT    NOT NULL CHECK (json_valid(conditions)), -- as the API shows them
+    actions         TEXT    NOT NULL CHECK (json_valid(actions)),    -- likewise
+    templates       TEXT    NOT NULL CHECK (json_valid(templates)),  -- of each action, as it goes to the provider; null for others
+    once_per        TEXT    NOT NULL,                       -- spell, day, message
+    stop            INTEGER NOT NULL CHECK (stop IN (0, 1)),
+    created_at      INTEGER NOT NULL,
+    updated_at      INTEGER NOT NULL
+) STRICT;
+CREATE INDEX rules_of_organization ON rules (organization_id, position, id);
+
+-- What a rule did, for 30 days. It outlives its rule: it is a part of the message's trace.
+CREATE TABLE rule_firings (
+    id              TEXT    PRIMARY KEY,                    -- fir_…, never shown
+    rule_id         TEXT    NOT NULL,
+    account_id      INTEGER NOT NULL,
+    conversation_id TEXT    NOT NULL REFERENCES conversations (id) ON DELETE CASCADE,
+    message_id      TEXT    NOT NULL,                       -- that it answers, or since which the conversation was idle
+    scope           TEXT    NOT NULL,                       -- in which it fires once: a spell, a day or a message
+    actions         TEXT    NOT NULL CHECK (json_valid(actions)), -- with the outcome of each
+    created_at      INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX rule_firings_once ON rule_firings (conversation_id, rule_id, scope);
+CREATE INDEX rule_firings_of_rule ON rule_firings (rule_id, id);
+CREATE INDEX rule_firings_of_message ON rule_firings (message_id, id);
+CREATE INDEX rule_firings_by_age ON rule_firings (created_at, id);
+
+-- What a number has for rules: NULL for what was never set.
+CREATE TABLE number_settings (
+    account_id INTEGER PRIMARY KEY REFERENCES accounts (id),
+    hours      TEXT    CHECK (hours IS NULL OR json_valid(hours)),
+    opt_out    TEXT    CHECK (opt_out IS NULL OR json_valid(opt_out))
+) STRICT;
 
 -- What colleagues write to each other in a conversation. Nothing can send it, so it is no
 -- message. It is deleted with the messages of its age.
@@ -561,7 +610,7 @@ CREATE TABLE messages (
     direction           TEXT    NOT NULL,                   -- inbound, outbound
     type                TEXT    NOT NULL,
     status              TEXT    NOT NULL,                   -- queued, pending, sent, delivered, read, failed
-    source              TEXT    NOT NULL,                   -- api, app, console, broadcast
+    source              TEXT    NOT NULL,                   -- api, app, console, broadcast, rule
     provider_id         TEXT,                               -- wamid…, NULL until known
     recipient           TEXT,                               -- BSUID, when the send named one instead of a number
     phone_number        TEXT,                               -- the person's at that time: the contact's may change
@@ -587,7 +636,8 @@ CREATE TABLE messages (
     broadcast           INTEGER,                            -- the number of the broadcast that made it,
     recipient_number    INTEGER,                            -- and of the recipient in it
     pricing             TEXT,                               -- JSON: the provider's object, of the first callback that had one
-    delivered_at        INTEGER NOT NULL DEFAULT 0          -- the earliest time at which a callback says that it was delivered or read
+    delivered_at        INTEGER NOT NULL DEFAULT 0,         -- the earliest time at which a callback says that it was delivered or read
+    rule_id             TEXT                                -- the rule that sent it
 ) STRICT;
 CREATE UNIQUE INDEX messages_of_account ON messages (account_id, id);
 CREATE UNIQUE INDEX messages_at_provider ON messages (account_id, provider_id) WHERE provider_id IS NOT NULL;

@@ -20,8 +20,8 @@ import (
 // import. Arrows point down: app → jobs → storage.
 var allowed = map[string][]string{
 	"":                      {"app/cli"},
-	"app":                   {"app/api", "app/api/rest", "app/callback", "app/config", "app/console", "app/console/api", "app/datadir", "app/factor", "app/limit", "app/live", "app/mcp", "app/oidc", "app/pages", "app/password", "app/replica", "app/stream", "jobs", "jobs/guard", "jobs/messaging", "jobs/provider", "jobs/provisioning", "jobs/push", "jobs/queue", "jobs/webhook", "storage"},
-	"app/api":               {"app/api/content", "app/api/rest", "app/api/template", "app/live", "app/stream", "jobs", "jobs/contactsheet", "jobs/errorcode", "jobs/event", "jobs/filetype", "jobs/guard", "jobs/mergefield", "jobs/messaging", "jobs/provider", "jobs/provisioning", "jobs/rates", "storage"},
+	"app": {"app/api", "app/api/rest", "app/callback", "app/config", "app/console", "app/console/api", "app/datadir", "app/factor", "app/limit", "app/live", "app/mcp", "app/oidc", "app/pages", "app/password", "app/replica", "app/stream", "jobs", "jobs/guard", "jobs/messaging", "jobs/provider", "jobs/provisioning", "jobs/push", "jobs/queue", "jobs/webhook", "storage"},
+	"app/api": {"app/api/content", "app/api/rest", "app/api/template", "app/live", "app/stream", "jobs", "jobs/contactsheet", "jobs/errorcode", "jobs/event", "jobs/filetype", "jobs/guard", "jobs/mergefield", "jobs/messaging", "jobs/provider", "jobs/provisioning", "jobs/rates", "jobs/rules", "storage"},
 	"app/api/rest":          {"app/limit", "jobs", "jobs/contactsheet", "jobs/errorcode", "jobs/filetype", "jobs/provider", "storage"},
 	"app/api/content":       {"app/api/rest", "jobs/filetype", "jobs/guard", "jobs/provider", "storage"},
 	"app/api/template":      {"app/api/content", "app/api/rest", "jobs/provisioning", "storage"},
@@ -53,7 +53,7 @@ var allowed = map[string][]string{
 	"app/tools/soak":        {"app/datadir", "app/tools/rig", "jobs/errorcode", "jobs/webhook", "storage", "storage/storageaudit"},
 	"app/theme":             {},
 	"app/ticket":            {"storage"},
-	"jobs":                  {"jobs/attempts", "jobs/clockwatch", "jobs/contactsheet", "jobs/errorcode", "jobs/event", "jobs/filetype", "jobs/guard", "jobs/mergefield", "jobs/messaging", "jobs/provider", "jobs/provisioning", "jobs/push", "jobs/queue", "jobs/webhook", "storage"},
+	"jobs": {"jobs/attempts", "jobs/clockwatch", "jobs/contactsheet", "jobs/errorcode", "jobs/event", "jobs/filetype", "jobs/guard", "jobs/mergefield", "jobs/messaging", "jobs/provider", "jobs/provisioning", "jobs/push", "jobs/queue", "jobs/rules", "jobs/webhook", "storage"},
 	"jobs/attempts":         {},
 	"jobs/clockwatch":       {"storage"},
 	"jobs/contactsheet":     {"jobs/provider", "storage"},
@@ -69,6 +69,7 @@ var allowed = map[string][]string{
 	"jobs/push":             {"jobs/guard", "storage"},
 	"jobs/queue":            {"jobs/timeout", "storage"},
 	"jobs/rates":            {"jobs/provider", "storage"},
+	"jobs/rules":            {"storage"},
 	"jobs/timeout":          {},
 	"jobs/webhook":          {"jobs/guard", "jobs/timeout"},
 	"storage":               {"storage/objects", "storage/search", "storage/sqlite"},

@@ -137,15 +137,20 @@ func (m *messageMaker) message(r storage.BroadcastRecipient, to storage.Thread, 
 	}
 	message.SetThread(to)
 
-	switch {
-	case r.PhoneNumber != nil:
-		message.PhoneNumber = r.PhoneNumber
-	case to.PhoneNumber != nil:
-		message.PhoneNumber = to.PhoneNumber
-	case to.BSUID != nil:
-		message.Recipient = to.BSUID
-	default:
-		message.Recipient = to.ParentBSUID
+	if message.PhoneNumber = r.PhoneNumber; r.PhoneNumber == nil {
+		addressTo(&message, to)
 	}
 	return message
+}
+
+// addressTo addresses a message to a contact: by its number, or else by what is known of it.
+func addressTo(m *storage.Message, to storage.Thread) {
+	switch {
+	case to.PhoneNumber != nil:
+		m.PhoneNumber = to.PhoneNumber
+	case to.BSUID != nil:
+		m.Recipient = to.BSUID
+	default:
+		m.Recipient = to.ParentBSUID
+	}
 }

@@ -14,7 +14,7 @@ import (
 
 // enqueueToRecipient stores the job that hands a message of a broadcast to the provider.
 func (w *Workers) enqueueToRecipient(tx *storage.Tx, m storage.Message, content json.RawMessage) error {
-	args := sendArgs{storage.NewAboutMessage(m), content}
+	args := sendArgs{AboutMessage: storage.NewAboutMessage(m), Content: content}
 	_, err := tx.Enqueue(storage.NewJob{
 		Kind:   kindBroadcastSend,
 		Lane:   storage.BroadcastLane(*m.Broadcast),

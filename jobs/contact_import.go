@@ -318,7 +318,7 @@ func (m *contactImport) store(rx *storage.Rx, tx *storage.Tx, line importLine) (
 	case tx == nil:
 		return m.rehearse(line, known), nil, nil
 	case known:
-		return outcomeUpdated, nil, m.update(tx, c, changed, missing)
+		return outcomeUpdated, nil, m.update(tx, before, c, changed, missing)
 	}
 	return outcomeCreated, nil, m.insert(tx, c, missing)
 }
@@ -356,13 +356,21 @@ func (m *contactImport) insert(tx *storage.Tx, c storage.Contact, labels []strin
 			return err
 		}
 	}
-	return event.ContactCreated(messaging.SubjectOf(m.sender.Account), c).Emit(tx)
+	s := messaging.SubjectOf(m.sender.Account)
+	if err := event.ContactCreated(s, c).Emit(tx); err != nil || !c.MarketingOptedOut {
+		return err
+	}
+	return event.ContactConsentChanged(s, c, event.ConsentByImport, nil).Emit(tx)
 }
 
 // update stores a contact that is known, and emits the event of what it reports.
-func (m *contactImport) update(tx *storage.Tx, c storage.Contact, changed contactChange, labels []string) error {
+func (m *contactImport) update(tx *storage.Tx, before, c storage.Contact, changed contactChange, labels []string) error {
+	s := messaging.SubjectOf(m.sender.Account)
 	if len(changed.reported) > 0 || changed.unreported {
 		if err := tx.UpdateContact(&c); err != nil {
+			return err
+		}
+		if err := messaging.EmitConsent(tx, s, before, c, event.ConsentByImport, nil); err != nil {
 			return err
 		}
 	}
@@ -380,5 +388,5 @@ func (m *contactImport) update(tx *storage.Tx, c storage.Contact, changed contac
 		return nil
 	}
 	c.UpdatedAt = tx.Order
-	return event.ContactUpdated(messaging.SubjectOf(m.sender.Account), c, changed.reported).Emit(tx)
+	return event.ContactUpdated(s, c, changed.reported).Emit(tx)
 }

@@ -107,7 +107,9 @@ func apply(c *storage.Contact, row contactsheet.Row) *contactsheet.Problem {
 	if row.OptedIn != nil {
 		c.OptedIn = *row.OptedIn
 	}
-	c.MarketingOptedOut = c.MarketingOptedOut || row.OptedOut
+	if row.OptedOut {
+		c.MarketingOptedOut, c.OptedOutByWord = true, false
+	}
 
 	metadata, rule := row.ChangeMetadata(c.Metadata)
 	if rule != "" {

@@ -130,6 +130,11 @@ func (w *Workers) Kinds() []queue.Kind {
 			Name: kindPush, Handle: withArgs(w.push), Workers: pushWorkers, Reserved: pushWorkers,
 			LaneLimit: func(string) int { return pushesAtOnce },
 		},
+		{
+			Name: kindRules, Handle: withArgs(w.runRules), Workers: 64, Reserved: 16,
+			LaneLimit: func(string) int { return 1 },
+		},
+		{Name: kindIdleRules, Handle: w.askIdleRules, Workers: 1, Reserved: 1, Every: idleRulesEvery, Lease: 10 * time.Minute},
 		{Name: kindReceipt, Handle: withArgs(w.receipt), Reserved: 8, LaneLimit: func(string) int { return receiptsAtOnce }},
 
 		{

@@ -67,6 +67,7 @@ func (w *Workers) applyRetention(ctx context.Context, _ storage.Job) (queue.Comm
 	bodies := storage.PurgeScope{Before: now.Add(-storage.KeptBodies)}
 	err = errors.Join(err, p.oldRows(ctx, storage.APILogBodies, bodies))
 
+	err = errors.Join(err, p.deleteOldFirings(ctx, now))
 	if keep := w.Retention.Audit; keep > 0 {
 		err = errors.Join(err, p.oldRows(ctx, storage.AuditLog, storage.PurgeScope{Before: daysBefore(now, keep)}))
 	}

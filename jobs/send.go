@@ -37,13 +37,25 @@ const (
 type sendArgs struct {
 	storage.AboutMessage
 	Content json.RawMessage `json:"content"` // only with fields that the provider knows
+
+	// Of one that is sent later by a bot: its name, and the key that it used.
+	Agent string `json:"agent,omitempty"`
+	Key   string `json:"key,omitempty"`
 }
 
 // EnqueueSend stores the job that hands a message to the provider, at once or when its
 // time comes.
 func EnqueueSend(tx *storage.Tx, m storage.Message, content json.RawMessage) error {
-	args := sendArgs{storage.NewAboutMessage(m), content}
+	return EnqueueSendBy(tx, storage.Key{}, m, content)
+}
+
+// EnqueueSendBy is EnqueueSend with the key by which the message came, which may be a bot's.
+func EnqueueSendBy(tx *storage.Tx, k storage.Key, m storage.Message, content json.RawMessage) error {
+	args := sendArgs{AboutMessage: storage.NewAboutMessage(m), Content: content}
 	if m.ScheduledAt != 0 {
+		if k.Agent != nil {
+			args.Agent, args.Key = *k.Agent, k.ID
+		}
 		_, err := tx.Enqueue(storage.NewJob{Kind: kindSendLater, Args: args, DueAt: m.ScheduledAt})
 		return err
 	}

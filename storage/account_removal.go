@@ -47,6 +47,7 @@ func (tx *Tx) PurgeMessages(account int64, limit int) (total int64, err error) {
 	for _, rows := range []struct{ table, key, which string }{
 		{"messages", "number", "account_id = ? ORDER BY id"},
 		{"notes", "id", "conversation_id IN (SELECT id FROM conversations WHERE account_id = ?)"},
+		{"rule_firings", "id", "conversation_id IN (SELECT id FROM conversations WHERE account_id = ?)"},
 		{"conversations", "id", "account_id = ? ORDER BY updated_at, id"},
 		{"contacts", "id", "account_id = ? ORDER BY created_at, id"},
 		{"parked_statuses", "account_id, provider_id, status", "account_id = ?"},
@@ -59,6 +60,7 @@ func (tx *Tx) PurgeMessages(account int64, limit int) (total int64, err error) {
 		{"contact_imports", "id", "account_id = ? ORDER BY id"},
 		{"views", "id", "account_id = ?"},
 		{"spells", "account_id, opened_at, number", "account_id = ?"},
+		{"number_settings", "account_id", "account_id = ?"},
 		{"message_hours", "account_id, hour", "account_id = ?"},
 		{"message_failures", "account_id, hour, error_code, provider_code", "account_id = ?"},
 		{"message_costs", "account_id, day, category, prefix, broadcast", "account_id = ?"},

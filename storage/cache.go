@@ -37,6 +37,7 @@ const (
 	inUsers
 	inUserSessions
 	inTeams
+	inRules
 
 	inErased // none of them: see erasedBy
 
@@ -60,6 +61,8 @@ func cachedTables() map[string]tableSet {
 		"user_identities": inUsers,
 		"teams":           inTeams,
 		"push_devices":    inUserSessions, // it goes with its session
+		"rules":           inRules,
+		"number_settings": inRules,
 
 		"contacts":            inThreads,
 		"contact_aliases":     inThreads,
@@ -78,7 +81,7 @@ func keepsThreads(query string) bool {
 
 // messageStatements are the statements on conversations that messages run.
 func messageStatements() []string {
-	return []string{markMessageWritten, markMessageReceived, markReactionWritten, touchThread, recountWaiting}
+	return []string{markMessageWritten, markMessageReceived, markReactionWritten, touchThread, recountWaiting, setHolder, touchHolder}
 }
 
 // onlyAdds reports whether a statement adds rows and changes none that were there.
@@ -236,6 +239,7 @@ type caches struct {
 	parked      *cache[struct{}, bool]
 	assignments *cache[int64, teamAssignment]
 	devices     *cache[int64, bool]
+	rules       *cache[int64, NumberRules]
 
 	recipients *cache[phoneOf, Recipient]
 	threads    *cache[phoneOf, Thread]
@@ -262,6 +266,7 @@ func newCaches() *caches {
 	c.parked = newCache(c, inParked, (*Rx).readParked)
 	c.assignments = newCache(c, inTeams, (*Rx).readTeamAssignment)
 	c.devices = newCache(c, inUserSessions, (*Rx).readHasPushDevices)
+	c.rules = newCache(c, inRules|inAccounts, (*Rx).readNumberRules)
 
 	c.recipients = newCache(c, inThreads, (*Rx).readRecipientByPhone)
 	c.threads = newCache(c, inThreads, (*Rx).readThreadByPhone)

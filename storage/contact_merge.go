@@ -70,6 +70,9 @@ func fillMissing(into *Thread, from Thread) {
 		into.Metadata = from.Metadata
 	}
 
+	// A start word clears it only if no other than stop words set it.
+	into.OptedOutByWord = (into.OptedOutByWord || !into.MarketingOptedOut) && (from.OptedOutByWord || !from.MarketingOptedOut) &&
+		(into.MarketingOptedOut || from.MarketingOptedOut)
 	into.MarketingOptedOut = into.MarketingOptedOut || from.MarketingOptedOut
 	into.OptedIn = into.OptedIn || from.OptedIn
 }
@@ -98,10 +101,13 @@ func (tx *Tx) mergeConversations(into *Thread, from Thread) error {
 		UPDATE conversations AS c
 		SET status = ?1, assignee_id = ?2, updated_at = ?3, created_at = min(c.created_at, other.created_at),
 			unread_count = c.unread_count + other.unread_count, snoozed_until = `+mergedSnooze+`,
+			holder_type = `+merged("holder_type", "'none'")+`, holder_id = `+merged("holder_id", "NULL")+`,
+			holder_since = `+merged("holder_since", "0")+`, holder_wrote_at = `+merged("holder_wrote_at", "0")+`,
 			last_message_at = max(c.last_message_at, other.last_message_at),
 			last_inbound_at = max(c.last_inbound_at, other.last_inbound_at), `+mergedSpell()+`
 		FROM (
 			SELECT status, unread_count, snoozed_until, last_message_at, last_inbound_at, created_at,
+				holder_type, holder_id, holder_since, holder_wrote_at,
 				spell_opened_at, spell_inbound_at, spell_replied_at, spell_replied_by, spell_in, spell_out
 			FROM conversations
 			WHERE id = ?4) other
@@ -123,6 +129,9 @@ func (tx *Tx) mergeConversations(into *Thread, from Thread) error {
 		return err
 	}
 	if err := tx.moveSpells(into.ConversationID, from.ConversationID); err != nil {
+		return err
+	}
+	if err := tx.moveFirings(into.ConversationID, from.ConversationID); err != nil {
 		return err
 	}
 

@@ -21,6 +21,7 @@ type Contact struct {
 	Metadata          JSON    `db:"metadata"`
 	MarketingOptedOut bool    `db:"marketing_opted_out"`
 	OptedIn           bool    `db:"opted_in"`
+	OptedOutByWord    bool    `db:"opted_out_by_word"` // MarketingOptedOut is what a stop word set
 	CreatedAt         Time    `db:"created_at"`
 	UpdatedAt         Time    `db:"updated_at"`
 }
@@ -30,13 +31,13 @@ type Contact struct {
 // forgot would be erased by the next change.
 const contactColumns = `c.id, c.account_id, c.phone_number, c.bsuid, c.parent_bsuid, c.username, c.name, c.name_is_ours,
 	c.email, c.metadata,
-	c.marketing_opted_out, c.opted_in, c.created_at, c.updated_at`
+	c.marketing_opted_out, c.opted_in, c.opted_out_by_word, c.created_at, c.updated_at`
 
 // Fields are where contactColumns go.
 func (c *Contact) Fields() []any {
 	return []any{
 		&c.ID, &c.AccountID, &c.PhoneNumber, &c.BSUID, &c.ParentBSUID, &c.Username, &c.Name, &c.NameSetByClient, &c.Email, &c.Metadata,
-		&c.MarketingOptedOut, &c.OptedIn, &c.CreatedAt, &c.UpdatedAt,
+		&c.MarketingOptedOut, &c.OptedIn, &c.OptedOutByWord, &c.CreatedAt, &c.UpdatedAt,
 	}
 }
 
@@ -166,10 +167,10 @@ func (tx *Tx) InsertContact(c *Contact) error {
 
 	_, err := tx.Exec(`
 		INSERT INTO contacts (id, account_id, phone_number, bsuid, parent_bsuid, username, name, name_is_ours, email, metadata,
-			marketing_opted_out, opted_in, created_at, updated_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			marketing_opted_out, opted_in, opted_out_by_word, created_at, updated_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		c.ID, c.AccountID, c.PhoneNumber, c.BSUID, c.ParentBSUID, c.Username, c.Name, c.NameSetByClient, c.Email, c.Metadata,
-		c.MarketingOptedOut, c.OptedIn, c.CreatedAt, c.UpdatedAt)
+		c.MarketingOptedOut, c.OptedIn, c.OptedOutByWord, c.CreatedAt, c.UpdatedAt)
 	return tx.hint(err, HintContact, Scope{Account: c.AccountID}, c.ID)
 }
 
@@ -201,16 +202,19 @@ func (tx *Tx) UpdateContact(c *Contact) error {
 	err = tx.ExecOne(`
 		UPDATE contacts
 		SET phone_number = ?, bsuid = ?, parent_bsuid = ?, username = ?, name = ?, name_is_ours = ?, email = ?, metadata = ?,
-			marketing_opted_out = ?, opted_in = ?, updated_at = ?
+			marketing_opted_out = ?, opted_in = ?, opted_out_by_word = ?, updated_at = ?
 		WHERE id = ? AND account_id = ?`,
 		c.PhoneNumber, c.BSUID, c.ParentBSUID, c.Username, c.Name, c.NameSetByClient, c.Email, c.Metadata,
-		c.MarketingOptedOut, c.OptedIn, c.UpdatedAt, c.ID, c.AccountID)
+		c.MarketingOptedOut, c.OptedIn, c.OptedOutByWord, c.UpdatedAt, c.ID, c.AccountID)
 	return tx.hint(err, HintContact, Scope{Account: c.AccountID}, c.ID)
 }
 
-// MarkOptedOut records that a contact takes no more marketing.
+// MarkOptedOut records that a contact takes no more marketing, as the provider says.
 func (tx *Tx) MarkOptedOut(contact string) error {
-	err := tx.ExecOne(`UPDATE contacts SET marketing_opted_out = 1, updated_at = ? WHERE id = ?`, tx.Order, contact)
+	err := tx.ExecOne(`
+		UPDATE contacts
+		SET marketing_opted_out = 1, opted_out_by_word = 0, updated_at = ?
+		WHERE id = ?`, tx.Order, contact)
 	return tx.hint(err, HintContact, Scope{}, contact)
 }
 

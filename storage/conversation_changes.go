@@ -29,6 +29,8 @@ const (
 	ChangePending   = "pending"
 	ChangeSnoozed   = "snoozed"
 	ChangeWoken     = "woken"
+
+	ChangeHandedOver = "handed_over" // to the assignee, to the bot in Label, or to nobody
 )
 
 // Who changes a conversation.
@@ -39,6 +41,7 @@ const (
 	ChangedByTime    = "time"    // it had come
 	// ChangedByAssignment is the team's rule for conversations that nobody has.
 	ChangedByAssignment = "assignment"
+	ChangedByRule    = "rule"
 )
 
 // RecordChange records a change of a conversation in its transaction.

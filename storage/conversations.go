@@ -19,9 +19,15 @@ type Conversation struct {
 	LastInboundAt Time    `db:"last_inbound_at"`
 	WaitingSince  Time    `db:"waiting_since"`
 	SnoozedUntil  Time    `db:"snoozed_until"`
+	HolderType    string  `db:"holder_type"`
+	HolderID      *string `db:"holder_id"`
+	HolderSince   Time    `db:"holder_since"`
 	CreatedAt     Time    `db:"created_at"`
 	UpdatedAt     Time    `db:"updated_at"`
 }
+
+// Holder is who holds the conversation.
+func (c Conversation) Holder() Holder { return Holder{c.HolderType, c.HolderID, c.HolderSince} }
 
 // States of a conversation; a new one is open.
 const (
@@ -31,7 +37,8 @@ const (
 )
 
 const conversationColumns = `v.id, v.account_id, v.contact_id, v.status, v.assignee_id, v.unread_count,
-	v.last_message_at, v.last_inbound_at, v.waiting_since, v.snoozed_until, v.created_at, v.updated_at`
+	v.last_message_at, v.last_inbound_at, v.waiting_since, v.snoozed_until, v.holder_type, v.holder_id, v.holder_since,
+	v.created_at, v.updated_at`
 
 // HasConversation reports whether a conversation is one of an organization's.
 func (rx *Rx) HasConversation(organization int64, id string) (bool, error) {
@@ -60,7 +67,8 @@ const (
 func (t *FullConversation) Fields() []any {
 	return []any{
 		&t.ID, &t.AccountID, &t.ContactID, &t.Status, &t.AssigneeID, &t.UnreadCount,
-		&t.LastMessageAt, &t.LastInboundAt, &t.WaitingSince, &t.SnoozedUntil, &t.CreatedAt, &t.UpdatedAt,
+		&t.LastMessageAt, &t.LastInboundAt, &t.WaitingSince, &t.SnoozedUntil, &t.HolderType, &t.HolderID, &t.HolderSince,
+		&t.CreatedAt, &t.UpdatedAt,
 		&t.ContactPhone, &t.ContactName, &t.ContactBSUID, &t.ContactParent, &t.AssigneeName, &t.AssigneeEmail,
 	}
 }
@@ -85,6 +93,7 @@ type ConversationFilter struct {
 	Waiting      bool
 	Snoozed      bool
 	Awake        bool   // not snoozed
+	Holder       string // none, user, agent
 	MentionedID  string // a user's id: with notes that mention them since they last opened it
 	LabelID      string
 	UpdatedSince Time // strict
@@ -200,6 +209,7 @@ func (f ConversationFilter) narrow(q sqlite.ListQuery) sqlite.ListQuery {
 	q.Filter("v.waiting_since > 0", f.Waiting)
 	q.Filter("v.snoozed_until > 0", f.Snoozed)
 	q.Filter("v.snoozed_until = 0", f.Awake)
+	q.Filter("v.holder_type = ?", f.Holder != "", f.Holder)
 	q.Filter("EXISTS (SELECT 1 FROM unread_mentions WHERE user_id = ? AND account_id = v.account_id AND conversation_id = v.id)",
 		f.MentionedID != "", f.MentionedID)
 	q.Filter("EXISTS (SELECT 1 FROM conversation_labels WHERE conversation_id = v.id AND label_id = ?)", f.LabelID != "", f.LabelID)
@@ -254,6 +264,7 @@ func (tx *Tx) EnsureConversation(account int64, contact string) (Conversation, e
 			AccountID:     account,
 			ContactID:     contact,
 			Status:        ConversationOpen,
+			HolderType:    HolderNone,
 			LastMessageAt: tx.Order,
 			CreatedAt:     tx.Order,
 			UpdatedAt:     tx.Order,
@@ -284,7 +295,7 @@ func (tx *Tx) MarkMessageWritten(conversation, messageType, by string) error {
 
 // UpdateConversation stores state, assignee and snooze of a conversation, as a user or something else
 // wants it. In one that is resolved nobody waits, nor by any message that is there already, it does not
-// sleep, and its spell is over; with any other state one begins.
+// sleep, and its spell is over; with any other state one begins. Its holder is stored by SetHolder.
 func (tx *Tx) UpdateConversation(c *Conversation, by string) error {
 	c.UpdatedAt = tx.Order
 	waitsFrom := ""

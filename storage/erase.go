@@ -11,7 +11,7 @@ import (
 
 // wordTables are the tables with what people wrote, or who they are.
 const wordTables = `messages|contacts|contact_aliases|conversations|media|events|deliveries|raw_callbacks|idempotency|` +
-	`customers|users|templates|quick_replies|labels|notes|views|` +
+	`customers|users|templates|quick_replies|labels|notes|views|rules|` +
 	`broadcasts|broadcast_recipients|contact_imports|api_log|api_log_bodies|audit`
 
 // erasing finds the statements that delete or replace such words. None of them is run

@@ -43,6 +43,7 @@ const (
 	HintLabel        = "label"
 	HintQuickReply   = "quick_reply"
 	HintView         = "view"
+	HintRule         = "rule"
 	HintCall         = "call"
 )
 
@@ -50,7 +51,7 @@ const (
 func HintKinds() []string {
 	return []string{
 		HintConversation, HintContact, HintTemplate, HintAccount, HintDelivery, HintJob,
-		HintBroadcast, HintKey, HintUser, HintLabel, HintQuickReply, HintView, HintCall,
+		HintBroadcast, HintKey, HintUser, HintLabel, HintQuickReply, HintView, HintRule, HintCall,
 	}
 }
 

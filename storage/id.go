@@ -31,6 +31,8 @@ const (
 	PrefixQuickReply   = "qrp_"
 	PrefixBroadcast    = "bcs_"
 	PrefixImport       = "imp_"
+	PrefixRule         = "rul_"
+	PrefixFiring       = "fir_"
 )
 
 // RequestTime is when a request was made, as its id says.

@@ -10,6 +10,7 @@ const (
 	SourceConsole = "console"
 
 	SourceBroadcast = "broadcast"
+	SourceRule      = "rule"
 )
 
 // Message is a message in either direction, with what the API shows of its
@@ -50,6 +51,7 @@ type Message struct {
 	Pricing           JSON    `db:"pricing"`      // the provider's object, nil until known
 	DeliveredAt       Time    `db:"delivered_at"` // at the latest; 0 for not yet
 
+	RuleID             *string `db:"rule_id"` // the rule that sent it
 	ContactPhone       *string `db:"contact_phone"`
 	ContactBSUID       *string `db:"contact_bsuid"`
 	ContactParentBSUID *string `db:"contact_parent_bsuid"`
@@ -93,7 +95,7 @@ const messageColumns = `m.number, m.id, m.account_id, m.conversation_id, m.conta
 	m.provider_id, m.recipient, m.phone_number, m.content, m.body, m.context, m.media_id, m.media_status,
 	m.error_code, m.error_message, m.error_provider_code, m.is_revoked,
 	m.played_at, m.edited_at, m.sent_at, m.created_at, m.updated_at,
-	m.sent_by, m.request_id, m.scheduled_at, m.broadcast, m.recipient_number, m.pricing, m.delivered_at,
+	m.sent_by, m.request_id, m.scheduled_at, m.broadcast, m.recipient_number, m.pricing, m.delivered_at, m.rule_id,
 	c.phone_number AS contact_phone, c.bsuid AS contact_bsuid, c.parent_bsuid AS contact_parent_bsuid,
 	c.username AS contact_username, c.name AS contact_name,
 	a.phone_number AS account_phone, a.phone_number_id AS account_number_id,
@@ -106,7 +108,7 @@ func (m *Message) Fields() []any {
 		&m.ProviderID, &m.Recipient, &m.PhoneNumber, &m.Content, &m.Body, &m.Context, &m.MediaID, &m.MediaStatus,
 		&m.ErrorCode, &m.ErrorMessage, &m.ErrorProviderCode, &m.IsRevoked,
 		&m.PlayedAt, &m.EditedAt, &m.SentAt, &m.CreatedAt, &m.UpdatedAt,
-		&m.SentBy, &m.RequestID, &m.ScheduledAt, &m.Broadcast, &m.RecipientNumber, &m.Pricing, &m.DeliveredAt,
+		&m.SentBy, &m.RequestID, &m.ScheduledAt, &m.Broadcast, &m.RecipientNumber, &m.Pricing, &m.DeliveredAt, &m.RuleID,
 		&m.ContactPhone, &m.ContactBSUID, &m.ContactParentBSUID, &m.ContactUsername, &m.ContactName,
 		&m.AccountPhone, &m.AccountNumberID,
 		&m.MediaToken, &m.MediaMIMEType, &m.MediaSize, &m.MediaFilename,
@@ -168,11 +170,11 @@ func (tx *Tx) InsertMessage(m *Message) error {
 		INSERT INTO messages (id, account_id, conversation_id, contact_id, direction, type, status, source,
 			provider_id, recipient, phone_number,
 			content, body, context, media_id, media_status, sent_at, created_at, updated_at, sent_by, request_id,
-			scheduled_at, broadcast, recipient_number)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			scheduled_at, broadcast, recipient_number, rule_id)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		m.ID, m.AccountID, m.ConversationID, m.ContactID, m.Direction, m.Type, m.Status, m.Source, m.ProviderID, m.Recipient, m.PhoneNumber,
 		m.Content, m.Body, m.Context, m.MediaID, m.MediaStatus, m.SentAt, m.CreatedAt, m.UpdatedAt, m.SentBy, m.RequestID,
-		m.ScheduledAt, m.Broadcast, m.RecipientNumber)
+		m.ScheduledAt, m.Broadcast, m.RecipientNumber, m.RuleID)
 	if err != nil {
 		return err
 	}

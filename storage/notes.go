@@ -25,6 +25,7 @@ type Note struct {
 const (
 	NoteByUser = "user"
 	NoteByKey  = "key"
+	NoteByRule = "rule"
 )
 
 const noteColumns = `n.id, n.account_id, n.conversation_id, n.author_type, n.author_id, n.author_name, n.text, n.mentions,

@@ -13,6 +13,10 @@ type Organization struct {
 	SuspendedAt  Time   `db:"suspended_at"`
 	CreatedAt    Time   `db:"created_at"`
 	UpdatedAt    Time   `db:"updated_at"`
+
+	// HandoverReturnMinutes is after how long a person who is silent holds a conversation no
+	// longer; 0: never.
+	HandoverReturnMinutes int `db:"handover_return_minutes"`
 }
 
 // Subscription states.
@@ -32,7 +36,8 @@ func (o Organization) Status() string {
 	return "active"
 }
 
-const organizationColumns = `id, public_id, name, plan, subscription, require_opt_in, suspended_at, created_at, updated_at`
+const organizationColumns = `id, public_id, name, plan, subscription, require_opt_in, suspended_at, created_at, updated_at,
+	handover_return_minutes`
 
 // Organization finds an organization by its public id.
 func (rx *Rx) Organization(publicID string) (Organization, error) {
@@ -118,8 +123,8 @@ func (tx *Tx) UpdateOrganization(o *Organization) error {
 	o.UpdatedAt = tx.Order
 	err := tx.ExecOne(`
 		UPDATE organizations
-		SET name = ?, plan = ?, subscription = ?, require_opt_in = ?, suspended_at = ?, updated_at = ?
+		SET name = ?, plan = ?, subscription = ?, require_opt_in = ?, suspended_at = ?, updated_at = ?, handover_return_minutes = ?
 		WHERE id = ?`,
-		o.Name, o.Plan, o.Subscription, o.RequireOptIn, o.SuspendedAt, o.UpdatedAt, o.ID)
+		o.Name, o.Plan, o.Subscription, o.RequireOptIn, o.SuspendedAt, o.UpdatedAt, o.HandoverReturnMinutes, o.ID)
 	return tx.hint(err, HintAccount, Scope{Organization: o.ID}, "") // its numbers may send, or may not
 }

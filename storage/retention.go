@@ -133,6 +133,7 @@ const (
 
 	ConversationChangeLog AgedTable = "conversation_changes" // with the messages of their age, and not counted
 	NoteTable             AgedTable = "notes"                // likewise
+	RuleFirings           AgedTable = "rule_firings"
 )
 
 // scope narrows the rows to an organization, ?2, and an account, ?3. Calls and audit
@@ -141,7 +142,7 @@ const (
 // the organization has, such as events.
 func (t AgedTable) scope() string {
 	switch t {
-	case RawCallbacks, ConversationChangeLog, NoteTable:
+	case RawCallbacks, ConversationChangeLog, NoteTable, RuleFirings:
 		return `(?2 = 0 OR EXISTS (SELECT 1 FROM accounts WHERE id = account_id AND organization_id = ?2))
 			AND (?3 = 0 OR account_id = ?3)`
 	case APILogBodies:

@@ -9,7 +9,7 @@ const (
 	shownMessageColumns = `m.number, m.id, m.conversation_id, m.contact_id, m.direction, m.type, m.status, m.source,
 		m.provider_id, m.phone_number, m.content, m.context, m.media_status,
 		m.error_code, m.error_message, m.error_provider_code, m.is_revoked, m.played_at, m.edited_at, m.created_at, m.updated_at,
-		m.sent_by, m.scheduled_at, m.pricing, coalesce(m.place, m.id),
+		m.sent_by, m.rule_id, m.scheduled_at, m.pricing, coalesce(m.place, m.id),
 		c.phone_number, c.bsuid, c.parent_bsuid, c.username, f.url_token, f.mime_type, f.size, f.filename`
 
 	shownMessageJoins = `JOIN contacts c ON c.id = m.contact_id LEFT JOIN media f ON f.id = m.media_id AND f.deleted_at = 0`
@@ -26,7 +26,8 @@ func (m *Message) shownFields() []any {
 		&m.Number, &m.ID, &m.ConversationID, &m.ContactID, &m.Direction, &m.Type, &m.Status, &m.Source,
 		&m.ProviderID, &m.PhoneNumber, &m.Content, &m.Context, &m.MediaStatus,
 		&m.ErrorCode, &m.ErrorMessage, &m.ErrorProviderCode, &m.IsRevoked, &m.PlayedAt, &m.EditedAt, &m.CreatedAt, &m.UpdatedAt,
-		&m.SentBy, &m.ScheduledAt, &m.Pricing, &m.Place, &m.ContactPhone, &m.ContactBSUID, &m.ContactParentBSUID, &m.ContactUsername,
+		&m.SentBy, &m.RuleID, &m.ScheduledAt, &m.Pricing, &m.Place,
+		&m.ContactPhone, &m.ContactBSUID, &m.ContactParentBSUID, &m.ContactUsername,
 		&m.MediaToken, &m.MediaMIMEType, &m.MediaSize, &m.MediaFilename,
 	}
 }

@@ -145,6 +145,9 @@ func TestEveryTextAndListOfARequestIsBounded(t *testing.T) {
 var fullBodies = map[string][]string{
 	"PATCH /webhook_subscriptions/:id":                         {`{"url":"https://93.184.216.34/","description":"d","phone_number_ids":["106540352242922"],"custom_headers":{"X-A":"a"}}`},
 	"POST /views":                                              {`{"name":"n","phone_number_id":"106540352242922","filter":{"status":"open","assigned_to":"me","mentioned":"me"},"sort":"waiting"}`},
+	"POST /rules":         ruleBodies(""),
+	"PATCH /rules/:id":    ruleBodies(""),
+	"POST /rules/dry_run": append(ruleBodies("rule"), `{"rule":{"name":"n","on":"message_received","then":[{"resolve":true}]},"since":"2026-01-01T00:00:00Z"}`),
 	"PATCH /views/:id":                                         {`{"name":"n","phone_number_id":"106540352242922","filter":{"status":"open","assigned_to":"me","label_id":"lbl_01JQ0Z8M4T9V2X3W5Y6A7B8C9D","mentioned":"me"},"sort":"waiting"}`},
 	"PATCH /:phone_number_id/conversations/:id":                {`{"snoozed_until":"` + tomorrow() + `"}`},
 	"PATCH /:phone_number_id/conversations/:id/notes/:note_id": {`{"text":"t","mentions":["01JQ0Z8M4T9V2X3W5Y6A7B8C9D"]}`},
@@ -155,6 +158,23 @@ var fullBodies = map[string][]string{
 	"PATCH /:phone_number_id/contacts/:id":                     {`{"username":"u"}`},
 	"POST /:phone_number_id/templates":                         draftBodies,
 	"PATCH /:phone_number_id/templates/:name":                  draftBodies[:len(draftBodies)-2], // those that fit the template that is there
+}
+
+// ruleBodies are rules that have every field between them, under a name.
+func ruleBodies(under string) (all []string) {
+	head := `{"name":"n","once_per":"day","on":"message_received","if":{"phone_number_ids":["106540352242922"],"text":{"match":"equals","any":["w"]},
+		"hours":"open","holder":"none","label_id":"lbl_01JQ0Z8M4T9V2X3W5Y6A7B8C9D"},"then":[`
+	for _, action := range []string{
+		`"add_label":"lbl_01JQ0Z8M4T9V2X3W5Y6A7B8C9D"`, `"remove_label":"lbl_01JQ0Z8M4T9V2X3W5Y6A7B8C9D"`, `"assign":"01JQ0Z8M4T9V2X3W5Y6A7B8C9D"`, `"note":"n"`,
+		`"reply":{"text":"t"}`, `"reply":{"quick_reply_id":"qrp_01JQ0Z8M4T9V2X3W5Y6A7B8C9D"}`, `"hand_over":{"to":{"type":"user","id":"01JQ0Z8M4T9V2X3W5Y6A7B8C9D"}}`,
+	} {
+		body := head + `{` + action + `}]}`
+		if under != "" {
+			body = `{"` + under + `":` + body + `,"since":"` + time.Now().Add(-time.Hour).UTC().Format(time.RFC3339) + `"}`
+		}
+		all = append(all, body)
+	}
+	return all
 }
 
 // messageBodies are messages that have every field between them.

@@ -6,6 +6,7 @@ import (
 
 	"confab/app/api/rest"
 	"confab/jobs/event"
+	"confab/jobs/messaging"
 	"confab/storage"
 )
 
@@ -94,7 +95,10 @@ func changeContact(tx *storage.Tx, subject event.Subject, c *storage.Contact, in
 		return nil
 	}
 
-	if err := tx.UpdateContact(c); err != nil || len(reported) == 0 {
+	if err := tx.UpdateContact(c); err != nil {
+		return err
+	}
+	if err := messaging.EmitConsent(tx, subject, before, *c, event.ConsentByAPI, nil); err != nil || len(reported) == 0 {
 		return err
 	}
 	return event.ContactUpdated(subject, *c, reported).Emit(tx)

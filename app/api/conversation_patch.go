@@ -7,6 +7,7 @@ import (
 	"confab/app/api/rest"
 	"confab/jobs"
 	"confab/jobs/event"
+	"confab/jobs/messaging"
 	"confab/storage"
 )
 
@@ -90,89 +91,35 @@ func (c *conversationChanges) applyTo(tx *storage.Tx, v *storage.Conversation) e
 // the events of a new assignee and of a resolved conversation.
 func changeConversation(tx *storage.Tx, r *rest.Request, c storage.Conversation, in conversationChanges) error {
 	before := c
-	given := event.Assignment{PreviousUserID: before.AssigneeID}
 	if err := in.checkSeen(tx, c); err != nil {
 		return err
 	}
 
 	if in.AssignedTo.Given() {
-		u, err := tx.User(r.Org.ID, in.AssignedTo.Value)
+		_, err := tx.User(r.Org.ID, in.AssignedTo.Value)
 		if errors.Is(err, storage.ErrNotFound) {
 			return rest.Invalid("assigned_to", "must be a user of this organization")
 		}
 		if err != nil {
 			return err
 		}
-		given.UserID, given.TeamID = &u.ID, &u.TeamPublicID
 	}
 
 	if in.AssignedTo.Set {
-		c.AssigneeID = given.UserID
+		c.AssigneeID = in.AssignedTo.OrNil()
 	}
 	if err := in.applyTo(tx, &c); err != nil {
 		return err
 	}
 
 	// A PATCH that changes nothing leaves updated_at alone and emits no event.
-	assigned, moved := !sameText(before.AssigneeID, c.AssigneeID), before.Status != c.Status
-	if !assigned && !moved && before.SnoozedUntil == c.SnoozedUntil {
-		return nil
-	}
-
-	if err := tx.UpdateConversation(&c, r.Author()); err != nil {
-		return err
-	}
-	if err := recordMoves(tx, r, before, c); err != nil {
-		return err
-	}
-
-	if assigned {
-		if err := event.ConversationAssigned(subject(r), c, given).Emit(tx); err != nil {
-			return err
-		}
-	}
-
-	if moved && c.Status == storage.ConversationResolved {
-		return event.ConversationClosed(subject(r), c, r.UserID()).Emit(tx)
-	}
-	return nil
+	return messaging.UpdateConversation(tx, subject(r), byRequest(r), before, c)
 }
 
-// recordMoves records for the thread of a conversation what has become another: its assignee, its
-// state, or else its snooze.
-func recordMoves(tx *storage.Tx, r *rest.Request, before, c storage.Conversation) error {
-	if !sameText(before.AssigneeID, c.AssigneeID) {
-		if err := recordChange(tx, r, c, storage.ConversationChange{Kind: storage.ChangeAssigned, AssigneeID: c.AssigneeID}); err != nil {
-			return err
-		}
+// byRequest is who makes a request.
+func byRequest(r *rest.Request) event.By {
+	if r.User != nil {
+		return event.By{Type: event.ByUser, ID: &r.User.ID}
 	}
-
-	if before.Status != c.Status {
-		kind := map[string]string{
-			storage.ConversationOpen:     storage.ChangeReopened,
-			storage.ConversationResolved: storage.ChangeResolved,
-			storage.ConversationPending:  storage.ChangePending,
-		}[c.Status]
-		if err := recordChange(tx, r, c, storage.ConversationChange{Kind: kind}); err != nil {
-			return err
-		}
-	}
-
-	switch {
-	case before.SnoozedUntil == c.SnoozedUntil || c.Status == storage.ConversationResolved:
-		return nil
-	case c.SnoozedUntil == 0:
-		return recordChange(tx, r, c, storage.ConversationChange{Kind: storage.ChangeWoken})
-	}
-	return recordChange(tx, r, c, storage.ConversationChange{Kind: storage.ChangeSnoozed, Until: c.SnoozedUntil})
-}
-
-// recordChange records what a request does to a conversation.
-func recordChange(tx *storage.Tx, r *rest.Request, c storage.Conversation, change storage.ConversationChange) error {
-	change.ConversationID, change.AccountID = c.ID, c.AccountID
-	change.Actor, change.UserID = storage.ChangedByAPI, r.UserID()
-	if change.UserID != nil {
-		change.Actor = storage.ChangedByUser
-	}
-	return tx.RecordChange(change)
+	return event.By{Type: event.ByKey, ID: &r.Key.ID}
 }

@@ -31,6 +31,7 @@ type conversationView struct {
 	ServiceWindowExpiresAt storage.Time            `json:"service_window_expires_at"`
 	WaitingSince           storage.Time            `json:"waiting_since"`
 	SnoozedUntil           storage.Time            `json:"snoozed_until"`
+	Holder                 storage.Holder          `json:"holder"`
 	CreatedAt              storage.Time            `json:"created_at"`
 	UpdatedAt              storage.Time            `json:"updated_at"`
 }
@@ -82,7 +83,10 @@ func (v conversationView) AppendJSON(b []byte) []byte {
 	b = v.ServiceWindowExpiresAt.AppendJSON(append(b, `,"service_window_expires_at":`...))
 	b = v.WaitingSince.AppendJSON(append(b, `,"waiting_since":`...))
 	b = v.SnoozedUntil.AppendJSON(append(b, `,"snoozed_until":`...))
-	b = v.CreatedAt.AppendJSON(append(b, `,"created_at":`...))
+	b = rest.AppendText(append(b, `,"holder":{"type":`...), v.Holder.Type)
+	b = rest.AppendOptional(append(b, `,"id":`...), v.Holder.ID)
+	b = v.Holder.Since.AppendJSON(append(b, `,"since":`...))
+	b = v.CreatedAt.AppendJSON(append(b, `},"created_at":`...))
 	b = v.UpdatedAt.AppendJSON(append(b, `,"updated_at":`...))
 	return append(b, '}')
 }
@@ -162,6 +166,7 @@ func conversationViews(
 			LastInboundAt:  c.LastInboundAt,
 			WaitingSince:   c.WaitingSince,
 			SnoozedUntil:   c.SnoozedUntil,
+			Holder:         c.Holder(),
 			CreatedAt:      c.CreatedAt,
 			UpdatedAt:      c.UpdatedAt,
 		}
@@ -199,6 +204,7 @@ func conversationFilters(r *rest.Request) (storage.ConversationFilter, error) {
 		LabelID:      q.ID("label_id", storage.PrefixLabel),
 		UpdatedSince: q.After("updated_since"),
 		ByWaiting:    q.OneOf("sort", sortWaiting) != "",
+		Holder:       q.OneOf("holder", storage.HolderNone, storage.HolderUser, storage.HolderAgent),
 	}
 	if f.ByWaiting && f.UpdatedSince != 0 {
 		q.Refuse("sort", "cannot be combined with updated_since")

@@ -76,6 +76,7 @@ func (f *fixture) possess(tenant storagetest.Tenant, a storage.Account) owner {
 		"webhook_deliveries": must("POST", hooks+"/"+hook.text("data.id")+"/test", "").text("data.id"),
 	}
 	o.has["views"] = must("POST", "/views", `{"name":"Own","filter":{"label_id":"`+label+`"}}`).text("data.id")
+	o.has["rules"] = must("POST", "/rules", `{"name":"Own","on":"message_received","then":[{"add_label":"`+label+`"}]}`).text("data.id")
 	o.has["notes"] = must("POST", "/"+o.number+"/conversations/"+said[0].ConversationID+"/notes", `{"text":"Own"}`).text("data.id")
 	o.has["quick_replies"] = must("POST", "/quick_replies", `{"shortcut":"own","text":"Hello {{name}}"}`).text("data.id")
 	imported := storage.ContactImport{ID: f.db.NewID(storage.PrefixImport), AccountID: a.ID, Line: 1}

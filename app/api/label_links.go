@@ -6,6 +6,7 @@ import (
 
 	"confab/app/api/rest"
 	"confab/jobs/event"
+	"confab/jobs/messaging"
 	"confab/storage"
 )
 
@@ -102,7 +103,7 @@ func (s *Server) attachToConversation(r *rest.Request, in labelChoice) (rest.Rep
 	return rest.UpdateFound(s.Server, r, ConversationIn, func(tx *storage.Tx, c storage.FullConversation) (rest.Reply, error) {
 		l, err := labelToAttach(&tx.Rx, r.Account, *in.LabelID)
 		if err == nil {
-			err = setConversationLabel(tx, r, c.Conversation, l, true)
+			err = messaging.SetConversationLabel(tx, byRequest(r), c.Conversation, l, true)
 		}
 		return rest.OK(conversationLabelView{c.ID, l.ID, true}), err
 	})
@@ -113,25 +114,10 @@ func (s *Server) detachFromConversation(r *rest.Request) (rest.Reply, error) {
 	return rest.UpdateFound(s.Server, r, ConversationIn, func(tx *storage.Tx, c storage.FullConversation) (rest.Reply, error) {
 		l, err := labelToDetach(&tx.Rx, r)
 		if err == nil {
-			err = setConversationLabel(tx, r, c.Conversation, l, false)
+			err = messaging.SetConversationLabel(tx, byRequest(r), c.Conversation, l, false)
 		}
 		return rest.OK(conversationLabelView{c.ID, l.ID, false}), err
 	})
-}
-
-// setConversationLabel attaches a label to a conversation, or detaches it, and records that
-// if it changed anything.
-func setConversationLabel(tx *storage.Tx, r *rest.Request, c storage.Conversation, l storage.Label, attached bool) error {
-	change, kind := tx.UnlabelConversation, storage.ChangeUnlabeled
-	if attached {
-		change, kind = tx.LabelConversation, storage.ChangeLabeled
-	}
-
-	changed, err := change(c.ID, l.ID)
-	if err != nil || !changed {
-		return err
-	}
-	return recordChange(tx, r, c, storage.ConversationChange{Kind: kind, Label: &l.Name})
 }
 
 const maxBulk = 1000

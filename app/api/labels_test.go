@@ -53,8 +53,8 @@ type labelRule struct {
 }
 
 var (
-	name50 = strings.Repeat("ä", 50)
-	rules  = []labelRule{
+	name50     = strings.Repeat("ä", 50)
+	labelRules = []labelRule{
 		{"a name", "name", `"VIP"`, "201", "200"},
 		{"one character", "name", `"x"`, "201", "200"},
 		{"fifty characters", "name", `"` + name50 + `"`, "201", "200"}, // a hundred bytes
@@ -87,7 +87,7 @@ var (
 
 func TestEveryRuleOfALabel(t *testing.T) {
 	f := serve(t)
-	all := slices.Clone(rules)
+	all := slices.Clone(labelRules)
 	for _, color := range labelColors {
 		all = append(all, labelRule{"the color " + color, "color", `"` + color + `"`, "201", "200"})
 	}
@@ -181,7 +181,7 @@ func TestNamesAreUniquePerTeamWithoutRegardToCase(t *testing.T) {
 // FuzzLabelBody looks for a body that makes the server fail, or answer in
 // another shape.
 func FuzzLabelBody(f *testing.F) {
-	for _, rule := range rules {
+	for _, rule := range labelRules {
 		f.Add([]byte(`{"name":"Start","` + rule.field + `":` + rule.value + `}`))
 	}
 	f.Add([]byte(`[`))

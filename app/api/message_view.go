@@ -29,6 +29,7 @@ type messageView struct {
 	Status         string         `json:"status"`
 	Source         string         `json:"source"`
 	SentBy         *string        `json:"sent_by"`
+	RuleID         *string        `json:"rule_id"`
 	Context        storage.JSON   `json:"context"`
 	Media          *mediaView     `json:"media,omitempty"`
 	Error          *sendErrorView `json:"error,omitempty"`
@@ -79,6 +80,7 @@ func (s *Server) viewMessage(m storage.Message) messageView {
 		Status:         m.Status,
 		Source:         m.Source,
 		SentBy:         m.SentBy,
+		RuleID:         m.RuleID,
 		Context:        m.Context,
 		IsRevoked:      m.IsRevoked,
 		EditedAt:       m.EditedAt,
@@ -157,6 +159,7 @@ func (v messageView) AppendJSON(b []byte) []byte {
 	b = rest.AppendText(append(b, `,"status":`...), v.Status)
 	b = rest.AppendText(append(b, `,"source":`...), v.Source)
 	b = rest.AppendOptional(append(b, `,"sent_by":`...), v.SentBy)
+	b = rest.AppendOptional(append(b, `,"rule_id":`...), v.RuleID)
 	b = rest.AppendStored(append(b, `,"context":`...), v.Context)
 
 	if v.Media != nil {

@@ -126,7 +126,7 @@ func (s *Server) createMessage(r *rest.Request) (rest.Reply, error) {
 			if err != nil {
 				return rest.Reply{}, err
 			}
-			return rest.OK(s.viewMessage(m)), jobs.EnqueueSend(tx, m, wire)
+			return rest.OK(s.viewMessage(m)), jobs.EnqueueSendBy(tx, r.Key, m, wire)
 		})
 	})
 }
@@ -199,7 +199,7 @@ func (s *Server) acceptMessage(tx *storage.Tx, r *rest.Request, out content.Outg
 	}
 
 	// All checks come before the first write, so a refused message creates no contact.
-	if err := s.checkSendAllowed(tx, r, sender, to.Contact, out); err != nil {
+	if err := s.checkSendAllowed(tx, r, sender, to, out); err != nil {
 		return storage.Message{}, err
 	}
 
@@ -222,7 +222,24 @@ func (s *Server) acceptMessage(tx *storage.Tx, r *rest.Request, out content.Outg
 	if r.User != nil {
 		m.Source, m.SentBy = storage.SourceConsole, &r.User.ID
 	}
-	return m, tx.InsertMessage(&m)
+	if err := tx.InsertMessage(&m); err != nil {
+		return m, err
+	}
+	return m, takeHold(tx, r, m)
+}
+
+// takeHold makes a bot hold the conversation in which it writes, and so a person who answers.
+// What is sent later does that when its time comes.
+func takeHold(tx *storage.Tx, r *rest.Request, m storage.Message) error {
+	switch {
+	case m.ScheduledAt != 0:
+		return nil
+	case r.User != nil && m.Type != "reaction":
+		return messaging.TakeHold(tx, subject(r), byRequest(r), m.ConversationID, messaging.User(&r.User.ID))
+	case r.User == nil && r.Key.Agent != nil:
+		return messaging.TakeHold(tx, subject(r), byRequest(r), m.ConversationID, messaging.Agent(*r.Key.Agent))
+	}
+	return nil
 }
 
 // ensureConversation finds or creates the conversation of a recipient, and records

@@ -10,6 +10,7 @@ import (
 	"confab/app/api/rest"
 	"confab/jobs"
 	"confab/jobs/event"
+	"confab/jobs/messaging"
 	"confab/storage"
 )
 
@@ -60,13 +61,10 @@ func (s *Server) createNote(r *rest.Request, in newNote) (rest.Reply, error) {
 
 		n := storage.Note{AccountID: c.AccountID, ConversationID: c.ID, Text: *in.Text, Mentions: mentions}
 		n.AuthorType, n.AuthorID, n.AuthorName = noteAuthor(r)
-		if err := tx.InsertNote(&n); err != nil {
+		if err := messaging.InsertNote(tx, subject(r), &n); err != nil {
 			return rest.Reply{}, err
 		}
-		if err := notifyMentioned(tx, r, n, nil); err != nil {
-			return rest.Reply{}, err
-		}
-		return rest.Created(event.ViewNote(n)), event.NoteCreated(subject(r), n).Emit(tx)
+		return rest.Created(event.ViewNote(n)), notifyMentioned(tx, r, n, nil)
 	})
 }
 

@@ -34,6 +34,18 @@ func (s *Server) Routes() []rest.Route {
 		rest.At("PATCH", "/views/:id", rest.WithBody(s.updateView), rest.Inbox|rest.Agents, rest.Exists(viewIn)),
 		rest.At("DELETE", "/views/:id", s.deleteView, rest.Inbox|rest.Agents, nil).Audited("view.deleted", "view", "id"),
 
+		rest.At("GET", "/rules", s.listRules, rest.Read, nil),
+		rest.At("POST", "/rules", rest.WithBody(s.createRule), rest.Platform|rest.Creates, nil).Audited("rule.created", "rule", ""),
+		rest.At("POST", "/rules/reorder", rest.WithBody(s.reorderRules), rest.Platform|rest.NamedAction, nil).
+			Audited("rules.reordered", "rule", ""),
+		rest.At("POST", "/rules/dry_run", rest.WithBody(s.dryRun), rest.Read|rest.NamedAction, nil),
+		rest.At("GET", "/rules/:id", rest.Shows(s.Server, ruleIn, ViewRule), rest.Read, nil),
+		rest.At("PATCH", "/rules/:id", rest.WithBody(s.updateRule), rest.Platform, rest.Exists(ruleIn)).
+			Audited("rule.updated", "rule", "id"),
+		rest.At("DELETE", "/rules/:id", s.deleteRule, rest.Platform, nil).Audited("rule.deleted", "rule", "id"),
+		rest.At("POST", "/rules/:id/dry_run", rest.WithBody(s.dryRunStored), rest.Read, rest.Exists(ruleIn)),
+		rest.At("GET", "/rules/:id/firings", s.listFirings, rest.Read, nil),
+
 		rest.At("GET", "/accounts", s.listAccounts, rest.Read|rest.OfNumbers|rest.Agents, nil),
 		rest.At("POST", "/:phone_number_id/register", rest.WithBody(s.registerNumber), rest.Platform, nil).
 			Audited("number.registered", "number", "phone_number_id"),
@@ -96,6 +108,13 @@ func (s *Server) Routes() []rest.Route {
 		rest.At("DELETE", "/customers/:id/whatsapp_accounts/:phone_number_id", s.disconnectAccount, rest.Platform|rest.Customers, nil).
 			Audited("number.disconnected", "number", "phone_number_id"),
 
+		rest.At("GET", "/:phone_number_id/hours", s.getHours, rest.Read|rest.Agents, nil),
+		rest.At("PUT", "/:phone_number_id/hours", rest.WithBody(s.putHours), rest.Platform, nil).
+			Audited("hours.updated", "number", "phone_number_id"),
+		rest.At("GET", "/:phone_number_id/opt_out", s.getOptOut, rest.Read, nil),
+		rest.At("PUT", "/:phone_number_id/opt_out", rest.WithBody(s.putOptOut), rest.Platform, nil).
+			Audited("opt_out.updated", "number", "phone_number_id"),
+
 		rest.At("GET", "/:phone_number_id/messages", s.listMessages, rest.Read|rest.Agents, nil),
 		rest.At("POST", "/:phone_number_id/messages", s.createMessage, rest.Send|rest.Agents, nil),
 		rest.At("GET", "/:phone_number_id/messages/:id", s.getMessage, rest.Read|rest.Agents, nil),
@@ -109,6 +128,9 @@ func (s *Server) Routes() []rest.Route {
 		rest.At("POST", "/:phone_number_id/conversations/:id/labels",
 			rest.WithBody(s.attachToConversation), rest.Inbox|rest.Agents, rest.Exists(ConversationIn)),
 		rest.At("DELETE", "/:phone_number_id/conversations/:id/labels/:label_id", s.detachFromConversation, rest.Inbox|rest.Agents, nil),
+
+		rest.At("POST", "/:phone_number_id/conversations/:id/hand_over",
+			rest.WithBody(s.handOver), rest.Inbox|rest.Agents, rest.Exists(ConversationIn)),
 
 		rest.At("GET", "/:phone_number_id/conversations/:id/notes", s.listNotes, rest.Read|rest.Agents, nil),
 		rest.At("POST", "/:phone_number_id/conversations/:id/notes",

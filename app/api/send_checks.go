@@ -40,7 +40,7 @@ func findRecipient(tx *storage.Tx, account int64, out content.OutgoingMessage) (
 // checkSendAllowed refuses a message that billing, the account, the customer or the
 // recipient does not allow. The order of the checks is part of the contract.
 func (s *Server) checkSendAllowed(
-	tx *storage.Tx, r *rest.Request, sender storage.Sender, contact storage.Contact, out content.OutgoingMessage,
+	tx *storage.Tx, r *rest.Request, sender storage.Sender, to storage.Recipient, out content.OutgoingMessage,
 ) error {
 	used := func() (int64, error) { return tx.MessagesThisMonth(r.Org.ID) }
 	if err := CheckSender(r, sender, used); err != nil {
@@ -48,8 +48,17 @@ func (s *Server) checkSendAllowed(
 	}
 
 	if out.Template != nil {
-		if refused := messaging.RefusalFor(sender, contact, out.Marketing); refused != nil {
+		if refused := messaging.RefusalFor(sender, to.Contact, out.Marketing); refused != nil {
 			return rest.Fail(rest.CodeNamed(string(refused.Code)), refused.Text)
+		}
+	}
+	if r.Key.Agent != nil && to.ConversationID != nil {
+		refused, err := messaging.RefusalOfHolder(&tx.Rx, *r.Key.Agent, *to.ConversationID)
+		if err != nil {
+			return err
+		}
+		if refused != nil {
+			return rest.Fail(rest.ConversationHeld, refused.Text)
 		}
 	}
 	return out.MissingMedia

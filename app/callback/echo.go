@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 
+	"confab/jobs/event"
 	"confab/jobs/messaging"
 	"confab/jobs/provider"
 	"confab/storage"
@@ -62,6 +63,12 @@ func (s *Server) storeEcho(tx *storage.Tx, a storage.Account, in incoming) error
 		return err
 	}
 
+	if m.Type != "reaction" {
+		err := messaging.TakeHold(tx, messaging.SubjectOf(a), event.By{Type: event.ByUser}, t.ConversationID, messaging.User(nil))
+		if err != nil {
+			return err
+		}
+	}
 	if err := s.publishOrFetch(tx, a, t, m, in); err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 
+	"confab/jobs/event"
 	"confab/jobs/messaging"
 	"confab/jobs/provider"
 	"confab/storage"
@@ -116,11 +117,15 @@ func (s *Server) preparePreference(f numberChange, raw json.RawMessage) step {
 		} else {
 			t, err = messaging.Reconcile(tx, a, who, found, eventTime(preference.Timestamp, tx.Now))
 		}
-		if err != nil || t.MarketingOptedOut == stop {
+		if err != nil || t.MarketingOptedOut == stop && !t.OptedOutByWord {
 			return err
 		}
 
-		t.MarketingOptedOut = stop
-		return tx.UpdateContact(&t.Contact)
+		before := t.Contact
+		t.MarketingOptedOut, t.OptedOutByWord = stop, false
+		if err := tx.UpdateContact(&t.Contact); err != nil {
+			return err
+		}
+		return messaging.EmitConsent(tx, messaging.SubjectOf(a), before, t.Contact, event.ConsentByProvider, nil)
 	})
 }

@@ -162,11 +162,18 @@ func (s *Server) storeReceived(tx *storage.Tx, a storage.Account, in incoming) e
 		return err
 	}
 
+	asked, err := jobs.NewReceivedCase(tx, a, t, m)
+	if err != nil {
+		return err
+	}
 	if err := markReceived(tx, a, &t, m, eventTime(in.Timestamp, tx.Now)); err != nil {
 		return err
 	}
 
 	if err := s.publishOrFetch(tx, a, t, m, in); err != nil {
+		return err
+	}
+	if err := asked.Apply(tx); err != nil {
 		return err
 	}
 	return messaging.ApplyParkedCallbacks(tx, a, &m)

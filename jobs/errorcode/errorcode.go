@@ -9,6 +9,7 @@ type Code string
 // Refusals of our own: why an account may not send just now, or not to somebody.
 const (
 	ConsentRequired       Code = "consent_required"
+	ConversationHeld      Code = "conversation_held" // a bot may not write while somebody else holds it
 	CustomerSuspended     Code = "customer_suspended"
 	MarketingOptedOut     Code = "marketing_opted_out"
 	NumberNotVerified     Code = "whatsapp_number_not_verified"

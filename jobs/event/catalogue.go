@@ -11,12 +11,14 @@ const (
 	TypeMessageEdited          = "message.edited"
 	TypeConversationAssigned   = "conversation.assigned"
 	TypeConversationClosed     = "conversation.closed"
+	TypeConversationHandedOver = "conversation.handed_over"
 	TypeNoteCreated            = "note.created"
 	TypeNoteUpdated            = "note.updated"
 	TypeNoteDeleted            = "note.deleted"
 	TypeContactCreated         = "contact.created"
 	TypeContactUpdated         = "contact.updated"
 	TypeContactIdentityUpdated = "contact.identity_updated"
+	TypeContactConsentChanged  = "contact.consent_changed"
 	TypeCustomerCreated        = "customer.created"
 	TypeCustomerUpdated        = "customer.updated"
 	TypeCustomerArchived       = "customer.archived"
@@ -34,9 +36,9 @@ const AllTypes = "*"
 // types are the whole catalogue, in its order.
 var types = []string{
 	TypeMessageReceived, TypeMessageStatus, TypeMessageSent, TypeMessageRevoked, TypeMessageEdited,
-	TypeConversationAssigned, TypeConversationClosed,
+	TypeConversationAssigned, TypeConversationClosed, TypeConversationHandedOver,
 	TypeNoteCreated, TypeNoteUpdated, TypeNoteDeleted,
-	TypeContactCreated, TypeContactUpdated, TypeContactIdentityUpdated,
+	TypeContactCreated, TypeContactUpdated, TypeContactIdentityUpdated, TypeContactConsentChanged,
 	TypeCustomerCreated, TypeCustomerUpdated, TypeCustomerArchived, TypeCustomerOnboarded,
 	TypeSetupLinkCreated, TypeSetupLinkConsumed,
 	TypeBroadcastStarted, TypeBroadcastCompleted,

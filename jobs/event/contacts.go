@@ -81,3 +81,28 @@ func ContactIdentityUpdated(s Subject, previous, current storage.Contact, at sto
 		contactOf(s, current), identityOf(previous), identityOf(current), reason, s.PhoneNumberID, at,
 	}}
 }
+
+// How the consent of a contact can change.
+const (
+	ConsentByWord     = "word"
+	ConsentByProvider = "provider" // its callback says so, or brought a message
+	ConsentByError    = "error"
+	ConsentByAPI      = "api"
+	ConsentByImport   = "import"
+)
+
+type consentChanged struct {
+	ContactID         string  `json:"contact_id"`
+	PhoneNumberID     string  `json:"phone_number_id"`
+	MarketingOptedOut bool    `json:"marketing_opted_out"`
+	OptedIn           bool    `json:"opted_in"`
+	By                string  `json:"by"`
+	MessageID         *string `json:"message_id"`
+}
+
+// ContactConsentChanged says that a contact takes marketing now or no longer, or has opted in.
+func ContactConsentChanged(s Subject, c storage.Contact, by string, message *string) Event {
+	return Event{subject: s, kind: TypeContactConsentChanged, source: sourceNative, data: consentChanged{
+		c.ID, s.PhoneNumberID, c.MarketingOptedOut, c.OptedIn, by, message,
+	}}
+}

@@ -50,3 +50,33 @@ func ConversationClosed(s Subject, c storage.Conversation, user *string) Event {
 		},
 	}}
 }
+
+// By is who did something to a conversation.
+type By struct {
+	Type string  `json:"type"` // user, key, rule, system
+	ID   *string `json:"id"`
+}
+
+// Who can do something to a conversation.
+const (
+	ByUser   = "user"
+	ByKey    = "key"
+	ByRule   = "rule"
+	BySystem = "system"
+)
+
+type handedOver struct {
+	ConversationID string         `json:"conversation_id"`
+	PhoneNumberID  string         `json:"phone_number_id"`
+	From           storage.Holder `json:"from"`
+	To             storage.Holder `json:"to"`
+	By             By             `json:"by"`
+	Note           *string        `json:"note"`
+}
+
+// ConversationHandedOver says that somebody else holds a conversation now, or nobody.
+func ConversationHandedOver(s Subject, conversation string, from, to storage.Holder, by By, note *string) Event {
+	return Event{subject: s, kind: TypeConversationHandedOver, source: sourceNative, data: handedOver{
+		conversation, s.PhoneNumberID, from, to, by, note,
+	}}
+}

@@ -73,6 +73,10 @@ func (d sampleData) event(kind string) (Event, error) {
 		return ConversationAssigned(d.subject, d.thread(), Assignment{UserID: &d.user, TeamID: &d.team}), nil
 	case TypeConversationClosed:
 		return ConversationClosed(d.subject, d.thread(), nil), nil
+	case TypeConversationHandedOver:
+		from := storage.Holder{Type: storage.HolderAgent, ID: new("concierge"), Since: d.now}
+		to := storage.Holder{Type: storage.HolderUser, ID: &d.user, Since: d.now}
+		return ConversationHandedOver(d.subject, d.conversation, from, to, By{ByUser, &d.user}, new("Wants a refund.")), nil
 
 	case TypeNoteCreated:
 		return NoteCreated(d.subject, d.note()), nil
@@ -89,6 +93,10 @@ func (d sampleData) event(kind string) (Event, error) {
 		before := d.contact
 		before.BSUID = new("US.10973450127712803651")
 		return ContactIdentityUpdated(d.subject, before, d.contact, d.now), nil
+	case TypeContactConsentChanged:
+		after := d.contact
+		after.MarketingOptedOut, after.OptedIn = true, true
+		return ContactConsentChanged(d.subject, after, ConsentByWord, &d.message), nil
 
 	case TypeBroadcastStarted:
 		return BroadcastStarted(d.subject, d.broadcast()), nil

@@ -78,7 +78,7 @@ func TestSamplesDifferFromEachOther(t *testing.T) {
 
 func TestTheCatalogueIsKnown(t *testing.T) {
 	is := is.New(t)
-	is.Equal(len(event.Types()), 22)
+	is.Equal(len(event.Types()), 24)
 	for _, kind := range event.Types() {
 		is.True(event.IsType(kind))
 	}

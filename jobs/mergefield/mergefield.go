@@ -179,6 +179,9 @@ func Of(r storage.BroadcastRecipient, c storage.Contact) (v Values, err error) {
 	return v, err
 }
 
+// Expand replaces the fields in a text by what a contact has. One without a value is ErrMissing.
+func Expand(text string, c storage.Contact) (string, error) { return Values{contact: c}.expand(text) }
+
 // expand replaces the fields in a text. One without a value is ErrMissing.
 func (v Values) expand(text string) (string, error) {
 	var err error

@@ -54,13 +54,9 @@ func Reconcile(tx *storage.Tx, a storage.Account, p Person, found Match, at stor
 	}
 
 	t, before, merged := all[0], all[0].Contact, len(all) > 1
-	labeled := false
-	for _, other := range all[1:] {
-		moved, err := tx.MergeThreads(&t, other)
-		if err != nil {
-			return t, err
-		}
-		labeled = labeled || moved
+	labeled, err := mergeThreads(tx, a, &t, all[1:])
+	if err != nil {
+		return t, err
 	}
 
 	if changed := p.applyTo(&t); !changed && !merged {
@@ -80,10 +76,40 @@ func Reconcile(tx *storage.Tx, a storage.Account, p Person, found Match, at stor
 		}
 	}
 
+	if err := EmitConsent(tx, SubjectOf(a), before, t.Contact, event.ConsentByProvider, nil); err != nil {
+		return t, err
+	}
 	if fields := changedFields(before, t.Contact, labeled); len(fields) > 0 {
 		return t, event.ContactUpdated(SubjectOf(a), t.Contact, fields).Emit(tx)
 	}
 	return t, nil
+}
+
+// mergeThreads merges contacts into one, and tells if somebody else holds its conversation now. It
+// returns whether it has got labels.
+func mergeThreads(tx *storage.Tx, a storage.Account, into *storage.Thread, others []storage.Thread) (labeled bool, err error) {
+	if len(others) == 0 {
+		return false, nil
+	}
+	before, err := tx.Conversation(a.ID, into.ConversationID)
+	if storage.IgnoreNotFound(err) != nil {
+		return false, err
+	}
+
+	for _, other := range others {
+		moved, err := tx.MergeThreads(into, other)
+		if err != nil {
+			return false, err
+		}
+		labeled = labeled || moved
+	}
+
+	after, err := tx.Conversation(a.ID, into.ConversationID)
+	if err != nil || before.ID == "" || before.Holder().Is(after.Holder()) {
+		return labeled, storage.IgnoreNotFound(err)
+	}
+	by := event.By{Type: event.BySystem}
+	return labeled, event.ConversationHandedOver(SubjectOf(a), after.ID, before.Holder(), after.Holder(), by, nil).Emit(tx)
 }
 
 // recordAliases makes aliases of the numbers that a contact had, or that it was merged

@@ -24,7 +24,7 @@ func IsCoolingDown(until, now storage.Time) bool {
 func ApplyEffect(tx *storage.Tx, m storage.Message, f Failure) error {
 	switch f.Effect {
 	case provider.OptOut:
-		return tx.MarkOptedOut(m.ContactID)
+		return optOut(tx, m)
 	case provider.Restricted:
 		return nil
 	}

@@ -41,8 +41,8 @@ var unspaced = []*unicode.RangeTable{
 	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
 }
 
-// foldWords is a text as it is searched: without case and accents.
-func foldWords(text string) string {
+// Fold is a text as it is searched: without case and accents.
+func Fold(text string) string {
 	if isASCII(text) {
 		return strings.ToLower(text)
 	}
@@ -130,7 +130,7 @@ func wordsOf(texts ...string) (words []string) {
 			words = append(words, textEnd)
 		}
 
-		word, rest, _ := nextWord(foldWords(text))
+		word, rest, _ := nextWord(Fold(text))
 		for ; word != "" && len(words) < maxWords; word, rest, _ = nextWord(rest) {
 			words = append(words, word)
 		}
@@ -150,7 +150,7 @@ type term struct {
 // parseQuery reads a search text. Every text is a query: anything neither word
 // nor quote means nothing. The last word may go on, unless a quote has ended it.
 func parseQuery(query string) (terms []term) {
-	parts := strings.Split(foldWords(quotes.Replace(query)), `"`)
+	parts := strings.Split(Fold(quotes.Replace(query)), `"`)
 	for i, part := range parts {
 		inQuotes := i%2 == 1
 		isLast := i == len(parts)-1

@@ -54,6 +54,7 @@ var (
 	IdempotencyKeyReuse   = newCode("idempotency_key_reuse", http.StatusUnprocessableEntity, invalidRequestError)
 	ContactAlreadyExists  = newCode("contact_already_exists", http.StatusConflict, conflictError)
 	ConversationChanged   = newCode("conversation_changed", http.StatusConflict, conflictError)
+	ConversationHeld      = newCode(errorcode.ConversationHeld, http.StatusConflict, conflictError)
 	MessageNotCancellable = newCode("message_not_cancellable", http.StatusConflict, conflictError)
 	BroadcastNotActive    = newCode("broadcast_not_active", http.StatusConflict, conflictError)
 	SetupLinkInactive     = newCode("setup_link_inactive", http.StatusConflict, conflictError)

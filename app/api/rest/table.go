@@ -82,7 +82,7 @@ func (rt *Route) Scope() string {
 func (rt *Route) isOfNumber() bool { return strings.IndexByte(rt.Path, ':') == 1 }
 
 // Methods are all that any route uses, in the order of an Allow header.
-var Methods = []string{"GET", "HEAD", "POST", "PATCH", "DELETE"}
+var Methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"}
 
 // Table finds the route of a request. Its routes are spread over two routers, because
 // httprouter cannot hold /:phone_number_id beside /labels. The routers are only used for

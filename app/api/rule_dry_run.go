@@ -1,0 +1,222 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"confab/app/api/rest"
+	"confab/jobs"
+	"confab/jobs/rules"
+	"confab/storage"
+)
+
+const (
+	// MaxDryRun is how far back a rule can be tried.
+	MaxDryRun = 30 * 24 * time.Hour
+	// dryRunTime is how long that may take, as a search may.
+	dryRunTime  = 2 * time.Second
+	dryRunPage  = 200
+	maxExamples = 20
+)
+
+// DryRunView is what a rule would have done, on the command line too.
+type DryRunView struct {
+	Object    string          `json:"object"`
+	Examined  int             `json:"examined"`
+	Matched   int             `json:"matched"`
+	Examples  []dryRunExample `json:"examples"`
+	Truncated bool            `json:"truncated"` // its time was up before all messages were read
+}
+
+type dryRunExample struct {
+	MessageID      string         `json:"message_id"`
+	ConversationID string         `json:"conversation_id"`
+	Actions        []dryRunAction `json:"actions"`
+}
+
+type dryRunAction struct {
+	Action string `json:"action"`
+}
+
+// dryRunSince is the body of POST /v1/rules/:id/dry_run.
+type dryRunSince struct {
+	Since *string `json:"since"`
+
+	since storage.Time
+}
+
+func (b *dryRunSince) Validate() error {
+	if b.Since == nil {
+		return rest.Missing("since")
+	}
+	at, err := time.Parse(time.RFC3339, *b.Since)
+	now := time.Now()
+	if err != nil || at.After(now) || at.Before(now.Add(-MaxDryRun-time.Minute)) {
+		return rest.Invalid("since", "must be a time within the last 30 days, such as 2026-01-02T03:04:05Z")
+	}
+	b.since = storage.Time(at.UnixMilli())
+	return nil
+}
+
+// dryRunBody is the body of POST /v1/rules/dry_run: a rule that is not stored.
+type dryRunBody struct {
+	dryRunSince
+	Rule *newRule `json:"rule"`
+}
+
+func (b *dryRunBody) Validate() error {
+	if b.Rule == nil {
+		return rest.Missing("rule")
+	}
+	return cmp.Or(rest.Within("rule", b.Rule.Validate()), b.dryRunSince.Validate())
+}
+
+// dryRun handles POST /v1/rules/dry_run.
+func (s *Server) dryRun(r *rest.Request, in dryRunBody) (rest.Reply, error) {
+	rule := in.Rule.rule(r.Org.ID)
+	err := s.View(r, func(rx *storage.Rx) error {
+		return rest.Within("rule", checkRuleReferences(rx, &rule, s.plainHTTP()))
+	})
+	if err != nil {
+		return rest.Reply{}, err
+	}
+	return s.replyWithDryRun(r, rule, in.since)
+}
+
+// dryRunStored handles POST /v1/rules/:id/dry_run.
+func (s *Server) dryRunStored(r *rest.Request, in dryRunSince) (rest.Reply, error) {
+	rule, err := rest.Find(s.Server, r, ruleIn)
+	if err != nil {
+		return rest.Reply{}, err
+	}
+	return s.replyWithDryRun(r, rule, in.since)
+}
+
+func (s *Server) replyWithDryRun(r *rest.Request, rule storage.Rule, since storage.Time) (rest.Reply, error) {
+	view, err := DryRun(r.HTTP.Context(), s.DB, rule, since)
+	return rest.OK(view), err
+}
+
+// DryRun tries a rule on the messages since a time, newest first, and changes nothing. Labels,
+// assignees and holders are those of now.
+func DryRun(ctx context.Context, db *storage.DB, rule storage.Rule, since storage.Time) (DryRunView, error) {
+	run := dryRun{rule: rule, since: since, until: time.Now().Add(dryRunTime)}
+	run.view = DryRunView{Object: "rule_dry_run", Examples: []dryRunExample{}}
+	for _, a := range rule.Then {
+		run.actions = append(run.actions, dryRunAction{jobs.ActionName(a)})
+	}
+
+	var accounts []storage.AccountDetail
+	err := db.View(ctx, func(rx *storage.Rx) (err error) {
+		accounts, _, err = rx.Accounts(rule.OrganizationID, storage.AccountFilter{}, storage.First, maxBulk)
+		return err
+	})
+	for _, a := range accounts {
+		if err == nil && rule.ForNumber(storage.OrEmpty(a.PhoneNumberID)) {
+			err = run.number(ctx, db, a.Account)
+		}
+	}
+	return run.view, err
+}
+
+// dryRun is one run.
+type dryRun struct {
+	rule    storage.Rule
+	since   storage.Time
+	until   time.Time
+	actions []dryRunAction
+	view    DryRunView
+}
+
+// number tries the rule on the messages of a number, in pages: no snapshot is held for long.
+func (d *dryRun) number(ctx context.Context, db *storage.DB, a storage.Account) error {
+	f := storage.MessageFilter{Direction: storage.Inbound, CreatedAfter: d.since - 1}
+	if d.rule.On == storage.OnConversationIdle {
+		f.Direction = ""
+	}
+
+	for after := storage.First; ; {
+		var page []storage.Message
+		err := db.List(ctx, d.rule.OrganizationID, func(rx *storage.Rx) (err error) {
+			if page, _, err = rx.Messages(a.ID, f, after, dryRunPage); err != nil {
+				return err
+			}
+			return d.messages(rx, a, page)
+		})
+		if err != nil || len(page) < dryRunPage || d.view.Truncated {
+			return err
+		}
+		after = f.Key(page[len(page)-1])
+	}
+}
+
+func (d *dryRun) messages(rx *storage.Rx, a storage.Account, page []storage.Message) error {
+	n, err := rx.NumberRules(a.ID)
+	if err != nil {
+		return err
+	}
+	hours, err := rules.ParseHours(n.Hours)
+	if err != nil {
+		return err
+	}
+	words, err := rules.ParseOptOut(n.OptOut)
+	if err != nil {
+		return err
+	}
+
+	for _, m := range page {
+		if d.view.Truncated = time.Now().After(d.until); d.view.Truncated {
+			return nil
+		}
+		isWord := m.Direction == storage.Inbound && words.Meaning(rules.TextOf(m)) != ""
+		if m.Type == "reaction" || isWord && d.rule.On != storage.OnConversationIdle || m.Source == storage.SourceRule {
+			continue
+		}
+
+		d.view.Examined++
+		matches, err := d.matches(rx, a, m, hours)
+		if err != nil {
+			return err
+		}
+		if !matches {
+			continue
+		}
+		d.view.Matched++
+		if len(d.view.Examples) < maxExamples {
+			d.view.Examples = append(d.view.Examples, dryRunExample{m.ID, m.ConversationID, d.actions})
+		}
+	}
+	return nil
+}
+
+// matches reports whether the rule would have matched a message, or the silence after it.
+func (d *dryRun) matches(rx *storage.Rx, a storage.Account, m storage.Message, hours *rules.Hours) (bool, error) {
+	c, err := rx.Conversation(a.ID, m.ConversationID)
+	if err != nil {
+		return false, err
+	}
+	f := jobs.FactsOf(rx, c.Conversation, m)
+	f.PhoneNumberID, f.On = storage.OrEmpty(a.PhoneNumberID), []string{d.rule.On}
+
+	at := m.CreatedAt.Std()
+	if d.rule.On == storage.OnConversationIdle {
+		idle := time.Duration(*d.rule.If.IdleMinutes) * time.Minute
+		silence, err := rx.SilenceAfter(m)
+		if err != nil || time.Duration(silence)*time.Millisecond < idle {
+			return false, err
+		}
+		at = at.Add(idle)
+	}
+	f.Open = hours.Open(at)
+
+	if d.rule.On == storage.OnConversationOpened || d.rule.If.FirstContact != nil {
+		opened, first, err := rx.BeganSpell(m)
+		if err != nil || d.rule.On == storage.OnConversationOpened && !opened {
+			return false, err
+		}
+		f.FirstContact = first
+	}
+	unmet, err := rules.Unmet(d.rule, f)
+	return unmet == "", err
+}

@@ -1,0 +1,188 @@
+package api
+
+import (
+	"slices"
+	"strconv"
+
+	"confab/app/api/content"
+	"confab/app/api/rest"
+	"confab/storage"
+)
+
+// maxRules is how many rules an organization may have: each message asks all of them.
+const maxRules = 100
+
+// RuleView is the public shape of a rule, on the command line too.
+type RuleView struct {
+	ID             string                 `json:"id"`
+	Object         string                 `json:"object"`
+	Name           string                 `json:"name"`
+	Enabled        bool                   `json:"enabled"`
+	DisabledReason *string                `json:"disabled_reason"`
+	Position       int                    `json:"position"`
+	On             string                 `json:"on"`
+	If             storage.RuleConditions `json:"if"`
+	Then           storage.RuleActions    `json:"then"`
+	OncePer        string                 `json:"once_per"`
+	Stop           bool                   `json:"stop"`
+	CreatedAt      storage.Time           `json:"created_at"`
+	UpdatedAt      storage.Time           `json:"updated_at"`
+}
+
+// ViewRule shows a rule.
+func ViewRule(r storage.Rule) RuleView {
+	return RuleView{
+		ID: r.ID, Object: "rule", Name: r.Name, Enabled: r.Enabled, DisabledReason: r.DisabledReason, Position: r.Position,
+		On: r.On, If: r.If, Then: r.Then, OncePer: r.OncePer, Stop: r.Stop, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+	}
+}
+
+// listRules handles GET /v1/rules: they are few, and in their order.
+func (s *Server) listRules(r *rest.Request) (rest.Reply, error) {
+	position := func(rule storage.Rule) storage.After {
+		return storage.After{Key: storage.Time(rule.Position), ID: rule.ID}
+	}
+	return rest.ListOf(s.Server, r, rest.Lister[storage.Rule, RuleView]{
+		Scope: "rules",
+		Read: func(rx *storage.Rx, q *rest.ListQuery) ([]storage.Rule, storage.After, error) {
+			all, err := rx.RulesOf(r.Org.ID)
+			all = slices.DeleteFunc(all, func(rule storage.Rule) bool { return int64(rule.Position) <= rest.NumberOf(q.After) })
+			return all[:min(len(all), q.Fetch())], storage.Last, err
+		},
+		Key:  position,
+		View: ViewRule,
+	})
+}
+
+// ruleIn finds the rule in the path.
+func ruleIn(rx *storage.Rx, r *rest.Request) (storage.Rule, error) {
+	return rest.InPath(r, "id", storage.PrefixRule, r.Org.ID, rx.Rule)
+}
+
+// createRule handles POST /v1/rules.
+func (s *Server) createRule(r *rest.Request, in newRule) (rest.Reply, error) {
+	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
+		rule := in.rule(r.Org.ID)
+		if err := checkRuleReferences(&tx.Rx, &rule, s.plainHTTP()); err != nil {
+			return rest.Reply{}, err
+		}
+
+		all, err := tx.RulesOf(r.Org.ID)
+		if err == nil && len(all) >= maxRules {
+			err = rest.Fail(rest.QuotaExceeded, "An organization can have at most "+strconv.Itoa(maxRules)+" rules: delete one first.")
+		}
+		if err != nil {
+			return rest.Reply{}, err
+		}
+		err = tx.InsertRule(&rule)
+		return rest.Created(ViewRule(rule)), err
+	})
+}
+
+// updateRule handles PATCH /v1/rules/:id. A rule that is enabled again needs all that it names.
+func (s *Server) updateRule(r *rest.Request, in ruleChanges) (rest.Reply, error) {
+	return rest.UpdateFound(s.Server, r, ruleIn, func(tx *storage.Tx, rule storage.Rule) (rest.Reply, error) {
+		if err := in.applyTo(&rule); err != nil {
+			return rest.Reply{}, err
+		}
+		if in.Enabled.Value || in.If.Set || in.Then.Set {
+			if err := checkRuleReferences(&tx.Rx, &rule, s.plainHTTP()); err != nil {
+				return rest.Reply{}, err
+			}
+		}
+		err := tx.UpdateRule(&rule)
+		return rest.OK(ViewRule(rule)), err
+	})
+}
+
+// SwitchRule enables or disables a rule, for the command line.
+func SwitchRule(tx *storage.Tx, rule storage.Rule, enabled bool) error {
+	rule.Enabled, rule.DisabledReason = enabled, nil
+	if enabled {
+		if err := checkRuleReferences(&tx.Rx, &rule, content.AnyHTTP); err != nil {
+			return err
+		}
+	}
+	return tx.UpdateRule(&rule)
+}
+
+// deleteRule handles DELETE /v1/rules/:id.
+func (s *Server) deleteRule(r *rest.Request) (rest.Reply, error) {
+	return rest.UpdateFound(s.Server, r, ruleIn, func(tx *storage.Tx, rule storage.Rule) (rest.Reply, error) {
+		return rest.Deleted("rule", rule.ID), tx.DeleteRule(rule)
+	})
+}
+
+// ruleOrder is the body of POST /v1/rules/reorder.
+type ruleOrder struct {
+	IDs []string `json:"ids"`
+}
+
+func (o *ruleOrder) Validate() error {
+	if o.IDs == nil {
+		return rest.Missing("ids")
+	}
+	return nil
+}
+
+// reorderRules handles POST /v1/rules/reorder, which takes every rule once.
+func (s *Server) reorderRules(r *rest.Request, in ruleOrder) (rest.Reply, error) {
+	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
+		all, err := tx.RulesOf(r.Org.ID)
+		if err != nil {
+			return rest.Reply{}, err
+		}
+
+		seen := make(map[string]bool)
+		for i, id := range in.IDs {
+			known := slices.ContainsFunc(all, func(rule storage.Rule) bool { return rule.ID == id })
+			if !known || seen[id] {
+				return rest.Reply{}, rest.Invalid(rest.ItemPath("ids", i), "must be a rule of this organization, each once")
+			}
+			seen[id] = true
+		}
+		if len(seen) != len(all) {
+			return rest.Reply{}, rest.Invalid("ids", "must have every rule of this organization")
+		}
+
+		if err := tx.ReorderRules(r.Org.ID, in.IDs); err != nil {
+			return rest.Reply{}, err
+		}
+		if all, err = tx.RulesOf(r.Org.ID); err != nil {
+			return rest.Reply{}, err
+		}
+		views := make([]RuleView, len(all))
+		for i, rule := range all {
+			views[i] = ViewRule(rule)
+		}
+		return rest.WholeList(views)
+	})
+}
+
+// firingView is the public shape of what a rule did.
+type firingView struct {
+	Object         string       `json:"object"`
+	RuleID         string       `json:"rule_id"`
+	MessageID      string       `json:"message_id"`
+	ConversationID string       `json:"conversation_id"`
+	CreatedAt      storage.Time `json:"created_at"`
+	Actions        storage.JSON `json:"actions"`
+}
+
+// listFirings handles GET /v1/rules/:id/firings.
+func (s *Server) listFirings(r *rest.Request) (rest.Reply, error) {
+	return rest.ListOf(s.Server, r, rest.Lister[storage.Firing, firingView]{
+		Scope: "firings " + r.Param("id"),
+		Read: func(rx *storage.Rx, q *rest.ListQuery) ([]storage.Firing, storage.After, error) {
+			rule, err := ruleIn(rx, r)
+			if err != nil {
+				return nil, storage.Last, err
+			}
+			return rx.Within(q.Budget).Firings(rule.ID, q.After, q.Fetch())
+		},
+		Key: func(f storage.Firing) storage.After { return storage.After{ID: f.ID} },
+		View: func(f storage.Firing) firingView {
+			return firingView{"rule_firing", f.RuleID, f.MessageID, f.ConversationID, f.CreatedAt, f.Actions}
+		},
+	})
+}

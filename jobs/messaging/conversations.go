@@ -1,0 +1,241 @@
+package messaging
+
+import (
+	"errors"
+
+	"confab/jobs/errorcode"
+	"confab/jobs/event"
+	"confab/storage"
+)
+
+// UpdateConversation stores what has changed of a conversation since before, if anything has: its
+// state, its assignee and its snooze. It records that for the thread, and emits the events.
+// Whoever holds a conversation that is resolved holds it no longer.
+func UpdateConversation(tx *storage.Tx, s event.Subject, by event.By, before, c storage.Conversation) error {
+	assigned, moved := !sameUser(before.AssigneeID, c.AssigneeID), before.Status != c.Status
+	if !assigned && !moved && before.SnoozedUntil == c.SnoozedUntil {
+		return nil
+	}
+
+	if err := tx.UpdateConversation(&c, authorOf(by)); err != nil {
+		return err
+	}
+	if err := recordMoves(tx, by, before, c); err != nil {
+		return err
+	}
+
+	if assigned {
+		given := event.Assignment{UserID: c.AssigneeID, PreviousUserID: before.AssigneeID}
+		if c.AssigneeID != nil {
+			u, err := tx.User(s.Organization, *c.AssigneeID)
+			if err != nil {
+				return err
+			}
+			given.TeamID = &u.TeamPublicID
+		}
+		if err := event.ConversationAssigned(s, c, given).Emit(tx); err != nil {
+			return err
+		}
+	}
+
+	if !moved || c.Status != storage.ConversationResolved {
+		return nil
+	}
+	if err := event.ConversationClosed(s, c, userOf(by)).Emit(tx); err != nil {
+		return err
+	}
+	return HandOver(tx, s, by, c, storage.Holder{Type: storage.HolderNone}, nil)
+}
+
+func sameUser(a, b *string) bool {
+	return (a == nil) == (b == nil) && storage.OrEmpty(a) == storage.OrEmpty(b)
+}
+
+// userOf is the user who did something; nil if it was nobody.
+func userOf(by event.By) *string {
+	if by.Type != event.ByUser {
+		return nil
+	}
+	return by.ID
+}
+
+// authorOf is who did something, as the spells of conversations name them.
+func authorOf(by event.By) string {
+	switch by.Type {
+	case event.ByUser:
+		return *by.ID
+	case event.ByKey:
+		return storage.SourceAPI
+	}
+	return by.Type
+}
+
+// recordMoves records for the thread of a conversation what has become another: its assignee, its
+// state, or else its snooze.
+func recordMoves(tx *storage.Tx, by event.By, before, c storage.Conversation) error {
+	if !sameUser(before.AssigneeID, c.AssigneeID) {
+		if err := RecordChange(tx, by, c, storage.ConversationChange{Kind: storage.ChangeAssigned, AssigneeID: c.AssigneeID}); err != nil {
+			return err
+		}
+	}
+
+	if before.Status != c.Status {
+		kind := map[string]string{
+			storage.ConversationOpen:     storage.ChangeReopened,
+			storage.ConversationResolved: storage.ChangeResolved,
+			storage.ConversationPending:  storage.ChangePending,
+		}[c.Status]
+		if err := RecordChange(tx, by, c, storage.ConversationChange{Kind: kind}); err != nil {
+			return err
+		}
+	}
+
+	switch {
+	case before.SnoozedUntil == c.SnoozedUntil || c.Status == storage.ConversationResolved:
+		return nil
+	case c.SnoozedUntil == 0:
+		return RecordChange(tx, by, c, storage.ConversationChange{Kind: storage.ChangeWoken})
+	}
+	return RecordChange(tx, by, c, storage.ConversationChange{Kind: storage.ChangeSnoozed, Until: c.SnoozedUntil})
+}
+
+// RecordChange records for the thread of a conversation what somebody did to it.
+func RecordChange(tx *storage.Tx, by event.By, c storage.Conversation, change storage.ConversationChange) error {
+	change.ConversationID, change.AccountID = c.ID, c.AccountID
+	change.UserID = userOf(by)
+	change.Actor = map[string]string{
+		event.ByUser:   storage.ChangedByUser,
+		event.ByKey:    storage.ChangedByAPI,
+		event.ByRule:   storage.ChangedByRule,
+		event.BySystem: storage.ChangedByTime,
+	}[by.Type]
+	return tx.RecordChange(change)
+}
+
+// SetConversationLabel attaches a label to a conversation, or detaches it, and records that
+// if it changed anything.
+func SetConversationLabel(tx *storage.Tx, by event.By, c storage.Conversation, l storage.Label, attached bool) error {
+	change, kind := tx.UnlabelConversation, storage.ChangeUnlabeled
+	if attached {
+		change, kind = tx.LabelConversation, storage.ChangeLabeled
+	}
+
+	changed, err := change(c.ID, l.ID)
+	if err != nil || !changed {
+		return err
+	}
+	return RecordChange(tx, by, c, storage.ConversationChange{Kind: kind, Label: &l.Name})
+}
+
+// InsertNote stores a note and emits the event.
+func InsertNote(tx *storage.Tx, s event.Subject, n *storage.Note) error {
+	if err := tx.InsertNote(n); err != nil {
+		return err
+	}
+	return event.NoteCreated(s, *n).Emit(tx)
+}
+
+// HandOver makes somebody else hold a conversation, or nobody, and tells of it. To hand it to who
+// holds it changes nothing.
+func HandOver(tx *storage.Tx, s event.Subject, by event.By, c storage.Conversation, to storage.Holder, note *string) error {
+	from := c.Holder()
+	if from.Is(to) {
+		return nil
+	}
+	if err := tx.SetHolder(c.ID, &to); err != nil {
+		return err
+	}
+
+	change := storage.ConversationChange{Kind: storage.ChangeHandedOver}
+	if to.Type == storage.HolderAgent {
+		change.Label = to.ID
+	} else {
+		change.AssigneeID = to.ID
+	}
+	if err := RecordChange(tx, by, c, change); err != nil {
+		return err
+	}
+	return event.ConversationHandedOver(s, c.ID, from, to, by, note).Emit(tx)
+}
+
+// TakeHold makes the author of a message hold its conversation.
+func TakeHold(tx *storage.Tx, s event.Subject, by event.By, conversation string, author storage.Holder) error {
+	c, err := tx.Conversation(s.Account, conversation)
+	if err != nil {
+		return err
+	}
+	if !c.Holder().Is(author) {
+		return HandOver(tx, s, by, c.Conversation, author, nil)
+	}
+	if author.Type == storage.HolderUser {
+		return tx.TouchHolder(conversation)
+	}
+	return nil
+}
+
+// RefusalOfHolder says why a bot may not write in a conversation, or nil: somebody else holds it.
+func RefusalOfHolder(rx *storage.Rx, agent, conversation string) (*Refusal, error) {
+	h, err := rx.HolderOf(conversation)
+	if err != nil || h.Type == storage.HolderNone || h.Is(Agent(agent)) {
+		return nil, storage.IgnoreNotFound(err)
+	}
+	return &Refusal{errorcode.ConversationHeld, "Somebody else holds this conversation: it has to be handed over first."}, nil
+}
+
+// Agent is a bot as a holder.
+func Agent(name string) storage.Holder { return storage.Holder{Type: storage.HolderAgent, ID: &name} }
+
+// User is a person as a holder; nil is whoever has the phone of the number.
+func User(id *string) storage.Holder { return storage.Holder{Type: storage.HolderUser, ID: id} }
+
+// ReleaseHolders ends what people hold who were disabled, bots without a key, and people who
+// have been silent for long. It returns whether there may be more.
+func ReleaseHolders(tx *storage.Tx) (more bool, err error) {
+	const some = 100
+	held, err := tx.LapsedHolders(some)
+	if err != nil {
+		return false, err
+	}
+
+	for _, h := range held {
+		c, err := tx.Conversation(h.AccountID, h.ID)
+		if err != nil {
+			return false, err
+		}
+		s := event.Subject{Organization: h.OrganizationID, Account: h.AccountID, PhoneNumberID: h.PhoneNumberID}
+		if err := HandOver(tx, s, event.By{Type: event.BySystem}, c.Conversation, storage.Holder{Type: storage.HolderNone}, nil); err != nil {
+			return false, err
+		}
+	}
+	return len(held) == some, nil
+}
+
+// EmitConsent tells that the consent of a contact has changed, if it has.
+func EmitConsent(tx *storage.Tx, s event.Subject, before, after storage.Contact, by string, message *string) error {
+	if before.MarketingOptedOut == after.MarketingOptedOut && before.OptedIn == after.OptedIn {
+		return nil
+	}
+	return event.ContactConsentChanged(s, after, by, message).Emit(tx)
+}
+
+// optOut records that a contact takes no more marketing, as the code of a failed message says.
+func optOut(tx *storage.Tx, m storage.Message) error {
+	c, err := tx.Contact(m.AccountID, m.ContactID)
+	if err != nil {
+		return storage.IgnoreNotFound(err)
+	}
+	if err := tx.MarkOptedOut(c.ID); err != nil {
+		return err
+	}
+
+	sender, err := tx.Sender(m.AccountID)
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil // the account is gone, and its events with it
+	}
+	if err != nil {
+		return err
+	}
+	after := c
+	after.MarketingOptedOut = true
+	return EmitConsent(tx, SubjectOf(sender.Account), c, after, event.ConsentByError, &m.ID)
+}

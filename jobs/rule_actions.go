@@ -1,0 +1,275 @@
+package jobs
+
+import (
+	"encoding/json"
+	"errors"
+
+	"confab/jobs/errorcode"
+	"confab/jobs/event"
+	"confab/jobs/mergefield"
+	"confab/jobs/messaging"
+	"confab/storage"
+)
+
+// Why a rule was disabled: what it needs is gone.
+const (
+	reasonLabelGone      = "label_gone"
+	reasonUserGone       = "user_gone"
+	reasonTemplateGone   = "template_gone"
+	reasonQuickReplyGone = "quick_reply_gone"
+	reasonNumberGone     = "number_gone"
+
+	// reasonOtherTeam refuses a label of another team than the number's, and reasonMissing a text
+	// with a field that the contact does not have.
+	reasonOtherTeam = "label_of_other_team"
+	reasonMissing   = "missing_parameter"
+)
+
+// ActionName is what an action does, as the API calls it.
+func ActionName(a storage.RuleAction) string {
+	switch {
+	case a.Reply != nil:
+		return "reply"
+	case a.AddLabel != nil:
+		return "add_label"
+	case a.RemoveLabel != nil:
+		return "remove_label"
+	case a.Assign != nil:
+		return "assign"
+	case a.Resolve != nil:
+		return "resolve"
+	case a.Note != nil:
+		return "note"
+	}
+	return "hand_over"
+}
+
+// do does one action of a rule. It returns why it was refused, "" if it was not; a rule that
+// needs what is gone is disabled.
+func (run *ruleRun) do(tx *storage.Tx, r storage.Rule, i int) (refused string, err error) {
+	switch a := r.Then[i]; {
+	case a.Reply != nil:
+		refused, err = run.reply(tx, r, *a.Reply, r.Templates[i])
+	case a.AddLabel != nil:
+		refused, err = run.label(tx, r, *a.AddLabel, true)
+	case a.RemoveLabel != nil:
+		refused, err = run.label(tx, r, *a.RemoveLabel, false)
+	case a.Assign != nil:
+		refused, err = run.assign(tx, r, *a.Assign)
+	case a.Resolve != nil:
+		refused, err = run.resolve(tx, r)
+	case a.Note != nil:
+		err = messaging.InsertNote(tx, run.subject(), &storage.Note{
+			AccountID: run.c.AccountID, ConversationID: run.c.ID, Text: *a.Note, Mentions: storage.JSON("[]"),
+			AuthorType: storage.NoteByRule, AuthorID: r.ID, AuthorName: &r.Name,
+		})
+	default:
+		refused, err = run.handOver(tx, r, *a.HandOver.To)
+	}
+
+	switch refused {
+	case reasonLabelGone, reasonUserGone, reasonQuickReplyGone:
+		err = disableRule(tx, r, refused)
+	case reasonTemplateGone:
+		err = disableWithoutTemplate(tx, r, *r.Templates[i])
+	}
+	return refused, err
+}
+
+func (run *ruleRun) subject() event.Subject { return messaging.SubjectOf(run.sender.Account) }
+
+func byRule(r storage.Rule) event.By { return event.By{Type: event.ByRule, ID: &r.ID} }
+
+// disableRule switches a rule off that needs what is gone.
+func disableRule(tx *storage.Tx, r storage.Rule, reason string) error {
+	now, err := tx.Rule(r.OrganizationID, r.ID)
+	if err != nil || !now.Enabled {
+		return storage.IgnoreNotFound(err)
+	}
+	now.Enabled, now.DisabledReason = false, &reason
+	return tx.UpdateRule(&now)
+}
+
+// disableWithoutTemplate switches a rule off if none of its numbers has a template any more.
+func disableWithoutTemplate(tx *storage.Tx, r storage.Rule, t storage.RuleTemplate) error {
+	accounts, _, err := tx.Accounts(r.OrganizationID, storage.AccountFilter{}, storage.First, maxNumbers)
+	if err != nil {
+		return err
+	}
+	for _, a := range accounts {
+		if !r.ForNumber(storage.OrEmpty(a.PhoneNumberID)) {
+			continue
+		}
+		if _, err := tx.Template(a.ID, t.Name, t.Language); !errors.Is(err, storage.ErrNotFound) {
+			return err
+		}
+	}
+	return disableRule(tx, r, reasonTemplateGone)
+}
+
+// reply sends what a rule says: as any other message, but that it neither moves the conversation
+// nor answers who waits.
+func (run *ruleRun) reply(tx *storage.Tx, r storage.Rule, reply storage.RuleReply, t *storage.RuleTemplate) (string, error) {
+	thread, err := tx.Thread(run.c.AccountID, run.c.ContactID)
+	if err != nil {
+		return "", err
+	}
+
+	m := storage.Message{Type: "text", RuleID: &r.ID}
+	var wire json.RawMessage
+	switch {
+	case t != nil:
+		m.Type, m.Body, wire = "template", t.Body, t.Wire
+		stored, err := tx.Template(run.c.AccountID, t.Name, t.Language)
+		if errors.Is(err, storage.ErrNotFound) {
+			return reasonTemplateGone, nil
+		}
+		if err != nil {
+			return "", err
+		}
+		if refused := messaging.RefusalFor(run.sender, thread.Contact, messaging.IsMarketing(stored)); refused != nil {
+			return string(refused.Code), nil
+		}
+
+	case reply.QuickReplyID != nil:
+		q, err := tx.QuickReply(run.sender.OrganizationID, *reply.QuickReplyID)
+		if errors.Is(err, storage.ErrNotFound) {
+			return reasonQuickReplyGone, nil
+		}
+		if err != nil {
+			return "", err
+		}
+		m.Body = &q.Text
+	default:
+		m.Body = reply.Text
+	}
+
+	if t == nil {
+		text, err := mergefield.Expand(*m.Body, thread.Contact)
+		if err != nil {
+			return reasonMissing, nil
+		}
+		m.Body = &text
+		if wire, err = json.Marshal(map[string]string{"body": text}); err != nil {
+			return "", err
+		}
+	}
+	return run.send(tx, thread, m, wire)
+}
+
+// send stores a message of a rule and its job, or says why it may not be sent.
+func (run *ruleRun) send(tx *storage.Tx, to storage.Thread, m storage.Message, wire json.RawMessage) (string, error) {
+	if refused := messaging.RefusalOf(run.sender); refused != nil {
+		return string(refused.Code), nil
+	}
+	left, err := run.w.quotaLeft(tx, run.sender.OrganizationID)
+	if err != nil || !left {
+		return string(errorcode.QuotaExceeded), err
+	}
+
+	m.AccountID, m.Direction, m.Status, m.Source = run.sender.ID, storage.Outbound, storage.MessageQueued, storage.SourceRule
+	m.Content, m.AccountPhone, m.AccountNumberID = storage.JSON(wire), run.sender.PhoneNumber, run.sender.PhoneNumberID
+	m.SetThread(to)
+	addressTo(&m, to)
+	if err := tx.InsertMessage(&m); err != nil {
+		return "", err
+	}
+
+	if err := tx.TouchConversation(m.ConversationID); err != nil {
+		return "", err
+	}
+	tx.CountMessage(run.sender.OrganizationID)
+	return "", EnqueueSend(tx, m, wire)
+}
+
+// quotaLeft reports whether the plan of an organization allows another message.
+func (w *Workers) quotaLeft(tx *storage.Tx, organization int64) (bool, error) {
+	if len(w.MonthlyMessages) == 0 {
+		return true, nil
+	}
+	org, err := tx.OrganizationByID(organization)
+	if err != nil {
+		return false, err
+	}
+	quota := int64(w.MonthlyMessages[org.Plan])
+	if quota <= 0 {
+		return true, nil
+	}
+	used, err := tx.MessagesThisMonth(organization)
+	return used < quota, err
+}
+
+// replyToWord answers an opt-out word.
+func (w *Workers) replyToWord(tx *storage.Tx, args rulesArgs) error {
+	run := ruleRun{w: w}
+	if err := run.load(tx, args.Account, args.Message); err != nil {
+		return storage.IgnoreNotFound(err)
+	}
+	to, err := tx.Thread(args.Account, run.c.ContactID)
+	if err != nil {
+		return err
+	}
+	wire, err := json.Marshal(map[string]string{"body": args.Reply})
+	if err != nil {
+		return err
+	}
+	_, err = run.send(tx, to, storage.Message{Type: "text", Body: &args.Reply}, wire)
+	return err
+}
+
+func (run *ruleRun) label(tx *storage.Tx, r storage.Rule, id string, attached bool) (string, error) {
+	l, err := tx.Label(run.sender.OrganizationID, id)
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		return reasonLabelGone, nil
+	case err == nil && l.TeamID != run.sender.TeamID:
+		return reasonOtherTeam, nil
+	case err != nil:
+		return "", err
+	}
+	return "", messaging.SetConversationLabel(tx, byRule(r), run.c.Conversation, l, attached)
+}
+
+// user reports whether there is a user to whom something can be given.
+func (run *ruleRun) user(tx *storage.Tx, id string) (bool, error) {
+	u, err := tx.User(run.sender.OrganizationID, id)
+	return err == nil && u.DisabledAt == 0, storage.IgnoreNotFound(err)
+}
+
+func (run *ruleRun) assign(tx *storage.Tx, r storage.Rule, user string) (string, error) {
+	if known, err := run.user(tx, user); err != nil || !known {
+		return reasonUserGone, err
+	}
+	after := run.c.Conversation
+	after.AssigneeID = &user
+	return "", messaging.UpdateConversation(tx, run.subject(), byRule(r), run.c.Conversation, after)
+}
+
+func (run *ruleRun) resolve(tx *storage.Tx, r storage.Rule) (string, error) {
+	after := run.c.Conversation
+	after.Status = storage.ConversationResolved
+	if after.SnoozedUntil != 0 {
+		if err := tx.Snooze(&after, 0); err != nil {
+			return "", err
+		}
+	}
+	return "", messaging.UpdateConversation(tx, run.subject(), byRule(r), run.c.Conversation, after)
+}
+
+// handOver makes somebody hold the conversation, whoever does now; a user is assigned too.
+func (run *ruleRun) handOver(tx *storage.Tx, r storage.Rule, to storage.HolderRef) (string, error) {
+	holder := storage.Holder{Type: *to.Type, ID: to.ID}
+	switch holder.Type {
+	case storage.HolderUser:
+		if refused, err := run.assign(tx, r, *to.ID); err != nil || refused != "" {
+			return refused, err
+		}
+	case storage.HolderAgent:
+		if known, err := tx.HasAgent(run.sender.OrganizationID, *to.ID); err != nil || !known {
+			return "agent_gone", err
+		}
+	default:
+		holder.ID = nil
+	}
+	return "", messaging.HandOver(tx, run.subject(), byRule(r), run.c.Conversation, holder, nil)
+}

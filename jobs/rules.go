@@ -1,0 +1,409 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"confab/jobs/event"
+	"confab/jobs/messaging"
+	"confab/jobs/queue"
+	"confab/jobs/rules"
+	"confab/storage"
+)
+
+// Rules run after the transaction of the message that they are asked about, in a job of it: all
+// rules of the message in their order, in one transaction with what they do and the rows that
+// say so. The jobs of one conversation run one after the other. So a rule fires once, whatever
+// is killed: either the job is left and nothing was done, or it is gone and all was.
+//
+// Only a message of a person asks rules. What a rule sends asks none, nor do broadcasts and
+// echoes; and a rule answers once in a spell, unless it says otherwise: two that write to each
+// other come to an end.
+
+const (
+	kindRules = "rules.run"
+
+	kindIdleRules  = "rules.idle"
+	idleRulesEvery = time.Minute
+	// idleAtOnce is in how many conversations of a number an idle rule fires in one run.
+	idleAtOnce = 500
+
+	// firingsKept is for how long it is kept what rules did.
+	firingsKept = 30 * 24 * time.Hour
+	// maxHourly is how often a rule that answers every message does so in a conversation.
+	maxHourly = 10
+)
+
+// rulesArgs are the arguments of the job that asks the rules about a message.
+type rulesArgs struct {
+	storage.AboutMessage
+	At           storage.Time `json:"at"`
+	Opened       bool         `json:"opened,omitempty"` // it began a spell
+	FirstContact bool         `json:"first_contact,omitempty"`
+	Reply        string       `json:"reply,omitempty"` // to an opt-out word; then no rules are asked
+}
+
+// on lists what happened.
+func (a rulesArgs) on() []string {
+	if a.Opened {
+		return []string{storage.OnMessageReceived, storage.OnConversationOpened}
+	}
+	return []string{storage.OnMessageReceived}
+}
+
+// ReceivedCase is a message of a person, of which the rules and opt-out words of its number
+// decide what happens by itself.
+type ReceivedCase struct {
+	account storage.Account
+	thread  storage.Thread
+	message storage.Message
+	args    rulesArgs
+	asks    bool
+	optOut  rules.OptOut
+	word    string // rules.Stop or rules.Start, if it is such a word
+}
+
+// NewReceivedCase looks at a message before it is recorded in its conversation. Where a number
+// has no rules and no words, as what is in memory says, it reads nothing.
+func NewReceivedCase(tx *storage.Tx, a storage.Account, t storage.Thread, m storage.Message) (c ReceivedCase, err error) {
+	n, err := tx.NumberRules(a.ID)
+	if err != nil || len(n.Rules) == 0 && n.OptOut == nil || m.Type == "reaction" {
+		return c, err
+	}
+
+	c = ReceivedCase{account: a, thread: t, message: m, args: rulesArgs{AboutMessage: storage.NewAboutMessage(m), At: tx.Now}}
+	if n.OptOut != nil {
+		if c.optOut, err = rules.ParseOptOut(n.OptOut); err != nil {
+			return c, err
+		}
+		if c.word = c.optOut.Meaning(rules.TextOf(m)); c.word != "" {
+			return c, nil
+		}
+	}
+	if !n.Has(storage.OnMessageReceived) && !n.Has(storage.OnConversationOpened) {
+		return c, nil
+	}
+
+	before, err := tx.ThreadFacts(t.ConversationID)
+	c.args.FirstContact = before.FirstContact
+	c.args.Opened = before.Opens || t.Status == storage.ConversationResolved
+	facts := rules.Facts{
+		On: c.args.on(), PhoneNumberID: storage.OrEmpty(a.PhoneNumberID), Text: rules.Fold(rules.TextOf(m)), FirstContact: before.FirstContact,
+	}
+	c.asks = slices.ContainsFunc(n.Rules, func(r storage.Rule) bool { return rules.UnmetByMessage(r, facts) == "" })
+	return c, err
+}
+
+// Apply does what an opt-out word says, or stores the job that asks the rules.
+func (c ReceivedCase) Apply(tx *storage.Tx) error {
+	if c.word != "" {
+		return c.applyWord(tx)
+	}
+	if !c.asks {
+		return nil
+	}
+	return c.enqueue(tx)
+}
+
+func (c ReceivedCase) enqueue(tx *storage.Tx) error {
+	_, err := tx.Enqueue(storage.NewJob{Kind: kindRules, Lane: "rules:" + c.message.ConversationID, Args: c.args})
+	return err
+}
+
+// applyWord stops or resumes marketing as a word says, and answers if that changed anything: who
+// repeats the word gets no second answer. A start word clears only what a stop word set.
+func (c ReceivedCase) applyWord(tx *storage.Tx) error {
+	before, stop := c.thread.Contact, c.word == rules.Stop
+	if before.MarketingOptedOut == stop || !stop && !before.OptedOutByWord {
+		return nil
+	}
+
+	after := before
+	after.MarketingOptedOut, after.OptedOutByWord = stop, stop
+	if err := tx.UpdateContact(&after); err != nil {
+		return err
+	}
+	err := messaging.EmitConsent(tx, messaging.SubjectOf(c.account), before, after, event.ConsentByWord, &c.message.ID)
+	if err != nil {
+		return err
+	}
+
+	reply := c.optOut.StartReply
+	if stop {
+		reply = c.optOut.StopReply
+	}
+	if reply == nil {
+		return nil
+	}
+	c.args.Reply = *reply
+	return c.enqueue(tx)
+}
+
+// runRules asks the rules of a number about a message.
+func (w *Workers) runRules(ctx context.Context, _ storage.Job, args rulesArgs) (queue.Commit, error) {
+	if args.Reply != "" {
+		return func(tx *storage.Tx) error { return w.replyToWord(tx, args) }, nil
+	}
+
+	n, err := storage.Query(ctx, w.DB, func(rx *storage.Rx) (storage.NumberRules, error) { return rx.NumberRules(args.Account) })
+	if err != nil {
+		return nil, storage.IgnoreNotFound(err)
+	}
+	hours, err := rules.ParseHours(n.Hours)
+	if err != nil {
+		return nil, err
+	}
+
+	// What the zone says is found out before the transaction: it takes a while to read.
+	run := ruleRun{w: w, on: args.on(), first: args.FirstContact, open: hours.Open(args.At.Std()), day: rules.Day(hours, args.At.Std())}
+	return func(tx *storage.Tx) error { return run.askAll(tx, args) }, nil
+}
+
+// ruleRun asks rules in one case.
+type ruleRun struct {
+	w           *Workers
+	on          []string
+	first, open bool
+	day         string // of the number, as once_per counts them
+
+	message storage.Message
+	c       storage.FullConversation
+	sender  storage.Sender
+}
+
+// load reads what the rules are asked about. The error is ErrNotFound if it is gone.
+func (run *ruleRun) load(tx *storage.Tx, account int64, message string) (err error) {
+	if run.message, err = tx.Message(account, message); err != nil {
+		return err
+	}
+	if run.c, err = tx.Conversation(account, run.message.ConversationID); err != nil {
+		return err
+	}
+	run.sender, err = tx.Sender(account)
+	return err
+}
+
+// askAll asks the rules of a message in their order, up to the first that fires and says stop.
+func (run *ruleRun) askAll(tx *storage.Tx, args rulesArgs) error {
+	n, err := tx.NumberRules(args.Account)
+	if err != nil {
+		return storage.IgnoreNotFound(err)
+	}
+	if err := run.load(tx, args.Account, args.Message); err != nil {
+		return storage.IgnoreNotFound(err) // deleted meanwhile
+	}
+
+	for _, r := range n.Rules {
+		fired, err := run.ask(tx, r)
+		if err != nil || fired && r.Stop {
+			return err
+		}
+	}
+	return nil
+}
+
+// ask fires a rule if it matches and has not fired before in its scope.
+func (run *ruleRun) ask(tx *storage.Tx, r storage.Rule) (fired bool, err error) {
+	facts := FactsOf(&tx.Rx, run.c.Conversation, run.message)
+	facts.On, facts.PhoneNumberID = run.on, storage.OrEmpty(run.sender.PhoneNumberID)
+	facts.Open, facts.FirstContact = run.open, run.first
+	if unmet, err := rules.Unmet(r, facts); err != nil || unmet != "" {
+		return false, err
+	}
+
+	scope := ruleScope(r, run.message, run.day)
+	if done, err := HasFired(&tx.Rx, r, run.c.ID, scope, tx.Now); err != nil || done {
+		return false, err
+	}
+	return true, run.fire(tx, r, scope)
+}
+
+// FactsOf are the facts that a message and its conversation show by themselves.
+func FactsOf(rx *storage.Rx, c storage.Conversation, m storage.Message) rules.Facts {
+	return rules.Facts{
+		Text:         rules.Fold(rules.TextOf(m)),
+		Conversation: c,
+		HasLabel: func(id string) (bool, error) {
+			labels, err := rx.ConversationLabels(c.ID)
+			return slices.ContainsFunc(labels[c.ID], func(l storage.AttachedLabel) bool { return l.ID == id }), err
+		},
+	}
+}
+
+// ruleScope names what a rule fires once in.
+func ruleScope(r storage.Rule, m storage.Message, day string) string {
+	if r.OncePer == storage.OncePerDay {
+		return r.OncePer + " " + day
+	}
+	return r.OncePer + " " + m.ID
+}
+
+// HasFired reports whether a rule must not fire in a scope of a conversation any more.
+func HasFired(rx *storage.Rx, r storage.Rule, conversation, scope string, now storage.Time) (bool, error) {
+	done, err := rx.HasFired(r.ID, conversation, scope)
+	if err != nil || done {
+		return done, err
+	}
+
+	switch r.OncePer {
+	case storage.OncePerSpell:
+		return rx.HasFiredInSpell(r.ID, conversation)
+	case storage.OncePerMessage:
+		n, err := rx.CountFirings(r.ID, conversation, now.Add(-time.Hour))
+		return n >= maxHourly, err
+	}
+	return false, nil
+}
+
+// fire does what a rule says, and records how that went. An action that is refused counts as
+// well.
+func (run *ruleRun) fire(tx *storage.Tx, r storage.Rule, scope string) (err error) {
+	outcomes := make([]ActionOutcome, len(r.Then))
+	for i, action := range r.Then {
+		var why string
+		if why, err = run.do(tx, r, i); err != nil {
+			return err
+		}
+
+		outcomes[i] = ActionOutcome{Action: ActionName(action), Outcome: "done"}
+		if why != "" {
+			outcomes[i].Outcome, outcomes[i].Reason = "refused", &why
+		}
+		if run.c, err = tx.Conversation(run.c.AccountID, run.c.ID); err != nil {
+			return err
+		}
+	}
+
+	text, err := json.Marshal(outcomes)
+	if err != nil {
+		return err
+	}
+	return tx.InsertFiring(&storage.Firing{
+		RuleID: r.ID, AccountID: run.c.AccountID, ConversationID: run.c.ID, MessageID: run.message.ID, Scope: scope, Actions: text,
+	})
+}
+
+// ActionOutcome is how an action of a rule went.
+type ActionOutcome struct {
+	Action  string  `json:"action"`
+	Outcome string  `json:"outcome"` // done, refused
+	Reason  *string `json:"reason"`
+}
+
+// askIdleRules fires the rules of conversations in which nothing was said for long, ends what is
+// held no longer, and disables rules whose numbers are gone. Each is a transaction of its own,
+// so that a run that is cut off goes on with the rest.
+func (w *Workers) askIdleRules(ctx context.Context, _ storage.Job) (queue.Commit, error) {
+	for more := true; more; {
+		err := w.DB.Update(ctx, func(tx *storage.Tx) (err error) {
+			more, err = messaging.ReleaseHolders(tx)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+
+	all, err := storage.Query(ctx, w.DB, func(rx *storage.Rx) ([]storage.Rule, error) { return rx.RulesOf(0) })
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range all {
+		if !r.Enabled {
+			continue
+		}
+		if err := w.askIdleRule(ctx, r); err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil
+}
+
+// askIdleRule asks a rule at each of its numbers.
+func (w *Workers) askIdleRule(ctx context.Context, r storage.Rule) error {
+	accounts, err := storage.Query(ctx, w.DB, func(rx *storage.Rx) ([]storage.AccountDetail, error) {
+		all, _, err := rx.Accounts(r.OrganizationID, storage.AccountFilter{}, storage.First, maxNumbers)
+		return slices.DeleteFunc(all, func(a storage.AccountDetail) bool { return !r.ForNumber(storage.OrEmpty(a.PhoneNumberID)) }), err
+	})
+	switch {
+	case err != nil:
+		return err
+	case len(accounts) == 0 && len(r.If.PhoneNumberIDs) > 0:
+		return w.DB.Update(ctx, func(tx *storage.Tx) error { return disableRule(tx, r, reasonNumberGone) })
+	case r.On != storage.OnConversationIdle:
+		return nil
+	}
+
+	for _, a := range accounts {
+		if err := w.askIdleAt(ctx, r, a.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxNumbers is more than any organization has.
+const maxNumbers = 100_000
+
+// askIdleAt asks a rule in the idle conversations of a number.
+func (w *Workers) askIdleAt(ctx context.Context, r storage.Rule, account int64) error {
+	now := w.DB.Now()
+	var found []storage.IdleConversation
+	run := ruleRun{w: w, on: []string{storage.OnConversationIdle}}
+	err := w.DB.View(ctx, func(rx *storage.Rx) error {
+		n, err := rx.NumberRules(account)
+		if err != nil {
+			return err
+		}
+		hours, err := rules.ParseHours(n.Hours)
+		if err != nil {
+			return err
+		}
+
+		run.open, run.day = hours.Open(now.Std()), rules.Day(hours, now.Std())
+		if r.If.Hours != nil && (*r.If.Hours == "open") != run.open {
+			return nil
+		}
+		local := now.Std().In(hours.Location())
+		today := time.Date(local.Year(), local.Month(), local.Day(), 0, 0, 0, 0, hours.Location())
+		idle := time.Duration(*r.If.IdleMinutes) * time.Minute
+		found, err = rx.IdleConversations(account, r, now.Add(-idle), storage.Time(today.UnixMilli()), idleAtOnce)
+		return err
+	})
+	if err != nil {
+		return storage.IgnoreNotFound(err)
+	}
+
+	for _, one := range found {
+		if err := w.DB.Update(ctx, func(tx *storage.Tx) error { return run.askIdle(tx, account, r, one) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// askIdle asks a rule in one conversation, if nothing has happened there meanwhile.
+func (run ruleRun) askIdle(tx *storage.Tx, account int64, r storage.Rule, found storage.IdleConversation) error {
+	if err := run.load(tx, account, found.MessageID); err != nil {
+		return storage.IgnoreNotFound(err)
+	}
+	last, err := tx.LastSpoken(run.c.ID)
+	if err != nil || last != found.MessageID || run.c.Status == storage.ConversationResolved || run.c.SnoozedUntil != 0 {
+		return err
+	}
+
+	if r.If.FirstContact != nil {
+		if _, run.first, err = tx.BeganSpell(run.message); err != nil {
+			return err
+		}
+	}
+	_, err = run.ask(tx, r)
+	return err
+}
+
+// deleteOldFirings deletes what rules did long ago.
+func (p *purge) deleteOldFirings(ctx context.Context, now storage.Time) error {
+	return p.oldRows(ctx, storage.RuleFirings, storage.PurgeScope{Before: now.Add(-firingsKept)})
+}

@@ -1,0 +1,81 @@
+// Package rules knows when a rule matches: what hours, words and the other conditions mean. It
+// stores nothing and does nothing: package jobs fires rules, and the API tries them out.
+package rules
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"confab/storage"
+)
+
+// Facts are what the conditions of a rule are held against.
+type Facts struct {
+	On            []string // what happened
+	PhoneNumberID string
+	Text          string // what the message says, folded
+	Open          bool   // the number, when the message came
+	FirstContact  bool
+	Conversation  storage.Conversation
+	HasLabel      func(id string) (bool, error)
+}
+
+// TextOf is what a message says: its text or caption, or what the button or row says that the
+// person chose.
+func TextOf(m storage.Message) string {
+	var chosen struct {
+		Body, Caption, Text string
+		Button struct{ Title string } `json:"button_reply"`
+		Row    struct{ Title string } `json:"list_reply"`
+	}
+	if m.Body == nil && json.Unmarshal(m.Content, &chosen) == nil {
+		return cmp.Or(chosen.Body, chosen.Caption, chosen.Text, chosen.Button.Title, chosen.Row.Title)
+	}
+	return storage.OrEmpty(m.Body)
+}
+
+// UnmetByMessage is the first condition of a rule that does not hold by what the message itself
+// says, under its name in the API; "" if none does.
+func UnmetByMessage(r storage.Rule, f Facts) string {
+	switch c := r.If; {
+	case !slices.Contains(f.On, r.On):
+		return "on"
+	case !r.ForNumber(f.PhoneNumberID):
+		return "phone_number_ids"
+	case c.Text != nil && !says(f.Text, *c.Text):
+		return "text"
+	case c.FirstContact != nil && *c.FirstContact != f.FirstContact:
+		return "first_contact"
+	}
+	return ""
+}
+
+// Unmet is the first condition of a rule that does not hold, under its name in the API; "" if
+// all hold.
+func Unmet(r storage.Rule, f Facts) (string, error) {
+	if unmet := UnmetByMessage(r, f); unmet != "" {
+		return unmet, nil
+	}
+
+	c, v := r.If, f.Conversation
+	switch {
+	case c.Hours != nil && (*c.Hours == "open") != f.Open:
+		return "hours", nil
+	case c.Assigned != nil && *c.Assigned != (v.AssigneeID != nil):
+		return "assigned", nil
+	case c.Holder != nil && *c.Holder != v.HolderType:
+		return "holder", nil
+	}
+
+	if c.LabelID != nil {
+		if has, err := f.HasLabel(*c.LabelID); err != nil || !has {
+			return "label_id", err
+		}
+	}
+	return "", nil
+}
+
+// Day names the day of a time in the zone of a number's hours.
+func Day(h *Hours, at time.Time) string { return at.In(h.Location()).Format(dateForm) }
