@@ -143,13 +143,13 @@ func TestEveryTextAndListOfARequestIsBounded(t *testing.T) {
 
 // fullBodies have the fields that the examples of the description leave out.
 var fullBodies = map[string][]string{
-	"PATCH /webhook_subscriptions/:id":                         {`{"url":"https://93.184.216.34/","description":"d","phone_number_ids":["106540352242922"],"custom_headers":{"X-A":"a"}}`},
-	"POST /views":                                              {`{"name":"n","phone_number_id":"106540352242922","filter":{"status":"open","assigned_to":"me","mentioned":"me"},"sort":"waiting"}`},
-	"POST /rules":         ruleBodies(""),
-	"PATCH /rules/:id":    ruleBodies(""),
-	"POST /rules/dry_run": append(ruleBodies("rule"), `{"rule":{"name":"n","on":"message_received","then":[{"resolve":true}]},"since":"2026-01-01T00:00:00Z"}`),
-	"PATCH /views/:id":                                         {`{"name":"n","phone_number_id":"106540352242922","filter":{"status":"open","assigned_to":"me","label_id":"lbl_01JQ0Z8M4T9V2X3W5Y6A7B8C9D","mentioned":"me"},"sort":"waiting"}`},
-	"PATCH /:phone_number_id/conversations/:id":                {`{"snoozed_until":"` + tomorrow() + `"}`},
+	"PATCH /webhook_subscriptions/:id":          {`{"url":"https://93.184.216.34/","description":"d","phone_number_ids":["106540352242922"],"custom_headers":{"X-A":"a"}}`},
+	"POST /views":                               {`{"name":"n","phone_number_id":"106540352242922","filter":{"status":"open","assigned_to":"me","mentioned":"me"},"sort":"waiting"}`},
+	"POST /rules":                               ruleBodies(""),
+	"PATCH /rules/:id":                          ruleBodies(""),
+	"POST /rules/dry_run":                       append(ruleBodies("rule"), `{"rule":{"name":"n","on":"message_received","then":[{"resolve":true}]},"since":"2026-01-01T00:00:00Z"}`),
+	"PATCH /views/:id":                          {`{"name":"n","phone_number_id":"106540352242922","filter":{"status":"open","assigned_to":"me","label_id":"lbl_01JQ0Z8M4T9V2X3W5Y6A7B8C9D","mentioned":"me"},"sort":"waiting"}`},
+	"PATCH /:phone_number_id/conversations/:id": {`{"snoozed_until":"` + tomorrow() + `"}`},
 	"PATCH /:phone_number_id/conversations/:id/notes/:note_id": {`{"text":"t","mentions":["01JQ0Z8M4T9V2X3W5Y6A7B8C9D"]}`},
 	"POST /:phone_number_id/messages":                          messageBodies(),
 	"POST /:phone_number_id/broadcasts":                        broadcastBodies(),

@@ -113,6 +113,9 @@ var screensOfRoutes = map[string]screenOf{
 	"POST /:phone_number_id/media": {"inbox/{id}", "screens/inbox/attachments.js", "/media`"},
 }
 
+// notYet is why no screen does what the API and the command line can.
+const notYet = "the screen Rules, the hours in Numbers and the holder in a thread are still to be made"
+
 // unseenRoutes are what no screen does, and why.
 var unseenRoutes = map[string]string{
 	"GET /health":            "for what watches the server; settings/health says how the organization is",
@@ -121,6 +124,11 @@ var unseenRoutes = map[string]string{
 	"GET /quick_replies/:id": "the list of settings/quick-replies shows each whole",
 	"GET /views/:id":         "the tabs of the inbox show each whole",
 	"GET /:phone_number_id/conversations/:id/notes/:note_id": "the thread shows each whole",
+	"GET /rules": notYet, "POST /rules": notYet, "GET /rules/:id": notYet, "PATCH /rules/:id": notYet, "DELETE /rules/:id": notYet,
+	"POST /rules/reorder": notYet, "POST /rules/dry_run": notYet, "POST /rules/:id/dry_run": notYet, "GET /rules/:id/firings": notYet,
+	"GET /:phone_number_id/hours": notYet, "PUT /:phone_number_id/hours": notYet,
+	"GET /:phone_number_id/opt_out": notYet, "PUT /:phone_number_id/opt_out": notYet,
+	"POST /:phone_number_id/conversations/:id/hand_over": notYet,
 	"GET /events/stream":                            "for programs; the console has the same events by a stream of its own",
 	"GET /customers/:id/setup_links/:setup_link_id": "the list of customers/{id} shows each whole",
 	"GET /:phone_number_id/messages/:id/media":      "the message itself says where its file is",

@@ -124,7 +124,7 @@ func (e *env) root() *cobra.Command {
 	section("Try it out:", e.sandbox(), e.simulator(), e.trigger(), e.listen())
 	section("Access:", e.orgs(), e.teams(), e.users(), e.keys(), e.rates(), e.audit())
 	section("Messaging:",
-		e.accounts(), e.customers(), e.contacts(), e.templates(), e.broadcasts(), e.quickReplies(),
+		e.accounts(), e.customers(), e.contacts(), e.templates(), e.broadcasts(), e.quickReplies(), e.rules(), e.hours(),
 		e.webhooks(), e.deliveries(), e.jobs(), e.logs(), e.trace())
 	section("Maintenance:", e.doctor(), e.backup(), e.restore(), e.replica(), e.media(), e.purge())
 	const setup = "Setup:"

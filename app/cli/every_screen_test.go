@@ -86,7 +86,8 @@ var unseenCommands = map[string]string{
 	"users unlink":        "the operator has the identity provider",
 
 	"users create": "a person who never signs in is one who was invited, and whose link nobody sent",
-	"completion":   "of the shell", "help": "of the shell",
+	"rules":        "the screen is still to be made", "hours": "the screen is still to be made",
+	"completion": "of the shell", "help": "of the shell",
 }
 
 const operators = "for who runs the server, with all its organizations"

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"confab/app/api"
+	"confab/jobs/messaging"
 	"confab/storage"
 )
 
@@ -196,6 +197,9 @@ func (e *env) keysRevoke() *cobra.Command {
 		Example: "  confab keys revoke key_01J…",
 		RunE: e.runWrite(func(tx *storage.Tx, args []string) (written, error) {
 			k, err := tx.RevokeKey(0, args[0])
+			if err == nil && k.Agent != nil {
+				_, err = messaging.ReleaseHolders(tx)
+			}
 			return written{entry: auditEntry{k.OrganizationID, "key.revoked", "key", k.ID}}, notFound(err, "key", args[0])
 		}),
 	}

@@ -33,6 +33,7 @@ type organizationView struct {
 	Status       string       `json:"status"`
 	Subscription string       `json:"subscription"`
 	RequireOptIn bool         `json:"require_opt_in"`
+	ReturnAfter  int          `json:"handover_return_minutes"`
 	CreatedAt    storage.Time `json:"created_at"`
 	Teams        []teamView   `json:"teams,omitempty"` // not in a listing
 }
@@ -46,6 +47,7 @@ func viewOrganization(o storage.Organization, teams ...storage.Team) organizatio
 		Status:       o.Status(),
 		Subscription: o.Subscription,
 		RequireOptIn: o.RequireOptIn,
+		ReturnAfter:  o.HandoverReturnMinutes,
 		CreatedAt:    o.CreatedAt,
 	}
 
@@ -129,7 +131,8 @@ func (e *env) orgsShow() *cobra.Command {
 
 			fields := [][]string{
 				{"id", v.ID}, {"name", v.Name}, {"plan", v.Plan}, {"status", v.Status}, {"subscription", v.Subscription},
-				{"require opt-in", strconv.FormatBool(v.RequireOptIn)}, {"created", v.CreatedAt.String()},
+				{"require opt-in", strconv.FormatBool(v.RequireOptIn)},
+				{"handover return minutes", strconv.Itoa(v.ReturnAfter)}, {"created", v.CreatedAt.String()},
 			}
 			for _, t := range v.Teams {
 				fields = append(fields, []string{"team", t.ID + "  " + t.Name})
@@ -139,18 +142,23 @@ func (e *env) orgsShow() *cobra.Command {
 	})
 }
 
+// maxReturnMinutes is 30 days.
+const maxReturnMinutes = 43_200
+
 func (e *env) orgsSet() *cobra.Command {
 	var (
 		name, plan, subscription string
 		requireOptIn             bool
+		returnMinutes            int
 	)
 	cmd := &cobra.Command{
 		Use:   "set ORG",
 		Short: "Change an organization, effective immediately",
 		Example: "  confab orgs set org_01J… --plan starter\n" +
 			"  confab orgs set org_01J… --subscription inactive\n" +
-			"  confab orgs set org_01J… --require-opt-in=false",
-		PreRunE: requireAnyFlag("name", "plan", "subscription", "require-opt-in"),
+			"  confab orgs set org_01J… --require-opt-in=false\n" +
+			"  confab orgs set org_01J… --handover-return-minutes 60",
+		PreRunE: requireAnyFlag("name", "plan", "subscription", "require-opt-in", "handover-return-minutes"),
 	}
 
 	parsedFlag(cmd, &name, "name", "new `name`", parseName)
@@ -158,6 +166,9 @@ func (e *env) orgsSet() *cobra.Command {
 	parsedFlag(cmd, &subscription, "subscription", "subscription status: `active|inactive`",
 		parseChoice(storage.SubscriptionActive, storage.SubscriptionInactive))
 	cmd.Flags().BoolVar(&requireOptIn, "require-opt-in", false, "send templates only to people who opted in")
+
+	cmd.Flags().IntVar(&returnMinutes, "handover-return-minutes", 0,
+		"after how many `minutes` without a message of theirs people hold a conversation no longer; 0 for never")
 
 	given := cmd.Flags().Changed
 	cmd.RunE = e.runOrganizationChange("organization.updated", func(_ *storage.Tx, o *storage.Organization, s *store) error {
@@ -169,6 +180,12 @@ func (e *env) orgsSet() *cobra.Command {
 		}
 		if given("require-opt-in") {
 			o.RequireOptIn = requireOptIn
+		}
+		if given("handover-return-minutes") {
+			if returnMinutes < 0 || returnMinutes > maxReturnMinutes {
+				return usage("--handover-return-minutes is from 0 to %d", maxReturnMinutes)
+			}
+			o.HandoverReturnMinutes = returnMinutes
 		}
 		if !given("plan") {
 			return nil

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"confab/jobs/messaging"
 	"confab/storage"
 )
 
@@ -13,7 +14,13 @@ func (e *env) users() *cobra.Command {
 	return e.group("users", "Invite people and manage their access",
 		e.usersInvite(), e.usersCreate(), e.usersList(), e.usersSet(), e.usersReset(),
 		e.userChange("disable", "Block a person from signing in, and end their sessions and invitations", "user.disabled",
-			func(tx *storage.Tx, u *storage.User) error { return tx.DisableUser(u.ID) }),
+			func(tx *storage.Tx, u *storage.User) error {
+				if err := tx.DisableUser(u.ID); err != nil {
+					return err
+				}
+				_, err := messaging.ReleaseHolders(tx)
+				return err
+			}),
 		e.userChange("enable", "Let a disabled person sign in again", "user.enabled",
 			func(tx *storage.Tx, u *storage.User) error { return tx.EnableUser(u.ID) }),
 		e.usersSessions(),

@@ -129,6 +129,20 @@ func changeConversation(field string, value func(arguments) string) runner {
 	}
 }
 
+func handOver(ctx context.Context, c *Client, a arguments) (any, error) {
+	var out theirConversation
+	body := map[string]any{"to": map[string]any{"type": "none"}}
+	if user := a.text("user_id"); user != "" {
+		body["to"] = map[string]any{"type": "user", "id": user}
+	}
+	if note := a.text("note"); note != "" {
+		body["note"] = note
+	}
+	at := path(a.text("phone_number_id"), "conversations", a.text("conversation_id"), "hand_over")
+	_, err := c.do(ctx, call{method: "POST", path: at, body: body}, &out)
+	return out.shape(1), err
+}
+
 func addNote(ctx context.Context, c *Client, a arguments) (any, error) {
 	var out struct {
 		ID             string `json:"id"`

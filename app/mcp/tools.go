@@ -179,6 +179,17 @@ var tools = []*tool{
 		run: addNote, isWrite: true,
 	},
 	{
+		name: "hand_over", title: "Hand a conversation over",
+		description: "Hands a conversation to a colleague, or with no user_id to nobody, so that you no longer hold it. " +
+			"Use it when a person should go on, and say why in note.",
+		takes: []parameter{
+			ofNumber, ofConversation,
+			{name: "user_id", description: "Id of the colleague who holds it from now on; absent for nobody."},
+			{name: "note", description: "What the colleague should know. The customer never sees it."},
+		},
+		run: handOver, isWrite: true, isRepeat: true,
+	},
+	{
 		name: "replay_delivery", title: "Replay a webhook delivery",
 		description: "Sends an event to its webhook endpoint again, as a new delivery. Use it once the endpoint works again.",
 		takes:       []parameter{{name: "delivery_id", description: "Id of the delivery: wbd_…", isRequired: true}},

@@ -27,8 +27,8 @@ type Facts struct {
 func TextOf(m storage.Message) string {
 	var chosen struct {
 		Body, Caption, Text string
-		Button struct{ Title string } `json:"button_reply"`
-		Row    struct{ Title string } `json:"list_reply"`
+		Button              struct{ Title string } `json:"button_reply"`
+		Row                 struct{ Title string } `json:"list_reply"`
 	}
 	if m.Body == nil && json.Unmarshal(m.Content, &chosen) == nil {
 		return cmp.Or(chosen.Body, chosen.Caption, chosen.Text, chosen.Button.Title, chosen.Row.Title)

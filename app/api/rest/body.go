@@ -34,8 +34,12 @@ func (s *Server) readBody(x *Exchange) error {
 // counts as {}.
 func (s *Server) readJSON(x *Exchange) error {
 	r := x.Request
-	if r.HTTP.Method != http.MethodPost && r.HTTP.Method != http.MethodPatch && !r.route.Has(NamedInBody) {
-		return nil
+	switch r.HTTP.Method {
+	case http.MethodPost, http.MethodPatch, http.MethodPut:
+	default:
+		if !r.route.Has(NamedInBody) {
+			return nil
+		}
 	}
 
 	limit, size := int64(MaxBody), "1 MiB"

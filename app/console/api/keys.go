@@ -6,6 +6,7 @@ import (
 
 	"confab/app/api"
 	"confab/app/api/rest"
+	"confab/jobs/messaging"
 	"confab/storage"
 )
 
@@ -117,6 +118,9 @@ func (s *Server) revokeKey(r *rest.Request) (rest.Reply, error) {
 	}
 	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
 		k, err := tx.RevokeKey(r.Org.ID, id)
+		if err == nil && k.Agent != nil {
+			_, err = messaging.ReleaseHolders(tx)
+		}
 		return rest.OK(viewKey(k, r.Now)), err
 	})
 }

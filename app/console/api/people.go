@@ -9,6 +9,7 @@ import (
 
 	"confab/app/api"
 	"confab/app/api/rest"
+	"confab/jobs/messaging"
 	"confab/storage"
 )
 
@@ -165,7 +166,11 @@ func (s *Server) disablePerson(r *rest.Request) (rest.Reply, error) {
 		if err := checkNotLastAdmin(&tx.Rx, r, *u, ""); err != nil {
 			return err
 		}
-		return tx.DisableUser(u.ID)
+		if err := tx.DisableUser(u.ID); err != nil {
+			return err
+		}
+		_, err := messaging.ReleaseHolders(tx)
+		return err
 	})
 }
 

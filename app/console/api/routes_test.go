@@ -28,6 +28,7 @@ var agentsMay = []string{
 	"GET /:phone_number_id/counts", "GET /:phone_number_id/sending", "POST /:phone_number_id/conversations/:id/read", "POST /:phone_number_id/conversations/:id/unread",
 	"GET /:phone_number_id/conversations/:id/changes",
 	"GET /templates/:id", "GET /contacts/:id", "GET /contacts/:id/history", "GET /:phone_number_id/search_hits",
+	"GET /:phone_number_id/hours", "POST /:phone_number_id/conversations/:id/hand_over",
 	"GET /views", "POST /views", "GET /views/:id", "PATCH /views/:id", "DELETE /views/:id",
 	"GET /:phone_number_id/conversations/:id/notes", "POST /:phone_number_id/conversations/:id/notes", "GET /:phone_number_id/conversations/:id/notes/:note_id",
 	"PATCH /:phone_number_id/conversations/:id/notes/:note_id", "DELETE /:phone_number_id/conversations/:id/notes/:note_id",
