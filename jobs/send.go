@@ -49,19 +49,6 @@ func EnqueueSend(tx *storage.Tx, m storage.Message, content json.RawMessage) err
 	return EnqueueSendBy(tx, storage.Key{}, m, content)
 }
 
-// EnqueueSendBy is EnqueueSend with the key by which the message came, which may be a bot's.
-func EnqueueSendBy(tx *storage.Tx, k storage.Key, m storage.Message, content json.RawMessage) error {
-	args := sendArgs{AboutMessage: storage.NewAboutMessage(m), Content: content}
-	if m.ScheduledAt != 0 {
-		if k.Agent != nil {
-			args.Agent, args.Key = *k.Agent, k.ID
-		}
-		_, err := tx.Enqueue(storage.NewJob{Kind: kindSendLater, Args: args, DueAt: m.ScheduledAt})
-		return err
-	}
-	return enqueueSend(tx, m, args)
-}
-
 // enqueueSend stores the job of a message whose time has come.
 func enqueueSend(tx *storage.Tx, m storage.Message, args sendArgs) error {
 	_, err := tx.Enqueue(storage.NewJob{

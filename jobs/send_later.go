@@ -22,6 +22,19 @@ const (
 	maxScheduled = MaxSchedule + 24*time.Hour
 )
 
+// EnqueueSendBy is EnqueueSend with the key by which the message came, which may be a bot's.
+func EnqueueSendBy(tx *storage.Tx, k storage.Key, m storage.Message, content json.RawMessage) error {
+	args := sendArgs{AboutMessage: storage.NewAboutMessage(m), Content: content}
+	if m.ScheduledAt != 0 {
+		if k.Agent != nil {
+			args.Agent, args.Key = *k.Agent, k.ID
+		}
+		_, err := tx.Enqueue(storage.NewJob{Kind: kindSendLater, Args: args, DueAt: m.ScheduledAt})
+		return err
+	}
+	return enqueueSend(tx, m, args)
+}
+
 // sendLater makes a message one to be sent now, when its time has come. It is then as any
 // other, and what may have changed since it was accepted is checked again.
 func (w *Workers) sendLater(ctx context.Context, job storage.Job) (queue.Commit, error) {

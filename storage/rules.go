@@ -304,7 +304,8 @@ func (tx *Tx) moveFirings(into, from string) error {
 	_, err := tx.Exec(`
 		UPDATE rule_firings AS f
 		SET conversation_id = ?1, scope = iif(EXISTS (
-			SELECT 1 FROM rule_firings o WHERE o.conversation_id = ?1 AND o.rule_id = f.rule_id AND o.scope = f.scope), scope || ' ' || id, scope)
+			SELECT 1 FROM rule_firings o
+			WHERE o.conversation_id = ?1 AND o.rule_id = f.rule_id AND o.scope = f.scope), scope || ' ' || id, scope)
 		WHERE conversation_id = ?2`, into, from)
 	return err
 }

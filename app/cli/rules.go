@@ -23,6 +23,7 @@ func (e *env) rulesList() *cobra.Command {
 		Short:   "List rules in their order",
 		Example: "  confab rules list\n  confab rules list --org org_01J… --json",
 	}
+
 	columns := table[api.RuleView]{
 		heading: []string{"ID", "POSITION", "NAME", "ON", "STATE"},
 		row: func(v api.RuleView) []string {
@@ -95,6 +96,7 @@ func (e *env) rulesDryRun() *cobra.Command {
 		Short:   "Try a rule on stored messages, changing nothing",
 		Example: "  confab rules dry-run rul_01J…\n  confab rules dry-run rul_01J… --since 30d --json",
 	}
+
 	parsedFlag(cmd, &since, "since", "how far back to try it, at most 30d, 7d unless told", parseAge)
 	cmd.RunE = e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
 		if since > api.MaxDryRun {
@@ -124,6 +126,7 @@ func (e *env) hoursShow() *cobra.Command {
 		Short:   "Show the hours of a number as JSON",
 		Example: "  confab hours show\n  confab hours show --phone-number-id 106540352242922",
 	}
+
 	number.add(cmd)
 	cmd.RunE = e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
 		h, err := storage.Query(cmd.Context(), s.DB, func(rx *storage.Rx) (*rules.Hours, error) {
@@ -155,6 +158,7 @@ func (e *env) hoursSet() *cobra.Command {
 		Example: "  confab hours set hours.json\n" +
 			`  echo '{"timezone":"Europe/Madrid","weekly":{"mon":[["09:00","18:00"]]}}' | confab hours set -`,
 	}
+
 	number.add(cmd)
 	cmd.RunE = e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
 		file, err := readFileOrStdin(cmd.InOrStdin(), args[0])
@@ -162,7 +166,7 @@ func (e *env) hoursSet() *cobra.Command {
 			return err
 		}
 		var in api.HoursBody
-		if err := rest.Decode(file, &in); err != nil {
+		if err := rest.Decode(file, s.Now(), &in); err != nil {
 			return plainError(err, nil)
 		}
 		return s.write(cmd, func(tx *storage.Tx) (written, error) {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	consoleapi "confab/app/console/api"
+	"confab/jobs"
 	"confab/storage"
 )
 
@@ -120,6 +121,8 @@ func describe(t consoleapi.TraceView, e consoleapi.TraceEntry) string {
 		return describeTry(e)
 	case consoleapi.TraceCallback, consoleapi.TraceFailed:
 		return describeStatus(e)
+	case consoleapi.TraceRule:
+		return describeRule(*e.Rule)
 	case consoleapi.TraceEvent:
 		return fmt.Sprintf("event %s, deliveries: %d (%s)", e.Event.Type, e.Event.Deliveries, e.Event.ID)
 	default:
@@ -158,6 +161,25 @@ func describeTry(e consoleapi.TraceEntry) string {
 		answer += fmt.Sprintf(", code %d", *e.Try.Code)
 	}
 	return fmt.Sprintf("sent to the provider, attempt %d: %s: %s", e.Try.Try, answer, optionalText(e.Try.Reason))
+}
+
+// describeRule says what a rule did, or why it did nothing.
+func describeRule(r jobs.RuleTrace) string {
+	said := "rule " + cmp.Or(storage.OrEmpty(r.Name), r.ID)
+	if !r.Fired {
+		return said + " did not fire: " + *r.Unmet
+	}
+	said += " fired:"
+	for i, a := range r.Actions {
+		if i > 0 {
+			said += ","
+		}
+		said += " " + a.Action + " " + a.Outcome
+		if a.Reason != nil {
+			said += " (" + *a.Reason + ")"
+		}
+	}
+	return said
 }
 
 func describeStatus(e consoleapi.TraceEntry) string {

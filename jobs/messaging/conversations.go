@@ -203,7 +203,8 @@ func ReleaseHolders(tx *storage.Tx) (more bool, err error) {
 			return false, err
 		}
 		s := event.Subject{Organization: h.OrganizationID, Account: h.AccountID, PhoneNumberID: h.PhoneNumberID}
-		if err := HandOver(tx, s, event.By{Type: event.BySystem}, c.Conversation, storage.Holder{Type: storage.HolderNone}, nil); err != nil {
+		nobody := storage.Holder{Type: storage.HolderNone}
+		if err := HandOver(tx, s, event.By{Type: event.BySystem}, c.Conversation, nobody, nil); err != nil {
 			return false, err
 		}
 	}

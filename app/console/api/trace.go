@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"confab/app/api/rest"
+	"confab/jobs"
 	"confab/jobs/provider"
 	"confab/storage"
 )
@@ -60,6 +61,7 @@ const (
 	TraceEvent    = "event"    // an event was stored
 	TraceDelivery = "delivery" // one of its deliveries has not been tried, or never was
 	TraceAttempt  = "attempt"  // one of its deliveries was tried
+	TraceRule     = "rule"     // a rule was asked about it
 )
 
 // TraceEntry is something that happened to a message. What it has beside a time depends on
@@ -74,6 +76,7 @@ type TraceEntry struct {
 	Status   *tracedStatusView   `json:"status,omitempty"`
 	Event    *tracedEventView    `json:"event,omitempty"`
 	Delivery *tracedDeliveryView `json:"delivery,omitempty"`
+	Rule     *jobs.RuleTrace     `json:"rule,omitempty"`
 	Body     *string             `json:"body,omitempty"` // as it was sent or received
 	// BodyLeftOut says that there is a body, too much of it to be shown here.
 	BodyLeftOut bool `json:"body_left_out,omitempty"`
@@ -178,7 +181,7 @@ func ReadTrace(rx *storage.Rx, organization int64, id string) (TraceView, error)
 	}
 
 	t := &tracer{rx: rx, organization: organization, message: m, words: words, status: storage.MessageQueued, bodies: maxTraceBodies}
-	for _, step := range []func() error{t.addOrigin, t.addTries, t.addEvents} {
+	for _, step := range []func() error{t.addOrigin, t.addTries, t.addRules, t.addEvents} {
 		if err := step(); err != nil {
 			return TraceView{}, err
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"confab/app/api/rest"
+	"confab/jobs"
 	"confab/jobs/event"
 	"confab/storage"
 )
@@ -302,4 +303,13 @@ func (r statusReport) failure() *tracedErrorView {
 	}
 	e := r.Errors[0]
 	return &tracedErrorView{Code: e.Code.String(), Message: cmp.Or(e.Data.Details, e.Message, e.Title)}
+}
+
+// addRules adds what rules did because of the message, or why they did nothing.
+func (t *tracer) addRules() error {
+	all, err := jobs.TraceRules(t.rx, t.message)
+	for _, r := range all {
+		t.add(TraceEntry{Kind: TraceRule, At: r.At, Rule: &r}, "")
+	}
+	return err
 }

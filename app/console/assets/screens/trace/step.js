@@ -31,6 +31,8 @@ const text = {
   failed: "Failed",
   same: (/** @type {string} */ status) => `stays ${status}`,
   moved: (/** @type {string} */ from, /** @type {string} */ to) => `${from} → ${to}`,
+  rule: (/** @type {string} */ name) => `Rule ${name}`,
+  unmet: (/** @type {string} */ condition) => `did not fire: ${condition.replaceAll("_", " ")}`,
   event: (/** @type {string} */ type) => `Event ${type}`,
   few: ["no webhook subscribes to it", "to one endpoint"],
   endpoints: (/** @type {number} */ n) => `to ${count(n)} endpoints`,
@@ -90,7 +92,7 @@ export function step(found, entry, reload) {
  * @param {any} found
  * @param {any} entry
  */
-function titleOf(found, { kind, call, try: tried, status, event, delivery }) {
+function titleOf(found, { kind, call, try: tried, status, event, delivery, rule }) {
   switch (kind) {
     case "person":
       return found.direction === "inbound" ? text.person : text.phone;
@@ -105,6 +107,8 @@ function titleOf(found, { kind, call, try: tried, status, event, delivery }) {
       return text.callback(status.reported || text.unreadable);
     case "failed":
       return text.failed;
+    case "rule":
+      return text.rule(rule.name ?? rule.id);
     case "event":
       return text.event(event.type);
     default:
@@ -155,6 +159,10 @@ const details = {
   ],
   callback: (_, entry) => statusDetails(entry),
   failed: (_, entry) => statusDetails(entry),
+  rule: (_, { rule }) =>
+    rule.fired
+      ? rule.actions.map((/** @type {any} */ one) => `${one.action.replaceAll("_", " ")} ${one.outcome}${one.reason ? ` (${one.reason})` : ""}`)
+      : [text.unmet(rule.unmet)],
   event: (_, { event }) => [text.few[event.deliveries] ?? text.endpoints(event.deliveries), el("code", null, event.id)],
   attempt: (_, { delivery }, reload) => deliveryDetails(delivery, reload),
   delivery: (_, { delivery }, reload) => deliveryDetails(delivery, reload),
