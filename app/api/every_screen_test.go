@@ -19,6 +19,7 @@ var screensOfRoutes = map[string]screenOf{
 	"PATCH /labels/:id":  {"settings/labels", "screens/settings_labels.js", `patch("v1/labels/"`},
 	"DELETE /labels/:id": {"settings/labels", "screens/settings_labels.js", `remove("v1/labels/"`},
 
+	"POST /:phone_number_id/conversations/:id/hand_over": {"inbox/{id}", "screens/inbox/head.js", "/hand_over`"},
 	"GET /views":        {"inbox", "screens/inbox/views.js", `everyRow("v1/views"`},
 	"POST /views":       {"inbox", "screens/inbox/views.js", `post("v1/views"`},
 	"PATCH /views/:id":  {"inbox", "screens/inbox/views.js", `patch("v1/views/"`},
@@ -114,7 +115,7 @@ var screensOfRoutes = map[string]screenOf{
 }
 
 // notYet is why no screen does what the API and the command line can.
-const notYet = "the screen Rules, the hours in Numbers and the holder in a thread are still to be made"
+const notYet = "the screen Rules and the hours in Numbers are still to be made"
 
 // unseenRoutes are what no screen does, and why.
 var unseenRoutes = map[string]string{
@@ -128,7 +129,6 @@ var unseenRoutes = map[string]string{
 	"POST /rules/reorder": notYet, "POST /rules/dry_run": notYet, "POST /rules/:id/dry_run": notYet, "GET /rules/:id/firings": notYet,
 	"GET /:phone_number_id/hours": notYet, "PUT /:phone_number_id/hours": notYet,
 	"GET /:phone_number_id/opt_out": notYet, "PUT /:phone_number_id/opt_out": notYet,
-	"POST /:phone_number_id/conversations/:id/hand_over": notYet,
 	"GET /events/stream":                            "for programs; the console has the same events by a stream of its own",
 	"GET /customers/:id/setup_links/:setup_link_id": "the list of customers/{id} shows each whole",
 	"GET /:phone_number_id/messages/:id/media":      "the message itself says where its file is",

@@ -21,6 +21,10 @@ const text = {
   pending: "Marked as pending",
   snoozed: (/** @type {string} */ until) => "Snoozed until " + until,
   woken: "Snooze ended",
+  handedOver: (/** @type {string} */ who) => "Handed over to " + who,
+  released: "Held by nobody",
+  rule: "a rule",
+  phoneApp: "the phone app",
   api: "API",
 };
 const dayAndClock = dates({ day: "numeric", month: "short", hour: "numeric", minute: "2-digit" });
@@ -77,7 +81,13 @@ function sentence({ type, by, assignee, label, until }) {
   if (type === "reopened" && by.type === "contact") return text.answered;
   if (by.type === "assignment") return text.byTurn(assignee?.name ?? "");
   const isOwn = type === "assigned" && assignee?.id === by.id;
-  const who = isOwn ? "" : by.type === "user" ? by.name ?? "" : text.api;
+  const others = /** @type {Record<string, string>} */ ({ rule: text.rule, time: "" });
+  const who = isOwn ? "" : by.type === "user" ? by.name ?? "" : others[by.type] ?? text.api;
+  if (type === "handed_over") {
+    const to = assignee?.name ?? label;
+    const taken = by.type === "user" && !by.id;
+    return taken ? text.handedOver(text.phoneApp) : text.by(to ? text.handedOver(to) : text.released, assignee?.id === by.id ? "" : who);
+  }
   if (type === "assigned") return text.by(assignee ? text.assigned(assignee.name ?? "") : text.unassigned, who);
   if (type === "labeled" || type === "unlabeled") return text.by(text[type](label ?? ""), who);
   if (type === "snoozed") return text.by(text.snoozed(dayAndClock.format(Date.parse(until ?? ""))), who);

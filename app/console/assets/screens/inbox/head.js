@@ -1,9 +1,12 @@
 /** The head of a thread: who it is with, who else is there, and what ends it. */
 import { el, onDispose, signal, when } from "../../dom.js";
+import { post } from "../../api.js";
 import { onPresence } from "../../live.js";
 import { button, chip, face, icon } from "../../parts/basics.js";
 import { menu } from "../../parts/menu.js";
+import { toastError } from "../../parts/notices.js";
 import { goesOn, me } from "../../session.js";
+import { openAssign } from "./assign.js";
 import { nameOf } from "./conversations.js";
 import { openSnooze, untilText } from "./snooze.js";
 
@@ -18,6 +21,12 @@ const text = {
   snoozed: (/** @type {string} */ until) => "Snoozed until " + until,
   unread: "Mark unread",
   goOn: "Go on to the next",
+  takeOver: "Take over",
+  handOver: "Hand over",
+  held: (/** @type {string} */ who) => "Held by " + who,
+  you: "you",
+  bot: (/** @type {string} */ name) => `bot ${name}`,
+  phoneApp: "the phone app",
   looking: " looking at this too",
   typing: " typing",
   is: [" is", " are"],
@@ -39,6 +48,7 @@ export function head(at) {
       el("h2", { dir: "auto", tabindex: "-1" }, name),
       el("p", null, el("span", null, () => conversation()?.contact.name && conversation()?.contact.phone_number), presence(at.id))),
     () => conversation()?.snoozed_until && chip(text.snoozed(untilText(conversation().snoozed_until)), "warn"),
+    holder(at),
     ending(at),
     button(text.details,
       {
@@ -50,6 +60,36 @@ export function head(at) {
         run: () => at.details.update((on) => !on),
       },
     ));
+}
+
+/**
+ * holder says who holds the conversation, if anybody does: while a person does, no bot writes there.
+ * @param {import("./thread.js").Place} at
+ */
+function holder({ id, number, conversation, merge, people, personName }) {
+  const held = () => conversation()?.holder ?? { type: "none", id: null };
+  const isOwn = () => held().type === "user" && held().id === me().id;
+  const who = () =>
+    isOwn() ? text.you : held().type === "agent" ? text.bot(held().id) : held().id ? personName(held().id) : text.phoneApp;
+  const give = async (/** @type {{ type: string, id?: string }} */ to) => {
+    try {
+      merge(await post(`v1/${number}/conversations/${id}/hand_over`, { to }));
+    } catch (error) {
+      toastError(error);
+    }
+  };
+  /** @type {Element} */
+  const over = button(text.handOver, {
+    run: () => openAssign(over, {
+      people,
+      assigned: held().type === "user" ? held().id : null,
+      choose: (person) => void give(person ? { type: "user", id: person } : { type: "none" }),
+    }),
+  });
+  return when(() => held().type !== "none", () => el("div.joined", null,
+    () => chip(text.held(who()), "calm"),
+    when(() => !isOwn(), () => button(text.takeOver, { run: () => void give({ type: "user", id: me().id }) })),
+    over));
 }
 
 /** ending is the button that resolves or reopens, and the menu of what else can be done. @param {import("./thread.js").Place} at */
