@@ -610,7 +610,7 @@ CREATE TABLE messages (
     direction           TEXT    NOT NULL,                   -- inbound, outbound
     type                TEXT    NOT NULL,
     status              TEXT    NOT NULL,                   -- queued, pending, sent, delivered, read, failed
-    source              TEXT    NOT NULL,                   -- api, app, console, broadcast, rule
+    source              TEXT    NOT NULL,                   -- api, app, console, broadcast, rule, gateway
     provider_id         TEXT,                               -- wamid…, NULL until known
     recipient           TEXT,                               -- BSUID, when the send named one instead of a number
     phone_number        TEXT,                               -- the person's at that time: the contact's may change
@@ -715,6 +715,15 @@ CREATE TRIGGER messages_deleted AFTER DELETE ON messages BEGIN
     INSERT INTO search_changes (account_id, message, top_number) VALUES (old.account_id, old.id, (SELECT coalesce(max(number), 0) FROM messages));
 END;
 
+-- What is kept of messages of the gateway's clients that gave a tag, or an Idempotency-Key.
+CREATE TABLE gateway_sends (
+    message      INTEGER PRIMARY KEY REFERENCES messages (number) ON DELETE CASCADE,
+    tag          TEXT,                                      -- the client's own biz_opaque_callback_data
+    status       INTEGER NOT NULL DEFAULT 0,                -- of what the provider answered; 0: nothing yet
+    content_type TEXT    NOT NULL DEFAULT '',
+    answer       BLOB                                       -- as it came
+) STRICT;
+
 -- Earlier versions of an edited message, and the edit that replaced each.
 CREATE TABLE message_edits (
     message     INTEGER NOT NULL REFERENCES messages (number) ON DELETE CASCADE,
@@ -802,6 +811,17 @@ CREATE TABLE media_uploads (
     PRIMARY KEY (media_id, account_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX media_uploads_of_account ON media_uploads (account_id);
+
+-- Files that the provider knows by an id that clients of the gateway use: they uploaded them, or
+-- a callback brought them. The provider keeps none for longer than 30 days.
+CREATE TABLE gateway_media (
+    account_id INTEGER NOT NULL REFERENCES accounts (id),
+    id         TEXT    NOT NULL,                            -- the provider's
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (account_id, id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX gateway_media_by_id ON gateway_media (id);
+CREATE INDEX gateway_media_by_age ON gateway_media (created_at);
 
 -- Objects of media that no row of media names any more, and since when that is known. Object
 -- storage keeps them for as long as a restored database could name them again.
@@ -891,7 +911,9 @@ CREATE TABLE broadcast_label_changes (
 -- Events, rendered once. Retries and replays send the same bytes. Where there are few
 -- subscriptions, their deliveries are made with the event; where there are many, by a
 -- job of the kind webhook.fan_out. The order of their numbers is that in which they were
--- committed: clients follow the events by it, and remember how far they came.
+-- committed: clients follow the events by it, and remember how far they came. What goes to
+-- webhooks of the format provider is no event: it has the negative number of its organization,
+-- so that no list and no stream finds it.
 CREATE TABLE events (
     seq             INTEGER PRIMARY KEY AUTOINCREMENT,      -- never used again: who has read up to a number must not miss what comes later
     id              TEXT    NOT NULL UNIQUE,                -- evt_…
@@ -928,7 +950,9 @@ CREATE TABLE subscriptions (
     failing_since        INTEGER NOT NULL DEFAULT 0,
     created_at           INTEGER NOT NULL,
     updated_at           INTEGER NOT NULL,
-    deleted_at           INTEGER NOT NULL DEFAULT 0         -- deleted for the client; the row is deleted after its deliveries
+    deleted_at           INTEGER NOT NULL DEFAULT 0,        -- deleted for the client; the row is deleted after its deliveries
+    format               TEXT    NOT NULL DEFAULT 'svc' CHECK (format IN ('svc', 'provider')), -- 'provider': it receives the provider's own envelopes
+    verify_token         BLOB                               -- sealed: what the endpoint is verified by; only of those
 ) STRICT;
 CREATE INDEX subscriptions_of_organization ON subscriptions (organization_id, created_at, id);
 

@@ -20,6 +20,7 @@ import (
 	"confab/app/config"
 	"confab/app/console"
 	"confab/app/datadir"
+	"confab/app/gateway"
 	"confab/app/limit"
 	"confab/app/live"
 	"confab/app/pages"
@@ -116,6 +117,7 @@ type App struct {
 	hosts           pages.Hosts
 	console         *console.Console // nil unless console.enabled is set
 	mcp             http.Handler     // nil unless mcp.enabled is set
+	gateway         *gateway.Server  // nil unless gateway.enabled is set
 	api             *api.Server
 	streams         *stream.Hub
 	operatorStreams *stream.Class // those of commands, over the control socket
@@ -236,6 +238,7 @@ func (a *App) openServices() (err error) {
 	a.openOnboard()
 	a.openConsole()
 	a.openMCP()
+	a.openGateway()
 
 	a.bodies = limit.NewBodies(cmp.Or(a.BodyBudget, defaultBodyBudget))
 	a.metrics.watchBodies(a.bodies)
@@ -246,6 +249,8 @@ func (a *App) openServices() (err error) {
 		Log:         a.Log,
 		Publisher:   messaging.Publisher{PublicURL: a.URL()},
 		WriteError:  a.refuseCallback,
+		Gateway:     a.gateway != nil,
+		Answers:     a.work.Answers,
 		OnKept:      a.metrics.countKept,
 	})
 
@@ -260,6 +265,21 @@ func (a *App) openServices() (err error) {
 		Fence:   a.fence,
 	})
 	return nil
+}
+
+// openGateway makes what speaks to the provider's clients, if it is switched on.
+func (a *App) openGateway() {
+	if !a.Config.Gateway.Enabled {
+		return
+	}
+	a.gateway = gateway.New(gateway.Options{
+		API:       a.api,
+		Answers:   a.work.Answers,
+		Wait:      a.Config.Gateway.Wait,
+		PublicURL: a.URL(),
+		AppID:     a.Config.Provider.AppID,
+		Draining:  a.draining,
+	})
 }
 
 // ProviderOptions are those of a client of the provider that the settings name.

@@ -20,7 +20,7 @@ import (
 // import. Arrows point down: app → jobs → storage.
 var allowed = map[string][]string{
 	"":                      {"app/cli"},
-	"app": {"app/api", "app/api/rest", "app/callback", "app/config", "app/console", "app/console/api", "app/datadir", "app/factor", "app/limit", "app/live", "app/mcp", "app/oidc", "app/pages", "app/password", "app/replica", "app/stream", "jobs", "jobs/guard", "jobs/messaging", "jobs/provider", "jobs/provisioning", "jobs/push", "jobs/queue", "jobs/webhook", "storage"},
+	"app": {"app/api", "app/api/rest", "app/callback", "app/config", "app/console", "app/console/api", "app/datadir", "app/factor", "app/gateway", "app/limit", "app/live", "app/mcp", "app/oidc", "app/pages", "app/password", "app/replica", "app/stream", "jobs", "jobs/guard", "jobs/messaging", "jobs/provider", "jobs/provisioning", "jobs/push", "jobs/queue", "jobs/webhook", "storage"},
 	"app/api": {"app/api/content", "app/api/rest", "app/api/template", "app/live", "app/stream", "jobs", "jobs/contactsheet", "jobs/errorcode", "jobs/event", "jobs/filetype", "jobs/guard", "jobs/mergefield", "jobs/messaging", "jobs/provider", "jobs/provisioning", "jobs/rates", "jobs/rules", "storage"},
 	"app/api/rest":          {"app/limit", "jobs", "jobs/contactsheet", "jobs/errorcode", "jobs/filetype", "jobs/provider", "storage"},
 	"app/api/content":       {"app/api/rest", "jobs/filetype", "jobs/guard", "jobs/provider", "storage"},
@@ -36,6 +36,7 @@ var allowed = map[string][]string{
 	"app/datadir":           {"app/config", "storage"},
 	"app/doctor":            {"app/config", "app/datadir", "app/oidc", "app/replica", "jobs/provider", "storage", "storage/objects"},
 	"app/factor":            {},
+	"app/gateway":           {"app/api", "app/api/content", "app/api/rest", "app/limit", "jobs", "jobs/errorcode", "jobs/filetype", "jobs/provider", "storage"},
 	"app/limit":             {},
 	"app/live":              {"app/limit", "app/stream", "storage"},
 	"app/mcp":               {},

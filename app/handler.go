@@ -11,6 +11,7 @@ import (
 
 	"confab/app/api/rest"
 	"confab/app/callback"
+	"confab/app/gateway"
 	"confab/app/limit"
 	"confab/app/pages"
 	"confab/jobs/guard"
@@ -37,6 +38,8 @@ func (a *App) handler() http.Handler {
 		switch path := r.URL.Path; {
 		case path == "/v1" || strings.HasPrefix(path, "/v1/"):
 			a.api.ServeHTTP(w, r)
+		case a.gateway != nil && (path == gateway.Path || strings.HasPrefix(path, gateway.Path+"/")) && !guard.IsFetch(r):
+			a.gateway.ServeHTTP(w, r)
 		case a.isConsoleAPI(path) && !guard.IsFetch(r):
 			a.console.ServeAPI(w, r)
 		default:

@@ -46,6 +46,7 @@ func (a *App) newWorkers() (*jobs.Workers, error) {
 		ReconcileWindow:   c.ReconcileWindow,
 		Webhooks:          webhooks,
 		Push:              a.newPush(),
+		GatewayWait:       a.Config.Gateway.Wait,
 		Clock:             a.Clock,
 		OnDropped:         a.metrics.countDropped,
 		OnClock:           a.metrics.setClockAhead,

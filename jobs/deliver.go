@@ -160,6 +160,7 @@ func (w *Workers) attempt(ctx context.Context, job storage.Job, p storage.Outgoi
 		URL:     to.URL,
 		Headers: to.Headers,
 		Secrets: to.Secrets(w.DB.Now()),
+		Native:  to.Format == storage.FormatProvider,
 	})
 
 	succeeded = out.Succeeded()

@@ -34,6 +34,7 @@ func (w *Workers) deleteExpired(ctx context.Context, _ storage.Job) (queue.Commi
 		func(tx *storage.Tx, limit int) (int64, error) {
 			return tx.DeleteOldMessageCounts(now.Add(-storage.MessageCountsKept), limit)
 		},
+		func(tx *storage.Tx, limit int) (int64, error) { return tx.DeleteOldGatewayMedia(now, limit) },
 		(*storage.Tx).DeleteOldUserSessions,
 		(*storage.Tx).DeleteOldPushTimes,
 		(*storage.Tx).DeleteOldUserInvitations,

@@ -47,6 +47,11 @@ type Options struct {
 	// Calls are the calls that hand messages to the provider, for requests that cancel them.
 	Calls *SendCalls
 
+	// Answers tells the clients of the gateway what became of their messages, for which they wait
+	// so long.
+	Answers     *Answers
+	GatewayWait time.Duration
+
 	// Clock is the one of a sandbox, which can be moved; nil for this machine's.
 	Clock *storage.MovableClock
 
@@ -75,6 +80,9 @@ type Workers struct {
 func New(o Options) *Workers {
 	if o.Calls == nil {
 		o.Calls = NewSendCalls()
+	}
+	if o.Answers == nil {
+		o.Answers = NewAnswers()
 	}
 	return &Workers{
 		Options:  o,

@@ -203,6 +203,9 @@ func (p *purge) events(ctx context.Context, what storage.PurgeScope, unfinished 
 		return err
 	}
 
+	for _, organization := range organizations {
+		organizations = append(organizations, -organization) // what native webhooks received
+	}
 	for _, what.Organization = range organizations {
 		err := p.rows(ctx, func(rx *storage.Rx, after storage.Row, limit int) ([]storage.Row, error) {
 			return rx.OldEvents(what, after, limit)

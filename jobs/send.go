@@ -37,6 +37,10 @@ const (
 type sendArgs struct {
 	storage.AboutMessage
 	Content json.RawMessage `json:"content"` // only with fields that the provider knows
+	// Passed says that the content is the whole body, as a client of the provider wrote it, and Kept
+	// that the answer is kept.
+	Passed bool `json:"passed,omitempty"`
+	Kept   bool `json:"kept,omitempty"`
 
 	// Of one that is sent later by a bot: its name, and the key that it used.
 	Agent string `json:"agent,omitempty"`
@@ -121,6 +125,8 @@ func (w *Workers) sendBy(ctx context.Context, job storage.Job, rules sendRules) 
 		return nil, err
 	case out.message.Status != storage.MessageQueued && out.message.Status != storage.MessagePending:
 		return nil, nil // a callback has reported how it ended
+	case args.Passed:
+		return w.passOn(ctx, job, args, out)
 	}
 
 	if commit, err := rules.check(ctx, job, out); commit != nil || err != nil {
@@ -143,7 +149,11 @@ func (w *Workers) sendBy(ctx context.Context, job storage.Job, rules sendRules) 
 	if err := w.beginTrial(ctx, out); err != nil {
 		return nil, err
 	}
-	sent, done, err := w.callProvider(ctx, out, body)
+	var sent provider.Sent
+	done, err := w.callProvider(ctx, out, func() (err error) {
+		sent, err = w.Provider.Send(ctx, out.token, *out.sender.PhoneNumberID, body)
+		return err
+	})
 	switch {
 	case done:
 		return nil, err
@@ -177,22 +187,6 @@ func (w *Workers) reconcile(job storage.Job, out outgoing) (queue.Commit, error)
 		return failMessage(out, messaging.Unreachable), nil
 	}
 	return nil, nil
-}
-
-// callProvider hands a message to the provider, unless it was deleted or cancelled
-// meanwhile: then it is done with it. From the beginning of the call until its outcome is
-// stored, the message cannot be cancelled.
-func (w *Workers) callProvider(ctx context.Context, out outgoing, body []byte) (sent provider.Sent, done bool, err error) {
-	if !w.Calls.begin(out.message.ID) {
-		return sent, true, queue.Postpone(cancelPause)
-	}
-	queue.OnSettled(ctx, func() { w.Calls.end(out.message.ID) })
-
-	if gone, err := w.deletedMeanwhile(ctx, out); err != nil || gone {
-		return sent, true, err
-	}
-	sent, err = w.Provider.Send(ctx, out.token, *out.sender.PhoneNumberID, body)
-	return sent, false, err
 }
 
 // maxSendDelay is the longest that a message waits for its next run.

@@ -1,8 +1,11 @@
 package jobs
 
 import (
+	"context"
 	"sync"
 	"time"
+
+	"confab/jobs/queue"
 )
 
 // cancelPause is how long a send waits for the end of the request that cancels it.
@@ -62,4 +65,19 @@ func (c *SendCalls) EndCancel(message string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.cancelled, message)
+}
+
+// callProvider hands a message to the provider, unless it was deleted or cancelled
+// meanwhile: then it is done with it. From the beginning of the call until its outcome is
+// stored, the message cannot be cancelled.
+func (w *Workers) callProvider(ctx context.Context, out outgoing, call func() error) (done bool, err error) {
+	if !w.Calls.begin(out.message.ID) {
+		return true, queue.Postpone(cancelPause)
+	}
+	queue.OnSettled(ctx, func() { w.Calls.end(out.message.ID) })
+
+	if gone, err := w.deletedMeanwhile(ctx, out); err != nil || gone {
+		return true, err
+	}
+	return false, call()
 }

@@ -53,6 +53,7 @@ func (tx *Tx) PurgeMessages(account int64, limit int) (total int64, err error) {
 		{"parked_statuses", "account_id, provider_id, status", "account_id = ?"},
 		{"templates", "id", "account_id = ? ORDER BY created_at, id"},
 		{"media_uploads", "media_id, account_id", "account_id = ?"},
+		{"gateway_media", "account_id, id", "account_id = ?"},
 		{"broadcast_recipients", "broadcast, number", ofBroadcasts},
 		{"broadcast_label_changes", "broadcast, contact_id", ofBroadcasts},
 		{"broadcasts", "number", "account_id = ?"},

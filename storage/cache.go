@@ -240,6 +240,7 @@ type caches struct {
 	assignments *cache[int64, teamAssignment]
 	devices     *cache[int64, bool]
 	rules       *cache[int64, NumberRules]
+	natives     *cache[struct{}, bool]
 
 	recipients *cache[phoneOf, Recipient]
 	threads    *cache[phoneOf, Thread]
@@ -267,6 +268,7 @@ func newCaches() *caches {
 	c.assignments = newCache(c, inTeams, (*Rx).readTeamAssignment)
 	c.devices = newCache(c, inUserSessions, (*Rx).readHasPushDevices)
 	c.rules = newCache(c, inRules|inAccounts, (*Rx).readNumberRules)
+	c.natives = newCache(c, inSubscriptions, (*Rx).readNatives)
 
 	c.recipients = newCache(c, inThreads, (*Rx).readRecipientByPhone)
 	c.threads = newCache(c, inThreads, (*Rx).readThreadByPhone)

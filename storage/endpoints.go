@@ -11,6 +11,7 @@ import (
 type Endpoint struct {
 	Subscription string
 	Status       string
+	Format       string
 	URL          *url.URL
 	Headers      map[string]string
 	keys         []signingKey
@@ -56,7 +57,7 @@ func (rx *Rx) readEndpoint(subscription string) (*Endpoint, error) {
 		return nil, err
 	}
 
-	e := &Endpoint{Subscription: s.ID, Status: s.Status, Headers: s.CustomHeaders}
+	e := &Endpoint{Subscription: s.ID, Status: s.Status, Format: s.Format, Headers: s.CustomHeaders}
 	if e.URL, err = url.Parse(s.URL); err != nil {
 		return nil, fmt.Errorf("the URL of %s cannot be read", s.ID) // it may hold a secret
 	}

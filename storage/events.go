@@ -1,5 +1,7 @@
 package storage
 
+import "context"
+
 // KindDeliver is the kind of job that posts one delivery; its arguments are
 // DeliverArgs and its lane is the subscription.
 const KindDeliver = "deliver"
@@ -66,12 +68,72 @@ func (tx *Tx) InsertEvent(e Event, phoneNumberID string) error {
 	return nil
 }
 
+// InsertEnvelope stores an envelope of the provider, with its id given, for subscriptions that
+// want it. It is no event: nobody who lists or follows those finds it.
+func (tx *Tx) InsertEnvelope(e Event, to []NativeSubscriber) error {
+	owner := e
+	e.OrganizationID = -e.OrganizationID
+	if err := tx.insertEvent(e); err != nil {
+		return err
+	}
+	for _, s := range to {
+		if err := tx.addDelivery(owner, s.subscriber); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// InsertEnvelopeFor is InsertEnvelope for a single subscription, whatever that wants.
+func (tx *Tx) InsertEnvelopeFor(e Event, subscription string) (Delivery, error) {
+	owner := e
+	e.OrganizationID = -e.OrganizationID
+	if err := tx.insertEvent(e); err != nil {
+		return Delivery{}, err
+	}
+	return tx.insertDeliveryFor(owner, subscription)
+}
+
+// NativeSubscriber is a subscription that receives the provider's own envelopes.
+type NativeSubscriber struct{ subscriber }
+
+// Wants reports whether the subscription is for a field of a number.
+func (s NativeSubscriber) Wants(field, phoneNumberID string) bool {
+	return s.chooses(field, phoneNumberID)
+}
+
+// NativeSubscribers are those of an organization.
+func (rx *Rx) NativeSubscribers(organization int64) (all []NativeSubscriber, err error) {
+	to, err := rx.db.caches.subscribers.find(rx, organization)
+	for _, s := range to.all {
+		if s.Format == FormatProvider {
+			all = append(all, NativeSubscriber{s})
+		}
+	}
+	return all, err
+}
+
+// HasNativeSubscribers reports whether any organization has one. Callbacks ask for it.
+func (rx *Rx) HasNativeSubscribers() (bool, error) { return rx.db.caches.natives.find(rx, struct{}{}) }
+
+// HasNativeSubscribers is that of Rx for callers without a transaction.
+func (db *DB) HasNativeSubscribers(ctx context.Context) (bool, error) {
+	return db.caches.natives.fetch(ctx, db, struct{}{})
+}
+
+func (rx *Rx) readNatives(struct{}) (bool, error) {
+	return rx.exists(`SELECT 1 FROM subscriptions WHERE format = 'provider' AND deleted_at = 0 LIMIT 1`)
+}
+
 // InsertEventFor stores an event, with its id given, for a single subscription.
 func (tx *Tx) InsertEventFor(e Event, subscription string) (Delivery, error) {
 	if err := tx.insertEvent(e); err != nil {
 		return Delivery{}, err
 	}
+	return tx.insertDeliveryFor(e, subscription)
+}
 
+func (tx *Tx) insertDeliveryFor(e Event, subscription string) (Delivery, error) {
 	d := Delivery{
 		ID: tx.NewID(PrefixDelivery), OrganizationID: e.OrganizationID, SubscriptionID: subscription,
 		Event: e.ID, EventType: e.Type, EventID: e.EventID,
@@ -80,7 +142,9 @@ func (tx *Tx) InsertEventFor(e Event, subscription string) (Delivery, error) {
 }
 
 func (tx *Tx) insertEvent(e Event) error {
-	tx.signalEvents(e.OrganizationID)
+	if e.OrganizationID > 0 {
+		tx.signalEvents(e.OrganizationID)
+	}
 	_, err := tx.Exec(`
 		INSERT INTO events (id, organization_id, account_id, type, source, event_id, created_at, payload)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, e.ID, e.OrganizationID, e.AccountID, e.Type, e.Source, e.EventID, tx.Order, e.Payload)

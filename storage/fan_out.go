@@ -60,6 +60,7 @@ type subscriber struct {
 	Status         string  `db:"status"`
 	Events         Strings `db:"events"`
 	PhoneNumberIDs Strings `db:"phone_number_ids"` // sorted
+	Format         string  `db:"format"`
 	CreatedAt      Time    `db:"created_at"`
 	Behind         bool    `db:"behind"` // jobs of the organization wait; the same for all
 }
@@ -69,6 +70,11 @@ func (s subscriber) position() position { return position{s.CreatedAt, s.ID} }
 // wants reports whether the subscription is for an event of a type and number; an
 // event that belongs to no number passes every filter by number.
 func (s subscriber) wants(eventType, phoneNumberID string) bool {
+	return s.Format == FormatSvc && s.chooses(eventType, phoneNumberID)
+}
+
+// chooses reports whether the filters of the subscription let something through.
+func (s subscriber) chooses(eventType, phoneNumberID string) bool {
 	if !slices.Contains(s.Events, "*") && !slices.Contains(s.Events, eventType) {
 		return false
 	}
@@ -98,7 +104,7 @@ func (a subscriberSet) byJob() bool { return len(a.all) > maxDirect || a.waiting
 func (rx *Rx) readSubscribers(organization int64) (a subscriberSet, err error) {
 	lane, d := fanOutLane(organization), rx.db.currentDispatcher()
 	err = rx.List(&a.all, `
-		SELECT id, status, events, phone_number_ids, created_at, CASE
+		SELECT id, status, events, phone_number_ids, format, created_at, CASE
 			WHEN EXISTS (SELECT 1 FROM jobs WHERE state = 'held' AND kind = ?2 AND lane = ?3) THEN 1
 			WHEN EXISTS (SELECT 1 FROM jobs WHERE state = 'due' AND kind = ?2 AND lane = ?3) THEN 1
 			WHEN ?4 THEN EXISTS (SELECT 1 FROM jobs WHERE state = 'running' AND kind = ?2 AND lane = ?3)

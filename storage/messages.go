@@ -11,6 +11,7 @@ const (
 
 	SourceBroadcast = "broadcast"
 	SourceRule      = "rule"
+	SourceGateway   = "gateway" // a client of the provider
 )
 
 // Message is a message in either direction, with what the API shows of its

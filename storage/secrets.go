@@ -70,13 +70,20 @@ const (
 )
 
 // InsertSecret makes another secret for a subscription, sealed, and returns its
-// plaintext too. It lives for a while, or with 0 until it is revoked. Those that
-// expired long ago, and all but the last few that did, make way, so that rotating
-// leaves no long list.
+// plaintext too. It lives for a while, or with 0 until it is revoked.
 func (tx *Tx) InsertSecret(subscription string, life time.Duration) (Secret, string, error) {
-	random := make([]byte, 32)
-	rand.Read(random)
-	plain := SecretPrefix + base64.StdEncoding.EncodeToString(random)
+	return tx.InsertGivenSecret(subscription, "", life)
+}
+
+// InsertGivenSecret is InsertSecret with a secret of the client's, unless that is "". Secrets
+// that expired long ago, and all but the last few that did, make way, so that rotating leaves no
+// long list.
+func (tx *Tx) InsertGivenSecret(subscription, plain string, life time.Duration) (Secret, string, error) {
+	if plain == "" {
+		random := make([]byte, 32)
+		rand.Read(random)
+		plain = SecretPrefix + base64.StdEncoding.EncodeToString(random)
+	}
 
 	s := Secret{ID: tx.NewID(PrefixSecret), SubscriptionID: subscription, CreatedAt: tx.Now}
 	if life > 0 {

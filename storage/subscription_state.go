@@ -169,7 +169,7 @@ func (tx *Tx) removeJob(id int64) error {
 func (tx *Tx) DeleteSubscription(organization int64, id string) error {
 	err := tx.ExecOne(`
 		UPDATE subscriptions
-		SET deleted_at = ?, status = 'disabled', custom_headers = NULL
+		SET deleted_at = ?, status = 'disabled', custom_headers = NULL, verify_token = NULL
 		WHERE id = ? AND organization_id = ? AND deleted_at = 0`, tx.Now, id, organization)
 	if err := tx.hint(err, HintDelivery, Scope{Organization: organization}, ""); err != nil {
 		return err
@@ -189,10 +189,21 @@ func (tx *Tx) DeleteSubscription(organization int64, id string) error {
 }
 
 // DeleteSubscriptionStep removes up to DeliveriesPerStep deliveries of a deleted
-// subscription, and once there are no more itself; then it returns true.
+// subscription, with the envelopes that only they carried, and once there are no more itself;
+// then it returns true.
 func (tx *Tx) DeleteSubscriptionStep(id string) (gone bool, err error) {
-	n, err := tx.deleteDeliveries(`id IN (SELECT id FROM deliveries WHERE subscription_id = ? ORDER BY status, created_at, id LIMIT ?)`,
-		id, DeliveriesPerStep)
+	const some = `FROM deliveries WHERE subscription_id = ? ORDER BY status, created_at, id LIMIT ?`
+	var events []string
+	if err := tx.List(&events, `SELECT event `+some, id, DeliveriesPerStep); err != nil {
+		return false, err
+	}
+	n, err := tx.deleteDeliveries(`id IN (SELECT id `+some+`)`, id, DeliveriesPerStep)
+	if err == nil {
+		_, err = tx.Exec(`
+			DELETE FROM events
+			WHERE id IN (SELECT value FROM json_each(?)) AND organization_id < 0
+				AND NOT EXISTS (SELECT 1 FROM deliveries WHERE event = events.id)`, jsonList(events))
+	}
 	if err != nil || n == DeliveriesPerStep {
 		return false, err
 	}

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 
@@ -12,6 +13,12 @@ const (
 	WebhookActive   = "active"
 	WebhookPaused   = "paused"
 	WebhookDisabled = "disabled"
+)
+
+// Formats of what a subscription receives.
+const (
+	FormatSvc      = "svc"
+	FormatProvider = "provider" // the provider's own envelopes
 )
 
 // Why a subscription was disabled.
@@ -36,17 +43,32 @@ type Subscription struct {
 	CreatedAt           Time    `db:"created_at"`
 	UpdatedAt           Time    `db:"updated_at"`
 
+	Format            string `db:"format"`
+	SealedVerifyToken []byte `db:"verify_token"`
+
 	CustomHeaders map[string]string `db:"-"` // SealedHeaders, opened
+	VerifyToken   string            `db:"-"` // likewise; only of FormatProvider
+	FirstSecret   string            `db:"-"` // of a new one, where its client gives one
 }
 
 const subscriptionColumns = `id, organization_id, url, description, events, phone_number_ids, custom_headers,
-	status, disabled_reason, consecutive_failures, failing_since, created_at, updated_at`
+	status, disabled_reason, consecutive_failures, failing_since, created_at, updated_at, format, verify_token`
 
 // headersPurpose binds sealed headers to their subscription.
 func headersPurpose(subscription string) string { return "custom headers of " + subscription }
 
-// openHeaders unseals a subscription's headers.
-func (rx *Rx) openHeaders(s *Subscription) error {
+// verifyPurpose binds a sealed verify token to its subscription.
+func verifyPurpose(subscription string) string { return "verify token of " + subscription }
+
+// openSealed unseals a subscription's headers and its verify token.
+func (rx *Rx) openSealed(s *Subscription) error {
+	if s.SealedVerifyToken != nil {
+		token, err := rx.db.Unseal(verifyPurpose(s.ID), s.SealedVerifyToken)
+		if err != nil {
+			return err
+		}
+		s.VerifyToken = string(token)
+	}
 	if s.SealedHeaders == nil {
 		return nil
 	}
@@ -57,9 +79,12 @@ func (rx *Rx) openHeaders(s *Subscription) error {
 	return json.Unmarshal(text, &s.CustomHeaders)
 }
 
-// sealHeaders seals what a subscription's row is to keep of its headers.
-func (tx *Tx) sealHeaders(s *Subscription) error {
-	s.SealedHeaders = nil
+// seal seals what a subscription's row is to keep of its headers and its verify token.
+func (tx *Tx) seal(s *Subscription) error {
+	s.SealedHeaders, s.SealedVerifyToken = nil, nil
+	if s.VerifyToken != "" {
+		s.SealedVerifyToken = tx.db.Seal(verifyPurpose(s.ID), []byte(s.VerifyToken))
+	}
 	if len(s.CustomHeaders) == 0 {
 		return nil
 	}
@@ -83,7 +108,7 @@ func (rx *Rx) Subscription(organization int64, id string) (Subscription, error) 
 		return s, err
 	}
 
-	return s, rx.openHeaders(&s)
+	return s, rx.openSealed(&s)
 }
 
 // Endpoint finds a subscription for a delivery to it.
@@ -96,7 +121,7 @@ func (rx *Rx) Endpoint(id string) (Subscription, error) {
 		return s, err
 	}
 
-	return s, rx.openHeaders(&s)
+	return s, rx.openSealed(&s)
 }
 
 // Subscriptions lists an organization's subscriptions, newest first.
@@ -112,7 +137,7 @@ func (rx *Rx) Subscriptions(organization int64, after After, limit int) ([]Subsc
 	}
 
 	for i := range page {
-		if err := rx.openHeaders(&page[i]); err != nil {
+		if err := rx.openSealed(&page[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -129,15 +154,17 @@ func (rx *Rx) CountSubscriptions(organization int64) (int, error) {
 func (tx *Tx) InsertSubscription(s *Subscription) (secret string, err error) {
 	s.ID = tx.NewID(PrefixSubscription)
 	s.CreatedAt, s.UpdatedAt = tx.Order, tx.Order
-	if err := tx.sealHeaders(s); err != nil {
+	s.Format = cmp.Or(s.Format, FormatSvc)
+	if err := tx.seal(s); err != nil {
 		return "", err
 	}
 
 	_, err = tx.Exec(`
 		INSERT INTO subscriptions (id, organization_id, url, description, events, phone_number_ids, custom_headers, status,
-			created_at, updated_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		s.ID, s.OrganizationID, s.URL, s.Description, s.Events, s.PhoneNumberIDs, s.SealedHeaders, s.Status, s.CreatedAt, s.UpdatedAt)
+			created_at, updated_at, format, verify_token)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		s.ID, s.OrganizationID, s.URL, s.Description, s.Events, s.PhoneNumberIDs, s.SealedHeaders, s.Status, s.CreatedAt, s.UpdatedAt,
+		s.Format, s.SealedVerifyToken)
 	if err != nil {
 		return "", err
 	}
@@ -146,21 +173,21 @@ func (tx *Tx) InsertSubscription(s *Subscription) (secret string, err error) {
 		tx.closeLane(deliveryLane(s.ID))
 	}
 
-	_, secret, err = tx.InsertSecret(s.ID, 0)
+	_, secret, err = tx.InsertGivenSecret(s.ID, s.FirstSecret, 0)
 	return secret, tx.hintSubscription(err, s.ID)
 }
 
 // UpdateSubscription stores what a client can change of s, but for its status.
 func (tx *Tx) UpdateSubscription(s *Subscription) error {
-	if err := tx.sealHeaders(s); err != nil {
+	if err := tx.seal(s); err != nil {
 		return err
 	}
 
 	s.UpdatedAt = tx.Order
 	err := tx.ExecOne(`
 		UPDATE subscriptions
-		SET url = ?, description = ?, events = ?, phone_number_ids = ?, custom_headers = ?, updated_at = ?
+		SET url = ?, description = ?, events = ?, phone_number_ids = ?, custom_headers = ?, verify_token = ?, updated_at = ?
 		WHERE id = ? AND organization_id = ? AND deleted_at = 0`,
-		s.URL, s.Description, s.Events, s.PhoneNumberIDs, s.SealedHeaders, s.UpdatedAt, s.ID, s.OrganizationID)
+		s.URL, s.Description, s.Events, s.PhoneNumberIDs, s.SealedHeaders, s.SealedVerifyToken, s.UpdatedAt, s.ID, s.OrganizationID)
 	return tx.hintSubscription(err, s.ID)
 }

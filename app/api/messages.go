@@ -1,12 +1,12 @@
 package api
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"slices"
 	"strconv"
 
 	"confab/app/api/content"
@@ -26,7 +26,7 @@ func messageFilters(r *rest.Request) (storage.MessageFilter, error) {
 		Direction:      q.OneOf("direction", storage.Inbound, storage.Outbound),
 		Status: q.OneOf("status", storage.MessageQueued, storage.MessagePending, storage.MessageSent,
 			storage.MessageDelivered, storage.MessageRead, storage.MessageFailed),
-		Type:          q.OneOf("type", slices.Concat(content.MessageTypes, content.ReceivedTypes)...),
+		Type:          q.OneOf("type", content.AllTypes()...),
 		CreatedAfter:  q.After("created_after"),
 		CreatedBefore: q.Before("created_before"),
 		Scheduled:     q.OneOf("scheduled", "true", "false") == "true",
@@ -144,7 +144,7 @@ func (s *Server) markRead(r *rest.Request, read content.ReadReceipt) (rest.Reply
 			return rest.Reply{}, err
 		}
 
-		if err := checkReceiptAllowed(tx, r.Account.ID); err != nil {
+		if err := checkReceiptAllowed(&tx.Rx, r.Account.ID); err != nil {
 			return rest.Reply{}, err
 		}
 		if err := tx.MarkRead(&m, unread); err != nil {
@@ -271,7 +271,7 @@ func newMessage(sender storage.Sender, to storage.Recipient, out content.Outgoin
 		Direction:          storage.Outbound,
 		Type:               out.Type,
 		Status:             storage.MessageQueued,
-		Source:             storage.SourceAPI,
+		Source:             cmp.Or(out.Source, storage.SourceAPI),
 		Content:            storage.JSON(out.Content),
 		Body:               out.Body,
 		ContactPhone:       to.PhoneNumber,

@@ -32,7 +32,8 @@ type newSecretView struct {
 
 // newSecret is the body of POST /v1/webhook_subscriptions/:id/secrets.
 type newSecret struct {
-	ExpiresInHours *int `json:"expires_in_hours"`
+	ExpiresInHours *int    `json:"expires_in_hours"`
+	Secret         *string `json:"secret"` // only for a native webhook
 }
 
 func (n *newSecret) Validate() error {
@@ -52,6 +53,9 @@ func (n *newSecret) lifetime() time.Duration {
 // createSecret handles POST /v1/webhook_subscriptions/:id/secrets.
 func (s *Server) createSecret(r *rest.Request, in newSecret) (rest.Reply, error) {
 	return rest.UpdateFound(s.Server, r, EnabledSubscriptionIn, func(tx *storage.Tx, sub storage.Subscription) (rest.Reply, error) {
+		if err := checkGivenSecret(sub.Format, in.Secret); err != nil {
+			return rest.Reply{}, err
+		}
 		secrets, err := tx.Secrets(sub.ID)
 		if err != nil {
 			return rest.Reply{}, err
@@ -60,7 +64,7 @@ func (s *Server) createSecret(r *rest.Request, in newSecret) (rest.Reply, error)
 			return rest.Reply{}, rest.Invalid("secrets", "has 10 live ones, the maximum: revoke one first")
 		}
 
-		secret, plain, err := tx.InsertSecret(sub.ID, in.lifetime())
+		secret, plain, err := tx.InsertGivenSecret(sub.ID, storage.OrEmpty(in.Secret), in.lifetime())
 		view := newSecretView{
 			ID:        secret.ID,
 			Object:    "webhook_secret",

@@ -89,8 +89,8 @@ func CheckSender(r *rest.Request, sender storage.Sender, used func() (int64, err
 }
 
 // checkReceiptAllowed refuses a read receipt of a number that may not send.
-func checkReceiptAllowed(tx *storage.Tx, account int64) error {
-	sender, err := tx.Sender(account)
+func checkReceiptAllowed(rx *storage.Rx, account int64) error {
+	sender, err := rx.Sender(account)
 	if err != nil {
 		return err
 	}
@@ -108,6 +108,9 @@ func resolveTemplate(rx *storage.Rx, out *content.OutgoingMessage, sender storag
 	}
 
 	t, err := rx.Template(sender.ID, out.Template.Name, out.Template.Language)
+	if errors.Is(err, storage.ErrNotFound) && out.AnyTemplate {
+		return nil
+	}
 	if errors.Is(err, storage.ErrNotFound) {
 		return &rest.Error{
 			Code: rest.InvalidTemplateName, Param: "template.name",
@@ -119,6 +122,13 @@ func resolveTemplate(rx *storage.Rx, out *content.OutgoingMessage, sender storag
 	}
 
 	stored := template.Stored{Components: []byte(t.Components), ParameterFormat: t.ParameterFormat, Category: t.Category}
+	if out.Source == storage.SourceGateway {
+		out.Marketing = messaging.IsMarketing(t)
+		if template.CheckParameters(stored, out.Template.Components) == nil {
+			out.Body, err = template.Render(stored, out.Template.Components)
+		}
+		return err
+	}
 	if out.Recipient != "" && !template.SupportsBSUID(stored) {
 		return rest.Invalid("recipient", "cannot be used for an authentication template, which can only be sent to a phone number")
 	}

@@ -29,6 +29,9 @@ type newSubscription struct {
 	PhoneNumberIDs []string       `json:"phone_number_ids"`
 	Status         *string        `json:"status"`
 	CustomHeaders  map[string]any `json:"custom_headers"`
+	Format         *string        `json:"format"`
+	VerifyToken    *string        `json:"verify_token"`
+	Secret         *string        `json:"secret"`
 
 	urls *guard.Client
 }
@@ -42,7 +45,7 @@ func (n *newSubscription) Validate() error {
 	}
 	return cmp.Or(
 		checkURLForm(n.urls, n.URL),
-		checkEvents(n.Events),
+		n.checkNative(),
 		rest.Optional("description", n.Description, maxDescription),
 		checkNumbers(n.PhoneNumberIDs),
 		checkWebhookStatus(n.Status),
@@ -60,6 +63,9 @@ func (n *newSubscription) subscription(organization int64) storage.Subscription 
 		PhoneNumberIDs: distinct(n.PhoneNumberIDs),
 		CustomHeaders:  headerValues(n.CustomHeaders),
 		Status:         storage.WebhookActive,
+		Format:         n.format(),
+		VerifyToken:    storage.OrEmpty(n.VerifyToken),
+		FirstSecret:    storage.OrEmpty(n.Secret),
 	}
 
 	if n.Status != nil {
@@ -76,20 +82,25 @@ type subscriptionChanges struct {
 	PhoneNumberIDs rest.Patch[[]string]       `json:"phone_number_ids"`
 	Status         rest.Patch[string]         `json:"status"`
 	CustomHeaders  rest.Patch[map[string]any] `json:"custom_headers"`
+	Format         rest.Patch[string]         `json:"format"`
+	VerifyToken    rest.Patch[string]         `json:"verify_token"`
 
 	urls *guard.Client
 }
 
 func (c *subscriptionChanges) Validate() error {
-	if !c.URL.Set && !c.Events.Set && !c.Description.Set && !c.PhoneNumberIDs.Set && !c.Status.Set && !c.CustomHeaders.Set {
+	if !c.URL.Set && !c.Events.Set && !c.Description.Set && !c.PhoneNumberIDs.Set && !c.Status.Set && !c.CustomHeaders.Set &&
+		!c.Format.Set && !c.VerifyToken.Set {
 		return rest.NoneGiven("url", "Provide at least one of url, events, description, phone_number_ids, status and custom_headers.")
 	}
 	return cmp.Or(
 		c.URL.NotNull("url"),
 		c.Events.NotNull("events"),
 		c.Status.NotNull("status"),
+		c.Format.NotNull("format"),
+		c.VerifyToken.NotNull("verify_token"),
+		rest.Optional("verify_token", c.VerifyToken.OrNil(), maxVerifyToken),
 		checkURLForm(c.urls, c.URL.OrNil()),
-		checkEvents(c.Events.Value),
 		rest.Optional("description", c.Description.OrNil(), maxDescription),
 		checkNumbers(c.PhoneNumberIDs.Value),
 		checkWebhookStatus(c.Status.OrNil()),
@@ -115,6 +126,9 @@ func (c *subscriptionChanges) apply(tx *storage.Tx, s *storage.Subscription) err
 		}
 	}
 
+	if c.VerifyToken.Set {
+		s.VerifyToken = c.VerifyToken.Value
+	}
 	if c.CustomHeaders.Set {
 		s.CustomHeaders = headerValues(c.CustomHeaders.Value)
 	}

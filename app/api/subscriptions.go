@@ -22,6 +22,7 @@ type subscriptionView struct {
 	Secrets             []secretView      `json:"secrets"`
 	PhoneNumberIDs      storage.Strings   `json:"phone_number_ids"`
 	CustomHeaders       map[string]string `json:"custom_headers"`
+	Format              string            `json:"format"`
 	CreatedAt           storage.Time      `json:"created_at"`
 	UpdatedAt           storage.Time      `json:"updated_at"`
 	InitialSecret       string            `json:"initial_secret,omitempty"` // once
@@ -41,6 +42,7 @@ func ViewSubscription(s storage.Subscription, secrets []storage.Secret) subscrip
 		Secrets:             make([]secretView, len(secrets)),
 		PhoneNumberIDs:      s.PhoneNumberIDs,
 		CustomHeaders:       s.CustomHeaders,
+		Format:              s.Format,
 		CreatedAt:           s.CreatedAt,
 		UpdatedAt:           s.UpdatedAt,
 	}
@@ -83,6 +85,11 @@ func (s *Server) createSubscription(r *rest.Request) (rest.Reply, error) {
 
 	if err := s.checkWebhookURL(r, *in.URL); err != nil {
 		return rest.Reply{}, err
+	}
+	if in.format() == storage.FormatProvider {
+		if err := s.verifyEndpoint(r.HTTP.Context(), *in.URL, *in.VerifyToken); err != nil {
+			return rest.Reply{}, err
+		}
 	}
 
 	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
@@ -171,6 +178,9 @@ func (s *Server) updateSubscription(r *rest.Request) (rest.Reply, error) {
 			return rest.Reply{}, err
 		}
 	}
+	if err := s.checkChanges(r, &in); err != nil {
+		return rest.Reply{}, err
+	}
 
 	return rest.UpdateFound(s.Server, r, SubscriptionIn, func(tx *storage.Tx, sub storage.Subscription) (rest.Reply, error) {
 		if sub.Status == storage.WebhookDisabled && in.Status.Value != storage.WebhookActive {
@@ -185,6 +195,32 @@ func (s *Server) updateSubscription(r *rest.Request) (rest.Reply, error) {
 	})
 }
 
+// checkChanges checks changes against the subscription that they are of, and verifies the endpoint
+// of a native one where it changes.
+func (s *Server) checkChanges(r *rest.Request, in *subscriptionChanges) error {
+	sub, err := rest.Find(s.Server, r, SubscriptionIn)
+	if err != nil {
+		return err
+	}
+	if sub.Status == storage.WebhookDisabled && in.Status.Value != storage.WebhookActive {
+		return errDisabled()
+	}
+	if err := in.checkFor(sub); err != nil {
+		return err
+	}
+	if sub.Format != storage.FormatProvider || !in.URL.Set && !in.VerifyToken.Set {
+		return nil
+	}
+
+	if in.URL.Set {
+		sub.URL = in.URL.Value
+	}
+	if in.VerifyToken.Set {
+		sub.VerifyToken = in.VerifyToken.Value
+	}
+	return s.verifyEndpoint(r.HTTP.Context(), sub.URL, sub.VerifyToken)
+}
+
 // deleteSubscription handles DELETE /v1/webhook_subscriptions/:id.
 func (s *Server) deleteSubscription(r *rest.Request) (rest.Reply, error) {
 	return rest.UpdateFound(s.Server, r, SubscriptionIn, func(tx *storage.Tx, sub storage.Subscription) (rest.Reply, error) {
@@ -197,7 +233,8 @@ type testRequest struct {
 	EventType *string `json:"event_type"`
 }
 
-func (t *testRequest) Validate() error { return CheckEventType("event_type", t.EventType) }
+// Validate leaves the type to the handler: which there are depends on the subscription's format.
+func (t *testRequest) Validate() error { return nil }
 
 // eventType is the type of the sample: the one that the body names, else the first
 // that the subscription listens to.
@@ -215,6 +252,13 @@ func (t *testRequest) eventType(sub storage.Subscription) string {
 // testSubscription handles POST /v1/webhook_subscriptions/:id/test.
 func (s *Server) testSubscription(r *rest.Request, in testRequest) (rest.Reply, error) {
 	return rest.UpdateFound(s.Server, r, EnabledSubscriptionIn, func(tx *storage.Tx, sub storage.Subscription) (rest.Reply, error) {
+		if sub.Format == storage.FormatProvider {
+			return s.testNative(tx, sub, in)
+		}
+		if err := CheckEventType("event_type", in.EventType); err != nil {
+			return rest.Reply{}, err
+		}
+
 		sample, err := event.Sample(in.eventType(sub), r.Org.ID, tx.Now, tx.NewID)
 		if err != nil {
 			return rest.Reply{}, err

@@ -35,7 +35,7 @@ func (s *Server) prepareAccount(n provider.CallbackChange) []piece {
 	unknown := wholeChange(n)
 	unknown.waba = waba
 	find := func(tx *storage.Tx) ([]storage.Account, error) { return affectedAccounts(tx, waba, phone) }
-	return []piece{{wholeChange(n), applyToAll(find, apply, s.keepRaw(unknown, "unknown account"))}}
+	return []piece{{item: wholeChange(n), apply: applyToAll(find, apply, s.keepRaw(unknown, "unknown account"))}}
 }
 
 // affectedAccounts finds the accounts that a change is about: the one with the

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"unicode/utf8"
 
+	"confab/jobs/messaging"
 	"confab/jobs/provider"
 	"confab/storage"
 )
@@ -19,18 +20,42 @@ type step func(*storage.Tx) error
 type piece struct {
 	item
 	apply step
+
+	from   *received // the callback; nil if that cannot be read
+	change int       // which of its changes the item is of
+	at     provider.Place
 }
 
-// piecesPerTx is the most pieces in one transaction.
-const piecesPerTx = 50
+// received is a callback as it came, and its changes.
+type received struct {
+	text    []byte
+	changes []provider.CallbackChange
+}
+
+const (
+	// piecesPerTx is the most pieces in one transaction.
+	piecesPerTx = 50
+	// nativePieces is the same where native webhooks get the callback: what one transaction
+	// writes goes out in one envelope.
+	nativePieces = 200
+)
 
 // apply writes all pieces of a callback, in several transactions if it is large.
 // If one fails, the provider sends the whole callback again; the pieces that were
 // committed before are recognized then and change nothing.
 func (s *Server) apply(ctx context.Context, body []byte) error {
+	native, err := s.DB.HasNativeSubscribers(ctx)
+	if err != nil {
+		return err
+	}
+	most := piecesPerTx
+	if native {
+		most = nativePieces
+	}
+
 	for left := s.pieces(body); len(left) > 0; {
-		some := left[:min(piecesPerTx, len(left))]
-		done, err := s.applySome(ctx, some)
+		some := left[:min(most, len(left))]
+		done, err := s.applySome(ctx, some, native)
 
 		// A transient error is left to the provider, which sends the callback
 		// again. Any other error would come back each time: the bad piece must be
@@ -47,20 +72,25 @@ func (s *Server) apply(ctx context.Context, body []byte) error {
 }
 
 // applySome writes the first of some pieces in one transaction, and returns how many:
-// each may make a delivery for many subscriptions, and the writer is not held long.
-func (s *Server) applySome(ctx context.Context, pieces []piece) (done int, err error) {
+// each may make a delivery for many subscriptions, and the writer is not held long. What native
+// webhooks get is written with them.
+func (s *Server) applySome(ctx context.Context, pieces []piece, native bool) (done int, err error) {
 	err = s.DB.Update(ctx, func(tx *storage.Tx) error {
 		done = 0
+		var fresh []piece
 		for _, p := range pieces {
-			if tx.Full() {
+			if tx.Full() && !native {
 				break
 			}
-			if err := p.apply(tx); err != nil {
+			switch err := p.apply(tx); {
+			case err == nil:
+				fresh = append(fresh, p)
+			case !errors.Is(err, messaging.ErrRepeat):
 				return err
 			}
 			done++
 		}
-		return nil
+		return forward(tx, fresh)
 	})
 	return done, err
 }
@@ -78,10 +108,11 @@ func isTransient(err error) bool {
 // which everything is refused is not stored many times over.
 func (s *Server) applyOneByOne(ctx context.Context, pieces []piece) error {
 	for _, p := range pieces {
-		err := s.DB.Update(ctx, p.apply)
+		_, err := s.applySome(ctx, []piece{p}, true)
 		if err != nil && !isTransient(err) {
 			s.Log.Error("could not apply a callback", "field", metricLabel(p.Field), "error", err)
-			err = s.DB.Update(ctx, s.keepRaw(p.item, "failed"))
+			p.apply = s.keepRaw(p.item, "failed")
+			_, err = s.applySome(ctx, []piece{p}, true)
 		}
 		if err != nil {
 			return err
@@ -102,16 +133,19 @@ func (s *Server) pieces(body []byte) (all []piece) {
 	changes, err := provider.ParseCallback(text)
 	if err != nil {
 		unread := item{Change: provider.Change{Value: body}}
-		return []piece{{unread, s.keepRaw(unread, "unreadable")}}
+		return []piece{{item: unread, apply: s.keepRaw(unread, "unreadable")}}
 	}
 
-	for _, n := range changes {
+	from := &received{text, changes}
+	for i, n := range changes {
 		prepare := preparerOf(n.Field)
 		if prepare == nil {
-			all = append(all, s.keepChange(n, "not handled")...)
-			continue
+			prepare = func(s *Server, n provider.CallbackChange) []piece { return s.keepChange(n, "not handled") }
 		}
-		all = append(all, prepare(s, n)...)
+		for _, p := range prepare(s, n) {
+			p.from, p.change = from, i
+			all = append(all, p)
+		}
 	}
 	return all
 }
@@ -146,7 +180,7 @@ func preparerOf(field string) func(*Server, provider.CallbackChange) []piece {
 // keepChange returns the piece for a change that is only kept.
 func (s *Server) keepChange(n provider.CallbackChange, reason string) []piece {
 	whole := wholeChange(n)
-	return []piece{{whole, s.keepRaw(whole, reason)}}
+	return []piece{{item: whole, apply: s.keepRaw(whole, reason)}}
 }
 
 // item is a change, or one item of its value, with the phone number id and the

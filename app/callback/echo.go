@@ -12,7 +12,7 @@ import (
 
 // prepareEchoes reads echoes: the messages that the business sent from its phone.
 func (s *Server) prepareEchoes(n provider.CallbackChange) []piece {
-	return s.prepareEach(n, func(f numberChange) []json.RawMessage { return f.value.Echoes },
+	return s.prepareEach(n, "message_echoes", func(f numberChange) []json.RawMessage { return f.value.Echoes },
 		func(f numberChange, raw json.RawMessage) step { return s.prepareMessage(f, raw, storage.Outbound) })
 }
 
@@ -37,7 +37,10 @@ func (s *Server) prepareEcho(f numberChange, m provider.Message, raw json.RawMes
 // storeEcho stores a message that the business sent, unless it is stored already,
 // with the contact and the conversation that it needs.
 func (s *Server) storeEcho(tx *storage.Tx, a storage.Account, in incoming) error {
-	if _, err := tx.MessageByProviderID(a.ID, in.ID); !errors.Is(err, storage.ErrNotFound) {
+	switch _, err := tx.MessageByProviderID(a.ID, in.ID); {
+	case err == nil:
+		return messaging.ErrRepeat
+	case !errors.Is(err, storage.ErrNotFound):
 		return err
 	}
 

@@ -36,7 +36,7 @@ func (s *Server) prepareSystem(f numberChange, m provider.Message, raw json.RawM
 
 // prepareIdentities reads changes of people's ids.
 func (s *Server) prepareIdentities(n provider.CallbackChange) []piece {
-	return s.prepareEach(n, func(f numberChange) []json.RawMessage { return f.value.Identities }, s.prepareIdentity)
+	return s.prepareEach(n, "", func(f numberChange) []json.RawMessage { return f.value.Identities }, s.prepareIdentity)
 }
 
 // prepareIdentity reads the change of one person's ids.
@@ -90,7 +90,7 @@ func (s *Server) changeIdentity(f numberChange, raw json.RawMessage, before, aft
 
 // preparePreferences reads whether people want marketing messages.
 func (s *Server) preparePreferences(n provider.CallbackChange) []piece {
-	return s.prepareEach(n, func(f numberChange) []json.RawMessage { return f.value.Preferences }, s.preparePreference)
+	return s.prepareEach(n, "", func(f numberChange) []json.RawMessage { return f.value.Preferences }, s.preparePreference)
 }
 
 // preparePreference reads the preference of one person.

@@ -22,11 +22,12 @@ func (s *Server) prepareMessages(n provider.CallbackChange) (all []piece) {
 		return s.keepChange(n, "unreadable")
 	}
 
-	for _, raw := range f.value.Statuses {
-		all = append(all, piece{f.item(raw), s.prepareStatus(f, raw)})
+	for i, raw := range f.value.Statuses {
+		all = append(all, piece{item: f.item(raw), apply: s.prepareStatus(f, raw), at: provider.Place{List: "statuses", Index: i}})
 	}
-	for _, raw := range f.value.Messages {
-		all = append(all, piece{f.item(raw), s.prepareMessage(f, raw, storage.Inbound)})
+	for i, raw := range f.value.Messages {
+		prepared := s.prepareMessage(f, raw, storage.Inbound)
+		all = append(all, piece{item: f.item(raw), apply: prepared, at: provider.Place{List: "messages", Index: i}})
 	}
 
 	if len(f.value.Errors) > 0 {
@@ -237,6 +238,12 @@ func (c content) mediaStatus() *string {
 // publishOrFetch publishes the event of a message: now, or when its file has been
 // downloaded.
 func (s *Server) publishOrFetch(tx *storage.Tx, a storage.Account, t storage.Thread, m storage.Message, in incoming) error {
+	if in.fileID != "" && s.Gateway {
+		if err := tx.InsertGatewayMedia(a.ID, in.fileID); err != nil {
+			return err
+		}
+	}
+
 	switch {
 	case in.fileID != "" && !in.fileLost:
 		return jobs.EnqueueMediaFetch(tx, m, in.fileID, in.envelope)
@@ -253,8 +260,11 @@ func (s *Server) publishOrFetch(tx *storage.Tx, a storage.Account, t storage.Thr
 // unless the provider sent it as unsupported the first time and sends the content
 // now. The err is that of the query for m.
 func (s *Server) handleDuplicate(tx *storage.Tx, a storage.Account, m storage.Message, in incoming, err error) error {
-	if err != nil || m.Direction != storage.Inbound || m.Type != "unsupported" || in.kind == "unsupported" {
+	switch {
+	case err != nil:
 		return err
+	case m.Direction != storage.Inbound || m.Type != "unsupported" || in.kind == "unsupported":
+		return messaging.ErrRepeat
 	}
 
 	in.setContent(&m)

@@ -49,17 +49,17 @@ func (f numberChange) item(raw json.RawMessage) item {
 	return item{provider.Change{Field: f.Field, Value: raw}, f.number, f.WABA}
 }
 
-// prepareEach returns the pieces of a change whose items are all of one kind.
+// prepareEach returns the pieces of a change whose items are all of one kind, in a list.
 func (s *Server) prepareEach(
-	n provider.CallbackChange, items func(numberChange) []json.RawMessage, prepare func(numberChange, json.RawMessage) step,
+	n provider.CallbackChange, list string, items func(numberChange) []json.RawMessage, prepare func(numberChange, json.RawMessage) step,
 ) (all []piece) {
 	f, err := readNumberChange(n)
 	if err != nil || len(items(f)) == 0 {
 		return s.keepChange(n, "unreadable")
 	}
 
-	for _, raw := range items(f) {
-		all = append(all, piece{f.item(raw), prepare(f, raw)})
+	for i, raw := range items(f) {
+		all = append(all, piece{item: f.item(raw), apply: prepare(f, raw), at: provider.Place{List: list, Index: i}})
 	}
 	return all
 }

@@ -37,6 +37,7 @@ import (
 	"strings"
 
 	"confab/app/limit"
+	"confab/jobs"
 	"confab/jobs/messaging"
 	"confab/storage"
 )
@@ -51,6 +52,10 @@ type Options struct {
 	VerifyToken string
 	Log         *slog.Logger
 	Publisher   messaging.Publisher
+	// Gateway says that clients of the gateway may ask for files that callbacks bring, and Answers
+	// who of them waits for a message; nil for nobody.
+	Gateway bool
+	Answers *jobs.Answers
 	// OnKept, if set, is called for each item that was only kept, after the
 	// commit.
 	OnKept func(field, reason string)

@@ -31,7 +31,10 @@ func (s *Server) prepareStatus(f numberChange, raw json.RawMessage) step {
 			return err
 		}
 		if !found { // it may come later
-			_, err := tx.ParkStatus(account.ID, status.ID, status.Status, storage.JSON(envelope))
+			first, err := tx.ParkStatus(account.ID, status.ID, status.Status, storage.JSON(envelope))
+			if err == nil && !first {
+				err = messaging.ErrRepeat
+			}
 			return err
 		}
 
@@ -65,6 +68,7 @@ func (s *Server) findReportedMessage(
 	if err := s.Publisher.MarkAccepted(tx, account, m, status.ID, to); err != nil {
 		return m, false, err
 	}
+	tx.AfterCommit(func() { s.Answers.Tell(m.ID, provider.Answer{}) })
 	m, err = tx.Message(account.ID, m.ID)
 	return m, err == nil, err
 }

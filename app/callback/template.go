@@ -31,7 +31,7 @@ func (s *Server) prepareTemplate(n provider.CallbackChange) []piece {
 	find := func(tx *storage.Tx) ([]storage.Template, error) {
 		return tx.TemplatesAtProvider(n.WABA, string(u.ID), u.Name, provisioning.TemplateLanguage(u.Language))
 	}
-	return []piece{{wholeChange(n), applyToAll(find, apply, s.keepRaw(wholeChange(n), provisioning.UnknownTemplate))}}
+	return []piece{{item: wholeChange(n), apply: applyToAll(find, apply, s.keepRaw(wholeChange(n), provisioning.UnknownTemplate))}}
 }
 
 // applyToAll returns the step that applies a change to all rows that it is about. If there

@@ -99,6 +99,7 @@ func (e *env) sandboxSettings(cmd *cobra.Command) (config.Config, error) {
 	defaults.DataDir = defaultSandboxDir
 	defaults.Log.Level, defaults.Log.Format, defaults.Log.Bodies = "warn", "text", "all"
 	defaults.MCP = config.MCP{Enabled: true, AllowWrites: true} // so that an agent can be tried against the phone
+	defaults.Gateway.Enabled = true
 	from.Defaults = &defaults
 	return config.Load(from)
 }

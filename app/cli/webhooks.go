@@ -38,10 +38,10 @@ func (e *env) webhooksList() *cobra.Command {
 	}
 
 	columns := table[ownedSubscription]{
-		heading: []string{"ID", "ORGANIZATION", "STATUS", "REASON", "FAILURES", "URL", "EVENTS"},
+		heading: []string{"ID", "ORGANIZATION", "FORMAT", "STATUS", "REASON", "FAILURES", "URL", "EVENTS"},
 		row: func(s ownedSubscription) []string {
 			return []string{
-				s.ID, s.organization, s.Status, optionalText(s.DisabledReason),
+				s.ID, s.organization, s.Format, s.Status, optionalText(s.DisabledReason),
 				strconv.Itoa(s.ConsecutiveFailures), s.URL, strings.Join(s.Events, " "),
 			}
 		},

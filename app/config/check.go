@@ -107,6 +107,8 @@ func checks() ruleSet {
 		"oidc.domains":      everyItem(matching(domainName, "must be a domain name in lower case, such as example.com")),
 		"oidc.organization": optional(matching(organizationID, "must be the id of an organization, org_…")),
 
+		"gateway.wait": checkOf(patience),
+
 		"plans.*.monthly_messages": atLeast(0),
 		"plans.*.retention_days":   between(0, maxDays),
 		"plans.*.rate_per_second":  atLeast(0.0),
@@ -237,6 +239,14 @@ func between(least, most int) check {
 		}
 		return fmt.Errorf("must be between %d and %d", least, most)
 	})
+}
+
+// patience is how long a client may be left waiting: less than any answer may take.
+func patience(d time.Duration) error {
+	if 0 < d && d <= 100*time.Second {
+		return nil
+	}
+	return errors.New("must be positive and at most 100s")
 }
 
 func positive(d time.Duration) error {

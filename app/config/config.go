@@ -44,6 +44,7 @@ type Config struct {
 	Console  Console         `koanf:"console"`
 	OIDC     OIDC            `koanf:"oidc"`
 	MCP      MCP             `koanf:"mcp"`
+	Gateway  Gateway         `koanf:"gateway"`
 	Plans    map[string]Plan `koanf:"plans"`
 
 	// UnknownVariables are CONFAB_ variables that set nothing. They do not stop a
@@ -182,6 +183,12 @@ type MCP struct {
 	AllowWrites bool `koanf:"allow_writes"` // agents may also change things
 }
 
+// Gateway is where the provider's own clients call, /graph.
+type Gateway struct {
+	Enabled bool          `koanf:"enabled"`
+	Wait    time.Duration `koanf:"wait"` // for the provider's answer to a message
+}
+
 // Default returns the settings of a server without file, variables and flags. The
 // caller owns the result: no two share a list or a map.
 func Default() Config {
@@ -223,6 +230,7 @@ func Default() Config {
 		Log:     Log{Level: "info", APILogDays: 30, Bodies: "off"},
 		Console: Console{Enabled: true, AuditDays: 365, ReadReceipts: true, PushContent: true, MaxStreams: 500, SecondFactor: "optional"},
 		OIDC:    OIDC{Name: "single sign-on", Scopes: []string{"openid", "email", "profile"}, Create: "off"},
+		Gateway: Gateway{Wait: 20 * time.Second},
 		Plans:   map[string]Plan{SelfHosted: selfHosted()},
 	}
 }

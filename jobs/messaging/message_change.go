@@ -36,7 +36,10 @@ func (c Change) Park(tx *storage.Tx, account int64) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.ParkStatus(account, c.Original, "change "+c.ID, payload)
+	first, err := tx.ParkStatus(account, c.Original, "change "+c.ID, payload)
+	if err == nil && !first {
+		err = ErrRepeat
+	}
 	return err
 }
 
@@ -48,7 +51,10 @@ func (c Change) Apply(tx *storage.Tx, a storage.Account, m *storage.Message) err
 	}
 
 	first, err := tx.MarkRevoked(m)
-	if err != nil || !first || c.Direction != storage.Inbound {
+	if err == nil && !first {
+		err = ErrRepeat
+	}
+	if err != nil || c.Direction != storage.Inbound {
 		return err
 	}
 	return event.MessageRevoked(SubjectOf(a), *m, c.At).Emit(tx)
@@ -63,7 +69,7 @@ func (c Change) edit(tx *storage.Tx, a storage.Account, m *storage.Message) erro
 
 	for _, version := range earlier {
 		if version.ProviderID == c.ID {
-			return nil // the callback was repeated
+			return ErrRepeat
 		}
 	}
 

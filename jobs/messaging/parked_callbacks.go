@@ -2,6 +2,7 @@ package messaging
 
 import (
 	"encoding/json"
+	"errors"
 
 	"confab/jobs/provider"
 	"confab/storage"
@@ -20,7 +21,7 @@ func ApplyParkedCallbacks(tx *storage.Tx, a storage.Account, m *storage.Message)
 	}
 
 	for _, payload := range parked {
-		if err := applyParked(tx, a, m, payload); err != nil {
+		if err := applyParked(tx, a, m, payload); err != nil && !errors.Is(err, ErrRepeat) {
 			return err
 		}
 	}

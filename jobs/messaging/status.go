@@ -3,12 +3,17 @@ package messaging
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"confab/jobs/event"
 	"confab/jobs/provider"
 	"confab/storage"
 )
+
+// ErrRepeat says that a callback tells what another has told before. What little is new in it is
+// written: it is no failure.
+var ErrRepeat = errors.New("the callback is a repeat")
 
 // ApplyStatus moves a message to the status that a callback reports and emits
 // message.status, once for each distinct status. The envelope is the callback,
@@ -23,9 +28,12 @@ func ApplyStatus(tx *storage.Tx, account storage.Account, m *storage.Message, st
 	price := pricingOf(m, status)
 	first, err := tx.MarkStatus(m, status.Status, ReportedTime(status.Timestamp, tx.Now), price)
 	if err == nil && !first && price != nil && m.Pricing == nil {
-		return tx.RecordPricing(m, price)
+		err = tx.RecordPricing(m, price)
 	}
-	if err != nil || !first {
+	if err == nil && !first {
+		err = ErrRepeat
+	}
+	if err != nil {
 		return err
 	}
 

@@ -33,6 +33,7 @@ type call struct {
 	stream  *stream
 	header  map[string]string
 	secrets secrets // besides the token
+	keep    *Answer // where the answer is kept as it came; nil if it is not
 
 	// noProof leaves out appsecret_proof, for the app's own token, which holds
 	// the secret already.

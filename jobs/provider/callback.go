@@ -22,6 +22,9 @@ type CallbackChange struct {
 	head, tail []byte   // the callback before and after the value, without other changes
 	members    []member // of the value: found once, because each of a thousand items needs them
 	deep       bool     // something in the callback is nested deeper than maxDepth
+
+	entry     int  // the number of its entry
+	at, value span // where the change and its value are in the callback
 }
 
 // member is one member of an object.
@@ -59,8 +62,9 @@ func ParseCallback(body []byte) ([]CallbackChange, error) {
 
 	deep := JSONDepth(body) > maxDepth
 	var all []CallbackChange
-	for _, entry := range elementSpans(body, entries) {
+	for e, entry := range elementSpans(body, entries) {
 		for _, n := range readEntry(entry.of(body)) {
+			n.entry, n.at, n.value = e, n.at.shift(entry.from), n.value.shift(entry.from)
 			n.head = slices.Concat(body[:entries.from], []byte("["), n.head)
 			n.tail = slices.Concat(n.tail, []byte("]"), body[entries.to:])
 			n.deep = deep
@@ -90,6 +94,7 @@ func readEntry(entry []byte) (all []CallbackChange) {
 	for _, change := range elementSpans(entry, changes) {
 		n := readChange(change.of(entry))
 		n.WABA = string(id)
+		n.at, n.value = change, n.value.shift(change.from)
 		n.head = slices.Concat(entry[:changes.from], []byte("["), n.head)
 		n.tail = slices.Concat(n.tail, []byte("]"), entry[changes.to:])
 		all = append(all, n)
@@ -110,7 +115,7 @@ func readChange(change []byte) CallbackChange {
 		n.Field = string(unquote(field))
 	}
 	if value := found[1]; !value.empty() {
-		n.Value = value.of(change)
+		n.Value, n.value = value.of(change), value
 		n.head, n.tail = change[:value.from], change[value.to:]
 		n.members = membersOf(n.Value)
 	}

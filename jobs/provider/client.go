@@ -161,6 +161,10 @@ func (c *Client) exchange(ctx context.Context, tok Token, rq call, out answer) e
 		return unreadableError(rq.op, res.StatusCode, c.secretsOf(tok, rq).redactError(contextCause(ctx, err)))
 	}
 
+	if err == nil {
+		c.keepAnswer(tok, rq, res, body)
+	}
+
 	if failed := parse(rq, res.StatusCode, body, out); failed != nil {
 		hidden := c.secretsOf(tok, rq)
 		failed.RetryAfter = requestedWait(res.Header, time.Now())

@@ -52,7 +52,12 @@ func (a *uploadAnswer) check() error { return requireKey("id", a.ID != "") }
 
 // UploadMedia stores a file at the provider for 30 days and returns its id.
 func (c *Client) UploadMedia(ctx context.Context, tok Token, phoneNumberID string, f File) (string, error) {
+	return c.uploadMedia(ctx, tok, phoneNumberID, f, nil)
+}
+
+func (c *Client) uploadMedia(ctx context.Context, tok Token, phoneNumberID string, f File, keep *Answer) (string, error) {
 	rq := post("upload media", phoneNumberID, "media", nil)
+	rq.keep = keep
 	head, tail, boundary, err := formParts(f)
 	if err != nil {
 		return "", notSentError(rq.op, err)

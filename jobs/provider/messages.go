@@ -33,8 +33,15 @@ func (a *sentAnswer) check() error {
 // The provider has no idempotency key: after an error with outcome Unknown it
 // may have accepted the message, and only a status callback can say.
 func (c *Client) Send(ctx context.Context, tok Token, phoneNumberID string, body []byte) (Sent, error) {
+	return c.send(ctx, tok, phoneNumberID, body, nil)
+}
+
+func (c *Client) send(ctx context.Context, tok Token, phoneNumberID string, body []byte, keep *Answer) (Sent, error) {
+	rq := post("send message", phoneNumberID, "messages", body)
+	rq.keep = keep
+
 	var a sentAnswer
-	if err := c.do(ctx, tok, post("send message", phoneNumberID, "messages", body), &a); err != nil {
+	if err := c.do(ctx, tok, rq, &a); err != nil {
 		return Sent{}, err
 	}
 

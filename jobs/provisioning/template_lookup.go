@@ -67,6 +67,11 @@ func (a *Accounts) endLookup(account int64, l *lookup) {
 	close(l.done)
 }
 
+// SyncTemplates syncs an account's templates after a client of the provider has changed them.
+func (a *Accounts) SyncTemplates(ctx context.Context, account int64) error {
+	return a.syncTemplates(ctx, account)
+}
+
 // syncTemplates fetches and stores templates. It goes on when the first caller has
 // gone away, because others may wait for it.
 func (a *Accounts) syncTemplates(ctx context.Context, account int64) error {

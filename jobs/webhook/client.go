@@ -59,6 +59,8 @@ type Delivery struct {
 	URL     *url.URL
 	Headers map[string]string // what the subscription adds
 	Secrets []string
+	// Native says that the body is the provider's own, and is signed as the provider signs, too.
+	Native bool
 }
 
 // Outcome is what came of an attempt.
@@ -140,7 +142,12 @@ func (d Delivery) Header(at time.Time) http.Header {
 		{"Webhook-Timestamp", strconv.FormatInt(at.Unix(), 10)},
 		{"Webhook-Signature", SignStandard(d.Event, at, d.Body, d.Secrets...)},
 	} {
-		header[h.name] = []string{h.value}
+		if h.value != "" { // no Standard Webhooks signature is made with a secret that is none of ours
+			header[h.name] = []string{h.value}
+		}
+	}
+	if d.Native && len(d.Secrets) > 0 {
+		header["X-Hub-Signature-256"] = []string{SignNative(d.Body, d.Secrets[0])}
 	}
 	return header
 }

@@ -69,6 +69,12 @@ func SignStandard(id string, at time.Time, body []byte, secrets ...string) strin
 	return string(b)
 }
 
+// SignNative makes the value of X-Hub-Signature-256, as the provider signs its callbacks: with
+// one secret, over the body alone.
+func SignNative(body []byte, secret string) string {
+	return "sha256=" + hex.EncodeToString(digest([]byte(secret), body))
+}
+
 // digest is the HMAC-SHA256 of a body with a prefix.
 func digest(key, body []byte, prefix ...string) []byte {
 	mac := hmac.New(sha256.New, key)

@@ -52,8 +52,7 @@ CREATE TABLE organizations (
     require_opt_in INTEGER NOT NULL DEFAULT 0 CHECK (require_opt_in IN (0, 1)),
     suspended_at   INTEGER NOT NULL DEFAULT 0,
     created_at     INTEGER NOT NULL,
-    updated_at     INTEGER NOT NULL,
-    handover_return_minutes INTEGER NOT NULL DEFAULT 0      -- after which a person who is silent holds a conversation no longer; 0: never
+    updated_at     INTEGER NOT NULL
 ) STRICT;
 
 -- A part of an organization. Labels, accounts and customers belong to one.
@@ -306,8 +305,7 @@ CREATE TABLE contacts (
     marketing_opted_out INTEGER NOT NULL DEFAULT 0 CHECK (marketing_opted_out IN (0, 1)),
     opted_in            INTEGER NOT NULL DEFAULT 0 CHECK (opted_in IN (0, 1)),
     created_at          INTEGER NOT NULL,
-    updated_at          INTEGER NOT NULL,
-    opted_out_by_word   INTEGER NOT NULL DEFAULT 0 CHECK (opted_out_by_word IN (0, 1)) -- marketing_opted_out is what a stop word set, and a start word may clear it
+    updated_at          INTEGER NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX contacts_phone ON contacts (account_id, phone_number) WHERE phone_number IS NOT NULL;
 CREATE UNIQUE INDEX contacts_bsuid ON contacts (account_id, bsuid) WHERE bsuid IS NOT NULL;
@@ -363,11 +361,7 @@ CREATE TABLE conversations (
     waiting_since   INTEGER NOT NULL DEFAULT 0,             -- when the oldest message came that nobody has answered; 0: nobody waits
     waits_from      TEXT    NOT NULL DEFAULT '',            -- the first message that can wait: those before it went with the last resolve
     snoozed_until   INTEGER NOT NULL DEFAULT 0,             -- only of one that is not resolved
-    waiting_order   INTEGER GENERATED ALWAYS AS (9007199254740991 - waiting_since) VIRTUAL, -- lists descend, and who waits longest is first
-    holder_type     TEXT    NOT NULL DEFAULT 'none',        -- none, user, agent: a bot
-    holder_id       TEXT,                                   -- a user, NULL for whoever has the phone, or the name of a bot
-    holder_since    INTEGER NOT NULL DEFAULT 0,
-    holder_wrote_at INTEGER NOT NULL DEFAULT 0              -- when the holder last wrote, or else took it
+    waiting_order   INTEGER GENERATED ALWAYS AS (9007199254740991 - waiting_since) VIRTUAL -- lists descend, and who waits longest is first
 ) STRICT;
 -- Every message moves its conversation in an index, so there is but one for that: lists
 -- of all states are merged of one for each. What a message does not change is updated
@@ -379,7 +373,6 @@ CREATE INDEX conversations_assigned ON conversations (account_id, assignee_id, l
 CREATE INDEX conversations_unread ON conversations (account_id, last_message_at, id, status) WHERE unread_count > 0;
 CREATE INDEX conversations_waiting ON conversations (account_id, waiting_order, id) WHERE waiting_since > 0;
 CREATE INDEX conversations_snoozed ON conversations (account_id, last_message_at, id, status, assignee_id) WHERE snoozed_until > 0;
-CREATE INDEX conversations_held ON conversations (account_id, holder_type, id) WHERE holder_type <> 'none';
 
 -- What happened to conversations besides messages, as the console shows it between them. It
 -- is deleted with the messages of its age.
@@ -387,58 +380,16 @@ CREATE TABLE conversation_changes (
     id              TEXT    PRIMARY KEY,                    -- chg_…
     conversation_id TEXT    NOT NULL REFERENCES conversations (id) ON DELETE CASCADE,
     account_id      INTEGER NOT NULL,
-    kind            TEXT    NOT NULL,                       -- assigned, labeled, unlabeled, resolved, reopened, pending, snoozed, woken, handed_over
-    actor           TEXT    NOT NULL,                       -- user, api, contact, time, rule
+    kind            TEXT    NOT NULL,                       -- assigned, labeled, unlabeled, resolved, reopened, pending, snoozed, woken
+    actor           TEXT    NOT NULL,                       -- user, api, contact, time
     user_id         TEXT,                                   -- the actor, when that is a user
-    assignee_id     TEXT,                                   -- to whom it was assigned or handed over; NULL: to nobody
-    label           TEXT,                                   -- its name at that time; of handed_over the bot
+    assignee_id     TEXT,                                   -- NULL: to nobody
+    label           TEXT,                                   -- its name at that time
     created_at      INTEGER NOT NULL,
     until           INTEGER NOT NULL DEFAULT 0              -- of snoozed
 ) STRICT;
 CREATE INDEX conversation_changes_of_conversation ON conversation_changes (conversation_id, id);
 CREATE INDEX conversation_changes_by_age ON conversation_changes (created_at, id);
-
--- What happens by itself when somebody writes, or has been quiet for a while.
-CREATE TABLE rules (
-    id              TEXT    PRIMARY KEY,                    -- rul_…
-    organization_id INTEGER NOT NULL REFERENCES organizations (id),
-    position        INTEGER NOT NULL,                       -- they run in this order, from 1
-    name            TEXT    NOT NULL,
-    enabled         INTEGER NOT NULL CHECK (enabled IN (0, 1)),
-    disabled_reason TEXT,                                   -- what it needs and is gone: label_gone, user_gone, …
-    on_event        TEXT    NOT NULL,                       -- message_received, conversation_opened, conversation_idle
-    conditions      TEXT    NOT NULL CHECK (json_valid(conditions)), -- as the API shows them
-    actions         TEXT    NOT NULL CHECK (json_valid(actions)),    -- likewise
-    templates       TEXT    NOT NULL CHECK (json_valid(templates)),  -- of each action, as it goes to the provider; null for others
-    once_per        TEXT    NOT NULL,                       -- spell, day, message
-    stop            INTEGER NOT NULL CHECK (stop IN (0, 1)),
-    created_at      INTEGER NOT NULL,
-    updated_at      INTEGER NOT NULL
-) STRICT;
-CREATE INDEX rules_of_organization ON rules (organization_id, position, id);
-
--- What a rule did, for 30 days. It outlives its rule: it is a part of the message's trace.
-CREATE TABLE rule_firings (
-    id              TEXT    PRIMARY KEY,                    -- fir_…, never shown
-    rule_id         TEXT    NOT NULL,
-    account_id      INTEGER NOT NULL,
-    conversation_id TEXT    NOT NULL REFERENCES conversations (id) ON DELETE CASCADE,
-    message_id      TEXT    NOT NULL,                       -- that it answers, or since which the conversation was idle
-    scope           TEXT    NOT NULL,                       -- in which it fires once: a spell, a day or a message
-    actions         TEXT    NOT NULL CHECK (json_valid(actions)), -- with the outcome of each
-    created_at      INTEGER NOT NULL
-) STRICT;
-CREATE UNIQUE INDEX rule_firings_once ON rule_firings (conversation_id, rule_id, scope);
-CREATE INDEX rule_firings_of_rule ON rule_firings (rule_id, id);
-CREATE INDEX rule_firings_of_message ON rule_firings (message_id, id);
-CREATE INDEX rule_firings_by_age ON rule_firings (created_at, id);
-
--- What a number has for rules: NULL for what was never set.
-CREATE TABLE number_settings (
-    account_id INTEGER PRIMARY KEY REFERENCES accounts (id),
-    hours      TEXT    CHECK (hours IS NULL OR json_valid(hours)),
-    opt_out    TEXT    CHECK (opt_out IS NULL OR json_valid(opt_out))
-) STRICT;
 
 -- What colleagues write to each other in a conversation. Nothing can send it, so it is no
 -- message. It is deleted with the messages of its age.
@@ -549,7 +500,7 @@ CREATE TABLE messages (
     direction           TEXT    NOT NULL,                   -- inbound, outbound
     type                TEXT    NOT NULL,
     status              TEXT    NOT NULL,                   -- queued, pending, sent, delivered, read, failed
-    source              TEXT    NOT NULL,                   -- api, app, console, broadcast, rule
+    source              TEXT    NOT NULL,                   -- api, app, console, broadcast, gateway
     provider_id         TEXT,                               -- wamid…, NULL until known
     recipient           TEXT,                               -- BSUID, when the send named one instead of a number
     phone_number        TEXT,                               -- the person's at that time: the contact's may change
@@ -575,8 +526,7 @@ CREATE TABLE messages (
     broadcast           INTEGER,                            -- the number of the broadcast that made it,
     recipient_number    INTEGER,                            -- and of the recipient in it
     pricing             TEXT,                               -- JSON: the provider's object, of the first callback that had one
-    delivered_at        INTEGER NOT NULL DEFAULT 0,         -- the earliest time at which a callback says that it was delivered or read
-    rule_id             TEXT                                -- the rule that sent it
+    delivered_at        INTEGER NOT NULL DEFAULT 0          -- the earliest time at which a callback says that it was delivered or read
 ) STRICT;
 CREATE UNIQUE INDEX messages_of_account ON messages (account_id, id);
 CREATE UNIQUE INDEX messages_at_provider ON messages (account_id, provider_id) WHERE provider_id IS NOT NULL;
@@ -653,6 +603,15 @@ END;
 CREATE TRIGGER messages_deleted AFTER DELETE ON messages BEGIN
     INSERT INTO search_changes (account_id, message, top_number) VALUES (old.account_id, old.id, (SELECT coalesce(max(number), 0) FROM messages));
 END;
+
+-- What is kept of messages of the gateway's clients that gave a tag, or an Idempotency-Key.
+CREATE TABLE gateway_sends (
+    message      INTEGER PRIMARY KEY REFERENCES messages (number) ON DELETE CASCADE,
+    tag          TEXT,                                      -- the client's own biz_opaque_callback_data
+    status       INTEGER NOT NULL DEFAULT 0,                -- of what the provider answered; 0: nothing yet
+    content_type TEXT    NOT NULL DEFAULT '',
+    answer       BLOB                                       -- as it came
+) STRICT;
 
 -- Earlier versions of an edited message, and the edit that replaced each.
 CREATE TABLE message_edits (
@@ -742,6 +701,17 @@ CREATE TABLE media_uploads (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX media_uploads_of_account ON media_uploads (account_id);
 
+-- Files that the provider knows by an id that clients of the gateway use: they uploaded them, or
+-- a callback brought them. The provider keeps none for longer than 30 days.
+CREATE TABLE gateway_media (
+    account_id INTEGER NOT NULL REFERENCES accounts (id),
+    id         TEXT    NOT NULL,                            -- the provider's
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (account_id, id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX gateway_media_by_id ON gateway_media (id);
+CREATE INDEX gateway_media_by_age ON gateway_media (created_at);
+
 -- Objects of media that no row of media names any more, and since when that is known. Object
 -- storage keeps them for as long as a restored database could name them again.
 CREATE TABLE unused_objects (
@@ -830,7 +800,9 @@ CREATE TABLE broadcast_label_changes (
 -- Events, rendered once. Retries and replays send the same bytes. Where there are few
 -- subscriptions, their deliveries are made with the event; where there are many, by a
 -- job of the kind webhook.fan_out. The order of their numbers is that in which they were
--- committed: clients follow the events by it, and remember how far they came.
+-- committed: clients follow the events by it, and remember how far they came. What goes to
+-- webhooks of the format provider is no event: it has the negative number of its organization,
+-- so that no list and no stream finds it.
 CREATE TABLE events (
     seq             INTEGER PRIMARY KEY AUTOINCREMENT,      -- never used again: who has read up to a number must not miss what comes later
     id              TEXT    NOT NULL UNIQUE,                -- evt_…
@@ -867,7 +839,9 @@ CREATE TABLE subscriptions (
     failing_since        INTEGER NOT NULL DEFAULT 0,
     created_at           INTEGER NOT NULL,
     updated_at           INTEGER NOT NULL,
-    deleted_at           INTEGER NOT NULL DEFAULT 0         -- deleted for the client; the row is deleted after its deliveries
+    deleted_at           INTEGER NOT NULL DEFAULT 0,        -- deleted for the client; the row is deleted after its deliveries
+    format               TEXT    NOT NULL DEFAULT 'svc' CHECK (format IN ('svc', 'provider')), -- 'provider': it receives the provider's own envelopes
+    verify_token         BLOB                               -- sealed: what the endpoint is verified by; only of those
 ) STRICT;
 CREATE INDEX subscriptions_of_organization ON subscriptions (organization_id, created_at, id);
 
@@ -1029,8 +1003,8 @@ CREATE INDEX api_log_bodies_of_account ON api_log_bodies (account_id) WHERE acco
 INSERT INTO meta VALUES ('master_key_check', X'29E92CA32064C1116EF2170A66D92A1A481344192F676A1B3D260025077CFCE329DB'), ('event_epoch', X'0102030405060708');
 
 INSERT INTO organizations VALUES
-    (1, 'org_01KDYBMWFE0000000000000001', 'Acme', 'self_hosted', 'active', 1, 0, 1767323045678, 1767323045679, 0),
-    (2, 'org_01KDYBMWFE0000000000000002', 'Späti & Söhne', 'free', 'inactive', 0, 1767323046000, 1767323045680, 1767323046000, 0);
+    (1, 'org_01KDYBMWFE0000000000000001', 'Acme', 'self_hosted', 'active', 1, 0, 1767323045678, 1767323045679),
+    (2, 'org_01KDYBMWFE0000000000000002', 'Späti & Söhne', 'free', 'inactive', 0, 1767323046000, 1767323045680, 1767323046000);
 INSERT INTO teams VALUES
     (1, 'team_01KDYBMWFE0000000000000001', 1, 'Default', 1767323045678),
     (2, 'team_01KDYBMWFE0000000000000002', 2, 'Default', 1767323045680),
@@ -1067,10 +1041,10 @@ INSERT INTO templates VALUES
     ('tmpl_01KDYBMWFE00000000000000T1', 1, 'order_ready', 'en_US', 'approved', 'APPROVED', '594425479261596', 'UTILITY', 'POSITIONAL', 'Your order is ready', '[{"type":"BODY","text":"Your order is ready"}]', NULL, 0, 1767323045750, 1767323045751, 'MARKETING', 1769904000000);
 
 INSERT INTO contacts VALUES
-    ('ctc_01KDYBMWFE00000000000000P1', 1, '+15550001111', 'US.1', NULL, 'Ann_1', 'Ann', 1, 'ann@example.com', '{"vip":true}', 1, 1, 1767323045760, 1767323045761, 0);
+    ('ctc_01KDYBMWFE00000000000000P1', 1, '+15550001111', 'US.1', NULL, 'Ann_1', 'Ann', 1, 'ann@example.com', '{"vip":true}', 1, 1, 1767323045760, 1767323045761);
 INSERT INTO contact_aliases VALUES (1, '+15550001112', 'ctc_01KDYBMWFE00000000000000P1', 1767323045762);
 INSERT INTO conversations VALUES
-    ('cnv_01KDYBMWFE00000000000000V1', 1, 'ctc_01KDYBMWFE00000000000000P1', 'open', '01KDYBMWFE00000000000000U1', 1, 1767323045790, 1767323045790, 1767323045770, 1767323045790, 1767323045790, 'msg_01KDYBMWFE00000000000000G0', 1767409445000, 'none', NULL, 0, 0);
+    ('cnv_01KDYBMWFE00000000000000V1', 1, 'ctc_01KDYBMWFE00000000000000P1', 'open', '01KDYBMWFE00000000000000U1', 1, 1767323045790, 1767323045790, 1767323045770, 1767323045790, 1767323045790, 'msg_01KDYBMWFE00000000000000G0', 1767409445000);
 INSERT INTO labels VALUES
     ('lbl_01KDYBMWFE0000000000000001', 1, 1, 'Äpfel', 'äpfel', '#ff0000', 1767323045780, 1767323045781, 0),
     ('lbl_01KDYBMWFE0000000000000002', 1, 3, 'urgent', 'urgent', '#00ff00', 1767323045780, 1767323045780, 0),
@@ -1083,23 +1057,20 @@ INSERT INTO conversation_changes VALUES
 INSERT INTO notes VALUES
     ('not_01KDYBMWFE0000000000000001', 1, 'cnv_01KDYBMWFE00000000000000V1', 'key', 'key_01KDYBMWFE00000000000000K1', 'live', 'Ask Ben', '["01KDYBMWFE00000000000000U1"]', 1767323045790, 1767323045791);
 INSERT INTO unread_mentions VALUES ('01KDYBMWFE00000000000000U1', 1, 'cnv_01KDYBMWFE00000000000000V1', 'not_01KDYBMWFE0000000000000001');
-INSERT INTO rules VALUES
-    ('rul_01KDYBMWFE0000000000000001', 1, 1, 'Away', 1, NULL, 'message_received', '{"hours":"closed"}', '[{"reply":{"text":"Tomorrow."}}]', '[null]', 'spell', 0, 1767323045810, 1767323045810);
-INSERT INTO rule_firings VALUES
-    ('fir_01KDYBMWFE0000000000000001', 'rul_01KDYBMWFE0000000000000001', 1, 'cnv_01KDYBMWFE00000000000000V1', 'msg_01KDYBMWFE00000000000000G0', 'spell msg_01KDYBMWFE00000000000000G0', '[{"action":"reply","outcome":"done","reason":null}]', 1767323045810);
-INSERT INTO number_settings VALUES (1, '{"timezone":"Europe/Madrid","weekly":{},"holidays":null}', NULL);
 INSERT INTO views VALUES
     ('viw_01KDYBMWFE0000000000000001', 1, '01KDYBMWFE00000000000000U1', 1, 'Late', 1, '{"waiting":true}', 'waiting', 1767323045790, 1767323045791);
 
 INSERT INTO media VALUES
     ('med_01KDYBMWFE00000000000000M1', 1, 'message', 'tok1', 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855', 'image/png', 0, 'a.png', 1767323045785, 0);
+INSERT INTO gateway_media VALUES (1, '1013859600285441', 1767323045678);
 INSERT INTO media_uploads VALUES ('med_01KDYBMWFE00000000000000M1', 1, '1013859600285441', 1769915045678);
 INSERT INTO messages VALUES
     (1, 'msg_01KDYBMWFE00000000000000G1', 1, 'cnv_01KDYBMWFE00000000000000V1', 'ctc_01KDYBMWFE00000000000000P1', 'inbound', 'image', 'delivered', 'app', 'wamid.1', NULL, NULL,
-     '{"id":"1013859600285441"}', NULL, NULL, 'med_01KDYBMWFE00000000000000M1', 'ready', NULL, NULL, NULL, 0, 0, 0, 0, 1767323045000, 1767323045790, 1767323045790, NULL, NULL, 0, NULL, NULL, NULL, NULL, 0, NULL),
+     '{"id":"1013859600285441"}', NULL, NULL, 'med_01KDYBMWFE00000000000000M1', 'ready', NULL, NULL, NULL, 0, 0, 0, 0, 1767323045000, 1767323045790, 1767323045790, NULL, NULL, 0, NULL, NULL, NULL, NULL, 0),
     (2, 'msg_01KDYBMWFE00000000000000G2', 1, 'cnv_01KDYBMWFE00000000000000V1', 'ctc_01KDYBMWFE00000000000000P1', 'outbound', 'text', 'failed', 'api', NULL, 'US.1', NULL,
-     '{"body":"hi"}', 'hi', '{"message_id":"wamid.1"}', NULL, NULL, 'provider_rejected', 'no', 131026, 1, 8, 1, 1767323045792, 0, 1767323045791, 1767323045793, '01KDYBMWFE00000000000000U1', 'req_01K000000000000000000000R1', 1767323045791, 'msg_01KDYBMWFE00000000000000G2', 1, 1, '{"billable":true,"pricing_model":"PMP","type":"regular","category":"utility"}', 0, NULL);
+     '{"body":"hi"}', 'hi', '{"message_id":"wamid.1"}', NULL, NULL, 'provider_rejected', 'no', 131026, 1, 8, 1, 1767323045792, 0, 1767323045791, 1767323045793, '01KDYBMWFE00000000000000U1', 'req_01K000000000000000000000R1', 1767323045791, 'msg_01KDYBMWFE00000000000000G2', 1, 1, '{"billable":true,"pricing_model":"PMP","type":"regular","category":"utility"}', 0);
 INSERT INTO message_edits VALUES (2, 1, '{"body":"hu"}', 'hu', 1767323045792, 'wamid.edit');
+INSERT INTO gateway_sends VALUES (2, 'order 7', 400, 'application/json', X'7B7D');
 INSERT INTO message_tries VALUES (2, 1, 1767323045792, 12, 400, 131026, 'no', '{}');
 INSERT INTO message_statuses VALUES (2, 'warning', 1767323045793);
 INSERT INTO message_hours VALUES (1, 1767322800000, 0, 0, 0, 1, 1);
@@ -1123,7 +1094,7 @@ INSERT INTO events VALUES
 UPDATE sqlite_sequence SET seq = 4 WHERE name = 'events';
 INSERT INTO removed_events VALUES (1, 2);
 INSERT INTO subscriptions VALUES
-    ('wbs_01KDYBMWFE00000000000000S1', 1, 'https://example.com/hook', NULL, '["*"]', '["106540352242922"]', X'9C0813F57240619C4E3AE53E01B8AACC2B8A9E389B50739219F790CE5ACEEF305EACC860FA5FEF', 'disabled', 'consecutive_failures', 3, 1767323045801, 1767323045797, 1767323045802, 0);
+    ('wbs_01KDYBMWFE00000000000000S1', 1, 'https://example.com/hook', NULL, '["*"]', '["106540352242922"]', X'9C0813F57240619C4E3AE53E01B8AACC2B8A9E389B50739219F790CE5ACEEF305EACC860FA5FEF', 'disabled', 'consecutive_failures', 3, 1767323045801, 1767323045797, 1767323045802, 0, 'provider', NULL);
 INSERT INTO signing_secrets VALUES
     ('sec_01KDYBMWFE00000000000000X1', 'wbs_01KDYBMWFE00000000000000S1', X'8EAA2C9BF566EB9809254032C67B54FEC225DAD5F620E6583AEF78ECC9ED881689D0D5', 0, 1767323045797);
 INSERT INTO deliveries VALUES

@@ -18,6 +18,9 @@ var MessageTypes = []string{"text", "image", "document", "video", "audio", "temp
 // ReceivedTypes are those that can only be received.
 var ReceivedTypes = []string{"location", "contacts", "button", "sticker", "order", "unsupported"}
 
+// AllTypes are all that a message can be of.
+func AllTypes() []string { return slices.Concat(MessageTypes, ReceivedTypes, []string{OtherType}) }
+
 // MessageBody is the body of POST /v1/:phone_number_id/messages: a send, which
 // has a type, or a read receipt, which has a status.
 type MessageBody struct {
@@ -196,6 +199,8 @@ type OutgoingMessage struct {
 	Marketing    bool            // the template is one, as far as is known
 	LibraryFile  *storage.Media  // the file of the library that it consists of, once it was found
 	MissingMedia error           // the first file that is not in the library, if one is not
+	Source       string          // who sends it; "" for a client of the API
+	AnyTemplate  bool            // the template need not be known
 }
 
 // Outgoing returns the message that a valid body asks to send.

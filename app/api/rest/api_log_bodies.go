@@ -32,7 +32,7 @@ const (
 func (s *Server) loggedBodies(x *Exchange, status int) *storage.CallBodies {
 	r := x.Request
 	keeps := s.LogBodies == BodiesAll || s.LogBodies == BodiesErrors && status >= 400
-	if !keeps || r.Visitor != nil || !r.isKnown() {
+	if !keeps || r.Visitor != nil || r.Refuse != nil || !r.isKnown() {
 		return nil
 	}
 

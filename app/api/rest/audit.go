@@ -47,7 +47,7 @@ func (s *Server) Audit(tx *storage.Tx, r *Request, rep *Reply) error {
 		if err := rep.Render(r.ID); err != nil {
 			return err
 		}
-		target = rep.firstID()
+		target = rep.FirstID()
 	}
 	return tx.Audit(r.Org.ID, s.actor(r), action, rule.Target, target)
 }

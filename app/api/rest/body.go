@@ -63,6 +63,9 @@ func (s *Server) readJSON(x *Exchange) error {
 	}
 
 	r.Raw = raw
+	if r.route.Convert != nil {
+		raw = r.route.Convert(r.HTTP, raw)
+	}
 	return r.setBody(raw)
 }
 

@@ -79,6 +79,7 @@ var (
 	RegistrationRunning   = newCode("registration_in_progress", http.StatusConflict, conflictError)
 	RegistrationFailed    = newCode(errorcode.RegistrationFailed, http.StatusUnprocessableEntity, invalidRequestError)
 	ProviderUnavailable   = newCode("whatsapp_upstream_error", http.StatusBadGateway, apiError)
+	WebhookNotVerified    = newCode("webhook_verification_failed", http.StatusBadRequest, invalidRequestError)
 	WebhookDisabled       = newCode("webhook_subscription_disabled", http.StatusConflict, conflictError)
 	LastSecret            = newCode("cannot_revoke_last_secret", http.StatusUnprocessableEntity, invalidRequestError)
 	InternalError         = newCode("internal_error", http.StatusInternalServerError, apiError)

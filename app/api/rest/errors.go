@@ -103,3 +103,6 @@ func AsError(err error) *Error {
 		return &Error{Code: InternalError, Message: "Something went wrong on our side.", Cause: err}
 	}
 }
+
+// Name is the name of the code that is sent.
+func (e *Error) Name() string { return e.code().Name }

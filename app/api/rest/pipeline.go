@@ -50,12 +50,16 @@ func (s *Server) Serve(w http.ResponseWriter, r *Request) {
 	rep, err := s.answer(x)
 	if err != nil {
 		x.Failure = err
+		if r.Refuse != nil {
+			r.Refuse(x, AsError(err))
+			return
+		}
 		sendError(x, AsError(err))
 		return
 	}
 
-	if r.HTTP.Method == http.MethodPost {
-		x.made = rep.firstID()
+	if r.HTTP.Method == http.MethodPost && x.made == "" {
+		x.made = rep.FirstID()
 	}
 	rep.send(x)
 }
@@ -108,7 +112,12 @@ func (s *Server) answer(x *Exchange) (rep Reply, err error) {
 		return Reply{}, err
 	}
 
-	return s.handleOnce(r)
+	rep, err = s.handleOnce(r)
+	if err == nil && r.route.Finish != nil {
+		x.made = rep.FirstID()
+		rep, err = r.route.Finish(r, rep)
+	}
+	return rep, err
 }
 
 // admit checks what the organization, its plan and the key allow, and the rate limit.

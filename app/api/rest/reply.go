@@ -17,6 +17,7 @@ type Reply struct {
 	Data     any       // a single resource
 	List     *listBody // or a page
 	Body     []byte    // or, and once rendered, the exact bytes
+	Type     string    // of those bytes; "" for JSON
 	ETag     string
 	Location string          // of a redirect
 	Secret   bool            // shows something once: sealed where it is remembered
@@ -86,9 +87,9 @@ func (rep *Reply) Render(requestID string) error {
 	return nil
 }
 
-// firstID is the id of the resource in a rendered body: views begin with it. "" if there
+// FirstID is the id of the resource in a rendered body: views begin with it. "" if there
 // is none.
-func (rep *Reply) firstID() string {
+func (rep *Reply) FirstID() string {
 	rest, ok := bytes.CutPrefix(rep.Body, []byte(`{"data":{"id":"`))
 	if !ok {
 		return ""
@@ -148,7 +149,7 @@ func (rep Reply) send(x *Exchange) {
 		x.WriteHeader(http.StatusNotModified)
 		return
 	}
-	writeJSON(x, rep.Status, rep.Body)
+	writeBody(x, rep.Status, rep.Type, rep.Body)
 }
 
 // IsKnown reports whether the client has the answer already, so that it need not be
@@ -226,9 +227,15 @@ func sendError(x *Exchange, e *Error) {
 var contentJSON, NoSniff = []string{"application/json"}, []string{"nosniff"}
 
 // writeJSON writes a body with its length, which HEAD shows too.
-func writeJSON(x *Exchange, status int, body []byte) {
+func writeJSON(x *Exchange, status int, body []byte) { writeBody(x, status, "", body) }
+
+// writeBody is writeJSON for a body of any type; "" for JSON.
+func writeBody(x *Exchange, status int, kind string, body []byte) {
 	h := x.Header()
 	h["Content-Type"], h["X-Content-Type-Options"] = contentJSON, NoSniff
+	if kind != "" {
+		h["Content-Type"] = []string{kind}
+	}
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	x.body = body
 	x.WriteHeader(status)

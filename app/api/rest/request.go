@@ -31,6 +31,9 @@ type Request struct {
 
 	Visitor *Visitor // who calls in the console; nil for a call with a key
 
+	// Refuse writes an error in another form than the API's envelope; nil for that.
+	Refuse func(*Exchange, *Error)
+
 	Operator *storage.Organization // in whose name a command of the operator calls; nil for a call with a key
 
 	Key  storage.Key
@@ -132,6 +135,12 @@ func levelOf(status int) slog.Level {
 		return slog.LevelError
 	}
 	return slog.LevelInfo
+}
+
+// DropBody forgets the body of a request that goes on to wait for something else.
+func (r *Request) DropBody() {
+	r.releaseBody()
+	r.Raw, r.Body, r.bodyRoom = nil, nil, nil
 }
 
 // DetachContext lets a request continue when its client disconnects: what was started

@@ -22,6 +22,11 @@ type Route struct {
 	// Find returns an error if the resource in the path does not exist. It runs before
 	// the body is read, so a missing resource is reported before a bad body.
 	Find func(*storage.Rx, *Request) error
+	// Convert makes JSON of a body in another form, where the route takes one.
+	Convert func(*http.Request, []byte) []byte
+	// Finish makes the answer of what the handler replied, or of what it had replied to an
+	// earlier request with the same Idempotency-Key.
+	Finish func(*Request, Reply) (Reply, error)
 	// Audit is what the audit log says of it.
 	Audit AuditRule
 	table tableParts // of a route that takes a table
@@ -92,6 +97,9 @@ type Table struct {
 	number       *httprouter.Router  // paths of one business number
 	publicPaths  []string            // paths that need no key
 	words        map[string]struct{} // of the paths, which logs may show
+
+	// Fallback answers what no route is for; nil for the usual 404 and 405.
+	Fallback *Route
 }
 
 // NewTable makes the table of some routes.
@@ -173,6 +181,10 @@ func (t *Table) match(x *Exchange) error {
 	}
 
 	if t.lookUp(x, x.Request.HTTP.Method, path) {
+		return nil
+	}
+	if t.Fallback != nil {
+		x.Request.route = t.Fallback
 		return nil
 	}
 

@@ -74,6 +74,9 @@ func (s *Server) testWithSample(r *rest.Request, in sampleTest) (rest.Reply, err
 	}
 
 	return rest.UpdateFound(s.Server, r, api.EnabledSubscriptionIn, func(tx *storage.Tx, sub storage.Subscription) (rest.Reply, error) {
+		if sub.Format == storage.FormatProvider {
+			return rest.Reply{}, rest.Invalid("event_type", "cannot be chosen for a native webhook")
+		}
 		sample, err := event.Sample(*in.EventType, r.Org.ID, tx.Now, tx.NewID)
 		if err != nil {
 			return rest.Reply{}, err
@@ -153,6 +156,7 @@ func viewWebhookRequest(d storage.Delivery, out storage.OutgoingDelivery, to *st
 		Body:    out.Payload,
 		Headers: to.Headers,
 		Secrets: secrets,
+		Native:  to.Format == storage.FormatProvider,
 	}
 	view := webhookRequestView{
 		Object:   "webhook_request",

@@ -1,0 +1,195 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"io"
+	"math/big"
+	"net/http"
+	"net/url"
+	"regexp"
+	"time"
+
+	"confab/app/api/rest"
+	"confab/jobs/event"
+	"confab/storage"
+)
+
+// A subscription of the format provider receives the provider's own envelopes, by their fields,
+// and its endpoint is verified as the provider verifies one.
+
+const (
+	maxVerifyToken  = 255
+	verifyTime      = 10 * time.Second
+	challengeDigits = 10_000_000_000
+)
+
+// Patterns of what native webhooks are given.
+var (
+	fieldPattern  = regexp.MustCompile(`^[a-z_]{1,64}$`)
+	secretPattern = regexp.MustCompile(`^[!-~](?:[ -~]{14,126})[!-~]$`)
+)
+
+// checkFields checks the names of the provider's fields, if they are given; * means all.
+func checkFields(names []string) error {
+	if names != nil && len(names) == 0 {
+		return rest.Invalid("events", "must name at least one field of the provider, or *")
+	}
+	if err := rest.AtMost("events", names, maxEvents); err != nil {
+		return err
+	}
+	for i, name := range names {
+		if name != event.AllTypes && !fieldPattern.MatchString(name) {
+			param := rest.ItemPath("events", i)
+			return &rest.Error{
+				Code: rest.InvalidEventType, Param: param,
+				Message: param + " must be a field of the provider, such as messages: small letters and _.",
+			}
+		}
+	}
+	return nil
+}
+
+func checkFormat(format *string) error {
+	if format == nil {
+		return nil
+	}
+	return rest.OneOf("format", format, storage.FormatSvc, storage.FormatProvider)
+}
+
+// checkGivenSecret checks a secret that a client brings along.
+func checkGivenSecret(format string, secret *string) error {
+	switch {
+	case secret == nil:
+		return nil
+	case format != storage.FormatProvider:
+		return rest.Invalid("secret", "can only be given with format provider")
+	case !secretPattern.MatchString(*secret):
+		return rest.Invalid("secret", "must have 16 to 128 printable ASCII characters")
+	}
+	return nil
+}
+
+// checkNative checks what only one of the formats has.
+func (n *newSubscription) checkNative() error {
+	format := n.format()
+	if err := cmp.Or(checkFormat(n.Format), checkGivenSecret(format, n.Secret)); err != nil {
+		return err
+	}
+	if format == storage.FormatProvider {
+		return cmp.Or(checkFields(n.Events), rest.Required("verify_token", n.VerifyToken, maxVerifyToken))
+	}
+	if n.VerifyToken != nil {
+		return errVerifyToken()
+	}
+	return checkEvents(n.Events)
+}
+
+func (n *newSubscription) format() string {
+	if n.Format == nil {
+		return storage.FormatSvc
+	}
+	return *n.Format
+}
+
+func errVerifyToken() error {
+	return rest.Invalid("verify_token", "can only be given with format provider")
+}
+
+// checkFor checks changes against the subscription that they are of.
+func (c *subscriptionChanges) checkFor(s storage.Subscription) error {
+	switch {
+	case c.Format.Set && c.Format.Value != s.Format:
+		return rest.Invalid("format", "cannot be changed")
+	case s.Format == storage.FormatProvider:
+		return checkFields(c.Events.Value)
+	case c.VerifyToken.Set:
+		return errVerifyToken()
+	}
+	return checkEvents(c.Events.Value)
+}
+
+// verifyEndpoint asks an endpoint to prove, by the provider's handshake, that it wants what it
+// will get.
+func (s *Server) verifyEndpoint(ctx context.Context, to, token string) error {
+	n, err := rand.Int(rand.Reader, big.NewInt(challengeDigits))
+	if err != nil {
+		return err
+	}
+	challenge := n.String()
+
+	at, err := url.Parse(to)
+	if err != nil {
+		return errWebhookURL("cannot be read")
+	}
+	query := at.Query()
+	query.Set("hub.mode", "subscribe")
+	query.Set("hub.challenge", challenge)
+	query.Set("hub.verify_token", token)
+	at.RawQuery = query.Encode()
+
+	ctx, cancel := context.WithTimeout(ctx, verifyTime)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
+	if err != nil {
+		return errWebhookURL("cannot be read")
+	}
+	request.Header.Set("User-Agent", "Svc-Webhook/1.0")
+
+	answer, err := s.Fetch.Transport().RoundTrip(request)
+	if err != nil {
+		return errNotVerified("did not answer")
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(answer.Body, int64(len(challenge))+1))
+	switch {
+	case answer.StatusCode != http.StatusOK:
+		return errNotVerified("did not answer with 200")
+	case err != nil || string(body) != challenge:
+		return errNotVerified("did not answer with the challenge")
+	}
+	return nil
+}
+
+func errNotVerified(why string) error {
+	return &rest.Error{
+		Code: rest.WebhookNotVerified, Param: "url",
+		Message: "The endpoint " + why + ". It must answer the provider's verification request, a GET with hub.mode, " +
+			"hub.challenge and hub.verify_token.",
+	}
+}
+
+// nativeSample is an envelope of a field, for trying out an endpoint.
+func nativeSample(field string) []byte {
+	const messages = `{"messaging_product":"whatsapp",` +
+		`"metadata":{"display_phone_number":"15550009999","phone_number_id":"106540352242922"},` +
+		`"contacts":[{"profile":{"name":"Ana"},"wa_id":"15550001111"}],` +
+		`"messages":[{"from":"15550001111","id":"wamid.sample","timestamp":"1767323045","type":"text","text":{"body":"hi"}}]}`
+	value := `{}`
+	if field == "messages" {
+		value = messages
+	}
+	return []byte(`{"object":"whatsapp_business_account","entry":[{"id":"102290129340398",` +
+		`"changes":[{"value":` + value + `,"field":"` + field + `"}]}]}`)
+}
+
+// testNative sends a sample to a native webhook.
+func (s *Server) testNative(tx *storage.Tx, sub storage.Subscription, in testRequest) (rest.Reply, error) {
+	field := sub.Events[0]
+	if in.EventType != nil {
+		field = *in.EventType
+	}
+	if field == event.AllTypes {
+		field = "messages"
+	}
+	if !fieldPattern.MatchString(field) {
+		return rest.Reply{}, checkFields([]string{field})
+	}
+
+	id := tx.NewID(storage.PrefixEvent)
+	d, err := tx.InsertEnvelopeFor(storage.Event{
+		ID: id, EventID: id, OrganizationID: sub.OrganizationID, Type: field, Source: "provider", Payload: nativeSample(field),
+	}, sub.ID)
+	return rest.Accepted(viewDelivery(d)), err
+}

@@ -1,0 +1,277 @@
+package gateway
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"confab/app/api"
+	"confab/app/api/rest"
+	"confab/jobs/provider"
+	"confab/storage"
+)
+
+// kind is what an id stands for: the provider has one namespace for all.
+type kind string
+
+const (
+	number   kind = "number"
+	business kind = "business account"
+	media    kind = "media"
+	template kind = "template"
+)
+
+// proofName is the parameter by which clients prove that they know the app's secret. Ours is
+// another.
+const proofName = "appsecret_proof"
+
+// on finds what the id in a path stands for, with the account through which the provider is
+// asked. Only what the key's organization and numbers have exists, and only some kinds have the
+// route.
+func on(kinds ...kind) func(*storage.Rx, *rest.Request) error {
+	return func(rx *storage.Rx, r *rest.Request) error {
+		id := r.Param("object")
+		if !provider.PhoneNumberID.MatchString(id) {
+			return rest.NotFound()
+		}
+
+		found, a, err := find(rx, r, id)
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(kinds, found) {
+			return errNotOffered()
+		}
+		callOf(r).kind = found
+		r.Account, err = rx.AccountKey(storage.OrEmpty(a.PhoneNumberID))
+		return err
+	}
+}
+
+// find finds what an id stands for.
+func find(rx *storage.Rx, r *rest.Request, id string) (kind, storage.Account, error) {
+	a, err := rx.AccountByNumber(id)
+	if err == nil && isKeys(r, a) {
+		return number, a, nil
+	}
+	if storage.IgnoreNotFound(err) != nil {
+		return "", a, err
+	}
+
+	all, err := rx.AccountsOfWABA(id)
+	if err != nil {
+		return "", a, err
+	}
+	if i := slices.IndexFunc(all, func(a storage.Account) bool { return isKeys(r, a) }); i >= 0 {
+		return business, all[i], nil
+	}
+
+	a, err = rx.GatewayMedia(r.Org.ID, r.Key.Accounts, id)
+	if !errors.Is(err, storage.ErrNotFound) {
+		return media, a, err
+	}
+	a, err = rx.GatewayTemplate(r.Org.ID, r.Key.Accounts, id)
+	return template, a, err
+}
+
+// isKeys reports whether an account is one that a key has.
+func isKeys(r *rest.Request, a storage.Account) bool {
+	return a.OrganizationID == r.Org.ID && a.PhoneNumberID != nil && r.Key.Accounts.Has(&a.ID)
+}
+
+// pass passes a request on as it is, but for the token.
+func (g *Server) pass(r *rest.Request, edge string) (provider.Answer, error) {
+	if err := g.API.CheckConnected(r); err != nil {
+		return provider.Answer{}, err
+	}
+
+	query := r.Query()
+	query.Del(tokenName)
+	query.Del(proofName)
+	query.Del("")
+	p := provider.PassedCall{Method: r.HTTP.Method, ID: r.Param("object"), Edge: edge, Query: query}
+	switch p.Method {
+	case http.MethodHead:
+		p.Method = http.MethodGet
+	case http.MethodPost:
+		p.Body, p.Query = withoutToken(r.Body), nil // its parameters are in the body
+	}
+
+	answer, err := g.API.Accounts.Pass(r.HTTP.Context(), r.Account.ID, p)
+	return answered(answer, err)
+}
+
+// withoutToken is a body without what only its sender and we need to know.
+func withoutToken(body json.RawMessage) json.RawMessage {
+	for _, name := range []string{tokenName, proofName} {
+		if provider.GetMember(body, name) != nil {
+			body = provider.DeleteMember(body, name)
+		}
+	}
+	return body
+}
+
+// answered is an answer, or why there is none.
+func answered(answer provider.Answer, err error) (provider.Answer, error) {
+	if answer.Status != 0 || err == nil {
+		return answer, nil
+	}
+	return answer, api.ProviderCallError(err, func(e *provider.Error) error {
+		return &rest.Error{Code: rest.ProviderUnavailable, Message: "The provider could not be reached.", Cause: e}
+	})
+}
+
+// asReply makes a reply of an answer as it came.
+func asReply(answer provider.Answer) rest.Reply {
+	return rest.Reply{Status: answer.Status, Type: answer.Type, Body: orEmpty(answer.Body)}
+}
+
+func orEmpty(body []byte) []byte {
+	if body == nil {
+		return []byte{}
+	}
+	return body
+}
+
+// edgeOf is the edge that a request is about: the last part of its path.
+func edgeOf(r *rest.Request) string {
+	_, edge, _ := strings.Cut(strings.Trim(strings.TrimPrefix(r.HTTP.URL.Path, r.Prefix), "/"), "/")
+	return edge
+}
+
+// passRead handles what is only read.
+func (g *Server) passRead(r *rest.Request) (rest.Reply, error) {
+	answer, err := g.pass(r, edgeOf(r))
+	answer.Body = g.withOurPages(r, answer.Body)
+	return asReply(answer), err
+}
+
+// withOurPages makes the addresses of further pages ours. The provider's may hold a token.
+func (g *Server) withOurPages(r *rest.Request, body []byte) []byte {
+	paging := provider.GetMember(body, "paging")
+	if len(paging) == 0 || paging[0] != '{' {
+		return body
+	}
+
+	changed := []byte(paging)
+	for _, name := range []string{"next", "previous"} {
+		var theirs string
+		if raw := provider.GetMember(paging, name); raw == nil || json.Unmarshal(raw, &theirs) != nil {
+			continue
+		}
+		at, err := url.Parse(theirs)
+		if err != nil {
+			at = new(url.URL)
+		}
+		query := at.Query()
+		query.Del(tokenName)
+		query.Del(proofName)
+		ours, _ := json.Marshal(g.PublicURL + r.HTTP.URL.Path + "?" + query.Encode())
+		changed = provider.ReplaceMember(changed, name, ours)
+	}
+	return provider.ReplaceMember(body, "paging", changed)
+}
+
+// getObject handles GET /graph/:object: a number, a file or a template.
+func (g *Server) getObject(r *rest.Request) (rest.Reply, error) {
+	if callOf(r).kind == media {
+		return g.getMedia(r)
+	}
+	return g.passRead(r)
+}
+
+// listNumbers handles GET /graph/:object/phone_numbers. Of the account's numbers only the key's
+// exist.
+func (g *Server) listNumbers(r *rest.Request) (rest.Reply, error) {
+	answer, err := g.pass(r, edgeOf(r))
+	if err != nil {
+		return rest.Reply{}, err
+	}
+
+	var accounts []storage.Account
+	err = g.API.View(r, func(rx *storage.Rx) (err error) {
+		accounts, err = rx.AccountsOfWABA(r.Param("object"))
+		return err
+	})
+	answer.Body = provider.FilterList(answer.Body, "data", func(item []byte) bool {
+		var id provider.ID
+		_ = json.Unmarshal(provider.GetMember(item, "id"), &id) // one without an id is nobody's
+		return slices.ContainsFunc(accounts, func(a storage.Account) bool {
+			return isKeys(r, a) && *a.PhoneNumberID == string(id)
+		})
+	})
+	answer.Body = g.withOurPages(r, answer.Body)
+	return asReply(answer), err
+}
+
+// listTemplates handles GET /graph/:object/message_templates. Ours follow, at most once a minute,
+// so that the ids in the list are known.
+func (g *Server) listTemplates(r *rest.Request) (rest.Reply, error) {
+	rep, err := g.passRead(r)
+	if err == nil && rep.Status == http.StatusOK {
+		if err := g.API.Accounts.SyncTemplatesOnce(r.HTTP.Context(), r.Account.ID); err != nil {
+			g.API.Log.Warn("could not follow a list of templates", "account", r.Account.ID, "error", err)
+		}
+	}
+	return rep, err
+}
+
+// createTemplate handles POST /graph/:object/message_templates.
+func (g *Server) createTemplate(r *rest.Request) (rest.Reply, error) {
+	if err := r.CheckBilling(); err != nil {
+		return rest.Reply{}, err
+	}
+	return g.writeTemplates(r)
+}
+
+// editTemplate handles POST /graph/:object of a template.
+func (g *Server) editTemplate(r *rest.Request) (rest.Reply, error) { return g.writeTemplates(r) }
+
+// writeTemplates passes a change of templates on. Ours follow.
+func (g *Server) writeTemplates(r *rest.Request) (rest.Reply, error) {
+	r.DetachContext()
+	answer, err := g.pass(r, edgeOf(r))
+	if err != nil || answer.Status/100 != 2 {
+		return asReply(answer), err
+	}
+
+	var accounts []storage.Account
+	err = g.API.View(r, func(rx *storage.Rx) error {
+		a, err := rx.AccountByNumber(r.Account.PhoneNumberID)
+		if err == nil {
+			accounts, err = rx.AccountsOfWABA(storage.OrEmpty(a.WABAID))
+		}
+		return err
+	})
+	for _, a := range accounts {
+		err = errors.Join(err, g.API.Accounts.SyncTemplates(r.HTTP.Context(), a.ID))
+	}
+	if err != nil {
+		g.API.Log.Warn("could not follow a change of templates", "account", r.Account.ID, "error", err)
+	}
+	return asReply(answer), nil
+}
+
+// listSubscribedApps handles GET /graph/:object/subscribed_apps. Callbacks come to us in any case.
+func (g *Server) listSubscribedApps(*rest.Request) (rest.Reply, error) {
+	app := map[string]string{"id": g.AppID, "name": "confab", "link": g.PublicURL}
+	return jsonReply(map[string]any{"data": []any{map[string]any{"whatsapp_business_api_data": app}}})
+}
+
+// subscribeApp handles POST /graph/:object/subscribed_apps. Where callbacks go, only webhooks say.
+func (g *Server) subscribeApp(r *rest.Request) (rest.Reply, error) {
+	if provider.GetMember(r.Body, "override_callback_uri") != nil {
+		return rest.Reply{}, errNotOffered()
+	}
+	return succeed(r)
+}
+
+func succeed(*rest.Request) (rest.Reply, error) { return jsonReply(map[string]bool{"success": true}) }
+
+func jsonReply(view any) (rest.Reply, error) {
+	body, err := json.Marshal(view)
+	return rest.Reply{Status: http.StatusOK, Body: body}, err
+}

@@ -1,0 +1,170 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"confab/jobs/messaging"
+	"confab/jobs/provider"
+	"confab/jobs/queue"
+	"confab/storage"
+)
+
+// Answers tells the clients of the gateway what became of the messages that they wait for. It is
+// in memory: who waits holds no transaction and reads nothing.
+type Answers struct {
+	mu      sync.Mutex
+	waiting map[string][]chan provider.Answer // by message
+}
+
+// NewAnswers makes one that nobody waits at.
+func NewAnswers() *Answers { return &Answers{waiting: make(map[string][]chan provider.Answer)} }
+
+// Await returns where the answer to a message comes, and what ends the waiting. An answer
+// without a status says only that the message has changed.
+func (a *Answers) Await(message string) (<-chan provider.Answer, func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+
+	c := make(chan provider.Answer, 1)
+	a.waiting[message] = append(a.waiting[message], c)
+	return c, func() { a.leave(message, c) }
+}
+
+func (a *Answers) leave(message string, c chan provider.Answer) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+
+	left := slices.DeleteFunc(a.waiting[message], func(other chan provider.Answer) bool { return other == c })
+	if len(left) == 0 {
+		delete(a.waiting, message)
+		return
+	}
+	a.waiting[message] = left
+}
+
+// Tell gives an answer to those who wait for it. It never waits: who was told before and has
+// not looked yet will look.
+func (a *Answers) Tell(message string, answer provider.Answer) {
+	if a == nil {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+
+	for _, c := range a.waiting[message] {
+		select {
+		case c <- answer:
+		default:
+		}
+	}
+}
+
+// EnqueuePassed stores the job that hands a message to the provider in the words of its client.
+// Kept says that the answer is kept for those who ask again.
+func EnqueuePassed(tx *storage.Tx, m storage.Message, body json.RawMessage, kept bool) error {
+	tagged := provider.SetMember(body, provider.TagMember, json.RawMessage(`"`+m.ID+`"`))
+	return enqueueSend(tx, m, sendArgs{AboutMessage: storage.NewAboutMessage(m), Content: tagged, Passed: true, Kept: kept})
+}
+
+// passOn hands a message of a client of the gateway to the provider, once: what the provider
+// answers is the client's answer, and a failure is final. A message that did not get its turn
+// within the client's patience is cancelled. If it is unknown whether the provider has it, only
+// callbacks tell.
+func (w *Workers) passOn(ctx context.Context, job storage.Job, args sendArgs, out outgoing) (queue.Commit, error) {
+	switch {
+	case job.CallBegunAt != 0:
+		return func(tx *storage.Tx) error { return tx.MarkPending(out.message) }, nil
+	case w.DB.Now() >= job.CreatedAt.Add(w.GatewayWait):
+		return func(tx *storage.Tx) error {
+			m := out.message
+			_, err := CancelMessage(tx, &m)
+			w.tell(tx, args, provider.Answer{})
+			return err
+		}, nil
+	}
+
+	if refused := w.refusalNow(job, out); refused != nil {
+		fail := failMessage(out, messaging.Failure{Code: refused.Code, Text: refused.Text, Own: true})
+		return w.answered(args, out, provider.Answer{}, fail), nil
+	}
+	if err := w.awaitTurn(ctx, job, out); err != nil {
+		return nil, err
+	}
+	if err := w.beginTrial(ctx, out); err != nil {
+		return nil, err
+	}
+
+	out.began = time.Now()
+	var sent provider.Sent
+	var answer provider.Answer
+	done, err := w.callProvider(ctx, out, func() (err error) {
+		sent, answer, err = w.Provider.SendAsIs(ctx, out.token, *out.sender.PhoneNumberID, args.Content)
+		return err
+	})
+	if done {
+		return nil, err
+	}
+	return w.passedOutcome(ctx, args, out, sent, answer, err)
+}
+
+// passedOutcome decides what becomes of a message after its only call.
+func (w *Workers) passedOutcome(
+	ctx context.Context, args sendArgs, out outgoing, sent provider.Sent, answer provider.Answer, err error,
+) (queue.Commit, error) {
+	switch provider.OutcomeOf(err) {
+	case provider.Done:
+		to := messaging.NewPerson(sent.WaID, "", "")
+		return w.answered(args, out, answer, func(tx *storage.Tx) error {
+			if err := endCooldown(tx, out.sender); err != nil {
+				return err
+			}
+			return w.Publisher.MarkAccepted(tx, out.sender.Account, out.message, sent.ID, to)
+		}), nil
+
+	case provider.Unknown:
+		return func(tx *storage.Tx) error {
+			if err := tx.InsertMessageTry(out.message, failedTry(out, err)); err != nil {
+				return err
+			}
+			return tx.MarkPending(out.message)
+		}, nil
+
+	case provider.NotSent:
+		if queue.Stopped(ctx) {
+			return nil, queue.Postpone(0)
+		}
+		answer = provider.Refusal{
+			Status: http.StatusServiceUnavailable, Code: provider.CodeService, IsTransient: true, Trace: out.message.ID,
+			Details: string(messaging.Unreachable.Code) + ": " + messaging.Unreachable.Text,
+		}.Answer()
+	}
+	return w.answered(args, out, answer, failTry(out, failedTry(out, err), messaging.FailureOf(err))), nil
+}
+
+// answered is what stores how a message ended, keeps the answer for those who ask again, and
+// tells it to those who wait.
+func (w *Workers) answered(args sendArgs, out outgoing, answer provider.Answer, end queue.Commit) queue.Commit {
+	return func(tx *storage.Tx) error {
+		if err := end(tx); err != nil {
+			return err
+		}
+		if args.Kept && answer.Status != 0 {
+			kept := storage.GatewaySend{Status: answer.Status, ContentType: answer.Type, Answer: answer.Body}
+			if err := tx.SaveGatewayAnswer(out.message, kept); err != nil {
+				return err
+			}
+		}
+		w.tell(tx, args, answer)
+		return nil
+	}
+}
+
+// tell tells an answer once it is stored.
+func (w *Workers) tell(tx *storage.Tx, args sendArgs, answer provider.Answer) {
+	tx.AfterCommit(func() { w.Answers.Tell(args.Message, answer) })
+}

@@ -1,0 +1,213 @@
+package provider
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+)
+
+// Place is an item of a change: the list that it is in, and where in that.
+type Place struct {
+	List  string // messages, statuses, message_echoes; "" for the whole change
+	Index int
+}
+
+// Narrowing says what stays of a change.
+type Narrowing struct {
+	Without map[Place]bool    // items that are left out
+	Tags    map[Place]*string // by which the tags of statuses are replaced; nil takes one away
+}
+
+// narrowed are the lists of which items can be left out.
+var narrowed = []string{"messages", "statuses", "message_echoes"}
+
+// TagMember is the member of sends and statuses that holds what the sender wrote.
+const TagMember = "biz_opaque_callback_data"
+
+// Narrow writes a callback with some of its changes only: those for which stays returns what
+// stays of them, by their index in what ParseCallback returned. Everything that stays keeps its
+// bytes. The result is nil if nothing does.
+func Narrow(body []byte, changes []CallbackChange, stays func(i int) *Narrowing) []byte {
+	root := findMembers(body, "entry")
+	entries := elementSpans(body, root[0])
+	kept := make([][]bool, len(entries)) // by entry and change
+	spans := make([][]span, len(entries))
+
+	var edits []edit
+	for i, n := range changes {
+		narrowing := stays(i)
+		kept[n.entry] = append(kept[n.entry], narrowing != nil)
+		spans[n.entry] = append(spans[n.entry], n.at)
+		if narrowing != nil {
+			edits = narrowing.edit(edits, body, n.value)
+		}
+	}
+
+	staysEntry := make([]bool, len(entries))
+	for e := range entries {
+		staysEntry[e] = slices.Contains(kept[e], true)
+		if staysEntry[e] {
+			edits = cut(edits, spans[e], kept[e])
+		}
+	}
+	if !slices.Contains(staysEntry, true) {
+		return nil
+	}
+	return apply(body, cut(edits, entries, staysEntry))
+}
+
+// edit adds what changes in the value of a change that stays.
+func (n *Narrowing) edit(edits []edit, body []byte, value span) []edit {
+	if value.empty() || body[value.from] != '{' {
+		return edits
+	}
+
+	lists := findMembers(value.of(body), narrowed...)
+	for l, name := range narrowed {
+		if lists[l].empty() || body[value.from+lists[l].from] != '[' {
+			continue
+		}
+
+		items := elementSpans(body, lists[l].shift(value.from))
+		stay := make([]bool, len(items))
+		for i, item := range items {
+			at := Place{name, i}
+			stay[i] = !n.Without[at]
+			if tag, given := n.Tags[at]; given && stay[i] {
+				edits = retag(edits, body, item, tag)
+			}
+		}
+		edits = cut(edits, items, stay)
+	}
+	return edits
+}
+
+// retag replaces the tag of a status, or takes it away.
+func retag(edits []edit, body []byte, item span, tag *string) []edit {
+	if body[item.from] != '{' {
+		return edits
+	}
+
+	var members []span
+	var stay []bool
+	s := scanner{doc: body, pos: item.from}
+	s.memberSpans(func(name []byte, whole, value span) {
+		isTag := string(name) == TagMember
+		if isTag && tag != nil {
+			edits = append(edits, edit{value, appendText(nil, *tag)})
+		}
+		members, stay = append(members, whole), append(stay, !isTag || tag != nil)
+	})
+	return cut(edits, members, stay)
+}
+
+// memberSpans visits each member of the object that starts here, with where it is.
+func (s *scanner) memberSpans(visit func(name []byte, whole, value span)) {
+	for s.pos++; s.skipSpace() != '}'; {
+		start := s.pos
+		s.skipValue()
+		name := unquote(s.doc[start:s.pos])
+
+		s.skipSpace()
+		s.pos++ // the colon
+		value := s.value()
+		visit(name, span{start, value.to}, value)
+		if s.skipSpace() == ',' {
+			s.pos++
+		}
+	}
+	s.pos++
+}
+
+// edit replaces a part of a document.
+type edit struct {
+	span
+	with []byte
+}
+
+// shift is a span of a part, in the document that holds the part from a position on.
+func (s span) shift(by int) span {
+	if s.empty() {
+		return s
+	}
+	return span{s.from + by, s.to + by}
+}
+
+// cut adds the edits that leave out the elements of a list, or the members of an object, that do
+// not stay, each with a comma. What is around the others keeps its spaces.
+func cut(edits []edit, elements []span, stay []bool) []edit {
+	last := len(elements) - 1 // that stays
+	for last >= 0 && !stay[last] {
+		last--
+	}
+
+	for i := range last {
+		if !stay[i] {
+			edits = append(edits, edit{span: span{elements[i].from, elements[i+1].from}})
+		}
+	}
+
+	switch end := len(elements) - 1; {
+	case last == end:
+	case last < 0:
+		edits = append(edits, edit{span: span{elements[0].from, elements[end].to}})
+	default:
+		edits = append(edits, edit{span: span{elements[last].to, elements[end].to}})
+	}
+	return edits
+}
+
+// apply makes edits. One within a part that another leaves out is lost with it.
+func apply(doc []byte, edits []edit) []byte {
+	if len(edits) == 0 {
+		return doc
+	}
+
+	slices.SortStableFunc(edits, func(a, b edit) int { return a.from - b.from })
+	out := make([]byte, 0, len(doc))
+	at := 0
+	for _, e := range edits {
+		if e.from < at {
+			continue
+		}
+		out = append(append(out, doc[at:e.from]...), e.with...)
+		at = e.to
+	}
+	return append(out, doc[at:]...)
+}
+
+// ReplaceMember is a JSON object with another value of a member that it has. All else keeps its
+// bytes, and so does any other document.
+func ReplaceMember(doc []byte, key string, value json.RawMessage) []byte {
+	if !isObject(doc) {
+		return doc
+	}
+	found := findMembers(doc, key)
+	if found[0].empty() {
+		return doc
+	}
+	return apply(doc, []edit{{found[0], value}})
+}
+
+// FilterList is a JSON object of which a list has only the items that stay. All else keeps its
+// bytes, and so does any other document.
+func FilterList(doc []byte, key string, stays func(item []byte) bool) []byte {
+	if !isObject(doc) {
+		return doc
+	}
+	list := findMembers(doc, key)[0]
+	if list.empty() || doc[list.from] != '[' {
+		return doc
+	}
+
+	items := elementSpans(doc, list)
+	stay := make([]bool, len(items))
+	for i, item := range items {
+		stay[i] = stays(item.of(doc))
+	}
+	return apply(doc, cut(nil, items, stay))
+}
+
+func isObject(doc []byte) bool {
+	return bytes.HasPrefix(bytes.TrimLeft(doc, " \t\r\n"), []byte("{")) && json.Valid(doc)
+}
