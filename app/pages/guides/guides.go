@@ -29,7 +29,7 @@ func Groups() []Group {
 	return []Group{
 		{"Get started", read("sandbox", "pipelines", "sending", "receiving")},
 		{"Work with customers", read("inbox", "people", "signing-in", "campaigns", "costs")},
-		{"Build on it", read("webhooks", "streams", "platform", "rules", "agents")},
+		{"Build on it", read("webhooks", "streams", "one-number", "platform", "rules", "agents")},
 		{"Run it", read("production", "backups", "outliving", "capacity", "contributing")},
 	}
 }

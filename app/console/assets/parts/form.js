@@ -22,7 +22,7 @@ let forms = 0;
  * @property {import("../dom.js").Props} [props] more, for the control
  * @property {boolean} [unseen] only for what fills in passwords
  * @property {string} [role] of a group of choices; group unless it says otherwise
- * @property {() => boolean} [isShown] whether a group of choices is shown; always unless it says otherwise
+ * @property {() => boolean} [isShown] whether it is shown; always unless it says otherwise
  */
 
 /**
@@ -192,6 +192,7 @@ function sentence(error, field) {
 export function fieldRow(field, id, wrong) {
   if (field.unseen) return el("input", { hidden: true, name: field.name, value: field.value, ...field.props });
 
+  const { isShown } = field;
   const described = () => [field.hint && id + "-hint", wrong() && id + "-wrong"].filter(Boolean).join(" ") || null;
   const common = { name: field.name, "aria-describedby": described, "aria-invalid": () => (wrong() ? "true" : null), ...field.props };
   const below = [
@@ -201,7 +202,7 @@ export function fieldRow(field, id, wrong) {
 
   if (field.type === "radios" || field.type === "swatches" || field.type === "checks") {
     const { "aria-describedby": _, "aria-invalid": __, ...own } = common;
-    const { role, isShown } = field;
+    const { role } = field;
     return el("fieldset.field." + field.type, { role, hidden: isShown && (() => !isShown()), "aria-describedby": described },
       el("legend.label", null, field.label),
       el("div.choices", null, (field.options ?? []).map((one) => el("label.choice", { title: field.type === "swatches" ? one.label : null },
@@ -231,5 +232,5 @@ export function fieldRow(field, id, wrong) {
       "aria-required": field.required ? "true" : null,
       ...common,
     });
-  return el("div.field", null, label, control, below);
+  return el("div.field", { hidden: isShown && (() => !isShown()) }, label, control, below);
 }

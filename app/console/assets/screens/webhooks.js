@@ -15,6 +15,7 @@ const text = {
   lead: "Every event is signed and sent to these URLs. Retried for up to 31 hours.",
   newOne: "New webhook",
   columns: ["URL", "Status", { name: "Success rate, 24 h", kind: "number" }, { name: "p50 / p95", kind: "number" }, "Events, 24 h"],
+  native: "Provider envelopes",
   none: "No webhooks yet",
   noneBody: "Add your program’s URL, and it gets every message within milliseconds.",
 };
@@ -61,6 +62,7 @@ function webhookTable(rows, day) {
       (one) => el("span.stack", null,
         el("a", { href: link("webhooks/" + one().id), dir: "auto" }, () => one().url),
         el("small", { dir: "auto" }, () => one().description ?? ""),
+        () => one().format === "provider" && el("small", null, text.native),
       ),
       (one) => () => statusChip(one(), day(one().id)),
       (one) => () => rate(day(one().id)),

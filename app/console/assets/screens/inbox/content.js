@@ -23,6 +23,7 @@ const text = {
     template: "Template",
     order: "Order",
     interactive: "Message with buttons",
+    other: "Sent by another program. This message can’t be shown here.",
     unsupported: "This message type isn’t supported. Ask them to send it another way.",
   },
   voice: "Voice message",
@@ -74,6 +75,8 @@ export function content(m) {
       ];
     case "reaction":
       return prose(reaction(value.emoji));
+    case "other":
+      return el("p.quiet", null, text.kinds.other);
     default:
       return el("p.quiet", null, text.kinds.unsupported);
   }

@@ -25,7 +25,7 @@ const text = {
   edited: "Edited",
   deleted: "Deleted by the sender",
   you: "You",
-  sources: { api: "API", app: "Phone app", broadcast: "Campaign", rule: "Rule" },
+  sources: { api: "API", app: "Phone app", broadcast: "Campaign", gateway: "API", rule: "Rule" },
   notSent: "Not sent: ",
   unread: "Unread messages",
   quoted: "Original message",

@@ -11,7 +11,7 @@ import { untilText } from "./snooze.js";
 
 const text = {
   you: "You",
-  sources: { api: "API", app: "Phone app", broadcast: "Campaign", rule: "Rule" },
+  sources: { api: "API", app: "Phone app", broadcast: "Campaign", gateway: "API", rule: "Rule" },
   said: (/** @type {string} */ who) => who + ": ",
   unread: (/** @type {number} */ n) => count(n) + " unread",
   left: (/** @type {string} */ span) => span + " left to reply",

@@ -31,6 +31,40 @@ const text = {
       props: { maxlength: 255, dir: "auto" },
     },
   ],
+  format: {
+    name: "format",
+    label: "Format",
+    type: "radios",
+    role: "radiogroup",
+    value: "svc",
+    options: [
+      { value: "svc", label: "Events", hint: "One signed event for each message, status or change." },
+      { value: "provider", label: "Provider envelopes", hint: "What the provider sends, byte for byte, for programs that expect its webhooks." },
+    ],
+  },
+  native: [
+    {
+      name: "fields",
+      param: "events",
+      label: "Fields",
+      hint: "Separated by commas, such as messages, message_template_status_update. Leave empty for all.",
+      optional: true,
+      props: { autocomplete: "off", spellcheck: "false" },
+    },
+    {
+      name: "verify_token",
+      label: "Verify token",
+      hint: "Your program must answer the provider’s verification request with it.",
+      props: { maxlength: 255, autocomplete: "off", spellcheck: "false" },
+    },
+    {
+      name: "secret",
+      label: "App secret",
+      hint: "The one your program verifies with already: 16 to 128 characters. Leave empty for a new one.",
+      optional: true,
+      props: { maxlength: 128, autocomplete: "off", spellcheck: "false" },
+    },
+  ],
   events: { name: "events", label: "Events", type: "checks" },
   everything: "All, including future ones",
   numbers: { name: "phone_number_ids", label: "Numbers", type: "checks", hint: "Leave empty for all numbers." },
@@ -88,9 +122,10 @@ export async function webhookDialog(one) {
   }
   const off = one?.status === "disabled";
   return formDialog(one ? text.edit : text.newOne, {
-    fields: fieldsOf(types),
+    fields: fieldsOf(types, one),
     values: one ? {
       ...one,
+      fields: one.events.join(", "),
       events: one.events.join(","),
       phone_number_ids: one.phone_number_ids.join(","),
       custom_headers: Object.entries(one.custom_headers ?? {}).map(([name, value]) => name + ": " + value).join("\n"),
@@ -98,7 +133,7 @@ export async function webhookDialog(one) {
     blank: null,
     submit: off ? text.saveAndEnable : text.save,
     send: (values, once) => {
-      const body = { ...bodyOf(values), status: off ? "active" : undefined };
+      const body = { ...bodyOf(values, one), status: off ? "active" : undefined };
       return one ? patch("v1/webhook_subscriptions/" + one.id, body) : post("v1/webhook_subscriptions", body, once);
     },
     done: () => toast(text.saved),
@@ -107,26 +142,42 @@ export async function webhookDialog(one) {
 }
 
 /**
+ * fieldsOf are the fields of a new webhook, or of one that is changed: its format stays, and what
+ * is secret is not shown.
  * @param {string[]} types
+ * @param {any} one
  * @returns {import("../../parts/form.js").Field[]}
  */
-function fieldsOf(types) {
+function fieldsOf(types, one) {
+  const format = signal(one?.format ?? "svc");
+  const isNative = () => format() === "provider";
+  const choose = (/** @type {any} */ event) => format.set(event.target.value);
+  const native = text.native.filter(({ name }) => !one || name === "fields").map((each) => ({ ...each, isShown: isNative }));
   const all = numbers().map((each) => ({ value: each.phone_number_id, label: each.name ?? each.phone_number ?? each.phone_number_id }));
   return [
     ...text.fields,
-    { ...text.events, options: [{ value: "*", label: text.everything }, ...choices(types)] },
+    ...(one ? [] : [{ ...text.format, props: { onchange: choose } }]),
+    ...native,
+    { ...text.events, options: [{ value: "*", label: text.everything }, ...choices(types)], isShown: () => !isNative() },
     ...(all.length > 1 ? [{ ...text.numbers, options: all }] : []),
     text.headers,
   ];
 }
 
-/** @param {Record<string, string | null>} values */
-function bodyOf({ events, phone_number_ids: ids, custom_headers: headers, ...values }) {
+/**
+ * @param {Record<string, string | null>} values
+ * @param {any} one
+ */
+function bodyOf({ events, fields, format, verify_token: token, secret, phone_number_ids: ids, custom_headers: headers, ...values }, one) {
   const split = (/** @type {string | null} */ list) => list?.split(",") ?? [];
+  const isNative = (one?.format ?? format) === "provider";
+  const native = isNative && !one ? { format, verify_token: token, secret } : {};
+  const named = isNative ? split(fields ?? "*").map((word) => word.trim()).filter(Boolean) : split(events);
   return {
     ...values,
+    ...native,
     url: values.url?.trim(),
-    events: events?.includes("*") ? ["*"] : split(events),
+    events: named.includes("*") ? ["*"] : named,
     phone_number_ids: ids === undefined ? undefined : split(ids),
     custom_headers: headersOf(headers ?? ""),
   };

@@ -1,6 +1,6 @@
 /** One webhook: its day, its deliveries and the events beside them, its secrets. */
 import { computed, el, list, when } from "../../dom.js";
-import { get, patch, remove } from "../../api.js";
+import { get, patch, post, remove } from "../../api.js";
 import { count, time } from "../../format.js";
 import { announce } from "../../live.js";
 import { button, copyable, heading, section } from "../../parts/basics.js";
@@ -105,6 +105,14 @@ function content(one, path) {
     const made = await webhookDialog(data());
     if (made) one.set(made);
   };
+  const test = async () => {
+    if (data().format !== "provider") return testDialog(data(), types.data() ?? []).then(again);
+    try {
+      navigate("deliveries/" + (await post(path + "/test", {})).id);
+    } catch (error) {
+      toastError(error);
+    }
+  };
   const more = button(text.more, { iconOnly: true, icon: "more" });
   menu(more, text.more, () => [
     ...(isActive() ? [{ name: text.pause, run: () => setStatus("paused") }] : []),
@@ -121,7 +129,7 @@ function content(one, path) {
           data().status === "paused" ? text.resume : text.enable,
           { look: "primary", run: () => setStatus("active") },
         )),
-        when(() => data().status !== "disabled", () => button(text.test, { run: () => testDialog(data(), types.data() ?? []).then(again) })),
+        when(() => data().status !== "disabled", () => button(text.test, { run: () => test() })),
         button(text.edit, { run: edit }),
         more,
       ],
@@ -206,7 +214,7 @@ export function deliveryTable(rows) {
 
 /** eventList shows what happened lately, of the kinds that are sent here. @param {() => any} data */
 function eventList(data) {
-  const type = () => (data().events[0] === "*" ? null : data().events.join(","));
+  const type = () => (data().events[0] === "*" || data().format === "provider" ? null : data().events.join(","));
   const all = resource((signal) => get("v1/events", { signal, query: { limit: 15, type: type() } }), ["delivery"], pace);
   return el("aside.events", { "aria-label": text.events }, el("h2", null, text.events),
     loaded(all, (rows) => when(() => rows().length > 0, () => el("ul", null, list(rows, (one) => one.id, (one) => el("li", null,
