@@ -21,13 +21,13 @@ type piece struct {
 	item
 	apply step
 
-	from   *received // the callback; nil if that cannot be read
-	change int       // which of its changes the item is of
+	from   *sourceCallback // the callback; nil if that cannot be read
+	change int             // which of its changes the item is of
 	at     provider.Place
 }
 
-// received is a callback as it came, and its changes.
-type received struct {
+// sourceCallback is a callback as it came, and its changes.
+type sourceCallback struct {
 	text    []byte
 	changes []provider.CallbackChange
 }
@@ -136,7 +136,7 @@ func (s *Server) pieces(body []byte) (all []piece) {
 		return []piece{{item: unread, apply: s.keepRaw(unread, "unreadable")}}
 	}
 
-	from := &received{text, changes}
+	from := &sourceCallback{text, changes}
 	for i, n := range changes {
 		prepare := preparerOf(n.Field)
 		if prepare == nil {

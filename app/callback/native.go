@@ -23,7 +23,7 @@ func forward(tx *storage.Tx, fresh []piece) error {
 		return err
 	}
 
-	e := nativeEnvelope{received: fresh[0].from, parts: make(map[int]*provider.Narrowing)}
+	e := nativeEnvelope{sourceCallback: fresh[0].from, parts: make(map[int]*provider.Narrowing)}
 	for _, p := range fresh {
 		if err := e.add(tx, p); err != nil {
 			return err
@@ -39,7 +39,7 @@ func forward(tx *storage.Tx, fresh []piece) error {
 
 // nativeEnvelope is what native webhooks get of a callback.
 type nativeEnvelope struct {
-	*received
+	*sourceCallback
 	parts         map[int]*provider.Narrowing // the changes that have something new
 	owners        map[int][]storage.Account   // whom they concern
 	organizations []int64                     // of those

@@ -104,6 +104,8 @@ func samples() []sample {
 		{"oidc.only", `true`, "true", true},
 
 		{"mcp.enabled", `true`, "true", true},
+		{"gateway.enabled", `true`, "true", true},
+		{"gateway.wait", `"15s"`, "15s", 15 * time.Second},
 		{"mcp.allow_writes", `true`, "true", true},
 
 		{"plans.self_hosted.api", `false`, "false", false},
