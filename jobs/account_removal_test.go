@@ -32,6 +32,8 @@ const belongings = `
 	INSERT INTO push_times VALUES ('cnv_'||?2, 'dev_'||?2, ?3);
 	INSERT INTO messages (id, account_id, conversation_id, contact_id, direction, type, status, source, content, created_at, updated_at)
 		VALUES ('msg_'||?2, ?1, 'cnv_'||?2, 'ctc_'||?2, 'outbound', 'text', 'queued', 'api', '{}', 1, 1);
+	INSERT INTO gateway_sends (message, tag) SELECT number, 'x' FROM messages WHERE id = 'msg_'||?2;
+	INSERT INTO gateway_media (account_id, id, created_at) VALUES (?1, 'x', 1);
 	INSERT INTO message_edits (message, version, content, edited_at, provider_id) SELECT number, 1, '{}', 1, 'w' FROM messages WHERE id = 'msg_'||?2;
 	INSERT INTO message_statuses SELECT number, 'warning', 1 FROM messages WHERE id = 'msg_'||?2;
 	INSERT INTO message_tries (message, try, began_at, duration_ms, reason) SELECT number, 1, 1, 1, 'no' FROM messages WHERE id = 'msg_'||?2;
