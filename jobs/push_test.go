@@ -228,9 +228,9 @@ func (s *pushService) checkVAPID(r *http.Request) {
 
 	raw, err := b64.DecodeString(key)
 	is.NoErr(err)
-	x, y := elliptic.Unmarshal(elliptic.P256(), raw)
+	public, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), raw)
+	is.NoErr(err)
 	sum := sha256.Sum256([]byte(parts[0] + "." + parts[1]))
-	public := &ecdsa.PublicKey{Curve: elliptic.P256(), X: x, Y: y}
 	is.True(ecdsa.Verify(public, sum[:], new(big.Int).SetBytes(signature[:32]), new(big.Int).SetBytes(signature[32:])))
 
 	var claimed struct {
