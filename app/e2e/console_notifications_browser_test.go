@@ -60,7 +60,9 @@ func TestAPersonSwitchesNotificationsOn(t *testing.T) {
 
 	c.Click("checkbox", "This device")
 	c.Gone("button", "Send a test")
-	s.becomesTrue(func() bool { return storagetest.Select[int](t, s.app.Config.DataDir, `SELECT count(*) FROM push_devices`)[0] == 0 })
+	s.becomesTrue(func() bool {
+		return storagetest.Select[int](t, s.app.Config.DataDir, `SELECT count(*) FROM push_devices`)[0] == 0
+	})
 
 	c.Click("button", "Account")
 	c.Click("menuitemcheckbox", "Available")
