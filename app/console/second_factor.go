@@ -86,6 +86,9 @@ func (v *visit) startFactorPasskey() error {
 	if !ok {
 		return err
 	}
+	if v.API.Passkeys == nil {
+		return v.refusePasskeys()
+	}
 	n, err := v.API.NewPasskey(v.r.Context(), who.User)
 	if err != nil {
 		return err

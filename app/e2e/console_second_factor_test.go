@@ -272,6 +272,8 @@ func TestWhoMustHaveASecondFactorSetsItUpFirst(t *testing.T) {
 		return admin.open("POST", "/console/second-factor", url.Values{"ticket": {ticket}, "code": {code}})
 	}
 	is.Equal(give("000000").status, 400)
+	is.Equal(admin.open("POST", "/console/second-factor/passkey/start", nil).status, 403) // the address is no domain
+	is.Equal(admin.open("POST", "/console/second-factor", url.Values{"ticket": {ticket}, "answer": {"{}"}}).status, 400)
 	is.Equal(agent.open("POST", "/console/second-factor", url.Values{"ticket": {ticket}, "code": {app.code(0)}}).status, 303) // not the agent's
 	done := give(app.code(0))
 	is.Equal(done.status, 200)
