@@ -26,6 +26,8 @@ const belongings = `
 	INSERT OR IGNORE INTO users (id, organization_id, team_id, name, created_at) VALUES ('ada', 1, 1, 'Ada', 1);
 	INSERT INTO notes VALUES ('not_'||?2, ?1, 'cnv_'||?2, 'user', 'ada', 'Ada', 'look', '["ada"]', 1, 1);
 	INSERT INTO unread_mentions VALUES ('ada', ?1, 'cnv_'||?2, 'not_'||?2);
+	INSERT INTO rule_firings VALUES ('fir_'||?2, 'rul_1', ?1, 'cnv_'||?2, 'msg_'||?2, 'spell', '[]', 1);
+	INSERT INTO number_settings VALUES (?1, NULL, NULL);
 	INSERT INTO views VALUES ('viw_'||?2, 1, 'ada', ?1, 'Late', 1, '{}', NULL, 1, 1);
 	INSERT INTO user_sessions VALUES ('ses_'||?2, CAST(?2 AS BLOB), 'ada', '', '', ?3, ?3);
 	INSERT INTO push_devices VALUES ('dev_'||?2, 1, 'ada', 'ses_'||?2, CAST(?2 AS BLOB), X'', ?3);
@@ -127,7 +129,7 @@ func TestAPurgeLeavesNothingButTheTombstone(t *testing.T) {
 		kept["media"]++
 		w.fill(w.account)
 		for table, n := range w.rows("accounts", "labels", "subscriptions") {
-			if n == before[table] && n == 0 && !strings.Contains("customers setup_links users assignment_turns push_devices user_invitations user_sessions user_codes user_recovery_codes user_passkeys user_identities usage api_log audit removed_events quick_replies rates", table) {
+			if n == before[table] && n == 0 && !strings.Contains("customers setup_links users assignment_turns push_devices user_invitations user_sessions user_codes user_recovery_codes user_passkeys user_identities usage api_log audit removed_events quick_replies rates rules", table) {
 				w.t.Errorf("the test fills nothing into %s", table)
 			}
 		}

@@ -40,6 +40,29 @@ var aboutAccounts = map[string]func(tx *storage.Tx, a storage.Account) error{
 		}
 		return jobs.EnqueueMediaFetch(tx, m, "media of the provider", nil)
 	},
+	"rules.run": func(tx *storage.Tx, a storage.Account) error {
+		words, err := json.Marshal(map[string]any{"enabled": true, "stop_reply": "Bye"})
+		if err != nil {
+			return err
+		}
+		if err := tx.SetOptOut(a.ID, words); err != nil {
+			return err
+		}
+		m, err := oneMessage(tx, a)
+		if err != nil {
+			return err
+		}
+		t, err := tx.Thread(a.ID, m.ContactID)
+		if err != nil {
+			return err
+		}
+		m.Type, m.Body = "text", new("STOP")
+		asked, err := jobs.NewReceivedCase(tx, a, t, m)
+		if err != nil {
+			return err
+		}
+		return asked.Apply(tx)
+	},
 	storage.KindWake: func(tx *storage.Tx, a storage.Account) error {
 		return tx.Snooze(&storage.Conversation{ID: "cnv_1", AccountID: a.ID}, tx.Now.Add(time.Hour))
 	},
