@@ -107,7 +107,7 @@ func TestAnEchoWithAFileIsToldOnceItIsHere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := hosted(newLine(t))
 		l.hearEchoes(echo("wamid.out", "image", files["image"].content))
-		l.is.Equal(l.kinds(), []string{"contact.created"})
+		l.is.Equal(l.kinds(), []string{"contact.created", "conversation.handed_over"})
 		l.report(ourNumber, status("wamid.out", "delivered", ""))
 		l.work(t, shelf(files["image"].bytes))
 		synctest.Wait()

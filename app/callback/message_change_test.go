@@ -173,7 +173,7 @@ func TestAnEchoIsASentMessage(t *testing.T) {
 	for range 3 {
 		l.hearEchoes(echo("wamid.1", "text", `"text":{"body":"I will call you"}`))
 	}
-	l.is.Equal(l.kinds(), []string{"contact.created", "message.sent", "message.status"})
+	l.is.Equal(l.kinds(), []string{"contact.created", "conversation.handed_over", "message.sent", "message.status"})
 	goldenEvent(t, "message_sent_echo", l.typed("message.sent")[0])
 	m := l.said()[0]
 	l.is.Equal(m.Direction, storage.Outbound)

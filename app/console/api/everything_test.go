@@ -73,6 +73,7 @@ func (f *fixture) possess(tenant storagetest.Tenant, a storage.Account) owner {
 	o.has["trace"], o.has["log"] = said[1].ID, must("GET", "/me", "").text("request_id")
 	o.has["views"] = must("POST", "/views", `{"name":"Own","filter":{"label_id":"`+label+`"}}`).text("data.id")
 	o.has["notes"] = must("POST", "/"+o.number+"/conversations/"+said[0].ConversationID+"/notes", `{"text":"Own"}`).text("data.id")
+	o.has["rules"] = must("POST", "/rules", `{"name":"Own","on":"message_received","then":[{"resolve":true}]}`).text("data.id")
 	o.has["quick_replies"] = must("POST", "/quick_replies", `{"shortcut":"own","text":"Hello {{name}}"}`).text("data.id")
 	imported := storage.ContactImport{ID: f.db.NewID(storage.PrefixImport), AccountID: a.ID, Line: 1}
 	storagetest.Update(f.t, f.db, func(tx *storage.Tx) error { return tx.InsertContactImport(&imported) })
