@@ -41,7 +41,7 @@ const (
 	ChangedByTime    = "time"    // it had come
 	// ChangedByAssignment is the team's rule for conversations that nobody has.
 	ChangedByAssignment = "assignment"
-	ChangedByRule    = "rule"
+	ChangedByRule       = "rule"
 )
 
 // RecordChange records a change of a conversation in its transaction.

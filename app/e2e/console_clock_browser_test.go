@@ -26,7 +26,7 @@ func TestThePhoneScreenMovesTheClock(t *testing.T) {
 	o.Visit(p.state.ConsoleURL + "phone")
 	badge("Sandbox")
 	o.WaitFor(`document.querySelector("[role=log] article") !== null`) // all is there, and stays where it is
-	o.press("Move clock") // by 25 hours, unless another span is chosen
+	o.press("Move clock")                                              // by 25 hours, unless another span is chosen
 	badge("Sandbox +1d 1h")
 	o.shoot("phone-clock")
 

@@ -33,8 +33,9 @@ BEGIN;
 
 -- Facts about this file: the value by which its master key is recognized, what the clock
 -- said when a server last looked, so that a wrong one deletes nothing, with how far the rows
--- were (as JSON), the epoch of its events, which a restored backup changes, and a number that
--- counts on while a server serves, by which an older file is recognized.
+-- were (as JSON), the epoch of its events, which a restored backup changes, a number that
+-- counts on while a server serves, by which an older file is recognized, how far the clock of a
+-- sandbox was moved, and the key that signs push messages, sealed.
 CREATE TABLE meta (
     name  TEXT PRIMARY KEY,
     value BLOB NOT NULL
@@ -52,7 +53,8 @@ CREATE TABLE organizations (
     require_opt_in INTEGER NOT NULL DEFAULT 0 CHECK (require_opt_in IN (0, 1)),
     suspended_at   INTEGER NOT NULL DEFAULT 0,
     created_at     INTEGER NOT NULL,
-    updated_at     INTEGER NOT NULL
+    updated_at     INTEGER NOT NULL,
+    handover_return_minutes INTEGER NOT NULL DEFAULT 0      -- after which a person who is silent holds a conversation no longer; 0: never
 ) STRICT;
 
 -- A part of an organization. Labels, accounts and customers belong to one.
@@ -61,7 +63,9 @@ CREATE TABLE teams (
     public_id       TEXT    NOT NULL UNIQUE,                -- team_…
     organization_id INTEGER NOT NULL REFERENCES organizations (id),
     name            TEXT    NOT NULL,
-    created_at      INTEGER NOT NULL
+    created_at      INTEGER NOT NULL,
+    assignment       TEXT   NOT NULL DEFAULT 'off' CHECK (assignment IN ('off', 'round_robin')),
+    assignment_limit INTEGER                                -- open and pending conversations that a person may hold; NULL: any number
 ) STRICT;
 CREATE INDEX teams_of_organization ON teams (organization_id, id);
 
@@ -78,7 +82,10 @@ CREATE TABLE users (
     sign_in_email   TEXT,                                   -- the address without case, of those who can sign in or are invited
     password_hash   TEXT,                                   -- argon2id with its salt; NULL: cannot sign in
     disabled_at     INTEGER NOT NULL DEFAULT 0,
-    last_sign_in_at INTEGER NOT NULL DEFAULT 0
+    last_sign_in_at INTEGER NOT NULL DEFAULT 0,
+    available       INTEGER NOT NULL DEFAULT 1 CHECK (available IN (0, 1)), -- 0: away, and gets no conversation by itself
+    notify_about    TEXT    NOT NULL DEFAULT 'mine_and_unassigned'          -- what is pushed to the person's devices
+                            CHECK (notify_about IN ('everything', 'mine_and_unassigned', 'mentions', 'nothing'))
 ) STRICT;
 CREATE INDEX users_of_organization ON users (organization_id, id);
 CREATE UNIQUE INDEX users_sign_in ON users (sign_in_email) WHERE sign_in_email IS NOT NULL;
@@ -146,6 +153,27 @@ CREATE TABLE user_sessions (
     last_seen_at INTEGER NOT NULL                           -- written in batches, up to a minute late
 ) STRICT;
 CREATE INDEX user_sessions_of_user ON user_sessions (user_id, id);
+
+-- Who got conversations by itself, in the order of the last one: the lowest, or who has no row,
+-- gets the next. It is no column of users, which every request of the console has in memory.
+CREATE TABLE assignment_turns (
+    user_id TEXT    PRIMARY KEY REFERENCES users (id),
+    turn    INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Browsers that show notifications (web push). A device goes with the session that it belongs to.
+CREATE TABLE push_devices (
+    id              TEXT    PRIMARY KEY,                    -- dev_…
+    organization_id INTEGER NOT NULL REFERENCES organizations (id),
+    user_id         TEXT    NOT NULL REFERENCES users (id),
+    session_id      TEXT    NOT NULL REFERENCES user_sessions (id) ON DELETE CASCADE,
+    endpoint_hash   BLOB    NOT NULL,                       -- SHA-256
+    subscription    BLOB    NOT NULL,                       -- endpoint and keys as JSON, sealed
+    created_at      INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX push_devices_of_user ON push_devices (user_id, endpoint_hash);
+CREATE INDEX push_devices_of_organization ON push_devices (organization_id, id);
+CREATE INDEX push_devices_of_session ON push_devices (session_id);
 
 -- Who did what that matters for safety or cannot be undone, kept console.audit_days. The
 -- name is repeated, because the one who did it may be renamed or deleted later.
@@ -305,7 +333,8 @@ CREATE TABLE contacts (
     marketing_opted_out INTEGER NOT NULL DEFAULT 0 CHECK (marketing_opted_out IN (0, 1)),
     opted_in            INTEGER NOT NULL DEFAULT 0 CHECK (opted_in IN (0, 1)),
     created_at          INTEGER NOT NULL,
-    updated_at          INTEGER NOT NULL
+    updated_at          INTEGER NOT NULL,
+    opted_out_by_word   INTEGER NOT NULL DEFAULT 0 CHECK (opted_out_by_word IN (0, 1)) -- marketing_opted_out is what a stop word set, and a start word may clear it
 ) STRICT;
 CREATE UNIQUE INDEX contacts_phone ON contacts (account_id, phone_number) WHERE phone_number IS NOT NULL;
 CREATE UNIQUE INDEX contacts_bsuid ON contacts (account_id, bsuid) WHERE bsuid IS NOT NULL;
@@ -361,7 +390,18 @@ CREATE TABLE conversations (
     waiting_since   INTEGER NOT NULL DEFAULT 0,             -- when the oldest message came that nobody has answered; 0: nobody waits
     waits_from      TEXT    NOT NULL DEFAULT '',            -- the first message that can wait: those before it went with the last resolve
     snoozed_until   INTEGER NOT NULL DEFAULT 0,             -- only of one that is not resolved
-    waiting_order   INTEGER GENERATED ALWAYS AS (9007199254740991 - waiting_since) VIRTUAL -- lists descend, and who waits longest is first
+    waiting_order   INTEGER GENERATED ALWAYS AS (9007199254740991 - waiting_since) VIRTUAL, -- lists descend, and who waits longest is first
+    holder_type     TEXT    NOT NULL DEFAULT 'none',        -- none, user, agent: a bot
+    holder_id       TEXT,                                   -- a user, NULL for whoever has the phone, or the name of a bot
+    holder_since    INTEGER NOT NULL DEFAULT 0,
+    holder_wrote_at INTEGER NOT NULL DEFAULT 0,             -- when the holder last wrote, or else took it
+    -- The spell that lasts, as the table spells has it once it is over; of a resolved one all is 0.
+    spell_opened_at  INTEGER NOT NULL DEFAULT 0,
+    spell_inbound_at INTEGER NOT NULL DEFAULT 0,
+    spell_replied_at INTEGER NOT NULL DEFAULT 0,
+    spell_replied_by TEXT,
+    spell_in         INTEGER NOT NULL DEFAULT 0,
+    spell_out        INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 -- Every message moves its conversation in an index, so there is but one for that: lists
 -- of all states are merged of one for each. What a message does not change is updated
@@ -372,7 +412,43 @@ CREATE INDEX conversations_by_status ON conversations (account_id, status, last_
 CREATE INDEX conversations_assigned ON conversations (account_id, assignee_id, last_message_at, id, status) WHERE assignee_id IS NOT NULL;
 CREATE INDEX conversations_unread ON conversations (account_id, last_message_at, id, status) WHERE unread_count > 0;
 CREATE INDEX conversations_waiting ON conversations (account_id, waiting_order, id) WHERE waiting_since > 0;
+CREATE INDEX conversations_held ON conversations (assignee_id) WHERE assignee_id IS NOT NULL AND status <> 'resolved';
 CREATE INDEX conversations_snoozed ON conversations (account_id, last_message_at, id, status, assignee_id) WHERE snoozed_until > 0;
+CREATE INDEX conversations_by_opening ON conversations (account_id, spell_opened_at) WHERE spell_opened_at > 0;
+CREATE INDEX conversations_by_holder ON conversations (account_id, holder_type, id) WHERE holder_type <> 'none';
+
+-- Spells that are over: the times of conversations from their opening to their resolution, in the
+-- order in which reports read them. Deleting messages changes none.
+CREATE TABLE spells (
+    account_id      INTEGER NOT NULL,
+    opened_at       INTEGER NOT NULL,
+    number          INTEGER NOT NULL,                       -- tells those of one instant apart
+    conversation_id TEXT,                                   -- NULL: its contact was deleted
+    inbound_at      INTEGER NOT NULL,                       -- the first message of the person; 0: none
+    replied_at      INTEGER NOT NULL,                       -- our first answer after that; 0: none
+    replied_by      TEXT,                                   -- a user, or the source of the message
+    resolved_at     INTEGER NOT NULL,                       -- 0: its contact was deleted before
+    resolved_by     TEXT,                                   -- a user, or what is none
+    assignee_id     TEXT,                                   -- at its end
+    labels          TEXT    NOT NULL,                       -- at its end: ids, with spaces between them
+    messages_in     INTEGER NOT NULL,
+    messages_out    INTEGER NOT NULL,
+    -- What reports add up, ready to be read: see EachSpell.
+    figures         TEXT    NOT NULL GENERATED ALWAYS AS (
+        ',' || opened_at || ',' || iif(replied_at > 0, replied_at - inbound_at, '') || ','
+        || iif(resolved_at > 0, resolved_at - opened_at, '') || ',' || messages_in || ',' || messages_out || ';') STORED,
+    PRIMARY KEY (account_id, opened_at, number)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX spells_of_conversation ON spells (conversation_id) WHERE conversation_id IS NOT NULL;
+
+-- When a device was last notified of a conversation. A row is deleted when it holds nothing back any more.
+CREATE TABLE push_times (
+    conversation_id TEXT    NOT NULL REFERENCES conversations (id) ON DELETE CASCADE,
+    device_id       TEXT    NOT NULL REFERENCES push_devices (id) ON DELETE CASCADE,
+    pushed_at       INTEGER NOT NULL,
+    PRIMARY KEY (conversation_id, device_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX push_times_of_device ON push_times (device_id);
 
 -- What happened to conversations besides messages, as the console shows it between them. It
 -- is deleted with the messages of its age.
@@ -380,16 +456,58 @@ CREATE TABLE conversation_changes (
     id              TEXT    PRIMARY KEY,                    -- chg_…
     conversation_id TEXT    NOT NULL REFERENCES conversations (id) ON DELETE CASCADE,
     account_id      INTEGER NOT NULL,
-    kind            TEXT    NOT NULL,                       -- assigned, labeled, unlabeled, resolved, reopened, pending, snoozed, woken
-    actor           TEXT    NOT NULL,                       -- user, api, contact, time
+    kind            TEXT    NOT NULL,                       -- assigned, labeled, unlabeled, resolved, reopened, pending, snoozed, woken, handed_over
+    actor           TEXT    NOT NULL,                       -- user, api, contact, time, assignment, rule
     user_id         TEXT,                                   -- the actor, when that is a user
-    assignee_id     TEXT,                                   -- NULL: to nobody
-    label           TEXT,                                   -- its name at that time
+    assignee_id     TEXT,                                   -- to whom it was assigned or handed over; NULL: to nobody
+    label           TEXT,                                   -- its name at that time; of handed_over the bot
     created_at      INTEGER NOT NULL,
     until           INTEGER NOT NULL DEFAULT 0              -- of snoozed
 ) STRICT;
 CREATE INDEX conversation_changes_of_conversation ON conversation_changes (conversation_id, id);
 CREATE INDEX conversation_changes_by_age ON conversation_changes (created_at, id);
+
+-- What happens by itself when somebody writes, or has been quiet for a while.
+CREATE TABLE rules (
+    id              TEXT    PRIMARY KEY,                    -- rul_…
+    organization_id INTEGER NOT NULL REFERENCES organizations (id),
+    position        INTEGER NOT NULL,                       -- they run in this order, from 1
+    name            TEXT    NOT NULL,
+    enabled         INTEGER NOT NULL CHECK (enabled IN (0, 1)),
+    disabled_reason TEXT,                                   -- what it needs and is gone: label_gone, user_gone, …
+    on_event        TEXT    NOT NULL,                       -- message_received, conversation_opened, conversation_idle
+    conditions      TEXT    NOT NULL CHECK (json_valid(conditions)), -- as the API shows them
+    actions         TEXT    NOT NULL CHECK (json_valid(actions)),    -- likewise
+    templates       TEXT    NOT NULL CHECK (json_valid(templates)),  -- of each action, as it goes to the provider; null for others
+    once_per        TEXT    NOT NULL,                       -- spell, day, message
+    stop            INTEGER NOT NULL CHECK (stop IN (0, 1)),
+    created_at      INTEGER NOT NULL,
+    updated_at      INTEGER NOT NULL
+) STRICT;
+CREATE INDEX rules_of_organization ON rules (organization_id, position, id);
+
+-- What a rule did, for 30 days. It outlives its rule: it is a part of the message's trace.
+CREATE TABLE rule_firings (
+    id              TEXT    PRIMARY KEY,                    -- fir_…, never shown
+    rule_id         TEXT    NOT NULL,
+    account_id      INTEGER NOT NULL,
+    conversation_id TEXT    NOT NULL REFERENCES conversations (id) ON DELETE CASCADE,
+    message_id      TEXT    NOT NULL,                       -- that it answers, or since which the conversation was idle
+    scope           TEXT    NOT NULL,                       -- in which it fires once: a spell, a day or a message
+    actions         TEXT    NOT NULL CHECK (json_valid(actions)), -- with the outcome of each
+    created_at      INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX rule_firings_once ON rule_firings (conversation_id, rule_id, scope);
+CREATE INDEX rule_firings_of_rule ON rule_firings (rule_id, id);
+CREATE INDEX rule_firings_of_message ON rule_firings (message_id, id);
+CREATE INDEX rule_firings_by_age ON rule_firings (created_at, id);
+
+-- What a number has for rules: NULL for what was never set.
+CREATE TABLE number_settings (
+    account_id INTEGER PRIMARY KEY REFERENCES accounts (id),
+    hours      TEXT    CHECK (hours IS NULL OR json_valid(hours)),
+    opt_out    TEXT    CHECK (opt_out IS NULL OR json_valid(opt_out))
+) STRICT;
 
 -- What colleagues write to each other in a conversation. Nothing can send it, so it is no
 -- message. It is deleted with the messages of its age.
@@ -476,7 +594,8 @@ CREATE TABLE quick_replies (
     shortcut        TEXT    NOT NULL,                       -- a-z, 0-9, _ and -
     text            TEXT    NOT NULL,
     created_at      INTEGER NOT NULL,
-    updated_at      INTEGER NOT NULL
+    updated_at      INTEGER NOT NULL,
+    interactive     TEXT    CHECK (json_valid(interactive)) -- buttons or a list to the text; NULL: none
 ) STRICT;
 CREATE UNIQUE INDEX quick_replies_shortcut ON quick_replies (team_id, shortcut);
 CREATE INDEX quick_replies_of_organization ON quick_replies (organization_id, created_at, id);
@@ -500,7 +619,7 @@ CREATE TABLE messages (
     direction           TEXT    NOT NULL,                   -- inbound, outbound
     type                TEXT    NOT NULL,
     status              TEXT    NOT NULL,                   -- queued, pending, sent, delivered, read, failed
-    source              TEXT    NOT NULL,                   -- api, app, console, broadcast, gateway
+    source              TEXT    NOT NULL,                   -- api, app, console, broadcast, rule, gateway
     provider_id         TEXT,                               -- wamid…, NULL until known
     recipient           TEXT,                               -- BSUID, when the send named one instead of a number
     phone_number        TEXT,                               -- the person's at that time: the contact's may change
@@ -526,7 +645,8 @@ CREATE TABLE messages (
     broadcast           INTEGER,                            -- the number of the broadcast that made it,
     recipient_number    INTEGER,                            -- and of the recipient in it
     pricing             TEXT,                               -- JSON: the provider's object, of the first callback that had one
-    delivered_at        INTEGER NOT NULL DEFAULT 0          -- the earliest time at which a callback says that it was delivered or read
+    delivered_at        INTEGER NOT NULL DEFAULT 0,         -- the earliest time at which a callback says that it was delivered or read
+    rule_id             TEXT                                -- the rule that sent it
 ) STRICT;
 CREATE UNIQUE INDEX messages_of_account ON messages (account_id, id);
 CREATE UNIQUE INDEX messages_at_provider ON messages (account_id, provider_id) WHERE provider_id IS NOT NULL;
@@ -1003,16 +1123,16 @@ CREATE INDEX api_log_bodies_of_account ON api_log_bodies (account_id) WHERE acco
 INSERT INTO meta VALUES ('master_key_check', X'29E92CA32064C1116EF2170A66D92A1A481344192F676A1B3D260025077CFCE329DB'), ('event_epoch', X'0102030405060708');
 
 INSERT INTO organizations VALUES
-    (1, 'org_01KDYBMWFE0000000000000001', 'Acme', 'self_hosted', 'active', 1, 0, 1767323045678, 1767323045679),
-    (2, 'org_01KDYBMWFE0000000000000002', 'Späti & Söhne', 'free', 'inactive', 0, 1767323046000, 1767323045680, 1767323046000);
+    (1, 'org_01KDYBMWFE0000000000000001', 'Acme', 'self_hosted', 'active', 1, 0, 1767323045678, 1767323045679, 0),
+    (2, 'org_01KDYBMWFE0000000000000002', 'Späti & Söhne', 'free', 'inactive', 0, 1767323046000, 1767323045680, 1767323046000, 0);
 INSERT INTO teams VALUES
-    (1, 'team_01KDYBMWFE0000000000000001', 1, 'Default', 1767323045678),
-    (2, 'team_01KDYBMWFE0000000000000002', 2, 'Default', 1767323045680),
-    (3, 'team_01KDYBMWFE0000000000000003', 1, 'Support', 1767323045690);
+    (1, 'team_01KDYBMWFE0000000000000001', 1, 'Default', 1767323045678, 'off', NULL),
+    (2, 'team_01KDYBMWFE0000000000000002', 2, 'Default', 1767323045680, 'off', NULL),
+    (3, 'team_01KDYBMWFE0000000000000003', 1, 'Support', 1767323045690, 'off', NULL);
 INSERT INTO users VALUES
-    ('01KDYBMWFE00000000000000U1', 1, 3, 'Ada', 'ada@example.com', 1767323045700, 'agent', NULL, NULL, 0, 0),
-    ('01KDYBMWFE00000000000000U2', 1, 1, 'Grace', NULL, 1767323045701, 'agent', NULL, NULL, 0, 0),
-    ('01KDYBMWFE00000000000000U3', 2, 2, 'Lise', 'Lise@example.com', 1767323045702, 'admin', 'lise@example.com', '$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHRzYWx0c2FsdA$aGFzaGhhc2hoYXNoaGFzaGhhc2hoYXNoaGFzaGhhc2g', 1767323045901, 1767323045900);
+    ('01KDYBMWFE00000000000000U1', 1, 3, 'Ada', 'ada@example.com', 1767323045700, 'agent', NULL, NULL, 0, 0, 1, 'mine_and_unassigned'),
+    ('01KDYBMWFE00000000000000U2', 1, 1, 'Grace', NULL, 1767323045701, 'agent', NULL, NULL, 0, 0, 1, 'mine_and_unassigned'),
+    ('01KDYBMWFE00000000000000U3', 2, 2, 'Lise', 'Lise@example.com', 1767323045702, 'admin', 'lise@example.com', '$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHRzYWx0c2FsdA$aGFzaGhhc2hoYXNoaGFzaGhhc2hoYXNoaGFzaGhhc2g', 1767323045901, 1767323045900, 1, 'mine_and_unassigned');
 INSERT INTO user_invitations VALUES (X'0B', '01KDYBMWFE00000000000000U3', 1767323045702, 1767582245702, 1767323045703, 0);
 INSERT INTO user_codes VALUES ('01KDYBMWFE00000000000000U3', X'0C', 58910768, 1767323045702, 1767323045703);
 INSERT INTO user_recovery_codes VALUES ('01KDYBMWFE00000000000000U3', X'0D');
@@ -1020,6 +1140,9 @@ INSERT INTO user_passkeys VALUES ('psk_01KDYBMWFE00000000000000P1', '01KDYBMWFE0
 INSERT INTO user_identities VALUES ('https://id.example.com', 'subject-1', '01KDYBMWFE00000000000000U3', 1767323045702);
 INSERT INTO user_sessions VALUES
     ('ses_01KDYBMWFE00000000000000N1', X'0C', '01KDYBMWFE00000000000000U3', 'Mozilla/5.0', '192.0.2.7', 1767323045900, 1767323045950);
+INSERT INTO assignment_turns VALUES ('01KDYBMWFE00000000000000U1', 7);
+INSERT INTO push_devices VALUES
+    ('dev_01KDYBMWFE00000000000000D1', 2, '01KDYBMWFE00000000000000U3', 'ses_01KDYBMWFE00000000000000N1', X'10', X'11', 1767323045951);
 INSERT INTO audit VALUES
     ('aud_01KDYBMWFE00000000000000A1', 2, 'user', '01KDYBMWFE00000000000000U3', 'Lise', 'session.created', 'session', 'ses_01KDYBMWFE00000000000000N1', '192.0.2.7', 1767323045900);
 INSERT INTO api_keys VALUES
@@ -1041,22 +1164,30 @@ INSERT INTO templates VALUES
     ('tmpl_01KDYBMWFE00000000000000T1', 1, 'order_ready', 'en_US', 'approved', 'APPROVED', '594425479261596', 'UTILITY', 'POSITIONAL', 'Your order is ready', '[{"type":"BODY","text":"Your order is ready"}]', NULL, 0, 1767323045750, 1767323045751, 'MARKETING', 1769904000000);
 
 INSERT INTO contacts VALUES
-    ('ctc_01KDYBMWFE00000000000000P1', 1, '+15550001111', 'US.1', NULL, 'Ann_1', 'Ann', 1, 'ann@example.com', '{"vip":true}', 1, 1, 1767323045760, 1767323045761);
+    ('ctc_01KDYBMWFE00000000000000P1', 1, '+15550001111', 'US.1', NULL, 'Ann_1', 'Ann', 1, 'ann@example.com', '{"vip":true}', 1, 1, 1767323045760, 1767323045761, 0);
 INSERT INTO contact_aliases VALUES (1, '+15550001112', 'ctc_01KDYBMWFE00000000000000P1', 1767323045762);
 INSERT INTO conversations VALUES
-    ('cnv_01KDYBMWFE00000000000000V1', 1, 'ctc_01KDYBMWFE00000000000000P1', 'open', '01KDYBMWFE00000000000000U1', 1, 1767323045790, 1767323045790, 1767323045770, 1767323045790, 1767323045790, 'msg_01KDYBMWFE00000000000000G0', 1767409445000);
+    ('cnv_01KDYBMWFE00000000000000V1', 1, 'ctc_01KDYBMWFE00000000000000P1', 'open', '01KDYBMWFE00000000000000U1', 1, 1767323045790, 1767323045790, 1767323045770, 1767323045790, 1767323045790, 'msg_01KDYBMWFE00000000000000G0', 1767409445000, 'none', NULL, 0, 0, 1767323045770, 1767323045790, 1767323045791, '01KDYBMWFE00000000000000U1', 1, 1);
+INSERT INTO spells VALUES
+    (1, 1767323045760, 7, 'cnv_01KDYBMWFE00000000000000V1', 1767323045760, 1767323045765, 'api', 1767323045768, '01KDYBMWFE00000000000000U1', NULL, 'lbl_01KDYBMWFE0000000000000002', 2, 3);
 INSERT INTO labels VALUES
     ('lbl_01KDYBMWFE0000000000000001', 1, 1, 'Äpfel', 'äpfel', '#ff0000', 1767323045780, 1767323045781, 0),
     ('lbl_01KDYBMWFE0000000000000002', 1, 3, 'urgent', 'urgent', '#00ff00', 1767323045780, 1767323045780, 0),
     ('lbl_01KDYBMWFE0000000000000003', 2, 2, 'urgent', 'urgent', '#0000ff', 1767323045782, 1767323045782, 0);
 INSERT INTO contact_labels VALUES ('ctc_01KDYBMWFE00000000000000P1', 'lbl_01KDYBMWFE0000000000000001', 1, 1767323045760);
 INSERT INTO conversation_labels VALUES ('cnv_01KDYBMWFE00000000000000V1', 'lbl_01KDYBMWFE0000000000000002');
+INSERT INTO push_times VALUES ('cnv_01KDYBMWFE00000000000000V1', 'dev_01KDYBMWFE00000000000000D1', 1767323045952);
 INSERT INTO conversation_changes VALUES
     ('chg_01KDYBMWFE0000000000000001', 'cnv_01KDYBMWFE00000000000000V1', 1, 'labeled', 'api', NULL, NULL, 'VIP', 1767323045790, 0);
 
 INSERT INTO notes VALUES
     ('not_01KDYBMWFE0000000000000001', 1, 'cnv_01KDYBMWFE00000000000000V1', 'key', 'key_01KDYBMWFE00000000000000K1', 'live', 'Ask Ben', '["01KDYBMWFE00000000000000U1"]', 1767323045790, 1767323045791);
 INSERT INTO unread_mentions VALUES ('01KDYBMWFE00000000000000U1', 1, 'cnv_01KDYBMWFE00000000000000V1', 'not_01KDYBMWFE0000000000000001');
+INSERT INTO rules VALUES
+    ('rul_01KDYBMWFE0000000000000001', 1, 1, 'Away', 1, NULL, 'message_received', '{"hours":"closed"}', '[{"reply":{"text":"Tomorrow."}}]', '[null]', 'spell', 0, 1767323045810, 1767323045810);
+INSERT INTO rule_firings VALUES
+    ('fir_01KDYBMWFE0000000000000001', 'rul_01KDYBMWFE0000000000000001', 1, 'cnv_01KDYBMWFE00000000000000V1', 'msg_01KDYBMWFE00000000000000G0', 'spell msg_01KDYBMWFE00000000000000G0', '[{"action":"reply","outcome":"done","reason":null}]', 1767323045810);
+INSERT INTO number_settings VALUES (1, '{"timezone":"Europe/Madrid","weekly":{},"holidays":null}', NULL);
 INSERT INTO views VALUES
     ('viw_01KDYBMWFE0000000000000001', 1, '01KDYBMWFE00000000000000U1', 1, 'Late', 1, '{"waiting":true}', 'waiting', 1767323045790, 1767323045791);
 
@@ -1066,9 +1197,9 @@ INSERT INTO gateway_media VALUES (1, '1013859600285441', 1767323045678);
 INSERT INTO media_uploads VALUES ('med_01KDYBMWFE00000000000000M1', 1, '1013859600285441', 1769915045678);
 INSERT INTO messages VALUES
     (1, 'msg_01KDYBMWFE00000000000000G1', 1, 'cnv_01KDYBMWFE00000000000000V1', 'ctc_01KDYBMWFE00000000000000P1', 'inbound', 'image', 'delivered', 'app', 'wamid.1', NULL, NULL,
-     '{"id":"1013859600285441"}', NULL, NULL, 'med_01KDYBMWFE00000000000000M1', 'ready', NULL, NULL, NULL, 0, 0, 0, 0, 1767323045000, 1767323045790, 1767323045790, NULL, NULL, 0, NULL, NULL, NULL, NULL, 0),
+     '{"id":"1013859600285441"}', NULL, NULL, 'med_01KDYBMWFE00000000000000M1', 'ready', NULL, NULL, NULL, 0, 0, 0, 0, 1767323045000, 1767323045790, 1767323045790, NULL, NULL, 0, NULL, NULL, NULL, NULL, 0, NULL),
     (2, 'msg_01KDYBMWFE00000000000000G2', 1, 'cnv_01KDYBMWFE00000000000000V1', 'ctc_01KDYBMWFE00000000000000P1', 'outbound', 'text', 'failed', 'api', NULL, 'US.1', NULL,
-     '{"body":"hi"}', 'hi', '{"message_id":"wamid.1"}', NULL, NULL, 'provider_rejected', 'no', 131026, 1, 8, 1, 1767323045792, 0, 1767323045791, 1767323045793, '01KDYBMWFE00000000000000U1', 'req_01K000000000000000000000R1', 1767323045791, 'msg_01KDYBMWFE00000000000000G2', 1, 1, '{"billable":true,"pricing_model":"PMP","type":"regular","category":"utility"}', 0);
+     '{"body":"hi"}', 'hi', '{"message_id":"wamid.1"}', NULL, NULL, 'provider_rejected', 'no', 131026, 1, 8, 1, 1767323045792, 0, 1767323045791, 1767323045793, '01KDYBMWFE00000000000000U1', 'req_01K000000000000000000000R1', 1767323045791, 'msg_01KDYBMWFE00000000000000G2', 1, 1, '{"billable":true,"pricing_model":"PMP","type":"regular","category":"utility"}', 0, NULL);
 INSERT INTO message_edits VALUES (2, 1, '{"body":"hu"}', 'hu', 1767323045792, 'wamid.edit');
 INSERT INTO gateway_sends VALUES (2, 'order 7', 400, 'application/json', X'7B7D');
 INSERT INTO message_tries VALUES (2, 1, 1767323045792, 12, 400, 131026, 'no', '{}');
@@ -1084,7 +1215,7 @@ INSERT INTO broadcasts VALUES
 INSERT INTO broadcast_recipients VALUES
     (1, 1, 4, '+15550001111', 'ctc_01KDYBMWFE00000000000000P1', '{"name":"Ana"}', 'msg_01KDYBMWFE00000000000000G2', NULL, 'provider_rejected', 131026);
 INSERT INTO broadcast_label_changes VALUES (1, 'ctc_01KDYBMWFE00000000000000P1', 1);
-INSERT INTO quick_replies VALUES ('qrp_01KDYBMWFE00000000000000Q1', 1, 1, 'hi', 'Hello {{name}}', 1767323045790, 1767323045790);
+INSERT INTO quick_replies VALUES ('qrp_01KDYBMWFE00000000000000Q1', 1, 1, 'hi', 'Hello {{name}}', 1767323045790, 1767323045790, '{"type":"button"}');
 INSERT INTO contact_imports VALUES ('imp_01KDYBMWFE00000000000000I1', 1, 'completed', 0, NULL, 40, 2, 1, 1, 0, 0, 0, '[]', 1767323045790, 1767323045791);
 INSERT INTO search_changes VALUES (1, 1, 'msg_01KDYBMWFE00000000000000G2', 2);
 INSERT INTO raw_callbacks VALUES (1, NULL, NULL, NULL, 'history', 'not used', X'7B7D', 1767323045795);
