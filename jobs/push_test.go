@@ -274,7 +274,7 @@ func (w *world) assign(u *storage.User) {
 		if u != nil {
 			c.AssigneeID = &u.ID
 		}
-		return tx.UpdateConversation(&c.Conversation)
+		return tx.UpdateConversation(&c.Conversation, storage.ChangedByAPI)
 	})
 }
 
@@ -328,7 +328,7 @@ func TestPeopleAreNotifiedOfWhatConcernsThem(t *testing.T) {
 			if err := tx.Snooze(&c.Conversation, tx.Now.Add(time.Hour)); err != nil {
 				return err
 			}
-			return tx.UpdateConversation(&c.Conversation)
+			return tx.UpdateConversation(&c.Conversation, storage.ChangedByAPI)
 		})
 		time.Sleep(time.Hour)
 		w.is.Equal(s.news(), []string{"Mine: +15550001111 | Snooze ended"})

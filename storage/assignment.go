@@ -34,8 +34,8 @@ func (tx *Tx) UpdateTeam(t Team) error {
 }
 
 // AssignByTurn assigns the conversation of a thread to the next person of its account's team, if
-// the team wants that and nobody has it, or somebody who is disabled. It returns whom it was
-// assigned to; ErrNotFound if it stays as it is.
+// the team wants that and nobody has it, or somebody who is disabled, and no bot holds it. It
+// returns whom it was assigned to; ErrNotFound if it stays as it is.
 //
 // The writer runs one transaction after the other, and each sees the turns and conversations of
 // those before it: so whatever comes at once, each conversation gets one person, and each person
@@ -52,6 +52,14 @@ func (tx *Tx) AssignByTurn(a Account, t *Thread) (next User, err error) {
 		if u, err := tx.UserByID(*t.AssigneeID); err != nil || u.DisabledAt == 0 {
 			return next, orNotFound(err)
 		}
+	}
+
+	held, err := tx.HolderOf(t.ConversationID)
+	if err != nil {
+		return next, err
+	}
+	if held.Type == HolderAgent {
+		return next, ErrNotFound
 	}
 
 	if next, err = tx.nextInTurn(a.TeamID, how.limit); err != nil {

@@ -13,6 +13,8 @@ import (
 
 	"github.com/matryer/is"
 
+	"confab/jobs/event"
+	"confab/jobs/messaging"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -193,4 +195,32 @@ func TestADisabledPersonsConversationGoesToSomebodyElse(t *testing.T) {
 	storagetest.Exec(t, l.dir, `DROP TRIGGER broken`)
 	l.is.Equal(l.count("conversations"), 1)
 	l.is.Equal(storagetest.Select[int](t, l.dir, `SELECT turn FROM assignment_turns ORDER BY turn`), turns)
+}
+
+func TestNobodyIsAssignedByTurnWhileABotHoldsAConversation(t *testing.T) {
+	l := newLine(t)
+	l.writes(1)
+	l.person("Ana")
+	l.assignBy(storage.AssignmentRoundRobin, nil)
+	handOver := func(to storage.Holder) {
+		storagetest.Update(t, l.server.DB, func(tx *storage.Tx) error {
+			id := storagetest.Select[string](t, l.dir, `SELECT id FROM conversations`)[0]
+			c, err := tx.Conversation(l.account.ID, id)
+			if err != nil {
+				return err
+			}
+			return messaging.HandOver(tx, messaging.SubjectOf(l.account), event.By{Type: event.BySystem}, c.Conversation, to, nil)
+		})
+	}
+
+	storagetest.Update(t, l.server.DB, func(tx *storage.Tx) error {
+		_, err := tx.InsertKey(&storage.Key{OrganizationID: l.tenant.Organization.ID, Agent: new("bot")})
+		return err
+	})
+	handOver(messaging.Agent("bot"))
+	l.writes(1)
+	l.is.Equal(l.assignee(1), "")
+
+	handOver(storage.Holder{Type: storage.HolderNone})
+	l.is.Equal(l.assignee(1), "Ana")
 }

@@ -35,7 +35,7 @@ var codes = map[string]provider.Refusal{
 	rest.AccountRestricted.Name: {Status: 403, Code: provider.CodeLocked},
 	rest.MarketingOptedOut.Name: {Status: 400, Code: provider.CodeOptedOut},
 	rest.ConsentRequired.Name:   {Status: 403, Code: provider.CodeAccessDenied},
-	codeHeld:                    {Status: 403, Code: provider.CodeAccessDenied},
+	rest.ConversationHeld.Name:  {Status: 403, Code: provider.CodeAccessDenied},
 
 	string(errorcode.MessageCancelled): {Status: 400, Code: provider.CodeRateLimit},
 	codeUnknown:                        {Status: 504, Code: provider.CodeSomethingWrong},
@@ -50,7 +50,6 @@ var codes = map[string]provider.Refusal{
 const (
 	codeUnknown    = "upstream_timeout" // it is unknown whether the provider has the message
 	codeNotOffered = "not_implemented"
-	codeHeld       = "conversation_held"
 )
 
 // refusal is a refusal of ours in the provider's shape.

@@ -155,7 +155,23 @@ func HandOver(tx *storage.Tx, s event.Subject, by event.By, c storage.Conversati
 	if err := RecordChange(tx, by, c, change); err != nil {
 		return err
 	}
-	return event.ConversationHandedOver(s, c.ID, from, to, by, note).Emit(tx)
+	if err := event.ConversationHandedOver(s, c.ID, from, to, by, note).Emit(tx); err != nil {
+		return err
+	}
+
+	// While the bot held it, nobody was assigned by turn.
+	if from.Type != storage.HolderAgent || to.Type != storage.HolderNone || c.Status == storage.ConversationResolved {
+		return nil
+	}
+	a, err := tx.AccountByNumber(s.PhoneNumberID)
+	if err != nil {
+		return err
+	}
+	t, err := tx.Thread(c.AccountID, c.ContactID)
+	if err != nil {
+		return err
+	}
+	return AssignByTurn(tx, a, &t)
 }
 
 // TakeHold makes the author of a message hold its conversation.
