@@ -238,6 +238,6 @@ func TestAgentsAreToldOfWhatTheyMayRead(t *testing.T) {
 		}
 		return all
 	}
-	is.Equal(kinds(admin), []string{"account", "broadcast", "call", "contact", "conversation", "delivery", "job", "key", "label", "quick_reply", "template", "user", "view"})
+	is.Equal(kinds(admin), []string{"account", "broadcast", "call", "contact", "conversation", "delivery", "job", "key", "label", "quick_reply", "rule", "template", "user", "view"})
 	is.Equal(kinds(agent), []string{"account", "contact", "conversation", "label", "quick_reply", "template", "user", "view"})
 }

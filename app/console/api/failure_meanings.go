@@ -8,6 +8,7 @@ var failureMeanings = map[errorcode.Code]string{
 	errorcode.NumberNotVerified:     "The number isn’t registered yet. Register it with its PIN.",
 	errorcode.OrganizationSuspended: "The organization is suspended. Contact the operator of this server.",
 	errorcode.SubscriptionInactive:  "The organization’s subscription is inactive.",
+	errorcode.ConversationHeld:      "Somebody else holds the conversation. It has to be handed over before a bot can write in it.",
 	errorcode.ConsentRequired:       "The person hasn’t opted in. Ask for consent and record it on the contact.",
 	errorcode.MarketingOptedOut:     "The person stopped marketing messages. Only they can turn them back on.",
 	errorcode.QuotaExceeded:         "The plan’s messages for the month were used up. Ask the operator of this server for more.",

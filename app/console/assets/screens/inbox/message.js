@@ -42,6 +42,7 @@ const reasonText = {
   unsupported_message_type: "this person’s app can’t show this type of message",
   account_restricted: "the provider has restricted your number",
   account_locked: "the provider has locked your number",
+  conversation_held: "somebody else holds this conversation",
   consent_required: "this person hasn’t opted in",
   customer_suspended: "this number’s customer is suspended",
   permission_revoked: "permission to send from this number was revoked",
