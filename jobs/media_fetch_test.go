@@ -274,11 +274,11 @@ func TestAnEchoWaitsForItsMedia(t *testing.T) {
 			bubble(t, func(w *world) {
 				w.provider.answer = answer
 				w.hear("smb_message_echoes", "message_echoes", `{"from":"1555100200300","to":"15550001111","to_user_id":"US.1","id":"wamid.1","timestamp":"1","type":"image","image":{"id":"7700","caption":"Look"}}`)
-				w.is.Equal(len(w.events()), 1)
+				w.is.Equal(len(w.events()), 2) // the contact, and that the echo took hold
 				w.start()
 				synctest.Wait()
 				m := w.heard()
-				w.is.Equal(w.events()[1:], []string{"message.sent " + m.ID + ":sent"})
+				w.is.Equal(w.events()[2:], []string{"message.sent " + m.ID + ":sent"})
 				var told struct {
 					Data struct {
 						Conversation struct{ Status string }

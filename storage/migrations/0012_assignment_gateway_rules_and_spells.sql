@@ -53,7 +53,7 @@ CREATE TABLE gateway_sends (
     status       INTEGER NOT NULL DEFAULT 0,
     content_type TEXT    NOT NULL DEFAULT '',
     answer       BLOB
-) STRICT;
+) STRICT, WITHOUT ROWID;
 
 -- Rules, their firings, and what numbers have for them: hours and opt-out words.
 

@@ -731,7 +731,7 @@ CREATE TABLE gateway_sends (
     status       INTEGER NOT NULL DEFAULT 0,                -- of what the provider answered; 0: nothing yet
     content_type TEXT    NOT NULL DEFAULT '',
     answer       BLOB                                       -- as it came
-) STRICT;
+) STRICT, WITHOUT ROWID;
 
 -- Earlier versions of an edited message, and the edit that replaced each.
 CREATE TABLE message_edits (
