@@ -285,7 +285,7 @@ func TestAnEchoWaitsForItsMedia(t *testing.T) {
 						Message      map[string]any
 					}
 				}
-				w.is.NoErr(json.Unmarshal(w.stored()[1].Payload, &told))
+				w.is.NoErr(json.Unmarshal(w.stored()[2].Payload, &told))
 				w.is.Equal(told.Data.Conversation.Status, "open")
 				w.is.Equal(told.Data.Message["source"], "app")
 				if name == "lost" {
