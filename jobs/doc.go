@@ -15,7 +15,7 @@
 //	push.notify              push.go                  with a message, mention or wake finds those notified just now
 //	push.send                push.go                  by push.notify, by a test       sends the same again
 //	rules.run                rules.go                 with a message of a person      had done nothing before
-//	rules.idle               rules.go                 every minute                    goes on with what is left
+//	rules.idle               rule_idle.go             every five minutes              goes on with what is left
 //	receipt                  receipt.go               by a request to mark as read    calls again, for an hour at most
 //	broadcast.run            broadcast.go             when a broadcast is made        goes on with what is left
 //	broadcast.send           broadcast_send.go        by broadcast.run                as send; sends again only if callbacks arrive

@@ -12,8 +12,10 @@ import (
 )
 
 const (
-	kindIdleRules  = "rules.idle"
-	idleRulesEvery = time.Minute
+	kindIdleRules = "rules.idle"
+	// idleRulesEvery is as long as the shortest wait of an idle rule: more often would keep the
+	// disk of a server awake on which nothing happens.
+	idleRulesEvery = 5 * time.Minute
 	// idleAtOnce is in how many conversations of a number an idle rule fires in one run.
 	idleAtOnce = 500
 )
