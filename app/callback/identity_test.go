@@ -300,7 +300,7 @@ func TestTwoContactsThatAreOneAreMerged(t *testing.T) {
 					l.is.Equal(m.ConversationID, c.ConversationID)
 				}
 				l.is.Equal(len(l.said()), 3)
-				l.is.Equal(l.kinds()[4:], []string{"contact.identity_updated", "contact.updated", "message.received"})
+				l.is.Equal(l.kinds()[4:], []string{"contact.identity_updated", "contact.consent_changed", "contact.updated", "message.received"})
 				l.is.True(strings.Contains(string(l.typed("contact.updated")[0].Payload), `"changed_fields":["name","email","labels"]`))
 				l.is.True(strings.Contains(string(l.typed("message.received")[2].Payload), `"name":"Shared"`))
 			})
@@ -444,7 +444,12 @@ func TestMarketingIsStoppedAndResumed(t *testing.T) {
 		l.prefer(step.change)
 		l.is.Equal(l.thread("+15550001111").MarketingOptedOut, step.out)
 	}
-	l.is.Equal(l.kinds(), []string{"contact.created", "message.received"}) // no event has it
+	const changed = "contact.consent_changed" // which the second stop did not
+	l.is.Equal(l.kinds(), []string{"contact.created", "message.received", changed, changed, changed, changed})
+	told := func(i int) string { return string(l.typed(changed)[i].Payload) }
+	for i, out := range []string{"true", "false", "true", "false"} {
+		l.is.True(strings.Contains(told(i), `"marketing_opted_out":`+out+`,"opted_in":true,"by":"provider","message_id":null`))
+	}
 	l.prefer(preference(byNumber, "later"), `{}`, `null`, storagetest.Swap(t, preference(byNumber, "stop"), "marketing_messages", "calls"))
 	l.is.Equal(len(l.kept()), 4)
 	l.is.True(!l.thread("+15550001111").MarketingOptedOut)
@@ -457,5 +462,5 @@ func TestSomebodyWhoStopsMarketingBeforeTheFirstMessageIsRemembered(t *testing.T
 	l.is.True(c.MarketingOptedOut)
 	l.is.True(!c.OptedIn)
 	l.is.Equal(c.ConversationID, "")
-	l.is.Equal(l.kinds(), []string{"contact.created"})
+	l.is.Equal(l.kinds(), []string{"contact.created", "contact.consent_changed"})
 }

@@ -98,7 +98,7 @@ func TestAFileThatCannotBeHadIsToldWithoutIt(t *testing.T) {
 	l := hosted(newLine(t))
 	l.hear(written("wamid.in", "image", files["image"].content+`,"errors":[{"code":131052,"title":"Media download error"}]`))
 	l.hearEchoes(echo("wamid.out", "image", files["image"].content+`,"errors":[{"code":131052}]`))
-	l.is.Equal(l.kinds(), []string{"contact.created", "message.received", "message.sent"})
+	l.is.Equal(l.kinds(), []string{"contact.created", "message.received", "conversation.handed_over", "message.sent"})
 	goldenEvent(t, "message_received_image_lost", l.typed("message.received")[0])
 	goldenEvent(t, "message_sent_echo_lost", l.typed("message.sent")[0])
 }

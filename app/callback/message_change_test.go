@@ -209,7 +209,7 @@ func TestWhatTheBusinessChangesOnItsPhoneIsRecorded(t *testing.T) {
 	l.is.Equal(*l.said()[0].Body, "I will call you")
 	l.is.True(l.said()[0].EditedAt > 0)
 	l.is.True(l.said()[1].IsRevoked)
-	l.is.Equal(l.kinds(), []string{"contact.created", "message.sent", "message.sent"}) // events are of what people do
+	l.is.Equal(l.kinds(), []string{"contact.created", "conversation.handed_over", "message.sent", "message.sent"}) // events are of what people do
 }
 
 func TestAnEchoThatCannotBeReadIsKept(t *testing.T) {
