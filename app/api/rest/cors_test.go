@@ -53,7 +53,7 @@ func TestANamedOriginMayCall(t *testing.T) {
 			}
 			is.Equal(preflight.status, 204)
 			is.Equal(preflight.body, "")
-			is.Equal(preflight.header.Get("Access-Control-Allow-Methods"), "GET, HEAD, POST, PATCH, DELETE")
+			is.Equal(preflight.header.Get("Access-Control-Allow-Methods"), "GET, HEAD, POST, PUT, PATCH, DELETE")
 			for _, name := range []string{"Authorization", "Content-Type", "Idempotency-Key", "If-None-Match"} {
 				is.True(strings.Contains(preflight.header.Get("Access-Control-Allow-Headers"), name))
 			}
