@@ -173,8 +173,8 @@ func TestTheFrameLeadsEverywhere(t *testing.T) {
 	c.Click("link", "Settings")
 	c.heading("People")
 	c.is.Equal(c.at(), "settings/people")
-	c.is.Equal(c.links("Settings"), []string{"People", "API keys", "Labels", "Quick replies", "Profile", "Health"})
-	for _, name := range []string{"API keys", "Labels", "Quick replies", "Profile", "Health", "People"} {
+	c.is.Equal(c.links("Settings"), []string{"People", "API keys", "Labels", "Quick replies", "Notifications", "Profile", "Health"})
+	for _, name := range []string{"API keys", "Labels", "Quick replies", "Notifications", "Profile", "Health", "People"} {
 		c.Click("link", name)
 		c.heading(name)
 		c.fits()
@@ -205,7 +205,7 @@ func TestAgentsSeeWhatTheyMayUse(t *testing.T) {
 	c.is.Equal(c.links("Main"), []string{"Inbox", "Contacts", "Templates", "Numbers", "Settings"})
 	c.Click("link", "Settings")
 	c.heading("Profile")
-	c.is.Equal(c.links("Settings"), []string{"Quick replies", "Profile"})
+	c.is.Equal(c.links("Settings"), []string{"Quick replies", "Notifications", "Profile"})
 	for _, path := range []string{"settings/people", "settings/keys", "webhooks", "log", "phone"} {
 		c.open(path, "Page not found")
 	}

@@ -28,11 +28,14 @@ type entry struct{ method, path string }
 // tableLine finds the lines of the tables of routes in their source.
 var tableLine = regexp.MustCompile(`(?m)^\t\trest\.At\("([A-Z]+)", "(/[^"]*)", `)
 
+// gatewayLine finds those of the gateway, some of which are inside of a call.
+var gatewayLine = regexp.MustCompile(`rest\.At\("([A-Z]+)", "(/[^"]*)", `)
+
 // controlLine finds those of the played provider.
 var controlLine = regexp.MustCompile(`"([A-Z]+) /_sim(/[^"]+)"`)
 
 // everyEntry reads the tables: the API by key, the API and the rest of the console by
-// session, and the played provider.
+// session, the gateway, and the played provider.
 func everyEntry(t testing.TB) (all []entry) {
 	t.Helper()
 	for _, table := range []struct {
@@ -43,6 +46,7 @@ func everyEntry(t testing.TB) (all []entry) {
 	}{
 		{"../api/routes.go", tableLine, []string{"/v1", "/console/api/v1"}, 60},
 		{"../console/api/routes.go", tableLine, []string{"/console/api"}, 40},
+		{"../gateway/gateway.go", gatewayLine, []string{"/graph"}, 13},
 		{"../simulator/control.go", controlLine, []string{"/console/api/sim"}, 30},
 	} {
 		text, err := os.ReadFile(table.file)
@@ -171,6 +175,8 @@ func (b *besieged) tryEntry(t *testing.T, who visitor, e entry) (tried int) {
 				t.Errorf("%s: %s %s -> %s", who.name, e.method, path, b.wrong(got))
 			case foreign && strings.Contains(path, "/v1/") && !slices.Contains([]int{401, 403, 404}, got.status):
 				t.Errorf("%s: %s %s -> %d %.300s", who.name, e.method, path, got.status, got.text)
+			case foreign && strings.HasPrefix(path, "/graph/") && !slices.Contains([]int{400, 401, 404}, got.status): // as the provider answers
+				t.Errorf("%s: %s %s -> %d %.300s", who.name, e.method, path, got.status, got.text)
 			case strings.HasPrefix(path, "/console/api/sim/") && got.status != 401 && got.status != 403:
 				t.Errorf("%s plays the provider: %s %s -> %d", who.name, e.method, path, got.status)
 			}
@@ -203,7 +209,7 @@ func (b *besieged) tryTools(t *testing.T, who visitor) {
 func (b *besieged) shown() (all []string) {
 	b.t.Helper()
 	withoutID := regexp.MustCompile(`"request_id":"[^"]*"`)
-	for _, path := range []string{"labels", "quick_replies", "customers", b.number + "/contacts", b.number + "/broadcasts", b.number + "/messages"} {
+	for _, path := range []string{"labels", "quick_replies", "rules", "customers", b.number + "/hours", b.number + "/opt_out", b.number + "/contacts", b.number + "/broadcasts", b.number + "/messages"} {
 		text := b.must("GET", "/console/api/v1/"+path+"?limit=100", "", b.admin.header...)
 		all = append(all, regexp.MustCompile(`"(status|sent_at|error|updated_at|delivered_at|read_at)":[^,}]*`).ReplaceAllString(withoutID.ReplaceAllString(text, ""), ""))
 	}

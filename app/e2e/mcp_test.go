@@ -133,7 +133,7 @@ func item(list any) map[string]any {
 var readingTools = []string{
 	"list_numbers", "list_conversations", "read_conversation", "search_messages", "find_contact", "list_templates", "list_deliveries",
 }
-var writingTools = []string{"send_text", "send_template", "label_contact", "assign_conversation", "resolve_conversation", "snooze_conversation", "add_note", "replay_delivery"}
+var writingTools = []string{"send_text", "send_template", "label_contact", "assign_conversation", "resolve_conversation", "snooze_conversation", "add_note", "hand_over", "replay_delivery"}
 
 // What an agent does is the same over HTTP and over standard input and output, there with
 // a key or by the data directory.
@@ -191,6 +191,7 @@ func workInTheInbox(t *testing.T, s *stage, a agent, number string) {
 	wamid := s.play("POST", "/_sim/inbound", `{"phone_number_id":"`+number+`","from":"`+from+`","name":"Ana","type":"text","text":{"body":"is it open?"}}`)
 	s.awaitEvent("message.received", byID(wamid))
 	colleague, _ := s.invitePerson("bo"+from+"@example.com", "agent")
+	other, _ := s.invitePerson("cy"+from+"@example.com", "agent")
 
 	is.Equal(len(a.tools()), len(readingTools)+len(writingTools))
 	for _, name := range readingTools {
@@ -240,6 +241,8 @@ func workInTheInbox(t *testing.T, s *stage, a agent, number string) {
 	is.Equal(a.get("snooze_conversation", on(map[string]any{"conversation_id": conversation["id"], "snoozed_until": until}))["id"], conversation["id"])
 	noted := a.get("add_note", on(map[string]any{"conversation_id": conversation["id"], "text": "Refund approved."}))
 	is.True(strings.HasPrefix(noted["note_id"].(string), "not_"))
+	handed := a.get("hand_over", on(map[string]any{"conversation_id": conversation["id"], "user_id": other.ID, "note": "A refund."}))
+	is.Equal(handed["assigned_to"], other.ID)
 	is.Equal(a.get("resolve_conversation", on(map[string]any{"conversation_id": conversation["id"]}))["status"], "resolved")
 }
 
