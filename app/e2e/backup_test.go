@@ -189,8 +189,8 @@ func TestABackupSaysWhatIsMissingOrDamaged(t *testing.T) {
 	second := archive + ".gz"
 	out, err := confab(t, "backup", second, "--data-dir", dir).CombinedOutput()
 	is.NoErr(err)
-	is.True(strings.Contains(string(out), "warning: 1 media files are missing"))
-	is.True(strings.Contains(string(out), "warning: 1 media files are damaged"))
+	is.True(strings.Contains(string(out), "warning: 1 media file is missing"))
+	is.True(strings.Contains(string(out), "warning: 1 media file is damaged"))
 	run(t, "restore", second, "--data-dir", filepath.Join(t.TempDir(), "restored")) // no fault of the backup
 	left, err := filepath.Glob(filepath.Join(filepath.Dir(archive), ".*"))
 	is.NoErr(err)
