@@ -35,6 +35,11 @@ var screensOfRoutes = map[string]screenOf{
 	"PATCH /quick_replies/:id":  {"settings/quick-replies", "screens/settings_quick_replies.js", `patch(path`},
 	"DELETE /quick_replies/:id": {"settings/quick-replies", "screens/settings_quick_replies.js", `remove(path`},
 
+	"GET /rules":          {"rules", "screens/rules.js", `everyRow("v1/rules"`},
+	"POST /rules":         {"rules", "screens/rules.js", `post("v1/rules"`},
+	"PATCH /rules/:id":    {"rules", "screens/rules.js", `patch("v1/rules/"`},
+	"POST /rules/reorder": {"rules", "screens/rules.js", `post("v1/rules/reorder"`},
+
 	"GET /accounts":                   {"numbers", "screens/numbers.js", `get("v1/accounts"`},
 	"POST /:phone_number_id/register": {"numbers/{id}", "screens/numbers/forms.js", "/register`"},
 
@@ -125,8 +130,8 @@ var unseenRoutes = map[string]string{
 	"GET /quick_replies/:id": "the list of settings/quick-replies shows each whole",
 	"GET /views/:id":         "the tabs of the inbox show each whole",
 	"GET /:phone_number_id/conversations/:id/notes/:note_id": "the thread shows each whole",
-	"GET /rules": notYet, "POST /rules": notYet, "GET /rules/:id": notYet, "PATCH /rules/:id": notYet, "DELETE /rules/:id": notYet,
-	"POST /rules/reorder": notYet, "POST /rules/dry_run": notYet, "POST /rules/:id/dry_run": notYet, "GET /rules/:id/firings": notYet,
+	"GET /rules/:id": notYet, "DELETE /rules/:id": notYet,
+	"POST /rules/dry_run": notYet, "POST /rules/:id/dry_run": notYet, "GET /rules/:id/firings": notYet,
 	"GET /:phone_number_id/hours": notYet, "PUT /:phone_number_id/hours": notYet,
 	"GET /:phone_number_id/opt_out": notYet, "PUT /:phone_number_id/opt_out": notYet,
 	"GET /events/stream":                            "for programs; the console has the same events by a stream of its own",

@@ -156,12 +156,12 @@ func TestTheFrameLeadsEverywhere(t *testing.T) {
 	number := s.connect()
 	s.heard(number, `"type":"text","text":{"body":"hi"}`)
 	c := s.console(t, storage.RoleAdmin)
-	c.is.Equal(c.links("Main"), []string{"Inbox", "Contacts", "Broadcasts", "Templates", "Numbers", "Customers", "Reports", "Costs", "Webhooks", "Log", "Settings"})
+	c.is.Equal(c.links("Main"), []string{"Inbox", "Contacts", "Broadcasts", "Templates", "Rules", "Numbers", "Customers", "Reports", "Costs", "Webhooks", "Log", "Settings"})
 	c.WaitFor(`document.title === "(1) Inbox · confab"`)
 	c.is.Equal(c.Find("link", "Inbox").Description, "1 unread") // the count is no part of the name
 	c.shoot("frame-inbox")
 
-	for _, name := range []string{"Contacts", "Broadcasts", "Templates", "Numbers", "Customers", "Reports", "Costs", "Webhooks", "Log"} {
+	for _, name := range []string{"Contacts", "Broadcasts", "Templates", "Rules", "Numbers", "Customers", "Reports", "Costs", "Webhooks", "Log"} {
 		c.Click("link", name)
 		c.heading(name)
 		c.is.Equal(c.at(), strings.ToLower(name))
@@ -347,7 +347,7 @@ func TestASmallScreenHasItsNavigationBehindAMenu(t *testing.T) {
 	c.WaitFor(`document.querySelector(".brand").textContent.includes("Sandbox")`)
 	c.Gone("link", "Contacts")
 	c.Click("button", "Menu")
-	c.is.Equal(c.links("Main"), []string{"Inbox", "Contacts", "Broadcasts", "Templates", "Numbers", "Customers", "Reports", "Costs", "Webhooks", "Log", "Settings", "Phone"})
+	c.is.Equal(c.links("Main"), []string{"Inbox", "Contacts", "Broadcasts", "Templates", "Rules", "Numbers", "Customers", "Reports", "Costs", "Webhooks", "Log", "Settings", "Phone"})
 	c.is.Equal(eval[string](c.window, `document.activeElement.textContent`), "Inbox")
 	c.shootSmall("menu-open")
 	c.Press(kb.Escape)

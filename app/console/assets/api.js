@@ -110,6 +110,8 @@ export const get = async (path, options) => (await call("GET", path, undefined, 
 /** @param {string} path @param {any} [body] @param {Options} [options] */
 export const post = async (path, body, options) => (await call("POST", path, body, options)).data;
 /** @param {string} path @param {any} body @param {Options} [options] */
+export const put = async (path, body, options) => (await call("PUT", path, body, options)).data;
+/** @param {string} path @param {any} body @param {Options} [options] */
 export const patch = async (path, body, options) => (await call("PATCH", path, body, options)).data;
 /** @param {string} path @param {Options} [options] */
 export const remove = async (path, options) => (await call("DELETE", path, undefined, options)).data;

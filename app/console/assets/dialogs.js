@@ -192,6 +192,7 @@ const places = [
   ["wbd_", "deliveries/", "Delivery"],
   ["lbl_", "settings/labels", "Label"],
   ["key_", "settings/keys", "API key"],
+  ["rul_", "rules/", "Rule"],
   ["qrp_", "settings/quick-replies", "Quick reply"],
   ["ses_", "settings/profile", "Session"],
   ["aud_", "log/audit", "Audit entry"],

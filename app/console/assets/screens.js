@@ -13,6 +13,7 @@ export { default as numbers } from "./screens/numbers.js";
 export { default as phone } from "./screens/phone.js";
 export { default as inboxAndPhone } from "./screens/phone/beside.js";
 export { default as reports } from "./screens/reports.js";
+export { default as rules } from "./screens/rules.js";
 export { default as health } from "./screens/settings_health.js";
 export { default as keys } from "./screens/settings_keys.js";
 export { default as labels } from "./screens/settings_labels.js";

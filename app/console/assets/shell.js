@@ -43,6 +43,7 @@ const keys = {
   contacts: "c",
   broadcasts: "b",
   templates: "t",
+  rules: "a",
   numbers: "n",
   customers: "u",
   reports: "r",

@@ -1,0 +1,182 @@
+/** Rules: what happens by itself, in an order that can be changed, and ready-made rules to switch on. */
+import { el, list, signal, when } from "../dom.js";
+import { patch, post } from "../api.js";
+import { button, chip, heading, icon, section } from "../parts/basics.js";
+import { switchRow } from "../parts/form.js";
+import { everyRow } from "../parts/lists.js";
+import { toast, toastError } from "../parts/notices.js";
+import { empty, loaded, resource } from "../parts/states.js";
+import { link } from "../router.js";
+import { readNamed, sentenceOf } from "./rules/words.js";
+
+const text = {
+  title: "Rules",
+  lead: "Reply, label, assign and resolve automatically. Rules run from top to bottom.",
+  none: "No rules yet",
+  noneBody: "Switch on a ready-made rule below.",
+  up: (/** @type {string} */ name) => `Move ${name} up`,
+  down: (/** @type {string} */ name) => `Move ${name} down`,
+  place: (/** @type {string} */ name, /** @type {number} */ at, /** @type {number} */ of) => `${name} is now ${at} of ${of}`,
+  stops: "stops here",
+  reasons: {
+    label_gone: "Its label was deleted",
+    user_gone: "Its person was disabled",
+    template_gone: "Its template is gone",
+    quick_reply_gone: "Its quick reply was deleted",
+    number_gone: "Its number is gone",
+  },
+  ready: "Ready-made",
+  readyLead: ["Switch one on, then edit its text as you like. Set your hours on each ", "number’s page", "."],
+  added: "Rule switched on",
+};
+
+/** Rules that most teams want. */
+const readyMade = [
+  {
+    name: "Away message outside hours",
+    on: "message_received",
+    if: { hours: "closed" },
+    then: [{ reply: { text: "Thanks for your message! We’re closed right now and will reply as soon as we’re back." } }],
+  },
+  {
+    name: "Welcome on first contact",
+    on: "message_received",
+    if: { first_contact: true },
+    then: [{ reply: { text: "Hi {{first_name|there}}, thanks for contacting us! We’ll reply shortly." } }],
+  },
+  { name: "Close after 14 quiet days", on: "conversation_idle", if: { idle_minutes: 14 * 24 * 60 }, then: [{ resolve: true }] },
+];
+
+/** @type {import("../router.js").Build} */
+export default function rules() {
+  const all = resource((signal) => everyRow("v1/rules", {}, Infinity, signal)); // there are a hundred at most
+  const known = resource(readNamed, ["label", "user", "quick_reply"]);
+  const sentence = (/** @type {any} */ rule) => sentenceOf(rule, known.data() ?? { labels: [], people: [], replies: [] });
+  const missing = () => readyMade.filter((one) => !all.data()?.some((/** @type {any} */ rule) => rule.name === one.name));
+
+  const body = el("div.page", null,
+    heading(text.title, { lead: text.lead }),
+    loaded(all, (rows) => [
+      when(
+        () => rows().length > 0,
+        () => ruleList(all, sentence),
+        () => empty({ icon: "rules", title: text.none, body: text.noneBody }),
+      ),
+      when(() => missing().length > 0, () => section(
+        text.ready,
+        { lead: [text.readyLead[0], el("a", { href: link("numbers") }, text.readyLead[1]), text.readyLead[2]] },
+        el("div.ready-made", null, list(missing, (one) => one.name, (one) => el("div", null, readyMadeRow(one(), all, sentence))))),
+      ),
+    ]));
+  return { title: text.title, body };
+}
+
+/**
+ * @param {any} rule
+ * @param {import("../parts/states.js").Resource<any[]>} all
+ * @param {(rule: any) => string} sentence
+ */
+function readyMadeRow(rule, all, sentence) {
+  const add = async (/** @type {HTMLInputElement} */ control) => {
+    try {
+      const made = await post("v1/rules", rule);
+      all.set([...(all.data() ?? []), made]);
+      toast(text.added);
+    } catch (error) {
+      control.checked = false;
+      toastError(error);
+    }
+  };
+  return switchRow(rule.name, () => false, (_, control) => void add(control), sentence(rule));
+}
+
+/**
+ * ruleList shows the rules in their order: a row is dragged by its handle, or moved by its buttons.
+ * @param {import("../parts/states.js").Resource<any[]>} all
+ * @param {(rule: any) => string} sentence
+ */
+function ruleList(all, sentence) {
+  const rows = () => all.data() ?? [];
+  const said = signal(""); // where a rule is now, for those who do not see it
+  const at = (/** @type {string} */ id) => rows().findIndex((one) => one.id === id);
+
+  /** place puts a rule elsewhere, on the screen. @param {string} id @param {number} to */
+  const place = (id, to) => {
+    const rest = rows().filter((one) => one.id !== id);
+    if (to >= 0 && to <= rest.length) all.set(rest.toSpliced(to, 0, rows()[at(id)]));
+  };
+  const store = async (/** @type {any} */ { id, name }) => {
+    said.set(text.place(name, at(id) + 1, rows().length));
+    try {
+      await post("v1/rules/reorder", { ids: rows().map((one) => one.id) });
+    } catch (error) {
+      toastError(error);
+      all.reload();
+    }
+  };
+  const turn = async (/** @type {any} */ rule, /** @type {HTMLInputElement} */ control) => {
+    try {
+      const changed = await patch("v1/rules/" + rule.id, { enabled: control.checked });
+      all.set(rows().map((one) => (one.id === rule.id ? changed : one)));
+    } catch (error) {
+      control.checked = rule.enabled;
+      toastError(error);
+    }
+  };
+
+  const mover = (/** @type {() => any} */ rule, /** @type {number} */ by) => button(() => (by < 0 ? text.up : text.down)(rule().name), {
+    icon: "down",
+    look: "bare",
+    iconOnly: true,
+    "aria-disabled": () => !rows()[at(rule().id) + by],
+    run() {
+      if (!rows()[at(rule().id) + by]) return;
+      place(rule().id, at(rule().id) + by);
+      void store(rule());
+    },
+  });
+  return [
+    el("ol.rules", { "aria-label": text.title }, list(rows, (one) => one.id, (rule) => el("li.rule", { "data-off": () => !rule().enabled },
+      el("span.rule-handle", {
+        "aria-hidden": "true",
+        onpointerdown: (/** @type {PointerEvent} */ event) => drag(event, (to) => place(rule().id, to), () => void store(rule())),
+      }, icon("grip")),
+      el("div.stack", null,
+        el("b", { dir: "auto" }, () => rule().name),
+        el("small", { dir: "auto" }, () => sentence(rule())),
+        () => rule().disabled_reason && el("p", null, chip(text.reasons[/** @type {"label_gone"} */ (rule().disabled_reason)], "warn")),
+        () => rule().stop && el("p", null, chip(text.stops, "quiet"))),
+      el("span.rule-moves", null, mover(rule, -1), mover(rule, 1)),
+      el("input.switch", {
+        type: "checkbox",
+        "aria-label": () => rule().name,
+        checked: () => rule().enabled,
+        onchange: (/** @type {any} */ event) => void turn(rule(), event.target),
+      })))),
+    el("p.unseen", { role: "status" }, said),
+  ];
+}
+
+/**
+ * drag lets a row follow the pointer: it goes below the rows whose middle the pointer has passed.
+ * @param {PointerEvent} event
+ * @param {(to: number) => void} place
+ * @param {() => void} done
+ */
+function drag(event, place, done) {
+  if (event.button !== 0) return;
+  event.preventDefault(); // nothing is selected meanwhile
+  const row = /** @type {HTMLElement} */ (/** @type {Element} */ (event.target).closest("li"));
+  const others = () => [...(row.parentElement?.children ?? [])].filter((one) => one !== row).map((one) => one.getBoundingClientRect());
+  const move = (/** @type {PointerEvent} */ { clientY }) => place(others().filter(({ top, bottom }) => (top + bottom) / 2 < clientY).length);
+  const over = new AbortController();
+  const end = () => {
+    over.abort();
+    delete row.dataset.dragged;
+    done();
+  };
+  row.dataset.dragged = "";
+  addEventListener("pointermove", move, over);
+  addEventListener("pointerup", end, over);
+  addEventListener("pointercancel", end, over);
+}

@@ -1,0 +1,113 @@
+/** A rule as a sentence. */
+import { get } from "../../api.js";
+import { everyRow } from "../../parts/lists.js";
+import { numbers } from "../../session.js";
+import { nameOf } from "../numbers.js";
+
+const text = {
+  on: { message_received: "When a message arrives", conversation_opened: "When a conversation opens" },
+  idle: (/** @type {string} */ span) => `When a conversation is quiet for ${span}`,
+  numbers: (/** @type {string} */ names) => ` on ${names}`,
+  match: { equals: "is", contains: "contains", starts_with: "starts with" },
+  says: (/** @type {string} */ match, /** @type {string} */ words) => `the text ${match} ${words}`,
+  hours: { open: "it’s during hours", closed: "it’s outside hours" },
+  first: ["it isn’t their first message", "it’s their first message"],
+  label: (/** @type {string} */ name) => `it has the label ${name}`,
+  assigned: ["it’s unassigned", "it’s assigned"],
+  holder: { none: "nobody holds it", user: "a person holds it", agent: "a bot holds it" },
+  reply: (/** @type {string} */ words) => `reply ${words}`,
+  template: (/** @type {string} */ name) => `send the template ${name}`,
+  quickReply: (/** @type {string} */ name) => `send the quick reply ${name}`,
+  addLabel: (/** @type {string} */ name) => `add the label ${name}`,
+  removeLabel: (/** @type {string} */ name) => `remove the label ${name}`,
+  assign: (/** @type {string} */ name) => `assign it to ${name}`,
+  resolve: "resolve it",
+  note: (/** @type {string} */ words) => `add the note ${words}`,
+  handOver: (/** @type {string} */ name) => `hand it over to ${name}`,
+  nobody: "nobody",
+  gone: "(deleted)",
+  and: " and ",
+  or: " or ",
+  units: { days: ["day", "days"], hours: ["hour", "hours"], minutes: ["minute", "minutes"] },
+};
+
+/** How long a quoted text is at most. */
+const most = 100;
+/** @param {string} words */
+const quote = (words) => `“${words.length > most ? words.slice(0, most).trimEnd() + "…" : words}”`;
+
+/** The lengths of units, in minutes. */
+export const unitMinutes = { days: 1440, hours: 60, minutes: 1 };
+
+/** spanOf is a number of minutes in the largest unit that divides it. @param {number} minutes */
+export function spanOf(minutes) {
+  const [unit, length] = Object.entries(unitMinutes).find(([, one]) => minutes % one === 0) ?? ["minutes", 1];
+  return { count: minutes / length, unit: /** @type {keyof typeof unitMinutes} */ (unit) };
+}
+
+/**
+ * @typedef {{ labels: any[], people: any[], replies: any[] }} Named what rules name, but for numbers
+ */
+
+/** readNamed reads what rules name. @param {AbortSignal} signal @returns {Promise<Named>} */
+export async function readNamed(signal) {
+  const [labels, people, replies] = await Promise.all([
+    everyRow("v1/labels", {}, 1000, signal), get("people", { signal }), everyRow("v1/quick_replies", {}, 1000, signal),
+  ]);
+  return { labels, people, replies };
+}
+
+/** numberName is what a number is called, by its id. @param {string} id */
+const numberName = (id) => nameOf(numbers().find((one) => one.phone_number_id === id) ?? { id });
+
+/** @param {any[]} all @param {string} id */
+const named = (all, id) => all.find((one) => one.id === id);
+
+/**
+ * whenOf says when a rule runs.
+ * @param {any} rule
+ * @param {Named} known
+ */
+function whenOf({ on, if: wanted }, known) {
+  const { count, unit } = spanOf(wanted.idle_minutes ?? 0);
+  const begin = on === "conversation_idle"
+    ? text.idle(`${count} ${text.units[unit][count === 1 ? 0 : 1]}`)
+    : text.on[/** @type {"message_received"} */ (on)];
+  const ids = wanted.phone_number_ids ?? [];
+  const conditions = [
+    wanted.text && text.says(text.match[/** @type {"equals"} */ (wanted.text.match)], wanted.text.any.map(quote).join(text.or)),
+    wanted.hours && text.hours[/** @type {"open"} */ (wanted.hours)],
+    wanted.first_contact != null && text.first[Number(wanted.first_contact)],
+    wanted.label_id && text.label(named(known.labels, wanted.label_id)?.name ?? text.gone),
+    wanted.assigned != null && text.assigned[Number(wanted.assigned)],
+    wanted.holder && text.holder[/** @type {"none"} */ (wanted.holder)],
+  ].filter(Boolean);
+  return [begin + (ids.length > 0 ? text.numbers(ids.map(numberName).join(text.or)) : ""), ...conditions].join(text.and);
+}
+
+/**
+ * @param {any} action
+ * @param {Named} known
+ */
+function actionOf({ reply, add_label: adds, remove_label: removes, assign, resolve, note, hand_over: over }, { labels, people, replies }) {
+  const label = (/** @type {string} */ id) => named(labels, id)?.name ?? text.gone;
+  const person = (/** @type {string} */ id) => named(people, id)?.name ?? text.gone;
+  if (reply?.template) return text.template(reply.template.name);
+  if (reply?.quick_reply_id) return text.quickReply("/" + (named(replies, reply.quick_reply_id)?.shortcut ?? text.gone));
+  if (reply) return text.reply(quote(reply.text));
+  if (adds) return text.addLabel(label(adds));
+  if (removes) return text.removeLabel(label(removes));
+  if (assign) return text.assign(person(assign));
+  if (resolve) return text.resolve;
+  if (note) return text.note(quote(note));
+  const { type, id } = over.to;
+  return text.handOver(type === "user" ? person(id) : type === "agent" ? id : text.nobody);
+}
+
+/**
+ * sentenceOf says what a rule does.
+ * @param {any} rule
+ * @param {Named} known
+ */
+export const sentenceOf = (rule, known) =>
+  `${whenOf(rule, known)}, ${rule.then.map((/** @type {any} */ one) => actionOf(one, known)).join(text.and)}.`.replace(/”\.$/, "”");
