@@ -35,7 +35,6 @@ const subjects = {
   number: "Number",
   opt_out: "Opt-out words",
   organization: "Organization",
-  opt_out: "Opt-out words",
   quick_reply: "Quick reply",
   report: "Report",
   rule: "Rule",
