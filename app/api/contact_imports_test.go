@@ -229,7 +229,7 @@ func TestEveryRuleOfAnImport(t *testing.T) {
 	cy := f.call("GET", contacts+"?phone=15550000003", "").get("data").([]any)[0].(map[string]any)
 	is.Equal(cy["metadata"], map[string]any{"new": "=1"})
 	is.Equal(storagetest.Select[string](t, f.dir, `SELECT type || count(*) FROM events WHERE type <> 'contact.created' OR CAST(payload AS TEXT) LIKE '%"Cy"%' GROUP BY type`),
-		[]string{"contact.created1", "contact.updated2"})
+		[]string{"contact.consent_changed2", "contact.created1", "contact.updated2"}) // of Ana, who opted out, and of Bo, who opted in
 }
 
 func TestADryRunOnlyCounts(t *testing.T) {

@@ -31,7 +31,7 @@ func TestAContactLivesFromCreateToDelete(t *testing.T) {
 	changed := f.call("PATCH", path, `{"name":"Ana","email":null,"opted_in":true}`)
 	is.Equal(changed.status, 200)
 	golden(t, "contact_changed", changed.body)
-	is.Equal(f.told(f.tenant), "contact.updated name,email")
+	is.Equal(f.told(f.tenant), "contact.consent_changed; contact.updated name,email")
 	is.Equal(f.call("GET", path, "").get("data"), changed.get("data"))
 
 	golden(t, "contact_deleted", f.call("DELETE", path, "").body)
@@ -244,7 +244,7 @@ func TestOnlyWhatChangedIsToldOf(t *testing.T) {
 			{`{"metadata":{"b":1.0}}`, "contact.updated metadata", true, false},
 			{`{"username":"ana"}`, "", true, false},
 			{`{"username":"Ana"}`, "", true, false},
-			{`{"opted_in":true}`, "", true, false},
+			{`{"opted_in":true}`, "contact.consent_changed", true, false},
 			{`{"opted_in":true}`, "", false, false},
 			{`{"name":null,"email":"","metadata":null,"username":null}`, "contact.updated name,email,metadata", true, true},
 			{`{"name":null,"email":"","metadata":null,"username":null}`, "", false, false},
