@@ -14,6 +14,7 @@ import (
 	"github.com/matryer/is"
 
 	"confab/app/api/rest"
+	"confab/jobs/guard"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -131,6 +132,9 @@ var provocations = map[rest.Code]func(*fixture) answer{
 	rest.InvalidEventType: func(f *fixture) answer {
 		return f.call("POST", hooks, `{"url":"https://93.184.216.34","events":["bogus"]}`)
 	},
+	rest.WebhookNotVerified: func(f *fixture) answer { // where nothing listens
+		return f.call("POST", hooks, `{"url":"https://127.0.0.1:1","events":["messages"],"format":"provider","verify_token":"v"}`)
+	},
 	rest.WebhookDisabled: func(f *fixture) answer {
 		id := f.call("POST", hooks, `{"url":"https://93.184.216.34","events":["*"]}`).text("data.id")
 		f.disable(id)
@@ -145,6 +149,17 @@ var provocations = map[rest.Code]func(*fixture) answer{
 		a := f.connect(f.tenant, "106540352242922")
 		said := f.say(f.contact(a, "+15551234567"), received("wamid.1"), received("wamid.2"))
 		return f.call("PATCH", "/106540352242922/conversations/"+said[0].ConversationID, `{"status":"resolved","seen":"`+said[0].ID+`"}`)
+	},
+	rest.ConversationHeld: func(f *fixture) answer {
+		said := f.say(f.contact(f.connect(f.tenant, number), "+15551234567"), received("wamid.1"))
+		handOver := conversations + "/" + said[0].ConversationID + "/hand_over"
+		f.call("POST", handOver, `{"to":{"type":"user","id":"`+f.user(f.tenant, "Ada").ID+`"}}`)
+		var bot string
+		storagetest.Update(f.t, f.db, func(tx *storage.Tx) (err error) {
+			bot, err = tx.InsertKey(&storage.Key{OrganizationID: f.tenant.Organization.ID, Agent: new("bot")})
+			return err
+		})
+		return f.callAs(bot, "POST", handOver, `{"to":{"type":"agent","id":"bot"}}`)
 	},
 	rest.MessageNotCancellable: func(f *fixture) answer {
 		a := f.connect(f.tenant, "106540352242922")
@@ -213,10 +228,12 @@ var wanted = map[rest.Code]string{
 	rest.SecondFactorRequired:  "403 permission_error ",
 	rest.InvalidWebhookURL:     "400 invalid_request_error url",
 	rest.InvalidEventType:      "400 invalid_request_error events[0]",
+	rest.WebhookNotVerified:    "400 invalid_request_error url",
 	rest.WebhookDisabled:       "409 conflict ",
 	rest.LastSecret:            "422 invalid_request_error ",
 	rest.SetupLinkInactive:     "409 conflict ",
 	rest.ConversationChanged:   "409 conflict ",
+	rest.ConversationHeld:      "409 conflict ",
 	rest.MessageNotCancellable: "409 conflict ",
 	rest.BroadcastNotActive:    "409 conflict ",
 	rest.InternalError:         "500 api_error ",
@@ -233,7 +250,10 @@ func TestEveryErrorCodeIsSentAsTheCatalogueSays(t *testing.T) {
 
 func provoke(t *testing.T, code rest.Code) {
 	is := is.New(t)
-	f := serveDirectly(t, withNames(t), func(o *testOptions) {
+	fetch := guard.New(guard.Options{Allow: loopback})
+	t.Cleanup(fetch.Close)
+	f := serveDirectly(t, func(o *testOptions) {
+		o.Fetch = fetch
 		o.Plans["no api"] = rest.Plan{}
 		quota(o)
 		o.Plans["small"] = rest.Plan{API: true, RatePerSecond: 0.001, Burst: 1}
