@@ -67,9 +67,9 @@ func TestEveryPathNamesItsMethods(t *testing.T) {
 					is.Equal(f.callAs(ours.Secret, method, path, "").status, 405)
 				}
 			}
-			put := f.callAs(ours.Secret, "PUT", path, "")
-			is.Equal(put.status, 405)
-			is.Equal(put.header.Get("Allow"), strings.Join(want, ", "))
+			other := f.callAs(ours.Secret, "PURGE", path, "") // which no path takes
+			is.Equal(other.status, 405)
+			is.Equal(other.header.Get("Allow"), strings.Join(want, ", "))
 		})
 	}
 }
@@ -253,7 +253,11 @@ func TestEveryPostCanBeRepeated(t *testing.T) {
 		if rt.Method != http.MethodPost || rt.Has(rest.Uploads) { // whose examples lie outside
 			return
 		}
-		for i, body := range append(ours.bodies(rt), "") {
+		bodies := ours.bodies(rt)
+		if rt.Path == "/rules/reorder" { // which takes every rule, and another was made here
+			bodies = []string{toJSON(map[string]any{"ids": f.callAs(ours.Secret, "GET", "/rules", "").ids()})}
+		}
+		for i, body := range append(bodies, "") {
 			key := fmt.Sprintf("Idempotency-Key: %s %d", rt.Path, i)
 			first := f.callAs(ours.Secret, "POST", ours.path(t, rt, nil), body, key)
 			if first.status/100 != 2 {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
 
@@ -124,8 +125,11 @@ func (o owner) path(t testing.TB, rt rest.Route, other map[string]string) string
 	return strings.Join(parts, "/")
 }
 
-// exampleIDs are the ids that the description's examples use.
-var exampleIDs = regexp.MustCompile(`"([a-z]+_)?01JQ0Z8M4T9V2X3W5Y6A7B8C9D"|"106540352242922"`)
+// exampleIDs are the ids that the description's examples use, and exampleSince is a time in
+// them that must not be long past.
+const exampleSince = "2026-01-01T00:00:00Z"
+
+var exampleIDs = regexp.MustCompile(`"([a-z]+_)?01JQ0Z8M4T9V2X3W5Y6A7B8C9D"|"106540352242922"|"` + exampleSince + `"`)
 
 // bodies are the examples of a route's body, with the owner's ids in them.
 func (o owner) bodies(rt rest.Route) (all []string) {
@@ -150,6 +154,8 @@ func (o owner) own(example string) string {
 	switch {
 	case example == "106540352242922":
 		return o.number
+	case example == exampleSince:
+		return time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)
 	case !found:
 		return o.user
 	case prefix+"_" == storage.PrefixTeam:

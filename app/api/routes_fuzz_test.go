@@ -39,6 +39,7 @@ func newTarget(f *testing.F) *target {
 		"contacts": contact.ID, "messages": said[1].ID, "conversations": said[1].ConversationID, "templates": "promo",
 		"labels": id("/labels", `{"name":"known"}`), "customers": id("/customers", `{"name":"known"}`), "webhook_subscriptions": id(hooks, hook), "whatsapp_accounts": number,
 	}}
+	t.known["rules"] = id("/rules", `{"name":"known","on":"message_received","then":[{"resolve":true}]}`)
 	t.known["setup_links"] = id("/customers/"+t.known["customers"]+"/setup_links", "")
 	served.template(account, storage.Template{Name: "known", Language: "en", Category: "UTILITY", Components: storage.JSON(`[{"type":"BODY","text":"Hi"}]`)})
 	t.known["broadcasts"] = id("/"+number+"/broadcasts", `{"name":"known","template":{"name":"known","language":"en"},"audience":{"contact_ids":["`+contact.ID+`"]}}`)
