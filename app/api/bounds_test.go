@@ -16,6 +16,7 @@ import (
 	"github.com/matryer/is"
 
 	"confab/app/api/rest"
+	"confab/jobs/rules"
 )
 
 // bound is a text or a list somewhere in the body of a request, and how long it may
@@ -143,13 +144,19 @@ func TestEveryTextAndListOfARequestIsBounded(t *testing.T) {
 
 // fullBodies have the fields that the examples of the description leave out.
 var fullBodies = map[string][]string{
-	"PATCH /webhook_subscriptions/:id":          {`{"url":"https://93.184.216.34/","description":"d","phone_number_ids":["106540352242922"],"custom_headers":{"X-A":"a"}}`},
-	"POST /views":                               {`{"name":"n","phone_number_id":"106540352242922","filter":{"status":"open","assigned_to":"me","mentioned":"me"},"sort":"waiting"}`},
-	"POST /rules":                               ruleBodies(""),
-	"PATCH /rules/:id":                          ruleBodies(""),
-	"POST /rules/dry_run":                       append(ruleBodies("rule"), `{"rule":{"name":"n","on":"message_received","then":[{"resolve":true}]},"since":"2026-01-01T00:00:00Z"}`),
-	"PATCH /views/:id":                          {`{"name":"n","phone_number_id":"106540352242922","filter":{"status":"open","assigned_to":"me","label_id":"lbl_01JQ0Z8M4T9V2X3W5Y6A7B8C9D","mentioned":"me"},"sort":"waiting"}`},
-	"PATCH /:phone_number_id/conversations/:id": {`{"snoozed_until":"` + tomorrow() + `"}`},
+	"POST /webhook_subscriptions":                              {`{"url":"https://93.184.216.34/","events":["messages"],"format":"provider","verify_token":"v","secret":"0123456789abcdef"}`},
+	"PATCH /webhook_subscriptions/:id":                         {`{"url":"https://93.184.216.34/","description":"d","phone_number_ids":["106540352242922"],"custom_headers":{"X-A":"a"},"format":"svc","verify_token":"v"}`},
+	"POST /webhook_subscriptions/:id/secrets":                  {`{"secret":"0123456789abcdef"}`},
+	"POST /quick_replies":                                      {`{"shortcut":"s","text":"t","interactive":` + quickButtons + `}`},
+	"PATCH /quick_replies/:id":                                 {`{"interactive":` + quickButtons + `}`},
+	"PUT /:phone_number_id/hours":                              {`{"timezone":"UTC","weekly":{` + openDays() + `}}`},
+	"PUT /:phone_number_id/opt_out":                            {`{"enabled":true,"start_reply":"r"}`},
+	"POST /views":                                              {`{"name":"n","phone_number_id":"106540352242922","filter":{"status":"open","assigned_to":"me","mentioned":"me"},"sort":"waiting"}`},
+	"POST /rules":                                              ruleBodies(""),
+	"PATCH /rules/:id":                                         ruleBodies(""),
+	"POST /rules/dry_run":                                      append(ruleBodies("rule"), `{"rule":{"name":"n","on":"message_received","then":[{"resolve":true}]},"since":"2026-01-01T00:00:00Z"}`),
+	"PATCH /views/:id":                                         {`{"name":"n","phone_number_id":"106540352242922","filter":{"status":"open","assigned_to":"me","label_id":"lbl_01JQ0Z8M4T9V2X3W5Y6A7B8C9D","mentioned":"me"},"sort":"waiting"}`},
+	"PATCH /:phone_number_id/conversations/:id":                {`{"snoozed_until":"` + tomorrow() + `"}`},
 	"PATCH /:phone_number_id/conversations/:id/notes/:note_id": {`{"text":"t","mentions":["01JQ0Z8M4T9V2X3W5Y6A7B8C9D"]}`},
 	"POST /:phone_number_id/messages":                          messageBodies(),
 	"POST /:phone_number_id/broadcasts":                        broadcastBodies(),
@@ -158,6 +165,17 @@ var fullBodies = map[string][]string{
 	"PATCH /:phone_number_id/contacts/:id":                     {`{"username":"u"}`},
 	"POST /:phone_number_id/templates":                         draftBodies,
 	"PATCH /:phone_number_id/templates/:name":                  draftBodies[:len(draftBodies)-2], // those that fit the template that is there
+}
+
+const quickButtons = `{"type":"button","action":{"buttons":[{"type":"reply","reply":{"id":"1","title":"t"}}]}}`
+
+// openDays are all days of a week, each with a span.
+func openDays() string {
+	days := rules.Days()
+	for i, day := range days {
+		days[i] = `"` + day + `":[["09:00","12:30"]]`
+	}
+	return strings.Join(days, ",")
 }
 
 // ruleBodies are rules that have every field between them, under a name.

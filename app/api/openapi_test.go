@@ -12,6 +12,7 @@ import (
 
 	"confab/app/api/content"
 	"confab/app/api/rest"
+	"confab/jobs/rules"
 )
 
 func TestTheRouteTableAndTheDescriptionAgree(t *testing.T) {
@@ -134,11 +135,20 @@ func TestTheDescriptionNamesEveryErrorCode(t *testing.T) {
 
 func TestEveryFieldOfAnAnswerIsAlwaysThere(t *testing.T) {
 	optional := []string{"Error.error.param", "Message.media", "Message.error", "Message.played_at",
-		"Conversation.contact.bsuid", "Conversation.contact.parent_bsuid"}
+		"Conversation.contact.bsuid", "Conversation.contact.parent_bsuid", "HolderRef.id"}
 	for _, name := range []string{"media_url", "media_status", "image", "document", "video", "audio", "sticker"} {
 		optional = append(optional, "EventMessageSent.data.message."+name)
 	}
-	for _, content := range append(slices.Clone(content.MessageTypes), "unsupported", "location", "contacts", "button", "sticker", "order") {
+	for _, day := range rules.Days() {
+		optional = append(optional, "Hours.weekly."+day)
+	}
+	for _, condition := range []string{"phone_number_ids", "text", "hours", "first_contact", "label_id", "assigned", "holder", "idle_minutes"} {
+		optional = append(optional, "RuleConditions."+condition)
+	}
+	for _, action := range []string{"reply", "reply.text", "reply.quick_reply_id", "reply.template", "add_label", "remove_label", "assign", "resolve", "note", "hand_over"} {
+		optional = append(optional, "RuleAction."+action)
+	}
+	for _, content := range append(slices.Clone(content.MessageTypes), "unsupported", "other", "location", "contacts", "button", "sticker", "order") {
 		optional = append(optional, "Message."+content)
 	}
 	var fields []string
