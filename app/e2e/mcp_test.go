@@ -299,8 +299,8 @@ func TestTheEndpointForAgentsHasDoors(t *testing.T) {
 		}
 	}
 
-	expect(200, "<nil> 15", s.app.URL(), s.tenant.Secret)
-	expect(200, "<nil> 15", s.app.URL(), s.tenant.Secret, "Origin: "+s.app.URL())
+	expect(200, "<nil> 16", s.app.URL(), s.tenant.Secret)
+	expect(200, "<nil> 16", s.app.URL(), s.tenant.Secret, "Origin: "+s.app.URL())
 	expect(403, "permission_denied 0", s.app.URL(), s.tenant.Secret, "Origin: https://evil.test")
 	expect(403, "permission_denied 0", s.app.URL(), s.tenant.Secret, "Origin: null")
 	expect(403, "permission_denied 0", s.app.URL(), s.tenant.Secret, "Host: evil.test")
