@@ -146,13 +146,7 @@ func HandOver(tx *storage.Tx, s event.Subject, by event.By, c storage.Conversati
 		return err
 	}
 
-	change := storage.ConversationChange{Kind: storage.ChangeHandedOver}
-	if to.Type == storage.HolderAgent {
-		change.Label = to.ID
-	} else {
-		change.AssigneeID = to.ID
-	}
-	if err := RecordChange(tx, by, c, change); err != nil {
+	if err := recordHandOver(tx, by, c, from, to); err != nil {
 		return err
 	}
 	if err := event.ConversationHandedOver(s, c.ID, from, to, by, note).Emit(tx); err != nil {
@@ -172,6 +166,21 @@ func HandOver(tx *storage.Tx, s event.Subject, by event.By, c storage.Conversati
 		return err
 	}
 	return AssignByTurn(tx, a, &t)
+}
+
+// recordHandOver records for the thread of a conversation that it came from a bot or to one. That
+// the person who answers holds it need not be said.
+func recordHandOver(tx *storage.Tx, by event.By, c storage.Conversation, from, to storage.Holder) error {
+	change := storage.ConversationChange{Kind: storage.ChangeHandedOver}
+	switch {
+	case to.Type == storage.HolderAgent:
+		change.Label = to.ID
+	case from.Type == storage.HolderAgent:
+		change.AssigneeID = to.ID
+	default:
+		return nil
+	}
+	return RecordChange(tx, by, c, change)
 }
 
 // TakeHold makes the author of a message hold its conversation.
