@@ -202,9 +202,9 @@ func TestWhoIsSignedOutFindsTheWayBack(t *testing.T) {
 	}
 	c.open("settings/profile?from=here", "Profile")
 	c.is.True(until(func() bool { return s.streams() == "1" }))
-	c.is.Equal(len(c.links("Settings")), 2)
+	c.is.Equal(len(c.links("Settings")), 3)
 	storagetest.Update(t, s.app.DB, func(tx *storage.Tx) error { return makeAdmin(tx, user().ID) })
-	c.WaitFor(`document.querySelectorAll("nav[aria-label=Settings] a").length > 2`) // the page has come anew, for an admin
+	c.WaitFor(`document.querySelectorAll("nav[aria-label=Settings] a").length > 3`) // the page has come anew, for an admin
 	c.is.True(until(func() bool { return s.streams() == "1" }))
 	storagetest.Update(t, s.app.DB, func(tx *storage.Tx) error { return tx.DisableUser(user().ID) })
 	c.Find("button", "Sign in")

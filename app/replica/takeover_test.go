@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -157,6 +158,9 @@ func serveUntilKilled(t *testing.T) {
 	first, _ := strconv.ParseInt(os.Getenv("CONFAB_TEST_FIRST"), 10, 64)
 	for n := first; ; n++ {
 		s.write(n)
+		if n == first {
+			s.await("the first copy", s.isSent)
+		}
 		fmt.Println("committed", n, time.Now().UnixMilli())
 	}
 }
@@ -181,16 +185,18 @@ func TestAKilledServerLeavesAPrefix(t *testing.T) {
 		out, err := cmd.StdoutPipe()
 		is.NoErr(err)
 		is.NoErr(cmd.Start())
-		kill := time.AfterFunc(3*time.Second, func() { killWithChildren(cmd.Process.Pid) })
+		kill := sync.OnceFunc(func() {
+			time.AfterFunc(2*time.Second, func() { killWithChildren(cmd.Process.Pid) })
+		})
 		for lines := bufio.NewScanner(out); lines.Scan(); {
 			var n int
 			var at int64
 			if _, err := fmt.Sscanf(lines.Text(), "committed %d %d", &n, &at); err == nil {
 				is.Equal(n, len(all))
 				all = append(all, time.UnixMilli(at))
+				kill()
 			}
 		}
-		kill.Stop()
 		_ = cmd.Wait()
 		killed := all[len(all)-1]
 
