@@ -48,7 +48,6 @@ export function head(at) {
       el("h2", { dir: "auto", tabindex: "-1" }, name),
       el("p", null, el("span", null, () => conversation()?.contact.name && conversation()?.contact.phone_number), presence(at.id))),
     () => conversation()?.snoozed_until && chip(text.snoozed(untilText(conversation().snoozed_until)), "warn"),
-    holder(at),
     ending(at),
     button(text.details,
       {
@@ -59,7 +58,8 @@ export function head(at) {
         "aria-expanded": () => at.details(),
         run: () => at.details.update((on) => !on),
       },
-    ));
+    ),
+    holder(at));
 }
 
 /**
@@ -86,7 +86,7 @@ function holder({ id, number, conversation, merge, people, personName }) {
       choose: (person) => void give(person ? { type: "user", id: person } : { type: "none" }),
     }),
   });
-  return when(() => held().type !== "none", () => el("div.joined", null,
+  return when(() => held().type !== "none", () => el("div.holder", null,
     () => chip(text.held(who()), "calm"),
     when(() => !isOwn(), () => button(text.takeOver, { run: () => void give({ type: "user", id: me().id }) })),
     over));
