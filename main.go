@@ -51,8 +51,7 @@ func main() {
 
 // raiseMemoryLimit keeps the limit well above what is in use. While strangers hold thousands of
 // requests open that comes close to the limit, and a collector that has no room collects without
-// a pause: authenticated calls, whose slowest hundredth takes twice as long beside such
-// strangers, took four to ten times as long.
+// a pause: the slowest hundredth of authenticated calls took four to ten times as long.
 func raiseMemoryLimit() {
 	used := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
 
