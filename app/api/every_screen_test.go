@@ -35,12 +35,20 @@ var screensOfRoutes = map[string]screenOf{
 	"PATCH /quick_replies/:id":  {"settings/quick-replies", "screens/settings_quick_replies.js", `patch(path`},
 	"DELETE /quick_replies/:id": {"settings/quick-replies", "screens/settings_quick_replies.js", `remove(path`},
 
-	"GET /rules":          {"rules", "screens/rules.js", `everyRow("v1/rules"`},
-	"POST /rules":         {"rules", "screens/rules.js", `post("v1/rules"`},
-	"PATCH /rules/:id":    {"rules", "screens/rules.js", `patch("v1/rules/"`},
-	"POST /rules/reorder": {"rules", "screens/rules.js", `post("v1/rules/reorder"`},
+	"GET /rules":             {"rules", "screens/rules.js", `everyRow("v1/rules"`},
+	"POST /rules":            {"rules", "screens/rules.js", `post("v1/rules"`},
+	"PATCH /rules/:id":       {"rules", "screens/rules.js", `patch("v1/rules/"`},
+	"POST /rules/reorder":    {"rules", "screens/rules.js", `post("v1/rules/reorder"`},
+	"GET /rules/:id":         {"rules/{id}", "screens/rules/editor.js", `get("v1/rules/"`},
+	"DELETE /rules/:id":      {"rules/{id}", "screens/rules/editor.js", `remove("v1/rules/"`},
+	"POST /rules/dry_run":    {"rules/{id}", "screens/rules/editor.js", `post("v1/rules/dry_run"`},
+	"GET /rules/:id/firings": {"rules/{id}", "screens/rules/editor.js", "/firings`"},
 
 	"GET /accounts":                   {"numbers", "screens/numbers.js", `get("v1/accounts"`},
+	"GET /:phone_number_id/hours":     {"numbers/{id}", "screens/numbers/hours.js", "resource(`v1/${id}/hours`"},
+	"PUT /:phone_number_id/hours":     {"numbers/{id}", "screens/numbers/hours.js", "put(path"},
+	"GET /:phone_number_id/opt_out":   {"numbers/{id}", "screens/numbers/opt_out.js", "resource(path"},
+	"PUT /:phone_number_id/opt_out":   {"numbers/{id}", "screens/numbers/opt_out.js", "put(path"},
 	"POST /:phone_number_id/register": {"numbers/{id}", "screens/numbers/forms.js", "/register`"},
 
 	"GET /webhook_subscriptions":                           {"webhooks", "screens/webhooks.js", `paged("v1/webhook_subscriptions"`},
@@ -119,9 +127,6 @@ var screensOfRoutes = map[string]screenOf{
 	"POST /:phone_number_id/media": {"inbox/{id}", "screens/inbox/attachments.js", "/media`"},
 }
 
-// notYet is why no screen does what the API and the command line can.
-const notYet = "the screen Rules and the hours in Numbers are still to be made"
-
 // unseenRoutes are what no screen does, and why.
 var unseenRoutes = map[string]string{
 	"GET /health":            "for what watches the server; settings/health says how the organization is",
@@ -130,15 +135,12 @@ var unseenRoutes = map[string]string{
 	"GET /quick_replies/:id": "the list of settings/quick-replies shows each whole",
 	"GET /views/:id":         "the tabs of the inbox show each whole",
 	"GET /:phone_number_id/conversations/:id/notes/:note_id": "the thread shows each whole",
-	"GET /rules/:id": notYet, "DELETE /rules/:id": notYet,
-	"POST /rules/dry_run": notYet, "POST /rules/:id/dry_run": notYet, "GET /rules/:id/firings": notYet,
-	"GET /:phone_number_id/hours": notYet, "PUT /:phone_number_id/hours": notYet,
-	"GET /:phone_number_id/opt_out": notYet, "PUT /:phone_number_id/opt_out": notYet,
-	"GET /events/stream":                            "for programs; the console has the same events by a stream of its own",
-	"GET /customers/:id/setup_links/:setup_link_id": "the list of customers/{id} shows each whole",
-	"GET /:phone_number_id/messages/:id/media":      "the message itself says where its file is",
-	"GET /:phone_number_id/media/:id":               "what is uploaded in the inbox is sent with its message, which shows it",
-	"DELETE /:phone_number_id/media/:id":            "only programs keep a library; files of the inbox go with their contact",
+	"POST /rules/:id/dry_run":                                "the screen rules/{id} tries what it shows, stored or not",
+	"GET /events/stream":                                     "for programs; the console has the same events by a stream of its own",
+	"GET /customers/:id/setup_links/:setup_link_id":          "the list of customers/{id} shows each whole",
+	"GET /:phone_number_id/messages/:id/media":               "the message itself says where its file is",
+	"GET /:phone_number_id/media/:id":                        "what is uploaded in the inbox is sent with its message, which shows it",
+	"DELETE /:phone_number_id/media/:id":                     "only programs keep a library; files of the inbox go with their contact",
 }
 
 // What can be asked of the API can be seen and done by people.

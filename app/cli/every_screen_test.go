@@ -52,6 +52,15 @@ var screensOfCommands = map[string]struct{ screen, module, words string }{
 	"quick-replies delete": {"settings/quick-replies", "screens/settings_quick_replies.js", "remove(path"},
 	"quick-replies list":   {"settings/quick-replies", "screens/settings_quick_replies.js", "paged(path"},
 
+	"hours set":  {"numbers/{id}", "screens/numbers/hours.js", "put(path"},
+	"hours show": {"numbers/{id}", "screens/numbers/hours.js", "/hours`"},
+
+	"rules disable": {"rules", "screens/rules.js", "enabled: control.checked"},
+	"rules dry-run": {"rules/{id}", "screens/rules/editor.js", `post("v1/rules/dry_run"`},
+	"rules enable":  {"rules", "screens/rules.js", "enabled: control.checked"},
+	"rules list":    {"rules", "screens/rules.js", `everyRow("v1/rules"`},
+	"rules show":    {"rules/{id}", "screens/rules/editor.js", `get("v1/rules/"`},
+
 	"teams create":   {"settings/people", "screens/settings_people.js", `post("teams"`},
 	"teams list":     {"settings/people", "screens/settings_people.js", `resource("teams")`},
 	"teams set":      {"settings/people", "screens/settings_people.js", `patch("teams/"`},
@@ -86,8 +95,7 @@ var unseenCommands = map[string]string{
 	"users unlink":        "the operator has the identity provider",
 
 	"users create": "a person who never signs in is one who was invited, and whose link nobody sent",
-	"rules":        "the screen is still to be made", "hours": "the screen is still to be made",
-	"completion": "of the shell", "help": "of the shell",
+	"completion":   "of the shell", "help": "of the shell",
 }
 
 const operators = "for who runs the server, with all its organizations"

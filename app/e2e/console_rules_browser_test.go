@@ -7,6 +7,7 @@ import (
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 
+	"confab/app/api"
 	"confab/storage"
 )
 
@@ -80,6 +81,124 @@ func TestReadyMadeRulesAreSwitchedOnAndOrdered(t *testing.T) {
 	c.calm()
 }
 
+// A rule is written as a sentence, tried on what people wrote, and then does it.
+func TestARuleIsWrittenAndTriedAsASentence(t *testing.T) {
+	parallelBrowser(t)
+	s := newStage(t)
+	number := s.connect()
+	s.call("POST", s.app.URL()+"/v1/labels", `{"name":"Sales"}`)
+	s.says(number, "15550001111", "Ana Ruiz", textOf("What is the price of the lamp?"))
+	s.says(number, "15550002222", "Bo Berg", textOf("Hello"))
+	c := s.console(t, storage.RoleAdmin)
+	c.open("rules", "Rules")
+	c.Click("button", "New rule")
+	c.heading("New rule")
+	c.Click("button", "Save")
+	c.shows("This is required")
+
+	c.Fill("textbox", "Name", "Prices")
+	c.Click("button", "Add condition")
+	c.Click("menuitem", "Text")
+	c.Fill("textbox", "Words", "price, how much")
+	c.Fill("textbox", "Reply", "Our prices are on the website.")
+	c.Click("button", "Add action")
+	c.Click("menuitem", "Add label")
+	c.Click("button", "Save")
+	c.shows("This is required")
+	c.pick("Add label", "Sales")
+	c.Click("button", "Try on the last 7 days")
+	c.shows("1 of 2 messages matched")
+	c.Find("link", "What is the price of the lamp?")
+	c.shoot("rule-new")
+	c.fits()
+	c.Click("button", "Save")
+	c.toast("Rule saved")
+	c.heading("Rules")
+	c.shows("When a message arrives and the text contains “price” or “how much”, reply “Our prices are on the website.” and add the label Sales.")
+
+	s.says(number, "15550003333", "Cy Chen", textOf("How much is it?"))
+	c.Click("link", "Prices")
+	c.heading("Prices")
+	s.becomesTrue(func() bool {
+		var got struct{ Data []struct{ Source string } }
+		s.read("/"+number+"/messages?direction=outbound", &got)
+		return len(got.Data) == 1 && got.Data[0].Source == "rule"
+	})
+	c.open(c.at(), "Prices")
+	c.row("reply: done, add label: done")
+	c.Find("textbox", "Words")
+	c.shoot("rule")
+	c.fits()
+
+	c.pick("When", "a conversation is quiet")
+	c.Fill("spinbutton", "Length", "3")
+	c.pick("Unit", "hours")
+	c.Click("button", "Remove Text")
+	c.Click("button", "Remove Reply")
+	c.Click("button", "Save")
+	c.shows("When a conversation is quiet for 3 hours, add the label Sales.")
+	c.Click("link", "Prices")
+	c.heading("Prices")
+	c.Click("button", "Delete")
+	c.confirm("Delete")
+	c.toast("Rule deleted")
+	c.shows("No rules yet")
+	c.calm("status of 400")
+}
+
+// The hours of a number are painted or written; an agent reads them.
+func TestHoursArePaintedAndOptOutWordsSet(t *testing.T) {
+	parallelBrowser(t)
+	s := newStage(t)
+	number := s.connect()
+	c := s.console(t, storage.RoleAdmin)
+	c.open("numbers/"+number, s.phoneOf(number))
+	c.Click("checkbox", "Always open")
+	c.Fill("textbox", "Monday", "09:15-12:30, 14:00-24:00")
+	c.Fill("textbox", "Tuesday", "12:00-09:00")
+	c.pick("Time zone", "Europe/Madrid")
+	c.Fill("textbox", "Holidays", "2030-12-24 09:00-12:00 Christmas Eve\n2030-12-25 Christmas")
+	c.Click("button", "Save hours")
+	c.shows("This must be two times")
+	c.Fill("textbox", "Tuesday", "")
+	c.drag(`document.querySelectorAll(".day-strip")[1].children[20]`, `document.querySelectorAll(".day-strip")[1].children[35]`)
+	c.Click("button", "Save hours")
+	c.toast("Hours saved")
+	c.shoot("number-hours")
+	c.fits()
+
+	var got struct{ Data api.HoursView }
+	s.read("/"+number+"/hours", &got)
+	c.is.Equal(got.Data.Timezone, "Europe/Madrid")
+	c.is.Equal(fmt.Sprint(got.Data.Weekly["mon"], got.Data.Weekly["tue"], got.Data.Weekly["wed"], got.Data.Weekly["sun"]), "[[09:15 12:30] [14:00 24:00]] [[10:00 18:00]] [[09:00 17:00]] []")
+	c.is.Equal(len(got.Data.Holidays), 2)
+
+	c.Click("checkbox", "Follow opt-out words")
+	c.Fill("textbox", "Stop words", "stop, basta")
+	c.Fill("textbox", "Start words", "basta")
+	c.Click("button", "Save")
+	c.shows("must not be a stop word too")
+	c.Fill("textbox", "Start words", "start")
+	c.Fill("textbox", "Reply to a stop word", "You won’t get offers from us any more.")
+	c.Click("button", "Save")
+	c.toast("Saved")
+	var words struct {
+		Data struct {
+			Enabled bool
+			Stop    []string
+		}
+	}
+	s.read("/"+number+"/opt_out", &words)
+	c.is.True(words.Data.Enabled)
+	c.is.Equal(words.Data.Stop, []string{"stop", "basta"})
+
+	agent := s.console(t, storage.RoleAgent)
+	agent.open("numbers/"+number, s.phoneOf(number))
+	agent.shows("09:15-12:30, 14:00-24:00")
+	agent.Gone("textbox", "Monday")
+	c.calm("status of 400")
+}
+
 // drag moves the mouse from one element a little past another, with its button down.
 func (c *colleague) drag(from, to string) {
 	c.t.Helper()
@@ -88,6 +207,7 @@ func (c *colleague) drag(from, to string) {
 		at := eval[[]float64](c.window, `(r => [r.x + r.width / 2, r.y + r.height / 2])(`+element+`.getBoundingClientRect())`)
 		return at[0], at[1]
 	}
+	eval[any](c.window, from+`.scrollIntoView({ block: "center" })`)
 	x, y := middle(from)
 	toX, toY := middle(to)
 	for _, one := range []struct {

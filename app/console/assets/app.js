@@ -25,7 +25,7 @@ const routes = [
   ...pair("contacts", later("contacts")),
   ...pair("broadcasts", later("broadcasts"), true),
   ...pair("templates", later("templates")),
-  { pattern: "rules", load: later("rules"), admin: true },
+  ...pair("rules", later("rules"), true),
   ...pair("numbers", later("numbers")),
   ...pair("customers", later("customers"), true),
   { pattern: "reports", load: later("reports"), admin: true },

@@ -13,6 +13,8 @@ import { link, navigate, onQuery } from "../router.js";
 import { isAdmin, root } from "../session.js";
 import { connectDialog, registerDialog } from "./numbers/forms.js";
 import { failureTable } from "./numbers/failures.js";
+import { hoursSection } from "./numbers/hours.js";
+import { optOutSection } from "./numbers/opt_out.js";
 
 const text = {
   title: "Numbers",
@@ -183,6 +185,8 @@ function numberPage(one) {
     () => data().status_reason && el("p.notice", { dir: "auto" }, data().cooldown_until ? text.limited : data().status_reason),
     el("section.section.first", null, el("h2", null, text.quality), loaded(quality, (shown) => () => figures(shown().hours), 1)),
     () => quality.data()?.failures.length > 0 && section(text.failures, {}, failureTable(() => quality.data().failures)),
+    hoursSection(id),
+    isAdmin && optOutSection(id),
     isAdmin && section(text.webhook, { lead: text.webhookLead },
       el("div.form", null, copyable(new URL("../provider/webhook", root).href, { name: text.webhookName, block: true }))),
     section(text.details, {}, () => details(data())),

@@ -6,14 +6,16 @@ import { switchRow } from "../parts/form.js";
 import { everyRow } from "../parts/lists.js";
 import { toast, toastError } from "../parts/notices.js";
 import { empty, loaded, resource } from "../parts/states.js";
-import { link } from "../router.js";
+import { link, navigate } from "../router.js";
+import { ruleEditor } from "./rules/editor.js";
 import { readNamed, sentenceOf } from "./rules/words.js";
 
 const text = {
   title: "Rules",
   lead: "Reply, label, assign and resolve automatically. Rules run from top to bottom.",
+  newOne: "New rule",
   none: "No rules yet",
-  noneBody: "Switch on a ready-made rule below.",
+  noneBody: "Switch on a ready-made rule below, or write your own.",
   up: (/** @type {string} */ name) => `Move ${name} up`,
   down: (/** @type {string} */ name) => `Move ${name} down`,
   place: (/** @type {string} */ name, /** @type {number} */ at, /** @type {number} */ of) => `${name} is now ${at} of ${of}`,
@@ -48,19 +50,24 @@ const readyMade = [
 ];
 
 /** @type {import("../router.js").Build} */
-export default function rules() {
+export default function rules({ params }) {
+  return params.id ? ruleEditor(params.id) : allRules();
+}
+
+function allRules() {
   const all = resource((signal) => everyRow("v1/rules", {}, Infinity, signal)); // there are a hundred at most
   const known = resource(readNamed, ["label", "user", "quick_reply"]);
   const sentence = (/** @type {any} */ rule) => sentenceOf(rule, known.data() ?? { labels: [], people: [], replies: [] });
   const missing = () => readyMade.filter((one) => !all.data()?.some((/** @type {any} */ rule) => rule.name === one.name));
 
+  const add = () => button(text.newOne, { icon: "plus", look: "primary", run: () => navigate("rules/new") });
   const body = el("div.page", null,
-    heading(text.title, { lead: text.lead }),
+    heading(text.title, { lead: text.lead, actions: when(() => all.data()?.length, add) }),
     loaded(all, (rows) => [
       when(
         () => rows().length > 0,
         () => ruleList(all, sentence),
-        () => empty({ icon: "rules", title: text.none, body: text.noneBody }),
+        () => empty({ icon: "rules", title: text.none, body: text.noneBody, action: add() }),
       ),
       when(() => missing().length > 0, () => section(
         text.ready,
@@ -142,7 +149,7 @@ function ruleList(all, sentence) {
         onpointerdown: (/** @type {PointerEvent} */ event) => drag(event, (to) => place(rule().id, to), () => void store(rule())),
       }, icon("grip")),
       el("div.stack", null,
-        el("b", { dir: "auto" }, () => rule().name),
+        el("a", { href: link("rules/" + rule().id), dir: "auto" }, () => rule().name),
         el("small", { dir: "auto" }, () => sentence(rule())),
         () => rule().disabled_reason && el("p", null, chip(text.reasons[/** @type {"label_gone"} */ (rule().disabled_reason)], "warn")),
         () => rule().stop && el("p", null, chip(text.stops, "quiet"))),

@@ -1,0 +1,43 @@
+/** The words by which people stop and resume marketing messages from a number. */
+import { put } from "../../api.js";
+import { section } from "../../parts/basics.js";
+import { form } from "../../parts/form.js";
+import { toast } from "../../parts/notices.js";
+import { loaded, resource } from "../../parts/states.js";
+
+const text = {
+  title: "Opt-out words",
+  lead: "Someone who sends only a stop word gets no more marketing messages from you. A start word takes that back.",
+  enabled: { name: "enabled", label: "Opt-out words", type: "checks", options: [{ value: "on", label: "Follow opt-out words" }] },
+  wordsHint: "Separate words with commas. Upper case, accents and closing punctuation don’t matter.",
+  stop: "Stop words",
+  start: "Start words",
+  stopReply: "Reply to a stop word",
+  startReply: "Reply to a start word",
+  save: "Save",
+  saved: "Saved",
+};
+
+/** @param {string | undefined} words */
+const split = (words) => (words ?? "").split(/[,،\n]/).map((one) => one.trim()).filter(Boolean);
+
+/** optOutSection sets the words of a number. @param {string} id */
+export function optOutSection(id) {
+  const path = `v1/${id}/opt_out`;
+  const all = resource(path);
+  const area = { type: "textarea", props: { rows: 3, dir: "auto" } };
+  const reply = { type: "textarea", optional: true, props: { rows: 2, maxlength: 4096, dir: "auto" } };
+  return section(text.title, { lead: text.lead }, loaded(all, (now) => form({
+    fields: [
+      text.enabled,
+      { name: "stop", label: text.stop, hint: text.wordsHint, required: true, ...area },
+      { name: "start", label: text.start, required: true, ...area },
+      { name: "stop_reply", label: text.stopReply, ...reply },
+      { name: "start_reply", label: text.startReply, ...reply },
+    ],
+    values: { ...now(), enabled: now().enabled ? "on" : "", stop: now().stop.join(", "), start: now().start.join(", ") },
+    submit: text.save,
+    send: (values) => put(path, { ...values, enabled: values.enabled === "on", stop: split(values.stop), start: split(values.start) }),
+    done: () => toast(text.saved),
+  })));
+}
