@@ -1051,6 +1051,7 @@ CREATE TABLE jobs (
 CREATE INDEX jobs_due ON jobs (kind, due_at, id) WHERE state = 'due';
 CREATE INDEX jobs_held ON jobs (kind, lane, id) WHERE state = 'held';
 CREATE INDEX jobs_begun ON jobs (kind) WHERE call_begun_at <> 0; -- few: whose call may have had its effect
+CREATE INDEX jobs_fan_out ON jobs (lane) WHERE lane BETWEEN 'webhook.fan_out:' AND 'webhook.fan_out;'; -- few: asked before deliveries of an event are made
 
 -- When each periodic job was last put on the queue.
 CREATE TABLE periodic_runs (

@@ -99,19 +99,18 @@ func (a subscriberSet) byJob() bool { return len(a.all) > maxDirect || a.waiting
 // from no to yes only while there are many subscriptions, so that the cached list of few
 // is right until one of them changes.
 //
-// A job that failed waits for a person, and no job waits for it. No index finds jobs
-// that run, but the process that runs them knows; any other looks through all jobs.
+// A job that failed waits for a person, and no job waits for it. Of jobs that run the process
+// that runs them knows more than the table, and any other goes by the table.
 func (rx *Rx) readSubscribers(organization int64) (a subscriberSet, err error) {
 	lane, d := fanOutLane(organization), rx.db.currentDispatcher()
 	err = rx.List(&a.all, `
-		SELECT id, status, events, phone_number_ids, format, created_at, CASE
-			WHEN EXISTS (SELECT 1 FROM jobs WHERE state = 'held' AND kind = ?2 AND lane = ?3) THEN 1
-			WHEN EXISTS (SELECT 1 FROM jobs WHERE state = 'due' AND kind = ?2 AND lane = ?3) THEN 1
-			WHEN ?4 THEN EXISTS (SELECT 1 FROM jobs WHERE state = 'running' AND kind = ?2 AND lane = ?3)
-			ELSE 0 END AS behind
+		SELECT id, status, events, phone_number_ids, format, created_at, EXISTS (
+			SELECT 1 FROM jobs INDEXED BY jobs_fan_out
+			WHERE lane = ?2 AND lane BETWEEN 'webhook.fan_out:' AND 'webhook.fan_out;' AND (state IN ('held', 'due') OR ?3 AND state = 'running')
+		) AS behind
 		FROM subscriptions
 		WHERE organization_id = ?1 AND deleted_at = 0
-		ORDER BY created_at, id`, organization, KindFanOut, lane, d == nil)
+		ORDER BY created_at, id`, organization, lane, d == nil)
 	if err != nil || len(a.all) == 0 {
 		return a, err
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // SchemaVersion is what schema.sql describes; PRAGMA user_version holds a file's.
-const SchemaVersion = 12
+const SchemaVersion = 13
 
 //go:embed migrations
 var migrationFiles embed.FS

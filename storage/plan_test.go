@@ -1,6 +1,7 @@
 package storage_test
 
 import (
+	"crypto/rand"
 	"regexp"
 	"strings"
 	"testing"
@@ -43,7 +44,10 @@ func hot() map[string]hotStatement {
 		},
 			"deliveries_1 (id=?)"},
 		"failure": {func(tx *storage.Tx) error { _, _, err := tx.CountFailure("s"); return err }, "subscriptions_1 (id=?)"},
-		"answer":  {func(tx *storage.Tx) error { _, err := tx.IdempotentReply(1, "k"); return err }, "PRIMARY KEY (organization_id=? AND key=?)"},
+		"event, before jobs run": {func(tx *storage.Tx) error {
+			return tx.InsertEvent(storage.Event{OrganizationID: 1, Type: "message.sent", EventID: rand.Text(), Payload: []byte("{}")}, "")
+		}, "jobs_fan_out (lane=?)"},
+		"answer": {func(tx *storage.Tx) error { _, err := tx.IdempotentReply(1, "k"); return err }, "PRIMARY KEY (organization_id=? AND key=?)"},
 		"old answers": {func(tx *storage.Tx) error { _, err := tx.DeleteOldIdempotentReplies(tx.Now, 10); return err },
 			"idempotency_by_age (created_at<?)"},
 		"messages": {func(tx *storage.Tx) error {
@@ -114,6 +118,7 @@ func hot() map[string]hotStatement {
 // withJobs opens a database that has jobs to claim.
 func withJobs(t *testing.T) *storage.DB {
 	db := open(t, newFile(t))
+	storagetest.Seed(t, db, "Acme")
 	enqueue(t, db, storage.NewJob{Kind: "send"}, storage.NewJob{Kind: "send", Lane: "full"}, storage.NewJob{Kind: "send"})
 	return db
 }
