@@ -1,7 +1,5 @@
 package storage
 
-import "context"
-
 // KindDeliver is the kind of job that posts one delivery; its arguments are
 // DeliverArgs and its lane is the subscription.
 const KindDeliver = "deliver"
@@ -115,11 +113,6 @@ func (rx *Rx) NativeSubscribers(organization int64) (all []NativeSubscriber, err
 
 // HasNativeSubscribers reports whether any organization has one. Callbacks ask for it.
 func (rx *Rx) HasNativeSubscribers() (bool, error) { return rx.db.caches.natives.find(rx, struct{}{}) }
-
-// HasNativeSubscribers is that of Rx for callers without a transaction.
-func (db *DB) HasNativeSubscribers(ctx context.Context) (bool, error) {
-	return db.caches.natives.fetch(ctx, db, struct{}{})
-}
 
 func (rx *Rx) readNatives(struct{}) (bool, error) {
 	return rx.exists(`SELECT 1 FROM subscriptions WHERE format = 'provider' AND deleted_at = 0 LIMIT 1`)

@@ -44,24 +44,15 @@ const (
 // If one fails, the provider sends the whole callback again; the pieces that were
 // committed before are recognized then and change nothing.
 func (s *Server) apply(ctx context.Context, body []byte) error {
-	native, err := s.DB.HasNativeSubscribers(ctx)
-	if err != nil {
-		return err
-	}
-	most := piecesPerTx
-	if native {
-		most = nativePieces
-	}
-
 	for left := s.pieces(body); len(left) > 0; {
-		some := left[:min(most, len(left))]
-		done, err := s.applySome(ctx, some, native)
+		done, err := s.applySome(ctx, left)
 
 		// A transient error is left to the provider, which sends the callback
 		// again. Any other error would come back each time: the bad piece must be
 		// separated from the others.
 		if err != nil && !isTransient(err) {
-			done, err = len(some), s.applyOneByOne(ctx, some)
+			done = min(nativePieces, len(left))
+			err = s.applyOneByOne(ctx, left[:done])
 		}
 		if err != nil {
 			return err
@@ -74,12 +65,21 @@ func (s *Server) apply(ctx context.Context, body []byte) error {
 // applySome writes the first of some pieces in one transaction, and returns how many:
 // each may make a delivery for many subscriptions, and the writer is not held long. What native
 // webhooks get is written with them.
-func (s *Server) applySome(ctx context.Context, pieces []piece, native bool) (done int, err error) {
+func (s *Server) applySome(ctx context.Context, pieces []piece) (done int, err error) {
 	err = s.DB.Update(ctx, func(tx *storage.Tx) error {
-		done = 0
+		native, err := tx.HasNativeSubscribers()
+		if err != nil {
+			return err
+		}
+		most := piecesPerTx
+		if native {
+			most = nativePieces
+		}
+
 		var fresh []piece
-		for _, p := range pieces {
-			if tx.Full() && !native {
+		done = 0
+		for _, p := range pieces[:min(most, len(pieces))] {
+			if done > 0 && tx.Full() && !native {
 				break
 			}
 			switch err := p.apply(tx); {
@@ -89,6 +89,10 @@ func (s *Server) applySome(ctx context.Context, pieces []piece, native bool) (do
 				return err
 			}
 			done++
+		}
+
+		if !native {
+			return nil
 		}
 		return forward(tx, fresh)
 	})
@@ -108,11 +112,11 @@ func isTransient(err error) bool {
 // which everything is refused is not stored many times over.
 func (s *Server) applyOneByOne(ctx context.Context, pieces []piece) error {
 	for _, p := range pieces {
-		_, err := s.applySome(ctx, []piece{p}, true)
+		_, err := s.applySome(ctx, []piece{p})
 		if err != nil && !isTransient(err) {
 			s.Log.Error("could not apply a callback", "field", metricLabel(p.Field), "error", err)
 			p.apply = s.keepRaw(p.item, "failed")
-			_, err = s.applySome(ctx, []piece{p}, true)
+			_, err = s.applySome(ctx, []piece{p})
 		}
 		if err != nil {
 			return err

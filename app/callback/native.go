@@ -19,9 +19,6 @@ func forward(tx *storage.Tx, fresh []piece) error {
 	if len(fresh) == 0 || fresh[0].from == nil {
 		return nil
 	}
-	if some, err := tx.HasNativeSubscribers(); err != nil || !some {
-		return err
-	}
 
 	e := nativeEnvelope{sourceCallback: fresh[0].from, parts: make(map[int]*provider.Narrowing)}
 	for _, p := range fresh {

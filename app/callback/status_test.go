@@ -38,7 +38,6 @@ func newLine(t testing.TB) *line {
 func openLine(t testing.TB, dir string) *line {
 	t.Helper()
 	where := storagetest.Options(t, dir)
-	where.Synchronous = "normal" // what survives a power cut is tested in storage
 	db, err := storage.Open(where)
 	if err != nil {
 		t.Fatal(err)
