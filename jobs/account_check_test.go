@@ -153,7 +153,7 @@ func TestACheckLearnsFromRefusals(t *testing.T) {
 
 func TestEveryHourAccountsAreCheckedEachForItself(t *testing.T) {
 	bubble(t, func(w *world) {
-		w.sweeps = true
+		w.periodic = []string{"account.check_all"}
 		broken, gone := storagetest.Connect(t, w.db, w.tenant, "100200301"), storagetest.Connect(t, w.db, w.tenant, "100200302")
 		storagetest.Update(t, w.db, func(tx *storage.Tx) error {
 			return tx.MarkAccountStatus(gone.ID, storage.AccountDisconnected, "Removed.")

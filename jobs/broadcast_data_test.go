@@ -199,6 +199,7 @@ func TestAMergedContactKeepsItsRecipients(t *testing.T) {
 // What a crash leaves half made is deleted when nothing was added to it for a while.
 func TestABroadcastThatWasHalfMadeIsDeleted(t *testing.T) {
 	broadcasting(t, func(w *world) {
+		w.periodic = []string{"housekeeping"}
 		storagetest.Update(t, w.db, func(tx *storage.Tx) error {
 			b := storage.Broadcast{AccountID: w.account.ID, Name: "Half", Content: storage.JSON(saleContent), TemplateName: "sale", AudienceType: storage.AudienceRecipients}
 			if err := tx.InsertBroadcast(&b); err != nil {

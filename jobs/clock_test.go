@@ -30,7 +30,7 @@ func (h *heap) serve(d time.Duration, change ...func(*jobs.Options)) {
 	for _, f := range change {
 		f(&o)
 	}
-	runner := queue.New(queue.Options{DB: h.db, Kinds: jobs.New(o).Kinds(), Workers: 4, Poll: time.Hour, Grace: time.Second, Log: o.Log})
+	runner := queue.New(queue.Options{DB: h.db, Kinds: kinds(jobs.New(o), "housekeeping", "retention"), Workers: 4, Poll: time.Hour, Grace: time.Second, Log: o.Log})
 
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -209,7 +209,7 @@ func TestWhatWasPutOffWhileTheClockWasAheadGoesOnWhenItIsCorrected(t *testing.T)
 
 func TestAccountsAreCheckedAfterTheClockWasAhead(t *testing.T) {
 	set(t, func(w *world, clock *storagetest.Clock) {
-		w.sweeps = true
+		w.periodic = []string{"account.check_all"}
 		w.provider.answer = func(int, call) (*http.Response, error) { return refusing(500, 131016), nil }
 		storagetest.Update(t, w.db, func(tx *storage.Tx) error { return tx.MarkAccountChecked(w.account.ID) })
 		clock.Set(200 * day)

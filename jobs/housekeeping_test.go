@@ -26,7 +26,7 @@ func work(t *testing.T, db *storage.DB, change ...func(*jobs.Options)) {
 		f(&options)
 	}
 	workers := jobs.New(options)
-	runner := queue.New(queue.Options{DB: db, Kinds: workers.Kinds(), Workers: 4, Poll: time.Hour, Grace: time.Second, Log: workers.Log})
+	runner := queue.New(queue.Options{DB: db, Kinds: kinds(workers, "housekeeping", "retention"), Workers: 4, Poll: time.Hour, Grace: time.Second, Log: workers.Log})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- runner.Run(ctx) }()

@@ -315,6 +315,7 @@ func TestAMessageThatIsGoneIsNotFetched(t *testing.T) {
 
 func TestAMessageThatGoesWhileItsMediaComesIsForgotten(t *testing.T) {
 	bubble(t, func(w *world) {
+		w.periodic = []string{"media.remove_unused"}
 		answer := shelf(picture)
 		w.provider.answer = func(n int, c call) (*http.Response, error) {
 			storagetest.Exec(t, w.dir, `DELETE FROM contacts`)

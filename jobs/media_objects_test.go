@@ -54,6 +54,7 @@ func (w *world) withObjects() *awayStore {
 	w.is.NoErr(err)
 	w.t.Cleanup(func() { files.Close() })
 	w.options.Files = files
+	w.periodic = []string{"media.delete_objects", "media.remove_unused"}
 	return store
 }
 

@@ -111,6 +111,7 @@ func TestAFileThatComesBackBeforeItsRemovalStays(t *testing.T) {
 
 func TestAFileThatACrashLeftWithoutARowIsSwept(t *testing.T) {
 	bubble(t, func(w *world) {
+		w.periodic = []string{"media.remove_unused"}
 		kept := w.file("image/png", "kept")
 		up, err := w.options.Files.Create()
 		w.is.NoErr(err)

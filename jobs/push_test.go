@@ -337,6 +337,7 @@ func TestPeopleAreNotifiedOfWhatConcernsThem(t *testing.T) {
 
 func TestABurstMakesNoMoreNotificationsThanTheRuleAllows(t *testing.T) {
 	bubble(t, func(w *world) {
+		w.periodic = []string{"housekeeping"}
 		s := w.withPush()
 		onScreen := false
 		w.options.Push.OnScreen = func(organization int64, _, conversation string) bool {

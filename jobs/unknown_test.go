@@ -227,6 +227,7 @@ func TestAStopInMidCallIsAnUnknownOutcome(t *testing.T) {
 
 func TestACallbackThatMatchesNothingIsDroppedAfterADay(t *testing.T) {
 	bubble(t, func(w *world) {
+		w.periodic = []string{"housekeeping"}
 		parked := func() int {
 			return len(storagetest.Select[string](w.t, w.dir, `SELECT provider_id FROM parked_statuses`))
 		}

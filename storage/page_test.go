@@ -16,7 +16,6 @@ import (
 // there at the start is visited exactly once, in order. Many labels share a time.
 func TestPagesVisitEachRowOnce(t *testing.T) {
 	o := newFile(t)
-	o.Synchronous = "normal" // no need to wait for the disk here
 	db := open(t, o)
 	rapid.Check(t, func(rt *rapid.T) {
 		s := storagetest.Seed(t, db, "paged")

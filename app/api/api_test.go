@@ -90,7 +90,6 @@ func (f *fixture) in(t testing.TB) *fixture {
 func (f *fixture) start() {
 	f.t.Helper()
 	where := storagetest.Options(f.t, f.dir)
-	where.Synchronous = "normal" // what survives a power cut is tested in storage
 	f.committed = new(atomic.Pointer[func()])
 	where.OnCommit = func(storage.Commit) {
 		if tell := f.committed.Load(); tell != nil {

@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"confab/app/tools/rig/rigtest"
+	"confab/storage"
+	"confab/storage/storagetest"
 )
 
 func TestMain(m *testing.M) { rigtest.Main(windowTests{M: m}, nil) }
@@ -24,7 +26,7 @@ func confab(t testing.TB, args ...string) *exec.Cmd {
 	program := rigtest.Confab(t)
 	cmd := exec.Command(program.Path, args...)
 	cmd.Dir = t.TempDir()
-	cmd.Env = append(append(os.Environ(), program.Env...), "CONFAB_LOG__LEVEL=warn")
+	cmd.Env = append(append(os.Environ(), program.Env...), "CONFAB_LOG__LEVEL=warn", "CONFAB_STORAGE__SYNCHRONOUS=normal")
 	return cmd
 }
 
@@ -77,8 +79,14 @@ func newServer(t testing.TB) *server {
 func prepareServer(t testing.TB) *server {
 	t.Helper()
 	s := &server{t: t, dir: filepath.Join(t.TempDir(), "data")}
-	org := run(t, "orgs", "create", "Acme", "--data-dir", s.dir)
-	s.key = run(t, "keys", "create", "--org", org, "--data-dir", s.dir)
+	db, err := storage.Open(storagetest.Options(t, s.dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.key = storagetest.Seed(t, db, "Acme").Secret
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
 	s.address = freeAddress(t) // kept over restarts
 	return s
 }

@@ -52,13 +52,14 @@ func startStage(t testing.TB, give func(*app.Options, *simulator.Server), change
 		t.Fatal(err)
 	}
 	c := config.Default()
-	c.DataDir, c.Server.Listen = filepath.Join(t.TempDir(), "data"), "127.0.0.1:0"
+	c.DataDir, c.Server.Listen, c.Storage.Synchronous = filepath.Join(t.TempDir(), "data"), "127.0.0.1:0", "normal"
 	c.Provider.BaseURL, c.Provider.MessagesPerSecond, c.Provider.PairLimit, c.Provider.RetrySchedule = provider.URL, 0, false, nil
 	credentials := sim.Credentials()
 	c.Provider.AppID, c.Provider.AppSecret, c.Provider.VerifyToken = credentials.AppID, config.Secret(credentials.AppSecret), config.Secret(credentials.VerifyToken)
 	for _, f := range change {
 		f(&c)
 	}
+	storagetest.Options(t, c.DataDir) // with a database, which takes longer to make than to copy
 	o := app.Options{Config: c, Schema: storagetest.Schema(t), Version: "test", Log: slog.New(slog.DiscardHandler)}
 	give(&o, sim)
 	a, err := app.New(o)

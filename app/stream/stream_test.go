@@ -55,7 +55,6 @@ func newWorld(t testing.TB) *world {
 func (w *world) open() {
 	w.t.Helper()
 	o := storagetest.Options(w.t, w.dir)
-	o.Synchronous = "normal"
 	o.Now = func() storage.Time {
 		if *w.clock != 0 {
 			return *w.clock

@@ -39,7 +39,10 @@ func Unmade(t testing.TB, dir string) storage.Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return storage.Options{Path: storage.DatabaseFile(dir), Schema: Schema(t), MasterKey: key}
+	return storage.Options{
+		Path: storage.DatabaseFile(dir), Schema: Schema(t), MasterKey: key,
+		Synchronous: "normal", // no test cuts the power, and to wait for the disk takes most of the time of some
+	}
 }
 
 // empty are the files of an empty database and its key. To write them takes a tenth of the
@@ -60,6 +63,9 @@ func fill(t testing.TB, dir string) {
 	}
 
 	files := emptyFiles(t)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	for _, path := range paths {
 		if err := os.WriteFile(path, files[filepath.Base(path)], 0o600); err != nil {
 			t.Fatal(err)

@@ -65,7 +65,6 @@ func newFixture(t testing.TB, change []func(*Options)) *fixture {
 func (f *fixture) start() {
 	f.t.Helper()
 	where := storagetest.Options(f.t, f.dir)
-	where.Synchronous = "normal" // what survives a power cut is tested in storage
 	db, err := storage.Open(where)
 	if err != nil {
 		f.t.Fatal(err)
