@@ -188,7 +188,7 @@ func TestNoGETOfTheConsoleChangesAnything(t *testing.T) {
 
 // Recorded actions can be chosen in the log, by what it is about.
 func TestTheLogCanBeNarrowedToWhateverIsRecorded(t *testing.T) {
-	source, err := os.ReadFile("../assets/screens/log/audit.js")
+	source, err := os.ReadFile("../assets/texts/en/log.js")
 	if err != nil {
 		t.Fatal(err)
 	}

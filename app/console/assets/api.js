@@ -4,11 +4,7 @@
  */
 import { root, signInAgain } from "./session.js";
 import { reportAnswer } from "./live.js";
-
-const text = {
-  network: "Can’t reach the server.",
-  unreadable: "The server sent an unreadable response.",
-};
+import { server as text } from "texts/parts.js";
 
 /** APIError is what a call throws when it did not do what was asked. */
 export class APIError extends Error {

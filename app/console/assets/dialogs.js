@@ -12,37 +12,20 @@ import { switchRow } from "./parts/form.js";
 import { fact } from "./parts/table.js";
 import { navigate } from "./router.js";
 import { isAdmin, number, screens, singleKeys, theme } from "./session.js";
-
-const text = {
-  title: "Search or jump to",
-  placeholder: "Search screens and contacts, or paste an id",
-  none: "No results. You can also paste any id to open it.",
-  results: "Results",
-  screen: "Screen",
-  action: "Action",
-  contact: "Contact",
-  settings: "Settings",
-  hint: ["to move", "to open", "to close"],
-  dark: "Switch to dark theme",
-  light: "Switch to light theme",
-  shortcuts: "Keyboard shortcuts",
-  singleKeys: "Single-key shortcuts",
-  singleKeysHint: "Turn these off if you trigger them by accident, for example with voice control. Ctrl shortcuts stay on.",
-  then: "then",
-};
+import { jump as text } from "texts/shell.js";
 
 /** @typedef {{ id: string, name: string, kind: string, icon: string, run: () => void }} Entry */
 
 // Pages that are opened by their names: where, their name, their icon, and whether agents may.
 const pages = [
-  ["settings/people", "People", "contacts", ""],
-  ["settings/keys", "API keys", "key", ""],
-  ["settings/labels", "Labels", "label", ""],
-  ["settings/quick-replies", "Quick replies", "bolt", "agents"],
-  ["settings/profile", "Profile", "person", "agents"],
-  ["settings/health", "Health", "pulse", ""],
-  ["settings/keys?new=1", "New API key", "key", ""],
-  ["settings/people?new=1", "Invite someone", "contacts", ""],
+  ["settings/people", text.pages.people, "contacts", ""],
+  ["settings/keys", text.pages.keys, "key", ""],
+  ["settings/labels", text.pages.labels, "label", ""],
+  ["settings/quick-replies", text.pages.quickReplies, "bolt", "agents"],
+  ["settings/profile", text.pages.profile, "person", "agents"],
+  ["settings/health", text.pages.health, "pulse", ""],
+  ["settings/keys?new=1", text.pages.newKey, "key", ""],
+  ["settings/people?new=1", text.pages.invite, "contacts", ""],
 ];
 
 /** @returns {Entry[]} what can be opened by its name */
@@ -180,39 +163,39 @@ function searcher(found) {
 // How ids of ours begin, where they lead, and what they are. A path that ends with / is
 // followed by the id.
 const places = [
-  ["msg_", "trace/", "Message trace"],
-  ["evt_", "trace/", "Event trace"],
-  ["req_", "log/", "Request log"],
-  ["cnv_", "inbox/", "Conversation"],
-  ["ctc_", "contacts/", "Contact"],
-  ["bcs_", "broadcasts/", "Broadcast"],
-  ["tmpl_", "templates/", "Template"],
-  ["cus_", "customers/", "Customer"],
-  ["wbs_", "webhooks/", "Webhook"],
-  ["wbd_", "deliveries/", "Delivery"],
-  ["lbl_", "settings/labels", "Label"],
-  ["key_", "settings/keys", "API key"],
-  ["rul_", "rules/", "Rule"],
-  ["qrp_", "settings/quick-replies", "Quick reply"],
-  ["ses_", "settings/profile", "Session"],
-  ["aud_", "log/audit", "Audit entry"],
-  ["acc_", "numbers/", "Number"],
-  ["csl_", "customers", "Setup link"],
-  ["sec_", "webhooks", "Webhook secret"],
-  ["imp_", "contacts", "Contact import"],
-  ["med_", "inbox", "Message file"],
-  ["(org|team)_", "settings/people", "People"],
-  ["[0-9]{10,20}$", "numbers/", "Number"],
-  ["[0-9A-HJKMNP-TV-Z]{26}$", "settings/people/", "Team member"],
+  ["msg_", "trace/", text.ids.message],
+  ["evt_", "trace/", text.ids.event],
+  ["req_", "log/", text.ids.request],
+  ["cnv_", "inbox/", text.ids.conversation],
+  ["ctc_", "contacts/", text.ids.contact],
+  ["bcs_", "broadcasts/", text.ids.broadcast],
+  ["tmpl_", "templates/", text.ids.template],
+  ["cus_", "customers/", text.ids.customer],
+  ["wbs_", "webhooks/", text.ids.webhook],
+  ["wbd_", "deliveries/", text.ids.delivery],
+  ["lbl_", "settings/labels", text.ids.label],
+  ["key_", "settings/keys", text.ids.key],
+  ["rul_", "rules/", text.ids.rule],
+  ["qrp_", "settings/quick-replies", text.ids.quickReply],
+  ["ses_", "settings/profile", text.ids.session],
+  ["aud_", "log/audit", text.ids.audit],
+  ["acc_", "numbers/", text.ids.number],
+  ["csl_", "customers", text.ids.setupLink],
+  ["sec_", "webhooks", text.ids.secret],
+  ["imp_", "contacts", text.ids.import],
+  ["med_", "inbox", text.ids.media],
+  ["(org|team)_", "settings/people", text.ids.people],
+  ["[0-9]{10,20}$", "numbers/", text.ids.number],
+  ["[0-9A-HJKMNP-TV-Z]{26}$", "settings/people/", text.ids.person],
 ];
 
 /**
  * placeOf finds what an id is and which screen shows it; null if it is no id of ours.
- * @param {string} text
+ * @param {string} written
  * @returns {{ path: string, name: string } | null}
  */
-export function placeOf(text) {
-  const id = text.trim();
+export function placeOf(written) {
+  const id = written.trim();
   if (!/^[A-Za-z0-9_-]{8,64}$/.test(id)) return null;
   const [, path, name] = places.find(([pattern]) => new RegExp("^" + pattern).test(id)) ?? [];
   return path && name ? { path: path.endsWith("/") ? path + id : path, name } : null;

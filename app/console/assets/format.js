@@ -1,9 +1,22 @@
 /** Times, numbers and names, as the viewer's language and zone write them. */
 import { el, signal } from "./dom.js";
 import { presentTime } from "./session.js";
+import { browsers as browserText, categories, language, prices as priceText, sizes } from "texts/formats.js";
+
+/** What Intl writes in: the language of the texts, as people write it where the browser is from. */
+export const locale = navigator.languages?.find((one) => one.split("-")[0] === language.split("-")[0]) ?? language;
+
+const rules = new Intl.PluralRules(language);
+
+/**
+ * plural chooses the form of a text for a number: English has one and other, Arabic has six.
+ * @param {number} n
+ * @param {Partial<Record<Intl.LDMLPluralRule, string>> & { other: string }} forms
+ */
+export const plural = (n, forms) => forms[rules.select(n)] ?? forms.other;
 
 /** How times are written. @type {Record<string, any>} */
-const dateText = {
+const styles = {
   exact: { dateStyle: "full", timeStyle: "long" },
   clock: { hour: "numeric", minute: "2-digit" },
   day: { day: "numeric", month: "short" },
@@ -13,16 +26,19 @@ const dateText = {
   longDay: { weekday: "long", day: "numeric", month: "long" },
 };
 /** dates writes times in some way. @param {Intl.DateTimeFormatOptions} style */
-export const dates = (style) => new Intl.DateTimeFormat(undefined, style);
-export const exact = dates(dateText.exact);
-export const clock = dates(dateText.clock);
-export const day = dates(dateText.day);
-const dayAndYear = dates(dateText.dayAndYear);
-const ago = new Intl.RelativeTimeFormat(undefined, dateText.ago);
-const plain = new Intl.NumberFormat();
-const weekday = dates(dateText.weekday);
-const longDay = dates(dateText.longDay);
-const narrow = (/** @type {string} */ unit) => new Intl.NumberFormat(undefined, { style: "unit", unit, unitDisplay: "narrow" });
+export const dates = (style) => new Intl.DateTimeFormat(locale, style);
+export const exact = dates(styles.exact);
+export const clock = dates(styles.clock);
+export const day = dates(styles.day);
+const dayAndYear = dates(styles.dayAndYear);
+const ago = new Intl.RelativeTimeFormat(locale, styles.ago);
+const commas = new Intl.ListFormat(locale, { type: "unit" });
+const ands = new Intl.ListFormat(locale, { type: "conjunction" });
+const tenths = new Intl.NumberFormat(locale, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+const plain = new Intl.NumberFormat(locale);
+const weekday = dates(styles.weekday);
+const longDay = dates(styles.longDay);
+const narrow = (/** @type {string} */ unit) => new Intl.NumberFormat(locale, { style: "unit", unit, unitDisplay: "narrow" });
 const minutes = narrow("minute");
 const hours = narrow("hour");
 
@@ -34,6 +50,12 @@ const halfDay = 12 * hour;
 export const now = signal(presentTime());
 setInterval(() => now.set(presentTime()), minute / 2);
 
+/** listOf is a list with commas. @param {string[]} words */
+export const listOf = (words) => commas.format(words);
+
+/** andOf is a list whose last is joined by "and". @param {string[]} words */
+export const andOf = (words) => ands.format(words);
+
 /** @param {number} value */
 export const count = (value) => plain.format(value);
 
@@ -43,23 +65,28 @@ export const count = (value) => plain.format(value);
  * @returns {(amount: number) => string}
  */
 export function moneyIn(currency) {
-  const style = new Intl.NumberFormat(undefined, { style: "currency", currency, minimumFractionDigits: 2, maximumFractionDigits: 4 });
+  const style = new Intl.NumberFormat(locale, { style: "currency", currency, minimumFractionDigits: 2, maximumFractionDigits: 4 });
   return (amount) => style.format(amount);
 }
 
-const priceText = { billable: "billable", free: "free", unknown: "unknown" };
+/** categoryOf is what the provider charges something as, in words. @param {string} category */
+export const categoryOf = (category) => categories[/** @type {"utility"} */ (category)] ?? category.replaceAll(/[_-]/g, " ");
 
 /** priceOf says as what the provider charges for a message. @param {{ billable: boolean | null, category: string }} pricing */
 export const priceOf = ({ billable, category }) =>
-  `${category.replaceAll(/[_-]/g, " ")}, ${billable ? priceText.billable : billable === null ? priceText.unknown : priceText.free}`;
+  `${categoryOf(category)}, ${billable ? priceText.billable : billable === null ? priceText.unknown : priceText.free}`;
 
 /** money writes an estimate. @param {{ amount: string, currency: string }} estimate */
 export const money = (estimate) => moneyIn(estimate.currency)(Number(estimate.amount));
 
-const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 0, signDisplay: "exceptZero" });
+const percent = new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 1 });
+const change = new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 0, signDisplay: "exceptZero" });
 
-/** percentOf is a change: "+12%". @param {number} part */
+/** percentOf is a part of the whole: "12.5%". @param {number} part */
 export const percentOf = (part) => percent.format(part);
+
+/** changeOf is a change: "+12%". @param {number} part */
+export const changeOf = (part) => change.format(part);
 
 /**
  * relative says when something was or will be: "5 min. ago", "in 3 days", "12 Mar".
@@ -75,7 +102,7 @@ function relative(at) {
   const days = Math.round((startOfDay(at) - startOfDay(now())) / (24 * hour));
   if (Math.abs(days) <= 1) return ago.format(days, "day") + ", " + clock.format(at);
   if (Math.abs(days) <= 6) return ago.format(days, "day");
-  return sameYear(at) ? day.format(at) : dayAndYear.format(at);
+  return dateOf(at);
 }
 
 /** @param {number} at */
@@ -102,7 +129,7 @@ export function time(value, never = "—") {
 export function date(value, never = "—") {
   if (!value) return never;
   const at = Date.parse(value);
-  return el("time", { datetime: value, title: exact.format(at) }, () => (sameYear(at) ? day : dayAndYear).format(at));
+  return el("time", { datetime: value, title: exact.format(at) }, () => dateOf(at));
 }
 
 /**
@@ -126,8 +153,11 @@ export const spanOf = (length) =>
 export function ageOf(at) {
   const age = now() - at;
   if (age < 24 * hour) return age < minute ? ago.format(0, "second") : spanOf(age);
-  return age < 6 * 24 * hour ? weekday.format(at) : (sameYear(at) ? day : dayAndYear).format(at);
+  return age < 6 * 24 * hour ? weekday.format(at) : dateOf(at);
 }
+
+/** dateOf is the day of a time: "12 Mar". @param {number} at */
+export const dateOf = (at) => (sameYear(at) ? day : dayAndYear).format(at);
 
 /** dayOf names the day of a time: "today", "yesterday", "Thursday, 12 March". @param {number} at */
 export function dayOf(at) {
@@ -135,11 +165,16 @@ export function dayOf(at) {
   return days > -2 && days < 2 ? ago.format(days, "day") : sameYear(at) ? longDay.format(at) : dayAndYear.format(at);
 }
 
+/** msOf is a number of milliseconds. @param {number} ms */
+export const msOf = (ms) => sizes.milliseconds(count(ms));
+
 /**
  * sizeOf is the size of a file.
  * @param {number} bytes
  */
-export const sizeOf = (bytes) => (bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} KB` : `${(bytes / 1e6).toFixed(1)} MB`);
+export const sizeOf = (bytes) => (bytes < 1e6
+  ? sizes.kilobytes(count(Math.ceil(bytes / 1e3)))
+  : sizes.megabytes(tenths.format(bytes / 1e6)));
 
 /**
  * plainNumber takes the marks off with which people write phone numbers.
@@ -190,7 +225,7 @@ export function browserName(agent) {
     ["Linux", "Linux"],
   ];
   const find = (/** @type {string[][]} */ all) => all.find(([mark]) => agent.includes(mark))?.[1];
-  const browser = find(browsers) ?? "Unknown browser";
+  const browser = find(browsers) ?? browserText.unknown;
   const system = find(systems);
-  return system ? `${browser} on ${system}` : browser;
+  return system ? browserText.on(browser, system) : browser;
 }

@@ -6,11 +6,7 @@
 import { call, get, post } from "./api.js";
 import { navigate } from "./router.js";
 import { me, preference, root } from "./session.js";
-
-const text = {
-  unsupported: "This browser doesn’t support notifications.",
-  denied: "Your browser blocks notifications from this site. Allow them in the site settings, then try again.",
-};
+import { push as text } from "texts/settings.js";
 
 /** Who has switched them on in this browser: a user's id. */
 const owner = preference("push", "");

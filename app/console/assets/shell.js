@@ -13,29 +13,7 @@ import { countUnsent, forgetWords } from "./screens/inbox/drafts.js";
 import {
   chosenNumber, counts, leaving, me, number, numbers, numbersKnown, root, screens, theme, unread,
 } from "./session.js";
-
-const text = {
-  goTo: "Go to",
-  everywhere: "Everywhere",
-  unread: " unread",
-  number: "Number",
-  account: "Account",
-  profile: "Profile",
-  sessions: "Sessions",
-  jump: "Search or jump to",
-  shortcuts: "Keyboard shortcuts",
-  docs: "API reference",
-  availability: "Availability",
-  available: "Available",
-  away: "Away",
-  signOut: "Sign out",
-  signOutUnsent: "Sign out with unsent messages?",
-  unsentLead: (/** @type {number} */ n) => (n === 1 ? "One message has" : `${n} messages have`) +
-    " not been sent yet. Signing out discards unsent messages and all drafts.",
-  discard: "Discard and sign out",
-  theme: "Theme",
-  themes: { system: "System", light: "Light", dark: "Dark" },
-};
+import { shell as text } from "texts/shell.js";
 
 /** The keys after g that lead to a screen. */
 const keys = {

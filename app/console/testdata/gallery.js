@@ -64,10 +64,9 @@ const parts = [
   section("Table", {}, table({
     caption: "Deliveries",
     rows,
-    columns: [
-      { name: "Event", sort: "type" }, "Delivery", "State", { name: "Tries", kind: "number", sort: "tries" }, "Time",
-      { name: "Replay", kind: "end", unseen: true },
-    ],
+    columns: ["Event", "Delivery", "State", "Tries", "Time", "Replay"],
+    kinds: { 3: "number", 5: "end" },
+    sorts: { 0: "type", 3: "tries" },
     cells: [
       (one) => el("a", { href: "#" + one().id }, one().type),
       (one) => el("span.mono", null, one().id),

@@ -17,8 +17,8 @@ const namespace = "console"
 
 // bundle bundles entries and all that they import. Modules that several entries need, or that are
 // imported later, are files of their own. Every name has a hash of the content. Scripts have
-// source maps, which name the modules by their paths.
-func bundle(trees []fs.FS, entries ...string) (map[string][]byte, error) {
+// source maps, which name the modules by their paths. Imports of texts are those of a language.
+func bundle(trees []fs.FS, language string, entries ...string) (map[string][]byte, error) {
 	built := api.Build(api.BuildOptions{
 		EntryPoints: entries,
 		Outdir:      "/",
@@ -37,7 +37,7 @@ func bundle(trees []fs.FS, entries ...string) (map[string][]byte, error) {
 		Sourcemap:         api.SourceMapExternal,
 		SourcesContent:    api.SourcesContentExclude,
 
-		Plugins: []api.Plugin{readFrom(trees)},
+		Plugins: []api.Plugin{readFrom(trees, language)},
 	})
 	if faults := append(built.Errors, built.Warnings...); len(faults) > 0 {
 		return nil, errors.New(strings.Join(api.FormatMessages(faults, api.FormatMessagesOptions{}), "\n"))
@@ -71,9 +71,13 @@ func loaderOf(name string) api.Loader {
 	return api.LoaderJS
 }
 
-// readFrom lets the bundler read from file systems, the first of which that has a file wins.
-func readFrom(trees []fs.FS) api.Plugin {
+// readFrom lets the bundler read from file systems, the first of which that has a file wins, and
+// the texts of a language.
+func readFrom(trees []fs.FS, language string) api.Plugin {
 	resolve := func(a api.OnResolveArgs) (api.OnResolveResult, error) {
+		if name, isText := strings.CutPrefix(a.Path, "texts/"); isText {
+			return api.OnResolveResult{Path: path.Join("texts", language, name), Namespace: namespace}, nil
+		}
 		return api.OnResolveResult{Path: path.Join(path.Dir(a.Importer), a.Path), Namespace: namespace}, nil
 	}
 

@@ -22,7 +22,7 @@ func TestModulesAreBundledUnderNamesOfTheirContent(t *testing.T) {
 			"base.css":        {Data: []byte("a { top: 0 }\n")},
 			"icons.svg":       {Data: []byte("<svg/>")},
 			"not_imported.js": {Data: []byte("import")},
-		}}, "app.js", "page.css")
+		}}, "en", "app.js", "page.css")
 		is.NoErr(err)
 
 		name := func(prefix, ext string) string {
@@ -55,7 +55,7 @@ func TestModulesAreBundledUnderNamesOfTheirContent(t *testing.T) {
 
 func TestModulesThatCannotBeBundledAreNamed(t *testing.T) {
 	for _, source := range []string{`import "./none.js";`, `import { b } from "./app.js"; b();`, "let a = ;"} {
-		_, err := bundle([]fs.FS{fstest.MapFS{"app.js": {Data: []byte(source)}}}, "app.js")
+		_, err := bundle([]fs.FS{fstest.MapFS{"app.js": {Data: []byte(source)}}}, "en", "app.js")
 		if err == nil || !strings.Contains(err.Error(), "app.js") {
 			t.Errorf("%s: %v", source, err)
 		}

@@ -56,7 +56,7 @@ func write(sources, target string) error {
 func build(sources fs.FS) (map[string][]byte, error) {
 	all := make(map[string][]byte)
 	for page, own := range scripts {
-		files, err := bundle([]fs.FS{sources, theme.Files}, slices.Concat(own, entries)...)
+		files, err := bundle([]fs.FS{sources, theme.Files}, "en", slices.Concat(own, entries)...)
 		if err != nil {
 			return nil, err
 		}

@@ -3,6 +3,7 @@ import { el, signal, svg } from "../dom.js";
 import { hue, initials } from "../format.js";
 import icons from "../icons.svg";
 import { guides, root } from "../session.js";
+import { copying as copyText, guide as guideText, words } from "texts/parts.js";
 
 /** @typedef {import("../dom.js").Child} Child */
 
@@ -36,6 +37,9 @@ export function button(name, { icon: drawing, look = "plain", iconOnly = false, 
   );
 }
 
+/** wordOf is a state of the API in words. @param {string} state */
+export const wordOf = (state) => words[/** @type {"active"} */ (state)] ?? state.replaceAll("_", " ");
+
 /**
  * chip says a state in a word.
  * @param {string} word
@@ -58,7 +62,7 @@ export const dot = (color) => el("span.dot.label-" + color, { "aria-hidden": "tr
 /** guideLink leads to the guide to the screen that is open, if there is one. */
 function guideLink() {
   const guide = guides[location.pathname.slice(root.pathname.length)];
-  return guide && el("a.guide", { href: new URL(guide, root).href }, "Guide");
+  return guide && el("a.guide", { href: new URL(guide, root).href }, guideText);
 }
 
 /**
@@ -86,8 +90,6 @@ export function section(title, { lead, actions }, ...children) {
     lead && el("p.lead", null, lead),
     children);
 }
-
-const copyText = { copy: "Copy", copied: "Copied", select: "Press Ctrl-C to copy" };
 
 /**
  * copy puts a text on the clipboard, or selects the element that shows it where the
@@ -121,6 +123,6 @@ export function copyable(value, { name, block = false }) {
   };
   const press = block
     ? el("button.button", { type: "button", onclick: run }, el("span", null, copyText.copy), el("span.unseen", null, " " + name))
-    : button(copyText.copy + " " + name, { icon: "copy", look: "bare", iconOnly: true, run });
+    : button(copyText.copyOf(name), { icon: "copy", look: "bare", iconOnly: true, run });
   return el(block ? "div.copyable.block" : "span.copyable", null, shown, press, el("span.copied", { role: "status" }, () => copyStatus()));
 }

@@ -4,14 +4,8 @@ import { APIError } from "../api.js";
 import { button } from "./basics.js";
 import { toast } from "./notices.js";
 import { problem } from "./states.js";
+import { dialog as text } from "texts/parts.js";
 
-const text = {
-  close: "Close",
-  cancel: "Cancel",
-  busy: "One moment…",
-  done: "Done",
-  type: (/** @type {string} */ word) => `Type “${word}” to confirm`,
-};
 let dialogs = 0;
 
 /**

@@ -4,8 +4,15 @@ import { APIError, newKey } from "../api.js";
 import { button } from "./basics.js";
 import { dialog, shown } from "./dialog.js";
 import { problem } from "./states.js";
+import { form as text } from "texts/parts.js";
 
-const text = { cancel: "Cancel", saving: "Saving…", required: "This field is required.", optional: "optional" };
+/**
+ * options are values with their labels, and hints, as the texts have them.
+ * @param {Record<string, string | { label: string, hint: string }>} texts
+ */
+export const options = (texts) =>
+  Object.entries(texts).map(([value, one]) => ({ value, ...(typeof one === "string" ? { label: one } : one) }));
+
 let forms = 0;
 
 /**

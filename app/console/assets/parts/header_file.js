@@ -2,12 +2,7 @@
 import { effect, el, untracked } from "../dom.js";
 import { button } from "./basics.js";
 import { attachments } from "../screens/inbox/attachments.js";
-
-const text = {
-  choose: { image: "Choose picture", video: "Choose video", document: "Choose document" },
-  other: "Choose file",
-  upload: "Upload file",
-};
+import { headerFile as text } from "texts/parts.js";
 
 /**
  * headerFile is what templateForm takes for a header with a file. shown is the same parameter

@@ -1,14 +1,7 @@
 /** Buttons and lists below a text: as a form has them, and as the API does. */
 import { APIError } from "../api.js";
+import { interactive as text } from "texts/parts.js";
 
-const text = {
-  buttons: ["Button 1", "Button 2", "Button 3"],
-  open: "Button that opens the list",
-  rows: "Rows",
-  rowsHint: "One per line, up to 10. Add a description after a |.",
-  tooMany: "Rows: at most 10.",
-  tooLong: "Rows: at most 24 characters each, and 72 for a description.",
-};
 const most = { rows: 10, title: 24, description: 72 };
 
 /** buttonFields are the fields of 1 to 3 buttons. @param {boolean} [optional] */

@@ -5,25 +5,12 @@
  */
 import { computed, effect, el, onDispose, signal, untracked, when } from "../dom.js";
 import { page } from "../api.js";
-import { count } from "../format.js";
 import { link, query, setQuery } from "../router.js";
 import { number, numbersKnown } from "../session.js";
-import { button, chip } from "./basics.js";
+import { button, chip, wordOf } from "./basics.js";
 import { toastError } from "./notices.js";
 import { empty, loaded, pace, resource, skeleton } from "./states.js";
-
-const text = {
-  more: "Show more",
-  first: "First page",
-  all: "All",
-  fresh: (/** @type {number} */ n) => count(n) + " new",
-  looking: "Searching further back…",
-  goOn: "Keep searching",
-  soFar: "No matches so far. There’s more to search.",
-  noNumber: "No number connected",
-  noNumberBody: "Connect a number to get started.",
-  numbers: "Numbers",
-};
+import { lists as text } from "texts/parts.js";
 
 /** How many rows are on the page at most. */
 const mostRows = 200;
@@ -276,7 +263,7 @@ const tones = {
  * @param {string} word
  */
 export const stateChip = (word) =>
-  chip(word, /** @type {any} */ (Object.entries(tones).find(([, words]) => words.split(" ").includes(word))?.[0] ?? "quiet"));
+  chip(wordOf(word), /** @type {any} */ (Object.entries(tones).find(([, words]) => words.split(" ").includes(word))?.[0] ?? "quiet"));
 
 /** allLabels reads the labels of the organization; none until they are there. */
 export function allLabels() {

@@ -3,8 +3,8 @@ import { el, list, signal } from "../dom.js";
 import { APIError } from "../api.js";
 import { connection, retry } from "../live.js";
 import { button, icon } from "./basics.js";
+import { notices as text, connection as lostText } from "texts/parts.js";
 
-const text = { region: "Messages from confab", dismiss: "Dismiss", failed: "Something went wrong on this page." };
 const shownFor = 6000;
 
 /**
@@ -69,8 +69,6 @@ export function toastRegion() {
 }
 
 /** connectionBar shows when the server is gone, and how it reconnects. */
-const lostText = { lost: "Reconnecting… your text is safe", now: "Try now" };
-
 export function connectionBar() {
   return el("div.connection", { role: "status" }, () =>
     connection() !== "connected" && el("div.connection-bar", null,

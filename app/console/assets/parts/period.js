@@ -2,12 +2,7 @@
 import { query } from "../router.js";
 import { presentTime } from "../session.js";
 import { filter } from "./lists.js";
-
-const text = {
-  period: "Period",
-  last30: "Last 30 days",
-  periods: { week: "Last 7 days", month: "This month", before: "Last month", quarter: "Last 90 days" },
-};
+import { period as text } from "texts/parts.js";
 
 const day = 86_400_000;
 

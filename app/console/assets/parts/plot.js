@@ -1,8 +1,7 @@
 /** Plots, drawn by us: a line beside a figure, and columns and bars with a table below them. */
 import { el, signal, svg } from "../dom.js";
 import { count } from "../format.js";
-
-const text = { table: "View as table", day: "Day", name: "Name", before: "Before", none: "—" };
+import { plot as text } from "texts/parts.js";
 
 /**
  * sparkline draws values as a line. It is never alone: figures are beside it.

@@ -3,22 +3,7 @@ import { computed, el, onDispose, signal, untracked } from "../dom.js";
 import { APIError, get } from "../api.js";
 import { onChanged, together } from "../live.js";
 import { button, copyable, icon } from "./basics.js";
-
-const text = {
-  again: "Try again",
-  loading: "Loading",
-  lostTitle: "Can’t reach the server",
-  lost: "Nothing was changed. It retries as soon as you’re back online.",
-  goneTitle: "Not found",
-  gone: "It may have been deleted, or it belongs to another organization.",
-  deniedTitle: "Only admins can open this",
-  denied: "Ask an admin if you need access.",
-  failedTitle: "Couldn’t load this",
-  failed: "Nothing was lost. Try again in a moment. If it keeps happening, send your operator the request id below.",
-  pageFailed: "Something went wrong on this page. Reload it. If it keeps happening, tell your operator.",
-  request: "request id",
-  reference: "Request",
-};
+import { problems, states as text } from "texts/parts.js";
 
 /** How often what changes all the time is read again, in milliseconds. */
 export const pace = 1000;
@@ -79,6 +64,14 @@ function explain(error) {
   if (isGone(error)) return [text.goneTitle, text.gone];
   if (error.status === 403) return [text.deniedTitle, text.denied];
   return [text.failedTitle, error.message + " " + text.failed];
+}
+
+/**
+ * wrongText is what the server says of a field, for who sees it beside the field.
+ * @param {APIError} error
+ */
+export function wrongText({ message, param }) {
+  return param && message.startsWith(param + " ") ? problems.of(message.slice(param.length + 1)) : message;
 }
 
 /**

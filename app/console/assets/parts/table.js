@@ -1,14 +1,13 @@
 /** Tables: with a caption, sorted where that is cheap, and as cards on a small screen. */
 import { computed, el, list, signal } from "../dom.js";
 import { icon } from "./basics.js";
-
-const text = { sortBy: "Sort by" };
+import { table as text } from "texts/parts.js";
 
 /**
  * @typedef {object} Column
  * @property {string} name
  * @property {string} [sort] the property to sort by
- * @property {string} [kind] "number": figures; "end": what can be done with a row; "about": what the row is about, as the first is
+ * @property {string} kind "number": figures; "end": what can be done with a row; "picks": choosing it; "about": what the row is about, as the first is
  * @property {boolean} [unseen] the name of the column is only read out
  */
 
@@ -18,15 +17,19 @@ const text = { sortBy: "Sort by" };
  * @template T
  * @param {object} options
  * @param {string} options.caption what the table lists, for those who hear it
- * @param {(string | Column)[]} options.columns
+ * @param {string[]} options.columns their names
+ * @param {Record<number, string>} [options.kinds] of columns, by their places
+ * @param {Record<number, string>} [options.sorts] what columns are sorted by, by their places
  * @param {(false | null | undefined | ((row: () => T) => import("../dom.js").Child))[]} options.cells of each column; it is left out where there is none
  * @param {() => readonly T[]} options.rows
  * @param {(row: any) => string} [options.key]
  */
-export function table({ caption, columns, cells, rows, key = (row) => row.id }) {
-  const shown = columns.map((column, i) => /** @type {Column & { cell: any }} */ ({
-    kind: i ? "" : "about",
-    ...(typeof column === "string" ? { name: column } : column),
+export function table({ caption, columns, kinds = {}, sorts = {}, cells, rows, key = (row) => row.id }) {
+  const shown = columns.map((name, i) => /** @type {Column & { cell: any }} */ ({
+    name,
+    kind: kinds[i] ?? (i ? "" : "about"),
+    sort: sorts[i],
+    unseen: ["end", "picks"].includes(kinds[i]),
     cell: cells[i],
   })).filter((column) => column.cell);
   const order = signal({ column: -1, down: false });

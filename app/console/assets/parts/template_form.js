@@ -1,19 +1,7 @@
 /** What a template needs before it can be sent, as fields, and the `components` of that send. */
 import { el, signal } from "../dom.js";
 import { isCode, kindOf, mediaNames, partOf, samplesOf, variablesOf } from "./template_preview.js";
-
-const text = {
-  code: "Code",
-  header: "Header ",
-  link: (/** @type {string} */ format) => `${format} (https URL)`,
-  place: ["Latitude", "Longitude", "Place", "Address"],
-  button: (/** @type {string} */ name) => `Link ending for “${name}”`,
-  coupon: "Offer code",
-  ends: "Offer ends",
-  card: (/** @type {number} */ i) => `Card ${i}: `,
-  required: "This field is required.",
-  unsupported: "This template shows a product. Send it through the API.",
-};
+import { templateForm as text } from "texts/parts.js";
 
 /**
  * templateForm builds the fields of a template. components gives what they hold, filled
@@ -181,7 +169,7 @@ function headerFields(part, prefix, context) {
   }
   const type = format.toLowerCase();
   if (context.file && !prefix && ["image", "video", "document"].includes(type)) return [context.file(type)];
-  const label = text.link(mediaNames[/** @type {"IMAGE"} */ (format)]?.[0] ?? format);
+  const label = text.link(mediaNames[/** @type {"IMAGE"} */ (format)] ?? format);
   return [context.field(prefix + label, "", (link) => ({ type, [type]: { link } }), "url")];
 }
 

@@ -6,37 +6,16 @@ import { el } from "../dom.js";
 import { icon } from "./basics.js";
 import { words } from "./formatted.js";
 import { sourceOf } from "./library.js";
+import { templatePreview as text } from "texts/parts.js";
 
-const text = {
-  name: "Preview",
-  cards: "Cards",
-  more: "See all options",
-  code: "*{{1}}* is your verification code.",
-  secret: " For your security, do not share this code.",
-  expires: (/** @type {number} */ minutes) => `This code expires in ${minutes} minutes.`,
-  offerEnds: "Ends at the time you set",
-  empty: "Your message preview",
-};
+/** What a header shows for a file. */
+export const mediaNames = text.media;
 
-/** What a header shows for a file, and its icon. */
-export const mediaNames = {
-  IMAGE: ["Picture", "picture"],
-  VIDEO: ["Video", "film"],
-  GIF: ["GIF", "film"],
-  DOCUMENT: ["Document", "templates"],
-  LOCATION: ["Location", "place"],
-  PRODUCT: ["Product", "label"],
-};
-
-/** The icons of buttons, and the texts of those that the network names itself. */
-const buttons = {
-  QUICK_REPLY: ["answer", ""],
-  URL: ["arrow", ""],
-  PHONE_NUMBER: ["phone", ""],
-  VOICE_CALL: ["phone", ""],
-  COPY_CODE: ["copy", "Copy offer code"],
-  OTP: ["copy", "Copy code"],
-  REQUEST_CONTACT_INFO: ["person", "Share contact info"],
+/** The icons of headers, and of buttons. */
+const mediaIcons = { IMAGE: "picture", VIDEO: "film", GIF: "film", DOCUMENT: "templates", LOCATION: "place", PRODUCT: "label" };
+const buttonIcons = {
+  QUICK_REPLY: "answer", URL: "arrow", PHONE_NUMBER: "phone", VOICE_CALL: "phone",
+  COPY_CODE: "copy", OTP: "copy", REQUEST_CONTACT_INFO: "person",
 };
 
 const variable = /\{\{\s*(\w+)\s*\}\}/g;
@@ -155,7 +134,8 @@ function header(part, given, sent) {
   const format = (part.format ?? "TEXT").toUpperCase();
   if (format === "TEXT") return el("p.preview-head", { dir: "auto" }, fill(part.text ?? "", part, given, sent));
 
-  const [name, drawing] = mediaNames[/** @type {"IMAGE"} */ (format)] ?? mediaNames.DOCUMENT;
+  const kind = /** @type {"IMAGE"} */ (format in mediaNames ? format : "DOCUMENT");
+  const [name, drawing] = [mediaNames[kind], mediaIcons[kind]];
   const one = given?.parameters?.[0];
   const file = one?.[one.type];
   const url = file?.link ?? [part.example?.header_url].flat()[0];
@@ -170,8 +150,8 @@ function header(part, given, sent) {
 function buttonList(all) {
   const shown = all.length > 3 ? 2 : 3; // as phones do
   const row = (/** @type {any} */ one) => {
-    const [drawing, name] = buttons[/** @type {"URL"} */ (kindOf(one))] ?? ["arrow", ""];
-    return el("span.preview-button", { dir: "auto" }, icon(drawing), one.text || name || "…");
+    const name = text.buttons[/** @type {"OTP"} */ (kindOf(one))]; // of those that the network names itself
+    return el("span.preview-button", { dir: "auto" }, icon(buttonIcons[/** @type {"URL"} */ (kindOf(one))] ?? "arrow"), one.text || name || "…");
   };
   return all.length > 0 && el("div.preview-buttons", null,
     all.slice(0, shown).map(row),

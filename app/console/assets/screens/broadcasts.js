@@ -1,9 +1,9 @@
 /** Broadcasts: one template to many people, and how many of them got and read it. */
 import { computed, effect, el, list, onDispose, signal, when } from "../dom.js";
 import { get, post } from "../api.js";
-import { count, money, time } from "../format.js";
+import { count, locale, money, time } from "../format.js";
 import { announce } from "../live.js";
-import { button, copyable, heading, section } from "../parts/basics.js";
+import { button, copyable, heading, section, wordOf } from "../parts/basics.js";
 import { confirmAction } from "../parts/dialog.js";
 import { filter, follow, ofNumber, paged, pagedList, stateChip } from "../parts/lists.js";
 import { loaded, pace, resource } from "../parts/states.js";
@@ -14,57 +14,12 @@ import { link, navigate, query } from "../router.js";
 import { number, numbers, root } from "../session.js";
 import { people, reasonOf } from "./broadcasts/forecast.js";
 import { newBroadcast } from "./broadcasts/new.js";
+import { broadcasts as text } from "texts/broadcasts.js";
 
-const text = {
-  title: "Broadcasts",
-  lead: "Send one template to many people. Your team’s replies always go first.",
-  newOne: "New broadcast",
-  status: "Status",
-  statuses: ["preparing", "scheduled", "running", "paused", "completed", "cancelled"],
-  columns: ["Name", "Status", "Progress", "Template", "When"],
-  emptyTitle: "No broadcasts yet",
-  emptyBody: "Pick an approved template and a label to message everyone who has it.",
-  none: "No broadcasts match.",
-  id: "broadcast id",
-  of: (/** @type {number} */ done, /** @type {number} */ all) => `${count(done)} of ${count(all)}`,
-  progress: "Progress",
-  moves: { pause: "Pause", resume: "Resume" },
-  cancel: "Cancel",
-  cancelTitle: (/** @type {string} */ name) => `Cancel ${name}?`,
-  cancelBody: (/** @type {number} */ n) => `${people(n)} still waiting won’t get it. Messages already sent stay sent.`,
-  cancelAction: "Cancel broadcast",
-  starts: "Starts ",
-  started: "Started ",
-  ended: "Completed ",
-  rate: (/** @type {number} */ n) => `${count(n)} a second`,
-  left: (/** @type {string} */ words) => `about ${words} left`,
-  paused: {
-    requested: "Paused by hand. Nothing is sent until someone resumes it.",
-    restored: "Paused because the server was restored from a backup. Check what was sent before you resume.",
-    quota_exceeded: "Paused: your plan’s messages for this month are used up.",
-    account_rate_limited: "Paused: the provider asked to slow down. It resumes by itself.",
-  },
-  stopped: (/** @type {string} */ code) => `Paused: this number can’t send right now (${code.replaceAll("_", " ")}). Fix that, then resume.`,
-  funnel: "Results",
-  counts: { sent: "Sent", delivered: "Delivered", read: "Read", failed: "Failed", skipped: "Skipped", waiting: "Waiting" },
-  replies: "Replies",
-  repliesLead: "People who wrote back or tapped a button within 3 days.",
-  replied: "Replied",
-  cost: "Cost",
-  costOf: (/** @type {number} */ n, /** @type {string | null} */ amount) =>
-    `${count(n)} billable ${n === 1 ? "message" : "messages"}${amount ? `, estimated at ${amount}` : ""}`,
-  tapped: (/** @type {string} */ button) => `Tapped “${button}”`,
-  failed: "Failures by reason",
-  skipped: "Skipped by reason",
-  failure: (/** @type {string} */ words, /** @type {number} */ code) => `${words} (${code})`,
-  reasonColumns: ["Reason", { name: "People", kind: "number", sort: "count" }],
-  recipients: "Recipients",
-  states: ["waiting", "sent", "delivered", "read", "failed", "skipped"],
-  recipient: ["Recipient", "Status", "Why"],
-  noRecipients: "No recipients match.",
-  export: "Export",
-  message: "Message",
-};
+const [statuses, states] = [
+  ["preparing", "scheduled", "running", "paused", "completed", "cancelled"],
+  ["waiting", "sent", "delivered", "read", "failed", "skipped"],
+].map((all) => all.map((value) => ({ value, label: wordOf(value) })));
 
 /** done counts those who were dealt with; of a cancelled one, only whom it was sent to. @param {any} broadcast */
 const done = ({ status, counts: { total, waiting, skipped } }) => total - waiting - (status === "cancelled" ? skipped : 0);
@@ -88,7 +43,7 @@ function allBroadcasts() {
     ofNumber((of) => {
       const all = paged(`v1/${of}/broadcasts`, { filters, kinds: ["broadcast"] });
       return [
-        when(() => all.data()?.length || filters().status, () => el("div.filters", null, filter(text.status, "status", () => text.statuses))),
+        when(() => all.data()?.length || filters().status, () => el("div.filters", null, filter(text.status, "status", () => statuses))),
         pagedList(all, broadcastTable, () => (filters().status
           ? text.none
           : { icon: "broadcasts", title: text.emptyTitle, body: text.emptyBody })),
@@ -186,7 +141,7 @@ function broadcastPage(one, path) {
 
 /** @param {any} one */
 function pausedNotice({ status, paused_reason: code }) {
-  return status === "paused" && el("p.notice", null, text.paused[/** @type {"requested"} */ (code)] ?? text.stopped(code));
+  return status === "paused" && el("p.notice", null, text.paused[/** @type {"requested"} */ (code)] ?? text.stopped(code.replaceAll("_", " ")));
 }
 
 /** @param {any} one */
@@ -219,7 +174,7 @@ function speed(data) {
 /** @param {number} seconds */
 function duration(seconds) {
   const [unit, size] = seconds < 90 ? ["second", 1] : seconds < 5400 ? ["minute", 60] : ["hour", 3600];
-  const words = new Intl.NumberFormat(undefined, { style: "unit", unit: String(unit), unitDisplay: "long" });
+  const words = new Intl.NumberFormat(locale, { style: "unit", unit: String(unit), unitDisplay: "long" });
   return words.format(Math.max(1, Math.round(seconds / Number(size))));
 }
 
@@ -249,6 +204,8 @@ function results(path, data) {
       rows: () => found.data()[kind],
       key: (one) => `${one.reason} ${one.code}`,
       columns: text.reasonColumns,
+      kinds: { 1: "number" },
+      sorts: { 1: "count" },
       cells: [(one) => () => words(one()), (one) => () => count(one().count)],
     })));
   return [
@@ -269,7 +226,7 @@ const replies = (found) => el("dl.replies", null,
     el("dt", { dir: "auto" }, text.tapped(one().button)), el("dd", null, () => count(one().count)))));
 
 /** @param {{ billable: number, estimate: any }} one */
-const cost = ({ billable, estimate }) => text.costOf(billable, estimate && money(estimate));
+const cost = ({ billable, estimate }) => (estimate ? text.estimated(text.billable(billable), money(estimate)) : text.billable(billable));
 
 /** @param {string} words */
 const upper = (words) => words.charAt(0).toUpperCase() + words.slice(1);
@@ -287,7 +244,7 @@ function recipients(path, counts) {
   follow(counts, all.reload);
   const save = () => el("a", { href: new URL(`api/${path}/recipients.csv`, root).href, download: "recipients.csv" }).click();
   return section(text.recipients, { actions: button(text.export, { icon: "download", run: save }) },
-    el("div.filters", null, filter(text.status, "recipients", () => text.states)),
+    el("div.filters", null, filter(text.status, "recipients", () => states)),
     pagedList(all, (rows) => table({
       caption: text.recipients,
       rows: () => rows().map((one, i) => ({ ...one, i })), // several may have no number

@@ -1,7 +1,7 @@
 /** Contacts: everybody who wrote, to find, label, bring in and take out. */
 import { computed, el, list, signal, when } from "../dom.js";
 import { post } from "../api.js";
-import { count, plainNumber, time } from "../format.js";
+import { plainNumber, time } from "../format.js";
 import { announce } from "../live.js";
 import { button, dot, face, heading } from "../parts/basics.js";
 import { formDialog } from "../parts/form.js";
@@ -14,41 +14,7 @@ import { link, navigate, onQuery, query } from "../router.js";
 import { isAdmin, number, root } from "../session.js";
 import { nameOf, oneContact } from "./contacts/contact.js";
 import { importDialog } from "./contacts/import.js";
-
-const text = {
-  title: "Contacts",
-  lead: "Everyone who has messaged this number, or whom it has messaged.",
-  newOne: "New contact",
-  import: "Import",
-  export: "Export",
-  search: "Search contacts",
-  label: "Label",
-  columns: [{ name: "Select", kind: "", unseen: true }, { name: "Name", kind: "about" }, "Labels", "Email", "Added"],
-  select: (/** @type {string} */ name) => `Select ${name}`,
-  selectAll: "Select all shown",
-  selected: (/** @type {number} */ n) => `${count(n)} selected`,
-  clear: "Clear",
-  attach: "Add label",
-  detach: "Remove label",
-  labelled: (/** @type {any} */ { applied, unchanged: same }) =>
-    count(applied - same) + " changed" + (same ? `, ${count(same)} needed no change` : ""),
-  emptyTitle: "No contacts yet",
-  emptyBody: "People who message this number show up here. You can also add or import contacts.",
-  none: "No contacts match.",
-  fields: [
-    {
-      name: "phone_number",
-      label: "Phone number",
-      type: "tel",
-      required: true,
-      hint: "With its country code: +15550001111.",
-      props: { maxlength: 30 },
-    },
-    { name: "name", label: "Name", optional: true, props: { maxlength: 200, dir: "auto", autocomplete: "off" } },
-    { name: "email", label: "Email", type: "email", optional: true, props: { maxlength: 255, autocomplete: "off" } },
-  ],
-  create: "Save",
-};
+import { contacts as text } from "texts/contacts.js";
 
 /** @type {import("../router.js").Build} */
 export default function contacts({ params }) {
@@ -81,7 +47,11 @@ function download() {
 
 /** newContact asks for somebody, and opens it. */
 const newContact = () => formDialog(text.newOne, {
-  fields: text.fields,
+  fields: [
+    { name: "phone_number", ...text.phone, type: "tel", required: true, props: { maxlength: 30 } },
+    { name: "name", label: text.name, optional: true, props: { maxlength: 200, dir: "auto", autocomplete: "off" } },
+    { name: "email", label: text.email, type: "email", optional: true, props: { maxlength: 255, autocomplete: "off" } },
+  ],
   submit: text.create,
   send: ({ phone_number, ...more }, once) =>
     post(`v1/${number()?.phone_number_id}/contacts`, { phone_number: plainNumber(phone_number), ...more }, once),
@@ -101,7 +71,8 @@ function contactList(id) {
   };
   const apply = async (/** @type {string} */ operation, /** @type {string} */ label_id) => {
     try {
-      toast(text.labelled(await post(`v1/${id}/contacts/bulk_label`, { contact_ids: [...chosen()], label_id, operation })));
+      const { applied, unchanged } = await post(`v1/${id}/contacts/bulk_label`, { contact_ids: [...chosen()], label_id, operation });
+      toast(unchanged ? text.labelledSome(applied - unchanged, unchanged) : text.labelled(applied));
       chosen.set(new Set());
       announce("contact");
     } catch (error) {
@@ -145,6 +116,7 @@ function contactTable(rows, chosen, toggle) {
     caption: text.title,
     rows,
     columns: text.columns,
+    kinds: { 0: "picks", 1: "about" },
     cells: [
       (one) => el("input.pick", {
         type: "checkbox",

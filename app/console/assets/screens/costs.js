@@ -1,32 +1,14 @@
 /** Costs: what messages cost, by day, category, number and campaign. Amounts are estimates. */
 import { effect, el, untracked } from "../dom.js";
 import { get } from "../api.js";
-import { count, date, money, moneyIn } from "../format.js";
+import { categoryOf, count, date, money, moneyIn } from "../format.js";
 import { button, heading, section } from "../parts/basics.js";
 import { everyRow } from "../parts/lists.js";
 import { daysBefore, everyDay, periodFilter, span } from "../parts/period.js";
 import { bars, columns, figure } from "../parts/plot.js";
 import { loaded, resource } from "../parts/states.js";
 import { numbers, root } from "../session.js";
-
-const text = {
-  title: "Costs",
-  lead: "What delivered messages cost. Amounts are estimates; the provider’s bill decides.",
-  export: "Export",
-  messages: "Messages",
-  billable: "Billable",
-  estimate: "Estimated cost",
-  noEstimate: "Not known",
-  noRates: "To see amounts, ask your operator to import rates.",
-  missing: "Some messages have no rate, so there is no total.",
-  ratesFrom: "Rates from ",
-  days: "By day",
-  daysLead: "Days in UTC, when messages were delivered. Behind them, the same number of days before.",
-  groups: { category: "By category", number: "By number", broadcast: "By campaign" },
-  none: "No costs in this period.",
-  noBroadcast: "Not in a campaign",
-  unknown: "Unknown",
-};
+import { costs as text } from "texts/reports.js";
 
 const kinds = /** @type {const} */ (["day", "category", "number", "broadcast"]);
 
@@ -122,7 +104,7 @@ function hint({ totals, rates_from: from }) {
 function nameOf(kind, group, names) {
   if (group === null) return kind === "broadcast" ? text.noBroadcast : text.unknown;
   if (kind === "broadcast") return names.get(group) ?? group;
-  if (kind === "category") return group.replaceAll(/[_-]/g, " ");
+  if (kind === "category") return categoryOf(group);
   const account = numbers().find((one) => one.phone_number_id === group);
   return account?.name ?? account?.phone_number ?? group;
 }

@@ -3,9 +3,9 @@ import { computed, el, when } from "../dom.js";
 import { get, patch, post, remove } from "../api.js";
 import { date, time } from "../format.js";
 import { announce } from "../live.js";
-import { button, copyable, heading, section } from "../parts/basics.js";
+import { button, copyable, heading, section, wordOf } from "../parts/basics.js";
 import { confirmAction } from "../parts/dialog.js";
-import { form, formDialog } from "../parts/form.js";
+import { form, formDialog, options } from "../parts/form.js";
 import { away } from "../parts/formatted.js";
 import { filter, paged, pagedList, searchbox, stateChip } from "../parts/lists.js";
 import { loaded, resource } from "../parts/states.js";
@@ -13,83 +13,17 @@ import { table } from "../parts/table.js";
 import { toast, toastError } from "../parts/notices.js";
 import { link, navigate, onQuery, query } from "../router.js";
 import { readTeams, teamFields } from "./settings.js";
+import { customers as text } from "texts/customers.js";
 
-const text = {
-  title: "Customers",
-  lead: "Businesses whose numbers you manage. Each connects its own through a link you send.",
-  newOne: "New customer",
-  search: "Search customers",
-  status: "Status",
-  statuses: ["pending", "active", "suspended", "archived", "all"],
-  notArchived: "Not archived",
-  columns: ["Name", "Status", "Email", "Created"],
-  emptyTitle: "No customers yet",
-  emptyBody: "Create one and send it a setup link. Once its number is connected, you can send from it.",
-  none: "No customers match.",
-  create: "Save",
-  id: "customer id",
-  fields: [
-    { name: "name", label: "Name", required: true, props: { maxlength: 200, dir: "auto", autocomplete: "off" } },
-    { name: "email", label: "Email", type: "email", optional: true, props: { maxlength: 255, autocomplete: "off" } },
-  ],
-  save: "Save",
-  saved: "Saved",
-  numbers: "Numbers",
-  noNumbers: "No numbers connected yet. Send a setup link.",
-  number: ["Number", "Name", "Status", "Connected", { name: "Disconnect", kind: "end", unseen: true }],
-  disconnect: "Disconnect",
-  disconnected: "Disconnected",
-  disconnectTitle: (/** @type {string} */ name) => `Disconnect ${name}?`,
-  disconnectBody: "It stops sending, and its messages, contacts and files are permanently deleted.",
-  links: "Setup links",
-  linksLead: "Whoever opens a link connects a number for this customer. Each link works once and is shown once.",
-  newLink: "New link",
-  editLink: "Edit link",
-  edit: "Edit",
-  linkColumns: ["Link", "Status", "Created", "Expires", { name: "Revoke", kind: "end", unseen: true }],
-  noLinks: "No links yet.",
-  hours: {
-    name: "expires_in_hours",
-    label: "Valid for",
-    type: "select",
-    options: [
-      { value: "24", label: "A day" },
-      { value: "168", label: "A week" },
-      { value: "720", label: "30 days" },
-    ],
-  },
-  leads: [
-    {
-      name: "success_redirect_url",
-      label: "Redirect to",
-      type: "url",
-      optional: true,
-      hint: "Where the customer goes after setup: a page of yours.",
-    },
-    { name: "failure_redirect_url", label: "If setup fails, redirect to", type: "url", optional: true },
-  ],
-  createLink: "Create link",
-  once: "Copy it now. You won’t see it again.",
-  linkName: "link",
-  open: "Open the page your customer sees",
-  revoke: "Revoke",
-  revoked: "Link revoked",
-  revokeTitle: "Revoke this link?",
-  revokeBody: "Anyone who opens it will see that it’s no longer valid.",
-  state: "Status",
-  suspend: "Suspend",
-  resume: "Resume",
-  archive: "Archive",
-  restore: "Restore",
-  lives: {
-    pending: "Hasn’t connected a number yet.",
-    active: "Its numbers send and receive. When suspended, they only receive.",
-    suspended: "Its numbers can’t send until you resume it.",
-    archived: "Hidden, and can’t send. Restoring brings it back as it was.",
-  },
-  archiveTitle: (/** @type {string} */ name) => `Archive ${name}?`,
-  archiveBody: "Its numbers stop sending and its links stop working. Nothing is deleted, and you can restore it.",
-};
+const statuses = ["pending", "active", "suspended", "archived", "all"].map((value) => ({ value, label: wordOf(value) }));
+const fields = [
+  { name: "name", label: text.name, required: true, props: { maxlength: 200, dir: "auto", autocomplete: "off" } },
+  { name: "email", label: text.email, type: "email", optional: true, props: { maxlength: 255, autocomplete: "off" } },
+];
+const leads = [
+  { name: "success_redirect_url", ...text.success, type: "url", optional: true },
+  { name: "failure_redirect_url", label: text.failure, type: "url", optional: true },
+];
 
 /** @type {import("../router.js").Build} */
 export default function customers({ params }) {
@@ -104,7 +38,7 @@ function allCustomers() {
   const body = el("div.page", null,
     heading(text.title, { lead: text.lead, actions: button(text.newOne, { icon: "plus", look: "primary", run: make }) }),
     when(() => all.data()?.length || narrowed(), () => el("div.filters", null, searchbox(text.search),
-      filter(text.status, "status", () => text.statuses, text.notArchived))),
+      filter(text.status, "status", () => statuses, text.notArchived))),
     pagedList(all, (rows) => table({
       caption: text.title,
       rows,
@@ -123,7 +57,7 @@ function allCustomers() {
 async function make() {
   const teams = await readTeams().catch(() => []);
   formDialog(text.newOne, {
-    fields: [...text.fields, ...teamFields(teams)],
+    fields: [...fields, ...teamFields(teams)],
     submit: text.create,
     send: (values, once) => post("v1/customers", values, once),
     done: (made) => navigate("customers/" + made.id),
@@ -151,7 +85,7 @@ function customerPage(one, path) {
       beside: [() => stateChip(data().status), copyable(data().id, { name: text.id })],
     }),
     form({
-      fields: text.fields,
+      fields,
       follows: data,
       blank: null,
       submit: text.save,
@@ -188,6 +122,7 @@ function numberSection(one, path) {
     rows,
     key: (number) => number.phone_number_id ?? number.onboarded_at,
     columns: text.number,
+    kinds: { 4: "end" },
     cells: [
       (number) => el("a", { href: link("numbers/" + number().phone_number_id) }, () => nameOf(number())),
       (number) => el("span", { dir: "auto" }, () => number().name ?? ""),
@@ -218,6 +153,7 @@ function linkSection(path, isArchived) {
     caption: text.links,
     rows,
     columns: text.linkColumns,
+    kinds: { 4: "end" },
     cells: [
       (one) => el("span.mono", null, "…" + one().token_last4),
       (one) => () => stateChip(one().status),
@@ -240,7 +176,7 @@ function linkSection(path, isArchived) {
 function linkDialog(path, one) {
   if (one) {
     return formDialog(text.editLink, {
-      fields: text.leads,
+      fields: leads,
       values: one,
       blank: null,
       submit: text.save,
@@ -248,7 +184,7 @@ function linkDialog(path, one) {
     }, { wide: true });
   }
   return formDialog(text.newLink, {
-    fields: [text.hours, ...text.leads],
+    fields: [{ name: "expires_in_hours", label: text.validFor, type: "select", options: options(text.hours) }, ...leads],
     values: { expires_in_hours: "168" },
     submit: text.createLink,
     send: (values, once) => post(path, { ...values, expires_in_hours: Number(values.expires_in_hours) }, once),

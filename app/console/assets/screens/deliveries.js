@@ -1,7 +1,7 @@
 /** One delivery: what was sent, how it was signed, and what came of each attempt. */
 import { computed, el, signal, when } from "../dom.js";
 import { post } from "../api.js";
-import { count, time } from "../format.js";
+import { msOf, time } from "../format.js";
 import { button, chip, copyable, heading, section } from "../parts/basics.js";
 import { toast, toastError } from "../parts/notices.js";
 import { empty, loaded, pace, resource } from "../parts/states.js";
@@ -9,49 +9,7 @@ import { fact, table } from "../parts/table.js";
 import { link, navigate } from "../router.js";
 import { copyCommand, quote } from "./log/curl.js";
 import { answer, deliveryChip } from "./webhooks/words.js";
-
-const text = {
-  title: "Delivery",
-  webhooks: "Webhooks",
-  webhook: "Webhook",
-  trace: "Trace",
-  id: "delivery id",
-  replay: "Replay",
-  replayed: "Replayed: this is the new delivery",
-  curl: "Copy as curl",
-  command: "command",
-  none: "Which delivery?",
-  noneBody: "Open a webhook and choose one of its deliveries.",
-  taken: (/** @type {number} */ status, /** @type {number} */ ms) => `Delivered: ${status} in ${count(ms)} ms.`,
-  untried: "Not attempted yet.",
-  untriedDead: "Never attempted: the webhook was disabled first.",
-  next: " Next attempt ",
-  dead: " Delivery stopped. Replay it once the endpoint works.",
-  givenUp: " Delivery stopped.",
-  of: "Replay of ",
-  as: "Replayed as ",
-  attempts: "Attempts",
-  columns: ["Attempt", "Time", { name: "Response", kind: "number" }, "Error", "Response body"],
-  nothing: "empty",
-  noAttempts: "No attempts yet. Each one shows up here with its response.",
-  paused: "No attempts yet: the webhook is paused. Resume it, and this delivery goes out.",
-  neverTried: "It was never attempted.",
-  payload: "Payload",
-  payloadLead: "Every attempt and replay sends exactly these bytes.",
-  headers: "Headers",
-  asSent: "As sent with the last attempt.",
-  asNow: "As they would be sent now: there was no attempt yet, or its secrets are gone.",
-  verify: "Verify the signature",
-  verifyLead: "Compute this over the raw bytes of the request, not over parsed JSON:",
-  signed: "what is signed",
-  compute: "Its HMAC-SHA256 in hexadecimal, keyed with the whole secret, must match one of the v1= values in X-Svc-Signature:",
-  secret: "Signing secret",
-  secretHint: "Never leaves this page.",
-  run: "Compute",
-  match: ["matches", " This secret signed the delivery."],
-  mismatch: ["does not match", " This secret didn’t sign it, or was revoked."],
-  shell: "In a shell",
-};
+import { delivery as text } from "texts/webhooks.js";
 
 /** @type {import("../router.js").Build} */
 export default function deliveries({ params }) {
@@ -121,7 +79,7 @@ function content(one, path) {
 function outcomeText(one, replay) {
   const why = one.error_message;
   const what = one.status === "succeeded"
-    ? text.taken(one.response_status, one.duration_ms ?? 0)
+    ? text.taken(one.response_status, msOf(one.duration_ms ?? 0))
     : why ? why[0].toUpperCase() + why.slice(1) + "." : one.status === "dead" ? text.untriedDead : text.untried;
   return [
     what,
@@ -164,6 +122,7 @@ function attemptTable(rows) {
     rows,
     key: (one) => String(one.attempt),
     columns: text.columns,
+    kinds: { 2: "number" },
     cells: [
       (one) => String(one().attempt),
       (one) => time(one().attempted_at),

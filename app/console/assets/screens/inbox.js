@@ -17,36 +17,7 @@ import { selection } from "./inbox/selection.js";
 import { sending } from "./inbox/sending.js";
 import { thread } from "./inbox/thread.js";
 import { filtersOf, sortOf, views } from "./inbox/views.js";
-
-const text = {
-  title: "Inbox",
-  details: "Details",
-  unsent: "Resolve with an unsent message?",
-  unsentBody: {
-    draft: "Your message wasn’t sent. It stays as a draft in this browser.",
-    waiting: "Your message hasn’t been sent yet. This browser sends it as soon as it can.",
-  },
-  resolveAnyway: "Resolve anyway",
-  choose: "Choose a conversation",
-  chooseBody: "Press j and k to move through the list, x to select, and Enter to open. Press ? for all keys.",
-  noNumber: "No number connected yet",
-  noNumberBody: "Connect a number to see its messages here.",
-  numbers: "Numbers",
-  keys: {
-    next: "Next conversation",
-    previous: "Previous conversation",
-    open: "Open conversation",
-    reply: "Reply",
-    resolve: "Resolve",
-    reopen: "Reopen",
-    assign: "Assign",
-    label: "Label",
-    unread: "Mark unread",
-    select: "Select",
-    clear: "Clear selection",
-    search: "Search messages",
-  },
-};
+import { inbox as text } from "texts/inbox.js";
 
 /** @param {AbortSignal} signal */
 async function readLabels(signal) {

@@ -6,11 +6,7 @@ import { audit } from "./log/audit.js";
 import { oneCall } from "./log/call.js";
 import { calls } from "./log/calls.js";
 import { jobs } from "./log/jobs.js";
-
-const text = {
-  title: "Log",
-  tabs: { calls: "Calls", jobs: "Jobs", audit: "Audit" },
-};
+import { log as text } from "texts/log.js";
 
 /** The addresses of the tabs. @type {Record<string, string>} */
 const places = { calls: "log", jobs: "log/jobs", audit: "log/audit" };

@@ -2,12 +2,7 @@
 import { el } from "../dom.js";
 import { empty } from "../parts/states.js";
 import { link } from "../router.js";
-
-const text = {
-  title: "Page not found",
-  body: "Check the address. Some pages are for admins only.",
-  back: "Go to the inbox",
-};
+import { nothing as text } from "texts/shell.js";
 
 /** @type {import("../router.js").Build} */
 export default function nothing() {

@@ -15,58 +15,21 @@ import { connectDialog, registerDialog } from "./numbers/forms.js";
 import { failureTable } from "./numbers/failures.js";
 import { hoursSection } from "./numbers/hours.js";
 import { optOutSection } from "./numbers/opt_out.js";
+import { numbers as text, states } from "texts/numbers.js";
 
-const text = {
-  title: "Numbers",
-  number: "Number",
-  lead: "The business numbers you send from.",
-  newOne: "New number",
-  columns: [{ name: "Name", sort: "called" }, "Number", { name: "Status", sort: "word" }, { name: "Connected", sort: "created_at" }],
-  none: "No numbers yet",
-  noneBody: "Connect a number from your business account to send and receive messages.",
-  noneAgent: "Ask an admin to connect the first one.",
-  id: "phone number id",
-  register: "Register",
-  limited: "The provider is limiting how fast it sends. Messages may wait a few minutes.",
-  again: "Connect again",
-  check: "Check now",
-  checked: "Checked",
-  disconnect: "Disconnect",
-  disconnectTitle: (/** @type {string} */ name) => `Disconnect ${name}?`,
-  disconnectBody: "It stops sending. Its messages and contacts stay, and you can connect it again.",
-  disconnected: "Disconnected",
-  delete: "Delete",
-  deleteTitle: (/** @type {string} */ name) => `Delete ${name}?`,
-  deleteBody: "This permanently deletes its messages, contacts, files and events.",
-  deleted: "Number deleted",
-  quality: "Last 24 hours",
-  figures: { sent: "Sent", delivered: "Delivered", read: "Read", failed: "Failed", received: "Received" },
-  failures: "Why messages failed",
-  webhook: "Provider webhook",
-  webhookLead: "Enter this URL in your app’s settings at the provider, so that it reports messages and changes here.",
-  webhookName: "address",
-  details: "Details",
-  rows: { phone: "Number", waba: "Business account", provider: "Provider status", made: "Connected", customer: "Customer" },
-};
+/** @type {Record<string, "good" | "warn" | "bad" | "calm" | "quiet">} */
+const tones = { connected: "good", degraded: "warn", onboarding: "calm", disconnected: "quiet", restricted: "bad" };
 
 /**
- * The states of a number in words, and what to do next.
- * @type {Record<string, [tone: "good" | "warn" | "bad" | "calm" | "quiet", word: string, next: string]>}
+ * stateOf is the tone of a number's state, the state in words, and what to do next.
+ * @param {any} one
+ * @returns {[tone: typeof tones[string], word: string, next: string]}
  */
-const states = {
-  connected: ["good", "connected", "Sends and receives messages."],
-  degraded: [
-    "warn",
-    "needs attention",
-    "It can’t send. If its registration was lost, register it again. If its access token has expired, connect it with a new one.",
-  ],
-  onboarding: ["calm", "not registered", "Register it with its PIN to start sending."],
-  disconnected: ["quiet", "disconnected", "It can’t send. Check it now, or connect it again with a new token."],
-  restricted: ["bad", "restricted", "The provider has blocked it from sending for now. Your business account shows why."],
-};
-
-/** stateOf is the state of a number in words. @param {any} one */
-export const stateOf = (one) => states[one.restricted && one.status === "connected" ? "restricted" : one.status] ?? states.degraded;
+export function stateOf(one) {
+  const state = one.restricted && one.status === "connected" ? "restricted" : one.status in tones ? one.status : "degraded";
+  const { word, next } = states[/** @type {"connected"} */ (state)];
+  return [tones[state], word, next];
+}
 
 /** nameOf is what a number is called. @param {any} one */
 export const nameOf = (one) => one.name ?? one.phone_number ?? one.phone_number_id ?? one.id;
@@ -107,6 +70,7 @@ function numberTable(rows) {
     caption: text.title,
     rows: () => rows().map((one) => ({ ...one, called: nameOf(one), word: stateOf(one)[1] })),
     columns: text.columns,
+    sorts: { 0: "called", 2: "word", 3: "created_at" },
     cells: [
       (one) => (one().phone_number_id
         ? el("a", { href: link("numbers/" + one().phone_number_id), dir: "auto" }, () => one().called)

@@ -8,14 +8,7 @@ import { device } from "./phone/device.js";
 import { personPicker } from "./phone/people.js";
 import { provider } from "./phone/provider.js";
 import { keyOf, nameOf, openSimulator } from "./phone/sim.js";
-
-const text = {
-  title: "Phone",
-  lead: "Message your number as a customer would. It reaches your server as if from a real phone.",
-  noneTitle: "No people yet",
-  none: "Create a person, then write as them.",
-  beside: "Show beside the inbox",
-};
+import { phone as text } from "texts/phone.js";
 
 /**
  * besideInbox leads to the conversation, with the phone beside it.

@@ -1,40 +1,14 @@
 /** Reports: how conversations went, by day, person, label and number, compared with the days before. */
 import { effect, el, untracked } from "../dom.js";
 import { get } from "../api.js";
-import { count, date, percentOf } from "../format.js";
+import { changeOf, count, date, locale } from "../format.js";
 import { button, heading, section } from "../parts/basics.js";
 import { everyRow } from "../parts/lists.js";
 import { daysBefore, everyDay, periodFilter, span } from "../parts/period.js";
 import { bars, columns, figure } from "../parts/plot.js";
 import { loaded, resource } from "../parts/states.js";
 import { numbers, root } from "../session.js";
-
-const text = {
-  title: "Reports",
-  lead: "How many conversations were opened, and how fast they were answered.",
-  export: "Export",
-  print: "Print",
-  none: "No conversations in this period.",
-  noneBefore: "None in the days before",
-  against: (/** @type {string} */ change) => `${change} against the days before`,
-  figures: {
-    opened: "Conversations",
-    resolved: "Resolved",
-    first: "First reply",
-    resolution: "Time to resolve",
-    in: "Messages received",
-    out: "Messages sent",
-  },
-  median: "Median",
-  slow: (/** @type {string} */ length) => `9 of 10 within ${length}`,
-  days: "By day",
-  daysLead: "Days on which conversations were opened. Behind them, the same number of days before.",
-  groups: { user: "By person", label: "By label", number: "By number" },
-  heads: ["Conversations", "Resolved", "First reply", "9 of 10 within", "Time to resolve", "9 of 10 within"],
-  noUser: "Unassigned",
-  noLabel: "No label",
-  gone: "Deleted",
-};
+import { reports as text } from "texts/reports.js";
 
 const kinds = /** @type {const} */ (["user", "label", "number"]);
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -44,7 +18,7 @@ const units = /** @type {const} */ ([[90, 1, "second"], [90 * 60, 60, "minute"],
 function lengthOf(seconds) {
   if (seconds === null) return "—";
   const [, size, unit] = units.find(([below]) => seconds < below) ?? units[3];
-  return new Intl.NumberFormat(undefined, { style: "unit", unit, unitDisplay: "short", maximumFractionDigits: 1 }).format(seconds / size);
+  return new Intl.NumberFormat(locale, { style: "unit", unit, unitDisplay: "short", maximumFractionDigits: 1 }).format(seconds / size);
 }
 
 /** @type {import("../router.js").Build} */
@@ -90,7 +64,7 @@ function download() {
 
 /** change says how a figure has changed. @param {number | null} now @param {number | null} before */
 const change = (now, before) => el("p.hint", null,
-  !before || now === null ? text.noneBefore : text.against(percentOf((now - before) / before)));
+  !before || now === null ? text.noneBefore : text.against(changeOf((now - before) / before)));
 
 /** @param {{ group: string }} one */
 const dayOf = (one) => /** @type {Node} */ (date(one.group + "T12:00:00"));

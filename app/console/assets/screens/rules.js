@@ -9,44 +9,15 @@ import { empty, loaded, resource } from "../parts/states.js";
 import { link, navigate } from "../router.js";
 import { ruleEditor } from "./rules/editor.js";
 import { readNamed, sentenceOf } from "./rules/words.js";
+import { rules as text } from "texts/rules.js";
 
-const text = {
-  title: "Rules",
-  lead: "Reply, label, assign and resolve automatically. Rules run from top to bottom.",
-  newOne: "New rule",
-  none: "No rules yet",
-  noneBody: "Switch on a ready-made rule below, or write your own.",
-  up: (/** @type {string} */ name) => `Move ${name} up`,
-  down: (/** @type {string} */ name) => `Move ${name} down`,
-  place: (/** @type {string} */ name, /** @type {number} */ at, /** @type {number} */ of) => `${name} is now ${at} of ${of}`,
-  stops: "stops here",
-  reasons: {
-    label_gone: "Its label was deleted",
-    user_gone: "Its person was disabled",
-    template_gone: "Its template is gone",
-    quick_reply_gone: "Its quick reply was deleted",
-    number_gone: "Its number is gone",
-  },
-  ready: "Ready-made",
-  readyLead: ["Switch one on, then edit its text as you like. Set your hours on each ", "number’s page", "."],
-  added: "Rule switched on",
-};
+const { away, welcome, close } = text.readyMade;
 
 /** Rules that most teams want. */
 const readyMade = [
-  {
-    name: "Away message outside hours",
-    on: "message_received",
-    if: { hours: "closed" },
-    then: [{ reply: { text: "Thanks for your message! We’re closed right now and will reply as soon as we’re back." } }],
-  },
-  {
-    name: "Welcome on first contact",
-    on: "message_received",
-    if: { first_contact: true },
-    then: [{ reply: { text: "Hi {{first_name|there}}, thanks for contacting us! We’ll reply shortly." } }],
-  },
-  { name: "Close after 14 quiet days", on: "conversation_idle", if: { idle_minutes: 14 * 24 * 60 }, then: [{ resolve: true }] },
+  { name: away.name, on: "message_received", if: { hours: "closed" }, then: [{ reply: { text: away.reply } }] },
+  { name: welcome.name, on: "message_received", if: { first_contact: true }, then: [{ reply: { text: welcome.reply } }] },
+  { name: close, on: "conversation_idle", if: { idle_minutes: 14 * 24 * 60 }, then: [{ resolve: true }] },
 ];
 
 /** @type {import("../router.js").Build} */

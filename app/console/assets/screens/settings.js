@@ -6,18 +6,17 @@ import { button, chip, icon } from "../parts/basics.js";
 import { table } from "../parts/table.js";
 import { link, path } from "../router.js";
 import { isAdmin } from "../session.js";
+import { settings as text, sessions as sessionText } from "texts/settings.js";
 
-const text = { settings: "Settings", team: "Team" };
-
-/** @type {[path: string, name: string, icon: string, forAgents: boolean][]} */
+/** @type {[path: keyof typeof text.pages, icon: string, forAgents: boolean][]} */
 const pages = [
-  ["people", "People", "contacts", false],
-  ["keys", "API keys", "key", false],
-  ["labels", "Labels", "label", false],
-  ["quick-replies", "Quick replies", "bolt", true],
-  ["notifications", "Notifications", "bell", true],
-  ["profile", "Profile", "person", true],
-  ["health", "Health", "pulse", false],
+  ["people", "contacts", false],
+  ["keys", "key", false],
+  ["labels", "label", false],
+  ["quick-replies", "bolt", true],
+  ["notifications", "bell", true],
+  ["profile", "person", true],
+  ["health", "pulse", false],
 ];
 
 /**
@@ -26,10 +25,10 @@ const pages = [
  */
 export function settingsPage(...children) {
   const current = path().split("/")[1];
-  const links = pages.filter(([, , , forAgents]) => isAdmin || forAgents).map(([page, name, drawing]) => {
+  const links = pages.filter(([, , forAgents]) => isAdmin || forAgents).map(([page, drawing]) => {
     const here = page === current;
     const props = { href: link("settings/" + page), "aria-current": here ? "page" : null, ref: here ? reveal : undefined };
-    return el("li", null, el("a", props, icon(drawing), name));
+    return el("li", null, el("a", props, icon(drawing), text.pages[page]));
   });
   return el("div.settings", null, el("nav.subnav", { "aria-label": text.settings }, el("ul", null, links)), el("div.page", null, children));
 }
@@ -49,14 +48,6 @@ export function teamFields(teams) {
 /** reveal shows a link that is beyond the edge of a small screen. @param {Element} node */
 const reveal = (node) => requestAnimationFrame(() => node.scrollIntoView({ block: "nearest", inline: "center" }));
 
-const sessionText = {
-  caption: "Sessions",
-  columns: ["Browser", "IP address", "Signed in", "Last seen", { name: "End", kind: "end", unseen: true }],
-  current: "this browser",
-  none: "No active sessions.",
-  end: "End",
-};
-
 /**
  * sessionTable lists sessions. With end, each but the current one can be ended.
  * @param {() => any[]} rows
@@ -67,6 +58,7 @@ export function sessionTable(rows, end) {
     caption: sessionText.caption,
     rows,
     columns: sessionText.columns,
+    kinds: { 4: "end" },
     cells: [
       (one) => el("span", { title: one().user_agent },
         browserName(one().user_agent),

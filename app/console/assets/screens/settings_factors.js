@@ -1,7 +1,7 @@
 /** Second factors: one's own in the profile, and which ones others have. */
 import { el, signal, svg, when } from "../dom.js";
 import { patch, post, remove } from "../api.js";
-import { time } from "../format.js";
+import { listOf, time } from "../format.js";
 import { button, copyable, section } from "../parts/basics.js";
 import { confirmAction, dialog, shown } from "../parts/dialog.js";
 import { form, formDialog } from "../parts/form.js";
@@ -9,56 +9,7 @@ import { toast, toastError } from "../parts/notices.js";
 import { loaded, resource } from "../parts/states.js";
 import { table } from "../parts/table.js";
 import { root } from "../session.js";
-
-const text = {
-  title: "Second factor",
-  lead: "Asked for after your password, so that a stolen password is not enough.",
-  none: "You have none yet.",
-  again: "Sign in again",
-  againLead: "To change your second factor, sign in again first. ",
-  caption: "Second factors",
-  columns: ["Name", "Added", "Last used", { name: "Change", kind: "end", unseen: true }],
-  never: "never",
-  app: "Authenticator app",
-  addApp: "Add authenticator app",
-  scan: "Scan this with an authenticator app on your phone, then enter the code that it shows.",
-  typeKey: "Or type this key into the app:",
-  keyName: "key",
-  picture: "QR code",
-  code: [{
-    name: "code",
-    label: "Code",
-    required: true,
-    props: { inputmode: "numeric", autocomplete: "one-time-code", maxlength: 20, autofocus: true },
-  }],
-  turnOn: "Turn on",
-  added: "Second factor added",
-  addPasskey: "Add passkey",
-  passkeyLead: "Your device asks you to confirm with a fingerprint, your face or a PIN.",
-  names: [{ name: "name", label: "Name", required: true, hint: "Such as the device it’s on.", props: { maxlength: 60, dir: "auto" } }],
-  firstName: "My device",
-  go: "Continue",
-  cancelled: "No passkey was created. Try again, or use an authenticator app.",
-  otherHost: (/** @type {string} */ host) => `for ${host}`,
-  rename: "Rename",
-  save: "Save",
-  saved: "Saved",
-  remove: "Remove",
-  removeTitle: (/** @type {string} */ name) => `Remove ${name}?`,
-  removeBody: "You can’t sign in with it any more. If it’s your last second factor, your recovery codes go with it.",
-  removed: "Second factor removed",
-  recovery: "Recovery codes",
-  left: (/** @type {number} */ n) => `${n} of 10 recovery codes left. `,
-  newCodes: "New recovery codes",
-  newCodesTitle: "Create new recovery codes?",
-  newCodesBody: "The codes you have now stop working.",
-  create: "Create",
-  keep: "If you lose your other factors, one of these codes signs you in. Each works once. You won’t see them again.",
-  codesName: "recovery codes",
-  personNone: "No second factor.",
-  personHas: "Second factor: ",
-  reset: " If this person is locked out, whoever runs the server can remove it with confab users reset-factors.",
-};
+import { factors as text } from "texts/people.js";
 
 const isPasskeyHere = (/** @type {any} */ factors) =>
   factors.passkey_host === location.hostname && Boolean(window.PublicKeyCredential?.parseCreationOptionsFromJSON);
@@ -106,6 +57,7 @@ function factorTable(all, factors, reload) {
     caption: text.caption,
     rows: () => all,
     columns: text.columns,
+    kinds: { 3: "end" },
     cells: [
       (one) => el("span", { dir: "auto" }, one().name,
         one().host && one().host !== factors.passkey_host && el("small", null, " " + text.otherHost(one().host))),
@@ -138,7 +90,12 @@ async function addApp(reload) {
     el("p", null, text.scan), drawing,
     el("p.hint", null, text.typeKey), copyable(secret, { name: text.keyName, block: true }),
     form({
-      fields: text.code,
+      fields: [{
+        name: "code",
+        label: text.code,
+        required: true,
+        props: { inputmode: "numeric", autocomplete: "one-time-code", maxlength: 20, autofocus: true },
+      }],
       submit: text.turnOn,
       send: ({ code }) => post("factors/codes", { ticket, code }),
       done: ({ recovery_codes: codes }) => next(codes),
@@ -170,7 +127,7 @@ async function addPasskey(reload) {
   await dialog(text.addPasskey, (close) => steps(close, (next) => [
     el("p", null, text.passkeyLead),
     form({
-      fields: text.names,
+      fields: names,
       values: { name: text.firstName },
       submit: text.go,
       send: createPasskey,
@@ -180,6 +137,8 @@ async function addPasskey(reload) {
   ]), { lasting: true });
   reload();
 }
+
+const names = [{ name: "name", ...text.name, required: true, props: { maxlength: 60, dir: "auto" } }];
 
 /** createPasskey has the browser make a passkey, and stores it. @param {{ name: string }} values */
 async function createPasskey({ name }) {
@@ -195,7 +154,7 @@ async function createPasskey({ name }) {
 
 /** @param {any} passkey @param {() => Promise<void>} reload */
 const renamePasskey = (passkey, reload) => formDialog(text.rename, {
-  fields: text.names,
+  fields: names,
   values: passkey,
   submit: text.save,
   send: (values) => patch("factors/passkeys/" + passkey.id, values),
@@ -235,7 +194,7 @@ export function factorsOf(id) {
   return el("p.lead", null, () => {
     const has = factors.data();
     if (!has) return "";
-    const names = [has.codes && text.app, ...has.passkeys.map((/** @type {any} */ one) => one.name)].filter(Boolean);
-    return names.length > 0 ? text.personHas + names.join(", ") + "." + text.reset : text.personNone;
+    const known = [has.codes && text.app, ...has.passkeys.map((/** @type {any} */ one) => one.name)].filter(Boolean);
+    return known.length > 0 ? text.personHas(listOf(known)) : text.personNone;
   });
 }

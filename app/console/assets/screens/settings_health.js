@@ -1,7 +1,7 @@
 /** Health: what was used, what fails, and what needs a look. */
 import { el } from "../dom.js";
 import { page } from "../api.js";
-import { count, date } from "../format.js";
+import { date, dateOf, percentOf } from "../format.js";
 import { chip, heading, section } from "../parts/basics.js";
 import { columns, figure } from "../parts/plot.js";
 import { loaded, pace, resource } from "../parts/states.js";
@@ -10,43 +10,12 @@ import { failureTable } from "./numbers/failures.js";
 import { nameOf, readNumbers, stateOf } from "./numbers.js";
 import { settingsPage } from "./settings.js";
 import { problemOf, readDay, statusChip } from "./webhooks/words.js";
-
-const text = {
-  title: "Health",
-  lead: "Message health, and what needs attention.",
-  look: "Needs attention",
-  well: "All numbers and webhooks are working.",
-  day: "Last 24 hours",
-  failed: "Messages failed",
-  failedOf: (/** @type {number} */ n, /** @type {number} */ of) =>
-    `${count(n)} of ${count(of)}. Under ${percent.format(fineFailures)} is normal, ${percent.format(badFailures)} or more needs attention.`,
-  noMessages: "No messages sent.",
-  delivered: "Webhook deliveries",
-  deliveredOf: (/** @type {number} */ n, /** @type {number} */ of) =>
-    `${count(n)} of ${count(of)} succeeded. ${percent.format(fineDeliveries)} or more is normal.`,
-  noDeliveries: "No deliveries.",
-  verdicts: { good: "healthy", warn: "watch", bad: "needs attention" },
-  replica: "Replica",
-  replicaLag: (/** @type {number} */ seconds) => `${seconds.toFixed(1)} s behind`,
-  replicaVerified: (/** @type {string | null} */ at) => (at ? `A restore of it was verified on ${date(at)}.` : "No restore of it was verified yet."),
-  usage: "This month",
-  used: (/** @type {number} */ n, /** @type {number | null} */ of, /** @type {string} */ plan) =>
-    `${count(n)}${of === null ? "" : " of " + count(of)} message${(of ?? n) === 1 ? "" : "s"} on the ${plan} plan` +
-    (of === null ? ", which has no limit." : "."),
-  meter: "Messages this month",
-  failures: "Why messages failed, last 24 hours",
-  noFailures: "No message failed.",
-  volumes: "Last 30 days",
-  volumesLead: "Days in UTC. A message that was read also counts as delivered and sent.",
-  plots: { received: "Received", sent: "Sent", delivered: "Delivered", read: "Read", failed: "Failed" },
-};
+import { health as text } from "texts/settings.js";
 
 /** From which parts on something is worth a look: of messages that failed, and of deliveries that succeeded. */
 const fineFailures = 0.02;
 const badFailures = 0.05;
 const fineDeliveries = 0.95;
-
-const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 1 });
 
 const tones = { received: "calm", sent: "calm", delivered: "good", read: "good", failed: "bad" };
 
@@ -105,7 +74,7 @@ function failedCard({ sent, failed }) {
   if (of === 0) return figure(text.failed, "—", el("p.hint", null, text.noMessages));
   const part = failed / of;
   const tone = part < fineFailures ? "good" : part < badFailures ? "warn" : "bad";
-  return verdict(text.failed, percent.format(part), tone, text.failedOf(failed, of));
+  return verdict(text.failed, percentOf(part), tone, text.failedOf(failed, of, percentOf(fineFailures), percentOf(badFailures)));
 }
 
 /** @param {any[]} days of all webhooks */
@@ -115,12 +84,14 @@ function deliveredCard(days) {
   const of = succeeded + sum("dead") + sum("failed");
   if (of === 0) return figure(text.delivered, "—", el("p.hint", null, text.noDeliveries));
   const part = succeeded / of;
-  return verdict(text.delivered, percent.format(part), part >= fineDeliveries ? "good" : "warn", text.deliveredOf(succeeded, of));
+  const tone = part >= fineDeliveries ? "good" : "warn";
+  return verdict(text.delivered, percentOf(part), tone, text.deliveredOf(succeeded, of, percentOf(fineDeliveries)));
 }
 
 /** @param {{ lag_seconds: number, last_verified_at: string | null, warnings: string[] }} replica */
 const replicaCard = ({ lag_seconds: lag, last_verified_at: at, warnings }) =>
-  verdict(text.replica, text.replicaLag(lag), warnings.length === 0 ? "good" : "warn", warnings.join(" ") || text.replicaVerified(at));
+  verdict(text.replica, text.replicaLag(lag.toFixed(1)), warnings.length === 0 ? "good" : "warn",
+    warnings.join(" ") || (at ? text.replicaVerified(dateOf(Date.parse(at))) : text.replicaUnverified));
 
 /** @param {any[]} rows */
 const problemList = (rows) => (rows.length === 0 ? el("p.none", null, text.well) : el("ul.problems", null, rows.map((one) => el("li", null,
@@ -129,7 +100,9 @@ const problemList = (rows) => (rows.length === 0 ? el("p.none", null, text.well)
 /** @param {any} data */
 function content({ usage, plan, days, failures }) {
   return [
-    section(text.usage, { lead: text.used(usage.messages, usage.limit, plan) },
+    section(text.usage, {
+      lead: usage.limit === null ? text.usedUnlimited(usage.messages, plan) : text.used(usage.messages, usage.limit, plan),
+    },
       usage.limit && el("meter", { min: 0, max: usage.limit, high: 0.9 * usage.limit, value: usage.messages, "aria-label": text.meter })),
     section(text.volumes, { lead: text.volumesLead },
       el("div.plots", null, Object.entries(text.plots).map(([key, name]) => columns(

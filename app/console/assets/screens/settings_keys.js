@@ -1,89 +1,17 @@
 /** API keys: what programs sign in with. */
 import { el, signal, when } from "../dom.js";
 import { APIError, post, remove } from "../api.js";
-import { date, now, time } from "../format.js";
-import { button, chip, copyable, heading } from "../parts/basics.js";
+import { date, listOf, now, time } from "../format.js";
+import { button, chip, copyable, heading, wordOf } from "../parts/basics.js";
 import { confirmAction } from "../parts/dialog.js";
-import { formDialog } from "../parts/form.js";
+import { formDialog, options } from "../parts/form.js";
 import { follow, paged, pagedList } from "../parts/lists.js";
 import { table } from "../parts/table.js";
 import { link, onQuery } from "../router.js";
 import { numbers, publicAPI } from "../session.js";
 import { nameOf } from "./numbers.js";
 import { settingsPage } from "./settings.js";
-
-const text = {
-  title: "API keys",
-  lead: "Your programs use API keys to sign in. Create one for each program, with only the access it needs.",
-  newKey: "New key",
-  columns: ["Label", "Key", "Access", "Last used", "Expires", "Status", { name: "Revoke", kind: "end", unseen: true }],
-  unnamed: "No label",
-  never: "never",
-  bot: (/** @type {string} */ name) => `Bot: ${name}`,
-  allNumbers: "All numbers",
-  noNumbers: "Numbers removed",
-  more: (/** @type {number} */ count) => `and ${count} more`,
-  revoke: "Revoke",
-  revoked: "Key revoked",
-  revokeTitle: (/** @type {string} */ label) => `Revoke “${label}”?`,
-  revokeNameless: "Revoke this key?",
-  revokeBody: (/** @type {string} */ last4) =>
-    `Programs using the key ending in ${last4} stop working at once. You can’t restore a revoked key.`,
-  emptyTitle: "No keys yet",
-  emptyBody: "Create a key to make your first API call.",
-  fields: [
-    {
-      name: "label",
-      label: "Label",
-      hint: "The program that uses it, such as “shop” or “nightly export”.",
-      optional: true,
-      props: { maxlength: 200, autocomplete: "off" },
-    },
-    {
-      name: "expires_in_hours",
-      label: "Expires",
-      type: "select",
-      options: [
-        { value: "", label: "Never" },
-        { value: "720", label: "In 30 days" },
-        { value: "2160", label: "In 90 days" },
-        { value: "8760", label: "In a year" },
-      ],
-    },
-  ],
-  access: {
-    name: "access",
-    label: "Access",
-    type: "radios",
-    role: "radiogroup",
-    value: "all",
-    options: [
-      { value: "all", label: "Everything" },
-      { value: "read", label: "Read only" },
-      { value: "some", label: "Choose" },
-    ],
-  },
-  scopes: {
-    name: "scopes",
-    label: "Scopes",
-    type: "checks",
-    options: [
-      { value: "read", label: "Read", hint: "Messages, contacts and everything else, including live events." },
-      { value: "send", label: "Send", hint: "Messages, read receipts and files." },
-      { value: "inbox", label: "Inbox", hint: "Change conversations, contacts, labels and quick replies." },
-      { value: "campaigns", label: "Campaigns", hint: "Change templates and broadcasts." },
-      { value: "webhooks", label: "Webhooks", hint: "Change webhooks. A webhook receives everything, so this is as wide as Read." },
-      { value: "platform", label: "Platform", hint: "Change customers, setup links and numbers." },
-    ],
-  },
-  noneChosen: "Choose at least one.",
-  numbers: { name: "phone_number_ids", label: "Numbers", type: "checks", hint: "Leave empty for all numbers, including future ones." },
-  create: "Create key",
-  once: "Copy it now. You won’t see it again.",
-  tryIt: "Try it",
-  keyName: "key",
-  curlName: "command",
-};
+import { keys as text } from "texts/settings.js";
 
 /** @type {import("../router.js").Build} */
 export default function keys() {
@@ -120,6 +48,7 @@ function keyTable(rows, revoke) {
     caption: text.title,
     rows,
     columns: text.columns,
+    kinds: { 6: "end" },
     cells: [
       (one) => [
         el("span", { dir: "auto", class: one().label ? null : "quiet" }, one().label ?? text.unnamed),
@@ -131,7 +60,7 @@ function keyTable(rows, revoke) {
         ? el("a", { href: link("log?api_key_id=" + one().id) }, time(one().last_used_at))
         : text.never),
       (one) => () => date(one().expires_at, text.never),
-      (one) => () => chip(one().status, one().status === "active" ? "good" : one().status === "revoked" ? "bad" : "warn"),
+      (one) => () => chip(wordOf(one().status), one().status === "active" ? "good" : one().status === "revoked" ? "bad" : "warn"),
       (one) => when(() => one().status === "active", () => button(text.revoke, { run: () => revoke(one()) })),
     ],
   });
@@ -139,9 +68,8 @@ function keyTable(rows, revoke) {
 
 /** accessOf says what a key may do. @param {any} key */
 function accessOf({ scopes }) {
-  const whole = scopes.length === 1 && text.access.options.find((one) => one.value === (scopes[0] === "*" ? "all" : scopes[0]));
-  if (whole) return whole.label;
-  return text.scopes.options.filter((one) => scopes.includes(one.value)).map((one) => one.label).join(", ");
+  const whole = scopes.length === 1 && text.accesses[/** @type {"all"} */ (scopes[0] === "*" ? "all" : scopes[0])];
+  return whole || listOf(options(text.scope).filter((one) => scopes.includes(one.value)).map((one) => one.label));
 }
 
 // shownNumbers is how many numbers of a key are shown by their names.
@@ -156,7 +84,7 @@ function numbersOf({ phone_number_ids: ids }) {
     return found ? nameOf(found) : id;
   });
   if (ids.length > shownNumbers) names.push(text.more(ids.length - shownNumbers));
-  return el("span", { dir: "auto" }, names.join(", "));
+  return el("span", { dir: "auto" }, listOf(names));
 }
 
 /** newKeyDialog asks for a label, a lifetime and what the key may do, and then shows the key, once. */
@@ -184,11 +112,21 @@ const newKeyDialog = () => formDialog(text.newKey, {
 function newKeyFields() {
   const access = signal("all");
   const choose = (/** @type {any} */ { target }) => access.set(target.value);
-  const options = numbers().filter((one) => one.phone_number_id).map((one) => ({ value: one.phone_number_id, label: nameOf(one) }));
+  const known = numbers().filter((one) => one.phone_number_id).map((one) => ({ value: one.phone_number_id, label: nameOf(one) }));
+  const expiries = [{ value: "", label: text.expiry.none }, ...options(text.expiry.hours)];
   return [
-    ...text.fields,
-    { ...text.access, props: { onchange: choose } },
-    { ...text.scopes, isShown: () => access() === "some" },
-    ...(options.length > 0 ? [{ ...text.numbers, options }] : []),
+    { name: "label", ...text.label, optional: true, props: { maxlength: 200, autocomplete: "off" } },
+    { name: "expires_in_hours", label: text.expires, type: "select", options: expiries },
+    {
+      name: "access",
+      label: text.access,
+      type: "radios",
+      role: "radiogroup",
+      value: "all",
+      options: options(text.accesses),
+      props: { onchange: choose },
+    },
+    { name: "scopes", label: text.scopes, type: "checks", options: options(text.scope), isShown: () => access() === "some" },
+    ...(known.length > 0 ? [{ name: "phone_number_ids", ...text.numbers, type: "checks", options: known }] : []),
   ];
 }

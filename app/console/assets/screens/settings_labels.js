@@ -4,39 +4,13 @@ import { patch, post, remove } from "../api.js";
 import { date } from "../format.js";
 import { button, dot, heading } from "../parts/basics.js";
 import { confirmAction } from "../parts/dialog.js";
-import { formDialog } from "../parts/form.js";
+import { formDialog, options } from "../parts/form.js";
 import { everyRow } from "../parts/lists.js";
 import { empty, loaded, resource } from "../parts/states.js";
 import { table } from "../parts/table.js";
 import { toast } from "../parts/notices.js";
 import { readTeams, settingsPage, teamFields } from "./settings.js";
-
-const text = {
-  title: "Labels",
-  lead: "Organize contacts and conversations, filter the inbox, and choose who gets a broadcast.",
-  newLabel: "New label",
-  editTitle: "Edit label",
-  columns: [
-    { name: "Name", sort: "name" },
-    "Team",
-    { name: "Created", sort: "created_at" },
-    { name: "Edit and delete", kind: "end", unseen: true },
-  ],
-  edit: "Edit",
-  delete: "Delete",
-  deleteTitle: (/** @type {string} */ name) => `Delete “${name}”?`,
-  deleteBody: "It’s removed from all contacts and conversations. They aren’t deleted.",
-  deleted: "Label deleted",
-  saved: "Saved",
-  save: "Save",
-  create: "Create label",
-  name: { name: "name", label: "Name", required: true, props: { maxlength: 50, autocomplete: "off", dir: "auto" } },
-  color: { name: "color", label: "Color", type: "swatches" },
-  emptyTitle: "No labels yet",
-  emptyBody: "Add short labels such as “VIP” or “waiting for delivery”.",
-};
-
-const colors = ["gray", "red", "orange", "amber", "yellow", "lime", "green", "emerald", "teal", "sky", "blue", "violet", "pink"];
+import { labels as text } from "texts/settings.js";
 
 /** @type {import("../router.js").Build} */
 export default function labels() {
@@ -79,6 +53,8 @@ function labelTable(rows, teams, edit, drop) {
     caption: text.title,
     rows,
     columns: text.columns,
+    kinds: { 3: "end" },
+    sorts: { 0: "name", 2: "created_at" },
     cells: [
       (one) => el("span.labelled", null, () => dot(one().color), el("span", { dir: "auto" }, () => one().name)),
       teams.length > 1 && ((one) => () => teams.find((each) => each.id === one().team_id)?.name ?? ""),
@@ -99,11 +75,11 @@ export const newLabel = async () => labelDialog(null, await readTeams());
 function labelDialog(label, teams) {
   return formDialog(label ? text.editTitle : text.newLabel, {
     fields: [
-      text.name,
-      { ...text.color, options: colors.map((color) => ({ value: color, label: color })) },
+      { name: "name", label: text.name, required: true, props: { maxlength: 50, autocomplete: "off", dir: "auto" } },
+      { name: "color", label: text.color, type: "swatches", options: options(text.colors) },
       ...(label ? [] : teamFields(teams)),
     ],
-    values: label ?? { color: colors[0] },
+    values: label ?? { color: "gray" },
     submit: label ? text.save : text.create,
     send: (values) => (label ? patch("v1/labels/" + label.id, values) : post("v1/labels", values)),
     done: () => toast(text.saved),

@@ -2,31 +2,12 @@
 import { el, signal, when } from "../dom.js";
 import { patch, post } from "../api.js";
 import { button, heading, section } from "../parts/basics.js";
-import { switchRow } from "../parts/form.js";
+import { options, switchRow } from "../parts/form.js";
 import { toast, toastError } from "../parts/notices.js";
 import { isOn, switchOff, switchOn, whyNot } from "../push.js";
 import { me, sound } from "../session.js";
 import { settingsPage } from "./settings.js";
-
-const text = {
-  title: "Notifications",
-  lead: "Hear about new messages, also while the console is closed.",
-  device: "This device",
-  deviceLead: "Each phone and computer is switched on by itself. You can install the console there as an app first.",
-  test: "Send a test",
-  tested: "Test sent",
-  about: "Tell me about",
-  aboutLead: "On all your devices. At most one notification per conversation every 30 seconds, and none for one that you have on screen.",
-  saved: "Saved",
-  choices: [
-    { value: "everything", label: "Everything" },
-    { value: "mine_and_unassigned", label: "Mine and unassigned" },
-    { value: "mentions", label: "Mentions only" },
-    { value: "nothing", label: "Nothing" },
-  ],
-  sounds: "Sound",
-  soundLead: "A short sound while the console is open in the background, in this browser only.",
-};
+import { notifications as text } from "texts/settings.js";
 
 /** @type {import("../router.js").Build} */
 export default function notifications() {
@@ -76,7 +57,7 @@ function aboutSection() {
       toastError(error);
     }
   };
-  const choices = text.choices.map(({ value, label }) => el("label.choice", null,
+  const choices = options(text.choices).map(({ value, label }) => el("label.choice", null,
     el("input", { type: "radio", name: "notify", value, checked: () => me().notify_about === value, onchange: () => void choose(value) }),
     el("span", null, label)));
   return section(text.about, { lead: text.aboutLead },

@@ -6,9 +6,9 @@ import { computed, el, when } from "../dom.js";
 import { patch, post, remove } from "../api.js";
 import { date, time } from "../format.js";
 import { announce } from "../live.js";
-import { button, chip, copyable, face, heading, section } from "../parts/basics.js";
+import { button, chip, copyable, face, heading, section, wordOf } from "../parts/basics.js";
 import { confirmAction, dialog, shown } from "../parts/dialog.js";
-import { form, formDialog } from "../parts/form.js";
+import { form, formDialog, options } from "../parts/form.js";
 import { toast, toastError } from "../parts/notices.js";
 import { loaded, resource } from "../parts/states.js";
 import { table } from "../parts/table.js";
@@ -16,82 +16,20 @@ import { link, onQuery } from "../router.js";
 import { me, organization } from "../session.js";
 import { factorsOf } from "./settings_factors.js";
 import { readTeams, sessionTable, settingsPage, teamFields } from "./settings.js";
+import { people as text, person as personText } from "texts/people.js";
 
-const text = {
-  title: "People",
-  lead: "Everyone who can sign in. Agents answer messages. Admins can do everything, including keys and people.",
-  invite: "Invite",
-  teams: "Teams",
-  teamsLead: "Labels, numbers and people belong to a team.",
-  newTeam: "New team",
-  edit: "Edit",
-  editTeam: (/** @type {string} */ name) => `Edit ${name}`,
-  byTurn: "Assigned automatically",
-  upTo: (/** @type {number} */ n) => `, up to ${n} per person`,
-  save: "Save",
-  saved: "Saved",
-  you: "you",
-  columns: [
-    { name: "Name", sort: "name" },
-    { name: "Role", sort: "role" },
-    { name: "Status", sort: "status" },
-    { name: "Last sign-in", sort: "last_sign_in_at" },
-  ],
-  never: "never",
-  inviteTitle: (/** @type {string} */ name) => `Invite to ${name}`,
-  team: [{ name: "name", label: "Name", required: true, props: { maxlength: 200, autocomplete: "off", dir: "auto" } }],
-  assignment: [
-    {
-      name: "assignment",
-      label: "New conversations",
-      type: "radios",
-      options: [
-        { value: "off", label: "Assigned by hand", hint: "They wait under Unassigned until somebody takes them." },
-        { value: "round_robin", label: "Assigned automatically", hint: "To whoever is available and waited longest for their turn." },
-      ],
-    },
-    {
-      name: "assignment_limit",
-      label: "Limit per person",
-      type: "number",
-      optional: true,
-      hint: "Open conversations someone can have. Beyond that, the next person gets them.",
-      props: { min: 1, max: 100000 },
-    },
-  ],
-  fields: [
-    {
-      name: "name",
-      label: "Name",
-      required: true,
-      hint: "They can change it when they join.",
-      props: { maxlength: 200, autocomplete: "off" },
-    },
-    { name: "email", label: "Email", type: "email", required: true, props: { maxlength: 255, autocomplete: "off" } },
-  ],
-  create: "Create invitation",
-  linkName: "link",
-  sendTo: "Send this link to ",
-  until: ". It works once and expires ",
-  once: ". You won’t see it again.",
-};
-
-/** Roles, as they are called here. */
-const roles = {
-  name: "role",
-  label: "Role",
-  type: "radios",
-  options: [
-    { value: "agent", label: "Agent", hint: "Answers messages. Sees contacts, templates and numbers." },
-    { value: "admin", label: "Admin", hint: "Full access, including people, keys, webhooks and logs." },
-  ],
-};
+const role = { name: "role", label: text.role, type: "radios", options: options(text.roles) };
+const teamName = { name: "name", label: text.teamName, required: true, props: { maxlength: 200, autocomplete: "off", dir: "auto" } };
+const assignment = [
+  { name: "assignment", label: text.assignment, type: "radios", options: options(text.assignments) },
+  { name: "assignment_limit", ...text.limit, type: "number", optional: true, props: { min: 1, max: 100000 } },
+];
 
 /** @type {Record<string, "good" | "calm" | "bad">} */
 const tones = { active: "good", invited: "calm", disabled: "bad" };
 
 /** @param {string} status */
-const statusChip = (status) => chip(status.replaceAll("_", " "), tones[status] ?? "quiet");
+const statusChip = (status) => chip(wordOf(status), tones[status] ?? "quiet");
 
 /** @type {import("../router.js").Build} */
 export default function people({ params }) {
@@ -109,7 +47,7 @@ function allPeople() {
   }
 
   const newTeam = () => formDialog(text.newTeam, {
-    fields: text.team,
+    fields: [teamName],
     submit: text.save,
     send: (values) => post("teams", values),
     done() {
@@ -119,7 +57,7 @@ function allPeople() {
   });
 
   const editTeam = (/** @type {any} */ team) => formDialog(text.editTeam(team.name), {
-    fields: [...text.team, ...text.assignment],
+    fields: [teamName, ...assignment],
     values: { ...team, assignment_limit: team.assignment_limit ?? "" },
     submit: text.save,
     send: ({ assignment_limit: limit, ...rest }) => patch("teams/" + team.id, { ...rest, assignment_limit: limit ? Number(limit) : null }),
@@ -135,9 +73,10 @@ function allPeople() {
       caption: text.title,
       rows,
       columns: text.columns,
+      sorts: { 0: "name", 1: "role", 2: "status", 3: "last_sign_in_at" },
       cells: [
         personCell,
-        (one) => () => roles.options.find((role) => role.value === one().role)?.label ?? one().role,
+        (one) => () => text.roles[/** @type {"agent"} */ (one().role)]?.label ?? one().role,
         (one) => () => statusChip(one().status),
         (one) => () => time(one().last_sign_in_at, text.never),
       ],
@@ -149,7 +88,7 @@ function allPeople() {
 
 /** teamLine shows a team, and how it assigns conversations. @param {any} team @param {() => void} edit */
 function teamLine({ name, assignment, assignment_limit: limit }, edit) {
-  const how = assignment === "off" ? "" : text.byTurn + (limit ? text.upTo(limit) : "");
+  const how = assignment === "off" ? "" : limit ? text.byTurnUpTo(limit) : text.byTurn;
   return el("li", null, el("span", { dir: "auto" }, name), " ", how && el("small", null, how), " ",
     button(text.edit, { look: "bare", run: edit, "aria-label": text.editTeam(name) }));
 }
@@ -170,7 +109,12 @@ function personCell(person) {
  * @param {any[]} teams
  */
 const inviteDialog = (teams) => formDialog(text.inviteTitle(organization.name), {
-  fields: [...text.fields, roles, ...teamFields(teams)],
+  fields: [
+    { name: "name", ...text.name, required: true, props: { maxlength: 200, autocomplete: "off" } },
+    { name: "email", label: text.email, type: "email", required: true, props: { maxlength: 255, autocomplete: "off" } },
+    role,
+    ...teamFields(teams),
+  ],
   values: { role: "agent" },
   submit: text.create,
   send: (values) => post("people", values),
@@ -182,38 +126,6 @@ const linkShown = (made) => [
   el("div.prose", null, el("p", null, text.sendTo, el("b", { dir: "auto" }, made.name), text.until, date(made.expires_at), text.once)),
   copyable(made.link, { name: text.linkName, block: true }),
 ];
-
-const personText = {
-  person: "Person",
-  id: "user id",
-  fields: [
-    { name: "name", label: "Name", required: true, props: { maxlength: 200, dir: "auto" } },
-    { name: "email", label: "Email", type: "email", props: { maxlength: 255 } },
-  ],
-  save: "Save",
-  saved: "Saved",
-  signIn: "Sign-in",
-  lastSeen: "Last sign-in: ",
-  never: "never",
-  invited: "The invitation hasn’t been used yet. A new link replaces it.",
-  active: "A new link lets this person choose a new password. The old password works until then.",
-  none: "This person can’t sign in yet. Send a link to choose a password.",
-  newLink: "New link",
-  linkTitle: "Sign-in link",
-  sessions: "Sessions",
-  signOut: "Sign out everywhere",
-  signedOut: "Signed out everywhere",
-  ended: "Session ended",
-  sessionsLead: "Where this person is signed in.",
-  disable: "Disable",
-  disableTitle: (/** @type {string} */ name) => `Disable ${name}?`,
-  enable: "Enable",
-  disabled: "Disabled",
-  enabled: "Enabled",
-  access: "Access",
-  disableLead: "Ends all sessions and invitations at once. Messages this person sent stay.",
-  enableLead: "This person is disabled and can’t sign in.",
-};
 
 /** @param {string} id */
 function onePerson(id) {
@@ -305,7 +217,12 @@ function personPage(one) {
 function personForm(one, teams) {
   const { id, email } = one.data();
   return el("section.section.first", null, form({
-    fields: [...personText.fields, roles, ...teamFields(teams)],
+    fields: [
+      { name: "name", label: personText.name, required: true, props: { maxlength: 200, dir: "auto" } },
+      { name: "email", label: personText.email, type: "email", props: { maxlength: 255 } },
+      role,
+      ...teamFields(teams),
+    ],
     values: one.data(),
     submit: personText.save,
     send: (values) => patch("people/" + id, { ...values, email: (values.email ?? "") === (email ?? "") ? undefined : values.email ?? "" }),

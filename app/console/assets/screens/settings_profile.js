@@ -2,61 +2,26 @@
 import { el } from "../dom.js";
 import { patch, remove } from "../api.js";
 import { heading, section } from "../parts/basics.js";
-import { form, switchRow } from "../parts/form.js";
+import { form, options, switchRow } from "../parts/form.js";
 import { loaded, resource } from "../parts/states.js";
 import { toast, toastError } from "../parts/notices.js";
 import { me, singleKeys, theme } from "../session.js";
 import { onQuery } from "../router.js";
 import { factorSection } from "./settings_factors.js";
 import { sessionTable, settingsPage } from "./settings.js";
+import { profile as text } from "texts/people.js";
 
-const text = {
-  title: "Profile",
-  names: [{
-    name: "name",
-    label: "Name",
+const passwords = [
+  { name: "username", label: "", unseen: true, props: { autocomplete: "username" } },
+  {
+    name: "current_password",
+    label: text.currentPassword,
+    type: "password",
     required: true,
-    hint: "Your team sees this name.",
-    props: { maxlength: 200, autocomplete: "name", dir: "auto" },
-  }],
-  passwords: [
-    { name: "username", label: "", unseen: true, props: { autocomplete: "username" } },
-    {
-      name: "current_password",
-      label: "Current password",
-      type: "password",
-      required: true,
-      props: { maxlength: 200, autocomplete: "current-password" },
-    },
-    {
-      name: "password",
-      label: "New password",
-      type: "password",
-      required: true,
-      hint: "At least 10 characters. A few words are easy to remember.",
-      props: { maxlength: 200, autocomplete: "new-password" },
-    },
-  ],
-  save: "Save",
-  saved: "Saved",
-  password: "Password",
-  passwordLead: "Changing it signs you out everywhere else.",
-  noAddress: "You can’t have a password without an email address. An admin can add one under People.",
-  changePassword: "Change password",
-  passwordChanged: "Password changed. You’re signed out everywhere else.",
-  sessions: "Sessions",
-  sessionsLead: "Where you’re signed in. End any session you don’t recognize.",
-  ended: "Session ended",
-  look: "Appearance",
-  lookLead: "For this browser only.",
-  theme: "Theme",
-  themes: [
-    { value: "system", label: "System" },
-    { value: "light", label: "Light" },
-    { value: "dark", label: "Dark" },
-  ],
-  singleKeys: "Single-key shortcuts",
-};
+    props: { maxlength: 200, autocomplete: "current-password" },
+  },
+  { name: "password", ...text.newPassword, type: "password", required: true, props: { maxlength: 200, autocomplete: "new-password" } },
+];
 
 /** @type {import("../router.js").Build} */
 export default function profile() {
@@ -87,7 +52,7 @@ export default function profile() {
 /** @param {any} own */
 function nameForm(own) {
   return el("section.section.first", null, form({
-    fields: text.names,
+    fields: [{ name: "name", ...text.name, required: true, props: { maxlength: 200, autocomplete: "name", dir: "auto" } }],
     values: own,
     submit: text.save,
     send: (values) => patch("profile", values),
@@ -108,7 +73,7 @@ function passwordSection(own, changed) {
   const { email, has_password: hasPassword } = own.data();
   if (!email) return section(text.password, { lead: text.noAddress });
   return section(text.password, { lead: text.passwordLead }, form({
-    fields: text.passwords.filter(({ name }) => hasPassword || name !== "current_password"),
+    fields: passwords.filter(({ name }) => hasPassword || name !== "current_password"),
     values: { username: email },
     submit: text.changePassword,
     send: ({ username, ...values }) => patch("profile", values),
@@ -122,7 +87,7 @@ function passwordSection(own, changed) {
 }
 
 function lookSection() {
-  const choices = text.themes.map(({ value, label }) => {
+  const choices = options(text.themes).map(({ value, label }) => {
     const props = { type: "radio", name: "theme", value, checked: () => theme() === value, onchange: () => theme.set(value) };
     return el("label.choice", null, el("input", props), el("span", null, label));
   });

@@ -11,42 +11,14 @@ import { resource } from "../parts/states.js";
 import { table } from "../parts/table.js";
 import { onQuery } from "../router.js";
 import { readTeams, settingsPage, teamFields } from "./settings.js";
-
-const text = {
-  title: "Quick replies",
-  lead: "Answers you send often. Type / in a message to pick one.",
-  newOne: "New quick reply",
-  editTitle: "Edit quick reply",
-  columns: [{ name: "Shortcut", sort: "shortcut" }, "Text", "Buttons or list", { name: "Edit and delete", kind: "end", unseen: true }],
-  edit: "Edit",
-  delete: "Delete",
-  deleteTitle: (/** @type {string} */ shortcut) => `Delete /${shortcut}?`,
-  deleteBody: "Messages already sent with it stay.",
-  deleted: "Quick reply deleted",
-  save: "Save",
-  saved: "Saved",
-  fields: [
-    {
-      name: "shortcut",
-      label: "Shortcut",
-      hint: "Lowercase letters, digits, _ and -, such as “hours”.",
-      required: true,
-      props: { maxlength: 30, autocomplete: "off", autocapitalize: "off" },
-    },
-    {
-      name: "text",
-      label: "Text",
-      type: "textarea",
-      hint: "{{first_name}} or {{name}} becomes the contact’s name. Add a fallback for those without one: {{first_name|there}}.",
-      required: true,
-      props: { maxlength: 4096, rows: 5, dir: "auto" },
-    },
-  ],
-  none: "No quick replies yet",
-  noneBody: "Opening hours, return policy: write it once and reuse it.",
-};
+import { quickReplies as text } from "texts/settings.js";
 
 const path = "v1/quick_replies";
+
+const fields = [
+  { name: "shortcut", ...text.shortcut, required: true, props: { maxlength: 30, autocomplete: "off", autocapitalize: "off" } },
+  { name: "text", ...text.text, type: "textarea", required: true, props: { maxlength: 4096, rows: 5, dir: "auto" } },
+];
 
 /** @type {import("../router.js").Build} */
 export default function quickReplies() {
@@ -72,6 +44,8 @@ export default function quickReplies() {
       caption: text.title,
       rows,
       columns: text.columns,
+      kinds: { 3: "end" },
+      sorts: { 0: "shortcut" },
       cells: [
         (one) => () => "/" + one().shortcut,
         (one) => el("span.clip", { dir: "auto" }, () => one().text),
@@ -90,7 +64,7 @@ export default function quickReplies() {
 function replyDialog(one, teams) {
   const before = fill(one?.interactive);
   return formDialog(one ? text.editTitle : text.newOne, {
-    fields: [...text.fields, ...buttonFields(true), ...listFields(true), ...(one ? [] : teamFields(teams))],
+    fields: [...fields, ...buttonFields(true), ...listFields(true), ...(one ? [] : teamFields(teams))],
     values: { ...one, ...before },
     submit: text.save,
     send: async ({ shortcut, text: words, team_id: team, ...values }) => {

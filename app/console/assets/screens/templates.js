@@ -1,9 +1,9 @@
 /** Templates: what may be written first, as people will see it, and the verdict of the provider. */
 import { computed, el, when } from "../dom.js";
 import { get, post, remove } from "../api.js";
-import { date, time } from "../format.js";
+import { categoryOf, date, time } from "../format.js";
 import { announce } from "../live.js";
-import { button, copyable, heading, section } from "../parts/basics.js";
+import { button, copyable, heading, section, wordOf } from "../parts/basics.js";
 import { confirmAction } from "../parts/dialog.js";
 import { everyRow, filter, ofNumber, stateChip } from "../parts/lists.js";
 import { empty, loaded, resource } from "../parts/states.js";
@@ -13,71 +13,7 @@ import { toast, toastError } from "../parts/notices.js";
 import { link, navigate, query } from "../router.js";
 import { isAdmin, number } from "../session.js";
 import { builder } from "./templates/builder.js";
-
-const text = {
-  title: "Templates",
-  lead: "Pre-approved messages to start a conversation, or to write after 24 hours of silence. The provider reviews each one.",
-  newOne: "New template",
-  sync: "Sync",
-  synced: (/** @type {number} */ created, /** @type {number} */ updated, /** @type {number} */ deleted) => `Synced: ${created} new, ${updated} updated, ${deleted} deleted`,
-  columns: [
-    { name: "Name", sort: "name" },
-    { name: "Language", sort: "language" },
-    { name: "Category", sort: "category" },
-    { name: "Status", sort: "status" },
-    { name: "Updated", sort: "updated_at" },
-  ],
-  filters: { status: "Status", language: "Language", category: "Category" },
-  statuses: ["approved", "pending", "rejected"],
-  categories: ["MARKETING", "UTILITY", "AUTHENTICATION"],
-  emptyTitle: "No templates yet",
-  emptyBody: "Create your first template, or sync the ones your account already has at the provider.",
-  none: "No templates match.",
-  most: "Showing the first 200. Use the filters to find others.",
-  unknown: "unknown",
-  changesTo: (/** @type {string} */ category) => `, changes to ${category} (another price): `,
-  soon: "soon",
-  id: "template id",
-  providerID: "provider id",
-  facts: { language: "Language", category: "Category", updated: "Updated", provider: "Provider id", number: "Number" },
-  variables: "Variables",
-  variablesLead: "Filled in when the template is sent.",
-  variable: ["Variable", "Example"],
-  edit: "Edit",
-  broadcast: "New broadcast",
-  remove: "Delete",
-  removed: "Template deleted",
-  removeTitle: (/** @type {string} */ name) => `Delete “${name}”?`,
-  removeBody: "This also deletes it at the provider. Sends of it will fail, and an approved name can’t be reused for up to 30 days.",
-  pending: "The provider is reviewing it. This takes minutes, a day at most. The result shows up here.",
-  pendingEdit: "You can edit it again after the review.",
-  helps: "What usually helps: ",
-};
-
-/** Why the provider refuses or stops a template, and what usually helps. */
-const reasonText = {
-  ABUSIVE_CONTENT: ["The provider considers it abusive.", "remove threats and pressure, and say plainly who is writing and why."],
-  INCORRECT_CATEGORY: [
-    "Its category doesn’t match its content.",
-    "offers and news are MARKETING. Updates people expect, such as a receipt, are UTILITY.",
-  ],
-  INVALID_FORMAT: [
-    "Its format is invalid.",
-    "number variables from 1, put text around each, use realistic examples, and link to your own domain.",
-  ],
-  PROMOTIONAL: ["It’s promotional, and its category doesn’t allow that.", "change it to MARKETING, or remove the offer."],
-  SCAM: ["It looks like fraud.", "name your business, link to your own domain, and never ask for codes, passwords or cards."],
-  TAG_CONTENT_MISMATCH: [
-    "The text doesn’t match its language or category.",
-    "write everything, including the examples, in the language you chose.",
-  ],
-  CATEGORY_NOT_AVAILABLE: ["Your account can’t use this category yet.", "verify the business at the provider, or choose another category."],
-  FIRST_PAUSE: ["People blocked or reported it, so it’s paused for 3 hours.", "send it to fewer people, and only to those who expect it."],
-  SECOND_PAUSE: ["People blocked or reported it again, so it’s paused for 6 hours.", "change the text before it’s disabled permanently."],
-  RATE_LIMITING_PAUSE: ["It was sent to too many people who don’t respond.", "send it to fewer people, and only to those who expect it."],
-  DISABLED: ["The provider has disabled it permanently.", "create a new one with a different name and text."],
-};
-const unknownReason = ["The provider rejected it.", "read it as a stranger would, make it clearer, and submit it again."];
+import { templates as text, reasons as reasonText, unknownReason } from "texts/templates.js";
 
 /** @type {import("../router.js").Build} */
 export default function templates({ params }) {
@@ -85,10 +21,13 @@ export default function templates({ params }) {
   return params.id ? oneTemplate(params.id) : allTemplates();
 }
 
+/** @param {string | null} category */
+const categoryName = (category) => (category ? categoryOf(category.toLowerCase()) : text.unknown);
+
 /** @param {any} one */
 function state(one) {
   const own = one.provider_status?.toLowerCase();
-  return [stateChip(one.status), own && own !== one.status && el("small.quiet", null, " " + own.replaceAll("_", " "))];
+  return [stateChip(one.status), own && own !== one.status && el("small.quiet", null, " " + wordOf(own))];
 }
 
 function allTemplates() {
@@ -118,16 +57,17 @@ function allTemplates() {
 
 /** @param {() => any[]} rows */
 function templateTable(rows) {
-  const options = (/** @type {string[]} */ all) => all.map((value) => ({ value, label: value.toLowerCase() }));
+  const statuses = ["approved", "pending", "rejected"].map((value) => ({ value, label: wordOf(value) }));
+  const categories = ["MARKETING", "UTILITY", "AUTHENTICATION"].map((value) => ({ value, label: categoryName(value) }));
   const languages = computed(() => [...new Set(rows().map((one) => one.language))].sort());
   const shown = computed(() => rows().filter((one) =>
     ["status", "language", "category"].every((name) => !query().get(name) || one[name] === query().get(name))));
 
   return when(() => rows().length === 0, () => empty({ icon: "templates", title: text.emptyTitle, body: text.emptyBody }), () => [
     el("div.filters", null,
-      filter(text.filters.status, "status", () => options(text.statuses)),
+      filter(text.filters.status, "status", () => statuses),
       filter(text.filters.language, "language", languages),
-      filter(text.filters.category, "category", () => options(text.categories)),
+      filter(text.filters.category, "category", () => categories),
     ),
     when(() => shown().length === 0, () => el("p.none", null, text.none)),
     when(() => shown().length > 200, () => el("p.none", null, text.most)),
@@ -135,10 +75,11 @@ function templateTable(rows) {
       caption: text.title,
       rows: () => shown().slice(0, 200),
       columns: text.columns,
+      sorts: { 0: "name", 1: "language", 2: "category", 3: "status", 4: "updated_at" },
       cells: [
         nameCell,
         (one) => () => one().language,
-        (one) => () => (one().category ?? text.unknown).toLowerCase(),
+        (one) => () => categoryName(one().category),
         (one) => () => state(one()),
         (one) => () => time(one().updated_at),
       ],
@@ -199,7 +140,7 @@ function templatePage(one) {
 function verdict({ status, rejected_reason: reason }) {
   if (status === "pending") return el("p.notice", null, text.pending, isAdmin && " " + text.pendingEdit);
   if (status !== "rejected") return null;
-  const [why, help] = reasonText[/** @type {"SCAM"} */ (reason)] ?? unknownReason;
+  const { why, help } = reasonText[/** @type {"SCAM"} */ (reason)] ?? unknownReason;
   return el("div.problem", null,
     el("p", null, why, reason && el("span.mono", null, ` ${reason}`)),
     el("p", null, text.helps, help),
@@ -211,8 +152,8 @@ function facts({ language, category, category_change: change, updated_at: update
   return el("dl.facts", null,
     fact(text.facts.language, language),
     fact(text.facts.category, [
-      (category ?? text.unknown).toLowerCase(),
-      change && [text.changesTo(change.to.toLowerCase()), date(change.at, text.soon)],
+      categoryName(category),
+      change && [text.changesTo(categoryName(change.to)), date(change.at, text.soon)],
     ]),
     fact(text.facts.number, account?.phone_number ?? "—"),
     fact(text.facts.updated, time(updated)),

@@ -2,7 +2,7 @@
 import { el, list, when } from "../dom.js";
 import { get } from "../api.js";
 import { priceOf } from "../format.js";
-import { button, chip, copyable, heading, section } from "../parts/basics.js";
+import { button, chip, copyable, heading, section, wordOf } from "../parts/basics.js";
 import { dialog } from "../parts/dialog.js";
 import { onHints } from "../parts/hints.js";
 import { paged } from "../parts/lists.js";
@@ -12,31 +12,13 @@ import { publicAPI } from "../session.js";
 import { code } from "./deliveries.js";
 import { step } from "./trace/step.js";
 import { deliveryTable } from "./webhooks/page.js";
-
-const text = {
-  title: "Trace",
-  conversation: "Conversation",
-  contact: "Contact",
-  none: "Which message?",
-  noneBody: "Press Ctrl-K and paste a message or event id, or choose Trace in a message’s menu.",
-  line: "What happened, oldest first",
-  id: "message id",
-  event: "event id",
-  payload: "Payload",
-  deliveries: "Deliveries",
-  unsent: "No webhook subscribes to it.",
-  curl: "Copy as curl",
-  curlTitle: "This message as an API call",
-  curlLead: "Sends the message again to the same person, using the key in CONFAB_API_KEY.",
-  command: "command",
-  quiet: (/** @type {string} */ type) => type[0].toUpperCase() + type.slice(1).replaceAll("_", " "),
-  leftOne: "1 more entry isn’t shown.",
-  leftOut: (/** @type {number} */ n) => `${n} more entries aren’t shown.`,
-  cut: "There were too many events at the time to search them all. Some that no webhook subscribes to may be missing.",
-};
+import { trace as text, types } from "texts/trace.js";
 
 /** @type {Record<string, "good" | "bad" | "warn" | "calm">} */
 const tones = { failed: "bad", queued: "calm", pending: "warn" };
+
+/** @param {string} words */
+const upper = (words) => words.charAt(0).toUpperCase() + words.slice(1);
 
 /** @type {import("../router.js").Build} */
 export default function trace({ params }) {
@@ -56,13 +38,15 @@ export default function trace({ params }) {
 
   const title = () => {
     const found = traced.data();
-    return !found ? text.title : !found.entries ? found.type : found.preview ? `“${found.preview}”` : text.quiet(found.type);
+    if (!found) return text.title;
+    if (!found.entries) return found.type;
+    return found.preview ? text.quoted(found.preview) : upper(types[/** @type {"text"} */ (found.type)] ?? wordOf(found.type));
   };
   const body = el("div.page.trace-page", null,
     heading(title, {
       crumb: () => isMessage() && crumbs(traced.data()),
       beside: () => traced.data() && [
-        isMessage() && chip(traced.data().status, tones[traced.data().status] ?? "good"),
+        isMessage() && chip(wordOf(traced.data().status), tones[traced.data().status] ?? "good"),
         traced.data().pricing && chip(priceOf(traced.data().pricing), "calm"),
         copyable(traced.data().id, { name: isMessage() ? text.id : text.event }),
       ],
@@ -70,7 +54,7 @@ export default function trace({ params }) {
     }),
     loaded(traced, (found) => (!isMessage() ? eventParts(found()) : [
       el("ol.trace", { "aria-label": text.line }, list(() => found().entries, keyOf, (one) => step(found, one, traced.reload))),
-      when(() => found().left_out > 0, () => el("p.none", null, () => (found().left_out === 1 ? text.leftOne : text.leftOut(found().left_out)))),
+      when(() => found().left_out > 0, () => el("p.none", null, () => (text.leftOut(found().left_out)))),
       when(() => !found().complete, () => el("p.none", null, text.cut)),
     ])));
   return { title, body };

@@ -9,16 +9,7 @@ import { link, onQuery } from "../router.js";
 import { webhookDialog } from "./webhooks/forms.js";
 import webhookPage from "./webhooks/page.js";
 import { answerTime, rate, readDay, statusChip } from "./webhooks/words.js";
-
-const text = {
-  title: "Webhooks",
-  lead: "Every event is signed and sent to these URLs. Retried for up to 31 hours.",
-  newOne: "New webhook",
-  columns: ["URL", "Status", { name: "Success rate, 24 h", kind: "number" }, { name: "p50 / p95", kind: "number" }, "Events, 24 h"],
-  native: "Provider envelopes",
-  none: "No webhooks yet",
-  noneBody: "Add your program’s URL, and it gets every message within milliseconds.",
-};
+import { webhooks as text } from "texts/webhooks.js";
 
 /** @type {import("../router.js").Build} */
 export default function webhooks({ params }) {
@@ -58,6 +49,7 @@ function webhookTable(rows, day) {
     caption: text.title,
     rows,
     columns: text.columns,
+    kinds: { 2: "number", 3: "number" },
     cells: [
       (one) => el("span.stack", null,
         el("a", { href: link("webhooks/" + one().id), dir: "auto" }, () => one().url),

@@ -1,41 +1,13 @@
 /** Whom a broadcast goes to: people with a label, the lines of a file, or numbers that one types. */
 import { el, onDispose, signal, when } from "../../dom.js";
 import { post } from "../../api.js";
-import { count, plainNumber } from "../../format.js";
-import { fieldRow } from "../../parts/form.js";
+import { plainNumber } from "../../format.js";
+import { fieldRow, options } from "../../parts/form.js";
 import { allLabels } from "../../parts/lists.js";
 import { problem } from "../../parts/states.js";
 import { isPhoneColumn, readHead, renamed } from "../contacts/csv.js";
 import { audienceSize } from "./forecast.js";
-
-const text = {
-  kinds: {
-    name: "kind",
-    label: "To",
-    type: "radios",
-    value: "label",
-    options: [
-      { value: "label", label: "Everybody with a label" },
-      {
-        value: "file",
-        label: "The lines of a CSV file",
-        hint: "As a spreadsheet saves it. One column has phone numbers; the others are fields.",
-      },
-      { value: "numbers", label: "These numbers", hint: "One a line, 10,000 at most." },
-    ],
-  },
-  label: { name: "label", label: "Label", type: "select" },
-  choose: "Choose one",
-  file: { name: "file", label: "CSV file", type: "file", props: { accept: ".csv,text/csv" } },
-  numbers: { name: "numbers", label: "Numbers", type: "textarea", props: { rows: 6 } },
-  column: "No column of the file is called phone number. Rename the one that has them.",
-  bad: (/** @type {string} */ line) => `“${line}” isn’t a phone number.`,
-  none: { label: "Choose a label.", file: "Choose a file.", numbers: "Enter at least one number." },
-  counting: "Checking recipients…",
-  noRecipients: { label: "Nobody has this label.", file: "The file has no recipients.", numbers: "Enter at least one number." },
-  labelled: (/** @type {string} */ name) => `Everyone with the label ${name}`,
-  listed: (/** @type {number} */ n) => `${count(n)} ${n === 1 ? "number" : "numbers"} you entered`,
-};
+import { audience as text } from "texts/broadcasts.js";
 
 /** @typedef {"label" | "file" | "numbers"} Kind */
 
@@ -128,7 +100,7 @@ export function audienceStep(of, draft) {
     if (chosen && !named) wrong.set(text.column);
   }
 
-  const options = () => [{ value: "", label: text.choose }, ...labels().map((one) => ({ value: one.id, label: one.name }))];
+  const known = () => [{ value: "", label: text.choose }, ...labels().map((one) => ({ value: one.id, label: one.name }))];
   const type = (/** @type {string} */ written) => {
     if (written === typed()) return;
     typed.set(written);
@@ -143,14 +115,20 @@ export function audienceStep(of, draft) {
   };
 
   const body = el("div.form", null,
-    liveField(text.kinds, choose),
-    when(() => kind() === "label", () => () => liveField({ ...text.label, options: options(), value: label.peek() }, (id) => {
+    liveField({ name: "kind", label: text.kind, type: "radios", value: "label", options: options(text.kinds) }, choose),
+    when(() => kind() === "label", () => () => liveField({
+      name: "label", label: text.label, type: "select", options: known(), value: label.peek(),
+    }, (id) => {
       if (id === label()) return;
       label.set(id);
       count();
     }, wrong)),
-    when(() => kind() === "file", () => liveField(text.file, (_, { files }) => chooseFile(files[0]), wrong)),
-    when(() => kind() === "numbers", () => liveField({ ...text.numbers, value: typed.peek() }, type, wrong)),
+    when(() => kind() === "file", () => liveField({
+      name: "file", label: text.file, type: "file", props: { accept: ".csv,text/csv" },
+    }, (_, { files }) => chooseFile(files[0]), wrong)),
+    when(() => kind() === "numbers", () => liveField({
+      name: "numbers", label: text.numbers, type: "textarea", props: { rows: 6 }, value: typed.peek(),
+    }, type, wrong)),
     () => counting() && el("p.hint", { role: "status" }, text.counting),
     () => forecast() && !wrong() && audienceSize(forecast()),
     () => failure() && problem(failure()));

@@ -1,25 +1,6 @@
 /** Why people get no message of a broadcast, in words, and what a forecast of one says. */
 import { el } from "../../dom.js";
-import { count } from "../../format.js";
-
-const text = {
-  reasons: {
-    marketing_opted_out: "stopped marketing messages",
-    consent_required: "not opted in",
-    missing_parameter: "without a value for a field in the message",
-    invalid_parameter: "with a value that can’t be sent: a line break, a tab or many spaces",
-    invalid_phone_number: "without a valid phone number",
-    duplicate: "reached under another number already",
-    contact_deleted: "deleted",
-    broadcast_cancelled: "not sent before it was cancelled",
-  },
-  fallback: "Add a fallback to the field, such as {{name|there}}, to reach everyone.",
-  people: (/** @type {number} */ n) => `${count(n)} ${n === 1 ? "person" : "people"}`,
-  atLeast: (/** @type {string} */ people) => `More than ${people}`,
-  skipped: "Will be skipped:",
-  repeated: (/** @type {number} */ n) => `${count(n)} listed more than once, sent once`,
-  capped: (/** @type {number} */ n) => `Only the first ${count(n)} were checked.`,
-};
+import { forecast as text } from "texts/broadcasts.js";
 
 /** people says how many they are. @param {number} n */
 export const people = text.people;
@@ -36,7 +17,7 @@ export const reasonOf = (reason) => text.reasons[/** @type {"duplicate"} */ (rea
  */
 export function audienceSize({ total, capped, skipped, repeated }) {
   return el("div.audience", { role: "status" },
-    el("b", null, capped ? text.atLeast(people(total)) : people(total)),
+    el("b", null, capped ? text.atLeast(total) : people(total)),
     skippedList(skipped, repeated),
     capped && el("p.hint", null, text.capped(total)));
 }
@@ -47,7 +28,7 @@ export function audienceSize({ total, capped, skipped, repeated }) {
  * @param {number} repeated
  */
 export function skippedList(skipped, repeated) {
-  const lines = skipped.map((one) => `${count(one.count)} ${reasonOf(one.reason)}`);
+  const lines = skipped.map((one) => text.skippedFor(one.count, reasonOf(one.reason)));
   return [
     lines.length > 0 && el("p", null, text.skipped),
     lines.length + repeated > 0 && el("ul", null,

@@ -3,6 +3,7 @@ import { computed, effect, el, flush, signal, when } from "../../dom.js";
 import { newKey, post } from "../../api.js";
 import { exact, plainNumber } from "../../format.js";
 import { button, heading } from "../../parts/basics.js";
+import { options } from "../../parts/form.js";
 import { everyRow, ofNumber } from "../../parts/lists.js";
 import { headerFile } from "../../parts/header_file.js";
 import { empty, loaded, problem, resource } from "../../parts/states.js";
@@ -13,49 +14,7 @@ import { link, navigate, query } from "../../router.js";
 import { presentTime } from "../../session.js";
 import { audienceStep, liveField } from "./audience.js";
 import { review } from "./review.js";
-
-const text = {
-  title: "New broadcast",
-  broadcasts: "Broadcasts",
-  steps: ["Template", "Audience", "When", "Review"],
-  name: {
-    name: "name",
-    label: "Name",
-    hint: "Only your team sees it.",
-    props: { maxlength: 200, dir: "auto", autocomplete: "off" },
-  },
-  template: { name: "template", label: "Template", type: "select" },
-  choose: "Choose one",
-  fieldsHint: "Use {{first_name}}, {{name}}, {{email}}, a custom field or a column of your file, with a fallback: {{first_name|there}}.",
-  noTemplates: "No approved templates",
-  noTemplatesBody: "A broadcast needs a template that the provider has approved.",
-  newTemplate: "New template",
-  next: "Next",
-  back: "Back",
-  noName: "Enter a name.",
-  noTemplate: "Choose a template.",
-  when: {
-    name: "when",
-    label: "When",
-    type: "radios",
-    value: "now",
-    options: [{ value: "now", label: "Now" }, { value: "later", label: "Later" }],
-  },
-  at: { name: "at", label: "Time", type: "datetime-local" },
-  now: "As soon as you start it",
-  noTime: "Choose a time.",
-  past: "Choose a time in the future.",
-  test: "Test",
-  testLead: "Send it to your own phone first. Fields show their fallback or their name.",
-  to: { name: "to", label: "Phone number", type: "tel", props: { maxlength: 30, placeholder: "+15550001111" } },
-  sendTest: "Send test",
-  tested: (/** @type {string} */ to) => `Sent to ${to}`,
-  start: "Start broadcast",
-  schedule: "Schedule broadcast",
-  busy: "One moment…",
-  nobody: "Nobody would get this. Change the audience or the message.",
-  made: "Broadcast created",
-};
+import { newBroadcast as text } from "texts/broadcasts.js";
 
 /** @type {() => import("../../router.js").Screen} */
 export function newBroadcast() {
@@ -159,7 +118,7 @@ function first(of, templates) {
     if (!chosen() && asked) chosen.set(templates().find((one) => one.id === asked) ?? null);
   });
 
-  const options = [{ value: "", label: text.choose }, ...templates().map((one) => ({ value: one.id, label: titleOf(one) }))];
+  const known = [{ value: "", label: text.choose }, ...templates().map((one) => ({ value: one.id, label: titleOf(one) }))];
   const choose = (/** @type {string} */ id) => {
     wrongTemplate.set("");
     chosen.set(templates().find((one) => one.id === id) ?? null);
@@ -176,8 +135,10 @@ function first(of, templates) {
     preview: () => shown(fields()?.components() ?? []),
     content: () => ({ name: chosen().name, language: chosen().language, components: fields()?.components() ?? [] }),
     body: el("div.form", null,
-      liveField(text.name, type, wrongName),
-      liveField({ ...text.template, options, value: chosen()?.id ?? "" }, choose, wrongTemplate),
+      liveField({ name: "name", ...text.name, props: { maxlength: 200, dir: "auto", autocomplete: "off" } }, type, wrongName),
+      liveField({
+        name: "template", label: text.template, type: "select", options: known, value: chosen()?.id ?? "",
+      }, choose, wrongTemplate),
       () => fields() && !fields()?.body.hidden && [
         fields()?.body, fields()?.body.querySelector("input[type=text]") && el("p.hint", null, text.fieldsHint),
       ]),
@@ -212,8 +173,9 @@ function timeStep(of, content) {
     at: () => (later() ? new Date(typed()).toISOString() : undefined),
     words: () => (later() && typed() ? exact.format(new Date(typed())) : text.now),
     body: el("div.form", null,
-      liveField(text.when, (chosen) => later.set(chosen === "later")),
-      when(later, () => liveField({ ...text.at, value: typed.peek() }, (value) => {
+      liveField({ name: "when", label: text.when, type: "radios", value: "now", options: options(text.times) },
+        (chosen) => later.set(chosen === "later")),
+      when(later, () => liveField({ name: "at", label: text.at, type: "datetime-local", value: typed.peek() }, (value) => {
         wrong.set("");
         typed.set(value);
       }, wrong)),
@@ -288,6 +250,6 @@ function testSend(of, content) {
   };
   return el("fieldset.group", null,
     el("legend.label", null, text.test), el("p.hint", null, text.testLead),
-    liveField(text.to, to.set, wrong),
+    liveField({ name: "to", label: text.to, type: "tel", props: { maxlength: 30, placeholder: "+15550001111" } }, to.set, wrong),
     button(text.sendTest, { run: send }));
 }

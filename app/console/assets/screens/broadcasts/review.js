@@ -1,30 +1,9 @@
 /** The last look at a broadcast: whom it goes to, what they see, who is skipped and why, and when. */
 import { el } from "../../dom.js";
-import { count, money } from "../../format.js";
+import { money } from "../../format.js";
 import { templatePreview } from "../../parts/template_preview.js";
-import { people, skippedList } from "./forecast.js";
-
-const text = {
-  facts: ["Name", "Template", "To", "When"],
-  change: "Change",
-  changes: ["", " template", " audience", " time"], // for those who hear which
-  counting: "Checking recipients…",
-  all: (/** @type {number} */ n) => `${people(n)} will get it`,
-  some: (/** @type {number} */ n, /** @type {number} */ total) => `${count(n)} of ${people(total)} will get it`,
-  capped: (/** @type {number} */ n) => `Only the first ${count(n)} were checked. The rest follow the same rules.`,
-  paused: {
-    account_rate_limited: "The provider asked this number to slow down. The broadcast waits and then starts by itself.",
-    quota_exceeded: "Your plan’s messages for this month are used up. The broadcast will be paused right away.",
-  },
-  stopped: (/** @type {string} */ code) => `This number can’t send right now (${code.replaceAll("_", " ")}). The broadcast will be paused right away.`,
-  quota: (/** @type {number} */ left) => `Your plan has ${count(left)} messages left this month. The broadcast will pause after that.`,
-  cost: (/** @type {string} */ amount) => `Estimated cost: ${amount}`,
-  costHint: (/** @type {number} */ n) => `If the provider bills ${n === 1 ? "the message" : `all ${count(n)} messages`}. Its bill decides.`,
-  noCost: "Estimated cost: not known",
-  noRates: "There are no rates for these messages.",
-  first: "What they get",
-  firstLead: (/** @type {number} */ n) => (n === 1 ? "The message as this person will see it." : `The message as the first ${n} people will see it.`),
-};
+import { skippedList } from "./forecast.js";
+import { review as text } from "texts/broadcasts.js";
 
 /**
  * review shows a broadcast before it starts.
@@ -42,8 +21,7 @@ export function review({ forecast, counting, facts, template, shown, go }) {
     el("dt", null, name),
     el("dd", null,
       el("span", { dir: "auto" }, () => facts()[i]),
-      text.changes[i] && el("button.textual", { type: "button", onclick: () => go(steps[i]) },
-        text.change, el("span.unseen", null, text.changes[i]))));
+      i > 0 && el("button.textual", { type: "button", "aria-label": text.changes[i - 1], onclick: () => go(steps[i]) }, text.change)));
   return el("div.review", null,
     el("dl.facts", null, text.facts.map(fact)),
     () => counting() && el("p.hint", { role: "status" }, text.counting),
@@ -68,7 +46,7 @@ const cost = ({ estimate, will_send: n }) => el("div.audience", null,
 /** @param {any} forecast */
 function notice({ paused_reason: code, messages_left: left, will_send: n }) {
   const words = code
-    ? text.paused[/** @type {"quota_exceeded"} */ (code)] ?? text.stopped(code)
+    ? text.paused[/** @type {"quota_exceeded"} */ (code)] ?? text.stopped(code.replaceAll("_", " "))
     : left === 0 ? text.paused.quota_exceeded : left !== null && left < n ? text.quota(left) : "";
   return words && el("p.notice", null, words);
 }

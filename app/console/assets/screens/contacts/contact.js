@@ -15,43 +15,7 @@ import { toast, toastError } from "../../parts/notices.js";
 import { link, navigate } from "../../router.js";
 import { isAdmin } from "../../session.js";
 import { consent, timeline } from "./history.js";
-
-const text = {
-  contacts: "Contacts",
-  id: "contact id",
-  bsuid: "network id",
-  fields: [
-    { name: "name", label: "Name", props: { maxlength: 200, dir: "auto", autocomplete: "off" } },
-    { name: "email", label: "Email", type: "email", props: { maxlength: 255, dir: "auto", autocomplete: "off", placeholder: "Add email" } },
-    { name: "username", label: "Username", props: { maxlength: 100, dir: "auto", autocomplete: "off", placeholder: "Add username" } },
-  ],
-  save: "Save",
-  saved: "Saved",
-  details: "Details",
-  facts: { phone: "Phone number", bsuid: "Network id", since: "Added", number: "Writes to" },
-  labels: "Labels",
-  noLabels: "No labels yet.",
-  makeLabels: "Create labels in settings",
-  askForLabels: "Ask an admin to create them.",
-  stopped: "marketing stopped",
-  metadata: "Custom fields",
-  metadataLead: "Broadcasts can use these in templates.",
-  key: "Field",
-  value: "Value",
-  add: "Add field",
-  saveFields: "Save fields",
-  removeField: (/** @type {string} */ key) => `Remove ${key}`,
-  open: "Open conversation",
-  media: "Files",
-  noMedia: "No shared files.",
-  file: "File",
-  danger: "Delete",
-  dangerLead: "Also deletes the conversation, its messages and their files. This can’t be undone.",
-  remove: "Delete contact",
-  removed: "Contact deleted",
-  removeTitle: (/** @type {string} */ name) => `Delete ${name}?`,
-  removeBody: "This deletes the contact, its conversation, all messages and their files. It can’t be undone.",
-};
+import { contact as text } from "texts/contacts.js";
 
 /**
  * nameOf is what somebody is called: the name, else the number, else another identity.
@@ -59,6 +23,13 @@ const text = {
  * @returns {string}
  */
 export const nameOf = (one) => one.name ?? one.phone_number ?? one.username ?? one.bsuid ?? one.id;
+
+const plain = { dir: "auto", autocomplete: "off" };
+const fields = [
+  { name: "name", label: text.name, props: { maxlength: 200, ...plain } },
+  { name: "email", label: text.email, type: "email", props: { maxlength: 255, placeholder: text.addEmail, ...plain } },
+  { name: "username", label: text.username, props: { maxlength: 100, placeholder: text.addUsername, ...plain } },
+];
 
 /** @param {string} id */
 export function oneContact(id) {
@@ -96,7 +67,7 @@ function contactPage(one) {
       el("div", null, timeline(history), mediaSection(account.phone_number_id, id)),
       el("div", null,
         section(text.details, {},
-          form({ fields: text.fields, follows: data, blank: null, submit: text.save, send, done }),
+          form({ fields, follows: data, blank: null, submit: text.save, send, done }),
           el("dl.facts", null,
             fact(text.facts.phone, () => data().phone_number ?? "—"),
             fact(text.facts.bsuid, data().bsuid && copyable(data().bsuid, { name: text.bsuid })),

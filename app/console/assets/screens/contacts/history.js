@@ -1,6 +1,6 @@
 /** What happened with a contact, the newest first, and what it agreed to. */
 import { el, list, when } from "../../dom.js";
-import { date, time } from "../../format.js";
+import { date, listOf, time } from "../../format.js";
 import { section } from "../../parts/basics.js";
 import { stateChip } from "../../parts/lists.js";
 import { loaded } from "../../parts/states.js";
@@ -8,36 +8,7 @@ import { fact } from "../../parts/table.js";
 import { link } from "../../router.js";
 import { isAdmin } from "../../session.js";
 import { reasonOf } from "../broadcasts/forecast.js";
-
-const text = {
-  title: "Timeline",
-  added: "Added to your contacts",
-  conversation: "Conversation started",
-  stopped: "Stopped marketing messages",
-  broadcast: "Broadcast ",
-  assigned: (/** @type {string | undefined} */ name) => (name ? `Assigned to ${name}` : "Unassigned"),
-  resolved: (/** @type {string | undefined} */ name) => (name ? `Resolved by ${name}` : "Resolved"),
-  number: (/** @type {string} */ from, /** @type {string} */ to) => `Phone number changed from ${from} to ${to}`,
-  identity: "Network id changed",
-  updated: (/** @type {string[]} */ fields) => `Changed ${fields.join(", ").replace("metadata", "custom fields").replaceAll("_", " ")}`,
-  consent: "Consent",
-  may: "May be messaged",
-  yes: "Yes",
-  no: "Not yet",
-  since: ", since ",
-  by: { message: " · they wrote to you", record: " · recorded by your team" },
-  required: "Templates are skipped until they opt in.",
-  optional: "Your organization doesn’t require consent.",
-  give: "Record consent",
-  withdraw: "Withdraw consent",
-  marketing: "Marketing",
-  states: { allowed: "Allowed", stopped: "Stopped by them", unknown: "Unknown" },
-  hints: {
-    allowed: "",
-    stopped: "Only they can turn it back on, in their app.",
-    unknown: "They haven’t said. Marketing templates are sent until they stop them.",
-  },
-};
+import { history as text } from "texts/contacts.js";
 
 /** @param {import("../../parts/states.js").Resource<any>} history */
 export const timeline = (history) => section(text.title, {}, loaded(history, (data) =>
@@ -73,7 +44,7 @@ function happening({ type, id, name, status, reason, from, to, fields }) {
     case "identity":
       return from && to && from !== to ? text.number(from, to) : text.identity;
     case "updated":
-      return text.updated(fields ?? []);
+      return text.updated(listOf((fields ?? []).map((/** @type {string} */ one) => text.fields[/** @type {"name"} */ (one)] ?? one.replaceAll("_", " "))));
     default:
       return text.added;
   }

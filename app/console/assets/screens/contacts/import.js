@@ -8,42 +8,7 @@ import { allLabels } from "../../parts/lists.js";
 import { problem } from "../../parts/states.js";
 import { fact, table } from "../../parts/table.js";
 import { isPhoneColumn, readHead, renamed } from "./csv.js";
-
-const text = {
-  title: "Import contacts",
-  lead: "Upload a CSV file with a header line and a phone number column. You see what would change before anything does.",
-  file: "CSV file",
-  empty: "This file has no lines.",
-  sheet: "Columns of the file",
-  column: (/** @type {string} */ name) => `Column ${name}`,
-  none: "Skip",
-  more: "Custom field",
-  fields: {
-    phone_number: "Phone number",
-    name: "Name",
-    email: "Email",
-    username: "Username",
-    labels: "Labels (a; b)",
-    opted_in: "Opted in (true or false)",
-    marketing_opted_out: "Stopped marketing",
-    bsuid: "Network id",
-  },
-  noNumber: "Choose which column has the phone number.",
-  label: "Add this label to all",
-  noLabel: "None",
-  check: "Check",
-  import: "Import",
-  done: "Done",
-  cancel: "Cancel",
-  wouldBe: "Preview",
-  was: "Imported",
-  counts: { lines: "Lines", created: "New", updated: "Changed", unchanged: "Unchanged", failed: "Errors" },
-  failed: "The import stopped. Contacts imported so far stay. Import the file again to continue.",
-  running: (/** @type {number} */ n) => `${count(n)} lines so far…`,
-  errors: "Errors",
-  columns: [{ name: "Line", kind: "number" }, { name: "Problem", kind: "about" }],
-  leftOut: "Lines with errors are skipped.",
-};
+import { importing as text } from "texts/contacts.js";
 
 /** @typedef {{ file: File, head: Awaited<ReturnType<typeof readHead>>, names: string[] }} Chosen */
 
@@ -187,6 +152,7 @@ function outcome(one) {
         rows: () => one.errors.map((/** @type {any} */ error, /** @type {number} */ i) => ({ ...error, i })),
         key: (error) => String(error.i),
         columns: text.columns,
+        kinds: { 0: "number", 1: "about" },
         cells: [(error) => count(error().line), (error) => el("span", { dir: "auto" }, error().message)],
       }),
     ]);

@@ -3,15 +3,7 @@ import { computed, el, list, signal } from "../../dom.js";
 import { face } from "../../parts/basics.js";
 import { popover } from "../../parts/popover.js";
 import { me } from "../../session.js";
-
-const text = {
-  assign: "Assign",
-  search: "Search people",
-  people: "People",
-  nobody: "Nobody",
-  you: "You",
-  none: "No match",
-};
+import { assign as text } from "texts/inbox.js";
 
 /** @param {string} words */
 const fold = (words) => words.toLocaleLowerCase().normalize("NFKD").replace(/\p{M}/gu, "");

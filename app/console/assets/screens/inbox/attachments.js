@@ -6,15 +6,8 @@ import { el, list, onDispose, signal } from "../../dom.js";
 import { sizeOf } from "../../format.js";
 import { button, icon } from "../../parts/basics.js";
 import { root } from "../../session.js";
+import { attachments as text } from "texts/composer.js";
 
-const text = {
-  files: "Files to send",
-  remove: (/** @type {string} */ name) => "Remove " + name,
-  again: "Try again",
-  lost: "Can’t reach the server.",
-  uploading: (/** @type {string} */ name) => "Uploading " + name,
-  drop: "Drop files to send them",
-};
 const most = 10;
 
 /** @typedef {{ id: number, file: File, url: string, done: number, error: string, media: any, call: XMLHttpRequest | null }} Attachment */

@@ -7,26 +7,8 @@ import { el, signal } from "../../dom.js";
 import { page } from "../../api.js";
 import { clockOf, dates, dayOf, stamp } from "../../format.js";
 import { noteLine } from "./notes.js";
+import { changes as text } from "texts/thread.js";
 
-const text = {
-  by: (/** @type {string} */ what, /** @type {string} */ who) => (who ? `${what} by ${who}` : what),
-  assigned: (/** @type {string} */ who) => "Assigned to " + who,
-  unassigned: "Unassigned",
-  byTurn: (/** @type {string} */ who) => `Assigned to ${who} automatically`,
-  labeled: (/** @type {string} */ label) => "Labelled " + label,
-  unlabeled: (/** @type {string} */ label) => `Label ${label} removed`,
-  resolved: "Resolved",
-  reopened: "Reopened",
-  answered: "Reopened by a new message",
-  pending: "Marked as pending",
-  snoozed: (/** @type {string} */ until) => "Snoozed until " + until,
-  woken: "Snooze ended",
-  handedOver: (/** @type {string} */ who) => "Handed over to " + who,
-  released: "Held by nobody",
-  rule: "a rule",
-  phoneApp: "the phone app",
-  api: "API",
-};
 const dayAndClock = dates({ day: "numeric", month: "short", hour: "numeric", minute: "2-digit" });
 
 /** @typedef {{ id: string, type: string, by: { type: string, id: string | null, name: string | null }, assignee: { id: string, name: string | null } | null, label: string | null, until?: string | null, created_at: string, note?: any }} Change */

@@ -23,39 +23,7 @@ import { openEmoji } from "./reactions.js";
 import { openSendLater } from "./send_later.js";
 import { refusalText, remedy } from "./sending.js";
 import { pickTemplate } from "./templates.js";
-
-const text = {
-  message: "Message",
-  placeholder: (/** @type {string} */ name) => "Write to " + name,
-  send: "Send",
-  sendAndResolve: "Send and resolve",
-  notResolved: "Not resolved: the message hasn’t been sent yet.",
-  attach: "Attach file",
-  quick: "Quick replies",
-  templates: "Templates",
-  emoji: "Emoji",
-  buttons: "Buttons",
-  list: "List",
-  notBoth: "A message can’t have both files and buttons. Remove one of them.",
-  later: "Send later",
-  replyingTo: "Reply to ",
-  reply: "Reply",
-  note: "Note",
-  modes: "Write",
-  earlier: "An earlier message",
-  cancelReply: "Cancel reply",
-  cancelTime: "Send now instead",
-  you: "You",
-  left: (/** @type {string} */ span) => span + " left to reply",
-  never: "This person hasn’t written yet. You can only send a template.",
-  closed: "It’s been more than 24 hours since this person wrote. You can only send a template now.",
-  choose: "Choose a template",
-  kept: "Your draft is kept: ",
-  notSent: "Not sent: ",
-  tooLong: (/** @type {number} */ n) => n + " characters over the limit",
-  hint: "quick replies",
-  keys: "all keys",
-};
+import { composer as text } from "texts/composer.js";
 
 const longestText = 4096;
 const longestCaption = 1024; // and above buttons
@@ -273,7 +241,7 @@ function answered(at, id, cancel) {
   const who = () => (m()?.direction === "inbound" ? at.name() : at.personName(m()?.sent_by ?? null) || text.you);
   return el("div.answered", null,
     el("p.quote", { dir: "auto" },
-      el("b", null, () => (m() ? text.replyingTo + who() : text.reply)), el("span", null, () => (m() ? summary(m()) : text.earlier))),
+      el("b", null, () => (m() ? text.replyingTo(who()) : text.reply)), el("span", null, () => (m() ? summary(m()) : text.earlier))),
     button(text.cancelReply, { icon: "close", look: "bare", iconOnly: true, run: cancel }));
 }
 

@@ -8,35 +8,9 @@ import { hosted, sourceOf } from "../../parts/library.js";
 import { number } from "../../session.js";
 import { picture } from "./pictures.js";
 import { player } from "./player.js";
+import { content as text } from "texts/thread.js";
 
 /** @typedef {import("../../dom.js").Child} Child */
-
-const text = {
-  kinds: {
-    image: "Photo",
-    video: "Video",
-    audio: "Audio",
-    sticker: "Sticker",
-    document: "Document",
-    location: "Location",
-    contacts: "Contact",
-    template: "Template",
-    order: "Order",
-    interactive: "Message with buttons",
-    other: "Sent by another program. This message can’t be shown here.",
-    unsupported: "This message type isn’t supported. Ask them to send it another way.",
-  },
-  voice: "Voice message",
-  reacted: (/** @type {string} */ emoji) => `Reacted ${emoji}`,
-  tookBack: "Removed a reaction",
-  loading: "Downloading the file…",
-  lost: "The file couldn’t be downloaded.",
-  gone: "This file is no longer stored.",
-  linked: "Sent as a link",
-  shareContact: "Share contact info",
-  item: "1 item",
-  items: (/** @type {number} */ n) => n + " items",
-};
 
 /** prose is what somebody wrote. @param {string | null | undefined} value */
 export const prose = (value) => value && el("p.message-text", { dir: "auto" }, words(value));
@@ -70,7 +44,7 @@ export function content(m) {
     case "order":
       return [
         card({ name: { formatted_name: text.kinds.order } }, "customers"),
-        el("small", null, value.product_items?.length === 1 ? text.item : text.items(value.product_items?.length ?? 0)),
+        el("small", null, text.items(value.product_items?.length ?? 0)),
         prose(value.text),
       ];
     case "reaction":
@@ -193,7 +167,7 @@ function template(m, value) {
   return () => {
     const found = definition(value.name, language);
     if (found === null) return el("p.quiet", null, text.kinds.template);
-    return found.components?.length ? filled(found.components, value.components ?? [], m) : prose(`${text.kinds.template} ${value.name}`);
+    return found.components?.length ? filled(found.components, value.components ?? [], m) : prose(text.templateOf(value.name));
   };
 }
 
@@ -247,6 +221,6 @@ export function summary(m) {
   const written = m.preview ?? value.body ?? value.caption ?? value.text ?? value.filename ?? value.name;
   const body = typeof written === "string" ? written : value.body?.text ?? value.button_reply?.title ?? value.list_reply?.title;
   if (m.type === "reaction") return reaction(m.preview ?? value.emoji);
-  if (body) return m.type === "template" && !m.preview ? `${text.kinds.template} ${body}` : body;
+  if (body) return m.type === "template" && !m.preview ? text.templateOf(body) : body;
   return text.kinds[/** @type {"image"} */ (m.type)] ?? m.type;
 }

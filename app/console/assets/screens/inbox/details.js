@@ -13,40 +13,8 @@ import { isAdmin, me } from "../../session.js";
 import { summary } from "./content.js";
 import { nameOf } from "./conversations.js";
 import { openPictures } from "./pictures.js";
+import { details as text } from "texts/details.js";
 
-const text = {
-  close: "Close details",
-  assignee: "Assignee",
-  unassigned: "Nobody",
-  assignToMe: "Assign to me",
-  labels: "Labels",
-  addLabel: "Add label",
-  remove: (/** @type {string} */ name) => "Remove label " + name,
-  contact: "Contact",
-  fields: [
-    { name: "name", label: "Name", props: { maxlength: 200, autocomplete: "off", dir: "auto" } },
-    { name: "email", label: "Email", type: "email", props: { maxlength: 255, autocomplete: "off" } },
-  ],
-  username: "Username",
-  phone: "Phone",
-  id: "contact id",
-  since: "Since",
-  marketing: "Marketing",
-  stopped: "stopped by them",
-  unknown: "unknown",
-  consent: "May be messaged",
-  given: "yes",
-  notGiven: "not yet",
-  save: "Save",
-  saved: "Saved",
-  files: "Shared files",
-  noFiles: "None yet.",
-  show: (/** @type {string} */ name) => "Show " + name,
-  broadcasts: "Earlier broadcasts",
-  open: "Open contact",
-  trace: "Trace the last message",
-  status: { open: "open", resolved: "resolved", pending: "pending" },
-};
 /** @type {Record<string, "good" | "quiet" | "warn">} */
 const tones = { open: "good", resolved: "quiet", pending: "warn" };
 const delay = 500;
@@ -141,7 +109,10 @@ function labelPart({ conversation, openLabels, toggleLabel }) {
 function contactPart(contact, number, merge, conversation) {
   const one = () => contact.data();
   const fields = form({
-    fields: text.fields,
+    fields: [
+      { name: "name", label: text.name, props: { maxlength: 200, autocomplete: "off", dir: "auto" } },
+      { name: "email", label: text.email, type: "email", props: { maxlength: 255, autocomplete: "off" } },
+    ],
     follows: one,
     blank: null,
     submit: text.save,

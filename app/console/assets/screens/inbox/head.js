@@ -2,6 +2,7 @@
 import { el, onDispose, signal, when } from "../../dom.js";
 import { post } from "../../api.js";
 import { onPresence } from "../../live.js";
+import { andOf } from "../../format.js";
 import { button, chip, face, icon } from "../../parts/basics.js";
 import { menu } from "../../parts/menu.js";
 import { toastError } from "../../parts/notices.js";
@@ -9,29 +10,7 @@ import { goesOn, me } from "../../session.js";
 import { openAssign } from "./assign.js";
 import { nameOf } from "./conversations.js";
 import { openSnooze, untilText } from "./snooze.js";
-
-const text = {
-  back: "Back",
-  details: "Details",
-  resolve: "Resolve",
-  reopen: "Reopen",
-  more: "More actions",
-  snooze: "Snooze",
-  wake: "End snooze",
-  snoozed: (/** @type {string} */ until) => "Snoozed until " + until,
-  unread: "Mark unread",
-  goOn: "Go on to the next",
-  takeOver: "Take over",
-  handOver: "Hand over",
-  held: (/** @type {string} */ who) => "Held by " + who,
-  you: "you",
-  bot: (/** @type {string} */ name) => `bot ${name}`,
-  phoneApp: "the phone app",
-  looking: " looking at this too",
-  typing: " typing",
-  is: [" is", " are"],
-  and: " and ",
-};
+import { head as text } from "texts/thread.js";
 
 /** backTo leads to the list, where only one of them fits. @param {() => string} href */
 export const backTo = (href) =>
@@ -122,8 +101,8 @@ function presence(id) {
   onDispose(onPresence(({ conversation_id: of, people: now }) => {
     if (of === id) people.set(now.filter((one) => one.id !== me.peek().id));
   }));
-  const presenceText = (/** @type {any[]} */ all, /** @type {string} */ what) =>
-    all.map((one) => one.name).join(text.and) + text.is[Number(all.length > 1)] + what;
+  const presenceText = (/** @type {any[]} */ all, /** @type {(names: string, n: number) => string} */ said) =>
+    said(andOf(all.map((one) => one.name)), all.length);
   return el("span.presence", { role: "status", dir: "auto" }, () => {
     const typing = people().filter((one) => one.state === "typing");
     return typing.length > 0 ? presenceText(typing, text.typing) : people().length > 0 ? presenceText(people(), text.looking) : "";

@@ -3,8 +3,7 @@ import { el } from "../../dom.js";
 import { button } from "../../parts/basics.js";
 import { formDialog } from "../../parts/form.js";
 import { buttonFields, fill, listFields, namesIn, read } from "../../parts/interactive.js";
-
-const text = { buttons: "Buttons", list: "List", add: "Add to message", removeButtons: "Remove buttons", removeList: "Remove list" };
+import { interactive as text } from "texts/composer.js";
 
 /** openButtons asks for 1 to 3 buttons. @param {any} given those that there are @param {(made: any) => void} done */
 export const openButtons = (given, done) =>

@@ -3,8 +3,7 @@ import { el, list } from "../../dom.js";
 import { dot, button } from "../../parts/basics.js";
 import { popover, step } from "../../parts/popover.js";
 import { isAdmin } from "../../session.js";
-
-const text = { labels: "Labels", none: "No labels yet.", make: "New label" };
+import { labels as text } from "texts/inbox.js";
 
 /**
  * openLabels shows a box for each label. The first of them has the focus.

@@ -13,35 +13,7 @@ import { conversationRow } from "./row.js";
 import { results } from "./search.js";
 import { selectionBar } from "./selection.js";
 import { refusalText } from "./sending.js";
-
-const text = {
-  tabs: "Inbox",
-  names: {
-    open: "Open",
-    mine: "Mine",
-    unassigned: "Unassigned",
-    waiting: "Waiting",
-    mentions: "Mentions",
-    unread: "Unread",
-    snoozed: "Snoozed",
-    resolved: "Resolved",
-    all: "All",
-  },
-  more: "More",
-  sort: "Sort",
-  sorts: { newest: "Newest", waiting: "Waiting longest" },
-  filter: "Filter by label",
-  anyLabel: "Any label",
-  search: "Search messages",
-  list: "Conversations",
-  fresh: (/** @type {number} */ n) => count(n) + " new",
-  noConversations: "Nobody has written yet",
-  noConversationsBody: "When someone writes to your number, the conversation appears here.",
-  trigger: "confab trigger inbound --from +15550002222 --text hello",
-  command: "command",
-  done: "All done here",
-  doneBody: "There are no conversations in this tab.",
-};
+import { list as text } from "texts/inbox.js";
 
 /** How high a row is, and how many are on the page at once. */
 const rowHeight = 64;

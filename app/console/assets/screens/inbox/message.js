@@ -11,59 +11,11 @@ import { changeLine } from "./changes.js";
 import { content, summary } from "./content.js";
 import { recipient } from "./conversations.js";
 import { discard, send } from "./outbox.js";
-
-const text = {
-  reply: "Reply",
-  react: "React",
-  more: "More",
-  trace: "Trace",
-  copy: "Copy text",
-  cancel: "Cancel sending",
-  again: "Send again",
-  edit: "Edit",
-  drop: "Remove",
-  edited: "Edited",
-  deleted: "Deleted by the sender",
-  you: "You",
-  sources: { api: "API", app: "Phone app", broadcast: "Campaign", gateway: "API", rule: "Rule" },
-  notSent: "Not sent: ",
-  unread: "Unread messages",
-  quoted: "Original message",
-  missing: "An earlier message",
-  reactedBy: (/** @type {string} */ emoji, /** @type {string} */ who) => `${who} reacted ${emoji}`,
-};
-
-/** Failures in words, by their code. @type {Record<string, string>} */
-const reasonText = {
-  outside_24h_window: "it’s been more than 24 hours since this person wrote. Send a template instead",
-  marketing_opted_out: "this person opted out of marketing messages",
-  marketing_blocked_by_user: "this person blocked marketing messages",
-  recipient_unavailable: "this number can’t be reached",
-  unsupported_message_type: "this person’s app can’t show this type of message",
-  account_restricted: "the provider has restricted your number",
-  account_locked: "the provider has locked your number",
-  conversation_held: "somebody else holds this conversation",
-  consent_required: "this person hasn’t opted in",
-  customer_suspended: "this number’s customer is suspended",
-  permission_revoked: "permission to send from this number was revoked",
-  auth_expired: "access to the provider has expired. An admin needs to connect the number again",
-  app_rate_limited: "too many messages at once. Try again later",
-  account_rate_limited: "too many messages from this number. Try again later",
-  template_not_found: "the template doesn’t exist in this language",
-  template_paused: "the provider has paused this template",
-  template_policy_violation: "the template violates the provider’s policy",
-  media_upload_failed: "the file couldn’t be uploaded to the provider",
-  media_download_failed: "the file couldn’t be downloaded",
-  undeliverable: "it couldn’t be delivered",
-  policy_violation: "it violates the provider’s policy",
-  subscription_inactive: "your subscription isn’t active",
-  message_cancelled: "it was cancelled",
-  131056: "too many messages to this person. Try again later", // by the provider's number
-};
+import { message as text, failures as reasonText } from "texts/thread.js";
 
 /** reason says why a message was not sent. @param {any} error */
 export function reason({ code, message, provider_code: number }) {
-  return reasonText[number] ?? reasonText[code] ?? message.replace(/\.$/, "");
+  return reasonText[/** @type {131056} */ (number)] ?? reasonText[/** @type {"undeliverable"} */ (code)] ?? message.replace(/\.$/, "");
 }
 
 const ticks = {

@@ -3,17 +3,8 @@ import { computed, el, flush, list, signal } from "../../dom.js";
 import { button, face, icon } from "../../parts/basics.js";
 import { toastError } from "../../parts/notices.js";
 import { draftOf, noDraft } from "./drafts.js";
+import { noteForm as text } from "texts/composer.js";
 
-const text = {
-  note: "Note",
-  placeholder: "Write a note for your team",
-  add: "Add note",
-  mention: "Mention someone",
-  people: "People",
-  none: "No match",
-  hint: "Only your team sees notes.",
-  tooLong: (/** @type {number} */ n) => n + " characters over the limit",
-};
 const longest = 4096;
 const mostPeople = 20;
 

@@ -12,20 +12,8 @@ import { formDialog } from "../../parts/form.js";
 import { words } from "../../parts/formatted.js";
 import { menu } from "../../parts/menu.js";
 import { isAdmin, me, presentTime } from "../../session.js";
+import { notes as text } from "texts/thread.js";
 
-const text = {
-  note: "Note",
-  by: (/** @type {string} */ who) => "Note by " + who,
-  you: "You",
-  key: "API",
-  edited: "edited",
-  more: "More",
-  edit: "Edit note",
-  save: "Save",
-  delete: "Delete note",
-  deleteTitle: "Delete this note?",
-  deleteBody: "Everybody on the team loses it, for good.",
-};
 const dayAndClock = dates({ day: "numeric", month: "short", hour: "numeric", minute: "2-digit" });
 
 /** What a page is, and how many are read at most in search of an old message. */

@@ -11,13 +11,8 @@ import { isOn } from "../../push.js";
 import { me, preference, presentTime, sound } from "../../session.js";
 import { summary } from "./content.js";
 import { nameOf } from "./conversations.js";
+import { notify as text } from "texts/details.js";
 
-const text = {
-  open: "Notifications",
-  sound: "Sound for new messages",
-  notify: "Browser notifications",
-  denied: "Your browser blocks notifications from this site.",
-};
 const notifications = preference("notifications", "off");
 /** How old news may be, and how long it is quiet after a sound, in milliseconds. */
 const fresh = 300_000;

@@ -13,6 +13,7 @@ import { APIError, newKey, post } from "../../api.js";
 import { onChanged } from "../../live.js";
 import { toastError } from "../../parts/notices.js";
 import { leaving, me } from "../../session.js";
+import { outbox as text } from "texts/composer.js";
 
 /**
  * @typedef {object} Entry
@@ -25,7 +26,6 @@ import { leaving, me } from "../../session.js";
  * @property {{ code: string, message: string, provider_code: null }} [error]
  */
 
-const text = { unknown: "This may already have been sent. Check with the recipient before you send it again." };
 const prefix = `confab.outbox.${me.peek().id}.`;
 const delay = 2000;
 /** How long the server has to answer: after a sleep, or through a dead proxy, it never does. */

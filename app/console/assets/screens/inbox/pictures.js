@@ -6,15 +6,7 @@ import { button, icon } from "../../parts/basics.js";
 import { dialog } from "../../parts/dialog.js";
 import { hosted, sourceOf } from "../../parts/library.js";
 import { number } from "../../session.js";
-
-const text = {
-  title: "Picture",
-  previous: "Previous picture",
-  next: "Next picture",
-  zoomIn: "Zoom in",
-  zoomOut: "Zoom out",
-  download: "Download",
-};
+import { pictures as text } from "texts/thread.js";
 
 /** The longer side of a picture in a thread, and the box of one whose shape is not known yet. */
 const longest = 320;

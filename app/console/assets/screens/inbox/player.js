@@ -2,16 +2,8 @@
 import { el, onDispose, signal } from "../../dom.js";
 import { icon } from "../../parts/basics.js";
 import { away } from "../../parts/formatted.js";
+import { player as text } from "texts/thread.js";
 
-const text = {
-  play: "Play",
-  pause: "Pause",
-  position: "Position",
-  at: (/** @type {string} */ now, /** @type {string} */ length) => `${now} of ${length}`,
-  speed: "Speed ",
-  broken: "This browser can’t play it.",
-  download: "Download",
-};
 const speeds = [1, 1.5, 2];
 
 /** The speed that was chosen last holds for all, and only one plays at a time. */
@@ -84,7 +76,7 @@ export function player(src, name, isVoice) {
       oninput: seek,
     }),
     el("span.player-time", { "aria-hidden": "true" }, () => minutes(isPlaying() || at() > 0 ? at() : length())),
-    el("button.player-speed", { type: "button", onclick: nextSpeed }, el("span.unseen", null, text.speed), () => `${speed()}×`),
+    el("button.player-speed", { type: "button", onclick: nextSpeed, "aria-label": () => text.speed(`${speed()}×`) }, () => `${speed()}×`),
   ];
   return el("div.player", { role: "group", "aria-label": name }, audio, isVoice ? icon("mic") : icon("audio"),
     () => (isBroken() ? el("span", null, text.broken + " ", el("a", { href: src, ...away, download: "" }, text.download)) : controls));

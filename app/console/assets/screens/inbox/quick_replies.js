@@ -4,8 +4,7 @@ import { namesIn } from "../../parts/interactive.js";
 import { everyRow } from "../../parts/lists.js";
 import { fillName } from "../../parts/merge_fields.js";
 import { link } from "../../router.js";
-
-const text = { list: "Quick replies", none: "No quick replies match.", empty: "No quick replies yet.", make: "Create one" };
+import { quickReplies as text } from "texts/composer.js";
 
 /** shown is a quick reply in a line. @param {any} one */
 const shown = (one) => one.text + (one.interactive ? ` [${namesIn(one.interactive)}]` : "");

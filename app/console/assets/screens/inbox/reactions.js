@@ -2,8 +2,7 @@
 import { recipient } from "./conversations.js";
 import { all, openPicker, reactions } from "./emoji.js";
 import { send } from "./outbox.js";
-
-const text = { emoji: "Emoji", react: "React" };
+import { reactions as text } from "texts/thread.js";
 
 /** @param {HTMLElement} opener @param {(emoji: string) => void} insert */
 export const openEmoji = (opener, insert) => openPicker(opener, text.emoji, all, insert);

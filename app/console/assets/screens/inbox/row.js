@@ -8,21 +8,7 @@ import { summary } from "./content.js";
 import { keep, nameOf } from "./conversations.js";
 import { tick } from "./message.js";
 import { untilText } from "./snooze.js";
-
-const text = {
-  you: "You",
-  sources: { api: "API", app: "Phone app", broadcast: "Campaign", gateway: "API", rule: "Rule" },
-  said: (/** @type {string} */ who) => who + ": ",
-  unread: (/** @type {number} */ n) => count(n) + " unread",
-  left: (/** @type {string} */ span) => span + " left to reply",
-  closed: "closed",
-  pending: "Pending",
-  waits: (/** @type {string} */ span) => "waiting " + span,
-  snoozed: (/** @type {string} */ until) => "Snoozed until " + until,
-  assigned: (/** @type {string} */ name) => "Assigned to " + name,
-  select: (/** @type {string} */ name) => "Select " + name,
-  selected: ", selected",
-};
+import { row as text } from "texts/inbox.js";
 
 /**
  * @typedef {object} Context

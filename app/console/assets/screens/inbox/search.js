@@ -1,7 +1,7 @@
 /** Search: people whose names begin with the words, then the messages that say them, in place of the conversations. */
 import { effect, el, list, onDispose, signal } from "../../dom.js";
 import { get, page } from "../../api.js";
-import { ageOf, count, stamp } from "../../format.js";
+import { ageOf, stamp } from "../../format.js";
 import { button, face, icon } from "../../parts/basics.js";
 import { foldWords, marked } from "../../parts/marked.js";
 import { empty, failed, skeleton } from "../../parts/states.js";
@@ -10,16 +10,8 @@ import { isAdmin, number } from "../../session.js";
 import { summary } from "./content.js";
 import { keep, nameOf } from "./conversations.js";
 import { tick } from "./message.js";
+import { search as text } from "texts/inbox.js";
 
-const text = {
-  list: "Conversations",
-  none: "No results",
-  noneBody: "Every word must be in the message. Use quotes for an exact phrase.",
-  more: "Show more",
-  contact: "Contact",
-  broadcast: "Broadcast",
-  copies: (/** @type {number} */ n, /** @type {boolean} */ more) => `${count(n)}${more ? "+" : ""} ${n === 1 ? "copy" : "copies"}`,
-};
 const most = 180;
 /** How many pages are read until there is enough that is no copy of a broadcast. */
 const mostPages = 5;
@@ -153,7 +145,7 @@ function hitRow(hit, { words, store, current, hasMore }) {
       href: () => (isAdmin ? link("broadcasts/" + broadcast) : toMessage()),
       drawing: icon("broadcasts"),
       age: m.created_at,
-      below: [el("b", null, () => `${text.broadcast} · ${text.copies(hit().copies ?? 1, hasMore())}`), line],
+      below: [el("b", null, () => (hasMore() ? text.copiesOrMore : text.copies)(hit().copies ?? 1)), line],
     });
   }
   return row(key, () => nameOf(store.get(m.conversation_id)?.contact) || m.from || "", {

@@ -1,7 +1,7 @@
 /** Several conversations at once: which are selected, and the bar of what can be done with them. */
 import { computed, el, signal, when } from "../../dom.js";
 import { patch, post, remove } from "../../api.js";
-import { count } from "../../format.js";
+import { listOf } from "../../format.js";
 import { button } from "../../parts/basics.js";
 import { confirmAction } from "../../parts/dialog.js";
 import { toast, toastFailure } from "../../parts/notices.js";
@@ -10,36 +10,7 @@ import { nameOf } from "./conversations.js";
 import { unsentIn } from "./drafts.js";
 import { openLabels } from "./labels.js";
 import { openSnooze } from "./snooze.js";
-
-/** @param {number} n */
-const conversations = (n) => (n === 1 ? "1 conversation" : `${count(n)} conversations`);
-
-const text = {
-  bar: "Selected",
-  selected: (/** @type {number} */ n) => count(n) + " selected",
-  assign: "Assign",
-  label: "Label",
-  snooze: "Snooze",
-  resolve: "Resolve",
-  clear: "Clear selection",
-  most: (/** @type {number} */ n) => `You can select up to ${count(n)} conversations.`,
-  unsent: "Resolve with unsent messages?",
-  unsentBody: (/** @type {number} */ n) => `${conversations(n)} ${n === 1 ? "has" : "have"} unsent text. It stays as a draft in this browser.`,
-  resolveAnyway: "Resolve anyway",
-  done: {
-    assign: (/** @type {number} */ n) => conversations(n) + " assigned",
-    label: (/** @type {number} */ n) => conversations(n) + " labelled",
-    snooze: (/** @type {number} */ n) => conversations(n) + " snoozed",
-    resolve: (/** @type {number} */ n) => conversations(n) + " resolved",
-  },
-  failed: {
-    assign: (/** @type {number} */ n, /** @type {number} */ all) => `${count(n)} of ${conversations(all)} not assigned: `,
-    label: (/** @type {number} */ n, /** @type {number} */ all) => `${count(n)} of ${conversations(all)} not labelled: `,
-    snooze: (/** @type {number} */ n, /** @type {number} */ all) => `${count(n)} of ${conversations(all)} not snoozed: `,
-    resolve: (/** @type {number} */ n, /** @type {number} */ all) => `${count(n)} of ${conversations(all)} not resolved: `,
-  },
-  others: (/** @type {number} */ n) => ` and ${count(n)} more`,
-};
+import { selection as text } from "texts/inbox.js";
 
 /** How many can be selected, how many calls run at once, and how many failures are named. */
 const most = 100;
@@ -171,8 +142,8 @@ export function selectionBar({ selected, number, merge, read, people, labels }) 
 
 /** failureText names what failed, and why. @param {{ one: any, error: any }[]} failures */
 function failureText(failures) {
-  const names = failures.slice(0, named).map(({ one }) => nameOf(one.contact)).join(", ");
+  const names = failures.slice(0, named).map(({ one }) => nameOf(one.contact));
   const rest = failures.length - named;
   const reasons = new Set(failures.map(({ error }) => error.message));
-  return names + (rest > 0 ? text.others(rest) : "") + ". " + [...reasons].join(" ");
+  return listOf(names) + (rest > 0 ? text.others(rest) : "") + ". " + [...reasons].join(" ");
 }

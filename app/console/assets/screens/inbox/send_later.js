@@ -3,17 +3,8 @@ import { el, signal } from "../../dom.js";
 import { button } from "../../parts/basics.js";
 import { dialog } from "../../parts/dialog.js";
 import { presentTime } from "../../session.js";
+import { sendLater as text } from "texts/composer.js";
 
-const text = {
-  title: "Send later",
-  at: "When",
-  send: "Schedule",
-  hint: "In your time zone, up to 90 days ahead.",
-  wrong: "Choose a time within the next 90 days.",
-  hour: "In an hour",
-  tomorrow: "Tomorrow at 9",
-  monday: "Monday at 9",
-};
 const longest = 90 * 86_400_000;
 
 /** @param {Date} at as a field of a form takes it */

@@ -9,22 +9,9 @@ import { resource } from "../../parts/states.js";
 import { link } from "../../router.js";
 import { numbers } from "../../session.js";
 import { onRefused, onSent } from "./outbox.js";
+import { sending as text } from "texts/composer.js";
 
 /** @typedef {{ code: string, message: string }} Refusal */
-
-const text = {
-  off: "This number can’t send right now. ",
-  reasons: /** @type {Record<string, string>} */ ({
-    organization_suspended: "Your organization is suspended. Contact the operator of this server.",
-    subscription_inactive: "Your subscription isn’t active. Contact the operator of this server.",
-    quota_exceeded: "Your plan’s messages for this month are used up.",
-    customer_suspended: "Its customer is suspended or archived.",
-    account_restricted: "The provider has restricted it.",
-    whatsapp_number_not_verified: "The provider has not approved it yet.",
-  }),
-  see: "See why",
-  customer: "Open the customer",
-};
 
 /** How often it is looked again while nothing can be sent: a month may turn, a plan may be raised. */
 const again = 10_000;
@@ -64,7 +51,7 @@ export function sending(number) {
 }
 
 /** @param {Refusal} refusal */
-export const refusalText = ({ code, message }) => text.off + (text.reasons[code] ?? message);
+export const refusalText = ({ code, message }) => text.off + (text.reasons[/** @type {"quota_exceeded"} */ (code)] ?? message);
 
 /** remedy leads to where something can be done about it. @param {Refusal} refusal @param {string} number */
 export function remedy({ code }, number) {

@@ -4,16 +4,8 @@ import { clockOf, dates, dayOf } from "../../format.js";
 import { button } from "../../parts/basics.js";
 import { popover } from "../../parts/popover.js";
 import { presentTime } from "../../session.js";
+import { snooze as text } from "texts/inbox.js";
 
-const text = {
-  snooze: "Snooze",
-  hours: "For 3 hours",
-  tomorrow: "Until tomorrow",
-  monday: "Until Monday",
-  at: "Until",
-  pick: "Snooze until then",
-  wrong: "Choose a time within the next year.",
-};
 const longest = 365 * 86_400_000;
 const dayAndClock = dates({ weekday: "short", day: "numeric", month: "short", hour: "numeric", minute: "2-digit" });
 

@@ -10,18 +10,7 @@ import { link } from "../../router.js";
 import { attachments } from "./attachments.js";
 import { recipient } from "./conversations.js";
 import { send } from "./outbox.js";
-
-const text = {
-  choose: "Choose a template",
-  search: "Search templates",
-  list: "Templates",
-  none: "No approved templates",
-  noneBody: "Templates must be approved before you can send them.",
-  make: "Templates",
-  back: "Choose another",
-  send: "Send template",
-  file: "Choose file",
-};
+import { templates as text } from "texts/composer.js";
 
 /** @param {any} at */
 export function pickTemplate(at) {

@@ -1,7 +1,7 @@
 /** The thread of a conversation: its head, its messages and its composer. */
 import { computed, effect, el, flush, list, onDispose, signal, untracked, when } from "../../dom.js";
 import { post } from "../../api.js";
-import { count, dayOf } from "../../format.js";
+import { dayOf } from "../../format.js";
 import { reportPresence } from "../../live.js";
 import { button } from "../../parts/basics.js";
 import { failed, skeleton } from "../../parts/states.js";
@@ -19,13 +19,7 @@ import { messages } from "./messages.js";
 import { notes } from "./notes.js";
 import { outbox } from "./outbox.js";
 import { react } from "./reactions.js";
-
-const text = {
-  region: (/** @type {string} */ name) => "Conversation with " + name,
-  log: "Messages",
-  newest: "Newest messages",
-  fresh: (/** @type {number} */ n) => count(n) + " new",
-};
+import { thread as text } from "texts/thread.js";
 
 const near = 600;
 const bottom = 40;

@@ -3,27 +3,15 @@ import { computed, when } from "../../dom.js";
 import { patch, post, remove } from "../../api.js";
 import { button } from "../../parts/basics.js";
 import { confirmAction } from "../../parts/dialog.js";
-import { formDialog } from "../../parts/form.js";
+import { formDialog, options } from "../../parts/form.js";
 import { everyRow } from "../../parts/lists.js";
 import { menu } from "../../parts/menu.js";
 import { resource } from "../../parts/states.js";
 import { navigate, path, query } from "../../router.js";
 import { isAdmin, me } from "../../session.js";
 import { keep, tabs } from "./conversations.js";
+import { views as text } from "texts/inbox.js";
 
-const text = {
-  save: "Save view",
-  options: "View options",
-  name: "Name",
-  for: "Show it to",
-  people: [{ value: "me", label: "Only me" }, { value: "all", label: "Everybody" }],
-  rename: "Edit view",
-  done: "Save",
-  delete: "Delete view",
-  deleteTitle: (/** @type {string} */ name) => `Delete the view “${name}”?`,
-  deleteBody: "Its conversations stay as they are.",
-  sharedBody: "Everybody loses this view. Its conversations stay as they are.",
-};
 const most = 200;
 
 /** filtersOf are the filters of a view, as the server's list takes them. @param {any} view @returns {Record<string, string>} */
@@ -68,7 +56,7 @@ export function views() {
   const leave = () => navigate(keep(path(), { view: "" }));
   const fields = () => [
     { name: "name", label: text.name, required: true, props: { maxlength: 50, autocomplete: "off", dir: "auto" } },
-    ...(isAdmin ? [{ name: "for", param: "shared", label: text.for, type: "radios", value: "me", options: text.people }] : []),
+    ...(isAdmin ? [{ name: "for", param: "shared", label: text.for, type: "radios", value: "me", options: options(text.people) }] : []),
   ];
   const valuesOf = (/** @type {any} */ { for: who, ...rest }) => ({ ...rest, ...(isAdmin && { shared: who === "all" }) });
 

@@ -2,76 +2,19 @@
 import { el, signal } from "../../dom.js";
 import { get } from "../../api.js";
 import { placeOf } from "../../dialogs.js";
+import { wordOf } from "../../parts/basics.js";
 import { link } from "../../router.js";
 import { numbers } from "../../session.js";
 import { choice, entry, lines, stamp } from "./lines.js";
+import { audit as text, subjects, actions } from "texts/log.js";
 
-const text = {
-  caption: "Audit",
-  columns: ["Action", "Actor", "Target", "IP address", { name: "Time", kind: "number" }],
-  filters: { action: "Type", actor: "Actor", target: "Target", from: "From", to: "To" },
-  targetHint: "Name or id",
-  none: "Nothing yet",
-  noneBody: "Sign-ins, invitations, roles, keys, webhooks, replays, templates, numbers, customers and deletions show up here.",
-  actors: { command_line: "Command line", system: "System" },
-  key: (/** @type {string} */ name) => `Key ${name}`,
-};
-
-/** What actions begin with, in words. @type {Record<string, string>} */
-const subjects = {
-  broadcast: "Broadcast",
-  contact: "Contact",
-  contacts: "Contacts",
-  customer: "Customer",
-  data: "Data",
-  deliveries: "Deliveries",
-  delivery: "Delivery",
-  hours: "Hours",
-  job: "Job",
-  key: "API key",
-  label: "Label",
-  media: "File",
-  note: "Note",
-  number: "Number",
-  opt_out: "Opt-out words",
-  organization: "Organization",
-  quick_reply: "Quick reply",
-  report: "Report",
-  rule: "Rule",
-  rules: "Rules",
-  session: "Session",
-  setup_link: "Setup link",
-  team: "Team",
-  template: "Template",
-  templates: "Templates",
-  user: "Person",
-  view: "View",
-  webhook: "Webhook",
-  webhook_secret: "Webhook secret",
-};
-
-/** Actions that are said otherwise. @type {Record<string, string>} */
-const actions = {
-  "user.signed_in": "Signed in",
-  "user.signed_out": "Signed out",
-  "user.sign_in_failed": "Sign-in failed",
-  "user.password_reset": "Password reset",
-  "user.sessions_ended": "Signed out everywhere",
-  "user.factor_added": "Second factor added",
-  "user.factor_removed": "Second factor removed",
-  "user.factors_reset": "Second factors reset",
-  "user.passkey_renamed": "Passkey renamed",
-  "user.recovery_codes_created": "Recovery codes created",
-  "user.recovery_code_used": "Recovery code used",
-  "user.identity_bound": "Identity linked",
-  "user.identity_unbound": "Identity unlinked",
-  "user.link_created": "Sign-in link created",
-};
+/** subjectOf is what an action is about. @param {string} subject */
+const subjectOf = (subject) => subjects[/** @type {"user"} */ (subject)] ?? wordOf(subject);
 
 /** actionOf says an action in words. @param {string} action */
 function actionOf(action) {
   const [subject, verb = ""] = action.split(".");
-  return actions[action] ?? `${subjects[subject] ?? subject} ${verb}`.replaceAll("_", " ");
+  return actions[/** @type {"user.signed_in"} */ (action)] ?? `${subjectOf(subject)} ${wordOf(verb)}`;
 }
 
 export function audit() {
@@ -82,7 +25,7 @@ export function audit() {
   get("keys", { query: { limit: 100 } }).then(keys.set, () => {});
   const others = signal(/** @type {{ value: string, label: string }[]} */ ([]));
   for (const [kind, path] of Object.entries({ label: "v1/labels", customer: "v1/customers", webhook: "v1/webhook_subscriptions" })) {
-    const offer = (/** @type {any} */ one) => ({ value: one.id, label: `${subjects[kind]} ${one.name ?? one.url}` });
+    const offer = (/** @type {any} */ one) => ({ value: one.id, label: text.target(subjectOf(kind), one.name ?? one.url) });
     get(path, { query: { limit: 100 } }).then((all) => others.update((before) => [...before, ...all.map(offer)]), () => {});
   }
 
@@ -93,6 +36,7 @@ export function audit() {
     kinds: ["user", "key", "session", "audit"],
     none: { icon: "log", title: text.none, body: text.noneBody },
     columns: text.columns,
+    places: { 4: "number" },
     cells: [
       (one) => actionOf(one().action),
       (one) => actorOf(one().actor),
@@ -108,7 +52,7 @@ export function audit() {
   ];
   const targets = () => [
     ...actors(),
-    ...numbers().map((one) => ({ value: one.phone_number_id, label: `${subjects.number} ${one.phone_number ?? one.phone_number_id}` })),
+    ...numbers().map((one) => ({ value: one.phone_number_id, label: text.target(subjects.number, one.phone_number ?? one.phone_number_id) })),
     ...others(),
   ];
   return [
@@ -132,7 +76,7 @@ function actorOf({ type, id, name }) {
 
 /** targetOf names what an action was done to. @param {{ type: string | null, id: string | null, name: string | null }} one */
 function targetOf({ type, id, name }) {
-  if (!id || type === "session") return type ? subjects[type] ?? type.replaceAll("_", " ") : "—";
+  if (!id || type === "session") return type ? subjectOf(type) : "—";
   const place = placeOf(id);
   const shown = name ?? id;
   return place ? el("a.log-about", { href: link(place.path), title: id, dir: "auto" }, shown) : el("span", { dir: "auto", title: id }, shown);

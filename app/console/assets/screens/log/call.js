@@ -10,25 +10,7 @@ import { code, pretty } from "../deliveries.js";
 import { tone, tookOf, whoOf } from "./calls.js";
 import { copyCommand, quote } from "./curl.js";
 import { datedStamp } from "./lines.js";
-
-const text = {
-  all: "All calls",
-  request: "Request",
-  id: "request id",
-  curl: "Copy as curl",
-  copiedMasked: "Copied. Fill in what is masked.",
-  fields: { when: "Date", took: "Duration", who: "Caller", ip: "IP address", error: "Error", made: "Created", trace: "Trace" },
-  none: "—",
-  trace: "Follow the message",
-  sent: "Request body",
-  answered: "Response body",
-  empty: "Empty.",
-  cut: (/** @type {number} */ bytes) => `The first 16 KB of ${sizeOf(bytes)}.`,
-  off: "Bodies aren’t kept. Set log.bodies to “errors” or “all” to keep them for a day.",
-  console: "Bodies of console calls aren’t kept.",
-  errors: "Bodies are kept for a day, and only for calls that failed.",
-  gone: "Bodies are kept for a day. This call is older, or was made before they were kept.",
-};
+import { call as text } from "texts/log.js";
 
 /** @param {string} id */
 export function oneCall(id) {
@@ -80,10 +62,13 @@ function reasonOf(call) {
   return call.bodies === "errors" && call.status < 400 ? text.errors : text.gone;
 }
 
+/** How many bytes of a body are kept. */
+const kept = 16_000;
+
 /** @param {{ text: string, bytes: number, is_cut: boolean }} body */
 function bodyOf(body) {
   if (!body.text) return el("p.none", null, text.empty);
-  return [code(pretty(body.text)), body.is_cut && el("p.hint", null, text.cut(body.bytes))];
+  return [code(pretty(body.text)), body.is_cut && el("p.hint", null, text.cut(sizeOf(kept), sizeOf(body.bytes)))];
 }
 
 /**

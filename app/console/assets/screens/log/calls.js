@@ -1,26 +1,14 @@
 /** The calls of the API, newest first and live. */
 import { el, signal } from "../../dom.js";
 import { get } from "../../api.js";
+import { msOf } from "../../format.js";
 import { chip } from "../../parts/basics.js";
+import { options } from "../../parts/form.js";
 import { link, query, setQuery } from "../../router.js";
 import { choice, entry, lines, stamp } from "./lines.js";
+import { calls as text } from "texts/log.js";
 
-const text = {
-  caption: "Calls",
-  columns: ["Call", "Status", { name: "Duration", kind: "number" }, "Caller", { name: "Time", kind: "number" }],
-  filters: { method: "Method", status: "Status", path: "Path", key: "Key", code: "Error code", from: "From", to: "To" },
-  console: "Console calls",
-  pathHint: "/messages",
-  statuses: [
-    { value: "2xx", label: "2xx: succeeded" },
-    { value: "4xx", label: "4xx: refused" },
-    { value: "5xx", label: "5xx: server error" },
-    "400", "401", "402", "403", "404", "409", "422", "429", "503",
-  ],
-  none: "No calls yet",
-  noneBody: "API calls show up here as they happen: who made them, what was answered and what they created.",
-  unnamed: "Key",
-};
+const statuses = ["400", "401", "402", "403", "404", "409", "422", "429", "503"];
 
 /** Those that programs meet. An address may name any other. */
 const codes = [
@@ -34,12 +22,12 @@ const codes = [
 export const tone = (status) => (status < 400 ? "good" : status < 500 ? "warn" : "bad");
 
 /** tookOf writes how long a call took. @param {number} ms */
-export const tookOf = (ms) => (ms < 0.1 ? "< 0.1" : ms < 10 ? ms.toFixed(1) : Math.round(ms)) + " ms";
+export const tookOf = (ms) => (ms < 0.1 ? "< " + msOf(0.1) : msOf(ms < 10 ? Math.round(ms * 10) / 10 : Math.round(ms)));
 
 /** whoOf names who made a call. @param {any} call */
 export function whoOf(call) {
   if (call.user) return call.user.name ?? call.user.id;
-  return call.api_key ? call.api_key.name ?? `${text.unnamed} …${call.api_key.last4 ?? "?"}` : "—";
+  return call.api_key ? call.api_key.name ?? text.unnamed(call.api_key.last4 ?? "?") : "—";
 }
 
 export function calls() {
@@ -55,6 +43,7 @@ export function calls() {
     key: (one) => one.request_id,
     none: { icon: "log", title: text.none, body: text.noneBody },
     columns: text.columns,
+    places: { 2: "number", 4: "number" },
     cells: [
       (one) => [
         el("a.log-call", { href: link("log/" + one().request_id), title: one().path },
@@ -73,9 +62,9 @@ export function calls() {
   return [
     el("div.log-filters", null,
       choice(text.filters.method, "method", () => ["GET", "POST", "PATCH", "PUT", "DELETE"]),
-      choice(text.filters.status, "status", () => text.statuses),
+      choice(text.filters.status, "status", () => [...options(text.statuses), ...statuses]),
       choice(text.filters.key, "api_key_id", () => keys().map((one) => ({ value: one.id, label: one.label ?? "…" + one.last4 }))),
-      entry(text.filters.path, "path", { hint: text.pathHint }),
+      entry(text.filters.path, "path", { hint: "/messages" }),
       choice(text.filters.code, "error_code", () => codes),
       el("div.log-range", null,
         entry(text.filters.from, "created_after", { type: "datetime-local" }),

@@ -2,8 +2,7 @@
 import { copyable } from "../../parts/basics.js";
 import { dialog } from "../../parts/dialog.js";
 import { toast } from "../../parts/notices.js";
-
-const text = { title: "Copy as curl", copied: "Copied", command: "command" };
+import { curl as text } from "texts/log.js";
 
 /** quote makes a word of a shell. @param {string} value */
 export const quote = (value) => "'" + value.replaceAll("'", "'\\''") + "'";

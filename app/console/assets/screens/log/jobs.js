@@ -1,63 +1,14 @@
 /** The jobs that wait, run or have failed, oldest first. */
 import { el, when } from "../../dom.js";
 import { post } from "../../api.js";
-import { time } from "../../format.js";
+import { count, time } from "../../format.js";
 import { button, chip } from "../../parts/basics.js";
+import { options } from "../../parts/form.js";
 import { confirmAction } from "../../parts/dialog.js";
 import { toast, toastError } from "../../parts/notices.js";
 import { link } from "../../router.js";
 import { choice, lines } from "./lines.js";
-
-const text = {
-  caption: "Jobs",
-  columns: [
-    "Job",
-    "Status",
-    { name: "Failures", kind: "number" },
-    "Due",
-    "Created",
-    { name: "Retry or cancel", kind: "end", unseen: true },
-  ],
-  state: "Status",
-  kind: "Type",
-  states: { due: "waiting", held: "waiting for its turn", running: "running", failed: "failed" },
-  none: "No jobs waiting",
-  noneBody: "Work that is done in the background shows up here until it is finished. Failed jobs stay until you retry or cancel them.",
-  number: (/** @type {string} */ kind, /** @type {number} */ id) => `${kind} ${id}`,
-  retry: "Retry",
-  retried: "Job retried",
-  cancel: "Cancel",
-  cancelled: "Job cancelled",
-  cancelJob: "Cancel job",
-  cancelTitle: (/** @type {string} */ job) => `Cancel “${job}”?`,
-  cancelBody: "The work won’t be done, and this can’t be undone. If the job sends a message, that message fails.",
-};
-
-/** What jobs do, by their kind, before the name of what they are about. @type {Record<string, string>} */
-const kinds = {
-  "send": "Send message to",
-  "send.later": "Send scheduled message to",
-  "receipt": "Send read receipt from",
-  "conversation.wake": "End snooze at",
-  "push.notify": "Prepare notifications about",
-  "push.send": "Send notification about",
-  "media.fetch": "Download file from",
-  "media.remove": "Delete file of",
-  "deliver": "Deliver event to",
-  "webhook.fan_out": "Prepare deliveries to",
-  "webhook.fail_deliveries": "Stop deliveries to",
-  "webhook.delete": "Delete webhook",
-  "broadcast.run": "Run broadcast",
-  "broadcast.send": "Send broadcast message to",
-  "broadcast.resume": "Resume broadcast",
-  "contacts.import": "Import contacts to",
-  "label.detach": "Remove deleted label",
-  "label.touch": "Update label",
-  "onboard": "Connect number",
-  "account.check": "Check number",
-  "account.unsubscribe": "Disconnect number",
-  "account.purge": "Delete data of number",
-};
+import { jobs as text, kinds } from "texts/log.js";
 
 /** Where what a job is about is shown. @type {Record<string, string>} */
 const places = {
@@ -72,7 +23,7 @@ const places = {
 const tones = { due: "calm", held: "warn", running: "good", failed: "bad" };
 
 /** wordsOf says what a job does, without what it is about. @param {any} job */
-const wordsOf = ({ kind, about }) => (about?.name ? kinds[kind] : kinds[kind]?.replace(/ (to|from|of)$/, "")) ?? kind;
+const wordsOf = ({ kind, about }) => kinds[/** @type {"send"} */ (kind)]?.[about?.name ? "before" : "plain"] ?? kind;
 
 /** nameOf is a job in words. @param {any} job */
 const nameOf = (job) => [wordsOf(job), job.about?.name].filter(Boolean).join(" ");
@@ -98,10 +49,11 @@ export function jobs() {
     key: (one) => String(one.id),
     none: { icon: "log", title: text.none, body: text.noneBody },
     columns: text.columns,
+    places: { 2: "number", 5: "end" },
     cells: [
       (one) => [title(one()), () => one().last_error && el("small.log-why", { dir: "auto" }, one().last_error)],
       (one) => () => chip(stateOf(one().state), tones[one().state] ?? "quiet"),
-      (one) => () => String(one().failures),
+      (one) => () => count(one().failures),
       (one) => () => time(one().due_at),
       (one) => time(one().created_at),
       (one) => [
@@ -129,10 +81,9 @@ export function jobs() {
     finish: list.reload,
   });
 
-  const states = Object.entries(text.states).map(([value, label]) => ({ value, label }));
   const types = Object.keys(kinds).map((kind) => ({ value: kind, label: wordsOf({ kind }) }));
   return [
-    el("div.log-filters", null, choice(text.state, "status", () => states), choice(text.kind, "kind", () => types)),
+    el("div.log-filters", null, choice(text.state, "status", () => options(text.states)), choice(text.kind, "kind", () => types)),
     list.body,
   ];
 }

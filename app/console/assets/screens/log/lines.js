@@ -4,8 +4,7 @@ import { dates, exact } from "../../format.js";
 import { filter, isScrolled, paged, pagedList } from "../../parts/lists.js";
 import { table } from "../../parts/table.js";
 import { query, setQuery } from "../../router.js";
-
-const text = { none: "No matches", noneBody: "Remove a filter to see more." };
+import { lines as text } from "texts/log.js";
 
 /** Nothing moves under somebody who reads further down, or is about to click. */
 const isRead = () => isScrolled() || document.querySelector("tbody:hover, tbody :focus-visible") !== null;
@@ -19,25 +18,23 @@ const isRead = () => isScrolled() || document.querySelector("tbody:hover, tbody 
  * @param {() => Record<string, string>} [options.always] filters that are there unless the address asks otherwise
  * @param {string[]} options.kinds of hints
  * @param {(row: any) => string} [options.key]
- * @param {(string | import("../../parts/table.js").Column)[]} options.columns
+ * @param {string[]} options.columns
+ * @param {Record<number, string>} [options.places] kinds of columns, by their places
  * @param {((row: () => any) => import("../../dom.js").Child)[]} options.cells
  * @param {{ icon: string, title: string, body: import("../../dom.js").Child }} options.none the empty state where there was never anything
  * @returns {{ body: import("../../dom.js").Child, reload: () => void }}
  */
-export function lines({ path, filters, always = () => ({}), kinds, none, ...shown }) {
+export function lines({ path, filters, always = () => ({}), kinds, none, places, ...shown }) {
   const chosen = () => Object.fromEntries(filters.map((name) => [name, query().get(name) ?? ""]));
   const all = paged(path, { filters: () => ({ ...chosen(), ...always() }), kinds, key: shown.key, waits: isRead });
   const nothing = () => (Object.values(chosen()).some(Boolean) ? { icon: "search", title: text.none, body: text.noneBody } : none);
-  return { body: pagedList(all, (rows) => table({ ...shown, rows }), nothing), reload: all.reload };
+  return { body: pagedList(all, (rows) => table({ ...shown, kinds: places, rows }), nothing), reload: all.reload };
 }
 
-/** @type {Record<string, any>} */
-const dateText = {
-  dayAndClock: { day: "numeric", month: "short", hour: "numeric", minute: "2-digit", second: "2-digit" },
-  dated: { day: "numeric", month: "long", year: "numeric", hour: "numeric", minute: "2-digit", second: "2-digit", timeZoneName: "short" },
-};
-const dayAndClock = dates(dateText.dayAndClock);
-const dated = dates(dateText.dated);
+/** @type {Intl.DateTimeFormatOptions} */
+const seconds = { day: "numeric", hour: "numeric", minute: "2-digit", second: "2-digit" };
+const dayAndClock = dates({ ...seconds, month: "short" });
+const dated = dates({ ...seconds, month: "long", year: "numeric", timeZoneName: "short" });
 
 /** stamp shows when a line was written, to the second. @param {string} value */
 export const stamp = (value) => timeAs(dayAndClock, value);

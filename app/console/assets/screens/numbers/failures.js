@@ -2,8 +2,7 @@
 import { el } from "../../dom.js";
 import { count } from "../../format.js";
 import { table } from "../../parts/table.js";
-
-const text = { caption: "Failures by code", columns: ["Code", "Meaning", { name: "Messages", kind: "number" }] };
+import { failures as text } from "texts/numbers.js";
 
 /** @param {() => any[]} rows */
 export function failureTable(rows) {
@@ -12,6 +11,7 @@ export function failureTable(rows) {
     rows,
     key: (one) => one.code + one.provider_code,
     columns: text.columns,
+    kinds: { 2: "number" },
     cells: [
       (one) => el("span.stack", null, String(one().provider_code ?? one().code), one().provider_code && el("small", null, one().code)),
       (one) => one().meaning,

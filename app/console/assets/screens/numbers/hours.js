@@ -4,31 +4,9 @@ import { APIError, put } from "../../api.js";
 import { button, chip, section } from "../../parts/basics.js";
 import { fieldRow, switchRow } from "../../parts/form.js";
 import { toast } from "../../parts/notices.js";
-import { loaded, problem, resource } from "../../parts/states.js";
+import { loaded, problem, resource, wrongText } from "../../parts/states.js";
 import { isAdmin } from "../../session.js";
-
-const text = {
-  title: "Hours",
-  lead: "Rules can answer outside these hours. Paint the week with the pointer, or type times such as 09:00-12:30, 14:00-18:00.",
-  open: "open now",
-  closed: "closed now",
-  always: "Always open",
-  week: "Week",
-  days: { mon: "Monday", tue: "Tuesday", wed: "Wednesday", thu: "Thursday", fri: "Friday", sat: "Saturday", sun: "Sunday" },
-  closedAll: "Closed",
-  zone: { name: "timezone", label: "Time zone", type: "select" },
-  holidays: {
-    name: "holidays",
-    label: "Holidays",
-    type: "textarea",
-    optional: true,
-    hint: "One per line, such as “2026-12-25 Christmas”. Closed all day, unless times follow: “2026-12-24 09:00-12:00 Christmas Eve”.",
-    props: { rows: 3, dir: "auto" },
-  },
-  save: "Save hours",
-  saving: "Saving…",
-  saved: "Hours saved",
-};
+import { hours as text } from "texts/numbers.js";
 
 const usual = [["09:00", "17:00"]];
 const workdays = ["mon", "tue", "wed", "thu", "fri"];
@@ -108,7 +86,7 @@ function hoursForm(path, all) {
       toast(text.saved);
     } catch (error) {
       const at = error instanceof APIError && error.param?.replace(/^weekly\./, "").split(/[.[]/)[0];
-      if (at) wrong.set({ at, message: error.message.replace(error.param + " ", "This ") });
+      if (at) wrong.set({ at, message: wrongText(error) });
       else failure.set(error);
     }
     busy.set(false);
@@ -117,8 +95,15 @@ function hoursForm(path, all) {
     el("div", null, switchRow(text.always, always, always.set)),
     when(() => !always(), () => el("div.week", { role: "group", "aria-label": text.week },
       week.map((one) => dayRow(one, () => wrongAt(one.day))))),
-    fieldRow({ ...text.zone, options: zones, value: own }, "hours-zone", () => wrongAt("timezone")),
-    fieldRow({ ...text.holidays, value: before.holidays.map(writeHoliday).join("\n") }, "hours-holidays", () => wrongAt("holidays")),
+    fieldRow({ name: "timezone", label: text.zone, type: "select", options: zones, value: own }, "hours-zone", () => wrongAt("timezone")),
+    fieldRow({
+      name: "holidays",
+      ...text.holidays,
+      type: "textarea",
+      optional: true,
+      value: before.holidays.map(writeHoliday).join("\n"),
+      props: { rows: 3, dir: "auto" },
+    }, "hours-holidays", () => wrongAt("holidays")),
     () => failure() !== null && problem(failure()),
     el("div.form-end", null, button(() => (busy() ? text.saving : text.save), { look: "primary", type: "submit" })));
   return node;

@@ -4,19 +4,7 @@ import { section } from "../../parts/basics.js";
 import { form } from "../../parts/form.js";
 import { toast } from "../../parts/notices.js";
 import { loaded, resource } from "../../parts/states.js";
-
-const text = {
-  title: "Opt-out words",
-  lead: "Someone who sends only a stop word gets no more marketing messages from you. A start word takes that back.",
-  enabled: { name: "enabled", label: "Opt-out words", type: "checks", options: [{ value: "on", label: "Follow opt-out words" }] },
-  wordsHint: "Separate words with commas. Upper case, accents and closing punctuation don’t matter.",
-  stop: "Stop words",
-  start: "Start words",
-  stopReply: "Reply to a stop word",
-  startReply: "Reply to a start word",
-  save: "Save",
-  saved: "Saved",
-};
+import { optOut as text } from "texts/numbers.js";
 
 /** @param {string | undefined} words */
 const split = (words) => (words ?? "").split(/[,،\n]/).map((one) => one.trim()).filter(Boolean);
@@ -29,7 +17,7 @@ export function optOutSection(id) {
   const reply = { type: "textarea", optional: true, props: { rows: 2, maxlength: 4096, dir: "auto" } };
   return section(text.title, { lead: text.lead }, loaded(all, (now) => form({
     fields: [
-      text.enabled,
+      { name: "enabled", label: text.enabled, type: "checks", options: [{ value: "on", label: text.follow }] },
       { name: "stop", label: text.stop, hint: text.wordsHint, required: true, ...area },
       { name: "start", label: text.start, required: true, ...area },
       { name: "stop_reply", label: text.stopReply, ...reply },

@@ -8,8 +8,7 @@ import inbox from "../inbox.js";
 import { device } from "./device.js";
 import { personPicker } from "./people.js";
 import { openSimulator } from "./sim.js";
-
-const text = { close: "Close the phone" };
+import { beside as text } from "texts/phone.js";
 
 /** @type {import("../../router.js").Build} */
 export default function beside(place) {

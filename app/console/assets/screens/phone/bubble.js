@@ -6,30 +6,8 @@ import { away } from "../../parts/formatted.js";
 import { menu } from "../../parts/menu.js";
 import { dialog } from "../../parts/dialog.js";
 import { fileURL } from "./sim.js";
+import { bubble as text } from "texts/phone.js";
 
-const text = {
-  reply: "Reply",
-  react: "React",
-  more: "More",
-  edit: "Edit",
-  remove: "Delete",
-  takeBack: "Remove reaction",
-  deleted: "This message was deleted",
-  edited: "edited",
-  types: {
-    image: "Picture",
-    sticker: "Picture",
-    video: "Video",
-    audio: "Voice message",
-    document: "File",
-    location: "Location",
-    order: "Order",
-  },
-  unsupported: "This message can’t be shown here",
-  choose: "Choose",
-  ticks: { delivered: "delivered", read: "read" },
-  by: { person: "You reacted", business: "The business reacted" },
-};
 const emojis = ["👍", "❤️", "😂", "😮", "😢", "🙏"];
 
 /**

@@ -8,42 +8,8 @@ import { toastError } from "../../parts/notices.js";
 import { bubble, summary } from "./bubble.js";
 import { editPerson } from "./people.js";
 import { act, keyOf, nameOf, sim } from "./sim.js";
+import { device as text } from "texts/phone.js";
 
-const text = {
-  phoneOf: (/** @type {string} */ name) => "Phone of " + name,
-  chat: (/** @type {string} */ name) => "Chat of " + name,
-  writeAs: (/** @type {string} */ name) => "Write as " + name,
-  sendAs: (/** @type {string} */ name) => "Send as " + name,
-  business: "business account",
-  typing: "typing…",
-  attach: "Attach",
-  file: "Picture or file…",
-  voice: "Voice note…",
-  place: "Location…",
-  contact: "Contact card…",
-  options: "Person options",
-  edit: "Name and number…",
-  read: "Mark as read",
-  receipts: "Sends read receipts",
-  block: "Block this business",
-  unblock: "Unblock this business",
-  blocked: "You blocked this business. It can’t message you until you unblock it.",
-  nothing: "No messages yet. Write one, and your server gets it as if from a real phone.",
-  reply: "Reply to",
-  editing: "Edit",
-  cancel: "Cancel",
-  send: "Send",
-  placeFields: [
-    { name: "latitude", label: "Latitude", value: "52.5163", param: "location.latitude", required: true, props: { inputmode: "decimal" } },
-    { name: "longitude", label: "Longitude", value: "13.3777", param: "location.longitude", required: true, props: { inputmode: "decimal" } },
-    { name: "name", label: "Place name", optional: true },
-  ],
-  cardFields: [
-    { name: "name", label: "Name", value: "Bo Lind", required: true },
-    { name: "phone", label: "Number", value: "+1 555 000 2222", required: true, type: "tel" },
-  ],
-  tooLarge: "The file is larger than 16 MB, the most a phone can send.",
-};
 const mostBytes = 16 << 20;
 
 /** ownCard is what somebody who is asked for their number sends. @param {any} person */
@@ -140,7 +106,7 @@ export function device(state) {
   };
   const composer = el("form.phone-compose", { onsubmit: submit },
     when(about, () => el("p.phone-about", null,
-      el("span", { dir: "auto" }, (about()?.edits ? text.editing : text.reply) + ": " + summary(about()?.message)),
+      el("span", { dir: "auto" }, (about()?.edits ? text.editing : text.reply)(summary(about()?.message))),
       button(text.cancel, { icon: "close", look: "bare", iconOnly: true, run: () => about.set(null) }))),
     when(() => person().blocked, () => el("p.phone-about", null, text.blocked)),
     attach, files,
@@ -226,16 +192,25 @@ async function sendFile(file, voice, context, send) {
   await send({ type, [type]: { data, mime_type: file.type || undefined, ...more } }, context);
 }
 
+const decimal = { inputmode: "decimal" };
+
 /** place asks for a location to share. @param {(content: any) => Promise<any>} send */
-const place = (send) => formDialog(text.place.slice(0, -1), {
-  fields: text.placeFields,
+const place = (send) => formDialog(text.location, {
+  fields: [
+    { name: "latitude", label: text.latitude, value: "52.5163", param: "location.latitude", required: true, props: decimal },
+    { name: "longitude", label: text.longitude, value: "13.3777", param: "location.longitude", required: true, props: decimal },
+    { name: "name", label: text.placeName, optional: true },
+  ],
   submit: text.send,
   send: (location) => send({ type: "location", location }),
 });
 
 /** contact asks for a card to share. @param {(content: any) => Promise<any>} send */
-const contact = (send) => formDialog(text.contact.slice(0, -1), {
-  fields: text.cardFields,
+const contact = (send) => formDialog(text.card, {
+  fields: [
+    { name: "name", label: text.name, value: "Bo Lind", required: true },
+    { name: "phone", label: text.number, value: "+1 555 000 2222", required: true, type: "tel" },
+  ],
   submit: text.send,
   send: ({ name, phone }) => send({
     type: "contacts",

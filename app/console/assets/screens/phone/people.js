@@ -4,18 +4,7 @@ import { button } from "../../parts/basics.js";
 import { formDialog } from "../../parts/form.js";
 import { navigate } from "../../router.js";
 import { keyOf, nameOf, select, sim } from "./sim.js";
-
-const text = {
-  person: "Person",
-  newPerson: "New person",
-  edit: "Name and number",
-  name: { name: "name", label: "Name", props: { autocomplete: "off", maxlength: 200 } },
-  number: { name: "phone_number", label: "Number", type: "tel", props: { autocomplete: "off", maxlength: 200 } },
-  numberHint: "Leave empty to generate one.",
-  moveHint: "A new number also gets a new user id. Your server is notified of both.",
-  username: { name: "username", label: "Username", optional: true, props: { autocomplete: "off", maxlength: 200 } },
-  save: "Save",
-};
+import { people as text } from "texts/phone.js";
 
 /**
  * personPicker chooses whose phone is shown.
@@ -31,12 +20,18 @@ export function personPicker({ people, person }, more) {
     more);
 }
 
+const plain = { autocomplete: "off", maxlength: 200 };
+
 /**
  * editPerson makes a person, or changes one.
  * @param {import("./sim.js").Person | null} person
  */
 export const editPerson = (person) => formDialog(person ? text.edit : text.newPerson, {
-  fields: [text.name, { ...text.number, optional: !person, hint: person ? text.moveHint : text.numberHint }, text.username],
+  fields: [
+    { name: "name", label: text.name, props: plain },
+    { name: "phone_number", label: text.number, type: "tel", props: plain, optional: !person, hint: person ? text.moveHint : text.numberHint },
+    { name: "username", label: text.username, optional: true, props: plain },
+  ],
   values: person,
   submit: text.save,
   send: (values) => save(person, values),

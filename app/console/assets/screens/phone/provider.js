@@ -1,49 +1,11 @@
 /** The provider, played: how it behaves, what goes wrong, and what it was asked. */
 import { el, list, signal, when } from "../../dom.js";
-import { exact, now } from "../../format.js";
-import { button, chip, copyable } from "../../parts/basics.js";
+import { exact, msOf, now } from "../../format.js";
+import { button, chip, copyable, wordOf } from "../../parts/basics.js";
 import { menu } from "../../parts/menu.js";
 import { sandbox } from "../../session.js";
 import { act, keyOf, nameOf, select, sim } from "./sim.js";
-
-const text = {
-  title: "Provider",
-  lead: "Simulated. Switch on anything that can go wrong.",
-  window: "24-hour window open",
-  marketing: "Marketing",
-  autoRead: "Reads automatically",
-  clock: "Clock",
-  clockLead: "Moves for the server and the provider, never back. What becomes due starts at once.",
-  ahead: "Move ahead by",
-  spans: [["1h", "1 hour"], ["25h", "25 hours"], ["7d", "7 days"], ["30d", "30 days"]],
-  move: "Move clock",
-  faults: "Faults",
-  often: "How often",
-  times: [["1", "Once"], ["3", "3 times"], ["0", "Until switched off"]],
-  whom: "For whom",
-  everybody: "Everybody",
-  calls: "Calls",
-  code: "Code",
-  delays: "Delays in ms",
-  sent: "Sent",
-  delivered: "Delivered",
-  read: "Read",
-  never: "never",
-  templates: "Templates",
-  verdict: "New templates are",
-  verdicts: [["APPROVED", "approved"], ["REJECTED", "rejected"], ["PENDING", "left pending"]],
-  review: "Review",
-  reviews: [["APPROVED", "Approve"], ["REJECTED", "Reject"], ["PAUSED", "Pause"], ["DISABLED", "Disable"]],
-  magic: "Numbers that fail",
-  magicLead: "Messages to these numbers fail with their code.",
-  magicNumber: "number",
-  log: "Calls, newest first",
-  noCalls: "Requests to the provider and its callbacks show up here as they happen.",
-  request: "Request",
-  answer: "Response",
-  noAnswer: "no response",
-  curl: "command",
-};
+import { provider as text } from "texts/phone.js";
 
 /** @typedef {import("./sim.js").Sim} Sim */
 
@@ -76,7 +38,7 @@ function clock() {
   return group(text.clock,
     el("p", null, () => el("time", { datetime: new Date(now()).toISOString() }, exact.format(now()))),
     el("p.quiet", null, text.clockLead),
-    choice(text.ahead, () => text.spans, by, by.set),
+    choice(text.ahead, () => Object.entries(text.spans), by, by.set),
     button(text.move, { run: async () => (await act("POST", "clock", { advance: by() })) && location.reload() }));
 }
 
@@ -137,7 +99,7 @@ function faults({ faults: known, person, id }) {
     list(() => known().kinds, (kind) => kind.name, (kind) => toggle(kind().name,
       () => known().data.some((/** @type {any} */ one) => one.kind === kind().name), (on) => set(kind().name, on), kind().description)),
     el("div.provider-picks", null,
-      choice(text.often, () => text.times, times, times.set),
+      choice(text.often, () => /** @type {const} */ ([1, 3, 0]).map((n) => [String(n), text.times[n]]), times, times.set),
       choice(text.whom, () => [["", text.everybody], ...(id ? [[keyOf(person()), nameOf(person())]] : [])], whom, whom.set),
       choice(text.calls, () => known().endpoints.map((/** @type {string} */ one) => [one, one]), endpoint, endpoint.set),
       choice(text.code, codeOptions, code, code.set)));
@@ -159,17 +121,17 @@ function delays({ settings }) {
 /** @param {Sim} state */
 function templates({ templates: all, settings }) {
   return group(text.templates,
-    choice(text.verdict, () => text.verdicts, () => settings().template_verdict,
+    choice(text.verdict, () => Object.entries(text.verdicts), () => settings().template_verdict,
       (verdict) => act("PATCH", "settings", { template_verdict: verdict })),
     el("ul", null, list(all, (one) => one.id, (one) => {
       const review = button(text.review, { look: "bare" });
-      menu(review, text.review, () => text.reviews.map(([status, name]) => ({
+      menu(review, text.review, () => Object.entries(text.reviews).map(([status, name]) => ({
         name,
         run: () => act("POST", `templates/${one().id}/review`, { status }),
       })));
       const tone = () => ({ APPROVED: "good", PENDING: "warn" })[/** @type {string} */ (one().status)] ?? "bad";
       return el("li.provider-template", null, el("span", null, one().name, el("small", null, " " + one().language)),
-        () => chip(one().status.toLowerCase(), /** @type {any} */ (tone())), review);
+        () => chip(wordOf(one().status.toLowerCase()), /** @type {any} */ (tone())), review);
     })));
 }
 
@@ -204,7 +166,7 @@ function callRow(of, base) {
     el("summary", null,
       chip(of.status ? String(of.status) : text.noAnswer, good ? "good" : "bad"),
       el("code", null, (of.direction === "given" ? "→ " : "") + of.method + " " + of.path),
-      el("small", null, Math.round(of.duration_ms) + " ms")),
+      el("small", null, msOf(Math.round(of.duration_ms)))),
     when(open, () => [
       raw(text.request, of.request),
       raw(text.answer, of.response || of.error),

@@ -1,65 +1,19 @@
 /** A rule: a sentence to fill in, a try on what was received, and what it did. */
 import { el, signal } from "../../dom.js";
 import { APIError, get, newKey, patch, post, remove } from "../../api.js";
-import { count, time } from "../../format.js";
+import { listOf, time } from "../../format.js";
 import { button, heading, section } from "../../parts/basics.js";
 import { confirmAction } from "../../parts/dialog.js";
 import { fieldRow, switchRow } from "../../parts/form.js";
 import { everyRow, paged, pagedList } from "../../parts/lists.js";
 import { toast } from "../../parts/notices.js";
-import { loaded, problem, resource } from "../../parts/states.js";
+import { loaded, problem, resource, wrongText } from "../../parts/states.js";
 import { table } from "../../parts/table.js";
 import { link, navigate } from "../../router.js";
 import { numbers } from "../../session.js";
 import { actionLines, conditionLines } from "./lines.js";
-import { readNamed, spanOf, unitMinutes } from "./words.js";
-
-const text = {
-  rules: "Rules",
-  newOne: "New rule",
-  name: { name: "name", label: "Name", required: true, props: { maxlength: 100, autocomplete: "off", dir: "auto" } },
-  when: "When",
-  events: {
-    message_received: "a message arrives",
-    conversation_opened: "a conversation opens",
-    conversation_idle: "a conversation is quiet",
-  },
-  quietFor: "for",
-  length: "Length",
-  unit: "Unit",
-  units: { days: "days", hours: "hours", minutes: "minutes" },
-  often: "How often",
-  does: "This happens",
-  oncePer: {
-    spell: "once per conversation, until it’s resolved",
-    day: "once a day per conversation",
-    message: "every time, up to 10 times an hour",
-  },
-  stop: "Skip the rules below when this one runs",
-  on: "Switched on",
-  save: "Save",
-  saving: "Saving…",
-  saved: "Rule saved",
-  delete: "Delete",
-  deleteTitle: (/** @type {string} */ name) => `Delete “${name}”?`,
-  deleteBody: "It stops running. Messages it has sent stay.",
-  deleted: "Rule deleted",
-  tries: "Try it",
-  triesLead: "See which messages this rule would have matched. Nothing is sent or changed.",
-  try: "Try on the last 7 days",
-  trying: "Trying…",
-  matches: "Matches",
-  matched: (/** @type {number} */ n, /** @type {number} */ of) => `${count(n)} of ${count(of)} ${of === 1 ? "message" : "messages"} matched`,
-  truncated: "There were too many messages to try them all.",
-  noText: "Message without text",
-  trace: "Trace",
-  firings: "Activity",
-  firingsLead: "What this rule did in the last 30 days.",
-  columns: ["Time", "Actions", { name: "Conversation", kind: "end", unseen: true }],
-  open: "Open conversation",
-  none: "No activity yet",
-  noneBody: "It shows up here each time this rule runs.",
-};
+import { outcomeOf, readNamed, spanOf, unitMinutes } from "./words.js";
+import { editor as text } from "texts/rules.js";
 
 const fresh = { on: "message_received", if: {}, then: [{ reply: { text: "" } }], once_per: "spell", enabled: true };
 const week = 7 * 24 * 60 * 60 * 1000;
@@ -142,7 +96,7 @@ function ruleForm(rule, known) {
     const param = error.param?.replace(/^rule\./, "") ?? "";
     const at = param === "name" ? "name" : param.startsWith("if.idle") ? "idle" : conditions.at(param) || actions.at(param);
     if (!at) return failure.set(error);
-    wrong.set({ at, message: error.message.startsWith(error.param + " ") ? "This" + error.message.slice(error.param.length) : error.message });
+    wrong.set({ at, message: wrongText(error) });
   };
   const run = async (/** @type {string} */ what, /** @type {() => Promise<void>} */ act) => {
     if (busy()) return;
@@ -159,7 +113,9 @@ function ruleForm(rule, known) {
   });
 
   const node = el("form.form.rule-form", { novalidate: true, onsubmit: save },
-    fieldRow({ ...text.name, value: rule.name }, "rule-name", () => wrongAt("name")),
+    fieldRow({
+      name: "name", label: text.name, required: true, value: rule.name, props: { maxlength: 100, autocomplete: "off", dir: "auto" },
+    }, "rule-name", () => wrongAt("name")),
     el("div.rule-sentence", null, event.body, () => wrongAt("idle") && el("p.wrong", { role: "alert" }, wrongAt("idle")),
       conditions.body, actions.body, el("div.sentence", null, el("span", null, text.does), often)),
     el("div", null,
@@ -227,15 +183,15 @@ function matches({ examined, matched, examples, truncated, texts }) {
 /** firings lists what a rule did. @param {string} id */
 function firings(id) {
   const all = paged(`v1/rules/${id}/firings`, { key: (row) => row.message_id + row.created_at });
-  const said = (/** @type {any} */ { action, outcome, reason }) => `${action.replaceAll("_", " ")}: ${outcome}${reason ? ` (${reason})` : ""}`;
   return section(text.firings, { lead: text.firingsLead }, pagedList(all, (rows) => table({
     caption: text.firings,
     rows,
     key: (row) => row.message_id + row.created_at,
     columns: text.columns,
+    kinds: { 2: "end" },
     cells: [
       (one) => el("a", { href: link("trace/" + one().message_id) }, time(one().created_at)),
-      (one) => one().actions.map(said).join(", "),
+      (one) => listOf(one().actions.map(outcomeOf)),
       (one) => el("a.button", { href: link("inbox/" + one().conversation_id) }, text.open),
     ],
   }), () => ({ icon: "rules", title: text.none, body: text.noneBody, level: "h3" })));

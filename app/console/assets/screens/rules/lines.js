@@ -7,45 +7,7 @@ import { loaded, resource } from "../../parts/states.js";
 import { templateForm } from "../../parts/template_form.js";
 import { number, numbers } from "../../session.js";
 import { nameOf } from "../numbers.js";
-
-const text = {
-  addCondition: "Add condition",
-  addAction: "Add action",
-  remove: (/** @type {string} */ name) => `Remove ${name}`,
-  and: "and",
-  then: "then",
-  conditions: {
-    text: { name: "Text", before: "the text" },
-    hours: { name: "Hours", before: "it’s" },
-    first_contact: { name: "First message", before: "it’s" },
-    label_id: { name: "Label", before: "it has the label" },
-    assigned: { name: "Assigned", before: "it’s" },
-    holder: { name: "Holder", before: "it’s held by" },
-    phone_number_ids: { name: "Numbers", before: "it’s on" },
-  },
-  match: "Match",
-  matches: { contains: "contains", equals: "is", starts_with: "starts with" },
-  words: "Words",
-  wordsHint: "price, how much",
-  hours: { closed: "outside hours", open: "during hours" },
-  first: { true: "their first message", false: "not their first message" },
-  assigned: { false: "unassigned", true: "assigned" },
-  holder: { none: "nobody", user: "a person", agent: "a bot" },
-  actions: {
-    reply: { name: "Reply", before: "reply" },
-    quick_reply: { name: "Quick reply", before: "send the quick reply" },
-    template: { name: "Template", before: "send the template" },
-    add_label: { name: "Add label", before: "add the label" },
-    remove_label: { name: "Remove label", before: "remove the label" },
-    assign: { name: "Assign to", before: "assign it to" },
-    resolve: { name: "Resolve", before: "resolve it" },
-    note: { name: "Note", before: "add the note" },
-    hand_over: { name: "Hand over to", before: "hand it over to" },
-  },
-  nobody: "nobody",
-  bot: (/** @type {string} */ name) => `${name} (bot)`,
-  choose: "Choose…",
-};
+import { lines as text } from "texts/rules.js";
 
 const mostActions = 5;
 let made = 0;

@@ -1,40 +1,15 @@
 /** A rule as a sentence. */
 import { get } from "../../api.js";
+import { wordOf } from "../../parts/basics.js";
 import { everyRow } from "../../parts/lists.js";
 import { numbers } from "../../session.js";
 import { nameOf } from "../numbers.js";
-
-const text = {
-  on: { message_received: "When a message arrives", conversation_opened: "When a conversation opens" },
-  idle: (/** @type {string} */ span) => `When a conversation is quiet for ${span}`,
-  numbers: (/** @type {string} */ names) => ` on ${names}`,
-  match: { equals: "is", contains: "contains", starts_with: "starts with" },
-  says: (/** @type {string} */ match, /** @type {string} */ words) => `the text ${match} ${words}`,
-  hours: { open: "it’s during hours", closed: "it’s outside hours" },
-  first: ["it isn’t their first message", "it’s their first message"],
-  label: (/** @type {string} */ name) => `it has the label ${name}`,
-  assigned: ["it’s unassigned", "it’s assigned"],
-  holder: { none: "nobody holds it", user: "a person holds it", agent: "a bot holds it" },
-  reply: (/** @type {string} */ words) => `reply ${words}`,
-  template: (/** @type {string} */ name) => `send the template ${name}`,
-  quickReply: (/** @type {string} */ name) => `send the quick reply ${name}`,
-  addLabel: (/** @type {string} */ name) => `add the label ${name}`,
-  removeLabel: (/** @type {string} */ name) => `remove the label ${name}`,
-  assign: (/** @type {string} */ name) => `assign it to ${name}`,
-  resolve: "resolve it",
-  note: (/** @type {string} */ words) => `add the note ${words}`,
-  handOver: (/** @type {string} */ name) => `hand it over to ${name}`,
-  nobody: "nobody",
-  gone: "(deleted)",
-  and: " and ",
-  or: " or ",
-  units: { days: ["day", "days"], hours: ["hour", "hours"], minutes: ["minute", "minutes"] },
-};
+import { words as text } from "texts/rules.js";
 
 /** How long a quoted text is at most. */
 const most = 100;
 /** @param {string} words */
-const quote = (words) => `“${words.length > most ? words.slice(0, most).trimEnd() + "…" : words}”`;
+const quote = (words) => text.quoted(words.length > most ? words.slice(0, most).trimEnd() + "…" : words);
 
 /** The lengths of units, in minutes. */
 export const unitMinutes = { days: 1440, hours: 60, minutes: 1 };
@@ -71,7 +46,7 @@ const named = (all, id) => all.find((one) => one.id === id);
 function whenOf({ on, if: wanted }, known) {
   const { count, unit } = spanOf(wanted.idle_minutes ?? 0);
   const begin = on === "conversation_idle"
-    ? text.idle(`${count} ${text.units[unit][count === 1 ? 0 : 1]}`)
+    ? text.idle(text.units[unit](count))
     : text.on[/** @type {"message_received"} */ (on)];
   const ids = wanted.phone_number_ids ?? [];
   const conditions = [
@@ -110,4 +85,10 @@ function actionOf({ reply, add_label: adds, remove_label: removes, assign, resol
  * @param {Named} known
  */
 export const sentenceOf = (rule, known) =>
-  `${whenOf(rule, known)}, ${rule.then.map((/** @type {any} */ one) => actionOf(one, known)).join(text.and)}.`.replace(/”\.$/, "”");
+  text.sentence(whenOf(rule, known), rule.then.map((/** @type {any} */ one) => actionOf(one, known)).join(text.and));
+
+/** outcomeOf says how an action of a rule went. @param {{ action: string, outcome: string, reason: string | null }} one */
+export function outcomeOf({ action, outcome, reason }) {
+  const name = text.actions[/** @type {"reply"} */ (action)] ?? wordOf(action);
+  return outcome === "done" ? text.done(name) : text.refused(name, reason ?? outcome);
+}

@@ -1,9 +1,10 @@
 /** Making and editing a template: errors are shown while one writes, beside what the phone will show. */
 import { el, list, signal, untracked, when } from "../../dom.js";
 import { newKey, patch, post } from "../../api.js";
+import { locale } from "../../format.js";
 import { announce } from "../../live.js";
 import { button, heading } from "../../parts/basics.js";
-import { fieldRow } from "../../parts/form.js";
+import { fieldRow, options } from "../../parts/form.js";
 import { menu } from "../../parts/menu.js";
 import { problem } from "../../parts/states.js";
 import { withUpload } from "../../parts/header_file.js";
@@ -12,93 +13,48 @@ import { toast } from "../../parts/notices.js";
 import { link, navigate } from "../../router.js";
 import { number } from "../../session.js";
 import { componentsOf, isFile, isNamed, newButton, newCard, newDraft, problemsOf } from "./draft.js";
-
-const text = {
-  title: "New template",
-  templates: "Templates",
-  edit: (/** @type {string} */ name) => `Edit ${name}`,
-  editLead: "Changes are reviewed again. You can’t edit the template until the review is done.",
-  addVariable: "Add variable",
-  left: (/** @type {number} */ n) => `${n} of 1,024 characters`,
-  examples: "Examples",
-  examplesLead: "Reviewers see the text with these filled in.",
-  example: (/** @type {string} */ name) => `Example for {{${name}}}`,
-  buttons: "Buttons",
-  addButton: "Add button",
-  addCardButton: "Add button to the cards",
-  buttonKinds: { QUICK_REPLY: "Quick reply", URL: "Link", PHONE_NUMBER: "Phone number", COPY_CODE: "Offer code" },
-  remove: "Remove",
-  removeCard: "Remove card",
-  cards: "Cards",
-  cardsLead: "Pictures side by side, each with text and buttons. Marketing only, 2 to 10 cards.",
-  addCard: "Add card",
-  card: (/** @type {number} */ n) => `Card ${n}`,
-  warns: "Add a warning not to share the code",
-  saveHint: "Saving submits it for review.",
-  submit: "Save",
-  busy: "Saving…",
-  submitted: "Submitted for review",
-  cancel: "Cancel",
-  more: "Check the fields marked above.",
-};
+import { builder as text } from "texts/templates.js";
 
 /** The fields of a draft, by their names. @type {Record<string, any>} */
 const fields = {
-  name: {
-    label: "Name",
-    hint: "For your team and your code, such as order_shipped. Recipients don’t see it.",
-    props: { maxlength: 512, spellcheck: "false", dir: "ltr" },
-  },
-  language: { label: "Language", type: "select" },
-  category: {
-    label: "Category",
-    type: "radios",
-    options: [
-      { value: "UTILITY", label: "Utility", hint: "Updates people expect: a receipt, a delivery, a change." },
-      { value: "MARKETING", label: "Marketing", hint: "Offers, news, invitations. People can opt out." },
-      { value: "AUTHENTICATION", label: "Authentication", hint: "A sign-in code. The provider writes the text." },
-    ],
-  },
-  format: { label: "Header", type: "select", silent: true },
-  header: { label: "Header text" },
-  url: { label: "File URL", hint: "An https URL. Reviewers see this file. Each send uses its own.", type: "url" },
-  body: {
-    label: "Text",
-    type: "textarea",
-    hint: "*bold*, _italic_, ~strikethrough~. {{1}} or {{name}} is filled in when it’s sent.",
-    props: { rows: 6 },
-  },
-  footer: { label: "Footer", optional: true },
-  minutes: { label: "Code expires after (minutes)", type: "number", props: { min: 1, max: 90 } },
+  name: { ...text.name, props: { maxlength: 512, spellcheck: "false", dir: "ltr" } },
+  language: { label: text.language, type: "select" },
+  category: { label: text.category, type: "radios", options: options(text.categories) },
+  format: { label: text.header, type: "select", silent: true },
+  header: { label: text.headerText },
+  url: { ...text.url, type: "url" },
+  body: { ...text.body, type: "textarea", props: { rows: 6 } },
+  footer: { label: text.footer, optional: true },
+  minutes: { label: text.minutes, type: "number", props: { min: 1, max: 90 } },
 };
 
 /** The fields of buttons, by their kinds and names. @type {Record<string, any>} */
 const buttonParts = {
-  QUICK_REPLY: { text: { label: "Button text", props: { maxlength: 25 } } },
+  QUICK_REPLY: { text: { label: text.buttonText, props: { maxlength: 25 } } },
   URL: {
-    text: { label: "Button text", props: { maxlength: 25 } },
-    url: { label: "Link", type: "url" },
-    example: { label: "Example of the full link" },
+    text: { label: text.buttonText, props: { maxlength: 25 } },
+    url: { label: text.link, type: "url" },
+    example: { label: text.linkExample },
   },
-  PHONE_NUMBER: { text: { label: "Button text", props: { maxlength: 25 } }, phone_number: { label: "Phone number", type: "tel" } },
-  COPY_CODE: { example: { label: "Example code", props: { maxlength: 20 } } },
+  PHONE_NUMBER: { text: { label: text.buttonText, props: { maxlength: 25 } }, phone_number: { label: text.phone, type: "tel" } },
+  COPY_CODE: { example: { label: text.codeExample, props: { maxlength: 20 } } },
 };
 
 /** The fields of cards, by their names. @type {Record<string, any>} */
 const cardParts = {
-  format: { label: "Header", type: "select", silent: true },
-  url: { label: "File URL", type: "url", silent: true },
-  text: { label: "Card text", silent: true, optional: true, props: { maxlength: 160 } },
+  format: { label: text.header, type: "select", silent: true },
+  url: { label: text.url.label, type: "url", silent: true },
+  text: { label: text.cardText, silent: true, optional: true, props: { maxlength: 160 } },
 };
 
 /** What a header can be that has no file. */
-const plainFormats = [{ value: "", label: "None" }, { value: "TEXT", label: "Text" }];
+const plainFormats = [{ value: "", label: text.formats.none }, { value: "TEXT", label: text.formats.text }];
 
 const languages = [
   "af ar az bg bn ca cs da de el en en_GB en_US es es_AR es_ES es_MX et fa fi fil fr ga gu ha he hi hr hu id it ja ka kk kn ko ky_KG lo",
   "lt lv mk ml mr ms nb nl pa pl pt_BR pt_PT ro ru rw_RW sk sl sq sr sv sw ta te th tr uk ur uz vi zh_CN zh_HK zh_TW zu",
 ];
-const names = new Intl.DisplayNames(undefined, { type: "language" });
+const names = new Intl.DisplayNames(locale, { type: "language" });
 
 /** @param {string} code */
 const languageName = (code) => ({ value: code, label: `${names.of(code.replace("_", "-"))} (${code})` });
@@ -245,12 +201,12 @@ function codes({ draft, field, changed }) {
 /** @param {any} own */
 function texts(own) {
   const { draft, field, is, changed } = own;
-  const options = [...plainFormats,
-    ...Object.entries(mediaNames).filter(([value]) => value !== "PRODUCT").map(([value, [label]]) => ({ value, label }))];
+  const formats = [...plainFormats,
+    ...Object.entries(mediaNames).filter(([value]) => value !== "PRODUCT").map(([value, label]) => ({ value, label }))];
   const plain = is(() => draft.cards.length === 0);
   return [
     when(plain, () => [
-      field("format", { options }),
+      field("format", { options: formats }),
       when(is(() => draft.format === "TEXT"), () => field("header")),
       when(is(() => isFile(draft.format)), () => withUpload(number()?.phone_number_id ?? "", field("url"), (url) => {
         draft.url = url;
@@ -280,7 +236,7 @@ function bodyField({ draft, field, changed, is }) {
   };
   return el("div", null, shown, el("div.below", null,
     button(text.addVariable, { icon: "plus", run: add }),
-    el("span.quiet", null, is(() => text.left([...draft.body].length))),
+    el("span.quiet", null, is(() => text.left([...draft.body].length, 1024))),
   ));
 }
 
@@ -365,7 +321,7 @@ function cardFields(own) {
     draft.cards.push(card);
     changed("cards");
   };
-  const options = ["IMAGE", "VIDEO"].map((value) => ({ value, label: mediaNames[/** @type {"IMAGE"} */ (value)][0] }));
+  const options = ["IMAGE", "VIDEO"].map((value) => ({ value, label: mediaNames[/** @type {"IMAGE"} */ (value)] }));
   /** @param {(buttons: any[]) => void} change */
   const everywhere = (change) => draft.cards.forEach((/** @type {any} */ card) => change(card.buttons));
   const parts = (/** @type {any} */ card, /** @type {number} */ i) => {

@@ -4,27 +4,7 @@
  * know stay as they are.
  */
 import { isCode, kindOf, partOf, samplesOf, variablesOf } from "../../parts/template_preview.js";
-
-const ruleText = {
-  name: "Use lowercase letters, digits and _ only, as in order_shipped.",
-  blank: "This field is required.",
-  long: (/** @type {number} */ most) => `At most ${most} characters.`,
-  braces: "Write variables with two braces on each side: {{1}}.",
-  names: "Number variables from 1 without gaps, or name them with lowercase letters, digits and _.",
-  edge: "Don’t start or end with a variable. Put text before and after it.",
-  beside: "Put text between two variables.",
-  many: "Too many variables for so little text.",
-  oneVariable: "Use at most one variable.",
-  noVariables: "Variables aren’t allowed here.",
-  line: "Use one line only.",
-  https: "Enter an https URL.",
-  linkEnd: "Use one variable, {{1}}, at the very end.",
-  phone: "Include the country code, as in +15550001111.",
-  example: (/** @type {string} */ name) => `Add an example for {{${name}}}.`,
-  cards: "Use 2 to 10 cards.",
-  cardButton: "Each card needs a button.",
-  minutes: "1 to 90.",
-};
+import { draft as ruleText } from "texts/templates.js";
 
 /**
  * @typedef {{ type: string, text: string, url: string, phone_number: string, example: string, kept?: any }} Button

@@ -2,66 +2,23 @@
 import { el, signal, when } from "../../dom.js";
 import { post } from "../../api.js";
 import { count, dates, day, exact } from "../../format.js";
-import { button } from "../../parts/basics.js";
+import { button, wordOf } from "../../parts/basics.js";
 import { toast, toastError } from "../../parts/notices.js";
 import { link } from "../../router.js";
+import { outcomeOf } from "../rules/words.js";
+import { step as text, types } from "texts/trace.js";
 
-const text = {
-  person: "Sent by the contact",
-  phone: "Sent from the number’s phone app",
-  personDetail: "provider’s time, in whole seconds",
-  call: "API call",
-  callGone: "no longer in the log",
-  answered: (/** @type {number} */ status, /** @type {string} */ took) => `${status} in ${took}`,
-  key: (/** @type {string} */ name, /** @type {string} */ last4) => `key ${name} (…${last4})`,
-  unnamed: "without a label",
-  console: (/** @type {string} */ name) => `${name} in the console`,
-  stored: "Callback received, stored",
-  queued: "Stored, queued",
-  broadcast: "Stored, queued by a broadcast",
-  with: "conversation with ",
-  try: (/** @type {number} */ n) => `Sent to the provider, attempt ${n}`,
-  noAnswer: "no response",
-  http: (/** @type {number} */ status) => `HTTP ${status}`,
-  after: (/** @type {string} */ answer, /** @type {string} */ took) => `${answer} in ${took}`,
-  code: (/** @type {string | number} */ code) => ` (code ${code})`,
-  accepted: "accepted as ",
-  callback: (/** @type {string} */ status) => `Callback: ${status}`,
-  unreadable: "unreadable status",
-  failed: "Failed",
-  same: (/** @type {string} */ status) => `stays ${status}`,
-  moved: (/** @type {string} */ from, /** @type {string} */ to) => `${from} → ${to}`,
-  rule: (/** @type {string} */ name) => `Rule ${name}`,
-  unmet: (/** @type {string} */ condition) => `did not fire: ${condition.replaceAll("_", " ")}`,
-  event: (/** @type {string} */ type) => `Event ${type}`,
-  few: ["no webhook subscribes to it", "to one endpoint"],
-  endpoints: (/** @type {number} */ n) => `to ${count(n)} endpoints`,
-  attempt: (/** @type {number} */ n) => `attempt ${n}`,
-  replayed: "replayed",
-  dead: "dead",
-  next: "next at ",
-  waits: "waiting",
-  paused: "the webhook is paused",
-  replay: "Replay",
-  replaying: "Replayed",
-  raw: "Raw",
-  of: " body: ",
-  large: "too large to show here",
-};
-
-/** @type {Record<string, any>} */
-const dateText = { clock: { hour: "numeric", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 3 } };
-const clock = dates(dateText.clock);
+const clock = dates({ hour: "numeric", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 3 });
 
 /**
  * span writes a length of time: 210 ms, 1.2 s, 2 min, 3 h.
  * @param {number} ms
  */
 function span(ms) {
-  if (ms < 1000) return `${Math.round(ms * 10) / 10} ms`;
-  if (ms < 60_000) return `${Math.round(ms / 100) / 10} s`;
-  if (ms < 3_600_000) return `${Math.round(ms / 60_000)} min`;
-  return ms < 172_800_000 ? `${Math.round(ms / 3_600_000)} h` : `${Math.round(ms / 86_400_000)} days`;
+  if (ms < 1000) return text.spans.ms(count(Math.round(ms * 10) / 10));
+  if (ms < 60_000) return text.spans.s(count(Math.round(ms / 100) / 10));
+  if (ms < 3_600_000) return text.spans.min(count(Math.round(ms / 60_000)));
+  return ms < 172_800_000 ? text.spans.h(count(Math.round(ms / 3_600_000))) : text.spans.days(Math.round(ms / 86_400_000));
 }
 
 /**
@@ -104,7 +61,7 @@ function titleOf(found, { kind, call, try: tried, status, event, delivery, rule 
     case "accepted":
       return text.try(tried.try);
     case "callback":
-      return text.callback(status.reported || text.unreadable);
+      return text.callback(status.reported ? wordOf(status.reported) : text.unreadable);
     case "failed":
       return text.failed;
     case "rule":
@@ -140,14 +97,14 @@ const details = {
   person: () => [text.personDetail],
   call: (found, { call }) => [
     call ? text.answered(call.status, span(call.latency_ms)) : text.callGone,
-    call?.api_key && text.key(call.api_key.name ? `“${call.api_key.name}”` : text.unnamed, call.api_key.last4 ?? "?"),
+    call?.api_key && keyName(call.api_key),
     found.sent_by && text.console(found.sent_by.name ?? found.sent_by.id),
     el("a", { href: link("log/" + found.request_id) }, found.request_id),
   ],
   stored: (found) => [
     found.broadcast && el("a", { href: link("broadcasts/" + found.broadcast.id), dir: "auto" }, found.broadcast.name),
     el("span", null, text.with, el("bdi", null, nameOf(found))),
-    found.type.replaceAll("_", " "),
+    types[/** @type {"text"} */ (found.type)] ?? wordOf(found.type),
   ],
   try: (_, { try: one }) => {
     const answer = one.http_status ? text.http(one.http_status) : text.noAnswer;
@@ -155,18 +112,21 @@ const details = {
   },
   accepted: (_, { try: one, status }) => [
     el("span", null, text.accepted, el("code", null, one.message_id ?? "—")),
-    text.moved(status.from, status.to),
+    text.moved(wordOf(status.from), wordOf(status.to)),
   ],
   callback: (_, entry) => statusDetails(entry),
   failed: (_, entry) => statusDetails(entry),
   rule: (_, { rule }) =>
     rule.fired
-      ? rule.actions.map((/** @type {any} */ one) => `${one.action.replaceAll("_", " ")} ${one.outcome}${one.reason ? ` (${one.reason})` : ""}`)
-      : [text.unmet(rule.unmet)],
-  event: (_, { event }) => [text.few[event.deliveries] ?? text.endpoints(event.deliveries), el("code", null, event.id)],
+      ? rule.actions.map(outcomeOf)
+      : [text.unmet(text.conditions[/** @type {"text"} */ (rule.unmet)] ?? wordOf(rule.unmet))],
+  event: (_, { event }) => [event.deliveries > 0 ? text.endpoints(event.deliveries) : text.noEndpoints, el("code", null, event.id)],
   attempt: (_, { delivery }, reload) => deliveryDetails(delivery, reload),
   delivery: (_, { delivery }, reload) => deliveryDetails(delivery, reload),
 };
+
+/** @param {any} key */
+const keyName = ({ name, last4 = "?" }) => (name ? text.key(name, last4) : text.unnamedKey(last4));
 
 /** @param {any} found */
 const nameOf = ({ contact }) => contact.name ?? contact.phone_number ?? contact.bsuid ?? contact.id;
@@ -175,7 +135,7 @@ const nameOf = ({ contact }) => contact.name ?? contact.phone_number ?? contact.
 function statusDetails({ status }) {
   return [
     status.error && status.error.message + text.code(status.error.code),
-    status.from === status.to ? text.same(status.to) : text.moved(status.from, status.to),
+    status.from === status.to ? text.same(wordOf(status.to)) : text.moved(wordOf(status.from), wordOf(status.to)),
   ];
 }
 
@@ -226,8 +186,8 @@ function raw(entry, title) {
   };
   return [
     when(() => entry().body, () => el("details.trace-raw", { ontoggle: (/** @type {any} */ event) => open.set(event.target.open) },
-      el("summary", null, text.raw, el("span.unseen", null, () => text.of + title())),
+      el("summary", { "aria-label": () => text.rawOf(title()) }, text.raw),
       when(open, () => el("pre", { tabindex: "0", translate: "no" }, lines)))),
-    when(() => entry().body_left_out, () => el("p.trace-detail", null, text.raw + ": " + text.large)),
+    when(() => entry().body_left_out, () => el("p.trace-detail", null, text.large)),
   ];
 }

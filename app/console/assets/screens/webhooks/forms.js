@@ -3,106 +3,11 @@ import { effect, el, signal } from "../../dom.js";
 import { APIError, get, patch, post } from "../../api.js";
 import { copyable } from "../../parts/basics.js";
 import { dialog } from "../../parts/dialog.js";
-import { form, formDialog } from "../../parts/form.js";
+import { form, formDialog, options } from "../../parts/form.js";
 import { toast, toastError } from "../../parts/notices.js";
 import { navigate } from "../../router.js";
 import { numbers } from "../../session.js";
-
-const text = {
-  newOne: "New webhook",
-  edit: "Edit webhook",
-  save: "Save",
-  saveAndEnable: "Save and enable",
-  saved: "Saved",
-  fields: [
-    {
-      name: "url",
-      label: "URL",
-      type: "url",
-      hint: "An https URL of your program. It must answer 2xx within ten seconds.",
-      required: true,
-      props: { maxlength: 2048 },
-    },
-    {
-      name: "description",
-      label: "Description",
-      hint: "Who it’s for, such as “shop” or “data warehouse”.",
-      optional: true,
-      props: { maxlength: 255, dir: "auto" },
-    },
-  ],
-  format: {
-    name: "format",
-    label: "Format",
-    type: "radios",
-    role: "radiogroup",
-    value: "svc",
-    options: [
-      { value: "svc", label: "Events", hint: "One signed event for each message, status or change." },
-      { value: "provider", label: "Provider envelopes", hint: "What the provider sends, byte for byte, for programs that expect its webhooks." },
-    ],
-  },
-  native: [
-    {
-      name: "fields",
-      param: "events",
-      label: "Fields",
-      hint: "Separated by commas, such as messages, message_template_status_update. Leave empty for all.",
-      optional: true,
-      props: { autocomplete: "off", spellcheck: "false" },
-    },
-    {
-      name: "verify_token",
-      label: "Verify token",
-      hint: "Your program must answer the provider’s verification request with it.",
-      props: { maxlength: 255, autocomplete: "off", spellcheck: "false" },
-    },
-    {
-      name: "secret",
-      label: "App secret",
-      hint: "The one your program verifies with already: 16 to 128 characters. Leave empty for a new one.",
-      optional: true,
-      props: { maxlength: 128, autocomplete: "off", spellcheck: "false" },
-    },
-  ],
-  events: { name: "events", label: "Events", type: "checks" },
-  everything: "All, including future ones",
-  numbers: { name: "phone_number_ids", label: "Numbers", type: "checks", hint: "Leave empty for all numbers." },
-  headers: {
-    name: "custom_headers",
-    label: "Headers",
-    type: "textarea",
-    hint: "Sent with each event. One per line: Name: value",
-    optional: true,
-  },
-  badHeader: "Each line must be a name, a colon and a value.",
-  secretTitle: "Signing secret",
-  secret: "secret",
-  once: "Copy it now. You won’t see it again. Your program uses it to verify that events come from here.",
-  rotateTitle: "Rotate secret",
-  rotate: "Rotate",
-  rotateLead: "Both secrets sign events for now. Switch your program to the new one, then revoke the old one.",
-  lifetimes: [{
-    name: "expires_in_hours",
-    label: "The new one expires",
-    type: "select",
-    options: [
-      { value: "", label: "Never" },
-      { value: "2160", label: "In 90 days" },
-      { value: "8760", label: "In a year" },
-    ],
-  }],
-  test: "Send test event",
-  type: { name: "event_type", label: "Type", type: "select" },
-  sample: {
-    name: "payload",
-    label: "Sample",
-    type: "textarea",
-    hint: "Sent to this webhook only. Edit it as you like.",
-    props: { rows: 12, class: "mono", spellcheck: "false" },
-  },
-  notJSON: "Sample must be a JSON object.",
-};
+import { forms as text } from "texts/webhooks.js";
 
 /** eventTypes are the kinds of events that there are. */
 export const eventTypes = (/** @type {AbortSignal} */ signal) => get("event_types", { signal });
@@ -152,15 +57,35 @@ function fieldsOf(types, one) {
   const format = signal(one?.format ?? "svc");
   const isNative = () => format() === "provider";
   const choose = (/** @type {any} */ event) => format.set(event.target.value);
-  const native = text.native.filter(({ name }) => !one || name === "fields").map((each) => ({ ...each, isShown: isNative }));
+  const plain = { autocomplete: "off", spellcheck: "false" };
+  const fields = { name: "fields", param: "events", ...text.fields, optional: true, isShown: isNative, props: plain };
   const all = numbers().map((each) => ({ value: each.phone_number_id, label: each.name ?? each.phone_number ?? each.phone_number_id }));
   return [
-    ...text.fields,
-    ...(one ? [] : [{ ...text.format, props: { onchange: choose } }]),
-    ...native,
-    { ...text.events, options: [{ value: "*", label: text.everything }, ...choices(types)], isShown: () => !isNative() },
-    ...(all.length > 1 ? [{ ...text.numbers, options: all }] : []),
-    text.headers,
+    { name: "url", ...text.url, type: "url", required: true, props: { maxlength: 2048 } },
+    { name: "description", ...text.description, optional: true, props: { maxlength: 255, dir: "auto" } },
+    ...(one ? [fields] : [
+      {
+        name: "format",
+        label: text.format,
+        type: "radios",
+        role: "radiogroup",
+        value: "svc",
+        options: options(text.formats),
+        props: { onchange: choose },
+      },
+      fields,
+      { name: "verify_token", ...text.token, isShown: isNative, props: { maxlength: 255, ...plain } },
+      { name: "secret", ...text.appSecret, optional: true, isShown: isNative, props: { maxlength: 128, ...plain } },
+    ]),
+    {
+      name: "events",
+      label: text.events,
+      type: "checks",
+      options: [{ value: "*", label: text.everything }, ...choices(types)],
+      isShown: () => !isNative(),
+    },
+    ...(all.length > 1 ? [{ name: "phone_number_ids", ...text.numbers, type: "checks", options: all }] : []),
+    { name: "custom_headers", ...text.headers, type: "textarea", optional: true },
   ];
 }
 
@@ -202,7 +127,12 @@ const secretShown = (secret) => [
 /** rotateDialog mints a further secret, and shows it once. @param {any} one */
 export const rotateDialog = (one) => formDialog(text.rotateTitle, {
   lead: text.rotateLead,
-  fields: text.lifetimes,
+  fields: [{
+    name: "expires_in_hours",
+    label: text.expires,
+    type: "select",
+    options: [{ value: "", label: text.expiry.none }, ...options(text.expiry.hours)],
+  }],
   submit: text.rotate,
   send: ({ expires_in_hours: hours }, once) => post(
     `v1/webhook_subscriptions/${one.id}/secrets`,
@@ -225,12 +155,14 @@ export function testDialog(one, types) {
     const node = form({
       fields: [
         {
-          ...text.type,
+          name: "event_type",
+          label: text.type,
+          type: "select",
           value: known[0],
           options: choices(types),
           props: { onchange: (/** @type {any} */ event) => type.set(event.target.value) },
         },
-        text.sample,
+        { name: "payload", ...text.sample, type: "textarea", props: { rows: 12, class: "mono", spellcheck: "false" } },
       ],
       submit: text.test,
       send: ({ event_type, payload }) => (payload?.replaceAll("\r", "") === sample

@@ -5,6 +5,7 @@ import { count, time } from "../../format.js";
 import { announce } from "../../live.js";
 import { button, copyable, heading, section } from "../../parts/basics.js";
 import { confirmAction } from "../../parts/dialog.js";
+import { options } from "../../parts/form.js";
 import { menu } from "../../parts/menu.js";
 import { toast, toastError } from "../../parts/notices.js";
 import { filter, isScrolled, paged, pagedList } from "../../parts/lists.js";
@@ -16,57 +17,7 @@ import { presentTime } from "../../session.js";
 import { eventTypes, rotateDialog, testDialog, webhookDialog } from "./forms.js";
 import { replayDialog } from "./replay.js";
 import { answer, answerTime, deliveryChip, problemOf, rate, statusChip } from "./words.js";
-
-const text = {
-  webhooks: "Webhooks",
-  webhook: "Webhook",
-  id: "webhook id",
-  test: "Send test event",
-  edit: "Edit",
-  pause: "Pause",
-  resume: "Resume",
-  enable: "Enable",
-  delete: "Delete",
-  more: "More",
-  changed: { active: "Webhook active", paused: "Webhook paused" },
-  deleteTitle: "Delete this webhook?",
-  deleteBody: "Its deliveries are deleted with it, including those still waiting. Nothing more is sent there.",
-  deleted: "Webhook deleted",
-  figures: { rate: "Success rate, 24 h", total: "Deliveries, 24 h", time: "Response time, p50 / p95", dead: "Dead, 24 h" },
-  deliveries: "Deliveries",
-  replay: "Replay many",
-  filters: { status: "Status", type: "Type", time: "Time", search: "Search deliveries", hint: "Event or delivery id" },
-  states: [
-    { value: "succeeded", label: "Delivered" },
-    { value: "pending", label: "Waiting" },
-    { value: "failed", label: "Retrying" },
-    { value: "dead", label: "Dead" },
-  ],
-  times: [{ value: "1", label: "Last hour" }, { value: "24", label: "Last 24 hours" }, { value: "168", label: "Last 7 days" }],
-  columns: [
-    "Delivery",
-    "Event",
-    "Status",
-    { name: "Attempts", kind: "number" },
-    { name: "Response", kind: "number" },
-    { name: "Time", kind: "number" },
-  ],
-  none: "No deliveries yet",
-  noneBody: "Send a test event to see how the endpoint responds.",
-  noneFiltered: "No matches",
-  noneFilteredBody: "Try other filters or a longer period.",
-  events: "Events",
-  noEvents: "None yet.",
-  secrets: "Secrets",
-  secretsLead: "Each event is signed with all of them, so you can rotate without losing any.",
-  rotate: "Rotate secret",
-  revoke: "Revoke",
-  revokeTitle: "Revoke this secret?",
-  revokeBody: "Programs that still verify with it will reject every event.",
-  revoked: "Secret revoked",
-  secretColumns: ["Id", "Created", "Expires", { name: "Revoke", kind: "end", unseen: true }],
-  never: "never",
-};
+import { webhook as text } from "texts/webhooks.js";
 
 /** @type {import("../../router.js").Build} */
 export default function webhookPage({ params }) {
@@ -183,9 +134,9 @@ function filterBar(types) {
     else setQuery({ id: wanted });
   };
   return el("div.filters", null,
-    filter(text.filters.status, "status", () => text.states),
+    filter(text.filters.status, "status", () => options(text.states)),
     filter(text.filters.type, "type", () => types.data() ?? []),
-    filter(text.filters.time, "hours", () => text.times),
+    filter(text.filters.time, "hours", () => options(text.times)),
     el("form.filter", { onsubmit: search, role: "search" },
       el("input", {
         type: "search",
@@ -201,6 +152,7 @@ export function deliveryTable(rows) {
     caption: text.deliveries,
     rows,
     columns: text.columns,
+    kinds: { 3: "number", 4: "number", 5: "number" },
     cells: [
       (one) => el("a.id", { href: link("deliveries/" + one().id) }, one().id),
       (one) => one().event_type,
@@ -245,6 +197,7 @@ function secrets(one, path) {
     caption: text.secrets,
     rows: () => one.data().secrets,
     columns: text.secretColumns,
+    kinds: { 3: "end" },
     cells: [
       (secret) => el("span.id", null, secret().id),
       (secret) => time(secret().created_at),

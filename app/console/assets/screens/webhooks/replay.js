@@ -1,24 +1,10 @@
 /** Replaying many deliveries: how many first, and then how it goes. */
 import { el, onDispose, signal } from "../../dom.js";
 import { get, post } from "../../api.js";
-import { count } from "../../format.js";
 import { button } from "../../parts/basics.js";
 import { dialog } from "../../parts/dialog.js";
 import { problem, skeleton } from "../../parts/states.js";
-
-const text = {
-  title: "Replay many",
-  none: "Nothing to replay. No delivery matches the filters, or all were replayed already.",
-  ask: (/** @type {number} */ n, /** @type {boolean} */ capped, /** @type {string} */ status) =>
-    `${capped ? "More than " : ""}${count(n)} ${status} ${n === 1 ? "delivery goes" : "deliveries go"} out again, oldest first.`,
-  filtered: "Only deliveries that match the filters.",
-  action: (/** @type {number} */ n, /** @type {boolean} */ capped) => `Replay ${capped ? "all" : count(n)}`,
-  cancel: "Cancel",
-  close: "Done",
-  progress: "Progress",
-  state: (/** @type {number} */ of, /** @type {any} */ { taken, failed }) =>
-    `${count(of)} replayed: ${count(taken)} delivered, ${count(failed)} failed, ${count(Math.max(0, of - taken - failed))} in progress.`,
-};
+import { replay as text } from "texts/webhooks.js";
 
 const poll = 700;
 
@@ -67,15 +53,18 @@ export function replayDialog(webhook, filters) {
     };
 
     const question = () => [
-      el("div.prose", null, el("p", null, found().enqueued ? text.ask(found().enqueued, found().capped, status) : text.none),
+      el("div.prose", null, el("p", null, found().enqueued ? (found().capped ? text.askMore : text.ask)[status](found().enqueued) : text.none),
         (filters.event_type || filters.created_after) && el("p", null, text.filtered)),
       el("div.form-end", null,
         button(text.cancel, { run: () => close() }),
-        found().enqueued > 0 && button(text.action(found().enqueued, found().capped), { look: "primary", run })),
+        found().enqueued > 0 && button(found().capped ? text.actionAll : text.action(found().enqueued), { look: "primary", run })),
     ];
     const progress = () => [
       el("progress", { max: () => running(), value: () => now().taken + now().failed, "aria-label": text.progress }),
-      el("p.prose", { role: "status" }, () => text.state(running(), now())),
+      el("p.prose", { role: "status" }, () => {
+        const { taken, failed } = now();
+        return text.state(running(), taken, failed, Math.max(0, running() - taken - failed));
+      }),
       el("div.form-end", null, button(text.close, { look: "primary", run: () => close() })),
     ];
     return el("div.form", null,

@@ -1,26 +1,11 @@
 /** The words for webhooks and their deliveries. */
 import { el } from "../../dom.js";
 import { get } from "../../api.js";
-import { count, time } from "../../format.js";
-import { chip } from "../../parts/basics.js";
+import { count, msOf, percentOf, time } from "../../format.js";
+import { chip, wordOf } from "../../parts/basics.js";
+import { words as text } from "texts/webhooks.js";
 
 /** @typedef {"good" | "warn" | "bad" | "calm" | "quiet"} Mood */
-
-const text = {
-  failing: "failing",
-  retrying: "retrying ",
-  waiting: "waiting",
-  delivered: "delivered",
-  gone: "Disabled: the endpoint answered 410 Gone.",
-  disabled: "Disabled: too many attempts failed in a row.",
-  disabledNext: " New events are kept as dead deliveries. Fix the URL, enable the webhook, then replay them.",
-  failuresSince: (/** @type {number} */ n) =>
-    `${count(n)} failed attempts since the last success. ${leastInRow} in a row count as failing. Check the responses in its deliveries.`,
-  lowRate: (/** @type {string} */ rate) =>
-    `${rate} of deliveries succeeded in the last 24 hours. Under ${percent.format(leastRate)} counts as failing.`,
-  paused: "Paused: deliveries wait, and go out oldest first once you resume it.",
-  none: "—",
-};
 
 /** @type {Record<string, Mood>} */
 const tones = { active: "good", paused: "calm", disabled: "bad", succeeded: "good", pending: "calm", failed: "warn", dead: "bad" };
@@ -28,8 +13,6 @@ const tones = { active: "good", paused: "calm", disabled: "bad", succeeded: "goo
 /** How many attempts in a row fail, and which part of a day’s deliveries succeeds, before a webhook counts as failing. */
 const leastInRow = 5;
 const leastRate = 0.95;
-
-const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 1 });
 
 /**
  * failing says why an active webhook counts as failing; "" if it does not. One whose last attempt succeeded works
@@ -39,8 +22,8 @@ const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFrac
  */
 function failing({ status, consecutive_failures: failures }, day) {
   if (status !== "active" || failures === 0) return "";
-  if (failures >= leastInRow) return text.failuresSince(failures);
-  return day?.success_rate != null && day.success_rate < leastRate ? text.lowRate(percent.format(day.success_rate)) : "";
+  if (failures >= leastInRow) return text.failuresSince(failures, leastInRow);
+  return day?.success_rate != null && day.success_rate < leastRate ? text.lowRate(percentOf(day.success_rate), percentOf(leastRate)) : "";
 }
 
 /**
@@ -48,7 +31,8 @@ function failing({ status, consecutive_failures: failures }, day) {
  * @param {any} one
  * @param {any} [day]
  */
-export const statusChip = (one, day) => (failing(one, day) ? chip(text.failing, "warn") : chip(one.status, tones[one.status] ?? "quiet"));
+export const statusChip = (one, day) =>
+  (failing(one, day) ? chip(text.failing, "warn") : chip(wordOf(one.status), tones[one.status] ?? "quiet"));
 
 /**
  * problemOf says what is wrong with a webhook, and what to do; "" if nothing is.
@@ -67,18 +51,18 @@ export const readDay = (one, signal) => get(`webhook_subscriptions/${one.id}/day
 export function deliveryChip(one) {
   if (one.status === "failed") return el("span.chip.warn", null, text.retrying, time(one.next_attempt_at));
   const word = { succeeded: text.delivered, pending: text.waiting }[/** @type {string} */ (one.status)];
-  return chip(word ?? one.status, tones[one.status] ?? "quiet");
+  return chip(word ?? wordOf(one.status), tones[one.status] ?? "quiet");
 }
 
 /** rate is which part of a day’s deliveries succeeded. @param {any} day */
-export const rate = (day) => (day?.success_rate == null ? text.none : percent.format(day.success_rate));
+export const rate = (day) => (day?.success_rate == null ? text.none : percentOf(day.success_rate));
 
 /** answerTime is how long an endpoint takes. @param {any} day */
 export const answerTime = (day) => (day?.duration_ms.p50 == null
   ? text.none
-  : `${count(day.duration_ms.p50)} / ${count(day.duration_ms.p95)} ms`);
+  : `${count(day.duration_ms.p50)} / ${msOf(day.duration_ms.p95)}`);
 
 /** answer is what an endpoint answered. @param {any} one */
 export const answer = (one) => (one.response_status
-  ? `${one.response_status} · ${count(one.duration_ms ?? 0)} ms`
-  : one.error_code?.replaceAll("_", " ") ?? text.none);
+  ? `${one.response_status} · ${msOf(one.duration_ms ?? 0)}`
+  : one.error_code ? text.errors[/** @type {"timeout"} */ (one.error_code)] ?? wordOf(one.error_code) : text.none);

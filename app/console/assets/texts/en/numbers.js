@@ -1,0 +1,100 @@
+export const numbers = {
+  title: "Numbers",
+  number: "Number",
+  lead: "The business numbers you send from.",
+  newOne: "New number",
+  columns: ["Name", "Number", "Status", "Connected"],
+  none: "No numbers yet",
+  noneBody: "Connect a number from your business account to send and receive messages.",
+  noneAgent: "Ask an admin to connect the first one.",
+  id: "phone number id",
+  register: "Register",
+  limited: "The provider is limiting how fast it sends. Messages may wait a few minutes.",
+  again: "Connect again",
+  check: "Check now",
+  checked: "Checked",
+  disconnect: "Disconnect",
+  disconnectTitle: (/** @type {string} */ name) => `Disconnect ${name}?`,
+  disconnectBody: "It stops sending. Its messages and contacts stay, and you can connect it again.",
+  disconnected: "Disconnected",
+  delete: "Delete",
+  deleteTitle: (/** @type {string} */ name) => `Delete ${name}?`,
+  deleteBody: "This permanently deletes its messages, contacts, files and events.",
+  deleted: "Number deleted",
+  quality: "Last 24 hours",
+  figures: { sent: "Sent", delivered: "Delivered", read: "Read", failed: "Failed", received: "Received" },
+  failures: "Why messages failed",
+  webhook: "Provider webhook",
+  webhookLead: "Enter this URL in your app’s settings at the provider, so that it reports messages and changes here.",
+  webhookName: "address",
+  details: "Details",
+  rows: { phone: "Number", waba: "Business account", provider: "Provider status", made: "Connected", customer: "Customer" },
+};
+
+/** The states of a number in words, and what to do next. */
+export const states = {
+  connected: { word: "connected", next: "Sends and receives messages." },
+  degraded: {
+    word: "needs attention",
+    next: "It can’t send. If its registration was lost, register it again. If its access token has expired, connect it with a new one.",
+  },
+  onboarding: { word: "not registered", next: "Register it with its PIN to start sending." },
+  disconnected: { word: "disconnected", next: "It can’t send. Check it now, or connect it again with a new token." },
+  restricted: { word: "restricted", next: "The provider has blocked it from sending for now. Your business account shows why." },
+};
+
+export const failures = { caption: "Failures by code", columns: ["Code", "Meaning", "Messages"] };
+
+export const forms = {
+  newOne: "New number",
+  again: "Connect again",
+  connect: "Connect",
+  trying: "Asking the provider…",
+  connected: "Connected",
+  madeUp: "In a sandbox, the provider is simulated and numbers are made up.",
+  real: "The token is checked first. Nothing is saved unless the provider accepts it.",
+  register: "Register",
+  registered: "Registered",
+  registerLead: "If the number has two-step verification, enter its PIN. If not, this becomes its PIN.",
+  name: { label: "Name", hint: "Leave empty to generate one." },
+  number: { label: "Number", hint: "Leave empty to generate one." },
+  id: "Phone number id",
+  waba: "Business account id",
+  token: { label: "Access token", hint: "From a system user with permission to manage and send." },
+  pin: "PIN",
+  keptHint: "Six digits. Leave empty to use the PIN stored for this number.",
+  pinHint: "Six digits. Only needed to register a number that can’t send yet.",
+};
+
+export const hours = {
+  title: "Hours",
+  lead: "Rules can answer outside these hours. Paint the week with the pointer, or type times such as 09:00-12:30, 14:00-18:00.",
+  open: "open now",
+  closed: "closed now",
+  always: "Always open",
+  week: "Week",
+  days: { mon: "Monday", tue: "Tuesday", wed: "Wednesday", thu: "Thursday", fri: "Friday", sat: "Saturday", sun: "Sunday" },
+  closedAll: "Closed",
+  zone: "Time zone",
+  holidays: {
+    label: "Holidays",
+    hint: "One per line, such as “2026-12-25 Christmas”. Closed all day, unless times follow: “2026-12-24 09:00-12:00 Christmas Eve”.",
+  },
+  save: "Save hours",
+  saving: "Saving…",
+  saved: "Hours saved",
+};
+
+export const optOut = {
+  title: "Opt-out words",
+  lead: "Someone who sends only a stop word gets no more marketing messages from you. A start word takes that back.",
+  enabled: "Opt-out words",
+  follow: "Follow opt-out words",
+  wordsHint: "Separate words with commas. Upper case, accents and closing punctuation don’t matter.",
+  stop: "Stop words",
+  start: "Start words",
+  stopReply: "Reply to a stop word",
+  startReply: "Reply to a start word",
+  save: "Save",
+  saved: "Saved",
+};

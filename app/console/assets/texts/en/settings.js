@@ -1,0 +1,183 @@
+import { count, plural } from "../../format.js";
+
+export const push = {
+  unsupported: "This browser doesn’t support notifications.",
+  denied: "Your browser blocks notifications from this site. Allow them in the site settings, then try again.",
+};
+
+export const settings = {
+  settings: "Settings",
+  team: "Team",
+  pages: {
+    people: "People",
+    keys: "API keys",
+    labels: "Labels",
+    "quick-replies": "Quick replies",
+    notifications: "Notifications",
+    profile: "Profile",
+    health: "Health",
+  },
+};
+
+export const sessions = {
+  caption: "Sessions",
+  columns: ["Browser", "IP address", "Signed in", "Last seen", "End"],
+  current: "this browser",
+  none: "No active sessions.",
+  end: "End",
+};
+
+export const health = {
+  title: "Health",
+  lead: "Message health, and what needs attention.",
+  look: "Needs attention",
+  well: "All numbers and webhooks are working.",
+  day: "Last 24 hours",
+  failed: "Messages failed",
+  failedOf: (/** @type {number} */ n, /** @type {number} */ of, /** @type {string} */ fine, /** @type {string} */ bad) =>
+    `${count(n)} of ${count(of)}. Under ${fine} is normal, ${bad} or more needs attention.`,
+  noMessages: "No messages sent.",
+  delivered: "Webhook deliveries",
+  deliveredOf: (/** @type {number} */ n, /** @type {number} */ of, /** @type {string} */ fine) =>
+    `${count(n)} of ${count(of)} succeeded. ${fine} or more is normal.`,
+  noDeliveries: "No deliveries.",
+  verdicts: { good: "healthy", warn: "watch", bad: "needs attention" },
+  replica: "Replica",
+  replicaLag: (/** @type {string} */ seconds) => `${seconds} s behind`,
+  replicaVerified: (/** @type {string} */ day) => `A restore of it was verified on ${day}.`,
+  replicaUnverified: "No restore of it was verified yet.",
+  usage: "This month",
+  used: (/** @type {number} */ n, /** @type {number} */ of, /** @type {string} */ plan) => plural(of, {
+    one: `${count(n)} of ${count(of)} message on the ${plan} plan.`,
+    other: `${count(n)} of ${count(of)} messages on the ${plan} plan.`,
+  }),
+  usedUnlimited: (/** @type {number} */ n, /** @type {string} */ plan) => plural(n, {
+    one: `${count(n)} message on the ${plan} plan, which has no limit.`,
+    other: `${count(n)} messages on the ${plan} plan, which has no limit.`,
+  }),
+  meter: "Messages this month",
+  failures: "Why messages failed, last 24 hours",
+  noFailures: "No message failed.",
+  volumes: "Last 30 days",
+  volumesLead: "Days in UTC. A message that was read also counts as delivered and sent.",
+  plots: { received: "Received", sent: "Sent", delivered: "Delivered", read: "Read", failed: "Failed" },
+};
+
+export const keys = {
+  title: "API keys",
+  lead: "Your programs use API keys to sign in. Create one for each program, with only the access it needs.",
+  newKey: "New key",
+  columns: ["Label", "Key", "Access", "Last used", "Expires", "Status", "Revoke"],
+  unnamed: "No label",
+  never: "never",
+  bot: (/** @type {string} */ name) => `Bot: ${name}`,
+  allNumbers: "All numbers",
+  noNumbers: "Numbers removed",
+  more: (/** @type {number} */ n) => `and ${count(n)} more`,
+  revoke: "Revoke",
+  revoked: "Key revoked",
+  revokeTitle: (/** @type {string} */ label) => `Revoke “${label}”?`,
+  revokeNameless: "Revoke this key?",
+  revokeBody: (/** @type {string} */ last4) =>
+    `Programs using the key ending in ${last4} stop working at once. You can’t restore a revoked key.`,
+  emptyTitle: "No keys yet",
+  emptyBody: "Create a key to make your first API call.",
+  label: { label: "Label", hint: "The program that uses it, such as “shop” or “nightly export”." },
+  expires: "Expires",
+  expiry: { none: "Never", hours: { 720: "In 30 days", 2160: "In 90 days", 8760: "In a year" } },
+  access: "Access",
+  accesses: { all: "Everything", read: "Read only", some: "Choose" },
+  scopes: "Scopes",
+  scope: {
+    read: { label: "Read", hint: "Messages, contacts and everything else, including live events." },
+    send: { label: "Send", hint: "Messages, read receipts and files." },
+    inbox: { label: "Inbox", hint: "Change conversations, contacts, labels and quick replies." },
+    campaigns: { label: "Campaigns", hint: "Change templates and broadcasts." },
+    webhooks: { label: "Webhooks", hint: "Change webhooks. A webhook receives everything, so this is as wide as Read." },
+    platform: { label: "Platform", hint: "Change customers, setup links and numbers." },
+  },
+  noneChosen: "Choose at least one.",
+  numbers: { label: "Numbers", hint: "Leave empty for all numbers, including future ones." },
+  create: "Create key",
+  once: "Copy it now. You won’t see it again.",
+  tryIt: "Try it",
+  keyName: "key",
+  curlName: "command",
+};
+
+export const labels = {
+  title: "Labels",
+  lead: "Organize contacts and conversations, filter the inbox, and choose who gets a broadcast.",
+  newLabel: "New label",
+  editTitle: "Edit label",
+  columns: ["Name", "Team", "Created", "Edit and delete"],
+  edit: "Edit",
+  delete: "Delete",
+  deleteTitle: (/** @type {string} */ name) => `Delete “${name}”?`,
+  deleteBody: "It’s removed from all contacts and conversations. They aren’t deleted.",
+  deleted: "Label deleted",
+  saved: "Saved",
+  save: "Save",
+  create: "Create label",
+  name: "Name",
+  color: "Color",
+  colors: {
+    gray: "gray",
+    red: "red",
+    orange: "orange",
+    amber: "amber",
+    yellow: "yellow",
+    lime: "lime",
+    green: "green",
+    emerald: "emerald",
+    teal: "teal",
+    sky: "sky",
+    blue: "blue",
+    violet: "violet",
+    pink: "pink",
+  },
+  emptyTitle: "No labels yet",
+  emptyBody: "Add short labels such as “VIP” or “waiting for delivery”.",
+};
+
+export const notifications = {
+  title: "Notifications",
+  lead: "Hear about new messages, also while the console is closed.",
+  device: "This device",
+  deviceLead: "Each phone and computer is switched on by itself. You can install the console there as an app first.",
+  test: "Send a test",
+  tested: "Test sent",
+  about: "Tell me about",
+  aboutLead: "On all your devices. At most one notification per conversation every 30 seconds, and none for one that you have on screen.",
+  saved: "Saved",
+  choices: {
+    everything: "Everything",
+    mine_and_unassigned: "Mine and unassigned",
+    mentions: "Mentions only",
+    nothing: "Nothing",
+  },
+  sounds: "Sound",
+  soundLead: "A short sound while the console is open in the background, in this browser only.",
+};
+
+export const quickReplies = {
+  title: "Quick replies",
+  lead: "Answers you send often. Type / in a message to pick one.",
+  newOne: "New quick reply",
+  editTitle: "Edit quick reply",
+  columns: ["Shortcut", "Text", "Buttons or list", "Edit and delete"],
+  edit: "Edit",
+  delete: "Delete",
+  deleteTitle: (/** @type {string} */ shortcut) => `Delete /${shortcut}?`,
+  deleteBody: "Messages already sent with it stay.",
+  deleted: "Quick reply deleted",
+  save: "Save",
+  saved: "Saved",
+  shortcut: { label: "Shortcut", hint: "Lowercase letters, digits, _ and -, such as “hours”." },
+  text: {
+    label: "Text",
+    hint: "{{first_name}} or {{name}} becomes the contact’s name. Add a fallback for those without one: {{first_name|there}}.",
+  },
+  none: "No quick replies yet",
+  noneBody: "Opening hours, return policy: write it once and reuse it.",
+};

@@ -1,0 +1,158 @@
+import { count, plural } from "../../format.js";
+
+export const templates = {
+  title: "Templates",
+  lead: "Pre-approved messages to start a conversation, or to write after 24 hours of silence. The provider reviews each one.",
+  newOne: "New template",
+  sync: "Sync",
+  synced: (/** @type {number} */ created, /** @type {number} */ updated, /** @type {number} */ deleted) =>
+    `Synced: ${count(created)} new, ${count(updated)} updated, ${count(deleted)} deleted`,
+  columns: ["Name", "Language", "Category", "Status", "Updated"],
+  filters: { status: "Status", language: "Language", category: "Category" },
+  emptyTitle: "No templates yet",
+  emptyBody: "Create your first template, or sync the ones your account already has at the provider.",
+  none: "No templates match.",
+  most: "Showing the first 200. Use the filters to find others.",
+  unknown: "unknown",
+  changesTo: (/** @type {string} */ category) => `, changes to ${category} (another price): `,
+  soon: "soon",
+  id: "template id",
+  providerID: "provider id",
+  facts: { language: "Language", category: "Category", updated: "Updated", provider: "Provider id", number: "Number" },
+  variables: "Variables",
+  variablesLead: "Filled in when the template is sent.",
+  variable: ["Variable", "Example"],
+  edit: "Edit",
+  broadcast: "New broadcast",
+  remove: "Delete",
+  removed: "Template deleted",
+  removeTitle: (/** @type {string} */ name) => `Delete “${name}”?`,
+  removeBody: "This also deletes it at the provider. Sends of it will fail, and an approved name can’t be reused for up to 30 days.",
+  pending: "The provider is reviewing it. This takes minutes, a day at most. The result shows up here.",
+  pendingEdit: "You can edit it again after the review.",
+  helps: "What usually helps: ",
+};
+
+/** Why the provider refuses or stops a template, and what usually helps. */
+export const reasons = {
+  ABUSIVE_CONTENT: {
+    why: "The provider considers it abusive.",
+    help: "remove threats and pressure, and say plainly who is writing and why.",
+  },
+  INCORRECT_CATEGORY: {
+    why: "Its category doesn’t match its content.",
+    help: "offers and news are MARKETING. Updates people expect, such as a receipt, are UTILITY.",
+  },
+  INVALID_FORMAT: {
+    why: "Its format is invalid.",
+    help: "number variables from 1, put text around each, use realistic examples, and link to your own domain.",
+  },
+  PROMOTIONAL: {
+    why: "It’s promotional, and its category doesn’t allow that.",
+    help: "change it to MARKETING, or remove the offer.",
+  },
+  SCAM: {
+    why: "It looks like fraud.",
+    help: "name your business, link to your own domain, and never ask for codes, passwords or cards.",
+  },
+  TAG_CONTENT_MISMATCH: {
+    why: "The text doesn’t match its language or category.",
+    help: "write everything, including the examples, in the language you chose.",
+  },
+  CATEGORY_NOT_AVAILABLE: {
+    why: "Your account can’t use this category yet.",
+    help: "verify the business at the provider, or choose another category.",
+  },
+  FIRST_PAUSE: {
+    why: "People blocked or reported it, so it’s paused for 3 hours.",
+    help: "send it to fewer people, and only to those who expect it.",
+  },
+  SECOND_PAUSE: {
+    why: "People blocked or reported it again, so it’s paused for 6 hours.",
+    help: "change the text before it’s disabled permanently.",
+  },
+  RATE_LIMITING_PAUSE: {
+    why: "It was sent to too many people who don’t respond.",
+    help: "send it to fewer people, and only to those who expect it.",
+  },
+  DISABLED: {
+    why: "The provider has disabled it permanently.",
+    help: "create a new one with a different name and text.",
+  },
+};
+
+export const unknownReason = {
+  why: "The provider rejected it.",
+  help: "read it as a stranger would, make it clearer, and submit it again.",
+};
+
+export const builder = {
+  title: "New template",
+  templates: "Templates",
+  edit: (/** @type {string} */ name) => `Edit ${name}`,
+  editLead: "Changes are reviewed again. You can’t edit the template until the review is done.",
+  addVariable: "Add variable",
+  left: (/** @type {number} */ n, /** @type {number} */ most) => `${count(n)} of ${count(most)} characters`,
+  examples: "Examples",
+  examplesLead: "Reviewers see the text with these filled in.",
+  example: (/** @type {string} */ name) => `Example for {{${name}}}`,
+  buttons: "Buttons",
+  addButton: "Add button",
+  addCardButton: "Add button to the cards",
+  buttonKinds: { QUICK_REPLY: "Quick reply", URL: "Link", PHONE_NUMBER: "Phone number", COPY_CODE: "Offer code" },
+  remove: "Remove",
+  removeCard: "Remove card",
+  cards: "Cards",
+  cardsLead: "Pictures side by side, each with text and buttons. Marketing only, 2 to 10 cards.",
+  addCard: "Add card",
+  card: (/** @type {number} */ n) => `Card ${n}`,
+  warns: "Add a warning not to share the code",
+  saveHint: "Saving submits it for review.",
+  submit: "Save",
+  busy: "Saving…",
+  submitted: "Submitted for review",
+  cancel: "Cancel",
+  more: "Check the fields marked above.",
+  name: { label: "Name", hint: "For your team and your code, such as order_shipped. Recipients don’t see it." },
+  language: "Language",
+  category: "Category",
+  categories: {
+    UTILITY: { label: "Utility", hint: "Updates people expect: a receipt, a delivery, a change." },
+    MARKETING: { label: "Marketing", hint: "Offers, news, invitations. People can opt out." },
+    AUTHENTICATION: { label: "Authentication", hint: "A sign-in code. The provider writes the text." },
+  },
+  header: "Header",
+  formats: { none: "None", text: "Text" },
+  headerText: "Header text",
+  url: { label: "File URL", hint: "An https URL. Reviewers see this file. Each send uses its own." },
+  body: { label: "Text", hint: "*bold*, _italic_, ~strikethrough~. {{1}} or {{name}} is filled in when it’s sent." },
+  footer: "Footer",
+  minutes: "Code expires after (minutes)",
+  buttonText: "Button text",
+  link: "Link",
+  linkExample: "Example of the full link",
+  phone: "Phone number",
+  codeExample: "Example code",
+  cardText: "Card text",
+};
+
+export const draft = {
+  name: "Use lowercase letters, digits and _ only, as in order_shipped.",
+  blank: "This field is required.",
+  long: (/** @type {number} */ n) => plural(n, { one: `At most ${count(n)} character.`, other: `At most ${count(n)} characters.` }),
+  braces: "Write variables with two braces on each side: {{1}}.",
+  names: "Number variables from 1 without gaps, or name them with lowercase letters, digits and _.",
+  edge: "Don’t start or end with a variable. Put text before and after it.",
+  beside: "Put text between two variables.",
+  many: "Too many variables for so little text.",
+  oneVariable: "Use at most one variable.",
+  noVariables: "Variables aren’t allowed here.",
+  line: "Use one line only.",
+  https: "Enter an https URL.",
+  linkEnd: "Use one variable, {{1}}, at the very end.",
+  phone: "Include the country code, as in +15550001111.",
+  example: (/** @type {string} */ name) => `Add an example for {{${name}}}.`,
+  cards: "Use 2 to 10 cards.",
+  cardButton: "Each card needs a button.",
+  minutes: "1 to 90.",
+};
