@@ -106,7 +106,8 @@ func (rx *Rx) readSubscribers(organization int64) (a subscriberSet, err error) {
 	err = rx.List(&a.all, `
 		SELECT id, status, events, phone_number_ids, format, created_at, EXISTS (
 			SELECT 1 FROM jobs INDEXED BY jobs_fan_out
-			WHERE lane = ?2 AND lane BETWEEN 'webhook.fan_out:' AND 'webhook.fan_out;' AND (state IN ('held', 'due') OR ?3 AND state = 'running')
+			WHERE lane = ?2 AND lane BETWEEN 'webhook.fan_out:' AND 'webhook.fan_out;'
+				AND (state IN ('held', 'due') OR ?3 AND state = 'running')
 		) AS behind
 		FROM subscriptions
 		WHERE organization_id = ?1 AND deleted_at = 0
