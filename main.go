@@ -58,6 +58,6 @@ func raiseMemoryLimit() {
 	for range time.Tick(time.Second) {
 		metrics.Read(used)
 		live, stacks := used[0].Value.Uint64(), used[1].Value.Uint64()
-		debug.SetMemoryLimit(int64(max(memoryLimit, 2*live+stacks)))
+		debug.SetMemoryLimit(int64(max(memoryLimit, 3*live+stacks)))
 	}
 }
