@@ -75,6 +75,10 @@ func (s *Server) getCosts(r *rest.Request) (rest.Reply, error) {
 // exportCosts handles GET /v1/reports/costs.csv.
 func (s *Server) exportCosts(r *rest.Request) (rest.Reply, error) {
 	v, err := s.readCosts(r)
+	if err == nil {
+		r.Target = r.Org.PublicID
+		err = s.auditExport(r)
+	}
 	return rest.Reply{Stream: func(x *rest.Exchange) {
 		if beginExport(x, "costs.csv") {
 			x.Failure = writeCosts(x, v)

@@ -80,7 +80,8 @@ func (s *Server) Routes() []rest.Route {
 		rest.At("GET", "/events/:id", rest.Shows(s.Server, eventIn, viewEvent), rest.Read|rest.OfNumbers, nil),
 
 		rest.At("GET", "/reports/costs", s.getCosts, rest.Read|rest.OfNumbers, nil),
-		rest.At("GET", "/reports/costs.csv", s.exportCosts, rest.Read|rest.OfNumbers, nil),
+		rest.At("GET", "/reports/costs.csv", s.exportCosts, rest.Read|rest.OfNumbers, nil).
+			Audited("report.exported", "organization", ""),
 
 		rest.At("GET", "/reports/conversations", s.getConversationReport, rest.Read|rest.OfNumbers, nil),
 		rest.At("GET", "/reports/conversations.csv", s.exportConversationReport, rest.Read|rest.OfNumbers, nil).

@@ -42,25 +42,30 @@ func TestEveryExportIsAuditedAndKeptByNoCache(t *testing.T) {
 	s.fillExports(number, 3, 3, 10)
 	admin, _ := s.joined("ada@example.com", storage.RoleAdmin)
 	audited := func() []string {
-		return storagetest.Select[string](t, s.app.Config.DataDir, `SELECT actor_type || ' ' || action || ' ' || target_id FROM audit WHERE action LIKE '%exported' ORDER BY id`)
+		return storagetest.Select[string](t, s.app.Config.DataDir, `SELECT actor_type || ' ' || action || ' ' || target_id FROM audit WHERE action LIKE '%exported' ORDER BY 1`)
 	}
 
-	for _, path := range []string{"/contacts.csv", exportedBroadcast} {
-		byKey := askWith(t, "GET", s.app.URL()+"/v1/"+number+path, "", "Authorization: Bearer "+s.tenant.Secret)
-		byPerson := admin.open("GET", "/console/api/v1/"+number+path, nil)
-		head := askWith(t, "HEAD", s.app.URL()+"/v1/"+number+path, "", "Authorization: Bearer "+s.tenant.Secret)
+	for path, lines := range map[string]int{
+		"/" + number + "/contacts.csv": 4, "/" + number + exportedBroadcast: 4, "/reports/costs.csv": 1, "/reports/conversations.csv": 1,
+	} {
+		byKey := askWith(t, "GET", s.app.URL()+"/v1"+path, "", "Authorization: Bearer "+s.tenant.Secret)
+		byPerson := admin.open("GET", "/console/api/v1"+path, nil)
+		head := askWith(t, "HEAD", s.app.URL()+"/v1"+path, "", "Authorization: Bearer "+s.tenant.Secret)
 		for _, got := range []seen{byKey, byPerson, head} {
 			is.Equal(got.status, 200)
 			is.Equal(got.header.Get("Content-Type"), "text/csv; charset=utf-8")
 			is.Equal(got.header.Get("Cache-Control"), "no-store")
 			is.Equal(got.header.Get("X-Content-Type-Options"), "nosniff")
 		}
-		is.Equal(strings.Count(byKey.body, "\n"), 4)
+		is.Equal(strings.Count(byKey.body, "\n"), lines)
 		is.Equal(byKey.body, byPerson.body)
 	}
+	organization := s.tenant.Organization.PublicID
 	is.Equal(audited(), []string{
-		"key contacts.exported " + number, "user contacts.exported " + number,
-		"key broadcast.exported bcs_01KDYBMWFE00000000000000B1", "user broadcast.exported bcs_01KDYBMWFE00000000000000B1",
+		"key broadcast.exported bcs_01KDYBMWFE00000000000000B1", "key contacts.exported " + number,
+		"key report.exported " + organization, "key report.exported " + organization,
+		"user broadcast.exported bcs_01KDYBMWFE00000000000000B1", "user contacts.exported " + number,
+		"user report.exported " + organization, "user report.exported " + organization,
 	})
 }
 
