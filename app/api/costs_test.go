@@ -77,6 +77,36 @@ func TestCostsAreAddedUpByGroups(t *testing.T) {
 	is.True(strings.Contains(got, `"totals":{"messages":11,"billable":7,"estimate":null}`))
 }
 
+func TestCostsAreAddedUpByBroadcast(t *testing.T) {
+	is := is.New(t)
+	f := serve(t)
+	account := storagetest.Connect(t, f.db, f.tenant, "100200300").ID
+	const broadcast = "bcs_01KDYBMWFE00000000000000B1"
+	storagetest.Exec(t, f.dir, `
+		INSERT INTO broadcasts (id, account_id, name, content, template_name, template_language, audience_type, status, prepared, created_at, updated_at)
+		VALUES (?, ?, 'Sale', '{}', 'sale', 'en', 'recipients', 'completed', 1, 1, 1)`, broadcast, account)
+	number := storagetest.Select[int](t, f.dir, `SELECT number FROM broadcasts`)[0]
+	f.spend(account, "2026-11-15", "marketing", "155500", number, 3, 3)
+	f.spend(account, "2026-11-16", "marketing", "447700", number, 1, 1)
+	f.spend(account, "2026-11-15", "service", "155500", 0, 2, 0)
+	got := f.call("GET", november+"&group_by=broadcast", "").body
+	is.True(strings.Contains(got, `"groups":[{"group":null,"messages":2,"billable":0,"estimate":null},{"group":"`+broadcast+`","messages":4,"billable":4,"estimate":null}]`))
+}
+
+func TestAMessageShowsItsPricing(t *testing.T) {
+	is := is.New(t)
+	f, _ := serveNumber(t)
+	id := f.call("POST", messages, sends["message_audio"]).text("data.id")
+	for raw, want := range map[string]string{
+		`{"billable":true,"pricing_model":"PMP","type":"regular","category":"marketing","new":1}`: `"pricing":{"billable":true,"category":"marketing","type":"regular","model":"PMP"}`,
+		`{"category":"galactic"}`: `"pricing":{"billable":null,"category":"unknown","type":"unknown","model":"unknown"}`,
+	} {
+		storagetest.Exec(t, f.dir, `UPDATE messages SET pricing = ? WHERE id = ?`, raw, id)
+		is.True(strings.Contains(f.call("GET", messages+"/"+id, "").body, want))
+		is.True(strings.Contains(f.call("GET", messages, "").body, want))
+	}
+}
+
 func TestCostsOfOthersAreNotShown(t *testing.T) {
 	is := is.New(t)
 	f := serve(t)

@@ -17,6 +17,7 @@ import (
 	"confab/app/config"
 	"confab/app/datadir"
 	"confab/app/doctor"
+	"confab/jobs/provider"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -174,4 +175,8 @@ func TestTheIdentityProvider(t *testing.T) {
 			is.True(strings.Contains(found.Advice, c.advice))
 		})
 	}
+}
+
+func TestTheVersionInUseIsTheNewest(t *testing.T) {
+	is.New(t).Equal(config.Default().Provider.Version, provider.NewestVersion)
 }
