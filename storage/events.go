@@ -118,6 +118,13 @@ func (rx *Rx) readNatives(struct{}) (bool, error) {
 	return rx.exists(`SELECT 1 FROM subscriptions WHERE format = 'provider' AND deleted_at = 0 LIMIT 1`)
 }
 
+// HasNativeSubscription reports whether an organization has one, in any state.
+func (rx *Rx) HasNativeSubscription(organization int64) (bool, error) {
+	return rx.exists(`
+		SELECT 1 FROM subscriptions
+		WHERE organization_id = ? AND format = 'provider' AND deleted_at = 0 LIMIT 1`, organization)
+}
+
 // InsertEventFor stores an event, with its id given, for a single subscription.
 func (tx *Tx) InsertEventFor(e Event, subscription string) (Delivery, error) {
 	if err := tx.insertEvent(e); err != nil {

@@ -62,7 +62,7 @@ func viewDelivery(d storage.Delivery) deliveryView {
 const maxEventID = rest.MaxMessageID
 
 // deliveryFilters reads the filters of a list of deliveries.
-func deliveryFilters(r *rest.Request) (storage.DeliveryFilter, error) {
+func (s *Server) deliveryFilters(r *rest.Request) (storage.DeliveryFilter, error) {
 	q := rest.Filters{Values: r.Query()}
 	f := storage.DeliveryFilter{
 		SubscriptionID: q.ID("subscription_id", storage.PrefixSubscription),
@@ -75,14 +75,14 @@ func deliveryFilters(r *rest.Request) (storage.DeliveryFilter, error) {
 	}
 
 	if q.Err == nil && q.Values.Has("event_type") {
-		q.Err = CheckEventType("event_type", &f.EventType)
+		q.Err = s.checkDelivered(r, &f.EventType)
 	}
 	return f, q.Err
 }
 
 // listDeliveries handles GET /v1/webhook_deliveries.
 func (s *Server) listDeliveries(r *rest.Request) (rest.Reply, error) {
-	f, err := deliveryFilters(r)
+	f, err := s.deliveryFilters(r)
 	if err != nil {
 		return rest.Reply{}, err
 	}
@@ -174,10 +174,6 @@ func (b *bulkReplay) Validate() error {
 		return rest.Invalid("status", "must be dead or failed")
 	}
 
-	if err := CheckEventType("event_type", b.EventType); err != nil {
-		return err
-	}
-
 	// The times are read by the same rules as those in a query.
 	q := rest.Filters{Values: make(map[string][]string)}
 	q.Set("created_after", b.CreatedAfter)
@@ -207,6 +203,9 @@ type bulkReplayView struct {
 
 // bulkReplayDeliveries handles POST /v1/webhook_deliveries/bulk_replay.
 func (s *Server) bulkReplayDeliveries(r *rest.Request, in bulkReplay) (rest.Reply, error) {
+	if err := s.checkDelivered(r, in.EventType); err != nil {
+		return rest.Reply{}, err
+	}
 	if in.DryRun != nil && *in.DryRun {
 		return s.countReplayable(r, in)
 	}

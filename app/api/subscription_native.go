@@ -51,6 +51,24 @@ func checkFields(names []string) error {
 	return nil
 }
 
+// checkDelivered checks the type of deliveries, if there is one: an event of ours or, where the
+// organization has native webhooks, a field of the provider.
+func (s *Server) checkDelivered(r *rest.Request, name *string) error {
+	if name == nil || event.IsType(*name) || !fieldPattern.MatchString(*name) {
+		return CheckEventType("event_type", name)
+	}
+
+	var isNative bool
+	err := s.View(r, func(rx *storage.Rx) (err error) {
+		isNative, err = rx.HasNativeSubscription(r.Org.ID)
+		return err
+	})
+	if err == nil && !isNative {
+		err = errEventType("event_type")
+	}
+	return err
+}
+
 func checkFormat(format *string) error {
 	if format == nil {
 		return nil

@@ -37,7 +37,7 @@ func (e *env) deliveriesList() *cobra.Command {
 	parsedFlag(cmd, &filter.SubscriptionID, "subscription", "only to this `subscription`", parseText)
 	parsedFlag(cmd, &filter.Status, "status", "only with this status: `pending|succeeded|failed|dead`",
 		parseChoice(storage.DeliveryPending, storage.DeliverySucceeded, storage.DeliveryFailed, storage.DeliveryDead))
-	parsedFlag(cmd, &filter.EventType, "event-type", "only events of this `type`", parseEventType)
+	parsedFlag(cmd, &filter.EventType, "event-type", "only events of this `type`, or field of the provider", parseDelivered)
 	parsedFlag(cmd, &filter.EventID, "event-id", "only the event with this `id` (the X-Svc-Event-Id header)", parseText)
 	parsedFlag(cmd, &since, "since", "only those newer than this `age`, such as 1h or 7d", parseAge)
 	limitFlag(cmd, &limit)
@@ -70,6 +70,14 @@ func (e *env) deliveriesList() *cobra.Command {
 
 // viewDelivery is a delivery in the API's shape, without what it carries.
 func viewDelivery(d storage.Delivery) any { return api.ViewDelivery(d, nil) }
+
+// parseDelivered accepts the name of an event type, or that of a field of the provider, which has no dot.
+func parseDelivered(s string) (string, error) {
+	if !strings.Contains(s, ".") {
+		return s, nil
+	}
+	return parseEventType(s)
+}
 
 // parseEventType accepts the name of an event type.
 func parseEventType(s string) (string, error) {

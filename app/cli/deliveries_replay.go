@@ -57,7 +57,7 @@ func (e *env) deliveriesReplay() *cobra.Command {
 	parsedFlag(cmd, &o.filter.SubscriptionID, "subscription", "all deliveries of this `subscription`", parseText)
 	parsedFlag(cmd, &o.filter.Status, "status", "with this status: `dead|failed` (default dead)",
 		parseChoice(storage.DeliveryDead, storage.DeliveryFailed))
-	parsedFlag(cmd, &o.filter.EventType, "event-type", "only events of this `type`", parseEventType)
+	parsedFlag(cmd, &o.filter.EventType, "event-type", "only events of this `type`, or field of the provider", parseDelivered)
 	parsedFlag(cmd, &o.since, "since", "only those newer than this `age`, such as 1h or 7d", parseAge)
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "only count what would be replayed")
 	return withJSON(cmd)

@@ -296,7 +296,21 @@ func TestNativeWebhooksAreVerifiedAndRetried(t *testing.T) {
 	}) {
 		break
 	}
-	s.call("POST", s.app.URL()+"/v1/webhook_deliveries/"+deliveries.Data[0].ID+"/replay", "")
+	dead := deliveries.Data[0].ID
+
+	// Filters take the provider's fields, here where there are native webhooks.
+	s.read("/webhook_deliveries?status=dead&event_type=messages", &deliveries)
+	is.Equal(len(deliveries.Data), 1)
+	s.read("/webhook_deliveries?event_type=message_template_status_update", &deliveries)
+	is.Equal(len(deliveries.Data), 0)
+	bulk := func(field string) any {
+		return s.call("POST", s.app.URL()+"/v1/webhook_deliveries/bulk_replay",
+			fmt.Sprintf(`{"subscription_id":%q,"event_type":%q,"dry_run":true}`, id, field))["enqueued"]
+	}
+	is.Equal(bulk("messages"), 1.0)
+	is.Equal(bulk("account_alerts"), 0.0)
+	refused("GET", "/webhook_deliveries?event_type=message.bogus", "", "invalid_event_type", "event_type")
+	s.call("POST", s.app.URL()+"/v1/webhook_deliveries/"+dead+"/replay", "")
 	is.Equal(to.next().body, first.body)
 
 	// A test is in the provider's shape.
