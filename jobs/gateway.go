@@ -47,8 +47,8 @@ func (a *Answers) leave(message string, c chan provider.Answer) {
 	a.waiting[message] = left
 }
 
-// Tell gives an answer to those who wait for it. It never waits: who was told before and has
-// not looked yet will look.
+// Tell gives an answer to those who wait for it. It never waits: who was told of a change and has
+// not looked yet gets the answer instead.
 func (a *Answers) Tell(message string, answer provider.Answer) {
 	if a == nil {
 		return
@@ -57,6 +57,12 @@ func (a *Answers) Tell(message string, answer provider.Answer) {
 	defer a.mu.Unlock()
 
 	for _, c := range a.waiting[message] {
+		if answer.Status != 0 {
+			select {
+			case <-c:
+			default:
+			}
+		}
 		select {
 		case c <- answer:
 		default:
@@ -127,6 +133,8 @@ func (w *Workers) passedOutcome(
 		}), nil
 
 	case provider.Unknown:
+		// A callback may have told the id already, to clients that still waited for the answer.
+		queue.OnSettled(ctx, func() { w.Answers.Tell(args.Message, provider.Answer{}) })
 		return func(tx *storage.Tx) error {
 			if err := tx.InsertMessageTry(out.message, failedTry(out, err)); err != nil {
 				return err

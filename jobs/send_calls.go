@@ -40,6 +40,13 @@ func (c *SendCalls) begin(message string) bool {
 	return true
 }
 
+// Begun reports whether the call of a message has begun and has no stored outcome.
+func (c *SendCalls) Begun(message string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.begun[message]
+}
+
 func (c *SendCalls) end(message string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

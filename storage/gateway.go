@@ -38,21 +38,19 @@ func (tx *Tx) SaveGatewayAnswer(m Message, s GatewaySend) error {
 // GatewayMedia finds the account of an organization that knows a file by the provider's id, of
 // those that a key has.
 func (rx *Rx) GatewayMedia(organization int64, of Accounts, id string) (Account, error) {
-	return get[Account](rx, `
-		SELECT `+accountColumns+`
-		FROM accounts
-		WHERE id IN (SELECT account_id FROM gateway_media WHERE id = ?1) AND organization_id = ?2 AND deleted_at = 0
-			AND (json_array_length(?3) = 0 OR id IN (SELECT value FROM json_each(?3)))
-		ORDER BY id
-		LIMIT 1`, id, organization, of)
+	return rx.accountThatHas(`SELECT account_id FROM gateway_media WHERE id = ?1`, id, organization, of)
 }
 
 // GatewayTemplate is GatewayMedia for a template.
 func (rx *Rx) GatewayTemplate(organization int64, of Accounts, id string) (Account, error) {
+	return rx.accountThatHas(`SELECT account_id FROM templates WHERE provider_template_id = ?1`, id, organization, of)
+}
+
+func (rx *Rx) accountThatHas(object, id string, organization int64, of Accounts) (Account, error) {
 	return get[Account](rx, `
 		SELECT `+accountColumns+`
 		FROM accounts
-		WHERE id IN (SELECT account_id FROM templates WHERE provider_template_id = ?1) AND organization_id = ?2 AND deleted_at = 0
+		WHERE id IN (`+object+`) AND organization_id = ?2 AND deleted_at = 0
 			AND (json_array_length(?3) = 0 OR id IN (SELECT value FROM json_each(?3)))
 		ORDER BY id
 		LIMIT 1`, id, organization, of)

@@ -71,6 +71,3 @@ func (s *Server) RecordRead(r *rest.Request, providerID string) error {
 	}
 	return err
 }
-
-// CheckConnected refuses a call to the provider for a disconnected account.
-func (s *Server) CheckConnected(r *rest.Request) error { return s.checkConnected(r) }

@@ -179,7 +179,7 @@ func (s *Server) checkSubmitAllowed(r *rest.Request, in *template.Draft) error {
 		err = r.CheckBilling()
 	}
 	if err == nil {
-		err = s.checkConnected(r)
+		err = s.CheckConnected(r)
 	}
 	return err
 }
@@ -187,8 +187,8 @@ func (s *Server) checkSubmitAllowed(r *rest.Request, in *template.Draft) error {
 // TemplateDeleted is the provider's status of a deleted template.
 const TemplateDeleted = "DELETED"
 
-// checkConnected refuses a call to the provider for a disconnected account.
-func (s *Server) checkConnected(r *rest.Request) error {
+// CheckConnected refuses a call to the provider for a disconnected account.
+func (s *Server) CheckConnected(r *rest.Request) error {
 	sender, err := s.DB.Sender(r.HTTP.Context(), r.Account.ID)
 	if err == nil && sender.Status == storage.AccountDisconnected {
 		return rest.Fail(rest.UpstreamError, "The account is disconnected.")
@@ -228,7 +228,7 @@ func (s *Server) editableTemplate(r *rest.Request, in *template.Changes) (t stor
 		err = in.CheckFor(t, s.plainHTTP())
 	}
 	if err == nil {
-		err = s.checkConnected(r)
+		err = s.CheckConnected(r)
 	}
 	return t, err
 }
@@ -255,7 +255,7 @@ func ViewTemplateSync(s *provisioning.TemplateSync) templateSyncView {
 
 // syncTemplates handles POST /v1/:phone_number_id/templates/sync.
 func (s *Server) syncTemplates(r *rest.Request) (rest.Reply, error) {
-	if err := s.checkConnected(r); err != nil {
+	if err := s.CheckConnected(r); err != nil {
 		return rest.Reply{}, err
 	}
 

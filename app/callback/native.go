@@ -2,7 +2,6 @@ package callback
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -129,25 +128,23 @@ func (e *nativeEnvelope) send(tx *storage.Tx, organization int64) error {
 		return err
 	}
 
-	wanted := make(map[string][]storage.NativeSubscriber)
-	var order []string
-	chosen := make(map[string][]int)
-	for _, s := range subscribers {
-		changes := e.wantedBy(s, organization)
-		if len(changes) == 0 {
-			continue
+	for len(subscribers) > 0 {
+		changes := e.wantedBy(subscribers[0], organization)
+		var same, others []storage.NativeSubscriber
+		for _, s := range subscribers {
+			if slices.Equal(e.wantedBy(s, organization), changes) {
+				same = append(same, s)
+			} else {
+				others = append(others, s)
+			}
 		}
-		key := fmt.Sprint(changes)
-		if wanted[key] == nil {
-			order, chosen[key] = append(order, key), changes
-		}
-		wanted[key] = append(wanted[key], s)
-	}
 
-	for _, key := range order {
-		if err := e.store(tx, organization, chosen[key], wanted[key]); err != nil {
-			return err
+		if len(changes) > 0 {
+			if err := e.store(tx, organization, changes, same); err != nil {
+				return err
+			}
 		}
+		subscribers = others
 	}
 	return nil
 }

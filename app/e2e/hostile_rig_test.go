@@ -204,6 +204,7 @@ func (b *besieged) collect() {
 	}
 
 	b.ids[""], b.ids["whatsapp_accounts"], b.ids["graph"], b.ids["trace"] = number, number, number, b.ids["messages"]
+	b.ids["message_templates"] = b.ids["templates"]
 	b.ids["secrets"], b.ids["passkeys"] = "sec_01JQ0Z8M4T9V2X3W5Y6A7B8C9D", "psk_01JQ0Z8M4T9V2X3W5Y6A7B8C9D"
 	note := b.api("POST", "/"+number+"/conversations/"+b.ids["conversations"]+"/notes", `{"text":"`+sekrit+` note"}`)
 	b.ids["notes"] = note["id"].(string)

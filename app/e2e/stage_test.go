@@ -90,14 +90,23 @@ func (s *stage) connect() string {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	phone := "+" + n.Digits()
-	storagetest.Update(s.t, s.app.DB, func(tx *storage.Tx) error {
-		return tx.InsertAccount(&storage.Account{
-			OrganizationID: s.tenant.Organization.ID, TeamID: s.tenant.Team.ID, PhoneNumberID: &n.PhoneNumberID, WABAID: &n.WABAID,
-			PhoneNumber: &phone, Status: storage.AccountConnected, OnboardedAt: tx.Now,
-		}, s.sim.Credentials().AccessToken)
-	})
+	s.connectAt(n)
 	return n.PhoneNumberID
+}
+
+// connectAt connects a number that the provider has, and returns its account.
+func (s *stage) connectAt(n simulator.Number) int64 {
+	s.t.Helper()
+	phone := "+" + n.Digits()
+	a := storage.Account{
+		OrganizationID: s.tenant.Organization.ID, TeamID: s.tenant.Team.ID, PhoneNumberID: &n.PhoneNumberID, WABAID: &n.WABAID,
+		PhoneNumber: &phone, Status: storage.AccountConnected,
+	}
+	storagetest.Update(s.t, s.app.DB, func(tx *storage.Tx) error {
+		a.OnboardedAt = tx.Now
+		return tx.InsertAccount(&a, s.sim.Credentials().AccessToken)
+	})
+	return a.ID
 }
 
 // read reads what the API has under a path.

@@ -72,7 +72,7 @@ func New(o Options) *Server {
 		urlKey:  o.API.DB.DeriveKey("gateway media"),
 	}
 	g.table = rest.NewTable(g.routes())
-	g.table.Fallback = &rest.Route{Path: "/", Needs: rest.AnyScope | rest.OfNumbers, Handle: notOffered}
+	g.table.Fallback = &rest.Route{Path: "/", Needs: rest.AnyScope | rest.OfNumbers, Find: notOffered}
 	return g
 }
 
@@ -87,11 +87,12 @@ func (g *Server) routes() []rest.Route {
 		rest.At("GET", "/media/:id", g.downloadMedia, rest.Read|rest.OfNumbers, nil),
 
 		rest.At("GET", "/:object", g.getObject, rest.Read, on(number, media, template)),
-		converted(rest.At("POST", "/:object", g.editTemplate, rest.Campaigns, on(template))),
+		converted(rest.At("POST", "/:object", g.writeTemplates, rest.Campaigns, on(template))),
 		rest.At("DELETE", "/:object", g.deleteMedia, rest.Send, on(media)),
 
 		rest.At("GET", "/:object/phone_numbers", g.listNumbers, rest.Read, on(business)),
 		rest.At("GET", "/:object/message_templates", g.listTemplates, rest.Read, on(business)),
+		rest.At("GET", "/:object/message_templates/:id", g.passRead, rest.Read, findTemplate),
 		converted(rest.At("POST", "/:object/message_templates", g.createTemplate, rest.Campaigns|rest.Creates, on(business))),
 		rest.At("DELETE", "/:object/message_templates", g.writeTemplates, rest.Campaigns, on(business)),
 
@@ -165,6 +166,7 @@ func withToken(hr *http.Request) *http.Request {
 			io.Closer
 		}{from, hr.Body}
 	}
+
 	if token != "" {
 		hr.Header = hr.Header.Clone()
 		hr.Header.Set("Authorization", "Bearer "+token)
@@ -173,48 +175,49 @@ func withToken(hr *http.Request) *http.Request {
 }
 
 // tokenIn finds the token in the beginning of a body, "" if there is none.
-func tokenIn(contentType string, begin []byte) (token string) {
+func tokenIn(contentType string, begin []byte) string {
 	kind, attributes, _ := mime.ParseMediaType(contentType)
 	switch trimmed := bytes.TrimSpace(begin); {
 	case kind == "multipart/form-data":
-		for parts := multipart.NewReader(bytes.NewReader(begin), attributes["boundary"]); ; {
-			part, err := parts.NextPart()
-			if err != nil {
-				return ""
-			}
-			if part.FormName() == tokenName {
-				text, _ := io.ReadAll(io.LimitReader(part, tokenWithin))
-				return string(text)
-			}
-		}
+		return tokenPart(multipart.NewReader(bytes.NewReader(begin), attributes["boundary"]))
 	case bytes.HasPrefix(trimmed, []byte("{")):
-		return tokenMember(trimmed)
+		return tokenMember(json.NewDecoder(bytes.NewReader(trimmed)))
 	default:
 		form, _ := url.ParseQuery(string(trimmed))
 		return form.Get(tokenName)
 	}
 }
 
-// tokenMember finds the token in a JSON object that may be cut off.
-func tokenMember(begin []byte) (token string) {
-	d := json.NewDecoder(bytes.NewReader(begin))
-	if _, err := d.Token(); err != nil {
-		return ""
-	}
+// tokenPart finds the token in the parts of a form, which may be cut off.
+func tokenPart(form *multipart.Reader) string {
 	for {
-		name, err := d.Token()
-		if err != nil || name == json.Delim('}') {
+		part, err := form.NextPart()
+		if err != nil {
 			return ""
 		}
+		if part.FormName() == tokenName {
+			text, _ := io.ReadAll(part) // what is there of it
+			return string(text)
+		}
+	}
+}
+
+// tokenMember finds the token in a JSON object, which may be cut off.
+func tokenMember(object *json.Decoder) (token string) {
+	_, err := object.Token() // the brace
+	for err == nil && object.More() {
+		var name json.Token
 		var value json.RawMessage
-		if d.Decode(&value) != nil {
-			return ""
+		if name, err = object.Token(); err == nil {
+			err = object.Decode(&value)
 		}
-		if name == tokenName {
-			_ = json.Unmarshal(value, &token) // stays empty if it is none
+
+		if err == nil && name == tokenName {
+			_ = json.Unmarshal(value, &token) // stays empty if it is no text
 			return token
 		}
 	}
+	return ""
 }
 
 // asJSON makes JSON of a form, in which objects and lists are JSON themselves. The parameters of

@@ -65,7 +65,7 @@ func firstType(types []string) string {
 // getMedia handles GET /graph/:object of a file. Its URL becomes one of ours, as the provider's
 // takes only the provider's token.
 func (g *Server) getMedia(r *rest.Request) (rest.Reply, error) {
-	answer, err := g.pass(r, "")
+	answer, err := g.pass(r)
 	if err != nil || answer.Status != http.StatusOK {
 		return asReply(answer), err
 	}
@@ -116,7 +116,7 @@ func (g *Server) downloadMedia(r *rest.Request) (rest.Reply, error) {
 }
 
 func errURL() error {
-	return rest.Fail(rest.MediaNotFound, "The URL has expired, or the file is gone.")
+	return rest.Fail(rest.ResourceNotFound, "The URL has expired, or the file is gone.")
 }
 
 // stream writes a file as the provider sends it.
@@ -166,7 +166,7 @@ func (w *fileWriter) Write(p []byte) (int, error) {
 // deleteMedia handles DELETE /graph/:object of a file.
 func (g *Server) deleteMedia(r *rest.Request) (rest.Reply, error) {
 	r.DetachContext()
-	answer, err := g.pass(r, "")
+	answer, err := g.pass(r)
 	if err == nil && answer.Status/100 == 2 {
 		err = g.API.DB.Update(r.HTTP.Context(), func(tx *storage.Tx) error { return tx.DeleteGatewayMedia(r.Param("object")) })
 	}

@@ -148,7 +148,7 @@ func (g *Server) receipt(r *rest.Request, in messageBody) (rest.Reply, error) {
 	}
 
 	r.DetachContext()
-	answer, err := g.pass(r, "messages")
+	answer, err := g.pass(r)
 	if err == nil && answer.Status/100 == 2 {
 		err = g.API.RecordRead(r, string(in.MessageID))
 	}

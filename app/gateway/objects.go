@@ -51,6 +51,18 @@ func on(kinds ...kind) func(*storage.Rx, *rest.Request) error {
 	}
 }
 
+// findTemplate finds a template of the business account in a path.
+func findTemplate(rx *storage.Rx, r *rest.Request) error {
+	if err := on(business)(rx, r); err != nil {
+		return err
+	}
+	a, err := rx.GatewayTemplate(r.Org.ID, r.Key.Accounts, r.Param("id"))
+	if err == nil && storage.OrEmpty(a.WABAID) != r.Param("object") {
+		err = rest.NotFound()
+	}
+	return err
+}
+
 // find finds what an id stands for.
 func find(rx *storage.Rx, r *rest.Request, id string) (kind, storage.Account, error) {
 	a, err := rx.AccountByNumber(id)
@@ -83,7 +95,7 @@ func isKeys(r *rest.Request, a storage.Account) bool {
 }
 
 // pass passes a request on as it is, but for the token.
-func (g *Server) pass(r *rest.Request, edge string) (provider.Answer, error) {
+func (g *Server) pass(r *rest.Request) (provider.Answer, error) {
 	if err := g.API.CheckConnected(r); err != nil {
 		return provider.Answer{}, err
 	}
@@ -92,7 +104,7 @@ func (g *Server) pass(r *rest.Request, edge string) (provider.Answer, error) {
 	query.Del(tokenName)
 	query.Del(proofName)
 	query.Del("")
-	p := provider.PassedCall{Method: r.HTTP.Method, ID: r.Param("object"), Edge: edge, Query: query}
+	p := provider.PassedCall{Method: r.HTTP.Method, ID: r.Param("object"), Edge: edgeOf(r), Query: query}
 	switch p.Method {
 	case http.MethodHead:
 		p.Method = http.MethodGet
@@ -136,7 +148,7 @@ func orEmpty(body []byte) []byte {
 	return body
 }
 
-// edgeOf is the edge that a request is about: the last part of its path.
+// edgeOf is what follows the id in the path of a request.
 func edgeOf(r *rest.Request) string {
 	_, edge, _ := strings.Cut(strings.Trim(strings.TrimPrefix(r.HTTP.URL.Path, r.Prefix), "/"), "/")
 	return edge
@@ -144,7 +156,7 @@ func edgeOf(r *rest.Request) string {
 
 // passRead handles what is only read.
 func (g *Server) passRead(r *rest.Request) (rest.Reply, error) {
-	answer, err := g.pass(r, edgeOf(r))
+	answer, err := g.pass(r)
 	answer.Body = g.withOurPages(r, answer.Body)
 	return asReply(answer), err
 }
@@ -186,7 +198,7 @@ func (g *Server) getObject(r *rest.Request) (rest.Reply, error) {
 // listNumbers handles GET /graph/:object/phone_numbers. Of the account's numbers only the key's
 // exist.
 func (g *Server) listNumbers(r *rest.Request) (rest.Reply, error) {
-	answer, err := g.pass(r, edgeOf(r))
+	answer, err := g.pass(r)
 	if err != nil {
 		return rest.Reply{}, err
 	}
@@ -227,13 +239,11 @@ func (g *Server) createTemplate(r *rest.Request) (rest.Reply, error) {
 	return g.writeTemplates(r)
 }
 
-// editTemplate handles POST /graph/:object of a template.
-func (g *Server) editTemplate(r *rest.Request) (rest.Reply, error) { return g.writeTemplates(r) }
-
-// writeTemplates passes a change of templates on. Ours follow.
+// writeTemplates handles POST /graph/:object of a template, and DELETE /graph/:object/message_templates.
+// It passes the change on, and ours follow.
 func (g *Server) writeTemplates(r *rest.Request) (rest.Reply, error) {
 	r.DetachContext()
-	answer, err := g.pass(r, edgeOf(r))
+	answer, err := g.pass(r)
 	if err != nil || answer.Status/100 != 2 {
 		return asReply(answer), err
 	}

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"strings"
@@ -20,7 +21,6 @@ var codes = map[string]provider.Refusal{
 
 	rest.PermissionDenied.Name: {Status: 403, Code: provider.CodePermission},
 	rest.ResourceNotFound.Name: {Status: 400, Code: provider.CodeParameter, Subcode: provider.SubcodeMissingObject},
-	rest.MediaNotFound.Name:    {Status: 404, Code: provider.CodeParameter, Subcode: provider.SubcodeMissingObject},
 
 	rest.OrganizationSuspended.Name: {Status: 403, Code: provider.CodePolicy},
 	rest.FeatureNotAvailable.Name:   {Status: 403, Code: provider.CodePolicy},
@@ -84,13 +84,8 @@ func refuse(x *rest.Exchange, e *rest.Error) {
 	x.Write(answer.Body)
 }
 
-// objectID is the id in the path of a request.
-func objectID(r *rest.Request) string {
-	if id := r.Param("object"); id != "" {
-		return id
-	}
-	return r.Param("id")
-}
+// objectID is the id in the path of a request; of two, the last.
+func objectID(r *rest.Request) string { return cmp.Or(r.Param("id"), r.Param("object")) }
 
 // errNotOffered refuses what the gateway does not pass on.
 func errNotOffered() error {
@@ -98,7 +93,8 @@ func errNotOffered() error {
 	return &rest.Error{Code: code, Message: "The gateway does not offer this call."}
 }
 
-func notOffered(*rest.Request) (rest.Reply, error) { return rest.Reply{}, errNotOffered() }
+// notOffered refuses a call before its body is read, which may be anything.
+func notOffered(*storage.Rx, *rest.Request) error { return errNotOffered() }
 
 // answerOf is the answer of a message that is stored, as far as it is known; false if not.
 func answerOf(m storage.Message, kept storage.GatewaySend, trace string) (provider.Answer, bool) {

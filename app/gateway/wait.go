@@ -61,7 +61,10 @@ func (g *Server) outcome(r *rest.Request, c *call, id string) (provider.Answer, 
 			if answer.Status != 0 {
 				return answer, nil
 			}
-			if answer, known, err := g.lookUp(r, id); err != nil || known {
+			if g.API.Calls.Begun(id) {
+				continue // a callback was faster than the answer, which will come
+			}
+			if _, answer, known, err := g.read(r, id); err != nil || known {
 				return answer, err
 			}
 
@@ -87,17 +90,13 @@ func (g *Server) join(r *rest.Request, c *call, id string) (provider.Answer, boo
 	}
 	c.begin(g.Answers, id)
 
+	begun := g.API.Calls.Begun(id)
 	m, answer, known, err := g.read(r, id)
 	c.deadline = m.CreatedAt.Std().Add(g.Wait)
-	return answer, known, err
+	return answer, known && !begun, err
 }
 
-// lookUp reads what became of a message.
-func (g *Server) lookUp(r *rest.Request, id string) (provider.Answer, bool, error) {
-	_, answer, known, err := g.read(r, id)
-	return answer, known, err
-}
-
+// read reads a message, and the answer to it if that is known.
 func (g *Server) read(r *rest.Request, id string) (m storage.Message, answer provider.Answer, known bool, err error) {
 	var kept storage.GatewaySend
 	err = g.API.View(r, func(rx *storage.Rx) (err error) {
@@ -130,7 +129,7 @@ func (g *Server) giveUp(r *rest.Request, id string) (answer provider.Answer, beg
 		}
 	}
 
-	answer, known, err := g.lookUp(r, id)
+	_, answer, known, err := g.read(r, id)
 	if err == nil && !known {
 		why := "It is unknown whether the provider has the message. Callbacks will tell; it is not sent again."
 		return refusal(codeUnknown, why, r.ID).Answer(), true, nil
