@@ -1,4 +1,4 @@
-package simulator
+package e2e
 
 import (
 	"bytes"
@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +17,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"confab/app/simulator"
+	"confab/storage"
+	"confab/storage/storagetest"
 )
 
 // A client library for Node that we did not write, its version fixed by the
@@ -33,22 +39,85 @@ type kapsoCheck struct {
 	Error string `json:"error"`
 }
 
+// kapsoEnv is what the script is told: where its client calls, with what, and where the simulator is.
+type kapsoEnv struct {
+	base, token      string
+	sim              *simulator.Server
+	simURL           string
+	number           simulator.Number
+	apiURL, resetURL string // only through the gateway
+}
+
 func TestTheKapsoClientMakesEveryCall(t *testing.T) {
-	node := findNode(t)
-	dir := kapsoDir(t)
-	b := newBench(t)
-	b.settings(func(set *Settings) { set.TemplateReviewMS = 0 })
-	results := runKapso(b, node, dir)
-	for _, name := range kapsoChecks {
-		t.Run(name, func(t *testing.T) {
-			got, ran := results[name]
-			switch {
-			case !ran:
-				t.Fatal("this check did not run")
-			case !got.OK:
-				t.Fatal(got.Error)
-			}
+	t.Parallel()
+	node, dir := findNode(t), kapsoDir(t)
+	sim, err := simulator.New(simulator.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sim.Close()
+	server := httptest.NewServer(sim)
+	defer server.Close()
+
+	e := kapsoEnv{base: server.URL, token: sim.Credentials().AccessToken, sim: sim, simURL: server.URL, number: kapsoNumber(t, sim)}
+	compareKapso(t, runKapso(t, node, dir, e), nil)
+}
+
+// Through the gateway the same calls of the same library do the same, but for those that it does not
+// offer and for what differs on purpose.
+func TestTheKapsoClientMakesEveryCallThroughTheGateway(t *testing.T) {
+	t.Parallel()
+	node, dir := findNode(t), kapsoDir(t)
+	s := newStage(t, withGateway(5*time.Second), withLocalEndpoints)
+	number := kapsoNumber(t, s.sim)
+	account := s.connectAt(number)
+
+	// What a refusal changes must not change what the next call is answered.
+	reset := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		storagetest.Update(t, s.app.DB, func(tx *storage.Tx) error {
+			return errors.Join(tx.MarkAccountStatus(account, storage.AccountConnected, ""), tx.LiftRestriction(account), tx.SetCooldown(account, 0))
 		})
+	}))
+	defer reset.Close()
+
+	e := kapsoEnv{
+		base: s.app.URL() + "/graph", token: s.tenant.Secret, sim: s.sim, simURL: s.simURL, number: number,
+		apiURL: s.app.URL() + "/v1", resetURL: reset.URL,
+	}
+	compareKapso(t, runKapso(t, node, dir, e), kapsoDiffers)
+}
+
+// kapsoNumber adds the number that the script expects, whose callbacks come at once.
+func kapsoNumber(t *testing.T, sim *simulator.Server) simulator.Number {
+	t.Helper()
+	number, err := sim.AddNumber(simulator.Number{DisplayPhoneNumber: "+1 555 000 9999", VerifiedName: "Acme"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := sim.Settings()
+	settings.SentMS, settings.DeliveredMS, settings.ReadMS, settings.TemplateReviewMS = new(int64), nil, nil, 0
+	settings.ServiceWindow, settings.PairLimit, settings.MessagesPerSecond = false, false, 0
+	if err := sim.SetSettings(settings); err != nil {
+		t.Fatal(err)
+	}
+	return number
+}
+
+// compareKapso expects that all checks ran, and that they passed but for those that differ: they must
+// fail with the words that are given.
+func compareKapso(t *testing.T, results map[string]kapsoCheck, differs map[string]string) {
+	t.Helper()
+	for _, name := range kapsoChecks {
+		got, ran := results[name]
+		words, isOther := differs[name]
+		switch {
+		case !ran:
+			t.Errorf("%s: this check did not run", name)
+		case !isOther && !got.OK:
+			t.Errorf("%s: %s", name, got.Error)
+		case isOther && (got.OK || !strings.Contains(got.Error, words)):
+			t.Errorf("%s: it should fail with %q: %s", name, words, got.Error)
+		}
 		delete(results, name)
 	}
 	for name := range results {
@@ -56,32 +125,33 @@ func TestTheKapsoClientMakesEveryCall(t *testing.T) {
 	}
 }
 
-// runKapso runs the script against the simulator and returns what it reported.
-func runKapso(b *bench, node, dir string) map[string]kapsoCheck {
-	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.t.Context(), kapsoRun)
+// runKapso runs the script and returns what it reported.
+func runKapso(t *testing.T, node, dir string, e kapsoEnv) map[string]kapsoCheck {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), kapsoRun)
 	defer cancel()
-	creds := b.s.Credentials()
+	creds := e.sim.Credentials()
 	var out, complaints bytes.Buffer
 	cmd := exec.CommandContext(ctx, node, "client.mjs")
 	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = dir, &out, &complaints, time.Second
 	cmd.Env = append(os.Environ(),
-		"CONFAB_SIMULATOR_URL="+b.url, "CONFAB_ACCESS_TOKEN="+creds.AccessToken,
-		"CONFAB_PHONE_NUMBER_ID="+b.number.PhoneNumberID, "CONFAB_WABA_ID="+b.number.WABAID,
+		"CONFAB_BASE_URL="+e.base, "CONFAB_ACCESS_TOKEN="+e.token, "CONFAB_API_URL="+e.apiURL, "CONFAB_RESET_URL="+e.resetURL,
+		"CONFAB_SIMULATOR_URL="+e.simURL, "CONFAB_SIMULATOR_TOKEN="+creds.AccessToken,
+		"CONFAB_PHONE_NUMBER_ID="+e.number.PhoneNumberID, "CONFAB_WABA_ID="+e.number.WABAID,
 		"CONFAB_APP_ID="+creds.AppID, "CONFAB_APP_SECRET="+creds.AppSecret,
 		"NO_PROXY=127.0.0.1",
 	)
 	if err := cmd.Run(); err != nil {
-		b.t.Errorf("the script ended early: %v\n%s", err, complaints.String())
+		t.Errorf("the script ended early: %v\n%s", err, complaints.String())
 	}
 	results := map[string]kapsoCheck{}
 	for line := range strings.Lines(out.String()) {
 		var c kapsoCheck
 		if err := json.Unmarshal([]byte(line), &c); err != nil {
-			b.t.Errorf("the script printed %q: %v", line, err)
+			t.Errorf("the script printed %q: %v", line, err)
 		}
 		if _, twice := results[c.Check]; twice {
-			b.t.Errorf("the script reports %q twice", c.Check)
+			t.Errorf("the script reports %q twice", c.Check)
 		}
 		results[c.Check] = c
 	}

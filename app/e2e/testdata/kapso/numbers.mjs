@@ -96,7 +96,7 @@ const reads = async () => {
     const first = await get(`${env.wabaId}/phone_numbers`, { limit: 1 });
     assert.deepEqual(first.data.map(({ id }) => id), [from]);
     const second = await get(`${env.wabaId}/phone_numbers`, { limit: 1, after: first.paging.cursors.after });
-    assert.equal(second.data.length, 1);
+    assert.equal(second.data.length, env.apiUrl ? 0 : 1); // it is not our organization's
     assert.equal(second.paging.next, undefined);
   });
   await check("request: subscribed apps", async () => {

@@ -1,5 +1,5 @@
-// Makes every call of @kapso/whatsapp-cloud-api against a running simulator
-// and prints one line of JSON per check. kapso_test.go starts it.
+// Makes every call of @kapso/whatsapp-cloud-api against a running simulator, or
+// through our gateway, and prints one line of JSON per check. kapso_test.go starts it.
 
 import * as harness from "./harness.mjs";
 import { messages } from "./messages.mjs";

@@ -1,12 +1,17 @@
 // What the checks share: the client, the control surface of the simulator, a
-// receiver for its callbacks, and how a check is reported.
+// receiver for its callbacks, and how a check is reported. The client calls the
+// simulator, or our gateway before it.
 
 import assert from "node:assert/strict";
 import http from "node:http";
 import { GraphApiError, WhatsAppClient } from "@kapso/whatsapp-cloud-api";
 
 export const env = {
-  baseUrl: process.env.CONFAB_SIMULATOR_URL,
+  baseUrl: process.env.CONFAB_BASE_URL,
+  simulatorUrl: process.env.CONFAB_SIMULATOR_URL,
+  simulatorToken: process.env.CONFAB_SIMULATOR_TOKEN,
+  apiUrl: process.env.CONFAB_API_URL, // of the server that has the gateway, if it is asked
+  resetUrl: process.env.CONFAB_RESET_URL, // makes its number as good as new
   accessToken: process.env.CONFAB_ACCESS_TOKEN,
   phoneNumberId: process.env.CONFAB_PHONE_NUMBER_ID,
   wabaId: process.env.CONFAB_WABA_ID,
@@ -23,6 +28,9 @@ export const connect = (change = {}) =>
   new WhatsAppClient({ accessToken: env.accessToken, baseUrl: env.baseUrl, ...change });
 
 export const client = connect();
+
+// provider calls the simulator, for what the gateway does not offer.
+export const provider = connect({ baseUrl: env.simulatorUrl, accessToken: env.simulatorToken });
 
 export const reported = [];
 
@@ -46,10 +54,11 @@ export async function refused(call, want) {
     (thrown) => thrown,
   );
   assert.ok(error instanceof GraphApiError, String(error?.stack ?? error));
-  assert.match(error.fbtraceId, /^A/);
+  assert.match(error.fbtraceId, /^(A|req_)/);
   for (const [key, value] of Object.entries(want)) {
-    assert.deepEqual(error[key], value, `${key} of ${JSON.stringify(error)}`);
+    assert.deepEqual(error[key], value, `${key} of ${error.message} ${JSON.stringify(error)}`);
   }
+  if (env.resetUrl) await fetch(env.resetUrl); // a refusal may have paused or disconnected it
   return error;
 }
 
@@ -57,7 +66,7 @@ export const missing = { httpStatus: 400, code: 100, errorSubcode: 33, type: "Gr
 
 // sim calls the simulator's control surface.
 export async function sim(method, path, body) {
-  const response = await fetch(`${env.baseUrl}/_sim${path}`, {
+  const response = await fetch(`${env.simulatorUrl}/_sim${path}`, {
     method,
     headers: body ? { "Content-Type": "application/json" } : {},
     body: body && JSON.stringify(body),
@@ -86,10 +95,15 @@ export function accepted(answer, extra = {}) {
   return id;
 }
 
-// stored is the body of a send as the simulator received it.
+// stored is the body of a send as the simulator received it. The gateway sends a
+// tag of its own.
 export async function stored(id) {
   const found = (await sim("GET", "/messages")).data.find((message) => message.id === id);
   assert.ok(found, `the simulator knows no ${id}`);
+  if (env.apiUrl) {
+    assert.match(found.request.biz_opaque_callback_data, /^msg_/);
+    delete found.request.biz_opaque_callback_data;
+  }
   return found.request;
 }
 
@@ -145,11 +159,22 @@ export async function receive() {
   return { url: `http://127.0.0.1:${server.address().port}/webhook`, until, close };
 }
 
-// subscribe makes the receiver the app's webhook, which needs the app's token.
+// subscribe makes the receiver the app's webhook, which needs the app's token, or
+// a native webhook of ours with the app's secret.
 export async function subscribe(receiver) {
+  const fields = "messages,message_template_status_update,smb_message_echoes,user_preferences,user_id_update";
   await check("request: app subscription", async () => {
+    if (env.apiUrl) {
+      const response = await client.fetch(`${env.apiUrl}/webhook_subscriptions`, {
+        method: "POST",
+        body: JSON.stringify({
+          url: receiver.url, events: fields.split(","), format: "provider", verify_token: verifyToken, secret: env.appSecret,
+        }),
+      });
+      assert.equal(response.status, 201, await response.text());
+      return;
+    }
     const app = connect({ accessToken: `${env.appId}|${env.appSecret}` });
-    const fields = "messages,message_template_status_update,smb_message_echoes,user_preferences,user_id_update";
     done(
       await app.request("POST", `${env.appId}/subscriptions`, {
         body: { object: "whatsapp_business_account", callbackUrl: receiver.url, verifyToken, fields },

@@ -1,4 +1,4 @@
-package simulator
+package e2e
 
 // kapsoChecks are the checks that the script must report: by name of the call,
 // with the circumstances after a colon.
@@ -72,4 +72,26 @@ var kapsoChecks = []string{
 	// Only on the vendor's own proxy: the library must say so.
 	"messages.query", "messages.get", "messages.listByConversation", "conversations.list", "conversations.get",
 	"conversations.updateStatus", "contacts.list", "contacts.get", "contacts.update", "calls.list", "calls.get",
+}
+
+// notOffered is what the gateway says to what it does not pass on.
+const notOffered = "API Unknown"
+
+// kapsoDiffers are the checks that must fail through the gateway, and with which words.
+var kapsoDiffers = map[string]string{
+	"phoneNumbers.register: not verified": notOffered, "phoneNumbers.requestCode": notOffered, "phoneNumbers.verifyCode: wrong": notOffered,
+	"phoneNumbers.verifyCode": "ZodError", "phoneNumbers.requestCode: verified already": notOffered, "phoneNumbers.register": notOffered,
+	"phoneNumbers.register: other PIN": notOffered, "phoneNumbers.register: malformed PIN": notOffered, "phoneNumbers.deregister": notOffered,
+	"phoneNumbers.businessProfile.update": notOffered, "phoneNumbers.businessProfile.get": notOffered,
+	"phoneNumbers.businessProfile.get: fields": notOffered, "phoneNumbers.businessProfile.update: refused": notOffered,
+	"phoneNumbers.settings.get": notOffered, "phoneNumbers.settings.update": notOffered, "calls.connect": notOffered,
+	"calls.preAccept": notOffered, "calls.accept": notOffered, "calls.reject": notOffered, "calls.terminate": notOffered,
+	"calls.permissions.get": notOffered, "flows.create": notOffered, "flows.list": notOffered, "flows.deploy": notOffered,
+	"flows.updateAsset": notOffered, "flows.publish": notOffered, "flows.deprecate": notOffered,
+
+	"media.download: part":               "206",       // the whole file comes
+	"media.download: without a token":    "image/png", // it always needs it, as the contract says
+	"request: other version":             "v25.0",
+	"GraphApiError: expired token":       "463",                        // a key of ours has no subcode
+	"GraphApiError: not after a hang-up": "Missing expected rejection", // a callback tells the id
 }

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { isBusinessScopedUserId } from "@kapso/whatsapp-cloud-api";
-import { accepted, check, client, done, from, inbound, refused, stored, to, user } from "./harness.mjs";
+import { accepted, check, client, done, env, from, inbound, refused, stored, to, user } from "./harness.mjs";
 
 const text = () =>
   check("messages.sendText", async () => {
@@ -24,7 +24,7 @@ const text = () =>
       type: "text",
       text: { body: "héllo 😀 https://example.com", preview_url: true },
       context: { message_id: reply },
-      biz_opaque_callback_data: "kapso-text",
+      ...(!env.apiUrl && { biz_opaque_callback_data: "kapso-text" }),
     });
   });
 

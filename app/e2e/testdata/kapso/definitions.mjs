@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { TemplateDefinition } from "@kapso/whatsapp-cloud-api";
-import { check, client, env } from "./harness.mjs";
+import { check, env, provider } from "./harness.mjs";
 
 const define = (name, category, components, more = {}) =>
   TemplateDefinition.buildTemplateDefinition({ name, language: "en_US", category, components, ...more });
@@ -99,12 +99,12 @@ export async function handle() {
   let headerHandle;
   await check("request: resumable upload", async () => {
     const file = new Uint8Array([1, 2, 3]);
-    const { id } = await client.request("POST", `${env.appId}/uploads`, {
+    const { id } = await provider.request("POST", `${env.appId}/uploads`, {
       query: { fileName: "a.png", fileLength: file.length, fileType: "image/png" },
       responseType: "json",
     });
-    const address = `${env.baseUrl}/v23.0/${id}`;
-    const response = await client.fetch(address, { method: "POST", headers: { file_offset: "0" }, body: file });
+    const address = `${env.simulatorUrl}/v23.0/${id}`;
+    const response = await provider.fetch(address, { method: "POST", headers: { file_offset: "0" }, body: file });
     ({ h: headerHandle } = await response.json());
     assert.match(headerHandle, /^4::/);
   });
