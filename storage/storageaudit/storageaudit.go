@@ -49,10 +49,11 @@ var jobRules = []rule{
 		FROM deliveries d
 		WHERE (d.status = 'pending' OR d.status = 'failed') AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.id = d.job_id)`},
 
+	// Of a message of the gateway whose call got no answer, only callbacks tell.
 	{"message that waits without a job", `
 		SELECT format('%s, %s', m.id, m.status)
 		FROM messages m
-		WHERE m.direction = 'outbound' AND (m.status = 'queued' OR m.status = 'pending')
+		WHERE m.direction = 'outbound' AND (m.status = 'queued' OR m.status = 'pending' AND m.source <> 'gateway')
 			AND m.id NOT IN (SELECT j.args ->> '$.message' FROM jobs j WHERE j.kind IN ('send', 'send.later', 'broadcast.send'))`},
 
 	{"media that are awaited without a job", `

@@ -60,6 +60,7 @@ var breaches = map[string][]string{
 	"message that waits without a job": {
 		`DELETE FROM jobs WHERE id = 1`,
 		`UPDATE messages SET status = 'pending' WHERE id = 'msg_sent'`,
+		`UPDATE messages SET status = 'queued', source = 'gateway' WHERE id = 'msg_sent'`,
 	},
 	"media that are awaited without a job": {
 		`DELETE FROM jobs WHERE id = 3`,

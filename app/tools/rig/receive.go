@@ -2,6 +2,7 @@ package rig
 
 import (
 	"bytes"
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -41,7 +42,7 @@ func NewReceiver() http.Handler {
 		secrets:  map[string][]string{},
 		receipts: map[string]*Receipt{},
 		digests:  map[string]string{},
-		found:    Findings{Numbers: map[string][]string{}, Faults: map[string]int{}},
+		found:    Findings{Numbers: map[string][]string{}, Faults: map[string]int{}, Statuses: map[string][]string{}},
 	}
 	e.more = sync.NewCond(&e.mu)
 
@@ -50,6 +51,7 @@ func NewReceiver() http.Handler {
 	mux.HandleFunc("POST /hook", e.count)
 	mux.HandleFunc("POST /hang", e.hang)
 	mux.HandleFunc("GET /await", e.await)
+	mux.HandleFunc("GET /hook/{endpoint}", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.FormValue("hub.challenge")) })
 	mux.HandleFunc("POST /hook/{endpoint}", e.receive)
 	mux.HandleFunc("PUT /mode/{endpoint}/{mode}", e.setMode)
 	mux.HandleFunc("PUT /secret/{endpoint}", e.addSecret)
@@ -182,6 +184,7 @@ func (e *endpoints) record(r *http.Request, body []byte) (mode string) {
 	one.Seen++
 	if mode == "" || mode == ModeTake {
 		one.Taken++
+		e.recordStatuses(endpoint, h.Get("X-Hub-Signature-256"), body)
 	}
 
 	if one.Endpoint != endpoint || one.Event != h.Get("webhook-id") {
@@ -201,6 +204,42 @@ func (e *endpoints) record(r *http.Request, body []byte) (mode string) {
 		}
 	}
 	return mode
+}
+
+// recordStatuses records the statuses in a native webhook, which has the provider's signature, by
+// the tags of the messages.
+func (e *endpoints) recordStatuses(endpoint, signature string, body []byte) {
+	if signature == "" {
+		return
+	}
+	mac := hmac.New(sha256.New, []byte(e.secrets[endpoint][0]))
+	mac.Write(body)
+	if signature != "sha256="+hex.EncodeToString(mac.Sum(nil)) {
+		e.found.Faults["provider's signature that does not verify"]++
+	}
+
+	var envelope struct {
+		Entry []struct {
+			Changes []struct {
+				Value struct {
+					Statuses []struct {
+						Status string `json:"status"`
+						Tag    string `json:"biz_opaque_callback_data"`
+					} `json:"statuses"`
+				} `json:"value"`
+			} `json:"changes"`
+		} `json:"entry"`
+	}
+	if json.Unmarshal(body, &envelope) != nil {
+		e.found.Faults["native webhook that cannot be read"]++
+	}
+	for _, entry := range envelope.Entry {
+		for _, change := range entry.Changes {
+			for _, s := range change.Value.Statuses {
+				e.found.Statuses[s.Tag] = append(e.found.Statuses[s.Tag], s.Status)
+			}
+		}
+	}
 }
 
 // serveFindings answers with everything that was recorded.

@@ -65,8 +65,9 @@ type Receipt struct {
 // Findings are what the endpoints with a name have recorded.
 type Findings struct {
 	Receipts []*Receipt          `json:"receipts"`
-	Numbers  map[string][]string `json:"numbers"` // business numbers in the payloads, by endpoint
-	Faults   map[string]int      `json:"faults"`  // errors in deliveries, and how often each occurred
+	Numbers  map[string][]string `json:"numbers"`  // business numbers in the payloads, by endpoint
+	Faults   map[string]int      `json:"faults"`   // errors in deliveries, and how often each occurred
+	Statuses map[string][]string `json:"statuses"` // that native webhooks told, by the tags of messages
 }
 
 // Findings returns everything that was recorded.

@@ -57,6 +57,7 @@ type row struct {
 	Source    string `json:"source"`
 	Status    string `json:"status"`
 	Type      string `json:"type"`
+	To        string `json:"to"`
 	Text      struct{ Body string }
 	Error     struct {
 		Code string `json:"code"`
@@ -66,13 +67,17 @@ type row struct {
 // sourceBroadcast is the source of a message that a broadcast has made.
 const sourceBroadcast = "broadcast"
 
+// otherSources are those of messages with an audit of their own.
+var otherSources = []string{sourceBroadcast, sourceConsole, sourceGateway}
+
 // tenantAudit is the audit of one tenant.
 type tenantAudit struct {
 	*tenant
 	report *report
 	seen   rig.Findings
-	rows   map[string]row  // messages that the server sent, by our id
-	taken  map[string]bool // events that the steady endpoint took
+	rows   map[string]row      // messages that the server sent, by our id
+	copies map[string][]string // what the provider has of them, by our id
+	taken  map[string]bool     // events that the steady endpoint took
 }
 
 // discrepancy records a discrepancy of the tenant.
@@ -85,6 +90,7 @@ func (o *tenantAudit) run() error {
 	for _, audit := range []func(*tenantAudit) error{
 		(*tenantAudit).auditMessages,
 		(*tenantAudit).auditProvider,
+		(*tenantAudit).auditGateway,
 		(*tenantAudit).auditEvents,
 		(*tenantAudit).auditMerges,
 		(*tenantAudit).auditRepeats,
@@ -187,7 +193,7 @@ func (o *tenantAudit) auditSends() {
 	}
 
 	for id, m := range o.rows {
-		if _, known := o.sent[id]; !known && m.Source != sourceBroadcast && m.Source != sourceConsole {
+		if _, known := o.sent[id]; !known && !slices.Contains(otherSources, m.Source) {
 			o.discrepancy("%s was never acknowledged", id)
 		}
 	}
@@ -202,26 +208,35 @@ func finalStatus(kind string) string {
 	return "read"
 }
 
+// providedMessage is a message that the provider has.
+type providedMessage struct {
+	ID      string `json:"id"`
+	Status  string `json:"status"`
+	Request struct {
+		Tag string `json:"biz_opaque_callback_data"`
+	} `json:"request"`
+}
+
+// providerHas returns the messages that the provider has, of those that a query asks for.
+func (o *tenant) providerHas(query string) ([]providedMessage, error) {
+	var list struct {
+		Data []providedMessage `json:"data"`
+	}
+	err := o.trial.sim.Call("GET", "/_sim/messages?"+query, "", &list)
+	return list.Data, err
+}
+
 // auditProvider compares the messages that the API lists with those that the provider
 // has: every message must have reached it once, a failed one at most once.
 func (o *tenantAudit) auditProvider() error {
-	var list struct {
-		Data []struct {
-			ID      string `json:"id"`
-			Status  string `json:"status"`
-			Request struct {
-				Tag string `json:"biz_opaque_callback_data"`
-			} `json:"request"`
-		} `json:"data"`
-	}
-
-	if err := o.trial.sim.Call("GET", "/_sim/messages?phone_number_id="+o.number, "", &list); err != nil {
+	all, err := o.providerHas("phone_number_id=" + o.number)
+	if err != nil {
 		return err
 	}
 
-	copies := make(map[string]int)
-	for _, m := range list.Data {
-		copies[m.Request.Tag]++
+	o.copies = make(map[string][]string)
+	for _, m := range all {
+		o.copies[m.Request.Tag] = append(o.copies[m.Request.Tag], m.ID)
 		switch mine, ok := o.rows[m.Request.Tag]; {
 		case !ok || mine.Status != "failed" && mine.MessageID != m.ID:
 			o.discrepancy("the provider has %s as %s, we have %q", m.Request.Tag, m.ID, mine.MessageID)
@@ -233,11 +248,12 @@ func (o *tenantAudit) auditProvider() error {
 	}
 
 	for id, m := range o.rows {
-		isFailed := m.Status == "failed" && copies[id] <= 1 && !o.cancelled[id]
-		if isFailed || o.cancelled[id] && copies[id] == 0 || copies[id] == 1 && !o.cancelled[id] {
+		copies := len(o.copies[id])
+		isFailed := m.Status == "failed" && copies <= 1 && !o.cancelled[id]
+		if isFailed || o.cancelled[id] && copies == 0 || copies == 1 && !o.cancelled[id] || m.Source == sourceGateway {
 			continue
 		}
-		o.discrepancy("%s (%s) reached the provider %d times", id, m.Status, copies[id])
+		o.discrepancy("%s (%s) reached the provider %d times", id, m.Status, copies)
 	}
 	return nil
 }

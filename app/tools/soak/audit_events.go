@@ -117,7 +117,7 @@ func (o *tenantAudit) auditCounts(receipts map[string]*rig.Receipt) {
 	}
 
 	for id, m := range o.rows {
-		if m.Status == "failed" {
+		if m.Status == "failed" || m.isUnknown() {
 			continue
 		}
 		prefix := ""

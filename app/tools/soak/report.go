@@ -17,6 +17,7 @@ type report struct {
 	failuresThere      int // of them, those that the provider has all the same
 	events, deliveries int
 	repeated           int // deliveries that an endpoint took more than once
+	passed             int // sends through the gateway
 	broadcasts         int
 	recipients         int            // of all broadcasts
 	streams            int            // connections of readers
@@ -75,6 +76,7 @@ func (r *report) String() string {
 	line("length", r.length)
 	line("messages acknowledged", fmt.Sprintf("%d (%.0f/s)", r.sent, float64(r.sent)/r.length.Seconds()))
 	line("  of them failed in the end", fmt.Sprintf("%d (of which the provider has %d)", r.failures, r.failuresThere))
+	line("sent through the gateway", r.passed)
 	line("messages received", r.received)
 	line("broadcasts", fmt.Sprintf("%d (to %d people)", r.broadcasts, r.recipients))
 	line("browsers", fmt.Sprintf("%d (%d steps, %d messages sent)", r.browsers, r.steps, r.typed))

@@ -147,6 +147,7 @@ var serverSettings = []string{
 	"CONFAB_WEBHOOKS__TIMEOUT=1s", "CONFAB_WEBHOOKS__RETRY_SCHEDULE=1s,2s,3s,5s,8s,13s,20s,30s",
 	"CONFAB_WEBHOOKS__RETENTION_DAYS=1", "CONFAB_PLANS__SELF_HOSTED__RETENTION_DAYS=1", "CONFAB_LOG__API_LOG_DAYS=1",
 	"CONFAB_SECURITY__ALLOW_INSECURE_URLS=true", "CONFAB_SECURITY__ALLOW_CIDRS=127.0.0.0/8",
+	"CONFAB_GATEWAY__ENABLED=true", "CONFAB_GATEWAY__WAIT=4s",
 }
 
 // reconcileWindow returns how long a send whose outcome is unknown waits for a callback.
@@ -286,6 +287,9 @@ func (t *trial) runTraffic(ctx context.Context) error {
 	for _, one := range t.tenants {
 		for range sendersAtOnce {
 			run(one.sendMessages)
+		}
+		for range gatewaySenders {
+			run(one.sendThroughGateway)
 		}
 		run(one.receiveMessages)
 		run(one.stream.follow)

@@ -36,7 +36,7 @@ func TestTwentySecondsOfEverything(t *testing.T) {
 	if r.failed() {
 		t.Errorf("%d discrepancies", r.discrepancies())
 	}
-	if r.sent == 0 || r.received == 0 || r.events == 0 {
+	if r.sent == 0 || r.received == 0 || r.events == 0 || r.passed == 0 {
 		t.Error("nothing happened")
 	}
 }
@@ -61,5 +61,54 @@ func TestTheKeptDataOfAFailedTrialAreWhole(t *testing.T) {
 		got, err := os.ReadFile(filepath.Join(one.dir, "data", name))
 		is.NoErr(err)
 		is.Equal(string(got), want)
+	}
+}
+
+// TestTheAuditFindsWhatContradictsTheGateway plants what must not be, one thing at a time.
+func TestTheAuditFindsWhatContradictsTheGateway(t *testing.T) {
+	answer := func(status, code int, details, id string) (a gatewayAnswer) {
+		a.status, a.Error.Code, a.Error.Data.Details = status, code, details
+		if id != "" {
+			a.Messages = append(a.Messages, struct {
+				ID string `json:"id"`
+			}{id})
+		}
+		return a
+	}
+	accepted, unknown := answer(200, 0, "", "wamid.1"), answer(504, 131000, "upstream_timeout: x", "")
+	cancelled, failing := answer(400, 130429, "message_cancelled: x", ""), answer(500, 2, "", "")
+	kept := func(status, id string) []row {
+		return []row{{Source: sourceGateway, Type: "text", Status: status, MessageID: id}}
+	}
+	all := []string{"sent", "delivered", "read"}
+	there := gatewayOutcome{rows: kept("read", "wamid.1"), copies: []string{"wamid.1"}, statuses: all, again: accepted}
+
+	for name, one := range map[string]struct {
+		told    gatewayAnswer
+		became  gatewayOutcome
+		isWrong bool
+	}{
+		"accepted":                          {accepted, there, false},
+		"unknown, and there":                {unknown, there, false},
+		"unknown, and never there":          {unknown, gatewayOutcome{rows: kept("pending", ""), again: unknown}, false},
+		"cancelled":                         {cancelled, gatewayOutcome{rows: kept("failed", ""), again: cancelled}, false},
+		"failed":                            {failing, gatewayOutcome{rows: kept("failed", ""), again: failing}, false},
+		"refused by us":                     {answer(403, 10, "permission_denied: x", ""), gatewayOutcome{}, true},
+		"lost here":                         {accepted, gatewayOutcome{copies: there.copies, statuses: all, again: accepted}, true},
+		"stored twice":                      {accepted, gatewayOutcome{append(kept("read", "wamid.1"), there.rows...), there.copies, all, accepted}, true},
+		"accepted, and not there":           {accepted, gatewayOutcome{rows: kept("read", "wamid.1"), statuses: all, again: accepted}, true},
+		"there twice":                       {unknown, gatewayOutcome{there.rows, []string{"wamid.1", "wamid.2"}, all, accepted}, true},
+		"cancelled, and there":              {cancelled, there, true},
+		"failed, and there":                 {failing, there, true},
+		"there under another id":            {accepted, gatewayOutcome{kept("read", "wamid.2"), []string{"wamid.2"}, all, accepted}, true},
+		"there, and we do not know":         {unknown, gatewayOutcome{kept("pending", ""), there.copies, all, unknown}, true},
+		"cancelled, and still under way":    {cancelled, gatewayOutcome{rows: kept("queued", ""), again: cancelled}, true},
+		"its client was told nothing more":  {accepted, gatewayOutcome{there.rows, there.copies, all[:2], accepted}, true},
+		"a repeat after a 504 is a 504":     {unknown, gatewayOutcome{there.rows, there.copies, all, unknown}, true},
+		"a repeat of one that is not there": {cancelled, gatewayOutcome{rows: kept("failed", ""), again: accepted}, true},
+	} {
+		if wrong := (gatewaySend{tag: "x", answer: one.told}).contradiction(one.became); (wrong != "") != one.isWrong {
+			t.Errorf("%s: %q", name, wrong)
+		}
 	}
 }

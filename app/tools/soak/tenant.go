@@ -33,6 +33,7 @@ type tenant struct {
 	said     []spokenText      // what was sent and must be found
 	merged   []mergedPerson
 
+	passed     []gatewaySend
 	broadcasts []madeBroadcast
 	cancelled  map[string]bool   // later sends that were cancelled, by our id
 	imported   map[string]string // names of the people in files, by number
@@ -120,6 +121,9 @@ func (o *tenant) createResources() (err error) {
 		}
 	}
 
+	if err := o.subscribeNative(); err != nil {
+		return err
+	}
 	return o.trial.receiver.SetMode(o.endpointName(hookShaky), rig.ModeRandom)
 }
 
