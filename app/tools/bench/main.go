@@ -106,6 +106,7 @@ var parts = []part{
 	{"commit", (*bench).groupCommit},
 	{"queue", (*bench).queue},
 	{"send", onInstallation(0, (*bench).send)},
+	{"gateway", onInstallation(0, (*bench).gateway)},
 	{"pocketbase", onInstallation(fewMessages, (*bench).pocketbase)},
 	{"deliver", onInstallation(0, (*bench).deliver)},
 	{"inbound", onInstallation(0, (*bench).inbound)},
