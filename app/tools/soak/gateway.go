@@ -44,7 +44,6 @@ type gatewayAnswer struct {
 		ID string `json:"id"`
 	} `json:"messages"`
 	Error struct {
-		Code int `json:"code"`
 		Data struct {
 			Details string `json:"details"`
 		} `json:"error_data"`
@@ -66,7 +65,7 @@ func (a gatewayAnswer) kind() string {
 	switch {
 	case a.status == 200 && len(a.Messages) == 1:
 		return answeredID
-	case a.status == 504 && a.Error.Code == 131000:
+	case a.status == 504 && ours == "upstream_timeout":
 		return answeredUnknown
 	case ours == "service_unavailable" || ours == "idempotency_in_progress":
 		return answeredNotReady

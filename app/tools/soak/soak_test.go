@@ -66,8 +66,8 @@ func TestTheKeptDataOfAFailedTrialAreWhole(t *testing.T) {
 
 // TestTheAuditFindsWhatContradictsTheGateway plants what must not be, one thing at a time.
 func TestTheAuditFindsWhatContradictsTheGateway(t *testing.T) {
-	answer := func(status, code int, details, id string) (a gatewayAnswer) {
-		a.status, a.Error.Code, a.Error.Data.Details = status, code, details
+	answer := func(status int, details, id string) (a gatewayAnswer) {
+		a.status, a.Error.Data.Details = status, details
 		if id != "" {
 			a.Messages = append(a.Messages, struct {
 				ID string `json:"id"`
@@ -75,8 +75,8 @@ func TestTheAuditFindsWhatContradictsTheGateway(t *testing.T) {
 		}
 		return a
 	}
-	accepted, unknown := answer(200, 0, "", "wamid.1"), answer(504, 131000, "upstream_timeout: x", "")
-	cancelled, failing := answer(400, 130429, "message_cancelled: x", ""), answer(500, 2, "", "")
+	accepted, unknown := answer(200, "", "wamid.1"), answer(504, "upstream_timeout: x", "")
+	cancelled, failing := answer(400, "message_cancelled: x", ""), answer(500, "", "")
 	kept := func(status, id string) []row {
 		return []row{{Source: sourceGateway, Type: "text", Status: status, MessageID: id}}
 	}
@@ -93,7 +93,7 @@ func TestTheAuditFindsWhatContradictsTheGateway(t *testing.T) {
 		"unknown, and never there":          {unknown, gatewayOutcome{rows: kept("pending", ""), again: unknown}, false},
 		"cancelled":                         {cancelled, gatewayOutcome{rows: kept("failed", ""), again: cancelled}, false},
 		"failed":                            {failing, gatewayOutcome{rows: kept("failed", ""), again: failing}, false},
-		"refused by us":                     {answer(403, 10, "permission_denied: x", ""), gatewayOutcome{}, true},
+		"refused by us":                     {answer(403, "permission_denied: x", ""), gatewayOutcome{}, true},
 		"lost here":                         {accepted, gatewayOutcome{copies: there.copies, statuses: all, again: accepted}, true},
 		"stored twice":                      {accepted, gatewayOutcome{append(kept("read", "wamid.1"), there.rows...), there.copies, all, accepted}, true},
 		"accepted, and not there":           {accepted, gatewayOutcome{rows: kept("read", "wamid.1"), statuses: all, again: accepted}, true},
