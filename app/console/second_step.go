@@ -182,7 +182,7 @@ func (v *visit) useCode(tx *storage.Tx, u storage.User, typed string) error {
 		return err
 	}
 
-	step, ok := factor.AcceptedStep(secret, typed, tx.Now.Std(), codes.LastStep)
+	step, ok := factor.AcceptedStep(secret, typed, time.Now(), codes.LastStep) // of phones, which nobody moves with a sandbox
 	if !ok {
 		return errWrongCode
 	}
