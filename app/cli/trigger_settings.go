@@ -35,18 +35,22 @@ func movedClock() simCommand {
 			}
 			return nil
 		},
-		print: func(r *simRequest) error {
-			var c clockAnswer
-			if err := r.send(&c); err != nil {
-				return err
-			}
-			fields := [][]string{{"now", c.Now}, {"moved ahead", (time.Duration(c.OffsetMS) * time.Millisecond).String()}}
-			if c.Started != nil {
-				fields = append(fields, []string{"jobs started", strconv.Itoa(*c.Started)})
-			}
-			return printOne(r.cmd, c, fields)
-		},
+		print: printClock,
 	}
+}
+
+// printClock prints what the clock says, and of a move how many jobs it started.
+func printClock(r *simRequest) error {
+	var c clockAnswer
+	if err := r.send(&c); err != nil {
+		return err
+	}
+
+	fields := [][]string{{"now", c.Now}, {"moved ahead", (time.Duration(c.OffsetMS) * time.Millisecond).String()}}
+	if c.Started != nil {
+		fields = append(fields, []string{"jobs started", strconv.Itoa(*c.Started)})
+	}
+	return printOne(r.cmd, c, fields)
 }
 
 func simulatorSettings() simCommand {

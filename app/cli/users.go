@@ -11,25 +11,28 @@ import (
 )
 
 func (e *env) users() *cobra.Command {
+	disable := e.userChange("disable", "Block a person from signing in, and end their sessions and invitations", "user.disabled",
+		disableUser)
+	enable := e.userChange("enable", "Let a disabled person sign in again", "user.enabled",
+		func(tx *storage.Tx, u *storage.User) error { return tx.EnableUser(u.ID) })
+	signOut := e.userChange("signout", "End all of a person's sessions", "user.sessions_ended",
+		func(tx *storage.Tx, u *storage.User) error { _, err := tx.DeleteUserSessions(u.ID, ""); return err })
+	unlink := e.userChange("unlink", "Unbind a person from their account at the identity provider", "user.identity_unbound", unbindIdentity)
+	resetFactors := e.userChange("reset-factors", "Remove all second factors of a person, and end their sessions", "user.factors_reset",
+		func(tx *storage.Tx, u *storage.User) error { return tx.DeleteUserFactors(u.ID) })
+
 	return e.group("users", "Invite people and manage their access",
 		e.usersInvite(), e.usersCreate(), e.usersList(), e.usersSet(), e.usersReset(),
-		e.userChange("disable", "Block a person from signing in, and end their sessions and invitations", "user.disabled",
-			func(tx *storage.Tx, u *storage.User) error {
-				if err := tx.DisableUser(u.ID); err != nil {
-					return err
-				}
-				_, err := messaging.ReleaseHolders(tx)
-				return err
-			}),
-		e.userChange("enable", "Let a disabled person sign in again", "user.enabled",
-			func(tx *storage.Tx, u *storage.User) error { return tx.EnableUser(u.ID) }),
-		e.usersSessions(),
-		e.userChange("signout", "End all of a person's sessions", "user.sessions_ended",
-			func(tx *storage.Tx, u *storage.User) error { _, err := tx.DeleteUserSessions(u.ID, ""); return err }),
-		e.usersLink(),
-		e.userChange("unlink", "Unbind a person from their account at the identity provider", "user.identity_unbound", unbindIdentity),
-		e.userChange("reset-factors", "Remove all second factors of a person, and end their sessions", "user.factors_reset",
-			func(tx *storage.Tx, u *storage.User) error { return tx.DeleteUserFactors(u.ID) }))
+		disable, enable, e.usersSessions(), signOut, e.usersLink(), unlink, resetFactors)
+}
+
+// disableUser blocks a person, who then holds no conversation any more.
+func disableUser(tx *storage.Tx, u *storage.User) error {
+	if err := tx.DisableUser(u.ID); err != nil {
+		return err
+	}
+	_, err := messaging.ReleaseHolders(tx)
+	return err
 }
 
 // userView is a person as an operator sees it.
