@@ -96,11 +96,7 @@ func changeConversation(tx *storage.Tx, r *rest.Request, c storage.Conversation,
 	}
 
 	if in.AssignedTo.Given() {
-		_, err := tx.User(r.Org.ID, in.AssignedTo.Value)
-		if errors.Is(err, storage.ErrNotFound) {
-			return rest.Invalid("assigned_to", "must be a user of this organization")
-		}
-		if err != nil {
+		if err := checkAnyUser(&tx.Rx, r.Org.ID, "assigned_to", in.AssignedTo.Value); err != nil {
 			return err
 		}
 	}

@@ -63,6 +63,15 @@ func checkUser(rx *storage.Rx, organization int64, param, id string) error {
 	return err
 }
 
+// checkAnyUser checks that somebody is a user of an organization, be it a disabled one.
+func checkAnyUser(rx *storage.Rx, organization int64, param, id string) error {
+	_, err := rx.User(organization, id)
+	if errors.Is(err, storage.ErrNotFound) {
+		return rest.Invalid(param, "must be a user of this organization")
+	}
+	return err
+}
+
 // handOver handles POST /v1/:phone_number_id/conversations/:id/hand_over.
 func (s *Server) handOver(r *rest.Request, in handOverBody) (rest.Reply, error) {
 	return rest.UpdateFound(s.Server, r, ConversationIn, func(tx *storage.Tx, c storage.FullConversation) (rest.Reply, error) {

@@ -3,7 +3,6 @@ package api
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -85,11 +84,7 @@ func mentionedUsers(tx *storage.Tx, r *rest.Request, ids []string) (storage.JSON
 		}
 		seen[id] = true
 
-		_, err := tx.User(r.Org.ID, id)
-		if errors.Is(err, storage.ErrNotFound) {
-			return nil, rest.Invalid(rest.ItemPath("mentions", i), "must be a user of this organization")
-		}
-		if err != nil {
+		if err := checkAnyUser(&tx.Rx, r.Org.ID, rest.ItemPath("mentions", i), id); err != nil {
 			return nil, err
 		}
 		mentioned = append(mentioned, id)

@@ -98,21 +98,13 @@ func (f *viewFilter) check() error {
 // checkReferences refuses a filter by what the organization does not have.
 func (f *viewFilter) checkReferences(rx *storage.Rx, organization int64) error {
 	if f.LabelID != nil {
-		_, err := rx.Label(organization, *f.LabelID)
-		if errors.Is(err, storage.ErrNotFound) {
-			return rest.Invalid("filter.label_id", "must be a label of this organization")
-		}
-		if err != nil {
+		if err := checkLabel(rx, organization, "filter.label_id", *f.LabelID); err != nil {
 			return err
 		}
 	}
 
 	if who := storage.OrEmpty(f.AssignedTo); who != "" && who != me && who != unassigned {
-		_, err := rx.User(organization, who)
-		if errors.Is(err, storage.ErrNotFound) {
-			return rest.Invalid("filter.assigned_to", "must be a user of this organization")
-		}
-		return err
+		return checkAnyUser(rx, organization, "filter.assigned_to", who)
 	}
 	return nil
 }
