@@ -48,7 +48,9 @@ func TestANoteIsWrittenChangedFoundAndDeleted(t *testing.T) {
 	is.Equal(storagetest.Select[string](t, f.dir, `SELECT type FROM events WHERE type LIKE 'note.%' ORDER BY seq`),
 		[]string{"note.created", "note.created", "note.updated", "note.deleted"})
 
+	foreign := f.user(storagetest.Seed(t, f.db, "Other"), "Eve").ID
 	for body, want := range map[string]string{
+		`{"text":"x","mentions":["` + foreign + `"]}`: "400 invalid_field_value mentions[0]",
 		`{}`:          "400 missing_required_field text",
 		`{"text":""}`: "400 invalid_field_value text",
 		`{"text":"` + strings.Repeat("ü", 4097) + `"}`:                                      "400 invalid_field_value text",

@@ -187,6 +187,15 @@ func TestAnEchoIsASentMessage(t *testing.T) {
 	l.report(ourNumber, status("wamid.1", "read", ""))
 	l.is.Equal(l.said()[0].Status, storage.MessageRead)
 	l.is.Equal(l.count("usage"), 0)
+
+	// It answers who waits.
+	waiting := func() []int {
+		return storagetest.Select[int](t, l.dir, `SELECT count(*) FROM conversations WHERE waiting_since > 0`)
+	}
+	l.hear(hello("wamid.2", "When?"))
+	l.is.Equal(waiting(), []int{1})
+	l.hearEchoes(echo("wamid.3", "text", `"text":{"body":"At five"}`))
+	l.is.Equal(waiting(), []int{0})
 }
 
 func TestAnEchoToSomebodyWithoutANumber(t *testing.T) {

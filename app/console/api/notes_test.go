@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/matryer/is"
@@ -58,7 +59,11 @@ func TestOnlyTheAuthorAndAdminsChangeANote(t *testing.T) {
 	is.Equal(f.visit(ben, "GET", note, "").text("data.text"), "mine")
 	is.Equal(f.visit(ada, "PATCH", note, `{"text":"still mine"}`).status, 200)
 	is.Equal(f.visit(admin, "PATCH", note, `{"text":"ours"}`).text("data.author.id"), ada.User.ID)
+	key := strings.TrimPrefix(note, "/v1")
+	is.Equal(f.call("PATCH", key, `{"text":"by a key"}`).text("data.author.id"), ada.User.ID)
 	is.Equal(f.visit(admin, "DELETE", note, "").status, 200)
+	note = f.visit(ada, "POST", notes, `{"text":"another"}`).text("data.id")
+	is.Equal(f.call("DELETE", strings.TrimPrefix(notes, "/v1")+"/"+note, "").status, 200)
 }
 
 func TestAViewIsItsOwnersUnlessAnAdminSharesIt(t *testing.T) {
