@@ -186,3 +186,8 @@ const (
 	DeliveriesAtOnce   = deliveriesAtOnce
 	FirstRange         = sqlite.FirstRange
 )
+
+// EachSpellInSteps is EachSpell with so many of each sort in a step.
+func (rx *Rx) EachSpellInSteps(account int64, from, before Time, by SpellKey, atOnce int, fn func(SpellFigures) error) error {
+	return rx.eachSpell(account, from, before, by, atOnce, fn)
+}

@@ -127,7 +127,7 @@ func (h *history) checkSpells() {
 	storagetest.View(h.t, h.db, func(rx *storage.Rx) error {
 		for by, figures := range want {
 			var got []string
-			err := rx.EachSpell(h.account.ID, 1, h.now+1, by, func(s storage.SpellFigures) error {
+			err := rx.EachSpellInSteps(h.account.ID, 1, h.now+1, by, 1+h.random.IntN(100), func(s storage.SpellFigures) error {
 				got = append(got, fmt.Sprint(s))
 				return nil
 			})

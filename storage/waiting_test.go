@@ -32,6 +32,7 @@ type modelThread struct {
 	said        []*modelMessage
 	later       []*modelMessage // sends whose time has not come
 	from        string          // places before it do not wait
+	notes       int
 	mentions    map[string]bool // users with an unread one
 	labels      map[string]bool
 	spell       *modelSpell // nil while it is resolved
@@ -180,6 +181,10 @@ func (h *history) send(m *modelThread, kind, source string, later bool) {
 			if err != nil {
 				return err
 			}
+		case source == storage.SourceRule:
+			if err := tx.TouchConversation(m.id); err != nil {
+				return err
+			}
 		default:
 			if err := tx.MarkMessageWritten(m.id, kind, source); err != nil {
 				return err
@@ -187,7 +192,7 @@ func (h *history) send(m *modelThread, kind, source string, later bool) {
 		}
 		return tx.InsertMessage(&out.row)
 	})
-	out.place, out.answers = out.row.ID, source != storage.SourceBroadcast && kind != "reaction"
+	out.place, out.answers = out.row.ID, source != storage.SourceBroadcast && source != storage.SourceRule && kind != "reaction"
 	if later {
 		m.later = append(m.later, out)
 		return
@@ -297,6 +302,7 @@ func (h *history) note(m *modelThread) {
 			Mentions: storage.JSON(`["` + who + `"]`),
 		})
 	})
+	m.notes++
 	m.mentions[who] = true
 }
 
@@ -354,6 +360,7 @@ func (h *history) merge(into, from *modelThread) {
 	if into.assignee == nil {
 		into.assignee = from.assignee
 	}
+	into.notes += from.notes
 	for user := range from.mentions {
 		into.mentions[user] = true
 	}
@@ -411,6 +418,8 @@ func (h *history) next() {
 		{1, "reaction of the person", func() { h.receive(m, "reaction") }},
 		{3, "send", func() { h.send(m, "text", storage.SourceConsole, false) }},
 		{1, "echo", func() { h.send(m, "text", storage.SourceApp, false) }},
+		{1, "gateway", func() { h.send(m, "text", storage.SourceGateway, false) }},
+		{2, "rule", func() { h.send(m, "text", storage.SourceRule, false) }},
 		{1, "reaction of ours", func() { h.send(m, "reaction", storage.SourceAPI, false) }},
 		{2, "campaign", func() { h.send(m, "template", storage.SourceBroadcast, false) }},
 		{1, "later", func() { h.send(m, "text", storage.SourceAPI, true) }},
@@ -497,6 +506,9 @@ func (h *history) check() {
 			if c.WaitingSince != waiting[m.id] || c.SnoozedUntil != m.snoozed || c.Status != m.status {
 				h.t.Fatalf("step %d, %s: %s waits since %d, sleeps until %d, is %s; want %d, %d, %s",
 					h.step, h.done, m.id, c.WaitingSince, c.SnoozedUntil, c.Status, waiting[m.id], m.snoozed, m.status)
+			}
+			if notes, _, err := rx.Notes(m.id, storage.NoteFilter{}, storage.First, math.MaxInt32); err != nil || len(notes) != m.notes {
+				h.t.Fatalf("step %d, %s: %s has %d notes, want %d (%v)", h.step, h.done, m.id, len(notes), m.notes, err)
 			}
 		}
 

@@ -41,6 +41,8 @@ func newOffice(t *testing.T) (e endpoint, account storage.Account) {
 				SELECT iif(i % 2, 'a', 'b'), json_object('account', ?, 'name', 'x' || i), iif(i % 3, 'due', 'running'), 10 * i, 0 FROM n`, []any{2500, account.ID}},
 			{numbers + `INSERT INTO raw_callbacks (account_id, field, reason, payload, created_at) SELECT ?, 'f', 'r', CAST('{}' AS BLOB), i FROM n`,
 				[]any{2500, account.ID}},
+			{numbers + `INSERT INTO spells (account_id, opened_at, number, inbound_at, replied_at, resolved_at, labels, messages_in, messages_out)
+				SELECT ?, i, i, i, 0, 0, '', 1, 1 FROM n`, []any{50, account.ID}},
 			{numbers + `INSERT INTO events (id, organization_id, type, source, event_id, payload, created_at)
 				SELECT printf('evt_%04d', i), ?, 'contact.updated', 's', 'e', CAST('ctc_' || i || '.' AS BLOB), i FROM n`,
 				[]any{2500, e.organization}},
@@ -96,6 +98,11 @@ func walks(e endpoint, account storage.Account) map[string]struct {
 		"kept callbacks of an account": {func(rx *storage.Rx) (any, error) {
 			return rx.RawCallbacksOfAccount(storage.Tombstone{Account: account}, 900, 1500)
 		}, ids(901)},
+		"spells of a report": {func(rx *storage.Rx) (any, error) {
+			n := 0
+			err := rx.EachSpellInSteps(account.ID, 1, 100, storage.SpellsTogether, 10, func(storage.SpellFigures) error { n++; return nil })
+			return n, err
+		}, 50},
 		"events about a contact": {func(rx *storage.Rx) (any, error) {
 			all, err := rx.ContactEvents(e.organization, "ctc_3.", "ctc_2400.", 5)
 			var ids []string
