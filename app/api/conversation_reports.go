@@ -78,19 +78,21 @@ func (s *spellSum) view() spellsView {
 		Replied:           int64(len(s.replies)),
 		MessagesIn:        s.in,
 		MessagesOut:       s.out,
-		FirstReplySeconds: percentilesView{percentile(s.replies, 50), percentile(s.replies, 90)},
-		ResolutionSeconds: percentilesView{percentile(s.resolutions, 50), percentile(s.resolutions, 90)},
+		FirstReplySeconds: percentilesOf(s.replies),
+		ResolutionSeconds: percentilesOf(s.resolutions),
 	}
 }
 
-// percentile is a percentile of milliseconds by nearest rank, in seconds. It moves the values.
-func percentile(values []int64, percent int) *float64 {
+// percentilesOf are percentiles of milliseconds by nearest rank, in seconds. It moves the values.
+func percentilesOf(values []int64) percentilesView {
 	if len(values) == 0 {
-		return nil
+		return percentilesView{}
 	}
-	rank := (percent*len(values) + 99) / 100
-	seconds := float64(nthSmallest(values, rank-1)) / 1000
-	return &seconds
+
+	seconds := func(ms int64) *float64 { return new(float64(ms) / 1000) }
+	p50, p90 := (len(values)+1)/2-1, (9*len(values)+9)/10-1
+	middle := nthSmallest(values, p50) // none after it is smaller
+	return percentilesView{seconds(middle), seconds(nthSmallest(values[p50:], p90-p50))}
 }
 
 // nthSmallest is the value that would be at a place if the values were sorted (Hoare's find). Sorting a

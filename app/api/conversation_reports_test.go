@@ -12,6 +12,7 @@ import (
 
 	"github.com/matryer/is"
 
+	"confab/app/api/rest"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -110,10 +111,11 @@ func TestPercentilesAreThoseOfSortedValues(t *testing.T) {
 			values[i] = random.Int64N(int64(1 + n/2)) // some are the same
 		}
 		sorted := slices.Sorted(slices.Values(values))
-		for _, percent := range []int{50, 90} {
+		got := percentilesOf(values)
+		for percent, value := range map[int]*float64{50: got.P50, 90: got.P90} {
 			rank := (percent*n + 99) / 100
-			if got, want := *percentile(values, percent), float64(sorted[rank-1])/1000; got != want {
-				t.Fatalf("p%d of %d values is %v, want %v", percent, n, got, want)
+			if want := float64(sorted[rank-1]) / 1000; *value != want {
+				t.Fatalf("p%d of %d values is %v, want %v", percent, n, *value, want)
 			}
 		}
 	}
@@ -142,7 +144,10 @@ func TestASpellIsWhatHappened(t *testing.T) {
 	today := "/reports/conversations"
 	hear()
 	hear()
+	waiting := func() int { return len(f.call("GET", "/100200300/conversations?waiting=true", "").ids()) }
+	is.Equal(waiting(), 1)
 	is.Equal(f.call("POST", "/100200300/messages", `{"messaging_product":"chat","to":"+15550001111","type":"text","text":{"body":"hi"}}`).status, 200)
+	is.Equal(waiting(), 0) // answered, once it is accepted
 	got := f.call("GET", today, "").body
 	is.True(strings.Contains(got, `"totals":{"opened":1,"resolved":0,"replied":1,"messages_in":2,"messages_out":1,`))
 
@@ -200,6 +205,28 @@ func TestDaysOfReportsOnConversationsAreChecked(t *testing.T) {
 		if got := f.call("GET", "/reports/conversations"+query, ""); !strings.HasPrefix(got.code(), want) {
 			t.Errorf("%s: %s", query, got.code())
 		}
+	}
+}
+
+// TestAMillionSpells… counts them all.
+func TestAReportOverMoreThanAMillionIsRefused(t *testing.T) {
+	is := is.New(t)
+	f := serve(t)
+	account := storagetest.Connect(t, f.db, f.tenant, "100200300").ID
+	f.spell(account, "2026-11-15T00:00:00Z", 1, 1, nil, "", 1, 1)
+	f.spell(account, "2026-11-16T00:00:00Z", 1, 1, nil, "", 1, 1)
+	day := time.Date(2026, 11, 15, 0, 0, 0, 0, time.UTC)
+	days := reportDays{first: day, last: day.AddDate(0, 0, 1), zone: time.UTC}
+	for before, want := range map[int64]string{maxReportSpells - 2: "", maxReportSpells - 1: "from"} {
+		c := conversationReport{groupBy: "none", zone: time.UTC, sums: make(map[string]*spellSum), opened: before}
+		storagetest.View(t, f.db, func(rx *storage.Rx) error {
+			err := c.read(rx, []storage.ReportedNumber{{ID: account}}, days, storage.SpellsTogether)
+			is.Equal(err != nil, want != "")
+			if err != nil {
+				is.Equal(rest.AsError(err).Param, want)
+			}
+			return nil
+		})
 	}
 }
 

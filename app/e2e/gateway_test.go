@@ -123,6 +123,10 @@ func TestTheGatewaySendsAsTheProviderWould(t *testing.T) {
 	s := newStage(t, withGateway(5*time.Second))
 	number := s.connect()
 
+	var waiting struct{ Data []struct{ ID string } }
+	s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
+	s.read("/"+number+"/conversations?waiting=true", &waiting)
+	is.Equal(len(waiting.Data), 1)
 	for _, path := range []string{"/" + number + "/messages", "/v24.0/" + number + "/messages"} {
 		got := s.graph("POST", path, graphText)
 		is.Equal(got.status, 200)
@@ -130,6 +134,8 @@ func TestTheGatewaySendsAsTheProviderWould(t *testing.T) {
 		is.Equal(got.view().Contacts[0].WaID, "15550001111")
 		is.True(strings.HasPrefix(got.header.Get("X-Request-Id"), "req_"))
 	}
+	s.read("/"+number+"/conversations?waiting=true", &waiting)
+	is.Equal(len(waiting.Data), 0) // it is an answer
 
 	// What we have no name for passes on, and the tag at the provider is ours.
 	flow := `{"messaging_product":"whatsapp","recipient_type":"individual","to":"+1 (555) 000-1111","type":"interactive",` +
@@ -146,7 +152,7 @@ func TestTheGatewaySendsAsTheProviderWould(t *testing.T) {
 	var list struct {
 		Data []struct{ Type, Source, Status string }
 	}
-	s.read("/"+number+"/messages?limit=10", &list)
+	s.read("/"+number+"/messages?limit=10&direction=outbound", &list)
 	is.Equal(len(list.Data), 3)
 	for _, m := range list.Data {
 		is.Equal(m.Source, "gateway")
