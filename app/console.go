@@ -37,6 +37,7 @@ func (a *App) openConsole() {
 			InterruptJob:  func(id int64) { a.runner.Cancel(id) },
 			PublicURL:     a.URL(),
 			Live:          a.live,
+			ClockOffset:   a.Clock.Offset,
 			Replica:       a.replicaView,
 		}),
 		PublicURL:   a.URL(),

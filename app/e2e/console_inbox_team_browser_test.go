@@ -7,6 +7,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"confab/storage"
+	"confab/storage/storagetest"
 )
 
 // A colleague is asked by a note, the conversation sleeps, and what waits is found.
@@ -18,6 +19,9 @@ func TestTheTeamLeavesNotesAndPutsOffWhatCanWait(t *testing.T) {
 	s.says(number, "15550002222", "Bo Chen", textOf("Hello"))
 	c := s.console(t, storage.RoleAgent)
 	other := s.seated(t, "Bea Stone", "bea@example.com", storage.RoleAgent)
+	storagetest.Update(t, s.app.DB, func(tx *storage.Tx) error { // with a name that begins hers
+		return tx.InsertUser(&storage.User{OrganizationID: s.tenant.Organization.ID, TeamID: s.tenant.Team.ID, Name: "Bea"})
+	})
 	c.count("Waiting", "2")
 	c.Click("tab", "Waiting")
 	c.showsRows("Ana Ruiz", "Bo Chen") // who waits longest is first
@@ -29,12 +33,13 @@ func TestTheTeamLeavesNotesAndPutsOffWhatCanWait(t *testing.T) {
 	c.Click("tab", "Note")
 	c.Gone("button", "Send")
 	c.Focus("textbox", "Note")
-	c.Press("Please approve, @be")
+	c.Press("Please approve, @bea s")
 	c.Find("option", "Bea Stone")
 	c.Press(kb.Enter)
 	c.shoot("inbox-note-form")
 	c.Click("button", "Add note")
 	c.Find("article", "Note by You")
+	c.is.Equal(storagetest.Select[string](t, s.app.Config.DataDir, `SELECT u.name FROM unread_mentions m JOIN users u ON u.id = m.user_id`), []string{"Bea Stone"})
 	c.Click("tab", "Reply")
 	c.Find("button", "Send")
 	said := s.exchange("GET", s.app.URL()+"/v1/"+number+"/messages?conversation_id="+ana, "")

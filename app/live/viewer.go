@@ -14,8 +14,9 @@ const (
 	EndedSignedOut   = "signed_out" // or the session was ended, or has expired
 	EndedDisabled    = "disabled"
 	EndedRoleChanged = "role_changed"
-	EndedSuspended   = "suspended" // the organization
-	EndedStopping    = "stopping"  // the server; it can be reached again soon
+	EndedClockMoved  = "clock_moved" // that of a sandbox
+	EndedSuspended   = "suspended"   // the organization
+	EndedStopping    = "stopping"    // the server; it can be reached again soon
 )
 
 // viewer is an open console, and what it has not been sent yet.

@@ -53,7 +53,6 @@ func (s *Server) controlMoveClock(c *controlCall) (any, error) {
 	}
 
 	view := s.viewClock()
-	s.publish("clock", func() any { return view })
 	view.Started = &started
 	return view, nil
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"time"
 
 	"confab/app/api"
 	"confab/app/api/rest"
@@ -42,6 +43,8 @@ type Options struct {
 	PublicURL string
 	// Live sends consoles what happens.
 	Live *live.Hub
+	// ClockOffset is how far the clock of a sandbox was moved.
+	ClockOffset func() time.Duration
 	// Replica is what Health shows of the replica; nil without one.
 	Replica func() any
 }

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 
 	"confab/app/api"
@@ -21,12 +22,24 @@ func (s *Server) streamConsole(r *rest.Request) (rest.Reply, error) {
 		Role:         r.User.Role,
 		LastEventID:  r.HTTP.Header.Get("Last-Event-ID"),
 		EventTypes:   readableEvents(r.User.Role),
-		Ended:        func(ctx context.Context) string { return s.api.WhyEnded(ctx, r.Visitor) },
+		Ended:        s.whyEnded(r),
 	})
 	if err != nil {
 		return rest.Reply{}, api.StreamError(err)
 	}
 	return rest.Reply{Stream: func(x *rest.Exchange) { s.api.SendStream(x, opened, stream.EventStream{}) }}, nil
+}
+
+// whyEnded says why the stream of a console may not go on; "" if it may. Besides what ends the streams of
+// a person, the clock of a sandbox was moved: all times on its page count from where the clock was.
+func (s *Server) whyEnded(r *rest.Request) func(context.Context) string {
+	shown := r.Query().Get("clock_offset_ms") // only a sandbox sends it
+	return func(ctx context.Context) string {
+		if shown != "" && shown != strconv.FormatInt(s.ClockOffset().Milliseconds(), 10) {
+			return live.EndedClockMoved
+		}
+		return s.api.WhyEnded(ctx, r.Visitor)
+	}
 }
 
 // readableEvents are the types of events that a role may read; nil for all. Agents read

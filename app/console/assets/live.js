@@ -15,7 +15,7 @@
  * once, then after ever longer waits. It goes on after the last event that came.
  */
 import { signal } from "./dom.js";
-import { me, root, signInAgain } from "./session.js";
+import { clockOffset, me, root, sandbox, signInAgain } from "./session.js";
 
 /**
  * @typedef {{ kind: string, ids: string[] }} Hint
@@ -201,7 +201,7 @@ async function read() {
   isAnswered = false;
   share({ event: "" });
   try {
-    const response = await fetch(new URL("api/stream", root), {
+    const response = await fetch(new URL(sandbox ? "api/stream?clock_offset_ms=" + clockOffset : "api/stream", root), {
       cache: "no-store",
       headers: position ? { "Last-Event-ID": position } : {},
       signal: opened.signal,
@@ -286,7 +286,7 @@ function receive(message) {
       updatePresence(data);
       break;
     case "ended":
-      if (data.reason === "role_changed") location.reload();
+      if (data.reason === "role_changed" || data.reason === "clock_moved") location.reload();
       else if (data.reason === "signed_out" || data.reason === "disabled") signInAgain();
       break;
     default:

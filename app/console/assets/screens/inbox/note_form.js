@@ -29,8 +29,16 @@ export function noteForm(at) {
     const name = asked();
     return name === undefined ? [] : team().filter((one) => fold(one.name).startsWith(fold(name)) && one.name !== name).slice(0, 8);
   });
-  /** Who is named in the text by an @. */
-  const mentions = () => team().filter((one) => value().includes("@" + one.name)).map((one) => one.id).slice(0, mostPeople);
+  /** Who is named in the text by an @: long names first, or Ann would be named by @Ann Lee. */
+  const mentions = () => {
+    let rest = value();
+    const named = team().sort((a, b) => b.name.length - a.name.length).filter(({ name }) => {
+      const before = rest;
+      rest = rest.replaceAll("@" + name, "");
+      return rest !== before;
+    });
+    return named.map((one) => one.id).slice(0, mostPeople);
+  };
   const excess = computed(() => [...value()].length - longest);
   const canAdd = () => value().trim() !== "" && excess() <= 0 && !busy();
 

@@ -9,7 +9,7 @@ import { together } from "../../live.js";
 import { follow } from "../../parts/lists.js";
 import { toastError } from "../../parts/notices.js";
 import { pace, resource } from "../../parts/states.js";
-import { clockOffset, number, root } from "../../session.js";
+import { number, root } from "../../session.js";
 
 /** How many calls are shown. */
 const shownCalls = 50;
@@ -104,16 +104,14 @@ export function openSimulator(id) {
     messages.set((await sim("GET", `people/${encodeURIComponent(id)}/messages?phone_number_id=${chosen}`)).data);
   });
   const readAll = once(async () => {
-    const [numbers, set, time, made] = await Promise.all([
+    const [numbers, set, made] = await Promise.all([
       sim("GET", "numbers"),
       sim("GET", "settings"),
-      sim("GET", "clock"),
       sim("GET", "calls?direction=all&limit=" + shownCalls),
       readPeople(),
       readFaults(),
       readTemplates(),
     ]);
-    followClock(time);
     businesses.set(numbers.data);
     settings.set(set);
     calls.set(made.data);
@@ -144,7 +142,6 @@ export function openSimulator(id) {
     faults: readFaults,
     template: readTemplates,
     reset: readAll,
-    clock: followClock,
     gap: readAll,
   }, readAll);
 
@@ -154,9 +151,6 @@ export function openSimulator(id) {
 
   return { id, conversation: found.data, people, person, business, messages, settings, faults, templates, calls, base, typing, ready };
 }
-
-/** followClock loads the page again when the clock was moved: what is shown counts from before. @param {any} clock */
-const followClock = (clock) => clock.offset_ms !== clockOffset && location.reload();
 
 /** findConversation finds that of a number and a person. @param {(string | null | undefined)[]} sides @returns {Promise<string>} */
 async function findConversation([of, phone]) {
