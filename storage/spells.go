@@ -1,7 +1,7 @@
 package storage
 
 import (
-	"fmt"
+	"math"
 	"strings"
 )
 
@@ -187,24 +187,28 @@ func (rx *Rx) EachSpell(account int64, from, before Time, by SpellKey, fn func(S
 
 func (rx *Rx) eachSpell(account int64, from, before Time, by SpellKey, atOnce int, fn func(SpellFigures) error) error {
 	over, lasting := by.columns()
-	const step = `SELECT coalesce(group_concat(figures, ''), ''), count(*), coalesce(max(at), 0) FROM (%s ORDER BY at LIMIT ?4)`
-	queries := []string{fmt.Sprintf(step, `
-		SELECT opened_at AS at, `+over+`figures AS figures FROM spells
-		WHERE account_id = ?1 AND opened_at BETWEEN ?2 AND ?3`), fmt.Sprintf(step, `
-		SELECT spell_opened_at AS at, `+lasting+spellFigures+` AS figures FROM conversations v INDEXED BY conversations_by_opening
-		WHERE v.account_id = ?1 AND v.spell_opened_at > 0 AND v.spell_opened_at BETWEEN ?2 AND ?3`)}
+	queries := []string{`
+		SELECT coalesce(group_concat(figures, ''), '') FROM (
+			SELECT ` + over + `figures AS figures FROM spells
+			WHERE account_id = ?1 AND opened_at BETWEEN ?2 AND ?3
+			ORDER BY opened_at
+			LIMIT ?4)`, `
+		SELECT coalesce(group_concat(figures, ''), '') FROM (
+			SELECT ` + lasting + spellFigures + ` AS figures FROM conversations v INDEXED BY conversations_by_opening
+			WHERE v.account_id = ?1 AND v.spell_opened_at > 0 AND v.spell_opened_at BETWEEN ?2 AND ?3
+			ORDER BY v.spell_opened_at
+			LIMIT ?4)`}
 
 	for limit := atOnce; from < before; {
 		var texts [2]string
 		last := before - 1
 		for i, query := range queries {
-			var n int
-			var at Time
-			if err := rx.Scan([]any{&texts[i], &n, &at}, query, account, from, last, limit); err != nil {
+			text, err := value[string](rx, query, account, from, last, limit)
+			if err != nil {
 				return err
 			}
-			if n == limit {
-				last = at - 1 // there may be more of that instant
+			if texts[i] = text; strings.Count(text, ";") == limit {
+				last = lastOpening(text) - 1 // there may be more of that instant
 			}
 		}
 		if last < from {
@@ -247,6 +251,13 @@ func readFigures(text string, last Time, fn func(SpellFigures) error) error {
 		}
 	}
 	return nil
+}
+
+// lastOpening is when the last of many spells was opened.
+func lastOpening(text string) (at Time) {
+	last := text[strings.LastIndexByte(text[:len(text)-1], ';')+1:]
+	_ = readFigures(last, math.MaxInt64, func(s SpellFigures) error { at = s.OpenedAt; return nil })
+	return at
 }
 
 // readNumber reads a number and what ends it, and returns the rest; it is -1 without digits.

@@ -182,6 +182,17 @@ func TestSpellsThatEndMeanwhileAreReadOnce(t *testing.T) {
 		return nil
 	})
 
+	counted := func() {
+		t.Helper()
+		for atOnce := 1; atOnce < 5; atOnce++ { // those of one instant are counted, however many a step reads
+			n := 0
+			storagetest.View(t, db, func(rx *storage.Rx) error {
+				return rx.EachSpellInSteps(account.ID, 1, 200, storage.SpellsTogether, atOnce, func(storage.SpellFigures) error { n++; return nil })
+			})
+			is.Equal(n, len(contacts))
+		}
+	}
+	counted()
 	seen := 0
 	for next := storage.Time(1); next < 200; {
 		var rows []storage.Spell
@@ -206,6 +217,7 @@ func TestSpellsThatEndMeanwhileAreReadOnce(t *testing.T) {
 		})
 	}
 	is.Equal(seen, len(contacts))
+	counted()
 }
 
 // An upgrade knows the spell that lasts from the changes and messages that are there.
