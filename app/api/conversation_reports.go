@@ -133,8 +133,9 @@ type conversationReport struct {
 	opened  int64    // in all
 	total   spellSum // by label alone: a spell may have several. Else it is the sum of the groups
 
-	// The group of the last spell by time, and when it begins and ends: most follow each other.
+	// The group of the last spell: by time when it begins and ends, else its name. Most follow each other.
 	begin, end storage.Time
+	lastName   string
 	last       *spellSum
 }
 
@@ -144,7 +145,7 @@ func (c *conversationReport) add(number string, f storage.SpellFigures) {
 	switch c.groupBy {
 	case "day", "hour":
 		if f.OpenedAt < c.begin || f.OpenedAt >= c.end {
-			c.last = c.group(c.span(f.OpenedAt))
+			c.group(c.span(f.OpenedAt))
 		}
 		c.last.add(f)
 	case "label":
@@ -160,11 +161,16 @@ func (c *conversationReport) add(number string, f storage.SpellFigures) {
 }
 
 func (c *conversationReport) group(name string) *spellSum {
+	if c.last != nil && c.lastName == name {
+		return c.last
+	}
+
 	sum := c.sums[name]
 	if sum == nil {
 		sum = new(spellSum)
 		c.sums[name] = sum
 	}
+	c.lastName, c.last = name, sum
 	return sum
 }
 
