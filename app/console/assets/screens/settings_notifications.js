@@ -61,5 +61,5 @@ function aboutSection() {
     el("input", { type: "radio", name: "notify", value, checked: () => me().notify_about === value, onchange: () => void choose(value) }),
     el("span", null, label)));
   return section(text.about, { lead: text.aboutLead },
-    el("fieldset.field.radios", null, el("legend.label", null, text.about), el("div.choices", null, choices)));
+    el("fieldset.field.radios", null, el("legend.unseen", null, text.about), el("div.choices", null, choices)));
 }

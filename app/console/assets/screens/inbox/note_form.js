@@ -2,6 +2,7 @@
 import { computed, el, flush, list, signal } from "../../dom.js";
 import { button, face, icon } from "../../parts/basics.js";
 import { toastError } from "../../parts/notices.js";
+import { me } from "../../session.js";
 import { draftOf, noDraft } from "./drafts.js";
 import { noteForm as text } from "texts/composer.js";
 
@@ -27,7 +28,8 @@ export function noteForm(at) {
   const team = () => /** @type {any[]} */ (at.people()).filter((one) => one.status !== "disabled" && one.name);
   const fitting = computed(() => {
     const name = asked();
-    return name === undefined ? [] : team().filter((one) => fold(one.name).startsWith(fold(name)) && one.name !== name).slice(0, 8);
+    if (name === undefined) return [];
+    return team().filter((one) => one.id !== me().id && one.name !== name && fold(one.name).startsWith(fold(name))).slice(0, 8);
   });
   /** Who is named in the text by an @: long names first, or Ann would be named by @Ann Lee. */
   const mentions = () => {

@@ -167,7 +167,6 @@ function row(key, name, { href, below, isCurrent = () => false, age, drawing, ma
     drawing ? el("span.face", { "aria-hidden": "true" }, drawing) : () => face(named()),
     el("div.row-text", null,
       el("a", { href, dir: "auto", "aria-describedby": "found-" + key }, () => (marks ? marked(named(), marks()) : named())),
-    ),
-    el("span.row-age", null, age && stamp(age, ageOf)),
+      el("span.row-age", null, age && stamp(age, ageOf))),
     el("p.row-last.found", { id: "found-" + key }, below));
 }
