@@ -180,6 +180,34 @@ var contentRules = []rule{
 		WHERE m.direction = 'outbound' AND status.first < sent.first`},
 }
 
+// firingRules are about what the rules of organizations did.
+var firingRules = []rule{
+	// An idle rule may fire every day for the same silence; that it is a day's is held by an index.
+	{"rule that fired more than once for a message", `
+		SELECT format('%s fired %d times for %s', rule_id, count(*), message_id)
+		FROM rule_firings
+		WHERE scope NOT LIKE 'day %'
+		GROUP BY rule_id, message_id
+		HAVING count(*) > 1`},
+
+	{"rules that did not fire in their order", `
+		SELECT format('%s before %s, for %s', first.rule_id, next.rule_id, first.message_id)
+		FROM rule_firings first JOIN rule_firings next ON next.message_id = first.message_id AND next.id > first.id
+			JOIN rules a ON a.id = first.rule_id JOIN rules b ON b.id = next.rule_id
+		WHERE b.position < a.position AND max(a.updated_at, b.updated_at) <= first.created_at
+			AND a.on_event <> 'conversation_idle' AND b.on_event <> 'conversation_idle'`},
+
+	{"replies of a rule that are not as many as it gave", `
+		SELECT format('%s: %d messages, %d replies', coalesce(m.rule_id, f.rule_id), m.sent, f.given)
+		FROM (SELECT rule_id, count(*) AS sent FROM messages WHERE rule_id IS NOT NULL GROUP BY rule_id) m
+		FULL JOIN (
+			SELECT f.rule_id, count(*) AS given
+			FROM rule_firings f, json_each(f.actions) a
+			WHERE a.value ->> 'action' = 'reply' AND a.value ->> 'outcome' = 'done'
+			GROUP BY f.rule_id) f ON f.rule_id = m.rule_id
+		WHERE coalesce(m.sent, 0) <> coalesce(f.given, 0)`},
+}
+
 // fileRules are about the file.
 var fileRules = []rule{
 	{"fault in the file", `SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'`},
@@ -194,13 +222,13 @@ type Contradiction struct {
 
 // Find returns the contradictions in the database of a data directory.
 func Find(dir string) ([]Contradiction, error) {
-	return find(dir, slices.Concat(fileRules, jobRules, broadcastRules, contentRules))
+	return find(dir, slices.Concat(fileRules, jobRules, broadcastRules, contentRules, firingRules))
 }
 
 // FindInMotion is Find for a server that was stopped in the midst of its work, of which jobs
 // are left.
 func FindInMotion(dir string) ([]Contradiction, error) {
-	return find(dir, slices.Concat(fileRules, broadcastRules, contentRules))
+	return find(dir, slices.Concat(fileRules, broadcastRules, contentRules, firingRules))
 }
 
 func find(dir string, rules []rule) (found []Contradiction, err error) {

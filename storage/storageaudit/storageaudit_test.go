@@ -35,6 +35,14 @@ const sound = `
 	UNION ALL
 	SELECT 'wbd_waits', 1, id, 'evt_status', 'message.status', 'wamid.1', 'failed', 1, 2 FROM subscriptions;
 
+	INSERT INTO rules (id, organization_id, position, name, enabled, on_event, conditions, actions, templates, once_per, stop, created_at, updated_at)
+	VALUES ('rul_1', 1, 1, 'first', 1, 'message_received', '{}', '[]', '[]', 'spell', 0, 1, 1),
+		('rul_2', 1, 2, 'second', 1, 'message_received', '{}', '[]', '[]', 'day', 0, 1, 1);
+	INSERT INTO rule_firings (id, rule_id, account_id, conversation_id, message_id, scope, actions, created_at)
+	VALUES ('fir_1', 'rul_1', 1, 'cnv_1', 'msg_received', 'spell msg_received', '[{"action":"reply","outcome":"done"}]', 1),
+		('fir_2', 'rul_2', 1, 'cnv_1', 'msg_received', 'day 1970-01-01', '[{"action":"note","outcome":"done"}]', 1);
+	UPDATE messages SET rule_id = 'rul_1' WHERE id = 'msg_sent';
+
 	INSERT INTO jobs (id, kind, args, state, due_at, created_at)
 	VALUES (1, 'send', '{"account":1,"message":"msg_waits"}', 'due', 1, 1),
 		(2, 'deliver', '{"delivery":"wbd_waits"}', 'due', 1, 1),
@@ -99,6 +107,18 @@ var breaches = map[string][]string{
 	"message.status that was emitted before message.sent": {
 		`UPDATE events SET rowid = 99 WHERE id = 'evt_sent'`,
 	},
+	"rule that fired more than once for a message": {
+		`INSERT INTO rule_firings (id, rule_id, account_id, conversation_id, message_id, scope, actions, created_at)
+		VALUES ('fir_11', 'rul_1', 1, 'cnv_1', 'msg_received', 'spell again', '[]', 1)`,
+	},
+	"rules that did not fire in their order": {
+		`UPDATE rule_firings SET id = 'fir_0' WHERE id = 'fir_2'`,
+	},
+	"replies of a rule that are not as many as it gave": {
+		`UPDATE messages SET rule_id = 'rul_1' WHERE id = 'msg_waits'`,
+		`UPDATE messages SET rule_id = NULL`,
+		`DELETE FROM rule_firings WHERE id = 'fir_1'`,
+	},
 
 	"row without the row that it refers to": {
 		`PRAGMA foreign_keys = OFF; UPDATE contacts SET account_id = 99 WHERE id = 'ctc_2'`,
@@ -129,7 +149,7 @@ func TestNothingIsWrongWithASoundDatabase(t *testing.T) {
 }
 
 func TestEveryRuleFindsWhatBreaksIt(t *testing.T) {
-	for _, r := range slices.Concat(fileRules, jobRules, contentRules) {
+	for _, r := range slices.Concat(fileRules, jobRules, contentRules, firingRules) {
 		if len(breaches[r.what]) == 0 {
 			t.Errorf("nothing here breaks the rule about a %s", r.what)
 		}

@@ -54,6 +54,7 @@ type row struct {
 	ID        string `json:"id"`
 	MessageID string `json:"message_id"`
 	Direction string `json:"direction"`
+	Thread    string `json:"conversation_id"`
 	Source    string `json:"source"`
 	Status    string `json:"status"`
 	Type      string `json:"type"`
@@ -68,7 +69,7 @@ type row struct {
 const sourceBroadcast = "broadcast"
 
 // otherSources are those of messages with an audit of their own.
-var otherSources = []string{sourceBroadcast, sourceConsole, sourceGateway}
+var otherSources = []string{sourceBroadcast, sourceConsole, sourceGateway, sourceRule}
 
 // tenantAudit is the audit of one tenant.
 type tenantAudit struct {
@@ -77,6 +78,7 @@ type tenantAudit struct {
 	seen   rig.Findings
 	rows   map[string]row      // messages that the server sent, by our id
 	copies map[string][]string // what the provider has of them, by our id
+	heard  map[string]int      // messages of people, reactions apart, by conversation
 	taken  map[string]bool     // events that the steady endpoint took
 }
 
@@ -92,6 +94,7 @@ func (o *tenantAudit) run() error {
 		(*tenantAudit).auditProvider,
 		(*tenantAudit).auditGateway,
 		(*tenantAudit).auditEvents,
+		(*tenantAudit).auditRules,
 		(*tenantAudit).auditMerges,
 		(*tenantAudit).auditRepeats,
 		(*tenantAudit).auditBroadcasts,
@@ -113,7 +116,7 @@ func (o *tenantAudit) auditMessages() error {
 		return err
 	}
 
-	o.rows = make(map[string]row)
+	o.rows, o.heard = make(map[string]row), make(map[string]int)
 	inbound, echoed := make(map[string]int), make(map[string]int)
 	for _, item := range items {
 		var m row
@@ -123,6 +126,9 @@ func (o *tenantAudit) auditMessages() error {
 		switch {
 		case m.Direction == "inbound":
 			inbound[m.MessageID]++
+			if m.Type != "reaction" {
+				o.heard[m.Thread]++
+			}
 		case m.Source == "app":
 			echoed[m.MessageID]++
 		default:

@@ -18,6 +18,7 @@ type report struct {
 	events, deliveries int
 	repeated           int // deliveries that an endpoint took more than once
 	passed             int // sends through the gateway
+	firings            int // of rules that fire for every message
 	broadcasts         int
 	recipients         int            // of all broadcasts
 	streams            int            // connections of readers
@@ -78,6 +79,7 @@ func (r *report) String() string {
 	line("  of them failed in the end", fmt.Sprintf("%d (of which the provider has %d)", r.failures, r.failuresThere))
 	line("sent through the gateway", r.passed)
 	line("messages received", r.received)
+	line("rules fired for every message", r.firings)
 	line("broadcasts", fmt.Sprintf("%d (to %d people)", r.broadcasts, r.recipients))
 	line("browsers", fmt.Sprintf("%d (%d steps, %d messages sent)", r.browsers, r.steps, r.typed))
 	line("events", r.events)

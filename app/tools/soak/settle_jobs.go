@@ -30,7 +30,7 @@ func (j job) String() string {
 // by themselves.
 var workKinds = []string{
 	"send", "receipt", "deliver", "media.fetch", "send.later", "contacts.import",
-	"broadcast.run", "broadcast.send", "broadcast.resume",
+	"broadcast.run", "broadcast.send", "broadcast.resume", "rules.run",
 }
 
 // work lists the jobs of workKinds that wait or run.

@@ -251,9 +251,9 @@ func (t *trial) tryClock() error {
 // sent and received, because the audit asks for all of them.
 func (t *trial) messageCapacity() string {
 	// People write half as much as a tenant sends, and changes and echoes are fewer
-	// still, so three times the sends is more than enough. Merges come on top.
-	// So do broadcasts and later sends.
-	const tenants, factor, merging, campaigning = 2, 3, 20, 120
+	// still, and rules answer less often than people write, so four times the sends is more than
+	// enough. Merges come on top. So do broadcasts and later sends.
+	const tenants, factor, merging, campaigning = 2, 4, 20, 120
 	return strconv.Itoa(1000 + int(tenants*(factor*t.rate+merging+campaigning)*t.length.Seconds()))
 }
 

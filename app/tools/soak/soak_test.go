@@ -36,7 +36,7 @@ func TestTwentySecondsOfEverything(t *testing.T) {
 	if r.failed() {
 		t.Errorf("%d discrepancies", r.discrepancies())
 	}
-	if r.sent == 0 || r.received == 0 || r.events == 0 || r.passed == 0 {
+	if r.sent == 0 || r.received == 0 || r.events == 0 || r.passed == 0 || r.firings == 0 {
 		t.Error("nothing happened")
 	}
 }

@@ -22,6 +22,7 @@ type tenant struct {
 	inboundLimit  *rate.Limiter // of people
 	media         string        // id of a file in the library
 	label         string
+	rules         []string          // those that fire for every message
 	hooks         map[string]string // subscriptions that live as long as the trial, by kind
 
 	mu       sync.Mutex
@@ -97,7 +98,7 @@ func (t *trial) newTenant(name string, index int) (*tenant, error) {
 }
 
 // createResources creates what the traffic of the tenant needs: a label, a media
-// file, a template and the subscriptions.
+// file, a template, rules and the subscriptions.
 func (o *tenant) createResources() (err error) {
 	var made struct{ ID string }
 	if err := o.post("/labels", `{"name":"seen"}`, "", &made); err != nil {
@@ -112,6 +113,9 @@ func (o *tenant) createResources() (err error) {
 	o.media = made.ID
 
 	if err := o.post("/"+o.number+"/templates", greeting, "", nil); err != nil {
+		return err
+	}
+	if err := o.createRules(); err != nil {
 		return err
 	}
 

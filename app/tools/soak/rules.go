@@ -1,0 +1,64 @@
+package main
+
+import "fmt"
+
+// sourceRule is the source of a message that a rule has sent.
+const sourceRule = "rule"
+
+// The rules of every tenant, in their order. %s is a label. What the storage shows of them, each
+// firing once and in its order, is audited there (see storageaudit); this is about what is lost.
+var ruleBodies = []string{
+	`{"name":"greets","on":"message_received","if":{"text":{"match":"contains","any":["hello"]}},"then":[{"reply":{"text":"We have got it."}}]}`,
+	`{"name":"labels","on":"message_received","then":[{"add_label":%q}],"once_per":"message"}`,
+	`{"name":"opens","on":"conversation_opened","then":[{"note":"It has begun."}]}`,
+	`{"name":"answers","on":"message_received","then":[{"reply":{"text":"Soon."}}],"once_per":"day"}`,
+	`{"name":"ends","on":"message_received","then":[{"note":"Look at this."}],"once_per":"message","stop":true}`,
+}
+
+// perHour is how often a rule that fires for every message does so in a conversation, at least: a
+// clock that was ahead allows more.
+const perHour = 10
+
+// createRules makes the rules of the tenant.
+func (o *tenant) createRules() error {
+	for i, body := range ruleBodies {
+		var made struct {
+			ID      string
+			OncePer string `json:"once_per"`
+		}
+		if i == 1 {
+			body = fmt.Sprintf(body, o.label)
+		}
+		if err := o.post("/rules", body, "", &made); err != nil {
+			return err
+		}
+		if made.OncePer == "message" {
+			o.rules = append(o.rules, made.ID)
+		}
+	}
+	return nil
+}
+
+// auditRules checks that no message of a person was forgotten by the rules that fire for each.
+func (o *tenantAudit) auditRules() error {
+	for _, rule := range o.rules {
+		fired, err := list[struct {
+			ConversationID string `json:"conversation_id"`
+		}](o.client, "/rules/"+rule+"/firings?limit=100")
+		if err != nil {
+			return err
+		}
+
+		counts := make(map[string]int)
+		for _, one := range fired {
+			counts[one.ConversationID]++
+		}
+		for conversation, said := range o.heard {
+			if n := counts[conversation]; n > said || n < min(said, perHour) {
+				o.discrepancy("%s has fired for %d of the %d messages in %s", rule, n, said, conversation)
+			}
+		}
+		o.report.firings += len(fired)
+	}
+	return nil
+}
