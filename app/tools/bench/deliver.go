@@ -88,6 +88,12 @@ func (b *bench) measureSentEvents(ctx context.Context, o *installation) error {
 // measureDelivery measures from the request that causes an event to the endpoint that
 // receives it. A round ends when every event was delivered exactly once.
 func (b *bench) measureDelivery(ctx context.Context, o *installation, connections int, request func() []byte) (*series, error) {
+	s := b.deliverySeries(o, connections, request)
+	return s, b.measureAll(ctx, s)
+}
+
+// deliverySeries is what measureDelivery measures.
+func (b *bench) deliverySeries(o *installation, connections int, request func() []byte) *series {
 	cause := load{address: o.Address, connections: connections, length: b.length, request: request}
 	s := &series{cost: meter{processes: o.processes()}}
 	s.measure = func(ctx context.Context) (round, error) {
@@ -98,7 +104,7 @@ func (b *bench) measureDelivery(ctx context.Context, o *installation, connection
 		t, err := o.receiver.Await(r.count)
 		return round{count: t.Count, waits: t.Waits}, err
 	}
-	return s, b.measureAll(ctx, s)
+	return s
 }
 
 // pacedRate is how many messages are sent a second: so few that nothing but the other

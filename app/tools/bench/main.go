@@ -109,6 +109,7 @@ var parts = []part{
 	{"gateway", onInstallation(0, (*bench).gateway)},
 	{"pocketbase", onInstallation(fewMessages, (*bench).pocketbase)},
 	{"deliver", onInstallation(0, (*bench).deliver)},
+	{"rules", onInstallation(0, (*bench).rules)},
 	{"inbound", onInstallation(0, (*bench).inbound)},
 	{"drain", onInstallation(0, (*bench).drain)},
 	{"fairness", onInstallation(0, (*bench).fairness)},
