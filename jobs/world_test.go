@@ -52,6 +52,8 @@ type world struct {
 
 	postponed atomic.Int64 // runs of sends that were put off
 	feeds     atomic.Int64 // runs of broadcasts
+
+	said, firings, answered int // messages of people, and what rules did, of which tests know
 }
 
 // count counts runs by how they ended.
