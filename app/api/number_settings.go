@@ -3,6 +3,7 @@ package api
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"slices"
 	"time"
 
@@ -65,14 +66,16 @@ func (b *HoursBody) Validate() error {
 		return rest.Invalid("timezone", "must be an IANA time zone, such as Europe/Madrid")
 	}
 
-	for day, spans := range b.Weekly {
+	// In an order, so that the same body is always refused for the same reason.
+	for _, day := range slices.Sorted(maps.Keys(b.Weekly)) {
 		if !slices.Contains(rules.Days(), day) {
 			return rest.Invalid("weekly", "has days called mon, tue, wed, thu, fri, sat and sun")
 		}
-		if err := checkSpans(day, spans); err != nil {
+		if err := checkSpans(day, b.Weekly[day]); err != nil {
 			return rest.Within("weekly", err)
 		}
 	}
+
 	if err := rest.AtMost("holidays", b.Holidays, maxHolidays); err != nil {
 		return err
 	}

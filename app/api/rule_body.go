@@ -280,14 +280,17 @@ func checkActionReferences(rx *storage.Rx, r *storage.Rule, i int, allowHTTP con
 		return checkUser(rx, r.OrganizationID, "assign", *a.Assign)
 	case a.HandOver != nil:
 		return checkHolderExists(rx, r.OrganizationID, "hand_over.to.id", *a.HandOver.To)
+
 	case a.Reply == nil:
 		return nil
+
 	case a.Reply.QuickReplyID != nil:
 		_, err := rx.QuickReply(r.OrganizationID, *a.Reply.QuickReplyID)
 		if errors.Is(err, storage.ErrNotFound) {
 			return rest.Invalid("reply.quick_reply_id", "must be a quick reply of this organization")
 		}
 		return err
+
 	case a.Reply.Template != nil:
 		t, err := prepareTemplate(rx, r, a.Reply.Template, allowHTTP)
 		r.Templates[i] = t

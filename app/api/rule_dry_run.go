@@ -41,6 +41,7 @@ type dryRunAction struct {
 
 // dryRunSince is the body of POST /v1/rules/:id/dry_run.
 type dryRunSince struct {
+	rest.Timed
 	Since *string `json:"since"`
 
 	since storage.Time
@@ -50,9 +51,9 @@ func (b *dryRunSince) Validate() error {
 	if b.Since == nil {
 		return rest.Missing("since")
 	}
+
 	at, err := time.Parse(time.RFC3339, *b.Since)
-	now := time.Now()
-	if err != nil || at.After(now) || at.Before(now.Add(-MaxDryRun-time.Minute)) {
+	if ago := -b.Until(at); err != nil || ago < 0 || ago > MaxDryRun+time.Minute {
 		return rest.Invalid("since", "must be a time within the last 30 days, such as 2026-01-02T03:04:05Z")
 	}
 	b.since = storage.Time(at.UnixMilli())

@@ -1,11 +1,18 @@
 package api
 
 import (
+	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/matryer/is"
 
+	"confab/app/api/rest"
+	"confab/jobs/rules"
 	"confab/storage"
+	"confab/storage/storagetest"
 )
 
 func TestHoursAreSetAndShown(t *testing.T) {
@@ -19,17 +26,27 @@ func TestHoursAreSetAndShown(t *testing.T) {
 	got = put(`{"timezone":"Europe/Madrid","weekly":{},"holidays":[{"date":"2026-12-31","spans":[["09:00","24:00"]]}]}`)
 	is.Equal(got.status, 200)
 	is.Equal(got.get("data.open_now"), false)
+	is.Equal(got.text("data.next_change_at")[:10], "2026-12-31") // the only day with hours
 	is.Equal(f.callAs(ours.Secret, "GET", "/"+ours.number+"/hours", "").get("data"), got.get("data"))
+
+	days := make([]string, 101)
+	for i := range days {
+		days[i] = `{"date":"` + time.Date(2027, 1, 1+i, 0, 0, 0, 0, time.UTC).Format("2006-01-02") + `"}`
+	}
+	is.Equal(put(`{"timezone":"UTC","holidays":[`+strings.Join(days[1:], ",")+`]}`).status, 200)
 
 	for body, param := range map[string]string{
 		`{}`: "timezone", `{"timezone":"Mars/Base"}`: "timezone",
-		`{"timezone":"UTC","weekly":{"mon":[["09:00","12:00"],["11:00","13:00"]]}}`:         "weekly.mon[1]",
-		`{"timezone":"UTC","weekly":{"mon":[["9:00","12:00"]]}}`:                            "weekly.mon[0]",
-		`{"timezone":"UTC","weekly":{"mon":[["12:00","12:00"]]}}`:                           "weekly.mon[0]",
-		`{"timezone":"UTC","holidays":[{"date":"2026-02-30"}]}`:                             "holidays[0].date",
-		`{"timezone":"UTC","holidays":[{"date":"2026-02-03"},{"date":"2026-02-03"}]}`:       "holidays[1].date",
-		`{"timezone":"UTC","weekly":{"mon":[["24:00","24:00"]]}}`:                           "weekly.mon[0]",
-		`{"timezone":"UTC","holidays":[{"date":"2026-02-03","spans":[["10:00","25:00"]]}]}`: "holidays[0].spans[0]",
+		`{"timezone":"UTC","holidays":[` + strings.Join(days, ",") + `]}`:                                                                                   "holidays",
+		`{"timezone":"UTC","weekly":{"sun":[["00:00","01:00"],["01:00","02:00"],["02:00","03:00"],["03:00","04:00"],["04:00","05:00"],["05:00","06:00"]]}}`: "weekly.sun",
+		`{"timezone":"UTC","weekly":{"sun":[["1","2"]],"mon":[["1","2"]],"wed":[["1","2"]],"fri":[["1","2"]]}}`:                                             "weekly.fri[0]", // always the same
+		`{"timezone":"UTC","weekly":{"mon":[["09:00","12:00"],["11:00","13:00"]]}}`:                                                                         "weekly.mon[1]",
+		`{"timezone":"UTC","weekly":{"mon":[["9:00","12:00"]]}}`:                                                                                            "weekly.mon[0]",
+		`{"timezone":"UTC","weekly":{"mon":[["12:00","12:00"]]}}`:                                                                                           "weekly.mon[0]",
+		`{"timezone":"UTC","holidays":[{"date":"2026-02-30"}]}`:                                                                                             "holidays[0].date",
+		`{"timezone":"UTC","holidays":[{"date":"2026-02-03"},{"date":"2026-02-03"}]}`:                                                                       "holidays[1].date",
+		`{"timezone":"UTC","weekly":{"mon":[["24:00","24:00"]]}}`:                                                                                           "weekly.mon[0]",
+		`{"timezone":"UTC","holidays":[{"date":"2026-02-03","spans":[["10:00","25:00"]]}]}`:                                                                 "holidays[0].spans[0]",
 	} {
 		is.Equal(put(body).text("error.param"), param) // body
 	}
@@ -71,17 +88,143 @@ func TestRulesAreOrderedAndChecked(t *testing.T) {
 	is.Equal(call("GET", "/rules/"+ours.has["rules"], "").get("data.position"), 1.0)
 }
 
+func TestOptOutWordsAreSetAndShown(t *testing.T) {
+	is := is.New(t)
+	f, ours, _ := serveEverything(t)
+	path := "/" + ours.number + "/opt_out"
+	var usual struct{ Data rules.OptOut }
+	is.NoErr(json.Unmarshal([]byte(f.callAs(ours.Secret, "GET", path, "").body), &usual))
+	is.Equal(*usual.Data.Enabled, false)
+	is.Equal(usual.Data.Stop, []string{"STOP", "UNSUBSCRIBE", "BAJA", "PARAR", "SAIR", "BERHENTI", "STOPP", "ARRET", "إلغاء"})
+	is.Equal(len(usual.Data.Start), len(usual.Data.Stop))
+
+	got := f.callAs(ours.Secret, "PUT", path, `{"enabled":true,"stop":[" basta "],"stop_reply":"Bye"}`)
+	is.Equal(got.get("data.stop"), []any{"basta"})
+	is.Equal(len(got.get("data.start").([]any)), len(usual.Data.Start)) // those that are absent are the defaults
+	is.Equal(f.callAs(ours.Secret, "GET", path, "").get("data"), got.get("data"))
+	for body, param := range map[string]string{
+		`{}`: "enabled", `{"enabled":true,"stop":[]}`: "stop", `{"enabled":true,"stop":["x"," "]}`: "stop[1]",
+		`{"enabled":true,"stop":["x"],"start":["y","X!"]}`: "start[1]", `{"enabled":true,"stop_reply":""}`: "stop_reply",
+	} {
+		is.Equal(f.callAs(ours.Secret, "PUT", path, body).text("error.param"), param) // body
+	}
+}
+
+func TestARuleIsChangedWithinItsBounds(t *testing.T) {
+	is := is.New(t)
+	f, ours, _ := serveEverything(t)
+	call := func(method, path, body string) answer { return f.callAs(ours.Secret, method, path, body) }
+	own := "/rules/" + ours.has["rules"]
+	got := call("PATCH", own, `{"on":"conversation_idle","if":{"idle_minutes":5},"once_per":"day","stop":true,"enabled":false}`)
+	is.Equal(got.status, 200)
+	is.Equal(got.get("data.if.idle_minutes"), 5.0)
+	is.Equal(got.get("data.enabled"), false)
+	is.Equal(len(got.get("data.then").([]any)), 1) // as before
+	for body, param := range map[string]string{
+		`{}`: "name", `{"name":null}`: "name", `{"on":"message_received"}`: "if.idle_minutes", `{"if":{}}`: "if.idle_minutes",
+		`{"if":{"idle_minutes":43201}}`: "if.idle_minutes", `{"then":[]}`: "then", `{"then":[{"resolve":false}]}`: "then[0].resolve",
+		`{"then":[` + strings.Repeat(`{"resolve":true},`, 5) + `{"resolve":true}]}`: "then", `{"once_per":"week"}`: "once_per",
+	} {
+		is.Equal(call("PATCH", own, body).text("error.param"), param) // body
+	}
+
+	// One that was disabled because something is gone says so until it is enabled, which needs all of it.
+	f.exec(`UPDATE rules SET enabled = 0, disabled_reason = 'label_gone' WHERE id = ?`, ours.has["rules"])
+	is.Equal(call("PATCH", own, `{"name":"Still"}`).text("data.disabled_reason"), "label_gone")
+	f.exec(`UPDATE rules SET actions = '[{"add_label":"lbl_01JQ0Z8M4T9V2X3W5Y6A7B8C9D"}]' WHERE id = ?`, ours.has["rules"])
+	is.Equal(call("PATCH", own, `{"enabled":true}`).text("error.param"), "then[0].add_label")
+	is.Equal(call("PATCH", own, `{"enabled":true,"then":[{"resolve":true}]}`).get("data.disabled_reason"), nil)
+
+	for i := range 99 {
+		storagetest.Update(t, f.db, func(tx *storage.Tx) error {
+			return tx.InsertRule(&storage.Rule{
+				OrganizationID: ours.Organization.ID, Name: fmt.Sprint(i), On: storage.OnMessageReceived, OncePer: storage.OncePerDay,
+				Then: storage.RuleActions{{Resolve: new(true)}},
+			})
+		})
+	}
+	refused := call("POST", "/rules", `{"name":"101st","on":"message_received","then":[{"resolve":true}]}`)
+	is.Equal(refused.code(), "402 quota_exceeded")
+	is.Equal(len(f.walk("/rules?limit=30", func() {})), 100)
+}
+
+func TestWhatARuleDidIsListed(t *testing.T) {
+	is := is.New(t)
+	f, ours, theirs := serveEverything(t)
+	for i := range 3 {
+		storagetest.Update(t, f.db, func(tx *storage.Tx) error {
+			return tx.InsertFiring(&storage.Firing{
+				RuleID: ours.has["rules"], AccountID: 1, ConversationID: ours.has["conversations"], MessageID: ours.has["messages"],
+				Scope: fmt.Sprint(i), Actions: storage.JSON(`[{"action":"add_label","outcome":"refused","reason":"label_gone"}]`),
+			})
+		})
+	}
+	got := f.callAs(ours.Secret, "GET", "/rules/"+ours.has["rules"]+"/firings?limit=2", "")
+	first := got.get("data").([]any)[0].(map[string]any)
+	is.Equal(first["object"], "rule_firing")
+	is.Equal(first["rule_id"], ours.has["rules"])
+	is.Equal(first["actions"], []any{map[string]any{"action": "add_label", "outcome": "refused", "reason": "label_gone"}})
+	is.True(got.text("next_cursor") != "")
+	is.Equal(f.callAs(theirs.Secret, "GET", "/rules/"+ours.has["rules"]+"/firings", "").status, 404)
+}
+
+func TestADryRunShowsWhatWouldMatchAndChangesNothing(t *testing.T) {
+	is := is.New(t)
+	f, a := serveNumber(t)
+	ana := f.contact(a, "+15550001111")
+	said := make([]storage.Message, 30)
+	for i := range said {
+		said[i] = received(fmt.Sprint("wamid.", i))
+		said[i].Content = storage.JSON([]string{`{"body":"What is the PRICE?"}`, `{"body":"hi"}`}[i%2])
+	}
+	f.say(ana, said...)
+	f.say(ana, storage.Message{Direction: storage.Inbound, Type: "reaction", Status: storage.MessageDelivered, Source: "app", Content: storage.JSON(`{}`)},
+		written("text", "sent"))
+	before, since := f.effects(), time.Now().Add(-time.Hour).Format(time.RFC3339)
+	try := func(rule string) answer {
+		return f.call("POST", "/rules/dry_run", `{"since":"`+since+`","rule":`+rule+`}`)
+	}
+
+	got := try(`{"name":"x","on":"message_received","if":{"text":{"match":"contains","any":["price"]}},"then":[{"note":"x"},{"resolve":true}]}`)
+	is.Equal(got.status, 200)
+	is.Equal(got.get("data.examined"), 30.0)
+	is.Equal(got.get("data.matched"), 15.0)
+	is.Equal(got.get("data.truncated"), false)
+	first := got.get("data.examples").([]any)[0].(map[string]any)
+	is.Equal(first["actions"], []any{map[string]any{"action": "note"}, map[string]any{"action": "resolve"}})
+	is.Equal(first["message_id"], said[28].ID) // the newest
+	is.Equal(len(try(`{"name":"x","on":"message_received","then":[{"note":"x"}]}`).get("data.examples").([]any)), 20)
+	is.Equal(try(`{"name":"x","on":"conversation_opened","then":[{"note":"x"}]}`).get("data.matched"), 1.0)
+	is.Equal(try(`{"name":"x","on":"message_received","if":{"first_contact":true},"then":[{"note":"x"}]}`).get("data.matched"), 1.0)
+	is.Equal(try(`{"name":"x","on":"message_received","if":{"assigned":true},"then":[{"note":"x"}]}`).get("data.matched"), 0.0)
+	is.Equal(try(`{"name":"x","on":"conversation_idle","if":{"idle_minutes":5},"then":[{"note":"x"}]}`).get("data.matched"), 0.0)
+	f.exec(`UPDATE messages SET created_at = created_at - 600000`)
+	is.Equal(try(`{"name":"x","on":"conversation_idle","if":{"idle_minutes":5},"then":[{"note":"x"}]}`).get("data.matched"), 1.0)
+	is.Equal(try(`{"name":"x","on":"message_received","then":[{"add_label":"lbl_01JQ0Z8M4T9V2X3W5Y6A7B8C9D"}]}`).text("error.param"), "rule.then[0].add_label")
+	is.Equal(f.effects(), before)
+}
+
+// The clock of a sandbox can be moved: what is 30 days ago is what it says.
+func TestADryRunGoesByTheClockOfTheDatabase(t *testing.T) {
+	is := is.New(t)
+	moved := time.Now().Add(90 * 24 * time.Hour)
+	for ago, allowed := range map[time.Duration]bool{
+		0: true, time.Hour: true, 30 * 24 * time.Hour: true, 31 * 24 * time.Hour: false, 90 * 24 * time.Hour: false, -time.Hour: false,
+	} {
+		since := `"since":"` + moved.Add(-ago).Format(time.RFC3339) + `"`
+		var stored dryRunSince
+		is.Equal(rest.Decode([]byte(`{`+since+`}`), storage.At(moved), &stored) == nil, allowed) // of a stored rule, ago
+		var other dryRunBody
+		body := `{"rule":{"name":"x","on":"message_received","then":[{"resolve":true}]},` + since + `}`
+		is.Equal(rest.Decode([]byte(body), storage.At(moved), &other) == nil, allowed) // of another
+	}
+}
+
 // While somebody holds a conversation, no bot but the holder writes in it.
 func TestABotWritesOnlyWhereNobodyElseHolds(t *testing.T) {
 	is := is.New(t)
 	f, ours, _ := serveEverything(t)
-	bot := func(name string) string {
-		k := storage.Key{OrganizationID: ours.Organization.ID, Agent: &name}
-		var secret string
-		is.NoErr(f.db.Update(t.Context(), func(tx *storage.Tx) (err error) { secret, err = tx.InsertKey(&k); return err }))
-		return secret
-	}
-	one, other := bot("one"), bot("other")
+	one, other := f.bot(ours.Tenant, "one"), f.bot(ours.Tenant, "other")
 	text := `{"messaging_product":"chat","to":"+15559990000","type":"text","text":{"body":"Hi"}}`
 	path := "/" + ours.number + "/conversations/" + ours.has["conversations"]
 	holder := func() any { return f.callAs(ours.Secret, "GET", path, "").get("data.holder.id") }
@@ -94,6 +237,7 @@ func TestABotWritesOnlyWhereNobodyElseHolds(t *testing.T) {
 	is.Equal(holder(), "one")
 
 	is.Equal(f.callAs(one, "POST", path+"/hand_over", `{"to":{"type":"user","id":"`+ours.user+`"},"note":"Yours"}`).text("data.assignee.id"), ours.user)
+	is.Equal(f.lastEvent().text("data.note"), "Yours")
 	is.Equal(f.callAs(one, "POST", "/"+ours.number+"/messages", text).code(), "409 conversation_held")
 	is.Equal(f.callAs(ours.Secret, "PATCH", path, `{"status":"resolved"}`).text("data.holder.type"), "none")
 	is.Equal(f.callAs(other, "POST", "/"+ours.number+"/messages", text).status, 200)

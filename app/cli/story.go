@@ -205,12 +205,14 @@ func replaceNames(v any, id func(name string) any) any {
 		if storyName.MatchString(v) {
 			return id(v[1:])
 		}
+
 	case []any:
 		all := make([]any, len(v))
 		for i, one := range v {
 			all[i] = replaceNames(one, id)
 		}
 		return all
+
 	case jsonObject:
 		all := make(jsonObject, len(v))
 		for key, one := range v {

@@ -254,10 +254,13 @@ func InRange[T int64 | float64](name string, n *LooseNumber[T], least, most T) e
 	return nil
 }
 
-// Timed is a part of bodies that name a time to come. Decode says what the time is.
+// Timed is a part of bodies that name a time. Decode says what the time is.
 type Timed struct{ now storage.Time }
 
 func (t *Timed) setNow(now storage.Time) { t.now = now }
+
+// Until is how far ahead a time is, by the clock of the database.
+func (t *Timed) Until(at time.Time) time.Duration { return at.Sub(cmp.Or(t.now, storage.Now()).Std()) }
 
 // ScheduledTime reads when something is to be sent: from now to 90 days ahead, or 0 for at
 // once if it is absent.
@@ -272,7 +275,7 @@ func (t *Timed) TimeAhead(name string, s *string, most time.Duration, words stri
 	}
 
 	at, err := time.Parse(time.RFC3339Nano, *s)
-	wait := at.Sub(cmp.Or(t.now, storage.Now()).Std())
+	wait := t.Until(at)
 	switch {
 	case err != nil || !dateTime.MatchString(*s):
 		return 0, Invalid(name, "must be a timestamp such as 2026-01-02T03:04:05.678Z")
