@@ -76,6 +76,10 @@ func TestReadyMadeRulesAreSwitchedOnAndOrdered(t *testing.T) {
 	c.ruleNames(away, welcome, quiet)
 	stored(away, welcome+" (off)", quiet)
 
+	// A colleague's rule comes by itself.
+	s.call("POST", s.app.URL()+"/v1/rules", `{"name":"Theirs","on":"message_received","then":[{"note":"x"}]}`)
+	c.ruleNames(away, welcome, quiet, "Theirs")
+
 	agent := s.console(t, storage.RoleAgent)
 	agent.open("rules", "Page not found")
 	c.calm()
@@ -143,6 +147,30 @@ func TestARuleIsWrittenAndTriedAsASentence(t *testing.T) {
 	c.confirm("Delete")
 	c.toast("Rule deleted")
 	c.shows("No rules yet")
+
+	// What a stored rule fills a template with can be changed.
+	s.template(number, "welcome", `[{"type":"BODY","text":"Hi {{1}}, your table is {{2}}.","example":{"body_text":[["Ana","seven"]]}}]`)
+	s.call("POST", s.app.URL()+"/v1/rules", `{"name":"Table","on":"message_received","then":[{"reply":{"template":{"name":"welcome","language":"en_US",
+		"components":[{"type":"body","parameters":[{"type":"text","text":"Ana"},{"type":"text","text":"seven"}]}]}}}]}`)
+	c.Click("link", "Table")
+	c.heading("Table")
+	c.WaitFor(`document.querySelector(".template-form input")?.value === "Ana"`)
+	c.Fill("textbox", "{{2}}", "nine")
+	c.Click("button", "Save")
+	c.toast("Rule saved")
+	var got struct {
+		Data []struct {
+			Then []struct {
+				Reply struct {
+					Template struct {
+						Components []struct{ Parameters []struct{ Text string } }
+					}
+				}
+			}
+		}
+	}
+	s.read("/rules", &got)
+	c.is.Equal(fmt.Sprint(got.Data[0].Then[0].Reply.Template.Components), "[{[{Ana} {nine}]}]")
 	c.calm("status of 400")
 }
 

@@ -26,7 +26,12 @@ export default function rules({ params }) {
 }
 
 function allRules() {
-  const all = resource((signal) => everyRow("v1/rules", {}, Infinity, signal)); // there are a hundred at most
+  /** @type {import("../parts/states.js").Resource<any[]>} */
+  const all = resource(async (signal) => {
+    const rows = await everyRow("v1/rules", {}, Infinity, signal); // there are a hundred at most
+    return moves.count > 0 ? all.data() ?? rows : rows;
+  }, ["rule"]);
+  const moves = { count: 0 }; // that are not stored yet, during which the list stays as it is here
   const known = resource(readNamed, ["label", "user", "quick_reply"]);
   const sentence = (/** @type {any} */ rule) => sentenceOf(rule, known.data() ?? { labels: [], people: [], replies: [] });
   const missing = () => readyMade.filter((one) => !all.data()?.some((/** @type {any} */ rule) => rule.name === one.name));
@@ -37,7 +42,7 @@ function allRules() {
     loaded(all, (rows) => [
       when(
         () => rows().length > 0,
-        () => ruleList(all, sentence),
+        () => ruleList(all, sentence, moves),
         () => empty({ icon: "rules", title: text.none, body: text.noneBody, action: add() }),
       ),
       when(() => missing().length > 0, () => section(
@@ -72,8 +77,9 @@ function readyMadeRow(rule, all, sentence) {
  * ruleList shows the rules in their order: a row is dragged by its handle, or moved by its buttons.
  * @param {import("../parts/states.js").Resource<any[]>} all
  * @param {(rule: any) => string} sentence
+ * @param {{ count: number }} moves
  */
-function ruleList(all, sentence) {
+function ruleList(all, sentence, moves) {
   const rows = () => all.data() ?? [];
   const said = signal(""); // where a rule is now, for those who do not see it
   const at = (/** @type {string} */ id) => rows().findIndex((one) => one.id === id);
@@ -89,8 +95,8 @@ function ruleList(all, sentence) {
       await post("v1/rules/reorder", { ids: rows().map((one) => one.id) });
     } catch (error) {
       toastError(error);
-      all.reload();
     }
+    if (--moves.count === 0) all.reload();
   };
   const turn = async (/** @type {any} */ rule, /** @type {HTMLInputElement} */ control) => {
     try {
@@ -109,6 +115,7 @@ function ruleList(all, sentence) {
     "aria-disabled": () => !rows()[at(rule().id) + by],
     run() {
       if (!rows()[at(rule().id) + by]) return;
+      moves.count++;
       place(rule().id, at(rule().id) + by);
       void store(rule());
     },
@@ -117,7 +124,11 @@ function ruleList(all, sentence) {
     el("ol.rules", { "aria-label": text.title }, list(rows, (one) => one.id, (rule) => el("li.rule", { "data-off": () => !rule().enabled },
       el("span.rule-handle", {
         "aria-hidden": "true",
-        onpointerdown: (/** @type {PointerEvent} */ event) => drag(event, (to) => place(rule().id, to), () => void store(rule())),
+        onpointerdown: (/** @type {PointerEvent} */ event) => {
+          if (event.button !== 0) return;
+          moves.count++;
+          drag(event, (to) => place(rule().id, to), () => void store(rule()));
+        },
       }, icon("grip")),
       el("div.stack", null,
         el("a", { href: link("rules/" + rule().id), dir: "auto" }, () => rule().name),
@@ -142,7 +153,6 @@ function ruleList(all, sentence) {
  * @param {() => void} done
  */
 function drag(event, place, done) {
-  if (event.button !== 0) return;
   event.preventDefault(); // nothing is selected meanwhile
   const row = /** @type {HTMLElement} */ (/** @type {Element} */ (event.target).closest("li"));
   const others = () => [...(row.parentElement?.children ?? [])].filter((one) => one !== row).map((one) => one.getBoundingClientRect());

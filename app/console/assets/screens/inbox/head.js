@@ -16,8 +16,8 @@ import { head as text } from "texts/thread.js";
 export const backTo = (href) =>
   el("a.button.bare.round.back", { href }, icon("back"), el("span.unseen", null, text.back));
 
-/** @param {import("./thread.js").Place} at */
-export function head(at) {
+/** @param {import("./thread.js").Place} at @param {() => boolean} hadBot a bot has held it */
+export function head(at, hadBot) {
   const { conversation } = at;
   const name = () => nameOf(conversation()?.contact);
   return el("header.thread-head", null,
@@ -38,14 +38,15 @@ export function head(at) {
         run: () => at.details.update((on) => !on),
       },
     ),
-    holder(at));
+    holder(at, hadBot));
 }
 
 /**
- * holder says who holds the conversation, if anybody does: while a person does, no bot writes there.
+ * holder says who holds the conversation, if a bot does or did: while a person does, no bot writes there.
  * @param {import("./thread.js").Place} at
+ * @param {() => boolean} hadBot
  */
-function holder({ id, number, conversation, merge, people, personName }) {
+function holder({ id, number, conversation, merge, people, personName }, hadBot) {
   const held = () => conversation()?.holder ?? { type: "none", id: null };
   const isOwn = () => held().type === "user" && held().id === me().id;
   const who = () =>
@@ -65,7 +66,7 @@ function holder({ id, number, conversation, merge, people, personName }) {
       choose: (person) => void give(person ? { type: "user", id: person } : { type: "none" }),
     }),
   });
-  return when(() => held().type !== "none", () => el("div.holder", null,
+  return when(() => held().type === "agent" || (held().type === "user" && hadBot()), () => el("div.holder", null,
     () => chip(text.held(who()), "calm"),
     when(() => !isOwn(), () => button(text.takeOver, { run: () => void give({ type: "user", id: me().id }) })),
     over));

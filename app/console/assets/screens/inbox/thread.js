@@ -101,7 +101,7 @@ export function thread(at) {
   effect(() => void (store.lastID() && at.see(store.lastID())));
   const newCount = countNew(store, atBottom);
   const body = el("section.thread", { "aria-label": () => text.region(name()) },
-    head(at),
+    head(at, () => lines.all().some((one) => one.type === "handed_over")),
     el("div.log", {
       role: "log",
       "aria-label": text.log,

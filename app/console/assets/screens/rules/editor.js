@@ -10,7 +10,7 @@ import { toast } from "../../parts/notices.js";
 import { loaded, problem, resource, wrongText } from "../../parts/states.js";
 import { table } from "../../parts/table.js";
 import { link, navigate } from "../../router.js";
-import { numbers } from "../../session.js";
+import { numbers, presentTime } from "../../session.js";
 import { actionLines, conditionLines } from "./lines.js";
 import { outcomeOf, readNamed, spanOf, unitMinutes } from "./words.js";
 import { editor as text } from "texts/rules.js";
@@ -153,7 +153,7 @@ function tries(run, busy) {
   const found = signal(/** @type {any} */ (null));
   const send = async (/** @type {any} */ rule) => {
     found.set(null);
-    const since = new Date(Date.now() - week).toISOString();
+    const since = new Date(presentTime() - week).toISOString();
     const got = await post("v1/rules/dry_run", { rule: { ...rule, name: rule.name || text.newOne }, since });
     found.set({ ...got, texts: await textsOf(got.examples.map((/** @type {any} */ one) => one.message_id)) });
   };

@@ -119,7 +119,7 @@ function actionControl(row, { labels, people, replies, bots }) {
 
 /**
  * templateControl lets a template of the number that is looked at be chosen, and filled in. One that was stored stays as it is
- * until another is chosen.
+ * until something is written or another is chosen.
  * @param {string} name
  * @param {Line} row
  */
@@ -131,12 +131,12 @@ function templateControl(name, row) {
   const chosen = signal(keyOf(stored) ?? "");
   const fields = () => {
     const template = all.data()?.find((one) => keyOf(one) === chosen());
-    if (!template || chosen() === keyOf(stored)) {
-      row.value = template && stored ? stored : row.value;
-      return null;
-    }
-    const form = templateForm(template);
-    row.value = { name: template.name, language: template.language, get components() { return form.components(); } };
+    if (!template) return null;
+    const isStored = chosen() === keyOf(stored);
+    const form = templateForm(template, undefined, isStored ? stored.components : []);
+    const written = { name: template.name, language: template.language, get components() { return form.components(); } };
+    row.value = isStored ? stored : written;
+    form.body.addEventListener("input", () => (row.value = written));
     return form.body;
   };
   return loaded(all, (rows) => {
