@@ -25,25 +25,6 @@ const (
 	reasonMissing   = "missing_parameter"
 )
 
-// ActionName is what an action does, as the API calls it.
-func ActionName(a storage.RuleAction) string {
-	switch {
-	case a.Reply != nil:
-		return "reply"
-	case a.AddLabel != nil:
-		return "add_label"
-	case a.RemoveLabel != nil:
-		return "remove_label"
-	case a.Assign != nil:
-		return "assign"
-	case a.Resolve != nil:
-		return "resolve"
-	case a.Note != nil:
-		return "note"
-	}
-	return "hand_over"
-}
-
 // do does one action of a rule. It returns why it was refused, "" if it was not; a rule that
 // needs what is gone is disabled.
 func (run *ruleRun) do(tx *storage.Tx, r storage.Rule, i int) (refused string, err error) {
@@ -92,14 +73,11 @@ func disableRule(tx *storage.Tx, r storage.Rule, reason string) error {
 
 // disableWithoutTemplate switches a rule off if none of its numbers has a template any more.
 func disableWithoutTemplate(tx *storage.Tx, r storage.Rule, t storage.RuleTemplate) error {
-	accounts, _, err := tx.Accounts(r.OrganizationID, storage.AccountFilter{}, storage.First, maxNumbers)
+	accounts, err := tx.NumbersOf(r)
 	if err != nil {
 		return err
 	}
 	for _, a := range accounts {
-		if !r.ForNumber(storage.OrEmpty(a.PhoneNumberID)) {
-			continue
-		}
 		if _, err := tx.Template(a.ID, t.Name, t.Language); !errors.Is(err, storage.ErrNotFound) {
 			return err
 		}

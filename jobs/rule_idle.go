@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"confab/jobs/messaging"
@@ -51,10 +50,7 @@ func (w *Workers) askIdleRules(ctx context.Context, _ storage.Job) (queue.Commit
 
 // askIdleRule asks a rule at each of its numbers.
 func (w *Workers) askIdleRule(ctx context.Context, r storage.Rule) error {
-	accounts, err := storage.Query(ctx, w.DB, func(rx *storage.Rx) ([]storage.AccountDetail, error) {
-		all, _, err := rx.Accounts(r.OrganizationID, storage.AccountFilter{}, storage.First, maxNumbers)
-		return slices.DeleteFunc(all, func(a storage.AccountDetail) bool { return !r.ForNumber(storage.OrEmpty(a.PhoneNumberID)) }), err
-	})
+	accounts, err := storage.Query(ctx, w.DB, func(rx *storage.Rx) ([]storage.Account, error) { return rx.NumbersOf(r) })
 	switch {
 	case err != nil:
 		return err
@@ -71,9 +67,6 @@ func (w *Workers) askIdleRule(ctx context.Context, r storage.Rule) error {
 	}
 	return nil
 }
-
-// maxNumbers is more than any organization has.
-const maxNumbers = 100_000
 
 // askIdleAt asks a rule in the idle conversations of a number.
 func (w *Workers) askIdleAt(ctx context.Context, r storage.Rule, account int64) error {
@@ -114,19 +107,16 @@ func (w *Workers) askIdleAt(ctx context.Context, r storage.Rule, account int64) 
 
 // askIdle asks a rule in one conversation, if nothing has happened there meanwhile.
 func (run ruleRun) askIdle(tx *storage.Tx, account int64, r storage.Rule, found storage.IdleConversation) error {
-	if err := run.load(tx, account, found.MessageID); err != nil {
-		return storage.IgnoreNotFound(err)
-	}
-	last, err := tx.LastSpoken(run.c.ID)
-	if err != nil || last != found.MessageID || run.c.Status == storage.ConversationResolved || run.c.SnoozedUntil != 0 {
+	if idle, err := tx.IsIdleSince(found); err != nil || !idle {
 		return err
 	}
-
-	if r.If.FirstContact != nil {
-		if _, run.first, err = tx.BeganSpell(run.message); err != nil {
-			return err
-		}
+	err := run.load(tx, account, found.MessageID)
+	if err != nil {
+		return storage.IgnoreNotFound(err)
 	}
-	_, err = run.ask(tx, r)
+
+	if _, run.first, err = tx.BeganSpell(run.message); err == nil {
+		_, err = run.ask(tx, r)
+	}
 	return err
 }

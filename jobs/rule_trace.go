@@ -68,18 +68,11 @@ func unmetBy(rx *storage.Rx, r storage.Rule, m storage.Message, n storage.Number
 	if err != nil {
 		return "", err
 	}
-	c, err := rx.Conversation(m.AccountID, m.ConversationID)
-	if err != nil {
-		return "", err
-	}
-	opened, first, err := rx.BeganSpell(m)
-	if err != nil {
-		return "", err
-	}
 
-	f := FactsOf(rx, c.Conversation, m)
-	f.On, f.FirstContact, f.Open = rulesArgs{Opened: opened}.on(), first, hours.Open(m.CreatedAt.Std())
-	f.PhoneNumberID = storage.OrEmpty(m.AccountNumberID)
+	f, err := StoredFacts(rx, m, hours)
+	if err != nil {
+		return "", err
+	}
 	unmet, err := rules.Unmet(r, f)
 	if unmet == "" {
 		unmet = "once_per" // it fired before, an earlier one said stop, or it is newer than the message

@@ -27,8 +27,6 @@ const (
 
 	// firingsKept is for how long it is kept what rules did.
 	firingsKept = 30 * 24 * time.Hour
-	// maxHourly is how often a rule that answers every message does so in a conversation.
-	maxHourly = 10
 )
 
 // rulesArgs are the arguments of the job that asks the rules about a message.
@@ -81,11 +79,10 @@ func NewReceivedCase(tx *storage.Tx, a storage.Account, t storage.Thread, m stor
 		return c, nil
 	}
 
-	before, err := tx.ThreadFacts(t.ConversationID)
-	c.args.FirstContact = before.FirstContact
-	c.args.Opened = before.Opens || t.Status == storage.ConversationResolved
-	facts := rules.Facts{On: c.args.on(), PhoneNumberID: storage.OrEmpty(a.PhoneNumberID), FirstContact: before.FirstContact}
-	facts.Text = rules.Fold(rules.TextOf(m))
+	c.args.Opened, c.args.FirstContact, err = tx.WillBegin(t.ConversationID)
+	facts := rules.Facts{
+		On: c.args.on(), PhoneNumberID: storage.OrEmpty(a.PhoneNumberID), FirstContact: c.args.FirstContact, Text: rules.Fold(rules.TextOf(m)),
+	}
 	c.asks = slices.ContainsFunc(n.Rules, func(r storage.Rule) bool { return rules.UnmetByMessage(r, facts) == "" })
 	return c, err
 }
@@ -200,22 +197,40 @@ func (run *ruleRun) askAll(tx *storage.Tx, args rulesArgs) error {
 
 // ask fires a rule if it matches and has not fired before in its scope.
 func (run *ruleRun) ask(tx *storage.Tx, r storage.Rule) (fired bool, err error) {
-	facts := FactsOf(&tx.Rx, run.c.Conversation, run.message)
+	facts := factsOf(&tx.Rx, run.c.Conversation, run.message)
 	facts.On, facts.PhoneNumberID = run.on, storage.OrEmpty(run.sender.PhoneNumberID)
 	facts.Open, facts.FirstContact = run.open, run.first
 	if unmet, err := rules.Unmet(r, facts); err != nil || unmet != "" {
 		return false, err
 	}
 
-	scope := ruleScope(r, run.message, run.day)
-	if done, err := HasFired(&tx.Rx, r, run.c.ID, scope, tx.Now); err != nil || done {
+	scope := r.OncePer + " " + run.message.ID
+	if r.OncePer == storage.OncePerDay {
+		scope = r.OncePer + " " + run.day
+	}
+	if done, err := tx.HasFired(r, run.c.ID, scope); err != nil || done {
 		return false, err
 	}
 	return true, run.fire(tx, r, scope)
 }
 
-// FactsOf are the facts that a message and its conversation show by themselves.
-func FactsOf(rx *storage.Rx, c storage.Conversation, m storage.Message) rules.Facts {
+// StoredFacts are the facts of a message that was stored before: what its conversation shows is as of
+// now.
+func StoredFacts(rx *storage.Rx, m storage.Message, hours *rules.Hours) (f rules.Facts, err error) {
+	c, err := rx.Conversation(m.AccountID, m.ConversationID)
+	if err != nil {
+		return f, err
+	}
+	opened, first, err := rx.BeganSpell(m)
+
+	f = factsOf(rx, c.Conversation, m)
+	f.On, f.FirstContact, f.Open = rulesArgs{Opened: opened}.on(), first, hours.Open(m.CreatedAt.Std())
+	f.PhoneNumberID = storage.OrEmpty(m.AccountNumberID)
+	return f, err
+}
+
+// factsOf are the facts that a message and its conversation show by themselves.
+func factsOf(rx *storage.Rx, c storage.Conversation, m storage.Message) rules.Facts {
 	return rules.Facts{
 		Text:         rules.Fold(rules.TextOf(m)),
 		Conversation: c,
@@ -224,31 +239,6 @@ func FactsOf(rx *storage.Rx, c storage.Conversation, m storage.Message) rules.Fa
 			return slices.ContainsFunc(labels[c.ID], func(l storage.AttachedLabel) bool { return l.ID == id }), err
 		},
 	}
-}
-
-// ruleScope names what a rule fires once in.
-func ruleScope(r storage.Rule, m storage.Message, day string) string {
-	if r.OncePer == storage.OncePerDay {
-		return r.OncePer + " " + day
-	}
-	return r.OncePer + " " + m.ID
-}
-
-// HasFired reports whether a rule must not fire in a scope of a conversation any more.
-func HasFired(rx *storage.Rx, r storage.Rule, conversation, scope string, now storage.Time) (bool, error) {
-	done, err := rx.HasFired(r.ID, conversation, scope)
-	if err != nil || done {
-		return done, err
-	}
-
-	switch r.OncePer {
-	case storage.OncePerSpell:
-		return rx.HasFiredInSpell(r.ID, conversation)
-	case storage.OncePerMessage:
-		n, err := rx.CountFirings(r.ID, conversation, now.Add(-time.Hour))
-		return n >= maxHourly, err
-	}
-	return false, nil
 }
 
 // fire does what a rule says, and records how that went. An action that is refused counts as
@@ -261,7 +251,7 @@ func (run *ruleRun) fire(tx *storage.Tx, r storage.Rule, scope string) (err erro
 			return err
 		}
 
-		outcomes[i] = ActionOutcome{Action: ActionName(action), Outcome: "done"}
+		outcomes[i] = ActionOutcome{Action: rules.KindsOf(action)[0], Outcome: "done"}
 		if why != "" {
 			outcomes[i].Outcome, outcomes[i].Reason = "refused", &why
 		}

@@ -83,14 +83,6 @@ func (rx *Rx) HasAgent(organization int64, name string) (bool, error) {
 		organization, name, rx.db.Now())
 }
 
-// Agents lists the names of the bots of an organization that have a live key.
-func (rx *Rx) Agents(organization int64) ([]string, error) {
-	return list[string](rx, `
-		SELECT DISTINCT agent FROM api_keys
-		WHERE organization_id = ? AND agent IS NOT NULL AND revoked_at = 0 AND (expires_at = 0 OR expires_at > ?)
-		ORDER BY agent`, organization, rx.db.Now())
-}
-
 // HeldConversation is one whose holder holds it no longer.
 type HeldConversation struct {
 	ID             string `db:"id"`

@@ -5,8 +5,8 @@ import (
 	"database/sql/driver"
 	"encoding/json"
 	"slices"
+	"time"
 
-	"confab/storage/search"
 	"confab/storage/sqlite"
 )
 
@@ -125,9 +125,19 @@ func (r Rule) ForNumber(phoneNumberID string) bool {
 const ruleColumns = `id, organization_id, position, name, enabled, disabled_reason, on_event, conditions, actions, templates,
 	once_per, stop, created_at, updated_at`
 
-// Rule finds a rule of an organization.
+// Rule finds a rule of an organization, with 0 of any.
 func (rx *Rx) Rule(organization int64, id string) (Rule, error) {
-	return get[Rule](rx, `SELECT `+ruleColumns+` FROM rules WHERE id = ? AND organization_id = ?`, id, organization)
+	return get[Rule](rx, `SELECT `+ruleColumns+` FROM rules WHERE id = ? AND ? IN (0, organization_id)`, id, organization)
+}
+
+// NumbersOf lists the numbers that a rule is for.
+func (rx *Rx) NumbersOf(r Rule) ([]Account, error) {
+	all, err := list[Account](rx, `
+		SELECT `+accountColumns+`
+		FROM accounts
+		WHERE organization_id = ? AND deleted_at = 0
+		ORDER BY id`, r.OrganizationID)
+	return slices.DeleteFunc(all, func(a Account) bool { return !r.ForNumber(OrEmpty(a.PhoneNumberID)) }), err
 }
 
 // RulesOf lists all rules of an organization in their order, with 0 those of all.
@@ -279,23 +289,18 @@ func (tx *Tx) InsertFiring(f *Firing) error {
 	return err
 }
 
-// HasFired reports whether a rule has fired in a scope of a conversation.
-func (rx *Rx) HasFired(rule, conversation, scope string) (bool, error) {
-	return rx.exists(`SELECT 1 FROM rule_firings WHERE conversation_id = ? AND rule_id = ? AND scope = ?`, conversation, rule, scope)
-}
+// maxHourly is how often a rule that answers every message does so in a conversation.
+const maxHourly = 10
 
-// HasFiredInSpell reports whether a rule has fired since the last resolve of a conversation.
-func (rx *Rx) HasFiredInSpell(rule, conversation string) (bool, error) {
-	return rx.exists(`
-		SELECT 1 FROM rule_firings f JOIN conversations v ON v.id = f.conversation_id
-		WHERE f.conversation_id = ? AND f.rule_id = ? AND f.message_id >= v.waits_from`, conversation, rule)
-}
-
-// CountFirings counts how often a rule has fired in a conversation since a time.
-func (rx *Rx) CountFirings(rule, conversation string, since Time) (int, error) {
-	return value[int](rx, `
-		SELECT count(*) FROM rule_firings
-		WHERE conversation_id = ? AND rule_id = ? AND created_at >= ?`, conversation, rule, since)
+// HasFired reports whether a rule must not fire in a scope of a conversation any more: it has, or it
+// has since the last resolve, or as often as it may in an hour.
+func (rx *Rx) HasFired(r Rule, conversation, scope string) (bool, error) {
+	return value[bool](rx, `
+		SELECT total(f.scope = ?3 OR ?4 = 'spell' AND f.message_id >= v.waits_from) > 0
+			OR ?4 = 'message' AND total(f.created_at >= ?5) >= ?6
+		FROM rule_firings f JOIN conversations v ON v.id = f.conversation_id
+		WHERE f.conversation_id = ?1 AND f.rule_id = ?2`,
+		conversation, r.ID, scope, r.OncePer, rx.db.Now().Add(-time.Hour), maxHourly)
 }
 
 // moveFirings moves what rules did in a conversation to another, which it is merged into. Where
@@ -310,17 +315,12 @@ func (tx *Tx) moveFirings(into, from string) error {
 	return err
 }
 
-// ThreadFacts are what a message changes of its conversation and rules ask for.
-type ThreadFacts struct {
-	FirstContact bool // the person has never written before
-	Opens        bool // nothing was said before
-}
-
-// ThreadFacts reads the facts of a conversation before a message is recorded in it.
-func (rx *Rx) ThreadFacts(conversation string) (f ThreadFacts, err error) {
-	err = rx.Scan([]any{&f.FirstContact, &f.Opens}, `
-		SELECT last_inbound_at = 0, last_message_at = 0 AND status <> 'resolved' FROM conversations WHERE id = ?`, conversation)
-	return f, err
+// WillBegin reports what a message of a person will do that is not yet recorded in its conversation:
+// open it, and be the first that they wrote.
+func (rx *Rx) WillBegin(conversation string) (opens, first bool, err error) {
+	err = rx.Scan([]any{&opens, &first}, `
+		SELECT last_message_at = 0 OR status = 'resolved', last_inbound_at = 0 FROM conversations WHERE id = ?`, conversation)
+	return opens, first, err
 }
 
 // TouchConversation records that a conversation shows another last message, which leaves it where
@@ -333,8 +333,14 @@ func (tx *Tx) TouchConversation(conversation string) error {
 type IdleConversation struct {
 	ID        string `db:"id"`
 	MessageID string `db:"message_id"` // the last of them
-	At        Time   `db:"at"`
 }
+
+// lastSpoken is the number of the last message of a conversation v that no rule sent.
+const lastSpoken = `(
+	SELECT number FROM messages
+	WHERE conversation_id = v.id AND source <> 'rule' AND (scheduled_at = 0 OR place IS NOT NULL)
+	ORDER BY id DESC
+	LIMIT 1)`
 
 // IdleConversations lists up to limit conversations of an account in which the last message that no
 // rule sent is from before a time, and that meet the conditions of a rule that rows can
@@ -348,12 +354,8 @@ func (rx *Rx) IdleConversations(account int64, r Rule, before, since Time, limit
 	}[r.OncePer]
 
 	return list[IdleConversation](rx, `
-		SELECT v.id, m.id AS message_id, m.created_at AS at
-		FROM conversations v INDEXED BY conversations_by_status CROSS JOIN messages m ON m.number = (
-			SELECT number FROM messages
-			WHERE conversation_id = v.id AND source <> 'rule' AND (scheduled_at = 0 OR place IS NOT NULL)
-			ORDER BY id DESC
-			LIMIT 1)
+		SELECT v.id, m.id AS message_id
+		FROM conversations v INDEXED BY conversations_by_status CROSS JOIN messages m ON m.number = `+lastSpoken+`
 		WHERE v.account_id = ?1 AND v.status IN ('open', 'pending') AND v.last_message_at > 0 AND v.last_message_at <= ?2
 			AND v.snoozed_until = 0 AND m.created_at <= ?2
 			AND (?4 IS NULL OR EXISTS (SELECT 1 FROM conversation_labels WHERE conversation_id = v.id AND label_id = ?4))
@@ -363,13 +365,12 @@ func (rx *Rx) IdleConversations(account int64, r Rule, before, since Time, limit
 		LIMIT ?8`, account, before, since, r.If.LabelID, r.If.Assigned, r.If.Holder, r.ID, limit)
 }
 
-// LastSpoken is the last message of a conversation that no rule sent.
-func (rx *Rx) LastSpoken(conversation string) (string, error) {
-	return value[string](rx, `
-		SELECT id FROM messages
-		WHERE conversation_id = ? AND source <> 'rule' AND (scheduled_at = 0 OR place IS NOT NULL)
-		ORDER BY id DESC
-		LIMIT 1`, conversation)
+// IsIdleSince reports whether nothing has happened in a conversation since a message that IdleConversations
+// found.
+func (rx *Rx) IsIdleSince(found IdleConversation) (bool, error) {
+	return rx.exists(`
+		SELECT 1 FROM conversations v JOIN messages m ON m.number = `+lastSpoken+`
+		WHERE v.id = ? AND m.id = ? AND v.status IN ('open', 'pending') AND v.snoozed_until = 0`, found.ID, found.MessageID)
 }
 
 // SilenceAfter is how long after a message of a conversation the next one came that no rule
@@ -395,6 +396,3 @@ func (rx *Rx) BeganSpell(m Message) (opened, first bool, err error) {
 		m.ConversationID, m.ID, m.CreatedAt)
 	return opened, first, err
 }
-
-// FoldText is a text without case and accents.
-func FoldText(text string) string { return search.Fold(text) }

@@ -113,3 +113,6 @@ func (rx *Rx) searchNews(position int64) (n search.News, err error) {
 func (rx *Rx) CountUnindexed(position int64) (int64, error) {
 	return get[int64](rx, `SELECT count(*) FROM messages WHERE number > ?`, position)
 }
+
+// FoldText is a text without case and accents.
+func FoldText(text string) string { return search.Fold(text) }

@@ -40,13 +40,14 @@ func ViewHours(h *rules.Hours, now storage.Time) HoursView {
 	return v
 }
 
+// rulesIn finds what happens by itself at the number in the path.
+func rulesIn(rx *storage.Rx, r *rest.Request) (storage.NumberRules, error) {
+	return rx.NumberRules(r.Account.ID)
+}
+
 // getHours handles GET /v1/:phone_number_id/hours.
 func (s *Server) getHours(r *rest.Request) (rest.Reply, error) {
-	var n storage.NumberRules
-	err := s.View(r, func(rx *storage.Rx) (err error) {
-		n, err = rx.NumberRules(r.Account.ID)
-		return err
-	})
+	n, err := rest.Find(s.Server, r, rulesIn)
 	if err != nil {
 		return rest.Reply{}, err
 	}
@@ -146,11 +147,7 @@ type optOutView struct {
 
 // getOptOut handles GET /v1/:phone_number_id/opt_out.
 func (s *Server) getOptOut(r *rest.Request) (rest.Reply, error) {
-	var n storage.NumberRules
-	err := s.View(r, func(rx *storage.Rx) (err error) {
-		n, err = rx.NumberRules(r.Account.ID)
-		return err
-	})
+	n, err := rest.Find(s.Server, r, rulesIn)
 	if err != nil {
 		return rest.Reply{}, err
 	}

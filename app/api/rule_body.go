@@ -8,6 +8,7 @@ import (
 
 	"confab/app/api/content"
 	"confab/app/api/rest"
+	"confab/jobs/rules"
 	"confab/storage"
 )
 
@@ -120,19 +121,10 @@ func checkWords(name string, words []string) error {
 
 // checkAction checks one thing that a rule does.
 func checkAction(a *storage.RuleAction) error {
-	given := 0
-	for _, is := range []bool{
-		a.Reply != nil, a.AddLabel != nil, a.RemoveLabel != nil, a.Assign != nil, a.Resolve != nil, a.Note != nil, a.HandOver != nil,
-	} {
-		if is {
-			given++
-		}
-	}
-
-	switch {
-	case given == 0:
+	switch given := rules.KindsOf(*a); {
+	case len(given) == 0:
 		return rest.Missing("reply")
-	case given > 1:
+	case len(given) > 1:
 		return rest.Invalid("reply", "must be the only action here: give each an item of its own")
 	case a.Resolve != nil && !*a.Resolve:
 		return rest.Invalid("resolve", "must be true")
@@ -281,17 +273,14 @@ func checkActionReferences(rx *storage.Rx, r *storage.Rule, i int, allowHTTP con
 	case a.HandOver != nil:
 		return checkHolderExists(rx, r.OrganizationID, "hand_over.to.id", *a.HandOver.To)
 
-	case a.Reply == nil:
-		return nil
-
-	case a.Reply.QuickReplyID != nil:
+	case a.Reply != nil && a.Reply.QuickReplyID != nil:
 		_, err := rx.QuickReply(r.OrganizationID, *a.Reply.QuickReplyID)
 		if errors.Is(err, storage.ErrNotFound) {
 			return rest.Invalid("reply.quick_reply_id", "must be a quick reply of this organization")
 		}
 		return err
 
-	case a.Reply.Template != nil:
+	case a.Reply != nil && a.Reply.Template != nil:
 		t, err := prepareTemplate(rx, r, a.Reply.Template, allowHTTP)
 		r.Templates[i] = t
 		return rest.Within("reply", err)
@@ -316,7 +305,7 @@ func prepareTemplate(
 		return nil, err
 	}
 
-	accounts, _, err := rx.Accounts(r.OrganizationID, storage.AccountFilter{}, storage.First, maxBulk)
+	accounts, err := rx.NumbersOf(*r)
 	if err != nil {
 		return nil, err
 	}
@@ -326,12 +315,9 @@ func prepareTemplate(
 		Message: "No number of this rule has a template with that name and language.",
 	}
 	for _, a := range accounts {
-		if !r.ForNumber(storage.OrEmpty(a.PhoneNumberID)) {
-			continue
-		}
 		var out content.OutgoingMessage
 		t.Describe(&out)
-		err := resolveTemplate(rx, &out, storage.Sender{Account: a.Account})
+		err := resolveTemplate(rx, &out, storage.Sender{Account: a})
 		if e, ok := errors.AsType[*rest.Error](err); ok && e.Code == rest.InvalidTemplateName && len(r.If.PhoneNumberIDs) == 0 {
 			continue
 		}

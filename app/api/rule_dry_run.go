@@ -105,17 +105,13 @@ func DryRun(ctx context.Context, db *storage.DB, rule storage.Rule, since storag
 	run := dryRun{rule: rule, since: since, until: time.Now().Add(dryRunTime)}
 	run.view = DryRunView{Object: "rule_dry_run", Examples: []dryRunExample{}}
 	for _, a := range rule.Then {
-		run.actions = append(run.actions, dryRunAction{jobs.ActionName(a)})
+		run.actions = append(run.actions, dryRunAction{rules.KindsOf(a)[0]})
 	}
 
-	var accounts []storage.AccountDetail
-	err := db.View(ctx, func(rx *storage.Rx) (err error) {
-		accounts, _, err = rx.Accounts(rule.OrganizationID, storage.AccountFilter{}, storage.First, maxBulk)
-		return err
-	})
+	accounts, err := storage.Query(ctx, db, func(rx *storage.Rx) ([]storage.Account, error) { return rx.NumbersOf(rule) })
 	for _, a := range accounts {
-		if err == nil && rule.ForNumber(storage.OrEmpty(a.PhoneNumberID)) {
-			err = run.number(ctx, db, a.Account)
+		if err == nil {
+			err = run.number(ctx, db, a.ID)
 		}
 	}
 	return run.view, err
@@ -131,7 +127,7 @@ type dryRun struct {
 }
 
 // number tries the rule on the messages of a number, in pages: no snapshot is held for long.
-func (d *dryRun) number(ctx context.Context, db *storage.DB, a storage.Account) error {
+func (d *dryRun) number(ctx context.Context, db *storage.DB, account int64) error {
 	f := storage.MessageFilter{Direction: storage.Inbound, CreatedAfter: d.since - 1}
 	if d.rule.On == storage.OnConversationIdle {
 		f.Direction = ""
@@ -140,10 +136,14 @@ func (d *dryRun) number(ctx context.Context, db *storage.DB, a storage.Account) 
 	for after := storage.First; ; {
 		var page []storage.Message
 		err := db.List(ctx, d.rule.OrganizationID, func(rx *storage.Rx) (err error) {
-			if page, _, err = rx.Messages(a.ID, f, after, dryRunPage); err != nil {
+			if page, _, err = rx.Messages(account, f, after, dryRunPage); err != nil {
 				return err
 			}
-			return d.messages(rx, a, page)
+			n, err := rx.NumberRules(account)
+			if err != nil {
+				return err
+			}
+			return d.messages(rx, n, page)
 		})
 		if err != nil || len(page) < dryRunPage || d.view.Truncated {
 			return err
@@ -152,11 +152,7 @@ func (d *dryRun) number(ctx context.Context, db *storage.DB, a storage.Account) 
 	}
 }
 
-func (d *dryRun) messages(rx *storage.Rx, a storage.Account, page []storage.Message) error {
-	n, err := rx.NumberRules(a.ID)
-	if err != nil {
-		return err
-	}
+func (d *dryRun) messages(rx *storage.Rx, n storage.NumberRules, page []storage.Message) error {
 	hours, err := rules.ParseHours(n.Hours)
 	if err != nil {
 		return err
@@ -176,7 +172,7 @@ func (d *dryRun) messages(rx *storage.Rx, a storage.Account, page []storage.Mess
 		}
 
 		d.view.Examined++
-		matches, err := d.matches(rx, a, m, hours)
+		matches, err := d.matches(rx, m, hours)
 		if err != nil {
 			return err
 		}
@@ -192,31 +188,19 @@ func (d *dryRun) messages(rx *storage.Rx, a storage.Account, page []storage.Mess
 }
 
 // matches reports whether the rule would have matched a message, or the silence after it.
-func (d *dryRun) matches(rx *storage.Rx, a storage.Account, m storage.Message, hours *rules.Hours) (bool, error) {
-	c, err := rx.Conversation(a.ID, m.ConversationID)
+func (d *dryRun) matches(rx *storage.Rx, m storage.Message, hours *rules.Hours) (bool, error) {
+	f, err := jobs.StoredFacts(rx, m, hours)
 	if err != nil {
 		return false, err
 	}
-	f := jobs.FactsOf(rx, c.Conversation, m)
-	f.PhoneNumberID, f.On = storage.OrEmpty(a.PhoneNumberID), []string{d.rule.On}
 
-	at := m.CreatedAt.Std()
 	if d.rule.On == storage.OnConversationIdle {
 		idle := time.Duration(*d.rule.If.IdleMinutes) * time.Minute
 		silence, err := rx.SilenceAfter(m)
 		if err != nil || time.Duration(silence)*time.Millisecond < idle {
 			return false, err
 		}
-		at = at.Add(idle)
-	}
-	f.Open = hours.Open(at)
-
-	if d.rule.On == storage.OnConversationOpened || d.rule.If.FirstContact != nil {
-		opened, first, err := rx.BeganSpell(m)
-		if err != nil || d.rule.On == storage.OnConversationOpened && !opened {
-			return false, err
-		}
-		f.FirstContact = first
+		f.On, f.Open = []string{d.rule.On}, hours.Open(m.CreatedAt.Std().Add(idle))
 	}
 	unmet, err := rules.Unmet(d.rule, f)
 	return unmet == "", err

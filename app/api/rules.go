@@ -39,9 +39,6 @@ func ViewRule(r storage.Rule) RuleView {
 
 // listRules handles GET /v1/rules: they are few, and in their order.
 func (s *Server) listRules(r *rest.Request) (rest.Reply, error) {
-	position := func(rule storage.Rule) storage.After {
-		return storage.After{Key: storage.Time(rule.Position), ID: rule.ID}
-	}
 	return rest.ListOf(s.Server, r, rest.Lister[storage.Rule, RuleView]{
 		Scope: "rules",
 		Read: func(rx *storage.Rx, q *rest.ListQuery) ([]storage.Rule, storage.After, error) {
@@ -49,7 +46,9 @@ func (s *Server) listRules(r *rest.Request) (rest.Reply, error) {
 			all = slices.DeleteFunc(all, func(rule storage.Rule) bool { return int64(rule.Position) <= rest.NumberOf(q.After) })
 			return all[:min(len(all), q.Fetch())], storage.Last, err
 		},
-		Key:  position,
+		Key: func(rule storage.Rule) storage.After {
+			return storage.After{Key: storage.Time(rule.Position), ID: rule.ID}
+		},
 		View: ViewRule,
 	})
 }

@@ -37,23 +37,14 @@ func (e *env) rulesList() *cobra.Command {
 			return []string{v.ID, strconv.Itoa(v.Position), v.Name, v.On, state}
 		},
 	}
-	read := func(rx *storage.Rx, organization int64) ([]storage.Rule, error) { return rx.RulesOf(organization) }
 	view := func(r storage.Rule, _ storage.Organization) api.RuleView { return api.ViewRule(r) }
-	return listCommand(e, cmd, columns, readEachOrganization(cmd, read, view))
+	return listCommand(e, cmd, columns, readEachOrganization(cmd, (*storage.Rx).RulesOf, view))
 }
 
 // ruleByID finds a rule of any organization.
 func ruleByID(rx *storage.Rx, id string) (storage.Rule, error) {
-	all, err := rx.RulesOf(0)
-	if err != nil {
-		return storage.Rule{}, err
-	}
-	for _, r := range all {
-		if r.ID == id {
-			return r, nil
-		}
-	}
-	return storage.Rule{}, notFound(storage.ErrNotFound, "rule", id)
+	r, err := rx.Rule(0, id)
+	return r, notFound(err, "rule", id)
 }
 
 func (e *env) rulesShow() *cobra.Command {

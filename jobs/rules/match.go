@@ -77,5 +77,21 @@ func Unmet(r storage.Rule, f Facts) (string, error) {
 	return "", nil
 }
 
+// KindsOf lists what an action does, as the API calls it: one thing, if it is valid.
+func KindsOf(a storage.RuleAction) (all []string) {
+	for _, one := range []struct {
+		kind  string
+		given bool
+	}{
+		{"reply", a.Reply != nil}, {"add_label", a.AddLabel != nil}, {"remove_label", a.RemoveLabel != nil}, {"assign", a.Assign != nil},
+		{"resolve", a.Resolve != nil}, {"note", a.Note != nil}, {"hand_over", a.HandOver != nil},
+	} {
+		if one.given {
+			all = append(all, one.kind)
+		}
+	}
+	return all
+}
+
 // Day names the day of a time in the zone of a number's hours.
 func Day(h *Hours, at time.Time) string { return at.In(h.Location()).Format(dateForm) }
