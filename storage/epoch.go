@@ -98,7 +98,8 @@ type change struct {
 
 // heldBack are the changes that hold back what a restored database would send. Rows may be
 // dated ahead of the clock, and no change dates one back; jobs that are held have their place
-// in the lane for a time, and all of them are due.
+// in the lane for a time, and all of them are due. So is what was due when the last job was made:
+// the clock of the machine may have been ahead of this one's.
 func heldBack(now, order Time) []change {
 	return []change{
 		{"meta", "name", `INSERT OR REPLACE INTO meta (name, value) VALUES (?, CAST(? AS BLOB))`, []any{restoredName, int64(now)}},
@@ -112,7 +113,7 @@ func heldBack(now, order Time) []change {
 			UPDATE jobs
 			SET call_begun_at = ?1
 			WHERE kind IN ('send', 'broadcast.send') AND call_begun_at = 0
-				AND (state <> 'due' OR due_at <= ?2)`, []any{now, order}},
+				AND (state <> 'due' OR due_at <= max(?2, (SELECT max(created_at) FROM jobs)))`, []any{now, order}},
 	}
 }
 
