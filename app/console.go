@@ -142,15 +142,15 @@ func (a *App) hintAtFirstAdmin() error {
 // warnOfNoOrganization logs that people who come by the identity provider can be added to no
 // organization. It does not stop the start: it is only their door.
 func (a *App) warnOfNoOrganization() error {
-	c := a.Config.OIDC
-	if !a.Config.Console.Enabled || c.Issuer == "" || c.Create == "off" {
+	if !a.Config.AddsPeople() {
 		return nil
 	}
+	id := a.Config.OIDC.Organization
 	return a.DB.View(context.Background(), func(rx *storage.Rx) error {
-		_, err := rx.NamedOrganization(c.Organization)
+		_, err := rx.NamedOrganization(id)
 		if errors.Is(err, storage.ErrNotFound) || errors.Is(err, storage.ErrNoneNamed) {
 			a.Log.Warn("nobody can be added through the identity provider: oidc.organization must name an organization of this server "+
-				"('confab orgs list')", "organization", c.Organization)
+				"('confab orgs list')", "organization", id)
 			return nil
 		}
 		return err

@@ -10,7 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"confab/app/config"
+	"confab/app/datadir"
 	"confab/app/replica"
+	"confab/storage"
 	"confab/storage/objects"
 )
 
@@ -24,7 +26,8 @@ func (e *env) configCheck() *cobra.Command {
 		Short: "Load all settings and print their values, secrets hidden",
 		Long: "Load all settings as 'confab serve' does, from the file, CONFAB_ variables and flags, and print the\n" +
 			"values in effect, secrets hidden. If a setting is invalid, it is named and the exit status is 1. Where\n" +
-			"replica.url or media.store is set, one small object is written there, read and deleted. Files and\n" +
+			"replica.url or media.store is set, one small object is written there, read and deleted; where people\n" +
+			"are added through an identity provider, the organization they belong to is looked for. Files and\n" +
 			"directories named in other settings are not checked: 'confab doctor' does that.",
 		Example: "  confab config check\n  confab config check --config /etc/confab.toml",
 		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
@@ -47,7 +50,8 @@ func (e *env) configCheck() *cobra.Command {
 			if _, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n%s", origin, c); err != nil {
 				return err
 			}
-			return errors.Join(checkReplica(cmd.Context(), c.Replica), checkMediaStore(cmd.Context(), c.Media))
+			return errors.Join(checkReplica(cmd.Context(), c.Replica), checkMediaStore(cmd.Context(), c.Media),
+				e.checkOrganization(cmd.Context(), c))
 		}),
 	}
 }
@@ -75,6 +79,27 @@ func checkMediaStore(ctx context.Context, c config.Media) error {
 	}
 	if err := objects.Check(ctx, store); err != nil {
 		return fmt.Errorf("media.store: %w", err)
+	}
+	return nil
+}
+
+// checkOrganization looks for the organization to which people are added through the identity
+// provider, once there is a database.
+func (e *env) checkOrganization(ctx context.Context, c config.Config) error {
+	dir := datadir.Dir(c.DataDir)
+	exists, err := dir.Exists()
+	if err != nil || !exists || !c.AddsPeople() {
+		return err
+	}
+	db, err := dir.OpenForCommand(storage.Options{Schema: e.Schema, Readers: 1, SkipCheck: true}, os.Getenv("CONFAB_MASTER_KEY"), true)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+
+	_, err = storage.Query(ctx, db, func(rx *storage.Rx) (storage.Organization, error) { return rx.NamedOrganization(c.OIDC.Organization) })
+	if err != nil {
+		return fmt.Errorf("oidc.organization must name an organization of this server ('confab orgs list'): %w", err)
 	}
 	return nil
 }

@@ -19,3 +19,8 @@ func (c Config) FirstAdminAdvice(organizations []string) string {
 	return first + "invite the first admin with 'confab users invite --org " + organization +
 		" --name NAME --email ADDRESS --role admin" + where + "', which prints a link to open"
 }
+
+// AddsPeople reports whether people are added who come through the identity provider.
+func (c Config) AddsPeople() bool {
+	return c.Console.Enabled && c.OIDC.Issuer != "" && c.OIDC.Create != "off"
+}

@@ -62,7 +62,7 @@ func (e *examination) checkIdentityProvider(ctx context.Context) {
 		e.ok("sign-in", "%s answers. The redirect URI to register there is %s/console/oidc/callback.", c.Name, e.config.PublicURL())
 	}
 
-	if c.Create != "off" {
+	if e.config.AddsPeople() {
 		e.checkOrganizationOfNewPeople(ctx)
 	}
 }
