@@ -26,8 +26,7 @@ func (a *App) handler() http.Handler {
 		}
 
 		if err := a.fence(r.Context()); err != nil {
-			a.api.WriteError(w, r, &rest.Error{Code: rest.ServiceUnavailable, Message: "Another server has taken over."})
-			return
+			panic(http.ErrAbortHandler) // see fencedListener
 		}
 
 		// Connections of proxies count for their clients.

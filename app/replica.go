@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
 	"time"
 
@@ -62,7 +63,37 @@ func (a *App) fence(ctx context.Context) error {
 	if a.replica == nil {
 		return nil
 	}
-	return a.replica.Fence(ctx)
+	return a.replica.Fence(ctx, a.work.Stops)
+}
+
+// fencedListener accepts connections on which nothing is answered once another server has taken
+// over. What a request was doing when the process was stopped is lost, and is not acknowledged
+// when it goes on.
+type fencedListener struct {
+	net.Listener
+	fence func(context.Context) error
+}
+
+// Accept implements net.Listener.
+func (l fencedListener) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		return &fencedConn{tcp, l.fence}, err
+	}
+	return conn, err
+}
+
+type fencedConn struct {
+	*net.TCPConn
+	fence func(context.Context) error
+}
+
+// Write implements net.Conn.
+func (c *fencedConn) Write(p []byte) (int, error) {
+	if err := c.fence(context.Background()); err != nil {
+		return 0, err
+	}
+	return c.TCPConn.Write(p)
 }
 
 // replicaInForce returns an error if another server has taken over.

@@ -40,7 +40,11 @@ func listen(address string) (net.Listener, error) {
 // serveHTTP serves the public listener, with TLS if the settings ask for it.
 func (a *App) serveHTTP(ctx context.Context) error {
 	a.Log.Info("serving", "url", a.URL(), "data_dir", string(a.dir), "version", a.Version)
-	return a.serveListener(ctx, a.listener, a.handler(), a.tls)
+	l := a.listener
+	if a.replica != nil {
+		l = fencedListener{l, a.fence}
+	}
+	return a.serveListener(ctx, l, a.handler(), a.tls)
 }
 
 // servePlainHTTP serves port 80 beside port 443, if openPlainHTTP could listen on it.

@@ -91,7 +91,9 @@ func (a *App) openStandby() (*replica.Standby, error) {
 	if err != nil {
 		return nil, err
 	}
-	return replica.NewStandby(replica.StandbyOptions{Place: place, Dir: string(a.dir), Key: key, Log: a.Log})
+	return replica.NewStandby(replica.StandbyOptions{
+		Place: place, Dir: string(a.dir), Key: key, Interval: a.Config.Replica.Interval, Log: a.Log,
+	})
 }
 
 // listenAgain makes a second listener of the same socket. When it is closed, the first one

@@ -39,6 +39,7 @@ func (a *App) newWorkers() (*jobs.Workers, error) {
 		Retention:         retention(a.Config),
 		ObjectsKept:       a.objectsKept(),
 		InForce:           a.replicaInForce,
+		Fence:             a.fence,
 		MessagesPerSecond: c.MessagesPerSecond,
 		PairLimit:         c.PairLimit,
 		MonthlyMessages:   quotas(a.Config),

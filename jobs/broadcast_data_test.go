@@ -333,6 +333,17 @@ func TestAMessageIsEitherCancelledOrSent(t *testing.T) {
 	})
 }
 
+// A message whose turn comes after another server has taken over is left to that one.
+func TestASupersededServerSendsNothing(t *testing.T) {
+	broadcasting(t, func(w *world) {
+		w.options.Fence = func(context.Context) error { return fmt.Errorf("another server has taken over") }
+		w.start()
+		w.later(time.Minute)
+		time.Sleep(2 * time.Minute)
+		w.is.Equal(len(w.provider.calls()), 0)
+	})
+}
+
 func TestARestoredDatabaseSendsNothingLateByItself(t *testing.T) {
 	broadcasting(t, func(w *world) {
 		overdue, future := w.later(time.Hour), w.later(100*time.Hour)

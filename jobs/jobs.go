@@ -32,6 +32,8 @@ type Options struct {
 	// InForce returns an error if another server has taken over, which owns the objects
 	// then; nil means that there is none.
 	InForce func(context.Context) error
+	// Fence, if set, returns an error if no message may be sent any more.
+	Fence func(context.Context) error
 
 	MessagesPerSecond float64 // of each number; 0 for no limit
 	PairLimit         bool
@@ -99,6 +101,9 @@ func New(o Options) *Workers {
 
 // NoticeStops watches, until ctx ends, whether the process was stopped meanwhile.
 func (w *Workers) NoticeStops(ctx context.Context) error { return w.steady.Run(ctx) }
+
+// Stops is how often NoticeStops has found one.
+func (w *Workers) Stops() int { return w.steady.Stops() }
 
 // deliveriesAtOnce is how many attempts may be under way to all endpoints
 // together, which bounds the memory that they use.

@@ -86,5 +86,10 @@ func (w *Workers) callProvider(ctx context.Context, out outgoing, call func() er
 	if gone, err := w.deletedMeanwhile(ctx, out); err != nil || gone {
 		return true, err
 	}
+	if w.Fence != nil {
+		if err := w.Fence(ctx); err != nil {
+			return true, err
+		}
+	}
 	return false, call()
 }

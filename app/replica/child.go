@@ -282,7 +282,10 @@ func (c *child) report(r report) {
 	sent := c.sent
 	r.Follows = len(c.copied) > 0
 	r.InSync = r.Follows && sent >= c.copied[len(c.copied)-1].last
-	r.CleanAt, r.UploadedAt, r.Error = c.cleanAt, c.uploadedAt, c.problem
+	r.UploadedAt, r.Error = c.uploadedAt, c.problem
+	if !c.cleanAt.IsZero() {
+		r.Behind = time.Since(c.cleanAt) // the clock of the machine may be set meanwhile
+	}
 	c.mu.Unlock()
 
 	if !r.InSync {
@@ -293,13 +296,9 @@ func (c *child) report(r report) {
 
 // write writes a line to the server. One that has ended is noticed elsewhere.
 func (c *child) write(r report) {
-	text, err := json.Marshal(r)
-	if err != nil {
-		return
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	_, _ = c.out.Write(append(text, '\n'))
+	_ = json.NewEncoder(c.out).Encode(r)
 }
 
 // backlog is how many bytes wait in files after a transaction.

@@ -27,8 +27,9 @@
 //	  └──────────────────────────► refused: nothing is sent, the server does not start
 //
 // While the storage does not answer, a server goes on with what it knew. One that was stopped
-// for a while (SIGSTOP, a machine that slept) looks before it answers a request or runs a job:
-// see Fence.
+// for a while (SIGSTOP, a machine that slept) looks before it does anything else: takes a
+// request, answers one that was under way, runs a job, hands a message to the provider. See
+// Fence.
 //
 // Only the one in force deletes: generations, as soon as no time within replica.keep and
 // replica.snapshot_every needs them, and objects of media.
@@ -81,8 +82,8 @@
 // always a prefix of what was committed. A file may be sent twice, after a try whose answer
 // was lost: it is the same, and replaces itself.
 //
-// A request that was under way when a server was stopped may be acknowledged when it goes on,
-// before it has looked: what it wrote was never sent, and is lost within the lag.
+// What was acknowledged and is lost was acknowledged within the lag: a request that was under
+// way when a server was stopped gets no answer any more if another has taken over.
 //
 // A message may be sent twice only if the old server began to send it, and neither that nor
 // the provider's callback is in the copy: its call began within the lag. All others that are

@@ -54,7 +54,7 @@ func BeginAtOnce(ctx context.Context, p Place, n int) []error {
 // Days checks a replica as Run does, with the clock of a test, and returns when.
 func Days(n int, sound func(at time.Time) bool) (checks []time.Time) {
 	r := &Replica{openedAt: time.Now(), last: report{InSync: true}}
-	for end := time.Now().Add(time.Duration(n) * 24 * time.Hour); time.Now().Before(end); time.Sleep(time.Second) {
+	for end := time.Now().Add(time.Duration(n) * 24 * time.Hour); time.Now().Before(end); time.Sleep(30 * time.Second) {
 		if !r.verifyDue(time.Now()) {
 			continue
 		}

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// followEvery is how often a standby looks for what was sent.
+	// followEvery is how often a standby looks for what was sent: see often.
 	followEvery = time.Second
 	// stalledAfter is how long a copy may stay behind before it is made afresh.
 	stalledAfter = 30 * time.Second
@@ -42,8 +42,8 @@ type follower struct {
 }
 
 // follow begins to copy a generation into a file that does not exist.
-func (p Place) follow(ctx context.Context, g Generation, file string) (*follower, error) {
-	client, err := p.client(g.Name)
+func (s *Standby) follow(ctx context.Context, g Generation, file string) (*follower, error) {
+	client, err := s.client(g.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -51,12 +51,12 @@ func (p Place) follow(ctx context.Context, g Generation, file string) (*follower
 	f := &follower{ReplicaClient: client, generation: g, ended: make(chan struct{}), gotOn: time.Now()}
 	ctx, f.cancel = context.WithCancel(ctx)
 	o := litestream.NewRestoreOptions()
-	o.OutputPath, o.Follow, o.FollowInterval = file, true, followEvery
+	o.OutputPath, o.Follow, o.FollowInterval = file, true, often(followEvery, s.Interval)
 	go func() {
 		defer close(f.ended)
 		defer f.cancel()
 		if err := litestream.NewReplicaWithClient(nil, f).Restore(ctx, o); err != nil {
-			f.err = p.explain("read from", err)
+			f.err = s.explain("read from", err)
 		}
 	}()
 	return f, nil

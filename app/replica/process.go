@@ -55,10 +55,7 @@ func (r *Replica) start(t task, each func(*process, report)) (p *process, err er
 	}
 
 	p = &process{cmd: cmd, in: in, done: make(chan struct{}, 1), ended: make(chan struct{})}
-	text, err := t.encode()
-	if err == nil {
-		_, err = in.Write(text)
-	}
+	err = json.NewEncoder(in).Encode(t)
 	go func() {
 		defer close(p.ended)
 		lines := bufio.NewScanner(out)
@@ -195,7 +192,7 @@ func (r *Replica) waitForStorage() {
 		}
 		select {
 		case <-r.stopping:
-		case <-time.After(lookEvery):
+		case <-time.After(often(lookEvery, r.Interval)):
 		}
 	}
 }
@@ -217,6 +214,9 @@ func (r *Replica) take(p *process, one report) {
 		r.Log.Warn("the replica is not up to date", "error", one.Error)
 	}
 	r.last, r.lastAt = one, time.Now()
+	if one.Behind > 0 {
+		r.cleanAt = r.lastAt.Add(-one.Behind)
+	}
 	if one.Follows {
 		r.downSince = time.Time{}
 	}

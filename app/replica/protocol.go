@@ -30,12 +30,12 @@ type report struct {
 	Want bool `json:"want,omitempty"` // asks for a turn
 	Done bool `json:"done,omitempty"` // the turn is over
 
-	Follows    bool      `json:"follows,omitempty"`  // it has the log, and nobody else may empty it
-	Backlog    int64     `json:"backlog,omitempty"`  // bytes that wait to be sent
-	InSync     bool      `json:"in_sync,omitempty"`  // nothing waits
-	CleanAt    time.Time `json:"clean_at,omitzero"`  // all that was committed before is sent
-	UploadedAt time.Time `json:"upload_at,omitzero"` // when something was last sent
-	Error      string    `json:"error,omitempty"`    // why the last try failed
+	Follows    bool          `json:"follows,omitempty"`  // it has the log, and nobody else may empty it
+	Backlog    int64         `json:"backlog,omitempty"`  // bytes that wait to be sent
+	InSync     bool          `json:"in_sync,omitempty"`  // nothing waits
+	Behind     time.Duration `json:"behind,omitempty"`   // all that was committed so long ago is sent; 0 if that is not known
+	UploadedAt time.Time     `json:"upload_at,omitzero"` // when something was last sent
+	Error      string        `json:"error,omitempty"`    // why the last try failed
 
 	Verified *Verified `json:"verified,omitempty"`
 }

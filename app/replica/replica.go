@@ -2,7 +2,6 @@ package replica
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"os"
@@ -23,15 +22,20 @@ const (
 	lockName   = "replica.lock" // held by the child
 )
 
+// usualInterval is how often changes are sent unless replica.interval says otherwise.
+const usualInterval = 250 * time.Millisecond
+
+// often is how often something is done that is done every d at the usual interval: those who send
+// more often look more often, too.
+func often(d, interval time.Duration) time.Duration { return min(d, d*interval/usualInterval) }
+
 const (
-	// lookEvery is how often a server looks whether it was superseded.
+	// lookEvery is how often a server looks whether it was superseded: see often.
 	lookEvery = 5 * time.Second
 	// lookTime limits a look.
 	lookTime = 5 * time.Second
 	// removeEvery is how often old generations are looked for.
 	removeEvery = time.Hour
-	// fenceAfter is how long nobody has looked when a server was stopped meanwhile.
-	fenceAfter = lookEvery + lookTime + 2*time.Second
 	// downTime is how long the child may be down before the writer makes checkpoints again.
 	downTime = 10 * time.Second
 )
@@ -66,17 +70,19 @@ type Replica struct {
 	ended        chan struct{} // closed when no child will be started any more; nil before Run
 	stopping     chan struct{}
 
-	looking  sync.Mutex
-	lookedAt atomic.Int64 // when the last look ended, as a time after openedAt
+	looking sync.Mutex
+	fencing sync.Mutex
+	stops   atomic.Int64 // of the process, after which Fence has looked
 
 	mu            sync.Mutex
 	local         localState
 	process       *process // nil while there is no child
 	last          report   // of the child
 	lastAt        time.Time
+	cleanAt       time.Time // all that was committed before is sent
 	downSince     time.Time // zero while the child follows
 	checkpoints   bool      // the writer makes its own
-	changes       int64     // of the database, when all was sent
+	changes       int64     // of the database, when all was sent; -1 before that
 	verifiedAt    storage.Time
 	superseded    error  // that this server must end, once it is known
 	problem       string // why the storage was not looked at
@@ -88,7 +94,7 @@ type Replica struct {
 // not answer it goes on with what the directory remembers.
 func Open(ctx context.Context, o Options) (*Replica, error) {
 	r := &Replica{
-		Options: o, openedAt: time.Now(), downSince: time.Now(), checkpoints: true,
+		Options: o, openedAt: time.Now(), downSince: time.Now(), cleanAt: time.Now(), checkpoints: true, changes: -1,
 		settled: make(chan struct{}), stopping: make(chan struct{}),
 	}
 	if r.Command == nil {
@@ -159,7 +165,6 @@ func (r *Replica) look(ctx context.Context) error {
 	defer r.looking.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
-	defer func() { r.lookedAt.Store(int64(time.Since(r.openedAt))) }()
 
 	r.mu.Lock()
 	mine, superseded := r.local, r.superseded
@@ -201,13 +206,20 @@ func (r *Replica) look(ctx context.Context) error {
 	return nil
 }
 
-// Fence returns an error if this server was superseded. It looks only if nobody has for so long
-// that the process must have been stopped: what was asked of it or was due before it went on
-// may be done by another server by now. While the storage does not answer, it lets all pass.
-func (r *Replica) Fence(ctx context.Context) error {
-	if time.Since(r.openedAt)-time.Duration(r.lookedAt.Load()) > fenceAfter {
-		_ = r.look(context.WithoutCancel(ctx)) // it remembers what matters here
+// Fence returns an error if this server was superseded. It looks only if the process was stopped
+// since it last did, of which stops tells how often: what was asked of it or was due before it
+// went on may be done by another server by now. While the storage does not answer, it lets all
+// pass.
+func (r *Replica) Fence(ctx context.Context, stops func() int) error {
+	for n := int64(stops()); n > r.stops.Load(); n = int64(stops()) {
+		r.fencing.Lock()
+		if n > r.stops.Load() { // else somebody has looked meanwhile
+			_ = r.look(context.WithoutCancel(ctx)) // it remembers what matters here
+			r.stops.Store(n)
+		}
+		r.fencing.Unlock()
 	}
+
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.superseded
@@ -222,19 +234,19 @@ func (r *Replica) Run(ctx context.Context) error {
 	r.ended = make(chan struct{})
 	go r.supervise()
 
-	second := time.NewTicker(time.Second)
-	defer second.Stop()
+	tick := time.NewTicker(often(time.Second, r.Interval))
+	defer tick.Stop()
 	looked, removed := time.Now(), time.Now()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-second.C:
+		case <-tick.C:
 		}
 
 		r.watchChild(ctx)
 		r.verifyIfDue(ctx)
-		if time.Since(looked) < lookEvery {
+		if time.Since(looked) < often(lookEvery, r.Interval) {
 			continue
 		}
 		looked = time.Now()
@@ -347,10 +359,4 @@ func (r *Replica) task() task {
 		SnapshotEvery: r.SnapshotEvery,
 		Keep:          r.Keep,
 	}
-}
-
-// encode writes a task as the line that a child reads.
-func (t task) encode() ([]byte, error) {
-	text, err := json.Marshal(t)
-	return append(text, '\n'), err
 }

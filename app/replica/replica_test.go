@@ -2,6 +2,7 @@ package replica_test
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"log/slog"
 	"os"
@@ -130,7 +131,7 @@ func (s *server) stop() {
 func (s *server) write(n int64) {
 	s.Helper()
 	storagetest.Update(s, s.db, func(tx *storage.Tx) error {
-		return tx.Audit(0, storage.System, fmt.Sprintf("test.%06d", n), "", "")
+		return tx.Audit(0, storage.System, fmt.Sprintf("test.%06d", n), "random", rand.Text())
 	})
 }
 
@@ -150,7 +151,14 @@ func (s *server) isSent(st replica.Status) bool { return *st.LagSeconds == 0 && 
 // restored lists what was written before a restore was possible.
 func restored(t *testing.T, place replica.Place, at time.Time) (all []string, out replica.Restored) {
 	t.Helper()
-	dir := t.TempDir()
+	dir, out := restoredDir(t, place, at)
+	return storagetest.Select[string](t, dir, `SELECT action FROM audit ORDER BY action`), out
+}
+
+// restoredDir restores to a directory, and checks what is there.
+func restoredDir(t *testing.T, place replica.Place, at time.Time) (dir string, out replica.Restored) {
+	t.Helper()
+	dir = t.TempDir()
 	out, err := place.Restore(t.Context(), at, storage.DatabaseFile(dir))
 	if err != nil {
 		t.Fatal(err)
@@ -158,7 +166,7 @@ func restored(t *testing.T, place replica.Place, at time.Time) (all []string, ou
 	if err := storage.CheckDatabase(storage.DatabaseFile(dir), nil); err != nil {
 		t.Fatal(err)
 	}
-	return storagetest.Select[string](t, dir, `SELECT action FROM audit ORDER BY action`), out
+	return dir, out
 }
 
 // wholeCopies counts the files that a directory has sent, or is to send, that hold every page.
@@ -186,8 +194,10 @@ func wholeCopies(t *testing.T, dir string) (n int) {
 }
 
 func TestWhatIsCommittedIsRestoredElsewhere(t *testing.T) {
+	t.Parallel()
 	for name, place := range places(t) {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			is := is.New(t)
 			s := serve(t, place, t.TempDir())
 			for n := range int64(20) {

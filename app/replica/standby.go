@@ -23,9 +23,10 @@ const standbyDir = "standby"
 // StandbyOptions say what a standby follows, and where it keeps its copy.
 type StandbyOptions struct {
 	Place
-	Dir string // the data directory
-	Key []byte // the master key, to check with
-	Log *slog.Logger
+	Dir      string // the data directory
+	Key      []byte // the master key, to check with
+	Interval time.Duration
+	Log      *slog.Logger
 }
 
 // Standby keeps a copy of what another server sends, until it is promoted.
@@ -77,7 +78,7 @@ func (s *Standby) Run(ctx context.Context) (promoted bool, err error) {
 		s.noteProblem(err)
 		select {
 		case <-ctx.Done():
-		case <-time.After(followEvery):
+		case <-time.After(often(followEvery, s.Interval)):
 		case result := <-s.promotions:
 			result <- promotion{err: err}
 		}
@@ -138,8 +139,8 @@ func (s *Standby) newest(ctx context.Context) (found Generation, err error) {
 // watch waits until the standby is promoted, or until another copy must be made: because this
 // one does not get on, or because another generation is in force.
 func (s *Standby) watch(ctx context.Context, f *follower) (promoted bool, err error) {
-	second := time.NewTicker(time.Second)
-	defer second.Stop()
+	tick := time.NewTicker(often(time.Second, s.Interval))
+	defer tick.Stop()
 	looked := time.Now()
 	for {
 		select {
@@ -152,7 +153,7 @@ func (s *Standby) watch(ctx context.Context, f *follower) (promoted bool, err er
 				continue // the copy is as it was
 			}
 			return err == nil, err
-		case <-second.C:
+		case <-tick.C:
 		}
 
 		if f.isStalled() {
@@ -161,7 +162,7 @@ func (s *Standby) watch(ctx context.Context, f *follower) (promoted bool, err er
 			}
 			return false, errStandbyStalled
 		}
-		if time.Since(looked) < lookEvery {
+		if time.Since(looked) < often(lookEvery, s.Interval) {
 			continue
 		}
 		looked = time.Now()

@@ -49,7 +49,7 @@ func standByIn(t *testing.T, place replica.Place, from, dir string) *standby {
 
 	s := &standby{t: t, dir: dir, ended: make(chan bool, 1)}
 	s.Standby, err = replica.NewStandby(replica.StandbyOptions{
-		Place: place, Dir: dir, Key: key, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		Place: place, Dir: dir, Key: key, Interval: 50 * time.Millisecond, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -87,6 +87,7 @@ func (s *standby) awaitAll() {
 }
 
 func TestAStandbyTakesOver(t *testing.T) {
+	t.Parallel()
 	for name, place := range places(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -199,8 +200,10 @@ func TestOfStandbysPromotedAtOnceOneWins(t *testing.T) {
 
 // TestOfManyThatBeginOneWins has all read the same, and then write at the same time.
 func TestOfManyThatBeginOneWins(t *testing.T) {
+	t.Parallel()
 	for name, place := range places(t) {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			is := is.New(t)
 			s := serve(t, place, t.TempDir())
 			s.stop()
@@ -270,8 +273,10 @@ func (discard) WriteHeader(int)                {}
 
 // TestOldGenerationsAreDeletedByTheOneInForce, as soon as no time needs them.
 func TestOldGenerationsAreDeletedByTheOneInForce(t *testing.T) {
+	t.Parallel()
 	for name, place := range places(t) {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			is := is.New(t)
 			old := serve(t, place, t.TempDir())
 			old.write(1)

@@ -2,6 +2,7 @@ package replica
 
 import (
 	"context"
+	"errors"
 	"math"
 	"time"
 
@@ -87,17 +88,11 @@ const reportTime = 5 * time.Second
 
 // lag is how much would be lost with the machine now. The caller holds mu.
 func (r *Replica) lag() time.Duration {
-	if r.last.InSync && time.Since(r.lastAt) < reportTime {
+	isSent := r.last.InSync && time.Since(r.lastAt) < reportTime
+	if isSent || r.DB.Changes() == r.changes { // nothing was written since
 		return 0
 	}
-	if !r.last.CleanAt.IsZero() && r.DB.Changes() == r.changes {
-		return 0 // nothing was written since
-	}
-	clean := r.last.CleanAt
-	if clean.IsZero() {
-		clean = r.openedAt
-	}
-	return time.Since(clean)
+	return time.Since(r.cleanAt)
 }
 
 // quietHour is when the replica is checked each day, by the machine's clock.
@@ -187,7 +182,7 @@ func (r *Replica) verifyApart(ctx context.Context) (out Verified, err error) {
 		return out, errChildDied
 	}
 	if out.Problem != "" {
-		return out, problem(out.Problem)
+		return out, errors.New(out.Problem)
 	}
 	return out, r.recordVerified(ctx)
 }

@@ -25,6 +25,7 @@ func (s *server) writeBulk() {
 // TestStorageThatFailsStopsNoWrite breaks the storage in each way that it can be. Writes go on,
 // what waits is bounded, the status says what is wrong, and nothing is missing afterwards.
 func TestStorageThatFailsStopsNoWrite(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		fault objectstest.Fault
 		says  string
@@ -73,6 +74,7 @@ func TestStorageThatFailsStopsNoWrite(t *testing.T) {
 // TestSlowStorageIsWaitedFor: each request takes so long that the replica cannot follow every
 // interval. It falls behind, by no more than that, and catches up.
 func TestSlowStorageIsWaitedFor(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	place, store := inStorage(t)
 	s := serve(t, place, t.TempDir())

@@ -85,11 +85,6 @@ var errNoRoom = errors.New("there is not enough room on the disk to restore the 
 // errChildDied means that the process that checks ended without a result.
 var errChildDied = errors.New("the process that checks it ended without a result")
 
-// problem is an error that a child has reported.
-type problem string
-
-func (p problem) Error() string { return string(p) }
-
 // hasRoom reports whether a directory has room for a copy of so many bytes and what a check
 // of it needs.
 func hasRoom(dir string, bytes int64) bool {

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"net"
 	"net/http"
+	"syscall"
 	"time"
 )
 
@@ -24,7 +25,7 @@ func limitSilence(r *http.Request, limit time.Duration) {
 	if secure, ok := conn.(*tls.Conn); ok {
 		conn = secure.NetConn()
 	}
-	if tcp, ok := conn.(*net.TCPConn); ok {
-		setUserTimeout(tcp, limit)
+	if socket, ok := conn.(syscall.Conn); ok {
+		setUserTimeout(socket, limit)
 	}
 }

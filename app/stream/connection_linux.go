@@ -1,7 +1,7 @@
 package stream
 
 import (
-	"net"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -9,7 +9,7 @@ import (
 
 // setUserTimeout limits how long sent data may stay unconfirmed. A connection that refuses
 // it is as it was.
-func setUserTimeout(conn *net.TCPConn, limit time.Duration) {
+func setUserTimeout(conn syscall.Conn, limit time.Duration) {
 	raw, err := conn.SyscallConn()
 	if err != nil {
 		return

@@ -3,9 +3,9 @@
 package stream
 
 import (
-	"net"
+	"syscall"
 	"time"
 )
 
 // setUserTimeout does nothing where the system has no such limit.
-func setUserTimeout(*net.TCPConn, time.Duration) {}
+func setUserTimeout(syscall.Conn, time.Duration) {}

@@ -29,6 +29,7 @@ type Watch struct {
 	wall        storage.Time // at the last look
 	monotonic   time.Time    // at the same moment
 	beating     bool         // somebody looks every beatEvery
+	stops       int
 	steadySince storage.Time
 }
 
@@ -78,6 +79,15 @@ func (c *Watch) Move(by time.Duration, move func()) {
 	c.wall = c.wall.Add(by)
 }
 
+// Stops is how often the process was stopped, or its clock was set, as far as it was found out.
+func (c *Watch) Stops() int {
+	c.look()
+
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.stops
+}
+
 // beat begins or ends the time in which somebody looks every beatEvery.
 func (c *Watch) beat(on bool) {
 	c.look()
@@ -97,7 +107,11 @@ func (c *Watch) look() (now, steadySince storage.Time) {
 	wall, monotonic := c.now(), time.Now()
 	passed := monotonic.Sub(c.monotonic)
 	jump := wall.Sub(c.wall) - passed
-	if jump.Abs() > jumpAfter || c.beating && passed > jumpAfter || c.stalled().After(c.monotonic) {
+	stopped := jump.Abs() > jumpAfter || c.beating && passed > jumpAfter
+	if stopped {
+		c.stops++
+	}
+	if stopped || c.stalled().After(c.monotonic) {
 		c.steadySince = wall
 	}
 	c.wall, c.monotonic = wall, monotonic

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -111,18 +110,14 @@ var lagMetric = regexp.MustCompile(`(?m)^confab_replica_lag_seconds (\S+)$`)
 // watchReplica looks at the replica of a server until ctx ends.
 func (s *server) watchReplica(ctx context.Context) (p replicaPeaks) {
 	for ctx.Err() == nil {
-		if res, err := http.Get(s.URL() + "/metrics"); err == nil {
-			text, _ := io.ReadAll(res.Body)
-			res.Body.Close()
-			if found := lagMetric.FindSubmatch(text); found != nil {
-				lag, _ := strconv.ParseFloat(string(found[1]), 64)
-				p.lags = append(p.lags, lag)
-			}
+		if lag, err := s.replicaLag(); err == nil {
+			p.lags = append(p.lags, lag)
 		}
 		if info, err := os.Stat(storage.DatabaseFile(s.Dir) + "-wal"); err == nil {
 			p.log = max(p.log, info.Size())
 		}
 		p.child = max(p.child, s.ChildMemory())
+
 		select {
 		case <-ctx.Done():
 		case <-time.After(100 * time.Millisecond):
@@ -131,24 +126,27 @@ func (s *server) watchReplica(ctx context.Context) (p replicaPeaks) {
 	return p
 }
 
-// awaitReplica waits until the replica has all.
-func (s *server) awaitReplica(ctx context.Context) error {
-	for ctx.Err() == nil {
-		var status struct {
-			Lag    float64 `json:"lag_seconds"`
-			Upload *string `json:"last_upload_at"`
-		}
-		out, err := s.Command("replica", "status", "--json")
-		if err == nil {
-			err = json.Unmarshal([]byte(out), &status)
-		}
-		if err != nil || status.Lag < 0.5 && status.Upload != nil {
-			return err
-		}
-		time.Sleep(100 * time.Millisecond)
+// replicaLag is how far the replica is behind by the server's metrics.
+func (s *server) replicaLag() (float64, error) {
+	res, err := http.Get(s.URL() + "/metrics")
+	if err != nil {
+		return 0, err
 	}
-	return ctx.Err()
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		return 0, err
+	}
+
+	found := lagMetric.FindSubmatch(text)
+	if found == nil {
+		return 0, errors.New("there is no metric of the lag")
+	}
+	return strconv.ParseFloat(string(found[1]), 64)
 }
+
+// replicaBehind is how far a replica may be behind that counts as complete.
+const replicaBehind = 500 * time.Millisecond
 
 // emptyDir makes a data directory that holds nothing but the key of the server.
 func (b *bench) emptyDir(s *server) (string, error) {
@@ -197,7 +195,7 @@ func (b *bench) replicaKills(ctx context.Context, s *server) error {
 	}
 	var most time.Duration
 	for range kills {
-		if err := s.awaitReplica(ctx); err != nil {
+		if err := s.AwaitReplica(ctx, replicaBehind); err != nil {
 			return err
 		}
 		before, err := storage.Query(ctx, s.db, func(rx *storage.Rx) (n int64, err error) {
@@ -253,7 +251,7 @@ func (b *bench) takeOver(ctx context.Context, o *installation, s *server, store 
 		return err
 	}
 	defer process.Kill()
-	if err := errors.Join(process.WaitReady(standby.URL()+"/livez"), s.awaitReplica(ctx)); err != nil {
+	if err := errors.Join(process.WaitReady(standby.URL()+"/livez"), s.AwaitReplica(ctx, replicaBehind)); err != nil {
 		return err
 	}
 	select {
@@ -341,7 +339,7 @@ func (b *bench) restoreCold(ctx context.Context, o *installation) error {
 		return err
 	}
 	defer large.close()
-	if err := large.awaitReplica(ctx); err != nil {
+	if err := large.AwaitReplica(ctx, replicaBehind); err != nil {
 		return err
 	}
 

@@ -1,6 +1,8 @@
 package rig
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -60,6 +62,29 @@ func (s *Storage) Settings() []string {
 	}
 }
 
+// AwaitReplica waits until the replica of the server is less than so much behind.
+func (s *Server) AwaitReplica(ctx context.Context, lag time.Duration) error {
+	for {
+		var status struct {
+			Lag    float64 `json:"lag_seconds"`
+			Upload *string `json:"last_upload_at"`
+		}
+		out, err := s.Command("replica", "status", "--json")
+		if err == nil {
+			err = json.Unmarshal([]byte(out), &status)
+		}
+		if err != nil || status.Upload != nil && status.Lag < lag.Seconds() {
+			return err
+		}
+
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("the replica is %.1f s behind: %w", status.Lag, ctx.Err())
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
 // ServeStorage is the process.
 func ServeStorage(args []string) error {
 	backend := s3mem.New()
@@ -98,9 +123,9 @@ func ServeStorage(args []string) error {
 	}))
 }
 
-// Children are the processes that the process has started.
-func (p *Process) Children() (all []int) {
-	lists, _ := filepath.Glob(p.file("task/*/children")) // any thread may have started it
+// ChildrenOf are the processes that a process has started.
+func ChildrenOf(pid int) (all []int) {
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // any thread may have started it
 	for _, name := range lists {
 		text, _ := os.ReadFile(name) // a thread may have ended
 		for id := range strings.FieldsSeq(string(text)) {
@@ -111,19 +136,23 @@ func (p *Process) Children() (all []int) {
 	return all
 }
 
-// Lose kills the process with those that it has started, as the loss of the machine does.
+// Lose kills a process with those that it has started, as the loss of the machine does.
+func Lose(pid int) {
+	for _, id := range append(ChildrenOf(pid), pid) {
+		_ = syscall.Kill(id, syscall.SIGKILL) // it may have seen the end of another already
+	}
+}
+
+// Lose is the loss of the machine.
 func (s *Server) Lose() {
 	p := s.process.Load()
-	children := p.Children()
-	for _, id := range children {
-		_ = syscall.Kill(id, syscall.SIGKILL)
-	}
+	Lose(p.cmd.Process.Pid)
 	p.Kill()
 }
 
 // ChildMemory is the largest resident size of the processes that the server has started.
 func (s *Server) ChildMemory() (most int64) {
-	for _, id := range s.process.Load().Children() {
+	for _, id := range ChildrenOf(s.process.Load().cmd.Process.Pid) {
 		text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", id)) // it may have ended
 		if size, err := parseSize(text, "VmHWM:"); err == nil {
 			most = max(most, size)

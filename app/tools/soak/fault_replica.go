@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -32,6 +30,7 @@ func (t *trial) replicaFaults() (all []fault) {
 	if t.storage == nil {
 		return nil
 	}
+
 	for name, how := range map[string]string{
 		"storage refuses": rig.StorageDenied, "storage does not know the key": rig.StorageWrongKey,
 		"storage full": rig.StorageFull, "storage slow": rig.StorageSlow,
@@ -45,38 +44,28 @@ func (t *trial) replicaFaults() (all []fault) {
 		}})
 	}
 	slices.SortFunc(all, func(a, b fault) int { return len(a.name) - len(b.name) })
-	return append(all, fault{"machine lost", t.loseMachine})
-}
 
-// awaitReplica waits until the replica has what was acknowledged before.
-func (t *trial) awaitReplica(ctx context.Context) error {
-	for began := time.Now(); ; {
-		var status struct {
-			Lag float64 `json:"lag_seconds"`
-		}
-		out, err := t.server.Command("replica", "status", "--json")
-		if err == nil {
-			err = json.Unmarshal([]byte(out), &status)
-		}
-		switch {
-		case err != nil:
-			return err
-		case status.Lag < maxLost.Seconds():
-			return nil
-		case time.Since(began) > time.Minute:
-			return fmt.Errorf("the replica is %.1f s behind", status.Lag)
-		case !sleep(ctx, 100*time.Millisecond):
-			return nil
-		}
+	all = append(all, fault{"machine lost", t.loseMachine})
+	if t.hasClock {
+		all = append(all, fault{"machine lost whose clock is an hour ahead", func(ctx context.Context, length time.Duration) error {
+			if err := t.setClock(time.Hour); err != nil {
+				return err
+			}
+			return errors.Join(t.loseMachine(ctx, length), t.setClock(0))
+		}})
 	}
+	return all
 }
 
 // loseMachine kills the server with its child, restores the replica elsewhere, and looks
 // whether all is there that was acknowledged a moment before.
 func (t *trial) loseMachine(ctx context.Context, _ time.Duration) (err error) {
-	if err := t.awaitReplica(ctx); err != nil {
+	waits, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	if err := t.server.AwaitReplica(waits, maxLost); err != nil && ctx.Err() == nil {
 		return err
 	}
+
 	dir, err := os.MkdirTemp(t.dir, "lost-*")
 	if err != nil {
 		return err
@@ -106,8 +95,8 @@ func (t *trial) loseMachine(ctx context.Context, _ time.Duration) (err error) {
 		return err
 	}
 
-	// A copy that had the place of the replica would take over.
-	c.Env = slices.Concat(t.server.Env, cutOff, []string{"CONFAB_REPLICA__URL=", "CONFAB_MEDIA__STORE="})
+	// A copy that had the place of the replica would take over. Its clock is right.
+	c.Env = slices.Concat(t.server.Env, cutOff, []string{"CONFAB_REPLICA__URL=", "CONFAB_MEDIA__STORE=", clockVariable + "="})
 	defer c.Kill()
 	if err := errors.Join(t.check(c), c.Stop()); err != nil {
 		return err
