@@ -122,7 +122,7 @@ func (m *metrics) watchReplica(r *replica.Replica) {
 // serveReplica answers how far the replica is.
 func (a *App) serveReplica(w http.ResponseWriter, _ *http.Request) {
 	if a.replica == nil {
-		http.Error(w, "this server has no replica", http.StatusNotFound)
+		http.Error(w, "there is no replica: set replica.url, and restart the server", http.StatusNotFound)
 		return
 	}
 	// A client that has left is no reason to complain.

@@ -149,6 +149,9 @@ func writeStandbyPage(w http.ResponseWriter, status int, state string) {
 func (a *App) serveStandbyControl(ctx context.Context, s *replica.Standby) error {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST "+datadir.CommandAddress, a.serveAddress)
+	mux.HandleFunc("POST "+datadir.CommandReplica, func(w http.ResponseWriter, _ *http.Request) {
+		_ = json.NewEncoder(w).Encode(s.Status()) // the command may have left
+	})
 	mux.HandleFunc("POST "+datadir.CommandRefresh, func(http.ResponseWriter, *http.Request) {
 		panic(http.ErrAbortHandler) // it is for a server, which this will be soon if somebody asks
 	})

@@ -61,11 +61,7 @@ func checkReplica(ctx context.Context, c config.Replica) error {
 	if c.URL == "" {
 		return nil
 	}
-	place, err := replica.PlaceOf(c)
-	if err == nil {
-		err = place.Probe(ctx)
-	}
-	if err != nil {
+	if err := replica.Probe(ctx, c); err != nil {
 		return fmt.Errorf("replica.url: %w", err)
 	}
 	return nil

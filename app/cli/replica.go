@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"confab/app/datadir"
 	"confab/app/replica"
 	"confab/storage"
 )
@@ -47,21 +48,17 @@ func (e *env) replicaStatus() *cobra.Command {
 		Use:   "status",
 		Short: "Show how far the replica is",
 		Long: "Show where the replica is kept, how far it is behind, how much waits to be sent, and when a restore of it was\n" +
-			"last verified. How far it is behind only a running server knows.",
+			"last verified. How far it is behind only a running server knows. On a standby, show how far its copy is.",
 		Example: "  confab replica status\n  confab replica status --json",
-		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
-			place, err := s.replicaPlace()
+		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
+			c, err := e.settings(cmd, nil)
 			if err != nil {
 				return err
 			}
 			var status replica.Status
-			answered, err := s.dir.AskReplica(cmd.Context(), &status)
+			answered, err := datadir.Dir(c.DataDir).AskReplica(cmd.Context(), &status)
 			if err == nil && !answered {
-				verified, readErr := storage.Query(cmd.Context(), s.DB, (*storage.Rx).ReplicaVerifiedAt)
-				if readErr != nil {
-					return readErr
-				}
-				status, err = place.StatusOf(cmd.Context(), verified)
+				status, err = e.storedStatus(cmd)
 			}
 			if err != nil {
 				return err
@@ -76,6 +73,25 @@ func (e *env) replicaStatus() *cobra.Command {
 	})
 }
 
+// storedStatus is how far a replica is that no server sends to now.
+func (e *env) storedStatus(cmd *cobra.Command) (status replica.Status, err error) {
+	s, err := e.open(cmd, false)
+	if err != nil {
+		return status, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+
+	place, err := s.replicaPlace()
+	if err != nil {
+		return status, err
+	}
+	verified, err := storage.Query(cmd.Context(), s.DB, (*storage.Rx).ReplicaVerifiedAt)
+	if err != nil {
+		return status, err
+	}
+	return place.StatusOf(cmd.Context(), verified)
+}
+
 // printReplica prints how far a replica is.
 func printReplica(cmd *cobra.Command, s replica.Status) {
 	orNever := func(t *storage.Time) string {
@@ -85,17 +101,25 @@ func printReplica(cmd *cobra.Command, s replica.Status) {
 		return t.String()
 	}
 	lag := "unknown, because no server is running"
-	if s.LagSeconds != nil {
+	switch {
+	case s.LagSeconds != nil:
 		lag = fmt.Sprintf("%.1f s", *s.LagSeconds)
+	case s.Standby:
+		lag = "no copy yet"
 	}
 
 	out := cmd.OutOrStdout()
+	if s.Standby {
+		fmt.Fprintln(out, "Role            standby")
+	}
 	fmt.Fprintf(out, "URL             %s\n", printable(s.URL))
 	fmt.Fprintf(out, "Generation      %s\n", printable(cmp.Or(s.Generation, "none yet")))
 	fmt.Fprintf(out, "Behind          %s\n", lag)
-	fmt.Fprintf(out, "Waiting         %s\n", formatBytes(s.BacklogBytes))
-	fmt.Fprintf(out, "Last upload     %s\n", orNever(s.LastUploadAt))
-	fmt.Fprintf(out, "Last verified   %s\n", orNever(s.LastVerifiedAt))
+	if !s.Standby {
+		fmt.Fprintf(out, "Waiting         %s\n", formatBytes(s.BacklogBytes))
+		fmt.Fprintf(out, "Last upload     %s\n", orNever(s.LastUploadAt))
+		fmt.Fprintf(out, "Last verified   %s\n", orNever(s.LastVerifiedAt))
+	}
 	if s.Error != "" {
 		fmt.Fprintf(out, "Last error      %s\n", printable(s.Error))
 	}

@@ -10,6 +10,7 @@ import (
 
 	"confab/app/config"
 	"confab/app/datadir"
+	"confab/app/replica"
 	"confab/storage"
 )
 
@@ -26,6 +27,9 @@ type store struct {
 
 // noDatabase says that there is none, and where one may be meant.
 func noDatabase(dir string) error {
+	if replica.IsStandby(dir) {
+		return fmt.Errorf("%s is the directory of a standby, which has no database before 'confab promote'", dir)
+	}
 	if sandbox, _ := datadir.Dir(defaultSandboxDir).Exists(); sandbox {
 		return fmt.Errorf("there is no confab database in %s: check --data-dir; the sandbox's is %s", dir, defaultSandboxDir)
 	}

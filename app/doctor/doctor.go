@@ -54,6 +54,7 @@ type examination struct {
 	dir           datadir.Dir
 	served        bool
 	isSandbox     bool
+	isStandby     bool
 	listenAddress string   // the server's address, or where the settings have it
 	localURL      *url.URL // how this machine reaches the server; nil if the settings do not say
 	db            *storage.DB
@@ -84,6 +85,10 @@ func Examine(ctx context.Context, o Options, report func(Finding)) {
 	e.checkSpace()
 	e.checkMasterKey()
 	e.checkMediaStore(ctx)
+	if e.isStandby {
+		e.checkReplica(ctx)
+		return // it has no database, and serves nothing
+	}
 
 	if e.checkDatabase(ctx) {
 		defer e.db.Close()

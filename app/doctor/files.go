@@ -12,6 +12,7 @@ import (
 
 	"confab/app/config"
 	"confab/app/datadir"
+	"confab/app/replica"
 	"confab/storage"
 )
 
@@ -38,7 +39,8 @@ func (e *examination) checkDirectory() bool {
 		e.broken("data directory", "Check it as the user who runs confab: sudo -u USER confab doctor", "%v.", err)
 		return false
 	}
-	if statErr != nil || !exists {
+	e.isStandby = replica.IsStandby(dir)
+	if statErr != nil || !exists && !e.isStandby {
 		e.broken("data directory",
 			"Check --data-dir and data_dir. Starting a server creates a new one; 'confab restore' creates one from a backup.",
 			"There is no confab database in %s.", dir)

@@ -11,24 +11,31 @@ import (
 // checkReplica writes to the storage of the replica, asks the server how far it is, and asks
 // for the master key to be kept elsewhere.
 func (e *examination) checkReplica(ctx context.Context) {
-	if e.config.Replica.URL == "" {
+	switch {
+	case e.config.Replica.URL != "":
+	case e.isStandby:
+		e.warn("replica", "Set replica.url to what the standby follows.",
+			"replica.url is not set: nothing will be replicated when this machine is restarted as the server.")
+		e.checkReplicaProgress(ctx)
+		return
+	default:
 		return
 	}
-	place, err := replica.PlaceOf(e.config.Replica)
-	if err == nil {
-		err = place.Probe(ctx)
-	}
-	if err != nil {
+
+	if err := replica.Probe(ctx, e.config.Replica); err != nil {
 		e.broken("replica", "Fix [replica] in the settings, or the storage: until then the replica falls behind.",
 			"%s.", sentence(errorText(err)))
 		return
 	}
 
 	e.checkReplicaProgress(ctx)
-	e.checkKeyKept(ctx)
+	if !e.isStandby {
+		e.checkKeyKept(ctx)
+	}
 }
 
-// checkReplicaProgress asks the running server how far the replica is.
+// checkReplicaProgress asks the running server how far the replica is, or a standby how far its
+// copy is.
 func (e *examination) checkReplicaProgress(ctx context.Context) {
 	var status replica.Status
 	answered, err := e.dir.AskReplica(ctx, &status)
@@ -37,21 +44,27 @@ func (e *examination) checkReplicaProgress(ctx context.Context) {
 		e.warn("replica", "Restart the server if replica.url was changed since it was started.",
 			"The running server does not say how far the replica is: %s.", errorText(err))
 		return
+	case !answered && e.isStandby:
+		e.broken("standby", "Start it: confab standby URL.", "No standby is running on %s.", string(e.dir))
+		return
 	case !answered:
 		e.ok("replica", "The storage at %s takes, gives and deletes objects.", e.config.Replica.URL)
 		return
 	}
 
+	check, behind, advice := "replica", status.URL+" is", "Run 'confab replica verify', and see the log of the server."
+	if status.Standby {
+		check, behind, advice = "standby", "The copy of "+status.URL+" is", "See the log of the standby."
+	}
+	if status.Error != "" {
+		advice = "The last error is: " + status.Error + "."
+	}
 	warnings := status.Warnings(time.Now())
 	for _, w := range warnings {
-		advice := "Run 'confab replica verify', and see the log of the server."
-		if status.Error != "" {
-			advice = "The last error is: " + status.Error + "."
-		}
-		e.warn("replica", advice, "%s", w)
+		e.warn(check, advice, "%s", w)
 	}
 	if len(warnings) == 0 {
-		e.ok("replica", "%s is %.1f s behind.", e.config.Replica.URL, *status.LagSeconds)
+		e.ok(check, "%s %.1f s behind.", behind, *status.LagSeconds)
 	}
 }
 

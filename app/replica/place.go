@@ -70,8 +70,13 @@ func (p Place) open() (objects.Store, error) {
 	return objects.Open(p.URL, objects.Credentials{AccessKeyID: p.AccessKeyID, SecretAccessKey: p.SecretAccessKey})
 }
 
-// Probe writes, reads and deletes one object, and says in words what failed.
-func (p Place) Probe(ctx context.Context) error {
+// Probe writes, reads and deletes one object where the settings keep the replica, and says in
+// words what failed.
+func Probe(ctx context.Context, c config.Replica) error {
+	p, err := PlaceOf(c)
+	if err != nil {
+		return err
+	}
 	store, err := p.open()
 	if err == nil {
 		err = objects.CheckConditions(ctx, store)

@@ -266,3 +266,27 @@ func (s *Standby) Lag() (lag time.Duration, problem string, ok bool) {
 	clean := s.follower.cleanAt()
 	return time.Since(clean), "", !clean.IsZero()
 }
+
+// Status is how far the standby is.
+func (s *Standby) Status() Status {
+	status := Status{URL: s.URL, Standby: true}
+	lag, problem, ok := s.Lag()
+	if status.Error = problem; ok {
+		status.LagSeconds = seconds(lag)
+	}
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.follower != nil {
+		g := s.follower.generation
+		status.Generation, status.Since = g.Name, timeOrNil(storage.At(g.Since))
+	}
+	return status
+}
+
+// IsStandby reports whether a data directory is a standby's.
+func IsStandby(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, standbyDir))
+	_, none := os.Stat(storage.DatabaseFile(dir))
+	return err == nil && errors.Is(none, os.ErrNotExist)
+}

@@ -3,6 +3,7 @@ package replica
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"time"
 
@@ -21,8 +22,9 @@ const (
 // Status is how far a replica is.
 type Status struct {
 	URL            string        `json:"url"`
+	Standby        bool          `json:"standby,omitempty"` // how far a standby's copy is behind
 	Generation     string        `json:"generation"`
-	LagSeconds     *float64      `json:"lag_seconds"` // null if no server runs
+	LagSeconds     *float64      `json:"lag_seconds"` // null if no server runs, or a standby has no copy
 	BacklogBytes   int64         `json:"backlog_bytes"`
 	LastUploadAt   *storage.Time `json:"last_upload_at"`
 	LastVerifiedAt *storage.Time `json:"last_verified_at"`
@@ -34,6 +36,9 @@ type Status struct {
 
 // Warnings says in words what somebody should look at.
 func (s Status) Warnings(now time.Time) (all []string) {
+	if s.Standby {
+		return s.standbyWarnings()
+	}
 	if s.LagSeconds != nil && *s.LagSeconds > LagToWarn.Seconds() {
 		all = append(all, "The replica is behind: what was written in the last "+
 			time.Duration(*s.LagSeconds*float64(time.Second)).Round(time.Second).String()+" would be lost with this machine.")
@@ -49,16 +54,25 @@ func (s Status) Warnings(now time.Time) (all []string) {
 	return all
 }
 
+func (s Status) standbyWarnings() []string {
+	switch {
+	case s.LagSeconds == nil:
+		return []string{"The standby has no copy yet, and cannot take over."}
+	case *s.LagSeconds > LagToWarn.Seconds():
+		return []string{fmt.Sprintf("The standby's copy is %.0f s behind.", *s.LagSeconds)}
+	}
+	return nil
+}
+
 // Status is how far the replica of this server is.
 func (r *Replica) Status() Status {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
-	lag := math.Round(r.lag().Seconds()*1000) / 1000
 	s := Status{
 		URL:            r.URL,
 		Generation:     r.local.Name,
-		LagSeconds:     &lag,
+		LagSeconds:     seconds(r.lag()),
 		BacklogBytes:   r.last.Backlog,
 		LastUploadAt:   timeOrNil(storage.At(r.last.UploadedAt)),
 		LastVerifiedAt: timeOrNil(r.verifiedAt),
@@ -73,6 +87,12 @@ func (r *Replica) Status() Status {
 		s.Error = r.verifyProblem
 	}
 	return s
+}
+
+// seconds is a duration to the millisecond.
+func seconds(d time.Duration) *float64 {
+	s := math.Round(d.Seconds()*1000) / 1000
+	return &s
 }
 
 // timeOrNil is nil for the zero time.
