@@ -47,7 +47,7 @@ var allowed = map[string][]string{
 	"app/tools/bundle":      {"app/theme"},
 	"app/tools/release":     {},
 	"app/tools/rig":         {"jobs/webhook"},
-	"app/tools/rig/rigtest": {"app/cli", "app/tools/rig", "storage/storagetest"},
+	"app/tools/rig/rigtest": {"app/cli", "app/tools/rig", "storage", "storage/storagetest"},
 	"app/replica":           {"app/config", "storage", "storage/objects"},
 	"app/simulator":         {},
 	"app/stream":            {"app/limit", "storage"},

@@ -24,6 +24,7 @@ import (
 
 	"confab/app"
 	"confab/app/config"
+	"confab/storage"
 )
 
 // Assets are the files embedded by package main, and its version.
@@ -31,6 +32,7 @@ type Assets struct {
 	Schema        string
 	ExampleConfig string
 	Version       string
+	Clock         *storage.MovableClock // of a test that sets it; nil for this machine's
 }
 
 // Exit statuses.
@@ -273,6 +275,7 @@ func (e *env) appOptions(cmd *cobra.Command, c config.Config) app.Options {
 		Schema:     e.Schema,
 		MasterKey:  os.Getenv("CONFAB_MASTER_KEY"),
 		Version:    e.Version,
+		Clock:      e.Clock,
 		Log:        app.NewLogger(cmd.ErrOrStderr(), c.Log),
 		Supervisor: app.SupervisorFromEnv(os.Getenv),
 	}

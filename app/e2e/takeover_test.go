@@ -21,6 +21,8 @@ import (
 
 	"github.com/matryer/is"
 
+	"confab/app/tools/rig"
+	"confab/app/tools/rig/rigtest"
 	"confab/storage"
 	"confab/storage/objects/objectstest"
 	"confab/storage/storagetest"
@@ -69,7 +71,8 @@ func newDrill(t *testing.T) *drill {
 	d.move(d.old)
 	d.sim = simulate(t, d.client)
 	d.sim.connect(d.old)
-	d.old.env = append(d.old.env, "CONFAB_REPLICA__URL="+d.addressAt(link.URL),
+	d.old.env = append(d.old.env, "CONFAB_REPLICA__URL="+d.addressAt(link.URL), "CONFAB_REPLICA__INTERVAL=50ms",
+		"CONFAB_PROVIDER__RECONCILE_WINDOW=3s", rigtest.ClockStep+"=1h",
 		"CONFAB_REPLICA__ACCESS_KEY_ID="+objectstest.Key, "CONFAB_REPLICA__SECRET_ACCESS_KEY="+objectstest.Secret)
 	d.next = d.standby()
 	d.old.start()
@@ -175,10 +178,16 @@ func (d *drill) ends() {
 	}
 }
 
+// loss is what may be lost, and sent twice.
+type loss struct {
+	since, until time.Time // when the old server acknowledged, and called the provider
+	// isLate reports whether an exchange is one that the old server must not have acknowledged.
+	isLate func(exchange) bool
+}
+
 // audit compares what was acknowledged with what the new server and the replica have, and with
-// what reached the provider. What the old server did after a time may be lost or sent twice, but
-// it takes no request that was made after it was gone.
-func (d *drill) audit(lost, gone time.Time) {
+// what reached the provider.
+func (d *drill) audit(may loss) {
 	d.Helper()
 	is := is.New(d)
 	d.next.awaitNone(d.sim.Number, "queued", "pending")
@@ -202,8 +211,8 @@ func (d *drill) audit(lost, gone time.Time) {
 	for id, n := range copies {
 		if n > 1 {
 			twice++
-			if first[id].Before(lost) || n > 2 {
-				d.Errorf("%s was sent %d times, first %s before the lag began", id, n, lost.Sub(first[id]))
+			if at := first[id]; at.Before(may.since) || at.After(may.until) || n > 2 {
+				d.Errorf("%s was sent %d times, first %s after the lag began", id, n, at.Sub(may.since))
 			}
 		}
 	}
@@ -214,10 +223,10 @@ func (d *drill) audit(lost, gone time.Time) {
 		total++
 		when := at.(exchange)
 		switch has := inReplica[id.(string)]; {
-		case !has && when.ended.Before(lost):
-			d.Errorf("%v is lost, which was acknowledged %s before the lag began", id, lost.Sub(when.ended))
-		case !has && when.began.After(gone):
-			d.Errorf("%v is lost, which was asked for %s after the server was gone", id, when.began.Sub(gone))
+		case !has && when.ended.Before(may.since):
+			d.Errorf("%v is lost, which was acknowledged %s before the lag began", id, may.since.Sub(when.ended))
+		case !has && may.isLate(when):
+			d.Errorf("%v is lost, which was acknowledged too late, %s after the lag began", id, when.ended.Sub(may.since))
 		case !has:
 			missing++
 		case copies[id.(string)] == 0:
@@ -250,150 +259,82 @@ func (d *drill) restored() map[string]bool {
 // benchmark's.
 const lagHere = 5 * time.Second
 
+// lostAt is what may be lost with a server that was gone at a time: it acknowledges nothing once
+// the other was promoted, not even what it was asked for before, and it calls nobody.
+func (d *drill) lostAt(gone, promoted time.Time) loss {
+	return loss{
+		since: gone.Add(-lagHere), until: gone.Add(time.Second), // what was on its way to the provider
+		isLate: func(e exchange) bool { return e.ended.After(promoted) },
+	}
+}
+
+// signal sends a signal to the old server.
+func (d *drill) signal(s os.Signal) {
+	d.Helper()
+	if err := d.old.cmd.Process.Signal(s); err != nil {
+		d.Fatal(err)
+	}
+}
+
+// loadTime is for how long messages are sent before something happens, and after it.
+const loadTime = time.Second
+
 // TestATakeover loses a server in each way, and lets it come back where it can.
 func TestATakeover(t *testing.T) {
 	t.Parallel()
-	t.Run("killed", func(t *testing.T) {
-		t.Parallel()
-		d := newDrill(t)
-		stop := d.sends("before")
-		time.Sleep(2 * time.Second) // the length of the load
-		killAll(t, d.old)
-		gone := time.Now()
-		d.promote()
-		time.Sleep(time.Second) // the length of the load
-		stop()
-		d.audit(gone.Add(-lagHere), gone)
-	})
+	for name, lose := range map[string]func(*drill){
+		"killed": func(*drill) {},
+		"killed after its clock was set ahead": func(d *drill) {
+			d.signal(syscall.SIGUSR1)
+			time.Sleep(loadTime)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDrill(t)
+			stop := d.sends("before")
+			time.Sleep(loadTime)
+			lose(d)
+			rig.Lose(d.old.cmd.Process.Pid)
+			gone := time.Now()
+			d.promote()
+			promoted := time.Now()
+			time.Sleep(loadTime)
+			stop()
+			d.audit(d.lostAt(gone, promoted))
+		})
+	}
 	t.Run("paused", func(t *testing.T) {
 		t.Parallel()
 		d := newDrill(t)
 		stop := d.sends("before")
-		time.Sleep(2 * time.Second) // the length of the load
-		if err := d.old.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
-			t.Fatal(err)
-		}
+		time.Sleep(loadTime)
+		d.signal(syscall.SIGSTOP)
 		gone := time.Now()
 		d.promote()
-		time.Sleep(13 * time.Second) // longer than messages wait for their callbacks, and than a look may take
-		if err := d.old.cmd.Process.Signal(syscall.SIGCONT); err != nil {
-			t.Fatal(err)
-		}
+		promoted := time.Now()
+		time.Sleep(time.Until(gone.Add(4 * time.Second))) // longer than a process is merely busy
+		d.signal(syscall.SIGCONT)
 		d.ends()
 		stop()
-		d.audit(gone.Add(-lagHere), gone)
+		d.audit(d.lostAt(gone, promoted))
 	})
 	t.Run("cut off", func(t *testing.T) {
 		t.Parallel()
 		d := newDrill(t)
 		stop := d.sends("before")
-		time.Sleep(2 * time.Second) // the length of the load
+		time.Sleep(loadTime)
 		d.cut.Store(true)
-		lost := time.Now().Add(-lagHere)
-		time.Sleep(2 * time.Second) // it goes on, and all of that is its lag
+		since := time.Now().Add(-lagHere)
+		time.Sleep(loadTime) // it goes on, and all of that is its lag
 		d.promote()
 		promoted := time.Now()
-		time.Sleep(time.Second) // the length of the load
+		time.Sleep(loadTime)
 		d.cut.Store(false)
 		d.ends()
+		until := time.Now()
 		stop()
-		d.audit(lost, promoted) // until it is promoted, requests go to the old one
+		// Until it is promoted, requests go to the old one, which cannot know.
+		d.audit(loss{since: since, until: until, isLate: func(e exchange) bool { return e.began.After(promoted) }})
 	})
-}
-
-// killAll kills a server with the process that replicates for it.
-func killAll(t testing.TB, s *server) {
-	t.Helper()
-	pid := s.cmd.Process.Pid
-	children := childrenOf(pid)
-	if len(children) != 1 {
-		t.Errorf("the server has %d children", len(children))
-	}
-	s.kill()
-	for _, id := range children {
-		_ = syscall.Kill(id, syscall.SIGKILL) // it may have seen its end already
-	}
-}
-
-// childrenOf are the processes that a process has started.
-func childrenOf(pid int) (all []int) {
-	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // any thread may have started it
-	for _, name := range lists {
-		text, _ := os.ReadFile(name) // a thread may have ended
-		for id := range strings.FieldsSeq(string(text)) {
-			n, _ := strconv.Atoi(id)
-			all = append(all, n)
-		}
-	}
-	return all
-}
-
-// TestWithoutAReplicaThereIsNoChildAndNoNetwork: replica.url is what switches it on.
-func TestWithoutAReplicaThereIsNoChildAndNoNetwork(t *testing.T) {
-	t.Parallel()
-	is := is.New(t)
-	store := objectstest.New(t)
-	s := prepareServer(t)
-	s.env = append(s.env, "AWS_ENDPOINT_URL="+store.URL, "AWS_ACCESS_KEY_ID="+objectstest.Key, "AWS_SECRET_ACCESS_KEY="+objectstest.Secret,
-		"AWS_REGION=us-east-1", "CONFAB_REPLICA__ACCESS_KEY_ID=a", "CONFAB_REPLICA__SECRET_ACCESS_KEY=b")
-	s.start()
-	insist(t, s, "label")
-	is.Equal(len(childrenOf(s.cmd.Process.Pid)), 0)
-	s.stop()
-	is.Equal(store.Calls(), int64(0))
-	for _, name := range []string{"replica", "replica.json", "replica.lock", "standby"} {
-		_, err := os.Stat(filepath.Join(s.dir, name))
-		is.True(errors.Is(err, os.ErrNotExist))
-	}
-	info, err := os.Stat(storage.DatabaseFile(s.dir) + "-wal")
-	is.True(errors.Is(err, os.ErrNotExist) || info.Size() == 0) // the server folds its log itself
-}
-
-// TestBrokenStorageOfTheReplicaIsReported by status and doctor, while the server answers.
-func TestBrokenStorageOfTheReplicaIsReported(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		fault objectstest.Fault
-		says  string
-	}{
-		"full":      {objectstest.Full, "the storage is full"},
-		"denied":    {objectstest.Denied, "the access key may not do this"},
-		"wrong key": {objectstest.WrongKey, "the storage refuses the access key"},
-		"silent":    {objectstest.Silent, "did not answer in time"},
-		"slow":      {objectstest.Slow(6 * time.Second), "did not answer in time"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			is := is.New(t)
-			store := objectstest.New(t)
-			s := prepareServer(t)
-			s.env = append(s.env, "CONFAB_REPLICA__URL="+store.Address("confab"),
-				"CONFAB_REPLICA__ACCESS_KEY_ID="+objectstest.Key, "CONFAB_REPLICA__SECRET_ACCESS_KEY="+objectstest.Secret)
-			s.start()
-			command := func(args ...string) string {
-				cmd := confab(t, append(args, "--data-dir", s.dir)...)
-				cmd.Env = append(cmd.Env, s.env...)
-				out, _ := cmd.CombinedOutput() // doctor finds other things, too
-				return string(out)
-			}
-			is.True(until(func() bool { return !strings.Contains(command("replica", "status"), "Last upload     never") }))
-
-			store.Break(c.fault)
-			for n := 0; ; n++ {
-				insist(t, s, fmt.Sprint("label ", n))
-				status := command("replica", "status")
-				if strings.Contains(status, "would be lost with this machine") && strings.Contains(status, c.says) {
-					break
-				}
-				is.True(n < 1000)
-			}
-			if name == "slow" {
-				return // a check of one object succeeds, if one waits
-			}
-			report := command("doctor", "--quick")
-			if !strings.Contains(report, "broken   replica") || !strings.Contains(report, c.says) {
-				t.Error(report)
-			}
-		})
-	}
 }

@@ -8,9 +8,11 @@ import (
 	"os/signal"
 	"syscall"
 	"testing"
+	"time"
 
 	"confab/app/cli"
 	"confab/app/tools/rig"
+	"confab/storage"
 	"confab/storage/storagetest"
 )
 
@@ -19,6 +21,9 @@ const (
 	asConfab = "AS_CONFAB"
 	schema   = "AS_CONFAB_SCHEMA"
 	asSelf   = "AS_SELF"
+
+	// ClockStep is by how much the clock of confab is set ahead, or back, whenever it gets SIGUSR1.
+	ClockStep = "AS_CONFAB_CLOCK_STEP"
 )
 
 // Main is called by TestMain. Depending on the variables it runs the tests, or confab, or
@@ -29,12 +34,29 @@ func Main(m interface{ Run() int }, self func(args []string)) {
 		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 
 		context.AfterFunc(ctx, stop)
-		os.Exit(cli.Run(ctx, cli.Assets{Schema: os.Getenv(schema), Version: "test"}, os.Args[1:]))
+		os.Exit(cli.Run(ctx, cli.Assets{Schema: os.Getenv(schema), Version: "test", Clock: steppedClock()}, os.Args[1:]))
 	case os.Getenv(asSelf) != "":
 		self(os.Args[1:])
 	default:
 		os.Exit(m.Run())
 	}
+}
+
+// steppedClock is a clock that follows ClockStep; nil without it.
+func steppedClock() *storage.MovableClock {
+	by, err := time.ParseDuration(os.Getenv(ClockStep))
+	if err != nil {
+		return nil
+	}
+
+	clock, signals := &storage.MovableClock{}, make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGUSR1)
+	go func() {
+		for range signals {
+			clock.Advance(by)
+		}
+	}()
+	return clock
 }
 
 // Confab returns a Program that runs the test binary as confab.

@@ -1,0 +1,87 @@
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"confab/app/tools/rig"
+	"confab/storage"
+	"confab/storage/objects/objectstest"
+)
+
+// TestWithoutAReplicaThereIsNoChildAndNoNetwork: replica.url is what switches it on.
+func TestWithoutAReplicaThereIsNoChildAndNoNetwork(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	store := objectstest.New(t)
+	s := prepareServer(t)
+	s.env = append(s.env, "AWS_ENDPOINT_URL="+store.URL, "AWS_ACCESS_KEY_ID="+objectstest.Key, "AWS_SECRET_ACCESS_KEY="+objectstest.Secret,
+		"AWS_REGION=us-east-1", "CONFAB_REPLICA__ACCESS_KEY_ID=a", "CONFAB_REPLICA__SECRET_ACCESS_KEY=b")
+	s.start()
+	insist(t, s, "label")
+	is.Equal(len(rig.ChildrenOf(s.cmd.Process.Pid)), 0)
+	s.stop()
+	is.Equal(store.Calls(), int64(0))
+	for _, name := range []string{"replica", "replica.json", "replica.lock", "standby"} {
+		_, err := os.Stat(filepath.Join(s.dir, name))
+		is.True(errors.Is(err, os.ErrNotExist))
+	}
+	info, err := os.Stat(storage.DatabaseFile(s.dir) + "-wal")
+	is.True(errors.Is(err, os.ErrNotExist) || info.Size() == 0) // the server folds its log itself
+}
+
+// TestBrokenStorageOfTheReplicaIsReported by status and doctor, while the server answers.
+func TestBrokenStorageOfTheReplicaIsReported(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		fault objectstest.Fault
+		says  string
+	}{
+		"full":      {objectstest.Full, "the storage is full"},
+		"denied":    {objectstest.Denied, "the access key may not do this"},
+		"wrong key": {objectstest.WrongKey, "the storage refuses the access key"},
+		"silent":    {objectstest.Silent, "did not answer in time"},
+		"slow":      {objectstest.Slow(6 * time.Second), "did not answer in time"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			is := is.New(t)
+			store := objectstest.New(t)
+			s := prepareServer(t)
+			s.env = append(s.env, "CONFAB_REPLICA__URL="+store.Address("confab"),
+				"CONFAB_REPLICA__ACCESS_KEY_ID="+objectstest.Key, "CONFAB_REPLICA__SECRET_ACCESS_KEY="+objectstest.Secret)
+			s.start()
+			command := func(args ...string) string {
+				cmd := confab(t, append(args, "--data-dir", s.dir)...)
+				cmd.Env = append(cmd.Env, s.env...)
+				out, _ := cmd.CombinedOutput() // doctor finds other things, too
+				return string(out)
+			}
+			is.True(until(func() bool { return !strings.Contains(command("replica", "status"), "Last upload     never") }))
+
+			store.Break(c.fault)
+			for n := 0; ; n++ {
+				insist(t, s, fmt.Sprint("label ", n))
+				status := command("replica", "status")
+				if strings.Contains(status, "would be lost with this machine") && strings.Contains(status, c.says) {
+					break
+				}
+				is.True(n < 1000)
+			}
+			if name == "slow" {
+				return // a check of one object succeeds, if one waits
+			}
+			report := command("doctor", "--quick")
+			if !strings.Contains(report, "broken   replica") || !strings.Contains(report, c.says) {
+				t.Error(report)
+			}
+		})
+	}
+}
