@@ -76,7 +76,8 @@ CREATE TABLE users (
     last_sign_in_at INTEGER NOT NULL DEFAULT 0,
     available       INTEGER NOT NULL DEFAULT 1 CHECK (available IN (0, 1)), -- 0: away, and gets no conversation by itself
     notify_about    TEXT    NOT NULL DEFAULT 'mine_and_unassigned'          -- what is pushed to the person's devices
-                            CHECK (notify_about IN ('everything', 'mine_and_unassigned', 'mentions', 'nothing'))
+                            CHECK (notify_about IN ('everything', 'mine_and_unassigned', 'mentions', 'nothing')),
+    language        TEXT                                    -- of the console, such as 'pt-BR'; NULL: the browser's
 ) STRICT;
 CREATE INDEX users_of_organization ON users (organization_id, id);
 CREATE UNIQUE INDEX users_sign_in ON users (sign_in_email) WHERE sign_in_email IS NOT NULL;

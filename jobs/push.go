@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"confab/jobs/language"
 	"confab/jobs/messaging"
 	"confab/jobs/push"
 	"confab/jobs/queue"
@@ -154,6 +155,7 @@ func (w *Workers) push(ctx context.Context, job storage.Job, args pushArgs) (que
 	var key string
 	var device storage.PushDevice
 	var shown notification
+	say := func(english string) string { return language.Say(device.Language, english) }
 	err := w.DB.View(ctx, func(rx *storage.Rx) (err error) {
 		if device, err = rx.PushDevice(args.Device); err != nil {
 			return err
@@ -161,7 +163,7 @@ func (w *Workers) push(ctx context.Context, job storage.Job, args pushArgs) (que
 		if key, err = rx.VAPIDKey(); err != nil || args.Conversation == "" {
 			return err
 		}
-		shown, err = w.notificationOf(rx, args.Notice)
+		shown, err = w.notificationOf(rx, args.Notice, say)
 		return err
 	})
 	switch {
@@ -172,7 +174,7 @@ func (w *Workers) push(ctx context.Context, job storage.Job, args pushArgs) (que
 	}
 
 	if args.Conversation == "" {
-		shown = notification{Title: "Test", Body: "Notifications work on this device.", Tag: "test"}
+		shown = notification{Title: say("Test"), Body: say("Notifications work on this device."), Tag: "test"}
 	}
 	message, err := json.Marshal(shown)
 	if err != nil {
@@ -203,8 +205,9 @@ type notification struct {
 	Unread       int    `json:"unread"` // for the badge of the icon
 }
 
-// notificationOf makes the notification of a notice; ErrNotFound if what it is about is gone.
-func (w *Workers) notificationOf(rx *storage.Rx, n Notice) (shown notification, err error) {
+// notificationOf makes the notification of a notice, in the language of say; ErrNotFound if what it
+// is about is gone.
+func (w *Workers) notificationOf(rx *storage.Rx, n Notice, say func(string) string) (shown notification, err error) {
 	c, err := rx.Conversation(n.Account, n.Conversation)
 	if err != nil {
 		return shown, err
@@ -216,15 +219,15 @@ func (w *Workers) notificationOf(rx *storage.Rx, n Notice) (shown notification, 
 	shown = notification{Tag: c.ID, Conversation: c.ID, Unread: unread}
 
 	name := cmp.Or(storage.OrEmpty(c.ContactName), storage.OrEmpty(c.ContactPhone), storage.OrEmpty(c.ContactBSUID))
-	hidden := "Snooze ended"
+	hidden := say("Snooze ended")
 	shown.Title, shown.Body = name, hidden
 	switch {
 	case n.Message != "":
-		hidden = "New message"
-		shown.Body, err = messageText(rx, n)
+		hidden = say("New message")
+		shown.Body, err = messageText(rx, n, say)
 	case n.Note != "":
 		var note storage.Note
-		hidden = "New mention"
+		hidden = say("New mention")
 		note, err = rx.Note(c.ID, n.Note)
 		shown.Title, shown.Body = cmp.Or(storage.OrEmpty(note.AuthorName), "API")+" · "+name, note.Text
 	}
@@ -237,7 +240,7 @@ func (w *Workers) notificationOf(rx *storage.Rx, n Notice) (shown notification, 
 }
 
 // messageText is what a message says, or else what it is.
-func messageText(rx *storage.Rx, n Notice) (string, error) {
+func messageText(rx *storage.Rx, n Notice, say func(string) string) (string, error) {
 	m, err := rx.Message(n.Account, n.Message)
 	if err != nil {
 		return "", err
@@ -248,8 +251,8 @@ func messageText(rx *storage.Rx, n Notice) (string, error) {
 
 	words, err := rx.MessageWords(m)
 	kinds := map[string]string{
-		"image": "Photo", "video": "Video", "audio": "Audio", "document": "Document", "sticker": "Sticker",
-		"location": "Location", "contacts": "Contact",
+		"image": say("Photo"), "video": say("Video"), "audio": say("Audio"), "document": say("Document"), "sticker": say("Sticker"),
+		"location": say("Location"), "contacts": say("Contact"),
 	}
-	return cmp.Or(storage.OrEmpty(words), kinds[m.Type], "New message"), err
+	return cmp.Or(storage.OrEmpty(words), kinds[m.Type], say("New message")), err
 }

@@ -458,6 +458,15 @@ func TestNotificationsCanHideWhatWasSaid(t *testing.T) {
 		storagetest.Update(w.t, w.db, func(tx *storage.Tx) error { return jobs.EnqueueTestPush(tx, b.user.ID, b.device) })
 		w.is.Equal(s.news(), []string{"Ana: Test | Notifications work on this device."})
 		w.is.True(!w.inFiles("push.test")) // endpoints are sealed
+
+		b.user.Language = new("pt-BR")
+		storagetest.Update(w.t, w.db, func(tx *storage.Tx) error {
+			if err := tx.UpdateUser(&b.user); err != nil {
+				return err
+			}
+			return jobs.EnqueueTestPush(tx, b.user.ID, b.device)
+		})
+		w.is.Equal(s.news(), []string{"Ana: Teste | As notificações funcionam neste dispositivo."})
 	})
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // SchemaVersion is what schema.sql describes; PRAGMA user_version holds a file's.
-const SchemaVersion = 13
+const SchemaVersion = 14
 
 //go:embed migrations
 var migrationFiles embed.FS

@@ -50,6 +50,7 @@ type PushDevice struct {
 	ID          string `db:"id"`
 	UserID      string `db:"user_id"`
 	NotifyAbout string `db:"notify_about"` // of its user
+	Language    string `db:"language"`     // of its user; "" for none
 
 	Subscription PushSubscription `db:"-"` // only of one that PushDevice found
 	Sealed       []byte           `db:"subscription"`
@@ -88,7 +89,7 @@ func (rx *Rx) readHasPushDevices(organization int64) (bool, error) {
 // PushDevice finds a device with its subscription.
 func (rx *Rx) PushDevice(id string) (d PushDevice, err error) {
 	d, err = get[PushDevice](rx, `
-		SELECT d.id, d.user_id, u.notify_about, d.subscription
+		SELECT d.id, d.user_id, u.notify_about, coalesce(u.language, '') AS language, d.subscription
 		FROM push_devices d JOIN users u ON u.id = d.user_id
 		WHERE d.id = ? AND u.disabled_at = 0`, id)
 	if err != nil {
@@ -107,7 +108,7 @@ func (rx *Rx) PushDevice(id string) (d PushDevice, err error) {
 func (rx *Rx) DevicesToNotify(organization int64, conversation string, users []string) ([]PushDevice, error) {
 	now := rx.db.Now()
 	all, err := list[PushDevice](rx, `
-		SELECT d.id, d.user_id, u.notify_about, d.subscription
+		SELECT d.id, d.user_id, u.notify_about, coalesce(u.language, '') AS language, d.subscription
 		FROM push_devices d JOIN users u ON u.id = d.user_id
 		WHERE d.organization_id = ?1 AND u.disabled_at = 0
 			AND NOT EXISTS (SELECT 1 FROM push_times WHERE conversation_id = ?2 AND device_id = d.id AND NOT `+mayPushAgain+`)

@@ -36,6 +36,7 @@ type User struct {
 	IsBound        bool    `db:"is_bound"` // to an account at the identity provider
 	Available      bool    `db:"available"`
 	NotifyAbout    string  `db:"notify_about"`
+	Language       *string `db:"language"` // nil: that of the browser
 	CreatedAt      Time    `db:"created_at"`
 }
 
@@ -74,7 +75,7 @@ const (
 		EXISTS (SELECT 1 FROM user_codes c WHERE c.user_id = u.id) AS has_codes,
 		EXISTS (SELECT 1 FROM user_passkeys p WHERE p.user_id = u.id) AS has_passkey,
 		EXISTS (SELECT 1 FROM user_identities n WHERE n.user_id = u.id) AS is_bound,
-		u.available, u.notify_about, u.created_at`
+		u.available, u.notify_about, u.language, u.created_at`
 	userTables = `users u JOIN teams t ON t.id = u.team_id`
 )
 
@@ -160,7 +161,7 @@ func (tx *Tx) InsertUser(u *User) error {
 	return tx.hint(err, HintUser, Scope{Organization: u.OrganizationID}, u.ID)
 }
 
-// UpdateUser stores name, address, role and team of a user. The address of one who
+// UpdateUser stores name, address, role, team and language of a user. The address of one who
 // can sign in or is invited stays taken. A new address ends the links that were made for
 // the old one: somebody else may read its mail. ErrConflict means that somebody else signs
 // in with the address.
@@ -183,8 +184,8 @@ func (tx *Tx) UpdateUser(u *User) error {
 
 	err = tx.ExecOne(`
 		UPDATE users
-		SET name = ?, email = ?, role = ?, team_id = ?, sign_in_email = ?
-		WHERE id = ?`, u.Name, u.Email, u.Role, u.TeamID, u.SignInEmail, u.ID)
+		SET name = ?, email = ?, role = ?, team_id = ?, sign_in_email = ?, language = ?
+		WHERE id = ?`, u.Name, u.Email, u.Role, u.TeamID, u.SignInEmail, u.Language, u.ID)
 	return tx.hint(err, HintUser, Scope{}, u.ID)
 }
 

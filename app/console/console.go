@@ -34,6 +34,7 @@ import (
 	"confab/app/console/api"
 	"confab/app/limit"
 	"confab/app/ticket"
+	"confab/jobs/language"
 	"confab/storage"
 )
 
@@ -94,11 +95,14 @@ type visit struct {
 	w    http.ResponseWriter
 	r    *http.Request
 	path string // relative to /console/
+
+	language string // the visitor's
 }
 
 // ServeHTTP answers a request for a page or an asset.
 func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	v := &visit{Console: c, w: w, r: r, path: strings.TrimPrefix(r.URL.Path, Path)}
+	v.language = language.Accepted(r.Header.Get("Accept-Language"))
 	setHeaders(w.Header())
 
 	switch {
@@ -170,7 +174,7 @@ func (v *visit) byMethod(get, post func() error) {
 			allow += ", POST"
 		}
 		v.w.Header().Set("Allow", allow)
-		v.showError(http.StatusMethodNotAllowed, "Method not allowed", "This address accepts "+allow+".")
+		v.showError(http.StatusMethodNotAllowed, "Method not allowed", "This address accepts %s.", allow)
 	}
 
 	if err != nil {

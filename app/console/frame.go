@@ -12,9 +12,10 @@ import (
 // screen is one screen of the navigation.
 type screen struct {
 	Path      string
-	Title     string
+	Title     string // in English
 	forAgents bool
 	inSandbox bool // only there
+	hidden    bool // no link of the navigation leads to it
 }
 
 // screens are in the order of the navigation. Agents see those that they can use.
@@ -32,10 +33,9 @@ var screens = []screen{
 	{Path: "log", Title: "Log"},
 	{Path: "settings", Title: "Settings", forAgents: true},
 	{Path: "phone", Title: "Phone", inSandbox: true},
+	{Path: "deliveries", Title: "Delivery", hidden: true},
+	{Path: "trace", Title: "Trace", hidden: true},
 }
-
-// hidden are first words of screens that no link of the navigation leads to.
-var hidden = map[string]string{"deliveries": "Delivery", "trace": "Trace"}
 
 // guides are the guides to screens, by the path of each. They are relative to the console.
 var guides = map[string]string{
@@ -65,7 +65,7 @@ func screenTitle(path string) string {
 	if i := slices.IndexFunc(screens, func(s screen) bool { return s.Path == first }); i >= 0 {
 		return screens[i].Title
 	}
-	return hidden[first]
+	return ""
 }
 
 // frame is the data of a screen: what surrounds it. The script fills in the rest.
@@ -109,6 +109,7 @@ func (v *visit) showScreen() error {
 	if isNoSession(err) {
 		who, err = v.signInToSandbox()
 	}
+	v.speakTo(who.User)
 
 	switch {
 	case isNoSession(err):
@@ -147,7 +148,7 @@ func (v *visit) showFrame(title string, who storage.SignedIn) error {
 		Guides:       guides,
 	}
 	for _, one := range screens {
-		if (one.forAgents || who.User.Role == storage.RoleAdmin) && (!one.inSandbox || s.Sandbox) {
+		if (one.forAgents || who.User.Role == storage.RoleAdmin) && (!one.inSandbox || s.Sandbox) && !one.hidden {
 			f.Screens = append(f.Screens, one)
 			s.Screens = append(s.Screens, one.Path)
 		}
@@ -159,6 +160,6 @@ func (v *visit) showFrame(title string, who storage.SignedIn) error {
 	}
 	f.Start = string(text)
 	f.Later = title != screenTitle(homePage)
-	v.writePage(http.StatusOK, page{Title: title, Frame: f})
+	v.writePage(http.StatusOK, page{Title: v.say(title), Frame: f})
 	return nil
 }

@@ -1,6 +1,11 @@
 package console
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+
+	"confab/jobs/language"
+)
 
 // The console can be installed as an app: the manifest describes it, and the service worker shows
 // what is pushed to the browser. Browsers ask for both without a session, by names that never change.
@@ -10,6 +15,8 @@ const appColor = "#146b50"
 
 // manifest describes the console as an app. Its addresses are relative to its own.
 type manifest struct {
+	Language        string         `json:"lang"`
+	Direction       string         `json:"dir"`
 	Name            string         `json:"name"`
 	ShortName       string         `json:"short_name"`
 	ID              string         `json:"id"`
@@ -28,14 +35,22 @@ type manifestIcon struct {
 	Purpose string `json:"purpose,omitempty"`
 }
 
-// showManifest handles GET manifest.webmanifest.
+// showManifest handles GET manifest.webmanifest. Browsers ask for it without the cookie, so the page
+// says in which language.
 func (v *visit) showManifest() error {
 	icon := func(file, sizes, kind, purpose string) manifestIcon {
 		return manifestIcon{"assets/" + v.assets().name(file), sizes, kind, purpose}
 	}
 
+	if wanted := v.r.URL.Query().Get("lang"); slices.Contains(language.All(), wanted) {
+		v.language = wanted
+	}
+
 	v.w.Header().Set("Content-Type", "application/manifest+json")
+	v.w.Header().Set("Vary", "Accept-Language")
 	return json.NewEncoder(v.w).Encode(manifest{
+		Language:        v.language,
+		Direction:       language.Direction(v.language),
 		Name:            "confab",
 		ShortName:       "confab",
 		ID:              "./",

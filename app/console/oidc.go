@@ -75,9 +75,9 @@ func (v *visit) finishOIDC() error {
 
 	switch {
 	case !ours || subtle.ConstantTimeCompare([]byte(query.Get("state")), []byte(t.State)) != 1 || !v.used.First(t.State):
-		return v.refuseOIDC(refusal("This sign-in took too long, or was used already. Try again."), t.Next)
+		return v.refuseOIDC(refusal(v.say("This sign-in took too long, or was used already. Try again.")), t.Next)
 	case query.Has("error"):
-		return v.refuseOIDC(refusal(v.Provider.Name+" didn’t sign you in. Try again, or ask an admin."), t.Next)
+		return v.refuseOIDC(refusal(v.say("%s didn’t sign you in. Try again, or ask an admin.", v.Provider.Name)), t.Next)
 	}
 
 	identity, err := v.Provider.Identify(v.r.Context(), limit.Stranger(v.API.ClientIP(v.r)), t.Attempt, query.Get("code"))
@@ -106,11 +106,12 @@ func (v *visit) refuseOIDC(err error, next string) error {
 	case isRefusal:
 	case errors.Is(err, oidc.ErrRefused):
 		v.Log.Warn("sign-in through the identity provider refused", "error", err)
-		form.Problem = "Couldn’t verify what " + v.Provider.Name + " answered. Try again, or ask an admin."
+		form.Problem = v.say("Couldn’t verify what %s answered. Try again, or ask an admin.", v.Provider.Name)
 	case errors.Is(err, oidc.ErrUnavailable):
 		v.Log.Warn("identity provider not available", "error", err)
 		v.w.Header().Set("Retry-After", "10")
-		status, form.Problem = http.StatusServiceUnavailable, "Can’t reach "+v.Provider.Name+" right now. Try again in a moment."
+		status = http.StatusServiceUnavailable
+		form.Problem = v.say("Can’t reach %s right now. Try again in a moment.", v.Provider.Name)
 	default:
 		return err
 	}

@@ -37,9 +37,9 @@ func (v *visit) findIdentified(tx *storage.Tx, id oidc.Identity, invitation stri
 	case err != nil:
 		return u, err
 	case u.DisabledAt != 0:
-		return u, refusal("Your account here is disabled. Ask an admin.")
+		return u, refusal(v.say("Your account here is disabled. Ask an admin."))
 	case organization.SuspendedAt != 0:
-		return u, refusal("Your organization is suspended. Ask whoever runs this server.")
+		return u, refusal(v.say("Your organization is suspended. Ask whoever runs this server."))
 	}
 	return u, v.applyRole(tx, &u, id)
 }
@@ -51,11 +51,11 @@ func (v *visit) acceptByIdentity(tx *storage.Tx, id oidc.Identity, bound storage
 	i, err := tx.UserInvitation(token)
 	switch {
 	case errors.Is(err, storage.ErrNotFound) || err == nil && !i.Usable(tx.Now):
-		return bound, refusal("Your invitation is no longer valid. Ask an admin for a new one.")
+		return bound, refusal(v.say("Your invitation is no longer valid. Ask an admin for a new one."))
 	case err != nil:
 		return bound, err
 	case bound.ID != "" && bound.ID != i.UserID:
-		return bound, refusal("Your account at " + v.Provider.Name + " belongs to somebody else here. Sign in with another one.")
+		return bound, refusal(v.say("Your account at %s belongs to somebody else here. Sign in with another one.", v.Provider.Name))
 	}
 
 	u, err := tx.UserByID(i.UserID)
@@ -65,8 +65,8 @@ func (v *visit) acceptByIdentity(tx *storage.Tx, id oidc.Identity, bound storage
 	case bound.ID != "":
 		return u, tx.EndUserInvitations(u.ID)
 	case u.HasFactor():
-		return u, refusal("You have a second factor here, which this link does not replace. Open it again to choose a password, " +
-			"or sign in with the account at " + v.Provider.Name + " that has your email address.")
+		return u, refusal(v.say("You have a second factor here, which this link does not replace. Open it again to choose a password, "+
+			"or sign in with the account at %s that has your email address.", v.Provider.Name))
 	}
 	return u, v.bind(tx, u, id)
 }
@@ -75,7 +75,7 @@ func (v *visit) acceptByIdentity(tx *storage.Tx, id oidc.Identity, bound storage
 func (v *visit) bind(tx *storage.Tx, u storage.User, id oidc.Identity) error {
 	err := tx.BindIdentity(u.ID, id.Issuer, id.Subject)
 	if errors.Is(err, storage.ErrConflict) {
-		return refusal("You sign in here with another account at " + v.Provider.Name + ". Use that one, or ask an admin.")
+		return refusal(v.say("You sign in here with another account at %s. Use that one, or ask an admin.", v.Provider.Name))
 	}
 	if err != nil {
 		return err
@@ -96,8 +96,8 @@ func (v *visit) bind(tx *storage.Tx, u storage.User, id oidc.Identity) error {
 // binds it.
 func (v *visit) bindByEmail(tx *storage.Tx, id oidc.Identity) (storage.User, error) {
 	if !id.Verified {
-		return storage.User{}, refusal(v.Provider.Name + " hasn’t verified your email address. " +
-			"Verify it there, or ask an admin for an invitation.")
+		return storage.User{}, refusal(v.say("%s hasn’t verified your email address. Verify it there, or ask an admin for an invitation.",
+			v.Provider.Name))
 	}
 
 	u, err := tx.UserBySignIn(id.Email)
@@ -125,7 +125,7 @@ func isSameAddress(verified, ours string) bool {
 }
 
 func (v *visit) refuseUnknown(id oidc.Identity) error {
-	return refusal("Nobody here has the address " + id.Email + ". Ask an admin for an invitation.")
+	return refusal(v.say("Nobody here has the address %s. Ask an admin for an invitation.", id.Email))
 }
 
 // createUser makes a user for somebody who is not known, if the settings allow it.
@@ -139,13 +139,13 @@ func (v *visit) createUser(tx *storage.Tx, id oidc.Identity) (storage.User, erro
 	organization, err := tx.NamedOrganization(p.Organization)
 	switch {
 	case errors.Is(err, storage.ErrNotFound), errors.Is(err, storage.ErrNoneNamed):
-		return storage.User{}, refusal("New people can’t join yet: oidc.organization must name an organization. " +
-			"Ask whoever runs this server.")
+		return storage.User{}, refusal(v.say(
+			"New people can’t join yet: oidc.organization must name an organization. Ask whoever runs this server."))
 	case err != nil:
 		return storage.User{}, err
 	}
 	if err := api.CheckPeopleCount(&tx.Rx, organization.ID); err != nil {
-		return storage.User{}, errors.Join(refusal("Your organization can’t add more people. Ask an admin."), err)
+		return storage.User{}, errors.Join(refusal(v.say("Your organization can’t add more people. Ask an admin.")), err)
 	}
 	teams, err := tx.Teams(organization.ID)
 	if err != nil {
@@ -158,7 +158,7 @@ func (v *visit) createUser(tx *storage.Tx, id oidc.Identity) (storage.User, erro
 	switch {
 	case isAmbiguous, errors.Is(err, storage.ErrInvitedElsewhere), errors.Is(err, storage.ErrCanSignIn),
 		errors.Is(err, storage.ErrConflict):
-		return u, refusal("The address " + id.Email + " is used by somebody else here. Ask an admin.")
+		return u, refusal(v.say("The address %s is used by somebody else here. Ask an admin.", id.Email))
 	case errors.Is(err, storage.ErrUserDisabled):
 		return u, nil // which the caller refuses
 	case err != nil:

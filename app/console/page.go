@@ -2,6 +2,7 @@ package console
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"errors"
 	"fmt"
@@ -12,6 +13,8 @@ import (
 	"unicode/utf8"
 
 	"confab/app/api/rest"
+	"confab/jobs/language"
+	"confab/storage"
 )
 
 //go:embed templates
@@ -34,14 +37,37 @@ type page struct {
 
 	Passkeys *passkeyForm // of the part that is shown
 
-	Sandbox bool
-	Clock   string // how far that of a sandbox was moved; "" if it was not
-	Root    string // leads to /console/ from the page
-	assets  *assets
+	Sandbox  bool
+	Clock    string // how far that of a sandbox was moved; "" if it was not
+	Root     string // leads to /console/ from the page
+	Language string
+	assets   *assets
+}
+
+// Direction is that of the page's language.
+func (p page) Direction() string { return language.Direction(p.Language) }
+
+// Say says an English sentence in the page's language.
+func (p page) Say(english string, args ...any) string {
+	return language.Say(p.Language, english, args...)
+}
+
+// Rich says a sentence that has markup in it.
+func (p page) Rich(english string, args ...string) template.HTML {
+	var escaped []any
+	for _, arg := range args {
+		escaped = append(escaped, template.HTMLEscapeString(arg))
+	}
+	return template.HTML(p.Say(english, escaped...))
 }
 
 // Asset is the URL of a file, seen from the page.
 func (p page) Asset(name string) string { return p.Root + "assets/" + p.assets.name(name) }
+
+// Script is the URL of a script in the page's language, seen from the page.
+func (p page) Script(name string) string {
+	return p.Root + "assets/" + cmp.Or(p.assets.name(name+"."+p.Language+".js"), p.assets.name(name+".js"))
+}
 
 // WithPasskeys is the page with the form that signs in with a passkey, if there is one.
 func (p page) WithPasskeys(form *passkeyForm) page {
@@ -79,7 +105,8 @@ func (v *visit) redirect(status int, target string) {
 
 // writePage writes a page.
 func (v *visit) writePage(status int, p page) {
-	p.Root, p.assets, p.Sandbox, p.Clock = v.root(), v.assets(), v.SandboxUser != nil, offsetText(v.ClockOffset())
+	p.Root, p.assets, p.Language = v.root(), v.assets(), v.language
+	p.Sandbox, p.Clock = v.SandboxUser != nil, offsetText(v.ClockOffset())
 
 	var b bytes.Buffer
 	if err := v.pages.Execute(&b, p); err != nil {
@@ -89,15 +116,24 @@ func (v *visit) writePage(status int, p page) {
 	}
 
 	v.w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	v.w.Header().Set("Vary", "Accept-Language")
 	v.w.WriteHeader(status)
 	if v.r.Method != http.MethodHead {
 		v.w.Write(b.Bytes())
 	}
 }
 
-// showError shows a page with nothing but a message.
-func (v *visit) showError(status int, title, text string) {
-	v.writePage(status, page{Title: title, Text: text})
+// say says an English sentence in the visitor's language.
+func (v *visit) say(english string, args ...any) string {
+	return language.Say(v.language, english, args...)
+}
+
+// speakTo says all that follows in the language of a user.
+func (v *visit) speakTo(u storage.User) { v.language = cmp.Or(storage.OrEmpty(u.Language), v.language) }
+
+// showError shows a page with nothing but a message, whose text has args in the place of its verbs.
+func (v *visit) showError(status int, title, text string, args ...any) {
+	v.writePage(status, page{Title: v.say(title), Text: v.say(text, args...)})
 }
 
 // showFailure shows that something is wrong with us, and passes the error to what logs

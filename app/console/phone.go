@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"confab/jobs/language"
 )
 
 // PhonePath is where a simulator offers the phone. It cannot be one of the provider's own.
@@ -53,11 +55,13 @@ func (p *phonePage) show(w http.ResponseWriter, r *http.Request, root string) {
 	}
 
 	var b bytes.Buffer
-	if err := p.pages.ExecuteTemplate(&b, "solo.html", page{Root: root, assets: phoneAssets()}); err != nil {
+	spoken := language.Accepted(r.Header.Get("Accept-Language"))
+	if err := p.pages.ExecuteTemplate(&b, "solo.html", page{Root: root, assets: phoneAssets(), Language: spoken}); err != nil {
 		http.Error(w, "Something went wrong on our side.", http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Vary", "Accept-Language")
 	w.Write(b.Bytes())
 }
 

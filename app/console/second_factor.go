@@ -21,9 +21,6 @@ type factorForm struct {
 	Recovery []string // shown once, when it is done
 }
 
-// firstPasskey is what the passkey is called that is made here.
-const firstPasskey = "My device"
-
 // Groups is the secret as people type it.
 func (f factorForm) Groups() string {
 	var groups []string
@@ -37,6 +34,7 @@ func (f factorForm) Groups() string {
 // and returns false, for everybody else.
 func (v *visit) findWhoLacksFactor() (who storage.SignedIn, ok bool, err error) {
 	who, err = v.findSession(v.r)
+	v.speakTo(who.User)
 	switch {
 	case isNoSession(err):
 		v.redirect(http.StatusSeeOther, signInLink(v.path, ""))
@@ -54,7 +52,7 @@ func (v *visit) findWhoLacksFactor() (who storage.SignedIn, ok bool, err error) 
 }
 
 func (v *visit) showFactorForm(status int, form factorForm) {
-	v.writePage(status, page{Title: "Set up a second factor", Factor: &form})
+	v.writePage(status, page{Title: v.say("Set up a second factor"), Factor: &form})
 }
 
 // showFactorSetup handles GET second-factor. Every look has another secret: none is stored
@@ -110,7 +108,7 @@ func (v *visit) setUpFactor() error {
 	var recovery []string
 	err = v.DB.Update(v.r.Context(), func(tx *storage.Tx) (err error) {
 		if answer := v.r.PostForm.Get("answer"); answer != "" {
-			recovery, err = v.API.StorePasskey(tx, who.User.ID, v.r.PostForm.Get("ticket"), firstPasskey, []byte(answer))
+			recovery, err = v.API.StorePasskey(tx, who.User.ID, v.r.PostForm.Get("ticket"), v.say("My device"), []byte(answer))
 		} else {
 			recovery, err = v.API.StoreCodes(tx, who.User, v.r.PostForm.Get("ticket"), v.r.PostForm.Get("code"))
 		}
@@ -123,12 +121,13 @@ func (v *visit) setUpFactor() error {
 	refused, isRefused := errors.AsType[*rest.Error](err)
 	switch {
 	case isRefused && refused.Param == "credential":
-		return v.showNewCodes(http.StatusBadRequest, who.User, "This passkey couldn’t be verified. Try again, or use an authenticator app.")
+		return v.showNewCodes(http.StatusBadRequest, who.User,
+			v.say("This passkey couldn’t be verified. Try again, or use an authenticator app."))
 	case isRefused && refused.Param == "ticket":
-		return v.showNewCodes(http.StatusBadRequest, who.User, "This page was open for too long. Scan the new picture.")
+		return v.showNewCodes(http.StatusBadRequest, who.User, v.say("This page was open for too long. Scan the new picture."))
 	case isRefused:
 		return v.showNewCodes(http.StatusBadRequest, who.User,
-			"Wrong code. Scan the new picture, and enter the code that the app shows for it.")
+			v.say("Wrong code. Scan the new picture, and enter the code that the app shows for it."))
 	case err != nil:
 		return err
 	}

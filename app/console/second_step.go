@@ -68,6 +68,7 @@ func (v *visit) findSecondStep() (step secondStep, u storage.User, ok bool, err 
 		u, err = rx.UserByID(step.User)
 		return err
 	})
+	v.speakTo(u)
 	ok = err == nil && u.DisabledAt == 0 && hashOfPassword(u) == step.Password
 	return step, u, ok, storage.IgnoreNotFound(err)
 }
@@ -91,7 +92,7 @@ func (v *visit) showSecondForm(status int, u storage.User, step secondStep, prob
 	if u.HasPasskey {
 		form.Passkeys = v.passkeyForm(step.Next)
 	}
-	v.writePage(status, page{Title: "Second factor", Second: form})
+	v.writePage(status, page{Title: v.say("Second factor"), Second: form})
 }
 
 // takeSecondStep handles POST sign-in/second.
@@ -104,7 +105,7 @@ func (v *visit) takeSecondStep() error {
 	case err != nil:
 		return err
 	case !ok:
-		v.showSignInForm(http.StatusUnauthorized, signInForm{Problem: "Your sign-in took too long. Start again."})
+		v.showSignInForm(http.StatusUnauthorized, signInForm{Problem: v.say("Your sign-in took too long. Start again.")})
 		return nil
 	}
 
@@ -125,9 +126,9 @@ func (v *visit) takeSecondStep() error {
 		v.showSecondForm(http.StatusTooManyRequests, u, step, v.refuseTries(tooMany))
 	case errors.Is(err, errWrongCode):
 		v.recordFailure(u)
-		v.showSecondForm(http.StatusUnauthorized, u, step, "Wrong code. Each code works once: use the next one your app shows.")
+		v.showSecondForm(http.StatusUnauthorized, u, step, v.say("Wrong code. Each code works once: use the next one your app shows."))
 	case errors.Is(err, errWrong):
-		v.showSignInForm(http.StatusUnauthorized, signInForm{Problem: "Something changed meanwhile. Sign in again."})
+		v.showSignInForm(http.StatusUnauthorized, signInForm{Problem: v.say("Something changed meanwhile. Sign in again.")})
 	default:
 		return err
 	}

@@ -58,12 +58,13 @@ type signInForm struct {
 func (v *visit) showSignIn() error {
 	next := v.r.URL.Query().Get("next")
 	who, err := v.findSession(v.r)
+	v.speakTo(who.User)
 	switch {
 	case err == nil && v.r.URL.Query().Has("again"):
 		v.showSignInForm(http.StatusOK, signInForm{
 			Next:    next,
 			Email:   storage.OrEmpty(who.User.Email),
-			Problem: "Sign in again to make this change.",
+			Problem: v.say("Sign in again to make this change."),
 			Again:   true,
 		})
 		return nil
@@ -102,7 +103,7 @@ func (v *visit) showSignInForm(status int, form signInForm) {
 		form.Provider, form.Only = v.Provider.Name, v.Provider.Only
 	}
 	form.Passkeys = v.passkeyForm(form.Next)
-	v.writePage(status, page{Title: "Sign in", SignIn: &form})
+	v.writePage(status, page{Title: v.say("Sign in"), SignIn: &form})
 }
 
 // readForm reads the form that was posted. It answers itself, and returns false, if it
@@ -130,7 +131,7 @@ func (v *visit) signIn() error {
 
 	form := signInForm{Email: v.r.PostForm.Get("email"), Next: v.r.PostForm.Get("next")}
 	if v.Provider.isOnly() {
-		form.Problem = "Passwords are off. Sign in with " + v.Provider.Name + "."
+		form.Problem = v.say("Passwords are off. Sign in with %s.", v.Provider.Name)
 		v.showSignInForm(http.StatusForbidden, form)
 		return nil
 	}
@@ -150,11 +151,11 @@ func (v *visit) signIn() error {
 		form.Problem = v.refuseTries(tooMany)
 		v.showSignInForm(http.StatusTooManyRequests, form)
 	case errors.Is(err, errWrong):
-		form.Problem = "Wrong email or password."
+		form.Problem = v.say("Wrong email or password.")
 		v.showSignInForm(http.StatusUnauthorized, form)
 	case errors.Is(err, password.ErrBusy):
 		v.w.Header().Set("Retry-After", "5")
-		form.Problem = "Too many people are signing in right now. Try again in a moment."
+		form.Problem = v.say("Too many people are signing in right now. Try again in a moment.")
 		v.showSignInForm(http.StatusServiceUnavailable, form)
 	default:
 		return err
@@ -166,7 +167,7 @@ func (v *visit) signIn() error {
 func (v *visit) refuseTries(e *tooManyTriesError) (problem string) {
 	v.holdUp()
 	v.w.Header().Set("Retry-After", e.seconds())
-	return "Too many attempts. Wait " + e.seconds() + " seconds, then try again."
+	return v.say("Too many attempts. Wait %s seconds, then try again.", e.seconds())
 }
 
 // holdUp lets somebody wait who tries too often. Programs ask again as soon as they are

@@ -41,7 +41,7 @@ func (v *visit) showEndedLink() {
 func (v *visit) showSignInLink(token string) error {
 	l, ok, err := v.findSignInLink(token)
 	if ok {
-		v.writePage(http.StatusOK, page{Title: "Sign in", Link: &linkForm{Name: l.UserName, Organization: l.OrganizationName}})
+		v.writePage(http.StatusOK, page{Title: v.say("Sign in"), Link: &linkForm{Name: l.UserName, Organization: l.OrganizationName}})
 	}
 	return err
 }

@@ -66,7 +66,7 @@ func (v *visit) startPasskey() error {
 }
 
 func (v *visit) refusePasskeys() error {
-	v.showSignInForm(http.StatusForbidden, signInForm{Problem: "Passkeys are off here. Sign in another way."})
+	v.showSignInForm(http.StatusForbidden, signInForm{Problem: v.say("Passkeys are off here. Sign in another way.")})
 	return nil
 }
 
@@ -84,7 +84,7 @@ func (v *visit) signInByPasskey() error {
 	ok := ticket.Open(v.DB, passkeyPurpose, cookie(v.r, v.cookies.passkey), &challenge) && v.used.First(challenge.Challenge)
 	v.setCookie(v.cookies.passkey, "", 0)
 	if !ok {
-		form.Problem = "That took too long. Try again."
+		form.Problem = v.say("That took too long. Try again.")
 		v.showSignInForm(http.StatusUnauthorized, form)
 		return nil
 	}
@@ -102,7 +102,7 @@ func (v *visit) signInByPasskey() error {
 		form.Problem = v.refuseTries(tooMany)
 		v.showSignInForm(http.StatusTooManyRequests, form)
 	case errors.Is(err, factor.ErrPasskey):
-		form.Problem = "This passkey didn’t work. It may have been removed here. Sign in another way."
+		form.Problem = v.say("This passkey didn’t work. It may have been removed here. Sign in another way.")
 		v.showSignInForm(http.StatusUnauthorized, form)
 	default:
 		return err

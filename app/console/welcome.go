@@ -21,7 +21,8 @@ type welcomeForm struct {
 	Organization    string
 	Email           string
 	Until           storage.Time
-	Again           bool // the person has a password, and chooses a new one
+	Day             string // of that, for people; the page is made without knowing their time zone
+	Again           bool   // the person has a password, and chooses a new one
 	Name            string
 	Token           string // of the link
 	Provider        string // the name of the identity provider; "" if there is none
@@ -29,10 +30,6 @@ type welcomeForm struct {
 	NameProblem     string
 	PasswordProblem string
 }
-
-// Day is when the link ends, for people. The page is made here, without knowing
-// their time zone.
-func (f welcomeForm) Day() string { return f.Until.Std().UTC().Format("2 January 2006, 15:04 UTC") }
 
 // findInvitation finds an invitation. It answers itself, and returns false, if there is
 // none that can be used.
@@ -57,8 +54,8 @@ func (v *visit) findInvitation(token string) (i storage.UserInvitation, ok bool,
 // showEnded says that an invitation has ended, and whom to ask.
 func (v *visit) showEnded(i storage.UserInvitation) {
 	v.showError(http.StatusGone, "This link is no longer valid",
-		"It was used, replaced by a newer one, or has expired. Ask an admin of "+i.OrganizationName+
-			" for a new one. If you already have a password, sign in with it.")
+		"It was used, replaced by a newer one, or has expired. Ask an admin of %s for a new one. "+
+			"If you already have a password, sign in with it.", i.OrganizationName)
 }
 
 // showWelcome handles GET welcome/TOKEN. It changes nothing: scanners of mails open
@@ -73,12 +70,13 @@ func (v *visit) showWelcome(token string) error {
 
 func (v *visit) showWelcomeForm(status int, i storage.UserInvitation, form welcomeForm) {
 	form.Organization, form.Email, form.Until, form.Again = i.OrganizationName, i.UserEmail, i.ExpiresAt, i.HasPassword
+	form.Day = i.ExpiresAt.Std().UTC().Format(v.say("2 January 2006, 15:04 UTC"))
 	if v.Provider != nil && (!i.HasFactor || v.Provider.Only) {
 		form.Provider, form.Only = v.Provider.Name, v.Provider.Only
 	}
-	title := "Welcome to " + i.OrganizationName
+	title := v.say("Welcome to %s", i.OrganizationName)
 	if i.HasPassword && !form.Only {
-		title = "Choose a new password"
+		title = v.say("Choose a new password")
 	}
 	v.writePage(status, page{Title: title, Welcome: &form})
 }
@@ -101,10 +99,10 @@ func (v *visit) acceptInvitation(token string) error {
 	}
 	chosen := v.r.PostForm.Get("password")
 	if n := utf8.RuneCountInString(form.Name); n < 1 || n > maxName || !isPlainText(form.Name) {
-		form.NameProblem = "Enter a name of 1 to 200 characters."
+		form.NameProblem = v.say("Enter a name of 1 to 200 characters.")
 	}
-	if problem := password.Problem(chosen, i.UserName, i.UserEmail, form.Name); problem != "" {
-		form.PasswordProblem = "The password " + problem + "."
+	if password.Problem(chosen, i.UserName, i.UserEmail, form.Name) != "" {
+		form.PasswordProblem = v.say("Use 10 to 200 characters, and not your own name or address.")
 	}
 	if form.NameProblem != "" || form.PasswordProblem != "" {
 		v.showWelcomeForm(http.StatusBadRequest, i, form)
@@ -118,7 +116,7 @@ func (v *visit) acceptInvitation(token string) error {
 		v.showEnded(i)
 	case errors.Is(err, password.ErrBusy):
 		v.w.Header().Set("Retry-After", "5")
-		form.PasswordProblem = "Too many people are signing in right now. Try again in a moment."
+		form.PasswordProblem = v.say("Too many people are signing in right now. Try again in a moment.")
 		v.showWelcomeForm(http.StatusServiceUnavailable, i, form)
 	case err != nil:
 		return err

@@ -45,7 +45,7 @@ func TestAPersonJoinsAndSignsInInABrowser(t *testing.T) {
 	o.Do(chromedp.SendKeys(chromedp.CSS("#password"), "ada@example.com"))
 	o.press("Start")
 	o.WaitFor(`document.activeElement.id === "password" && document.querySelector("[role=alert]") !== null`)
-	o.is.Equal(eval[string](o.window, `document.querySelector("#password-hint").textContent`), "The password must not be your own name or address.")
+	o.is.Equal(eval[string](o.window, `document.querySelector("#password-hint").textContent`), "Use 10 to 200 characters, and not your own name or address.")
 	o.shoot("welcome-mistake")
 	o.Do(chromedp.SendKeys(chromedp.CSS("#password"), goodPassword))
 	o.press("Start")

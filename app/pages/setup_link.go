@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"confab/app/limit"
+	"confab/jobs/language"
 	"confab/jobs/provider"
 	"confab/storage"
 )
@@ -118,7 +119,7 @@ func initial(name string) string {
 // ServeHTTP answers one request.
 func (p *Onboard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	token, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, OnboardPath), "/")
-	v := &visit{Onboard: p, w: w, r: r, token: token}
+	v := &visit{Onboard: p, w: w, r: r, token: token, language: language.Accepted(r.Header.Get("Accept-Language"))}
 	v.setHeaders()
 
 	switch {
@@ -167,6 +168,7 @@ type visit struct {
 	w          http.ResponseWriter
 	r          *http.Request
 	token      string
+	language   string
 	invitation storage.Invitation
 }
 

@@ -84,9 +84,9 @@ func (v *visit) readSignup() (Signup, formFields) {
 	phone, ok := parsePhone(entered.Phone)
 	switch {
 	case utf8.RuneCountInString(entered.Name) > maxName || !utf8.ValidString(entered.Name):
-		entered.NameProblem = fmt.Sprintf("Use at most %d characters.", maxName)
+		entered.NameProblem = v.say("Use at most %d characters.", maxName)
 	case !ok:
-		entered.PhoneProblem = "Enter the number with its country code, such as +1 555 010 0200, or leave it empty."
+		entered.PhoneProblem = v.say("Enter the number with its country code, such as %s, or leave it empty.", "+1 555 010 0200")
 	}
 
 	if entered.NameProblem != "" || entered.PhoneProblem != "" {
@@ -95,7 +95,7 @@ func (v *visit) readSignup() (Signup, formFields) {
 
 	s, err := v.SimulateSignup(cmp.Or(entered.Name, v.invitation.CustomerName), phone)
 	if err != nil {
-		entered.PhoneProblem = "The provider doesn’t accept this number."
+		entered.PhoneProblem = v.say("The provider doesn’t accept this number.")
 	}
 	return s, entered
 }

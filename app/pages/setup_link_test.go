@@ -115,6 +115,26 @@ func TestASlowSignupIsFollowedOnAPageOfItsOwn(t *testing.T) {
 	is.Equal(d.ask("POST", rest, "action=connect").Code, 405)
 }
 
+// The customers of a customer read what their browser asks for.
+func TestTheSetupPageSpeaksTheVisitorsLanguage(t *testing.T) {
+	is := is.New(t)
+	d := newDesk(t, storage.SetupLink{})
+	for header, want := range map[string][]string{
+		"es-MX": {`<html lang="es" dir="ltr">`, "Conecta el número de tu empresa", "Conectar número"},
+		"ar":    {`<html lang="ar" dir="rtl">`, "ربط رقم نشاطك التجاري", "ربط الرقم"},
+		"de":    {`<html lang="en" dir="ltr">`, "Connect your business number", "Connect number"},
+	} {
+		r := httptest.NewRequest("GET", "https://chat.test"+OnboardPath+d.token, nil)
+		r.Header.Set("Accept-Language", header)
+		rec := httptest.NewRecorder()
+		d.pages.ServeHTTP(rec, r)
+		is.Equal(rec.Header().Get("Vary"), "Accept-Language")
+		for _, text := range want {
+			is.True(strings.Contains(rec.Body.String(), text))
+		}
+	}
+}
+
 func TestOfTwoPressesAtOnceOneConnectsANumber(t *testing.T) {
 	is := is.New(t)
 	d := newDesk(t, storage.SetupLink{})

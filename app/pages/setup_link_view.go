@@ -9,12 +9,13 @@ import (
 	"slices"
 	"strings"
 
+	"confab/jobs/language"
 	"confab/storage"
 )
 
-// Where the provider's own signup is loaded from.
+// Where the provider's own signup is loaded from, in a language of its visitor.
 const (
-	signupScript  = "https://connect.facebook.net/en_US/sdk.js"
+	signupScript  = signupScripts + "/%s/sdk.js"
 	signupScripts = "https://connect.facebook.net"
 	signupHosts   = "https://*.facebook.com https://*.facebook.net"
 )
@@ -24,6 +25,7 @@ type page struct {
 	Tone   string // "good", "calm", "bad" or "": which sign it shows
 	Title  string
 	Text   string
+	Args   []any  // in the place of its verbs, until it is said
 	Detail string // a second paragraph
 
 	Organization, Customer string // who invites whom; empty where it must not be shown
@@ -35,7 +37,19 @@ type page struct {
 	Retry   string // path to start again at
 	Refresh string // path to load in a moment
 
-	Assets map[string]string
+	Assets   map[string]string
+	Language string
+}
+
+// Direction is that of the page's language.
+func (p page) Direction() string { return language.Direction(p.Language) }
+
+// Say says an English sentence in the page's language.
+func (p page) Say(english string) string { return language.Say(p.Language, english) }
+
+// say says an English sentence in the visitor's language.
+func (v *visit) say(english string, args ...any) string {
+	return language.Say(v.language, english, args...)
 }
 
 // signupData is what the provider's signup needs to know. The nonce allows the styles
@@ -45,15 +59,20 @@ type signupData struct {
 	Coexistence                             bool
 }
 
-// errorPage is a page with nothing but a message.
-func errorPage(title, text string) page { return page{Tone: "bad", Title: title, Text: text} }
+// errorPage is a page with nothing but a message, in English until it is shown.
+func errorPage(title, text string, args ...any) page {
+	return page{Tone: "bad", Title: title, Text: text, Args: args}
+}
 
 // calmPage is such a page where nothing went wrong.
-func calmPage(title, text string) page { return page{Tone: "calm", Title: title, Text: text} }
+func calmPage(title, text string, args ...any) page {
+	return page{Tone: "calm", Title: title, Text: text, Args: args}
+}
 
 // linkPage is a page that shows who invites whom.
-func (v *visit) linkPage(title, text string) page {
-	return page{Title: title, Text: text, Organization: v.invitation.OrganizationName, Customer: v.invitation.CustomerName}
+func (v *visit) linkPage(title, text string, args ...any) page {
+	i := v.invitation
+	return page{Title: title, Text: text, Args: args, Organization: i.OrganizationName, Customer: i.CustomerName}
 }
 
 // setHeaders forbids to frame, to cache and to index the page, and to load anything into
@@ -106,7 +125,8 @@ func schemeOf(target *string) string {
 
 // writePage writes a page.
 func (v *visit) writePage(status int, p page) {
-	p.Sandbox, p.Assets = v.SimulateSignup != nil, v.paths
+	p.Sandbox, p.Assets, p.Language = v.SimulateSignup != nil, v.paths, v.language
+	p.Title, p.Text = v.say(p.Title), v.say(p.Text, p.Args...)
 
 	var b bytes.Buffer
 	if err := v.page.Execute(&b, p); err != nil {
@@ -117,6 +137,7 @@ func (v *visit) writePage(status int, p page) {
 
 	h := v.w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Vary", "Accept-Language")
 	h.Set("Content-Security-Policy", v.contentPolicy(p))
 	if p.Signup != nil {
 		h.Set("Cross-Origin-Opener-Policy", "same-origin-allow-popups") // the signup answers from a popup
@@ -134,7 +155,7 @@ func (v *visit) writePage(status int, p page) {
 // showForm shows the signup: the provider's own, or the form of a sandbox.
 func (v *visit) showForm(status int, entered formFields) error {
 	p := v.linkPage("Connect your business number",
-		"Once it’s connected, "+v.invitation.OrganizationName+" can send and receive messages with it on your behalf.")
+		"Once it’s connected, %s can send and receive messages with it on your behalf.", v.invitation.OrganizationName)
 
 	switch {
 	case v.SimulateSignup != nil:
@@ -144,7 +165,7 @@ func (v *visit) showForm(status int, entered formFields) error {
 		return v.showFailed(storage.ReasonProvider)
 	default:
 		p.Signup = &signupData{
-			Script:      signupScript,
+			Script:      fmt.Sprintf(signupScript, v.say("en_US")),
 			Nonce:       rand.Text(),
 			AppID:       v.AppID,
 			ConfigID:    v.ConfigID,
@@ -177,12 +198,11 @@ func (v *visit) showSuccess() error {
 		return v.redirectWithQuery(*i.SuccessRedirectURL, "customer_id", i.CustomerID, "account_id", *i.Account, "status", "success")
 	}
 
-	number := "it"
+	p := v.linkPage("Your number is connected", "%s can now send and receive messages with it.", i.OrganizationName)
 	if i.AccountPhone != nil {
-		number = *i.AccountPhone
+		p = v.linkPage(p.Title, "%s can now send and receive messages with %s.", i.OrganizationName, *i.AccountPhone)
 	}
-	p := v.linkPage("Your number is connected", i.OrganizationName+" can now send and receive messages with "+number+".")
-	p.Tone, p.Detail = "good", "You can close this page."
+	p.Tone, p.Detail = "good", v.say("You can close this page.")
 	v.writePage(http.StatusOK, p)
 	return nil
 }
@@ -213,14 +233,14 @@ func (v *visit) showEnd(reason string, status int) error {
 func explainReason(reason, organization string) page {
 	switch reason {
 	case storage.ReasonLinkExpired:
-		return calmPage("This link has expired", "Ask "+organization+" for a new one.")
+		return calmPage("This link has expired", "Ask %s for a new one.", organization)
 	case storage.ReasonLinkRevoked:
-		return calmPage("This link was revoked", "It no longer works. Ask "+organization+" for a new one.")
+		return calmPage("This link was revoked", "It no longer works. Ask %s for a new one.", organization)
 	case storage.ReasonAlreadyUsed:
 		return calmPage("This link was already used",
-			"A number was connected with it. If that wasn’t you, tell "+organization+".")
+			"A number was connected with it. If that wasn’t you, tell %s.", organization)
 	case storage.ReasonArchived:
-		return calmPage("This invitation is closed", "If you think this is a mistake, ask "+organization+".")
+		return calmPage("This invitation is closed", "If you think this is a mistake, ask %s.", organization)
 	case storage.ReasonCancelled:
 		return calmPage("Setup was cancelled", "Nothing was connected. You can start again at any time.")
 
@@ -229,11 +249,11 @@ func explainReason(reason, organization string) page {
 			"The confirmation expired or was already used. Try again.")
 	case storage.ReasonVerification:
 		return errorPage("We couldn’t verify the number",
-			"It may have a different PIN, or its ownership isn’t confirmed yet. Try again in a few minutes, or ask "+organization+".")
+			"It may have a different PIN, or its ownership isn’t confirmed yet. Try again in a few minutes, or ask %s.", organization)
 	default:
 		return errorPage("We couldn’t connect the number",
 			"It may be connected elsewhere, or the provider may be having problems. "+
-				"Try again. If that doesn’t help, ask "+organization+".")
+				"Try again. If that doesn’t help, ask %s.", organization)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"crypto/ecdh"
 	"crypto/rand"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -116,6 +117,23 @@ func TestAPersonChoosesAvailabilityAndNotifications(t *testing.T) {
 	} {
 		is.Equal(f.visit(agent, "PATCH", "/profile", body).code(), want)
 	}
+}
+
+func TestAPersonChoosesALanguage(t *testing.T) {
+	is := is.New(t)
+	f := serve(t)
+	agent := f.signedIn(f.tenant, storage.RoleAgent)
+	is.Equal(f.visit(agent, "GET", "/profile", "").get("data.language"), nil)
+	for _, chosen := range []any{"en", "es", "pt-BR", "id", "ar", nil} {
+		body, err := json.Marshal(map[string]any{"language": chosen})
+		is.NoErr(err)
+		is.Equal(f.visit(agent, "PATCH", "/profile", string(body)).get("data.language"), chosen)
+		is.Equal(f.visit(f.again(agent), "GET", "/profile", "").get("data.language"), chosen)
+	}
+	for _, body := range []string{`{"language":"fr"}`, `{"language":"pt"}`, `{"language":""}`, `{"language":["es"]}`, `{"language":5}`} {
+		is.Equal(f.visit(agent, "PATCH", "/profile", body).code(), "400 invalid_field_value language")
+	}
+	is.Equal(f.visit(f.again(agent), "GET", "/profile", "").get("data.language"), nil)
 }
 
 func TestAnAdminSetsHowATeamsConversationsAreAssigned(t *testing.T) {

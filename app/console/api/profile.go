@@ -8,21 +8,23 @@ import (
 	"confab/app/api"
 	"confab/app/api/rest"
 	"confab/app/password"
+	"confab/jobs/language"
 	"confab/storage"
 )
 
 // profileView is a person as it sees itself.
 type profileView struct {
 	api.PersonView
-	HasPassword bool   `json:"has_password"`
-	Available   bool   `json:"available"`
-	NotifyAbout string `json:"notify_about"`
+	HasPassword bool    `json:"has_password"`
+	Available   bool    `json:"available"`
+	NotifyAbout string  `json:"notify_about"`
+	Language    *string `json:"language"` // null: that of the browser
 	// TakesPasswords says whether people can sign in with passwords at all.
 	TakesPasswords bool `json:"takes_passwords"`
 }
 
 func (s *Server) viewProfile(u storage.User) profileView {
-	return profileView{api.ViewPerson(u, s.DB.Now()), u.PasswordHash != nil, u.Available, u.NotifyAbout, !s.PasswordsOff}
+	return profileView{api.ViewPerson(u, s.DB.Now()), u.PasswordHash != nil, u.Available, u.NotifyAbout, u.Language, !s.PasswordsOff}
 }
 
 // getProfile handles GET /console/api/profile.
@@ -37,14 +39,17 @@ type profileChanges struct {
 	CurrentPassword *string            `json:"current_password"`
 	Available       rest.Patch[bool]   `json:"available"`
 	NotifyAbout     rest.Patch[string] `json:"notify_about"`
+	Language        rest.Patch[string] `json:"language"`
 }
 
 func (c *profileChanges) Validate() error {
 	switch {
-	case !c.Name.Set && !c.Password.Set && !c.Available.Set && !c.NotifyAbout.Set:
-		return rest.NoneGiven("name", "Provide at least one of name, password, available and notify_about.")
+	case !c.Name.Set && !c.Password.Set && !c.Available.Set && !c.NotifyAbout.Set && !c.Language.Set:
+		return rest.NoneGiven("name", "Provide at least one of name, password, available, notify_about and language.")
 	case c.NotifyAbout.Set && !slices.Contains(storage.NotifyChoices(), c.NotifyAbout.Value):
 		return rest.Invalid("notify_about", "must be one of "+strings.Join(storage.NotifyChoices(), ", "))
+	case c.Language.Given() && !slices.Contains(language.All(), c.Language.Value):
+		return rest.Invalid("language", "must be null or one of "+strings.Join(language.All(), ", "))
 	case c.Name.Set && !validPersonName(c.Name.Value):
 		return errPersonName()
 	}
@@ -68,8 +73,8 @@ func (s *Server) updateProfile(r *rest.Request, in profileChanges) (rest.Reply, 
 			return rest.Reply{}, err
 		}
 
-		if in.Name.Set {
-			u.Name = in.Name.Value
+		if in.Name.Set || in.Language.Set {
+			in.changeUser(&u)
 			if err := tx.UpdateUser(&u); err != nil {
 				return rest.Reply{}, err
 			}
@@ -86,6 +91,16 @@ func (s *Server) updateProfile(r *rest.Request, in profileChanges) (rest.Reply, 
 		u, err = tx.User(r.Org.ID, u.ID)
 		return rest.OK(s.viewProfile(u)), err
 	})
+}
+
+// changeUser changes the name and the language of a person.
+func (c *profileChanges) changeUser(u *storage.User) {
+	if c.Name.Set {
+		u.Name = c.Name.Value
+	}
+	if c.Language.Set {
+		u.Language = c.Language.OrNil()
+	}
 }
 
 // storeChoices stores whether a person gets conversations, and what it is notified of.

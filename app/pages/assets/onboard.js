@@ -92,7 +92,7 @@
     result = {};
     running = true;
     signup.disabled = true;
-    say("Continue in the window that opened.");
+    say(form.dataset.opened);
     window.FB.login((response) => {
       const code = response && response.authResponse && response.authResponse.code;
       if (!code) {
@@ -124,6 +124,6 @@
   else window.fbAsyncInit = ready;
 
   setTimeout(() => {
-    if (!window.FB) say("Couldn’t load the provider’s sign-up. If you use a content blocker, turn it off for this page and reload.");
+    if (!window.FB) say(form.dataset.missing);
   }, 8000);
 })();
