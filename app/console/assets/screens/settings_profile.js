@@ -23,6 +23,9 @@ const passwords = [
   { name: "password", ...text.newPassword, type: "password", required: true, props: { maxlength: 200, autocomplete: "new-password" } },
 ];
 
+/** The languages of the console, by their own names. */
+const languages = { en: "English", es: "Español", "pt-BR": "Português (Brasil)", id: "Bahasa Indonesia", ar: "العربية" };
+
 /** @type {import("../router.js").Build} */
 export default function profile() {
   const own = resource("profile", ["user"]);
@@ -49,14 +52,20 @@ export default function profile() {
   return { title: text.title, body };
 }
 
-/** @param {any} own */
+/** A page in another language is another page. @param {any} own */
 function nameForm(own) {
+  const choices = [{ value: "", label: text.browserLanguage }, ...options(languages)];
   return el("section.section.first", null, form({
-    fields: [{ name: "name", ...text.name, required: true, props: { maxlength: 200, autocomplete: "name", dir: "auto" } }],
+    fields: [
+      { name: "name", ...text.name, required: true, props: { maxlength: 200, autocomplete: "name", dir: "auto" } },
+      { name: "language", label: text.language, type: "select", options: choices },
+    ],
     values: own,
+    blank: null,
     submit: text.save,
     send: (values) => patch("profile", values),
     done(saved) {
+      if (saved.language !== own.language) return location.reload();
       me.set({ ...me(), name: saved.name });
       toast(text.saved);
     },

@@ -118,6 +118,8 @@ export const profile = {
   name: { label: "Name", hint: "Your team sees this name." },
   currentPassword: "Current password",
   newPassword: { label: "New password", hint: "At least 10 characters. A few words are easy to remember." },
+  language: "Language",
+  browserLanguage: "Same as the browser",
   save: "Save",
   saved: "Saved",
   password: "Password",
