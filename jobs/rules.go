@@ -81,7 +81,8 @@ func NewReceivedCase(tx *storage.Tx, a storage.Account, t storage.Thread, m stor
 
 	c.args.Opened, c.args.FirstContact, err = tx.WillBegin(t.ConversationID)
 	facts := rules.Facts{
-		On: c.args.on(), PhoneNumberID: storage.OrEmpty(a.PhoneNumberID), FirstContact: c.args.FirstContact, Text: rules.Fold(rules.TextOf(m)),
+		On: c.args.on(), PhoneNumberID: storage.OrEmpty(a.PhoneNumberID), FirstContact: c.args.FirstContact,
+		Text: rules.Fold(rules.TextOf(m)),
 	}
 	c.asks = slices.ContainsFunc(n.Rules, func(r storage.Rule) bool { return rules.UnmetByMessage(r, facts) == "" })
 	return c, err

@@ -13,8 +13,8 @@ func benchRules() []string {
 		`{"name":"close","on":"conversation_idle","if":{"idle_minutes":20160},"then":[{"resolve":true}]}`,
 	}
 	for i := range 7 {
-		rules = append(rules, fmt.Sprintf(
-			`{"name":"word %d","on":"message_received","if":{"text":{"match":"contains","any":["refund %d","invoice","price list"]}},"then":[{"note":"x"}]}`, i, i))
+		rules = append(rules, fmt.Sprintf(`{"name":"word %d","on":"message_received",`+
+			`"if":{"text":{"match":"contains","any":["refund %d","invoice","price list"]}},"then":[{"note":"x"}]}`, i, i))
 	}
 	return rules
 }

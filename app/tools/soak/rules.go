@@ -8,7 +8,7 @@ const sourceRule = "rule"
 // The rules of every tenant, in their order. %s is a label. What the storage shows of them, each
 // firing once and in its order, is audited there (see storageaudit); this is about what is lost.
 var ruleBodies = []string{
-	`{"name":"greets","on":"message_received","if":{"text":{"match":"contains","any":["hello"]}},"then":[{"reply":{"text":"We have got it."}}]}`,
+	`{"name":"greets","on":"message_received","if":{"text":{"match":"contains","any":["hello"]}},"then":[{"reply":{"text":"Got it."}}]}`,
 	`{"name":"labels","on":"message_received","then":[{"add_label":%q}],"once_per":"message"}`,
 	`{"name":"opens","on":"conversation_opened","then":[{"note":"It has begun."}]}`,
 	`{"name":"answers","on":"message_received","then":[{"reply":{"text":"Soon."}}],"once_per":"day"}`,
