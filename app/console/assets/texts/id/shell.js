@@ -1,0 +1,87 @@
+import { count, plural } from "../../format.js";
+
+/** @type {typeof import("../en/shell.js").jump} */
+export const jump = {
+  title: "Cari atau buka",
+  placeholder: "Cari halaman dan kontak, atau tempel id",
+  none: "Tidak ada hasil. Anda juga bisa menempelkan id apa pun untuk membukanya.",
+  results: "Hasil",
+  screen: "Halaman",
+  action: "Tindakan",
+  contact: "Kontak",
+  settings: "Pengaturan",
+  hint: ["untuk pindah", "untuk membuka", "untuk menutup"],
+  dark: "Ganti ke tema gelap",
+  light: "Ganti ke tema terang",
+  shortcuts: "Pintasan keyboard",
+  singleKeys: "Pintasan satu tombol",
+  singleKeysHint: "Matikan jika sering tertekan tanpa sengaja, misalnya saat memakai kontrol suara. Pintasan Ctrl tetap aktif.",
+  then: "lalu",
+  pages: {
+    people: "Anggota",
+    keys: "Kunci API",
+    labels: "Label",
+    quickReplies: "Balasan cepat",
+    profile: "Profil",
+    health: "Kondisi",
+    newKey: "Kunci API baru",
+    invite: "Undang anggota",
+  },
+  ids: {
+    message: "Jejak pesan",
+    event: "Jejak event",
+    request: "Log permintaan",
+    conversation: "Chat",
+    contact: "Kontak",
+    broadcast: "Siaran",
+    template: "Template",
+    customer: "Klien",
+    webhook: "Webhook",
+    delivery: "Pengiriman",
+    label: "Label",
+    key: "Kunci API",
+    rule: "Aturan",
+    quickReply: "Balasan cepat",
+    session: "Sesi",
+    audit: "Catatan audit",
+    number: "Nomor",
+    setupLink: "Tautan penyiapan",
+    secret: "Kunci rahasia webhook",
+    import: "Impor kontak",
+    media: "File pesan",
+    people: "Anggota",
+    person: "Anggota tim",
+  },
+};
+
+/** @type {typeof import("../en/shell.js").shell} */
+export const shell = {
+  goTo: "Buka",
+  everywhere: "Di semua halaman",
+  unread: " belum dibaca",
+  number: "Nomor",
+  account: "Akun",
+  profile: "Profil",
+  sessions: "Sesi",
+  jump: "Cari atau buka",
+  shortcuts: "Pintasan keyboard",
+  docs: "Referensi API",
+  availability: "Kesiapan",
+  available: "Siap",
+  away: "Sedang pergi",
+  signOut: "Keluar",
+  signOutUnsent: "Keluar meski ada pesan yang belum terkirim?",
+  unsentLead: (/** @type {number} */ n) => plural(n, {
+    other: `${count(n)} pesan belum terkirim. Jika Anda keluar, pesan yang belum terkirim dan semua draf akan dibuang.`,
+  }),
+  discard: "Buang dan keluar",
+  theme: "Tema",
+  themes: { system: "Sistem", light: "Terang", dark: "Gelap" },
+};
+
+/** @type {typeof import("../en/shell.js").nothing} */
+export const nothing = {
+  title: "Halaman tidak ditemukan",
+  body: "Periksa lagi alamatnya. Sebagian halaman hanya untuk admin.",
+  back: "Ke kotak masuk",
+};
