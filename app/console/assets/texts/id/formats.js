@@ -24,7 +24,7 @@ export const browsers = {
 
 /** @type {typeof import("../en/formats.js").sizes} */
 export const sizes = {
-  milliseconds: (/** @type {string} */ n) => `${n} md`,
+  milliseconds: (/** @type {string} */ n) => `${n} ms`,
   kilobytes: (/** @type {string} */ n) => `${n} KB`,
   megabytes: (/** @type {string} */ n) => `${n} MB`,
 };

@@ -1,0 +1,40 @@
+/** @type {typeof import("../en/details.js").details} */
+export const details = {
+  close: "Tutup detail",
+  assignee: "Ditugaskan ke",
+  unassigned: "Belum ada",
+  assignToMe: "Tugaskan ke saya",
+  labels: "Label",
+  addLabel: "Beri label",
+  remove: (/** @type {string} */ name) => "Lepas label " + name,
+  contact: "Kontak",
+  name: "Nama",
+  email: "Email",
+  username: "Nama pengguna",
+  phone: "Telepon",
+  id: "id kontak",
+  since: "Sejak",
+  marketing: "Pemasaran",
+  stopped: "dihentikan olehnya",
+  unknown: "belum diketahui",
+  consent: "Boleh dikirimi pesan",
+  given: "ya",
+  notGiven: "belum",
+  save: "Simpan",
+  saved: "Disimpan",
+  files: "File yang dibagikan",
+  noFiles: "Belum ada.",
+  show: (/** @type {string} */ name) => "Tampilkan " + name,
+  broadcasts: "Siaran sebelumnya",
+  open: "Buka kontak",
+  trace: "Lacak pesan terakhir",
+  status: { open: "terbuka", resolved: "selesai", pending: "pending" },
+};
+
+/** @type {typeof import("../en/details.js").notify} */
+export const notify = {
+  open: "Notifikasi",
+  sound: "Suara untuk pesan baru",
+  notify: "Notifikasi browser",
+  denied: "Browser Anda memblokir notifikasi dari situs ini.",
+};
