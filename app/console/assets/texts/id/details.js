@@ -15,7 +15,7 @@ export const details = {
   id: "id kontak",
   since: "Sejak",
   marketing: "Pemasaran",
-  stopped: "dihentikan olehnya",
+  stopped: "dihentikan kontak",
   unknown: "belum diketahui",
   consent: "Boleh dikirimi pesan",
   given: "ya",
