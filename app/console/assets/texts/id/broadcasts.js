@@ -156,7 +156,7 @@ export const review = {
   }),
   cost: (/** @type {string} */ amount) => `Perkiraan biaya: ${amount}`,
   costHint: (/** @type {number} */ n) => plural(n, {
-    other: `Jika penyedia menagih ke-${count(n)} pesan. Yang berlaku adalah tagihan penyedia.`,
+    other: `Jika semua ${count(n)} pesan ditagih penyedia. Yang berlaku adalah tagihan penyedia.`,
   }),
   noCost: "Perkiraan biaya: belum diketahui",
   noRates: "Belum ada tarif untuk pesan ini.",

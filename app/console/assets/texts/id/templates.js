@@ -29,7 +29,7 @@ export const templates = {
   removed: "Template dihapus",
   removeTitle: (/** @type {string} */ name) => `Hapus “${name}”?`,
   removeBody:
-    "Template ini juga dihapus di penyedia. Pengirimannya akan gagal, dan nama yang sudah disetujui baru bisa dipakai lagi setelah 30 hari.",
+    "Template ini juga dihapus di penyedia. Pengirimannya akan gagal, dan nama yang sudah disetujui tidak bisa dipakai lagi hingga 30 hari.",
   pending: "Sedang ditinjau penyedia. Biasanya beberapa menit, paling lama sehari. Hasilnya muncul di sini.",
   pendingEdit: "Anda bisa mengeditnya lagi setelah peninjauan selesai.",
   helps: "Yang biasanya membantu: ",
