@@ -1,0 +1,47 @@
+/** @type {typeof import("../en/reports.js").reports} */
+export const reports = {
+  title: "Laporan",
+  lead: "Berapa banyak chat yang masuk, dan seberapa cepat dibalas.",
+  export: "Ekspor",
+  print: "Cetak",
+  none: "Tidak ada chat pada periode ini.",
+  noneBefore: "Tidak ada pada periode sebelumnya",
+  against: (/** @type {string} */ change) => `${change} dibanding periode sebelumnya`,
+  figures: {
+    opened: "Chat",
+    resolved: "Selesai",
+    first: "Balasan pertama",
+    resolution: "Waktu penyelesaian",
+    in: "Pesan diterima",
+    out: "Pesan terkirim",
+  },
+  median: "Median",
+  slow: (/** @type {string} */ length) => `9 dari 10 dalam ${length}`,
+  days: "Per hari",
+  daysLead: "Hari saat chat dibuka. Di belakangnya, jumlah hari yang sama sebelumnya.",
+  groups: { user: "Per anggota", label: "Per label", number: "Per nomor" },
+  heads: ["Chat", "Selesai", "Balasan pertama", "9 dari 10 dalam", "Waktu penyelesaian", "9 dari 10 dalam"],
+  noUser: "Belum ditugaskan",
+  noLabel: "Tanpa label",
+  gone: "Dihapus",
+};
+
+/** @type {typeof import("../en/reports.js").costs} */
+export const costs = {
+  title: "Biaya",
+  lead: "Biaya pesan yang tersampaikan. Jumlahnya perkiraan; yang berlaku adalah tagihan penyedia.",
+  export: "Ekspor",
+  messages: "Pesan",
+  billable: "Berbayar",
+  estimate: "Perkiraan biaya",
+  noEstimate: "Belum diketahui",
+  noRates: "Untuk melihat jumlahnya, minta pengelola server mengimpor tarif.",
+  missing: "Sebagian pesan tidak punya tarif, jadi totalnya tidak bisa dihitung.",
+  ratesFrom: "Tarif per ",
+  days: "Per hari",
+  daysLead: "Hari dalam UTC, saat pesan tersampaikan. Di belakangnya, jumlah hari yang sama sebelumnya.",
+  groups: { category: "Per kategori", number: "Per nomor", broadcast: "Per siaran" },
+  none: "Tidak ada biaya pada periode ini.",
+  noBroadcast: "Di luar siaran",
+  unknown: "Belum diketahui",
+};
