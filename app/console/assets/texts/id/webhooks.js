@@ -1,0 +1,196 @@
+import { count, plural } from "../../format.js";
+
+/** @type {typeof import("../en/webhooks.js").webhooks} */
+export const webhooks = {
+  title: "Webhook",
+  lead: "Setiap event ditandatangani dan dikirim ke URL ini. Dicoba lagi hingga 31 jam.",
+  newOne: "Webhook baru",
+  columns: ["URL", "Status", "Tingkat keberhasilan, 24 jam", "p50 / p95", "Event, 24 jam"],
+  native: "Format penyedia",
+  none: "Belum ada webhook",
+  noneBody: "Tambahkan URL program Anda, dan setiap pesan sampai ke sana dalam hitungan milidetik.",
+};
+
+/** @type {typeof import("../en/webhooks.js").webhook} */
+export const webhook = {
+  webhooks: "Webhook",
+  webhook: "Webhook",
+  id: "id webhook",
+  test: "Kirim event uji",
+  edit: "Edit",
+  pause: "Jeda",
+  resume: "Lanjutkan",
+  enable: "Aktifkan",
+  delete: "Hapus",
+  more: "Lainnya",
+  changed: { active: "Webhook aktif", paused: "Webhook dijeda" },
+  deleteTitle: "Hapus webhook ini?",
+  deleteBody: "Semua pengirimannya ikut dihapus, termasuk yang masih menunggu. Tidak ada lagi yang dikirim ke sana.",
+  deleted: "Webhook dihapus",
+  figures: {
+    rate: "Tingkat keberhasilan, 24 jam",
+    total: "Pengiriman, 24 jam",
+    time: "Waktu respons, p50 / p95",
+    dead: "Dihentikan, 24 jam",
+  },
+  deliveries: "Pengiriman",
+  replay: "Kirim ulang banyak",
+  filters: { status: "Status", type: "Jenis", time: "Waktu", search: "Cari pengiriman", hint: "Id event atau pengiriman" },
+  states: { succeeded: "Terkirim", pending: "Menunggu", failed: "Dicoba lagi", dead: "Dihentikan" },
+  times: { 1: "1 jam terakhir", 24: "24 jam terakhir", 168: "7 hari terakhir" },
+  columns: ["Pengiriman", "Event", "Status", "Percobaan", "Jawaban", "Waktu"],
+  none: "Belum ada pengiriman",
+  noneBody: "Kirim event uji untuk melihat bagaimana endpoint menjawab.",
+  noneFiltered: "Tidak ada yang cocok",
+  noneFilteredBody: "Coba filter lain atau periode yang lebih panjang.",
+  events: "Event",
+  noEvents: "Belum ada.",
+  secrets: "Kunci rahasia",
+  secretsLead: "Setiap event ditandatangani dengan semua kunci ini, jadi Anda bisa menggantinya tanpa kehilangan event.",
+  rotate: "Ganti kunci rahasia",
+  revoke: "Cabut",
+  revokeTitle: "Cabut kunci rahasia ini?",
+  revokeBody: "Program yang masih memakainya untuk verifikasi akan menolak setiap event.",
+  revoked: "Kunci rahasia dicabut",
+  secretColumns: ["Id", "Dibuat", "Kedaluwarsa", "Cabut"],
+  never: "tidak pernah",
+};
+
+/** @type {typeof import("../en/webhooks.js").forms} */
+export const forms = {
+  newOne: "Webhook baru",
+  edit: "Edit webhook",
+  save: "Simpan",
+  saveAndEnable: "Simpan dan aktifkan",
+  saved: "Disimpan",
+  url: { label: "URL", hint: "URL https program Anda. Harus menjawab 2xx dalam sepuluh detik." },
+  description: { label: "Deskripsi", hint: "Untuk apa, misalnya “toko” atau “gudang data”." },
+  format: "Format",
+  formats: {
+    svc: { label: "Event", hint: "Satu event bertanda tangan untuk setiap pesan, status, atau perubahan." },
+    provider: { label: "Format penyedia", hint: "Persis seperti kiriman penyedia, untuk program yang sudah memakai webhook penyedia." },
+  },
+  fields: {
+    label: "Kolom",
+    hint: "Dipisahkan koma, misalnya messages, message_template_status_update. Kosongkan untuk semua.",
+  },
+  token: { label: "Token verifikasi", hint: "Program Anda harus menjawab permintaan verifikasi penyedia dengan token ini." },
+  appSecret: {
+    label: "Kunci rahasia aplikasi",
+    hint: "Yang sudah dipakai program Anda untuk verifikasi: 16 sampai 128 karakter. Kosongkan untuk membuat yang baru.",
+  },
+  events: "Event",
+  everything: "Semua, termasuk yang akan datang",
+  numbers: { label: "Nomor", hint: "Kosongkan untuk semua nomor." },
+  headers: { label: "Header", hint: "Dikirim bersama setiap event. Satu per baris: Nama: nilai" },
+  badHeader: "Setiap baris harus berisi nama, titik dua, dan nilai.",
+  secretTitle: "Kunci rahasia",
+  secret: "kunci rahasia",
+  once: "Salin sekarang. Kunci ini tidak akan ditampilkan lagi. Program Anda memakainya untuk memastikan event berasal dari sini.",
+  rotateTitle: "Ganti kunci rahasia",
+  rotate: "Ganti",
+  rotateLead: "Untuk sementara kedua kunci menandatangani event. Alihkan program Anda ke kunci baru, lalu cabut yang lama.",
+  expires: "Kunci baru kedaluwarsa",
+  expiry: { none: "Tidak pernah", hours: { 2160: "Dalam 90 hari", 8760: "Dalam setahun" } },
+  test: "Kirim event uji",
+  type: "Jenis",
+  sample: { label: "Contoh", hint: "Hanya dikirim ke webhook ini. Silakan diedit." },
+  notJSON: "Contoh harus berupa objek JSON.",
+};
+
+/** @type {typeof import("../en/webhooks.js").replay} */
+export const replay = {
+  title: "Kirim ulang banyak",
+  none: "Tidak ada yang perlu dikirim ulang. Tidak ada pengiriman yang cocok dengan filter, atau semuanya sudah dikirim ulang.",
+  ask: {
+    dead: (/** @type {number} */ n) =>
+      plural(n, { other: `${count(n)} pengiriman yang dihentikan akan dikirim ulang, mulai dari yang terlama.` }),
+    failed: (/** @type {number} */ n) =>
+      plural(n, { other: `${count(n)} pengiriman yang gagal akan dikirim ulang, mulai dari yang terlama.` }),
+  },
+  askMore: {
+    dead: (/** @type {number} */ n) => `Lebih dari ${count(n)} pengiriman yang dihentikan akan dikirim ulang, mulai dari yang terlama.`,
+    failed: (/** @type {number} */ n) => `Lebih dari ${count(n)} pengiriman yang gagal akan dikirim ulang, mulai dari yang terlama.`,
+  },
+  filtered: "Hanya pengiriman yang cocok dengan filter.",
+  action: (/** @type {number} */ n) => `Kirim ulang ${count(n)}`,
+  actionAll: "Kirim ulang semua",
+  cancel: "Batal",
+  close: "Selesai",
+  progress: "Progres",
+  state: (/** @type {number} */ of, /** @type {number} */ taken, /** @type {number} */ failed, /** @type {number} */ open) =>
+    `${count(of)} dikirim ulang: ${count(taken)} terkirim, ${count(failed)} gagal, ${count(open)} sedang berjalan.`,
+};
+
+/** @type {typeof import("../en/webhooks.js").words} */
+export const words = {
+  failing: "bermasalah",
+  retrying: "dicoba lagi ",
+  waiting: "menunggu",
+  delivered: "terkirim",
+  gone: "Dinonaktifkan: endpoint menjawab 410 Gone.",
+  disabled: "Dinonaktifkan: terlalu banyak percobaan gagal berturut-turut.",
+  disabledNext:
+    " Event baru disimpan sebagai pengiriman yang dihentikan. Perbaiki URL, aktifkan webhook, lalu kirim ulang.",
+  failuresSince: (/** @type {number} */ n, /** @type {number} */ least) =>
+    `${count(n)} percobaan gagal sejak terakhir berhasil. ${count(least)} kali berturut-turut dianggap bermasalah. Periksa jawaban di pengirimannya.`,
+  lowRate: (/** @type {string} */ rate, /** @type {string} */ least) =>
+    `${rate} pengiriman berhasil dalam 24 jam terakhir. Di bawah ${least} dianggap bermasalah.`,
+  paused: "Dijeda: pengiriman menunggu, dan dikirim mulai dari yang terlama setelah Anda melanjutkannya.",
+  none: "—",
+  errors: {
+    address_blocked: "alamat diblokir",
+    connection_failed: "koneksi gagal",
+    connection_refused: "koneksi ditolak",
+    dns_failure: "kegagalan DNS",
+    http_error: "kesalahan HTTP",
+    no_signing_secret: "tidak ada kunci rahasia",
+    subscription_disabled: "langganan dinonaktifkan",
+    timeout: "waktu habis",
+    tls_failure: "kegagalan TLS",
+  },
+};
+
+/** @type {typeof import("../en/webhooks.js").delivery} */
+export const delivery = {
+  title: "Pengiriman",
+  webhooks: "Webhook",
+  webhook: "Webhook",
+  trace: "Jejak",
+  id: "id pengiriman",
+  replay: "Kirim ulang",
+  replayed: "Dikirim ulang: ini pengiriman barunya",
+  curl: "Salin sebagai curl",
+  command: "perintah",
+  none: "Pengiriman yang mana?",
+  noneBody: "Buka webhook dan pilih salah satu pengirimannya.",
+  taken: (/** @type {number} */ status, /** @type {string} */ took) => `Terkirim: ${status} dalam ${took}.`,
+  untried: "Belum dicoba.",
+  untriedDead: "Tidak pernah dicoba: webhook keburu dinonaktifkan.",
+  next: " Percobaan berikutnya ",
+  dead: " Pengiriman dihentikan. Kirim ulang setelah endpoint berfungsi.",
+  givenUp: " Pengiriman dihentikan.",
+  of: "Kiriman ulang dari ",
+  as: "Dikirim ulang sebagai ",
+  attempts: "Percobaan",
+  columns: ["Percobaan", "Waktu", "Jawaban", "Kesalahan", "Isi jawaban"],
+  nothing: "kosong",
+  noAttempts: "Belum ada percobaan. Setiap percobaan muncul di sini beserta jawabannya.",
+  paused: "Belum ada percobaan: webhook sedang dijeda. Lanjutkan webhook agar pengiriman ini berjalan.",
+  neverTried: "Tidak pernah dicoba.",
+  payload: "Payload",
+  payloadLead: "Setiap percobaan dan pengiriman ulang mengirim byte yang persis sama.",
+  headers: "Header",
+  asSent: "Seperti yang dikirim pada percobaan terakhir.",
+  asNow: "Seperti jika dikirim sekarang: belum ada percobaan, atau kunci rahasianya sudah tidak ada.",
+  verify: "Verifikasi tanda tangan",
+  verifyLead: "Hitung ini dari byte mentah permintaan, bukan dari JSON yang sudah diurai:",
+  signed: "yang ditandatangani",
+  compute: "HMAC-SHA256-nya dalam heksadesimal, dengan seluruh kunci rahasia, harus cocok dengan salah satu nilai v1= di X-Svc-Signature:",
+  secret: "Kunci rahasia",
+  secretHint: "Tidak pernah keluar dari halaman ini.",
+  run: "Hitung",
+  match: ["cocok", " Kunci ini menandatangani pengiriman ini."],
+  mismatch: ["tidak cocok", " Kunci ini tidak menandatanganinya, atau sudah dicabut."],
+  shell: "Di shell",
+};
