@@ -58,11 +58,11 @@ export const contact = {
   noMedia: "Belum ada file yang dibagikan.",
   file: "File",
   danger: "Hapus",
-  dangerLead: "Chat, pesan, dan filenya juga ikut terhapus. Tindakan ini tidak bisa dibatalkan.",
+  dangerLead: "Chat, pesan, dan file kontak ini juga ikut terhapus. Tindakan ini tidak bisa dibatalkan.",
   remove: "Hapus kontak",
   removed: "Kontak dihapus",
   removeTitle: (/** @type {string} */ name) => `Hapus ${name}?`,
-  removeBody: "Kontak ini, chat-nya, semua pesan, dan filenya akan dihapus. Tindakan ini tidak bisa dibatalkan.",
+  removeBody: "Kontak ini akan dihapus beserta chat, semua pesan, dan file di dalamnya. Tindakan ini tidak bisa dibatalkan.",
 };
 
 /** @type {typeof import("../en/contacts.js").history} */
@@ -138,7 +138,7 @@ export const importing = {
   was: "Hasil impor",
   counts: { lines: "Baris", created: "Baru", updated: "Diubah", unchanged: "Tetap", failed: "Kesalahan" },
   failed: "Impor terhenti. Kontak yang sudah masuk tetap tersimpan. Impor lagi file ini untuk melanjutkan.",
-  running: (/** @type {number} */ n) => plural(n, { other: `${count(n)} baris sejauh ini…` }),
+  running: (/** @type {number} */ n) => plural(n, { other: `Sudah ${count(n)} baris…` }),
   errors: "Kesalahan",
   columns: ["Baris", "Masalah"],
   leftOut: "Baris yang bermasalah dilewati.",

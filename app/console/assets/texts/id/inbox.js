@@ -142,7 +142,7 @@ export const assign = {
   assign: "Tugaskan",
   search: "Cari anggota",
   people: "Anggota",
-  nobody: "Tidak ada",
+  nobody: "Tidak ditugaskan",
   you: "Anda",
   none: "Tidak ada yang cocok",
 };

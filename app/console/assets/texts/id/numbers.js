@@ -14,10 +14,10 @@ export const numbers = {
   again: "Hubungkan lagi",
   check: "Periksa sekarang",
   checked: "Sudah diperiksa",
-  disconnect: "Putuskan",
-  disconnectTitle: (/** @type {string} */ name) => `Putuskan ${name}?`,
+  disconnect: "Putuskan sambungan",
+  disconnectTitle: (/** @type {string} */ name) => `Putuskan sambungan ${name}?`,
   disconnectBody: "Nomor ini berhenti mengirim. Pesan dan kontaknya tetap ada, dan Anda bisa menghubungkannya lagi.",
-  disconnected: "Nomor diputuskan",
+  disconnected: "Sambungan diputus",
   delete: "Hapus",
   deleteTitle: (/** @type {string} */ name) => `Hapus ${name}?`,
   deleteBody: "Pesan, kontak, file, dan event nomor ini dihapus permanen.",
@@ -72,7 +72,7 @@ export const forms = {
 /** @type {typeof import("../en/numbers.js").hours} */
 export const hours = {
   title: "Jam kerja",
-  lead: "Aturan bisa menjawab di luar jam ini. Tandai jadwal dengan kursor, atau ketik jamnya, misalnya 09:00-12:30, 14:00-18:00.",
+  lead: "Aturan bisa menjawab di luar jam ini. Tandai jadwal mingguan dengan kursor, atau ketik jamnya, misalnya 09:00-12:30, 14:00-18:00.",
   open: "sedang buka",
   closed: "sedang tutup",
   always: "Selalu buka",

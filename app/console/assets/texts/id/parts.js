@@ -25,9 +25,9 @@ export const words = {
   expired: "kedaluwarsa",
   failed: "gagal",
   flagged: "ditandai",
-  in_appeal: "dalam banding",
+  in_appeal: "dalam proses banding",
   invited: "diundang",
-  limit_exceeded: "melebihi batas",
+  limit_exceeded: "batas terlampaui",
   no_sign_in: "belum bisa masuk",
   onboarding: "sedang disiapkan",
   open: "terbuka",
@@ -72,7 +72,7 @@ export const dialog = {
 /** @type {typeof import("../en/parts.js").form} */
 export const form = { cancel: "Batal", saving: "Menyimpan…", required: "Wajib diisi.", optional: "opsional" };
 
-/** What the server says is wrong with a field stays in English, so the whole sentence does. @type {typeof import("../en/parts.js").problems} */
+/** The server says in English what is wrong, so the whole sentence is. @type {typeof import("../en/parts.js").problems} */
 export const problems = { of: (/** @type {string} */ why) => `This ${why}` };
 
 /** @type {typeof import("../en/parts.js").headerFile} */
@@ -89,7 +89,7 @@ export const interactive = {
   rows: "Pilihan",
   rowsHint: "Satu per baris, maksimal 10. Tambahkan deskripsi setelah |.",
   tooMany: "Pilihan: maksimal 10.",
-  tooLong: "Pilihan: maksimal 24 karakter, dan 72 untuk deskripsinya.",
+  tooLong: "Pilihan: maksimal 24 karakter per baris, dan 72 untuk deskripsi.",
 };
 
 /** @type {typeof import("../en/parts.js").lists} */
@@ -98,9 +98,9 @@ export const lists = {
   first: "Halaman pertama",
   all: "Semua",
   fresh: (/** @type {number} */ n) => count(n) + " baru",
-  looking: "Mencari lebih jauh ke belakang…",
+  looking: "Mencari data yang lebih lama…",
   goOn: "Lanjutkan pencarian",
-  soFar: "Belum ada yang cocok. Masih ada yang bisa dicari.",
+  soFar: "Sejauh ini belum ada yang cocok. Pencarian bisa dilanjutkan.",
   noNumber: "Belum ada nomor terhubung",
   noNumberBody: "Hubungkan nomor untuk memulai.",
   numbers: "Nomor",
@@ -133,7 +133,7 @@ export const states = {
   deniedTitle: "Hanya admin yang bisa membuka halaman ini",
   denied: "Hubungi admin jika Anda perlu akses.",
   failedTitle: "Gagal memuat",
-  failed: "Tidak ada yang hilang. Coba lagi sebentar lagi. Jika terus terjadi, kirim id permintaan di bawah ini ke pengelola server.",
+  failed: "Tidak ada yang hilang. Tunggu sebentar, lalu coba lagi. Jika terus terjadi, kirim id permintaan di bawah ke pengelola server.",
   pageFailed: "Terjadi masalah di halaman ini. Muat ulang halamannya. Jika terus terjadi, beri tahu pengelola server.",
   request: "id permintaan",
   reference: "Permintaan",

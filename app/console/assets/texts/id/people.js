@@ -43,13 +43,13 @@ export const factors = {
   codesName: "kode pemulihan",
   personNone: "Verifikasi dua langkah belum aktif.",
   personHas: (/** @type {string} */ names) =>
-    `Verifikasi dua langkah: ${names}. Jika anggota ini tidak bisa masuk, pengelola server bisa menghapusnya dengan confab users reset-factors.`,
+    `Verifikasi dua langkah: ${names}. Jika tidak bisa masuk, minta pengelola server menghapusnya dengan confab users reset-factors.`,
 };
 
 /** @type {typeof import("../en/people.js").people} */
 export const people = {
   title: "Anggota",
-  lead: "Semua yang bisa masuk. Agen membalas pesan. Admin bisa melakukan semuanya, termasuk mengelola kunci dan anggota.",
+  lead: "Semua orang yang bisa masuk. Agen membalas pesan. Admin bisa melakukan semuanya, termasuk mengelola kunci dan anggota.",
   invite: "Undang",
   teams: "Tim",
   teamsLead: "Label, nomor, dan anggota masuk dalam sebuah tim.",
@@ -73,7 +73,7 @@ export const people = {
   assignment: "Chat baru",
   assignments: {
     off: { label: "Ditugaskan manual", hint: "Menunggu di Belum ditugaskan sampai ada yang mengambil." },
-    round_robin: { label: "Ditugaskan otomatis", hint: "Ke anggota yang siap dan paling lama menunggu giliran." },
+    round_robin: { label: "Ditugaskan otomatis", hint: "Ke anggota yang tersedia dan paling lama menunggu giliran." },
   },
   limit: { label: "Batas per orang", hint: "Jumlah chat terbuka yang bisa dipegang satu orang. Selebihnya ke orang berikutnya." },
   name: { label: "Nama", hint: "Bisa diganti sendiri saat bergabung." },
@@ -81,7 +81,7 @@ export const people = {
   create: "Buat undangan",
   linkName: "tautan",
   sendTo: "Kirim tautan ini ke ",
-  until: ". Tautan berlaku sekali dan kedaluwarsa ",
+  until: ". Tautan berlaku sekali dan kedaluwarsa pada ",
   once: ". Tautan ini tidak akan ditampilkan lagi.",
 };
 
@@ -93,7 +93,7 @@ export const person = {
   email: "Email",
   save: "Simpan",
   saved: "Disimpan",
-  signIn: "Cara masuk",
+  signIn: "Masuk",
   lastSeen: "Terakhir masuk: ",
   never: "belum pernah",
   invited: "Undangannya belum dipakai. Tautan baru akan menggantikannya.",
@@ -105,7 +105,7 @@ export const person = {
   signOut: "Keluarkan dari semua perangkat",
   signedOut: "Dikeluarkan dari semua perangkat",
   ended: "Sesi diakhiri",
-  sessionsLead: "Tempat anggota ini sedang masuk.",
+  sessionsLead: "Perangkat tempat anggota ini sedang masuk.",
   disable: "Nonaktifkan",
   disableTitle: (/** @type {string} */ name) => `Nonaktifkan ${name}?`,
   enable: "Aktifkan",
@@ -121,7 +121,7 @@ export const profile = {
   title: "Profil",
   name: { label: "Nama", hint: "Nama ini dilihat tim Anda." },
   currentPassword: "Kata sandi saat ini",
-  newPassword: { label: "Kata sandi baru", hint: "Minimal 10 karakter. Beberapa kata mudah diingat." },
+  newPassword: { label: "Kata sandi baru", hint: "Minimal 10 karakter. Rangkaian beberapa kata lebih mudah diingat." },
   save: "Simpan",
   saved: "Disimpan",
   password: "Kata sandi",
@@ -130,7 +130,7 @@ export const profile = {
   changePassword: "Ganti kata sandi",
   passwordChanged: "Kata sandi diganti. Anda sudah keluar dari semua perangkat lain.",
   sessions: "Sesi",
-  sessionsLead: "Tempat Anda sedang masuk. Akhiri sesi yang tidak Anda kenali.",
+  sessionsLead: "Perangkat tempat Anda sedang masuk. Akhiri sesi yang tidak Anda kenali.",
   ended: "Sesi diakhiri",
   look: "Tampilan",
   lookLead: "Hanya untuk browser ini.",

@@ -86,7 +86,7 @@ export const people = {
 /** @type {typeof import("../en/phone.js").provider} */
 export const provider = {
   title: "Penyedia",
-  lead: "Simulasi. Aktifkan apa saja yang bisa bermasalah.",
+  lead: "Simulasi. Aktifkan gangguan apa pun yang ingin dicoba.",
   window: "Jendela 24 jam terbuka",
   marketing: "Pemasaran",
   autoRead: "Otomatis dibaca",
@@ -113,7 +113,7 @@ export const provider = {
   review: "Tinjauan",
   reviews: { APPROVED: "Setujui", REJECTED: "Tolak", PAUSED: "Jeda", DISABLED: "Nonaktifkan" },
   magic: "Nomor yang gagal",
-  magicLead: "Pesan ke nomor-nomor ini gagal dengan kodenya.",
+  magicLead: "Pesan ke nomor-nomor ini gagal dengan kode masing-masing.",
   magicNumber: "nomor",
   log: "Panggilan API, terbaru dulu",
   noCalls: "Permintaan ke penyedia dan callback-nya langsung muncul di sini.",

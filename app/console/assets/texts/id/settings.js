@@ -17,7 +17,7 @@ export const settings = {
     "quick-replies": "Balasan cepat",
     notifications: "Notifikasi",
     profile: "Profil",
-    health: "Kondisi",
+    health: "Kondisi sistem",
   },
 };
 
@@ -32,7 +32,7 @@ export const sessions = {
 
 /** @type {typeof import("../en/settings.js").health} */
 export const health = {
-  title: "Kondisi",
+  title: "Kondisi sistem",
   lead: "Kondisi pesan, dan apa yang perlu diperhatikan.",
   look: "Perlu perhatian",
   well: "Semua nomor dan webhook berfungsi.",
@@ -66,7 +66,7 @@ export const health = {
 /** @type {typeof import("../en/settings.js").keys} */
 export const keys = {
   title: "Kunci API",
-  lead: "Program Anda masuk dengan kunci API. Buat satu untuk tiap program, dengan akses yang diperlukan saja.",
+  lead: "Program Anda memakai kunci API untuk masuk. Buat satu untuk tiap program, dengan akses yang diperlukan saja.",
   newKey: "Kunci baru",
   columns: ["Nama", "Kunci", "Akses", "Terakhir dipakai", "Kedaluwarsa", "Status", "Cabut"],
   unnamed: "Tanpa nama",
@@ -131,7 +131,7 @@ export const labels = {
     yellow: "kuning",
     lime: "hijau limau",
     green: "hijau",
-    emerald: "zamrud",
+    emerald: "hijau zamrud",
     teal: "hijau kebiruan",
     sky: "biru langit",
     blue: "biru",
@@ -145,9 +145,9 @@ export const labels = {
 /** @type {typeof import("../en/settings.js").notifications} */
 export const notifications = {
   title: "Notifikasi",
-  lead: "Dapatkan kabar pesan baru, juga saat konsol ditutup.",
+  lead: "Ketahui pesan baru, bahkan saat konsol ditutup.",
   device: "Perangkat ini",
-  deviceLead: "Setiap ponsel dan komputer diaktifkan sendiri-sendiri. Anda bisa memasang konsol sebagai aplikasi dulu di sana.",
+  deviceLead: "Aktifkan di tiap ponsel dan komputer. Anda bisa memasang konsol sebagai aplikasi di sana lebih dulu.",
   test: "Kirim uji coba",
   tested: "Uji coba dikirim",
   about: "Beri tahu saya tentang",
@@ -173,14 +173,14 @@ export const quickReplies = {
   edit: "Edit",
   delete: "Hapus",
   deleteTitle: (/** @type {string} */ shortcut) => `Hapus /${shortcut}?`,
-  deleteBody: "Pesan yang sudah dikirim dengannya tetap ada.",
+  deleteBody: "Pesan yang sudah terkirim tetap ada.",
   deleted: "Balasan cepat dihapus",
   save: "Simpan",
   saved: "Disimpan",
   shortcut: { label: "Pintasan", hint: "Huruf kecil, angka, _ dan -, misalnya “jam-buka”." },
   text: {
     label: "Teks",
-    hint: "{{first_name}} atau {{name}} menjadi nama kontak. Tambahkan cadangan jika namanya tidak ada: {{first_name|Kak}}.",
+    hint: "{{first_name}} atau {{name}} menjadi nama kontak. Tambahkan nilai cadangan jika tidak ada nama: {{first_name|Kak}}.",
   },
   none: "Belum ada balasan cepat",
   noneBody: "Jam buka, aturan pengembalian: tulis sekali, pakai berkali-kali.",

@@ -23,7 +23,7 @@ export const jump = {
     labels: "Label",
     quickReplies: "Balasan cepat",
     profile: "Profil",
-    health: "Kondisi",
+    health: "Kondisi sistem",
     newKey: "Kunci API baru",
     invite: "Undang anggota",
   },
@@ -56,7 +56,7 @@ export const jump = {
 
 /** @type {typeof import("../en/shell.js").shell} */
 export const shell = {
-  goTo: "Buka",
+  goTo: "Buka halaman",
   everywhere: "Di semua halaman",
   unread: " belum dibaca",
   number: "Nomor",
@@ -66,9 +66,9 @@ export const shell = {
   jump: "Cari atau buka",
   shortcuts: "Pintasan keyboard",
   docs: "Referensi API",
-  availability: "Kesiapan",
-  available: "Siap",
-  away: "Sedang pergi",
+  availability: "Ketersediaan",
+  available: "Tersedia",
+  away: "Tidak di tempat",
   signOut: "Keluar",
   signOutUnsent: "Keluar meski ada pesan yang belum terkirim?",
   unsentLead: (/** @type {number} */ n) => plural(n, {

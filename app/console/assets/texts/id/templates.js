@@ -3,7 +3,7 @@ import { count, plural } from "../../format.js";
 /** @type {typeof import("../en/templates.js").templates} */
 export const templates = {
   title: "Template",
-  lead: "Pesan siap pakai untuk memulai chat, atau untuk menulis lagi setelah 24 jam tanpa pesan. Penyedia meninjau setiap template.",
+  lead: "Pesan yang disetujui lebih dulu, untuk memulai chat atau menulis lagi setelah 24 jam. Penyedia meninjau setiap template.",
   newOne: "Template baru",
   sync: "Sinkronkan",
   synced: (/** @type {number} */ created, /** @type {number} */ updated, /** @type {number} */ deleted) =>
@@ -29,7 +29,7 @@ export const templates = {
   removed: "Template dihapus",
   removeTitle: (/** @type {string} */ name) => `Hapus “${name}”?`,
   removeBody:
-    "Template ini juga dihapus di penyedia. Pengirimannya akan gagal, dan nama yang sudah disetujui tidak bisa dipakai lagi hingga 30 hari.",
+    "Template ini juga dihapus di penyedia. Pengirimannya akan gagal, dan nama yang disetujui tidak bisa dipakai lagi hingga 30 hari.",
   pending: "Sedang ditinjau penyedia. Biasanya beberapa menit, paling lama sehari. Hasilnya muncul di sini.",
   pendingEdit: "Anda bisa mengeditnya lagi setelah peninjauan selesai.",
   helps: "Yang biasanya membantu: ",
@@ -47,7 +47,7 @@ export const reasons = {
   },
   INVALID_FORMAT: {
     why: "Formatnya tidak valid.",
-    help: "beri nomor variabel mulai dari 1, apit dengan teks, pakai contoh yang wajar, dan tautkan ke domain Anda sendiri.",
+    help: "beri nomor variabel mulai dari 1, apit dengan teks, pakai contoh yang realistis, dan tautkan ke domain Anda sendiri.",
   },
   PROMOTIONAL: {
     why: "Isinya promosi, padahal kategorinya tidak mengizinkan.",
@@ -128,7 +128,7 @@ export const builder = {
   header: "Header",
   formats: { none: "Tidak ada", text: "Teks" },
   headerText: "Teks header",
-  url: { label: "URL file", hint: "URL https. File ini dilihat peninjau. Setiap pengiriman memakai filenya sendiri." },
+  url: { label: "URL file", hint: "URL https. File ini dilihat peninjau. Setiap pengiriman memakai file sendiri." },
   body: { label: "Isi", hint: "*tebal*, _miring_, ~coret~. {{1}} atau {{name}} diisi saat dikirim." },
   footer: "Footer",
   minutes: "Kode kedaluwarsa setelah (menit)",
@@ -146,7 +146,7 @@ export const draft = {
   blank: "Wajib diisi.",
   long: (/** @type {number} */ n) => plural(n, { other: `Maksimal ${count(n)} karakter.` }),
   braces: "Tulis variabel dengan dua kurung kurawal di tiap sisi: {{1}}.",
-  names: "Beri nomor variabel mulai dari 1 tanpa terlewat, atau beri nama dengan huruf kecil, angka, dan _.",
+  names: "Beri nomor variabel berurutan mulai dari 1, atau beri nama dengan huruf kecil, angka, dan _.",
   edge: "Jangan mulai atau akhiri dengan variabel. Beri teks sebelum dan sesudahnya.",
   beside: "Beri teks di antara dua variabel.",
   many: "Terlalu banyak variabel untuk teks sependek ini.",

@@ -57,7 +57,7 @@ export const step = {
     hours: "jam kerja",
     label_id: "label",
     on: "pemicu",
-    once_per: "batas berapa kali",
+    once_per: "batas frekuensi",
     phone_number_ids: "nomor",
     text: "teks",
   },

@@ -5,7 +5,7 @@ export const webhooks = {
   title: "Webhook",
   lead: "Setiap event ditandatangani dan dikirim ke URL ini. Dicoba lagi hingga 31 jam.",
   newOne: "Webhook baru",
-  columns: ["URL", "Status", "Tingkat keberhasilan, 24 jam", "p50 / p95", "Event, 24 jam"],
+  columns: ["URL", "Status", "Berhasil, 24 jam", "p50 / p95", "Event, 24 jam"],
   native: "Format penyedia",
   none: "Belum ada webhook",
   noneBody: "Tambahkan URL program Anda, dan setiap pesan sampai ke sana dalam hitungan milidetik.",
@@ -28,7 +28,7 @@ export const webhook = {
   deleteBody: "Semua pengirimannya ikut dihapus, termasuk yang masih menunggu. Tidak ada lagi yang dikirim ke sana.",
   deleted: "Webhook dihapus",
   figures: {
-    rate: "Tingkat keberhasilan, 24 jam",
+    rate: "Berhasil, 24 jam",
     total: "Pengiriman, 24 jam",
     time: "Waktu respons, p50 / p95",
     dead: "Dihentikan, 24 jam",
@@ -71,7 +71,7 @@ export const forms = {
     provider: { label: "Format penyedia", hint: "Persis seperti kiriman penyedia, untuk program yang sudah memakai webhook penyedia." },
   },
   fields: {
-    label: "Kolom",
+    label: "Field",
     hint: "Dipisahkan koma, misalnya messages, message_template_status_update. Kosongkan untuk semua.",
   },
   token: { label: "Token verifikasi", hint: "Program Anda harus menjawab permintaan verifikasi penyedia dengan token ini." },
@@ -133,7 +133,7 @@ export const words = {
   disabledNext:
     " Event baru disimpan sebagai pengiriman yang dihentikan. Perbaiki URL, aktifkan webhook, lalu kirim ulang.",
   failuresSince: (/** @type {number} */ n, /** @type {number} */ least) =>
-    `${count(n)} percobaan gagal sejak terakhir berhasil. ${count(least)} kali berturut-turut dianggap bermasalah. Periksa jawaban di pengirimannya.`,
+    `${count(n)} percobaan gagal sejak terakhir berhasil. ${count(least)} berturut-turut dianggap bermasalah. Periksa jawabannya.`,
   lowRate: (/** @type {string} */ rate, /** @type {string} */ least) =>
     `${rate} pengiriman berhasil dalam 24 jam terakhir. Di bawah ${least} dianggap bermasalah.`,
   paused: "Dijeda: pengiriman menunggu, dan dikirim mulai dari yang terlama setelah Anda melanjutkannya.",
@@ -145,7 +145,7 @@ export const words = {
     dns_failure: "kegagalan DNS",
     http_error: "kesalahan HTTP",
     no_signing_secret: "tidak ada kunci rahasia",
-    subscription_disabled: "langganan dinonaktifkan",
+    subscription_disabled: "webhook dinonaktifkan",
     timeout: "waktu habis",
     tls_failure: "kegagalan TLS",
   },
@@ -166,7 +166,7 @@ export const delivery = {
   noneBody: "Buka webhook dan pilih salah satu pengirimannya.",
   taken: (/** @type {number} */ status, /** @type {string} */ took) => `Terkirim: ${status} dalam ${took}.`,
   untried: "Belum dicoba.",
-  untriedDead: "Tidak pernah dicoba: webhook keburu dinonaktifkan.",
+  untriedDead: "Tidak pernah dicoba: webhook sudah lebih dulu dinonaktifkan.",
   next: " Percobaan berikutnya ",
   dead: " Pengiriman dihentikan. Kirim ulang setelah endpoint berfungsi.",
   givenUp: " Pengiriman dihentikan.",
