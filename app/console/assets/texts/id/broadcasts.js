@@ -156,10 +156,10 @@ export const review = {
   }),
   cost: (/** @type {string} */ amount) => `Perkiraan biaya: ${amount}`,
   costHint: (/** @type {number} */ n) => plural(n, {
-    other: `Jika semua ${count(n)} pesan ditagih penyedia. Yang berlaku adalah tagihan penyedia.`,
+    other: `Dengan asumsi ${count(n)} pesan ditagih. Yang berlaku adalah tagihan penyedia.`,
   }),
   noCost: "Perkiraan biaya: belum diketahui",
   noRates: "Belum ada tarif untuk pesan ini.",
   first: "Yang akan diterima",
-  firstLead: (/** @type {number} */ n) => plural(n, { other: `Pesan seperti yang akan dilihat ${count(n)} orang pertama.` }),
+  firstLead: (/** @type {number} */ n) => plural(n, { other: `Pesan seperti yang akan dilihat ${count(n)} penerima pertama.` }),
 };

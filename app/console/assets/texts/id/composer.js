@@ -15,7 +15,7 @@ export const composer = {
   list: "Daftar",
   notBoth: "Pesan tidak bisa berisi file sekaligus tombol. Hapus salah satunya.",
   later: "Kirim nanti",
-  replyingTo: (/** @type {string} */ who) => `Balas ${who}`,
+  replyingTo: (/** @type {string} */ who) => `Membalas ${who}`,
   reply: "Balas",
   note: "Catatan",
   modes: "Tulis",

@@ -136,7 +136,7 @@ export const importing = {
   cancel: "Batal",
   wouldBe: "Pratinjau",
   was: "Hasil impor",
-  counts: { lines: "Baris", created: "Baru", updated: "Diubah", unchanged: "Tetap", failed: "Kesalahan" },
+  counts: { lines: "Baris", created: "Baru", updated: "Diubah", unchanged: "Tidak berubah", failed: "Kesalahan" },
   failed: "Impor terhenti. Kontak yang sudah masuk tetap tersimpan. Impor lagi file ini untuk melanjutkan.",
   running: (/** @type {number} */ n) => plural(n, { other: `Sudah ${count(n)} baris…` }),
   errors: "Kesalahan",

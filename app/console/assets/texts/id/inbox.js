@@ -82,7 +82,7 @@ export const search = {
   list: "Chat",
   none: "Tidak ada hasil",
   noneBody: "Semua kata harus ada di pesan. Gunakan tanda kutip untuk mencari frasa yang persis sama.",
-  more: "Tampilkan lagi",
+  more: "Tampilkan lebih banyak",
   contact: "Kontak",
   copies: (/** @type {number} */ n) => plural(n, { other: `Siaran · ${count(n)} salinan` }),
   copiesOrMore: (/** @type {number} */ n) => plural(n, { other: `Siaran · ${count(n)}+ salinan` }),

@@ -36,7 +36,7 @@ export const call = {
     trace: "Jejak",
   },
   none: "—",
-  trace: "Ikuti pesannya",
+  trace: "Lacak pesan",
   sent: "Isi permintaan",
   answered: "Isi jawaban",
   empty: "Kosong.",
@@ -111,7 +111,7 @@ export const actions = {
   "customer.restored": "Klien dipulihkan",
   "customer.updated": "Klien diperbarui",
   "data.purged": "Data dibersihkan",
-  "deliveries.replayed": "Banyak pengiriman dikirim ulang",
+  "deliveries.replayed": "Pengiriman dikirim ulang sekaligus",
   "delivery.replayed": "Pengiriman dikirim ulang",
   "hours.updated": "Jam kerja diperbarui",
   "job.cancelled": "Job dibatalkan",
@@ -195,7 +195,7 @@ export const jobs = {
   cancelled: "Job dibatalkan",
   cancelJob: "Batalkan job",
   cancelTitle: (/** @type {string} */ job) => `Batalkan “${job}”?`,
-  cancelBody: "Pekerjaan ini tidak akan dilakukan, dan tidak bisa dikembalikan. Jika job ini mengirim pesan, pesannya gagal terkirim.",
+  cancelBody: "Pekerjaan ini tidak akan dilakukan, dan tidak bisa diurungkan. Jika job ini mengirim pesan, pesannya gagal terkirim.",
 };
 
 /** What jobs do, by their kind: without what they are about, and before its name. @type {typeof import("../en/log.js").kinds} */

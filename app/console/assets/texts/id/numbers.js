@@ -24,7 +24,7 @@ export const numbers = {
   deleted: "Nomor dihapus",
   quality: "24 jam terakhir",
   figures: { sent: "Terkirim", delivered: "Tersampaikan", read: "Dibaca", failed: "Gagal", received: "Diterima" },
-  failures: "Kenapa pesan gagal",
+  failures: "Penyebab pesan gagal",
   webhook: "Webhook penyedia",
   webhookLead: "Masukkan URL ini di pengaturan aplikasi Anda di penyedia, agar pesan dan perubahan dilaporkan ke sini.",
   webhookName: "alamat",

@@ -34,7 +34,7 @@ export const words = {
   paused: "dijeda",
   pending: "menunggu",
   pending_deletion: "akan dihapus",
-  preparing: "disiapkan",
+  preparing: "sedang disiapkan",
   queued: "dalam antrean",
   read: "dibaca",
   received: "diterima",
@@ -94,7 +94,7 @@ export const interactive = {
 
 /** @type {typeof import("../en/parts.js").lists} */
 export const lists = {
-  more: "Tampilkan lagi",
+  more: "Tampilkan lebih banyak",
   first: "Halaman pertama",
   all: "Semua",
   fresh: (/** @type {number} */ n) => count(n) + " baru",
@@ -107,7 +107,7 @@ export const lists = {
 };
 
 /** @type {typeof import("../en/parts.js").notices} */
-export const notices = { region: "Pesan dari confab", dismiss: "Tutup", failed: "Terjadi masalah di halaman ini." };
+export const notices = { region: "Pemberitahuan dari confab", dismiss: "Tutup", failed: "Terjadi masalah di halaman ini." };
 
 /** @type {typeof import("../en/parts.js").connection} */
 export const connection = { lost: "Menghubungkan kembali… teks Anda aman", now: "Coba sekarang" };

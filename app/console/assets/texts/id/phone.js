@@ -108,7 +108,7 @@ export const provider = {
   read: "Dibaca",
   never: "tidak pernah",
   templates: "Template",
-  verdict: "Template baru",
+  verdict: "Template baru otomatis",
   verdicts: { APPROVED: "disetujui", REJECTED: "ditolak", PENDING: "dibiarkan menunggu" },
   review: "Tinjauan",
   reviews: { APPROVED: "Setujui", REJECTED: "Tolak", PAUSED: "Jeda", DISABLED: "Nonaktifkan" },

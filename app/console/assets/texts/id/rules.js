@@ -43,7 +43,7 @@ export const lines = {
   then: "maka",
   conditions: {
     text: { name: "Teks", before: "teksnya" },
-    hours: { name: "Jam kerja", before: "waktunya" },
+    hours: { name: "Jam kerja", before: "sedang" },
     first_contact: { name: "Pesan pertama", before: "ini" },
     label_id: { name: "Label", before: "chat berlabel" },
     assigned: { name: "Penugasan", before: "chat" },
@@ -78,10 +78,10 @@ export const lines = {
 export const words = {
   on: { message_received: "Saat ada pesan masuk", conversation_opened: "Saat chat dibuka" },
   idle: (/** @type {string} */ span) => `Saat chat tidak aktif selama ${span}`,
-  numbers: (/** @type {string} */ names) => ` di ${names}`,
+  numbers: (/** @type {string} */ names) => ` di nomor ${names}`,
   match: { equals: "persis", contains: "berisi", starts_with: "diawali" },
   says: (/** @type {string} */ match, /** @type {string} */ words) => `teksnya ${match} ${words}`,
-  hours: { open: "waktunya dalam jam kerja", closed: "waktunya di luar jam kerja" },
+  hours: { open: "sedang dalam jam kerja", closed: "sedang di luar jam kerja" },
   first: ["ini bukan pesan pertama pengirim", "ini pesan pertama pengirim"],
   label: (/** @type {string} */ name) => `chat berlabel ${name}`,
   assigned: ["chat belum ditugaskan", "chat sudah ditugaskan"],

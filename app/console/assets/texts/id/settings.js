@@ -56,7 +56,7 @@ export const health = {
   usedUnlimited: (/** @type {number} */ n, /** @type {string} */ plan) =>
     plural(n, { other: `${count(n)} pesan di paket ${plan}, tanpa batas.` }),
   meter: "Pesan bulan ini",
-  failures: "Kenapa pesan gagal, 24 jam terakhir",
+  failures: "Penyebab pesan gagal, 24 jam terakhir",
   noFailures: "Tidak ada pesan yang gagal.",
   volumes: "30 hari terakhir",
   volumesLead: "Hari dalam UTC. Pesan yang dibaca juga dihitung sebagai tersampaikan dan terkirim.",
@@ -98,7 +98,7 @@ export const keys = {
     platform: { label: "Platform", hint: "Mengubah klien, tautan penyiapan, dan nomor." },
   },
   noneChosen: "Pilih setidaknya satu.",
-  numbers: { label: "Nomor", hint: "Kosongkan untuk semua nomor, termasuk yang akan datang." },
+  numbers: { label: "Nomor", hint: "Kosongkan untuk semua nomor, termasuk yang ditambahkan nanti." },
   create: "Buat kunci",
   once: "Salin sekarang. Kunci ini tidak akan ditampilkan lagi.",
   tryIt: "Coba",
@@ -156,7 +156,7 @@ export const notifications = {
   choices: {
     everything: "Semuanya",
     mine_and_unassigned: "Milik saya dan yang belum ditugaskan",
-    mentions: "Hanya sebutan",
+    mentions: "Hanya saat saya disebut",
     nothing: "Tidak ada",
   },
   sounds: "Suara",

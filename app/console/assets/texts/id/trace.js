@@ -26,7 +26,7 @@ export const trace = {
 export const step = {
   person: "Dikirim oleh kontak",
   phone: "Dikirim dari aplikasi ponsel nomor ini",
-  personDetail: "waktu penyedia, dalam detik penuh",
+  personDetail: "waktu penyedia, tanpa pecahan detik",
   call: "Panggilan API",
   callGone: "sudah tidak ada di log",
   answered: (/** @type {number} */ status, /** @type {string} */ took) => `${status} dalam ${took}`,
@@ -72,8 +72,8 @@ export const step = {
   paused: "webhook dijeda",
   replay: "Kirim ulang",
   replaying: "Dikirim ulang",
-  raw: "Mentah",
-  rawOf: (/** @type {string} */ title) => `Isi mentah: ${title}`,
+  raw: "Data mentah",
+  rawOf: (/** @type {string} */ title) => `Data mentah: ${title}`,
   large: "Data mentah: terlalu besar untuk ditampilkan di sini",
   spans: {
     ms: (/** @type {string} */ n) => `${n} ms`,

@@ -34,7 +34,7 @@ export const webhook = {
     dead: "Dihentikan, 24 jam",
   },
   deliveries: "Pengiriman",
-  replay: "Kirim ulang banyak",
+  replay: "Kirim ulang sekaligus",
   filters: { status: "Status", type: "Jenis", time: "Waktu", search: "Cari pengiriman", hint: "Id event atau pengiriman" },
   states: { succeeded: "Terkirim", pending: "Menunggu", failed: "Dicoba lagi", dead: "Dihentikan" },
   times: { 1: "1 jam terakhir", 24: "24 jam terakhir", 168: "7 hari terakhir" },
@@ -80,7 +80,7 @@ export const forms = {
     hint: "Yang sudah dipakai program Anda untuk verifikasi: 16 sampai 128 karakter. Kosongkan untuk membuat yang baru.",
   },
   events: "Event",
-  everything: "Semua, termasuk yang akan datang",
+  everything: "Semua, termasuk yang ditambahkan nanti",
   numbers: { label: "Nomor", hint: "Kosongkan untuk semua nomor." },
   headers: { label: "Header", hint: "Dikirim bersama setiap event. Satu per baris: Nama: nilai" },
   badHeader: "Setiap baris harus berisi nama, titik dua, dan nilai.",
@@ -100,7 +100,7 @@ export const forms = {
 
 /** @type {typeof import("../en/webhooks.js").replay} */
 export const replay = {
-  title: "Kirim ulang banyak",
+  title: "Kirim ulang sekaligus",
   none: "Tidak ada yang perlu dikirim ulang. Tidak ada pengiriman yang cocok dengan filter, atau semuanya sudah dikirim ulang.",
   ask: {
     dead: (/** @type {number} */ n) =>
@@ -133,7 +133,7 @@ export const words = {
   disabledNext:
     " Event baru disimpan sebagai pengiriman yang dihentikan. Perbaiki URL, aktifkan webhook, lalu kirim ulang.",
   failuresSince: (/** @type {number} */ n, /** @type {number} */ least) =>
-    `${count(n)} percobaan gagal sejak terakhir berhasil. ${count(least)} berturut-turut dianggap bermasalah. Periksa jawabannya.`,
+    `${count(n)} percobaan gagal sejak terakhir berhasil. ${count(least)} beruntun dianggap bermasalah. Periksa jawaban di pengirimannya.`,
   lowRate: (/** @type {string} */ rate, /** @type {string} */ least) =>
     `${rate} pengiriman berhasil dalam 24 jam terakhir. Di bawah ${least} dianggap bermasalah.`,
   paused: "Dijeda: pengiriman menunggu, dan dikirim mulai dari yang terlama setelah Anda melanjutkannya.",
@@ -186,7 +186,7 @@ export const delivery = {
   verify: "Verifikasi tanda tangan",
   verifyLead: "Hitung ini dari byte mentah permintaan, bukan dari JSON yang sudah diurai:",
   signed: "yang ditandatangani",
-  compute: "HMAC-SHA256-nya dalam heksadesimal, dengan seluruh kunci rahasia, harus cocok dengan salah satu nilai v1= di X-Svc-Signature:",
+  compute: "HMAC-SHA256-nya dalam heksadesimal, dengan kunci rahasia utuh, harus cocok dengan salah satu nilai v1= di X-Svc-Signature:",
   secret: "Kunci rahasia",
   secretHint: "Tidak pernah keluar dari halaman ini.",
   run: "Hitung",
