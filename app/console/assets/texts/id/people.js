@@ -122,6 +122,8 @@ export const profile = {
   name: { label: "Nama", hint: "Nama ini dilihat tim Anda." },
   currentPassword: "Kata sandi saat ini",
   newPassword: { label: "Kata sandi baru", hint: "Minimal 10 karakter. Rangkaian beberapa kata lebih mudah diingat." },
+  language: "Bahasa",
+  browserLanguage: "Sama seperti browser",
   save: "Simpan",
   saved: "Disimpan",
   password: "Kata sandi",
