@@ -124,6 +124,8 @@ func (w *Workers) passedOutcome(
 ) (queue.Commit, error) {
 	switch provider.OutcomeOf(err) {
 	case provider.Done:
+		// A callback that was faster has ended the job, and what is stored here is not.
+		queue.OnSettled(ctx, func() { w.Answers.Tell(args.Message, answer) })
 		to := messaging.NewPerson(sent.WaID, "", "")
 		return w.answered(args, out, answer, func(tx *storage.Tx) error {
 			if err := endCooldown(tx, out.sender); err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/piusalfred/whatsapp/config"
 	whttp "github.com/piusalfred/whatsapp/pkg/http"
 	"github.com/piusalfred/whatsapp/uploads"
+	"github.com/piusalfred/whatsapp/webhooks"
 	waCallbacks "github.com/piusalfred/whatsapp/webhooks/callbacks"
 )
 
@@ -98,4 +100,41 @@ func TestAForeignClientSetsCallbackOverrides(t *testing.T) {
 	b.NoErr(err)
 	b.Equal(got.Data[0].WhatsappBusinessAPIData.ID, b.s.Credentials().AppID)
 	b.Equal(got.Data[0].OverrideCallbackURI, "")
+}
+
+func TestAForeignReceiverAcceptsTheCallbacks(t *testing.T) {
+	b := newBench(t)
+	seen := make(chan *webhooks.Notification, 10)
+	handler := webhooks.NotificationHandlerFunc(func(_ context.Context, n *webhooks.Notification) *webhooks.Response {
+		seen <- n
+		return &webhooks.Response{StatusCode: http.StatusOK}
+	})
+	conf := webhooks.ConfigReaderFunc(func(*http.Request) (*webhooks.Config, error) {
+		return &webhooks.Config{Token: "verify-me", Validate: true, AppSecret: b.s.Credentials().AppSecret}, nil
+	})
+	listener := webhooks.NewListener(handler, conf)
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /", listener.HandleSubscriptionVerification)
+	mux.HandleFunc("POST /", listener.HandleNotification)
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	b.s.SetWebhook(server.URL)
+	b.NoErr(b.s.VerifyWebhook(context.Background()))
+
+	id := b.sentID(b.text("16505551234"))
+	n := <-seen
+	b.Equal(n.Object, "whatsapp_business_account")
+	b.Equal(n.Entry[0].Changes[0].Value.Statuses[0].ID, id)
+	_, err := b.s.Inbound(Inbound{From: "16505551234", Name: "Zoë", Text: "héllo / 😀"})
+	b.NoErr(err)
+	n = <-seen
+	b.Equal(n.Entry[0].Changes[0].Value.Messages[0].Text.Body, "héllo / 😀")
+	b.Equal(n.Entry[0].Changes[0].Value.Contacts[0].Profile.Name, "Zoë")
+	_, err = b.s.AddTemplate(b.number.WABAID, bodyTemplate("hello", "utility"))
+	b.NoErr(err)
+	b.sim("POST", "/templates/hello/review", object{"status": "REJECTED", "reason": "SCAM"})
+	n = <-seen
+	b.Equal(*n.Entry[0].Changes[0].Value.Reason, "SCAM")
+	b.True(n.Entry[0].Time > 0)
+	b.True(n.Entry[0].Changes[0].Value.MessageTemplateID > 0) // a number
 }
