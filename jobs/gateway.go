@@ -108,6 +108,14 @@ func (w *Workers) passOn(ctx context.Context, job storage.Job, args sendArgs, ou
 	out.began = time.Now()
 	var sent provider.Sent
 	var answer provider.Answer
+
+	// A callback that was faster has ended the job, and the outcome is not stored. This runs before
+	// the call counts as ended.
+	queue.OnSettled(ctx, func() {
+		if sent.ID != "" {
+			w.Answers.Tell(args.Message, answer)
+		}
+	})
 	done, err := w.callProvider(ctx, out, func() (err error) {
 		sent, answer, err = w.Provider.SendAsIs(ctx, out.token, *out.sender.PhoneNumberID, args.Content)
 		return err
@@ -124,8 +132,6 @@ func (w *Workers) passedOutcome(
 ) (queue.Commit, error) {
 	switch provider.OutcomeOf(err) {
 	case provider.Done:
-		// A callback that was faster has ended the job, and what is stored here is not.
-		queue.OnSettled(ctx, func() { w.Answers.Tell(args.Message, answer) })
 		to := messaging.NewPerson(sent.WaID, "", "")
 		return w.answered(args, out, answer, func(tx *storage.Tx) error {
 			if err := endCooldown(tx, out.sender); err != nil {
