@@ -1,0 +1,40 @@
+/** @type {typeof import("../en/details.js").details} */
+export const details = {
+  close: "Fechar detalhes",
+  assignee: "Responsável",
+  unassigned: "Ninguém",
+  assignToMe: "Atribuir a mim",
+  labels: "Etiquetas",
+  addLabel: "Adicionar etiqueta",
+  remove: (/** @type {string} */ name) => "Remover a etiqueta " + name,
+  contact: "Contato",
+  name: "Nome",
+  email: "E-mail",
+  username: "Nome de usuário",
+  phone: "Telefone",
+  id: "ID do contato",
+  since: "Desde",
+  marketing: "Marketing",
+  stopped: "a pessoa parou de receber",
+  unknown: "não se sabe",
+  consent: "Pode receber mensagens",
+  given: "sim",
+  notGiven: "ainda não",
+  save: "Salvar",
+  saved: "Salvo",
+  files: "Arquivos compartilhados",
+  noFiles: "Nenhum ainda.",
+  show: (/** @type {string} */ name) => "Mostrar " + name,
+  broadcasts: "Transmissões anteriores",
+  open: "Abrir contato",
+  trace: "Rastrear a última mensagem",
+  status: { open: "aberta", resolved: "resolvida", pending: "pendente" },
+};
+
+/** @type {typeof import("../en/details.js").notify} */
+export const notify = {
+  open: "Notificações",
+  sound: "Som para novas mensagens",
+  notify: "Notificações do navegador",
+  denied: "Seu navegador bloqueia as notificações deste site.",
+};
