@@ -84,8 +84,11 @@ export const search = {
   noneBody: "A mensagem precisa ter todas as palavras. Use aspas para buscar uma frase exata.",
   more: "Mostrar mais",
   contact: "Contato",
-  copies: (/** @type {number} */ n) =>
-    plural(n, { one: `Transmissão · ${count(n)} cópia`, many: `Transmissão · ${count(n)} de cópias`, other: `Transmissão · ${count(n)} cópias` }),
+  copies: (/** @type {number} */ n) => plural(n, {
+    one: `Transmissão · ${count(n)} cópia`,
+    many: `Transmissão · ${count(n)} de cópias`,
+    other: `Transmissão · ${count(n)} cópias`,
+  }),
   copiesOrMore: (/** @type {number} */ n) =>
     plural(n, { one: `Transmissão · mais de ${count(n)} cópia`, other: `Transmissão · mais de ${count(n)} cópias` }),
 };

@@ -96,7 +96,7 @@ export const lists = {
   more: "Mostrar mais",
   first: "Primeira página",
   all: "Todos",
-  fresh: (/** @type {number} */ n) => plural(n, { one: `${count(n)} novidade`, many: `${count(n)} de novidades`, other: `${count(n)} novidades` }),
+  fresh: (/** @type {number} */ n) => plural(n, { one: `${count(n)} novidade`, other: `${count(n)} novidades` }),
   looking: "Buscando mais para trás…",
   goOn: "Continuar buscando",
   soFar: "Nada encontrado até aqui. Ainda tem mais para buscar.",
