@@ -73,8 +73,7 @@ export const newBroadcast = {
   name: { label: "Nome", hint: "Só a sua equipe vê." },
   template: "Modelo",
   choose: "Escolha um",
-  fieldsHint: "Use {{first_name}}, {{name}}, {{email}}, um campo personalizado ou uma coluna do arquivo, "
-    + "com um texto alternativo: {{first_name|there}}.",
+  fieldsHint: "Use {{first_name}}, {{name}}, {{email}}, outro campo ou uma coluna do arquivo, com texto alternativo: {{first_name|cliente}}.",
   noTemplates: "Nenhum modelo aprovado",
   noTemplatesBody: "Uma transmissão precisa de um modelo aprovado pelo provedor.",
   newTemplate: "Novo modelo",
@@ -142,8 +141,9 @@ export const forecast = {
     contact_deleted: "por exclusão do contato",
     broadcast_cancelled: "sem envio até o cancelamento",
   },
-  fallback: "Para falar com todo mundo, dê um texto alternativo ao campo, como {{name|there}}.",
-  people: (/** @type {number} */ n) => plural(n, { one: `${count(n)} pessoa`, many: `${count(n)} de pessoas`, other: `${count(n)} pessoas` }),
+  fallback: "Para falar com todo mundo, dê um texto alternativo ao campo, como {{name|cliente}}.",
+  people: (/** @type {number} */ n) =>
+    plural(n, { one: `${count(n)} pessoa`, many: `${count(n)} de pessoas`, other: `${count(n)} pessoas` }),
   atLeast: (/** @type {number} */ n) => plural(n, {
     one: `Mais de ${count(n)} pessoa`,
     many: `Mais de ${count(n)} de pessoas`,

@@ -1,0 +1,47 @@
+/** @type {typeof import("../en/reports.js").reports} */
+export const reports = {
+  title: "Relatórios",
+  lead: "Quantas conversas foram abertas e em quanto tempo foram respondidas.",
+  export: "Exportar",
+  print: "Imprimir",
+  none: "Nenhuma conversa neste período.",
+  noneBefore: "Nada nos dias anteriores",
+  against: (/** @type {string} */ change) => `${change} em relação aos dias anteriores`,
+  figures: {
+    opened: "Conversas",
+    resolved: "Resolvidas",
+    first: "Primeira resposta",
+    resolution: "Tempo até resolver",
+    in: "Mensagens recebidas",
+    out: "Mensagens enviadas",
+  },
+  median: "Mediana",
+  slow: (/** @type {string} */ length) => `9 em cada 10 em até ${length}`,
+  days: "Por dia",
+  daysLead: "Dias em que as conversas foram abertas. Ao fundo, o mesmo número de dias antes.",
+  groups: { user: "Por pessoa", label: "Por etiqueta", number: "Por número" },
+  heads: ["Conversas", "Resolvidas", "Primeira resposta", "9 em 10 em até", "Tempo até resolver", "9 em 10 em até"],
+  noUser: "Não atribuídas",
+  noLabel: "Sem etiqueta",
+  gone: "Excluído",
+};
+
+/** @type {typeof import("../en/reports.js").costs} */
+export const costs = {
+  title: "Custos",
+  lead: "Quanto custaram as mensagens entregues. Os valores são estimativas; vale a fatura do provedor.",
+  export: "Exportar",
+  messages: "Mensagens",
+  billable: "Pagas",
+  estimate: "Custo estimado",
+  noEstimate: "Não se sabe",
+  noRates: "Para ver valores, peça ao responsável pelo servidor para importar as tarifas.",
+  missing: "Algumas mensagens não têm tarifa, por isso não há total.",
+  ratesFrom: "Tarifas de ",
+  days: "Por dia",
+  daysLead: "Dias em UTC, pela data de entrega. Ao fundo, o mesmo número de dias antes.",
+  groups: { category: "Por categoria", number: "Por número", broadcast: "Por campanha" },
+  none: "Nenhum custo neste período.",
+  noBroadcast: "Fora de campanhas",
+  unknown: "Desconhecido",
+};
