@@ -73,7 +73,7 @@ export const newBroadcast = {
   name: { label: "Nome", hint: "Só a sua equipe vê." },
   template: "Modelo",
   choose: "Escolha um",
-  fieldsHint: "Use {{first_name}}, {{name}}, {{email}}, outro campo ou uma coluna do arquivo, com texto alternativo: {{first_name|cliente}}.",
+  fieldsHint: "Use {{first_name}}, {{name}}, {{email}}, outro campo ou uma coluna do arquivo. Texto alternativo: {{first_name|cliente}}.",
   noTemplates: "Nenhum modelo aprovado",
   noTemplatesBody: "Uma transmissão precisa de um modelo aprovado pelo provedor.",
   newTemplate: "Novo modelo",
