@@ -104,12 +104,12 @@ export const replay = {
   none: "Nada para reenviar. Nenhuma entrega passa pelos filtros, ou todas já foram reenviadas.",
   ask: {
     dead: (/** @type {number} */ n) => plural(n, {
-      one: `${count(n)} entrega interrompida sai de novo, a mais antiga primeiro.`,
+      one: `${count(n)} entrega interrompida sai de novo.`,
       many: `${count(n)} de entregas interrompidas saem de novo, das mais antigas às mais recentes.`,
       other: `${count(n)} entregas interrompidas saem de novo, das mais antigas às mais recentes.`,
     }),
     failed: (/** @type {number} */ n) => plural(n, {
-      one: `${count(n)} entrega com falha sai de novo, a mais antiga primeiro.`,
+      one: `${count(n)} entrega com falha sai de novo.`,
       many: `${count(n)} de entregas com falha saem de novo, das mais antigas às mais recentes.`,
       other: `${count(n)} entregas com falha saem de novo, das mais antigas às mais recentes.`,
     }),
@@ -138,8 +138,8 @@ export const words = {
   disabled: "Desativado: falharam tentativas demais em seguida.",
   disabledNext: " Novos eventos ficam guardados como entregas interrompidas. Corrija a URL, ative o webhook e depois reenvie.",
   failuresSince: (/** @type {number} */ n, /** @type {number} */ least) => plural(n, {
-    one: `${count(n)} tentativa falhou desde o último sucesso. Com ${count(least)} seguidas, está falhando. Veja as respostas nas entregas.`,
-    other: `${count(n)} tentativas falharam desde o último sucesso. Com ${count(least)} seguidas, está falhando. Veja as respostas nas entregas.`,
+    one: `${count(n)} tentativa falhou desde o último sucesso. Com ${count(least)} seguidas, está falhando. Veja as respostas.`,
+    other: `${count(n)} tentativas falharam desde o último sucesso. Com ${count(least)} seguidas, está falhando. Veja as respostas.`,
   }),
   lowRate: (/** @type {string} */ rate, /** @type {string} */ least) =>
     `${rate} das entregas deram certo nas últimas 24 horas. Abaixo de ${least}, está falhando.`,
