@@ -16,7 +16,7 @@ export const composer = {
   notBoth: "Uma mensagem não pode ter arquivos e botões. Remova um dos dois.",
   later: "Enviar depois",
   replyingTo: (/** @type {string} */ who) => `Resposta para ${who}`,
-  reply: "Responder",
+  reply: "Resposta",
   note: "Nota",
   modes: "Escrever",
   earlier: "Uma mensagem anterior",
@@ -72,7 +72,7 @@ export const quickReplies = {
   list: "Respostas rápidas",
   none: "Nenhuma resposta rápida encontrada.",
   empty: "Nenhuma resposta rápida ainda.",
-  make: "Criar a primeira",
+  make: "Criar uma",
 };
 
 /** @type {typeof import("../en/composer.js").templates} */
@@ -107,7 +107,7 @@ export const sending = {
     organization_suspended: "Sua organização está suspensa. Fale com o responsável pelo servidor.",
     subscription_inactive: "Sua assinatura não está ativa. Fale com o responsável pelo servidor.",
     quota_exceeded: "As mensagens do seu plano para este mês acabaram.",
-    customer_suspended: "O cliente dele está suspenso ou arquivado.",
+    customer_suspended: "O cliente deste número está suspenso ou arquivado.",
     account_restricted: "O provedor restringiu este número.",
     whatsapp_number_not_verified: "O provedor ainda não aprovou este número.",
   },

@@ -48,7 +48,7 @@ export const contact = {
   noLabels: "Nenhuma etiqueta ainda.",
   makeLabels: "Criar etiquetas nas configurações",
   askForLabels: "Peça a um admin para criar.",
-  stopped: "parou marketing",
+  stopped: "sem marketing",
   metadata: "Campos personalizados",
   metadataLead: "As transmissões podem usar estes campos nos modelos.",
   key: "Campo",
@@ -98,12 +98,12 @@ export const history = {
   no: "Ainda não",
   since: ", desde ",
   by: { message: " · a pessoa escreveu para você", record: " · registrado pela sua equipe" },
-  required: "Modelos não são enviados até a pessoa dar consentimento.",
+  required: "A pessoa não recebe modelos até dar consentimento.",
   optional: "Sua organização não exige consentimento.",
   give: "Registrar consentimento",
   withdraw: "Retirar consentimento",
   marketing: "Marketing",
-  states: { allowed: "Permitido", stopped: "A pessoa parou de receber", unknown: "Não se sabe" },
+  states: { allowed: "Permitido", stopped: "A pessoa parou de receber", unknown: "Sem informação" },
   hints: {
     allowed: "",
     stopped: "Só a própria pessoa pode voltar a receber, pelo app dela.",
@@ -114,7 +114,7 @@ export const history = {
 /** @type {typeof import("../en/contacts.js").importing} */
 export const importing = {
   title: "Importar contatos",
-  lead: "Envie um arquivo CSV com uma linha de cabeçalho e uma coluna de telefones. Antes de qualquer mudança, você vê o que vai mudar.",
+  lead: "Carregue um arquivo CSV com uma linha de cabeçalho e uma coluna de telefones. Antes de qualquer mudança, você vê o que vai mudar.",
   file: "Arquivo CSV",
   empty: "Este arquivo não tem linhas.",
   sheet: "Colunas do arquivo",

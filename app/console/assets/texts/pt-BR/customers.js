@@ -1,7 +1,7 @@
 /** @type {typeof import("../en/customers.js").customers} */
 export const customers = {
   title: "Clientes",
-  lead: "Empresas que têm os números administrados por você. Cada uma conecta o próprio número por um link que você envia.",
+  lead: "As empresas cujos números você gerencia. Cada uma conecta o seu por um link que você envia.",
   newOne: "Novo cliente",
   search: "Buscar clientes",
   status: "Status",
@@ -35,7 +35,7 @@ export const customers = {
   success: { label: "Redirecionar para", hint: "Para onde o cliente vai depois de conectar: uma página sua." },
   failure: "Se der errado, redirecionar para",
   createLink: "Criar link",
-  once: "Copie agora. Ele não aparece de novo.",
+  once: "Copie agora. Ele não será mostrado de novo.",
   linkName: "link",
   open: "Abrir a página que o cliente vê",
   revoke: "Revogar",

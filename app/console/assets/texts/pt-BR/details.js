@@ -16,7 +16,7 @@ export const details = {
   since: "Desde",
   marketing: "Marketing",
   stopped: "a pessoa parou de receber",
-  unknown: "não se sabe",
+  unknown: "sem informação",
   consent: "Pode receber mensagens",
   given: "sim",
   notGiven: "ainda não",

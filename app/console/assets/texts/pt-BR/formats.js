@@ -2,7 +2,7 @@
 export const language = /** @type {string} */ ("pt-BR");
 
 /** @type {typeof import("../en/formats.js").prices} */
-export const prices = { billable: "paga", free: "grátis", unknown: "não se sabe se é paga" };
+export const prices = { billable: "paga", free: "grátis", unknown: "cobrança desconhecida" };
 
 /** What the provider charges a message as. @type {typeof import("../en/formats.js").categories} */
 export const categories = {

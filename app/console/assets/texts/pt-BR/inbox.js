@@ -68,7 +68,7 @@ export const row = {
   said: (/** @type {string} */ who) => who + ": ",
   unread: (/** @type {number} */ n) => plural(n, { one: `${count(n)} não lida`, other: `${count(n)} não lidas` }),
   left: (/** @type {string} */ span) => span + " para responder",
-  closed: "fechada",
+  closed: "só modelo",
   pending: "Pendente",
   waits: (/** @type {string} */ span) => "espera há " + span,
   snoozed: (/** @type {string} */ until) => "Adiada até " + until,
@@ -118,20 +118,20 @@ export const selection = {
   /** Before the names of those that failed. */
   failed: {
     assign: (/** @type {number} */ n, /** @type {number} */ all) => plural(all, {
-      one: `${count(n)} de ${count(all)} conversa não foi atribuída: `,
-      other: `Não atribuídas ${count(n)} de ${count(all)} conversas: `,
+      one: `Não foi possível atribuir ${count(n)} de ${count(all)} conversa: `,
+      other: `Não foi possível atribuir ${count(n)} de ${count(all)} conversas: `,
     }),
     label: (/** @type {number} */ n, /** @type {number} */ all) => plural(all, {
-      one: `${count(n)} de ${count(all)} conversa não foi etiquetada: `,
-      other: `Não etiquetadas ${count(n)} de ${count(all)} conversas: `,
+      one: `Não foi possível etiquetar ${count(n)} de ${count(all)} conversa: `,
+      other: `Não foi possível etiquetar ${count(n)} de ${count(all)} conversas: `,
     }),
     snooze: (/** @type {number} */ n, /** @type {number} */ all) => plural(all, {
-      one: `${count(n)} de ${count(all)} conversa não foi adiada: `,
-      other: `Não adiadas ${count(n)} de ${count(all)} conversas: `,
+      one: `Não foi possível adiar ${count(n)} de ${count(all)} conversa: `,
+      other: `Não foi possível adiar ${count(n)} de ${count(all)} conversas: `,
     }),
     resolve: (/** @type {number} */ n, /** @type {number} */ all) => plural(all, {
-      one: `${count(n)} de ${count(all)} conversa não foi resolvida: `,
-      other: `Não resolvidas ${count(n)} de ${count(all)} conversas: `,
+      one: `Não foi possível resolver ${count(n)} de ${count(all)} conversa: `,
+      other: `Não foi possível resolver ${count(n)} de ${count(all)} conversas: `,
     }),
   },
   others: (/** @type {number} */ n) => ` e mais ${count(n)}`,
@@ -142,8 +142,8 @@ export const views = {
   save: "Salvar visualização",
   options: "Opções da visualização",
   name: "Nome",
-  for: "Mostrar para",
-  people: { me: "Só para mim", all: "Todo mundo" },
+  for: "Mostrar",
+  people: { me: "Só para mim", all: "Para todo mundo" },
   rename: "Editar visualização",
   done: "Salvar",
   delete: "Excluir visualização",

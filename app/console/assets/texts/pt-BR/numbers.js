@@ -65,14 +65,14 @@ export const forms = {
   waba: "ID da conta comercial",
   token: { label: "Token de acesso", hint: "De um usuário do sistema com permissão para gerenciar e enviar." },
   pin: "PIN",
-  keptHint: "Seis números. Deixe em branco para usar o PIN guardado para este número.",
-  pinHint: "Seis números. Só é preciso para registrar um número que ainda não pode enviar.",
+  keptHint: "Seis dígitos. Deixe em branco para usar o PIN guardado para este número.",
+  pinHint: "Seis dígitos. Só é preciso para registrar um número que ainda não pode enviar.",
 };
 
 /** @type {typeof import("../en/numbers.js").hours} */
 export const hours = {
   title: "Horário de atendimento",
-  lead: "As regras podem responder fora deste horário. Pinte a semana com o mouse ou digite horários, como 09:00-12:30, 14:00-18:00.",
+  lead: "As regras podem responder fora deste horário. Arraste para marcar a semana ou digite horários, como 09:00-12:30, 14:00-18:00.",
   open: "aberto agora",
   closed: "fechado agora",
   always: "Sempre aberto",
@@ -92,14 +92,14 @@ export const hours = {
 /** @type {typeof import("../en/numbers.js").optOut} */
 export const optOut = {
   title: "Palavras de descadastro",
-  lead: "Quem envia só uma palavra de parada deixa de receber seu marketing. Com uma palavra de volta, recebe de novo.",
+  lead: "Quem manda só uma palavra para parar deixa de receber seu marketing. Com uma palavra para voltar, recebe de novo.",
   enabled: "Palavras de descadastro",
   follow: "Obedecer às palavras de descadastro",
   wordsHint: "Separe as palavras com vírgulas. Maiúsculas, acentos e pontuação no fim não fazem diferença.",
-  stop: "Palavras de parada",
-  start: "Palavras de volta",
-  stopReply: "Resposta a uma palavra de parada",
-  startReply: "Resposta a uma palavra de volta",
+  stop: "Palavras para parar",
+  start: "Palavras para voltar",
+  stopReply: "Resposta a quem pede para parar",
+  startReply: "Resposta a quem pede para voltar",
   save: "Salvar",
   saved: "Salvo",
 };

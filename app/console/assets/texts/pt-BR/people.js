@@ -39,7 +39,7 @@ export const factors = {
   newCodesTitle: "Criar novos códigos de recuperação?",
   newCodesBody: "Os códigos que você tem agora deixam de funcionar.",
   create: "Criar",
-  keep: "Se você perder os outros fatores, um destes códigos deixa você entrar. Cada um vale uma vez. Eles não aparecem de novo.",
+  keep: "Se você perder os outros fatores, entre com um destes códigos. Cada um vale uma vez. Eles não serão mostrados de novo.",
   codesName: "códigos de recuperação",
   personNone: "Sem segundo fator.",
   personHas: (/** @type {string} */ names) =>
@@ -72,8 +72,8 @@ export const people = {
   teamName: "Nome",
   assignment: "Novas conversas",
   assignments: {
-    off: { label: "Atribuídas à mão", hint: "Ficam em Não atribuídas até alguém pegar." },
-    round_robin: { label: "Atribuídas automaticamente", hint: "Para quem está disponível e espera a vez há mais tempo." },
+    off: { label: "Atribuição manual", hint: "Ficam em Não atribuídas até alguém assumir." },
+    round_robin: { label: "Atribuição automática", hint: "Para quem está disponível e espera a vez há mais tempo." },
   },
   limit: { label: "Limite por pessoa", hint: "Conversas abertas que cada um pode ter. Acima disso, vão para a próxima pessoa." },
   name: { label: "Nome", hint: "A pessoa pode mudar quando entrar." },
@@ -82,7 +82,7 @@ export const people = {
   linkName: "link",
   sendTo: "Mande este link para ",
   until: ". Ele funciona uma vez e expira em ",
-  once: ". Ele não aparece de novo.",
+  once: ". Ele não será mostrado de novo.",
 };
 
 /** @type {typeof import("../en/people.js").person} */

@@ -86,7 +86,7 @@ export const people = {
 /** @type {typeof import("../en/phone.js").provider} */
 export const provider = {
   title: "Provedor",
-  lead: "Simulado. Ligue tudo o que pode dar errado.",
+  lead: "É simulado. Ligue o que você quer que dê errado.",
   window: "Janela de 24 horas aberta",
   marketing: "Marketing",
   autoRead: "Lê automaticamente",

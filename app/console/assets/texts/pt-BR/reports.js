@@ -29,12 +29,12 @@ export const reports = {
 /** @type {typeof import("../en/reports.js").costs} */
 export const costs = {
   title: "Custos",
-  lead: "Quanto custaram as mensagens entregues. Os valores são estimativas; vale a fatura do provedor.",
+  lead: "Quanto custaram as mensagens entregues. Os valores são estimativas; o que vale é a fatura do provedor.",
   export: "Exportar",
   messages: "Mensagens",
   billable: "Pagas",
   estimate: "Custo estimado",
-  noEstimate: "Não se sabe",
+  noEstimate: "Não disponível",
   noRates: "Para ver valores, peça ao responsável pelo servidor para importar as tarifas.",
   missing: "Algumas mensagens não têm tarifa, por isso não há total.",
   ratesFrom: "Tarifas de ",

@@ -10,7 +10,7 @@ export const rules = {
   up: (/** @type {string} */ name) => `Mover ${name} para cima`,
   down: (/** @type {string} */ name) => `Mover ${name} para baixo`,
   place: (/** @type {string} */ name, /** @type {number} */ at, /** @type {number} */ of) => `${name} agora está na posição ${at} de ${of}`,
-  stops: "para aqui",
+  stops: "encerra aqui",
   reasons: {
     label_gone: "A etiqueta foi excluída",
     user_gone: "A pessoa foi desativada",
@@ -31,7 +31,7 @@ export const rules = {
       name: "Boas-vindas no primeiro contato",
       reply: "Olá, {{first_name|tudo bem}}! Obrigado pelo contato. Já vamos responder.",
     },
-    close: "Encerrar depois de 14 dias sem mensagens",
+    close: "Resolver depois de 14 dias sem mensagens",
   },
 };
 
@@ -118,8 +118,8 @@ export const words = {
     reply: "responder",
     resolve: "resolver",
   },
-  done: (/** @type {string} */ action) => `${action}: ok`,
-  refused: (/** @type {string} */ action, /** @type {string} */ reason) => `${action}: não deu certo (${reason})`,
+  done: (/** @type {string} */ action) => `${action}: feito`,
+  refused: (/** @type {string} */ action, /** @type {string} */ reason) => `${action}: recusado (${reason})`,
 };
 
 /** @type {typeof import("../en/rules.js").editor} */

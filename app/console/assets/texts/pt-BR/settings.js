@@ -2,7 +2,7 @@ import { count, plural } from "../../format.js";
 
 /** @type {typeof import("../en/settings.js").push} */
 export const push = {
-  unsupported: "Este navegador não oferece notificações.",
+  unsupported: "Este navegador não tem suporte a notificações.",
   denied: "Seu navegador bloqueia as notificações deste site. Libere nas configurações do site e tente de novo.",
 };
 
@@ -24,7 +24,7 @@ export const settings = {
 /** @type {typeof import("../en/settings.js").sessions} */
 export const sessions = {
   caption: "Sessões",
-  columns: ["Navegador", "Endereço IP", "Início", "Último acesso", "Encerrar"],
+  columns: ["Navegador", "Endereço IP", "Login", "Último acesso", "Encerrar"],
   current: "este navegador",
   none: "Nenhuma sessão ativa.",
   end: "Encerrar",
@@ -106,8 +106,8 @@ export const keys = {
   noneChosen: "Escolha pelo menos uma.",
   numbers: { label: "Números", hint: "Deixe em branco para todos os números, inclusive os futuros." },
   create: "Criar chave",
-  once: "Copie agora. Ela não aparece de novo.",
-  tryIt: "Teste",
+  once: "Copie agora. Ela não será mostrada de novo.",
+  tryIt: "Experimente",
   keyName: "chave",
   curlName: "comando",
 };

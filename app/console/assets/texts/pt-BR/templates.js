@@ -7,7 +7,7 @@ export const templates = {
   newOne: "Novo modelo",
   sync: "Sincronizar",
   synced: (/** @type {number} */ created, /** @type {number} */ updated, /** @type {number} */ deleted) =>
-    `Sincronização: novos ${count(created)}, atualizados ${count(updated)}, excluídos ${count(deleted)}`,
+    `Sincronizado. Novos: ${count(created)}. Atualizados: ${count(updated)}. Excluídos: ${count(deleted)}.`,
   columns: ["Nome", "Idioma", "Categoria", "Status", "Atualizado"],
   filters: { status: "Status", language: "Idioma", category: "Categoria" },
   emptyTitle: "Nenhum modelo ainda",

@@ -86,7 +86,7 @@ export const forms = {
   badHeader: "Cada linha precisa ter um nome, dois-pontos e um valor.",
   secretTitle: "Segredo de assinatura",
   secret: "segredo",
-  once: "Copie agora. Ele não aparece de novo. Com ele, seu programa verifica se os eventos vêm mesmo daqui.",
+  once: "Copie agora. Ele não será mostrado de novo. Com ele, seu programa verifica se os eventos vêm mesmo daqui.",
   rotateTitle: "Trocar segredo",
   rotate: "Trocar",
   rotateLead: "Por enquanto, os dois segredos assinam os eventos. Passe seu programa para o novo e depois revogue o antigo.",
@@ -143,7 +143,7 @@ export const words = {
   }),
   lowRate: (/** @type {string} */ rate, /** @type {string} */ least) =>
     `${rate} das entregas deram certo nas últimas 24 horas. Abaixo de ${least}, está falhando.`,
-  paused: "Em pausa: as entregas esperam e saem das mais antigas às mais recentes quando você retomar.",
+  paused: "Em pausa: as entregas esperam e, quando você retomar, saem da mais antiga à mais recente.",
   none: "—",
   /** Why an attempt failed, by the API’s code. */
   errors: {
