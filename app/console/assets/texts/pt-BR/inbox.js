@@ -90,7 +90,7 @@ export const search = {
     other: `Transmissão · ${count(n)} cópias`,
   }),
   copiesOrMore: (/** @type {number} */ n) =>
-    plural(n, { one: `Transmissão · mais de ${count(n)} cópia`, other: `Transmissão · mais de ${count(n)} cópias` }),
+    plural(n, { one: `Transmissão · ${count(n)}+ cópia`, other: `Transmissão · ${count(n)}+ cópias` }),
 };
 
 /** @type {typeof import("../en/inbox.js").selection} */

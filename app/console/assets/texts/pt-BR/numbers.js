@@ -24,7 +24,7 @@ export const numbers = {
   deleted: "Número excluído",
   quality: "Últimas 24 horas",
   figures: { sent: "Enviadas", delivered: "Entregues", read: "Lidas", failed: "Com falha", received: "Recebidas" },
-  failures: "Por que mensagens falharam",
+  failures: "Por que as mensagens falharam",
   webhook: "Webhook do provedor",
   webhookLead: "Coloque esta URL nas configurações do seu app no provedor, para que ele avise aqui sobre mensagens e mudanças.",
   webhookName: "endereço",

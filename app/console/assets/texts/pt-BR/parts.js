@@ -126,7 +126,7 @@ export const states = {
   again: "Tentar de novo",
   loading: "Carregando",
   lostTitle: "Sem conexão com o servidor",
-  lost: "Nada foi alterado. Tentamos de novo assim que você voltar a ficar online.",
+  lost: "Nada foi alterado. Tentamos de novo assim que a conexão voltar.",
   goneTitle: "Não encontrado",
   gone: "Pode ter sido excluído ou ser de outra organização.",
   deniedTitle: "Só admins podem abrir esta página",

@@ -25,11 +25,11 @@ export const rules = {
   readyMade: {
     away: {
       name: "Mensagem de ausência fora do horário",
-      reply: "Obrigado pela mensagem! Estamos fechados agora e respondemos assim que voltarmos.",
+      reply: "Recebemos sua mensagem! Agora estamos fechados, mas respondemos assim que voltarmos.",
     },
     welcome: {
       name: "Boas-vindas no primeiro contato",
-      reply: "Olá, {{first_name|tudo bem}}! Obrigado pelo contato. Já vamos responder.",
+      reply: "Olá, {{first_name|tudo bem}}! Que bom falar com você. Já vamos responder.",
     },
     close: "Resolver depois de 14 dias sem mensagens",
   },
@@ -55,7 +55,7 @@ export const lines = {
   matches: { contains: "contiver", equals: "for igual a", starts_with: "começar com" },
   words: "Palavras",
   wordsHint: "preço, quanto custa",
-  hours: { closed: "fora do horário", open: "dentro do horário" },
+  hours: { closed: "fora do horário de atendimento", open: "dentro do horário de atendimento" },
   first: { true: "a primeira mensagem da pessoa", false: "uma mensagem que não é a primeira" },
   assigned: { false: "não atribuída", true: "atribuída" },
   holder: { none: "ninguém", user: "uma pessoa", agent: "um bot" },
@@ -82,7 +82,7 @@ export const words = {
   numbers: (/** @type {string} */ names) => ` em ${names}`,
   match: { equals: "for igual a", contains: "contiver", starts_with: "começar com" },
   says: (/** @type {string} */ match, /** @type {string} */ words) => `o texto ${match} ${words}`,
-  hours: { open: "for dentro do horário", closed: "for fora do horário" },
+  hours: { open: "for dentro do horário de atendimento", closed: "for fora do horário de atendimento" },
   first: ["não for a primeira mensagem da pessoa", "for a primeira mensagem da pessoa"],
   label: (/** @type {string} */ name) => `a conversa tiver a etiqueta ${name}`,
   assigned: ["a conversa não estiver atribuída", "a conversa estiver atribuída"],
