@@ -122,6 +122,8 @@ export const profile = {
   name: { label: "Nome", hint: "É o nome que a equipe vê." },
   currentPassword: "Senha atual",
   newPassword: { label: "Nova senha", hint: "Pelo menos 10 caracteres. Algumas palavras juntas são fáceis de lembrar." },
+  language: "Idioma",
+  browserLanguage: "O mesmo do navegador",
   save: "Salvar",
   saved: "Salvo",
   password: "Senha",
