@@ -52,7 +52,7 @@ export const noteForm = {
 export const attachments = {
   files: "Arquivos para enviar",
   remove: (/** @type {string} */ name) => "Remover " + name,
-  again: "Tentar de novo",
+  again: "Tentar novamente",
   lost: "Sem conexão com o servidor.",
   uploading: (/** @type {string} */ name) => "Carregando " + name,
   drop: "Solte os arquivos para enviar",
@@ -104,8 +104,8 @@ export const sendLater = {
 export const sending = {
   off: "Este número não pode enviar agora. ",
   reasons: {
-    organization_suspended: "Sua organização está suspensa. Fale com o responsável pelo servidor.",
-    subscription_inactive: "Sua assinatura não está ativa. Fale com o responsável pelo servidor.",
+    organization_suspended: "Sua organização está suspensa. Fale com quem administra o servidor.",
+    subscription_inactive: "Sua assinatura não está ativa. Fale com quem administra o servidor.",
     quota_exceeded: "As mensagens do seu plano para este mês acabaram.",
     customer_suspended: "O cliente deste número está suspenso ou arquivado.",
     account_restricted: "O provedor restringiu este número.",

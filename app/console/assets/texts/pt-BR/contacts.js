@@ -47,7 +47,7 @@ export const contact = {
   labels: "Etiquetas",
   noLabels: "Nenhuma etiqueta ainda.",
   makeLabels: "Criar etiquetas nas configurações",
-  askForLabels: "Peça a um admin para criar.",
+  askForLabels: "Peça a um administrador para criar.",
   stopped: "sem marketing",
   metadata: "Campos personalizados",
   metadataLead: "As transmissões podem usar estes campos nos modelos.",

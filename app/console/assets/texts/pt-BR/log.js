@@ -1,6 +1,6 @@
 /** @type {typeof import("../en/log.js").log} */
 export const log = {
-  title: "Logs",
+  title: "Registros",
   tabs: { calls: "Chamadas", jobs: "Tarefas", audit: "Auditoria" },
 };
 
@@ -149,9 +149,9 @@ export const actions = {
   "user.created": "Pessoa adicionada",
   "user.disabled": "Pessoa desativada",
   "user.enabled": "Pessoa ativada",
-  "user.factor_added": "Segundo fator adicionado",
-  "user.factor_removed": "Segundo fator removido",
-  "user.factors_reset": "Segundos fatores redefinidos",
+  "user.factor_added": "Método de verificação adicionado",
+  "user.factor_removed": "Método de verificação removido",
+  "user.factors_reset": "Métodos de verificação redefinidos",
   "user.identity_bound": "Identidade vinculada",
   "user.identity_unbound": "Identidade desvinculada",
   "user.invited": "Pessoa convidada",

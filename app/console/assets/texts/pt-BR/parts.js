@@ -123,17 +123,17 @@ export const plot = { table: "Ver como tabela", day: "Dia", name: "Nome", before
 
 /** @type {typeof import("../en/parts.js").states} */
 export const states = {
-  again: "Tentar de novo",
+  again: "Tentar novamente",
   loading: "Carregando",
   lostTitle: "Sem conexão com o servidor",
   lost: "Nada foi alterado. Tentamos de novo assim que a conexão voltar.",
   goneTitle: "Não encontrado",
   gone: "Pode ter sido excluído ou ser de outra organização.",
-  deniedTitle: "Só admins podem abrir esta página",
-  denied: "Se você precisa de acesso, fale com um admin.",
+  deniedTitle: "Só administradores podem abrir esta página",
+  denied: "Se você precisa de acesso, fale com um administrador.",
   failedTitle: "Não foi possível carregar",
-  failed: "Nada se perdeu. Tente de novo daqui a pouco. Se continuar, mande o ID da requisição abaixo para o responsável pelo servidor.",
-  pageFailed: "Algo deu errado nesta página. Recarregue. Se continuar, avise o responsável pelo servidor.",
+  failed: "Nada se perdeu. Tente novamente daqui a pouco. Se continuar, mande o ID da requisição abaixo para quem administra o servidor.",
+  pageFailed: "Algo deu errado nesta página. Recarregue. Se continuar, avise quem administra o servidor.",
   request: "ID da requisição",
   reference: "Requisição",
 };

@@ -1,14 +1,14 @@
 /** @type {typeof import("../en/phone.js").phone} */
 export const phone = {
-  title: "Celular",
-  lead: "Escreva para o seu número como um cliente faria. A mensagem chega ao servidor como se viesse de um celular de verdade.",
+  title: "Telefone",
+  lead: "Escreva para o seu número como um cliente faria. A mensagem chega ao servidor como se viesse de um telefone de verdade.",
   noneTitle: "Ninguém por aqui ainda",
   none: "Crie uma pessoa e escreva como se fosse ela.",
   beside: "Mostrar ao lado da caixa de entrada",
 };
 
 /** @type {typeof import("../en/phone.js").beside} */
-export const beside = { close: "Fechar o celular" };
+export const beside = { close: "Fechar o telefone" };
 
 /** @type {typeof import("../en/phone.js").bubble} */
 export const bubble = {
@@ -37,7 +37,7 @@ export const bubble = {
 
 /** @type {typeof import("../en/phone.js").device} */
 export const device = {
-  phoneOf: (/** @type {string} */ name) => "Celular de " + name,
+  phoneOf: (/** @type {string} */ name) => "Telefone de " + name,
   chat: (/** @type {string} */ name) => "Conversa de " + name,
   writeAs: (/** @type {string} */ name) => "Escrever como " + name,
   sendAs: (/** @type {string} */ name) => "Enviar como " + name,
@@ -55,7 +55,7 @@ export const device = {
   block: "Bloquear esta empresa",
   unblock: "Desbloquear esta empresa",
   blocked: "Você bloqueou esta empresa. Ela não pode enviar mensagens até você desbloquear.",
-  nothing: "Nenhuma mensagem ainda. Escreva uma, e ela chega ao servidor como se viesse de um celular de verdade.",
+  nothing: "Nenhuma mensagem ainda. Escreva uma, e ela chega ao servidor como se viesse de um telefone de verdade.",
   reply: (/** @type {string} */ message) => `Responder a: ${message}`,
   editing: (/** @type {string} */ message) => `Editar: ${message}`,
   cancel: "Cancelar",
@@ -67,7 +67,7 @@ export const device = {
   card: "Contato",
   name: "Nome",
   number: "Número",
-  tooLarge: "O arquivo passa de 16 MB, o máximo que um celular pode enviar.",
+  tooLarge: "O arquivo passa de 16 MB, o máximo que um telefone pode enviar.",
 };
 
 /** @type {typeof import("../en/phone.js").people} */

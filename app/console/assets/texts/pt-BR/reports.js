@@ -35,7 +35,7 @@ export const costs = {
   billable: "Pagas",
   estimate: "Custo estimado",
   noEstimate: "Não disponível",
-  noRates: "Para ver valores, peça ao responsável pelo servidor para importar as tarifas.",
+  noRates: "Para ver valores, peça a quem administra o servidor para importar as tarifas.",
   missing: "Algumas mensagens não têm tarifa, por isso não há total.",
   ratesFrom: "Tarifas de ",
   days: "Por dia",

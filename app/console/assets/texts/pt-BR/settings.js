@@ -3,7 +3,7 @@ import { count, plural } from "../../format.js";
 /** @type {typeof import("../en/settings.js").push} */
 export const push = {
   unsupported: "Este navegador não tem suporte a notificações.",
-  denied: "Seu navegador bloqueia as notificações deste site. Libere nas configurações do site e tente de novo.",
+  denied: "Seu navegador bloqueia as notificações deste site. Libere nas configurações do site e tente novamente.",
 };
 
 /** @type {typeof import("../en/settings.js").settings} */
@@ -152,12 +152,12 @@ export const labels = {
 export const notifications = {
   title: "Notificações",
   lead: "Fique sabendo de novas mensagens, mesmo com o console fechado.",
-  device: "Este aparelho",
+  device: "Este dispositivo",
   deviceLead: "Cada celular e computador é ativado separadamente. Se quiser, instale antes o console como app.",
   test: "Enviar um teste",
   tested: "Teste enviado",
   about: "Avisar sobre",
-  aboutLead: "Em todos os seus aparelhos. No máximo uma por conversa a cada 30 segundos, e nenhuma da conversa que está na sua tela.",
+  aboutLead: "Em todos os seus dispositivos. No máximo uma por conversa a cada 30 segundos, e nenhuma da conversa que está na sua tela.",
   saved: "Salvo",
   choices: {
     everything: "Tudo",

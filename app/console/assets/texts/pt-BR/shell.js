@@ -32,7 +32,7 @@ export const jump = {
   ids: {
     message: "Rastreamento da mensagem",
     event: "Rastreamento do evento",
-    request: "Log da requisição",
+    request: "Registro da requisição",
     conversation: "Conversa",
     contact: "Contato",
     broadcast: "Transmissão",
@@ -86,6 +86,6 @@ export const shell = {
 /** @type {typeof import("../en/shell.js").nothing} */
 export const nothing = {
   title: "Página não encontrada",
-  body: "Confira o endereço. Algumas páginas são só para admins.",
+  body: "Confira o endereço. Algumas páginas são só para administradores.",
   back: "Ir para a caixa de entrada",
 };

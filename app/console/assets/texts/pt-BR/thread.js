@@ -67,9 +67,9 @@ export const failures = {
   consent_required: "esta pessoa ainda não deu consentimento",
   customer_suspended: "o cliente deste número está suspenso",
   permission_revoked: "a permissão para enviar por este número foi revogada",
-  auth_expired: "o acesso ao provedor expirou. Um admin precisa conectar o número de novo",
-  app_rate_limited: "mensagens demais ao mesmo tempo. Tente de novo mais tarde",
-  account_rate_limited: "mensagens demais por este número. Tente de novo mais tarde",
+  auth_expired: "o acesso ao provedor expirou. Um administrador precisa conectar o número de novo",
+  app_rate_limited: "mensagens demais ao mesmo tempo. Tente novamente mais tarde",
+  account_rate_limited: "mensagens demais por este número. Tente novamente mais tarde",
   template_not_found: "o modelo não existe neste idioma",
   template_paused: "o provedor pausou este modelo",
   template_policy_violation: "o modelo vai contra a política do provedor",
@@ -79,7 +79,7 @@ export const failures = {
   policy_violation: "vai contra a política do provedor",
   subscription_inactive: "sua assinatura não está ativa",
   message_cancelled: "o envio foi cancelado",
-  131056: "mensagens demais para esta pessoa. Tente de novo mais tarde", // by the provider's number
+  131056: "mensagens demais para esta pessoa. Tente novamente mais tarde", // by the provider's number
 };
 
 /** @type {typeof import("../en/thread.js").content} */

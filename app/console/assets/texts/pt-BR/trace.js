@@ -19,8 +19,8 @@ export const trace = {
   command: "comando",
   quoted: (/** @type {string} */ words) => `“${words}”`,
   leftOut: (/** @type {number} */ n) => plural(n, {
-    one: `Mais ${count(n)} registro não aparece aqui.`,
-    other: `Mais ${count(n)} registros não aparecem aqui.`,
+    one: `Mais ${count(n)} item não aparece aqui.`,
+    other: `Mais ${count(n)} itens não aparecem aqui.`,
   }),
   cut: "Havia eventos demais nessa hora para buscar em todos. Podem faltar alguns que nenhum webhook recebe.",
 };
@@ -31,7 +31,7 @@ export const step = {
   phone: "Enviada pelo app do celular do número",
   personDetail: "hora do provedor, em segundos inteiros",
   call: "Chamada de API",
-  callGone: "não está mais nos logs",
+  callGone: "não está mais nos registros",
   answered: (/** @type {number} */ status, /** @type {string} */ took) => `${status} em ${took}`,
   key: (/** @type {string} */ name, /** @type {string} */ last4) => `chave “${name}” (…${last4})`,
   unnamedKey: (/** @type {string} */ last4) => `chave sem nome (…${last4})`,
