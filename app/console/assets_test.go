@@ -138,7 +138,7 @@ func TestEveryIconThatIsNamedIsDrawn(t *testing.T) {
 		}
 	}
 	for _, s := range screens {
-		if !drawn[s.Path] {
+		if !s.hidden && !drawn[s.Path] {
 			t.Errorf("there is no icon %q", s.Path)
 		}
 	}
