@@ -21,8 +21,8 @@ func TestSendingAndDeliveringKeepToTheirBudget(t *testing.T) {
 			synctest.Wait()
 		})
 		w.is.Equal(done[len(done)-2:], [][]string{
-			{"DELETE jobs 4", "UPDATE messages 4", "INSERT events 5", "INSERT jobs 5", "INSERT deliveries 9", "INSERT message_hours 2"},
-			{"DELETE jobs 4", "UPDATE deliveries 5", "INSERT delivery_hours 2"},
+			{"DELETE jobs 5", "UPDATE messages 4", "INSERT events 5", "INSERT jobs 6", "INSERT deliveries 9", "INSERT message_hours 2"},
+			{"DELETE jobs 5", "UPDATE deliveries 5", "INSERT delivery_hours 2"},
 		})
 	})
 }

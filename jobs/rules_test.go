@@ -26,6 +26,7 @@ const ana, bo = "15550001111", "15550002222"
 func ruling(t *testing.T, test func(w *world)) {
 	t.Helper()
 	bubble(t, func(w *world) {
+		w.periodic = []string{"rules.idle", "housekeeping"}
 		w.provider.answer = func(n int, c call) (*http.Response, error) {
 			if c.body == "" {
 				return answered(200, `{"success":true}`), nil
@@ -402,6 +403,7 @@ func TestRulesFireOnceHoweverOftenTheirJobRuns(t *testing.T) {
 
 func TestFiringsMoveWithAMergeAndAreKeptForThirtyDays(t *testing.T) {
 	ruling(t, func(w *world) {
+		w.periodic = []string{"retention"}
 		w.rule("spell", `{"then":[{"note":"x"}]}`)
 		w.start()
 		w.writes(`"from_user_id":"US.1"`, "wamid.a")

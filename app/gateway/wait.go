@@ -64,6 +64,13 @@ func (g *Server) outcome(r *rest.Request, c *call, id string) (provider.Answer, 
 			if g.API.Calls.Begun(id) {
 				continue // a callback was faster than the answer, which will come
 			}
+			select { // it may have come just now: it is told before the call counts as ended
+			case answer := <-c.answer:
+				if answer.Status != 0 {
+					return answer, nil
+				}
+			default:
+			}
 			if _, answer, known, err := g.read(r, id); err != nil || known {
 				return answer, err
 			}
