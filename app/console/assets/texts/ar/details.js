@@ -1,0 +1,40 @@
+/** @type {typeof import("../en/details.js").details} */
+export const details = {
+  close: "إغلاق التفاصيل",
+  assignee: "مسندة إلى",
+  unassigned: "لا أحد",
+  assignToMe: "إسناد إليّ",
+  labels: "التصنيفات",
+  addLabel: "إضافة تصنيف",
+  remove: (name) => "إزالة التصنيف " + name,
+  contact: "جهة الاتصال",
+  name: "الاسم",
+  email: "البريد الإلكتروني",
+  username: "اسم المستخدم",
+  phone: "الهاتف",
+  id: "معرّف جهة الاتصال",
+  since: "منذ",
+  marketing: "التسويق",
+  stopped: "أوقفته جهة الاتصال",
+  unknown: "غير معروف",
+  consent: "الموافقة على المراسلة",
+  given: "نعم",
+  notGiven: "ليس بعد",
+  save: "حفظ",
+  saved: "تم الحفظ",
+  files: "الملفات المشتركة",
+  noFiles: "لا توجد ملفات بعد.",
+  show: (name) => "عرض " + name,
+  broadcasts: "الرسائل الجماعية السابقة",
+  open: "فتح جهة الاتصال",
+  trace: "تتبّع آخر رسالة",
+  status: { open: "مفتوحة", resolved: "منتهية", pending: "معلّقة" },
+};
+
+/** @type {typeof import("../en/details.js").notify} */
+export const notify = {
+  open: "الإشعارات",
+  sound: "صوت عند وصول رسائل جديدة",
+  notify: "إشعارات المتصفح",
+  denied: "متصفحك يحظر الإشعارات من هذا الموقع.",
+};
