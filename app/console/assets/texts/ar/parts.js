@@ -10,7 +10,7 @@ export const server = {
 export const words = {
   active: "نشط",
   all: "الكل",
-  approved: "تمت الموافقة",
+  approved: "معتمد",
   archived: "مؤرشف",
   cancelled: "تم الإلغاء",
   completed: "مكتمل",

@@ -29,16 +29,12 @@ export const head = {
   goOn: "الانتقال إلى التالية",
   takeOver: "تولّي المحادثة",
   handOver: "تحويل",
-  held: (who) => "المسؤول عنها: " + who,
+  held: (who) => "يتولاها: " + who,
   you: "أنت",
   bot: (name) => `الروبوت ${name}`,
   phoneApp: "تطبيق الهاتف",
-  looking: (names, n) => plural(n, {
-    one: `يطّلع ${names} على المحادثة أيضًا`,
-    two: `يطّلع ${names} على المحادثة أيضًا`,
-    other: `يطّلع ${names} على المحادثة أيضًا`,
-  }),
-  typing: (names, n) => plural(n, { one: `تجري الكتابة: ${names}`, other: `تجري الكتابة: ${names}` }),
+  looking: (names) => `يطّلع عليها الآن أيضًا: ${names}`,
+  typing: (names) => `يكتب الآن: ${names}`,
 };
 
 /** @type {typeof import("../en/thread.js").message} */
