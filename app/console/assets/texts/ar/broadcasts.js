@@ -153,14 +153,14 @@ export const audience = {
 /** @type {typeof import("../en/broadcasts.js").forecast} */
 export const forecast = {
   reasons: {
-    marketing_opted_out: "أوقفوا الرسائل التسويقية",
-    consent_required: "لم يوافقوا على المراسلة",
-    missing_parameter: "بلا قيمة لأحد حقول الرسالة",
-    invalid_parameter: "بقيمة لا يمكن إرسالها: سطر جديد أو مسافة جدولة أو مسافات كثيرة",
-    invalid_phone_number: "بلا رقم هاتف صالح",
-    duplicate: "تصلهم الرسالة على رقم آخر",
-    contact_deleted: "محذوفون",
-    broadcast_cancelled: "لم يُرسل إليهم قبل الإلغاء",
+    marketing_opted_out: "إيقاف الرسائل التسويقية",
+    consent_required: "عدم الموافقة على المراسلة",
+    missing_parameter: "لا توجد قيمة لأحد حقول الرسالة",
+    invalid_parameter: "قيمة لا يمكن إرسالها (سطر جديد أو مسافة جدولة أو مسافات كثيرة)",
+    invalid_phone_number: "رقم هاتف غير صالح",
+    duplicate: "وصول الرسالة على رقم آخر",
+    contact_deleted: "جهة اتصال محذوفة",
+    broadcast_cancelled: "الإلغاء قبل الإرسال",
   },
   fallback: "أضف قيمة بديلة للحقل، مثل {{name|there}}، للوصول إلى الجميع.",
   people: (n) => plural(n, {
@@ -172,9 +172,9 @@ export const forecast = {
     other: `${count(n)} شخص`,
   }),
   atLeast: (n) => `أكثر من ${persons(n)}`,
-  skippedFor: (n, reason) => `${count(n)} ${reason}`,
+  skippedFor: (n, reason) => `${reason}: ${count(n)}`,
   skipped: "سيتم تخطي:",
-  repeated: (n) => `${count(n)} مكررون، تُرسل إليهم مرة واحدة`,
+  repeated: (n) => `أرقام مكررة (تُرسل إليها مرة واحدة): ${count(n)}`,
   capped: (n) => `تم التحقق من أول ${persons(n)} فقط.`,
 };
 
