@@ -89,7 +89,7 @@ export const newBroadcast = {
   name: { label: "الاسم", hint: "لا يراه إلا فريقك." },
   template: "القالب",
   choose: "اختر قالبًا",
-  fieldsHint: "استخدم {{first_name}} أو {{name}} أو {{email}} أو حقلًا مخصصًا أو عمودًا من ملفك، مع قيمة بديلة: {{first_name|there}}.",
+  fieldsHint: "استخدم {{first_name}} أو {{name}} أو {{email}} أو حقلًا مخصصًا أو عمودًا من ملفك، مع قيمة بديلة: {{first_name|عميلنا}}.",
   noTemplates: "لا توجد قوالب معتمدة",
   noTemplatesBody: "تحتاج الرسالة الجماعية إلى قالب اعتمده المزوّد.",
   newTemplate: "قالب جديد",
@@ -162,7 +162,7 @@ export const forecast = {
     contact_deleted: "جهة اتصال محذوفة",
     broadcast_cancelled: "الإلغاء قبل الإرسال",
   },
-  fallback: "أضف قيمة بديلة للحقل، مثل {{name|there}}، للوصول إلى الجميع.",
+  fallback: "أضف قيمة بديلة للحقل، مثل {{name|عميلنا}}، للوصول إلى الجميع.",
   people: (n) => plural(n, {
     zero: "لا أحد",
     one: "شخص واحد",

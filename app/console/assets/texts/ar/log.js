@@ -12,11 +12,11 @@ export const calls = {
   caption: "الطلبات",
   columns: ["الطلب", "الحالة", "المدة", "مصدر الطلب", "الوقت"],
   filters: { method: "الطريقة", status: "الحالة", path: "المسار", key: "المفتاح", code: "رمز الخطأ", from: "من", to: "إلى" },
-  console: "طلبات لوحة التحكم",
+  console: "طلبات وحدة التحكم",
   statuses: { "2xx": "2xx: نجح", "4xx": "4xx: رُفض", "5xx": "5xx: خطأ في الخادم" },
   none: "لا توجد طلبات بعد",
   noneBody: "تظهر هنا طلبات API فور حدوثها: مصدرها، والرد عليها، وما أنشأته.",
-  unnamed: (last4) => `المفتاح …${last4}`,
+  unnamed: (last4) => `المفتاح \u200e…${last4}`,
 };
 
 /** @type {typeof import("../en/log.js").call} */
@@ -42,7 +42,7 @@ export const call = {
   empty: "فارغ.",
   cut: (shown, all) => `أول ${shown} من ${all}.`,
   off: "لا يُحفظ المحتوى. اضبط log.bodies على «errors» أو «all» لحفظه لمدة يوم.",
-  console: "لا يُحفظ محتوى طلبات لوحة التحكم.",
+  console: "لا يُحفظ محتوى طلبات وحدة التحكم.",
   errors: "يُحفظ المحتوى لمدة يوم، وللطلبات الفاشلة فقط.",
   gone: "يُحفظ المحتوى لمدة يوم. هذا الطلب أقدم من ذلك، أو سبق تفعيل الحفظ.",
 };
@@ -150,9 +150,9 @@ export const actions = {
   "user.created": "إنشاء عضو",
   "user.disabled": "تعطيل عضو",
   "user.enabled": "تفعيل عضو",
-  "user.factor_added": "إضافة وسيلة تحقق ثانية",
-  "user.factor_removed": "إزالة وسيلة تحقق ثانية",
-  "user.factors_reset": "إعادة ضبط وسائل التحقق الثانية",
+  "user.factor_added": "إضافة وسيلة تحقق",
+  "user.factor_removed": "إزالة وسيلة تحقق",
+  "user.factors_reset": "إعادة ضبط وسائل التحقق",
   "user.identity_bound": "ربط هوية",
   "user.identity_unbound": "إلغاء ربط هوية",
   "user.invited": "دعوة عضو",

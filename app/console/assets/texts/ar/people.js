@@ -2,12 +2,12 @@ import { count } from "../../format.js";
 
 /** @type {typeof import("../en/people.js").factors} */
 export const factors = {
-  title: "المصادقة الثنائية",
+  title: "التحقق بخطوتين",
   lead: "تحقق ثانٍ بعد كلمة المرور، فلا تكفي كلمة مرور مسروقة للدخول.",
   none: "لم تفعّل أي وسيلة بعد.",
-  again: "تسجيل الدخول مجددًا",
+  again: "تسجيل الدخول من جديد",
   againLead: "لتغيير وسيلة التحقق الثانية، سجّل الدخول مجددًا أولًا. ",
-  caption: "وسائل التحقق الثانية",
+  caption: "وسائل التحقق",
   columns: ["الاسم", "تاريخ الإضافة", "آخر استخدام", "تغيير"],
   never: "لم يُستخدم",
   app: "تطبيق المصادقة",
@@ -41,9 +41,9 @@ export const factors = {
   create: "إنشاء",
   keep: "إذا فقدت وسائل التحقق الأخرى، يمكنك الدخول بأحد هذه الرموز. يعمل كل رمز مرة واحدة، ولن تظهر مرة أخرى.",
   codesName: "رموز الاسترداد",
-  personNone: "لا توجد وسيلة تحقق ثانية.",
+  personNone: "لا توجد وسيلة تحقق.",
   personHas: (names) =>
-    `وسيلة التحقق الثانية: ${names}. إذا تعذّر على هذا العضو الدخول، يمكن لمشغّل الخادم إزالتها بالأمر confab users reset-factors.`,
+    `وسيلة التحقق: ${names}. إذا تعذّر على هذا العضو الدخول، يمكن لمشغّل الخادم إزالتها بالأمر confab users reset-factors.`,
 };
 
 /** @type {typeof import("../en/people.js").people} */
@@ -122,6 +122,8 @@ export const profile = {
   name: { label: "الاسم", hint: "يرى فريقك هذا الاسم." },
   currentPassword: "كلمة المرور الحالية",
   newPassword: { label: "كلمة المرور الجديدة", hint: "10 أحرف على الأقل. بضع كلمات يسهل تذكّرها." },
+  language: "اللغة",
+  browserLanguage: "لغة المتصفح",
   save: "حفظ",
   saved: "تم الحفظ",
   password: "كلمة المرور",

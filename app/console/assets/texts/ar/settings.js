@@ -161,9 +161,9 @@ export const labels = {
 /** @type {typeof import("../en/settings.js").notifications} */
 export const notifications = {
   title: "الإشعارات",
-  lead: "تنبيهات بالرسائل الجديدة، حتى ولوحة التحكم مغلقة.",
+  lead: "تنبيهات بالرسائل الجديدة، حتى ووحدة التحكم مغلقة.",
   device: "هذا الجهاز",
-  deviceLead: "تُفعَّل الإشعارات على كل هاتف وحاسوب على حدة. يمكنك أولًا تثبيت لوحة التحكم عليه كتطبيق.",
+  deviceLead: "تُفعَّل الإشعارات على كل هاتف وحاسوب على حدة. يمكنك أولًا تثبيت وحدة التحكم عليه كتطبيق.",
   test: "إرسال إشعار تجريبي",
   tested: "تم إرسال الإشعار",
   about: "التنبيه عند",
@@ -176,7 +176,7 @@ export const notifications = {
     nothing: "لا شيء",
   },
   sounds: "الصوت",
-  soundLead: "صوت قصير عندما تكون لوحة التحكم مفتوحة في الخلفية، في هذا المتصفح فقط.",
+  soundLead: "صوت قصير عندما تكون وحدة التحكم مفتوحة في الخلفية، في هذا المتصفح فقط.",
 };
 
 /** @type {typeof import("../en/settings.js").quickReplies} */
@@ -188,7 +188,7 @@ export const quickReplies = {
   columns: ["الاختصار", "النص", "الأزرار أو القائمة", "تعديل وحذف"],
   edit: "تعديل",
   delete: "حذف",
-  deleteTitle: (shortcut) => `حذف /${shortcut}؟`,
+  deleteTitle: (shortcut) => `حذف \u200e/${shortcut}؟`,
   deleteBody: "تبقى الرسائل التي أُرسلت به.",
   deleted: "تم حذف الرد السريع",
   save: "حفظ",
@@ -196,7 +196,7 @@ export const quickReplies = {
   shortcut: { label: "الاختصار", hint: "أحرف لاتينية صغيرة وأرقام و_ و-، مثل «hours»." },
   text: {
     label: "النص",
-    hint: "يتحول {{first_name}} أو {{name}} إلى اسم جهة الاتصال. أضف قيمة بديلة لمن لا اسم له: {{first_name|there}}.",
+    hint: "يتحول {{first_name}} أو {{name}} إلى اسم جهة الاتصال. أضف قيمة بديلة لمن لا اسم له: {{first_name|عميلنا}}.",
   },
   none: "لا توجد ردود سريعة بعد",
   noneBody: "ساعات العمل، سياسة الإرجاع: اكتبها مرة واستخدمها دائمًا.",

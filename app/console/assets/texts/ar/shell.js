@@ -2,7 +2,7 @@ import { count, plural } from "../../format.js";
 
 /** @type {typeof import("../en/shell.js").jump} */
 export const jump = {
-  title: "بحث أو انتقال إلى",
+  title: "البحث أو الانتقال",
   placeholder: "ابحث في الشاشات وجهات الاتصال، أو الصق معرّفًا",
   none: "لا توجد نتائج. يمكنك أيضًا لصق أي معرّف لفتحه.",
   results: "النتائج",
@@ -63,7 +63,7 @@ export const shell = {
   account: "الحساب",
   profile: "الملف الشخصي",
   sessions: "الجلسات",
-  jump: "بحث أو انتقال إلى",
+  jump: "البحث أو الانتقال",
   shortcuts: "اختصارات لوحة المفاتيح",
   docs: "مرجع API",
   availability: "حالة التوفر",

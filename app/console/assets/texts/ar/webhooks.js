@@ -133,7 +133,7 @@ export const words = {
   retrying: "المحاولة التالية ",
   waiting: "في الانتظار",
   delivered: "تم التسليم",
-  gone: "معطّل: ردت نقطة النهاية بـ 410 Gone.",
+  gone: "معطّل: ردت نقطة النهاية بـ \u200e410 Gone.",
   disabled: "معطّل: فشلت محاولات كثيرة متتالية.",
   disabledNext: " تُحفظ الأحداث الجديدة كعمليات تسليم فاشلة نهائيًا. أصلح الرابط، وفعّل خطاف الويب، ثم أعد تسليمها.",
   failuresSince: (n, least) =>
@@ -156,7 +156,7 @@ export const words = {
 
 /** @type {typeof import("../en/webhooks.js").delivery} */
 export const delivery = {
-  title: "التسليم",
+  title: "عملية التسليم",
   webhooks: "خطافات الويب",
   webhook: "خطاف الويب",
   trace: "تتبّع",
@@ -189,7 +189,7 @@ export const delivery = {
   verify: "التحقق من التوقيع",
   verifyLead: "احسب هذا على بايتات الطلب الخام، لا على JSON بعد تحليله:",
   signed: "ما يُوقَّع",
-  compute: "يجب أن يطابق HMAC-SHA256 له بالنظام الست عشري، ومفتاحه السر كاملًا، إحدى قيم v1= في X-Svc-Signature:",
+  compute: "يجب أن يطابق HMAC-SHA256 له بالنظام الست عشري، ومفتاحه السر كاملًا، إحدى قيم v1=\u200e في X-Svc-Signature:",
   secret: "مفتاح التوقيع السري",
   secretHint: "لا يغادر هذه الصفحة أبدًا.",
   run: "حساب",
