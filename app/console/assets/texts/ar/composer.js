@@ -13,7 +13,7 @@ const over = (n) => plural(n, {
 /** @type {typeof import("../en/composer.js").composer} */
 export const composer = {
   message: "الرسالة",
-  placeholder: (name) => "اكتب إلى " + name,
+  placeholder: (name) => "الكتابة إلى " + name,
   send: "إرسال",
   sendAndResolve: "إرسال وإنهاء",
   notResolved: "لم تُنهَ المحادثة: لم تُرسل الرسالة بعد.",
@@ -23,7 +23,7 @@ export const composer = {
   emoji: "الرموز التعبيرية",
   buttons: "الأزرار",
   list: "القائمة",
-  notBoth: "لا يمكن أن تجمع الرسالة بين الملفات والأزرار. أزل أحدهما.",
+  notBoth: "لا يمكن أن تجمع الرسالة بين الملفات والأزرار. يُرجى إزالة أحدهما.",
   later: "إرسال لاحقًا",
   replyingTo: (who) => `الرد على ${who}`,
   reply: "رد",
@@ -47,7 +47,7 @@ export const composer = {
 /** @type {typeof import("../en/composer.js").noteForm} */
 export const noteForm = {
   note: "ملاحظة",
-  placeholder: "اكتب ملاحظة لفريقك",
+  placeholder: "كتابة ملاحظة للفريق",
   add: "إضافة ملاحظة",
   mention: "الإشارة إلى عضو",
   people: "الأعضاء",
@@ -63,7 +63,7 @@ export const attachments = {
   again: "إعادة المحاولة",
   lost: "تعذّر الاتصال بالخادم.",
   uploading: (name) => "جارٍ رفع " + name,
-  drop: "أفلت الملفات هنا لإرسالها",
+  drop: "إفلات الملفات هنا لإرسالها",
 };
 
 /** @type {typeof import("../en/composer.js").interactive} */
@@ -102,7 +102,7 @@ export const sendLater = {
   at: "الوقت",
   send: "جدولة",
   hint: "حسب منطقتك الزمنية، خلال 90 يومًا كحد أقصى.",
-  wrong: "اختر وقتًا خلال الأيام الـ 90 القادمة.",
+  wrong: "يُرجى اختيار وقت خلال الأيام الـ 90 القادمة.",
   hour: "بعد ساعة",
   tomorrow: "غدًا الساعة 9",
   monday: "الاثنين الساعة 9",
@@ -112,8 +112,8 @@ export const sendLater = {
 export const sending = {
   off: "لا يمكن الإرسال من هذا الرقم حاليًا. ",
   reasons: {
-    organization_suspended: "مؤسستك موقوفة. تواصل مع مشغّل هذا الخادم.",
-    subscription_inactive: "اشتراكك غير نشط. تواصل مع مشغّل هذا الخادم.",
+    organization_suspended: "مؤسستك موقوفة. يُرجى التواصل مع مشغّل هذا الخادم.",
+    subscription_inactive: "اشتراكك غير نشط. يُرجى التواصل مع مشغّل هذا الخادم.",
     quota_exceeded: "نفدت رسائل باقتك لهذا الشهر.",
     customer_suspended: "العميل صاحب الرقم موقوف أو مؤرشف.",
     account_restricted: "قيّده المزوّد.",
@@ -124,4 +124,4 @@ export const sending = {
 };
 
 /** @type {typeof import("../en/composer.js").outbox} */
-export const outbox = { unknown: "ربما أُرسلت هذه الرسالة بالفعل. تأكد من المستلم قبل إعادة إرسالها." };
+export const outbox = { unknown: "ربما أُرسلت هذه الرسالة بالفعل. يُرجى التأكد من المستلم قبل إعادة إرسالها." };

@@ -3,7 +3,7 @@ import { count, plural } from "../../format.js";
 /** @type {typeof import("../en/contacts.js").contacts} */
 export const contacts = {
   title: "جهات الاتصال",
-  lead: "كل من راسل هذا الرقم أو راسله هذا الرقم.",
+  lead: "كل من راسل هذا الرقم أو تلقى رسالة منه.",
   newOne: "جهة اتصال جديدة",
   import: "استيراد",
   export: "تصدير",
@@ -58,7 +58,7 @@ export const contact = {
   labels: "التصنيفات",
   noLabels: "لا توجد تصنيفات بعد.",
   makeLabels: "إنشاء تصنيفات في الإعدادات",
-  askForLabels: "اطلب إنشاءها من أحد المسؤولين.",
+  askForLabels: "يُرجى طلب إنشائها من أحد المسؤولين.",
   stopped: "التسويق متوقف",
   metadata: "حقول مخصصة",
   metadataLead: "يمكن استخدامها في قوالب الرسائل الجماعية.",
@@ -124,7 +124,7 @@ export const history = {
 /** @type {typeof import("../en/contacts.js").importing} */
 export const importing = {
   title: "استيراد جهات الاتصال",
-  lead: "ارفع ملف CSV فيه سطر عناوين وعمود لرقم الهاتف. سترى ما سيتغير قبل أن يتغير أي شيء.",
+  lead: "من ملف CSV فيه سطر عناوين وعمود لرقم الهاتف. يظهر ما سيتغير قبل أن يتغير أي شيء.",
   file: "ملف CSV",
   empty: "لا توجد أسطر في هذا الملف.",
   sheet: "أعمدة الملف",
@@ -141,17 +141,17 @@ export const importing = {
     marketing_opted_out: "إيقاف التسويق",
     bsuid: "معرّف الشبكة",
   },
-  noNumber: "اختر العمود الذي فيه رقم الهاتف.",
+  noNumber: "يُرجى اختيار العمود الذي فيه رقم الهاتف.",
   label: "إضافة هذا التصنيف إلى الكل",
   noLabel: "بلا تصنيف",
-  check: "تحقق",
+  check: "فحص",
   import: "استيراد",
   done: "تم",
   cancel: "إلغاء",
   wouldBe: "معاينة",
   was: "تم الاستيراد",
   counts: { lines: "الأسطر", created: "جديدة", updated: "تغيّرت", unchanged: "بلا تغيير", failed: "أخطاء" },
-  failed: "توقف الاستيراد. تبقى جهات الاتصال التي استُوردت. استورد الملف مرة أخرى للمتابعة.",
+  failed: "توقف الاستيراد. تبقى جهات الاتصال التي استُوردت. للمتابعة، يُرجى استيراد الملف مرة أخرى.",
   running: (n) => plural(n, {
     zero: "بدأ الاستيراد…",
     one: "سطر واحد حتى الآن…",

@@ -5,7 +5,7 @@ export const log = {
 };
 
 /** @type {typeof import("../en/log.js").lines} */
-export const lines = { none: "لا توجد نتائج", noneBody: "أزل أحد عوامل التصفية لعرض المزيد." };
+export const lines = { none: "لا توجد نتائج", noneBody: "لعرض المزيد، يمكن إزالة أحد عوامل التصفية." };
 
 /** @type {typeof import("../en/log.js").calls} */
 export const calls = {
@@ -25,7 +25,7 @@ export const call = {
   request: "الطلب",
   id: "معرّف الطلب",
   curl: "نسخ كأمر curl",
-  copiedMasked: "تم النسخ. أكمل القيم المخفية.",
+  copiedMasked: "تم النسخ. يُرجى إكمال القيم المخفية.",
   fields: {
     when: "التاريخ",
     took: "المدة",
@@ -41,7 +41,7 @@ export const call = {
   answered: "محتوى الرد",
   empty: "فارغ.",
   cut: (shown, all) => `أول ${shown} من ${all}.`,
-  off: "لا يُحفظ المحتوى. اضبط log.bodies على «errors» أو «all» لحفظه لمدة يوم.",
+  off: "لا يُحفظ المحتوى. لحفظه لمدة يوم، تُضبط قيمة log.bodies على «errors» أو «all».",
   console: "لا يُحفظ محتوى طلبات وحدة التحكم.",
   errors: "يُحفظ المحتوى لمدة يوم، وللطلبات الفاشلة فقط.",
   gone: "يُحفظ المحتوى لمدة يوم. هذا الطلب أقدم من ذلك، أو سبق تفعيل الحفظ.",
@@ -187,7 +187,7 @@ export const jobs = {
   kind: "النوع",
   states: { due: "في الانتظار", held: "بانتظار دورها", running: "قيد التنفيذ", failed: "فشلت" },
   none: "لا توجد مهام في الانتظار",
-  noneBody: "تظهر هنا المهام التي تُنفَّذ في الخلفية حتى تنتهي. تبقى المهام الفاشلة حتى تعيد محاولتها أو تلغيها.",
+  noneBody: "تظهر هنا المهام التي تُنفَّذ في الخلفية حتى تنتهي. تبقى المهام الفاشلة حتى إعادة محاولتها أو إلغائها.",
   number: (kind, id) => `${kind} ${id}`,
   retry: "إعادة المحاولة",
   retried: "أُعيدت محاولة المهمة",

@@ -3,7 +3,7 @@ import { count, plural } from "../../format.js";
 /** @type {typeof import("../en/shell.js").jump} */
 export const jump = {
   title: "البحث أو الانتقال",
-  placeholder: "ابحث في الشاشات وجهات الاتصال، أو الصق معرّفًا",
+  placeholder: "البحث في الشاشات وجهات الاتصال، أو لصق معرّف",
   none: "لا توجد نتائج. يمكنك أيضًا لصق أي معرّف لفتحه.",
   results: "النتائج",
   screen: "شاشة",
@@ -15,7 +15,7 @@ export const jump = {
   light: "التبديل إلى المظهر الفاتح",
   shortcuts: "اختصارات لوحة المفاتيح",
   singleKeys: "اختصارات المفتاح الواحد",
-  singleKeysHint: "أوقِفها إن كانت تعمل دون قصد، مع التحكم الصوتي مثلًا. تبقى اختصارات Ctrl مفعّلة.",
+  singleKeysHint: "يمكن إيقافها إن كانت تعمل دون قصد، مع التحكم الصوتي مثلًا. تبقى اختصارات Ctrl مفعّلة.",
   then: "ثم",
   pages: {
     people: "الأعضاء",
@@ -87,6 +87,6 @@ export const shell = {
 /** @type {typeof import("../en/shell.js").nothing} */
 export const nothing = {
   title: "الصفحة غير موجودة",
-  body: "تحقق من العنوان. بعض الصفحات متاحة للمسؤولين فقط.",
-  back: "الذهاب إلى صندوق الوارد",
+  body: "يُرجى التحقق من العنوان. بعض الصفحات متاحة للمسؤولين فقط.",
+  back: "الانتقال إلى صندوق الوارد",
 };

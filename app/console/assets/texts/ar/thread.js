@@ -61,7 +61,7 @@ export const message = {
 
 /** @type {typeof import("../en/thread.js").failures} */
 export const failures = {
-  outside_24h_window: "مضت أكثر من 24 ساعة على آخر رسالة من هذا الشخص. أرسل قالبًا بدلًا منها",
+  outside_24h_window: "مضت أكثر من 24 ساعة على آخر رسالة من هذا الشخص. يمكن إرسال قالب بدلًا منها",
   marketing_opted_out: "ألغى هذا الشخص الاشتراك في الرسائل التسويقية",
   marketing_blocked_by_user: "حظر هذا الشخص الرسائل التسويقية",
   recipient_unavailable: "لا يمكن الوصول إلى هذا الرقم",
@@ -73,8 +73,8 @@ export const failures = {
   customer_suspended: "العميل صاحب هذا الرقم موقوف",
   permission_revoked: "سُحب إذن الإرسال من هذا الرقم",
   auth_expired: "انتهت صلاحية الوصول إلى المزوّد. يجب أن يعيد أحد المسؤولين ربط الرقم",
-  app_rate_limited: "رسائل كثيرة دفعة واحدة. أعد المحاولة لاحقًا",
-  account_rate_limited: "رسائل كثيرة من هذا الرقم. أعد المحاولة لاحقًا",
+  app_rate_limited: "رسائل كثيرة دفعة واحدة. يُرجى المحاولة لاحقًا",
+  account_rate_limited: "رسائل كثيرة من هذا الرقم. يُرجى المحاولة لاحقًا",
   template_not_found: "القالب غير موجود بهذه اللغة",
   template_paused: "أوقف المزوّد هذا القالب مؤقتًا",
   template_policy_violation: "يخالف القالب سياسة المزوّد",
@@ -84,7 +84,7 @@ export const failures = {
   policy_violation: "تخالف سياسة المزوّد",
   subscription_inactive: "اشتراكك غير نشط",
   message_cancelled: "تم إلغاؤها",
-  131056: "رسائل كثيرة إلى هذا الشخص. أعد المحاولة لاحقًا",
+  131056: "رسائل كثيرة إلى هذا الشخص. يُرجى المحاولة لاحقًا",
 };
 
 /** @type {typeof import("../en/thread.js").content} */
@@ -101,7 +101,7 @@ export const content = {
     order: "طلب شراء",
     interactive: "رسالة بأزرار",
     other: "أرسلها برنامج آخر، ولا يمكن عرضها هنا.",
-    unsupported: "هذا النوع من الرسائل غير مدعوم. اطلب من المرسل إرسالها بطريقة أخرى.",
+    unsupported: "هذا النوع من الرسائل غير مدعوم. يمكن أن يرسلها المرسل بطريقة أخرى.",
   },
   voice: "رسالة صوتية",
   reacted: (emoji) => `تفاعل ${emoji}`,
