@@ -173,7 +173,7 @@ export const forecast = {
   }),
   atLeast: (n) => `أكثر من ${persons(n)}`,
   skippedFor: (n, reason) => `${reason}: ${count(n)}`,
-  skipped: "سيتم تخطي:",
+  skipped: "حالات التخطي:",
   repeated: (n) => `أرقام مكررة (تُرسل إليها مرة واحدة): ${count(n)}`,
   capped: (n) => `تم التحقق من أول ${persons(n)} فقط.`,
 };

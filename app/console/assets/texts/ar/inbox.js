@@ -74,7 +74,7 @@ export const list = {
   noConversationsBody: "عندما يراسل أحدهم رقمك، تظهر المحادثة هنا.",
   trigger: "confab trigger inbound --from +15550002222 --text hello",
   command: "الأمر",
-  done: "كل شيء منجز هنا",
+  done: "أُنجز كل شيء هنا",
   doneBody: "لا توجد محادثات في علامة التبويب هذه.",
 };
 
@@ -180,8 +180,8 @@ export const views = {
   save: "حفظ طريقة العرض",
   options: "خيارات طريقة العرض",
   name: "الاسم",
-  for: "متاحة لـ",
-  people: { me: "لي فقط", all: "للجميع" },
+  for: "من يراها",
+  people: { me: "أنا فقط", all: "الجميع" },
   rename: "تعديل طريقة العرض",
   done: "حفظ",
   delete: "حذف طريقة العرض",

@@ -30,7 +30,7 @@ export const rules = {
       name: "رسالة ترحيب عند أول تواصل",
       reply: "مرحبًا {{first_name|بك}}، شكرًا على تواصلك معنا! سنرد عليك قريبًا.",
     },
-    close: "إنهاء المحادثة بعد 14 يومًا من الهدوء",
+    close: "إنهاء المحادثة بعد 14 يومًا بلا نشاط",
   },
 };
 
@@ -77,7 +77,7 @@ export const lines = {
 /** @type {typeof import("../en/rules.js").words} */
 export const words = {
   on: { message_received: "عند وصول رسالة", conversation_opened: "عند فتح محادثة" },
-  idle: (span) => `عند هدوء محادثة لمدة ${span}`,
+  idle: (span) => `عند توقف النشاط في محادثة لمدة ${span}`,
   numbers: (names) => ` على ${names}`,
   match: { equals: "هو", contains: "يحتوي على", starts_with: "يبدأ بـ" },
   says: (match, words) => `النص ${match} ${words}`,
@@ -149,7 +149,7 @@ export const editor = {
   events: {
     message_received: "وصول رسالة",
     conversation_opened: "فتح محادثة",
-    conversation_idle: "هدوء محادثة",
+    conversation_idle: "توقف النشاط في محادثة",
   },
   quietFor: "لمدة",
   length: "المدة",

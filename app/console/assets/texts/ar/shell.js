@@ -56,7 +56,7 @@ export const jump = {
 
 /** @type {typeof import("../en/shell.js").shell} */
 export const shell = {
-  goTo: "انتقال إلى",
+  goTo: "الانتقال إلى",
   everywhere: "في كل مكان",
   unread: " غير مقروءة",
   number: "الرقم",

@@ -26,7 +26,7 @@ export const head = {
   wake: "إلغاء التأجيل",
   snoozed: (until) => "مؤجلة حتى " + until,
   unread: "تمييز كغير مقروءة",
-  goOn: "الانتقال إلى التالية",
+  goOn: "الانتقال إلى المحادثة التالية",
   takeOver: "تولّي المحادثة",
   handOver: "تحويل",
   held: (who) => "يتولاها: " + who,
@@ -101,7 +101,7 @@ export const content = {
     order: "طلب شراء",
     interactive: "رسالة بأزرار",
     other: "أرسلها برنامج آخر، ولا يمكن عرضها هنا.",
-    unsupported: "هذا النوع من الرسائل غير مدعوم. يمكن أن يرسلها المرسل بطريقة أخرى.",
+    unsupported: "هذا النوع من الرسائل غير مدعوم. يُرجى طلب إرسالها بطريقة أخرى.",
   },
   voice: "رسالة صوتية",
   reacted: (emoji) => `تفاعل ${emoji}`,
@@ -124,7 +124,7 @@ export const content = {
 
 /** @type {typeof import("../en/thread.js").changes} */
 export const changes = {
-  by: (what, who) => (who ? `${what} · ${who}` : what),
+  by: (what, who) => (who ? `${what} بواسطة ${who}` : what),
   assigned: (who) => "أُسندت إلى " + who,
   unassigned: "أُلغي الإسناد",
   byTurn: (who) => `أُسندت إلى ${who} تلقائيًا`,
@@ -137,7 +137,7 @@ export const changes = {
   snoozed: (until) => "أُجّلت حتى " + until,
   woken: "انتهى التأجيل",
   handedOver: (who) => "حُوّلت إلى " + who,
-  released: "لا أحد يتولاها",
+  released: "أُلغي التولّي",
   rule: "قاعدة",
   phoneApp: "تطبيق الهاتف",
   api: "API",
