@@ -10,6 +10,10 @@ const conversations = (n) => plural(n, {
   other: `${count(n)} محادثة`,
 });
 
+/** What could not be done, before the names. @param {string} what @returns {(n: number, all: number) => string} */
+const failedTo = (what) => (n, all) =>
+  (all === 1 ? `تعذّر ${what} المحادثة: ` : `تعذّر ${what} ${count(n)} من أصل ${conversations(all)}: `);
+
 /** @type {typeof import("../en/inbox.js").inbox} */
 export const inbox = {
   title: "صندوق الوارد",
@@ -47,10 +51,10 @@ export const list = {
   names: {
     open: "المفتوحة",
     mine: "محادثاتي",
-    unassigned: "غير مسندة",
+    unassigned: "غير المسندة",
     waiting: "بانتظار الرد",
     mentions: "الإشارات",
-    unread: "غير مقروءة",
+    unread: "غير المقروءة",
     snoozed: "المؤجلة",
     resolved: "المنتهية",
     all: "الكل",
@@ -160,10 +164,10 @@ export const selection = {
     resolve: (n) => `تم إنهاء ${conversations(n)}`,
   },
   failed: {
-    assign: (n, all) => `تعذّر إسناد ${count(n)} من أصل ${conversations(all)}: `,
-    label: (n, all) => `تعذّر تصنيف ${count(n)} من أصل ${conversations(all)}: `,
-    snooze: (n, all) => `تعذّر تأجيل ${count(n)} من أصل ${conversations(all)}: `,
-    resolve: (n, all) => `تعذّر إنهاء ${count(n)} من أصل ${conversations(all)}: `,
+    assign: failedTo("إسناد"),
+    label: failedTo("تصنيف"),
+    snooze: failedTo("تأجيل"),
+    resolve: failedTo("إنهاء"),
   },
   others: (n) => plural(n, {
     zero: "",

@@ -10,7 +10,7 @@ export const rules = {
   up: (name) => `نقل ${name} إلى الأعلى`,
   down: (name) => `نقل ${name} إلى الأسفل`,
   place: (name, at, of) => `انتقلت ${name} إلى الموضع ${at} من ${of}`,
-  stops: "تتوقف هنا",
+  stops: "لا قواعد بعدها",
   reasons: {
     label_gone: "حُذف تصنيفها",
     user_gone: "عُطّل العضو المحدد فيها",
@@ -47,7 +47,7 @@ export const lines = {
     first_contact: { name: "الرسالة الأولى", before: "هذه" },
     label_id: { name: "التصنيف", before: "التصنيف هو" },
     assigned: { name: "الإسناد", before: "المحادثة" },
-    holder: { name: "من يتولاها", before: "يتولاها" },
+    holder: { name: "من يتولاها", before: "من يتولاها:" },
     phone_number_ids: { name: "الأرقام", before: "الرقم هو" },
   },
   match: "المطابقة",
@@ -178,7 +178,7 @@ export const editor = {
   matches: "النتائج",
   matched: (n, of) => plural(of, {
     zero: "لا توجد رسائل",
-    one: `انطبقت على ${count(n)} من رسالة واحدة`,
+    one: n === 0 ? "لم تنطبق على الرسالة الوحيدة" : "انطبقت على الرسالة الوحيدة",
     two: `انطبقت على ${count(n)} من رسالتين`,
     few: `انطبقت على ${count(n)} من ${count(of)} رسائل`,
     many: `انطبقت على ${count(n)} من ${count(of)} رسالة`,
