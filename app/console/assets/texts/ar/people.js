@@ -57,7 +57,7 @@ export const people = {
   edit: "تعديل",
   editTeam: (name) => `تعديل ${name}`,
   byTurn: "إسناد تلقائي",
-  byTurnUpTo: (n) => `إسناد تلقائي، ${count(n)} كحد أقصى لكل عضو`,
+  byTurnUpTo: (n) => `إسناد تلقائي (الحد لكل عضو: ${count(n)})`,
   save: "حفظ",
   saved: "تم الحفظ",
   you: "أنت",
@@ -119,9 +119,9 @@ export const person = {
 /** @type {typeof import("../en/people.js").profile} */
 export const profile = {
   title: "الملف الشخصي",
-  name: { label: "الاسم", hint: "يرى فريقك هذا الاسم." },
+  name: { label: "الاسم", hint: "يظهر هذا الاسم لفريقك." },
   currentPassword: "كلمة المرور الحالية",
-  newPassword: { label: "كلمة المرور الجديدة", hint: "10 أحرف على الأقل. بضع كلمات يسهل تذكّرها." },
+  newPassword: { label: "كلمة المرور الجديدة", hint: "10 أحرف على الأقل. يسهل تذكّر بضع كلمات." },
   language: "اللغة",
   browserLanguage: "لغة المتصفح",
   save: "حفظ",
