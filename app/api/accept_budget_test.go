@@ -25,7 +25,7 @@ func TestAcceptingAMessageKeepsToItsBudget(t *testing.T) {
 	is.Equal(done, [][]string{{
 		"UPDATE conversations 8", // two of them hold those that wait or sleep
 		"INSERT messages 10",     // of these trees most hold few of the messages, and not this one
-		"INSERT jobs 6", // four of them hold few jobs, and not this one
+		"INSERT jobs 6",          // four of them hold few jobs, and not this one
 		"INSERT usage 1",
 	}})
 }
