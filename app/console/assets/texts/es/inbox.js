@@ -117,21 +117,21 @@ export const selection = {
   },
   /** Before the names of those that failed. */
   failed: {
-    assign: (/** @type {number} */ n, /** @type {number} */ all) => plural(all, {
-      one: `No se pudo asignar ${count(n)} de ${count(all)} conversación: `,
-      other: `No se pudo asignar ${count(n)} de ${count(all)} conversaciones: `,
+    assign: (/** @type {number} */ n, /** @type {number} */ all) => plural(n, {
+      one: `No se pudo asignar ${count(n)} conversación de ${count(all)}: `,
+      other: `No se pudieron asignar ${count(n)} conversaciones de ${count(all)}: `,
     }),
-    label: (/** @type {number} */ n, /** @type {number} */ all) => plural(all, {
-      one: `No se pudo etiquetar ${count(n)} de ${count(all)} conversación: `,
-      other: `No se pudo etiquetar ${count(n)} de ${count(all)} conversaciones: `,
+    label: (/** @type {number} */ n, /** @type {number} */ all) => plural(n, {
+      one: `No se pudo etiquetar ${count(n)} conversación de ${count(all)}: `,
+      other: `No se pudieron etiquetar ${count(n)} conversaciones de ${count(all)}: `,
     }),
-    snooze: (/** @type {number} */ n, /** @type {number} */ all) => plural(all, {
-      one: `No se pudo posponer ${count(n)} de ${count(all)} conversación: `,
-      other: `No se pudo posponer ${count(n)} de ${count(all)} conversaciones: `,
+    snooze: (/** @type {number} */ n, /** @type {number} */ all) => plural(n, {
+      one: `No se pudo posponer ${count(n)} conversación de ${count(all)}: `,
+      other: `No se pudieron posponer ${count(n)} conversaciones de ${count(all)}: `,
     }),
-    resolve: (/** @type {number} */ n, /** @type {number} */ all) => plural(all, {
-      one: `No se pudo resolver ${count(n)} de ${count(all)} conversación: `,
-      other: `No se pudo resolver ${count(n)} de ${count(all)} conversaciones: `,
+    resolve: (/** @type {number} */ n, /** @type {number} */ all) => plural(n, {
+      one: `No se pudo resolver ${count(n)} conversación de ${count(all)}: `,
+      other: `No se pudieron resolver ${count(n)} conversaciones de ${count(all)}: `,
     }),
   },
   others: (/** @type {number} */ n) => ` y ${count(n)} más`,

@@ -1,0 +1,40 @@
+/** @type {typeof import("../en/details.js").details} */
+export const details = {
+  close: "Cerrar detalles",
+  assignee: "Responsable",
+  unassigned: "Nadie",
+  assignToMe: "Asignarme",
+  labels: "Etiquetas",
+  addLabel: "Agregar etiqueta",
+  remove: (/** @type {string} */ name) => "Quitar la etiqueta " + name,
+  contact: "Contacto",
+  name: "Nombre",
+  email: "Correo electrónico",
+  username: "Nombre de usuario",
+  phone: "Teléfono",
+  id: "ID del contacto",
+  since: "Desde",
+  marketing: "Marketing",
+  stopped: "la persona dejó de recibirlo",
+  unknown: "sin información",
+  consent: "Se le puede escribir",
+  given: "sí",
+  notGiven: "todavía no",
+  save: "Guardar",
+  saved: "Guardado",
+  files: "Archivos compartidos",
+  noFiles: "Ninguno todavía.",
+  show: (/** @type {string} */ name) => "Mostrar " + name,
+  broadcasts: "Difusiones anteriores",
+  open: "Abrir contacto",
+  trace: "Ver seguimiento del último mensaje",
+  status: { open: "abierta", resolved: "resuelta", pending: "pendiente" },
+};
+
+/** @type {typeof import("../en/details.js").notify} */
+export const notify = {
+  open: "Notificaciones",
+  sound: "Sonido para mensajes nuevos",
+  notify: "Notificaciones del navegador",
+  denied: "Tu navegador bloquea las notificaciones de este sitio.",
+};
