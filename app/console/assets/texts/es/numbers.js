@@ -92,14 +92,14 @@ export const hours = {
 /** @type {typeof import("../en/numbers.js").optOut} */
 export const optOut = {
   title: "Palabras de baja",
-  lead: "Quien envía solo una palabra de baja deja de recibir tu marketing. Con una palabra de alta, lo recibe de nuevo.",
+  lead: "Quien envía solo una palabra de baja deja de recibir tu marketing. Con una palabra para volver, lo recibe de nuevo.",
   enabled: "Palabras de baja",
   follow: "Respetar las palabras de baja",
   wordsHint: "Separa las palabras con comas. Las mayúsculas, los acentos y la puntuación final no importan.",
-  stop: "Palabras de baja",
-  start: "Palabras de alta",
-  stopReply: "Respuesta a una palabra de baja",
-  startReply: "Respuesta a una palabra de alta",
+  stop: "Palabras para darse de baja",
+  start: "Palabras para volver a recibir",
+  stopReply: "Respuesta a quien se da de baja",
+  startReply: "Respuesta a quien vuelve",
   save: "Guardar",
   saved: "Guardado",
 };

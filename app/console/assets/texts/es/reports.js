@@ -1,0 +1,47 @@
+/** @type {typeof import("../en/reports.js").reports} */
+export const reports = {
+  title: "Reportes",
+  lead: "Cuántas conversaciones se abrieron y qué tan rápido se respondieron.",
+  export: "Exportar",
+  print: "Imprimir",
+  none: "No hay conversaciones en este período.",
+  noneBefore: "Ninguna en los días anteriores",
+  against: (/** @type {string} */ change) => `${change} frente a los días anteriores`,
+  figures: {
+    opened: "Conversaciones",
+    resolved: "Resueltas",
+    first: "Primera respuesta",
+    resolution: "Tiempo de resolución",
+    in: "Mensajes recibidos",
+    out: "Mensajes enviados",
+  },
+  median: "Mediana",
+  slow: (/** @type {string} */ length) => `9 de cada 10 en ${length} o menos`,
+  days: "Por día",
+  daysLead: "Días en que se abrieron las conversaciones. Al fondo, la misma cantidad de días anteriores.",
+  groups: { user: "Por persona", label: "Por etiqueta", number: "Por número" },
+  heads: ["Conversaciones", "Resueltas", "Primera respuesta", "9 de 10 en menos de", "Tiempo de resolución", "9 de 10 en menos de"],
+  noUser: "Sin asignar",
+  noLabel: "Sin etiqueta",
+  gone: "Eliminado",
+};
+
+/** @type {typeof import("../en/reports.js").costs} */
+export const costs = {
+  title: "Costos",
+  lead: "Cuánto costaron los mensajes entregados. Los montos son estimados; lo que vale es la factura del proveedor.",
+  export: "Exportar",
+  messages: "Mensajes",
+  billable: "Con cargo",
+  estimate: "Costo estimado",
+  noEstimate: "No disponible",
+  noRates: "Para ver montos, pide a quien administra el servidor que importe las tarifas.",
+  missing: "Algunos mensajes no tienen tarifa, así que no hay un total.",
+  ratesFrom: "Tarifas de ",
+  days: "Por día",
+  daysLead: "Días en UTC en que se entregaron los mensajes. Al fondo, la misma cantidad de días anteriores.",
+  groups: { category: "Por categoría", number: "Por número", broadcast: "Por campaña" },
+  none: "No hay costos en este período.",
+  noBroadcast: "Fuera de campañas",
+  unknown: "Desconocido",
+};
