@@ -8,7 +8,7 @@ export const broadcasts = {
   status: "Estado",
   columns: ["Nombre", "Estado", "Progreso", "Plantilla", "Cuándo"],
   emptyTitle: "Todavía no hay difusiones",
-  emptyBody: "Elige una plantilla aprobada y una etiqueta para escribir a todos los que la tienen.",
+  emptyBody: "Elige una plantilla aprobada y una etiqueta para escribir a todas las personas que la tienen.",
   none: "Ninguna difusión coincide.",
   id: "ID de la difusión",
   of: (/** @type {number} */ done, /** @type {number} */ all) => `${count(done)} de ${count(all)}`,
@@ -17,16 +17,16 @@ export const broadcasts = {
   cancel: "Cancelar",
   cancelTitle: (/** @type {string} */ name) => `¿Cancelar ${name}?`,
   cancelBody: (/** @type {number} */ n) => plural(n, {
-    one: `${count(n)} persona en espera no lo recibirá. Lo que ya se envió queda enviado.`,
-    many: `${count(n)} de personas en espera no lo recibirán. Lo que ya se envió queda enviado.`,
-    other: `${count(n)} personas en espera no lo recibirán. Lo que ya se envió queda enviado.`,
+    one: `${count(n)} persona en espera no recibirá el mensaje. Lo que ya se envió queda enviado.`,
+    many: `${count(n)} de personas en espera no recibirán el mensaje. Lo que ya se envió queda enviado.`,
+    other: `${count(n)} personas en espera no recibirán el mensaje. Lo que ya se envió queda enviado.`,
   }),
   cancelAction: "Cancelar difusión",
   starts: "Empieza: ",
   started: "Empezó: ",
   ended: "Terminó: ",
   rate: (/** @type {number} */ n) => `${count(n)} por segundo`,
-  left: (/** @type {string} */ words) => `termina en aproximadamente ${words}`,
+  left: (/** @type {string} */ words) => `termina en ${words} aprox.`,
   paused: {
     requested: "Alguien del equipo la pausó. No se envía nada hasta que alguien la reanude.",
     restored: "En pausa porque el servidor se restauró desde una copia de seguridad. Revisa qué se envió antes de reanudarla.",
@@ -44,7 +44,7 @@ export const broadcasts = {
     waiting: "En espera",
   },
   replies: "Respuestas",
-  repliesLead: "Quienes respondieron o tocaron un botón en un plazo de 3 días.",
+  repliesLead: "Quienes respondieron o tocaron un botón en los 3 días siguientes.",
   replied: "Respondieron",
   cost: "Costo",
   billable: (/** @type {number} */ n) => plural(n, {
@@ -103,12 +103,12 @@ export const newBroadcast = {
 export const audience = {
   kind: "Para",
   kinds: {
-    label: "Todos los que tienen una etiqueta",
+    label: "Todas las personas con una etiqueta",
     file: {
       label: "Las líneas de un archivo CSV",
       hint: "Como lo guarda una hoja de cálculo. Una columna tiene los teléfonos; las demás son campos.",
     },
-    numbers: { label: "Estos números", hint: "Uno por línea, 10,000 como máximo." },
+    numbers: { label: "Estos números", hint: "Uno por línea, 10 mil como máximo." },
   },
   label: "Etiqueta",
   choose: "Elige una",
@@ -123,7 +123,7 @@ export const audience = {
     file: "El archivo no tiene destinatarios.",
     numbers: "Ingresa al menos un número.",
   },
-  labelled: (/** @type {string} */ name) => `Todos los que tienen la etiqueta ${name}`,
+  labelled: (/** @type {string} */ name) => `Todas las personas con la etiqueta ${name}`,
   listed: (/** @type {number} */ n) =>
     plural(n, { one: `${count(n)} número que ingresaste`, other: `${count(n)} números que ingresaste` }),
 };

@@ -3,7 +3,7 @@ import { count, plural } from "../../format.js";
 /** @type {typeof import("../en/contacts.js").contacts} */
 export const contacts = {
   title: "Contactos",
-  lead: "Todas las personas que han escrito a este número o han recibido un mensaje suyo.",
+  lead: "Todas las personas que escribieron a este número o recibieron un mensaje de él.",
   newOne: "Nuevo contacto",
   import: "Importar",
   export: "Exportar",
@@ -107,7 +107,7 @@ export const history = {
   hints: {
     allowed: "",
     stopped: "Solo la persona puede volver a activarlo, desde su app.",
-    unknown: "No lo ha dicho. Recibe plantillas de marketing hasta que las detenga.",
+    unknown: "No ha dicho nada. Recibe plantillas de marketing hasta que pida no recibirlas.",
   },
 };
 

@@ -110,10 +110,14 @@ export const selection = {
   }),
   resolveAnyway: "Resolver de todos modos",
   done: {
-    assign: (/** @type {number} */ n) => plural(n, { one: `${count(n)} conversación asignada`, other: `${count(n)} conversaciones asignadas` }),
-    label: (/** @type {number} */ n) => plural(n, { one: `${count(n)} conversación etiquetada`, other: `${count(n)} conversaciones etiquetadas` }),
-    snooze: (/** @type {number} */ n) => plural(n, { one: `${count(n)} conversación pospuesta`, other: `${count(n)} conversaciones pospuestas` }),
-    resolve: (/** @type {number} */ n) => plural(n, { one: `${count(n)} conversación resuelta`, other: `${count(n)} conversaciones resueltas` }),
+    assign: (/** @type {number} */ n) =>
+      plural(n, { one: `${count(n)} conversación asignada`, other: `${count(n)} conversaciones asignadas` }),
+    label: (/** @type {number} */ n) =>
+      plural(n, { one: `${count(n)} conversación etiquetada`, other: `${count(n)} conversaciones etiquetadas` }),
+    snooze: (/** @type {number} */ n) =>
+      plural(n, { one: `${count(n)} conversación pospuesta`, other: `${count(n)} conversaciones pospuestas` }),
+    resolve: (/** @type {number} */ n) =>
+      plural(n, { one: `${count(n)} conversación resuelta`, other: `${count(n)} conversaciones resueltas` }),
   },
   /** Before the names of those that failed. */
   failed: {

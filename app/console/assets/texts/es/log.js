@@ -10,7 +10,7 @@ export const lines = { none: "Sin resultados", noneBody: "Quita un filtro para v
 /** @type {typeof import("../en/log.js").calls} */
 export const calls = {
   caption: "Llamadas",
-  columns: ["Llamada", "Estado", "Duración", "Quién llamó", "Hora"],
+  columns: ["Llamada", "Estado", "Duración", "Origen", "Hora"],
   filters: { method: "Método", status: "Estado", path: "Ruta", key: "Clave", code: "Código de error", from: "Desde", to: "Hasta" },
   console: "Llamadas de la consola",
   statuses: { "2xx": "2xx: con éxito", "4xx": "4xx: rechazada", "5xx": "5xx: error del servidor" },
@@ -29,7 +29,7 @@ export const call = {
   fields: {
     when: "Fecha",
     took: "Duración",
-    who: "Quién llamó",
+    who: "Origen",
     ip: "Dirección IP",
     error: "Error",
     made: "Creó",

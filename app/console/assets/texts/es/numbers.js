@@ -24,7 +24,7 @@ export const numbers = {
   deleted: "Número eliminado",
   quality: "Últimas 24 horas",
   figures: { sent: "Enviados", delivered: "Entregados", read: "Leídos", failed: "Con error", received: "Recibidos" },
-  failures: "Por qué fallaron mensajes",
+  failures: "Por qué fallaron los mensajes",
   webhook: "Webhook del proveedor",
   webhookLead: "Ingresa esta URL en la configuración de tu app en el proveedor, para que avise aquí de los mensajes y cambios.",
   webhookName: "dirección",

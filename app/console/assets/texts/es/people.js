@@ -49,7 +49,7 @@ export const factors = {
 /** @type {typeof import("../en/people.js").people} */
 export const people = {
   title: "Personas",
-  lead: "Quienes pueden iniciar sesión. Los agentes responden mensajes. Los administradores pueden todo, incluso claves y personas.",
+  lead: "Quienes pueden iniciar sesión. Los agentes responden mensajes. Los administradores controlan todo, incluidas claves y personas.",
   invite: "Invitar",
   teams: "Equipos",
   teamsLead: "Las etiquetas, los números y las personas pertenecen a un equipo.",
@@ -65,23 +65,23 @@ export const people = {
   role: "Rol",
   roles: {
     agent: { label: "Agente", hint: "Responde mensajes. Ve contactos, plantillas y números." },
-    admin: { label: "Administrador", hint: "Acceso completo, incluso a personas, claves, webhooks y registro." },
+    admin: { label: "Administrador", hint: "Acceso completo, también a personas, claves, webhooks y registro." },
   },
   never: "nunca",
-  inviteTitle: (/** @type {string} */ name) => `Invitar a ${name}`,
+  inviteTitle: (/** @type {string} */ name) => `Invitar personas a ${name}`,
   teamName: "Nombre",
   assignment: "Conversaciones nuevas",
   assignments: {
     off: { label: "Asignación manual", hint: "Esperan en Sin asignar hasta que alguien las tome." },
     round_robin: { label: "Asignación automática", hint: "A quien esté disponible y lleve más tiempo esperando su turno." },
   },
-  limit: { label: "Límite por persona", hint: "Conversaciones abiertas que puede tener cada quien. Las demás pasan a la siguiente persona." },
+  limit: { label: "Límite por persona", hint: "Conversaciones abiertas por persona. Las demás pasan a la siguiente." },
   name: { label: "Nombre", hint: "La persona puede cambiarlo al unirse." },
   email: "Correo electrónico",
   create: "Crear invitación",
   linkName: "enlace",
   sendTo: "Envía este enlace a ",
-  until: ". Funciona una sola vez y vence ",
+  until: ". Funciona una sola vez y vence el ",
   once: ". No volverás a verlo.",
 };
 
@@ -105,14 +105,14 @@ export const person = {
   signOut: "Cerrar todas las sesiones",
   signedOut: "Todas las sesiones cerradas",
   ended: "Sesión cerrada",
-  sessionsLead: "Dónde tiene abierta la sesión esta persona.",
+  sessionsLead: "Dispositivos donde esta persona tiene la sesión abierta.",
   disable: "Deshabilitar",
   disableTitle: (/** @type {string} */ name) => `¿Deshabilitar a ${name}?`,
   enable: "Habilitar",
   disabled: "Acceso deshabilitado",
   enabled: "Acceso habilitado",
   access: "Acceso",
-  disableLead: "Cierra de inmediato todas sus sesiones e invitaciones. Los mensajes que envió se conservan.",
+  disableLead: "Cierra todas sus sesiones y anula sus invitaciones de inmediato. Los mensajes que envió se conservan.",
   enableLead: "Esta persona está deshabilitada y no puede iniciar sesión.",
 };
 
@@ -132,7 +132,7 @@ export const profile = {
   changePassword: "Cambiar contraseña",
   passwordChanged: "Contraseña cambiada. Se cerró tu sesión en todos los demás dispositivos.",
   sessions: "Sesiones",
-  sessionsLead: "Dónde tienes la sesión abierta. Cierra las que no reconozcas.",
+  sessionsLead: "Dispositivos donde tienes la sesión abierta. Cierra las sesiones que no reconozcas.",
   ended: "Sesión cerrada",
   look: "Apariencia",
   lookLead: "Solo en este navegador.",

@@ -86,12 +86,12 @@ export const people = {
 /** @type {typeof import("../en/phone.js").provider} */
 export const provider = {
   title: "Proveedor",
-  lead: "Es simulado. Activa todo lo que pueda salir mal.",
+  lead: "Es simulado. Activa lo que quieras que salga mal.",
   window: "Ventana de 24 horas abierta",
   marketing: "Marketing",
   autoRead: "Lee automáticamente",
   clock: "Reloj",
-  clockLead: "Avanza para el servidor y el proveedor, nunca retrocede. Lo que tenía que pasar en ese tiempo empieza de inmediato.",
+  clockLead: "Avanza para el servidor y el proveedor, nunca retrocede. Lo pendiente hasta esa hora empieza de inmediato.",
   ahead: "Adelantar",
   spans: { "1h": "1 hora", "25h": "25 horas", "7d": "7 días", "30d": "30 días" },
   move: "Adelantar reloj",

@@ -39,16 +39,16 @@ export const health = {
   day: "Últimas 24 horas",
   failed: "Mensajes con error",
   failedOf: (/** @type {number} */ n, /** @type {number} */ of, /** @type {string} */ fine, /** @type {string} */ bad) =>
-    `${count(n)} de ${count(of)}. Menos de ${fine} es normal; desde ${bad}, necesita atención.`,
+    `${count(n)} de ${count(of)}. Menos de ${fine} es normal; ${bad} o más necesita atención.`,
   noMessages: "No se enviaron mensajes.",
   delivered: "Entregas de webhooks",
   deliveredOf: (/** @type {number} */ n, /** @type {number} */ of, /** @type {string} */ fine) =>
-    `${count(n)} de ${count(of)} con éxito. Desde ${fine} es normal.`,
+    `${count(n)} de ${count(of)} con éxito. ${fine} o más es normal.`,
   noDeliveries: "No hubo entregas.",
-  verdicts: { good: "todo bien", warn: "conviene vigilar", bad: "necesita atención" },
+  verdicts: { good: "todo bien", warn: "en observación", bad: "necesita atención" },
   replica: "Réplica",
   replicaLag: (/** @type {string} */ seconds) => `${seconds} s de retraso`,
-  replicaVerified: (/** @type {string} */ day) => `Restauración verificada: ${day}.`,
+  replicaVerified: (/** @type {string} */ day) => `Su restauración se verificó el ${day}.`,
   replicaUnverified: "Todavía no se verificó su restauración.",
   usage: "Este mes",
   used: (/** @type {number} */ n, /** @type {number} */ of, /** @type {string} */ plan) => plural(of, {
@@ -62,7 +62,7 @@ export const health = {
     other: `${count(n)} mensajes en el plan ${plan}, que no tiene límite.`,
   }),
   meter: "Mensajes de este mes",
-  failures: "Por qué fallaron mensajes en las últimas 24 horas",
+  failures: "Por qué fallaron los mensajes en las últimas 24 horas",
   noFailures: "Ningún mensaje falló.",
   volumes: "Últimos 30 días",
   volumesLead: "Días en UTC. Un mensaje leído también cuenta como entregado y enviado.",
@@ -96,7 +96,7 @@ export const keys = {
   accesses: { all: "Todo", read: "Solo lectura", some: "Elegir" },
   scopes: "Permisos",
   scope: {
-    read: { label: "Lectura", hint: "Mensajes, contactos y todo lo demás, incluso eventos en vivo." },
+    read: { label: "Lectura", hint: "Mensajes, contactos y todo lo demás, incluidos los eventos en vivo." },
     send: { label: "Envío", hint: "Mensajes, confirmaciones de lectura y archivos." },
     inbox: { label: "Bandeja de entrada", hint: "Cambiar conversaciones, contactos, etiquetas y respuestas rápidas." },
     campaigns: { label: "Campañas", hint: "Cambiar plantillas y difusiones." },
@@ -104,7 +104,7 @@ export const keys = {
     platform: { label: "Plataforma", hint: "Cambiar clientes, enlaces de conexión y números." },
   },
   noneChosen: "Elige al menos uno.",
-  numbers: { label: "Números", hint: "Déjalo vacío para todos los números, incluso los futuros." },
+  numbers: { label: "Números", hint: "Déjalo vacío para todos los números, incluidos los futuros." },
   create: "Crear clave",
   once: "Cópiala ahora. No volverás a verla.",
   tryIt: "Pruébala",
@@ -172,7 +172,7 @@ export const notifications = {
 /** @type {typeof import("../en/settings.js").quickReplies} */
 export const quickReplies = {
   title: "Respuestas rápidas",
-  lead: "Respuestas que envías seguido. Escribe / en un mensaje para elegir una.",
+  lead: "Respuestas que envías a menudo. Escribe / en un mensaje para elegir una.",
   newOne: "Nueva respuesta rápida",
   editTitle: "Editar respuesta rápida",
   columns: ["Atajo", "Texto", "Botones o lista", "Editar y eliminar"],
@@ -186,7 +186,7 @@ export const quickReplies = {
   shortcut: { label: "Atajo", hint: "Letras minúsculas, números, _ y -, como “horario”." },
   text: {
     label: "Texto",
-    hint: "{{first_name}} o {{name}} se convierte en el nombre del contacto. Si no tiene, usa un texto alternativo: {{first_name|cliente}}.",
+    hint: "{{first_name}} o {{name}} será el nombre del contacto. Si no tiene, va el texto alternativo: {{first_name|cliente}}.",
   },
   none: "Todavía no hay respuestas rápidas",
   noneBody: "Horarios, política de cambios: escríbelo una vez y úsalo siempre.",

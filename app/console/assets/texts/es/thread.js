@@ -44,7 +44,7 @@ export const message = {
   edit: "Editar",
   drop: "Quitar",
   edited: "Editado",
-  deleted: "Lo eliminó quien lo envió",
+  deleted: "Eliminado por quien lo envió",
   you: "Tú",
   sources: { api: "API", app: "App del teléfono", broadcast: "Campaña", gateway: "API", rule: "Regla" },
   notSent: "No enviado: ",

@@ -6,7 +6,7 @@ export const webhooks = {
   lead: "Cada evento se firma y se envía a estas URL, con reintentos durante un máximo de 31 horas.",
   newOne: "Nuevo webhook",
   columns: ["URL", "Estado", "Tasa de éxito, 24 h", "p50 / p95", "Eventos, 24 h"],
-  native: "Sobres del proveedor",
+  native: "Formato del proveedor",
   none: "Todavía no hay webhooks",
   noneBody: "Agrega la URL de tu programa y recibirá cada mensaje en milisegundos.",
 };
@@ -25,7 +25,7 @@ export const webhook = {
   more: "Más",
   changed: { active: "Webhook activo", paused: "Webhook en pausa" },
   deleteTitle: "¿Eliminar este webhook?",
-  deleteBody: "También se eliminan sus entregas, incluso las que están en espera. No se enviará nada más a esa URL.",
+  deleteBody: "También se eliminan sus entregas, incluidas las que están en espera. No se enviará nada más a esa URL.",
   deleted: "Webhook eliminado",
   figures: {
     rate: "Tasa de éxito, 24 h",
@@ -64,11 +64,11 @@ export const forms = {
   saveAndEnable: "Guardar y activar",
   saved: "Guardado",
   url: { label: "URL", hint: "Una URL https de tu programa. Debe responder 2xx en menos de diez segundos." },
-  description: { label: "Descripción", hint: "Para quién es, como “tienda” o “data warehouse”." },
+  description: { label: "Descripción", hint: "Para quién es, como “tienda” o “almacén de datos”." },
   format: "Formato",
   formats: {
     svc: { label: "Eventos", hint: "Un evento firmado por cada mensaje, estado o cambio." },
-    provider: { label: "Sobres del proveedor", hint: "Lo que envía el proveedor, byte por byte, para programas que esperan sus webhooks." },
+    provider: { label: "Formato del proveedor", hint: "Lo que envía el proveedor, byte por byte, para programas que esperan sus webhooks." },
   },
   fields: {
     label: "Campos",
@@ -80,7 +80,7 @@ export const forms = {
     hint: "El que tu programa ya usa para verificar: de 16 a 128 caracteres. Déjalo vacío para crear uno nuevo.",
   },
   events: "Eventos",
-  everything: "Todos, incluso los futuros",
+  everything: "Todos, incluidos los futuros",
   numbers: { label: "Números", hint: "Déjalo vacío para todos los números." },
   headers: { label: "Encabezados", hint: "Se envían con cada evento. Uno por línea: Nombre: valor" },
   badHeader: "Cada línea debe tener un nombre, dos puntos y un valor.",
@@ -138,11 +138,11 @@ export const words = {
   disabled: "Desactivado: fallaron demasiados intentos seguidos.",
   disabledNext: " Los eventos nuevos se guardan como entregas detenidas. Corrige la URL, activa el webhook y luego reenvíalas.",
   failuresSince: (/** @type {number} */ n, /** @type {number} */ least) => plural(n, {
-    one: `${count(n)} intento fallido desde el último éxito. Con ${count(least)} seguidos se considera que falla. Revisa las respuestas.`,
-    other: `${count(n)} intentos fallidos desde el último éxito. Con ${count(least)} seguidos se considera que falla. Revisa las respuestas.`,
+    one: `${count(n)} intento fallido desde el último éxito. Con ${count(least)} seguidos, está fallando. Revisa las respuestas.`,
+    other: `${count(n)} intentos fallidos desde el último éxito. Con ${count(least)} seguidos, está fallando. Revisa las respuestas.`,
   }),
   lowRate: (/** @type {string} */ rate, /** @type {string} */ least) =>
-    `${rate} de entregas con éxito en las últimas 24 horas. Con menos de ${least} se considera que falla.`,
+    `${rate} de entregas con éxito en las últimas 24 horas. Con menos de ${least}, está fallando.`,
   paused: "En pausa: las entregas esperan y, cuando lo reanudes, saldrán primero las más antiguas.",
   none: "—",
   /** Why an attempt failed, by the API’s code. */
