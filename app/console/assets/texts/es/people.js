@@ -34,7 +34,7 @@ export const factors = {
   removeBody: "Ya no podrás iniciar sesión con este método. Si es el último, también se pierden tus códigos de recuperación.",
   removed: "Método quitado",
   recovery: "Códigos de recuperación",
-  left: (/** @type {number} */ n) => `Te quedan ${count(n)} de ${count(10)} códigos de recuperación. `,
+  left: (/** @type {number} */ n) => `Códigos de recuperación restantes: ${count(n)} de ${count(10)}. `,
   newCodes: "Nuevos códigos de recuperación",
   newCodesTitle: "¿Crear nuevos códigos de recuperación?",
   newCodesBody: "Los códigos que tienes ahora dejarán de funcionar.",

@@ -37,7 +37,7 @@ export const costs = {
   noEstimate: "No disponible",
   noRates: "Para ver montos, pide a quien administra el servidor que importe las tarifas.",
   missing: "Algunos mensajes no tienen tarifa, así que no hay un total.",
-  ratesFrom: "Tarifas de ",
+  ratesFrom: "Tarifas del ",
   days: "Por día",
   daysLead: "Días en UTC en que se entregaron los mensajes. Al fondo, la misma cantidad de días anteriores.",
   groups: { category: "Por categoría", number: "Por número", broadcast: "Por campaña" },

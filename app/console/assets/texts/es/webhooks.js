@@ -68,7 +68,10 @@ export const forms = {
   format: "Formato",
   formats: {
     svc: { label: "Eventos", hint: "Un evento firmado por cada mensaje, estado o cambio." },
-    provider: { label: "Formato del proveedor", hint: "Lo que envía el proveedor, byte por byte, para programas que esperan sus webhooks." },
+    provider: {
+      label: "Formato del proveedor",
+      hint: "Lo que envía el proveedor, byte por byte, para programas que esperan sus webhooks.",
+    },
   },
   fields: {
     label: "Campos",
