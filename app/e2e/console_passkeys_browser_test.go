@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	cdpnetwork "github.com/chromedp/cdproto/network"
@@ -67,7 +68,7 @@ func TestPeopleSignInWithPasskeysAndCodes(t *testing.T) {
 	c.Click("button", "Add authenticator app")
 	c.Find("image", "QR code")
 	c.shoot("second-factor-app")
-	app := codeApp{t, c.shown()[0]}
+	app := codeApp{t, c.shown()[0], time.Now()}
 	c.Fill("textbox", "Code", "000000")
 	c.Click("button", "Turn on")
 	c.WaitFor(`document.querySelector("dialog .wrong")?.textContent.startsWith("Code is wrong")`)
@@ -235,7 +236,7 @@ func TestAPersonSetsUpAFactorFirstAndSignsInThroughTheProvider(t *testing.T) {
 	c.Find("image", "QR code")
 	c.shoot("setup")
 	secret := eval[string](c.window, `document.querySelector(".hint code").textContent.replaceAll(" ", "")`)
-	c.Fill("textbox", "Code", codeApp{t, secret}.code(0))
+	c.Fill("textbox", "Code", codeApp{t, secret, time.Now()}.code(0))
 	c.Click("button", "Turn on")
 	c.Find("heading", "Save your recovery codes")
 	c.shoot("setup-recovery")

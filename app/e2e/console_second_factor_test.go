@@ -38,12 +38,14 @@ func codeOf(t testing.TB, got seen) string {
 type codeApp struct {
 	t      testing.TB
 	secret string
+	began  time.Time
 }
 
-// code is the one of now; steps are how many later.
+// code is the one of when the app was made, which is good for half a minute more at least; steps
+// are how many later.
 func (p codeApp) code(steps int) string {
 	p.t.Helper()
-	code, err := totp.GenerateCode(p.secret, time.Now().Add(time.Duration(steps)*30*time.Second))
+	code, err := totp.GenerateCode(p.secret, p.began.Add(time.Duration(steps)*30*time.Second))
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -55,7 +57,7 @@ func (p codeApp) code(steps int) string {
 func (b *browser) addCodes() (codeApp, []string) {
 	b.s.t.Helper()
 	started := dataOf(b.s.t, b.sendJSON("POST", "/console/api/factors/codes/start", ""))
-	p := codeApp{b.s.t, started["secret"].(string)}
+	p := codeApp{b.s.t, started["secret"].(string), time.Now()}
 	give := func() seen {
 		body, _ := json.Marshal(map[string]any{"ticket": started["ticket"], "code": p.code(-1)})
 		return b.sendJSON("POST", "/console/api/factors/codes", string(body))
@@ -268,7 +270,7 @@ func TestWhoMustHaveASecondFactorSetsItUpFirst(t *testing.T) {
 	is.True(strings.Contains(page.body, "<svg class=\"qr\""))
 	ticket := regexp.MustCompile(`name="ticket" value="([^"]+)"`).FindStringSubmatch(page.body)[1]
 	secret := strings.ReplaceAll(regexp.MustCompile(`into the app: <code>([A-Z2-7 ]+)</code>`).FindStringSubmatch(page.body)[1], " ", "")
-	app := codeApp{t, secret}
+	app := codeApp{t, secret, time.Now()}
 	give := func(code string) seen {
 		return admin.open("POST", "/console/second-factor", url.Values{"ticket": {ticket}, "code": {code}})
 	}
