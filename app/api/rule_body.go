@@ -126,6 +126,7 @@ func checkAction(a *storage.RuleAction) error {
 		return rest.Missing("reply")
 	case len(given) > 1:
 		return rest.Invalid("reply", "must be the only action here: give each an item of its own")
+
 	case a.Resolve != nil && !*a.Resolve:
 		return rest.Invalid("resolve", "must be true")
 	case a.AddLabel != nil:
@@ -134,6 +135,7 @@ func checkAction(a *storage.RuleAction) error {
 		return checkLabelID("remove_label", *a.RemoveLabel)
 	case a.Assign != nil && !storage.ValidID("", *a.Assign):
 		return rest.Invalid("assign", "must be the id of a user")
+
 	case a.Note != nil:
 		return rest.Optional("note", a.Note, maxNote)
 	case a.HandOver != nil:
@@ -141,6 +143,7 @@ func checkAction(a *storage.RuleAction) error {
 	case a.Reply != nil:
 		return rest.Within("reply", checkReply(a.Reply))
 	}
+
 	return nil
 }
 

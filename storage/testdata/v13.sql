@@ -1,4 +1,4 @@
--- A database of schema 12 as it was released, with rows in every table.
+-- A database of schema 13 as it was released, with rows in every table.
 --
 -- Frozen: tests upgrade it and read it back.
 -- Its master key is "frozen databases share this key."
