@@ -5,8 +5,11 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +20,7 @@ import (
 	waMessage "github.com/piusalfred/whatsapp/message"
 	"github.com/piusalfred/whatsapp/phonenumber"
 	whttp "github.com/piusalfred/whatsapp/pkg/http"
+	"github.com/piusalfred/whatsapp/webhooks"
 
 	"confab/app/simulator"
 )
@@ -231,5 +235,68 @@ func TestAForeignClientReadsNumbers(t *testing.T) {
 		d.NoErr(err)
 		d.Equal(one.NameStatus, "APPROVED")
 		d.Equal(one.VerifiedName, "")
+	})
+}
+
+// Native webhooks are to a foreign receiver what the callbacks of the provider are.
+func TestAForeignReceiverAcceptsNativeWebhooks(t *testing.T) {
+	atBothDoors(t, func(t *testing.T, d door) {
+		if !d.isGateway {
+			return // app/simulator has that
+		}
+		seen := make(chan *webhooks.Notification, 10)
+		handler := webhooks.NotificationHandlerFunc(func(_ context.Context, n *webhooks.Notification) *webhooks.Response {
+			seen <- n
+			return &webhooks.Response{StatusCode: http.StatusOK}
+		})
+		conf := webhooks.ConfigReaderFunc(func(*http.Request) (*webhooks.Config, error) {
+			return &webhooks.Config{Token: "verify-me", Validate: true, AppSecret: appSecret}, nil
+		})
+		listener := webhooks.NewListener(handler, conf)
+		mux := http.NewServeMux()
+		mux.HandleFunc("GET /", listener.HandleSubscriptionVerification)
+		mux.HandleFunc("POST /", listener.HandleNotification)
+		server := httptest.NewServer(mux)
+		t.Cleanup(server.Close)
+		d.subscribeNative(server.URL, `"messages","message_template_status_update"`, "")
+
+		base, _ := d.clients(t.Context())
+		sent, err := base.SendText(t.Context(), waMessage.NewRequest(recipient, &waMessage.Text{Body: "x"}))
+		d.NoErr(err)
+
+		// Deliveries may overtake each other, and one may carry several changes.
+		var early []*webhooks.Value
+		next := func(isWanted func(*webhooks.Value) bool) *webhooks.Value {
+			for late := time.After(patience); !slices.ContainsFunc(early, isWanted); {
+				select {
+				case n := <-seen:
+					d.Equal(n.Object, "whatsapp_business_account")
+					for _, entry := range n.Entry {
+						for _, change := range entry.Changes {
+							early = append(early, change.Value)
+						}
+					}
+				case <-late:
+					t.Fatal("it did not come")
+				}
+			}
+			return early[slices.IndexFunc(early, isWanted)]
+		}
+
+		v := next(func(v *webhooks.Value) bool { return len(v.Statuses) > 0 })
+		d.Equal(v.Statuses[0].ID, sent.Messages[0].ID)
+
+		_, err = d.sim.Inbound(simulator.Inbound{From: recipient, Name: "Zoë", Text: "héllo / 😀"})
+		d.NoErr(err)
+		v = next(func(v *webhooks.Value) bool { return len(v.Messages) > 0 })
+		d.Equal(v.Messages[0].Text.Body, "héllo / 😀")
+		d.Equal(v.Contacts[0].Profile.Name, "Zoë")
+
+		_, err = d.sim.AddTemplate(d.number.WABAID, greetingTemplate)
+		d.NoErr(err)
+		d.exchange("POST", d.simURL+"/_sim/templates/hello/review", `{"status":"REJECTED","reason":"SCAM"}`)
+		v = next(func(v *webhooks.Value) bool { return v.Reason != nil })
+		d.Equal(*v.Reason, "SCAM")
+		d.True(v.MessageTemplateID > 0) // a number
 	})
 }

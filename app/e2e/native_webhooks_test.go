@@ -233,12 +233,14 @@ func TestNativeEnvelopesAreNarrowed(t *testing.T) {
 				}
 			}
 			is.NoErr(json.Unmarshal(all.next().body, &e))
-			for _, status := range e.Entry[0].Changes[0].Value.Statuses {
-				if status["id"] != id {
-					continue
+			for _, change := range e.Entry[0].Changes { // one callback may carry several statuses
+				for _, status := range change.Value.Statuses {
+					if status["id"] != id {
+						continue
+					}
+					is.Equal(status["biz_opaque_callback_data"], send.tag)
+					isRead = isRead || status["status"] == "read"
 				}
-				is.Equal(status["biz_opaque_callback_data"], send.tag)
-				isRead = isRead || status["status"] == "read"
 			}
 		}
 	}
