@@ -3,8 +3,10 @@ package storage_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -103,6 +105,29 @@ func TestACopyThatIsBrokenOffSaysSo(t *testing.T) {
 	text, err := os.ReadFile(target)
 	is.NoErr(err)
 	is.Equal(string(text), "something else")
+}
+
+// Restoring a backup would refuse a word that the schema has and the check does not.
+func TestEveryWordOfTheSchemaIsSound(t *testing.T) {
+	is := is.New(t)
+	schema, err := os.ReadFile("../schema.sql")
+	is.NoErr(err)
+	o := newFile(t)
+	db := open(t, o)
+	newThread(t, db, "100200", "+15550001111").add(t, db)
+
+	for table, columns := range map[string][]string{"messages": {"direction", "status", "source", "media_status"}, "conversations": {"status"}} {
+		_, rows, _ := strings.Cut(string(schema), "CREATE TABLE "+table+" (")
+		for _, column := range columns {
+			comment := regexp.MustCompile(`\n    ` + column + ` .*-- ([a-z, ]+)\n`).FindStringSubmatch(rows)
+			words := strings.Split(comment[1], ", ")
+			is.True(len(words) > 1)
+			for _, word := range words {
+				alter(t, o.Path, fmt.Sprintf("UPDATE %s SET %s = '%s'", table, column, word))
+				is.NoErr(storage.CheckDatabase(o.Path, o.MasterKey))
+			}
+		}
+	}
 }
 
 // A backup may be older than the program.

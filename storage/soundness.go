@@ -27,7 +27,7 @@ var unsoundRows = []struct {
 		SELECT count(*) FROM messages
 		WHERE direction NOT IN ('inbound', 'outbound')
 			OR status NOT IN ('queued', 'pending', 'sent', 'delivered', 'read', 'failed')
-			OR source NOT IN ('api', 'app', 'console', 'broadcast')
+			OR source NOT IN ('api', 'app', 'console', 'broadcast', 'rule', 'gateway')
 			OR coalesce(media_status, 'ready') NOT IN ('fetching', 'ready', 'failed')
 			OR is_revoked NOT IN (0, 1)`, 1},
 	{"messages whose content is not JSON", `
