@@ -44,7 +44,7 @@ var allowed = map[string][]string{
 	"app/pages":             {"app/bodies", "app/limit", "app/pages/guides", "app/pages/reference", "app/theme", "jobs/language", "jobs/provider", "storage"},
 	"app/pages/guides":      {},
 	"app/pages/reference":   {"app/pages/guides", "app/theme"},
-	"app/tools/bundle":      {"app/theme"},
+	"app/tools/bundle":      {"app/theme", "jobs/language"},
 	"app/tools/release":     {},
 	"app/tools/rig":         {"jobs/webhook"},
 	"app/tools/rig/rigtest": {"app/cli", "app/tools/rig", "storage", "storage/storagetest"},

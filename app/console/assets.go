@@ -2,6 +2,7 @@ package console
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"embed"
 	"io"
@@ -14,6 +15,8 @@ import (
 	"sync"
 
 	"github.com/andybalholm/brotli"
+
+	"confab/jobs/language"
 )
 
 // The files of the console are plain modules, style sheets and icons. Browsers get bundles of
@@ -50,8 +53,8 @@ type asset struct {
 // assets are all files, by their own names and by those under which they are served.
 type assets struct {
 	byName, byServed map[string]*asset
-	chunks           []string // served names of scripts that several others import
-	sources          fs.FS    // what the source maps name; nil if there are none
+	chunks           map[string][]string // served names of scripts that several others import, by their language
+	sources          fs.FS               // what the source maps name; nil if there are none
 }
 
 // All consoles of a process have the same.
@@ -61,12 +64,16 @@ var (
 	phoneAssets   = sync.OnceValue(func() *assets { return readAssets("built/phone", false) })
 )
 
-// hash is the part of a served name that changes with the content.
-var hash = regexp.MustCompile(`-[A-Z0-9]{8}(\.\w+)$`)
+var (
+	// hash is the part of a served name that changes with the content.
+	hash = regexp.MustCompile(`-[A-Z0-9]{8}(\.\w+)$`)
+	// chunk is the name of a chunk without it. English ones have no language.
+	chunk = regexp.MustCompile(`^chunk(?:\.([\w-]+))?\.js$`)
+)
 
 // readAssets reads the files of a directory, in the order of their names.
 func readAssets(dir string, withMaps bool) *assets {
-	all := &assets{byName: make(map[string]*asset), byServed: make(map[string]*asset)}
+	all := &assets{byName: make(map[string]*asset), byServed: make(map[string]*asset), chunks: make(map[string][]string)}
 	if withMaps {
 		all.sources = mustSub(sourceFiles, "assets")
 	}
@@ -111,9 +118,11 @@ func (all *assets) add(served string, compressed []byte) {
 	a.gzipped = sync.OnceValue(func() []byte { return gzipOf(a.content()) })
 
 	all.byServed[served] = a
-	if strings.HasPrefix(served, "chunk-") && path.Ext(served) == ".js" {
-		all.chunks = append(all.chunks, served)
-	} else if name := hash.ReplaceAllString(served, "$1"); name != served {
+	name := hash.ReplaceAllString(served, "$1")
+	if found := chunk.FindStringSubmatch(name); found != nil {
+		spoken := cmp.Or(found[1], language.English)
+		all.chunks[spoken] = append(all.chunks[spoken], served)
+	} else if name != served {
 		all.byName[name] = a
 	}
 }
@@ -141,6 +150,19 @@ func (all *assets) name(file string) string {
 		return a.served
 	}
 	return ""
+}
+
+// script is the name under which a script is served in a language, or in English if there is no other.
+func (all *assets) script(name, spoken string) string {
+	return cmp.Or(all.name(name+"."+spoken+".js"), all.name(name+".js"))
+}
+
+// chunksOf are the served names of what the scripts in a language import.
+func (all *assets) chunksOf(spoken string) []string {
+	if own, ok := all.chunks[spoken]; ok {
+		return own
+	}
+	return all.chunks[language.English]
 }
 
 // serve serves a file. Its name contains a hash of its content, so browsers may keep it

@@ -66,7 +66,7 @@ func (p page) Asset(name string) string { return p.Root + "assets/" + p.assets.n
 
 // Script is the URL of a script in the page's language, seen from the page.
 func (p page) Script(name string) string {
-	return p.Root + "assets/" + cmp.Or(p.assets.name(name+"."+p.Language+".js"), p.assets.name(name+".js"))
+	return p.Root + "assets/" + p.assets.script(name, p.Language)
 }
 
 // WithPasskeys is the page with the form that signs in with a passkey, if there is one.
@@ -77,7 +77,7 @@ func (p page) WithPasskeys(form *passkeyForm) page {
 
 // Chunks are the URLs of what the script imports: named in the page, they are loaded with it.
 func (p page) Chunks() (urls []string) {
-	for _, served := range p.assets.chunks {
+	for _, served := range p.assets.chunksOf(p.Language) {
 		urls = append(urls, p.Root+"assets/"+served)
 	}
 	return urls

@@ -15,29 +15,19 @@ const rules = new Intl.PluralRules(language);
  */
 export const plural = (n, forms) => forms[rules.select(n)] ?? forms.other;
 
-/** How times are written. @type {Record<string, any>} */
-const styles = {
-  exact: { dateStyle: "full", timeStyle: "long" },
-  clock: { hour: "numeric", minute: "2-digit" },
-  day: { day: "numeric", month: "short" },
-  dayAndYear: { day: "numeric", month: "short", year: "numeric" },
-  ago: { numeric: "auto", style: "short" },
-  weekday: { weekday: "short" },
-  longDay: { weekday: "long", day: "numeric", month: "long" },
-};
 /** dates writes times in some way. @param {Intl.DateTimeFormatOptions} style */
 export const dates = (style) => new Intl.DateTimeFormat(locale, style);
-export const exact = dates(styles.exact);
-export const clock = dates(styles.clock);
-export const day = dates(styles.day);
-const dayAndYear = dates(styles.dayAndYear);
-const ago = new Intl.RelativeTimeFormat(locale, styles.ago);
+export const exact = dates({ dateStyle: "full", timeStyle: "long" });
+export const clock = dates({ hour: "numeric", minute: "2-digit" });
+export const day = dates({ day: "numeric", month: "short" });
+const dayAndYear = dates({ day: "numeric", month: "short", year: "numeric" });
+const ago = new Intl.RelativeTimeFormat(locale, { numeric: "auto", style: "short" });
 const commas = new Intl.ListFormat(locale, { type: "unit" });
 const ands = new Intl.ListFormat(locale, { type: "conjunction" });
 const tenths = new Intl.NumberFormat(locale, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 const plain = new Intl.NumberFormat(locale);
-const weekday = dates(styles.weekday);
-const longDay = dates(styles.longDay);
+const weekday = dates({ weekday: "short" });
+const longDay = dates({ weekday: "long", day: "numeric", month: "long" });
 const narrow = (/** @type {string} */ unit) => new Intl.NumberFormat(locale, { style: "unit", unit, unitDisplay: "narrow" });
 const minutes = narrow("minute");
 const hours = narrow("hour");

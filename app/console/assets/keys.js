@@ -28,6 +28,13 @@ export function bind(group, added) {
   onDispose(() => shortcuts.update((all) => all.filter((one) => !own.includes(one))));
 }
 
+/**
+ * along is where an arrow key leads in a row of things: 1 to the next, -1 to the one before. The next
+ * is on the left in a page that is read from there. Other keys lead nowhere, which is 0.
+ * @param {KeyboardEvent} event
+ */
+export const along = ({ key }) => ({ ArrowRight: 1, ArrowLeft: -1 }[key] ?? 0) * (document.dir === "rtl" ? -1 : 1);
+
 /** listen begins to handle keys. */
 export function listen() {
   let done = "";

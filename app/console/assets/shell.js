@@ -13,6 +13,7 @@ import { countUnsent, forgetWords } from "./screens/inbox/drafts.js";
 import {
   chosenNumber, counts, leaving, me, number, numbers, numbersKnown, root, screens, theme, unread,
 } from "./session.js";
+import { row as rowText } from "texts/inbox.js";
 import { shell as text } from "texts/shell.js";
 
 /** The keys after g that lead to a screen. */
@@ -71,8 +72,9 @@ export function startNavigation() {
 /** @param {HTMLAnchorElement | undefined} inbox */
 function showUnread(inbox) {
   if (!inbox) return;
-  const shown = () => unread() > 0 && [count(unread()), el("span.unseen", null, text.unread)];
-  inbox.append(el("b.count", { id: "unread", "aria-hidden": "true", hidden: () => unread() === 0 }, shown));
+  inbox.append(
+    el("b.count", { "aria-hidden": "true", hidden: () => unread() === 0 }, () => count(unread())),
+    el("span.unseen", { id: "unread", "aria-hidden": "true" }, () => unread() > 0 && rowText.unread(unread())));
   inbox.setAttribute("aria-describedby", "unread");
   // The icon of the installed console, where the system has badges.
   effect(() => void /** @type {any} */ (navigator).setAppBadge?.(unread()).catch(() => {}));

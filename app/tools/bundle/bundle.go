@@ -10,20 +10,27 @@ import (
 
 	"github.com/andybalholm/brotli"
 	"github.com/evanw/esbuild/pkg/api"
+
+	"confab/jobs/language"
 )
 
 // namespace is that of the modules in the bundler.
 const namespace = "console"
 
 // bundle bundles entries and all that they import. Modules that several entries need, or that are
-// imported later, are files of their own. Every name has a hash of the content. Scripts have
-// source maps, which name the modules by their paths. Imports of texts are those of a language.
-func bundle(trees []fs.FS, language string, entries ...string) (map[string][]byte, error) {
+// imported later, are files of their own. Every name has a hash of the content. Imports of texts
+// are those of a language, whose name scripts have in theirs. English ones have none, and have
+// source maps, which name the modules by their paths.
+func bundle(trees []fs.FS, spoken string, entries ...string) (map[string][]byte, error) {
+	scriptNames, maps := "[name]."+spoken+"-[hash]", api.SourceMapNone
+	if spoken == language.English {
+		scriptNames, maps = "[name]-[hash]", api.SourceMapExternal
+	}
 	built := api.Build(api.BuildOptions{
 		EntryPoints: entries,
 		Outdir:      "/",
-		EntryNames:  "[name]-[hash]",
-		ChunkNames:  "[name]-[hash]",
+		EntryNames:  scriptNames,
+		ChunkNames:  scriptNames,
 		AssetNames:  "[name]-[hash]",
 
 		Bundle:            true,
@@ -34,10 +41,10 @@ func bundle(trees []fs.FS, language string, entries ...string) (map[string][]byt
 		MinifyWhitespace:  true,
 		MinifyIdentifiers: true,
 		MinifySyntax:      true,
-		Sourcemap:         api.SourceMapExternal,
+		Sourcemap:         maps,
 		SourcesContent:    api.SourcesContentExclude,
 
-		Plugins: []api.Plugin{readFrom(trees, language)},
+		Plugins: []api.Plugin{readFrom(trees, spoken)},
 	})
 	if faults := append(built.Errors, built.Warnings...); len(faults) > 0 {
 		return nil, errors.New(strings.Join(api.FormatMessages(faults, api.FormatMessagesOptions{}), "\n"))
@@ -73,10 +80,10 @@ func loaderOf(name string) api.Loader {
 
 // readFrom lets the bundler read from file systems, the first of which that has a file wins, and
 // the texts of a language.
-func readFrom(trees []fs.FS, language string) api.Plugin {
+func readFrom(trees []fs.FS, spoken string) api.Plugin {
 	resolve := func(a api.OnResolveArgs) (api.OnResolveResult, error) {
 		if name, isText := strings.CutPrefix(a.Path, "texts/"); isText {
-			return api.OnResolveResult{Path: path.Join("texts", language, name), Namespace: namespace}, nil
+			return api.OnResolveResult{Path: path.Join("texts", spoken, name), Namespace: namespace}, nil
 		}
 		return api.OnResolveResult{Path: path.Join(path.Dir(a.Importer), a.Path), Namespace: namespace}, nil
 	}

@@ -10,14 +10,17 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 
 	"confab/app/theme"
+	"confab/jobs/language"
 )
 
 // scripts are those of the pages by the directories of their files: the console, with the page of
-// signing in and what makes an app of it, and the phone of a simulator that runs alone.
+// signing in and what makes an app of it, and the phone of a simulator that runs alone. Only the
+// first of each has texts.
 var scripts = map[string][]string{"console": {"app.js", "passkey.js", "sw.js", "icon-192.png", "icon-512.png"}, "phone": {"solo.js"}}
 
 // entries are what every page is made of, besides its script.
@@ -52,17 +55,24 @@ func write(sources, target string) error {
 	return nil
 }
 
-// build makes the files of all pages, by their paths.
+// build makes the files of all pages in all languages, by their paths.
 func build(sources fs.FS) (map[string][]byte, error) {
 	all := make(map[string][]byte)
-	for page, own := range scripts {
-		files, err := bundle([]fs.FS{sources, theme.Files}, "en", slices.Concat(own, entries)...)
-		if err != nil {
-			return nil, err
-		}
-		for name, content := range files {
-			if page == "console" || filepath.Ext(name) != ".map" { // only a sandbox's console shows its sources
-				all[page+"/"+name+".br"] = compress(content)
+	for _, spoken := range language.All() {
+		for page, own := range scripts {
+			needed := own[:1]
+			if spoken == language.English {
+				needed = slices.Concat(own, entries)
+			}
+			files, err := bundle([]fs.FS{sources, theme.Files}, spoken, needed...)
+			if err != nil {
+				return nil, err
+			}
+
+			for name, content := range files {
+				if page == "console" || path.Ext(name) != ".map" { // only a sandbox's console shows its sources
+					all[page+"/"+name+".br"] = compress(content)
+				}
 			}
 		}
 	}

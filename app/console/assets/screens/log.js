@@ -1,5 +1,6 @@
 /** Log: calls of the API, jobs of the queue, and who changed what; and one call with all that is known of it. */
 import { computed, el, untracked } from "../dom.js";
+import { along } from "../keys.js";
 import { heading } from "../parts/basics.js";
 import { link, navigate, path, query } from "../router.js";
 import { audit } from "./log/audit.js";
@@ -48,7 +49,7 @@ function fromOldAddress() {
 
 /** move goes to the tab beside with the arrow keys. @param {KeyboardEvent} event */
 function move(event) {
-  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+  const step = along(event);
   const all = [.../** @type {HTMLElement} */ (event.currentTarget).querySelectorAll("a")];
   const at = all.indexOf(/** @type {HTMLAnchorElement} */ (document.activeElement));
   if (!step || at < 0) return;

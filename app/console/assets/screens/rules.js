@@ -20,6 +20,9 @@ const readyMade = [
   { name: close, on: "conversation_idle", if: { idle_minutes: 14 * 24 * 60 }, then: [{ resolve: true }] },
 ];
 
+/** doing is when a rule runs and what it does, but for its name and its words, which may be changed. @param {any} rule */
+const doing = (rule) => JSON.stringify([rule.on, rule.if, rule.then.map((/** @type {any} */ action) => Object.keys(action))]);
+
 /** @type {import("../router.js").Build} */
 export default function rules({ params }) {
   return params.id ? ruleEditor(params.id) : allRules();
@@ -34,7 +37,7 @@ function allRules() {
   const moves = { count: 0 }; // that are not stored yet, during which the list stays as it is here
   const known = resource(readNamed, ["label", "user", "quick_reply"]);
   const sentence = (/** @type {any} */ rule) => sentenceOf(rule, known.data() ?? { labels: [], people: [], replies: [] });
-  const missing = () => readyMade.filter((one) => !all.data()?.some((/** @type {any} */ rule) => rule.name === one.name));
+  const missing = () => readyMade.filter((one) => !all.data()?.some((/** @type {any} */ rule) => doing(rule) === doing(one)));
 
   const add = () => button(text.newOne, { icon: "plus", look: "primary", run: () => navigate("rules/new") });
   const body = el("div.page", null,

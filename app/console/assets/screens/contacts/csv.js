@@ -60,8 +60,16 @@ export async function readHead(file) {
 export const renamed = (file, { separator, end }, names) =>
   new File([writeLine(names, separator), file.slice(end)], file.name, { type: "text/csv" });
 
+/** What columns with phone numbers are called in the languages of the console. */
+const phoneColumns = [
+  /^(?=.)(to|(phone|mobile|cell|tele?|whatsapp)?[ _-]?(phone|number)?)$/i,
+  /^((n[uú]mero )?(de )?)(tel[eé]fono|telefone|celular|m[oó]vil|whatsapp)$|^n[uú]mero$/i,
+  /^((nomor|no\.?) )?(telepon|telp|hp|ponsel|wa|whatsapp)$|^nomor$/i,
+  /^(رقم )?(ال)?(هاتف|جوال|موبايل|واتساب)$|^(ال)?رقم$/,
+];
+
 /** isPhoneColumn reports whether a column is called as one with phone numbers is. @param {string} name */
-export const isPhoneColumn = (name) => /^(?=.)(to|(phone|mobile|cell|tele?|whatsapp)?[ _-]?(phone|number)?)$/i.test(name.trim());
+export const isPhoneColumn = (name) => phoneColumns.some((one) => one.test(name.trim()));
 
 /**
  * writeLine is a record as a line.

@@ -1,5 +1,6 @@
 /** The emoji picker: emoji in groups, and a search by the words that people have for them. */
 import { computed, el, signal } from "../../dom.js";
+import { along } from "../../keys.js";
 import { foldWords } from "../../parts/marked.js";
 import { popover } from "../../parts/popover.js";
 import { emoji as text, groups } from "texts/emoji.js";
@@ -72,9 +73,8 @@ function move(event) {
     return row.filter((one) => one.getBoundingClientRect().y === top)
       .reduce((near, one) => (Math.abs(one.getBoundingClientRect().x - x) < Math.abs(near.getBoundingClientRect().x - x) ? one : near), row[0]);
   };
-  const to = {
-    ArrowRight: () => buttons[at + 1],
-    ArrowLeft: () => buttons[at - 1],
+  const by = along(event);
+  const to = by ? () => buttons[at + by] : {
     ArrowDown: () => inRow(buttons.slice(at).filter((one) => one.getBoundingClientRect().y > y)),
     ArrowUp: () => inRow(buttons.slice(0, at).reverse().filter((one) => one.getBoundingClientRect().y < y)) ?? box.querySelector("input"),
   }[event.key];

@@ -1,6 +1,7 @@
 /** The left pane: tabs, filter, search, and the list of conversations. */
 import { computed, effect, el, flush, list, signal, when } from "../../dom.js";
 import { count } from "../../format.js";
+import { along } from "../../keys.js";
 import { button, copyable, icon } from "../../parts/basics.js";
 import { searchbox } from "../../parts/lists.js";
 import { menu } from "../../parts/menu.js";
@@ -95,7 +96,7 @@ function tabList(chosen, saved) {
   };
   const ids = () => [...names.map(([id]) => id), ...shownViews().map((one) => one.id)];
   const move = (/** @type {KeyboardEvent} */ event) => {
-    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    const by = along(event);
     if (!by) return;
     event.preventDefault();
     const all = ids();

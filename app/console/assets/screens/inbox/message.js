@@ -2,7 +2,7 @@
 import { computed, el, untracked } from "../../dom.js";
 import { remove } from "../../api.js";
 import { clockOf, dayOf, priceOf, stamp } from "../../format.js";
-import { button, icon } from "../../parts/basics.js";
+import { button, icon, wordOf } from "../../parts/basics.js";
 import { menu } from "../../parts/menu.js";
 import { toastError } from "../../parts/notices.js";
 import { link } from "../../router.js";
@@ -43,9 +43,10 @@ export const timeOf = (m) => (stateOf(m) === "scheduled" ? m.scheduled_at : m.cr
  */
 export function tick(m) {
   const state = stateOf(m);
-  return el("span.tick." + state, { title: m.pricing ? `${state} · ${priceOf(m.pricing)}` : state },
+  const word = wordOf(state);
+  return el("span.tick." + state, { title: m.pricing ? `${word} · ${priceOf(m.pricing)}` : word },
     icon(ticks[/** @type {"sent"} */ (state)] ?? "clock"),
-    el("span.unseen", null, state),
+    el("span.unseen", null, word),
   );
 }
 

@@ -2,6 +2,7 @@
 import { computed, effect, el, onDispose, signal } from "../../dom.js";
 import { page } from "../../api.js";
 import { clockOf, dayOf, stamp } from "../../format.js";
+import { along } from "../../keys.js";
 import { button, icon } from "../../parts/basics.js";
 import { dialog } from "../../parts/dialog.js";
 import { hosted, sourceOf } from "../../parts/library.js";
@@ -96,10 +97,8 @@ function viewer(first, conversation) {
   });
 
   const press = (/** @type {KeyboardEvent} */ event) => {
-    const isZoomed = zoom.peek() > 0; // arrows then move the picture
-    const run = {
-      ArrowLeft: !isZoomed && (() => go(-1)),
-      ArrowRight: !isZoomed && (() => go(1)),
+    const by = zoom.peek() > 0 ? 0 : along(event); // arrows move a picture that is magnified
+    const run = by ? () => go(by) : {
       "+": () => magnify(zoom.peek() + 1),
       "-": () => magnify(zoom.peek() - 1),
     }[event.key];

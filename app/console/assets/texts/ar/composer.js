@@ -51,7 +51,6 @@ export const noteForm = {
   add: "إضافة ملاحظة",
   mention: "الإشارة إلى عضو",
   people: "الأعضاء",
-  none: "لا توجد نتائج",
   hint: "الملاحظات لا يراها إلا فريقك.",
   tooLong: over,
 };

@@ -58,7 +58,6 @@ export const jump = {
 export const shell = {
   goTo: "الانتقال إلى",
   everywhere: "في كل مكان",
-  unread: " غير مقروءة",
   number: "الرقم",
   account: "الحساب",
   profile: "الملف الشخصي",

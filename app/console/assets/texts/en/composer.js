@@ -39,7 +39,6 @@ export const noteForm = {
   add: "Add note",
   mention: "Mention someone",
   people: "People",
-  none: "No match",
   hint: "Only your team sees notes.",
   tooLong: (/** @type {number} */ n) => plural(n, { one: `${count(n)} character over the limit`, other: `${count(n)} characters over the limit` }),
 };

@@ -58,7 +58,6 @@ export const jump = {
 export const shell = {
   goTo: "Go to",
   everywhere: "Everywhere",
-  unread: " unread",
   number: "Number",
   account: "Account",
   profile: "Profile",

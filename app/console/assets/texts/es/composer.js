@@ -42,7 +42,6 @@ export const noteForm = {
   add: "Agregar nota",
   mention: "Mencionar a alguien",
   people: "Personas",
-  none: "Sin resultados",
   hint: "Solo tu equipo ve las notas.",
   tooLong: (/** @type {number} */ n) =>
     plural(n, { one: `${count(n)} carácter por encima del límite`, other: `${count(n)} caracteres por encima del límite` }),

@@ -60,7 +60,6 @@ export const jump = {
 export const shell = {
   goTo: "Ir a",
   everywhere: "En cualquier pantalla",
-  unread: " sin leer",
   number: "Número",
   account: "Cuenta",
   profile: "Perfil",

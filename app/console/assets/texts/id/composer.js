@@ -41,7 +41,6 @@ export const noteForm = {
   add: "Tambah catatan",
   mention: "Sebut seseorang",
   people: "Anggota",
-  none: "Tidak ada yang cocok",
   hint: "Catatan hanya terlihat oleh tim Anda.",
   tooLong: (/** @type {number} */ n) => plural(n, { other: `Kelebihan ${count(n)} karakter` }),
 };

@@ -58,7 +58,6 @@ export const jump = {
 export const shell = {
   goTo: "Buka halaman",
   everywhere: "Di semua halaman",
-  unread: " belum dibaca",
   number: "Nomor",
   account: "Akun",
   profile: "Profil",

@@ -42,7 +42,6 @@ export const noteForm = {
   add: "Adicionar nota",
   mention: "Mencionar alguém",
   people: "Pessoas",
-  none: "Ninguém encontrado",
   hint: "Só a equipe vê as notas.",
   tooLong: (/** @type {number} */ n) =>
     plural(n, { one: `${count(n)} caractere acima do limite`, other: `${count(n)} caracteres acima do limite` }),

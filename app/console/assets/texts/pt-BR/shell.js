@@ -60,7 +60,6 @@ export const jump = {
 export const shell = {
   goTo: "Ir para",
   everywhere: "Em qualquer tela",
-  unread: " não lidas",
   number: "Número",
   account: "Conta",
   profile: "Perfil",
