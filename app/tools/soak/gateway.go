@@ -119,17 +119,18 @@ func (o *tenant) pass(s gatewaySend) (a gatewayAnswer, err error) {
 		Method: "POST", Path: "/" + o.number + "/messages", Body: s.body, IdempotencyKey: s.tag, ContentType: "application/json",
 	}
 
+	last := ""
 	for ; ; time.Sleep(20 * time.Millisecond) {
 		status, text, err := graph.Do(ctx, request)
-		a = gatewayAnswer{status: status}
+		if ctx.Err() != nil {
+			return a, fmt.Errorf("message %q was never answered by the gateway, which said %s: %w", s.tag, last, err)
+		}
+
+		a, last = gatewayAnswer{status: status}, fmt.Sprintf("%d %.200q %v", status, text, err)
 		if err == nil {
 			err = json.Unmarshal(text, &a)
 		}
-
-		switch {
-		case ctx.Err() != nil:
-			return a, fmt.Errorf("a message was never answered by the gateway: %d %.200q: %w", status, text, err)
-		case err == nil && a.kind() != answeredNotReady:
+		if err == nil && a.kind() != answeredNotReady {
 			return a, nil
 		}
 	}

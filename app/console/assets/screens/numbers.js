@@ -75,7 +75,7 @@ function numberTable(rows) {
       (one) => (one().phone_number_id
         ? el("a", { href: link("numbers/" + one().phone_number_id), dir: "auto" }, () => one().called)
         : el("span", { dir: "auto" }, () => one().called)),
-      (one) => () => one().phone_number ?? "",
+      (one) => el("span", null, () => one().phone_number ?? ""),
       (one) => () => stateChip(one()),
       (one) => date(one().created_at),
     ],
