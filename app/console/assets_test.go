@@ -19,6 +19,7 @@ import (
 	"github.com/andybalholm/brotli"
 	"github.com/matryer/is"
 
+	"confab/app/api/rest"
 	"confab/app/theme"
 	"confab/jobs/language"
 )
@@ -141,6 +142,21 @@ func TestEveryIconThatIsNamedIsDrawn(t *testing.T) {
 	for _, s := range screens {
 		if !s.hidden && !drawn[s.Path] {
 			t.Errorf("there is no icon %q", s.Path)
+		}
+	}
+}
+
+// The log is narrowed to errors that the API has.
+func TestEveryErrorThatTheLogOffersExists(t *testing.T) {
+	_, list, _ := strings.Cut(allSources(t)["screens/log/calls.js"], "const codes = [")
+	list, _, _ = strings.Cut(list, "];")
+	found := regexp.MustCompile(`"(\w+)"`).FindAllStringSubmatch(list, -1)
+	if len(found) < 20 {
+		t.Fatal("there are only", len(found))
+	}
+	for _, one := range found {
+		if _, ok := rest.Codes[one[1]]; !ok {
+			t.Errorf("the API has no error %q", one[1])
 		}
 	}
 }

@@ -12,10 +12,11 @@ const statuses = ["400", "401", "402", "403", "404", "409", "422", "429", "503"]
 
 /** Those that programs meet. An address may name any other. */
 const codes = [
-  "account_not_connected", "contact_opted_out", "customer_not_active", "expired_api_key", "feature_not_entitled", "idempotency_key_reuse",
-  "internal_error", "invalid_api_key", "invalid_cursor", "invalid_field_value", "invalid_json", "invalid_phone_number", "missing_api_key",
-  "missing_required_field", "organization_suspended", "quota_exceeded", "rate_limit_exceeded", "request_too_large", "resource_not_found",
-  "revoked_api_key", "service_unavailable",
+  "account_restricted", "consent_required", "conversation_changed", "conversation_held", "customer_suspended", "expired_api_key",
+  "feature_not_entitled", "idempotency_key_reuse", "internal_error", "invalid_api_key", "invalid_cursor", "invalid_field_value",
+  "invalid_json", "invalid_phone_number", "marketing_opted_out", "media_not_found", "missing_api_key", "missing_required_field",
+  "organization_suspended", "permission_denied", "quota_exceeded", "rate_limit_exceeded", "request_too_large",
+  "resource_not_found", "revoked_api_key", "service_unavailable", "subscription_inactive", "whatsapp_number_not_verified",
 ];
 
 /** @param {number} status */
