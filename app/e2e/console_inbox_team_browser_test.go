@@ -40,8 +40,16 @@ func TestTheTeamLeavesNotesAndPutsOffWhatCanWait(t *testing.T) {
 	c.Click("button", "Add note")
 	c.Find("article", "Note by You")
 	c.is.Equal(storagetest.Select[string](t, s.app.Config.DataDir, `SELECT u.name FROM unread_mentions m JOIN users u ON u.id = m.user_id`), []string{"Bea Stone"})
-	c.Click("tab", "Reply")
+
+	// What is meant for the person does not end up in a note.
+	c.Click("button", "Reply")
+	c.Find("button", "Cancel reply")
 	c.Find("button", "Send")
+	c.Click("tab", "Note")
+	c.Press(kb.Escape)
+	c.Press("r")
+	c.Find("textbox", "Message")
+	c.Click("button", "Cancel reply")
 	said := s.exchange("GET", s.app.URL()+"/v1/"+number+"/messages?conversation_id="+ana, "")
 	c.is.Equal(strings.Count(string(said), `"object":"message"`), 1) // nothing was sent
 	c.shoot("inbox-note")
@@ -83,6 +91,31 @@ func TestTheTeamLeavesNotesAndPutsOffWhatCanWait(t *testing.T) {
 	c.Click("menuitem", "Delete view")
 	c.confirm("Delete view")
 	c.Gone("tab", "Hurry")
+	c.fits()
+	c.calm()
+}
+
+// Who holds a conversation is shown where a bot did. A person takes it over, and hands it to another.
+func TestABotsConversationIsTakenOverAndHandedOn(t *testing.T) {
+	parallelBrowser(t)
+	s := newStage(t)
+	number := s.connect()
+	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("Are you a person?"))
+	s.keyWith(storage.Key{Agent: new("Night desk")})
+	ada, _ := s.invitePerson("ada@example.com", storage.RoleAgent)
+	s.call("POST", s.app.URL()+"/v1/"+number+"/conversations/"+ana+"/hand_over", `{"to":{"type":"agent","id":"Night desk"}}`)
+	c := s.console(t, storage.RoleAgent)
+	c.openConversation("Ana Ruiz")
+	c.shows("Held by bot Night desk")
+	c.Click("button", "Take over")
+	c.shows("Held by you")
+	c.Gone("button", "Take over")
+
+	c.Click("button", "Hand over")
+	c.Click("option", ada.Name)
+	c.shows("Held by " + ada.Name)
+	c.shows("Handed over to " + ada.Name + " by Mira Kovač")
+	c.shoot("inbox-held")
 	c.fits()
 	c.calm()
 }

@@ -8,6 +8,7 @@ import { empty, failed, resource } from "../parts/states.js";
 import { link, navigate, path, query, setQuery } from "../router.js";
 import { chosenNumber, goesOn, me, number, numbers, numbersKnown } from "../session.js";
 import { openAssign } from "./inbox/assign.js";
+import { writeReply } from "./inbox/composer.js";
 import { conversations, keep, nameOf, tabs } from "./inbox/conversations.js";
 import { unsentIn } from "./inbox/drafts.js";
 import { backTo } from "./inbox/head.js";
@@ -310,7 +311,7 @@ function bindKeys({ current, conversation, resolve, reopen, markUnread, selected
     ["j", text.keys.next, () => move(1)],
     ["k", text.keys.previous, () => move(-1)],
     ["Enter", text.keys.open, () => document.activeElement instanceof HTMLElement && document.activeElement.click()],
-    ["r", text.keys.reply, () => focus(".composer :is(textarea, .button)")],
+    ["r", text.keys.reply, writeReply],
     ["x", text.keys.select, select],
     ["Escape", text.keys.clear, selected.clear],
     ["e", text.keys.resolve, withOpen(() => void resolve())],

@@ -130,9 +130,9 @@ export function attachments(number, conversation) {
         if (!node) return;
         node.dataset.drop = text.drop;
         const over = (/** @type {boolean} */ yes) => (/** @type {DragEvent} */ event) => {
-          if (ended || !may() || !event.dataTransfer?.types.includes("Files")) return;
-          event.preventDefault();
-          node.classList.toggle("dropping", yes);
+          if (ended || !event.dataTransfer?.types.includes("Files")) return;
+          event.preventDefault(); // or the browser would leave the page for the file
+          node.classList.toggle("dropping", yes && may());
         };
         const calls = { dragover: over(true), dragleave: over(false), drop: (/** @type {any} */ event) => {
           over(false)(event);

@@ -41,10 +41,10 @@ export function composer(at) {
     if (isOpen() && now() && left < 60_000) setTimeout(() => now.set(presentTime()), left);
   });
   const files = attachments(at.number, at.id);
-  const isWriting = computed(() => !at.refusal() && isOpen());
+  const isNote = signal(false);
+  const isWriting = computed(() => !at.refusal() && isOpen() && !isNote());
   files.listen(() => /** @type {HTMLElement} */ (root.closest(".thread")), isWriting);
   const kept = () => keptDraft(at.draft.value().text, files.all());
-  const isNote = signal(false);
   const reply = () => when(
     () => Boolean(at.refusal()),
     () => closed(
@@ -85,6 +85,12 @@ function modes(isNote) {
     all[Number(isNote())].focus();
   };
   return el("div.compose-modes", { role: "tablist", "aria-label": text.modes, onkeydown: move }, all);
+}
+
+/** writeReply goes to where a reply is written, also from a note: what is meant as the one must not become the other. */
+export function writeReply() {
+  document.getElementById("compose-reply")?.click();
+  /** @type {HTMLElement | null} */ (document.querySelector(".composer :is(textarea, .button)"))?.focus();
 }
 
 /** @param {string} words @param {import("./attachments.js").Attachment[]} files */

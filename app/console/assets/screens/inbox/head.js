@@ -62,7 +62,7 @@ function holder({ id, number, conversation, merge, people, personName }, hadBot)
   const over = button(text.handOver, {
     run: () => openAssign(over, {
       people,
-      assigned: held().type === "user" ? held().id : null,
+      assigned: () => (held().type === "user" ? held().id : null),
       choose: (person) => void give(person ? { type: "user", id: person } : { type: "none" }),
     }),
   });

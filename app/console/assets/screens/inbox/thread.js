@@ -10,7 +10,7 @@ import { step as stepFocus } from "../../parts/popover.js";
 import { query, setQuery } from "../../router.js";
 import { counts, me } from "../../session.js";
 import { changeLine, changes } from "./changes.js";
-import { composer } from "./composer.js";
+import { composer, writeReply } from "./composer.js";
 import { nameOf } from "./conversations.js";
 import { draftOf } from "./drafts.js";
 import { head } from "./head.js";
@@ -80,10 +80,13 @@ export function thread(at) {
     reactions: store.reactions,
     reply: (/** @type {any} */ m) => {
       draft.change({ replyTo: m.message_id });
-      queueMicrotask(() => /** @type {HTMLElement | null} */ (body.querySelector(".composer textarea"))?.focus());
+      writeReply();
     },
     canEdit: draft.canEdit,
-    edit: draft.edit,
+    edit: (/** @type {any} */ entry) => {
+      draft.edit(entry);
+      writeReply();
+    },
     react: (/** @type {any} */ m, /** @type {HTMLElement} */ opener) => react(
       m,
       opener,
