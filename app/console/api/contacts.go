@@ -29,6 +29,9 @@ const (
 	consentByRecord  = "record"  // the team or a program recorded it
 )
 
+// historyStopped is that somebody takes no more marketing.
+const historyStopped = "marketing_stopped"
+
 // historyView is what happened with a contact.
 type historyView struct {
 	Object    string        `json:"object"`
@@ -56,10 +59,14 @@ type historyItem struct {
 	From   string       `json:"from,omitempty"` // an earlier number
 	To     string       `json:"to,omitempty"`
 	Fields []string     `json:"fields,omitempty"` // that were changed
+	Text   string       `json:"text,omitempty"`   // of a note, or its beginning
 }
 
-// mostHistory bounds each kind of what happened.
-const mostHistory = 50
+// mostHistory bounds each kind of what happened, and mostOfNote the characters of a note.
+const (
+	mostHistory = 50
+	mostOfNote  = 200
+)
 
 // getContactHistory handles GET /console/api/contacts/:id/history.
 func (s *Server) getContactHistory(r *rest.Request) (rest.Reply, error) {
@@ -90,15 +97,20 @@ func readHistory(rx *storage.Rx, org storage.Organization, c storage.Contact) (v
 	if conversation.ID != "" {
 		v.add(historyItem{Type: "conversation", At: conversation.CreatedAt, ID: conversation.ID, Status: conversation.Status})
 	}
-	if writing.RefusedAt != 0 {
-		v.add(historyItem{Type: "marketing_stopped", At: writing.RefusedAt})
-	}
-
 	if err := v.addBroadcasts(rx, c); err != nil {
+		return v, err
+	}
+	if err := v.addNotes(rx, conversation.ID); err != nil {
 		return v, err
 	}
 	if err := v.addEvents(rx, org, c, conversation.ID); err != nil {
 		return v, err
+	}
+
+	// Events are not kept for ever.
+	isStop := func(item historyItem) bool { return item.Type == historyStopped }
+	if writing.RefusedAt != 0 && !slices.ContainsFunc(v.Items, isStop) {
+		v.add(historyItem{Type: historyStopped, At: writing.RefusedAt})
 	}
 	slices.SortStableFunc(v.Items, func(a, b historyItem) int { return cmp.Compare(b.At, a.At) })
 	return v, nil
@@ -142,6 +154,18 @@ func (v *historyView) addBroadcasts(rx *storage.Rx, c storage.Contact) error {
 	return err
 }
 
+func (v *historyView) addNotes(rx *storage.Rx, conversation string) error {
+	all, _, err := rx.Notes(conversation, storage.NoteFilter{}, storage.After{}, mostHistory)
+	for _, n := range all {
+		text := []rune(n.Text)
+		if len(text) > mostOfNote {
+			text = append(text[:mostOfNote], '…')
+		}
+		v.add(historyItem{Type: "note", At: n.CreatedAt, ID: conversation, Name: storage.OrEmpty(n.AuthorName), Text: string(text)})
+	}
+	return err
+}
+
 // happened is what the history needs of the payload of an event.
 type happened struct {
 	Data struct {
@@ -154,7 +178,9 @@ type happened struct {
 		Previous, Current struct {
 			PhoneNumber string `json:"phone_number"`
 		}
-		Fields []string `json:"changed_fields"`
+		Fields  []string `json:"changed_fields"`
+		Stopped bool     `json:"marketing_opted_out"`
+		By      string   `json:"by"`
 	} `json:"data"`
 }
 
@@ -172,11 +198,20 @@ func (v *historyView) addEvents(rx *storage.Rx, org storage.Organization, c stor
 	for _, one := range people {
 		names[one.ID] = one.Name
 	}
-	for _, e := range all {
+	stopped := false // before the event
+	for _, e := range slices.Backward(all) {
 		var h happened
-		if json.Unmarshal(e.Payload, &h) == nil {
-			v.add(itemOf(e, h, names))
+		if json.Unmarshal(e.Payload, &h) != nil {
+			continue
 		}
+		if e.Type == event.TypeContactConsentChanged {
+			was := stopped
+			stopped = h.Data.Stopped
+			if was || !stopped || h.Data.By == event.ConsentByAPI { // which contact.updated tells
+				continue
+			}
+		}
+		v.add(itemOf(e, h, names))
 	}
 	return nil
 }
@@ -191,6 +226,8 @@ func itemOf(e storage.Event, h happened, names map[string]string) historyItem {
 		item.Type, item.Name = "resolved", names[storage.OrEmpty(h.Data.Conversation.ClosedBy)]
 	case event.TypeContactIdentityUpdated:
 		item.Type, item.From, item.To = "identity", h.Data.Previous.PhoneNumber, h.Data.Current.PhoneNumber
+	case event.TypeContactConsentChanged:
+		item.Type = historyStopped
 	default:
 		item.Type, item.Fields = "updated", h.Data.Fields
 	}

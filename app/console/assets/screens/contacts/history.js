@@ -9,6 +9,7 @@ import { link } from "../../router.js";
 import { isAdmin } from "../../session.js";
 import { reasonOf } from "../broadcasts/forecast.js";
 import { history as text } from "texts/contacts.js";
+import { notes } from "texts/thread.js";
 
 /** @param {import("../../parts/states.js").Resource<any>} history */
 export const timeline = (history) => section(text.title, {}, loaded(history, (data) =>
@@ -26,7 +27,7 @@ function folded(items) {
 }
 
 /** @param {any} item */
-function happening({ type, id, name, status, reason, from, to, fields }) {
+function happening({ type, id, name, status, reason, from, to, fields, text: written }) {
   switch (type) {
     case "conversation":
       return el("a", { href: link("inbox/" + id) }, text.conversation);
@@ -35,6 +36,8 @@ function happening({ type, id, name, status, reason, from, to, fields }) {
         text.broadcast, isAdmin ? el("a", { href: link("broadcasts/" + id) }, name) : el("b", null, name), " ", stateChip(status),
         reason && el("small", null, " " + reasonOf(reason)),
       ];
+    case "note":
+      return [el("a", { href: link("inbox/" + id) }, name ? notes.by(name) : notes.note), el("small", { dir: "auto" }, " " + written)];
     case "marketing_stopped":
       return text.stopped;
     case "assigned":
