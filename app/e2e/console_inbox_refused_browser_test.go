@@ -89,3 +89,26 @@ func TestARefusedTextIsADraftAgain(t *testing.T) {
 	c.is.Equal(len(s.outbound(number, ana)), 1)
 	c.calm("status of 404")
 }
+
+// That somebody takes no marketing is said when such a template is chosen, and not after it was sent.
+func TestATemplateThatAPersonDoesNotTakeIsNotSent(t *testing.T) {
+	parallelBrowser(t)
+	s := newStage(t)
+	number := s.connect()
+	s.atProvider(number, `{"name":"news","language":"en","category":"MARKETING","components":[{"type":"BODY","text":"Something is new here."}]}`)
+	s.awaitApproval(number, "news")
+	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("No more offers, please"))
+	contact := s.conversation(number, ana)["contact"].(map[string]any)["id"].(string)
+	storagetest.Update(t, s.app.DB, func(tx *storage.Tx) error { return tx.MarkOptedOut(contact) })
+
+	c := s.console(t, storage.RoleAgent)
+	c.openConversation("Ana Ruiz")
+	c.Click("button", "Templates")
+	c.Click("button", "news")
+	c.shows("This person opted out of marketing messages.")
+	c.shoot("inbox-template-refused")
+	c.Click("button", "Send template")
+	c.Find("dialog", "Choose a template")
+	c.is.Equal(len(s.outbound(number, ana)), 0)
+	c.calm()
+}

@@ -5,13 +5,16 @@ import (
 
 	"confab/app/api"
 	"confab/app/api/rest"
+	"confab/jobs/messaging"
 	"confab/storage"
 )
 
 // sendingView says whether anything can be sent from a number: the error that any send would
-// get now, or none.
+// get now, or none; and which one a template would get to a contact, and one of marketing.
 type sendingView struct {
-	Refusal *refusalView `json:"refusal"`
+	Refusal   *refusalView `json:"refusal"`
+	Template  *refusalView `json:"template"`
+	Marketing *refusalView `json:"marketing"`
 }
 
 type refusalView struct {
@@ -20,18 +23,34 @@ type refusalView struct {
 }
 
 // getSending handles GET /console/api/:phone_number_id/sending, so that people know before they
-// write.
+// write: to anybody, or to the contact in contact_id.
 func (s *Server) getSending(r *rest.Request) (rest.Reply, error) {
-	refused := s.DB.View(r.HTTP.Context(), func(rx *storage.Rx) error {
+	var view sendingView
+	err := s.DB.View(r.HTTP.Context(), func(rx *storage.Rx) error {
 		sender, err := rx.Sender(r.Account.ID)
 		if err != nil {
 			return err
 		}
+		if id := r.Query().Get("contact_id"); id != "" {
+			to, err := rx.Contact(r.Account.ID, id)
+			if err != nil {
+				return err
+			}
+			view.Template = refusalOf(messaging.RefusalFor(sender, to, false))
+			view.Marketing = refusalOf(messaging.RefusalFor(sender, to, true))
+		}
 		return api.CheckSender(r, sender, func() (int64, error) { return rx.StoredUsage(r.Org.ID, s.DB.Now()) })
 	})
 
-	if e, ok := errors.AsType[*rest.Error](refused); ok {
-		return rest.OK(sendingView{&refusalView{Code: e.Code.Name, Message: e.Message}}), nil
+	if e, ok := errors.AsType[*rest.Error](err); ok {
+		view.Refusal, err = &refusalView{Code: e.Code.Name, Message: e.Message}, nil
 	}
-	return rest.OK(sendingView{}), refused
+	return rest.OK(view), err
+}
+
+func refusalOf(why *messaging.Refusal) *refusalView {
+	if why == nil {
+		return nil
+	}
+	return &refusalView{Code: string(why.Code), Message: why.Text}
 }

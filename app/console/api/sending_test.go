@@ -36,3 +36,22 @@ func TestPeopleKnowBeforehandThatNothingCanBeSent(t *testing.T) {
 	is.Equal(sending().get("data.refusal"), nil)
 	is.Equal(f.visit(who, "GET", "/000/sending", "").status, 404)
 }
+
+// Why a template cannot be sent to somebody is known before it is chosen.
+func TestPeopleKnowBeforehandWhoTakesNoTemplates(t *testing.T) {
+	is := is.New(t)
+	f, ours, theirs := serveEverything(t)
+	who := f.signedIn(ours.Tenant, storage.RoleAgent)
+	refusals := func() []any {
+		got := f.visit(who, "GET", "/"+ours.number+"/sending?contact_id="+ours.has["contacts"], "")
+		return []any{got.get("data.template.code"), got.get("data.marketing.code")}
+	}
+	f.exec(`UPDATE contacts SET opted_in = 0`)
+	is.Equal(refusals(), []any{nil, nil})
+	f.exec(`UPDATE contacts SET marketing_opted_out = 1`)
+	is.Equal(refusals(), []any{nil, "marketing_opted_out"})
+	f.exec(`UPDATE organizations SET require_opt_in = 1`)
+	f.db.DropCaches()
+	is.Equal(refusals(), []any{"consent_required", "marketing_opted_out"})
+	is.Equal(f.visit(who, "GET", "/"+ours.number+"/sending?contact_id="+theirs.has["contacts"], "").status, 404)
+}

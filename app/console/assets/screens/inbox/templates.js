@@ -1,5 +1,6 @@
 /** Templates: one is chosen, its parameters are filled in, and what the person will see is shown meanwhile. */
 import { computed, el, list, signal } from "../../dom.js";
+import { get } from "../../api.js";
 import { button, chip } from "../../parts/basics.js";
 import { dialog } from "../../parts/dialog.js";
 import { everyRow } from "../../parts/lists.js";
@@ -9,6 +10,7 @@ import { templatePreview } from "../../parts/template_preview.js";
 import { link } from "../../router.js";
 import { attachments } from "./attachments.js";
 import { recipient } from "./conversations.js";
+import { reason } from "./message.js";
 import { send } from "./outbox.js";
 import { templates as text } from "texts/composer.js";
 
@@ -17,8 +19,22 @@ export function pickTemplate(at) {
   dialog(text.choose, (close) => {
     const chosen = signal(/** @type {any} */ (null));
     const all = resource((signal) => everyRow(`v1/${at.number}/templates`, {}, 1000, signal), ["template"]);
-    return () => (chosen() ? fillIn(at, chosen(), () => chosen.set(null), close) : loaded(all, (rows) => choice(rows, chosen.set)));
+    const { id } = at.conversation().contact;
+    const refusals = resource((signal) => get(at.number + "/sending", { signal, query: { contact_id: id } }), ["contact"]);
+    const refused = () => refusals.data()?.[chosen()?.category === "MARKETING" ? "marketing" : "template"];
+    return [
+      () => refused() && refusalNotice(refused()),
+      () => (chosen()
+        ? fillIn(at, chosen(), { back: () => chosen.set(null), close, refused })
+        : loaded(all, (rows) => choice(rows, chosen.set))),
+    ];
   }, { wide: true, lasting: true });
+}
+
+/** refusalNotice says why the person gets no such template. @param {{ code: string, message: string }} refused */
+function refusalNotice(refused) {
+  const why = reason(refused);
+  return el("p.notice", { role: "status" }, why.charAt(0).toUpperCase() + why.slice(1) + ".");
 }
 
 /** @param {() => any[]} rows @param {(one: any) => void} choose */
@@ -51,10 +67,9 @@ function choice(rows, choose) {
  * fillIn shows a form with what the template leaves open, and above it what becomes of it.
  * @param {any} at
  * @param {any} template
- * @param {() => void} back
- * @param {() => void} close
+ * @param {{ back: () => void, close: () => void, refused: () => unknown }} more refused: why it cannot be sent
  */
-function fillIn(at, template, back, close) {
+function fillIn(at, template, { back, close, refused }) {
   const files = attachments(at.number);
   const file = (/** @type {string} */ type) => {
     const { media, file: { name: filename } } = files.all()[0] ?? { file: {} };
@@ -65,7 +80,7 @@ function fillIn(at, template, back, close) {
     value: () => file(type),
   }));
   const submit = () => {
-    if (fields.lacks()) return;
+    if (refused() || fields.lacks()) return;
     const components = fields.components();
     const { name, language } = template;
     send(at.number, at.id, {
@@ -82,5 +97,5 @@ function fillIn(at, template, back, close) {
     ),
     templatePreview(template, fields.components),
     fields.body,
-    el("div.form-end", null, el("button.button.primary", { type: "submit" }, text.send)));
+    el("div.form-end", null, el("button.button.primary", { type: "submit", "aria-disabled": () => Boolean(refused()) }, text.send)));
 }
