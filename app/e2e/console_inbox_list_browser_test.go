@@ -164,9 +164,9 @@ func TestNewMessagesAreToldInTheBackground(t *testing.T) {
 	c.hide(false)
 	c.Click("button", "Notifications")
 	c.shoot("inbox-notifications")
-	c.Click("menuitemradio", "Sound for new messages")
+	c.Click("menuitemcheckbox", "Sound for new messages")
 	c.Click("button", "Notifications")
-	c.Click("menuitemradio", "Browser notifications")
+	c.Click("menuitemcheckbox", "Browser notifications")
 	c.WaitFor(`beeps === 1 && localStorage["confab.notifications"] === "on"`) // as a sample
 	eval[any](c.window, `void (new BroadcastChannel("confab /console/ " + JSON.parse(document.body.dataset.start).user.id).onmessage =
 		({ data }) => (globalThis.heard ??= data.event === "message.received" || undefined))`)

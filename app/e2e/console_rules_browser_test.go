@@ -103,6 +103,7 @@ func TestARuleIsWrittenAndTriedAsASentence(t *testing.T) {
 	c.Fill("textbox", "Name", "Prices")
 	c.Click("button", "Add condition")
 	c.Click("menuitem", "Text")
+	c.WaitFor(`document.activeElement.ariaLabel === "Match"`) // where to go on
 	c.Fill("textbox", "Words", "price, how much")
 	c.Fill("textbox", "Reply", "Our prices are on the website.")
 	c.Click("button", "Add action")
@@ -139,6 +140,7 @@ func TestARuleIsWrittenAndTriedAsASentence(t *testing.T) {
 	c.pick("Unit", "hours")
 	c.Click("button", "Remove Text")
 	c.Click("button", "Remove Reply")
+	c.WaitFor(`document.activeElement.textContent === "Add action"`)
 	c.Click("button", "Save")
 	c.shows("When a conversation is quiet for 3 hours, add the label Sales.")
 	c.Click("link", "Prices")

@@ -63,8 +63,8 @@ function download() {
 }
 
 /** change says how a figure has changed. @param {number | null} now @param {number | null} before */
-const change = (now, before) => el("p.hint", null,
-  !before || now === null ? text.noneBefore : text.against(changeOf((now - before) / before)));
+const change = (now, before) => now !== null && el("p.hint", null,
+  before ? text.against(changeOf((now - before) / before)) : text.noneBefore);
 
 /** @param {{ group: string }} one */
 const dayOf = (one) => /** @type {Node} */ (date(one.group + "T12:00:00"));

@@ -72,9 +72,10 @@ export function notifyButton() {
     {
       name: text.sound,
       checked: sound() === "on",
+      toggles: true,
       run: () => (sound.set(sound.peek() === "on" ? "off" : "on"), sound.peek() === "on" && beep()),
     },
-    { name: text.notify, checked: notifications() === "on", run: () => void toggleNotifications() },
+    { name: text.notify, checked: notifications() === "on", toggles: true, run: () => void toggleNotifications() },
   ]);
   return opener;
 }

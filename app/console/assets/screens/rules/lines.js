@@ -1,5 +1,5 @@
 /** The lines of a rule's sentence: what must hold, and what is done. */
-import { el, list, signal } from "../../dom.js";
+import { el, flush, list, signal } from "../../dom.js";
 import { button } from "../../parts/basics.js";
 import { everyRow } from "../../parts/lists.js";
 import { menu } from "../../parts/menu.js";
@@ -163,7 +163,18 @@ function lines({ first, of, known, wrong }) {
   const isFree = (/** @type {string} */ kind) => of === "actions" || !all().some((one) => one.kind === kind);
   const add = button(of === "actions" ? text.addAction : text.addCondition, { icon: "plus", look: "bare" });
   menu(add, of === "actions" ? text.addAction : text.addCondition, () => Object.entries(kinds).filter(([kind]) => isFree(kind))
-    .map(([kind, { name }]) => ({ name, run: () => all.set([...all(), line(kind, undefined)]) })));
+    .map(([kind, { name }]) => ({ name, run: () => addLine(kind) })));
+  const addLine = (/** @type {string} */ kind) => {
+    all.set([...all(), line(kind, undefined)]);
+    flush();
+    const control = body.querySelector(":scope > :nth-last-child(2) :is(input, select, textarea)");
+    if (control instanceof HTMLElement) control.focus();
+  };
+  const removeLine = (/** @type {number} */ id) => {
+    all.set(all().filter((one) => one.id !== id));
+    flush();
+    add.focus();
+  };
 
   const lead = (/** @type {number} */ id) => (of === "actions" && all()[0]?.id === id ? text.then : text.and);
   const body = el("div.rule-lines", null,
@@ -174,7 +185,7 @@ function lines({ first, of, known, wrong }) {
           el("span", null, () => lead(id), " ", kinds[kind].before),
           control(row(), known),
           button(text.remove(kinds[kind].name), {
-            icon: "close", look: "bare", iconOnly: true, run: () => all.set(all().filter((one) => one.id !== id)),
+            icon: "close", look: "bare", iconOnly: true, run: () => removeLine(id),
           })),
         () => wrong(id) && el("p.wrong", { role: "alert" }, wrong(id)));
     }),
