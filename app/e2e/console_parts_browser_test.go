@@ -61,7 +61,7 @@ func TestPartsAreNamedAndLookedAt(t *testing.T) {
 	for _, want := range [][2]string{
 		{"button", "Search"}, {"button", "Copy webhook id"}, {"button", "Copy command"}, {"table", "Deliveries"},
 		{"columnheader", "Event"}, {"columnheader", "Replay"}, {"cell", "message.sent"}, {"button", "Replay"},
-		{"textbox", "Name"}, {"combobox", "Team"}, {"group", "Role"}, {"radio", "Agent Answers messages"}, {"radio", "teal"},
+		{"textbox", "Name"}, {"combobox", "Team"}, {"group", "Role"}, {"radio", "Agent"}, {"radio", "teal"},
 		{"status", "Loading"}, {"heading", "No keys yet"}, {"heading", "Couldn’t load this"}, {"heading", "Not found"}, {"button", "Copy message id"},
 	} {
 		g.Find(want[0], want[1])

@@ -226,7 +226,7 @@ func TestACarouselIsBuilt(t *testing.T) {
 	c := s.consoleAt(t, storage.RoleAdmin, "templates/new", "New template")
 	c.Gone("button", "Add card")
 	c.Fill("textbox", "Name", "spring")
-	c.Click("radio", "Marketing Offers, news, invitations. People can opt out.")
+	c.Click("radio", "Marketing")
 	c.Fill("textbox", "Text", "What is new this spring:")
 	c.Click("button", "Add card")
 	c.shows("Use 2 to 10 cards.")

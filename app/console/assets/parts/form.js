@@ -210,17 +210,20 @@ export function fieldRow(field, id, wrong) {
   if (field.type === "radios" || field.type === "swatches" || field.type === "checks") {
     const { "aria-describedby": _, "aria-invalid": __, ...own } = common;
     const { role } = field;
+    // A hint describes a choice, and is no part of its name.
     return el("fieldset.field." + field.type, { role, hidden: isShown && (() => !isShown()), "aria-describedby": described },
       el("legend.label", null, field.label),
-      el("div.choices", null, (field.options ?? []).map((one) => el("label.choice", { title: field.type === "swatches" ? one.label : null },
+      el("div.choices", null, (field.options ?? []).map((one, i) => el("label.choice", { title: field.type === "swatches" ? one.label : null },
         el("input", {
           ...own,
+          "aria-describedby": one.hint && `${id}-${i}-hint`,
           type: field.type === "checks" ? "checkbox" : "radio",
           class: field.type === "swatches" ? "label-" + one.value : null,
           value: one.value,
           checked: field.type === "checks" ? field.value?.split(",").includes(one.value) : one.value === field.value,
         }),
-        el(field.type === "swatches" ? "span.unseen" : "span", null, one.label, one.hint && el("small", null, one.hint))))),
+        el(field.type === "swatches" ? "span.unseen" : "span", null, one.label,
+          one.hint && el("small", { id: `${id}-${i}-hint`, "aria-hidden": "true" }, one.hint))))),
       below);
   }
 
