@@ -199,7 +199,7 @@ func TestABroadcastIsPausedResumedAndCancelled(t *testing.T) {
 	c.heading("Later")
 	c.shows("scheduled")
 	c.Click("button", "Pause")
-	c.shows("Paused by hand.")
+	c.shows("Paused manually.")
 	c.shoot("broadcast-paused")
 	c.Click("button", "Resume")
 	c.Find("button", "Pause")

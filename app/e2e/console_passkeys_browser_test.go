@@ -134,7 +134,7 @@ func TestPeopleSignInWithPasskeysAndCodes(t *testing.T) {
 	c.WaitFor(`document.body.textContent.includes("10 of 10 recovery codes left")`) // the app is left
 	c.edit("Authenticator app", "Remove")
 	c.confirm("Remove")
-	c.WaitFor(`document.body.textContent.includes("You have none yet.")`)
+	c.WaitFor(`document.body.textContent.includes("You don’t have one yet.")`)
 	c.is.Equal(storagetest.Select[int](t, dir, `SELECT count(*) FROM user_recovery_codes`), []int{0})
 	signOut()
 	c.Click("button", "Sign in with a passkey")

@@ -37,7 +37,7 @@ func TestReportsShowHowConversationsWent(t *testing.T) {
 
 	c.open("reports", "Reports")
 	c.shows("50") // conversations
-	c.shows("+163% against the days before")
+	c.shows("+163% vs. the previous period")
 	c.shows("40 sec")
 	c.Click("DisclosureTriangle", "View as table By person")
 	c.row("50", "50", "40 sec")

@@ -131,14 +131,14 @@ export const views = {
   save: "Save view",
   options: "View options",
   name: "Name",
-  for: "Show it to",
-  people: { me: "Only me", all: "Everybody" },
+  for: "Visible to",
+  people: { me: "Only me", all: "Everyone" },
   rename: "Edit view",
   done: "Save",
   delete: "Delete view",
   deleteTitle: (/** @type {string} */ name) => `Delete the view “${name}”?`,
   deleteBody: "Its conversations stay as they are.",
-  sharedBody: "Everybody loses this view. Its conversations stay as they are.",
+  sharedBody: "This removes the view for everyone. Its conversations stay as they are.",
 };
 
 export const assign = {

@@ -68,7 +68,7 @@ export const forms = {
 
 export const hours = {
   title: "Hours",
-  lead: "Rules can answer outside these hours. Paint the week with the pointer, or type times such as 09:00-12:30, 14:00-18:00.",
+  lead: "Rules can reply outside these hours. Drag across a day to change it, or type times such as 09:00-12:30, 14:00-18:00.",
   open: "open now",
   closed: "closed now",
   always: "Always open",
@@ -87,10 +87,10 @@ export const hours = {
 
 export const optOut = {
   title: "Opt-out words",
-  lead: "Someone who sends only a stop word gets no more marketing messages from you. A start word takes that back.",
+  lead: "Anyone who sends just a stop word gets no more marketing messages. A start word opts them back in.",
   enabled: "Opt-out words",
   follow: "Follow opt-out words",
-  wordsHint: "Separate words with commas. Upper case, accents and closing punctuation don’t matter.",
+  wordsHint: "Separate words with commas. Case, accents and closing punctuation don’t matter.",
   stop: "Stop words",
   start: "Start words",
   stopReply: "Reply to a stop word",

@@ -85,7 +85,7 @@ export const provider = {
   marketing: "Marketing",
   autoRead: "Reads automatically",
   clock: "Clock",
-  clockLead: "Moves for the server and the provider, never back. What becomes due starts at once.",
+  clockLead: "Moves the server and the provider forward, never back. Anything due starts at once.",
   ahead: "Move ahead by",
   spans: { "1h": "1 hour", "25h": "25 hours", "7d": "7 days", "30d": "30 days" },
   move: "Move clock",

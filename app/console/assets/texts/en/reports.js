@@ -4,8 +4,8 @@ export const reports = {
   export: "Export",
   print: "Print",
   none: "No conversations in this period.",
-  noneBefore: "None in the days before",
-  against: (/** @type {string} */ change) => `${change} against the days before`,
+  noneBefore: "None in the previous period",
+  against: (/** @type {string} */ change) => `${change} vs. the previous period`,
   figures: {
     opened: "Conversations",
     resolved: "Resolved",
@@ -17,7 +17,7 @@ export const reports = {
   median: "Median",
   slow: (/** @type {string} */ length) => `9 of 10 within ${length}`,
   days: "By day",
-  daysLead: "Days on which conversations were opened. Behind them, the same number of days before.",
+  daysLead: "By the day a conversation was opened. The previous period is shown behind.",
   groups: { user: "By person", label: "By label", number: "By number" },
   heads: ["Conversations", "Resolved", "First reply", "9 of 10 within", "Time to resolve", "9 of 10 within"],
   noUser: "Unassigned",
@@ -27,7 +27,7 @@ export const reports = {
 
 export const costs = {
   title: "Costs",
-  lead: "What delivered messages cost. Amounts are estimates; the provider’s bill decides.",
+  lead: "What delivered messages cost. Amounts are estimates. The provider’s bill is final.",
   export: "Export",
   messages: "Messages",
   billable: "Billable",
@@ -37,7 +37,7 @@ export const costs = {
   missing: "Some messages have no rate, so there is no total.",
   ratesFrom: "Rates from ",
   days: "By day",
-  daysLead: "Days in UTC, when messages were delivered. Behind them, the same number of days before.",
+  daysLead: "By the day a message was delivered, in UTC. The previous period is shown behind.",
   groups: { category: "By category", number: "By number", broadcast: "By campaign" },
   none: "No costs in this period.",
   noBroadcast: "Not in a campaign",

@@ -44,8 +44,8 @@ export const health = {
   verdicts: { good: "healthy", warn: "watch", bad: "needs attention" },
   replica: "Replica",
   replicaLag: (/** @type {string} */ seconds) => `${seconds} s behind`,
-  replicaVerified: (/** @type {string} */ day) => `A restore of it was verified on ${day}.`,
-  replicaUnverified: "No restore of it was verified yet.",
+  replicaVerified: (/** @type {string} */ day) => `Restore verified on ${day}.`,
+  replicaUnverified: "No restore verified yet.",
   usage: "This month",
   used: (/** @type {number} */ n, /** @type {number} */ of, /** @type {string} */ plan) => plural(of, {
     one: `${count(n)} of ${count(of)} message on the ${plan} plan.`,
@@ -57,7 +57,7 @@ export const health = {
   }),
   meter: "Messages this month",
   failures: "Why messages failed, last 24 hours",
-  noFailures: "No message failed.",
+  noFailures: "No failed messages.",
   volumes: "Last 30 days",
   volumesLead: "Days in UTC. A message that was read also counts as delivered and sent.",
   plots: { received: "Received", sent: "Sent", delivered: "Delivered", read: "Read", failed: "Failed" },
@@ -142,13 +142,13 @@ export const labels = {
 
 export const notifications = {
   title: "Notifications",
-  lead: "Hear about new messages, also while the console is closed.",
+  lead: "Get notified about new messages, even when the console is closed.",
   device: "This device",
-  deviceLead: "Each phone and computer is switched on by itself. You can install the console there as an app first.",
+  deviceLead: "Turn notifications on for each phone and computer you use. You can also install the console there as an app.",
   test: "Send a test",
   tested: "Test sent",
   about: "Tell me about",
-  aboutLead: "On all your devices. At most one notification per conversation every 30 seconds, and none for one that you have on screen.",
+  aboutLead: "Applies to all your devices. At most one notification per conversation every 30 seconds, and none for the one on screen.",
   saved: "Saved",
   choices: {
     everything: "Everything",
@@ -157,7 +157,7 @@ export const notifications = {
     nothing: "Nothing",
   },
   sounds: "Sound",
-  soundLead: "A short sound while the console is open in the background, in this browser only.",
+  soundLead: "Plays a short sound while the console is open in the background. This browser only.",
 };
 
 export const quickReplies = {

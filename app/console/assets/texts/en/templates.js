@@ -14,7 +14,7 @@ export const templates = {
   none: "No templates match.",
   most: "Showing the first 200. Use the filters to find others.",
   unknown: "unknown",
-  changesTo: (/** @type {string} */ category) => `, changes to ${category} (another price): `,
+  changesTo: (/** @type {string} */ category) => `, changes to ${category} (different price): `,
   soon: "soon",
   id: "template id",
   providerID: "provider id",

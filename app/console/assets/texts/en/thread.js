@@ -59,7 +59,7 @@ export const failures = {
   unsupported_message_type: "this person’s app can’t show this type of message",
   account_restricted: "the provider has restricted your number",
   account_locked: "the provider has locked your number",
-  conversation_held: "somebody else holds this conversation",
+  conversation_held: "someone else is handling this conversation",
   consent_required: "this person hasn’t opted in",
   customer_suspended: "this number’s customer is suspended",
   permission_revoked: "permission to send from this number was revoked",
@@ -119,7 +119,7 @@ export const changes = {
   snoozed: (/** @type {string} */ until) => "Snoozed until " + until,
   woken: "Snooze ended",
   handedOver: (/** @type {string} */ who) => "Handed over to " + who,
-  released: "Held by nobody",
+  released: "Released",
   rule: "a rule",
   phoneApp: "the phone app",
   api: "API",
@@ -136,7 +136,7 @@ export const notes = {
   save: "Save",
   delete: "Delete note",
   deleteTitle: "Delete this note?",
-  deleteBody: "Everybody on the team loses it, for good.",
+  deleteBody: "This deletes it for everyone on the team. It can’t be undone.",
 };
 
 export const pictures = {
