@@ -40,6 +40,12 @@ func TestTheTeamLeavesNotesAndPutsOffWhatCanWait(t *testing.T) {
 	c.Click("button", "Add note")
 	c.Find("article", "Note by You")
 	c.is.Equal(storagetest.Select[string](t, s.app.Config.DataDir, `SELECT u.name FROM unread_mentions m JOIN users u ON u.id = m.user_id`), []string{"Bea Stone"})
+	eval[any](c.window, `void document.querySelector(".note header button").click()`)
+	c.Click("menuitem", "Edit note")
+	c.Fill("textbox", "Note", "Please approve, @Bea Stone or @Bea.")
+	c.Click("button", "Save")
+	c.shows("Please approve, @Bea Stone or @Bea.")
+	c.is.Equal(len(storagetest.Select[string](t, s.app.Config.DataDir, `SELECT user_id FROM unread_mentions`)), 2) // who is named later is told too
 
 	// What is meant for the person does not end up in a note.
 	c.Click("button", "Reply")

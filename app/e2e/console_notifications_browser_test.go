@@ -42,7 +42,7 @@ func TestAPersonSwitchesNotificationsOn(t *testing.T) {
 			toJSON: () => ({ endpoint: %[1]q, keys: {
 				p256dh: "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4", auth: "BTBZMqHH6r4Tts7J_aSIgg" } }),
 		})`, service.URL+"/send/1"))
-	c.Click("checkbox", "This device")
+	c.Click("switch", "This device")
 	c.Find("button", "Send a test")
 	c.WaitFor(`subscription.key.length === 87`)
 	c.is.Equal(eval[string](c.window, `navigator.serviceWorker.ready.then((r) => new URL(r.active.scriptURL).pathname)`), "/console/sw.js")
@@ -55,10 +55,10 @@ func TestAPersonSwitchesNotificationsOn(t *testing.T) {
 	c.Click("radio", "Everything")
 	c.toast("Saved")
 	c.is.Equal(storagetest.Select[string](t, s.app.Config.DataDir, `SELECT notify_about FROM users WHERE role = 'agent' AND password_hash IS NOT NULL`), []string{"everything"})
-	c.Click("checkbox", "Sound")
+	c.Click("switch", "Sound")
 	c.WaitFor(`localStorage["confab.sound"] === "on"`)
 
-	c.Click("checkbox", "This device")
+	c.Click("switch", "This device")
 	c.Gone("button", "Send a test")
 	s.becomesTrue(func() bool {
 		return storagetest.Select[int](t, s.app.Config.DataDir, `SELECT count(*) FROM push_devices`)[0] == 0

@@ -164,13 +164,15 @@ export function formDialog(title, { lead, shows, done, ...options }, look = show
  * @param {() => unknown} isOn
  * @param {(on: boolean, control: HTMLInputElement) => void} set
  * @param {string} [hint]
+ * @param {string} [role] checkbox unless it says otherwise
  */
-export function switchRow(name, isOn, set, hint) {
+export function switchRow(name, isOn, set, hint, role) {
   const id = hint && "switch-" + ++forms;
   return [
     el("label.switch-row", null,
       el("input.switch", {
         type: "checkbox",
+        role,
         "aria-describedby": id,
         checked: isOn,
         onchange: (/** @type {any} */ { target }) => set(target.checked, target),

@@ -13,7 +13,7 @@ import { notifications as text } from "texts/settings.js";
 export default function notifications() {
   const body = settingsPage(heading(text.title, { lead: text.lead }), deviceSection(), aboutSection(),
     section(text.sounds, { lead: text.soundLead },
-      switchRow(text.sounds, () => sound() === "on", (on) => sound.set(on ? "on" : "off"))));
+      switchRow(text.sounds, () => sound() === "on", (on) => sound.set(on ? "on" : "off"), "", "switch")));
   return { title: text.title, body };
 }
 
@@ -42,7 +42,7 @@ function deviceSection() {
   };
 
   return section(text.device, { lead: text.deviceLead },
-    el("fieldset.bare", { disabled: () => busy() || problem() !== "" }, switchRow(text.device, isOn, (on, control) => void turn(on, control))),
+    el("fieldset.bare", { disabled: () => busy() || problem() !== "" }, switchRow(text.device, isOn, (on, control) => void turn(on, control), "", "switch")),
     () => problem() !== "" && el("p.hint", { role: "status" }, problem()),
     when(isOn, () => el("div.actions", null, button(text.test, { icon: "bell", run: () => void test() }))));
 }

@@ -15,6 +15,20 @@ const typedName = (box) => box.value.slice(0, box.selectionStart).match(/(?:^|\s
 /** @param {string} words */
 const fold = (words) => words.toLocaleLowerCase().normalize("NFKD").replace(/\p{M}/gu, "");
 
+/** teamOf are those who can be named. @param {any[]} people */
+const teamOf = (people) => people.filter((one) => one.status !== "disabled" && one.name);
+
+/** mentionsIn are those whom a text names by an @: long names first, or Ann would be named by @Ann Lee. @param {string} words @param {any[]} people */
+export function mentionsIn(words, people) {
+  let rest = words;
+  const named = teamOf(people).sort((a, b) => b.name.length - a.name.length).filter(({ name }) => {
+    const before = rest;
+    rest = rest.replaceAll("@" + name, "");
+    return rest !== before;
+  });
+  return named.map((one) => one.id).slice(0, mostPeople);
+}
+
 /** @param {any} at */
 export function noteForm(at) {
   const draft = draftOf(at.id + ".note");
@@ -25,22 +39,11 @@ export function noteForm(at) {
   /** @type {HTMLTextAreaElement} */
   let box;
 
-  const team = () => /** @type {any[]} */ (at.people()).filter((one) => one.status !== "disabled" && one.name);
   const fitting = computed(() => {
     const name = asked();
     if (name === undefined) return [];
-    return team().filter((one) => one.id !== me().id && one.name !== name && fold(one.name).startsWith(fold(name))).slice(0, 8);
+    return teamOf(at.people()).filter((one) => one.id !== me().id && one.name !== name && fold(one.name).startsWith(fold(name))).slice(0, 8);
   });
-  /** Who is named in the text by an @: long names first, or Ann would be named by @Ann Lee. */
-  const mentions = () => {
-    let rest = value();
-    const named = team().sort((a, b) => b.name.length - a.name.length).filter(({ name }) => {
-      const before = rest;
-      rest = rest.replaceAll("@" + name, "");
-      return rest !== before;
-    });
-    return named.map((one) => one.id).slice(0, mostPeople);
-  };
   const excess = computed(() => [...value()].length - longest);
   const canAdd = () => value().trim() !== "" && excess() <= 0 && !busy();
 
@@ -64,7 +67,7 @@ export function noteForm(at) {
     if (!canAdd()) return;
     busy.set(true);
     try {
-      await at.addNote(value().trim(), mentions());
+      await at.addNote(value().trim(), mentionsIn(value(), at.people()));
       draft.set(noDraft);
       box.value = "";
       at.toNewest();

@@ -12,6 +12,7 @@ import { formDialog } from "../../parts/form.js";
 import { words } from "../../parts/formatted.js";
 import { menu } from "../../parts/menu.js";
 import { isAdmin, me, presentTime } from "../../session.js";
+import { mentionsIn } from "./note_form.js";
 import { notes as text } from "texts/thread.js";
 
 const dayAndClock = dates({ day: "numeric", month: "short", hour: "numeric", minute: "2-digit" });
@@ -24,8 +25,9 @@ const mostPages = 20;
  * @param {string} number
  * @param {string} conversation
  * @param {(change: () => void) => void} draw shows what was read, without moving what is being read
+ * @param {() => any[]} people who can be mentioned
  */
-export function notes(number, conversation, draw) {
+export function notes(number, conversation, draw, people) {
   const all = signal(/** @type {import("./changes.js").Change[]} */ ([])); // the oldest first
   /** @type {string | null} */
   let cursor = null;
@@ -33,7 +35,7 @@ export function notes(number, conversation, draw) {
   let busy = false;
   const path = `v1/${number}/conversations/${conversation}/notes`;
   const lineOf = (/** @type {any} */ note) => /** @type {any} */ ({
-    id: note.id, type: "note", created_at: note.created_at, note: { ...note, path: `${path}/${note.id}`, changed: () => refresh() },
+    id: note.id, type: "note", created_at: note.created_at, note: { ...note, path: `${path}/${note.id}`, people, changed: () => refresh() },
   });
 
   /** show puts rows in the place of those that are known from some age on. @param {any[]} rows @param {string} from */
@@ -110,7 +112,7 @@ const edit = (note) => formDialog(text.edit, {
   fields: [{ name: "text", label: text.note, type: "textarea", required: true, props: { maxlength: 4096, rows: 5, dir: "auto" } }],
   values: { text: note.text },
   submit: text.save,
-  send: (values) => patch(note.path, values),
+  send: (values) => patch(note.path, { ...values, mentions: mentionsIn(values.text, note.people()) }),
   done: note.changed,
 });
 

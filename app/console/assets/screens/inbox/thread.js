@@ -98,7 +98,7 @@ export function thread(at) {
 
   const draw = (/** @type {() => void} */ change) => (log?.isConnected ? drawStill(log, change) : change());
   const lines = changes(number, id, draw);
-  const written = notes(number, id, draw);
+  const written = notes(number, id, draw, at.people);
   const happened = computed(() => [...lines.all(), ...written.all()].sort((a, b) => (a.created_at < b.created_at ? -1 : 1)));
   const { rows, last } = rowsOf(store, id, firstUnread, happened);
   effect(() => void (store.lastID() && at.see(store.lastID())));
