@@ -168,7 +168,7 @@ func (e *env) orgsSet() *cobra.Command {
 	cmd.Flags().BoolVar(&requireOptIn, "require-opt-in", false, "send templates only to people who opted in")
 
 	cmd.Flags().IntVar(&returnMinutes, "handover-return-minutes", 0,
-		"after how many `minutes` without a message of theirs people hold a conversation no longer; 0 for never")
+		"release a conversation after its holder has been silent for this many `minutes`; 0 for never")
 
 	given := cmd.Flags().Changed
 	cmd.RunE = e.runOrganizationChange("organization.updated", func(_ *storage.Tx, o *storage.Organization, s *store) error {

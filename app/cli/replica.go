@@ -16,7 +16,7 @@ import (
 )
 
 func (e *env) replica() *cobra.Command {
-	return e.group("replica", "Watch and check the copy that outlives this machine",
+	return e.group("replica", "Monitor and verify the replica",
 		e.replicaStatus(), e.replicaVerify(), e.replicaKey())
 }
 
@@ -46,7 +46,7 @@ func (s *store) replicaPlace() (replica.Place, error) {
 func (e *env) replicaStatus() *cobra.Command {
 	return withJSON(&cobra.Command{
 		Use:   "status",
-		Short: "Show how far the replica is",
+		Short: "Show how far behind the replica is",
 		Long: "Show where the replica is kept, how far it is behind, how much waits to be sent, and when a restore of it was\n" +
 			"last verified. How far it is behind only a running server knows. On a standby, show how far its copy is.",
 		Example: "  confab replica status\n  confab replica status --json",
@@ -152,7 +152,7 @@ func (e *env) replicaVerify() *cobra.Command {
 			if err := s.change(cmd.Context(), func(tx *storage.Tx) error { return tx.SetReplicaVerified() }); err != nil {
 				return err
 			}
-			return printNew(cmd, fmt.Sprintf("The replica is sound as of %s: %s messages, %s.",
+			return printNew(cmd, fmt.Sprintf("The replica is intact as of %s: %s messages, %s.",
 				storage.At(out.AsOf), formatCount(out.Messages), formatBytes(out.Bytes)), out)
 		}),
 	})

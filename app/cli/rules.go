@@ -64,7 +64,7 @@ func (e *env) rulesShow() *cobra.Command {
 }
 
 func (e *env) rulesSwitch(verb string, enabled bool) *cobra.Command {
-	short := map[bool]string{true: "Let a rule fire again", false: "Keep a rule from firing"}[enabled]
+	short := map[bool]string{true: "Enable a rule", false: "Disable a rule"}[enabled]
 	return &cobra.Command{
 		Use:     verb + " RULE",
 		Short:   short,
@@ -88,7 +88,7 @@ func (e *env) rulesDryRun() *cobra.Command {
 		Example: "  confab rules dry-run rul_01J…\n  confab rules dry-run rul_01J… --since 30d --json",
 	}
 
-	parsedFlag(cmd, &since, "since", "how far back to try it, at most 30d, 7d unless told", parseAge)
+	parsedFlag(cmd, &since, "since", "how far back to try it, at most 30d (default 7d)", parseAge)
 	cmd.RunE = e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
 		if since > api.MaxDryRun {
 			return usage("--since is at most 30d")

@@ -55,7 +55,7 @@ func (e *env) promote() *cobra.Command {
 		Use:   "promote",
 		Short: "Make the standby of the data directory the server",
 		Long: "Make the standby that runs on the data directory the server: it fetches what was sent last, checks the whole\n" +
-			"database, begins a new generation of the replica, and serves. The server before it ends as soon as it sees that.\n" +
+			"database, begins a new generation of the replica, and serves. The previous server stops as soon as it notices.\n" +
 			"Stop it first if you can: then nothing is lost. As after a restore, broadcasts are paused and messages that may\n" +
 			"have been sent wait for provider.reconcile_window; people stay signed in. If it is refused, nothing has changed.",
 		Example: "  confab promote\n  confab promote --data-dir /var/lib/confab",

@@ -68,9 +68,9 @@ func (e *env) teamsSet() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "set TEAM",
 		Short: "Change a team: its name, and whether its conversations are assigned automatically",
-		Long: "Change a team: its name, and whether its conversations are assigned automatically. With round_robin\n" +
-			"a message in a conversation that nobody has is assigned to the next person of the team who is\n" +
-			"available: not away, and with the console open in the last 10 minutes.",
+		Long: "Change a team: its name, and whether its conversations are assigned automatically. With round_robin,\n" +
+			"a new message in an unassigned conversation assigns it to the next available person of the team:\n" +
+			"not away, and with the console open in the last 10 minutes.",
 		Example: "  confab teams set team_01J… --assignment round_robin --limit 20\n  confab teams set team_01J… --limit none",
 		PreRunE: requireAnyFlag("name", "assignment", "limit"),
 	}
@@ -78,7 +78,7 @@ func (e *env) teamsSet() *cobra.Command {
 	parsedFlag(cmd, &name, "name", "new `name`", parseName)
 	parsedFlag(cmd, &assignment, "assignment", "how conversations are assigned: `off|round_robin`",
 		parseChoice(storage.AssignmentOff, storage.AssignmentRoundRobin))
-	parsedFlag(cmd, &limit, "limit", "open conversations a person may have before the next goes to somebody else: `N|none`", parseLimit)
+	parsedFlag(cmd, &limit, "limit", "most open conversations per person; the next go to someone else: `N|none`", parseLimit)
 
 	given := cmd.Flags().Changed
 	cmd.RunE = e.runWrite(func(tx *storage.Tx, args []string) (written, error) {
