@@ -97,6 +97,24 @@ func TestTheTeamLeavesNotesAndPutsOffWhatCanWait(t *testing.T) {
 	c.Click("menuitem", "Delete view")
 	c.confirm("Delete view")
 	c.Gone("tab", "Hurry")
+
+	// Views that do not fit are in a menu, and the one that is open is a tab.
+	for _, name := range []string{"A", "B", "C", "Wide"} {
+		s.call("POST", s.app.URL()+"/v1/views", `{"name":"`+name+`","shared":true,"filter":{"waiting":true}}`)
+	}
+	c.Find("tab", "C")
+	c.Gone("tab", "Wide")
+	eval[any](c.window, `void document.querySelector(".tabs > button").click()`)
+	c.Click("menuitem", "Wide")
+	c.Find("tab", "Wide")
+	c.Gone("tab", "C")
+
+	// Several are put off at once.
+	c.Press(kb.Escape, "j", "x")
+	c.Find("toolbar", "Selected")
+	c.Click("button", "Snooze")
+	c.Click("button", "For 3 hours")
+	c.toast("1 conversation snoozed")
 	c.fits()
 	c.calm()
 }
