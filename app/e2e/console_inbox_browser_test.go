@@ -400,5 +400,15 @@ func TestALinkLeadsToAConversationOfAnotherNumber(t *testing.T) {
 	eval[any](c.window, `void (e => { e.value = "`+numbers[0]+`"; e.dispatchEvent(new Event("change")) })(document.querySelector("#number select"))`)
 	c.showsRows("Ana Ruiz")
 	c.WaitFor(`location.pathname === "/console/inbox"`)
+
+	// A view may be of one number.
+	view := s.call("POST", s.app.URL()+"/v1/views", `{"name":"Hers","shared":true,"phone_number_id":"`+numbers[1]+`","filter":{"waiting":true}}`)["id"].(string)
+	c.Gone("tab", "Hers")
+	c.Visit(s.app.URL() + "/console/inbox?view=" + view)
+	c.showsRows("Bo Berg")
+	c.Find("tab", "Hers")
+	eval[any](c.window, `void (e => { e.value = "`+numbers[0]+`"; e.dispatchEvent(new Event("change")) })(document.querySelector("#number select"))`)
+	c.showsRows("Ana Ruiz")
+	c.WaitFor(`location.search === ""`)
 	c.calm("status of 404")
 }

@@ -1,5 +1,5 @@
 /** Saved views: lists of conversations under a name, one's own and those that an admin shares. */
-import { computed, when } from "../../dom.js";
+import { computed, effect, when } from "../../dom.js";
 import { patch, post, remove } from "../../api.js";
 import { button } from "../../parts/basics.js";
 import { confirmAction } from "../../parts/dialog.js";
@@ -8,7 +8,7 @@ import { everyRow } from "../../parts/lists.js";
 import { menu } from "../../parts/menu.js";
 import { resource } from "../../parts/states.js";
 import { navigate, path, query } from "../../router.js";
-import { isAdmin, me } from "../../session.js";
+import { chosenNumber, isAdmin, me, number } from "../../session.js";
 import { keep, tabs } from "./conversations.js";
 import { views as text } from "texts/inbox.js";
 
@@ -51,9 +51,19 @@ function filterOf(tab, label) {
 
 export function views() {
   const rows = resource((/** @type {AbortSignal} */ signal) => everyRow("v1/views", {}, most, signal), ["view"]);
-  const all = computed(() => [.../** @type {any[]} */ (rows.data() ?? [])].sort((a, b) => a.name.localeCompare(b.name)));
-  const open = computed(() => all().find((one) => one.id === query().get("view")) ?? null);
+  const known = computed(() => [.../** @type {any[]} */ (rows.data() ?? [])].sort((a, b) => a.name.localeCompare(b.name)));
+  const isOfNumber = (/** @type {any} */ one) => !one?.phone_number_id || one.phone_number_id === number()?.phone_number_id;
+  const all = computed(() => known().filter(isOfNumber));
+  const open = computed(() => known().find((one) => one.id === query().get("view")) ?? null);
   const leave = () => navigate(keep(path(), { view: "" }));
+  // A view of another number leads to that number; whoever then chooses another leaves the view.
+  let shown = "";
+  effect(() => {
+    const one = open();
+    if (!number() || isOfNumber(one)) shown = one?.id ?? "";
+    else if (shown === one.id) queueMicrotask(leave);
+    else chosenNumber.set(one.phone_number_id);
+  });
   const fields = () => [
     { name: "name", label: text.name, required: true, props: { maxlength: 50, autocomplete: "off", dir: "auto" } },
     ...(isAdmin ? [{ name: "for", param: "shared", label: text.for, type: "radios", value: "me", options: options(text.people) }] : []),
