@@ -1,6 +1,6 @@
 /** A conversation in the list: who it is with, what was said last and by whom, and whose it is. */
 import { computed, el } from "../../dom.js";
-import { ageOf, count, initials, now, spanOf, stamp } from "../../format.js";
+import { ageOf, count, initials, locale, now, spanOf, stamp } from "../../format.js";
 import { chip, dot, face, icon } from "../../parts/basics.js";
 import { link } from "../../router.js";
 import { me } from "../../session.js";
@@ -142,9 +142,11 @@ function authorOf(m, personName) {
   return m.sent_by === me().id ? text.you : personName(m.sent_by).split(/\s/)[0];
 }
 
-/** From how many hours on a wait is long, and from how many too long. */
+/** From how many hours on a wait is long, and from how many too long; and from how many it is said in days. */
 const longWait = 1;
 const longestWait = 8;
+const saidInDays = 48;
+const days = new Intl.NumberFormat(locale, { style: "unit", unit: "day", unitDisplay: "narrow" });
 
 /** waitOf says how long the person waits, if so. @param {any} one */
 function waitOf(one) {
@@ -152,7 +154,7 @@ function waitOf(one) {
   const wait = Math.max(now() - Date.parse(one.waiting_since), 0);
   const hours = wait / 3_600_000;
   const tone = hours >= longestWait ? ".bad" : hours >= longWait ? ".warn" : "";
-  return el("span.waits" + tone, null, text.waits(spanOf(wait)));
+  return el("span.waits" + tone, null, text.waits(hours < saidInDays ? spanOf(wait) : days.format(Math.floor(hours / 24))));
 }
 
 /** windowOf says how much of the 24 hours is left. @param {any} one */

@@ -22,7 +22,7 @@ export const composer = {
   cancelReply: "Cancel reply",
   cancelTime: "Send now instead",
   you: "You",
-  left: (/** @type {string} */ span) => span + " left to reply",
+  left: (/** @type {string} */ span) => span.replace(/^\d+/, "$& ") + " left to reply", // 23 h
   never: "This person hasn’t written yet. You can only send a template.",
   closed: "It’s been more than 24 hours since this person wrote. You can only send a template now.",
   choose: "Choose a template",

@@ -64,7 +64,7 @@ export const row = {
   sources: { api: "API", app: "Phone app", broadcast: "Campaign", gateway: "API", rule: "Rule" },
   said: (/** @type {string} */ who) => who + ": ",
   unread: (/** @type {number} */ n) => count(n) + " unread",
-  left: (/** @type {string} */ span) => span + " left to reply",
+  left: (/** @type {string} */ span) => span.replace(/^\d+/, "$& ") + " left to reply", // 23 h
   closed: "closed",
   pending: "Pending",
   waits: (/** @type {string} */ span) => "waiting " + span,
