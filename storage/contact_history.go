@@ -70,7 +70,8 @@ func (rx *Rx) ContactEvents(organization int64, contact, conversation string, li
 			SELECT id, organization_id, account_id, type, source, event_id, payload, created_at
 			FROM events INDEXED BY events_of_organization
 			WHERE organization_id = ?1 AND seq >= ?2 AND seq < ?3
-				AND type IN ('contact.updated', 'contact.identity_updated', 'contact.consent_changed', 'conversation.assigned', 'conversation.closed')
+				AND type IN ('contact.updated', 'contact.identity_updated', 'contact.consent_changed',
+					'conversation.assigned', 'conversation.closed')
 				AND (instr(CAST(payload AS TEXT), ?4) > 0 OR ?5 <> '' AND instr(CAST(payload AS TEXT), ?5) > 0)
 			ORDER BY seq DESC
 			LIMIT ?6`, organization, from, before, contact, conversation, limit-len(found))

@@ -42,7 +42,8 @@ function deviceSection() {
   };
 
   return section(text.device, { lead: text.deviceLead },
-    el("fieldset.bare", { disabled: () => busy() || problem() !== "" }, switchRow(text.device, isOn, (on, control) => void turn(on, control), "", "switch")),
+    el("fieldset.bare", { disabled: () => busy() || problem() !== "" },
+      switchRow(text.device, isOn, (on, control) => void turn(on, control), "", "switch")),
     () => problem() !== "" && el("p.hint", { role: "status" }, problem()),
     when(isOn, () => el("div.actions", null, button(text.test, { icon: "bell", run: () => void test() }))));
 }
