@@ -30,14 +30,15 @@ type piece struct {
 type sourceCallback struct {
 	text    []byte
 	changes []provider.CallbackChange
+	items   []map[provider.Place]bool // of each change those that are pieces of their own
 }
 
 const (
 	// piecesPerTx is the most pieces in one transaction.
 	piecesPerTx = 50
 	// nativePieces is the same where native webhooks get the callback: what one transaction
-	// writes goes out in one envelope.
-	nativePieces = 200
+	// writes goes out in one envelope, and the provider puts no more into one callback.
+	nativePieces = 1000
 )
 
 // apply writes all pieces of a callback, in several transactions if it is large.
@@ -140,16 +141,22 @@ func (s *Server) pieces(body []byte) (all []piece) {
 		return []piece{{item: unread, apply: s.keepRaw(unread, "unreadable")}}
 	}
 
-	from := &sourceCallback{text, changes}
+	from := &sourceCallback{text: text, changes: changes}
 	for i, n := range changes {
 		prepare := preparerOf(n.Field)
 		if prepare == nil {
 			prepare = func(s *Server, n provider.CallbackChange) []piece { return s.keepChange(n, "not handled") }
 		}
+
+		items := make(map[provider.Place]bool)
 		for _, p := range prepare(s, n) {
 			p.from, p.change = from, i
 			all = append(all, p)
+			if p.at.List != "" {
+				items[p.at] = true
+			}
 		}
+		from.items = append(from.items, items)
 	}
 	return all
 }

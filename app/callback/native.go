@@ -2,6 +2,7 @@ package callback
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -50,7 +51,7 @@ func (e *nativeEnvelope) add(tx *storage.Tx, p piece) error {
 			return err
 		}
 
-		part = &provider.Narrowing{Without: e.items(p.change), Tags: make(map[provider.Place]*string)}
+		part = &provider.Narrowing{Without: maps.Clone(e.items[p.change]), Tags: make(map[provider.Place]*string)}
 		e.parts[p.change] = part
 		if e.owners == nil {
 			e.owners = make(map[int][]storage.Account)
@@ -64,30 +65,33 @@ func (e *nativeEnvelope) add(tx *storage.Tx, p piece) error {
 	}
 
 	delete(part.Without, p.at)
-	if p.at.List != "statuses" {
-		return nil
+	for at, status := range p.statuses() {
+		tag, isOurs, err := clientTag(tx, e.owners[p.change][0], status)
+		if err != nil {
+			return err
+		}
+		if isOurs {
+			part.Tags[at] = tag
+		}
 	}
-	tag, isOurs, err := clientTag(tx, e.owners[p.change][0], p.Value)
-	if err == nil && isOurs {
-		part.Tags[p.at] = tag
-	}
-	return err
+	return nil
 }
 
-// items are the places of all items of a change.
-func (e *nativeEnvelope) items(change int) map[provider.Place]bool {
-	all := make(map[provider.Place]bool)
-	for _, list := range []string{"messages", "statuses", "message_echoes"} {
-		var items provider.List[json.RawMessage]
-		raw := provider.GetMember(e.changes[change].Value, list)
-		if raw == nil || json.Unmarshal(raw, &items) != nil {
-			continue
-		}
-		for i := range items {
-			all[provider.Place{List: list, Index: i}] = true
+// statuses are the statuses in a piece, which is one or a whole change.
+func (p piece) statuses() map[provider.Place]json.RawMessage {
+	const list = "statuses"
+	found := make(map[provider.Place]json.RawMessage)
+	switch p.at.List {
+	case list:
+		found[p.at] = p.Value
+	case "":
+		var all []json.RawMessage
+		_ = json.Unmarshal(provider.GetMember(p.Value, list), &all) // none if it is no list
+		for i, status := range all {
+			found[provider.Place{List: list, Index: i}] = status
 		}
 	}
-	return all
+	return found
 }
 
 // ownersOf are the accounts that a change concerns: that of its number, or all of its business
