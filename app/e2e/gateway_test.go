@@ -329,6 +329,10 @@ func TestTheGatewayWaitsCancelsAndRepeats(t *testing.T) {
 	is.Equal(unknown.view().Error.Code, 131000)
 	is.Equal(s.graph("POST", messages, graphText, "Idempotency-Key", "d").status, 504)
 
+	// Nobody waits for a clock that was ahead when the message was taken.
+	storagetest.Exec(t, s.app.Config.DataDir, `UPDATE messages SET created_at = created_at + 3600000 WHERE status = 'pending'`)
+	is.Equal(s.graph("POST", messages, graphText, "Idempotency-Key", "d").status, 504)
+
 	// No turn in time: cancelled.
 	storagetest.Update(t, s.app.DB, func(tx *storage.Tx) error {
 		a, err := tx.AccountByNumber(number)

@@ -99,7 +99,9 @@ func (g *Server) join(r *rest.Request, c *call, id string) (provider.Answer, boo
 
 	begun := g.API.Calls.Begun(id)
 	m, answer, known, err := g.read(r, id)
-	c.deadline = m.CreatedAt.Std().Add(g.Wait)
+	if end := m.CreatedAt.Std().Add(g.Wait); end.Before(c.deadline) { // it may lie ahead: the clock may have
+		c.deadline = end
+	}
 	return answer, known && !begun, err
 }
 

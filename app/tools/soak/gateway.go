@@ -110,10 +110,16 @@ func (o *tenant) sendThroughGateway(ctx context.Context, random *rand.Rand) erro
 	return nil
 }
 
-// pass sends a message through the gateway until it is answered.
+// pass sends a message through the gateway until it is answered. A server that is only killed may
+// never live for as long as a client waits.
 func (o *tenant) pass(s gatewaySend) (a gatewayAnswer, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	patience := 2 * time.Minute
+	if o.trial.kills > 0 {
+		patience += o.trial.length
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
+
 	graph := rig.Client{Base: o.trial.server.URL() + "/graph", Key: o.Key, Timeout: 30 * time.Second}
 	request := rig.Request{
 		Method: "POST", Path: "/" + o.number + "/messages", Body: s.body, IdempotencyKey: s.tag, ContentType: "application/json",
