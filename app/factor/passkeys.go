@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"strings"
 
 	"github.com/go-webauthn/webauthn/protocol"
 	"github.com/go-webauthn/webauthn/webauthn"
@@ -24,7 +25,7 @@ type Passkeys struct {
 // NewPasskeys makes Passkeys for the host of a URL; nil if browsers offer none there: they do
 // on https, for a domain, and on localhost.
 func NewPasskeys(publicURL string) *Passkeys {
-	u, err := url.Parse(publicURL)
+	u, err := url.Parse(strings.ToLower(publicURL)) // as browsers write hosts
 	if err != nil {
 		return nil
 	}
@@ -42,7 +43,7 @@ func NewPasskeys(publicURL string) *Passkeys {
 	w, err := webauthn.New(&webauthn.Config{
 		RPID:                   host,
 		RPDisplayName:          "confab",
-		RPOrigins:              []string{u.Scheme + "://" + u.Host},
+		RPOrigins:              []string{originOf(u)},
 		AuthenticatorSelection: verified,
 		AttestationPreference:  protocol.PreferNoAttestation,
 	})
@@ -50,6 +51,12 @@ func NewPasskeys(publicURL string) *Passkeys {
 		return nil
 	}
 	return &Passkeys{Host: host, webauthn: w}
+}
+
+// originOf is the origin of a URL as browsers write it: without the port that the scheme has anyway.
+func originOf(u *url.URL) string {
+	usual := map[string]string{"https": ":443", "http": ":80"}[u.Scheme]
+	return u.Scheme + "://" + strings.TrimSuffix(u.Host, usual)
 }
 
 // Owner is whose passkeys they are, with the credentials that it has.
