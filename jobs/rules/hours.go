@@ -149,7 +149,5 @@ func (h *Hours) turns(noon time.Time) (all []time.Time) {
 		all = append(all, start, end)
 	}
 	slices.SortFunc(all, time.Time.Compare)
-	return slices.DeleteFunc(all, func(t time.Time) bool {
-		return t.Before(midnight.Add(-48*time.Hour)) || t.After(midnight.Add(72*time.Hour))
-	})
+	return slices.DeleteFunc(all, func(t time.Time) bool { return t.In(noon.Location()).YearDay() != noon.YearDay() })
 }

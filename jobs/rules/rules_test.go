@@ -68,6 +68,14 @@ func TestTheNextChangeIsFound(t *testing.T) {
 	is.Equal(next("2026-10-25T01:00:00Z"), "2026-10-25T01:30:00Z") // and closes
 	is.Equal(next("2026-03-29T00:30:00Z"), "2026-03-29T01:00:00Z") // the clock leaps over 02:30
 
+	// A change of the clock comes no earlier than what changes before it.
+	h = hours(t, `{"timezone":"Europe/Madrid","weekly":{"sat":[["00:00","24:00"]],"sun":[["00:00","24:00"]]}}`)
+	is.Equal(next("2026-10-23T10:00:00Z"), "2026-10-23T22:00:00Z") // from Friday noon: midnight
+	is.Equal(next("2026-10-24T10:00:00Z"), "2026-10-25T23:00:00Z") // 49 hours of weekend, in October,
+	is.Equal(next("2026-03-28T10:00:00Z"), "2026-03-29T22:00:00Z") // and 47 in March
+	h = hours(t, `{"timezone":"Africa/Cairo","weekly":{"fri":[["00:00","24:00"]]}}`)
+	is.Equal(next("2026-04-23T12:00:00Z"), "2026-04-23T22:00:00Z") // a Friday that begins at one o'clock
+
 	always := hours(t, `{"timezone":"UTC"}`)
 	is.True(always.Open(time.Now()))
 	is.True(always.NextChange(time.Now()).IsZero())
