@@ -100,13 +100,15 @@ func (v *visit) bindByEmail(tx *storage.Tx, id oidc.Identity) (storage.User, err
 			v.Provider.Name))
 	}
 
+	// Somebody who was unlinked may have nothing else to sign in with, but has signed in before.
 	u, err := tx.UserBySignIn(id.Email)
+	isKnown := err == nil && (u.CanSignIn() || u.InvitedUntil > tx.Now || u.LastSignInAt != 0)
 	switch {
 	case storage.IgnoreNotFound(err) != nil:
 		return u, err
 	case err == nil && u.DisabledAt != 0:
 		return u, nil // which the caller refuses
-	case err != nil || !u.CanSignIn() && u.InvitedUntil <= tx.Now:
+	case !isKnown:
 		if u, err = v.createUser(tx, id); err != nil {
 			return u, err
 		}

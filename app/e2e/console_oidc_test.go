@@ -160,6 +160,15 @@ func TestAnInvitationIsTakenUpThroughTheProvider(t *testing.T) {
 	// Somebody who is locked out gets in by the command line.
 	way := run(t, "users", "link", "ada@example.com", "--data-dir", dir)
 	is.Equal(s.browser().open("POST", strings.TrimPrefix(way, s.app.URL()), nil).status, 303)
+
+	// Unlinked, a person is found by the address again, with nothing else to sign in with; one whose
+	// invitation has lapsed is not.
+	run(t, "users", "unlink", u.ID, "--data-dir", dir)
+	storagetest.Exec(t, dir, `UPDATE user_invitations SET expires_at = created_at`)
+	for email, want := range map[string]int{"ada@example.com": 303, "bo@example.com": 403} {
+		p.as("new "+email, email, true)
+		is.Equal(s.browser().signInByProvider().status, want) // email
+	}
 }
 
 func TestTheProviderMakesPeopleAndAdmins(t *testing.T) {
@@ -275,8 +284,17 @@ func TestASignInThroughTheProviderIsThisBrowsersAndUsedOnce(t *testing.T) {
 	s.joined("ada@example.com", storage.RoleAdmin)
 	p.as("one", "ada@example.com", true)
 
-	// Of another browser, with another state, cancelled there, or without anything.
+	// All of it lies in one cookie, for ten minutes.
 	b, other := s.browser(), s.browser()
+	start := b.open("GET", "/console/oidc/start", nil)
+	cookie := start.header.Values("Set-Cookie")
+	is.Equal(len(cookie), 1)
+	for _, part := range []string{"Max-Age=600", "HttpOnly", "SameSite=Lax"} {
+		is.True(strings.Contains(cookie[0], part))
+	}
+	is.Equal(start.location.Query().Get("redirect_uri"), s.app.URL()+"/console/oidc/callback")
+
+	// Of another browser, with another state, cancelled there, or without anything.
 	path := b.atProvider("/console/oidc/start")
 	other.atProvider("/console/oidc/start")
 	is.Equal(other.open("GET", path, nil).status, 403)
