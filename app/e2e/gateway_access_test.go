@@ -173,6 +173,30 @@ func TestTheGatewayAsksForScopesAndKnowsOnlyWhatIsTheKeys(t *testing.T) {
 	}
 }
 
+// At the provider a parameter can make another method of a request. Here it would get around the
+// scopes: who may only read would delete, and who may only write would read.
+func TestTheGatewayPassesNoRequestOnAsOneOfAnotherMethod(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	s := newStage(t, withGateway(time.Second))
+	number, waba, _, template := s.fillGateway()
+	with := func(scope string) string { return "Bearer " + s.keyWith(storage.Key{Scopes: storage.Strings{scope}}) }
+	reader, writer := with("read"), with("campaigns")
+
+	is.Equal(s.graph("GET", "/"+template, "", "Authorization", reader).status, 200)
+	for _, query := range []string{"?method=delete", "?method=get&method=post", "?%20method=delete", "?fields=id&method[]=delete"} {
+		for _, object := range []string{template, number, waba + "/message_templates", waba + "/phone_numbers"} {
+			is.Equal(s.graph("GET", "/"+object+query, "", "Authorization", reader).status, 501) // object, query
+		}
+	}
+	form := []string{"Authorization", writer, "Content-Type", "application/x-www-form-urlencoded"}
+	is.Equal(s.graph("POST", "/"+waba+"/message_templates", `{"method":"get"}`, "Authorization", writer).status, 501)
+	is.Equal(s.graph("POST", "/"+waba+"/message_templates?method=get", "{}", "Authorization", writer).status, 501)
+	is.Equal(s.graph("POST", "/"+template, "method=get", form...).status, 501)
+	is.Equal(s.graph("DELETE", "/"+waba+"/message_templates?name=hello&method=get", "", "Authorization", writer).status, 501)
+	is.Equal(s.graph("GET", "/"+template, "", "Authorization", reader).status, 200) // it is still there
+}
+
 // Whatever fails, the provider has each message once, not at all, or its client knows that this is
 // unknown; and then the client is told its statuses. With kills it is a part of the soak.
 func TestTheGatewaySendsOnceWhateverFails(t *testing.T) {

@@ -28,6 +28,10 @@ const (
 // another.
 const proofName = "appsecret_proof"
 
+// methodName is the parameter by which a request is one of another method at the provider, for
+// which the key may lack the scope.
+const methodName = "method"
+
 // on finds what the id in a path stands for, with the account through which the provider is
 // asked. Only what the key's organization and numbers have exists, and only some kinds have the
 // route.
@@ -101,6 +105,14 @@ func (g *Server) pass(r *rest.Request) (provider.Answer, error) {
 	}
 
 	query := r.Query()
+	isOther := provider.GetMember(r.Body, methodName) != nil
+	for name := range query {
+		isOther = isOther || strings.Contains(name, methodName) // the provider may overlook a space before it
+	}
+	if isOther {
+		return provider.Answer{}, errNotOffered()
+	}
+
 	query.Del(tokenName)
 	query.Del(proofName)
 	query.Del("")
