@@ -3,8 +3,11 @@ package api
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"confab/app/api/rest"
+	"confab/jobs/event"
+	"confab/jobs/provider"
 	"confab/storage"
 )
 
@@ -111,10 +114,50 @@ func DeliveryIn(rx *storage.Rx, r *rest.Request) (storage.Delivery, error) {
 	return d, err
 }
 
-// showDelivery replies with a delivery and its payload.
-func showDelivery(rx *storage.Rx, d storage.Delivery) (rest.Reply, error) {
-	payload, err := rx.Payload(d)
-	return rest.OK(ViewDelivery(d, payload)), err
+// getDelivery handles GET /v1/webhook_deliveries/:id: a delivery and its payload.
+func (s *Server) getDelivery(r *rest.Request) (rep rest.Reply, err error) {
+	err = s.View(r, func(rx *storage.Rx) error {
+		d, err := DeliveryIn(rx, r)
+		if err != nil {
+			return err
+		}
+		payload, err := rx.Payload(d)
+		if err != nil {
+			return err
+		}
+
+		if r.Key.Accounts.Bound() && !event.IsType(d.EventType) {
+			payload, err = narrowEnvelope(rx, payload, r.Key)
+		}
+		rep = rest.OK(ViewDelivery(d, payload))
+		return err
+	})
+	return rep, err
+}
+
+// narrowEnvelope is an envelope of the provider, which may be about several numbers, with only what
+// is about those that a key is bound to, or about their business accounts.
+func narrowEnvelope(rx *storage.Rx, envelope []byte, k storage.Key) ([]byte, error) {
+	changes, err := provider.ParseCallback(envelope)
+	if err != nil {
+		return nil, nil // of which nobody knows what it is about
+	}
+
+	own := make([]*provider.Narrowing, len(changes))
+	for i, n := range changes {
+		isOwn := slices.Contains(k.PhoneNumberIDs, n.PhoneNumberID())
+		if n.PhoneNumberID() == "" {
+			accounts, err := rx.AccountsOfWABA(n.WABA)
+			if err != nil {
+				return nil, err
+			}
+			isOwn = slices.ContainsFunc(accounts, func(a storage.Account) bool { return k.Accounts.Has(&a.ID) })
+		}
+		if isOwn {
+			own[i] = new(provider.Narrowing)
+		}
+	}
+	return provider.Narrow(envelope, changes, func(i int) *provider.Narrowing { return own[i] }), nil
 }
 
 // attemptView is one attempt of a delivery.

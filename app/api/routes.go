@@ -69,7 +69,7 @@ func (s *Server) Routes() []rest.Route {
 		rest.At("GET", "/webhook_deliveries", s.listDeliveries, rest.Read|rest.OfNumbers, nil),
 		rest.At("POST", "/webhook_deliveries/bulk_replay", rest.WithBody(s.bulkReplayDeliveries), rest.Webhooks|rest.NamedAction, nil).
 			Audited("deliveries.replayed", "webhook_subscription", ""),
-		rest.At("GET", "/webhook_deliveries/:id", rest.ShowsMore(s.Server, DeliveryIn, showDelivery), rest.Read|rest.OfNumbers, nil),
+		rest.At("GET", "/webhook_deliveries/:id", s.getDelivery, rest.Read|rest.OfNumbers, nil),
 		rest.At("GET", "/webhook_deliveries/:id/attempts",
 			rest.ShowsMore(s.Server, DeliveryIn, showAttempts), rest.Read|rest.OfNumbers, nil),
 		rest.At("POST", "/webhook_deliveries/:id/replay", s.replayDelivery, rest.Webhooks, rest.Exists(DeliveryIn)).

@@ -3,7 +3,6 @@ package callback
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"unicode/utf8"
 
@@ -203,11 +202,7 @@ type item struct {
 
 // wholeChange is a change as one item. Its value may be of any shape.
 func wholeChange(n provider.CallbackChange) item {
-	var number provider.ID
-	if raw := provider.GetMember(provider.GetMember(n.Value, "metadata"), "phone_number_id"); raw != nil {
-		_ = json.Unmarshal(raw, &number) // stays empty if it is no id
-	}
-	return item{n.Change, string(number), n.WABA}
+	return item{n.Change, n.PhoneNumberID(), n.WABA}
 }
 
 // keepRaw stores an item as it came, for an operator to look at, and counts it.

@@ -182,14 +182,15 @@ func TestNativeEnvelopesAreNarrowed(t *testing.T) {
 	is := is.New(t)
 	s := newStage(t, withLocalEndpoints, withGateway(5*time.Second))
 	number, other := s.connect(), s.connect()
+	var first int64
 	wabas := map[string]string{}
 	storagetest.View(t, s.app.DB, func(rx *storage.Rx) error {
-		for _, n := range []string{number, other} {
+		for _, n := range []string{other, number} {
 			a, err := rx.AccountByNumber(n)
 			if err != nil {
 				return err
 			}
-			wabas[n] = storage.OrEmpty(a.WABAID)
+			wabas[n], first = storage.OrEmpty(a.WABAID), a.ID
 		}
 		return nil
 	})
@@ -208,6 +209,20 @@ func TestNativeEnvelopesAreNarrowed(t *testing.T) {
 	s.callback([]byte(body))
 	is.Equal(string(all.next().body), `{"object":"whatsapp_business_account", "entry":[ `+message(number, "wamid.1")+` , `+message(other, "wamid.2")+` ]}`)
 	is.Equal(string(one.next().body), `{"object":"whatsapp_business_account", "entry":[ `+message(other, "wamid.2")+` ]}`)
+
+	// A key that is bound to the first number is shown what is about that.
+	secret := s.tenant.Secret
+	s.tenant.Secret = s.keyWith(storage.Key{Accounts: storage.Accounts{first}})
+	var deliveries struct{ Data []struct{ ID string } }
+	s.read("/webhook_deliveries?event_type=messages", &deliveries)
+	is.Equal(len(deliveries.Data), 1)
+	var shown struct {
+		Data struct{ Payload json.RawMessage }
+	}
+	s.read("/webhook_deliveries/"+deliveries.Data[0].ID, &shown)
+	is.True(strings.Contains(string(shown.Data.Payload), `"wamid.1"`))
+	is.True(!strings.Contains(string(shown.Data.Payload), `"wamid.2"`))
+	s.tenant.Secret = secret
 
 	// A repeat and something new in one callback.
 	again := strings.Replace(message(number, "wamid.1"), `"messages":[ {`, `"messages":[ {"from":"15550001111","id":"wamid.3","timestamp":"1","type":"text","text":{"body":"z"}}, {`, 1)

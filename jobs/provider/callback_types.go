@@ -68,6 +68,16 @@ type Change struct {
 	Value json.RawMessage `json:"value"`
 }
 
+// PhoneNumberID is the number that a change is about; "" if it names none. Its value may be of any
+// shape.
+func (c Change) PhoneNumberID() string {
+	var number ID
+	if raw := GetMember(GetMember(c.Value, "metadata"), "phone_number_id"); raw != nil {
+		_ = json.Unmarshal(raw, &number) // stays empty if it is no id
+	}
+	return string(number)
+}
+
 // Value is what a change reports about one number. Its items stay raw, to be
 // read one by one: a bad one must not spoil the others.
 type Value struct {
