@@ -157,6 +157,37 @@ func TestAStreamEndsWithTheSecondFactorThatIsRequired(t *testing.T) {
 	is.Equal(codeOf(t, b.open("GET", "/console/api/stream", nil)), "second_factor_required")
 }
 
+// Where only the provider counts, passkeys are neither taken nor offered.
+func TestPasskeysAreRefusedWhereOnlyTheProviderSignsIn(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	p := newIdentityProvider(t)
+	for only, want := range map[bool][2]int{false: {200, 401}, true: {403, 403}} {
+		b := newStage(t, onLocalhost(t), p.configure, func(c *config.Config) { c.OIDC.Only = only }).browser()
+		is.Equal(strings.Contains(b.open("GET", "/console/sign-in", nil).body, "passkey"), !only)
+		is.Equal(b.open("POST", "/console/sign-in/passkey/start", nil).status, want[0])
+		is.Equal(b.open("POST", "/console/sign-in/passkey", url.Values{"answer": {"{}"}}).status, want[1])
+	}
+}
+
+// After a move to another host the old passkeys sign nobody in, but they still count: else a password
+// would be enough.
+func TestAPasskeyOfAnotherHostIsStillASecondFactor(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	s := newStage(t, func(c *config.Config) { c.Console.SecondFactor = "everyone" })
+	u, link := s.invitePerson("ada@example.com", storage.RoleAgent)
+	b := s.browser()
+	b.open("POST", link, url.Values{"name": {"Ada"}, "password": {goodPassword}})
+	is.Equal(codeOf(t, b.open("GET", "/console/api/v1/me", nil)), "second_factor_required")
+	storagetest.Exec(t, s.app.Config.DataDir, `INSERT INTO user_passkeys (id, user_id, credential_id, host, name, created_at, credential)
+		VALUES ('psk_1', ?, X'01', 'chat.example.com', 'Laptop', 1, X'02')`, u.ID)
+	s.app.DB.DropCaches()
+	status, _ := b.me()
+	is.Equal(status, 200)
+	is.Equal(s.browser().signIn("ada@example.com", goodPassword).location.Path, "/console/sign-in/second")
+}
+
 func TestARestoredBackupKeepsFactorsAndBindings(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
