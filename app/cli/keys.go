@@ -40,12 +40,12 @@ func (e *env) keysCreate() *cobra.Command {
 		Short: "Create a key and print it once",
 		Long: "Create a key and print it once. What a key may do never changes: to change it, create another key.\n\n" +
 			"Scopes, none of which includes another:\n" +
-			"  read       read everything, follow events\n" +
+			"  read       read everything, follow events, try rules\n" +
 			"  send       send and cancel messages, read receipts, media\n" +
-			"  inbox      change conversations, contacts, labels and quick replies\n" +
+			"  inbox      change conversations, contacts, labels, quick replies, notes and views\n" +
 			"  campaigns  change templates and broadcasts\n" +
 			"  webhooks   change webhooks, which receive everything: as wide as read\n" +
-			"  platform   change customers, setup links and numbers",
+			"  platform   change customers, setup links, numbers, rules, hours and opt-out words",
 		Example: "  confab keys create --org org_01J…\n" +
 			"  confab keys create --org org_01J… --label \"nightly export\" --scope read --expires-in 30d\n" +
 			"  confab keys create --org org_01J… --scope read --scope send --number 106540352242922",
