@@ -163,6 +163,9 @@ func (w *Workers) push(ctx context.Context, job storage.Job, args pushArgs) (que
 		if key, err = rx.VAPIDKey(); err != nil || args.Conversation == "" {
 			return err
 		}
+		if isLate, err := rx.IsPushedSince(device.ID, args.Conversation, job.CreatedAt); err != nil || isLate {
+			return cmp.Or(err, storage.ErrNotFound) // it would come right after the next one, and in its place
+		}
 		shown, err = w.notificationOf(rx, args.Notice, say)
 		return err
 	})

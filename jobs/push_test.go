@@ -376,6 +376,25 @@ func TestABurstMakesNoMoreNotificationsThanTheRuleAllows(t *testing.T) {
 	})
 }
 
+// What the push service did not take at first must not follow a newer one, nor replace it.
+func TestANotificationThatIsLateGivesWayToTheNext(t *testing.T) {
+	bubble(t, func(w *world) {
+		s := w.withPush()
+		s.browser("Ana", storage.NotifyMine)
+		s.answer = func(n int, _ *http.Request) (*http.Response, error) {
+			return map[bool]*http.Response{true: pushAnswer(500)}[n < 3], nil // at once and after 5 s
+		}
+		w.start()
+		w.ask("wamid.1", "first")
+		time.Sleep(31 * time.Second)
+		w.ask("wamid.2", "second")
+		w.is.Equal(s.news(), []string{"Ana: +15550001111 | second"})
+		time.Sleep(time.Hour)
+		w.is.Equal(s.news(), nil)
+		w.is.Equal(storagetest.Select[int](w.t, w.dir, `SELECT count(*) FROM jobs WHERE kind LIKE 'push%'`), []int{0})
+	})
+}
+
 func TestWhatAPushServiceAnswersDecides(t *testing.T) {
 	minutes := func(all ...float64) (times []time.Duration) {
 		for _, m := range all {

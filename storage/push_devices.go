@@ -140,43 +140,59 @@ func (tx *Tx) ClaimPush(device, conversation string) (bool, error) {
 	return n > 0, err
 }
 
+// IsPushedSince reports whether a device was notified of a conversation once more after a time.
+func (rx *Rx) IsPushedSince(device, conversation string, at Time) (bool, error) {
+	return rx.exists(`SELECT 1 FROM push_times WHERE conversation_id = ? AND device_id = ? AND pushed_at > ?`, conversation, device, at)
+}
+
 // DeleteOldPushTimes deletes up to limit rows that hold nothing back any more.
 func (tx *Tx) DeleteOldPushTimes(limit int) (int64, error) {
 	return tx.deleteSome("push_times", "conversation_id, device_id", "pushed_at <= ?", tx.Now.Add(-pushInterval), limit)
 }
 
 // EnsurePushDevice stores a device of somebody's session, and returns its id. One that the person
-// had before belongs to the session from now on. ErrTooMany means that the person has MaxDevices.
+// had before belongs to the session from now on: it stays the same device, which knows what it was
+// notified of. ErrTooMany means that the person has MaxDevices.
 func (tx *Tx) EnsurePushDevice(who SignedIn, s PushSubscription) (id string, err error) {
 	hash := sha256.Sum256([]byte(s.Endpoint))
-	if _, err := tx.Exec(`DELETE FROM push_devices WHERE user_id = ? AND endpoint_hash = ?`, who.User.ID, hash[:]); err != nil {
-		return "", err
+	id, err = tx.pushDeviceID(who.User.ID, hash)
+	if errors.Is(err, ErrNotFound) {
+		id = tx.NewID(PrefixDevice)
+		err = tx.checkDeviceRoom(who.User.ID)
 	}
-
-	n, err := value[int](&tx.Rx, `SELECT count(*) FROM push_devices WHERE user_id = ?`, who.User.ID)
-	switch {
-	case err != nil:
+	if err != nil {
 		return "", err
-	case n >= MaxDevices:
-		return "", ErrTooMany
 	}
 
 	text, err := json.Marshal(s)
 	if err != nil {
 		return "", err
 	}
-	id = tx.NewID(PrefixDevice)
 	_, err = tx.Exec(`
 		INSERT INTO push_devices (id, organization_id, user_id, session_id, endpoint_hash, subscription, created_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?)`,
+		VALUES (?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (id) DO UPDATE SET session_id = excluded.session_id, subscription = excluded.subscription`,
 		id, who.User.OrganizationID, who.User.ID, who.Session.ID, hash[:], tx.db.Seal(devicePurpose(id), text), tx.Order)
 	return id, err
 }
 
+// pushDeviceID finds a device of a person by the hash of its endpoint.
+func (rx *Rx) pushDeviceID(user string, hash [sha256.Size]byte) (string, error) {
+	return value[string](rx, `SELECT id FROM push_devices WHERE user_id = ? AND endpoint_hash = ?`, user, hash[:])
+}
+
+// checkDeviceRoom returns ErrTooMany if a person can have no more devices.
+func (rx *Rx) checkDeviceRoom(user string) error {
+	n, err := value[int](rx, `SELECT count(*) FROM push_devices WHERE user_id = ?`, user)
+	if err == nil && n >= MaxDevices {
+		return ErrTooMany
+	}
+	return err
+}
+
 // DeletePushDevice deletes a device of a person by its endpoint, and returns its id.
 func (tx *Tx) DeletePushDevice(user, endpoint string) (id string, err error) {
-	hash := sha256.Sum256([]byte(endpoint))
-	id, err = value[string](&tx.Rx, `SELECT id FROM push_devices WHERE user_id = ? AND endpoint_hash = ?`, user, hash[:])
+	id, err = tx.pushDeviceID(user, sha256.Sum256([]byte(endpoint)))
 	if err != nil {
 		return "", err
 	}
