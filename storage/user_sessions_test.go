@@ -87,15 +87,19 @@ func TestASessionFollowsItsUserAtOnce(t *testing.T) {
 	is.Equal(found.User.Role, storage.RoleAdmin) // not what was cached
 }
 
-func TestARestoredCopyHasNoSessionsAndInvitations(t *testing.T) {
+func TestARestoredCopyHasNoSessionsDevicesAndInvitations(t *testing.T) {
 	is := is.New(t)
 	o := newFile(t)
 	db := open(t, o)
 	ours, _ := two(t, db)
 	ada, _ := inviteUser(t, db, invitee(ours, "ada@example.com"))
-	signIn(t, db, ada.ID)
+	session, _ := signIn(t, db, ada.ID)
+	storagetest.Update(t, db, func(tx *storage.Tx) error {
+		_, err := tx.EnsurePushDevice(storage.SignedIn{Session: session, User: ada}, storage.PushSubscription{Endpoint: "https://push.example.com/1"})
+		return err
+	})
 	is.NoErr(db.Close())
 	is.NoErr(storage.ForgetSignIns(o.Path))
-	is.Equal(column(t, o.Path, `SELECT count(*) FROM user_sessions UNION ALL SELECT count(*) FROM user_invitations`), []string{"0", "0"})
+	is.Equal(column(t, o.Path, `SELECT (SELECT count(*) FROM user_sessions) + (SELECT count(*) FROM user_invitations) + (SELECT count(*) FROM push_devices)`), []string{"0"})
 	is.NoErr(storage.ForgetSignIns(frozenFile(t, 1).Path)) // which knew of neither
 }
