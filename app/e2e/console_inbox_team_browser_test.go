@@ -138,7 +138,8 @@ func TestABotsConversationIsTakenOverAndHandedOn(t *testing.T) {
 	c.Click("button", "Hand over")
 	c.Click("option", ada.Name)
 	c.shows("Held by " + ada.Name)
-	c.shows("Handed over to " + ada.Name + " by Mira Kovač")
+	c.shows("Handed over to Mira Kovač") // from the bot
+	c.shows("Assigned to " + ada.Name + " by Mira Kovač")
 	c.shoot("inbox-held")
 	c.fits()
 	c.calm()

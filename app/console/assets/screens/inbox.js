@@ -1,5 +1,5 @@
 /** The inbox: who wrote, what was said, and who has to answer. Three panes; one on a small screen. */
-import { computed, effect, el, signal, untracked } from "../dom.js";
+import { computed, effect, el, flush, signal, untracked } from "../dom.js";
 import { APIError, get, page, patch, post, remove } from "../api.js";
 import { bind } from "../keys.js";
 import { confirmAction } from "../parts/dialog.js";
@@ -8,7 +8,6 @@ import { empty, failed, resource } from "../parts/states.js";
 import { link, navigate, path, query, setQuery } from "../router.js";
 import { chosenNumber, goesOn, me, number, numbers, numbersKnown } from "../session.js";
 import { openAssign } from "./inbox/assign.js";
-import { writeReply } from "./inbox/composer.js";
 import { conversations, keep, nameOf, tabs } from "./inbox/conversations.js";
 import { unsentIn } from "./inbox/drafts.js";
 import { backTo } from "./inbox/head.js";
@@ -98,11 +97,20 @@ export default function inbox() {
 
   const details = signal(false);
   const heldUnread = signal(false);
+  const isNote = signal(false);
   effect(() => {
     current();
     details.set(false);
     heldUnread.set(false);
+    isNote.set(false);
   });
+  /** writeReply goes to where a reply is written, also from a note: what is meant as the one must not become the other. */
+  const writeReply = () => {
+    isNote.set(false);
+    flush();
+    const field = document.querySelector(".composer textarea") ?? document.querySelector(".composer .button");
+    if (field instanceof HTMLElement) field.focus();
+  };
 
   const selected = selection(store.shown);
   effect(() => {
@@ -217,6 +225,8 @@ export default function inbox() {
       change,
       refusal,
       people: () => people.data() ?? [],
+      isNote,
+      writeReply,
       seen: () => seenIn(id),
       see: (/** @type {string} */ message) => seen.set({ id, message }),
     };
@@ -252,7 +262,7 @@ export default function inbox() {
     () => isThere() && el("aside.details", { "aria-label": text.details },
       () => drawn() === isThere() && later() && untracked(() => later()?.details(place()))));
 
-  bindKeys({ current, conversation, resolve, reopen, markUnread, selected, chooseAssignee, chooseLabels });
+  bindKeys({ current, conversation, writeReply, resolve, reopen, markUnread, selected, chooseAssignee, chooseLabels });
   return { title: () => (conversation() ? nameOf(conversation().contact) : text.title), body };
 }
 
@@ -284,7 +294,7 @@ function nextOf(rows, id) {
 }
 
 /** @param {any} at */
-function bindKeys({ current, conversation, resolve, reopen, markUnread, selected, chooseAssignee, chooseLabels }) {
+function bindKeys({ current, conversation, writeReply, resolve, reopen, markUnread, selected, chooseAssignee, chooseLabels }) {
   const links = () => /** @type {HTMLElement[]} */ ([...document.querySelectorAll(".conversations a")]);
   const move = (/** @type {number} */ by) => {
     const all = links();

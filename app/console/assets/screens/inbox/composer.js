@@ -41,7 +41,7 @@ export function composer(at) {
     if (isOpen() && now() && left < 60_000) setTimeout(() => now.set(presentTime()), left);
   });
   const files = attachments(at.number, at.id);
-  const isNote = signal(false);
+  const { isNote } = at;
   const isWriting = computed(() => !at.refusal() && isOpen() && !isNote());
   files.listen(() => /** @type {HTMLElement} */ (root.closest(".thread")), isWriting);
   const kept = () => keptDraft(at.draft.value().text, files.all());
@@ -85,12 +85,6 @@ function modes(isNote) {
     all[Number(isNote())].focus();
   };
   return el("div.compose-modes", { role: "tablist", "aria-label": text.modes, onkeydown: move }, all);
-}
-
-/** writeReply goes to where a reply is written, also from a note: what is meant as the one must not become the other. */
-export function writeReply() {
-  document.getElementById("compose-reply")?.click();
-  /** @type {HTMLElement | null} */ (document.querySelector(".composer :is(textarea, .button)"))?.focus();
 }
 
 /** @param {string} words @param {import("./attachments.js").Attachment[]} files */

@@ -10,7 +10,7 @@ import { step as stepFocus } from "../../parts/popover.js";
 import { query, setQuery } from "../../router.js";
 import { counts, me } from "../../session.js";
 import { changeLine, changes } from "./changes.js";
-import { composer, writeReply } from "./composer.js";
+import { composer } from "./composer.js";
 import { nameOf } from "./conversations.js";
 import { draftOf } from "./drafts.js";
 import { head } from "./head.js";
@@ -43,6 +43,8 @@ const again = 2000;
  * @property {() => string | null} seen the newest message that was on the page
  * @property {(message: string) => void} see
  * @property {() => any[]} people
+ * @property {import("../../dom.js").Signal<boolean>} isNote whether a note is written, and no reply
+ * @property {() => void} writeReply goes to where a reply is written
  */
 
 /** @param {Place} at */
@@ -80,12 +82,12 @@ export function thread(at) {
     reactions: store.reactions,
     reply: (/** @type {any} */ m) => {
       draft.change({ replyTo: m.message_id });
-      writeReply();
+      at.writeReply();
     },
     canEdit: draft.canEdit,
     edit: (/** @type {any} */ entry) => {
       draft.edit(entry);
-      writeReply();
+      at.writeReply();
     },
     react: (/** @type {any} */ m, /** @type {HTMLElement} */ opener) => react(
       m,
@@ -212,7 +214,8 @@ function followChanges(at, store, lines) {
 
   const state = computed(() => {
     const one = at.conversation();
-    return one && [one.status, one.snoozed_until, one.assignee?.id, ...one.labels.map((/** @type {any} */ label) => label.id)].join(" ");
+    const labels = one?.labels.map((/** @type {any} */ label) => label.id);
+    return one && [one.status, one.snoozed_until, one.assignee?.id, one.holder.type, one.holder.id, ...labels].join(" ");
   });
   let known = state();
   effect(() => {
