@@ -39,7 +39,7 @@ const collisions = `(() => {
 	}
 
 	const meet = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 3 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 3;
-	const layer = (e) => { for (; e; e = e.parentElement) if (/absolute|fixed|sticky/.test(getComputedStyle(e).position)) return e; return null; };
+	const layer = (e) => { for (; e; e = e.parentElement) if (/fixed|sticky/.test(getComputedStyle(e).position)) return e; return null; };
 	for (let i = 0; i < shown.length; i++) {
 		for (let j = i + 1; j < shown.length; j++) {
 			const a = shown[i], b = shown[j];
@@ -48,6 +48,12 @@ const collisions = `(() => {
 	}
 	return [...new Set(found)].slice(0, 8);
 })()`
+
+// isAtRest is there when nothing of the page has changed for a while.
+const isAtRest = `new Promise((done) => {
+	let timer = setTimeout(done, 200);
+	new MutationObserver(() => { clearTimeout(timer); timer = setTimeout(done, 200); }).observe(document.body, { subtree: true, childList: true });
+})`
 
 // Spanish has the longest texts, and Arabic is read from the right.
 func TestScreensFitInOtherLanguages(t *testing.T) {
@@ -79,6 +85,7 @@ func TestScreensFitInOtherLanguages(t *testing.T) {
 		for _, path := range paths {
 			c.Visit(s.app.URL() + "/console/" + path)
 			c.WaitFor(`document.querySelector("h1") && document.querySelector("main").ariaBusy !== "true"`)
+			eval[any](c.window, isAtRest)
 			c.shoot("language-" + spoken.tag + "-" + strings.NewReplacer("/", "-", "?tab=", "-").Replace(path))
 			for _, width := range []int64{390, 1280} {
 				c.Do(chromedp.EmulateViewport(width, 800))
