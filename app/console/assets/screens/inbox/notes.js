@@ -11,7 +11,7 @@ import { confirmAction } from "../../parts/dialog.js";
 import { formDialog } from "../../parts/form.js";
 import { words } from "../../parts/formatted.js";
 import { menu } from "../../parts/menu.js";
-import { isAdmin, me, presentTime } from "../../session.js";
+import { counts, isAdmin, me, presentTime } from "../../session.js";
 import { mentionsIn } from "./note_form.js";
 import { notes as text } from "texts/thread.js";
 
@@ -29,6 +29,7 @@ const mostPages = 20;
  */
 export function notes(number, conversation, draw, people) {
   const all = signal(/** @type {import("./changes.js").Change[]} */ ([])); // the oldest first
+  const isMentioned = signal(counts.peek().mentions !== 0); // perhaps here, or it is not known yet
   /** @type {string | null} */
   let cursor = null;
   let pages = 0;
@@ -52,11 +53,15 @@ export function notes(number, conversation, draw, people) {
   const refresh = () => void read(null).catch(() => {});
 
   onDispose(onEvent(["note.created", "note.updated", "note.deleted"], ({ payload }) => {
-    if (payload.data?.note?.conversation_id === conversation) refresh();
+    if (payload.data?.note?.conversation_id !== conversation) return;
+    if (payload.data.note.mentions.includes(me.peek().id)) isMentioned.set(true);
+    refresh();
   }));
 
   return {
     all,
+    /** Whether the person may have an unread mention here: when it is opened, and when one comes. */
+    isMentioned,
     /** needs reports whether there may be some since a time that were not read. @param {string} time */
     needs: (time) => pages === 0 || (cursor !== null && pages < mostPages && (all.peek()[0]?.created_at ?? "") > time),
     /** reach reads back to a time. @param {string} time */

@@ -8,7 +8,7 @@ import { failed, skeleton } from "../../parts/states.js";
 import { toastError } from "../../parts/notices.js";
 import { step as stepFocus } from "../../parts/popover.js";
 import { query, setQuery } from "../../router.js";
-import { counts, me } from "../../session.js";
+import { me } from "../../session.js";
 import { changeLine, changes } from "./changes.js";
 import { composer } from "./composer.js";
 import { nameOf } from "./conversations.js";
@@ -175,7 +175,7 @@ export function thread(at) {
   })));
   followChanges(at, store, lines);
   followChanges(at, store, written);
-  keepRead(at, store, atBottom);
+  keepRead(at, store, atBottom, written.isMentioned);
   onDispose(() => reportPresence(null, false));
   reportPresence(id, false);
   return body;
@@ -372,8 +372,9 @@ function startAt(store, hit, firstUnread, goTo, log, then) {
  * @param {Place} at
  * @param {ReturnType<typeof messages>} store
  * @param {() => boolean} atBottom
+ * @param {import("../../dom.js").Signal<boolean>} isMentioned it may have mentions of the person, who has then read them
  */
-function keepRead(at, store, atBottom) {
+function keepRead(at, store, atBottom, isMentioned) {
   const visible = signal(!document.hidden);
   const look = () => visible.set(!document.hidden);
   document.addEventListener("visibilitychange", look);
@@ -386,12 +387,12 @@ function keepRead(at, store, atBottom) {
     const unread = at.conversation().unread_count;
     if (unread === 0) asked = "";
     const isSeen = atBottom() || !isOpened;
-    const isMentioned = !isOpened && (counts.peek().mentions ?? 0) > 0; // perhaps here
     isOpened = true;
-    if ((unread === 0 && !isMentioned) || !isSeen || at.heldUnread()) return;
+    if ((unread === 0 && !isMentioned()) || !isSeen || at.heldUnread()) return;
     const state = unread + " " + at.conversation().last_message_at;
-    if (state === asked) return;
+    if (state === asked && !isMentioned()) return;
     asked = state;
+    isMentioned.set(false);
     post(`${at.number}/conversations/${at.id}/read`).then(at.merge, (error) => {
       asked = "";
       if (!error.lost) toastError(error);
