@@ -2,7 +2,7 @@
 import { listen } from "./keys.js";
 import { connect } from "./live.js";
 import { connectionBar, toastRegion } from "./parts/notices.js";
-import { start } from "./router.js";
+import { navigate, start } from "./router.js";
 import inbox from "./screens/inbox.js";
 import nothing from "./screens/nothing.js";
 import { applyTheme, isAdmin, phoneBeside, screens } from "./session.js";
@@ -113,6 +113,9 @@ listen();
 connect();
 start(find, main);
 startNumbers();
+
+// Somebody has clicked on a notification: the service worker tells where that leads, perhaps as soon as the page is there.
+navigator.serviceWorker?.addEventListener("message", ({ data }) => data.open && navigate(data.open));
 
 // The other screens are loaded while nothing else is to do: then they open at once, also while the
 // server is gone, and as they were when this page was loaded.

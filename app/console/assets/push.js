@@ -4,7 +4,6 @@
  * there again when the same person comes back.
  */
 import { call, get, post } from "./api.js";
-import { navigate } from "./router.js";
 import { me, preference, root } from "./session.js";
 import { push as text } from "texts/settings.js";
 
@@ -28,6 +27,7 @@ export async function whyNot() {
 /** switchOn lets this device show notifications. */
 export async function switchOn() {
   if (await Notification.requestPermission() !== "granted") throw new Error(text.denied);
+  await unsubscribe(); // from a server that was here before and had another key
   await subscribe();
   owner.set(me().id);
 }
@@ -41,18 +41,21 @@ async function subscribe() {
   await post("devices", subscription.toJSON());
 }
 
+/** unsubscribe ends the subscription of this browser, if it has one, and returns it. */
+async function unsubscribe() {
+  const subscription = await (await workers.getRegistration(root.href))?.pushManager.getSubscription();
+  await subscription?.unsubscribe();
+  return subscription;
+}
+
 /** switchOff ends them. */
 export async function switchOff() {
   owner.set("");
-  const subscription = await (await workers.getRegistration(root.href))?.pushManager.getSubscription();
-  if (!subscription) return;
-  await subscription.unsubscribe();
-  await call("DELETE", "devices", { endpoint: subscription.endpoint }).catch(() => {}); // it is gone already
+  const ended = await unsubscribe();
+  if (ended) await call("DELETE", "devices", { endpoint: ended.endpoint }).catch(() => {}); // it is gone already
 }
 
 /** renewPush tells the server of this device again, which belongs to a session that may be new. */
 export function renewPush() {
-  workers?.addEventListener("message", ({ data }) => data.open && navigate(data.open));
-  workers?.startMessages();
   if (isOn() && globalThis.Notification?.permission === "granted") subscribe().catch(() => {});
 }

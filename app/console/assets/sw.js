@@ -18,11 +18,15 @@ worker.addEventListener("notificationclick", (/** @type {any} */ event) => {
   event.waitUntil(openScreen(conversation ? "inbox/" + conversation : "inbox"));
 });
 
+/** Pages that have no screens. */
+const others = /^(sign-in|second-factor|welcome|oidc)\b/;
+
 /** openScreen shows a screen in a console that is open, or else opens one. @param {string} path */
 async function openScreen(path) {
+  const { scope } = worker.registration;
   const all = await worker.clients.matchAll({ type: "window", includeUncontrolled: true });
-  const shown = all.find((/** @type {any} */ one) => one.url.startsWith(worker.registration.scope));
-  if (!shown) return worker.clients.openWindow(new URL(path, worker.registration.scope));
+  const shown = all.find((/** @type {any} */ { url }) => url.startsWith(scope) && !others.test(url.slice(scope.length)));
+  if (!shown) return worker.clients.openWindow(new URL(path, scope));
   shown.postMessage({ open: path });
   return shown.focus();
 }
