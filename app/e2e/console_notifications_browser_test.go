@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/target"
+	"github.com/chromedp/chromedp"
+
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -23,8 +26,8 @@ func TestAPersonSwitchesNotificationsOn(t *testing.T) {
 	}))
 	defer service.Close()
 
-	c := s.console(t, storage.RoleAgent)
-	c.open("settings/notifications", "Notifications")
+	ana := s.says(s.connect(), "15550001111", "Ana Ruiz", textOf("hi"))
+	c := s.consoleAt(t, storage.RoleAgent, "settings/notifications", "Notifications")
 	c.WaitFor(`document.querySelector("link[rel=manifest]") !== null`)
 	manifest := eval[map[string]any](c.window, `fetch(document.querySelector("link[rel=manifest]").href).then((r) => r.json())`)
 	c.is.Equal(manifest["display"], "standalone")
@@ -63,6 +66,10 @@ func TestAPersonSwitchesNotificationsOn(t *testing.T) {
 	s.becomesTrue(func() bool {
 		return storagetest.Select[int](t, s.app.Config.DataDir, `SELECT count(*) FROM push_devices`)[0] == 0
 	})
+	eval[any](c.window, `void (globalThis.subscription = { unsubscribe: async () => { subscription = null; } })`) // of a server that was here before, with another key
+	c.Click("switch", "This device")
+	c.Find("button", "Send a test")
+	c.WaitFor(`subscription.key.length === 87`)
 
 	c.Click("button", "Account")
 	c.Click("menuitemcheckbox", "Available")
@@ -71,7 +78,53 @@ func TestAPersonSwitchesNotificationsOn(t *testing.T) {
 	})
 	c.Click("button", "Account")
 	c.Find("menuitemcheckbox", "Away")
-	c.calm()
+	c.showsPushes(ana)
+	c.calm("status of 404")
+}
+
+// showsPushes lets the service worker get a push, and clicks on what it shows: that leads to the conversation,
+// in a console that is open or else in a new one. What the browser would do with both is only recorded.
+func (c *colleague) showsPushes(conversation string) {
+	c.t.Helper()
+	worker := c.serviceWorker()
+	event := func(kind, fields string) string {
+		return `dispatchEvent(Object.assign(new Event("` + kind + `"), { ` + fields + `, waitUntil: (done) => done.catch(() => {}) }))`
+	}
+	eval[any](worker, `void (
+		registration.showNotification = async (title, options) => { globalThis.shown = { title, ...options }; },
+		WorkerNavigator.prototype.setAppBadge = async (n) => { globalThis.badge = n; },
+		Clients.prototype.openWindow = async (url) => { globalThis.opened = String(url); })`)
+	push := `{"title":"Ana Ruiz","body":"hi","tag":"t","conversation":"` + conversation + `","unread":3}`
+	c.is.True(eval[bool](worker, event("push", `data: { json: () => (`+push+`) }`)))
+	c.is.Equal(eval[[]string](worker, `[shown.title, shown.body, shown.tag, String(badge)]`), []string{"Ana Ruiz", "hi", "t", "3"})
+
+	click := event("notificationclick", `notification: { data: shown.data, close: () => { shown.isClosed = true; } }`)
+	c.open("settings/profile", "Profile") // a click may come as soon as the page is there
+	c.is.True(eval[bool](worker, click+` && shown.isClosed`))
+	c.WaitFor(`location.pathname === "/console/inbox/` + conversation + `"`)
+	c.Visit(c.stage.app.URL() + "/console/welcome/none") // which has no screens
+	c.is.True(eval[bool](worker, click))
+	worker.WaitFor(`globalThis.opened === "` + c.stage.app.URL() + `/console/inbox/` + conversation + `"`)
+}
+
+// serviceWorker is the service worker of a window, to evaluate expressions in. It does not end any more by itself.
+func (c *colleague) serviceWorker() *window {
+	c.t.Helper()
+	var id target.ID
+	c.stage.becomesTrue(func() bool {
+		all, err := chromedp.Targets(c.ctx)
+		c.is.NoErr(err)
+		for _, one := range all {
+			if one.Type == "service_worker" && strings.HasPrefix(one.URL, c.stage.app.URL()) {
+				id = one.TargetID
+			}
+		}
+		return id != ""
+	})
+	ctx, cancel := chromedp.NewContext(c.ctx, chromedp.WithTargetID(id))
+	c.t.Cleanup(cancel)
+	c.is.NoErr(chromedp.Do(ctx)) // attached by a step with a limit of time, it would be left at its end
+	return &window{t: c.t, ctx: ctx}
 }
 
 // Somebody may join, or take the conversation, while another looks for whom to give it to.

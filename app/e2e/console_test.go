@@ -182,6 +182,13 @@ func TestPagesNeedASessionAndCarryTheirHeaders(t *testing.T) {
 	is.Equal(asset.header.Get("Cache-Control"), "public, max-age=31536000, immutable")
 	is.Equal(asset.header.Get("Content-Type"), "text/css; charset=utf-8")
 	is.Equal(b.open("GET", "/console/assets/none.css", nil).status, 404)
+	for path, want := range map[string][]string{ // browsers ask for these without a session
+		"sw.js": {"text/javascript; charset=utf-8", "no-cache"}, "manifest.webmanifest": {"application/manifest+json", "no-store"},
+	} {
+		got := b.open("GET", "/console/"+path, nil)
+		is.Equal(got.status, 200)
+		is.Equal([]string{got.header.Get("Content-Type"), got.header.Get("Cache-Control")}, want)
+	}
 	is.Equal(b.open("GET", "/console/sign-out", nil).status, 405)
 	is.Equal(b.open("DELETE", "/console/sign-in", nil).status, 405)
 
