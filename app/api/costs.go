@@ -155,11 +155,7 @@ func viewCosts(head reportView, all []storage.Cost, table *rates.Table, last sto
 // writeCosts writes a report as CSV, a line for each group.
 func writeCosts(w io.Writer, v costsView) error {
 	lines := csv.NewWriter(w)
-	record := []string{v.GroupBy, "messages", "billable", "estimate", "currency"}
-	if v.GroupBy == "none" {
-		record[0] = "group"
-	}
-	if err := lines.Write(record); err != nil {
+	if err := lines.Write([]string{"group", "messages", "billable", "estimate", "currency"}); err != nil {
 		return err
 	}
 

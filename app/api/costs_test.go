@@ -69,7 +69,7 @@ func TestCostsAreAddedUpByGroups(t *testing.T) {
 
 	file := f.call("GET", strings.Replace(november, "costs", "costs.csv", 1)+"&group_by=category", "")
 	is.Equal(file.header.Get("Content-Type"), "text/csv; charset=utf-8")
-	is.Equal(file.body, "category,messages,billable,estimate,currency\nmarketing,5,5,0.42,EUR\nservice,5,1,0.004,EUR\n")
+	is.Equal(file.body, "group,messages,billable,estimate,currency\nmarketing,5,5,0.42,EUR\nservice,5,1,0.004,EUR\n")
 
 	f.spend(account, "2026-11-15", "unknown", "", 0, 1, 1)
 	got = f.call("GET", november+"&group_by=category", "").body
