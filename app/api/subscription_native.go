@@ -28,7 +28,7 @@ const (
 // Patterns of what native webhooks are given.
 var (
 	fieldPattern  = regexp.MustCompile(`^[a-z_]{1,64}$`)
-	secretPattern = regexp.MustCompile(`^[!-~](?:[ -~]{14,126})[!-~]$`)
+	secretPattern = regexp.MustCompile(`^[ -~]{16,128}$`)
 )
 
 // checkFields checks the names of the provider's fields, if they are given; * means all.
