@@ -23,7 +23,7 @@ import (
 	"confab/storage/storagetest"
 )
 
-const appSecret = "the secret of the app" // that a client keeps
+const appSecret = " the secret of the app " // that a client keeps; spaces can be printed, too
 
 // nativeEndpoint answers the handshake, with its token, and records what is posted.
 func nativeEndpoint(t testing.TB, fail func() bool) *receiver {
@@ -266,6 +266,7 @@ func TestNativeWebhooksAreVerifiedAndRetried(t *testing.T) {
 	is := is.New(t)
 	s := newStage(t, withLocalEndpoints)
 	number := s.connect()
+	is.Equal(s.graph("GET", "/"+number, "").status, 404) // a server has no gateway unless it is set
 	left := 2
 	to := nativeEndpoint(t, func() bool { left--; return left >= 0 })
 	made := s.subscribeNative(to.URL+"/hook?x=1", `"messages"`, "")
