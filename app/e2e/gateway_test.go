@@ -165,7 +165,8 @@ func TestTheGatewaySendsAsTheProviderWould(t *testing.T) {
 	is.True(!strings.Contains(string(got.raw), "msg_"))
 
 	// As a form, with the token in it.
-	form := url.Values{"messaging_product": {"whatsapp"}, "to": {"15550001111"}, "type": {"text"}, "text": {`{"body":"form"}`}, "access_token": {s.tenant.Secret}}
+	form := url.Values{"messaging_product": {"whatsapp"}, "to": {"15550001111"}, "type": {"text"}, "text": {`{"body":"form"}`}, "access_token": {s.tenant.Secret},
+		"biz_opaque_callback_data": {`{"order":7}`}} // a text, though it looks like JSON
 	got = s.graph("POST", "/"+number+"/messages", form.Encode(), "Content-Type", "application/x-www-form-urlencoded", "Authorization", "")
 	is.Equal(got.status, 200)
 	last = s.simSent()[len(s.simSent())-1]

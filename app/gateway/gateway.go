@@ -32,6 +32,7 @@ import (
 	"confab/app/api/rest"
 	"confab/app/limit"
 	"confab/jobs"
+	"confab/jobs/provider"
 )
 
 // Path is where everything of the gateway is below.
@@ -251,10 +252,12 @@ func asJSON(hr *http.Request, raw []byte) []byte {
 	return withParameters(trimmed, body, form, hr.URL.Query())
 }
 
-// parameter is a parameter as JSON: an object or a list as it is, all else a text.
-func parameter(value string) json.RawMessage {
+// parameter is a parameter as JSON: an object or a list as it is, all else a text. A tag is a text,
+// whatever it says.
+func parameter(name, value string) json.RawMessage {
 	first := strings.TrimSpace(value)
-	if (strings.HasPrefix(first, "{") || strings.HasPrefix(first, "[")) && json.Valid([]byte(value)) {
+	isNested := strings.HasPrefix(first, "{") || strings.HasPrefix(first, "[")
+	if isNested && name != provider.TagMember && json.Valid([]byte(value)) {
 		return json.RawMessage(value)
 	}
 	text, _ := json.Marshal(value)
@@ -270,7 +273,7 @@ func withParameters(object []byte, has map[string]json.RawMessage, sources ...ur
 			if has[name] != nil || more[name] != nil || name == tokenName || name == proofName {
 				continue
 			}
-			more[name] = parameter(values[len(values)-1])
+			more[name] = parameter(name, values[len(values)-1])
 		}
 	}
 
