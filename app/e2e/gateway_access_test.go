@@ -197,6 +197,90 @@ func TestTheGatewayPassesNoRequestOnAsOneOfAnotherMethod(t *testing.T) {
 	is.Equal(s.graph("GET", "/"+template, "", "Authorization", reader).status, 200) // it is still there
 }
 
+// What the organization, its plan, its billing, its customer, the recipient or a person who holds the
+// conversation does not allow is said in the provider's shape, and nothing is sent.
+func TestTheGatewayRefusesWhatIsNotAllowed(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	s := newStage(t, withGateway(time.Second), func(c *config.Config) {
+		for name, change := range map[string]func(*config.Plan){
+			"closed": func(p *config.Plan) { p.API = false },
+			"used":   func(p *config.Plan) { p.MonthlyMessages = 1 },
+			"slow":   func(p *config.Plan) { p.RatePerSecond, p.Burst = 0.001, 1 },
+		} {
+			plan := c.Plans[config.SelfHosted]
+			change(&plan)
+			c.Plans[name] = plan
+		}
+	})
+	number := s.connect()
+	s.store(number, "promo", "MARKETING")
+	s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
+	bot := s.keyWith(storage.Key{Agent: new("Night desk")})
+
+	organization := func(change func(*storage.Organization)) {
+		storagetest.Update(t, s.app.DB, func(tx *storage.Tx) error {
+			o := s.tenant.Organization
+			change(&o)
+			return tx.UpdateOrganization(&o)
+		})
+	}
+	customer := storage.Customer{OrganizationID: s.tenant.Organization.ID, TeamID: s.tenant.Team.ID, Name: "C"}
+	sql := func(query string, args ...any) {
+		storagetest.Update(t, s.app.DB, func(tx *storage.Tx) error {
+			_, err := tx.Exec(query, args...)
+			return err
+		})
+	}
+	check := func(body, key string, status, code int, ours string) {
+		t.Helper()
+		got := s.graph("POST", "/"+number+"/messages", body, "Authorization", "Bearer "+key)
+		e := got.view().Error
+		if got.status != status || e.Code != code || !strings.HasPrefix(e.Data["details"], ours+": ") || e.Data["messaging_product"] != "whatsapp" {
+			t.Errorf("%s: %d %s", ours, got.status, got.raw)
+		}
+	}
+	promo := `{"messaging_product":"whatsapp","to":"15550001111","type":"template","template":{"name":"promo","language":{"code":"en"}}}`
+	receipt := `{"messaging_product":"whatsapp","status":"read","message_id":"wamid.1"}`
+	key := s.tenant.Secret
+
+	organization(func(o *storage.Organization) { o.SuspendedAt = 1 })
+	check(graphText, key, 403, 368, "organization_suspended")
+	organization(func(o *storage.Organization) { o.Plan = "closed" })
+	check(graphText, key, 403, 368, "feature_not_available")
+	organization(func(o *storage.Organization) { o.Subscription = storage.SubscriptionInactive })
+	check(graphText, key, 403, 368, "subscription_inactive")
+	organization(func(o *storage.Organization) { o.RequireOptIn = true })
+	sql(`UPDATE contacts SET opted_in = 0`)
+	check(promo, key, 403, 131005, "consent_required")
+	organization(func(*storage.Organization) {})
+	sql(`UPDATE contacts SET opted_in = 1, marketing_opted_out = 1`)
+	check(promo, key, 400, 131050, "marketing_opted_out")
+	is.Equal(s.graph("POST", "/"+number+"/messages", graphText).status, 200) // which is no marketing
+
+	sql(`UPDATE conversations SET holder_type = 'user', holder_id = NULL, holder_since = 1`)
+	check(graphText, bot, 403, 131005, "conversation_held")
+
+	organization(func(o *storage.Organization) { o.Plan = "used" })
+	check(graphText, key, 403, 368, "quota_exceeded")
+	organization(func(*storage.Organization) {})
+	storagetest.Update(t, s.app.DB, func(tx *storage.Tx) error { return tx.InsertCustomer(&customer) })
+	sql(`UPDATE customers SET status = 'suspended'`)
+	sql(`UPDATE accounts SET customer_id = ?`, customer.ID)
+	for _, body := range []string{graphText, receipt} {
+		check(body, key, 403, 368, "customer_suspended")
+	}
+	sql(`UPDATE accounts SET customer_id = NULL, status = 'onboarding'`)
+	check(graphText, key, 400, 133010, "whatsapp_number_not_verified")
+	sql(`UPDATE accounts SET status = 'degraded'`)
+	check(graphText, key, 400, 133010, "upstream_error")
+
+	organization(func(o *storage.Organization) { o.Plan = "slow" })
+	s.graph("POST", "/"+number+"/messages", graphText)
+	check(graphText, key, 400, 4, "rate_limit_exceeded")
+	is.Equal(len(s.simSent()), 1)
+}
+
 // Whatever fails, the provider has each message once, not at all, or its client knows that this is
 // unknown; and then the client is told its statuses. With kills it is a part of the soak.
 func TestTheGatewaySendsOnceWhateverFails(t *testing.T) {
