@@ -7,6 +7,8 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -269,6 +271,12 @@ func TestTheGatewayPassesMediaNumbersAndTemplates(t *testing.T) {
 	is.Equal(info.status, 200)
 	is.True(strings.HasPrefix(info.view().URL, s.app.URL()+"/graph/media/"))
 	path := strings.TrimPrefix(info.view().URL, s.app.URL()+"/graph")
+	at, err := url.Parse(path)
+	is.NoErr(err)
+	ends, err := strconv.ParseInt(at.Query().Get("expires"), 10, 64)
+	is.NoErr(err)
+	left := time.Until(time.Unix(ends, 0))
+	is.True(left > 4*time.Minute && left <= 5*time.Minute)
 	file := s.graph("GET", path, "")
 	is.Equal(string(file.raw), "\x89PNG\r\n\x1a\n0000")
 	is.Equal(file.header.Get("Content-Type"), "image/png")
@@ -289,11 +297,22 @@ func TestTheGatewayPassesMediaNumbersAndTemplates(t *testing.T) {
 	var templates struct{ Data []struct{ Name string } }
 	s.read("/"+number+"/templates?status=all", &templates)
 	is.Equal(templates.Data[0].Name, "hello")
+	s.play("POST", "/_sim/templates/"+tmpl+"/review", `{"status":"APPROVED"}`)
+	is.True(s.graph("POST", "/"+tmpl, `{"components":[{"type":"BODY","text":"Hello again"}]}`).view().Success)
 	is.True(s.graph("DELETE", "/"+waba+"/message_templates?name=hello", "").view().Success)
 
 	is.True(s.graph("POST", "/"+waba+"/subscribed_apps", "").view().Success)
 	is.Equal(s.graph("POST", "/"+waba+"/subscribed_apps", `{"override_callback_uri":"https://x.y"}`).status, 501)
 	is.Equal(len(s.graph("GET", "/"+waba+"/subscribed_apps", "").view().Data), 1)
+
+	// The logs say what was made and deleted.
+	dir := s.app.Config.DataDir
+	is.True(until(func() bool {
+		made := storagetest.Select[string](t, dir, `SELECT made_id FROM api_log WHERE path LIKE '/graph/%' AND made_id IS NOT NULL ORDER BY rowid`)
+		return slices.Equal(made, []string{id, tmpl})
+	}))
+	is.Equal(storagetest.Select[string](t, dir, `SELECT concat_ws(' ', action, target_id) FROM audit ORDER BY rowid`),
+		[]string{"media.deleted " + id, "template.created " + tmpl, "template.updated " + tmpl, "template.deleted hello"})
 }
 
 func TestTheGatewayWaitsCancelsAndRepeats(t *testing.T) {
@@ -328,6 +347,7 @@ func TestTheGatewayWaitsCancelsAndRepeats(t *testing.T) {
 	unknown := s.graph("POST", messages, graphText, "Idempotency-Key", "d")
 	is.Equal(unknown.status, 504)
 	is.Equal(unknown.view().Error.Code, 131000)
+	is.True(strings.Contains(string(unknown.raw), `"is_transient":false`))
 	is.Equal(s.graph("POST", messages, graphText, "Idempotency-Key", "d").status, 504)
 
 	// Nobody waits for a clock that was ahead when the message was taken.

@@ -88,14 +88,17 @@ func (g *Server) routes() []rest.Route {
 		rest.At("GET", "/media/:id", g.downloadMedia, rest.Read|rest.OfNumbers, nil),
 
 		rest.At("GET", "/:object", g.getObject, rest.Read, on(number, media, template)),
-		converted(rest.At("POST", "/:object", g.writeTemplates, rest.Campaigns, on(template))),
-		rest.At("DELETE", "/:object", g.deleteMedia, rest.Send, on(media)),
+		converted(rest.At("POST", "/:object", g.writeTemplates, rest.Campaigns, on(template))).
+			Audited("template.updated", "template", "object"),
+		rest.At("DELETE", "/:object", g.deleteMedia, rest.Send, on(media)).Audited("media.deleted", "media", "object"),
 
 		rest.At("GET", "/:object/phone_numbers", g.listNumbers, rest.Read, on(business)),
 		rest.At("GET", "/:object/message_templates", g.listTemplates, rest.Read, on(business)),
 		rest.At("GET", "/:object/message_templates/:id", g.passRead, rest.Read, findTemplate),
-		converted(rest.At("POST", "/:object/message_templates", g.createTemplate, rest.Campaigns|rest.Creates, on(business))),
-		rest.At("DELETE", "/:object/message_templates", g.writeTemplates, rest.Campaigns, on(business)),
+		converted(rest.At("POST", "/:object/message_templates", g.createTemplate, rest.Campaigns|rest.Creates, on(business))).
+			Audited("template.created", "template", ""),
+		rest.At("DELETE", "/:object/message_templates", g.deleteTemplates, rest.Campaigns, on(business)).
+			Audited("template.deleted", "template", ""),
 
 		rest.At("GET", "/:object/subscribed_apps", g.listSubscribedApps, rest.Read, on(business)),
 		converted(rest.At("POST", "/:object/subscribed_apps", g.subscribeApp, rest.AnyScope, on(business))),

@@ -45,7 +45,9 @@ func (g *Server) uploadMedia(r *rest.Request) (rest.Reply, error) {
 	id, answer, err := g.API.Accounts.UploadMedia(r.HTTP.Context(), r.Account.ID, file)
 	if err == nil {
 		err = g.API.DB.Update(r.HTTP.Context(), func(tx *storage.Tx) error { return tx.InsertGatewayMedia(r.Account.ID, id) })
-		return asReply(answer), err
+		rep := asReply(answer)
+		rep.Made = id
+		return rep, err
 	}
 	answer, err = answered(answer, err)
 	return asReply(answer), err
@@ -167,8 +169,10 @@ func (w *fileWriter) Write(p []byte) (int, error) {
 func (g *Server) deleteMedia(r *rest.Request) (rest.Reply, error) {
 	r.DetachContext()
 	answer, err := g.pass(r)
-	if err == nil && answer.Status/100 == 2 {
-		err = g.API.DB.Update(r.HTTP.Context(), func(tx *storage.Tx) error { return tx.DeleteGatewayMedia(r.Param("object")) })
+	if err != nil || answer.Status/100 != 2 {
+		return asReply(answer), err
 	}
-	return asReply(answer), err
+	return g.API.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
+		return asReply(answer), tx.DeleteGatewayMedia(r.Param("object"))
+	})
 }

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -153,6 +154,13 @@ func asReply(answer provider.Answer) rest.Reply {
 	return rest.Reply{Status: answer.Status, Type: answer.Type, Body: orEmpty(answer.Body)}
 }
 
+// idOf is the id of an object of the provider, "" if it has none.
+func idOf(object []byte) string {
+	var id provider.ID
+	_ = json.Unmarshal(provider.GetMember(object, "id"), &id) // stays empty
+	return string(id)
+}
+
 func orEmpty(body []byte) []byte {
 	if body == nil {
 		return []byte{}
@@ -221,10 +229,9 @@ func (g *Server) listNumbers(r *rest.Request) (rest.Reply, error) {
 		return err
 	})
 	answer.Body = provider.FilterList(answer.Body, "data", func(item []byte) bool {
-		var id provider.ID
-		_ = json.Unmarshal(provider.GetMember(item, "id"), &id) // one without an id is nobody's
+		id := idOf(item) // one without is nobody's
 		return slices.ContainsFunc(accounts, func(a storage.Account) bool {
-			return isKeys(r, a) && *a.PhoneNumberID == string(id)
+			return isKeys(r, a) && *a.PhoneNumberID == id
 		})
 	})
 	answer.Body = g.withOurPages(r, answer.Body)
@@ -251,8 +258,13 @@ func (g *Server) createTemplate(r *rest.Request) (rest.Reply, error) {
 	return g.writeTemplates(r)
 }
 
-// writeTemplates handles POST /graph/:object of a template, and DELETE /graph/:object/message_templates.
-// It passes the change on, and ours follow.
+// deleteTemplates handles DELETE /graph/:object/message_templates.
+func (g *Server) deleteTemplates(r *rest.Request) (rest.Reply, error) {
+	r.Target = cmp.Or(r.Query().Get("name"), r.Query().Get("hsm_ids"))
+	return g.writeTemplates(r)
+}
+
+// writeTemplates handles POST /graph/:object of a template: it passes the change on, and ours follow.
 func (g *Server) writeTemplates(r *rest.Request) (rest.Reply, error) {
 	r.DetachContext()
 	answer, err := g.pass(r)
@@ -274,7 +286,9 @@ func (g *Server) writeTemplates(r *rest.Request) (rest.Reply, error) {
 	if err != nil {
 		g.API.Log.Warn("could not follow a change of templates", "account", r.Account.ID, "error", err)
 	}
-	return asReply(answer), nil
+	rep := asReply(answer)
+	rep.Made = idOf(answer.Body) // only of a new one
+	return g.API.Update(r, func(*storage.Tx) (rest.Reply, error) { return rep, nil })
 }
 
 // listSubscribedApps handles GET /graph/:object/subscribed_apps. Callbacks come to us in any case.

@@ -18,6 +18,7 @@ type Reply struct {
 	List     *listBody // or a page
 	Body     []byte    // or, and once rendered, the exact bytes
 	Type     string    // of those bytes; "" for JSON
+	Made     string    // the id of what was made, where the bytes are not of our own
 	ETag     string
 	Location string          // of a redirect
 	Secret   bool            // shows something once: sealed where it is remembered
@@ -90,6 +91,9 @@ func (rep *Reply) Render(requestID string) error {
 // FirstID is the id of the resource in a rendered body: views begin with it. "" if there
 // is none.
 func (rep *Reply) FirstID() string {
+	if rep.Made != "" {
+		return rep.Made
+	}
 	rest, ok := bytes.CutPrefix(rep.Body, []byte(`{"data":{"id":"`))
 	if !ok {
 		return ""
