@@ -58,7 +58,15 @@ func ReadCopy(path string, each func(sum string) error) (facts CopyFacts, err er
 
 // ForgetSignIns deletes the sessions, devices and invitations of people from a copy that no one
 // else has open. A copy of an older schema has none.
-func ForgetSignIns(path string) (err error) {
+func ForgetSignIns(path string) error {
+	return emptyTables(path, "push_times", "push_devices", "user_sessions", "user_invitations")
+}
+
+// ForgetInvitations deletes the invitations of people from a copy that no one else has open.
+func ForgetInvitations(path string) error { return emptyTables(path, "user_invitations") }
+
+// emptyTables deletes all rows of those tables that a copy has.
+func emptyTables(path string, tables ...string) (err error) {
 	conn, err := sqlx.Open("sqlite", sqlite.DSN(path, url.Values{"mode": {"rw"}, "_pragma": {"temp_store(MEMORY)"}}))
 	if err != nil {
 		return err
@@ -66,7 +74,7 @@ func ForgetSignIns(path string) (err error) {
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	conn.SetMaxOpenConns(1)
 
-	for _, table := range []string{"push_times", "push_devices", "user_sessions", "user_invitations"} {
+	for _, table := range tables {
 		var exists bool
 		err := conn.Get(&exists, `SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?)`, table)
 		if err == nil && exists {

@@ -99,7 +99,10 @@ func TestARestoredCopyHasNoSessionsDevicesAndInvitations(t *testing.T) {
 		return err
 	})
 	is.NoErr(db.Close())
+	const left = `SELECT count(*) FROM user_sessions UNION ALL SELECT count(*) FROM push_devices UNION ALL SELECT count(*) FROM user_invitations`
+	is.NoErr(storage.ForgetInvitations(o.Path)) // as when a standby takes over
+	is.Equal(column(t, o.Path, left), []string{"1", "1", "0"})
 	is.NoErr(storage.ForgetSignIns(o.Path))
-	is.Equal(column(t, o.Path, `SELECT (SELECT count(*) FROM user_sessions) + (SELECT count(*) FROM user_invitations) + (SELECT count(*) FROM push_devices)`), []string{"0"})
+	is.Equal(column(t, o.Path, left), []string{"0", "0", "0"})
 	is.NoErr(storage.ForgetSignIns(frozenFile(t, 1).Path)) // which knew of neither
 }

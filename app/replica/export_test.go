@@ -67,3 +67,12 @@ func Days(n int, sound func(at time.Time) bool) (checks []time.Time) {
 	}
 	return checks
 }
+
+// Stall lets the copy of a standby have got on so much earlier.
+func (s *Standby) Stall(by time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.follower.mu.Lock()
+	defer s.follower.mu.Unlock()
+	s.follower.gotOn = s.follower.gotOn.Add(-by)
+}

@@ -210,7 +210,7 @@ func (s *Standby) takeOver(ctx context.Context, f *follower) (g Generation, err 
 	if err := storage.CheckDatabase(file, s.Key); err != nil {
 		return g, fmt.Errorf("the copy is not sound, and is made afresh: %w", err)
 	}
-	if err := errors.Join(storage.BeginEpoch(file), storage.HoldRestored(file)); err != nil {
+	if err := errors.Join(storage.BeginEpoch(file), storage.HoldRestored(file), storage.ForgetInvitations(file)); err != nil {
 		return g, err
 	}
 	epoch, err := storage.EpochOf(file)

@@ -17,6 +17,7 @@ import (
 
 	"confab/app/replica"
 	"confab/storage"
+	"confab/storage/objects/objectstest"
 )
 
 // standby is a standby that runs.
@@ -312,4 +313,46 @@ func TestOldGenerationsAreDeletedByTheOneInForce(t *testing.T) {
 			next.stop()
 		})
 	}
+}
+
+// TestAStandbyThatStallsMakesItsCopyAfresh: it cannot read what was sent, while the storage
+// answers. It keeps the copy that it has for 30 s.
+func TestAStandbyThatStallsMakesItsCopyAfresh(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	place, store := inStorage(t)
+	old := serve(t, place, t.TempDir())
+	old.write(1)
+	old.await("all to be sent", old.isSent)
+	s := standBy(t, place, old.dir)
+	s.awaitAll()
+
+	store.Break(func(w http.ResponseWriter, r *http.Request) bool {
+		isRead := r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, ".ltx")
+		if isRead {
+			objectstest.Refuse(w, http.StatusNotFound, "NoSuchKey")
+		}
+		return isRead
+	})
+	old.write(2)
+	old.await("all to be sent", old.isSent)
+	s.Stall(29 * time.Second)
+	time.Sleep(500 * time.Millisecond) // several looks
+	_, _, hasCopy := s.Lag()
+	is.True(hasCopy)
+	s.Stall(29 * time.Second)
+	for began := time.Now(); hasCopy && time.Since(began) < 30*time.Second; time.Sleep(10 * time.Millisecond) {
+		_, _, hasCopy = s.Lag()
+	}
+	is.True(!hasCopy)
+
+	store.Break(nil)
+	s.awaitAll()
+	_, err := s.Promote(t.Context())
+	is.NoErr(err)
+	is.True(<-s.ended)
+	is.Equal(committed(t, s.dir), 2)
+	<-old.ended
+	is.NoErr(old.db.Close())
+	old.replica.Stop()
 }
