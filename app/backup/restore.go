@@ -23,9 +23,10 @@ import (
 
 // RestoreOptions say where to restore to, and how.
 type RestoreOptions struct {
-	Dir       datadir.Dir
-	MasterKey string // CONFAB_MASTER_KEY, if set
-	Progress  func(what string, done int64)
+	Dir        datadir.Dir
+	MasterKey  string // CONFAB_MASTER_KEY, if set
+	MediaStore string // URL of the object storage of media, if there is one; a replica does not say it
+	Progress   func(what string, done int64)
 }
 
 // Restored is what came out of a backup.
@@ -68,8 +69,13 @@ func RestoreReplica(o RestoreOptions, fetch func(file string) (asOf storage.Time
 			return m, err
 		}
 
+		m.Media.Store = o.MediaStore
 		facts, err := storage.ReadCopy(file, func(sum string) error {
-			m.Media.Missing = append(m.Media.Missing, sum)
+			if o.MediaStore != "" {
+				m.Media.Stored++
+			} else {
+				m.Media.Missing = append(m.Media.Missing, sum)
+			}
 			return nil
 		})
 		m.SchemaVersion, m.Messages, m.Queued = facts.SchemaVersion, facts.Messages, facts.Queued

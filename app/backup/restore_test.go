@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/matryer/is"
 
+	"confab/app/backup"
 	"confab/app/datadir"
 	"confab/storage"
 	"confab/storage/storagetest"
@@ -159,4 +161,24 @@ func TestRestoreWantsAnEmptyDirectory(t *testing.T) {
 	defer lock.Close()
 	_, err = restore(t, archive, served)
 	is.True(strings.Contains(err.Error(), "is in use: a server is running on this data directory"))
+}
+
+// TestMediaOfAReplica is in the object storage of the settings, or nobody has it.
+func TestMediaOfAReplica(t *testing.T) {
+	is := is.New(t)
+	from := newInstallation(t)
+	key, err := os.ReadFile(from.File(storage.MasterKeyFile))
+	is.NoErr(err)
+	for store, missing := range map[string]int{"": 2, "s3://bucket/media": 0} {
+		o := backup.RestoreOptions{Dir: datadir.Dir(t.TempDir()), MediaStore: store, Progress: func(string, int64) {}}
+		is.NoErr(os.WriteFile(o.Dir.File(storage.MasterKeyFile), key, 0o600))
+		out, err := backup.RestoreReplica(o, func(file string) (storage.Time, error) {
+			text, err := os.ReadFile(storage.DatabaseFile(string(from)))
+			return 1, errors.Join(err, os.WriteFile(file, text, 0o600))
+		})
+		is.NoErr(err)
+		is.Equal(len(out.Media.Missing), missing)
+		is.Equal(out.Media.Stored, int64(2-missing))
+		is.Equal(out.Media.Store, store)
+	}
 }

@@ -42,8 +42,9 @@ func (e *env) restore() *cobra.Command {
 			line := newProgress(cmd.ErrOrStderr(), "", formatBytes)
 			var size int64
 			o := backup.RestoreOptions{
-				Dir:       datadir.Dir(c.DataDir),
-				MasterKey: os.Getenv("CONFAB_MASTER_KEY"),
+				Dir:        datadir.Dir(c.DataDir),
+				MasterKey:  os.Getenv("CONFAB_MASTER_KEY"),
+				MediaStore: c.Media.Store,
 				Progress: func(what string, done int64) {
 					line.what = what
 					line.step(done, size)
