@@ -236,3 +236,22 @@ func TestAMoveThatFailsMovesNothing(t *testing.T) {
 		is.Equal(clock.Offset(), time.Duration(0))
 	})
 }
+
+// TestWhatRunsGoesOnThroughAMove: its lease counts by the real time.
+func TestWhatRunsGoesOnThroughAMove(t *testing.T) {
+	moving(t, func(t *testing.T, is *is.I, db *storage.DB, clock *storage.MovableClock) {
+		ended := make(chan error, 10)
+		r, _ := start(t, db, queue.Options{Kinds: []queue.Kind{{Name: "long", Lease: time.Minute, Handle: func(ctx context.Context, _ storage.Job) (queue.Commit, error) {
+			time.Sleep(50 * time.Second)
+			ended <- ctx.Err()
+			return nil, nil
+		}}}})
+		enqueue(t, db, storage.NewJob{Kind: "long"})
+		time.Sleep(time.Second)
+		_, err := r.MoveClock(context.Background(), moves(clock, 100*day))
+		is.NoErr(err)
+		time.Sleep(10 * time.Minute)
+		is.Equal(len(ended), 1) // it was not started again
+		is.NoErr(<-ended)
+	})
+}
