@@ -73,7 +73,7 @@ func (b *bench) replicaCost(ctx context.Context, o *installation, with *server, 
 			err = errors.Join(err, restore())
 		}
 		if err == nil {
-			b.table.addRatio(s, base, least, row{id: "P19", what: what, callbacks: callbacksOff})
+			b.table.addRatio(s, base, least, row{id: "P23", what: what, callbacks: callbacksOff})
 		}
 		return err
 	}
@@ -87,10 +87,10 @@ func (b *bench) replicaCost(ctx context.Context, o *installation, with *server, 
 	peaks := <-seen
 
 	b.table.addLimited(percentile(peaks.lags, 99), 1, " s", row{
-		id: "P19", what: "lag of the replica, p99", detail: fmt.Sprintf("%d samples", len(peaks.lags)),
+		id: "P23", what: "lag of the replica, p99", detail: fmt.Sprintf("%d samples", len(peaks.lags)),
 	})
-	b.table.addLimited(megabytes(peaks.log), 256, " MB", row{id: "P19", what: "write-ahead log, at most"})
-	b.table.addLimited(megabytes(peaks.child), 60, " MB", row{id: "P19", what: "memory of the child, at most"})
+	b.table.addLimited(megabytes(peaks.log), 256, " MB", row{id: "P23", what: "write-ahead log, at most"})
+	b.table.addLimited(megabytes(peaks.child), 60, " MB", row{id: "P23", what: "memory of the child, at most"})
 
 	if err := store.Break(rig.StorageSilent); err != nil {
 		return err
@@ -230,7 +230,7 @@ func (b *bench) replicaKills(ctx context.Context, s *server) error {
 		}
 	}
 	b.table.addLimited(most.Seconds(), 1, " s", row{
-		id: "P19", what: "lost with the machine, at most", detail: fmt.Sprintf("%d kills, each restored and verified", kills),
+		id: "P23", what: "lost with the machine, at most", detail: fmt.Sprintf("%d kills, each restored and verified", kills),
 	})
 	return nil
 }
@@ -270,7 +270,7 @@ func (b *bench) takeOver(ctx context.Context, o *installation, s *server, store 
 	if _, err := standby.Command("promote"); err != nil {
 		return err
 	}
-	b.table.addLimited(time.Since(killed).Seconds(), 15, " s", row{id: "P19", what: "a standby promoted, from the loss on"})
+	b.table.addLimited(time.Since(killed).Seconds(), 15, " s", row{id: "P23", what: "a standby promoted, from the loss on"})
 
 	// Those that count as begun wait for provider.reconcile_window.
 	select {
@@ -281,7 +281,7 @@ func (b *bench) takeOver(ctx context.Context, o *installation, s *server, store 
 	twice, early, err := o.sentTwice(began, killed.Add(-time.Second))
 	if err == nil {
 		b.table.addLimited(float64(early), 0, "", row{
-			id: "P19", what: "sent twice, called more than a second before the loss",
+			id: "P23", what: "sent twice, called more than a second before the loss",
 			detail: fmt.Sprintf("%d within the second", twice-early),
 		})
 	}
@@ -346,7 +346,7 @@ func (b *bench) restoreCold(ctx context.Context, o *installation) error {
 	_, bytes, took, err := b.restoreElsewhere(large)
 	if err == nil {
 		b.table.addLimited(took.Seconds()*(1<<30)/float64(bytes), 60, " s/GB", row{
-			id: "P19", what: "a replica restored cold, and verified",
+			id: "P23", what: "a replica restored cold, and verified",
 			detail: fmt.Sprintf("%.0f MB in %.1f s", megabytes(bytes), took.Seconds()),
 		})
 	}
