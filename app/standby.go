@@ -22,24 +22,36 @@ import (
 // it is promoted: from then on it is the server, on the same listener.
 func ServeStandby(ctx context.Context, o Options) error {
 	a := &App{Options: o, dir: datadir.Dir(o.Config.DataDir), draining: make(chan struct{})}
-	promoted, err := a.standBy(ctx)
+	promoted, by, err := a.standBy(ctx)
 	if err == nil && promoted {
-		err = a.open()
-	}
-	if err == nil && promoted {
-		err = a.Run(ctx)
+		err = a.runPromoted(ctx, by)
 	}
 	return errors.Join(err, a.Close())
 }
 
-// standBy follows the replica until ctx ends or the standby is promoted.
-func (a *App) standBy(ctx context.Context) (promoted bool, err error) {
+// runPromoted runs the server that an actor has made of the standby.
+func (a *App) runPromoted(ctx context.Context, by storage.Actor) error {
+	if err := a.open(); err != nil {
+		return err
+	}
+	err := a.DB.Update(context.Background(), func(tx *storage.Tx) error {
+		return tx.Audit(0, by, "replica.promoted", "generation", a.replica.Status().Generation)
+	})
+	if err != nil {
+		return err
+	}
+	return a.Run(ctx)
+}
+
+// standBy follows the replica until ctx ends or the standby is promoted, and then says by whom.
+func (a *App) standBy(ctx context.Context) (promoted bool, by storage.Actor, err error) {
+	by.Type = storage.ActorCommandLine
 	s, err := a.openStandby()
 	if err != nil {
-		return false, err
+		return false, by, err
 	}
 	if err := a.openListeners(); err != nil {
-		return false, err
+		return false, by, err
 	}
 
 	ctx, stop := context.WithCancel(ctx)
@@ -57,7 +69,7 @@ func (a *App) standBy(ctx context.Context) (promoted bool, err error) {
 	serve(a.listener, a.standbyHandler(s), true)
 	serve(a.metricsListener, a.standbyHandler(s), false)
 	serve(a.plainListener, a.plainHandler(), false)
-	parts.Go(func() error { return a.serveStandbyControl(ctx, s) })
+	parts.Go(func() error { return a.serveStandbyControl(ctx, s, &by) })
 	parts.Go(func() (err error) {
 		defer stop()
 		promoted, err = s.Run(ctx)
@@ -66,7 +78,8 @@ func (a *App) standBy(ctx context.Context) (promoted bool, err error) {
 
 	a.notifySupervisor("READY=1\nSTATUS=standby of " + a.Config.Replica.URL)
 	a.Log.Info("standing by", "url", a.URL(), "replica", a.Config.Replica.URL, "data_dir", string(a.dir), "version", a.Version)
-	return promoted, parts.Wait()
+	err = parts.Wait()
+	return promoted, by, err
 }
 
 // openStandby locks the data directory, which must hold no database yet.
@@ -145,8 +158,9 @@ func writeStandbyPage(w http.ResponseWriter, status int, state string) {
 		`<p>If that server is lost, run <code>confab promote</code> on this machine.</p></html>`+"\n")
 }
 
-// serveStandbyControl answers the commands that a standby understands.
-func (a *App) serveStandbyControl(ctx context.Context, s *replica.Standby) error {
+// serveStandbyControl answers the commands that a standby understands. Whoever promotes it
+// becomes by.
+func (a *App) serveStandbyControl(ctx context.Context, s *replica.Standby, by *storage.Actor) error {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST "+datadir.CommandAddress, a.serveAddress)
 	mux.HandleFunc("POST "+datadir.CommandReplica, func(w http.ResponseWriter, _ *http.Request) {
@@ -157,10 +171,19 @@ func (a *App) serveStandbyControl(ctx context.Context, s *replica.Standby) error
 	})
 	mux.HandleFunc("POST "+datadir.CommandPromote, func(w http.ResponseWriter, r *http.Request) {
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // a large copy is checked for long
+		name, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<10))
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+
 		began, err := s.Promote(r.Context())
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusConflict)
 			return
+		}
+		if len(name) > 0 {
+			by.Name = new(string(name))
 		}
 		_ = json.NewEncoder(w).Encode(began) // the command may have left
 	})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"confab/app/config"
 	"confab/app/datadir"
 	"confab/app/replica"
 	"confab/storage"
@@ -33,14 +34,14 @@ func (e *env) replicate() *cobra.Command {
 }
 
 // replicaPlace is where the settings keep the replica.
-func (s *store) replicaPlace() (replica.Place, error) {
-	if s.config.Replica.URL == "" {
+func replicaPlace(c config.Config) (replica.Place, error) {
+	if c.Replica.URL == "" {
 		return replica.Place{}, errors.New("there is no replica: set replica.url")
 	}
 	if err := replica.CleanEnvironment(); err != nil {
 		return replica.Place{}, err
 	}
-	return replica.PlaceOf(s.config.Replica)
+	return replica.PlaceOf(c.Replica)
 }
 
 func (e *env) replicaStatus() *cobra.Command {
@@ -81,7 +82,7 @@ func (e *env) storedStatus(cmd *cobra.Command) (status replica.Status, err error
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 
-	place, err := s.replicaPlace()
+	place, err := replicaPlace(s.config)
 	if err != nil {
 		return status, err
 	}
@@ -133,29 +134,47 @@ func (e *env) replicaVerify() *cobra.Command {
 		Use:   "verify",
 		Short: "Restore the replica to a temporary directory and check it",
 		Long: "Restore the newest state of the replica to a temporary directory inside the data directory, check the whole\n" +
-			"database and that the master key opens it, and delete it again. The server does this by itself once a day.",
+			"database and that the master key opens it, and delete it again. The server does this by itself once a day. On a\n" +
+			"standby it shows that the key there is the right one.",
 		Example: "  confab replica verify\n  confab replica verify --json",
-		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
-			place, err := s.replicaPlace()
+		RunE: e.run(func(cmd *cobra.Command, args []string) error {
+			c, err := e.settings(cmd, nil)
 			if err != nil {
 				return err
 			}
-			key, err := storage.ReadMasterKey(string(s.dir), os.Getenv("CONFAB_MASTER_KEY"))
-			if err != nil {
-				return err
+			if replica.IsStandby(c.DataDir) {
+				return verifyReplica(cmd, c, func() error { return nil })
 			}
 
-			out, err := place.Verify(cmd.Context(), string(s.dir), key)
-			if err != nil {
-				return err
-			}
-			if err := s.change(cmd.Context(), func(tx *storage.Tx) error { return tx.SetReplicaVerified() }); err != nil {
-				return err
-			}
-			return printNew(cmd, fmt.Sprintf("The replica is intact as of %s: %s messages, %s.",
-				storage.At(out.AsOf), formatCount(out.Messages), formatBytes(out.Bytes)), out)
+			return e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
+				return verifyReplica(cmd, s.config, func() error {
+					return s.change(cmd.Context(), func(tx *storage.Tx) error { return tx.SetReplicaVerified() })
+				})
+			})(cmd, args)
 		}),
 	})
+}
+
+// verifyReplica restores the replica beside the data, checks it, and records that.
+func verifyReplica(cmd *cobra.Command, c config.Config, record func() error) error {
+	place, err := replicaPlace(c)
+	if err != nil {
+		return err
+	}
+	key, err := storage.ReadMasterKey(c.DataDir, os.Getenv("CONFAB_MASTER_KEY"))
+	if err != nil {
+		return err
+	}
+
+	out, err := place.Verify(cmd.Context(), c.DataDir, key)
+	if err == nil {
+		err = record()
+	}
+	if err != nil {
+		return err
+	}
+	return printNew(cmd, fmt.Sprintf("The replica is intact as of %s: %s messages, %s.",
+		storage.At(out.AsOf), formatCount(out.Messages), formatBytes(out.Bytes)), out)
 }
 
 func (e *env) replicaKey() *cobra.Command {

@@ -56,8 +56,9 @@ func (e *env) promote() *cobra.Command {
 		Short: "Make the standby of the data directory the server",
 		Long: "Make the standby that runs on the data directory the server: it fetches what was sent last, checks the whole\n" +
 			"database, begins a new generation of the replica, and serves. The previous server stops as soon as it notices.\n" +
-			"Stop it first if you can: then nothing is lost. As after a restore, broadcasts are paused and messages that may\n" +
-			"have been sent wait for provider.reconcile_window; people stay signed in. If it is refused, nothing has changed.",
+			"Stop it first if you can: then nothing is lost. As after a restore, broadcasts are paused, messages that may have\n" +
+			"been sent wait for provider.reconcile_window, and invitations end; people stay signed in. It is recorded in the\n" +
+			"audit log. If it is refused, nothing has changed.",
 		Example: "  confab promote\n  confab promote --data-dir /var/lib/confab",
 		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
 			c, err := e.settings(cmd, nil)
@@ -66,7 +67,7 @@ func (e *env) promote() *cobra.Command {
 			}
 			dir := datadir.Dir(c.DataDir)
 			var began replica.Generation
-			if err := dir.Promote(cmd.Context(), &began); err != nil {
+			if err := dir.Promote(cmd.Context(), optionalText(operator().Name), &began); err != nil {
 				return err
 			}
 

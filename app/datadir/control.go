@@ -39,7 +39,7 @@ const (
 	CommandCancelJob = "/jobs/{id}/cancel"       // break off a job; see CancelJob
 	CommandPurge     = "/purge"                  // delete old data: a storage.PurgeScope; answers lines of PurgeProgress
 	CommandReplica   = "/replica"                // how far the replica is; answers a replica.Status
-	CommandPromote   = "/promote"                // make a standby the server; answers a replica.Generation
+	CommandPromote   = "/promote"                // make a standby the server, by a name; answers a replica.Generation
 	CommandEvents    = "/events/stream"          // follow events, by GET; answers server-sent events
 	CommandAPI       = "/api/{organization}/v1/" // call the API for an organization; see APIOf
 )
@@ -187,9 +187,9 @@ func (d Dir) AskReplica(ctx context.Context, answer any) (ok bool, err error) {
 	return err == nil, err
 }
 
-// Promote makes the standby that runs on the directory the server, and decodes its answer.
-// That may take as long as a check of the database does.
-func (d Dir) Promote(ctx context.Context, answer any) error {
+// Promote makes the standby that runs on the directory the server, for a person with a name,
+// and decodes its answer. That may take as long as a check of the database does.
+func (d Dir) Promote(ctx context.Context, by string, answer any) error {
 	served, err := d.IsServed()
 	if err == nil && !served {
 		err = fmt.Errorf("no standby is running on %s: check --data-dir", string(d))
@@ -197,7 +197,7 @@ func (d Dir) Promote(ctx context.Context, answer any) error {
 	if err != nil {
 		return err
 	}
-	return d.post(ctx, CommandPromote, nil, func(text io.Reader) error {
+	return d.post(ctx, CommandPromote, strings.NewReader(by), func(text io.Reader) error {
 		return json.NewDecoder(io.LimitReader(text, 1<<16)).Decode(answer)
 	})
 }

@@ -2,6 +2,8 @@ package doctor
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"time"
 
 	"confab/app/replica"
@@ -52,20 +54,36 @@ func (e *examination) checkReplicaProgress(ctx context.Context) {
 		return
 	}
 
-	check, behind, advice := "replica", status.URL+" is", "Run 'confab replica verify', and see the log of the server."
+	check, advice := "replica", "Run 'confab replica verify', and see the log of the server."
 	if status.Standby {
-		check, behind, advice = "standby", "The copy of "+status.URL+" is", "See the log of the standby."
+		check, advice = "standby", "See the log of the standby."
 	}
 	if status.Error != "" {
 		advice = "The last error is: " + status.Error + "."
 	}
 	warnings := status.Warnings(time.Now())
-	for _, w := range warnings {
-		e.warn(check, advice, "%s", w)
-	}
 	if len(warnings) == 0 {
-		e.ok(check, "%s %.1f s behind.", behind, *status.LagSeconds)
+		e.ok(check, "%s", replicaFigures(status))
+		return
 	}
+	e.warn(check, advice, "%s", strings.TrimSpace(strings.Join(warnings, " ")+" "+replicaFigures(status)))
+}
+
+// replicaFigures says how far a replica is, or the copy of a standby; "" if that has none.
+func replicaFigures(s replica.Status) string {
+	switch {
+	case s.LagSeconds == nil:
+		return ""
+	case s.Standby:
+		return fmt.Sprintf("The copy of %s is %.1f s behind.", s.URL, *s.LagSeconds)
+	}
+
+	verified := "No restore of it was verified yet."
+	if s.LastVerifiedAt != nil {
+		verified = fmt.Sprintf("A restore of it was verified at %s.", *s.LastVerifiedAt)
+	}
+	return fmt.Sprintf("%s is %.1f s behind, and %s to be sent. %s", s.URL, *s.LagSeconds,
+		count(s.BacklogBytes, "byte waits", "bytes wait"), verified)
 }
 
 // checkKeyKept asks whether the master key is kept elsewhere: without it a replica is of no
