@@ -16,7 +16,10 @@ import (
 
 	"github.com/matryer/is"
 
+	"confab/app"
+	"confab/app/simulator"
 	"confab/jobs/webhook"
+	"confab/storage"
 	"confab/storage/storagetest"
 )
 
@@ -24,6 +27,7 @@ import (
 type playground struct {
 	t      testing.TB
 	dir    string
+	env    []string
 	cmd    *exec.Cmd
 	stderr *bytes.Buffer
 	state  struct {
@@ -48,7 +52,7 @@ func newPlayground(t testing.TB) *playground {
 func (p *playground) start() {
 	p.t.Helper()
 	p.cmd, p.stderr = confab(p.t, "sandbox", "--data-dir", p.dir, "--listen", "127.0.0.1:0", "--simulator-listen", "127.0.0.1:0"), &bytes.Buffer{}
-	p.cmd.Stderr = p.stderr
+	p.cmd.Stderr, p.cmd.Env = p.stderr, append(p.cmd.Env, p.env...)
 	if err := p.cmd.Start(); err != nil {
 		p.t.Fatal(err)
 	}
@@ -185,7 +189,7 @@ func TestASandboxsClockMovesServerAndSimulatorTogether(t *testing.T) {
 
 	// Never back, and at most 400 days in all.
 	for body, word := range map[string]string{
-		`{"advance":"-1h"}`: "negative", `{"advance":"400d"}`: "400 days", `{}`: "required",
+		`{"advance":"-1h"}`: "negative", `{"advance":"400d"}`: "400 days", `{"advance":"2562047h"}`: "400 days", `{}`: "required",
 		`{"advance":"soon"}`: "duration", `{"advance":3600}`: "duration", `{"advance":""}`: "duration",
 	} {
 		answer := p.sim("POST", "/clock", body, 400)
@@ -232,6 +236,27 @@ func TestWebhooksAreSignedByTheRealTime(t *testing.T) {
 	stamp, err := strconv.ParseInt(got.header.Get("webhook-timestamp"), 10, 64)
 	is.NoErr(err)
 	is.True(time.Since(time.Unix(stamp, 0)).Abs() < time.Minute)
+}
+
+// TestCodesTokensAndLimitsKeepTheRealTime: those who make the codes and tokens know no other.
+func TestCodesTokensAndLimitsKeepTheRealTime(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	clock, p := &storage.MovableClock{}, newIdentityProvider(t)
+	clock.Advance(100 * 24 * time.Hour)
+	s := startStage(t, func(o *app.Options, _ *simulator.Server) { o.Clock = clock }, p.configure)
+	ada, _ := s.joined("ada@example.com", storage.RoleAgent)
+	codes, _ := ada.addCodes()
+	b := s.browser()
+	is.Equal(b.signIn("ada@example.com", goodPassword).location.Path, "/console/sign-in/second")
+	is.Equal(b.second(codes.code(0)).status, 303)
+	p.as("one", "ada@example.com", true)
+	is.Equal(s.browser().signInByProvider().status, 303)
+
+	limits := askWith(t, "GET", s.app.URL()+"/v1/me", "", "Authorization: Bearer "+s.tenant.Secret).header
+	full, err := strconv.ParseInt(limits.Get("X-RateLimit-Reset"), 10, 64)
+	is.NoErr(err)
+	is.True(time.Until(time.Unix(full, 0)).Abs() < time.Minute)
 }
 
 // TestWhatIsNoSandboxHasNoClockToMove: neither a server nor the simulator alone.

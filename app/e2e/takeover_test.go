@@ -78,7 +78,20 @@ func newDrill(t *testing.T) *drill {
 	d.old.start()
 	d.next.start()
 	d.awaitCopy(d.next)
+	d.saysWhatItIs(d.next)
 	return d
+}
+
+// saysWhatItIs wants a standby to live, to be not ready, and to say what it is.
+func (d *drill) saysWhatItIs(s *server) {
+	d.Helper()
+	is := is.New(d)
+	is.Equal(askWith(d, "GET", "http://"+s.address+"/livez", "").status, 200)
+	is.True(strings.HasPrefix(readyzOf(d, s), "503 standby, "))
+	page := askWith(d, "GET", "http://"+s.address+"/", "")
+	is.Equal(page.status, 200)
+	is.True(strings.Contains(page.body, "<h1>This is a standby</h1>"))
+	is.Equal(askWith(d, "GET", "http://"+s.address+"/v1/me", "").status, 503)
 }
 
 // addressAt is the replica at an endpoint.

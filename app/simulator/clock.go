@@ -41,7 +41,7 @@ func (s *Server) controlMoveClock(c *controlCall) (any, error) {
 
 	s.moving.Lock()
 	defer s.moving.Unlock()
-	if clock.Offset()+by > clock.Max {
+	if by > clock.Max-clock.Offset() { // the sum may be too large for a number
 		return nil, invalid("advance", "moves the clock by more than "+strconv.Itoa(int(clock.Max/day))+" days in all")
 	}
 
