@@ -1,7 +1,7 @@
 /** Health: what was used, what fails, and what needs a look. */
 import { el } from "../dom.js";
 import { page } from "../api.js";
-import { date, dateOf, percentOf } from "../format.js";
+import { date, dateOf, percentOf, sizeOf } from "../format.js";
 import { chip, heading, section } from "../parts/basics.js";
 import { columns, figure } from "../parts/plot.js";
 import { loaded, pace, resource } from "../parts/states.js";
@@ -88,10 +88,11 @@ function deliveredCard(days) {
   return verdict(text.delivered, percentOf(part), tone, text.deliveredOf(succeeded, of, percentOf(fineDeliveries)));
 }
 
-/** @param {{ lag_seconds: number, last_verified_at: string | null, warnings: string[] }} replica */
-const replicaCard = ({ lag_seconds: lag, last_verified_at: at, warnings }) =>
-  verdict(text.replica, text.replicaLag(lag.toFixed(1)), warnings.length === 0 ? "good" : "warn",
-    warnings.join(" ") || (at ? text.replicaVerified(dateOf(Date.parse(at))) : text.replicaUnverified));
+/** @param {{ lag_seconds: number, backlog_bytes: number, last_verified_at: string | null, warnings: string[] }} replica */
+const replicaCard = ({ lag_seconds: lag, backlog_bytes: waiting, last_verified_at: at, warnings }) =>
+  verdict(text.replica, text.replicaLag(lag.toFixed(1)), warnings.length === 0 ? "good" : "warn", [
+    ...warnings, text.replicaWaiting(sizeOf(waiting)), at ? text.replicaVerified(dateOf(Date.parse(at))) : text.replicaUnverified,
+  ].join(" "));
 
 /** @param {any[]} rows */
 const problemList = (rows) => (rows.length === 0 ? el("p.none", null, text.well) : el("ul.problems", null, rows.map((one) => el("li", null,

@@ -46,6 +46,7 @@ export const health = {
   verdicts: { good: "سليم", warn: "تحت المراقبة", bad: "يحتاج إلى انتباه" },
   replica: "النسخة المتماثلة",
   replicaLag: (seconds) => `متأخرة ${seconds} ث`,
+  replicaWaiting: (size) => `${size} بانتظار الإرسال.`,
   replicaVerified: (day) => `تم التحقق من إمكان استعادتها في ${day}.`,
   replicaUnverified: "لم يُتحقق من إمكان استعادتها بعد.",
   usage: "هذا الشهر",

@@ -44,6 +44,7 @@ export const health = {
   verdicts: { good: "healthy", warn: "watch", bad: "needs attention" },
   replica: "Replica",
   replicaLag: (/** @type {string} */ seconds) => `${seconds} s behind`,
+  replicaWaiting: (/** @type {string} */ size) => `${size} waiting to be sent.`,
   replicaVerified: (/** @type {string} */ day) => `Restore verified on ${day}.`,
   replicaUnverified: "No restore verified yet.",
   usage: "This month",

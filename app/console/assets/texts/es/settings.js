@@ -48,6 +48,7 @@ export const health = {
   verdicts: { good: "todo bien", warn: "en observación", bad: "necesita atención" },
   replica: "Réplica",
   replicaLag: (/** @type {string} */ seconds) => `${seconds} s de retraso`,
+  replicaWaiting: (/** @type {string} */ size) => `${size} por enviar.`,
   replicaVerified: (/** @type {string} */ day) => `Su restauración se verificó el ${day}.`,
   replicaUnverified: "Todavía no se verificó su restauración.",
   usage: "Este mes",

@@ -48,6 +48,7 @@ export const health = {
   verdicts: { good: "baik", warn: "pantau", bad: "perlu perhatian" },
   replica: "Replika",
   replicaLag: (/** @type {string} */ seconds) => `tertinggal ${seconds} dtk`,
+  replicaWaiting: (/** @type {string} */ size) => `${size} menunggu dikirim.`,
   replicaVerified: (/** @type {string} */ day) => `Pemulihannya terakhir diuji pada ${day}.`,
   replicaUnverified: "Pemulihannya belum pernah diuji.",
   usage: "Bulan ini",

@@ -48,6 +48,7 @@ export const health = {
   verdicts: { good: "tudo bem", warn: "fique de olho", bad: "precisa de atenção" },
   replica: "Réplica",
   replicaLag: (/** @type {string} */ seconds) => `${seconds} s de atraso`,
+  replicaWaiting: (/** @type {string} */ size) => `${size} aguardando envio.`,
   replicaVerified: (/** @type {string} */ day) => `A restauração foi verificada em ${day}.`,
   replicaUnverified: "A restauração ainda não foi verificada.",
   usage: "Este mês",
