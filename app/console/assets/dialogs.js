@@ -12,7 +12,6 @@ import { switchRow } from "./parts/form.js";
 import { fact } from "./parts/table.js";
 import { navigate } from "./router.js";
 import { isAdmin, number, screens, singleKeys, theme } from "./session.js";
-import { list as inboxText } from "texts/inbox.js";
 import { jump as text } from "texts/shell.js";
 
 /** @typedef {{ id: string, name: string, kind: string, icon: string, run: () => void }} Entry */
@@ -161,7 +160,7 @@ function searcher(found) {
   };
 }
 
-// How ids of ours begin, where they lead, and what they are. A path that ends with / or = is
+// How ids of ours begin, where they lead, and what they are. A path that ends with / is
 // followed by the id.
 const places = [
   ["msg_", "trace/", text.ids.message],
@@ -177,7 +176,6 @@ const places = [
   ["lbl_", "settings/labels", text.ids.label],
   ["key_", "settings/keys", text.ids.key],
   ["rul_", "rules/", text.ids.rule],
-  ["viw_", "inbox?view=", inboxText.tabs],
   ["qrp_", "settings/quick-replies", text.ids.quickReply],
   ["ses_", "settings/profile", text.ids.session],
   ["aud_", "log/audit", text.ids.audit],
@@ -200,7 +198,7 @@ export function placeOf(written) {
   const id = written.trim();
   if (!/^[A-Za-z0-9_-]{8,64}$/.test(id)) return null;
   const [, path, name] = places.find(([pattern]) => new RegExp("^" + pattern).test(id)) ?? [];
-  return path && name ? { path: /[/=]$/.test(path) ? path + id : path, name } : null;
+  return path && name ? { path: path.endsWith("/") ? path + id : path, name } : null;
 }
 
 /** openShortcuts lists all that can be pressed. */
