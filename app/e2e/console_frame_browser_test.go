@@ -65,7 +65,7 @@ func (s *stage) signedIn(t *testing.T, name, email, role string, more ...chromed
 	c.Do(chromedp.EmulateViewport(1280, 800))
 	for name, value := range b.cookies {
 		c.Do(command(cdpnetwork.SetCookie, cdpnetwork.SetCookieParams{
-			Name: name, Value: value, URL: s.app.URL() + "/", HTTPOnly: new(true), SameSite: cdpnetwork.CookieSameSiteLax,
+			Name: name, Value: value, URL: b.base + "/", HTTPOnly: new(true), SameSite: cdpnetwork.CookieSameSiteLax,
 		}))
 	}
 	return c
@@ -118,9 +118,8 @@ func (c *colleague) shoot(name string) {
 func (c *colleague) heading(text string) {
 	c.t.Helper()
 	c.Find("heading", text)
-	c.WaitFor(`document.querySelector("main")?.ariaBusy !== "true"`)
-	c.WaitFor(fmt.Sprintf(`JSON.stringify([...document.querySelectorAll("h1")].map(h => h.textContent)) === JSON.stringify([%q])`, text))
-	c.is.Equal(len(c.All("main")), 1)
+	c.WaitFor(fmt.Sprintf(`document.querySelector("main")?.ariaBusy !== "true" && JSON.stringify([...document.querySelectorAll("h1")].map(h => h.textContent)) === JSON.stringify([%q])`, text))
+	c.is.Equal(eval[int](c.window, `document.querySelectorAll("main, [role=main]").length`), 1)
 }
 
 // links lists the names of the links of a navigation, without their counts.

@@ -89,6 +89,13 @@ func (b *window) Errors() []string {
 	return append([]string(nil), b.complaints...)
 }
 
+// forget leaves out what there was so far of requests and errors.
+func (b *window) forget() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.requests, b.complaints = nil, nil
+}
+
 // Do runs steps that must succeed.
 func (b *window) Do(steps ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
@@ -127,7 +134,7 @@ func (b *window) WaitFor(expression string) {
 	ctx, cancel := context.WithTimeout(b.ctx, stepTimeout)
 	defer cancel()
 
-	for {
+	for pause := shortestPause; ; pause = min(2*pause, longestPause/2) { // to look costs less than a search
 		// An error is no failure: between two pages nothing can be evaluated.
 		if yes, err := chromedp.Run(ctx, chromedp.Evaluate[bool](expression)); err == nil && yes {
 			return
@@ -136,7 +143,7 @@ func (b *window) WaitFor(expression string) {
 		case <-ctx.Done():
 			where, _ := chromedp.Run(b.ctx, chromedp.Location())
 			b.t.Fatalf("%s never became true, at %s", expression, where)
-		case <-time.After(20 * time.Millisecond):
+		case <-time.After(pause):
 		}
 	}
 }
