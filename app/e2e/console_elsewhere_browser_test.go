@@ -14,7 +14,8 @@ func (c *colleague) fetches(method, path string) {
 	c.is.Equal(eval[float64](c.window, call), 200.0)
 }
 
-func TestAContactThatIsDeletedElsewhereIsShownNoMore(t *testing.T) {
+// A contact that is deleted elsewhere is shown no more, and a number leaves nothing.
+func TestWhatIsDeletedElsewhereIsShownNoMore(t *testing.T) {
 	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
@@ -25,15 +26,9 @@ func TestAContactThatIsDeletedElsewhereIsShownNoMore(t *testing.T) {
 	c.heading("Not found")
 	c.Gone("textbox", "Email")
 	c.WaitFor(`document.title === "Contacts · confab"`)
-	c.calm("status of 404")
-}
 
-func TestANumberThatIsDeletedElsewhereLeavesNothing(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	number := s.connect()
+	c.Click("link", "Inbox")
 	s.heard(number, `"type":"text","text":{"body":"hi"}`)
-	c := s.console(t, storage.RoleAdmin)
 	c.WaitFor(`document.querySelector("#count-all").textContent === "1"`)
 	c.Click("link", "Numbers")
 	c.Click("link", s.phoneOf(number))
