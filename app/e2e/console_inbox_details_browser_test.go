@@ -13,16 +13,32 @@ import (
 	"confab/storage/storagetest"
 )
 
-func TestDetailsShowFilesBroadcastsAndWhereToGoOn(t *testing.T) {
+// What is known of a person, and where only one pane fits, in one window.
+func TestDetailsLeadEverywhere(t *testing.T) {
 	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
+	s.sharesFiles(number)
 	s.invitePerson("bo@example.com", storage.RoleAgent)
+	c := &desk{s.console(t, storage.RoleAdmin), number}
+	c.openConversation("Ana Ruiz")
+	c.showsFilesAndBroadcasts()
+	c.calm("status of 404")
+	c.forget()
+	c.makesALabelWhereItIsNeeded()
+	c.calm()
+	c.isLedBackFromNowhere()
+	c.calm("status of 404")
+}
+
+// sharesFiles lets somebody send files who has had a campaign.
+func (s *stage) sharesFiles(number string) {
+	s.t.Helper()
 	s.says(number, "15550001111", "Ana Ruiz", `"type":"image","image":{"data":"`+dot+`","mime_type":"image/png"}`)
 	s.says(number, "15550001111", "Ana Ruiz", `"type":"document","document":{"data":"`+base64.StdEncoding.EncodeToString([]byte("%PDF-1.4 x"))+`","mime_type":"application/pdf","filename":"invoice `+strings.ReplaceAll(markup, `"`, `'`)+`.pdf"}`)
 	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("there you are"))
 	s.send(number, "+15550001111", `"type":"image","image":{"link":"https://example.com/vase.jpg"}`) // which is no file of ours
-	storagetest.Update(t, s.app.DB, func(tx *storage.Tx) error {
+	storagetest.Update(s.t, s.app.DB, func(tx *storage.Tx) error {
 		account, err := tx.AccountByNumber(number)
 		if err != nil {
 			return err
@@ -36,8 +52,11 @@ func TestDetailsShowFilesBroadcastsAndWhereToGoOn(t *testing.T) {
 			Source: storage.SourceBroadcast, Content: storage.JSON(`{"name":"spring_sale","language":{"code":"en_US"}}`),
 		})
 	})
-	c := s.console(t, storage.RoleAdmin)
-	c.openConversation("Ana Ruiz")
+}
+
+func (c *desk) showsFilesAndBroadcasts() {
+	s, number := c.stage, c.number
+	ana := strings.TrimPrefix(c.at(), "inbox/")
 	c.Find("heading", "Shared files")
 	c.WaitFor(`document.querySelectorAll(".shared a[download][href*='/media/']").length === 1`)
 	c.WaitFor(`document.querySelector(".shared img").naturalWidth === 1`)
@@ -73,17 +92,12 @@ func TestDetailsShowFilesBroadcastsAndWhereToGoOn(t *testing.T) {
 	c.shoot("contact-files")
 	c.Click("link", "Open conversation")
 	c.Find("region", "Conversation with Ana Ruiz")
-	c.calm("status of 404")
 }
 
 // Who needs a label that is not there yet makes it there, and the conversation has it.
-func TestALabelIsMadeWhereItIsNeeded(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	number := s.connect()
-	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
-	c := s.console(t, storage.RoleAdmin)
-	c.openConversation("Ana Ruiz")
+func (c *desk) makesALabelWhereItIsNeeded() {
+	s, number := c.stage, c.number
+	conversation := c.meets("15550002222", "Bo Berg", textOf("hi"))
 	c.Click("button", "Add label")
 	c.Find("group", "Labels")
 	c.shows("No labels yet.")
@@ -97,53 +111,59 @@ func TestALabelIsMadeWhereItIsNeeded(t *testing.T) {
 	c.Click("button", "Create label")
 	c.Find("button", "Remove label VIP")
 	c.is.Equal(c.Find("checkbox", "VIP").Properties["checked"], "true")
-	s.becomesTrue(func() bool { return len(s.conversation(number, ana)["labels"].([]any)) == 1 })
-	c.calm()
-}
-
-// Where the unread begin is in sight, also when they are more than the screen holds.
-func TestTheLineBeforeTheUnreadIsInSight(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	number := s.connect()
-	s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
-	c := s.console(t, storage.RoleAgent)
-	c.openConversation("Ana Ruiz")
-	c.article("hi")
-	c.Click("link", "Contacts")
-	c.heading("Contacts")
-	s.says(number, "15550001111", "Ana Ruiz", textOf(strings.Repeat("a line\n", 60)+"end"))
-	c.Click("link", "Inbox")
-	c.openConversation("Ana Ruiz")
-	c.article("end")
-	c.WaitFor(`(l => l.scrollTop > 0 && l.querySelector(".unread-line").getBoundingClientRect().top >= l.getBoundingClientRect().top)(document.querySelector("[role=log]"))`)
-	c.calm()
+	s.becomesTrue(func() bool { return len(s.conversation(number, conversation)["labels"].([]any)) == 1 })
 }
 
 // Where only one pane fits, a conversation that is not there leads back to the list.
-func TestAConversationThatIsNotHereLeadsBack(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	number := s.connect()
+func (c *desk) isLedBackFromNowhere() {
+	s, number := c.stage, c.number
+	s.resolveAll(number)
 	s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
-	c := s.console(t, storage.RoleAgent)
 	c.Do(chromedp.EmulateViewport(360, 740))
 	c.openAddress("inbox/cnv_01KDYBMWFE00000000000000XX")
 	c.Find("heading", "Not found")
 	c.Click("link", "Back")
 	c.showsRows("Ana Ruiz")
 	c.Find("list", "Conversations")
-	c.calm("status of 404")
 }
 
-// What somebody reads further up stays where it is, and what comes is counted.
-func TestAThreadDoesNotMoveUnderWhoReads(t *testing.T) {
+// Long lists and threads stay where somebody reads them, one after the other in one window.
+func TestNothingMovesUnderWhoReads(t *testing.T) {
 	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
-	ids := s.fill(number, 1, 60)
-	c := s.console(t, storage.RoleAgent)
-	c.openAddress("inbox/" + ids[0])
+	ids := s.fill(number, 300, 60)
+	c := &desk{s.console(t, storage.RoleAgent), number}
+	c.keepsItsPlaceInTheList()
+	c.calm()
+	c.keepsItsPlaceInTheThread(ids[0])
+	c.calm("status of 404")
+}
+
+// A list that somebody has scrolled in stays where it is when the connection is back.
+func (c *desk) keepsItsPlaceInTheList() {
+	c.showsList()
+	c.WaitFor(`(p => { p.scrollTop = 250 * 64; return p.scrollTop === 250 * 64 })(document.querySelector(".list-body .scroll"))`)
+	first := `([...document.querySelectorAll(".conversations a")].find(a => a.getBoundingClientRect().top >= document.querySelector(".list-body .scroll").getBoundingClientRect().top)?.textContent ?? "")`
+	c.WaitFor(first + ` !== ""`)
+	seen := eval[string](c.window, first)
+	pages := `performance.getEntriesByType("resource").filter(e => e.name.includes("/conversations?")).length`
+	before := eval[int](c.window, pages)
+	c.reconnects()
+	c.WaitFor(fmt.Sprint(pages, " >= ", before+6)) // all that was shown is read again
+	c.is.Equal(eval[string](c.window, first), seen)
+}
+
+// showsList waits until the list has rows.
+func (c *colleague) showsList() {
+	c.t.Helper()
+	c.WaitFor(`document.querySelectorAll(".conversations a").length > 0`)
+}
+
+// What somebody reads further up stays where it is, and what comes is counted.
+func (c *desk) keepsItsPlaceInTheThread(id string) {
+	s, number := c.stage, c.number
+	c.openAddress("inbox/" + id)
 	c.article("line 59.")
 	c.WaitFor(`(l => l.scrollHeight - l.scrollTop - l.clientHeight < 2)(document.querySelector("[role=log]"))`)
 	middle := `(l => { const r = l.getBoundingClientRect(); const a = document.elementFromPoint(r.left + r.width / 2, r.top + r.height / 2).closest("div.turn"); return a.textContent + Math.round(a.getBoundingClientRect().top) })(document.querySelector("[role=log]"))`
@@ -151,81 +171,13 @@ func TestAThreadDoesNotMoveUnderWhoReads(t *testing.T) {
 	c.Find("button", "Newest messages")
 	before := eval[string](c.window, middle)
 	for i := range 3 {
-		s.says(number, "16660000001", "Person 1", textOf(fmt.Sprintf("news %d.", i)))
+		s.says(number, "16660000300", "Person 300", textOf(fmt.Sprintf("news %d.", i)))
 	}
 	c.WaitFor(`document.querySelector(".to-newest .chip")?.textContent === "3 new"`)
 	c.is.Equal(eval[string](c.window, middle), before)
 	c.shoot("inbox-thread-new")
-	c.is.Equal(s.conversation(number, ids[0])["unread_count"], 3.0) // no one has seen them
+	c.is.Equal(s.conversation(number, id)["unread_count"], 3.0) // no one has seen them
 	c.Click("button", "Newest messages")
 	c.WaitFor(`(l => l.scrollHeight - l.scrollTop - l.clientHeight < 2)(document.querySelector("[role=log]"))`)
-	s.becomesTrue(func() bool { return s.conversation(number, ids[0])["unread_count"] == 0.0 })
-	c.calm("status of 404")
-}
-
-// Films, voice notes and stickers are played and shown; what was edited or deleted says so.
-func TestMediaIsPlayedAndChangesAreMarked(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	number := s.connect()
-	data := func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
-	says := func(content string) string {
-		return s.play("POST", "/_sim/inbound", `{"phone_number_id":"`+number+`","from":"15550001111","name":"Ana Ruiz",`+content+`}`)
-	}
-	first := says(textOf("befor the edit"))
-	s.awaitEvent("message.received", byID(first))
-	second := says(textOf("a secret"))
-	s.awaitEvent("message.received", byID(second))
-	c := s.console(t, storage.RoleAgent)
-	c.openConversation("Ana Ruiz")
-	c.article("a secret")
-	says(`"type":"edit","edit":{"original_message_id":"` + first + `","message":{"type":"text","text":{"body":"before the edit"}}}`)
-	c.article("before the edit")
-	c.article("Edited")
-	says(`"type":"revoke","revoke":{"original_message_id":"` + second + `"}`)
-	c.article("Deleted by the sender")
-	s.says(number, "15550001111", "Ana Ruiz", `"type":"video","video":{"data":"`+data("\x00\x00\x00\x18ftypmp42film")+`","mime_type":"video/mp4","caption":"a film"}`)
-	s.says(number, "15550001111", "Ana Ruiz", `"type":"audio","audio":{"data":"`+data("OggS voice")+`","mime_type":"audio/ogg","voice":true}`)
-	s.says(number, "15550001111", "Ana Ruiz", `"type":"sticker","sticker":{"data":"`+data("RIFF\x24\x00\x00\x00WEBPVP8 ")+`","mime_type":"image/webp"}`)
-	for _, selector := range []string{`video[controls][src*="/media/"]`, `[role=group][aria-label="Voice message"] audio[src*="/media/"]`, `.bare img.sticker[src*="/media/"]`} {
-		c.WaitFor(fmt.Sprintf(`document.querySelector(%q) !== null`, "[role=log] "+selector))
-	}
-	c.shoot("inbox-media")
-	c.calm("status of 404")
-}
-
-// Of two answers of the server the older may come last: it changes nothing.
-func TestAnOldAnswerThatComesLateChangesNothing(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	number := s.connect()
-	wamid := s.play("POST", "/_sim/inbound", `{"phone_number_id":"`+number+`","from":"15550001111","name":"Ana Ruiz",`+textOf("zero")+`}`)
-	s.awaitEvent("message.received", byID(wamid))
-	c := s.console(t, storage.RoleAgent)
-	c.openConversation("Ana Ruiz")
-	c.article("zero")
-	eval[any](c.window, `void ((real) => {
-		const late = new Promise((resolve) => (globalThis.release = resolve));
-		globalThis.fetch = async (url, options) => {
-			const response = await real(url, options);
-			if (globalThis.held || !/messages\/msg_/.test(url)) return response;
-			const text = await response.text();
-			globalThis.held = JSON.parse(text).data.text.body;
-			await late;
-			setTimeout(() => (globalThis.landed = true), 50);
-			return new Response(text, response);
-		};
-	})(fetch)`)
-	edit := func(text string) {
-		s.play("POST", "/_sim/inbound", `{"phone_number_id":"`+number+`","from":"15550001111","name":"Ana Ruiz","type":"edit","edit":{"original_message_id":"`+wamid+`","message":{"type":"text","text":{"body":"`+text+`"}}}}`)
-	}
-	edit("one")
-	c.WaitFor(`globalThis.held === "one"`)
-	edit("two")
-	c.article("two")
-	eval[any](c.window, `void release()`)
-	c.WaitFor(`globalThis.landed === true`)
-	c.article("two")
-	c.is.True(!eval[bool](c.window, `[...document.querySelectorAll("article")].some(a => a.textContent.includes("one"))`))
-	c.calm("status of 404")
+	s.becomesTrue(func() bool { return s.conversation(number, id)["unread_count"] == 0.0 })
 }

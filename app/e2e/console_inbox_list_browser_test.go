@@ -17,19 +17,57 @@ func (c *colleague) count(tab, count string) {
 	c.is.Equal(c.Find("tab", tab).Description, count)
 }
 
-func TestTabsFilterAndSearchNarrowTheList(t *testing.T) {
+// An inbox is empty, then its list is narrowed, in one window.
+func TestTheListIsNarrowed(t *testing.T) {
 	parallelBrowser(t)
 	s := newStage(t)
-	number := s.connect()
-	vip := s.label("VIP")
-	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("Do you have the vase in blue?"))
+	c := s.console(t, storage.RoleAdmin)
+	number, ana := c.saysThatThereIsNoNumber()
+	c.calm()
+	vip := c.narrowsByTabs(number, ana)
+	c.narrowsByLabel(vip)
+	c.searches(number)
+	c.calm("status of 404")
+}
+
+// saysThatThereIsNoNumber lets a number be connected in the end, to which somebody writes.
+func (c *colleague) saysThatThereIsNoNumber() (number, ana string) {
+	s := c.stage
+	c.Find("heading", "No number connected yet")
+	c.shoot("inbox-no-number")
+	c.Do(chromedp.EmulateViewport(360, 740))
+	c.Find("heading", "No number connected yet") // on a small screen too
+	c.Do(chromedp.EmulateViewport(1280, 800))
+	c.Click("tab", "All")
+	c.reconnects()
+	c.open("inbox/cnv_01JQ0Z8M4T9V2X3W5Y6A7B8C9D?search=blue", "Inbox")
+	c.open("contacts", "Contacts")
+	c.Find("heading", "No number connected")
+	c.Click("link", "Inbox")
+	c.Find("heading", "No number connected yet")
+
+	number = s.connect()
+	c.Find("heading", "Nobody has written yet")
+	c.shoot("inbox-nobody")
+	ana = s.says(number, "15550001111", "Ana Ruiz", textOf("Do you have the vase in blue?"))
+	c.showsRows("Ana Ruiz")
+	for _, request := range c.Requests() {
+		if strings.Contains(strings.TrimPrefix(request, "http://"), "//") || strings.Contains(request, "undefined") {
+			c.t.Errorf("the console asked for %s", request)
+		}
+	}
+	return number, ana
+}
+
+func (c *colleague) narrowsByTabs(number, ana string) (vip string) {
+	s := c.stage
+	vip = s.label("VIP")
 	bo := s.says(number, "15550002222", "Bo Berg", textOf("hello"))
 	s.says(number, "15550003333", "Cleo", textOf("thanks"))
 	dan := s.says(number, "15550004444", "Dan", textOf("a blue box"))
 	at := s.app.URL() + "/v1/" + number + "/conversations/"
 	s.call("POST", at+bo+"/labels", `{"label_id":"`+vip+`"}`)
 	s.call("PATCH", at+dan, `{"status":"resolved"}`)
-	c := s.console(t, storage.RoleAdmin)
 	c.showsRows("Cleo", "Bo Berg", "Ana Ruiz")
 	for _, width := range []int64{320, 360, 800, 1000, 1280} { // no tab is cut, nor covered
 		c.Do(chromedp.EmulateViewport(width, 800))
@@ -54,7 +92,7 @@ func TestTabsFilterAndSearchNarrowTheList(t *testing.T) {
 	c.Focus("textbox", "Message")
 	c.Press("We do", "\r")
 	row := func(test string) {
-		t.Helper()
+		c.t.Helper()
 		c.WaitFor(`(li => ` + test + `)([...document.querySelectorAll("[aria-label=Conversations] li")].find(li => li.querySelector("a").textContent === "Ana Ruiz"))`)
 	}
 	row(`li.querySelector(".row-last").textContent.includes("You: We do") && li.querySelector(".row-last .tick .unseen").textContent === "read"`)
@@ -65,6 +103,11 @@ func TestTabsFilterAndSearchNarrowTheList(t *testing.T) {
 		c.Click("tab", tab)
 		c.showsRows(rows...)
 	}
+	c.is.Equal(s.conversation(number, ana)["unread_count"], 0.0)
+	return vip
+}
+
+func (c *colleague) narrowsByLabel(vip string) {
 	c.Click("tab", "Unread")
 	c.openConversation("Bo Berg")
 	c.count("Unread", "1")
@@ -77,8 +120,11 @@ func TestTabsFilterAndSearchNarrowTheList(t *testing.T) {
 	c.WaitFor(`location.search === "?label=` + vip + `"`)
 	c.WaitFor(`document.querySelectorAll(".row-labels .dot").length === 1`)
 	c.pick("Filter by label", "Any label")
+}
 
-	// The results replace the list, in any tab, and lead to the message.
+// The results replace the list, in any tab, and lead to the message.
+func (c *colleague) searches(number string) {
+	s := c.stage
 	var found struct{ Data []map[string]any }
 	s.becomesTrue(func() bool {
 		s.read("/"+number+"/messages?search=blue", &found)
@@ -97,38 +143,6 @@ func TestTabsFilterAndSearchNarrowTheList(t *testing.T) {
 	c.Find("heading", "No results")
 	c.Fill("searchbox", "Search messages", "")
 	c.showsRows("Ana Ruiz")
-	c.is.Equal(s.conversation(number, ana)["unread_count"], 0.0)
-	c.calm("status of 404")
-}
-
-func TestAnInboxWithoutANumberSaysSo(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	c := s.console(t, storage.RoleAdmin)
-	c.Find("heading", "No number connected yet")
-	c.shoot("inbox-no-number")
-	c.Do(chromedp.EmulateViewport(360, 740))
-	c.Find("heading", "No number connected yet") // on a small screen too
-	c.Do(chromedp.EmulateViewport(1280, 800))
-	c.Click("tab", "All")
-	c.reconnects()
-	c.open("inbox/cnv_01JQ0Z8M4T9V2X3W5Y6A7B8C9D?search=blue", "Inbox")
-	c.open("contacts", "Contacts")
-	c.Find("heading", "No number connected")
-	c.Click("link", "Inbox")
-	c.Find("heading", "No number connected yet")
-
-	number := s.connect()
-	c.Find("heading", "Nobody has written yet")
-	c.shoot("inbox-nobody")
-	s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
-	c.showsRows("Ana Ruiz")
-	for _, request := range c.Requests() {
-		if strings.Contains(strings.TrimPrefix(request, "http://"), "//") || strings.Contains(request, "undefined") {
-			t.Errorf("the console asked for %s", request)
-		}
-	}
-	c.calm()
 }
 
 // hide puts the tab into the background, as far as the page can see, or in front again.
@@ -144,10 +158,8 @@ func TestNewMessagesAreToldInTheBackground(t *testing.T) {
 	s := newStage(t)
 	number := s.connect()
 	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
-	bo := s.joins(t, "Bo Berg", "bo@example.com")
-	bo.openConversation("Ana Ruiz")
-	bo.Click("button", "Assign to me")
-	bo.Gone("button", "Assign to me")
+	ada, colleague := s.joined("ada@example.com", storage.RoleAgent)
+	s.call("PATCH", s.app.URL()+"/v1/"+number+"/conversations/"+ana, `{"assigned_to":"`+colleague.ID+`"}`)
 	c := s.joins(t, "Mira Kovač", "mira@example.com")
 	eval[any](c.window, `void (globalThis.told = [], globalThis.beeps = 0,
 		globalThis.AudioContext = class extends AudioContext { constructor() { super(); beeps++ } },
@@ -173,10 +185,11 @@ func TestNewMessagesAreToldInTheBackground(t *testing.T) {
 	s.says(number, "15550002222", "Cleo", textOf("in front"))
 	c.WaitFor(`globalThis.heard`)
 	c.hide(true)
-	s.says(number, "15550001111", "Ana Ruiz", textOf("to Bo")) // a colleague's
+	s.says(number, "15550001111", "Ana Ruiz", textOf("to Ada")) // a colleague's, who reads it
+	c.is.Equal(ada.do("POST", number+"/conversations/"+ana+"/read", "").status/100, 2)
 	s.says(number, "15550002222", "Cleo", textOf("in the background"))
 	c.WaitFor(`beeps === 2 && JSON.stringify(told) === '["Cleo: in the background"]'`)
-	c.WaitFor(`document.title === "(1) Inbox · confab"`) // the badge, always; Bo reads his own
+	c.WaitFor(`document.title === "(1) Inbox · confab"`) // the badge, always
 
 	c.openAddress("contacts")
 	c.heading("Contacts")
@@ -186,26 +199,6 @@ func TestNewMessagesAreToldInTheBackground(t *testing.T) {
 	eval[any](c.window, `void last.onclick()`)
 	c.hide(false)
 	c.Find("region", "Conversation with Dan")
-	c.is.Equal(s.conversation(number, ana)["assignee"].(map[string]any)["name"], "Bo Berg")
-	c.calm("status of 404")
-}
-
-// What comes is read only when somebody really has it on screen.
-func TestATabInTheBackgroundReadsNothing(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	number := s.connect()
-	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
-	c := s.console(t, storage.RoleAgent)
-	c.openConversation("Ana Ruiz")
-	s.becomesTrue(func() bool { return s.conversation(number, ana)["unread_count"] == 0.0 })
-	c.WaitFor(`document.querySelector(".row.current b.count") === null`)
-	c.hide(true)
-	s.says(number, "15550001111", "Ana Ruiz", textOf("anybody there?"))
-	c.article("anybody there?")
-	c.WaitFor(`document.querySelector(".row.current b.count")?.textContent === "1"`)
-	c.is.Equal(s.conversation(number, ana)["unread_count"], 1.0)
-	c.hide(false)
-	s.becomesTrue(func() bool { return s.conversation(number, ana)["unread_count"] == 0.0 })
+	c.is.Equal(s.conversation(number, ana)["assignee"].(map[string]any)["name"], "Ada Lovelace")
 	c.calm("status of 404")
 }

@@ -4,14 +4,10 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
-	"github.com/matryer/is"
 
 	"confab/app/config"
 	"confab/storage"
@@ -49,26 +45,39 @@ func TestEveryKindOfMessageIsShownAsTheNetworkDoes(t *testing.T) {
 	for _, text := range []string{"Like this", "invoice.pdf", "Café Nord", "Bo Berg", "Where is it?", "Order", "Ask them to send it another way", "A question", "Take your time", "The sand one", "See all", "with cream", "Hi Ana, it is on its way.", "Bakery Nord"} {
 		c.article(text)
 	}
-	has := func(selector string) {
-		t.Helper()
-		c.WaitFor(fmt.Sprintf(`document.querySelector(%q) !== null`, "[role=log] "+selector))
-	}
 	for _, tag := range []string{"b", "i", "s", "code", `a[href="https://example.com/a_b_c"][rel="noopener noreferrer"]`, `a[href="mailto:me@example.com"]`} {
-		has(".message-text " + tag)
+		c.threadHas(".message-text " + tag)
 	}
-	has(`img[alt="Like this"]`)
-	has(`a[download="invoice.pdf"]`)
-	has(`a[href*="mlat=52.5"]`)
-	has(`a[href="tel:+15550002222"]`)
-	has(`[aria-label="Ana Ruiz reacted 👍"]`)
+	c.threadHas(`img[alt="Like this"]`)
+	c.threadHas(`a[download="invoice.pdf"]`)
+	c.threadHas(`a[href*="mlat=52.5"]`)
+	c.threadHas(`a[href="tel:+15550002222"]`)
+	c.threadHas(`[aria-label="Ana Ruiz reacted 👍"]`)
 	c.article("2*3*4") // no mark within a word
 	c.WaitFor(`document.querySelector("article .quote span").textContent === "Which one?"`)
 	eval[any](c.window, `void document.querySelector("article .quote").click()`)
 	c.WaitFor(fmt.Sprintf(`document.activeElement.id === %q`, asked["id"]))
 	c.is.Equal(eval[int](c.window, `[...document.querySelectorAll("article")].filter(a => ["Reply", "React", "More"].every(n => [...a.querySelectorAll("button")].some(b => b.textContent === n))).length`), eval[int](c.window, `document.querySelectorAll("article").length`))
 	c.shoot("inbox-kinds")
+	c.repliesAndReacts()
 
-	// A reply carries a quote, a reaction is on what it reacts to, and More leads to the trace.
+	// A failure says why, with its code, and is sent again as a new message.
+	c.Click("link", "+1999000131026")
+	c.article("Not sent: this number can’t be reached (131026)")
+	c.shoot("inbox-failed")
+	c.calm("status of 404")
+	c.showsWhatStrangersWriteAsText(number)
+	c.calm("status of 404")
+}
+
+// threadHas waits until there is something in the thread.
+func (c *colleague) threadHas(selector string) {
+	c.t.Helper()
+	c.WaitFor(fmt.Sprintf(`document.querySelector(%q) !== null`, "[role=log] "+selector))
+}
+
+// repliesAndReacts: a reply carries a quote, a reaction is on what it reacts to, and More leads to the trace.
+func (c *colleague) repliesAndReacts() {
 	c.onArticle("Like this", "Reply")
 	c.WaitFor(`document.querySelector(".answered") !== null && document.activeElement.ariaLabel === "Message"`)
 	c.Press("Lovely", kb.Enter)
@@ -76,58 +85,10 @@ func TestEveryKindOfMessageIsShownAsTheNetworkDoes(t *testing.T) {
 	c.WaitFor(`[...document.querySelectorAll("article")].at(-1).querySelector(".quote span").textContent === "Like this"`)
 	c.onArticle("Like this", "React")
 	c.Click("button", "❤️")
-	has(`[aria-label="Mira Kovač reacted ❤️"]`)
+	c.threadHas(`[aria-label="Mira Kovač reacted ❤️"]`)
 	c.onArticle("Lovely", "More")
 	c.Find("menuitem", "Trace")
 	c.Press(kb.Escape)
-
-	// A failure says why, with its code, and is sent again as a new message.
-	c.Click("link", "+1999000131026")
-	c.article("Not sent: this number can’t be reached (131026)")
-	c.shoot("inbox-failed")
-	c.calm("status of 404")
-}
-
-func TestFilesAreAttachedPastedAndSent(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	number := s.connect()
-	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
-	c := s.console(t, storage.RoleAgent)
-	c.openConversation("Ana Ruiz")
-	picture, _ := base64.StdEncoding.DecodeString(dot)
-	path := filepath.Join(t.TempDir(), "vase.png")
-	c.is.NoErr(os.WriteFile(path, picture, 0o600))
-	c.Do(chromedp.SetUploadFiles(chromedp.CSS(".attachments input"), []string{path}))
-	c.Find("group", "Files to send")
-	c.WaitFor(`document.querySelector(".attachment small") !== null`)
-	c.Fill("textbox", "Message", "This one?")
-	c.shoot("inbox-attachment")
-	c.Click("button", "Send")
-	c.article("This one?")
-	c.state("This one?", "read")
-
-	// Pasting is as good.
-	eval[any](c.window, `void (() => { const d = new DataTransfer(); d.items.add(new File(["one,two"], "list <b>.csv", { type: "text/csv" })); document.querySelector("textarea").dispatchEvent(new ClipboardEvent("paste", { clipboardData: d, bubbles: true, cancelable: true })) })()`)
-	c.Find("button", "Remove list <b>.csv")
-	c.WaitFor(`document.querySelector(".attachment small") !== null`)
-	c.Click("button", "Send")
-	c.article("list <b>.csv")
-	var sent struct {
-		Data []struct {
-			Type     string
-			Image    struct{ Caption string }
-			Document struct{ Filename string }
-		}
-	}
-	until(func() bool {
-		s.read("/"+number+"/messages?direction=outbound&conversation_id="+ana, &sent)
-		return len(sent.Data) == 2
-	})
-	c.is.Equal(len(sent.Data), 2)
-	c.is.Equal(sent.Data[0].Document.Filename, "list <b>.csv")
-	c.is.Equal(sent.Data[1].Image.Caption, "This one?")
-	c.calm("status of 404")
 }
 
 // hostileMessages are texts that have broken other inboxes.
@@ -136,19 +97,18 @@ var hostileMessages = []string{
 	"\u202eevil\u202c \u2066isolated", strings.Repeat("Z͑ͫ̓ͪ̂ͫ̽͏̴̙̤̞͉͚̯̞̠͍A̴̵̜̰͔ͫ͗͢", 20), strings.Repeat("x", 4000), strings.Repeat("*_~`", 1000), "{{name}} ${1+1} %s %n \x01", "]]>--><![CDATA[", "مرحبا بالعالم", "👩‍👩‍👧‍👦🏳️‍🌈", " ",
 }
 
-func TestWhatStrangersWriteIsText(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	number := s.connect()
+// What strangers write is text.
+func (c *colleague) showsWhatStrangersWriteAsText(number string) {
+	s := c.stage
+	s.resolveAll(number)
 	for i, text := range hostileMessages {
 		name := string([]rune(text)[:min(40, len([]rune(text)))])
-		s.says(number, fmt.Sprint(15550001110+i), name, textOf(text))
-		s.says(number, fmt.Sprint(15550001110+i), name, `"type":"location","location":{"latitude":1,"longitude":2,"name":`+strings.TrimSuffix(strings.TrimPrefix(textOf(text), `"type":"text","text":{"body":`), "}")+`}`)
+		s.says(number, fmt.Sprint(15550003330+i), name, textOf(text))
+		s.says(number, fmt.Sprint(15550003330+i), name, `"type":"location","location":{"latitude":1,"longitude":2,"name":`+strings.TrimSuffix(strings.TrimPrefix(textOf(text), `"type":"text","text":{"body":`), "}")+`}`)
 	}
-	c := s.console(t, storage.RoleAdmin)
 	c.WaitFor(fmt.Sprintf(`document.querySelectorAll("[aria-label=Conversations] a").length === %d`, len(hostileMessages)))
 	for i, text := range hostileMessages {
-		contact := url.QueryEscape(fmt.Sprint("+", 15550001110+i))
+		contact := url.QueryEscape(fmt.Sprint("+", 15550003330+i))
 		var found struct{ Data []struct{ ID string } }
 		s.read("/"+number+"/contacts?phone_number="+contact, &found)
 		var of struct{ Data []struct{ ID string } }
@@ -163,7 +123,6 @@ func TestWhatStrangersWriteIsText(t *testing.T) {
 	c.is.Equal(eval[int](c.window, `[...document.querySelectorAll(".inbox a")].filter(a => !/^(https?|mailto|tel):/.test(a.href)).length`), 0)
 	c.is.True(!strings.Contains(eval[string](c.window, `document.title`), "broken"))
 	c.shoot("inbox-hostileMessages")
-	c.calm("status of 404")
 }
 
 // TestFilesAreShownByTheirPathAndLinksAsCards: under any public name of the server, and
@@ -181,12 +140,7 @@ func TestFilesAreShownByTheirPathAndLinksAsCards(t *testing.T) {
 		t.Fatal(sent.body)
 	}
 
-	c := &colleague{window: openWindow(t), t: t, is: is.New(t), stage: s}
-	_, link := s.invitePerson("ada@example.com", storage.RoleAgent)
-	c.Visit(here + link)
-	c.Fill("textbox", "New password", goodPassword)
-	c.Click("button", "Start")
-	c.heading("Inbox")
+	c := s.signedIn(t, "Ada", "ada@example.com", storage.RoleAgent)
 	c.Visit(here + "/console/inbox/" + conversation)
 	c.WaitFor(`document.querySelector('[role=log] img[alt="Like this"]')?.naturalWidth === 1`)
 	c.article("Sent as a link")
