@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"strings"
-	"testing"
 
 	"github.com/chromedp/chromedp/kb"
 
@@ -10,88 +9,93 @@ import (
 	"confab/storage/storagetest"
 )
 
-// A colleague is asked by a note, the conversation sleeps, and what waits is found.
-func TestTheTeamLeavesNotesAndPutsOffWhatCanWait(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	number := s.connect()
-	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("Where is my refund?"))
-	s.says(number, "15550002222", "Bo Chen", textOf("Hello"))
-	c := s.console(t, storage.RoleAgent)
-	other := s.seated(t, "Bea Stone", "bea@example.com", storage.RoleAgent)
-	storagetest.Update(t, s.app.DB, func(tx *storage.Tx) error { // with a name that begins hers
-		return tx.InsertUser(&storage.User{OrganizationID: s.tenant.Organization.ID, TeamID: s.tenant.Team.ID, Name: "Bea"})
+// A colleague is asked by a note, and finds it until it is read.
+func (p *pair) leaveNotes() {
+	s, number, mira, tomas := p.stage, p.number, p.mira, p.tomas
+	s.resolveAll(number)
+	tomas.openAddress("inbox")
+	mira.openAddress("inbox")
+	mira.count("Waiting", "0")
+	gil := s.says(number, "15550006666", "Gil Ortega", textOf("Where is my refund?"))
+	s.says(number, "15550007777", "Bo Chen", textOf("Hello"))
+	storagetest.Update(p.t, s.app.DB, func(tx *storage.Tx) error { // with a name that begins his
+		return tx.InsertUser(&storage.User{OrganizationID: s.tenant.Organization.ID, TeamID: s.tenant.Team.ID, Name: "Tomas"})
 	})
-	c.count("Waiting", "2")
-	c.Click("tab", "Waiting")
-	c.showsRows("Ana Ruiz", "Bo Chen") // who waits longest is first
-	c.is.Equal(c.Find("combobox", "Sort").Value, "Waiting longest")
-	c.openConversation("Ana Ruiz")
+	mira.count("Waiting", "2")
+	mira.Click("tab", "Waiting")
+	mira.showsRows("Gil Ortega", "Bo Chen") // who waits longest is first
+	mira.is.Equal(mira.Find("combobox", "Sort").Value, "Waiting longest")
+	mira.openConversation("Gil Ortega")
 
 	// A note is written in a field of its own, which cannot send, and @ names a colleague.
-	c.Find("button", "Send")
-	c.Click("tab", "Note")
-	c.Gone("button", "Send")
-	c.Focus("textbox", "Note")
-	c.Press("Please approve, @bea s")
-	c.Find("option", "Bea Stone")
-	c.Press(kb.Enter)
-	c.shoot("inbox-note-form")
-	c.Click("button", "Add note")
-	c.Find("article", "Note by You")
-	c.is.Equal(storagetest.Select[string](t, s.app.Config.DataDir, `SELECT u.name FROM unread_mentions m JOIN users u ON u.id = m.user_id`), []string{"Bea Stone"})
-	eval[any](c.window, `void document.querySelector(".note header button").click()`)
-	c.Click("menuitem", "Edit note")
-	c.Fill("textbox", "Note", "Please approve, @Bea Stone or @Bea.")
-	c.Click("button", "Save")
-	c.shows("Please approve, @Bea Stone or @Bea.")
-	c.is.Equal(len(storagetest.Select[string](t, s.app.Config.DataDir, `SELECT user_id FROM unread_mentions`)), 2) // who is named later is told too
+	mira.Find("button", "Send")
+	mira.Click("tab", "Note")
+	mira.Gone("button", "Send")
+	mira.Focus("textbox", "Note")
+	mira.Press("Please approve, @tomas l")
+	mira.Find("option", "Tomas Lind")
+	mira.Press(kb.Enter)
+	mira.shoot("inbox-note-form")
+	mira.Click("button", "Add note")
+	mira.Find("article", "Note by You")
+	mira.is.Equal(storagetest.Select[string](p.t, s.app.Config.DataDir, `SELECT u.name FROM unread_mentions m JOIN users u ON u.id = m.user_id`), []string{"Tomas Lind"})
+	eval[any](mira.window, `void document.querySelector(".note header button").click()`)
+	mira.Click("menuitem", "Edit note")
+	mira.Fill("textbox", "Note", "Please approve, @Tomas Lind or @Tomas.")
+	mira.Click("button", "Save")
+	mira.shows("Please approve, @Tomas Lind or @Tomas.")
+	mira.is.Equal(len(storagetest.Select[string](p.t, s.app.Config.DataDir, `SELECT user_id FROM unread_mentions`)), 2) // who is named later is told too
 
 	// What is meant for the person does not end up in a note.
-	c.Click("button", "Reply")
-	c.Find("button", "Cancel reply")
-	c.Find("button", "Send")
-	c.Click("tab", "Note")
-	c.Press(kb.Escape)
-	c.Press("r")
-	c.Find("textbox", "Message")
-	c.Click("button", "Cancel reply")
-	said := s.exchange("GET", s.app.URL()+"/v1/"+number+"/messages?conversation_id="+ana, "")
-	c.is.Equal(strings.Count(string(said), `"object":"message"`), 1) // nothing was sent
-	c.shoot("inbox-note")
+	mira.Click("button", "Reply")
+	mira.Find("button", "Cancel reply")
+	mira.Find("button", "Send")
+	mira.Click("tab", "Note")
+	mira.Press(kb.Escape)
+	mira.Press("r")
+	mira.Find("textbox", "Message")
+	mira.Click("button", "Cancel reply")
+	said := s.exchange("GET", s.app.URL()+"/v1/"+number+"/messages?conversation_id="+gil, "")
+	mira.is.Equal(strings.Count(string(said), `"object":"message"`), 1) // nothing was sent
+	mira.shoot("inbox-note")
 
 	// It is there for the colleague until they open it.
-	other.count("Mentions", "1")
-	other.Click("tab", "Mentions")
-	other.showsRows("Ana Ruiz")
-	other.openConversation("Ana Ruiz")
-	other.Find("article", "Note by Mira Kovač")
-	other.count("Mentions", "0")
+	tomas.count("Mentions", "1")
+	tomas.Click("tab", "Mentions")
+	tomas.showsRows("Gil Ortega")
+	tomas.openConversation("Gil Ortega")
+	tomas.Find("article", "Note by Mira Kovač")
+	tomas.count("Mentions", "0")
+}
 
-	// Snoozed, it leaves the open ones.
-	c.Click("button", "More actions")
-	c.Click("menuitem", "Snooze")
-	c.Find("dialog", "Snooze")
-	c.shoot("inbox-snooze")
-	c.Click("button", "Until tomorrow")
-	c.WaitFor(`document.querySelector("[data-change=snoozed]") !== null`)
-	c.Click("tab", "Open")
-	c.showsRows("Bo Chen")
-	c.Click("tab", "Snoozed")
-	c.showsRows("Ana Ruiz")
-	s.says(number, "15550001111", "Ana Ruiz", textOf("Anybody?"))
-	c.showsRows()
-	c.Click("tab", "Open")
-	c.showsRows("Ana Ruiz", "Bo Chen")
+// A conversation that is snoozed leaves the open ones, until somebody writes.
+func (p *pair) putOffWhatCanWait() {
+	s, number, mira := p.stage, p.number, p.mira
+	mira.Click("button", "More actions")
+	mira.Click("menuitem", "Snooze")
+	mira.Find("dialog", "Snooze")
+	mira.shoot("inbox-snooze")
+	mira.Click("button", "Until tomorrow")
+	mira.WaitFor(`document.querySelector("[data-change=snoozed]") !== null`)
+	mira.Click("tab", "Open")
+	mira.showsRows("Bo Chen")
+	mira.Click("tab", "Snoozed")
+	mira.showsRows("Gil Ortega")
+	s.says(number, "15550006666", "Gil Ortega", textOf("Anybody?"))
+	mira.showsRows()
+	mira.Click("tab", "Open")
+	mira.showsRows("Gil Ortega", "Bo Chen")
+}
 
-	// What is shown can be saved under a name, and has an address.
+// What is shown can be saved under a name, and has an address.
+func (c *colleague) saveAView() {
 	c.Click("tab", "Waiting")
 	c.Click("button", "Save view")
 	c.Fill("textbox", "Name", "Hurry")
 	c.Click("button", "Save")
 	c.Find("tab", "Hurry")
 	c.is.True(strings.Contains(c.at(), "view=viw_"))
-	c.showsRows("Ana Ruiz", "Bo Chen")
+	c.showsRows("Gil Ortega", "Bo Chen")
 	c.shoot("inbox-view")
 	c.Click("button", "View options")
 	c.Click("menuitem", "Delete view")
@@ -100,7 +104,7 @@ func TestTheTeamLeavesNotesAndPutsOffWhatCanWait(t *testing.T) {
 
 	// Views that do not fit are in a menu, and the one that is open is a tab.
 	for _, name := range []string{"A", "B", "C", "Wide"} {
-		s.call("POST", s.app.URL()+"/v1/views", `{"name":"`+name+`","shared":true,"filter":{"waiting":true}}`)
+		c.stage.call("POST", c.stage.app.URL()+"/v1/views", `{"name":"`+name+`","shared":true,"filter":{"waiting":true}}`)
 	}
 	c.Find("tab", "C")
 	c.Gone("tab", "Wide")
@@ -115,8 +119,6 @@ func TestTheTeamLeavesNotesAndPutsOffWhatCanWait(t *testing.T) {
 	c.Click("button", "Snooze")
 	c.Click("button", "For 3 hours")
 	c.toast("1 conversation snoozed")
-	c.fits()
-	c.calm()
 }
 
 // Who holds a conversation is shown where a bot did. A person takes it over, and hands it to another.

@@ -26,20 +26,18 @@ func (c *colleague) lines(wanted ...string) {
 }
 
 // A row says what was said last and by whom; a campaign hides nothing.
-func TestRowsSayWhoWroteLast(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	number := s.connect()
-	s.label("VIP")
-	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("Do you have it in blue?"))
-	bo := s.says(number, "15550002222", "Bo Berg", textOf("hello"))
-	s.says(number, "15550003333", "Cleo", textOf("thanks"))
-	storagetest.Update(t, s.app.DB, func(tx *storage.Tx) error {
+func (p *pair) seeWhoWroteLast() {
+	s, number, mira, tomas := p.stage, p.number, p.mira, p.tomas
+	s.resolveAll(number)
+	eva := s.says(number, "15550003333", "Eva Roth", textOf("Do you have it in blue?"))
+	bo := s.says(number, "15550004444", "Bo Berg", textOf("hello"))
+	s.says(number, "15550005555", "Dan", textOf("thanks"))
+	storagetest.Update(p.t, s.app.DB, func(tx *storage.Tx) error {
 		account, err := tx.AccountByNumber(number)
 		if err != nil {
 			return err
 		}
-		c, err := tx.Conversation(account.ID, ana)
+		c, err := tx.Conversation(account.ID, eva)
 		if err != nil {
 			return err
 		}
@@ -49,12 +47,12 @@ func TestRowsSayWhoWroteLast(t *testing.T) {
 			Source: storage.SourceBroadcast, Content: storage.JSON(`{"name":"spring_sale","language":{"code":"en_US"}}`), Body: &body,
 		})
 	})
-	s.send(number, "+15550003333", textOf("Your parcel has left"))
+	s.send(number, "+15550005555", textOf("Your parcel has left"))
 	s.call("PATCH", s.app.URL()+"/v1/"+number+"/conversations/"+bo, `{"status":"pending"}`)
 
-	tomas, mira := s.joins(t, "Tomas Lind", "tomas@example.com"), s.joins(t, "Mira Kovač", "mira@example.com")
-	mira.rowSays("Ana Ruiz", "Do you have it in blue?")
-	mira.rowSays("Cleo", "API: Your parcel has left")
+	tomas.openAddress("inbox")
+	mira.rowSays("Eva Roth", "Do you have it in blue?")
+	mira.rowSays("Dan", "API: Your parcel has left")
 	mira.rowSays("Bo Berg", "Pending")
 	mira.count("Open", "3")
 	tomas.openConversation("Bo Berg")
@@ -62,8 +60,12 @@ func TestRowsSayWhoWroteLast(t *testing.T) {
 	tomas.Press("Hi Bo", kb.Enter)
 	tomas.rowSays("Bo Berg", "You: Hi Bo")
 	mira.rowSays("Bo Berg", "Tomas: Hi Bo")
+	p.seeWhatHappened(bo)
+}
 
-	// What happened stands between the messages.
+// What happened stands between the messages.
+func (p *pair) seeWhatHappened(bo string) {
+	s, number, mira, tomas := p.stage, p.number, p.mira, p.tomas
 	mira.openConversation("Bo Berg")
 	mira.lines("Marked as pending by API")
 	tomas.Click("button", "Assign to me")
@@ -77,13 +79,11 @@ func TestRowsSayWhoWroteLast(t *testing.T) {
 	s.becomesTrue(func() bool { return s.conversation(number, bo)["assignee"].(map[string]any)["name"] == "Mira Kovač" })
 	mira.Click("button", "Resolve")
 	s.becomesTrue(func() bool { return s.conversation(number, bo)["status"] == "resolved" })
-	s.says(number, "15550002222", "Bo Berg", textOf("one more thing"))
+	s.says(number, "15550004444", "Bo Berg", textOf("one more thing"))
 	tomas.article("one more thing")
 	tomas.lines("Marked as pending by API", "Assigned to Tomas Lind", "Labelled VIP by Tomas Lind", "Assigned to Mira Kovač", "Resolved by Mira Kovač", "Reopened by a new message")
 	tomas.Press(kb.Escape)
 	tomas.shoot("inbox-lines")
-	mira.calm("status of 404")
-	tomas.calm("status of 404")
 }
 
 // Several conversations are assigned, labelled and resolved at once, and what failed is said.
@@ -138,11 +138,17 @@ func TestSeveralConversationsAreChangedAtOnce(t *testing.T) {
 		c.is.Equal(len(got["labels"].([]any)), min(i, 1))
 		c.is.Equal(got["assignee"] != nil, i > 0)
 	}
+	c.selectsByTouch()
+	c.calm("status of 404")
+	c.answersTenByKeyboard(number)
+	c.calm("status of 404")
+}
 
-	// By touch, a finger that rests on one selects it, and opens nothing.
+// By touch, a finger that rests on one selects it, and opens nothing.
+func (c *colleague) selectsByTouch() {
 	at := eval[[]float64](c.window, `(r => [r.x + r.width / 2, r.y + r.height / 2])(document.querySelector(".row:last-child").getBoundingClientRect())`)
 	touch := func(kind input.DispatchTouchEventType, points ...*input.TouchPoint) {
-		t.Helper()
+		c.t.Helper()
 		c.Do(command(input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: kind, TouchPoints: append([]*input.TouchPoint{}, points...)}))
 	}
 	touch(input.DispatchTouchEventTypeTouchStart, &input.TouchPoint{X: at[0], Y: at[1]})
@@ -150,19 +156,19 @@ func TestSeveralConversationsAreChangedAtOnce(t *testing.T) {
 	touch(input.DispatchTouchEventTypeTouchEnd)
 	c.shows("1 selected")
 	c.Gone("textbox", "Message")
-	c.calm("status of 404")
+	c.Click("button", "Clear selection")
+	c.Gone("toolbar", "Selected")
 }
 
 // Ten conversations are answered and resolved by keyboard alone, with few keys each.
-func TestTenConversationsAreAnsweredByKeyboard(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	number := s.connect()
+func (c *colleague) answersTenByKeyboard(number string) {
+	s := c.stage
+	s.resolveAll(number)
+	c.openAddress("inbox")
 	var ids []string
 	for i := range 10 {
-		ids = append(ids, s.says(number, fmt.Sprint(15550001110+i), fmt.Sprintf("Person %d", i), textOf("hello")))
+		ids = append(ids, s.says(number, fmt.Sprint(15550002220+i), fmt.Sprintf("Person %d", i), textOf("hello")))
 	}
-	c := s.console(t, storage.RoleAgent)
 	c.WaitFor(`document.querySelectorAll("[data-conversation]").length === 10`)
 	keys := 0
 	press := func(all ...string) {
@@ -189,11 +195,11 @@ func TestTenConversationsAreAnsweredByKeyboard(t *testing.T) {
 		c.is.Equal(s.conversation(number, id)["status"], "resolved")
 		c.is.Equal(len(s.outbound(number, id)), 1)
 	}
-	t.Logf("%d keys for ten conversations", keys)
+	c.t.Logf("%d keys for ten conversations", keys)
 	c.is.True(keys <= 10*7)
 
 	// What is refused is not resolved.
-	s.says(number, "15550001110", "Person 0", textOf("And now?"))
+	s.says(number, "15550002220", "Person 0", textOf("And now?"))
 	c.Find("button", "Resolve")
 	eval[any](c.window, `void ((real) => {
 		globalThis.fetch = (url, options) => options?.method === "POST" && /\/messages$/.test(url)
@@ -206,5 +212,4 @@ func TestTenConversationsAreAnsweredByKeyboard(t *testing.T) {
 	c.Find("button", "Resolve")
 	c.is.Equal(s.conversation(number, ids[0])["status"], "open")
 	c.is.True(!strings.Contains(strings.Join(c.All("button"), " "), "Reopen"))
-	c.calm("status of 404")
 }

@@ -3,13 +3,10 @@ package e2e
 import (
 	"io"
 	"net"
-	"net/url"
 	"regexp"
 	"strings"
 	"sync"
 	"testing"
-
-	"github.com/matryer/is"
 
 	"confab/storage"
 	"confab/storage/storagetest"
@@ -26,12 +23,35 @@ func (s *stage) streams() string {
 	return found[1]
 }
 
-func TestTabsOfABrowserShareOneStream(t *testing.T) {
+// A console has one stream for all of its tabs, comes back by itself when it is cut off, and
+// leads who is signed out back to where they were.
+func TestAConsoleKeepsItsStream(t *testing.T) {
 	parallelBrowser(t)
 	s := newStage(t)
 	c := s.consoleAt(t, storage.RoleAdmin, "settings/labels", "Labels")
-	c.is.True(until(func() bool { return s.streams() == "1" }))
+	c.tabsShareOneStream()
+	c.calm()
+	c.comesBackByItself()
+	for _, text := range c.Errors() {
+		c.is.True(strings.Contains(text, "ERR_")) // that it was gone
+	}
+	c.forget()
+	c.isSignedOutAndBack("admin@example.com")
+	c.calm("status of 401")
+}
+
+// oneStream waits until only one console has a stream open.
+func (c *colleague) oneStream() {
+	c.t.Helper()
+	c.is.True(until(func() bool { return c.stage.streams() == "1" }))
+}
+
+func (c *colleague) tabsShareOneStream() {
+	c.t.Helper()
+	s := c.stage
+	c.oneStream()
 	shows := func(tab, name string) {
+		c.t.Helper()
 		c.WaitFor(tab + `.document.querySelector("table")?.textContent.includes("` + name + `")`)
 	}
 	eval[any](c.window, `void (window.second = window.open(location.href, "second"))`)
@@ -48,14 +68,13 @@ func TestTabsOfABrowserShareOneStream(t *testing.T) {
 	s.label("handed over")
 	shows("window", "handed over")
 	shows("second", "handed over")
-	c.is.True(until(func() bool { return s.streams() == "1" }))
+	c.oneStream()
 	eval[any](c.window, `second.close()`)
 	c.WaitFor(`second.closed`)
 	s.label("alone")
 	shows("window", "alone")
-	c.is.True(until(func() bool { return s.streams() == "1" }))
+	c.oneStream()
 	c.is.Equal(eval[string](c.window, `document.querySelector(".connection").textContent`), "")
-	c.calm()
 }
 
 // wire forwards connections to the server until it is cut.
@@ -151,22 +170,16 @@ func (w *wire) freeze() {
 	}
 }
 
-func TestAConsoleComesBackByItself(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	w := newWire(t, s.app.Config.Server.Listen)
-	c := &colleague{window: openWindow(t), t: t, is: is.New(t), stage: s}
-	_, link := s.invitePerson("ada@example.com", storage.RoleAdmin)
-	base := "http://" + w.listener.Addr().String()
-	c.Visit(base + link)
-	c.Fill("textbox", "New password", goodPassword)
-	c.Click("button", "Start")
-	c.heading("Inbox")
-	c.Visit(base + "/console/settings/labels")
-	c.Find("heading", "No labels yet")
-	c.is.True(until(func() bool { return s.streams() == "1" }))
+func (c *colleague) comesBackByItself() {
+	c.t.Helper()
+	s := c.stage
+	w := newWire(c.t, s.app.Config.Server.Listen)
+	c.Visit("http://" + w.listener.Addr().String() + "/console/settings/labels")
+	c.heading("Labels")
+	c.oneStream()
 	eval[any](c.window, `void (window.same = true)`)
 	shows := func(name string) {
+		c.t.Helper()
 		c.WaitFor(`window.same && document.querySelector("table")?.textContent.includes("` + name + `") && document.querySelector(".connection").textContent === ""`)
 	}
 
@@ -177,112 +190,44 @@ func TestAConsoleComesBackByItself(t *testing.T) {
 	shows("while it was gone")
 
 	// A connection that is there and dead: the laptop slept, and nothing was noticed.
-	c.is.True(until(func() bool { return s.streams() == "1" }))
+	c.oneStream()
 	w.freeze()
 	s.label("while it slept")
 	eval[any](c.window, `void (now => { Date.now = () => now() + 60_000 })(Date.now.bind(Date))`)
 	shows("while it slept")
 	s.label("awake")
 	shows("awake")
-	for _, text := range c.Errors() {
-		c.is.True(strings.Contains(text, "ERR_")) // that it was gone
-	}
 }
 
-func TestWhoIsSignedOutFindsTheWayBack(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	c := s.console(t, storage.RoleAgent)
-	user := func() (u storage.User) {
-		storagetest.View(t, s.app.DB, func(rx *storage.Rx) (err error) {
-			u, err = rx.UserBySignIn("agent@example.com")
-			return err
-		})
-		return u
+func (c *colleague) isSignedOutAndBack(email string) {
+	c.t.Helper()
+	s := c.stage
+	var u storage.User
+	storagetest.View(c.t, s.app.DB, func(rx *storage.Rx) (err error) {
+		u, err = rx.UserBySignIn(email)
+		return err
+	})
+	hasRole := func(role string) {
+		c.t.Helper()
+		u.Role = role
+		storagetest.Update(c.t, s.app.DB, func(tx *storage.Tx) error { return tx.UpdateUser(&u) })
 	}
+	const links = `document.querySelectorAll("nav[aria-label=Settings] a").length`
 	c.open("settings/profile?from=here", "Profile")
-	c.is.True(until(func() bool { return s.streams() == "1" }))
-	c.is.Equal(len(c.links("Settings")), 3)
-	storagetest.Update(t, s.app.DB, func(tx *storage.Tx) error { return makeAdmin(tx, user().ID) })
-	c.WaitFor(`document.querySelectorAll("nav[aria-label=Settings] a").length > 3`) // the page has come anew, for an admin
-	c.is.True(until(func() bool { return s.streams() == "1" }))
-	storagetest.Update(t, s.app.DB, func(tx *storage.Tx) error { return tx.DisableUser(user().ID) })
+	c.oneStream()
+	hasRole(storage.RoleAgent)
+	c.WaitFor(links + ` === 3`) // the page has come anew, for an agent
+	c.oneStream()
+	hasRole(storage.RoleAdmin)
+	c.WaitFor(links + ` > 3`)
+	c.oneStream()
+
+	storagetest.Update(c.t, s.app.DB, func(tx *storage.Tx) error { return tx.DisableUser(u.ID) })
 	c.Find("button", "Sign in")
 	c.is.Equal(c.at(), "sign-in?next=settings%2Fprofile%3Ffrom%3Dhere")
-	storagetest.Update(t, s.app.DB, func(tx *storage.Tx) error { return tx.EnableUser(user().ID) })
-	c.Fill("textbox", "Email", "agent@example.com")
+	storagetest.Update(c.t, s.app.DB, func(tx *storage.Tx) error { return tx.EnableUser(u.ID) })
+	c.Fill("textbox", "Email", email)
 	c.Fill("textbox", "Password", goodPassword)
 	c.Click("button", "Sign in")
 	c.heading("Profile")
-	c.calm("status of 401")
-}
-
-func TestColleaguesMeetInAConversation(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	number := s.connect()
-	s.heard(number, `"type":"text","text":{"body":"hi"}`)
-	conversation := storagetest.Select[string](t, s.app.Config.DataDir, `SELECT id FROM conversations`)[0]
-	ada, bo := s.console(t, storage.RoleAdmin), s.console(t, storage.RoleAgent)
-	shows := func(c *colleague, text string) {
-		t.Helper()
-		c.WaitFor(`document.body.innerText.includes("` + text + `")`)
-	}
-	ada.openAddress("inbox/" + conversation)
-	ada.Find("textbox", "Message")
-	bo.openAddress("inbox/" + conversation)
-	shows(bo, "Mira Kovač is looking at this too")
-	ada.Fill("textbox", "Message", "Hel")
-	shows(bo, "Mira Kovač is typing")
-	ada.open("settings/profile", "Profile") // the page is left
-	bo.WaitFor(`!document.body.innerText.includes("Mira Kovač is")`)
-
-	// Events come too, those that one may read.
-	s.heard(number, `"type":"text","text":{"body":"again"}`)
-	bo.article("again")
-	bo.calm()
-	ada.calm()
-}
-
-// Two browsers look on while the server is killed. When it is back, both show what the
-// database holds, without a reload.
-func TestConsolesEqualTheDatabaseAfterAKill(t *testing.T) {
-	parallelBrowser(t)
-	s := newServer(t)
-	org := regexp.MustCompile(`org_\w+`).FindString(run(t, "orgs", "list", "--data-dir", s.dir))
-	var both []*colleague
-	for _, email := range []string{"ada@example.com", "bo@example.com"} {
-		link, err := url.Parse(run(t, "users", "invite", "--org", org, "--name", "Ada", "--email", email, "--role", "admin", "--data-dir", s.dir))
-		if err != nil {
-			t.Fatal(err)
-		}
-		c := &colleague{window: openWindow(t), t: t, is: is.New(t)}
-		c.Visit("http://" + s.address + link.Path)
-		c.Fill("textbox", "New password", goodPassword)
-		c.Click("button", "Start")
-		c.heading("Inbox")
-		c.Visit("http://" + s.address + "/console/settings/labels")
-		c.Find("heading", "No labels yet")
-		eval[any](c.window, `void (window.same = true)`)
-		both = append(both, c)
-	}
-	show := func(names ...string) {
-		for _, c := range both {
-			for _, name := range names {
-				c.WaitFor(`window.same && document.querySelector("table")?.textContent.includes("` + name + `")`)
-			}
-		}
-	}
-	s.mustSend("POST", "/v1/labels", `{"name":"before"}`)
-	show("before")
-	s.kill()
-	for _, c := range both {
-		c.WaitFor(`document.querySelector(".connection").textContent.includes("Reconnecting")`)
-	}
-	s.start()
-	s.mustSend("POST", "/v1/labels", `{"name":"after"}`)
-	show("before", "after")
-	for _, c := range both {
-		c.WaitFor(`document.querySelector(".connection").textContent === ""`)
-	}
 }
