@@ -3,9 +3,6 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
-	"image/color"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -75,7 +72,7 @@ func (c *colleague) openConversation(name string) {
 	c.t.Helper()
 	c.Click("link", name)
 	c.Find("region", "Conversation with "+name)
-	c.Find("textbox", "Message")
+	c.WaitFor(`document.querySelector("textarea[aria-label=Message]") !== null`)
 }
 
 // offline takes the network away, or gives it back.
@@ -126,8 +123,30 @@ func TestAPersonIsAnsweredLabelledAndResolved(t *testing.T) {
 	c.WaitFor(`document.querySelector("textarea").value === ""`)
 	c.article("Mira Kovač") // who of the team sent it
 	c.WaitFor(`document.querySelectorAll("[id^=outbox]").length === 0`)
+	c.labelsAndResolves()
 
-	// Details.
+	got := s.conversation(number, ana)
+	c.is.Equal(got["status"], "open")
+	c.is.Equal(got["assignee"].(map[string]any)["name"], "Mira Kovač")
+	c.is.Equal(got["labels"].([]any)[0].(map[string]any)["name"], "VIP")
+
+	// Every filter has an address.
+	c.is.True(strings.HasSuffix(c.at(), "?tab=mine"))
+	c.Do(chromedp.Reload())
+	c.Find("region", "Conversation with Ana Ruiz")
+	c.showsRows("Ana Ruiz")
+	c.is.Equal(c.Find("tab", "Mine").Properties["selected"], "true")
+	c.Do(chromedp.NavigateBack())
+	c.is.True(strings.HasSuffix(c.at(), "?tab=resolved"))
+	c.showsRows() // she is open again
+	c.fits()
+	c.calm("status of 404")
+	c.keepsWhatIsNotSent(number)
+	c.calm("ERR_INTERNET_DISCONNECTED", "status of 404")
+}
+
+// labelsAndResolves takes the conversation over, labels it, writes down an address, resolves it and opens it again.
+func (c *colleague) labelsAndResolves() {
 	c.Find("complementary", "Details")
 	c.Click("button", "Assign to me")
 	c.Gone("button", "Assign to me")
@@ -150,37 +169,19 @@ func TestAPersonIsAnsweredLabelledAndResolved(t *testing.T) {
 	c.Find("button", "Resolve")
 	c.Click("tab", "Mine")
 	c.showsRows("Ana Ruiz")
-
-	got := s.conversation(number, ana)
-	c.is.Equal(got["status"], "open")
-	c.is.Equal(got["assignee"].(map[string]any)["name"], "Mira Kovač")
-	c.is.Equal(got["labels"].([]any)[0].(map[string]any)["name"], "VIP")
-
-	// Every filter has an address.
-	c.is.True(strings.HasSuffix(c.at(), "?tab=mine"))
-	c.Do(chromedp.Reload())
-	c.Find("region", "Conversation with Ana Ruiz")
-	c.showsRows("Ana Ruiz")
-	c.is.Equal(c.Find("tab", "Mine").Properties["selected"], "true")
-	c.Do(chromedp.NavigateBack())
-	c.is.True(strings.HasSuffix(c.at(), "?tab=resolved"))
-	c.showsRows() // she is open again
-	c.fits()
-	c.calm("status of 404")
 }
 
-func TestADraftAndWhatWasSentOfflineAreKept(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	number := s.connect()
-	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
-	s.says(number, "15550002222", "Bo Berg", textOf("hello"))
-	c := s.console(t, storage.RoleAgent)
-	c.openConversation("Ana Ruiz")
+// A draft and what was sent offline are kept, also when the page is loaded anew.
+func (c *colleague) keepsWhatIsNotSent(number string) {
+	s := c.stage
+	conversation := s.says(number, "15550003333", "Cleo", textOf("hi"))
+	s.says(number, "15550004444", "Dan", textOf("hello"))
+	c.openAddress("inbox")
+	c.openConversation("Cleo")
 	c.Fill("textbox", "Message", "Half a sente")
-	c.openConversation("Bo Berg")
+	c.openConversation("Dan")
 	c.WaitFor(`document.querySelector("textarea").value === ""`)
-	c.openConversation("Ana Ruiz")
+	c.openConversation("Cleo")
 	c.WaitFor(`document.querySelector("textarea").value === "Half a sente"`)
 	c.Do(chromedp.Reload())
 	c.Find("textbox", "Message")
@@ -199,81 +200,9 @@ func TestADraftAndWhatWasSentOfflineAreKept(t *testing.T) {
 	c.WaitFor(`document.querySelectorAll("[id^=outbox]").length === 0`)
 
 	var sent struct{ Data []map[string]any }
-	s.read("/"+number+"/messages?direction=outbound&conversation_id="+ana, &sent)
+	s.read("/"+number+"/messages?direction=outbound&conversation_id="+conversation, &sent)
 	c.is.Equal(len(sent.Data), 1) // once
 	c.is.Equal(eval[int](c.window, `Object.keys(localStorage).filter(k => k.includes("outbox") || k.includes("draft")).length`), 0)
-	c.calm("ERR_INTERNET_DISCONNECTED", "status of 404")
-}
-
-func TestAClosedWindowTakesOnlyTemplates(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	number := s.connect()
-	s.template(number, "order_update", `[{"type":"BODY","text":"Hi {{1}}, your order {{2}} is on its way.","example":{"body_text":[["Ana","A-1"]]}}]`)
-	s.send(number, "+15550003333", `"type":"text","text":{"body":"too early"}`) // she never wrote
-	c := s.console(t, storage.RoleAgent)
-	c.Click("link", "+15550003333")
-	c.Find("region", "Conversation with +15550003333")
-	c.Find("note", "")
-	c.Gone("textbox", "Message")
-	c.shoot("inbox-closed")
-	c.Click("button", "Choose a template")
-	c.Click("button", "order_update")
-	c.Click("button", "Send template")
-	c.is.Equal(c.Find("textbox", "{{1}}").Properties["invalid"], "true") // what cannot be sent is not sent
-	c.Fill("textbox", "{{1}}", "Cleo")
-	c.Fill("textbox", "{{2}}", "A-7")
-	c.WaitFor(`document.querySelector("[aria-label=Preview]").textContent.includes("Hi Cleo, your order A-7 is on its way.")`)
-	c.shoot("inbox-template")
-	c.Click("button", "Send template")
-	c.article("Hi Cleo, your order A-7 is on its way.")
-
-	// She writes, and the window is open again.
-	s.says(number, "15550003333", "Cleo", textOf("thanks"))
-	c.Do(chromedp.Reload())
-	c.Find("textbox", "Message")
-	c.calm("status of 404")
-}
-
-// The file of a template's header is chosen here, and goes with it.
-func TestATemplateTakesTheFileOfItsHeader(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	number := s.connect()
-	s.template(number, "menu", `[{"type":"HEADER","format":"IMAGE","example":{"header_handle":["4::handle"]}},{"type":"BODY","text":"Today, with love."}]`)
-	s.send(number, "+15550003333", `"type":"text","text":{"body":"too early"}`)
-	c := s.console(t, storage.RoleAgent)
-	c.Click("link", "+15550003333")
-	c.Click("button", "Choose a template")
-	c.Click("button", "menu")
-	c.Click("button", "Send template")
-	c.shows("This field is required.")
-
-	path := filepath.Join(t.TempDir(), "menu.png")
-	c.is.NoErr(os.WriteFile(path, drawnPicture(400, 300, color.RGBA{60, 120, 180, 255}), 0o600))
-	c.Do(chromedp.SetUploadFiles(chromedp.CSS(".fill-in .attachments input"), []string{path}))
-	c.Find("button", "Remove menu.png")
-	c.WaitFor(`document.querySelector(".fill-in .preview img")?.naturalWidth === 400`)
-	c.Click("button", "Send template")
-	c.article("Today, with love.")
-	c.WaitFor(`document.querySelector("article .picture img")?.naturalWidth === 400`)
-	c.shoot("inbox-template-picture")
-
-	// Arrows lead to it from the pictures that she sent.
-	s.says(number, "15550003333", "Cleo", fileOf("image", "image/png", drawnPicture(60, 90, color.RGBA{180, 90, 60, 255}), `,"caption":"It came"`))
-	c.Click("button", "It came")
-	c.Find("dialog", "Picture")
-	c.Click("button", "Previous picture")
-	c.WaitFor(`document.querySelector("dialog .viewer-stage img").naturalWidth === 400`)
-	c.Press(kb.Escape)
-	c.calm("status of 404")
-}
-
-// template makes a template and waits until it is approved.
-func (s *stage) template(number, name, components string) {
-	s.t.Helper()
-	s.call("POST", s.app.URL()+"/v1/"+number+"/templates", `{"name":"`+name+`","language":"en_US","category":"UTILITY","components":`+components+`}`)
-	s.becomes("/"+number+"/templates/"+name, "status", "approved")
 }
 
 func TestTheInboxIsUsedWithoutAMouse(t *testing.T) {
@@ -285,14 +214,10 @@ func TestTheInboxIsUsedWithoutAMouse(t *testing.T) {
 	s.says(number, "15550002222", "Bo Berg", textOf("hello"))
 	c := s.console(t, storage.RoleAgent)
 	c.showsRows("Bo Berg", "Ana Ruiz")
-	focused := func(text string) {
-		t.Helper()
-		c.WaitFor(fmt.Sprintf(`document.activeElement.textContent === %q`, text))
-	}
 	c.Press("j")
-	focused("Bo Berg")
+	c.focused("Bo Berg")
 	c.Press("j")
-	focused("Ana Ruiz")
+	c.focused("Ana Ruiz")
 	c.Press("k", "j", kb.Enter)
 	c.Find("region", "Conversation with Ana Ruiz")
 	c.WaitFor(`document.querySelector(".row.current") !== null && document.querySelector(".row.current b.count") === null`)
@@ -315,22 +240,34 @@ func TestTheInboxIsUsedWithoutAMouse(t *testing.T) {
 	c.shoot("inbox-assign")
 	c.Press(kb.Escape)
 	c.Gone("dialog", "Assign")
-	focused("Ana Ruiz")
+	c.focused("Ana Ruiz")
 	c.Press("m", "y")
 	c.is.Equal(s.conversation(number, ana)["assignee"], nil)
 	c.Press("a")
 	c.Find("dialog", "Assign")
 	c.Press("mir", kb.Enter)
 	c.WaitFor(`document.querySelector("#assignee").textContent.includes("Mira Kovač")`)
-	focused("Ana Ruiz")
+	c.focused("Ana Ruiz")
 	c.Press("l") // lands on the first label
 	c.WaitFor(`document.activeElement.type === "checkbox" && document.activeElement.labels[0].textContent === "VIP"`)
 	c.Press("e", " ", kb.Escape)
 	c.Find("button", "Remove label VIP")
-	focused("Ana Ruiz")
+	c.focused("Ana Ruiz")
 	c.is.Equal(s.conversation(number, ana)["status"], "open")
+	c.writesWithoutAMouse()
+	c.calm("status of 404")
+	c.showsOnePaneAtATime(number)
+	c.calm("status of 404")
+}
 
-	// The composer is near.
+// focused waits until what has the focus is called so.
+func (c *colleague) focused(text string) {
+	c.t.Helper()
+	c.WaitFor(fmt.Sprintf(`document.activeElement.textContent === %q`, text))
+}
+
+// writesWithoutAMouse: the composer is near, and takes letters that are keys elsewhere.
+func (c *colleague) writesWithoutAMouse() {
 	for tabs := 0; !eval[bool](c.window, `document.activeElement.ariaLabel === "Message"`); tabs++ {
 		c.is.True(tabs < 10) // to the composer
 		c.Press(kb.Tab)
@@ -338,7 +275,7 @@ func TestTheInboxIsUsedWithoutAMouse(t *testing.T) {
 	c.Press(kb.Escape)
 	c.Focus("log", "Messages")
 	c.Press(kb.ArrowUp, kb.Tab)
-	focused("Reply") // of the last message
+	c.focused("Reply") // of the last message
 	c.Press(kb.Tab, kb.Tab, kb.Tab)
 	c.WaitFor(`document.activeElement.ariaLabel === "Message"`)
 	c.Press(kb.Escape)
@@ -356,18 +293,17 @@ func TestTheInboxIsUsedWithoutAMouse(t *testing.T) {
 		c.WaitFor(fmt.Sprintf(`[...document.querySelectorAll("dialog dt")].some(d => d.textContent === %q)`, name))
 	}
 	c.shoot("inbox-keys")
-	c.calm("status of 404")
 }
 
-func TestASmallScreenShowsOnePaneAtATime(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	number := s.connect()
-	s.says(number, "15550001111", "Ana Ruiz", textOf(strings.Repeat("a long word ", 30)+strings.Repeat("x", 300)))
-	c := s.console(t, storage.RoleAgent)
+// A small screen shows one pane at a time.
+func (c *colleague) showsOnePaneAtATime(number string) {
+	s := c.stage
+	s.says(number, "15550003333", "Cleo", textOf(strings.Repeat("a long word ", 30)+strings.Repeat("x", 300)))
+	c.Press(kb.Escape)
+	c.openAddress("inbox")
 	c.Do(chromedp.EmulateViewport(320, 640), c.Prefers("prefers-reduced-motion", "reduce"))
-	c.Gone("region", "Conversation with Ana Ruiz")
-	c.Click("link", "Ana Ruiz")
+	c.Gone("region", "Conversation with Cleo")
+	c.Click("link", "Cleo")
 	c.Find("textbox", "Message")
 	c.Gone("list", "Conversations")
 	c.Gone("complementary", "Details")
@@ -380,7 +316,6 @@ func TestASmallScreenShowsOnePaneAtATime(t *testing.T) {
 	c.Click("link", "Back")
 	c.Find("list", "Conversations")
 	c.is.True(!eval[bool](c.window, wide))
-	c.calm("status of 404")
 }
 
 func TestALinkLeadsToAConversationOfAnotherNumber(t *testing.T) {
@@ -388,7 +323,7 @@ func TestALinkLeadsToAConversationOfAnotherNumber(t *testing.T) {
 	s := newStage(t)
 	numbers := []string{s.connect(), s.connect()}
 	ids := []string{s.says(numbers[0], "15550001111", "Ana Ruiz", textOf("hi")), s.says(numbers[1], "15550002222", "Bo Berg", textOf("hello"))}
-	c := s.console(t, storage.RoleAgent)
+	c := s.signedIn(t, "Mira Kovač", "agent@example.com", storage.RoleAgent)
 	for i, name := range []string{"Ana Ruiz", "Bo Berg"} {
 		c.Visit(s.app.URL() + "/console/inbox/" + ids[i])
 		c.Find("region", "Conversation with "+name)
@@ -410,5 +345,15 @@ func TestALinkLeadsToAConversationOfAnotherNumber(t *testing.T) {
 	eval[any](c.window, `void (e => { e.value = "`+numbers[0]+`"; e.dispatchEvent(new Event("change")) })(document.querySelector("#number select"))`)
 	c.showsRows("Ana Ruiz")
 	c.WaitFor(`location.search === ""`)
+	c.calm("status of 404")
+
+	// What one number may not send says nothing of another, not even until the server has answered.
+	s.restrict(numbers[0], true)
+	c.WaitFor(`document.querySelector(".list-pane .notice")?.textContent.includes("The provider has restricted it.")`)
+	eval[any](c.window, `void ((real) => {
+		globalThis.fetch = (url, options) => (/\/sending$/.test(url) ? new Promise(() => {}) : real(url, options));
+	})(fetch)`)
+	c.choose("Number", numbers[1])
+	c.WaitFor(`document.querySelector(".list-pane .notice") === null`)
 	c.calm("status of 404")
 }
