@@ -1,8 +1,6 @@
 package e2e
 
 import (
-	"testing"
-
 	"github.com/chromedp/chromedp/kb"
 
 	"confab/storage"
@@ -25,13 +23,9 @@ func (s *stage) restrict(number string, restricted bool) {
 }
 
 // What cannot be sent is said before one writes, and what was written is kept.
-func TestTheComposerSaysWhatCannotBeSent(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	number := s.connect()
-	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("Where is my parcel?"))
-	c := s.console(t, storage.RoleAgent)
-	c.openConversation("Ana Ruiz")
+func (c *desk) saysWhatCannotBeSent() {
+	s, number := c.stage, c.number
+	conversation := c.meets("15550001112", "Mia Wolf", textOf("Where is my parcel?"))
 	c.Fill("textbox", "Message", "It left this morning")
 
 	s.restrict(number, true)
@@ -46,7 +40,7 @@ func TestTheComposerSaysWhatCannotBeSent(t *testing.T) {
 	c.Find("dialog", "Resolve with an unsent message?")
 	c.shoot("inbox-resolve-unsent")
 	c.Click("button", "Cancel")
-	c.is.Equal(s.conversation(number, ana)["status"], "open")
+	c.is.Equal(s.conversation(number, conversation)["status"], "open")
 
 	s.restrict(number, false)
 	c.written("It left this morning")
@@ -56,23 +50,15 @@ func TestTheComposerSaysWhatCannotBeSent(t *testing.T) {
 	c.state("It left this morning", "read")
 	c.Click("button", "Resolve")
 	c.Find("button", "Reopen")
-	c.is.Equal(s.conversation(number, ana)["status"], "resolved")
-	c.calm("status of 404")
+	c.is.Equal(s.conversation(number, conversation)["status"], "resolved")
 }
 
 // A text that is refused all the same is a draft again, with the reason, also after a reload.
-func TestARefusedTextIsADraftAgain(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	number := s.connect()
-	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("Where is my parcel?"))
-	c := s.console(t, storage.RoleAgent)
-	c.openConversation("Ana Ruiz")
-	eval[any](c.window, `void ((real) => {
-		globalThis.fetch = (url, options) => options?.method === "POST" && /\/messages$/.test(url)
-			? Promise.resolve(new Response(JSON.stringify({ error: { code: "recipient_unavailable", message: "No." } }), { status: 400 }))
-			: real(url, options);
-	})(fetch)`)
+func (c *desk) makesARefusedTextADraft() {
+	s, number := c.stage, c.number
+	conversation := c.meets("15550001118", "Gil", textOf("Where is my parcel?"))
+	c.answerSends(400, "recipient_unavailable")
+	c.release()
 	c.Fill("textbox", "Message", "It left this morning")
 	c.Press(kb.Enter)
 	c.shows("Not sent: this number can’t be reached.")
@@ -80,14 +66,13 @@ func TestARefusedTextIsADraftAgain(t *testing.T) {
 	c.is.True(eval[bool](c.window, `document.querySelector("[id^=outbox]") === null`))
 	c.shoot("inbox-refused")
 
-	c.Visit(s.app.URL() + "/console/inbox/" + ana)
+	c.Visit(s.app.URL() + "/console/inbox/" + conversation)
 	c.shows("Not sent: this number can’t be reached.")
 	c.written("It left this morning")
 	c.Click("textbox", "Message")
 	c.Press(kb.Enter)
 	c.state("It left this morning", "read")
-	c.is.Equal(len(s.outbound(number, ana)), 1)
-	c.calm("status of 404")
+	c.is.Equal(len(s.outbound(number, conversation)), 1)
 }
 
 // That somebody takes no marketing is said when such a template is chosen, and not after it was sent.
