@@ -53,8 +53,22 @@ func (g *gallery) focused() string {
 	return eval[string](g.window, `document.activeElement.textContent.trim() || document.activeElement.name || document.activeElement.tagName`)
 }
 
-func TestPartsAreNamedAndLookedAt(t *testing.T) {
+// TestThePartsOfTheConsole tries them one after the other on the one page that has all of them,
+// and leaves each as it was.
+func TestThePartsOfTheConsole(t *testing.T) {
 	g := openGallery(t)
+	partsAreNamedAndLookedAt(g)
+	nothingMovesForWhoWantsNoMotion(g)
+	aDialogKeepsAndReturnsTheFocus(g)
+	aFormSaysWhatIsWrongAtTheField(g)
+	tablesSortAndStayTablesOnASmallScreen(g)
+	theConnectionBarAndToastsAreReadOut(g)
+	whatIsCopiedIsCopiedOrSelected(g)
+	aMenuIsUsedWithoutAMouse(g)
+	g.is.Equal(g.Errors(), nil)
+}
+
+func partsAreNamedAndLookedAt(g *gallery) {
 	g.WaitFor(`document.querySelector(".skeleton-row") !== null`) // after a moment
 	g.shoot("parts", 2300)
 
@@ -69,15 +83,13 @@ func TestPartsAreNamedAndLookedAt(t *testing.T) {
 	for _, role := range []string{"button", "link", "textbox", "combobox", "checkbox", "radio", "menuitem"} {
 		for _, name := range g.All(role) {
 			if name == "" {
-				t.Errorf("a %s has no name", role)
+				g.t.Errorf("a %s has no name", role)
 			}
 		}
 	}
-	g.is.Equal(g.Errors(), nil)
 }
 
-func TestAMenuIsUsedWithoutAMouse(t *testing.T) {
-	g := openGallery(t)
+func aMenuIsUsedWithoutAMouse(g *gallery) {
 	g.Focus("button", "More")
 	g.Press(kb.Enter)
 	g.Find("menu", "More")
@@ -106,11 +118,9 @@ func TestAMenuIsUsedWithoutAMouse(t *testing.T) {
 	g.is.Equal(g.Find("menuitemradio", "Dark").Properties["checked"], "true")
 	g.Click("button", "More") // the mouse closes it
 	g.Gone("menu", "More")
-	g.is.Equal(g.Errors(), nil)
 }
 
-func TestADialogKeepsAndReturnsTheFocus(t *testing.T) {
-	g := openGallery(t)
+func aDialogKeepsAndReturnsTheFocus(g *gallery) {
 	g.Focus("button", "Open dialog")
 	g.Press(kb.Enter)
 	g.Find("dialog", "New label")
@@ -141,11 +151,9 @@ func TestADialogKeepsAndReturnsTheFocus(t *testing.T) {
 	g.Find("dialog", "Fail?")
 	g.Press(kb.Escape)
 	g.Gone("dialog", "Fail?")
-	g.is.Equal(g.Errors(), nil)
 }
 
-func TestAFormSaysWhatIsWrongAtTheField(t *testing.T) {
-	g := openGallery(t)
+func aFormSaysWhatIsWrongAtTheField(g *gallery) {
 	g.Fill("textbox", "Name", "taken")
 	g.Press(kb.Enter)
 	g.Find("StaticText", "Name is taken by another label.")
@@ -165,11 +173,9 @@ func TestAFormSaysWhatIsWrongAtTheField(t *testing.T) {
 	g.Press(kb.Enter)
 	g.WaitFor(`[...document.querySelectorAll(".toast")].some(t => t.textContent.includes("Saved"))`)
 	g.is.Equal(g.Find("textbox", "Name").Properties["invalid"], "false")
-	g.is.Equal(g.Errors(), nil)
 }
 
-func TestTablesSortAndStayTablesOnASmallScreen(t *testing.T) {
-	g := openGallery(t)
+func tablesSortAndStayTablesOnASmallScreen(g *gallery) {
 	first := `document.querySelector("tbody tr td").textContent`
 	g.is.Equal(eval[string](g.window, first), "message.received")
 	g.Click("button", "Tries")
@@ -184,10 +190,10 @@ func TestTablesSortAndStayTablesOnASmallScreen(t *testing.T) {
 	g.is.Equal(len(g.All("row")), 4)
 	g.is.Equal(len(g.All("cell")), 16)                       // but for those with nothing in them
 	g.WaitFor(`document.documentElement.scrollWidth <= 320`) // nothing sticks out
+	g.Do(chromedp.EmulateViewport(1280, 800))
 }
 
-func TestTheConnectionBarAndToastsAreReadOut(t *testing.T) {
-	g := openGallery(t)
+func theConnectionBarAndToastsAreReadOut(g *gallery) {
 	g.Click("button", "Lose the connection")
 	g.Find("button", "Try now")
 	g.Click("button", "Toast")
@@ -201,8 +207,7 @@ func TestTheConnectionBarAndToastsAreReadOut(t *testing.T) {
 	g.Gone("button", "Try now")
 }
 
-func TestWhatIsCopiedIsCopiedOrSelected(t *testing.T) {
-	g := openGallery(t)
+func whatIsCopiedIsCopiedOrSelected(g *gallery) {
 	// A toast goes away by itself, perhaps before a slow machine has looked for it.
 	eval[any](g.window, `void (window.said = new Set(), new MutationObserver(() =>
 		document.querySelectorAll(".copyable").forEach(one => said.add(one.querySelector("code").textContent + ": " + one.querySelector(".copied").textContent)))
@@ -216,8 +221,7 @@ func TestWhatIsCopiedIsCopiedOrSelected(t *testing.T) {
 	g.WaitFor(`said.has("wbs_01M7FEPZ3W8QAQ5T: Press Ctrl-C to copy")`)
 }
 
-func TestNothingMovesForWhoWantsNoMotion(t *testing.T) {
-	g := openGallery(t)
+func nothingMovesForWhoWantsNoMotion(g *gallery) {
 	g.WaitFor(`document.querySelector(".skeleton-row") !== null`)
 	g.WaitFor(`document.getAnimations().length > 0`)
 	g.Do(g.Prefers("prefers-reduced-motion", "reduce"))
@@ -225,4 +229,7 @@ func TestNothingMovesForWhoWantsNoMotion(t *testing.T) {
 	g.Click("button", "Open dialog")
 	g.Find("dialog", "New label")
 	g.is.Equal(eval[float64](g.window, `document.getAnimations().length`), 0.0)
+	g.Press(kb.Escape)
+	g.Gone("dialog", "New label")
+	g.Do(g.Prefers("prefers-reduced-motion", "no-preference"))
 }
