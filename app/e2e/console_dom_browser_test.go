@@ -5,17 +5,24 @@ import (
 	"testing"
 )
 
-func TestTheModuleOfElementsInABrowser(t *testing.T) { runModuleTests(t, "dom_test", 20) }
-
-func TestFormattedTextInABrowser(t *testing.T) { runModuleTests(t, "formatted_test", 2) }
+// TestModulesInABrowser runs the tests of modules that need a document.
+func TestModulesInABrowser(t *testing.T) {
+	parallelBrowser(t)
+	b := openWindow(t)
+	at := serveModules(t)
+	for module, least := range map[string]int{"dom_test": 20, "formatted_test": 2} {
+		b.Visit(at + module + ".html")
+		runModuleTests(t, b, module, least)
+	}
+	for _, complaint := range b.Errors() {
+		t.Error(complaint)
+	}
+}
 
 // runModuleTests runs the tests that a module of the testdata exports, of which there are at
 // least so many.
-func runModuleTests(t *testing.T, module string, least int) {
-	parallelBrowser(t)
-	b := openWindow(t)
-	b.Visit(serveModules(t) + module + ".html")
-
+func runModuleTests(t *testing.T, b *window, module string, least int) {
+	t.Helper()
 	tests := fmt.Sprintf(`import("./%s.js").then(m => m.tests)`, module)
 	names := eval[[]string](b, tests+`.then(Object.keys)`)
 	if len(names) < least {
@@ -28,8 +35,5 @@ func runModuleTests(t *testing.T, module string, least int) {
 				t.Error(problem)
 			}
 		})
-	}
-	for _, complaint := range b.Errors() {
-		t.Error(complaint)
 	}
 }
