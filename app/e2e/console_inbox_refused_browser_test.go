@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"testing"
+
 	"github.com/chromedp/chromedp/kb"
 
 	"confab/storage"
