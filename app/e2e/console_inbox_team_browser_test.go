@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"strings"
+	"testing"
 
 	"github.com/chromedp/chromedp/kb"
 
