@@ -134,8 +134,9 @@ func TestAHoldEndsByItself(t *testing.T) {
 		w.says(ana, "thanks")
 		time.Sleep(50 * time.Minute)
 		w.is.Equal(w.held(), "user")
-		time.Sleep(16 * time.Minute)
-		w.is.Equal(w.held(), "none")
+		time.Sleep(10 * time.Minute)
+		w.is.Equal(w.held(), "none") // to the minute,
+		time.Sleep(6 * time.Minute)  // and it is told
 
 		w.handOver(messaging.User(&user.ID))
 		w.is.Equal(w.held(), "user "+user.ID)

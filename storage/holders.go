@@ -38,12 +38,12 @@ const (
 		WHERE id = ?`
 )
 
-// HolderOf finds who holds a conversation. A person who was disabled and a bot without a key hold
-// nothing, even before the job has come that ends it.
+// HolderOf finds who holds a conversation. A person who was disabled or is silent for long and a bot
+// without a key hold nothing, even before the job has come that ends it.
 func (rx *Rx) HolderOf(conversation string) (h Holder, err error) {
 	err = rx.Scan([]any{&h.Type, &h.ID, &h.Since}, `
 		SELECT CASE WHEN `+holds+` THEN v.holder_type ELSE 'none' END, v.holder_id, v.holder_since
-		FROM conversations v JOIN accounts a ON a.id = v.account_id
+		FROM conversations v JOIN accounts a ON a.id = v.account_id JOIN organizations o ON o.id = a.organization_id
 		WHERE v.id = ?2`, rx.db.Now(), conversation)
 	if h.Type == HolderNone {
 		h.ID, h.Since = nil, 0
@@ -51,10 +51,11 @@ func (rx *Rx) HolderOf(conversation string) (h Holder, err error) {
 	return h, err
 }
 
-// holds is the condition that the holder of a conversation v of an account a can be one, at the
-// time ?1.
+// holds is the condition that the holder of a conversation v, of an account a and an organization o, can
+// be one at the time ?1.
 const holds = `CASE v.holder_type
-	WHEN 'user' THEN v.holder_id IS NULL OR EXISTS (SELECT 1 FROM users WHERE id = v.holder_id AND disabled_at = 0)
+	WHEN 'user' THEN (v.holder_id IS NULL OR EXISTS (SELECT 1 FROM users WHERE id = v.holder_id AND disabled_at = 0))
+		AND (o.handover_return_minutes = 0 OR v.holder_wrote_at > ?1 - o.handover_return_minutes * 60000)
 	WHEN 'agent' THEN EXISTS (
 		SELECT 1 FROM api_keys
 		WHERE organization_id = a.organization_id AND agent = v.holder_id AND revoked_at = 0 AND (expires_at = 0 OR expires_at > ?1))
@@ -98,9 +99,7 @@ func (rx *Rx) LapsedHolders(limit int) ([]HeldConversation, error) {
 		SELECT v.id, v.account_id, a.organization_id, a.phone_number_id
 		FROM conversations v INDEXED BY conversations_by_holder
 			JOIN accounts a ON a.id = v.account_id JOIN organizations o ON o.id = a.organization_id
-		WHERE v.holder_type <> 'none' AND a.deleted_at = 0 AND (NOT `+holds+`
-			OR v.holder_type = 'user' AND o.handover_return_minutes > 0
-				AND v.holder_wrote_at <= ?1 - o.handover_return_minutes * 60000)
+		WHERE v.holder_type <> 'none' AND a.deleted_at = 0 AND NOT `+holds+`
 		LIMIT ?2`, rx.db.Now(), limit)
 }
 
