@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"confab/jobs"
+	"confab/jobs/rules"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -41,10 +42,8 @@ var aboutAccounts = map[string]func(tx *storage.Tx, a storage.Account) error{
 		return jobs.EnqueueMediaFetch(tx, m, "media of the provider", nil)
 	},
 	"rules.run": func(tx *storage.Tx, a storage.Account) error {
-		words, err := json.Marshal(map[string]any{"enabled": true, "stop_reply": "Bye"})
-		if err != nil {
-			return err
-		}
+		words := rules.DefaultOptOut()
+		words.Enabled, words.StopReply = new(true), new("Bye")
 		if err := tx.SetOptOut(a.ID, words); err != nil {
 			return err
 		}

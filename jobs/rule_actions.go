@@ -38,7 +38,7 @@ func (run *ruleRun) do(tx *storage.Tx, r storage.Rule, i int) (refused string, e
 	case a.Assign != nil:
 		refused, err = run.assign(tx, r, *a.Assign)
 	case a.Resolve != nil:
-		refused, err = run.resolve(tx, r)
+		err = run.resolve(tx, r)
 	case a.Note != nil:
 		err = messaging.InsertNote(tx, run.subject(), &storage.Note{
 			AccountID: run.c.AccountID, ConversationID: run.c.ID, Text: *a.Note, Mentions: storage.JSON("[]"),
@@ -48,10 +48,11 @@ func (run *ruleRun) do(tx *storage.Tx, r storage.Rule, i int) (refused string, e
 		refused, err = run.handOver(tx, r, *a.HandOver.To)
 	}
 
-	switch refused {
-	case reasonLabelGone, reasonUserGone, reasonQuickReplyGone:
+	switch {
+	case err != nil:
+	case refused == reasonLabelGone || refused == reasonUserGone || refused == reasonQuickReplyGone:
 		err = disableRule(tx, r, refused)
-	case reasonTemplateGone:
+	case refused == reasonTemplateGone:
 		err = disableWithoutTemplate(tx, r, *r.Templates[i])
 	}
 	return refused, err
@@ -71,6 +72,21 @@ func disableRule(tx *storage.Tx, r storage.Rule, reason string) error {
 	return tx.UpdateRule(&now)
 }
 
+// goneCondition is why a rule with so many numbers can never match any more, "" if it can.
+func goneCondition(rx *storage.Rx, r storage.Rule, numbers int) (string, error) {
+	switch {
+	case numbers == 0 && len(r.If.PhoneNumberIDs) > 0:
+		return reasonNumberGone, nil
+	case r.If.LabelID == nil:
+		return "", nil
+	}
+	_, err := rx.Label(r.OrganizationID, *r.If.LabelID)
+	if errors.Is(err, storage.ErrNotFound) {
+		return reasonLabelGone, nil
+	}
+	return "", err
+}
+
 // disableWithoutTemplate switches a rule off if none of its numbers has a template any more.
 func disableWithoutTemplate(tx *storage.Tx, r storage.Rule, t storage.RuleTemplate) error {
 	accounts, err := tx.NumbersOf(r)
@@ -85,64 +101,72 @@ func disableWithoutTemplate(tx *storage.Tx, r storage.Rule, t storage.RuleTempla
 	return disableRule(tx, r, reasonTemplateGone)
 }
 
-// reply sends what a rule says: as any other message, but that it neither moves the conversation
-// nor answers who waits.
+// reply sends what a rule says, or with none what is said to an opt-out word: as any other message, but that it
+// neither moves the conversation nor answers who waits.
 func (run *ruleRun) reply(tx *storage.Tx, r storage.Rule, reply storage.RuleReply, t *storage.RuleTemplate) (string, error) {
 	thread, err := tx.Thread(run.c.AccountID, run.c.ContactID)
 	if err != nil {
 		return "", err
 	}
+	m := storage.Message{Type: "text"}
+	if r.ID != "" {
+		m.RuleID = &r.ID
+	}
+	if t != nil {
+		return run.replyTemplate(tx, thread, m, *t)
+	}
 
-	m := storage.Message{Type: "text", RuleID: &r.ID}
-	var wire json.RawMessage
-	switch {
-	case t != nil:
-		m.Type, m.Body, wire = "template", t.Body, t.Wire
-		stored, err := tx.Template(run.c.AccountID, t.Name, t.Language)
-		if errors.Is(err, storage.ErrNotFound) {
-			return reasonTemplateGone, nil
-		}
-		if err != nil {
-			return "", err
-		}
-		if refused := messaging.RefusalFor(run.sender, thread.Contact, messaging.IsMarketing(stored)); refused != nil {
-			return string(refused.Code), nil
-		}
-
-	case reply.QuickReplyID != nil:
+	words, below := reply.Text, storage.JSON(nil)
+	if reply.QuickReplyID != nil {
 		q, err := tx.QuickReply(run.sender.OrganizationID, *reply.QuickReplyID)
-		if errors.Is(err, storage.ErrNotFound) {
-			return reasonQuickReplyGone, nil
-		}
 		if err != nil {
-			return "", err
+			return reasonQuickReplyGone, storage.IgnoreNotFound(err)
 		}
-		m.Body = &q.Text
-	default:
-		m.Body = reply.Text
+		words, below = &q.Text, q.Interactive
 	}
 
-	if t == nil {
-		text, err := mergefield.Expand(*m.Body, thread.Contact)
-		if err != nil {
-			return reasonMissing, nil
-		}
-		m.Body = &text
-		if wire, err = json.Marshal(map[string]string{"body": text}); err != nil {
-			return "", err
-		}
+	text, err := mergefield.Expand(*words, thread.Contact)
+	if err != nil {
+		return reasonMissing, nil
 	}
-	return run.send(tx, thread, m, wire)
+	m.Body = &text
+	if below == nil {
+		return run.send(tx, thread, m, map[string]any{"body": text})
+	}
+	m.Type = "interactive"
+	var content map[string]any
+	if err := json.Unmarshal(below, &content); err != nil {
+		return "", err
+	}
+	content["body"] = map[string]any{"text": text}
+	return run.send(tx, thread, m, content)
+}
+
+// replyTemplate sends a template, as it was checked when the rule was saved.
+func (run *ruleRun) replyTemplate(tx *storage.Tx, to storage.Thread, m storage.Message, t storage.RuleTemplate) (string, error) {
+	stored, err := tx.Template(run.c.AccountID, t.Name, t.Language)
+	if err != nil {
+		return reasonTemplateGone, storage.IgnoreNotFound(err)
+	}
+	if refused := messaging.RefusalFor(run.sender, to.Contact, messaging.IsMarketing(stored)); refused != nil {
+		return string(refused.Code), nil
+	}
+	m.Type, m.Body = "template", t.Body
+	return run.send(tx, to, m, t.Wire)
 }
 
 // send stores a message of a rule and its job, or says why it may not be sent.
-func (run *ruleRun) send(tx *storage.Tx, to storage.Thread, m storage.Message, wire json.RawMessage) (string, error) {
+func (run *ruleRun) send(tx *storage.Tx, to storage.Thread, m storage.Message, content any) (string, error) {
 	if refused := messaging.RefusalOf(run.sender); refused != nil {
 		return string(refused.Code), nil
 	}
 	left, err := run.w.quotaLeft(tx, run.sender.OrganizationID)
 	if err != nil || !left {
 		return string(errorcode.QuotaExceeded), err
+	}
+	wire, err := json.Marshal(content)
+	if err != nil {
+		return "", err
 	}
 
 	m.AccountID, m.Direction, m.Status, m.Source = run.sender.ID, storage.Outbound, storage.MessageQueued, storage.SourceRule
@@ -177,61 +201,34 @@ func (w *Workers) quotaLeft(tx *storage.Tx, organization int64) (bool, error) {
 	return used < quota, err
 }
 
-// replyToWord answers an opt-out word.
-func (w *Workers) replyToWord(tx *storage.Tx, args rulesArgs) error {
-	run := ruleRun{w: w}
-	if err := run.load(tx, args.Account, args.Message); err != nil {
-		return storage.IgnoreNotFound(err)
-	}
-	to, err := tx.Thread(args.Account, run.c.ContactID)
-	if err != nil {
-		return err
-	}
-	wire, err := json.Marshal(map[string]string{"body": args.Reply})
-	if err != nil {
-		return err
-	}
-	_, err = run.send(tx, to, storage.Message{Type: "text", Body: &args.Reply}, wire)
-	return err
-}
-
 func (run *ruleRun) label(tx *storage.Tx, r storage.Rule, id string, attached bool) (string, error) {
 	l, err := tx.Label(run.sender.OrganizationID, id)
-	switch {
-	case errors.Is(err, storage.ErrNotFound):
-		return reasonLabelGone, nil
-	case err == nil && l.TeamID != run.sender.TeamID:
+	if err != nil {
+		return reasonLabelGone, storage.IgnoreNotFound(err)
+	}
+	if l.TeamID != run.sender.TeamID {
 		return reasonOtherTeam, nil
-	case err != nil:
-		return "", err
 	}
 	return "", messaging.SetConversationLabel(tx, byRule(r), run.c.Conversation, l, attached)
 }
 
-// user reports whether there is a user to whom something can be given.
-func (run *ruleRun) user(tx *storage.Tx, id string) (bool, error) {
-	u, err := tx.User(run.sender.OrganizationID, id)
-	return err == nil && u.DisabledAt == 0, storage.IgnoreNotFound(err)
-}
-
 func (run *ruleRun) assign(tx *storage.Tx, r storage.Rule, user string) (string, error) {
-	if known, err := run.user(tx, user); err != nil || !known {
-		return reasonUserGone, err
+	u, err := tx.User(run.sender.OrganizationID, user)
+	if err != nil || u.DisabledAt != 0 {
+		return reasonUserGone, storage.IgnoreNotFound(err)
 	}
 	after := run.c.Conversation
 	after.AssigneeID = &user
 	return "", messaging.UpdateConversation(tx, run.subject(), byRule(r), run.c.Conversation, after)
 }
 
-func (run *ruleRun) resolve(tx *storage.Tx, r storage.Rule) (string, error) {
+func (run *ruleRun) resolve(tx *storage.Tx, r storage.Rule) error {
 	after := run.c.Conversation
 	after.Status = storage.ConversationResolved
-	if after.SnoozedUntil != 0 {
-		if err := tx.Snooze(&after, 0); err != nil {
-			return "", err
-		}
+	if err := tx.Snooze(&after, 0); err != nil {
+		return err
 	}
-	return "", messaging.UpdateConversation(tx, run.subject(), byRule(r), run.c.Conversation, after)
+	return messaging.UpdateConversation(tx, run.subject(), byRule(r), run.c.Conversation, after)
 }
 
 // handOver makes somebody hold the conversation, whoever does now; a user is assigned too.

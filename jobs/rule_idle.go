@@ -15,7 +15,8 @@ const (
 	// idleRulesEvery is as long as the shortest wait of an idle rule: more often would keep the
 	// disk of a server awake on which nothing happens.
 	idleRulesEvery = 5 * time.Minute
-	// idleAtOnce is in how many conversations of a number an idle rule fires in one run.
+	// idleAtOnce is of how many conversations of a number an idle rule reads at once, and in about how
+	// many it fires in one run.
 	idleAtOnce = 500
 )
 
@@ -48,14 +49,21 @@ func (w *Workers) askIdleRules(ctx context.Context, _ storage.Job) (queue.Commit
 	return nil, nil
 }
 
-// askIdleRule asks a rule at each of its numbers.
+// askIdleRule asks a rule at each of its numbers, or disables one that can never match.
 func (w *Workers) askIdleRule(ctx context.Context, r storage.Rule) error {
-	accounts, err := storage.Query(ctx, w.DB, func(rx *storage.Rx) ([]storage.Account, error) { return rx.NumbersOf(r) })
+	var accounts []storage.Account
+	var gone string
+	err := w.DB.View(ctx, func(rx *storage.Rx) (err error) {
+		if accounts, err = rx.NumbersOf(r); err == nil {
+			gone, err = goneCondition(rx, r, len(accounts))
+		}
+		return err
+	})
 	switch {
 	case err != nil:
 		return err
-	case len(accounts) == 0 && len(r.If.PhoneNumberIDs) > 0:
-		return w.DB.Update(ctx, func(tx *storage.Tx) error { return disableRule(tx, r, reasonNumberGone) })
+	case gone != "":
+		return w.DB.Update(ctx, func(tx *storage.Tx) error { return disableRule(tx, r, gone) })
 	case r.On != storage.OnConversationIdle:
 		return nil
 	}
@@ -70,53 +78,81 @@ func (w *Workers) askIdleRule(ctx context.Context, r storage.Rule) error {
 
 // askIdleAt asks a rule in the idle conversations of a number.
 func (w *Workers) askIdleAt(ctx context.Context, r storage.Rule, account int64) error {
-	now := w.DB.Now()
-	var found []storage.IdleConversation
-	run := ruleRun{w: w, on: []string{storage.OnConversationIdle}}
-	err := w.DB.View(ctx, func(rx *storage.Rx) error {
-		n, err := rx.NumberRules(account)
-		if err != nil {
-			return err
-		}
-		hours, err := rules.ParseHours(n.Hours)
-		if err != nil {
-			return err
-		}
-
-		run.open, run.day = hours.Open(now.Std()), rules.Day(hours, now.Std())
-		if r.If.Hours != nil && (*r.If.Hours == "open") != run.open {
-			return nil
-		}
-		local := now.Std().In(hours.Location())
-		today := time.Date(local.Year(), local.Month(), local.Day(), 0, 0, 0, 0, hours.Location())
-		idle := time.Duration(*r.If.IdleMinutes) * time.Minute
-		found, err = rx.IdleConversations(account, r, now.Add(-idle), storage.Time(today.UnixMilli()), idleAtOnce)
-		return err
-	})
+	n, err := storage.Query(ctx, w.DB, func(rx *storage.Rx) (storage.NumberRules, error) { return rx.NumberRules(account) })
 	if err != nil {
 		return storage.IgnoreNotFound(err)
 	}
 
-	for _, one := range found {
-		if err := w.DB.Update(ctx, func(tx *storage.Tx) error { return run.askIdle(tx, account, r, one) }); err != nil {
+	for _, status := range []string{storage.ConversationOpen, storage.ConversationPending} {
+		found, err := w.findIdle(ctx, r, n, storage.IdleConversation{AccountID: account, Status: status})
+		if err != nil {
 			return err
+		}
+		for _, one := range found {
+			if err := w.DB.Update(ctx, func(tx *storage.Tx) error { return w.askIdle(tx, r, n, one) }); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
+// findIdle finds idle conversations of a number and a state in which a rule matches, as far as their
+// last message shows, page by page.
+func (w *Workers) findIdle(
+	ctx context.Context, r storage.Rule, n storage.NumberRules, after storage.IdleConversation,
+) (found []storage.IdleConversation, err error) {
+	local := w.DB.Now().Std().In(n.Hours.Zone())
+	today := time.Date(local.Year(), local.Month(), local.Day(), 0, 0, 0, 0, local.Location())
+	before := local.Add(-time.Duration(*r.If.IdleMinutes) * time.Minute)
+
+	for more := true; more && len(found) < idleAtOnce; {
+		err := w.DB.View(ctx, func(rx *storage.Rx) error {
+			page, err := rx.IdleConversations(r, after, storage.At(before), storage.At(today), idleAtOnce)
+			more = len(page) == idleAtOnce
+			for _, after = range page {
+				run, err := w.newIdleRun(rx, r, n, after)
+				if storage.IgnoreNotFound(err) != nil {
+					return err
+				}
+				if err == nil && rules.UnmetByMessage(r, run.facts) == "" {
+					found = append(found, after)
+				}
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// newIdleRun is the case of a conversation in which nothing was said for a while.
+func (w *Workers) newIdleRun(rx *storage.Rx, r storage.Rule, n storage.NumberRules, found storage.IdleConversation) (*ruleRun, error) {
+	m, err := rx.Message(found.AccountID, found.MessageID)
+	if err != nil {
+		return nil, err
+	}
+	_, first, err := rx.BeganSpell(m)
+
+	run := newRuleRun(w, n, m, rulesArgs{At: w.DB.Now(), FirstContact: first, Since: found.Since})
+	run.facts.On = []string{r.On}
+	return run, err
+}
+
 // askIdle asks a rule in one conversation, if nothing has happened there meanwhile.
-func (run ruleRun) askIdle(tx *storage.Tx, account int64, r storage.Rule, found storage.IdleConversation) error {
+func (w *Workers) askIdle(tx *storage.Tx, r storage.Rule, n storage.NumberRules, found storage.IdleConversation) error {
 	if idle, err := tx.IsIdleSince(found); err != nil || !idle {
 		return err
 	}
-	err := run.load(tx, account, found.MessageID)
+	run, err := w.newIdleRun(&tx.Rx, r, n, found)
+	if err == nil {
+		err = run.load(tx)
+	}
 	if err != nil {
 		return storage.IgnoreNotFound(err)
 	}
-
-	if _, run.first, err = tx.BeganSpell(run.message); err == nil {
-		_, err = run.ask(tx, r)
-	}
+	_, err = run.ask(tx, r)
 	return err
 }

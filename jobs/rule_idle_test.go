@@ -77,6 +77,20 @@ func TestAConversationThatSleepsOrIsWrittenInIsNotIdle(t *testing.T) {
 	})
 }
 
+// However many conversations are quiet that do not match, the one that does is found.
+func TestAnIdleRuleReadsPastWhatDoesNotMatch(t *testing.T) {
+	ruling(t, func(w *world) {
+		w.rule("closes", `{"on":"conversation_idle","if":{"idle_minutes":30,"text":{"match":"contains","any":["thanks"]}},"then":[{"resolve":true}]}`)
+		for i := range 500 { // as many as are read at once
+			w.says(fmt.Sprintf("1555100%04d", i), "no")
+		}
+		w.says(ana, "Thanks!")
+		w.start()
+		time.Sleep(40 * time.Minute)
+		w.is.Equal(w.fired(), []string{"closes resolve"})
+	})
+}
+
 // bot makes a key of a bot.
 func (w *world) bot(name string) (k storage.Key) {
 	k = storage.Key{OrganizationID: w.tenant.Organization.ID, Agent: &name}

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"encoding/json"
+	"math"
 
 	"confab/jobs/rules"
 	"confab/storage"
@@ -12,7 +13,7 @@ type RuleTrace struct {
 	ID      string          `json:"id"`
 	Name    *string         `json:"name"` // nil for one that was deleted
 	Fired   bool            `json:"fired"`
-	Unmet   *string         `json:"unmet"`   // the condition that does not hold, or once_per; as of now
+	Unmet   *string         `json:"unmet"`   // the condition that does not hold, opt_out, once_per or stop; as of now
 	Actions []ActionOutcome `json:"actions"` // of one that fired
 	At      storage.Time    `json:"-"`
 }
@@ -29,13 +30,19 @@ func TraceRules(rx *storage.Rx, m storage.Message) (all []RuleTrace, err error) 
 		return nil, storage.IgnoreNotFound(err)
 	}
 
-	names := make(map[string]*string)
-	for _, r := range n.Rules {
-		names[r.ID] = &r.Name
-	}
-	done := make(map[string]bool)
+	done, stoppedAt := make(map[string]bool), math.MaxInt
 	for _, f := range fired {
-		one := RuleTrace{ID: f.RuleID, Name: names[f.RuleID], Fired: true, At: f.CreatedAt}
+		one := RuleTrace{ID: f.RuleID, Fired: true, At: f.CreatedAt}
+		r, err := rx.Rule(0, f.RuleID)
+		if storage.IgnoreNotFound(err) != nil {
+			return nil, err
+		}
+		if err == nil {
+			one.Name = &r.Name
+		}
+		if r.Stop {
+			stoppedAt = r.Position
+		}
 		if err := json.Unmarshal(f.Actions, &one.Actions); err != nil {
 			return nil, err
 		}
@@ -46,12 +53,15 @@ func TraceRules(rx *storage.Rx, m storage.Message) (all []RuleTrace, err error) 
 	}
 
 	for _, r := range n.Rules {
-		if done[r.ID] || r.On == storage.OnConversationIdle {
+		if done[r.ID] {
 			continue
 		}
 		unmet, err := unmetBy(rx, r, m, n)
 		if err != nil {
 			return nil, err
+		}
+		if unmet == "once_per" && r.Position > stoppedAt {
+			unmet = "stop" // which an earlier one said
 		}
 		all = append(all, RuleTrace{ID: r.ID, Name: &r.Name, Unmet: &unmet, Actions: []ActionOutcome{}, At: m.CreatedAt})
 	}
@@ -60,22 +70,16 @@ func TraceRules(rx *storage.Rx, m storage.Message) (all []RuleTrace, err error) 
 
 // unmetBy is the condition because of which a rule did not fire.
 func unmetBy(rx *storage.Rx, r storage.Rule, m storage.Message, n storage.NumberRules) (string, error) {
-	words, err := rules.ParseOptOut(n.OptOut)
-	if err != nil || words.Meaning(rules.TextOf(m)) != "" {
-		return "opt_out", err
+	if rules.Meaning(n.OptOut, rules.TextOf(m)) != "" {
+		return "opt_out", nil
 	}
-	hours, err := rules.ParseHours(n.Hours)
+	f, err := StoredFacts(rx, m, n.Hours)
 	if err != nil {
 		return "", err
 	}
-
-	f, err := StoredFacts(rx, m, hours)
-	if err != nil {
-		return "", err
-	}
-	unmet, err := rules.Unmet(r, f)
+	unmet, err := rules.Unmet(rx, r, f)
 	if unmet == "" {
-		unmet = "once_per" // it fired before, an earlier one said stop, or it is newer than the message
+		unmet = "once_per" // it fired before, or it is newer than the message
 	}
 	return unmet, err
 }

@@ -3,7 +3,6 @@ package jobs
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"time"
 
 	"confab/jobs/event"
@@ -35,12 +34,13 @@ type rulesArgs struct {
 	At           storage.Time `json:"at"`
 	Opened       bool         `json:"opened,omitempty"` // it began a spell
 	FirstContact bool         `json:"first_contact,omitempty"`
+	Since        string       `json:"since,omitempty"` // its spell has no message before this one
 	Reply        string       `json:"reply,omitempty"` // to an opt-out word; then no rules are asked
 }
 
-// on lists what happened.
-func (a rulesArgs) on() []string {
-	if a.Opened {
+// triggers are when rules run that a message of a person starts, which may have begun a spell.
+func triggers(opened bool) []string {
+	if opened {
 		return []string{storage.OnMessageReceived, storage.OnConversationOpened}
 	}
 	return []string{storage.OnMessageReceived}
@@ -54,12 +54,13 @@ type ReceivedCase struct {
 	message storage.Message
 	args    rulesArgs
 	asks    bool
-	optOut  rules.OptOut
+	optOut  *storage.OptOut
 	word    string // rules.Stop or rules.Start, if it is such a word
 }
 
 // NewReceivedCase looks at a message before it is recorded in its conversation. Where a number
-// has no rules and no words, as what is in memory says, it reads nothing.
+// has no rules and no words, as what is in memory says, it reads nothing; and rules that cannot
+// fire, by the message itself and by what they have done, cost it no job.
 func NewReceivedCase(tx *storage.Tx, a storage.Account, t storage.Thread, m storage.Message) (c ReceivedCase, err error) {
 	n, err := tx.NumberRules(a.ID)
 	if err != nil || len(n.Rules) == 0 && n.OptOut == nil || m.Type == "reaction" {
@@ -67,24 +68,23 @@ func NewReceivedCase(tx *storage.Tx, a storage.Account, t storage.Thread, m stor
 	}
 
 	c = ReceivedCase{account: a, thread: t, message: m, args: rulesArgs{AboutMessage: storage.NewAboutMessage(m), At: tx.Now}}
-	if n.OptOut != nil {
-		if c.optOut, err = rules.ParseOptOut(n.OptOut); err != nil {
-			return c, err
-		}
-		if c.word = c.optOut.Meaning(rules.TextOf(m)); c.word != "" {
-			return c, nil
-		}
-	}
-	if !n.Has(storage.OnMessageReceived) && !n.Has(storage.OnConversationOpened) {
+	c.optOut, c.word = n.OptOut, rules.Meaning(n.OptOut, rules.TextOf(m))
+	if c.word != "" || len(n.Rules) == 0 {
 		return c, nil
 	}
 
-	c.args.Opened, c.args.FirstContact, err = tx.WillBegin(t.ConversationID)
-	facts := rules.Facts{
-		On: c.args.on(), PhoneNumberID: storage.OrEmpty(a.PhoneNumberID), FirstContact: c.args.FirstContact,
-		Text: rules.Fold(rules.TextOf(m)),
+	c.args.Opened, c.args.FirstContact, c.args.Since, err = tx.WillBegin(t.ConversationID)
+	run := newRuleRun(nil, n, m, c.args)
+	for _, r := range n.Rules {
+		if err != nil || c.asks {
+			break
+		}
+		if rules.UnmetByMessage(r, run.facts) == "" {
+			var done bool
+			done, err = run.hasFired(&tx.Rx, r)
+			c.asks = !done
+		}
 	}
-	c.asks = slices.ContainsFunc(n.Rules, func(r storage.Rule) bool { return rules.UnmetByMessage(r, facts) == "" })
 	return c, err
 }
 
@@ -133,118 +133,114 @@ func (c ReceivedCase) applyWord(tx *storage.Tx) error {
 	return c.enqueue(tx)
 }
 
-// runRules asks the rules of a number about a message.
-func (w *Workers) runRules(ctx context.Context, _ storage.Job, args rulesArgs) (queue.Commit, error) {
-	if args.Reply != "" {
-		return func(tx *storage.Tx) error { return w.replyToWord(tx, args) }, nil
-	}
+// runRules asks the rules of a number about a message in their order, up to the first that fires and
+// says stop; or answers an opt-out word.
+func (w *Workers) runRules(_ context.Context, _ storage.Job, args rulesArgs) (queue.Commit, error) {
+	return func(tx *storage.Tx) error {
+		n, err := tx.NumberRules(args.Account)
+		if err != nil {
+			return storage.IgnoreNotFound(err)
+		}
+		m, err := tx.Message(args.Account, args.Message)
+		if err != nil {
+			return storage.IgnoreNotFound(err) // deleted meanwhile
+		}
 
-	n, err := storage.Query(ctx, w.DB, func(rx *storage.Rx) (storage.NumberRules, error) { return rx.NumberRules(args.Account) })
-	if err != nil {
-		return nil, storage.IgnoreNotFound(err)
-	}
-	hours, err := rules.ParseHours(n.Hours)
-	if err != nil {
-		return nil, err
-	}
+		run := newRuleRun(w, n, m, args)
+		if err := run.load(tx); err != nil {
+			return storage.IgnoreNotFound(err)
+		}
+		if args.Reply != "" {
+			_, err := run.reply(tx, storage.Rule{}, storage.RuleReply{Text: &args.Reply}, nil)
+			return err
+		}
 
-	// What the zone says is found out before the transaction: it takes a while to read.
-	run := ruleRun{w: w, on: args.on(), first: args.FirstContact, open: hours.Open(args.At.Std()), day: rules.Day(hours, args.At.Std())}
-	return func(tx *storage.Tx) error { return run.askAll(tx, args) }, nil
+		for _, r := range n.Rules {
+			fired, err := run.ask(tx, r)
+			if err != nil || fired && r.Stop {
+				return err
+			}
+		}
+		return nil
+	}, nil
 }
 
 // ruleRun asks rules in one case.
 type ruleRun struct {
-	w           *Workers
-	on          []string
-	first, open bool
-	day         string // of the number, as once_per counts them
-
+	w       *Workers
 	message storage.Message
-	c       storage.FullConversation
-	sender  storage.Sender
+	facts   rules.Facts
+	day     string // of the number, as once_per counts them
+	since   string // its spell has no message before this one
+
+	c      storage.FullConversation
+	sender storage.Sender
 }
 
-// load reads what the rules are asked about. The error is ErrNotFound if it is gone.
-func (run *ruleRun) load(tx *storage.Tx, account int64, message string) (err error) {
-	if run.message, err = tx.Message(account, message); err != nil {
+func newRuleRun(w *Workers, n storage.NumberRules, m storage.Message, args rulesArgs) *ruleRun {
+	facts := rules.NewFacts(m, n.Hours, args.At.Std())
+	facts.On, facts.FirstContact = triggers(args.Opened), args.FirstContact
+	return &ruleRun{w: w, message: m, facts: facts, day: rules.Day(n.Hours, args.At.Std()), since: args.Since}
+}
+
+// load reads what rules change.
+func (run *ruleRun) load(tx *storage.Tx) (err error) {
+	if run.c, err = tx.Conversation(run.message.AccountID, run.message.ConversationID); err != nil {
 		return err
 	}
-	if run.c, err = tx.Conversation(account, run.message.ConversationID); err != nil {
-		return err
-	}
-	run.sender, err = tx.Sender(account)
+	run.sender, err = tx.Sender(run.message.AccountID)
 	return err
-}
-
-// askAll asks the rules of a message in their order, up to the first that fires and says stop.
-func (run *ruleRun) askAll(tx *storage.Tx, args rulesArgs) error {
-	n, err := tx.NumberRules(args.Account)
-	if err != nil {
-		return storage.IgnoreNotFound(err)
-	}
-	if err := run.load(tx, args.Account, args.Message); err != nil {
-		return storage.IgnoreNotFound(err) // deleted meanwhile
-	}
-
-	for _, r := range n.Rules {
-		fired, err := run.ask(tx, r)
-		if err != nil || fired && r.Stop {
-			return err
-		}
-	}
-	return nil
 }
 
 // ask fires a rule if it matches and has not fired before in its scope.
 func (run *ruleRun) ask(tx *storage.Tx, r storage.Rule) (fired bool, err error) {
-	facts := factsOf(&tx.Rx, run.c.Conversation, run.message)
-	facts.On, facts.PhoneNumberID = run.on, storage.OrEmpty(run.sender.PhoneNumberID)
-	facts.Open, facts.FirstContact = run.open, run.first
-	if unmet, err := rules.Unmet(r, facts); err != nil || unmet != "" {
+	run.facts.Conversation = run.c.Conversation
+	unmet, err := rules.Unmet(&tx.Rx, r, run.facts)
+	if err == nil && unmet == "label_id" {
+		var gone string
+		if gone, err = goneCondition(&tx.Rx, r, 1); gone != "" {
+			err = disableRule(tx, r, gone)
+		}
+	}
+	if err != nil || unmet != "" {
 		return false, err
 	}
 
-	scope := r.OncePer + " " + run.message.ID
-	if r.OncePer == storage.OncePerDay {
-		scope = r.OncePer + " " + run.day
-	}
-	if done, err := tx.HasFired(r, run.c.ID, scope); err != nil || done {
+	if done, err := run.hasFired(&tx.Rx, r); err != nil || done {
 		return false, err
 	}
-	return true, run.fire(tx, r, scope)
+	return true, run.fire(tx, r)
+}
+
+// scope is the one of a rule in which it fires once.
+func (run *ruleRun) scope(r storage.Rule) string {
+	if r.OncePer == storage.OncePerDay {
+		return r.OncePer + " " + run.day
+	}
+	return r.OncePer + " " + run.message.ID
+}
+
+func (run *ruleRun) hasFired(rx *storage.Rx, r storage.Rule) (bool, error) {
+	return rx.HasFired(r, run.message.ConversationID, run.scope(r), run.since)
 }
 
 // StoredFacts are the facts of a message that was stored before: what its conversation shows is as of
 // now.
-func StoredFacts(rx *storage.Rx, m storage.Message, hours *rules.Hours) (f rules.Facts, err error) {
+func StoredFacts(rx *storage.Rx, m storage.Message, h *storage.Hours) (f rules.Facts, err error) {
 	c, err := rx.Conversation(m.AccountID, m.ConversationID)
 	if err != nil {
 		return f, err
 	}
 	opened, first, err := rx.BeganSpell(m)
 
-	f = factsOf(rx, c.Conversation, m)
-	f.On, f.FirstContact, f.Open = rulesArgs{Opened: opened}.on(), first, hours.Open(m.CreatedAt.Std())
-	f.PhoneNumberID = storage.OrEmpty(m.AccountNumberID)
+	f = rules.NewFacts(m, h, m.CreatedAt.Std())
+	f.On, f.FirstContact, f.Conversation = triggers(opened), first, c.Conversation
 	return f, err
-}
-
-// factsOf are the facts that a message and its conversation show by themselves.
-func factsOf(rx *storage.Rx, c storage.Conversation, m storage.Message) rules.Facts {
-	return rules.Facts{
-		Text:         rules.Fold(rules.TextOf(m)),
-		Conversation: c,
-		HasLabel: func(id string) (bool, error) {
-			labels, err := rx.ConversationLabels(c.ID)
-			return slices.ContainsFunc(labels[c.ID], func(l storage.AttachedLabel) bool { return l.ID == id }), err
-		},
-	}
 }
 
 // fire does what a rule says, and records how that went. An action that is refused counts as
 // well.
-func (run *ruleRun) fire(tx *storage.Tx, r storage.Rule, scope string) (err error) {
+func (run *ruleRun) fire(tx *storage.Tx, r storage.Rule) (err error) {
 	outcomes := make([]ActionOutcome, len(r.Then))
 	for i, action := range r.Then {
 		var why string
@@ -252,7 +248,7 @@ func (run *ruleRun) fire(tx *storage.Tx, r storage.Rule, scope string) (err erro
 			return err
 		}
 
-		outcomes[i] = ActionOutcome{Action: rules.KindsOf(action)[0], Outcome: "done"}
+		outcomes[i] = ActionOutcome{Action: rules.KindsOf(*action)[0], Outcome: "done"}
 		if why != "" {
 			outcomes[i].Outcome, outcomes[i].Reason = "refused", &why
 		}
@@ -266,7 +262,7 @@ func (run *ruleRun) fire(tx *storage.Tx, r storage.Rule, scope string) (err erro
 		return err
 	}
 	return tx.InsertFiring(&storage.Firing{
-		RuleID: r.ID, AccountID: run.c.AccountID, ConversationID: run.c.ID, MessageID: run.message.ID, Scope: scope, Actions: text,
+		RuleID: r.ID, AccountID: run.c.AccountID, ConversationID: run.c.ID, MessageID: run.message.ID, Scope: run.scope(r), Actions: text,
 	})
 }
 

@@ -127,7 +127,9 @@ func (w *world) resolve() {
 
 // setHours sets the hours of the number.
 func (w *world) setHours(hours string) {
-	storagetest.Update(w.t, w.db, func(tx *storage.Tx) error { return tx.SetHours(w.account.ID, storage.JSON(hours)) })
+	var h storage.Hours
+	w.is.NoErr(h.Scan(hours))
+	storagetest.Update(w.t, w.db, func(tx *storage.Tx) error { return tx.SetHours(w.account.ID, h) })
 }
 
 // label makes a label of the number's team.
@@ -164,7 +166,9 @@ func TestRulesRunInTheirOrderAndOncePerSpell(t *testing.T) {
 			}
 			return tx.ReorderRules(all[0].OrganizationID, []string{all[2].ID, all[0].ID, all[1].ID})
 		})
-		w.says(ana, "hi") // which the third resolves, that is now the first: the spell is over for the others
+		w.says(ana, "hi") // which the third resolves, that is now the first; it is of the same spell for the others
+		w.is.Equal(w.fired(), []string{"third resolve", "second note"})
+		w.says(ana, "hi") // of the next one
 		w.is.Equal(w.fired(), []string{"third resolve", "first reply, add_label", "second note"})
 
 		// What a rule sends says so, and answers nobody.
@@ -312,6 +316,7 @@ func TestWhatIsRefusedIsRecordedAndCounts(t *testing.T) {
 
 func TestARuleIsDisabledWhenWhatItNeedsIsGone(t *testing.T) {
 	ruling(t, func(w *world) {
+		w.periodic = nil
 		label, user := w.label("VIP"), w.user("Ada")
 		q := storage.QuickReply{OrganizationID: w.tenant.Organization.ID, TeamID: w.tenant.Team.ID, Shortcut: "hi", Text: "Hi"}
 		other := storagetest.Connect(t, w.db, w.tenant, "400500600")
@@ -319,6 +324,8 @@ func TestARuleIsDisabledWhenWhatItNeedsIsGone(t *testing.T) {
 		w.rule("label", `{"then":[{"remove_label":"`+label+`"}]}`)
 		w.rule("user", `{"then":[{"assign":"`+user.ID+`"}]}`)
 		w.rule("quick reply", `{"then":[{"reply":{"quick_reply_id":"`+q.ID+`"}}]}`)
+		w.rule("condition", `{"if":{"label_id":"`+label+`"},"then":[{"note":"x"}]}`)
+		w.rule("quiet", `{"on":"conversation_idle","if":{"label_id":"`+label+`","idle_minutes":5},"then":[{"note":"x"}]}`)
 		w.rule("template", `{"then":[{"reply":{"template":{"name":"sale","language":"en_US"}}}]}`)
 		w.rule("number", `{"if":{"phone_number_ids":["400500600"]},"then":[{"note":"x"}]}`)
 		w.rule("stays", `{"then":[{"note":"x"}]}`)
@@ -337,9 +344,14 @@ func TestARuleIsDisabledWhenWhatItNeedsIsGone(t *testing.T) {
 		w.is.Equal(w.fired(), []string{"label remove_label: label_gone", "user assign: user_gone", "quick reply reply: quick_reply_gone",
 			"template reply: template_gone", "stays note"})
 
-		time.Sleep(6 * time.Minute) // numbers are looked for now and then
-		off := storagetest.Select[string](t, w.dir, `SELECT disabled_reason FROM rules WHERE NOT enabled ORDER BY position`)
-		w.is.Equal(off, []string{"label_gone", "user_gone", "quick_reply_gone", "template_gone", "number_gone"})
+		off := func() []string {
+			return storagetest.Select[string](t, w.dir, `SELECT disabled_reason FROM rules WHERE NOT enabled ORDER BY position`)
+		}
+		w.is.Equal(off(), []string{"label_gone", "user_gone", "quick_reply_gone", "label_gone", "template_gone"})
+		w.stop()
+		w.periodic = []string{"rules.idle"} // which looks for numbers, and for labels of idle rules
+		w.start()
+		w.is.Equal(off(), []string{"label_gone", "user_gone", "quick_reply_gone", "label_gone", "label_gone", "template_gone", "number_gone"})
 	})
 }
 
@@ -428,8 +440,15 @@ func TestTheTraceSaysWhyARuleDidNothing(t *testing.T) {
 		w.rule("hours", `{"if":{"hours":"open"},"then":[{"note":"x"}]}`)
 		w.rule("text", `{"if":{"text":{"match":"equals","any":["no"]}},"then":[{"note":"x"}]}`)
 		w.rule("opened", `{"on":"conversation_opened","if":{"first_contact":false},"then":[{"note":"x"}]}`)
+		stops := w.rule("stops", `{"stop":true,"once_per":"day","then":[{"note":"x"}]}`)
+		w.rule("last", `{"then":[{"note":"x"}]}`)
 		w.start()
 		w.says(ana, "hi")
+		storagetest.Update(t, w.db, func(tx *storage.Tx) error { // it is named all the same
+			r, err := tx.Rule(w.tenant.Organization.ID, stops)
+			r.Enabled = false
+			return cmp.Or(err, tx.UpdateRule(&r))
+		})
 		w.says(ana, "hi again")
 		traced := func(wamid string) (all []string) {
 			id := storagetest.Select[string](t, w.dir, `SELECT id FROM messages WHERE provider_id = ?`, wamid)[0]
@@ -446,8 +465,8 @@ func TestTheTraceSaysWhyARuleDidNothing(t *testing.T) {
 			})
 			return all
 		}
-		w.is.Equal(traced("wamid.in.1"), []string{"done: note done hand_over refused", "hours: hours", "text: text", "opened: first_contact"})
-		w.is.Equal(traced("wamid.in.2"), []string{"done: once_per", "hours: hours", "text: text", "opened: on"})
+		w.is.Equal(traced("wamid.in.1"), []string{"done: note done hand_over refused", "stops: note done", "hours: hours", "text: text", "opened: first_contact", "last: stop"})
+		w.is.Equal(traced("wamid.in.2"), []string{"last: note done", "done: once_per", "hours: hours", "text: text", "opened: on"})
 	})
 }
 
@@ -473,17 +492,15 @@ func (w *world) consents() (all []string) {
 func TestAnOptOutWordStopsMarketingAndAsksNoRule(t *testing.T) {
 	ruling(t, func(w *world) {
 		words := rules.DefaultOptOut()
-		words.Enabled, words.StopReply, words.StartReply = new(true), new("You get no more."), new("Welcome back.")
-		text, err := json.Marshal(words)
-		w.is.NoErr(err)
-		storagetest.Update(t, w.db, func(tx *storage.Tx) error { return tx.SetOptOut(w.account.ID, text) })
+		words.Enabled, words.StopReply, words.StartReply = new(true), new("You get no more, {{name|friend}}."), new("Welcome back.")
+		storagetest.Update(t, w.db, func(tx *storage.Tx) error { return tx.SetOptOut(w.account.ID, words) })
 		w.rule("answers", `{"then":[{"reply":{"text":"Hi"}}],"once_per":"message"}`)
 
 		w.says(ana, "إلغاء")
 		w.is.True(w.thread("+" + ana).MarketingOptedOut) // with the message, before any job
 		w.start()
-		w.says(ana, "Stop!") // once more: no second answer
-		w.is.Equal(w.replies(), []string{"You get no more."})
+		w.says(ana, "Stop!")                                          // once more: no second answer
+		w.is.Equal(w.replies(), []string{"You get no more, friend."}) // as a rule would say it
 		w.is.Equal(len(w.fired()), 0)
 		w.is.Equal(storagetest.Select[string](t, w.dir, `SELECT source || coalesce(rule_id, '') FROM messages WHERE direction = 'outbound'`), []string{"rule"})
 		w.says(ana, "START")
@@ -500,5 +517,51 @@ func TestAnOptOutWordStopsMarketingAndAsksNoRule(t *testing.T) {
 		w.is.True(w.thread("+" + ana).MarketingOptedOut)
 		w.is.Equal(len(w.replies()), 0)
 		w.is.Equal(slices.Compact(w.consents()), []string{"word true true", "word false true", "provider true false"})
+	})
+}
+
+// A rule that cannot fire costs a message no job: by its text, its hours, or what it has done.
+func TestARuleThatCannotFireIsNotAsked(t *testing.T) {
+	ruling(t, func(w *world) {
+		w.setHours(`{"timezone":"UTC","weekly":{"mon":[["09:00","10:00"]]}}`)
+		w.rule("away", `{"if":{"hours":"closed"},"then":[{"note":"x"}]}`)
+		w.rule("price", `{"if":{"text":{"match":"contains","any":["price"]}},"then":[{"note":"x"}]}`)
+		w.rule("quiet", `{"on":"conversation_idle","if":{"idle_minutes":60},"then":[{"note":"x"}]}`)
+		asked := func() int {
+			return storagetest.Select[int](t, w.dir, `SELECT count(*) FROM jobs WHERE kind = 'rules.run'`)[0]
+		}
+		w.says(ana, "hi")
+		w.is.Equal(asked(), 0)
+		time.Sleep(time.Hour)
+		w.says(ana, "hi")
+		w.is.Equal(asked(), 1) // the number is closed
+		w.start()
+		w.is.Equal(w.fired(), []string{"away note"})
+		w.stop()
+		w.says(ana, "hi")
+		w.is.Equal(asked(), 0) // it has fired in this spell
+		w.resolve()
+		w.says(ana, "hi")
+		w.is.Equal(asked(), 1)
+	})
+}
+
+// A quick reply goes out whole, with the buttons or the list below its text.
+func TestARuleSendsTheButtonsOfAQuickReply(t *testing.T) {
+	ruling(t, func(w *world) {
+		q := storage.QuickReply{
+			OrganizationID: w.tenant.Organization.ID, TeamID: w.tenant.Team.ID, Shortcut: "pick", Text: "Pick one, {{name|friend}}",
+			Interactive: storage.JSON(`{"type":"button","action":{"buttons":[{"type":"reply","reply":{"id":"1","title":"Yes"}}]}}`),
+		}
+		storagetest.Update(t, w.db, func(tx *storage.Tx) error { return tx.InsertQuickReply(&q) })
+		w.rule("asks", `{"then":[{"reply":{"quick_reply_id":"`+q.ID+`"}}]}`)
+		w.start()
+		w.says(ana, "hi")
+
+		var sent struct{ Type, Interactive json.RawMessage }
+		w.is.NoErr(json.Unmarshal([]byte(w.provider.calls()[0].body), &sent))
+		w.is.Equal(string(sent.Type), `"interactive"`)
+		w.is.Equal(string(sent.Interactive), `{"action":{"buttons":[{"reply":{"id":"1","title":"Yes"},"type":"reply"}]},"body":{"text":"Pick one, friend"},"type":"button"}`)
+		w.is.Equal(storagetest.Select[string](t, w.dir, `SELECT type || ' ' || body FROM messages WHERE source = 'rule'`), []string{"interactive Pick one, friend"})
 	})
 }

@@ -1,7 +1,6 @@
 package storage
 
 import (
-	"cmp"
 	"database/sql/driver"
 	"encoding/json"
 	"slices"
@@ -10,22 +9,23 @@ import (
 	"confab/storage/sqlite"
 )
 
-// Rule is what happens by itself when somebody writes, or has been quiet for a while.
+// Rule is what happens by itself when somebody writes, or has been quiet for a while. The API
+// shows it with the same names.
 type Rule struct {
-	ID             string         `db:"id"`
-	OrganizationID int64          `db:"organization_id"`
-	Position       int            `db:"position"` // they run in this order, from 1
-	Name           string         `db:"name"`
-	Enabled        bool           `db:"enabled"`
-	DisabledReason *string        `db:"disabled_reason"`
-	On             string         `db:"on_event"`
-	If             RuleConditions `db:"conditions"`
-	Then           RuleActions    `db:"actions"`
-	Templates      RuleTemplates  `db:"templates"`
-	OncePer        string         `db:"once_per"`
-	Stop           bool           `db:"stop"`
-	CreatedAt      Time           `db:"created_at"`
-	UpdatedAt      Time           `db:"updated_at"`
+	ID             string         `db:"id" json:"id"`
+	OrganizationID int64          `db:"organization_id" json:"-"`
+	Position       int            `db:"position" json:"position"` // they run in this order, from 1
+	Name           string         `db:"name" json:"name"`
+	Enabled        bool           `db:"enabled" json:"enabled"`
+	DisabledReason *string        `db:"disabled_reason" json:"disabled_reason"`
+	On             string         `db:"on_event" json:"on"`
+	If             RuleConditions `db:"conditions" json:"if"`
+	Then           RuleActions    `db:"actions" json:"then"`
+	Templates      RuleTemplates  `db:"templates" json:"-"`
+	OncePer        string         `db:"once_per" json:"once_per"`
+	Stop           bool           `db:"stop" json:"stop"`
+	CreatedAt      Time           `db:"created_at" json:"created_at"`
+	UpdatedAt      Time           `db:"updated_at" json:"updated_at"`
 }
 
 // When a rule is asked, and how often it fires.
@@ -90,7 +90,7 @@ type RuleTemplate struct {
 
 type (
 	// RuleActions are done in order.
-	RuleActions []RuleAction
+	RuleActions []*RuleAction
 	// RuleTemplates have an entry for each action: nil unless it sends a template.
 	RuleTemplates []*RuleTemplate
 )
@@ -203,66 +203,16 @@ func (tx *Tx) ReorderRules(organization int64, ids []string) error {
 	return tx.hint(nil, HintRule, Scope{Organization: organization}, "")
 }
 
-// NumberRules are what happens by itself at a number, and what it has for that. Callers share
-// it and must not change it.
-type NumberRules struct {
-	Rules  []Rule // that are enabled and for this number, in their order
-	Hours  JSON
-	OptOut JSON
-}
-
-// Has reports whether any rule is asked in a case.
-func (n NumberRules) Has(on string) bool {
-	return slices.ContainsFunc(n.Rules, func(r Rule) bool { return r.On == on })
-}
-
-// NumberRules finds what happens by itself at a number. Every inbound message asks, so it is
-// kept in memory.
-func (rx *Rx) NumberRules(account int64) (NumberRules, error) {
-	return rx.db.caches.rules.find(rx, account)
-}
-
-func (rx *Rx) readNumberRules(account int64) (n NumberRules, err error) {
-	var organization int64
-	var number *string
-	err = rx.Scan([]any{&organization, &number, &n.Hours, &n.OptOut}, `
-		SELECT a.organization_id, a.phone_number_id, s.hours, s.opt_out
-		FROM accounts a LEFT JOIN number_settings s ON s.account_id = a.id
-		WHERE a.id = ?`, account)
-	if err != nil {
-		return n, err
-	}
-
-	all, err := rx.RulesOf(organization)
-	n.Rules = slices.DeleteFunc(all, func(r Rule) bool { return !r.Enabled || !r.ForNumber(OrEmpty(number)) })
-	return n, err
-}
-
-// SetHours stores the hours of a number.
-func (tx *Tx) SetHours(account int64, hours JSON) error { return tx.setNumber(account, "hours", hours) }
-
-// SetOptOut stores the opt-out words of a number.
-func (tx *Tx) SetOptOut(account int64, words JSON) error {
-	return tx.setNumber(account, "opt_out", words)
-}
-
-func (tx *Tx) setNumber(account int64, column string, text JSON) error {
-	_, err := tx.Exec(`
-		INSERT INTO number_settings (account_id, `+column+`) VALUES (?1, ?2)
-		ON CONFLICT DO UPDATE SET `+column+` = ?2`, account, text)
-	return tx.hint(err, HintAccount, Scope{Account: account}, "")
-}
-
-// Firing is what a rule did, once.
+// Firing is what a rule did, once. The API shows it with the same names.
 type Firing struct {
-	ID             string `db:"id"`
-	RuleID         string `db:"rule_id"`
-	AccountID      int64  `db:"account_id"`
-	ConversationID string `db:"conversation_id"`
-	MessageID      string `db:"message_id"`
-	Scope          string `db:"scope"`
-	Actions        JSON   `db:"actions"`
-	CreatedAt      Time   `db:"created_at"`
+	ID             string `db:"id" json:"-"`
+	RuleID         string `db:"rule_id" json:"rule_id"`
+	AccountID      int64  `db:"account_id" json:"-"`
+	ConversationID string `db:"conversation_id" json:"conversation_id"`
+	MessageID      string `db:"message_id" json:"message_id"`
+	Scope          string `db:"scope" json:"-"`
+	Actions        JSON   `db:"actions" json:"actions"`
+	CreatedAt      Time   `db:"created_at" json:"created_at"`
 }
 
 const firingColumns = `f.id, f.rule_id, f.account_id, f.conversation_id, f.message_id, f.scope, f.actions, f.created_at`
@@ -293,14 +243,13 @@ func (tx *Tx) InsertFiring(f *Firing) error {
 const maxHourly = 10
 
 // HasFired reports whether a rule must not fire in a scope of a conversation any more: it has, or it
-// has since the last resolve, or as often as it may in an hour.
-func (rx *Rx) HasFired(r Rule, conversation, scope string) (bool, error) {
+// has in the spell that has no message before since, or as often as it may in an hour.
+func (rx *Rx) HasFired(r Rule, conversation, scope, since string) (bool, error) {
 	return value[bool](rx, `
-		SELECT total(f.scope = ?3 OR ?4 = 'spell' AND f.message_id >= v.waits_from) > 0
-			OR ?4 = 'message' AND total(f.created_at >= ?5) >= ?6
-		FROM rule_firings f JOIN conversations v ON v.id = f.conversation_id
-		WHERE f.conversation_id = ?1 AND f.rule_id = ?2`,
-		conversation, r.ID, scope, r.OncePer, rx.db.Now().Add(-time.Hour), maxHourly)
+		SELECT total(scope = ?3 OR ?4 = 'spell' AND message_id >= ?5) > 0 OR ?4 = 'message' AND total(created_at >= ?6) >= ?7
+		FROM rule_firings
+		WHERE conversation_id = ?1 AND rule_id = ?2`,
+		conversation, r.ID, scope, r.OncePer, since, rx.db.Now().Add(-time.Hour), maxHourly)
 }
 
 // moveFirings moves what rules did in a conversation to another, which it is merged into. Where
@@ -316,23 +265,23 @@ func (tx *Tx) moveFirings(into, from string) error {
 }
 
 // WillBegin reports what a message of a person will do that is not yet recorded in its conversation:
-// open it, and be the first that they wrote.
-func (rx *Rx) WillBegin(conversation string) (opens, first bool, err error) {
-	err = rx.Scan([]any{&opens, &first}, `
-		SELECT last_message_at = 0 OR status = 'resolved', last_inbound_at = 0 FROM conversations WHERE id = ?`, conversation)
-	return opens, first, err
-}
-
-// TouchConversation records that a conversation shows another last message, which leaves it where
-// it is in the lists.
-func (tx *Tx) TouchConversation(conversation string) error {
-	return tx.ExecOne(touchThread, tx.Order, conversation)
+// open it, and be the first that they wrote. Its spell has no message before since.
+func (rx *Rx) WillBegin(conversation string) (opens, first bool, since string, err error) {
+	err = rx.Scan([]any{&opens, &first, &since}, `
+		SELECT last_message_at = 0 OR status = 'resolved', last_inbound_at = 0, waits_from
+		FROM conversations
+		WHERE id = ?`, conversation)
+	return opens, first, since, err
 }
 
 // IdleConversation is one in which nothing was said for a while, rules apart.
 type IdleConversation struct {
-	ID        string `db:"id"`
-	MessageID string `db:"message_id"` // the last of them
+	ID            string `db:"id"`
+	AccountID     int64  `db:"account_id"`
+	Status        string `db:"status"`
+	LastMessageAt Time   `db:"last_message_at"`
+	MessageID     string `db:"message_id"` // the last that no rule sent
+	Since         string `db:"since"`      // no message of its spell is before this one
 }
 
 // lastSpoken is the number of the last message of a conversation v that no rule sent.
@@ -342,11 +291,11 @@ const lastSpoken = `(
 	ORDER BY id DESC
 	LIMIT 1)`
 
-// IdleConversations lists up to limit conversations of an account in which the last message that no
-// rule sent is from before a time, and that meet the conditions of a rule that rows can
-// answer. Those in which it has fired since their last resolve, or with perDay since a time, or
-// else because of the same message, are left out.
-func (rx *Rx) IdleConversations(account int64, r Rule, before, since Time, limit int) ([]IdleConversation, error) {
+// IdleConversations lists up to limit conversations, of the account and in the state of another and after it, in
+// which the last message that no rule sent is from before a time, and that meet the conditions of a rule
+// that rows can answer. Those in which it has fired since their last resolve, today, or because of the same
+// message, as once_per says, are left out.
+func (rx *Rx) IdleConversations(r Rule, after IdleConversation, before, today Time, limit int) ([]IdleConversation, error) {
 	fired := map[string]string{
 		OncePerSpell:   `(f.message_id >= v.waits_from OR f.message_id = m.id)`,
 		OncePerDay:     `f.created_at >= ?3`,
@@ -354,15 +303,16 @@ func (rx *Rx) IdleConversations(account int64, r Rule, before, since Time, limit
 	}[r.OncePer]
 
 	return list[IdleConversation](rx, `
-		SELECT v.id, m.id AS message_id
+		SELECT v.id, v.account_id, v.status, v.last_message_at, m.id AS message_id, v.waits_from AS since
 		FROM conversations v INDEXED BY conversations_by_status CROSS JOIN messages m ON m.number = `+lastSpoken+`
-		WHERE v.account_id = ?1 AND v.status IN ('open', 'pending') AND v.last_message_at > 0 AND v.last_message_at <= ?2
-			AND v.snoozed_until = 0 AND m.created_at <= ?2
+		WHERE v.account_id = ?1 AND v.status = ?9 AND v.last_message_at <= ?2
+			AND (v.last_message_at, v.id) > (?10, ?11) AND v.snoozed_until = 0 AND m.created_at <= ?2
 			AND (?4 IS NULL OR EXISTS (SELECT 1 FROM conversation_labels WHERE conversation_id = v.id AND label_id = ?4))
 			AND (?5 IS NULL OR ?5 = (v.assignee_id IS NOT NULL)) AND (?6 IS NULL OR ?6 = v.holder_type)
-			AND NOT EXISTS (SELECT 1 FROM rule_firings f WHERE f.conversation_id = v.id AND f.rule_id = ?7 AND `+
-		cmp.Or(fired, "1")+`)
-		LIMIT ?8`, account, before, since, r.If.LabelID, r.If.Assigned, r.If.Holder, r.ID, limit)
+			AND NOT EXISTS (SELECT 1 FROM rule_firings f WHERE f.conversation_id = v.id AND f.rule_id = ?7 AND `+fired+`)
+		ORDER BY v.last_message_at, v.id
+		LIMIT ?8`, after.AccountID, before, today, r.If.LabelID, r.If.Assigned, r.If.Holder, r.ID, limit,
+		after.Status, max(after.LastMessageAt, 1), after.ID)
 }
 
 // IsIdleSince reports whether nothing has happened in a conversation since a message that IdleConversations

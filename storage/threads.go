@@ -194,6 +194,12 @@ func (tx *Tx) MarkMessageReceived(t *Thread, at Time) error {
 	return tx.ExecOne(markMessageReceived, tx.Order, at, t.ConversationID)
 }
 
+// TouchConversation records that a conversation shows another last message, which leaves it where
+// it is in the lists.
+func (tx *Tx) TouchConversation(conversation string) error {
+	return tx.ExecOne(touchThread, tx.Order, conversation)
+}
+
 // threadState is what a message that was sent shows of its thread besides its contact.
 type threadState struct{ status, contact string }
 

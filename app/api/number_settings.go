@@ -2,7 +2,6 @@ package api
 
 import (
 	"cmp"
-	"encoding/json"
 	"maps"
 	"slices"
 	"time"
@@ -20,21 +19,21 @@ const (
 
 // HoursView is the public shape of a number's hours, on the command line too.
 type HoursView struct {
-	Object       string                  `json:"object"`
-	Timezone     string                  `json:"timezone"`
-	Weekly       map[string][]rules.Span `json:"weekly"` // null: always open
-	Holidays     []rules.Holiday         `json:"holidays"`
-	OpenNow      bool                    `json:"open_now"`
-	NextChangeAt storage.Time            `json:"next_change_at"`
+	Object       string                    `json:"object"`
+	Timezone     string                    `json:"timezone"`
+	Weekly       map[string][]storage.Span `json:"weekly"` // null: always open
+	Holidays     []storage.Holiday         `json:"holidays"`
+	OpenNow      bool                      `json:"open_now"`
+	NextChangeAt storage.Time              `json:"next_change_at"`
 }
 
 // ViewHours shows the hours of a number at a time.
-func ViewHours(h *rules.Hours, now storage.Time) HoursView {
-	v := HoursView{Object: "hours", Timezone: h.Location().String(), Holidays: []rules.Holiday{}, OpenNow: h.Open(now.Std())}
+func ViewHours(h *storage.Hours, now storage.Time) HoursView {
+	v := HoursView{Object: "hours", Timezone: h.Zone().String(), Holidays: []storage.Holiday{}, OpenNow: rules.Open(h, now.Std())}
 	if h != nil {
 		v.Weekly, v.Holidays = h.Weekly, rest.OrEmpty(h.Holidays)
 	}
-	if next := h.NextChange(now.Std()); !next.IsZero() {
+	if next := rules.NextChange(h, now.Std()); !next.IsZero() {
 		v.NextChangeAt = storage.Time(next.UnixMilli())
 	}
 	return v
@@ -45,19 +44,12 @@ func rulesIn(rx *storage.Rx, r *rest.Request) (storage.NumberRules, error) {
 	return rx.NumberRules(r.Account.ID)
 }
 
-// getHours handles GET /v1/:phone_number_id/hours.
-func (s *Server) getHours(r *rest.Request) (rest.Reply, error) {
-	n, err := rest.Find(s.Server, r, rulesIn)
-	if err != nil {
-		return rest.Reply{}, err
-	}
-	h, err := rules.ParseHours(n.Hours)
-	return rest.OK(ViewHours(h, s.DB.Now())), err
-}
+// viewHours is the reply to GET /v1/:phone_number_id/hours.
+func (s *Server) viewHours(n storage.NumberRules) HoursView { return ViewHours(n.Hours, s.DB.Now()) }
 
 // HoursBody is the body of PUT /v1/:phone_number_id/hours. The command line sets them by the
 // same rules.
-type HoursBody struct{ rules.Hours }
+type HoursBody struct{ storage.Hours }
 
 func (b *HoursBody) Validate() error {
 	if b.Timezone == nil {
@@ -90,7 +82,7 @@ func (b *HoursBody) Validate() error {
 	return nil
 }
 
-func checkHoliday(day rules.Holiday, seen map[string]bool) error {
+func checkHoliday(day storage.Holiday, seen map[string]bool) error {
 	switch {
 	case day.Date == nil:
 		return rest.Missing("date")
@@ -105,17 +97,17 @@ func checkHoliday(day rules.Holiday, seen map[string]bool) error {
 }
 
 // checkSpans checks the spans of a day, which must not overlap.
-func checkSpans(name string, spans []rules.Span) error {
+func checkSpans(name string, spans []storage.Span) error {
 	if err := rest.AtMost(name, spans, maxSpans); err != nil {
 		return err
 	}
 	for i, s := range spans {
-		from, to, ok := s.Minutes()
+		from, to, ok := rules.Minutes(s)
 		if !ok {
 			return rest.Invalid(rest.ItemPath(name, i), `must be two times, the first before the second, such as ["09:00", "12:30"]`)
 		}
 		for _, other := range spans[:i] {
-			if start, end, _ := other.Minutes(); from < end && start < to {
+			if start, end, _ := rules.Minutes(other); from < end && start < to {
 				return rest.Invalid(rest.ItemPath(name, i), "must not overlap with another span of that day")
 			}
 		}
@@ -126,38 +118,31 @@ func checkSpans(name string, spans []rules.Span) error {
 // putHours handles PUT /v1/:phone_number_id/hours.
 func (s *Server) putHours(r *rest.Request, in HoursBody) (rest.Reply, error) {
 	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
-		return rest.OK(ViewHours(&in.Hours, tx.Now)), in.Store(tx, r.Account.ID)
+		if err := tx.SetHours(r.Account.ID, in.Hours); err != nil {
+			return rest.Reply{}, err
+		}
+		n, err := rulesIn(&tx.Rx, r)
+		return rest.OK(ViewHours(n.Hours, tx.Now)), err
 	})
-}
-
-// Store stores the hours of a number.
-func (b *HoursBody) Store(tx *storage.Tx, account int64) error {
-	text, err := json.Marshal(b.Hours)
-	if err != nil {
-		return err
-	}
-	return tx.SetHours(account, text)
 }
 
 // optOutView is the public shape of a number's opt-out words.
 type optOutView struct {
 	Object string `json:"object"`
-	rules.OptOut
+	storage.OptOut
 }
 
-// getOptOut handles GET /v1/:phone_number_id/opt_out.
-func (s *Server) getOptOut(r *rest.Request) (rest.Reply, error) {
-	n, err := rest.Find(s.Server, r, rulesIn)
-	if err != nil {
-		return rest.Reply{}, err
+// viewOptOut is the reply to GET /v1/:phone_number_id/opt_out.
+func viewOptOut(n storage.NumberRules) optOutView {
+	if n.OptOut == nil {
+		return optOutView{"opt_out", rules.DefaultOptOut()}
 	}
-	words, err := rules.ParseOptOut(n.OptOut)
-	return rest.OK(optOutView{"opt_out", words}), err
+	return optOutView{"opt_out", *n.OptOut}
 }
 
 // optOutBody is the body of PUT /v1/:phone_number_id/opt_out. Lists that are absent are the
 // defaults.
-type optOutBody struct{ rules.OptOut }
+type optOutBody struct{ storage.OptOut }
 
 func (b *optOutBody) Validate() error {
 	if b.Enabled == nil {
@@ -181,7 +166,7 @@ func (b *optOutBody) Validate() error {
 	on := b.OptOut
 	on.Enabled = new(true)
 	for i, word := range b.Start {
-		if on.Meaning(word) == rules.Stop {
+		if rules.Meaning(&on, word) == rules.Stop {
 			return rest.Invalid(rest.ItemPath("start", i), "must not be a stop word too")
 		}
 	}
@@ -191,10 +176,6 @@ func (b *optOutBody) Validate() error {
 // putOptOut handles PUT /v1/:phone_number_id/opt_out.
 func (s *Server) putOptOut(r *rest.Request, in optOutBody) (rest.Reply, error) {
 	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
-		text, err := json.Marshal(in.OptOut)
-		if err != nil {
-			return rest.Reply{}, err
-		}
-		return rest.OK(optOutView{"opt_out", in.OptOut}), tx.SetOptOut(r.Account.ID, text)
+		return rest.OK(optOutView{"opt_out", in.OptOut}), tx.SetOptOut(r.Account.ID, in.OptOut)
 	})
 }

@@ -109,10 +109,10 @@ func (s *Server) Routes() []rest.Route {
 		rest.At("DELETE", "/customers/:id/whatsapp_accounts/:phone_number_id", s.disconnectAccount, rest.Platform|rest.Customers, nil).
 			Audited("number.disconnected", "number", "phone_number_id"),
 
-		rest.At("GET", "/:phone_number_id/hours", s.getHours, rest.Read|rest.Agents, nil),
+		rest.At("GET", "/:phone_number_id/hours", rest.Shows(s.Server, rulesIn, s.viewHours), rest.Read|rest.Agents, nil),
 		rest.At("PUT", "/:phone_number_id/hours", rest.WithBody(s.putHours), rest.Platform, nil).
 			Audited("hours.updated", "number", "phone_number_id"),
-		rest.At("GET", "/:phone_number_id/opt_out", s.getOptOut, rest.Read, nil),
+		rest.At("GET", "/:phone_number_id/opt_out", rest.Shows(s.Server, rulesIn, viewOptOut), rest.Read, nil),
 		rest.At("PUT", "/:phone_number_id/opt_out", rest.WithBody(s.putOptOut), rest.Platform, nil).
 			Audited("opt_out.updated", "number", "phone_number_id"),
 

@@ -27,7 +27,7 @@ type newRule struct {
 	Enabled *bool                  `json:"enabled"`
 	On      *string                `json:"on"`
 	If      storage.RuleConditions `json:"if"`
-	Then    []*storage.RuleAction  `json:"then"`
+	Then    storage.RuleActions    `json:"then"`
 	OncePer *string                `json:"once_per"`
 	Stop    *bool                  `json:"stop"`
 }
@@ -39,42 +39,18 @@ func (b *newRule) Validate() error {
 	}
 	return cmp.Or(
 		rest.Required("name", b.Name, maxRuleName),
-		checkOn(b.On),
+		rest.OneOf("on", b.On, storage.OnMessageReceived, storage.OnConversationOpened, storage.OnConversationIdle),
 		checkConditions(b.On, &b.If),
 		rest.Count("then", b.Then, maxActions),
 		rest.Each("then", b.Then, checkAction),
-		checkOncePer(b.OncePer),
+		rest.OneOf("once_per", b.OncePer, storage.OncePerSpell, storage.OncePerDay, storage.OncePerMessage),
 	)
 }
 
-func checkOn(on *string) error {
-	return rest.OneOf("on", on, storage.OnMessageReceived, storage.OnConversationOpened, storage.OnConversationIdle)
-}
-
-func checkOncePer(often *string) error {
-	return rest.OneOf("once_per", often, storage.OncePerSpell, storage.OncePerDay, storage.OncePerMessage)
-}
-
-// rule is the rule that a valid body describes.
-func (b *newRule) rule(organization int64) storage.Rule {
-	return storage.Rule{
-		OrganizationID: organization,
-		Name:           *b.Name,
-		Enabled:        b.Enabled == nil || *b.Enabled,
-		On:             *b.On,
-		If:             b.If,
-		Then:           ruleActions(b.Then),
-		OncePer:        *b.OncePer,
-		Stop:           b.Stop != nil && *b.Stop,
-	}
-}
-
-func ruleActions(all []*storage.RuleAction) storage.RuleActions {
-	actions := make(storage.RuleActions, len(all))
-	for i, a := range all {
-		actions[i] = *a
-	}
-	return actions
+// applyTo makes a rule the one that a valid body describes.
+func (b *newRule) applyTo(r *storage.Rule) {
+	r.Name, r.On, r.If, r.Then, r.OncePer = *b.Name, *b.On, b.If, b.Then, *b.OncePer
+	r.Enabled, r.Stop = b.Enabled == nil || *b.Enabled, b.Stop != nil && *b.Stop
 }
 
 // checkConditions checks what a rule demands.
@@ -87,8 +63,6 @@ func checkConditions(on *string, c *storage.RuleConditions) error {
 		return rest.Invalid("if.idle_minutes", "is only for rules on "+storage.OnConversationIdle)
 	case idle && (*c.IdleMinutes < minIdle || *c.IdleMinutes > maxIdle):
 		return rest.Invalid("if.idle_minutes", "must be from 5 to 43200")
-	case c.LabelID != nil && !storage.ValidID(storage.PrefixLabel, *c.LabelID):
-		return rest.Invalid("if.label_id", "must be an id that starts with "+storage.PrefixLabel)
 	}
 
 	var err error
@@ -119,7 +93,7 @@ func checkWords(name string, words []string) error {
 	return nil
 }
 
-// checkAction checks one thing that a rule does.
+// checkAction checks one thing that a rule does, but for what it names: see checkRuleReferences.
 func checkAction(a *storage.RuleAction) error {
 	switch given := rules.KindsOf(*a); {
 	case len(given) == 0:
@@ -129,13 +103,6 @@ func checkAction(a *storage.RuleAction) error {
 
 	case a.Resolve != nil && !*a.Resolve:
 		return rest.Invalid("resolve", "must be true")
-	case a.AddLabel != nil:
-		return checkLabelID("add_label", *a.AddLabel)
-	case a.RemoveLabel != nil:
-		return checkLabelID("remove_label", *a.RemoveLabel)
-	case a.Assign != nil && !storage.ValidID("", *a.Assign):
-		return rest.Invalid("assign", "must be the id of a user")
-
 	case a.Note != nil:
 		return rest.Optional("note", a.Note, maxNote)
 	case a.HandOver != nil:
@@ -143,7 +110,6 @@ func checkAction(a *storage.RuleAction) error {
 	case a.Reply != nil:
 		return rest.Within("reply", checkReply(a.Reply))
 	}
-
 	return nil
 }
 
@@ -151,20 +117,11 @@ func checkReply(r *storage.RuleReply) error {
 	if rest.Absent(r.Template) {
 		r.Template = nil
 	}
-	given := 0
-	for _, is := range []bool{r.Text != nil, r.QuickReplyID != nil, r.Template != nil} {
-		if is {
-			given++
-		}
-	}
-
-	switch {
-	case given == 0:
+	switch text, saved, template := r.Text != nil, r.QuickReplyID != nil, r.Template != nil; {
+	case !text && !saved && !template:
 		return rest.Missing("text")
-	case given > 1:
+	case text && saved || text && template || saved && template:
 		return rest.Invalid("text", "must be the only one of text, quick_reply_id and template")
-	case r.QuickReplyID != nil && !storage.ValidID(storage.PrefixQuickReply, *r.QuickReplyID):
-		return rest.Invalid("quick_reply_id", "must be an id that starts with "+storage.PrefixQuickReply)
 	}
 	return rest.Optional("text", r.Text, maxQuickReply)
 }
@@ -175,7 +132,7 @@ type ruleChanges struct {
 	Enabled rest.Patch[bool]                   `json:"enabled"`
 	On      rest.Patch[string]                 `json:"on"`
 	If      rest.Patch[storage.RuleConditions] `json:"if"`
-	Then    rest.Patch[[]*storage.RuleAction]  `json:"then"`
+	Then    rest.Patch[storage.RuleActions]    `json:"then"`
 	OncePer rest.Patch[string]                 `json:"once_per"`
 	Stop    rest.Patch[bool]                   `json:"stop"`
 }
@@ -192,41 +149,24 @@ func (c *ruleChanges) Validate() error {
 
 // applyTo makes the changes, and checks the rule as a new one.
 func (c *ruleChanges) applyTo(r *storage.Rule) error {
-	then := make([]*storage.RuleAction, len(r.Then))
-	for i := range r.Then {
-		then[i] = &r.Then[i]
-	}
-	all := newRule{Name: &r.Name, Enabled: &r.Enabled, On: &r.On, If: r.If, Then: then, OncePer: &r.OncePer, Stop: &r.Stop}
-	set(&all.Name, c.Name)
-	set(&all.Enabled, c.Enabled)
-	set(&all.On, c.On)
-	set(&all.OncePer, c.OncePer)
-	set(&all.Stop, c.Stop)
-	if c.If.Set {
-		all.If = c.If.Value
-	}
-	if c.Then.Set {
-		all.Then = c.Then.Value
+	all := newRule{
+		Name:    cmp.Or(c.Name.IfSet(), &r.Name),
+		Enabled: cmp.Or(c.Enabled.IfSet(), &r.Enabled),
+		On:      cmp.Or(c.On.IfSet(), &r.On),
+		If:      *cmp.Or(c.If.IfSet(), &r.If),
+		Then:    *cmp.Or(c.Then.IfSet(), &r.Then),
+		OncePer: cmp.Or(c.OncePer.IfSet(), &r.OncePer),
+		Stop:    cmp.Or(c.Stop.IfSet(), &r.Stop),
 	}
 	if err := all.Validate(); err != nil {
 		return err
 	}
 
-	changed := all.rule(r.OrganizationID)
-	r.Name, r.Enabled, r.On, r.If, r.OncePer, r.Stop = changed.Name, changed.Enabled, changed.On, changed.If, changed.OncePer, changed.Stop
-	if c.Then.Set {
-		r.Then, r.Templates = changed.Then, make(storage.RuleTemplates, len(changed.Then))
-	}
+	all.applyTo(r)
 	if r.Enabled {
 		r.DisabledReason = nil
 	}
 	return nil
-}
-
-func set[T any](to **T, p rest.Patch[T]) {
-	if p.Set {
-		*to = &p.Value
-	}
 }
 
 // checkRuleReferences checks that all that a rule names is there, and prepares its templates.

@@ -75,7 +75,8 @@ func (b *dryRunBody) Validate() error {
 
 // dryRun handles POST /v1/rules/dry_run.
 func (s *Server) dryRun(r *rest.Request, in dryRunBody) (rest.Reply, error) {
-	rule := in.Rule.rule(r.Org.ID)
+	rule := storage.Rule{OrganizationID: r.Org.ID}
+	in.Rule.applyTo(&rule)
 	err := s.View(r, func(rx *storage.Rx) error {
 		return rest.Within("rule", checkRuleReferences(rx, &rule, s.plainHTTP()))
 	})
@@ -105,7 +106,7 @@ func DryRun(ctx context.Context, db *storage.DB, rule storage.Rule, since storag
 	run := dryRun{rule: rule, since: since, until: time.Now().Add(dryRunTime)}
 	run.view = DryRunView{Object: "rule_dry_run", Examples: []dryRunExample{}}
 	for _, a := range rule.Then {
-		run.actions = append(run.actions, dryRunAction{rules.KindsOf(a)[0]})
+		run.actions = append(run.actions, dryRunAction{rules.KindsOf(*a)[0]})
 	}
 
 	accounts, err := storage.Query(ctx, db, func(rx *storage.Rx) ([]storage.Account, error) { return rx.NumbersOf(rule) })
@@ -153,26 +154,17 @@ func (d *dryRun) number(ctx context.Context, db *storage.DB, account int64) erro
 }
 
 func (d *dryRun) messages(rx *storage.Rx, n storage.NumberRules, page []storage.Message) error {
-	hours, err := rules.ParseHours(n.Hours)
-	if err != nil {
-		return err
-	}
-	words, err := rules.ParseOptOut(n.OptOut)
-	if err != nil {
-		return err
-	}
-
 	for _, m := range page {
 		if d.view.Truncated = time.Now().After(d.until); d.view.Truncated {
 			return nil
 		}
-		isWord := m.Direction == storage.Inbound && words.Meaning(rules.TextOf(m)) != ""
+		isWord := m.Direction == storage.Inbound && rules.Meaning(n.OptOut, rules.TextOf(m)) != ""
 		if m.Type == "reaction" || isWord && d.rule.On != storage.OnConversationIdle || m.Source == storage.SourceRule {
 			continue
 		}
 
 		d.view.Examined++
-		matches, err := d.matches(rx, m, hours)
+		matches, err := d.matches(rx, m, n.Hours)
 		if err != nil {
 			return err
 		}
@@ -188,8 +180,8 @@ func (d *dryRun) messages(rx *storage.Rx, n storage.NumberRules, page []storage.
 }
 
 // matches reports whether the rule would have matched a message, or the silence after it.
-func (d *dryRun) matches(rx *storage.Rx, m storage.Message, hours *rules.Hours) (bool, error) {
-	f, err := jobs.StoredFacts(rx, m, hours)
+func (d *dryRun) matches(rx *storage.Rx, m storage.Message, h *storage.Hours) (bool, error) {
+	f, err := jobs.StoredFacts(rx, m, h)
 	if err != nil {
 		return false, err
 	}
@@ -200,8 +192,8 @@ func (d *dryRun) matches(rx *storage.Rx, m storage.Message, hours *rules.Hours) 
 		if err != nil || time.Duration(silence)*time.Millisecond < idle {
 			return false, err
 		}
-		f.On, f.Open = []string{d.rule.On}, hours.Open(m.CreatedAt.Std().Add(idle))
+		f.On, f.Open = []string{d.rule.On}, rules.Open(h, m.CreatedAt.Std().Add(idle))
 	}
-	unmet, err := rules.Unmet(d.rule, f)
+	unmet, err := rules.Unmet(rx, d.rule, f)
 	return unmet == "", err
 }

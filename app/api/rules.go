@@ -14,28 +14,12 @@ const maxRules = 100
 
 // RuleView is the public shape of a rule, on the command line too.
 type RuleView struct {
-	ID             string                 `json:"id"`
-	Object         string                 `json:"object"`
-	Name           string                 `json:"name"`
-	Enabled        bool                   `json:"enabled"`
-	DisabledReason *string                `json:"disabled_reason"`
-	Position       int                    `json:"position"`
-	On             string                 `json:"on"`
-	If             storage.RuleConditions `json:"if"`
-	Then           storage.RuleActions    `json:"then"`
-	OncePer        string                 `json:"once_per"`
-	Stop           bool                   `json:"stop"`
-	CreatedAt      storage.Time           `json:"created_at"`
-	UpdatedAt      storage.Time           `json:"updated_at"`
+	Object string `json:"object"`
+	storage.Rule
 }
 
 // ViewRule shows a rule.
-func ViewRule(r storage.Rule) RuleView {
-	return RuleView{
-		ID: r.ID, Object: "rule", Name: r.Name, Enabled: r.Enabled, DisabledReason: r.DisabledReason, Position: r.Position,
-		On: r.On, If: r.If, Then: r.Then, OncePer: r.OncePer, Stop: r.Stop, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
-	}
-}
+func ViewRule(r storage.Rule) RuleView { return RuleView{"rule", r} }
 
 // listRules handles GET /v1/rules: they are few, and in their order.
 func (s *Server) listRules(r *rest.Request) (rest.Reply, error) {
@@ -61,7 +45,8 @@ func ruleIn(rx *storage.Rx, r *rest.Request) (storage.Rule, error) {
 // createRule handles POST /v1/rules.
 func (s *Server) createRule(r *rest.Request, in newRule) (rest.Reply, error) {
 	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
-		rule := in.rule(r.Org.ID)
+		rule := storage.Rule{OrganizationID: r.Org.ID}
+		in.applyTo(&rule)
 		if err := checkRuleReferences(&tx.Rx, &rule, s.plainHTTP()); err != nil {
 			return rest.Reply{}, err
 		}
@@ -160,12 +145,8 @@ func (s *Server) reorderRules(r *rest.Request, in ruleOrder) (rest.Reply, error)
 
 // firingView is the public shape of what a rule did.
 type firingView struct {
-	Object         string       `json:"object"`
-	RuleID         string       `json:"rule_id"`
-	MessageID      string       `json:"message_id"`
-	ConversationID string       `json:"conversation_id"`
-	CreatedAt      storage.Time `json:"created_at"`
-	Actions        storage.JSON `json:"actions"`
+	Object string `json:"object"`
+	storage.Firing
 }
 
 // listFirings handles GET /v1/rules/:id/firings.
@@ -179,9 +160,7 @@ func (s *Server) listFirings(r *rest.Request) (rest.Reply, error) {
 			}
 			return rx.Within(q.Budget).Firings(rule.ID, q.After, q.Fetch())
 		},
-		Key: func(f storage.Firing) storage.After { return storage.After{ID: f.ID} },
-		View: func(f storage.Firing) firingView {
-			return firingView{"rule_firing", f.RuleID, f.MessageID, f.ConversationID, f.CreatedAt, f.Actions}
-		},
+		Key:  func(f storage.Firing) storage.After { return storage.After{ID: f.ID} },
+		View: func(f storage.Firing) firingView { return firingView{"rule_firing", f} },
 	})
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/matryer/is"
 
 	"confab/app/api/rest"
-	"confab/jobs/rules"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -92,7 +91,7 @@ func TestOptOutWordsAreSetAndShown(t *testing.T) {
 	is := is.New(t)
 	f, ours, _ := serveEverything(t)
 	path := "/" + ours.number + "/opt_out"
-	var usual struct{ Data rules.OptOut }
+	var usual struct{ Data storage.OptOut }
 	is.NoErr(json.Unmarshal([]byte(f.callAs(ours.Secret, "GET", path, "").body), &usual))
 	is.Equal(*usual.Data.Enabled, false)
 	is.Equal(usual.Data.Stop, []string{"STOP", "UNSUBSCRIBE", "BAJA", "PARAR", "SAIR", "BERHENTI", "STOPP", "ARRET", "إلغاء"})
@@ -237,7 +236,12 @@ func TestABotWritesOnlyWhereNobodyElseHolds(t *testing.T) {
 	is.Equal(holder(), "one")
 
 	is.Equal(f.callAs(one, "POST", path+"/hand_over", `{"to":{"type":"user","id":"`+ours.user+`"},"note":"Yours"}`).text("data.assignee.id"), ours.user)
-	is.Equal(f.lastEvent().text("data.note"), "Yours")
+	told := f.lastEvent()
+	is.Equal(told.text("data.note"), "Yours")
+	is.Equal(told.text("data.from.type")+" "+told.text("data.from.id"), "agent one")
+	is.Equal(told.text("data.to.type")+" "+told.text("data.to.id"), "user "+ours.user)
+	is.Equal(told.text("data.by.type")+" "+told.text("data.by.id")[:4], "key key_")
+	is.Equal(told.text("data.conversation_id")+" "+told.text("data.phone_number_id"), ours.has["conversations"]+" "+ours.number)
 	is.Equal(f.callAs(one, "POST", "/"+ours.number+"/messages", text).code(), "409 conversation_held")
 	is.Equal(f.callAs(ours.Secret, "PATCH", path, `{"status":"resolved"}`).text("data.holder.type"), "none")
 	is.Equal(f.callAs(other, "POST", "/"+ours.number+"/messages", text).status, 200)

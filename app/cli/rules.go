@@ -8,7 +8,6 @@ import (
 
 	"confab/app/api"
 	"confab/app/api/rest"
-	"confab/jobs/rules"
 	"confab/storage"
 )
 
@@ -120,21 +119,17 @@ func (e *env) hoursShow() *cobra.Command {
 
 	number.add(cmd)
 	cmd.RunE = e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
-		h, err := storage.Query(cmd.Context(), s.DB, func(rx *storage.Rx) (*rules.Hours, error) {
+		n, err := storage.Query(cmd.Context(), s.DB, func(rx *storage.Rx) (n storage.NumberRules, err error) {
 			a, err := number.account(rx)
 			if err != nil {
-				return nil, err
+				return n, err
 			}
-			n, err := rx.NumberRules(a.ID)
-			if err != nil {
-				return nil, err
-			}
-			return rules.ParseHours(n.Hours)
+			return rx.NumberRules(a.ID)
 		})
 		if err != nil {
 			return err
 		}
-		return printJSON(cmd.OutOrStdout(), api.ViewHours(h, s.DB.Now()))
+		return printJSON(cmd.OutOrStdout(), api.ViewHours(n.Hours, s.DB.Now()))
 	})
 	return withJSON(cmd)
 }
@@ -165,7 +160,7 @@ func (e *env) hoursSet() *cobra.Command {
 			if err != nil {
 				return written{}, err
 			}
-			return written{entry: auditEntry{a.OrganizationID, "hours.updated", "number", a.PhoneNumberID}}, in.Store(tx, a.ID)
+			return written{entry: auditEntry{a.OrganizationID, "hours.updated", "number", a.PhoneNumberID}}, tx.SetHours(a.ID, in.Hours)
 		})
 	})
 	return cmd

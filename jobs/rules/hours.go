@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"encoding/json"
 	"slices"
 	"time"
 	_ "time/tzdata" // so that zones are known on machines that have none
@@ -9,54 +8,15 @@ import (
 	"confab/storage"
 )
 
-// Hours are when a number is open. Without a week it always is, holidays apart.
-type Hours struct {
-	Timezone *string           `json:"timezone"`
-	Weekly   map[string][]Span `json:"weekly"` // by day, mon to sun; a day without spans is closed
-	Holidays []Holiday         `json:"holidays"`
-}
-
-// Span is a part of a day: two times of the clock, such as 09:00 and 24:00, of which the second
-// is not in it.
-type Span []string
-
-// Holiday is a date on which other hours hold: none, or its spans.
-type Holiday struct {
-	Date  *string `json:"date"`
-	Name  *string `json:"name,omitempty"`
-	Spans []Span  `json:"spans,omitempty"`
-}
-
 // Days are the names of the days, as time.Weekday counts them.
 func Days() []string { return []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"} }
 
 // dateForm is how holidays are written.
 const dateForm = "2006-01-02"
 
-// ParseHours reads the hours of a number; nil for one that has none.
-func ParseHours(stored storage.JSON) (*Hours, error) {
-	if stored == nil {
-		return nil, nil
-	}
-	h := new(Hours)
-	return h, json.Unmarshal(stored, h)
-}
-
-// Location is the zone of the hours, UTC without any.
-func (h *Hours) Location() *time.Location {
-	if h == nil || h.Timezone == nil {
-		return time.UTC
-	}
-	zone, err := time.LoadLocation(*h.Timezone)
-	if err != nil {
-		return time.UTC // it was checked when it was stored
-	}
-	return zone
-}
-
 // Minutes are the minutes of a day that a span begins and ends with; ok is false for one that is
 // none.
-func (s Span) Minutes() (from, to int, ok bool) {
+func Minutes(s storage.Span) (from, to int, ok bool) {
 	if len(s) != 2 {
 		return 0, 0, false
 	}
@@ -81,7 +41,7 @@ func IsDate(text string) bool {
 }
 
 // spansOn are those of the day of a time, and false where the number is open all day.
-func (h *Hours) spansOn(local time.Time) ([]Span, bool) {
+func spansOn(h *storage.Hours, local time.Time) ([]storage.Span, bool) {
 	date := local.Format(dateForm)
 	for _, day := range h.Holidays {
 		if *day.Date == date {
@@ -93,16 +53,16 @@ func (h *Hours) spansOn(local time.Time) ([]Span, bool) {
 
 // Open reports whether a number is open at a time. The clock on the wall decides: what it shows
 // twice in a night is open both times, and what it leaves out never.
-func (h *Hours) Open(at time.Time) bool {
+func Open(h *storage.Hours, at time.Time) bool {
 	if h == nil {
 		return true
 	}
 
-	local := at.In(h.Location())
-	spans, limited := h.spansOn(local)
+	local := at.In(h.Zone())
+	spans, limited := spansOn(h, local)
 	minute := local.Hour()*60 + local.Minute()
-	return !limited || slices.ContainsFunc(spans, func(s Span) bool {
-		from, to, _ := s.Minutes()
+	return !limited || slices.ContainsFunc(spans, func(s storage.Span) bool {
+		from, to, _ := Minutes(s)
 		return from <= minute && minute < to
 	})
 }
@@ -112,16 +72,16 @@ const changeDays = 400
 
 // NextChange is when a number opens or closes after a time, the zero time if that is never, or far
 // away. Between the ends of spans, midnights and the changes of the zone nothing changes.
-func (h *Hours) NextChange(at time.Time) time.Time {
+func NextChange(h *storage.Hours, at time.Time) time.Time {
 	if h == nil {
 		return time.Time{}
 	}
 
-	zone, open := h.Location(), h.Open(at)
+	zone, open := h.Zone(), Open(h, at)
 	local := at.In(zone)
 	for day := range changeDays {
-		for _, next := range h.turns(time.Date(local.Year(), local.Month(), local.Day()+day, 12, 0, 0, 0, zone)) {
-			if next.After(at) && h.Open(next) != open {
+		for _, next := range turns(h, time.Date(local.Year(), local.Month(), local.Day()+day, 12, 0, 0, 0, zone)) {
+			if next.After(at) && Open(h, next) != open {
 				return next
 			}
 		}
@@ -131,11 +91,11 @@ func (h *Hours) NextChange(at time.Time) time.Time {
 
 // turns are the times of a day at which the number may open or close, in order: each time of the
 // clock by the offsets that hold before and after a change of the zone, and that change itself.
-func (h *Hours) turns(noon time.Time) (all []time.Time) {
+func turns(h *storage.Hours, noon time.Time) (all []time.Time) {
 	minutes := []int{0}
-	spans, _ := h.spansOn(noon)
+	spans, _ := spansOn(h, noon)
 	for _, s := range spans {
-		from, to, _ := s.Minutes()
+		from, to, _ := Minutes(s)
 		minutes = append(minutes, from, to)
 	}
 

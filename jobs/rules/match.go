@@ -11,15 +11,18 @@ import (
 	"confab/storage"
 )
 
-// Facts are what the conditions of a rule are held against.
+// Facts are what the conditions of a rule are held against, which is one for the message's number.
 type Facts struct {
-	On            []string // what happened
-	PhoneNumberID string
-	Text          string // what the message says, folded
-	Open          bool   // the number, when the message came
-	FirstContact  bool
-	Conversation  storage.Conversation
-	HasLabel      func(id string) (bool, error)
+	On           []string // what happened
+	Text         string   // what the message says, folded
+	Open         bool     // the number, when the message came
+	FirstContact bool
+	Conversation storage.Conversation
+}
+
+// NewFacts are what a message shows that came, or mattered, at a time.
+func NewFacts(m storage.Message, h *storage.Hours, at time.Time) Facts {
+	return Facts{Text: Fold(TextOf(m)), Open: Open(h, at)}
 }
 
 // TextOf is what a message says: its text or caption, or what the button or row says that the
@@ -36,16 +39,16 @@ func TextOf(m storage.Message) string {
 	return storage.OrEmpty(m.Body)
 }
 
-// UnmetByMessage is the first condition of a rule that does not hold by what the message itself
-// says, under its name in the API; "" if none does.
+// UnmetByMessage is the first condition of a rule that does not hold by the message itself, what it says
+// and when it came, under its name in the API; "" if all of those hold.
 func UnmetByMessage(r storage.Rule, f Facts) string {
 	switch c := r.If; {
 	case !slices.Contains(f.On, r.On):
 		return "on"
-	case !r.ForNumber(f.PhoneNumberID):
-		return "phone_number_ids"
 	case c.Text != nil && !says(f.Text, *c.Text):
 		return "text"
+	case c.Hours != nil && (*c.Hours == "open") != f.Open:
+		return "hours"
 	case c.FirstContact != nil && *c.FirstContact != f.FirstContact:
 		return "first_contact"
 	}
@@ -54,25 +57,24 @@ func UnmetByMessage(r storage.Rule, f Facts) string {
 
 // Unmet is the first condition of a rule that does not hold, under its name in the API; "" if
 // all hold.
-func Unmet(r storage.Rule, f Facts) (string, error) {
+func Unmet(rx *storage.Rx, r storage.Rule, f Facts) (string, error) {
 	if unmet := UnmetByMessage(r, f); unmet != "" {
 		return unmet, nil
 	}
 
 	c, v := r.If, f.Conversation
 	switch {
-	case c.Hours != nil && (*c.Hours == "open") != f.Open:
-		return "hours", nil
 	case c.Assigned != nil && *c.Assigned != (v.AssigneeID != nil):
 		return "assigned", nil
 	case c.Holder != nil && *c.Holder != v.HolderType:
 		return "holder", nil
+	case c.LabelID == nil:
+		return "", nil
 	}
 
-	if c.LabelID != nil {
-		if has, err := f.HasLabel(*c.LabelID); err != nil || !has {
-			return "label_id", err
-		}
+	labels, err := rx.ConversationLabels(v.ID)
+	if err != nil || !slices.ContainsFunc(labels[v.ID], func(l storage.AttachedLabel) bool { return l.ID == *c.LabelID }) {
+		return "label_id", err
 	}
 	return "", nil
 }
@@ -94,4 +96,4 @@ func KindsOf(a storage.RuleAction) (all []string) {
 }
 
 // Day names the day of a time in the zone of a number's hours.
-func Day(h *Hours, at time.Time) string { return at.In(h.Location()).Format(dateForm) }
+func Day(h *storage.Hours, at time.Time) string { return at.In(h.Zone()).Format(dateForm) }

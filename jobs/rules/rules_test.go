@@ -10,10 +10,10 @@ import (
 	"confab/storage"
 )
 
-func hours(t *testing.T, text string) *rules.Hours {
+func hours(t *testing.T, text string) *storage.Hours {
 	t.Helper()
-	h, err := rules.ParseHours(storage.JSON(text))
-	if err != nil {
+	h := new(storage.Hours)
+	if err := h.Scan(text); err != nil {
 		t.Fatal(err)
 	}
 	return h
@@ -50,7 +50,7 @@ func TestHoursFollowTheClockOnTheWall(t *testing.T) {
 		"2026-12-28T08:30:00Z": false, // a Monday that is a holiday
 		"2026-12-28T09:30:00Z": true,
 	} {
-		if got := h.Open(at(t, moment)); got != open {
+		if got := rules.Open(h, at(t, moment)); got != open {
 			t.Errorf("%s: open is %t", moment, got)
 		}
 	}
@@ -59,7 +59,7 @@ func TestHoursFollowTheClockOnTheWall(t *testing.T) {
 func TestTheNextChangeIsFound(t *testing.T) {
 	is := is.New(t)
 	h := hours(t, `{"timezone":"Europe/Madrid","weekly":{"sun":[["01:00","02:30"]],"mon":[["09:00","24:00"]],"tue":[["00:00","10:00"]]}}`)
-	next := func(moment string) string { return h.NextChange(at(t, moment)).UTC().Format(time.RFC3339) }
+	next := func(moment string) string { return rules.NextChange(h, at(t, moment)).UTC().Format(time.RFC3339) }
 
 	is.Equal(next("2026-11-16T08:30:00Z"), "2026-11-17T09:00:00Z") // no change at midnight, where both days are open
 	is.Equal(next("2026-11-17T09:00:00Z"), "2026-11-22T00:00:00Z") // Sunday at one
@@ -77,9 +77,9 @@ func TestTheNextChangeIsFound(t *testing.T) {
 	is.Equal(next("2026-04-23T12:00:00Z"), "2026-04-23T22:00:00Z") // a Friday that begins at one o'clock
 
 	always := hours(t, `{"timezone":"UTC"}`)
-	is.True(always.Open(time.Now()))
-	is.True(always.NextChange(time.Now()).IsZero())
-	is.True((*rules.Hours)(nil).Open(time.Now()))
+	is.True(rules.Open(always, time.Now()))
+	is.True(rules.NextChange(always, time.Now()).IsZero())
+	is.True(rules.Open(nil, time.Now()))
 }
 
 func TestTheWholeTextMustBeTheWord(t *testing.T) {
@@ -92,12 +92,12 @@ func TestTheWholeTextMustBeTheWord(t *testing.T) {
 		"iptal": rules.Stop, "IPTAL": rules.Stop, "ıptal": rules.Stop, "desabonner.": rules.Stop, "🛑": rules.Stop, "🛑️": rules.Stop,
 		"arrêt": rules.Stop, "start": rules.Start, "Alta.": rules.Start, "اشتراك": rules.Start,
 	} {
-		if got := words.Meaning(text); got != want {
+		if got := rules.Meaning(&words, text); got != want {
 			t.Errorf("%q means %q", text, got)
 		}
 	}
 	words.Enabled = new(false)
-	if words.Meaning("STOP") != "" {
+	if rules.Meaning(&words, "STOP") != "" || rules.Meaning(nil, "STOP") != "" {
 		t.Error("words that are switched off mean something")
 	}
 }
@@ -113,6 +113,12 @@ func TestConditionsOnTextIgnoreCaseAndAccents(t *testing.T) {
 		{"contains", "money back", "My money  back!", true},
 		{"contains", "cafe", "un café por favor", true},
 		{"contains", "👋", "hi👋you", true},
+		{"contains", "a a a", "ba a a a", true},
+		{"contains", "退款", "我要退款", true}, // a script without spaces
+		{"contains", "คืนเงิน", "ขอคืนเงินครับ", true},
+		{"contains", "\u200d", "hi", false}, // nothing is no word
+		{"starts_with", "\u0301", "hi", false},
+		{"equals", "ـ", "", false},
 		{"equals", "hola", "¡Hola", false},
 		{"equals", "hola", "HOLA!", true},
 		{"equals", "hola", "hola amigo", false},

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 	"unicode"
@@ -36,10 +35,12 @@ func whole(text string) string {
 func says(text string, c storage.RuleText) bool {
 	return slices.ContainsFunc(c.Any, func(word string) bool {
 		word = Fold(word)
-		switch *c.Match {
-		case "equals":
+		switch {
+		case word == "": // it had nothing but accents
+			return false
+		case *c.Match == "equals":
 			return whole(text) == whole(word)
-		case "starts_with":
+		case *c.Match == "starts_with":
 			return strings.HasPrefix(text, word)
 		}
 		return hasWord(text, word)
@@ -48,58 +49,38 @@ func says(text string, c storage.RuleText) bool {
 
 // hasWord reports whether a word, or several, stands in a text: not as a part of another.
 func hasWord(text, word string) bool {
+	first, size := utf8.DecodeRuneInString(word)
+	last, _ := utf8.DecodeLastRuneInString(word)
 	for at := 0; ; {
 		i := strings.Index(text[at:], word)
-		if i < 0 || word == "" {
+		if i < 0 {
 			return false
 		}
 
-		start, end := at+i, at+i+len(word)
+		start := at + i
 		before, _ := utf8.DecodeLastRuneInString(text[:start])
-		after, _ := utf8.DecodeRuneInString(text[end:])
-		first, _ := utf8.DecodeRuneInString(word)
-		last, size := utf8.DecodeLastRuneInString(word)
+		after, _ := utf8.DecodeRuneInString(text[start+len(word):])
 		if !(isWord(before) && isWord(first)) && !(isWord(last) && isWord(after)) {
 			return true
 		}
-		at = start + max(1, len(word)-size)
-		for at < len(text) && !utf8.RuneStart(text[at]) {
-			at++
-		}
+		at = start + size
 	}
 }
 
-// isWord reports whether a character is a part of a word.
+// isWord reports whether a character goes on with the word beside it. Those of scripts that put no
+// spaces between words do not.
 func isWord(r rune) bool {
-	return r != utf8.RuneError && unicode.In(r, unicode.L, unicode.N, unicode.M)
-}
-
-// OptOut are the words by which people end and resume marketing at a number.
-type OptOut struct {
-	Enabled    *bool    `json:"enabled"`
-	Stop       []string `json:"stop"`
-	Start      []string `json:"start"`
-	StopReply  *string  `json:"stop_reply"`
-	StartReply *string  `json:"start_reply"`
+	return r != utf8.RuneError && unicode.In(r, unicode.L, unicode.N, unicode.M) &&
+		!unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
 // DefaultOptOut are the words of a number that has chosen none, switched off.
-func DefaultOptOut() OptOut {
-	return OptOut{
+func DefaultOptOut() storage.OptOut {
+	return storage.OptOut{
 		Enabled: new(bool),
 		Stop:    []string{"STOP", "UNSUBSCRIBE", "BAJA", "PARAR", "SAIR", "BERHENTI", "STOPP", "ARRET", "إلغاء"},
 		Start:   []string{"START", "SUBSCRIBE", "ALTA", "REANUDAR", "VOLTAR", "MULAI", "WEITER", "REPRENDRE", "اشتراك"},
 	}
-}
-
-// ParseOptOut reads the words of a number.
-func ParseOptOut(stored storage.JSON) (OptOut, error) {
-	o := DefaultOptOut()
-	if stored == nil {
-		return o, nil
-	}
-	o.StopReply, o.StartReply = nil, nil
-	return o, json.Unmarshal(stored, &o)
 }
 
 // What an opt-out word means.
@@ -110,8 +91,8 @@ const (
 
 // Meaning is what a text means: Stop, Start, or "" if it is no such word. The whole text must be
 // the word.
-func (o OptOut) Meaning(text string) string {
-	if !*o.Enabled {
+func Meaning(o *storage.OptOut, text string) string {
+	if o == nil || !*o.Enabled {
 		return ""
 	}
 
