@@ -104,7 +104,7 @@ func TestARuleIsWrittenAndTriedAsASentence(t *testing.T) {
 	c.Click("button", "Add condition")
 	c.Click("menuitem", "Text")
 	c.WaitFor(`document.activeElement.ariaLabel === "Match"`) // where to go on
-	c.Fill("textbox", "Words", "price, how much")
+	c.Fill("textbox", "Words", "price، how much;")
 	c.Fill("textbox", "Reply", "Our prices are on the website.")
 	c.Click("button", "Add action")
 	c.Click("menuitem", "Add label")

@@ -37,6 +37,9 @@ export function button(name, { icon: drawing, look = "plain", iconOnly = false, 
   );
 }
 
+/** splitWords reads a list that somebody typed. @param {string | undefined} words */
+export const splitWords = (words) => (words ?? "").split(/[,،、，;؛；\n]/).map((one) => one.trim()).filter(Boolean);
+
 /** wordOf is a state of the API in words. @param {string} state */
 export const wordOf = (state) => words[/** @type {"active"} */ (state)] ?? state.replaceAll("_", " ");
 

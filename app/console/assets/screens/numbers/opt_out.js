@@ -1,13 +1,10 @@
 /** The words by which people stop and resume marketing messages from a number. */
 import { put } from "../../api.js";
-import { section } from "../../parts/basics.js";
+import { section, splitWords } from "../../parts/basics.js";
 import { form } from "../../parts/form.js";
 import { toast } from "../../parts/notices.js";
 import { loaded, resource } from "../../parts/states.js";
 import { optOut as text } from "texts/numbers.js";
-
-/** @param {string | undefined} words */
-const split = (words) => (words ?? "").split(/[,،\n]/).map((one) => one.trim()).filter(Boolean);
 
 /** optOutSection sets the words of a number. @param {string} id */
 export function optOutSection(id) {
@@ -25,7 +22,7 @@ export function optOutSection(id) {
     ],
     values: { ...now(), enabled: now().enabled ? "on" : "", stop: now().stop.join(", "), start: now().start.join(", ") },
     submit: text.save,
-    send: (values) => put(path, { ...values, enabled: values.enabled === "on", stop: split(values.stop), start: split(values.start) }),
+    send: (values) => put(path, { ...values, enabled: values.enabled === "on", stop: splitWords(values.stop), start: splitWords(values.start) }),
     done: () => toast(text.saved),
   })));
 }

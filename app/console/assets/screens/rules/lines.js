@@ -1,6 +1,6 @@
 /** The lines of a rule's sentence: what must hold, and what is done. */
 import { el, flush, list, signal } from "../../dom.js";
-import { button } from "../../parts/basics.js";
+import { button, splitWords } from "../../parts/basics.js";
 import { everyRow } from "../../parts/lists.js";
 import { menu } from "../../parts/menu.js";
 import { loaded, resource } from "../../parts/states.js";
@@ -55,10 +55,10 @@ function conditionControl(row, { labels }) {
       row.value = { match: "contains", any: [], ...row.value };
       return [
         dropdown(text.match, Object.entries(text.matches), row.value.match, (match) => (row.value.match = match)),
-        el("input", {
-          "aria-label": text.words, value: row.value.any.join(", "), placeholder: text.wordsHint, dir: "auto", autocomplete: "off",
-          oninput: (/** @type {any} */ { target }) => (row.value.any = target.value.split(",").map((/** @type {string} */ one) => one.trim()).filter(Boolean)),
-        }),
+        el("textarea.rule-words", {
+          "aria-label": text.words, rows: 1, placeholder: text.wordsHint, dir: "auto", autocomplete: "off",
+          oninput: (/** @type {any} */ { target }) => (row.value.any = splitWords(target.value)),
+        }, row.value.any.join(", ")),
       ];
     case "hours":
       return dropdown(name, Object.entries(text.hours), row.value, set);
