@@ -546,26 +546,6 @@ func TestARuleThatCannotFireIsNotAsked(t *testing.T) {
 	})
 }
 
-// That somebody writes is consent, and told once.
-func TestWhoWritesOptsIn(t *testing.T) {
-	ruling(t, func(w *world) {
-		w.queue("+"+ana, "text", `{"body":"first"}`)
-		w.is.True(!w.thread("+" + ana).OptedIn)
-		w.says(ana, "hi")
-		w.says(ana, "hi")
-		w.says(bo, "hi") // who is new: contact.created tells
-		w.is.Equal(w.consents(), []string{"provider false false"})
-		for _, e := range w.stored() {
-			if e.Type == "contact.consent_changed" {
-				var told struct{ Data json.RawMessage }
-				w.is.NoErr(json.Unmarshal(e.Payload, &told))
-				w.is.Equal(string(told.Data), `{"contact_id":"`+w.thread("+"+ana).ID+`","phone_number_id":"100200300",`+
-					`"marketing_opted_out":false,"opted_in":true,"by":"provider","message_id":null}`)
-			}
-		}
-	})
-}
-
 // A quick reply goes out whole, with the buttons or the list below its text.
 func TestARuleSendsTheButtonsOfAQuickReply(t *testing.T) {
 	ruling(t, func(w *world) {

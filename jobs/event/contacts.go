@@ -84,8 +84,8 @@ func ContactIdentityUpdated(s Subject, previous, current storage.Contact, at sto
 
 // How the consent of a contact can change.
 const (
-	ConsentByWord     = "word"     // of the person, see storage.OptOut
-	ConsentByProvider = "provider" // its callback says so, that two contacts are one, or that they wrote
+	ConsentByWord     = "word"     // of the person, see rules.OptOut
+	ConsentByProvider = "provider" // its callback says so, or that two contacts are one
 	ConsentByError    = "error"    // by which a message of marketing failed
 	ConsentByAPI      = "api"
 	ConsentByImport   = "import"

@@ -76,9 +76,10 @@ func Reconcile(tx *storage.Tx, a storage.Account, p Person, found Match, at stor
 		}
 	}
 
-	// Who writes opts in, and of two that are one the strictest holds.
-	if err := EmitConsent(tx, SubjectOf(a), before, t.Contact, event.ConsentByProvider, nil); err != nil {
-		return t, err
+	if before.MarketingOptedOut != t.MarketingOptedOut { // by a merge; that they wrote tells message.received
+		if err := EmitConsent(tx, SubjectOf(a), before, t.Contact, event.ConsentByProvider, nil); err != nil {
+			return t, err
+		}
 	}
 	if fields := changedFields(before, t.Contact, labeled); len(fields) > 0 {
 		return t, event.ContactUpdated(SubjectOf(a), t.Contact, fields).Emit(tx)
