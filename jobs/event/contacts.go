@@ -84,7 +84,7 @@ func ContactIdentityUpdated(s Subject, previous, current storage.Contact, at sto
 
 // How the consent of a contact can change.
 const (
-	ConsentByWord     = "word"     // of the person, see rules.OptOut
+	ConsentByWord     = "word"     // of the person, see storage.OptOut
 	ConsentByProvider = "provider" // its callback says so, or that two contacts are one
 	ConsentByError    = "error"    // by which a message of marketing failed
 	ConsentByAPI      = "api"

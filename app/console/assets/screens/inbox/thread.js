@@ -89,11 +89,8 @@ export function thread(at) {
       draft.edit(entry);
       at.writeReply();
     },
-    react: (/** @type {any} */ m, /** @type {HTMLElement} */ opener) => react(
-      m,
-      opener,
-      { number, conversation: conversation(), mine: store.reactions().get(m.message_id)?.get("outbound")?.emoji },
-    ),
+    react: (/** @type {any} */ m, /** @type {HTMLElement} */ opener) =>
+      react(m, opener, { number, conversation: conversation(), mine: store.reactions().get(m.message_id)?.get("outbound")?.emoji }),
     hit,
     changed: store.merge,
   };

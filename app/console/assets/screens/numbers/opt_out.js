@@ -22,7 +22,8 @@ export function optOutSection(id) {
     ],
     values: { ...now(), enabled: now().enabled ? "on" : "", stop: now().stop.join(", "), start: now().start.join(", ") },
     submit: text.save,
-    send: (values) => put(path, { ...values, enabled: values.enabled === "on", stop: splitWords(values.stop), start: splitWords(values.start) }),
+    send: ({ enabled, stop, start, ...replies }) =>
+      put(path, { ...replies, enabled: enabled === "on", stop: splitWords(stop), start: splitWords(start) }),
     done: () => toast(text.saved),
   })));
 }
