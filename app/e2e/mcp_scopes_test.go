@@ -39,6 +39,17 @@ func TestAnAgentHasTheLimitsOfItsKey(t *testing.T) {
 	is.Equal(reader.refusal("send_text", text), "permission_denied") // not even the answer to the same key
 	is.Equal(sender.get("send_text", text), sent)
 
+	one := connectAgent(t, s.overHTTP(s.keyWith(storage.Key{Agent: new("one")})))
+	two := connectAgent(t, s.overHTTP(s.keyWith(storage.Key{Agent: new("two")})))
+	text["idempotency_key"] = "b"
+	held := one.get("send_text", text) // it takes hold
+	text["idempotency_key"] = "c"
+	is.Equal(two.refusal("send_text", text), "conversation_held")
+	on := map[string]any{"phone_number_id": number, "conversation_id": held["conversation_id"]}
+	is.Equal(two.refusal("hand_over", on), "conversation_held")
+	one.get("hand_over", on) // to nobody
+	two.get("send_text", text)
+
 	blind := connectAgent(t, s.overHTTP(s.keyWith(storage.Key{Scopes: storage.Strings{"inbox"}})))
 	is.Equal(blind.refusal("list_numbers", nil), "permission_denied")
 	is.Equal(blind.refusal("find_contact", map[string]any{"phone_number_id": number, "query": "1"}), "permission_denied")

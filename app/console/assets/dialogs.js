@@ -11,7 +11,7 @@ import { dialog } from "./parts/dialog.js";
 import { switchRow } from "./parts/form.js";
 import { fact } from "./parts/table.js";
 import { navigate } from "./router.js";
-import { isAdmin, number, screens, singleKeys, theme } from "./session.js";
+import { isAdmin, number, numbers, screens, singleKeys, theme } from "./session.js";
 import { jump as text } from "texts/shell.js";
 
 /** @typedef {{ id: string, name: string, kind: string, icon: string, run: () => void }} Entry */
@@ -190,13 +190,14 @@ const places = [
 ];
 
 /**
- * placeOf finds what an id is and which screen shows it; null if it is no id of ours.
+ * placeOf finds what an id is and which screen shows it; null if it is no id of ours. Files and templates have
+ * digits at the provider, as numbers do.
  * @param {string} written
  * @returns {{ path: string, name: string } | null}
  */
 export function placeOf(written) {
   const id = written.trim();
-  if (!/^[A-Za-z0-9_-]{8,64}$/.test(id)) return null;
+  if (!/^[A-Za-z0-9_-]{8,64}$/.test(id) || /^\d+$/.test(id) && !numbers().some((one) => one.phone_number_id === id)) return null;
   const [, path, name] = places.find(([pattern]) => new RegExp("^" + pattern).test(id)) ?? [];
   return path && name ? { path: path.endsWith("/") ? path + id : path, name } : null;
 }
