@@ -6,14 +6,41 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp"
+
 	"confab/storage"
 	"confab/storage/storagetest"
 )
 
-func TestABroadcastIsReviewedAndWatched(t *testing.T) {
+// TestBroadcasts is about one after the other, in one window of an admin.
+func TestBroadcasts(t *testing.T) {
 	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
+	c := s.consoleAt(t, storage.RoleAdmin, "broadcasts", "Broadcasts")
+	c.Find("heading", "No broadcasts yet")
+	c.shoot("broadcasts-none")
+
+	storeRegulars(s, number)
+	aBroadcastIsWritten(c)
+	theAudienceOfABroadcastIsChosen(c)
+	aBroadcastIsTried(c)
+	aBroadcastIsReviewed(c)
+	aBroadcastIsWatched(c)
+	repliesToABroadcastAreCounted(c, number)
+
+	s.atProvider(number, `{"name":"update","language":"en","category":"UTILITY","components":[{"type":"BODY","text":"Something is new here."}]}`)
+	s.awaitApproval(number, "update")
+	aBroadcastIsScheduled(c)
+	aBroadcastIsPausedResumedAndCancelled(c)
+	aBroadcastTakesAnUploadedPicture(c, number)
+	anAudienceIsWhatIsShown(c)
+	aButtonUnderThePointerKeepsItsText(c)
+}
+
+// storeRegulars stores a template and six people with a label, of whom one wants no marketing and one has no name.
+func storeRegulars(s *stage, number string) {
+	s.t.Helper()
 	s.atProvider(number, `{"name":"news","language":"en","category":"MARKETING","components":[{"type":"BODY","text":"Hello {{1}}, something is new here.","example":{"body_text":[["Ana"]]}},
 		{"type":"BUTTONS","buttons":[{"type":"QUICK_REPLY","text":"Show me"},{"type":"QUICK_REPLY","text":"Not now"}]}]}`)
 	s.awaitApproval(number, "news")
@@ -26,23 +53,24 @@ func TestABroadcastIsReviewedAndWatched(t *testing.T) {
 		id := s.contact(number, fmt.Sprintf("+1555000111%d", i), name)
 		s.call("POST", s.app.URL()+"/v1/"+number+"/contacts/"+id+"/labels", `{"label_id":"`+label+`"}`)
 		if i == 0 {
-			storagetest.Update(t, s.app.DB, func(tx *storage.Tx) error { return tx.MarkOptedOut(id) })
+			storagetest.Update(s.t, s.app.DB, func(tx *storage.Tx) error { return tx.MarkOptedOut(id) })
 		}
 	}
-	c := s.consoleAt(t, storage.RoleAdmin, "broadcasts", "Broadcasts")
-	c.Find("heading", "No broadcasts yet")
-	c.shoot("broadcasts-none")
+}
+
+// isWrong waits until a field of a broadcast says what is wrong with it.
+func (c *colleague) isWrong(field, words string) {
+	c.t.Helper()
+	c.WaitFor(fmt.Sprintf(`(e => e?.ariaInvalid === "true" && e.getAttribute("aria-describedby").split(" ").some(id => document.getElementById(id)?.textContent === %q))(document.querySelector("#broadcast-%s"))`, words, field))
+}
+
+// aBroadcastIsWritten: a template, its fields and its preview. What is missing is said at its field.
+func aBroadcastIsWritten(c *colleague) {
 	c.Click("button", "New broadcast")
 	c.heading("New broadcast")
-
-	// What: a template, its fields and its preview. What is missing is said at its field.
-	wrong := func(field, words string) {
-		t.Helper()
-		c.WaitFor(fmt.Sprintf(`(e => e?.ariaInvalid === "true" && e.getAttribute("aria-describedby").split(" ").some(id => document.getElementById(id)?.textContent === %q))(document.querySelector("#broadcast-%s"))`, words, field))
-	}
 	c.Click("button", "Next")
-	wrong("name", "Enter a name.")
-	wrong("template", "Choose a template.")
+	c.isWrong("name", "Enter a name.")
+	c.isWrong("template", "Choose a template.")
 	c.shoot("broadcast-wrong")
 	c.Fill("textbox", "Name", "Spring "+markup)
 	c.pick("Template", "news (en)")
@@ -53,10 +81,12 @@ func TestABroadcastIsReviewedAndWatched(t *testing.T) {
 	c.shoot("broadcast-template")
 	c.fits()
 	c.Click("button", "Next")
+}
 
-	// To whom: how many, and who will be skipped and why.
+// theAudienceOfABroadcastIsChosen: how many, and who will be skipped and why.
+func theAudienceOfABroadcastIsChosen(c *colleague) {
 	c.Click("button", "Next")
-	wrong("label", "Choose a label.")
+	c.isWrong("label", "Choose a label.")
 	c.pick("Label", "Regulars")
 	c.shows("6 people")
 	c.shows("1 stopped marketing messages")
@@ -64,8 +94,10 @@ func TestABroadcastIsReviewedAndWatched(t *testing.T) {
 	c.shoot("broadcast-audience")
 	c.fits()
 	c.Click("button", "Next")
+}
 
-	// When, after a test to a number that one types.
+// aBroadcastIsTried with a number that one types, before one says when.
+func aBroadcastIsTried(c *colleague) {
 	c.Fill("textbox", "Phone number", "nonsense")
 	c.Click("button", "Send test")
 	c.WaitFor(`document.querySelector("#broadcast-to").ariaInvalid === "true"`)
@@ -76,8 +108,10 @@ func TestABroadcastIsReviewedAndWatched(t *testing.T) {
 	c.shoot("broadcast-when")
 	c.fits()
 	c.Click("button", "Next")
+}
 
-	// Review: the message as the first people will see it, and exactly what the run will do.
+// aBroadcastIsReviewed: the message as the first people will see it, and exactly what the run will do. Then it starts.
+func aBroadcastIsReviewed(c *colleague) {
 	c.Find("region", "Review")
 	c.shows("4 of 6 people will get it")
 	c.shows("Person1 Last · +15550001111")
@@ -96,14 +130,23 @@ func TestABroadcastIsReviewedAndWatched(t *testing.T) {
 	c.Click("button", "Start broadcast")
 	c.heading("Spring " + markup)
 	c.unharmed()
+	c.calm("status of 400")
+}
 
-	// It is watched while it runs, to its end, which is what was promised.
+// aBroadcastIsWatched while it runs, to its end, which is what was promised.
+func aBroadcastIsWatched(c *colleague) {
 	c.WaitFor(`document.querySelector("h1").parentNode.textContent.includes("completed")`)
 	c.WaitFor(`[...document.querySelectorAll(".funnel > div")].map(d => d.querySelector("dt").textContent + d.querySelector("dd").textContent).join() === "Sent5,Delivered5,Read5,Failed0,Skipped1,Waiting0"`)
 	c.row("Stopped marketing messages", "1")
 	c.row("+15550001114", "read")
 	c.Find("table", "Skipped by reason")
 	c.Gone("table", "Failures by reason")
+	c.calm()
+}
+
+// repliesToABroadcastAreCounted on its page.
+func repliesToABroadcastAreCounted(c *colleague, number string) {
+	s := c.stage
 	id, _, _ := strings.Cut(strings.TrimPrefix(c.at(), "broadcasts/"), "?")
 	var sent struct {
 		Data []struct {
@@ -135,17 +178,14 @@ func TestABroadcastIsReviewedAndWatched(t *testing.T) {
 	c.Visit(s.app.URL() + "/console/trace/" + sent.Data[0].MessageID)
 	c.Click("link", "Spring "+markup)
 	c.heading("Spring " + markup)
-	c.calm("status of 400")
+	c.calm()
 }
 
-func TestABroadcastTakesAnUploadedPicture(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	number := s.connect()
+func aBroadcastTakesAnUploadedPicture(c *colleague, number string) {
+	s := c.stage
 	s.atProvider(number, `{"name":"look","language":"en","category":"UTILITY","components":[{"type":"HEADER","format":"IMAGE","example":{"header_handle":["4:picture"]}},{"type":"BODY","text":"Something is new here."}]}`)
 	s.awaitApproval(number, "look")
-	c := s.console(t, storage.RoleAdmin)
-	c.open("broadcasts/new", "New broadcast")
+	c.goTo("broadcasts/new", "New broadcast")
 	c.Fill("textbox", "Name", "With a picture")
 	c.pick("Template", "look (en)")
 	c.Find("button", "Choose picture")
@@ -170,15 +210,11 @@ func TestABroadcastTakesAnUploadedPicture(t *testing.T) {
 	c.calm()
 }
 
-func TestABroadcastIsPausedResumedAndCancelled(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	number := s.connect()
-	s.atProvider(number, `{"name":"news","language":"en","category":"UTILITY","components":[{"type":"BODY","text":"Something is new here."}]}`)
-	s.awaitApproval(number, "news")
-	c := s.consoleAt(t, storage.RoleAdmin, "broadcasts/new", "New broadcast")
+// aBroadcastIsScheduled to two people, and its page opens.
+func aBroadcastIsScheduled(c *colleague) {
+	c.goTo("broadcasts/new", "New broadcast")
 	c.Fill("textbox", "Name", "Later")
-	c.pick("Template", "news (en)")
+	c.pick("Template", "update (en)")
 	c.Click("button", "Next")
 	c.Click("radio", "These numbers")
 	c.Fill("textbox", "Numbers", "+1 555 000 1111\n+1 5\n")
@@ -198,6 +234,10 @@ func TestABroadcastIsPausedResumedAndCancelled(t *testing.T) {
 	c.Click("button", "Schedule broadcast")
 	c.heading("Later")
 	c.shows("scheduled")
+	c.calm()
+}
+
+func aBroadcastIsPausedResumedAndCancelled(c *colleague) {
 	c.Click("button", "Pause")
 	c.shows("Paused manually.")
 	c.shoot("broadcast-paused")
@@ -208,7 +248,7 @@ func TestABroadcastIsPausedResumedAndCancelled(t *testing.T) {
 	c.shows("2 people still waiting won’t get it.")
 	c.Click("button", "Cancel broadcast")
 	c.shows("cancelled")
-	c.open("broadcasts", "Broadcasts")
+	c.goTo("broadcasts", "Broadcasts")
 	c.row("Later", "cancelled", "0 of 2")
 	c.shoot("broadcasts")
 	c.fits()
@@ -217,16 +257,11 @@ func TestABroadcastIsPausedResumedAndCancelled(t *testing.T) {
 	c.calm()
 }
 
-func TestAnAudienceIsWhatIsShown(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	number := s.connect()
-	s.atProvider(number, `{"name":"news","language":"en","category":"MARKETING","components":[{"type":"BODY","text":"Something is new."}]}`)
-	s.awaitApproval(number, "news")
-	s.label("Nobody")
-	c := s.consoleAt(t, storage.RoleAdmin, "broadcasts/new", "New broadcast")
+func anAudienceIsWhatIsShown(c *colleague) {
+	c.stage.label("Nobody")
+	c.goTo("broadcasts/new", "New broadcast")
 	c.Fill("textbox", "Name", "Spring")
-	c.pick("Template", "news (en)")
+	c.pick("Template", "update (en)")
 	c.Click("button", "Next")
 
 	// A file is forgotten by its field, and so by the broadcast.
@@ -253,6 +288,29 @@ func TestAnAudienceIsWhatIsShown(t *testing.T) {
 	c.Click("button", "Next")
 	c.Click("button", "Next")
 	c.Find("button", "Start broadcast")
+	c.calm()
+}
+
+// The text of a form's button can be read under the pointer too.
+func aButtonUnderThePointerKeepsItsText(c *colleague) {
+	c.goTo("broadcasts", "Broadcasts")
+	for path, at := range map[string][2]string{
+		"broadcasts/new": {"New broadcast", "Next"}, "templates/new": {"New template", "Save"}, "settings/profile": {"Profile", "Save"},
+	} {
+		c.goTo(path, at[0])
+		c.Find("button", at[1])
+		for _, scheme := range []string{"light", "dark"} {
+			c.Do(c.Prefers("prefers-color-scheme", scheme, "prefers-reduced-motion", "reduce"))
+			where := eval[[]float64](c.window, fmt.Sprintf(`(() => { const b = [...document.querySelectorAll("main .primary")].find(e => e.textContent.trim() === %q) ?? document.querySelector("main form .primary");
+				b.scrollIntoView({ block: "center" }); const r = b.getBoundingClientRect(); window.hovered = b; return [r.x + r.width / 2, r.y + r.height / 2] })()`, at[1]))
+			c.Do(chromedp.MouseEvent("mouseMoved", where[0], where[1]))
+			c.WaitFor(`window.hovered.matches(":hover")`)
+			c.is.True(eval[bool](c.window, `(() => {
+				const light = (color) => { const [r, g, b] = color.match(/[\d.]+/g).map((v) => { v /= 255; return v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4 }); return .2126 * r + .7152 * g + .0722 * b };
+				const style = getComputedStyle(window.hovered), [a, b] = [light(style.color), light(style.backgroundColor)];
+				return (Math.max(a, b) + .05) / (Math.min(a, b) + .05) >= 4.5 })()`)) // path
+		}
+	}
 	c.calm()
 }
 

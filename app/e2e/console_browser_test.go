@@ -1,13 +1,22 @@
 package e2e
 
 import (
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/cdp"
+	cdpnetwork "github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"confab/app"
+	"confab/app/simulator"
 	"confab/storage"
+	"confab/storage/storagetest"
 )
 
 // names are the accessible names of what a person can use on a page, in order.
@@ -76,12 +85,14 @@ func TestAPersonJoinsAndSignsInInABrowser(t *testing.T) {
 	o.heading("This link is no longer valid")
 	o.shoot("ended")
 	o.complains("status of 401", "status of 400")
+	theConsoleWorksBelowAPathOfAProxy(&colleague{window: o.window, t: t, is: o.is, stage: s})
 }
 
-// complains checks that the browser had nothing against the pages but these.
+// complains checks that the browser had nothing against the pages but these since it was checked last.
 func (o *onlooker) complains(expected ...string) {
 	o.t.Helper()
-	for _, text := range o.Errors() {
+	errors, _ := o.news()
+	for _, text := range errors {
 		known := strings.Contains(text, "status of 404") || strings.Contains(text, "status of 410")
 		for _, part := range expected {
 			known = known || strings.Contains(text, part)
@@ -92,9 +103,22 @@ func (o *onlooker) complains(expected ...string) {
 	}
 }
 
-func TestASandboxIsOpenedInABrowser(t *testing.T) {
+// TestASandbox opens one and leaves it, comes by a link of another site, makes a number up, and uses
+// it on a small screen, in one window.
+func TestASandbox(t *testing.T) {
 	parallelBrowser(t)
-	s, _ := sandboxed(t)
+	you := new(string)
+	s := startStage(t, func(o *app.Options, sim *simulator.Server) {
+		o.SandboxUser, o.Simulator = func() string { return *you }, func() http.Handler { return sim.Control() }
+		o.SimulateSignup = func(name, phone string) (app.Signup, error) {
+			made, err := sim.Signup(name, phone)
+			return app.Signup{Code: made.Code, WABAID: made.WABAID, PhoneNumberID: made.PhoneNumberID}, err
+		}
+	})
+	u := storage.User{OrganizationID: s.tenant.Organization.ID, TeamID: s.tenant.Team.ID, Name: "You", Role: storage.RoleAdmin}
+	storagetest.Update(t, s.app.DB, func(tx *storage.Tx) error { return tx.InsertUser(&u) })
+	*you = u.ID
+
 	o := newOnlooker(t, s)
 	o.Visit(s.app.URL() + "/")
 	o.heading("Inbox") // signed in already
@@ -108,13 +132,81 @@ func TestASandboxIsOpenedInABrowser(t *testing.T) {
 	o.signOut()
 	o.heading("Sign in")
 
-	// By a link of another site one is not signed in.
-	fresh := newOnlooker(t, s)
-	fresh.Visit(fresh.platform)
-	eval[any](fresh.window, `void (location.href = "`+s.app.URL()+`/console/inbox")`)
-	fresh.heading("Sign in")
-	fresh.press("Continue as You")
-	fresh.heading("Inbox")
+	// By a link of another site one is not signed in, in a browser that was never here.
+	o.Visit(o.platform)
+	o.Do(command(cdpnetwork.ClearBrowserCookies, cdp.Empty{}))
+	eval[any](o.window, `void (location.href = "`+s.app.URL()+`/console/inbox")`)
+	o.heading("Sign in")
+	o.press("Continue as You")
+	o.heading("Inbox")
 	o.calm()
-	fresh.calm()
+	c := &colleague{window: o.window, t: t, is: o.is, stage: s}
+	aSandboxMakesNumbersUp(c)
+	aSmallScreenHasItsNavigationBehindAMenu(c)
+}
+
+func aSandboxMakesNumbersUp(c *colleague) {
+	s := c.stage
+	c.Visit(s.app.URL() + "/console/numbers?new=1")
+	c.Find("dialog", "New number")
+	c.shoot("number-made-up")
+	c.Fill("textbox", "Name", "Second shop")
+	c.Fill("textbox", "Number", "12")
+	c.Click("button", "Connect")
+	c.WaitFor(`document.querySelector("dialog [name=phone_number]").ariaInvalid === "true"`)
+	c.Fill("textbox", "Number", "")
+	c.Click("button", "Connect")
+	c.Gone("dialog", "New number")
+	c.row("Second shop", "connected")
+	c.is.True(strings.Contains(string(s.exchange("GET", s.app.URL()+"/v1/accounts", "")), "Second shop"))
+	c.calm("status of 400")
+}
+
+func aSmallScreenHasItsNavigationBehindAMenu(c *colleague) {
+	c.Do(chromedp.EmulateViewport(360, 740), c.Prefers("prefers-reduced-motion", "reduce"))
+	c.open("inbox", "Inbox")
+	c.WaitFor(`document.querySelector(".brand").textContent.includes("Sandbox")`)
+	c.Gone("link", "Contacts")
+	c.Click("button", "Menu")
+	c.is.Equal(c.links("Main"), []string{"Inbox", "Contacts", "Broadcasts", "Templates", "Rules", "Numbers", "Customers", "Reports", "Costs", "Webhooks", "Log", "Settings", "Phone"})
+	c.is.Equal(eval[string](c.window, `document.activeElement.textContent`), "Inbox")
+	keepPicture(c.t, c.window, "menu-open-360")
+	c.Press(kb.Escape)
+	c.Gone("link", "Contacts")
+	c.is.Equal(eval[string](c.window, `document.activeElement.id`), "menu")
+	c.Press(kb.Enter)
+	c.Click("link", "Phone")
+	c.heading("Phone")
+	c.Gone("link", "Contacts") // it closes by itself
+	c.Click("button", "Search or jump to")
+	c.Find("dialog", "Search or jump to")
+	c.Press("sett")
+	c.Click("option", "Settings Screen")
+	c.heading("People")
+	c.calm()
+}
+
+func theConsoleWorksBelowAPathOfAProxy(c *colleague) {
+	target, err := url.Parse(c.stage.app.URL())
+	c.is.NoErr(err)
+	forward := httputil.NewSingleHostReverseProxy(target)
+	proxy := httptest.NewServer(http.StripPrefix("/chat", http.HandlerFunc(forward.ServeHTTP)))
+	defer proxy.Close()
+	defer c.Visit("about:blank") // which its stream ends with
+
+	_, link := c.stage.invitePerson("bo@example.com", storage.RoleAdmin)
+	c.Visit(proxy.URL + "/chat" + link)
+	c.Fill("textbox", "New password", goodPassword)
+	c.Click("button", "Start")
+	c.heading("Inbox")
+	c.Click("link", "Settings")
+	c.Find("cell", "Ada you bo@example.com")
+	c.is.Equal(eval[string](c.window, `location.pathname`), "/chat/console/settings/people")
+	c.Do(chromedp.Reload())
+	c.heading("People")
+	errors, requests := c.news()
+	for _, request := range requests {
+		c.is.True(strings.HasPrefix(request, proxy.URL+"/chat/"))
+	}
+	c.is.Equal(len(errors), 0)
 }

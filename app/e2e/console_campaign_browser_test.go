@@ -62,13 +62,22 @@ func TestANewcomerBroadcastsToASpreadsheet(t *testing.T) {
 	c.is.Equal(len(c.Errors()), 0)
 }
 
-func TestAMessageIsSentLaterAndFoundInTheInbox(t *testing.T) {
+// TestMessagesAreSentLaterAndFound is in the inbox, in one window of an admin.
+func TestMessagesAreSentLaterAndFound(t *testing.T) {
 	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	s.says(number, "15550001111", "Ana Ruiz", textOf("Do you have the lamp in sapphire?"))
 	s.says(number, "15550002222", "Bo Berg", textOf("Hello"))
-	c := s.console(t, storage.RoleAgent)
+	c := s.console(t, storage.RoleAdmin)
+	aMessageIsSentLater(c, number)
+	aMessageIsFoundInItsThread(c)
+	aSearchMarksWordsAndFoldsACampaign(c, number)
+}
+
+// aMessageIsSentLater to Ana Ruiz, and is not.
+func aMessageIsSentLater(c *colleague, number string) {
+	s := c.stage
 	c.openConversation("Ana Ruiz")
 	c.Fill("textbox", "Message", "It comes tomorrow.")
 	c.Click("button", "Send later")
@@ -89,8 +98,11 @@ func TestAMessageIsSentLaterAndFoundInTheInbox(t *testing.T) {
 	c.onArticle("It comes tomorrow.", "More")
 	c.Click("menuitem", "Cancel sending")
 	c.state("It comes tomorrow.", "failed")
+	c.calm()
+}
 
-	// What somebody said is found, and marked in its thread.
+// What somebody said is found, and marked in its thread.
+func aMessageIsFoundInItsThread(c *colleague) {
 	c.openConversation("Bo Berg")
 	c.Fill("searchbox", "Search messages", "LAMP sapph")
 	c.showsRows("Ana Ruiz")
@@ -108,13 +120,11 @@ func TestAMessageIsSentLaterAndFoundInTheInbox(t *testing.T) {
 
 // Who looks for "spring" wants a person of that name first, and what people said; not each
 // copy of a campaign.
-func TestASearchMarksWordsAndFoldsACampaign(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	number := s.connect()
+func aSearchMarksWordsAndFoldsACampaign(c *colleague, number string) {
+	s := c.stage
 	s.atProvider(number, `{"name":"news","language":"en","category":"UTILITY","components":[{"type":"BODY","text":"Our spring lamps are here."}]}`)
 	s.awaitApproval(number, "news")
-	s.says(number, "15550001111", "Zoë Springer", textOf("Hello"))
+	s.says(number, "15550004441", "Zoë Springer", textOf("Hello"))
 	s.says(number, "15550002222", "Bo Berg", textOf("I have looked at all the pages of your catalogue, and want to know when the Sprîng lamps come"))
 	s.call("POST", s.app.URL()+"/v1/"+number+"/broadcasts", `{"name":"April","template":{"name":"news","language":"en"},"audience":{"recipients":[{"to":"+15550003331"},{"to":"+15550003332"},{"to":"+15550003333"}]}}`)
 	found := func() int {
@@ -124,7 +134,6 @@ func TestASearchMarksWordsAndFoldsACampaign(t *testing.T) {
 	}
 	s.becomesTrue(func() bool { return found() == 4 })
 
-	c := s.console(t, storage.RoleAdmin)
 	c.Fill("searchbox", "Search messages", "spring")
 	c.showsRows("Zoë Springer", "April", "Bo Berg")
 	c.WaitFor(`[...document.querySelectorAll("[aria-label=Conversations] mark")].map(m => m.textContent).join() === "Springer,spring,Sprîng"`)

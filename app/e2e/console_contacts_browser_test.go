@@ -21,15 +21,25 @@ func (s *stage) label(name string) string {
 	return s.call("POST", s.app.URL()+"/v1/labels", fmt.Sprintf(`{"name":%q,"color":"violet"}`, name))["id"].(string)
 }
 
-func TestContactsAreFoundLabelledAndEdited(t *testing.T) {
+// TestContacts is about the list of them, in one window of an admin.
+func TestContacts(t *testing.T) {
 	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	c := s.consoleAt(t, storage.RoleAdmin, "contacts", "Contacts")
 	c.Find("heading", "No contacts yet")
 	c.shoot("contacts-none")
-
 	s.label("VIP")
+	contactsAreFoundLabelledAndEdited(c, number)
+	aSearchboxFollowsTheAddress(c)
+	contactsAreImportedAfterATrial(c, number)
+	contactsAreExported(c)
+	aDialogClosesWithItsScreen(c, number)
+}
+
+// contactsAreFoundLabelledAndEdited makes Ana Ruiz and Jonas Okafor.
+func contactsAreFoundLabelledAndEdited(c *colleague, number string) {
+	s := c.stage
 	ana := s.contact(number, "+15550001111", "Ana Ruiz")
 	s.contact(number, "+15550002222", "Jonas Okafor")
 	s.call("POST", s.app.URL()+"/v1/"+number+"/contacts", `{"phone_number":"+15550003333"}`)
@@ -76,18 +86,25 @@ func TestContactsAreFoundLabelledAndEdited(t *testing.T) {
 	c.calm("status of 400")
 }
 
-func TestAContactsPageChangesEverything(t *testing.T) {
+// TestTheContactsPage is about one contact after the other, in one window of an admin.
+func TestTheContactsPage(t *testing.T) {
 	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	s.heard(number, `"from":"15550001111","name":"Ana","type":"text","text":{"body":"hi"}`)
 	var found struct{ Data []struct{ ID string } }
 	s.read("/"+number+"/contacts?phone_number=15550001111", &found)
-	path := "/" + number + "/contacts/" + found.Data[0].ID
-	is := func(field string) any { return s.call("GET", s.app.URL()+"/v1"+path, "")[field] }
+	c := s.consoleAt(t, storage.RoleAdmin, "contacts/"+found.Data[0].ID, "Ana")
+	everythingOfAContactIsChanged(c, number, found.Data[0].ID)
+	aContactIsDeleted(c, found.Data[0].ID)
+	whatOthersChangeIsKept(c, number)
+	whatHappenedIsTold(c, number)
+}
 
-	c := s.console(t, storage.RoleAdmin)
-	c.open("contacts/"+found.Data[0].ID, "Ana")
+// everythingOfAContactIsChanged is about Ana, who has written; there are no labels yet.
+func everythingOfAContactIsChanged(c *colleague, number, id string) {
+	s := c.stage
+	is := func(field string) any { return s.call("GET", s.app.URL()+"/v1/"+number+"/contacts/"+id, "")[field] }
 	c.Find("link", "Create labels in settings")
 	s.label("VIP")
 	c.Find("checkbox", "VIP")
@@ -116,14 +133,17 @@ func TestAContactsPageChangesEverything(t *testing.T) {
 	c.Find("button", "Record consent")
 	c.Find("link", "Open conversation")
 	c.shows("No shared files.")
-	storagetest.Update(t, s.app.DB, func(tx *storage.Tx) error { return tx.MarkOptedOut(found.Data[0].ID) })
+	storagetest.Update(c.t, s.app.DB, func(tx *storage.Tx) error { return tx.MarkOptedOut(id) })
 	c.reconnects()
 	c.shows("marketing stopped")
 	c.unharmed()
 	c.fits()
 	c.shoot("contact")
+	c.calm()
+}
 
-	// Deleting says what goes with it, and asks for the name.
+// aContactIsDeleted says what goes with it, and asks for the name: Ana is the only one.
+func aContactIsDeleted(c *colleague, id string) {
 	c.Click("button", "Delete contact")
 	c.Find("dialog", "Delete Ana "+markup+"?")
 	c.shows("all messages and their files. It can’t be undone.")
@@ -133,54 +153,50 @@ func TestAContactsPageChangesEverything(t *testing.T) {
 	c.toast("Contact deleted")
 	c.heading("Contacts")
 	c.Find("heading", "No contacts yet")
-	c.open("contacts/"+found.Data[0].ID, "Not found")
+	c.goTo("contacts/"+id, "Not found")
+	c.goTo("contacts", "Contacts") // else it looks again when others come
 	c.calm("status of 404")
 }
 
-func TestAContactsPageTellsWhatHappened(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	number := s.connect()
+func whatHappenedIsTold(c *colleague, number string) {
+	s := c.stage
 	s.atProvider(number, `{"name":"news","language":"en","category":"MARKETING","components":[{"type":"BODY","text":"Something is new here."}]}`)
 	s.awaitApproval(number, "news")
-	conversation := s.says(number, "15550001111", "Ana Ruiz", textOf("Do you have the lamp?"))
+	conversation := s.says(number, "15550002222", "Ana Ruiz", textOf("Do you have the lamp?"))
 	ana := s.conversation(number, conversation)["contact"].(map[string]any)["id"].(string)
 	s.call("POST", s.app.URL()+"/v1/"+number+"/broadcasts", `{"name":"Spring","template":{"name":"news","language":"en"},"audience":{"contact_ids":["`+ana+`"]}}`)
-	c := s.console(t, storage.RoleAdmin)
-	c.open("contacts/"+ana, "Ana Ruiz")
+	c.goTo("contacts/"+ana, "Ana Ruiz")
 	c.WaitFor(`document.querySelector(".timeline")?.textContent.includes("Broadcast Spring read")`)
 	facts := func(want string) {
-		t.Helper()
+		c.t.Helper()
 		c.WaitFor(fmt.Sprintf(`[...document.querySelectorAll(".consent > div")].map(d => d.querySelector("dt").textContent + ": " + d.querySelector("dd").textContent).join("; ").match(%q) !== null`, want))
 	}
 	facts("^May be messaged: Yes, since .* · they wrote to you.*; Marketing: Unknown")
 
 	// The team takes it up and ends it, and the person has enough.
 	s.call("PATCH", s.app.URL()+"/v1/"+number+"/conversations/"+conversation, `{"status":"resolved"}`)
-	s.play("POST", "/_sim/contacts/15550001111/identity", `{"phone_number":"15550009999"}`)
+	s.play("POST", "/_sim/contacts/15550002222/identity", `{"phone_number":"15550009999"}`)
 	s.awaitEvent("contact.identity_updated", saying(`"reason":"phone_number_changed"`))
-	storagetest.Update(t, s.app.DB, func(tx *storage.Tx) error { return tx.MarkOptedOut(ana) })
+	storagetest.Update(c.t, s.app.DB, func(tx *storage.Tx) error { return tx.MarkOptedOut(ana) })
 	c.reconnects()
-	c.WaitFor(`["Phone number changed from +15550001111 to +15550009999", "Resolved", "Conversation started", "Added to your contacts"].every(words => document.querySelector(".timeline").textContent.includes(words))`)
+	c.WaitFor(`["Phone number changed from +15550002222 to +15550009999", "Resolved", "Conversation started", "Added to your contacts"].every(words => document.querySelector(".timeline").textContent.includes(words))`)
 	facts("Marketing: Stopped by them")
 	c.shoot("contact-timeline")
 	c.fits()
 	c.Click("link", "Spring")
 	c.heading("Spring")
-	c.open("contacts/"+ana, "Ana Ruiz")
+	c.goTo("contacts/"+ana, "Ana Ruiz")
 	c.Click("link", "Open conversation")
 	c.Find("region", "Conversation with Ana Ruiz")
 	c.calm()
 }
 
-func TestAContactsPageKeepsWhatOthersChange(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	number := s.connect()
-	id := s.contact(number, "+15550001111", "Ana")
+func whatOthersChangeIsKept(c *colleague, number string) {
+	s := c.stage
+	id := s.contact(number, "+15550003333", "Ana")
 	url := s.app.URL() + "/v1/" + number + "/contacts/" + id
 	s.call("PATCH", url, `{"metadata":{"order":"1","city":"Oslo","vip":true}}`)
-	c := s.consoleAt(t, storage.RoleAdmin, "contacts/"+id, "Ana")
+	c.goTo("contacts/"+id, "Ana")
 	c.WaitFor(`document.querySelectorAll(".pair").length === 3`)
 	c.Fill("textbox", "Email", "ana@")
 	c.Click("button", "Remove city")
@@ -206,12 +222,9 @@ func TestAContactsPageKeepsWhatOthersChange(t *testing.T) {
 	c.calm()
 }
 
-func TestAgentsKeepContactsButDeleteNone(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	number := s.connect()
-	id := s.contact(number, "+15550001111", "Ana Ruiz")
-	c := s.consoleAt(t, storage.RoleAgent, "contacts", "Contacts")
+func agentsKeepContactsButDeleteNone(c *colleague, number string) {
+	id := c.stage.contact(number, "+15550001111", "Ana Ruiz")
+	c.goTo("contacts", "Contacts")
 	c.row("Ana Ruiz")
 	c.Gone("button", "Import")
 	c.Gone("button", "Export")
@@ -223,7 +236,7 @@ func TestAgentsKeepContactsButDeleteNone(t *testing.T) {
 	c.Fill("textbox", "Phone number", "+15550004444")
 	c.Click("button", "Save")
 	c.heading("+15550004444")
-	c.open("contacts/"+id, "Ana Ruiz")
+	c.goTo("contacts/"+id, "Ana Ruiz")
 	c.shows("No labels yet. Ask an admin to create them.")
 	c.Gone("button", "Delete contact")
 	c.calm("status of 409")

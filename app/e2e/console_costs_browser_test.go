@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"strings"
-	"testing"
 
 	"confab/jobs/rates"
 	"confab/storage"
@@ -10,22 +9,19 @@ import (
 )
 
 // A lead sees what a broadcast may cost before it starts, and afterwards what everything cost.
-func TestCostsAreEstimatedAndCounted(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	number := s.connect()
+func costsAreEstimatedAndCounted(c *colleague, number string) {
+	s := c.stage
 	s.atProvider(number, `{"name":"news","language":"en","category":"MARKETING","components":[{"type":"BODY","text":"Our lamps are here."}]}`)
 	s.awaitApproval(number, "news")
-	c := s.console(t, storage.RoleAdmin)
-	c.open("costs", "Costs")
+	c.goTo("costs", "Costs")
 	c.shows("No costs in this period.")
 	c.shoot("costs-none")
 
 	all, err := rates.Parse(strings.NewReader("from,country,category,price,currency\n2026-01-01,*,marketing,0.05,USD\n2026-01-01,*,service,0.004,USD\n"))
 	c.is.NoErr(err)
-	storagetest.Update(t, s.app.DB, func(tx *storage.Tx) error { return tx.ReplaceRates(all) })
+	storagetest.Update(c.t, s.app.DB, func(tx *storage.Tx) error { return tx.ReplaceRates(all) })
 
-	c.open("broadcasts/new", "New broadcast")
+	c.goTo("broadcasts/new", "New broadcast")
 	c.Fill("textbox", "Name", "April")
 	c.pick("Template", "news (en)")
 	c.Click("button", "Next")
@@ -41,7 +37,7 @@ func TestCostsAreEstimatedAndCounted(t *testing.T) {
 	c.heading("April")
 	c.shows("3 billable messages, estimated at $0.15")
 
-	c.open("costs", "Costs")
+	c.goTo("costs", "Costs")
 	c.shows("$0.15")
 	c.shows("marketing")
 	c.shows("April")

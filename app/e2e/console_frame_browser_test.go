@@ -3,13 +3,12 @@ package e2e
 import (
 	"fmt"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
 	"net/url"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/input"
 	cdpnetwork "github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -78,16 +77,35 @@ func (c *colleague) open(path, heading string) {
 	c.heading(heading)
 }
 
-// calm checks that the browser had nothing against the pages, and that they asked for
-// nothing of others. An error that the API was expected to answer is no complaint.
+// goTo goes to another screen as somebody who follows a link: no page is loaded. What was said
+// on the screen before is dismissed.
+func (c *colleague) goTo(path, heading string) {
+	c.t.Helper()
+	eval[any](c.window, `void document.querySelectorAll(".toast > button:last-child").forEach(b => b.click())`)
+	c.openAddress(path)
+	c.heading(heading)
+}
+
+// news are the errors and the requests of a window since it was asked for them last.
+func (b *window) news() (errors, requests []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	errors, requests = b.complaints, b.requests
+	b.complaints, b.requests = nil, nil
+	return errors, requests
+}
+
+// calm checks that the browser had nothing against the pages since it was checked last, and that
+// they asked for nothing of others. An error that the API was expected to answer is no complaint.
 func (c *colleague) calm(expected ...string) {
 	c.t.Helper()
-	for _, text := range c.Errors() {
+	errors, requests := c.news()
+	for _, text := range errors {
 		if !slices.ContainsFunc(expected, func(part string) bool { return strings.Contains(text, part) }) {
 			c.t.Error(text)
 		}
 	}
-	for _, request := range c.Requests() {
+	for _, request := range requests {
 		// Previews of files and drawings of the browser's own come from no server.
 		if !strings.HasPrefix(strings.TrimPrefix(request, "blob:"), c.stage.app.URL()+"/") && !strings.HasPrefix(request, "data:") {
 			c.t.Errorf("the console asked for %s", request)
@@ -117,9 +135,9 @@ func (c *colleague) shoot(name string) {
 // heading waits for the screen with a heading, which is the only one of its level.
 func (c *colleague) heading(text string) {
 	c.t.Helper()
+	c.WaitFor(fmt.Sprintf(`document.querySelector("main")?.ariaBusy !== "true" && document.querySelectorAll("main, [role=main]").length === 1 &&
+		JSON.stringify([...document.querySelectorAll("h1")].map(h => h.textContent)) === JSON.stringify([%q])`, text))
 	c.Find("heading", text)
-	c.WaitFor(fmt.Sprintf(`document.querySelector("main")?.ariaBusy !== "true" && JSON.stringify([...document.querySelectorAll("h1")].map(h => h.textContent)) === JSON.stringify([%q])`, text))
-	c.is.Equal(eval[int](c.window, `document.querySelectorAll("main, [role=main]").length`), 1)
 }
 
 // links lists the names of the links of a navigation, without their counts.
@@ -149,12 +167,40 @@ func (c *colleague) at() string {
 	return strings.TrimPrefix(eval[string](c.window, `location.pathname + location.search`), "/console/")
 }
 
-func TestTheFrameLeadsEverywhere(t *testing.T) {
+// TestTheFrame goes about the console as an admin, in one window: by links, by keys and by ids,
+// without a number and without the server, and out.
+func TestTheFrame(t *testing.T) {
 	parallelBrowser(t)
 	s := newStage(t)
+	c := s.consoleAt(t, storage.RoleAdmin, "contacts", "Contacts")
+	screensWithoutANumberLeadToTheNumbers(c)
+
 	number := s.connect()
-	s.heard(number, `"type":"text","text":{"body":"hi"}`)
-	c := s.console(t, storage.RoleAdmin)
+	contact := s.heard(number, `"type":"text","text":{"body":"hi"}`)["contact_id"].(string)
+	c.open("", "Inbox")
+	linksLeadEverywhere(c)
+	historyAndAddressesLeadBack(c)
+	anyIDOpensItsScreen(c, number)
+	peopleAreFoundByName(c, contact)
+	keysDoWithoutAMouse(c)
+	theServerIsMissed(c)
+	theAccountMenuChangesTheTheme(c)
+	theAccountMenuSignsOut(c)
+}
+
+func screensWithoutANumberLeadToTheNumbers(c *colleague) {
+	for _, heading := range []string{"Contacts", "Broadcasts", "Templates"} {
+		c.goTo(strings.ToLower(heading), heading)
+		c.WaitFor(`document.querySelector(".empty")?.textContent.includes("No number connected") && document.querySelector(".empty a") !== null`)
+	}
+	c.Find("heading", "No number connected")
+	eval[any](c.window, `void document.querySelector(".empty a").click()`)
+	c.heading("Numbers")
+	c.calm()
+}
+
+// linksLeadEverywhere begins at the inbox, where somebody has written.
+func linksLeadEverywhere(c *colleague) {
 	c.is.Equal(c.links("Main"), []string{"Inbox", "Contacts", "Broadcasts", "Templates", "Rules", "Numbers", "Customers", "Reports", "Costs", "Webhooks", "Log", "Settings"})
 	c.WaitFor(`document.title === "(1) Inbox · confab"`)
 	c.is.Equal(c.Find("link", "Inbox").Description, "1 unread") // the count is no part of the name
@@ -167,7 +213,6 @@ func TestTheFrameLeadsEverywhere(t *testing.T) {
 		c.WaitFor(`document.title === "(1) ` + name + ` · confab"`)
 		c.is.Equal(eval[string](c.window, `document.querySelector("[aria-current=page]").textContent`), name)
 		c.is.Equal(eval[string](c.window, `document.activeElement.tagName`), "H1") // who listens hears where one is
-		c.fits()
 	}
 	c.Click("link", "Settings")
 	c.heading("People")
@@ -176,9 +221,12 @@ func TestTheFrameLeadsEverywhere(t *testing.T) {
 	for _, name := range []string{"API keys", "Labels", "Quick replies", "Notifications", "Profile", "Health", "People"} {
 		c.Click("link", name)
 		c.heading(name)
-		c.fits()
 	}
+	c.calm()
+}
 
+// historyAndAddressesLeadBack begins at the people, whom one has come to from the page of health.
+func historyAndAddressesLeadBack(c *colleague) {
 	eval[any](c.window, `void history.go(-1)`)
 	c.heading("Health")
 	eval[any](c.window, `void history.go(1)`)
@@ -190,34 +238,15 @@ func TestTheFrameLeadsEverywhere(t *testing.T) {
 	c.heading("Inbox")
 	c.Do(chromedp.NavigateBack())
 	c.heading("People")
+
 	c.open("nothing", "Page not found")
-	c.open("settings/nothing", "Page not found")
-	c.open("settings", "People")
+	c.goTo("settings", "People")
+	c.goTo("settings/nothing", "Page not found")
 	c.open("inbox/cnv_01JQ0Z8M4T9V2X3W5Y6A7B8C9D", "Inbox")
 	c.calm("status of 404")
 }
 
-func TestAgentsSeeWhatTheyMayUse(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	c := s.console(t, storage.RoleAgent)
-	c.is.Equal(c.links("Main"), []string{"Inbox", "Contacts", "Templates", "Numbers", "Settings"})
-	c.Click("link", "Settings")
-	c.heading("Profile")
-	c.is.Equal(c.links("Settings"), []string{"Quick replies", "Notifications", "Profile"})
-	for _, path := range []string{"settings/people", "settings/keys", "webhooks", "log", "phone"} {
-		c.open(path, "Page not found")
-	}
-	c.Press("g", "w") // no shortcut leads there
-	c.Press("g", "c")
-	c.heading("Contacts")
-	c.calm()
-}
-
-func TestTheConsoleIsUsedWithoutAMouse(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	c := s.console(t, storage.RoleAdmin)
+func keysDoWithoutAMouse(c *colleague) {
 	c.Press("g", "s")
 	c.heading("People")
 	c.Press("?")
@@ -255,22 +284,17 @@ func TestTheConsoleIsUsedWithoutAMouse(t *testing.T) {
 func (c *colleague) jump(words, heading string) {
 	c.t.Helper()
 	c.Do(chromedp.KeyEvent("k", chromedp.KeyModifiers(chromedp.ModifierCtrl)))
-	c.Find("dialog", "Search or jump to")
-	c.Press(words, kb.Enter)
-	c.Gone("dialog", "Search or jump to")
+	c.WaitFor(`document.activeElement.matches("dialog[open] [role=combobox]")`)
+	c.Do(command(input.InsertText, input.InsertTextParams{Text: words}), chromedp.KeyEvent(kb.Enter))
+	c.WaitFor(`document.querySelector("dialog .jump-box") === null`)
 	if heading != "" {
 		c.heading(heading)
 	}
 }
 
-func TestAnyIDOpensItsScreen(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	number := s.connect()
-	contact := s.heard(number, `"type":"text","text":{"body":"hi"}`)["contact_id"].(string)
-	c := s.console(t, storage.RoleAdmin)
+func anyIDOpensItsScreen(c *colleague, number string) {
 	const id = "01JQ0Z8M4T9V2X3W5Y6A7B8C9D"
-	c.jump(" "+number+" ", s.phoneOf(number))
+	c.jump(" "+number+" ", c.stage.phoneOf(number))
 	c.is.Equal(c.at(), "numbers/"+number)
 	c.jump("msg_"+id, "Trace")
 	c.is.Equal(c.at(), "trace/msg_"+id)
@@ -289,14 +313,16 @@ func TestAnyIDOpensItsScreen(t *testing.T) {
 	c.Click("button", "Search or jump to")
 	for _, none := range []string{"msg_", "../../../evil", "msg_" + id + "/../x"} {
 		c.Fill("combobox", "Search or jump to", none)
-		c.Find("StaticText", "No results. You can also paste any id to open it.")
-		c.is.Equal(len(c.All("option")), 0)
+		c.WaitFor(`document.querySelector(".jump-none").textContent === "No results. You can also paste any id to open it." && document.querySelectorAll("dialog [role=option]").length === 0`)
 	}
 	c.Press(kb.Escape)
 	c.Gone("dialog", "Search or jump to")
+	c.calm("status of 404")
+}
 
-	// People by their names, as the API finds them.
-	c.Click("button", "Search or jump to")
+// peopleAreFoundByName finds Ana, as the API does.
+func peopleAreFoundByName(c *colleague, contact string) {
+	c.Do(chromedp.KeyEvent("k", chromedp.KeyModifiers(chromedp.ModifierCtrl)))
 	c.Find("dialog", "Search or jump to")
 	c.Press("Ana")
 	c.Find("option", "Ana Ruiz Contact")
@@ -304,14 +330,27 @@ func TestAnyIDOpensItsScreen(t *testing.T) {
 	c.Press(kb.ArrowUp)
 	c.is.Equal(c.Find("option", "Ana Ruiz Contact").Properties["selected"], "true")
 	c.Press(kb.Enter)
-	c.WaitFor(`location.pathname === "/console/contacts/` + contact + `"`)
-	c.calm("status of 404")
+	c.heading("Ana Ruiz")
+	c.is.Equal(c.at(), "contacts/"+contact)
+	c.calm("status of 404") // of the screen before
 }
 
-func TestTheAccountMenuChangesTheThemeAndSignsOut(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	c := s.console(t, storage.RoleAdmin)
+func theServerIsMissed(c *colleague) {
+	c.goTo("settings/labels", "Labels")
+	c.Find("heading", "No labels yet")
+	c.offline(true)
+	// The notice moves the page below it.
+	c.WaitFor(`document.querySelector(".connection").textContent.includes("Reconnecting… your text is safe")`)
+	c.Click("link", "API keys")
+	c.Find("heading", "Can’t reach the server")
+	c.shoot("offline")
+	c.offline(false)
+	c.Find("table", "API keys") // by itself, without a reload
+	c.Gone("button", "Try now")
+	c.calm("ERR_INTERNET_DISCONNECTED")
+}
+
+func theAccountMenuChangesTheTheme(c *colleague) {
 	c.is.Equal(c.Find("button", "Account").Description, "Mira Kovač Acme")
 	c.Click("button", "Account")
 	c.is.Equal(c.All("menuitem"), []string{"Profile", "Sessions", "Keyboard shortcuts", "API reference", "Sign out"})
@@ -321,126 +360,21 @@ func TestTheAccountMenuChangesTheThemeAndSignsOut(t *testing.T) {
 	ground := `getComputedStyle(document.querySelector("main")).backgroundColor`
 	c.WaitFor(ground + ` === "rgb(20, 27, 24)"`)
 	c.Do(chromedp.Reload())
-	c.heading("Inbox")
+	c.heading("API keys")
 	c.is.Equal(eval[string](c.window, ground), "rgb(20, 27, 24)")
 	c.Click("button", "Account")
 	c.Click("menuitemradio", "System")
 	c.WaitFor(ground + ` === "rgb(255, 255, 255)"`)
 	c.Do(c.Prefers("prefers-color-scheme", "dark"))
 	c.WaitFor(ground + ` === "rgb(20, 27, 24)"`)
+	c.calm()
+}
 
+func theAccountMenuSignsOut(c *colleague) {
 	c.Click("button", "Account")
 	c.Click("menuitem", "Sign out")
 	c.Find("heading", "Sign in")
-	c.Visit(s.app.URL() + "/console/settings/keys")
+	c.Visit(c.stage.app.URL() + "/console/settings/keys")
 	c.Find("heading", "Sign in")
 	c.calm("status of 401") // of what was being read when the session ended
-}
-
-func TestASmallScreenHasItsNavigationBehindAMenu(t *testing.T) {
-	parallelBrowser(t)
-	s, _ := sandboxed(t)
-	c := &colleague{window: openWindow(t), t: t, is: is.New(t), stage: s}
-	c.Do(chromedp.EmulateViewport(360, 740), c.Prefers("prefers-reduced-motion", "reduce"))
-	c.open("inbox", "Inbox")
-	c.WaitFor(`document.querySelector(".brand").textContent.includes("Sandbox")`)
-	c.Gone("link", "Contacts")
-	c.Click("button", "Menu")
-	c.is.Equal(c.links("Main"), []string{"Inbox", "Contacts", "Broadcasts", "Templates", "Rules", "Numbers", "Customers", "Reports", "Costs", "Webhooks", "Log", "Settings", "Phone"})
-	c.is.Equal(eval[string](c.window, `document.activeElement.textContent`), "Inbox")
-	c.shootSmall("menu-open")
-	c.Press(kb.Escape)
-	c.Gone("link", "Contacts")
-	c.is.Equal(eval[string](c.window, `document.activeElement.id`), "menu")
-	c.Press(kb.Enter)
-	c.Click("link", "Phone")
-	c.heading("Phone")
-	c.Gone("link", "Contacts") // it closes by itself
-	c.Click("button", "Search or jump to")
-	c.Find("dialog", "Search or jump to")
-	c.Press("sett")
-	c.Click("option", "Settings Screen")
-	c.heading("People")
-	c.calm()
-}
-
-// shootSmall takes a picture of a small screen as it is.
-func (c *colleague) shootSmall(name string) {
-	c.t.Helper()
-	keepPicture(c.t, c.window, name+"-360")
-}
-
-func TestTheNumberIsChosenWhereThereAreSeveral(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	first, second := s.connect(), s.connect()
-	s.heard(second, `"type":"text","text":{"body":"hi"}`)
-	c := s.console(t, storage.RoleAgent)
-	c.Find("combobox", "Number")
-	options := `[...document.querySelectorAll("#number option")].map(o => o.value)`
-	got := eval[[]string](c.window, options)
-	slices.Sort(got)
-	want := []string{first, second}
-	slices.Sort(want)
-	c.is.Equal(got, want)
-	c.shoot("numbers")
-	for number, title := range map[string]string{second: "(1) Inbox · confab", first: "Inbox · confab"} {
-		eval[any](c.window, `void (e => { e.value = "`+number+`"; e.dispatchEvent(new Event("change")) })(document.querySelector("#number select"))`)
-		c.WaitFor(`document.title === "` + title + `"`)
-		c.Do(chromedp.Reload())
-		c.WaitFor(`document.title === "` + title + `" && document.querySelector("#number select").value === "` + number + `"`) // remembered
-	}
-	c.calm()
-}
-
-func TestTheConsoleSaysWhenTheServerIsGone(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	c := s.console(t, storage.RoleAdmin)
-	offline := func(yes bool) {
-		c.Do(command(cdpnetwork.OverrideNetworkState, cdpnetwork.OverrideNetworkStateParams{Offline: yes, DownloadThroughput: -1, UploadThroughput: -1}),
-			command(cdpnetwork.EmulateNetworkConditionsByRule, cdpnetwork.EmulateNetworkConditionsByRuleParams{
-				MatchedNetworkConditions: []*cdpnetwork.Conditions{{Offline: yes, DownloadThroughput: -1, UploadThroughput: -1}},
-			}))
-	}
-	c.open("settings/labels", "Labels")
-	c.Find("heading", "No labels yet")
-	offline(true)
-	// The notice moves the page below it.
-	c.WaitFor(`document.querySelector(".connection").textContent.includes("Reconnecting… your text is safe")`)
-	c.Click("link", "API keys")
-	c.Find("heading", "Can’t reach the server")
-	c.shoot("offline")
-	offline(false)
-	c.Find("table", "API keys") // by itself, without a reload
-	c.Gone("button", "Try now")
-	c.calm("ERR_INTERNET_DISCONNECTED")
-}
-
-func TestTheConsoleWorksBelowAPathOfAProxy(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	target, err := url.Parse(s.app.URL())
-	if err != nil {
-		t.Fatal(err)
-	}
-	forward := httputil.NewSingleHostReverseProxy(target)
-	proxy := httptest.NewServer(http.StripPrefix("/chat", http.HandlerFunc(forward.ServeHTTP)))
-	t.Cleanup(proxy.Close)
-
-	c := &colleague{window: openWindow(t), t: t, is: is.New(t), stage: s}
-	_, link := s.invitePerson("ada@example.com", storage.RoleAdmin)
-	c.Visit(proxy.URL + "/chat" + link)
-	c.Fill("textbox", "New password", goodPassword)
-	c.Click("button", "Start")
-	c.heading("Inbox")
-	c.Click("link", "Settings")
-	c.Find("cell", "Ada you ada@example.com")
-	c.is.Equal(eval[string](c.window, `location.pathname`), "/chat/console/settings/people")
-	c.Do(chromedp.Reload())
-	c.heading("People")
-	for _, request := range c.Requests() {
-		c.is.True(strings.HasPrefix(request, proxy.URL+"/chat/"))
-	}
-	c.is.Equal(len(c.Errors()), 0)
 }

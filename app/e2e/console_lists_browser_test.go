@@ -1,41 +1,25 @@
 package e2e
 
 import (
-	"strings"
+	"fmt"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
 	"confab/storage"
+	"confab/storage/storagetest"
 )
 
-func TestAScreenWithoutANumberLeadsToTheNumbers(t *testing.T) {
-	parallelBrowser(t)
-	c := newStage(t).console(t, storage.RoleAdmin)
-	for path, heading := range map[string]string{"contacts": "Contacts", "broadcasts": "Broadcasts", "templates": "Templates"} {
-		c.open(path, heading)
-		c.Find("heading", "No number connected")
-		c.WaitFor(`document.querySelector(".empty a") !== null`)
-	}
-	eval[any](c.window, `void document.querySelector(".empty a").click()`)
-	c.heading("Numbers")
-	c.calm()
-}
-
-func TestADialogClosesWithItsScreen(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	number := s.connect()
-	id := s.contact(number, "+15550001111", "Ana  Ruiz")
-	c := s.consoleAt(t, storage.RoleAdmin, "contacts", "Contacts")
+func aDialogClosesWithItsScreen(c *colleague, number string) {
+	id := c.stage.contact(number, "+15550007777", "Ida  Holm")
 
 	// Digits are looked for among the people, too.
 	c.jump("api k", "API keys")
 	c.Do(chromedp.KeyEvent("k", chromedp.KeyModifiers(chromedp.ModifierCtrl)))
 	c.Find("dialog", "Search or jump to")
-	c.Press("15550001111")
-	c.Find("option", "Ana Ruiz Contact")
+	c.Press("15550007777")
+	c.Find("option", "Ida Holm Contact")
 	c.Press(kb.Enter)
 	c.WaitFor(`location.pathname === "/console/contacts/` + id + `"`)
 
@@ -49,19 +33,15 @@ func TestADialogClosesWithItsScreen(t *testing.T) {
 	// White space is typed as it is seen.
 	c.Click("button", "Delete contact")
 	c.WaitFor(`document.activeElement.matches("dialog input")`)
-	c.Press(" Ana Ruiz")
+	c.Press(" Ida Holm")
 	c.confirm("Delete contact")
 	c.toast("Contact deleted")
 	c.calm("status of 404")
 }
 
-func TestASearchboxFollowsTheAddress(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	number := s.connect()
-	s.contact(number, "+15550001111", "Ana Ruiz")
-	s.contact(number, "+15550002222", "Jonas Okafor")
-	c := s.consoleAt(t, storage.RoleAdmin, "contacts?search=okaf", "Contacts")
+// aSearchboxFollowsTheAddress looks for Jonas Okafor, and for an Ana.
+func aSearchboxFollowsTheAddress(c *colleague) {
+	c.open("contacts?search=okaf", "Contacts")
 	value := `document.querySelector("input[type=search]").value`
 	c.WaitFor(value + ` === "okaf"`)
 	c.Fill("searchbox", "Search contacts", "ana ")
@@ -72,13 +52,22 @@ func TestASearchboxFollowsTheAddress(t *testing.T) {
 	c.calm()
 }
 
-func TestALongListFollowsWhatIsDoneToIt(t *testing.T) {
+// TestLongLists is about the calls and the contacts of one number, in one window.
+func TestLongLists(t *testing.T) {
 	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
 	s.fill(number, 320, 1)
+	storeCalls(s, 120)
+	c := s.consoleAt(t, storage.RoleAdmin, "log", "Log")
+	newCallsDoNotMoveWhatIsRead(c)
 	s.label("VIP")
-	c := s.consoleAt(t, storage.RoleAdmin, "contacts", "Contacts")
+	aLongListFollowsWhatIsDoneToIt(c)
+}
+
+// aLongListFollowsWhatIsDoneToIt labels most of 321 contacts.
+func aLongListFollowsWhatIsDoneToIt(c *colleague) {
+	c.goTo("contacts", "Contacts")
 	rows := func(test string) { c.WaitFor(`(all => ` + test + `)([...document.querySelectorAll("tbody tr")])`) }
 	for _, shown := range []string{"50", "100", "150", "200", "200"} {
 		rows(`all.length === ` + shown + ` && all.at(-1).textContent !== window.last`)
@@ -101,28 +90,10 @@ func TestALongListFollowsWhatIsDoneToIt(t *testing.T) {
 	c.calm()
 }
 
-func TestATraceOfSomebodyWithALongNameFits(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	number := s.connect()
-	s.contact(number, "+15550001111", strings.Repeat("x", 190))
-	s.heard(number, `"from":"15550001111","type":"text","text":{"body":"hi"}`)
-	id := s.send(number, "+15550001111", `"type":"text","text":{"body":"Hello"}`)
-	c := s.consoleAt(t, storage.RoleAdmin, "trace/"+id, "“Hello”")
-	c.shows(strings.Repeat("x", 190))
-	c.fits()
-	c.calm()
-}
-
 // Who narrows a list before its first rows have come sees what was asked for.
-func TestAListIsNarrowedBeforeItIsThere(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	number := s.connect()
-	s.contact(number, "+15550001111", "Ana")
-	s.contact(number, "+15550002222", "Bo")
-	c := s.console(t, storage.RoleAgent)
-	c.heading("Inbox")
+func aListIsNarrowedBeforeItIsThere(c *colleague, number string) {
+	c.stage.contact(number, "+15550002222", "Bo")
+	c.goTo("numbers", "Numbers")
 	eval[any](c.window, `void (real => (window.fetch = async (at, ...more) => {
 		if (String(at).includes("/contacts?") && !window.release) await new Promise(done => (window.release = done));
 		return real(at, ...more);
@@ -134,5 +105,35 @@ func TestAListIsNarrowedBeforeItIsThere(t *testing.T) {
 	eval[any](c.window, `window.release()`)
 	c.row("Bo")
 	c.WaitFor(`document.querySelectorAll("tbody tr").length === 1`)
+	c.calm()
+}
+
+// storeCalls stores calls of the last seconds, the newest with the highest number.
+func storeCalls(s *stage, many int) {
+	s.t.Helper()
+	calls := make([]storage.APICall, many)
+	organization := s.tenant.Organization.ID
+	for i := range calls {
+		calls[i] = storage.APICall{
+			OrganizationID: &organization, KeyID: &s.tenant.Key.ID, Method: "GET", Path: fmt.Sprintf("/v1/old/%d", i), Status: 200,
+			RequestID: s.app.DB.NewID(storage.PrefixRequest), CreatedAt: storage.Now() - storage.Time(1000*(len(calls)-i)),
+		}
+	}
+	storagetest.Update(s.t, s.app.DB, func(tx *storage.Tx) error { return tx.InsertAPICalls(calls) })
+}
+
+// newCallsDoNotMoveWhatIsRead is about 120 calls in the log, and one more.
+func newCallsDoNotMoveWhatIsRead(c *colleague) {
+	c.row("/v1/old/119")
+	c.Click("button", "Show more")
+	c.row("/v1/old/30")
+	eval[any](c.window, `void (document.getElementById("main").scrollTop = 2000)`)
+	c.stage.keyStatus(c.stage.tenant.Secret)
+	c.Find("button", "1 new")
+	c.is.True(eval[bool](c.window, `!document.querySelector("tbody").textContent.includes("/v1/me")`))
+	c.shoot("log-new")
+	c.Click("button", "1 new")
+	c.row("/v1/me")
+	c.is.Equal(eval[float64](c.window, `document.getElementById("main").scrollTop`), 0.0)
 	c.calm()
 }

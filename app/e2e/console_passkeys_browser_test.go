@@ -56,19 +56,42 @@ func (b *window) unlocks(device webauthn.AuthenticatorID, verified bool) {
 	b.Do(command(webauthn.SetUserVerified, webauthn.SetUserVerifiedParams{AuthenticatorID: device, IsUserVerified: verified}))
 }
 
+// TestPeopleSignInWithPasskeysAndCodes is the story of the factors of an admin, in one window.
 func TestPeopleSignInWithPasskeysAndCodes(t *testing.T) {
 	parallelBrowser(t)
 	s := newStage(t, onLocalhost(t))
-	c := s.consoleAt(t, storage.RoleAdmin, "settings/profile", "Profile")
+	c := s.signedIn(t, "Mira Kovač", "admin@example.com", storage.RoleAdmin)
 	c.holdsPasskeys(true)
 	c.Visit(s.app.URL() + "/console/settings/profile") // by the name for which passkeys are
-	dir := s.app.Config.DataDir
+	app := anAppBringsRecoveryCodes(c)
+	aPasskeyIsAddedBesideIt(c)
+	thePasskeySignsIn(c)
+	thePasswordSignsInWithASecondFactor(c, app)
+	factorsAreRenamedAndRemoved(c)
+}
 
-	// An app, which brings recovery codes.
+// withoutCookies goes to the page of signing in, from where the profile opens.
+func (c *colleague) withoutCookies() {
+	c.t.Helper()
+	c.Visit("about:blank") // the console would go to sign in by itself
+	c.Do(command(cdpnetwork.ClearBrowserCookies, cdp.Empty{}))
+	c.Visit(c.stage.app.URL() + "/console/sign-in?next=settings/profile")
+}
+
+// givesPassword fills in the first page of signing in.
+func (c *colleague) givesPassword() {
+	c.t.Helper()
+	c.Fill("textbox", "Email", "admin@example.com")
+	c.Fill("textbox", "Password", goodPassword)
+	c.Click("button", "Sign in")
+}
+
+// anAppBringsRecoveryCodes as the first factor, on the page of the profile.
+func anAppBringsRecoveryCodes(c *colleague) codeApp {
 	c.Click("button", "Add authenticator app")
 	c.Find("image", "QR code")
 	c.shoot("second-factor-app")
-	app := codeApp{t, c.shown()[0], time.Now()}
+	app := codeApp{c.t, c.shown()[0], time.Now()}
 	c.Fill("textbox", "Code", "000000")
 	c.Click("button", "Turn on")
 	c.WaitFor(`document.querySelector("dialog .wrong")?.textContent.startsWith("Code is wrong")`)
@@ -80,47 +103,47 @@ func TestPeopleSignInWithPasskeysAndCodes(t *testing.T) {
 	c.Click("button", "Done")
 	c.row("Authenticator app", "never")
 	c.keepsNowhere(recovery[0])
+	return app
+}
 
-	// A passkey beside it: no new codes.
+// aPasskeyIsAddedBesideIt, which brings no new codes.
+func aPasskeyIsAddedBesideIt(c *colleague) {
 	c.Click("button", "Add passkey")
 	c.Fill("textbox", "Name", "Laptop")
 	c.Click("button", "Continue")
 	c.row("Laptop", "never")
 	c.WaitFor(`document.body.textContent.includes("10 of 10 recovery codes left")`)
 	c.shoot("second-factor")
-	c.is.Equal(storagetest.Select[string](t, dir, `SELECT name || ' ' || host FROM user_passkeys`), []string{"Laptop localhost"})
+	c.is.Equal(storagetest.Select[string](c.t, c.stage.app.Config.DataDir, `SELECT name || ' ' || host FROM user_passkeys`), []string{"Laptop localhost"})
+}
 
-	// Signed out: by the passkey alone.
-	signOut := func() {
-		c.Visit("about:blank") // the console would go to sign in by itself
-		c.Do(command(cdpnetwork.ClearBrowserCookies, cdp.Empty{}))
-		c.Visit(s.app.URL() + "/console/sign-in?next=settings/profile")
-	}
-	signOut()
+// thePasskeySignsIn alone.
+func thePasskeySignsIn(c *colleague) {
+	c.withoutCookies()
 	c.Find("button", "Sign in with a passkey")
 	c.shoot("sign-in-passkey")
 	c.Click("button", "Sign in with a passkey")
 	c.Find("heading", "Profile")
 	c.WaitFor(`[...document.querySelectorAll("tbody tr")].some(r => r.textContent.includes("Laptop") && !r.textContent.includes("never"))`)
+}
 
-	// By the password, and then a code or the passkey.
-	signOut()
-	c.Fill("textbox", "Email", "admin@example.com")
-	c.Fill("textbox", "Password", goodPassword)
-	c.Click("button", "Sign in")
+// thePasswordSignsInWithASecondFactor: a code or the passkey.
+func thePasswordSignsInWithASecondFactor(c *colleague, app codeApp) {
+	c.withoutCookies()
+	c.givesPassword()
 	c.Find("heading", "Second factor")
 	c.shoot("second-step")
 	c.Fill("textbox", "Code", app.code(1))
 	c.Click("button", "Sign in")
 	c.Find("heading", "Profile")
-	signOut()
-	c.Fill("textbox", "Email", "admin@example.com")
-	c.Fill("textbox", "Password", goodPassword)
-	c.Click("button", "Sign in")
+	c.withoutCookies()
+	c.givesPassword()
 	c.Click("button", "Sign in with a passkey")
 	c.Find("heading", "Profile")
+}
 
-	// Renamed and removed; then the browser offers it in vain.
+// factorsAreRenamedAndRemoved; then the browser offers the passkey in vain.
+func factorsAreRenamedAndRemoved(c *colleague) {
 	c.Click("button", "Rename")
 	c.Fill("textbox", "Name", "Old laptop")
 	c.Click("button", "Save")
@@ -134,17 +157,18 @@ func TestPeopleSignInWithPasskeysAndCodes(t *testing.T) {
 	c.WaitFor(`document.body.textContent.includes("10 of 10 recovery codes left")`) // the app is left
 	c.edit("Authenticator app", "Remove")
 	c.confirm("Remove")
-	c.WaitFor(`document.body.textContent.includes("You don’t have one yet.")`)
-	c.is.Equal(storagetest.Select[int](t, dir, `SELECT count(*) FROM user_recovery_codes`), []int{0})
-	signOut()
+	c.WaitFor(`document.body.textContent.includes("You have none yet.")`)
+	c.is.Equal(storagetest.Select[int](c.t, c.stage.app.Config.DataDir, `SELECT count(*) FROM user_recovery_codes`), []int{0})
+	c.withoutCookies()
 	c.Click("button", "Sign in with a passkey")
 	c.WaitFor(`document.querySelector(".problem[role=alert]")?.textContent.includes("didn’t work")`)
 }
 
-func TestAPasskeyThatNobodyUnlockedIsRefusedAndEachAnswerIsGoodOnce(t *testing.T) {
+// It has a server of its own, which soon answers an address no more that tries so much in vain.
+func TestEachAnswerOfAPasskeyIsGoodOnce(t *testing.T) {
 	parallelBrowser(t)
 	s := newStage(t, onLocalhost(t))
-	c := s.consoleAt(t, storage.RoleAdmin, "settings/profile", "Profile")
+	c := s.signedIn(t, "Mira Kovač", "admin@example.com", storage.RoleAdmin)
 	c.holdsPasskeys(true)
 	c.Visit(s.app.URL() + "/console/settings/profile")
 	c.Click("button", "Add passkey")

@@ -101,12 +101,21 @@ func (s *stage) newest(number, direction string) map[string]any {
 	return list.Data[0]
 }
 
-// TestThePhoneShowsWhatTheProviderHolds: after a thousand things that people and a business
-// did at random while it looked on.
-func TestThePhoneShowsWhatTheProviderHolds(t *testing.T) {
+// TestThePhone is about two people's, in one window.
+func TestThePhone(t *testing.T) {
 	parallelBrowser(t)
-	c, _ := phone(t)
-	s := c.stage
+	c, number := phone(t)
+	thePhoneShowsWhatTheProviderHolds(c)
+	aPersonWritesAndChangesIt(c)
+	aPersonTapsAndChooses(c, number)
+	aPersonSendsAPlaceAndBlocks(c)
+	aSimulatorAloneOffersThePhone(c)
+}
+
+// thePhoneShowsWhatTheProviderHolds after a thousand things that people and a business did at random
+// while it looked on. Ana is the first who has one.
+func thePhoneShowsWhatTheProviderHolds(c *colleague) {
+	t, s := c.t, c.stage
 	post := func(path, body string) string {
 		var answer struct{ ID string }
 		json.Unmarshal([]byte(askWith(t, "POST", s.simURL+"/_sim/"+path, body, "Content-Type: application/json").body), &answer)
@@ -159,17 +168,15 @@ func TestThePhoneShowsWhatTheProviderHolds(t *testing.T) {
 	c.calm()
 }
 
-func TestThePhoneDoesWhatAPersonCan(t *testing.T) {
-	parallelBrowser(t)
-	c, number := phone(t)
+// aPersonWritesAndChangesIt: replies, reacts, edits, deletes. It is Eva, whose phone stays open.
+func aPersonWritesAndChangesIt(c *colleague) {
 	s := c.stage
-	s.call("POST", s.simURL+"/_sim/inbound", `{"from":"15550001111","name":"Ana","text":"first"}`)
-	c.Find("region", "Phone of Ana")
+	s.call("POST", s.simURL+"/_sim/inbound", `{"from":"15550003333","name":"Eva","text":"first"}`)
+	c.openAddress("phone/15550003333")
+	c.Find("region", "Phone of Eva")
 	c.last("first")
-
-	// Reply, react, edit, delete.
 	c.Click("button", "Reply")
-	c.Fill("textbox", "Write as Ana", "second")
+	c.Fill("textbox", "Write as Eva", "second")
 	c.Press("\r")
 	c.last("second")
 	c.WaitFor(`document.querySelectorAll("article .phone-quote").length === 1`)
@@ -178,24 +185,31 @@ func TestThePhoneDoesWhatAPersonCan(t *testing.T) {
 	c.WaitFor(`document.querySelector(".phone-reactions")?.textContent === "❤️"`)
 	c.clickIn(1, "More")
 	c.Click("menuitem", "Edit")
-	c.Fill("textbox", "Write as Ana", "second, better")
-	c.Click("button", "Send as Ana")
+	c.Fill("textbox", "Write as Eva", "second, better")
+	c.Click("button", "Send as Eva")
 	c.last("second, better")
 	c.clickIn(1, "More")
 	c.Click("menuitem", "Delete")
 	c.last("This message was deleted")
+	c.calm()
+}
 
-	// A button is tapped, and a list chosen from.
-	s.send(number, "+15550001111", `"type":"interactive","interactive":{"type":"reply_buttons","body":{"text":"Which one?"},"action":{"buttons":[{"type":"reply","reply":{"id":"blue","title":"The blue one"}}]}}`)
+// aPersonTapsAndChooses on Eva's phone: a button, and an entry of a list.
+func aPersonTapsAndChooses(c *colleague, number string) {
+	s := c.stage
+	s.send(number, "+15550003333", `"type":"interactive","interactive":{"type":"reply_buttons","body":{"text":"Which one?"},"action":{"buttons":[{"type":"reply","reply":{"id":"blue","title":"The blue one"}}]}}`)
 	c.Click("button", "The blue one")
 	c.last("The blue one")
 	c.is.True(until(func() bool { return s.newest(number, "inbound")["type"] == "interactive" }))
-	s.send(number, "+15550001111", `"type":"interactive","interactive":{"type":"list","body":{"text":"When?"},"action":{"button":"See times","sections":[{"title":"Today","rows":[{"id":"10","title":"10:00","description":"two left"}]}]}}`)
+	s.send(number, "+15550003333", `"type":"interactive","interactive":{"type":"list","body":{"text":"When?"},"action":{"button":"See times","sections":[{"title":"Today","rows":[{"id":"10","title":"10:00","description":"two left"}]}]}}`)
 	c.Click("button", "See times")
 	c.Click("button", "10:00")
 	c.last("10:00")
+	c.calm()
+}
 
-	// A place, a name and number, a block.
+// aPersonSendsAPlaceAndBlocks the business, under another name and number than Eva's.
+func aPersonSendsAPlaceAndBlocks(c *colleague) {
 	c.Click("button", "Attach")
 	c.Click("menuitem", "Location…")
 	c.Fill("textbox", "Longitude", "east")
@@ -207,10 +221,10 @@ func TestThePhoneDoesWhatAPersonCan(t *testing.T) {
 	c.last("52.5163, 13.3777")
 	c.Click("button", "Person options")
 	c.Click("menuitem", "Name and number…")
-	c.Fill("textbox", "Name", "Ana Ruiz")
+	c.Fill("textbox", "Name", "Eva Lund")
 	c.Fill("textbox", "Number", "+15550009000")
 	c.Click("button", "Save")
-	c.Find("region", "Phone of Ana Ruiz")
+	c.Find("region", "Phone of Eva Lund")
 	c.is.Equal(c.at(), "phone/15550009000")
 	c.last("52.5163, 13.3777") // it is the same phone
 	c.Click("button", "Person options")
@@ -220,14 +234,14 @@ func TestThePhoneDoesWhatAPersonCan(t *testing.T) {
 	// The provider's own settings.
 	c.Click("switch", "Reads automatically")
 	c.WaitFor(`document.querySelectorAll("[role=switch]:checked").length > 0`)
-	c.is.True(until(func() bool { return s.sim.Settings().AutoRead }))
+	c.is.True(until(func() bool { return c.stage.sim.Settings().AutoRead }))
 	c.fits()
 	c.calm("status of 400")
 }
 
-// TestASimulatorAloneOffersThePhone: at its own address, without signing in.
-func TestASimulatorAloneOffersThePhone(t *testing.T) {
-	parallelBrowser(t)
+// aSimulatorAloneOffersThePhone at its own address, without signing in.
+func aSimulatorAloneOffersThePhone(c *colleague) {
+	t, b := c.t, c.window
 	sim, err := simulator.New(simulator.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -243,11 +257,11 @@ func TestASimulatorAloneOffersThePhone(t *testing.T) {
 	}))
 	defer server.Close()
 	defer sim.StopStreams()
+	defer b.Visit("about:blank") // which the streams end with
 	if _, err := sim.AddNumber(simulator.Number{VerifiedName: "Acme"}); err != nil {
 		t.Fatal(err)
 	}
 
-	b := openWindow(t)
 	b.Visit(server.URL + console.PhonePath)
 	b.Find("heading", "No people yet")
 	b.Click("button", "New person")
@@ -259,9 +273,8 @@ func TestASimulatorAloneOffersThePhone(t *testing.T) {
 	b.WaitFor(`document.querySelector("article")?.textContent.includes("hello?")`)
 	b.Find("region", "Provider")
 	b.WaitFor(`[...document.querySelectorAll(".provider select")].map(s => s.value).join() === "1,,messages,131026,APPROVED,131026"`) // though the options came later
-	for _, complaint := range b.Errors() {
-		t.Error(complaint)
-	}
+	complaints, _ := b.news()
+	c.is.Equal(len(complaints), 0)
 	if got := ask(t, "GET", server.URL+"/_phone/api/sim/people", nil, "Host: evil.test"); got.status != 403 {
 		t.Errorf("another name is answered with %d", got.status)
 	}

@@ -8,13 +8,19 @@ import (
 	"confab/storage/storagetest"
 )
 
-// A lead sees how the last days went against those before, as plots with tables behind them.
-func TestReportsShowHowConversationsWent(t *testing.T) {
+// TestReportsAndCosts looks at both, in one window of an admin.
+func TestReportsAndCosts(t *testing.T) {
 	parallelBrowser(t)
 	s := newStage(t)
-	s.connect()
-	c := s.console(t, storage.RoleAdmin)
-	c.open("reports", "Reports")
+	number := s.connect()
+	c := s.consoleAt(t, storage.RoleAdmin, "reports", "Reports")
+	reportsShowHowConversationsWent(c)
+	costsAreEstimatedAndCounted(c, number)
+}
+
+// A lead sees how the last days went against those before, as plots with tables behind them.
+func reportsShowHowConversationsWent(c *colleague) {
+	t, s := c.t, c.stage
 	c.shows("No conversations in this period.")
 	c.shoot("reports-none")
 
@@ -35,7 +41,8 @@ func TestReportsShowHowConversationsWent(t *testing.T) {
 		spell(day, time.Minute)
 	}
 
-	c.open("reports", "Reports")
+	c.goTo("costs", "Costs")
+	c.goTo("reports", "Reports")
 	c.shows("50") // conversations
 	c.shows("+163% vs. the previous period")
 	c.shows("40 sec")

@@ -36,18 +36,37 @@ func (s *stage) storedRules() (names []string) {
 	return names
 }
 
-func TestReadyMadeRulesAreSwitchedOnAndOrdered(t *testing.T) {
+// TestRules is about what happens by itself, in one window of an admin.
+func TestRules(t *testing.T) {
 	parallelBrowser(t)
 	s := newStage(t)
-	s.connect()
-	c := s.console(t, storage.RoleAdmin)
+	number := s.connect()
+	c := s.consoleAt(t, storage.RoleAdmin, "rules", "Rules")
+	readyMadeRulesAreSwitchedOnAndOrdered(c)
+
+	var all struct{ Data []struct{ ID string } }
+	s.read("/rules", &all)
+	for _, one := range all.Data {
+		s.call("DELETE", s.app.URL()+"/v1/rules/"+one.ID, "")
+	}
+	s.call("POST", s.app.URL()+"/v1/labels", `{"name":"Sales"}`)
+	s.says(number, "15550001111", "Ana Ruiz", textOf("What is the price of the lamp?"))
+	s.says(number, "15550002222", "Bo Berg", textOf("Hello"))
+	aRuleIsWrittenAndTriedAsASentence(c)
+	aRuleIsDone(c, number)
+	aRuleIsChangedAndDeleted(c)
+	theTemplateOfARuleIsFilledAnew(c, number)
+}
+
+// readyMadeRulesAreSwitchedOnAndOrdered begins without rules.
+func readyMadeRulesAreSwitchedOnAndOrdered(c *colleague) {
+	s := c.stage
 	const away, welcome, quiet = "Away message outside hours", "Welcome on first contact", "Close after 14 quiet days"
 	stored := func(names ...string) {
-		t.Helper()
+		c.t.Helper()
 		s.becomesTrue(func() bool { return fmt.Sprint(s.storedRules()) == fmt.Sprint(names) })
 	}
 
-	c.open("rules", "Rules")
 	c.shows("No rules yet")
 	c.shows("When a conversation is quiet for 14 days, resolve it.")
 	c.shoot("rules-none")
@@ -79,22 +98,12 @@ func TestReadyMadeRulesAreSwitchedOnAndOrdered(t *testing.T) {
 	// A colleague's rule comes by itself.
 	s.call("POST", s.app.URL()+"/v1/rules", `{"name":"Theirs","on":"message_received","then":[{"note":"x"}]}`)
 	c.ruleNames(away, welcome, quiet, "Theirs")
-
-	agent := s.console(t, storage.RoleAgent)
-	agent.open("rules", "Page not found")
 	c.calm()
 }
 
-// A rule is written as a sentence, tried on what people wrote, and then does it.
-func TestARuleIsWrittenAndTriedAsASentence(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	number := s.connect()
-	s.call("POST", s.app.URL()+"/v1/labels", `{"name":"Sales"}`)
-	s.says(number, "15550001111", "Ana Ruiz", textOf("What is the price of the lamp?"))
-	s.says(number, "15550002222", "Bo Berg", textOf("Hello"))
-	c := s.console(t, storage.RoleAdmin)
-	c.open("rules", "Rules")
+// A rule is written as a sentence and tried on what people wrote: Ana asked for a price.
+func aRuleIsWrittenAndTriedAsASentence(c *colleague) {
+	c.shows("No rules yet")
 	c.Click("button", "New rule")
 	c.heading("New rule")
 	c.Click("button", "Save")
@@ -120,7 +129,12 @@ func TestARuleIsWrittenAndTriedAsASentence(t *testing.T) {
 	c.toast("Rule saved")
 	c.heading("Rules")
 	c.shows("When a message arrives and the text contains “price” or “how much”, reply “Our prices are on the website.” and add the label Sales.")
+	c.calm("status of 400")
+}
 
+// aRuleIsDone when somebody else asks for a price.
+func aRuleIsDone(c *colleague, number string) {
+	s := c.stage
 	s.says(number, "15550003333", "Cy Chen", textOf("How much is it?"))
 	c.Click("link", "Prices")
 	c.heading("Prices")
@@ -129,12 +143,16 @@ func TestARuleIsWrittenAndTriedAsASentence(t *testing.T) {
 		s.read("/"+number+"/messages?direction=outbound", &got)
 		return len(got.Data) == 1 && got.Data[0].Source == "rule"
 	})
-	c.open(c.at(), "Prices")
+	c.Do(chromedp.Reload())
 	c.row("reply: done, add label: done")
 	c.Find("textbox", "Words")
 	c.shoot("rule")
 	c.fits()
+	c.calm()
+}
 
+// aRuleIsChangedAndDeleted on its page.
+func aRuleIsChangedAndDeleted(c *colleague) {
 	c.pick("When", "a conversation is quiet")
 	c.Fill("spinbutton", "Length", "3")
 	c.pick("Unit", "hours")
@@ -149,8 +167,12 @@ func TestARuleIsWrittenAndTriedAsASentence(t *testing.T) {
 	c.confirm("Delete")
 	c.toast("Rule deleted")
 	c.shows("No rules yet")
+	c.calm()
+}
 
-	// What a stored rule fills a template with can be changed.
+// What a stored rule fills a template with can be changed.
+func theTemplateOfARuleIsFilledAnew(c *colleague, number string) {
+	s := c.stage
 	s.template(number, "welcome", `[{"type":"BODY","text":"Hi {{1}}, your table is {{2}}.","example":{"body_text":[["Ana","seven"]]}}]`)
 	s.call("POST", s.app.URL()+"/v1/rules", `{"name":"Table","on":"message_received","then":[{"reply":{"template":{"name":"welcome","language":"en_US",
 		"components":[{"type":"body","parameters":[{"type":"text","text":"Ana"},{"type":"text","text":"seven"}]}]}}}]}`)
@@ -173,16 +195,11 @@ func TestARuleIsWrittenAndTriedAsASentence(t *testing.T) {
 	}
 	s.read("/rules", &got)
 	c.is.Equal(fmt.Sprint(got.Data[0].Then[0].Reply.Template.Components), "[{[{Ana} {nine}]}]")
-	c.calm("status of 400")
+	c.calm()
 }
 
-// The hours of a number are painted or written; an agent reads them.
-func TestHoursArePaintedAndOptOutWordsSet(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	number := s.connect()
-	c := s.console(t, storage.RoleAdmin)
-	c.open("numbers/"+number, s.phoneOf(number))
+// hoursArePainted, or written, on the page of a number.
+func hoursArePainted(c *colleague, number string) {
 	c.Click("checkbox", "Always open")
 	c.Fill("textbox", "Monday", "09:15-12:30, 14:00-24:00")
 	c.Fill("textbox", "Tuesday", "12:00-09:00")
@@ -198,11 +215,15 @@ func TestHoursArePaintedAndOptOutWordsSet(t *testing.T) {
 	c.fits()
 
 	var got struct{ Data api.HoursView }
-	s.read("/"+number+"/hours", &got)
+	c.stage.read("/"+number+"/hours", &got)
 	c.is.Equal(got.Data.Timezone, "Europe/Madrid")
 	c.is.Equal(fmt.Sprint(got.Data.Weekly["mon"], got.Data.Weekly["tue"], got.Data.Weekly["wed"], got.Data.Weekly["sun"]), "[[09:15 12:30] [14:00 24:00]] [[10:00 18:00]] [[09:00 17:00]] []")
 	c.is.Equal(len(got.Data.Holidays), 2)
+	c.calm("status of 400")
+}
 
+// optOutWordsAreSet on the page of a number.
+func optOutWordsAreSet(c *colleague, number string) {
 	c.Click("checkbox", "Follow opt-out words")
 	c.Fill("textbox", "Stop words", "stop, basta")
 	c.Fill("textbox", "Start words", "basta")
@@ -218,14 +239,10 @@ func TestHoursArePaintedAndOptOutWordsSet(t *testing.T) {
 			Stop    []string
 		}
 	}
-	s.read("/"+number+"/opt_out", &words)
+	c.stage.read("/"+number+"/opt_out", &words)
 	c.is.True(words.Data.Enabled)
 	c.is.Equal(words.Data.Stop, []string{"stop", "basta"})
 
-	agent := s.console(t, storage.RoleAgent)
-	agent.open("numbers/"+number, s.phoneOf(number))
-	agent.shows("09:15-12:30, 14:00-24:00")
-	agent.Gone("textbox", "Monday")
 	c.calm("status of 400")
 }
 

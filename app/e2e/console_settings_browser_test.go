@@ -10,7 +10,6 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
-	"github.com/matryer/is"
 
 	"confab/storage"
 	"confab/storage/storagetest"
@@ -64,10 +63,20 @@ func (s *stage) keyStatus(key string) int {
 	return res.StatusCode
 }
 
-func TestAnAdminInvitesAndKeepsPeople(t *testing.T) {
+// TestPeopleAndTeams is about who works here, in one window of an admin.
+func TestPeopleAndTeams(t *testing.T) {
 	parallelBrowser(t)
-	s := newStage(t)
-	c := s.consoleAt(t, storage.RoleAdmin, "settings/people", "People")
+	c := newStage(t).consoleAt(t, storage.RoleAdmin, "settings/people", "People")
+	tomas := somebodyIsInvitedAndJoins(c)
+	sessionsAreEndedAndAccessIsTaken(c, tomas)
+	aTeamIsMade(c)
+	peopleBelongToTeams(c)
+	numbersBelongToTeams(c)
+	namesOfPeopleAreText(c)
+}
+
+// somebodyIsInvitedAndJoins ends on the page of Tomas, whose browser it returns.
+func somebodyIsInvitedAndJoins(c *colleague) *browser {
 	c.row("Mira Kovač", "admin@example.com", "Admin", "active")
 
 	c.Click("button", "Invite")
@@ -92,7 +101,7 @@ func TestAnAdminInvitesAndKeepsPeople(t *testing.T) {
 	// The link works, in another browser.
 	u, err := url.Parse(links[0])
 	c.is.NoErr(err)
-	tomas := s.browser()
+	tomas := c.stage.browser()
 	c.is.Equal(tomas.open("POST", u.Path, url.Values{"name": {"Tomas Berg"}, "password": {goodPassword}}).status, 303)
 
 	c.Do(chromedp.Reload())
@@ -101,8 +110,13 @@ func TestAnAdminInvitesAndKeepsPeople(t *testing.T) {
 	c.row("Unknown browser", "127.0.0.1")
 	c.Gone("combobox", "Team") // there is one only
 	c.shoot("person")
+	c.calm("status of 400")
+	return tomas
+}
 
-	second := s.browser()
+// sessionsAreEndedAndAccessIsTaken is about Tomas, whose page is open.
+func sessionsAreEndedAndAccessIsTaken(c *colleague, tomas *browser) {
+	second := c.stage.browser()
 	c.is.Equal(second.signIn("tomas@example.com", goodPassword).status, 303)
 	c.WaitFor(`document.querySelectorAll("main table tbody tr").length === 2`) // by itself
 	eval[any](c.window, `void [...document.querySelectorAll("main table button")].find(b => b.textContent === "End").click()`)
@@ -138,85 +152,50 @@ func TestAnAdminInvitesAndKeepsPeople(t *testing.T) {
 	c.Click("link", "Mira Kovač")
 	c.heading("Mira Kovač")
 	c.Gone("button", "Disable") // a person does not disable itself
-	c.open("settings/people/01JQ0Z8M4T9V2X3W5Y6A7B8C9D", "Not found")
+	c.goTo("settings/people/01JQ0Z8M4T9V2X3W5Y6A7B8C9D", "Not found")
 	c.calm("status of 400", "status of 404")
 }
 
-func TestPeopleBelongToTeams(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	storagetest.Update(t, s.app.DB, func(tx *storage.Tx) error {
-		return tx.InsertTeam(&storage.Team{OrganizationID: s.tenant.Organization.ID, Name: "Night shift"})
+// hostileTexts are what strangers write.
+var hostileTexts = []string{
+	`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `{{constructor.constructor("alert(1)")()}}`, "\u202eevil\u202c", "á̂̃̄̅", "مرحبا", strings.Repeat("W", 200), "javascript:alert(1)",
+}
+
+func namesOfPeopleAreText(c *colleague) {
+	s := c.stage
+	storagetest.Update(c.t, s.app.DB, func(tx *storage.Tx) error {
+		for _, name := range hostileTexts {
+			u := storage.User{OrganizationID: s.tenant.Organization.ID, TeamID: s.tenant.Team.ID, Name: name, Role: storage.RoleAgent}
+			if err := tx.InsertUser(&u); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
-	team := func(email string) string {
-		return storagetest.Select[string](t, s.app.Config.DataDir, `SELECT t.name FROM users u JOIN teams t ON t.id = u.team_id WHERE u.email = ?`, email)[0]
+	c.goTo("settings/people", "People")
+	for _, name := range hostileTexts {
+		c.row(name)
+		c.follow(name)
+		c.heading(name)
+		c.is.True(strings.Contains(eval[string](c.window, `document.title`), regexp.MustCompile(`\s+`).ReplaceAllString(name, " ")))
+		c.Do(chromedp.NavigateBack())
+		c.heading("People")
 	}
-	choose := func(c *colleague, name string) {
-		c.Find("combobox", "Team")
-		eval[any](c.window, `void (e => { e.value = [...e.options].find(o => o.text === "`+name+`").value; e.dispatchEvent(new Event("input", { bubbles: true })) })(document.querySelector("[name=team_id]"))`)
-	}
-	c := s.consoleAt(t, storage.RoleAdmin, "settings/people", "People")
-	c.Click("button", "Invite")
-	c.Fill("textbox", "Name", "Tomas")
-	c.Fill("textbox", "Email", "tomas@example.com")
-	choose(c, "Night shift")
-	c.shoot("invite-team")
-	c.Click("button", "Create invitation")
-	c.Click("button", "Done")
-	c.is.Equal(team("tomas@example.com"), "Night shift")
-	c.Click("link", "Tomas")
-	c.heading("Tomas")
-	c.is.Equal(c.Find("combobox", "Team").Value, "Night shift")
-	choose(c, "Default")
-	c.Click("button", "Save")
-	c.toast("Saved")
-	c.is.Equal(team("tomas@example.com"), "Default")
-	c.shoot("person-team")
+	c.fits()
+	c.shoot("people-hostile")
 	c.calm()
 }
 
-func TestANewAdminGetsAKeyThatWorks(t *testing.T) {
+// TestLabelsAndOtherTextsThatPeopleKeep is in one window of an admin.
+func TestLabelsAndOtherTextsThatPeopleKeep(t *testing.T) {
 	parallelBrowser(t)
-	s := newStage(t)
-	c := s.console(t, storage.RoleAdmin)
-	c.Click("link", "Settings")
-	c.Click("link", "API keys")
-	c.row("No label", "never", "active")
-	c.Click("button", "New key")
-	c.Find("dialog", "New key")
-	c.shoot("new-key")
-	c.Press("shop")
-	c.Click("button", "Create key")
-	c.Find("button", "Copy key")
-	c.shoot("key-made")
-	shown := c.shown()
-	c.is.Equal(len(shown), 2)
-	c.is.Equal(s.keyStatus(shown[0]), 200)
-	c.is.Equal(shown[1], `curl -H "Authorization: Bearer `+shown[0]+`" `+s.app.URL()+`/v1/me`)
-	c.Press(kb.Escape)
-	c.Gone("dialog", "New key")
-	c.keepsNowhere(shown[0])
-	c.row("shop", "…"+shown[0][len(shown[0])-4:], "now")
-	c.shoot("keys")
-
-	eval[any](c.window, `void [...document.querySelectorAll("tr")].find(r => r.textContent.includes("shop")).querySelector("button").focus()`)
-	c.Press(kb.Enter)
-	c.Find("dialog", "Revoke “shop”?")
-	c.shoot("revoke")
-	c.Click("button", "Revoke")
-	c.toast("Key revoked")
-	c.row("shop", "revoked")
-	c.is.Equal(s.keyStatus(shown[0]), 401)
-	c.jump("new api", "") // on the same screen
-	c.Find("dialog", "New key")
-	c.is.Equal(c.at(), "settings/keys")
-	c.calm()
+	c := newStage(t).consoleAt(t, storage.RoleAdmin, "settings/labels", "Labels")
+	labelsAreMade(c)
+	labelsAreChangedAndDeleted(c)
+	whatPeopleKeepIsText(c)
 }
 
-func TestLabelsAreMadeChangedAndDeleted(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	c := s.consoleAt(t, storage.RoleAdmin, "settings/labels", "Labels")
+func labelsAreMade(c *colleague) {
 	c.Find("heading", "No labels yet")
 	c.shoot("labels-none")
 	hostile := "\u202e<img src=x onerror=alert(1)>"
@@ -238,9 +217,14 @@ func TestLabelsAreMadeChangedAndDeleted(t *testing.T) {
 	c.Gone("dialog", "New label")
 	c.WaitFor(`document.activeElement.textContent.includes("New label")`) // from where it was opened
 	c.shoot("labels")
+	c.calm("status of 400", "status of 409")
+}
 
+// labelsAreChangedAndDeleted is about the three that were made.
+func labelsAreChangedAndDeleted(c *colleague) {
+	s := c.stage
 	// What changes elsewhere is read again, and leaves the keyboard where it is.
-	storagetest.Update(t, s.app.DB, func(tx *storage.Tx) error {
+	storagetest.Update(c.t, s.app.DB, func(tx *storage.Tx) error {
 		return tx.InsertLabel(&storage.Label{OrganizationID: s.tenant.Organization.ID, TeamID: s.tenant.Team.ID, Name: "from elsewhere", Color: "red"})
 	})
 	eval[any](c.window, `void (window.before = [...document.querySelectorAll("tr")].find(r => r.textContent.includes("VIP")).querySelector("button")).focus()`)
@@ -257,7 +241,7 @@ func TestLabelsAreMadeChangedAndDeleted(t *testing.T) {
 	c.toast("Label deleted")
 	c.WaitFor(`document.querySelectorAll("tbody tr").length === 3`)
 	c.is.Equal(eval[float64](c.window, `document.querySelectorAll("main img").length`), 0.0)
-	c.calm("status of 400", "status of 409")
+	c.calm()
 }
 
 // edit presses a button in the row of something.
@@ -268,15 +252,13 @@ func (c *colleague) edit(row, button string) {
 	c.WaitFor(`document.querySelector("dialog[open]") !== null`)
 }
 
-func TestAPersonChangesItsProfile(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	c := s.console(t, storage.RoleAgent)
-	other := s.browser()
+func aPersonChangesItsProfile(c *colleague) {
+	other := c.stage.browser()
 	c.is.Equal(other.signIn("agent@example.com", goodPassword).status, 303)
-	c.open("settings/profile", "Profile")
+	c.goTo("settings/profile", "Profile")
 	c.row("Chrome on Linux", "this browser")
 	c.shoot("profile")
+	c.fits()
 
 	c.Fill("textbox", "Name", "Mira K.")
 	c.Click("button", "Save")
@@ -310,68 +292,14 @@ func TestAPersonChangesItsProfile(t *testing.T) {
 	c.calm("status of 400")
 }
 
-func TestWhoIsSignedOutMeanwhileSignsInAgainAndComesBack(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	c := s.consoleAt(t, storage.RoleAdmin, "settings/keys", "API keys")
-	c.row("active")
-	storagetest.Update(t, s.app.DB, func(tx *storage.Tx) error {
-		u, err := tx.UserBySignIn("admin@example.com")
-		if err == nil {
-			_, err = tx.DeleteUserSessions(u.ID, "")
-		}
-		return err
-	})
-	c.Find("heading", "Sign in") // the page is notified, and leaves by itself
-	c.Fill("textbox", "Email", "admin@example.com")
-	c.Fill("textbox", "Password", goodPassword)
-	c.Click("button", "Sign in")
-	c.heading("API keys")
-	c.calm("status of 401")
-}
-
-// hostileTexts are what strangers write.
-var hostileTexts = []string{
-	`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `{{constructor.constructor("alert(1)")()}}`, "\u202eevil\u202c", "á̂̃̄̅", "مرحبا", strings.Repeat("W", 200), "javascript:alert(1)",
-}
-
-func TestNamesOfPeopleAreTextEverywhere(t *testing.T) {
-	parallelBrowser(t)
-	is := is.New(t)
-	s := newStage(t)
-	storagetest.Update(t, s.app.DB, func(tx *storage.Tx) error {
-		for _, name := range hostileTexts {
-			u := storage.User{OrganizationID: s.tenant.Organization.ID, TeamID: s.tenant.Team.ID, Name: name, Role: storage.RoleAgent}
-			if err := tx.InsertUser(&u); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	c := s.consoleAt(t, storage.RoleAdmin, "settings/people", "People")
-	for _, name := range hostileTexts {
-		c.row(name)
-		c.follow(name)
-		c.heading(name)
-		is.True(strings.Contains(eval[string](c.window, `document.title`), regexp.MustCompile(`\s+`).ReplaceAllString(name, " ")))
-		c.Do(chromedp.NavigateBack())
-		c.heading("People")
-	}
-	c.fits()
-	c.shoot("people-hostile")
-	c.calm()
-}
-
 // follow follows the link with a name.
 func (c *colleague) follow(name string) {
 	c.t.Helper()
 	eval[any](c.window, fmt.Sprintf(`void [...document.querySelectorAll("tbody a")].find(a => a.textContent === %q).click()`, name))
 }
 
-func TestQuickRepliesAreMadeChangedAndDeleted(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	c := s.consoleAt(t, storage.RoleAgent, "settings/quick-replies", "Quick replies")
+func quickRepliesAreMadeChangedAndDeleted(c *colleague) {
+	c.goTo("settings/quick-replies", "Quick replies")
 	c.Find("heading", "No quick replies yet")
 	c.Click("button", "New quick reply")
 	c.Find("dialog", "New quick reply")

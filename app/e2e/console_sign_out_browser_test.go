@@ -11,22 +11,32 @@ import (
 // keptWords counts what the browser keeps of what somebody wrote.
 const keptWords = `Object.keys(localStorage).filter(k => k.includes("outbox") || k.includes("draft")).length`
 
-// What somebody wrote and did not send is not left in a browser for the next person who uses it.
-func TestSigningOutTakesWhatWasWrittenAway(t *testing.T) {
+// TestSigningOut does so again and again, in one window of an agent.
+func TestSigningOut(t *testing.T) {
 	parallelBrowser(t)
 	s := newStage(t)
 	number := s.connect()
-	s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
+	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
 	s.says(number, "15550002222", "Bo Berg", textOf("hello"))
 	c := s.console(t, storage.RoleAgent)
-	write := func() {
-		c.openConversation("Ana Ruiz")
-		c.Fill("textbox", "Message", "Half a sente")
-		c.openConversation("Bo Berg")
-		c.Fill("textbox", "Message", "And another")
-		c.WaitFor(keptWords + ` === 2`)
-	}
-	write()
+	discardedMessagesAreNotSent(c, number, ana)
+	c.open("", "Inbox")
+	signingOutAsksBeforeUnsentMessagesGo(c)
+
+	c.Fill("textbox", "Email", "agent@example.com")
+	c.Fill("textbox", "Password", goodPassword)
+	c.Click("button", "Sign in")
+	c.Find("searchbox", "Search messages")
+	signingOutTakesWhatWasWrittenAway(c)
+}
+
+// What somebody wrote and did not send is not left in a browser for the next person who uses it.
+func signingOutTakesWhatWasWrittenAway(c *colleague) {
+	c.openConversation("Ana Ruiz")
+	c.Fill("textbox", "Message", "Half a sente")
+	c.openConversation("Bo Berg")
+	c.Fill("textbox", "Message", "And another")
+	c.WaitFor(keptWords + ` === 2`)
 	eval[bool](c.window, `(localStorage.setItem("confab.draft.somebody-else.cnv_1", "theirs"), true)`)
 	c.Click("button", "Account")
 	c.Click("menuitem", "Sign out")
@@ -37,16 +47,12 @@ func TestSigningOutTakesWhatWasWrittenAway(t *testing.T) {
 }
 
 // What waits to be sent is not thrown away unasked.
-func TestSigningOutAsksBeforeUnsentMessagesGo(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	s.says(s.connect(), "15550001111", "Ana Ruiz", textOf("hi"))
-	c := s.console(t, storage.RoleAgent)
+func signingOutAsksBeforeUnsentMessagesGo(c *colleague) {
 	c.openConversation("Ana Ruiz")
 	c.offline(true)
-	c.Fill("textbox", "Message", "Sent in a tunnel")
+	c.Fill("textbox", "Message", "Sent in another")
 	c.Press(kb.Enter)
-	c.state("Sent in a tunnel", "queued")
+	c.state("Sent in another", "queued")
 	c.Click("button", "Account")
 	c.Click("menuitem", "Sign out")
 	c.Find("dialog", "Sign out with unsent messages?")
@@ -59,12 +65,7 @@ func TestSigningOutAsksBeforeUnsentMessagesGo(t *testing.T) {
 
 // What somebody discards is not sent, neither while it is asked nor afterwards, and is not
 // written back.
-func TestDiscardedMessagesAreNotSent(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	number := s.connect()
-	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
-	c := s.console(t, storage.RoleAgent)
+func discardedMessagesAreNotSent(c *colleague, number, ana string) {
 	c.openConversation("Ana Ruiz")
 	c.answerSends(503, "unavailable")
 	c.release()
@@ -102,6 +103,6 @@ func TestDiscardedMessagesAreNotSent(t *testing.T) {
 	c.release()
 	eval[any](c.window, `new Promise((resolve) => setTimeout(resolve, 200))`)
 	c.is.Equal(eval[int](c.window, keptWords), 0)
-	c.is.Equal(len(s.outbound(number, ana)), 1)
+	c.is.Equal(len(c.stage.outbound(number, ana)), 1)
 	c.calm("ERR_INTERNET_DISCONNECTED", "status of 404")
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"image/color"
 	"net/http"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"confab/app/config"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -47,16 +45,28 @@ func (c *colleague) unharmed() {
 	c.is.True(eval[string](c.window, `document.title`) != "owned")
 }
 
-func TestATemplateIsMadeReviewedAndRepaired(t *testing.T) {
+// TestTemplates is about one after the other, in one window of an admin.
+func TestTemplates(t *testing.T) {
 	parallelBrowser(t)
-	s := newStage(t)
+	s := newStage(t, reachable)
 	number := s.connect()
-	s.play("PATCH", "/_sim/settings", `{"template_review_ms":3600000}`)
 	c := s.consoleAt(t, storage.RoleAdmin, "templates", "Templates")
 	c.Find("heading", "No templates yet")
 	c.shoot("templates-none")
 
-	// The rules are said while one writes.
+	s.play("PATCH", "/_sim/settings", `{"template_review_ms":3600000}`)
+	rulesAreSaidWhileATemplateIsWritten(c)
+	aTemplateIsSubmitted(c)
+	aRejectedTemplateIsRepaired(c, number)
+	aTemplateIsDeleted(c)
+
+	templatesAreSyncedAndFiltered(c, number)
+	whatTheProviderHoldsIsText(c, number)
+	theHeaderOfATemplateIsUploaded(c, number)
+	aCarouselIsBuilt(c)
+}
+
+func rulesAreSaidWhileATemplateIsWritten(c *colleague) {
 	c.Click("button", "New template")
 	c.heading("New template")
 	c.Fill("textbox", "Name", "Order Shipped")
@@ -70,6 +80,10 @@ func TestATemplateIsMadeReviewedAndRepaired(t *testing.T) {
 	c.Click("button", "Save")
 	c.shows("Add an example for {{1}}.")
 	c.shoot("template-rules")
+}
+
+// aTemplateIsSubmitted with a text that has two variables, after examples of them.
+func aTemplateIsSubmitted(c *colleague) {
 	c.Fill("textbox", "Example for {{1}}", "Ana")
 	c.Fill("textbox", "Example for {{2}}", markup)
 	c.previews("Hello Ana, your order " + markup + " is on its way.")
@@ -88,8 +102,12 @@ func TestATemplateIsMadeReviewedAndRepaired(t *testing.T) {
 	c.heading("order_shipped")
 	c.shows("The provider is reviewing it.")
 	c.Gone("link", "Edit")
+	c.calm("status of 400")
+}
 
-	// The verdict shows by itself, with its reason and what helps.
+// aRejectedTemplateIsRepaired: the verdict shows by itself, with its reason and what helps.
+func aRejectedTemplateIsRepaired(c *colleague, number string) {
+	s := c.stage
 	var made struct {
 		Data struct {
 			ID     string `json:"id"`
@@ -121,22 +139,24 @@ func TestATemplateIsMadeReviewedAndRepaired(t *testing.T) {
 	c.reconnects()
 	c.Find("button", "New broadcast")
 	c.shows("approved")
+	c.calm("status of 400")
+}
 
+// aTemplateIsDeleted on its page: order_shipped, the only one.
+func aTemplateIsDeleted(c *colleague) {
 	c.Click("button", "Delete")
 	c.Find("dialog", "Delete “order_shipped”?")
 	c.Click("button", "Delete")
 	c.toast("Template deleted")
 	c.heading("Templates")
 	c.Find("heading", "No templates yet")
-	c.calm("status of 400", "status of 404") // it was read again when it was gone
+	c.calm("status of 404") // it was read again when it was gone
 }
 
-func TestTemplatesAreSyncedAndFiltered(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	number := s.connect()
+// templatesAreSyncedAndFiltered begins with none.
+func templatesAreSyncedAndFiltered(c *colleague, number string) {
+	s := c.stage
 	s.atProvider(number, `{"name":"welcome","language":"en_US","category":"UTILITY","components":[{"type":"BODY","text":"Welcome here."}]}`)
-	c := s.consoleAt(t, storage.RoleAdmin, "templates", "Templates")
 	c.Click("button", "Sync")
 	c.toast("Synced: 1 new, 0 updated, 0 deleted")
 	c.row("welcome", "en_US", "utility")
@@ -169,43 +189,30 @@ func TestTemplatesAreSyncedAndFiltered(t *testing.T) {
 	c.Find("group", "Cards")
 	c.shoot("template-carousel")
 	c.fits()
-	c.open("templates/tmpl_01JQ0Z8M4T9V2X3W5Y6A7B8C9D", "Not found")
+	c.goTo("templates/tmpl_01JQ0Z8M4T9V2X3W5Y6A7B8C9D", "Not found")
+	c.goTo("templates", "Templates") // else it looks again when others come
 	c.calm("status of 404")
-
-	// Agents read them, and change nothing.
-	agent := s.consoleAt(t, storage.RoleAgent, "templates", "Templates")
-	agent.row("welcome")
-	agent.Gone("button", "Sync")
-	agent.Gone("button", "New template")
-	agent.Click("link", "welcome")
-	agent.heading("welcome")
-	agent.Gone("button", "Delete")
-	agent.Gone("link", "Edit")
-	agent.calm()
 }
 
-func TestWhatTheProviderHoldsIsTextEverywhere(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	number := s.connect()
+func whatTheProviderHoldsIsText(c *colleague, number string) {
 	all := strings.Join(hostileTexts, "\n")
 	part := func(kind, more string) string {
 		return fmt.Sprintf(`{"type":%q,"text":%s%s}`, kind, quoted(all), more)
 	}
-	id := s.storeTemplate(number, storage.Template{Name: "hostile", Language: "en", Status: storage.TemplateRejected, Category: "MARKETING", Content: all, Reason: hostileTexts[1],
+	id := c.stage.storeTemplate(number, storage.Template{Name: "hostile", Language: "en", Status: storage.TemplateRejected, Category: "MARKETING", Content: all, Reason: hostileTexts[1],
 		Components: storage.JSON("[" + part("HEADER", `,"format":"TEXT"`) + "," + part("BODY", "") + "," + part("FOOTER", "") +
 			`,{"type":"BUTTONS","buttons":[{"type":"URL","url":"javascript:alert(1)","text":` + quoted(all) + `},{"type":"STRANGE"},{"type":"QUICK_REPLY","text":"a"},{"type":"QUICK_REPLY","text":"b"}]}]`)})
-	c := s.consoleAt(t, storage.RoleAdmin, "templates", "Templates")
+	c.reconnects()
 	c.row("hostile", "<script>alert(1)</script>")
 	c.unharmed()
-	c.open("templates/"+id, "hostile")
+	c.goTo("templates/"+id, "hostile")
 	for _, text := range hostileTexts {
 		c.is.Equal(eval[float64](c.window, fmt.Sprintf(`document.querySelector(".preview").textContent.split(%s).length`, quoted(text))), 5.0) // in all four parts
 	}
 	c.shows("The provider rejected it.")
 	c.unharmed()
 	c.fits()
-	c.open("templates/"+id+"?edit=1", "Edit hostile")
+	c.goTo("templates/"+id+"?edit=1", "Edit hostile")
 	c.unharmed()
 	c.calm()
 }
@@ -219,11 +226,8 @@ func quoted(text string) string {
 	return string(b)
 }
 
-func TestACarouselIsBuilt(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	s.connect()
-	c := s.consoleAt(t, storage.RoleAdmin, "templates/new", "New template")
+func aCarouselIsBuilt(c *colleague) {
+	c.goTo("templates/new", "New template")
 	c.Gone("button", "Add card")
 	c.Fill("textbox", "Name", "spring")
 	c.Click("radio", "Marketing")
@@ -256,9 +260,11 @@ func (c *colleague) pick(name, entry string) {
 	eval[any](c.window, fmt.Sprintf(`(s => { s.value = [...s.options].find(o => o.textContent === %q).value; s.dispatchEvent(new Event("change", { bubbles: true })); })(document.activeElement)`, entry))
 }
 
-// atProvider makes a template at the provider that the server does not know.
+// atProvider makes a template at the provider that the server does not know. This one and those
+// after it are approved at once.
 func (s *stage) atProvider(number, body string) {
 	s.t.Helper()
+	s.play("PATCH", "/_sim/settings", `{"template_review_ms":1}`)
 	for _, n := range s.sim.Numbers() {
 		if n.PhoneNumberID != number {
 			continue
@@ -295,17 +301,12 @@ func (s *stage) storeTemplate(number string, one storage.Template) string {
 }
 
 // The example of a header is a file of one's own, which the server uploads to the provider.
-func TestTheHeaderOfATemplateIsUploaded(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t, func(c *config.Config) {
-		c.Security.AllowInsecureURLs, c.Security.AllowCIDRs = true, []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
-	})
-	number := s.connect()
-	c := s.consoleAt(t, storage.RoleAdmin, "templates/new", "New template")
+func theHeaderOfATemplateIsUploaded(c *colleague, number string) {
+	c.goTo("templates/new", "New template")
 	c.Fill("textbox", "Name", "spring_menu")
 	c.Focus("combobox", "Header")
 	c.Press("P")
-	path := filepath.Join(t.TempDir(), "menu.png")
+	path := filepath.Join(c.t.TempDir(), "menu.png")
 	c.is.NoErr(os.WriteFile(path, drawnPicture(400, 300, color.RGBA{60, 120, 180, 255}), 0o600))
 	c.Find("button", "Upload file")
 	c.Do(chromedp.SetUploadFiles(chromedp.CSS(".builder .attachments input"), []string{path}))
@@ -314,5 +315,5 @@ func TestTheHeaderOfATemplateIsUploaded(t *testing.T) {
 	c.shoot("template-header-file")
 	c.Click("button", "Save")
 	c.toast("Submitted for review")
-	s.becomes("/"+number+"/templates/spring_menu", "status", "approved")
+	c.stage.becomes("/"+number+"/templates/spring_menu", "status", "approved")
 }

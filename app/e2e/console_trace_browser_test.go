@@ -9,11 +9,9 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
-	"github.com/chromedp/chromedp/kb"
 
 	"confab/app/config"
 	"confab/storage"
-	"confab/storage/storagetest"
 )
 
 // retrying lets a failed send be tried again soon, and a failed delivery once.
@@ -28,17 +26,36 @@ func (c *colleague) steps() []string {
 	return eval[[]string](c.window, `[...document.querySelectorAll(".trace .trace-title")].map(e => e.textContent)`)
 }
 
-func TestAMessageIsTracedInABrowser(t *testing.T) {
+// traceHas waits until a trace has steps with these titles, each once.
+func (c *colleague) traceHas(titles ...string) {
+	c.t.Helper()
+	c.WaitFor(fmt.Sprintf(`%s.every(title => [...document.querySelectorAll(".trace .trace-title")].filter(e => e.textContent === title).length === 1)`, jsStrings(titles)))
+}
+
+// TestTraces follows messages and events, in one window of an admin.
+func TestTraces(t *testing.T) {
 	parallelBrowser(t)
 	s := newStage(t, reachable, retrying)
 	number := s.connect()
+	c := s.consoleAt(t, storage.RoleAdmin, "webhooks", "Webhooks")
+	anEventAboutNoMessageIsShown(c, number)
+	aMessageIsTraced(c, number)
+	aTraceNamesItsEndpoints(c, number)
+	aTraceOfABroadcastHasAllItsSteps(c, number)
+	aTraceOfSomebodyWithALongNameFits(c, number)
+	aTraceGrowsWhileItHappens(c, number)
+}
+
+// aMessageIsTraced is about a message that was sent at the second attempt, and an endpoint that refused the event of it.
+func aMessageIsTraced(c *colleague, number string) {
+	s := c.stage
 	s.heard(number, `"type":"text","text":{"body":"hi"}`)
-	hook := newReceiver(t, func(w http.ResponseWriter, r *http.Request) {
+	hook := newReceiver(c.t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("X-Svc-Event") == "message.sent" {
 			http.Error(w, "<b>not now</b>", 500)
 		}
 	})
-	s.subscribe(hook.URL, `"message.sent","message.status"`)
+	subscription, _ := s.subscribe(hook.URL, `"message.sent","message.status"`)
 	s.fault(`{"kind":"http_500","times":1}`)
 	id := s.send(number, "+15550001111", `"type":"text","text":{"body":"Which one <i>would</i> you like?"}`)
 	s.await(number, id, isStatus("read"))
@@ -50,7 +67,7 @@ func TestAMessageIsTracedInABrowser(t *testing.T) {
 		return dead != ""
 	})
 
-	c := s.consoleAt(t, storage.RoleAdmin, "trace/"+id, "“Which one <i>would</i> you like?”")
+	c.goTo("trace/"+id, "“Which one <i>would</i> you like?”")
 	c.Find("list", "What happened, oldest first")
 	host := strings.TrimPrefix(hook.URL, "http://")
 	c.WaitFor(`document.querySelectorAll(".trace-step").length >= 14`)
@@ -59,14 +76,16 @@ func TestAMessageIsTracedInABrowser(t *testing.T) {
 		"POST /v1/" + number + "/messages", "Stored, queued", "Sent to the provider, attempt 1", "Sent to the provider, attempt 2", "Event message.sent",
 	})
 	c.is.True(slices.Contains(steps, host)) // when, is up to the endpoint
-	for _, title := range []string{"Callback: sent", "Callback: delivered", "Callback: read"} {
-		c.Find("StaticText", title)
-	}
+	c.traceHas("Callback: sent", "Callback: delivered", "Callback: read")
 	c.is.Equal(eval[float64](c.window, `document.querySelectorAll("main i, main b").length`), 0.0) // what strangers write is text
 	c.shoot("trace")
 	c.fits()
+	whatWasSentIsOneClickAway(c)
+	aTraceLeadsToWhatItIsAbout(c, number, dead)
+	s.call("DELETE", s.app.URL()+"/v1/webhook_subscriptions/"+subscription, "")
+}
 
-	// What was sent and received is one click away.
+func whatWasSentIsOneClickAway(c *colleague) {
 	c.is.Equal(eval[string](c.window, `[...document.querySelectorAll(".trace-step.bad .trace-detail")][0].textContent.replace(/in .*? ms/, "in X")`),
 		"HTTP 500 in X: An unexpected error has occurred. Please retry your request later. (code 2)")
 	eval[any](c.window, `void document.querySelectorAll(".trace-step.bad summary")[0].click()`)
@@ -76,7 +95,11 @@ func TestAMessageIsTracedInABrowser(t *testing.T) {
 	c.Find("dialog", "This message as an API call")
 	c.is.True(strings.Contains(c.shown()[0], `"text":{"body":"Which one <i>would</i> you like?"}`))
 	c.Click("button", "Close")
+	c.calm()
+}
 
+// aTraceLeadsToWhatItIsAbout begins at that trace, of which one delivery died.
+func aTraceLeadsToWhatItIsAbout(c *colleague, number, dead string) {
 	// A delivery that died is replayed from here.
 	c.Click("button", "Replay")
 	c.toast("Replayed")
@@ -100,152 +123,119 @@ func TestAMessageIsTracedInABrowser(t *testing.T) {
 
 	// An event leads to its message; one that is about none says that there is nothing.
 	var events struct{ Data []map[string]any }
-	s.list("/v1/events?type=message.status&limit=1", &events)
-	c.open("trace/"+events.Data[0]["id"].(string), "“Which one <i>would</i> you like?”")
-	c.open("trace/"+s.app.DB.NewID(storage.PrefixMessage), "Trace")
+	c.stage.list("/v1/events?type=message.status&limit=1", &events)
+	c.goTo("trace/"+events.Data[0]["id"].(string), "“Which one <i>would</i> you like?”")
+	c.goTo("trace/"+c.stage.app.DB.NewID(storage.PrefixMessage), "Trace")
 	c.Find("heading", "Not found")
+	c.goTo("webhooks", "Webhooks") // else it looks again when others come
 	c.calm("status of 404")
 }
 
-func TestATraceGrowsWhileItHappens(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	number := s.connect()
-	c := s.console(t, storage.RoleAdmin)
+// aTraceGrowsWhileItHappens lets the provider report nothing by itself any more.
+func aTraceGrowsWhileItHappens(c *colleague, number string) {
+	s := c.stage
 	s.call("PATCH", s.simURL+"/_sim/settings", `{"delivered_ms":null,"read_ms":null,"auto_read":false}`)
 	id := s.send(number, "+15550001111", `"type":"image","image":{"link":"https://shop.test/a.png"}`)
 	m := s.await(number, id, isStatus("sent"))
-	c.open("trace/"+id, "Image")
-	c.Find("StaticText", "Sent to the provider, attempt 1")
+	c.goTo("trace/"+id, "Image")
+	c.traceHas("Sent to the provider, attempt 1")
 	eval[any](c.window, `void (window.first = document.querySelector(".trace-step"))`)
 
 	s.call("POST", s.simURL+"/_sim/messages/"+m["message_id"].(string)+"/status", `{"status":"delivered"}`)
 	s.await(number, id, isStatus("delivered"))
-	c.Find("StaticText", "Callback: delivered")
+	c.traceHas("Callback: delivered")
 	c.WaitFor(`document.querySelector(".heading .chip").textContent === "delivered"`)
 	c.is.True(eval[bool](c.window, `window.first === document.querySelector(".trace-step")`)) // existing steps stay
 	c.calm()
 }
 
-func TestTheLogOfCallsIsLiveAndFiltered(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	number := s.connect()
-	c := s.consoleAt(t, storage.RoleAdmin, "log", "Log")
-	c.Find("heading", "No calls yet")
-	c.shoot("log-none")
-	id := s.send(number, "+15550001111", `"type":"text","text":{"body":"hello"}`)
-	c.row("POST", "/v1/"+number+"/messages", "200") // before what waits for the message has filled the page
-	s.await(number, id, isStatus("read"))
-	ask(t, "GET", s.app.URL()+"/v1/nothing", nil, "Authorization: Bearer "+s.tenant.Secret)
-	c.row("GET", "/v1/nothing", "404")
-	c.row("resource_not_found")
-	c.is.Equal(c.All("tab"), []string{"Calls", "Jobs", "Audit"})
-	c.shoot("log")
+// An event need not be about a message. It is shown all the same, with where it went.
+func anEventAboutNoMessageIsShown(c *colleague, number string) {
+	s := c.stage
+	r := newReceiver(c.t, nil)
+	id, _ := s.hook(r.URL, "contact.created")
+	s.call("POST", s.app.URL()+"/v1/"+number+"/contacts", `{"phone_number":"+15550004711","name":`+quoted(markup)+`}`)
+	r.next()
+	c.goTo("webhooks/"+id, r.URL)
+	c.Find("complementary", "Events")
+	c.Click("link", "contact.created")
+	c.heading("contact.created")
+	c.is.True(strings.HasPrefix(c.at(), "trace/evt_"))
+	c.row("contact.created", "delivered")
+	c.text(`"phone_number": "+15550004711"`)
+	c.text(strings.ReplaceAll(markup, `"`, `\"`))
+	c.unharmed()
+	c.shoot("event")
 	c.fits()
-
-	// Filters are addresses.
-	eval[any](c.window, `void (() => { const s = [...document.querySelectorAll(".log-filter")].find(l => l.textContent.startsWith("Status")).querySelector("select"); s.value = "4xx"; s.dispatchEvent(new Event("change")) })()`)
-	c.WaitFor(`document.querySelectorAll("tbody tr").length === 1`)
-	c.is.Equal(c.at(), "log?status=4xx")
-	c.Fill("searchbox", "Path", "/none")
-	c.Find("heading", "No matches")
-	c.is.Equal(c.at(), "log?status=4xx&path=%2Fnone")
-	c.open("log?method=POST", "Log")
-	c.WaitFor(`document.querySelectorAll("tbody tr").length === 1`)
-	c.is.Equal(eval[string](c.window, `document.querySelector(".log-filter select").value`), "POST")
-	c.open("log?created_before=2026-01-01T00:00:00Z", "Log")
-	c.Find("heading", "No matches")
-
-	c.open("log?method=POST", "Log")
-	c.row("POST", "/messages")
-	eval[any](c.window, `void document.querySelector("tbody a").click()`)
-	c.heading("POST /v1/" + number + "/messages")
-	c.Find("link", id)
-	c.open("log/"+s.app.DB.NewID(storage.PrefixRequest), "Request")
-	c.Find("heading", "Not found")
-	c.calm("status of 404")
+	c.goTo("webhooks", "Webhooks") // else it looks again when others come
+	c.calm("status of 404")        // of the trace, which it has none of
 }
 
-func TestNewCallsDoNotMoveWhatIsRead(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	s.connect()
-	calls := make([]storage.APICall, 120)
-	organization := s.tenant.Organization.ID
-	for i := range calls {
-		calls[i] = storage.APICall{
-			OrganizationID: &organization, KeyID: &s.tenant.Key.ID, Method: "GET", Path: fmt.Sprintf("/v1/old/%d", i), Status: 200,
-			RequestID: s.app.DB.NewID(storage.PrefixRequest), CreatedAt: storage.Now() - storage.Time(1000*(len(calls)-i)),
+func aTraceNamesItsEndpoints(c *colleague, number string) {
+	s := c.stage
+	hook := newReceiver(c.t, func(http.ResponseWriter, *http.Request) {})
+	named, _ := s.subscribe(hook.URL+"/orders", `"message.sent"`)
+	s.call("PATCH", s.app.URL()+"/v1/webhook_subscriptions/"+named, `{"description":"Order service"}`)
+	s.subscribe(hook.URL+"/crm", `"message.sent"`)
+	paused, _ := s.subscribe(hook.URL+"/later", `"message.sent"`)
+	s.call("PATCH", s.app.URL()+"/v1/webhook_subscriptions/"+paused, `{"status":"paused"}`)
+	id := s.send(number, "+15550001111", `"type":"text","text":{"body":"hi"}`)
+	s.await(number, id, isStatus("read"))
+
+	c.goTo("trace/"+id, "“hi”")
+	host := strings.TrimPrefix(hook.URL, "http://")
+	c.traceHas("Order service", host+"/crm", host+"/later")
+	c.fits()
+	c.shoot("trace-endpoints")
+	c.Click("link", "the webhook is paused")
+	c.heading(hook.URL + "/later")
+
+	// A delivery without attempts says why there are none.
+	waiting := s.deliveries("status=pending")[0]["id"].(string)
+	c.goTo("deliveries/"+waiting, "message.sent")
+	c.text("No attempts yet: the webhook is paused.")
+	c.shoot("delivery-untried")
+	c.calm()
+}
+
+func aTraceOfABroadcastHasAllItsSteps(c *colleague, number string) {
+	s := c.stage
+	hook := newReceiver(c.t, func(http.ResponseWriter, *http.Request) {})
+	s.subscribe(hook.URL, `"message.sent"`)
+	s.atProvider(number, `{"name":"news","language":"en","category":"UTILITY","components":[{"type":"BODY","text":"Something is new here."}]}`)
+	s.awaitApproval(number, "news")
+	label := s.label("Regulars")
+	person := s.contact(number, "+15550002222", "Bo Berg")
+	s.call("POST", s.app.URL()+"/v1/"+number+"/contacts/"+person+"/labels", `{"label_id":"`+label+`"}`)
+	made := s.call("POST", s.app.URL()+"/v1/"+number+"/broadcasts",
+		`{"name":"News","template":{"name":"news","language":"en"},"audience":{"label_id":"`+label+`"}}`)
+	var sent struct {
+		Data []struct {
+			MessageID string `json:"message_id"`
 		}
 	}
-	storagetest.Update(t, s.app.DB, func(tx *storage.Tx) error { return tx.InsertAPICalls(calls) })
+	until(func() bool {
+		s.read("/"+number+"/broadcasts/"+made["id"].(string)+"/recipients?status=read", &sent)
+		return len(sent.Data) == 1
+	})
 
-	c := s.consoleAt(t, storage.RoleAdmin, "log", "Log")
-	c.row("/v1/old/119")
-	c.Click("button", "Show more")
-	c.row("/v1/old/30")
-	eval[any](c.window, `void (document.getElementById("main").scrollTop = 2000)`)
-	s.keyStatus(s.tenant.Secret)
-	c.Find("button", "1 new")
-	c.is.True(eval[bool](c.window, `!document.querySelector("tbody").textContent.includes("/v1/me")`))
-	c.shoot("log-new")
-	c.Click("button", "1 new")
-	c.row("/v1/me")
-	c.is.Equal(eval[float64](c.window, `document.getElementById("main").scrollTop`), 0.0)
+	c.goTo("trace/"+sent.Data[0].MessageID, "“Something is new here.”")
+	c.traceHas("Stored, queued by a broadcast", "Sent to the provider, attempt 1", "Event message.sent", "Callback: sent", "Callback: delivered", "Callback: read",
+		strings.TrimPrefix(hook.URL, "http://"))
+	var events struct{ Data []map[string]any }
+	s.list("/v1/events?type=message.sent&limit=1", &events)
+	c.goTo("log", "Log")
+	c.goTo("trace/"+events.Data[0]["id"].(string), "“Something is new here.”")
 	c.calm()
 }
 
-func TestJobsAndAuditAreInTheLog(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	number := s.connect()
-	message := s.heard(number, `"type":"text","text":{"body":"hi"}`)["id"].(string)
-	storagetest.Exec(t, s.app.Config.DataDir, `INSERT INTO jobs (kind, lane, args, state, due_at, failures, last_error, created_at)
-		VALUES ('media.fetch', '', ?, 'failed', 1, 5, 'the disk is <b>full</b>', 1)`, `{"message":"`+message+`"}`)
-	c := s.console(t, storage.RoleAdmin)
-	c.open("log/jobs", "Log")
-	c.row("media.fetch", "the disk is <b>full</b>", "failed", "5")
-	c.Find("button", "Retry")
-	c.Find("button", "Cancel")
-	c.shoot("log-jobs")
+func aTraceOfSomebodyWithALongNameFits(c *colleague, number string) {
+	s := c.stage
+	s.contact(number, "+15550006666", strings.Repeat("x", 190))
+	s.heard(number, `"from":"15550006666","type":"text","text":{"body":"hi"}`)
+	id := s.send(number, "+15550006666", `"type":"text","text":{"body":"Hello"}`)
+	c.goTo("trace/"+id, "“Hello”")
+	c.shows(strings.Repeat("x", 190))
 	c.fits()
-	c.Click("button", "Cancel")
-	c.Find("dialog", "Cancel “Download file”?")
-	c.shoot("log-cancel")
-	c.Press(kb.Escape)
-
-	c.Focus("tab", "Jobs")
-	c.Press(kb.ArrowRight)
-	c.row("Signed in", "Mira Kovač")
-	c.is.Equal(c.at(), "log/audit")
-	c.shoot("log-audit")
-	c.fits()
-	c.open("log/audit?action=key.", "Log")
-	c.Find("heading", "No matches")
-	c.calm()
-}
-
-// What an admin does about a job that failed.
-func TestAFailedJobIsRetriedAndCancelled(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t)
-	number := s.connect()
-	message := s.heard(number, `"type":"text","text":{"body":"hi"}`)["id"].(string)
-	for _, kind := range []string{"no.such.kind", "other.kind"} {
-		storagetest.Exec(t, s.app.Config.DataDir, `INSERT INTO jobs (kind, lane, args, state, due_at, failures, last_error, created_at)
-			VALUES (?, '', ?, 'failed', 1, 5, 'it broke', 1)`, kind, `{"message":"`+message+`"}`)
-	}
-	c := s.console(t, storage.RoleAdmin)
-	c.open("log/jobs", "Log")
-	c.row("no.such.kind", "failed")
-	c.edit("other.kind", "Cancel")
-	c.Click("button", "Cancel job")
-	c.toast("Job cancelled")
-	c.WaitFor(`document.querySelectorAll("tbody tr").length === 1`)
-	c.Click("button", "Retry")
-	c.toast("Job retried")
-	c.row("no.such.kind", "waiting") // nobody does such jobs here
-	c.is.Equal(storagetest.Select[string](t, s.app.Config.DataDir, `SELECT kind || ' ' || failures FROM jobs WHERE kind IN ('no.such.kind', 'other.kind')`), []string{"no.such.kind 0"})
 	c.calm()
 }

@@ -41,12 +41,25 @@ func (c *colleague) choose(name, value string) {
 	eval[any](c.window, fmt.Sprintf(`void (e => { e.value = %q; e.dispatchEvent(new Event("change", {bubbles: true})); })(document.activeElement)`, value))
 }
 
-func TestAnAdminMakesAndKeepsAWebhook(t *testing.T) {
+// TestWebhooks is about those of a server that gives up at once, in one window of an admin.
+func TestWebhooks(t *testing.T) {
 	parallelBrowser(t)
-	s := newStage(t, reachable)
+	s := newStage(t, reachable, func(c *config.Config) {
+		c.Webhooks.RetrySchedule, c.Webhooks.DisableAfterFailures, c.Webhooks.DisableMinAge = nil, 3, 0
+	})
+	c := s.consoleAt(t, storage.RoleAdmin, "webhooks", "Webhooks")
 	r := newReceiver(t, nil)
-	c := s.console(t, storage.RoleAdmin)
-	c.Click("link", "Webhooks")
+	secret := aWebhookIsMade(c, r)
+	aSecretIsRotated(c, r, secret)
+	aWebhookIsChangedAndDeleted(c)
+
+	aDeliveryShowsHowItWasSigned(c)
+	anEndpointThatAnswered500IsRepaired(c)
+	whatStrangersWriteAboutWebhooksIsText(c)
+}
+
+// aWebhookIsMade makes the first one, and ends on its page. It returns its secret.
+func aWebhookIsMade(c *colleague, r *receiver) (secret string) {
 	c.Find("heading", "No webhooks yet")
 	c.shoot("webhooks-none")
 	c.Click("button", "New webhook")
@@ -67,7 +80,7 @@ func TestAnAdminMakesAndKeepsAWebhook(t *testing.T) {
 	c.Click("button", "Save")
 	c.Find("button", "Copy secret")
 	c.shoot("webhook-secret")
-	secret := c.shown()[0]
+	secret = c.shown()[0]
 	c.is.True(strings.HasPrefix(secret, webhook.SecretPrefix))
 	c.Click("button", "Done")
 	c.row(r.URL+"/hooks", "shop <b>\u202e", "active")
@@ -87,10 +100,16 @@ func TestAnAdminMakesAndKeepsAWebhook(t *testing.T) {
 	c.is.NoErr(webhook.Verify(came.header.Get("X-Svc-Signature"), came.body, time.Now(), secret))
 	c.is.Equal(came.header.Get("X-Shop"), "nord")
 
-	// Both secrets sign until the old one is revoked.
 	c.Do(chromedp.NavigateBack())
 	c.heading(r.URL + "/hooks")
 	c.row("message.received", "delivered", "200")
+	c.calm("status of 400", "status of 422")
+	return secret
+}
+
+// Both secrets sign until the old one is revoked.
+func aSecretIsRotated(c *colleague, r *receiver, secret string) {
+	s := c.stage
 	c.Click("button", "Rotate secret")
 	c.Find("dialog", "Rotate secret")
 	c.Click("button", "Rotate")
@@ -101,7 +120,7 @@ func TestAnAdminMakesAndKeepsAWebhook(t *testing.T) {
 	c.shoot("webhook")
 	id := strings.TrimPrefix(c.at(), "webhooks/")
 	s.call("POST", s.app.URL()+"/v1/webhook_subscriptions/"+id+"/test", `{}`)
-	came = r.next()
+	came := r.next()
 	for _, one := range []string{secret, second} {
 		c.is.NoErr(webhook.Verify(came.header.Get("X-Svc-Signature"), came.body, time.Now(), one))
 	}
@@ -115,7 +134,11 @@ func TestAnAdminMakesAndKeepsAWebhook(t *testing.T) {
 	c.Click("button", "Revoke")
 	c.WaitFor(`document.querySelector("dialog [role=alert]")?.textContent.includes("only signing secret")`) // the last one stays
 	c.Click("button", "Cancel")
+	c.calm("status of 400", "status of 422")
+}
 
+func aWebhookIsChangedAndDeleted(c *colleague) {
+	s, id := c.stage, strings.TrimPrefix(c.at(), "webhooks/")
 	c.Click("button", "More")
 	c.Click("menuitem", "Pause")
 	c.text("Paused: deliveries wait")
@@ -134,8 +157,9 @@ func TestAnAdminMakesAndKeepsAWebhook(t *testing.T) {
 	c.Click("button", "Delete")
 	c.heading("Webhooks")
 	c.Find("heading", "No webhooks yet")
-	c.open("webhooks/"+id, "Not found")
-	c.calm("status of 400", "status of 404", "status of 422")
+	c.goTo("webhooks/"+id, "Not found")
+	c.goTo("webhooks", "Webhooks") // else it looks again when others come
+	c.calm("status of 404")
 }
 
 // lateSample lets the sample of the first type come after that of the next.
@@ -151,12 +175,10 @@ const lateSample = `void (fetch => {
 	};
 })(window.fetch)`
 
-func TestADeliveryShowsHowItWasSigned(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t, reachable)
-	r := newReceiver(t, nil)
-	id, secret := s.hook(r.URL + "/it's")
-	c := s.consoleAt(t, storage.RoleAdmin, "webhooks/"+id, r.URL+"/it's")
+func aDeliveryShowsHowItWasSigned(c *colleague) {
+	r := newReceiver(c.t, nil)
+	id, secret := c.stage.hook(r.URL + "/it's")
+	c.goTo("webhooks/"+id, r.URL+"/it's")
 	eval[any](c.window, lateSample)
 	c.Click("button", "Send test event")
 	c.choose("Type", "contact.created")
@@ -178,6 +200,13 @@ func TestADeliveryShowsHowItWasSigned(t *testing.T) {
 		c.text(came.header.Get(name)) // as it was sent
 	}
 
+	c.calm()
+	aSignatureIsComputed(c, secret)
+	aDeliveryIsRepeated(c, r, came)
+}
+
+// aSignatureIsComputed is on the page of a delivery that was signed with a secret.
+func aSignatureIsComputed(c *colleague, secret string) {
 	c.Fill("textbox", "Signing secret", "whsec_wrong")
 	c.Click("button", "Compute")
 	c.text("does not match This secret didn’t sign it")
@@ -186,7 +215,10 @@ func TestADeliveryShowsHowItWasSigned(t *testing.T) {
 	c.text("matches This secret signed the delivery.")
 	c.shoot("delivery")
 	c.fits()
+}
 
+// aDeliveryIsRepeated is on the page of a delivery that came.
+func aDeliveryIsRepeated(c *colleague, r *receiver, came hooked) {
 	// The command says the same to the endpoint once more.
 	eval[any](c.window, `void (navigator.clipboard.writeText = () => Promise.reject(new Error("no")))`)
 	c.Click("button", "Copy as curl")
@@ -211,38 +243,32 @@ func TestADeliveryShowsHowItWasSigned(t *testing.T) {
 	c.Click("link", strings.TrimPrefix(first, "deliveries/")) // which it repeats
 	c.WaitFor(`location.pathname.endsWith("` + first + `")`)
 	c.text("Replayed as " + replay)
-	c.open("deliveries/wbd_01JQ0Z8M4T9V2X3W5Y6A7B8C9D", "Not found")
+	c.goTo("deliveries/wbd_01JQ0Z8M4T9V2X3W5Y6A7B8C9D", "Not found")
+	c.goTo("webhooks", "Webhooks") // else it looks again when others come
 	c.calm("status of 404")
 }
 
 // hostileAnswer is a megabyte of what an endpoint should not answer.
 var hostileAnswer = "<script>alert(1)</script><h1>\u202eOwned</h1>" + strings.Repeat("<img src=x onerror=alert(1)>", 1<<15)
 
-func TestAnAdminRepairsAnEndpointThatAnswered500(t *testing.T) {
-	parallelBrowser(t)
+// anEndpointThatAnswered500IsRepaired leaves all webhooks in order.
+func anEndpointThatAnswered500IsRepaired(c *colleague) {
+	s := c.stage
 	var well atomic.Bool
-	r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
+	r := newReceiver(c.t, func(w http.ResponseWriter, _ *http.Request) {
 		if !well.Load() {
 			w.WriteHeader(500)
 			w.Write([]byte(hostileAnswer))
 		}
-	})
-	s := newStage(t, reachable, func(c *config.Config) {
-		c.Webhooks.RetrySchedule, c.Webhooks.DisableAfterFailures, c.Webhooks.DisableMinAge = nil, 3, 0
 	})
 	id, _ := s.hook(r.URL + "/wrong")
 	path := s.app.URL() + "/v1/webhook_subscriptions/" + id
 	for range 3 {
 		s.call("POST", path+"/test", `{"event_type":"message.sent"}`)
 	}
-	if !until(func() bool { return s.call("GET", path, "")["status"] == "disabled" }) {
-		t.Fatal("it was not disabled")
-	}
+	s.becomesTrue(func() bool { return s.call("GET", path, "")["status"] == "disabled" })
 
-	c := s.console(t, storage.RoleAdmin)
-	c.Click("link", "Settings")
-	c.Click("link", "Health")
-	c.heading("Health")
+	c.goTo("settings/health", "Health")
 	c.text("disabled")
 	c.Click("link", r.URL+"/wrong")
 	c.heading(r.URL + "/wrong")
@@ -259,8 +285,14 @@ func TestAnAdminRepairsAnEndpointThatAnswered500(t *testing.T) {
 	c.is.Equal(eval[float64](c.window, `document.querySelectorAll("main img, main script").length`), 0.0)
 	c.Click("button", "Replay")
 	c.WaitFor(`document.querySelector(".toast.bad") !== null`) // it is disabled
+	c.calm("status of 409")
 
 	well.Store(true)
+	anEndpointIsMovedAndGetsWhatIsDead(c, r)
+}
+
+// anEndpointIsMovedAndGetsWhatIsDead begins at one of three dead deliveries.
+func anEndpointIsMovedAndGetsWhatIsDead(c *colleague, r *receiver) {
 	c.Do(chromedp.NavigateBack())
 	c.Click("button", "Edit")
 	c.Click("button", "Cancel") // which changes nothing
@@ -284,114 +316,19 @@ func TestAnAdminRepairsAnEndpointThatAnswered500(t *testing.T) {
 	c.Click("button", "Replay many")
 	c.WaitFor(`document.querySelector("dialog").textContent.includes("Nothing to replay")`)
 	c.Press(kb.Escape)
-	c.open("settings/health", "Health")
+	c.goTo("settings/health", "Health")
 	c.text("All numbers and webhooks are working.")
-	c.calm("status of 409")
-}
-
-func TestDeliveriesAreFilteredByTheirAddress(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t, reachable, func(c *config.Config) { c.Webhooks.RetrySchedule = []time.Duration{time.Hour} })
-	var fails atomic.Bool
-	r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
-		if fails.Load() {
-			w.WriteHeader(503)
-		}
-	})
-	id, _ := s.hook(r.URL)
-	test := func(kind string) map[string]any {
-		return s.call("POST", s.app.URL()+"/v1/webhook_subscriptions/"+id+"/test", `{"event_type":"`+kind+`"}`)
-	}
-	for range 30 {
-		test("message.sent")
-		r.next()
-	}
-	c := s.consoleAt(t, storage.RoleAdmin, "webhooks/"+id, r.URL)
-	c.WaitFor(`document.querySelectorAll("[aria-label=Deliveries] tbody .chip.good").length === 25`) // the last are answered
-	fails.Store(true)
-	failed := test("contact.updated")
-	r.next()
-
-	rows := `document.querySelectorAll("[aria-label=Deliveries] tbody tr").length`
-	c.open("webhooks/"+id, r.URL)
-	c.WaitFor(rows + ` === 25`)
-	c.Click("button", "Show more")
-	c.WaitFor(rows + ` === 31`)
-	c.is.True(eval[bool](c.window, `document.querySelector("main .notice") === null`)) // one failure is no alarm
-
-	// The rows in view stay where they are until new ones are asked for.
-	eval[any](c.window, `void (document.querySelector("main").scrollTop = 300)`)
-	newest := test("contact.created")["id"].(string)
-	r.next()
-	c.reconnects()
-	c.Click("button", "1 new")
-	c.row(newest, "contact.created")
-	c.WaitFor(rows + ` === 32`)
-	c.choose("Status", "failed")
-	c.WaitFor(rows + ` === 2`)
-	c.row(failed["id"].(string), "contact.updated", "retrying", "503")
-	c.is.Equal(c.at(), "webhooks/"+id+"?status=failed")
-	c.choose("Status", "")
-	c.choose("Type", "message.sent")
-	c.choose("Time", "1")
-	c.WaitFor(rows + ` === 25`)
-	c.Do(chromedp.Reload()) // a link sent to a colleague shows the same
-	c.WaitFor(rows + ` === 25`)
-	c.is.Equal(c.Find("combobox", "Type").Value, "message.sent")
-	c.is.Equal(c.Find("combobox", "Time").Value, "Last hour")
-	c.open("webhooks/"+id+"?status=dead", r.URL)
-	c.Find("heading", "No matches")
-	c.open("webhooks/"+id, r.URL)
-	c.Fill("searchbox", "Search deliveries", failed["event_id"].(string))
-	c.Press(kb.Enter)
-	c.WaitFor(rows + ` === 1`)
-	c.Fill("searchbox", "Search deliveries", failed["id"].(string))
-	c.Press(kb.Enter)
-	c.heading("contact.updated")
-
-	// Events are beside them.
-	c.open("webhooks/"+id, r.URL)
-	c.Find("complementary", "Events")
-	c.WaitFor(`document.querySelectorAll("aside.events li").length === 15`)
-	c.fits()
-	c.shoot("webhook-many")
-	c.open("webhooks", "Webhooks")
-	c.row(r.URL, "failing", "93.8%")
-	c.shoot("webhooks")
 	c.calm()
 }
 
-// phoneOf is the phone number of a business number.
-func (s *stage) phoneOf(number string) string {
-	s.t.Helper()
-	var all struct {
-		Data []struct {
-			ID    string `json:"phone_number_id"`
-			Phone string `json:"phone_number"`
-		}
-	}
-	if err := json.Unmarshal(s.exchange("GET", s.app.URL()+"/v1/accounts?status=all", ""), &all); err != nil {
-		s.t.Fatal(err)
-	}
-	for _, one := range all.Data {
-		if one.ID == number {
-			return one.Phone
-		}
-	}
-	s.t.Fatalf("there is no number %s", number)
-	return ""
-}
-
 // What people and endpoints write is text on every screen.
-func TestWhatStrangersWriteAboutWebhooksIsText(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t, reachable, func(c *config.Config) { c.Webhooks.RetrySchedule, c.Webhooks.DisableAfterFailures = nil, 1000 })
+func whatStrangersWriteAboutWebhooksIsText(c *colleague) {
+	s := c.stage
 	var said atomic.Value
-	r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
+	r := newReceiver(c.t, func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(500)
 		fmt.Fprint(w, said.Load())
 	})
-	c := s.console(t, storage.RoleAdmin)
 	for i, text := range hostileTexts {
 		said.Store(text)
 		body, err := json.Marshal(map[string]any{"url": fmt.Sprint(r.URL, "/", i), "events": []string{"*"}, "description": text, "custom_headers": map[string]string{"X-Text": "<b>&\"'"}})
@@ -400,16 +337,16 @@ func TestWhatStrangersWriteAboutWebhooksIsText(t *testing.T) {
 		d := s.call("POST", s.app.URL()+"/v1/webhook_subscriptions/"+id+"/test", `{}`)["id"].(string)
 		r.next()
 		c.is.True(until(func() bool { return s.call("GET", s.app.URL()+"/v1/webhook_deliveries/"+d, "")["status"] == "dead" }))
-		c.open("webhooks/"+id, fmt.Sprint(r.URL, "/", i))
+		c.goTo("webhooks/"+id, fmt.Sprint(r.URL, "/", i))
 		c.text(text)
-		c.open("deliveries/"+d, "message.received")
+		c.goTo("deliveries/"+d, "message.received")
 		c.text(text)
 		c.text(`<b>&"'`)
 	}
-	c.open("settings/health", "Health")
+	c.goTo("settings/health", "Health")
 	c.text("0% of deliveries succeeded in the last 24 hours. Under 95% counts as failing.")
 	c.fits()
-	c.open("webhooks", "Webhooks")
+	c.goTo("webhooks", "Webhooks")
 	for _, text := range hostileTexts {
 		c.row(text)
 	}

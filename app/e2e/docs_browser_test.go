@@ -29,8 +29,20 @@ func serveDocs(t *testing.T) string {
 func TestDocsInABrowser(t *testing.T) {
 	parallelBrowser(t)
 	b := openWindow(t)
-	is := is.New(t)
 	at := serveDocs(t)
+	theReferenceIsFiltered(b, at)
+	guidesAreSearchedAndFit(b, at)
+
+	is.New(t).Equal(b.Errors(), nil)
+	for _, request := range b.Requests() {
+		if !strings.HasPrefix(request, at) && !strings.HasPrefix(request, "data:") {
+			t.Errorf("a page asked for %s", request)
+		}
+	}
+}
+
+func theReferenceIsFiltered(b *window, at string) {
+	is := is.New(b.t)
 	b.Do(chromedp.EmulateViewport(1440, 900))
 	b.Visit(at + "/docs#createMessage")
 	is.Equal(eval[string](b, `document.title`), "confab API reference")
@@ -43,20 +55,11 @@ func TestDocsInABrowser(t *testing.T) {
 	found := eval[int](b, all)
 	is.True(0 < found && found < before/4) // its script works
 
-	for _, request := range b.Requests() {
-		if !strings.HasPrefix(request, at) && !strings.HasPrefix(request, "data:") {
-			t.Errorf("the page asked for %s", request)
-		}
-	}
-	is.Equal(b.Errors(), nil)
 	is.Equal(len(b.Requests()) >= 3, true)
 }
 
-func TestGuidesInABrowser(t *testing.T) {
-	parallelBrowser(t)
-	b := openWindow(t)
-	is := is.New(t)
-	at := serveDocs(t)
+func guidesAreSearchedAndFit(b *window, at string) {
+	is := is.New(b.t)
 	b.Do(chromedp.EmulateViewport(1280, 900))
 	b.Visit(at + "/docs/guides/sending")
 	is.Equal(eval[string](b, `document.title`), "Send messages · confab guides")
@@ -68,15 +71,9 @@ func TestGuidesInABrowser(t *testing.T) {
 	b.Do(chromedp.SendKeys(chromedp.CSS("#search"), " nosuchword"))
 	is.Equal(eval[string](b, `document.querySelector("#results").innerText`), "No results")
 
+	b.Do(chromedp.EmulateViewport(390, 800))
 	for _, g := range guides.All() {
-		b.Do(chromedp.EmulateViewport(390, 800))
 		b.Visit(at + "/docs/guides/" + g.Name)
 		is.Equal(eval[int](b, `document.documentElement.scrollWidth`), 390) // nothing but code and tables scrolls sideways
 	}
-	for _, request := range b.Requests() {
-		if !strings.HasPrefix(request, at) && !strings.HasPrefix(request, "data:") {
-			t.Errorf("the page asked for %s", request)
-		}
-	}
-	is.Equal(b.Errors(), nil)
 }

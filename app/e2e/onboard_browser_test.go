@@ -79,18 +79,19 @@ func (o *onlooker) press(name string) {
 	o.Do(chromedp.MouseClickXY(at[0], at[1]))
 }
 
-// calm checks that the browser had nothing against the pages, which asked for
-// nothing of others. That a page is gone, or not there, is no complaint, nor that a session
+// calm checks that the browser had nothing against the pages since it was checked last, which
+// asked for nothing of others. That a page is gone, or not there, is no complaint, nor that a session
 // ended while something was read.
 func (o *onlooker) calm(hosts ...string) {
 	o.t.Helper()
-	errors := slices.DeleteFunc(o.Errors(), func(text string) bool {
+	errors, requests := o.news()
+	errors = slices.DeleteFunc(errors, func(text string) bool {
 		return strings.Contains(text, "status of 401") || strings.Contains(text, "status of 410") || strings.Contains(text, "status of 404") || strings.Contains(text, "status of 422")
 	})
 	for _, text := range errors {
 		o.t.Error(text)
 	}
-	for _, request := range o.Requests() {
+	for _, request := range requests {
 		own := func(host string) bool { return strings.HasPrefix(request, host+"/") }
 		if !slices.ContainsFunc(append(hosts, o.stage.app.URL(), o.platform), own) && !strings.HasPrefix(request, "data:") {
 			o.t.Errorf("the page asked for %s", request)
@@ -123,10 +124,23 @@ func (o *onlooker) prefers(scheme string) chromedp.Action[chromedp.Void] {
 	})
 }
 
-func TestASetupLinkIsCompletedInABrowser(t *testing.T) {
+// TestSetupLinksInABrowser opens one after the other in one window.
+func TestSetupLinksInABrowser(t *testing.T) {
 	parallelBrowser(t)
-	s := newSandbox(t)
+	s := newSandbox(t, func(c *config.Config) { c.Provider.Timeout = 8 * time.Second })
 	o := newOnlooker(t, s)
+	aLinkIsCompleted(o)
+	aLinkIsCancelledAndTakenUpAgain(o)
+	otherLinksCannotBeUsed(o)
+	aLinkNeedsNoScripts(o)
+	aLinkLeadsToAnIPv6Address(o)
+	thePlatformMaySendTheVisitorOn(o)
+	aSignupUnderWayIsFollowed(o)
+	nothingRunsThatOthersWrote(o)
+}
+
+func aLinkIsCompleted(o *onlooker) {
+	s := o.stage
 	customer, link := s.invite("Bakery Nord", o.back())
 	o.Visit(link)
 	o.heading("Connect your business number")
@@ -153,10 +167,8 @@ func TestASetupLinkIsCompletedInABrowser(t *testing.T) {
 	o.calm()
 }
 
-func TestASetupLinkIsCancelledAndTakenUpAgainInABrowser(t *testing.T) {
-	parallelBrowser(t)
-	s := newSandbox(t)
-	o := newOnlooker(t, s)
+func aLinkIsCancelledAndTakenUpAgain(o *onlooker) {
+	s := o.stage
 	customer, link := s.invite("Bakery", o.back())
 	o.Visit(link)
 	o.press("Cancel")
@@ -194,14 +206,13 @@ func TestASetupLinkIsCancelledAndTakenUpAgainInABrowser(t *testing.T) {
 	o.calm()
 }
 
-func TestALinkThatCannotBeUsedInABrowser(t *testing.T) {
-	parallelBrowser(t)
-	s := newSandbox(t)
-	o := newOnlooker(t, s)
+func otherLinksCannotBeUsed(o *onlooker) {
+	s := o.stage
+	before := len(s.types())
 	customer, _ := s.invite("Bakery", `{}`)
 	for _, body := range []string{o.back(), `{}`} {
 		made := s.link(customer, body)
-		storagetest.Exec(t, s.app.Config.DataDir, `UPDATE setup_links SET expires_at = 1 WHERE id = ?`, made["id"])
+		storagetest.Exec(o.t, s.app.Config.DataDir, `UPDATE setup_links SET expires_at = 1 WHERE id = ?`, made["id"])
 		o.Visit(made["setup_url"].(string))
 		if body == `{}` {
 			o.heading("This link has expired")
@@ -218,35 +229,36 @@ func TestALinkThatCannotBeUsedInABrowser(t *testing.T) {
 	o.heading("This link is not valid")
 	o.shoot("unknown")
 	o.calm()
-	o.is.Equal(s.types(), []string{"customer.created", "customer.setup_link.created", "customer.setup_link.created", "customer.setup_link.created", "customer.setup_link.created"})
+	o.is.Equal(s.types()[before:], []string{"customer.created", "customer.setup_link.created", "customer.setup_link.created", "customer.setup_link.created", "customer.setup_link.created"})
 }
 
-func TestASetupLinkNeedsNoScripts(t *testing.T) {
-	parallelBrowser(t)
-	s := newSandbox(t)
-	o := newOnlooker(t, s)
-	o.Do(command(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}))
-	_, link := s.invite("Bakery", o.back())
+func aLinkNeedsNoScripts(o *onlooker) {
+	run := func(scripts bool) {
+		o.Do(command(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !scripts}))
+	}
+	run(false)
+	defer run(true)
+	_, link := o.stage.invite("Bakery", o.back())
 	o.Visit(link)
 	o.press("Connect number")
 	o.is.Equal(o.returned().Get("status"), "success")
 	o.calm()
 }
 
-func TestASetupLinkLeadsToAnIPv6AddressInABrowser(t *testing.T) {
-	parallelBrowser(t)
+func aLinkLeadsToAnIPv6Address(o *onlooker) {
 	listener, err := net.Listen("tcp6", "[::1]:0")
 	if err != nil {
-		t.Skip("there is no IPv6 here:", err)
+		o.t.Log("there is no IPv6 here:", err)
+		return
 	}
-	s := newSandbox(t)
-	o := newOnlooker(t, s)
 	site := &httptest.Server{Listener: listener, Config: &http.Server{Handler: welcomeBack}}
 	site.Start()
-	t.Cleanup(site.Close)
+	o.t.Cleanup(site.Close)
+	platform := o.platform
+	defer func() { o.platform = platform }()
 	o.platform = site.URL
 	for _, press := range []string{"Cancel", "Connect number"} {
-		_, link := s.invite("Bakery", o.back())
+		_, link := o.stage.invite("Bakery", o.back())
 		o.Visit(link)
 		o.press(press)
 		o.is.True(o.returned().Has("status"))
@@ -255,16 +267,13 @@ func TestASetupLinkLeadsToAnIPv6AddressInABrowser(t *testing.T) {
 }
 
 // Browsers hold the form's policy against every step of the way.
-func TestThePlatformMaySendTheVisitorOnInABrowser(t *testing.T) {
-	parallelBrowser(t)
-	s := newSandbox(t)
-	o := newOnlooker(t, s)
+func thePlatformMaySendTheVisitorOn(o *onlooker) {
 	door := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, o.platform+r.URL.RequestURI(), http.StatusFound) // as one does that has visitors log in elsewhere
 	}))
-	t.Cleanup(door.Close)
+	o.t.Cleanup(door.Close)
 	for _, press := range []string{"Cancel", "Connect number"} {
-		_, link := s.invite("Bakery", fmt.Sprintf(`{"success_redirect_url":%q,"failure_redirect_url":%q}`, door.URL+"/ok?x=1", door.URL+"/failed?x=1"))
+		_, link := o.stage.invite("Bakery", fmt.Sprintf(`{"success_redirect_url":%q,"failure_redirect_url":%q}`, door.URL+"/ok?x=1", door.URL+"/failed?x=1"))
 		o.Visit(link)
 		o.press(press)
 		o.is.True(o.returned().Has("status"))
@@ -272,28 +281,12 @@ func TestThePlatformMaySendTheVisitorOnInABrowser(t *testing.T) {
 	o.calm(door.URL)
 }
 
-// A browser says less about where a form comes from when the page is neither https
-// nor on its own machine, as when a phone opens a sandbox.
-func TestASetupLinkIsCompletedOverPlainHTTPInABrowser(t *testing.T) {
-	parallelBrowser(t)
-	s := newSandbox(t, func(c *config.Config) { c.Server.PublicURL = "http://confab.test" })
-	o := newOnlooker(t, s, chromedp.Flag("host-resolver-rules", "MAP confab.test 127.0.0.1"))
-	local := "http://" + s.app.Config.Server.Listen
-	customer := s.call("POST", local+"/v1/customers", `{"name":"Bakery"}`)["id"].(string)
-	link := s.call("POST", local+"/v1/customers/"+customer+"/setup_links", o.back())["setup_url"].(string)
-	_, port, err := net.SplitHostPort(s.app.Config.Server.Listen)
-	o.is.NoErr(err)
-	o.Visit("http://confab.test:" + port + strings.TrimPrefix(link, "http://confab.test"))
-	o.press("Connect number")
-	o.is.Equal(o.returned().Get("status"), "success")
-}
-
-func TestNothingRunsInTheBrowserThatOthersWrote(t *testing.T) {
-	parallelBrowser(t)
-	s := newSandbox(t)
-	o := newOnlooker(t, s)
+// nothingRunsThatOthersWrote gives the organization another name.
+func nothingRunsThatOthersWrote(o *onlooker) {
+	s := o.stage
 	evil := `"><script>document.title="owned"</script><img src=x onerror='document.title="owned"'>`
-	storagetest.Exec(t, s.app.Config.DataDir, `UPDATE organizations SET name = ?`, evil)
+	storagetest.Exec(o.t, s.app.Config.DataDir, `UPDATE organizations SET name = ?`, evil)
+	s.app.DB.DropCaches()
 	_, link := s.invite(evil, `{}`)
 	o.Visit(link)
 	o.heading("Connect your business number")
@@ -305,14 +298,12 @@ func TestNothingRunsInTheBrowserThatOthersWrote(t *testing.T) {
 	o.calm()
 }
 
-func TestASignupUnderWayIsFollowedInABrowser(t *testing.T) {
-	parallelBrowser(t)
-	s := newSandbox(t, func(c *config.Config) { c.Provider.Timeout = 8 * time.Second })
-	o := newOnlooker(t, s)
+func aSignupUnderWayIsFollowed(o *onlooker) {
+	s := o.stage
 	_, link := s.invite("Bakery Nord", `{}`)
 	s.fault(`{"kind":"timeout","endpoint":"register"}`) // once: the browser has eight seconds, and a second until the retry
 	answer := make(chan seen, 1)
-	go func() { answer <- ask(t, "POST", link, connecting("", "")) }()
+	go func() { answer <- ask(o.t, "POST", link, connecting("", "")) }()
 	o.is.True(until(func() bool { return s.working() > 0 }))
 	o.Visit(link) // in another window meanwhile
 	o.heading("Connecting your number")

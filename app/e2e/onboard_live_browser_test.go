@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -9,7 +10,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
-	"github.com/matryer/is"
+
+	"confab/app/config"
 )
 
 // networkScript is what the provider's script does, as far as a page sees it:
@@ -54,11 +56,11 @@ func newNetwork(t *testing.T, s *stage) *network {
 	return n
 }
 
-// options lead the provider's names here.
+// options lead the provider's names here, and that of a server in the neighbourhood to this machine.
 func (n *network) options() []chromedp.ExecAllocatorOption {
 	here := n.server.Listener.Addr().String()
 	return []chromedp.ExecAllocatorOption{
-		chromedp.Flag("host-resolver-rules", "MAP connect.facebook.net "+here+", MAP www.facebook.com "+here), chromedp.IgnoreCertErrors,
+		chromedp.Flag("host-resolver-rules", "MAP connect.facebook.net "+here+", MAP www.facebook.com "+here+", MAP confab.test 127.0.0.1"), chromedp.IgnoreCertErrors,
 	}
 }
 
@@ -80,11 +82,24 @@ func (n *network) cancels() {
 	n.dialog.Store(fmt.Sprintf(told, `{type: "WA_EMBEDDED_SIGNUP", event: "CANCEL", data: {current_step: "PHONE_NUMBER_SETUP"}}`) + `; opener.postMessage({response: {status: "unknown"}}, "*")`)
 }
 
-func TestTheProvidersSignupRunsInABrowser(t *testing.T) {
+// TestSetupLinksWhereNamesLeadElsewhere needs a browser of its own, one for three servers.
+func TestSetupLinksWhereNamesLeadElsewhere(t *testing.T) {
 	parallelBrowser(t)
 	s := newStage(t, signing, reachable)
 	n := newNetwork(t, s)
 	o := newOnlooker(t, s, n.options()...)
+	theProvidersSignupRuns(o, n)
+
+	s = newStage(t, signing, coexisting, reachable)
+	o.stage, n.stage = s, s
+	theProvidersSignupIsCancelled(o, n)
+
+	o.stage = newSandbox(t, func(c *config.Config) { c.Server.PublicURL = "http://confab.test" })
+	aLinkIsCompletedOverPlainHTTP(o)
+}
+
+func theProvidersSignupRuns(o *onlooker, n *network) {
+	s := o.stage
 	for _, codeFirst := range []bool{false, true} {
 		n.finishes(codeFirst)
 		customer, link := s.invite("Bakery Nord", o.back())
@@ -105,11 +120,8 @@ func TestTheProvidersSignupRunsInABrowser(t *testing.T) {
 	o.calm("https://connect.facebook.net", "https://www.facebook.com")
 }
 
-func TestTheProvidersSignupIsCancelledInABrowser(t *testing.T) {
-	parallelBrowser(t)
-	s := newStage(t, signing, coexisting, reachable)
-	n := newNetwork(t, s)
-	o := newOnlooker(t, s, n.options()...)
+func theProvidersSignupIsCancelled(o *onlooker, n *network) {
+	s := o.stage
 	_, link := s.invite("Bakery Nord", o.back())
 	n.cancels()
 	o.Visit(link)
@@ -133,7 +145,21 @@ func TestTheProvidersSignupIsCancelledInABrowser(t *testing.T) {
 	o.press("Connect number")
 	o.is.Equal(o.returned().Get("status"), "success")
 	for _, request := range o.Requests() {
-		is.New(t).True(!strings.Contains(request, "code=")) // the code is posted to us, and is in no address
+		o.is.True(!strings.Contains(request, "code=")) // the code is posted to us, and is in no address
 	}
 	o.calm("https://connect.facebook.net", "https://www.facebook.com")
+}
+
+// A browser says less about where a form comes from when the page is neither https
+// nor on its own machine, as when a phone opens a sandbox.
+func aLinkIsCompletedOverPlainHTTP(o *onlooker) {
+	s := o.stage
+	local := "http://" + s.app.Config.Server.Listen
+	customer := s.call("POST", local+"/v1/customers", `{"name":"Bakery"}`)["id"].(string)
+	link := s.call("POST", local+"/v1/customers/"+customer+"/setup_links", o.back())["setup_url"].(string)
+	_, port, err := net.SplitHostPort(s.app.Config.Server.Listen)
+	o.is.NoErr(err)
+	o.Visit("http://confab.test:" + port + strings.TrimPrefix(link, "http://confab.test"))
+	o.press("Connect number")
+	o.is.Equal(o.returned().Get("status"), "success")
 }
