@@ -13,7 +13,7 @@ import (
 // TestWhatAgentsUse is about the screens of somebody who is no admin, in one window.
 func TestWhatAgentsUse(t *testing.T) {
 	parallelBrowser(t)
-	s := newStage(t, reachable)
+	s := newStage(t)
 	number := s.connect()
 	c := s.consoleAt(t, storage.RoleAgent, "numbers", "Numbers")
 	agentsSeeWhatTheyMayUse(c)
@@ -23,7 +23,6 @@ func TestWhatAgentsUse(t *testing.T) {
 	aListIsNarrowedBeforeItIsThere(c, number)
 
 	quickRepliesAreMadeChangedAndDeleted(c)
-	aPersonSwitchesNotificationsOn(c)
 	aPersonChangesItsProfile(c)
 	thoseToAssignToFollowWhatChanges(c, number)
 	theNumberIsChosenAmongSeveral(c, number)

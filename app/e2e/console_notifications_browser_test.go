@@ -5,8 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-
-	"github.com/chromedp/chromedp/kb"
+	"testing"
 
 	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
@@ -17,8 +16,9 @@ import (
 
 // The push service of the browser is out of reach here, so its part is played in the page; the
 // service worker is the real one.
-func aPersonSwitchesNotificationsOn(c *colleague) {
-	t, s := c.t, c.stage
+func TestAPersonSwitchesNotificationsOn(t *testing.T) {
+	parallelBrowser(t)
+	s := newStage(t, reachable)
 	pushed := make(chan http.Header, 10)
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		pushed <- r.Header
@@ -26,7 +26,8 @@ func aPersonSwitchesNotificationsOn(c *colleague) {
 	}))
 	defer service.Close()
 
-	c.goTo("settings/notifications", "Notifications")
+	ana := s.says(s.connect(), "15550001111", "Ana Ruiz", textOf("hi"))
+	c := s.consoleAt(t, storage.RoleAgent, "settings/notifications", "Notifications")
 	c.WaitFor(`document.querySelector("link[rel=manifest]") !== null`)
 	manifest := eval[map[string]any](c.window, `fetch(document.querySelector("link[rel=manifest]").href).then((r) => r.json())`)
 	c.is.Equal(manifest["display"], "standalone")
@@ -78,8 +79,53 @@ func aPersonSwitchesNotificationsOn(c *colleague) {
 	})
 	c.Click("button", "Account")
 	c.Find("menuitemcheckbox", "Away")
-	c.Press(kb.Escape)
-	c.calm()
+	c.showsPushes(ana)
+	c.calm("status of 404")
+}
+
+// showsPushes lets the service worker get a push, and clicks on what it shows: that leads to the conversation,
+// in a console that is open or else in a new one. What the browser would do with both is only recorded.
+func (c *colleague) showsPushes(conversation string) {
+	c.t.Helper()
+	worker := c.serviceWorker()
+	event := func(kind, fields string) string {
+		return `dispatchEvent(Object.assign(new Event("` + kind + `"), { ` + fields + `, waitUntil: (done) => done.catch(() => {}) }))`
+	}
+	eval[any](worker, `void (
+		registration.showNotification = async (title, options) => { globalThis.shown = { title, ...options }; },
+		WorkerNavigator.prototype.setAppBadge = async (n) => { globalThis.badge = n; },
+		Clients.prototype.openWindow = async (url) => { globalThis.opened = String(url); })`)
+	push := `{"title":"Ana Ruiz","body":"hi","tag":"t","conversation":"` + conversation + `","unread":3}`
+	c.is.True(eval[bool](worker, event("push", `data: { json: () => (`+push+`) }`)))
+	c.is.Equal(eval[[]string](worker, `[shown.title, shown.body, shown.tag, String(badge)]`), []string{"Ana Ruiz", "hi", "t", "3"})
+
+	click := event("notificationclick", `notification: { data: shown.data, close: () => { shown.isClosed = true; } }`)
+	c.open("settings/profile", "Profile") // a click may come as soon as the page is there
+	c.is.True(eval[bool](worker, click+` && shown.isClosed`))
+	c.WaitFor(`location.pathname === "/console/inbox/` + conversation + `"`)
+	c.Visit(c.stage.app.URL() + "/console/welcome/none") // which has no screens
+	c.is.True(eval[bool](worker, click))
+	worker.WaitFor(`globalThis.opened === "` + c.stage.app.URL() + `/console/inbox/` + conversation + `"`)
+}
+
+// serviceWorker is the service worker of a window, to evaluate expressions in. It does not end any more by itself.
+func (c *colleague) serviceWorker() *window {
+	c.t.Helper()
+	var id target.ID
+	c.stage.becomesTrue(func() bool {
+		all, err := chromedp.Targets(c.ctx)
+		c.is.NoErr(err)
+		for _, one := range all {
+			if one.Type == "service_worker" && strings.HasPrefix(one.URL, c.stage.app.URL()) {
+				id = one.TargetID
+			}
+		}
+		return id != ""
+	})
+	ctx, cancel := chromedp.NewContext(c.ctx, chromedp.WithTargetID(id))
+	c.t.Cleanup(cancel)
+	c.is.NoErr(chromedp.Do(ctx)) // attached by a step with a limit of time, it would be left at its end
+	return &window{t: c.t, ctx: ctx}
 }
 
 // Somebody may join, or take the conversation, while another looks for whom to give it to.

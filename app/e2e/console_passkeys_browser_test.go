@@ -157,7 +157,7 @@ func factorsAreRenamedAndRemoved(c *colleague) {
 	c.WaitFor(`document.body.textContent.includes("10 of 10 recovery codes left")`) // the app is left
 	c.edit("Authenticator app", "Remove")
 	c.confirm("Remove")
-	c.WaitFor(`document.body.textContent.includes("You have none yet.")`)
+	c.WaitFor(`document.body.textContent.includes("You don’t have one yet.")`)
 	c.is.Equal(storagetest.Select[int](c.t, c.stage.app.Config.DataDir, `SELECT count(*) FROM user_recovery_codes`), []int{0})
 	c.withoutCookies()
 	c.Click("button", "Sign in with a passkey")

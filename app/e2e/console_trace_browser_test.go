@@ -127,7 +127,7 @@ func aTraceLeadsToWhatItIsAbout(c *colleague, number, dead string) {
 	c.goTo("trace/"+events.Data[0]["id"].(string), "“Which one <i>would</i> you like?”")
 	c.goTo("trace/"+c.stage.app.DB.NewID(storage.PrefixMessage), "Trace")
 	c.Find("heading", "Not found")
-	c.goTo("webhooks", "Webhooks") // else it looks again when others come
+	c.goTo("log", "Log") // else it looks again when others come
 	c.calm("status of 404")
 }
 
@@ -167,8 +167,8 @@ func anEventAboutNoMessageIsShown(c *colleague, number string) {
 	c.unharmed()
 	c.shoot("event")
 	c.fits()
-	c.goTo("webhooks", "Webhooks") // else it looks again when others come
-	c.calm("status of 404")        // of the trace, which it has none of
+	c.goTo("log", "Log")    // else it looks again when others come
+	c.calm("status of 404") // of the trace, which it has none of
 }
 
 func aTraceNamesItsEndpoints(c *colleague, number string) {
