@@ -93,7 +93,7 @@ func checkWords(name string, words []string) error {
 	return nil
 }
 
-// checkAction checks one thing that a rule does, but for what it names: see checkRuleReferences.
+// checkAction checks one thing that a rule does. That what it names is there is seen later.
 func checkAction(a *storage.RuleAction) error {
 	switch given := rules.KindsOf(*a); {
 	case len(given) == 0:
@@ -103,6 +103,12 @@ func checkAction(a *storage.RuleAction) error {
 
 	case a.Resolve != nil && !*a.Resolve:
 		return rest.Invalid("resolve", "must be true")
+	case a.AddLabel != nil:
+		return checkLabelID("add_label", *a.AddLabel)
+	case a.RemoveLabel != nil:
+		return checkLabelID("remove_label", *a.RemoveLabel)
+	case a.Assign != nil && !storage.ValidID("", *a.Assign):
+		return rest.Invalid("assign", "must be the id of a user")
 	case a.Note != nil:
 		return rest.Optional("note", a.Note, maxNote)
 	case a.HandOver != nil:
@@ -122,6 +128,8 @@ func checkReply(r *storage.RuleReply) error {
 		return rest.Missing("text")
 	case text && saved || text && template || saved && template:
 		return rest.Invalid("text", "must be the only one of text, quick_reply_id and template")
+	case saved && !storage.ValidID(storage.PrefixQuickReply, *r.QuickReplyID):
+		return rest.Invalid("quick_reply_id", "must be an id that starts with "+storage.PrefixQuickReply)
 	}
 	return rest.Optional("text", r.Text, maxQuickReply)
 }
