@@ -22,7 +22,7 @@ func TestHealthShowsTheReplica(t *testing.T) {
 	o.is.True(strings.Contains(p.sim("POST", "/clock", `{"advance":"25h"}`, 409), "cannot be replicated"))
 
 	o.Visit(p.state.ConsoleURL + "settings/health")
-	for _, words := range []string{" s behind", " waiting to be sent.", "No restore of it was verified yet."} {
+	for _, words := range []string{" s behind", " waiting to be sent.", "No restore verified yet."} {
 		o.WaitFor(`document.querySelector("main")?.textContent.includes("` + words + `")`)
 	}
 	o.shoot("health-replica")
