@@ -63,9 +63,11 @@ func (s *stage) signedIn(t *testing.T, name, email, role string, more ...chromed
 	c := &colleague{window: openWindow(t, more...), t: t, is: is.New(t), stage: s}
 	c.Do(chromedp.EmulateViewport(1280, 800))
 	for name, value := range b.cookies {
-		c.Do(command(cdpnetwork.SetCookie, cdpnetwork.SetCookieParams{
-			Name: name, Value: value, URL: b.base + "/", HTTPOnly: new(true), SameSite: cdpnetwork.CookieSameSiteLax,
-		}))
+		for _, address := range []string{b.base, s.app.URL()} { // as it listens, and as it is called
+			c.Do(command(cdpnetwork.SetCookie, cdpnetwork.SetCookieParams{
+				Name: name, Value: value, URL: address + "/", HTTPOnly: new(true), SameSite: cdpnetwork.CookieSameSiteLax,
+			}))
+		}
 	}
 	return c
 }
