@@ -145,7 +145,7 @@ func (c *colleague) heading(text string) {
 // links lists the names of the links of a navigation, without their counts.
 func (c *colleague) links(landmark string) []string {
 	c.t.Helper()
-	return eval[[]string](c.window, `[...document.querySelectorAll("nav[aria-label=`+landmark+`] a")].map(a => a.querySelector("b") ? a.textContent.replace(a.querySelector("b").textContent, "") : a.textContent)`)
+	return eval[[]string](c.window, `[...document.querySelectorAll("nav[aria-label=`+landmark+`] a")].map(a => [...a.childNodes].filter(one => !one.matches?.("b, .unseen")).map(one => one.textContent).join(""))`)
 }
 
 // fits checks that nothing is wider than the window: the narrowest, one whose side bar is

@@ -73,7 +73,7 @@ export function startNavigation() {
 function showUnread(inbox) {
   if (!inbox) return;
   inbox.append(
-    el("b.count", { "aria-hidden": "true", hidden: () => unread() === 0 }, () => count(unread())),
+    el("b.count", { "aria-hidden": "true", hidden: () => unread() === 0 }, () => unread() > 0 && count(unread())),
     el("span.unseen", { id: "unread", "aria-hidden": "true" }, () => unread() > 0 && rowText.unread(unread())));
   inbox.setAttribute("aria-describedby", "unread");
   // The icon of the installed console, where the system has badges.

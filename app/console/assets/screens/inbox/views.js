@@ -60,7 +60,8 @@ export function views() {
   let shown = "";
   effect(() => {
     const one = open();
-    if (!number() || isOfNumber(one)) shown = one?.id ?? "";
+    if (!number()) return; // the numbers are not known yet
+    if (isOfNumber(one)) shown = one?.id ?? "";
     else if (shown === one.id) queueMicrotask(leave);
     else chosenNumber.set(one.phone_number_id);
   });
