@@ -324,6 +324,8 @@ func anyIDOpensItsScreen(c *colleague, number string) {
 
 // peopleAreFoundByName finds Ana, as the API does.
 func peopleAreFoundByName(c *colleague, contact string) {
+	// A key's character is sent on its own, to what has the focus then: not to the button.
+	eval[any](c.window, `void document.activeElement.blur()`)
 	c.Do(chromedp.KeyEvent("k", chromedp.KeyModifiers(chromedp.ModifierCtrl)))
 	c.Find("dialog", "Search or jump to")
 	c.Press("Ana")
