@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"time"
 
 	"confab/app/tools/rig"
 	"confab/storage"
@@ -57,6 +58,10 @@ func (b *bench) measureWaitingClients(ctx context.Context, o *installation) erro
 		return err
 	}
 
+	// It has worked before they come, as a server has: what its caches take is none of theirs.
+	if _, err := (load{address: busy.Address, connections: 64, length: time.Second, request: busy.message}).run(ctx); err != nil {
+		return err
+	}
 	before, err := busy.idleMemory(ctx)
 	if err != nil {
 		return err
