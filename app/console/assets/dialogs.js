@@ -22,6 +22,7 @@ const pages = [
   ["settings/keys", text.pages.keys, "key", ""],
   ["settings/labels", text.pages.labels, "label", ""],
   ["settings/quick-replies", text.pages.quickReplies, "bolt", "agents"],
+  ["settings/notifications", text.pages.notifications, "bell", "agents"],
   ["settings/profile", text.pages.profile, "person", "agents"],
   ["settings/health", text.pages.health, "pulse", ""],
   ["settings/keys?new=1", text.pages.newKey, "key", ""],

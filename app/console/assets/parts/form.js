@@ -167,7 +167,7 @@ export function formDialog(title, { lead, shows, done, ...options }, look = show
  * @param {string} [role] checkbox unless it says otherwise
  */
 export function switchRow(name, isOn, set, hint, role) {
-  const id = hint && "switch-" + ++forms;
+  const id = hint ? "switch-" + ++forms : null;
   return [
     el("label.switch-row", null,
       el("input.switch", {

@@ -22,6 +22,7 @@ export const jump = {
     keys: "مفاتيح API",
     labels: "التصنيفات",
     quickReplies: "الردود السريعة",
+    notifications: "الإشعارات",
     profile: "الملف الشخصي",
     health: "سلامة الخدمة",
     newKey: "مفتاح API جديد",

@@ -92,10 +92,10 @@ export const keys = {
   scope: {
     read: { label: "Read", hint: "Messages, contacts and everything else, including live events." },
     send: { label: "Send", hint: "Messages, read receipts and files." },
-    inbox: { label: "Inbox", hint: "Change conversations, contacts, labels and quick replies." },
+    inbox: { label: "Inbox", hint: "Change conversations, notes, contacts, labels, views and quick replies." },
     campaigns: { label: "Campaigns", hint: "Change templates and broadcasts." },
     webhooks: { label: "Webhooks", hint: "Change webhooks. A webhook receives everything, so this is as wide as Read." },
-    platform: { label: "Platform", hint: "Change customers, setup links and numbers." },
+    platform: { label: "Platform", hint: "Change customers, setup links, numbers and rules." },
   },
   noneChosen: "Choose at least one.",
   numbers: { label: "Numbers", hint: "Leave empty for all numbers, including future ones." },

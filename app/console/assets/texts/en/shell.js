@@ -22,6 +22,7 @@ export const jump = {
     keys: "API keys",
     labels: "Labels",
     quickReplies: "Quick replies",
+    notifications: "Notifications",
     profile: "Profile",
     health: "Health",
     newKey: "New API key",

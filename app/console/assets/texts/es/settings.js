@@ -99,10 +99,10 @@ export const keys = {
   scope: {
     read: { label: "Lectura", hint: "Mensajes, contactos y todo lo demás, incluidos los eventos en vivo." },
     send: { label: "Envío", hint: "Mensajes, confirmaciones de lectura y archivos." },
-    inbox: { label: "Bandeja de entrada", hint: "Cambiar conversaciones, contactos, etiquetas y respuestas rápidas." },
+    inbox: { label: "Bandeja de entrada", hint: "Cambiar conversaciones, notas, contactos, etiquetas, vistas y respuestas rápidas." },
     campaigns: { label: "Campañas", hint: "Cambiar plantillas y difusiones." },
     webhooks: { label: "Webhooks", hint: "Cambiar webhooks. Un webhook recibe todo, así que el acceso es tan amplio como el de Lectura." },
-    platform: { label: "Plataforma", hint: "Cambiar clientes, enlaces de conexión y números." },
+    platform: { label: "Plataforma", hint: "Cambiar clientes, enlaces de conexión, números y reglas." },
   },
   noneChosen: "Elige al menos uno.",
   numbers: { label: "Números", hint: "Déjalo vacío para todos los números, incluidos los futuros." },

@@ -23,6 +23,7 @@ export const jump = {
     keys: "Claves de API",
     labels: "Etiquetas",
     quickReplies: "Respuestas rápidas",
+    notifications: "Notificaciones",
     profile: "Perfil",
     health: "Salud",
     newKey: "Nueva clave de API",

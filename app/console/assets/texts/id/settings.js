@@ -93,10 +93,10 @@ export const keys = {
   scope: {
     read: { label: "Baca", hint: "Pesan, kontak, dan semua yang lain, termasuk event langsung." },
     send: { label: "Kirim", hint: "Pesan, laporan dibaca, dan file." },
-    inbox: { label: "Kotak masuk", hint: "Mengubah chat, kontak, label, dan balasan cepat." },
+    inbox: { label: "Kotak masuk", hint: "Mengubah chat, catatan, kontak, label, tampilan, dan balasan cepat." },
     campaigns: { label: "Kampanye", hint: "Mengubah template dan siaran." },
     webhooks: { label: "Webhook", hint: "Mengubah webhook. Webhook menerima semuanya, jadi izin ini seluas Baca." },
-    platform: { label: "Platform", hint: "Mengubah klien, tautan penyiapan, dan nomor." },
+    platform: { label: "Platform", hint: "Mengubah klien, tautan penyiapan, nomor, dan aturan." },
   },
   noneChosen: "Pilih setidaknya satu.",
   numbers: { label: "Nomor", hint: "Kosongkan untuk semua nomor, termasuk yang ditambahkan nanti." },

@@ -22,6 +22,7 @@ export const jump = {
     keys: "Kunci API",
     labels: "Label",
     quickReplies: "Balasan cepat",
+    notifications: "Notifikasi",
     profile: "Profil",
     health: "Kondisi sistem",
     newKey: "Kunci API baru",

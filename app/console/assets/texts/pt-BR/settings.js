@@ -99,10 +99,10 @@ export const keys = {
   scope: {
     read: { label: "Leitura", hint: "Mensagens, contatos e todo o resto, inclusive eventos ao vivo." },
     send: { label: "Envio", hint: "Mensagens, confirmações de leitura e arquivos." },
-    inbox: { label: "Caixa de entrada", hint: "Alterar conversas, contatos, etiquetas e respostas rápidas." },
+    inbox: { label: "Caixa de entrada", hint: "Alterar conversas, notas, contatos, etiquetas, visualizações e respostas rápidas." },
     campaigns: { label: "Campanhas", hint: "Alterar modelos e transmissões." },
     webhooks: { label: "Webhooks", hint: "Alterar webhooks. Um webhook recebe tudo, então o acesso é tão amplo quanto o de Leitura." },
-    platform: { label: "Plataforma", hint: "Alterar clientes, links de conexão e números." },
+    platform: { label: "Plataforma", hint: "Alterar clientes, links de conexão, números e regras." },
   },
   noneChosen: "Escolha pelo menos uma.",
   numbers: { label: "Números", hint: "Deixe em branco para todos os números, inclusive os futuros." },

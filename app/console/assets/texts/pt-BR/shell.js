@@ -23,6 +23,7 @@ export const jump = {
     keys: "Chaves de API",
     labels: "Etiquetas",
     quickReplies: "Respostas rápidas",
+    notifications: "Notificações",
     profile: "Perfil",
     health: "Saúde",
     newKey: "Nova chave de API",
