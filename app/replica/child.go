@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"runtime/debug"
 	"sync"
 	"syscall"
 	"time"
@@ -33,10 +32,6 @@ const (
 	lockPatience = 2 * stopPatience
 	// firstAnswer is how long the storage may take to say how far it is.
 	firstAnswer = 20 * time.Second
-	// reportEvery is how often the child reports at the least.
-	reportEvery = time.Second
-	// childMemory is what the child may use. It sends parts of 5 MB.
-	childMemory = 40 << 20
 )
 
 // child follows a database and sends its changes.
@@ -50,6 +45,9 @@ type child struct {
 	asked    chan struct{} // a checkpoint is wanted
 	new      chan struct{} // something waits to be sent
 	pageSize int64
+
+	backlog    int64 // bytes of files that wait to be sent
+	measuredAt time.Time
 
 	mu         sync.Mutex // guards the rest, and writes to out
 	copied     []copied   // what waits, the oldest first, and at least the last
@@ -69,7 +67,6 @@ type copied struct {
 func RunChild(ctx context.Context, in io.Reader, out, log io.Writer) error {
 	// An interrupt of the terminal goes to the server too, which then stops the child.
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM)
-	debug.SetMemoryLimit(childMemory)
 	slog.SetDefault(slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn})))
 	if err := CleanEnvironment(); err != nil {
 		return err
@@ -179,7 +176,6 @@ func (c *child) open(ctx context.Context) error {
 func (c *child) copyUntilStop(ctx context.Context) {
 	tick := time.NewTicker(c.Interval)
 	defer tick.Stop()
-	reported := time.Now()
 	for {
 		wanted := false
 		select {
@@ -197,11 +193,7 @@ func (c *child) copyUntilStop(ctx context.Context) {
 			notify(c.new)
 			c.checkpoint(ctx, wanted)
 		}
-
-		if time.Since(reported) >= min(reportEvery, 2*c.Interval) {
-			reported = time.Now()
-			c.report(report{})
-		}
+		c.report(report{})
 	}
 }
 
@@ -289,7 +281,7 @@ func (c *child) report(r report) {
 	c.mu.Unlock()
 
 	if !r.InSync {
-		r.Backlog = c.backlog(sent)
+		r.Backlog = c.measure(sent)
 	}
 	c.write(r)
 }
@@ -301,8 +293,14 @@ func (c *child) write(r report) {
 	_ = json.NewEncoder(c.out).Encode(r)
 }
 
-// backlog is how many bytes wait in files after a transaction.
-func (c *child) backlog(sent ltx.TXID) (total int64) {
+// measure is how many bytes wait in files after a transaction. There are thousands of files after an
+// hour without the storage, so they are not measured at every interval.
+func (c *child) measure(sent ltx.TXID) int64 {
+	if time.Since(c.measuredAt) < 2*c.Interval {
+		return c.backlog
+	}
+	c.backlog, c.measuredAt = 0, time.Now()
+
 	entries, err := os.ReadDir(c.db.LTXLevelDir(0))
 	if err != nil {
 		return 0
@@ -313,10 +311,10 @@ func (c *child) backlog(sent ltx.TXID) (total int64) {
 			continue
 		}
 		if info, err := e.Info(); err == nil {
-			total += info.Size()
+			c.backlog += info.Size()
 		}
 	}
-	return total
+	return c.backlog
 }
 
 // lockFile locks a file for this process, which frees it when it ends.

@@ -128,10 +128,13 @@ func Open(ctx context.Context, o Options) (*Replica, error) {
 	return r, r.setCheckpoints(ctx, false)
 }
 
-// thisBinary runs the hidden command of this binary.
+// thisBinary runs the hidden command of this binary. It sends parts of 5 MB and needs little memory, so
+// it collects garbage earlier than the server does.
 func thisBinary() (*exec.Cmd, error) {
 	binary, err := os.Executable()
-	return exec.Command(binary, ChildCommand), err
+	command := exec.Command(binary, ChildCommand)
+	command.Env = append(os.Environ(), "GOGC=50")
+	return command, err
 }
 
 func (r *Replica) file(name string) string { return filepath.Join(r.Dir, name) }
