@@ -28,11 +28,10 @@ func (rx *Rx) Tombstone(account int64) (Tombstone, error) {
 
 // ForgetSecrets takes a removed account's token and PIN away.
 func (tx *Tx) ForgetSecrets(account int64) error {
-	_, err := tx.Exec(`
+	return tx.Run(`
 		UPDATE accounts
 		SET access_token = NULL, pin = NULL
 		WHERE id = ? AND deleted_at > 0`, account)
-	return err
 }
 
 // PurgeMessages deletes up to limit messages of an account, then its other rows table by
@@ -123,6 +122,5 @@ func payloadHolds(id string) string {
 
 // PurgeRawCallbacks deletes kept callbacks.
 func (tx *Tx) PurgeRawCallbacks(ids []int64) error {
-	_, err := tx.Exec(`DELETE FROM raw_callbacks WHERE id IN (SELECT value FROM json_each(?))`, jsonList(ids))
-	return err
+	return tx.Run(`DELETE FROM raw_callbacks WHERE id IN (SELECT value FROM json_each(?))`, jsonList(ids))
 }

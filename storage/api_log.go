@@ -205,9 +205,8 @@ func (tx *Tx) insertCalls(calls []APICall) error {
 			c.UserID, c.ErrorCode, c.MadeID)
 	}
 
-	_, err := tx.Exec(`
+	return tx.Run(`
 		INSERT INTO api_log (organization_id, key_id, method, path, status, latency_us, ip, request_id, created_at,
 			user_id, error_code, made_id)
 		VALUES `+callRow+strings.Repeat(`, `+callRow, len(calls)-1), args...)
-	return err
 }

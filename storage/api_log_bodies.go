@@ -31,10 +31,9 @@ func (tx *Tx) insertBodies(c APICall) error {
 	}
 
 	// Those of a number that was removed meanwhile would stay after it.
-	_, err := tx.Exec(`
+	return tx.Run(`
 		INSERT INTO api_log_bodies (id, organization_id, account_id, request, request_bytes, response, response_bytes, created_at)
 		SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8
 		WHERE ?3 IS NULL OR EXISTS (SELECT 1 FROM accounts WHERE id = ?3 AND deleted_at = 0)`,
 		c.RequestID, c.OrganizationID, b.AccountID, b.Request, b.RequestBytes, b.Response, b.ResponseBytes, c.CreatedAt)
-	return err
 }

@@ -39,11 +39,10 @@ const auditColumns = `a.id, a.organization_id, o.public_id AS organization_publi
 // Audit records in the transaction that an actor did something on a target of an
 // organization; 0 is the whole server, and a target may be empty.
 func (tx *Tx) Audit(organization int64, by Actor, action, targetType, targetID string) error {
-	_, err := tx.Exec(`
+	return tx.Run(`
 		INSERT INTO audit (id, organization_id, actor_type, actor_id, actor_name, action, target_type, target_id, ip, created_at)
 		VALUES (?, nullif(?, 0), ?, ?, ?, ?, nullif(?, ''), nullif(?, ''), ?, ?)`,
 		tx.NewID(PrefixAudit), organization, by.Type, by.ID, by.Name, action, targetType, targetID, by.IP, tx.Now)
-	return err
 }
 
 // AuditFilter narrows a list of audit entries. Zero fields choose everything; both times

@@ -83,12 +83,11 @@ func (tx *Tx) recordLabelChange(label string, had bool, contacts string, args ..
 		return err // as almost always
 	}
 
-	_, err = tx.Exec(`
+	return tx.Run(`
 		INSERT OR IGNORE INTO broadcast_label_changes (broadcast, contact_id, had)
 		SELECT b.number, c.id, ?
 		FROM broadcasts b JOIN contacts c ON c.account_id = b.account_id
 		WHERE b.prepared = 0 AND b.label_id = ? AND b.status <> 'making' AND c.id IN (`+contacts+`)`, append([]any{had, label}, args...)...)
-	return err
 }
 
 // moveBroadcastRecipient makes one contact of two in the broadcasts to which they belong.
@@ -102,6 +101,5 @@ func (tx *Tx) moveBroadcastRecipient(into, from string) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(`UPDATE broadcast_recipients SET contact_id = ? WHERE contact_id = ?`, into, from)
-	return err
+	return tx.Run(`UPDATE broadcast_recipients SET contact_id = ? WHERE contact_id = ?`, into, from)
 }

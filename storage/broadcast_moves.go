@@ -59,14 +59,13 @@ func (m broadcastMove) write(s *sqlite.Wx, number int64, now Time) error {
 	if m == (broadcastMove{}) {
 		return nil // all of it was taken back
 	}
-	_, err := s.Exec(`
+	return s.Run(`
 		UPDATE broadcasts
 		SET waiting = waiting + ?, sent = sent + ?, delivered = delivered + ?, read = read + ?, failed = failed + ?, skipped = skipped + ?,
 			open = open + ?, updated_at = max(updated_at, ?)
 		WHERE number = ?`,
 		m.counts[RecipientWaiting], m.counts[RecipientSent], m.counts[RecipientDelivered], m.counts[RecipientRead],
 		m.counts[RecipientFailed], m.counts[RecipientSkipped], m.open, now, number)
-	return err
 }
 
 // countMove counts that a recipient went from one state to another, and that messages were

@@ -237,8 +237,7 @@ func (tx *Tx) DeleteAbandonedBroadcasts(since Time, limit int) (int64, error) {
 // It marks the broadcast as over first: a request that goes on, because a clock leapt and
 // it only seemed abandoned, gets an error instead of a broadcast without its first recipients.
 func (tx *Tx) DeleteUnpublishedBroadcast(number int64, limit int) (int64, error) {
-	_, err := tx.Exec(`UPDATE broadcasts SET completed_at = ? WHERE number = ? AND status = 'making'`, tx.Now, number)
-	if err != nil {
+	if err := tx.Run(`UPDATE broadcasts SET completed_at = ? WHERE number = ? AND status = 'making'`, tx.Now, number); err != nil {
 		return 0, err
 	}
 

@@ -130,8 +130,7 @@ func (tx *Tx) recordClock(c Clock) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(`INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)`, clockName, text)
-	return err
+	return tx.Run(`INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)`, clockName, text)
 }
 
 // ClockTime is what the clock says, for what ends at a time.

@@ -13,35 +13,30 @@ package storage
 
 // AddAlias lets a contact be found by a further number, whosever alias that was.
 func (tx *Tx) AddAlias(c Contact, phone string) error {
-	_, err := tx.Exec(`
+	return tx.Run(`
 		INSERT INTO contact_aliases (account_id, phone_number, contact_id, created_at)
 		VALUES (?, ?, ?, ?)
 		ON CONFLICT DO UPDATE SET contact_id = excluded.contact_id`, c.AccountID, phone, c.ID, tx.Now)
-	return err
 }
 
 // DropAlias ends that a number is an alias, if it is one.
 func (tx *Tx) DropAlias(account int64, phone string) error {
-	_, err := tx.Exec(`DELETE FROM contact_aliases WHERE account_id = ? AND phone_number = ?`, account, phone)
-	return err
+	return tx.Run(`DELETE FROM contact_aliases WHERE account_id = ? AND phone_number = ?`, account, phone)
 }
 
 // DropAliasOf ends that a number is an alias of one contact, if it is.
 func (tx *Tx) DropAliasOf(account int64, contact, phone string) error {
-	_, err := tx.Exec(`
+	return tx.Run(`
 		DELETE FROM contact_aliases
 		WHERE account_id = ? AND phone_number = ? AND contact_id = ?`, account, phone, contact)
-	return err
 }
 
 // DropAliases ends all aliases of a contact.
 func (tx *Tx) DropAliases(contact string) error {
-	_, err := tx.Exec(`DELETE FROM contact_aliases WHERE contact_id = ?`, contact)
-	return err
+	return tx.Run(`DELETE FROM contact_aliases WHERE contact_id = ?`, contact)
 }
 
 // moveAliases gives a contact the aliases of another.
 func (tx *Tx) moveAliases(into, from string) error {
-	_, err := tx.Exec(`UPDATE contact_aliases SET contact_id = ? WHERE contact_id = ?`, into, from)
-	return err
+	return tx.Run(`UPDATE contact_aliases SET contact_id = ? WHERE contact_id = ?`, into, from)
 }

@@ -49,11 +49,10 @@ func (rx *Rx) ContactImport(account int64, id string) (ContactImport, error) {
 // InsertContactImport stores a new import, whose id is given: its file has that name.
 func (tx *Tx) InsertContactImport(i *ContactImport) error {
 	i.Status, i.Errors, i.CreatedAt, i.UpdatedAt = ImportRunning, JSON(`[]`), tx.Order, tx.Order
-	_, err := tx.Exec(`
+	return tx.Run(`
 		INSERT INTO contact_imports (id, account_id, status, dry_run, label_id, "offset", line, errors, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		i.ID, i.AccountID, i.Status, i.DryRun, i.LabelID, i.Offset, i.Line, i.Errors, i.CreatedAt, i.UpdatedAt)
-	return err
 }
 
 // UpdateContactImport stores how far an import is.

@@ -154,6 +154,5 @@ func (tx *Tx) takeConversation(into *Thread, from Thread) error {
 	}
 	into.ConversationID, into.Status, into.AssigneeID, into.Labeled = from.ConversationID, from.Status, from.AssigneeID, from.Labeled
 
-	_, err = tx.Exec(`UPDATE messages SET contact_id = ? WHERE conversation_id = ?`, into.ID, from.ConversationID)
-	return err
+	return tx.Run(`UPDATE messages SET contact_id = ? WHERE conversation_id = ?`, into.ID, from.ConversationID)
 }

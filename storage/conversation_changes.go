@@ -46,11 +46,10 @@ const (
 
 // RecordChange records a change of a conversation in its transaction.
 func (tx *Tx) RecordChange(c ConversationChange) error {
-	_, err := tx.Exec(`
+	return tx.Run(`
 		INSERT INTO conversation_changes (id, conversation_id, account_id, kind, actor, user_id, assignee_id, label, until, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		tx.NewID(PrefixChange), c.ConversationID, c.AccountID, c.Kind, c.Actor, c.UserID, c.AssigneeID, c.Label, c.Until, tx.Order)
-	return err
 }
 
 // ConversationChanges lists the changes of a conversation, newest first, and says how far
@@ -70,6 +69,5 @@ func (rx *Rx) ConversationChanges(conversation string, after After, limit int) (
 
 // moveChanges moves what happened to a conversation to another one, which it is merged into.
 func (tx *Tx) moveChanges(into, from string) error {
-	_, err := tx.Exec(`UPDATE conversation_changes SET conversation_id = ? WHERE conversation_id = ?`, into, from)
-	return err
+	return tx.Run(`UPDATE conversation_changes SET conversation_id = ? WHERE conversation_id = ?`, into, from)
 }

@@ -80,11 +80,10 @@ func (tx *Tx) MarkDelivered(p OutgoingDelivery, a Attempt) error {
 		return err
 	}
 
-	_, err = tx.Exec(`
+	return tx.Run(`
 		UPDATE subscriptions
 		SET consecutive_failures = 0, failing_since = 0
 		WHERE id = ?`, p.Subscription)
-	return err
 }
 
 // MarkUndelivered records that an attempt failed. Another one follows at next,
@@ -118,12 +117,11 @@ func (tx *Tx) markAttempt(p OutgoingDelivery, status string, a Attempt, next Tim
 
 // insertAttempt gives an attempt a row of its own.
 func (tx *Tx) insertAttempt(p OutgoingDelivery, a Attempt) error {
-	_, err := tx.Exec(`
+	return tx.Run(`
 		INSERT INTO delivery_attempts (delivery_id, attempt, attempted_at, response_status,
 			duration_ms, error_code, error_message, response_body_snippet)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
 		p.Delivery, a.Attempt, a.AttemptedAt, a.ResponseStatus, a.DurationMS, a.ErrorCode, a.ErrorMessage, a.ResponseBodySnippet)
-	return err
 }
 
 // readFailures reads how many attempts of a subscription failed since its last

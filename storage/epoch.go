@@ -77,16 +77,15 @@ func HoldRestored(path string) error {
 // message that is to be sent now may have been sent already, so that its job waits for a
 // callback first.
 func (tx *Tx) HoldBack() error {
-	if _, err := tx.Exec(newEpoch); err != nil {
+	if err := tx.Run(newEpoch); err != nil {
 		return err
 	}
 	for _, h := range heldBack(tx.Now, tx.Order) {
-		if _, err := tx.Exec(h.query, h.args...); err != nil {
+		if err := tx.Run(h.query, h.args...); err != nil {
 			return err
 		}
 	}
-	_, err := tx.Exec(`INSERT OR REPLACE INTO meta (name, value) VALUES (?, CAST(? AS BLOB))`, putBackName, int64(tx.Now))
-	return err
+	return tx.Run(`INSERT OR REPLACE INTO meta (name, value) VALUES (?, CAST(? AS BLOB))`, putBackName, int64(tx.Now))
 }
 
 // change is a statement, and the column that an older database may lack.

@@ -67,11 +67,10 @@ func (rx *Rx) JobsToBlank(kinds []string, after int64, limit int) ([]int64, erro
 // BlankJobs takes everything but the name of their message out of jobs. Their runs find that
 // the message is deleted, and end.
 func (tx *Tx) BlankJobs(ids []int64) error {
-	_, err := tx.Exec(`
+	return tx.Run(`
 		UPDATE jobs
 		SET args = `+aboutMessage+`, last_error = NULL
 		WHERE id IN (SELECT value FROM json_each(?))`, jsonList(ids))
-	return err
 }
 
 // CountErasure counts the transaction among Erasures, whatever its statements are.

@@ -145,10 +145,9 @@ func (tx *Tx) insertEvent(e Event) error {
 	if e.OrganizationID > 0 {
 		tx.signalEvents(e.OrganizationID)
 	}
-	_, err := tx.Exec(`
+	return tx.Run(`
 		INSERT INTO events (id, organization_id, account_id, type, source, event_id, created_at, payload)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, e.ID, e.OrganizationID, e.AccountID, e.Type, e.Source, e.EventID, tx.Order, e.Payload)
-	return err
 }
 
 // addDelivery adds a delivery and its job. For a disabled subscription it is

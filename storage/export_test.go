@@ -23,12 +23,6 @@ const (
 	MasterKeySize = sqlite.MasterKeySize
 )
 
-// Run runs a statement that no method runs.
-func (tx *Tx) Run(query string, args ...any) error {
-	_, err := tx.Exec(query, args...)
-	return err
-}
-
 // Pragma runs a PRAGMA, which yields a row where others yield none.
 func (tx *Tx) Pragma(text string) error {
 	var ignored []string

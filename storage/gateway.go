@@ -21,18 +21,16 @@ func (rx *Rx) GatewaySend(account int64, message string) (GatewaySend, error) {
 
 // InsertGatewaySend keeps the tag of a message, and makes room for the answer.
 func (tx *Tx) InsertGatewaySend(m Message, tag *string) error {
-	_, err := tx.Exec(`INSERT INTO gateway_sends (message, tag) VALUES (?, ?)`, m.Number, tag)
-	return err
+	return tx.Run(`INSERT INTO gateway_sends (message, tag) VALUES (?, ?)`, m.Number, tag)
 }
 
 // SaveGatewayAnswer keeps what the provider answered, if there is room for it.
 func (tx *Tx) SaveGatewayAnswer(m Message, s GatewaySend) error {
-	_, err := tx.Exec(`
+	return tx.Run(`
 		UPDATE gateway_sends
 		SET status = ?1, content_type = ?2, answer = ?3
 		WHERE message = ?4 AND EXISTS (SELECT 1 FROM messages WHERE number = ?4 AND id = ?5)`,
 		s.Status, s.ContentType, s.Answer, m.Number, m.ID)
-	return err
 }
 
 // GatewayMedia finds the account of an organization that knows a file by the provider's id, of
@@ -58,16 +56,14 @@ func (rx *Rx) accountThatHas(object, id string, organization int64, of Accounts)
 
 // InsertGatewayMedia notes that an account knows a file by the provider's id.
 func (tx *Tx) InsertGatewayMedia(account int64, id string) error {
-	_, err := tx.Exec(`
+	return tx.Run(`
 		INSERT INTO gateway_media (account_id, id, created_at) VALUES (?, ?, ?)
 		ON CONFLICT DO UPDATE SET created_at = excluded.created_at`, account, id, tx.Now)
-	return err
 }
 
 // DeleteGatewayMedia forgets a file that was deleted at the provider.
 func (tx *Tx) DeleteGatewayMedia(id string) error {
-	_, err := tx.Exec(`DELETE FROM gateway_media WHERE id = ?`, id)
-	return err
+	return tx.Run(`DELETE FROM gateway_media WHERE id = ?`, id)
 }
 
 // gatewayMediaKept is as long as the provider keeps a file.

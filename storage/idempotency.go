@@ -44,11 +44,10 @@ func (tx *Tx) SaveIdempotentReply(organization int64, key string, a IdempotentRe
 		a.Body = tx.db.Seal(answerPurpose(organization, key), a.Body)
 	}
 
-	_, err := tx.Exec(`
+	return tx.Run(`
 		INSERT OR REPLACE INTO idempotency (organization_id, key, account_id, fingerprint, status, request_id, body, sealed, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		organization, key, a.AccountID, a.Fingerprint, a.Status, a.RequestID, a.Body, a.Sealed, tx.Now)
-	return err
 }
 
 // DeleteOldIdempotentReplies forgets up to limit answers whose window is over at now, and

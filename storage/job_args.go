@@ -49,7 +49,7 @@ func (rx *Rx) JobsOfAccount(account, after int64, limit int) ([]int64, error) {
 // PurgeJobs removes jobs in any state, as CancelJob does.
 func (tx *Tx) PurgeJobs(ids []int64) error {
 	for _, id := range ids {
-		if _, err := tx.Exec(`DELETE FROM jobs WHERE id = ?`, id); err != nil {
+		if err := tx.Run(`DELETE FROM jobs WHERE id = ?`, id); err != nil {
 			return err
 		}
 	}

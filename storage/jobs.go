@@ -367,11 +367,10 @@ func (tx *Tx) MarkCallBegun(j Job) error {
 // point: it records nothing if the job was still preparing. It is called before
 // what ends the run.
 func (tx *Tx) MarkCutOff(j Job) error {
-	_, err := tx.Exec(`
+	return tx.Run(`
 		UPDATE jobs
 		SET call_begun_at = ?
 		WHERE id = ? AND runs = ? AND state = 'running' AND preparing = 0`, tx.Now, j.ID, j.Runs)
-	return err
 }
 
 // endRun puts a job whose run is over into a state, and frees its lease.

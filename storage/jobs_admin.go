@@ -55,8 +55,7 @@ func (rx *Rx) runningJobs(after, last int64) (running []RunningJob, err error) {
 
 // ForgiveCrashes forgets the crashes that a running job met.
 func (tx *Tx) ForgiveCrashes(j Job) error {
-	_, err := tx.Exec(`UPDATE jobs SET crashes = 0 WHERE id = ? AND runs = ?`, j.ID, j.Runs)
-	return err
+	return tx.Run(`UPDATE jobs SET crashes = 0 WHERE id = ? AND runs = ?`, j.ID, j.Runs)
 }
 
 // FreeJob makes a leased job due again that no worker has any more, not before due. An
@@ -132,11 +131,10 @@ func (tx *Tx) AdvanceJobs(late []DueJob, by time.Duration) error {
 		ids[i] = j.ID
 	}
 
-	_, err := tx.Exec(`
+	return tx.Run(`
 		UPDATE jobs
 		SET due_at = max(?, due_at - ?)
 		WHERE id IN (SELECT value FROM json_each(?)) AND state = 'due'`, tx.Now, by.Milliseconds(), jsonList(ids))
-	return err
 }
 
 // JobNames reports whether a job of a kind has a text in its arguments, such as an
@@ -155,8 +153,7 @@ func (rx *Rx) PeriodicRun(kind string) (Time, error) {
 // EnqueuePeriodic puts a periodic kind on the queue, unless its last job still
 // waits there, and records the time.
 func (tx *Tx) EnqueuePeriodic(kind string) error {
-	_, err := tx.Exec(`INSERT OR REPLACE INTO periodic_runs (kind, ran_at) VALUES (?, ?)`, kind, tx.Now)
-	if err != nil {
+	if err := tx.Run(`INSERT OR REPLACE INTO periodic_runs (kind, ran_at) VALUES (?, ?)`, kind, tx.Now); err != nil {
 		return err
 	}
 

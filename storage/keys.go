@@ -256,9 +256,8 @@ func (tx *Tx) RevokeKey(organization int64, id string) (Key, error) {
 
 // MarkKeyUsed records when a key was last used. Times only move forward.
 func (tx *Tx) MarkKeyUsed(id string, at Time) error {
-	_, err := tx.Exec(`
+	return tx.Run(`
 		UPDATE api_keys
 		SET last_used_at = ?
 		WHERE id = ? AND last_used_at < ?`, at, id, at)
-	return err
 }

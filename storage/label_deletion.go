@@ -73,7 +73,7 @@ func (tx *Tx) DetachLabel(id string, limit int) (int64, error) {
 			`DELETE FROM contact_labels WHERE label_id = ?2 AND contact_id IN (` + someContacts + `)`,
 		},
 	} {
-		if _, err := tx.Exec(step.touch, tx.Order, id, limit); err != nil {
+		if err := tx.Run(step.touch, tx.Order, id, limit); err != nil {
 			return 0, err
 		}
 		n, err := tx.Exec(step.detach, tx.Order, id, limit)
@@ -122,6 +122,5 @@ func (rx *Rx) LabeledConversations(label string, after Row, limit int) ([]Row, e
 
 // TouchConversations counts conversations as updated now.
 func (tx *Tx) TouchConversations(rows []Row) error {
-	_, err := tx.Exec(`UPDATE conversations SET updated_at = ? WHERE id IN (SELECT value FROM json_each(?))`, tx.Order, idList(rows))
-	return err
+	return tx.Run(`UPDATE conversations SET updated_at = ? WHERE id IN (SELECT value FROM json_each(?))`, tx.Order, idList(rows))
 }

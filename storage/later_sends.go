@@ -50,10 +50,9 @@ func (tx *Tx) StopSending(kind string, m Message) error {
 	if m.ScheduledAt == 0 {
 		return nil
 	}
-	_, err := tx.Exec(`
+	return tx.Run(`
 		DELETE FROM jobs
 		WHERE state = 'due' AND kind = ? AND due_at = ? AND args ->> '$.message' = ?`, kind, m.ScheduledAt, m.ID)
-	return err
 }
 
 // reportsLookedAt is how many of the newest messages HasReports looks at.

@@ -102,11 +102,10 @@ func (tx *Tx) InsertMedia(m *Media) error {
 	rand.Read(token)
 	m.ID, m.URLToken, m.CreatedAt = tx.NewID(PrefixMedia), base64.RawURLEncoding.EncodeToString(token), tx.Order
 
-	_, err := tx.Exec(`
+	return tx.Run(`
 		INSERT INTO media (id, account_id, origin, url_token, sha256, mime_type, size, filename, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		m.ID, m.AccountID, m.Origin, m.URLToken, m.SHA256, m.MIMEType, m.Size, m.Filename, m.CreatedAt)
-	return err
 }
 
 // MarkMediaFetched makes media the message's own.
@@ -134,12 +133,11 @@ func (tx *Tx) MarkMediaFailed(m *Message) error {
 // MarkMediaUploaded records under which id the provider has a file from a number,
 // and until when.
 func (tx *Tx) MarkMediaUploaded(account int64, id, providerID string, expires Time) error {
-	_, err := tx.Exec(`
+	return tx.Run(`
 		INSERT INTO media_uploads (media_id, account_id, provider_media_id, expires_at)
 		VALUES (?, ?, ?, ?)
 		ON CONFLICT (media_id, account_id) DO UPDATE SET provider_media_id = excluded.provider_media_id, expires_at = excluded.expires_at`,
 		id, account, providerID, expires)
-	return err
 }
 
 // MarkMediaDeleted takes media out of the library. Its row stays for the
@@ -162,6 +160,5 @@ func (tx *Tx) DetachMedia(id string, limit int) (int64, error) {
 
 // DeleteMedia removes the row of media. It does nothing when there is none.
 func (tx *Tx) DeleteMedia(account int64, id string) error {
-	_, err := tx.Exec(`DELETE FROM media WHERE id = ? AND account_id = ?`, id, account)
-	return err
+	return tx.Run(`DELETE FROM media WHERE id = ? AND account_id = ?`, id, account)
 }

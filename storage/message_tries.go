@@ -17,14 +17,13 @@ const maxTries = 100
 
 // InsertMessageTry keeps a failed try of a message, unless that was deleted meanwhile.
 func (tx *Tx) InsertMessageTry(m Message, t MessageTry) error {
-	_, err := tx.Exec(`
+	return tx.Run(`
 		INSERT INTO message_tries (message, try, began_at, duration_ms, http_status, code, reason, answer)
 		SELECT ?1, 1 + coalesce((SELECT max(try) FROM message_tries WHERE message = ?1), 0), ?3, ?4, ?5, ?6, ?7, ?8
 		FROM messages m
 		WHERE m.number = ?1 AND m.id = ?2
 			AND NOT EXISTS (SELECT 1 FROM message_tries WHERE message = ?1 AND try >= ?9)`,
 		m.Number, m.ID, t.BeganAt, t.DurationMS, t.HTTPStatus, t.Code, t.Reason, t.Answer, maxTries)
-	return err
 }
 
 // MessageTries lists the tries of a message that failed, the first one first.

@@ -145,6 +145,5 @@ func (tx *Tx) moveNotes(into, from string) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(`UPDATE notes SET conversation_id = ? WHERE conversation_id = ?`, into, from)
-	return err
+	return tx.Run(`UPDATE notes SET conversation_id = ? WHERE conversation_id = ?`, into, from)
 }

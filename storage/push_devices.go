@@ -201,8 +201,7 @@ func (tx *Tx) DeletePushDevice(user, endpoint string) (id string, err error) {
 
 // ForgetPushDevice deletes a device that takes no more push messages.
 func (tx *Tx) ForgetPushDevice(id string) error {
-	_, err := tx.Exec(`DELETE FROM push_devices WHERE id = ?`, id)
-	return err
+	return tx.Run(`DELETE FROM push_devices WHERE id = ?`, id)
 }
 
 // SetNotifyAbout records what a user is notified of.

@@ -19,7 +19,7 @@ func (rx *Rx) Rates() ([]Rate, error) {
 
 // ReplaceRates stores rates in the place of all there were.
 func (tx *Tx) ReplaceRates(all []Rate) error {
-	if _, err := tx.Exec(`DELETE FROM rates`); err != nil {
+	if err := tx.Run(`DELETE FROM rates`); err != nil {
 		return err
 	}
 	for _, r := range all {

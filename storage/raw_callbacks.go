@@ -36,10 +36,9 @@ func (rx *Rx) RawCallbacksSince(since Time, field, reason string) ([]RawCallback
 
 // InsertRawCallback keeps a callback.
 func (tx *Tx) InsertRawCallback(c RawCallback) error {
-	_, err := tx.Exec(`
+	return tx.Run(`
 		INSERT INTO raw_callbacks (account_id, phone_number_id, waba_id, field, reason, payload, created_at)
 		VALUES (?, nullif(?, ''), nullif(?, ''), ?, ?, ?, ?)`, c.AccountID, c.PhoneNumberID, c.WABAID, c.Field, c.Reason, c.Payload, tx.Now)
-	return err
 }
 
 // WasRemoved reports whether a callback is about what was removed: an account with

@@ -24,10 +24,9 @@ const (
 // is told of others' commits by SQLite, but not whose they are: the process that replicates
 // the file commits something with each checkpoint, and that changes nothing that is cached.
 func countOtherCommit(wx *sqlite.Wx) error {
-	_, err := wx.Exec(`
+	return wx.Run(`
 		INSERT INTO meta (name, value) VALUES (?, CAST(1 AS BLOB))
 		ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(CAST(value AS TEXT) AS INTEGER) + 1 AS BLOB)`, otherCommitsName)
-	return err
 }
 
 // otherCommits is how many of them there were.
@@ -77,6 +76,5 @@ func (tx *Tx) SetKeyKept() error { return tx.setMetaNumber(keyKeptName, int64(tx
 
 // setMetaNumber writes a number of meta.
 func (tx *Tx) setMetaNumber(name string, n int64) error {
-	_, err := tx.Exec(`INSERT OR REPLACE INTO meta (name, value) VALUES (?, CAST(? AS BLOB))`, name, n)
-	return err
+	return tx.Run(`INSERT OR REPLACE INTO meta (name, value) VALUES (?, CAST(? AS BLOB))`, name, n)
 }

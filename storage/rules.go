@@ -232,11 +232,10 @@ func (rx *Rx) FiringsOfMessage(message string) ([]Firing, error) {
 // InsertFiring stores what a rule did. ErrConflict means that it did it before in its scope.
 func (tx *Tx) InsertFiring(f *Firing) error {
 	f.ID, f.CreatedAt = tx.NewID(PrefixFiring), tx.Order
-	_, err := tx.Exec(`
+	return tx.Run(`
 		INSERT INTO rule_firings (id, rule_id, account_id, conversation_id, message_id, scope, actions, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
 		f.ID, f.RuleID, f.AccountID, f.ConversationID, f.MessageID, f.Scope, f.Actions, f.CreatedAt)
-	return err
 }
 
 // maxHourly is how often a rule that answers every message does so in a conversation.
@@ -255,13 +254,12 @@ func (rx *Rx) HasFired(r Rule, conversation, scope, since string) (bool, error) 
 // moveFirings moves what rules did in a conversation to another, which it is merged into. Where
 // a rule has fired in the same scope of both, both stay.
 func (tx *Tx) moveFirings(into, from string) error {
-	_, err := tx.Exec(`
+	return tx.Run(`
 		UPDATE rule_firings AS f
 		SET conversation_id = ?1, scope = iif(EXISTS (
 			SELECT 1 FROM rule_firings o
 			WHERE o.conversation_id = ?1 AND o.rule_id = f.rule_id AND o.scope = f.scope), scope || ' ' || id, scope)
 		WHERE conversation_id = ?2`, into, from)
-	return err
 }
 
 // WillBegin reports what a message of a person will do that is not yet recorded in its conversation:

@@ -48,8 +48,7 @@ func (s searchSource) News(ctx context.Context, position int64) (n search.News, 
 // DeleteChanges removes changes that the index has taken in, up to one of them.
 func (s searchSource) DeleteChanges(ctx context.Context, last int64) error {
 	return s.db.Update(ctx, func(tx *Tx) error {
-		_, err := tx.Exec(`DELETE FROM search_changes WHERE id <= ?`, last)
-		return err
+		return tx.Run(`DELETE FROM search_changes WHERE id <= ?`, last)
 	})
 }
 

@@ -108,14 +108,13 @@ func (tx *Tx) deleteExpiredSecrets(subscription string) error {
 		return err
 	}
 
-	_, err = tx.Exec(`
+	return tx.Run(`
 		DELETE FROM signing_secrets
 		WHERE subscription_id = ?1 AND expires_at <> 0 AND expires_at <= ?2 AND (expires_at < ?3 OR id NOT IN (
 			SELECT id FROM signing_secrets
 			WHERE subscription_id = ?1 AND expires_at <> 0 AND expires_at <= ?2
 			ORDER BY expires_at DESC, id DESC
 			LIMIT ?4))`, subscription, tx.Now, tx.Now.Add(-expiredKept), maxExpired)
-	return err
 }
 
 // DeleteSecret revokes a secret of a subscription.

@@ -44,20 +44,18 @@ const spellLabels = `coalesce((
 // endSpell keeps the spell of a conversation, if one lasts, as it is when somebody resolves it: a user,
 // or a word for what is no user. With 0 it ends unresolved. noSpell has to follow.
 func (tx *Tx) endSpell(conversation string, assignee *string, resolvedAt Time, by *string) error {
-	_, err := tx.Exec(`
+	return tx.Run(`
 		INSERT INTO spells (account_id, opened_at, number, conversation_id, inbound_at, replied_at, replied_by, resolved_at, resolved_by,
 			assignee_id, labels, messages_in, messages_out)
 		SELECT v.account_id, v.spell_opened_at, random(), v.id, v.spell_inbound_at, v.spell_replied_at, v.spell_replied_by, ?2, ?3,
 			?4, `+spellLabels+`, v.spell_in, v.spell_out
 		FROM conversations v
 		WHERE v.id = ?1 AND v.spell_opened_at > 0`, conversation, resolvedAt, by, assignee)
-	return err
 }
 
 // moveSpells moves the spells of a conversation that are over to another one, which it is merged into.
 func (tx *Tx) moveSpells(into, from string) error {
-	_, err := tx.Exec(`UPDATE spells SET conversation_id = ? WHERE conversation_id = ?`, into, from)
-	return err
+	return tx.Run(`UPDATE spells SET conversation_id = ? WHERE conversation_id = ?`, into, from)
 }
 
 // blankSpells makes the spells of a contact nobody's, before it is deleted.
@@ -70,8 +68,7 @@ func (tx *Tx) blankSpells(contact string) error {
 	if err := tx.endSpell(c.ID, c.AssigneeID, 0, nil); err != nil {
 		return err
 	}
-	_, err = tx.Exec(`UPDATE spells SET conversation_id = NULL WHERE conversation_id = ?`, c.ID)
-	return err
+	return tx.Run(`UPDATE spells SET conversation_id = NULL WHERE conversation_id = ?`, c.ID)
 }
 
 // ReportedNumber is a number that reports are about.

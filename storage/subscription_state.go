@@ -160,8 +160,7 @@ func (tx *Tx) FailOutstandingDeliveries(subscription string) (int, error) {
 // removeJob takes a delivery's job off the queue, if it is still there. A worker
 // that has it finds its lease lost.
 func (tx *Tx) removeJob(id int64) error {
-	_, err := tx.Exec(`DELETE FROM jobs WHERE id = ? AND kind = 'deliver'`, id)
-	return err
+	return tx.Run(`DELETE FROM jobs WHERE id = ? AND kind = 'deliver'`, id)
 }
 
 // DeleteSubscription removes a subscription for its organization at once, and
@@ -176,7 +175,7 @@ func (tx *Tx) DeleteSubscription(organization int64, id string) error {
 	}
 	tx.closeLane(deliveryLane(id))
 
-	if _, err := tx.Exec(`DELETE FROM signing_secrets WHERE subscription_id = ?`, id); err != nil {
+	if err := tx.Run(`DELETE FROM signing_secrets WHERE subscription_id = ?`, id); err != nil {
 		return err
 	}
 
@@ -209,7 +208,7 @@ func (tx *Tx) DeleteSubscriptionStep(id string) (gone bool, err error) {
 	}
 
 	tx.openLane(deliveryLane(id)) // it is empty: the runner need not remember it
-	if _, err := tx.Exec(`DELETE FROM delivery_hours WHERE subscription_id = ?`, id); err != nil {
+	if err := tx.Run(`DELETE FROM delivery_hours WHERE subscription_id = ?`, id); err != nil {
 		return false, err
 	}
 	_, err = tx.Exec(`DELETE FROM subscriptions WHERE id = ? AND deleted_at <> 0`, id)

@@ -149,10 +149,9 @@ func (rx *Rx) RecipientByParent(account int64, parent string) (Recipient, error)
 // InsertThreadConversation makes the conversation of a contact that has none.
 func (tx *Tx) InsertThreadConversation(t *Thread) error {
 	t.ConversationID, t.Status, t.AssigneeID, t.Labeled = tx.NewID(PrefixConversation), ConversationOpen, nil, false
-	_, err := tx.Exec(`
+	return tx.Run(`
 		INSERT INTO conversations (id, account_id, contact_id, status, created_at, updated_at, spell_opened_at)
 		VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?5)`, t.ConversationID, t.AccountID, t.ID, t.Status, tx.Order)
-	return err
 }
 
 // EnsureResolvedThread makes the conversation of a contact that has none, for a message of a
@@ -164,10 +163,9 @@ func (tx *Tx) EnsureResolvedThread(t *Thread) error {
 	}
 
 	t.ConversationID, t.Status = tx.NewID(PrefixConversation), ConversationResolved
-	_, err := tx.Exec(`
+	return tx.Run(`
 		INSERT INTO conversations (id, account_id, contact_id, status, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?)`, t.ConversationID, t.AccountID, t.ID, t.Status, tx.Order, tx.Order)
-	return err
 }
 
 // MarkMessageReceived records that the person wrote at a time: a message that was not read

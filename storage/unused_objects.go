@@ -2,18 +2,16 @@ package storage
 
 // MarkObjectUnused records that from now on no row names the object of a hash.
 func (tx *Tx) MarkObjectUnused(sum string) error {
-	_, err := tx.Exec(`
+	return tx.Run(`
 		INSERT INTO unused_objects (sha256, since) VALUES (?, ?)
 		ON CONFLICT (sha256) DO UPDATE SET since = excluded.since`, sum, tx.Now)
-	return err
 }
 
 // NoticeUnusedObjects records objects that no row names, unless they are known to be unused.
 func (tx *Tx) NoticeUnusedObjects(sums []string) error {
-	_, err := tx.Exec(`
+	return tx.Run(`
 		INSERT OR IGNORE INTO unused_objects (sha256, since)
 		SELECT value, ? FROM json_each(?)`, tx.Now, jsonList(sums))
-	return err
 }
 
 // UnusedObjects lists up to limit hashes of objects that have been unused since a time, in
@@ -30,6 +28,5 @@ func (rx *Rx) UnusedObjects(since Time, after string, limit int) (sums []string,
 // ForgetUnusedObject ends the record of an object that was deleted, or that a row names
 // again.
 func (tx *Tx) ForgetUnusedObject(sum string) error {
-	_, err := tx.Exec(`DELETE FROM unused_objects WHERE sha256 = ?`, sum)
-	return err
+	return tx.Run(`DELETE FROM unused_objects WHERE sha256 = ?`, sum)
 }

@@ -81,12 +81,11 @@ func recoveryHash(user, code string) []byte {
 
 // ReplaceRecoveryCodes gives a user new recovery codes. The old ones end.
 func (tx *Tx) ReplaceRecoveryCodes(user string, codes []string) error {
-	if _, err := tx.Exec(`DELETE FROM user_recovery_codes WHERE user_id = ?`, user); err != nil {
+	if err := tx.Run(`DELETE FROM user_recovery_codes WHERE user_id = ?`, user); err != nil {
 		return err
 	}
 	for _, code := range codes {
-		_, err := tx.Exec(`INSERT INTO user_recovery_codes (user_id, code_hash) VALUES (?, ?)`, user, recoveryHash(user, code))
-		if err != nil {
+		if err := tx.Run(`INSERT INTO user_recovery_codes (user_id, code_hash) VALUES (?, ?)`, user, recoveryHash(user, code)); err != nil {
 			return err
 		}
 	}
@@ -110,7 +109,7 @@ func (tx *Tx) DeleteUserFactors(user string) error {
 		`DELETE FROM user_passkeys WHERE user_id = ?`,
 		`DELETE FROM user_recovery_codes WHERE user_id = ?`,
 	} {
-		if _, err := tx.Exec(statement, user); err != nil {
+		if err := tx.Run(statement, user); err != nil {
 			return err
 		}
 	}

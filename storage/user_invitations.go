@@ -246,8 +246,7 @@ func (tx *Tx) EndSignInLink(token string) error {
 
 // EndUserInvitations ends the links of a user that can still be used, those that sign in too.
 func (tx *Tx) EndUserInvitations(user string) error {
-	_, err := tx.Exec(`UPDATE user_invitations SET ended_at = ? WHERE user_id = ? AND ended_at = 0`, tx.Now, user)
-	return err
+	return tx.Run(`UPDATE user_invitations SET ended_at = ? WHERE user_id = ? AND ended_at = 0`, tx.Now, user)
 }
 
 // DeleteOldUserInvitations deletes up to limit links that ended long ago, and returns

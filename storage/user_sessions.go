@@ -113,11 +113,10 @@ func (tx *Tx) DeleteUserSessions(user, but string) (int64, error) {
 
 // MarkSessionSeen records when a session was last used. Times only move forward.
 func (tx *Tx) MarkSessionSeen(id string, at Time) error {
-	_, err := tx.Exec(`
+	return tx.Run(`
 		UPDATE user_sessions
 		SET last_seen_at = ?
 		WHERE id = ? AND last_seen_at < ?`, at, id, at)
-	return err
 }
 
 // DeleteOldUserSessions deletes up to limit sessions that have expired, and returns how

@@ -201,7 +201,7 @@ func (tx *Tx) takeSignIn(u *User) error {
 	case err == nil && holder.ID != u.ID && (holder.hasSignIn() || holder.InvitedUntil > tx.Now):
 		return ErrConflict
 	case err == nil && holder.ID != u.ID:
-		if _, err := tx.Exec(`UPDATE users SET sign_in_email = NULL WHERE id = ?`, holder.ID); err != nil {
+		if err := tx.Run(`UPDATE users SET sign_in_email = NULL WHERE id = ?`, holder.ID); err != nil {
 			return err
 		}
 	}

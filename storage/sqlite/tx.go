@@ -180,6 +180,12 @@ func (wx *Wx) Exec(query string, args ...any) (int64, error) {
 	return res.RowsAffected()
 }
 
+// Run runs a statement that may change any number of rows.
+func (wx *Wx) Run(query string, args ...any) error {
+	_, err := wx.s.exec(query, args...)
+	return err
+}
+
 // ExecOne runs a statement that has to change exactly one row; ErrNotFound if none.
 func (wx *Wx) ExecOne(query string, args ...any) error {
 	n, err := wx.Exec(query, args...)
