@@ -23,7 +23,7 @@ func (rx *Rx) Tombstone(account int64) (Tombstone, error) {
 		SELECT `+accountColumns+`, deleted_at, access_token IS NOT NULL AS has_token,
 			EXISTS (SELECT 1 FROM accounts o WHERE o.waba_id = a.waba_id AND o.deleted_at = 0) AS shared
 		FROM accounts a
-		WHERE id = ? AND deleted_at > 0`, account)
+		WHERE a.id = ? AND a.deleted_at > 0`, account)
 }
 
 // ForgetSecrets takes a removed account's token and PIN away.

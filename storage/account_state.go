@@ -43,7 +43,7 @@ func (tx *Tx) SetCooldown(account int64, until Time) error {
 // EndCooldown ends the cooldown of an account that lasted until a time, unless a later one has
 // begun.
 func (tx *Tx) EndCooldown(account int64, until Time) error {
-	_, err := tx.Exec(`UPDATE accounts SET cooldown_until = 0 WHERE id = ? AND cooldown_until = ?`, account, until)
+	err := tx.Run(`UPDATE accounts SET cooldown_until = 0 WHERE id = ? AND cooldown_until = ?`, account, until)
 	return tx.hint(err, HintAccount, Scope{Account: account}, "")
 }
 
@@ -55,12 +55,8 @@ func (tx *Tx) UpdateAccount(a *AccountDetail) error {
 		a.OnboardedAt = tx.Now
 	}
 
-	return tx.updateAccount(a.ID, `
-		UPDATE accounts
-		SET waba_id = ?, phone_number = ?, name = ?, status = ?, status_reason = ?, provider_status = ?, restricted = ?,
-			onboarded_at = ?, updated_at = ?
-		WHERE id = ?`,
-		a.WABAID, a.PhoneNumber, a.Name, a.Status, a.StatusReason, a.ProviderStatus, a.Restricted, a.OnboardedAt, a.UpdatedAt, a.ID)
+	const changeable = "waba_id, phone_number, name, status, status_reason, provider_status, restricted, onboarded_at, updated_at"
+	return tx.hint(tx.UpdateRow("accounts", changeable, "id", a), HintAccount, Scope{Account: a.ID}, "")
 }
 
 // RenameAccount stores the name that people see beside the number.

@@ -32,8 +32,11 @@ const (
 	AccountOnboarding   = "onboarding"
 )
 
-const accountColumns = `id, public_id, organization_id, team_id, customer_id, phone_number_id, waba_id,
-	phone_number, name, status, provider_status, onboarded_at, created_at, updated_at`
+const (
+	accountColumns = `a.id, a.public_id, a.organization_id, a.team_id, a.customer_id, a.phone_number_id, a.waba_id,
+		a.phone_number, a.name, a.status, a.provider_status, a.onboarded_at, a.created_at, a.updated_at`
+	selectAccounts = `SELECT ` + accountColumns + ` FROM accounts a `
+)
 
 // AccountByNumber finds the live account of a provider's phone number id, which
 // belongs to one in the whole installation.
@@ -42,10 +45,7 @@ func (rx *Rx) AccountByNumber(phoneNumberID string) (Account, error) {
 }
 
 func (rx *Rx) readAccountByNumber(phoneNumberID string) (Account, error) {
-	return get[Account](rx, `
-		SELECT `+accountColumns+`
-		FROM accounts
-		WHERE phone_number_id = ? AND deleted_at = 0`, phoneNumberID)
+	return get[Account](rx, selectAccounts+`WHERE phone_number_id = ? AND deleted_at = 0`, phoneNumberID)
 }
 
 // AccountDetail is an account with all that its owner sees of it.
@@ -58,21 +58,14 @@ type AccountDetail struct {
 }
 
 const (
-	accountDetailColumns = `a.id, a.public_id, a.organization_id, a.team_id, a.customer_id, a.phone_number_id, a.waba_id,
-		a.phone_number, a.name, a.status, a.provider_status, a.onboarded_at, a.created_at, a.updated_at,
-		t.public_id AS team_public_id, a.status_reason, a.restricted, a.cooldown_until`
-	accountDetailJoins = `JOIN teams t ON t.id = a.team_id`
-
-	accountDetail = `
-	SELECT ` + accountDetailColumns + `
-	FROM accounts a
-	` + accountDetailJoins
+	accountDetailColumns = accountColumns + `, t.public_id AS team_public_id, a.status_reason, a.restricted, a.cooldown_until`
+	accountDetailJoins   = `JOIN teams t ON t.id = a.team_id`
+	selectAccountDetails = `SELECT ` + accountDetailColumns + ` FROM accounts a ` + accountDetailJoins + ` `
 )
 
 // AccountDetail finds the live account with a key.
 func (rx *Rx) AccountDetail(account int64) (AccountDetail, error) {
-	return get[AccountDetail](rx, accountDetail+`
-	WHERE a.id = ? AND a.deleted_at = 0`, account)
+	return get[AccountDetail](rx, selectAccountDetails+`WHERE a.id = ? AND a.deleted_at = 0`, account)
 }
 
 // AccountFilter narrows a list of accounts; an empty field does not.
@@ -103,11 +96,7 @@ func (rx *Rx) Accounts(organization int64, f AccountFilter, after After, limit i
 // AccountsOfWABA lists the live accounts that share the provider's account, all
 // of which a change of it concerns.
 func (rx *Rx) AccountsOfWABA(wabaID string) ([]Account, error) {
-	return list[Account](rx, `
-		SELECT `+accountColumns+`
-		FROM accounts
-		WHERE waba_id = ? AND deleted_at = 0
-		ORDER BY id`, wabaID)
+	return list[Account](rx, selectAccounts+`WHERE waba_id = ? AND deleted_at = 0 ORDER BY id`, wabaID)
 }
 
 // AccountsToCheck lists the keys, after one, of the live accounts that the
@@ -258,9 +247,8 @@ func (db *DB) Sender(ctx context.Context, account int64) (Sender, error) {
 
 func (rx *Rx) readSender(account int64) (Sender, error) {
 	return get[Sender](rx, `
-		SELECT a.id, a.public_id, a.organization_id, a.team_id, a.customer_id, a.phone_number_id, a.waba_id,
-			a.phone_number, a.name, a.status, a.provider_status, a.onboarded_at, a.created_at, a.updated_at,
-			a.restricted, a.cooldown_until, c.status AS customer_status, o.subscription, o.suspended_at, o.require_opt_in
+		SELECT `+accountColumns+`, a.restricted, a.cooldown_until, c.status AS customer_status,
+			o.subscription, o.suspended_at, o.require_opt_in
 		FROM accounts a
 		JOIN organizations o ON o.id = a.organization_id
 		LEFT JOIN customers c ON c.id = a.customer_id

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -36,12 +37,7 @@ type APICallFilter struct {
 	Limit        int
 }
 
-func (f APICallFilter) maxStatus() int {
-	if f.MaxStatus == 0 {
-		return 999
-	}
-	return f.MaxStatus
-}
+func (f APICallFilter) maxStatus() int { return cmp.Or(f.MaxStatus, 999) }
 
 const callColumns = `l.id, l.organization_id, o.public_id AS organization_public_id, l.key_id,
 	l.method, l.path, l.status, l.latency_us, l.ip, l.request_id, l.created_at,

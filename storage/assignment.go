@@ -1,6 +1,9 @@
 package storage
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Ways in which a team's conversations are assigned by themselves.
 const (
@@ -27,10 +30,7 @@ func (rx *Rx) readTeamAssignment(team int64) (a teamAssignment, err error) {
 
 // UpdateTeam stores name and assignment of a team.
 func (tx *Tx) UpdateTeam(t Team) error {
-	return tx.ExecOne(`
-		UPDATE teams
-		SET name = ?, assignment = ?, assignment_limit = ?
-		WHERE id = ? AND organization_id = ?`, t.Name, t.Assignment, t.AssignmentLimit, t.ID, t.OrganizationID)
+	return tx.UpdateRow("teams", "name, assignment, assignment_limit", "id, organization_id", t)
 }
 
 // AssignByTurn assigns the conversation of a thread to the next person of its account's team, if
@@ -50,7 +50,7 @@ func (tx *Tx) AssignByTurn(a Account, t *Thread) (next User, err error) {
 	}
 	if t.AssigneeID != nil {
 		if u, err := tx.UserByID(*t.AssigneeID); err != nil || u.DisabledAt == 0 {
-			return next, orNotFound(err)
+			return next, cmp.Or(err, ErrNotFound)
 		}
 	}
 
@@ -84,14 +84,6 @@ func (tx *Tx) AssignByTurn(a Account, t *Thread) (next User, err error) {
 		Actor:          ChangedByAssignment,
 		AssigneeID:     &next.ID,
 	})
-}
-
-// orNotFound is ErrNotFound where there is no other error.
-func orNotFound(err error) error {
-	if err == nil {
-		return ErrNotFound
-	}
-	return err
 }
 
 // nextInTurn finds who of a team gets the next conversation: of those who are available and hold

@@ -1,6 +1,10 @@
 package storage
 
-import "confab/storage/sqlite"
+import (
+	"slices"
+
+	"confab/storage/sqlite"
+)
 
 // RecipientStatus is the state of a recipient as its row has it.
 type RecipientStatus int
@@ -15,23 +19,18 @@ const (
 	RecipientSkipped
 )
 
-// recipientStates are their names, by their numbers.
-var recipientStates = []string{"waiting", "sent", "delivered", "read", "failed", "skipped"}
-
-// RecipientStates lists the names of all states.
-func RecipientStates() []string { return recipientStates }
+// RecipientStates lists the names of all states, by their numbers.
+func RecipientStates() []string {
+	return []string{"waiting", "sent", "delivered", "read", "failed", "skipped"}
+}
 
 // String is the name of the state.
-func (s RecipientStatus) String() string { return recipientStates[s] }
+func (s RecipientStatus) String() string { return RecipientStates()[s] }
 
-// recipientStatusOf is the state of a recipient whose message is in a state.
+// recipientStatusOf is the state of a recipient whose message is in a state. One that is queued or
+// pending waits.
 func recipientStatusOf(message string) RecipientStatus {
-	for i, name := range recipientStates {
-		if name == message {
-			return RecipientStatus(i)
-		}
-	}
-	return RecipientWaiting // queued or pending
+	return RecipientStatus(max(slices.Index(RecipientStates(), message), 0))
 }
 
 // broadcastMove is by how much the counts of a broadcast change, by the state, and how many

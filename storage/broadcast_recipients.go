@@ -101,7 +101,7 @@ func (rx *Rx) BroadcastRecipients(
 	b Broadcast, status string, after int64, limit int,
 ) (page []BroadcastRecipient, reached int64, err error) {
 	page = []BroadcastRecipient{}
-	first, second := recipientFilter(b, status)
+	first, last, other := recipientFilter(b, status)
 
 	for began := time.Now(); ; after += recipientRange {
 		rows, err := list[BroadcastRecipient](rx, `
@@ -110,7 +110,7 @@ func (rx *Rx) BroadcastRecipients(
 			FROM broadcast_recipients r LEFT JOIN contacts c ON c.id = r.contact_id
 			WHERE r.broadcast = ? AND r.number > ? AND r.number <= ? AND (r.status BETWEEN ? AND ? OR r.status = ?)
 			ORDER BY r.number
-			LIMIT ?`, b.Number, after, after+recipientRange, first, second.last, second.other, limit-len(page))
+			LIMIT ?`, b.Number, after, after+recipientRange, first, last, other, limit-len(page))
 		if err != nil {
 			return nil, 0, err
 		}
@@ -130,24 +130,20 @@ func (rx *Rx) BroadcastRecipients(
 	}
 }
 
-// stateBounds are the states of a list: up to the last, or the other.
-type stateBounds struct{ last, other RecipientStatus }
-
-// recipientFilter are the states that rows have of those who are shown in one.
-func recipientFilter(b Broadcast, status string) (first RecipientStatus, rest stateBounds) {
+// recipientFilter are the states that rows have of those who are shown in one: from the first to
+// the last, or the other.
+func recipientFilter(b Broadcast, status string) (first, last, other RecipientStatus) {
 	const none = RecipientStatus(-1)
-	if status == "" {
-		return RecipientWaiting, stateBounds{RecipientSkipped, none}
-	}
-
 	wanted := recipientStatusOf(status)
 	switch {
+	case status == "":
+		return RecipientWaiting, RecipientSkipped, none
 	case b.Status == BroadcastCancelled && wanted == RecipientWaiting:
-		return 0, stateBounds{none, none}
+		return 0, none, none
 	case b.Status == BroadcastCancelled && wanted == RecipientSkipped:
-		return wanted, stateBounds{wanted, RecipientWaiting}
+		return wanted, wanted, RecipientWaiting
 	}
-	return wanted, stateBounds{wanted, none}
+	return wanted, wanted, none
 }
 
 // shownIn is the recipient as clients see it: one that waits in a cancelled broadcast was

@@ -85,28 +85,28 @@ func (b Broadcast) HasTurned() bool { return b.Position >= b.Total }
 // paused.
 func BroadcastLane(number int64) string { return "broadcast:" + strconv.FormatInt(number, 10) }
 
-const broadcastColumns = `b.number, b.id, b.account_id, b.name, b.content, b.template_name, b.template_language, b.body,
-	b.audience_type, b.label_id, b.status, b.paused_reason, b.prepared, b.copied_at, b.copied_id, b.position, b.open,
-	b.total, b.waiting, b.sent, b.delivered, b.read, b.failed, b.skipped,
-	b.scheduled_at, b.started_at, b.completed_at, b.created_by, b.created_at, b.updated_at,
-	(SELECT phone_number_id FROM accounts WHERE id = b.account_id) AS account_number_id`
+const (
+	broadcastColumns = `b.number, b.id, b.account_id, b.name, b.content, b.template_name, b.template_language, b.body,
+		b.audience_type, b.label_id, b.status, b.paused_reason, b.prepared, b.copied_at, b.copied_id, b.position, b.open,
+		b.total, b.waiting, b.sent, b.delivered, b.read, b.failed, b.skipped,
+		b.scheduled_at, b.started_at, b.completed_at, b.created_by, b.created_at, b.updated_at,
+		(SELECT phone_number_id FROM accounts WHERE id = b.account_id) AS account_number_id`
+	selectBroadcasts = `SELECT ` + broadcastColumns + ` FROM broadcasts b `
+)
 
 // Broadcast finds a broadcast of an account.
 func (rx *Rx) Broadcast(account int64, id string) (Broadcast, error) {
-	return get[Broadcast](rx, `
-		SELECT `+broadcastColumns+`
-		FROM broadcasts b
-		WHERE b.id = ? AND b.account_id = ? AND b.status <> 'making'`, id, account)
+	return get[Broadcast](rx, selectBroadcasts+`WHERE b.id = ? AND b.account_id = ? AND b.status <> 'making'`, id, account)
 }
 
 // BroadcastOfAny finds a broadcast of any account, for the command line.
 func (rx *Rx) BroadcastOfAny(id string) (Broadcast, error) {
-	return get[Broadcast](rx, `SELECT `+broadcastColumns+` FROM broadcasts b WHERE b.id = ? AND b.status <> 'making'`, id)
+	return get[Broadcast](rx, selectBroadcasts+`WHERE b.id = ? AND b.status <> 'making'`, id)
 }
 
 // BroadcastByNumber finds a broadcast for its own job.
 func (rx *Rx) BroadcastByNumber(number int64) (Broadcast, error) {
-	return get[Broadcast](rx, `SELECT `+broadcastColumns+` FROM broadcasts b WHERE b.number = ?`, number)
+	return get[Broadcast](rx, selectBroadcasts+`WHERE b.number = ?`, number)
 }
 
 // Broadcasts lists an account's broadcasts, newest first; those of a state, unless that is
@@ -160,10 +160,7 @@ func (tx *Tx) UpdateBroadcast(b *Broadcast) error {
 	if b.Status != BroadcastPaused {
 		b.PausedReason = nil
 	}
-	err := tx.ExecOne(`
-		UPDATE broadcasts
-		SET status = ?, paused_reason = ?, prepared = ?, started_at = ?, completed_at = ?, updated_at = ?
-		WHERE number = ?`, b.Status, b.PausedReason, b.Prepared, b.StartedAt, b.CompletedAt, b.UpdatedAt, b.Number)
+	err := tx.UpdateRow("broadcasts", "status, paused_reason, prepared, started_at, completed_at, updated_at", "number", b)
 	if err := tx.hint(err, HintBroadcast, Scope{Account: b.AccountID}, b.ID); err != nil {
 		return err
 	}
@@ -249,10 +246,7 @@ func (tx *Tx) DeleteUnpublishedBroadcast(number int64, limit int) (int64, error)
 	return n, err
 }
 
-// ActiveStates are those in which a broadcast goes on by itself.
-func ActiveStates() []string {
-	return []string{BroadcastPreparing, BroadcastScheduled, BroadcastRunning}
-}
-
 // IsActive reports whether a broadcast goes on by itself.
-func (b Broadcast) IsActive() bool { return slices.Contains(ActiveStates(), b.Status) }
+func (b Broadcast) IsActive() bool {
+	return slices.Contains([]string{BroadcastPreparing, BroadcastScheduled, BroadcastRunning}, b.Status)
+}

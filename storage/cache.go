@@ -39,7 +39,7 @@ const (
 	inTeams
 	inRules
 
-	inErased // none of them: see erasedBy
+	inErased // none of them: see erasing
 
 	inAny = ^tableSet(0)
 )
@@ -72,57 +72,39 @@ func cachedTables() map[string]tableSet {
 	}
 }
 
-// keepsThreads reports whether a statement that changes the tables of threads leaves
-// those alone that are kept in memory: one that only adds rows, since only threads with a
-// conversation are kept, or one of those that every message runs.
-func keepsThreads(query string) bool {
-	return onlyAdds(query) || slices.Contains(messageStatements(), query)
-}
-
-// messageStatements are the statements on conversations that messages run.
+// messageStatements are the statements on conversations that messages run. Of threads they change
+// nothing that is kept in memory.
 func messageStatements() []string {
 	return []string{markMessageWritten, markMessageReceived, markReactionWritten, touchThread, recountWaiting, setHolder, touchHolder}
 }
 
-// onlyAdds reports whether a statement adds rows and changes none that were there.
-func onlyAdds(query string) bool {
-	words := strings.Fields(strings.ToLower(query))
-	return len(words) > 1 && words[0] == "insert" && words[1] == "into" && !slices.Contains(words, "conflict")
-}
-
-// changedBy are the tables that a statement may change: every one that it names,
-// unless it only reads. It is too many rather than too few, so that the author
-// of a new statement need not think of the cache.
-func changedBy(query string) tableSet {
-	all := namedIn(query)
-	if keepsThreads(query) {
-		all &^= inThreads
-	}
-	return all
-}
-
-// addedBy are the tables to which a statement adds rows while the cached rows stay
-// valid. Rows that its transaction then reads of them may be new, and are not kept before it
-// is committed.
-func addedBy(query string) tableSet {
-	if !onlyAdds(query) {
-		return 0
-	}
-	return namedIn(query) & inThreads
-}
-
-// namedIn are the tables that a statement names, unless it only reads.
-func namedIn(query string) (all tableSet) {
+// classify are the tables that a statement may change: every one that it names, unless it only
+// reads. It is too many rather than too few, so that the author of a new statement need not think
+// of the cache.
+//
+// One that only adds rows leaves kept threads valid, since only those with a conversation are kept.
+// But what its transaction then reads of them may be new, and is not kept before it is committed.
+func classify(query string) (changes, adds tableSet) {
 	if sqlite.OnlyReads(query) {
-		return 0
+		return 0, 0
 	}
 
+	text, known := strings.ToLower(query), cachedTables()
 	notInName := func(r rune) bool { return r != '_' && (r < 'a' || r > 'z') }
-	known := cachedTables()
-	for _, word := range strings.FieldsFunc(strings.ToLower(query), notInName) {
-		all |= known[word]
+	for _, word := range strings.FieldsFunc(text, notInName) {
+		changes |= known[word]
 	}
-	return all
+
+	switch words := strings.Fields(text); {
+	case words[0] == "insert" && words[1] == "into" && !slices.Contains(words, "conflict"):
+		changes, adds = changes&^inThreads, changes&inThreads
+	case slices.Contains(messageStatements(), query):
+		changes &^= inThreads
+	}
+	if erasing.MatchString(query) {
+		changes |= inErased
+	}
+	return changes, adds
 }
 
 // cache keeps what was read of rows that every message needs and that rarely
@@ -274,7 +256,7 @@ func newCaches() *caches {
 	c.threads = newCache(c, inThreads, (*Rx).readThreadByPhone)
 	c.states = newCache(c, inThreads, (*Rx).readThreadState)
 
-	// A conversation that is made adds a row and empties no cache: see keepsThreads.
+	// A conversation that is made adds a row and empties no cache: see classify.
 	c.recipients.keep = func(r Recipient) bool { return r.ConversationID != nil }
 	c.threads.keep = func(t Thread) bool { return t.ConversationID != "" }
 	return c

@@ -35,8 +35,3 @@ func (tx *Tx) DropAliasOf(account int64, contact, phone string) error {
 func (tx *Tx) DropAliases(contact string) error {
 	return tx.Run(`DELETE FROM contact_aliases WHERE contact_id = ?`, contact)
 }
-
-// moveAliases gives a contact the aliases of another.
-func (tx *Tx) moveAliases(into, from string) error {
-	return tx.Run(`UPDATE contact_aliases SET contact_id = ? WHERE contact_id = ?`, into, from)
-}

@@ -66,9 +66,7 @@ func (rx *Rx) ContactEvents(organization int64, contact, conversation string, li
 			return nil, err
 		}
 
-		some, err := list[Event](rx, `
-			SELECT id, organization_id, account_id, type, source, event_id, payload, created_at
-			FROM events INDEXED BY events_of_organization
+		some, err := list[Event](rx, selectEvents+`INDEXED BY events_of_organization
 			WHERE organization_id = ?1 AND seq >= ?2 AND seq < ?3
 				AND type IN ('contact.updated', 'contact.identity_updated', 'contact.consent_changed',
 					'conversation.assigned', 'conversation.closed')

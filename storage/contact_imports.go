@@ -49,19 +49,15 @@ func (rx *Rx) ContactImport(account int64, id string) (ContactImport, error) {
 // InsertContactImport stores a new import, whose id is given: its file has that name.
 func (tx *Tx) InsertContactImport(i *ContactImport) error {
 	i.Status, i.Errors, i.CreatedAt, i.UpdatedAt = ImportRunning, JSON(`[]`), tx.Order, tx.Order
-	return tx.Run(`
-		INSERT INTO contact_imports (id, account_id, status, dry_run, label_id, "offset", line, errors, created_at, updated_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		i.ID, i.AccountID, i.Status, i.DryRun, i.LabelID, i.Offset, i.Line, i.Errors, i.CreatedAt, i.UpdatedAt)
+	const given = "id, account_id, status, dry_run, label_id, offset, line, errors, created_at, updated_at"
+	return tx.InsertRow("contact_imports", given, i)
 }
 
 // UpdateContactImport stores how far an import is.
 func (tx *Tx) UpdateContactImport(i ContactImport) error {
-	return tx.ExecOne(`
-		UPDATE contact_imports
-		SET status = ?, "offset" = ?, line = ?, lines = ?, created = ?, updated = ?, unchanged = ?, failed = ?, errors = ?, updated_at = ?
-		WHERE id = ? AND account_id = ?`,
-		i.Status, i.Offset, i.Line, i.Lines, i.Created, i.Updated, i.Unchanged, i.Failed, i.Errors, tx.Order, i.ID, i.AccountID)
+	i.UpdatedAt = tx.Order
+	const changeable = "status, offset, line, lines, created, updated, unchanged, failed, errors, updated_at"
+	return tx.UpdateRow("contact_imports", changeable, "id, account_id", i)
 }
 
 // DeleteOldContactImports deletes up to limit imports that ended before a time, and
@@ -77,10 +73,7 @@ func (rx *Rx) RunningImport(id string) (runs bool, err error) {
 
 // TeamLabels are the labels of a team by their names, without regard to case.
 func (rx *Rx) TeamLabels(team int64) (map[string]string, error) {
-	all, err := list[Label](rx, `
-		SELECT `+labelColumns+`
-		FROM labels l JOIN teams t ON t.id = l.team_id
-		WHERE l.team_id = ? AND l.deleted_at = 0`, team)
+	all, err := list[Label](rx, selectLabels+`WHERE l.team_id = ? AND l.deleted_at = 0`, team)
 	ids := make(map[string]string, len(all))
 	for _, l := range all {
 		ids[Fold(l.Name)] = l.ID

@@ -19,7 +19,6 @@ func (tx *Tx) MergeThreads(into *Thread, from Thread) (labeled bool, err error) 
 	if err := tx.moveBroadcastRecipient(into.ID, from.ID); err != nil {
 		return false, err
 	}
-
 	n, err := tx.Exec(`
 		INSERT OR IGNORE INTO contact_labels (contact_id, label_id, account_id, contact_created_at)
 		SELECT ?, label_id, account_id, ? FROM contact_labels WHERE contact_id = ?`, into.ID, into.CreatedAt, from.ID)
@@ -27,7 +26,7 @@ func (tx *Tx) MergeThreads(into *Thread, from Thread) (labeled bool, err error) 
 		return false, err
 	}
 
-	if err := tx.moveAliases(into.ID, from.ID); err != nil {
+	if err := tx.Run(`UPDATE contact_aliases SET contact_id = ? WHERE contact_id = ?`, into.ID, from.ID); err != nil {
 		return false, err
 	}
 	err = tx.ExecOne(`DELETE FROM contacts WHERE id = ? AND account_id = ?`, from.ID, from.AccountID)
@@ -115,36 +114,36 @@ func (tx *Tx) mergeConversations(into *Thread, from Thread) error {
 		return err
 	}
 
-	_, err := tx.Exec(`
-		INSERT OR IGNORE INTO conversation_labels (conversation_id, label_id)
-		SELECT ?, label_id FROM conversation_labels WHERE conversation_id = ?`, into.ConversationID, from.ConversationID)
-	if err != nil {
-		return err
+	for _, move := range []string{
+		`INSERT OR IGNORE INTO conversation_labels (conversation_id, label_id)
+			SELECT ?1, label_id FROM conversation_labels WHERE conversation_id = ?2`,
+		`UPDATE conversation_changes SET conversation_id = ?1 WHERE conversation_id = ?2`,
+		`UPDATE unread_mentions SET conversation_id = ?1 WHERE note_id IN (SELECT id FROM notes WHERE conversation_id = ?2)`,
+		`UPDATE notes SET conversation_id = ?1 WHERE conversation_id = ?2`,
+		`UPDATE spells SET conversation_id = ?1 WHERE conversation_id = ?2`,
+		moveFirings,
+		`UPDATE messages SET conversation_id = ?1, contact_id = (SELECT contact_id FROM conversations WHERE id = ?1)
+			WHERE conversation_id = ?2`,
+	} {
+		if err := tx.Run(move, into.ConversationID, from.ConversationID); err != nil {
+			return err
+		}
 	}
 
-	if err := tx.moveChanges(into.ConversationID, from.ConversationID); err != nil {
-		return err
-	}
-	if err := tx.moveNotes(into.ConversationID, from.ConversationID); err != nil {
-		return err
-	}
-	if err := tx.moveSpells(into.ConversationID, from.ConversationID); err != nil {
-		return err
-	}
-	if err := tx.moveFirings(into.ConversationID, from.ConversationID); err != nil {
-		return err
-	}
-
-	_, err = tx.Exec(`UPDATE messages SET conversation_id = ?, contact_id = ? WHERE conversation_id = ?`,
-		into.ConversationID, into.ID, from.ConversationID)
-	if err != nil {
-		return err
-	}
 	if err := tx.recountWaiting(into.ConversationID); err != nil {
 		return err
 	}
 	return tx.enqueueMergedWake(*into)
 }
+
+// moveFirings moves what rules did in a conversation to another. Where a rule has fired in the same
+// scope of both, both stay.
+const moveFirings = `
+	UPDATE rule_firings AS f
+	SET conversation_id = ?1, scope = iif(EXISTS (
+		SELECT 1 FROM rule_firings o
+		WHERE o.conversation_id = ?1 AND o.rule_id = f.rule_id AND o.scope = f.scope), scope || ' ' || id, scope)
+	WHERE conversation_id = ?2`
 
 // takeConversation gives the conversation of a contact to one that has none.
 func (tx *Tx) takeConversation(into *Thread, from Thread) error {

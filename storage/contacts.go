@@ -41,24 +41,21 @@ func (c *Contact) Fields() []any {
 	}
 }
 
+// contact finds the one contact that conditions on some tables choose.
+func (rx *Rx) contact(tables, conditions string, args ...any) (c Contact, err error) {
+	err = rx.Scan(c.Fields(), `SELECT `+contactColumns+` FROM `+tables+` WHERE `+conditions, args...)
+	return c, err
+}
+
 // Contact finds a contact of an account.
 func (rx *Rx) Contact(account int64, id string) (Contact, error) {
-	var c Contact
-	err := rx.Scan(c.Fields(), `
-		SELECT `+contactColumns+`
-		FROM contacts c
-		WHERE c.id = ? AND c.account_id = ?`, id, account)
-	return c, err
+	return rx.contact(`contacts c`, `c.id = ? AND c.account_id = ?`, id, account)
 }
 
 // ContactOfOrganization finds a contact of any live account of an organization.
 func (rx *Rx) ContactOfOrganization(organization int64, id string) (Contact, error) {
-	var c Contact
-	err := rx.Scan(c.Fields(), `
-		SELECT `+contactColumns+`
-		FROM contacts c JOIN accounts a ON a.id = c.account_id
-		WHERE c.id = ? AND a.organization_id = ? AND a.deleted_at = 0`, id, organization)
-	return c, err
+	return rx.contact(`contacts c JOIN accounts a ON a.id = c.account_id`,
+		`c.id = ? AND a.organization_id = ? AND a.deleted_at = 0`, id, organization)
 }
 
 // ContactsByID finds those of some contacts that belong to an account, oldest
@@ -73,22 +70,12 @@ func (rx *Rx) ContactsByID(account int64, ids []string) ([]Contact, error) {
 
 // ContactByPhone finds a contact by its number in E.164, or by an alias.
 func (rx *Rx) ContactByPhone(account int64, phone string) (Contact, error) {
-	var c Contact
-	err := rx.Scan(c.Fields(), `
-		SELECT `+contactColumns+`
-		FROM contacts c
-		WHERE `+withPhone, account, phone)
-	return c, err
+	return rx.contact(`contacts c`, withPhone, account, phone)
 }
 
 // ContactByBSUID finds a contact by its business-scoped user id.
 func (rx *Rx) ContactByBSUID(account int64, bsuid string) (Contact, error) {
-	var c Contact
-	err := rx.Scan(c.Fields(), `
-		SELECT `+contactColumns+`
-		FROM contacts c
-		WHERE `+withBSUID, account, bsuid)
-	return c, err
+	return rx.contact(`contacts c`, withBSUID, account, bsuid)
 }
 
 // ContactFilter narrows a list of contacts. Zero fields choose everything.
@@ -231,9 +218,7 @@ func (rx *Rx) MessagesOfContact(contact string, after Row, limit int) ([]Row, er
 // them. What UnreadLeft has counted is left unread.
 func (tx *Tx) ForgetMessages(account int64, rows []Row, unread map[string]UnreadCount) ([]Media, error) {
 	// The media is read first, while the messages still lead to it.
-	media, err := list[Media](&tx.Rx, `
-		SELECT `+mediaColumns+`
-		FROM media
+	media, err := list[Media](&tx.Rx, selectMedia+`
 		WHERE origin = 'message' AND deleted_at = 0
 			AND id IN (SELECT media_id FROM messages WHERE account_id = ? AND id IN (SELECT value FROM json_each(?)))`,
 		account, idList(rows))
@@ -283,9 +268,6 @@ func (tx *Tx) DeleteContact(account int64, id string) error {
 	if err := tx.ExecOne(`DELETE FROM contacts WHERE id = ? AND account_id = ?`, id, account); err != nil {
 		return err
 	}
-	if err := tx.blankJobs(); err != nil {
-		return err
-	}
-	err = tx.hint(nil, HintContact, Scope{Account: account}, id)
+	err = tx.hint(tx.blankJobs(), HintContact, Scope{Account: account}, id)
 	return tx.hint(err, HintConversation, Scope{Account: account}, "")
 }

@@ -46,10 +46,9 @@ const (
 
 // RecordChange records a change of a conversation in its transaction.
 func (tx *Tx) RecordChange(c ConversationChange) error {
-	return tx.Run(`
-		INSERT INTO conversation_changes (id, conversation_id, account_id, kind, actor, user_id, assignee_id, label, until, created_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		tx.NewID(PrefixChange), c.ConversationID, c.AccountID, c.Kind, c.Actor, c.UserID, c.AssigneeID, c.Label, c.Until, tx.Order)
+	c.ID, c.CreatedAt = tx.NewID(PrefixChange), tx.Order
+	return tx.InsertRow("conversation_changes",
+		"id, conversation_id, account_id, kind, actor, user_id, assignee_id, label, until, created_at", c)
 }
 
 // ConversationChanges lists the changes of a conversation, newest first, and says how far
@@ -65,9 +64,4 @@ func (rx *Rx) ConversationChanges(conversation string, after After, limit int) (
 	}
 	q.ByIndex("h.conversation_id = ?", true, conversation)
 	return sqlite.FindPage[ConversationChange](&rx.Rx, q, after, limit)
-}
-
-// moveChanges moves what happened to a conversation to another one, which it is merged into.
-func (tx *Tx) moveChanges(into, from string) error {
-	return tx.Run(`UPDATE conversation_changes SET conversation_id = ? WHERE conversation_id = ?`, into, from)
 }

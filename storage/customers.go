@@ -26,24 +26,22 @@ const (
 	CustomerArchived  = "archived"
 )
 
-const customerColumns = `c.id, c.organization_id, c.team_id, t.public_id AS team_public_id,
-	c.name, c.email, c.status, c.metadata, c.archived_at, c.created_at, c.updated_at`
+const (
+	customerColumns = `c.id, c.organization_id, c.team_id, t.public_id AS team_public_id,
+		c.name, c.email, c.status, c.metadata, c.archived_at, c.created_at, c.updated_at`
+	customerJoins   = `JOIN teams t ON t.id = c.team_id`
+	selectCustomers = `SELECT ` + customerColumns + ` FROM customers c ` + customerJoins + ` `
+)
 
 // Customer finds a customer of an organization.
 func (rx *Rx) Customer(organization int64, id string) (Customer, error) {
-	return get[Customer](rx, `
-		SELECT `+customerColumns+`
-		FROM customers c JOIN teams t ON t.id = c.team_id
-		WHERE c.id = ? AND c.organization_id = ?`, id, organization)
+	return get[Customer](rx, selectCustomers+`WHERE c.id = ? AND c.organization_id = ?`, id, organization)
 }
 
 // AnyCustomer finds a customer of any organization, for those who administer
 // them all.
 func (rx *Rx) AnyCustomer(id string) (Customer, error) {
-	return get[Customer](rx, `
-		SELECT `+customerColumns+`
-		FROM customers c JOIN teams t ON t.id = c.team_id
-		WHERE c.id = ?`, id)
+	return get[Customer](rx, selectCustomers+`WHERE c.id = ?`, id)
 }
 
 // CustomerFilter narrows a list of customers. Zero fields choose everything.
@@ -64,7 +62,7 @@ func (f CustomerFilter) listQuery(organization int64) sqlite.ListQuery {
 	q := sqlite.ListQuery{
 		Columns: customerColumns,
 		Table:   "customers c",
-		Joins:   "JOIN teams t ON t.id = c.team_id",
+		Joins:   customerJoins,
 		Key:     "c.created_at",
 		ID:      "c.id",
 	}
@@ -95,11 +93,7 @@ func (f CustomerFilter) listQuery(organization int64) sqlite.ListQuery {
 
 // CustomerAccounts lists a customer's live accounts, newest first.
 func (rx *Rx) CustomerAccounts(customer string) ([]Account, error) {
-	return list[Account](rx, `
-		SELECT `+accountColumns+`
-		FROM accounts
-		WHERE customer_id = ? AND deleted_at = 0
-		ORDER BY id DESC`, customer)
+	return list[Account](rx, selectAccounts+`WHERE customer_id = ? AND deleted_at = 0 ORDER BY id DESC`, customer)
 }
 
 // hintCustomer notes that a customer was changed, which shows with its numbers.
@@ -111,22 +105,14 @@ func (tx *Tx) hintCustomer(err error, c *Customer) error {
 func (tx *Tx) InsertCustomer(c *Customer) error {
 	c.ID, c.Status = tx.NewID(PrefixCustomer), CustomerPending
 	c.CreatedAt, c.UpdatedAt = tx.Order, tx.Order
-	_, err := tx.Exec(`
-		INSERT INTO customers (id, organization_id, team_id, name, email, status, metadata, created_at, updated_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		c.ID, c.OrganizationID, c.TeamID, c.Name, c.Email, c.Status, c.Metadata, c.CreatedAt, c.UpdatedAt)
-	return tx.hintCustomer(err, c)
+	const given = "id, organization_id, team_id, name, email, status, metadata, created_at, updated_at"
+	return tx.hintCustomer(tx.InsertRow("customers", given, c), c)
 }
 
 // UpdateCustomer stores name, email, state and metadata of c.
 func (tx *Tx) UpdateCustomer(c *Customer) error {
 	c.UpdatedAt = tx.Order
-	err := tx.ExecOne(`
-		UPDATE customers
-		SET name = ?, email = ?, status = ?, metadata = ?, updated_at = ?
-		WHERE id = ? AND organization_id = ?`,
-		c.Name, c.Email, c.Status, c.Metadata, c.UpdatedAt, c.ID, c.OrganizationID)
-	return tx.hintCustomer(err, c)
+	return tx.hintCustomer(tx.UpdateRow("customers", "name, email, status, metadata, updated_at", "id, organization_id", c), c)
 }
 
 // ArchiveCustomer puts a customer away, and remembers what it was before.

@@ -48,9 +48,7 @@ func Open(o Options) (*DB, error) {
 	}
 
 	db.DB, err = sqlite.Open(o, format, sqlite.Hooks{
-		Classify: func(query string) (changes, adds sqlite.TableSet) {
-			return changedBy(query) | erasedBy(query), addedBy(query)
-		},
+		Classify:         classify,
 		Begin:            db.pending.clear,
 		BeforeCommit:     db.beforeCommit(o.Served),
 		Committed:        db.forget,

@@ -10,11 +10,6 @@ const (
 	DeliveryDead      = "dead"
 )
 
-// deliveryStates are all of them.
-func deliveryStates() []string {
-	return []string{DeliveryPending, DeliverySucceeded, DeliveryFailed, DeliveryDead}
-}
-
 // Why a delivery is dead without an attempt, or without a last one.
 const (
 	codeDisabled    = "subscription_disabled"
@@ -43,9 +38,12 @@ type Delivery struct {
 	JobID               int64   `db:"job_id"`
 }
 
-const deliveryColumns = `d.id, d.organization_id, d.subscription_id, d.event, d.event_type, d.event_id,
-	d.status, d.attempt_count, d.last_attempt_at, d.next_attempt_at,
-	d.response_status, d.response_body_snippet, d.duration_ms, d.error_code, d.error_message, d.replayed_from, d.created_at, d.job_id`
+const (
+	deliveryColumns = `d.id, d.organization_id, d.subscription_id, d.event, d.event_type, d.event_id,
+		d.status, d.attempt_count, d.last_attempt_at, d.next_attempt_at,
+		d.response_status, d.response_body_snippet, d.duration_ms, d.error_code, d.error_message, d.replayed_from, d.created_at, d.job_id`
+	selectDeliveries = `SELECT ` + deliveryColumns + ` FROM deliveries d `
+)
 
 // key is the position of a delivery in a list.
 func (d Delivery) key() After { return After{Key: d.CreatedAt, ID: d.ID} }
@@ -110,25 +108,17 @@ const ofLiveSubscription = `(SELECT s.deleted_at FROM subscriptions s WHERE s.id
 
 // Delivery finds a delivery of an organization.
 func (rx *Rx) Delivery(organization int64, id string) (Delivery, error) {
-	return get[Delivery](rx, `
-		SELECT `+deliveryColumns+`
-		FROM deliveries d
-		WHERE d.id = ? AND d.organization_id = ? AND `+ofLiveSubscription, id, organization)
+	return get[Delivery](rx, selectDeliveries+`WHERE d.id = ? AND d.organization_id = ? AND `+ofLiveSubscription, id, organization)
 }
 
-// DeliveryByID finds a deliveryof any organization: for the operator.
+// DeliveryByID finds a delivery of any organization: for the operator.
 func (rx *Rx) DeliveryByID(id string) (Delivery, error) {
-	return get[Delivery](rx, `
-		SELECT `+deliveryColumns+`
-		FROM deliveries d
-		WHERE d.id = ? AND `+ofLiveSubscription, id)
+	return get[Delivery](rx, selectDeliveries+`WHERE d.id = ? AND `+ofLiveSubscription, id)
 }
 
 // Payload is what a delivery carries, byte for byte.
 func (rx *Rx) Payload(d Delivery) ([]byte, error) {
-	var payload []byte
-	err := rx.Get(&payload, `SELECT payload FROM events WHERE id = ?`, d.Event)
-	return payload, err
+	return get[[]byte](rx, `SELECT payload FROM events WHERE id = ?`, d.Event)
 }
 
 // DeliveryFilter chooses deliveries. Zero fields choose everything; both times
@@ -203,7 +193,7 @@ func (rx *Rx) deliveriesOf(
 ) (_ []Delivery, err error) {
 	statuses := []string{f.Status}
 	if f.Status == "" {
-		statuses = deliveryStates()
+		statuses = []string{DeliveryPending, DeliverySucceeded, DeliveryFailed, DeliveryDead}
 	}
 
 	for _, f.Status = range statuses {

@@ -19,14 +19,6 @@ const wordTables = `messages|contacts|contact_aliases|conversations|media|events
 var erasing = regexp.MustCompile(`(?is)^\s*(DELETE\s+FROM\s+(` + wordTables + `)\b` +
 	`|UPDATE\s+(` + wordTables + `)\b.*\b(name|content|body|is_revoked|fields|filename|email|text|phone_number)\s*=)`)
 
-// erasedBy reports whether a statement erases words.
-func erasedBy(query string) tableSet {
-	if erasing.MatchString(query) {
-		return inErased
-	}
-	return 0
-}
-
 // forget drops what a commit made stale, and counts it if it has erased words.
 func (db *DB) forget(changed tableSet) {
 	if changed&inErased != 0 {
@@ -44,14 +36,7 @@ const KindBlankJobs = "jobs.blank"
 const blankDelay = time.Second
 
 // blankJobs stores the job that follows the deletion of messages, unless one waits already.
-func (tx *Tx) blankJobs() error {
-	waiting, err := tx.NextDue(KindBlankJobs)
-	if err != nil || waiting != 0 {
-		return err
-	}
-	_, err = tx.Enqueue(NewJob{Kind: KindBlankJobs, Args: AboutNoAccount{}, DueAt: tx.Now.Add(blankDelay)})
-	return err
-}
+func (tx *Tx) blankJobs() error { return tx.enqueueOnce(KindBlankJobs, tx.Now.Add(blankDelay)) }
 
 // aboutMessage is what is left of the arguments of a job: the names of AboutMessage.
 const aboutMessage = `json_object('account', args ->> '$.account', 'message', args ->> '$.message')`

@@ -159,19 +159,22 @@ func (rx *Rx) EventWindow(organization int64, f EventFilter, after, last int64, 
 		}
 	}
 
-	where := append(append(slices.Clone(q.Where), "e.seq > ?", "e.seq <= ?"), q.Filters...)
-	args := append(append(append(slices.Clone(q.Args), after, until), q.FilterArgs...), rows)
-	all, err := sqlite.ScanAll(&rx.Rx, (*EventItem).columns, `
-		SELECT `+q.Columns+`
-		FROM `+q.Table+` `+q.Joins+`
-		WHERE `+strings.Join(where, " AND ")+`
-		ORDER BY e.seq
-		LIMIT ?`, args...)
-
+	all, err := rx.eventsBetween(q, after, until, rows)
 	if n := len(all); n > 0 && (n == rows || rx.Cut()) {
 		until = all[n-1].Seq
 	}
 	return all, until, err
+}
+
+// eventsBetween reads up to limit events of a window, after one number up to another.
+func (rx *Rx) eventsBetween(q sqlite.ListQuery, after, until int64, limit int) ([]EventItem, error) {
+	where := slices.Concat(q.Where, []string{"e.seq > ?", "e.seq <= ?"}, q.Filters)
+	return sqlite.ScanAll(&rx.Rx, (*EventItem).columns, `
+		SELECT `+q.Columns+`
+		FROM `+q.Table+` `+q.Joins+`
+		WHERE `+strings.Join(where, " AND ")+`
+		ORDER BY e.seq
+		LIMIT ?`, slices.Concat(q.Args, []any{after, until}, q.FilterArgs, []any{limit})...)
 }
 
 // windowQuery is the query of a window: by the index of the organization, or by the

@@ -20,19 +20,14 @@ type Event struct {
 	CreatedAt      Time   `db:"created_at"`
 }
 
+const selectEvents = `SELECT id, organization_id, account_id, type, source, event_id, payload, created_at FROM events `
+
 // event finds a stored event.
-func (rx *Rx) event(id string) (Event, error) {
-	return get[Event](rx, `
-		SELECT id, organization_id, account_id, type, source, event_id, payload, created_at
-		FROM events
-		WHERE id = ?`, id)
-}
+func (rx *Rx) event(id string) (Event, error) { return get[Event](rx, selectEvents+`WHERE id = ?`, id) }
 
 // Events lists up to limit events of an organization, in the order of their commits.
 func (rx *Rx) Events(organization int64, limit int) ([]Event, error) {
-	return list[Event](rx, `
-		SELECT id, organization_id, account_id, type, source, event_id, payload, created_at
-		FROM events INDEXED BY events_of_organization
+	return list[Event](rx, selectEvents+`INDEXED BY events_of_organization
 		WHERE organization_id = ?
 		ORDER BY seq
 		LIMIT ?`, organization, limit)
@@ -43,7 +38,7 @@ func (rx *Rx) Events(organization int64, limit int) ([]Event, error) {
 // are many (see maxDirect). phoneNumberID is that of the account it belongs to, if it
 // does.
 func (tx *Tx) InsertEvent(e Event, phoneNumberID string) error {
-	if err := tx.insertEvent(e); err != nil {
+	if err := tx.insertEvent(e, e.OrganizationID); err != nil {
 		return err
 	}
 
@@ -69,13 +64,11 @@ func (tx *Tx) InsertEvent(e Event, phoneNumberID string) error {
 // InsertEnvelope stores an envelope of the provider, with its id given, for subscriptions that
 // want it. It is no event: nobody who lists or follows those finds it.
 func (tx *Tx) InsertEnvelope(e Event, to []NativeSubscriber) error {
-	owner := e
-	e.OrganizationID = -e.OrganizationID
-	if err := tx.insertEvent(e); err != nil {
+	if err := tx.insertEvent(e, -e.OrganizationID); err != nil {
 		return err
 	}
 	for _, s := range to {
-		if err := tx.addDelivery(owner, s.subscriber); err != nil {
+		if err := tx.addDelivery(e, s.subscriber); err != nil {
 			return err
 		}
 	}
@@ -84,12 +77,7 @@ func (tx *Tx) InsertEnvelope(e Event, to []NativeSubscriber) error {
 
 // InsertEnvelopeFor is InsertEnvelope for a single subscription, whatever that wants.
 func (tx *Tx) InsertEnvelopeFor(e Event, subscription string) (Delivery, error) {
-	owner := e
-	e.OrganizationID = -e.OrganizationID
-	if err := tx.insertEvent(e); err != nil {
-		return Delivery{}, err
-	}
-	return tx.insertDeliveryFor(owner, subscription)
+	return tx.insertEventFor(e, -e.OrganizationID, subscription)
 }
 
 // NativeSubscriber is a subscription that receives the provider's own envelopes.
@@ -127,37 +115,38 @@ func (rx *Rx) HasNativeSubscription(organization int64) (bool, error) {
 
 // InsertEventFor stores an event, with its id given, for a single subscription.
 func (tx *Tx) InsertEventFor(e Event, subscription string) (Delivery, error) {
-	if err := tx.insertEvent(e); err != nil {
-		return Delivery{}, err
-	}
-	return tx.insertDeliveryFor(e, subscription)
+	return tx.insertEventFor(e, e.OrganizationID, subscription)
 }
 
-func (tx *Tx) insertDeliveryFor(e Event, subscription string) (Delivery, error) {
-	d := Delivery{
-		ID: tx.NewID(PrefixDelivery), OrganizationID: e.OrganizationID, SubscriptionID: subscription,
-		Event: e.ID, EventType: e.Type, EventID: e.EventID,
+func (tx *Tx) insertEventFor(e Event, owner int64, subscription string) (Delivery, error) {
+	if err := tx.insertEvent(e, owner); err != nil {
+		return Delivery{}, err
 	}
+	d := tx.newDelivery(e, subscription)
 	return d, tx.insertDelivery(&d, parcelOf(&d, e))
 }
 
-func (tx *Tx) insertEvent(e Event) error {
-	if e.OrganizationID > 0 {
-		tx.signalEvents(e.OrganizationID)
+// insertEvent stores an event of an owner: its organization, or less than 0 for an envelope.
+func (tx *Tx) insertEvent(e Event, owner int64) error {
+	if owner > 0 {
+		tx.signalEvents(owner)
 	}
 	return tx.Run(`
 		INSERT INTO events (id, organization_id, account_id, type, source, event_id, created_at, payload)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, e.ID, e.OrganizationID, e.AccountID, e.Type, e.Source, e.EventID, tx.Order, e.Payload)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, e.ID, owner, e.AccountID, e.Type, e.Source, e.EventID, tx.Order, e.Payload)
+}
+
+func (tx *Tx) newDelivery(e Event, subscription string) Delivery {
+	return Delivery{
+		ID: tx.NewID(PrefixDelivery), OrganizationID: e.OrganizationID, SubscriptionID: subscription,
+		Event: e.ID, EventType: e.Type, EventID: e.EventID,
+	}
 }
 
 // addDelivery adds a delivery and its job. For a disabled subscription it is
 // stored as dead, so that it can be replayed.
 func (tx *Tx) addDelivery(e Event, s subscriber) error {
-	d := Delivery{
-		ID: tx.NewID(PrefixDelivery), OrganizationID: e.OrganizationID, SubscriptionID: s.ID,
-		Event: e.ID, EventType: e.Type, EventID: e.EventID,
-	}
-
+	d := tx.newDelivery(e, s.ID)
 	if s.Status == WebhookDisabled {
 		return tx.insertDeadDelivery(d)
 	}

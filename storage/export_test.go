@@ -66,7 +66,7 @@ func KeptTogether(a, b string) bool { return cachedTables()[a] == cachedTables()
 // Changes names the tables that a statement may change.
 func Changes(query string) (names []string) {
 	for _, name := range Watched() {
-		if changedBy(query)&cachedTables()[name] != 0 {
+		if changes, _ := classify(query); changes&cachedTables()[name] != 0 {
 			names = append(names, name)
 		}
 	}

@@ -45,9 +45,7 @@ func (rx *Rx) GatewayTemplate(organization int64, of Accounts, id string) (Accou
 }
 
 func (rx *Rx) accountThatHas(object, id string, organization int64, of Accounts) (Account, error) {
-	return get[Account](rx, `
-		SELECT `+accountColumns+`
-		FROM accounts
+	return get[Account](rx, selectAccounts+`
 		WHERE id IN (`+object+`) AND organization_id = ?2 AND deleted_at = 0
 			AND (json_array_length(?3) = 0 OR id IN (SELECT value FROM json_each(?3)))
 		ORDER BY id

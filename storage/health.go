@@ -60,9 +60,7 @@ func (rx *Rx) OrphanJobs() (int64, error) {
 
 // LiveAccounts lists the accounts of all organizations that were not removed.
 func (rx *Rx) LiveAccounts() ([]AccountDetail, error) {
-	return list[AccountDetail](rx, accountDetail+`
-	WHERE a.deleted_at = 0
-	ORDER BY a.id`)
+	return list[AccountDetail](rx, selectAccountDetails+`WHERE a.deleted_at = 0 ORDER BY a.id`)
 }
 
 // EachFile hands the hash and size of each file that media rows name to fn.

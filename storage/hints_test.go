@@ -86,6 +86,12 @@ func TestEveryChangeThatConsolesShowIsHinted(t *testing.T) {
 					if found := changes.FindStringSubmatch(strings.Trim(n.Value, "`\"")); n.Kind == token.STRING && found != nil && slices.Contains(hinted, found[1]) {
 						table = found[1]
 					}
+				case *ast.CallExpr:
+					if s, ok := n.Fun.(*ast.SelectorExpr); ok && (s.Sel.Name == "InsertRow" || s.Sel.Name == "UpdateRow") {
+						if name := strings.Trim(n.Args[0].(*ast.BasicLit).Value, `"`); slices.Contains(hinted, name) {
+							table = name
+						}
+					}
 				case *ast.SelectorExpr:
 					tells = tells || strings.HasPrefix(n.Sel.Name, "hint") && n.Sel.Name != "hints" || n.Sel.Name == "updateAccount"
 				}

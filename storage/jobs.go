@@ -121,9 +121,11 @@ func (db *DB) SetDispatcher(d Dispatcher) {
 	db.dispatcher = d
 }
 
-const jobColumns = `id, kind, lane, args, state, due_at, runs, failures, crashes, leased_until, call_begun_at, last_error, created_at`
+const selectJobs = `
+	SELECT id, kind, lane, args, state, due_at, runs, failures, crashes, leased_until, call_begun_at, last_error, created_at
+	FROM jobs j `
 
-// jobFields are where jobColumns go.
+// jobFields are where the columns of selectJobs go.
 func jobFields(j *Job) []any {
 	return []any{
 		&j.ID, &j.Kind, &j.Lane, &j.Args, &j.State, &j.DueAt, &j.Runs, &j.Failures, &j.Crashes,
@@ -197,9 +199,7 @@ func (rx *Rx) NextJob() (id int64, err error) {
 // whose lane admit refuses become held, out of the way of the next claim. There
 // a retry takes the place that the job had before its first run.
 func (tx *Tx) ClaimDue(kind string, limit int, lease time.Duration, admit func(lane string) bool) (claimed, held []Job, err error) {
-	due, err := sqlite.ScanAll(&tx.Rx.Rx, jobFields, `
-		SELECT `+jobColumns+`
-		FROM jobs
+	due, err := sqlite.ScanAll(&tx.Rx.Rx, jobFields, selectJobs+`
 		WHERE state = 'due' AND kind = ? AND due_at <= ?
 		ORDER BY due_at, id
 		LIMIT ?`, kind, tx.Now, limit)
@@ -211,10 +211,7 @@ func (tx *Tx) ClaimDue(kind string, limit int, lease time.Duration, admit func(l
 
 // ClaimJob leases a job if it is due, as ClaimDue does.
 func (tx *Tx) ClaimJob(id int64, lease time.Duration, admit func(lane string) bool) (claimed, held []Job, err error) {
-	due, err := sqlite.ScanAll(&tx.Rx.Rx, jobFields, `
-		SELECT `+jobColumns+`
-		FROM jobs
-		WHERE id = ? AND state = 'due' AND due_at <= ?`, id, tx.Now)
+	due, err := sqlite.ScanAll(&tx.Rx.Rx, jobFields, selectJobs+`WHERE id = ? AND state = 'due' AND due_at <= ?`, id, tx.Now)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -244,9 +241,7 @@ func (tx *Tx) leaseOrHold(due []Job, lease time.Duration, admit func(lane string
 // times go back when the clock is corrected. Only the first of them begin now; the others wait for a worker, and their row has no
 // leased_until.
 func (tx *Tx) ClaimHeld(kind, lane string, limit, begin int, lease time.Duration) ([]Job, error) {
-	held, err := sqlite.ScanAll(&tx.Rx.Rx, jobFields, `
-		SELECT `+jobColumns+`
-		FROM jobs
+	held, err := sqlite.ScanAll(&tx.Rx.Rx, jobFields, selectJobs+`
 		WHERE state = 'held' AND kind = ? AND lane = ?
 		ORDER BY id
 		LIMIT ?`, kind, lane, limit)

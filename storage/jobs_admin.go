@@ -32,18 +32,12 @@ func (rx *Rx) RunningJobs() (all []RunningJob, err error) {
 // RunningJobsAmong lists the leased jobs among so many jobs after one, in the order
 // of their ids. It returns the id to go on after, which is 0 after the last job.
 func (rx *Rx) RunningJobsAmong(after int64, limit int) (running []RunningJob, last int64, err error) {
-	var ids []int64
-	err = rx.List(&ids, `SELECT id FROM jobs WHERE id > ? ORDER BY id LIMIT 1 OFFSET ?`, after, limit-1)
-	if err != nil {
+	last, err = value[int64](rx, `SELECT id FROM jobs WHERE id > ? ORDER BY id LIMIT 1 OFFSET ?`, after, limit-1)
+	if IgnoreNotFound(err) != nil {
 		return nil, 0, err
 	}
-
-	if len(ids) == 0 {
-		running, err = rx.runningJobs(after, math.MaxInt64)
-		return running, 0, err
-	}
-	running, err = rx.runningJobs(after, ids[0])
-	return running, ids[0], err
+	running, err = rx.runningJobs(after, cmp.Or(last, math.MaxInt64))
+	return running, last, err
 }
 
 // runningJobs lists the leased jobs with ids after a key and up to last.
@@ -156,13 +150,16 @@ func (tx *Tx) EnqueuePeriodic(kind string) error {
 	if err := tx.Run(`INSERT OR REPLACE INTO periodic_runs (kind, ran_at) VALUES (?, ?)`, kind, tx.Now); err != nil {
 		return err
 	}
+	return tx.enqueueOnce(kind, 0)
+}
 
+// enqueueOnce puts a job about no account on the queue, unless one of its kind waits there.
+func (tx *Tx) enqueueOnce(kind string, due Time) error {
 	waiting, err := tx.NextDue(kind)
 	if err != nil || waiting != 0 {
 		return err
 	}
-
-	_, err = tx.Enqueue(NewJob{Kind: kind, Args: AboutNoAccount{}})
+	_, err = tx.Enqueue(NewJob{Kind: kind, Args: AboutNoAccount{}, DueAt: due})
 	return err
 }
 
@@ -175,21 +172,14 @@ type JobFilter struct {
 
 // Jobs lists jobs, oldest first.
 func (rx *Rx) Jobs(f JobFilter) ([]Job, error) {
-	return list[Job](rx, `
-		SELECT `+jobColumns+`
-		FROM jobs
+	return list[Job](rx, selectJobs+`
 		WHERE (? = '' OR kind = ?) AND (? = '' OR state = ?)
 		ORDER BY id
 		LIMIT ?`, f.Kind, f.Kind, f.State, f.State, f.Limit)
 }
 
 // Job finds a job.
-func (rx *Rx) Job(id int64) (Job, error) {
-	return get[Job](rx, `
-		SELECT `+jobColumns+`
-		FROM jobs
-		WHERE id = ?`, id)
-}
+func (rx *Rx) Job(id int64) (Job, error) { return get[Job](rx, selectJobs+`WHERE id = ?`, id) }
 
 // RetryJobNow makes a failed or waiting job due at once, with all its attempts
 // before it. A running or held one is left alone.

@@ -24,9 +24,7 @@ const jobOfOrganization = `
 func (rx *Rx) JobsOfOrganization(organization int64, f JobFilter, after int64) (page []Job, reached int64, err error) {
 	began := time.Now()
 	err = rx.IDRanges("jobs", after, func(after, until int64) (bool, error) {
-		some, err := list[Job](rx, `
-			SELECT `+jobColumns+`
-			FROM jobs j
+		some, err := list[Job](rx, selectJobs+`
 			WHERE id > ?2 AND id <= ?3 AND (?5 = '' OR state = ?5) AND (?6 = '' OR kind = ?6) AND (`+jobOfOrganization+`)
 			ORDER BY id
 			LIMIT ?4`, organization, after, until, f.Limit-len(page), f.State, f.Kind)
@@ -43,10 +41,7 @@ func (rx *Rx) JobsOfOrganization(organization int64, f JobFilter, after int64) (
 
 // JobOfOrganization finds a job of an organization.
 func (rx *Rx) JobOfOrganization(organization, id int64) (Job, error) {
-	return get[Job](rx, `
-		SELECT `+jobColumns+`
-		FROM jobs j
-		WHERE id = ?2 AND (`+jobOfOrganization+`)`, organization, id)
+	return get[Job](rx, selectJobs+`WHERE id = ?2 AND (`+jobOfOrganization+`)`, organization, id)
 }
 
 // HintJob notes for consoles that a job of an organization was changed.

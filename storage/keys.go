@@ -117,39 +117,36 @@ func (k Key) Status(now Time) string {
 	}
 }
 
+// randomText is a secret of so many random bytes.
+func randomText(bytes int) string {
+	random := make([]byte, bytes)
+	rand.Read(random)
+	return base64.RawURLEncoding.EncodeToString(random)
+}
+
 // KeyHash is the stored form of a key.
 func KeyHash(secret string) [sha256.Size]byte { return sha256.Sum256([]byte(secret)) }
 
-const keyColumns = `id, organization_id, label, hash, last4, expires_at, revoked_at, last_used_at, created_at,
-	scopes, account_ids, agent`
+const selectKeys = `
+	SELECT id, organization_id, label, hash, last4, expires_at, revoked_at, last_used_at, created_at, scopes, account_ids, agent
+	FROM api_keys `
 
-// addNumbers adds the phone number ids of keys that are bound to some.
-func (rx *Rx) addNumbers(keys []Key) error {
+// withNumbers adds the phone number ids to those of some keys that are bound to some.
+func (rx *Rx) withNumbers(keys []Key, err error) ([]Key, error) {
 	for i := range keys {
 		k := &keys[i]
-		if !k.Accounts.Bound() {
+		if err != nil || !k.Accounts.Bound() {
 			continue
 		}
 
-		numbers, err := list[string](rx, `
+		k.PhoneNumberIDs = []string{}
+		err = rx.List(&k.PhoneNumberIDs, `
 			SELECT phone_number_id
 			FROM accounts
 			WHERE id IN (SELECT value FROM json_each(?)) AND deleted_at = 0
 			ORDER BY phone_number_id`, k.Accounts)
-		if err != nil {
-			return err
-		}
-		k.PhoneNumberIDs = append([]string{}, numbers...)
 	}
-	return nil
-}
-
-// withNumbers is a list of keys with their phone number ids.
-func (rx *Rx) withNumbers(keys []Key, err error) ([]Key, error) {
-	if err != nil {
-		return nil, err
-	}
-	return keys, rx.addNumbers(keys)
+	return keys, err
 }
 
 // Principal is a key and the organization that it acts for.
@@ -175,27 +172,18 @@ func (rx *Rx) readPrincipal(hash [sha256.Size]byte) (p Principal, err error) {
 		return p, err
 	}
 
-	err = rx.Get(&p.Organization, `
-		SELECT `+organizationColumns+`
-		FROM organizations
-		WHERE id = ?`, p.Key.OrganizationID)
+	p.Organization, err = rx.OrganizationByID(p.Key.OrganizationID)
 	return p, err
 }
 
 // Keys lists an organization's keys, oldest first.
 func (rx *Rx) Keys(organization int64) ([]Key, error) {
-	return rx.withNumbers(list[Key](rx, `
-		SELECT `+keyColumns+`
-		FROM api_keys
-		WHERE organization_id = ?
-		ORDER BY created_at, id`, organization))
+	return rx.withNumbers(list[Key](rx, selectKeys+`WHERE organization_id = ? ORDER BY created_at, id`, organization))
 }
 
 // KeysPage lists an organization's keys, newest first.
 func (rx *Rx) KeysPage(organization int64, after After, limit int) ([]Key, error) {
-	return rx.withNumbers(sqlite.ReadRows[Key](&rx.Rx, `
-		SELECT `+keyColumns+`
-		FROM api_keys
+	return rx.withNumbers(sqlite.ReadRows[Key](&rx.Rx, selectKeys+`
 		WHERE organization_id = ? AND (created_at, id) < (?, ?)
 		ORDER BY created_at DESC, id DESC
 		LIMIT ?`, organization, after.Key, after.ID, limit))
@@ -209,10 +197,7 @@ func (rx *Rx) CountKeys(organization int64) (int, error) {
 // InsertKey issues a new key, fills in k, and returns the secret, which cannot
 // be read again. Scopes and accounts are given, and checked before.
 func (tx *Tx) InsertKey(k *Key) (secret string, err error) {
-	random := make([]byte, keyRandomBytes)
-	rand.Read(random)
-	secret = KeyPrefix + base64.RawURLEncoding.EncodeToString(random)
-
+	secret = KeyPrefix + randomText(keyRandomBytes)
 	hash, id := KeyHash(secret), tx.NewID(PrefixKey)
 	_, err = tx.Exec(`
 		INSERT INTO api_keys (id, organization_id, label, hash, last4, expires_at, created_at, scopes, account_ids, agent)
@@ -226,10 +211,7 @@ func (tx *Tx) InsertKey(k *Key) (secret string, err error) {
 
 // key finds a key by a unique column.
 func (rx *Rx) key(column string, value any) (Key, error) {
-	found, err := rx.withNumbers(list[Key](rx, `
-		SELECT `+keyColumns+`
-		FROM api_keys
-		WHERE `+column+` = ?`, value))
+	found, err := rx.withNumbers(list[Key](rx, selectKeys+`WHERE `+column+` = ?`, value))
 	if err == nil && len(found) == 0 {
 		err = ErrNotFound
 	}

@@ -14,14 +14,13 @@ type Label struct {
 	UpdatedAt      Time   `db:"updated_at"`
 }
 
-const labelColumns = `l.id, l.organization_id, l.team_id, t.public_id AS team_public_id, l.name, l.color, l.created_at, l.updated_at`
+const selectLabels = `
+	SELECT l.id, l.organization_id, l.team_id, t.public_id AS team_public_id, l.name, l.color, l.created_at, l.updated_at
+	FROM labels l JOIN teams t ON t.id = l.team_id `
 
 // Label finds a label of an organization.
 func (rx *Rx) Label(organization int64, id string) (Label, error) {
-	return get[Label](rx, `
-		SELECT `+labelColumns+`
-		FROM labels l JOIN teams t ON t.id = l.team_id
-		WHERE l.id = ? AND l.organization_id = ? AND l.deleted_at = 0`, id, organization)
+	return get[Label](rx, selectLabels+`WHERE l.id = ? AND l.organization_id = ? AND l.deleted_at = 0`, id, organization)
 }
 
 // labelIsDeleted reports whether a label was deleted, and its row is still there.
@@ -31,9 +30,7 @@ func (rx *Rx) labelIsDeleted(id string) (bool, error) {
 
 // Labels lists an organization's labels, newest first.
 func (rx *Rx) Labels(organization int64, of Teams, after After, limit int) ([]Label, error) {
-	return sqlite.ReadRows[Label](&rx.Rx, `
-		SELECT `+labelColumns+`
-		FROM labels l JOIN teams t ON t.id = l.team_id
+	return sqlite.ReadRows[Label](&rx.Rx, selectLabels+`
 		WHERE l.organization_id = ?1 AND l.deleted_at = 0 AND (l.created_at, l.id) < (?2, ?3) AND `+of.have("l.team_id", "?4")+`
 		ORDER BY l.created_at DESC, l.id DESC
 		LIMIT ?5`, organization, after.Key, after.ID, of.text(), limit)

@@ -1,10 +1,6 @@
 package storage
 
-import (
-	"crypto/rand"
-	"encoding/base64"
-	"net/url"
-)
+import "net/url"
 
 // Media is a file that an account can send, or that came with a message.
 type Media struct {
@@ -35,8 +31,11 @@ const (
 // MediaTokenSize is how many random bytes a hosted URL carries.
 const MediaTokenSize = 24
 
-const mediaColumns = `media.id, media.account_id, media.origin, media.url_token, media.sha256,
-	media.mime_type, media.size, media.filename, media.created_at`
+const (
+	mediaColumns = `media.id, media.account_id, media.origin, media.url_token, media.sha256,
+		media.mime_type, media.size, media.filename, media.created_at`
+	selectMedia = `SELECT ` + mediaColumns + ` FROM media `
+)
 
 // MediaPath is where a file is hosted, below the public URL.
 func MediaPath(token string, filename *string) string {
@@ -48,17 +47,12 @@ func MediaPath(token string, filename *string) string {
 
 // Media finds media of an account that was not deleted.
 func (rx *Rx) Media(account int64, id string) (Media, error) {
-	return get[Media](rx, `
-		SELECT `+mediaColumns+`
-		FROM media
-		WHERE media.id = ? AND media.account_id = ? AND media.deleted_at = 0`, id, account)
+	return get[Media](rx, selectMedia+`WHERE media.id = ? AND media.account_id = ? AND media.deleted_at = 0`, id, account)
 }
 
 // TeamMedia finds media of any number of a team that was not deleted.
 func (rx *Rx) TeamMedia(team int64, id string) (Media, error) {
-	return get[Media](rx, `
-		SELECT `+mediaColumns+`
-		FROM media JOIN accounts a ON a.id = media.account_id
+	return get[Media](rx, selectMedia+`JOIN accounts a ON a.id = media.account_id
 		WHERE media.id = ? AND media.deleted_at = 0 AND a.team_id = ? AND a.deleted_at = 0`, id, team)
 }
 
@@ -84,10 +78,7 @@ func (rx *Rx) MediaToSend(account int64, id string) (OutgoingMedia, error) {
 // MediaByToken finds media by the token in its URL, which is all that a visitor
 // needs to know.
 func (rx *Rx) MediaByToken(token string) (Media, error) {
-	return get[Media](rx, `
-		SELECT `+mediaColumns+`
-		FROM media
-		WHERE media.url_token = ? AND media.deleted_at = 0`, token)
+	return get[Media](rx, selectMedia+`WHERE media.url_token = ? AND media.deleted_at = 0`, token)
 }
 
 // MediaUses reports whether any row names a file's content.
@@ -98,36 +89,22 @@ func (rx *Rx) MediaUses(sum string) (bool, error) {
 // InsertMedia stores new media, whose file must be kept already, and fills in
 // its id, its token and its time.
 func (tx *Tx) InsertMedia(m *Media) error {
-	token := make([]byte, MediaTokenSize)
-	rand.Read(token)
-	m.ID, m.URLToken, m.CreatedAt = tx.NewID(PrefixMedia), base64.RawURLEncoding.EncodeToString(token), tx.Order
-
-	return tx.Run(`
-		INSERT INTO media (id, account_id, origin, url_token, sha256, mime_type, size, filename, created_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		m.ID, m.AccountID, m.Origin, m.URLToken, m.SHA256, m.MIMEType, m.Size, m.Filename, m.CreatedAt)
+	m.ID, m.URLToken, m.CreatedAt = tx.NewID(PrefixMedia), randomText(MediaTokenSize), tx.Order
+	return tx.InsertRow("media", "id, account_id, origin, url_token, sha256, mime_type, size, filename, created_at", m)
 }
 
 // MarkMediaFetched makes media the message's own.
 func (tx *Tx) MarkMediaFetched(m *Message, file Media) error {
 	m.SetMedia(file)
 	m.UpdatedAt = tx.Order
-	err := tx.ExecOne(`
-		UPDATE messages
-		SET media_id = ?, media_status = ?, updated_at = ?
-		WHERE number = ? AND id = ?`, m.MediaID, m.MediaStatus, m.UpdatedAt, m.Number, m.ID)
-	return tx.hintMessage(err, m)
+	return tx.hintMessage(tx.UpdateRow("messages", "media_id, media_status, updated_at", "number, id", m), m)
 }
 
 // MarkMediaFailed records that the media of a message could not be fetched.
 func (tx *Tx) MarkMediaFailed(m *Message) error {
 	failed := MediaFailed
 	m.MediaStatus, m.UpdatedAt = &failed, tx.Order
-	err := tx.ExecOne(`
-		UPDATE messages
-		SET media_status = ?, updated_at = ?
-		WHERE number = ? AND id = ?`, m.MediaStatus, m.UpdatedAt, m.Number, m.ID)
-	return tx.hintMessage(err, m)
+	return tx.hintMessage(tx.UpdateRow("messages", "media_status, updated_at", "number, id", m), m)
 }
 
 // MarkMediaUploaded records under which id the provider has a file from a number,

@@ -20,7 +20,7 @@ func (rx *Rx) MessageEdits(m Message) ([]MessageEdit, error) {
 
 // EditMessage gives a message the content that m has, and keeps the one before.
 func (tx *Tx) EditMessage(m *Message, before MessageEdit) error {
-	_, err := tx.Exec(`
+	err := tx.Run(`
 		INSERT INTO message_edits (message, version, content, body, edited_at, provider_id)
 		VALUES (?, ?, ?, ?, ?, ?)`, m.Number, before.Version, before.Content, before.Body, before.EditedAt, before.ProviderID)
 	if err != nil {
@@ -28,11 +28,7 @@ func (tx *Tx) EditMessage(m *Message, before MessageEdit) error {
 	}
 
 	m.EditedAt, m.UpdatedAt = before.EditedAt, tx.Order
-	err = tx.ExecOne(`
-		UPDATE messages
-		SET type = ?, content = ?, body = ?, edited_at = ?, updated_at = ?
-		WHERE number = ? AND id = ?`, m.Type, m.Content, m.Body, m.EditedAt, m.UpdatedAt, m.Number, m.ID)
-	if err != nil {
+	if err := tx.UpdateRow("messages", "type, content, body, edited_at, updated_at", "number, id", m); err != nil {
 		return err
 	}
 	return tx.hintMessage(tx.touchThreadOf(m), m)
@@ -42,11 +38,7 @@ func (tx *Tx) EditMessage(m *Message, before MessageEdit) error {
 // that m has.
 func (tx *Tx) UpgradeMessage(m *Message) error {
 	m.UpdatedAt = tx.Order
-	err := tx.ExecOne(`
-		UPDATE messages
-		SET type = ?, content = ?, body = ?, context = ?, media_status = ?, updated_at = ?
-		WHERE number = ? AND id = ?`, m.Type, m.Content, m.Body, m.Context, m.MediaStatus, m.UpdatedAt, m.Number, m.ID)
-	if err != nil {
+	if err := tx.UpdateRow("messages", "type, content, body, context, media_status, updated_at", "number, id", m); err != nil {
 		return err
 	}
 	return tx.hintMessage(tx.touchThreadOf(m), m)

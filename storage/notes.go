@@ -61,11 +61,8 @@ func (rx *Rx) Notes(conversation string, f NoteFilter, after After, limit int) (
 func (tx *Tx) InsertNote(n *Note) error {
 	n.ID = tx.NewID(PrefixNote)
 	n.CreatedAt, n.UpdatedAt = tx.Order, tx.Order
-	_, err := tx.Exec(`
-		INSERT INTO notes (id, account_id, conversation_id, author_type, author_id, author_name, text, mentions, created_at, updated_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		n.ID, n.AccountID, n.ConversationID, n.AuthorType, n.AuthorID, n.AuthorName, n.Text, n.Mentions, n.CreatedAt, n.UpdatedAt)
-	if err != nil {
+	const given = "id, account_id, conversation_id, author_type, author_id, author_name, text, mentions, created_at, updated_at"
+	if err := tx.InsertRow("notes", given, n); err != nil {
 		return err
 	}
 	return tx.hintNote(tx.insertMentions(*n, n.MentionedUsers()), *n)
@@ -75,16 +72,12 @@ func (tx *Tx) InsertNote(n *Note) error {
 // mentioned now and was not before has an unread mention.
 func (tx *Tx) UpdateNote(n *Note, before []string) error {
 	n.UpdatedAt = tx.Order
-	err := tx.ExecOne(`
-		UPDATE notes
-		SET text = ?, mentions = ?, updated_at = ?
-		WHERE id = ? AND conversation_id = ?`, n.Text, n.Mentions, n.UpdatedAt, n.ID, n.ConversationID)
-	if err != nil {
+	if err := tx.UpdateRow("notes", "text, mentions, updated_at", "id, conversation_id", n); err != nil {
 		return err
 	}
 
 	now := n.MentionedUsers()
-	_, err = tx.Exec(`
+	err := tx.Run(`
 		DELETE FROM unread_mentions
 		WHERE note_id = ? AND user_id NOT IN (SELECT value FROM json_each(?))`, n.ID, jsonList(now))
 	if err != nil {
@@ -135,15 +128,4 @@ func (rx *Rx) countMentions(account int64, user string) (int, error) {
 	return value[int](rx, `
 		SELECT count(DISTINCT conversation_id) FROM unread_mentions
 		WHERE user_id = ? AND account_id = ?`, user, account)
-}
-
-// moveNotes moves the notes of a conversation to another one, which it is merged into.
-func (tx *Tx) moveNotes(into, from string) error {
-	_, err := tx.Exec(`
-		UPDATE unread_mentions SET conversation_id = ?
-		WHERE note_id IN (SELECT id FROM notes WHERE conversation_id = ?)`, into, from)
-	if err != nil {
-		return err
-	}
-	return tx.Run(`UPDATE notes SET conversation_id = ? WHERE conversation_id = ?`, into, from)
 }

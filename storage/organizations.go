@@ -36,31 +36,23 @@ func (o Organization) Status() string {
 	return "active"
 }
 
-const organizationColumns = `id, public_id, name, plan, subscription, require_opt_in, suspended_at, created_at, updated_at,
-	handover_return_minutes`
+const selectOrganizations = `
+	SELECT id, public_id, name, plan, subscription, require_opt_in, suspended_at, created_at, updated_at, handover_return_minutes
+	FROM organizations `
 
 // Organization finds an organization by its public id.
 func (rx *Rx) Organization(publicID string) (Organization, error) {
-	return get[Organization](rx, `
-		SELECT `+organizationColumns+`
-		FROM organizations
-		WHERE public_id = ?`, publicID)
+	return get[Organization](rx, selectOrganizations+`WHERE public_id = ?`, publicID)
 }
 
 // OrganizationByID finds an organization by its key.
 func (rx *Rx) OrganizationByID(id int64) (Organization, error) {
-	return get[Organization](rx, `
-		SELECT `+organizationColumns+`
-		FROM organizations
-		WHERE id = ?`, id)
+	return get[Organization](rx, selectOrganizations+`WHERE id = ?`, id)
 }
 
 // Organizations lists all organizations, oldest first.
 func (rx *Rx) Organizations() ([]Organization, error) {
-	return list[Organization](rx, `
-		SELECT `+organizationColumns+`
-		FROM organizations
-		ORDER BY id`)
+	return list[Organization](rx, selectOrganizations+`ORDER BY id`)
 }
 
 // ErrNoneNamed means that an organization has to be named, because there is not just one.
@@ -83,12 +75,8 @@ func (rx *Rx) NamedOrganization(publicID string) (Organization, error) {
 }
 
 // OrganizationIDs lists the public ids of the oldest organizations, as many as limit.
-func (rx *Rx) OrganizationIDs(limit int) (ids []string, err error) {
-	return list[string](rx, `
-		SELECT public_id
-		FROM organizations
-		ORDER BY id
-		LIMIT ?`, limit)
+func (rx *Rx) OrganizationIDs(limit int) ([]string, error) {
+	return list[string](rx, `SELECT public_id FROM organizations ORDER BY id LIMIT ?`, limit)
 }
 
 // OrganizationKeys lists the keys of all organizations, oldest first.
@@ -121,10 +109,7 @@ func (tx *Tx) InsertOrganization(o *Organization) (Team, error) {
 // UpdateOrganization stores every changeable field of o.
 func (tx *Tx) UpdateOrganization(o *Organization) error {
 	o.UpdatedAt = tx.Order
-	err := tx.ExecOne(`
-		UPDATE organizations
-		SET name = ?, plan = ?, subscription = ?, require_opt_in = ?, suspended_at = ?, updated_at = ?, handover_return_minutes = ?
-		WHERE id = ?`,
-		o.Name, o.Plan, o.Subscription, o.RequireOptIn, o.SuspendedAt, o.UpdatedAt, o.HandoverReturnMinutes, o.ID)
+	const changeable = "name, plan, subscription, require_opt_in, suspended_at, updated_at, handover_return_minutes"
+	err := tx.UpdateRow("organizations", changeable, "id", o)
 	return tx.hint(err, HintAccount, Scope{Organization: o.ID}, "") // its numbers may send, or may not
 }

@@ -15,22 +15,18 @@ type QuickReply struct {
 	UpdatedAt      Time   `db:"updated_at"`
 }
 
-const quickReplyColumns = `
-	q.id, q.organization_id, q.team_id, t.public_id AS team_public_id, q.shortcut, q.text, q.interactive, q.created_at, q.updated_at`
+const selectQuickReplies = `
+	SELECT q.id, q.organization_id, q.team_id, t.public_id AS team_public_id, q.shortcut, q.text, q.interactive, q.created_at, q.updated_at
+	FROM quick_replies q JOIN teams t ON t.id = q.team_id `
 
 // QuickReply finds a quick reply of an organization.
 func (rx *Rx) QuickReply(organization int64, id string) (QuickReply, error) {
-	return get[QuickReply](rx, `
-		SELECT `+quickReplyColumns+`
-		FROM quick_replies q JOIN teams t ON t.id = q.team_id
-		WHERE q.id = ? AND q.organization_id = ?`, id, organization)
+	return get[QuickReply](rx, selectQuickReplies+`WHERE q.id = ? AND q.organization_id = ?`, id, organization)
 }
 
 // QuickReplies lists an organization's quick replies, newest first.
 func (rx *Rx) QuickReplies(organization int64, of Teams, after After, limit int) ([]QuickReply, error) {
-	return sqlite.ReadRows[QuickReply](&rx.Rx, `
-		SELECT `+quickReplyColumns+`
-		FROM quick_replies q JOIN teams t ON t.id = q.team_id
+	return sqlite.ReadRows[QuickReply](&rx.Rx, selectQuickReplies+`
 		WHERE q.organization_id = ?1 AND (q.created_at, q.id) < (?2, ?3) AND `+of.have("q.team_id", "?4")+`
 		ORDER BY q.created_at DESC, q.id DESC
 		LIMIT ?5`, organization, after.Key, after.ID, of.text(), limit)
@@ -46,10 +42,7 @@ func (rx *Rx) CountQuickReplies(team int64) (int, error) {
 func (tx *Tx) InsertQuickReply(q *QuickReply) error {
 	q.ID = tx.NewID(PrefixQuickReply)
 	q.CreatedAt, q.UpdatedAt = tx.Order, tx.Order
-	_, err := tx.Exec(`
-		INSERT INTO quick_replies (id, organization_id, team_id, shortcut, text, interactive, created_at, updated_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-		q.ID, q.OrganizationID, q.TeamID, q.Shortcut, q.Text, q.Interactive, q.CreatedAt, q.UpdatedAt)
+	err := tx.InsertRow("quick_replies", "id, organization_id, team_id, shortcut, text, interactive, created_at, updated_at", q)
 	return tx.hint(err, HintQuickReply, Scope{Organization: q.OrganizationID}, q.ID)
 }
 
@@ -57,11 +50,7 @@ func (tx *Tx) InsertQuickReply(q *QuickReply) error {
 // another one of that shortcut.
 func (tx *Tx) UpdateQuickReply(q *QuickReply) error {
 	q.UpdatedAt = tx.Order
-	err := tx.ExecOne(`
-		UPDATE quick_replies
-		SET shortcut = ?, text = ?, interactive = ?, updated_at = ?
-		WHERE id = ? AND organization_id = ?`,
-		q.Shortcut, q.Text, q.Interactive, q.UpdatedAt, q.ID, q.OrganizationID)
+	err := tx.UpdateRow("quick_replies", "shortcut, text, interactive, updated_at", "id, organization_id", q)
 	return tx.hint(err, HintQuickReply, Scope{Organization: q.OrganizationID}, q.ID)
 }
 
@@ -74,9 +63,5 @@ func (tx *Tx) DeleteQuickReply(organization int64, id string) error {
 // FindQuickReplies finds the quick reply with an id, or those of all organizations with a
 // shortcut.
 func (rx *Rx) FindQuickReplies(idOrShortcut string) ([]QuickReply, error) {
-	return list[QuickReply](rx, `
-		SELECT `+quickReplyColumns+`
-		FROM quick_replies q JOIN teams t ON t.id = q.team_id
-		WHERE q.id = ?1 OR q.shortcut = ?1
-		ORDER BY q.id`, idOrShortcut)
+	return list[QuickReply](rx, selectQuickReplies+`WHERE q.id = ?1 OR q.shortcut = ?1 ORDER BY q.id`, idOrShortcut)
 }

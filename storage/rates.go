@@ -23,10 +23,7 @@ func (tx *Tx) ReplaceRates(all []Rate) error {
 		return err
 	}
 	for _, r := range all {
-		_, err := tx.Exec(`
-			INSERT INTO rates (prefix, category, valid_from, price, currency)
-			VALUES (?, ?, ?, ?, ?)`, r.Prefix, r.Category, r.ValidFrom, r.Price, r.Currency)
-		if err != nil {
+		if err := tx.InsertRow("rates", "prefix, category, valid_from, price, currency", r); err != nil {
 			return err
 		}
 	}

@@ -12,24 +12,20 @@ type RawCallback struct {
 	CreatedAt     Time   `db:"created_at"`
 }
 
-const rawCallbackColumns = `id, account_id, coalesce(phone_number_id, '') AS phone_number_id, coalesce(waba_id, '') AS waba_id,
-	field, reason, payload, created_at`
+const selectRawCallbacks = `
+	SELECT id, account_id, coalesce(phone_number_id, '') AS phone_number_id, coalesce(waba_id, '') AS waba_id,
+		field, reason, payload, created_at
+	FROM raw_callbacks `
 
 // RawCallbacks lists up to limit kept callbacks, newest first.
 func (rx *Rx) RawCallbacks(limit int) ([]RawCallback, error) {
-	return list[RawCallback](rx, `
-		SELECT `+rawCallbackColumns+`
-		FROM raw_callbacks
-		ORDER BY id DESC
-		LIMIT ?`, limit)
+	return list[RawCallback](rx, selectRawCallbacks+`ORDER BY id DESC LIMIT ?`, limit)
 }
 
 // RawCallbacksSince lists what was kept of a field since a time, for a reason,
 // oldest first.
 func (rx *Rx) RawCallbacksSince(since Time, field, reason string) ([]RawCallback, error) {
-	return list[RawCallback](rx, `
-		SELECT `+rawCallbackColumns+`
-		FROM raw_callbacks
+	return list[RawCallback](rx, selectRawCallbacks+`
 		WHERE created_at >= ? AND field = ? AND reason = ?
 		ORDER BY created_at, id`, since, field, reason)
 }

@@ -1,5 +1,7 @@
 package storage
 
+import "cmp"
+
 // MaxReplay is how many deliveries one bulk replay takes, and replaysPerStep how many
 // of them one transaction: each changes three rows.
 const (
@@ -48,21 +50,13 @@ type ReplayFilter struct {
 	BeforeJob int64
 }
 
-// before is CreatedBefore, or the end of time.
-func (f ReplayFilter) before() Time {
-	if f.CreatedBefore == 0 {
-		return First.Key
-	}
-	return f.CreatedBefore
-}
-
 // replayable is the part of a query that Replayable and CountReplayable share: the
 // rows by one index, in the order of their age. A type of event has an index of
 // its own, because a rare one must not be looked for among a million dead
 // deliveries.
 func (f ReplayFilter) replayable() (from string, args []any) {
 	index, also := "deliveries_to_replay", ""
-	args = []any{f.SubscriptionID, f.Status, f.CreatedAfter, f.before()}
+	args = []any{f.SubscriptionID, f.Status, f.CreatedAfter, cmp.Or(f.CreatedBefore, First.Key)}
 	if f.EventType != "" {
 		index, also = "deliveries_to_replay_by_type", " AND d.event_type = ?"
 		args = append(args, f.EventType)
@@ -81,22 +75,18 @@ func (f ReplayFilter) replayable() (from string, args []any) {
 // Replayable lists up to limit deliveries that can be replayed and have not been
 // yet, oldest first.
 func (rx *Rx) Replayable(f ReplayFilter, limit int) ([]Delivery, error) {
-	var some []Delivery
 	from, args := f.replayable()
-	err := rx.List(&some, `
+	return list[Delivery](rx, `
 		SELECT `+deliveryColumns+from+`
 		ORDER BY d.created_at, d.id
 		LIMIT ?`, append(args, limit)...)
-	return some, err
 }
 
 // CountReplayable counts what Replayable would list: up to limit, or with a
 // negative one all.
 func (rx *Rx) CountReplayable(f ReplayFilter, limit int) (int, error) {
-	var n int
 	from, args := f.replayable()
-	err := rx.Get(&n, `SELECT count(*) FROM (SELECT 1`+from+` LIMIT ?)`, append(args, limit)...)
-	return n, err
+	return get[int](rx, `SELECT count(*) FROM (SELECT 1`+from+` LIMIT ?)`, append(args, limit)...)
 }
 
 // ReplayDeliveries replays the oldest deliveries that can be, as many as one

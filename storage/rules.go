@@ -122,29 +122,26 @@ func (r Rule) ForNumber(phoneNumberID string) bool {
 	return len(r.If.PhoneNumberIDs) == 0 || slices.Contains(r.If.PhoneNumberIDs, phoneNumberID)
 }
 
-const ruleColumns = `id, organization_id, position, name, enabled, disabled_reason, on_event, conditions, actions, templates,
-	once_per, stop, created_at, updated_at`
+const (
+	ruleColumns = `id, organization_id, position, name, enabled, disabled_reason, on_event, conditions, actions, templates, ` +
+		`once_per, stop, created_at, updated_at`
+	selectRules = `SELECT ` + ruleColumns + ` FROM rules `
+)
 
 // Rule finds a rule of an organization, with 0 of any.
 func (rx *Rx) Rule(organization int64, id string) (Rule, error) {
-	return get[Rule](rx, `SELECT `+ruleColumns+` FROM rules WHERE id = ? AND ? IN (0, organization_id)`, id, organization)
+	return get[Rule](rx, selectRules+`WHERE id = ? AND ? IN (0, organization_id)`, id, organization)
 }
 
 // NumbersOf lists the numbers that a rule is for.
 func (rx *Rx) NumbersOf(r Rule) ([]Account, error) {
-	all, err := list[Account](rx, `
-		SELECT `+accountColumns+`
-		FROM accounts
-		WHERE organization_id = ? AND deleted_at = 0
-		ORDER BY id`, r.OrganizationID)
+	all, err := list[Account](rx, selectAccounts+`WHERE organization_id = ? AND deleted_at = 0 ORDER BY id`, r.OrganizationID)
 	return slices.DeleteFunc(all, func(a Account) bool { return !r.ForNumber(OrEmpty(a.PhoneNumberID)) }), err
 }
 
 // RulesOf lists all rules of an organization in their order, with 0 those of all.
 func (rx *Rx) RulesOf(organization int64) ([]Rule, error) {
-	return list[Rule](rx, `
-		SELECT `+ruleColumns+`
-		FROM rules
+	return list[Rule](rx, selectRules+`
 		WHERE ?1 = 0 OR organization_id = ?1
 		ORDER BY organization_id, position, id`, organization)
 }
@@ -159,23 +156,14 @@ func (tx *Tx) InsertRule(r *Rule) error {
 	}
 
 	r.Position = last + 1
-	_, err = tx.Exec(`
-		INSERT INTO rules (`+ruleColumns+`)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		r.ID, r.OrganizationID, r.Position, r.Name, r.Enabled, r.DisabledReason, r.On, r.If, r.Then, r.Templates,
-		r.OncePer, r.Stop, r.CreatedAt, r.UpdatedAt)
-	return tx.hint(err, HintRule, Scope{Organization: r.OrganizationID}, r.ID)
+	return tx.hint(tx.InsertRow("rules", ruleColumns, r), HintRule, Scope{Organization: r.OrganizationID}, r.ID)
 }
 
 // UpdateRule stores all of a rule but its position.
 func (tx *Tx) UpdateRule(r *Rule) error {
 	r.UpdatedAt = tx.Order
-	err := tx.ExecOne(`
-		UPDATE rules
-		SET name = ?, enabled = ?, disabled_reason = ?, on_event = ?, conditions = ?, actions = ?, templates = ?,
-			once_per = ?, stop = ?, updated_at = ?
-		WHERE id = ? AND organization_id = ?`,
-		r.Name, r.Enabled, r.DisabledReason, r.On, r.If, r.Then, r.Templates, r.OncePer, r.Stop, r.UpdatedAt, r.ID, r.OrganizationID)
+	const changeable = "name, enabled, disabled_reason, on_event, conditions, actions, templates, once_per, stop, updated_at"
+	err := tx.UpdateRow("rules", changeable, "id, organization_id", r)
 	return tx.hint(err, HintRule, Scope{Organization: r.OrganizationID}, r.ID)
 }
 
@@ -232,10 +220,7 @@ func (rx *Rx) FiringsOfMessage(message string) ([]Firing, error) {
 // InsertFiring stores what a rule did. ErrConflict means that it did it before in its scope.
 func (tx *Tx) InsertFiring(f *Firing) error {
 	f.ID, f.CreatedAt = tx.NewID(PrefixFiring), tx.Order
-	return tx.Run(`
-		INSERT INTO rule_firings (id, rule_id, account_id, conversation_id, message_id, scope, actions, created_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-		f.ID, f.RuleID, f.AccountID, f.ConversationID, f.MessageID, f.Scope, f.Actions, f.CreatedAt)
+	return tx.InsertRow("rule_firings", "id, rule_id, account_id, conversation_id, message_id, scope, actions, created_at", f)
 }
 
 // maxHourly is how often a rule that answers every message does so in a conversation.
@@ -249,17 +234,6 @@ func (rx *Rx) HasFired(r Rule, conversation, scope, since string) (bool, error) 
 		FROM rule_firings
 		WHERE conversation_id = ?1 AND rule_id = ?2`,
 		conversation, r.ID, scope, r.OncePer, since, rx.db.Now().Add(-time.Hour), maxHourly)
-}
-
-// moveFirings moves what rules did in a conversation to another, which it is merged into. Where
-// a rule has fired in the same scope of both, both stay.
-func (tx *Tx) moveFirings(into, from string) error {
-	return tx.Run(`
-		UPDATE rule_firings AS f
-		SET conversation_id = ?1, scope = iif(EXISTS (
-			SELECT 1 FROM rule_firings o
-			WHERE o.conversation_id = ?1 AND o.rule_id = f.rule_id AND o.scope = f.scope), scope || ' ' || id, scope)
-		WHERE conversation_id = ?2`, into, from)
 }
 
 // WillBegin reports what a message of a person will do that is not yet recorded in its conversation:

@@ -23,13 +23,11 @@ func (s Secret) Live(at Time) bool { return s.ExpiresAt == 0 || s.ExpiresAt > at
 // secretPurpose binds a sealed secret to its row.
 func secretPurpose(id string) string { return "signing secret " + id }
 
+const selectSecrets = `SELECT id, subscription_id, expires_at, created_at FROM signing_secrets `
+
 // Secrets lists the secrets of a subscription, expired ones too, oldest first.
 func (rx *Rx) Secrets(subscription string) ([]Secret, error) {
-	return list[Secret](rx, `
-		SELECT id, subscription_id, expires_at, created_at
-		FROM signing_secrets
-		WHERE subscription_id = ?
-		ORDER BY id`, subscription)
+	return list[Secret](rx, selectSecrets+`WHERE subscription_id = ? ORDER BY id`, subscription)
 }
 
 // SecretsOf lists the secrets of many subscriptions, each oldest first.
@@ -39,9 +37,7 @@ func (rx *Rx) SecretsOf(subscriptions []Subscription) (map[string][]Secret, erro
 		ids[i] = s.ID
 	}
 
-	rows, err := list[Secret](rx, `
-		SELECT id, subscription_id, expires_at, created_at
-		FROM signing_secrets
+	rows, err := list[Secret](rx, selectSecrets+`
 		WHERE subscription_id IN (SELECT value FROM json_each(?))
 		ORDER BY subscription_id, id`, jsonList(ids))
 

@@ -1,7 +1,6 @@
 package storage
 
 import (
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"strings"
@@ -45,14 +44,7 @@ func (l SetupLink) State(now Time) string {
 // setupTokenSize is how many random bytes a link's token carries.
 const setupTokenSize = 18
 
-// newSetupToken makes the secret part of a link's URL.
-func newSetupToken() string {
-	random := make([]byte, setupTokenSize)
-	rand.Read(random)
-	return PrefixSetupLink + base64.RawURLEncoding.EncodeToString(random)
-}
-
-// validSetupToken reports whether newSetupToken could have made a token.
+// validSetupToken reports whether InsertSetupLink could have made a token.
 func validSetupToken(token string) bool {
 	text, ok := strings.CutPrefix(token, PrefixSetupLink)
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
@@ -64,10 +56,7 @@ const linkColumns = `l.id, l.customer_id, l.token_hash, l.token_last4, l.status,
 
 // SetupLink finds a link of a customer.
 func (rx *Rx) SetupLink(customer, id string) (SetupLink, error) {
-	return get[SetupLink](rx, `
-		SELECT `+linkColumns+`
-		FROM setup_links l
-		WHERE l.id = ? AND l.customer_id = ?`, id, customer)
+	return get[SetupLink](rx, `SELECT `+linkColumns+` FROM setup_links l WHERE l.id = ? AND l.customer_id = ?`, id, customer)
 }
 
 // SetupLinks lists a customer's links, newest first.
@@ -83,25 +72,18 @@ func (rx *Rx) SetupLinks(customer string, after After, limit int) ([]SetupLink, 
 // InsertSetupLink stores a new link, fills in its id, state and time, and
 // returns its token, which cannot be read again.
 func (tx *Tx) InsertSetupLink(l *SetupLink) (token string, err error) {
-	token = newSetupToken()
+	token = PrefixSetupLink + randomText(setupTokenSize)
 	hash := sha256.Sum256([]byte(token))
 	l.ID, l.Status, l.CreatedAt = tx.NewID(PrefixSetupLink), LinkActive, tx.Order
 	l.TokenHash, l.TokenLast4 = hash[:], token[len(token)-4:]
 
-	_, err = tx.Exec(`
-		INSERT INTO setup_links (id, customer_id, token_hash, token_last4, status, success_redirect_url, failure_redirect_url,
-			expires_at, created_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		l.ID, l.CustomerID, l.TokenHash, l.TokenLast4, l.Status, l.SuccessRedirectURL, l.FailureRedirectURL, l.ExpiresAt, l.CreatedAt)
-	return token, err
+	return token, tx.InsertRow("setup_links",
+		"id, customer_id, token_hash, token_last4, status, success_redirect_url, failure_redirect_url, expires_at, created_at", l)
 }
 
 // UpdateSetupLink stores where l leads its visitors.
 func (tx *Tx) UpdateSetupLink(l SetupLink) error {
-	return tx.ExecOne(`
-		UPDATE setup_links
-		SET success_redirect_url = ?, failure_redirect_url = ?
-		WHERE id = ?`, l.SuccessRedirectURL, l.FailureRedirectURL, l.ID)
+	return tx.UpdateRow("setup_links", "success_redirect_url, failure_redirect_url", "id", l)
 }
 
 // RevokeSetupLink makes an active link useless.

@@ -53,11 +53,6 @@ func (tx *Tx) endSpell(conversation string, assignee *string, resolvedAt Time, b
 		WHERE v.id = ?1 AND v.spell_opened_at > 0`, conversation, resolvedAt, by, assignee)
 }
 
-// moveSpells moves the spells of a conversation that are over to another one, which it is merged into.
-func (tx *Tx) moveSpells(into, from string) error {
-	return tx.Run(`UPDATE spells SET conversation_id = ? WHERE conversation_id = ?`, into, from)
-}
-
 // blankSpells makes the spells of a contact nobody's, before it is deleted.
 func (tx *Tx) blankSpells(contact string) error {
 	c, err := tx.ConversationOf(contact)

@@ -51,8 +51,10 @@ type Subscription struct {
 	FirstSecret   string            `db:"-"` // of a new one, where its client gives one
 }
 
-const subscriptionColumns = `id, organization_id, url, description, events, phone_number_ids, custom_headers,
-	status, disabled_reason, consecutive_failures, failing_since, created_at, updated_at, format, verify_token`
+const selectSubscriptions = `
+	SELECT id, organization_id, url, description, events, phone_number_ids, custom_headers,
+		status, disabled_reason, consecutive_failures, failing_since, created_at, updated_at, format, verify_token
+	FROM subscriptions `
 
 // headersPurpose binds sealed headers to their subscription.
 func headersPurpose(subscription string) string { return "custom headers of " + subscription }
@@ -100,35 +102,25 @@ func (tx *Tx) seal(s *Subscription) error {
 
 // Subscription finds a subscription of an organization.
 func (rx *Rx) Subscription(organization int64, id string) (Subscription, error) {
-	s, err := get[Subscription](rx, `
-		SELECT `+subscriptionColumns+`
-		FROM subscriptions
-		WHERE id = ? AND organization_id = ? AND deleted_at = 0`, id, organization)
-	if err != nil {
-		return s, err
+	s, err := get[Subscription](rx, selectSubscriptions+`WHERE id = ? AND organization_id = ? AND deleted_at = 0`, id, organization)
+	if err == nil {
+		err = rx.openSealed(&s)
 	}
-
-	return s, rx.openSealed(&s)
+	return s, err
 }
 
 // Endpoint finds a subscription for a delivery to it.
 func (rx *Rx) Endpoint(id string) (Subscription, error) {
-	s, err := get[Subscription](rx, `
-		SELECT `+subscriptionColumns+`
-		FROM subscriptions
-		WHERE id = ? AND deleted_at = 0`, id)
-	if err != nil {
-		return s, err
+	s, err := get[Subscription](rx, selectSubscriptions+`WHERE id = ? AND deleted_at = 0`, id)
+	if err == nil {
+		err = rx.openSealed(&s)
 	}
-
-	return s, rx.openSealed(&s)
+	return s, err
 }
 
 // Subscriptions lists an organization's subscriptions, newest first.
 func (rx *Rx) Subscriptions(organization int64, after After, limit int) ([]Subscription, error) {
-	page, err := sqlite.ReadRows[Subscription](&rx.Rx, `
-		SELECT `+subscriptionColumns+`
-		FROM subscriptions
+	page, err := sqlite.ReadRows[Subscription](&rx.Rx, selectSubscriptions+`
 		WHERE organization_id = ? AND deleted_at = 0 AND (created_at, id) < (?, ?)
 		ORDER BY created_at DESC, id DESC
 		LIMIT ?`, organization, after.Key, after.ID, limit)
@@ -159,16 +151,11 @@ func (tx *Tx) InsertSubscription(s *Subscription) (secret string, err error) {
 		return "", err
 	}
 
-	_, err = tx.Exec(`
-		INSERT INTO subscriptions (id, organization_id, url, description, events, phone_number_ids, custom_headers, status,
-			created_at, updated_at, format, verify_token)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		s.ID, s.OrganizationID, s.URL, s.Description, s.Events, s.PhoneNumberIDs, s.SealedHeaders, s.Status, s.CreatedAt, s.UpdatedAt,
-		s.Format, s.SealedVerifyToken)
+	err = tx.InsertRow("subscriptions", "id, organization_id, url, description, events, phone_number_ids, custom_headers, status, "+
+		"created_at, updated_at, format, verify_token", s)
 	if err != nil {
 		return "", err
 	}
-
 	if s.Status != WebhookActive {
 		tx.closeLane(deliveryLane(s.ID))
 	}

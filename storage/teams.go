@@ -14,28 +14,21 @@ type Team struct {
 	AssignmentLimit *int   `db:"assignment_limit"` // open and pending conversations of a person; nil: any number
 }
 
-const teamColumns = `id, public_id, organization_id, name, created_at, assignment, assignment_limit`
+const selectTeams = `SELECT id, public_id, organization_id, name, created_at, assignment, assignment_limit FROM teams `
 
 // Team finds a team of an organization by its public id.
 func (rx *Rx) Team(organization int64, publicID string) (Team, error) {
-	return get[Team](rx, `
-		SELECT `+teamColumns+`
-		FROM teams
-		WHERE public_id = ? AND organization_id = ?`, publicID, organization)
+	return get[Team](rx, selectTeams+`WHERE public_id = ? AND organization_id = ?`, publicID, organization)
 }
 
 // TeamByID finds a team of any organization, for the command line.
 func (rx *Rx) TeamByID(publicID string) (Team, error) {
-	return get[Team](rx, `SELECT `+teamColumns+` FROM teams WHERE public_id = ?`, publicID)
+	return get[Team](rx, selectTeams+`WHERE public_id = ?`, publicID)
 }
 
 // Teams lists an organization's teams, oldest first.
 func (rx *Rx) Teams(organization int64) ([]Team, error) {
-	return list[Team](rx, `
-		SELECT `+teamColumns+`
-		FROM teams
-		WHERE organization_id = ?
-		ORDER BY id`, organization)
+	return list[Team](rx, selectTeams+`WHERE organization_id = ? ORDER BY id`, organization)
 }
 
 // Teams are those that a list is about; nil means all.

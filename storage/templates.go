@@ -30,32 +30,28 @@ const (
 	TemplateRejected = "rejected"
 )
 
-const templateColumns = `id, account_id, name, language, status, coalesce(provider_status, '') AS provider_status,
-	coalesce(provider_template_id, '') AS provider_template_id, coalesce(category, '') AS category,
-	parameter_format, content, components, coalesce(reason, '') AS reason, reviewed_at, created_at, updated_at,
-	coalesce(category_change_to, '') AS category_change_to, category_change_at`
+const (
+	templateColumns = `id, account_id, name, language, status, coalesce(provider_status, '') AS provider_status,
+		coalesce(provider_template_id, '') AS provider_template_id, coalesce(category, '') AS category,
+		parameter_format, content, components, coalesce(reason, '') AS reason, reviewed_at, created_at, updated_at,
+		coalesce(category_change_to, '') AS category_change_to, category_change_at`
+	selectTemplates = `SELECT ` + templateColumns + ` FROM templates `
+)
 
 // Template finds a template of an account.
 func (rx *Rx) Template(account int64, name, language string) (Template, error) {
-	return get[Template](rx, `
-		SELECT `+templateColumns+`
-		FROM templates
-		WHERE account_id = ? AND name = ? AND language = ?`, account, name, language)
+	return get[Template](rx, selectTemplates+`WHERE account_id = ? AND name = ? AND language = ?`, account, name, language)
 }
 
 // TemplateByID finds a template of any live account of an organization.
 func (rx *Rx) TemplateByID(organization int64, id string) (Template, error) {
-	return get[Template](rx, `
-		SELECT `+templateColumns+`
-		FROM templates
+	return get[Template](rx, selectTemplates+`
 		WHERE id = ? AND account_id IN (SELECT id FROM accounts WHERE organization_id = ? AND deleted_at = 0)`, id, organization)
 }
 
 // NewestTemplate finds, of the languages of a name, the template made last.
 func (rx *Rx) NewestTemplate(account int64, name string) (Template, error) {
-	return get[Template](rx, `
-		SELECT `+templateColumns+`
-		FROM templates
+	return get[Template](rx, selectTemplates+`
 		WHERE account_id = ? AND name = ?
 		ORDER BY created_at DESC, id DESC
 		LIMIT 1`, account, name)
@@ -83,18 +79,13 @@ func (rx *Rx) Templates(account int64, f TemplateFilter, after After, limit int)
 
 // AllTemplates lists all of an account's templates.
 func (rx *Rx) AllTemplates(account int64) ([]Template, error) {
-	return list[Template](rx, `
-		SELECT `+templateColumns+`
-		FROM templates
-		WHERE account_id = ?`, account)
+	return list[Template](rx, selectTemplates+`WHERE account_id = ?`, account)
 }
 
 // TemplatesAtProvider finds a template by the provider's id, in each live account
 // that shares the provider's account; where that id was never reported, by its name.
 func (rx *Rx) TemplatesAtProvider(wabaID, providerID, name, language string) ([]Template, error) {
-	return list[Template](rx, `
-		SELECT `+templateColumns+`
-		FROM templates
+	return list[Template](rx, selectTemplates+`
 		WHERE account_id IN (SELECT id FROM accounts WHERE waba_id = ? AND deleted_at = 0)
 			AND (provider_template_id = ? OR provider_template_id IS NULL AND name = ? AND language = ?)
 		ORDER BY account_id`, wabaID, providerID, name, language)

@@ -23,7 +23,7 @@ const (
 )
 
 // The fields of a conversation that every message changes. Threads in memory hold none of them: see
-// keepsThreads.
+// messageStatements.
 const (
 	markMessageWritten = `
 		UPDATE conversations

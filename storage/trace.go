@@ -132,18 +132,6 @@ func (rx *Rx) eventRange(from, until Time) (first, last int64, err error) {
 	return first, last, err
 }
 
-// eventsBetween reads the events of a window, after one number up to another.
-func (rx *Rx) eventsBetween(q sqlite.ListQuery, after, until int64, limit int) ([]EventItem, error) {
-	where := append(append([]string{}, q.Where...), "e.seq > ?", "e.seq <= ?")
-	args := append(append(append([]any{}, q.Args...), after, until), q.FilterArgs...)
-	return sqlite.ScanAll(&rx.Rx, (*EventItem).columns, `
-		SELECT `+q.Columns+`
-		FROM `+q.Table+` `+q.Joins+`
-		WHERE `+strings.Join(append(where, q.Filters...), " AND ")+`
-		ORDER BY e.seq
-		LIMIT ?`, append(args, limit)...)
-}
-
 // addDelivered adds the events after a number that were delivered to somebody: an index
 // finds those.
 func (rx *Rx) addDelivered(events []EventItem, organization int64, ids []any, after int64, limit int) ([]EventItem, error) {

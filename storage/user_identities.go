@@ -2,9 +2,8 @@ package storage
 
 // UserByIdentity finds the user to whom an account at the identity provider is bound.
 func (rx *Rx) UserByIdentity(issuer, subject string) (User, error) {
-	u, err := get[User](rx, `
-		SELECT `+userColumns+`
-		FROM `+userTables+` JOIN user_identities b ON b.user_id = u.id
+	u, err := get[User](rx, selectUsers+`
+		JOIN user_identities b ON b.user_id = u.id
 		WHERE b.issuer = ? AND b.subject = ?`, issuer, subject)
 	if err != nil {
 		return User{}, err // sqlx leaves empty texts in it

@@ -1,9 +1,7 @@
 package storage
 
 import (
-	"crypto/rand"
 	"crypto/sha256"
-	"encoding/base64"
 	"errors"
 	"strings"
 	"time"
@@ -39,9 +37,7 @@ func (e *AmbiguousUserError) Error() string {
 
 // newToken makes the secret of a link or a cookie, and the hash that is stored of it.
 func newToken() (token string, hash [sha256.Size]byte) {
-	random := make([]byte, 32)
-	rand.Read(random)
-	token = base64.RawURLEncoding.EncodeToString(random)
+	token = randomText(32)
 	return token, TokenHash(token)
 }
 

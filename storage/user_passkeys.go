@@ -17,23 +17,16 @@ type UserPasskey struct {
 // passkeyPurpose binds a sealed credential to its row.
 func passkeyPurpose(id string) string { return "passkey " + id }
 
-const userPasskeyColumns = `id, user_id, credential_id, host, name, created_at, last_used_at, credential`
+const selectPasskeys = `SELECT id, user_id, credential_id, host, name, created_at, last_used_at, credential FROM user_passkeys `
 
 // UserPasskeys lists the passkeys of a user, oldest first.
 func (rx *Rx) UserPasskeys(user string) ([]UserPasskey, error) {
-	return list[UserPasskey](rx, `
-		SELECT `+userPasskeyColumns+`
-		FROM user_passkeys
-		WHERE user_id = ?
-		ORDER BY id`, user)
+	return list[UserPasskey](rx, selectPasskeys+`WHERE user_id = ? ORDER BY id`, user)
 }
 
 // UserPasskey finds a passkey of a user.
 func (rx *Rx) UserPasskey(user, id string) (UserPasskey, error) {
-	return get[UserPasskey](rx, `
-		SELECT `+userPasskeyColumns+`
-		FROM user_passkeys
-		WHERE id = ? AND user_id = ?`, id, user)
+	return get[UserPasskey](rx, selectPasskeys+`WHERE id = ? AND user_id = ?`, id, user)
 }
 
 // PasskeyCredential is the credential of a passkey, as InsertUserPasskey got it.
@@ -45,10 +38,8 @@ func (rx *Rx) PasskeyCredential(p UserPasskey) ([]byte, error) {
 // that somebody has it already.
 func (tx *Tx) InsertUserPasskey(p *UserPasskey, credential []byte) error {
 	p.ID, p.CreatedAt = tx.NewID(PrefixPasskey), tx.Now
-	_, err := tx.Exec(`
-		INSERT INTO user_passkeys (id, user_id, credential_id, host, name, created_at, credential)
-		VALUES (?, ?, ?, ?, ?, ?, ?)`,
-		p.ID, p.UserID, p.CredentialID, p.Host, p.Name, p.CreatedAt, tx.db.Seal(passkeyPurpose(p.ID), credential))
+	p.Sealed = tx.db.Seal(passkeyPurpose(p.ID), credential)
+	err := tx.InsertRow("user_passkeys", "id, user_id, credential_id, host, name, created_at, credential", p)
 	if errors.Is(err, ErrConflict) {
 		return ErrFactorExists
 	}

@@ -85,17 +85,16 @@ func (tx *Tx) InsertUserSession(s *UserSession) (token string, err error) {
 	s.ID, s.CreatedAt, s.LastSeenAt = tx.NewID(PrefixSession), tx.Now, tx.Now
 	s.UserAgent = strings.ToValidUTF8(s.UserAgent[:min(len(s.UserAgent), maxUserAgent)], "")
 
-	_, err = tx.Exec(`
+	err = tx.Run(`
 		INSERT INTO user_sessions (id, token_hash, user_id, user_agent, ip, created_at, last_seen_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?)`, s.ID, hash[:], s.UserID, s.UserAgent, s.IP, s.CreatedAt, s.LastSeenAt)
 	if err != nil {
 		return "", err
 	}
 
-	_, err = tx.Exec(`
+	return token, tx.Run(`
 		DELETE FROM user_sessions
 		WHERE id IN (SELECT id FROM user_sessions WHERE user_id = ? ORDER BY id DESC LIMIT -1 OFFSET ?)`, s.UserID, maxUserSessions)
-	return token, err
 }
 
 // DeleteUserSession ends a session of a user.

@@ -1,6 +1,9 @@
 package storage
 
-import "cmp"
+import (
+	"cmp"
+	"slices"
+)
 
 // Roles of a user in the console.
 const (
@@ -76,59 +79,36 @@ const (
 		EXISTS (SELECT 1 FROM user_passkeys p WHERE p.user_id = u.id) AS has_passkey,
 		EXISTS (SELECT 1 FROM user_identities n WHERE n.user_id = u.id) AS is_bound,
 		u.available, u.notify_about, u.language, u.created_at`
-	userTables = `users u JOIN teams t ON t.id = u.team_id`
+	userTables  = `users u JOIN teams t ON t.id = u.team_id`
+	selectUsers = `SELECT ` + userColumns + ` FROM ` + userTables + ` `
 )
 
 // User finds a user of an organization.
 func (rx *Rx) User(organization int64, id string) (User, error) {
-	return get[User](rx, `
-		SELECT `+userColumns+`
-		FROM `+userTables+`
-		WHERE u.id = ? AND u.organization_id = ?`, id, organization)
+	return get[User](rx, selectUsers+`WHERE u.id = ? AND u.organization_id = ?`, id, organization)
 }
 
 // Users lists an organization's users, oldest first.
 func (rx *Rx) Users(organization int64) ([]User, error) {
-	return list[User](rx, `
-		SELECT `+userColumns+`
-		FROM `+userTables+`
-		WHERE u.organization_id = ?
-		ORDER BY u.id`, organization)
+	return list[User](rx, selectUsers+`WHERE u.organization_id = ? ORDER BY u.id`, organization)
 }
 
 // UserByID finds a user of any organization, for the command line.
 func (rx *Rx) UserByID(id string) (User, error) {
-	return get[User](rx, `
-		SELECT `+userColumns+`
-		FROM `+userTables+`
-		WHERE u.id = ?`, id)
+	return get[User](rx, selectUsers+`WHERE u.id = ?`, id)
 }
 
 // UsersByEmail lists the users of all organizations with an address, without regard
 // to case, for the command line: it reads every user.
-func (rx *Rx) UsersByEmail(email string) (found []User, err error) {
-	var all []User
-	err = rx.List(&all, `
-		SELECT `+userColumns+`
-		FROM `+userTables+`
-		WHERE u.email IS NOT NULL
-		ORDER BY u.id`)
-
-	for _, u := range all {
-		if Fold(*u.Email) == Fold(email) {
-			found = append(found, u)
-		}
-	}
-	return found, err
+func (rx *Rx) UsersByEmail(email string) ([]User, error) {
+	all, err := list[User](rx, selectUsers+`WHERE u.email IS NOT NULL ORDER BY u.id`)
+	return slices.DeleteFunc(all, func(u User) bool { return Fold(*u.Email) != Fold(email) }), err
 }
 
 // UserBySignIn finds the user whose address this is among those who can sign in or
 // are invited, without regard to case.
 func (rx *Rx) UserBySignIn(email string) (User, error) {
-	u, err := get[User](rx, `
-		SELECT `+userColumns+`
-		FROM `+userTables+`
-		WHERE u.sign_in_email = ?`, Fold(email))
+	u, err := get[User](rx, selectUsers+`WHERE u.sign_in_email = ?`, Fold(email))
 	if err != nil {
 		return User{}, err // sqlx leaves empty texts in it
 	}
@@ -154,10 +134,7 @@ func (rx *Rx) OtherAdminCanSignIn(u User) (yes bool, err error) {
 func (tx *Tx) InsertUser(u *User) error {
 	u.ID, u.CreatedAt, u.Role = tx.NewID(""), tx.Order, cmp.Or(u.Role, RoleAgent)
 	u.Available, u.NotifyAbout = true, NotifyMine
-	_, err := tx.Exec(`
-		INSERT INTO users (id, organization_id, team_id, name, email, created_at, role, sign_in_email)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-		u.ID, u.OrganizationID, u.TeamID, u.Name, u.Email, u.CreatedAt, u.Role, u.SignInEmail)
+	err := tx.InsertRow("users", "id, organization_id, team_id, name, email, created_at, role, sign_in_email", u)
 	return tx.hint(err, HintUser, Scope{Organization: u.OrganizationID}, u.ID)
 }
 
@@ -182,10 +159,7 @@ func (tx *Tx) UpdateUser(u *User) error {
 		}
 	}
 
-	err = tx.ExecOne(`
-		UPDATE users
-		SET name = ?, email = ?, role = ?, team_id = ?, sign_in_email = ?, language = ?
-		WHERE id = ?`, u.Name, u.Email, u.Role, u.TeamID, u.SignInEmail, u.Language, u.ID)
+	err = tx.UpdateRow("users", "name, email, role, team_id, sign_in_email, language", "id", u)
 	return tx.hint(err, HintUser, Scope{}, u.ID)
 }
 

@@ -62,21 +62,14 @@ func (rx *Rx) CountViews(organization int64, user string) (shared, own int, err 
 func (tx *Tx) InsertView(v *View) error {
 	v.ID = tx.NewID(PrefixView)
 	v.CreatedAt, v.UpdatedAt = tx.Order, tx.Order
-	_, err := tx.Exec(`
-		INSERT INTO views (id, organization_id, owner_id, account_id, name, shared, filter, sort, created_at, updated_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		v.ID, v.OrganizationID, v.OwnerID, v.AccountID, v.Name, v.Shared, v.Filter, v.Sort, v.CreatedAt, v.UpdatedAt)
+	err := tx.InsertRow("views", "id, organization_id, owner_id, account_id, name, shared, filter, sort, created_at, updated_at", v)
 	return tx.hint(err, HintView, Scope{Organization: v.OrganizationID}, v.ID)
 }
 
 // UpdateView stores what can change of a view.
 func (tx *Tx) UpdateView(v *View) error {
 	v.UpdatedAt = tx.Order
-	err := tx.ExecOne(`
-		UPDATE views
-		SET account_id = ?, name = ?, shared = ?, filter = ?, sort = ?, updated_at = ?
-		WHERE id = ? AND organization_id = ?`,
-		v.AccountID, v.Name, v.Shared, v.Filter, v.Sort, v.UpdatedAt, v.ID, v.OrganizationID)
+	err := tx.UpdateRow("views", "account_id, name, shared, filter, sort, updated_at", "id, organization_id", v)
 	return tx.hint(err, HintView, Scope{Organization: v.OrganizationID}, v.ID)
 }
 

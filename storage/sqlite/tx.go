@@ -4,8 +4,11 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"reflect"
+	"strings"
 	"time"
 
+	"github.com/jmoiron/sqlx/reflectx"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )
@@ -193,6 +196,29 @@ func (wx *Wx) ExecOne(query string, args ...any) error {
 		return ErrNotFound
 	}
 	return err
+}
+
+// InsertRow stores those fields of a row whose columns are named.
+func (wx *Wx) InsertRow(table, columns string, row any) error {
+	values := wx.fields(row, columns)
+	return wx.Run(`INSERT INTO `+table+` (`+columns+`) VALUES (?`+strings.Repeat(`, ?`, len(values)-1)+`)`, values...)
+}
+
+// UpdateRow stores those fields of a row whose columns are named, in the one row that has the same
+// keys; ErrNotFound if there is none.
+func (wx *Wx) UpdateRow(table, columns, keys string, row any) error {
+	set := strings.ReplaceAll(columns, ", ", " = ?, ")
+	where := strings.ReplaceAll(keys, ", ", " = ? AND ")
+	return wx.ExecOne(`UPDATE `+table+` SET `+set+` = ? WHERE `+where+` = ?`, wx.fields(row, columns+", "+keys)...)
+}
+
+// fields are those of a row whose columns are named, found as sqlx finds them to read a row.
+func (wx *Wx) fields(row any, columns string) (values []any) {
+	v := reflect.Indirect(reflect.ValueOf(row))
+	for _, path := range wx.db.write.Mapper.TraversalsByName(v.Type(), strings.Split(columns, ", ")) {
+		values = append(values, reflectx.FieldByIndexesReadOnly(v, path).Interface())
+	}
+	return values
 }
 
 // MaxRows is how many rows one closure of bulk work changes: about 10 ms, for which
