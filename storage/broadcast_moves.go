@@ -40,66 +40,34 @@ type broadcastMove struct {
 	open   int64
 }
 
-// broadcastMoves are the changes of one transaction. Many callers share it, so that the
-// counts of a broadcast are written once for all of them.
-type broadcastMoves map[int64]broadcastMove
-
-// write adds all changes to the counts that are stored.
-func (m broadcastMoves) write(s *sqlite.Wx, now Time) error {
-	for number, move := range m {
-		if err := move.write(s, number, now); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (m broadcastMove) write(s *sqlite.Wx, number int64, now Time) error {
-	if m == (broadcastMove{}) {
-		return nil // all of it was taken back
-	}
-	return s.Run(`
+func storeMove(wx *sqlite.Wx, number int64, m broadcastMove) error {
+	return wx.Run(`
 		UPDATE broadcasts
 		SET waiting = waiting + ?, sent = sent + ?, delivered = delivered + ?, read = read + ?, failed = failed + ?, skipped = skipped + ?,
 			open = open + ?, updated_at = max(updated_at, ?)
 		WHERE number = ?`,
 		m.counts[RecipientWaiting], m.counts[RecipientSent], m.counts[RecipientDelivered], m.counts[RecipientRead],
-		m.counts[RecipientFailed], m.counts[RecipientSkipped], m.open, now, number)
+		m.counts[RecipientFailed], m.counts[RecipientSkipped], m.open, wx.Order, number)
 }
 
 // countMove counts that a recipient went from one state to another, and that messages were
 // opened or ended. It is written with the commit.
 func (tx *Tx) countMove(broadcast int64, from, to RecipientStatus, open int64) {
-	change := func(by int64) {
-		move := tx.db.pending.moved[broadcast]
-		move.counts[from] -= by
-		move.counts[to] += by
-		move.open += by * open
-		tx.db.pending.moved[broadcast] = move
-	}
-
-	change(1)
-	tx.OnUndo(func() { change(-1) })
+	move := tx.db.pending.moved.changes[broadcast]
+	move.counts[from]--
+	move.counts[to]++
+	move.open += open
+	tx.db.pending.moved.set(tx, broadcast, move)
 }
 
 // writeMoves writes what was counted of a broadcast in this transaction, for who reads its
 // counts or changes them otherwise.
 func (tx *Tx) writeMoves(broadcast int64) error {
 	moved := tx.db.pending.moved
-	move := moved[broadcast]
-	if err := move.write(tx.Wx, broadcast, tx.Order); err != nil {
+	if err := moved.writeOne(tx.Wx, broadcast); err != nil {
 		return err
 	}
-
-	delete(moved, broadcast)
-	tx.OnUndo(func() {
-		now := moved[broadcast]
-		for i := range move.counts {
-			now.counts[i] += move.counts[i]
-		}
-		now.open += move.open
-		moved[broadcast] = now
-	})
+	moved.set(tx, broadcast, broadcastMove{})
 	return nil
 }
 

@@ -31,72 +31,34 @@ type (
 	}
 )
 
-// hourCounts are the changes of one transaction. Many callers share it, so that each hour
-// is written once for all of them.
-type hourCounts struct {
-	messages   map[messagesOf]MessageCounts
-	failures   map[failuresOf]int
-	deliveries map[deliveriesOf]endedCounts
-}
-
 // endedCounts are the deliveries that need no more attempts. The others are counted
 // by their rows: there are few.
 type endedCounts struct{ succeeded, dead, untried int }
 
-func newHourCounts() hourCounts {
-	return hourCounts{make(map[messagesOf]MessageCounts), make(map[failuresOf]int), make(map[deliveriesOf]endedCounts)}
+func storeMessages(wx *sqlite.Wx, of messagesOf, n MessageCounts) error {
+	return wx.Run(`
+		INSERT INTO message_hours (account_id, hour, sent, delivered, was_read, failed, received)
+		VALUES (?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (account_id, hour) DO UPDATE SET sent = sent + excluded.sent, delivered = delivered + excluded.delivered,
+			was_read = was_read + excluded.was_read, failed = failed + excluded.failed, received = received + excluded.received`,
+		of.account, of.hour, n.Sent, n.Delivered, n.Read, n.Failed, n.Received)
 }
 
-func (c hourCounts) clear() {
-	clear(c.messages)
-	clear(c.failures)
-	clear(c.deliveries)
+func storeFailures(wx *sqlite.Wx, of failuresOf, n int) error {
+	return wx.Run(`
+		INSERT INTO message_failures (account_id, hour, error_code, provider_code, failures)
+		VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (account_id, hour, error_code, provider_code) DO UPDATE SET failures = failures + excluded.failures`,
+		of.account, of.hour, of.code, of.providerCode, n)
 }
 
-// write adds the counts to those that are stored.
-func (c hourCounts) write(s *sqlite.Wx) error {
-	for of, n := range c.messages {
-		_, err := s.Exec(`
-			INSERT INTO message_hours (account_id, hour, sent, delivered, was_read, failed, received)
-			VALUES (?, ?, ?, ?, ?, ?, ?)
-			ON CONFLICT (account_id, hour) DO UPDATE SET sent = sent + excluded.sent, delivered = delivered + excluded.delivered,
-				was_read = was_read + excluded.was_read, failed = failed + excluded.failed, received = received + excluded.received`,
-			of.account, of.hour, n.Sent, n.Delivered, n.Read, n.Failed, n.Received)
-		if err != nil {
-			return err
-		}
-	}
-
-	for of, n := range c.failures {
-		_, err := s.Exec(`
-			INSERT INTO message_failures (account_id, hour, error_code, provider_code, failures)
-			VALUES (?, ?, ?, ?, ?)
-			ON CONFLICT (account_id, hour, error_code, provider_code) DO UPDATE SET failures = failures + excluded.failures`,
-			of.account, of.hour, of.code, of.providerCode, n)
-		if err != nil {
-			return err
-		}
-	}
-
-	for of, n := range c.deliveries {
-		_, err := s.Exec(`
-			INSERT INTO delivery_hours (subscription_id, hour, succeeded, dead, untried)
-			VALUES (?, ?, ?, ?, ?)
-			ON CONFLICT (subscription_id, hour) DO UPDATE SET succeeded = succeeded + excluded.succeeded,
-				dead = dead + excluded.dead, untried = untried + excluded.untried`,
-			of.subscription, of.hour, n.succeeded, n.dead, n.untried)
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// setCount changes a count within a transaction, until it is undone.
-func setCount[K comparable, N any](tx *Tx, counts map[K]N, of K, n N) {
-	before := counts[of]
-	counts[of] = n
-	tx.OnUndo(func() { counts[of] = before })
+func storeEnded(wx *sqlite.Wx, of deliveriesOf, n endedCounts) error {
+	return wx.Run(`
+		INSERT INTO delivery_hours (subscription_id, hour, succeeded, dead, untried)
+		VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (subscription_id, hour) DO UPDATE SET succeeded = succeeded + excluded.succeeded,
+			dead = dead + excluded.dead, untried = untried + excluded.untried`,
+		of.subscription, of.hour, n.succeeded, n.dead, n.untried)
 }
 
 // countMessage counts that a message has come from one state to that which it has now, in
@@ -110,9 +72,9 @@ func (tx *Tx) countMessage(m *Message, from string) {
 		return
 	}
 
-	counts, of := tx.db.pending.hours.messages, messagesOf{m.AccountID, hourStart(m.CreatedAt)}
-	change.add(counts[of], 1)
-	setCount(tx, counts, of, change)
+	counts, of := tx.db.pending.messages, messagesOf{m.AccountID, hourStart(m.CreatedAt)}
+	change.add(counts.changes[of], 1)
+	counts.set(tx, of, change)
 }
 
 // countFailure counts why a message failed.
@@ -121,15 +83,15 @@ func (tx *Tx) countFailure(m *Message) {
 	if m.ErrorProviderCode != nil {
 		of.providerCode = *m.ErrorProviderCode
 	}
-	counts := tx.db.pending.hours.failures
-	setCount(tx, counts, of, counts[of]+1)
+	counts := tx.db.pending.failures
+	counts.set(tx, of, counts.changes[of]+1)
 }
 
 // countEnded counts that a delivery of a subscription has succeeded or is dead, and whether
 // it was tried at all, in the hour in which it was made: its id carries that.
 func (tx *Tx) countEnded(subscription, delivery, status string, tried bool) {
-	counts, of := tx.db.pending.hours.deliveries, deliveriesOf{subscription, hourStart(sqlite.IDTime(PrefixDelivery, delivery))}
-	n := counts[of]
+	counts, of := tx.db.pending.deliveries, deliveriesOf{subscription, hourStart(sqlite.IDTime(PrefixDelivery, delivery))}
+	n := counts.changes[of]
 	switch {
 	case status == DeliverySucceeded:
 		n.succeeded++
@@ -139,7 +101,7 @@ func (tx *Tx) countEnded(subscription, delivery, status string, tried bool) {
 		n.dead++
 		n.untried++
 	}
-	setCount(tx, counts, of, n)
+	counts.set(tx, of, n)
 }
 
 // DeleteOldMessageCounts deletes up to limit counts of messages from before a time.

@@ -31,27 +31,13 @@ type costCount struct {
 	Billable int64 `db:"billable"`
 }
 
-// costCounts are the changes of one transaction, each written once for all its callers.
-type costCounts map[costsOf]costCount
-
-// write adds the counts to those that are stored.
-func (c costCounts) write(s *sqlite.Wx) error {
-	for of, n := range c {
-		if n == (costCount{}) {
-			continue // all of them were taken back
-		}
-
-		_, err := s.Exec(`
-			INSERT INTO message_costs (account_id, day, category, prefix, broadcast, messages, billable)
-			VALUES (?, ?, ?, ?, ?, ?, ?)
-			ON CONFLICT (account_id, day, category, prefix, broadcast) DO UPDATE
-			SET messages = messages + excluded.messages, billable = billable + excluded.billable`,
-			of.account, of.day, of.category, of.prefix, of.broadcast, n.Messages, n.Billable)
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+func storeCosts(wx *sqlite.Wx, of costsOf, n costCount) error {
+	return wx.Run(`
+		INSERT INTO message_costs (account_id, day, category, prefix, broadcast, messages, billable)
+		VALUES (?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (account_id, day, category, prefix, broadcast) DO UPDATE
+		SET messages = messages + excluded.messages, billable = billable + excluded.billable`,
+		of.account, of.day, of.category, of.prefix, of.broadcast, n.Messages, n.Billable)
 }
 
 // RecordPricing stores the pricing of a message that a repeated callback brought: the first
@@ -111,12 +97,12 @@ func (tx *Tx) addCost(m Message, day Time, price *Pricing, n int64) {
 	}
 
 	counts := tx.db.pending.costs
-	sum := counts[of]
+	sum := counts.changes[of]
 	sum.Messages += n
 	if price.Billable {
 		sum.Billable += n
 	}
-	setCount(tx, counts, of, sum)
+	counts.set(tx, of, sum)
 }
 
 // CostPrefix is as much of a number as its price depends on: it says where, not who.
