@@ -173,7 +173,7 @@ const offsetName = "clock_offset"
 
 // ClockOffset is how far the clock of a sandbox was moved; 0 if it was not.
 func (rx *Rx) ClockOffset() (time.Duration, error) {
-	ms, err := rx.metaNumber(offsetName)
+	ms, err := metaNumber[int64](rx, offsetName)
 	return time.Duration(ms) * time.Millisecond, err
 }
 
@@ -185,8 +185,7 @@ func (tx *Tx) MoveClock(by time.Duration) error {
 		return err
 	}
 
-	_, err = tx.Exec(`INSERT OR REPLACE INTO meta (name, value) VALUES (?, CAST(? AS BLOB))`, offsetName, (before + by).Milliseconds())
-	if err != nil {
+	if err := tx.setMetaNumber(offsetName, (before + by).Milliseconds()); err != nil {
 		return err
 	}
 	moved := tx.Now.Add(by)

@@ -1,10 +1,8 @@
 package storage
 
 import (
+	"cmp"
 	"errors"
-	"net/url"
-
-	"github.com/jmoiron/sqlx"
 
 	"confab/storage/sqlite"
 )
@@ -21,10 +19,7 @@ type CopyFacts struct {
 // ReadCopy reads facts about a copy that no one else has open, and hands the
 // hash of each file that it names to each, in order.
 func ReadCopy(path string, each func(sum string) error) (facts CopyFacts, err error) {
-	conn, err := sqlite.OpenCopy(path)
-	if err != nil {
-		return facts, err
-	}
+	conn := sqlite.OpenCopy(path)
 	defer func() { err = errors.Join(err, conn.Close()) }()
 
 	err = conn.Get(&facts, `
@@ -44,16 +39,13 @@ func ReadCopy(path string, each func(sum string) error) (facts CopyFacts, err er
 	}
 	defer rows.Close()
 
-	for rows.Next() {
+	for rows.Next() && err == nil {
 		var sum string
-		if err := rows.Scan(&sum); err != nil {
-			return facts, err
-		}
-		if err := each(sum); err != nil {
-			return facts, err
+		if err = rows.Scan(&sum); err == nil {
+			err = each(sum)
 		}
 	}
-	return facts, rows.Err()
+	return facts, cmp.Or(err, rows.Err())
 }
 
 // ForgetSignIns deletes the sessions, devices and invitations of people from a copy that no one
@@ -67,12 +59,8 @@ func ForgetInvitations(path string) error { return emptyTables(path, "user_invit
 
 // emptyTables deletes all rows of those tables that a copy has.
 func emptyTables(path string, tables ...string) (err error) {
-	conn, err := sqlx.Open("sqlite", sqlite.DSN(path, url.Values{"mode": {"rw"}, "_pragma": {"temp_store(MEMORY)"}}))
-	if err != nil {
-		return err
-	}
+	conn := sqlite.Connect(sqlite.DSN(path, "rw", "temp_store(MEMORY)"))
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	conn.SetMaxOpenConns(1)
 
 	for _, table := range tables {
 		var exists bool

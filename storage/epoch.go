@@ -2,7 +2,6 @@ package storage
 
 import (
 	"errors"
-	"net/url"
 
 	"github.com/jmoiron/sqlx"
 
@@ -35,12 +34,8 @@ func EpochOf(path string) (epoch string, err error) {
 
 // changeClosed changes a database that no process has open.
 func changeClosed(path string, change func(*sqlx.DB) error) (err error) {
-	conn, err := sqlx.Open("sqlite", sqlite.DSN(path, url.Values{"mode": {"rw"}, "_pragma": {"busy_timeout(5000)", "synchronous(FULL)"}}))
-	if err != nil {
-		return err
-	}
+	conn := sqlite.Connect(sqlite.DSN(path, "rw", "busy_timeout(5000)", "synchronous(FULL)"))
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	conn.SetMaxOpenConns(1)
 	return sqlite.Explain(path, change(conn))
 }
 
@@ -85,7 +80,7 @@ func (tx *Tx) HoldBack() error {
 			return err
 		}
 	}
-	return tx.Run(`INSERT OR REPLACE INTO meta (name, value) VALUES (?, CAST(? AS BLOB))`, putBackName, int64(tx.Now))
+	return tx.setMetaNumber(putBackName, int64(tx.Now))
 }
 
 // change is a statement, and the column that an older database may lack.
@@ -117,15 +112,17 @@ func heldBack(now, order Time) []change {
 }
 
 // RestoredAt is when the file was restored from a backup or put back, 0 if it was not.
-func (rx *Rx) RestoredAt() (Time, error) {
-	at, err := rx.metaNumber(restoredName)
-	return Time(at), err
-}
+func (rx *Rx) RestoredAt() (Time, error) { return metaNumber[Time](rx, restoredName) }
 
 // metaNumber reads a number of meta, 0 if there is none.
-func (rx *Rx) metaNumber(name string) (int64, error) {
-	n, err := value[int64](rx, `SELECT CAST(CAST(value AS TEXT) AS INTEGER) FROM meta WHERE name = ?`, name)
+func metaNumber[T Time | int64](rx *Rx, name string) (T, error) {
+	n, err := value[T](rx, `SELECT CAST(CAST(value AS TEXT) AS INTEGER) FROM meta WHERE name = ?`, name)
 	return n, IgnoreNotFound(err)
+}
+
+// setMetaNumber writes a number of meta.
+func (tx *Tx) setMetaNumber(name string, n int64) error {
+	return tx.Run(`INSERT OR REPLACE INTO meta (name, value) VALUES (?, CAST(? AS BLOB))`, name, n)
 }
 
 // Epoch is the epoch of this file. It stays the same while the file is open.

@@ -39,7 +39,7 @@ func (rx *Rx) Progress() (p Progress, err error) {
 	if p.Event, err = rx.lastEvent(); err != nil {
 		return p, err
 	}
-	p.Commit, err = rx.metaNumber(commitName)
+	p.Commit, err = metaNumber[int64](rx, commitName)
 	return p, err
 }
 
@@ -55,15 +55,11 @@ func (tx *Tx) CountCommit() (p Progress, err error) {
 		return p, err
 	}
 	p.Commit++
-	_, err = tx.Exec(`INSERT OR REPLACE INTO meta (name, value) VALUES (?, CAST(? AS BLOB))`, commitName, p.Commit)
-	return p, err
+	return p, tx.setMetaNumber(commitName, p.Commit)
 }
 
 // PutBackAt is when it was last noticed that the file had been put back, 0 for never.
-func (rx *Rx) PutBackAt() (Time, error) {
-	at, err := rx.metaNumber(putBackName)
-	return Time(at), err
-}
+func (rx *Rx) PutBackAt() (Time, error) { return metaNumber[Time](rx, putBackName) }
 
 // Differs says in words how a database that has come so far is not the one that was served
 // last, of which kept says how far that had come; "" if it may be. kept is nil if there is

@@ -57,24 +57,13 @@ func (tx *Tx) NameInstallation() (string, error) {
 }
 
 // ReplicaVerifiedAt is when a restore of the replica was last found to be sound, 0 for never.
-func (rx *Rx) ReplicaVerifiedAt() (Time, error) {
-	at, err := rx.metaNumber(replicaVerifiedName)
-	return Time(at), err
-}
+func (rx *Rx) ReplicaVerifiedAt() (Time, error) { return metaNumber[Time](rx, replicaVerifiedName) }
 
 // SetReplicaVerified records that a restore of the replica is sound.
 func (tx *Tx) SetReplicaVerified() error { return tx.setMetaNumber(replicaVerifiedName, int64(tx.Now)) }
 
 // KeyKeptAt is when somebody last said that the master key is kept elsewhere, 0 for never.
-func (rx *Rx) KeyKeptAt() (Time, error) {
-	at, err := rx.metaNumber(keyKeptName)
-	return Time(at), err
-}
+func (rx *Rx) KeyKeptAt() (Time, error) { return metaNumber[Time](rx, keyKeptName) }
 
 // SetKeyKept records that the master key is kept elsewhere.
 func (tx *Tx) SetKeyKept() error { return tx.setMetaNumber(keyKeptName, int64(tx.Now)) }
-
-// setMetaNumber writes a number of meta.
-func (tx *Tx) setMetaNumber(name string, n int64) error {
-	return tx.Run(`INSERT OR REPLACE INTO meta (name, value) VALUES (?, CAST(? AS BLOB))`, name, n)
-}

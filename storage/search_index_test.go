@@ -48,10 +48,7 @@ func (s *searching) catchUp() {
 
 // rows counts the messages and the shards of the index.
 func (s *searching) rows() (docs, shards int, err error) {
-	conn, err := sqlite.OpenCopy(s.path)
-	if err != nil {
-		return 0, 0, err
-	}
+	conn := sqlite.OpenCopy(s.path)
 	defer conn.Close()
 	err = conn.QueryRow(`SELECT (SELECT count(*) FROM docs), (SELECT count(*) FROM shards)`).Scan(&docs, &shards)
 	return docs, shards, err

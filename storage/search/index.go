@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -247,14 +246,12 @@ func openFile(path string, epoch [8]byte) (f *file, err error) {
 		return nil, err
 	}
 
-	f = &file{info: info, newest: make(map[int64]*shard)}
-	if f.write, err = sqlx.Open("sqlite", fileDSN(path, "synchronous(FULL)", "wal_autocheckpoint(4000)", "secure_delete(ON)")); err != nil {
-		return nil, err
+	f = &file{
+		info:   info,
+		write:  connect(path, "synchronous(FULL)", "wal_autocheckpoint(4000)", "secure_delete(ON)"),
+		read:   connect(path, "query_only(ON)"),
+		newest: make(map[int64]*shard),
 	}
-	if f.read, err = sqlx.Open("sqlite", fileDSN(path, "query_only(ON)")); err != nil {
-		return nil, errors.Join(err, f.close())
-	}
-	f.write.SetMaxOpenConns(1)
 	f.read.SetMaxOpenConns(readers)
 
 	var state struct {
@@ -308,10 +305,7 @@ func createFile(path string, epoch [8]byte) (*file, error) {
 	}
 	file.Close() // SQLite opens it again, and keeps its mode
 
-	conn, err := sqlx.Open("sqlite", fileDSN(path))
-	if err != nil {
-		return nil, err
-	}
+	conn := connect(path)
 	_, err = conn.Exec(schema, epoch[:])
 	if err = errors.Join(err, conn.Close()); err != nil {
 		return nil, sqlite.DiskError(err)
@@ -330,8 +324,8 @@ func removeFile(path string) error {
 	return errors.Join(errs...)
 }
 
-func fileDSN(path string, pragmas ...string) string {
-	return sqlite.DSN(path, url.Values{"mode": {"rw"}, "_pragma": append(pragmas, "busy_timeout(5000)", "temp_store(MEMORY)")})
+func connect(path string, pragmas ...string) *sqlx.DB {
+	return sqlite.Connect(sqlite.DSN(path, "rw", append(pragmas, "busy_timeout(5000)", "temp_store(MEMORY)")...))
 }
 
 // Close closes the index. A search then walks without it.
@@ -352,15 +346,7 @@ func (x *Index) discard() {
 	}
 }
 
-func (f *file) close() error {
-	var errs []error
-	for _, conn := range []*sqlx.DB{f.read, f.write} {
-		if conn != nil {
-			errs = append(errs, conn.Close())
-		}
-	}
-	return errors.Join(errs...)
-}
+func (f *file) close() error { return errors.Join(f.read.Close(), f.write.Close()) }
 
 // Facts are what there is to say of an index.
 type Facts struct {
@@ -374,10 +360,7 @@ func Inspect(path string) (facts Facts, err error) {
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 		return Facts{IsMissing: true}, nil
 	}
-	conn, err := sqlx.Open("sqlite", fileDSN(path, "query_only(ON)"))
-	if err != nil {
-		return facts, err
-	}
+	conn := connect(path, "query_only(ON)")
 	defer func() { err = errors.Join(err, conn.Close()) }()
 
 	var version int

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"strings"
 	"time"
@@ -25,12 +24,8 @@ func CopyDatabase(ctx context.Context, path, target string, progress func(done, 
 	}
 
 	// VACUUM INTO needs a connection that may write, though it changes only target.
-	conn, err := sqlx.Open("sqlite", DSN(path, url.Values{"mode": {"rw"}, "_pragma": {"busy_timeout(5000)", "temp_store(MEMORY)"}}))
-	if err != nil {
-		return err
-	}
+	conn := Connect(DSN(path, "rw", "busy_timeout(5000)", "temp_store(MEMORY)"))
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	conn.SetMaxOpenConns(1)
 
 	var total int64
 	err = conn.GetContext(ctx, &total, `
@@ -63,10 +58,7 @@ func (f Format) CheckDatabase(path string, masterKey []byte) (err error) {
 	if err := InspectHeader(path); err != nil {
 		return err
 	}
-	conn, err := OpenCopy(path)
-	if err != nil {
-		return err
-	}
+	conn := OpenCopy(path)
 	defer func() { err = errors.Join(err, conn.Close()) }()
 
 	o := Options{Path: path}
@@ -92,12 +84,8 @@ func (f Format) CheckDatabase(path string, masterKey []byte) (err error) {
 
 // OpenCopy opens a file that no one changes. It must be one that could be
 // written: in others SQLite does not check the CHECK constraints.
-func OpenCopy(path string) (*sqlx.DB, error) {
-	conn, err := sqlx.Open("sqlite", DSN(path, url.Values{"mode": {"rw"}, "_pragma": {"query_only(ON)", "temp_store(MEMORY)"}}))
-	if err == nil {
-		conn.SetMaxOpenConns(1)
-	}
-	return conn, err
+func OpenCopy(path string) *sqlx.DB {
+	return Connect(DSN(path, "rw", "query_only(ON)", "temp_store(MEMORY)"))
 }
 
 // checkEverything is SQLite's own full check, that of references, and the owner's of the

@@ -115,12 +115,8 @@ func Open(o Options, f Format, h Hooks) (*DB, error) {
 
 // connect opens the writing connection and the reading ones.
 func (db *DB) connect(o Options) error {
-	ctx := context.Background()
-	var err error
-	if db.write, err = sqlx.Open("sqlite", writerDSN(o)); err != nil {
-		return err
-	}
-	s, err := newSession(ctx, db.write, db.hooks.Classify)
+	db.write = Connect(writerDSN(o))
+	s, err := newSession(context.Background(), db.write, db.hooks.Classify)
 	if err != nil {
 		return err
 	}
@@ -135,9 +131,8 @@ func (db *DB) connect(o Options) error {
 		n = runtime.GOMAXPROCS(0)
 	}
 
-	if db.pool, err = sqlx.Open("sqlite", readerDSN(o)); err != nil {
-		return err
-	}
+	// They cannot write, so that a mistake above storage cannot bypass the writer.
+	db.pool = Connect(DSN(o.Path, "rw", "busy_timeout(5000)", "query_only(ON)", "temp_store(MEMORY)"))
 	db.pool.SetMaxOpenConns(n + 1 + MaxSearches)
 	db.lists, db.searches = NewFairSemaphore(n, 0), NewFairSemaphore(MaxSearches, MaxWaitingSearches)
 	if db.readers, err = openSessions(db.pool, n+1, db.hooks.Classify); err != nil {
@@ -191,13 +186,21 @@ func (db *DB) disconnect() error {
 
 // DSN builds a data source name. The path goes through url.URL because '#', '?'
 // and '%' in it would otherwise open another file.
-func DSN(path string, query url.Values) string {
+func DSN(path, mode string, pragmas ...string) string {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		abs = path
 	}
+	query := url.Values{"mode": {mode}, "_pragma": pragmas}
 	u := url.URL{Scheme: "file", OmitHost: true, Path: abs, RawQuery: query.Encode()}
 	return u.String()
+}
+
+// Connect makes a pool of one connection, which the first statement opens.
+func Connect(dsn string) *sqlx.DB {
+	pool := sqlx.MustOpen("sqlite", dsn) // it could only not know the driver
+	pool.SetMaxOpenConns(1)
+	return pool
 }
 
 // busyTimeout is for how many milliseconds a connection waits for another process. A command
@@ -222,14 +225,7 @@ func writerDSN(o Options) string {
 		timeout = servedBusyTimeout
 	}
 
-	return DSN(o.Path, url.Values{"mode": {"rw"}, "_txlock": {"immediate"}, "_pragma": {
-		"busy_timeout(" + timeout + ")", "foreign_keys(ON)", "synchronous(" + synchronous + ")",
-		"wal_autocheckpoint(" + strconv.Itoa(logPages) + ")", "journal_size_limit(67108864)", "temp_store(MEMORY)", "secure_delete(ON)",
-	}})
-}
-
-// readerDSN opens connections that cannot write, so that a mistake above storage
-// cannot bypass the writer.
-func readerDSN(o Options) string {
-	return DSN(o.Path, url.Values{"mode": {"rw"}, "_pragma": {"busy_timeout(5000)", "query_only(ON)", "temp_store(MEMORY)"}})
+	return DSN(o.Path, "rw", "busy_timeout("+timeout+")", "foreign_keys(ON)", "synchronous("+synchronous+")",
+		"wal_autocheckpoint("+strconv.Itoa(logPages)+")", "journal_size_limit(67108864)", "temp_store(MEMORY)", "secure_delete(ON)",
+	) + "&_txlock=immediate"
 }

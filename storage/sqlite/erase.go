@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"errors"
-	"net/url"
 
 	"github.com/jmoiron/sqlx"
 )
@@ -50,12 +49,9 @@ func (db *DB) EmptyLog(ctx context.Context) (emptied bool, err error) {
 
 // copyLog copies the log into the file, as far as no reader prevents it.
 func (db *DB) copyLog(ctx context.Context) error {
-	conn, err := sqlx.Open("sqlite", DSN(db.path, url.Values{"mode": {"rw"}, "_pragma": {"busy_timeout(0)"}}))
-	if err != nil {
-		return err
-	}
+	conn := Connect(DSN(db.path, "rw", "busy_timeout(0)"))
 	defer conn.Close()
 
-	_, err = conn.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)")
+	_, err := conn.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)")
 	return Translate(err)
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -88,17 +87,6 @@ func fileSize(path string) int64 {
 		return 0
 	}
 	return info.Size()
-}
-
-// inspectorDSN opens a file for a look. When there is a log it must not write,
-// because the last one to close the file would fold the log into it; without
-// one it may, because only then does it take its traces away.
-func inspectorDSN(o Options) string {
-	mode := "rw"
-	if logSize(o.Path) > 0 {
-		mode = "ro"
-	}
-	return DSN(o.Path, url.Values{"mode": {mode}, "_pragma": {"busy_timeout(5000)", "query_only(ON)", "temp_store(MEMORY)"}})
 }
 
 // checkLength compares the file's size with the number of pages it should have.

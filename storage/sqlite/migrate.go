@@ -60,14 +60,16 @@ func (f Format) prepareFile(o Options, seal *sealer) error {
 	return f.Migrate(o)
 }
 
-// inspect looks at a file without changing it and returns its version.
+// inspect looks at a file without changing it and returns its version. When there is a log it must
+// not write, because the last one to close the file would fold the log into it; without one it may,
+// because only then does it take its traces away.
 func (f Format) inspect(o Options, seal *sealer) (version int, err error) {
-	conn, err := sqlx.Open("sqlite", inspectorDSN(o))
-	if err != nil {
-		return 0, err
+	mode := "rw"
+	if logSize(o.Path) > 0 {
+		mode = "ro"
 	}
+	conn := Connect(DSN(o.Path, mode, "busy_timeout(5000)", "query_only(ON)", "temp_store(MEMORY)"))
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	conn.SetMaxOpenConns(1)
 
 	if version, err = f.schemaVersion(conn, o); err != nil {
 		return 0, err
@@ -118,12 +120,7 @@ func (f Format) createFile(o Options, seal *sealer) error {
 
 	made := o
 	made.Path = filepath.Join(temp, filepath.Base(o.Path))
-	conn, err := sqlx.Open("sqlite", strings.Replace(writerDSN(made), "mode=rw", "mode=rwc", 1))
-	if err != nil {
-		return err
-	}
-	conn.SetMaxOpenConns(1)
-
+	conn := Connect(strings.Replace(writerDSN(made), "mode=rw", "mode=rwc", 1))
 	err = f.fillFile(conn, o.Schema, seal.keyCheck())
 	if err := errors.Join(err, conn.Close()); err != nil {
 		return fmt.Errorf("create the database %s: %w", o.Path, err)
@@ -178,12 +175,8 @@ func (f Format) Migrate(o Options) (err error) {
 	}
 	defer unlock()
 
-	conn, err := sqlx.Open("sqlite", writerDSN(o))
-	if err != nil {
-		return err
-	}
+	conn := Connect(writerDSN(o))
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	conn.SetMaxOpenConns(1)
 
 	// Another process may have upgraded the file while this one waited for the lock.
 	version, err := f.schemaVersion(conn, o)
