@@ -106,6 +106,5 @@ func (rx *Rx) nextInTurn(team int64, limit *int) (User, error) {
 
 // SetAvailable records whether a user wants to get conversations.
 func (tx *Tx) SetAvailable(user string, available bool) error {
-	err := tx.ExecOne(`UPDATE users SET available = ? WHERE id = ?`, available, user)
-	return tx.hint(err, HintUser, Scope{}, user)
+	return tx.updateUser(user, `UPDATE users SET available = ? WHERE id = ?`, available, user)
 }

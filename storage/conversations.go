@@ -134,40 +134,29 @@ func conversationStates() []string {
 // index that finds its conversations; the filters that the index does not answer are held
 // against each of them.
 func (f ConversationFilter) listQueries(account int64) []sqlite.ListQuery {
+	q := f.listQuery(account, "", f.key())
 	switch {
 	case f.ContactID != "":
-		q := f.listQuery(account, "sqlite_autoindex_conversations_2", f.key()) // contact_id is unique
+		q.Index = "sqlite_autoindex_conversations_2" // contact_id is unique
 		q.ByIndex("v.contact_id = ?", true, f.ContactID)
-		return []sqlite.ListQuery{f.narrow(q)}
-
 	case f.UpdatedSince != 0:
 		return f.updatedQueries(account)
-
 	case f.ByWaiting:
-		q := f.listQuery(account, "", f.key())
 		q.PartialIndex("conversations_waiting", "v.waiting_since > 0")
-		return []sqlite.ListQuery{f.narrow(q)}
-
 	case f.Snoozed:
-		q := f.listQuery(account, "", f.key())
 		q.PartialIndex("conversations_snoozed", "v.snoozed_until > 0")
 		f.Snoozed = false
-		return []sqlite.ListQuery{f.narrow(q)}
-
 	case f.AssigneeID != "":
-		q := f.listQuery(account, "conversations_assigned", f.key())
+		q.Index = "conversations_assigned"
 		q.ByIndex("v.assignee_id = ?", true, f.AssigneeID)
 		f.AssigneeID = ""
-		return []sqlite.ListQuery{f.narrow(q)}
-
 	case f.Unread:
-		q := f.listQuery(account, "", f.key())
 		q.PartialIndex("conversations_unread", "v.unread_count > 0")
 		f.Unread = false
-		return []sqlite.ListQuery{f.narrow(q)}
+	default:
+		return f.stateQueries(account)
 	}
-
-	return f.stateQueries(account)
+	return []sqlite.ListQuery{f.narrow(q)}
 }
 
 // stateQueries are a list for each state, or for each of those that are asked for.

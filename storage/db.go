@@ -45,6 +45,7 @@ func Open(o Options) (*DB, error) {
 		pending: newPending(),
 		events:  newEventSignal(),
 		hints:   newHints(),
+		closed:  closedLanes{all: make(map[string]bool), suspended: make(map[string]bool)},
 	}
 
 	db.DB, err = sqlite.Open(o, format, sqlite.Hooks{
@@ -132,29 +133,23 @@ func (rx *Rx) exists(query string, args ...any) (bool, error) {
 	return found, IgnoreNotFound(err)
 }
 
-// View runs fn on a consistent snapshot. It never waits for a writer, only for
-// a free reading connection. fn must be short: see List and Search.
+// View runs fn on a consistent snapshot. fn must be short: see sqlite.DB for this and the others.
 func (db *DB) View(ctx context.Context, fn func(*Rx) error) error {
 	return db.DB.View(ctx, db.reader(fn))
 }
 
-// ViewOnce is View for an fn that reads once: one statement is consistent without a
-// transaction around it.
+// ViewOnce is View for an fn that reads once.
 func (db *DB) ViewOnce(ctx context.Context, fn func(*Rx) error) error {
 	return db.DB.ViewOnce(ctx, db.reader(fn))
 }
 
-// List is View for what a client of an organization asks for that may be much. If one
-// step is not enough, fn is run again from its beginning, as a search.
+// List is View for what a client of an organization asks for that may be much. fn may run twice.
 func (db *DB) List(ctx context.Context, organization int64, fn func(*Rx) error) error {
 	return db.DB.List(ctx, organization, db.reader(fn))
 }
 
 // Search is View for walks over many rows, for an organization or, with InternalWork, for
-// the server itself. A walk may see a newer state after each of its steps, but looks at
-// each row once.
-//
-// ErrTooManyWaiting means that the organization has too many searches waiting.
+// the server itself.
 func (db *DB) Search(ctx context.Context, organization int64, fn func(*Rx) error) error {
 	return db.DB.Search(ctx, organization, db.reader(fn))
 }
@@ -169,13 +164,9 @@ type Tx struct {
 	noted    []noted // what was changed: see Hints
 }
 
-// Update runs fn in a transaction and returns when its changes are durable, or
-// when it failed and left no trace. It returns ErrUnavailable if the writer has
-// no place for it within a second.
-//
-// fn may run twice: when another caller's write in the same commit fails late,
-// all of them start over. So fn changes nothing but tx and its own results. It
-// must not call Update or View, wait for anything, or use the network.
+// Update runs fn in a transaction and returns when its changes are durable, or when it failed and
+// left no trace. fn may run twice, changes nothing but tx and its own results, and waits for nothing:
+// see sqlite.DB.Update.
 func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 	return db.update(ctx, fn, false)
 }

@@ -1,6 +1,10 @@
 package storage
 
-import "sync"
+import (
+	"maps"
+	"slices"
+	"sync"
+)
 
 // signal wakes the one goroutine that takes what the writer adds after each commit, without
 // ever waiting.
@@ -52,10 +56,7 @@ func (s *EventSignal) Take() (organizations []int64, all bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	for organization := range s.organizations {
-		organizations = append(organizations, organization)
-	}
-	all = s.all
+	organizations, all = slices.Collect(maps.Keys(s.organizations)), s.all
 	clear(s.organizations)
 	s.all = false
 	return organizations, all

@@ -93,7 +93,7 @@ func TestEveryChangeThatConsolesShowIsHinted(t *testing.T) {
 						}
 					}
 				case *ast.SelectorExpr:
-					tells = tells || strings.HasPrefix(n.Sel.Name, "hint") && n.Sel.Name != "hints" || n.Sel.Name == "updateAccount"
+					tells = tells || strings.HasPrefix(n.Sel.Name, "hint") && n.Sel.Name != "hints" || n.Sel.Name == "updateAccount" || n.Sel.Name == "updateUser"
 				}
 				return true
 			})

@@ -21,11 +21,6 @@ type JobSubject struct {
 // JobSubjects finds what jobs are about, by their numbers. A job about nothing that has a
 // name is left out.
 func (rx *Rx) JobSubjects(jobs []Job) (map[int64]JobSubject, error) {
-	ids := make([]int64, len(jobs))
-	for i, j := range jobs {
-		ids[i] = j.ID
-	}
-
 	all, err := list[JobSubject](rx, `
 		SELECT j.id AS job,
 			CASE
@@ -50,7 +45,8 @@ func (rx *Rx) JobSubjects(jobs []Job) (map[int64]JobSubject, error) {
 			LEFT JOIN subscriptions s ON s.id = coalesce(d.subscription_id, j.args ->> '$.subscription')
 			LEFT JOIN labels l ON l.id = j.args ->> '$.label'
 			LEFT JOIN broadcasts b ON b.number = j.args ->> '$.broadcast'
-		WHERE j.id IN (SELECT value FROM json_each(?)) AND coalesce(m.id, s.id, l.id, b.id, a.id) IS NOT NULL`, jsonList(ids))
+		WHERE j.id IN (SELECT value FROM json_each(?)) AND coalesce(m.id, s.id, l.id, b.id, a.id) IS NOT NULL`,
+		listOf(jobs, func(j Job) int64 { return j.ID }))
 
 	subjects := make(map[int64]JobSubject, len(all))
 	for _, one := range all {

@@ -120,15 +120,11 @@ func (rx *Rx) LateJobs(kind string, longest time.Duration, after DueJob, limit i
 
 // AdvanceJobs makes jobs that wait due so much earlier, but not before now.
 func (tx *Tx) AdvanceJobs(late []DueJob, by time.Duration) error {
-	ids := make([]int64, len(late))
-	for i, j := range late {
-		ids[i] = j.ID
-	}
-
 	return tx.Run(`
 		UPDATE jobs
 		SET due_at = max(?, due_at - ?)
-		WHERE id IN (SELECT value FROM json_each(?)) AND state = 'due'`, tx.Now, by.Milliseconds(), jsonList(ids))
+		WHERE id IN (SELECT value FROM json_each(?)) AND state = 'due'`,
+		tx.Now, by.Milliseconds(), listOf(late, func(j DueJob) int64 { return j.ID }))
 }
 
 // JobNames reports whether a job of a kind has a text in its arguments, such as an

@@ -14,28 +14,18 @@ type AttachedLabel struct {
 // ContactLabels finds the labels of contacts: for each that has any, in the
 // order of their names.
 func (rx *Rx) ContactLabels(contacts ...string) (map[string][]AttachedLabel, error) {
-	return rx.labelsOf(`
-		SELECT json_array(j.contact_id, l.id, l.name, l.color)
-		FROM json_each(?) wanted
-		JOIN contact_labels j ON j.contact_id = wanted.value
-		JOIN labels l ON l.id = j.label_id AND l.deleted_at = 0
-		ORDER BY l.name_folded, l.id`, contacts)
+	return rx.labelsOf("contact_labels", "contact_id", contacts)
 }
 
 // ConversationLabels finds the labels of conversations: for each that has any,
 // in the order of their names.
 func (rx *Rx) ConversationLabels(conversations ...string) (map[string][]AttachedLabel, error) {
-	return rx.labelsOf(`
-		SELECT json_array(j.conversation_id, l.id, l.name, l.color)
-		FROM json_each(?) wanted
-		JOIN conversation_labels j ON j.conversation_id = wanted.value
-		JOIN labels l ON l.id = j.label_id AND l.deleted_at = 0
-		ORDER BY l.name_folded, l.id`, conversations)
+	return rx.labelsOf("conversation_labels", "conversation_id", conversations)
 }
 
-// labelsOf runs a query for the labels of many contacts or conversations, its
-// owners.
-func (rx *Rx) labelsOf(query string, owners []string) (map[string][]AttachedLabel, error) {
+// labelsOf finds the labels of many contacts or conversations, by the table and the column that
+// links them to their owners.
+func (rx *Rx) labelsOf(links, owned string, owners []string) (map[string][]AttachedLabel, error) {
 	if len(owners) == 0 {
 		return nil, nil
 	}
@@ -51,10 +41,13 @@ func (rx *Rx) labelsOf(query string, owners []string) (map[string][]AttachedLabe
 		all[owner] = append(all[owner], shared[label.ID])
 	}
 
-	if err := sqlite.EachPacked(&rx.Rx, []any{&owner, &label.ID, &label.Name, &label.Color}, read, query, jsonList(owners)); err != nil {
-		return nil, err
-	}
-	return all, nil
+	err := sqlite.EachPacked(&rx.Rx, []any{&owner, &label.ID, &label.Name, &label.Color}, read, `
+		SELECT json_array(j.`+owned+`, l.id, l.name, l.color)
+		FROM json_each(?) wanted
+		JOIN `+links+` j ON j.`+owned+` = wanted.value
+		JOIN labels l ON l.id = j.label_id AND l.deleted_at = 0
+		ORDER BY l.name_folded, l.id`, jsonList(owners))
+	return all, err
 }
 
 // LabelContact puts a label on a contact; false when it was there already.

@@ -25,9 +25,6 @@ func (db *DB) LaneClosed(lane string) bool {
 func (db *DB) SuspendLane(lane string) {
 	db.closed.mu.Lock()
 	defer db.closed.mu.Unlock()
-	if db.closed.suspended == nil {
-		db.closed.suspended = make(map[string]bool)
-	}
 	db.closed.suspended[lane] = true
 }
 
@@ -107,17 +104,11 @@ func (tx *Tx) holdDue(j Job) error {
 func (c *closedLanes) set(lane string, closed bool) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.all[lane] == closed {
-		return false
-	}
-
-	switch {
-	case !closed:
-		delete(c.all, lane)
-	case c.all == nil:
-		c.all = map[string]bool{lane: true}
-	default:
+	changed := c.all[lane] != closed
+	if closed {
 		c.all[lane] = true
+	} else {
+		delete(c.all, lane)
 	}
-	return true
+	return changed
 }

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -136,19 +137,13 @@ const (
 
 // expression is the group of a row, in SQL.
 func (g CostGroup) expression() string {
-	switch g {
-	case CostsByNumber:
-		return "a.phone_number_id"
-	case CostsByCategory:
-		return "c.category"
-	case CostsByPrefix:
-		return "c.prefix"
-	case CostsByBroadcast:
-		return "b.id"
-	case CostsByDay:
-		return "date(c.day / 1000, 'unixepoch')"
-	}
-	return "NULL"
+	return cmp.Or(map[CostGroup]string{
+		CostsByNumber:    "a.phone_number_id",
+		CostsByCategory:  "c.category",
+		CostsByPrefix:    "c.prefix",
+		CostsByBroadcast: "b.id",
+		CostsByDay:       "date(c.day / 1000, 'unixepoch')",
+	}[g], "NULL")
 }
 
 // rateDays are the few days from which rates are valid, so that each count looks at these only.

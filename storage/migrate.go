@@ -25,10 +25,8 @@ func fileFormat() (sqlite.Format, error) {
 	}, err
 }
 
-// CheckDatabase reads all of a database, a copy or one that others use, and says
-// what is wrong with it, if anything: its pages, its indexes, its references, the
-// program it belongs to, and with a key whether it was made with that one. This
-// process must not have it open.
+// CheckDatabase reads all of a database that this process does not have open, and says what is wrong
+// with it: see sqlite.Format.
 func CheckDatabase(path string, masterKey []byte) error {
 	format, err := fileFormat()
 	if err != nil {

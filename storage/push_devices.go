@@ -86,12 +86,13 @@ func (rx *Rx) readHasPushDevices(organization int64) (bool, error) {
 	return rx.exists(`SELECT 1 FROM push_devices WHERE organization_id = ?`, organization)
 }
 
+const selectPushDevices = `
+	SELECT d.id, d.user_id, u.notify_about, coalesce(u.language, '') AS language, d.subscription
+	FROM push_devices d JOIN users u ON u.id = d.user_id `
+
 // PushDevice finds a device with its subscription.
-func (rx *Rx) PushDevice(id string) (d PushDevice, err error) {
-	d, err = get[PushDevice](rx, `
-		SELECT d.id, d.user_id, u.notify_about, coalesce(u.language, '') AS language, d.subscription
-		FROM push_devices d JOIN users u ON u.id = d.user_id
-		WHERE d.id = ? AND u.disabled_at = 0`, id)
+func (rx *Rx) PushDevice(id string) (PushDevice, error) {
+	d, err := get[PushDevice](rx, selectPushDevices+`WHERE d.id = ? AND u.disabled_at = 0`, id)
 	if err != nil {
 		return d, err
 	}
@@ -107,9 +108,7 @@ func (rx *Rx) PushDevice(id string) (d PushDevice, err error) {
 // conversation just now. With users it is only theirs.
 func (rx *Rx) DevicesToNotify(organization int64, conversation string, users []string) ([]PushDevice, error) {
 	now := rx.db.Now()
-	all, err := list[PushDevice](rx, `
-		SELECT d.id, d.user_id, u.notify_about, coalesce(u.language, '') AS language, d.subscription
-		FROM push_devices d JOIN users u ON u.id = d.user_id
+	all, err := list[PushDevice](rx, selectPushDevices+`
 		WHERE d.organization_id = ?1 AND u.disabled_at = 0
 			AND NOT EXISTS (SELECT 1 FROM push_times WHERE conversation_id = ?2 AND device_id = d.id AND NOT `+mayPushAgain+`)
 		ORDER BY d.id`, organization, conversation, now, now.Add(-pushInterval))
@@ -206,8 +205,7 @@ func (tx *Tx) ForgetPushDevice(id string) error {
 
 // SetNotifyAbout records what a user is notified of.
 func (tx *Tx) SetNotifyAbout(user, about string) error {
-	err := tx.ExecOne(`UPDATE users SET notify_about = ? WHERE id = ?`, about, user)
-	return tx.hint(err, HintUser, Scope{}, user)
+	return tx.updateUser(user, `UPDATE users SET notify_about = ? WHERE id = ?`, about, user)
 }
 
 // CountUnread counts the open conversations of an account with unread messages.

@@ -22,10 +22,13 @@ type Row struct {
 }
 
 // idList is the rows' ids as one argument of a statement, for json_each.
-func idList(rows []Row) string {
-	all := make([]string, len(rows))
+func idList(rows []Row) string { return listOf(rows, func(r Row) string { return r.ID }) }
+
+// listOf is a list of what some rows have as one argument, for json_each.
+func listOf[T any, V string | int64](rows []T, of func(T) V) string {
+	all := make([]V, len(rows))
 	for i, r := range rows {
-		all[i] = r.ID
+		all[i] = of(r)
 	}
 	return jsonList(all)
 }

@@ -32,14 +32,9 @@ func (rx *Rx) Secrets(subscription string) ([]Secret, error) {
 
 // SecretsOf lists the secrets of many subscriptions, each oldest first.
 func (rx *Rx) SecretsOf(subscriptions []Subscription) (map[string][]Secret, error) {
-	ids := make([]string, len(subscriptions))
-	for i, s := range subscriptions {
-		ids[i] = s.ID
-	}
-
 	rows, err := list[Secret](rx, selectSecrets+`
 		WHERE subscription_id IN (SELECT value FROM json_each(?))
-		ORDER BY subscription_id, id`, jsonList(ids))
+		ORDER BY subscription_id, id`, listOf(subscriptions, func(s Subscription) string { return s.ID }))
 
 	all := make(map[string][]Secret, len(subscriptions))
 	for _, row := range rows {

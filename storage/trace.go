@@ -158,19 +158,15 @@ type TracedDelivery struct {
 // DeliveriesOfEvents lists up to limit deliveries of some events, oldest first, and counts
 // the others.
 func (rx *Rx) DeliveriesOfEvents(events []EventItem, limit int) (all []TracedDelivery, others int, err error) {
-	ids := make([]string, len(events))
-	for i, e := range events {
-		ids[i] = e.ID
-	}
-
+	ids := listOf(events, func(e EventItem) string { return e.ID })
 	const of = `FROM deliveries d INDEXED BY deliveries_of_event JOIN subscriptions s ON s.id = d.subscription_id
 		WHERE d.event IN (SELECT value FROM json_each(?)) AND s.deleted_at = 0`
 	err = rx.List(&all, `
 		SELECT `+deliveryColumns+`, s.url, s.description, s.status AS webhook_status `+of+`
 		ORDER BY d.created_at, d.id
-		LIMIT ?`, jsonList(ids), limit)
+		LIMIT ?`, ids, limit)
 	if err == nil && len(all) == limit {
-		err = rx.Scan([]any{&others}, `SELECT count(*) `+of, jsonList(ids))
+		err = rx.Scan([]any{&others}, `SELECT count(*) `+of, ids)
 		others -= limit
 	}
 	return all, others, err

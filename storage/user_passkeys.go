@@ -56,8 +56,7 @@ func (tx *Tx) UsePasskey(p UserPasskey, credential []byte) error {
 
 // RenameUserPasskey gives a passkey of a user another name.
 func (tx *Tx) RenameUserPasskey(user, id, name string) error {
-	err := tx.ExecOne(`UPDATE user_passkeys SET name = ? WHERE id = ? AND user_id = ?`, name, id, user)
-	return tx.hint(err, HintUser, Scope{}, user)
+	return tx.updateUser(user, `UPDATE user_passkeys SET name = ? WHERE id = ? AND user_id = ?`, name, id, user)
 }
 
 // DeleteUserPasskey takes a passkey of a user away.

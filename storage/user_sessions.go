@@ -99,8 +99,7 @@ func (tx *Tx) InsertUserSession(s *UserSession) (token string, err error) {
 
 // DeleteUserSession ends a session of a user.
 func (tx *Tx) DeleteUserSession(user, id string) error {
-	err := tx.ExecOne(`DELETE FROM user_sessions WHERE id = ? AND user_id = ?`, id, user)
-	return tx.hint(err, HintUser, Scope{}, user)
+	return tx.updateUser(user, `DELETE FROM user_sessions WHERE id = ? AND user_id = ?`, id, user)
 }
 
 // DeleteUserSessions ends the sessions of a user, but for one, and returns how many

@@ -184,25 +184,28 @@ func (tx *Tx) takeSignIn(u *User) error {
 	return nil
 }
 
+// updateUser runs a statement that changes what consoles show of one user.
+func (tx *Tx) updateUser(user, query string, args ...any) error {
+	return tx.hint(tx.ExecOne(query, args...), HintUser, Scope{}, user)
+}
+
 // SetPassword stores the hash of a user's new password.
 func (tx *Tx) SetPassword(user, hash string) error {
-	err := tx.ExecOne(`UPDATE users SET password_hash = ? WHERE id = ?`, hash, user)
-	return tx.hint(err, HintUser, Scope{}, user)
+	return tx.updateUser(user, `UPDATE users SET password_hash = ? WHERE id = ?`, hash, user)
 }
 
 // MarkSignedIn records that a user signed in now.
 func (tx *Tx) MarkSignedIn(user string) error {
-	err := tx.ExecOne(`UPDATE users SET last_sign_in_at = ? WHERE id = ?`, tx.Now, user)
-	return tx.hint(err, HintUser, Scope{}, user)
+	return tx.updateUser(user, `UPDATE users SET last_sign_in_at = ? WHERE id = ?`, tx.Now, user)
 }
 
 // DisableUser keeps a user from signing in, and ends its sessions and invitations.
 func (tx *Tx) DisableUser(user string) error {
-	err := tx.ExecOne(`
+	err := tx.updateUser(user, `
 		UPDATE users
 		SET disabled_at = CASE disabled_at WHEN 0 THEN ? ELSE disabled_at END
 		WHERE id = ?`, tx.Now, user)
-	if err := tx.hint(err, HintUser, Scope{}, user); err != nil {
+	if err != nil {
 		return err
 	}
 
@@ -215,6 +218,5 @@ func (tx *Tx) DisableUser(user string) error {
 
 // EnableUser lets a disabled user sign in again, with the password it has.
 func (tx *Tx) EnableUser(user string) error {
-	err := tx.ExecOne(`UPDATE users SET disabled_at = 0 WHERE id = ?`, user)
-	return tx.hint(err, HintUser, Scope{}, user)
+	return tx.updateUser(user, `UPDATE users SET disabled_at = 0 WHERE id = ?`, user)
 }

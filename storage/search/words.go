@@ -43,7 +43,7 @@ var unspaced = []*unicode.RangeTable{
 
 // Fold is a text as it is searched: without case and accents.
 func Fold(text string) string {
-	if isASCII(text) {
+	if strings.IndexFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 {
 		return strings.ToLower(text)
 	}
 	if !utf8.ValidString(text) {
@@ -57,15 +57,6 @@ func Fold(text string) string {
 		return r
 	}, norm.NFKD.String(text))
 	return plainLetters.Replace(sqlite.Fold(norm.NFC.String(plain)))
-}
-
-func isASCII(text string) bool {
-	for i := range len(text) {
-		if text[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
 }
 
 // nextWord cuts the first word off a folded text; "" if there is none. joined says that
@@ -203,12 +194,7 @@ func IsEmpty(query string) bool { return len(parseQuery(query)) == 0 }
 
 // Says reports whether some texts say what a query looks for: each of its terms.
 func Says(query string, texts ...string) bool {
-	terms := parseQuery(query)
-	words := wordsOf(texts...)
-	for _, t := range terms {
-		if !t.isIn(words) {
-			return false
-		}
-	}
-	return len(terms) > 0
+	terms, words := parseQuery(query), wordsOf(texts...)
+	isMissing := func(t term) bool { return !t.isIn(words) }
+	return len(terms) > 0 && !slices.ContainsFunc(terms, isMissing)
 }

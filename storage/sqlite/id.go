@@ -146,17 +146,6 @@ func IDTime(prefix, id string) Time {
 // ValidID reports whether id is the prefix and 26 characters of Crockford's
 // alphabet in upper case; ulid.Parse would take lower case as well.
 func ValidID(prefix, id string) bool {
-	if len(id) != len(prefix)+ulid.EncodedSize || id[:len(prefix)] != prefix {
-		return false
-	}
-
-	for _, c := range []byte(id[len(prefix):]) {
-		switch {
-		case '0' <= c && c <= '9':
-		case 'A' <= c && c <= 'Z' && c != 'I' && c != 'L' && c != 'O' && c != 'U':
-		default:
-			return false
-		}
-	}
-	return true
+	bare, ok := strings.CutPrefix(id, prefix)
+	return ok && len(bare) == ulid.EncodedSize && strings.Trim(bare, ulid.Encoding) == ""
 }

@@ -116,13 +116,10 @@ func checkLength(path string, header []byte) error {
 // whether they are sound.
 func inspectContent(conn *sqlx.DB, o Options) error {
 	var pages, pageSize int64
-	if err := conn.Get(&pages, "PRAGMA page_count"); err != nil {
+	err := conn.QueryRow("SELECT page_count, page_size FROM pragma_page_count, pragma_page_size").Scan(&pages, &pageSize)
+	if err != nil {
 		return err
 	}
-	if err := conn.Get(&pageSize, "PRAGMA page_size"); err != nil {
-		return err
-	}
-
 	info, err := os.Stat(o.Path)
 	if err != nil {
 		return err

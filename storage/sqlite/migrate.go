@@ -146,16 +146,11 @@ func (f Format) fillFile(conn *sqlx.DB, schema string, keyCheck []byte) error {
 	}
 	defer tx.Rollback()
 
-	if _, err := tx.Exec(schema); err != nil {
-		return err
-	}
-	if _, err := tx.Exec(fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", ApplicationID, f.Version)); err != nil {
+	marks := fmt.Sprintf("\n; PRAGMA application_id = %d; PRAGMA user_version = %d; ", ApplicationID, f.Version)
+	if _, err := tx.Exec(schema + marks + f.FirstRows); err != nil {
 		return err
 	}
 	if _, err := tx.Exec("INSERT INTO "+f.Meta+" (name, value) VALUES (?, ?)", keyCheckName, keyCheck); err != nil {
-		return err
-	}
-	if _, err := tx.Exec(f.FirstRows); err != nil {
 		return err
 	}
 	if err := tx.Commit(); err != nil {

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"errors"
-	"strconv"
 	"time"
 )
 
@@ -38,33 +37,18 @@ func (t Time) MarshalJSON() ([]byte, error) {
 	return t.AppendJSON(make([]byte, 0, len(timeLayout)+2)), nil
 }
 
-// AppendJSON is MarshalJSON after what b holds. It writes the digits itself for their
-// speed: 0.2 µs, where AppendFormat takes 1.1 µs, and a message shows up to six times.
+// AppendJSON is MarshalJSON after what b holds. It puts the decimals into what the standard library
+// writes fast: a layout with them takes five times as long, and a message shows up to six times.
 func (t Time) AppendJSON(b []byte) []byte {
 	if t == 0 {
 		return append(b, "null"...)
 	}
 
 	std := t.Std()
-	year, month, day := std.Date()
-	if year < 1000 || year > 9999 { // too rare to be written fast
-		return append(std.AppendFormat(append(b, '"'), timeLayout), '"')
-	}
-	hour, minute, second := std.Clock()
 	ms := std.Nanosecond() / int(time.Millisecond)
-
-	b = strconv.AppendInt(append(b, '"'), int64(year), 10)
-	b = appendTwo(append(b, '-'), int(month))
-	b = appendTwo(append(b, '-'), day)
-	b = appendTwo(append(b, 'T'), hour)
-	b = appendTwo(append(b, ':'), minute)
-	b = appendTwo(append(b, ':'), second)
-	b = append(b, '.', byte('0'+ms/100))
-	return append(appendTwo(b, ms%100), 'Z', '"')
+	b = std.AppendFormat(append(b, '"'), time.RFC3339)
+	return append(b[:len(b)-1], '.', byte('0'+ms/100), byte('0'+ms/10%10), byte('0'+ms%10), 'Z', '"')
 }
-
-// appendTwo writes two digits.
-func appendTwo(b []byte, n int) []byte { return append(b, byte('0'+n/10), byte('0'+n%10)) }
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (t *Time) UnmarshalJSON(b []byte) error {
