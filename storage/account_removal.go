@@ -74,8 +74,7 @@ func (tx *Tx) PurgeMessages(account int64, limit int) (total int64, err error) {
 	return total, nil
 }
 
-// PurgeEvents deletes up to limit events of an account with their deliveries, and the
-// jobs of those.
+// PurgeEvents deletes up to limit events of an account with their deliveries and jobs.
 func (tx *Tx) PurgeEvents(account int64, limit int) (int64, error) {
 	const which = `account_id = ? ORDER BY seq`
 	if _, err := tx.deleteDeliveries(`event IN (SELECT id FROM events WHERE `+which+` LIMIT ?)`, account, limit); err != nil {

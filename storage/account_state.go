@@ -5,8 +5,7 @@ func (tx *Tx) updateAccount(account int64, query string, args ...any) error {
 	return tx.hint(tx.ExecOne(query, args...), HintAccount, Scope{Account: account}, "")
 }
 
-// MarkAccountStatus moves an account to a state, for a reason that people can read;
-// "" for none.
+// MarkAccountStatus moves an account to a state, for a reason that people can read, if any.
 func (tx *Tx) MarkAccountStatus(account int64, status, reason string) error {
 	return tx.updateAccount(account, `
 		UPDATE accounts
@@ -40,8 +39,7 @@ func (tx *Tx) SetCooldown(account int64, until Time) error {
 	return tx.updateAccount(account, `UPDATE accounts SET cooldown_until = ? WHERE id = ?`, until, account)
 }
 
-// EndCooldown ends the cooldown of an account that lasted until a time, unless a later one has
-// begun.
+// EndCooldown ends the cooldown that lasts until a time, unless a later one has begun.
 func (tx *Tx) EndCooldown(account int64, until Time) error {
 	err := tx.Run(`UPDATE accounts SET cooldown_until = 0 WHERE id = ? AND cooldown_until = ?`, account, until)
 	return tx.hint(err, HintAccount, Scope{Account: account}, "")

@@ -131,8 +131,7 @@ func (rx *Rx) AccountKey(phoneNumberID string) (AccountKey, error) {
 	return a.key(phoneNumberID), err
 }
 
-// AccountKey is Rx.AccountKey for callers without a transaction: every request
-// needs it.
+// AccountKey is Rx.AccountKey without a transaction: every request needs it.
 func (db *DB) AccountKey(ctx context.Context, phoneNumberID string) (AccountKey, error) {
 	a, err := db.caches.numbers.fetch(ctx, db, phoneNumberID)
 	return a.key(phoneNumberID), err
@@ -155,8 +154,7 @@ func (rx *Rx) ForeignNumber(organization int64, phoneNumberIDs []string) (string
 		LIMIT 1`, jsonList(phoneNumberIDs), organization)
 }
 
-// AccountsOfNumbers are the live accounts of an organization that have some phone number
-// ids.
+// AccountsOfNumbers are the live accounts of an organization with some phone number ids.
 func (rx *Rx) AccountsOfNumbers(organization int64, phoneNumberIDs []string) (Accounts, error) {
 	return list[int64](rx, `
 		SELECT id
@@ -165,8 +163,7 @@ func (rx *Rx) AccountsOfNumbers(organization int64, phoneNumberIDs []string) (Ac
 		ORDER BY id`, jsonList(phoneNumberIDs), organization)
 }
 
-// AccountSummary is what templates, contacts and conversations show of their
-// account.
+// AccountSummary is what templates, contacts and conversations show of their account.
 type AccountSummary struct {
 	PhoneNumber   *string `db:"phone_number"`
 	PhoneNumberID *string `db:"phone_number_id"`

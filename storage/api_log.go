@@ -73,8 +73,7 @@ func (rx *Rx) LastAPICall() (int64, error) {
 	return get[int64](rx, `SELECT coalesce(max(id), 0) FROM api_log`)
 }
 
-// CallFilter narrows an organization's list of calls. Zero fields choose everything; both
-// times are strict.
+// CallFilter narrows a list of calls. Zero fields choose everything; both times are strict.
 type CallFilter struct {
 	Method        string
 	Path          string // part of it
@@ -147,8 +146,7 @@ func (f CallFilter) listQuery(organization int64) sqlite.ListQuery {
 // how far ids are ahead: the clock may have been set meanwhile.
 const callClockSkew = 5 * time.Second
 
-// LoggedCall finds the call of an organization with a request id, or with 0 of any: by the
-// time that the id carries.
+// LoggedCall finds a call of an organization, or with 0 of any, by the time that its id carries.
 func (rx *Rx) LoggedCall(organization int64, requestID string) (c LoggedCall, err error) {
 	at := sqlite.IDTime(PrefixRequest, requestID)
 	index, scope := "api_log_of_organization", "l.organization_id = ?1"

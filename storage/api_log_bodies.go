@@ -5,8 +5,7 @@ import "time"
 // KeptBodies is how long the bodies of a call are kept.
 const KeptBodies = 24 * time.Hour
 
-// CallBodies are what a call sent and was answered, or the beginning of it, with secrets
-// masked.
+// CallBodies are what a call sent and was answered, or its beginning, with secrets masked.
 type CallBodies struct {
 	AccountID     *int64 `db:"account_id"` // of the number in the path
 	Request       string `db:"request"`    // "" for none

@@ -45,8 +45,7 @@ func (tx *Tx) Audit(organization int64, by Actor, action, targetType, targetID s
 		tx.NewID(PrefixAudit), organization, by.Type, by.ID, by.Name, action, targetType, targetID, by.IP, tx.Now)
 }
 
-// AuditFilter narrows a list of audit entries. Zero fields choose everything; both times
-// are strict.
+// AuditFilter narrows a list of entries. Zero fields choose everything; both times are strict.
 type AuditFilter struct {
 	Action        string // or its beginning, up to the point: "key."
 	ActorID       string

@@ -4,8 +4,7 @@ package storage
 // who gets or loses the label meanwhile, new contacts too, is recorded in
 // broadcast_label_changes, with what was so before. No time decides that: the clock may be set.
 
-// CopyLabeled stores up to limit more contacts of a broadcast's label as its recipients. It
-// returns true when all are.
+// CopyLabeled stores up to limit more contacts of a broadcast's label; true when all are stored.
 func (tx *Tx) CopyLabeled(b *Broadcast, limit int) (done bool, err error) {
 	next, err := tx.LabeledContacts(b.AccountID, *b.LabelID, Row{At: b.CopiedAt, ID: b.CopiedID}, limit)
 	if err != nil {

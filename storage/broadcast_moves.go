@@ -103,8 +103,7 @@ func (s recipientState) count(tx *Tx, broadcast int64, to RecipientStatus) {
 	tx.countMove(broadcast, s.counts, to, open)
 }
 
-// moveRecipient moves the recipient of a message to the message's state. One that was
-// skipped stays so.
+// moveRecipient moves a recipient to the state of its message. One that was skipped stays so.
 func (tx *Tx) moveRecipient(m Message) error {
 	if m.Broadcast == nil || m.RecipientNumber == nil {
 		return nil

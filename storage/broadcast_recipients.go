@@ -82,8 +82,7 @@ func (tx *Tx) MarkRecipientMade(broadcast, number int64, contact, message string
 	return n > 0, err
 }
 
-// HasBroadcastMessage reports whether a contact has a message of a broadcast, under any
-// of its numbers.
+// HasBroadcastMessage reports whether a contact, under any number, has a message of a broadcast.
 func (rx *Rx) HasBroadcastMessage(broadcast int64, contact string) (has bool, err error) {
 	return value[bool](rx, `
 		SELECT EXISTS (
@@ -146,8 +145,7 @@ func recipientFilter(b Broadcast, status string) (first, last, other RecipientSt
 	return wanted, wanted, none
 }
 
-// shownIn is the recipient as clients see it: one that waits in a cancelled broadcast was
-// skipped.
+// shownIn is the recipient as clients see it: who waits in a cancelled broadcast was skipped.
 func (r BroadcastRecipient) shownIn(b Broadcast) BroadcastRecipient {
 	if b.Status == BroadcastCancelled && r.Status == RecipientWaiting {
 		reason := SkippedBroadcastCancelled

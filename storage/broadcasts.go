@@ -81,8 +81,7 @@ func (b Broadcast) IsOver() bool {
 // HasTurned reports whether every recipient was processed.
 func (b Broadcast) HasTurned() bool { return b.Position >= b.Total }
 
-// BroadcastLane is the lane of the jobs of a broadcast. It is closed while the broadcast is
-// paused.
+// BroadcastLane is the lane of a broadcast's jobs, closed while the broadcast is paused.
 func BroadcastLane(number int64) string { return "broadcast:" + strconv.FormatInt(number, 10) }
 
 const (
@@ -109,8 +108,7 @@ func (rx *Rx) BroadcastByNumber(number int64) (Broadcast, error) {
 	return get[Broadcast](rx, selectBroadcasts+`WHERE b.number = ?`, number)
 }
 
-// Broadcasts lists an account's broadcasts, newest first; those of a state, unless that is
-// "".
+// Broadcasts lists an account's broadcasts, newest first; those of a state, if one is given.
 func (rx *Rx) Broadcasts(account int64, status string, after After, limit int) ([]Broadcast, After, error) {
 	q := sqlite.ListQuery{Columns: broadcastColumns, Table: "broadcasts b", Key: "b.created_at", ID: "b.id"}
 	q.ByIndex("b.account_id = ?", true, account)
@@ -119,8 +117,7 @@ func (rx *Rx) Broadcasts(account int64, status string, after After, limit int) (
 	return sqlite.FindPage[Broadcast](&rx.Rx, q, after, limit)
 }
 
-// InsertBroadcast stores a broadcast that is not visible yet, and fills in its number, its id
-// and its times.
+// InsertBroadcast stores a broadcast that is not visible yet, and fills in number, id and times.
 func (tx *Tx) InsertBroadcast(b *Broadcast) error {
 	b.ID, b.Status, b.CreatedAt, b.UpdatedAt = tx.NewID(PrefixBroadcast), BroadcastMaking, tx.Order, tx.Order
 
@@ -203,8 +200,7 @@ func (tx *Tx) CancelBroadcast(b *Broadcast) error {
 	return err
 }
 
-// CurrentBroadcast is BroadcastByNumber with the counts of what this transaction has
-// changed.
+// CurrentBroadcast is BroadcastByNumber with what this transaction has counted.
 func (tx *Tx) CurrentBroadcast(number int64) (Broadcast, error) {
 	if err := tx.writeMoves(number); err != nil {
 		return Broadcast{}, err
@@ -212,8 +208,7 @@ func (tx *Tx) CurrentBroadcast(number int64) (Broadcast, error) {
 	return tx.BroadcastByNumber(number)
 }
 
-// MovePosition records that the recipients up to a number were processed, if those before
-// from were and no more.
+// MovePosition records that recipients were processed up to a number, if just those before were.
 func (tx *Tx) MovePosition(number, from, to int64) error {
 	return tx.ExecOne(`UPDATE broadcasts SET position = ? WHERE number = ? AND position = ?`, to, number, from)
 }

@@ -167,8 +167,7 @@ func (c *MovableClock) Restore(ctx context.Context, db *DB) error {
 	return err
 }
 
-// offsetName is the name of the row of meta that holds the offset of a sandbox's clock, in
-// milliseconds.
+// offsetName is the row of meta with the offset of a sandbox's clock, in milliseconds.
 const offsetName = "clock_offset"
 
 // ClockOffset is how far the clock of a sandbox was moved; 0 if it was not.

@@ -28,15 +28,13 @@ func (rx *Rx) ContactBroadcasts(contact string, limit int) ([]ContactBroadcast, 
 		LIMIT ?`, contact, limit)
 }
 
-// ContactWriting is what is known of when somebody wrote, and refused marketing. Both are 0
-// where it is not known.
+// ContactWriting is when somebody wrote, and refused marketing; 0 where that is not known.
 type ContactWriting struct {
 	FirstInboundAt Time `db:"first_inbound_at"`
 	RefusedAt      Time `db:"refused_at"` // when a message failed because of that
 }
 
-// ContactWriting finds when somebody wrote first, and when a message first failed because they
-// take no marketing.
+// ContactWriting finds when somebody wrote first, and a message first failed as unwanted marketing.
 func (rx *Rx) ContactWriting(conversation string) (ContactWriting, error) {
 	return get[ContactWriting](rx, `
 		SELECT

@@ -60,8 +60,7 @@ func (tx *Tx) UpdateContactImport(i ContactImport) error {
 	return tx.UpdateRow("contact_imports", changeable, "id, account_id", i)
 }
 
-// DeleteOldContactImports deletes up to limit imports that ended before a time, and
-// returns how many there were.
+// DeleteOldContactImports deletes up to limit imports that ended before a time.
 func (tx *Tx) DeleteOldContactImports(before Time, limit int) (int64, error) {
 	return tx.deleteSome("contact_imports", "id", "updated_at < ? AND status <> 'running' ORDER BY id", before, limit)
 }
@@ -81,8 +80,7 @@ func (rx *Rx) TeamLabels(team int64) (map[string]string, error) {
 	return ids, err
 }
 
-// ImportsDir is the name of the directory in the data directory with the files that are
-// being imported.
+// ImportsDir is the directory, in the data directory, of the files that are being imported.
 const ImportsDir = "imports"
 
 // ImportFiles keeps the files of imports until they are done, each under the id of its

@@ -58,8 +58,7 @@ func (rx *Rx) ContactOfOrganization(organization int64, id string) (Contact, err
 		`c.id = ? AND a.organization_id = ? AND a.deleted_at = 0`, id, organization)
 }
 
-// ContactsByID finds those of some contacts that belong to an account, oldest
-// first.
+// ContactsByID finds those of some contacts that belong to an account, oldest first.
 func (rx *Rx) ContactsByID(account int64, ids []string) ([]Contact, error) {
 	return sqlite.ScanAll(&rx.Rx, (*Contact).Fields, `
 		SELECT `+contactColumns+`

@@ -216,8 +216,7 @@ func (f ConversationFilter) key() string {
 	return "v.last_message_at"
 }
 
-// ListQuery is a list of an account's conversations by an index and the column that it
-// orders them by.
+// ListQuery is a list of an account's conversations by an index, in the order of a column.
 func (f ConversationFilter) listQuery(account int64, index, key string) sqlite.ListQuery {
 	q := sqlite.ListQuery{
 		Columns: fullConversationColumns,

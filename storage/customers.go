@@ -38,8 +38,7 @@ func (rx *Rx) Customer(organization int64, id string) (Customer, error) {
 	return get[Customer](rx, selectCustomers+`WHERE c.id = ? AND c.organization_id = ?`, id, organization)
 }
 
-// AnyCustomer finds a customer of any organization, for those who administer
-// them all.
+// AnyCustomer finds a customer of any organization, for those who administer them all.
 func (rx *Rx) AnyCustomer(id string) (Customer, error) {
 	return get[Customer](rx, selectCustomers+`WHERE c.id = ?`, id)
 }

@@ -48,12 +48,10 @@ const (
 // key is the position of a delivery in a list.
 func (d Delivery) key() After { return After{Key: d.CreatedAt, ID: d.ID} }
 
-// InsertDelivery stores a delivery that is to be made now, with its job; the id
-// is given.
+// InsertDelivery stores a delivery that is to be made now, with its job; its id is given.
 func (tx *Tx) InsertDelivery(d *Delivery) error { return tx.insertDelivery(d, nil) }
 
-// insertDelivery is InsertDelivery with what a run that follows at once needs,
-// where that is known.
+// insertDelivery is InsertDelivery with what a run that follows at once needs, if known.
 func (tx *Tx) insertDelivery(d *Delivery, memory any) error {
 	job, err := tx.Enqueue(NewJob{
 		Kind:   KindDeliver,
@@ -75,8 +73,7 @@ func (tx *Tx) insertDelivery(d *Delivery, memory any) error {
 	return tx.hint(err, HintDelivery, Scope{Organization: d.OrganizationID}, d.ID)
 }
 
-// insertDeadDelivery stores a delivery that must not be attempted, so that it can be
-// replayed.
+// insertDeadDelivery stores a delivery that must not be attempted, but can be replayed.
 func (tx *Tx) insertDeadDelivery(d Delivery) error {
 	_, err := tx.Exec(`
 		INSERT INTO deliveries (id, organization_id, subscription_id, event, event_type, event_id, status,
@@ -102,8 +99,7 @@ func (tx *Tx) deleteDeliveries(condition string, args ...any) (int64, error) {
 	return tx.Exec(`DELETE FROM deliveries WHERE `+condition, args...)
 }
 
-// ofLiveSubscription leaves out deliveries whose subscription was deleted: they
-// will follow it.
+// ofLiveSubscription leaves out deliveries of a deleted subscription: they will follow it.
 const ofLiveSubscription = `(SELECT s.deleted_at FROM subscriptions s WHERE s.id = d.subscription_id) = 0`
 
 // Delivery finds a delivery of an organization.
@@ -121,8 +117,7 @@ func (rx *Rx) Payload(d Delivery) ([]byte, error) {
 	return get[[]byte](rx, `SELECT payload FROM events WHERE id = ?`, d.Event)
 }
 
-// DeliveryFilter chooses deliveries. Zero fields choose everything; both times
-// are strict.
+// DeliveryFilter chooses deliveries. Zero fields choose everything; both times are strict.
 type DeliveryFilter struct {
 	SubscriptionID string
 	Status         string

@@ -6,8 +6,7 @@ import (
 	"confab/storage/sqlite"
 )
 
-// OutgoingDelivery is a delivery as its sender needs it: what goes out, and how many
-// attempts were made so far.
+// OutgoingDelivery is what goes out with a delivery, and how many attempts were made so far.
 type OutgoingDelivery struct {
 	Delivery     string `db:"id"`
 	Subscription string `db:"subscription_id"`
@@ -46,8 +45,7 @@ func (rx *Rx) OutgoingDeliveries(deliveries []string) ([]OutgoingDelivery, error
 		WHERE length(e.payload) <= ?`, jsonList(deliveries), maxKeptPayload)
 }
 
-// parcelOf is the parcel of a delivery that is being made now, nil if it is too large
-// to wait in memory.
+// parcelOf is the parcel of a delivery that is made now, nil if it is too large for memory.
 func parcelOf(d *Delivery, e Event) any {
 	if len(e.Payload) > maxKeptPayload {
 		return nil
@@ -86,8 +84,7 @@ func (tx *Tx) MarkDelivered(p OutgoingDelivery, a Attempt) error {
 		WHERE id = ?`, p.Subscription)
 }
 
-// MarkUndelivered records that an attempt failed. Another one follows at next,
-// or with 0 it was the last.
+// MarkUndelivered records that an attempt failed, and another follows; with 0 it was the last.
 func (tx *Tx) MarkUndelivered(p OutgoingDelivery, a Attempt, next Time) error {
 	status := DeliveryFailed
 	if next == 0 {
@@ -124,8 +121,7 @@ func (tx *Tx) insertAttempt(p OutgoingDelivery, a Attempt) error {
 		p.Delivery, a.Attempt, a.AttemptedAt, a.ResponseStatus, a.DurationMS, a.ErrorCode, a.ErrorMessage, a.ResponseBodySnippet)
 }
 
-// readFailures reads how many attempts of a subscription failed since its last
-// success.
+// readFailures counts the failed attempts of a subscription since its last success.
 func (rx *Rx) readFailures(subscription string) (failures int, err error) {
 	return value[int](rx, `SELECT consecutive_failures FROM subscriptions WHERE id = ?`, subscription)
 }
@@ -148,8 +144,7 @@ func (tx *Tx) MarkDeliveryDisabled(delivery string) error {
 	return tx.MarkDeliveryDead(delivery, codeDisabled, messageDisabled)
 }
 
-// MarkDeliveryDead ends a delivery that cannot even be tried; one that has ended
-// is left alone.
+// MarkDeliveryDead ends a delivery that cannot even be tried, unless it has ended.
 func (tx *Tx) MarkDeliveryDead(delivery, code, message string) error {
 	var subscription string
 	var tried bool

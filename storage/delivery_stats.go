@@ -17,15 +17,13 @@ type DeliveryStats struct {
 func (s DeliveryStats) Total() int { return s.Pending + s.Succeeded + s.Failed + s.Dead }
 
 const (
-	// maxDurations bounds how many deliveries of each state the percentiles are taken
-	// from.
+	// maxDurations bounds the deliveries of each state that the percentiles are taken from.
 	maxDurations = 10_000
 	// deliveriesAtOnce is how many deliveries of a state are counted in one step.
 	deliveriesAtOnce = 8192
 )
 
-// DeliveryHours counts the deliveries of a subscription for each hour from the beginning
-// of one on. It is a walk.
+// DeliveryHours counts a subscription's deliveries hour by hour. It is a walk.
 func (rx *Rx) DeliveryHours(subscription string, from Time, hours int) ([]DeliveryStats, error) {
 	all := make([]DeliveryStats, hours)
 	for i := range all {
@@ -143,8 +141,7 @@ func (rx *Rx) durations(subscription string, since Time) (p50, p95 *int64, err e
 	return percentile(all, 50), percentile(all, 95), nil
 }
 
-// percentile is the least of the sorted values that at least p of a hundred do
-// not exceed.
+// percentile is the least of the sorted values that p of a hundred do not exceed.
 func percentile(sorted []int64, p int) *int64 {
 	rank := (len(sorted)*p + 99) / 100
 	return &sorted[max(rank, 1)-1]

@@ -34,8 +34,7 @@ func (e *Endpoint) Secrets(at Time) []string {
 	return live
 }
 
-// PastSecrets are those that signed at an earlier instant, oldest first, as far as they
-// still sign now.
+// PastSecrets are those that signed at an earlier instant and still do, oldest first.
 func (e *Endpoint) PastSecrets(at Time) (past []string) {
 	for _, k := range e.keys {
 		if k.CreatedAt <= at {
@@ -65,8 +64,7 @@ func (rx *Rx) readEndpoint(subscription string) (*Endpoint, error) {
 	return e, err
 }
 
-// signingKeys opens every secret of a subscription that has not expired, oldest
-// first.
+// signingKeys opens every secret of a subscription that has not expired, oldest first.
 func (rx *Rx) signingKeys(subscription string) ([]signingKey, error) {
 	var rows []struct {
 		Secret

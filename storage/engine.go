@@ -27,8 +27,7 @@ type (
 	PanicError = sqlite.PanicError
 )
 
-// InternalWork takes the place of an organization where the server reads for itself, for
-// jobs and metrics.
+// InternalWork takes the place of an organization where the server reads for itself.
 const InternalWork = sqlite.InternalWork
 
 // First is the key before the first page, and Last the one after the last.

@@ -51,8 +51,7 @@ func (rx *Rx) OldEvents(p PurgeScope, after Row, limit int) ([]Row, error) {
 	}
 }
 
-// purgeRangeEnd is the number of the last event of a range after a number, greater than
-// any if there are no more.
+// purgeRangeEnd is the number of the last event of a range, the greatest if there are no more.
 func (rx *Rx) purgeRangeEnd(p PurgeScope, after int64) (until int64, err error) {
 	err = rx.Scan([]any{&until}, `
 		SELECT seq FROM events INDEXED BY events_of_organization

@@ -6,8 +6,7 @@ import (
 	"sync"
 )
 
-// signal wakes the one goroutine that takes what the writer adds after each commit, without
-// ever waiting.
+// signal wakes, without waiting, the goroutine that takes what the writer adds after a commit.
 type signal struct {
 	// C holds a value when there is something to take.
 	C chan struct{}
@@ -50,8 +49,7 @@ func newEventSignal() *EventSignal {
 // EventSignal says which organizations have new events.
 func (db *DB) EventSignal() *EventSignal { return db.events }
 
-// Take returns the organizations that have something new since the last call, or all as
-// true: then anyone may have.
+// Take returns the organizations with something new since the last call; with all, anyone may be.
 func (s *EventSignal) Take() (organizations []int64, all bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

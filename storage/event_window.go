@@ -8,8 +8,7 @@ import (
 	"confab/storage/sqlite"
 )
 
-// EventItem is an event as clients read it, one by one, in a list, or as they follow
-// all that happens.
+// EventItem is an event as clients read it: alone, in a list, or as they follow all events.
 type EventItem struct {
 	Event
 	Seq           int64   `db:"seq"`
@@ -66,8 +65,7 @@ func (rx *Rx) EventItem(organization int64, id string) (EventItem, error) {
 		WHERE e.id = ? AND e.organization_id = ?`, id, organization)
 }
 
-// EventSeq is the number of an event, of an organization or with 0 of any, and of some
-// accounts.
+// EventSeq is the number of an event of an organization, with 0 of any, and of some accounts.
 func (rx *Rx) EventSeq(organization int64, of Accounts, id string) (seq int64, err error) {
 	return value[int64](rx, `
 		SELECT seq
@@ -177,8 +175,7 @@ func (rx *Rx) eventsBetween(q sqlite.ListQuery, after, until int64, limit int) (
 		LIMIT ?`, slices.Concat(q.Args, []any{after, until}, q.FilterArgs, []any{limit})...)
 }
 
-// windowQuery is the query of a window: by the index of the organization, or by the
-// table itself.
+// windowQuery is the query of a window: by the organization's index, or by the table itself.
 func windowQuery(organization int64) (q sqlite.ListQuery) {
 	q = sqlite.ListQuery{Columns: eventColumns, Table: "events e INDEXED BY events_of_organization", Joins: accountOfEvent}
 	if organization == 0 {

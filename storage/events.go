@@ -7,8 +7,7 @@ const KindDeliver = "deliver"
 // DeliverArgs name the delivery to be made.
 type DeliverArgs struct{ AboutDelivery }
 
-// Event is something that happened, rendered once: retries and replays send
-// these bytes.
+// Event is something that happened, rendered once: retries and replays send these bytes.
 type Event struct {
 	ID             string `db:"id"`
 	OrganizationID int64  `db:"organization_id"`

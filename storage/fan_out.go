@@ -47,8 +47,7 @@ type FanOutArgs struct {
 	Last          position `json:"last"`                      // the last to be looked at
 }
 
-// position is the place of a subscription among those of its organization, which are
-// in the order of their age.
+// position is the place of a subscription among its organization's, by their age.
 type position struct {
 	CreatedAt Time   `json:"created_at"`
 	ID        string `json:"id"`

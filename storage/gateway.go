@@ -2,8 +2,7 @@ package storage
 
 import "time"
 
-// GatewaySend is what is kept of a message that a client of the gateway sent: its own tag, and
-// what the provider answered.
+// GatewaySend is what is kept of a message of a gateway's client: its tag, and the answer to it.
 type GatewaySend struct {
 	Tag         *string `db:"tag"`
 	Status      int     `db:"status"` // of the answer; 0 for none
@@ -33,8 +32,7 @@ func (tx *Tx) SaveGatewayAnswer(m Message, s GatewaySend) error {
 		s.Status, s.ContentType, s.Answer, m.Number, m.ID)
 }
 
-// GatewayMedia finds the account of an organization that knows a file by the provider's id, of
-// those that a key has.
+// GatewayMedia finds the account, of those that a key has, that knows a file by the provider's id.
 func (rx *Rx) GatewayMedia(organization int64, of Accounts, id string) (Account, error) {
 	return rx.accountThatHas(`SELECT account_id FROM gateway_media WHERE id = ?1`, id, organization, of)
 }

@@ -49,8 +49,7 @@ func (rx *Rx) EndpointTroubles() ([]EndpointTrouble, error) {
 		ORDER BY id`)
 }
 
-// OrphanJobs counts jobs that wait in a closed lane for a delivery that is gone. It
-// reads all that wait there.
+// OrphanJobs counts jobs that wait in a closed lane for a delivery that is gone, one by one.
 func (rx *Rx) OrphanJobs() (int64, error) {
 	return get[int64](rx, `
 		SELECT count(*) FROM jobs j

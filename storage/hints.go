@@ -116,8 +116,7 @@ func (db *DB) WatchHints(ctx context.Context) (stop func()) {
 // isWatched reports whether anyone is watching.
 func (h *Hints) isWatched() bool { return h.watchers.Load() > 0 }
 
-// Take returns what was changed since the last call, or all as true: then anything may
-// have been.
+// Take returns what was changed since the last call; with all, anything may have been.
 func (h *Hints) Take() (hints []Hint, all bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -227,8 +226,7 @@ var organizationsByID = map[string]string{
 	HintUser:     `SELECT id, organization_id FROM users WHERE id IN (SELECT value FROM json_each(?))`,
 }
 
-// OrganizationsOf groups the ids of a hint by the organization that owns them. What
-// was deleted has no owner.
+// OrganizationsOf groups the ids of a hint by their organization. What was deleted has none.
 func (rx *Rx) OrganizationsOf(h Hint) (map[int64][]string, error) {
 	var organization int64
 	var err error

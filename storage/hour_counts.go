@@ -115,8 +115,7 @@ func (tx *Tx) DeleteOldMessageCounts(before Time, limit int) (int64, error) {
 	return n + failures, err
 }
 
-// DeleteOldDeliveryCounts deletes up to limit counts of deliveries of hours that were over
-// before a time.
+// DeleteOldDeliveryCounts deletes up to limit counts of hours that were over before a time.
 func (tx *Tx) DeleteOldDeliveryCounts(before Time, limit int) (int64, error) {
 	return tx.deleteSome("delivery_hours", "subscription_id, hour", "hour < ?", hourStart(before), limit)
 }

@@ -50,8 +50,7 @@ func (tx *Tx) SaveIdempotentReply(organization int64, key string, a IdempotentRe
 		organization, key, a.AccountID, a.Fingerprint, a.Status, a.RequestID, a.Body, a.Sealed, tx.Now)
 }
 
-// DeleteOldIdempotentReplies forgets up to limit answers whose window is over at now, and
-// returns how many there were.
+// DeleteOldIdempotentReplies forgets up to limit answers whose window is over at now.
 func (tx *Tx) DeleteOldIdempotentReplies(now Time, limit int) (int64, error) {
 	return tx.deleteSome("idempotency", "organization_id, key", "created_at <= ? ORDER BY created_at",
 		now.Add(-IdempotencyWindow), limit)

@@ -12,8 +12,7 @@ type AboutAccount struct {
 	Account int64 `json:"account"`
 }
 
-// AboutMessage is embedded in the arguments of a job that is about a message of an
-// account.
+// AboutMessage is embedded in the arguments of a job about a message of an account.
 type AboutMessage struct {
 	AboutAccount
 	Message string `json:"message"`

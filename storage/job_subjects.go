@@ -18,8 +18,7 @@ type JobSubject struct {
 	Name *string `db:"name"` // of the contact of a message, or the webhook of a delivery
 }
 
-// JobSubjects finds what jobs are about, by their numbers. A job about nothing that has a
-// name is left out.
+// JobSubjects finds what jobs are about, by their numbers, if that has a name.
 func (rx *Rx) JobSubjects(jobs []Job) (map[int64]JobSubject, error) {
 	all, err := list[JobSubject](rx, `
 		SELECT j.id AS job,

@@ -298,8 +298,7 @@ func (tx *Tx) HoldJobs(jobs []Job) error {
 	return nil
 }
 
-// storeArgs replaces the arguments of a running job, so that another run knows how far
-// this one came.
+// storeArgs replaces the arguments of a running job: the next run goes on from there.
 func (tx *Tx) storeArgs(j Job, args JobArgs) error {
 	text, err := json.Marshal(args)
 	if err != nil {
@@ -326,8 +325,7 @@ func (tx *Tx) FailJob(j Job, cause string) error {
 	return tx.endRun(j, JobFailed, tx.Now, j.Failures+1, cause)
 }
 
-// ReleaseJob puts a job back whose run does not count, as if it had not begun; it
-// is due again at due.
+// ReleaseJob makes a job due again whose run does not count, as if it had not begun.
 func (tx *Tx) ReleaseJob(j Job, due Time) error {
 	return tx.endRun(j, JobDue, max(due, tx.Now), j.Failures, "")
 }
@@ -352,8 +350,7 @@ func (tx *Tx) MarkPreparing(j Job, prepares bool) error {
 	return fenced(n, err)
 }
 
-// MarkCallBegun records that it is unknown whether a job's outside call had an
-// effect.
+// MarkCallBegun records that it is unknown whether a job's outside call had an effect.
 func (tx *Tx) MarkCallBegun(j Job) error {
 	return tx.ExecOne(`UPDATE jobs SET call_begun_at = ? WHERE id = ?`, tx.Now, j.ID)
 }

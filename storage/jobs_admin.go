@@ -127,8 +127,7 @@ func (tx *Tx) AdvanceJobs(late []DueJob, by time.Duration) error {
 		tx.Now, by.Milliseconds(), listOf(late, func(j DueJob) int64 { return j.ID }))
 }
 
-// JobNames reports whether a job of a kind has a text in its arguments, such as an
-// id. It walks over the queue.
+// JobNames walks over the queue for a job of a kind with a text, such as an id, in its arguments.
 func (rx *Rx) JobNames(kind, text string) (bool, error) {
 	found, err := rx.FindIDs("jobs", 0, 1, `kind = ?4 AND instr(args, ?5) > 0`, kind, text)
 	return len(found) > 0, err
@@ -200,8 +199,7 @@ func (tx *Tx) CancelJob(id int64) error {
 	return tx.ExecOne(`DELETE FROM jobs WHERE id = ?`, id)
 }
 
-// JobCount says how many jobs of a kind are in a state, and since when the
-// oldest has been due.
+// JobCount is how many jobs of a kind are in a state, and since when the oldest has been due.
 type JobCount struct {
 	Kind   string `db:"kind"`
 	State  string `db:"state"`

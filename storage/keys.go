@@ -160,8 +160,7 @@ func (rx *Rx) Principal(hash [sha256.Size]byte) (Principal, error) {
 	return rx.db.caches.principals.find(rx, hash)
 }
 
-// Principal is Rx.Principal for callers without a transaction: every request needs
-// it.
+// Principal is Rx.Principal without a transaction: every request needs it.
 func (db *DB) Principal(ctx context.Context, hash [sha256.Size]byte) (Principal, error) {
 	return db.caches.principals.fetch(ctx, db, hash)
 }

@@ -38,8 +38,7 @@ func (tx *Tx) DeleteLabel(organization int64, id string) error {
 	return err
 }
 
-// Which conversations and contacts DetachLabel takes next: the newest, which lists
-// show first.
+// What DetachLabel takes next: the newest, which lists show first.
 const (
 	someConversations = `SELECT conversation_id FROM conversation_labels WHERE label_id = ?2 ORDER BY conversation_id DESC LIMIT ?3`
 	someContacts      = `

@@ -11,20 +11,17 @@ type AttachedLabel struct {
 	Color string `db:"color" json:"color"`
 }
 
-// ContactLabels finds the labels of contacts: for each that has any, in the
-// order of their names.
+// ContactLabels finds the labels of those contacts that have any, in the order of their names.
 func (rx *Rx) ContactLabels(contacts ...string) (map[string][]AttachedLabel, error) {
 	return rx.labelsOf("contact_labels", "contact_id", contacts)
 }
 
-// ConversationLabels finds the labels of conversations: for each that has any,
-// in the order of their names.
+// ConversationLabels is ContactLabels for conversations.
 func (rx *Rx) ConversationLabels(conversations ...string) (map[string][]AttachedLabel, error) {
 	return rx.labelsOf("conversation_labels", "conversation_id", conversations)
 }
 
-// labelsOf finds the labels of many contacts or conversations, by the table and the column that
-// links them to their owners.
+// labelsOf finds labels by the table that links them to their owners, and the column of those.
 func (rx *Rx) labelsOf(links, owned string, owners []string) (map[string][]AttachedLabel, error) {
 	if len(owners) == 0 {
 		return nil, nil
@@ -83,8 +80,7 @@ func (tx *Tx) touchContact(contact string, changed int64, err error) (bool, erro
 	return true, tx.hint(err, HintContact, Scope{}, contact)
 }
 
-// LabelConversation puts a label on a conversation; false when it was there
-// already.
+// LabelConversation puts a label on a conversation; false when it was there already.
 func (tx *Tx) LabelConversation(conversation, label string) (bool, error) {
 	n, err := tx.Exec(`
 		INSERT OR IGNORE INTO conversation_labels (conversation_id, label_id)
@@ -92,8 +88,7 @@ func (tx *Tx) LabelConversation(conversation, label string) (bool, error) {
 	return tx.touchConversation(conversation, n, err)
 }
 
-// UnlabelConversation takes a label off a conversation; false when it was not
-// there.
+// UnlabelConversation takes a label off a conversation; false when it was not there.
 func (tx *Tx) UnlabelConversation(conversation, label string) (bool, error) {
 	n, err := tx.Exec(`
 		DELETE FROM conversation_labels

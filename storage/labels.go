@@ -53,8 +53,7 @@ func (tx *Tx) InsertLabel(l *Label) error {
 	return tx.hint(err, HintLabel, Scope{Organization: l.OrganizationID}, l.ID)
 }
 
-// UpdateLabel stores name and color of l. ErrConflict means that its team has
-// another label of that name.
+// UpdateLabel stores name and color. ErrConflict means that the team has another of that name.
 func (tx *Tx) UpdateLabel(l *Label) error {
 	l.UpdatedAt = tx.Order
 	err := tx.ExecOne(`

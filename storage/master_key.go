@@ -61,8 +61,7 @@ func LoadMasterKey(dir, variable string) ([]byte, error) {
 	return key, nil
 }
 
-// ReadMasterKey returns the key from its variable, else from dir/master.key, and
-// makes none.
+// ReadMasterKey is LoadMasterKey that makes no key.
 func ReadMasterKey(dir, variable string) ([]byte, error) {
 	if variable != "" {
 		return parseMasterKey("CONFAB_MASTER_KEY", variable)

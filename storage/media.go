@@ -75,8 +75,7 @@ func (rx *Rx) MediaToSend(account int64, id string) (OutgoingMedia, error) {
 		WHERE media.id = ?`, account, id)
 }
 
-// MediaByToken finds media by the token in its URL, which is all that a visitor
-// needs to know.
+// MediaByToken finds media by the token in its URL, all that a visitor needs to know.
 func (rx *Rx) MediaByToken(token string) (Media, error) {
 	return get[Media](rx, selectMedia+`WHERE media.url_token = ? AND media.deleted_at = 0`, token)
 }
@@ -107,8 +106,7 @@ func (tx *Tx) MarkMediaFailed(m *Message) error {
 	return tx.hintMessage(tx.UpdateRow("messages", "media_status, updated_at", "number, id", m), m)
 }
 
-// MarkMediaUploaded records under which id the provider has a file from a number,
-// and until when.
+// MarkMediaUploaded records by which id, and until when, the provider has a file of a number.
 func (tx *Tx) MarkMediaUploaded(account int64, id, providerID string, expires Time) error {
 	return tx.Run(`
 		INSERT INTO media_uploads (media_id, account_id, provider_media_id, expires_at)

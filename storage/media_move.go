@@ -67,8 +67,7 @@ func checkHash(file *os.File, sum string) (int64, error) {
 	return size, err
 }
 
-// MoveFromStore makes a durable file of an object, which stays. It reports whether there
-// was something to do.
+// MoveFromStore makes a durable file of an object, which stays, unless there is one.
 func (f *Files) MoveFromStore(ctx context.Context, sum string) (moved bool, err error) {
 	if _, err := f.root.Stat(fileName(sum)); !errors.Is(err, fs.ErrNotExist) {
 		return false, err

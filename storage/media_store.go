@@ -59,8 +59,7 @@ type mediaStore struct {
 	maxBytes int64
 }
 
-// OpenStoredFiles is OpenFiles for media in object storage, of which the directory keeps
-// copies of up to maxBytes.
+// OpenStoredFiles is OpenFiles for media in object storage, with copies of up to maxBytes.
 func OpenStoredFiles(dir string, store objects.Store, maxBytes int64) (*Files, error) {
 	f, err := OpenFiles(dir)
 	if err != nil {
@@ -234,8 +233,7 @@ func (f *Files) evict() error {
 	return nil
 }
 
-// EachObject calls fn with the hash, the size and the time of each file in object storage,
-// in the order of the hashes.
+// EachObject calls fn with each file in object storage, in the order of the hashes.
 func (f *Files) EachObject(ctx context.Context, fn func(sum string, size int64, modified time.Time) error) error {
 	return EachObject(ctx, f.store.objects, fn)
 }
@@ -257,8 +255,7 @@ func EachObject(ctx context.Context, store objects.Store, fn func(sum string, si
 	return storeError(err)
 }
 
-// DeleteObject deletes an object that has not been written since a time. It reports
-// whether it is gone.
+// DeleteObject deletes an object unless it was written since a time. It reports if it is gone.
 func (f *Files) DeleteObject(ctx context.Context, sum string, since time.Time) (gone bool, err error) {
 	defer f.store.locks.lock(sum)()
 

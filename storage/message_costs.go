@@ -16,8 +16,7 @@ type Pricing struct {
 	Billable bool
 }
 
-// costsOf names some messages that cost, of a day in UTC. Deleting messages does not change
-// their count.
+// costsOf names messages that cost, of a day in UTC. Deleting them does not change their count.
 type costsOf struct {
 	account   int64
 	day       Time
@@ -41,8 +40,7 @@ func storeCosts(wx *sqlite.Wx, of costsOf, n costCount) error {
 		of.account, of.day, of.category, of.prefix, of.broadcast, n.Messages, n.Billable)
 }
 
-// RecordPricing stores the pricing of a message that a repeated callback brought: the first
-// time it had none.
+// RecordPricing stores the pricing of a message that only a repeated callback brought.
 func (tx *Tx) RecordPricing(m *Message, price *Pricing) error {
 	n, err := tx.Exec(`
 		UPDATE messages
@@ -149,8 +147,7 @@ func (g CostGroup) expression() string {
 // rateDays are the few days from which rates are valid, so that each count looks at these only.
 const rateDays = `WITH rate_days AS MATERIALIZED (SELECT DISTINCT valid_from FROM rates)`
 
-// Costs adds up what an organization's numbers cost on the days from one to another, which
-// is not included.
+// Costs adds up what an organization's numbers cost from one day to another, that one excluded.
 func (rx *Rx) Costs(organization int64, of Accounts, from, before Time, by CostGroup) ([]Cost, error) {
 	return list[Cost](rx, rateDays+`
 		SELECT `+by.expression()+` AS cost_group, c.category, c.prefix,

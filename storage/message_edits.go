@@ -34,8 +34,7 @@ func (tx *Tx) EditMessage(m *Message, before MessageEdit) error {
 	return tx.hintMessage(tx.touchThreadOf(m), m)
 }
 
-// UpgradeMessage gives a message that could not be shown at first the content
-// that m has.
+// UpgradeMessage gives a message the content that m has, which could not be shown at first.
 func (tx *Tx) UpgradeMessage(m *Message) error {
 	m.UpdatedAt = tx.Order
 	if err := tx.UpdateRow("messages", "type, content, body, context, media_status, updated_at", "number, id", m); err != nil {
@@ -44,8 +43,7 @@ func (tx *Tx) UpgradeMessage(m *Message) error {
 	return tx.hintMessage(tx.touchThreadOf(m), m)
 }
 
-// MarkRevoked records that a message was deleted for everyone; false when it was
-// before. The content stays.
+// MarkRevoked records that a message was deleted for everyone, and if that is new. It stays.
 func (tx *Tx) MarkRevoked(m *Message) (bool, error) {
 	n, err := tx.Exec(`
 		UPDATE messages

@@ -21,8 +21,7 @@ type MessageFilter struct {
 	Search         string
 }
 
-// Key is the position of a message in a list with the filter. A search result is placed where
-// it was stored.
+// Key is the position of a message in a list. A search result is placed where it was stored.
 func (f MessageFilter) Key(m Message) After {
 	switch {
 	case f.Scheduled:

@@ -53,8 +53,7 @@ func (rx *Rx) MessageHours(account int64, from Time, hours int) ([]MessageCounts
 	return rx.messageSpans(`?1`, account, from, hour, hours)
 }
 
-// MessageDays counts the messages of an organization's numbers for each day from the
-// beginning of one on.
+// MessageDays counts the messages of an organization's numbers day by day.
 func (rx *Rx) MessageDays(organization int64, from Time, days int) ([]MessageCounts, error) {
 	return rx.messageSpans(liveAccounts, organization, from, day, days)
 }

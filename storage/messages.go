@@ -220,8 +220,7 @@ func (tx *Tx) markSent(m *Message, providerID *string) (bool, error) {
 	return true, tx.hintMessage(tx.readThread(m), m)
 }
 
-// markSentLate is markSent for a message that has moved on. The status is "" if
-// nothing is left to do.
+// markSentLate is markSent for a message that has moved on; "" if nothing is left to do.
 func (tx *Tx) markSentLate(m *Message, providerID *string) (status string, err error) {
 	err = tx.Scan([]any{&status}, `SELECT status FROM messages WHERE number = ? AND id = ? AND provider_id IS NULL`, m.Number, m.ID)
 	if err != nil {
@@ -317,8 +316,7 @@ func (rx *Rx) isVoiceNote(m Message) (bool, error) {
 	return voice, IgnoreNotFound(err)
 }
 
-// recordStatus records a callback with a state that has no bit. It returns false for
-// one that came before.
+// recordStatus records a callback with a state that has no bit; false for a repeated one.
 func (tx *Tx) recordStatus(m *Message, reported string, at Time) (bool, error) {
 	n, err := tx.Exec(`
 		INSERT OR IGNORE INTO message_statuses (message, status, at)
@@ -365,6 +363,5 @@ func (db *DB) Deletions() int64 { return db.deletions.Load() }
 // Deletions is that of the database.
 func (tx *Tx) Deletions() int64 { return tx.db.Deletions() }
 
-// countDeletion counts the transaction among Deletions, when it is durable and before
-// anybody is answered.
+// countDeletion counts a durable transaction among Deletions before anybody is answered.
 func (tx *Tx) countDeletion() { tx.AfterCommit(func() { tx.db.deletions.Add(1) }) }

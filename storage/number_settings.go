@@ -22,8 +22,7 @@ type Hours struct {
 	zone *time.Location // of hours that were stored: it takes a while to read
 }
 
-// Span is a part of a day: two times of the clock, such as 09:00 and 24:00, of which the second
-// is not in it.
+// Span is a part of a day: from one time of the clock up to another, as 09:00 and 24:00.
 type Span []string
 
 // Holiday is a date on which other hours hold: none, or its spans.
@@ -64,8 +63,7 @@ type OptOut struct {
 // Scan reads the words.
 func (o *OptOut) Scan(src any) error { return scanJSON(src, o) }
 
-// NumberRules finds what happens by itself at a number. Every inbound message asks, so it is
-// kept in memory.
+// NumberRules finds what happens by itself at a number, for every inbound message: it is cached.
 func (rx *Rx) NumberRules(account int64) (NumberRules, error) {
 	return rx.db.caches.rules.find(rx, account)
 }

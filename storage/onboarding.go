@@ -9,8 +9,7 @@ import (
 	"math/big"
 )
 
-// KindOnboard is the kind of job that connects a number after its signup; its
-// arguments are OnboardArgs.
+// KindOnboard is the kind of job that connects a number after its signup; see OnboardArgs.
 const KindOnboard = "onboard"
 
 // OnboardArgs name the link that was used and the account to be connected.
@@ -20,8 +19,7 @@ type OnboardArgs struct {
 	Before *BeforeState `json:"before,omitempty"`
 }
 
-// BeforeState is what an account was that is being signed up again, for when
-// that comes to nothing.
+// BeforeState is what an account was before it was signed up again in vain.
 type BeforeState struct {
 	Status string `db:"status" json:"status"`
 	Reason string `db:"reason" json:"reason"`
@@ -191,8 +189,7 @@ func (rx *Rx) PIN(a Account) (string, error) {
 	return string(pin), err
 }
 
-// FailOnboarding records why a link's signup came to nothing. The link can be
-// used again.
+// FailOnboarding records why a signup came to nothing. Its link can be used again.
 func (tx *Tx) FailOnboarding(link, reason string) error {
 	return tx.ExecOne(`
 		UPDATE setup_links

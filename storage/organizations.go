@@ -84,8 +84,7 @@ func (rx *Rx) OrganizationKeys() ([]int64, error) {
 	return list[int64](rx, `SELECT id FROM organizations ORDER BY id`)
 }
 
-// InsertOrganization stores a new organization with its first team, and fills
-// in ids and times.
+// InsertOrganization stores a new organization with its first team, and fills in ids and times.
 func (tx *Tx) InsertOrganization(o *Organization) (Team, error) {
 	o.PublicID = tx.NewID(PrefixOrganization)
 	o.CreatedAt, o.UpdatedAt = tx.Order, tx.Order

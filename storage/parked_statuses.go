@@ -34,8 +34,7 @@ func (tx *Tx) TakeParkedStatuses(account int64, providerID string) ([]JSON, erro
 	return payloads, err
 }
 
-// readParked reports whether any callback is parked, which is rare: most messages
-// are spared the query.
+// readParked reports whether any callback is parked. That is rare: most messages ask no further.
 func (rx *Rx) readParked(struct{}) (bool, error) {
 	return rx.exists(`SELECT 1 FROM parked_statuses WHERE created_at > 0 LIMIT 1`)
 }

@@ -5,8 +5,7 @@ import "encoding/hex"
 const (
 	// commitName is the row of meta that counts on while a server serves: see Progress.
 	commitName = "commit"
-	// putBackName is the row of meta that says when an older file was last noticed to have
-	// been put back.
+	// putBackName is the row of meta that says when an older file was last found to be put back.
 	putBackName = "put_back_at"
 )
 

@@ -123,8 +123,7 @@ func (rx *Rx) SessionDevices(session string) ([]string, error) {
 	return list[string](rx, `SELECT id FROM push_devices WHERE session_id = ? ORDER BY id`, session)
 }
 
-// ClaimPush records that a device is notified of a conversation now. It returns false if that was
-// done just now.
+// ClaimPush records that a device is notified of a conversation now; false if it just was.
 func (tx *Tx) ClaimPush(device, conversation string) (bool, error) {
 	isThere, err := tx.exists(`SELECT 1 FROM conversations v, push_devices d WHERE v.id = ? AND d.id = ?`, conversation, device)
 	if err != nil || !isThere {

@@ -60,8 +60,7 @@ func (tx *Tx) DeleteQuickReply(organization int64, id string) error {
 	return tx.hint(err, HintQuickReply, Scope{Organization: organization}, id)
 }
 
-// FindQuickReplies finds the quick reply with an id, or those of all organizations with a
-// shortcut.
+// FindQuickReplies finds the quick reply with an id, or all with a shortcut, of whomever.
 func (rx *Rx) FindQuickReplies(idOrShortcut string) ([]QuickReply, error) {
 	return list[QuickReply](rx, selectQuickReplies+`WHERE q.id = ?1 OR q.shortcut = ?1 ORDER BY q.id`, idOrShortcut)
 }

@@ -22,8 +22,7 @@ func (rx *Rx) RawCallbacks(limit int) ([]RawCallback, error) {
 	return list[RawCallback](rx, selectRawCallbacks+`ORDER BY id DESC LIMIT ?`, limit)
 }
 
-// RawCallbacksSince lists what was kept of a field since a time, for a reason,
-// oldest first.
+// RawCallbacksSince lists what was kept of a field since a time, for a reason, oldest first.
 func (rx *Rx) RawCallbacksSince(since Time, field, reason string) ([]RawCallback, error) {
 	return list[RawCallback](rx, selectRawCallbacks+`
 		WHERE created_at >= ? AND field = ? AND reason = ?

@@ -9,8 +9,7 @@ const (
 	replaysPerStep = 150
 )
 
-// ReplayDelivery delivers again what an earlier delivery carried, and returns
-// the new delivery.
+// ReplayDelivery delivers once more what a delivery carried, and returns the new one.
 func (tx *Tx) ReplayDelivery(earlier Delivery) (Delivery, error) {
 	if err := tx.ExecOne(`UPDATE deliveries SET replayed = 1 WHERE id = ?`, earlier.ID); err != nil {
 		return Delivery{}, err
@@ -72,8 +71,7 @@ func (f ReplayFilter) replayable() (from string, args []any) {
 			AND d.created_at > ? AND d.created_at < ?` + also, args
 }
 
-// Replayable lists up to limit deliveries that can be replayed and have not been
-// yet, oldest first.
+// Replayable lists up to limit deliveries that can be replayed and were not yet, oldest first.
 func (rx *Rx) Replayable(f ReplayFilter, limit int) ([]Delivery, error) {
 	from, args := f.replayable()
 	return list[Delivery](rx, `
@@ -82,8 +80,7 @@ func (rx *Rx) Replayable(f ReplayFilter, limit int) ([]Delivery, error) {
 		LIMIT ?`, append(args, limit)...)
 }
 
-// CountReplayable counts what Replayable would list: up to limit, or with a
-// negative one all.
+// CountReplayable counts what Replayable lists up to limit, or with a negative one all.
 func (rx *Rx) CountReplayable(f ReplayFilter, limit int) (int, error) {
 	from, args := f.replayable()
 	return get[int](rx, `SELECT count(*) FROM (SELECT 1`+from+` LIMIT ?)`, append(args, limit)...)

@@ -35,8 +35,7 @@ func otherCommits(rx sqlite.Rx) (n int64, err error) {
 	return n, IgnoreNotFound(err)
 }
 
-// Installation is what this database and those restored from it are known by; "" before it
-// was first replicated.
+// Installation is what this database and those restored from it are called; "" before its replica.
 func (rx *Rx) Installation() (string, error) {
 	id, err := value[string](rx, `SELECT CAST(value AS TEXT) FROM meta WHERE name = ?`, installationName)
 	return id, IgnoreNotFound(err)

@@ -287,8 +287,7 @@ func (rx *Rx) IdleConversations(r Rule, after IdleConversation, before, today Ti
 		after.Status, max(after.LastMessageAt, 1), after.ID)
 }
 
-// IsIdleSince reports whether nothing has happened in a conversation since a message that IdleConversations
-// found.
+// IsIdleSince reports whether nothing has happened since a message that IdleConversations found.
 func (rx *Rx) IsIdleSince(found IdleConversation) (bool, error) {
 	return rx.exists(`
 		SELECT 1 FROM conversations v JOIN messages m ON m.number = `+lastSpoken+`
@@ -306,8 +305,7 @@ func (rx *Rx) SilenceAfter(m Message) (Time, error) {
 			LIMIT 1), ?) - ?`, m.ConversationID, m.ID, rx.db.Now(), m.CreatedAt)
 }
 
-// BeganSpell reports whether a stored message of a person opened its conversation, and whether it was
-// the first that they wrote.
+// BeganSpell reports whether a stored message opened its conversation, and was a person's first.
 func (rx *Rx) BeganSpell(m Message) (opened, first bool, err error) {
 	err = rx.Scan([]any{&opened, &first}, `
 		SELECT

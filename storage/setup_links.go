@@ -24,8 +24,7 @@ type SetupLink struct {
 	CreatedAt          Time    `db:"created_at"`
 }
 
-// States of a setup link. That its time is over is not stored but read off its
-// expiry.
+// States of a setup link. That it has expired is not stored.
 const (
 	LinkActive   = "active"
 	LinkConsumed = "consumed"

@@ -15,16 +15,13 @@ type SubscriptionArgs struct {
 	Subscription string `json:"subscription"`
 }
 
-// DeliveriesPerStep is how many deliveries one transaction makes dead or removes, each
-// with its job.
+// DeliveriesPerStep is how many deliveries one transaction ends or removes, with their jobs.
 const DeliveriesPerStep = sqlite.MaxRows / 2
 
-// deliveryLane is the lane of a subscription's deliveries. It is closed unless
-// the subscription is active.
+// deliveryLane is the lane of a subscription's deliveries, closed unless that is active.
 func deliveryLane(subscription string) string { return KindDeliver + ":" + subscription }
 
-// hintSubscription notes that a subscription was changed, which shows with its
-// deliveries.
+// hintSubscription notes that a subscription was changed, which shows with its deliveries.
 func (tx *Tx) hintSubscription(err error, id string) error {
 	return tx.hint(err, HintDelivery, Scope{Subscription: id}, "")
 }

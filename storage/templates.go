@@ -121,8 +121,7 @@ func (tx *Tx) UpdateTemplate(t *Template) error {
 	return tx.hint(err, HintTemplate, Scope{Account: t.AccountID}, t.ID)
 }
 
-// MarkTemplateReviewed records that a callback reported a template's verdict, be it
-// another than before or not.
+// MarkTemplateReviewed records that a callback reported a verdict, the same as before or another.
 func (tx *Tx) MarkTemplateReviewed(account int64, id string) error {
 	return tx.ExecOne(`
 		UPDATE templates
@@ -138,8 +137,7 @@ func (tx *Tx) DeleteTemplate(account int64, id string) error {
 	return tx.hint(err, HintTemplate, Scope{Account: account}, id)
 }
 
-// MarkTemplatesSynced records when an account's templates were last compared with
-// the provider's.
+// MarkTemplatesSynced records when an account's templates were last compared with the provider's.
 func (tx *Tx) MarkTemplatesSynced(account int64) error {
 	return tx.updateAccount(account, `UPDATE accounts SET templates_synced_at = ? WHERE id = ?`, tx.Now, account)
 }

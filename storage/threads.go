@@ -79,8 +79,7 @@ func (rx *Rx) ThreadOf(m Message) (Thread, error) {
 	return rx.thread(threads+`c.id = (SELECT contact_id FROM messages WHERE number = ? AND id = ?)`, m.Number, m.ID)
 }
 
-// ThreadByPhone finds the thread of the person with a number in E.164, or with an
-// alias.
+// ThreadByPhone finds the thread of the person with a number in E.164, or with an alias.
 func (rx *Rx) ThreadByPhone(account int64, phone string) (Thread, error) {
 	return rx.db.caches.threads.find(rx, phoneOf{account, phone})
 }
@@ -192,8 +191,7 @@ func (tx *Tx) MarkMessageReceived(t *Thread, at Time) error {
 	return tx.ExecOne(markMessageReceived, tx.Order, at, t.ConversationID)
 }
 
-// TouchConversation records that a conversation shows another last message, which leaves it where
-// it is in the lists.
+// TouchConversation records that a conversation shows another last message, without moving it.
 func (tx *Tx) TouchConversation(conversation string) error {
 	return tx.ExecOne(touchThread, tx.Order, conversation)
 }
@@ -206,8 +204,7 @@ func (rx *Rx) readThreadState(conversation string) (s threadState, err error) {
 	return s, err
 }
 
-// MarkReactionReceived records that the person reacted at a time, which is no message to
-// be read.
+// MarkReactionReceived records that the person reacted, which is no message to be read.
 func (tx *Tx) MarkReactionReceived(t Thread, at Time) error {
 	return tx.ExecOne(`
 		UPDATE conversations

@@ -132,8 +132,7 @@ func (rx *Rx) eventRange(from, until Time) (first, last int64, err error) {
 	return first, last, err
 }
 
-// addDelivered adds the events after a number that were delivered to somebody: an index
-// finds those.
+// addDelivered adds later events that were delivered to somebody: an index finds those.
 func (rx *Rx) addDelivered(events []EventItem, organization int64, ids []any, after int64, limit int) ([]EventItem, error) {
 	more, err := sqlite.ScanAll(&rx.Rx, (*EventItem).columns, `
 		SELECT `+eventColumns+`
@@ -155,8 +154,7 @@ type TracedDelivery struct {
 	WebhookStatus string  `db:"webhook_status"`
 }
 
-// DeliveriesOfEvents lists up to limit deliveries of some events, oldest first, and counts
-// the others.
+// DeliveriesOfEvents lists up to limit deliveries, oldest first, and counts the others.
 func (rx *Rx) DeliveriesOfEvents(events []EventItem, limit int) (all []TracedDelivery, others int, err error) {
 	ids := listOf(events, func(e EventItem) string { return e.ID })
 	const of = `FROM deliveries d INDEXED BY deliveries_of_event JOIN subscriptions s ON s.id = d.subscription_id

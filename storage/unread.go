@@ -168,8 +168,7 @@ func (rx *Rx) unreadAfter(conversation string, last Row, keepPending bool, limit
 	return u, err
 }
 
-// markUnread stores how many are left unread after messages were deleted, with what came
-// in since it was counted.
+// markUnread stores how many stay unread after a deletion, with what came in since the count.
 func (tx *Tx) markUnread(left map[string]UnreadCount) error {
 	for conversation, u := range left {
 		var since int

@@ -25,8 +25,7 @@ func (rx *Rx) UnusedObjects(since Time, after string, limit int) (sums []string,
 	return sums, err
 }
 
-// ForgetUnusedObject ends the record of an object that was deleted, or that a row names
-// again.
+// ForgetUnusedObject forgets an object that was deleted, or that a row names again.
 func (tx *Tx) ForgetUnusedObject(sum string) error {
 	return tx.Run(`DELETE FROM unused_objects WHERE sha256 = ?`, sum)
 }

@@ -36,8 +36,7 @@ func (tx *Tx) MessagesThisMonth(organization int64) (int64, error) {
 	return stored + pending, err
 }
 
-// StoredUsage is how many messages were accepted in the month of a time, as far as that
-// is committed.
+// StoredUsage is how many messages of the month of a time were accepted, if committed.
 func (rx *Rx) StoredUsage(organization int64, at Time) (int64, error) {
 	return get[int64](rx, `
 		SELECT coalesce(sum(messages), 0)

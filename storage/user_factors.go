@@ -72,8 +72,7 @@ func (tx *Tx) afterFactorRemoved(user string) error {
 	return tx.hint(err, HintUser, Scope{}, user)
 }
 
-// recoveryHash is the stored form of a recovery code. It is long and random, so that a
-// plain hash will do.
+// recoveryHash is the stored form of a recovery code: long and random, it needs no slow hash.
 func recoveryHash(user, code string) []byte {
 	sum := sha256.Sum256([]byte(user + " " + code))
 	return sum[:]

@@ -11,8 +11,7 @@ func (rx *Rx) UserByIdentity(issuer, subject string) (User, error) {
 	return u, nil
 }
 
-// BindIdentity binds an account at the identity provider to a user. ErrConflict means that
-// either is bound already.
+// BindIdentity binds an account at the identity provider. ErrConflict means one is bound already.
 func (tx *Tx) BindIdentity(user, issuer, subject string) error {
 	_, err := tx.Exec(`
 		INSERT INTO user_identities (issuer, subject, user_id, created_at)
@@ -20,8 +19,7 @@ func (tx *Tx) BindIdentity(user, issuer, subject string) error {
 	return tx.hint(err, HintUser, Scope{}, user)
 }
 
-// UnbindIdentities lets no account at an identity provider be the user's any more, and
-// returns how many were.
+// UnbindIdentities takes a user's accounts at identity providers away, and counts them.
 func (tx *Tx) UnbindIdentities(user string) (int64, error) {
 	n, err := tx.Exec(`DELETE FROM user_identities WHERE user_id = ?`, user)
 	return n, tx.hint(err, HintUser, Scope{}, user)

@@ -44,8 +44,7 @@ func newToken() (token string, hash [sha256.Size]byte) {
 // TokenHash is the stored form of the secret of an invitation or a session.
 func TokenHash(token string) [sha256.Size]byte { return sha256.Sum256([]byte(token)) }
 
-// UserInvitation is a link by which a user chooses a password, or signs in, with what its
-// page shows.
+// UserInvitation is a link to choose a password, or to sign in, with what its page shows.
 type UserInvitation struct {
 	UserID           string `db:"user_id"`
 	UserName         string `db:"user_name"`
@@ -183,8 +182,7 @@ func (tx *Tx) findInvitee(in Invitee) (User, error) {
 	}
 }
 
-// ResetUser makes a link by which a user chooses a new password. The old one works
-// until then.
+// ResetUser makes a link to a new password. The old one works until then.
 func (tx *Tx) ResetUser(u *User) (token string, err error) {
 	if u.Email == nil {
 		return "", ErrNoAddress
@@ -207,8 +205,7 @@ func (tx *Tx) inviteAgain(u *User) (token string, err error) {
 	return token, err
 }
 
-// InsertSignInLink makes the link by which a user signs in once, without a password. An
-// earlier one ends.
+// InsertSignInLink makes the link by which a user signs in once. An earlier one ends.
 func (tx *Tx) InsertSignInLink(u User) (token string, until Time, err error) {
 	if u.DisabledAt != 0 {
 		return "", 0, ErrUserDisabled
@@ -245,8 +242,7 @@ func (tx *Tx) EndUserInvitations(user string) error {
 	return tx.Run(`UPDATE user_invitations SET ended_at = ? WHERE user_id = ? AND ended_at = 0`, tx.Now, user)
 }
 
-// DeleteOldUserInvitations deletes up to limit links that ended long ago, and returns
-// how many.
+// DeleteOldUserInvitations deletes up to limit links that ended long ago.
 func (tx *Tx) DeleteOldUserInvitations(limit int) (int64, error) {
 	return tx.deleteSome("user_invitations", "token_hash", "expires_at < ?", tx.Now.Add(-endedInvitationLife), limit)
 }

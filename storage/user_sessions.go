@@ -8,8 +8,7 @@ import (
 )
 
 const (
-	// SessionLife is how long a session lasts at most, and SessionIdle how long without
-	// a request.
+	// SessionLife is how long a session lasts, and SessionIdle how long without a request.
 	SessionLife = 30 * 24 * time.Hour
 	SessionIdle = 7 * 24 * time.Hour
 	// maxUserSessions bounds the sessions of one user: the next sign-in ends the oldest.
@@ -78,8 +77,7 @@ func (rx *Rx) UserSessions(user string) ([]UserSession, error) {
 	return all, err
 }
 
-// InsertUserSession signs a user in, fills in s, and returns the token of the cookie,
-// which cannot be read again.
+// InsertUserSession signs a user in, and returns the cookie's token, which is not stored.
 func (tx *Tx) InsertUserSession(s *UserSession) (token string, err error) {
 	token, hash := newToken()
 	s.ID, s.CreatedAt, s.LastSeenAt = tx.NewID(PrefixSession), tx.Now, tx.Now
@@ -102,8 +100,7 @@ func (tx *Tx) DeleteUserSession(user, id string) error {
 	return tx.updateUser(user, `DELETE FROM user_sessions WHERE id = ? AND user_id = ?`, id, user)
 }
 
-// DeleteUserSessions ends the sessions of a user, but for one, and returns how many
-// there were.
+// DeleteUserSessions ends the sessions of a user, but for one, and counts them.
 func (tx *Tx) DeleteUserSessions(user, but string) (int64, error) {
 	n, err := tx.Exec(`DELETE FROM user_sessions WHERE user_id = ? AND id <> ?`, user, but)
 	return n, tx.hint(err, HintUser, Scope{}, user)
@@ -117,8 +114,7 @@ func (tx *Tx) MarkSessionSeen(id string, at Time) error {
 		WHERE id = ? AND last_seen_at < ?`, at, id, at)
 }
 
-// DeleteOldUserSessions deletes up to limit sessions that have expired, and returns how
-// many.
+// DeleteOldUserSessions deletes up to limit sessions that have expired.
 func (tx *Tx) DeleteOldUserSessions(limit int) (int64, error) {
 	return tx.deleteSome("user_sessions", "id", "created_at <= ? OR last_seen_at <= ?",
 		tx.Now.Add(-SessionLife), tx.Now.Add(-SessionIdle), limit)

@@ -120,8 +120,7 @@ func (rx *Rx) AnybodyCanSignIn() (yes bool, err error) {
 	return get[bool](rx, `SELECT EXISTS (SELECT 1 FROM users u WHERE `+canSignIn+`)`)
 }
 
-// OtherAdminCanSignIn reports whether an admin of the organization other than the user
-// can sign in.
+// OtherAdminCanSignIn reports whether another admin of the user's organization can sign in.
 func (rx *Rx) OtherAdminCanSignIn(u User) (yes bool, err error) {
 	return get[bool](rx, `
 		SELECT EXISTS (SELECT 1 FROM users u

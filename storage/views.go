@@ -23,8 +23,7 @@ const (
 	viewJoins = `LEFT JOIN accounts a ON a.id = w.account_id`
 )
 
-// View finds a view of an organization that a user may see: a shared one, or their own. For a key,
-// which is no user, it is "".
+// View finds a shared view of an organization, or a user's own; "" is the user of a key.
 func (rx *Rx) View(organization int64, id string, user string) (View, error) {
 	return get[View](rx, `
 		SELECT `+viewColumns+`
@@ -48,8 +47,7 @@ func (rx *Rx) Views(organization int64, user string, after After, limit int) ([]
 	return sqlite.FindPage[View](&rx.Rx, q, after, limit)
 }
 
-// CountViews counts the shared views of an organization, and those that a user keeps to
-// themselves.
+// CountViews counts an organization's shared views, and those that only a user sees.
 func (rx *Rx) CountViews(organization int64, user string) (shared, own int, err error) {
 	err = rx.Scan([]any{&shared, &own}, `
 		SELECT count(CASE WHEN shared = 1 THEN 1 END), count(CASE WHEN shared = 0 AND owner_id = ? THEN 1 END)

@@ -20,8 +20,7 @@ import (
 )
 
 const (
-	// dialTimeout limits connecting, and answerTimeout the wait for an answer to a request
-	// that was sent completely.
+	// dialTimeout limits connecting, and answerTimeout the wait for an answer after the request.
 	dialTimeout   = 5 * time.Second
 	answerTimeout = 15 * time.Second
 	// callTimeout limits a call with all its attempts, but for the bytes of an object: they

@@ -315,8 +315,7 @@ func (w *writer) shardFor(account, docid int64) (*shard, error) {
 	return s, err
 }
 
-// extendOldest makes an account's oldest shard begin with a docid. Without any, it makes
-// one.
+// extendOldest makes an account's oldest shard, or a new one, begin with a docid.
 func (w *writer) extendOldest(account, docid int64) (*shard, error) {
 	s := new(shard)
 	err := w.tx.Get(s, `

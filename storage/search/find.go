@@ -51,8 +51,7 @@ func (x *Index) Find(q Query) (*Found, error) {
 	return m, nil
 }
 
-// between sets the ids of messages between which to look: below the one, and down to the
-// other and with it.
+// between sets between which ids to look: below the one, down to the other and with it.
 func (m *Found) between(below, from string) (err error) {
 	m.below = math.MaxInt64
 	if below != sqlite.First.ID {

@@ -159,16 +159,14 @@ func (x *Index) Run(ctx context.Context) error {
 	}
 }
 
-// IsComplete reports whether the index has taken in all that there was, so that searches
-// use it.
+// IsComplete reports whether the index has taken in all there was, so that searches use it.
 func (x *Index) IsComplete() bool {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	return x.file != nil && x.file.complete
 }
 
-// Step opens the index if need be, and indexes some of the new messages. It reports whether
-// there is more.
+// Step opens the index if need be, and indexes some new messages. It reports if there are more.
 func (x *Index) Step(ctx context.Context) (more bool, err error) {
 	if x.file != nil && !x.isInPlace() {
 		x.onError(errors.New("the search index was removed and is being rebuilt"))

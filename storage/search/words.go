@@ -169,8 +169,7 @@ func parseTerms(part string, inQuotes, isLast bool) (terms []term) {
 	return terms
 }
 
-// isUnspaced reports whether the last of some words is a character of a script without
-// spaces.
+// isUnspaced reports whether the last of some words is of a script without spaces.
 func isUnspaced(words []string) bool {
 	first, _ := utf8.DecodeRuneInString(words[len(words)-1])
 	return unicode.In(first, unspaced...)

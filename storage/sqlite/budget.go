@@ -35,8 +35,7 @@ func (b *Budget) ends() bool {
 	return true
 }
 
-// spend counts the columns of a row that was read, given as pointers to where they
-// went.
+// spend counts the columns of a row that was read, by where they went.
 func (b *Budget) spend(columns ...any) {
 	if b == nil {
 		return
@@ -53,8 +52,7 @@ func (b *Budget) spendBytes(n int) {
 	}
 }
 
-// sizeOf is about how many bytes a value takes: those of its texts, and a few for
-// anything else.
+// sizeOf is about how many bytes a value takes: its texts, and a few for anything else.
 func sizeOf(v reflect.Value) (size int) {
 	switch v.Kind() {
 	case reflect.Pointer:

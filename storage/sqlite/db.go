@@ -53,8 +53,7 @@ type Hooks struct {
 // TableSet is a set of tables that the owner of a database watches.
 type TableSet uint
 
-// DB is an open database: one writing connection, which belongs to the writer, and a few
-// reading ones.
+// DB is an open database: the connection that writes, which is the writer's, and some that read.
 type DB struct {
 	path        string
 	hooks       Hooks

@@ -8,12 +8,10 @@ import (
 	"sync"
 )
 
-// ErrTooManyWaiting means that an organization has so many searches waiting that it may
-// not add one.
+// ErrTooManyWaiting means that too many searches of an organization wait to add one.
 var ErrTooManyWaiting = errors.New("too many searches of the organization wait")
 
-// InternalWork takes the place of an organization where the server reads for itself, for
-// jobs and metrics.
+// InternalWork is the organization of what the server reads for itself, for jobs and metrics.
 const InternalWork int64 = 0
 
 // FairSemaphore shares a few slots between organizations, so that one which asks for
@@ -227,8 +225,7 @@ func (f *FairSemaphore) moveToEnd(q *queue) {
 	}
 }
 
-// forget drops a queue in which none wait from the order, and one that has no slot
-// either altogether.
+// forget drops a queue without waiters from the order, and if it has no slot, altogether.
 func (f *FairSemaphore) forget(q *queue) {
 	if len(q.waiters) > 0 {
 		return
@@ -242,8 +239,7 @@ func (f *FairSemaphore) forget(q *queue) {
 // errClosed is what those get who come too late.
 var errClosed = fmt.Errorf("%w: the database is closed", ErrUnavailable)
 
-// Close refuses those who wait and all who come later. A holder keeps its slot until
-// the next yield.
+// Close refuses those who wait or come later. Holders keep their slots until the next yield.
 func (f *FairSemaphore) Close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -32,8 +32,7 @@ func openSessions(pool *sqlx.DB, n int, tables func(string) (changes, adds Table
 	return f, nil
 }
 
-// acquire waits for a connection. One that is free is taken even if ctx ends at the same
-// moment.
+// acquire waits for a connection. A free one is taken even if ctx ends at the same moment.
 func (f *freeSessions) acquire(ctx context.Context) (*session, error) {
 	var isOpen bool
 	select {
@@ -65,8 +64,7 @@ func (f *freeSessions) release(s *session) {
 	f.count <- struct{}{}
 }
 
-// close waits for everybody who has a connection, closes them all, and releases those
-// that wait for one.
+// close waits for all connections, closes them, and releases those who wait for one.
 func (f *freeSessions) close() {
 	for range cap(f.count) {
 		<-f.count

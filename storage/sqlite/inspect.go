@@ -112,8 +112,7 @@ func checkLength(path string, header []byte) error {
 	return nil
 }
 
-// inspectContent asks SQLite whether the pages are there and, of a small file,
-// whether they are sound.
+// inspectContent asks whether all pages are there and, of a small file, whether they are sound.
 func inspectContent(conn *sqlx.DB, o Options) error {
 	var pages, pageSize int64
 	err := conn.QueryRow("SELECT page_count, page_size FROM pragma_page_count, pragma_page_size").Scan(&pages, &pageSize)

@@ -41,8 +41,7 @@ func (j JSON) MarshalJSON() ([]byte, error) {
 	return j, nil
 }
 
-// UnmarshalJSON keeps the text as it is; without it encoding/json would take the
-// bytes for base64.
+// UnmarshalJSON keeps the text as it is; encoding/json would take the bytes for base64.
 func (j *JSON) UnmarshalJSON(b []byte) error {
 	if string(b) == "null" {
 		*j = nil
@@ -62,8 +61,7 @@ func (j JSON) Equal(other JSON) bool {
 	return bytes.Equal(j, other) || bytes.Equal(j.canonical(), other.canonical())
 }
 
-// canonical writes a valid text with its keys in order and its numbers as they
-// are.
+// canonical writes a valid text with its keys in order and its numbers as they are.
 func (j JSON) canonical() []byte {
 	d := json.NewDecoder(bytes.NewReader(j))
 	d.UseNumber()

@@ -84,8 +84,7 @@ func (f Format) inspect(o Options, seal *sealer) (version int, err error) {
 // ErrNotUpgraded means that a file is of an older schema, and may not be upgraded here.
 var ErrNotUpgraded = errors.New("restart the server with this build to upgrade it")
 
-// schemaVersion reads the file's version and refuses one that this build cannot
-// or may not bring to its own.
+// schemaVersion reads the file's version, and refuses one that this build cannot or may not upgrade.
 func (f Format) schemaVersion(conn *sqlx.DB, o Options) (int, error) {
 	var version int
 	if err := conn.Get(&version, "PRAGMA user_version"); err != nil {

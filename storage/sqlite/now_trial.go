@@ -39,8 +39,7 @@ func Now() Time {
 	return At(now.Add(trialClock.offset))
 }
 
-// readClockFile reads the offset. The file is replaced as a whole, so that it is
-// never half written.
+// readClockFile reads the offset. The file is replaced as a whole, never half written.
 func readClockFile() time.Duration {
 	text, err := os.ReadFile(os.Getenv(clockFile))
 	if err != nil {

@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// After is where a page begins: after the row with this sort key and id, in
-// descending order of both.
+// After is where a page begins: after a row with this key and id, both descending.
 type After struct {
 	Key Time
 	ID  string
@@ -20,8 +19,7 @@ type After struct {
 // compares against it, because an OR for "no key yet" would cost the index seek.
 var First = After{Key: math.MaxInt64, ID: "~"}
 
-// Last is the key after the last page: less than any row's. A list that came to
-// it is at its end.
+// Last is the key after the last page, less than any row's: a list that came to it is at its end.
 var Last = After{}
 
 // ListQuery is the query of a list that filters narrow. There are two sorts of
@@ -57,8 +55,7 @@ func (q *ListQuery) ByIndex(condition string, given bool, values ...any) {
 	}
 }
 
-// PartialIndex chooses an index that holds only some of the rows, by its own
-// condition.
+// PartialIndex chooses an index that holds only some of the rows, by its condition.
 func (q *ListQuery) PartialIndex(index, condition string) {
 	q.Index, q.Where = index, append(q.Where, condition)
 }
@@ -227,8 +224,7 @@ func (q *ListQuery) Boundary(rx *Rx, after After, n int) (After, error) {
 	return After{row.Key, row.ID}, err
 }
 
-// ReadRange lists up to limit rows after a key, down to the row until and with
-// it.
+// ReadRange lists up to limit rows after a key, down to another and with that.
 func ReadRange[T any](rx *Rx, q ListQuery, after, until After, limit int) ([]T, error) {
 	where, args := q.within(after, until)
 	where, args = append(where, q.Filters...), append(append(args, q.FilterArgs...), limit)
@@ -262,8 +258,7 @@ func (q *ListQuery) fieldsOf(row any) []any {
 	return nil
 }
 
-// countRange counts the rows after a key, down to the row until and with it, that the
-// filters leave.
+// countRange counts those rows of a range that the filters leave.
 func (q *ListQuery) countRange(rx *Rx, after, until After) (n int, err error) {
 	where, args := q.within(after, until)
 	where, args = append(where, q.Filters...), append(args, q.FilterArgs...)

@@ -38,8 +38,7 @@ func (db *DB) View(ctx context.Context, fn func(Rx) error) error {
 	return db.read(ctx, Rx{db: db}, true, fn)
 }
 
-// ViewOnce is View for an fn that reads once: one statement is consistent without a
-// transaction around it.
+// ViewOnce is View for one statement, which is consistent without a transaction.
 func (db *DB) ViewOnce(ctx context.Context, fn func(Rx) error) error {
 	return db.read(ctx, Rx{db: db}, false, fn)
 }

@@ -282,8 +282,7 @@ func (s *session) begin(how string) error {
 	return err
 }
 
-// rollback ends the transaction without a trace. It fails, rightly, when SQLite
-// was there first.
+// rollback ends the transaction without a trace. It fails, rightly, where SQLite was first.
 func (s *session) rollback() error {
 	s.lost = nil
 	_, err := s.exec("ROLLBACK")

@@ -4,8 +4,7 @@ import "time"
 
 // Settings and state for tests of a database's owner. Nothing else uses them.
 
-// Observe hands the text of each statement that the connection runs to fn, which must be
-// quick; nil ends that.
+// Observe hands each statement that the connection runs to fn, a quick one; nil ends that.
 func (rx *Rx) Observe(fn func(query string)) { rx.s.observe = fn }
 
 // Raw hands the driver's own connection to fn.

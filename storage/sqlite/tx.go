@@ -114,8 +114,7 @@ func ScanAll[T any](rx *Rx, columns func(*T) []any, query string, args ...any) (
 	return all, nil
 }
 
-// ReadRows reads all rows of a query, or as many as the budget allows, matching columns
-// and fields by their names.
+// ReadRows reads the rows of a query, as many as the budget allows, by the names of columns.
 func ReadRows[T any](rx *Rx, query string, args ...any) ([]T, error) {
 	stmt, err := rx.s.preparedQuery(query)
 	if err != nil {
@@ -221,8 +220,7 @@ func (wx *Wx) fields(row any, columns string) (values []any) {
 	return values
 }
 
-// MaxRows is how many rows one closure of bulk work changes: about 10 ms, for which
-// everybody else waits.
+// MaxRows is how many rows one closure of bulk work changes: others wait for it, some 10 ms.
 const MaxRows = 500
 
 // Full reports whether a closure that works through a long list has changed enough, and
@@ -275,8 +273,7 @@ func Translate(err error) error {
 	return err
 }
 
-// DiskError marks what the disk refused as ErrUnavailable: like a full database,
-// it may pass.
+// DiskError marks what the disk refused as ErrUnavailable: it may pass, as a full database may.
 func DiskError(err error) error {
 	if err == nil {
 		return nil

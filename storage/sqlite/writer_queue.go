@@ -38,8 +38,7 @@ func (wr *writer) enqueue(w *write) error {
 	}
 }
 
-// gather adds the writes that wait already. It waits for more only while all of them are
-// patient.
+// gather adds the writes that wait already. For more it waits only while all are patient.
 func (wr *writer) gather(batch []*write) []*write {
 	urgent := !batch[0].patient
 	for len(batch) < maxBatch {
@@ -68,8 +67,7 @@ func (wr *writer) next() *write {
 	}
 }
 
-// hold waits for a write until the first of a batch has been patient for long enough. It
-// returns nil then.
+// hold waits for a write as long as the first of a batch is patient; nil if none came.
 func (wr *writer) hold(first *write) *write {
 	left := wr.db.patience - time.Since(first.queued)
 	if left <= 0 {

@@ -225,8 +225,7 @@ func Find(dir string) ([]Contradiction, error) {
 	return find(dir, slices.Concat(fileRules, jobRules, broadcastRules, contentRules, firingRules))
 }
 
-// FindInMotion is Find for a server that was stopped in the midst of its work, of which jobs
-// are left.
+// FindInMotion is Find for a server that was stopped amid its work, of which jobs are left.
 func FindInMotion(dir string) ([]Contradiction, error) {
 	return find(dir, slices.Concat(fileRules, broadcastRules, contentRules, firingRules))
 }

@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// Golden holds a JSON document against testdata/golden/<name>.json, or with
-// update writes it there.
+// Golden holds a JSON document against testdata/golden/<name>.json, or with update writes it.
 func Golden(t testing.TB, name string, document []byte, update bool) {
 	t.Helper()
 	var got bytes.Buffer
