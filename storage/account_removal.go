@@ -89,8 +89,7 @@ type FileUse struct {
 	CreatedAt Time   `db:"created_at"`
 }
 
-// PurgeMedia deletes up to limit rows of an account's media, deleted ones too,
-// and returns what files they named.
+// PurgeMedia deletes up to limit rows of an account's media, and returns what files they named.
 func (tx *Tx) PurgeMedia(account int64, limit int) ([]FileUse, error) {
 	return list[FileUse](&tx.Rx, `
 		DELETE FROM media

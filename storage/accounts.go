@@ -38,8 +38,7 @@ const (
 	selectAccounts = `SELECT ` + accountColumns + ` FROM accounts a `
 )
 
-// AccountByNumber finds the live account of a provider's phone number id, which
-// belongs to one in the whole installation.
+// AccountByNumber finds the live account of a phone number id, one in the whole installation.
 func (rx *Rx) AccountByNumber(phoneNumberID string) (Account, error) {
 	return rx.db.caches.numbers.find(rx, phoneNumberID)
 }
@@ -75,8 +74,7 @@ type AccountFilter struct {
 	Of         Accounts
 }
 
-// Accounts lists an organization's live accounts, newest first, and says how far it
-// came: to Last, unless the page was full or its time was up before.
+// Accounts lists an organization's live accounts, newest first, as sqlite.FindPage does.
 func (rx *Rx) Accounts(organization int64, f AccountFilter, after After, limit int) ([]AccountDetail, After, error) {
 	q := sqlite.ListQuery{
 		Columns: accountDetailColumns,
@@ -93,8 +91,7 @@ func (rx *Rx) Accounts(organization int64, f AccountFilter, after After, limit i
 	return sqlite.FindPage[AccountDetail](&rx.Rx, q, after, limit)
 }
 
-// AccountsOfWABA lists the live accounts that share the provider's account, all
-// of which a change of it concerns.
+// AccountsOfWABA lists the live accounts that share an account of the provider.
 func (rx *Rx) AccountsOfWABA(wabaID string) ([]Account, error) {
 	return list[Account](rx, selectAccounts+`WHERE waba_id = ? AND deleted_at = 0 ORDER BY id`, wabaID)
 }
@@ -137,8 +134,7 @@ func (db *DB) AccountKey(ctx context.Context, phoneNumberID string) (AccountKey,
 	return a.key(phoneNumberID), err
 }
 
-// ForeignNumber finds the first of some phone number ids that is not the one of a live
-// account of the organization; ErrNotFound when all are.
+// ForeignNumber finds the first of some phone number ids that the organization lacks; else ErrNotFound.
 func (rx *Rx) ForeignNumber(organization int64, phoneNumberIDs []string) (string, error) {
 	if len(phoneNumberIDs) == 0 {
 		return "", ErrNotFound
@@ -183,8 +179,7 @@ func (rx *Rx) readAccountSummary(account int64) (AccountSummary, error) {
 		WHERE a.id = ?`, account)
 }
 
-// InsertAccount stores a new account with its access token, sealed, and fills in
-// ids and times. ErrConflict means that the number is connected already.
+// InsertAccount stores a new account with its token, sealed. ErrConflict: the number is connected.
 func (tx *Tx) InsertAccount(a *Account, accessToken string) error {
 	a.PublicID = tx.NewID(PrefixAccount)
 	a.CreatedAt, a.UpdatedAt = tx.Order, tx.Order

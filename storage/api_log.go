@@ -56,8 +56,7 @@ func (rx *Rx) APICalls(f APICallFilter) ([]APICall, error) {
 		f.Since, f.Organization, f.Organization, f.MinStatus, f.maxStatus(), f.Limit)
 }
 
-// APICallsAfter lists the calls that were logged after the one with the id, in the
-// order of logging; of more than the limit, the first.
+// APICallsAfter lists up to the limit of the calls that were logged after one, in that order.
 func (rx *Rx) APICallsAfter(id int64, f APICallFilter) ([]APICall, error) {
 	return list[APICall](rx, `
 		SELECT `+callColumns+`
@@ -101,8 +100,7 @@ const (
 		LEFT JOIN api_keys k ON k.id = l.key_id LEFT JOIN users u ON u.id = l.user_id`
 )
 
-// LoggedCalls lists the calls of an organization, newest first, and says how far it came:
-// to Last, unless the page was full or its time was up before.
+// LoggedCalls lists the calls of an organization, newest first, as sqlite.FindPage does.
 func (rx *Rx) LoggedCalls(organization int64, f CallFilter, after After, limit int) ([]LoggedCall, After, error) {
 	if f.CreatedBefore != 0 && f.CreatedBefore <= after.Key {
 		after = After{Key: f.CreatedBefore} // no id is less than an empty one
@@ -110,8 +108,7 @@ func (rx *Rx) LoggedCalls(organization int64, f CallFilter, after After, limit i
 	return sqlite.FindPage[LoggedCall](&rx.Rx, f.listQuery(organization), after, limit)
 }
 
-// ListQuery lets an index find the calls: that of the organization, or that of the refused
-// ones, which are few.
+// ListQuery lets the index of the organization find the calls, or that of the few refused ones.
 func (f CallFilter) listQuery(organization int64) sqlite.ListQuery {
 	q := sqlite.ListQuery{
 		Columns:  loggedCallColumns,

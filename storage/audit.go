@@ -54,8 +54,7 @@ type AuditFilter struct {
 	CreatedBefore Time
 }
 
-// AuditEntries lists what was done in an organization, newest first, and says how far it
-// came: to Last, unless the page was full or its time was up before.
+// AuditEntries lists what was done in an organization, newest first, as sqlite.FindPage does.
 func (rx *Rx) AuditEntries(organization int64, f AuditFilter, after After, limit int) ([]AuditEntry, After, error) {
 	if f.CreatedBefore != 0 && f.CreatedBefore <= after.Key {
 		after = After{Key: f.CreatedBefore} // no id is less than an empty one

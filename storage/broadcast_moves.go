@@ -33,8 +33,7 @@ func recipientStatusOf(message string) RecipientStatus {
 	return RecipientStatus(max(slices.Index(RecipientStates(), message), 0))
 }
 
-// broadcastMove is by how much the counts of a broadcast change, by the state, and how many
-// messages were opened or ended.
+// broadcastMove is by how much the counts of a broadcast change, and of the messages that are open.
 type broadcastMove struct {
 	counts [6]int64
 	open   int64

@@ -24,8 +24,7 @@ type ReasonCount struct {
 	Count  int64           `db:"count"`
 }
 
-// BroadcastReasons counts the recipients of a broadcast that failed or were skipped, by the
-// reason, those of most people first.
+// BroadcastReasons counts who failed or was skipped by the reason, those of most people first.
 func (rx *Rx) BroadcastReasons(b Broadcast) (all BroadcastReasons, err error) {
 	sums := make(map[ReasonCount]int64) // by those without a count
 	for after := int64(0); after < b.Total; after += recipientRange {

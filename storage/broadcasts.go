@@ -180,8 +180,7 @@ func (tx *Tx) PauseActiveBroadcast(number int64, reason string) error {
 	return tx.UpdateBroadcast(&b)
 }
 
-// CancelBroadcast ends a broadcast: those who wait are skipped. Their rows stay as they
-// are, because there may be millions.
+// CancelBroadcast skips those who wait. Their rows stay as they are: there may be millions.
 func (tx *Tx) CancelBroadcast(b *Broadcast) error {
 	if err := tx.writeMoves(b.Number); err != nil {
 		return err

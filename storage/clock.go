@@ -12,8 +12,7 @@ const (
 	// clockLeap is how far the clock may be from where it is expected without being
 	// doubted: more than a day, because some machines run for an hour each day.
 	clockLeap = 36 * time.Hour
-	// clockTrial is how long a server has to run with a clock that leapt before
-	// the clock is believed.
+	// clockTrial is how long a server has to run with a clock that leapt before it is believed.
 	clockTrial = 24 * time.Hour
 )
 
@@ -176,8 +175,7 @@ func (rx *Rx) ClockOffset() (time.Duration, error) {
 	return time.Duration(ms) * time.Millisecond, err
 }
 
-// MoveClock stores that a sandbox's clock is moved ahead once the transaction is durable. It
-// counts as confirmed: whoever moves it means it.
+// MoveClock stores that a sandbox's clock is moved ahead, which counts as confirmed.
 func (tx *Tx) MoveClock(by time.Duration) error {
 	before, err := tx.ClockOffset()
 	if err != nil {

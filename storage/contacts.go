@@ -88,8 +88,7 @@ type ContactFilter struct {
 	UpdatedSince Time   // strict
 }
 
-// Contacts lists an account's contacts, newest first, and says how far it came:
-// to Last, unless the page was full or its time was up before.
+// Contacts lists an account's contacts, newest first, as sqlite.FindPage does.
 func (rx *Rx) Contacts(account int64, f ContactFilter, after After, limit int) ([]Contact, After, error) {
 	// A deleted label is still on those that the job has not reached.
 	if f.LabelID != "" {
@@ -100,8 +99,7 @@ func (rx *Rx) Contacts(account int64, f ContactFilter, after After, limit int) (
 	return sqlite.FindPage[Contact](&rx.Rx, f.listQuery(account), after, limit)
 }
 
-// ListQuery lets an index find the contacts: the first that suits, because those
-// in front find fewer.
+// ListQuery lets an index find the contacts: the first that suits, which finds the fewest.
 func (f ContactFilter) listQuery(account int64) sqlite.ListQuery {
 	q := sqlite.ListQuery{Columns: contactColumns, Table: "contacts c", Key: "c.created_at", ID: "c.id"}
 
@@ -145,8 +143,7 @@ func (f ContactFilter) listQuery(account int64) sqlite.ListQuery {
 	return q
 }
 
-// InsertContact stores a new contact and fills in its id and times. ErrConflict
-// means that the account knows the number or the BSUID already.
+// InsertContact stores a new contact. ErrConflict: the account knows the number or the BSUID.
 func (tx *Tx) InsertContact(c *Contact) error {
 	c.ID = tx.NewID(PrefixContact)
 	c.CreatedAt, c.UpdatedAt = tx.Order, tx.Order

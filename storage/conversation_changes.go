@@ -51,8 +51,7 @@ func (tx *Tx) RecordChange(c ConversationChange) error {
 		"id, conversation_id, account_id, kind, actor, user_id, assignee_id, label, until, created_at", c)
 }
 
-// ConversationChanges lists the changes of a conversation, newest first, and says how far
-// it came: to Last, unless the page was full or its time was up before.
+// ConversationChanges lists a conversation's changes, newest first, as sqlite.FindPage does.
 func (rx *Rx) ConversationChanges(conversation string, after After, limit int) ([]ConversationChange, After, error) {
 	q := sqlite.ListQuery{
 		Columns: `h.id, h.conversation_id, h.account_id, h.kind, h.actor, h.user_id, u.name AS user_name,

@@ -17,8 +17,7 @@ type ConversationCounts struct {
 	All        int
 }
 
-// CountConversations counts the conversations of an account for a user. It walks over
-// the indexes, and reads no row.
+// CountConversations counts an account's conversations for a user, by the indexes alone.
 func (rx *Rx) CountConversations(account int64, user string) (n ConversationCounts, err error) {
 	for _, status := range conversationStates() {
 		some, err := rx.countByAssignee(account, status, user)
@@ -58,8 +57,7 @@ func (rx *Rx) countFiltered(account int64, f ConversationFilter) (int, error) {
 	return sqlite.CountRows(&rx.Rx, q)
 }
 
-// countSnoozed counts the conversations that sleep, those of a user and those of no one
-// among them. They are few.
+// countSnoozed counts the few conversations that sleep, a user's and nobody's among them.
 func (rx *Rx) countSnoozed(account int64, user string) (n ConversationCounts, err error) {
 	err = rx.Scan([]any{&n.All, &n.Mine, &n.Unassigned}, `
 		SELECT count(*), count(CASE WHEN assignee_id = ? THEN 1 END), count(*) - count(assignee_id)
@@ -68,8 +66,7 @@ func (rx *Rx) countSnoozed(account int64, user string) (n ConversationCounts, er
 	return n, err
 }
 
-// countByAssignee counts the conversations in a state, those of a user and those of
-// no one among them, range by range.
+// countByAssignee counts those in a state, a user's and nobody's among them, range by range.
 func (rx *Rx) countByAssignee(account int64, status, user string) (n ConversationCounts, err error) {
 	q := ConversationFilter{Statuses: []string{status}}.listQueries(account)[0]
 

@@ -16,8 +16,7 @@ type CopyFacts struct {
 	FileBytes     int64 `db:"file_bytes"`
 }
 
-// ReadCopy reads facts about a copy that no one else has open, and hands the
-// hash of each file that it names to each, in order.
+// ReadCopy reads facts about a copy, and hands the hash of each file that it names to each.
 func ReadCopy(path string, each func(sum string) error) (facts CopyFacts, err error) {
 	conn := sqlite.OpenCopy(path)
 	defer func() { err = errors.Join(err, conn.Close()) }()

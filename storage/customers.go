@@ -2,8 +2,7 @@ package storage
 
 import "confab/storage/sqlite"
 
-// Customer is an end-customer of a platform: it owns the numbers that it
-// connects through setup links.
+// Customer is an end-customer of a platform, with the numbers that it connects by setup links.
 type Customer struct {
 	ID             string  `db:"id"`
 	OrganizationID int64   `db:"organization_id"`
@@ -51,8 +50,7 @@ type CustomerFilter struct {
 	Search   string // part of the name or the email
 }
 
-// Customers lists an organization's customers, newest first, and says how far
-// it came: to Last, unless the page was full or its time was up before.
+// Customers lists an organization's customers, newest first, as sqlite.FindPage does.
 func (rx *Rx) Customers(organization int64, f CustomerFilter, after After, limit int) ([]Customer, After, error) {
 	return sqlite.FindPage[Customer](&rx.Rx, f.listQuery(organization), after, limit)
 }

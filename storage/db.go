@@ -29,8 +29,7 @@ type DB struct {
 	index atomic.Pointer[SearchIndex] // nil where messages are not searched
 }
 
-// Open opens the database at o.Path, making it when there is none and bringing
-// an older one up to date. It refuses any file that it cannot vouch for.
+// Open opens the database at o.Path: see sqlite.Open.
 func Open(o Options) (*DB, error) {
 	if err := registerFunctions(); err != nil {
 		return nil, err
@@ -148,14 +147,12 @@ func (db *DB) List(ctx context.Context, organization int64, fn func(*Rx) error) 
 	return db.DB.List(ctx, organization, db.reader(fn))
 }
 
-// Search is View for walks over many rows, for an organization or, with InternalWork, for
-// the server itself.
+// Search is View for walks over many rows, for an organization or, with InternalWork, the server.
 func (db *DB) Search(ctx context.Context, organization int64, fn func(*Rx) error) error {
 	return db.DB.Search(ctx, organization, db.reader(fn))
 }
 
-// Tx changes the database: it is one closure's part of a transaction that other
-// callers share. See sqlite.Tx for what it may rely on.
+// Tx is one closure's part of a transaction that others share: see sqlite.Tx.
 type Tx struct {
 	Rx
 	*sqlite.Wx

@@ -199,8 +199,7 @@ func (rx *Rx) deliveriesOf(
 	return page, nil
 }
 
-// ListQuery lets one index find the deliveries: that of an event, of a
-// subscription and a state, or of the organization.
+// ListQuery lets one index find the deliveries: by event, subscription and state, or organization.
 func (f DeliveryFilter) listQuery(organization int64) sqlite.ListQuery {
 	q := sqlite.ListQuery{
 		Columns:  deliveryColumns,

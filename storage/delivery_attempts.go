@@ -11,8 +11,7 @@ type Attempt struct {
 	ResponseBodySnippet *string `db:"response_body_snippet"`
 }
 
-// Attempts lists the tries of a delivery, the first one first. A success at the
-// first try has no row of its own: the delivery itself records it.
+// Attempts lists the tries of a delivery. A success at the first has no row but the delivery.
 func (rx *Rx) Attempts(d Delivery) ([]Attempt, error) {
 	all, err := list[Attempt](rx, `
 		SELECT attempt, attempted_at, response_status, duration_ms, error_code, error_message, response_body_snippet

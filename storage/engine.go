@@ -45,8 +45,7 @@ var (
 	ErrNotWritable    = sqlite.ErrNotWritable    // the system does not let this user write a database
 )
 
-// IgnoreNotFound turns ErrNotFound into success, for callers to whom a row that was deleted
-// meanwhile means that nothing is left to do.
+// IgnoreNotFound turns ErrNotFound into success: see sqlite.IgnoreNotFound.
 func IgnoreNotFound(err error) error { return sqlite.IgnoreNotFound(err) }
 
 // At converts a time, cutting it to milliseconds.
@@ -64,8 +63,7 @@ func ValidID(prefix, id string) bool { return sqlite.ValidID(prefix, id) }
 // Fold is the form in which texts are compared without regard to case.
 func Fold(text string) string { return sqlite.Fold(text) }
 
-// CopyDatabase writes a consistent copy of the database at path to the empty file target,
-// and reports how many bytes are there, of about how many.
+// CopyDatabase writes a consistent copy of a database to an empty file: see sqlite.CopyDatabase.
 func CopyDatabase(ctx context.Context, path, target string, progress func(done, total int64)) error {
 	return sqlite.CopyDatabase(ctx, path, target, progress)
 }

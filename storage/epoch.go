@@ -39,8 +39,7 @@ func changeClosed(path string, change func(*sqlx.DB) error) (err error) {
 	return sqlite.Explain(path, change(conn))
 }
 
-// restoredName is the row of meta that says when the file was restored from a backup, or
-// noticed to have been put back.
+// restoredName is the row of meta that says when the file was restored, or noticed to be put back.
 const restoredName = "restored_at"
 
 // HoldRestored makes sure that nothing is sent by itself from a restored database, which

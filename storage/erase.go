@@ -49,8 +49,7 @@ func (rx *Rx) JobsToBlank(kinds []string, after int64, limit int) ([]int64, erro
 		AND NOT EXISTS (SELECT 1 FROM messages WHERE messages.id = args ->> '$.message')`, jsonList(kinds))
 }
 
-// BlankJobs takes everything but the name of their message out of jobs. Their runs find that
-// the message is deleted, and end.
+// BlankJobs takes all but the name of their message out of jobs, whose runs then end.
 func (tx *Tx) BlankJobs(ids []int64) error {
 	return tx.Run(`
 		UPDATE jobs

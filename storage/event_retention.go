@@ -18,8 +18,7 @@ const (
 	youngRun = 4 * purgeRange
 )
 
-// OldEvents lists up to limit events of an organization from before a time, after a row,
-// in the order of their commits.
+// OldEvents lists up to limit events of an organization from before a time, in commit order.
 func (rx *Rx) OldEvents(p PurgeScope, after Row, limit int) ([]Row, error) {
 	found, from, young := []Row(nil), after.Seq, 0
 	for {

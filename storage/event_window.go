@@ -42,8 +42,7 @@ type EventFilter struct {
 	CreatedBefore Time
 }
 
-// eventsOfNumber are the events of an organization's number, also of one that was removed
-// and whose events are about to be.
+// eventsOfNumber are the events of a number, also of one that was removed before its events.
 const eventsOfNumber = `e.account_id IN (
 	SELECT n.id FROM accounts n WHERE n.phone_number_id = ? AND n.deleted_at = 0
 	UNION ALL SELECT n.id FROM accounts n WHERE n.phone_number_id = ? AND n.deleted_at <> 0)`
@@ -186,8 +185,7 @@ func windowQuery(organization int64) (q sqlite.ListQuery) {
 	return q
 }
 
-// windowEnd is the number of the nth row after a number, regardless of the
-// filters, or the last if there are not so many.
+// windowEnd is the number of the nth row after a number, before filters; the last if there are fewer.
 func (rx *Rx) windowEnd(q sqlite.ListQuery, after, last int64, n int) (end int64, err error) {
 	where := append(slices.Clone(q.Where), "e.seq > ?")
 	err = rx.Scan([]any{&end}, `
@@ -201,8 +199,7 @@ func (rx *Rx) windowEnd(q sqlite.ListQuery, after, last int64, n int) (end int64
 	return end, err
 }
 
-// LastReplay is the number of the newest replay. Replays are numbered by their jobs,
-// whose numbers are not used again.
+// LastReplay is the number of the newest replay: that of its job, which is not used again.
 func (rx *Rx) LastReplay() (last int64, err error) {
 	return value[int64](rx, `
 		SELECT coalesce(max(job_id), 0)

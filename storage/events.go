@@ -1,7 +1,6 @@
 package storage
 
-// KindDeliver is the kind of job that posts one delivery; its arguments are
-// DeliverArgs and its lane is the subscription.
+// KindDeliver is the kind of job that posts one delivery, with DeliverArgs; see deliveryLane.
 const KindDeliver = "deliver"
 
 // DeliverArgs name the delivery to be made.
@@ -142,8 +141,7 @@ func (tx *Tx) newDelivery(e Event, subscription string) Delivery {
 	}
 }
 
-// addDelivery adds a delivery and its job. For a disabled subscription it is
-// stored as dead, so that it can be replayed.
+// addDelivery adds a delivery and its job; a dead one, to be replayed, if that is disabled.
 func (tx *Tx) addDelivery(e Event, s subscriber) error {
 	d := tx.newDelivery(e, s.ID)
 	if s.Status == WebhookDisabled {

@@ -34,8 +34,7 @@ const (
 	fanOutStep = 100
 )
 
-// KindFanOut is the kind of job that makes the deliveries of an event; its arguments
-// are FanOutArgs and its lane is the organization.
+// KindFanOut is the kind of job that makes the deliveries of an event, with FanOutArgs.
 const KindFanOut = "webhook.fan_out"
 
 // FanOutArgs name the event, and how far its deliveries were made.

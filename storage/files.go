@@ -64,8 +64,7 @@ func openFiles(dir string) (*Files, error) {
 // Close lets the directory go.
 func (f *Files) Close() error { return f.root.Close() }
 
-// Upload is content on its way in. Keep makes a file of it; until then no one
-// sees it, and Discard forgets it.
+// Upload is content on its way in, which no one sees until Keep makes a file of it.
 type Upload struct {
 	files *Files
 	name  string

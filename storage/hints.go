@@ -102,8 +102,7 @@ func newHints() *Hints {
 // Hints reports what was changed, while somebody watches.
 func (db *DB) Hints() *Hints { return db.hints }
 
-// WatchHints begins to collect hints, until stop is called. When it returns, every change
-// that is not yet committed will be reported.
+// WatchHints collects hints of all that is not committed yet when it returns, until stop is called.
 func (db *DB) WatchHints(ctx context.Context) (stop func()) {
 	db.hints.watchers.Add(1)
 

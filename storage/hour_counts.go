@@ -31,8 +31,7 @@ type (
 	}
 )
 
-// endedCounts are the deliveries that need no more attempts. The others are counted
-// by their rows: there are few.
+// endedCounts are the deliveries that need no more attempts; the few others are counted as rows.
 type endedCounts struct{ succeeded, dead, untried int }
 
 func storeMessages(wx *sqlite.Wx, of messagesOf, n MessageCounts) error {

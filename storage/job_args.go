@@ -21,14 +21,12 @@ type AboutMessage struct {
 // NewAboutMessage names a message.
 func NewAboutMessage(m Message) AboutMessage { return AboutMessage{AboutAccount{m.AccountID}, m.ID} }
 
-// AboutDelivery is embedded in the arguments of a job that is about a delivery,
-// and through its event about the event's account, if it has one.
+// AboutDelivery is embedded in the arguments of a job about a delivery, and so of its event.
 type AboutDelivery struct {
 	Delivery string `json:"delivery"`
 }
 
-// AboutNoAccount is embedded in the arguments of a job that does not go with any
-// account, such as the one that purges it.
+// AboutNoAccount is embedded in those of a job that goes with no account.
 type AboutNoAccount struct{}
 
 func (AboutAccount) about()   {}

@@ -38,8 +38,7 @@ const (
 	JobFailed  = "failed"  // out of attempts; waits for a person
 )
 
-// ErrLeaseLost means that a job is no longer the caller's to settle: it was
-// cancelled, put back, or leased by another run.
+// ErrLeaseLost means that a job was cancelled, put back or leased anew: its run may not end it.
 var ErrLeaseLost = errors.New("the job's lease was lost")
 
 // Job is a piece of work as stored.
@@ -99,8 +98,7 @@ type Dispatcher interface {
 	Unsettled(kind, lane string, before int64) bool
 	// Look says that held jobs of some lane may run now.
 	Look()
-	// Stored reports a job that was not admitted and that will be due, once it
-	// is durable.
+	// Stored reports a job that was not admitted and will be due, once it is durable.
 	Stored(kind string, due Time)
 }
 
@@ -282,8 +280,7 @@ func (tx *Tx) lease(j *Job, lease time.Duration) error {
 		WHERE id = ?`, j.Runs, j.LeasedUntil, j.ID)
 }
 
-// HoldJobs puts jobs back that were leased and have not begun. Those that are no
-// longer the caller's are left alone.
+// HoldJobs puts jobs back that were leased and have not begun, if they still are the caller's.
 func (tx *Tx) HoldJobs(jobs []Job) error {
 	for _, j := range jobs {
 		_, err := tx.Exec(`
@@ -330,8 +327,7 @@ func (tx *Tx) ReleaseJob(j Job, due Time) error {
 	return tx.endRun(j, JobDue, max(due, tx.Now), j.Failures, "")
 }
 
-// InterruptJob puts a job back whose run was cut off, so that it is unknown whether
-// its outside call had an effect.
+// InterruptJob puts a job back whose run was cut off, with an unknown effect.
 func (tx *Tx) InterruptJob(j Job) error {
 	if err := tx.MarkCutOff(j); err != nil {
 		return err

@@ -96,8 +96,7 @@ type DueJob struct {
 	Lane  string `db:"lane"`
 }
 
-// DueJobs lists up to limit jobs of all kinds that are due, after one in the order of their
-// times. It walks over all that wait.
+// DueJobs walks over all jobs that are due, of all kinds, in the order of their times.
 func (rx *Rx) DueJobs(after DueJob, limit int) ([]DueJob, error) {
 	return list[DueJob](rx, `
 		SELECT id, due_at, kind, lane FROM jobs
@@ -139,8 +138,7 @@ func (rx *Rx) PeriodicRun(kind string) (Time, error) {
 	return at, IgnoreNotFound(err)
 }
 
-// EnqueuePeriodic puts a periodic kind on the queue, unless its last job still
-// waits there, and records the time.
+// EnqueuePeriodic puts a periodic kind on the queue, unless it waits there, and records the time.
 func (tx *Tx) EnqueuePeriodic(kind string) error {
 	if err := tx.Run(`INSERT OR REPLACE INTO periodic_runs (kind, ran_at) VALUES (?, ?)`, kind, tx.Now); err != nil {
 		return err
@@ -193,8 +191,7 @@ func (tx *Tx) RetryJobNow(id int64) (Job, error) {
 	return j, tx.hintJob(err, id, j.Args)
 }
 
-// CancelJob removes a job in any state. A worker that has it finds
-// its lease lost, and its results are not written.
+// CancelJob removes a job in any state. A worker that has it finds its lease lost.
 func (tx *Tx) CancelJob(id int64) error {
 	return tx.ExecOne(`DELETE FROM jobs WHERE id = ?`, id)
 }
@@ -207,8 +204,7 @@ type JobCount struct {
 	Oldest Time   `db:"oldest"`
 }
 
-// JobCounts counts the queue by kind and state. It walks over all of it; a job that
-// changes its state meanwhile is counted once.
+// JobCounts counts the queue by kind and state. It walks over all of it, and counts a job once.
 func (rx *Rx) JobCounts() ([]JobCount, error) {
 	counts := make(map[[2]string]JobCount)
 	err := rx.IDRanges("jobs", 0, func(after, until int64) (bool, error) {

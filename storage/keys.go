@@ -193,8 +193,7 @@ func (rx *Rx) CountKeys(organization int64) (int, error) {
 	return get[int](rx, `SELECT count(*) FROM api_keys WHERE organization_id = ? AND revoked_at = 0`, organization)
 }
 
-// InsertKey issues a new key, fills in k, and returns the secret, which cannot
-// be read again. Scopes and accounts are given, and checked before.
+// InsertKey issues a key, fills in k, and returns the secret, which cannot be read again.
 func (tx *Tx) InsertKey(k *Key) (secret string, err error) {
 	secret = KeyPrefix + randomText(keyRandomBytes)
 	hash, id := KeyHash(secret), tx.NewID(PrefixKey)
@@ -220,8 +219,7 @@ func (rx *Rx) key(column string, value any) (Key, error) {
 	return found[0], nil
 }
 
-// RevokeKey ends a key of an organization, or with 0 of any, for good, and returns it.
-// Revoking it again changes nothing.
+// RevokeKey ends a key of an organization, or with 0 of any, for good. Twice is as once.
 func (tx *Tx) RevokeKey(organization int64, id string) (Key, error) {
 	err := tx.ExecOne(`
 		UPDATE api_keys

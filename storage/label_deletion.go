@@ -108,8 +108,7 @@ func (tx *Tx) TouchLabeled(id string) error {
 	return err
 }
 
-// LabeledConversations finds up to limit conversations that have a label, in the
-// order of their ids; they have no time here.
+// LabeledConversations finds up to limit conversations with a label, by their ids alone.
 func (rx *Rx) LabeledConversations(label string, after Row, limit int) ([]Row, error) {
 	return list[Row](rx, `
 		SELECT 0 AS created_at, conversation_id AS id

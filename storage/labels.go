@@ -41,8 +41,7 @@ func (rx *Rx) CountLabels(team int64) (int, error) {
 	return get[int](rx, `SELECT count(*) FROM labels WHERE team_id = ?`, team)
 }
 
-// InsertLabel stores a new label and fills in its id and times. ErrConflict
-// means that the team has a label of that name.
+// InsertLabel stores a new label. ErrConflict means that the team has one of that name.
 func (tx *Tx) InsertLabel(l *Label) error {
 	l.ID = tx.NewID(PrefixLabel)
 	l.CreatedAt, l.UpdatedAt = tx.Order, tx.Order

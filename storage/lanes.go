@@ -39,8 +39,7 @@ func (db *DB) ContinueLane(lane string) {
 	}
 }
 
-// LoadClosedLanes finds the closed lanes anew: the process has just started, or
-// another one changed the database.
+// LoadClosedLanes finds the closed lanes anew: at the start, or as another process wrote.
 func (tx *Tx) LoadClosedLanes() error {
 	var ids []string
 	if err := tx.List(&ids, `SELECT id FROM subscriptions WHERE status <> 'active'`); err != nil {

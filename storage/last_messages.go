@@ -17,8 +17,7 @@ type LastMessage struct {
 	CreatedAt Time
 }
 
-// messageWords is what a message says in short: its text, else what was offered or tapped,
-// else the emoji of a reaction.
+// messageWords is what a message says in short: its text, what was offered or tapped, or an emoji.
 const messageWords = `coalesce(m.body, CASE m.type
 	WHEN 'button' THEN m.content ->> 'text'
 	WHEN 'interactive' THEN coalesce(m.content ->> '$.button_reply.title', m.content ->> '$.list_reply.title', m.content ->> '$.body.text')

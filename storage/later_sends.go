@@ -27,8 +27,7 @@ func (tx *Tx) ReleaseMessage(m *Message) (bool, error) {
 	return true, tx.hintMessage(tx.MarkMessageWritten(m.ConversationID, m.Type, by), m)
 }
 
-// placeAt is an id with the time of another: no two messages have the same, since those
-// of one time differ in the rest.
+// placeAt is an id with the time of another. No two are the same: the rest differs.
 func placeAt(id string, t Time) string {
 	const timeLength = 10 // of the 26 characters of a ULID
 	return sqlite.FirstID(PrefixMessage, t)[:len(PrefixMessage)+timeLength] + id[len(id)-ulid.EncodedSize+timeLength:]
@@ -58,8 +57,7 @@ func (tx *Tx) StopSending(kind string, m Message) error {
 // reportsLookedAt is how many of the newest messages HasReports looks at.
 const reportsLookedAt = 500
 
-// HasReports reports whether callbacks about messages of an account arrive: one has, since a
-// time, about one of the newest.
+// HasReports reports whether a callback came, since a time, about one of the newest messages.
 func (rx *Rx) HasReports(account int64, since Time) (has bool, err error) {
 	return value[bool](rx, `
 		SELECT EXISTS (

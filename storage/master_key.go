@@ -34,8 +34,7 @@ func LoadMasterKey(dir, variable string) ([]byte, error) {
 		return key, err
 	}
 
-	// There is no key. With a database that is a loss; without one, a new key is
-	// made.
+	// There is no key. With a database that is a loss; without one, a new one is made.
 	if _, missing := os.Stat(DatabaseFile(dir)); !errors.Is(missing, fs.ErrNotExist) {
 		// Another process may have made both just now, the key first: look again.
 		if key, err := readMasterKey(path); !errors.Is(err, fs.ErrNotExist) {

@@ -85,8 +85,7 @@ func (rx *Rx) MediaUses(sum string) (bool, error) {
 	return rx.exists(`SELECT 1 FROM media WHERE sha256 = ? LIMIT 1`, sum)
 }
 
-// InsertMedia stores new media, whose file must be kept already, and fills in
-// its id, its token and its time.
+// InsertMedia stores new media, whose file is kept already, and fills in id, token and time.
 func (tx *Tx) InsertMedia(m *Media) error {
 	m.ID, m.URLToken, m.CreatedAt = tx.NewID(PrefixMedia), randomText(MediaTokenSize), tx.Order
 	return tx.InsertRow("media", "id, account_id, origin, url_token, sha256, mime_type, size, filename, created_at", m)

@@ -111,8 +111,7 @@ func (u *Upload) keepObject(ctx context.Context, sum string) error {
 	return u.files.addCopy(u.size)
 }
 
-// openCopy opens the copy of an object, which is made if there is none. When several want
-// the same one, only the first fetches it.
+// openCopy opens the copy of an object, which the first who wants it makes.
 func (f *Files) openCopy(ctx context.Context, sum string) (*os.File, error) {
 	for range copyTries {
 		file, err := f.openExistingCopy(sum)

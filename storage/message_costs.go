@@ -8,8 +8,7 @@ import (
 	"confab/storage/sqlite"
 )
 
-// Pricing is what the provider says that a message costs: its own object, and what we
-// understand of it. A nil one is not known.
+// Pricing is what the provider says that a message costs, and what we understand; nil if unknown.
 type Pricing struct {
 	Raw      JSON
 	Category string
@@ -65,8 +64,7 @@ func earliestDelivery(before Time, reported string, at Time) Time {
 	return at
 }
 
-// costDay is the day to which the cost of a message belongs, in UTC; 0 while it costs nothing:
-// until it is delivered and its pricing known.
+// costDay is the day, in UTC, on which a message costs; 0 until it is delivered and priced.
 func (m Message) costDay() Time {
 	if m.Pricing == nil || m.DeliveredAt == 0 {
 		return 0

@@ -32,8 +32,7 @@ func (f MessageFilter) Key(m Message) After {
 	return After{ID: m.Place}
 }
 
-// Messages lists an account's messages, newest first and as the API shows them, and
-// says how far it came: to Last, unless the page was full or its time was up before.
+// Messages lists an account's messages as the API shows them, newest first, as FindPage does.
 func (rx *Rx) Messages(account int64, f MessageFilter, after After, limit int) ([]Message, After, error) {
 	if f.Scheduled {
 		page, err := f.scheduled(rx, account, after, limit)

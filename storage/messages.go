@@ -83,8 +83,7 @@ func (m *Message) SetThread(t Thread) {
 	m.ContactUsername, m.ContactName = t.Username, t.Name
 }
 
-// To is the number that a message goes to: the one it was addressed to, or else
-// the contact's, if it is known.
+// To is the number that a message goes to: the one it was addressed to, or its contact's.
 func (m Message) To() *string {
 	if m.PhoneNumber != nil {
 		return m.PhoneNumber

@@ -25,8 +25,7 @@ func fileFormat() (sqlite.Format, error) {
 	}, err
 }
 
-// CheckDatabase reads all of a database that this process does not have open, and says what is wrong
-// with it: see sqlite.Format.
+// CheckDatabase says what is wrong with a database that this process does not have open.
 func CheckDatabase(path string, masterKey []byte) error {
 	format, err := fileFormat()
 	if err != nil {

@@ -47,8 +47,7 @@ type NoteFilter struct {
 	Search string // words that must occur
 }
 
-// Notes lists the notes of a conversation, newest first, and says how far it came: to Last,
-// unless the page was full or its time was up before.
+// Notes lists the notes of a conversation, newest first, as sqlite.FindPage does.
 func (rx *Rx) Notes(conversation string, f NoteFilter, after After, limit int) ([]Note, After, error) {
 	q := sqlite.ListQuery{Columns: noteColumns, Table: "notes n", Index: "notes_of_conversation", ID: "n.id"}
 	q.ByIndex("n.conversation_id = ?", true, conversation)
@@ -56,8 +55,7 @@ func (rx *Rx) Notes(conversation string, f NoteFilter, after After, limit int) (
 	return sqlite.FindPage[Note](&rx.Rx, q, after, limit)
 }
 
-// InsertNote stores a new note and fills in its id and times. Those whom it mentions have
-// an unread mention, its author apart.
+// InsertNote stores a new note. Those whom it mentions, but its author, have an unread mention.
 func (tx *Tx) InsertNote(n *Note) error {
 	n.ID = tx.NewID(PrefixNote)
 	n.CreatedAt, n.UpdatedAt = tx.Order, tx.Order

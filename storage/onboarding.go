@@ -93,8 +93,7 @@ func (rx *Rx) Invitation(token string) (Invitation, error) {
 	return i, err
 }
 
-// UsedInvitation finds the link, if one is active now, through which an account
-// was signed up, successfully or not.
+// UsedInvitation finds the link, active now, through which an account was signed up, or tried to.
 func (tx *Tx) UsedInvitation(account int64) (Invitation, error) {
 	return get[Invitation](&tx.Rx, invitation+`
 	WHERE l.account_id = ? AND l.status = 'active' AND l.expires_at > ?
@@ -137,8 +136,7 @@ func (tx *Tx) BeginOnboarding(i *Invitation, a *Account, accessToken string) err
 		WHERE id = ? AND status = 'active'`, a.ID, job, i.ID)
 }
 
-// ensureSignupAccount stores the account of a signup, or finds the one that its customer
-// has, and returns what that was before.
+// ensureSignupAccount stores the account of a signup, or finds its customer's and what that was.
 func (tx *Tx) ensureSignupAccount(i Invitation, a *Account, accessToken string) (*BeforeState, error) {
 	// Only the customer's own account may be signed up again, and only while it
 	// does not work.
@@ -202,8 +200,7 @@ func (rx *Rx) IsFirstSignup(customer string) (bool, error) {
 	return value[bool](rx, `SELECT NOT EXISTS (SELECT 1 FROM setup_links WHERE customer_id = ? AND status = 'consumed')`, customer)
 }
 
-// ConsumeSetupLink ends a link whose signup is complete, and makes the customer
-// active that was waiting for its first number.
+// ConsumeSetupLink ends a link whose signup is complete, and makes a waiting customer active.
 func (tx *Tx) ConsumeSetupLink(l *SetupLink) error {
 	l.Status, l.ConsumedAt, l.FailureReason = LinkConsumed, tx.Now, nil
 	_, err := tx.Exec(`

@@ -70,8 +70,7 @@ func latestIDs() string {
 	), " UNION ALL ")
 }
 
-// latestTimes is the query for the latest times that no id carries: those of conversations,
-// by the indexes of their lists.
+// latestTimes is the query for the times that no id carries: of conversations, by their indexes.
 func latestTimes() string {
 	all := []string{`
 		SELECT coalesce((SELECT max(updated_at) FROM conversations WHERE account_id = a.id AND updated_at <> last_message_at), 0)

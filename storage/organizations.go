@@ -14,8 +14,7 @@ type Organization struct {
 	CreatedAt    Time   `db:"created_at"`
 	UpdatedAt    Time   `db:"updated_at"`
 
-	// HandoverReturnMinutes is after how long a person who is silent holds a conversation no
-	// longer; 0: never.
+	// HandoverReturnMinutes is how long a silent person holds a conversation; 0: for ever.
 	HandoverReturnMinutes int `db:"handover_return_minutes"`
 }
 

@@ -2,8 +2,7 @@ package storage
 
 import "time"
 
-// ParkStatus keeps a callback that arrived before its message: a status, an edit
-// or a deletion. It returns false for one that is kept already.
+// ParkStatus keeps a callback that came before its message; false for one that is kept already.
 func (tx *Tx) ParkStatus(account int64, providerID, status string, payload JSON) (bool, error) {
 	n, err := tx.Exec(`
 		INSERT INTO parked_statuses (account_id, provider_id, status, payload, created_at)
@@ -42,8 +41,7 @@ func (rx *Rx) readParked(struct{}) (bool, error) {
 // parkedFor is how long a callback waits for its message.
 const parkedFor = 24 * time.Hour
 
-// DropParkedStatuses deletes up to limit callbacks that have waited long enough at
-// now for a message that never arrived.
+// DropParkedStatuses deletes up to limit callbacks that have waited long enough in vain.
 func (tx *Tx) DropParkedStatuses(now Time, limit int) (int64, error) {
 	return tx.deleteSome("parked_statuses", "account_id, provider_id, status", "created_at <= ? ORDER BY created_at",
 		now.Add(-parkedFor), limit)

@@ -104,8 +104,7 @@ func (rx *Rx) PushDevice(id string) (PushDevice, error) {
 	return d, json.Unmarshal(text, &d.Subscription)
 }
 
-// DevicesToNotify lists the devices of an organization, but for those that were notified of a
-// conversation just now. With users it is only theirs.
+// DevicesToNotify lists an organization's devices, or some users', that were not notified just now.
 func (rx *Rx) DevicesToNotify(organization int64, conversation string, users []string) ([]PushDevice, error) {
 	now := rx.db.Now()
 	all, err := list[PushDevice](rx, selectPushDevices+`

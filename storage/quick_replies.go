@@ -37,8 +37,7 @@ func (rx *Rx) CountQuickReplies(team int64) (int, error) {
 	return get[int](rx, `SELECT count(*) FROM quick_replies WHERE team_id = ?`, team)
 }
 
-// InsertQuickReply stores a new quick reply and fills in its id and times. ErrConflict
-// means that the team has one of that shortcut.
+// InsertQuickReply stores a new quick reply. ErrConflict: the team has one of that shortcut.
 func (tx *Tx) InsertQuickReply(q *QuickReply) error {
 	q.ID = tx.NewID(PrefixQuickReply)
 	q.CreatedAt, q.UpdatedAt = tx.Order, tx.Order
@@ -46,8 +45,7 @@ func (tx *Tx) InsertQuickReply(q *QuickReply) error {
 	return tx.hint(err, HintQuickReply, Scope{Organization: q.OrganizationID}, q.ID)
 }
 
-// UpdateQuickReply stores shortcut, text and buttons of q. ErrConflict means that its team has
-// another one of that shortcut.
+// UpdateQuickReply stores a quick reply. ErrConflict: its team has another of that shortcut.
 func (tx *Tx) UpdateQuickReply(q *QuickReply) error {
 	q.UpdatedAt = tx.Order
 	err := tx.UpdateRow("quick_replies", "shortcut, text, interactive, updated_at", "id, organization_id", q)

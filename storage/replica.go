@@ -11,8 +11,7 @@ import (
 const (
 	// otherCommitsName counts the transactions of commands that ran beside a server.
 	otherCommitsName = "other_commits"
-	// installationName is what a database has in common with those restored from it, and
-	// with nobody else's.
+	// installationName is what a database and those restored from it have in common, alone.
 	installationName = "installation"
 	// replicaVerifiedName is when a restore of the replica was last found to be sound.
 	replicaVerifiedName = "replica_verified_at"

@@ -42,8 +42,7 @@ func jsonList[T string | int64](all []T) string {
 	return string(text)
 }
 
-// deleteSome deletes the rows of a table that a condition and an order choose, as many as
-// the last argument says, by their key. It returns how many there were.
+// deleteSome deletes, by their key, rows that a condition chooses: up to the last argument.
 func (tx *Tx) deleteSome(table, key, which string, args ...any) (int64, error) {
 	return tx.Exec(`
 		DELETE FROM `+table+`
@@ -58,8 +57,7 @@ func (rx *Rx) PurgedAccounts(p PurgeScope) ([]int64, error) {
 		ORDER BY id`, p.Organization, p.Account)
 }
 
-// nothingPending are the messages that a purge may delete: those that are not
-// being sent, and whose media is not being fetched.
+// nothingPending are the messages that are not being sent, and whose media is not being fetched.
 const nothingPending = `status NOT IN ('queued', 'pending') AND coalesce(media_status, '') <> 'fetching'`
 
 // OldMessages lists those from before a time among the next messages of an account, oldest
@@ -114,8 +112,7 @@ func (tx *Tx) DeleteMessages(
 	return messages, media, slices.Compact(sums), err
 }
 
-// deleteReceivedMedia deletes media that came with messages which are gone, and
-// returns each one's file. Media put into the library stays.
+// deleteReceivedMedia deletes media of deleted messages, but for the library's; it returns the files.
 func (tx *Tx) deleteReceivedMedia(media []string) (sums []string, err error) {
 	return list[string](&tx.Rx, `
 		DELETE FROM media

@@ -294,8 +294,7 @@ func (rx *Rx) IsIdleSince(found IdleConversation) (bool, error) {
 		WHERE v.id = ? AND m.id = ? AND v.status IN ('open', 'pending') AND v.snoozed_until = 0`, found.ID, found.MessageID)
 }
 
-// SilenceAfter is how long after a message of a conversation the next one came that no rule
-// sent, or with none how long ago it was.
+// SilenceAfter is how long after a message the next one came that no rule sent, or until now.
 func (rx *Rx) SilenceAfter(m Message) (Time, error) {
 	return value[Time](rx, `
 		SELECT coalesce((

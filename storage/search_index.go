@@ -13,8 +13,7 @@ const SearchFile = "search.db"
 // SearchIndex finds messages by their words.
 type SearchIndex = search.Index
 
-// NewSearchIndex makes an index of a database, which its Run opens and fills. onError is
-// called with what went wrong, and was dealt with.
+// NewSearchIndex makes an index of a database: see search.New.
 func NewSearchIndex(db *DB, path string, onError func(error)) *SearchIndex {
 	x := search.New(searchSource{db}, path, PrefixMessage, onError)
 	db.index.Store(x)

@@ -60,8 +60,7 @@ const (
 	maxExpired  = 10
 )
 
-// InsertSecret makes another secret for a subscription, sealed, and returns its
-// plaintext too. It lives for a while, or with 0 until it is revoked.
+// InsertSecret makes another secret for a subscription, for a while or with 0 for ever.
 func (tx *Tx) InsertSecret(subscription string, life time.Duration) (Secret, string, error) {
 	return tx.InsertGivenSecret(subscription, "", life)
 }
@@ -91,8 +90,7 @@ func (tx *Tx) InsertGivenSecret(subscription, plain string, life time.Duration) 
 	return s, plain, err
 }
 
-// deleteExpiredSecrets deletes what expired long ago, and of the others all but the
-// newest few, unless the clock looks wrong.
+// deleteExpiredSecrets deletes all expired ones but the last few, unless the clock looks wrong.
 func (tx *Tx) deleteExpiredSecrets(subscription string) error {
 	c, err := tx.Clock()
 	if err != nil || c.Ahead() > 0 {

@@ -68,8 +68,7 @@ func (rx *Rx) SetupLinks(customer string, after After, limit int) ([]SetupLink, 
 		LIMIT ?`, customer, after.Key, after.ID, limit)
 }
 
-// InsertSetupLink stores a new link, fills in its id, state and time, and
-// returns its token, which cannot be read again.
+// InsertSetupLink stores a new link, and returns its token, which cannot be read again.
 func (tx *Tx) InsertSetupLink(l *SetupLink) (token string, err error) {
 	token = PrefixSetupLink + randomText(setupTokenSize)
 	hash := sha256.Sum256([]byte(token))

@@ -10,8 +10,7 @@ const (
 	MessageFailed    = "failed"
 )
 
-// StatusPlayed is a callback's word for a voice note that was played. It is no
-// state: the message keeps the one it has.
+// StatusPlayed is a callback's word for a voice note that was played. It is no state.
 const StatusPlayed = "played"
 
 // progress orders the states that a message passes on its way.

@@ -26,8 +26,7 @@ func (tx *Tx) hintSubscription(err error, id string) error {
 	return tx.hint(err, HintDelivery, Scope{Subscription: id}, "")
 }
 
-// PauseSubscription makes the deliveries of an active subscription wait, those
-// that are to be tried again too.
+// PauseSubscription makes the deliveries of an active subscription wait, and all retries.
 func (tx *Tx) PauseSubscription(id string) error {
 	err := tx.ExecOne(`
 		UPDATE subscriptions
@@ -154,14 +153,12 @@ func (tx *Tx) FailOutstandingDeliveries(subscription string) (int, error) {
 	return len(all), tx.hintSubscription(nil, subscription)
 }
 
-// removeJob takes a delivery's job off the queue, if it is still there. A worker
-// that has it finds its lease lost.
+// removeJob takes a delivery's job off the queue. A worker that has it finds its lease lost.
 func (tx *Tx) removeJob(id int64) error {
 	return tx.Run(`DELETE FROM jobs WHERE id = ? AND kind = 'deliver'`, id)
 }
 
-// DeleteSubscription removes a subscription for its organization at once, and
-// with it its secrets and deliveries: many of those by a job.
+// DeleteSubscription removes a subscription at once; its deliveries, if many, by a job.
 func (tx *Tx) DeleteSubscription(organization int64, id string) error {
 	err := tx.ExecOne(`
 		UPDATE subscriptions

@@ -63,8 +63,7 @@ type TemplateFilter struct {
 	Language string
 }
 
-// Templates lists an account's templates, newest first, and says how far it came: to
-// Last, unless the page was full or its time was up before.
+// Templates lists an account's templates, newest first, as sqlite.FindPage does.
 func (rx *Rx) Templates(account int64, f TemplateFilter, after After, limit int) ([]Template, After, error) {
 	q := sqlite.ListQuery{Columns: templateColumns, Table: "templates", Index: "templates_of_account", Key: "created_at", ID: "id"}
 	if f.Status != "" {
@@ -91,8 +90,7 @@ func (rx *Rx) TemplatesAtProvider(wabaID, providerID, name, language string) ([]
 		ORDER BY account_id`, wabaID, providerID, name, language)
 }
 
-// InsertTemplate stores a new template and fills in its id and times. ErrConflict
-// means that the account has one of that name and language.
+// InsertTemplate stores a template. ErrConflict: the account has one of that name and language.
 func (tx *Tx) InsertTemplate(t *Template) error {
 	t.ID = tx.NewID(PrefixTemplate)
 	t.CreatedAt, t.UpdatedAt = tx.Order, tx.Order

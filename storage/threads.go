@@ -139,8 +139,7 @@ func (rx *Rx) RecipientByBSUID(account int64, bsuid string) (Recipient, error) {
 	return rx.recipient(recipients+withBSUID, account, bsuid)
 }
 
-// RecipientByParent finds whom to send to by the business-scoped user id of a
-// parent portfolio. Of several, the oldest is meant.
+// RecipientByParent finds whom to send to by the BSUID of a parent portfolio, the oldest.
 func (rx *Rx) RecipientByParent(account int64, parent string) (Recipient, error) {
 	return rx.recipient(recipients+withParent+onlyOldest, account, parent)
 }

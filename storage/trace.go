@@ -40,8 +40,7 @@ func (rx *Rx) TracedMessage(organization int64, id string) (m Message, owner int
 	return m, owner, err
 }
 
-// messageOfEvent is TracedMessage by the id of an event. It is ErrNotFound for one that is
-// about no message, or about one that is gone.
+// messageOfEvent is TracedMessage by the id of an event; ErrNotFound without a message.
 func (rx *Rx) messageOfEvent(organization int64, id string) (m Message, owner int64, err error) {
 	var about string
 	var account *int64

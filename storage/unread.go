@@ -151,8 +151,7 @@ func (rx *Rx) UnreadLeft(account int64, rows []Row, keepPending bool) (map[strin
 	return left, nil
 }
 
-// unreadAfter counts, up to a limit, what came in and stays when the messages of a
-// conversation up to a row are deleted.
+// unreadAfter counts, up to a limit, what stays unread when messages up to a row are deleted.
 func (rx *Rx) unreadAfter(conversation string, last Row, keepPending bool, limit int) (u UnreadCount, err error) {
 	if u.upTo, err = rx.newestMessage(conversation); err != nil {
 		return u, err

@@ -14,8 +14,7 @@ func (tx *Tx) NoticeUnusedObjects(sums []string) error {
 		SELECT value, ? FROM json_each(?)`, tx.Now, jsonList(sums))
 }
 
-// UnusedObjects lists up to limit hashes of objects that have been unused since a time, in
-// their order, after one of them.
+// UnusedObjects lists up to limit hashes, after one, of objects that are unused since a time.
 func (rx *Rx) UnusedObjects(since Time, after string, limit int) (sums []string, err error) {
 	err = rx.List(&sums, `
 		SELECT sha256 FROM unused_objects

@@ -46,8 +46,7 @@ func (tx *Tx) InsertUserCodes(user, secret string, step int64) error {
 	return tx.hint(err, HintUser, Scope{}, user)
 }
 
-// UseCodeStep records that the code of a step was accepted. ErrNotFound means that one of
-// it, or of a later step, was before.
+// UseCodeStep records that a step's code was accepted. ErrNotFound: that or a later one was.
 func (tx *Tx) UseCodeStep(user string, step int64) error {
 	return tx.ExecOne(`
 		UPDATE user_codes

@@ -125,8 +125,7 @@ func (tx *Tx) InviteUser(in Invitee) (u User, token string, err error) {
 	return u, token, err
 }
 
-// EnsureUser finds or makes the user with an address in an organization, who then signs in by
-// it, without a link. The errors are those of InviteUser.
+// EnsureUser is InviteUser for somebody who then signs in by the address, without a link.
 func (tx *Tx) EnsureUser(in Invitee) (User, error) {
 	u, err := tx.findInvitee(in)
 	switch {
@@ -145,8 +144,7 @@ func (tx *Tx) EnsureUser(in Invitee) (User, error) {
 	return u, err
 }
 
-// findInvitee finds the user who is meant by an address: the user who signs in with it, or
-// else the one user of the organization who has it.
+// findInvitee finds who signs in with an address, or the one of the organization who has it.
 func (tx *Tx) findInvitee(in Invitee) (User, error) {
 	u, err := tx.UserBySignIn(in.Email)
 	switch {

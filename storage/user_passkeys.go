@@ -34,8 +34,7 @@ func (rx *Rx) PasskeyCredential(p UserPasskey) ([]byte, error) {
 	return rx.db.Unseal(passkeyPurpose(p.ID), p.Sealed)
 }
 
-// InsertUserPasskey stores a new passkey, and fills in its id and time. ErrFactorExists means
-// that somebody has it already.
+// InsertUserPasskey stores a new passkey. ErrFactorExists means that somebody has it already.
 func (tx *Tx) InsertUserPasskey(p *UserPasskey, credential []byte) error {
 	p.ID, p.CreatedAt = tx.NewID(PrefixPasskey), tx.Now
 	p.Sealed = tx.db.Seal(passkeyPurpose(p.ID), credential)

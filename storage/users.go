@@ -19,8 +19,7 @@ const (
 	UserNoSignIn = "no_sign_in" // is there to have conversations assigned
 )
 
-// User is a person of an organization, to whom conversations can be assigned and who
-// may be able to sign in to the console.
+// User is a person of an organization, who has conversations and may be able to sign in.
 type User struct {
 	ID             string  `db:"id"`
 	OrganizationID int64   `db:"organization_id"`
@@ -98,15 +97,13 @@ func (rx *Rx) UserByID(id string) (User, error) {
 	return get[User](rx, selectUsers+`WHERE u.id = ?`, id)
 }
 
-// UsersByEmail lists the users of all organizations with an address, without regard
-// to case, for the command line: it reads every user.
+// UsersByEmail lists the users of all organizations with an address. It reads every user.
 func (rx *Rx) UsersByEmail(email string) ([]User, error) {
 	all, err := list[User](rx, selectUsers+`WHERE u.email IS NOT NULL ORDER BY u.id`)
 	return slices.DeleteFunc(all, func(u User) bool { return Fold(*u.Email) != Fold(email) }), err
 }
 
-// UserBySignIn finds the user whose address this is among those who can sign in or
-// are invited, without regard to case.
+// UserBySignIn finds who can sign in with an address, or is invited, without regard to case.
 func (rx *Rx) UserBySignIn(email string) (User, error) {
 	u, err := get[User](rx, selectUsers+`WHERE u.sign_in_email = ?`, Fold(email))
 	if err != nil {
@@ -128,8 +125,7 @@ func (rx *Rx) OtherAdminCanSignIn(u User) (yes bool, err error) {
 		u.OrganizationID, u.ID)
 }
 
-// InsertUser stores a new user, an agent unless u says otherwise, and fills in its id
-// and time. ErrConflict means that somebody else signs in with the address.
+// InsertUser stores a new user, by default an agent. ErrConflict: the address is another's sign-in.
 func (tx *Tx) InsertUser(u *User) error {
 	u.ID, u.CreatedAt, u.Role = tx.NewID(""), tx.Order, cmp.Or(u.Role, RoleAgent)
 	u.Available, u.NotifyAbout = true, NotifyMine

@@ -31,8 +31,7 @@ func (rx *Rx) View(organization int64, id string, user string) (View, error) {
 		WHERE w.id = ? AND w.organization_id = ? AND (w.shared = 1 OR w.owner_id = ?)`, id, organization, user)
 }
 
-// Views lists the shared views of an organization and a user's own, newest first. It says how
-// far it came: to Last, unless the page was full or its time was up before.
+// Views lists shared views and a user's own, newest first, as sqlite.FindPage does.
 func (rx *Rx) Views(organization int64, user string, after After, limit int) ([]View, After, error) {
 	q := sqlite.ListQuery{
 		Columns: viewColumns,

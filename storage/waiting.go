@@ -55,8 +55,7 @@ func (tx *Tx) recountWaiting(conversation string) error {
 	return tx.hint(err, HintConversation, Scope{}, conversation)
 }
 
-// waitingAmong lists the conversations that wait and have messages among some of an account,
-// which are about to be deleted.
+// waitingAmong lists the conversations that wait and have some messages, to be deleted soon.
 func (rx *Rx) waitingAmong(account int64, messages []Row) ([]string, error) {
 	return list[string](rx, `
 		SELECT id FROM conversations

@@ -170,8 +170,7 @@ func timeOf(id string) (int64, error) {
 	return int64(parsed.Time()) * sameTime, err
 }
 
-// startOf is the first docid of the same millisecond. Shards begin with one, so that all
-// messages of a millisecond are in the same.
+// startOf is the first docid of the same millisecond, which is always in one shard.
 func startOf(docid int64) int64 { return docid - docid%sameTime }
 
 // find finds a message in the index: its docid, or 0 and the docid that it would have, or

@@ -109,8 +109,7 @@ type file struct {
 }
 
 const (
-	// interval is how often the index looks for new messages: a search is to be no
-	// more than two seconds behind.
+	// interval is how often the index looks for messages: a search is two seconds behind at most.
 	interval = 500 * time.Millisecond
 	// retry is how long it waits after an error.
 	retry = 2 * time.Second
@@ -120,8 +119,7 @@ const (
 	readers = 2
 )
 
-// New makes an index of a database, whose messages have ids with a prefix. Run opens and
-// fills it. onError is called with what went wrong, and was dealt with.
+// New makes an index, which Run opens and fills. onError gets what went wrong and was dealt with.
 func New(source Source, path, idPrefix string, onError func(error)) *Index {
 	return &Index{source: source, path: path, idPrefix: idPrefix, onError: onError}
 }

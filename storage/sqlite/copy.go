@@ -88,8 +88,7 @@ func OpenCopy(path string) *sqlx.DB {
 	return Connect(DSN(path, "rw", "query_only(ON)", "temp_store(MEMORY)"))
 }
 
-// checkEverything is SQLite's own full check, that of references, and the owner's of the
-// rows that SQLite does not check.
+// checkEverything is SQLite's full check, that of references, and the owner's of rows.
 func (f Format) checkEverything(conn *sqlx.DB, path string, version int) error {
 	var found []string
 	if err := conn.Select(&found, "PRAGMA integrity_check(10)"); err != nil {

@@ -151,12 +151,10 @@ func (db *DB) Changes() int64 { return db.changes.Load() }
 // Size is how many bytes the database and its log take on disk.
 func (db *DB) Size() int64 { return fileSize(db.path) + logSize(db.path) }
 
-// Close finishes the writes that were accepted and the views that run, and
-// closes the file. Closing it again returns the same and does nothing.
+// Close finishes the writes that were accepted and the views that run. Twice is as once.
 func (db *DB) Close() error { return db.close() }
 
-// disconnect waits for everybody who uses a connection, and closes them all.
-// Some may be missing: Open calls it when it fails half-way.
+// disconnect waits for all users of connections and closes those; after a failed Open some.
 func (db *DB) disconnect() error {
 	if db.writer != nil {
 		db.writer.close()

@@ -92,8 +92,7 @@ func (o *order) next(clock Time) string {
 	}
 }
 
-// newULID makes a ULID, unless its millisecond is used up: the only error of a monotonic
-// source over crypto/rand.
+// newULID makes a ULID, unless its millisecond is used up: the only error there can be.
 func (o *order) newULID(t Time) (ulid.ULID, error) {
 	return ulid.New(min(uint64(max(t, 0)), ulid.MaxTime()), o.entropy)
 }
@@ -117,12 +116,10 @@ func (db *DB) MaxLead() time.Duration {
 	return db.ids.lead
 }
 
-// NewID makes a new public id with the given prefix, greater than every id
-// made before in this process. An empty prefix gives a bare ULID.
+// NewID makes a public id, greater than every id made before. Without a prefix it is a bare ULID.
 func (db *DB) NewID(prefix string) string { return prefix + db.ids.next(db.Now()) }
 
-// NewID makes a new public id with the given prefix, for a row that the transaction
-// stores. It carries the transaction's Order, as created_at does.
+// NewID makes a public id for a row of the transaction. It carries Order, as created_at does.
 func (wx *Wx) NewID(prefix string) string { return prefix + wx.db.rows.id(wx.Order) }
 
 // FirstID is where the ids with a prefix begin that carry a time or a later one.

@@ -21,8 +21,7 @@ type Format struct {
 	Version int
 	// Migrations has a file NNNN_what.sql for each version after the first.
 	Migrations fs.FS
-	// Meta names the table in which the engine keeps what it has to know of a file. It
-	// has a name and a value.
+	// Meta names the table, of a name and a value, in which the engine keeps what it has to know.
 	Meta string
 	// FirstRows is a statement that fills a new file.
 	FirstRows string
@@ -132,8 +131,7 @@ func (f Format) createFile(o Options, seal *sealer) error {
 	return putInPlace(made.Path, o.Path)
 }
 
-// fillFile writes the schema. WAL comes last: until then everything is in the
-// one file that is about to be moved.
+// fillFile writes the schema. WAL comes last: until then all is in the file that is to be moved.
 func (f Format) fillFile(conn *sqlx.DB, schema string, keyCheck []byte) error {
 	if _, err := conn.Exec("PRAGMA auto_vacuum = INCREMENTAL"); err != nil {
 		return err
@@ -160,8 +158,7 @@ func (f Format) fillFile(conn *sqlx.DB, schema string, keyCheck []byte) error {
 	return err
 }
 
-// Migrate runs the migrations that the file lacks, each in a transaction of its
-// own, after a copy of the file was put beside it.
+// Migrate runs the migrations that the file lacks, each in a transaction, after a copy was made.
 func (f Format) Migrate(o Options) (err error) {
 	unlock, err := lockDir(filepath.Dir(o.Path))
 	if err != nil {
@@ -238,8 +235,7 @@ type migration struct {
 	last    bool // it ends with this step
 }
 
-// migrationsBetween reads the migrations from version to newest in order, and
-// insists that none is missing.
+// migrationsBetween reads the migrations from version to newest, and insists on each of them.
 func migrationsBetween(files fs.FS, version, newest int) ([]migration, error) {
 	names, err := fs.Glob(files, "*.sql")
 	if err != nil {

@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// This build has a clock that can be set while the program runs, for the trials of
-// app/tools/soak. No other build contains it.
+// This build, for the trials of app/tools/soak alone, has a clock that can be set.
 const (
 	// clockFile is the variable that names the file with the offset of the clock,
 	// such as "48h0m0s". Without the variable or the file the clock is right.

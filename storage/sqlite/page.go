@@ -198,8 +198,7 @@ func CountRows(rx *Rx, q ListQuery) (total int, err error) {
 	}
 }
 
-// Boundary is the key of the nth row after a key, regardless of the
-// filters, or the end if there are not so many.
+// Boundary is the key of the nth row after a key, before filters, or the end if there are fewer.
 func (q *ListQuery) Boundary(rx *Rx, after After, n int) (After, error) {
 	var row struct {
 		Key Time   `db:"key"`

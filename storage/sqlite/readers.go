@@ -66,8 +66,7 @@ func (db *DB) listFirstStep(ctx context.Context, organization int64, fn func(Rx)
 	return db.read(ctx, Rx{db: db, walk: &walk{brief: true}}, true, fn)
 }
 
-// read runs fn on a free reader; with snapshot in a transaction, so that all its
-// statements see the same state.
+// read runs fn on a free reader; with snapshot in a transaction, which sees one state.
 func (db *DB) read(ctx context.Context, rx Rx, snapshot bool, fn func(Rx) error) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -163,8 +162,7 @@ func (rx *Rx) Pause() error {
 	return rx.beginTurn()
 }
 
-// beginTurn takes a connection for a search that has its turn, and begins a snapshot.
-// When it fails, the turn is over.
+// beginTurn takes a connection for a search, and begins a snapshot. If it fails, the turn is over.
 func (rx *Rx) beginTurn() error {
 	s, err := rx.db.searchConns.acquire(context.Background()) // one is free, or they are closed
 	if err != nil {

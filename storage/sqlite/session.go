@@ -251,8 +251,7 @@ func readTexts(rows driver.Rows, read func(text string) (more bool, err error)) 
 	}
 }
 
-// runOnce runs a statement whose text will not come again, so that it is not
-// worth keeping, and reads its rows to the end.
+// runOnce runs a statement whose text will not come again, and reads its rows to the end.
 func (s *session) runOnce(query string) error {
 	if s.lost != nil {
 		return s.lost
@@ -289,8 +288,7 @@ func (s *session) rollback() error {
 	return err
 }
 
-// translate turns an error into what storage promises, and remembers one after
-// which the transaction may be gone.
+// translate turns an error into what storage promises, and remembers one that ends the transaction.
 func (s *session) translate(err error) error {
 	err = Translate(err)
 	if errors.Is(err, ErrUnavailable) {

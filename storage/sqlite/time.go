@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// Time is an instant in milliseconds since 1970 UTC, as the database keeps it.
-// Zero means never, and is null in JSON.
+// Time is an instant in milliseconds since 1970 UTC. Zero means never, and is null in JSON.
 type Time int64
 
 // timeLayout is RFC 3339 in UTC with exactly three decimals.

@@ -19,13 +19,11 @@ var (
 	ErrNotFound = errors.New("not found")
 	// ErrConflict means that a row would break a uniqueness rule.
 	ErrConflict = errors.New("conflict")
-	// ErrUnavailable means that nothing can be written just now: the writer's
-	// queue stayed full, the disk is full, or the database is shutting down.
+	// ErrUnavailable means that nothing can be written now: the queue or the disk is full, or it closes.
 	ErrUnavailable = errors.New("storage unavailable")
 )
 
-// IgnoreNotFound turns ErrNotFound into success, for callers to whom a row that was deleted
-// meanwhile means that nothing is left to do.
+// IgnoreNotFound turns ErrNotFound into success: with a deleted row nothing is left to do.
 func IgnoreNotFound(err error) error {
 	if errors.Is(err, ErrNotFound) {
 		return nil
@@ -80,8 +78,7 @@ func (rx *Rx) List(dest any, query string, args ...any) error {
 	return rx.s.translate(stmt.Select(dest, args...))
 }
 
-// EachRow reads the rows of a query one after the other, column by column into dest,
-// and calls read after each, until the budget ends.
+// EachRow reads the rows of a query into dest, and calls read after each, until the budget ends.
 func EachRow(rx *Rx, dest []any, read func(), query string, args ...any) error {
 	stmt, err := rx.s.preparedQuery(query)
 	if err != nil {
@@ -223,8 +220,7 @@ func (wx *Wx) fields(row any, columns string) (values []any) {
 // MaxRows is how many rows one closure of bulk work changes: others wait for it, some 10 ms.
 const MaxRows = 500
 
-// Full reports whether a closure that works through a long list has changed enough, and
-// should leave the rest to the next one.
+// Full reports whether a closure has changed enough, and should leave the rest to the next one.
 func (wx *Wx) Full() bool { return wx.s.rows >= MaxRows }
 
 // Insert runs an INSERT and returns the new row's integer key.

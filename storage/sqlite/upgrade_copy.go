@@ -16,8 +16,7 @@ import (
 // and the last removes it.
 const upgradingName = "upgrading_from"
 
-// upgradingFrom returns the version at which an unfinished upgrade began; 0 if there is
-// none, or if its copy is gone.
+// upgradingFrom is the version at which an unfinished upgrade began; 0 without, or without its copy.
 func (f Format) upgradingFrom(conn *sqlx.DB, path string) int {
 	var text string
 	if err := conn.Get(&text, "SELECT CAST(value AS TEXT) FROM "+f.Meta+" WHERE name = ?", upgradingName); err != nil {

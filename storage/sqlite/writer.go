@@ -61,8 +61,7 @@ type writer struct {
 
 	ended chan struct{}
 
-	// closing is held for reading while a write is being queued, so that the
-	// queue is not closed meanwhile. It guards closed.
+	// closing is read-locked while a write is queued, so that the queue stays open. It guards closed.
 	closing sync.RWMutex
 	closed  bool
 }
@@ -207,8 +206,7 @@ func (wr *writer) attempt(batch []*write, run func([]*write) error) error {
 	return nil
 }
 
-// checkOtherProcesses drops cached rows when another process has committed
-// something since the writer last looked.
+// checkOtherProcesses drops cached rows if another process has committed something.
 func (wr *writer) checkOtherProcesses() error {
 	var version int64
 	rx := Rx{db: wr.db, s: wr.s}
@@ -244,8 +242,7 @@ func (wr *writer) runPlain(batch []*write) error {
 	return nil
 }
 
-// runWithSavepoints runs each closure within a savepoint, to which the
-// transaction returns when it fails.
+// runWithSavepoints runs each closure within a savepoint, to which a failure returns.
 func (wr *writer) runWithSavepoints(batch []*write) error {
 	for _, w := range batch {
 		if _, err := wr.s.exec("SAVEPOINT write"); err != nil {
@@ -305,8 +302,7 @@ func (w *write) undo() {
 	w.tx.undone, w.tx.after = nil, nil
 }
 
-// fail gives an error to those of a batch that have none of their own; a disk
-// that is full, to all of them.
+// fail gives an error to those of a batch that have none; that of a full disk, to all.
 func fail(batch []*write, err error) {
 	for _, w := range batch {
 		if w.err == nil || errors.Is(err, ErrUnavailable) {

@@ -53,8 +53,7 @@ func Files(t testing.TB, dir string) *storage.Files {
 	return files
 }
 
-// Subscribe stores an active subscription of the tenant to the events, or to all,
-// and returns its signing secret too.
+// Subscribe stores an active subscription to the events, or to all, and returns its secret too.
 func Subscribe(t testing.TB, db *storage.DB, tenant Tenant, url string, events ...string) (storage.Subscription, string) {
 	t.Helper()
 	if len(events) == 0 {
