@@ -40,8 +40,7 @@ func (rx *Rx) LabeledContacts(account int64, label string, after Row, limit int)
 // copyUnlabeled stores those contacts that had the label when the broadcast was made and
 // were not reached before they lost it.
 func (tx *Tx) copyUnlabeled(broadcast int64, limit int) (done bool, err error) {
-	var ids []string
-	err = tx.List(&ids, `
+	ids, err := list[string](&tx.Rx, `
 		DELETE FROM broadcast_label_changes
 		WHERE broadcast = ?1 AND contact_id IN (SELECT contact_id FROM broadcast_label_changes WHERE broadcast = ?1 AND had = 1 LIMIT ?2)
 		RETURNING contact_id`, broadcast, limit)

@@ -159,16 +159,11 @@ func (c *cache[K, V]) find(rx *Rx, key K) (V, error) {
 }
 
 // fetch is find for callers without a transaction, who mostly need none.
-func (c *cache[K, V]) fetch(ctx context.Context, db *DB, key K) (value V, err error) {
+func (c *cache[K, V]) fetch(ctx context.Context, db *DB, key K) (V, error) {
 	if value, ok := c.lookup(key); ok {
 		return value, nil
 	}
-
-	err = db.View(ctx, func(rx *Rx) (err error) {
-		value, err = c.find(rx, key)
-		return err
-	})
-	return value, err
+	return Query(ctx, db, func(rx *Rx) (V, error) { return c.find(rx, key) })
 }
 
 func (c *cache[K, V]) lookup(key K) (value V, ok bool) {

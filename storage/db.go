@@ -108,6 +108,14 @@ func (rx *Rx) Within(b *Budget) *Rx {
 	return &Rx{Rx: *rx.Rx.Within(b), db: rx.db, since: rx.since}
 }
 
+// OrEmpty is a text that may be missing: "" if it is.
+func OrEmpty(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}
+
 // get reads the single row of a query, or returns ErrNotFound.
 func get[T any](rx *Rx, query string, args ...any) (row T, err error) {
 	err = rx.Get(&row, query, args...)
@@ -189,6 +197,15 @@ func (db *DB) update(ctx context.Context, fn func(*Tx) error, patient bool) erro
 	db.events.add(tx.happened...)
 	db.hints.add(tx.noted)
 	return nil
+}
+
+// Query reads one thing in a view.
+func Query[T any](ctx context.Context, db *DB, read func(*Rx) (T, error)) (found T, err error) {
+	err = db.View(ctx, func(rx *Rx) (err error) {
+		found, err = read(rx)
+		return err
+	})
+	return found, err
 }
 
 // ObserveStatements hands the text of each statement that the writer runs to fn, which

@@ -74,9 +74,8 @@ func (rx *Rx) EventSeq(organization int64, of Accounts, id string) (seq int64, e
 }
 
 // AccountOfEvent is the account that an event belongs to; nil if it belongs to none.
-func (rx *Rx) AccountOfEvent(id string) (account *int64, err error) {
-	err = rx.Scan([]any{&account}, `SELECT account_id FROM events WHERE id = ?`, id)
-	return account, err
+func (rx *Rx) AccountOfEvent(id string) (*int64, error) {
+	return value[*int64](rx, `SELECT account_id FROM events WHERE id = ?`, id)
 }
 
 // EventItems lists an organization's events, newest first, and says how far it came: to

@@ -98,9 +98,7 @@ func (tx *Tx) TouchLabeled(id string) error {
 		return err
 	}
 
-	var waiting bool
-	err = tx.Scan([]any{&waiting}, `
-		SELECT EXISTS (SELECT 1 FROM jobs WHERE state = 'due' AND kind = ? AND args ->> '$.label' = ?)`, KindTouchLabel, id)
+	waiting, err := tx.exists(`SELECT 1 FROM jobs WHERE state = 'due' AND kind = ? AND args ->> '$.label' = ?`, KindTouchLabel, id)
 	if err != nil || waiting {
 		return err
 	}

@@ -41,12 +41,12 @@ func (db *DB) ContinueLane(lane string) {
 
 // LoadClosedLanes finds the closed lanes anew: at the start, or as another process wrote.
 func (tx *Tx) LoadClosedLanes() error {
-	var ids []string
-	if err := tx.List(&ids, `SELECT id FROM subscriptions WHERE status <> 'active'`); err != nil {
+	ids, err := list[string](&tx.Rx, `SELECT id FROM subscriptions WHERE status <> 'active'`)
+	if err != nil {
 		return err
 	}
-	var paused []int64
-	if err := tx.List(&paused, `SELECT number FROM broadcasts WHERE status = 'paused'`); err != nil {
+	paused, err := list[int64](&tx.Rx, `SELECT number FROM broadcasts WHERE status = 'paused'`)
+	if err != nil {
 		return err
 	}
 

@@ -50,7 +50,7 @@ const (
 // mediaStore is what Files knows of object storage.
 type mediaStore struct {
 	objects objects.Store
-	locks   hashLocks
+	locks   *hashLocks
 	making  singleflight.Group
 	fetches chan struct{} // bounds those at once
 
@@ -82,7 +82,7 @@ func OpenFilesBeside(dir string, store objects.Store, maxBytes int64) (*Files, e
 }
 
 func (f *Files) withStore(store objects.Store, maxBytes int64) (*Files, error) {
-	f.store = &mediaStore{objects: store, fetches: make(chan struct{}, fetchesAtOnce), maxBytes: maxBytes}
+	f.store = &mediaStore{objects: store, locks: newHashLocks(), fetches: make(chan struct{}, fetchesAtOnce), maxBytes: maxBytes}
 	if err := f.evict(); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
@@ -277,35 +277,26 @@ func (f *Files) DeleteObject(ctx context.Context, sum string, since time.Time) (
 
 // hashLocks lets one at a time work on the object of a hash.
 type hashLocks struct {
-	mu   sync.Mutex
-	held map[string]*hashLock
+	freed *sync.Cond // its lock guards held
+	held  map[string]bool
 }
 
-type hashLock struct {
-	sync.Mutex
-	users int // that hold it or wait for it
+func newHashLocks() *hashLocks {
+	return &hashLocks{freed: sync.NewCond(new(sync.Mutex)), held: make(map[string]bool)}
 }
 
 func (l *hashLocks) lock(sum string) (unlock func()) {
-	l.mu.Lock()
-	if l.held == nil {
-		l.held = make(map[string]*hashLock)
+	l.freed.L.Lock()
+	defer l.freed.L.Unlock()
+	for l.held[sum] {
+		l.freed.Wait()
 	}
-	h := l.held[sum]
-	if h == nil {
-		h = &hashLock{}
-		l.held[sum] = h
-	}
-	h.users++
-	l.mu.Unlock()
+	l.held[sum] = true
 
-	h.Lock()
 	return func() {
-		h.Unlock()
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		if h.users--; h.users == 0 {
-			delete(l.held, sum)
-		}
+		l.freed.L.Lock()
+		defer l.freed.L.Unlock()
+		delete(l.held, sum)
+		l.freed.Broadcast()
 	}
 }

@@ -4,12 +4,10 @@ package storage
 // numbers, webhooks and so on. What has no name, or is gone, is left out.
 func (rx *Rx) Names(organization int64, ids []string) (map[string]string, error) {
 	const among = `IN (SELECT value FROM json_each(?2))`
-	type named struct {
+	var all []struct {
 		ID   string `db:"id"`
 		Name string `db:"name"`
 	}
-
-	var all []named
 	err := rx.List(&all, `
 		SELECT id, name FROM users WHERE id `+among+` AND organization_id = ?1
 		UNION ALL SELECT id, coalesce(label, '…' || last4) FROM api_keys WHERE id `+among+` AND organization_id = ?1

@@ -27,21 +27,13 @@ func InspectSearchIndex(path string) (search.Facts, error) { return search.Inspe
 type searchSource struct{ db *DB }
 
 // Epoch is that of the file.
-func (s searchSource) Epoch(ctx context.Context) (epoch [8]byte, err error) {
-	err = s.db.View(ctx, func(rx *Rx) (err error) {
-		epoch, err = rx.Epoch()
-		return err
-	})
-	return epoch, err
+func (s searchSource) Epoch(ctx context.Context) ([8]byte, error) {
+	return Query(ctx, s.db, (*Rx).Epoch)
 }
 
 // News reads some of what an index does not have yet.
-func (s searchSource) News(ctx context.Context, position int64) (n search.News, err error) {
-	err = s.db.View(ctx, func(rx *Rx) (err error) {
-		n, err = rx.searchNews(position)
-		return err
-	})
-	return n, err
+func (s searchSource) News(ctx context.Context, position int64) (search.News, error) {
+	return Query(ctx, s.db, func(rx *Rx) (search.News, error) { return rx.searchNews(position) })
 }
 
 // DeleteChanges removes changes that the index has taken in, up to one of them.

@@ -15,13 +15,12 @@ func (tx *Tx) NoticeUnusedObjects(sums []string) error {
 }
 
 // UnusedObjects lists up to limit hashes, after one, of objects that are unused since a time.
-func (rx *Rx) UnusedObjects(since Time, after string, limit int) (sums []string, err error) {
-	err = rx.List(&sums, `
+func (rx *Rx) UnusedObjects(since Time, after string, limit int) ([]string, error) {
+	return list[string](rx, `
 		SELECT sha256 FROM unused_objects
 		WHERE since <= ? AND sha256 > ?
 		ORDER BY sha256
 		LIMIT ?`, since, after, limit)
-	return sums, err
 }
 
 // ForgetUnusedObject forgets an object that was deleted, or that a row names again.

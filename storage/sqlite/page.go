@@ -179,20 +179,29 @@ func MergeRows[T any](page, rows []T, key func(T) After, limit int) []T {
 
 // CountRows counts all rows that the filters leave, range by range.
 func CountRows(rx *Rx, q ListQuery) (total int, err error) {
+	err = q.EachRange(rx, func(after, until After) error {
+		some, err := q.countRange(rx, after, until)
+		total += some
+		return err
+	})
+	return total, err
+}
+
+// EachRange walks over a list regardless of the filters: it hands range after range to fn, each after
+// one key down to another and with that.
+func (q *ListQuery) EachRange(rx *Rx, fn func(after, until After) error) error {
 	after := First
 	for n := FirstRange; ; n = min(2*n, LongestRange) {
 		until, err := q.Boundary(rx, after, n)
-		if err != nil {
-			return 0, err
+		if err == nil {
+			err = fn(after, until)
 		}
-		some, err := q.countRange(rx, after, until)
-		total += some
 		if err != nil || until == q.End {
-			return total, err
+			return err
 		}
 
 		if err := rx.Pause(); err != nil {
-			return 0, err
+			return err
 		}
 		after = until
 	}
