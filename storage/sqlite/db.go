@@ -112,9 +112,18 @@ func Open(o Options, f Format, h Hooks) (*DB, error) {
 	return db, nil
 }
 
-// connect opens the writing connection and the reading ones.
+// connect opens the writing connection and the reading ones. Those cannot write, so that a mistake
+// above storage cannot bypass the writer.
 func (db *DB) connect(o Options) error {
+	n := o.Readers
+	if n <= 0 {
+		n = runtime.GOMAXPROCS(0)
+	}
+	db.lists, db.searches = NewFairSemaphore(n, 0), NewFairSemaphore(MaxSearches, MaxWaitingSearches)
 	db.write = Connect(writerDSN(o))
+	db.pool = Connect(DSN(o.Path, "rw", "busy_timeout(5000)", "query_only(ON)", "temp_store(MEMORY)"))
+	db.pool.SetMaxOpenConns(n + 1 + MaxSearches)
+
 	s, err := newSession(context.Background(), db.write, db.hooks.Classify)
 	if err != nil {
 		return err
@@ -125,15 +134,6 @@ func (db *DB) connect(o Options) error {
 	}
 	db.writer = newWriter(db, s)
 
-	n := o.Readers
-	if n <= 0 {
-		n = runtime.GOMAXPROCS(0)
-	}
-
-	// They cannot write, so that a mistake above storage cannot bypass the writer.
-	db.pool = Connect(DSN(o.Path, "rw", "busy_timeout(5000)", "query_only(ON)", "temp_store(MEMORY)"))
-	db.pool.SetMaxOpenConns(n + 1 + MaxSearches)
-	db.lists, db.searches = NewFairSemaphore(n, 0), NewFairSemaphore(MaxSearches, MaxWaitingSearches)
 	if db.readers, err = openSessions(db.pool, n+1, db.hooks.Classify); err != nil {
 		return err
 	}
@@ -159,26 +159,14 @@ func (db *DB) disconnect() error {
 	if db.writer != nil {
 		db.writer.close()
 	}
-	for _, t := range []*FairSemaphore{db.lists, db.searches} {
-		if t != nil {
-			t.Close()
-		}
-	}
-
+	db.lists.Close()
+	db.searches.Close()
 	for _, sessions := range []*freeSessions{db.readers, db.searchConns} {
 		if sessions != nil {
 			sessions.close()
 		}
 	}
-
-	var errs []error
-	if db.pool != nil {
-		errs = append(errs, db.pool.Close())
-	}
-	if db.write != nil {
-		errs = append(errs, db.write.Close())
-	}
-	return errors.Join(errs...)
+	return errors.Join(db.pool.Close(), db.write.Close())
 }
 
 // DSN builds a data source name. The path goes through url.URL because '#', '?'

@@ -101,13 +101,9 @@ func (db *DB) Update(ctx context.Context, patient bool, fn func(*Tx) error) erro
 // close refuses new writes, finishes those that were queued and ends the writer.
 func (wr *writer) close() {
 	wr.closing.Lock()
-	wasClosed := wr.closed
 	wr.closed = true
+	close(wr.queue)
 	wr.closing.Unlock()
-
-	if !wasClosed {
-		close(wr.queue)
-	}
 	<-wr.ended
 }
 

@@ -17,7 +17,7 @@ func (wr *writer) enqueue(w *write) error {
 	wr.closing.RLock()
 	defer wr.closing.RUnlock()
 	if wr.closed {
-		return fmt.Errorf("%w: the database is closed", ErrUnavailable)
+		return errClosed
 	}
 
 	select {
