@@ -72,9 +72,8 @@ func (tx *Tx) addContacts(broadcast int64, ids []string, condition string) error
 	return tx.AddRecipients(broadcast, all)
 }
 
-// recordLabelChange records for broadcasts whose audience is being read whether contacts had
-// the label before it was put on them or taken off; the first change counts. contacts is a
-// query of their ids.
+// recordLabelChange records for broadcasts whose audience is being read whether contacts had the label
+// before its first change. contacts is a query of their ids.
 func (tx *Tx) recordLabelChange(label string, had bool, contacts string, args ...any) error {
 	some, err := value[bool](&tx.Rx, `SELECT EXISTS (SELECT 1 FROM broadcasts WHERE prepared = 0 AND label_id = ?)`, label)
 	if err != nil || !some {

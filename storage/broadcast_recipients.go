@@ -93,9 +93,8 @@ func (rx *Rx) HasBroadcastMessage(broadcast int64, contact string) (has bool, er
 // recipientRange is how many recipients are looked at in one range of a list.
 const recipientRange = 4096
 
-// BroadcastRecipients lists recipients after a number, in sending order; those of
-// a state, unless that is "". It also says how far it came: to 0, the end, unless the page was
-// full or its time was up before.
+// BroadcastRecipients lists recipients after a number, in sending order; those of a state, if given. It
+// says how far it came: to 0, the end, unless the page was full or its time was up before.
 func (rx *Rx) BroadcastRecipients(
 	b Broadcast, status string, after int64, limit int,
 ) (page []BroadcastRecipient, reached int64, err error) {

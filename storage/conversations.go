@@ -100,10 +100,8 @@ type ConversationFilter struct {
 	ByWaiting    bool // those that wait, the longest first; not with UpdatedSince
 }
 
-// Conversations lists an account's conversations: the one with the newest message
-// first, those without any last, with UpdatedSince the last updated first, or in the
-// order of ByWaiting. It also says how far it came: to Last, unless the page was full
-// or its time was up before.
+// Conversations lists an account's conversations, those with the newest message first, with UpdatedSince
+// the last updated first, or in the order of ByWaiting, as sqlite.FindPage does.
 func (rx *Rx) Conversations(account int64, f ConversationFilter, after After, limit int) ([]FullConversation, After, error) {
 	// A deleted label is still on those that the job has not reached.
 	if f.LabelID != "" {
@@ -130,9 +128,8 @@ func conversationStates() []string {
 	return []string{ConversationOpen, ConversationResolved, ConversationPending}
 }
 
-// listQueries are the lists of which the list with the filter is merged, each with an
-// index that finds its conversations; the filters that the index does not answer are held
-// against each of them.
+// listQueries are the lists of which the list with the filter is merged, each by an index. What that does
+// not answer is held against each row.
 func (f ConversationFilter) listQueries(account int64) []sqlite.ListQuery {
 	q := f.listQuery(account, "", f.key())
 	switch {
@@ -175,9 +172,8 @@ func (f ConversationFilter) stateQueries(account int64) (all []sqlite.ListQuery)
 	return all
 }
 
-// updatedQueries are the lists of those that were updated since a time: the
-// conversations to which nothing has happened since their last message, by that, and the
-// others.
+// updatedQueries are the lists of those that were updated since a time: those to which nothing has happened
+// since their last message, by that, and the others.
 func (f ConversationFilter) updatedQueries(account int64) []sqlite.ListQuery {
 	all := f.stateQueries(account)
 	for i := range all {

@@ -176,9 +176,8 @@ func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 	return db.update(ctx, fn, false)
 }
 
-// UpdateSoon is Update for writes that no caller waits for, such as the end of a job: it may ride
-// on the next commit of another caller, which saves one, and is written by itself if none
-// comes for a moment.
+// UpdateSoon is Update for writes that no caller waits for, such as the end of a job: it may ride on the
+// next commit of another.
 func (db *DB) UpdateSoon(ctx context.Context, fn func(*Tx) error) error {
 	return db.update(ctx, fn, true)
 }

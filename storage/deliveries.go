@@ -86,9 +86,8 @@ func (tx *Tx) insertDeadDelivery(d Delivery) error {
 	return tx.hint(err, HintDelivery, Scope{Organization: d.OrganizationID}, d.ID)
 }
 
-// deleteDeliveries deletes the deliveries that a condition chooses, and the jobs of
-// those that are still to be made: one in a closed lane would wait for ever. It
-// returns how many deliveries there were.
+// deleteDeliveries deletes and counts the deliveries that a condition chooses, and the jobs of those that
+// are still to be made: one in a closed lane would wait for ever.
 func (tx *Tx) deleteDeliveries(condition string, args ...any) (int64, error) {
 	_, err := tx.Exec(`
 		DELETE FROM jobs

@@ -35,9 +35,8 @@ func (rx *Rx) DeliveryHours(subscription string, from Time, hours int) ([]Delive
 	return all, nil
 }
 
-// DeliveryStats counts the deliveries of a subscription that were made since a time. The
-// percentiles are those of the last attempts, of the newest ones where there are very
-// many. It is a walk.
+// DeliveryStats counts the deliveries of a subscription since a time, with the percentiles of the last, or
+// the newest, attempts. It is a walk.
 func (rx *Rx) DeliveryStats(subscription string, since Time) (s DeliveryStats, err error) {
 	whole := hourStart(since.Add(hour) - 1)
 	if s, err = rx.countDeliveries(subscription, whole, math.MaxInt64); err != nil {
@@ -78,9 +77,8 @@ func (rx *Rx) countDeliveries(subscription string, from, to Time) (DeliveryStats
 	return s, err
 }
 
-// countSome counts no more than most deliveries of a state by their rows, and reports
-// whether there are no more. Those that have ended are counted by their rows only where
-// the span does not begin with an hour.
+// countSome counts up to most deliveries of a state by their rows, and reports whether these are all. Ended
+// ones are counted so only where the span does not begin with an hour.
 func (rx *Rx) countSome(subscription string, from, to Time, most int) (s DeliveryStats, fits bool, err error) {
 	var untried int
 	counted := map[string]*int{DeliveryPending: &s.Pending, DeliveryFailed: &s.Failed}

@@ -78,9 +78,8 @@ func (rx *Rx) AccountOfEvent(id string) (*int64, error) {
 	return value[*int64](rx, `SELECT account_id FROM events WHERE id = ?`, id)
 }
 
-// EventItems lists an organization's events, newest first, and says how far it came: to
-// Last, unless the page was full or its time was up before. The key of its pages is the
-// number of the event. The type is only in the order because the index has it there.
+// EventItems lists an organization's events, newest first, as sqlite.FindPage does, with their number as the
+// key. The type is only in the order because the index has it there.
 func (rx *Rx) EventItems(organization int64, f EventFilter, after After, limit int) ([]EventItem, After, error) {
 	q := sqlite.ListQuery{
 		Columns: eventColumns, Table: "events e", Index: "events_of_organization", Joins: accountOfEvent,

@@ -31,10 +31,8 @@ func (rx *Rx) Events(organization int64, limit int) ([]Event, error) {
 		LIMIT ?`, organization, limit)
 }
 
-// InsertEvent stores an event, with its id given, and puts one delivery for each
-// subscription that wants it into the outbox, or the job that will do so where there
-// are many (see maxDirect). phoneNumberID is that of the account it belongs to, if it
-// does.
+// InsertEvent stores an event and a delivery for each subscription that wants it, or the job that will make
+// those where there are many. phoneNumberID is that of its account, if it has one.
 func (tx *Tx) InsertEvent(e Event, phoneNumberID string) error {
 	if err := tx.insertEvent(e, e.OrganizationID); err != nil {
 		return err

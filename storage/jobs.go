@@ -76,9 +76,8 @@ type NewJob struct {
 	Memory any
 }
 
-// Dispatcher is the job runner as storage sees it. A job that is due can be
-// inserted as already leased and handed over in memory after the commit, which
-// saves the claim.
+// Dispatcher is the job runner as storage sees it. A due job can be inserted as leased and handed over in
+// memory after the commit, which saves the claim.
 type Dispatcher interface {
 	// Admit decides how a due job is stored, and reserves a worker for AdmitNow.
 	// It is called on the writer, so that its decisions have the order in which
@@ -351,9 +350,8 @@ func (tx *Tx) MarkCallBegun(j Job) error {
 	return tx.ExecOne(`UPDATE jobs SET call_begun_at = ? WHERE id = ?`, tx.Now, j.ID)
 }
 
-// MarkCutOff is MarkCallBegun for a running job whose run was cut off, at an unknown
-// point: it records nothing if the job was still preparing. It is called before
-// what ends the run.
+// MarkCutOff is MarkCallBegun for a run that was cut off at an unknown point, unless it was preparing. It is
+// called before what ends the run.
 func (tx *Tx) MarkCutOff(j Job) error {
 	return tx.Run(`
 		UPDATE jobs

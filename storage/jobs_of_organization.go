@@ -18,9 +18,8 @@ const jobOfOrganization = `
 	OR EXISTS (SELECT 1 FROM subscriptions s WHERE s.id = j.args ->> '$.subscription' AND s.organization_id = ?1)
 	OR EXISTS (SELECT 1 FROM labels l WHERE l.id = j.args ->> '$.label' AND l.organization_id = ?1)`
 
-// JobsOfOrganization lists up to f.Limit jobs of an organization, oldest first and after
-// one. It walks over the queue, and says how far it came: to 0, the end, unless the page
-// was full or its time was up before.
+// JobsOfOrganization walks over the queue for up to f.Limit jobs of an organization after one. It says how
+// far it came: to 0, the end, unless the page was full or its time was up before.
 func (rx *Rx) JobsOfOrganization(organization int64, f JobFilter, after int64) (page []Job, reached int64, err error) {
 	began := time.Now()
 	err = rx.IDRanges("jobs", after, func(after, until int64) (bool, error) {

@@ -17,9 +17,8 @@ type LabelArgs struct {
 // that deletes or changes a label takes or touches it itself.
 const labelsPerStep = 400
 
-// DeleteLabel deletes a label of an organization: it is not visible from here on, and
-// its name is free. It is taken off the newest of those that have it at once, and by
-// a job off the rest.
+// DeleteLabel deletes a label of an organization: it is not visible from here on, and its name is free. It
+// is taken off the newest at once, and by a job off the rest.
 func (tx *Tx) DeleteLabel(organization int64, id string) error {
 	err := tx.ExecOne(`
 		UPDATE labels

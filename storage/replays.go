@@ -86,9 +86,8 @@ func (rx *Rx) CountReplayable(f ReplayFilter, limit int) (int, error) {
 	return get[int](rx, `SELECT count(*) FROM (SELECT 1`+from+` LIMIT ?)`, append(args, limit)...)
 }
 
-// ReplayDeliveries replays the oldest deliveries that can be, as many as one
-// transaction should hold and at most limit, and says how many there were and whether
-// there are more.
+// ReplayDeliveries replays the oldest deliveries that can be, as many as one transaction should hold, and
+// says how many and whether there are more.
 func (tx *Tx) ReplayDeliveries(f ReplayFilter, limit int) (replayed int, more bool, err error) {
 	limit = min(limit, replaysPerStep)
 	some, err := tx.Replayable(f, limit+1)

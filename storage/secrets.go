@@ -65,9 +65,8 @@ func (tx *Tx) InsertSecret(subscription string, life time.Duration) (Secret, str
 	return tx.InsertGivenSecret(subscription, "", life)
 }
 
-// InsertGivenSecret is InsertSecret with a secret of the client's, unless that is "". Secrets
-// that expired long ago, and all but the last few that did, make way, so that rotating leaves no
-// long list.
+// InsertGivenSecret is InsertSecret with a secret of the client's, unless that is "". All but the last few
+// that have expired make way.
 func (tx *Tx) InsertGivenSecret(subscription, plain string, life time.Duration) (Secret, string, error) {
 	if plain == "" {
 		random := make([]byte, 32)

@@ -58,9 +58,8 @@ func (tx *Tx) ResumeSubscription(id string) error {
 	return nil
 }
 
-// DisableSubscription stops a subscription for a reason and makes its
-// outstanding deliveries dead: the first ones at once, more than that by a job. A
-// subscription that is disabled already is left alone.
+// DisableSubscription stops a subscription, unless it is, and makes its outstanding deliveries dead: the
+// first ones at once, more than that by a job.
 func (tx *Tx) DisableSubscription(id, reason string) error {
 	n, err := tx.Exec(`
 		UPDATE subscriptions
@@ -181,9 +180,8 @@ func (tx *Tx) DeleteSubscription(organization int64, id string) error {
 	return err
 }
 
-// DeleteSubscriptionStep removes up to DeliveriesPerStep deliveries of a deleted
-// subscription, with the envelopes that only they carried, and once there are no more itself;
-// then it returns true.
+// DeleteSubscriptionStep removes up to DeliveriesPerStep deliveries of a deleted subscription, with envelopes
+// of theirs alone, and at last itself; then it returns true.
 func (tx *Tx) DeleteSubscriptionStep(id string) (gone bool, err error) {
 	const some = `FROM deliveries WHERE subscription_id = ? ORDER BY status, created_at, id LIMIT ?`
 	var events []string

@@ -152,9 +152,8 @@ func (tx *Tx) InsertThreadConversation(t *Thread) error {
 		VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?5)`, t.ConversationID, t.AccountID, t.ID, t.Status, tx.Order)
 }
 
-// EnsureResolvedThread makes the conversation of a contact that has none, for a message of a
-// broadcast: it is resolved, and needs no answer. One that is there shows another last
-// message, but stays where it is.
+// EnsureResolvedThread makes the conversation of a contact for a message of a broadcast: it is resolved. One
+// that is there shows another last message, but stays where it is.
 func (tx *Tx) EnsureResolvedThread(t *Thread) error {
 	if t.ConversationID != "" {
 		return tx.ExecOne(touchThread, tx.Order, t.ConversationID)
@@ -166,9 +165,8 @@ func (tx *Tx) EnsureResolvedThread(t *Thread) error {
 		VALUES (?, ?, ?, ?, ?, ?)`, t.ConversationID, t.AccountID, t.ID, t.Status, tx.Order, tx.Order)
 }
 
-// MarkMessageReceived records that the person wrote at a time: a message that was not read
-// yet and waits for an answer, which opens the conversation again if it was resolved, and ends
-// its snooze.
+// MarkMessageReceived records a message of the person, not read yet, that waits for an answer, opens a
+// resolved conversation again, and ends its snooze.
 func (tx *Tx) MarkMessageReceived(t *Thread, at Time) error {
 	if t.Status == ConversationResolved {
 		t.Status = ConversationOpen

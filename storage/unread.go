@@ -79,9 +79,8 @@ func (tx *Tx) MarkRead(m *Message, unread UnreadCount) error {
 	return tx.hintMessage(err, m)
 }
 
-// NewestInbound finds the newest message of the person in a conversation that counts as
-// unread or did. There may be many of ours after it, so it is no part of a transaction
-// that writes.
+// NewestInbound finds the newest message of the person that counts as unread or did. There may be many of ours
+// after it, so it is no part of a transaction that writes.
 func (rx *Rx) NewestInbound(conversation string) (Message, error) {
 	return rx.message(`m.conversation_id = ? AND m.`+countsAsUnread+` ORDER BY m.id DESC LIMIT 1`, conversation)
 }

@@ -41,9 +41,8 @@ type SignedIn struct {
 	Organization Organization
 }
 
-// SignedIn finds the session with a token's hash, for callers without a transaction:
-// every request of the console needs it. It may have expired, and its user may be
-// disabled.
+// SignedIn finds the session with a token's hash, for every request of the console. It may have expired, and
+// its user may be disabled.
 func (db *DB) SignedIn(ctx context.Context, hash [sha256.Size]byte) (SignedIn, error) {
 	return db.caches.signedIn.fetch(ctx, db, hash)
 }

@@ -158,9 +158,8 @@ func (tx *Tx) UpdateUser(u *User) error {
 	return tx.hint(err, HintUser, Scope{}, u.ID)
 }
 
-// takeSignIn makes the user's address the one that it signs in with. An address is
-// free again when its invitation has ended without a password: ErrConflict if it is
-// not.
+// takeSignIn makes the user's address the one that it signs in with: ErrConflict if it is another's, until
+// that one's invitation has ended without a password.
 func (tx *Tx) takeSignIn(u *User) error {
 	wanted := Fold(*u.Email)
 	holder, err := tx.UserBySignIn(wanted)

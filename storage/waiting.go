@@ -74,9 +74,8 @@ func (tx *Tx) recountAll(conversations []string) error {
 	return nil
 }
 
-// mergeWaiting says from which message on a conversation waits into which another is about to be
-// merged: the oldest that waits in either of them and that neither has answered. Without
-// one it is what the later resolve says.
+// mergeWaiting says from which message on a conversation waits into which another is about to be merged: the
+// oldest that waits in either and neither has answered, or what the later resolve says.
 func (tx *Tx) mergeWaiting(into, from string) error {
 	var latest, answer string
 	for _, id := range []string{into, from} {

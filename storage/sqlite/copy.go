@@ -50,10 +50,8 @@ func CopyDatabase(ctx context.Context, path, target string, progress func(done, 
 	return syncFile(target)
 }
 
-// CheckDatabase reads all of a database, a copy or one that others use, and says
-// what is wrong with it, if anything: its pages, its indexes, its references, the
-// program it belongs to, and with a key whether it was made with that one. This
-// process must not have it open.
+// CheckDatabase reads all of a database that this process does not have open, and says what is wrong with it:
+// pages, indexes, references, the program it belongs to, and with a key whether that is its own.
 func (f Format) CheckDatabase(path string, masterKey []byte) (err error) {
 	if err := InspectHeader(path); err != nil {
 		return err

@@ -146,9 +146,8 @@ func (f *FairSemaphore) Release(organization int64) {
 	f.forget(q)
 }
 
-// Yield offers a slot to organizations that have fewer, and with long also to the own
-// one, and waits for another slot if it was wanted. When it returns an error, the slot
-// was given back.
+// Yield offers a slot to organizations that have fewer, and with long to the own one, and waits for another
+// if it was wanted. With an error the slot was given back.
 func (f *FairSemaphore) Yield(ctx context.Context, organization int64, long bool) error {
 	waiter, err := f.offer(organization, long)
 	if err != nil {

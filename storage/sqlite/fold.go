@@ -12,9 +12,8 @@ import (
 // with two lower-case forms, as the Greek sigma, are equal too.
 func Fold(text string) string { return strings.ToLower(strings.ToUpper(text)) }
 
-// RegisterFunction gives SQLite a function of ours, for all connections. It must not keep
-// its arguments: they are SQLite's own memory. A copy would be made only as far as the
-// first NUL.
+// RegisterFunction gives SQLite a function of ours. It must not keep its arguments: they are SQLite's own
+// memory, and a copy would be made only as far as the first NUL.
 func RegisterFunction(name string, function func(*sqlite.FunctionContext, []driver.Value) (driver.Value, error)) error {
 	return sqlite.RegisterFunction(name, &sqlite.FunctionImpl{NArgs: -1, Deterministic: true, VolatileArgs: true, Scalar: function})
 }

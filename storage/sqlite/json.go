@@ -51,9 +51,8 @@ func (j *JSON) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Equal reports whether two texts, either of which may be absent, mean the same: the
-// order of keys and the space between them do not matter, the way a number is
-// written does.
+// Equal reports whether two texts, or none, mean the same. The order of keys and the space between them do
+// not matter, the way a number is written does.
 func (j JSON) Equal(other JSON) bool {
 	if j == nil || other == nil {
 		return j == nil && other == nil

@@ -114,9 +114,8 @@ func FindPage[T any](rx *Rx, q ListQuery, after After, limit int) ([]T, After, e
 	}
 }
 
-// FindMerged is FindPage for a list that is put together of several, none of which has a
-// row of another; key is the position of a row in them. The page is complete only as far as
-// all of them came.
+// FindMerged is FindPage for a list that is put together of several, with a position for each row. The page is
+// complete only as far as all of them came.
 func FindMerged[T any](rx *Rx, lists []ListQuery, key func(T) After, after After, limit int) (page []T, reached After, err error) {
 	if len(lists) == 1 {
 		return FindPage[T](rx, lists[0], after, limit)
@@ -277,9 +276,8 @@ func (q *ListQuery) countRange(rx *Rx, after, until After) (n int, err error) {
 	return n, err
 }
 
-// IDRanges walks over the rows of a table in the order of their integer keys, after
-// one of them: it hands range after range to fn, from after one key to another and
-// with that, until fn has enough.
+// IDRanges walks over a table in the order of its integer keys: it hands range after range to fn, from after
+// one key to another and with that, until fn has enough.
 func (rx *Rx) IDRanges(table string, after int64, fn func(after, until int64) (enough bool, err error)) error {
 	for {
 		var until int64
@@ -303,9 +301,8 @@ func (rx *Rx) IDRanges(table string, after int64, fn func(after, until int64) (e
 	}
 }
 
-// FindIDs walks over the rows of a table in the order of their integer keys, after one
-// of them, and lists up to limit for which a condition holds. Its arguments are ?4 and
-// those after it.
+// FindIDs walks over a table in the order of its integer keys, and lists up to limit for which a condition
+// holds. Its arguments are ?4 and those after it.
 func (rx *Rx) FindIDs(table string, after int64, limit int, condition string, args ...any) (ids []int64, err error) {
 	query := `
 		SELECT id FROM ` + table + `

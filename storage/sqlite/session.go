@@ -110,9 +110,8 @@ func (s *session) checkpointAt(pages int) error {
 // boundLimit finds the limits that are given with each call.
 var boundLimit = regexp.MustCompile(`\b(LIMIT|OFFSET) (\?\d*)`)
 
-// hideLimits hides a query's limits from the planner. It would choose its plan by
-// them, and so prepare the statement anew for each call: that takes longer than
-// most queries do.
+// hideLimits hides a query's limits from the planner, which would choose its plan by them and so prepare
+// the statement anew for each call: that takes longer than most queries do.
 func hideLimits(query string) string { return boundLimit.ReplaceAllString(query, "$1 $2 + 0") }
 
 // prepared returns the statement for query, preparing it the first time.

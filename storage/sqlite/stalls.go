@@ -18,9 +18,8 @@ func (wr *writer) noteStall(batch []*write, took time.Duration) {
 	wr.db.stalled.Store(&now)
 }
 
-// StalledAt returns when it was last found that nothing could be stored: the disk was
-// full, or a commit took very long. Callbacks received until then may have been refused,
-// and are sent again later. It is the zero time if there was nothing of the kind.
+// StalledAt returns when the disk was last full, or a commit took very long, or the zero time. Callbacks
+// received until then may have been refused, and are sent again later.
 func (db *DB) StalledAt() time.Time {
 	if at := db.stalled.Load(); at != nil {
 		return *at

@@ -58,9 +58,8 @@ func (rx *Rx) Get(dest any, query string, args ...any) error {
 	return rx.s.translate(stmt.Get(dest, args...))
 }
 
-// Scan reads the single row of query into dest, column by column, or returns
-// ErrNotFound. It is Get for what every message needs: matching the names of
-// columns and fields costs more than such a query.
+// Scan is Get, column by column, for what every message needs: matching the names of columns and fields
+// costs more than such a query.
 func (rx *Rx) Scan(dest []any, query string, args ...any) error {
 	stmt, err := rx.s.preparedQuery(query)
 	if err != nil {

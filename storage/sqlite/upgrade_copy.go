@@ -11,9 +11,8 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// upgradingName is the row of Meta that an unfinished upgrade leaves: the version at
-// which it began, of which there is a copy. Each step writes it in its own transaction,
-// and the last removes it.
+// upgradingName is the row of Meta with the version at which an unfinished upgrade began, of which there is a
+// copy. Each step writes it in its own transaction, and the last removes it.
 const upgradingName = "upgrading_from"
 
 // upgradingFrom is the version at which an unfinished upgrade began; 0 without, or without its copy.
