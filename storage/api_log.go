@@ -159,10 +159,8 @@ func (rx *Rx) LoggedCall(organization int64, requestID string) (c LoggedCall, er
 	return c, err
 }
 
-// callRow is one call in a statement that writes some.
 const callRow = `(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
-// callsAtOnce is how many calls one statement writes.
 const callsAtOnce = 32
 
 // InsertAPICalls writes a batch of calls, most of them many to a statement.

@@ -22,7 +22,6 @@ func (rx *Rx) CallBodies(organization int64, requestID string) (CallBodies, erro
 		WHERE id = ? AND organization_id = ? AND created_at > ?`, requestID, organization, rx.db.Now().Add(-KeptBodies))
 }
 
-// insertBodies keeps the bodies of a call, if it has any.
 func (tx *Tx) insertBodies(c APICall) error {
 	b := c.Bodies
 	if b == nil || c.OrganizationID == nil {

@@ -70,7 +70,6 @@ func (tx *Tx) writeMoves(broadcast int64) error {
 	return nil
 }
 
-// recipientState is what a change of a recipient depends on.
 type recipientState struct {
 	status RecipientStatus // as its row says
 	counts RecipientStatus // as the counts say
@@ -78,7 +77,6 @@ type recipientState struct {
 	reason *string
 }
 
-// recipientState reads the state of a recipient.
 func (tx *Tx) recipientState(broadcast, number int64) (s recipientState, err error) {
 	var cancelled bool
 	err = tx.Scan([]any{&s.status, &s.reason, &s.open, &cancelled}, `
@@ -93,7 +91,6 @@ func (tx *Tx) recipientState(broadcast, number int64) (s recipientState, err err
 	return s, err
 }
 
-// count counts that the recipient goes to another state.
 func (s recipientState) count(tx *Tx, broadcast int64, to RecipientStatus) {
 	var open int64
 	if s.open {

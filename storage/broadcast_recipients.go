@@ -153,7 +153,6 @@ func (r BroadcastRecipient) shownIn(b Broadcast) BroadcastRecipient {
 	return r
 }
 
-// recipientKey names a recipient.
 type recipientKey struct {
 	Broadcast int64 `db:"broadcast"`
 	Number    int64 `db:"number"`

@@ -21,7 +21,6 @@ const (
 	cacheSize = 10_000
 )
 
-// tableSet is a set of the tables of which rows are cached.
 type tableSet = sqlite.TableSet
 
 // The tables of which rows are cached.
@@ -44,7 +43,6 @@ const (
 	inAny = ^tableSet(0)
 )
 
-// cachedTables names the tables.
 func cachedTables() map[string]tableSet {
 	return map[string]tableSet{
 		"organizations":   inOrganizations,
@@ -187,7 +185,6 @@ func (c *cache[K, V]) store(rx *Rx, key K, value V) {
 	c.entries[key] = cacheEntry[V]{value, Now().Add(cacheLife)}
 }
 
-// forget empties the cache if it is of any of the tables.
 func (c *cache[K, V]) forget(changed tableSet) {
 	if changed&c.of == 0 {
 		return
@@ -257,7 +254,6 @@ func newCaches() *caches {
 	return c
 }
 
-// forget empties the caches of tables that were changed.
 func (c *caches) forget(changed tableSet) {
 	if changed == 0 {
 		return

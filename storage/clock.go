@@ -72,7 +72,6 @@ func (c Clock) look(now Time, elapsed time.Duration) Clock {
 	}
 }
 
-// clockName is the name of the row of meta that holds the Clock.
 const clockName = "clock"
 
 // Clock looks at the clock without recording it: for those who only want to know.

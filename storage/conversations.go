@@ -123,7 +123,6 @@ func (f ConversationFilter) Key(t FullConversation) After {
 	return After{Key: t.LastMessageAt, ID: t.ID}
 }
 
-// conversationStates are all of them.
 func conversationStates() []string {
 	return []string{ConversationOpen, ConversationResolved, ConversationPending}
 }

@@ -56,7 +56,6 @@ func ForgetSignIns(path string) error {
 // ForgetInvitations deletes the invitations of people from a copy that no one else has open.
 func ForgetInvitations(path string) error { return emptyTables(path, "user_invitations") }
 
-// emptyTables deletes all rows of those tables that a copy has.
 func emptyTables(path string, tables ...string) (err error) {
 	conn := sqlite.Connect(sqlite.DSN(path, "rw", "temp_store(MEMORY)"))
 	defer func() { err = errors.Join(err, conn.Close()) }()

@@ -122,7 +122,6 @@ func get[T any](rx *Rx, query string, args ...any) (row T, err error) {
 	return row, err
 }
 
-// list reads all rows of a query.
 func list[T any](rx *Rx, query string, args ...any) (all []T, err error) {
 	err = rx.List(&all, query, args...)
 	return all, err
@@ -216,7 +215,6 @@ func (db *DB) ObserveStatements(ctx context.Context, fn func(query string)) erro
 	})
 }
 
-// currentDispatcher is the job runner, if there is one.
 func (db *DB) currentDispatcher() Dispatcher {
 	db.mu.RLock()
 	defer db.mu.RUnlock()

@@ -45,7 +45,6 @@ const (
 	selectDeliveries = `SELECT ` + deliveryColumns + ` FROM deliveries d `
 )
 
-// key is the position of a delivery in a list.
 func (d Delivery) key() After { return After{Key: d.CreatedAt, ID: d.ID} }
 
 // InsertDelivery stores a delivery that is to be made now, with its job; its id is given.

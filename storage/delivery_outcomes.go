@@ -112,7 +112,6 @@ func (tx *Tx) markAttempt(p OutgoingDelivery, status string, a Attempt, next Tim
 	return tx.hint(err, HintDelivery, Scope{Subscription: p.Subscription}, p.Delivery)
 }
 
-// insertAttempt gives an attempt a row of its own.
 func (tx *Tx) insertAttempt(p OutgoingDelivery, a Attempt) error {
 	return tx.Run(`
 		INSERT INTO delivery_attempts (delivery_id, attempt, attempted_at, response_status,

@@ -49,7 +49,6 @@ func (db *DB) Endpoint(ctx context.Context, subscription string) (*Endpoint, err
 	return db.caches.endpoints.fetch(ctx, db, subscription)
 }
 
-// readEndpoint reads and opens an endpoint.
 func (rx *Rx) readEndpoint(subscription string) (*Endpoint, error) {
 	s, err := rx.Endpoint(subscription)
 	if err != nil {

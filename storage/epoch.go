@@ -13,7 +13,6 @@ import (
 // clients have seen with other events, so it begins another epoch.
 const epochName = "event_epoch"
 
-// newEpoch begins another epoch.
 const newEpoch = `INSERT OR REPLACE INTO meta (name, value) VALUES ('` + epochName + `', randomblob(8))`
 
 // BeginEpoch begins another epoch in a database that no process has open, of any version.
@@ -32,7 +31,6 @@ func EpochOf(path string) (epoch string, err error) {
 	return epoch, err
 }
 
-// changeClosed changes a database that no process has open.
 func changeClosed(path string, change func(*sqlx.DB) error) (err error) {
 	conn := sqlite.Connect(sqlite.DSN(path, "rw", "busy_timeout(5000)", "synchronous(FULL)"))
 	defer func() { err = errors.Join(err, conn.Close()) }()
@@ -119,7 +117,6 @@ func metaNumber[T Time | int64](rx *Rx, name string) (T, error) {
 	return n, IgnoreNotFound(err)
 }
 
-// setMetaNumber writes a number of meta.
 func (tx *Tx) setMetaNumber(name string, n int64) error {
 	return tx.Run(`INSERT OR REPLACE INTO meta (name, value) VALUES (?, CAST(? AS BLOB))`, name, n)
 }

@@ -63,7 +63,6 @@ func (rx *Rx) purgeRangeEnd(p PurgeScope, after int64) (until int64, err error) 
 	return until, err
 }
 
-// oldEventsIn lists up to limit old events of one range.
 func (rx *Rx) oldEventsIn(p PurgeScope, after, until int64, limit int) ([]Row, error) {
 	return list[Row](rx, `
 		SELECT created_at, id, seq FROM events INDEXED BY events_of_organization

@@ -32,7 +32,6 @@ func (s *signal) wake() {
 	}
 }
 
-// maxSignaled is how many organizations a signal names.
 const maxSignaled = 64
 
 // EventSignal names the organizations with new events or replays; all, beyond maxSignaled.
@@ -60,7 +59,6 @@ func (s *EventSignal) Take() (organizations []int64, all bool) {
 	return organizations, all
 }
 
-// add signals organizations.
 func (s *EventSignal) add(organizations ...int64) {
 	if len(organizations) == 0 {
 		return

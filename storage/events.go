@@ -20,7 +20,6 @@ type Event struct {
 
 const selectEvents = `SELECT id, organization_id, account_id, type, source, event_id, payload, created_at FROM events `
 
-// event finds a stored event.
 func (rx *Rx) event(id string) (Event, error) { return get[Event](rx, selectEvents+`WHERE id = ?`, id) }
 
 // Events lists up to limit events of an organization, in the order of their commits.

@@ -121,7 +121,6 @@ func (rx *Rx) readSubscribers(organization int64) (a subscriberSet, err error) {
 	return a, nil
 }
 
-// fanOutLane is the lane of the jobs that make an organization's deliveries.
 func fanOutLane(organization int64) string { return fmt.Sprintf("%s:%d", KindFanOut, organization) }
 
 // OlderFanOut finds a job of a lane that is older than another and not done, and returns
@@ -207,7 +206,6 @@ func (tx *Tx) FanOut(j Job, args FanOutArgs) (next FanOutArgs, done bool, err er
 	return args, len(some) == len(left), nil
 }
 
-// between are the subscriptions after one position, up to another.
 func (a subscriberSet) between(after, last position) []subscriber {
 	from, to := a.upTo(after), a.upTo(last)
 	return a.all[from:max(from, to)]

@@ -21,7 +21,6 @@ import (
 // MediaDir is the name of the directory of files in the data directory.
 const MediaDir = "media"
 
-// incomingDir holds files that are still being received.
 const incomingDir = "incoming"
 
 // Files keeps content on disk under the name of its hash, so that what comes
@@ -236,7 +235,6 @@ func (f *Files) eachIn(dir string, fn func([]fs.FileInfo) error) error {
 	return nil
 }
 
-// sync makes the names in a directory durable.
 func (f *Files) sync(dir string) error {
 	d, err := f.root.Open(dir)
 	if err != nil {

@@ -83,7 +83,6 @@ type hintKey struct {
 	of   Scope
 }
 
-// hintIDs are the ids of one hint that waits.
 type hintIDs struct {
 	ids   map[string]struct{}
 	isAny bool
@@ -112,7 +111,6 @@ func (db *DB) WatchHints(ctx context.Context) (stop func()) {
 	return sync.OnceFunc(func() { db.hints.watchers.Add(-1) })
 }
 
-// isWatched reports whether anyone is watching.
 func (h *Hints) isWatched() bool { return h.watchers.Load() > 0 }
 
 // Take returns what was changed since the last call; with all, anything may have been.
@@ -129,7 +127,6 @@ func (h *Hints) Take() (hints []Hint, all bool) {
 	return hints, all
 }
 
-// add adds what a transaction noted.
 func (h *Hints) add(notes []noted) {
 	if len(notes) == 0 {
 		return

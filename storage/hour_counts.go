@@ -10,7 +10,6 @@ import (
 // succeeded, is counted when it happens: a row for each hour, so that drawing a plot does
 // not read millions of messages.
 
-// hourStart is when the hour of a time began.
 func hourStart(t Time) Time { return t - t%Time(time.Hour.Milliseconds()) }
 
 // messagesOf names the messages of an account that were made in an hour, failuresOf those
@@ -76,7 +75,6 @@ func (tx *Tx) countMessage(m *Message, from string) {
 	counts.set(tx, of, change)
 }
 
-// countFailure counts why a message failed.
 func (tx *Tx) countFailure(m *Message) {
 	of := failuresOf{messagesOf: messagesOf{m.AccountID, hourStart(m.CreatedAt)}, code: *m.ErrorCode}
 	if m.ErrorProviderCode != nil {

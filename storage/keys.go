@@ -96,7 +96,6 @@ func isAmong(column, text string) string {
 	return `instr(` + text + `, ',' || ` + column + ` || ',') > 0`
 }
 
-// idText writes ids for isAmong.
 func idText(ids []int64) string {
 	text := []byte{','}
 	for _, id := range ids {
@@ -207,7 +206,6 @@ func (tx *Tx) InsertKey(k *Key) (secret string, err error) {
 	return secret, tx.hint(err, HintKey, Scope{Organization: k.OrganizationID}, id)
 }
 
-// key finds a key by a unique column.
 func (rx *Rx) key(column string, value any) (Key, error) {
 	found, err := rx.withNumbers(list[Key](rx, selectKeys+`WHERE `+column+` = ?`, value))
 	if err == nil && len(found) == 0 {

@@ -2,7 +2,6 @@ package storage
 
 import "confab/storage/sqlite"
 
-// previewLength is how many characters a preview has at most.
 const previewLength = 200
 
 // LastMessage is the newest message of a conversation, as far as a list shows it.

@@ -54,7 +54,6 @@ func (tx *Tx) StopSending(kind string, m Message) error {
 		WHERE state = 'due' AND kind = ? AND due_at = ? AND args ->> '$.message' = ?`, kind, m.ScheduledAt, m.ID)
 }
 
-// reportsLookedAt is how many of the newest messages HasReports looks at.
 const reportsLookedAt = 500
 
 // HasReports reports whether a callback came, since a time, about one of the newest messages.

@@ -133,7 +133,6 @@ func (f *Files) openCopy(ctx context.Context, sum string) (*os.File, error) {
 	return nil, storeError(errors.New("copies of media are evicted before they can be read: media.cache_bytes is too small"))
 }
 
-// makeCopy copies an object.
 func (f *Files) makeCopy(ctx context.Context, sum string) error {
 	f.store.fetches <- struct{}{} // those before have time limits
 	defer func() { <-f.store.fetches }()

@@ -72,7 +72,6 @@ func (m Message) costDay() Time {
 	return dayStart(m.DeliveredAt)
 }
 
-// dayStart is when the day of a time began, in UTC.
 func dayStart(t Time) Time { return t - t%Time((24*time.Hour).Milliseconds()) }
 
 // moveCost counts a message where it costs now, and no longer where it did before.

@@ -12,7 +12,6 @@ type MessageCounts struct {
 	Received  int `db:"received"`
 }
 
-// add adds other counts, several times.
 func (c *MessageCounts) add(some MessageCounts, times int) {
 	c.Sent += times * some.Sent
 	c.Delivered += times * some.Delivered
@@ -21,7 +20,6 @@ func (c *MessageCounts) add(some MessageCounts, times int) {
 	c.Received += times * some.Received
 }
 
-// countsOf is what one message adds to the counts.
 func countsOf(direction, status string) MessageCounts {
 	if direction == Inbound {
 		return MessageCounts{Received: 1}
@@ -58,7 +56,6 @@ func (rx *Rx) MessageDays(organization int64, from Time, days int) ([]MessageCou
 	return rx.messageSpans(liveAccounts, organization, from, day, days)
 }
 
-// liveAccounts are the numbers that an organization has.
 const liveAccounts = `SELECT id FROM accounts INDEXED BY accounts_of_organization WHERE organization_id = ?1 AND deleted_at = 0`
 
 // messageSpans adds up the hours of accounts in spans of time that follow each other.

@@ -120,7 +120,6 @@ const messageJoins = `JOIN contacts c ON c.id = m.contact_id JOIN accounts a ON 
 
 const messageTables = `messages m ` + messageJoins
 
-// message finds the one message that a condition chooses.
 func (rx *Rx) message(condition string, args ...any) (m Message, err error) {
 	err = rx.Scan(m.Fields(), `
 		SELECT `+messageColumns+`

@@ -168,7 +168,6 @@ func (tx *Tx) ensureSignupAccount(i Invitation, a *Account, accessToken string) 
 		WHERE id = ?`, a.WABAID, a.Status, tx.Order, a.ID)
 }
 
-// newPIN makes a random PIN for a number that has none.
 func newPIN() string {
 	n, err := rand.Int(rand.Reader, big.NewInt(1_000_000))
 	if err != nil {

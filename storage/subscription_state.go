@@ -92,14 +92,12 @@ func (rx *Rx) SubscriptionOrganization(id string) (organization int64, err error
 	return get[int64](rx, `SELECT organization_id FROM subscriptions WHERE id = ?`, id)
 }
 
-// outstanding is a delivery that somebody has still to make.
 type outstanding struct {
 	ID    string `db:"id"`
 	JobID int64  `db:"job_id"`
 	Tried bool   `db:"tried"`
 }
 
-// outstandingOf lists deliveries of a subscription that have still to be made.
 func (rx *Rx) outstandingOf(subscription string, limit int) ([]outstanding, error) {
 	var all []outstanding
 	for _, status := range []string{DeliveryFailed, DeliveryPending} {

@@ -62,7 +62,6 @@ func headersPurpose(subscription string) string { return "custom headers of " + 
 // verifyPurpose binds a sealed verify token to its subscription.
 func verifyPurpose(subscription string) string { return "verify token of " + subscription }
 
-// openSealed unseals a subscription's headers and its verify token.
 func (rx *Rx) openSealed(s *Subscription) error {
 	if s.SealedVerifyToken != nil {
 		token, err := rx.db.Unseal(verifyPurpose(s.ID), s.SealedVerifyToken)

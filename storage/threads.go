@@ -56,7 +56,6 @@ type Thread struct {
 	Labeled        bool // the conversation has labels
 }
 
-// threads is the query for a thread, up to its condition.
 const threads = `
 	SELECT ` + contactColumns + `, coalesce(v.id, ''), coalesce(v.status, ''), v.assignee_id,
 		EXISTS (SELECT 1 FROM conversation_labels l WHERE l.conversation_id = v.id)
@@ -111,7 +110,6 @@ type Recipient struct {
 	ConversationID *string // nil while there is none
 }
 
-// recipients is the query for a recipient, up to its condition.
 const recipients = `
 	SELECT c.id, c.phone_number, c.bsuid, c.parent_bsuid, c.username, c.name, c.marketing_opted_out, c.opted_in, v.id
 	FROM ` + contactAndConversation + `

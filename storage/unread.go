@@ -45,7 +45,6 @@ func (rx *Rx) CountUnreadAfter(m Message) (u UnreadCount, err error) {
 	return u, err
 }
 
-// newestMessage is the id of the newest message of a conversation.
 func (rx *Rx) newestMessage(conversation string) (id string, err error) {
 	return value[string](rx, `
 		SELECT id FROM messages

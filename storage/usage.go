@@ -8,7 +8,6 @@ func month(t Time) int {
 	return std.Year()*100 + int(std.Month())
 }
 
-// usageKey names a count: an organization's messages of a month.
 type usageKey struct {
 	organization int64
 	month        int

@@ -49,7 +49,6 @@ const longestWaitingOrder Time = 1<<53 - 1
 // isReaction reports whether a type is that of messages which neither wait nor answer.
 func isReaction(messageType string) bool { return messageType == "reaction" }
 
-// recountWaiting computes anew since when a conversation waits.
 func (tx *Tx) recountWaiting(conversation string) error {
 	_, err := tx.Exec(recountWaiting, conversation, tx.Order)
 	return tx.hint(err, HintConversation, Scope{}, conversation)
@@ -64,7 +63,6 @@ func (rx *Rx) waitingAmong(account int64, messages []Row) ([]string, error) {
 		account, idList(messages))
 }
 
-// recountAll computes anew since when conversations wait that have lost messages.
 func (tx *Tx) recountAll(conversations []string) error {
 	for _, id := range conversations {
 		if err := tx.recountWaiting(id); err != nil {

@@ -45,7 +45,6 @@ func (b *Budget) spend(columns ...any) {
 	}
 }
 
-// spendBytes counts so many bytes of a row that was read.
 func (b *Budget) spendBytes(n int) {
 	if b != nil {
 		b.left -= n

@@ -110,7 +110,6 @@ func (f Format) checkEverything(conn *sqlx.DB, path string, version int) error {
 	return f.CheckRows(conn, path, version)
 }
 
-// syncFile makes a file durable.
 func syncFile(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -119,7 +118,6 @@ func syncFile(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// watchInterval is how often a growing file is looked at.
 const watchInterval = 100 * time.Millisecond
 
 // watch does some work and reports now and then until it is done.

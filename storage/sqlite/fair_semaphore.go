@@ -115,7 +115,6 @@ func (f *FairSemaphore) wait(ctx context.Context, organization int64, waiter cha
 	return ctx.Err()
 }
 
-// withdraw removes a waiter, unless it was answered.
 func (f *FairSemaphore) withdraw(organization int64, waiter chan error) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -194,7 +193,6 @@ func (f *FairSemaphore) mayTake(q *queue) bool {
 	return q.organization != InternalWork || q.running < max(1, f.slots-1)
 }
 
-// serve gives the free slots to those who wait.
 func (f *FairSemaphore) serve() {
 	for f.taken < f.slots {
 		var next *queue

@@ -16,7 +16,6 @@ type freeSessions struct {
 	stack []*session
 }
 
-// openSessions opens n reading connections.
 func openSessions(pool *sqlx.DB, n int, tables func(string) (changes, adds TableSet)) (*freeSessions, error) {
 	f := &freeSessions{count: make(chan struct{}, n)}
 	for range n {
@@ -56,7 +55,6 @@ func (f *freeSessions) acquire(ctx context.Context) (*session, error) {
 	return s, nil
 }
 
-// release gives a connection back.
 func (f *freeSessions) release(s *session) {
 	f.mu.Lock()
 	f.stack = append(f.stack, s)

@@ -80,7 +80,6 @@ func InspectHeader(path string) error {
 // logSize is how many bytes of changes wait beside the file.
 func logSize(path string) int64 { return fileSize(path + "-wal") }
 
-// fileSize is how many bytes a file has; 0 if there is none.
 func fileSize(path string) int64 {
 	info, err := os.Stat(path)
 	if err != nil {

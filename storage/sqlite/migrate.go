@@ -212,7 +212,6 @@ func (f Format) Migrate(o Options) (err error) {
 	return nil
 }
 
-// upgradeReport is how often the progress of a long step is reported.
 const upgradeReport = 2 * time.Second
 
 // lockDir makes processes that start at once upgrade one after the other.

@@ -19,7 +19,6 @@ const (
 	clockFileEvery = 100 * time.Millisecond
 )
 
-// trialClock is the offset as it was last read.
 var trialClock struct {
 	sync.Mutex
 	offset time.Duration

@@ -66,7 +66,6 @@ func ListPacked[T any](rx *Rx, row *T, fields []any, limit int, query string, ar
 	return all, nil
 }
 
-// usualPage is how many rows most pages have at most.
 const usualPage = 32
 
 // unpacker reads packed rows. The texts of a row are parts of the one text that it came
@@ -76,10 +75,8 @@ type unpacker struct {
 	texts []string // room for texts that are pointed at
 }
 
-// errPacked means that a text is not a packed row.
 var errPacked = errors.New("a packed row is malformed")
 
-// unpack reads the columns of a row into dest.
 func (u *unpacker) unpack(text string, dest []any) error {
 	u.rest = text
 	for i, d := range dest {
@@ -111,7 +108,6 @@ func (u *unpacker) begin(first bool) error {
 	return nil
 }
 
-// value reads the next value into where a column goes.
 func (u *unpacker) value(dest any) error {
 	switch u.rest[0] {
 	case '"':
@@ -171,7 +167,6 @@ func setNumber(dest any, n int64) error {
 	return nil
 }
 
-// text reads a text.
 func (u *unpacker) text(dest any) error {
 	end, escaped := endOfText(u.rest)
 	if end < 0 {

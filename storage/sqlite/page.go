@@ -265,7 +265,6 @@ func (q *ListQuery) fieldsOf(row any) []any {
 	return nil
 }
 
-// countRange counts those rows of a range that the filters leave.
 func (q *ListQuery) countRange(rx *Rx, after, until After) (n int, err error) {
 	where, args := q.within(after, until)
 	where, args = append(where, q.Filters...), append(args, q.FilterArgs...)
@@ -329,7 +328,6 @@ func (q *ListQuery) within(after, until After) (where []string, args []any) {
 	return append(where, order+` < (?, ?)`, order+` >= (?, ?)`), append(args, after.Key, after.ID, until.Key, until.ID)
 }
 
-// order is the order of the list.
 func (q *ListQuery) order() string {
 	if q.Key == "" {
 		return q.ID + ` DESC`

@@ -76,7 +76,6 @@ func newSession(ctx context.Context, pool *sqlx.DB, tables func(string) (changes
 // statement, and is there to say why (see Rx.returnSession).
 func (s *session) isConnected() bool { return s.conn != nil }
 
-// raw hands the driver's own connection to fn.
 func (s *session) raw(fn func(driver any) error) error { return s.conn.Raw(fn) }
 
 // OnlyReads reports whether a statement can change nothing: it is a SELECT.
@@ -98,7 +97,6 @@ func (s *session) useLog() error {
 	return nil
 }
 
-// emptyLog empties the log between two transactions.
 func (s *session) emptyLog() (emptied bool, err error) { return EmptyLog(context.Background(), s.conn) }
 
 // checkpointAt says at how many pages of the log it is copied into the file; 0 for never.
@@ -149,7 +147,6 @@ func (s *session) find(query string, prepare func(st *statement, text string) er
 	return stmt, nil
 }
 
-// exec runs a statement that returns no rows.
 func (s *session) exec(query string, args ...any) (sql.Result, error) {
 	stmt, err := s.prepared(query)
 	if err != nil {
@@ -211,7 +208,6 @@ func (s *session) prepareDirect(st *statement, text string) error {
 	})
 }
 
-// bind makes arguments what the driver takes.
 func (s *session) bind(args []any) (err error) {
 	s.bound = s.bound[:0]
 	for i, arg := range args {
@@ -270,7 +266,6 @@ func (s *session) runOnce(query string) error {
 	return s.translate(rows.Err())
 }
 
-// reset forgets what happened in the transaction before.
 func (s *session) reset() { s.lost, s.changed, s.added = nil, 0, 0 }
 
 // begin starts a transaction; how is BEGIN or BEGIN IMMEDIATE.

@@ -32,10 +32,8 @@ func (f Format) upgradingFrom(conn *sqlx.DB, path string) int {
 	return from
 }
 
-// upgradeBackup is the path of the copy that an upgrade leaves.
 func upgradeBackup(path string, version int) string { return fmt.Sprintf("%s.v%d.bak", path, version) }
 
-// markUpgrade records how far the upgrade is.
 func (f Format) markUpgrade(tx *sqlx.Tx, step migration) error {
 	query := "INSERT OR REPLACE INTO " + f.Meta + " (name, value) VALUES (?, CAST(? AS BLOB))"
 	args := []any{upgradingName, strconv.Itoa(step.from)}

@@ -57,7 +57,6 @@ func (wr *writer) gather(batch []*write) []*write {
 	return batch
 }
 
-// next takes a write that waits already, or nil.
 func (wr *writer) next() *write {
 	select {
 	case w := <-wr.queue:

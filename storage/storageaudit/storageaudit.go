@@ -20,7 +20,6 @@ type rule struct {
 	query string // lists what breaks it, in words
 }
 
-// jobRules are about the queue.
 var jobRules = []rule{
 	{"job that is running, though nobody runs it", `
 		SELECT format('job %d, %s', id, kind)
@@ -63,7 +62,6 @@ var jobRules = []rule{
 			AND m.id NOT IN (SELECT j.args ->> '$.message' FROM jobs j WHERE j.kind = 'media.fetch')`},
 }
 
-// broadcastRules are about broadcasts and their recipients.
 var broadcastRules = []rule{
 	{"broadcast that goes on without a job", `
 		SELECT format('%s, %s', b.id, b.status)
@@ -180,7 +178,6 @@ var contentRules = []rule{
 		WHERE m.direction = 'outbound' AND status.first < sent.first`},
 }
 
-// firingRules are about what the rules of organizations did.
 var firingRules = []rule{
 	// An idle rule may fire every day for the same silence; that it is a day's is held by an index.
 	{"rule that fired more than once for a message", `
@@ -208,7 +205,6 @@ var firingRules = []rule{
 		WHERE coalesce(m.sent, 0) <> coalesce(f.given, 0)`},
 }
 
-// fileRules are about the file.
 var fileRules = []rule{
 	{"fault in the file", `SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'`},
 	{"row without the row that it refers to", `SELECT format('%s, row %d, of %s', "table", rowid, parent) FROM pragma_foreign_key_check`},
