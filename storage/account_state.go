@@ -82,5 +82,4 @@ func (tx *Tx) DeletePIN(account int64) error {
 	return tx.ExecOne(`UPDATE accounts SET pin = NULL WHERE id = ?`, account)
 }
 
-// pinPurpose binds a sealed PIN to its account.
 func pinPurpose(account string) string { return "PIN of " + account }

@@ -215,7 +215,6 @@ func (rx *Rx) readAccessToken(account int64) (string, error) {
 	return string(token), err
 }
 
-// tokenPurpose binds a sealed token to its account.
 func tokenPurpose(account string) string { return "access token of " + account }
 
 // Sender is an account with all that decides whether it may send.

@@ -20,7 +20,6 @@ type IdempotentReply struct {
 	AccountID *int64 `db:"account_id"` // whose data the answer shows, nil for the organization's own
 }
 
-// answerPurpose binds a sealed answer to its request.
 func answerPurpose(organization int64, key string) string {
 	return fmt.Sprintf("answer to %d %s", organization, key)
 }

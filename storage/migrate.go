@@ -13,7 +13,6 @@ const SchemaVersion = 14
 //go:embed migrations
 var migrationFiles embed.FS
 
-// fileFormat is that of our database.
 func fileFormat() (sqlite.Format, error) {
 	files, err := fs.Sub(migrationFiles, "migrations")
 	return sqlite.Format{

@@ -121,7 +121,6 @@ func (tx *Tx) MarkMentionsRead(user string, c Conversation) error {
 	return tx.hint(nil, HintConversation, Scope{Account: c.AccountID}, c.ID)
 }
 
-// countMentions counts the conversations of an account with unread mentions of a user.
 func (rx *Rx) countMentions(account int64, user string) (int, error) {
 	return value[int](rx, `
 		SELECT count(DISTINCT conversation_id) FROM unread_mentions

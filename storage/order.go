@@ -16,7 +16,6 @@ import (
 // A file may hold rows that are ahead of the clock. So the order goes on after the
 // latest of them when it is opened.
 
-// continueOrder makes the order go on after the stored rows.
 func (db *DB) continueOrder() error {
 	return db.View(context.Background(), func(rx *Rx) error {
 		latest, err := rx.latestStored()
@@ -52,7 +51,6 @@ func (rx *Rx) latestStored() (latest Time, err error) {
 	return max(latest, recorded.Order), IgnoreNotFound(err)
 }
 
-// latestIDs is the query for the highest ids.
 func latestIDs() string {
 	var all []string
 	for _, table := range []string{

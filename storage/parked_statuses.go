@@ -38,7 +38,6 @@ func (rx *Rx) readParked(struct{}) (bool, error) {
 	return rx.exists(`SELECT 1 FROM parked_statuses WHERE created_at > 0 LIMIT 1`)
 }
 
-// parkedFor is how long a callback waits for its message.
 const parkedFor = 24 * time.Hour
 
 // DropParkedStatuses deletes up to limit callbacks that have waited long enough in vain.

@@ -19,19 +19,16 @@ func newPending() pending {
 	}
 }
 
-// all are the counts of all sorts.
 func (p pending) all() []storedCounts {
 	return []storedCounts{p.usage, p.moved, p.messages, p.failures, p.deliveries, p.costs}
 }
 
-// clear forgets what a transaction before has counted.
 func (p pending) clear() {
 	for _, c := range p.all() {
 		c.clear()
 	}
 }
 
-// write adds the counts to those that are stored.
 func (p pending) write(wx *sqlite.Wx) error {
 	for _, c := range p.all() {
 		if err := c.write(wx); err != nil {

@@ -28,7 +28,6 @@ func countOtherCommit(wx *sqlite.Wx) error {
 		ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(CAST(value AS TEXT) AS INTEGER) + 1 AS BLOB)`, otherCommitsName)
 }
 
-// otherCommits is how many of them there were.
 func otherCommits(rx sqlite.Rx) (n int64, err error) {
 	err = rx.Scan([]any{&n}, `SELECT CAST(CAST(value AS TEXT) AS INTEGER) FROM meta WHERE name = ?`, otherCommitsName)
 	return n, IgnoreNotFound(err)

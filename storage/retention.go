@@ -203,7 +203,6 @@ func (p *PurgeCounts) Add(n PurgeCounts) {
 	p.Audit += n.Audit
 }
 
-// accountsOf are the accounts that a purge is about.
 const accountsOf = `SELECT id FROM accounts WHERE (?2 = 0 OR organization_id = ?2) AND (?3 = 0 OR id = ?3)`
 
 // eventsPurged are the events that a purge is about, by the index of organizations.

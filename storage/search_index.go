@@ -23,7 +23,6 @@ func NewSearchIndex(db *DB, path string, onError func(error)) *SearchIndex {
 // InspectSearchIndex reads an index that others may use, and checks its pages.
 func InspectSearchIndex(path string) (search.Facts, error) { return search.Inspect(path) }
 
-// searchSource is what an index reads of the database.
 type searchSource struct{ db *DB }
 
 // Epoch is that of the file.

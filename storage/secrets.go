@@ -20,7 +20,6 @@ type Secret struct {
 // Live reports whether the secret signs at an instant.
 func (s Secret) Live(at Time) bool { return s.ExpiresAt == 0 || s.ExpiresAt > at }
 
-// secretPurpose binds a sealed secret to its row.
 func secretPurpose(id string) string { return "signing secret " + id }
 
 const selectSecrets = `SELECT id, subscription_id, expires_at, created_at FROM signing_secrets `

@@ -42,7 +42,6 @@ func (rx *Rx) ShownMessage(account int64, id string) (Message, error) {
 	return all[0], err
 }
 
-// setAccount gives messages what they show of their account.
 func (rx *Rx) setAccount(account int64, all []Message) error {
 	a, err := rx.AccountSummary(account)
 	for i := range all {

@@ -43,7 +43,6 @@ var unsoundRows = []struct {
 		WHERE state NOT IN ('due', 'held', 'running', 'failed') OR NOT json_valid(args) OR preparing NOT IN (0, 1)`, 1},
 }
 
-// checkRows looks for rows that are not sound.
 func checkRows(conn *sqlx.DB, path string, version int) error {
 	var found []string
 	for _, rule := range unsoundRows {

@@ -19,7 +19,6 @@ import (
 // When conversations are merged, the spells that are over move along, and of two that last the
 // earlier remains, with the sums (mergedSpell). Without a spell all of its columns are 0.
 
-// noSpell ends the spell of a conversation.
 const noSpell = `spell_opened_at = 0, spell_inbound_at = 0, spell_replied_at = 0, spell_replied_by = NULL, spell_in = 0, spell_out = 0`
 
 // mergedSpell is the spell of a conversation c that other is merged into.

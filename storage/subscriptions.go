@@ -56,10 +56,8 @@ const selectSubscriptions = `
 		status, disabled_reason, consecutive_failures, failing_since, created_at, updated_at, format, verify_token
 	FROM subscriptions `
 
-// headersPurpose binds sealed headers to their subscription.
 func headersPurpose(subscription string) string { return "custom headers of " + subscription }
 
-// verifyPurpose binds a sealed verify token to its subscription.
 func verifyPurpose(subscription string) string { return "verify token of " + subscription }
 
 func (rx *Rx) openSealed(s *Subscription) error {

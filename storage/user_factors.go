@@ -17,7 +17,6 @@ type UserCodes struct {
 	Sealed     []byte `db:"secret"`
 }
 
-// codesPurpose binds a sealed secret to its user.
 func codesPurpose(user string) string { return "one-time codes " + user }
 
 // UserCodes finds the one-time codes of a user.

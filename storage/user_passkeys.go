@@ -14,7 +14,6 @@ type UserPasskey struct {
 	Sealed       []byte `db:"credential"`
 }
 
-// passkeyPurpose binds a sealed credential to its row.
 func passkeyPurpose(id string) string { return "passkey " + id }
 
 const selectPasskeys = `SELECT id, user_id, credential_id, host, name, created_at, last_used_at, credential FROM user_passkeys `

@@ -63,7 +63,6 @@ func (d *directory) Put(ctx context.Context, key string, content io.ReadSeeker, 
 	return explainDisk(errors.Join(d.sync(path.Dir(key)), d.sync(".")))
 }
 
-// sync makes the names in a directory durable.
 func (d *directory) sync(dir string) error {
 	f, err := d.root.Open(dir)
 	if err != nil {
@@ -176,7 +175,6 @@ func (d *directory) List(ctx context.Context, prefix string, fn func(Object) err
 	})
 }
 
-// notFound is ErrNotFound for a file that is not there.
 func notFound(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return ErrNotFound

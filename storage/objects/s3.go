@@ -38,7 +38,6 @@ const (
 	maxIdle = 32
 )
 
-// bucket keeps objects in a part of a bucket.
 type bucket struct {
 	place
 	client *s3.Client

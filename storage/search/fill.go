@@ -83,7 +83,6 @@ func (x *Index) fill(ctx context.Context) (more bool, err error) {
 	return news.More, nil
 }
 
-// take writes new messages into the index.
 func (f *file) take(ctx context.Context, news News) (err error) {
 	tx, err := f.write.BeginTxx(ctx, nil)
 	if err != nil {
@@ -155,7 +154,6 @@ func (s shard) withKey(words string) string {
 	return key + strings.ReplaceAll(words, " ", " "+key)
 }
 
-// writer writes into the index within one transaction.
 type writer struct {
 	*file
 	tx     *sqlx.Tx

@@ -92,7 +92,6 @@ type Index struct {
 	suspect atomic.Pointer[error] // what a search could not read
 }
 
-// file is an open index.
 type file struct {
 	write, read *sqlx.DB
 	info        os.FileInfo
@@ -235,7 +234,6 @@ func (x *Index) open(ctx context.Context) error {
 	return nil
 }
 
-// openFile opens an index that was made before.
 func openFile(path string, epoch [8]byte) (f *file, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -274,7 +272,6 @@ func openFile(path string, epoch [8]byte) (f *file, err error) {
 	return f, nil
 }
 
-// prepare prepares what every message needs.
 func (f *file) prepare() (err error) {
 	for into, query := range map[**sqlx.Stmt]string{
 		&f.findDocs:    `SELECT docid, message FROM docs WHERE docid >= ? AND docid < ? ORDER BY docid`,
@@ -309,7 +306,6 @@ func createFile(path string, epoch [8]byte) (*file, error) {
 	return openFile(path, epoch)
 }
 
-// removeFile removes an index with all that SQLite keeps beside it.
 func removeFile(path string) error {
 	var errs []error
 	for _, name := range []string{path, path + "-wal", path + "-shm", path + "-journal"} {

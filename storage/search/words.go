@@ -36,7 +36,6 @@ var accents = &unicode.RangeTable{R16: []unicode.Range16{
 	{0x20D0, 0x20FF, 1}, {0xFE00, 0xFE0F, 1}, {0xFE20, 0xFE2F, 1},
 }}
 
-// unspaced are the scripts without spaces between words.
 var unspaced = []*unicode.RangeTable{
 	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
 }
@@ -175,7 +174,6 @@ func isUnspaced(words []string) bool {
 	return unicode.In(first, unspaced...)
 }
 
-// isIn reports whether a term is among words.
 func (t term) isIn(words []string) bool {
 	last := len(t.words) - 1
 	for i := range len(words) - last {
