@@ -9,22 +9,14 @@ import (
 
 // The engine's names that callers of storage use.
 type (
-	// Time is an instant in milliseconds since 1970 UTC; zero means never.
-	Time = sqlite.Time
-	// JSON is a JSON text as stored; nil is SQL NULL and JSON null.
-	JSON = sqlite.JSON
-	// Strings is a list that is stored as a JSON array.
-	Strings = sqlite.Strings
-	// After is where a page begins: after the row with this sort key and id.
-	After = sqlite.After
-	// Budget bounds the bytes of the rows that a list reads into memory.
-	Budget = sqlite.Budget
-	// Options say how to open a database.
-	Options = sqlite.Options
-	// Commit describes, to an observer, one group commit.
-	Commit = sqlite.Commit
-	// PanicError is a panic inside a transaction, as its caller sees it.
-	PanicError = sqlite.PanicError
+	Time       = sqlite.Time       // an instant in milliseconds since 1970 UTC; zero means never
+	JSON       = sqlite.JSON       // a JSON text as stored; nil is SQL NULL and JSON null
+	Strings    = sqlite.Strings    // a list that is stored as a JSON array
+	After      = sqlite.After      // where a page begins: after the row with this sort key and id
+	Budget     = sqlite.Budget     // bounds the bytes of the rows that a list reads into memory
+	Options    = sqlite.Options    // how to open a database
+	Commit     = sqlite.Commit     // describes, to an observer, one group commit
+	PanicError = sqlite.PanicError // a panic inside a transaction, as its caller sees it
 )
 
 // InternalWork takes the place of an organization where the server reads for itself.

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"database/sql/driver"
 	"encoding/base64"
-	"encoding/json"
 	"slices"
 	"strconv"
 
@@ -82,13 +81,7 @@ func (a Accounts) Value() (driver.Value, error) {
 }
 
 // Scan takes what a TEXT column yields.
-func (a *Accounts) Scan(src any) error {
-	var text JSON
-	if err := text.Scan(src); err != nil {
-		return err
-	}
-	return json.Unmarshal(text, (*[]int64)(a))
-}
+func (a *Accounts) Scan(src any) error { return sqlite.ScanJSON(src, (*[]int64)(a)) }
 
 // isAmong is the condition that a column has one of the ids that idText wrote. Lists that an
 // index answers use it, because a subquery would be in their plan.

@@ -3,6 +3,8 @@ package storage
 import (
 	"slices"
 	"time"
+
+	"confab/storage/sqlite"
 )
 
 // NumberRules are what happens by itself at a number when somebody writes, and what it has for
@@ -34,7 +36,7 @@ type Holiday struct {
 
 // Scan reads hours and their zone.
 func (h *Hours) Scan(src any) error {
-	err := scanJSON(src, h)
+	err := sqlite.ScanJSON(src, h)
 	zone, unknown := time.LoadLocation(OrEmpty(h.Timezone))
 	if unknown != nil {
 		zone = time.UTC // it was known when it was stored
@@ -61,7 +63,7 @@ type OptOut struct {
 }
 
 // Scan reads the words.
-func (o *OptOut) Scan(src any) error { return scanJSON(src, o) }
+func (o *OptOut) Scan(src any) error { return sqlite.ScanJSON(src, o) }
 
 // NumberRules finds what happens by itself at a number, for every inbound message: it is cached.
 func (rx *Rx) NumberRules(account int64) (NumberRules, error) {

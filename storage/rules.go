@@ -100,21 +100,13 @@ func (c RuleConditions) Value() (driver.Value, error) { return jsonText(c) }
 func (a RuleActions) Value() (driver.Value, error)    { return jsonText(a) }
 func (t RuleTemplates) Value() (driver.Value, error)  { return jsonText(t) }
 
-func (c *RuleConditions) Scan(src any) error { return scanJSON(src, c) }
-func (a *RuleActions) Scan(src any) error    { return scanJSON(src, a) }
-func (t *RuleTemplates) Scan(src any) error  { return scanJSON(src, t) }
+func (c *RuleConditions) Scan(src any) error { return sqlite.ScanJSON(src, c) }
+func (a *RuleActions) Scan(src any) error    { return sqlite.ScanJSON(src, a) }
+func (t *RuleTemplates) Scan(src any) error  { return sqlite.ScanJSON(src, t) }
 
 func jsonText(v any) (driver.Value, error) {
 	text, err := json.Marshal(v)
 	return string(text), err
-}
-
-func scanJSON(src, into any) error {
-	var text JSON
-	if err := text.Scan(src); err != nil {
-		return err
-	}
-	return json.Unmarshal(text, into)
 }
 
 // ForNumber reports whether the rule is one for a number.

@@ -89,10 +89,13 @@ func (s Strings) Value() (driver.Value, error) {
 }
 
 // Scan takes what a TEXT column yields.
-func (s *Strings) Scan(src any) error {
+func (s *Strings) Scan(src any) error { return ScanJSON(src, (*[]string)(s)) }
+
+// ScanJSON reads what a TEXT column yields as JSON.
+func ScanJSON(src, into any) error {
 	var text JSON
 	if err := text.Scan(src); err != nil {
 		return err
 	}
-	return json.Unmarshal(text, (*[]string)(s))
+	return json.Unmarshal(text, into)
 }
