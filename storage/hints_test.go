@@ -50,7 +50,7 @@ var unhinted = map[string]string{
 	"MovePosition":               "not shown",
 	"DeleteUnpublishedBroadcast": "not shown yet",
 	"heldBack":                   "before anybody looks",
-	"write":                      "moveRecipient tells",
+	"storeMove":                  "moveRecipient tells",
 	"InsertOrganization":         "before anybody looks",
 }
 
