@@ -83,11 +83,10 @@ func (tx *Tx) MarkRecipientMade(broadcast, number int64, contact, message string
 }
 
 // HasBroadcastMessage reports whether a contact, under any number, has a message of a broadcast.
-func (rx *Rx) HasBroadcastMessage(broadcast int64, contact string) (has bool, err error) {
-	return value[bool](rx, `
-		SELECT EXISTS (
-			SELECT 1 FROM broadcast_recipients INDEXED BY broadcast_recipients_of_contact
-			WHERE contact_id = ? AND broadcast = ? AND message_id IS NOT NULL)`, contact, broadcast)
+func (rx *Rx) HasBroadcastMessage(broadcast int64, contact string) (bool, error) {
+	return rx.exists(`
+		SELECT 1 FROM broadcast_recipients INDEXED BY broadcast_recipients_of_contact
+		WHERE contact_id = ? AND broadcast = ? AND message_id IS NOT NULL`, contact, broadcast)
 }
 
 // recipientRange is how many recipients are looked at in one range of a list.

@@ -35,11 +35,10 @@ func placeAt(id string, t Time) string {
 
 // CallMayHaveBegun reports whether a message was being handed to the provider when its run
 // was cut off, so that it is unknown whether the provider has it.
-func (rx *Rx) CallMayHaveBegun(kinds []string, message string) (begun bool, err error) {
-	return value[bool](rx, `
-		SELECT EXISTS (
-			SELECT 1 FROM jobs INDEXED BY jobs_begun
-			WHERE kind IN (SELECT value FROM json_each(?)) AND call_begun_at <> 0 AND args ->> '$.message' = ?)`, jsonList(kinds), message)
+func (rx *Rx) CallMayHaveBegun(kinds []string, message string) (bool, error) {
+	return rx.exists(`
+		SELECT 1 FROM jobs INDEXED BY jobs_begun
+		WHERE kind IN (SELECT value FROM json_each(?)) AND call_begun_at <> 0 AND args ->> '$.message' = ?`, jsonList(kinds), message)
 }
 
 // StopSending makes sure that a message is not sent that was cancelled: who has it in memory
@@ -57,9 +56,8 @@ func (tx *Tx) StopSending(kind string, m Message) error {
 const reportsLookedAt = 500
 
 // HasReports reports whether a callback came, since a time, about one of the newest messages.
-func (rx *Rx) HasReports(account int64, since Time) (has bool, err error) {
-	return value[bool](rx, `
-		SELECT EXISTS (
-			SELECT 1 FROM (SELECT reported, updated_at FROM messages WHERE account_id = ? ORDER BY id DESC LIMIT ?)
-			WHERE reported <> 0 AND updated_at >= ?)`, account, reportsLookedAt, since.Add(rx.db.Lead()))
+func (rx *Rx) HasReports(account int64, since Time) (bool, error) {
+	return rx.exists(`
+		SELECT 1 FROM (SELECT reported, updated_at FROM messages WHERE account_id = ? ORDER BY id DESC LIMIT ?)
+		WHERE reported <> 0 AND updated_at >= ?`, account, reportsLookedAt, since.Add(rx.db.Lead()))
 }

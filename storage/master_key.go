@@ -24,17 +24,13 @@ func DatabaseFile(dir string) string { return filepath.Join(dir, "confab.db") }
 // refuses, because a new key could not open what the old one sealed. A file that
 // is no database of ours is refused as such: its owner has no key to look for.
 func LoadMasterKey(dir, variable string) ([]byte, error) {
-	if variable != "" {
-		return parseMasterKey("CONFAB_MASTER_KEY", variable)
-	}
-
-	path := filepath.Join(dir, MasterKeyFile)
-	key, err := readMasterKey(path)
+	key, err := ReadMasterKey(dir, variable)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return key, err
 	}
 
 	// There is no key. With a database that is a loss; without one, a new one is made.
+	path := filepath.Join(dir, MasterKeyFile)
 	if _, missing := os.Stat(DatabaseFile(dir)); !errors.Is(missing, fs.ErrNotExist) {
 		// Another process may have made both just now, the key first: look again.
 		if key, err := readMasterKey(path); !errors.Is(err, fs.ErrNotExist) {

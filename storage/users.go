@@ -118,11 +118,10 @@ func (rx *Rx) AnybodyCanSignIn() (yes bool, err error) {
 }
 
 // OtherAdminCanSignIn reports whether another admin of the user's organization can sign in.
-func (rx *Rx) OtherAdminCanSignIn(u User) (yes bool, err error) {
-	return get[bool](rx, `
-		SELECT EXISTS (SELECT 1 FROM users u
-			WHERE u.organization_id = ? AND u.role = 'admin' AND u.id <> ? AND `+canSignIn+`)`,
-		u.OrganizationID, u.ID)
+func (rx *Rx) OtherAdminCanSignIn(u User) (bool, error) {
+	return rx.exists(`
+		SELECT 1 FROM users u
+		WHERE u.organization_id = ? AND u.role = 'admin' AND u.id <> ? AND `+canSignIn, u.OrganizationID, u.ID)
 }
 
 // InsertUser stores a new user, by default an agent. ErrConflict: the address is another's sign-in.

@@ -35,6 +35,12 @@ type Message struct {
 	MediaName string `db:"media_name"`
 }
 
+// doc is a message that is in the index.
+type doc struct {
+	ID      int64  `db:"docid"`
+	Message string `db:"message"`
+}
+
 // Change is a message that was changed or deleted.
 type Change struct {
 	ID        int64  `db:"id"`
@@ -184,10 +190,7 @@ func (w *writer) find(id string) (docid, free int64, err error) {
 		return 0, w.top + 1, nil
 	}
 
-	var docs []struct {
-		ID      int64  `db:"docid"`
-		Message string `db:"message"`
-	}
+	var docs []doc
 	err = w.tx.Stmtx(w.findDocs).Select(&docs, first, first+sameTime)
 	free = first
 	for _, d := range docs {

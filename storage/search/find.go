@@ -115,10 +115,7 @@ func (m *Found) Next(n int) (ids []string, err error) {
 // are fewer than n in the midst of it, too: those of the millisecond in which the page before
 // ended are left out that were in it.
 func (m *Found) inShard(ctx context.Context, f *file, s shard, n int) (ids []string, hasMore bool, err error) {
-	var docs []struct {
-		ID      int64  `db:"docid"`
-		Message string `db:"message"`
-	}
+	var docs []doc
 	err = f.read.SelectContext(ctx, &docs, `
 		SELECT d.docid, d.message
 		FROM words CROSS JOIN docs d ON d.docid = words.rowid
