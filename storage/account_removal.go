@@ -1,7 +1,6 @@
 package storage
 
-// RemoveAccount makes a live account a tombstone: it is in no list, its number
-// may be connected anew, and what belongs to it waits to be purged.
+// RemoveAccount makes an account a tombstone: its number is free, and its rows wait to be purged.
 func (tx *Tx) RemoveAccount(account int64, reason string) error {
 	return tx.updateAccount(account, `
 		UPDATE accounts

@@ -13,8 +13,7 @@ func (tx *Tx) MarkAccountStatus(account int64, status, reason string) error {
 		WHERE id = ?`, status, reason, tx.Order, account)
 }
 
-// MarkDegraded records that an account cannot be used until somebody repairs it.
-// One that is disconnected stays so.
+// MarkDegraded records that an account cannot be used, unless it is disconnected.
 func (tx *Tx) MarkDegraded(account int64, reason string) error {
 	_, err := tx.Exec(`
 		UPDATE accounts
@@ -45,8 +44,7 @@ func (tx *Tx) EndCooldown(account int64, until Time) error {
 	return tx.hint(err, HintAccount, Scope{Account: account}, "")
 }
 
-// UpdateAccount stores what the provider reports about a number: its own status, the
-// number and its name, and the state of the account that follows from them.
+// UpdateAccount stores what the provider reports about a number, and the state that follows.
 func (tx *Tx) UpdateAccount(a *AccountDetail) error {
 	a.UpdatedAt = tx.Order
 	if a.Status == AccountConnected && a.OnboardedAt == 0 {

@@ -36,8 +36,7 @@ type AuditEntry struct {
 const auditColumns = `a.id, a.organization_id, o.public_id AS organization_public_id, a.actor_type, a.actor_id, a.actor_name,
 	a.action, a.target_type, a.target_id, a.ip, a.created_at`
 
-// Audit records in the transaction that an actor did something on a target of an
-// organization; 0 is the whole server, and a target may be empty.
+// Audit records that an actor did something on a target, if any; organization 0 is the whole server.
 func (tx *Tx) Audit(organization int64, by Actor, action, targetType, targetID string) error {
 	return tx.Run(`
 		INSERT INTO audit (id, organization_id, actor_type, actor_id, actor_name, action, target_type, target_id, ip, created_at)

@@ -26,8 +26,7 @@ func (tx *Tx) CopyLabeled(b *Broadcast, limit int) (done bool, err error) {
 	return tx.copyUnlabeled(b.Number, limit)
 }
 
-// LabeledContacts lists up to limit contacts of an account that have a label, after one of
-// them: the oldest first, which is the order of a broadcast.
+// LabeledContacts lists up to limit contacts with a label after one, the oldest first.
 func (rx *Rx) LabeledContacts(account int64, label string, after Row, limit int) ([]Row, error) {
 	return list[Row](rx, `
 		SELECT contact_created_at AS created_at, contact_id AS id
@@ -37,8 +36,7 @@ func (rx *Rx) LabeledContacts(account int64, label string, after Row, limit int)
 		LIMIT ?5`, label, account, after.At, after.ID, limit)
 }
 
-// copyUnlabeled stores those contacts that had the label when the broadcast was made and
-// were not reached before they lost it.
+// copyUnlabeled stores contacts that lost the label before they were reached.
 func (tx *Tx) copyUnlabeled(broadcast int64, limit int) (done bool, err error) {
 	ids, err := list[string](&tx.Rx, `
 		DELETE FROM broadcast_label_changes

@@ -49,8 +49,7 @@ func storeMove(wx *sqlite.Wx, number int64, m broadcastMove) error {
 		m.counts[RecipientFailed], m.counts[RecipientSkipped], m.open, wx.Order, number)
 }
 
-// countMove counts that a recipient went from one state to another, and that messages were
-// opened or ended. It is written with the commit.
+// countMove counts that a recipient changed its state, and that messages were opened or ended.
 func (tx *Tx) countMove(broadcast int64, from, to RecipientStatus, open int64) {
 	move := tx.db.pending.moved.changes[broadcast]
 	move.counts[from]--
@@ -59,8 +58,7 @@ func (tx *Tx) countMove(broadcast int64, from, to RecipientStatus, open int64) {
 	tx.db.pending.moved.set(tx, broadcast, move)
 }
 
-// writeMoves writes what was counted of a broadcast in this transaction, for who reads its
-// counts or changes them otherwise.
+// writeMoves writes what was counted of a broadcast, for who reads its counts or changes them.
 func (tx *Tx) writeMoves(broadcast int64) error {
 	moved := tx.db.pending.moved
 	if err := moved.writeOne(tx.Wx, broadcast); err != nil {

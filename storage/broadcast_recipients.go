@@ -69,8 +69,7 @@ func (rx *Rx) NextRecipients(broadcast, after int64, limit int) ([]BroadcastReci
 		LIMIT ?`, broadcast, after, limit)
 }
 
-// MarkRecipientMade records the message of a recipient, and who that is. It returns false
-// if it has one, or waits no more.
+// MarkRecipientMade records the message of a recipient; false if it has one, or waits no more.
 func (tx *Tx) MarkRecipientMade(broadcast, number int64, contact, message string) (bool, error) {
 	n, err := tx.Exec(`
 		UPDATE broadcast_recipients

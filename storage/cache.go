@@ -139,8 +139,7 @@ func newCache[K comparable, V any](all *caches, of tableSet, read func(*Rx, K) (
 	return c
 }
 
-// find returns what belongs to a key as the transaction sees it, or something
-// newer. Callers share it and must not change what it points to.
+// find returns what the transaction sees of a key, or newer. Callers must not change it.
 func (c *cache[K, V]) find(rx *Rx, key K) (V, error) {
 	if rx.Changed()&c.of != 0 {
 		return c.read(rx, key)
@@ -265,8 +264,7 @@ func (c *caches) forget(changed tableSet) {
 	}
 }
 
-// DropCaches drops everything kept in memory: another process changed the database, and
-// may have stored events or changed anything else.
+// DropCaches drops all that is kept in memory: another process may have changed anything.
 func (db *DB) DropCaches() {
 	db.forget(inAny)
 	db.events.addAll()

@@ -49,8 +49,7 @@ func (rx *Rx) ContactWriting(conversation string) (ContactWriting, error) {
 // historyEvents is how many of the newest events are looked through for those of a contact.
 const historyEvents = 20_000
 
-// ContactEvents lists the newest events about a contact and its conversation, as far as they are
-// kept: changes, and what a team did.
+// ContactEvents lists the newest kept events about a contact and its conversation.
 func (rx *Rx) ContactEvents(organization int64, contact, conversation string, limit int) (found []Event, err error) {
 	before := int64(math.MaxInt64)
 	for range historyEvents / sqlite.IDRange {

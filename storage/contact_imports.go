@@ -83,8 +83,7 @@ func (rx *Rx) TeamLabels(team int64) (map[string]string, error) {
 // ImportsDir is the directory, in the data directory, of the files that are being imported.
 const ImportsDir = "imports"
 
-// ImportFiles keeps the files of imports until they are done, each under the id of its
-// import. Commands may add files beside a server.
+// ImportFiles keeps the files of imports by their ids. Commands may add some beside a server.
 type ImportFiles struct{ dir string }
 
 // OpenImportFiles makes the directory if there is none.

@@ -2,8 +2,7 @@ package storage
 
 import "confab/storage/sqlite"
 
-// ConversationChange is something that happened to a conversation besides its messages. The
-// console shows it between them.
+// ConversationChange is something that happened besides messages, and is shown between them.
 type ConversationChange struct {
 	ID             string  `db:"id"`
 	ConversationID string  `db:"conversation_id"`

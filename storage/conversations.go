@@ -237,8 +237,7 @@ func (rx *Rx) ConversationOf(contact string) (Conversation, error) {
 		WHERE v.contact_id = ?`, contact)
 }
 
-// EnsureConversation finds or makes the conversation of a contact, and records
-// that a message was written in it now, which is no reaction.
+// EnsureConversation finds or makes a contact's conversation, in which a message is written now.
 func (tx *Tx) EnsureConversation(account int64, contact string) (Conversation, error) {
 	c, err := tx.ConversationOf(contact)
 	if errors.Is(err, ErrNotFound) {

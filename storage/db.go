@@ -206,8 +206,7 @@ func Query[T any](ctx context.Context, db *DB, read func(*Rx) (T, error)) (found
 	return found, err
 }
 
-// ObserveStatements hands the text of each statement that the writer runs to fn, which
-// must be quick; nil ends that. Tests count by it what the busiest transactions cost.
+// ObserveStatements hands each statement of the writer to fn, a quick one of a test; nil ends that.
 func (db *DB) ObserveStatements(ctx context.Context, fn func(query string)) error {
 	return db.Update(ctx, func(tx *Tx) error {
 		tx.Observe(fn)

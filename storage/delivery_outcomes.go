@@ -33,8 +33,7 @@ func (rx *Rx) OutgoingDelivery(delivery string) (OutgoingDelivery, error) {
 // waits in the queue: thousands may wait. Most are much smaller.
 const maxKeptPayload = 8 << 10
 
-// OutgoingDeliveries finds what many deliveries carry. Those that were deleted are missing, and
-// those that carry more than should wait in memory.
+// OutgoingDeliveries finds what deliveries carry, but for deleted ones and those too large for memory.
 func (rx *Rx) OutgoingDeliveries(deliveries []string) ([]OutgoingDelivery, error) {
 	fields := func(p *OutgoingDelivery) []any {
 		return []any{&p.Delivery, &p.Subscription, &p.Status, &p.Attempts, &p.Event, &p.EventID, &p.Type, &p.Source, &p.Payload}
@@ -56,8 +55,7 @@ func parcelOf(d *Delivery, e Event) any {
 	}
 }
 
-// MarkDelivered records that an endpoint took a delivery, which ends the run of
-// its subscription's failures. The first attempt has no row of its own.
+// MarkDelivered records a success, which ends a run of failures. A first try has no row of its own.
 func (tx *Tx) MarkDelivered(p OutgoingDelivery, a Attempt) error {
 	if err := tx.markAttempt(p, DeliverySucceeded, a, 0); err != nil {
 		return err

@@ -107,8 +107,7 @@ func (rx *Rx) EventEnds(organization int64) (e EventEnds, err error) {
 	return e, err
 }
 
-// OldestEvent is the number and the time of the oldest event after a number, of one
-// organization or with 0 of all; ErrNotFound if there is none.
+// OldestEvent is the oldest event after a number, of an organization or with 0 of all; else ErrNotFound.
 func (rx *Rx) OldestEvent(organization, after int64) (seq int64, at Time, err error) {
 	if organization == 0 {
 		err = rx.Scan([]any{&seq, &at}, `SELECT seq, created_at FROM events WHERE seq > ? ORDER BY seq LIMIT 1`, after)

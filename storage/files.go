@@ -34,8 +34,7 @@ type Files struct {
 	store *mediaStore // nil without object storage
 }
 
-// OpenFiles opens a directory of files, making it if there is none. What a crash
-// left half received belongs to no one and is removed.
+// OpenFiles opens a directory, or makes it, and removes what a crash left half received.
 func OpenFiles(dir string) (*Files, error) {
 	f, err := openFiles(dir)
 	if err != nil {

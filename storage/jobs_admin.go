@@ -18,8 +18,7 @@ type RunningJob struct {
 	LeasedUntil Time `db:"leased_until"`
 }
 
-// RunningJobs lists all leased jobs. It walks over the whole queue, so it is for the
-// start of a runner, which frees what a dead process left.
+// RunningJobs walks over the queue for leased jobs, which a runner frees at its start.
 func (rx *Rx) RunningJobs() (all []RunningJob, err error) {
 	err = rx.IDRanges("jobs", 0, func(after, until int64) (bool, error) {
 		some, err := rx.runningJobs(after, until)
@@ -174,8 +173,7 @@ func (rx *Rx) Jobs(f JobFilter) ([]Job, error) {
 // Job finds a job.
 func (rx *Rx) Job(id int64) (Job, error) { return get[Job](rx, selectJobs+`WHERE id = ?`, id) }
 
-// RetryJobNow makes a failed or waiting job due at once, with all its attempts
-// before it. A running or held one is left alone.
+// RetryJobNow makes a failed or waiting job due at once, with all its attempts before it.
 func (tx *Tx) RetryJobNow(id int64) (Job, error) {
 	j, err := tx.Job(id)
 	if err != nil || j.State == JobRunning || j.State == JobHeld {

@@ -13,8 +13,7 @@ type LabelArgs struct {
 	Label string `json:"label"`
 }
 
-// labelsPerStep is off how many contacts, and as many conversations, the transaction
-// that deletes or changes a label takes or touches it itself.
+// labelsPerStep is how many contacts and conversations the transaction itself takes on.
 const labelsPerStep = 400
 
 // DeleteLabel deletes a label of an organization: it is not visible from here on, and its name is free. It

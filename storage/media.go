@@ -114,8 +114,7 @@ func (tx *Tx) MarkMediaUploaded(account int64, id, providerID string, expires Ti
 		id, account, providerID, expires)
 }
 
-// MarkMediaDeleted takes media out of the library. Its row stays for the
-// messages that were accepted with it until DeleteMedia.
+// MarkMediaDeleted takes media out of the library. Its row stays for messages that were accepted.
 func (tx *Tx) MarkMediaDeleted(account int64, id string) error {
 	return tx.ExecOne(`
 		UPDATE media

@@ -85,8 +85,7 @@ type FailureCount struct {
 	Count        int    `db:"count"`
 }
 
-// Failures counts by their reasons the messages of a number that failed and were made
-// since the beginning of an hour, the most frequent reason first.
+// Failures counts a number's failed messages since an hour by reason, the most frequent first.
 func (rx *Rx) Failures(account int64, since Time) ([]FailureCount, error) {
 	return rx.failures(`?1`, account, since)
 }

@@ -14,8 +14,7 @@ const (
 	SourceGateway   = "gateway" // a client of the provider
 )
 
-// Message is a message in either direction, with what the API shows of its
-// contact, its account and its media.
+// Message is a message in either direction, with what the API shows of contact, account and media.
 type Message struct {
 	Number            int64   `db:"number"` // of its row, for statements that every message needs
 	ID                string  `db:"id"`

@@ -9,8 +9,7 @@ import (
 	"confab/storage/sqlite"
 )
 
-// Rule is what happens by itself when somebody writes, or has been quiet for a while. The API
-// shows it with the same names.
+// Rule is what happens by itself when somebody writes or is quiet. The API has the same names.
 type Rule struct {
 	ID             string         `db:"id" json:"id"`
 	OrganizationID int64          `db:"organization_id" json:"-"`

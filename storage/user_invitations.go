@@ -17,8 +17,7 @@ const (
 
 // Why somebody cannot be invited.
 var (
-	// ErrCanSignIn means that the person with the address can sign in: a reset is what it
-	// needs if it has forgotten its password.
+	// ErrCanSignIn means that the person can sign in: a forgotten password needs a reset.
 	ErrCanSignIn = errors.New("somebody with this address can sign in already")
 	// ErrInvitedElsewhere means that another organization has invited the address.
 	ErrInvitedElsewhere = errors.New("this address is invited to another organization")

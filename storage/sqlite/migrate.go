@@ -102,8 +102,7 @@ func (f Format) schemaVersion(conn *sqlx.DB, o Options) (int, error) {
 	return version, nil
 }
 
-// createFile makes a new database under a temporary name and moves it into place
-// when it is complete, so that an empty or half-made file is never ours.
+// createFile makes a database under a temporary name, so that a half-made file is never ours.
 func (f Format) createFile(o Options, seal *sealer) error {
 	if logSize(o.Path) > 0 { // SQLite would play it into the new file
 		const advice = "restore the database next to it, or move the log away to start with an empty one"

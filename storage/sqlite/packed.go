@@ -50,8 +50,7 @@ func EachPacked(rx *Rx, dest []any, read func(), query string, args ...any) erro
 	}, query, args...)
 }
 
-// ListPacked reads all rows of a query whose only column is packed, or as many as the
-// budget allows: one after the other into row, whose fields are given.
+// ListPacked reads the packed rows of a query, within the budget, one after the other into row.
 func ListPacked[T any](rx *Rx, row *T, fields []any, limit int, query string, args ...any) (all []T, err error) {
 	read := func() {
 		if all == nil {

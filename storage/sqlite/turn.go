@@ -26,8 +26,7 @@ func (db *DB) Turn(ctx context.Context, fn func() (announced bool)) error {
 	})
 }
 
-// SetCheckpoints says whether the writer copies the log into the file by itself when it has
-// grown, or leaves that to the process that takes turns with it.
+// SetCheckpoints lets the writer copy the log by itself, or leaves that to who takes turns with it.
 func (db *DB) SetCheckpoints(ctx context.Context, on bool) error {
 	pages := 0
 	if on {

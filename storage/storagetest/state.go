@@ -45,8 +45,7 @@ const effects = `
 	SELECT 'jobs', count(*) FROM jobs UNION ALL
 	SELECT 'answers', count(*) FROM idempotency`
 
-// Effects counts what requests have left in the database of a data directory:
-// rows by table, and under usage the messages that were counted.
+// Effects counts what requests have left: rows by table, and the messages counted as usage.
 func Effects(t testing.TB, dir string) map[string]int {
 	t.Helper()
 	db := Beside(t, dir)
