@@ -50,7 +50,7 @@ var (
 // Nobody finds by hand what a language lacks, or has too much.
 func TestEveryLanguageHasEverySentence(t *testing.T) {
 	said := make(map[string]bool)
-	for _, pattern := range []string{"../push.go", "../../app/console/*.go", "../../app/pages/setup_link*.go"} {
+	for _, pattern := range []string{"../push.go", "../../app/console/*.go", "../../app/console/api/failure_meanings.go", "../../app/pages/setup_link*.go"} {
 		for _, path := range glob(t, pattern) {
 			sentencesIn(t, path, said)
 		}
@@ -104,7 +104,7 @@ func glob(t *testing.T, pattern string) []string {
 	return paths
 }
 
-// sentencesIn collects what the sayers in a file are given, and the titles of screens.
+// sentencesIn collects what the sayers in a file are given, the titles of screens, and what codes of errors mean.
 func sentencesIn(t *testing.T, path string, said map[string]bool) {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
@@ -120,7 +120,9 @@ func sentencesIn(t *testing.T, path string, said map[string]bool) {
 				}
 			}
 		case *ast.KeyValueExpr:
-			if nameOf(n.Key) == "Title" && textOf(n.Value) != "" {
+			code, _ := n.Key.(*ast.SelectorExpr)
+			isMeaning := code != nil && nameOf(code.X) == "errorcode"
+			if (nameOf(n.Key) == "Title" || isMeaning) && textOf(n.Value) != "" {
 				said[textOf(n.Value)] = true
 			}
 		}

@@ -60,10 +60,10 @@ type reasonView struct {
 	Count   int64  `json:"count"`
 }
 
-func viewReasons(all []storage.ReasonCount) []reasonView {
+func viewReasons(r *rest.Request, all []storage.ReasonCount) []reasonView {
 	views := make([]reasonView, len(all))
 	for i, one := range all {
-		views[i] = reasonView{Reason: one.Reason, Code: one.Code, Meaning: meaningOf(one.Reason), Count: one.Count}
+		views[i] = reasonView{Reason: one.Reason, Code: one.Code, Meaning: meaningOf(r, one.Reason), Count: one.Count}
 	}
 	return views
 }
@@ -101,8 +101,8 @@ func (s *Server) getBroadcastResults(r *rest.Request) (rest.Reply, error) {
 		Object:  "broadcast_results",
 		Replied: replies.People,
 		Taps:    []tapView{},
-		Failed:  viewReasons(reasons.Failed),
-		Skipped: viewReasons(reasons.Skipped),
+		Failed:  viewReasons(r, reasons.Failed),
+		Skipped: viewReasons(r, reasons.Skipped),
 		Cost:    cost,
 	}
 	for _, text := range slices.Sorted(maps.Keys(replies.Taps)) {

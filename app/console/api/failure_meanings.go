@@ -1,6 +1,13 @@
 package api
 
-import "confab/jobs/errorcode"
+import (
+	"cmp"
+
+	"confab/app/api/rest"
+	"confab/jobs/errorcode"
+	"confab/jobs/language"
+	"confab/storage"
+)
 
 // failureMeanings say in words what a code of a failed message means, and what to do.
 var failureMeanings = map[errorcode.Code]string{
@@ -39,5 +46,8 @@ var failureMeanings = map[errorcode.Code]string{
 	errorcode.UpstreamError:           "The provider failed or rejected it for another reason. Check the trace of a failed message.",
 }
 
-// meaningOf is what a code means in words; "" for an unknown one.
-func meaningOf(code string) string { return failureMeanings[errorcode.Code(code)] }
+// meaningOf is what a code means in the words of the visitor; "" for an unknown one.
+func meaningOf(r *rest.Request, code string) string {
+	spoken := cmp.Or(storage.OrEmpty(r.User.Language), language.Accepted(r.HTTP.Header.Get("Accept-Language")))
+	return language.Say(spoken, failureMeanings[errorcode.Code(code)])
+}

@@ -96,10 +96,10 @@ type failureView struct {
 	Meaning      string `json:"meaning"`
 }
 
-func viewFailures(all []storage.FailureCount) []failureView {
+func viewFailures(r *rest.Request, all []storage.FailureCount) []failureView {
 	views := make([]failureView, len(all))
 	for i, f := range all {
-		views[i] = failureView{Code: f.Code, ProviderCode: f.ProviderCode, Count: f.Count, Meaning: meaningOf(f.Code)}
+		views[i] = failureView{Code: f.Code, ProviderCode: f.ProviderCode, Count: f.Count, Meaning: meaningOf(r, f.Code)}
 	}
 	return views
 }
@@ -123,7 +123,7 @@ func (s *Server) getNumberQuality(r *rest.Request) (rest.Reply, error) {
 		failures, err = rx.Failures(r.Account.ID, from)
 		return err
 	})
-	return rest.OK(qualityView{"number_quality", viewMessageCounts(from, time.Hour, hours), viewFailures(failures)}), err
+	return rest.OK(qualityView{"number_quality", viewMessageCounts(from, time.Hour, hours), viewFailures(r, failures)}), err
 }
 
 // usageView is what was used of the plan this month.
@@ -174,7 +174,7 @@ func (s *Server) getOrganizationHealth(r *rest.Request) (rest.Reply, error) {
 			return err
 		}
 		failures, err := rx.OrganizationFailures(r.Org.ID, hoursSince(r.Now))
-		view.Failures = viewFailures(failures)
+		view.Failures = viewFailures(r, failures)
 		return err
 	})
 	return rest.OK(view), err

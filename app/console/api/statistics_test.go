@@ -15,6 +15,7 @@ import (
 
 	"confab/app/api"
 	"confab/app/api/rest"
+	"confab/jobs/errorcode"
 	"confab/jobs/event"
 	"confab/jobs/webhook"
 	"confab/storage"
@@ -63,6 +64,12 @@ func TestANumbersDayAndAnOrganizationsMonthAreSummedUp(t *testing.T) {
 	reason := got.get("data.failures").([]any)[0].(map[string]any)
 	is.Equal([]any{reason["code"], reason["provider_code"], reason["count"]}, []any{"outside_24h_window", 131047.0, 1.0})
 	is.True(strings.Contains(reason["meaning"].(string), "24 hours"))
+	meaning := func(header ...string) string {
+		return f.visit(agent, "GET", "/"+number+"/quality", "", header...).get("data.failures").([]any)[0].(map[string]any)["meaning"].(string)
+	}
+	is.True(strings.Contains(meaning("Accept-Language: id"), "24 jam"))
+	agent.User.Language = new("es")
+	is.True(strings.Contains(meaning("Accept-Language: id"), "24 horas"))
 
 	admin := f.signedIn(f.tenant, storage.RoleAdmin)
 	got = f.visit(admin, "GET", "/health", "")
@@ -84,7 +91,7 @@ func TestEveryFailureHasAMeaning(t *testing.T) {
 	ast.Inspect(file, func(n ast.Node) bool {
 		if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
 			codes++
-			if name, _ := strconv.Unquote(lit.Value); meaningOf(name) == "" {
+			if name, _ := strconv.Unquote(lit.Value); failureMeanings[errorcode.Code(name)] == "" {
 				t.Errorf("%s is not explained", name)
 			}
 		}
