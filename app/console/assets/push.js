@@ -21,7 +21,8 @@ export const isOn = () => owner() === me().id;
 /** whyNot says why this device cannot show any; "" if it can. */
 export async function whyNot() {
   const { problem } = await get("devices");
-  return problem ?? (workers && globalThis.PushManager ? "" : text.unsupported);
+  if (problem) return text.insecure;
+  return workers && globalThis.PushManager ? "" : text.unsupported;
 }
 
 /** switchOn lets this device show notifications. */

@@ -177,7 +177,7 @@ export const templatePreview = {
     many: `تنتهي صلاحية هذا الكود خلال ${n} دقيقة.`,
     other: `تنتهي صلاحية هذا الكود خلال ${n} دقيقة.`,
   }),
-  offerEnds: "ينتهي في الوقت الذي تحدده",
+  offerEnds: "ينتهي في الوقت المحدد",
   empty: "معاينة رسالتك",
   media: { IMAGE: "صورة", VIDEO: "فيديو", GIF: "صورة متحركة", DOCUMENT: "مستند", LOCATION: "موقع", PRODUCT: "منتج" },
   buttons: { COPY_CODE: "نسخ كود العرض", OTP: "نسخ الكود", REQUEST_CONTACT_INFO: "مشاركة معلومات الاتصال" },

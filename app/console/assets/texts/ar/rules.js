@@ -53,7 +53,7 @@ export const lines = {
   match: "المطابقة",
   matches: { contains: "يحتوي على", equals: "هو", starts_with: "يبدأ بـ" },
   words: "الكلمات",
-  wordsHint: "السعر, بكم",
+  wordsHint: "السعر، بكم",
   hours: { closed: "خارج ساعات العمل", open: "ضمن ساعات العمل" },
   first: { true: "الرسالة الأولى", false: "ليست الرسالة الأولى" },
   assigned: { false: "غير مسندة", true: "مسندة" },

@@ -2,6 +2,7 @@ import { count, plural } from "../../format.js";
 
 /** @type {typeof import("../en/settings.js").push} */
 export const push = {
+  insecure: "تحتاج الإشعارات إلى https. يُرجى طلب ضبط server.public_url على رابط https من مشغّل الخادم.",
   unsupported: "هذا المتصفح لا يدعم الإشعارات.",
   denied: "متصفحك يحظر الإشعارات من هذا الموقع. يُرجى السماح بها في إعدادات الموقع ثم المحاولة من جديد.",
 };
@@ -47,8 +48,8 @@ export const health = {
   replica: "النسخة المتماثلة",
   replicaLag: (seconds) => `متأخرة ${seconds} ث`,
   replicaWaiting: (size) => `${size} بانتظار الإرسال.`,
-  replicaVerified: (day) => `تم التحقق من إمكان استعادتها في ${day}.`,
-  replicaUnverified: "لم يُتحقق من إمكان استعادتها بعد.",
+  replicaVerified: (day) => `تم التحقق من الاستعادة في ${day}.`,
+  replicaUnverified: "لم يتم التحقق من أي استعادة بعد.",
   usage: "هذا الشهر",
   used: (n, of, plan) => plural(of, {
     zero: `${count(n)} رسائل في الباقة ${plan}.`,
@@ -68,7 +69,7 @@ export const health = {
   }),
   meter: "رسائل هذا الشهر",
   failures: "أسباب فشل الرسائل، آخر 24 ساعة",
-  noFailures: "لم تفشل أي رسالة.",
+  noFailures: "لا توجد رسائل فاشلة.",
   volumes: "آخر 30 يومًا",
   volumesLead: "الأيام بتوقيت UTC. الرسالة المقروءة تُحسب أيضًا مسلّمة ومرسلة.",
   plots: { received: "تم الاستلام", sent: "تم الإرسال", delivered: "تم التسليم", read: "تمت القراءة", failed: "فشل" },
@@ -164,11 +165,11 @@ export const notifications = {
   title: "الإشعارات",
   lead: "تنبيهات بالرسائل الجديدة، حتى عندما تكون وحدة التحكم مغلقة.",
   device: "هذا الجهاز",
-  deviceLead: "تُفعَّل الإشعارات على كل هاتف وحاسوب على حدة. يمكنك أولًا تثبيت وحدة التحكم عليه كتطبيق.",
+  deviceLead: "تُفعَّل الإشعارات على كل هاتف وحاسوب على حدة. يمكنك أيضًا تثبيت وحدة التحكم عليه كتطبيق.",
   test: "إرسال إشعار تجريبي",
   tested: "تم إرسال الإشعار",
   about: "التنبيه عند",
-  aboutLead: "على كل أجهزتك. إشعار واحد كحد أقصى لكل محادثة كل 30 ثانية، ولا إشعار لمحادثة مفتوحة أمامك.",
+  aboutLead: "يسري على كل أجهزتك. إشعار واحد كحد أقصى لكل محادثة كل 30 ثانية، ولا إشعار لمحادثة مفتوحة أمامك.",
   saved: "تم الحفظ",
   choices: {
     everything: "كل الرسائل",
@@ -177,7 +178,7 @@ export const notifications = {
     nothing: "لا شيء",
   },
   sounds: "الصوت",
-  soundLead: "صوت قصير عندما تكون وحدة التحكم مفتوحة في الخلفية، في هذا المتصفح فقط.",
+  soundLead: "يصدر صوت قصير عندما تكون وحدة التحكم مفتوحة في الخلفية. في هذا المتصفح فقط.",
 };
 
 /** @type {typeof import("../en/settings.js").quickReplies} */

@@ -155,7 +155,7 @@ export const notes = {
   save: "حفظ",
   delete: "حذف الملاحظة",
   deleteTitle: "حذف هذه الملاحظة؟",
-  deleteBody: "ستُحذف نهائيًا لدى الفريق كله.",
+  deleteBody: "ستُحذف لدى الفريق كله. لا يمكن التراجع عن ذلك.",
 };
 
 /** @type {typeof import("../en/thread.js").pictures} */

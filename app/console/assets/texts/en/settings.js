@@ -1,6 +1,7 @@
 import { count, plural } from "../../format.js";
 
 export const push = {
+  insecure: "Notifications need https. Ask your operator to set server.public_url to an https URL.",
   unsupported: "This browser doesn’t support notifications.",
   denied: "Your browser blocks notifications from this site. Allow them in the site settings, then try again.",
 };

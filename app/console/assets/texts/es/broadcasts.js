@@ -28,7 +28,7 @@ export const broadcasts = {
   rate: (/** @type {number} */ n) => `${count(n)} por segundo`,
   left: (/** @type {string} */ words) => `termina en ${words} aprox.`,
   paused: {
-    requested: "Alguien del equipo la pausó. No se envía nada hasta que alguien la reanude.",
+    requested: "Pausada manualmente. No se envía nada hasta que alguien la reanude.",
     restored: "En pausa porque el servidor se restauró desde una copia de seguridad. Revisa qué se envió antes de reanudarla.",
     quota_exceeded: "En pausa: ya usaste todos los mensajes de tu plan para este mes.",
     account_rate_limited: "En pausa: el proveedor pidió ir más despacio. Se reanuda sola.",
@@ -106,9 +106,9 @@ export const audience = {
     label: "Todas las personas con una etiqueta",
     file: {
       label: "Las líneas de un archivo CSV",
-      hint: "Como lo guarda una hoja de cálculo. Una columna tiene los teléfonos; las demás son campos.",
+      hint: "Una columna tiene los números de teléfono. Las demás pueden completar el mensaje.",
     },
-    numbers: { label: "Estos números", hint: "Uno por línea, 10 mil como máximo." },
+    numbers: { label: "Estos números", hint: "Uno por línea, hasta 10 mil." },
   },
   label: "Etiqueta",
   choose: "Elige una",

@@ -23,7 +23,7 @@ export const composer = {
   cancelReply: "Cancelar respuesta",
   cancelTime: "Enviar ahora",
   you: "Tú",
-  left: (/** @type {string} */ span) => span + " para responder",
+  left: (/** @type {string} */ span) => span.replace(/^\d+/, "$& ") + " para responder",
   never: "Esta persona todavía no ha escrito. Solo puedes enviar una plantilla.",
   closed: "Pasaron más de 24 horas desde que esta persona escribió. Ahora solo puedes enviar una plantilla.",
   choose: "Elegir una plantilla",

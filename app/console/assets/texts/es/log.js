@@ -202,6 +202,7 @@ export const jobs = {
 export const kinds = {
   "send": { plain: "Enviar mensaje", before: "Enviar mensaje a" },
   "send.later": { plain: "Enviar mensaje programado", before: "Enviar mensaje programado a" },
+  "rules.run": { plain: "Ejecutar reglas", before: "Ejecutar reglas para" },
   "receipt": { plain: "Enviar confirmación de lectura", before: "Enviar confirmación de lectura desde" },
   "conversation.wake": { plain: "Dejar de posponer", before: "Dejar de posponer en" },
   "push.notify": { plain: "Preparar notificaciones", before: "Preparar notificaciones sobre" },

@@ -72,7 +72,7 @@ export const forms = {
 /** @type {typeof import("../en/numbers.js").hours} */
 export const hours = {
   title: "Horario de atención",
-  lead: "Las reglas pueden responder fuera de este horario. Arrastra para marcar la semana o escribe horas, como 09:00-12:30, 14:00-18:00.",
+  lead: "Las reglas pueden responder fuera de este horario. Arrastra sobre un día o escribe horas, como 09:00-12:30, 14:00-18:00.",
   open: "abierto ahora",
   closed: "cerrado ahora",
   always: "Siempre abierto",
@@ -92,7 +92,7 @@ export const hours = {
 /** @type {typeof import("../en/numbers.js").optOut} */
 export const optOut = {
   title: "Palabras de baja",
-  lead: "Quien envía solo una palabra de baja deja de recibir tu marketing. Con una palabra para volver, lo recibe de nuevo.",
+  lead: "Quien envía solo una palabra de baja deja de recibir marketing. Con una palabra para volver, lo recibe de nuevo.",
   enabled: "Palabras de baja",
   follow: "Respetar las palabras de baja",
   wordsHint: "Separa las palabras con comas. Las mayúsculas, los acentos y la puntuación final no importan.",

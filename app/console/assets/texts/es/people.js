@@ -3,7 +3,7 @@ import { count } from "../../format.js";
 /** @type {typeof import("../en/people.js").factors} */
 export const factors = {
   title: "Verificación en dos pasos",
-  lead: "Se pide después de la contraseña, para que una contraseña robada no sea suficiente.",
+  lead: "Un paso más después de la contraseña, para que una contraseña robada no sea suficiente.",
   none: "Todavía no la activaste.",
   again: "Iniciar sesión de nuevo",
   againLead: "Para cambiar la verificación en dos pasos, primero inicia sesión de nuevo. ",
@@ -43,7 +43,8 @@ export const factors = {
   codesName: "códigos de recuperación",
   personNone: "Sin verificación en dos pasos.",
   personHas: (/** @type {string} */ names) =>
-    `Verificación en dos pasos: ${names}. Si la persona pierde el acceso, quítala en el servidor con confab users reset-factors.`,
+    `Verificación en dos pasos: ${names}. Si esta persona pierde el acceso, ` +
+    "quien administra el servidor puede quitar estos métodos con confab users reset-factors.",
 };
 
 /** @type {typeof import("../en/people.js").people} */
@@ -72,10 +73,10 @@ export const people = {
   teamName: "Nombre",
   assignment: "Conversaciones nuevas",
   assignments: {
-    off: { label: "Asignación manual", hint: "Esperan en Sin asignar hasta que alguien las tome." },
-    round_robin: { label: "Asignación automática", hint: "A quien esté disponible y lleve más tiempo esperando su turno." },
+    off: { label: "Asignación manual", hint: "Se quedan en Sin asignar hasta que alguien las tome." },
+    round_robin: { label: "Asignación automática", hint: "A cada persona disponible, por turnos." },
   },
-  limit: { label: "Límite por persona", hint: "Conversaciones abiertas por persona. Las demás pasan a la siguiente." },
+  limit: { label: "Límite por persona", hint: "Máximo de conversaciones abiertas por persona. Las demás pasan a la siguiente persona." },
   name: { label: "Nombre", hint: "La persona puede cambiarlo al unirse." },
   email: "Correo electrónico",
   create: "Crear invitación",

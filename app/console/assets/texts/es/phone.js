@@ -91,7 +91,7 @@ export const provider = {
   marketing: "Marketing",
   autoRead: "Lee automáticamente",
   clock: "Reloj",
-  clockLead: "Avanza para el servidor y el proveedor, nunca retrocede. Lo pendiente hasta esa hora empieza de inmediato.",
+  clockLead: "Adelanta el servidor y el proveedor, nunca los atrasa. Lo previsto para entonces empieza de inmediato.",
   ahead: "Adelantar",
   spans: { "1h": "1 hora", "25h": "25 horas", "7d": "7 días", "30d": "30 días" },
   move: "Adelantar reloj",

@@ -5,8 +5,8 @@ export const reports = {
   export: "Exportar",
   print: "Imprimir",
   none: "No hay conversaciones en este período.",
-  noneBefore: "Ninguna en los días anteriores",
-  against: (/** @type {string} */ change) => `${change} frente a los días anteriores`,
+  noneBefore: "Nada en el período anterior",
+  against: (/** @type {string} */ change) => `${change} frente al período anterior`,
   figures: {
     opened: "Conversaciones",
     resolved: "Resueltas",
@@ -18,7 +18,7 @@ export const reports = {
   median: "Mediana",
   slow: (/** @type {string} */ length) => `9 de cada 10 en ${length} o menos`,
   days: "Por día",
-  daysLead: "Días en que se abrieron las conversaciones. Al fondo, la misma cantidad de días anteriores.",
+  daysLead: "Por el día en que se abrió la conversación. Al fondo, el período anterior.",
   groups: { user: "Por persona", label: "Por etiqueta", number: "Por número" },
   heads: ["Conversaciones", "Resueltas", "Primera respuesta", "9 de 10 en menos de", "Tiempo de resolución", "9 de 10 en menos de"],
   noUser: "Sin asignar",
@@ -29,7 +29,7 @@ export const reports = {
 /** @type {typeof import("../en/reports.js").costs} */
 export const costs = {
   title: "Costos",
-  lead: "Cuánto costaron los mensajes entregados. Los montos son estimados; lo que vale es la factura del proveedor.",
+  lead: "Cuánto costaron los mensajes entregados. Los montos son estimados. Lo que vale es la factura del proveedor.",
   export: "Exportar",
   messages: "Mensajes",
   billable: "Con cargo",
@@ -39,7 +39,7 @@ export const costs = {
   missing: "Algunos mensajes no tienen tarifa, así que no hay un total.",
   ratesFrom: "Tarifas del ",
   days: "Por día",
-  daysLead: "Días en UTC en que se entregaron los mensajes. Al fondo, la misma cantidad de días anteriores.",
+  daysLead: "Por el día en que se entregó el mensaje, en UTC. Al fondo, el período anterior.",
   groups: { category: "Por categoría", number: "Por número", broadcast: "Por campaña" },
   none: "No hay costos en este período.",
   noBroadcast: "Fuera de campañas",

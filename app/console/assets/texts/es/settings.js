@@ -2,6 +2,7 @@ import { count, plural } from "../../format.js";
 
 /** @type {typeof import("../en/settings.js").push} */
 export const push = {
+  insecure: "Las notificaciones necesitan https. Pide a quien administra el servidor que ponga una URL https en server.public_url.",
   unsupported: "Este navegador no admite notificaciones.",
   denied: "Tu navegador bloquea las notificaciones de este sitio. Permítelas en la configuración del sitio e inténtalo de nuevo.",
 };
@@ -49,8 +50,8 @@ export const health = {
   replica: "Réplica",
   replicaLag: (/** @type {string} */ seconds) => `${seconds} s de retraso`,
   replicaWaiting: (/** @type {string} */ size) => `${size} por enviar.`,
-  replicaVerified: (/** @type {string} */ day) => `Su restauración se verificó el ${day}.`,
-  replicaUnverified: "Todavía no se verificó su restauración.",
+  replicaVerified: (/** @type {string} */ day) => `Restauración verificada el ${day}.`,
+  replicaUnverified: "Todavía no se verificó ninguna restauración.",
   usage: "Este mes",
   used: (/** @type {number} */ n, /** @type {number} */ of, /** @type {string} */ plan) => plural(of, {
     one: `${count(n)} de ${count(of)} mensaje del plan ${plan}.`,
@@ -64,7 +65,7 @@ export const health = {
   }),
   meter: "Mensajes de este mes",
   failures: "Por qué fallaron los mensajes en las últimas 24 horas",
-  noFailures: "Ningún mensaje falló.",
+  noFailures: "No hay mensajes con error.",
   volumes: "Últimos 30 días",
   volumesLead: "Días en UTC. Un mensaje leído también cuenta como entregado y enviado.",
   plots: { received: "Recibidos", sent: "Enviados", delivered: "Entregados", read: "Leídos", failed: "Con error" },
@@ -152,13 +153,13 @@ export const labels = {
 /** @type {typeof import("../en/settings.js").notifications} */
 export const notifications = {
   title: "Notificaciones",
-  lead: "Entérate de los mensajes nuevos, incluso con la consola cerrada.",
+  lead: "Recibe avisos de los mensajes nuevos, incluso con la consola cerrada.",
   device: "Este dispositivo",
-  deviceLead: "Cada teléfono y computadora se activa por separado. Si quieres, primero instala la consola como app.",
+  deviceLead: "Activa las notificaciones en cada teléfono y computadora que uses. También puedes instalar ahí la consola como app.",
   test: "Enviar una prueba",
   tested: "Prueba enviada",
   about: "Avisarme de",
-  aboutLead: "En todos tus dispositivos. Como máximo una por conversación cada 30 segundos, y ninguna de la que tengas en pantalla.",
+  aboutLead: "Vale en todos tus dispositivos. Como máximo una por conversación cada 30 segundos, y ninguna de la que esté en pantalla.",
   saved: "Guardado",
   choices: {
     everything: "Todo",
@@ -167,7 +168,7 @@ export const notifications = {
     nothing: "Nada",
   },
   sounds: "Sonido",
-  soundLead: "Un sonido corto mientras la consola está abierta en segundo plano, solo en este navegador.",
+  soundLead: "Suena un aviso corto mientras la consola está abierta en segundo plano. Solo en este navegador.",
 };
 
 /** @type {typeof import("../en/settings.js").quickReplies} */

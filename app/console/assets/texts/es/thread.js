@@ -96,7 +96,7 @@ export const content = {
     order: "Pedido",
     interactive: "Mensaje con botones",
     other: "Enviado por otro programa. Este mensaje no se puede mostrar aquí.",
-    unsupported: "Este tipo de mensaje no se puede mostrar. Pide que lo envíen de otra forma.",
+    unsupported: "Este tipo de mensaje no se admite. Pide que lo envíen de otra forma.",
   },
   voice: "Mensaje de voz",
   reacted: (/** @type {string} */ emoji) => `Reaccionó con ${emoji}`,

@@ -56,12 +56,12 @@ export const step = {
   /** The conditions of a rule. */
   conditions: {
     assigned: "asignación",
-    first_contact: "primer contacto",
+    first_contact: "primer mensaje",
     holder: "quién atiende",
     hours: "horario",
     label_id: "etiqueta",
-    on: "cuándo se ejecuta",
-    once_per: "frecuencia",
+    on: "se activa en otro caso",
+    once_per: "ya se había ejecutado",
     opt_out: "palabra de baja",
     stop: "una regla anterior detuvo las siguientes",
     text: "texto",

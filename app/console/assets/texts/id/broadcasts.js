@@ -94,7 +94,7 @@ export const audience = {
     label: "Semua orang dengan label tertentu",
     file: {
       label: "Baris dari file CSV",
-      hint: "Seperti yang disimpan aplikasi spreadsheet. Satu kolom berisi nomor telepon; kolom lain menjadi isian.",
+      hint: "Satu kolom berisi nomor telepon. Kolom lain bisa mengisi pesan.",
     },
     numbers: { label: "Nomor-nomor ini", hint: "Satu per baris, maksimal 10.000." },
   },
@@ -156,7 +156,7 @@ export const review = {
   }),
   cost: (/** @type {string} */ amount) => `Perkiraan biaya: ${amount}`,
   costHint: (/** @type {number} */ n) => plural(n, {
-    other: `Dengan asumsi ${count(n)} pesan ditagih. Yang berlaku adalah tagihan penyedia.`,
+    other: `Jika penyedia menagih seluruh ${count(n)} pesan. Yang berlaku adalah tagihannya.`,
   }),
   noCost: "Perkiraan biaya: belum diketahui",
   noRates: "Belum ada tarif untuk pesan ini.",

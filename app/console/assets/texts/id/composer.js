@@ -23,7 +23,7 @@ export const composer = {
   cancelReply: "Batalkan balasan",
   cancelTime: "Kirim sekarang saja",
   you: "Anda",
-  left: (/** @type {string} */ span) => `Sisa ${span} untuk membalas`,
+  left: (/** @type {string} */ span) => `Sisa ${span.replace(/j$/, "jam")} untuk membalas`,
   never: "Orang ini belum pernah mengirim pesan. Anda hanya bisa mengirim template.",
   closed: "Sudah lewat 24 jam sejak pesan terakhir orang ini. Sekarang Anda hanya bisa mengirim template.",
   choose: "Pilih template",

@@ -72,7 +72,7 @@ export const forms = {
 /** @type {typeof import("../en/numbers.js").hours} */
 export const hours = {
   title: "Jam kerja",
-  lead: "Aturan bisa menjawab di luar jam ini. Tandai jadwal mingguan dengan kursor, atau ketik jamnya, misalnya 09:00-12:30, 14:00-18:00.",
+  lead: "Aturan bisa membalas di luar jam ini. Seret pada harinya untuk mengubah, atau ketik jamnya, misalnya 09:00-12:30, 14:00-18:00.",
   open: "sedang buka",
   closed: "sedang tutup",
   always: "Selalu buka",
@@ -92,10 +92,10 @@ export const hours = {
 /** @type {typeof import("../en/numbers.js").optOut} */
 export const optOut = {
   title: "Kata berhenti dan mulai",
-  lead: "Orang yang hanya mengirim kata berhenti tidak lagi menerima pesan pemasaran dari Anda. Kata mulai membatalkannya.",
+  lead: "Siapa pun yang hanya mengirim kata berhenti tidak lagi menerima pesan pemasaran. Kata mulai mengaktifkannya kembali.",
   enabled: "Kata berhenti dan mulai",
   follow: "Patuhi kata berhenti dan mulai",
-  wordsHint: "Pisahkan dengan koma. Huruf besar, aksen, dan tanda baca di akhir tidak berpengaruh.",
+  wordsHint: "Pisahkan dengan koma. Huruf besar-kecil, aksen, dan tanda baca di akhir tidak berpengaruh.",
   stop: "Kata berhenti",
   start: "Kata mulai",
   stopReply: "Balasan untuk kata berhenti",

@@ -73,7 +73,7 @@ export const dialog = {
 export const form = { cancel: "Batal", saving: "Menyimpan…", required: "Wajib diisi.", optional: "opsional" };
 
 /** The server says in English what is wrong, so the whole sentence is. @type {typeof import("../en/parts.js").problems} */
-export const problems = { of: (/** @type {string} */ why) => `This ${why}` };
+export const problems = { of: (/** @type {string} */ why) => `Periksa isian ini: ${why}` };
 
 /** @type {typeof import("../en/parts.js").headerFile} */
 export const headerFile = {

@@ -3,7 +3,7 @@ import { count } from "../../format.js";
 /** @type {typeof import("../en/people.js").factors} */
 export const factors = {
   title: "Verifikasi dua langkah",
-  lead: "Diminta setelah kata sandi, jadi kata sandi yang bocor saja tidak cukup untuk masuk.",
+  lead: "Langkah tambahan setelah kata sandi, jadi kata sandi yang bocor saja tidak cukup.",
   none: "Belum aktif.",
   again: "Masuk lagi",
   againLead: "Untuk mengubah verifikasi dua langkah, masuk lagi dulu. ",
@@ -72,10 +72,10 @@ export const people = {
   teamName: "Nama",
   assignment: "Chat baru",
   assignments: {
-    off: { label: "Ditugaskan manual", hint: "Menunggu di Belum ditugaskan sampai ada yang mengambil." },
-    round_robin: { label: "Ditugaskan otomatis", hint: "Ke anggota yang tersedia dan paling lama menunggu giliran." },
+    off: { label: "Ditugaskan manual", hint: "Tetap di Belum ditugaskan sampai ada yang mengambil." },
+    round_robin: { label: "Ditugaskan otomatis", hint: "Bergiliran ke setiap anggota yang tersedia." },
   },
-  limit: { label: "Batas per orang", hint: "Jumlah chat terbuka yang bisa dipegang satu orang. Selebihnya ke orang berikutnya." },
+  limit: { label: "Batas per orang", hint: "Jumlah maksimal chat terbuka per orang. Selebihnya ke orang berikutnya." },
   name: { label: "Nama", hint: "Bisa diganti sendiri saat bergabung." },
   email: "Email",
   create: "Buat undangan",

@@ -91,7 +91,7 @@ export const provider = {
   marketing: "Pemasaran",
   autoRead: "Otomatis dibaca",
   clock: "Jam",
-  clockLead: "Maju untuk server dan penyedia, tidak pernah mundur. Yang sudah waktunya langsung dijalankan.",
+  clockLead: "Memajukan server dan penyedia, tidak pernah mundur. Yang sudah waktunya langsung dijalankan.",
   ahead: "Majukan",
   spans: { "1h": "1 jam", "25h": "25 jam", "7d": "7 hari", "30d": "30 hari" },
   move: "Majukan jam",

@@ -18,7 +18,7 @@ export const reports = {
   median: "Median",
   slow: (/** @type {string} */ length) => `9 dari 10 dalam ${length}`,
   days: "Per hari",
-  daysLead: "Menurut hari chat dibuka. Di belakangnya: periode sebelumnya dengan jumlah hari yang sama.",
+  daysLead: "Menurut hari chat dimulai. Di belakangnya, periode sebelumnya.",
   groups: { user: "Per anggota", label: "Per label", number: "Per nomor" },
   heads: ["Chat", "Selesai", "Balasan pertama", "9 dari 10 dalam", "Waktu penyelesaian", "9 dari 10 dalam"],
   noUser: "Belum ditugaskan",
@@ -29,7 +29,7 @@ export const reports = {
 /** @type {typeof import("../en/reports.js").costs} */
 export const costs = {
   title: "Biaya",
-  lead: "Biaya pesan yang tersampaikan. Jumlahnya perkiraan; yang berlaku adalah tagihan penyedia.",
+  lead: "Biaya pesan yang tersampaikan. Jumlahnya perkiraan. Yang berlaku adalah tagihan penyedia.",
   export: "Ekspor",
   messages: "Pesan",
   billable: "Berbayar",
@@ -39,7 +39,7 @@ export const costs = {
   missing: "Sebagian pesan tidak punya tarif, jadi totalnya tidak bisa dihitung.",
   ratesFrom: "Tarif per ",
   days: "Per hari",
-  daysLead: "Menurut hari pesan tersampaikan, dalam UTC. Di belakangnya: periode sebelumnya dengan jumlah hari yang sama.",
+  daysLead: "Menurut hari pesan tersampaikan, dalam UTC. Di belakangnya, periode sebelumnya.",
   groups: { category: "Per kategori", number: "Per nomor", broadcast: "Per siaran" },
   none: "Tidak ada biaya pada periode ini.",
   noBroadcast: "Di luar siaran",

@@ -2,6 +2,7 @@ import { count, plural } from "../../format.js";
 
 /** @type {typeof import("../en/settings.js").push} */
 export const push = {
+  insecure: "Notifikasi memerlukan https. Minta pengelola server mengisi server.public_url dengan URL https.",
   unsupported: "Browser ini tidak mendukung notifikasi.",
   denied: "Browser Anda memblokir notifikasi dari situs ini. Izinkan di pengaturan situs, lalu coba lagi.",
 };
@@ -49,8 +50,8 @@ export const health = {
   replica: "Replika",
   replicaLag: (/** @type {string} */ seconds) => `tertinggal ${seconds} dtk`,
   replicaWaiting: (/** @type {string} */ size) => `${size} menunggu dikirim.`,
-  replicaVerified: (/** @type {string} */ day) => `Pemulihannya terakhir diuji pada ${day}.`,
-  replicaUnverified: "Pemulihannya belum pernah diuji.",
+  replicaVerified: (/** @type {string} */ day) => `Pemulihan terverifikasi pada ${day}.`,
+  replicaUnverified: "Belum ada pemulihan yang terverifikasi.",
   usage: "Bulan ini",
   used: (/** @type {number} */ n, /** @type {number} */ of, /** @type {string} */ plan) =>
     plural(of, { other: `${count(n)} dari ${count(of)} pesan di paket ${plan}.` }),
@@ -146,13 +147,13 @@ export const labels = {
 /** @type {typeof import("../en/settings.js").notifications} */
 export const notifications = {
   title: "Notifikasi",
-  lead: "Ketahui pesan baru, bahkan saat konsol ditutup.",
+  lead: "Dapatkan notifikasi pesan baru, bahkan saat konsol ditutup.",
   device: "Perangkat ini",
-  deviceLead: "Aktifkan di tiap ponsel dan komputer. Anda bisa memasang konsol sebagai aplikasi di sana lebih dulu.",
+  deviceLead: "Aktifkan notifikasi di tiap ponsel dan komputer yang Anda pakai. Konsol juga bisa dipasang di sana sebagai aplikasi.",
   test: "Kirim uji coba",
   tested: "Uji coba dikirim",
   about: "Beri tahu saya tentang",
-  aboutLead: "Di semua perangkat Anda. Maksimal satu notifikasi per chat setiap 30 detik, dan tidak ada untuk chat yang sedang Anda buka.",
+  aboutLead: "Berlaku di semua perangkat Anda. Maksimal satu notifikasi per chat setiap 30 detik, dan tidak ada untuk chat di layar.",
   saved: "Disimpan",
   choices: {
     everything: "Semuanya",
@@ -161,7 +162,7 @@ export const notifications = {
     nothing: "Tidak ada",
   },
   sounds: "Suara",
-  soundLead: "Bunyi pendek saat konsol terbuka di latar belakang, hanya di browser ini.",
+  soundLead: "Memutar bunyi pendek saat konsol terbuka di latar belakang. Hanya di browser ini.",
 };
 
 /** @type {typeof import("../en/settings.js").quickReplies} */

@@ -141,7 +141,7 @@ export const notes = {
   save: "Simpan",
   delete: "Hapus catatan",
   deleteTitle: "Hapus catatan ini?",
-  deleteBody: "Catatan ini terhapus permanen untuk seluruh tim.",
+  deleteBody: "Catatan ini dihapus untuk seluruh tim. Tindakan ini tidak bisa dibatalkan.",
 };
 
 /** @type {typeof import("../en/thread.js").pictures} */

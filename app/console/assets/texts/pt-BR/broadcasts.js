@@ -28,7 +28,7 @@ export const broadcasts = {
   rate: (/** @type {number} */ n) => `${count(n)} por segundo`,
   left: (/** @type {string} */ words) => `termina em cerca de ${words}`,
   paused: {
-    requested: "Pausada por alguém da equipe. Nada é enviado até alguém retomar.",
+    requested: "Pausada manualmente. Nada é enviado até alguém retomar.",
     restored: "Pausada porque o servidor foi restaurado de um backup. Confira o que já foi enviado antes de retomar.",
     quota_exceeded: "Pausada: as mensagens do seu plano para este mês acabaram.",
     account_rate_limited: "Pausada: o provedor pediu para ir mais devagar. Ela volta sozinha.",
@@ -106,7 +106,7 @@ export const audience = {
     label: "Todo mundo com uma etiqueta",
     file: {
       label: "As linhas de um arquivo CSV",
-      hint: "Como a planilha salva. Uma coluna tem os telefones; as outras são campos.",
+      hint: "Uma coluna tem os números de telefone. As outras podem preencher a mensagem.",
     },
     numbers: { label: "Estes números", hint: "Um por linha, até 10.000." },
   },

@@ -85,7 +85,7 @@ export const history = {
     bsuid: "ID na rede",
     email: "e-mail",
     labels: "etiquetas",
-    marketing_opted_out: "recebimento de marketing",
+    marketing_opted_out: "descadastro de marketing",
     metadata: "campos personalizados",
     name: "nome",
     opted_in: "consentimento",

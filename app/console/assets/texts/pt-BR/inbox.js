@@ -142,14 +142,14 @@ export const views = {
   save: "Salvar visualização",
   options: "Opções da visualização",
   name: "Nome",
-  for: "Mostrar",
-  people: { me: "Só para mim", all: "Para todo mundo" },
+  for: "Visível para",
+  people: { me: "Só eu", all: "Todo mundo" },
   rename: "Editar visualização",
   done: "Salvar",
   delete: "Excluir visualização",
   deleteTitle: (/** @type {string} */ name) => `Excluir a visualização “${name}”?`,
   deleteBody: "As conversas continuam como estão.",
-  sharedBody: "Ela some para todo mundo. As conversas continuam como estão.",
+  sharedBody: "Ela deixa de aparecer para todo mundo. As conversas continuam como estão.",
 };
 
 /** @type {typeof import("../en/inbox.js").assign} */

@@ -201,6 +201,7 @@ export const jobs = {
 export const kinds = {
   "send": { plain: "Enviar mensagem", before: "Enviar mensagem para" },
   "send.later": { plain: "Enviar mensagem agendada", before: "Enviar mensagem agendada para" },
+  "rules.run": { plain: "Rodar regras", before: "Rodar regras para" },
   "receipt": { plain: "Enviar confirmação de leitura", before: "Enviar confirmação de leitura por" },
   "conversation.wake": { plain: "Encerrar adiamento", before: "Encerrar adiamento em" },
   "push.notify": { plain: "Preparar notificações", before: "Preparar notificações sobre" },

@@ -72,7 +72,7 @@ export const forms = {
 /** @type {typeof import("../en/numbers.js").hours} */
 export const hours = {
   title: "Horário de atendimento",
-  lead: "As regras podem responder fora deste horário. Arraste para marcar a semana ou digite horários, como 09:00-12:30, 14:00-18:00.",
+  lead: "As regras podem responder fora deste horário. Arraste sobre um dia para mudar ou digite horários, como 09:00-12:30, 14:00-18:00.",
   open: "aberto agora",
   closed: "fechado agora",
   always: "Sempre aberto",
@@ -92,7 +92,7 @@ export const hours = {
 /** @type {typeof import("../en/numbers.js").optOut} */
 export const optOut = {
   title: "Palavras de descadastro",
-  lead: "Quem manda só uma palavra para parar deixa de receber seu marketing. Com uma palavra para voltar, recebe de novo.",
+  lead: "Quem manda só uma palavra para parar deixa de receber marketing. Com uma palavra para voltar, recebe de novo.",
   enabled: "Palavras de descadastro",
   follow: "Obedecer às palavras de descadastro",
   wordsHint: "Separe as palavras com vírgulas. Maiúsculas, acentos e pontuação no fim não fazem diferença.",

@@ -3,7 +3,7 @@ import { count } from "../../format.js";
 /** @type {typeof import("../en/people.js").factors} */
 export const factors = {
   title: "Verificação em duas etapas",
-  lead: "Pedida depois da senha, para que uma senha roubada não baste.",
+  lead: "Uma etapa a mais depois da senha, para que uma senha roubada não baste.",
   none: "Você ainda não ativou.",
   again: "Entrar novamente",
   againLead: "Para mudar a verificação em duas etapas, primeiro entre novamente. ",
@@ -43,7 +43,8 @@ export const factors = {
   codesName: "códigos de recuperação",
   personNone: "Sem verificação em duas etapas.",
   personHas: (/** @type {string} */ names) =>
-    `Verificação em duas etapas: ${names}. Se a pessoa perder o acesso, remova no servidor com confab users reset-factors.`,
+    `Verificação em duas etapas: ${names}. Se esta pessoa perder o acesso, ` +
+    "quem administra o servidor pode remover esses métodos com confab users reset-factors.",
 };
 
 /** @type {typeof import("../en/people.js").people} */
@@ -73,9 +74,9 @@ export const people = {
   assignment: "Novas conversas",
   assignments: {
     off: { label: "Atribuição manual", hint: "Ficam em Não atribuídas até alguém assumir." },
-    round_robin: { label: "Atribuição automática", hint: "Para quem está disponível e espera a vez há mais tempo." },
+    round_robin: { label: "Atribuição automática", hint: "Para cada pessoa disponível, uma de cada vez." },
   },
-  limit: { label: "Limite por pessoa", hint: "Conversas abertas que cada um pode ter. Acima disso, vão para a próxima pessoa." },
+  limit: { label: "Limite por pessoa", hint: "Máximo de conversas abertas por pessoa. As demais vão para a próxima pessoa." },
   name: { label: "Nome", hint: "A pessoa pode mudar quando entrar." },
   email: "E-mail",
   create: "Criar convite",

@@ -91,7 +91,7 @@ export const provider = {
   marketing: "Marketing",
   autoRead: "Lê automaticamente",
   clock: "Relógio",
-  clockLead: "Avança para o servidor e o provedor, nunca volta. O que vence começa na hora.",
+  clockLead: "Adianta o servidor e o provedor, nunca atrasa. O que estiver previsto começa na hora.",
   ahead: "Avançar",
   spans: { "1h": "1 hora", "25h": "25 horas", "7d": "7 dias", "30d": "30 dias" },
   move: "Avançar relógio",

@@ -5,8 +5,8 @@ export const reports = {
   export: "Exportar",
   print: "Imprimir",
   none: "Nenhuma conversa neste período.",
-  noneBefore: "Nada nos dias anteriores",
-  against: (/** @type {string} */ change) => `${change} em relação aos dias anteriores`,
+  noneBefore: "Nada no período anterior",
+  against: (/** @type {string} */ change) => `${change} em relação ao período anterior`,
   figures: {
     opened: "Conversas",
     resolved: "Resolvidas",
@@ -18,7 +18,7 @@ export const reports = {
   median: "Mediana",
   slow: (/** @type {string} */ length) => `9 em cada 10 em até ${length}`,
   days: "Por dia",
-  daysLead: "Dias em que as conversas foram abertas. Ao fundo, o mesmo número de dias antes.",
+  daysLead: "Pelo dia em que a conversa foi aberta. Ao fundo, o período anterior.",
   groups: { user: "Por pessoa", label: "Por etiqueta", number: "Por número" },
   heads: ["Conversas", "Resolvidas", "Primeira resposta", "9 em 10 em até", "Tempo até resolver", "9 em 10 em até"],
   noUser: "Não atribuídas",
@@ -29,7 +29,7 @@ export const reports = {
 /** @type {typeof import("../en/reports.js").costs} */
 export const costs = {
   title: "Custos",
-  lead: "Quanto custaram as mensagens entregues. Os valores são estimativas; o que vale é a fatura do provedor.",
+  lead: "Quanto custaram as mensagens entregues. Os valores são estimativas. O que vale é a fatura do provedor.",
   export: "Exportar",
   messages: "Mensagens",
   billable: "Pagas",
@@ -39,7 +39,7 @@ export const costs = {
   missing: "Algumas mensagens não têm tarifa, por isso não há total.",
   ratesFrom: "Tarifas de ",
   days: "Por dia",
-  daysLead: "Dias em UTC, pela data de entrega. Ao fundo, o mesmo número de dias antes.",
+  daysLead: "Pelo dia em que a mensagem foi entregue, em UTC. Ao fundo, o período anterior.",
   groups: { category: "Por categoria", number: "Por número", broadcast: "Por campanha" },
   none: "Nenhum custo neste período.",
   noBroadcast: "Fora de campanhas",

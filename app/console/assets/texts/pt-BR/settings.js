@@ -2,6 +2,7 @@ import { count, plural } from "../../format.js";
 
 /** @type {typeof import("../en/settings.js").push} */
 export const push = {
+  insecure: "As notificações precisam de https. Peça a quem administra o servidor para pôr uma URL https em server.public_url.",
   unsupported: "Este navegador não tem suporte a notificações.",
   denied: "Seu navegador bloqueia as notificações deste site. Libere nas configurações do site e tente novamente.",
 };
@@ -49,8 +50,8 @@ export const health = {
   replica: "Réplica",
   replicaLag: (/** @type {string} */ seconds) => `${seconds} s de atraso`,
   replicaWaiting: (/** @type {string} */ size) => `${size} aguardando envio.`,
-  replicaVerified: (/** @type {string} */ day) => `A restauração foi verificada em ${day}.`,
-  replicaUnverified: "A restauração ainda não foi verificada.",
+  replicaVerified: (/** @type {string} */ day) => `Restauração verificada em ${day}.`,
+  replicaUnverified: "Nenhuma restauração verificada ainda.",
   usage: "Este mês",
   used: (/** @type {number} */ n, /** @type {number} */ of, /** @type {string} */ plan) => plural(of, {
     one: `${count(n)} de ${count(of)} mensagem do plano ${plan}.`,
@@ -64,7 +65,7 @@ export const health = {
   }),
   meter: "Mensagens neste mês",
   failures: "Por que as mensagens falharam nas últimas 24 horas",
-  noFailures: "Nenhuma mensagem falhou.",
+  noFailures: "Nenhuma mensagem com falha.",
   volumes: "Últimos 30 dias",
   volumesLead: "Dias em UTC. Uma mensagem lida também conta como entregue e enviada.",
   plots: { received: "Recebidas", sent: "Enviadas", delivered: "Entregues", read: "Lidas", failed: "Com falha" },
@@ -152,13 +153,13 @@ export const labels = {
 /** @type {typeof import("../en/settings.js").notifications} */
 export const notifications = {
   title: "Notificações",
-  lead: "Fique sabendo de novas mensagens, mesmo com o console fechado.",
+  lead: "Receba avisos de novas mensagens, mesmo com o console fechado.",
   device: "Este dispositivo",
-  deviceLead: "Cada celular e computador é ativado separadamente. Se quiser, instale antes o console como app.",
+  deviceLead: "Ative as notificações em cada celular e computador que você usa. Você também pode instalar o console neles como app.",
   test: "Enviar um teste",
   tested: "Teste enviado",
   about: "Avisar sobre",
-  aboutLead: "Em todos os seus dispositivos. No máximo uma por conversa a cada 30 segundos, e nenhuma da conversa que está na sua tela.",
+  aboutLead: "Vale em todos os seus dispositivos. No máximo uma por conversa a cada 30 segundos, e nenhuma da que está na tela.",
   saved: "Salvo",
   choices: {
     everything: "Tudo",
@@ -167,7 +168,7 @@ export const notifications = {
     nothing: "Nada",
   },
   sounds: "Som",
-  soundLead: "Um som curto enquanto o console está aberto em segundo plano, só neste navegador.",
+  soundLead: "Toca um som curto enquanto o console está aberto em segundo plano. Só neste navegador.",
 };
 
 /** @type {typeof import("../en/settings.js").quickReplies} */

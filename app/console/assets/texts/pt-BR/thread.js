@@ -96,7 +96,7 @@ export const content = {
     order: "Pedido",
     interactive: "Mensagem com botões",
     other: "Enviada por outro programa. Não dá para mostrar esta mensagem aqui.",
-    unsupported: "Não dá para mostrar este tipo de mensagem. Peça para a pessoa enviar de outro jeito.",
+    unsupported: "Este tipo de mensagem não é aceito. Peça para a pessoa enviar de outro jeito.",
   },
   voice: "Mensagem de voz",
   reacted: (/** @type {string} */ emoji) => `Reagiu com ${emoji}`,
@@ -143,7 +143,7 @@ export const notes = {
   save: "Salvar",
   delete: "Excluir nota",
   deleteTitle: "Excluir esta nota?",
-  deleteBody: "Ela some para toda a equipe, e não dá para desfazer.",
+  deleteBody: "Ela é excluída para toda a equipe. Não dá para desfazer.",
 };
 
 /** @type {typeof import("../en/thread.js").pictures} */

@@ -56,12 +56,12 @@ export const step = {
   /** The conditions of a rule. */
   conditions: {
     assigned: "atribuição",
-    first_contact: "primeiro contato",
+    first_contact: "primeira mensagem",
     holder: "quem atende",
     hours: "horário",
     label_id: "etiqueta",
-    on: "quando roda",
-    once_per: "frequência",
+    on: "o gatilho é outro",
+    once_per: "já tinha rodado",
     opt_out: "palavra de descadastro",
     stop: "uma regra anterior encerrou as seguintes",
     text: "texto",

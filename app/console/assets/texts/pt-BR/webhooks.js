@@ -6,7 +6,7 @@ export const webhooks = {
   lead: "Cada evento é assinado e enviado para estas URLs, com novas tentativas por até 31 horas.",
   newOne: "Novo webhook",
   columns: ["URL", "Status", "Taxa de sucesso, 24 h", "p50 / p95", "Eventos, 24 h"],
-  native: "Envelopes do provedor",
+  native: "Formato do provedor",
   none: "Nenhum webhook ainda",
   noneBody: "Adicione a URL do seu programa, e ele recebe cada mensagem em milissegundos.",
 };
@@ -68,7 +68,7 @@ export const forms = {
   format: "Formato",
   formats: {
     svc: { label: "Eventos", hint: "Um evento assinado para cada mensagem, status ou mudança." },
-    provider: { label: "Envelopes do provedor", hint: "O que o provedor envia, byte a byte, para programas que esperam os webhooks dele." },
+    provider: { label: "Formato do provedor", hint: "O que o provedor envia, byte a byte, para programas que esperam os webhooks dele." },
   },
   fields: {
     label: "Campos",
