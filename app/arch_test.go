@@ -68,7 +68,7 @@ var allowed = map[string][]string{
 	"jobs/messaging":        {"jobs/errorcode", "jobs/event", "jobs/provider", "storage"},
 	"jobs/provider":         {"jobs/errorcode", "jobs/timeout"},
 	"jobs/provisioning":     {"jobs/errorcode", "jobs/event", "jobs/messaging", "jobs/provider", "storage"},
-	"jobs/push":             {"jobs/guard", "storage"},
+	"jobs/push":             {"jobs/guard", "jobs/timeout", "storage"},
 	"jobs/queue":            {"jobs/timeout", "storage"},
 	"jobs/rates":            {"jobs/provider", "storage"},
 	"jobs/rules":            {"storage"},

@@ -117,7 +117,7 @@ func (w *Workers) passOn(ctx context.Context, job storage.Job, args sendArgs, ou
 		}
 	})
 	done, err := w.callProvider(ctx, out, func() (err error) {
-		sent, answer, err = w.Provider.SendAsIs(ctx, out.token, *out.sender.PhoneNumberID, args.Content)
+		sent, err = w.Provider.Send(ctx, out.token, *out.sender.PhoneNumberID, args.Content, &answer)
 		return err
 	})
 	if done {

@@ -170,7 +170,7 @@ func (w *Workers) upload(ctx context.Context, out outgoing, m storage.Media) (st
 		MIME:    m.MIMEType,
 		Size:    m.Size,
 		Content: extendingReader{ctx, file},
-	})
+	}, nil)
 }
 
 // extendingReader renews the lease of a run whenever the next piece of a file is

@@ -151,7 +151,7 @@ func (w *Workers) sendBy(ctx context.Context, job storage.Job, rules sendRules) 
 	}
 	var sent provider.Sent
 	done, err := w.callProvider(ctx, out, func() (err error) {
-		sent, err = w.Provider.Send(ctx, out.token, *out.sender.PhoneNumberID, body)
+		sent, err = w.Provider.Send(ctx, out.token, *out.sender.PhoneNumberID, body, nil)
 		return err
 	})
 	switch {

@@ -193,7 +193,7 @@ func (s *Server) registerNumber(r *rest.Request, in registration) (rest.Reply, e
 	defer done.Release()
 
 	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
-		return rest.OK(viewRegistration(done.Account())), done.Store(tx)
+		return rest.OK(viewRegistration(done.Account)), done.Store(tx)
 	})
 }
 

@@ -54,7 +54,7 @@ func TestAWrongPINIsNotALockedAccount(t *testing.T) {
 	err := c.Register(t.Context(), token, "1", "123456")
 	failure(t, err, "whatsapp_registration_failed", false, Refused)
 	is.Equal(EffectOf(err), NoEffect)
-	_, err = c.Send(t.Context(), token, "1", []byte(`{}`))
+	_, err = c.Send(t.Context(), token, "1", []byte(`{}`), nil)
 	failure(t, err, "account_locked", false, Refused)
 	is.Equal(EffectOf(err), Restricted)
 }

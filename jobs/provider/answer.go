@@ -1,13 +1,14 @@
 package provider
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
-	"strconv"
-	"strings"
 	"time"
+
+	"confab/jobs/timeout"
 )
 
 // maxWait is the longest wait that the provider may ask for.
@@ -111,21 +112,8 @@ func (rq call) refusedError(status int, raw json.RawMessage) *Error {
 // requestedWait is how long the provider asks us to wait: in Retry-After, which
 // it does not always send, or in its report of used-up limits.
 func requestedWait(h http.Header, now time.Time) time.Duration {
-	var wait time.Duration
-
-	if v := h.Get("Retry-After"); v != "" {
-		if seconds, err := strconv.Atoi(strings.TrimSpace(v)); err == nil {
-			wait = time.Duration(min(seconds, int(maxWait/time.Second))) * time.Second
-		} else if at, err := http.ParseTime(v); err == nil {
-			wait = at.Sub(now)
-		}
-	}
-
 	// Without the header, the usage report may say when calls are accepted again.
-	if wait <= 0 {
-		wait = usageWait(h.Get("X-Business-Use-Case-Usage"))
-	}
-
+	wait := cmp.Or(timeout.RetryAfter(h.Get("Retry-After"), now), usageWait(h.Get("X-Business-Use-Case-Usage")))
 	return min(max(wait, 0), maxWait)
 }
 

@@ -55,7 +55,7 @@ func TestNoAnswerIsTakenForASuccessThatItIsNot(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c, _ := says(t, test.status, test.body)
-			sent, err := c.Send(t.Context(), token, "1", []byte(`{}`))
+			sent, err := c.Send(t.Context(), token, "1", []byte(`{}`), nil)
 			failure(t, err, test.code, test.transient, test.outcome)
 			is.New(t).Equal(sent, Sent{})
 		})
@@ -70,7 +70,7 @@ func TestAnAnswerOfUnknownLengthIsBoundedToo(t *testing.T) {
 			io.WriteString(w, strings.Repeat("y", answerLimit/32))
 		}
 	})
-	_, err := c.Send(t.Context(), token, "1", []byte(`{}`))
+	_, err := c.Send(t.Context(), token, "1", []byte(`{}`), nil)
 	failure(t, err, "upstream_error", true, Unknown)
 }
 
@@ -177,7 +177,7 @@ func TestTheLongerPauseWins(t *testing.T) {
 		w.WriteHeader(400)
 		fmt.Fprint(w, `{"error":{"code":131056}}`)
 	})
-	_, err := c.Send(t.Context(), token, "1", []byte(`{}`))
+	_, err := c.Send(t.Context(), token, "1", []byte(`{}`), nil)
 	is.Equal(err.(*Error).RetryAfter, 2*time.Second)
 	is.Equal(RetryAfter(err), 4*time.Second) // what the code is known to need
 	is.Equal(RetryAfter(io.EOF), time.Duration(0))

@@ -48,44 +48,26 @@ func (c *Client) ExchangeCode(ctx context.Context, code string) (Token, error) {
 	return NewToken(a.Token), nil
 }
 
-type appsAnswer struct {
-	envelope
-	Data *[]struct {
+// IsSubscribed reports whether our app receives an account's callbacks, and at which address
+// if that is not the app's own.
+func (c *Client) IsSubscribed(ctx context.Context, tok Token, wabaID string) (subscribed bool, callbackURL string, err error) {
+	var a page[struct {
 		App struct {
 			ID ID `json:"id"`
 		} `json:"whatsapp_business_api_data"`
 		CallbackURL string `json:"override_callback_uri"`
-	} `json:"data"`
-}
-
-func (a *appsAnswer) check() error { return requireKey("data", a.Data != nil) }
-
-// IsSubscribed reports whether our app receives an account's callbacks, and at which address
-// if that is not the app's own.
-func (c *Client) IsSubscribed(ctx context.Context, tok Token, wabaID string) (subscribed bool, callbackURL string, err error) {
-	var a appsAnswer
+	}]
 	if err := c.do(ctx, tok, get("list subscribed apps", wabaID, "subscribed_apps"), &a); err != nil {
 		return false, "", err
 	}
 
-	for _, one := range *a.Data {
+	for _, one := range a.Data {
 		if string(one.App.ID) == c.appID {
 			return true, one.CallbackURL, nil
 		}
 	}
 	return false, "", nil
 }
-
-type subscriptionsAnswer struct {
-	envelope
-	Data *[]struct {
-		Object      string `json:"object"`
-		CallbackURL string `json:"callback_url"`
-		Active      bool   `json:"active"`
-	} `json:"data"`
-}
-
-func (a *subscriptionsAnswer) check() error { return requireKey("data", a.Data != nil) }
 
 // CallbackURL is where the provider posts our app's callbacks, "" if nowhere.
 func (c *Client) CallbackURL(ctx context.Context) (string, error) {
@@ -96,11 +78,15 @@ func (c *Client) CallbackURL(ctx context.Context) (string, error) {
 	}
 
 	rq.noProof = true
-	var a subscriptionsAnswer
+	var a page[struct {
+		Object      string `json:"object"`
+		CallbackURL string `json:"callback_url"`
+		Active      bool   `json:"active"`
+	}]
 	if err := c.do(ctx, app, rq, &a); err != nil {
 		return "", err
 	}
-	for _, one := range *a.Data {
+	for _, one := range a.Data {
 		if one.Object == theirObject && one.Active {
 			return one.CallbackURL, nil
 		}

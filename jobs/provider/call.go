@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"confab/jobs/errorcode"
 )
 
 // authScheme is how a call presents its token.
@@ -48,7 +50,7 @@ type call struct {
 // while the same code elsewhere means that we lost access to it.
 func reclassifyMissing(f Fault, usual Class) Class {
 	if f.missing() {
-		return Class{Code: upstreamError}
+		return Class{Code: errorcode.UpstreamError}
 	}
 	return usual
 }

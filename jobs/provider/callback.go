@@ -129,7 +129,7 @@ func membersOf(object []byte) (all []member) {
 		return nil
 	}
 
-	s.members(func(key []byte) { all = append(all, member{string(key), s.value().of(object)}) })
+	s.members(func(key []byte, _ int) { all = append(all, member{string(key), s.value().of(object)}) })
 	return all
 }
 
@@ -200,43 +200,6 @@ func appendText(doc []byte, text string) []byte {
 	return append(doc, raw...)
 }
 
-// DeleteMember returns an object without one of its members. The other members keep
-// their bytes.
-func DeleteMember(object json.RawMessage, key string) json.RawMessage {
-	var doc []byte
-	s := scanner{doc: object}
-	s.skipSpace()
-	s.members(func(name []byte) {
-		value := s.value()
-		if string(name) == key {
-			return
-		}
-
-		if doc != nil {
-			doc = append(doc, ',')
-		} else {
-			doc = append(make([]byte, 0, len(object)), '{')
-		}
-		doc = append(append(appendText(doc, string(name)), ':'), value.of(object)...)
-	})
-
-	if doc == nil {
-		return json.RawMessage(`{}`)
-	}
-	return append(doc, '}')
-}
-
-// SetMember returns an object with a value set for one key, as its first member.
-func SetMember(object json.RawMessage, key string, value json.RawMessage) json.RawMessage {
-	rest := DeleteMember(object, key)
-	doc := append(append(appendText([]byte("{"), key), ':'), value...)
-	if len(rest) > len("{}") {
-		doc = append(append(doc, ','), rest[1:]...)
-		return doc
-	}
-	return append(doc, '}')
-}
-
 // span is the position of a value in a document.
 type span struct{ from, to int }
 
@@ -255,7 +218,7 @@ func findMembers(doc []byte, keys ...string) []span {
 	}
 
 	found := make([]span, len(keys))
-	s.members(func(name []byte) {
+	s.members(func(name []byte, _ int) {
 		value := s.value()
 		if string(value.of(doc)) == "null" {
 			value = span{}

@@ -103,7 +103,12 @@ func New(o Options) (*Client, error) {
 	if o.Transport == nil {
 		o.Transport = newTransport()
 	}
-	c.http = &http.Client{Transport: o.Transport, CheckRedirect: ignoreRedirect}
+	c.http = &http.Client{
+		Transport: o.Transport,
+		// A redirect is the answer: following it would send the token to an address that
+		// somebody else chose.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 	return c, nil
 }
 
@@ -122,10 +127,6 @@ func newTransport() *http.Transport {
 		MaxResponseHeaderBytes: 64 << 10,
 	}
 }
-
-// ignoreRedirect treats a redirect as the answer: following it would send the
-// token to an address that somebody else chose.
-func ignoreRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // Close closes connections that are not in use.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
@@ -221,4 +222,20 @@ func (c *Client) appToken() (Token, error) {
 		return Token{}, errNoApp
 	}
 	return NewToken(c.appID + "|" + c.secret.Reveal()), nil
+}
+
+// NewestVersion is the newest version of the provider's API that we know, and the one that is
+// used unless the settings say otherwise.
+const NewestVersion = "v26.0"
+
+// VersionEnd returns when the provider ends a version of its API, as far as it has said so.
+// The time is zero for one without an end; known is false for a version that we do not know.
+func VersionEnd(version string) (end time.Time, known bool) {
+	date, known := map[string]string{
+		"v20.0": "2026-09-24", "v21.0": "2027-01-21", "v22.0": "2027-05-20",
+		"v23.0": "2027-10-08", "v24.0": "2028-02-18", "v25.0": "2028-07-29",
+		NewestVersion: "",
+	}[version]
+	end, _ = time.Parse(time.DateOnly, date) // "" is no date, and the time stays zero
+	return end, known
 }

@@ -39,7 +39,7 @@ func TestTheVersionSegmentIsOptional(t *testing.T) {
 			}))
 			defer server.Close()
 			c := dial(t, Options{BaseURL: server.URL + "/", Version: version})
-			_, err := c.Send(t.Context(), token, "1", []byte(`{}`))
+			_, err := c.Send(t.Context(), token, "1", []byte(`{}`), nil)
 			is.NoErr(err)
 			is.Equal(got.Path, path)
 			is.Equal(got.Query, "") // no secret, no proof
@@ -76,7 +76,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	for _, status := range []int{301, 302, 303, 307, 308} {
 		t.Run(http.StatusText(status), func(t *testing.T) {
 			c := play(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other.URL, status) })
-			_, err := c.Send(t.Context(), token, "1", []byte(`{}`))
+			_, err := c.Send(t.Context(), token, "1", []byte(`{}`), nil)
 			failure(t, err, "upstream_error", true, Refused)
 		})
 	}
@@ -87,7 +87,7 @@ func TestATokenThatCannotBeSentIsRefusedHere(t *testing.T) {
 	c := through(t, func(*http.Request) (*http.Response, error) { panic("nothing may be sent") })
 	for name, tok := range map[string]Token{"zero": {}, "empty": NewToken(""), "line break": NewToken("a\r\nb"), "accent": NewToken("é")} {
 		t.Run(name, func(t *testing.T) {
-			_, err := c.Send(t.Context(), tok, "1", []byte(`{}`))
+			_, err := c.Send(t.Context(), tok, "1", []byte(`{}`), nil)
 			failure(t, err, "auth_expired", false, NotSent)
 			is.New(t).Equal(EffectOf(err), Degraded)
 		})
@@ -97,11 +97,11 @@ func TestATokenThatCannotBeSentIsRefusedHere(t *testing.T) {
 func TestAnIDIsOnePathSegmentWhateverIsInIt(t *testing.T) {
 	is := is.New(t)
 	c, got := says(t, 200, accepted)
-	_, err := c.Send(t.Context(), token, "../oauth?x#y", []byte(`{}`))
+	_, err := c.Send(t.Context(), token, "../oauth?x#y", []byte(`{}`), nil)
 	is.NoErr(err)
 	is.Equal(got.Path, "/v23.0/..%2Foauth%3Fx%23y/messages")
 	for _, id := range []string{"", ".", "..", strings.Repeat("1", 5000)} {
-		_, err := c.Send(t.Context(), token, id, []byte(`{}`))
+		_, err := c.Send(t.Context(), token, id, []byte(`{}`), nil)
 		failure(t, err, "upstream_error", false, NotSent)
 	}
 }
@@ -122,7 +122,7 @@ func TestOutcomesOfBrokenConnections(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := through(t, func(*http.Request) (*http.Response, error) { return nil, test.err })
-			_, err := c.Send(t.Context(), token, "1", []byte(`{}`))
+			_, err := c.Send(t.Context(), token, "1", []byte(`{}`), nil)
 			failure(t, err, "upstream_error", true, test.outcome)
 			is.New(t).True(errors.Is(err, test.err))
 		})
@@ -160,7 +160,7 @@ func TestOutcomesOnRealSockets(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := dial(t, Options{BaseURL: test.base})
-			_, err := c.Send(t.Context(), token, "1", []byte(`{}`))
+			_, err := c.Send(t.Context(), token, "1", []byte(`{}`), nil)
 			failure(t, err, "upstream_error", true, test.outcome)
 		})
 	}
@@ -174,7 +174,7 @@ func TestACallThatIsNotAnsweredInTimeHasAnUnknownOutcome(t *testing.T) {
 			return nil, r.Context().Err()
 		})
 		start := time.Now()
-		_, err := c.Send(t.Context(), token, "1", []byte(`{}`))
+		_, err := c.Send(t.Context(), token, "1", []byte(`{}`), nil)
 		is.Equal(time.Since(start), callTimeout)
 		is.True(errors.Is(err, context.DeadlineExceeded))
 		failure(t, err, "upstream_error", true, Unknown)
@@ -190,7 +190,7 @@ func TestACallThatNeverGetsAConnectionIsNotSent(t *testing.T) {
 		}
 		transport.Proxy = nil
 		c := dial(t, Options{BaseURL: "http://provider.test", Transport: transport})
-		_, err := c.Send(t.Context(), token, "1", []byte(`{}`))
+		_, err := c.Send(t.Context(), token, "1", []byte(`{}`), nil)
 		failure(t, err, "upstream_error", true, NotSent)
 		synctest.Wait()
 	})
@@ -201,7 +201,7 @@ func TestACallCancelledByTheCallerSaysSo(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	c := dial(t, Options{BaseURL: "http://127.0.0.1:9"})
-	_, err := c.Send(ctx, token, "1", []byte(`{}`))
+	_, err := c.Send(ctx, token, "1", []byte(`{}`), nil)
 	is.True(errors.Is(err, context.Canceled))
 	failure(t, err, "upstream_error", true, NotSent)
 }
@@ -216,9 +216,9 @@ func TestACallIsMadeOnceAndNeverRepeatedByTheTransport(t *testing.T) {
 		}
 		panic(http.ErrAbortHandler) // on a connection that has been used before
 	})
-	_, err := c.Send(t.Context(), token, "1", []byte(`{}`))
+	_, err := c.Send(t.Context(), token, "1", []byte(`{}`), nil)
 	is.NoErr(err)
-	_, err = c.Send(t.Context(), token, "1", []byte(`{}`))
+	_, err = c.Send(t.Context(), token, "1", []byte(`{}`), nil)
 	failure(t, err, "upstream_error", true, Unknown)
 	is.Equal(calls.Load(), int32(2))
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/matryer/is"
+
+	"confab/jobs/errorcode"
 )
 
 // verdict is what the list of known codes says about one of them.
@@ -129,7 +131,7 @@ func TestEachCodeHasItsClassInAnAnswerAndInACallback(t *testing.T) {
 				status = 400
 			}
 			c, _ := says(t, status, fmt.Sprintf(`{"error":{"message":"(#%d) %s","code":%d,"error_subcode":%d}}`, v.code, row.Title, v.code, v.subcode))
-			_, err := c.Send(t.Context(), token, "1", []byte(`{}`))
+			_, err := c.Send(t.Context(), token, "1", []byte(`{}`), nil)
 			failure(t, err, v.ours, v.transient, Refused)
 			is.Equal(EffectOf(err), v.effect)
 			is.Equal(err.(*Error).Code, v.code) // also for 0
@@ -158,7 +160,7 @@ func TestTheTableIsInOrderAndWithoutOverlap(t *testing.T) {
 func TestEveryRowIsAskedForByATest(t *testing.T) {
 	is := is.New(t)
 	for _, v := range []int{192, 803, 2500, 200002} { // Graph's own, of no consequence
-		is.Equal(classify(v, 0), Class{Code: upstreamError})
+		is.Equal(Fault{Code: v}.Class(), Class{Code: errorcode.UpstreamError})
 	}
 	asked := map[int]bool{192: true, 803: true, 2500: true, 200002: true}
 	for _, v := range verdicts {
@@ -175,9 +177,9 @@ func TestCodesThatNeedAPauseSaySo(t *testing.T) {
 		131056: 4 * time.Second, 131057: time.Minute, 133015: 5 * time.Minute,
 		134101: 10 * time.Minute, 132069: time.Hour, 131049: 24 * time.Hour, 133016: 72 * time.Hour, 131000: 0,
 	} {
-		t.Run(fmt.Sprint(code), func(t *testing.T) { is.New(t).Equal(classify(code, 0).Wait, wait) })
+		t.Run(fmt.Sprint(code), func(t *testing.T) { is.New(t).Equal(Fault{Code: code}.Class().Wait, wait) })
 	}
-	is.New(t).Equal(classify(1, 0).Retries, 2)
+	is.New(t).Equal(Fault{Code: 1}.Class().Retries, 2)
 }
 
 func TestAnUnknownCodeIsAPlainFailure(t *testing.T) {
@@ -185,7 +187,7 @@ func TestAnUnknownCodeIsAPlainFailure(t *testing.T) {
 	for _, code := range []int{NoCode, 5, 199, 300, 131999, 140000, 1 << 40} {
 		_, known := Lookup(code, 0)
 		is.True(!known)
-		is.Equal(classify(code, 33), Class{Code: "upstream_error"})
+		is.Equal(Fault{Code: code, Subcode: 33}.Class(), Class{Code: "upstream_error"})
 	}
 }
 

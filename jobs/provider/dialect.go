@@ -148,7 +148,7 @@ func (s *scanner) walk(n *node) {
 	case n == nil:
 		s.skipValue()
 	case c == '{':
-		s.members(func(key []byte) { s.walk(n.keys[string(key)]) })
+		s.members(func(key []byte, _ int) { s.walk(n.keys[string(key)]) })
 	case c == '[':
 		s.elements(func() { s.walk(n.each) })
 	case c == '"' && n.leaf:
@@ -182,8 +182,9 @@ func (s *scanner) replaceText(start int, r rule) {
 	s.copied = s.pos
 }
 
-// members visits each member of the object that starts here.
-func (s *scanner) members(visit func(key []byte)) {
+// members visits each member of the object that starts here, with its key and where that begins.
+// The visit moves past the value.
+func (s *scanner) members(visit func(key []byte, start int)) {
 	for s.pos++; s.skipSpace() != '}'; {
 		start := s.pos
 		s.skipValue()
@@ -192,7 +193,7 @@ func (s *scanner) members(visit func(key []byte)) {
 		s.skipSpace()
 		s.pos++ // the colon
 
-		visit(key)
+		visit(key, start)
 		if s.skipSpace() == ',' {
 			s.pos++
 		}

@@ -6,6 +6,8 @@ import (
 	"io"
 	"net/http"
 	"time"
+
+	"confab/jobs/errorcode"
 )
 
 // FetchMedia looks media up and writes its content to w. If the address expires
@@ -88,13 +90,7 @@ func downloadError(rq call, res *http.Response) *Error {
 
 // tooLargeError is final: the same media will be too large the next time.
 func tooLargeError(op string) *Error {
-	return &Error{
-		Op:      op,
-		Fault:   Fault{Code: NoCode},
-		Class:   Class{Code: mediaDownload},
-		Outcome: Done,
-		cause:   ErrTooLarge,
-	}
+	return ownError(op, 0, Class{Code: errorcode.MediaDownloadFailed}, Done, ErrTooLarge)
 }
 
 // readError marks an error of the reader in copyLimited, as opposed to one of

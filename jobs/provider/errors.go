@@ -90,7 +90,7 @@ func ClassOf(err error) Class {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Class
 	}
-	return Class{Code: upstreamError}
+	return Class{Code: errorcode.UpstreamError}
 }
 
 // Code returns our error.code.
@@ -133,28 +133,26 @@ func IsMissing(err error) bool {
 
 // notSentError is a call that we did not make, because it could not succeed.
 func notSentError(op string, cause error) *Error {
-	class := Class{Code: upstreamError}
+	class := Class{Code: errorcode.UpstreamError}
 	if cause == errNoToken {
-		class = Class{Code: authExpired, Effect: Degraded}
+		class = Class{Code: errorcode.AuthExpired, Effect: Degraded}
 	}
-	return &Error{Op: op, Fault: Fault{Code: NoCode}, Class: class, Outcome: NotSent, cause: cause}
+	return ownError(op, 0, class, NotSent, cause)
+}
+
+// ownError is an error without a code of the provider.
+func ownError(op string, status int, class Class, outcome Outcome, cause error) *Error {
+	return &Error{Op: op, Status: status, Fault: Fault{Code: NoCode}, Class: class, Outcome: outcome, cause: cause}
 }
 
 // noAnswerError is a call without an answer. With sent false the provider cannot
 // have seen it.
 func noAnswerError(op string, cause error, sent bool) *Error {
-	e := &Error{
-		Op:      op,
-		Fault:   Fault{Code: NoCode},
-		Class:   Class{Code: upstreamError, Transient: true},
-		Outcome: Unknown,
-		cause:   cause,
-	}
-
+	outcome := Unknown
 	if !sent || isDialError(cause) {
-		e.Outcome = NotSent
+		outcome = NotSent
 	}
-	return e
+	return ownError(op, 0, Class{Code: errorcode.UpstreamError, Transient: true}, outcome, cause)
 }
 
 // isDialError reports whether an error came before a connection was made.
@@ -181,11 +179,11 @@ func refusedError(op string, status int, f Fault) *Error {
 func classOfStatus(status int) Class {
 	switch {
 	case status == http.StatusTooManyRequests:
-		return Class{Code: appLimited, Transient: true}
+		return Class{Code: errorcode.AppRateLimited, Transient: true}
 	case status >= 500:
-		return Class{Code: upstreamError, Transient: true}
+		return Class{Code: errorcode.UpstreamError, Transient: true}
 	default:
-		return Class{Code: upstreamError}
+		return Class{Code: errorcode.UpstreamError}
 	}
 }
 
@@ -193,20 +191,12 @@ func classOfStatus(status int) Class {
 // and always transient. After a status of success, or of a gateway that timed
 // out, the call may have taken effect.
 func unreadableError(op string, status int, cause error) *Error {
-	e := &Error{
-		Op:      op,
-		Status:  status,
-		Fault:   Fault{Code: NoCode},
-		Class:   classOfStatus(status),
-		Outcome: Refused,
-		cause:   cause,
-	}
-	e.Class.Transient = true
-
+	class, outcome := classOfStatus(status), Refused
+	class.Transient = true
 	if status < 300 || status >= 500 {
-		e.Outcome = Unknown
+		outcome = Unknown
 	}
-	return e
+	return ownError(op, status, class, outcome, cause)
 }
 
 // secrets are the texts that no error of a call may show.

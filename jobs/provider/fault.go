@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"confab/jobs/errorcode"
 )
 
 // NoCode is the code where the provider gave none, also in failures that we
@@ -32,9 +34,13 @@ type Fault struct {
 	IsTransient bool // the provider's own hint
 }
 
-// Class returns how to treat the fault.
+// Class returns how to treat the fault. An unknown code is a plain failure: final, and
+// without effect.
 func (f Fault) Class() Class {
-	class := classify(f.Code, f.Subcode)
+	class := Class{Code: errorcode.UpstreamError}
+	if row, ok := Lookup(f.Code, f.Subcode); ok {
+		class = row.Class
+	}
 	class.Transient = class.Transient || f.IsTransient
 	return class
 }

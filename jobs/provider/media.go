@@ -50,12 +50,9 @@ type uploadAnswer struct {
 
 func (a *uploadAnswer) check() error { return requireKey("id", a.ID != "") }
 
-// UploadMedia stores a file at the provider for 30 days and returns its id.
-func (c *Client) UploadMedia(ctx context.Context, tok Token, phoneNumberID string, f File) (string, error) {
-	return c.uploadMedia(ctx, tok, phoneNumberID, f, nil)
-}
-
-func (c *Client) uploadMedia(ctx context.Context, tok Token, phoneNumberID string, f File, keep *Answer) (string, error) {
+// UploadMedia stores a file at the provider for 30 days and returns its id. The answer is kept as
+// it came where keep is not nil.
+func (c *Client) UploadMedia(ctx context.Context, tok Token, phoneNumberID string, f File, keep *Answer) (string, error) {
 	rq := post("upload media", phoneNumberID, "media", nil)
 	rq.keep = keep
 	head, tail, boundary, err := formParts(f)

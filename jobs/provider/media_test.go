@@ -43,7 +43,7 @@ func TestMediaIsUploadedAsAForm(t *testing.T) {
 		is.Equal(header.Header.Get("Content-Type"), "image/png")
 		io.WriteString(w, `{"id":"1037543291543636"}`)
 	})
-	id, err := c.UploadMedia(t.Context(), token, "1", picture(content))
+	id, err := c.UploadMedia(t.Context(), token, "1", picture(content), nil)
 	is.NoErr(err)
 	is.Equal(id, "1037543291543636")
 }
@@ -53,14 +53,14 @@ func TestAnUploadThatCannotBeRightIsNotTried(t *testing.T) {
 	c := through(t, func(*http.Request) (*http.Response, error) { panic("nothing may be sent") })
 	f := picture("x")
 	f.MIME = "image/png\r\nX-Evil: 1"
-	_, err := c.UploadMedia(t.Context(), token, "1", f)
+	_, err := c.UploadMedia(t.Context(), token, "1", f, nil)
 	failure(t, err, "upstream_error", false, NotSent)
 
 	c, _ = says(t, 200, `{}`)
-	_, err = c.UploadMedia(t.Context(), token, "1", picture("x"))
+	_, err = c.UploadMedia(t.Context(), token, "1", picture("x"), nil)
 	failure(t, err, "upstream_error", true, Unknown) // no id, no success
 	c, _ = says(t, 400, `{"error":{"message":"(#100) Param file must be a file with one of the following types","code":100}}`)
-	_, err = c.UploadMedia(t.Context(), token, "1", picture("x"))
+	_, err = c.UploadMedia(t.Context(), token, "1", picture("x"), nil)
 	failure(t, err, "upstream_error", false, Refused)
 	is.True(err != nil)
 }
@@ -259,7 +259,7 @@ func TestAnUploadThatStallsIsGivenUp(t *testing.T) {
 			return nil, r.Context().Err()
 		})
 		start := time.Now()
-		_, err := c.UploadMedia(t.Context(), token, "1", picture("abc"))
+		_, err := c.UploadMedia(t.Context(), token, "1", picture("abc"), nil)
 		is.Equal(time.Since(start), stallTimeout)
 		failure(t, err, "upstream_error", true, Unknown)
 	})

@@ -46,7 +46,7 @@ func GetMember(object json.RawMessage, key string) json.RawMessage {
 	}
 
 	var found json.RawMessage
-	s.members(func(k []byte) {
+	s.members(func(k []byte, _ int) {
 		if value := s.value(); string(k) == key {
 			found = value.of(object)
 		}

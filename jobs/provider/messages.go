@@ -32,11 +32,9 @@ func (a *sentAnswer) check() error {
 //
 // The provider has no idempotency key: after an error with outcome Unknown it
 // may have accepted the message, and only a status callback can say.
-func (c *Client) Send(ctx context.Context, tok Token, phoneNumberID string, body []byte) (Sent, error) {
-	return c.send(ctx, tok, phoneNumberID, body, nil)
-}
-
-func (c *Client) send(ctx context.Context, tok Token, phoneNumberID string, body []byte, keep *Answer) (Sent, error) {
+//
+// The answer is kept as it came where keep is not nil.
+func (c *Client) Send(ctx context.Context, tok Token, phoneNumberID string, body []byte, keep *Answer) (Sent, error) {
 	rq := post("send message", phoneNumberID, "messages", body)
 	rq.keep = keep
 
@@ -57,15 +55,9 @@ func (c *Client) send(ctx context.Context, tok Token, phoneNumberID string, body
 // earlier ones were read. Typing also shows the typing indicator, for 25 s or
 // until the next message; the provider does not offer it alone.
 func (c *Client) MarkRead(ctx context.Context, tok Token, phoneNumberID, messageID string, typing bool) error {
-	receipt := struct {
-		Product   string            `json:"messaging_product"`
-		Status    string            `json:"status"`
-		MessageID string            `json:"message_id"`
-		Typing    map[string]string `json:"typing_indicator,omitempty"`
-	}{Product: theirProduct, Status: "read", MessageID: messageID}
-
+	receipt := map[string]any{"messaging_product": theirProduct, "status": "read", "message_id": messageID}
 	if typing {
-		receipt.Typing = map[string]string{"type": "text"}
+		receipt["typing_indicator"] = map[string]string{"type": "text"}
 	}
 
 	body, err := json.Marshal(receipt)

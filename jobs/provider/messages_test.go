@@ -14,7 +14,7 @@ func TestSendHandsTheBodyOverAsItIs(t *testing.T) {
 	is := is.New(t)
 	c, got := says(t, 200, accepted)
 	body := `{"messaging_product":"whatsapp", "to":"+16505551234","type":"location","location":{"latitude":1.10,"longitude":2e1}}`
-	sent, err := c.Send(t.Context(), token, "106540352242922", []byte(body))
+	sent, err := c.Send(t.Context(), token, "106540352242922", []byte(body), nil)
 	is.NoErr(err)
 	is.Equal(sent, Sent{ID: "wamid.HBgL", WaID: "16505551234"})
 	is.Equal(got.Method, "POST")
@@ -40,7 +40,7 @@ func TestSendUnderstandsEachFormOfAcceptance(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			is := is.New(t)
 			c, _ := says(t, 200, test.body)
-			sent, err := c.Send(t.Context(), token, "1", []byte(`{}`))
+			sent, err := c.Send(t.Context(), token, "1", []byte(`{}`), nil)
 			is.NoErr(err)
 			is.Equal(sent, test.want)
 		})
@@ -51,9 +51,9 @@ func TestAReadReceiptMayCarryTyping(t *testing.T) {
 	is := is.New(t)
 	c, got := says(t, 200, `{"success":true}`)
 	is.NoErr(c.MarkRead(t.Context(), token, "1", `wamid."1`, false))
-	is.Equal(got.Body, `{"messaging_product":"whatsapp","status":"read","message_id":"wamid.\"1"}`)
+	is.Equal(got.Body, `{"message_id":"wamid.\"1","messaging_product":"whatsapp","status":"read"}`)
 	is.NoErr(c.MarkRead(t.Context(), token, "1", "wamid.1", true))
-	is.Equal(got.Body, `{"messaging_product":"whatsapp","status":"read","message_id":"wamid.1","typing_indicator":{"type":"text"}}`)
+	is.Equal(got.Body, `{"message_id":"wamid.1","messaging_product":"whatsapp","status":"read","typing_indicator":{"type":"text"}}`)
 	is.Equal(got.Path, "/v23.0/1/messages")
 }
 
@@ -72,7 +72,7 @@ func BenchmarkSend(b *testing.B) {
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			if _, err := c.Send(b.Context(), token, "1", body); err != nil {
+			if _, err := c.Send(b.Context(), token, "1", body, nil); err != nil {
 				b.Error(err)
 				return
 			}
@@ -90,7 +90,7 @@ func BenchmarkSendAlone(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := c.Send(b.Context(), token, "1", []byte(`{}`)); err != nil {
+		if _, err := c.Send(b.Context(), token, "1", []byte(`{}`), nil); err != nil {
 			b.Fatal(err)
 		}
 	}

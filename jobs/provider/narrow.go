@@ -74,7 +74,11 @@ func (n *Narrowing) edit(edits []edit, body []byte, value span) []edit {
 			at := Place{name, i}
 			stay[i] = !n.Without[at]
 			if tag, given := n.Tags[at]; given && stay[i] {
-				edits = retag(edits, body, item, tag)
+				var text []byte
+				if tag != nil {
+					text = appendText(nil, *tag)
+				}
+				edits = editMember(edits, body, item.from, TagMember, text)
 			}
 		}
 		edits = cut(edits, items, stay)
@@ -82,41 +86,41 @@ func (n *Narrowing) edit(edits []edit, body []byte, value span) []edit {
 	return edits
 }
 
-// retag replaces the tag of a status, or takes it away.
-func retag(edits []edit, body []byte, item span, tag *string) []edit {
-	if body[item.from] != '{' {
+// editMember replaces the value of a member of the object at a place, or takes the member away if
+// there is none.
+func editMember(edits []edit, body []byte, at int, key string, with []byte) []edit {
+	s := scanner{doc: body, pos: at}
+	if s.skipSpace() != '{' {
 		return edits
 	}
 
 	var members []span
 	var stay []bool
-	s := scanner{doc: body, pos: item.from}
-	s.memberSpans(func(name []byte, whole, value span) {
-		isTag := string(name) == TagMember
-		if isTag && tag != nil {
-			edits = append(edits, edit{value, appendText(nil, *tag)})
+	s.members(func(name []byte, start int) {
+		value, isIt := s.value(), string(name) == key
+		if isIt && with != nil {
+			edits = append(edits, edit{value, with})
 		}
-		members, stay = append(members, whole), append(stay, !isTag || tag != nil)
+		members, stay = append(members, span{start, value.to}), append(stay, !isIt || with != nil)
 	})
 	return cut(edits, members, stay)
 }
 
-// memberSpans visits each member of the object that starts here, with where it is.
-func (s *scanner) memberSpans(visit func(name []byte, whole, value span)) {
-	for s.pos++; s.skipSpace() != '}'; {
-		start := s.pos
-		s.skipValue()
-		name := unquote(s.doc[start:s.pos])
+// DeleteMember returns an object without one of its members. The other members keep
+// their bytes.
+func DeleteMember(object json.RawMessage, key string) json.RawMessage {
+	return apply(object, editMember(nil, object, 0, key, nil))
+}
 
-		s.skipSpace()
-		s.pos++ // the colon
-		value := s.value()
-		visit(name, span{start, value.to}, value)
-		if s.skipSpace() == ',' {
-			s.pos++
-		}
+// SetMember returns an object with a value set for one key, as its first member.
+func SetMember(object json.RawMessage, key string, value json.RawMessage) json.RawMessage {
+	rest := bytes.TrimSpace(DeleteMember(object, key))
+	rest = bytes.TrimSpace(rest[1 : len(rest)-1])
+	doc := append(append(appendText([]byte("{"), key), ':'), value...)
+	if len(rest) > 0 {
+		doc = append(append(doc, ','), rest...)
 	}
-	s.pos++
+	return append(doc, '}')
 }
 
 // edit replaces a part of a document.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"net/url"
+
+	"confab/jobs/errorcode"
 )
 
 // numberFields are the fields that every supported version of the API has: one
@@ -83,7 +85,7 @@ func (c *Client) NumberHealth(ctx context.Context, tok Token, phoneNumberID stri
 func (c *Client) Numbers(ctx context.Context, tok Token, wabaID string) ([]Number, error) {
 	rq := get("list numbers", wabaID, "phone_numbers")
 	rq.query = url.Values{"fields": {numberFields}}
-	return collect(list[Number](ctx, c, tok, rq))
+	return list[Number](ctx, c, tok, rq)
 }
 
 // Register makes a number able to send. The PIN must match where the number has
@@ -103,8 +105,8 @@ func (c *Client) Register(ctx context.Context, tok Token, phoneNumberID, pin str
 // reclassifyLocked makes a locked account a failed registration: that is how the
 // provider also reports a wrong PIN, and then the account is not locked at all.
 func reclassifyLocked(f Fault, usual Class) Class {
-	if usual.Code == accountLocked {
-		return Class{Code: registrationFailed}
+	if usual.Code == errorcode.AccountLocked {
+		return Class{Code: errorcode.RegistrationFailed}
 	}
 	return usual
 }

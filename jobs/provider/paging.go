@@ -2,7 +2,6 @@ package provider
 
 import (
 	"context"
-	"iter"
 	"net/http"
 	"net/url"
 )
@@ -46,61 +45,29 @@ func (p *page[T]) next() (cursor string, more bool) {
 	return cursor, true
 }
 
-// list iterates over the items of all pages. If a page cannot be read, it yields
-// the error and ends: an incomplete list must not look like a short one.
-func list[T any](ctx context.Context, c *Client, tok Token, rq call) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		rq := rq // of this run: an iterator may run more than once
-		rq.limit = pageLimit
-		rq.query = withParam(rq.query, "limit", pageSize)
+// list reads the items of all pages. If a page cannot be read, there is no list: an incomplete
+// one must not look like a short one.
+func list[T any](ctx context.Context, c *Client, tok Token, rq call) ([]T, error) {
+	rq.limit = pageLimit
+	rq.query.Set("limit", pageSize)
 
-		for range maxPages {
-			var p page[T]
-			if err := c.do(ctx, tok, rq, &p); err != nil {
-				yield(*new(T), err)
-				return
-			}
-
-			for _, item := range p.Data {
-				if !yield(item, nil) {
-					return
-				}
-			}
-
-			cursor, more := p.next()
-			if !more {
-				return
-			}
-
-			// A cursor that does not move would make us read the same page for ever.
-			if cursor == "" || cursor == rq.query.Get("after") {
-				break
-			}
-			rq.query = withParam(rq.query, "after", cursor)
-		}
-
-		yield(*new(T), unreadableError(rq.op, http.StatusOK, missingKey("end of the list")))
-	}
-}
-
-// withParam returns a copy of the query with a key set.
-func withParam(query url.Values, key, value string) url.Values {
-	changed := url.Values{}
-	for k, v := range query {
-		changed[k] = v
-	}
-	changed.Set(key, value)
-	return changed
-}
-
-// collect makes a slice of a list that is known to be short.
-func collect[T any](items iter.Seq2[T, error]) ([]T, error) {
 	all := []T{}
-	for item, err := range items {
-		if err != nil {
+	for range maxPages {
+		var p page[T]
+		if err := c.do(ctx, tok, rq, &p); err != nil {
 			return nil, err
 		}
-		all = append(all, item)
+		all = append(all, p.Data...)
+
+		// A cursor that does not move would make us read the same page for ever.
+		cursor, more := p.next()
+		if !more {
+			return all, nil
+		}
+		if cursor == "" || cursor == rq.query.Get("after") {
+			break
+		}
+		rq.query.Set("after", cursor)
 	}
-	return all, nil
+	return nil, unreadableError(rq.op, http.StatusOK, missingKey("end of the list"))
 }

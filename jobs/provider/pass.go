@@ -2,6 +2,7 @@ package provider
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -30,12 +31,6 @@ func (c *Client) keepAnswer(tok Token, rq call, res *http.Response, body []byte)
 	*rq.keep = Answer{res.StatusCode, res.Header.Get("Content-Type"), body}
 }
 
-// SendAsIs is Send for a body that a client of the provider wrote, with the answer as it came.
-func (c *Client) SendAsIs(ctx context.Context, tok Token, phoneNumberID string, body []byte) (sent Sent, answer Answer, err error) {
-	sent, err = c.send(ctx, tok, phoneNumberID, body, &answer)
-	return sent, answer, err
-}
-
 // PassedCall is a call that a client of the provider makes through us.
 type PassedCall struct {
 	Method   string
@@ -59,12 +54,6 @@ func (c *Client) Pass(ctx context.Context, tok Token, p PassedCall) (answer Answ
 	return answer, err
 }
 
-// PassMedia is UploadMedia with the answer as it came.
-func (c *Client) PassMedia(ctx context.Context, tok Token, phoneNumberID string, f File) (id string, answer Answer, err error) {
-	id, err = c.uploadMedia(ctx, tok, phoneNumberID, f, &answer)
-	return id, answer, err
-}
-
 // Codes with which we refuse in the provider's place.
 const (
 	CodeMethod        = 1
@@ -81,21 +70,13 @@ const (
 	CodeNotRegistered = 133010
 )
 
-// titles are the provider's words for them.
+// titles are the words for them that differ from those of their rows.
 var titles = map[int]string{
-	CodeMethod:         "API Unknown",
-	CodeService:        "Service temporarily unavailable",
-	CodeCallLimit:      "Application request limit reached",
-	CodePermission:     "Permission denied",
-	CodeParameter:      "Invalid parameter",
-	CodeToken:          "Invalid OAuth access token",
-	CodePolicy:         "Temporarily blocked for policies violations",
-	CodeRateLimit:      "Rate limit hit",
-	CodeSomethingWrong: "Something went wrong",
-	CodeAccessDenied:   "Access denied",
-	CodeLocked:         "Account has been locked",
-	CodeOptedOut:       "User has stopped marketing messages from your business",
-	CodeNotRegistered:  "Account not registered",
+	CodeService:    "Service temporarily unavailable",
+	CodeCallLimit:  "Application request limit reached",
+	CodePermission: "Permission denied",
+	CodeToken:      "Invalid OAuth access token",
+	CodeOptedOut:   "User has stopped marketing messages from your business",
 }
 
 // Refusal is an error of ours in the provider's shape.
@@ -109,34 +90,31 @@ type Refusal struct {
 
 // Answer is the refusal as the provider would answer it.
 func (r Refusal) Answer() Answer {
-	type data struct {
-		Product string `json:"messaging_product"`
-		Details string `json:"details"`
-	}
-	type wire struct {
-		Message     string `json:"message"`
-		Type        string `json:"type"`
-		Code        int    `json:"code"`
-		Data        data   `json:"error_data"`
-		Subcode     int    `json:"error_subcode,omitempty"`
-		IsTransient bool   `json:"is_transient"`
-		Trace       string `json:"fbtrace_id"`
-	}
-
 	kind := "OAuthException"
 	if r.Subcode == SubcodeMissingObject {
 		kind = "GraphMethodException"
 	}
 	if r.Message == "" {
-		r.Message = fmt.Sprintf("(#%d) %s", r.Code, titles[r.Code])
+		row, _ := Lookup(r.Code, 0)
+		r.Message = fmt.Sprintf("(#%d) %s", r.Code, cmp.Or(titles[r.Code], row.Title))
 	}
-	body, err := json.Marshal(map[string]wire{"error": {
-		r.Message, kind, r.Code, data{theirProduct, r.Details}, r.Subcode, r.IsTransient, r.Trace,
-	}})
+
+	refused := map[string]any{
+		"message": r.Message, "type": kind, "code": r.Code, "is_transient": r.IsTransient, "fbtrace_id": r.Trace,
+		"error_data": map[string]string{"messaging_product": theirProduct, "details": r.Details},
+	}
+	if r.Subcode != 0 {
+		refused["error_subcode"] = r.Subcode
+	}
+	return jsonAnswer(r.Status, map[string]any{"error": refused})
+}
+
+func jsonAnswer(status int, content map[string]any) Answer {
+	body, err := json.Marshal(content)
 	if err != nil {
 		panic(err) // strings always encode
 	}
-	return Answer{r.Status, "application/json; charset=UTF-8", body}
+	return Answer{status, "application/json; charset=UTF-8", body}
 }
 
 // Accepted is the answer to a send whose id only a callback has told.
@@ -148,13 +126,7 @@ func Accepted(to, id string) Answer {
 		contact["user_id"] = to
 	}
 
-	body, err := json.Marshal(struct {
-		Product  string              `json:"messaging_product"`
-		Contacts []map[string]string `json:"contacts"`
-		Messages []map[string]string `json:"messages"`
-	}{theirProduct, []map[string]string{contact}, []map[string]string{{"id": id}}})
-	if err != nil {
-		panic(err) // strings always encode
-	}
-	return Answer{http.StatusOK, "application/json; charset=UTF-8", body}
+	return jsonAnswer(http.StatusOK, map[string]any{
+		"messaging_product": theirProduct, "contacts": []any{contact}, "messages": []any{map[string]string{"id": id}},
+	})
 }

@@ -72,17 +72,15 @@ func TestAClientShowsNoSecret(t *testing.T) {
 func everyCall(ctx context.Context, c *Client) map[string]error {
 	f := File{Name: "a.png", MIME: "image/png", Size: 3, Content: strings.NewReader("abc")}
 	failed := map[string]error{}
-	_, failed["send"] = c.Send(ctx, token, "1", []byte(`{}`))
+	_, failed["send"] = c.Send(ctx, token, "1", []byte(`{}`), nil)
 	failed["read"] = c.MarkRead(ctx, token, "1", "wamid.1", true)
-	_, failed["upload"] = c.UploadMedia(ctx, token, "1", f)
+	_, failed["upload"] = c.UploadMedia(ctx, token, "1", f, nil)
 	_, failed["lookup"] = c.lookupMedia(ctx, token, "1", "2")
 	_, failed["download"] = c.downloadMedia(ctx, token, Media{url: &url.URL{Scheme: "https", Host: "cdn.test", RawQuery: "mid=" + tokenText}}, 10, io.Discard)
 	_, failed["handle"] = c.UploadHandle(ctx, token, f)
 	_, failed["offset"] = c.uploadOffset(ctx, token, "upload:1")
 	_, failed["continue"] = c.continueUpload(ctx, token, "upload:1", f, 0)
-	for _, err := range c.Templates(ctx, token, "1", "") {
-		failed["templates"] = err
-	}
+	_, failed["templates"] = c.Templates(ctx, token, "1", "")
 	_, failed["create"] = c.CreateTemplate(ctx, token, "1", []byte(`{}`))
 	failed["edit"] = c.EditTemplate(ctx, token, "1", []byte(`{}`))
 	_, failed["number"] = c.Number(ctx, token, "1")

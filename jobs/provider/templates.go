@@ -3,7 +3,6 @@ package provider
 import (
 	"context"
 	"encoding/json"
-	"iter"
 	"net/url"
 )
 
@@ -23,10 +22,8 @@ type Template struct {
 	Components      json.RawMessage `json:"components"`
 }
 
-// Templates iterates over an account's templates, all or those with a name, through
-// all pages. After an error the list is incomplete: a template that is not in it may
-// still exist.
-func (c *Client) Templates(ctx context.Context, tok Token, wabaID, name string) iter.Seq2[Template, error] {
+// Templates lists an account's templates, all or those with a name.
+func (c *Client) Templates(ctx context.Context, tok Token, wabaID, name string) ([]Template, error) {
 	rq := get("list templates", wabaID, "message_templates")
 	rq.query = url.Values{"fields": {templateFields}}
 

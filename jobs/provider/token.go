@@ -3,7 +3,6 @@ package provider
 import (
 	"fmt"
 	"io"
-	"log/slog"
 )
 
 const redacted = "[redacted]"
@@ -27,18 +26,9 @@ func (t Token) Reveal() string {
 // IsZero reports whether there is no secret.
 func (t Token) IsZero() bool { return t.Reveal() == "" }
 
-// String implements fmt.Stringer.
-func (Token) String() string { return redacted }
-
-// GoString implements fmt.GoStringer.
-func (Token) GoString() string { return redacted }
-
-// Format implements fmt.Formatter, for the verbs that do not use String.
+// Format implements fmt.Formatter, for all verbs.
 func (Token) Format(f fmt.State, _ rune) { io.WriteString(f, redacted) }
 
-// LogValue implements slog.LogValuer.
-func (Token) LogValue() slog.Value { return slog.StringValue(redacted) }
-
-// MarshalText implements encoding.TextMarshaler, so that no JSON document holds
-// a secret by accident.
+// MarshalText implements encoding.TextMarshaler, so that no JSON document and no log
+// holds a secret by accident.
 func (Token) MarshalText() ([]byte, error) { return []byte(redacted), nil }

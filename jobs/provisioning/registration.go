@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync"
 
+	"confab/jobs/event"
+	"confab/jobs/provider"
 	"confab/storage"
 )
 
@@ -14,34 +16,22 @@ var ErrRegistering = errors.New("this number is already being registered")
 // ErrNoPIN means that no PIN was given, and none is kept for the number.
 var ErrNoPIN = errors.New("no PIN is stored for this number")
 
-// Registration is the result of a registration, to be stored by the caller.
+// Registration is the result of Register or Onboard, to be stored by the caller.
 type Registration struct {
-	// Release lets others register the number. Call it after Store has committed.
+	Account storage.AccountDetail
+	Display string // the number as people read it
+	// Release lets others register the number. Call it after the rest has committed.
 	Release func()
 
-	account storage.AccountDetail
-	display string // the number as people read it
-	pin     string // "" if none was needed
-	idle    bool   // nothing was to be done
+	pin  string // "" if none was needed
+	idle bool   // nothing was to be done
 }
-
-// Account is the account after Store.
-func (r *Registration) Account() storage.AccountDetail { return r.account }
 
 // Register registers a number with the provider, so that it can send. The pin must
 // be the number's PIN if it has one, and becomes it if not; "" means the one that
 // is kept. A connected number is left alone. Until Release is called, no one else can register the number.
 func (a *Accounts) Register(ctx context.Context, account int64, pin string) (*Registration, error) {
-	var done *Registration
-	release, err := a.reserve(account, func() (err error) {
-		done, err = a.register(ctx, account, pin)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	done.Release = release
-	return done, nil
+	return a.reserve(account, func() (*Registration, error) { return a.register(ctx, account, pin) })
 }
 
 // register is Register after the number was reserved. A number that is also used
@@ -49,7 +39,7 @@ func (a *Accounts) Register(ctx context.Context, account int64, pin string) (*Re
 func (a *Accounts) register(ctx context.Context, account int64, pin string) (*Registration, error) {
 	c, err := a.credentials(ctx, account)
 	if err != nil || c.Status == storage.AccountConnected {
-		return &Registration{account: c.AccountDetail, idle: true}, err
+		return &Registration{Account: c.AccountDetail, idle: true}, err
 	}
 
 	number, err := a.provider.Number(ctx, c.token, *c.PhoneNumberID)
@@ -59,7 +49,7 @@ func (a *Accounts) register(ctx context.Context, account int64, pin string) (*Re
 
 	if number.Coexists() {
 		c.applyNumber(number)
-		return &Registration{account: c.AccountDetail, display: c.display}, nil
+		return &Registration{Account: c.AccountDetail, Display: c.display}, nil
 	}
 
 	if pin == "" {
@@ -77,7 +67,7 @@ func (a *Accounts) register(ctx context.Context, account int64, pin string) (*Re
 	// The call succeeded, so it is connected, even if its status is still old.
 	c.applyNumber(number)
 	c.Status, c.StatusReason = storage.AccountConnected, nil
-	return &Registration{account: c.AccountDetail, display: c.display, pin: pin}, nil
+	return &Registration{Account: c.AccountDetail, Display: c.display, pin: pin}, nil
 }
 
 // keptPIN is the PIN that is kept for a number. One that cannot be read is as good as none.
@@ -94,9 +84,9 @@ func (a *Accounts) keptPIN(ctx context.Context, of storage.Account) (pin string,
 	return pin, err
 }
 
-// reserve runs one registration of a number. The number stays reserved for it until the
-// function that it returns is called; if the registration fails, it is free at once.
-func (a *Accounts) reserve(account int64, register func() error) (func(), error) {
+// reserve runs one registration of a number. The number stays reserved for it until it is
+// released; if the registration fails, it is free at once.
+func (a *Accounts) reserve(account int64, register func() (*Registration, error)) (done *Registration, err error) {
 	a.mu.Lock()
 	taken := a.registering[account]
 	a.registering[account] = true
@@ -111,17 +101,16 @@ func (a *Accounts) reserve(account int64, register func() error) (func(), error)
 		delete(a.registering, account)
 	})
 
-	registered := false
 	defer func() {
-		if !registered { // also after a panic
+		if done == nil { // also after a panic
 			release()
 		}
 	}()
-	if err := register(); err != nil {
+	if done, err = register(); err != nil {
 		return nil, err
 	}
-	registered = true
-	return release, nil
+	done.Release = release
+	return done, nil
 }
 
 // Store writes what the registration changed.
@@ -131,11 +120,11 @@ func (r *Registration) Store(tx *storage.Tx) error {
 	}
 
 	if r.pin != "" {
-		if err := tx.SetPIN(r.account.Account, r.pin); err != nil {
+		if err := tx.SetPIN(r.Account.Account, r.pin); err != nil {
 			return err
 		}
 	}
-	return updateAccount(tx, &r.account, r.display)
+	return updateAccount(tx, &r.Account, r.Display)
 }
 
 // updateAccount stores what the provider reports about a number. If the number can
@@ -145,4 +134,83 @@ func updateAccount(tx *storage.Tx, a *storage.AccountDetail, display string) err
 		return err
 	}
 	return completeLateSignup(tx, a.Account, display)
+}
+
+// Onboard connects the number of a signup: it subscribes our app to its callbacks and
+// registers it with the PIN that is stored for it. Each step can be repeated. Until
+// Release is called, no one else can register the number. The error is ErrRegistering
+// if somebody else registers it.
+func (a *Accounts) Onboard(ctx context.Context, account int64) (*Registration, error) {
+	return a.reserve(account, func() (*Registration, error) {
+		c, err := a.credentials(ctx, account)
+		if err != nil {
+			return nil, err
+		}
+		number, err := a.subscribeAndRegister(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+
+		// The calls succeeded, so it is connected, even if its status is still old.
+		c.applyNumber(number)
+		c.Status, c.StatusReason = storage.AccountConnected, nil
+		return &Registration{Account: c.AccountDetail, Display: c.display}, nil
+	})
+}
+
+// subscribeAndRegister makes the calls of a signup and returns the number's state
+// after them. A number that is also used in the phone app, or that is connected
+// already, is not registered.
+func (a *Accounts) subscribeAndRegister(ctx context.Context, c credentials) (n provider.Number, err error) {
+	if err := a.provider.Subscribe(ctx, c.token, *c.WABAID); err != nil {
+		return n, err
+	}
+	if n, err = a.provider.Number(ctx, c.token, *c.PhoneNumberID); err != nil || n.Coexists() || n.Status == numberConnected {
+		return n, err
+	}
+
+	pin, err := storage.Query(ctx, a.db, func(rx *storage.Rx) (string, error) { return rx.PIN(c.Account) })
+	if err != nil {
+		return n, err
+	}
+
+	err = registerNumber(ctx, a.provider, c.token, *c.PhoneNumberID, pin, &n)
+	return n, err
+}
+
+// CompleteSignup marks the link as consumed, and emits the events that it is and
+// that the customer has a number.
+func CompleteSignup(tx *storage.Tx, i storage.Invitation, a storage.Account, display string) error {
+	first, err := tx.IsFirstSignup(i.CustomerID)
+	if err != nil {
+		return err
+	}
+	if err := tx.ConsumeSetupLink(&i.SetupLink); err != nil {
+		return err
+	}
+
+	c, err := tx.Customer(i.OrganizationID, i.CustomerID)
+	if err != nil {
+		return err
+	}
+
+	if err := tx.Audit(a.OrganizationID, storage.System, "number.connected", "number", *a.PhoneNumberID); err != nil {
+		return err
+	}
+	if err := event.SetupLinkConsumed(c, i.SetupLink, a).Emit(tx); err != nil {
+		return err
+	}
+	return event.CustomerOnboarded(c, a, display, first).Emit(tx)
+}
+
+// completeLateSignup completes the signup of a number that was connected later by
+// other means: registered through the API, or found to be connected by a check. If
+// its link has expired or was revoked, the link and the customer stay as they are
+// and no event is emitted.
+func completeLateSignup(tx *storage.Tx, a storage.Account, display string) error {
+	i, err := tx.UsedInvitation(a.ID)
+	if err != nil || i.Working || i.CustomerStatus == storage.CustomerArchived {
+		return storage.IgnoreNotFound(err)
+	}
+	return CompleteSignup(tx, i, a, display)
 }

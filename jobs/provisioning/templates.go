@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"iter"
 	"reflect"
 	"strings"
 
@@ -144,10 +143,12 @@ func (a *Accounts) CompareTemplates(ctx context.Context, account int64) (*Templa
 		return nil, err
 	}
 
-	s := &TemplateSync{account: account}
-	if err := s.compare(ours, a.provider.Templates(ctx, c.token, storage.OrEmpty(c.WABAID), "")); err != nil {
+	theirs, err := a.provider.Templates(ctx, c.token, storage.OrEmpty(c.WABAID), "")
+	if err != nil {
 		return nil, a.recordRefusal(ctx, account, err, true)
 	}
+	s := &TemplateSync{account: account}
+	s.compare(ours, theirs)
 
 	for len(s.changes) > templateBatch {
 		batch := s.changes[:templateBatch]
@@ -161,7 +162,7 @@ func (a *Accounts) CompareTemplates(ctx context.Context, account int64) (*Templa
 
 // compare finds the templates that are new, different or deleted. The provider may
 // list one twice; the first counts.
-func (s *TemplateSync) compare(ours []storage.Template, theirs iter.Seq2[provider.Template, error]) error {
+func (s *TemplateSync) compare(ours []storage.Template, theirs []provider.Template) {
 	type key struct{ name, language string }
 	left := make(map[key]storage.Template, len(ours))
 	for _, t := range ours {
@@ -169,11 +170,7 @@ func (s *TemplateSync) compare(ours []storage.Template, theirs iter.Seq2[provide
 	}
 
 	seen := make(map[key]bool)
-	for found, err := range theirs {
-		if err != nil {
-			return err
-		}
-
+	for _, found := range theirs {
 		t := templateOf(s.account, found)
 		k := key{t.Name, t.Language}
 		if seen[k] {
@@ -199,7 +196,6 @@ func (s *TemplateSync) compare(ours []storage.Template, theirs iter.Seq2[provide
 		s.Deleted++
 		s.changes = append(s.changes, func(tx *storage.Tx) error { return storage.IgnoreNotFound(tx.DeleteTemplate(s.account, gone.ID)) })
 	}
-	return nil
 }
 
 // Store writes the changes that are not written yet.
@@ -253,68 +249,58 @@ func sameTemplate(old, found storage.Template) bool {
 
 // FindTemplate reads one template from the provider. The error is
 // storage.ErrNotFound if there is none.
-func (a *Accounts) FindTemplate(ctx context.Context, account int64, name, language string) (storage.Template, error) {
-	c, err := a.credentials(ctx, account)
-	if err != nil {
-		return storage.Template{}, err
-	}
-
-	for t, err := range a.provider.Templates(ctx, c.token, storage.OrEmpty(c.WABAID), name) {
+func (a *Accounts) FindTemplate(ctx context.Context, account int64, name, language string) (found storage.Template, err error) {
+	err = a.manage(ctx, account, func(c credentials) error {
+		all, err := a.provider.Templates(ctx, c.token, storage.OrEmpty(c.WABAID), name)
 		if err != nil {
-			return storage.Template{}, a.recordRefusal(ctx, account, err, true)
+			return err
 		}
-		if t.Name == name && TemplateLanguage(t.Language) == language {
-			return templateOf(account, t), nil
+		for _, t := range all {
+			if t.Name == name && TemplateLanguage(t.Language) == language {
+				found = templateOf(account, t)
+				return nil
+			}
 		}
-	}
-	return storage.Template{}, storage.ErrNotFound
+		return storage.ErrNotFound
+	})
+	return found, err
 }
 
 // CreateTemplate submits a template for review, and returns it with the id, the
 // status and the category that the provider gave it.
 func (a *Accounts) CreateTemplate(ctx context.Context, t storage.Template, body []byte) (storage.Template, error) {
-	c, err := a.credentials(ctx, t.AccountID)
-	if err != nil {
-		return t, err
-	}
-
-	made, err := a.provider.CreateTemplate(ctx, c.token, storage.OrEmpty(c.WABAID), body)
-	if err != nil {
-		return t, a.recordRefusal(ctx, t.AccountID, err, true)
-	}
-
-	t.ProviderTemplateID, t.ProviderStatus = string(made.ID), cmp.Or(made.Status, "PENDING")
-	t.Status, t.Category = templateStatus(t.ProviderStatus), cmp.Or(strings.ToUpper(made.Category), t.Category)
-	return t, nil
+	err := a.manage(ctx, t.AccountID, func(c credentials) error {
+		made, err := a.provider.CreateTemplate(ctx, c.token, storage.OrEmpty(c.WABAID), body)
+		if err != nil {
+			return err
+		}
+		t.ProviderTemplateID, t.ProviderStatus = string(made.ID), cmp.Or(made.Status, "PENDING")
+		t.Status, t.Category = templateStatus(t.ProviderStatus), cmp.Or(strings.ToUpper(made.Category), t.Category)
+		return nil
+	})
+	return t, err
 }
 
 // EditTemplate edits a template at the provider, which reviews it again.
 func (a *Accounts) EditTemplate(ctx context.Context, t storage.Template, body []byte) error {
-	c, err := a.credentials(ctx, t.AccountID)
-	if err != nil {
-		return err
-	}
-	return a.recordRefusal(ctx, t.AccountID, a.provider.EditTemplate(ctx, c.token, t.ProviderTemplateID, body), true)
+	return a.manage(ctx, t.AccountID, func(c credentials) error {
+		return a.provider.EditTemplate(ctx, c.token, t.ProviderTemplateID, body)
+	})
 }
 
 // DeleteTemplate deletes a template at the provider, in its language only.
 func (a *Accounts) DeleteTemplate(ctx context.Context, t storage.Template) error {
-	c, err := a.credentials(ctx, t.AccountID)
-	if err != nil {
-		return err
-	}
-	err = a.provider.DeleteTemplate(ctx, c.token, storage.OrEmpty(c.WABAID), t.Name, t.ProviderTemplateID)
-	return a.recordRefusal(ctx, t.AccountID, err, true)
+	return a.manage(ctx, t.AccountID, func(c credentials) error {
+		return a.provider.DeleteTemplate(ctx, c.token, storage.OrEmpty(c.WABAID), t.Name, t.ProviderTemplateID)
+	})
 }
 
 // UploadExample uploads an example file for a template's header and returns its
 // handle.
-func (a *Accounts) UploadExample(ctx context.Context, account int64, f provider.File) (string, error) {
-	c, err := a.credentials(ctx, account)
-	if err != nil {
-		return "", err
-	}
-
-	handle, err := a.provider.UploadHandle(ctx, c.token, f)
-	return handle, a.recordRefusal(ctx, account, err, true)
+func (a *Accounts) UploadExample(ctx context.Context, account int64, f provider.File) (handle string, err error) {
+	err = a.manage(ctx, account, func(c credentials) (err error) {
+		handle, err = a.provider.UploadHandle(ctx, c.token, f)
+		return err
+	})
+	return handle, err
 }

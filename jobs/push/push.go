@@ -11,13 +11,13 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
 	webpush "github.com/SherClockHolmes/webpush-go"
 
 	"confab/jobs/guard"
+	"confab/jobs/timeout"
 	"confab/storage"
 )
 
@@ -98,16 +98,8 @@ func (s Sender) Send(ctx context.Context, key string, to storage.PushSubscriptio
 	case answer.StatusCode == http.StatusNotFound || answer.StatusCode == http.StatusGone:
 		return ErrGone
 	}
-	return &Refused{answer.StatusCode, retryAfter(answer.Header.Get("Retry-After"))}
-}
-
-// retryAfter reads the header, which has seconds or a date. Push services send seconds.
-func retryAfter(header string) time.Duration {
-	seconds, err := strconv.ParseUint(header, 10, 31)
-	if err != nil {
-		return 0
-	}
-	return min(time.Duration(seconds)*time.Second, maxRetryAfter)
+	wait := timeout.RetryAfter(answer.Header.Get("Retry-After"), time.Now())
+	return &Refused{answer.StatusCode, min(wait, maxRetryAfter)}
 }
 
 // NewKey makes a key that signs messages.

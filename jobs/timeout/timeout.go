@@ -7,6 +7,10 @@ package timeout
 
 import (
 	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 )
@@ -86,4 +90,18 @@ func Context(parent context.Context, d time.Duration, cause error) (ctx context.
 		t.Stop()
 		end(nil)
 	}
+}
+
+// RetryAfter reads the header of that name: seconds, or a date. A number that is too large
+// becomes the largest that ParseUint returns, which stops reading where it becomes that.
+func RetryAfter(value string, now time.Time) time.Duration {
+	isNumber := strings.Trim(value, "0123456789") == ""
+	seconds, err := strconv.ParseUint(value, 10, 31)
+	if err == nil || errors.Is(err, strconv.ErrRange) && isNumber {
+		return time.Duration(seconds) * time.Second
+	}
+	if date, err := http.ParseTime(value); err == nil {
+		return max(0, date.Sub(now))
+	}
+	return 0
 }

@@ -105,14 +105,15 @@ func (c *Client) Deliver(ctx context.Context, d Delivery) Outcome {
 	defer res.Body.Close()
 
 	if res.StatusCode == http.StatusTooManyRequests || res.StatusCode == http.StatusServiceUnavailable {
-		out.RetryAfter = retryAfter(res.Header.Get("Retry-After"), time.Now())
+		out.RetryAfter = timeout.RetryAfter(res.Header.Get("Retry-After"), time.Now())
 	}
 	res.Header = nil // a slow body may take long, and thousands of attempts may be under way
 
 	out.Snippet = readSnippet(res.Body)
 	out.Took, out.Status = time.Since(out.At), res.StatusCode
 	if res.StatusCode/100 != 2 {
-		out.Code, out.Message = HTTPError, fmt.Sprintf("the endpoint answered %s", statusText(res.StatusCode))
+		name := strings.TrimSpace(strconv.Itoa(res.StatusCode) + " " + http.StatusText(res.StatusCode))
+		out.Code, out.Message = HTTPError, "the endpoint answered "+name
 	}
 	return out
 }
@@ -191,23 +192,13 @@ func explain(err error, limit time.Duration) string {
 	case guard.AddressBlocked:
 		return "the endpoint's address is not public"
 	case guard.TLSFailure:
-		return cut("no secure connection: "+withoutAddress(err).Error(), messageLimit)
+		if op, ok := errors.AsType[*net.OpError](err); ok && op.Err != nil {
+			err = op.Err // without the addresses that package net puts before it
+		}
+		return cut("no secure connection: "+err.Error(), messageLimit)
 	default:
 		return "the connection to the endpoint broke"
 	}
-}
-
-// withoutAddress is an error without the addresses that package net puts before it.
-func withoutAddress(err error) error {
-	if op, ok := errors.AsType[*net.OpError](err); ok && op.Err != nil {
-		return op.Err
-	}
-	return err
-}
-
-// statusText is a status as people read it: its number and its name.
-func statusText(status int) string {
-	return strings.TrimSpace(strconv.Itoa(status) + " " + http.StatusText(status))
 }
 
 // readSnippet reads an answer as far as its connection is worth being kept for, and keeps
@@ -236,20 +227,3 @@ func cut(s string, limit int) string {
 	}
 	return s[:limit]
 }
-
-// retryAfter reads the Retry-After header: seconds, or a date. A number that is
-// too large becomes the largest that ParseUint returns.
-func retryAfter(value string, now time.Time) time.Duration {
-	seconds, err := strconv.ParseUint(value, 10, 31)
-	if err == nil || errors.Is(err, strconv.ErrRange) && isNumber(value) {
-		return time.Duration(seconds) * time.Second
-	}
-	if date, err := http.ParseTime(value); err == nil {
-		return max(0, date.Sub(now))
-	}
-	return 0
-}
-
-// isNumber reports whether a value has only digits. ParseUint does not say so: it
-// stops reading where the number becomes too large.
-func isNumber(value string) bool { return strings.Trim(value, "0123456789") == "" }

@@ -1,4 +1,4 @@
-package webhook
+package timeout
 
 import (
 	"math"
@@ -21,7 +21,7 @@ func FuzzRetryAfter(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, value string) {
-		got := retryAfter(value, now)
+		got := RetryAfter(value, now)
 		if got < 0 {
 			t.Fatalf("%q is %s ago", value, -got)
 		}
@@ -36,7 +36,7 @@ func FuzzRetryAfter(f *testing.F) {
 			t.Fatalf("%q became %s", value, got)
 		}
 		if isNumber && got > 0 {
-			if again := retryAfter(now.Add(got).Format(http.TimeFormat), now); again != got {
+			if again := RetryAfter(now.Add(got).Format(http.TimeFormat), now); again != got {
 				t.Fatalf("%s by seconds is %s by a date", got, again)
 			}
 		}
