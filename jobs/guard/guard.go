@@ -25,9 +25,11 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"time"
 )
 
@@ -169,7 +171,6 @@ type policyTransport struct {
 	next   http.RoundTripper
 }
 
-// RoundTrip implements http.RoundTripper.
 func (t *policyTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := t.policy.checkURL(req.URL); err != nil {
 		if req.Body != nil {
@@ -181,4 +182,88 @@ func (t *policyTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	marked := req.Clone(req.Context())
 	marked.Header.Set(Header, "1")
 	return t.next.RoundTrip(marked)
+}
+
+// ParseURL reads a URL and checks its scheme, host and port. It refuses
+// credentials, and an IP address that may not be reached. It makes no DNS query.
+// The error is ErrURL or a *BlockedError.
+func (c *Client) ParseURL(raw string) (*url.URL, error) {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return nil, fmt.Errorf("%w: cannot be read", ErrURL) // url.Error would repeat a password
+	}
+
+	if err := c.policy.checkURL(u); err != nil {
+		return nil, err
+	}
+	return u, nil
+}
+
+// CheckURL does what ParseURL does, then looks the name up for at most a second
+// and refuses it if any of its addresses may not be reached. A name without an
+// address is accepted: it may have one later, and every connection is checked
+// again.
+func (c *Client) CheckURL(ctx context.Context, raw string) error {
+	u, err := c.ParseURL(raw)
+	if err != nil {
+		return err
+	}
+
+	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
+	defer cancel()
+	addrs, err := c.resolver.LookupNetIP(ctx, "ip", u.Hostname())
+	if err != nil {
+		return nil
+	}
+
+	for _, addr := range addrs {
+		if err := c.policy.checkAddr(addr); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dialer makes connections that the policy allows. It records in which stage a
+// connection failed, because the types of the errors of package tls do not show
+// that.
+type dialer struct {
+	net              net.Dialer // its Control is policy.checkDial
+	tls              *tls.Config
+	handshakeTimeout time.Duration
+}
+
+// dial connects for http.
+func (d *dialer) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	conn, err := d.net.DialContext(ctx, network, addr)
+	if err != nil {
+		return nil, dialFailure(err)
+	}
+	return conn, nil
+}
+
+// dialTLS connects for https.
+func (d *dialer) dialTLS(ctx context.Context, network, addr string) (net.Conn, error) {
+	conn, err := d.dial(ctx, network, addr)
+	if err != nil {
+		return nil, err
+	}
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		conn.Close()
+		return nil, &failure{reason: TLSFailure, err: err}
+	}
+
+	config := d.tls.Clone()
+	config.ServerName = host
+	secure := tls.Client(conn, config)
+
+	// net/http sets no limit on the handshake of a DialTLSContext.
+	ctx, cancel := context.WithTimeout(ctx, d.handshakeTimeout)
+	defer cancel()
+	if err := secure.HandshakeContext(ctx); err != nil {
+		conn.Close()
+		return nil, failureOf(TLSFailure, err)
+	}
+	return secure, nil
 }

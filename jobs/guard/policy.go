@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"net/url"
@@ -22,16 +23,10 @@ type policy struct {
 func newPolicy(o Options) policy {
 	p := policy{insecure: o.AllowInsecure, local: o.AllowLocal, public: ssrf.New(ssrf.WithAnyPort())}
 	for _, prefix := range o.Allow {
-		p.allow = append(p.allow, unmapPrefix(prefix))
-	}
-	return p
-}
-
-// unmapPrefix turns an IPv4-mapped IPv6 prefix into IPv4, the form in which
-// addresses are compared.
-func unmapPrefix(p netip.Prefix) netip.Prefix {
-	if p.Addr().Is4In6() && p.Bits() >= 96 {
-		return netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
+		if prefix.Addr().Is4In6() && prefix.Bits() >= 96 { // IPv4 is the form in which addresses are compared
+			prefix = netip.PrefixFrom(prefix.Addr().Unmap(), prefix.Bits()-96)
+		}
+		p.allow = append(p.allow, prefix)
 	}
 	return p
 }
@@ -80,7 +75,8 @@ func (p policy) checkURL(u *url.URL) error {
 		return fmt.Errorf("%w: has no host", ErrURL)
 	case u.User != nil:
 		return fmt.Errorf("%w: must not carry a user name or password", ErrURL)
-	case !isPort(u.Port()):
+	}
+	if port, err := strconv.ParseUint(cmp.Or(u.Port(), "443"), 10, 16); err != nil || port == 0 {
 		return fmt.Errorf("%w: has no valid port", ErrURL)
 	}
 
@@ -129,15 +125,6 @@ func isNumeric(label string) bool {
 		return strings.Trim(digits, "0123456789abcdef") == ""
 	}
 	return strings.Trim(digits, "0123456789") == ""
-}
-
-// isPort reports whether the port of a URL is valid; a URL may have none.
-func isPort(port string) bool {
-	if port == "" {
-		return true
-	}
-	n, err := strconv.ParseUint(port, 10, 16)
-	return err == nil && n > 0
 }
 
 // IsAddress reports whether a host is an IP address without a zone. A zone could be any

@@ -77,22 +77,18 @@ func dialFailure(err error) error {
 		return &failure{reason: DNSFailure, err: err}
 	}
 
-	switch {
-	case errors.Is(err, syscall.ECONNREFUSED):
+	if errors.Is(err, syscall.ECONNREFUSED) {
 		return &failure{reason: ConnectionRefused, err: err}
-	case isTimeout(err):
-		return &failure{reason: Timeout, err: err}
-	default:
-		return &failure{reason: ConnectionFailed, err: err}
 	}
+	return failureOf(ConnectionFailed, err)
 }
 
-// tlsFailure gives a failed handshake its reason.
-func tlsFailure(err error) error {
+// failureOf gives an error a reason, unless it came because the time was over.
+func failureOf(reason string, err error) error {
 	if isTimeout(err) {
-		return &failure{reason: Timeout, err: err}
+		reason = Timeout
 	}
-	return &failure{reason: TLSFailure, err: err}
+	return &failure{reason: reason, err: err}
 }
 
 // isTimeout reports whether an error is a deadline of ours or of the network.

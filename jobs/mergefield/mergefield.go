@@ -222,7 +222,9 @@ func (v Values) value(name string) string {
 			own = ""
 		}
 	case fieldFirstName:
-		own = firstWord(v.value(fieldName))
+		if words := strings.Fields(v.value(fieldName)); len(words) > 0 {
+			own = words[0]
+		}
 	case "phone_number":
 		own = storage.OrEmpty(v.contact.PhoneNumber)
 	case "email":
@@ -236,14 +238,6 @@ func isNumber(name string) bool {
 	return strings.ContainsFunc(name, unicode.IsDigit) && !strings.ContainsFunc(name, func(r rune) bool {
 		return !unicode.IsDigit(r) && !strings.ContainsRune(" \u00a0+-().", r)
 	})
-}
-
-// firstWord is the first word of a text, "" if it has none.
-func firstWord(text string) string {
-	if words := strings.Fields(text); len(words) > 0 {
-		return words[0]
-	}
-	return ""
 }
 
 // metadataValue is the value of a key in the metadata of a contact, if that is a text, a

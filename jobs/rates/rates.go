@@ -3,9 +3,17 @@
 package rates
 
 import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
 	"math/big"
+	"regexp"
+	"slices"
 	"strings"
+	"time"
 
+	"confab/jobs/provider"
 	"confab/storage"
 )
 
@@ -114,4 +122,116 @@ func (s *Sum) Estimate() *Estimate {
 		amount = strings.TrimRight(strings.TrimRight(amount, "0"), ".")
 	}
 	return &Estimate{Amount: amount, Currency: s.table.currency}
+}
+
+// Bounds of a file of rates.
+const (
+	maxFile     = 16 << 20
+	maxRates    = 100_000
+	maxProblems = 20
+)
+
+var (
+	columns  = []string{"from", "country", "category", "price", "currency"}
+	country  = regexp.MustCompile(`^(\*|[1-9][0-9]{0,5})$`)
+	price    = regexp.MustCompile(`^[0-9]{1,9}(\.[0-9]{1,9})?$`)
+	currency = regexp.MustCompile(`^[A-Z]{3}$`)
+)
+
+// Parse reads a file of rates: a CSV with the columns from, country, category, price and
+// currency. All of it is checked, and the error names what is wrong in each line.
+func Parse(file io.Reader) ([]storage.Rate, error) {
+	limited := &io.LimitedReader{R: file, N: maxFile + 1}
+	lines := csv.NewReader(limited)
+	lines.FieldsPerRecord = len(columns)
+	lines.TrimLeadingSpace = true
+
+	header, err := lines.Read()
+	if len(header) > 0 {
+		header[0] = strings.TrimPrefix(header[0], "\ufeff")
+	}
+	if err != nil || !slices.Equal(header, columns) {
+		return nil, errors.New("the first line must be: " + strings.Join(columns, ","))
+	}
+
+	p := parser{lines: make(map[storage.Rate]int)}
+	for {
+		record, err := lines.Read()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			p.problems = append(p.problems, err)
+			break // what follows cannot be told apart
+		}
+		line, _ := lines.FieldPos(0)
+		p.add(line, record)
+		if len(p.problems) >= maxProblems || len(p.rates) > maxRates {
+			break
+		}
+	}
+
+	switch {
+	case limited.N <= 0:
+		return nil, fmt.Errorf("the file has more than %d MiB", maxFile>>20)
+	case len(p.rates) > maxRates:
+		return nil, fmt.Errorf("the file has more than %d rates", maxRates)
+	case len(p.problems) == 0 && len(p.rates) == 0:
+		return nil, errors.New("the file has no rates")
+	}
+	return p.rates, errors.Join(p.problems...)
+}
+
+// parser collects the rates of a file, and what is wrong.
+type parser struct {
+	rates    []storage.Rate
+	lines    map[storage.Rate]int // of each rate without its price
+	problems []error
+}
+
+func (p *parser) add(line int, record []string) {
+	fail := func(column int, rule string) {
+		p.problems = append(p.problems, fmt.Errorf("line %d: %s %q %s", line, columns[column], record[column], rule))
+	}
+
+	for i := range record {
+		record[i] = strings.TrimSpace(record[i])
+	}
+	day, err := time.Parse(time.DateOnly, record[0])
+	code := strings.TrimPrefix(record[1], "+")
+
+	switch {
+	case err != nil:
+		fail(0, "must be a date such as 2026-10-01")
+	case !country.MatchString(code):
+		fail(1, "must be a calling code such as 44, of up to six digits, or *")
+	case !slices.Contains(provider.PricingCategories(), record[2]):
+		fail(2, "must be one of "+strings.Join(provider.PricingCategories(), ", "))
+	case !price.MatchString(record[3]):
+		fail(3, "must be a decimal such as 0.0138, with up to nine digits after the point")
+	case !currency.MatchString(record[4]):
+		fail(4, "must be a currency such as USD")
+	case len(p.rates) > 0 && p.rates[0].Currency != record[4]:
+		fail(4, "must be "+p.rates[0].Currency+", as in the lines before")
+	default:
+		p.keep(line, storage.Rate{
+			Prefix:    strings.TrimPrefix(code, "*"),
+			Category:  record[2],
+			ValidFrom: storage.At(day),
+			Price:     record[3],
+			Currency:  record[4],
+		})
+	}
+}
+
+// keep keeps a rate, unless another line has one for the same.
+func (p *parser) keep(line int, r storage.Rate) {
+	same := r
+	same.Price = ""
+	if first := p.lines[same]; first != 0 {
+		p.problems = append(p.problems, fmt.Errorf("line %d: the same day, country and category as in line %d", line, first))
+		return
+	}
+	p.lines[same] = line
+	p.rates = append(p.rates, r)
 }
