@@ -55,7 +55,6 @@ type countedBody struct {
 	member  *Member // nil before its first byte
 }
 
-// Read implements io.Reader.
 func (c *countedBody) Read(p []byte) (int, error) {
 	n, err := c.ReadCloser.Read(p)
 	if full := c.count(int64(n)); full != nil {

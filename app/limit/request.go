@@ -10,7 +10,7 @@ import (
 
 // Request is a request as the limits of its server see it: it has a place among the open
 // requests, it can be ended from outside, and who makes it may become known while it is
-// served. A nil Request, of a server without limits, bears all calls.
+// served. That of a server without limits holds nothing.
 type Request struct {
 	place *Member
 
@@ -31,12 +31,12 @@ func WithCurrent(ctx context.Context, current *atomic.Pointer[Request]) context.
 // Track makes a Request. Done must be called when it was served.
 func Track(w http.ResponseWriter, h Holder) *Request { return &Request{response: w, holder: h} }
 
-// RequestOf is the Request of a context; nil if it has none.
+// RequestOf is the Request of a context.
 func RequestOf(ctx context.Context) *Request {
-	if current, ok := ctx.Value(requestKey{}).(*atomic.Pointer[Request]); ok {
+	if current, ok := ctx.Value(requestKey{}).(*atomic.Pointer[Request]); ok && current.Load() != nil {
 		return current.Load()
 	}
-	return nil
+	return new(Request)
 }
 
 // SetPlace sets the place among the open requests.
@@ -44,16 +44,13 @@ func (q *Request) SetPlace(place *Member) { q.place = place }
 
 // LeavePlace takes the request out of the open requests: it lasts, and is counted elsewhere.
 func (q *Request) LeavePlace() {
-	if q != nil && q.place != nil {
+	if q.place != nil {
 		q.place.Remove()
 	}
 }
 
 // Holder is who makes the request, as far as it is known.
 func (q *Request) Holder() Holder {
-	if q == nil {
-		return Holder{}
-	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.holder
@@ -61,9 +58,6 @@ func (q *Request) Holder() Holder {
 
 // Identify says who makes the request. What it holds is then that holder's.
 func (q *Request) Identify(h Holder) {
-	if q == nil {
-		return
-	}
 	if q.place != nil {
 		q.place.Identify(h)
 	}
@@ -79,9 +73,6 @@ func (q *Request) Identify(h Holder) {
 
 // OnIdentify has fn called when it becomes known who makes the request.
 func (q *Request) OnIdentify(fn func(Holder)) {
-	if q == nil {
-		return
-	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.onIdentify = append(q.onIdentify, fn)
@@ -101,9 +92,6 @@ func (q *Request) CutOff() {
 
 // end sets deadlines, which fails only if the client is gone.
 func (q *Request) end(set func(c *http.ResponseController, past time.Time)) {
-	if q == nil {
-		return
-	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.response != nil {

@@ -97,7 +97,9 @@ func (p *Permit) wait(ctx context.Context) error {
 		case <-p.granted:
 			return nil
 		case <-impatient:
-			p.endLarger()
+			for _, end := range p.semaphore.takeLarger(p) {
+				end()
+			}
 		case <-patience.C:
 			return ErrExhausted
 		case <-ctx.Done():
@@ -203,14 +205,8 @@ func (s *Semaphore) hasShare(q *queue) bool {
 	return held == nil || held.weight+weight <= s.Share
 }
 
-// endLarger ends as much as the permit waits for of what larger groups have held for the
-// grace.
-func (p *Permit) endLarger() {
-	for _, end := range p.semaphore.takeLarger(p) {
-		end()
-	}
-}
-
+// takeLarger returns how to end as much as a permit waits for of what larger groups have held
+// for the grace.
 func (s *Semaphore) takeLarger(p *Permit) (ended []func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,10 +14,11 @@ import (
 	"crypto/subtle"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
@@ -60,9 +61,7 @@ type Provider struct {
 	Options
 	client *http.Client
 	slots  *limit.Semaphore
-
-	mu    sync.Mutex // guards found
-	found *oidc.Provider
+	found  atomic.Pointer[oidc.Provider] // nil before its addresses are known
 }
 
 // New makes a Provider. It is not called before somebody signs in.
@@ -133,10 +132,7 @@ func (p *Provider) Identify(ctx context.Context, who limit.Holder, a Attempt, co
 
 // discover asks the provider for its addresses, once.
 func (p *Provider) discover(ctx context.Context) (*oidc.Provider, error) {
-	p.mu.Lock()
-	found := p.found
-	p.mu.Unlock()
-	if found != nil {
+	if found := p.found.Load(); found != nil {
 		return found, nil
 	}
 
@@ -144,9 +140,7 @@ func (p *Provider) discover(ctx context.Context) (*oidc.Provider, error) {
 	if err != nil {
 		return nil, unavailable("discovery", err)
 	}
-	p.mu.Lock()
-	p.found = found
-	p.mu.Unlock()
+	p.found.Store(found)
 	return found, nil
 }
 
@@ -172,13 +166,6 @@ func (p *Provider) Examine(ctx context.Context) (ahead time.Duration, err error)
 		ahead = time.Until(at)
 	}
 	return ahead, nil
-}
-
-// forget has the provider asked for its addresses again.
-func (p *Provider) forget() {
-	p.mu.Lock()
-	p.found = nil
-	p.mu.Unlock()
 }
 
 func (p *Provider) oauth(found *oidc.Provider) *oauth2.Config {
@@ -213,7 +200,7 @@ func (p *Provider) exchange(ctx context.Context, found *oidc.Provider, a Attempt
 		return nil, fmt.Errorf("%w: the code: %s", ErrRefused, clip(refused.Error()))
 	}
 	if err != nil {
-		p.forget()
+		p.found.Store(nil) // its addresses are asked for again
 		return nil, unavailable("token", err)
 	}
 
@@ -223,8 +210,72 @@ func (p *Provider) exchange(ctx context.Context, found *oidc.Provider, a Attempt
 	}
 	token, err := found.Verifier(&oidc.Config{ClientID: p.ClientID}).Verify(ctx, raw)
 	if err != nil {
-		p.forget()
+		p.found.Store(nil) // its addresses are asked for again
 		return nil, fmt.Errorf("%w: the ID token: %s", ErrRefused, clip(err.Error()))
 	}
 	return token, nil
+}
+
+const (
+	// maxAnswer bounds an answer of the provider. Keys and tokens are far smaller.
+	maxAnswer    = 1 << 20
+	maxRedirects = 3
+)
+
+var errTooLarge = errors.New("the answer is too large")
+
+// newClient makes the client that calls the provider. What is posted, our secret, goes nowhere
+// else.
+func newClient() *http.Client {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxResponseHeaderBytes = 64 << 10
+	return &http.Client{
+		Transport: boundedTransport{transport},
+		Timeout:   timeout,
+		CheckRedirect: func(_ *http.Request, via []*http.Request) error {
+			if via[0].Method != http.MethodGet || len(via) > maxRedirects {
+				return http.ErrUseLastResponse
+			}
+			return nil
+		},
+	}
+}
+
+// boundedTransport bounds the bodies of answers.
+type boundedTransport struct{ http.RoundTripper }
+
+func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := t.RoundTripper.RoundTrip(r)
+	if err == nil {
+		response.Body = &boundedBody{response.Body, maxAnswer}
+	}
+	return response, err
+}
+
+type boundedBody struct {
+	io.ReadCloser
+	left int
+}
+
+// Read fails beyond the bound: part of an answer is none.
+func (b *boundedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if b.left -= n; b.left < 0 {
+		return 0, errTooLarge
+	}
+	return n, err
+}
+
+// unavailable is the error of a call that failed. The provider may have put anything in it.
+func unavailable(call string, err error) error {
+	return fmt.Errorf("%w: %s: %s", ErrUnavailable, call, clip(err.Error()))
+}
+
+// clip shortens what is logged.
+func clip(text string) string {
+	const most = 300
+	if len(text) > most {
+		text = text[:most] + "…"
+	}
+	return text
 }
