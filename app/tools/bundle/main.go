@@ -48,14 +48,14 @@ func write(sources, target string) error {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return err
 		}
-		if err := os.WriteFile(path, content, 0o644); err != nil {
+		if err := os.WriteFile(path, compress(content), 0o644); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// build makes the files of all pages in all languages, by their paths.
+// build makes the files of all pages in all languages, by their paths. They are not compressed yet.
 func build(sources fs.FS) (map[string][]byte, error) {
 	all := make(map[string][]byte)
 	for _, spoken := range language.All() {
@@ -71,7 +71,7 @@ func build(sources fs.FS) (map[string][]byte, error) {
 
 			for name, content := range files {
 				if page == "console" || path.Ext(name) != ".map" { // only a sandbox's console shows its sources
-					all[page+"/"+name+".br"] = compress(content)
+					all[page+"/"+name+".br"] = content
 				}
 			}
 		}

@@ -2,11 +2,17 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/andybalholm/brotli"
 )
+
+// shortFile is the size of a file that is compressed once more: of a long one that takes seconds.
+const shortFile = 4 << 10
 
 func TestTheBundlesAreThoseOfTheModules(t *testing.T) {
 	const built = "../../console/built"
@@ -16,9 +22,13 @@ func TestTheBundlesAreThoseOfTheModules(t *testing.T) {
 	}
 
 	for name, content := range want {
-		got, err := os.ReadFile(filepath.Join(built, name))
-		if err != nil || !bytes.Equal(got, content) {
-			t.Errorf("%s is not what the modules make: run `make generate` (%v)", name, err)
+		packed, err := os.ReadFile(filepath.Join(built, name))
+		got, damaged := io.ReadAll(brotli.NewReader(bytes.NewReader(packed)))
+		if err != nil || damaged != nil || !bytes.Equal(got, content) {
+			t.Errorf("%s is not what the modules make: run `make generate` (%v, %v)", name, err, damaged)
+		}
+		if len(content) < shortFile && !bytes.Equal(packed, compress(content)) {
+			t.Errorf("%s is not compressed as `make generate` does", name)
 		}
 	}
 	err = fs.WalkDir(os.DirFS(built), ".", func(name string, entry fs.DirEntry, err error) error {
