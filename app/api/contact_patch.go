@@ -50,9 +50,7 @@ func (c *contactChanges) apply(to *storage.Contact) {
 	if c.Name.Set {
 		to.Name, to.NameSetByClient = c.Name.OrNil(), !c.Name.Null
 	}
-	if c.Username.Set {
-		to.Username = c.Username.OrNil()
-	}
+	c.Username.ApplyOrNil(&to.Username)
 	if c.Email.Set {
 		to.Email = c.email()
 	}
@@ -62,9 +60,7 @@ func (c *contactChanges) apply(to *storage.Contact) {
 			to.Metadata = rest.Compact(c.Metadata.Value)
 		}
 	}
-	if c.OptedIn.Set {
-		to.OptedIn = c.OptedIn.Value
-	}
+	c.OptedIn.Apply(&to.OptedIn)
 }
 
 // changeContact stores the changes of a contact, if there are any, and emits

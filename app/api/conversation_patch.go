@@ -71,9 +71,7 @@ func (c *conversationChanges) checkSeen(tx *storage.Tx, v storage.Conversation) 
 
 // applyTo changes state and snooze of a conversation.
 func (c *conversationChanges) applyTo(tx *storage.Tx, v *storage.Conversation) error {
-	if c.Status.Set {
-		v.Status = c.Status.Value
-	}
+	c.Status.Apply(&v.Status)
 	if c.until != 0 && v.Status == storage.ConversationResolved {
 		return rest.Invalid("snoozed_until", "cannot be set on a resolved conversation")
 	}
@@ -101,9 +99,7 @@ func changeConversation(tx *storage.Tx, r *rest.Request, c storage.Conversation,
 		}
 	}
 
-	if in.AssignedTo.Set {
-		c.AssigneeID = in.AssignedTo.OrNil()
-	}
+	in.AssignedTo.ApplyOrNil(&c.AssigneeID)
 	if err := in.applyTo(tx, &c); err != nil {
 		return err
 	}

@@ -161,21 +161,15 @@ func (c *customerChanges) checkStatus() error {
 func (c *customerChanges) apply(to *storage.Customer) bool {
 	before := *to
 
-	if c.Name.Set {
-		to.Name = c.Name.Value
-	}
-	if c.Email.Set {
-		to.Email = c.Email.OrNil()
-	}
+	c.Name.Apply(&to.Name)
+	c.Email.ApplyOrNil(&to.Email)
 	if c.Metadata.Set {
 		to.Metadata = nil
 		if !c.Metadata.Null {
 			to.Metadata = rest.Compact(c.Metadata.Value)
 		}
 	}
-	if c.Status.Set {
-		to.Status = c.Status.Value
-	}
+	c.Status.Apply(&to.Status)
 
 	return before.Name != to.Name || before.Status != to.Status ||
 		!sameText(before.Email, to.Email) || !before.Metadata.Equal(to.Metadata)

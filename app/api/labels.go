@@ -138,12 +138,8 @@ func (c *labelChanges) Validate() error {
 // apply makes the changes, and reports whether there were any.
 func (c *labelChanges) apply(to *storage.Label) bool {
 	before := *to
-	if c.Name.Set {
-		to.Name = c.Name.Value
-	}
-	if c.Color.Set {
-		to.Color = c.Color.Value
-	}
+	c.Name.Apply(&to.Name)
+	c.Color.Apply(&to.Color)
 	return *to != before
 }
 

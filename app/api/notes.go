@@ -148,9 +148,7 @@ func (s *Server) updateNote(r *rest.Request, in noteChanges) (rest.Reply, error)
 		}
 
 		before := n.MentionedUsers()
-		if in.Text.Set {
-			n.Text = in.Text.Value
-		}
+		in.Text.Apply(&n.Text)
 		if in.Mentions.Set {
 			mentions, err := mentionedUsers(tx, r, in.Mentions.Value)
 			if err != nil {

@@ -153,12 +153,8 @@ func (c *quickReplyChanges) Validate() error {
 // updateQuickReply handles PATCH /v1/quick_replies/:id.
 func (s *Server) updateQuickReply(r *rest.Request, in quickReplyChanges) (rest.Reply, error) {
 	return rest.UpdateFound(s.Server, r, quickReplyIn, func(tx *storage.Tx, q storage.QuickReply) (rest.Reply, error) {
-		if in.Shortcut.Set {
-			q.Shortcut = in.Shortcut.Value
-		}
-		if in.Text.Set {
-			q.Text = in.Text.Value
-		}
+		in.Shortcut.Apply(&q.Shortcut)
+		in.Text.Apply(&q.Text)
 		if in.Interactive.Set {
 			q.Interactive = storage.JSON(in.Interactive.Value)
 		}

@@ -154,12 +154,8 @@ func (s *Server) updateSetupLink(r *rest.Request) (rest.Reply, error) {
 			return rest.Reply{}, err
 		}
 
-		if in.SuccessRedirectURL.Set {
-			l.SuccessRedirectURL = in.SuccessRedirectURL.OrNil()
-		}
-		if in.FailureRedirectURL.Set {
-			l.FailureRedirectURL = in.FailureRedirectURL.OrNil()
-		}
+		in.SuccessRedirectURL.ApplyOrNil(&l.SuccessRedirectURL)
+		in.FailureRedirectURL.ApplyOrNil(&l.FailureRedirectURL)
 
 		return rest.OK(event.ViewSetupLink(l, tx.Now)), tx.UpdateSetupLink(l)
 	})

@@ -110,15 +110,11 @@ func (c *subscriptionChanges) Validate() error {
 
 // apply stores the changes of a subscription.
 func (c *subscriptionChanges) apply(tx *storage.Tx, s *storage.Subscription) error {
-	if c.URL.Set {
-		s.URL = c.URL.Value
-	}
+	c.URL.Apply(&s.URL)
 	if c.Events.Set {
 		s.Events = distinct(c.Events.Value)
 	}
-	if c.Description.Set {
-		s.Description = c.Description.OrNil()
-	}
+	c.Description.ApplyOrNil(&s.Description)
 	if c.PhoneNumberIDs.Set {
 		s.PhoneNumberIDs = distinct(c.PhoneNumberIDs.Value)
 		if err := checkOwnNumbers(&tx.Rx, s.OrganizationID, c.PhoneNumberIDs.Value); err != nil {
@@ -126,9 +122,7 @@ func (c *subscriptionChanges) apply(tx *storage.Tx, s *storage.Subscription) err
 		}
 	}
 
-	if c.VerifyToken.Set {
-		s.VerifyToken = c.VerifyToken.Value
-	}
+	c.VerifyToken.Apply(&s.VerifyToken)
 	if c.CustomHeaders.Set {
 		s.CustomHeaders = headerValues(c.CustomHeaders.Value)
 	}

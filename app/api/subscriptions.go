@@ -212,12 +212,8 @@ func (s *Server) checkChanges(r *rest.Request, in *subscriptionChanges) error {
 		return nil
 	}
 
-	if in.URL.Set {
-		sub.URL = in.URL.Value
-	}
-	if in.VerifyToken.Set {
-		sub.VerifyToken = in.VerifyToken.Value
-	}
+	in.URL.Apply(&sub.URL)
+	in.VerifyToken.Apply(&sub.VerifyToken)
 	return s.verifyEndpoint(r.HTTP.Context(), sub.URL, sub.VerifyToken)
 }
 

@@ -253,12 +253,8 @@ func (s *Server) updateView(r *rest.Request, in viewChanges) (rest.Reply, error)
 }
 
 func (c *viewChanges) applyTo(tx *storage.Tx, r *rest.Request, v *storage.View) error {
-	if c.Name.Set {
-		v.Name = c.Name.Value
-	}
-	if c.Sort.Set {
-		v.Sort = c.Sort.OrNil()
-	}
+	c.Name.Apply(&v.Name)
+	c.Sort.ApplyOrNil(&v.Sort)
 	if c.PhoneNumberID.Set {
 		if err := setViewNumber(tx, r, v, c.PhoneNumberID.OrNil()); err != nil {
 			return err

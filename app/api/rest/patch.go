@@ -50,3 +50,17 @@ func (p Patch[T]) OrNil() *T {
 	}
 	return &p.Value
 }
+
+// Apply sets what the field is for, if the field is there.
+func (p Patch[T]) Apply(to *T) {
+	if p.Set {
+		*to = p.Value
+	}
+}
+
+// ApplyOrNil is Apply for what may be absent: null takes it away.
+func (p Patch[T]) ApplyOrNil(to **T) {
+	if p.Set {
+		*to = p.OrNil()
+	}
+}

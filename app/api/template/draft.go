@@ -167,9 +167,7 @@ func (c *Changes) Validate() error {
 // is not known has no rules of its own.
 func (c *Changes) CheckFor(t storage.Template, allowHTTP content.PlainHTTP) error {
 	category := t.Category
-	if c.Category.Set {
-		category = c.Category.Value
-	}
+	c.Category.Apply(&category)
 
 	if c.TTL.Set {
 		if err := checkTTL(&c.TTL.Value, category); err != nil {

@@ -118,9 +118,7 @@ func (s *Server) updatePerson(r *rest.Request, in personChanges) (rest.Reply, er
 			u.Role, r.Action = in.Role.Value, "user.role_changed"
 		}
 
-		if in.Name.Set {
-			u.Name = in.Name.Value
-		}
+		in.Name.Apply(&u.Name)
 		if in.Email.Set {
 			u.Email = &in.Email.Value
 		}

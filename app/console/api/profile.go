@@ -95,12 +95,8 @@ func (s *Server) updateProfile(r *rest.Request, in profileChanges) (rest.Reply, 
 
 // changeUser changes the name and the language of a person.
 func (c *profileChanges) changeUser(u *storage.User) {
-	if c.Name.Set {
-		u.Name = c.Name.Value
-	}
-	if c.Language.Set {
-		u.Language = c.Language.OrNil()
-	}
+	c.Name.Apply(&u.Name)
+	c.Language.ApplyOrNil(&u.Language)
 }
 
 // storeChoices stores whether a person gets conversations, and what it is notified of.

@@ -98,15 +98,9 @@ func (c *teamChanges) Validate() error {
 // updateTeam handles PATCH /console/api/teams/:id.
 func (s *Server) updateTeam(r *rest.Request, in teamChanges) (rest.Reply, error) {
 	return rest.UpdateFound(s.Server, r, teamIn, func(tx *storage.Tx, t storage.Team) (rest.Reply, error) {
-		if in.Name.Set {
-			t.Name = in.Name.Value
-		}
-		if in.Assignment.Set {
-			t.Assignment = in.Assignment.Value
-		}
-		if in.AssignmentLimit.Set {
-			t.AssignmentLimit = in.AssignmentLimit.OrNil()
-		}
+		in.Name.Apply(&t.Name)
+		in.Assignment.Apply(&t.Assignment)
+		in.AssignmentLimit.ApplyOrNil(&t.AssignmentLimit)
 		return rest.OK(viewTeam(t)), tx.UpdateTeam(t)
 	})
 }
