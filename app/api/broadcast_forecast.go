@@ -97,11 +97,7 @@ func (s *Server) messagesLeft(r *rest.Request) (*int64, error) {
 	if quota <= 0 {
 		return nil, nil
 	}
-	var used int64
-	err := s.View(r, func(rx *storage.Rx) (err error) {
-		used, err = rx.StoredUsage(r.Org.ID, s.DB.Now())
-		return err
-	})
+	used, err := rest.Query(s.Server, r, func(rx *storage.Rx) (int64, error) { return rx.StoredUsage(r.Org.ID, s.DB.Now()) })
 	left := max(0, quota-used)
 	return &left, err
 }

@@ -297,10 +297,8 @@ func (s *Server) streamSpells(x *rest.Exchange, days reportDays) error {
 	out := csv.NewWriter(x)
 	_ = out.Write(spellColumns)
 
-	var numbers []storage.ReportedNumber
-	err := s.List(r, func(rx *storage.Rx) (err error) {
-		numbers, err = rx.ReportedNumbers(r.Org.ID, r.Key.Accounts)
-		return err
+	numbers, err := rest.QueryMany(s.Server, r, func(rx *storage.Rx) ([]storage.ReportedNumber, error) {
+		return rx.ReportedNumbers(r.Org.ID, r.Key.Accounts)
 	})
 	mayGoOn := s.mayGoOn(r)
 	for _, n := range numbers {

@@ -274,20 +274,14 @@ func ShowConversation(rx *storage.Rx, r *rest.Request) (rest.Reply, error) {
 	if err != nil {
 		return rest.Reply{}, err
 	}
-
 	view, err := conversationViews(rx, r, c)
 	if err != nil {
 		return rest.Reply{}, err
 	}
-
 	return rest.OK(view(c)), nil
 }
 
 // getConversation handles GET /v1/:phone_number_id/conversations/:id.
-func (s *Server) getConversation(r *rest.Request) (rep rest.Reply, err error) {
-	err = s.View(r, func(rx *storage.Rx) (err error) {
-		rep, err = ShowConversation(rx, r)
-		return err
-	})
-	return rep, err
+func (s *Server) getConversation(r *rest.Request) (rest.Reply, error) {
+	return rest.Find(s.Server, r, ShowConversation)
 }

@@ -115,24 +115,18 @@ func DeliveryIn(rx *storage.Rx, r *rest.Request) (storage.Delivery, error) {
 }
 
 // getDelivery handles GET /v1/webhook_deliveries/:id: a delivery and its payload.
-func (s *Server) getDelivery(r *rest.Request) (rep rest.Reply, err error) {
-	err = s.View(r, func(rx *storage.Rx) error {
+func (s *Server) getDelivery(r *rest.Request) (rest.Reply, error) {
+	return rest.Query(s.Server, r, func(rx *storage.Rx) (rest.Reply, error) {
 		d, err := DeliveryIn(rx, r)
 		if err != nil {
-			return err
+			return rest.Reply{}, err
 		}
 		payload, err := rx.Payload(d)
-		if err != nil {
-			return err
-		}
-
-		if r.Key.Accounts.Bound() && !event.IsType(d.EventType) {
+		if err == nil && r.Key.Accounts.Bound() && !event.IsType(d.EventType) {
 			payload, err = narrowEnvelope(rx, payload, r.Key)
 		}
-		rep = rest.OK(ViewDelivery(d, payload))
-		return err
+		return rest.OK(ViewDelivery(d, payload)), err
 	})
-	return rep, err
 }
 
 // narrowEnvelope is an envelope of the provider, which may be about several numbers, with only what
@@ -178,11 +172,7 @@ func showAttempts(rx *storage.Rx, d storage.Delivery) (rest.Reply, error) {
 		return rest.Reply{}, err
 	}
 
-	views := make([]attemptView, len(rows))
-	for i, row := range rows {
-		views[i] = attemptView(row)
-	}
-	return rest.WholeList(views)
+	return rest.WholeList(rows, func(a storage.Attempt) attemptView { return attemptView(a) })
 }
 
 // replayDelivery handles POST /v1/webhook_deliveries/:id/replay.
@@ -253,11 +243,8 @@ func (s *Server) bulkReplayDeliveries(r *rest.Request, in bulkReplay) (rest.Repl
 		return s.countReplayable(r, in)
 	}
 
-	err := s.View(r, func(rx *storage.Rx) (err error) {
-		in.filter.BeforeJob, err = rx.NextJob()
-		return err
-	})
-	if err != nil {
+	var err error
+	if in.filter.BeforeJob, err = rest.Query(s.Server, r, (*storage.Rx).NextJob); err != nil {
 		return rest.Reply{}, err
 	}
 

@@ -135,11 +135,7 @@ func (s *Server) reorderRules(r *rest.Request, in ruleOrder) (rest.Reply, error)
 		if all, err = tx.RulesOf(r.Org.ID); err != nil {
 			return rest.Reply{}, err
 		}
-		views := make([]RuleView, len(all))
-		for i, rule := range all {
-			views[i] = ViewRule(rule)
-		}
-		return rest.WholeList(views)
+		return rest.WholeList(all, ViewRule)
 	})
 }
 

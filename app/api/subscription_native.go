@@ -58,11 +58,7 @@ func (s *Server) checkDelivered(r *rest.Request, name *string) error {
 		return CheckEventType("event_type", name)
 	}
 
-	var isNative bool
-	err := s.View(r, func(rx *storage.Rx) (err error) {
-		isNative, err = rx.HasNativeSubscription(r.Org.ID)
-		return err
-	})
+	isNative, err := rest.Query(s.Server, r, func(rx *storage.Rx) (bool, error) { return rx.HasNativeSubscription(r.Org.ID) })
 	if err == nil && !isNative {
 		err = errEventType("event_type")
 	}

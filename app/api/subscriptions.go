@@ -320,10 +320,8 @@ func (s *Server) getSubscriptionStats(r *rest.Request) (rest.Reply, error) {
 		return rest.Reply{}, q.Err
 	}
 
-	var stats storage.DeliveryStats
-	err := s.List(r, func(rx *storage.Rx) (err error) {
-		stats, err = rx.DeliveryStats(r.Param("id"), since)
-		return err
+	stats, err := rest.QueryMany(s.Server, r, func(rx *storage.Rx) (storage.DeliveryStats, error) {
+		return rx.DeliveryStats(r.Param("id"), since)
 	})
 	return rest.OK(ViewStats(since, stats)), err
 }

@@ -102,10 +102,8 @@ func (g *Server) downloadMedia(r *rest.Request) (rest.Reply, error) {
 		return rest.Reply{}, errURL()
 	}
 
-	var a storage.Account
-	err = g.API.View(r, func(rx *storage.Rx) (err error) {
-		a, err = rx.GatewayMedia(r.Org.ID, r.Key.Accounts, id)
-		return err
+	a, err := rest.Query(g.API.Server, r, func(rx *storage.Rx) (storage.Account, error) {
+		return rx.GatewayMedia(r.Org.ID, r.Key.Accounts, id)
 	})
 	if errors.Is(err, storage.ErrNotFound) {
 		err = errURL()

@@ -223,10 +223,8 @@ func (g *Server) listNumbers(r *rest.Request) (rest.Reply, error) {
 		return rest.Reply{}, err
 	}
 
-	var accounts []storage.Account
-	err = g.API.View(r, func(rx *storage.Rx) (err error) {
-		accounts, err = rx.AccountsOfWABA(r.Param("object"))
-		return err
+	accounts, err := rest.Query(g.API.Server, r, func(rx *storage.Rx) ([]storage.Account, error) {
+		return rx.AccountsOfWABA(r.Param("object"))
 	})
 	answer.Body = provider.FilterList(answer.Body, "data", func(item []byte) bool {
 		id := idOf(item) // one without is nobody's
@@ -272,13 +270,12 @@ func (g *Server) writeTemplates(r *rest.Request) (rest.Reply, error) {
 		return asReply(answer), err
 	}
 
-	var accounts []storage.Account
-	err = g.API.View(r, func(rx *storage.Rx) error {
+	accounts, err := rest.Query(g.API.Server, r, func(rx *storage.Rx) ([]storage.Account, error) {
 		a, err := rx.AccountByNumber(r.Account.PhoneNumberID)
-		if err == nil {
-			accounts, err = rx.AccountsOfWABA(storage.OrEmpty(a.WABAID))
+		if err != nil {
+			return nil, err
 		}
-		return err
+		return rx.AccountsOfWABA(storage.OrEmpty(a.WABAID))
 	})
 	for _, a := range accounts {
 		err = errors.Join(err, g.API.Accounts.SyncTemplates(r.HTTP.Context(), a.ID))

@@ -132,12 +132,9 @@ func (s *Server) handle(r *Request) (Reply, error) {
 // savedAnswer is the stored answer of an earlier request with the key. Without one the
 // reply has no body.
 func (s *Server) savedAnswer(r *Request) (Reply, error) {
-	var a storage.IdempotentReply
-	err := s.View(r, func(rx *storage.Rx) (err error) {
-		a, err = rx.IdempotentReply(r.Org.ID, r.Idempotency.key)
-		return err
+	a, err := Query(s, r, func(rx *storage.Rx) (storage.IdempotentReply, error) {
+		return rx.IdempotentReply(r.Org.ID, r.Idempotency.key)
 	})
-
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
 		return Reply{}, nil

@@ -138,10 +138,10 @@ func Page[T, V any](s *Server, q ListQuery, rows []T, key func(T) storage.After,
 }
 
 // WholeList answers with a list that has no further pages, because it is short.
-func WholeList[V any](data []V) (Reply, error) {
-	body := newList(len(data))
-	for i := range data {
-		if _, err := body.Add(&data[i], math.MaxInt); err != nil {
+func WholeList[T, V any](rows []T, view func(T) V) (Reply, error) {
+	body := newList(len(rows))
+	for _, row := range rows {
+		if _, err := body.Add(new(view(row)), math.MaxInt); err != nil {
 			return Reply{}, err
 		}
 	}

@@ -79,6 +79,6 @@ func TestWhatCannotBeRenderedHasNoBody(t *testing.T) {
 	rep := OK(func() {})
 	is.True(rep.Render("req_1") != nil)
 	is.Equal(rep.Body, nil) // half an answer would be sent, or remembered
-	_, err := WholeList([]any{func() {}})
+	_, err := WholeList([]any{func() {}}, func(v any) any { return v })
 	is.True(err != nil)
 }

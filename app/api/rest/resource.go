@@ -23,12 +23,8 @@ func Exists[T any](in finder[T]) func(*storage.Rx, *Request) error {
 }
 
 // Find finds the resource in the path, in a transaction of its own.
-func Find[T any](s *Server, r *Request, in finder[T]) (found T, err error) {
-	err = s.View(r, func(rx *storage.Rx) (err error) {
-		found, err = in(rx, r)
-		return err
-	})
-	return found, err
+func Find[T any](s *Server, r *Request, in finder[T]) (T, error) {
+	return Query(s, r, func(rx *storage.Rx) (T, error) { return in(rx, r) })
 }
 
 // Shows is the handler that replies with the resource in the path.
@@ -41,16 +37,14 @@ func Shows[T, V any](s *Server, in finder[T], view func(T) V) Handler {
 
 // ShowsMore is Shows where the reply needs more than the row.
 func ShowsMore[T any](s *Server, in finder[T], show func(*storage.Rx, T) (Reply, error)) Handler {
-	return func(r *Request) (rep Reply, err error) {
-		err = s.View(r, func(rx *storage.Rx) error {
+	return func(r *Request) (Reply, error) {
+		return Query(s, r, func(rx *storage.Rx) (Reply, error) {
 			found, err := in(rx, r)
 			if err != nil {
-				return err
+				return Reply{}, err
 			}
-			rep, err = show(rx, found)
-			return err
+			return show(rx, found)
 		})
-		return rep, err
 	}
 }
 

@@ -128,6 +128,20 @@ func (s *Server) List(r *Request, fn func(*storage.Rx) error) error {
 	return s.DB.List(r.HTTP.Context(), r.Org.ID, fn)
 }
 
+// Query is View for one value.
+func Query[T any](s *Server, r *Request, fn func(*storage.Rx) (T, error)) (T, error) {
+	return storage.Query(r.HTTP.Context(), s.DB, fn)
+}
+
+// QueryMany is List for one value.
+func QueryMany[T any](s *Server, r *Request, fn func(*storage.Rx) (T, error)) (found T, err error) {
+	err = s.List(r, func(rx *storage.Rx) (err error) {
+		found, err = fn(rx)
+		return err
+	})
+	return found, err
+}
+
 // Update runs fn in one transaction, together with the record that makes the request
 // idempotent, and returns the reply as it will be sent.
 //

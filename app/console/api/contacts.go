@@ -70,16 +70,14 @@ const (
 
 // getContactHistory handles GET /console/api/contacts/:id/history.
 func (s *Server) getContactHistory(r *rest.Request) (rest.Reply, error) {
-	var view historyView
-	err := s.List(r, func(rx *storage.Rx) error {
+	return rest.QueryMany(s.Server, r, func(rx *storage.Rx) (rest.Reply, error) {
 		c, err := contactByID(rx, r)
 		if err != nil {
-			return err
+			return rest.Reply{}, err
 		}
-		view, err = readHistory(rx, r.Org, c)
-		return err
+		view, err := readHistory(rx, r.Org, c)
+		return rest.OK(view), err
 	})
-	return rest.OK(view), err
 }
 
 func readHistory(rx *storage.Rx, org storage.Organization, c storage.Contact) (v historyView, err error) {

@@ -84,12 +84,8 @@ func (s *Server) getPersonFactors(r *rest.Request) (rest.Reply, error) {
 	return rest.OK(view), err
 }
 
-func (s *Server) viewFactorsOf(r *rest.Request, user string) (view factorsView, err error) {
-	err = s.View(r, func(rx *storage.Rx) (err error) {
-		view, err = viewFactors(rx, user)
-		return err
-	})
-	return view, err
+func (s *Server) viewFactorsOf(r *rest.Request, user string) (factorsView, error) {
+	return rest.Query(s.Server, r, func(rx *storage.Rx) (factorsView, error) { return viewFactors(rx, user) })
 }
 
 // IsRecentSignIn reports whether a session is new enough at a time to change factors.

@@ -25,10 +25,8 @@ type inboxCountsView struct {
 
 // getInboxCounts handles GET /console/api/:phone_number_id/counts.
 func (s *Server) getInboxCounts(r *rest.Request) (rest.Reply, error) {
-	var n storage.ConversationCounts
-	err := s.List(r, func(rx *storage.Rx) (err error) {
-		n, err = rx.CountConversations(r.Account.ID, r.User.ID)
-		return err
+	n, err := rest.QueryMany(s.Server, r, func(rx *storage.Rx) (storage.ConversationCounts, error) {
+		return rx.CountConversations(r.Account.ID, r.User.ID)
 	})
 	return rest.OK(inboxCountsView(n)), err
 }

@@ -67,10 +67,9 @@ func (s *Server) NewPasskey(ctx context.Context, u storage.User) (n NewPasskey, 
 		return n, rest.Fail(rest.PermissionDenied, "Passkeys need https and a domain, or localhost, in server.public_url.")
 	}
 
-	var o factor.Owner
-	err = s.DB.View(ctx, func(rx *storage.Rx) (err error) {
+	o, err := storage.Query(ctx, s.DB, func(rx *storage.Rx) (o factor.Owner, err error) {
 		o, _, err = PasskeyOwner(rx, u)
-		return err
+		return o, err
 	})
 	if err != nil {
 		return n, err

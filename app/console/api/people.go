@@ -36,19 +36,11 @@ func viewPersonFor(r *rest.Request, u storage.User) any {
 
 // listPeople handles GET /console/api/people.
 func (s *Server) listPeople(r *rest.Request) (rest.Reply, error) {
-	var views []any
-	err := s.List(r, func(rx *storage.Rx) error {
-		all, err := rx.Users(r.Org.ID)
-		views = nil
-		for _, u := range all {
-			views = append(views, viewPersonFor(r, u))
-		}
-		return err
-	})
+	all, err := rest.QueryMany(s.Server, r, func(rx *storage.Rx) ([]storage.User, error) { return rx.Users(r.Org.ID) })
 	if err != nil {
 		return rest.Reply{}, err
 	}
-	return rest.WholeList(views)
+	return rest.WholeList(all, func(u storage.User) any { return viewPersonFor(r, u) })
 }
 
 // getPerson handles GET /console/api/people/:id.

@@ -24,11 +24,6 @@ func (s *Server) getSearchHits(r *rest.Request) (rest.Reply, error) {
 		return rest.Reply{}, rest.Invalid("ids", "must have at most "+strconv.Itoa(maxHits)+" items")
 	}
 
-	hits := []storage.SearchHit{} // a list, also if nothing was found
-	err := s.List(r, func(rx *storage.Rx) error {
-		found, err := rx.SearchHits(r.Account.ID, ids)
-		hits = append(hits[:0], found...)
-		return err
-	})
-	return rest.OK(hits), err
+	hits, err := rest.QueryMany(s.Server, r, func(rx *storage.Rx) ([]storage.SearchHit, error) { return rx.SearchHits(r.Account.ID, ids) })
+	return rest.OK(rest.OrEmpty(hits)), err
 }

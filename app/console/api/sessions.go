@@ -23,27 +23,22 @@ func (s *Server) sessionsOf(r *rest.Request, user string) (rest.Reply, error) {
 		return rest.Reply{}, err
 	}
 
-	var views []sessionView
-	err := s.View(r, func(rx *storage.Rx) error {
-		all, err := rx.UserSessions(user)
-		for _, one := range all {
-			views = append(views, sessionView{
-				ID:         one.ID,
-				Object:     "session",
-				UserID:     one.UserID,
-				UserAgent:  one.UserAgent,
-				IP:         one.IP,
-				Current:    one.ID == r.Visitor.Session.ID,
-				CreatedAt:  one.CreatedAt,
-				LastSeenAt: one.LastSeenAt,
-			})
-		}
-		return err
-	})
+	all, err := rest.Query(s.Server, r, func(rx *storage.Rx) ([]storage.UserSession, error) { return rx.UserSessions(user) })
 	if err != nil {
 		return rest.Reply{}, err
 	}
-	return rest.WholeList(views)
+	return rest.WholeList(all, func(one storage.UserSession) sessionView {
+		return sessionView{
+			ID:         one.ID,
+			Object:     "session",
+			UserID:     one.UserID,
+			UserAgent:  one.UserAgent,
+			IP:         one.IP,
+			Current:    one.ID == r.Visitor.Session.ID,
+			CreatedAt:  one.CreatedAt,
+			LastSeenAt: one.LastSeenAt,
+		}
+	})
 }
 
 // listSessions handles GET /console/api/sessions: one's own.

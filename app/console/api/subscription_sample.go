@@ -16,7 +16,7 @@ import (
 
 // listEventTypes handles GET /console/api/event_types.
 func (s *Server) listEventTypes(*rest.Request) (rest.Reply, error) {
-	return rest.WholeList(event.Types())
+	return rest.WholeList(event.Types(), func(name string) string { return name })
 }
 
 // eventSampleView is what an event of a type looks like.

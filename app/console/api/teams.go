@@ -30,19 +30,11 @@ func viewTeam(t storage.Team) teamView {
 
 // listTeams handles GET /console/api/teams.
 func (s *Server) listTeams(r *rest.Request) (rest.Reply, error) {
-	var views []teamView
-	err := s.List(r, func(rx *storage.Rx) error {
-		all, err := rx.Teams(r.Org.ID)
-		views = nil
-		for _, t := range all {
-			views = append(views, viewTeam(t))
-		}
-		return err
-	})
+	all, err := rest.QueryMany(s.Server, r, func(rx *storage.Rx) ([]storage.Team, error) { return rx.Teams(r.Org.ID) })
 	if err != nil {
 		return rest.Reply{}, err
 	}
-	return rest.WholeList(views)
+	return rest.WholeList(all, viewTeam)
 }
 
 // newTeam is the body of POST /console/api/teams.

@@ -155,11 +155,7 @@ func (s *Server) getTrace(r *rest.Request) (rest.Reply, error) {
 		return rest.Reply{}, err
 	}
 
-	var view TraceView
-	err := s.List(r, func(rx *storage.Rx) (err error) {
-		view, err = ReadTrace(rx, r.Org.ID, id)
-		return err
-	})
+	view, err := rest.QueryMany(s.Server, r, func(rx *storage.Rx) (TraceView, error) { return ReadTrace(rx, r.Org.ID, id) })
 	return rest.OK(view), err
 }
 
