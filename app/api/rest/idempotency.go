@@ -6,7 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"sync"
+	"strings"
 
 	"confab/storage"
 )
@@ -14,7 +14,7 @@ import (
 // idempotency is a request's Idempotency-Key and the fingerprint of what it asks for.
 //
 // Of several requests with the same key only the first runs. While it runs, its key is
-// in inFlightRequests, in memory: another request with the key gets 409, or 422 if its
+// in Server.inFlight, in memory: another request with the key gets 409, or 422 if its
 // fingerprint differs. When it succeeds, update stores its answer in the same
 // transaction as its effects, so after a crash there are either both or none. A later
 // request with the key gets the stored answer, or 422 if its fingerprint differs. A
@@ -29,13 +29,7 @@ type idempotency struct {
 	saved       bool
 }
 
-// inFlightRequests are the requests with a key that are running now. They are only in
-// memory, so a crash leaves none.
-type inFlightRequests struct {
-	mu  sync.Mutex
-	all map[inFlightKey]inFlightRequest
-}
-
+// inFlightKey is the key of a request that is running now.
 type inFlightKey struct {
 	Organization int64
 	Key          string
@@ -44,29 +38,6 @@ type inFlightKey struct {
 type inFlightRequest struct {
 	fingerprint [sha256.Size]byte
 	account     int64 // of the number in its path; 0 for the organization's own
-}
-
-func newInFlightRequests() *inFlightRequests {
-	return &inFlightRequests{all: make(map[inFlightKey]inFlightRequest)}
-}
-
-// begin adds a request, unless one with its key is running: then it returns that one and
-// false.
-func (f *inFlightRequests) begin(id inFlightKey, one inFlightRequest) (inFlightRequest, bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-
-	if other, busy := f.all[id]; busy {
-		return other, false
-	}
-	f.all[id] = one
-	return one, true
-}
-
-func (f *inFlightRequests) end(id inFlightKey) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	delete(f.all, id)
 }
 
 // handleOnce runs the handler, or returns the stored answer of an earlier request with
@@ -94,13 +65,14 @@ func (s *Server) handleOnce(r *Request) (Reply, error) {
 // used for another number, of which the caller must not know.
 func (s *Server) handleKeyed(r *Request) (Reply, error) {
 	id := inFlightKey{r.Org.ID, r.Idempotency.key}
-	if other, free := s.inFlight.begin(id, inFlightRequest{r.Idempotency.fingerprint, r.Account.ID}); !free {
+	if busy, isBusy := s.inFlight.LoadOrStore(id, inFlightRequest{r.Idempotency.fingerprint, r.Account.ID}); isBusy {
+		other := busy.(inFlightRequest)
 		if other.fingerprint != r.Idempotency.fingerprint {
 			return Reply{}, errKeyReuse(r, &other.account)
 		}
 		return Reply{}, Fail(IdempotencyInProgress, "A request with this Idempotency-Key is still being processed.")
 	}
-	defer s.inFlight.end(id)
+	defer s.inFlight.Delete(id)
 
 	// Only now, with the key taken: an earlier request may have ended just before.
 	if earlier, err := s.savedAnswer(r); err != nil || earlier.Body != nil {
@@ -197,10 +169,6 @@ func fingerprintOf(r *Request) [sha256.Size]byte {
 }
 
 func isIdempotencyKey(key string) bool {
-	for _, c := range []byte(key) {
-		if c < 0x20 || c > 0x7e {
-			return false
-		}
-	}
-	return 1 <= len(key) && len(key) <= 255
+	isUnprintable := func(c rune) bool { return c < ' ' || c > '~' }
+	return 1 <= len(key) && len(key) <= 255 && !strings.ContainsFunc(key, isUnprintable)
 }

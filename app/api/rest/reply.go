@@ -189,10 +189,6 @@ func matchesETag(headers []string, etag string) bool {
 	return false
 }
 
-type errorBody struct {
-	Error errorView `json:"error"`
-}
-
 type errorView struct {
 	Type      errorType `json:"type"`
 	Code      string    `json:"code"`
@@ -214,26 +210,20 @@ func sendError(x *Exchange, e *Error) {
 		h.Set("Retry-After", wholeSeconds(e.RetryAfter))
 	}
 
-	body, err := AppendView(nil, errorBody{errorView{
+	body, _ := AppendView(nil, map[string]errorView{"error": { // strings always encode
 		Type:      e.code().ErrorType,
 		Code:      e.code().Name,
 		Message:   e.Message,
 		Param:     e.Param,
 		RequestID: x.Request.ID,
 	}})
-	if err != nil {
-		body = nil // strings always encode
-	}
-	writeJSON(x, e.Status(), body)
+	writeBody(x, e.Status(), "", body)
 }
 
 // Headers of every answer. They are shared, and no one changes the value of a header.
 var contentJSON, NoSniff = []string{"application/json"}, []string{"nosniff"}
 
-// writeJSON writes a body with its length, which HEAD shows too.
-func writeJSON(x *Exchange, status int, body []byte) { writeBody(x, status, "", body) }
-
-// writeBody is writeJSON for a body of any type; "" for JSON.
+// writeBody writes a body of a type, "" for JSON, with its length, which HEAD shows too.
 func writeBody(x *Exchange, status int, kind string, body []byte) {
 	h := x.Header()
 	h["Content-Type"], h["X-Content-Type-Options"] = contentJSON, NoSniff

@@ -25,6 +25,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/netip"
+	"sync"
 	"time"
 
 	"confab/app/limit"
@@ -75,7 +76,7 @@ type Server struct {
 	Options
 	buckets    *limit.Buckets[limit.Holder] // of those who call
 	made       *limit.Daily[madeBy]         // by people in the console
-	inFlight   *inFlightRequests
+	inFlight   sync.Map                     // of inFlightKey and inFlightRequest; a crash leaves none
 	strangers  *strangerQuota
 	APILog     *callLog
 	cursors    *cursorCodec
@@ -90,7 +91,6 @@ func New(o Options) *Server {
 		Options:    o,
 		buckets:    limit.NewBuckets[limit.Holder](),
 		made:       limit.NewDaily[madeBy](),
-		inFlight:   newInFlightRequests(),
 		strangers:  strangers,
 		APILog:     newCallLog(o.DB, o.Log, strangers),
 		cursors:    newCursorCodec(o.DB.DeriveKey("cursor")),

@@ -66,21 +66,12 @@ func (rt *Route) Has(n Needs) bool { return rt.Needs&n != 0 }
 
 // Scope is the name of the scope that keys need for the route; "" if they need none.
 func (rt *Route) Scope() string {
-	switch rt.Needs & (Read | Send | Inbox | Campaigns | Webhooks | Platform) {
-	case Read:
-		return storage.ScopeRead
-	case Send:
-		return storage.ScopeSend
-	case Inbox:
-		return storage.ScopeInbox
-	case Campaigns:
-		return storage.ScopeCampaigns
-	case Webhooks:
-		return storage.ScopeWebhooks
-	case Platform:
-		return storage.ScopePlatform
-	}
-	return ""
+	return scopes[rt.Needs&(Read|Send|Inbox|Campaigns|Webhooks|Platform)]
+}
+
+var scopes = map[Needs]string{
+	Read: storage.ScopeRead, Send: storage.ScopeSend, Inbox: storage.ScopeInbox,
+	Campaigns: storage.ScopeCampaigns, Webhooks: storage.ScopeWebhooks, Platform: storage.ScopePlatform,
 }
 
 // isOfNumber reports whether the route is one of the number in its path.
