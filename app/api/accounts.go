@@ -171,16 +171,6 @@ type registrationView struct {
 	ProviderStatus *string `json:"provider_status"`
 }
 
-func viewRegistration(a storage.AccountDetail) registrationView {
-	return registrationView{
-		Object:         "phone_number_registration",
-		PhoneNumberID:  a.PhoneNumberID,
-		Registered:     a.Status == storage.AccountConnected,
-		Status:         a.Status,
-		ProviderStatus: a.ProviderStatus,
-	}
-}
-
 // registerNumber handles POST /v1/:phone_number_id/register.
 func (s *Server) registerNumber(r *rest.Request, in registration) (rest.Reply, error) {
 	// The provider may register the number although the client is gone: the result
@@ -193,7 +183,14 @@ func (s *Server) registerNumber(r *rest.Request, in registration) (rest.Reply, e
 	defer done.Release()
 
 	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
-		return rest.OK(viewRegistration(done.Account)), done.Store(tx)
+		a := done.Account
+		return rest.OK(registrationView{
+			Object:         "phone_number_registration",
+			PhoneNumberID:  a.PhoneNumberID,
+			Registered:     a.Status == storage.AccountConnected,
+			Status:         a.Status,
+			ProviderStatus: a.ProviderStatus,
+		}), done.Store(tx)
 	})
 }
 

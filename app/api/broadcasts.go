@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -81,28 +82,16 @@ func (s *Server) makeBroadcast(r *rest.Request, in *broadcastBody) (rep rest.Rep
 // draftBroadcast checks a request for a broadcast, and returns it with the source of its
 // recipients, which is nil for those of a label.
 func (s *Server) draftBroadcast(r *rest.Request, in *broadcastBody) (storage.Broadcast, jobs.RecipientSource, error) {
-	b, err := s.checkBroadcast(r, in)
+	b, err := rest.Query(s.Server, r, func(rx *storage.Rx) (storage.Broadcast, error) { return in.resolve(rx, r.Account, r.Key.Accounts) })
 	if err != nil {
 		return b, nil, err
 	}
+	b.CreatedBy = cmp.Or(r.UserID(), &r.Key.ID)
+
 	var file io.Reader
 	if r.CSV != nil {
 		file = r.CSV.Reader()
 	}
 	recipients, err := in.source(file)
 	return b, recipients, err
-}
-
-// checkBroadcast checks what a broadcast names, and returns it without its recipients.
-func (s *Server) checkBroadcast(r *rest.Request, in *broadcastBody) (b storage.Broadcast, err error) {
-	err = s.View(r, func(rx *storage.Rx) error {
-		b, err = in.resolve(rx, r.Account, r.Key.Accounts)
-		return err
-	})
-
-	b.CreatedBy = &r.Key.ID
-	if r.User != nil {
-		b.CreatedBy = &r.User.ID
-	}
-	return b, err
 }

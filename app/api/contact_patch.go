@@ -55,10 +55,7 @@ func (c *contactChanges) apply(to *storage.Contact) {
 		to.Email = c.email()
 	}
 	if c.Metadata.Set {
-		to.Metadata = nil
-		if !c.Metadata.Null {
-			to.Metadata = rest.Compact(c.Metadata.Value)
-		}
+		to.Metadata = rest.Compact(c.Metadata.Value) // nil for null
 	}
 	c.OptedIn.Apply(&to.OptedIn)
 }
@@ -71,17 +68,14 @@ func changeContact(tx *storage.Tx, subject event.Subject, c *storage.Contact, in
 
 	// Changes of username and opted_in are stored but not reported by the event.
 	var reported []string
-	for _, field := range []struct {
-		name string
-		same bool
-	}{
-		{"name", sameText(before.Name, c.Name)},
-		{"email", sameText(before.Email, c.Email)},
-		{"metadata", before.Metadata.Equal(c.Metadata)},
-	} {
-		if !field.same {
-			reported = append(reported, field.name)
-		}
+	if !sameText(before.Name, c.Name) {
+		reported = append(reported, "name")
+	}
+	if !sameText(before.Email, c.Email) {
+		reported = append(reported, "email")
+	}
+	if !before.Metadata.Equal(c.Metadata) {
+		reported = append(reported, "metadata")
 	}
 
 	// A PATCH that changes nothing leaves updated_at alone and emits no event.

@@ -2,6 +2,7 @@ package api
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,7 +37,7 @@ func checkHeaders(headers map[string]any) error {
 		param, folded := "custom_headers."+name, strings.ToLower(name)
 		value, isText := headers[name].(string)
 		switch {
-		case !isHeaderName(name):
+		case !headerName.MatchString(name):
 			return rest.Invalid(param, "is not a valid header name")
 		case isReservedHeader(folded):
 			return rest.Invalid(param, "is set by the service and cannot be changed")
@@ -44,7 +45,7 @@ func checkHeaders(headers map[string]any) error {
 			return rest.Invalid(param, "is given twice")
 		case !isText:
 			return rest.Invalid(param, "must be a string")
-		case !isHeaderValue(value):
+		case len(value) > maxHeaderValue || !headerValue.MatchString(value):
 			return rest.Invalid(param, "must have at most "+strconv.Itoa(maxHeaderValue)+
 				" bytes without line breaks or other control characters")
 		}
@@ -70,24 +71,8 @@ func isReservedHeader(name string) bool {
 	return slices.Contains(reservedHeaders, name) || slices.ContainsFunc(reservedHeaderPrefixes, ours)
 }
 
-// isHeaderName reports whether a name is a token as defined by HTTP.
-func isHeaderName(name string) bool {
-	for _, c := range []byte(name) {
-		switch {
-		case '0' <= c && c <= '9', 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', strings.IndexByte("!#$%&'*+-.^_`|~", c) >= 0:
-		default:
-			return false
-		}
-	}
-	return 1 <= len(name) && len(name) <= 256
-}
-
-// isHeaderValue reports whether a value can be sent in a header.
-func isHeaderValue(value string) bool {
-	for _, c := range []byte(value) {
-		if (c < ' ' && c != '\t') || c == 0x7f {
-			return false
-		}
-	}
-	return len(value) <= maxHeaderValue
-}
+// headerName is a token as defined by HTTP, and headerValue what can be sent in a header.
+var (
+	headerName  = regexp.MustCompile("^[0-9A-Za-z!#$%&'*+.^_`|~-]{1,256}$")
+	headerValue = regexp.MustCompile(`^[^\x00-\x08\x0a-\x1f\x7f]*$`)
+)

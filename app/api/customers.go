@@ -28,14 +28,6 @@ type customerAccount struct {
 	OnboardedAt   storage.Time `json:"onboarded_at"`
 }
 
-func viewCustomerDetail(c storage.Customer, accounts []storage.Account) customerDetail {
-	view := customerDetail{event.ViewCustomer(c), make([]customerAccount, len(accounts))}
-	for i, a := range accounts {
-		view.Accounts[i] = customerAccount{a.PhoneNumberID, a.PhoneNumber, a.Name, a.Status, a.OnboardedAt}
-	}
-	return view
-}
-
 // customerFilters reads the filters of the list of customers.
 func customerFilters(r *rest.Request) (storage.CustomerFilter, error) {
 	q := rest.Filters{Values: r.Query()}
@@ -122,7 +114,11 @@ func CustomerIn(rx *storage.Rx, r *rest.Request) (storage.Customer, error) {
 // showCustomer replies with a customer and its numbers.
 func showCustomer(rx *storage.Rx, c storage.Customer) (rest.Reply, error) {
 	accounts, err := rx.CustomerAccounts(c.ID)
-	return rest.OK(viewCustomerDetail(c, accounts)), err
+	view := customerDetail{event.ViewCustomer(c), make([]customerAccount, len(accounts))}
+	for i, a := range accounts {
+		view.Accounts[i] = customerAccount{a.PhoneNumberID, a.PhoneNumber, a.Name, a.Status, a.OnboardedAt}
+	}
+	return rest.OK(view), err
 }
 
 // customerChanges is the body of PATCH /v1/customers/:id.
@@ -164,10 +160,7 @@ func (c *customerChanges) apply(to *storage.Customer) bool {
 	c.Name.Apply(&to.Name)
 	c.Email.ApplyOrNil(&to.Email)
 	if c.Metadata.Set {
-		to.Metadata = nil
-		if !c.Metadata.Null {
-			to.Metadata = rest.Compact(c.Metadata.Value)
-		}
+		to.Metadata = rest.Compact(c.Metadata.Value) // nil for null
 	}
 	c.Status.Apply(&to.Status)
 

@@ -3,7 +3,6 @@ package api
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"confab/app/api/rest"
@@ -54,7 +53,7 @@ func (l *KeyLimits) checkScopes() error {
 	known := storage.Scopes()
 	for i, scope := range l.Scopes {
 		if !slices.Contains(known, scope) {
-			return rest.Invalid("scopes["+strconv.Itoa(i)+"]", "must be one of "+strings.Join(known, ", "))
+			return rest.Invalid(rest.ItemPath("scopes", i), "must be one of "+strings.Join(known, ", "))
 		}
 	}
 	return nil

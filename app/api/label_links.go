@@ -54,11 +54,6 @@ func labelToAttach(rx *storage.Rx, account storage.AccountKey, id string) (stora
 	return l, err
 }
 
-// labelToDetach finds the label in the path, whether it is attached or not.
-func labelToDetach(rx *storage.Rx, r *rest.Request) (storage.Label, error) {
-	return rest.InPath(r, "label_id", storage.PrefixLabel, r.Org.ID, rx.Label)
-}
-
 // setContactLabel attaches a label to a contact, or detaches it, and emits contact.updated
 // if that changed anything.
 func setContactLabel(tx *storage.Tx, r *rest.Request, c storage.Contact, label string, attached bool) (changed bool, err error) {
@@ -76,47 +71,52 @@ func setContactLabel(tx *storage.Tx, r *rest.Request, c storage.Contact, label s
 	return true, event.ContactUpdated(subject(r), c, []string{"labels"}).Emit(tx)
 }
 
+// labelChosen finds the label that a request is about: the one that the body names is attached,
+// one in the path is detached.
+func labelChosen(rx *storage.Rx, r *rest.Request, in *labelChoice) (storage.Label, error) {
+	if in != nil {
+		return labelToAttach(rx, r.Account, *in.LabelID)
+	}
+	return rest.InPath(r, "label_id", storage.PrefixLabel, r.Org.ID, rx.Label)
+}
+
 // attachToContact handles POST /v1/:phone_number_id/contacts/:id/labels.
 func (s *Server) attachToContact(r *rest.Request, in labelChoice) (rest.Reply, error) {
-	return rest.UpdateFound(s.Server, r, contactIn, func(tx *storage.Tx, c storage.Contact) (rest.Reply, error) {
-		l, err := labelToAttach(&tx.Rx, r.Account, *in.LabelID)
-		if err == nil {
-			_, err = setContactLabel(tx, r, c, l.ID, true)
-		}
-		return rest.OK(contactLabelView{c.ID, l.ID, true}), err
-	})
+	return s.labelContact(r, &in)
 }
 
 // detachFromContact handles DELETE /v1/:phone_number_id/contacts/:id/labels/:label_id.
 func (s *Server) detachFromContact(r *rest.Request) (rest.Reply, error) {
+	return s.labelContact(r, nil)
+}
+
+func (s *Server) labelContact(r *rest.Request, in *labelChoice) (rest.Reply, error) {
 	return rest.UpdateFound(s.Server, r, contactIn, func(tx *storage.Tx, c storage.Contact) (rest.Reply, error) {
-		l, err := labelToDetach(&tx.Rx, r)
+		l, err := labelChosen(&tx.Rx, r, in)
 		if err == nil {
-			_, err = setContactLabel(tx, r, c, l.ID, false)
+			_, err = setContactLabel(tx, r, c, l.ID, in != nil)
 		}
-		return rest.OK(contactLabelView{c.ID, l.ID, false}), err
+		return rest.OK(contactLabelView{c.ID, l.ID, in != nil}), err
 	})
 }
 
 // attachToConversation handles POST /v1/:phone_number_id/conversations/:id/labels.
 func (s *Server) attachToConversation(r *rest.Request, in labelChoice) (rest.Reply, error) {
-	return rest.UpdateFound(s.Server, r, ConversationIn, func(tx *storage.Tx, c storage.FullConversation) (rest.Reply, error) {
-		l, err := labelToAttach(&tx.Rx, r.Account, *in.LabelID)
-		if err == nil {
-			err = messaging.SetConversationLabel(tx, byRequest(r), c.Conversation, l, true)
-		}
-		return rest.OK(conversationLabelView{c.ID, l.ID, true}), err
-	})
+	return s.labelConversation(r, &in)
 }
 
 // detachFromConversation handles DELETE /v1/:phone_number_id/conversations/:id/labels/:label_id.
 func (s *Server) detachFromConversation(r *rest.Request) (rest.Reply, error) {
+	return s.labelConversation(r, nil)
+}
+
+func (s *Server) labelConversation(r *rest.Request, in *labelChoice) (rest.Reply, error) {
 	return rest.UpdateFound(s.Server, r, ConversationIn, func(tx *storage.Tx, c storage.FullConversation) (rest.Reply, error) {
-		l, err := labelToDetach(&tx.Rx, r)
+		l, err := labelChosen(&tx.Rx, r, in)
 		if err == nil {
-			err = messaging.SetConversationLabel(tx, byRequest(r), c.Conversation, l, false)
+			err = messaging.SetConversationLabel(tx, byRequest(r), c.Conversation, l, in != nil)
 		}
-		return rest.OK(conversationLabelView{c.ID, l.ID, false}), err
+		return rest.OK(conversationLabelView{c.ID, l.ID, in != nil}), err
 	})
 }
 

@@ -1,13 +1,13 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"mime"
 	"net/http"
-	"net/url"
 	"path"
 
 	"confab/app/api/rest"
@@ -41,12 +41,8 @@ func (s *Server) fetch(ctx context.Context, param, link string) (*rest.IncomingF
 		Declared: []string{filetype.WithoutParameters(res.Header.Get("Content-Type"))},
 	}
 	if _, err = io.Copy(in, res.Body); err == nil {
-		err = in.Finish()
+		err = cmp.Or(in.Finish(), in.Check(param))
 	}
-	if err == nil {
-		err = in.Check(param)
-	}
-
 	if err == nil {
 		return in, nil
 	}
@@ -77,12 +73,7 @@ func responseFilename(res *http.Response) string {
 	if _, params, err := mime.ParseMediaType(res.Header.Get("Content-Disposition")); err == nil && params["filename"] != "" {
 		return params["filename"]
 	}
-	return lastPathSegment(res.Request.URL)
-}
-
-// lastPathSegment is the last segment of a URL's path, "" when it has none.
-func lastPathSegment(u *url.URL) string {
-	if name := path.Base(u.Path); name != "/" && name != "." {
+	if name := path.Base(res.Request.URL.Path); name != "/" && name != "." {
 		return name
 	}
 	return ""

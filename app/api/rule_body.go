@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"slices"
 
 	"confab/app/api/content"
 	"confab/app/api/rest"
@@ -180,13 +179,8 @@ func (c *ruleChanges) applyTo(r *storage.Rule) error {
 // checkRuleReferences checks that all that a rule names is there, and prepares its templates.
 func checkRuleReferences(rx *storage.Rx, r *storage.Rule, allowHTTP content.PlainHTTP) error {
 	if len(r.If.PhoneNumberIDs) > 0 {
-		foreign, err := rx.ForeignNumber(r.OrganizationID, r.If.PhoneNumberIDs)
-		if storage.IgnoreNotFound(err) != nil {
+		if err := rest.Within("if", checkOwnNumbers(rx, r.OrganizationID, r.If.PhoneNumberIDs)); err != nil {
 			return err
-		}
-		if foreign != "" {
-			param := rest.ItemPath("if.phone_number_ids", slices.Index(r.If.PhoneNumberIDs, foreign))
-			return rest.Invalid(param, "is not the id of one of this organization's numbers")
 		}
 	}
 	if r.If.LabelID != nil {

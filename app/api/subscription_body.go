@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"slices"
-	"strconv"
 	"strings"
 
 	"confab/app/api/rest"
@@ -55,23 +54,18 @@ func (n *newSubscription) Validate() error {
 
 // subscription is the row that the body asks for.
 func (n *newSubscription) subscription(organization int64) storage.Subscription {
-	s := storage.Subscription{
+	return storage.Subscription{
 		OrganizationID: organization,
 		URL:            *n.URL,
 		Events:         distinct(n.Events),
 		Description:    n.Description,
 		PhoneNumberIDs: distinct(n.PhoneNumberIDs),
 		CustomHeaders:  headerValues(n.CustomHeaders),
-		Status:         storage.WebhookActive,
+		Status:         *cmp.Or(n.Status, new(storage.WebhookActive)),
 		Format:         n.format(),
 		VerifyToken:    storage.OrEmpty(n.VerifyToken),
 		FirstSecret:    storage.OrEmpty(n.Secret),
 	}
-
-	if n.Status != nil {
-		s.Status = *n.Status
-	}
-	return s
 }
 
 // subscriptionChanges is the body of PATCH /v1/webhook_subscriptions/:id.
@@ -191,21 +185,7 @@ func errWebhookURL(rule string) error {
 }
 
 // checkEvents checks the names of events, if they are given; * means all.
-func checkEvents(names []string) error {
-	if names != nil && len(names) == 0 {
-		return rest.Invalid("events", "must name at least one event, or *")
-	}
-	if err := rest.AtMost("events", names, maxEvents); err != nil {
-		return err
-	}
-
-	for i, name := range names {
-		if name != event.AllTypes && !event.IsType(name) {
-			return errEventType("events[" + strconv.Itoa(i) + "]")
-		}
-	}
-	return nil
-}
+func checkEvents(names []string) error { return checkNames(names, "event", event.IsType, errEventType) }
 
 // CheckEventType checks the name of an event, if there is one.
 func CheckEventType(param string, name *string) error {
@@ -247,17 +227,14 @@ func checkNumbers(numbers []string) error {
 // all of them: it holds the writer.
 func checkOwnNumbers(rx *storage.Rx, organization int64, numbers []string) error {
 	foreign, err := rx.ForeignNumber(organization, numbers)
-	if errors.Is(err, storage.ErrNotFound) {
-		return nil
-	}
 	if err != nil {
-		return err
+		return storage.IgnoreNotFound(err)
 	}
 	return errForeignNumber(slices.Index(numbers, foreign))
 }
 
 func errForeignNumber(i int) error {
-	return rest.Invalid("phone_number_ids["+strconv.Itoa(i)+"]", "is not the id of one of this organization's numbers")
+	return rest.Invalid(rest.ItemPath("phone_number_ids", i), "is not the id of one of this organization's numbers")
 }
 
 // distinct removes repeated entries and keeps the order.

@@ -33,19 +33,25 @@ var (
 
 // checkFields checks the names of the provider's fields, if they are given; * means all.
 func checkFields(names []string) error {
+	return checkNames(names, "field of the provider", fieldPattern.MatchString, func(param string) error {
+		return &rest.Error{
+			Code: rest.InvalidEventType, Param: param,
+			Message: param + " must be a field of the provider, such as messages: small letters and _.",
+		}
+	})
+}
+
+// checkNames checks what a subscription listens to, if it is given; * means all.
+func checkNames(names []string, what string, isName func(string) bool, refuse func(param string) error) error {
 	if names != nil && len(names) == 0 {
-		return rest.Invalid("events", "must name at least one field of the provider, or *")
+		return rest.Invalid("events", "must name at least one "+what+", or *")
 	}
 	if err := rest.AtMost("events", names, maxEvents); err != nil {
 		return err
 	}
 	for i, name := range names {
-		if name != event.AllTypes && !fieldPattern.MatchString(name) {
-			param := rest.ItemPath("events", i)
-			return &rest.Error{
-				Code: rest.InvalidEventType, Param: param,
-				Message: param + " must be a field of the provider, such as messages: small letters and _.",
-			}
+		if name != event.AllTypes && !isName(name) {
+			return refuse(rest.ItemPath("events", i))
 		}
 	}
 	return nil
@@ -65,13 +71,6 @@ func (s *Server) checkDelivered(r *rest.Request, name *string) error {
 	return err
 }
 
-func checkFormat(format *string) error {
-	if format == nil {
-		return nil
-	}
-	return rest.OneOf("format", format, storage.FormatSvc, storage.FormatProvider)
-}
-
 // checkGivenSecret checks a secret that a client brings along.
 func checkGivenSecret(format string, secret *string) error {
 	switch {
@@ -88,7 +87,8 @@ func checkGivenSecret(format string, secret *string) error {
 // checkNative checks what only one of the formats has.
 func (n *newSubscription) checkNative() error {
 	format := n.format()
-	if err := cmp.Or(checkFormat(n.Format), checkGivenSecret(format, n.Secret)); err != nil {
+	err := cmp.Or(rest.OneOf("format", &format, storage.FormatSvc, storage.FormatProvider), checkGivenSecret(format, n.Secret))
+	if err != nil {
 		return err
 	}
 	if format == storage.FormatProvider {
@@ -100,12 +100,7 @@ func (n *newSubscription) checkNative() error {
 	return checkEvents(n.Events)
 }
 
-func (n *newSubscription) format() string {
-	if n.Format == nil {
-		return storage.FormatSvc
-	}
-	return *n.Format
-}
+func (n *newSubscription) format() string { return *cmp.Or(n.Format, new(storage.FormatSvc)) }
 
 func errVerifyToken() error {
 	return rest.Invalid("verify_token", "can only be given with format provider")

@@ -137,15 +137,7 @@ func showSubscription(rx *storage.Rx, sub storage.Subscription) (rest.Reply, err
 
 // SubscriptionIn finds the subscription in the path.
 func SubscriptionIn(rx *storage.Rx, r *rest.Request) (storage.Subscription, error) {
-	return subscriptionByID(rx, r.Org.ID, r.Param("id"))
-}
-
-// subscriptionByID finds a subscription by an id that a client gave.
-func subscriptionByID(rx *storage.Rx, organization int64, id string) (storage.Subscription, error) {
-	if !storage.ValidID(storage.PrefixSubscription, id) {
-		return storage.Subscription{}, rest.NotFound()
-	}
-	return rx.Subscription(organization, id)
+	return rest.InPath(r, "id", storage.PrefixSubscription, r.Org.ID, rx.Subscription)
 }
 
 // EnabledSubscriptionIn finds the subscription in the path, if it is not disabled.
@@ -155,7 +147,10 @@ func EnabledSubscriptionIn(rx *storage.Rx, r *rest.Request) (storage.Subscriptio
 
 // enabledSubscription finds one that is not disabled.
 func enabledSubscription(rx *storage.Rx, organization int64, id string) (storage.Subscription, error) {
-	sub, err := subscriptionByID(rx, organization, id)
+	if !storage.ValidID(storage.PrefixSubscription, id) {
+		return storage.Subscription{}, rest.NotFound()
+	}
+	sub, err := rx.Subscription(organization, id)
 	if err == nil && sub.Status == storage.WebhookDisabled {
 		err = errDisabled()
 	}

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -87,10 +88,7 @@ func (g *Server) takePlace(r *rest.Request, c *call) (err error) {
 
 // outgoing is the message that a body asks for.
 func (in *messageBody) outgoing(body json.RawMessage) (out content.OutgoingMessage, err error) {
-	kind := string(in.Type)
-	if kind == "" {
-		kind = "text"
-	}
+	kind := cmp.Or(string(in.Type), "text")
 	if len(kind) > 64 {
 		return out, rest.Invalid("type", "must have at most 64 characters")
 	}

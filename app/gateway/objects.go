@@ -151,7 +151,7 @@ func answered(answer provider.Answer, err error) (provider.Answer, error) {
 
 // asReply makes a reply of an answer as it came.
 func asReply(answer provider.Answer) rest.Reply {
-	return rest.Reply{Status: answer.Status, Type: answer.Type, Body: orEmpty(answer.Body)}
+	return rest.Reply{Status: answer.Status, Type: answer.Type, Body: rest.OrEmpty(answer.Body)}
 }
 
 // idOf is the id of an object of the provider, "" if it has none.
@@ -159,13 +159,6 @@ func idOf(object []byte) string {
 	var id provider.ID
 	_ = json.Unmarshal(provider.GetMember(object, "id"), &id) // stays empty
 	return string(id)
-}
-
-func orEmpty(body []byte) []byte {
-	if body == nil {
-		return []byte{}
-	}
-	return body
 }
 
 // edgeOf is what follows the id in the path of a request.

@@ -40,7 +40,7 @@ func (g *Server) finish(r *rest.Request, rep rest.Reply) (rest.Reply, error) {
 	r.DropBody()
 	r.DetachContext()
 	answer, err := g.outcome(r, c, id)
-	rep.Status, rep.Type, rep.Body = answer.Status, answer.Type, orEmpty(answer.Body)
+	rep.Status, rep.Type, rep.Body = answer.Status, answer.Type, rest.OrEmpty(answer.Body)
 	return rep, err
 }
 

@@ -2,6 +2,7 @@ package template
 
 import (
 	"cmp"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -124,7 +125,7 @@ func (r draftRules) checkButton(b *draftButton) error {
 	if r.category == Authentication {
 		return b.checkOTP()
 	}
-	if err := oneOfAnyCase("type", b.Type, sortedNames(buttonKinds)...); err != nil {
+	if err := oneOfAnyCase("type", b.Type, slices.Sorted(maps.Keys(buttonKinds))...); err != nil {
 		return err
 	}
 
@@ -143,7 +144,7 @@ func (r draftRules) checkButton(b *draftButton) error {
 		return cmp.Or(rest.Optional("text", b.Text, maxButtonLabel), rest.Within("app_deep_link", b.AppDeepLink.Check()))
 	}
 
-	if err := cmp.Or(notBlank("text", b.Text, maxButtonLabel), noVariablesIn("text", b.Text)); err != nil {
+	if err := cmp.Or(notBlank("text", b.Text, maxButtonLabel), noVariables("text", b.Text)); err != nil {
 		return err
 	}
 
@@ -162,22 +163,6 @@ func (r draftRules) checkButton(b *draftButton) error {
 		b.TTLMinutes = given.TTLMinutes
 	}
 	return nil
-}
-
-func sortedNames(kinds map[string]int) (names []string) {
-	for name := range kinds {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
-
-// noVariablesIn is noVariables for a text that may be absent.
-func noVariablesIn(name string, s *string) error {
-	if s == nil {
-		return nil
-	}
-	return noVariables(name, *s)
 }
 
 // Check checks that an example is there, and its length.

@@ -1,9 +1,9 @@
 package template
 
 import (
+	"cmp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"confab/app/api/content"
 	"confab/app/api/rest"
@@ -117,7 +117,10 @@ func (r draftRules) checkPart(p *DraftPart) error {
 	case BodyPart:
 		if r.category == Authentication {
 			p.AddSecurityRecommendation = given.AddSecurityRecommendation
-			return refuseText(given.Text)
+			if given.Text != nil {
+				return rest.Invalid("text", "cannot be given: the provider writes the text of authentication templates")
+			}
+			return nil
 		}
 		p.Text, p.Example = given.Text, given.Example
 		return r.checkBody(p)
@@ -138,14 +141,6 @@ func (r draftRules) checkPart(p *DraftPart) error {
 		p.Offer = given.Offer
 		return p.Offer.Check()
 	}
-}
-
-// refuseText refuses a text in a template for authentication.
-func refuseText(text *string) error {
-	if text != nil {
-		return rest.Invalid("text", "cannot be given: the provider writes the text of authentication templates")
-	}
-	return nil
 }
 
 func (o *draftOffer) Check() error {
@@ -218,10 +213,7 @@ func (r draftRules) checkBody(p *DraftPart) error {
 }
 
 func (r draftRules) checkFooter(p *DraftPart) error {
-	if err := notBlank("text", p.Text, maxFooterText); err != nil {
-		return err
-	}
-	return noVariables("text", *p.Text)
+	return cmp.Or(notBlank("text", p.Text, maxFooterText), noVariables("text", p.Text))
 }
 
 // notBlank checks a text that people read: present, not only spaces, and not too long.
@@ -229,15 +221,15 @@ func notBlank(name string, s *string, most int) error {
 	if err := rest.Required(name, s, most); err != nil {
 		return err
 	}
-	if strings.TrimFunc(*s, unicode.IsSpace) == "" {
+	if strings.TrimSpace(*s) == "" {
 		return rest.Invalid(name, "must not be blank")
 	}
 	return nil
 }
 
-// noVariables refuses variables in a text.
-func noVariables(name, text string) error {
-	if strings.Contains(text, "{{") {
+// noVariables refuses variables in a text, if there is one.
+func noVariables(name string, s *string) error {
+	if s != nil && strings.Contains(*s, "{{") {
 		return rest.Invalid(name, "must not have variables")
 	}
 	return nil
