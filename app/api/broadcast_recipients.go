@@ -1,10 +1,9 @@
 package api
 
 import (
-	"bufio"
+	"cmp"
 	"encoding/csv"
 	"fmt"
-	"net/http"
 
 	"confab/app/api/rest"
 	"confab/jobs/contactsheet"
@@ -68,51 +67,32 @@ func (s *Server) listBroadcastRecipients(r *rest.Request) (rest.Reply, error) {
 // recipientColumns are the columns of recipients.csv.
 var recipientColumns = []string{"to", "contact_id", "status", "message_id", "error", "skipped_reason"}
 
-// exportedAtOnce is how many recipients are read at once for a file.
-const exportedAtOnce = 1000
-
 // exportBroadcastRecipients handles GET /v1/:phone_number_id/broadcasts/:id/recipients.csv.
 func (s *Server) exportBroadcastRecipients(r *rest.Request) (rest.Reply, error) {
 	status, err := s.recipientStatus(r)
-	if err == nil {
-		err = s.auditExport(r)
-	}
-	return rest.Reply{Stream: func(x *rest.Exchange) { s.sendRecipients(x, status) }}, err
-}
-
-// sendRecipients writes the file in pages, each of which is read by itself: so memory stays
-// small, and no snapshot is held for long. If one cannot be read, or the caller may no longer
-// have it, the connection is closed, so that no client takes a part for the whole.
-func (s *Server) sendRecipients(x *rest.Exchange, status string) {
-	r := x.Request
-	if !beginExport(x, "recipients-"+r.Param("id")+".csv") {
-		return
+	if err != nil {
+		return rest.Reply{}, err
 	}
 
-	mayGoOn := s.mayGoOn(r)
-	buffered := bufio.NewWriter(x)
-	out := csv.NewWriter(buffered)
-	_ = out.Write(recipientColumns)
-	for after := int64(0); ; {
-		rows, reached, err := s.recipientsAfter(r, status, after)
-		if err == nil && !mayGoOn(r.HTTP.Context()) {
-			err = errExportEnded()
-		}
-		if err != nil {
-			x.Failure = err
-			panic(http.ErrAbortHandler)
-		}
-		for _, row := range rows {
-			_ = out.Write(recipientCells(viewRecipient(row)))
-			after = row.Number
-		}
+	return s.export(r, "recipients-"+r.Param("id")+".csv", func(x *rest.Exchange, check func() error) error {
+		out := csv.NewWriter(x)
+		_ = out.Write(recipientColumns)
+		for after := int64(0); ; {
+			rows, reached, err := s.recipientsAfter(r, status, after)
+			if err := cmp.Or(err, check()); err != nil {
+				return err
+			}
+			for _, row := range rows {
+				_ = out.Write(recipientCells(viewRecipient(row)))
+				after = row.Number
+			}
 
-		after = max(after, reached)
-		if out.Flush(); out.Error() != nil || len(rows) < exportedAtOnce && reached == 0 {
-			break
+			after = max(after, reached)
+			if out.Flush(); out.Error() != nil || len(rows) < exportBatch && reached == 0 {
+				return out.Error()
+			}
 		}
-	}
-	_ = buffered.Flush()
+	})
 }
 
 func (s *Server) recipientsAfter(
@@ -121,7 +101,7 @@ func (s *Server) recipientsAfter(
 	err = s.List(r, func(rx *storage.Rx) error {
 		b, err := BroadcastIn(rx, r)
 		if err == nil {
-			rows, reached, err = rx.BroadcastRecipients(b, status, after, exportedAtOnce)
+			rows, reached, err = rx.BroadcastRecipients(b, status, after, exportBatch)
 		}
 		return err
 	})

@@ -3,7 +3,6 @@ package api
 import (
 	"cmp"
 	"encoding/csv"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -277,34 +276,21 @@ func (s *Server) exportConversationReport(r *rest.Request) (rest.Reply, error) {
 	}
 
 	r.Target = r.Org.PublicID
-	if err := s.auditExport(r); err != nil {
-		return rest.Reply{}, err
-	}
-	return rest.Reply{Stream: func(x *rest.Exchange) {
-		if !beginExport(x, "conversations.csv") {
-			return
-		}
-		if err := s.streamSpells(x, days); err != nil {
-			x.Failure = err
-			panic(http.ErrAbortHandler) // a client must not take a part for the whole
-		}
-	}}, nil
+	return s.export(r, "conversations.csv", func(x *rest.Exchange, check func() error) error { return s.writeSpells(x, days, check) })
 }
 
-// streamSpells writes a line for each spell. It reads page by page, as long as the caller may have them.
-func (s *Server) streamSpells(x *rest.Exchange, days reportDays) error {
-	r, control := x.Request, http.NewResponseController(x.ResponseWriter)
-	out := csv.NewWriter(x)
+// writeSpells writes a line for each spell. It reads page by page.
+func (s *Server) writeSpells(x *rest.Exchange, days reportDays, check func() error) error {
+	r, out := x.Request, csv.NewWriter(x)
 	_ = out.Write(spellColumns)
 
 	numbers, err := rest.QueryMany(s.Server, r, func(rx *storage.Rx) ([]storage.ReportedNumber, error) {
 		return rx.ReportedNumbers(r.Org.ID, r.Key.Accounts)
 	})
-	mayGoOn := s.mayGoOn(r)
 	for _, n := range numbers {
 		for next := days.begin(); err == nil && next < days.end(); {
-			if !mayGoOn(r.HTTP.Context()) {
-				return errExportEnded()
+			if err := check(); err != nil {
+				return err
 			}
 
 			var rows []storage.Spell
@@ -313,7 +299,6 @@ func (s *Server) streamSpells(x *rest.Exchange, days reportDays) error {
 				rows, next, err = rx.Spells(n.ID, from, days.end(), exportBatch)
 				return err
 			})
-			_ = control.SetWriteDeadline(time.Now().Add(rest.UploadTime)) // the whole may take longer than any answer
 			for _, spell := range rows {
 				_ = out.Write(spellCells(n.PhoneNumberID, spell))
 			}

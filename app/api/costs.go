@@ -75,15 +75,11 @@ func (s *Server) getCosts(r *rest.Request) (rest.Reply, error) {
 // exportCosts handles GET /v1/reports/costs.csv.
 func (s *Server) exportCosts(r *rest.Request) (rest.Reply, error) {
 	v, err := s.readCosts(r)
-	if err == nil {
-		r.Target = r.Org.PublicID
-		err = s.auditExport(r)
+	if err != nil {
+		return rest.Reply{}, err
 	}
-	return rest.Reply{Stream: func(x *rest.Exchange) {
-		if beginExport(x, "costs.csv") {
-			x.Failure = writeCosts(x, v)
-		}
-	}}, err
+	r.Target = r.Org.PublicID
+	return s.export(r, "costs.csv", func(x *rest.Exchange, _ func() error) error { return writeCosts(x, v) })
 }
 
 // readCosts adds up what the query asks for. Days are those of UTC, in which the provider
@@ -155,18 +151,13 @@ func viewCosts(head reportView, all []storage.Cost, table *rates.Table, last sto
 // writeCosts writes a report as CSV, a line for each group.
 func writeCosts(w io.Writer, v costsView) error {
 	lines := csv.NewWriter(w)
-	if err := lines.Write([]string{"group", "messages", "billable", "estimate", "currency"}); err != nil {
-		return err
-	}
-
+	_ = lines.Write([]string{"group", "messages", "billable", "estimate", "currency"})
 	for _, g := range v.Groups {
 		record := []string{storage.OrEmpty(g.Group), strconv.FormatInt(g.Messages, 10), strconv.FormatInt(g.Billable, 10), "", ""}
 		if g.Estimate != nil {
 			record[3], record[4] = g.Estimate.Amount, g.Estimate.Currency
 		}
-		if err := lines.Write(record); err != nil {
-			return err
-		}
+		_ = lines.Write(record)
 	}
 	lines.Flush()
 	return lines.Error()
