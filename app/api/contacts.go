@@ -229,10 +229,7 @@ func checkNewContact(rx *storage.Rx, c storage.Contact) error {
 		case err != nil:
 			return err
 		}
-		return &rest.Error{
-			Code: rest.ContactAlreadyExists, Param: param,
-			Message: "This number already has a contact with that " + param + ".",
-		}
+		return rest.FailAt(rest.ContactAlreadyExists, param, "This number already has a contact with that "+param+".")
 	}
 
 	if err := refuseKnown("phone_number", c.PhoneNumber, rx.ContactByPhone); err != nil {
@@ -270,22 +267,15 @@ func (s *Server) deleteContact(r *rest.Request) (rest.Reply, error) {
 	if err := jobs.DeleteContactMessages(r.HTTP.Context(), s.DB, r.Account.ID, id); err != nil {
 		return rest.Reply{}, err
 	}
-	if err := s.deleteLoggedBodies(r); err != nil {
+	// Of the bodies in the API log it is not known which hold words of the contact: they may be
+	// cut, or name it in any form. So all of the number go, those that wait to be written too.
+	if err := s.APILog.Flush(r.HTTP.Context()); err != nil {
 		return rest.Reply{}, err
 	}
-
+	if err := jobs.DeleteLoggedBodies(r.HTTP.Context(), s.DB, r.Account.ID); err != nil {
+		return rest.Reply{}, err
+	}
 	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
 		return rest.Deleted("contact", id), jobs.DeleteContact(tx, r.Account.ID, id)
 	})
-}
-
-// deleteLoggedBodies deletes the bodies in the API log that may hold words of a contact, those
-// that wait to be written too. Which of them do is not known: a body may be cut, or name the
-// contact in any form.
-func (s *Server) deleteLoggedBodies(r *rest.Request) error {
-	ctx := r.HTTP.Context()
-	if err := s.APILog.Flush(ctx); err != nil {
-		return err
-	}
-	return jobs.DeleteLoggedBodies(ctx, s.DB, r.Account.ID)
 }

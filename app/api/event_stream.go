@@ -71,13 +71,10 @@ func StreamError(err error) error {
 		return &rest.Error{Code: rest.InvalidCursor, Param: "after", Message: "after must be " + stream.Oldest +
 			", a position of this stream, or the id of an event that is still kept."}
 	case isFull:
-		return &rest.Error{
-			Code:       rest.RateLimitExceeded,
-			Message:    fmt.Sprintf("The %s has %d open streams, the maximum. Close one and retry.", full.Of, full.Max),
-			RetryAfter: time.Second,
-		}
+		why := fmt.Sprintf("The %s has %d open streams, the maximum. Close one and retry.", full.Of, full.Max)
+		return rest.Fail(rest.RateLimitExceeded, why).RetryIn(time.Second)
 	case errors.Is(err, stream.ErrStopping):
-		return &rest.Error{Code: rest.ServiceUnavailable, Message: "The server is stopping. Please retry.", RetryAfter: time.Second}
+		return rest.Fail(rest.ServiceUnavailable, "The server is stopping. Please retry.").RetryIn(time.Second)
 	}
 	return err
 }

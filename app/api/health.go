@@ -25,12 +25,7 @@ type healthView struct {
 // getHealth handles GET /v1/health.
 func (s *Server) getHealth(r *rest.Request) (rest.Reply, error) {
 	if err := s.View(r, (*storage.Rx).Ping); err != nil {
-		return rest.Reply{}, &rest.Error{
-			Code:       rest.ServiceUnavailable,
-			Message:    "The database cannot be read.",
-			RetryAfter: time.Second,
-			Cause:      err,
-		}
+		return rest.Reply{}, rest.Fail(rest.ServiceUnavailable, "The database cannot be read.").RetryIn(time.Second).Because(err)
 	}
 	return rest.OK(healthView{Status: "ok", Version: s.Version}), nil
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"errors"
 
 	"confab/app/api/content"
@@ -130,13 +131,8 @@ func findMedia(rx *storage.Rx, team int64, of storage.Accounts, out *content.Out
 		m, err := rx.TeamMedia(team, ref.MediaID)
 		switch {
 		case errors.Is(err, storage.ErrNotFound), err == nil && !of.Has(&m.AccountID):
-			if out.MissingMedia == nil {
-				out.MissingMedia = &rest.Error{
-					Code:    rest.MediaNotFound,
-					Param:   ref.Param + ".id",
-					Message: "This number's team has no such media in its library.",
-				}
-			}
+			missing := rest.FailAt(rest.MediaNotFound, ref.Param+".id", "This number's team has no such media in its library.")
+			out.MissingMedia = cmp.Or(out.MissingMedia, error(missing))
 			continue
 		case err != nil:
 			return err

@@ -255,10 +255,8 @@ func prepareTemplate(
 		return nil, err
 	}
 	var prepared *storage.RuleTemplate
-	var missing error = &rest.Error{
-		Code: rest.InvalidTemplateName, Param: "template.name",
-		Message: "No number of this rule has a template with that name and language.",
-	}
+	const none = "No number of this rule has a template with that name and language."
+	var missing error = rest.FailAt(rest.InvalidTemplateName, "template.name", none)
 	for _, a := range accounts {
 		var out content.OutgoingMessage
 		t.Describe(&out)

@@ -112,32 +112,25 @@ func resolveTemplate(rx *storage.Rx, out *content.OutgoingMessage, sender storag
 		return nil
 	}
 	if errors.Is(err, storage.ErrNotFound) {
-		return &rest.Error{
-			Code: rest.InvalidTemplateName, Param: "template.name",
-			Message: "This number has no template with that name and language.",
-		}
+		return rest.FailAt(rest.InvalidTemplateName, "template.name", "This number has no template with that name and language.")
 	}
 	if err != nil {
 		return err
 	}
 
 	stored := template.Stored{Components: []byte(t.Components), ParameterFormat: t.ParameterFormat, Category: t.Category}
-	if out.Source == storage.SourceGateway {
-		out.Marketing = messaging.IsMarketing(t)
-		if template.CheckParameters(stored, out.Template.Components) == nil {
-			out.Body, err = template.Render(stored, out.Template.Components)
-		}
-		return err
-	}
-	if out.Recipient != "" && !template.SupportsBSUID(stored) {
+	out.Marketing = messaging.IsMarketing(t)
+	isPassed := out.Source == storage.SourceGateway
+	if !isPassed && out.Recipient != "" && !template.SupportsBSUID(stored) {
 		return rest.Invalid("recipient", "cannot be used for an authentication template, which can only be sent to a phone number")
 	}
-
-	if err := template.CheckParameters(stored, out.Template.Components); err != nil {
+	err = template.CheckParameters(stored, out.Template.Components)
+	if err != nil && isPassed {
+		return nil // it is the provider's to judge
+	}
+	if err != nil {
 		return err
 	}
-
-	out.Marketing = messaging.IsMarketing(t)
 	out.Body, err = template.Render(stored, out.Template.Components)
 	return err
 }

@@ -196,10 +196,7 @@ func CheckEventType(param string, name *string) error {
 }
 
 func errEventType(param string) error {
-	return &rest.Error{
-		Code: rest.InvalidEventType, Param: param,
-		Message: param + " must be one of " + strings.Join(event.Types(), ", ") + ".",
-	}
+	return rest.FailAt(rest.InvalidEventType, param, param+" must be one of "+strings.Join(event.Types(), ", ")+".")
 }
 
 func checkWebhookStatus(status *string) error {

@@ -34,10 +34,8 @@ var (
 // checkFields checks the names of the provider's fields, if they are given; * means all.
 func checkFields(names []string) error {
 	return checkNames(names, "field of the provider", fieldPattern.MatchString, func(param string) error {
-		return &rest.Error{
-			Code: rest.InvalidEventType, Param: param,
-			Message: param + " must be a field of the provider, such as messages: small letters and _.",
-		}
+		const rule = " must be a field of the provider, such as messages: small letters and _."
+		return rest.FailAt(rest.InvalidEventType, param, param+rule)
 	})
 }
 
@@ -162,11 +160,8 @@ func (s *Server) verifyEndpoint(ctx context.Context, to, token string) error {
 }
 
 func errNotVerified(why string) error {
-	return &rest.Error{
-		Code: rest.WebhookNotVerified, Param: "url",
-		Message: "The endpoint " + why + ". It must answer the provider's verification request, a GET with hub.mode, " +
-			"hub.challenge and hub.verify_token.",
-	}
+	return rest.FailAt(rest.WebhookNotVerified, "url", "The endpoint "+why+". It must answer the provider's verification request, "+
+		"a GET with hub.mode, hub.challenge and hub.verify_token.")
 }
 
 // nativeSample is an envelope of a field, for trying out an endpoint.
@@ -185,10 +180,7 @@ func nativeSample(field string) []byte {
 
 // testNative sends a sample to a native webhook.
 func (s *Server) testNative(tx *storage.Tx, sub storage.Subscription, in testRequest) (rest.Reply, error) {
-	field := sub.Events[0]
-	if in.EventType != nil {
-		field = *in.EventType
-	}
+	field := *cmp.Or(in.EventType, &sub.Events[0])
 	if field == event.AllTypes {
 		field = "messages"
 	}

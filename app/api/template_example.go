@@ -101,11 +101,6 @@ func (u *exampleUploader) upload(ctx context.Context, format, param, url string)
 	}
 
 	return handle, ProviderCallError(err, func(e *provider.Error) error {
-		return &rest.Error{
-			Code:    rest.InvalidFieldValue,
-			Param:   param,
-			Message: "The provider rejected the file: " + ProviderReason(e),
-			Cause:   err,
-		}
+		return rest.FailAt(rest.InvalidFieldValue, param, "The provider rejected the file: "+ProviderReason(e)).Because(err)
 	})
 }

@@ -151,12 +151,7 @@ func HasSubcode(err error, subcode int) bool {
 }
 
 func errTemplateExists(cause error) *rest.Error {
-	return &rest.Error{
-		Code:    rest.TemplateAlreadyExists,
-		Param:   "name",
-		Message: "A template with that name and language already exists.",
-		Cause:   cause,
-	}
+	return rest.FailAt(rest.TemplateAlreadyExists, "name", "A template with that name and language already exists.").Because(cause)
 }
 
 // errUnexpectedRefusal reports a refusal that should not happen.
@@ -166,12 +161,8 @@ func errUnexpectedRefusal(e *provider.Error) error {
 
 // errTemplateRefused reports why the provider refuses a template.
 func errTemplateRefused(e *provider.Error, parts []*template.DraftPart) error {
-	return &rest.Error{
-		Code:    rest.InvalidFieldValue,
-		Param:   refusedField(e, parts),
-		Message: "The provider rejected the template: " + ProviderReason(e),
-		Cause:   e,
-	}
+	why := "The provider rejected the template: " + ProviderReason(e)
+	return rest.FailAt(rest.InvalidFieldValue, refusedField(e, parts), why).Because(e)
 }
 
 // templateFields are the fields of a body that an error can name.

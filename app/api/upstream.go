@@ -27,10 +27,7 @@ func ProviderCallError(err error, refused func(*provider.Error) error) error {
 	case Unavailable(e) || e.Class.Transient:
 		return errProviderUnavailable(err)
 	case e.Class.Effect == provider.Restricted:
-		return &rest.Error{
-			Code:    rest.AccountRestricted,
-			Message: "The provider has restricted this account: " + ProviderReason(e), Cause: err,
-		}
+		return rest.Fail(rest.AccountRestricted, "The provider has restricted this account: "+ProviderReason(e)).Because(err)
 	case e.Class.Effect != provider.NoEffect:
 		return &rest.Error{Code: rest.UpstreamError, Message: "The provider rejected this account: " + ProviderReason(e), Cause: err}
 	}

@@ -102,10 +102,7 @@ func (t *TemplateBody) checkName() error {
 	case !rest.Between(name, 1, MaxTemplateName) || !rest.Between(sent, 1, 2*MaxTemplateName):
 		return rest.Invalid("name", rest.LengthRule(1, MaxTemplateName))
 	case !TemplateName.MatchString(name):
-		return &rest.Error{
-			Code: rest.InvalidTemplateName, Param: "name",
-			Message: "name can only have lowercase letters, digits and underscores.",
-		}
+		return rest.FailAt(rest.InvalidTemplateName, "name", "name can only have lowercase letters, digits and underscores.")
 	}
 	return nil
 }

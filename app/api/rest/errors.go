@@ -42,20 +42,35 @@ func (e *Error) Status() int { return e.code().Status }
 // Fail is an error that concerns no single field.
 func Fail(code Code, message string) *Error { return &Error{Code: code, Message: message} }
 
+// FailAt is an error that concerns a field.
+func FailAt(code Code, param, message string) *Error {
+	return &Error{Code: code, Param: param, Message: message}
+}
+
+// Because adds the cause.
+func (e *Error) Because(cause error) *Error {
+	e.Cause = cause
+	return e
+}
+
+// RetryIn adds when the client may try again.
+func (e *Error) RetryIn(wait time.Duration) *Error {
+	e.RetryAfter = wait
+	return e
+}
+
 // Missing reports a required field that is absent.
 func Missing(param string) *Error {
-	return &Error{Code: MissingRequiredField, Param: param, Message: param + " is required."}
+	return FailAt(MissingRequiredField, param, param+" is required.")
 }
 
 // NoneGiven reports that of several fields none is given. The message names them.
-func NoneGiven(param, message string) *Error {
-	return &Error{Code: MissingRequiredField, Param: param, Message: message}
-}
+func NoneGiven(param, message string) *Error { return FailAt(MissingRequiredField, param, message) }
 
 // Invalid reports a field that breaks a rule. The rule completes a sentence that
 // begins with the field's name.
 func Invalid(param, rule string) *Error {
-	return &Error{Code: InvalidFieldValue, Param: param, Message: param + " " + rule + "."}
+	return FailAt(InvalidFieldValue, param, param+" "+rule+".")
 }
 
 // NotFound reports a resource that does not exist or belongs to another organization.
@@ -80,28 +95,15 @@ func AsError(err error) *Error {
 	case errors.Is(err, storage.ErrNotFound):
 		return NotFound()
 	case errors.Is(err, storage.ErrTooManyWaiting):
-		return &Error{
-			Code:       RateLimitExceeded,
-			Message:    "Too many searches are waiting in this organization. Please retry.",
-			RetryAfter: time.Second,
-		}
+		return Fail(RateLimitExceeded, "Too many searches are waiting in this organization. Please retry.").RetryIn(time.Second)
 	case errors.Is(err, storage.ErrMediaStore):
-		return &Error{
-			Code:       ServiceUnavailable,
-			Message:    "The storage of media files cannot be reached right now. Please retry.",
-			RetryAfter: mediaStoreRetry,
-			Cause:      err,
-		}
+		const away = "The storage of media files cannot be reached right now. Please retry."
+		return Fail(ServiceUnavailable, away).RetryIn(mediaStoreRetry).Because(err)
 	case errors.Is(err, storage.ErrUnavailable), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return &Error{
-			Code:       ServiceUnavailable,
-			Message:    "The service cannot handle this request right now. Please retry.",
-			RetryAfter: time.Second,
-			Cause:      err,
-		}
-	default:
-		return &Error{Code: InternalError, Message: "Something went wrong on our side.", Cause: err}
+		const busy = "The service cannot handle this request right now. Please retry."
+		return Fail(ServiceUnavailable, busy).RetryIn(time.Second).Because(err)
 	}
+	return Fail(InternalError, "Something went wrong on our side.").Because(err)
 }
 
 // Name is the name of the code that is sent.

@@ -102,11 +102,8 @@ func (s *Server) LimitMade(r *Request, all []Made, make func() (Reply, error)) (
 	for _, m := range all {
 		undo, wait := s.made.Take(madeBy{r.Holder(), m.What}, m.N, m.ADay)
 		if undo == nil {
-			return Reply{}, &Error{
-				Code:       RateLimitExceeded,
-				Message:    "A person can add " + strconv.FormatInt(m.ADay, 10) + " " + m.What + " a day. Try again later.",
-				RetryAfter: max(wait, time.Second),
-			}
+			message := "A person can add " + strconv.FormatInt(m.ADay, 10) + " " + m.What + " a day. Try again later."
+			return Reply{}, Fail(RateLimitExceeded, message).RetryIn(max(wait, time.Second))
 		}
 		defer func() {
 			if !isMade {

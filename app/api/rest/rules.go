@@ -143,11 +143,8 @@ func IsPhone(number string) bool {
 
 // ErrPhone reports an invalid phone number.
 func ErrPhone(param string) *Error {
-	return &Error{
-		Code:    InvalidPhoneNumber,
-		Param:   param,
-		Message: param + " must be a phone number in E.164 format: 7 to 15 digits, starting with the country code.",
-	}
+	const rule = " must be a phone number in E.164 format: 7 to 15 digits, starting with the country code."
+	return FailAt(InvalidPhoneNumber, param, param+rule)
 }
 
 // MaxMessageID is longer than the ids of any provider's messages.

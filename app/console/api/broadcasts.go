@@ -28,11 +28,7 @@ func newForecasts() *limit.Semaphore {
 func (s *Server) forecastBroadcast(r *rest.Request) (rest.Reply, error) {
 	permit, err := s.forecasts.Acquire(r.HTTP.Context(), r.Holder(), 1, nil)
 	if errors.Is(err, limit.ErrExhausted) {
-		return rest.Reply{}, &rest.Error{
-			Code:       rest.ServiceUnavailable,
-			Message:    "Other broadcasts are being forecast. Please retry.",
-			RetryAfter: time.Second,
-		}
+		err = rest.Fail(rest.ServiceUnavailable, "Other broadcasts are being forecast. Please retry.").RetryIn(time.Second)
 	}
 	if err != nil {
 		return rest.Reply{}, err

@@ -76,12 +76,9 @@ func (s *Server) claim(ctx context.Context, n newNumber) (provisioning.NumberCla
 	if n.madeUp {
 		c, err := s.InventNumber(ctx, storage.OrEmpty(n.Name), storage.OrEmpty(n.PhoneNumber))
 		if err != nil {
-			return c, &rest.Error{
-				Code: rest.InvalidFieldValue, Param: "phone_number",
-				Message: "The provider does not accept this number.", Cause: err,
-			}
+			err = rest.FailAt(rest.InvalidFieldValue, "phone_number", "The provider does not accept this number.").Because(err)
 		}
-		return c, nil
+		return c, err
 	}
 	return provisioning.NumberClaim{
 		PhoneNumberID: *n.PhoneNumberID,
@@ -160,22 +157,15 @@ func disconnectedAccount(rx *storage.Rx, id int64) (storage.AccountDetail, error
 // connectError makes the client's error of a number that could not be connected.
 func connectError(err error) error {
 	if errors.Is(err, provisioning.ErrOtherAccount) {
-		return &rest.Error{
-			Code: rest.InvalidFieldValue, Param: "waba_id",
-			Message: "This business account does not have the number.", Cause: err,
-		}
+		return rest.FailAt(rest.InvalidFieldValue, "waba_id", "This business account does not have the number.").Because(err)
 	}
 
 	e, answered := errors.AsType[*provider.Error](err)
 	if !answered || api.Unavailable(e) || e.Class.Transient {
 		return api.ProviderCallError(err, nil)
 	}
-	return &rest.Error{
-		Code:    rest.InvalidFieldValue,
-		Param:   "access_token",
-		Message: "The provider rejected this token: " + api.ProviderReason(e),
-		Cause:   err,
-	}
+	why := "The provider rejected this token: " + api.ProviderReason(e)
+	return rest.FailAt(rest.InvalidFieldValue, "access_token", why).Because(err)
 }
 
 // checkNumber handles POST /console/api/:phone_number_id/check: it asks the provider how

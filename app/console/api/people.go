@@ -141,11 +141,8 @@ func checkNotLastAdmin(rx *storage.Rx, r *rest.Request, u storage.User, param st
 
 	other, err := rx.OtherAdminCanSignIn(u)
 	if err == nil && !other {
-		return &rest.Error{
-			Code:    rest.PermissionDenied,
-			Param:   param,
-			Message: "This is the last admin who can sign in. Make someone else an admin first.",
-		}
+		const last = "This is the last admin who can sign in. Make someone else an admin first."
+		return rest.FailAt(rest.PermissionDenied, param, last)
 	}
 	return err
 }

@@ -44,9 +44,6 @@ func (s *Server) deleteAtProvider(r *rest.Request, t storage.Template) error {
 		return nil
 	}
 	return api.ProviderCallError(err, func(e *provider.Error) error {
-		return &rest.Error{
-			Code:    rest.InvalidFieldValue,
-			Message: "The provider did not delete the template: " + api.ProviderReason(e), Cause: e,
-		}
+		return rest.Fail(rest.InvalidFieldValue, "The provider did not delete the template: "+api.ProviderReason(e)).Because(e)
 	})
 }
