@@ -33,7 +33,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"slices"
 	"strings"
 
 	"confab/app/limit"
@@ -149,7 +148,7 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 		return nil, ErrTooLarge
 	}
 
-	body, err := readParts(http.MaxBytesReader(w, r.Body, maxBody), r.ContentLength)
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err == nil || errors.Is(err, limit.ErrExhausted) {
 		return body, err
 	}
@@ -157,41 +156,6 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 		return nil, ErrTooLarge
 	}
 	return nil, ErrUnreadable
-}
-
-// partSize is how much memory a body gets before its bytes have arrived.
-const partSize = 16 << 10
-
-// readParts reads a body in parts and joins them when it is complete: a buffer that
-// grows would take several times as much memory for what strangers never finish. A
-// body that announces less than a part, as most do, is its only part. The length is
-// -1 if it is not announced.
-func readParts(body io.Reader, length int64) ([]byte, error) {
-	size := int64(partSize)
-	if length >= 0 {
-		size = min(size, length)
-	}
-
-	var full [][]byte
-	part := make([]byte, 0, size)
-	for {
-		n, err := body.Read(part[len(part):cap(part)])
-		part = part[:len(part)+n]
-
-		switch {
-		case err == io.EOF && len(full) == 0:
-			return part, nil
-		case err == io.EOF:
-			return slices.Concat(append(full, part)...), nil
-		case err != nil:
-			return nil, err
-		}
-
-		if len(part) == cap(part) {
-			full = append(full, part)
-			part = make([]byte, 0, partSize)
-		}
-	}
 }
 
 // parseSignature reads the header sha256=<hex>. The result is false if it has any

@@ -5,13 +5,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"testing/iotest"
 
 	"github.com/matryer/is"
 
@@ -146,28 +144,6 @@ func TestAnOversizedCallbackIsRefused(t *testing.T) {
 	body := strings.Repeat(" ", maxBody+1)
 	_, refused := post(t, s, body, sign(body))
 	is.True(errors.Is(refused, ErrTooLarge))
-}
-
-// TestABodyIsReadAsItCame reads bodies around the size of a part, in pieces of any
-// size, whether or not they announce their length.
-func TestABodyIsReadAsItCame(t *testing.T) {
-	is := is.New(t)
-	for _, size := range []int{0, 1, partSize - 1, partSize, partSize + 1, 3*partSize + 7} {
-		text := strings.Repeat("0123456789abcde", size/15+1)[:size]
-		for name, reader := range map[string]io.Reader{
-			"at once": strings.NewReader(text), "with its end": iotest.DataErrReader(strings.NewReader(text)), "in halves": iotest.HalfReader(strings.NewReader(text)),
-		} {
-			length := int64(size)
-			if name == "in halves" {
-				length = -1
-			}
-			body, err := readParts(reader, length)
-			is.NoErr(err)
-			is.True(string(body) == text)
-		}
-		_, err := readParts(io.MultiReader(strings.NewReader(text), iotest.ErrReader(io.ErrUnexpectedEOF)), int64(size+1))
-		is.Equal(err, io.ErrUnexpectedEOF) // what breaks off is not taken for the whole
-	}
 }
 
 func TestAFailedCommitIsNotAcknowledged(t *testing.T) {
