@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -213,16 +214,10 @@ func (b *bulkReplay) Validate() error {
 	q.Set("created_before", b.CreatedBefore)
 	b.filter = storage.ReplayFilter{
 		SubscriptionID: *b.SubscriptionID,
-		Status:         storage.DeliveryDead,
+		Status:         *cmp.Or(b.Status, new(storage.DeliveryDead)),
+		EventType:      storage.OrEmpty(b.EventType),
 		CreatedAfter:   q.After("created_after"),
 		CreatedBefore:  q.Before("created_before"),
-	}
-
-	if b.Status != nil {
-		b.filter.Status = *b.Status
-	}
-	if b.EventType != nil {
-		b.filter.EventType = *b.EventType
 	}
 
 	return q.Err

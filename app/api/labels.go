@@ -91,20 +91,13 @@ func (s *Server) createLabel(r *rest.Request, in newLabel) (rest.Reply, error) {
 			TeamID:         team.ID,
 			TeamPublicID:   team.PublicID,
 			Name:           *in.Name,
-			Color:          labelColors[0],
+			Color:          *cmp.Or(in.Color, &labelColors[0]),
 		}
-		if in.Color != nil {
-			l.Color = *in.Color
-		}
-
 		if n, err := tx.CountLabels(team.ID); err != nil || n >= maxLabels {
 			return rest.Reply{}, cmp.Or(err, errTeamFull("labels", maxLabels))
 		}
-		if err := tx.InsertLabel(&l); err != nil {
-			return rest.Reply{}, labelError(err)
-		}
-
-		return rest.Created(viewLabel(l)), nil
+		err = labelError(tx.InsertLabel(&l))
+		return rest.Created(viewLabel(l)), err
 	})
 }
 

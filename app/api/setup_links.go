@@ -68,11 +68,7 @@ func (l *newSetupLink) Validate() error {
 
 // link is the row that the body asks for.
 func (l *newSetupLink) link(c storage.Customer, now storage.Time) storage.SetupLink {
-	hours := defaultLinkHours
-	if l.ExpiresInHours != nil {
-		hours = *l.ExpiresInHours
-	}
-
+	hours := *cmp.Or(l.ExpiresInHours, new(defaultLinkHours))
 	return storage.SetupLink{
 		CustomerID:         c.ID,
 		SuccessRedirectURL: l.SuccessRedirectURL,

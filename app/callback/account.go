@@ -1,6 +1,7 @@
 package callback
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -24,10 +25,8 @@ func (s *Server) prepareAccount(n provider.CallbackChange) []piece {
 		return s.keepChange(n, "no effect")
 	}
 
-	waba, phone := n.WABA, u.DisplayPhoneNumber
-	if u.WABA.ID != "" {
-		waba = string(u.WABA.ID) // the entry may name the whole business instead
-	}
+	waba := cmp.Or(string(u.WABA.ID), n.WABA) // the entry may name the whole business instead
+	phone := u.DisplayPhoneNumber
 	if n.Field == "account_update" {
 		phone = string(u.PhoneNumber)
 	}

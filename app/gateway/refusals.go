@@ -102,11 +102,7 @@ func answerOf(m storage.Message, kept storage.GatewaySend, trace string) (provid
 	case kept.Status != 0:
 		return provider.Answer{Status: kept.Status, Type: kept.ContentType, Body: kept.Answer}, true
 	case m.ProviderID != nil:
-		to := storage.OrEmpty(m.PhoneNumber)
-		if m.Recipient != nil {
-			to = *m.Recipient
-		}
-		return provider.Accepted(to, *m.ProviderID), true
+		return provider.Accepted(storage.OrEmpty(cmp.Or(m.Recipient, m.PhoneNumber)), *m.ProviderID), true
 	case m.Status != storage.MessageFailed:
 		return provider.Answer{}, false
 	}

@@ -1,6 +1,10 @@
 package rest
 
-import "confab/storage"
+import (
+	"cmp"
+
+	"confab/storage"
+)
 
 // AuditRule is what the audit log says of a route.
 type AuditRule struct {
@@ -36,10 +40,7 @@ func (s *Server) Audit(tx *storage.Tx, r *Request, rep *Reply) error {
 		return nil
 	}
 
-	action, target := rule.Action, r.Target
-	if r.Action != "" {
-		action = r.Action
-	}
+	target := r.Target
 	switch {
 	case rule.Param != "":
 		target = r.Param(rule.Param)
@@ -49,5 +50,5 @@ func (s *Server) Audit(tx *storage.Tx, r *Request, rep *Reply) error {
 		}
 		target = rep.FirstID()
 	}
-	return tx.Audit(r.Org.ID, s.actor(r), action, rule.Target, target)
+	return tx.Audit(r.Org.ID, s.actor(r), cmp.Or(r.Action, rule.Action), rule.Target, target)
 }

@@ -14,7 +14,11 @@ import (
 // the organization and its plan.
 func (s *Server) authenticate(r *Request) error {
 	if r.Visitor != nil {
-		return s.authenticateVisitor(r)
+		if r.Visitor.Refused != nil {
+			return r.Visitor.Refused
+		}
+		r.User, r.Org, r.Plan = &r.Visitor.User, r.Visitor.Organization, s.Plan(r.Visitor.Organization)
+		return nil
 	}
 	if r.Operator != nil {
 		r.Org, r.Plan = *r.Operator, s.Plan(*r.Operator)
@@ -59,21 +63,11 @@ func CheckKey(k storage.Key, now storage.Time) error {
 	return nil
 }
 
-// CheckScope refuses a key that may not do what needs a scope.
-func CheckScope(k storage.Key, scope string) error {
-	if !k.HasScope(scope) {
-		return Fail(PermissionDenied, "This API key lacks the scope "+scope+".")
-	}
-	return nil
-}
-
 // checkKeyLimits refuses a route that the key does not have, because of its scopes or because
 // it is bound to numbers. A route without a scope is one that only keys without limits have.
 func checkKeyLimits(k storage.Key, rt *Route) error {
-	if !rt.Has(AnyScope) {
-		if err := CheckScope(k, rt.Scope()); err != nil {
-			return err
-		}
+	if scope := rt.Scope(); !rt.Has(AnyScope) && !k.HasScope(scope) {
+		return Fail(PermissionDenied, "This API key lacks the scope "+scope+".")
 	}
 	if k.Accounts.Bound() && !rt.isOfNumber() && !rt.Has(OfNumbers) {
 		return Fail(PermissionDenied, "This API key is limited to certain numbers, and this is not about one of them.")

@@ -30,16 +30,6 @@ func (v *Visitor) checkRefused() error {
 	return v.Refused
 }
 
-// authenticateVisitor takes the person and its organization from the session.
-func (s *Server) authenticateVisitor(r *Request) error {
-	if r.Visitor.Refused != nil {
-		return r.Visitor.Refused
-	}
-	r.User, r.Org = &r.Visitor.User, r.Visitor.Organization
-	r.Plan = s.Plan(r.Org)
-	return nil
-}
-
 // UserID is the id of the person who calls; nil for a key.
 func (r *Request) UserID() *string {
 	if r.User == nil {

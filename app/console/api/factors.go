@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
@@ -128,12 +129,8 @@ type NewCodes struct {
 
 // NewCodes makes the secret of one-time codes for a user.
 func (s *Server) NewCodes(u storage.User) (n NewCodes, err error) {
-	account := u.Name
-	if u.Email != nil {
-		account = *u.Email
-	}
 	n.Object, n.Secret = "new_codes", factor.NewSecret()
-	n.URL = factor.CodeURL(n.Secret, account)
+	n.URL = factor.CodeURL(n.Secret, *cmp.Or(u.Email, &u.Name))
 	if n.Picture, err = factor.Draw(n.URL); err != nil {
 		return n, err
 	}

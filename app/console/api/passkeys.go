@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -39,10 +40,7 @@ func viewPasskey(p storage.UserPasskey) passkeyView {
 
 // PasskeyOwner is a user with its passkeys, as package factor needs it.
 func PasskeyOwner(rx *storage.Rx, u storage.User) (o factor.Owner, rows []storage.UserPasskey, err error) {
-	o = factor.Owner{ID: u.ID, Name: u.Name, DisplayName: u.Name}
-	if u.Email != nil {
-		o.Name = *u.Email
-	}
+	o = factor.Owner{ID: u.ID, Name: *cmp.Or(u.Email, &u.Name), DisplayName: u.Name}
 	rows, err = rx.UserPasskeys(u.ID)
 	for _, p := range rows {
 		credential, err := rx.PasskeyCredential(p)

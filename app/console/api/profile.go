@@ -74,7 +74,8 @@ func (s *Server) updateProfile(r *rest.Request, in profileChanges) (rest.Reply, 
 		}
 
 		if in.Name.Set || in.Language.Set {
-			in.changeUser(&u)
+			in.Name.Apply(&u.Name)
+			in.Language.ApplyOrNil(&u.Language)
 			if err := tx.UpdateUser(&u); err != nil {
 				return rest.Reply{}, err
 			}
@@ -91,12 +92,6 @@ func (s *Server) updateProfile(r *rest.Request, in profileChanges) (rest.Reply, 
 		u, err = tx.User(r.Org.ID, u.ID)
 		return rest.OK(s.viewProfile(u)), err
 	})
-}
-
-// changeUser changes the name and the language of a person.
-func (c *profileChanges) changeUser(u *storage.User) {
-	c.Name.Apply(&u.Name)
-	c.Language.ApplyOrNil(&u.Language)
 }
 
 // storeChoices stores whether a person gets conversations, and what it is notified of.
@@ -133,12 +128,7 @@ func storePassword(tx *storage.Tx, r *rest.Request, u storage.User, hash string)
 // newPassword checks the old and the new password, and hashes the new one.
 func (s *Server) newPassword(r *rest.Request, in profileChanges) (hash string, err error) {
 	u := r.User
-	own := []string{u.Name, in.Name.Value}
-	if u.Email != nil {
-		own = append(own, *u.Email)
-	}
-
-	problem := password.Problem(in.Password.Value, own...)
+	problem := password.Problem(in.Password.Value, u.Name, in.Name.Value, storage.OrEmpty(u.Email))
 	switch {
 	case s.PasswordsOff:
 		return "", rest.Fail(rest.PermissionDenied, "Passwords are off: people sign in through the identity provider.")
@@ -167,7 +157,7 @@ func (s *Server) checkCurrentPassword(r *rest.Request, given string) error {
 	key := "profile " + r.User.ID
 	mayTry := func() error {
 		if wait := s.PasswordTries.Wait(key); wait > 0 {
-			return &rest.Error{Code: rest.RateLimitExceeded, Message: "Too many attempts. Wait, then try again.", RetryAfter: wait}
+			return rest.Fail(rest.RateLimitExceeded, "Too many attempts. Wait, then try again.").RetryIn(wait)
 		}
 		return nil
 	}

@@ -132,13 +132,9 @@ func (t *tracer) addTries() error {
 	tries, err := t.rx.MessageTries(t.message)
 	for _, one := range tries {
 		t.tries, t.status = one.Try, storage.MessagePending
-		answer := ""
-		if one.Answer != nil {
-			answer = *one.Answer
-		}
 		t.add(TraceEntry{Kind: TraceTry, At: one.BeganAt, Failed: true, Try: &tracedTryView{
 			Try: one.Try, DurationMS: &one.DurationMS, HTTPStatus: one.HTTPStatus, Code: one.Code, Reason: &one.Reason,
-		}}, answer)
+		}}, storage.OrEmpty(one.Answer))
 	}
 	return err
 }
@@ -241,11 +237,8 @@ func (t *tracer) addDelivery(d storage.TracedDelivery) error {
 			one.NextAttemptAt = d.NextAttemptAt
 		}
 
-		answer := ""
-		if a.ResponseBodySnippet != nil {
-			answer = *a.ResponseBodySnippet
-		}
-		t.add(TraceEntry{Kind: TraceAttempt, At: a.AttemptedAt, Failed: a.ErrorCode != nil, Delivery: &one}, answer)
+		entry := TraceEntry{Kind: TraceAttempt, At: a.AttemptedAt, Failed: a.ErrorCode != nil, Delivery: &one}
+		t.add(entry, storage.OrEmpty(a.ResponseBodySnippet))
 	}
 	return nil
 }
