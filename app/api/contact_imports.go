@@ -91,23 +91,15 @@ func (s *Server) importContacts(r *rest.Request) (rest.Reply, error) {
 
 // newContactImport reads the form.
 func newContactImport(r *rest.Request) (i storage.ContactImport, err error) {
-	if r.Form == nil {
-		return i, rest.Missing("file")
-	}
-	switch r.Form.Files {
-	case 0:
-		return i, rest.Missing("file")
-	case 1:
-	default:
-		return i, rest.Invalid("file", "must be given once")
+	if err := r.Form.CheckFiles(); err != nil {
+		return i, err
 	}
 
-	switch value, given := r.Form.Fields["dry_run"]; {
-	case given && value != "true" && value != "false":
+	dryRun, given := r.Form.Fields["dry_run"]
+	if given && dryRun != "true" && dryRun != "false" {
 		return i, rest.Invalid("dry_run", "must be true or false")
-	default:
-		i.DryRun = value == "true"
 	}
+	i.DryRun = dryRun == "true"
 	if label, given := r.Form.Fields["label_id"]; given {
 		if err := checkLabelID("label_id", label); err != nil {
 			return i, err

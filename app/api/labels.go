@@ -67,15 +67,11 @@ type newLabel struct {
 
 func (l *newLabel) Validate() error {
 	rest.Trim(l.Name)
-	return cmp.Or(rest.Required("name", l.Name, maxLabelName), checkColor(l.Color), checkTeamID(l.TeamID))
-}
-
-// checkColor checks a color, if there is one.
-func checkColor(color *string) error {
-	if color == nil {
-		return nil
-	}
-	return rest.OneOf("color", color, labelColors...)
+	return cmp.Or(
+		rest.Required("name", l.Name, maxLabelName),
+		rest.OptionalOneOf("color", l.Color, labelColors...),
+		checkTeamID(l.TeamID),
+	)
 }
 
 // createLabel handles POST /v1/labels.
@@ -124,7 +120,7 @@ func (c *labelChanges) Validate() error {
 	return cmp.Or(
 		c.Name.NotNull("name"),
 		rest.Optional("name", c.Name.OrNil(), maxLabelName),
-		checkColor(c.Color.IfSet()),
+		rest.OptionalOneOf("color", c.Color.IfSet(), labelColors...),
 	)
 }
 

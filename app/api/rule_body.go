@@ -64,13 +64,10 @@ func checkConditions(on *string, c *storage.RuleConditions) error {
 		return rest.Invalid("if.idle_minutes", "must be from 5 to 43200")
 	}
 
-	var err error
-	if c.Hours != nil {
-		err = rest.OneOf("hours", c.Hours, "open", "closed")
-	}
-	if c.Holder != nil {
-		err = cmp.Or(err, rest.OneOf("holder", c.Holder, storage.HolderNone, storage.HolderUser, storage.HolderAgent))
-	}
+	err := cmp.Or(
+		rest.OptionalOneOf("hours", c.Hours, "open", "closed"),
+		rest.OptionalOneOf("holder", c.Holder, storage.HolderNone, storage.HolderUser, storage.HolderAgent),
+	)
 	if c.Text != nil {
 		err = cmp.Or(err, rest.Within("text", cmp.Or(
 			rest.OneOf("match", c.Text.Match, "equals", "contains", "starts_with"), checkWords("any", c.Text.Any))))

@@ -144,12 +144,7 @@ func (s *Server) updateSetupLink(r *rest.Request) (rest.Reply, error) {
 		return rest.Reply{}, err
 	}
 
-	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
-		l, err := activeSetupLinkIn(&tx.Rx, r)
-		if err != nil {
-			return rest.Reply{}, err
-		}
-
+	return rest.UpdateFound(s.Server, r, activeSetupLinkIn, func(tx *storage.Tx, l storage.SetupLink) (rest.Reply, error) {
 		in.SuccessRedirectURL.ApplyOrNil(&l.SuccessRedirectURL)
 		in.FailureRedirectURL.ApplyOrNil(&l.FailureRedirectURL)
 
@@ -159,13 +154,8 @@ func (s *Server) updateSetupLink(r *rest.Request) (rest.Reply, error) {
 
 // revokeSetupLink handles DELETE /v1/customers/:id/setup_links/:setup_link_id.
 func (s *Server) revokeSetupLink(r *rest.Request) (rest.Reply, error) {
-	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
-		l, err := activeSetupLinkIn(&tx.Rx, r)
-		if err != nil {
-			return rest.Reply{}, err
-		}
-
-		err = tx.RevokeSetupLink(&l)
+	return rest.UpdateFound(s.Server, r, activeSetupLinkIn, func(tx *storage.Tx, l storage.SetupLink) (rest.Reply, error) {
+		err := tx.RevokeSetupLink(&l)
 		return rest.OK(event.ViewSetupLink(l, tx.Now)), err
 	})
 }

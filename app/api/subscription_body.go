@@ -170,14 +170,18 @@ func (s *Server) checkWebhookURL(r *rest.Request, raw string) error {
 }
 
 func webhookURLError(err error) error {
-	switch _, blocked := errors.AsType[*guard.BlockedError](err); {
-	case err == nil:
+	if err == nil {
 		return nil
-	case blocked:
-		return errWebhookURL("must point to a public address")
-	default:
-		return errWebhookURL(strings.TrimPrefix(err.Error(), guard.ErrURL.Error()+": "))
 	}
+	return errWebhookURL(URLRule(err))
+}
+
+// URLRule is the rule that a URL breaks, by the error of the guarded client.
+func URLRule(err error) string {
+	if _, blocked := errors.AsType[*guard.BlockedError](err); blocked {
+		return "must point to a public address"
+	}
+	return strings.TrimPrefix(err.Error(), guard.ErrURL.Error()+": ")
 }
 
 func errWebhookURL(rule string) error {

@@ -40,7 +40,7 @@ func ViewSubscription(s storage.Subscription, secrets []storage.Secret) subscrip
 		DisabledReason:      s.DisabledReason,
 		ConsecutiveFailures: s.ConsecutiveFailures,
 		Secrets:             make([]secretView, len(secrets)),
-		PhoneNumberIDs:      s.PhoneNumberIDs,
+		PhoneNumberIDs:      rest.OrEmpty(s.PhoneNumberIDs),
 		CustomHeaders:       s.CustomHeaders,
 		Format:              s.Format,
 		CreatedAt:           s.CreatedAt,
@@ -51,9 +51,6 @@ func ViewSubscription(s storage.Subscription, secrets []storage.Secret) subscrip
 		v.Secrets[i] = secretView{ID: secret.ID, CreatedAt: secret.CreatedAt, ExpiresAt: secret.ExpiresAt}
 	}
 
-	if v.PhoneNumberIDs == nil {
-		v.PhoneNumberIDs = storage.Strings{}
-	}
 	if v.CustomHeaders == nil {
 		v.CustomHeaders = map[string]string{}
 	}

@@ -123,14 +123,7 @@ func (v *newView) Validate() error {
 	if v.Filter == nil {
 		v.Filter = &viewFilter{}
 	}
-	return cmp.Or(rest.Required("name", v.Name, maxViewName), v.Filter.check(), checkViewSort(v.Sort))
-}
-
-func checkViewSort(sort *string) error {
-	if sort == nil {
-		return nil
-	}
-	return rest.OneOf("sort", sort, sortWaiting)
+	return cmp.Or(rest.Required("name", v.Name, maxViewName), v.Filter.check(), rest.OptionalOneOf("sort", v.Sort, sortWaiting))
 }
 
 // createView handles POST /v1/views. What a key makes is shared: nobody else could see it.
@@ -233,7 +226,7 @@ func (c *viewChanges) Validate() error {
 		c.Shared.NotNull("shared"),
 		c.Filter.NotNull("filter"),
 		c.Filter.Value.check(),
-		checkViewSort(c.Sort.OrNil()),
+		rest.OptionalOneOf("sort", c.Sort.OrNil(), sortWaiting),
 	)
 }
 

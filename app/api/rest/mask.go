@@ -80,23 +80,11 @@ func (m pathMask) shows(word string) bool {
 }
 
 // isNumber reports whether a word may be a number of the provider or of a job, or is empty.
-func isNumber(word string) bool {
-	for _, c := range []byte(word) {
-		if c < '0' || c > '9' {
-			return false
-		}
-	}
-	return len(word) <= 20
-}
+func isNumber(word string) bool { return len(word) <= 20 && strings.Trim(word, "0123456789") == "" }
 
 // isPlain reports whether a word is a short one of small letters. No secret of ours is.
 func isPlain(word string) bool {
-	for _, c := range []byte(word) {
-		if (c < 'a' || c > 'z') && c != '_' && c != '-' {
-			return false
-		}
-	}
-	return len(word) <= maxPlain
+	return len(word) <= maxPlain && strings.Trim(word, "abcdefghijklmnopqrstuvwxyz_-") == ""
 }
 
 // isID reports whether a word has the shape of our ids. They begin with the time, and so for

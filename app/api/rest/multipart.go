@@ -159,15 +159,15 @@ func asFormError(param string, err error) error {
 	return &Error{Code: InvalidFieldValue, Param: param, Message: "The multipart body could not be read.", Cause: err}
 }
 
-// Check refuses a form without exactly one file that can be sent.
-func (f *form) Check() error {
+// CheckFiles refuses a form, or the lack of one, without exactly one file.
+func (f *form) CheckFiles() error {
 	switch {
-	case f.Files == 0:
+	case f == nil || f.Files == 0:
 		return Missing("file")
 	case f.Files > 1:
 		return Invalid("file", "must be given once")
 	}
-	return f.IncomingFile.Check("file")
+	return nil
 }
 
 // Reader reads the file from its beginning.

@@ -174,6 +174,14 @@ func OneOf(name string, s *string, words ...string) error {
 	return Invalid(name, "must be one of "+strings.Join(words, ", "))
 }
 
+// OptionalOneOf is like OneOf, for a text that may be absent.
+func OptionalOneOf(name string, s *string, words ...string) error {
+	if s == nil {
+		return nil
+	}
+	return OneOf(name, s, words...)
+}
+
 // Unique checks that a text was not seen before, and adds it to those seen.
 func Unique(name, s string, seen map[string]bool) error {
 	if seen[s] {

@@ -1,12 +1,12 @@
 package api
 
 import (
-	"cmp"
 	"errors"
 	"net/url"
 	"strconv"
 	"strings"
 
+	"confab/app/api"
 	"confab/app/api/rest"
 	"confab/jobs"
 	"confab/jobs/guard"
@@ -124,8 +124,11 @@ func (s *Server) createDevice(r *rest.Request, in device) (rest.Reply, error) {
 	if problem := s.pushProblem(); problem != "" {
 		return rest.Reply{}, rest.Invalid("endpoint", "cannot be used: "+strings.TrimSuffix(problem, "."))
 	}
-	if err := cmp.Or(in.checkKeys(), endpointError(s.api.Fetch.CheckURL(r.HTTP.Context(), *in.Endpoint))); err != nil {
+	if err := in.checkKeys(); err != nil {
 		return rest.Reply{}, err
+	}
+	if err := s.api.Fetch.CheckURL(r.HTTP.Context(), *in.Endpoint); err != nil {
+		return rest.Reply{}, rest.Invalid("endpoint", api.URLRule(err))
 	}
 
 	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) {
@@ -138,16 +141,6 @@ func (s *Server) createDevice(r *rest.Request, in device) (rest.Reply, error) {
 		}
 		return rest.Created(deviceView{ID: id, Object: "device"}), err
 	})
-}
-
-func endpointError(err error) error {
-	switch _, blocked := errors.AsType[*guard.BlockedError](err); {
-	case err == nil:
-		return nil
-	case blocked:
-		return rest.Invalid("endpoint", "must point to a public address")
-	}
-	return rest.Invalid("endpoint", strings.TrimPrefix(err.Error(), guard.ErrURL.Error()+": "))
 }
 
 // deleteDevice handles DELETE /console/api/devices.
