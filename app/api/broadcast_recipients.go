@@ -45,12 +45,9 @@ func (s *Server) recipientStatus(r *rest.Request) (string, error) {
 // listBroadcastRecipients handles GET /v1/:phone_number_id/broadcasts/:id/recipients.
 func (s *Server) listBroadcastRecipients(r *rest.Request) (rest.Reply, error) {
 	status, err := s.recipientStatus(r)
-	if err != nil {
-		return rest.Reply{}, err
-	}
-
 	return rest.ListOf(s.Server, r, rest.Lister[storage.BroadcastRecipient, recipientView]{
 		Scope: fmt.Sprintf("recipients %s %q", r.Param("id"), status),
+		Err:   err,
 		Read: func(rx *storage.Rx, q *rest.ListQuery) (rows []storage.BroadcastRecipient, _ storage.After, err error) {
 			var reached int64
 			b, err := BroadcastIn(rx, r)

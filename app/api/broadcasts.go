@@ -16,12 +16,9 @@ import (
 func (s *Server) listBroadcasts(r *rest.Request) (rest.Reply, error) {
 	f := rest.Filters{Values: r.Query()}
 	status := f.OneOf("status", storage.BroadcastStates()...)
-	if f.Err != nil {
-		return rest.Reply{}, f.Err
-	}
-
 	return rest.ListOf(s.Server, r, rest.Lister[storage.Broadcast, event.BroadcastView]{
 		Scope: fmt.Sprintf("broadcasts %d %q", r.Account.ID, status),
+		Err:   f.Err,
 		Read: func(rx *storage.Rx, q *rest.ListQuery) ([]storage.Broadcast, storage.After, error) {
 			return rx.Within(q.Budget).Broadcasts(r.Account.ID, status, q.After, q.Fetch())
 		},

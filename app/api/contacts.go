@@ -122,13 +122,10 @@ func contactFilters(r *rest.Request) (storage.ContactFilter, error) {
 // listContacts handles GET /v1/:phone_number_id/contacts.
 func (s *Server) listContacts(r *rest.Request) (rest.Reply, error) {
 	f, err := contactFilters(r)
-	if err != nil {
-		return rest.Reply{}, err
-	}
-
 	var view func(storage.Contact) contactView
 	return rest.ListOf(s.Server, r, rest.Lister[storage.Contact, contactView]{
 		Scope: fmt.Sprintf("contacts %d %#v", r.Account.ID, f),
+		Err:   err,
 		Read: func(rx *storage.Rx, q *rest.ListQuery) (rows []storage.Contact, reached storage.After, err error) {
 			if rows, reached, err = rx.Within(q.Budget).Contacts(r.Account.ID, f, q.After, q.Fetch()); err == nil {
 				view, err = contactViews(rx, r.Account.ID, rows...)

@@ -232,13 +232,10 @@ func conversationFilters(r *rest.Request) (storage.ConversationFilter, error) {
 // listConversations handles GET /v1/:phone_number_id/conversations.
 func (s *Server) listConversations(r *rest.Request) (rest.Reply, error) {
 	f, err := conversationFilters(r)
-	if err != nil {
-		return rest.Reply{}, err
-	}
-
 	var view func(storage.FullConversation) conversationView
 	rep, err := rest.ListOf(s.Server, r, rest.Lister[storage.FullConversation, conversationView]{
 		Scope: fmt.Sprintf("conversations %d %#v", r.Account.ID, f),
+		Err:   err,
 		Read: func(rx *storage.Rx, q *rest.ListQuery) (rows []storage.FullConversation, reached storage.After, err error) {
 			if rows, reached, err = rx.Within(q.Budget).Conversations(r.Account.ID, f, q.After, q.Fetch()); err == nil {
 				view, err = conversationViews(rx, r, rows...)

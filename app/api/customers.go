@@ -48,12 +48,9 @@ func customerFilters(r *rest.Request) (storage.CustomerFilter, error) {
 // listCustomers handles GET /v1/customers.
 func (s *Server) listCustomers(r *rest.Request) (rest.Reply, error) {
 	f, err := customerFilters(r)
-	if err != nil {
-		return rest.Reply{}, err
-	}
-
 	return rest.ListOf(s.Server, r, rest.Lister[storage.Customer, event.CustomerData]{
 		Scope: fmt.Sprintf("customers %#v", f),
+		Err:   err,
 		Read: func(rx *storage.Rx, q *rest.ListQuery) ([]storage.Customer, storage.After, error) {
 			return rx.Within(q.Budget).Customers(r.Org.ID, f, q.After, q.Fetch())
 		},

@@ -87,12 +87,9 @@ func (s *Server) deliveryFilters(r *rest.Request) (storage.DeliveryFilter, error
 // listDeliveries handles GET /v1/webhook_deliveries.
 func (s *Server) listDeliveries(r *rest.Request) (rest.Reply, error) {
 	f, err := s.deliveryFilters(r)
-	if err != nil {
-		return rest.Reply{}, err
-	}
-
 	return rest.ListOf(s.Server, r, rest.Lister[storage.Delivery, deliveryView]{
 		Scope: fmt.Sprintf("webhook_deliveries %#v", f),
+		Err:   err,
 		Read: func(rx *storage.Rx, q *rest.ListQuery) ([]storage.Delivery, storage.After, error) {
 			return rx.Within(q.Budget).Deliveries(r.Org.ID, f, q.After, q.Fetch())
 		},

@@ -34,12 +34,9 @@ func eventFilters(r *rest.Request) (f storage.EventFilter, q rest.Filters) {
 func (s *Server) listEvents(r *rest.Request) (rest.Reply, error) {
 	f, values := eventFilters(r)
 	f.CreatedAfter, f.CreatedBefore = values.After("created_after"), values.Before("created_before")
-	if values.Err != nil {
-		return rest.Reply{}, values.Err
-	}
-
 	return rest.ListOf(s.Server, r, rest.Lister[storage.EventItem, stream.Item]{
 		Scope: fmt.Sprintf("events %#v", f),
+		Err:   values.Err,
 		Read: func(rx *storage.Rx, q *rest.ListQuery) ([]storage.EventItem, storage.After, error) {
 			return rx.Within(q.Budget).EventItems(r.Org.ID, f, q.After, q.Fetch())
 		},

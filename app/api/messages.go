@@ -38,12 +38,9 @@ func messageFilters(r *rest.Request) (storage.MessageFilter, error) {
 // listMessages handles GET /v1/:phone_number_id/messages.
 func (s *Server) listMessages(r *rest.Request) (rest.Reply, error) {
 	f, err := messageFilters(r)
-	if err != nil {
-		return rest.Reply{}, err
-	}
-
 	return rest.ListOf(s.Server, r, rest.Lister[storage.Message, messageView]{
 		Scope: fmt.Sprintf("messages %d %#v", r.Account.ID, f),
+		Err:   err,
 		Read: func(rx *storage.Rx, q *rest.ListQuery) ([]storage.Message, storage.After, error) {
 			return rx.Within(q.Budget).Messages(r.Account.ID, f, q.After, q.Fetch())
 		},

@@ -22,12 +22,9 @@ const (
 func (s *Server) listNotes(r *rest.Request) (rest.Reply, error) {
 	q := rest.Filters{Values: r.Query()}
 	f := storage.NoteFilter{Search: q.Text("search", maxSearch)}
-	if q.Err != nil {
-		return rest.Reply{}, q.Err
-	}
-
 	return rest.ListOf(s.Server, r, rest.Lister[storage.Note, event.NoteView]{
 		Scope: fmt.Sprintf("notes %s %#v", r.Param("id"), f),
+		Err:   q.Err,
 		Read: func(rx *storage.Rx, q *rest.ListQuery) ([]storage.Note, storage.After, error) {
 			c, err := ConversationIn(rx, r)
 			if err != nil {

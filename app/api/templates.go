@@ -93,13 +93,10 @@ func templateFilters(r *rest.Request) (storage.TemplateFilter, error) {
 // listTemplates handles GET /v1/:phone_number_id/templates.
 func (s *Server) listTemplates(r *rest.Request) (rest.Reply, error) {
 	f, err := templateFilters(r)
-	if err != nil {
-		return rest.Reply{}, err
-	}
-
 	var account storage.AccountSummary
 	return rest.ListOf(s.Server, r, rest.Lister[storage.Template, templateView]{
 		Scope: fmt.Sprintf("templates %d %#v", r.Account.ID, f),
+		Err:   err,
 		Read: func(rx *storage.Rx, q *rest.ListQuery) (rows []storage.Template, reached storage.After, err error) {
 			if account, err = rx.AccountSummary(r.Account.ID); err == nil {
 				rows, reached, err = rx.Within(q.Budget).Templates(r.Account.ID, f, q.After, q.Fetch())

@@ -69,6 +69,8 @@ func (s *Server) ReadPage(r *Request, q *ListQuery, fn func(*storage.Rx) error) 
 type Lister[T, V any] struct {
 	// Scope names the list with its filters. A cursor is of no use in another.
 	Scope string
+	// Err is why its filters are refused.
+	Err error
 	// Read reads the page that q asks for, and where it stopped if it ran out of time
 	// before it had that many rows. It may run twice.
 	Read func(rx *storage.Rx, q *ListQuery) (rows []T, reached storage.After, err error)
@@ -78,6 +80,9 @@ type Lister[T, V any] struct {
 
 // ListOf replies with a page of a list.
 func ListOf[T, V any](s *Server, r *Request, of Lister[T, V]) (Reply, error) {
+	if of.Err != nil {
+		return Reply{}, of.Err
+	}
 	q, err := s.ParseListQuery(r, of.Scope)
 	if err != nil {
 		return Reply{}, err

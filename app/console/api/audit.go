@@ -78,13 +78,10 @@ const maxAuditText = 512
 // listAudit handles GET /console/api/audit.
 func (s *Server) listAudit(r *rest.Request) (rest.Reply, error) {
 	f, err := auditFilters(r)
-	if err != nil {
-		return rest.Reply{}, err
-	}
-
 	var names map[string]string // of the targets on the page
 	return rest.ListOf(s.Server, r, rest.Lister[storage.AuditEntry, namedAuditView]{
 		Scope: fmt.Sprintf("audit %#v", f),
+		Err:   err,
 		Read: func(rx *storage.Rx, q *rest.ListQuery) ([]storage.AuditEntry, storage.After, error) {
 			rows, reached, err := rx.Within(q.Budget).AuditEntries(r.Org.ID, f, q.After, q.Fetch())
 			if err == nil {

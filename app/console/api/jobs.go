@@ -68,13 +68,10 @@ func jobFilter(r *rest.Request) (storage.JobFilter, error) {
 // listJobs handles GET /console/api/jobs: oldest first.
 func (s *Server) listJobs(r *rest.Request) (rest.Reply, error) {
 	f, err := jobFilter(r)
-	if err != nil {
-		return rest.Reply{}, err
-	}
-
 	var subjects map[int64]storage.JobSubject
 	return rest.ListOf(s.Server, r, rest.Lister[storage.Job, listedJobView]{
 		Scope: "jobs " + f.State + " " + f.Kind,
+		Err:   err,
 		Read: func(rx *storage.Rx, q *rest.ListQuery) ([]storage.Job, storage.After, error) {
 			f.Limit = q.Fetch()
 			rows, reached, err := rx.JobsOfOrganization(r.Org.ID, f, rest.NumberOf(q.After))
