@@ -180,10 +180,7 @@ func nativeSample(field string) []byte {
 
 // testNative sends a sample to a native webhook.
 func (s *Server) testNative(tx *storage.Tx, sub storage.Subscription, in testRequest) (rest.Reply, error) {
-	field := *cmp.Or(in.EventType, &sub.Events[0])
-	if field == event.AllTypes {
-		field = "messages"
-	}
+	field := in.eventType(sub, "messages")
 	if !fieldPattern.MatchString(field) {
 		return rest.Reply{}, checkFields([]string{field})
 	}

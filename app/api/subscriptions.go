@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"strconv"
 	"time"
 
@@ -225,16 +226,13 @@ type testRequest struct {
 func (t *testRequest) Validate() error { return nil }
 
 // eventType is the type of the sample: the one that the body names, else the first
-// that the subscription listens to.
-func (t *testRequest) eventType(sub storage.Subscription) string {
-	switch {
-	case t.EventType != nil:
-		return *t.EventType
-	case sub.Events[0] == event.AllTypes:
-		return event.TypeMessageReceived
-	default:
-		return sub.Events[0]
+// that the subscription listens to. Of all types it is usual.
+func (t *testRequest) eventType(sub storage.Subscription, usual string) string {
+	kind := *cmp.Or(t.EventType, &sub.Events[0])
+	if kind == event.AllTypes {
+		return usual
 	}
+	return kind
 }
 
 // testSubscription handles POST /v1/webhook_subscriptions/:id/test.
@@ -247,7 +245,7 @@ func (s *Server) testSubscription(r *rest.Request, in testRequest) (rest.Reply, 
 			return rest.Reply{}, err
 		}
 
-		sample, err := event.Sample(in.eventType(sub), r.Org.ID, tx.Now, tx.NewID)
+		sample, err := event.Sample(in.eventType(sub, event.TypeMessageReceived), r.Org.ID, tx.Now, tx.NewID)
 		if err != nil {
 			return rest.Reply{}, err
 		}

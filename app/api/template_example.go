@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -85,13 +86,8 @@ func (u *exampleUploader) upload(ctx context.Context, format, param, url string)
 		return "", rest.Invalid(param, "points to a file of type "+in.MimeType+", which is not one of "+strings.Join(types, ", "))
 	}
 
-	name := "example"
-	if clean := filetype.CleanName(in.Filename); clean != nil {
-		name = *clean
-	}
-
 	handle, err := u.s.Accounts.UploadExample(ctx, u.account, provider.File{
-		Name:    name,
+		Name:    *cmp.Or(filetype.CleanName(in.Filename), new("example")),
 		MIME:    in.MimeType,
 		Size:    in.File.Size(),
 		Content: in.File,

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
@@ -34,10 +35,7 @@ func (g *Server) uploadMedia(r *rest.Request) (rest.Reply, error) {
 		return rest.Reply{}, err
 	}
 
-	name := "file"
-	if clean := filetype.CleanName(r.Form.Filename); clean != nil {
-		name = *clean
-	}
+	name := *cmp.Or(filetype.CleanName(r.Form.Filename), new("file"))
 	declared := append([]string{r.Form.Fields["type"]}, r.Form.Declared...)
 	file := provider.File{Name: name, MIME: firstType(append(declared, r.Form.MimeType)), Size: r.Form.File.Size(), Content: r.Form.File}
 

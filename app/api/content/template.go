@@ -74,11 +74,8 @@ var ParameterTypes = map[string][]string{
 }
 
 func (t *TemplateBody) Check(allowHTTP PlainHTTP) error {
-	if err := cmp.Or(t.checkName(), t.checkLanguage()); err != nil {
-		return err
-	}
-
-	if err := rest.AtMost("components", t.Components, maxParts); err != nil {
+	err := cmp.Or(t.checkName(), t.checkLanguage(), rest.AtMost("components", t.Components, maxParts))
+	if err != nil {
 		return err
 	}
 
@@ -191,11 +188,9 @@ func (c *CardBody) Check(indexes map[string]bool, allowHTTP PlainHTTP) error {
 	if err := rest.InRange("card_index", c.CardIndex, 0, MaxCards-1); err != nil {
 		return err
 	}
-	if err := rest.Unique("card_index", strconv.Itoa(int(c.CardIndex.Value)), indexes); err != nil {
-		return err
-	}
-
-	if err := rest.AtMost("components", c.Components, maxParts); err != nil {
+	index := strconv.Itoa(int(c.CardIndex.Value))
+	err := cmp.Or(rest.Unique("card_index", index, indexes), rest.AtMost("components", c.Components, maxParts))
+	if err != nil {
 		return err
 	}
 

@@ -220,19 +220,11 @@ func (l *callLog) FlushLastUsed(ctx context.Context) error {
 	})
 
 	if err != nil {
-		l.restoreLastUsed(used)
+		for id, at := range used { // for the next try
+			l.markUsed(id, at)
+		}
 	}
 	return err
-}
-
-// restoreLastUsed puts back times that could not be written, for the next try.
-func (l *callLog) restoreLastUsed(used map[string]storage.Time) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-
-	for id, at := range used {
-		l.lastUsed[id] = max(l.lastUsed[id], at)
-	}
 }
 
 // logUnlogged says how many requests of strangers were left out of the logs.

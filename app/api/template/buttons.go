@@ -263,10 +263,11 @@ func (b *draftButton) checkOTP() error {
 	}
 
 	return rest.Each("supported_apps", b.SupportedApps, func(a *supportedApp) error {
-		if err := rest.Required("package_name", a.PackageName, maxPackageName); err != nil {
-			return err
-		}
-		if err := rest.Required("signature_hash", a.SignatureHash, signatureLength); err != nil {
+		err := cmp.Or(
+			rest.Required("package_name", a.PackageName, maxPackageName),
+			rest.Required("signature_hash", a.SignatureHash, signatureLength),
+		)
+		if err != nil {
 			return err
 		}
 		if !rest.Between(*a.SignatureHash, signatureLength, signatureLength) {

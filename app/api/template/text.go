@@ -1,6 +1,7 @@
 package template
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"regexp"
@@ -139,17 +140,13 @@ func checkNamedSamples(key string, list []*namedSample, names []string) error {
 	}
 
 	given := make(map[string]bool)
-	if err := rest.AtMost(key, list, content.MaxParameters); err != nil {
-		return err
-	}
-
-	err := rest.Each(key, list, func(s *namedSample) error {
+	err := cmp.Or(rest.AtMost(key, list, content.MaxParameters), rest.Each(key, list, func(s *namedSample) error {
 		if err := rest.Required("param_name", s.Name, content.MaxParameterName); err != nil {
 			return err
 		}
 		given[*s.Name] = true
 		return rest.Required("example", s.Example, maxSample)
-	})
+	}))
 	if err != nil {
 		return err
 	}
