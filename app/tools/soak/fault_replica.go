@@ -95,8 +95,7 @@ func (t *trial) loseMachine(ctx context.Context, _ time.Duration) (err error) {
 		return err
 	}
 
-	// A copy that had the place of the replica would take over. Its clock is right.
-	c.Env = slices.Concat(t.server.Env, cutOff, []string{"CONFAB_REPLICA__URL=", "CONFAB_MEDIA__STORE=", clockVariable + "="})
+	c.Env = slices.Concat(t.server.Env, cutOff, []string{"CONFAB_MEDIA__STORE=", clockVariable + "="}) // its clock is right
 	defer c.Kill()
 	if err := errors.Join(t.check(c), c.Stop()); err != nil {
 		return err

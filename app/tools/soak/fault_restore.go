@@ -16,9 +16,10 @@ import (
 	"confab/storage/storageaudit"
 )
 
-// cutOff are the settings of a server without a network: what a copy sent would come twice.
+// cutOff are the settings of a server without a network: what a copy sent would come twice, and one
+// that had the place of the replica would take over.
 var cutOff = []string{
-	"CONFAB_PROVIDER__BASE_URL=http://127.0.0.1:1", "CONFAB_SECURITY__ALLOW_CIDRS=192.0.2.0/24", "CONFAB_WEBHOOKS__TIMEOUT=1s",
+	"CONFAB_PROVIDER__BASE_URL=http://127.0.0.1:1", "CONFAB_SECURITY__ALLOW_CIDRS=192.0.2.0/24", "CONFAB_WEBHOOKS__TIMEOUT=1s", "CONFAB_REPLICA__URL=",
 }
 
 // copied is another installation, restored from a backup, that cannot send.
