@@ -89,20 +89,25 @@ func (s *store) printAccount(cmd *cobra.Command, number string) error {
 	}
 	return printOne(cmd, api.ViewAccount(a, s.Now()), [][]string{
 		{"id", a.PublicID},
-		{"phone number id", optionalText(a.PhoneNumberID)},
-		{"number", optionalText(a.PhoneNumber)},
-		{"name", optionalText(a.Name)},
+		{"phone number id", storage.OrEmpty(a.PhoneNumberID)},
+		{"number", storage.OrEmpty(a.PhoneNumber)},
+		{"name", storage.OrEmpty(a.Name)},
 		{"status", a.Status},
-		{"reason", optionalText(a.StatusReason)},
-		{"provider status", optionalText(a.ProviderStatus)},
+		{"reason", storage.OrEmpty(a.StatusReason)},
+		{"provider status", storage.OrEmpty(a.ProviderStatus)},
 		{"restricted", yesOrNo(a.Restricted)},
 	})
 }
 
-// ownedAccount is an account with the id of its organization.
+// ownedAccount is an account with the id of its organization, at a time.
 type ownedAccount struct {
 	storage.AccountDetail
 	organization string
+	now          storage.Time
+}
+
+func viewOwnedAccount(a storage.AccountDetail, o storage.Organization, now storage.Time) ownedAccount {
+	return ownedAccount{a, o.PublicID, now}
 }
 
 func (e *env) accountsList() *cobra.Command {
@@ -112,26 +117,22 @@ func (e *env) accountsList() *cobra.Command {
 		Example: "  confab accounts list\n  confab accounts list --org org_01J… --json",
 	}
 
-	var now storage.Time
 	columns := table[ownedAccount]{
 		heading: []string{"PHONE NUMBER ID", "NUMBER", "NAME", "STATUS", "PROVIDER STATUS", "ORGANIZATION", "CREATED"},
 		row: func(a ownedAccount) []string {
 			return []string{
-				optionalText(a.PhoneNumberID), optionalText(a.PhoneNumber), optionalText(a.Name),
-				a.Status, optionalText(a.ProviderStatus), a.organization, a.CreatedAt.String(),
+				storage.OrEmpty(a.PhoneNumberID), storage.OrEmpty(a.PhoneNumber), storage.OrEmpty(a.Name),
+				a.Status, storage.OrEmpty(a.ProviderStatus), a.organization, a.CreatedAt.String(),
 			}
 		},
-		view: func(a ownedAccount) any { return api.ViewAccount(a.AccountDetail, now) },
+		view: func(a ownedAccount) any { return api.ViewAccount(a.AccountDetail, a.now) },
 	}
 
 	read := func(rx *storage.Rx, organization int64) ([]storage.AccountDetail, error) {
-		now = rx.ClockTime()
 		all, _, err := rx.Accounts(organization, storage.AccountFilter{}, storage.First, math.MaxInt32)
 		return all, err
 	}
-	return listCommand(e, cmd, columns, readEachOrganization(cmd, read, func(a storage.AccountDetail, o storage.Organization) ownedAccount {
-		return ownedAccount{a, o.PublicID}
-	}))
+	return listCommand(e, cmd, columns, readEachOrganization(cmd, read, viewOwnedAccount))
 }
 
 func (e *env) accountsRegister() *cobra.Command {

@@ -166,7 +166,7 @@ func (f connectFlags) checkExisting(rx *storage.Rx, wanted storage.AccountDetail
 		return a, fmt.Errorf("number %s is already connected by another organization", f.number)
 	case a.Status == storage.AccountConnected:
 		return a, fmt.Errorf("number %s is already connected", f.number)
-	case f.customer != "" && optionalText(a.CustomerID) != f.customer, f.team != "" && a.TeamPublicID != f.team:
+	case f.customer != "" && storage.OrEmpty(a.CustomerID) != f.customer, f.team != "" && a.TeamPublicID != f.team:
 		return a, fmt.Errorf("number %s belongs to another team or customer: "+
 			"remove it first with 'confab accounts disconnect %s --purge'", f.number, f.number)
 	}

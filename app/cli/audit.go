@@ -54,8 +54,10 @@ func (e *env) audit() *cobra.Command {
 		heading: []string{"TIME", "ACTOR", "ACTION", "TARGET", "IP", "ORGANIZATION"},
 		row: func(a storage.AuditEntry) []string {
 			v := consoleapi.ViewAuditEntry(a)
-			who := strings.TrimSpace(v.Actor.Type + " " + optionalText(v.Actor.Name))
-			return []string{v.At.String(), who, v.Action, optionalText(v.Target.ID), optionalText(v.IP), optionalText(v.OrganizationID)}
+			who := strings.TrimSpace(v.Actor.Type + " " + storage.OrEmpty(v.Actor.Name))
+			return []string{
+				v.At.String(), who, v.Action, storage.OrEmpty(v.Target.ID), storage.OrEmpty(v.IP), storage.OrEmpty(v.OrganizationID),
+			}
 		},
 		view: func(a storage.AuditEntry) any { return consoleapi.ViewAuditEntry(a) },
 	}

@@ -241,7 +241,7 @@ func printBroadcast(cmd *cobra.Command, b storage.Broadcast) error {
 		{"name", b.Name},
 		{"template", b.TemplateName + " (" + b.TemplateLanguage + ")"},
 		{"status", b.Status},
-		{"pause reason", optionalText(b.PausedReason)},
+		{"pause reason", storage.OrEmpty(b.PausedReason)},
 		{"recipients", formatCount(b.Total)},
 		{"waiting", formatCount(b.Waiting)},
 		{"sent", formatCount(b.Sent)},

@@ -27,8 +27,6 @@ func browserCommand(url string) *exec.Cmd {
 		return exec.Command(own, url)
 	case runtime.GOOS == "darwin":
 		return exec.Command("open", url)
-	case runtime.GOOS == "windows":
-		return exec.Command("rundll32", "url.dll,FileProtocolHandler", url)
 	}
 	return exec.Command("xdg-open", url)
 }

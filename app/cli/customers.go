@@ -19,7 +19,7 @@ type customerView struct {
 	OrganizationID string `json:"organization_id"`
 }
 
-func viewCustomer(c storage.Customer, o storage.Organization) customerView {
+func viewCustomer(c storage.Customer, o storage.Organization, _ storage.Time) customerView {
 	return customerView{CustomerData: event.ViewCustomer(c), OrganizationID: o.PublicID}
 }
 
@@ -38,7 +38,7 @@ func (e *env) customersList() *cobra.Command {
 	columns := table[customerView]{
 		heading: []string{"ID", "NAME", "EMAIL", "STATUS", "ORGANIZATION", "CREATED"},
 		row: func(v customerView) []string {
-			return []string{v.ID, v.Name, optionalText(v.Email), v.Status, v.OrganizationID, v.CreatedAt.String()}
+			return []string{v.ID, v.Name, storage.OrEmpty(v.Email), v.Status, v.OrganizationID, v.CreatedAt.String()}
 		},
 	}
 	read := func(rx *storage.Rx, organization int64) ([]storage.Customer, error) {

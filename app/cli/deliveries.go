@@ -47,14 +47,14 @@ func (e *env) deliveriesList() *cobra.Command {
 		row: func(d storage.Delivery) []string {
 			return []string{
 				d.ID, d.CreatedAt.String(), d.SubscriptionID, d.EventType, d.Status,
-				strconv.Itoa(d.AttemptCount), optionalNumber(d.ResponseStatus), optionalText(d.ErrorCode),
+				strconv.Itoa(d.AttemptCount), optionalNumber(d.ResponseStatus), storage.OrEmpty(d.ErrorCode),
 			}
 		},
 		view: viewDelivery,
 	}
 	read := readEachOrganization(cmd, func(rx *storage.Rx, organization int64) ([]storage.Delivery, error) {
 		return newestDeliveries(rx, organization, filter, limit)
-	}, func(d storage.Delivery, _ storage.Organization) storage.Delivery { return d })
+	}, func(d storage.Delivery, _ storage.Organization, _ storage.Time) storage.Delivery { return d })
 	return listCommand(e, cmd, columns, func(rx *storage.Rx, args []string) ([]storage.Delivery, error) {
 		filter.CreatedAfter = youngerThan(since, rx.ClockTime())
 		all, err := read(rx, args)
@@ -142,8 +142,8 @@ func printDelivery(cmd *cobra.Command, d storage.Delivery, attempts []storage.At
 	out := cmd.OutOrStdout()
 	err := printColumns(out, [][]string{
 		{"id", d.ID}, {"subscription", d.SubscriptionID}, {"event", d.EventType}, {"event id", d.EventID}, {"status", d.Status},
-		{"replay of", optionalText(d.ReplayedFrom)}, {"created", d.CreatedAt.String()}, {"next attempt", d.NextAttemptAt.String()},
-		{"error", optionalText(d.ErrorCode)}, {"answer", optionalText(d.ResponseBodySnippet)},
+		{"replay of", storage.OrEmpty(d.ReplayedFrom)}, {"created", d.CreatedAt.String()}, {"next attempt", d.NextAttemptAt.String()},
+		{"error", storage.OrEmpty(d.ErrorCode)}, {"answer", storage.OrEmpty(d.ResponseBodySnippet)},
 	})
 	if err != nil {
 		return err
@@ -156,7 +156,7 @@ func printDelivery(cmd *cobra.Command, d storage.Delivery, attempts []storage.At
 			took = fmt.Sprintf("%dms", *a.DurationMS)
 		}
 		rows = append(rows, []string{
-			strconv.Itoa(a.Attempt), a.AttemptedAt.String(), optionalNumber(a.ResponseStatus), took, optionalText(a.ErrorMessage),
+			strconv.Itoa(a.Attempt), a.AttemptedAt.String(), optionalNumber(a.ResponseStatus), took, storage.OrEmpty(a.ErrorMessage),
 		})
 	}
 

@@ -66,7 +66,7 @@ type forwardView struct {
 
 func (v forwardView) String() string {
 	if v.Status == nil {
-		return optionalText(v.Message)
+		return storage.OrEmpty(v.Message)
 	}
 	return fmt.Sprintf("%d %s (%dms)", *v.Status, http.StatusText(*v.Status), v.DurationMS)
 }

@@ -70,7 +70,7 @@ func (e *env) jobsList() *cobra.Command {
 		heading: []string{"ID", "KIND", "STATE", "LANE", "DUE", "RUNS", "FAILURES", "LAST ERROR"},
 		row: func(j storage.Job) []string {
 			return []string{strconv.FormatInt(j.ID, 10), j.Kind, j.State, j.Lane, j.DueAt.String(),
-				strconv.Itoa(j.Runs), strconv.Itoa(j.Failures), optionalText(j.LastError)}
+				strconv.Itoa(j.Runs), strconv.Itoa(j.Failures), storage.OrEmpty(j.LastError)}
 		},
 		view: func(j storage.Job) any { return viewJob(j) },
 	}
@@ -96,7 +96,7 @@ func (e *env) jobsShow() *cobra.Command {
 				{"args", string(j.Args)},
 				{"runs", strconv.Itoa(j.Runs)},
 				{"failures", strconv.Itoa(j.Failures)},
-				{"last error", optionalText(j.LastError)},
+				{"last error", storage.OrEmpty(j.LastError)},
 				{"due", j.DueAt.String()},
 				{"leased until", j.LeasedUntil.String()},
 				{"created", j.CreatedAt.String()},

@@ -122,33 +122,15 @@ func applyKeyLimits(rx *storage.Rx, k *storage.Key, limits api.KeyLimits) error 
 
 // keyView is a key without its secret.
 type keyView struct {
-	ID             string       `json:"id"`
-	Object         string       `json:"object"`
-	Label          *string      `json:"label"`
-	Last4          string       `json:"last4"`
+	api.KeyView
 	OrganizationID string       `json:"organization_id"`
 	Status         string       `json:"status"`
-	CreatedAt      storage.Time `json:"created_at"`
-	ExpiresAt      storage.Time `json:"expires_at"`
 	RevokedAt      storage.Time `json:"revoked_at"`
 	LastUsedAt     storage.Time `json:"last_used_at"`
-	api.KeyLimitsView
 }
 
 func viewKey(k storage.Key, o storage.Organization, now storage.Time) keyView {
-	return keyView{
-		ID:             k.ID,
-		Object:         "api_key",
-		Label:          k.Label,
-		Last4:          k.Last4,
-		OrganizationID: o.PublicID,
-		Status:         k.Status(now),
-		CreatedAt:      k.CreatedAt,
-		ExpiresAt:      k.ExpiresAt,
-		RevokedAt:      k.RevokedAt,
-		LastUsedAt:     k.LastUsedAt,
-		KeyLimitsView:  api.ViewKeyLimits(k),
-	}
+	return keyView{api.ViewKey(k), o.PublicID, k.Status(now), k.RevokedAt, k.LastUsedAt}
 }
 
 func (e *env) keysList() *cobra.Command {
@@ -162,21 +144,15 @@ func (e *env) keysList() *cobra.Command {
 		heading: []string{"ID", "ORGANIZATION", "KEY", "LABEL", "STATUS", "CREATED", "LAST USED", "EXPIRES", "SCOPES", "NUMBERS", "AGENT"},
 		row: func(v keyView) []string {
 			return []string{
-				v.ID, v.OrganizationID, "…" + v.Last4, optionalText(v.Label), v.Status,
+				v.ID, v.OrganizationID, "…" + v.Last4, storage.OrEmpty(v.Label), v.Status,
 				v.CreatedAt.String(), v.LastUsedAt.String(), v.ExpiresAt.String(),
-				strings.Join(v.Scopes, ","), numbersOfKey(v.PhoneNumberIDs), optionalText(v.Agent),
+				strings.Join(v.Scopes, ","), numbersOfKey(v.PhoneNumberIDs), storage.OrEmpty(v.Agent),
 			}
 		},
 		flush: true,
 	}
 
-	var now storage.Time
-	read := func(rx *storage.Rx, organization int64) ([]storage.Key, error) {
-		now = rx.ClockTime()
-		return rx.Keys(organization)
-	}
-	view := func(k storage.Key, o storage.Organization) keyView { return viewKey(k, o, now) }
-	return listCommand(e, cmd, columns, readEachOrganization(cmd, read, view))
+	return listCommand(e, cmd, columns, readEachOrganization(cmd, (*storage.Rx).Keys, viewKey))
 }
 
 // numbersOfKey are the numbers that a key is bound to, in a table.

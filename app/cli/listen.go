@@ -161,23 +161,18 @@ func (e *env) eventClient(cmd *cobra.Command, o listenOptions, secrets *secretRe
 	return &eventClient{http: http.DefaultClient, url: at.String(), key: key}, err
 }
 
-// eventFields are the fields of an event that the server sends and --json prints.
-type eventFields struct {
-	ID             string       `json:"id"`
-	Type           string       `json:"type"`
-	Source         string       `json:"source"`
-	EventID        string       `json:"event_id"`
-	OrganizationID *string      `json:"organization_id"`
-	DeliveryID     *string      `json:"delivery_id"`
-	ReplayedFrom   *string      `json:"replayed_from"`
-	PhoneNumberID  *string      `json:"phone_number_id"`
-	CreatedAt      storage.Time `json:"created_at"`
-}
-
 // sentItem is an event as the server sends it.
 type sentItem struct {
-	eventFields
-	Payload json.RawMessage `json:"payload"`
+	ID             string          `json:"id"`
+	Type           string          `json:"type"`
+	Source         string          `json:"source"`
+	EventID        string          `json:"event_id"`
+	OrganizationID *string         `json:"organization_id"`
+	DeliveryID     *string         `json:"delivery_id"`
+	ReplayedFrom   *string         `json:"replayed_from"`
+	PhoneNumberID  *string         `json:"phone_number_id"`
+	CreatedAt      storage.Time    `json:"created_at"`
+	Payload        json.RawMessage `json:"payload"`
 }
 
 // handle prints and forwards one event.
@@ -219,16 +214,15 @@ type gapView struct {
 // eventView is an event as --json prints it.
 type eventView struct {
 	Object string `json:"object"`
-	eventFields
-	Position  string          `json:"position"` // for --after
-	Forwarded *forwardView    `json:"forwarded,omitempty"`
-	Payload   json.RawMessage `json:"payload"`
+	sentItem
+	Position  string       `json:"position"` // for --after
+	Forwarded *forwardView `json:"forwarded,omitempty"`
 }
 
 // print writes the line of one event.
 func (o listenOptions) print(out io.Writer, item sentItem, position string, forwarded *forwardView) error {
 	if o.asJSON {
-		return printLine(out, eventView{"event", item.eventFields, position, forwarded, item.Payload})
+		return printLine(out, eventView{"event", item, position, forwarded})
 	}
 
 	line := fmt.Sprintf("%s  %-28s  %s", item.CreatedAt.Std().Local().Format("15:04:05"), printable(item.Type), printable(item.EventID))

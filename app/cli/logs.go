@@ -16,28 +16,16 @@ import (
 // followInterval is how often --follow looks for new calls.
 const followInterval = time.Second
 
-// statusRange is a range of HTTP statuses.
-type statusRange struct{ min, max int }
-
-// parseStatusRange reads one status, or a class of them such as 5xx.
-func parseStatusRange(s string) (statusRange, error) {
-	if lowest, highest, ok := consoleapi.ParseStatuses(s); ok {
-		return statusRange{lowest, highest}, nil
-	}
-	return statusRange{}, errors.New("must be a status such as 404, or a class such as 5xx")
-}
-
 // logOptions are the flags of logs.
 type logOptions struct {
 	org    string
 	since  time.Duration
-	status statusRange
-	limit  int
+	filter storage.APICallFilter
 	follow bool
 }
 
 func (e *env) logs() *cobra.Command {
-	o := logOptions{limit: listLimit}
+	o := logOptions{filter: storage.APICallFilter{Limit: listLimit}}
 	cmd := &cobra.Command{
 		Use:   "logs",
 		Short: "Show the latest API calls, oldest first",
@@ -52,8 +40,14 @@ func (e *env) logs() *cobra.Command {
 
 	optionalOrg(cmd, &o.org)
 	parsedFlag(cmd, &o.since, "since", "only calls newer than this `age`, such as 1h or 7d", parseAge)
-	parsedFlag(cmd, &o.status, "status", "only calls with this `status`, such as 404, or class, such as 5xx", parseStatusRange)
-	limitFlag(cmd, &o.limit)
+	cmd.Flags().Func("status", "only calls with this `status`, such as 404, or class, such as 5xx", func(s string) (err error) {
+		var ok bool
+		if o.filter.MinStatus, o.filter.MaxStatus, ok = consoleapi.ParseStatuses(s); !ok {
+			err = errors.New("must be a status such as 404, or a class such as 5xx")
+		}
+		return err
+	})
+	limitFlag(cmd, &o.filter.Limit)
 	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "keep showing new calls until interrupted")
 	cmd.Flags().Bool("json", false, "print JSON; with --follow, one object per line")
 	return cmd
@@ -70,12 +64,6 @@ func (s *store) flushCalls(cmd *cobra.Command) {
 
 // show prints the stored calls, and with --follow then the new ones.
 func (o logOptions) show(cmd *cobra.Command, s *store) error {
-	ctx, out := cmd.Context(), cmd.OutOrStdout()
-	filter, err := o.filter(ctx, s)
-	if err != nil {
-		return err
-	}
-
 	s.flushCalls(cmd)
 	var (
 		calls []storage.APICall
@@ -84,11 +72,17 @@ func (o logOptions) show(cmd *cobra.Command, s *store) error {
 
 	// Both are read in one snapshot, so that --follow neither misses nor repeats a
 	// call.
-	err = s.View(ctx, func(rx *storage.Rx) (err error) {
+	err := s.View(cmd.Context(), func(rx *storage.Rx) error {
+		found, err := optionalOrganization(rx, o.org)
+		if err != nil {
+			return err
+		}
+		o.filter.Organization, o.filter.Since = found.ID, youngerThan(o.since, rx.ClockTime())
+
 		if last, err = rx.LastAPICall(); err != nil {
 			return err
 		}
-		calls, err = rx.APICalls(filter)
+		calls, err = rx.APICalls(o.filter)
 		return err
 	})
 	if err != nil {
@@ -99,24 +93,13 @@ func (o logOptions) show(cmd *cobra.Command, s *store) error {
 		return printList(cmd, calls, table[storage.APICall]{view: func(c storage.APICall) any { return consoleapi.ViewCall(c) }})
 	}
 	if !wantsJSON(cmd) {
-		fmt.Fprintf(out, lineHeading, "TIME", "STATUS", "METHOD", "PATH", "TOOK", "ORGANIZATION", "IP", "REQUEST")
+		fmt.Fprintf(cmd.OutOrStdout(), lineHeading, "TIME", "STATUS", "METHOD", "PATH", "TOOK", "ORGANIZATION", "IP", "REQUEST")
 	}
 
 	if err := printLines(cmd, calls); err != nil || !o.follow {
 		return err
 	}
-	return s.tailCalls(cmd, last, filter)
-}
-
-func (o logOptions) filter(ctx context.Context, s *store) (storage.APICallFilter, error) {
-	found, err := storage.Query(ctx, s.DB, func(rx *storage.Rx) (storage.Organization, error) { return optionalOrganization(rx, o.org) })
-	return storage.APICallFilter{
-		Organization: found.ID,
-		Since:        youngerThan(o.since, s.Now()),
-		MinStatus:    o.status.min,
-		MaxStatus:    o.status.max,
-		Limit:        o.limit,
-	}, err
+	return s.tailCalls(cmd, last, o.filter)
 }
 
 // tailCalls prints new calls until interrupted. --limit does not hold here: it is for
@@ -181,7 +164,7 @@ func printLines(cmd *cobra.Command, calls []storage.APICall) error {
 			err = printLine(out, v)
 		} else {
 			_, err = fmt.Fprintf(out, lineLayout, v.CreatedAt, v.Status, printable(v.Method), printable(v.Path), v.LatencyMS,
-				printable(optionalText(v.OrganizationID)), printable(v.IP), v.RequestID)
+				printable(storage.OrEmpty(v.OrganizationID)), printable(v.IP), v.RequestID)
 		}
 
 		if err != nil {

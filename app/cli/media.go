@@ -96,7 +96,7 @@ func (s *store) moveMedia(cmd *cobra.Command, toFiles bool) (moveView, error) {
 	m := &mediaMover{store: s, files: files, view: &v, line: newProgress(cmd.ErrOrStderr(), "moving", formatBytes)}
 	if toFiles {
 		v.To = "files"
-		err = m.run(cmd.Context(), m.eachUsed, m.download)
+		err = m.run(cmd.Context(), m.eachUsed, files.MoveFromStore)
 	} else {
 		err = m.run(cmd.Context(), files.EachLocal, m.upload)
 	}
@@ -175,10 +175,6 @@ func (m *mediaMover) upload(ctx context.Context, sum string) (bool, error) {
 	}
 	err = m.files.MoveToStore(ctx, sum)
 	return err == nil, err
-}
-
-func (m *mediaMover) download(ctx context.Context, sum string) (bool, error) {
-	return m.files.MoveFromStore(ctx, sum)
 }
 
 // eachUsed calls fn with each file that a row names. They are read before the work, so that

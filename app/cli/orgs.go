@@ -52,7 +52,7 @@ func viewOrganization(o storage.Organization, teams ...storage.Team) organizatio
 	}
 
 	for _, t := range teams {
-		v.Teams = append(v.Teams, viewTeam(t, o))
+		v.Teams = append(v.Teams, viewTeam(t, o, 0))
 	}
 	return v
 }

@@ -93,14 +93,6 @@ func printColumns(w io.Writer, rows [][]string) error {
 	return tab.Flush()
 }
 
-// optionalText is an optional text; "" for none.
-func optionalText(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
-}
-
 // optionalNumber is an optional number as text; "" for none.
 func optionalNumber(n *int) string {
 	if n == nil {

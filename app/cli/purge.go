@@ -55,7 +55,8 @@ func (e *env) purge() *cobra.Command {
 				}
 			}
 			if f.age == 0 {
-				return printConfirmed(cmd, s.Now())
+				now := s.Now()
+				return printOne(cmd, map[string]any{"object": "clock", "confirmed_at": now}, [][]string{{"clock confirmed", now.String()}})
 			}
 
 			v, err := s.purge(cmd, f)
@@ -73,18 +74,6 @@ func (e *env) purge() *cobra.Command {
 	parsedFlag(cmd, &f.account, "account", "only the account with this `phone number id`", parseText)
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "only count what would be deleted")
 	return withJSON(cmd)
-}
-
-// clockView is when a person found the clock right, by that clock.
-type clockView struct {
-	Object      string       `json:"object"`
-	ConfirmedAt storage.Time `json:"confirmed_at"`
-}
-
-// printConfirmed prints that the clock was confirmed, and nothing purged.
-func printConfirmed(cmd *cobra.Command, now storage.Time) error {
-	v := clockView{Object: "clock", ConfirmedAt: now}
-	return printOne(cmd, v, [][]string{{"clock confirmed", v.ConfirmedAt.String()}})
 }
 
 // printPurged prints what was deleted, or would be.

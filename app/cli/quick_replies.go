@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -29,9 +30,13 @@ func (e *env) quickRepliesCreate() *cobra.Command {
 		Example: "  confab quick-replies create hello 'Hello {{name}}, how can we help?'\n" +
 			"  confab quick-replies create terms - --team team_01J… < terms.txt",
 		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
-			text, err := textArgument(cmd, args[1])
-			if err != nil {
-				return err
+			text := args[1]
+			if text == "-" {
+				read, err := io.ReadAll(io.LimitReader(cmd.InOrStdin(), 1<<20))
+				if err != nil {
+					return err
+				}
+				text = strings.TrimRight(string(read), "\r\n")
 			}
 
 			in := api.NewQuickReply{Shortcut: &args[0], Text: &text}
@@ -56,15 +61,6 @@ func (e *env) quickRepliesCreate() *cobra.Command {
 	return withJSON(cmd)
 }
 
-// textArgument is an argument, or standard input for -.
-func textArgument(cmd *cobra.Command, arg string) (string, error) {
-	if arg != "-" {
-		return arg, nil
-	}
-	text, err := io.ReadAll(io.LimitReader(cmd.InOrStdin(), 1<<20))
-	return strings.TrimRight(string(text), "\r\n"), err
-}
-
 func (e *env) quickRepliesList() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list",
@@ -76,11 +72,11 @@ func (e *env) quickRepliesList() *cobra.Command {
 		row:     func(v api.QuickReplyView) []string { return []string{v.ID, v.Shortcut, v.Text, v.TeamID} },
 	}
 	read := func(rx *storage.Rx, organization int64) ([]storage.QuickReply, error) {
-		return readAllPages(func(after storage.After, limit int) ([]storage.QuickReply, error) {
-			return rx.QuickReplies(organization, nil, after, limit)
-		}, func(q storage.QuickReply) storage.After { return storage.After{Key: q.CreatedAt, ID: q.ID} })
+		return rx.QuickReplies(organization, nil, storage.First, math.MaxInt32)
 	}
-	view := func(q storage.QuickReply, _ storage.Organization) api.QuickReplyView { return api.ViewQuickReply(q) }
+	view := func(q storage.QuickReply, _ storage.Organization, _ storage.Time) api.QuickReplyView {
+		return api.ViewQuickReply(q)
+	}
 	return listCommand(e, cmd, columns, readEachOrganization(cmd, read, view))
 }
 
@@ -125,9 +121,9 @@ func chooseQuickReply(rx *storage.Rx, found []storage.QuickReply, arg, org strin
 		return found[0], nil
 	}
 
-	ids := make([]string, len(found))
-	for i, q := range found {
-		ids[i] = q.ID
+	var ids []string
+	for _, q := range found {
+		ids = append(ids, q.ID)
 	}
 	return storage.QuickReply{}, fmt.Errorf("several quick replies have the shortcut %s: %s", arg, strings.Join(ids, ", "))
 }

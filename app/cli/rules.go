@@ -36,7 +36,7 @@ func (e *env) rulesList() *cobra.Command {
 			return []string{v.ID, strconv.Itoa(v.Position), v.Name, v.On, state}
 		},
 	}
-	view := func(r storage.Rule, _ storage.Organization) api.RuleView { return api.ViewRule(r) }
+	view := func(r storage.Rule, _ storage.Organization, _ storage.Time) api.RuleView { return api.ViewRule(r) }
 	return listCommand(e, cmd, columns, readEachOrganization(cmd, (*storage.Rx).RulesOf, view))
 }
 

@@ -5,8 +5,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"confab/app/datadir"
 )
 
 func (e *env) sandboxEnv() *cobra.Command {
@@ -17,18 +15,9 @@ func (e *env) sandboxEnv() *cobra.Command {
 			"data directory (default " + defaultSandboxDir + ") as shell variables, whether it is running or not.",
 		Example: "  eval \"$(confab sandbox env)\"\n  confab sandbox env --data-dir ./my-sandbox",
 		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
-			c, err := e.sandboxSettings(cmd)
-			if err != nil {
-				return err
-			}
-
 			var s sandboxState
-			found, err := readStateFile(sandboxFile(datadir.Dir(c.DataDir)), &s)
-			if err != nil {
+			if err := e.readSandboxFile(cmd, &s); err != nil {
 				return err
-			}
-			if !found {
-				return fmt.Errorf("there is no sandbox in %s: start one with 'confab sandbox'", c.DataDir)
 			}
 
 			for _, variable := range s.environment() {

@@ -65,16 +65,20 @@ func (e *env) findSandbox(cmd *cobra.Command) (*sandboxState, error) {
 	if s.BaseURL != "" && s.APIKey != "" && s.SimulatorURL != "" && !cmd.Flags().Changed("data-dir") {
 		return s, nil
 	}
+	return s, e.readSandboxFile(cmd, s)
+}
 
+// readSandboxFile reads what the sandbox of the data directory has written.
+func (e *env) readSandboxFile(cmd *cobra.Command, s *sandboxState) error {
 	c, err := e.sandboxSettings(cmd)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	found, err := readStateFile(sandboxFile(datadir.Dir(c.DataDir)), s)
 	if err == nil && !found {
 		err = fmt.Errorf("there is no sandbox in %s: start one with 'confab sandbox'", c.DataDir)
 	}
-	return s, err
+	return err
 }
 
 // player plays a story. Events come by a stream, in the order of their commits; calls and

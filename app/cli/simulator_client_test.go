@@ -75,7 +75,7 @@ func TestShellWord(t *testing.T) {
 func TestSummary(t *testing.T) {
 	is := is.New(t)
 	said := func(kind string, content map[string]any) string {
-		return message{Type: kind, Request: map[string]any{kind: content}}.summary()
+		return summary(kind, jsonObject{kind: content})
 	}
 	is.Equal(said("text", jsonObject{"body": "hi"}), "hi")
 	is.Equal(said("template", jsonObject{"name": "hello_world"}), "hello_world")

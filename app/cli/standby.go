@@ -67,7 +67,7 @@ func (e *env) promote() *cobra.Command {
 			}
 			dir := datadir.Dir(c.DataDir)
 			var began replica.Generation
-			if err := dir.Promote(cmd.Context(), optionalText(operator().Name), &began); err != nil {
+			if err := dir.Promote(cmd.Context(), storage.OrEmpty(operator().Name), &began); err != nil {
 				return err
 			}
 

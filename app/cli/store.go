@@ -178,40 +178,30 @@ func listCommand[T any](
 }
 
 // readEachOrganization adds the flag that narrows a listing to an organization. It reads for
-// listCommand what that one has, or each of all, and makes views of the rows.
+// listCommand what that one has, or each of all, and makes views of the rows, as of now.
 func readEachOrganization[T, V any](
-	cmd *cobra.Command, read func(rx *storage.Rx, organization int64) ([]T, error), view func(T, storage.Organization) V,
+	cmd *cobra.Command, read func(rx *storage.Rx, organization int64) ([]T, error),
+	view func(row T, o storage.Organization, now storage.Time) V,
 ) func(*storage.Rx, []string) ([]V, error) {
 	var org string
 	optionalOrg(cmd, &org)
 
 	return func(rx *storage.Rx, _ []string) (views []V, err error) {
 		organizations, err := organizationOrAll(rx, org)
+		if err != nil {
+			return nil, err
+		}
 
 		for _, o := range organizations {
 			rows, err := read(rx, o.ID)
 			if err != nil {
 				return nil, err
 			}
-
 			for _, row := range rows {
-				views = append(views, view(row, o))
+				views = append(views, view(row, o, rx.ClockTime()))
 			}
 		}
-		return views, err
-	}
-}
-
-// readAllPages reads a list page by page.
-func readAllPages[T any](read func(after storage.After, limit int) ([]T, error), key func(T) storage.After) (all []T, err error) {
-	const step = 500
-	for after := storage.First; ; {
-		rows, err := read(after, step)
-		all = append(all, rows...)
-		if err != nil || len(rows) < step {
-			return all, err
-		}
-		after = key(rows[step-1])
+		return views, nil
 	}
 }
 
@@ -263,8 +253,5 @@ func organizationOrAll(rx *storage.Rx, id string) ([]storage.Organization, error
 		return rx.Organizations()
 	}
 	o, err := organization(rx, id)
-	if err != nil {
-		return nil, err
-	}
-	return []storage.Organization{o}, nil
+	return []storage.Organization{o}, err
 }

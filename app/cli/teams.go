@@ -25,7 +25,7 @@ type teamView struct {
 	AssignmentLimit *int   `json:"assignment_limit"`
 }
 
-func viewTeam(t storage.Team, o storage.Organization) teamView {
+func viewTeam(t storage.Team, o storage.Organization, _ storage.Time) teamView {
 	return teamView{
 		ID:              t.PublicID,
 		Object:          "team",
@@ -52,7 +52,7 @@ func (e *env) teamsCreate() *cobra.Command {
 
 			t := storage.Team{OrganizationID: o.ID, Name: args[0]}
 			err = tx.InsertTeam(&t)
-			return written{text: t.PublicID, view: viewTeam(t, o)}, err
+			return written{text: t.PublicID, view: viewTeam(t, o, tx.Now)}, err
 		}),
 	}
 

@@ -54,10 +54,10 @@ func (e *env) trace() *cobra.Command {
 
 // printTrace prints a trace as text: what the message is, and a line for each entry.
 func printTrace(out io.Writer, t consoleapi.TraceView, bodies bool) error {
-	who := cmp.Or(optionalText(t.Contact.Name), optionalText(t.Contact.PhoneNumber), optionalText(t.Contact.BSUID))
+	who := cmp.Or(storage.OrEmpty(t.Contact.Name), storage.OrEmpty(t.Contact.PhoneNumber), storage.OrEmpty(t.Contact.BSUID))
 	err := printColumns(out, [][]string{
-		{"message", t.ID}, {"what", t.Direction + " " + t.Type + ", " + t.Status}, {"text", optionalText(t.Preview)},
-		{"contact", who}, {"number", optionalText(t.PhoneNumberID)}, {"provider id", optionalText(t.MessageID)},
+		{"message", t.ID}, {"what", t.Direction + " " + t.Type + ", " + t.Status}, {"text", storage.OrEmpty(t.Preview)},
+		{"contact", who}, {"number", storage.OrEmpty(t.PhoneNumberID)}, {"provider id", storage.OrEmpty(t.MessageID)},
 	})
 	if err != nil {
 		return err
@@ -132,22 +132,22 @@ func describe(t consoleapi.TraceView, e consoleapi.TraceEntry) string {
 
 func describeCall(t consoleapi.TraceView, e consoleapi.TraceEntry) string {
 	if e.Call == nil {
-		return "call " + optionalText(t.RequestID) + ", not in the log"
+		return "call " + storage.OrEmpty(t.RequestID) + ", not in the log"
 	}
 
 	who := ""
 	switch {
 	case e.Call.APIKey != nil:
-		who = "key " + cmp.Or(optionalText(e.Call.APIKey.Name), e.Call.APIKey.ID)
+		who = "key " + cmp.Or(storage.OrEmpty(e.Call.APIKey.Name), e.Call.APIKey.ID)
 	case e.Call.User != nil:
-		who = cmp.Or(optionalText(e.Call.User.Name), e.Call.User.ID) + " in the console"
+		who = cmp.Or(storage.OrEmpty(e.Call.User.Name), e.Call.User.ID) + " in the console"
 	}
 	return fmt.Sprintf("%s %s → %d in %.1f ms, %s (%s)", e.Call.Method, e.Call.Path, e.Call.Status, e.Call.LatencyMS, who, e.Call.RequestID)
 }
 
 func describeTry(e consoleapi.TraceEntry) string {
 	if e.Kind == consoleapi.TraceAccepted {
-		return fmt.Sprintf("sent to the provider, attempt %d: accepted as %s", e.Try.Try, cmp.Or(optionalText(e.Try.MessageID), "?"))
+		return fmt.Sprintf("sent to the provider, attempt %d: accepted as %s", e.Try.Try, cmp.Or(storage.OrEmpty(e.Try.MessageID), "?"))
 	}
 
 	answer := "no response"
@@ -160,7 +160,7 @@ func describeTry(e consoleapi.TraceEntry) string {
 	if e.Try.Code != nil {
 		answer += fmt.Sprintf(", code %d", *e.Try.Code)
 	}
-	return fmt.Sprintf("sent to the provider, attempt %d: %s: %s", e.Try.Try, answer, optionalText(e.Try.Reason))
+	return fmt.Sprintf("sent to the provider, attempt %d: %s: %s", e.Try.Try, answer, storage.OrEmpty(e.Try.Reason))
 }
 
 // describeRule says what a rule did, or why it did nothing.

@@ -141,14 +141,38 @@ func (r *simRequest) send(out any) error {
 	return r.do(r.cmd.Context(), r.method, r.path, nil, out)
 }
 
+// answer is what the simulator answers, or one thing of a list that it answers. --json prints
+// it as it is.
+type answer map[string]any
+
+// text is a field as text; "" without one.
+func (a answer) text(field string) string {
+	switch v := a[field].(type) {
+	case nil:
+		return ""
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+// number is the number of a person, or the BSUID where it is hidden.
+func (a answer) number() string { return cmp.Or(a.text("phone_number"), a.text("bsuid")) }
+
+// printField prints a field of the answer, or with --json all of it.
+func printField(name string) func(*simRequest) error {
+	return printAnswer(func(a answer) string { return a.text(name) })
+}
+
 // printAnswer prints a line of the answer, or with --json all of it.
 func printAnswer[A any](line func(A) string) func(*simRequest) error {
 	return func(r *simRequest) error {
-		var answer A
-		if err := r.send(&answer); err != nil {
+		var a A
+		if err := r.send(&a); err != nil {
 			return err
 		}
-		return printNew(r.cmd, line(answer), answer)
+		return printNew(r.cmd, line(a), a)
 	}
 }
 

@@ -74,9 +74,15 @@ func (m *content) buildContent(cmd *cobra.Command, c *simulatorClient) (any, err
 	case "image", "video", "audio", "document", "sticker":
 		return m.media()
 	case "location":
-		return m.location(cmd)
+		if given := cmd.Flags().Changed; given("latitude") != given("longitude") {
+			return nil, usage("a location needs both --latitude and --longitude")
+		}
+		return jsonObject{"latitude": m.latitude, "longitude": m.longitude}, nil
 	case "contacts":
-		return sampleContacts(), nil
+		return []jsonObject{{
+			"name":   jsonObject{"formatted_name": "Bo Lind", "first_name": "Bo", "last_name": "Lind"},
+			"phones": []jsonObject{{"phone": "+1 555-000-2222", "wa_id": "15550002222", "type": "CELL"}},
+		}}, nil
 	case "button_reply", "list_reply":
 		return jsonObject{"type": m.kind, m.kind: jsonObject{"id": m.buttonID, "title": m.title}}, nil
 	case "nfm_reply":
@@ -87,7 +93,9 @@ func (m *content) buildContent(cmd *cobra.Command, c *simulatorClient) (any, err
 	case "reaction":
 		return m.reaction(cmd.Context(), c)
 	case "order":
-		return sampleOrder(), nil
+		return jsonObject{"catalog_id": "194836987003835", "text": "Gift wrapping, please", "product_items": []jsonObject{
+			{"product_retailer_id": "tea-green-100", "quantity": 2, "item_price": 7.5, "currency": "USD"},
+		}}, nil
 	case "system":
 		return jsonObject{
 			"type":  "user_changed_number",
@@ -131,19 +139,15 @@ func (m *content) buildBody(cmd *cobra.Command, c *simulatorClient) (map[string]
 
 	// Found here, and not in buildContent, because any kind of message may be a reply.
 	repliedTo, err := m.repliedTo(cmd.Context(), c)
-	if err != nil {
-		return nil, err
-	}
 	if repliedTo != "" {
 		body["context"] = jsonObject{"message_id": repliedTo}
 	}
-
 	if m.code != 0 {
 		body["error_code"] = m.code
 	}
 
 	maps.Copy(body, m.raw)
-	return body, nil
+	return body, err
 }
 
 // inferKind sets the type of a message for which --type is not given: that of
@@ -190,25 +194,15 @@ func (m *content) repliedTo(ctx context.Context, c *simulatorClient) (string, er
 	return c.latestSend(ctx)
 }
 
-func (m *content) location(cmd *cobra.Command) (any, error) {
-	if given := cmd.Flags().Changed; given("latitude") != given("longitude") {
-		return nil, usage("a location needs both --latitude and --longitude")
-	}
-	return jsonObject{"latitude": m.latitude, "longitude": m.longitude}, nil
-}
-
-func (m *content) reaction(ctx context.Context, c *simulatorClient) (any, error) {
+func (m *content) reaction(ctx context.Context, c *simulatorClient) (made any, err error) {
 	to := m.message
 	if to == "" {
-		var err error
-		if to, err = c.latestSend(ctx); err != nil {
-			return nil, err
-		}
+		to, err = c.latestSend(ctx)
 	}
-	if to == "" {
-		return nil, errors.New("there is no sent message to react to: choose one with --message")
+	if err == nil && to == "" {
+		err = errors.New("there is no sent message to react to: choose one with --message")
 	}
-	return jsonObject{"message_id": to, "emoji": m.emoji}, nil
+	return jsonObject{"message_id": to, "emoji": m.emoji}, err
 }
 
 // correction is the content of an edit or a revoke.
@@ -222,17 +216,4 @@ func (m *content) correction(ctx context.Context, c *simulatorClient) (made any,
 		body["message"] = jsonObject{"type": "text", "text": jsonObject{"body": m.text}}
 	}
 	return body, err
-}
-
-func sampleContacts() []jsonObject {
-	return []jsonObject{{
-		"name":   jsonObject{"formatted_name": "Bo Lind", "first_name": "Bo", "last_name": "Lind"},
-		"phones": []jsonObject{{"phone": "+1 555-000-2222", "wa_id": "15550002222", "type": "CELL"}},
-	}}
-}
-
-func sampleOrder() jsonObject {
-	return jsonObject{"catalog_id": "194836987003835", "text": "Gift wrapping, please", "product_items": []jsonObject{
-		{"product_retailer_id": "tea-green-100", "quantity": 2, "item_price": 7.5, "currency": "USD"},
-	}}
 }

@@ -2,27 +2,13 @@ package cli
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
-	"strconv"
 	"strings"
 
 	"confab/app/simulator"
 )
-
-// fault is a failure that the simulator injects, as its control API has it.
-type fault struct {
-	ID            string   `json:"id,omitempty"`
-	Kind          string   `json:"kind"`
-	Code          int      `json:"code,omitempty"`
-	Async         bool     `json:"async,omitempty"`
-	Endpoint      string   `json:"endpoint,omitempty"`
-	Times         *int     `json:"times,omitempty"`
-	Probability   *float64 `json:"probability,omitempty"`
-	To            string   `json:"to,omitempty"`
-	PhoneNumberID string   `json:"phone_number_id,omitempty"`
-}
 
 func injectedFault() simCommand {
 	return simCommand{
@@ -106,35 +92,20 @@ func completeFault(r *simRequest) error {
 
 // printNewFault sets a fault and prints its id, or with --json all of it.
 func printNewFault(r *simRequest) error {
-	var answer createdAnswer
-	if err := r.send(&answer); err != nil {
+	var made answer
+	if err := r.send(&made); err != nil {
 		return err
 	}
-
-	text, err := json.Marshal(r.fields)
-	if err != nil {
-		return err
-	}
-	made := fault{ID: answer.ID}
-	if err := json.Unmarshal(text, &made); err != nil {
-		return err
-	}
-	return printNew(r.cmd, made.ID, made)
+	maps.Copy(made, r.fields)
+	return printNew(r.cmd, made.text("id"), made)
 }
 
 func printFaults() func(*simRequest) error {
 	heading := []string{"ID", "KIND", "CODE", "ENDPOINT", "TIMES", "PROBABILITY", "TO"}
-	return printTable(heading, func(f fault) []string {
-		times, share, code := "forever", "", ""
-		if f.Times != nil {
-			times = strconv.Itoa(*f.Times)
+	return printTable(heading, func(f answer) []string {
+		return []string{
+			f.text("id"), f.text("kind"), f.text("code"), f.text("endpoint"), cmp.Or(f.text("times"), "forever"), f.text("probability"),
+			displayNumber(f.text("to")),
 		}
-		if f.Probability != nil {
-			share = fmt.Sprint(*f.Probability)
-		}
-		if f.Code != 0 {
-			code = strconv.Itoa(f.Code)
-		}
-		return []string{f.ID, f.Kind, code, f.Endpoint, times, share, displayNumber(f.To)}
 	})
 }

@@ -42,7 +42,7 @@ func inboundMessage() simCommand {
 			}
 			return err
 		},
-		print: printAnswer(createdAnswer.id),
+		print: printField("id"),
 	}
 }
 
@@ -61,7 +61,7 @@ func echo() simCommand {
 		addFlags: content.addFlags,
 		call:     "POST /_sim/echo",
 		complete: content.complete,
-		print:    printAnswer(createdAnswer.id),
+		print:    printField("id"),
 	}
 }
 

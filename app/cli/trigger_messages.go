@@ -11,24 +11,19 @@ import (
 	"slices"
 )
 
-// message is a message that the simulator keeps. Request has its content: of a
-// send what the business posted, of an inbound message what the callback carried.
-type message struct {
-	ID            string         `json:"id"`
-	PhoneNumberID string         `json:"phone_number_id"`
-	To            string         `json:"to"`
-	Type          string         `json:"type"`
-	Request       map[string]any `json:"request"`
-	Status        string         `json:"status"`
-	CreatedAt     string         `json:"created_at"`
+// request has the content of a message that the simulator keeps: of a send what the business
+// posted, of an inbound message what the callback carried.
+func (a answer) request() jsonObject {
+	request, _ := a["request"].(jsonObject)
+	return request
 }
 
-// inbound reports whether a person wrote it: only callbacks have this field.
-func (m message) inbound() bool { return m.Request["from_user_id"] != nil }
+// isInbound reports whether a person wrote a message: only callbacks have this field.
+func (a answer) isInbound() bool { return a.request()["from_user_id"] != nil }
 
 // summary is the most informative text of a message's content.
-func (m message) summary() string {
-	content, _ := m.Request[m.Type].(map[string]any)
+func summary(kind string, request jsonObject) string {
+	content, _ := request[kind].(jsonObject)
 	for _, key := range []string{"body", "name", "caption", "emoji", "filename", "link"} {
 		if text, ok := content[key].(string); ok {
 			return text
@@ -36,16 +31,13 @@ func (m message) summary() string {
 	}
 
 	// The body of an interactive message is an object.
-	if body, ok := content["body"].(map[string]any); ok {
-		text, _ := body["text"].(string)
-		return text
-	}
-	return ""
+	body, _ := content["body"].(jsonObject)
+	return answer(body).text("text")
 }
 
 // eachMessage calls f for each message that the simulator keeps, oldest first. It
 // decodes them one by one, because there may be very many.
-func (c *simulatorClient) eachMessage(ctx context.Context, filters url.Values, f func(message)) error {
+func (c *simulatorClient) eachMessage(ctx context.Context, filters url.Values, f func(answer)) error {
 	return c.request(ctx, "GET", "/_sim/messages?"+filters.Encode(), c.ControlToken, nil, func(body io.Reader) error {
 		in := json.NewDecoder(body)
 		for range 3 { // the tokens { "data" [
@@ -55,7 +47,7 @@ func (c *simulatorClient) eachMessage(ctx context.Context, filters url.Values, f
 		}
 
 		for in.More() {
-			var m message
+			var m answer
 			if err := in.Decode(&m); err != nil {
 				return err
 			}
@@ -67,9 +59,9 @@ func (c *simulatorClient) eachMessage(ctx context.Context, filters url.Values, f
 
 // latestSend is the id of the last message that the business sent; "" if there is none.
 func (c *simulatorClient) latestSend(ctx context.Context) (id string, err error) {
-	err = c.eachMessage(ctx, nil, func(m message) {
-		if !m.inbound() {
-			id = m.ID
+	err = c.eachMessage(ctx, nil, func(m answer) {
+		if !m.isInbound() {
+			id = m.text("id")
 		}
 	})
 	return id, err
@@ -78,9 +70,9 @@ func (c *simulatorClient) latestSend(ctx context.Context) (id string, err error)
 // latestInbound is the id of the last message of a person that can be edited: a reaction
 // cannot, nor can an edit.
 func (c *simulatorClient) latestInbound(ctx context.Context) (id string, err error) {
-	err = c.eachMessage(ctx, url.Values{"direction": {"inbound"}}, func(m message) {
-		if m.inbound() && !slices.Contains([]string{"reaction", "edit", "revoke"}, m.Type) {
-			id = m.ID
+	err = c.eachMessage(ctx, url.Values{"direction": {"inbound"}}, func(m answer) {
+		if m.isInbound() && !slices.Contains([]string{"reaction", "edit", "revoke"}, m.text("type")) {
+			id = m.text("id")
 		}
 	})
 	if err == nil && id == "" {
@@ -103,25 +95,15 @@ func sentMessages() simCommand {
 			{name: "biz-opaque-callback-data", usage: "only with this `text` in that field"},
 		},
 		call: "GET /_sim/messages",
-		print: printTable([]string{"CREATED", "TO", "TYPE", "STATUS", "CONTENT", "ID"}, func(m message) []string {
-			return []string{m.CreatedAt, displayNumber(m.To), m.Type, m.Status, truncate(m.summary()), m.ID}
+		print: printTable([]string{"CREATED", "TO", "TYPE", "STATUS", "CONTENT", "ID"}, func(m answer) []string {
+			kind := m.text("type")
+			return []string{
+				m.text("created_at"), displayNumber(m.text("to")), kind, m.text("status"),
+				truncate(summary(kind, m.request())), m.text("id"),
+			}
 		}),
 		instead: []simCommand{{use: "forget", short: "forget all messages instead", call: "DELETE /_sim/messages"}},
 	}
-}
-
-// createdAnswer is the simulator's answer to a call that created something.
-type createdAnswer struct {
-	ID string `json:"id"`
-}
-
-func (a createdAnswer) id() string { return a.ID }
-
-// actionView is the result of a command that changes the status of a message or
-// template.
-type actionView struct {
-	ID     string `json:"id"`
-	Status string `json:"status,omitempty"`
 }
 
 // printAction makes a call that changes a status, and prints what was changed.
@@ -129,7 +111,7 @@ func printAction(r *simRequest) error {
 	if err := r.send(nil); err != nil {
 		return err
 	}
-	return printNew(r.cmd, r.target, actionView{ID: r.target, Status: fmt.Sprint(r.fields["status"])})
+	return printNew(r.cmd, r.target, jsonObject{"id": r.target, "status": fmt.Sprint(r.fields["status"])})
 }
 
 func messageStatus() simCommand {
@@ -171,7 +153,7 @@ func correction(verb, short string) simCommand {
 			"or an echo, the business does so on its phone.",
 		example: "  confab trigger " + verb,
 		call:    "POST /_sim/messages/{message}/" + verb,
-		print:   printAnswer(createdAnswer.id),
+		print:   printField("id"),
 	}
 }
 

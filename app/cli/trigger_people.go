@@ -1,37 +1,9 @@
 package cli
 
 import (
-	"cmp"
 	"fmt"
-	"strconv"
 	"strings"
 )
-
-// person is somebody on the other side, as the simulator shows them.
-type person struct {
-	PhoneNumber  *string           `json:"phone_number"`
-	BSUID        string            `json:"bsuid"`
-	Name         *string           `json:"name"`
-	Username     *string           `json:"username"`
-	Blocked      bool              `json:"blocked"`
-	ReadReceipts bool              `json:"read_receipts"`
-	Marketing    string            `json:"marketing"`
-	Windows      map[string]string `json:"windows"`
-}
-
-// number is the person's number, or the BSUID where it is hidden.
-func (p person) number() string { return cmp.Or(optionalText(p.PhoneNumber), p.BSUID) }
-
-// identity is what a message of a person carries.
-type identity struct {
-	BSUID       string  `json:"bsuid"`
-	PhoneNumber *string `json:"phone_number"`
-}
-
-// readCount is how many messages a person has read.
-type readCount struct {
-	Read int `json:"read"`
-}
 
 // contactCommands change what the provider knows of a person.
 func contactCommands() []simCommand {
@@ -61,7 +33,7 @@ func contactCommands() []simCommand {
 			{name: "phone-number", usage: "the new `number`"},
 		},
 		call:  "POST /_sim/contacts/{person}/identity",
-		print: printAnswer(func(now identity) string { return now.BSUID }),
+		print: printField("bsuid"),
 	}}
 }
 
@@ -72,12 +44,14 @@ func peopleCommands() []simCommand {
 		short:   "List the simulated people",
 		example: "  confab trigger people",
 		call:    "GET /_sim/people",
-		print: printTable([]string{"NUMBER", "NAME", "USERNAME", "MARKETING", "BLOCKED", "24 H WINDOW"}, func(p person) []string {
+		print: printTable([]string{"NUMBER", "NAME", "USERNAME", "MARKETING", "BLOCKED", "24 H WINDOW"}, func(p answer) []string {
 			window := "closed"
-			if len(p.Windows) > 0 {
+			if windows, _ := p["windows"].(jsonObject); len(windows) > 0 {
 				window = "open"
 			}
-			return []string{p.number(), optionalText(p.Name), optionalText(p.Username), p.Marketing, yesOrNo(p.Blocked), window}
+			return []string{
+				p.number(), p.text("name"), p.text("username"), p.text("marketing"), yesOrNo(p["blocked"] == true), window,
+			}
 		}),
 	}, {
 		use:   "person [PERSON]",
@@ -104,7 +78,7 @@ func peopleCommands() []simCommand {
 			}
 			return nil
 		},
-		print: printAnswer(person.number),
+		print: printAnswer(answer.number),
 	}}
 }
 
@@ -117,12 +91,12 @@ func phoneCommands() []simCommand {
 			"BSUID; without it, " + samplePersonName + " (" + samplePerson + ") is used. In a sandbox, the console shows the same phone.",
 		example: "  confab trigger phone\n  confab trigger phone +15550002222 --json",
 		call:    "GET /_sim/people/{person}/messages",
-		print: printTable([]string{"AT", "WHO", "TYPE", "TICKS", "CONTENT", "ID"}, func(m shownMessage) []string {
+		print: printTable([]string{"AT", "WHO", "TYPE", "TICKS", "CONTENT", "ID"}, func(m answer) []string {
 			who := "business"
 			if m.text("direction") == "inbound" {
 				who = "person"
 			}
-			return []string{m.text("created_at"), who, m.text("type"), m.text("ticks"), truncate(m.summary()), m.text("id")}
+			return []string{m.text("created_at"), who, m.text("type"), m.text("ticks"), truncate(phoneSummary(m)), m.text("id")}
 		}),
 	}, {
 		use:   "read [PERSON]",
@@ -131,7 +105,7 @@ func phoneCommands() []simCommand {
 			"BSUID; without it, " + samplePersonName + " (" + samplePerson + ") is used.",
 		example: "  confab trigger read",
 		call:    "POST /_sim/people/{person}/read",
-		print:   printAnswer(func(c readCount) string { return strconv.Itoa(c.Read) }),
+		print:   printField("read"),
 	}, {
 		use:   "window [PERSON]",
 		short: "Open or close a person's 24-hour window",
@@ -147,28 +121,18 @@ func phoneCommands() []simCommand {
 		print: func(r *simRequest) error {
 			state := fmt.Sprint(r.fields["state"])
 			r.fields["open"] = state == "open"
-			return printAnswer(func(person) string { return state })(r)
+			return printAnswer(func(answer) string { return state })(r)
 		},
 	}}
 }
 
-// shownMessage is a message on a phone.
-type shownMessage map[string]any
-
-// text is a field as text.
-func (m shownMessage) text(key string) string {
-	s, _ := m[key].(string)
-	return s
-}
-
-// summary is what the message says, in a line.
-func (m shownMessage) summary() string {
-	if deleted, _ := m["deleted"].(bool); deleted {
+// phoneSummary is what a message on a phone says, in a line.
+func phoneSummary(m answer) string {
+	if m["deleted"] == true {
 		return "(deleted)"
 	}
-	if card, ok := m["card"].(map[string]any); ok {
-		body, _ := card["body"].(string)
-		return body
+	if card, ok := m["card"].(jsonObject); ok {
+		return answer(card).text("body")
 	}
-	return message{Type: m.text("type"), Request: m}.summary()
+	return summary(m.text("type"), jsonObject(m))
 }

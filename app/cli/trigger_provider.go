@@ -7,22 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 )
-
-// providerCall is a call that the simulator got or made.
-type providerCall struct {
-	ID         int64   `json:"id"`
-	Direction  string  `json:"direction"`
-	Method     string  `json:"method"`
-	Path       string  `json:"path"`
-	Request    string  `json:"request"`
-	Status     int     `json:"status"`
-	Response   string  `json:"response"`
-	Error      string  `json:"error,omitempty"`
-	DurationMS float64 `json:"duration_ms"`
-	CreatedAt  string  `json:"created_at"`
-}
 
 // numberView is a business number as the simulator shows it.
 type numberView struct {
@@ -35,9 +20,6 @@ type numberView struct {
 	CodeVerificationStatus string `json:"code_verification_status,omitempty"`
 	IsOnBizApp             bool   `json:"is_on_biz_app"`
 }
-
-// callbackAnswer is how an app answered a callback.
-type callbackAnswer struct{ Status int }
 
 func templateReview() simCommand {
 	return simCommand{
@@ -87,10 +69,10 @@ func (c *simulatorClient) newestPending(ctx context.Context) (id string, err err
 
 	path := "/" + c.WABAID + "/message_templates?status=PENDING&limit=1000&fields=id"
 	err = c.request(ctx, "GET", path, c.AccessToken, nil, func(body io.Reader) error {
-		var list struct{ Data []createdAnswer }
+		var list struct{ Data []answer }
 		err := json.NewDecoder(body).Decode(&list)
 		for _, t := range list.Data {
-			id = t.ID // in the order of creation
+			id = t.text("id") // in the order of creation
 		}
 		return err
 	})
@@ -111,8 +93,10 @@ func providerCalls() simCommand {
 		flags: []simFlag{{name: "direction", usage: "calls from the app, callbacks, or both: `asked|given|all` (default asked)",
 			choices: []string{"asked", "given", "all"}, initial: "asked"}},
 		call: "GET /_sim/calls",
-		print: printTable([]string{"AT", "STATUS", "MS", "CALL"}, func(c providerCall) []string {
-			return []string{c.CreatedAt, strconv.Itoa(c.Status), fmt.Sprintf("%.1f", c.DurationMS), c.Method + " " + c.Path}
+		print: printTable([]string{"AT", "STATUS", "MS", "CALL"}, func(c answer) []string {
+			return []string{
+				c.text("created_at"), c.text("status"), fmt.Sprintf("%.1f", c["duration_ms"]), c.text("method") + " " + c.text("path"),
+			}
 		}),
 	}
 }
@@ -151,7 +135,7 @@ func objectCommands() []simCommand {
 			"  echo '{\"object\": \"whatsapp_business_account\", \"entry\": []}' | confab trigger callback -",
 		call:     "POST /_sim/callbacks",
 		complete: readPayload,
-		print:    printAnswer(func(a callbackAnswer) string { return strconv.Itoa(a.Status) }),
+		print:    printField("status"),
 		plain:    true,
 	}, {
 		use:   "reset",

@@ -5,19 +5,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 )
-
-// clockAnswer is the clock of a sandbox.
-type clockAnswer struct {
-	Now      string `json:"now"`
-	OffsetMS int64  `json:"offset_ms"`
-	Started  *int   `json:"started,omitempty"`
-}
 
 func movedClock() simCommand {
 	return simCommand{
@@ -41,14 +33,15 @@ func movedClock() simCommand {
 
 // printClock prints what the clock says, and of a move how many jobs it started.
 func printClock(r *simRequest) error {
-	var c clockAnswer
+	var c answer
 	if err := r.send(&c); err != nil {
 		return err
 	}
 
-	fields := [][]string{{"now", c.Now}, {"moved ahead", (time.Duration(c.OffsetMS) * time.Millisecond).String()}}
-	if c.Started != nil {
-		fields = append(fields, []string{"jobs started", strconv.Itoa(*c.Started)})
+	offset, _ := c["offset_ms"].(float64)
+	fields := [][]string{{"now", c.text("now")}, {"moved ahead", (time.Duration(offset) * time.Millisecond).String()}}
+	if c["started"] != nil {
+		fields = append(fields, []string{"jobs started", c.text("started")})
 	}
 	return printOne(r.cmd, c, fields)
 }

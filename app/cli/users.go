@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"confab/app/api"
 	"confab/jobs/messaging"
 	"confab/storage"
 )
@@ -35,33 +36,14 @@ func disableUser(tx *storage.Tx, u *storage.User) error {
 	return err
 }
 
-// userView is a person as an operator sees it.
+// userView is a person as the console shows it, with its organization.
 type userView struct {
-	ID             string       `json:"id"`
-	Object         string       `json:"object"`
-	Name           string       `json:"name"`
-	Email          *string      `json:"email"`
-	TeamID         string       `json:"team_id"`
-	OrganizationID string       `json:"organization_id"`
-	Role           string       `json:"role"`
-	Status         string       `json:"status"`
-	LastSignInAt   storage.Time `json:"last_sign_in_at"`
-	CreatedAt      storage.Time `json:"created_at"`
+	api.PersonView
+	OrganizationID string `json:"organization_id"`
 }
 
 func viewUser(u storage.User, o storage.Organization, now storage.Time) userView {
-	return userView{
-		ID:             u.ID,
-		Object:         "user",
-		Name:           u.Name,
-		Email:          u.Email,
-		TeamID:         u.TeamPublicID,
-		OrganizationID: o.PublicID,
-		Role:           u.Role,
-		Status:         u.Status(now),
-		LastSignInAt:   u.LastSignInAt,
-		CreatedAt:      u.CreatedAt,
-	}
+	return userView{api.ViewPerson(u, now), o.PublicID}
 }
 
 func (e *env) usersCreate() *cobra.Command {
@@ -124,15 +106,8 @@ func (e *env) usersList() *cobra.Command {
 	columns := table[userView]{
 		heading: []string{"ID", "NAME", "EMAIL", "ROLE", "STATUS", "TEAM", "ORGANIZATION", "LAST SIGN-IN"},
 		row: func(v userView) []string {
-			return []string{v.ID, v.Name, optionalText(v.Email), v.Role, v.Status, v.TeamID, v.OrganizationID, v.LastSignInAt.String()}
+			return []string{v.ID, v.Name, storage.OrEmpty(v.Email), v.Role, v.Status, v.TeamID, v.OrganizationID, v.LastSignInAt.String()}
 		},
 	}
-
-	var now storage.Time
-	read := func(rx *storage.Rx, organization int64) ([]storage.User, error) {
-		now = rx.ClockTime()
-		return rx.Users(organization)
-	}
-	view := func(u storage.User, o storage.Organization) userView { return viewUser(u, o, now) }
-	return listCommand(e, cmd, columns, readEachOrganization(cmd, read, view))
+	return listCommand(e, cmd, columns, readEachOrganization(cmd, (*storage.Rx).Users, viewUser))
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -41,7 +42,7 @@ func (e *env) webhooksList() *cobra.Command {
 		heading: []string{"ID", "ORGANIZATION", "FORMAT", "STATUS", "REASON", "FAILURES", "URL", "EVENTS"},
 		row: func(s ownedSubscription) []string {
 			return []string{
-				s.ID, s.organization, s.Format, s.Status, optionalText(s.DisabledReason),
+				s.ID, s.organization, s.Format, s.Status, storage.OrEmpty(s.DisabledReason),
 				strconv.Itoa(s.ConsecutiveFailures), s.URL, strings.Join(s.Events, " "),
 			}
 		},
@@ -59,7 +60,7 @@ func (e *env) webhooksList() *cobra.Command {
 		}
 		return all, err
 	}
-	view := func(s ownedSubscription, o storage.Organization) ownedSubscription {
+	view := func(s ownedSubscription, o storage.Organization, _ storage.Time) ownedSubscription {
 		s.organization = o.PublicID
 		return s
 	}
@@ -68,9 +69,7 @@ func (e *env) webhooksList() *cobra.Command {
 
 // subscriptions reads all subscriptions of an organization.
 func subscriptions(rx *storage.Rx, organization int64) ([]storage.Subscription, error) {
-	return readAllPages(func(after storage.After, limit int) ([]storage.Subscription, error) {
-		return rx.Subscriptions(organization, after, limit)
-	}, func(s storage.Subscription) storage.After { return storage.After{Key: s.CreatedAt, ID: s.ID} })
+	return rx.Subscriptions(organization, storage.First, math.MaxInt32)
 }
 
 func (e *env) webhooksEnable() *cobra.Command {
