@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"sync"
 	"time"
 
@@ -85,55 +84,29 @@ func (a *App) plainHandler() http.Handler {
 	return redirect
 }
 
-// certificate is a certificate in two files, which are read again when they change. mu
-// guards everything below it.
+// certificate is a certificate in two files, which are read again in case they have changed.
+// mu guards everything below it.
 type certificate struct {
 	cert, key string
 	log       *slog.Logger
 
 	mu        sync.Mutex
 	loaded    *tls.Certificate
-	versions  [2]fileVersion
 	checkedAt time.Time
 	lastError string // logged for the files as they are now; "" if they can be used
 }
 
-// fileVersion changes when the content of a file does, and is cheap to read.
-type fileVersion struct {
-	modified time.Time
-	size     int64
-}
-
-func statVersion(path string) (fileVersion, error) {
-	info, err := os.Stat(path) // follows links: some tools renew by changing a link
-	if err != nil {
-		return fileVersion{}, err
-	}
-	return fileVersion{info.ModTime(), info.Size()}, nil
-}
-
-// load reads the files, if they have changed since the last time.
+// load reads the files.
 func (c *certificate) load() error {
-	var versions [2]fileVersion
-	for i, path := range []string{c.cert, c.key} {
-		var err error
-		if versions[i], err = statVersion(path); err != nil {
-			return err
-		}
-	}
-	if c.loaded != nil && versions == c.versions {
-		return nil
-	}
-
 	pair, err := tls.LoadX509KeyPair(c.cert, c.key)
 	if err != nil {
 		return err
 	}
-	if c.loaded != nil {
+	if c.loaded != nil && !pair.Leaf.Equal(c.loaded.Leaf) {
 		c.log.Info("reloaded the certificate", "file", c.cert, "expires", pair.Leaf.NotAfter)
 	}
 
-	c.loaded, c.versions = &pair, versions
+	c.loaded = &pair
 	return nil
 }
 
@@ -150,8 +123,8 @@ func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return c.loaded, nil
 }
 
-// reload reads the files if they have changed, and keeps the last certificate
-// while they cannot be used: they may be half written.
+// reload reads the files, and keeps the last certificate while they cannot be used: they
+// may be half written.
 func (c *certificate) reload() {
 	err := c.load()
 	if err == nil {

@@ -65,9 +65,9 @@ const (
 	// controlTimeout is longer than a server takes to stop.
 	controlTimeout    = 20 * time.Second
 	controlRetryPause = 20 * time.Millisecond
-	// addressTimeout is short, because a health check asks for the address first
+	// askTimeout is short, because a health check asks for the address first
 	// and must then still have time to call it.
-	addressTimeout = 2 * time.Second
+	askTimeout = 2 * time.Second
 )
 
 // ServerAddress is the answer to CommandAddress.
@@ -160,31 +160,31 @@ func (d Dir) PublicURL(ctx context.Context, settings config.Config) string {
 
 // askAddress asks the server that runs on the directory, if one does, for its address.
 func (d Dir) askAddress(ctx context.Context) (at ServerAddress, ok bool) {
-	if served, err := d.IsServed(); err != nil || !served {
-		return at, false
-	}
-
-	ctx, cancel := context.WithTimeout(ctx, addressTimeout)
-	defer cancel()
-	err := d.post(ctx, CommandAddress, nil, func(answer io.Reader) error {
-		return json.NewDecoder(io.LimitReader(answer, 1<<12)).Decode(&at)
-	})
-	return at, err == nil
+	ok, err := d.ask(ctx, CommandAddress, &at)
+	return at, ok && err == nil
 }
 
 // AskReplica asks the server that runs on the directory, if one does, how far its replica is,
 // and decodes the answer.
 func (d Dir) AskReplica(ctx context.Context, answer any) (ok bool, err error) {
+	return d.ask(ctx, CommandReplica, answer)
+}
+
+// ask asks the server that runs on the directory, if one does, and decodes its answer.
+func (d Dir) ask(ctx context.Context, command string, answer any) (ok bool, err error) {
 	if served, err := d.IsServed(); err != nil || !served {
 		return false, err
 	}
 
-	ctx, cancel := context.WithTimeout(ctx, addressTimeout)
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	err = d.post(ctx, CommandReplica, nil, func(text io.Reader) error {
-		return json.NewDecoder(io.LimitReader(text, 1<<16)).Decode(answer)
-	})
+	err = d.post(ctx, command, nil, decodeInto(answer))
 	return err == nil, err
+}
+
+// decodeInto reads an answer that is one small object.
+func decodeInto(answer any) func(io.Reader) error {
+	return func(text io.Reader) error { return json.NewDecoder(io.LimitReader(text, 1<<16)).Decode(answer) }
 }
 
 // Promote makes the standby that runs on the directory the server, for a person with a name,
@@ -197,9 +197,7 @@ func (d Dir) Promote(ctx context.Context, by string, answer any) error {
 	if err != nil {
 		return err
 	}
-	return d.post(ctx, CommandPromote, strings.NewReader(by), func(text io.Reader) error {
-		return json.NewDecoder(io.LimitReader(text, 1<<16)).Decode(answer)
-	})
+	return d.post(ctx, CommandPromote, strings.NewReader(by), decodeInto(answer))
 }
 
 // SendCommand posts a command to the server of the directory and waits for its answer.
