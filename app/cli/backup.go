@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"confab/app/backup"
+	"confab/app/config"
 	"confab/app/datadir"
 )
 
@@ -33,12 +34,7 @@ func (e *env) backup() *cobra.Command {
 		Example: "  confab backup /backups/confab-$(date +%F).tar.gz\n" +
 			"  confab backup --without-key confab.tar\n" +
 			"  confab backup - | ssh vault 'cat > confab.tar'",
-		RunE: e.run(func(cmd *cobra.Command, args []string) error {
-			c, err := e.settings(cmd, nil)
-			if err != nil {
-				return err
-			}
-
+		RunE: e.withSettings(func(cmd *cobra.Command, args []string, c config.Config) error {
 			line := newProgress(cmd.ErrOrStderr(), "", formatBytes)
 			o := backup.Options{
 				Dir:        datadir.Dir(c.DataDir),
@@ -101,7 +97,6 @@ func writeBackup(cmd *cobra.Command, o backup.Options, file string) (backup.Mani
 	return m, err
 }
 
-// writeArchive writes the archive, compressed or not.
 func writeArchive(ctx context.Context, o backup.Options, to io.Writer, compress bool) (m backup.Manifest, err error) {
 	buffered := bufio.NewWriterSize(to, 1<<20)
 	if !compress {

@@ -172,7 +172,6 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// findBroadcast finds a broadcast by the id that an argument gave.
 func (s *store) findBroadcast(ctx context.Context, id string) (storage.Broadcast, error) {
 	b, err := storage.Query(ctx, s.DB, func(rx *storage.Rx) (storage.Broadcast, error) { return rx.BroadcastOfAny(id) })
 	return b, notFound(err, "broadcast", id)
@@ -234,7 +233,6 @@ func (e *env) broadcastsShow() *cobra.Command {
 	return withJSON(cmd)
 }
 
-// printBroadcast shows one broadcast.
 func printBroadcast(cmd *cobra.Command, b storage.Broadcast) error {
 	return printOne(cmd, event.ViewBroadcast(b), [][]string{
 		{"id", b.ID},

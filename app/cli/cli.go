@@ -12,11 +12,11 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"strings"
 
@@ -235,6 +235,17 @@ func (e *env) run(f func(cmd *cobra.Command, args []string) error) func(*cobra.C
 	}
 }
 
+// withSettings makes a command's RunE of code that needs the settings.
+func (e *env) withSettings(f func(cmd *cobra.Command, args []string, c config.Config) error) func(*cobra.Command, []string) error {
+	return e.run(func(cmd *cobra.Command, args []string) error {
+		c, err := e.settings(cmd)
+		if err != nil {
+			return err
+		}
+		return f(cmd, args, c)
+	})
+}
+
 // untilInterrupted makes the RunE of a command that an interrupt is the way to end.
 func untilInterrupted(run func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
@@ -246,29 +257,23 @@ func untilInterrupted(run func(cmd *cobra.Command, args []string) error) func(*c
 	}
 }
 
-// sources is where a command's settings come from. flagKeys has the command's
-// own flags that are settings, with the key that each sets.
-func (e *env) sources(cmd *cobra.Command, flagKeys map[string]string) config.Sources {
-	from := config.Sources{File: e.configFile, FileRequired: true, Environ: os.Environ(), Flags: cmd.Flags()}
-
-	if from.File == "" {
-		from.File = os.Getenv("CONFAB_CONFIG")
+// sources is where a command's settings come from.
+func (e *env) sources(cmd *cobra.Command) config.Sources {
+	from := config.Sources{
+		File:         cmp.Or(e.configFile, os.Getenv("CONFAB_CONFIG")),
+		FileRequired: true,
+		Environ:      os.Environ(),
+		Flags:        cmd.Flags(),
+		FlagKeys:     map[string]string{"data-dir": "data_dir", "listen": "server.listen"},
 	}
 	if from.File == "" { // none is named, so it may be missing
 		from.File, from.FileRequired = defaultConfigFile, false
 	}
-
-	from.FlagKeys = map[string]string{"data-dir": "data_dir"}
-	maps.Copy(from.FlagKeys, flagKeys)
 	return from
 }
 
-// settings loads the configuration.
-func (e *env) settings(cmd *cobra.Command, flagKeys map[string]string) (config.Config, error) {
-	return config.Load(e.sources(cmd, flagKeys))
-}
+func (e *env) settings(cmd *cobra.Command) (config.Config, error) { return config.Load(e.sources(cmd)) }
 
-// appOptions are what a server needs.
 func (e *env) appOptions(cmd *cobra.Command, c config.Config) app.Options {
 	return app.Options{
 		Config:     c,

@@ -31,7 +31,7 @@ func (e *env) configCheck() *cobra.Command {
 			"directories named in other settings are not checked: 'confab doctor' does that.",
 		Example: "  confab config check\n  confab config check --config /etc/confab.toml",
 		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
-			from := e.sources(cmd, nil)
+			from := e.sources(cmd)
 			c, err := config.Load(from)
 			if err != nil {
 				return err

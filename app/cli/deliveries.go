@@ -79,7 +79,6 @@ func parseDelivered(s string) (string, error) {
 	return parseEventType(s)
 }
 
-// parseEventType accepts the name of an event type.
 func parseEventType(s string) (string, error) {
 	if !slices.Contains(event.Types(), s) {
 		return "", fmt.Errorf("unknown event type %q: must be one of %s", s, strings.Join(event.Types(), ", "))

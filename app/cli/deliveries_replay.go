@@ -11,7 +11,6 @@ import (
 	"confab/storage"
 )
 
-// replayOptions are the flags of deliveries replay.
 type replayOptions struct {
 	filter storage.ReplayFilter
 	since  time.Duration
@@ -115,7 +114,6 @@ func requireEnabled(rx *storage.Rx, id string) error {
 	return nil
 }
 
-// replayView is what a bulk replay did, or would do.
 type replayView struct {
 	Object   string `json:"object"`
 	DryRun   bool   `json:"dry_run"`

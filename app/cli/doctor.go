@@ -24,7 +24,7 @@ func (e *env) doctor() *cobra.Command {
 		Example: "  confab doctor\n  confab doctor --quick --json",
 		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
 			o := doctor.Options{
-				Sources:   e.sources(cmd, nil),
+				Sources:   e.sources(cmd),
 				MasterKey: os.Getenv("CONFAB_MASTER_KEY"),
 				Schema:    e.Schema,
 				Version:   e.Version,

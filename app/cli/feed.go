@@ -94,7 +94,6 @@ func (f *feed) print(a simulator.Activity) {
 }
 
 // feedLine is the line of one activity: time, direction, person, content.
-
 func feedLine(a simulator.Activity) string {
 	arrow, who, what := "·", a.Kind, a.Type
 	switch a.Kind {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -31,7 +32,6 @@ const listLimit = 100
 // status is that of wrong flags.
 type usageError struct{ error }
 
-// usage makes a usageError.
 func usage(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
 // argumentsOf checks the arguments of a command by what its Use line says: the words that
@@ -105,16 +105,21 @@ func parsedFlag[T any](cmd *cobra.Command, into *T, name, usage string, parse fu
 	})
 }
 
-// requiredFlag is parsedFlag for a flag that must be given.
 func requiredFlag[T any](cmd *cobra.Command, into *T, name, usage string, parse func(string) (T, error)) {
 	parsedFlag(cmd, into, name, usage, parse)
 	cmd.MarkFlagRequired(name)
 }
 
-// parsedFlagWithDefault is parsed for a flag that has a default.
 func parsedFlagWithDefault[T any](cmd *cobra.Command, into *T, name, value, usage string, parse func(string) (T, error)) {
 	*into, _ = parse(value)
 	parsedFlag(cmd, into, name, usage+" (default "+value+")", parse)
+}
+
+// setGiven sets a field to the value of a flag, if the flag is given.
+func setGiven[T any](cmd *cobra.Command, flag string, field *T, value T) {
+	if cmd.Flags().Changed(flag) {
+		*field = value
+	}
 }
 
 // dataDirFlag adds --data-dir to a command whose default is not a server's.
@@ -137,7 +142,6 @@ func orgOfOne(cmd *cobra.Command, org *string) {
 	parsedFlag(cmd, org, "org", "the `organization` (optional if there is only one)", parseText)
 }
 
-// limitFlag adds --limit to a listing that may be long.
 func limitFlag(cmd *cobra.Command, limit *int) {
 	parsedFlag(cmd, limit, "limit", fmt.Sprintf("at most this `many` (default %d)", *limit), parseCount)
 }
@@ -201,7 +205,6 @@ func parseURL(s string) (*url.URL, error) {
 	return u, nil
 }
 
-// parseBaseURL accepts the base URL of an API.
 func parseBaseURL(s string) (*url.URL, error) {
 	if _, err := parseURL(s); err != nil {
 		return nil, errors.New("must be a base URL such as http://127.0.0.1:8080/v1")
@@ -218,7 +221,6 @@ func parseEndpoint(s string) (*url.URL, error) {
 	return u, err
 }
 
-// parseAddress accepts an address to listen on.
 func parseAddress(s string) (string, error) {
 	_, port, err := net.SplitHostPort(s)
 	if err == nil {
@@ -230,7 +232,6 @@ func parseAddress(s string) (string, error) {
 	return s, nil
 }
 
-// parseChoice accepts one of a few words.
 func parseChoice(allowed ...string) func(string) (string, error) {
 	return func(s string) (string, error) {
 		if !slices.Contains(allowed, s) {
@@ -238,4 +239,83 @@ func parseChoice(allowed ...string) func(string) (string, error) {
 		}
 		return s, nil
 	}
+}
+
+type numberFlags struct{ org, number string }
+
+func (f *numberFlags) add(cmd *cobra.Command) {
+	orgOfOne(cmd, &f.org)
+	parsedFlag(cmd, &f.number, "phone-number-id", "the `number` (optional if there is only one)", parseText)
+}
+
+// account finds the number that the flags choose.
+func (f numberFlags) account(rx *storage.Rx) (storage.AccountKey, error) {
+	if f.number != "" {
+		a, err := rx.AccountKey(f.number)
+		if err != nil || f.org == "" {
+			return a, accountNotFound(err, f.number)
+		}
+		o, err := organization(rx, f.org)
+		if err == nil && o.ID != a.OrganizationID {
+			err = accountNotFound(storage.ErrNotFound, f.number)
+		}
+		return a, err
+	}
+
+	o, err := onlyOrganization(rx, f.org)
+	if err != nil {
+		return storage.AccountKey{}, err
+	}
+	all, _, err := rx.Accounts(o.ID, storage.AccountFilter{}, storage.First, 2)
+	switch {
+	case err != nil:
+		return storage.AccountKey{}, err
+	case len(all) == 0 || all[0].PhoneNumberID == nil:
+		return storage.AccountKey{}, errors.New("there is no number: connect one with 'confab accounts connect'")
+	case len(all) > 1:
+		return storage.AccountKey{}, errors.New("there are several numbers (confab accounts list): choose one with --phone-number-id")
+	}
+	return rx.AccountKey(*all[0].PhoneNumberID)
+}
+
+// accountNotFound is notFound for the account of a phone number id.
+func accountNotFound(err error, id string) error {
+	return notFound(err, "account with the phone number id", id)
+}
+
+// Variables that 'confab sandbox', 'simulator', 'trigger' and 'accounts' read.
+// They are no settings of a server.
+const (
+	simulatorURLVariable = "CONFAB_SIMULATOR_URL"
+	controlTokenVariable = "CONFAB_CONTROL_TOKEN"
+	appSecretVariable    = "CONFAB_APP_SECRET"
+	verifyTokenVariable  = "CONFAB_VERIFY_TOKEN"
+	accessTokenVariable  = "CONFAB_ACCESS_TOKEN"
+)
+
+// secretReader reads secrets, which should not be seen on a command line: a flag
+// may be - for a line of standard input, or absent in favour of a variable. One
+// reader serves all flags of a command, which take their lines one after the other.
+type secretReader struct{ lines *bufio.Reader }
+
+func newSecretReader(in io.Reader) *secretReader { return &secretReader{bufio.NewReader(in)} }
+
+// read returns the secret of a flag with this value; empty if there is none.
+func (s *secretReader) read(flag, value, variable string) (string, error) {
+	switch value {
+	case "":
+		return os.Getenv(variable), nil
+	case "-":
+		line, err := s.lines.ReadString('\n')
+		line = strings.TrimRight(line, "\r\n")
+		if err != nil && !errors.Is(err, io.EOF) {
+			return "", fmt.Errorf("--%s: %w", flag, err)
+		}
+		if line == "" {
+			return "", fmt.Errorf("--%s is -, but there is no line on standard input", flag)
+		}
+		return line, nil
+	}
+
+	return value, nil
 }

@@ -18,7 +18,6 @@ var systemdUnit string
 //go:embed assets/Containerfile
 var containerFile string
 
-// initialize is `confab init`.
 func (e *env) initialize() *cobra.Command {
 	var systemd, docker bool
 	cmd := &cobra.Command{
@@ -57,7 +56,6 @@ func printText(cmd *cobra.Command, text string) error {
 	return err
 }
 
-// writeSettings writes the example settings to a file or to standard output.
 func (e *env) writeSettings(cmd *cobra.Command, args []string) error {
 	file := cmp.Or(e.configFile, defaultConfigFile)
 	if len(args) > 0 {

@@ -16,7 +16,6 @@ func (e *env) jobs() *cobra.Command {
 		e.jobsList(), e.jobsShow(), e.jobsRetry(), e.jobsCancel())
 }
 
-// jobView is a job as an operator sees it.
 type jobView struct {
 	ID          int64        `json:"id"`
 	Object      string       `json:"object"`

@@ -2,26 +2,32 @@ package cli
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/oklog/ulid/v2"
 	"github.com/spf13/cobra"
 
 	"confab/app/config"
 	"confab/app/datadir"
 	"confab/app/stream"
+	"confab/jobs/guard"
+	"confab/jobs/webhook"
 	"confab/storage"
 )
 
 // apiKeyVariable is set by 'sandbox exec', among others.
 const apiKeyVariable = "CONFAB_API_KEY"
 
-// listenOptions are the flags of listen.
 type listenOptions struct {
 	org       string
 	events    []string
@@ -85,7 +91,7 @@ func parseEventTypes(s string) ([]string, error) {
 // events to wait for. Where the directory is the default and has no server, it is the
 // sandbox's if that runs.
 func (e *env) servedDir(cmd *cobra.Command) (datadir.Dir, error) {
-	c, err := e.settings(cmd, nil)
+	c, err := e.settings(cmd)
 	if err != nil {
 		return "", err
 	}
@@ -113,7 +119,7 @@ func (e *env) streamEvents(cmd *cobra.Command, o listenOptions) error {
 	if err != nil {
 		return err
 	}
-	settings, err := e.settings(cmd, nil)
+	settings, err := e.settings(cmd)
 	if err != nil {
 		return err
 	}
@@ -175,7 +181,6 @@ type sentItem struct {
 	Payload        json.RawMessage `json:"payload"`
 }
 
-// handle prints and forwards one event.
 func (o listenOptions) handle(
 	ctx context.Context, sent sentEvent, forward *forwarder, out io.Writer, notify func(string),
 ) error {
@@ -204,14 +209,12 @@ func (o listenOptions) printGap(out io.Writer, sent sentEvent, notify func(strin
 	return nil
 }
 
-// gapView is a gap as --json prints it.
 type gapView struct {
 	Object string `json:"object"`
 	stream.Gap
 	Position string `json:"position"`
 }
 
-// eventView is an event as --json prints it.
 type eventView struct {
 	Object string `json:"object"`
 	sentItem
@@ -219,7 +222,6 @@ type eventView struct {
 	Forwarded *forwardView `json:"forwarded,omitempty"`
 }
 
-// print writes the line of one event.
 func (o listenOptions) print(out io.Writer, item sentItem, position string, forwarded *forwardView) error {
 	if o.asJSON {
 		return printLine(out, eventView{"event", item, position, forwarded})
@@ -241,4 +243,89 @@ func printLine(out io.Writer, v any) error {
 	line := json.NewEncoder(out)
 	line.SetEscapeHTML(false)
 	return line.Encode(v)
+}
+
+// forwarder posts events to a URL, signed as webhooks are. A nil one does
+// nothing.
+type forwarder struct {
+	client webhook.Client
+	url    *url.URL
+	secret string
+}
+
+// forwarder makes one if --forward-to is given. A secret that it had to generate
+// is printed.
+func (o listenOptions) forwarder(cmd *cobra.Command, secrets *secretReader, timeout time.Duration) (*forwarder, error) {
+	if o.forwardTo == nil {
+		return nil, nil
+	}
+
+	secret, err := secrets.read("secret", o.secret, webhookSecretVariable)
+	if err != nil {
+		return nil, err
+	}
+
+	if secret == "" {
+		random := make([]byte, 32)
+		rand.Read(random)
+		secret = storage.SecretPrefix + base64.StdEncoding.EncodeToString(random)
+		fmt.Fprintln(cmd.ErrOrStderr(), "Signing secret:", secret)
+	}
+
+	// Unlike the URL of a subscription, this one is typed by an operator, who may
+	// call every address that this machine can reach.
+	everywhere := []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0")}
+	transport := guardedTransport{guard.New(guard.Options{AllowInsecure: true, Allow: everywhere, Timeout: timeout})}
+	return &forwarder{
+		client: webhook.Client{Transport: transport, Timeout: timeout},
+		url:    o.forwardTo,
+		secret: secret,
+	}, nil
+}
+
+type forwardView struct {
+	Status     *int    `json:"response_status"`
+	ErrorCode  *string `json:"error_code"`
+	Message    *string `json:"error_message"`
+	DurationMS int64   `json:"duration_ms"`
+}
+
+func (v forwardView) String() string {
+	if v.Status == nil {
+		return storage.OrEmpty(v.Message)
+	}
+	return fmt.Sprintf("%d %s (%dms)", *v.Status, http.StatusText(*v.Status), v.DurationMS)
+}
+
+// post sends an event once. Where it has a delivery, that one's id is used, so
+// that both carry the same headers.
+func (f *forwarder) post(ctx context.Context, h sentItem) *forwardView {
+	if f == nil {
+		return nil
+	}
+	id := storage.PrefixDelivery + ulid.Make().String()
+	if h.DeliveryID != nil {
+		id = *h.DeliveryID
+	}
+
+	out := f.client.Deliver(ctx, webhook.Delivery{
+		ID:      id,
+		Attempt: 1,
+		Event:   h.ID,
+		EventID: h.EventID,
+		Type:    h.Type,
+		Source:  h.Source,
+		Body:    h.Payload,
+		URL:     f.url,
+		Secrets: []string{f.secret},
+	})
+
+	v := &forwardView{DurationMS: out.Took.Milliseconds()}
+	if out.Status != 0 {
+		v.Status = &out.Status
+	}
+	if !out.Succeeded() {
+		v.ErrorCode, v.Message = &out.Code, &out.Message
+	}
+	return v
 }

@@ -16,7 +16,6 @@ import (
 // followInterval is how often --follow looks for new calls.
 const followInterval = time.Second
 
-// logOptions are the flags of logs.
 type logOptions struct {
 	org    string
 	since  time.Duration

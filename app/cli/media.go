@@ -21,7 +21,6 @@ func (e *env) media() *cobra.Command {
 	return e.group("media", "Move media files to object storage and back", e.mediaMove())
 }
 
-// moveView is what a move prints.
 type moveView struct {
 	Object  string   `json:"object"`
 	Store   string   `json:"store"`
@@ -111,7 +110,6 @@ func (s *store) moveMedia(cmd *cobra.Command, toFiles bool) (moveView, error) {
 	return v, nil
 }
 
-// mediaMover is one run of a move.
 type mediaMover struct {
 	store *store
 	files *storage.Files
@@ -180,21 +178,17 @@ func (m *mediaMover) upload(ctx context.Context, sum string) (bool, error) {
 // eachUsed calls fn with each file that a row names. They are read before the work, so that
 // the database is not held while files are downloaded.
 func (m *mediaMover) eachUsed(fn func(sum string, size int64) error) error {
-	type file struct {
-		sum  string
-		size int64
-	}
-	var all []file
+	sizes := make(map[string]int64)
 	err := m.store.View(context.Background(), func(rx *storage.Rx) error {
 		return rx.EachFile(func(sum string, size int64) error {
-			all = append(all, file{sum, size})
+			sizes[sum] = size
 			return nil
 		})
 	})
 
-	for _, f := range all {
+	for sum, size := range sizes {
 		if err == nil {
-			err = fn(f.sum, f.size)
+			err = fn(sum, size)
 		}
 	}
 	return err

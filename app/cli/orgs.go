@@ -64,13 +64,8 @@ func (e *env) orgsCreate() *cobra.Command {
 		Short:   "Create an organization and print its id; the first one also creates the data directory",
 		Example: "  confab orgs create \"Acme\"\n  confab orgs create \"Acme\" --plan starter --json",
 		Args:    nameArgument,
-		PreRunE: e.run(func(cmd *cobra.Command, _ []string) error { // before RunE creates the data directory
-			c, err := e.settings(cmd, nil)
-			if err != nil {
-				return err
-			}
-			return checkPlan(c, plan)
-		}),
+		// Before RunE creates the data directory.
+		PreRunE: e.withSettings(func(_ *cobra.Command, _ []string, c config.Config) error { return checkPlan(c, plan) }),
 		RunE: e.withStore(true, func(cmd *cobra.Command, args []string, s *store) error {
 			return s.write(cmd, func(tx *storage.Tx) (written, error) {
 				o := storage.Organization{Name: args[0], Plan: plan}
@@ -112,33 +107,30 @@ func (e *env) orgsList() *cobra.Command {
 }
 
 func (e *env) orgsShow() *cobra.Command {
-	return withJSON(&cobra.Command{
+	cmd := &cobra.Command{
 		Use:     "show ORG",
 		Short:   "Show one organization and its teams",
 		Example: "  confab orgs show org_01J…\n  confab orgs show org_01J… --json",
-		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
-			v, err := storage.Query(cmd.Context(), s.DB, func(rx *storage.Rx) (v organizationView, err error) {
-				o, err := organization(rx, args[0])
-				if err != nil {
-					return v, err
-				}
-				teams, err := rx.Teams(o.ID)
-				return viewOrganization(o, teams...), err
-			})
-			if err != nil {
-				return err
-			}
+	}
 
-			fields := [][]string{
-				{"id", v.ID}, {"name", v.Name}, {"plan", v.Plan}, {"status", v.Status}, {"subscription", v.Subscription},
-				{"require opt-in", strconv.FormatBool(v.RequireOptIn)},
-				{"handover return minutes", strconv.Itoa(v.ReturnAfter)}, {"created", v.CreatedAt.String()},
-			}
-			for _, t := range v.Teams {
-				fields = append(fields, []string{"team", t.ID + "  " + t.Name})
-			}
-			return printOne(cmd, v, fields)
-		}),
+	read := func(rx *storage.Rx, args []string) (v organizationView, err error) {
+		o, err := organization(rx, args[0])
+		if err != nil {
+			return v, err
+		}
+		teams, err := rx.Teams(o.ID)
+		return viewOrganization(o, teams...), err
+	}
+	return showCommand(e, cmd, false, read, func(cmd *cobra.Command, v organizationView) error {
+		fields := [][]string{
+			{"id", v.ID}, {"name", v.Name}, {"plan", v.Plan}, {"status", v.Status}, {"subscription", v.Subscription},
+			{"require opt-in", strconv.FormatBool(v.RequireOptIn)},
+			{"handover return minutes", strconv.Itoa(v.ReturnAfter)}, {"created", v.CreatedAt.String()},
+		}
+		for _, t := range v.Teams {
+			fields = append(fields, []string{"team", t.ID + "  " + t.Name})
+		}
+		return printOne(cmd, v, fields)
 	})
 }
 
@@ -170,27 +162,18 @@ func (e *env) orgsSet() *cobra.Command {
 	cmd.Flags().IntVar(&returnMinutes, "handover-return-minutes", 0,
 		"release a conversation after its holder has been silent for this many `minutes`; 0 for never")
 
-	given := cmd.Flags().Changed
 	cmd.RunE = e.runOrganizationChange("organization.updated", func(_ *storage.Tx, o *storage.Organization, s *store) error {
-		if given("name") {
-			o.Name = name
-		}
-		if given("subscription") {
-			o.Subscription = subscription
-		}
-		if given("require-opt-in") {
-			o.RequireOptIn = requireOptIn
-		}
-		if given("handover-return-minutes") {
-			if returnMinutes < 0 || returnMinutes > maxReturnMinutes {
-				return usage("--handover-return-minutes is from 0 to %d", maxReturnMinutes)
-			}
-			o.HandoverReturnMinutes = returnMinutes
-		}
-		if !given("plan") {
-			return nil
+		if returnMinutes < 0 || returnMinutes > maxReturnMinutes {
+			return usage("--handover-return-minutes is from 0 to %d", maxReturnMinutes)
 		}
 
+		setGiven(cmd, "name", &o.Name, name)
+		setGiven(cmd, "subscription", &o.Subscription, subscription)
+		setGiven(cmd, "require-opt-in", &o.RequireOptIn, requireOptIn)
+		setGiven(cmd, "handover-return-minutes", &o.HandoverReturnMinutes, returnMinutes)
+		if !cmd.Flags().Changed("plan") {
+			return nil
+		}
 		o.Plan = plan
 		return checkPlan(s.config, plan)
 	})

@@ -4,12 +4,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"strconv"
 	"strings"
 	"text/tabwriter"
+	"time"
 	"unicode"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 )
 
 // withJSON adds --json to a command. With it, what the command prints by printNew, printOne
@@ -19,7 +22,6 @@ func withJSON(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// wantsJSON reports whether --json is given.
 func wantsJSON(cmd *cobra.Command) bool {
 	asJSON, err := cmd.Flags().GetBool("json")
 	return err == nil && asJSON
@@ -32,6 +34,9 @@ func printJSON(w io.Writer, v any) error {
 	enc.SetIndent("", "  ")
 	return enc.Encode(v)
 }
+
+// printAny prints what is only to be had as JSON.
+func printAny(cmd *cobra.Command, v any) error { return printJSON(cmd.OutOrStdout(), v) }
 
 // printNew shows what was created: its id alone, for scripts, or all of it as
 // JSON.
@@ -79,7 +84,6 @@ func printList[T any](cmd *cobra.Command, all []T, t table[T]) error {
 	return printJSON(cmd.OutOrStdout(), views)
 }
 
-// printColumns prints rows in columns.
 func printColumns(w io.Writer, rows [][]string) error {
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
@@ -131,4 +135,83 @@ func printable(cell string) string {
 		}
 		return r
 	}, cell)
+}
+
+const (
+	progressWidth    = 30
+	progressInterval = 100 * time.Millisecond
+)
+
+// progress is a line on the terminal that shows how far long work is. On
+// anything but a terminal it shows nothing.
+type progress struct {
+	w       io.Writer
+	what    string
+	format  func(n int64) string // an amount as people read it
+	drawnAt time.Time
+	shown   bool
+}
+
+// newProgress makes the line, which appears with the first step.
+func newProgress(w io.Writer, what string, show func(int64) string) *progress {
+	if !isTerminal(w) {
+		w = io.Discard
+	}
+	return &progress{w: w, what: what, format: show}
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// step draws the line, unless it was drawn a moment ago.
+func (p *progress) step(done, total int64) {
+	if time.Since(p.drawnAt) < progressInterval {
+		return
+	}
+
+	p.drawnAt, p.shown = time.Now(), true
+	fmt.Fprintf(p.w, "\r%s\x1b[K", progressBar(p.what, done, total, p.format))
+}
+
+func (p *progress) end() {
+	if p.shown {
+		fmt.Fprint(p.w, "\r\x1b[K")
+	}
+}
+
+// progressBar is the line's text. The total may grow during the work, as a
+// database does: it is never shown as less than done.
+func progressBar(what string, done, total int64, format func(int64) string) string {
+	total = max(total, done, 1)
+	full := int(done * progressWidth / total)
+	bar := strings.Repeat("#", full) + strings.Repeat(".", progressWidth-full)
+
+	return fmt.Sprintf("%s [%s] %3d%%  %s of %s", what, bar, done*100/total, format(done), format(total))
+}
+
+// formatCount writes a number with commas between the thousands.
+func formatCount(n int64) string {
+	digits := fmt.Sprint(n)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+// formatBytes writes a size in the largest unit in which it is at least 1.
+func formatBytes(n int64) string {
+	const unit = 1024
+	if n < unit {
+		return fmt.Sprintf("%d B", n)
+	}
+
+	size, units := float64(n), "KMGTPE"
+	for i := range units {
+		if size /= unit; size < unit || i == len(units)-1 {
+			return fmt.Sprintf("%.1f %ciB", size, units[i])
+		}
+	}
+	return ""
 }

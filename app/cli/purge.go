@@ -22,7 +22,6 @@ type purgeView struct {
 	storage.PurgeCounts
 }
 
-// purgeFlags say what to purge.
 type purgeFlags struct {
 	age          time.Duration
 	org, account string
@@ -76,7 +75,6 @@ func (e *env) purge() *cobra.Command {
 	return withJSON(cmd)
 }
 
-// printPurged prints what was deleted, or would be.
 func printPurged(cmd *cobra.Command, v purgeView) error {
 	heading := "DELETED"
 	if v.DryRun {
@@ -142,7 +140,6 @@ func (s *store) purge(cmd *cobra.Command, f purgeFlags) (purgeView, error) {
 	return v, err
 }
 
-// purgeWithoutServer purges in this process.
 func (s *store) purgeWithoutServer(
 	ctx context.Context, scope storage.PurgeScope, log *slog.Logger, report func(storage.PurgeCounts),
 ) error {

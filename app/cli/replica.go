@@ -51,11 +51,7 @@ func (e *env) replicaStatus() *cobra.Command {
 		Long: "Show where the replica is kept, how far it is behind, how much waits to be sent, and when a restore of it was\n" +
 			"last verified. How far it is behind only a running server knows. On a standby, show how far its copy is.",
 		Example: "  confab replica status\n  confab replica status --json",
-		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
-			c, err := e.settings(cmd, nil)
-			if err != nil {
-				return err
-			}
+		RunE: e.withSettings(func(cmd *cobra.Command, _ []string, c config.Config) error {
 			var status replica.Status
 			answered, err := datadir.Dir(c.DataDir).AskReplica(cmd.Context(), &status)
 			if err == nil && !answered {
@@ -93,7 +89,6 @@ func (e *env) storedStatus(cmd *cobra.Command) (status replica.Status, err error
 	return place.StatusOf(cmd.Context(), verified)
 }
 
-// printReplica prints how far a replica is.
 func printReplica(cmd *cobra.Command, s replica.Status) {
 	orNever := func(t *storage.Time) string {
 		if t == nil {
@@ -137,11 +132,7 @@ func (e *env) replicaVerify() *cobra.Command {
 			"database and that the master key opens it, and delete it again. The server does this by itself once a day. On a\n" +
 			"standby it shows that the key there is the right one.",
 		Example: "  confab replica verify\n  confab replica verify --json",
-		RunE: e.run(func(cmd *cobra.Command, args []string) error {
-			c, err := e.settings(cmd, nil)
-			if err != nil {
-				return err
-			}
+		RunE: e.withSettings(func(cmd *cobra.Command, args []string, c config.Config) error {
 			if replica.IsStandby(c.DataDir) {
 				return verifyReplica(cmd, c, func() error { return nil })
 			}

@@ -33,12 +33,7 @@ func (e *env) restore() *cobra.Command {
 		Example: "  confab restore /backups/confab-2026-01-02.tar.gz --data-dir /var/lib/confab\n" +
 			"  ssh vault cat confab.tar | confab restore -\n" +
 			"  confab restore 's3://bucket/confab?endpoint=https://s3.example.com' --at 2026-01-02T15:04:05Z",
-		RunE: e.run(func(cmd *cobra.Command, args []string) error {
-			c, err := e.settings(cmd, nil)
-			if err != nil {
-				return err
-			}
-
+		RunE: e.withSettings(func(cmd *cobra.Command, args []string, c config.Config) error {
 			line := newProgress(cmd.ErrOrStderr(), "", formatBytes)
 			var size int64
 			o := backup.RestoreOptions{
@@ -64,7 +59,6 @@ func (e *env) restore() *cobra.Command {
 	return withJSON(cmd)
 }
 
-// parseTime reads an instant.
 func parseTime(s string) (time.Time, error) {
 	at, err := time.Parse(time.RFC3339, s)
 	if err != nil {
@@ -84,16 +78,26 @@ func restoreFrom(
 		return backup.Restored{}, usage("--at is for a replica: a backup holds one time only")
 	}
 
-	archive, total, closeFile, err := openBackup(cmd, from)
+	in := cmd.InOrStdin()
+	if from != "-" {
+		f, err := os.Open(from)
+		if err != nil {
+			return backup.Restored{}, err
+		}
+		defer f.Close()
+		if info, err := f.Stat(); err == nil {
+			*size = info.Size()
+		}
+		in = f
+	}
+
+	archive, err := uncompress(in)
 	if err != nil {
 		return backup.Restored{}, err
 	}
-	defer closeFile()
-	*size = total
 	return backup.Restore(cmd.Context(), o, archive)
 }
 
-// restoreReplica restores the replica at a URL.
 func restoreReplica(cmd *cobra.Command, o backup.RestoreOptions, c config.Config, url string, at time.Time) (backup.Restored, error) {
 	if err := replica.CleanEnvironment(); err != nil {
 		return backup.Restored{}, err
@@ -110,29 +114,13 @@ func restoreReplica(cmd *cobra.Command, o backup.RestoreOptions, c config.Config
 	})
 }
 
-// openBackup opens an archive, compressed or not, and returns the size of the
-// file; 0 for standard input.
-func openBackup(cmd *cobra.Command, file string) (r io.Reader, size int64, done func() error, err error) {
-	raw, done := cmd.InOrStdin(), func() error { return nil }
-	if file != "-" {
-		f, err := os.Open(file)
-		if err != nil {
-			return nil, 0, nil, err
-		}
-		if info, err := f.Stat(); err == nil {
-			size = info.Size()
-		}
-		raw, done = f, f.Close
-	}
-
-	// The first two bytes show whether it is gzip; its name does not matter.
+// uncompress reads an archive, compressed or not: its first two bytes show whether it is gzip.
+func uncompress(raw io.Reader) (io.Reader, error) {
 	buffered := bufio.NewReaderSize(raw, 1<<20)
 	if start, _ := buffered.Peek(2); !bytes.Equal(start, []byte{0x1f, 0x8b}) {
-		return buffered, size, done, nil
+		return buffered, nil
 	}
-
-	uncompressed, err := gzip.NewReader(buffered)
-	return uncompressed, size, done, err
+	return gzip.NewReader(buffered)
 }
 
 func reportRestore(cmd *cobra.Command, c config.Config, out backup.Restored) error {

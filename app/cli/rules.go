@@ -52,14 +52,11 @@ func (e *env) rulesShow() *cobra.Command {
 		Short:   "Show a rule as JSON",
 		Example: "  confab rules show rul_01J…",
 	}
-	cmd.RunE = e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
-		r, err := storage.Query(cmd.Context(), s.DB, func(rx *storage.Rx) (storage.Rule, error) { return ruleByID(rx, args[0]) })
-		if err != nil {
-			return err
-		}
-		return printJSON(cmd.OutOrStdout(), api.ViewRule(r))
-	})
-	return withJSON(cmd)
+	read := func(rx *storage.Rx, args []string) (any, error) {
+		r, err := ruleByID(rx, args[0])
+		return api.ViewRule(r), err
+	}
+	return showCommand(e, cmd, false, read, printAny)
 }
 
 func (e *env) rulesSwitch(verb string, enabled bool) *cobra.Command {
@@ -118,20 +115,15 @@ func (e *env) hoursShow() *cobra.Command {
 	}
 
 	number.add(cmd)
-	cmd.RunE = e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
-		n, err := storage.Query(cmd.Context(), s.DB, func(rx *storage.Rx) (n storage.NumberRules, err error) {
-			a, err := number.account(rx)
-			if err != nil {
-				return n, err
-			}
-			return rx.NumberRules(a.ID)
-		})
+	read := func(rx *storage.Rx, _ []string) (any, error) {
+		a, err := number.account(rx)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		return printJSON(cmd.OutOrStdout(), api.ViewHours(n.Hours, s.DB.Now()))
-	})
-	return withJSON(cmd)
+		n, err := rx.NumberRules(a.ID)
+		return api.ViewHours(n.Hours, rx.ClockTime()), err
+	}
+	return showCommand(e, cmd, false, read, printAny)
 }
 
 func (e *env) hoursSet() *cobra.Command {

@@ -6,10 +6,13 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 
 	"github.com/spf13/cobra"
 
@@ -90,7 +93,7 @@ func (e *env) sandbox() *cobra.Command {
 // sandboxSettings are a server's, with other defaults. ./confab.toml is not read:
 // it is probably a real server's.
 func (e *env) sandboxSettings(cmd *cobra.Command) (config.Config, error) {
-	from := e.sources(cmd, map[string]string{"listen": "server.listen"})
+	from := e.sources(cmd)
 	if !from.FileRequired {
 		from.File = ""
 	}
@@ -258,4 +261,26 @@ func controlToken(known string, exposed bool) string {
 		return cmp.Or(known, "sim_"+rand.Text())
 	}
 	return set
+}
+
+// openBrowser opens a page in the browser of the person: that of $BROWSER, or the system's.
+// Where there is none, it says so: the address was printed before.
+func openBrowser(warnings io.Writer, url string) {
+	command := browserCommand(url)
+	err := command.Start()
+	if err != nil {
+		fmt.Fprintf(warnings, "confab: warning: could not open a browser: %v\n", err)
+		return
+	}
+	go command.Wait() // it may stay open as long as we run
+}
+
+func browserCommand(url string) *exec.Cmd {
+	switch own := os.Getenv("BROWSER"); {
+	case own != "":
+		return exec.Command(own, url)
+	case runtime.GOOS == "darwin":
+		return exec.Command("open", url)
+	}
+	return exec.Command("xdg-open", url)
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,7 +22,6 @@ const (
 	exitSignal     = 128
 )
 
-// execOptions are the flags of exec.
 type execOptions struct {
 	forwardTo *url.URL
 	story     string
@@ -106,8 +104,10 @@ func (e *env) runInSandbox(cmd *cobra.Command, args []string, o execOptions) (st
 		child.Stdin, child.Stdout, child.Stderr = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
 		child.Env = append(os.Environ(), b.environment()...)
 		return b.playBeside(ctx, story, func() (err error) {
-			status, err = runCommand(ctx, child, signals)
-			return cmp.Or(err, failedStatus(status))
+			if status, err = runCommand(ctx, child, signals); err == nil && status != exitOK {
+				err = errCommandFailed
+			}
+			return err
 		})
 	})
 	if errors.Is(err, errCommandFailed) {
@@ -118,13 +118,6 @@ func (e *env) runInSandbox(cmd *cobra.Command, args []string, o execOptions) (st
 
 // errCommandFailed means that a command ended with another status than 0.
 var errCommandFailed = errors.New("the command failed")
-
-func failedStatus(status int) error {
-	if status != exitOK {
-		return errCommandFailed
-	}
-	return nil
-}
 
 // playBeside plays a story, if there is one, while run runs, and waits for both. If run fails
 // the story ends, and is not looked at.

@@ -64,7 +64,6 @@ func curlSend(baseURL, phoneNumberID, key, product, content string) string {
 `, baseURL, phoneNumberID, key, product, strings.TrimPrefix(samplePerson, "+"), content)
 }
 
-// curlMessages is the command that lists what was sent.
 func curlMessages(simulatorURL, controlToken string) string {
 	if controlToken == "" {
 		return fmt.Sprintf("  curl %s/_sim/messages", simulatorURL)

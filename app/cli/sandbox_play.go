@@ -124,7 +124,6 @@ func openPlayer(ctx context.Context, s *sandboxState, story []storyLine) (*playe
 	return p, p.mark(ctx)
 }
 
-// addEvent keeps an event.
 func (p *player) addEvent(e sentEvent) error {
 	var item jsonObject
 	if err := json.Unmarshal(e.data, &item); err != nil {
@@ -158,7 +157,6 @@ func (p *player) newestEvent(ctx context.Context) (string, error) {
 	return answer.Data[0].ID, nil
 }
 
-// play plays the story, line by line.
 func (p *player) play(ctx context.Context) error {
 	for _, line := range p.story {
 		if err := p.waitUntil(ctx, line); err != nil {

@@ -3,7 +3,12 @@ package cli
 import (
 	"cmp"
 	"crypto/rand"
-	"math/big"
+	"fmt"
+	mathrand "math/rand/v2"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
 
 	"confab/app/datadir"
 )
@@ -40,13 +45,41 @@ func readSandbox(dir datadir.Dir) (*sandboxState, error) {
 // newAppID generates the id of an app: fifteen digits, like the provider's.
 func newAppID() string {
 	const smallest, count = 1e14, 9e14
-	n, err := rand.Int(rand.Reader, big.NewInt(count))
-	if err != nil {
-		panic("random: " + err.Error()) // the reader never fails
-	}
-	return n.Add(n, big.NewInt(smallest)).String()
+	return strconv.FormatInt(smallest+mathrand.Int64N(count), 10) // it is no secret
 }
 
 // newAccessToken generates a token that looks like the provider's but is short
 // enough to be copied.
 func newAccessToken() string { return "EAA" + rand.Text() }
+
+func (e *env) sandboxEnv() *cobra.Command {
+	return &cobra.Command{
+		Use:   "env",
+		Short: "Print a sandbox's address and key as shell variables",
+		Long: "Print CONFAB_BASE_URL, CONFAB_API_KEY, CONFAB_PHONE_NUMBER_ID and CONFAB_SIMULATOR_URL of the sandbox in the\n" +
+			"data directory (default " + defaultSandboxDir + ") as shell variables, whether it is running or not.",
+		Example: "  eval \"$(confab sandbox env)\"\n  confab sandbox env --data-dir ./my-sandbox",
+		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
+			var s sandboxState
+			if err := e.readSandboxFile(cmd, &s); err != nil {
+				return err
+			}
+
+			for _, variable := range s.environment() {
+				name, value, _ := strings.Cut(variable, "=")
+				fmt.Fprintf(cmd.OutOrStdout(), "export %s='%s'\n", name, strings.ReplaceAll(value, "'", `'\''`))
+			}
+			return nil
+		}),
+	}
+}
+
+// environment has the variables by which a command finds the sandbox.
+func (s *sandboxState) environment() []string {
+	return []string{
+		baseURLVariable + "=" + s.BaseURL,
+		apiKeyVariable + "=" + s.APIKey,
+		"CONFAB_PHONE_NUMBER_ID=" + s.PhoneNumberID,
+		simulatorURLVariable + "=" + s.SimulatorURL,
+	}
+}

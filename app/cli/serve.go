@@ -1,14 +1,23 @@
 package cli
 
 import (
+	"context"
+	"crypto/tls"
 	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"confab/app"
+	"confab/app/config"
+	"confab/app/datadir"
 )
 
-// serve runs the server.
 func (e *env) serve() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
@@ -18,12 +27,7 @@ func (e *env) serve() *cobra.Command {
 			"key. An older database is upgraded first, and a copy of it is kept. SIGTERM or Ctrl-C stops the server once\n" +
 			"accepted requests are answered.",
 		Example: "  confab serve\n  confab serve --listen 0.0.0.0:8080 --data-dir /var/lib/confab",
-		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
-			c, err := e.settings(cmd, map[string]string{"listen": "server.listen"})
-			if err != nil {
-				return err
-			}
-
+		RunE: e.withSettings(func(cmd *cobra.Command, _ []string, c config.Config) error {
 			a, err := app.New(e.appOptions(cmd, c))
 			if err != nil {
 				return err
@@ -35,4 +39,75 @@ func (e *env) serve() *cobra.Command {
 
 	cmd.Flags().String("listen", "", "`address` to listen on (server.listen, default 127.0.0.1:8080)")
 	return cmd
+}
+
+// readyTimeout is how long the server may take to answer.
+const readyTimeout = 5 * time.Second
+
+func (e *env) ready() *cobra.Command {
+	var target *url.URL
+	cmd := &cobra.Command{
+		Use:   "ready",
+		Short: "Check whether the server is ready: exit status 0 or 1",
+		Long: "Check whether the server of the data directory, or the one at --url, is ready for requests.\n" +
+			"The exit status is the answer, as container health checks expect.",
+		Example: "  confab ready\n  confab ready --url http://127.0.0.1:8080",
+		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
+			var serverName string // for the certificate
+			if target == nil {
+				c, err := e.settings(cmd)
+				if err != nil {
+					return err
+				}
+				// A user who may not read the directory asks at the address in the settings.
+				if served, err := datadir.Dir(c.DataDir).IsServed(); err == nil && !served {
+					return fmt.Errorf("not ready: no server is running on %s: check --data-dir, or set --url", c.DataDir)
+				}
+				if _, target, err = datadir.Dir(c.DataDir).Address(cmd.Context(), c.Server); err != nil {
+					return fmt.Errorf("%w: set the server's address with --url", err)
+				}
+				serverName = c.Server.CertificateName()
+			}
+
+			if err := checkReady(cmd.Context(), target.JoinPath("readyz"), serverName); err != nil {
+				return err
+			}
+			fmt.Fprintln(cmd.OutOrStdout(), "ready")
+			return nil
+		}),
+	}
+
+	parsedFlag(cmd, &target, "url", "check the server at this `address` instead of the data directory's", parseURL)
+	return cmd
+}
+
+// checkReady asks the server's /readyz. Certificates are not verified: nothing
+// secret is sent, and no certificate is for a loopback address.
+func checkReady(ctx context.Context, target *url.URL, serverName string) error {
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+
+	client := http.Client{
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport: &http.Transport{
+			DisableKeepAlives: true,
+			TLSClientConfig:   &tls.Config{InsecureSkipVerify: true, ServerName: serverName},
+		},
+	}
+
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
+	if err != nil {
+		return err
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		return fmt.Errorf("not ready: %w", err)
+	}
+	defer res.Body.Close()
+
+	if res.StatusCode != http.StatusOK {
+		text, _ := io.ReadAll(io.LimitReader(res.Body, 200))
+		return fmt.Errorf("not ready: %s answered %s: %s", target, res.Status, printable(strings.TrimSpace(string(text))))
+	}
+	return nil
 }

@@ -34,7 +34,6 @@ type simulatorState struct {
 	WebhookURL string `json:"webhook_url,omitempty"`
 }
 
-// simulatorFlags are the flags of simulator.
 type simulatorFlags struct {
 	listen                              string
 	webhook                             *url.URL
@@ -69,7 +68,6 @@ func (e *env) simulator() *cobra.Command {
 	return cmd
 }
 
-// runSimulator serves the simulator until the command is interrupted.
 func (e *env) runSimulator(cmd *cobra.Command, f simulatorFlags) error {
 	o, err := f.options(cmd.InOrStdin())
 	if err != nil {
@@ -138,20 +136,14 @@ func (f simulatorFlags) options(stdin io.Reader) (o simulator.Options, err error
 	o.MaxMessages = f.remember
 
 	from := newSecretReader(stdin)
-	for _, s := range []struct {
-		into                  *string
-		flag, value, variable string
-	}{
-		{&o.AppSecret, "app-secret", f.appSecret, appSecretVariable},
-		{&o.VerifyToken, "verify-token", f.verifyToken, verifyTokenVariable},
-		{&o.AccessToken, "access-token", f.accessToken, accessTokenVariable},
-	} {
-
-		if *s.into, err = from.read(s.flag, s.value, s.variable); err != nil {
-			return o, err
-		}
+	if o.AppSecret, err = from.read("app-secret", f.appSecret, appSecretVariable); err != nil {
+		return o, err
 	}
-	return o, nil
+	if o.VerifyToken, err = from.read("verify-token", f.verifyToken, verifyTokenVariable); err != nil {
+		return o, err
+	}
+	o.AccessToken, err = from.read("access-token", f.accessToken, accessTokenVariable)
+	return o, err
 }
 
 // update fills the state from the simulator. On the first run it creates the
@@ -215,7 +207,6 @@ func (s *simulatorState) verifyWebhook(ctx context.Context, cmd *cobra.Command, 
 	fmt.Fprintf(cmd.OutOrStdout(), "The webhook %s passed the challenge.\n", s.WebhookURL)
 }
 
-// printInstructions prints how to make the first calls.
 func (s *simulatorState) printInstructions(out io.Writer, dir, token string) {
 	fmt.Fprintf(out, "The simulator is ready: %s\n\n", s.SimulatorURL)
 	printColumns(out, append(append(phoneRow(s.SimulatorURL, token), [][]string{

@@ -149,7 +149,6 @@ func (c *simulatorClient) request(ctx context.Context, method, path, token strin
 	return nil
 }
 
-// refusalError is the error of an answer that is not a 200.
 func (c *simulatorClient) refusalError(res *http.Response) error {
 	text, _ := io.ReadAll(io.LimitReader(res.Body, 1<<20))
 	message := errorMessage(text)

@@ -23,11 +23,7 @@ func (e *env) standby() *cobra.Command {
 			"this process the server. Until then only /livez, /readyz (503, with how far the copy is behind) and a page that\n" +
 			"says what it is are served. The credentials are those of [replica], or the usual variables.",
 		Example: "  confab standby 's3://bucket/confab?endpoint=https://s3.example.com' --data-dir /var/lib/confab",
-		RunE: e.run(func(cmd *cobra.Command, args []string) error {
-			c, err := e.settings(cmd, map[string]string{"listen": "server.listen"})
-			if err != nil {
-				return err
-			}
+		RunE: e.withSettings(func(cmd *cobra.Command, args []string, c config.Config) error {
 			if !config.IsReplicaURL(args[0]) {
 				return usage("%q is not the URL of a replica, such as s3://bucket/prefix or file:///path", args[0])
 			}
@@ -60,11 +56,7 @@ func (e *env) promote() *cobra.Command {
 			"been sent wait for provider.reconcile_window, and invitations end; people stay signed in. It is recorded in the\n" +
 			"audit log. If it is refused, nothing has changed.",
 		Example: "  confab promote\n  confab promote --data-dir /var/lib/confab",
-		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
-			c, err := e.settings(cmd, nil)
-			if err != nil {
-				return err
-			}
+		RunE: e.withSettings(func(cmd *cobra.Command, _ []string, c config.Config) error {
 			dir := datadir.Dir(c.DataDir)
 			var began replica.Generation
 			if err := dir.Promote(cmd.Context(), storage.OrEmpty(operator().Name), &began); err != nil {
@@ -72,7 +64,7 @@ func (e *env) promote() *cobra.Command {
 			}
 
 			// It opens its socket again as soon as it is the server.
-			err = dir.SendCommand(cmd.Context(), datadir.CommandRefresh)
+			err := dir.SendCommand(cmd.Context(), datadir.CommandRefresh)
 			if served, _ := dir.IsServed(); err == nil && !served {
 				err = errors.New("it has ended: see its log, and start it with 'confab serve'")
 			}

@@ -39,7 +39,7 @@ func noDatabase(dir string) error {
 // open opens the data directory. With create it may be new; otherwise a wrong
 // --data-dir must not quietly become a new installation.
 func (e *env) open(cmd *cobra.Command, create bool) (*store, error) {
-	c, err := e.settings(cmd, nil)
+	c, err := e.settings(cmd)
 	if err != nil {
 		return nil, err
 	}
@@ -159,22 +159,30 @@ func (e *env) runWrite(fn func(tx *storage.Tx, args []string) (written, error)) 
 	})
 }
 
+// showCommand completes a command that prints what read returns, as text or with --json. With
+// flush, a running server first stores what it has not stored yet of the API's use.
+func showCommand[T any](
+	e *env, cmd *cobra.Command, flush bool, read func(rx *storage.Rx, args []string) (T, error), show func(*cobra.Command, T) error,
+) *cobra.Command {
+	cmd.RunE = e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
+		if flush {
+			s.flushCalls(cmd)
+		}
+
+		found, err := storage.Query(cmd.Context(), s.DB, func(rx *storage.Rx) (T, error) { return read(rx, args) })
+		if err != nil {
+			return err
+		}
+		return show(cmd, found)
+	})
+	return withJSON(cmd)
+}
+
 // listCommand completes a command that lists what read returns, as a table or with --json.
 func listCommand[T any](
 	e *env, cmd *cobra.Command, t table[T], read func(rx *storage.Rx, args []string) ([]T, error),
 ) *cobra.Command {
-	cmd.RunE = e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
-		if t.flush {
-			s.flushCalls(cmd)
-		}
-
-		all, err := storage.Query(cmd.Context(), s.DB, func(rx *storage.Rx) ([]T, error) { return read(rx, args) })
-		if err != nil {
-			return err
-		}
-		return printList(cmd, all, t)
-	})
-	return withJSON(cmd)
+	return showCommand(e, cmd, t.flush, read, func(cmd *cobra.Command, all []T) error { return printList(cmd, all, t) })
 }
 
 // readEachOrganization adds the flag that narrows a listing to an organization. It reads for

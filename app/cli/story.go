@@ -71,7 +71,6 @@ var storyCalls = map[string]string{
 // storySources are what an expectation can be about.
 var storySources = []string{"event", "call", "message"}
 
-// storyNames are the names of the stories that come with the program.
 func storyNames() (names []string) {
 	files, _ := storyFiles.ReadDir("stories")
 	for _, f := range files {

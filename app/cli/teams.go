@@ -80,22 +80,15 @@ func (e *env) teamsSet() *cobra.Command {
 		parseChoice(storage.AssignmentOff, storage.AssignmentRoundRobin))
 	parsedFlag(cmd, &limit, "limit", "most open conversations per person; the next go to someone else: `N|none`", parseLimit)
 
-	given := cmd.Flags().Changed
 	cmd.RunE = e.runWrite(func(tx *storage.Tx, args []string) (written, error) {
 		t, err := tx.TeamByID(args[0])
 		if err != nil {
 			return written{}, notFound(err, "team", args[0])
 		}
 
-		if given("name") {
-			t.Name = name
-		}
-		if given("assignment") {
-			t.Assignment = assignment
-		}
-		if given("limit") {
-			t.AssignmentLimit = limit
-		}
+		setGiven(cmd, "name", &t.Name, name)
+		setGiven(cmd, "assignment", &t.Assignment, assignment)
+		setGiven(cmd, "limit", &t.AssignmentLimit, limit)
 		return written{entry: auditEntry{t.OrganizationID, "team.updated", "team", t.PublicID}}, tx.UpdateTeam(t)
 	})
 	return cmd

@@ -25,31 +25,25 @@ func (e *env) trace() *cobra.Command {
 			"that created it, each attempt at the provider and its answer, callbacks, events, and every attempt to deliver\n" +
 			"them. MSG is the id of the message, or of an event about it.",
 		Example: "  confab trace msg_01J…\n  confab trace evt_01J… --bodies\n  confab trace msg_01J… --json",
-		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
-			if !consoleapi.IsTraceable(args[0]) {
-				return usage("MSG must be the id of a message or of an event, msg_… or evt_…")
-			}
-
-			s.flushCalls(cmd)
-			t, err := storage.Query(cmd.Context(), s.DB, func(rx *storage.Rx) (consoleapi.TraceView, error) {
-				return consoleapi.ReadTrace(rx, 0, args[0])
-			})
-			if errors.Is(err, storage.ErrNotFound) {
-				return fmt.Errorf("there is no message %s, or the event is not about a message", args[0])
-			}
-			if err != nil {
-				return err
-			}
-
-			if wantsJSON(cmd) {
-				return printJSON(cmd.OutOrStdout(), t)
-			}
-			return printTrace(cmd.OutOrStdout(), t, bodies)
-		}),
 	}
 
 	cmd.Flags().BoolVar(&bodies, "bodies", false, "also print what was sent and received")
-	return withJSON(cmd)
+	read := func(rx *storage.Rx, args []string) (t consoleapi.TraceView, err error) {
+		if !consoleapi.IsTraceable(args[0]) {
+			return t, usage("MSG must be the id of a message or of an event, msg_… or evt_…")
+		}
+		t, err = consoleapi.ReadTrace(rx, 0, args[0])
+		if errors.Is(err, storage.ErrNotFound) {
+			err = fmt.Errorf("there is no message %s, or the event is not about a message", args[0])
+		}
+		return t, err
+	}
+	return showCommand(e, cmd, true, read, func(cmd *cobra.Command, t consoleapi.TraceView) error {
+		if wantsJSON(cmd) {
+			return printJSON(cmd.OutOrStdout(), t)
+		}
+		return printTrace(cmd.OutOrStdout(), t, bodies)
+	})
 }
 
 // printTrace prints a trace as text: what the message is, and a line for each entry.
@@ -169,17 +163,16 @@ func describeRule(r jobs.RuleTrace) string {
 	if !r.Fired {
 		return said + " did not fire: " + *r.Unmet
 	}
-	said += " fired:"
-	for i, a := range r.Actions {
-		if i > 0 {
-			said += ","
-		}
-		said += " " + a.Action + " " + a.Outcome
+
+	var done []string
+	for _, a := range r.Actions {
+		one := a.Action + " " + a.Outcome
 		if a.Reason != nil {
-			said += " (" + *a.Reason + ")"
+			one += " (" + *a.Reason + ")"
 		}
+		done = append(done, one)
 	}
-	return said
+	return said + " fired: " + strings.Join(done, ", ")
 }
 
 func describeStatus(e consoleapi.TraceEntry) string {

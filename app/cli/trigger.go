@@ -3,8 +3,11 @@ package cli
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -81,4 +84,248 @@ func (t *trigger) findSimulator(cmd *cobra.Command) (*simulatorClient, error) {
 	given, err := newSecretReader(cmd.InOrStdin()).read("control-token", t.token, controlTokenVariable)
 	c.ControlToken = cmp.Or(given, c.ControlToken)
 	return c, err
+}
+
+// simCommand is a command of 'confab trigger', which makes one call to the control API. The
+// flags that are given become fields of the call's body or, for a GET, its parameters.
+type simCommand struct {
+	use, short, long, example string
+
+	flags    []simFlag
+	addFlags func(*cobra.Command)    // further flags, which complete reads
+	args     cobra.PositionalArgs    // nil: as use says
+	call     string                  // the method and the path, in which a name in braces is what findTarget finds
+	complete func(*simRequest) error // adds what does not follow from the flags
+	print    func(*simRequest) error // makes the call and prints its answer; nil prints nothing
+	plain    bool                    // without --json
+
+	instead []simCommand // calls made instead if a flag is given, which is called as their use
+}
+
+// simRequest is a call that a command is about to make.
+type simRequest struct {
+	*simulatorClient
+	cmd          *cobra.Command
+	args         []string
+	method, path string
+	target       string     // what the placeholder of the path is replaced by
+	fields       jsonObject // of the body
+	raw          any        // a body that is sent instead of fields
+}
+
+func (t *trigger) command(s simCommand) *cobra.Command {
+	cmd := &cobra.Command{Use: s.use, Short: s.short, Long: s.long, Example: s.example, Args: s.args}
+
+	fields := make(jsonObject)
+	for _, f := range s.flags {
+		f.add(cmd, fields)
+	}
+	if s.addFlags != nil {
+		s.addFlags(cmd)
+	}
+	if !s.plain {
+		withJSON(cmd)
+	}
+
+	var flags []string
+	for _, other := range s.instead {
+		cmd.Flags().Bool(other.use, false, other.short)
+		flags = append(flags, other.use)
+	}
+	cmd.MarkFlagsMutuallyExclusive(flags...)
+
+	cmd.RunE = t.run(func(cmd *cobra.Command, args []string) error {
+		c, err := t.findSimulator(cmd)
+		if err != nil {
+			return err
+		}
+
+		chosen := s
+		for _, other := range s.instead {
+			if given, _ := cmd.Flags().GetBool(other.use); given {
+				chosen = other
+			}
+		}
+		return chosen.run(&simRequest{simulatorClient: c, cmd: cmd, args: args, fields: fields})
+	})
+	return cmd
+}
+
+func (s simCommand) run(r *simRequest) (err error) {
+	r.method, r.path, _ = strings.Cut(s.call, " ")
+	if s.complete != nil {
+		if err := s.complete(r); err != nil {
+			return err
+		}
+	}
+	if err := r.findTarget(); err != nil {
+		return err
+	}
+
+	if s.print == nil {
+		return r.send(nil)
+	}
+	return s.print(r)
+}
+
+var placeholder = regexp.MustCompile(`\{[a-z]+\}`)
+
+// findTarget replaces the placeholder of the path by what the argument names, or else by
+// the default without one.
+func (r *simRequest) findTarget() (err error) {
+	r.target = r.argument()
+	switch kind := placeholder.FindString(r.path); {
+	case r.target != "":
+	case kind == "{person}":
+		r.target = samplePerson
+	case kind == "{sent}":
+		r.target, err = r.latestSend(r.cmd.Context())
+		if err == nil && r.target == "" {
+			err = errors.New("nothing was sent yet")
+		}
+	case kind == "{message}":
+		r.target, err = r.latestInbound(r.cmd.Context())
+	case kind == "{template}":
+		r.target, err = r.newestPending(r.cmd.Context())
+	}
+
+	r.path = placeholder.ReplaceAllLiteralString(r.path, url.PathEscape(r.target))
+	return err
+}
+
+// argument is the command's argument, or "" without one.
+func (r *simRequest) argument() string { return append(r.args, "")[0] }
+
+// send makes the call and decodes its answer into out.
+func (r *simRequest) send(out any) error {
+	switch {
+	case r.raw != nil:
+		return r.do(r.cmd.Context(), r.method, r.path, r.raw, out)
+	case r.method == "POST":
+		return r.do(r.cmd.Context(), r.method, r.path, r.fields, out)
+	case r.method == "GET":
+		query := make(url.Values)
+		for name, value := range r.fields {
+			query.Set(name, fmt.Sprint(value))
+		}
+		r.path += "?" + query.Encode()
+	}
+	return r.do(r.cmd.Context(), r.method, r.path, nil, out)
+}
+
+// answer is what the simulator answers, or one thing of a list that it answers. --json prints
+// it as it is.
+type answer map[string]any
+
+// text is a field as text; "" without one.
+func (a answer) text(field string) string {
+	switch v := a[field].(type) {
+	case nil:
+		return ""
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+// number is the number of a person, or the BSUID where it is hidden.
+func (a answer) number() string { return cmp.Or(a.text("phone_number"), a.text("bsuid")) }
+
+// printField prints a field of the answer, or with --json all of it.
+func printField(name string) func(*simRequest) error {
+	return printAnswer(func(a answer) string { return a.text(name) })
+}
+
+// printAnswer prints a line of the answer, or with --json all of it.
+func printAnswer[A any](line func(A) string) func(*simRequest) error {
+	return func(r *simRequest) error {
+		var a A
+		if err := r.send(&a); err != nil {
+			return err
+		}
+		return printNew(r.cmd, line(a), a)
+	}
+}
+
+// printTable prints the list that is the answer.
+func printTable[A any](heading []string, row func(A) []string) func(*simRequest) error {
+	return func(r *simRequest) error {
+		var answer struct{ Data []A }
+		if err := r.send(&answer); err != nil {
+			return err
+		}
+		return printList(r.cmd, answer.Data, table[A]{heading: heading, row: row})
+	}
+}
+
+// simFlag is a flag whose value becomes a field of a call.
+type simFlag struct {
+	name, usage string
+	field       string    // "": called as the flag, with _ for -
+	kind        fieldKind // a text if not given
+	choices     []string  // of a text
+	initial     any       // the field without the flag; nil leaves it out
+}
+
+type fieldKind int
+
+const (
+	textField         fieldKind = iota // left out if it is empty
+	anyTextField                       // which may be empty
+	requiredTextField                  // which may not
+	boolField
+	integerField
+	codeField // an error code of the provider; 0 leaves it out
+	shareField
+)
+
+// add adds the flag to a command. Its value is put into the fields.
+func (f simFlag) add(cmd *cobra.Command, fields jsonObject) {
+	field := cmp.Or(f.field, strings.ReplaceAll(f.name, "-", "_"))
+	if f.initial != nil {
+		fields[field] = f.initial
+	}
+
+	set := func(s string) error {
+		value, err := f.parse(s)
+		fields[field] = value
+		if value == nil {
+			delete(fields, field)
+		}
+		return err
+	}
+	if f.kind == boolField {
+		cmd.Flags().BoolFunc(f.name, f.usage, set)
+	} else {
+		cmd.Flags().Func(f.name, f.usage, set)
+	}
+}
+
+// parse reads the value of a flag. A nil value leaves the field out.
+func (f simFlag) parse(s string) (any, error) {
+	switch {
+	case f.choices != nil:
+		return parseChoice(f.choices...)(s)
+	case f.kind == boolField:
+		return strconv.ParseBool(s)
+	case f.kind == integerField:
+		return strconv.Atoi(s)
+	case f.kind == shareField:
+		return strconv.ParseFloat(s, 64)
+
+	case f.kind == codeField:
+		code, err := strconv.ParseInt(s, 0, 64)
+		if err != nil || code == 0 {
+			return nil, err
+		}
+		return code, nil
+
+	case f.kind == requiredTextField:
+		return parseText(s)
+	case f.kind == textField && s == "":
+		return nil, nil
+	}
+
+	return s, nil
 }

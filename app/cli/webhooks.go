@@ -67,7 +67,6 @@ func (e *env) webhooksList() *cobra.Command {
 	return listCommand(e, cmd, columns, readEachOrganization(cmd, read, view))
 }
 
-// subscriptions reads all subscriptions of an organization.
 func subscriptions(rx *storage.Rx, organization int64) ([]storage.Subscription, error) {
 	return rx.Subscriptions(organization, storage.First, math.MaxInt32)
 }
