@@ -154,7 +154,6 @@ func (c Config) problems() []*Error {
 	return found
 }
 
-// checkTogether checks the rules between the settings of the server.
 func (s Server) checkTogether(fail func(key string, value any, problem string)) {
 	switch {
 	case s.TLSCert != "" && s.TLSKey == "":
@@ -171,7 +170,6 @@ func (s Server) checkTogether(fail func(key string, value any, problem string)) 
 	}
 }
 
-// checkTogether checks the rules between the settings of the identity provider.
 func (o OIDC) checkTogether(fail func(key string, value any, problem string)) {
 	switch {
 	case o.Issuer != "" && o.ClientID == "":
@@ -316,4 +314,19 @@ func corsOrigin(s string) error {
 		return errOrigin
 	}
 	return nil
+}
+
+// IsReplicaURL reports whether a text names a place for a replica, and not a file.
+func IsReplicaURL(s string) bool { return strings.Contains(s, "://") && objects.CheckURL(s) == nil }
+
+func (r Replica) checkTogether(fail func(key string, value any, problem string)) {
+	switch {
+	case r.AccessKeyID != "" && r.SecretAccessKey == "":
+		fail("replica.access_key_id", r.AccessKeyID, "needs replica.secret_access_key too")
+	case r.AccessKeyID == "" && r.SecretAccessKey != "":
+		fail("replica.secret_access_key", r.SecretAccessKey, "needs replica.access_key_id too")
+	}
+	if r.Keep < r.SnapshotEvery {
+		fail("replica.keep", r.Keep, "must be at least replica.snapshot_every, which is the step in which it can be kept")
+	}
 }

@@ -56,19 +56,9 @@ func formatValue(value any) string {
 // formatLiteral writes a decoded value, or anything else that a TOML file can
 // contain, as TOML does.
 func formatLiteral(value any) string {
-	switch v := value.(type) {
-	case Secret:
-		return strconv.Quote(v.String())
-	case string:
-		return strconv.Quote(v)
-	case textValue:
-		return strconv.Quote(string(v))
-	case time.Duration:
-		return strconv.Quote(v.String())
-	case netip.Prefix:
-		return strconv.Quote(v.String())
-	case Bytes:
-		return strconv.Quote(v.String())
+	switch value.(type) {
+	case string, textValue, Secret, time.Duration, netip.Prefix, Bytes:
+		return strconv.Quote(fmt.Sprint(value))
 	case map[string]any:
 		return "{…}"
 	}

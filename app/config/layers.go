@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	"github.com/knadh/koanf/parsers/toml/v2"
-	"github.com/knadh/koanf/providers/env/v2"
-	"github.com/knadh/koanf/providers/posflag"
 	"github.com/knadh/koanf/providers/rawbytes"
 	"github.com/knadh/koanf/v2"
 	"github.com/spf13/pflag"
@@ -27,7 +25,7 @@ func (l *loader) loadFile(path string, content []byte) error {
 	if err := layer.Load(rawbytes.Provider(content), toml.Parser()); err != nil {
 		return syntaxError(path, err)
 	}
-	l.readTable(layer.Raw(), "", func(string) string { return path })
+	l.readTable(layer.Raw(), "", path)
 	return nil
 }
 
@@ -51,27 +49,22 @@ func syntaxError(path string, err error) error {
 
 // loadEnvironment reads the CONFAB_ variables, the second layer, and returns those
 // that set nothing.
-func (l *loader) loadEnvironment(environ []string) (unknown []string, err error) {
-	layer := koanf.New(".")
+func (l *loader) loadEnvironment(environ []string) (unknown []string) {
+	for _, variable := range slices.Sorted(slices.Values(environ)) {
+		name, value, _ := strings.Cut(variable, "=")
+		if !strings.HasPrefix(name, variablePrefix) {
+			continue
+		}
 
-	err = layer.Load(env.Provider(".", env.Opt{
-		Prefix:      variablePrefix,
-		EnvironFunc: func() []string { return environ },
-		TransformFunc: func(name, value string) (string, any) {
-			key := l.keyOfVariable(name)
-			if key == "" && !isReservedVariable(name) {
-				unknown = append(unknown, name+" is not a setting"+l.suggestVariable(name))
-			}
-			return key, textValue(value)
-		},
-	}), nil)
-	if err != nil {
-		return nil, fmt.Errorf("read variables: %w", err)
+		key := l.keyOfVariable(name)
+		switch {
+		case key != "":
+			l.set(key, textValue(value), name)
+		case !isReservedVariable(name):
+			unknown = append(unknown, name+" is not a setting"+l.suggestVariable(name))
+		}
 	}
-
-	l.readTable(layer.Raw(), "", variableName)
-	slices.Sort(unknown)
-	return unknown, nil
+	return unknown
 }
 
 // variableName is the name of the variable that sets a key.
@@ -119,35 +112,23 @@ func isReservedVariable(name string) bool {
 	return false
 }
 
-// loadFlags reads the flags, the last layer.
-func (l *loader) loadFlags(set *pflag.FlagSet, keys map[string]string) error {
+// loadFlags reads the flags that were given, the last layer.
+func (l *loader) loadFlags(set *pflag.FlagSet, keys map[string]string) {
 	if set == nil {
-		return nil
+		return
 	}
 
-	names := map[string]string{}
-	for name, key := range keys {
-		names[key] = "--" + name
-	}
+	set.Visit(func(f *pflag.Flag) {
+		key, text := keys[f.Name], f.Value.String()
+		if list, ok := f.Value.(pflag.SliceValue); ok { // whose String has brackets
+			text = strings.Join(list.GetSlice(), ",")
+		}
 
-	layer := koanf.New(".")
-	// Without a koanf to compare with (nil), only flags that were given are passed.
-	err := layer.Load(posflag.ProviderWithFlag(set, ".", nil, func(f *pflag.Flag) (string, any) {
-		return keys[f.Name], flagText(f)
-	}), nil)
-	if err != nil {
-		return fmt.Errorf("read flags: %w", err)
-	}
-
-	l.readTable(layer.Raw(), "", func(key string) string { return names[key] })
-	return nil
-}
-
-// flagText is a flag's value in the form that variables have. A list is joined
-// here, because its String has brackets.
-func flagText(f *pflag.Flag) textValue {
-	if list, ok := f.Value.(pflag.SliceValue); ok {
-		return textValue(strings.Join(list.GetSlice(), ","))
-	}
-	return textValue(f.Value.String())
+		switch {
+		case l.types[pattern(key)] != nil:
+			l.set(key, textValue(text), "--"+f.Name)
+		case key != "":
+			l.addUnknownKey(key, "--"+f.Name)
+		}
+	})
 }

@@ -51,14 +51,8 @@ func load(from Sources, content []byte) (Config, error) {
 	if err := l.loadFile(from.File, content); err != nil {
 		return Config{}, err
 	}
-
-	unknown, err := l.loadEnvironment(from.Environ)
-	if err != nil {
-		return Config{}, err
-	}
-	if err := l.loadFlags(from.Flags, from.FlagKeys); err != nil {
-		return Config{}, err
-	}
+	unknown := l.loadEnvironment(from.Environ)
+	l.loadFlags(from.Flags, from.FlagKeys)
 
 	// The rules between settings are checked only if each is valid by itself.
 	if len(l.problems) > 0 {
@@ -107,7 +101,7 @@ func (from Sources) defaults() Config {
 
 // loader collects the settings of all layers. Values are decoded layer by layer,
 // not after merging, so that each error can name the origin of its value. koanf
-// only reads the layers: its own decoding does not keep the origin.
+// only reads the file: its own decoding does not keep the origin.
 type loader struct {
 	types    map[string]reflect.Type // by pattern
 	checks   ruleSet
@@ -123,28 +117,27 @@ type loadedValue struct {
 	origin string // file, variable or flag
 }
 
-// readTable reads one table of a layer, and the tables in it. origin names where a
-// key of this layer comes from. Keys are sorted, so that the same mistakes are
-// always reported in the same order.
-func (l *loader) readTable(table map[string]any, prefix string, origin func(key string) string) {
+// readTable reads one table of a file, and the tables in it. Keys are sorted, so that
+// the same mistakes are always reported in the same order.
+func (l *loader) readTable(table map[string]any, prefix, file string) {
 	for _, name := range slices.Sorted(maps.Keys(table)) {
 		key, raw := prefix+name, table[name]
 		sub, isTable := raw.(map[string]any)
 
 		switch {
 		case strings.Contains(name, "."): // in quotes, "server.listen" is not listen of server
-			l.addProblem(&Error{Key: key, Origin: origin(key), Problem: "unknown key, try it without the quotes"})
+			l.addProblem(&Error{Key: key, Origin: file, Problem: "unknown key, try it without the quotes"})
 		case l.types[pattern(key)] != nil:
-			l.set(key, raw, origin(key))
+			l.set(key, raw, file)
 		case l.isSection(key) && !isTable:
-			l.addProblem(&Error{Key: key, Value: formatValue(raw), Origin: origin(key), Problem: "must be a table, [" + key + "]"})
+			l.addProblem(&Error{Key: key, Value: formatValue(raw), Origin: file, Problem: "must be a table, [" + key + "]"})
 		case strings.HasPrefix(key, "plans.") && l.isSection(key) && !planName.MatchString(name):
-			l.addProblem(&Error{Key: key, Origin: origin(key), Problem: errPlanName.Error()})
+			l.addProblem(&Error{Key: key, Origin: file, Problem: errPlanName.Error()})
 		case isTable && (l.isSection(key) || len(sub) > 0):
-			l.addPlan(key)
-			l.readTable(sub, key+".", origin)
+			l.addPlan(key + ".")
+			l.readTable(sub, key+".", file)
 		default:
-			l.addUnknownKey(key, origin(key))
+			l.addUnknownKey(key, file)
 		}
 	}
 }
@@ -168,6 +161,7 @@ func (l *loader) set(key string, raw any, origin string) {
 	}
 
 	l.values[key] = loadedValue{value, shown, origin}
+	l.addPlan(key)
 }
 
 // isSection reports whether a key is a table of settings, such as server.
@@ -181,11 +175,13 @@ func (l *loader) isSection(key string) bool {
 	return false
 }
 
-// addPlan records a plan if the key is one's: a plan with an empty table exists,
-// too.
+// addPlan records a plan if the key begins with one's: a plan with an empty table
+// exists, too.
 func (l *loader) addPlan(key string) {
-	if name, ok := strings.CutPrefix(key, "plans."); ok && l.isSection(key) {
-		l.plans[name] = true
+	if rest, ok := strings.CutPrefix(key, "plans."); ok {
+		if name, _, inPlan := strings.Cut(rest, "."); inPlan {
+			l.plans[name] = true
+		}
 	}
 }
 
@@ -227,7 +223,6 @@ func (l *loader) written(key string) (loadedValue, bool) {
 	return found, ok
 }
 
-// applyValues sets the fields of a settings struct to the collected values.
 func (l *loader) applyValues(v reflect.Value, prefix string) {
 	eachSetting(v, prefix, func(key string, field reflect.Value) {
 		if given, ok := l.values[key]; ok {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"maps"
 	"reflect"
 	"regexp"
 )
@@ -38,18 +39,15 @@ func (l *loader) buildPlans(defaults map[string]Plan) map[string]Plan {
 	l.applyValues(reflect.ValueOf(&base).Elem(), "plans."+SelfHosted+".")
 
 	plans := map[string]Plan{}
-	for name, plan := range defaults {
+	for name := range l.plans {
+		plans[name] = base
+	}
+	maps.Copy(plans, defaults)
+	plans[SelfHosted] = base
+
+	for name, plan := range plans {
 		l.applyValues(reflect.ValueOf(&plan).Elem(), "plans."+name+".")
 		plans[name] = plan
 	}
-
-	for name := range l.plans {
-		if _, known := plans[name]; !known {
-			plan := base
-			l.applyValues(reflect.ValueOf(&plan).Elem(), "plans."+name+".")
-			plans[name] = plan
-		}
-	}
-	plans[SelfHosted] = base
 	return plans
 }
