@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/pem"
 	"net"
 	"os"
 	"path/filepath"
@@ -82,35 +81,16 @@ func (e *examination) checkDomains(ctx context.Context, domains []string) {
 			continue
 		}
 
-		text, _ := os.ReadFile(e.path(filepath.Join(datadir.CertificateDir, domain)))
-		leaf := firstCertificate(text)
-		if leaf == nil {
+		file := e.dir.File(filepath.Join(datadir.CertificateDir, domain)) // with the key, too
+		pair, err := tls.LoadX509KeyPair(file, file)
+		if err != nil {
 			e.warn("certificate", "It is fetched on the first visit to https://"+domain+". Then check again.",
 				"There is no certificate for %s yet (it resolves to %s).", domain, found[0])
 			continue
 		}
 
-		if e.checkExpiry(leaf, "The server renews it automatically; check its log, and that port 443 of "+domain+" reaches it.") {
-			e.ok("certificate", "The certificate for %s is valid until %s.", domain, leaf.NotAfter.Format(time.DateOnly))
+		if e.checkExpiry(pair.Leaf, "The server renews it automatically; check its log, and that port 443 of "+domain+" reaches it.") {
+			e.ok("certificate", "The certificate for %s is valid until %s.", domain, pair.Leaf.NotAfter.Format(time.DateOnly))
 		}
-	}
-}
-
-// firstCertificate is the first certificate in PEM text.
-func firstCertificate(text []byte) *x509.Certificate {
-	for {
-		block, rest := pem.Decode(text)
-		if block == nil {
-			return nil
-		}
-		if block.Type == "CERTIFICATE" {
-			leaf, err := x509.ParseCertificate(block.Bytes)
-			if err != nil {
-				return nil
-			}
-			return leaf
-		}
-
-		text = rest
 	}
 }

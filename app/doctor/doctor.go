@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
 	"time"
 
 	"confab/app/config"
@@ -139,9 +138,4 @@ func query[T any](ctx context.Context, e *examination, check string, read func(*
 		e.broken(check, "Restore the latest backup: confab restore.", "The database cannot be read: %v.", err)
 	}
 	return found, err == nil
-}
-
-// path returns the path of a file in the data directory.
-func (e *examination) path(name string) string {
-	return string(e.dir) + string(os.PathSeparator) + name
 }

@@ -52,7 +52,7 @@ func (e *examination) checkDirectory() bool {
 		exposed = append(exposed, dir)
 	}
 	for _, name := range privateFiles {
-		if info, err := os.Stat(e.path(name)); err == nil && info.Mode().Perm()&0o077 != 0 && info.Mode().IsRegular() {
+		if info, err := os.Stat(e.dir.File(name)); err == nil && info.Mode().Perm()&0o077 != 0 && info.Mode().IsRegular() {
 			exposed = append(exposed, filepath.Join(dir, name))
 		}
 	}
@@ -84,7 +84,7 @@ func (e *examination) checkDirectory() bool {
 // readSandbox takes the settings of a sandbox from the file that it has written: they
 // are nowhere else. It returns false if the file cannot be read.
 func (e *examination) readSandbox() bool {
-	text, err := os.ReadFile(e.path(datadir.SandboxFile))
+	text, err := os.ReadFile(e.dir.File(datadir.SandboxFile))
 	if err != nil {
 		return true
 	}
@@ -102,7 +102,7 @@ func (e *examination) readSandbox() bool {
 	}
 	if fault != nil {
 		e.broken("sandbox", "Remove it; the next 'confab sandbox' writes a new one.",
-			"%s cannot be read: %v.", e.path(datadir.SandboxFile), fault)
+			"%s cannot be read: %v.", e.dir.File(datadir.SandboxFile), fault)
 		return false
 	}
 
@@ -139,7 +139,6 @@ func freeSpace(dir string) (free, total uint64, err error) {
 	return stat.Bavail * uint64(stat.Bsize), stat.Blocks * uint64(stat.Bsize), nil
 }
 
-// checkSpace checks that the disk has room.
 func (e *examination) checkSpace() {
 	const advice = "Free up space, or move the data directory to a larger disk. " +
 		"'confab purge --older-than 90d --dry-run' shows how much old data there is."
@@ -165,7 +164,7 @@ func (e *examination) checkMasterKey() {
 	case errors.Is(err, fs.ErrNotExist):
 		e.broken("master key", "Restore master.key from a backup, or set CONFAB_MASTER_KEY. "+
 			"Without it, tokens and secrets are lost: reconnect the numbers.",
-			"%s is missing, and CONFAB_MASTER_KEY is not set.", e.path(storage.MasterKeyFile))
+			"%s is missing, and CONFAB_MASTER_KEY is not set.", e.dir.File(storage.MasterKeyFile))
 	case err != nil:
 		e.broken("master key", "Restore the right key from a backup.", "%v.", err)
 	default:

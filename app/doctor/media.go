@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"confab/storage"
@@ -114,7 +115,6 @@ func (e *examination) checkMedia(ctx context.Context) {
 	}
 }
 
-// findOrphans lists files that no row names.
 func (e *examination) findOrphans(ctx context.Context) (all []string, err error) {
 	root := filepath.Join(string(e.dir), storage.MediaDir)
 	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
@@ -141,16 +141,14 @@ func (e *examination) findOrphans(ctx context.Context) (all []string, err error)
 
 // firstFew lists the first few hashes, shortened, and says how many more there are.
 func firstFew(sums []string) string {
-	text := ""
+	var named []string
+	for _, sum := range sums[:min(len(sums), maxNamedFiles)] {
+		named = append(named, sum[:12]+"…")
+	}
 
-	for i, sum := range sums {
-		if i == maxNamedFiles {
-			return fmt.Sprintf("%s and %d more", text, len(sums)-i)
-		}
-		if i > 0 {
-			text += ", "
-		}
-		text += sum[:12] + "…"
+	text := strings.Join(named, ", ")
+	if more := len(sums) - maxNamedFiles; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text
 }

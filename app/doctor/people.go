@@ -3,7 +3,6 @@ package doctor
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"confab/app/oidc"
@@ -37,8 +36,7 @@ func (e *examination) checkPeople(ctx context.Context) {
 		return
 	}
 
-	advice := e.config.FirstAdminAdvice(organizations)
-	e.warn("people", strings.ToUpper(advice[:1])+advice[1:]+".",
+	e.warn("people", sentence(e.config.FirstAdminAdvice(organizations))+".",
 		"Nobody can sign in to the console at %s/console/.", e.config.PublicURL())
 }
 

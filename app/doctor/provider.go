@@ -57,13 +57,7 @@ func (e *examination) checkProvider(ctx context.Context) {
 // the provider answered.
 func (e *examination) checkReachable(ctx context.Context) bool {
 	base := e.config.Provider.BaseURL
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/"+e.config.Provider.Version, nil)
-	if err != nil {
-		e.broken("provider", "Fix provider.base_url.", "%v.", err)
-		return false
-	}
-
-	res, err := e.http.Do(req)
+	res, err := get(ctx, e.http, base+"/"+e.config.Provider.Version)
 	if err != nil {
 		e.broken("provider", "Check provider.base_url, DNS, and that outgoing connections to port 443 are allowed.",
 			"%s cannot be reached: %s.", base, errorText(err))

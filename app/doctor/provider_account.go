@@ -102,12 +102,7 @@ func (e *examination) answersChallenge(ctx context.Context, address string) bool
 		"hub.challenge":    {challenge},
 		"hub.verify_token": {e.config.Provider.VerifyToken.Reveal()},
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address+"?"+query.Encode(), nil)
-	if err != nil {
-		return false
-	}
-
-	res, err := e.http.Do(req)
+	res, err := get(ctx, e.http, address+"?"+query.Encode())
 	if err != nil {
 		return false
 	}

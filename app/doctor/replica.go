@@ -98,8 +98,5 @@ func (e *examination) checkKeyKept(ctx context.Context) {
 
 // sentence begins a text with a capital letter.
 func sentence(text string) string {
-	if text == "" || text[0] < 'a' || text[0] > 'z' {
-		return text
-	}
-	return string(text[0]-'a'+'A') + text[1:]
+	return strings.ToUpper(text[:1]) + text[1:]
 }

@@ -128,14 +128,8 @@ func (e *foreignAnswerError) Error() string {
 	return "it answers " + e.status + ", and is not confab"
 }
 
-// getHealth asks a server for its version.
 func getHealth(ctx context.Context, client *http.Client, base *url.URL) (version string, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base.JoinPath("v1", "health").String(), nil)
-	if err != nil {
-		return "", err
-	}
-
-	res, err := client.Do(req)
+	res, err := get(ctx, client, base.JoinPath("v1", "health").String())
 	if err != nil {
 		return "", err
 	}
@@ -146,4 +140,13 @@ func getHealth(ctx context.Context, client *http.Client, base *url.URL) (version
 		return "", &foreignAnswerError{res.Status}
 	}
 	return answer.Data.Version, nil
+}
+
+// get makes a request, whose answer the caller closes.
+func get(ctx context.Context, client *http.Client, address string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, err
+	}
+	return client.Do(req)
 }
