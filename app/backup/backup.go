@@ -73,7 +73,6 @@ func Write(ctx context.Context, o Options, w io.Writer) (Manifest, error) {
 	return m, a.tar.Close()
 }
 
-// archiver writes the entries of one archive.
 type archiver struct {
 	Options
 	tar         *tar.Writer

@@ -143,7 +143,6 @@ func holdBack(database string) error {
 	return nil
 }
 
-// unpacker writes the entries of an archive into a directory.
 type unpacker struct {
 	RestoreOptions
 	root    *os.Root
@@ -166,7 +165,7 @@ func (u *unpacker) unpack(ctx context.Context, archive *tar.Reader) (m Manifest,
 		content := &contextReader{ctx, archive}
 		switch h.Name {
 		case archiveManifest:
-			if err := readSmallJSON(content, &m); err != nil {
+			if err := json.NewDecoder(io.LimitReader(content, maxSmallEntry)).Decode(&m); err != nil {
 				return m, fmt.Errorf("%w: manifest: %w", errNoBackup, err)
 			}
 			return m, u.checkManifest(m)
@@ -183,15 +182,6 @@ func (u *unpacker) unpack(ctx context.Context, archive *tar.Reader) (m Manifest,
 			return m, err
 		}
 	}
-}
-
-// readSmallJSON reads JSON of at most maxSmallEntry bytes.
-func readSmallJSON(r io.Reader, v any) error {
-	text, err := io.ReadAll(io.LimitReader(r, maxSmallEntry))
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(text, v)
 }
 
 // extractMedia writes a media file and checks its hash against its name.
