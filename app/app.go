@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -102,7 +103,7 @@ type App struct {
 	Options
 	DB              *storage.DB // exported for the sandbox, which seeds it, and for tests
 	dir             datadir.Dir
-	lock            *datadir.Lock // exclusive, on the data directory
+	lock            io.Closer // exclusive, on the data directory
 	progress        *progressKeeper
 	replica         *replica.Replica // nil unless replica.url is set
 	files           *storage.Files
@@ -180,7 +181,6 @@ func (a *App) lockDir() (err error) {
 	return err
 }
 
-// openData opens the database and the files of the data directory.
 func (a *App) openData() error {
 	if err := a.openDatabase(); err != nil {
 		return err
@@ -213,7 +213,6 @@ func (a *App) openListeners() (err error) {
 	return a.openTLS()
 }
 
-// openServices makes everything that answers requests or does jobs.
 func (a *App) openServices() (err error) {
 	if a.work, err = a.newWorkers(); err != nil {
 		return err
@@ -266,7 +265,6 @@ func (a *App) openServices() (err error) {
 	return nil
 }
 
-// openGateway makes what speaks to the provider's clients, if it is switched on.
 func (a *App) openGateway() {
 	if !a.Config.Gateway.Enabled {
 		return
@@ -293,7 +291,6 @@ func ProviderOptions(c config.Provider, version string) provider.Options {
 	}
 }
 
-// requestOptions are the settings for every request of the API.
 func (a *App) requestOptions() rest.Options {
 	return rest.Options{
 		DB:             a.DB,
@@ -308,7 +305,6 @@ func (a *App) requestOptions() rest.Options {
 	}
 }
 
-// apiOptions are the settings for what the API does.
 func (a *App) apiOptions(accounts *provisioning.Accounts) api.Options {
 	return api.Options{
 		Version:           a.Version,

@@ -34,14 +34,6 @@ func (a *App) checkClock() error {
 	return a.Clock.Restore(ctx, a.DB)
 }
 
-// now is the clock of the database; nil for this machine's.
-func (a *App) now() func() storage.Time {
-	if a.Clock == nil {
-		return nil
-	}
-	return a.Clock.Now
-}
-
 // MoveClock moves the clock of a sandbox ahead, and starts what becomes due, in order. It
 // returns how many jobs were claimed. before is called with the time at which a job was due,
 // before that starts.

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"strings"
 
-	"confab/app/api/rest"
 	"confab/app/console"
 	consoleapi "confab/app/console/api"
 	"confab/app/factor"
@@ -17,7 +16,6 @@ import (
 	"confab/storage"
 )
 
-// openConsole makes the web console, unless it is switched off.
 func (a *App) openConsole() {
 	if !a.Config.Console.Enabled {
 		return
@@ -51,7 +49,6 @@ func (a *App) openConsole() {
 	})
 }
 
-// identityProvider is the one of the settings; nil without one.
 func (a *App) identityProvider() *console.IdentityProvider {
 	c := a.Config.OIDC
 	if c.Issuer == "" {
@@ -90,7 +87,6 @@ func (a *App) simulatorHandler() http.Handler {
 	})
 }
 
-// consoleRoute finds the route of a path of the console.
 func (a *App) consoleRoute(path string) route {
 	pattern := console.Path
 	for _, page := range []string{"welcome", "link"} {
@@ -99,11 +95,6 @@ func (a *App) consoleRoute(path string) route {
 		}
 	}
 	return route{pattern: pattern, serve: a.console.ServeHTTP}
-}
-
-// isConsoleAPI reports whether a path is below the API of the console.
-func (a *App) isConsoleAPI(path string) bool {
-	return a.console != nil && strings.HasPrefix(path, rest.ConsolePath+"/")
 }
 
 // wantsConsole reports whether a browser asks for the front page, which leads to the console.

@@ -3,12 +3,14 @@ package app
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"strconv"
 	"time"
 
 	"confab/app/datadir"
+	"confab/app/stream"
 	"confab/storage"
 )
 
@@ -33,7 +35,6 @@ func (a *App) serveControl(ctx context.Context) error {
 	return a.serveControlMux(ctx, mux)
 }
 
-// serveControlMux serves the control socket.
 func (a *App) serveControlMux(ctx context.Context, mux *http.ServeMux) error {
 	listener, err := a.dir.ListenControl()
 	if err != nil {
@@ -141,4 +142,60 @@ func (a *App) servePurge(w http.ResponseWriter, r *http.Request) {
 		"deleted", last.Purged.Total(),
 		"error", last.Error)
 	send(last)
+}
+
+// serveAPI answers a call of the API that a command makes for an organization.
+func (a *App) serveAPI(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("organization")
+	found, err := storage.Query(r.Context(), a.DB, func(rx *storage.Rx) (storage.Organization, error) { return rx.Organization(id) })
+	if err != nil {
+		a.api.WriteError(w, r, err)
+		return
+	}
+
+	call := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { a.api.ServeOperator(w, r, found) })
+	http.StripPrefix(datadir.APIOf(id), call).ServeHTTP(w, r)
+}
+
+// maxOperatorStreams is how many commands may follow events at once.
+const maxOperatorStreams = 100
+
+// serveEvents streams the events of all organizations, or of one, to a command, and
+// replays too.
+func (a *App) serveEvents(w http.ResponseWriter, r *http.Request) {
+	query := r.URL.Query()
+	o := stream.Options{
+		Class:   a.operatorStreams,
+		Filter:  storage.EventFilter{Types: query[datadir.EventsType]},
+		Replays: true,
+		Begin:   stream.Begin{LastEventID: r.Header.Get("Last-Event-ID")},
+		Format:  stream.EventStream{AppendItem: stream.AppendOperatorItem},
+	}
+	if query.Has(datadir.EventsAfter) {
+		after := query.Get(datadir.EventsAfter)
+		o.Begin.After = &after
+	}
+
+	if id := query.Get(datadir.EventsOrganization); id != "" {
+		found, err := storage.Query(r.Context(), a.DB, func(rx *storage.Rx) (storage.Organization, error) { return rx.Organization(id) })
+		if err != nil {
+			http.Error(w, "there is no organization "+id, http.StatusNotFound)
+			return
+		}
+		o.Organization = found.ID
+		o.Format = stream.EventStream{AppendItem: func(b []byte, e storage.EventItem) []byte {
+			e.Organization = id
+			return stream.AppendOperatorItem(b, e)
+		}}
+	}
+
+	opened, err := a.streams.Open(r.Context(), o)
+	switch {
+	case errors.Is(err, stream.ErrPosition):
+		http.Error(w, "--after: "+err.Error(), http.StatusBadRequest)
+	case err != nil:
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+	default:
+		opened.Serve(w, r, func() {})
+	}
 }

@@ -39,7 +39,7 @@ func (a *App) handler() http.Handler {
 			a.api.ServeHTTP(w, r)
 		case a.gateway != nil && (path == gateway.Path || strings.HasPrefix(path, gateway.Path+"/")) && !guard.IsFetch(r):
 			a.gateway.ServeHTTP(w, r)
-		case a.isConsoleAPI(path) && !guard.IsFetch(r):
+		case a.console != nil && strings.HasPrefix(path, rest.ConsolePath+"/") && !guard.IsFetch(r):
 			a.console.ServeAPI(w, r)
 		default:
 			a.serveOutsideAPI(w, r)
@@ -160,23 +160,18 @@ func (a *App) serveReady(w http.ResponseWriter, r *http.Request) {
 	io.WriteString(w, "ready\n")
 }
 
-// proxyHeaders are headers that a proxy adds, beside all of X-Forwarded-*. A request
-// with one of them comes from the proxy, and its peer address is not the client's.
+// proxyHeaders are headers that a proxy adds, beside all of X-Forwarded-*, in their canonical
+// form. A request with one of them comes from the proxy, and its peer address is not the client's.
 var proxyHeaders = []string{
 	"Forwarded", "Via", "X-Real-Ip", "X-Client-Ip", "X-Original-For", "X-Original-Forwarded-For", "X-Cluster-Client-Ip",
 	"True-Client-Ip", "Cf-Connecting-Ip", "Fastly-Client-Ip", "X-Envoy-External-Address",
-}
-
-// isProxyHeader reports whether a header, in its canonical form, is one of those.
-func isProxyHeader(name string) bool {
-	return strings.HasPrefix(name, "X-Forwarded-") || slices.Contains(proxyHeaders, name)
 }
 
 // isLocalRequest reports whether a request comes from this machine, and not through a
 // proxy on it.
 func isLocalRequest(r *http.Request) bool {
 	for name := range r.Header {
-		if isProxyHeader(name) {
+		if strings.HasPrefix(name, "X-Forwarded-") || slices.Contains(proxyHeaders, name) {
 			return false
 		}
 	}

@@ -11,7 +11,6 @@ import (
 // mcpPath is where agents call.
 const mcpPath = "/mcp"
 
-// openMCP makes the endpoint for agents, if it is switched on.
 func (a *App) openMCP() {
 	if a.Config.MCP.Enabled {
 		a.mcp = mcp.Handler(mcp.Options{Version: a.Version, AllowWrites: a.Config.MCP.AllowWrites}, a.api)

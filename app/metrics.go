@@ -120,7 +120,6 @@ func (m *metrics) watchDatabase(db *storage.DB) {
 // collectTimeout keeps a scrape from waiting for a busy database.
 const collectTimeout = 5 * time.Second
 
-// countJobs counts the jobs table.
 func countJobs(db *storage.DB) (counts []storage.JobCount, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), collectTimeout)
 	defer cancel()

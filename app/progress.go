@@ -35,7 +35,7 @@ func (a *App) openDatabase() error {
 		Patience:    settlePatience,
 		OnCommit:    a.metrics.observeCommit,
 		OnUpgrade:   func(progress string) { a.Log.Info("upgrade", "progress", progress) },
-		Now:         a.now(),
+		Now:         a.Clock.Now,
 	}, a.MasterKey, false)
 	if err != nil {
 		return err
@@ -98,7 +98,6 @@ func (a *App) holdBack(p storage.Progress, kept *storage.Progress, how string) (
 	return now, nil
 }
 
-// run keeps the file up to date until ctx ends.
 func (k *progressKeeper) run(ctx context.Context) error {
 	tick := time.NewTicker(progressInterval)
 	defer tick.Stop()

@@ -49,7 +49,6 @@ func (a *App) openReplica() error {
 	return nil
 }
 
-// runReplica replicates until ctx ends, if there is a replica.
 func (a *App) runReplica(ctx context.Context) error {
 	if a.replica == nil {
 		<-ctx.Done()
@@ -104,7 +103,6 @@ func (a *App) replicaInForce(ctx context.Context) error {
 	return a.replica.InForce(ctx)
 }
 
-// watchReplica adds the metrics of the replica.
 func (m *metrics) watchReplica(r *replica.Replica) {
 	m.watch("confab_replica_lag_seconds", "How much of what was written would be lost with this machine.",
 		func() float64 { return *r.Status().LagSeconds })
@@ -119,7 +117,6 @@ func (m *metrics) watchReplica(r *replica.Replica) {
 		})
 }
 
-// serveReplica answers how far the replica is.
 func (a *App) serveReplica(w http.ResponseWriter, _ *http.Request) {
 	if a.replica == nil {
 		http.Error(w, "there is no replica: set replica.url, and restart the server", http.StatusNotFound)

@@ -28,26 +28,20 @@ func SupervisorFromEnv(getenv func(string) string) Supervisor {
 	return s
 }
 
-// notify sends a message, in the format of sd_notify(3).
-func (s Supervisor) notify(state string) error {
-	if s.Socket == "" {
-		return nil
+// notifySupervisor sends the state of the server to the supervisor, if there is one, in the
+// format of sd_notify(3).
+func (a *App) notifySupervisor(state string) {
+	if a.Supervisor.Socket == "" {
+		return
 	}
 
 	// A name with a leading @ is an abstract socket, which net understands.
-	conn, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: s.Socket, Net: "unixgram"})
-	if err != nil {
-		return err
+	conn, err := net.Dial("unixgram", a.Supervisor.Socket)
+	if err == nil {
+		_, err = conn.Write([]byte(state))
+		conn.Close()
 	}
-	defer conn.Close()
-
-	_, err = conn.Write([]byte(state))
-	return err
-}
-
-// notifySupervisor sends the state of the server to the supervisor, if there is one.
-func (a *App) notifySupervisor(state string) {
-	if err := a.Supervisor.notify(state); err != nil {
+	if err != nil {
 		a.Log.Warn("could not notify the supervisor", "state", state, "error", err)
 	}
 }

@@ -96,7 +96,6 @@ type certificate struct {
 	lastError string // logged for the files as they are now; "" if they can be used
 }
 
-// load reads the files.
 func (c *certificate) load() error {
 	pair, err := tls.LoadX509KeyPair(c.cert, c.key)
 	if err != nil {
@@ -110,30 +109,24 @@ func (c *certificate) load() error {
 	return nil
 }
 
-// get implements tls.Config.GetCertificate.
+// get implements tls.Config.GetCertificate. While the files cannot be used, the last
+// certificate stays: they may be half written.
 func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
-	if time.Since(c.checkedAt) >= certificateCheckInterval {
-		c.checkedAt = time.Now()
-		c.reload()
+	if time.Since(c.checkedAt) < certificateCheckInterval {
+		return c.loaded, nil
 	}
 
+	c.checkedAt = time.Now()
+	problem := ""
+	if err := c.load(); err != nil {
+		problem = err.Error()
+	}
+	if problem != "" && problem != c.lastError {
+		c.log.Error("the new certificate cannot be used: keeping the previous one", "file", c.cert, "error", problem)
+	}
+	c.lastError = problem
 	return c.loaded, nil
-}
-
-// reload reads the files, and keeps the last certificate while they cannot be used: they
-// may be half written.
-func (c *certificate) reload() {
-	err := c.load()
-	if err == nil {
-		c.lastError = ""
-		return
-	}
-
-	if c.lastError != err.Error() {
-		c.lastError = err.Error()
-		c.log.Error("the new certificate cannot be used: keeping the previous one", "file", c.cert, "error", err)
-	}
 }

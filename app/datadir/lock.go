@@ -3,6 +3,7 @@ package datadir
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"syscall"
@@ -22,22 +23,16 @@ var ErrServed = errors.New("a server is running on this data directory")
 // errShared means that others hold the shared lock.
 var errShared = errors.New("a command such as purge is using this data directory")
 
-// Lock is a lock on the directory. The system frees it when the process ends, however
-// that happens.
-type Lock struct{ file *os.File }
-
-// Close frees the lock.
-func (l *Lock) Close() error { return l.file.Close() }
-
 // Lock takes the exclusive lock, which a server holds for as long as it runs, and a
-// restore. Its errors say what the user can do.
-func (d Dir) Lock() (*Lock, error) { return d.lock(syscall.LOCK_EX) }
+// restore. Closing frees it, and so does the system when the process ends, however that
+// happens. Its errors say what the user can do.
+func (d Dir) Lock() (io.Closer, error) { return d.lock(syscall.LOCK_EX) }
 
 // LockShared keeps servers from starting while a command does work that a server
 // would otherwise do. Several commands may hold it at the same time.
-func (d Dir) LockShared() (*Lock, error) { return d.lock(syscall.LOCK_SH) }
+func (d Dir) LockShared() (io.Closer, error) { return d.lock(syscall.LOCK_SH) }
 
-func (d Dir) lock(how int) (*Lock, error) {
+func (d Dir) lock(how int) (io.Closer, error) {
 	f, err := os.OpenFile(d.File(lockFile), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, d.NotWritable(err)
@@ -57,7 +52,7 @@ func (d Dir) lock(how int) (*Lock, error) {
 	if err != nil {
 		return nil, errors.Join(d.explainLock(err), f.Close())
 	}
-	return &Lock{f}, nil
+	return f, nil
 }
 
 // lastAttempt finds out which kind of lock is in the way, because that decides what the

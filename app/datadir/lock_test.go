@@ -2,6 +2,7 @@ package datadir
 
 import (
 	"errors"
+	"io"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -14,7 +15,7 @@ import (
 // attempts take no time here.
 func TestALockSaysWhoIsInTheWay(t *testing.T) {
 	for name, c := range map[string]struct {
-		held, wanted func(Dir) (*Lock, error)
+		held, wanted func(Dir) (io.Closer, error)
 		err          error
 		says         string
 	}{
@@ -46,7 +47,7 @@ func TestALockSaysWhoIsInTheWay(t *testing.T) {
 // TestALockThatIsFreedAfterTheLastAttemptIsTaken has a server exit between the last
 // attempt and the question of who was in the way.
 func TestALockThatIsFreedAfterTheLastAttemptIsTaken(t *testing.T) {
-	for name, take := range map[string]func(Dir) (*Lock, error){"shared": Dir.LockShared, "exclusive": Dir.Lock} {
+	for name, take := range map[string]func(Dir) (io.Closer, error){"shared": Dir.LockShared, "exclusive": Dir.Lock} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				is := is.New(t)
