@@ -125,11 +125,8 @@ func (f connectFlags) resolveAccount(rx *storage.Rx) (a storage.AccountDetail, e
 	a.OrganizationID = o.ID
 	if f.customer != "" {
 		c, err := rx.Customer(o.ID, f.customer)
-		if errors.Is(err, storage.ErrNotFound) {
-			return a, fmt.Errorf("organization %s has no customer %s", o.PublicID, f.customer)
-		}
 		if err != nil {
-			return a, err
+			return a, ifMissing(err, "organization %s has no customer %s", o.PublicID, f.customer)
 		}
 		if f.team != "" && f.team != c.TeamPublicID {
 			return a, fmt.Errorf("customer %s belongs to %s", c.ID, c.TeamPublicID)

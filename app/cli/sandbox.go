@@ -150,8 +150,9 @@ func prepareSandboxDir(dir datadir.Dir, fresh bool) error {
 // process and one data directory.
 //
 // Its life: openSandbox opens both and creates in them what is missing (an
-// organization, a key, a number, templates, a webhook subscription), serveWhile serves both while a function runs, and close
-// saves and frees everything. The order matters:
+// organization, a key, a number, templates, a webhook subscription), serveWhile
+// serves both while a function runs, and close saves and frees everything. The
+// order matters:
 //
 //   - Both addresses are tried before anything is written, so that a start that
 //     fails for a taken port leaves nothing.
@@ -174,9 +175,7 @@ type sandbox struct {
 	webhookSecret string // of the URL that events are forwarded to, if there is one
 }
 
-// openSandbox opens everything, and creates in it what is missing. Nothing is
-// written if an address is taken, and nothing into a directory that is not a
-// sandbox's.
+// openSandbox opens everything, and creates in it what is missing.
 func (e *env) openSandbox(cmd *cobra.Command, c config.Config, simulatorAt string, forwardTo *url.URL) (*sandbox, error) {
 	l, err := openListener(simulatorAt, "simulator-listen")
 	if err != nil {
@@ -216,7 +215,6 @@ func (b *sandbox) serveWhile(ctx context.Context, f func(context.Context) error)
 		err = f(ctx)
 	}
 
-	// The server ends first: its last work may still need the provider.
 	stop()
 	err = errors.Join(err, <-serverEnded)
 	b.simulator.stop()

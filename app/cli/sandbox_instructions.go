@@ -17,7 +17,11 @@ import (
 func (b *sandbox) printInstructions(out io.Writer) {
 	s := b.state
 	fmt.Fprintf(out, "The sandbox is ready: %s\n\n", s.ConsoleURL)
-	printColumns(out, append([][]string{
+	clock := ""
+	if b.clock.Offset() != 0 {
+		clock = fmt.Sprintf("%s, moved ahead by %s (--fresh starts over)", b.clock.Now(), b.clock.Offset())
+	}
+	printFacts(out, [][]string{
 		{"  console", s.ConsoleURL + " (signs you in automatically)"},
 		{"  phone", s.ConsoleURL + "phone (write as a customer)"},
 		{"  base URL", s.BaseURL},
@@ -25,7 +29,10 @@ func (b *sandbox) printInstructions(out io.Writer) {
 		{"  number", fmt.Sprintf("%s (phone_number_id %s)", s.PhoneNumber, s.PhoneNumberID)},
 		{"  simulator", s.SimulatorURL + " (simulated provider)"},
 		{"  saved in", filepath.Join(b.dir, datadir.SandboxFile)},
-	}, slices.Concat(b.clockRow(), optionalRow("/_sim token", b.token), optionalRow("webhook secret", b.webhookSecret))...))
+		{"  clock", clock},
+		{"  /_sim token", b.token},
+		{"  webhook secret", b.webhookSecret},
+	})
 
 	fmt.Fprintf(out, `
 %s (%s) sent %q to the number. Reply to her:
@@ -71,20 +78,9 @@ func curlMessages(simulatorURL, controlToken string) string {
 	return fmt.Sprintf("  curl %s/_sim/messages \\\n    -H 'Authorization: Bearer %s'", simulatorURL, controlToken)
 }
 
-// clockRow says how far the clock was moved, if it was.
-func (b *sandbox) clockRow() [][]string {
-	if b.clock.Offset() == 0 {
-		return nil
-	}
-	return [][]string{{"  clock", fmt.Sprintf("%s, moved ahead by %s (--fresh starts over)", b.clock.Now(), b.clock.Offset())}}
-}
-
-// optionalRow is a row of the instructions that is left out if it has no value.
-func optionalRow(name, value string) [][]string {
-	if value == "" {
-		return nil
-	}
-	return [][]string{{"  " + name, value}}
+// printFacts prints rows of a name and a value in columns, without those that have no value.
+func printFacts(out io.Writer, rows [][]string) {
+	printColumns(out, slices.DeleteFunc(rows, func(row []string) bool { return row[1] == "" }))
 }
 
 // triggerCommand is the command that lets a person write, with this program's

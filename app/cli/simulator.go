@@ -17,6 +17,7 @@ import (
 
 	"confab/app"
 	"confab/app/config"
+	"confab/app/console"
 	"confab/app/datadir"
 	"confab/app/simulator"
 )
@@ -104,7 +105,9 @@ func (e *env) runSimulator(cmd *cobra.Command, f simulatorFlags) error {
 		return err
 	}
 
-	h.offerPhone(o.ControlToken == "")
+	if o.ControlToken == "" { // which no page could give without knowing it
+		h.offerPhone()
+	}
 	if err := state.update(h, o); err != nil {
 		return errors.Join(err, h.close())
 	}
@@ -209,7 +212,12 @@ func (s *simulatorState) verifyWebhook(ctx context.Context, cmd *cobra.Command, 
 
 func (s *simulatorState) printInstructions(out io.Writer, dir, token string) {
 	fmt.Fprintf(out, "The simulator is ready: %s\n\n", s.SimulatorURL)
-	printColumns(out, append(append(phoneRow(s.SimulatorURL, token), [][]string{
+	phone := ""
+	if token == "" { // else it is not offered
+		phone = s.SimulatorURL + console.PhonePath + " (write as a customer)"
+	}
+	printFacts(out, [][]string{
+		{"  phone", phone},
 		{"  number", fmt.Sprintf("%s (phone_number_id %s)", s.PhoneNumber, s.PhoneNumberID)},
 		{"  account", s.WABAID},
 		{"  app", s.AppID},
@@ -218,7 +226,8 @@ func (s *simulatorState) printInstructions(out io.Writer, dir, token string) {
 		{"  access token", s.AccessToken},
 		{"  webhook", cmp.Or(s.WebhookURL, "none: set it with --webhook-url")},
 		{"  saved in", filepath.Join(dir, datadir.SimulatorFile)},
-	}...), optionalRow("/_sim token", token)...))
+		{"  /_sim token", token},
+	})
 	fmt.Fprintf(out, `
 Send a template:
 

@@ -100,16 +100,6 @@ func (a simulatorAccess) isReachable(ctx context.Context) bool {
 // do calls the simulator and decodes its answer into out. With a nil out the
 // answer must be JSON, and is dropped.
 func (c *simulatorClient) do(ctx context.Context, method, path string, in, out any) error {
-	return c.request(ctx, method, path, c.ControlToken, in, func(body io.Reader) error {
-		if out == nil {
-			out = &map[string]any{}
-		}
-		return json.NewDecoder(body).Decode(out)
-	})
-}
-
-// request makes one request with a token, and passes the body of a 200 to read.
-func (c *simulatorClient) request(ctx context.Context, method, path, token string, in any, read func(io.Reader) error) error {
 	var body io.Reader
 	if in != nil {
 		text, err := json.Marshal(in)
@@ -127,8 +117,8 @@ func (c *simulatorClient) request(ctx context.Context, method, path, token strin
 		return err
 	}
 	req.Header.Set("Content-Type", "application/json")
-	if token != "" {
-		req.Header.Set("Authorization", "Bearer "+token)
+	if c.ControlToken != "" {
+		req.Header.Set("Authorization", "Bearer "+c.ControlToken)
 	}
 
 	res, err := c.client.Do(req)
@@ -143,7 +133,10 @@ func (c *simulatorClient) request(ctx context.Context, method, path, token strin
 	if res.StatusCode != http.StatusOK {
 		return c.refusalError(res)
 	}
-	if err := read(res.Body); err != nil {
+	if out == nil {
+		out = &map[string]any{}
+	}
+	if err := json.NewDecoder(res.Body).Decode(out); err != nil {
 		return c.notASimulator(res)
 	}
 	return nil

@@ -82,12 +82,8 @@ func newSimulatorHost(l net.Listener, dir string, log *slog.Logger, o simulator.
 	return h, nil
 }
 
-// offerPhone shows the phone to browsers, beside all that the provider answers. Where a
-// token is demanded it is not shown: no page could give it without knowing it.
-func (h *simulatorHost) offerPhone(open bool) {
-	if !open {
-		return
-	}
+// offerPhone shows the phone to browsers, beside all that the provider answers.
+func (h *simulatorHost) offerPhone() {
 	phone := console.NewPhone(h.Server)
 	h.http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		isPhone := strings.HasPrefix(r.URL.Path, console.PhonePath)
@@ -102,14 +98,6 @@ func (h *simulatorHost) offerPhone(open bool) {
 			h.Server.ServeHTTP(w, r)
 		}
 	})
-}
-
-// phoneRow shows where the phone is, where it is offered.
-func phoneRow(simulatorURL, token string) [][]string {
-	if token != "" {
-		return nil
-	}
-	return [][]string{{"  phone", simulatorURL + console.PhonePath + " (write as a customer)"}}
 }
 
 // guardedTransport makes an http.RoundTripper of a guard.Client.

@@ -215,8 +215,13 @@ func readEachOrganization[T, V any](
 
 // notFound replaces storage.ErrNotFound by an error that names what was looked for.
 func notFound(err error, what string, id any) error {
+	return ifMissing(err, "there is no %s %v", what, id)
+}
+
+// ifMissing replaces storage.ErrNotFound by an error that says what is missing.
+func ifMissing(err error, format string, args ...any) error {
 	if errors.Is(err, storage.ErrNotFound) {
-		return fmt.Errorf("there is no %s %v", what, id)
+		return fmt.Errorf(format, args...)
 	}
 	return err
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -33,10 +32,7 @@ func (e *env) trace() *cobra.Command {
 			return t, usage("MSG must be the id of a message or of an event, msg_… or evt_…")
 		}
 		t, err = consoleapi.ReadTrace(rx, 0, args[0])
-		if errors.Is(err, storage.ErrNotFound) {
-			err = fmt.Errorf("there is no message %s, or the event is not about a message", args[0])
-		}
-		return t, err
+		return t, ifMissing(err, "there is no message %s, or the event is not about a message", args[0])
 	}
 	return showCommand(e, cmd, true, read, func(cmd *cobra.Command, t consoleapi.TraceView) error {
 		if wantsJSON(cmd) {

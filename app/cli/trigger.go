@@ -53,7 +53,7 @@ func (e *env) trigger() *cobra.Command {
 func simCommands() []simCommand {
 	return slices.Concat(
 		[]simCommand{inboundMessage(), messageStatus(), echo(), messageEdit(), correction("revoke", "Delete a person's message")},
-		[]simCommand{templateReview(), templateCategory()}, contactCommands(), peopleCommands(), phoneCommands(),
+		templateCommands(), contactCommands(), peopleCommands(), phoneCommands(),
 		[]simCommand{movedClock(), providerCalls(), injectedFault(), simulatorSettings(), sentMessages()}, objectCommands())
 }
 

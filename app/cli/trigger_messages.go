@@ -3,25 +3,13 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net/url"
 	"slices"
 )
 
-// request has the content of a message that the simulator keeps: of a send what the business
-// posted, of an inbound message what the callback carried.
-func (a answer) request() jsonObject {
-	request, _ := a["request"].(jsonObject)
-	return request
-}
-
-// isInbound reports whether a person wrote a message: only callbacks have this field.
-func (a answer) isInbound() bool { return a.request()["from_user_id"] != nil }
-
-// summary is the most informative text of a message's content.
+// summary is the most informative text of a message's content: of a send, in what the
+// business posted.
 func summary(kind string, request jsonObject) string {
 	content, _ := request[kind].(jsonObject)
 	for _, key := range []string{"body", "name", "caption", "emoji", "filename", "link"} {
@@ -35,46 +23,31 @@ func summary(kind string, request jsonObject) string {
 	return answer(body).text("text")
 }
 
-// eachMessage calls f for each message that the simulator keeps, oldest first. It
-// decodes them one by one, because there may be very many.
-func (c *simulatorClient) eachMessage(ctx context.Context, filters url.Values, f func(answer)) error {
-	return c.request(ctx, "GET", "/_sim/messages?"+filters.Encode(), c.ControlToken, nil, func(body io.Reader) error {
-		in := json.NewDecoder(body)
-		for range 3 { // the tokens { "data" [
-			if _, err := in.Token(); err != nil {
-				return err
-			}
-		}
-
-		for in.More() {
-			var m answer
-			if err := in.Decode(&m); err != nil {
-				return err
-			}
-			f(m)
-		}
-		return nil
-	})
+// messages lists the messages of a direction that the simulator keeps, oldest first.
+func (c *simulatorClient) messages(ctx context.Context, direction string) ([]answer, error) {
+	var list struct{ Data []answer }
+	err := c.do(ctx, "GET", "/_sim/messages?direction="+direction, nil, &list)
+	return list.Data, err
 }
 
 // latestSend is the id of the last message that the business sent; "" if there is none.
-func (c *simulatorClient) latestSend(ctx context.Context) (id string, err error) {
-	err = c.eachMessage(ctx, nil, func(m answer) {
-		if !m.isInbound() {
-			id = m.text("id")
-		}
-	})
-	return id, err
+func (c *simulatorClient) latestSend(ctx context.Context) (string, error) {
+	all, err := c.messages(ctx, "outbound")
+	if err != nil || len(all) == 0 {
+		return "", err
+	}
+	return all[len(all)-1].text("id"), nil
 }
 
 // latestInbound is the id of the last message of a person that can be edited: a reaction
 // cannot, nor can an edit.
 func (c *simulatorClient) latestInbound(ctx context.Context) (id string, err error) {
-	err = c.eachMessage(ctx, url.Values{"direction": {"inbound"}}, func(m answer) {
-		if m.isInbound() && !slices.Contains([]string{"reaction", "edit", "revoke"}, m.text("type")) {
+	all, err := c.messages(ctx, "inbound")
+	for _, m := range all {
+		if !slices.Contains([]string{"reaction", "edit", "revoke"}, m.text("type")) {
 			id = m.text("id")
 		}
-	})
+	}
 	if err == nil && id == "" {
 		err = errors.New("no message from a person was found: give the id that 'confab trigger inbound' printed")
 	}
@@ -97,9 +70,10 @@ func sentMessages() simCommand {
 		call: "GET /_sim/messages",
 		print: printTable([]string{"CREATED", "TO", "TYPE", "STATUS", "CONTENT", "ID"}, func(m answer) []string {
 			kind := m.text("type")
+			request, _ := m["request"].(jsonObject)
 			return []string{
 				m.text("created_at"), displayNumber(m.text("to")), kind, m.text("status"),
-				truncate(summary(kind, m.request())), m.text("id"),
+				truncate(summary(kind, request)), m.text("id"),
 			}
 		}),
 		instead: []simCommand{{use: "forget", short: "forget all messages instead", call: "DELETE /_sim/messages"}},

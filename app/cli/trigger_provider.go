@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 )
 
 // numberView is a business number as the simulator shows it.
@@ -21,8 +20,9 @@ type numberView struct {
 	IsOnBizApp             bool   `json:"is_on_biz_app"`
 }
 
-func templateReview() simCommand {
-	return simCommand{
+// templateCommands play the provider's review of templates.
+func templateCommands() []simCommand {
+	return []simCommand{{
 		use:   "template-review [TEMPLATE]",
 		short: "Approve or reject a template, as the provider",
 		long: "Approve or reject a template, as the provider, by its name or id, and print that. Without one, the newest\n" +
@@ -39,11 +39,7 @@ func templateReview() simCommand {
 			return nil
 		},
 		print: printAction,
-	}
-}
-
-func templateCategory() simCommand {
-	return simCommand{
+	}, {
 		use:   "template-category TEMPLATE",
 		short: "Move a template to another category, as the provider",
 		long: "Move a template to another category, as the provider, by its name or id; with --at, announce it for then.\n" +
@@ -56,26 +52,18 @@ func templateCategory() simCommand {
 		},
 		call:  "POST /_sim/templates/{template}/category",
 		print: printAction,
-	}
+	}}
 }
 
-// newestPending is the id of the template that was submitted last and is not
-// reviewed yet. The control API does not list templates, so the provider's API is
-// called, which needs the access token.
+// newestPending is the id of the template that was submitted last and is not reviewed yet.
 func (c *simulatorClient) newestPending(ctx context.Context) (id string, err error) {
-	if c.AccessToken == "" {
-		return "", errors.New("choose a template by name or id: only a data directory has the token to list them")
-	}
-
-	path := "/" + c.WABAID + "/message_templates?status=PENDING&limit=1000&fields=id"
-	err = c.request(ctx, "GET", path, c.AccessToken, nil, func(body io.Reader) error {
-		var list struct{ Data []answer }
-		err := json.NewDecoder(body).Decode(&list)
-		for _, t := range list.Data {
-			id = t.text("id") // in the order of creation
+	var list struct{ Data []answer } // in the order of creation
+	err = c.do(ctx, "GET", "/_sim/templates", nil, &list)
+	for _, t := range list.Data {
+		if t.text("status") == "PENDING" {
+			id = t.text("id")
 		}
-		return err
-	})
+	}
 
 	if err == nil && id == "" {
 		err = errors.New("no template is waiting for review: choose one by name or id")

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -93,10 +92,7 @@ func chooseTeam(rx *storage.Rx, o storage.Organization, id string) (storage.Team
 	}
 
 	t, err := rx.Team(o.ID, id)
-	if errors.Is(err, storage.ErrNotFound) {
-		err = fmt.Errorf("organization %s has no team %s", o.PublicID, id)
-	}
-	return t, err
+	return t, ifMissing(err, "organization %s has no team %s", o.PublicID, id)
 }
 
 func (e *env) usersList() *cobra.Command {
@@ -238,11 +234,8 @@ func moveToTeam(rx *storage.Rx, u *storage.User, team string) error {
 	}
 
 	t, err := rx.Team(u.OrganizationID, team)
-	if errors.Is(err, storage.ErrNotFound) {
-		return fmt.Errorf("the organization of %s has no team %s", u.Name, team)
-	}
 	u.TeamID = t.ID
-	return err
+	return ifMissing(err, "the organization of %s has no team %s", u.Name, team)
 }
 
 // userChange is a command that changes a person by edit, without flags.
