@@ -99,9 +99,8 @@ func (from Sources) defaults() Config {
 	return cfg
 }
 
-// loader collects the settings of all layers. Values are decoded layer by layer,
-// not after merging, so that each error can name the origin of its value. koanf
-// only reads the file: its own decoding does not keep the origin.
+// loader collects the settings of all layers. koanf only reads the file: its own
+// decoding does not keep the origin of a value.
 type loader struct {
 	types    map[string]reflect.Type // by pattern
 	checks   ruleSet
