@@ -66,8 +66,7 @@ type Options struct {
 	BodyBudget int64
 }
 
-// defaultBodyBudget has room for thousands of usual callbacks, or for half a dozen of the
-// largest.
+// defaultBodyBudget has room for thousands of usual callbacks, or for half a dozen of the largest.
 const defaultBodyBudget = 32 << 20
 
 // App is a server: New opens it, Run serves with it, Close frees it.
@@ -320,6 +319,5 @@ func (a *App) apiOptions(accounts *provisioning.Accounts) api.Options {
 	}
 }
 
-// URL is the public URL of the server: the one in the settings, or else one made
-// from the address of the listener.
+// URL is the public URL in the settings, or else one made from the address of the listener.
 func (a *App) URL() string { return a.Config.PublicURL() }

@@ -10,8 +10,7 @@ import (
 	"confab/storage"
 )
 
-// moveTime is how long a move of the clock waits until all that became due has started. The
-// rest starts afterwards.
+// moveTime is how long a move of the clock waits for what becomes due. The rest starts afterwards.
 const moveTime = 8 * time.Second
 
 // errReplicaClock says why a sandbox with a replica keeps the time.

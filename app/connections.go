@@ -40,8 +40,7 @@ type connections struct {
 	open map[net.Conn]*connection
 }
 
-// connection is what a connection holds. A connection has one request at a time, unless it
-// is of HTTP/2.
+// connection is what a connection holds: one request at a time, unless it is of HTTP/2.
 type connection struct {
 	net.Conn
 	peer limit.Holder

@@ -103,8 +103,7 @@ func (a *App) wantsConsole(r *http.Request) bool {
 		strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
-// redirectToConsole redirects from the front page. The address is relative, because a
-// proxy may have taken a path off.
+// redirectToConsole leads there by a relative address: a proxy may have taken a path off.
 func redirectToConsole(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Location", strings.TrimPrefix(console.Path, "/"))
 	w.WriteHeader(http.StatusFound)

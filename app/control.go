@@ -17,8 +17,7 @@ import (
 // purgeReportInterval is how often a purge reports its progress to the command.
 const purgeReportInterval = 100 * time.Millisecond
 
-// serveControl answers the commands that come by the control socket, until ctx ends.
-// Package datadir has the protocol.
+// serveControl answers commands by the protocol of package datadir, until ctx ends.
 func (a *App) serveControl(ctx context.Context) error {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST "+datadir.CommandRefresh, a.serveRefresh)
@@ -55,8 +54,7 @@ func (a *App) serveRefresh(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// serveFlush writes the buffered part of the API log to the database, for a command
-// that wants to read it.
+// serveFlush writes the buffered part of the API log, for a command that wants to read it.
 func (a *App) serveFlush(w http.ResponseWriter, r *http.Request) {
 	if err := a.api.Flush(r.Context()); err != nil {
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
@@ -160,8 +158,7 @@ func (a *App) serveAPI(w http.ResponseWriter, r *http.Request) {
 // maxOperatorStreams is how many commands may follow events at once.
 const maxOperatorStreams = 100
 
-// serveEvents streams the events of all organizations, or of one, to a command, and
-// replays too.
+// serveEvents streams the events of all organizations, or of one, to a command, and replays too.
 func (a *App) serveEvents(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	o := stream.Options{

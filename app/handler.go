@@ -90,10 +90,9 @@ func (a *App) findRoute(r *http.Request) route {
 	}}
 }
 
-// refuseFetch answers a request that we make ourselves, for a URL that a customer gave us.
-// Some paths trust whoever calls from this machine, and a sandbox lets such URLs lead here. So
-// they reach nothing but files, callbacks, which must be signed, and the API, which requires a
-// key.
+// refuseFetch answers a request that we make ourselves, for a URL that a customer gave us. Some
+// paths trust whoever calls from this machine, and a sandbox lets such URLs lead here. So they
+// reach nothing but files, callbacks, which must be signed, and the API, which requires a key.
 func (a *App) refuseFetch(w http.ResponseWriter, r *http.Request) {
 	a.api.WriteError(w, r, &rest.Error{Code: rest.ResourceNotFound, Message: "This path does not exist."})
 }
@@ -112,8 +111,7 @@ func (a *App) readOnly(serve http.HandlerFunc) http.HandlerFunc {
 // serveLive says that the process runs, even if something else is wrong.
 func serveLive(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "ok\n") }
 
-// refuseCallback answers a callback that was not accepted, in the form of the API's
-// errors.
+// refuseCallback answers a callback that was not accepted, in the form of the API's errors.
 func (a *App) refuseCallback(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case errors.Is(err, callback.ErrUnauthorized):
@@ -138,9 +136,8 @@ func (a *App) refuseCallback(w http.ResponseWriter, r *http.Request, err error) 
 	a.api.WriteError(w, r, err)
 }
 
-// serveReady says whether requests should be sent here: not while the database
-// cannot be read, and not once the server is stopping. The line of the request in
-// the log has the error.
+// serveReady says whether requests should be sent here: not while the database cannot be read, and
+// not once the server is stopping. The line of the request in the log has the error.
 func (a *App) serveReady(w http.ResponseWriter, r *http.Request) {
 	select {
 	case <-a.draining:
@@ -167,8 +164,7 @@ var proxyHeaders = []string{
 	"True-Client-Ip", "Cf-Connecting-Ip", "Fastly-Client-Ip", "X-Envoy-External-Address",
 }
 
-// isLocalRequest reports whether a request comes from this machine, and not through a
-// proxy on it.
+// isLocalRequest reports whether a request comes from this machine, and not through a proxy on it.
 func isLocalRequest(r *http.Request) bool {
 	for name := range r.Header {
 		if strings.HasPrefix(name, "X-Forwarded-") || slices.Contains(proxyHeaders, name) {

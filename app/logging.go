@@ -11,8 +11,7 @@ import (
 	"confab/app/config"
 )
 
-// NewLogger writes to w as the settings say; with no format set, text on a
-// terminal and JSON elsewhere.
+// NewLogger writes as the settings say; without a format, text on a terminal and JSON elsewhere.
 func NewLogger(w io.Writer, c config.Log) *slog.Logger {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(c.Level)); err != nil {

@@ -16,8 +16,7 @@ import (
 // fetchTimeout limits the download of a file that an API client names by URL.
 const fetchTimeout = 60 * time.Second
 
-// openMedia opens the directories of media and of imported files, and makes what serves them and what
-// downloads them.
+// openMedia opens the directories of media and of imports, and what serves and downloads files.
 func (a *App) openMedia() (err error) {
 	if a.files, err = OpenMediaFiles(a.dir, a.Config.Media); err != nil {
 		return err
@@ -59,8 +58,7 @@ func (a *App) objectsKept() time.Duration {
 	return a.Config.Replica.Keep + a.Config.Replica.SnapshotEvery
 }
 
-// refusePage answers a request for a page or a file that cannot be shown, in the form
-// of the API's errors.
+// refusePage answers a request for a page that cannot be shown, in the form of the API's errors.
 func (a *App) refusePage(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case errors.Is(err, pages.ErrMethodNotAllowed):

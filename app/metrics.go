@@ -19,9 +19,8 @@ import (
 	"confab/storage"
 )
 
-// metrics is what Prometheus reads. Every series stays in memory, so a label holds
-// only words of ours: route templates, kinds, known methods and fields, never an id
-// or what somebody sent.
+// metrics is what Prometheus reads. Every series stays in memory, so a label holds only words of
+// ours: route templates, kinds, known methods and fields, never an id or what somebody sent.
 type metrics struct {
 	registry *prometheus.Registry
 	handler  http.Handler
@@ -39,8 +38,7 @@ type metrics struct {
 	clockAhead prometheus.Gauge
 }
 
-// maxScrapes is how many scrapes are answered at the same time: each reads the
-// database and holds all series.
+// maxScrapes is how many scrapes are answered at once: each reads the database and holds all series.
 const maxScrapes = 4
 
 func newMetrics() *metrics {
@@ -204,8 +202,7 @@ func (m *metrics) observeAttempt(result string, took time.Duration) {
 	m.attempts.WithLabelValues(result).Observe(took.Seconds())
 }
 
-// serveMetrics serves the metrics on server.metrics_listen, if it is set, to anyone
-// who can reach it.
+// serveMetrics serves server.metrics_listen, if it is set, to anyone who can reach it.
 func (a *App) serveMetrics(ctx context.Context) error {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {

@@ -10,8 +10,7 @@ import (
 	"confab/app/api/rest"
 )
 
-// serveOutsideAPI answers a request outside of /v1 and writes its one line in the
-// log, under its route.
+// serveOutsideAPI answers a request outside of /v1 and writes its one line in the log.
 func (a *App) serveOutsideAPI(w http.ResponseWriter, r *http.Request) {
 	began, seen := time.Now(), &recordingWriter{ResponseWriter: w, status: http.StatusOK}
 	id := a.api.EnsureRequestID(w)

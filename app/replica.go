@@ -12,8 +12,7 @@ import (
 	"confab/storage"
 )
 
-// openReplica prepares the replica, if there is one, before anything is served: a server that
-// was superseded must not.
+// openReplica prepares the replica, before anything is served: a superseded server must not serve.
 func (a *App) openReplica() error {
 	c := a.Config.Replica
 	if c.URL == "" {

@@ -8,8 +8,7 @@ import (
 	"confab/jobs/guard"
 )
 
-// Run serves until ctx ends, then drains: what was accepted is answered, jobs
-// finish or are released.
+// Run serves until ctx ends, then drains: what was accepted is answered, jobs finish or are released.
 func (a *App) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

@@ -12,8 +12,7 @@ import (
 // Signup is what the provider's signup of a business returns.
 type Signup = pages.Signup
 
-// openOnboard makes the pages of setup links. They show the provider's own signup,
-// unless this is a sandbox.
+// openOnboard makes the pages of setup links, with the provider's own signup unless in a sandbox.
 func (a *App) openOnboard() {
 	c := a.Config
 	a.onboard = pages.NewOnboard(pages.OnboardOptions{

@@ -158,8 +158,7 @@ func writeStandbyPage(w http.ResponseWriter, status int, state string) {
 		`<p>If that server is lost, run <code>confab promote</code> on this machine.</p></html>`+"\n")
 }
 
-// serveStandbyControl answers the commands that a standby understands. Whoever promotes it
-// becomes by.
+// serveStandbyControl answers the commands of a standby. Whoever promotes it becomes by.
 func (a *App) serveStandbyControl(ctx context.Context, s *replica.Standby, by *storage.Actor) error {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST "+datadir.CommandAddress, a.serveAddress)

@@ -28,8 +28,7 @@ func SupervisorFromEnv(getenv func(string) string) Supervisor {
 	return s
 }
 
-// notifySupervisor sends the state of the server to the supervisor, if there is one, in the
-// format of sd_notify(3).
+// notifySupervisor sends the server's state to the supervisor, in the format of sd_notify(3).
 func (a *App) notifySupervisor(state string) {
 	if a.Supervisor.Socket == "" {
 		return
@@ -64,8 +63,7 @@ func (a *App) pingWatchdog(ctx context.Context) error {
 		case <-tick.C:
 		}
 
-		// The results do not matter: a database that refuses quickly is not a
-		// process that hangs.
+		// The results do not matter: a database that refuses quickly is not a process that hangs.
 		_ = a.DB.View(ctx, (*storage.Rx).Ping)
 		_ = a.DB.Update(ctx, func(*storage.Tx) error { return nil })
 		a.notifySupervisor("WATCHDOG=1")

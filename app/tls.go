@@ -84,8 +84,7 @@ func (a *App) plainHandler() http.Handler {
 	return redirect
 }
 
-// certificate is a certificate in two files, which are read again in case they have changed.
-// mu guards everything below it.
+// certificate is one in two files, which are read again. mu guards everything below it.
 type certificate struct {
 	cert, key string
 	log       *slog.Logger

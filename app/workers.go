@@ -25,8 +25,7 @@ func (a *App) newPush() jobs.Push {
 	}
 }
 
-// newWorkers makes what does the jobs, with a client of the provider that the
-// settings name.
+// newWorkers makes what does the jobs, with a client of the provider that the settings name.
 func (a *App) newWorkers() (*jobs.Workers, error) {
 	c := a.Config.Provider
 
@@ -61,8 +60,7 @@ func (a *App) newWorkers() (*jobs.Workers, error) {
 	}), nil
 }
 
-// newWebhooks makes the options of webhook deliveries out of the settings. Redirects of
-// endpoints are not followed.
+// newWebhooks makes the options of webhook deliveries. Redirects of endpoints are not followed.
 func (a *App) newWebhooks() jobs.Webhooks {
 	c := a.Config.Webhooks
 	a.endpoints = guard.New(guard.Options{

@@ -1,11 +1,10 @@
 // Package backup writes everything of a data directory into one archive, and makes a data
 // directory out of such an archive.
 //
-// An archive is a tar file: confab.db, master.key unless it was left out, media/xx/HASH
-// for each media file, and last the manifest. An archive without a manifest was cut
-// short. Every part can be verified: the manifest has the hash of the database, and the
-// name of a media file is its hash. Media in object storage is not in an archive: the
-// manifest says where it is.
+// An archive is a tar file: confab.db, master.key unless it was left out, media/xx/HASH for each
+// media file, and last the manifest. An archive without a manifest was cut short. Every part can be
+// verified: the manifest has the hash of the database, and the name of a media file is its hash.
+// Media in object storage is not in an archive: the manifest says where it is.
 package backup
 
 import (
@@ -63,8 +62,7 @@ type Media struct {
 // mediaEntry is the name of a media file in an archive.
 func mediaEntry(sum string) string { return archiveMedia + sum[:2] + "/" + sum }
 
-// mediaSum reads the hash out of the name of a media file, and refuses any other
-// name.
+// mediaSum reads the hash out of the name of a media file, and refuses any other name.
 func mediaSum(name string) (string, error) {
 	sum := path.Base(name)
 	if !storage.ValidSum(sum) || name != mediaEntry(sum) {

@@ -116,8 +116,7 @@ func (a *archiver) write(ctx context.Context, copyPath string) error {
 	return err
 }
 
-// addKey adds the file of the master key, if there is one: the key may be in a
-// variable instead.
+// addKey adds the file of the master key, if there is one: the key may be in a variable instead.
 func (a *archiver) addKey(ctx context.Context) error {
 	_, err := a.add(ctx, archiveKey, a.Dir.File(storage.MasterKeyFile))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -38,8 +38,7 @@ type Restored struct {
 // errNoBackup means that a file is something else than a backup, or was cut short.
 var errNoBackup = errors.New("this is not a confab backup, or it is incomplete")
 
-// Restore unpacks an archive into the directory, which must be empty but for
-// a master.key.
+// Restore unpacks an archive into the directory, which must be empty but for a master.key.
 func Restore(ctx context.Context, o RestoreOptions, archive io.Reader) (out Restored, err error) {
 	return o.into(func(temp string) (m Manifest, err error) {
 		root, err := os.OpenRoot(temp)
@@ -103,8 +102,7 @@ func (o RestoreOptions) into(fill func(temp string) (Manifest, error)) (out Rest
 		return out, err
 	}
 
-	// A directory within the target, so that the last step is a rename on the
-	// same file system.
+	// A directory within the target, so that the last step is a rename on the same file system.
 	temp, err := os.MkdirTemp(string(o.Dir), ".restore-*")
 	if err != nil {
 		return out, o.Dir.NotWritable(err)

@@ -80,8 +80,7 @@ func (s *store) findAccount(ctx context.Context, number string) (storage.Account
 	return storage.Query(ctx, s.DB, func(rx *storage.Rx) (storage.AccountDetail, error) { return account(rx, number) })
 }
 
-// printAccount shows one account. It is read again, because the provider may have changed
-// any of its fields.
+// printAccount shows one account, read again: the provider may have changed any of its fields.
 func (s *store) printAccount(cmd *cobra.Command, number string) error {
 	a, err := s.findAccount(cmd.Context(), number)
 	if err != nil {

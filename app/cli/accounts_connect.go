@@ -82,8 +82,7 @@ func (s *store) connect(cmd *cobra.Command, f connectFlags) (a storage.AccountDe
 		claim.PIN = "" // the provider has not checked it
 	}
 
-	// The app is subscribed now, and the number may be registered: an interrupt
-	// must not lose that.
+	// The app is subscribed now, and the number may be registered: an interrupt must not lose that.
 	err = s.change(context.WithoutCancel(ctx), func(tx *storage.Tx) error {
 		if a, err = f.resolveAccount(&tx.Rx); err != nil {
 			return err
@@ -143,9 +142,8 @@ func (f connectFlags) resolveAccount(rx *storage.Rx) (a storage.AccountDetail, e
 	return f.checkExisting(rx, a)
 }
 
-// checkExisting returns the account that the number belongs to already, or else
-// the one that is wanted. An existing one must have the same owner and must not
-// be connected.
+// checkExisting returns the account that the number belongs to already, or else the one that is
+// wanted. An existing one must have the same owner and must not be connected.
 func (f connectFlags) checkExisting(rx *storage.Rx, wanted storage.AccountDetail) (storage.AccountDetail, error) {
 	key, err := rx.AccountKey(f.number)
 	if errors.Is(err, storage.ErrNotFound) {

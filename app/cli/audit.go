@@ -20,7 +20,6 @@ func operator() storage.Actor {
 	return by
 }
 
-// audit records in a transaction what the command does.
 func (s *store) audit(tx *storage.Tx, organization int64, action, targetType, targetID string) error {
 	return tx.Audit(organization, operator(), action, targetType, targetID)
 }

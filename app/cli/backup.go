@@ -138,8 +138,7 @@ func reportBackup(cmd *cobra.Command, file string, m backup.Manifest) error {
 			plural(m.Media.Stored, "more media file is", "more media files are"), m.Media.Store)
 	}
 
-	// Such a backup is still worth keeping: a message without its file is better
-	// than none.
+	// Such a backup is still worth keeping: a message without its file is better than none.
 	for _, problem := range []struct {
 		files []string
 		what  string

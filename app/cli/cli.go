@@ -42,8 +42,7 @@ const (
 	exitUsage  = 2
 )
 
-// exitError is an exit status that a command chose itself; err, if any, is
-// printed.
+// exitError is an exit status that a command chose itself; err, if any, is printed.
 type exitError struct {
 	status int
 	err    error
@@ -144,8 +143,7 @@ func (e *env) root() *cobra.Command {
 	return root
 }
 
-// checkArguments makes every command that has no check of its own refuse arguments that its
-// Use line does not name.
+// checkArguments makes commands without a check of their own refuse what their Use line does not name.
 func checkArguments(cmd *cobra.Command) {
 	if cmd.Args == nil {
 		cmd.Args = argumentsOf(cmd.Use)
@@ -155,9 +153,8 @@ func checkArguments(cmd *cobra.Command) {
 	}
 }
 
-// configureBuiltinCommands makes the commands that cobra adds, help and
-// completion, refuse wrong arguments as ours do. By themselves they print help
-// and succeed, which a script would not notice.
+// configureBuiltinCommands makes the commands that cobra adds, help and completion, refuse wrong
+// arguments as ours do. By themselves they print help and succeed, which a script would not notice.
 func configureBuiltinCommands(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	root.InitDefaultHelpCmd()

@@ -56,7 +56,6 @@ func (e *env) configCheck() *cobra.Command {
 	}
 }
 
-// checkReplica tries the storage of the replica, if there is one.
 func checkReplica(ctx context.Context, c config.Replica) error {
 	if c.URL == "" {
 		return nil
@@ -67,7 +66,6 @@ func checkReplica(ctx context.Context, c config.Replica) error {
 	return nil
 }
 
-// checkMediaStore tries the object storage of media, if there is one.
 func checkMediaStore(ctx context.Context, c config.Media) error {
 	store, err := c.Open()
 	if err != nil || store == nil {

@@ -59,8 +59,7 @@ func (e *env) contactsExport() *cobra.Command {
 	return cmd
 }
 
-// exportContacts writes an account's contacts. They are gone over twice: the header line
-// names all keys of their metadata.
+// exportContacts goes over the contacts twice: the header line names all keys of their metadata.
 func (s *store) exportContacts(ctx context.Context, account int64, out io.Writer) error {
 	keys := make(contactsheet.Keys)
 	err := s.eachContact(ctx, account, func(c storage.Contact, _ []storage.AttachedLabel) error {
@@ -189,8 +188,7 @@ func (s *store) importContacts(cmd *cobra.Command, name string, f importFlags) (
 	return s.followImport(cmd, files, i, size)
 }
 
-// saveImport stores the file, unless it is none of contacts, and finds where its lines
-// begin. It returns its size.
+// saveImport stores the file, if it is one of contacts, finds its first line, and returns its size.
 func saveImport(cmd *cobra.Command, files storage.ImportFiles, i *storage.ContactImport, name string) (size int64, err error) {
 	in := cmd.InOrStdin()
 	if name != "-" {
@@ -238,8 +236,7 @@ func checkLabel(rx *storage.Rx, a storage.AccountKey, id string) error {
 	return err
 }
 
-// followImport shows how far an import is until it is done: by the running server, or
-// else by this process.
+// followImport shows how far an import is until it is done, by the running server or by this process.
 func (s *store) followImport(
 	cmd *cobra.Command, files storage.ImportFiles, i storage.ContactImport, size int64,
 ) (storage.ContactImport, error) {
@@ -278,7 +275,6 @@ func (s *store) followImport(
 	}
 }
 
-// printImport prints what became of an import, and which lines were left out.
 func printImport(cmd *cobra.Command, i storage.ContactImport) error {
 	err := printOne(cmd, api.ViewContactImport(i), [][]string{
 		{"import", i.ID},
@@ -304,7 +300,6 @@ func printImport(cmd *cobra.Command, i storage.ContactImport) error {
 // shownImportErrors is how many lines an import's error names.
 const shownImportErrors = 20
 
-// importError says which lines of an import were left out, and why.
 func importError(i storage.ContactImport) error {
 	var problems []contactsheet.Problem
 	if err := json.Unmarshal(i.Errors, &problems); err != nil {

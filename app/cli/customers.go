@@ -64,8 +64,7 @@ func (e *env) customersRestore() *cobra.Command {
 	}
 }
 
-// restoreCustomer gives an archived customer its earlier status back, and emits
-// customer.updated.
+// restoreCustomer gives an archived customer its earlier status back, and emits customer.updated.
 func restoreCustomer(tx *storage.Tx, id string) (storage.Customer, error) {
 	c, err := tx.AnyCustomer(id)
 	if err != nil {

@@ -10,8 +10,7 @@ import (
 	"syscall"
 )
 
-// simulatorLock is the file that a running simulator locks. It also marks the
-// directory as a simulator's.
+// simulatorLock is what a running simulator locks. It also marks the directory as a simulator's.
 const simulatorLock = "simulator.lock"
 
 // lockDirectory locks a directory for this process. The system releases the lock
@@ -33,7 +32,6 @@ func lockDirectory(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// isEmptyDirectory reports whether a directory is empty or does not exist.
 func isEmptyDirectory(dir string) (bool, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -45,8 +43,7 @@ func isEmptyDirectory(dir string) (bool, error) {
 	return len(entries) == 0, nil
 }
 
-// readStateFile reads a file that writeStateFile has written, and reports whether
-// it exists.
+// readStateFile reads a file that writeStateFile has written, and reports whether it exists.
 func readStateFile(path string, v any) (found bool, err error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

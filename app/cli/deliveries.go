@@ -59,8 +59,7 @@ func (e *env) deliveriesList() *cobra.Command {
 		filter.CreatedAfter = youngerThan(since, rx.ClockTime())
 		all, err := read(rx, args)
 
-		// Each organization gave up to limit of its newest; the newest of all of them
-		// are shown.
+		// Each organization gave up to limit of its newest; the newest of all of them are shown.
 		slices.SortStableFunc(all, func(a, b storage.Delivery) int {
 			return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(b.ID, a.ID))
 		})
@@ -135,8 +134,7 @@ func (e *env) deliveriesShow() *cobra.Command {
 	})
 }
 
-// printDelivery prints a delivery as text: its fields, its attempts, and the
-// payload.
+// printDelivery prints a delivery as text: its fields, its attempts, and the payload.
 func printDelivery(cmd *cobra.Command, d storage.Delivery, attempts []storage.Attempt, payload []byte) error {
 	out := cmd.OutOrStdout()
 	err := printColumns(out, [][]string{

@@ -148,10 +148,9 @@ func (s *store) replayBulk(cmd *cobra.Command, o replayOptions) error {
 	return printNew(cmd, verb+" "+plural(int64(view.Enqueued), "delivery", "deliveries")+".", view)
 }
 
-// replayInBatches replays a batch in each transaction until nothing is left, and
-// shows its progress. It returns how many were replayed, also with an error. Deliveries
-// created from now on are left out, so that a replay which fails is not replayed once
-// more.
+// replayInBatches replays a batch in each transaction until nothing is left, and shows its
+// progress. It returns how many were replayed, also with an error. Deliveries created from now on
+// are left out, so that a replay which fails is not replayed once more.
 func (s *store) replayInBatches(cmd *cobra.Command, f storage.ReplayFilter, total int) (done int, err error) {
 	line := newProgress(cmd.ErrOrStderr(), "replaying", formatCount)
 	defer line.end()

@@ -52,8 +52,7 @@ func (e *env) doctor() *cobra.Command {
 	return withJSON(cmd)
 }
 
-// printFinding prints one finding. It is called for each as it is made, because
-// some examinations take a while.
+// printFinding prints a finding as soon as it is made: some examinations take a while.
 func printFinding(cmd *cobra.Command, f doctor.Finding) {
 	fmt.Fprintf(cmd.OutOrStdout(), "%-8s %-15s %s\n", f.Status, f.Check, printable(f.Message))
 	if f.Advice != "" {
@@ -61,8 +60,7 @@ func printFinding(cmd *cobra.Command, f doctor.Finding) {
 	}
 }
 
-// printSummary prints how many findings there are of each status. Its error is
-// the command's exit status.
+// printSummary counts the findings of each status. Its error is the command's exit status.
 func printSummary(cmd *cobra.Command, found []doctor.Finding) error {
 	counts := make(map[string]int)
 	for _, f := range found {

@@ -19,8 +19,7 @@ const (
 	// is twice as long, up to longestReconnect.
 	firstReconnect   = 250 * time.Millisecond
 	longestReconnect = 10 * time.Second
-	// silenceTimeout is how long a server may say nothing. It sends its position more
-	// often.
+	// silenceTimeout is how long a server may say nothing. It sends its position more often.
 	silenceTimeout = 45 * time.Second
 )
 
@@ -75,7 +74,6 @@ func (c *eventClient) follow(ctx context.Context, handle func(sentEvent) error) 
 	}
 }
 
-// connect opens the stream and reads it until it ends.
 func (c *eventClient) connect(ctx context.Context, opened func(), handle func(sentEvent) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -115,8 +113,7 @@ func (c *eventClient) connect(ctx context.Context, opened func(), handle func(se
 	return cmp.Or(context.Cause(ctx), err, errors.New("the server closed the connection"))
 }
 
-// refusal is why a server opened no stream. Only what may be better later is no
-// errRefused.
+// refusal is why a server opened no stream. Only what may be better later is no errRefused.
 func refusal(res *http.Response) error {
 	text, _ := io.ReadAll(io.LimitReader(res.Body, 4<<10))
 	message := errorMessage(text) // the control socket answers with plain text
@@ -138,8 +135,7 @@ func errorMessage(text []byte) string {
 	return body.Error.Message
 }
 
-// readEventStream reads server-sent events to the end, and hands over each block, also one
-// that has only a position.
+// readEventStream hands over each block of server-sent events, also one that has only a position.
 func readEventStream(from io.Reader, handle func(sentEvent) error) error {
 	var e sentEvent
 	lines := bufio.NewReader(from)

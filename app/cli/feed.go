@@ -17,10 +17,9 @@ const feedBuffer = 256
 
 // feed prints a line on the terminal for each activity of a simulator.
 //
-// It subscribes when it is made, so that nothing is missed, but prints nothing
-// before start: until then the command prints its own text. A single goroutine
-// prints. stop unsubscribes, ends that goroutine and prints the queued lines.
-// A nil feed, for output that is no terminal, does nothing.
+// It subscribes when it is made, so that nothing is missed, but prints nothing before start: until
+// then the command prints its own text. A single goroutine prints. stop unsubscribes, ends that
+// goroutine and prints the queued lines. A nil feed, for output that is no terminal, does nothing.
 type feed struct {
 	out     io.Writer
 	queue   chan simulator.Activity

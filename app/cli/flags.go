@@ -24,12 +24,10 @@ import (
 
 const maxName = 200
 
-// listLimit is how many rows a listing shows without --limit, and how many a
-// command reads at a time.
+// listLimit is how many rows a listing shows without --limit, and a command reads at a time.
 const listLimit = 100
 
-// usageError is wrong usage that only a command's own code can notice. Its exit
-// status is that of wrong flags.
+// usageError is wrong usage that only a command's own code notices: its status is that of wrong flags.
 type usageError struct{ error }
 
 func usage(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
@@ -77,7 +75,6 @@ func nameArgument(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// readFileOrStdin reads a file, or standard input for -.
 func readFileOrStdin(stdin io.Reader, path string) ([]byte, error) {
 	if path == "-" {
 		return io.ReadAll(stdin)
@@ -146,8 +143,7 @@ func limitFlag(cmd *cobra.Command, limit *int) {
 	parsedFlag(cmd, limit, "limit", fmt.Sprintf("at most this `many` (default %d)", *limit), parseCount)
 }
 
-// parseText refuses an empty text, which is more often an unset shell variable
-// than intended.
+// parseText refuses an empty text, which is more often an unset shell variable than intended.
 func parseText(s string) (string, error) {
 	if s == "" {
 		return "", errors.New("must not be empty")

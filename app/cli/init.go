@@ -78,9 +78,8 @@ func (e *env) writeSettings(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// writeNew writes a file that only its owner may read, because the owner may
-// write secrets into it. An existing file is not replaced, and a file that could
-// not be written whole is removed.
+// writeNew writes a file that only its owner may read, because the owner may write secrets into it.
+// An existing file is not replaced, and a file that could not be written whole is removed.
 func writeNew(path, text string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {

@@ -87,9 +87,8 @@ func parseEventTypes(s string) ([]string, error) {
 	return names, nil
 }
 
-// servedDir finds the data directory on which a server runs: without one there are no
-// events to wait for. Where the directory is the default and has no server, it is the
-// sandbox's if that runs.
+// servedDir finds the data directory on which a server runs: without one there are no events to
+// wait for. Where the directory is the default and has no server, it is the sandbox's if that runs.
 func (e *env) servedDir(cmd *cobra.Command) (datadir.Dir, error) {
 	c, err := e.settings(cmd)
 	if err != nil {
@@ -133,8 +132,7 @@ func (e *env) streamEvents(cmd *cobra.Command, o listenOptions) error {
 	return client.follow(ctx, func(one sentEvent) error { return o.handle(ctx, one, forward, out, client.notify) })
 }
 
-// eventClient makes the client of a server that --url names, or of the one on the data
-// directory.
+// eventClient makes the client of a server that --url names, or of the one on the data directory.
 func (e *env) eventClient(cmd *cobra.Command, o listenOptions, secrets *secretReader) (*eventClient, error) {
 	query := make(url.Values)
 	if o.after != "" {
@@ -245,16 +243,14 @@ func printLine(out io.Writer, v any) error {
 	return line.Encode(v)
 }
 
-// forwarder posts events to a URL, signed as webhooks are. A nil one does
-// nothing.
+// forwarder posts events to a URL, signed as webhooks are. A nil one does nothing.
 type forwarder struct {
 	client webhook.Client
 	url    *url.URL
 	secret string
 }
 
-// forwarder makes one if --forward-to is given. A secret that it had to generate
-// is printed.
+// forwarder makes one if --forward-to is given. A secret that it had to generate is printed.
 func (o listenOptions) forwarder(cmd *cobra.Command, secrets *secretReader, timeout time.Duration) (*forwarder, error) {
 	if o.forwardTo == nil {
 		return nil, nil
@@ -297,8 +293,7 @@ func (v forwardView) String() string {
 	return fmt.Sprintf("%d %s (%dms)", *v.Status, http.StatusText(*v.Status), v.DurationMS)
 }
 
-// post sends an event once. Where it has a delivery, that one's id is used, so
-// that both carry the same headers.
+// post sends an event once, with the id of its delivery, if it has one, and so with the same headers.
 func (f *forwarder) post(ctx context.Context, h sentItem) *forwardView {
 	if f == nil {
 		return nil

@@ -52,9 +52,8 @@ func (e *env) logs() *cobra.Command {
 	return cmd
 }
 
-// flushCalls makes a running server store the calls that it still has in memory.
-// A server that cannot is only warned about: its stored calls are needed all the
-// more then.
+// flushCalls makes a running server store the calls that it still has in memory. A server that
+// cannot is only warned about: its stored calls are needed all the more then.
 func (s *store) flushCalls(cmd *cobra.Command) {
 	if err := s.dir.SendCommand(cmd.Context(), datadir.CommandFlush); err != nil && cmd.Context().Err() == nil {
 		fmt.Fprintln(cmd.ErrOrStderr(), "confab: warning: the newest calls may be missing:", err)
@@ -69,8 +68,7 @@ func (o logOptions) show(cmd *cobra.Command, s *store) error {
 		last  int64
 	)
 
-	// Both are read in one snapshot, so that --follow neither misses nor repeats a
-	// call.
+	// Both are read in one snapshot, so that --follow neither misses nor repeats a call.
 	err := s.View(cmd.Context(), func(rx *storage.Rx) error {
 		found, err := optionalOrganization(rx, o.org)
 		if err != nil {
@@ -101,8 +99,7 @@ func (o logOptions) show(cmd *cobra.Command, s *store) error {
 	return s.tailCalls(cmd, last, o.filter)
 }
 
-// tailCalls prints new calls until interrupted. --limit does not hold here: it is for
-// the stored ones.
+// tailCalls prints new calls until interrupted. --limit is for the stored ones.
 func (s *store) tailCalls(cmd *cobra.Command, last int64, filter storage.APICallFilter) error {
 	ctx := cmd.Context()
 	filter.Limit = listLimit
@@ -146,14 +143,12 @@ func (s *store) nextCalls(ctx context.Context, last int64, filter storage.APICal
 	return calls, next, err
 }
 
-// The columns have fixed widths, because with --follow the later lines are not
-// known when the first is printed.
+// The widths are fixed, because with --follow the later lines are not known with the first.
 const (
 	lineHeading = "%-24s  %-6s  %-6s  %-40s  %9s  %-30s  %-15s  %s\n"
 	lineLayout  = "%-24s  %-6d  %-6s  %-40s  %7.1fms  %-30s  %-15s  %s\n"
 )
 
-// printLines prints a line for each call, as text or as a JSON object.
 func printLines(cmd *cobra.Command, calls []storage.APICall) error {
 	out := cmd.OutOrStdout()
 	for _, c := range calls {

@@ -47,8 +47,7 @@ func (e *env) mcp() *cobra.Command {
 	return cmd
 }
 
-// mcpClient makes the client of the server that the variables name, or of the one on the
-// data directory.
+// mcpClient makes the client of the server that the variables name, or of the data directory's.
 func (e *env) mcpClient(cmd *cobra.Command, org string) (*mcp.Client, error) {
 	base, key := os.Getenv(baseURLVariable), os.Getenv(apiKeyVariable)
 	if base != "" && org == "" && !cmd.Flags().Changed("data-dir") {

@@ -23,8 +23,7 @@ func (e *env) orgs() *cobra.Command {
 			func(storage.Organization, storage.Time) storage.Time { return 0 }))
 }
 
-// organizationView is an organization as GET /v1/me shows it, with what only an
-// operator may see.
+// organizationView is an organization as GET /v1/me shows it, with what only an operator may see.
 type organizationView struct {
 	ID           string       `json:"id"`
 	Object       string       `json:"object"`
@@ -195,8 +194,7 @@ func (e *env) orgsSuspension(
 	}
 }
 
-// runOrganizationChange makes the RunE of a command that changes the organization of its
-// argument by edit.
+// runOrganizationChange makes the RunE of a command that edits the organization of its argument.
 func (e *env) runOrganizationChange(
 	action string, edit func(*storage.Tx, *storage.Organization, *store) error,
 ) func(*cobra.Command, []string) error {

@@ -15,8 +15,7 @@ import (
 	"golang.org/x/term"
 )
 
-// withJSON adds --json to a command. With it, what the command prints by printNew, printOne
-// and printList is JSON.
+// withJSON adds --json to a command, with which printNew, printOne and printList print JSON.
 func withJSON(cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().Bool("json", false, "print JSON")
 	return cmd
@@ -38,8 +37,7 @@ func printJSON(w io.Writer, v any) error {
 // printAny prints what is only to be had as JSON.
 func printAny(cmd *cobra.Command, v any) error { return printJSON(cmd.OutOrStdout(), v) }
 
-// printNew shows what was created: its id alone, for scripts, or all of it as
-// JSON.
+// printNew shows what was created: its id alone, for scripts, or all of it as JSON.
 func printNew(cmd *cobra.Command, id string, view any) error {
 	if wantsJSON(cmd) {
 		return printJSON(cmd.OutOrStdout(), view)
@@ -97,7 +95,6 @@ func printColumns(w io.Writer, rows [][]string) error {
 	return tab.Flush()
 }
 
-// optionalNumber is an optional number as text; "" for none.
 func optionalNumber(n *int) string {
 	if n == nil {
 		return ""
@@ -191,7 +188,6 @@ func progressBar(what string, done, total int64, format func(int64) string) stri
 	return fmt.Sprintf("%s [%s] %3d%%  %s of %s", what, bar, done*100/total, format(done), format(total))
 }
 
-// formatCount writes a number with commas between the thousands.
 func formatCount(n int64) string {
 	digits := fmt.Sprint(n)
 	for i := len(digits) - 3; i > 0; i -= 3 {

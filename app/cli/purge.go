@@ -118,8 +118,7 @@ func (s *store) purge(cmd *cobra.Command, f purgeFlags) (purgeView, error) {
 		return v, err
 	}
 
-	// The counts of before are only the total of the progress line: the result has
-	// what was really deleted.
+	// The counts of before are only the total of the progress line: the result has what was deleted.
 	line := newProgress(cmd.ErrOrStderr(), "purging", formatCount)
 	v.PurgeCounts = storage.PurgeCounts{}
 	report := func(purged storage.PurgeCounts) {

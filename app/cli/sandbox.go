@@ -90,8 +90,7 @@ func (e *env) sandbox() *cobra.Command {
 	return cmd
 }
 
-// sandboxSettings are a server's, with other defaults. ./confab.toml is not read:
-// it is probably a real server's.
+// sandboxSettings has other defaults, and no ./confab.toml: that is probably a real server's.
 func (e *env) sandboxSettings(cmd *cobra.Command) (config.Config, error) {
 	from := e.sources(cmd)
 	if !from.FileRequired {
@@ -149,10 +148,9 @@ func prepareSandboxDir(dir datadir.Dir, fresh bool) error {
 // sandbox is a server together with the simulator that is its provider, in one
 // process and one data directory.
 //
-// Its life: openSandbox opens both and creates in them what is missing (an
-// organization, a key, a number, templates, a webhook subscription), serveWhile
-// serves both while a function runs, and close saves and frees everything. The
-// order matters:
+// Its life: openSandbox opens both and creates in them what is missing (an organization, a key, a
+// number, templates, a webhook subscription), serveWhile serves both while a function runs, and
+// close saves and frees everything. The order matters:
 //
 //   - Both addresses are tried before anything is written, so that a start that
 //     fails for a taken port leaves nothing.
@@ -192,9 +190,8 @@ func (e *env) openSandbox(cmd *cobra.Command, c config.Config, simulatorAt strin
 	return b, nil
 }
 
-// serveWhile serves, calls f once everything answers, and stops when f returns.
-// The context of f ends with the caller's, or when the server or the simulator
-// fails.
+// serveWhile serves, calls f once everything answers, and stops when f returns. The context of f
+// ends with the caller's, or when the server or the simulator fails.
 func (b *sandbox) serveWhile(ctx context.Context, f func(context.Context) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -221,8 +218,7 @@ func (b *sandbox) serveWhile(ctx context.Context, f func(context.Context) error)
 	return errors.Join(err, <-simulatorEnded)
 }
 
-// waitUntilReady waits until the server answers, and lets the sample person write
-// to it.
+// waitUntilReady waits until the server answers, and lets the sample person write to it.
 func (b *sandbox) waitUntilReady(ctx context.Context) error {
 	target, err := b.app.Config.Server.LocalURL()
 	if err == nil {
@@ -250,9 +246,8 @@ func (b *sandbox) close() error {
 	return errors.Join(errs...)
 }
 
-// controlToken is the token that the control API demands: the one of the
-// variable or, where other machines reach it, that of the last start, or a new
-// one.
+// controlToken is the token that the control API demands: the one of the variable or, where other
+// machines reach it, that of the last start, or a new one.
 func controlToken(known string, exposed bool) string {
 	set := os.Getenv(controlTokenVariable)
 	if set == "" && exposed {

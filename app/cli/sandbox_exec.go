@@ -67,8 +67,7 @@ func (e *env) sandboxExec() *cobra.Command {
 	return cmd
 }
 
-// runInSandbox runs a command with a sandbox in a temporary directory, and
-// returns its exit status.
+// runInSandbox runs a command with a sandbox in a temporary directory, and returns its exit status.
 func (e *env) runInSandbox(cmd *cobra.Command, args []string, o execOptions) (status int, err error) {
 	var story []storyLine
 	if o.story != "" {
@@ -144,8 +143,7 @@ func (b *sandbox) playBeside(ctx context.Context, story []storyLine, run func() 
 	return nil
 }
 
-// environment has the variables by which a command finds the sandbox and verifies
-// its events.
+// environment has the variables by which a command finds the sandbox and verifies its events.
 func (b *sandbox) environment() []string {
 	variables := b.state.environment()
 	if b.webhookSecret != "" {
@@ -154,9 +152,8 @@ func (b *sandbox) environment() []string {
 	return variables
 }
 
-// runCommand runs a command, passes signals on to it, and returns its exit
-// status. When the context ends because the sandbox failed, the command gets a
-// SIGTERM.
+// runCommand runs a command, passes signals on to it, and returns its exit status. When the context
+// ends because the sandbox failed, the command gets a SIGTERM.
 func runCommand(ctx context.Context, child *exec.Cmd, signals <-chan os.Signal) (status int, err error) {
 	if err := child.Start(); err != nil {
 		return exitNotStarted, fmt.Errorf("cannot start the command: %w", err)

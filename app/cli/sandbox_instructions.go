@@ -12,8 +12,7 @@ import (
 	"confab/app/datadir"
 )
 
-// printInstructions prints how to make the first calls, as commands that can be
-// copied into a shell.
+// printInstructions prints how to make the first calls, as commands for a shell.
 func (b *sandbox) printInstructions(out io.Writer) {
 	s := b.state
 	fmt.Fprintf(out, "The sandbox is ready: %s\n\n", s.ConsoleURL)
@@ -61,8 +60,7 @@ Ctrl-C stops it. Everything is kept for the next start, including the key; --fre
 		s.BaseURL, s.APIKey, s.BaseURL, s.APIKey)
 }
 
-// curlSend is the command that sends a message to the sample person, through our
-// API or through the provider's.
+// curlSend is the command that writes to the sample person, through our API or the provider's.
 func curlSend(baseURL, phoneNumberID, key, product, content string) string {
 	return fmt.Sprintf(`  curl %s/%s/messages \
     -H 'Authorization: Bearer %s' \
@@ -83,8 +81,7 @@ func printFacts(out io.Writer, rows [][]string) {
 	printColumns(out, slices.DeleteFunc(rows, func(row []string) bool { return row[1] == "" }))
 }
 
-// triggerCommand is the command that lets a person write, with this program's
-// path as it was called.
+// triggerCommand is the command that lets a person write, with this program's path as it was called.
 func triggerCommand(dir, usual string) string {
 	command := shellWord(os.Args[0]) + " trigger inbound"
 	if filepath.Clean(dir) != filepath.Clean(usual) {

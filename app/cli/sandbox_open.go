@@ -27,8 +27,7 @@ const webhookPath = "/provider/webhook"
 // open opens the server, then the simulator on the listener given, and creates in
 // both what is missing. For the order see sandbox.
 func (b *sandbox) open(e *env, cmd *cobra.Command, c config.Config, l net.Listener) (err error) {
-	// app.New listens only after it has written to the disk, so the address is
-	// tried here.
+	// app.New listens only after it has written to the disk, so the address is tried here.
 	if probe, err := openListener(c.Server.Listen, "listen"); err != nil {
 		return err
 	} else if err := probe.Close(); err != nil {
@@ -219,8 +218,7 @@ func (b *sandbox) subscribeForwardURL(ctx context.Context, to *url.URL) error {
 	})
 }
 
-// loadSecret reads the secret of an earlier start, or makes a new one if all have
-// expired.
+// loadSecret reads the secret of an earlier start, or makes a new one if all have expired.
 func (b *sandbox) loadSecret(tx *storage.Tx, subscription string) error {
 	keys, err := tx.SigningKeys(subscription)
 	if err != nil {

@@ -81,8 +81,7 @@ func (e *env) readSandboxFile(cmd *cobra.Command, s *sandboxState) error {
 	return err
 }
 
-// player plays a story. Events come by a stream, in the order of their commits; calls and
-// messages are asked for.
+// player plays a story. Events come by a stream, in order; calls and messages are asked for.
 type player struct {
 	sandbox *sandboxState
 	sim     simulatorClient
@@ -224,8 +223,7 @@ func (p *player) replace(v any) any {
 	return replaceNames(v, func(name string) any { return p.names[name] })
 }
 
-// mark makes everything that is there count as seen. It waits for the events that the
-// stream has not brought yet.
+// mark makes all that is there count as seen, and waits for events that the stream has not brought yet.
 func (p *player) mark(ctx context.Context) error {
 	newest, err := p.newestEvent(ctx)
 	if err != nil {

@@ -12,14 +12,12 @@ import (
 )
 
 const (
-	// sandboxOrganization is the name by which a sandbox finds its organization if
-	// its file is lost.
+	// sandboxOrganization is the name by which a sandbox that lost its file finds its organization.
 	sandboxOrganization = "Sandbox"
 	sandboxKeyLabel     = "sandbox"
 	sandboxUser         = "You"
 
-	// sandboxNumber is the business's number, samplePerson the number of the one
-	// who writes to it.
+	// sandboxNumber is the business's number, samplePerson the number of the one who writes to it.
 	sandboxNumber    = "+15550100200"
 	samplePerson     = "+15550001111"
 	samplePersonName = "Ana Ruiz"
@@ -202,8 +200,7 @@ func ensureNumber(sim *simulator.Server, want simulator.Number) (simulator.Numbe
 // jsonObject is a JSON object in the provider's format.
 type jsonObject = map[string]any
 
-// sampleTemplates are approved from the start: one without variables, one with,
-// and one for marketing.
+// sampleTemplates are approved from the start: without variables, with some, and for marketing.
 func sampleTemplates() []simulator.Template {
 	return []simulator.Template{
 		{Name: "hello_world", Language: "en_US", Category: "UTILITY", Components: []jsonObject{

@@ -13,8 +13,7 @@ import (
 	"confab/app/datadir"
 )
 
-// sandboxState is what a client needs to use the sandbox. Its file is the only
-// place where the key is kept.
+// sandboxState is what a client of the sandbox needs. Its file is the only place that has the key.
 type sandboxState struct {
 	BaseURL        string `json:"base_url"` // with /v1
 	ConsoleURL     string `json:"console_url"`
@@ -48,8 +47,7 @@ func newAppID() string {
 	return strconv.FormatInt(smallest+mathrand.Int64N(count), 10) // it is no secret
 }
 
-// newAccessToken generates a token that looks like the provider's but is short
-// enough to be copied.
+// newAccessToken generates a token that looks like the provider's but is short enough to be copied.
 func newAccessToken() string { return "EAA" + rand.Text() }
 
 func (e *env) sandboxEnv() *cobra.Command {

@@ -28,8 +28,7 @@ const (
 	verifyTimeout = 5 * time.Second
 )
 
-// simulatorState is what a client of the simulator needs to know. It is kept in
-// simulator.json.
+// simulatorState is what a client of the simulator needs to know. It is kept in simulator.json.
 type simulatorState struct {
 	simulatorAccess
 	WebhookURL string `json:"webhook_url,omitempty"`
@@ -149,8 +148,7 @@ func (f simulatorFlags) options(stdin io.Reader) (o simulator.Options, err error
 	return o, err
 }
 
-// update fills the state from the simulator. On the first run it creates the
-// number.
+// update fills the state from the simulator. On the first run it creates the number.
 func (s *simulatorState) update(h *simulatorHost, o simulator.Options) error {
 	n, err := ensureNumber(h.Server, simulator.Number{PhoneNumberID: s.PhoneNumberID, VerifiedName: "Test Business"})
 	if err != nil {
@@ -190,9 +188,8 @@ func (s *simulatorState) serve(cmd *cobra.Command, h *simulatorHost, dir, token 
 	return <-ended
 }
 
-// verifyWebhook sends the provider's challenge with the verify token to the
-// webhook. Callbacks are posted to it no matter what it answers: it may only start more
-// slowly than the simulator.
+// verifyWebhook sends the provider's challenge with the verify token to the webhook. Callbacks are
+// posted to it no matter what it answers: it may only start more slowly than the simulator.
 func (s *simulatorState) verifyWebhook(ctx context.Context, cmd *cobra.Command, h *simulatorHost) {
 	ctx, cancel := context.WithTimeout(ctx, verifyTimeout)
 	defer cancel()

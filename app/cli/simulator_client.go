@@ -42,8 +42,7 @@ type simulatorAccess struct {
 	ControlToken string `json:"control_token,omitempty"` // for /_sim, where it is demanded
 }
 
-// readSimulatorAccess reads the file that a sandbox or a simulator has written
-// into its data directory.
+// readSimulatorAccess reads the file that a sandbox or a simulator wrote into its data directory.
 func readSimulatorAccess(dir string) (a simulatorAccess, found bool, err error) {
 	for _, name := range []string{datadir.SandboxFile, datadir.SimulatorFile} {
 		found, err := readStateFile(filepath.Join(dir, name), &a)
@@ -54,10 +53,9 @@ func readSimulatorAccess(dir string) (a simulatorAccess, found bool, err error) 
 	return a, false, nil
 }
 
-// findSimulatorAccess finds the simulator where no flag names it: by the variable
-// that 'sandbox exec' sets, in $CONFAB_DATA_DIR, or in one of the two default
-// directories. Where both of these have a file, the simulator that is running is
-// taken.
+// findSimulatorAccess finds the simulator where no flag names it: by the variable that 'sandbox
+// exec' sets, in $CONFAB_DATA_DIR, or in one of the two default directories. Where both of these
+// have a file, the simulator that is running is taken.
 func findSimulatorAccess(ctx context.Context) (a simulatorAccess, found bool, err error) {
 	if at := os.Getenv(simulatorURLVariable); at != "" {
 		return simulatorAccess{SimulatorURL: strings.TrimRight(at, "/")}, true, nil

@@ -31,8 +31,7 @@ const (
 	fetchTimeout = 20 * time.Second // of a link in a message
 )
 
-// loopbackPrefixes are the addresses of this machine, which a sandbox may call
-// beside public ones.
+// loopbackPrefixes are the addresses of this machine, which a sandbox may call beside public ones.
 func loopbackPrefixes() []netip.Prefix {
 	return []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
 }
@@ -53,8 +52,7 @@ func newSimulatorHost(l net.Listener, dir string, log *slog.Logger, o simulator.
 	o.PublicURL = localURL(l)
 	o.Log = log.With("part", "simulator")
 
-	// Links in messages are fetched, as the provider does; here they may point to
-	// this machine, too.
+	// Links in messages are fetched, as the provider does; these may point to this machine, too.
 	links := guard.New(guard.Options{
 		Allow:         loopbackPrefixes(),
 		AllowInsecure: true,
@@ -112,8 +110,7 @@ func (h *simulatorHost) serve() error {
 	return nil
 }
 
-// stop ends serving when the requests in flight are answered, or after
-// shutdownTimeout.
+// stop ends serving when the requests in flight are answered, or after shutdownTimeout.
 func (h *simulatorHost) stop() {
 	grace, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
 	defer cancel()
@@ -150,8 +147,7 @@ func localURL(l net.Listener) string {
 	return u.String()
 }
 
-// isLoopback reports whether a listener's address can be reached from this
-// machine only.
+// isLoopback reports whether a listener's address can be reached from this machine only.
 func isLoopback(address string) bool {
 	at, err := netip.ParseAddrPort(address)
 	return err == nil && at.Addr().IsLoopback()

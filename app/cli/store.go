@@ -14,9 +14,8 @@ import (
 	"confab/storage"
 )
 
-// store is the data directory's database, opened for one command. A server may
-// run on the same directory: SQLite lets both processes write, and change
-// notifies the server of what was written.
+// store is the data directory's database, opened for one command. A server may run on the same
+// directory: SQLite lets both processes write, and change notifies the server of what was written.
 type store struct {
 	*storage.DB
 	dir         datadir.Dir
@@ -53,8 +52,7 @@ func (e *env) open(cmd *cobra.Command, create bool) (*store, error) {
 		return nil, noDatabase(c.DataDir)
 	}
 
-	// A running server has migrated the database; this command leaves its schema
-	// alone then.
+	// A running server has migrated the database; this command leaves its schema alone then.
 	if err := s.dir.Prepare(); err != nil {
 		return nil, err
 	}
@@ -91,8 +89,7 @@ func (s *store) change(ctx context.Context, fn func(*storage.Tx) error) error {
 	return s.changeAndNotify(ctx, datadir.CommandRefresh, fn)
 }
 
-// changeAndNotify writes in one transaction, and sends a command to the running
-// server, if there is one.
+// changeAndNotify writes in one transaction, and sends a command to the server, if one runs.
 func (s *store) changeAndNotify(ctx context.Context, command string, fn func(*storage.Tx) error) error {
 	if err := s.Update(ctx, fn); err != nil {
 		return err
@@ -232,8 +229,7 @@ func organization(rx *storage.Rx, id string) (storage.Organization, error) {
 	return o, notFound(err, "organization", id)
 }
 
-// optionalOrganization finds the organization of a flag; none, with the id 0, if the flag is
-// not given.
+// optionalOrganization finds the organization of a flag; its id is 0 if the flag is not given.
 func optionalOrganization(rx *storage.Rx, id string) (storage.Organization, error) {
 	if id == "" {
 		return storage.Organization{}, nil
@@ -241,8 +237,7 @@ func optionalOrganization(rx *storage.Rx, id string) (storage.Organization, erro
 	return organization(rx, id)
 }
 
-// onlyOrganization finds the organization of a flag, or the only one if the flag is not
-// given.
+// onlyOrganization finds the organization of a flag, or the only one if the flag is not given.
 func onlyOrganization(rx *storage.Rx, id string) (storage.Organization, error) {
 	if id != "" {
 		return organization(rx, id)

@@ -42,7 +42,6 @@ type storyLine struct {
 	number int // in the file
 }
 
-// span is a duration in a story.
 type span time.Duration
 
 func (s *span) UnmarshalJSON(text []byte) error {
@@ -55,8 +54,7 @@ func (s *span) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// storyCalls are the calls that steps make. The name in braces is a field of with, which is
-// not a part of the body.
+// storyCalls are the calls that steps make. The name in braces is a field of with, and not of the body.
 var storyCalls = map[string]string{
 	"inbound":         "/_sim/inbound",
 	"status":          "/_sim/messages/{id}/status",
@@ -98,8 +96,7 @@ func readStory(name string, stdin io.Reader) ([]storyLine, error) {
 	return story, nil
 }
 
-// parseStory reads and checks the lines of a story, so that a mistake in the last one is
-// found before the first is played.
+// parseStory checks all lines: a mistake in the last one is found before the first is played.
 func parseStory(text []byte) (story []storyLine, err error) {
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	lines.Buffer(nil, maxStoryLine)
@@ -164,7 +161,6 @@ func (l *storyLine) check(known map[string]bool) error {
 	return nil
 }
 
-// source is what an expectation is about.
 func (l *storyLine) source() string {
 	for source := range l.Expect {
 		return source
@@ -266,7 +262,6 @@ func difference(want, have any, at string) string {
 	return fmt.Sprintf("%s is %s, not %s", at, shortJSON(have), shortJSON(want))
 }
 
-// plusNumber is a phone number with its plus sign.
 var plusNumber = regexp.MustCompile(`^\+\d{7,15}$`)
 
 // isSameNumber reports whether two texts are a phone number with and without its plus sign.
@@ -279,7 +274,6 @@ func isSameNumber(a, b any) bool {
 	return isText && areTexts && plusNumber.MatchString(one) && one[1:] == other
 }
 
-// join is the path of a field.
 func join(at, key string) string { return strings.TrimPrefix(at+"."+key, ".") }
 
 // decoded is what a text of JSON says, or the value itself.

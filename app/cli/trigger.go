@@ -15,8 +15,7 @@ import (
 	"confab/app/datadir"
 )
 
-// trigger is what the commands of trigger share: the flags that say which
-// simulator to call.
+// trigger is what the commands of trigger share: the flags that say which simulator to call.
 type trigger struct {
 	*env
 	simulatorURL *url.URL
@@ -57,8 +56,7 @@ func simCommands() []simCommand {
 		[]simCommand{movedClock(), providerCalls(), injectedFault(), simulatorSettings(), sentMessages()}, objectCommands())
 }
 
-// findSimulator finds the simulator: the one of a flag, or else as
-// findSimulatorAccess does.
+// findSimulator finds the simulator: the one of a flag, or else as findSimulatorAccess does.
 func (t *trigger) findSimulator(cmd *cobra.Command) (*simulatorClient, error) {
 	var (
 		c     = &simulatorClient{}
@@ -170,8 +168,7 @@ func (s simCommand) run(r *simRequest) (err error) {
 
 var placeholder = regexp.MustCompile(`\{[a-z]+\}`)
 
-// findTarget replaces the placeholder of the path by what the argument names, or else by
-// the default without one.
+// findTarget replaces the placeholder of the path by the argument, or by the default without one.
 func (r *simRequest) findTarget() (err error) {
 	r.target = r.argument()
 	switch kind := placeholder.FindString(r.path); {
@@ -193,7 +190,6 @@ func (r *simRequest) findTarget() (err error) {
 	return err
 }
 
-// argument is the command's argument, or "" without one.
 func (r *simRequest) argument() string { return append(r.args, "")[0] }
 
 // send makes the call and decodes its answer into out.
@@ -213,8 +209,7 @@ func (r *simRequest) send(out any) error {
 	return r.do(r.cmd.Context(), r.method, r.path, nil, out)
 }
 
-// answer is what the simulator answers, or one thing of a list that it answers. --json prints
-// it as it is.
+// answer is what the simulator answers, or one thing of a list. --json prints it as it is.
 type answer map[string]any
 
 // text is a field as text; "" without one.

@@ -184,9 +184,8 @@ func (m *content) inferKind(cmd *cobra.Command) (err error) {
 	return err
 }
 
-// repliedTo is the id of the message that this one replies to: the one of
-// --context or, for the press of a button, which is always part of a message, the
-// latest send.
+// repliedTo is the id of the message that this one replies to: the one of --context or, for the
+// press of a button, which is always part of a message, the latest send.
 func (m *content) repliedTo(ctx context.Context, c *simulatorClient) (string, error) {
 	pressed := slices.Contains([]string{"button", "button_reply", "list_reply", "nfm_reply"}, m.kind)
 	if m.context != "" || !pressed {

@@ -50,8 +50,7 @@ func (m *content) media() (any, error) {
 	return v, nil
 }
 
-// setNonEmpty sets fields of a body, given as pairs of key and value. Empty values
-// are left out.
+// setNonEmpty sets fields of a body, given as pairs of key and value. Empty values are left out.
 func setNonEmpty(body jsonObject, pairs ...string) {
 	for i := 0; i < len(pairs); i += 2 {
 		if pairs[i+1] != "" {
@@ -109,8 +108,7 @@ var samplePicture []byte
 const (
 	// smallestSticker is a picture of one pixel in the format of stickers.
 	smallestSticker = "RIFF\x1a\x00\x00\x00WEBPVP8L\x0d\x00\x00\x00/\x00\x00\x00\x10\x07\x10\x11\x11\x88\x88\xfe\x07\x00"
-	// smallestVideo and smallestAudio are only the beginning of such a file: enough
-	// for its type to be detected.
+	// smallestVideo and smallestAudio are the beginning of such a file, enough to detect its type.
 	smallestVideo = "\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom\x00\x00\x00\x08mdat"
 	smallestAudio = "OggS\x00\x02\x00\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x13" +
 		"OpusHead\x01\x01\x38\x01\x80\xbb\x00\x00\x00\x00\x00"

@@ -8,8 +8,7 @@ import (
 	"slices"
 )
 
-// summary is the most informative text of a message's content: of a send, in what the
-// business posted.
+// summary is the most informative text of a message's content.
 func summary(kind string, request jsonObject) string {
 	content, _ := request[kind].(jsonObject)
 	for _, key := range []string{"body", "name", "caption", "emoji", "filename", "link"} {
@@ -39,8 +38,7 @@ func (c *simulatorClient) latestSend(ctx context.Context) (string, error) {
 	return all[len(all)-1].text("id"), nil
 }
 
-// latestInbound is the id of the last message of a person that can be edited: a reaction
-// cannot, nor can an edit.
+// latestInbound is the id of a person's last message that can be edited: no reaction, no edit.
 func (c *simulatorClient) latestInbound(ctx context.Context) (id string, err error) {
 	all, err := c.messages(ctx, "inbound")
 	for _, m := range all {

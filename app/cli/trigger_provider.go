@@ -8,7 +8,6 @@ import (
 	"fmt"
 )
 
-// numberView is a business number as the simulator shows it.
 type numberView struct {
 	PhoneNumberID          string `json:"phone_number_id,omitempty"`
 	WABAID                 string `json:"waba_id,omitempty"`

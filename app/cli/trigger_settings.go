@@ -90,8 +90,7 @@ func printSettings(r *simRequest) error {
 	return printOne(r.cmd, now, fields)
 }
 
-// parseAssignments reads arguments of the form name=value. A value that is not
-// valid JSON is taken as text.
+// parseAssignments reads arguments of the form name=value. What is not valid JSON is text.
 func parseAssignments(args []string) (map[string]any, error) {
 	changes := map[string]any{}
 	for _, arg := range args {
@@ -109,8 +108,7 @@ func parseAssignments(args []string) (map[string]any, error) {
 	return changes, nil
 }
 
-// checkAssignments refuses names that are no settings, and values other than true or false
-// where that is wanted.
+// checkAssignments refuses names that are no settings, and what is not true or false for a switch.
 func checkAssignments(changes, now map[string]any) error {
 	for _, name := range slices.Sorted(maps.Keys(changes)) {
 		current, known := now[name]

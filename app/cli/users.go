@@ -80,8 +80,7 @@ func (e *env) usersCreate() *cobra.Command {
 	return withJSON(cmd)
 }
 
-// chooseTeam finds the team of a flag, or the organization's first team if the
-// flag is not given.
+// chooseTeam finds the team of a flag, or the organization's first team if the flag is not given.
 func chooseTeam(rx *storage.Rx, o storage.Organization, id string) (storage.Team, error) {
 	if id == "" {
 		teams, err := rx.Teams(o.ID)

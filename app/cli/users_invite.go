@@ -61,7 +61,6 @@ func (e *env) usersInvite() *cobra.Command {
 	return withJSON(cmd)
 }
 
-// roleFlag adds the flag that says what a person may do.
 func roleFlag(cmd *cobra.Command, role *string, also string) {
 	parsedFlag(cmd, role, "role", "the person's role: `admin|agent`"+also, parseChoice(storage.RoleAdmin, storage.RoleAgent))
 }
@@ -81,8 +80,7 @@ func resolveInvitee(rx *storage.Rx, in *storage.Invitee, org, team string) error
 	return err
 }
 
-// explainInvitation says what to do about a person who cannot be invited, or cannot have an
-// address.
+// explainInvitation says what to do about a person who cannot be invited or have an address.
 func explainInvitation(err error, who string, address *string) error {
 	switch {
 	case errors.Is(err, storage.ErrCanSignIn):

@@ -36,8 +36,7 @@ func (e *env) versionCommand() *cobra.Command {
 	})
 }
 
-// viewVersion puts together what the build says of itself. info is nil when it
-// says nothing.
+// viewVersion puts together what the build says of itself. info is nil when it says nothing.
 func viewVersion(version string, info *debug.BuildInfo) versionView {
 	v := versionView{Version: version, Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH}
 	if info == nil {

@@ -271,8 +271,7 @@ func matching(pattern *regexp.Regexp, problem string) func(string) error {
 	}
 }
 
-// address accepts host:port. The port must be a number: what a service name means
-// differs between machines.
+// address accepts host:port. The port is a number: service names differ between machines.
 func address(s string) error {
 	host, port, err := net.SplitHostPort(s)
 	if err != nil || !isPort(port) {

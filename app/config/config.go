@@ -2,18 +2,16 @@
 // file, CONFAB_ variables and flags change them. Each of these is a layer; a later
 // layer replaces what an earlier one has set.
 //
-// Load decodes and checks the values of every layer by themselves, so that each
-// error can name the file, variable or flag that is wrong, and collects all errors
-// before it fails. Only then are the values applied to the defaults, and the rules
-// between settings checked (see Config.problems).
+// Load decodes and checks the values of every layer by themselves, so that each error can name the
+// file, variable or flag that is wrong, and collects all errors before it fails. Only then are the
+// values applied to the defaults, and the rules between settings checked (see Config.problems).
 //
 // A setting is known by its dotted key, such as server.listen. The settings of
 // plans, which users name, have a pattern in place of the name: plans.*.burst.
 //
-// The structs below are the whole list. Keys, variable names and types are
-// read from them, so a new setting is a field, a default, a line in
-// config.example.toml, and a rule in checks unless every value of its type will
-// do; tests fail while one of the first three is missing.
+// The structs below are the whole list. Keys, variable names and types are read from them, so a new
+// setting is a field, a default, a line in config.example.toml, and a rule in checks unless every
+// value of its type will do; tests fail while one of the first three is missing.
 package config
 
 import (
@@ -28,8 +26,7 @@ import (
 	"confab/storage/objects"
 )
 
-// Config is every setting of a server. It may be printed and logged: a Secret
-// does not show its value.
+// Config is every setting of a server. It may be printed and logged: a Secret hides its value.
 type Config struct {
 	DataDir  string          `koanf:"data_dir"`
 	Server   Server          `koanf:"server"`
@@ -239,8 +236,7 @@ func Default() Config {
 // server.public_url, or the listen address where that is unset. It never comes
 // from a request, which could name any host.
 //
-// A server that listens on a free port (port 0) must put the port it got into
-// Server.Listen first.
+// A server that listens on a free port (port 0) must put the port it got into Server.Listen first.
 func (c Config) PublicURL() string {
 	if c.Server.PublicURL != "" {
 		return strings.TrimRight(c.Server.PublicURL, "/")
@@ -295,8 +291,7 @@ func (s Server) LocalURL() (*url.URL, error) {
 		return nil, fmt.Errorf("server.listen is %s, which does not set a port", s.Listen)
 	}
 
-	// A server on all addresses, [::] included, is reached by IPv4: most containers
-	// have no ::1.
+	// A server on all addresses, [::] included, is reached by IPv4: most containers have no ::1.
 	if isWildcard(host) {
 		host = "127.0.0.1"
 	}

@@ -13,9 +13,8 @@ import (
 	"time"
 )
 
-// textValue is the value of a variable or a flag. It is a type of its own because
-// such a value may be a number or a list, while a string "5" in a file, where a
-// number is expected, is an error.
+// textValue is the value of a variable or a flag. It is a type of its own because such a value may
+// be a number or a list, while a string "5" in a file, where a number is expected, is an error.
 type textValue string
 
 // The form of each type of value, as errors say it.
@@ -32,8 +31,7 @@ var (
 	errEmpty    = errors.New("must not have empty items")
 )
 
-// daysPrefix matches the days at the beginning of an age; the rest is as
-// time.ParseDuration reads it.
+// daysPrefix matches the days that begin an age; time.ParseDuration reads the rest.
 var daysPrefix = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?)d([0-9.].*)?$`)
 
 // decode turns a raw value of any layer into the type of its setting.
@@ -186,9 +184,8 @@ func ParseAge(s string) (time.Duration, error) {
 	return time.Duration(whole) + part, nil
 }
 
-// parsePrefix reads a network, or an address, which is the network of only that
-// address. An IPv4 address mapped into IPv6 becomes IPv4 again: as a mapped prefix
-// it would match no IPv4 client.
+// parsePrefix reads a network, or an address, which is the network of only that address. An IPv4
+// address mapped into IPv6 becomes IPv4 again: as a mapped prefix it would match no IPv4 client.
 func parsePrefix(s string) (netip.Prefix, error) {
 	if ip, err := netip.ParseAddr(s); err == nil && ip.Zone() == "" {
 		ip = ip.Unmap()

@@ -53,8 +53,7 @@ func formatValue(value any) string {
 	return out
 }
 
-// formatLiteral writes a decoded value, or anything else that a TOML file can
-// contain, as TOML does.
+// formatLiteral writes a decoded value, or anything else in a TOML file, as TOML does.
 func formatLiteral(value any) string {
 	switch value.(type) {
 	case string, textValue, Secret, time.Duration, netip.Prefix, Bytes:

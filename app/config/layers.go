@@ -47,8 +47,7 @@ func syntaxError(path string, err error) error {
 	return fmt.Errorf("%s: %s", path, message)
 }
 
-// loadEnvironment reads the CONFAB_ variables, the second layer, and returns those
-// that set nothing.
+// loadEnvironment reads the CONFAB_ variables, the second layer. It returns those that set nothing.
 func (l *loader) loadEnvironment(environ []string) (unknown []string) {
 	for _, variable := range slices.Sorted(slices.Values(environ)) {
 		name, value, _ := strings.Cut(variable, "=")
@@ -67,12 +66,10 @@ func (l *loader) loadEnvironment(environ []string) (unknown []string) {
 	return unknown
 }
 
-// variableName is the name of the variable that sets a key.
 func variableName(key string) string {
 	return variablePrefix + strings.ToUpper(strings.ReplaceAll(key, ".", "__"))
 }
 
-// keyOfVariable is the key that a variable sets, or empty.
 func (l *loader) keyOfVariable(name string) string {
 	if m := planVariable.FindStringSubmatch(name); m != nil {
 		if leaf := strings.ToLower(m[2]); l.types["plans.*."+leaf] != nil {
@@ -89,8 +86,7 @@ func (l *loader) keyOfVariable(name string) string {
 	return ""
 }
 
-// suggestVariable asks for the variable that was probably meant by an unknown one; it is
-// empty if there is none.
+// suggestVariable asks for the variable that was probably meant by an unknown one, if there is one.
 func (l *loader) suggestVariable(name string) string {
 	key := strings.TrimPrefix(name, variablePrefix)
 	key = strings.ReplaceAll(strings.ToLower(key), "__", ".")
@@ -100,8 +96,7 @@ func (l *loader) suggestVariable(name string) string {
 	return ""
 }
 
-// isReservedVariable reports whether a variable is no setting but known: commands
-// read it, or set it for others.
+// isReservedVariable reports whether a variable is no setting, but one that commands read or set.
 func isReservedVariable(name string) bool {
 	switch strings.TrimPrefix(name, variablePrefix) {
 	case "CONFIG", "MASTER_KEY", // where the settings are; what seals the secrets

@@ -67,8 +67,7 @@ func load(from Sources, content []byte) (Config, error) {
 	return cfg, nil
 }
 
-// readFile returns the text of the file, without the byte order mark that some
-// editors put in front of it.
+// readFile returns the text of the file, without the byte order mark of some editors.
 func (from Sources) readFile() ([]byte, error) {
 	if from.File == "" {
 		return nil, nil
@@ -174,8 +173,7 @@ func (l *loader) isSection(key string) bool {
 	return false
 }
 
-// addPlan records a plan if the key begins with one's: a plan with an empty table
-// exists, too.
+// addPlan records a plan if the key begins with one's: a plan with an empty table exists, too.
 func (l *loader) addPlan(key string) {
 	if rest, ok := strings.CutPrefix(key, "plans."); ok {
 		if name, _, inPlan := strings.Cut(rest, "."); inPlan {
@@ -194,8 +192,7 @@ func (l *loader) addUnknownKey(key, origin string) {
 	l.addProblem(&Error{Key: key, Origin: origin, Problem: problem})
 }
 
-// build applies the collected values to the defaults, and checks the rules
-// between settings.
+// build applies the collected values to the defaults, and checks the rules between settings.
 func (l *loader) build(cfg Config) (Config, error) {
 	l.applyValues(reflect.ValueOf(&cfg).Elem(), "")
 	cfg.Plans = l.buildPlans(cfg.Plans)
@@ -212,8 +209,7 @@ func (l *loader) build(cfg Config) (Config, error) {
 	return cfg, errors.Join(l.problems...)
 }
 
-// written finds the value that a layer has for a key. A plan may have inherited it
-// from the self_hosted plan.
+// written finds the value that a layer has for a key, or the one that a plan inherits of self_hosted.
 func (l *loader) written(key string) (loadedValue, bool) {
 	if found, ok := l.values[key]; ok {
 		return found, true

@@ -28,9 +28,8 @@ func selfHosted() Plan {
 	return Plan{API: true, Customers: true, RatePerSecond: 1000, Burst: 2000, WebhookSubscriptions: 100}
 }
 
-// buildPlans makes the plans when all layers are read, because every new plan
-// begins as a copy of self_hosted: a plan of the file inherits what a variable has
-// changed in self_hosted.
+// buildPlans makes the plans when all layers are read, because every new plan begins as a copy of
+// self_hosted: a plan of the file inherits what a variable has changed in self_hosted.
 func (l *loader) buildPlans(defaults map[string]Plan) map[string]Plan {
 	base, ok := defaults[SelfHosted]
 	if !ok {

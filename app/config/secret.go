@@ -26,8 +26,7 @@ func (s Secret) String() string {
 	return hidden
 }
 
-// Format hides the secret from every verb of fmt; with String alone, a wrong
-// verb such as %d would print it.
+// Format hides the secret from every verb of fmt; String alone would not hide it from %d.
 func (s Secret) Format(f fmt.State, _ rune) { io.WriteString(f, s.String()) }
 
 // MarshalText hides the secret from JSON and the like.

@@ -76,9 +76,8 @@ func closestKey(unknown string, types map[string]reflect.Type) string {
 	return best
 }
 
-// editDistance is the Levenshtein distance. For texts whose lengths differ by more
-// than two, which is too far for closestKey, it is just 3: a huge key must not
-// take long.
+// editDistance is the Levenshtein distance. For texts whose lengths differ by more than two, which
+// is too far for closestKey, it is just 3: a huge key must not take long.
 func editDistance(a, b string) int {
 	if d := len(a) - len(b); d < -2 || d > 2 {
 		return 3

@@ -79,8 +79,7 @@ type ServerAddress struct {
 	Public string `json:"public_url"` // how its users reach it
 }
 
-// ListenControl listens on the control socket. The caller holds the lock of the
-// directory.
+// ListenControl listens on the control socket. The caller holds the lock of the directory.
 func (d Dir) ListenControl() (net.Listener, error) {
 	path, done, err := d.socket()
 	if err != nil {
@@ -118,9 +117,8 @@ func (l *controlListener) Close() error {
 	return l.Listener.Close()
 }
 
-// socket returns a path for the control socket that is short enough for the system.
-// For a long one it opens the directory and goes through its file descriptor, which
-// done closes.
+// socket returns a path for the control socket that is short enough for the system. For a long one
+// it opens the directory and goes through its file descriptor, which done closes.
 func (d Dir) socket() (path string, done func(), err error) {
 	path = d.File(socketFile)
 	if len(path) <= maxSocketPath {
@@ -137,9 +135,8 @@ func (d Dir) socket() (path string, done func(), err error) {
 	return fmt.Sprintf("/proc/self/fd/%d/%s", dir.Fd(), socketFile), func() { dir.Close() }, nil
 }
 
-// Address returns where the server that runs on the directory listens, and how it
-// is reached from this machine. If none runs or answers, that is taken from the
-// settings.
+// Address returns where the server that runs on the directory listens, and how it is reached from
+// this machine. If none runs or answers, that is taken from the settings.
 func (d Dir) Address(ctx context.Context, settings config.Server) (listen string, local *url.URL, err error) {
 	if at, ok := d.askAddress(ctx); ok {
 		if local, err = url.Parse(at.Local); err == nil {
@@ -166,8 +163,7 @@ func (d Dir) askAddress(ctx context.Context) (at ServerAddress, ok bool) {
 	return at, ok && err == nil
 }
 
-// AskReplica asks the server that runs on the directory, if one does, how far its replica is,
-// and decodes the answer.
+// AskReplica asks the server of the directory, if one runs, how far its replica is.
 func (d Dir) AskReplica(ctx context.Context, answer any) (ok bool, err error) {
 	return d.ask(ctx, CommandReplica, answer)
 }
@@ -228,15 +224,13 @@ func (d Dir) SendCommand(ctx context.Context, command string) error {
 	}
 }
 
-// notListening reports whether an error means that the socket is not open yet, or
-// not any more.
+// notListening reports whether an error means that the socket is not open yet, or not any more.
 func notListening(err error) bool {
 	return errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) ||
 		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// post sends one command to the control socket, with a body or without. The answer
-// goes to read, unless that is nil.
+// post sends a command to the control socket, with a body or nil, and its answer to read, unless nil.
 func (d Dir) post(ctx context.Context, command string, body io.Reader, read func(io.Reader) error) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://confab"+command, body)
 	if err != nil {

@@ -30,8 +30,7 @@ import (
 // SQLite keeps the two apart, and afterwards send the server a /refresh by SendCommand.
 type Dir string
 
-// Names in the directory; storage has those of the database, the master key and the
-// media files.
+// Names in the directory; storage has those of the database, the master key and the media files.
 const (
 	CertificateDir = "certificates"   // what was fetched for server.tls_domains
 	SandboxFile    = "sandbox.json"   // what a client of a sandbox needs to know
@@ -121,8 +120,7 @@ func (d Dir) Open(o storage.Options, masterKey string, served bool) (*storage.DB
 	return storage.Open(o)
 }
 
-// OpenForCommand is Open for a command that ends soon. Its time is that of the directory: a
-// sandbox's may have been moved.
+// OpenForCommand is Open for a command. Its time is the directory's: a sandbox's may have been moved.
 func (d Dir) OpenForCommand(o storage.Options, masterKey string, served bool) (*storage.DB, error) {
 	clock := &storage.MovableClock{}
 	o.Now = clock.Now

@@ -17,8 +17,7 @@ import (
 // one the commands that change something.
 const EpochFile = "epoch"
 
-// KeptProgress reads how far the database had come that was last served here. It is nil
-// if nothing was kept.
+// KeptProgress reads how far the database had come that was last served here; nil if nothing was kept.
 func (d Dir) KeptProgress() (*storage.Progress, error) {
 	text, err := os.ReadFile(d.File(EpochFile))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -1,5 +1,4 @@
-// Package doctor examines an installation and says what to do about what it
-// finds. It changes nothing.
+// Package doctor examines an installation and says what to do about what it finds. It changes nothing.
 package doctor
 
 import (
@@ -37,16 +36,14 @@ type Options struct {
 	Schema    string // the text of schema.sql
 	Version   string
 	Quick     bool // leaves out what reads all of the data
-	// Free is how much room there is for a directory, in bytes and of how much;
-	// nil asks the system.
+	// Free is how many bytes a directory has room for, and of how many; nil asks the system.
 	Free func(dir string) (free, total uint64, err error)
 }
 
 // networkTime limits one request over the network.
 const networkTime = 10 * time.Second
 
-// examination is one run of all checks. The first checks fill in what the later ones
-// need.
+// examination is one run of all checks. The first checks fill in what the later ones need.
 type examination struct {
 	Options
 	config        config.Config
@@ -62,9 +59,8 @@ type examination struct {
 	report        func(Finding)
 }
 
-// Examine runs all checks and calls report with each finding, in order. Without usable
-// settings and a data directory it stops early; without a database it leaves out the
-// checks that read it.
+// Examine runs all checks and calls report with each finding, in order. Without usable settings and
+// a data directory it stops early; without a database it leaves out the checks that read it.
 func Examine(ctx context.Context, o Options, report func(Finding)) {
 	e := &examination{Options: o, report: report, http: &http.Client{
 		Timeout:       networkTime,

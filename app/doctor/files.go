@@ -156,8 +156,7 @@ func (e *examination) checkSpace() {
 	}
 }
 
-// checkMasterKey checks that there is a master key. Whether it is the right one is for
-// checkDatabase to say.
+// checkMasterKey checks that there is a master key. checkDatabase says whether it is the right one.
 func (e *examination) checkMasterKey() {
 	_, err := storage.ReadMasterKey(string(e.dir), e.MasterKey)
 	switch {

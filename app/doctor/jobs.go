@@ -10,7 +10,6 @@ import (
 // stuckAfter is how long a job may be due while a server runs.
 const stuckAfter = 10 * time.Minute
 
-// checkJobs checks for jobs that have failed or are late.
 func (e *examination) checkJobs(ctx context.Context) {
 	counts, ok := query(ctx, e, "jobs", (*storage.Rx).JobCounts)
 	if !ok {
@@ -50,7 +49,6 @@ func (e *examination) checkOrphans(ctx context.Context) {
 	}
 }
 
-// checkEndpoints checks for webhook subscriptions that are disabled or fail.
 func (e *examination) checkEndpoints(ctx context.Context) {
 	troubles, ok := query(ctx, e, "webhooks", (*storage.Rx).EndpointTroubles)
 	if !ok {

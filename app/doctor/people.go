@@ -9,11 +9,9 @@ import (
 	"confab/storage"
 )
 
-// maxSkew is how far the clock of the identity provider may be from ours. One-time codes bear
-// no more.
+// maxSkew is how far the identity provider's clock may be from ours. One-time codes bear no more.
 const maxSkew = 30 * time.Second
 
-// checkPeople checks that somebody can sign in to the console.
 func (e *examination) checkPeople(ctx context.Context) {
 	if !e.config.Console.Enabled {
 		e.ok("people", "The console is disabled.")

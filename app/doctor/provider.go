@@ -10,14 +10,12 @@ import (
 )
 
 const (
-	// A clock may differ by clockSlack. Beyond clockLimit, receivers of webhooks
-	// refuse our signatures.
+	// A clock may differ by clockSlack. Beyond clockLimit, receivers refuse our signatures.
 	clockSlack = time.Minute
 	clockLimit = 5 * time.Minute
 )
 
-// checkProvider checks that the provider can be reached, that it accepts our tokens, and
-// that we can verify its callbacks.
+// checkProvider checks that the provider answers and takes our tokens, and its callbacks can be verified.
 func (e *examination) checkProvider(ctx context.Context) {
 	accounts, ok := query(ctx, e, "accounts", (*storage.Rx).LiveAccounts)
 	if !ok {
@@ -53,8 +51,7 @@ func (e *examination) checkProvider(ctx context.Context) {
 	}
 }
 
-// checkReachable calls the provider and compares its clock with ours. It returns whether
-// the provider answered.
+// checkReachable compares the provider's clock with ours. It returns whether the provider answered.
 func (e *examination) checkReachable(ctx context.Context) bool {
 	base := e.config.Provider.BaseURL
 	res, err := get(ctx, e.http, base+"/"+e.config.Provider.Version)
@@ -107,8 +104,7 @@ func (e *examination) checkCallbackSecrets(accounts int) {
 	}
 }
 
-// checkAccountStatus checks a number by what the database says of it, and returns whether
-// it can send.
+// checkAccountStatus returns whether a number can send, by what the database says of it.
 func (e *examination) checkAccountStatus(a storage.AccountDetail) bool {
 	number := *a.PhoneNumberID
 
@@ -132,8 +128,7 @@ func (e *examination) checkAccountStatus(a storage.AccountDetail) bool {
 	return false
 }
 
-// checkAtProvider asks the provider about a number, with the number's own token, and
-// returns whether all is well.
+// checkAtProvider asks about a number with its own token, and returns whether all is well.
 func (e *examination) checkAtProvider(ctx context.Context, client *provider.Client, a storage.AccountDetail) bool {
 	secret, ok := query(ctx, e, "accounts", func(rx *storage.Rx) (string, error) { return rx.AccessToken(a.Account) })
 	if !ok {
@@ -152,8 +147,7 @@ func (e *examination) checkAtProvider(ctx context.Context, client *provider.Clie
 	return good
 }
 
-// checkAccessToken checks that the provider accepts a number's token, and returns whether the
-// number can send.
+// checkAccessToken checks a number's token, and returns whether the number can send.
 func (e *examination) checkAccessToken(ctx context.Context, client *provider.Client, token provider.Token, number string) bool {
 	found, err := client.Number(ctx, token, number)
 	switch {

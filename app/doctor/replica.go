@@ -36,8 +36,7 @@ func (e *examination) checkReplica(ctx context.Context) {
 	}
 }
 
-// checkReplicaProgress asks the running server how far the replica is, or a standby how far its
-// copy is.
+// checkReplicaProgress asks the server how far the replica is, or a standby how far its copy is.
 func (e *examination) checkReplicaProgress(ctx context.Context) {
 	var status replica.Status
 	answered, err := e.dir.AskReplica(ctx, &status)
@@ -86,8 +85,7 @@ func replicaFigures(s replica.Status) string {
 		count(s.BacklogBytes, "byte waits", "bytes wait"), verified)
 }
 
-// checkKeyKept asks whether the master key is kept elsewhere: without it a replica is of no
-// use.
+// checkKeyKept asks whether the master key is kept elsewhere: without it a replica is of no use.
 func (e *examination) checkKeyKept(ctx context.Context) {
 	kept, ok := query(ctx, e, "replica", (*storage.Rx).KeyKeptAt)
 	if ok && kept == 0 {

@@ -32,8 +32,7 @@ func (e *examination) locateServer(ctx context.Context) {
 	}
 }
 
-// checkServer asks the server that runs on the directory for its version, directly and
-// by its public URL.
+// checkServer asks the server of the directory for its version, directly and by its public URL.
 func (e *examination) checkServer(ctx context.Context) {
 	if !e.served {
 		start := "confab serve"
@@ -50,8 +49,7 @@ func (e *examination) checkServer(ctx context.Context) {
 		return
 	}
 
-	// The certificate is not verified: it is made out to the public name, not to this
-	// address. Nothing secret is sent.
+	// The certificate is for the public name, not for this address. Nothing secret is sent.
 	direct := &http.Client{
 		Timeout:       networkTime,
 		CheckRedirect: e.http.CheckRedirect,

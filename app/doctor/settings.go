@@ -31,8 +31,7 @@ func (e *examination) checkSettings() bool {
 	return true
 }
 
-// checkExposure checks for combinations of settings that are unsafe, such as a public
-// address without https.
+// checkExposure checks for settings that are unsafe together: a public address without https.
 func (e *examination) checkExposure() {
 	c := e.config
 	exposed := !isLoopback(c.Server.Listen)
