@@ -98,7 +98,7 @@ func hotReads(f *fixture, message string) map[string]struct {
 	}{
 		"message":                    {f.reads(200, messages+"/"+message), 60},
 		"message not modified":       {f.reads(304, messages+"/"+message, "If-None-Match", tag), 55},
-		"messages":                   {f.reads(200, messages+"?limit=25"), 250},
+		"messages":                   {f.reads(200, messages+"?limit=25"), 260},
 		"conversations":              {f.reads(200, conversations+"?limit=25"), 540},
 		"conversations not modified": {f.reads(304, conversations, "If-None-Match", listTag), 540},
 		"contacts":                   {f.reads(200, contacts+"?limit=25"), 260},
