@@ -72,7 +72,7 @@ func TestScreensFitInOtherLanguages(t *testing.T) {
 	c := s.consoleAt(t, storage.RoleAdmin, "settings/profile", "Profile")
 	label, save := "Language", "Save"
 	for _, spoken := range []struct{ tag, dir, title, inbox, label, save string }{
-		{"es", "ltr", "Perfil", "Bandeja de entrada", "Idioma", "Guardar"},
+		{"es", "ltr", "Perfil", "Bandeja", "Idioma", "Guardar"},
 		{"ar", "rtl", "الملف الشخصي", "صندوق الوارد", "اللغة", "حفظ"},
 	} {
 		c.choose(label, spoken.tag)
