@@ -4,12 +4,12 @@ import "confab/storage/sqlite"
 
 // pending is what the closures of one transaction have counted. Only the writer uses it.
 type pending struct {
-	usage      counts[usageKey, int64]
-	moved      counts[int64, broadcastMove]
-	messages   counts[messagesOf, MessageCounts]
-	failures   counts[failuresOf, int]
-	deliveries counts[deliveriesOf, endedCounts]
-	costs      counts[costsOf, costCount]
+	usage      *counts[usageKey, int64]
+	moved      *counts[int64, broadcastMove]
+	messages   *counts[messagesOf, MessageCounts]
+	failures   *counts[failuresOf, int]
+	deliveries *counts[deliveriesOf, endedCounts]
+	costs      *counts[costsOf, costCount]
 }
 
 func newPending() pending {
@@ -50,20 +50,20 @@ type counts[K, N comparable] struct {
 	store   func(wx *sqlite.Wx, of K, change N) error
 }
 
-func newCounts[K, N comparable](store func(*sqlite.Wx, K, N) error) counts[K, N] {
-	return counts[K, N]{make(map[K]N), store}
+func newCounts[K, N comparable](store func(*sqlite.Wx, K, N) error) *counts[K, N] {
+	return &counts[K, N]{make(map[K]N), store}
 }
 
-func (c counts[K, N]) clear() { clear(c.changes) }
+func (c *counts[K, N]) clear() { clear(c.changes) }
 
 // set makes a change what it is with one more, until that is undone.
-func (c counts[K, N]) set(tx *Tx, of K, change N) {
+func (c *counts[K, N]) set(tx *Tx, of K, change N) {
 	before := c.changes[of]
 	c.changes[of] = change
 	tx.OnUndo(func() { c.changes[of] = before })
 }
 
-func (c counts[K, N]) write(wx *sqlite.Wx) error {
+func (c *counts[K, N]) write(wx *sqlite.Wx) error {
 	for of := range c.changes {
 		if err := c.writeOne(wx, of); err != nil {
 			return err
@@ -73,7 +73,7 @@ func (c counts[K, N]) write(wx *sqlite.Wx) error {
 }
 
 // writeOne writes a change, unless all of it was taken back.
-func (c counts[K, N]) writeOne(wx *sqlite.Wx, of K) error {
+func (c *counts[K, N]) writeOne(wx *sqlite.Wx, of K) error {
 	var none N
 	if c.changes[of] == none {
 		return nil
