@@ -16,7 +16,6 @@ const (
 
 	accountSweepEvery = time.Hour
 	accountSweepLease = 10 * time.Minute
-	accountSweepBatch = 100
 	accountCheckLease = 5 * time.Minute
 
 	// accountChecks is how many checks run at once: few, because no request waits
@@ -35,47 +34,32 @@ type accountCheckArgs struct {
 // EnqueueAccountCheck stores the job that asks the provider for the state of an
 // account and of its templates.
 func EnqueueAccountCheck(tx *storage.Tx, account int64) error {
-	return enqueueAccountCheck(tx, accountCheckArgs{AboutAccount: storage.AboutAccount{Account: account}})
-}
-
-func enqueueAccountCheck(tx *storage.Tx, args accountCheckArgs) error {
-	_, err := tx.Enqueue(storage.NewJob{Kind: kindAccountCheck, Args: args})
-	return err
+	return enqueue(tx, storage.NewJob{Kind: kindAccountCheck, Args: accountCheckArgs{storage.AboutAccount{Account: account}, false}})
 }
 
 // sweepAccounts enqueues a check of each account that was not checked lately. Each
 // is a job of its own, so that errors of one account do not affect the others.
 func (w *Workers) sweepAccounts(ctx context.Context, _ storage.Job) (queue.Commit, error) {
-	since, last := w.DB.Now().Add(-accountSweepEvery/2), int64(0)
-	for {
-		ids, err := storage.Query(ctx, w.DB, func(rx *storage.Rx) ([]int64, error) {
-			return rx.AccountsToCheck(since, last, accountSweepBatch)
-		})
-		if err != nil || len(ids) == 0 {
-			return nil, err
-		}
-
-		last = ids[len(ids)-1]
-		err = w.DB.Update(ctx, func(tx *storage.Tx) error {
-			for _, id := range ids {
-				if err := enqueueAccountCheck(tx, accountCheckArgs{storage.AboutAccount{Account: id}, true}); err != nil {
-					return err
-				}
+	since := w.DB.Now().Add(-accountSweepEvery / 2)
+	return nil, walk(ctx, newBatchWriter(w.DB), func(rx *storage.Rx, last int64, limit int) ([]int64, error) {
+		return rx.AccountsToCheck(since, last, limit)
+	}, func(tx *storage.Tx, ids []int64) error {
+		for _, id := range ids {
+			args := accountCheckArgs{storage.AboutAccount{Account: id}, true}
+			if err := enqueue(tx, storage.NewJob{Kind: kindAccountCheck, Args: args}); err != nil {
+				return err
 			}
-			return nil
-		})
-		if err != nil {
-			return nil, err
 		}
-	}
+		return nil
+	})
 }
 
 // checkAccount asks the provider about one account and its templates.
 func (w *Workers) checkAccount(ctx context.Context, job storage.Job, args accountCheckArgs) (queue.Commit, error) {
 	checked, err := w.Accounts.CheckNumber(ctx, args.Account)
 	switch {
-	case errors.Is(err, storage.ErrNotFound):
-		return nil, nil // removed meanwhile
+	case errors.Is(err, storage.ErrNotFound): // removed meanwhile
+		return nil, err
 	case provider.IsTransient(err) && !(args.Swept && job.Attempt() >= sweptAttempts):
 		return nil, err
 	case err != nil:

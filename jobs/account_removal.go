@@ -33,7 +33,7 @@ type removedArgs struct {
 // callbacks at the provider, the other deletes all that belongs to it.
 func EnqueueAccountRemoval(tx *storage.Tx, account storage.Account) error {
 	for _, kind := range []string{kindUnsubscribe, kindPurge} {
-		if _, err := tx.Enqueue(storage.NewJob{Kind: kind, Args: removedArgs{Tombstone: account.ID}}); err != nil {
+		if err := enqueue(tx, storage.NewJob{Kind: kind, Args: removedArgs{Tombstone: account.ID}}); err != nil {
 			return err
 		}
 	}
@@ -65,12 +65,10 @@ func (w *Workers) loadTombstone(ctx context.Context, args removedArgs) (t storag
 // account alone that another of our numbers belongs to.
 func (w *Workers) unsubscribe(ctx context.Context, job storage.Job, args removedArgs) (queue.Commit, error) {
 	t, token, err := w.loadTombstone(ctx, args)
-	switch {
-	case errors.Is(err, storage.ErrNotFound):
-		return nil, nil
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case t.WABAID != nil && !t.Shared && !token.IsZero():
+	}
+	if t.WABAID != nil && !t.Shared && !token.IsZero() {
 		err = w.Provider.Unsubscribe(ctx, token, *t.WABAID)
 	}
 
@@ -106,12 +104,16 @@ func (w *Workers) purgeAccount(ctx context.Context, job storage.Job, args remove
 		}
 	}
 	jobs := func() error {
-		find := func(rx *storage.Rx, after int64) ([]int64, error) { return rx.JobsOfAccount(t.ID, after, b.size) }
-		return b.changeFound(ctx, find, (*storage.Tx).PurgeJobs)
+		find := func(rx *storage.Rx, after int64, limit int) ([]int64, error) {
+			return rx.JobsOfAccount(t.ID, after, limit)
+		}
+		return walk(ctx, b, find, (*storage.Tx).PurgeJobs)
 	}
 	rawCallbacks := func() error {
-		find := func(rx *storage.Rx, after int64) ([]int64, error) { return rx.RawCallbacksOfAccount(t, after, b.size) }
-		return b.changeFound(ctx, find, (*storage.Tx).PurgeRawCallbacks)
+		find := func(rx *storage.Rx, after int64, limit int) ([]int64, error) {
+			return rx.RawCallbacksOfAccount(t, after, limit)
+		}
+		return walk(ctx, b, find, (*storage.Tx).PurgeRawCallbacks)
 	}
 	media := func() error { return w.purgeMedia(ctx, b, t) }
 	bodies := func() error { return DeleteLoggedBodies(ctx, w.DB, t.ID) }

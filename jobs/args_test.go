@@ -21,7 +21,7 @@ var aboutAccounts = map[string]func(tx *storage.Tx, a storage.Account) error{
 		if err != nil {
 			return err
 		}
-		return jobs.EnqueueSend(tx, m, json.RawMessage(`{"body":"hi"}`))
+		return jobs.EnqueueSend(tx, storage.Key{}, m, json.RawMessage(`{"body":"hi"}`))
 	},
 	"send.later": func(tx *storage.Tx, a storage.Account) error {
 		m, err := oneMessage(tx, a)
@@ -29,7 +29,7 @@ var aboutAccounts = map[string]func(tx *storage.Tx, a storage.Account) error{
 			return err
 		}
 		m.ScheduledAt = tx.Now + 1
-		return jobs.EnqueueSend(tx, m, json.RawMessage(`{"body":"hi"}`))
+		return jobs.EnqueueSend(tx, storage.Key{}, m, json.RawMessage(`{"body":"hi"}`))
 	},
 	"broadcast.run":    aboutBroadcast("broadcast.run"),
 	"broadcast.send":   aboutBroadcast("broadcast.send"),

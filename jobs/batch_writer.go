@@ -23,8 +23,9 @@ const (
 // the writer briefly, and is followed by a rest of several times its length, so
 // that others can write. The size of a step follows how long the last one took.
 type batchWriter struct {
-	db   *storage.DB
-	size int // rows of the next step
+	db        *storage.DB
+	size      int    // rows of the next step
+	afterStep func() // nil for none
 }
 
 func newBatchWriter(db *storage.DB) *batchWriter { return &batchWriter{db: db, size: firstBatch} }
@@ -37,6 +38,9 @@ func (b *batchWriter) step(ctx context.Context, fn func(*storage.Tx) error) erro
 		defer func() { held = time.Since(began) }()
 		return fn(tx)
 	})
+	if b.afterStep != nil {
+		b.afterStep()
+	}
 	if err != nil {
 		return err
 	}
@@ -70,60 +74,26 @@ func (b *batchWriter) repeat(ctx context.Context, change func(tx *storage.Tx, li
 	}
 }
 
-// readRows reads up to limit rows that follow after.
-type readRows func(rx *storage.Rx, after storage.Row, limit int) ([]storage.Row, error)
-
-// search reads what may be looked for among many other rows.
-func (b *batchWriter) search(ctx context.Context, fn func(*storage.Rx) error) error {
-	return b.db.Search(ctx, storage.InternalWork, fn)
-}
-
-// walk reads rows from the oldest on, outside of the writer, and hands each batch
-// to change, which takes a step.
-func (b *batchWriter) walk(ctx context.Context, read readRows, change func([]storage.Row) error) error {
-	var after storage.Row
-	for {
-		var rows []storage.Row
-		limit := b.size
-		err := b.search(ctx, func(rx *storage.Rx) (err error) {
-			rows, err = read(rx, after, limit)
-			return err
-		})
-		if err != nil || len(rows) == 0 {
-			return err
-		}
-
-		if err := change(rows); err != nil {
-			return err
-		}
-		if len(rows) < limit {
-			return nil
-		}
-		after = rows[len(rows)-1]
-	}
-}
-
-// changeFound changes rows that only a slow read finds: find looks for them
-// outside of the writer, and returns none when there are no more after an id.
-func (b *batchWriter) changeFound(
-	ctx context.Context,
-	find func(rx *storage.Rx, after int64) ([]int64, error),
-	change func(*storage.Tx, []int64) error,
+// walk changes rows that only a slow read finds, a batch in each step: find looks for up to limit
+// rows that follow one, outside of the writer, and returns none when there are no more.
+func walk[T any](
+	ctx context.Context, b *batchWriter,
+	find func(rx *storage.Rx, after T, limit int) ([]T, error), change func(*storage.Tx, []T) error,
 ) error {
-	var after int64
+	var after T
 	for {
-		var ids []int64
-		err := b.search(ctx, func(rx *storage.Rx) (err error) {
-			ids, err = find(rx, after)
+		var found []T
+		err := b.db.Search(ctx, storage.InternalWork, func(rx *storage.Rx) (err error) {
+			found, err = find(rx, after, b.size)
 			return err
 		})
-		if err != nil || len(ids) == 0 {
+		if err != nil || len(found) == 0 {
 			return err
 		}
 
-		if err := b.step(ctx, func(tx *storage.Tx) error { return change(tx, ids) }); err != nil {
+		if err := b.step(ctx, func(tx *storage.Tx) error { return change(tx, found) }); err != nil {
 			return err
 		}
-		after = ids[len(ids)-1]
+		after = found[len(found)-1]
 	}
 }

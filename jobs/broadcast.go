@@ -60,13 +60,12 @@ func newBroadcastArgs(b storage.Broadcast) broadcastArgs {
 
 // EnqueueBroadcast stores the job that runs a broadcast.
 func EnqueueBroadcast(tx *storage.Tx, b storage.Broadcast) error {
-	_, err := tx.Enqueue(storage.NewJob{
+	return enqueue(tx, storage.NewJob{
 		Kind:  kindBroadcastRun,
 		Lane:  storage.BroadcastLane(b.Number),
 		Args:  newBroadcastArgs(b),
 		DueAt: b.ScheduledAt,
 	})
-	return err
 }
 
 // runBroadcast does the next part of a broadcast, and waits for the one after it in the
@@ -78,7 +77,7 @@ func (w *Workers) runBroadcast(ctx context.Context, job storage.Job, args broadc
 	}
 	switch {
 	case errors.Is(err, storage.ErrNotFound) || err == nil && wait == broadcastOver:
-		return nil, nil
+		return nil, err
 	case err == nil:
 		return nil, queue.Postpone(wait)
 	case ctx.Err() != nil:
@@ -117,7 +116,13 @@ func (w *Workers) continueBroadcast(ctx context.Context, number int64) (time.Dur
 		if wait := b.ScheduledAt.Sub(w.DB.Now()); wait > 0 {
 			return wait, nil
 		}
-		return 0, w.DB.Update(ctx, func(tx *storage.Tx) error { return startBroadcast(tx, number) })
+		return 0, w.DB.Update(ctx, func(tx *storage.Tx) error {
+			b, err := tx.CurrentBroadcast(number)
+			if err != nil || b.Status != storage.BroadcastScheduled {
+				return err
+			}
+			return start(tx, &b)
+		})
 	case storage.BroadcastRunning:
 		return w.feedBroadcast(ctx, b)
 	case storage.BroadcastPaused:
@@ -171,8 +176,9 @@ func finishPreparing(tx *storage.Tx, number int64) error {
 // in which no one waits.
 func (w *Workers) feedBroadcast(ctx context.Context, b storage.Broadcast) (time.Duration, error) {
 	for {
-		room := w.roomAhead(b)
-		if b.HasTurned() || room <= 0 {
+		// Of those that were made, some may have ended otherwise: a person cancelled the job.
+		room := w.secondsWorth() - min(w.ahead.count(b.Number), int(b.Open))
+		if b.HasTurned() || w.isFull(b) || room <= 0 {
 			break
 		}
 
@@ -202,15 +208,6 @@ func (w *Workers) feedBroadcast(ctx context.Context, b storage.Broadcast) (time.
 		return min(max(feedPause, quiet/4), endPause), nil
 	}
 	return broadcastOver, w.DB.Update(ctx, func(tx *storage.Tx) error { return completeBroadcast(tx, b.Number) })
-}
-
-// roomAhead is how many more messages of a broadcast may be made now.
-func (w *Workers) roomAhead(b storage.Broadcast) int {
-	if w.isFull(b) {
-		return 0
-	}
-	// Of those that were made, some may have ended otherwise: a person cancelled the job.
-	return w.secondsWorth() - min(w.ahead.count(b.Number), int(b.Open))
 }
 
 // isFull reports whether no message of a broadcast may be made until others have ended.
@@ -253,7 +250,10 @@ func (w *Workers) makeMessages(tx *storage.Tx, number int64, limit int) (b stora
 	if len(next) == 0 {
 		position = b.Total // the rest was blanked; there is none
 	}
-	if err := m.moveTo(tx, position); err != nil {
+	if position != b.Position {
+		err = tx.MovePosition(number, b.Position, position)
+	}
+	if err != nil {
 		return b, false, err
 	}
 	if b, err = tx.CurrentBroadcast(number); err != nil || quota {

@@ -25,24 +25,26 @@ func (w *Workers) newMessageMaker(tx *storage.Tx, b storage.Broadcast) (m messag
 	if reason := concernsAll(m.sender, tx.Now); reason != "" {
 		return m, reason, nil
 	}
-
-	if len(w.MonthlyMessages) > 0 {
-		org, err := tx.OrganizationByID(m.sender.OrganizationID)
-		if err != nil {
-			return m, "", err
-		}
-		m.quota = int64(w.MonthlyMessages[org.Plan])
-	}
-	return m, "", nil
+	m.quota, err = w.quotaOf(tx, m.sender.OrganizationID)
+	return m, "", err
 }
 
-// quotaLeft reports whether the plan allows another message.
-func (m *messageMaker) quotaLeft(tx *storage.Tx) (bool, error) {
-	if m.quota <= 0 {
+// quotaOf is how many messages the plan of an organization allows in a month; 0 for any number.
+func (w *Workers) quotaOf(tx *storage.Tx, organization int64) (int64, error) {
+	if len(w.MonthlyMessages) == 0 {
+		return 0, nil
+	}
+	org, err := tx.OrganizationByID(organization)
+	return int64(w.MonthlyMessages[org.Plan]), err
+}
+
+// isQuotaLeft reports whether a quota allows another message.
+func isQuotaLeft(tx *storage.Tx, organization, quota int64) (bool, error) {
+	if quota <= 0 {
 		return true, nil
 	}
-	used, err := tx.MessagesThisMonth(m.sender.OrganizationID)
-	return used < m.quota, err
+	used, err := tx.MessagesThisMonth(organization)
+	return used < quota, err
 }
 
 // makeSome makes the messages of recipients, as many as a transaction should. It returns up to
@@ -53,7 +55,7 @@ func (m *messageMaker) makeSome(tx *storage.Tx, to []storage.BroadcastRecipient)
 		if tx.Full() {
 			break
 		}
-		if quota, err := m.quotaLeft(tx); err != nil || !quota {
+		if left, err := isQuotaLeft(tx, m.sender.OrganizationID, m.quota); err != nil || !left {
 			return position, false, err
 		}
 		if err := m.makeMessage(tx, r); err != nil {
@@ -62,14 +64,6 @@ func (m *messageMaker) makeSome(tx *storage.Tx, to []storage.BroadcastRecipient)
 		position = r.Number
 	}
 	return position, true, nil
-}
-
-// moveTo records how far the broadcast came.
-func (m *messageMaker) moveTo(tx *storage.Tx, position int64) error {
-	if position == m.b.Position {
-		return nil
-	}
-	return tx.MovePosition(m.b.Number, m.b.Position, position)
 }
 
 // makeMessage makes the message of a recipient and its job, or says why there is none.

@@ -14,10 +14,8 @@ import (
 // ErrNotActive means that a broadcast is in a state from which the move does not lead.
 var ErrNotActive = errors.New("the broadcast is not in a state for this")
 
-// Why a broadcast is paused, beside the codes of what a send would be refused with.
-const (
-	PausedByRequest = "requested"
-)
+// PausedByRequest is why a broadcast is paused, beside the codes of what a send would be refused with.
+const PausedByRequest = "requested"
 
 // PublishBroadcast makes a broadcast appear whose recipients are stored, or will be read
 // from its label, and stores its job.
@@ -45,15 +43,6 @@ func PublishBroadcast(tx *storage.Tx, b *storage.Broadcast) error {
 	return EnqueueBroadcast(tx, queued)
 }
 
-// startBroadcast starts a broadcast whose time has come.
-func startBroadcast(tx *storage.Tx, number int64) error {
-	b, err := tx.CurrentBroadcast(number)
-	if err != nil || b.Status != storage.BroadcastScheduled {
-		return err
-	}
-	return start(tx, &b)
-}
-
 // start makes a broadcast run, for the first time or again.
 func start(tx *storage.Tx, b *storage.Broadcast) error {
 	first := b.StartedAt == 0
@@ -65,7 +54,7 @@ func start(tx *storage.Tx, b *storage.Broadcast) error {
 	if err := tx.UpdateBroadcast(b); err != nil || !first {
 		return err
 	}
-	return emit(tx, *b, event.BroadcastStarted)
+	return emitBroadcast(tx, *b, event.TypeBroadcastStarted)
 }
 
 // completeBroadcast ends a broadcast in which no one waits any more.
@@ -79,16 +68,16 @@ func completeBroadcast(tx *storage.Tx, number int64) error {
 	if err := tx.UpdateBroadcast(&b); err != nil {
 		return err
 	}
-	return emit(tx, b, event.BroadcastCompleted)
+	return emitBroadcast(tx, b, event.TypeBroadcastCompleted)
 }
 
-// emit emits an event of a broadcast, unless its account is gone.
-func emit(tx *storage.Tx, b storage.Broadcast, of func(event.Subject, storage.Broadcast) event.Event) error {
+// emitBroadcast emits an event of a broadcast, unless its account is gone.
+func emitBroadcast(tx *storage.Tx, b storage.Broadcast, kind string) error {
 	s, err := tx.Sender(b.AccountID)
 	if err != nil {
 		return storage.IgnoreNotFound(err)
 	}
-	return of(messaging.SubjectOf(s.Account), b).Emit(tx)
+	return event.Broadcast(kind, messaging.SubjectOf(s.Account), b).Emit(tx)
 }
 
 // PauseBroadcast pauses a broadcast that somebody asked to pause.
@@ -106,8 +95,7 @@ func pauseFor(tx *storage.Tx, b *storage.Broadcast, reason string, cooldown stor
 	if err := tx.UpdateBroadcast(b); err != nil || reason != string(errorcode.AccountRateLimited) {
 		return err
 	}
-	_, err := tx.Enqueue(storage.NewJob{Kind: kindBroadcastResume, Args: newBroadcastArgs(*b), DueAt: max(cooldown, tx.Now+1)})
-	return err
+	return enqueue(tx, storage.NewJob{Kind: kindBroadcastResume, Args: newBroadcastArgs(*b), DueAt: max(cooldown, tx.Now+1)})
 }
 
 // ResumeBroadcast lets a paused broadcast go on where it was.
@@ -137,7 +125,7 @@ func CancelBroadcast(tx *storage.Tx, b *storage.Broadcast) error {
 // cooled down: it may have met a later limit since, or the clock may have been set.
 func (w *Workers) resumeBroadcast(ctx context.Context, _ storage.Job, args broadcastArgs) (queue.Commit, error) {
 	sender, err := w.DB.Sender(ctx, args.Account)
-	if storage.IgnoreNotFound(err) != nil {
+	if err != nil {
 		return nil, err
 	}
 	if messaging.IsCoolingDown(sender.CooldownUntil, w.DB.Now()) {
@@ -162,4 +150,66 @@ func giveUpBroadcast(tx *storage.Tx, args broadcastArgs, _ error) error {
 		return storage.IgnoreNotFound(err)
 	}
 	return tx.CancelBroadcast(&b)
+}
+
+// RecipientSource returns the next recipients of a broadcast, at most limit, and fewer only
+// at the end.
+type RecipientSource func(limit int) ([]storage.BroadcastRecipient, error)
+
+// MakeBroadcast stores a broadcast with its recipients, and calls finish with the step that
+// publishes it: finish runs that in a transaction, with anything else to be stored. If
+// anything fails, nothing is left of the broadcast.
+func MakeBroadcast(
+	ctx context.Context, db *storage.DB, b storage.Broadcast, next RecipientSource,
+	finish func(publish func(*storage.Tx) (storage.Broadcast, error)) error,
+) error {
+	if err := StoreRecipients(ctx, db, &b, next); err != nil {
+		return err
+	}
+
+	err := finish(func(tx *storage.Tx) (storage.Broadcast, error) {
+		made := b
+		err := PublishBroadcast(tx, &made)
+		return made, err
+	})
+	if err != nil {
+		return errors.Join(err, deleteUnpublished(ctx, db, b))
+	}
+	return nil
+}
+
+// StoreRecipients stores a broadcast that is not published yet with its recipients, in steps
+// that let others write. The source is nil if they are read from a label afterwards. If that
+// fails, nothing is left of it; what a crash leaves is deleted by housekeeping.
+func StoreRecipients(ctx context.Context, db *storage.DB, b *storage.Broadcast, next RecipientSource) error {
+	made := *b
+	err := db.Update(ctx, func(tx *storage.Tx) error {
+		made = *b
+		return tx.InsertBroadcast(&made)
+	})
+	if err != nil {
+		return err
+	}
+
+	*b = made
+	steps := newBatchWriter(db)
+	for more := next != nil; more; {
+		limit := steps.size
+		some, err := next(limit)
+		if err == nil && len(some) > 0 {
+			err = steps.step(ctx, func(tx *storage.Tx) error { return tx.AddRecipients(b.Number, some) })
+		}
+		if err != nil {
+			return errors.Join(err, deleteUnpublished(ctx, db, *b))
+		}
+		more = len(some) == limit
+	}
+	return nil
+}
+
+// deleteUnpublished deletes a broadcast that was not published, with its recipients.
+func deleteUnpublished(ctx context.Context, db *storage.DB, b storage.Broadcast) error {
+	return newBatchWriter(db).repeat(context.WithoutCancel(ctx), func(tx *storage.Tx, limit int) (int64, error) {
+		return tx.DeleteUnpublishedBroadcast(b.Number, limit)
+	})
 }

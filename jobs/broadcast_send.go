@@ -15,27 +15,24 @@ import (
 // enqueueToRecipient stores the job that hands a message of a broadcast to the provider.
 func (w *Workers) enqueueToRecipient(tx *storage.Tx, m storage.Message, content json.RawMessage) error {
 	args := sendArgs{AboutMessage: storage.NewAboutMessage(m), Content: content}
-	_, err := tx.Enqueue(storage.NewJob{
+
+	// Counted before it is stored: its run may end before the commit has returned.
+	w.ahead.add(m)
+	tx.OnUndo(func() { w.ahead.remove(m.ID) })
+	return enqueue(tx, storage.NewJob{
 		Kind:   kindBroadcastSend,
 		Lane:   storage.BroadcastLane(*m.Broadcast),
 		Args:   args,
 		Memory: accepted{args, m, tx.Deletions()},
 	})
-
-	// Counted before it is stored: its run may end before the commit has returned.
-	w.ahead.add(m)
-	tx.OnUndo(func() { w.ahead.remove(m.ID) })
-	return err
 }
 
 // recipientTurn spreads the messages of a broadcast over the second for which they are made.
 func (w *Workers) recipientTurn(job storage.Job) time.Duration {
-	just, ok := job.Memory.(accepted)
-	if !ok {
-		return 0
-	}
-	if wait := w.sends.pace(just.message); wait > maxTurnWait {
-		return wait
+	if just, ok := job.Memory.(accepted); ok {
+		if wait := w.sends.pace(just.message); wait > maxTurnWait {
+			return wait
+		}
 	}
 	return 0
 }

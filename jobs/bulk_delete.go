@@ -3,23 +3,23 @@ package jobs
 import (
 	"context"
 	"math"
+	"time"
 
+	"confab/jobs/queue"
 	"confab/storage"
 )
 
 // DeleteContactMessages deletes the messages of a contact in small transactions, so that
 // DeleteContact has little left to do in its one.
 func DeleteContactMessages(ctx context.Context, db *storage.DB, account int64, contact string) error {
-	b := newBatchWriter(db)
 	var unread map[string]storage.UnreadCount
-
-	return b.walk(ctx, func(rx *storage.Rx, after storage.Row, limit int) (rows []storage.Row, err error) {
+	return walk(ctx, newBatchWriter(db), func(rx *storage.Rx, after storage.Row, limit int) (rows []storage.Row, err error) {
 		if rows, err = rx.MessagesOfContact(contact, after, limit); err == nil {
 			unread, err = rx.UnreadLeft(account, rows, false)
 		}
 		return rows, err
-	}, func(rows []storage.Row) error {
-		return b.step(ctx, func(tx *storage.Tx) error { return deleteContactMessages(tx, account, rows, unread) })
+	}, func(tx *storage.Tx, rows []storage.Row) error {
+		return deleteContactMessages(tx, account, rows, unread)
 	})
 }
 
@@ -62,15 +62,32 @@ func deleteContactMessages(tx *storage.Tx, account int64, rows []storage.Row, un
 // DeleteLoggedBodies deletes the bodies in the API log that may hold what people of an account
 // wrote: those of its calls, and of those of its organization that are about no account.
 func DeleteLoggedBodies(ctx context.Context, db *storage.DB, account int64) error {
-	b := newBatchWriter(db)
 	all := storage.PurgeScope{Before: math.MaxInt64, Account: account}
-
-	return b.walk(ctx, func(rx *storage.Rx, after storage.Row, limit int) ([]storage.Row, error) {
+	return walk(ctx, newBatchWriter(db), func(rx *storage.Rx, after storage.Row, limit int) ([]storage.Row, error) {
 		return rx.OldRows(storage.APILogBodies, all, after, limit)
-	}, func(rows []storage.Row) error {
-		return b.step(ctx, func(tx *storage.Tx) error {
-			_, err := tx.DeleteOldRows(storage.APILogBodies, rows)
-			return err
-		})
+	}, func(tx *storage.Tx, rows []storage.Row) error {
+		_, err := tx.DeleteOldRows(storage.APILogBodies, rows)
+		return err
 	})
+}
+
+// blankLease is long enough for a queue of tens of millions of jobs.
+const blankLease = time.Hour
+
+// blankJobs takes the words of deleted messages out of the jobs that send them or fetch their
+// files. At its end the log is emptied, even if it found none: one may have ended after the
+// message was deleted, and before the walk came to it.
+func (w *Workers) blankJobs(ctx context.Context, _ storage.Job) (queue.Commit, error) {
+	kinds := []string{kindSend, kindSendLater, kindBroadcastSend, kindMediaFetch}
+	err := walk(ctx, newBatchWriter(w.DB), func(rx *storage.Rx, after int64, limit int) ([]int64, error) {
+		return rx.JobsToBlank(kinds, after, limit)
+	}, (*storage.Tx).BlankJobs)
+	if err != nil {
+		return nil, err
+	}
+
+	return func(tx *storage.Tx) error {
+		tx.CountErasure()
+		return nil
+	}, nil
 }

@@ -41,12 +41,11 @@ type contactImportArgs struct {
 
 // EnqueueContactImport stores the job that takes in the file of an import.
 func EnqueueContactImport(tx *storage.Tx, i storage.ContactImport) error {
-	_, err := tx.Enqueue(storage.NewJob{
+	return enqueue(tx, storage.NewJob{
 		Kind: kindContactImport,
 		Lane: "import:" + strconv.FormatInt(i.AccountID, 10),
 		Args: contactImportArgs{storage.AboutAccount{Account: i.AccountID}, i.ID},
 	})
-	return err
 }
 
 // importContacts takes in a file of contacts. How far it came is stored with the
@@ -54,11 +53,8 @@ func EnqueueContactImport(tx *storage.Tx, i storage.ContactImport) error {
 func (w *Workers) importContacts(ctx context.Context, job storage.Job, args contactImportArgs) (queue.Commit, error) {
 	getsOn := func(storage.ContactImport) { _ = w.resetCrashCount(ctx, &job) } // or after the next step
 	err := w.ImportContacts(ctx, args.Account, args.Import, getsOn)
-	switch {
-	case errors.Is(err, storage.ErrUnavailable): // the disk is full, or the server stops
+	if errors.Is(err, storage.ErrUnavailable) { // the disk is full, or the server stops
 		return nil, queue.RetryAfter(importRetry, err)
-	case errors.Is(err, storage.ErrNotFound): // it went with its account
-		return nil, nil
 	}
 	return nil, err
 }
@@ -256,94 +252,77 @@ func (m *contactImport) takeLine(
 	}
 
 	state.Lines++
-	outcome, problem := outcomeFailed, line.problem
+	problem, err := line.problem, error(nil)
 	if problem == nil {
-		var err error
-		if outcome, problem, err = m.store(rx, tx, line); err != nil {
-			return err
-		}
+		problem, err = m.store(rx, tx, state, line)
 	}
-
-	switch outcome {
-	case outcomeCreated:
-		state.Created++
-	case outcomeUpdated:
-		state.Updated++
-	case outcomeUnchanged:
-		state.Unchanged++
-	default:
+	if problem != nil {
 		state.Failed++
 		if len(*problems) < maxImportErrors {
 			*problems = append(*problems, contactsheet.Problem{Line: line.number, Param: problem.Param, Message: problem.Message})
 		}
 	}
-	return nil
+	return err
 }
 
-// importOutcome is the outcome of a line.
-type importOutcome int
-
-const (
-	outcomeFailed importOutcome = iota
-	outcomeCreated
-	outcomeUpdated
-	outcomeUnchanged
-)
-
-// store stores what a line says of a contact.
-func (m *contactImport) store(rx *storage.Rx, tx *storage.Tx, line importLine) (importOutcome, *contactsheet.Problem, error) {
+// store stores what a line says of a contact, and counts what became of it.
+func (m *contactImport) store(
+	rx *storage.Rx, tx *storage.Tx, state *storage.ContactImport, line importLine,
+) (*contactsheet.Problem, error) {
 	labels, problem := m.labelsOf(line.row)
 	if problem != nil {
-		return outcomeFailed, problem, nil
+		return problem, nil
 	}
 	c, known, problem, err := m.find(rx, line.row)
 	if err != nil || problem != nil {
-		return outcomeFailed, problem, err
+		return problem, err
 	}
 
 	before := c
 	if problem := apply(&c, line.row); problem != nil {
-		return outcomeFailed, problem, nil
+		return problem, nil
 	}
 	missing, err := missingLabels(rx, c, known, labels)
 	if err != nil {
-		return outcomeFailed, nil, err
+		return nil, err
 	}
 
 	changed := changedFields(before, c)
 	isSame := known && len(changed.reported) == 0 && !changed.unreported && len(missing) == 0
 	switch {
 	case isSame:
-		return outcomeUnchanged, nil, nil
-	case tx == nil:
-		return m.rehearse(line, known), nil, nil
+		state.Unchanged++
 	case known:
-		return outcomeUpdated, nil, m.update(tx, before, c, changed, missing)
+		state.Updated++
+		if tx != nil {
+			err = m.update(tx, before, c, changed, missing)
+		}
+	case tx == nil:
+		*m.rehearse(state, line)++
+	default:
+		state.Created++
+		err = m.insert(tx, c, missing)
 	}
-	return outcomeCreated, nil, m.insert(tx, c, missing)
+	return nil, err
 }
 
-// rehearse says what would happen to a line whose contact is not as it says.
-func (m *contactImport) rehearse(line importLine, known bool) importOutcome {
-	if known {
-		return outcomeUpdated
-	}
-
-	outcome := outcomeCreated
+// rehearse finds the count of what would happen to a line whose contact is not stored.
+func (m *contactImport) rehearse(state *storage.ContactImport, line importLine) *int64 {
+	count := &state.Created
 	for _, id := range []*string{line.row.PhoneNumber, line.row.BSUID} {
 		if id == nil {
 			continue
 		}
 		key := hashTexts(*id)
-		if sum, ok := m.seen[key]; ok && outcome == outcomeCreated {
-			outcome = outcomeUpdated
+		if sum, ok := m.seen[key]; ok && count == &state.Created {
+			count = &state.Updated
 			if sum == line.sum {
-				outcome = outcomeUnchanged
+				count = &state.Unchanged
 			}
 		}
 		m.seen[key] = line.sum
 	}
-	return outcome
+	return count
 }
 
 // insert stores a new contact with its labels, and emits the event.

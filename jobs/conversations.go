@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"confab/jobs/queue"
@@ -22,12 +21,10 @@ func (w *Workers) wakeConversation(ctx context.Context, _ storage.Job, args stor
 	c, err := storage.Query(ctx, w.DB, func(rx *storage.Rx) (storage.FullConversation, error) {
 		return rx.Conversation(args.Account, args.Conversation)
 	})
-	switch {
-	case errors.Is(err, storage.ErrNotFound):
-		return nil, nil // deleted or merged meanwhile
-	case err != nil:
-		return nil, err
-	case c.SnoozedUntil > w.DB.Now(): // the clock was set back, or it sleeps longer now
+	if err != nil {
+		return nil, err // perhaps it was merged into another
+	}
+	if c.SnoozedUntil > w.DB.Now() { // the clock was set back, or it sleeps longer now
 		return nil, queue.PostponeUntil(c.SnoozedUntil)
 	}
 

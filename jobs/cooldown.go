@@ -19,10 +19,6 @@ type cooldownTrials struct {
 	of map[int64]map[string]bool // the suspended lanes of each account that tries one
 }
 
-func newCooldownTrials(db *storage.DB) *cooldownTrials {
-	return &cooldownTrials{db: db, of: make(map[int64]map[string]bool)}
-}
-
 // isBusy reports whether a message of an account is being tried. Then a lane in which others
 // are is suspended until that is over.
 func (t *cooldownTrials) isBusy(account int64, lane string) bool {

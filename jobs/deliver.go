@@ -52,9 +52,13 @@ func (w Webhooks) lease() time.Duration { return w.Client.TimeLimit() + deliverM
 
 // maxDelay is the longest that a delivery waits for its next attempt.
 func (w Webhooks) maxDelay() time.Duration {
-	longest := maxRetryAfter
-	for _, d := range w.Schedule {
-		longest = max(longest, time.Duration(float64(d)*(1+retrySpread)))
+	return max(maxRetryAfter, longestOf(w.Schedule, retrySpread))
+}
+
+// longestOf is the longest of some waits, made longer at random by up to a part.
+func longestOf(waits []time.Duration, part float64) (longest time.Duration) {
+	for _, d := range waits {
+		longest = max(longest, time.Duration(float64(d)*(1+part)))
 	}
 	return longest
 }
@@ -170,21 +174,23 @@ func (w *Workers) attempt(ctx context.Context, job storage.Job, p storage.Outgoi
 
 // attemptOf is the row that records an attempt. Empty values become null.
 func attemptOf(p storage.OutgoingDelivery, out webhook.Outcome) storage.Attempt {
-	took := out.Took.Milliseconds()
-	a := storage.Attempt{Attempt: p.Attempts + 1, AttemptedAt: storage.At(out.At), DurationMS: &took}
-	if out.Status != 0 {
-		a.ResponseStatus = &out.Status
+	return storage.Attempt{
+		Attempt:             p.Attempts + 1,
+		AttemptedAt:         storage.At(out.At),
+		DurationMS:          new(out.Took.Milliseconds()),
+		ResponseStatus:      orNil(out.Status),
+		ResponseBodySnippet: orNil(out.Snippet),
+		ErrorCode:           orNil(out.Code),
+		ErrorMessage:        orNil(out.Message),
 	}
+}
 
-	for _, text := range []struct {
-		from string
-		to   **string
-	}{{out.Snippet, &a.ResponseBodySnippet}, {out.Code, &a.ErrorCode}, {out.Message, &a.ErrorMessage}} {
-		if text.from != "" {
-			*text.to = &text.from
-		}
+// orNil is nil for the zero value.
+func orNil[T comparable](v T) *T {
+	if v == *new(T) {
+		return nil
 	}
-	return a
+	return &v
 }
 
 // retryDelay is how long to wait after a failed attempt. again is false if that was

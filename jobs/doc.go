@@ -36,17 +36,16 @@
 //	contacts.import          contact_import.go        by a request or a command       goes on where it was
 //	label.detach             labels.go                when a label is deleted         goes on with what is left
 //	label.touch              labels.go                when a label is renamed         marks conversations again
-//	jobs.blank               blank_jobs.go            when messages are deleted       looks again
+//	jobs.blank               bulk_delete.go           when messages are deleted       looks again
 //	media.remove_unused      media_removal.go         every six hours                 looks again
-//	media.delete_objects     media_objects.go         every ten minutes               goes on with what is left
+//	media.delete_objects     media_removal.go         every ten minutes               goes on with what is left
 //	housekeeping             housekeeping.go          every ten minutes               goes on with what is left
 //	retention                retention.go             every hour                      goes on with what is left
 //
 // Helpers: send_limiter.go keeps sends below the provider's limits, send_calls.go says
 // which of them can still be cancelled, cooldown.go lets one go first after a rate limit,
-// broadcast_make.go makes the messages of a broadcast, batch_writer.go does bulk work in
-// steps that let others write, and cancel.go ends what depends on a job that a person
-// cancelled. Only bulk_delete.go is not for jobs: requests use the batch writer by it.
+// broadcast_make.go makes the messages of a broadcast, and batch_writer.go does bulk work in
+// steps that let others write, which requests use by bulk_delete.go too.
 // Package attempts shares the workers among webhook endpoints, and clockwatch notices when
 // the clock was set or the process stopped.
 //

@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"confab/jobs/queue"
@@ -24,31 +23,19 @@ func (w *Workers) fanOut(ctx context.Context, job storage.Job, args storage.FanO
 		return nil, err
 	}
 
-	for done := false; !done; {
-		queue.Extend(ctx)
-		var next storage.FanOutArgs
-		err := w.DB.Update(ctx, func(tx *storage.Tx) (err error) {
-			next, done, err = tx.FanOut(job, args)
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
-		args = next
-	}
-	return nil, nil
+	return nil, w.repeatInSteps(ctx, func(tx *storage.Tx) (bool, error) {
+		next, done, err := tx.FanOut(job, args)
+		tx.AfterCommit(func() { args = next })
+		return done, err
+	})
 }
 
 // waitForOlder postpones a job while an older one of its lane is not done: one that was
 // interrupted or failed is after it in the queue, but its event came first.
 func (w *Workers) waitForOlder(ctx context.Context, job storage.Job) error {
 	due, err := storage.Query(ctx, w.DB, func(rx *storage.Rx) (storage.Time, error) { return rx.OlderFanOut(job) })
-
-	switch {
-	case errors.Is(err, storage.ErrNotFound):
-		return nil
-	case err != nil:
-		return err
+	if err != nil {
+		return storage.IgnoreNotFound(err)
 	}
 	return queue.PostponeUntil(max(due, w.DB.Now().Add(fanOutPause)))
 }

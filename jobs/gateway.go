@@ -32,19 +32,15 @@ func (a *Answers) Await(message string) (<-chan provider.Answer, func()) {
 
 	c := make(chan provider.Answer, 1)
 	a.waiting[message] = append(a.waiting[message], c)
-	return c, func() { a.leave(message, c) }
-}
+	return c, func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
 
-func (a *Answers) leave(message string, c chan provider.Answer) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-
-	left := slices.DeleteFunc(a.waiting[message], func(other chan provider.Answer) bool { return other == c })
-	if len(left) == 0 {
-		delete(a.waiting, message)
-		return
+		left := slices.DeleteFunc(a.waiting[message], func(other chan provider.Answer) bool { return other == c })
+		if a.waiting[message] = left; len(left) == 0 {
+			delete(a.waiting, message)
+		}
 	}
-	a.waiting[message] = left
 }
 
 // Tell gives an answer to those who wait for it. It never waits: who was told of a change and has
@@ -132,13 +128,7 @@ func (w *Workers) passedOutcome(
 ) (queue.Commit, error) {
 	switch provider.OutcomeOf(err) {
 	case provider.Done:
-		to := messaging.NewPerson(sent.WaID, "", "")
-		return w.answered(args, out, answer, func(tx *storage.Tx) error {
-			if err := endCooldown(tx, out.sender); err != nil {
-				return err
-			}
-			return w.Publisher.MarkAccepted(tx, out.sender.Account, out.message, sent.ID, to)
-		}), nil
+		return w.answered(args, out, answer, w.markAccepted(out, sent)), nil
 
 	case provider.Unknown:
 		// A callback may have told the id already, to clients that still waited for the answer.

@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -89,10 +90,10 @@ func New(o Options) *Workers {
 	return &Workers{
 		Options:  o,
 		Accounts: provisioning.NewAccounts(o.DB, o.Provider),
-		ahead:    newMadeAhead(),
-		trials:   newCooldownTrials(o.DB),
+		ahead:    &madeAhead{of: make(map[string]int64), counts: make(map[int64]int)},
+		trials:   &cooldownTrials{db: o.DB, of: make(map[int64]map[string]bool)},
 		sends:    newSendLimiter(o.MessagesPerSecond, o.PairLimit),
-		uploads:  newUploadLocks(),
+		uploads:  &uploadLocks{busy: make(map[uploadKey]chan struct{})},
 		attempts: attempts.New(o.Webhooks.PerSubscription, deliveriesAtOnce),
 		clock:    &clockGuard{db: o.DB, log: o.Log, onAhead: o.OnClock},
 		steady:   clockwatch.New(o.DB.Now, o.DB.StalledAt),
@@ -222,14 +223,22 @@ func argsOf[A any](job storage.Job) (args A, err error) {
 	return args, nil
 }
 
-// withArgs is a handler that gets the arguments of its job.
+// enqueue stores a job.
+func enqueue(tx *storage.Tx, j storage.NewJob) error {
+	_, err := tx.Enqueue(j)
+	return err
+}
+
+// withArgs is a handler that gets the arguments of its job. If what they name is gone meanwhile,
+// there is nothing left to do.
 func withArgs[A any](handle func(context.Context, storage.Job, A) (queue.Commit, error)) queue.Handler {
 	return func(ctx context.Context, job storage.Job) (queue.Commit, error) {
 		args, err := argsOf[A](job)
 		if err != nil {
 			return nil, err
 		}
-		return handle(ctx, job, args)
+		commit, err := handle(ctx, job, args)
+		return commit, storage.IgnoreNotFound(err)
 	}
 }
 
@@ -245,4 +254,28 @@ func giveUpWith[A any](end func(tx *storage.Tx, args A, why error) error) func(s
 			return end(tx, args, why)
 		}
 	}
+}
+
+// errCancelled is the reason given for what depended on a job that a person
+// cancelled.
+var errCancelled = errors.New("its job was cancelled")
+
+// Cancel deletes a job in any state, and ends what depends on it as if
+// the job were out of attempts. Otherwise a message would stay pending for ever,
+// and the event of an inbound file would never be emitted.
+func (w *Workers) Cancel(tx *storage.Tx, id int64) error {
+	j, err := tx.Job(id)
+	if err != nil {
+		return err
+	}
+	if err := tx.CancelJob(id); err != nil {
+		return err
+	}
+
+	for _, k := range w.Kinds() {
+		if k.Name == j.Kind && k.GiveUp != nil {
+			return k.GiveUp(j, errCancelled)(tx)
+		}
+	}
+	return nil
 }

@@ -22,10 +22,7 @@ func (w *Workers) detachLabel(ctx context.Context, _ storage.Job, args storage.L
 // touchLabeled counts the conversations that show a changed label as updated, in
 // small steps.
 func (w *Workers) touchLabeled(ctx context.Context, _ storage.Job, args storage.LabelArgs) (queue.Commit, error) {
-	b := newBatchWriter(w.DB)
-	return nil, b.walk(ctx, func(rx *storage.Rx, after storage.Row, limit int) ([]storage.Row, error) {
+	return nil, walk(ctx, newBatchWriter(w.DB), func(rx *storage.Rx, after storage.Row, limit int) ([]storage.Row, error) {
 		return rx.LabeledConversations(args.Label, after, limit)
-	}, func(rows []storage.Row) error {
-		return b.step(ctx, func(tx *storage.Tx) error { return tx.TouchConversations(rows) })
-	})
+	}, (*storage.Tx).TouchConversations)
 }

@@ -41,21 +41,22 @@ type fetchArgs struct {
 // EnqueueMediaFetch stores the job that downloads a message's media and then emits the
 // event of the message.
 func EnqueueMediaFetch(tx *storage.Tx, m storage.Message, media string, envelope []byte) error {
-	_, err := tx.Enqueue(storage.NewJob{
+	return enqueue(tx, storage.NewJob{
 		Kind: kindMediaFetch,
 		Lane: "fetch:" + strconv.FormatInt(m.AccountID, 10),
 		Args: fetchArgs{storage.AboutAccount{Account: m.AccountID}, m.ID, media, envelope},
 	})
-	return err
 }
 
 // fetchMedia downloads the file of a message from the provider. The event of the
 // message is emitted in the end, with the file or without.
 func (w *Workers) fetchMedia(ctx context.Context, job storage.Job, args fetchArgs) (queue.Commit, error) {
-	m, sender, token, err := w.loadFetch(ctx, args)
+	m, err := storage.Query(ctx, w.DB, func(rx *storage.Rx) (storage.Message, error) { return rx.Message(args.Account, args.Message) })
+	if err != nil {
+		return nil, err
+	}
+	sender, token, err := w.loadSender(ctx, args.Account)
 	switch {
-	case errors.Is(err, storage.ErrNotFound):
-		return nil, nil // the message or the account is gone
 	case errors.Is(err, provisioning.ErrTokenUnreadable):
 		return w.failFetch(args, err), nil
 	case err != nil:
@@ -85,18 +86,6 @@ func (w *Workers) fetchMedia(ctx context.Context, job storage.Job, args fetchArg
 
 // storePause is how long a run waits before it tries again while the storage of media is away.
 const storePause = 30 * time.Second
-
-// loadFetch loads a message that waits for its media, and the account and token to
-// ask the provider with.
-func (w *Workers) loadFetch(ctx context.Context, args fetchArgs) (m storage.Message, s storage.Sender, token provider.Token, err error) {
-	m, err = storage.Query(ctx, w.DB, func(rx *storage.Rx) (storage.Message, error) { return rx.Message(args.Account, args.Message) })
-	if err != nil {
-		return m, s, token, err
-	}
-
-	s, token, err = w.loadSender(ctx, args.Account)
-	return m, s, token, err
-}
 
 // errHashMismatch means that a file is not the one that the provider described: it
 // was damaged on the way.
@@ -131,20 +120,13 @@ func (w *Workers) download(ctx context.Context, token provider.Token, number, id
 		Origin:    storage.OriginMessage,
 		SHA256:    sum,
 		Size:      up.Size(),
-		Filename:  senderFilename(m),
+	}
+	if content, err := provider.Read[provider.Attachment](json.RawMessage(m.Content)); err == nil {
+		file.Filename = filetype.CleanName(content.Filename) // that the sender gave a document
 	}
 	named := filetype.WithoutParameters(described.MIME)
 	file.MIMEType = filetype.InContainer(filetype.Detect(in.head), storage.OrEmpty(file.Filename), named)
 	return file, nil
-}
-
-// senderFilename is the name that the sender gave a document.
-func senderFilename(m storage.Message) *string {
-	content, err := provider.Read[provider.Attachment](json.RawMessage(m.Content))
-	if err != nil {
-		return nil
-	}
-	return filetype.CleanName(content.Filename)
 }
 
 // headWriter writes a file and keeps its beginning, which shows its type. Whenever
@@ -155,7 +137,6 @@ type headWriter struct {
 	head []byte
 }
 
-// Write implements io.Writer.
 func (h *headWriter) Write(p []byte) (int, error) {
 	queue.Extend(h.ctx)
 	if room := filetype.HeadSize - len(h.head); room > 0 {
@@ -166,42 +147,24 @@ func (h *headWriter) Write(p []byte) (int, error) {
 
 // storeFetched records a downloaded file and emits the event of its message.
 func (w *Workers) storeFetched(args fetchArgs, file storage.Media) queue.Commit {
-	return func(tx *storage.Tx) error {
-		m, err := tx.Message(args.Account, args.Message)
-		if err != nil {
-			return storage.IgnoreNotFound(err)
-		}
-
+	return w.endFetch(args, func(tx *storage.Tx, m *storage.Message) error {
 		if err := tx.InsertMedia(&file); err != nil {
 			return err
 		}
-		if err := tx.MarkMediaFetched(&m, file); err != nil {
-			return err
-		}
-		return w.emitFetched(tx, args, m)
-	}
+		return tx.MarkMediaFetched(m, file)
+	})
 }
 
 // failFetch records that a file cannot be fetched and emits the event of its
 // message.
 func (w *Workers) failFetch(args fetchArgs, why error) queue.Commit {
-	return func(tx *storage.Tx) error {
-		m, err := tx.Message(args.Account, args.Message)
-		if err != nil {
-			return storage.IgnoreNotFound(err)
+	return w.endFetch(args, func(tx *storage.Tx, m *storage.Message) error {
+		err := tx.MarkMediaFailed(m)
+		if effect := provider.EffectOf(why); err == nil && (effect == provider.Degraded || effect == provider.Disconnected) {
+			err = messaging.ApplyEffect(tx, *m, messaging.FailureOf(why))
 		}
-
-		if err := tx.MarkMediaFailed(&m); err != nil {
-			return err
-		}
-		if effect := provider.EffectOf(why); effect == provider.Degraded || effect == provider.Disconnected {
-			if err := messaging.ApplyEffect(tx, m, messaging.FailureOf(why)); err != nil {
-				return err
-			}
-		}
-
-		return w.emitFetched(tx, args, m)
-	}
+		return err
+	})
 }
 
 // giveUpFetch ends a job that failed because of our own errors.
@@ -209,22 +172,30 @@ func (w *Workers) giveUpFetch(tx *storage.Tx, args fetchArgs, why error) error {
 	return w.failFetch(args, why)(tx)
 }
 
-// emitFetched emits the event of a message whose media was fetched or has failed:
+// endFetch records what became of the media of a message, and emits the message's event:
 // message.received, or message.sent for an echo.
-func (w *Workers) emitFetched(tx *storage.Tx, args fetchArgs, m storage.Message) error {
-	s, err := tx.Sender(m.AccountID)
-	if err != nil {
-		return storage.IgnoreNotFound(err)
-	}
+func (w *Workers) endFetch(args fetchArgs, record func(*storage.Tx, *storage.Message) error) queue.Commit {
+	return func(tx *storage.Tx) error {
+		m, err := tx.Message(args.Account, args.Message)
+		if err != nil {
+			return storage.IgnoreNotFound(err)
+		}
+		if err := record(tx, &m); err != nil {
+			return err
+		}
 
-	t, err := tx.Thread(m.AccountID, m.ContactID)
-	if err != nil {
-		return err
+		s, err := tx.Sender(m.AccountID)
+		if err != nil {
+			return storage.IgnoreNotFound(err)
+		}
+		t, err := tx.Thread(m.AccountID, m.ContactID)
+		if err != nil {
+			return err
+		}
+		if args.Envelope == nil {
+			m.ConversationStatus = t.Status
+			return w.Publisher.EmitSent(tx, s.Account, m)
+		}
+		return w.Publisher.EmitReceived(tx, s.Account, t, m, args.Envelope)
 	}
-
-	if args.Envelope == nil {
-		m.ConversationStatus = t.Status
-		return w.Publisher.EmitSent(tx, s.Account, m)
-	}
-	return w.Publisher.EmitReceived(tx, s.Account, t, m, args.Envelope)
 }

@@ -45,10 +45,13 @@ func (w *Workers) prepareMedia(ctx context.Context, job storage.Job, out outgoin
 
 	preparing := false
 	err := eachFile(out.message.Type, tree, func(file map[string]any, id string) (err error) {
-		known, err := w.uploadedID(ctx, out, id)
-		if err != nil || known != "" {
-			file["id"] = known
+		m, err := w.mediaToSend(ctx, out, id)
+		if err != nil {
 			return err
+		}
+		if known := w.uploadedID(m); known != "" {
+			file["id"] = known
+			return nil
 		}
 
 		if !preparing {
@@ -103,12 +106,11 @@ func eachFile(name string, v any, fn func(file map[string]any, id string) error)
 }
 
 // uploadedID returns the provider's id of a file, or "" if it must be uploaded.
-func (w *Workers) uploadedID(ctx context.Context, out outgoing, id string) (string, error) {
-	m, err := w.mediaToSend(ctx, out, id)
-	if err != nil || m.ProviderID == nil || w.DB.Now() >= m.ExpiresAt {
-		return "", err
+func (w *Workers) uploadedID(m storage.OutgoingMedia) string {
+	if w.DB.Now() >= m.ExpiresAt {
+		return ""
 	}
-	return *m.ProviderID, nil
+	return storage.OrEmpty(m.ProviderID)
 }
 
 // mediaToSend finds the row of a file and what the provider knows of it.
@@ -133,13 +135,12 @@ func (w *Workers) ensureUploaded(ctx context.Context, out outgoing, id string) (
 	defer unlock()
 
 	// Another message may have uploaded it while this one waited for the lock.
-	if known, err := w.uploadedID(ctx, out, id); err != nil || known != "" {
-		return known, err
-	}
-
 	m, err := w.mediaToSend(ctx, out, id)
 	if err != nil {
 		return "", err
+	}
+	if known := w.uploadedID(m); known != "" {
+		return known, nil
 	}
 
 	expires := w.DB.Now().Add(providerKeeps)
@@ -180,7 +181,6 @@ type extendingReader struct {
 	io.ReaderAt
 }
 
-// ReadAt implements io.ReaderAt.
 func (r extendingReader) ReadAt(p []byte, offset int64) (int, error) {
 	queue.Extend(r.ctx)
 	return r.ReaderAt.ReadAt(p, offset)
@@ -249,8 +249,6 @@ type uploadKey struct {
 	account int64
 	media   string
 }
-
-func newUploadLocks() *uploadLocks { return &uploadLocks{busy: make(map[uploadKey]chan struct{})} }
 
 // lockRecheck is how often a run that waits for another one's upload renews its
 // lease. That upload ends by itself when it makes no progress.

@@ -38,9 +38,7 @@ const (
 )
 
 // pushRetries are the pauses between tries.
-func pushRetries() []time.Duration {
-	return []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute}
-}
+var pushRetries = []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute}
 
 // Push configures notifications.
 type Push struct {
@@ -66,22 +64,21 @@ func EnqueueNotify(tx *storage.Tx, organization int64, n Notice) error {
 	if has, err := tx.HasPushDevices(organization); err != nil || !has {
 		return err
 	}
-	_, err := tx.Enqueue(storage.NewJob{Kind: kindNotify, Args: n})
-	return err
+	return enqueue(tx, storage.NewJob{Kind: kindNotify, Args: n})
 }
 
 // notify finds out whose devices show a notice.
 func (w *Workers) notify(ctx context.Context, job storage.Job, n Notice) (queue.Commit, error) {
 	devices, err := storage.Query(ctx, w.DB, func(rx *storage.Rx) ([]storage.PushDevice, error) { return w.devicesFor(rx, n) })
 	if err != nil || len(devices) == 0 || w.isOldNews(job) {
-		return nil, storage.IgnoreNotFound(err) // the conversation was deleted, or merged into another
+		return nil, err // the conversation may be deleted, or merged into another
 	}
 
 	return func(tx *storage.Tx) error {
 		for _, d := range devices[:min(devicesAtOnce, len(devices))] {
 			first, err := tx.ClaimPush(d.ID, n.Conversation)
 			if err == nil && first {
-				_, err = tx.Enqueue(storage.NewJob{Kind: kindPush, Lane: "push:" + d.UserID, Args: pushArgs{n, d.ID}})
+				err = enqueue(tx, storage.NewJob{Kind: kindPush, Lane: "push:" + d.UserID, Args: pushArgs{n, d.ID}})
 			}
 			if err != nil {
 				return err
@@ -90,8 +87,7 @@ func (w *Workers) notify(ctx context.Context, job storage.Job, n Notice) (queue.
 
 		// The next run finds the rest: those that are notified now are left out then.
 		if len(devices) > devicesAtOnce {
-			_, err := tx.Enqueue(storage.NewJob{Kind: kindNotify, Args: n})
-			return err
+			return enqueue(tx, storage.NewJob{Kind: kindNotify, Args: n})
 		}
 		return nil
 	}, nil
@@ -146,8 +142,7 @@ type testPushArgs struct {
 
 // EnqueueTestPush stores the job that sends a test to a device of a person.
 func EnqueueTestPush(tx *storage.Tx, user, device string) error {
-	_, err := tx.Enqueue(storage.NewJob{Kind: kindPush, Lane: "push:" + user, Args: testPushArgs{Device: device}})
-	return err
+	return enqueue(tx, storage.NewJob{Kind: kindPush, Lane: "push:" + user, Args: testPushArgs{Device: device}})
 }
 
 // push sends a notice to a device. What a push service never takes is only logged.
@@ -185,14 +180,13 @@ func (w *Workers) push(ctx context.Context, job storage.Job, args pushArgs) (que
 	}
 
 	err = w.Push.Sender.Send(ctx, key, device.Subscription, args.Conversation, message)
-	tries := pushRetries()
 	switch {
 	case err == nil:
 		return nil, nil
 	case errors.Is(err, push.ErrGone):
 		return func(tx *storage.Tx) error { return tx.ForgetPushDevice(device.ID) }, nil
-	case push.IsTransient(err) && job.Attempt() <= len(tries):
-		return nil, queue.RetryAfter(max(tries[job.Attempt()-1], push.RetryAfter(err)), err)
+	case push.IsTransient(err) && job.Attempt() <= len(pushRetries):
+		return nil, queue.RetryAfter(max(pushRetries[job.Attempt()-1], push.RetryAfter(err)), err)
 	}
 
 	w.Log.Warn("could not send a notification", "user", device.UserID, "device", device.ID, "job", job.ID, "error", err)

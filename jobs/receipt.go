@@ -35,12 +35,11 @@ type receiptArgs struct {
 
 // EnqueueReceipt stores the job that shows a sender that a message was read.
 func EnqueueReceipt(tx *storage.Tx, account int64, providerID string, typing bool) error {
-	_, err := tx.Enqueue(storage.NewJob{
+	return enqueue(tx, storage.NewJob{
 		Kind: kindReceipt,
 		Lane: "receipt:" + strconv.FormatInt(account, 10),
 		Args: receiptArgs{storage.AboutAccount{Account: account}, providerID, typing},
 	})
-	return err
 }
 
 // receipt sends a read receipt. One that fails for good changes no data, so it is
@@ -49,12 +48,7 @@ func EnqueueReceipt(tx *storage.Tx, account int64, providerID string, typing boo
 func (w *Workers) receipt(ctx context.Context, job storage.Job, args receiptArgs) (queue.Commit, error) {
 	sender, token, err := w.loadSender(ctx, args.Account)
 	switch {
-	case errors.Is(err, storage.ErrNotFound):
-		return nil, nil // removed meanwhile
-	case errors.Is(err, provisioning.ErrTokenUnreadable):
-		w.logLostReceipt(sender, job, err)
-		return nil, nil
-	case err != nil:
+	case err != nil && !errors.Is(err, provisioning.ErrTokenUnreadable):
 		return nil, err
 	case messaging.ReceiptRefusalOf(sender) != nil:
 		return nil, nil // the number may not send any more
@@ -63,8 +57,9 @@ func (w *Workers) receipt(ctx context.Context, job storage.Job, args receiptArgs
 	// A receipt that was made in the future, by a clock that was ahead, is as old as
 	// its tries are long.
 	age := max(w.DB.Now().Sub(job.CreatedAt), time.Duration(job.Failures)*receiptRetry)
-	typing := args.Typing && age < typingLife
-	err = w.Provider.MarkRead(ctx, token, *sender.PhoneNumberID, args.Message, typing)
+	if err == nil {
+		err = w.Provider.MarkRead(ctx, token, *sender.PhoneNumberID, args.Message, args.Typing && age < typingLife)
+	}
 
 	life := receiptLife
 	if args.Typing {
@@ -77,10 +72,6 @@ func (w *Workers) receipt(ctx context.Context, job storage.Job, args receiptArgs
 		return nil, queue.RetryAfter(receiptRetry, err)
 	}
 
-	w.logLostReceipt(sender, job, err)
+	w.Log.Warn("could not send a read receipt", "account", sender.PublicID, "job", job.ID, "error", err)
 	return nil, nil
-}
-
-func (w *Workers) logLostReceipt(s storage.Sender, job storage.Job, why error) {
-	w.Log.Warn("could not send a read receipt", "account", s.PublicID, "job", job.ID, "error", why)
 }

@@ -46,7 +46,7 @@ func (w *Workers) applyRetention(ctx context.Context, _ storage.Job) (queue.Comm
 	}
 
 	// Nothing is deleted for a plan that the settings do not have.
-	p := &purge{batchWriter: newBatchWriter(w.DB), w: w}
+	p := w.newPurge(nil)
 	for _, o := range orgs {
 		if keep := w.Retention.Plans[o.Plan]; keep > 0 {
 			err = errors.Join(err, p.messages(ctx, storage.PurgeScope{Before: daysBefore(now, keep), Organization: o.ID}))
@@ -64,10 +64,8 @@ func (w *Workers) applyRetention(ctx context.Context, _ storage.Job) (queue.Comm
 		err = errors.Join(err, p.oldRows(ctx, storage.APILog, old), p.oldRows(ctx, storage.RawCallbacks, old))
 	}
 
-	bodies := storage.PurgeScope{Before: now.Add(-storage.KeptBodies)}
-	err = errors.Join(err, p.oldRows(ctx, storage.APILogBodies, bodies))
-
-	err = errors.Join(err, p.deleteOldFirings(ctx, now))
+	err = errors.Join(err, p.oldRows(ctx, storage.APILogBodies, storage.PurgeScope{Before: now.Add(-storage.KeptBodies)}))
+	err = errors.Join(err, p.oldRows(ctx, storage.RuleFirings, storage.PurgeScope{Before: now.Add(-firingsKept)}))
 	if keep := w.Retention.Audit; keep > 0 {
 		err = errors.Join(err, p.oldRows(ctx, storage.AuditLog, storage.PurgeScope{Before: daysBefore(now, keep)}))
 	}
@@ -89,8 +87,7 @@ func (w *Workers) Purge(ctx context.Context, what storage.PurgeScope, report fun
 		return err
 	}
 
-	p := &purge{batchWriter: newBatchWriter(w.DB), w: w, report: report}
-
+	p := w.newPurge(report)
 	if err := p.messages(ctx, what); err != nil {
 		return err
 	}
@@ -113,33 +110,35 @@ type purge struct {
 	purged storage.PurgeCounts
 	unread map[string]storage.UnreadCount // what this step leaves unread, by conversation
 	unused []string                       // files that lost their last row in this step
-	report func(storage.PurgeCounts)      // nil for none
 }
 
-// deleteRows deletes rows and returns what went with them.
-type deleteRows func(*storage.Tx, []storage.Row) (storage.PurgeCounts, error)
-
-// rows deletes rows, the oldest first, and reports its progress. Files are removed
-// after each step, so that they do not take the writer's time.
-func (p *purge) rows(ctx context.Context, read readRows, remove deleteRows) error {
-	return p.walk(ctx, read, func(rows []storage.Row) error {
-		err := p.step(ctx, func(tx *storage.Tx) error {
-			n, err := remove(tx, rows)
-			tx.AfterCommit(func() { p.purged.Add(n) })
-			return err
-		})
-
+// newPurge makes a run that reports its progress after each step.
+func (w *Workers) newPurge(report func(storage.PurgeCounts)) *purge {
+	p := &purge{batchWriter: newBatchWriter(w.DB), w: w}
+	p.afterStep = func() {
 		p.removeFiles()
-		if p.report != nil {
-			p.report(p.purged)
+		if report != nil {
+			report(p.purged)
 		}
+	}
+	return p
+}
+
+// rows deletes rows, the oldest first. remove returns what went with them.
+func (p *purge) rows(
+	ctx context.Context, read func(rx *storage.Rx, after storage.Row, limit int) ([]storage.Row, error),
+	remove func(*storage.Tx, []storage.Row) (storage.PurgeCounts, error),
+) error {
+	return walk(ctx, p.batchWriter, read, func(tx *storage.Tx, rows []storage.Row) error {
+		n, err := remove(tx, rows)
+		tx.AfterCommit(func() { p.purged.Add(n) })
 		return err
 	})
 }
 
-// removeFiles removes the files that the last step left without a row. After a
-// crash before that, sweepMedia finds them. A new row for the same content has
-// stored its file again: young files are left alone.
+// removeFiles removes the files that the last step left without a row: after it, so that they do
+// not take the writer's time. After a crash before that, sweepMedia finds them. A new row for the
+// same content has stored its file again: young files are left alone.
 func (p *purge) removeFiles() {
 	since := time.Now().Add(-mediaGrace)
 	for _, sum := range p.unused {

@@ -160,8 +160,11 @@ func (run *ruleRun) send(tx *storage.Tx, to storage.Thread, m storage.Message, c
 	if refused := messaging.RefusalOf(run.sender); refused != nil {
 		return string(refused.Code), nil
 	}
-	left, err := run.w.quotaLeft(tx, run.sender.OrganizationID)
-	if err != nil || !left {
+	quota, err := run.w.quotaOf(tx, run.sender.OrganizationID)
+	if err != nil {
+		return "", err
+	}
+	if left, err := isQuotaLeft(tx, run.sender.OrganizationID, quota); err != nil || !left {
 		return string(errorcode.QuotaExceeded), err
 	}
 	wire, err := json.Marshal(content)
@@ -181,24 +184,7 @@ func (run *ruleRun) send(tx *storage.Tx, to storage.Thread, m storage.Message, c
 		return "", err
 	}
 	tx.CountMessage(run.sender.OrganizationID)
-	return "", EnqueueSend(tx, m, wire)
-}
-
-// quotaLeft reports whether the plan of an organization allows another message.
-func (w *Workers) quotaLeft(tx *storage.Tx, organization int64) (bool, error) {
-	if len(w.MonthlyMessages) == 0 {
-		return true, nil
-	}
-	org, err := tx.OrganizationByID(organization)
-	if err != nil {
-		return false, err
-	}
-	quota := int64(w.MonthlyMessages[org.Plan])
-	if quota <= 0 {
-		return true, nil
-	}
-	used, err := tx.MessagesThisMonth(organization)
-	return used < quota, err
+	return "", EnqueueSend(tx, storage.Key{}, m, wire)
 }
 
 func (run *ruleRun) label(tx *storage.Tx, r storage.Rule, id string, attached bool) (string, error) {

@@ -24,14 +24,9 @@ const (
 // held no longer, and disables rules whose numbers are gone. Each is a transaction of its own,
 // so that a run that is cut off goes on with the rest.
 func (w *Workers) askIdleRules(ctx context.Context, _ storage.Job) (queue.Commit, error) {
-	for more := true; more; {
-		err := w.DB.Update(ctx, func(tx *storage.Tx) (err error) {
-			more, err = messaging.ReleaseHolders(tx)
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
+	err := w.repeatInSteps(ctx, messaging.ReleaseHolders)
+	if err != nil {
+		return nil, err
 	}
 
 	all, err := storage.Query(ctx, w.DB, func(rx *storage.Rx) ([]storage.Rule, error) { return rx.RulesOf(0) })

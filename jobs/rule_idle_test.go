@@ -192,7 +192,7 @@ func TestALaterSendOfABotFailsWhereSomebodyElseHolds(t *testing.T) {
 					return err
 				}
 				id = m.ID
-				return jobs.EnqueueSendBy(tx, key, m, json.RawMessage(`{"body":"hi"}`))
+				return jobs.EnqueueSend(tx, key, m, json.RawMessage(`{"body":"hi"}`))
 			})
 			return id
 		}

@@ -100,8 +100,7 @@ func (c ReceivedCase) Apply(tx *storage.Tx) error {
 }
 
 func (c ReceivedCase) enqueue(tx *storage.Tx) error {
-	_, err := tx.Enqueue(storage.NewJob{Kind: kindRules, Lane: "rules:" + c.message.ConversationID, Args: c.args})
-	return err
+	return enqueue(tx, storage.NewJob{Kind: kindRules, Lane: "rules:" + c.message.ConversationID, Args: c.args})
 }
 
 // applyWord stops or resumes marketing as a word says, and answers if that changed anything: who
@@ -271,9 +270,4 @@ type ActionOutcome struct {
 	Action  string  `json:"action"`
 	Outcome string  `json:"outcome"` // done, refused
 	Reason  *string `json:"reason"`
-}
-
-// deleteOldFirings deletes what rules did long ago.
-func (p *purge) deleteOldFirings(ctx context.Context, now storage.Time) error {
-	return p.oldRows(ctx, storage.RuleFirings, storage.PurgeScope{Before: now.Add(-firingsKept)})
 }

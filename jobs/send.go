@@ -47,21 +47,14 @@ type sendArgs struct {
 	Key   string `json:"key,omitempty"`
 }
 
-// EnqueueSend stores the job that hands a message to the provider, at once or when its
-// time comes.
-func EnqueueSend(tx *storage.Tx, m storage.Message, content json.RawMessage) error {
-	return EnqueueSendBy(tx, storage.Key{}, m, content)
-}
-
 // enqueueSend stores the job of a message whose time has come.
 func enqueueSend(tx *storage.Tx, m storage.Message, args sendArgs) error {
-	_, err := tx.Enqueue(storage.NewJob{
+	return enqueue(tx, storage.NewJob{
 		Kind:   kindSend,
 		Lane:   "send:" + strconv.FormatInt(m.AccountID, 10),
 		Args:   args,
 		Memory: accepted{args, m, tx.Deletions()},
 	})
-	return err
 }
 
 // accepted is a message that the API accepted just now. It is the Memory of a job
@@ -180,8 +173,10 @@ func (w *Workers) checkSend(ctx context.Context, job storage.Job, out outgoing) 
 // may have ended with an unknown outcome too: when no callback came within the window, the
 // message has failed.
 func (w *Workers) reconcile(job storage.Job, out outgoing) (queue.Commit, error) {
-	if wait := w.reconcileWait(job); wait > 0 {
-		return nil, queue.Postpone(wait)
+	if job.CallBegunAt != 0 {
+		if wait := w.steady.Left(job.CallBegunAt, w.ReconcileWindow); wait > 0 {
+			return nil, queue.Postpone(wait)
+		}
 	}
 	if job.Attempt() > len(w.SendRetries)+1 {
 		return failMessage(out, messaging.Unreachable), nil
@@ -191,11 +186,7 @@ func (w *Workers) reconcile(job storage.Job, out outgoing) (queue.Commit, error)
 
 // maxSendDelay is the longest that a message waits for its next run.
 func (w *Workers) maxSendDelay() time.Duration {
-	longest := max(maxPairWait, messaging.MaxCooldown, maxSendPause, w.ReconcileWindow)
-	for _, d := range w.SendRetries {
-		longest = max(longest, time.Duration(float64(d)*(1+sendSpread)))
-	}
-	return longest
+	return max(maxPairWait, messaging.MaxCooldown, maxSendPause, w.ReconcileWindow, longestOf(w.SendRetries, sendSpread))
 }
 
 // interrupted is the error of a call that was stopped with the server. If nothing
@@ -274,15 +265,6 @@ func (w *Workers) loadSender(ctx context.Context, account int64) (s storage.Send
 	return s, provider.NewToken(plain), nil
 }
 
-// reconcileWait is how long a job whose call may have had its effect still waits
-// for a callback.
-func (w *Workers) reconcileWait(job storage.Job) time.Duration {
-	if job.CallBegunAt == 0 {
-		return 0
-	}
-	return w.steady.Left(job.CallBegunAt, w.ReconcileWindow)
-}
-
 // refusalNow says why a message must not be sent any more, or nil: its account
 // may not send, or the message has waited too long for the account's cooldown, which lasts
 // until the provider has taken another one. How long is told by the job: rows of messages are
@@ -295,17 +277,11 @@ func (w *Workers) refusalNow(job storage.Job, out outgoing) *messaging.Refusal {
 	return messaging.RefusalOf(out.sender)
 }
 
-// inCooldown reports whether a message must wait for its account to cool down. Only
-// a first try waits: retries have their own schedule, and find out whether the
-// limit still holds.
-func (w *Workers) inCooldown(job storage.Job, out outgoing) bool {
-	return job.Attempt() == 1 && messaging.IsCoolingDown(out.sender.CooldownUntil, w.DB.Now())
-}
-
 // awaitTurn waits for the account's cooldown and for the rate limits. It returns
-// what postpones the job if that takes long.
+// what postpones the job if that takes long. Only a first try waits for the cooldown:
+// retries have their own schedule, and find out whether the limit still holds.
 func (w *Workers) awaitTurn(ctx context.Context, job storage.Job, out outgoing) error {
-	if w.inCooldown(job, out) {
+	if job.Attempt() == 1 && messaging.IsCoolingDown(out.sender.CooldownUntil, w.DB.Now()) {
 		return queue.PostponeUntil(min(out.sender.CooldownUntil, job.CreatedAt.Add(messaging.MaxCooldown)))
 	}
 	if err := w.awaitTrial(job, out); err != nil {
@@ -325,24 +301,17 @@ func (w *Workers) awaitTurn(ctx context.Context, job storage.Job, out outgoing) 
 
 // sendTurn is how long a message that was accepted just now must wait for the rate limits.
 func (w *Workers) sendTurn(job storage.Job) time.Duration {
-	just, ok := job.Memory.(accepted)
-	if !ok {
-		return 0
+	if just, ok := job.Memory.(accepted); ok {
+		return w.sends.await(just.message, maxTurnWait)
 	}
-	return w.sends.await(just.message, maxTurnWait)
+	return 0
 }
 
 // sendOutcome decides what becomes of a message after its call: accepted, tried
 // again, or failed.
 func (w *Workers) sendOutcome(job storage.Job, out outgoing, sent provider.Sent, err error) (queue.Commit, error) {
 	if err == nil {
-		to := messaging.NewPerson(sent.WaID, "", "")
-		return func(tx *storage.Tx) error {
-			if err := endCooldown(tx, out.sender); err != nil {
-				return err
-			}
-			return w.Publisher.MarkAccepted(tx, out.sender.Account, out.message, sent.ID, to)
-		}, nil
+		return w.markAccepted(out, sent), nil
 	}
 
 	failed := failedTry(out, err)
@@ -363,6 +332,17 @@ func (w *Workers) sendOutcome(job storage.Job, out outgoing, sent provider.Sent,
 		return tried, queue.RetryAfter(w.ReconcileWindow, err)
 	}
 	return failTry(out, failed, messaging.FailureOf(err)), nil
+}
+
+// markAccepted is what marks a message as accepted by the provider.
+func (w *Workers) markAccepted(out outgoing, sent provider.Sent) queue.Commit {
+	return func(tx *storage.Tx) error {
+		if err := endCooldown(tx, out.sender); err != nil {
+			return err
+		}
+		to := messaging.NewPerson(sent.WaID, "", "")
+		return w.Publisher.MarkAccepted(tx, out.sender.Account, out.message, sent.ID, to)
+	}
 }
 
 // failMessage is what marks a message as failed that the provider did not accept.

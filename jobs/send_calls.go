@@ -2,10 +2,16 @@ package jobs
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"strings"
 	"sync"
 	"time"
 
+	"confab/jobs/messaging"
+	"confab/jobs/provider"
 	"confab/jobs/queue"
+	"confab/storage"
 )
 
 // cancelPause is how long a send waits for the end of the request that cancels it.
@@ -92,4 +98,92 @@ func (w *Workers) callProvider(ctx context.Context, out outgoing, call func() er
 		}
 	}
 	return false, call()
+}
+
+// wireMessage is the provider's message without its content, in our own words.
+type wireMessage struct {
+	MessagingProduct string       `json:"messaging_product"`
+	RecipientType    string       `json:"recipient_type"`
+	To               *string      `json:"to,omitempty"`
+	Recipient        *string      `json:"recipient,omitempty"`
+	Context          storage.JSON `json:"context,omitempty"`
+	Type             string       `json:"type"`
+	Tag              string       `json:"biz_opaque_callback_data"`
+}
+
+// wireBody is the request body of a send. It carries our id of the message, which
+// comes back with every status callback.
+func wireBody(m storage.Message, content json.RawMessage) ([]byte, error) {
+	around := wireMessage{
+		MessagingProduct: "chat",
+		RecipientType:    "individual",
+		Recipient:        m.Recipient,
+		Context:          m.Context,
+		Type:             m.Type,
+		Tag:              m.ID,
+	}
+	if m.Recipient == nil {
+		around.To = m.PhoneNumber
+	}
+
+	body, err := json.Marshal(around)
+	if err != nil {
+		return nil, err
+	}
+
+	// The content is under the name of its type, which needs no escaping: it is
+	// one of a fixed list.
+	body = append(body[:len(body)-1], `,"`+m.Type+`":`...)
+	return provider.ToProvider(append(append(body, content...), '}'))
+}
+
+// failedTry is a try at the provider that failed just now, as it is kept for the trace of
+// its message.
+func failedTry(out outgoing, failed error) storage.MessageTry {
+	t := storage.MessageTry{
+		BeganAt:    out.beganAt,
+		DurationMS: time.Since(out.began).Milliseconds(),
+		Reason:     failed.Error(),
+	}
+
+	if e, ok := errors.AsType[*provider.Error](failed); ok {
+		t.HTTPStatus, t.Answer = orNil(e.Status), orNil(e.Answer)
+		t.Reason = strings.TrimPrefix(t.Reason, e.Op+": ")
+		if e.Code != provider.NoCode {
+			t.Code, t.Reason = &e.Code, messaging.FailureOf(failed).Text
+		}
+	}
+	return t
+}
+
+// failTry is failMessage for a message whose last try failed.
+func failTry(out outgoing, try storage.MessageTry, f messaging.Failure) queue.Commit {
+	fail := failMessage(out, f)
+	return func(tx *storage.Tx) error {
+		if err := tx.InsertMessageTry(out.message, try); err != nil {
+			return err
+		}
+		return fail(tx)
+	}
+}
+
+// markTried records a failed try that is followed by another one.
+func markTried(tx *storage.Tx, job storage.Job, m storage.Message, try storage.MessageTry, failed error) error {
+	if err := tx.InsertMessageTry(m, try); err != nil {
+		return err
+	}
+
+	if provider.EffectOf(failed) == provider.Cooldown {
+		if err := tx.SetCooldown(m.AccountID, tx.Now.Add(messaging.MaxCooldown)); err != nil {
+			return err
+		}
+	}
+
+	if provider.OutcomeOf(failed) == provider.Unknown {
+		if err := tx.MarkCallBegun(job); err != nil {
+			return err
+		}
+	}
+
+	return tx.MarkPending(m)
 }

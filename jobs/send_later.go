@@ -22,15 +22,15 @@ const (
 	maxScheduled = MaxSchedule + 24*time.Hour
 )
 
-// EnqueueSendBy is EnqueueSend with the key by which the message came, which may be a bot's.
-func EnqueueSendBy(tx *storage.Tx, k storage.Key, m storage.Message, content json.RawMessage) error {
+// EnqueueSend stores the job that hands a message to the provider, at once or when its time
+// comes. The key is that by which the message came, which may be a bot's.
+func EnqueueSend(tx *storage.Tx, k storage.Key, m storage.Message, content json.RawMessage) error {
 	args := sendArgs{AboutMessage: storage.NewAboutMessage(m), Content: content}
 	if m.ScheduledAt != 0 {
 		if k.Agent != nil {
 			args.Agent, args.Key = *k.Agent, k.ID
 		}
-		_, err := tx.Enqueue(storage.NewJob{Kind: kindSendLater, Args: args, DueAt: m.ScheduledAt})
-		return err
+		return enqueue(tx, storage.NewJob{Kind: kindSendLater, Args: args, DueAt: m.ScheduledAt})
 	}
 	return enqueueSend(tx, m, args)
 }

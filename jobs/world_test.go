@@ -152,7 +152,7 @@ func (w *world) queue(to, kind, content string, change ...func(*storage.Message)
 		if err := tx.InsertMessage(&m); err != nil {
 			return err
 		}
-		return jobs.EnqueueSend(tx, m, json.RawMessage(content))
+		return jobs.EnqueueSend(tx, storage.Key{}, m, json.RawMessage(content))
 	})
 	return m.ID
 }

@@ -99,7 +99,7 @@ func (s *Server) createCustomer(r *rest.Request, in newCustomer) (rest.Reply, er
 			return rest.Reply{}, err
 		}
 
-		return rest.Created(event.ViewCustomer(c)), event.CustomerCreated(c).Emit(tx)
+		return rest.Created(event.ViewCustomer(c)), event.Customer(event.TypeCustomerCreated, c).Emit(tx)
 	})
 }
 
@@ -181,7 +181,7 @@ func (s *Server) updateCustomer(r *rest.Request, in customerChanges) (rest.Reply
 			return rest.Reply{}, err
 		}
 
-		return rest.OK(event.ViewCustomer(c)), event.CustomerUpdated(c).Emit(tx)
+		return rest.OK(event.ViewCustomer(c)), event.Customer(event.TypeCustomerUpdated, c).Emit(tx)
 	})
 }
 
@@ -197,7 +197,7 @@ func (s *Server) archiveCustomer(r *rest.Request) (rest.Reply, error) {
 			return rest.Reply{}, err
 		}
 
-		return rest.OK(event.ViewCustomer(c)), event.CustomerArchived(c).Emit(tx)
+		return rest.OK(event.ViewCustomer(c)), event.Customer(event.TypeCustomerArchived, c).Emit(tx)
 	})
 }
 

@@ -123,7 +123,7 @@ func (s *Server) createMessage(r *rest.Request) (rest.Reply, error) {
 			if err != nil {
 				return rest.Reply{}, err
 			}
-			return rest.OK(s.viewMessage(m)), jobs.EnqueueSendBy(tx, r.Key, m, wire)
+			return rest.OK(s.viewMessage(m)), jobs.EnqueueSend(tx, r.Key, m, wire)
 		})
 	})
 }

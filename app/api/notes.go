@@ -160,7 +160,7 @@ func (s *Server) updateNote(r *rest.Request, in noteChanges) (rest.Reply, error)
 		if err := notifyMentioned(tx, r, n, before); err != nil {
 			return rest.Reply{}, err
 		}
-		return rest.OK(event.ViewNote(n)), event.NoteUpdated(subject(r), n).Emit(tx)
+		return rest.OK(event.ViewNote(n)), event.Note(event.TypeNoteUpdated, subject(r), n).Emit(tx)
 	})
 }
 
@@ -173,6 +173,6 @@ func (s *Server) deleteNote(r *rest.Request) (rest.Reply, error) {
 		if err := tx.DeleteNote(n); err != nil {
 			return rest.Reply{}, err
 		}
-		return rest.Deleted("note", n.ID), event.NoteDeleted(subject(r), n).Emit(tx)
+		return rest.Deleted("note", n.ID), event.Note(event.TypeNoteDeleted, subject(r), n).Emit(tx)
 	})
 }

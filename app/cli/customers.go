@@ -77,5 +77,5 @@ func restoreCustomer(tx *storage.Tx, id string) (storage.Customer, error) {
 	if err := tx.RestoreCustomer(&c); err != nil {
 		return c, err
 	}
-	return c, event.CustomerUpdated(c).Emit(tx)
+	return c, event.Customer(event.TypeCustomerUpdated, c).Emit(tx)
 }

@@ -61,12 +61,8 @@ func ViewBroadcast(b storage.Broadcast) BroadcastView {
 	}
 }
 
-// BroadcastStarted says that the first messages of a broadcast are made.
-func BroadcastStarted(s Subject, b storage.Broadcast) Event {
-	return Event{subject: s, kind: TypeBroadcastStarted, source: sourceNative, data: ViewBroadcast(b)}
-}
-
-// BroadcastCompleted says that no one waits for a message of a broadcast any more.
-func BroadcastCompleted(s Subject, b storage.Broadcast) Event {
-	return Event{subject: s, kind: TypeBroadcastCompleted, source: sourceNative, data: ViewBroadcast(b)}
+// Broadcast says that the first messages of a broadcast are made, or that no one waits for one any
+// more.
+func Broadcast(kind string, s Subject, b storage.Broadcast) Event {
+	return Event{subject: s, kind: kind, source: sourceNative, data: ViewBroadcast(b)}
 }

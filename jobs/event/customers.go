@@ -63,19 +63,11 @@ func ViewSetupLink(l storage.SetupLink, now storage.Time) SetupLinkData {
 	}
 }
 
-func customerEvent(kind string, c storage.Customer) Event {
+// Customer says that a customer was created, updated or archived.
+func Customer(kind string, c storage.Customer) Event {
 	return Event{subject: Subject{Organization: c.OrganizationID}, kind: kind, source: sourceNative,
 		data: map[string]any{"customer": ViewCustomer(c)}}
 }
-
-// CustomerCreated says that there is a new customer.
-func CustomerCreated(c storage.Customer) Event { return customerEvent(TypeCustomerCreated, c) }
-
-// CustomerUpdated says that a field of a customer changed.
-func CustomerUpdated(c storage.Customer) Event { return customerEvent(TypeCustomerUpdated, c) }
-
-// CustomerArchived says that a customer was archived.
-func CustomerArchived(c storage.Customer) Event { return customerEvent(TypeCustomerArchived, c) }
 
 type setupLinkChanged struct {
 	CustomerID string        `json:"customer_id"`

@@ -39,15 +39,7 @@ type noteData struct {
 	PhoneNumberID string   `json:"phone_number_id"`
 }
 
-// NoteCreated says that somebody wrote a note in a conversation.
-func NoteCreated(s Subject, n storage.Note) Event { return noteEvent(TypeNoteCreated, s, n) }
-
-// NoteUpdated says that a note was changed.
-func NoteUpdated(s Subject, n storage.Note) Event { return noteEvent(TypeNoteUpdated, s, n) }
-
-// NoteDeleted says that a note was deleted, and what it said.
-func NoteDeleted(s Subject, n storage.Note) Event { return noteEvent(TypeNoteDeleted, s, n) }
-
-func noteEvent(kind string, s Subject, n storage.Note) Event {
+// Note says that a note was written, changed or deleted, and what it says or said.
+func Note(kind string, s Subject, n storage.Note) Event {
 	return Event{subject: s, kind: kind, source: sourceNative, data: noteData{ViewNote(n), s.PhoneNumberID}}
 }

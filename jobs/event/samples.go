@@ -13,7 +13,7 @@ func Sample(kind string, organization int64, now storage.Time, newID func(prefix
 	d := sampleData{
 		subject: Subject{Organization: organization, PhoneNumberID: "106540352242922"},
 		now:     now,
-		message: newID(storage.PrefixMessage),
+		user:    newID(""),
 		contact: storage.Contact{
 			ID:          newID(storage.PrefixContact),
 			PhoneNumber: new("+15550001111"),
@@ -24,15 +24,7 @@ func Sample(kind string, organization int64, now storage.Time, newID func(prefix
 			CreatedAt:   now,
 			UpdatedAt:   now,
 		},
-		conversation: newID(storage.PrefixConversation),
-		label:        newID(storage.PrefixLabel),
-		team:         newID(storage.PrefixTeam),
-		customer:     newID(storage.PrefixCustomer),
-		link:         newID(storage.PrefixSetupLink),
-		account:      newID(storage.PrefixAccount),
-		user:         newID(""),
 	}
-
 	return d.event(kind)
 }
 
@@ -44,15 +36,13 @@ const (
 
 // sampleData is what the samples are about.
 type sampleData struct {
-	subject                                                           Subject
-	now                                                               storage.Time
-	contact                                                           storage.Contact
-	message, conversation, label, team, customer, link, account, user string
+	subject Subject
+	now     storage.Time
+	contact storage.Contact
+	user    string // its id, which those of the rest end with
 }
 
-func (d sampleData) providerID() string {
-	return "wamid.sample." + d.message[len(storage.PrefixMessage):]
-}
+func (d sampleData) providerID() string { return "wamid.sample." + d.user }
 
 // event makes the sample of a type that is in the catalogue.
 func (d sampleData) event(kind string) (Event, error) {
@@ -70,20 +60,16 @@ func (d sampleData) event(kind string) (Event, error) {
 		return MessageEdited(d.subject, d.inboundMessage(), []storage.MessageEdit{{Body: new("Where is my order?"), EditedAt: d.now}}), nil
 
 	case TypeConversationAssigned:
-		return ConversationAssigned(d.subject, d.thread(), Assignment{UserID: &d.user, TeamID: &d.team}), nil
+		return ConversationAssigned(d.subject, d.thread(), Assignment{UserID: &d.user, TeamID: new(storage.PrefixTeam + d.user)}), nil
 	case TypeConversationClosed:
 		return ConversationClosed(d.subject, d.thread(), nil), nil
 	case TypeConversationHandedOver:
 		from := storage.Holder{Type: storage.HolderAgent, ID: new("concierge"), Since: d.now}
 		to := storage.Holder{Type: storage.HolderUser, ID: &d.user, Since: d.now}
-		return ConversationHandedOver(d.subject, d.conversation, from, to, By{ByUser, &d.user}, new("Wants a refund.")), nil
+		return ConversationHandedOver(d.subject, d.thread().ID, from, to, By{ByUser, &d.user}, new("Wants a refund.")), nil
 
-	case TypeNoteCreated:
-		return NoteCreated(d.subject, d.note()), nil
-	case TypeNoteUpdated:
-		return NoteUpdated(d.subject, d.note()), nil
-	case TypeNoteDeleted:
-		return NoteDeleted(d.subject, d.note()), nil
+	case TypeNoteCreated, TypeNoteUpdated, TypeNoteDeleted:
+		return Note(kind, d.subject, d.note()), nil
 
 	case TypeContactCreated:
 		return ContactCreated(d.subject, d.contact), nil
@@ -96,14 +82,14 @@ func (d sampleData) event(kind string) (Event, error) {
 	case TypeContactConsentChanged:
 		after := d.contact
 		after.MarketingOptedOut, after.OptedIn = true, true
-		return ContactConsentChanged(d.subject, after, ConsentByWord, &d.message), nil
+		return ContactConsentChanged(d.subject, after, ConsentByWord, new(storage.PrefixMessage+d.user)), nil
 
 	case TypeBroadcastStarted:
-		return BroadcastStarted(d.subject, d.broadcast()), nil
+		return Broadcast(kind, d.subject, d.broadcast()), nil
 	case TypeBroadcastCompleted:
 		b := d.broadcast()
 		b.Status, b.CompletedAt, b.Waiting, b.Delivered = storage.BroadcastCompleted, d.now, 0, b.Total
-		return BroadcastCompleted(d.subject, b), nil
+		return Broadcast(kind, d.subject, b), nil
 
 	case TypeTemplateCategory:
 		return TemplateCategoryChanging(d.subject, d.template()), nil
@@ -115,8 +101,8 @@ func (d sampleData) event(kind string) (Event, error) {
 
 func (d sampleData) note() storage.Note {
 	return storage.Note{
-		ID:             storage.PrefixNote + d.message[len(storage.PrefixMessage):],
-		ConversationID: d.conversation,
+		ID:             storage.PrefixNote + d.user,
+		ConversationID: storage.PrefixConversation + d.user,
 		AuthorType:     storage.NoteByUser,
 		AuthorID:       d.user,
 		AuthorName:     new("Ben Okafor"),
@@ -129,12 +115,12 @@ func (d sampleData) note() storage.Note {
 
 func (d sampleData) broadcast() storage.Broadcast {
 	return storage.Broadcast{
-		ID:              storage.PrefixBroadcast + d.message[len(storage.PrefixMessage):],
+		ID:              storage.PrefixBroadcast + d.user,
 		Name:            "Spring sale",
 		AccountNumberID: &d.subject.PhoneNumberID,
 		Content:         storage.JSON(`{"name":"spring_sale","language":"en_US"}`),
 		AudienceType:    storage.AudienceLabel,
-		LabelID:         &d.label,
+		LabelID:         new(storage.PrefixLabel + d.user),
 		Status:          storage.BroadcastRunning,
 		BroadcastCounts: storage.BroadcastCounts{Total: 50, Waiting: 50},
 		StartedAt:       d.now,
@@ -146,7 +132,7 @@ func (d sampleData) broadcast() storage.Broadcast {
 
 func (d sampleData) template() storage.Template {
 	return storage.Template{
-		ID:               storage.PrefixTemplate + d.message[len(storage.PrefixMessage):],
+		ID:               storage.PrefixTemplate + d.user,
 		Name:             "order_ready",
 		Language:         "en_US",
 		Status:           storage.TemplateApproved,
@@ -158,8 +144,8 @@ func (d sampleData) template() storage.Template {
 
 func (d sampleData) outboundMessage() storage.Message {
 	return storage.Message{
-		ID:             d.message,
-		ConversationID: d.conversation,
+		ID:             storage.PrefixMessage + d.user,
+		ConversationID: storage.PrefixConversation + d.user,
 		ContactID:      d.contact.ID,
 		Direction:      storage.Outbound,
 		Type:           "text",
@@ -179,12 +165,10 @@ func (d sampleData) timestamp() string { return strconv.FormatInt(d.now.Std().Un
 func (d sampleData) providerEvent(kind string, value map[string]any) (Event, error) {
 	value["messaging_product"] = "chat"
 	value["metadata"] = metadataData{DisplayPhoneNumber: samplePhone, PhoneNumberID: d.subject.PhoneNumberID}
-	envelope := map[string]any{
+	text, err := encode(map[string]any{
 		"object": "chat_business_account",
 		"entry":  []any{map[string]any{"id": sampleWABA, "changes": []any{map[string]any{"field": "messages", "value": value}}}},
-	}
-
-	text, err := encode(envelope)
+	})
 	return Event{subject: d.subject, kind: kind, source: sourceProvider, eventID: d.providerID(), envelope: text}, err
 }
 
@@ -205,9 +189,9 @@ func (d sampleData) messageReceived() (Event, error) {
 	}
 
 	return MessageReceived(d.subject, Received{
-		Message: storage.Message{ID: d.message, ProviderID: new(d.providerID())},
-		Thread:  storage.Thread{Contact: d.contact, ConversationID: d.conversation, Status: storage.ConversationOpen, AssigneeID: &d.user},
-		Labels:  []storage.AttachedLabel{{ID: d.label, Name: "VIP", Color: "red"}},
+		Message: storage.Message{ID: storage.PrefixMessage + d.user, ProviderID: new(d.providerID())},
+		Thread:  storage.Thread{Contact: d.contact, ConversationID: d.thread().ID, Status: storage.ConversationOpen, AssigneeID: &d.user},
+		Labels:  []storage.AttachedLabel{{ID: storage.PrefixLabel + d.user, Name: "VIP", Color: "red"}},
 	}, received.envelope)
 }
 
@@ -225,8 +209,8 @@ func (d sampleData) messageStatus() (Event, error) {
 
 func (d sampleData) inboundMessage() storage.Message {
 	return storage.Message{
-		ID:             d.message,
-		ConversationID: d.conversation,
+		ID:             storage.PrefixMessage + d.user,
+		ConversationID: storage.PrefixConversation + d.user,
 		ContactID:      d.contact.ID,
 		ProviderID:     new(d.providerID()),
 		Body:           new("Where is my order A-1042?"),
@@ -237,15 +221,15 @@ func (d sampleData) inboundMessage() storage.Message {
 }
 
 func (d sampleData) thread() storage.Conversation {
-	return storage.Conversation{ID: d.conversation, Status: storage.ConversationOpen}
+	return storage.Conversation{ID: storage.PrefixConversation + d.user, Status: storage.ConversationOpen}
 }
 
 // customerChange makes the samples about a customer and its setup links.
 func (d sampleData) customerChange(kind string) Event {
 	c := storage.Customer{
-		ID:             d.customer,
+		ID:             storage.PrefixCustomer + d.user,
 		OrganizationID: d.subject.Organization,
-		TeamPublicID:   d.team,
+		TeamPublicID:   storage.PrefixTeam + d.user,
 		Name:           "Bakery Nord",
 		Email:          new("hello@bakery.example"),
 		Status:         storage.CustomerActive,
@@ -253,23 +237,21 @@ func (d sampleData) customerChange(kind string) Event {
 		UpdatedAt:      d.now,
 	}
 	l := storage.SetupLink{
-		ID:                 d.link,
-		CustomerID:         d.customer,
+		ID:                 storage.PrefixSetupLink + d.user,
+		CustomerID:         storage.PrefixCustomer + d.user,
 		TokenLast4:         "x7Qa",
 		Status:             storage.LinkActive,
 		SuccessRedirectURL: new("https://app.example.com/connected"),
 		ExpiresAt:          d.now.Add(7 * 24 * time.Hour),
 		CreatedAt:          d.now,
 	}
-	a := storage.Account{PublicID: d.account, PhoneNumberID: &d.subject.PhoneNumberID}
+	a := storage.Account{PublicID: storage.PrefixAccount + d.user, PhoneNumberID: &d.subject.PhoneNumberID}
 
 	switch kind {
 	case TypeCustomerCreated:
 		c.Status = storage.CustomerPending
-		return CustomerCreated(c)
 	case TypeCustomerArchived:
 		c.Status, c.ArchivedAt = storage.CustomerArchived, d.now
-		return CustomerArchived(c)
 	case TypeCustomerOnboarded:
 		return CustomerOnboarded(c, a, "+1 555-078-3881", true)
 	case TypeSetupLinkCreated:
@@ -277,7 +259,6 @@ func (d sampleData) customerChange(kind string) Event {
 	case TypeSetupLinkConsumed:
 		l.Status, l.ConsumedAt = storage.LinkConsumed, d.now
 		return SetupLinkConsumed(c, l, a)
-	default:
-		return CustomerUpdated(c)
 	}
+	return Customer(kind, c)
 }

@@ -132,7 +132,7 @@ func InsertNote(tx *storage.Tx, s event.Subject, n *storage.Note) error {
 	if err := tx.InsertNote(n); err != nil {
 		return err
 	}
-	return event.NoteCreated(s, *n).Emit(tx)
+	return event.Note(event.TypeNoteCreated, s, *n).Emit(tx)
 }
 
 // HandOver makes somebody else hold a conversation, or nobody, and tells of it. To hand it to who
@@ -214,8 +214,8 @@ func Agent(name string) storage.Holder { return storage.Holder{Type: storage.Hol
 func User(id *string) storage.Holder { return storage.Holder{Type: storage.HolderUser, ID: id} }
 
 // ReleaseHolders ends what people hold who were disabled, bots without a key, and people who
-// have been silent for long. It returns whether there may be more.
-func ReleaseHolders(tx *storage.Tx) (more bool, err error) {
+// have been silent for long. It returns false if there may be more.
+func ReleaseHolders(tx *storage.Tx) (done bool, err error) {
 	const some = 100
 	held, err := tx.LapsedHolders(some)
 	if err != nil {
@@ -233,7 +233,7 @@ func ReleaseHolders(tx *storage.Tx) (more bool, err error) {
 			return false, err
 		}
 	}
-	return len(held) == some, nil
+	return len(held) < some, nil
 }
 
 // EmitConsent tells that the consent of a contact has changed, if it has.
@@ -264,4 +264,18 @@ func optOut(tx *storage.Tx, m storage.Message) error {
 	after := c
 	after.MarketingOptedOut = true
 	return EmitConsent(tx, SubjectOf(sender.Account), c, after, event.ConsentByError, &m.ID)
+}
+
+// AssignByTurn assigns the conversation of a message that came in to the next person of the team, if
+// the team wants that and nobody has it, and emits the event.
+func AssignByTurn(tx *storage.Tx, a storage.Account, t *storage.Thread) error {
+	before := t.AssigneeID
+	u, err := tx.AssignByTurn(a, t)
+	if err != nil {
+		return storage.IgnoreNotFound(err)
+	}
+
+	c := storage.Conversation{ID: t.ConversationID, Status: t.Status}
+	given := event.Assignment{UserID: &u.ID, TeamID: &u.TeamPublicID, PreviousUserID: before}
+	return event.ConversationAssigned(SubjectOf(a), c, given).Emit(tx)
 }

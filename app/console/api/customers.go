@@ -21,6 +21,6 @@ func (s *Server) restoreCustomer(r *rest.Request) (rest.Reply, error) {
 			return rest.Reply{}, err
 		}
 
-		return rest.OK(event.ViewCustomer(c)), event.CustomerUpdated(c).Emit(tx)
+		return rest.OK(event.ViewCustomer(c)), event.Customer(event.TypeCustomerUpdated, c).Emit(tx)
 	})
 }
