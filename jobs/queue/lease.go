@@ -56,7 +56,6 @@ type run struct {
 // runKey finds the run in the context of a handler.
 type runKey struct{}
 
-// Value implements context.Context.
 func (c *run) Value(key any) any {
 	if key == (runKey{}) {
 		return c

@@ -28,8 +28,6 @@ type memory struct {
 	since time.Time
 }
 
-func newMemoryCache() *memoryCache { return &memoryCache{all: make(map[int64]memory)} }
-
 // keep keeps the Memory of a job until it runs.
 func (m *memoryCache) keep(j storage.Job) {
 	m.mu.Lock()

@@ -146,21 +146,14 @@ func Postpone(delay time.Duration) error { return &postponed{delay: delay, since
 // order of their times, however long it took to put each of them back.
 func PostponeUntil(at storage.Time) error { return &postponed{until: at} }
 
-// backoff is the delay after a failed attempt whose handler chose none: one
-// second, doubled each time, at most an hour, ±20 % so that jobs that failed
-// together do not return together.
-func backoff(attempt int) time.Duration {
-	d := time.Second << min(attempt-1, 12)
-	return Jitter(min(d, maxBackoff), backoffSpread)
-}
-
 // Jitter makes a delay shorter or longer at random, by up to a part of it.
 func Jitter(d time.Duration, part float64) time.Duration {
 	return time.Duration(float64(d) * (1 - part + 2*part*rand.Float64()))
 }
 
 // shouldRetry reports whether a job whose run failed is tried again, and after how
-// long.
+// long. If its handler chose no delay, that is one second, doubled each time, at most an
+// hour, ±20 % so that jobs that failed together do not return together.
 func (k *Kind) shouldRetry(j storage.Job, err error) (retry bool, delay time.Duration) {
 	if chosen, ok := errors.AsType[*retryError](err); ok {
 		return true, chosen.delay
@@ -169,7 +162,7 @@ func (k *Kind) shouldRetry(j storage.Job, err error) (retry bool, delay time.Dur
 	if j.Attempt() >= k.Attempts {
 		return false, 0
 	}
-	return true, backoff(j.Attempt())
+	return true, Jitter(min(time.Second<<min(j.Attempt()-1, 12), maxBackoff), backoffSpread)
 }
 
 // RunResult describes one run that ended, for Options.OnRun.

@@ -27,7 +27,7 @@ func (r *Runner) start(k *kindState, j storage.Job) {
 	current := r.newRun(k, j)
 	r.begun.Add(1)
 
-	r.pool.run(r.base, func() {
+	go func() {
 		defer r.group.Done()
 		defer r.forget(current)
 
@@ -42,7 +42,7 @@ func (r *Runner) start(k *kindState, j storage.Job) {
 		if r.OnRun != nil {
 			r.OnRun(RunResult{Kind: k.Name, Outcome: outcome, Took: time.Since(current.began)})
 		}
-	})
+	}()
 }
 
 // handle calls the handler. A panic fails the job, not the process.

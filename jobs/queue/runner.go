@@ -40,7 +40,6 @@ type Runner struct {
 	wake   chan struct{} // has one slot: a signal that is not read yet is enough
 	moves  chan *move    // of the clock: see move.go
 	memory *memoryCache
-	pool   goroutinePool
 	group  sync.WaitGroup  // reservations, runs and their settling
 	base   context.Context // of all runs; ends when the grace time is over
 	stop   context.CancelFunc
@@ -77,8 +76,7 @@ func New(o Options) *Runner {
 		kinds:   make(map[string]*kindState),
 		wake:    make(chan struct{}, 1),
 		moves:   make(chan *move),
-		memory:  newMemoryCache(),
-		pool:    newGoroutinePool(),
+		memory:  &memoryCache{all: make(map[int64]memory)},
 		free:    o.Workers,
 		lanes:   make(map[laneKey]*laneState),
 		running: make(map[int64]*run),
@@ -307,4 +305,38 @@ func (r *Runner) drain() {
 	case <-last.C:
 		r.Log.Warn("jobs were still running at shutdown: they start again with the next server")
 	}
+}
+
+const (
+	// maxCrashes stops a job that takes the process down each time it runs.
+	maxCrashes = 10
+	// freeCrashes is how many crashes delay a job by nothing.
+	freeCrashes = 2
+)
+
+// freeCrashed frees the jobs that were running when the process died.
+//
+// Any of them may be to blame, and most are not. So each waits longer after each
+// crash, and by chance not as long as the others: before long those that are
+// innocent run while the culprit does not, and end. A job fails for good after
+// maxCrashes. Its runs were spread over about a quarter of an hour by then: a server
+// that is killed again and again meanwhile, for reasons of its own, finds the job
+// waiting most of the time, and counts nothing.
+//
+// A job that was leased ahead counts nothing either. If it is to blame,
+// it will be the first of its lane before long, and then it counts.
+func freeCrashed(tx *storage.Tx, jobs []storage.RunningJob) error {
+	for _, j := range jobs {
+		crashes, due := j.Crashes, storage.Time(0)
+		if j.LeasedUntil != 0 {
+			crashes++
+			if crashes > freeCrashes { // four seconds after the third, doubled each time
+				due = tx.Now.Add(Jitter(time.Second<<min(crashes-1, maxCrashes), 0.5))
+			}
+		}
+		if _, err := tx.FreeJob(j, crashes, due); err != nil {
+			return err
+		}
+	}
+	return nil
 }

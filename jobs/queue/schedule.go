@@ -13,7 +13,10 @@ func (r *Runner) enqueuePeriodic(ctx context.Context) error {
 		if k.Every == 0 || time.Now().Before(k.nextRun) {
 			continue
 		}
-		if r.busy(k) { // its last job still runs: skip this one
+		r.mu.Lock()
+		isBusy := k.running > 0
+		r.mu.Unlock()
+		if isBusy { // its last job still runs: skip this one
 			k.nextRun = time.Now().Add(k.Every)
 			continue
 		}
@@ -47,13 +50,6 @@ func (r *Runner) untilFirstRun(ctx context.Context, k *kindState) (time.Duration
 		return 0, err
 	}
 	return last.Add(k.Every).Sub(now), nil
-}
-
-// busy reports whether a job of the kind is running.
-func (r *Runner) busy(k *kindState) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return k.running > 0
 }
 
 // findNextDue finds when the next job is due. A kind that has one due already,
