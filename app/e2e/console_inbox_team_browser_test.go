@@ -38,7 +38,7 @@ func (p *pair) leaveNotes() {
 	mira.Press(kb.Enter)
 	mira.shoot("inbox-note-form")
 	mira.Click("button", "Add note")
-	mira.Find("article", "Note by You")
+	mira.Find("article", "Your note")
 	mira.is.Equal(storagetest.Select[string](p.t, s.app.Config.DataDir, `SELECT u.name FROM unread_mentions m JOIN users u ON u.id = m.user_id`), []string{"Tomas Lind"})
 	eval[any](mira.window, `void document.querySelector(".note header button").click()`)
 	mira.Click("menuitem", "Edit note")
@@ -104,10 +104,12 @@ func (c *colleague) saveAView() {
 	c.Gone("tab", "Hurry")
 
 	// Views that do not fit are in a menu, and the one that is open is a tab.
-	for _, name := range []string{"A", "B", "C", "Wide"} {
-		c.stage.call("POST", c.stage.app.URL()+"/v1/views", `{"name":"`+name+`","shared":true,"filter":{"waiting":true}}`)
+	urgent := c.stage.call("POST", c.stage.app.URL()+"/v1/labels", `{"name":"urgent"}`)["id"].(string)
+	for name, filter := range map[string]string{"A": `"waiting":true`, "B": `"waiting":true`, "C": `"label_id":"` + urgent + `"`, "Wide": `"waiting":true`} {
+		c.stage.call("POST", c.stage.app.URL()+"/v1/views", `{"name":"`+name+`","shared":true,"filter":{`+filter+`}}`)
 	}
-	c.Find("tab", "C")
+	c.Click("tab", "C")
+	c.WaitFor(`document.querySelector(".list-tools select").selectedOptions[0].text === "urgent"`)
 	c.Gone("tab", "Wide")
 	eval[any](c.window, `void document.querySelector(".tabs > button").click()`)
 	c.Click("menuitem", "Wide")

@@ -144,17 +144,23 @@ func TestSeveralConversationsAreChangedAtOnce(t *testing.T) {
 	c.calm("status of 404")
 }
 
-// By touch, a finger that rests on one selects it, and opens nothing.
+// By touch, a finger that rests on one selects it, and opens nothing; then taps select others.
 func (c *colleague) selectsByTouch() {
-	at := eval[[]float64](c.window, `(r => [r.x + r.width / 2, r.y + r.height / 2])(document.querySelector(".row:last-child").getBoundingClientRect())`)
 	touch := func(kind input.DispatchTouchEventType, points ...*input.TouchPoint) {
 		c.t.Helper()
 		c.Do(command(input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: kind, TouchPoints: append([]*input.TouchPoint{}, points...)}))
 	}
-	touch(input.DispatchTouchEventTypeTouchStart, &input.TouchPoint{X: at[0], Y: at[1]})
+	middle := func(row string) *input.TouchPoint {
+		at := eval[[]float64](c.window, `(r => [r.x + r.width / 2, r.y + r.height / 2])(document.querySelector(".row:`+row+`-child").getBoundingClientRect())`)
+		return &input.TouchPoint{X: at[0], Y: at[1]}
+	}
+	touch(input.DispatchTouchEventTypeTouchStart, middle("last"))
 	c.Find("toolbar", "Selected")
 	touch(input.DispatchTouchEventTypeTouchEnd)
 	c.shows("1 selected")
+	touch(input.DispatchTouchEventTypeTouchStart, middle("first"))
+	touch(input.DispatchTouchEventTypeTouchEnd)
+	c.shows("2 selected")
 	c.Gone("textbox", "Message")
 	c.Click("button", "Clear selection")
 	c.Gone("toolbar", "Selected")

@@ -77,6 +77,7 @@ func TestAPersonSwitchesNotificationsOn(t *testing.T) {
 	s.becomesTrue(func() bool {
 		return storagetest.Select[int](t, s.app.Config.DataDir, `SELECT available FROM users WHERE role = 'agent' AND password_hash IS NOT NULL`)[0] == 0
 	})
+	c.WaitFor(`document.querySelector("#me small").textContent === "Away"`)
 	c.Click("button", "Account")
 	c.Find("menuitemcheckbox", "Away")
 	c.showsPushes(ana)

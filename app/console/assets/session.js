@@ -111,6 +111,9 @@ export const isAdmin = start.user.role === "admin";
 /** The business numbers, in any state: those that are disconnected come last. */
 export const numbers = signal(/** @type {Account[]} */ ([]));
 
+/** accountName is how a number is called. @param {Account} [account] */
+export const accountName = (account) => [account?.name, account?.phone_number ?? account?.phone_number_id].filter(Boolean).join(" · ");
+
 /** Whether they have been read from the server. */
 export const numbersKnown = signal(false);
 

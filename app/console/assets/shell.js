@@ -11,7 +11,7 @@ import { toastError } from "./parts/notices.js";
 import { link, navigate, path } from "./router.js";
 import { countUnsent, forgetWords } from "./screens/inbox/drafts.js";
 import {
-  chosenNumber, counts, leaving, me, number, numbers, numbersKnown, root, screens, theme, unread,
+  accountName, chosenNumber, counts, leaving, me, number, numbers, numbersKnown, root, screens, theme, unread,
 } from "./session.js";
 import { row as rowText } from "texts/inbox.js";
 import { shell as text } from "texts/shell.js";
@@ -116,9 +116,6 @@ function startMenu(button, side, main) {
   });
 }
 
-/** @param {import("./session.js").Account} account */
-const nameOf = (account) => [account.name, account.phone_number ?? account.phone_number_id].filter(Boolean).join(" · ");
-
 export function startNumbers() {
   const place = document.getElementById("number");
   if (place) {
@@ -144,7 +141,7 @@ export function startNumbers() {
 /** @param {HTMLSelectElement} select */
 function keepOptions(select) {
   effect(() => {
-    select.replaceChildren(...numbers().map((one) => el("option", { value: one.phone_number_id }, nameOf(one))));
+    select.replaceChildren(...numbers().map((one) => el("option", { value: one.phone_number_id }, accountName(one))));
     select.value = number()?.phone_number_id ?? "";
   });
 }
@@ -191,10 +188,13 @@ export function startAccount() {
 
   const face = /** @type {HTMLElement} */ (document.getElementById("face"));
   const name = /** @type {HTMLElement} */ (document.querySelector("#me b"));
+  const below = /** @type {HTMLElement} */ (document.querySelector("#me small"));
+  const organization = below.textContent;
   effect(() => {
     face.textContent = initials(me().name);
     face.className = "face hue-" + hue(me().name);
     name.textContent = me().name;
+    below.textContent = me().available ? organization : text.away; // who forgets it gets no conversations
   });
 }
 

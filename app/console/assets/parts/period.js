@@ -1,4 +1,5 @@
 /** The days that a report is about, chosen in the address, and those before them. */
+import { dates } from "../format.js";
 import { query } from "../router.js";
 import { presentTime } from "../session.js";
 import { filter } from "./lists.js";
@@ -31,6 +32,11 @@ export function span(utc) {
     default: return { from: at(month, date - 29), to: at(month, date) };
   }
 }
+
+const inFull = dates({ dateStyle: "medium" });
+
+/** spanText is the days of a period, in words. @param {{ from: string, to: string }} span */
+export const spanText = ({ from, to }) => inFull.formatRange(new Date(from + "T12:00"), new Date(to + "T12:00"));
 
 /** daysBefore is as many days before a span. @param {{ from: string, to: string }} span */
 export function daysBefore({ from, to }) {

@@ -29,9 +29,11 @@ function roundUp(value) {
  * @param {string} tone
  * @param {(value: number) => string} [write]
  * @param {string} [figure] stands for all of them; their sum, unless it is given
+ * @param {number[]} [ends] with which the axis can end, if not with a round number
  */
-export function columns(name, rows, tone, write = count, figure = write(rows.reduce((sum, row) => sum + (row.value ?? 0), 0))) {
-  const most = roundUp(Math.max(...rows.map((row) => Math.max(row.value ?? 0, row.before ?? 0))));
+export function columns(name, rows, tone, write = count, figure = write(rows.reduce((sum, row) => sum + (row.value ?? 0), 0)), ends = []) {
+  const highest = Math.max(...rows.map((row) => Math.max(row.value ?? 0, row.before ?? 0)));
+  const most = ends.find((end) => end >= highest) ?? roundUp(highest);
   const compared = rows.some((row) => row.before !== undefined);
   const shown = (/** @type {number | null | undefined} */ value) => (value === null || value === undefined ? text.none : write(value));
   const bar = (/** @type {number} */ i, /** @type {number} */ value, /** @type {number} */ inset, look = "") => svg("rect" + look, {
@@ -92,7 +94,7 @@ const tableOf = (name, first, heads, rows) => el("details", null,
   el("summary", null, text.table, el("span.unseen", null, " " + name)),
   el("div.figures-box", null, el("table.figures", { "aria-label": name },
     el("thead", null, el("tr", null, [first, ...heads].map((word) => el("th", { scope: "col" }, word)))),
-    el("tbody", null, rows.map((cells) => el("tr", null, cells.map((cell) => el("td", { dir: "auto" }, cell))))))));
+    el("tbody", null, rows.map((cells) => el("tr", null, cells.map((cell, i) => el("td", i === 0 ? { dir: "auto" } : null, cell))))))));
 
 /**
  * figure is a number with its name, and a line.

@@ -4,7 +4,7 @@ import { get } from "../api.js";
 import { categoryOf, count, date, money, moneyIn } from "../format.js";
 import { button, heading, section } from "../parts/basics.js";
 import { everyRow } from "../parts/lists.js";
-import { daysBefore, everyDay, periodFilter, span } from "../parts/period.js";
+import { daysBefore, everyDay, periodFilter, span, spanText } from "../parts/period.js";
 import { bars, columns, figure } from "../parts/plot.js";
 import { loaded, resource } from "../parts/states.js";
 import { numbers, root } from "../session.js";
@@ -26,6 +26,7 @@ export default function costs() {
   const body = el("div.page", null,
     heading(text.title, { lead: text.lead, actions: button(text.export, { icon: "download", run: download }) }),
     el("div.filters", null, periodFilter()),
+    el("p.hint", null, () => spanText(days())),
     loaded(all, (data) => () => content(data())));
   return { title: text.title, body };
 }

@@ -4,7 +4,7 @@ import { get } from "../api.js";
 import { changeOf, count, date, locale } from "../format.js";
 import { button, heading, section } from "../parts/basics.js";
 import { everyRow } from "../parts/lists.js";
-import { daysBefore, everyDay, periodFilter, span } from "../parts/period.js";
+import { daysBefore, everyDay, periodFilter, span, spanText } from "../parts/period.js";
 import { bars, columns, figure } from "../parts/plot.js";
 import { loaded, resource } from "../parts/states.js";
 import { numbers, root } from "../session.js";
@@ -13,6 +13,9 @@ import { reports as text } from "texts/reports.js";
 const kinds = /** @type {const} */ (["user", "label", "number"]);
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const units = /** @type {const} */ ([[90, 1, "second"], [90 * 60, 60, "minute"], [48 * 3600, 3600, "hour"], [Infinity, 86_400, "day"]]);
+
+/** With which an axis of time ends, in seconds, so that its half is plain too. */
+const lengths = [10, 60, 120, 600, 1800, 3600, 7200, 14_400, 43_200, ...[1, 2, 4, 10, 20, 60].map((days) => days * 86_400)];
 
 /** lengthOf is a length of time in a unit that fits. @param {number | null} seconds */
 function lengthOf(seconds) {
@@ -35,6 +38,7 @@ export default function reports() {
       actions: [button(text.print, { run: () => print() }), button(text.export, { icon: "download", run: download })],
     }),
     el("div.filters", null, periodFilter()),
+    el("p.hint", null, () => spanText(span())),
     loaded(all, (data) => () => content(data())));
   return { title: text.title, body };
 }
@@ -93,7 +97,7 @@ function content({ now, before, groups, names }) {
       plot(text.figures.opened, (one) => one.opened),
       plot(text.figures.resolved, (one) => one.resolved, "good"),
       columns(text.figures.first, days.map((one, i) => ({ at: dayOf(one), value: median(one), before: median(earlier[i]) })),
-        "calm", lengthOf, lengthOf(median(totals))),
+        "calm", lengthOf, lengthOf(median(totals)), lengths),
       plot(text.figures.in, (one) => one.messages_in),
       plot(text.figures.out, (one) => one.messages_out))),
     kinds.map((kind, i) => section(text.groups[kind], {}, bars(text.groups[kind], groups[i].groups.map((/** @type {any} */ one) => ({

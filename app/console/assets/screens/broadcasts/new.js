@@ -11,7 +11,7 @@ import { templateForm } from "../../parts/template_form.js";
 import { templatePreview } from "../../parts/template_preview.js";
 import { toast, toastError } from "../../parts/notices.js";
 import { link, navigate, query } from "../../router.js";
-import { presentTime } from "../../session.js";
+import { accountName, numbers, presentTime } from "../../session.js";
 import { audienceStep, liveField } from "./audience.js";
 import { review } from "./review.js";
 import { newBroadcast as text } from "texts/broadcasts.js";
@@ -71,7 +71,8 @@ function steps(of, templates) {
     if (step >= 0) show(step);
     return step >= 0;
   };
-  const facts = () => [what.name().trim(), what.chosen() ? titleOf(what.chosen()) : "", audience.who(), time.words()];
+  const from = () => accountName(numbers().find((one) => one.phone_number_id === of));
+  const facts = () => [what.name().trim(), from(), what.chosen() ? titleOf(what.chosen()) : "", audience.who(), time.words()];
   const request = () => audience.request({ ...draft(), scheduled_at: time.at() });
   const start = startButton(of, request, { refuse, later: time.later, forecast: audience.forecast });
   const bodies = [

@@ -10,18 +10,18 @@ import { review as text } from "texts/broadcasts.js";
  * @param {object} what
  * @param {() => any} what.forecast
  * @param {() => boolean} what.counting
- * @param {() => string[]} what.facts name, template, audience and time
+ * @param {() => string[]} what.facts name, number, template, audience and time
  * @param {() => any} what.template
  * @param {(components: any[]) => any[]} what.shown
  * @param {(step: number) => void} what.go
  */
 export function review({ forecast, counting, facts, template, shown, go }) {
-  const steps = [0, 0, 1, 2]; // where each can be changed
+  const steps = [0, 0, 0, 1, 2]; // where each can be changed
   const fact = (/** @type {string} */ name, /** @type {number} */ i) => el("div", null,
     el("dt", null, name),
     el("dd", null,
       el("span", { dir: "auto" }, () => facts()[i]),
-      i > 0 && el("button.textual", { type: "button", "aria-label": text.changes[i - 1], onclick: () => go(steps[i]) }, text.change)));
+      i > 1 && el("button.textual", { type: "button", "aria-label": text.changes[i - 2], onclick: () => go(steps[i]) }, text.change)));
   return el("div.review", null,
     el("dl.facts", null, text.facts.map(fact)),
     () => counting() && el("p.hint", { role: "status" }, text.counting),

@@ -36,6 +36,7 @@ const step = 30;
 export function listPane({ store, current, labels, people, personName, selected, refusal, saved, sort }) {
   const words = () => query().get("search") ?? "";
   const tab = () => (tabs[query().get("tab") ?? ""] ? /** @type {string} */ (query().get("tab")) : "open");
+  const labelOfView = () => saved.open()?.filter.label_id ?? "";
   return el("section.list-pane", { "aria-label": text.tabs },
     el("div", { role: "status" }, () => refusalNotice(refusal())),
     el("div.search", { role: "search" },
@@ -44,10 +45,10 @@ export function listPane({ store, current, labels, people, personName, selected,
     el("div.list-tools", null,
       el("select", {
         "aria-label": text.filter,
-        value: () => (labels(), query().get("label") ?? ""),
+        value: () => (labels(), query().get("label") ?? labelOfView()),
         onchange: (/** @type {any} */ event) => setQuery({ label: event.target.value }),
       },
-        el("option", { value: "" }, text.anyLabel),
+        el("option", { value: "", disabled: () => labelOfView() !== "" }, text.anyLabel),
         list(labels, (one) => one.id, (one) => el("option", { value: one().id }, () => one().name))),
       el("select", {
         "aria-label": text.sort,

@@ -85,17 +85,17 @@ export function notes(number, conversation, draw, people) {
   };
 }
 
-/** authorOf is who wrote a note. @param {any} author */
-const authorOf = ({ type, id, name }) => (id === me().id ? text.you : name ?? (type === "key" ? text.key : ""));
+/** titleOf says whose note it is. @param {any} author */
+const titleOf = ({ type, id, name }) => (id === me().id ? text.own : text.by(name ?? (type === "key" ? text.key : "")));
 
 /** noteLine shows a note. @param {any} note */
 export function noteLine(note) {
-  const who = authorOf(note.author);
+  const title = titleOf(note.author);
   const isOwn = note.author.id === me.peek().id || isAdmin;
   const isEdited = note.updated_at !== note.created_at;
-  return el("article.note", { id: note.id, tabindex: "-1", "aria-label": text.by(who), "data-note": note.id },
+  return el("article.note", { id: note.id, tabindex: "-1", "aria-label": title, "data-note": note.id },
     el("header", null,
-      el("b", { dir: "auto" }, text.by(who)),
+      el("b", { dir: "auto" }, title),
       stamp(note.created_at, (at) => (dayOf(at) === dayOf(presentTime()) ? clockOf(at) : dayAndClock.format(at))),
       isEdited && el("small", null, text.edited),
       isOwn && actions(note)),

@@ -7,7 +7,7 @@ import { me } from "../../session.js";
 import { summary } from "./content.js";
 import { keep, nameOf } from "./conversations.js";
 import { tick } from "./message.js";
-import { untilText } from "./snooze.js";
+import { untilDay, untilText } from "./snooze.js";
 import { row as text } from "texts/inbox.js";
 
 /**
@@ -31,7 +31,12 @@ export function conversationRow(one, { current, tabStop, selected, personName })
   const name = () => nameOf(one().contact);
   const isSelected = () => selected.has(id);
   const isTabStop = computed(() => tabStop() === id); // of all rows only two are others when another is opened
-  const pick = (/** @type {MouseEvent} */ event) => {
+  const pick = (/** @type {MouseEvent} */ event, /** @type {boolean} */ isTap) => {
+    if (isTap && selected.isActive()) {
+      if (/** @type {Element} */ (event.target).closest(".row-pick")) return; // the box does it
+      event.preventDefault();
+      return selected.toggle(id);
+    }
     if (!event.shiftKey || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault(); // it would open another window
     selected.extend(id);
@@ -66,8 +71,7 @@ export function conversationRow(one, { current, tabStop, selected, personName })
       el("span.unseen", null, () => one().labels.map((/** @type {any} */ label) => ", " + label.name).join("")),
       el("span.unseen", null, () => (isSelected() ? text.selected : ""))),
     el("span.row-end", null, () => [
-      one().snoozed_until && el("span.window", { title: text.snoozed(untilText(one().snoozed_until)) }, icon("clock")),
-      waitOf(one()) ?? windowOf(one()),
+      one().snoozed_until ? snoozeOf(one()) : waitOf(one()) ?? windowOf(one()),
       one().assignee && el("span.face.tiny",
         { title: text.assigned(one().assignee.name ?? ""), role: "img", "aria-label": text.assigned(one().assignee.name ?? "") },
         initials(one().assignee.name ?? "?"),
@@ -79,15 +83,17 @@ export function conversationRow(one, { current, tabStop, selected, personName })
 /**
  * onLongPress calls run when a finger rests on a row, and not also click, nor the browser's menu.
  * @param {() => void} run
- * @param {(event: MouseEvent) => void} click
+ * @param {(event: MouseEvent, isTap: boolean) => void} click
  */
 function onLongPress(run, click) {
   let timer = 0;
+  let isTouch = false;
   const end = () => clearTimeout(timer);
   return {
     onpointerdown: (/** @type {PointerEvent} */ event) => {
       hasRested = false;
-      if (event.pointerType !== "touch") return;
+      isTouch = event.pointerType === "touch";
+      if (!isTouch) return;
       timer = setTimeout(() => {
         hasRested = true;
         run();
@@ -96,7 +102,8 @@ function onLongPress(run, click) {
     onpointerup: end,
     onpointercancel: end, // it scrolls
     oncontextmenu: (/** @type {PointerEvent} */ event) => event.pointerType === "touch" && event.preventDefault(),
-    onclick: (/** @type {MouseEvent} */ event) => (hasRested && event.detail > 0 ? event.preventDefault() : click(event)),
+    onclick: (/** @type {MouseEvent} */ event) =>
+      (hasRested && event.detail > 0 ? event.preventDefault() : click(event, isTouch && event.detail > 0)),
   };
 }
 
@@ -155,6 +162,12 @@ function waitOf(one) {
   const hours = wait / 3_600_000;
   const tone = hours >= longestWait ? ".bad" : hours >= longWait ? ".warn" : "";
   return el("span.waits" + tone, null, text.waits(hours < saidInDays ? spanOf(wait) : days.format(Math.floor(hours / 24))));
+}
+
+/** snoozeOf says until when it is snoozed. @param {any} one */
+function snoozeOf({ snoozed_until: until }) {
+  const words = text.snoozed(untilText(until));
+  return el("span.window.snoozed", { title: words, role: "img", "aria-label": words }, icon("clock"), untilDay(until));
 }
 
 /** windowOf says how much of the 24 hours is left. @param {any} one */

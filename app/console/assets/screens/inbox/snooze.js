@@ -8,11 +8,18 @@ import { snooze as text } from "texts/inbox.js";
 
 const longest = 365 * 86_400_000;
 const dayAndClock = dates({ weekday: "short", day: "numeric", month: "short", hour: "numeric", minute: "2-digit" });
+const onDay = dates({ weekday: "short", day: "numeric", month: "short" });
 
 /** untilText is a time that lies ahead, as short as it can be said. @param {string} time */
 export function untilText(time) {
   const at = Date.parse(time);
   return dayOf(at) === dayOf(presentTime()) ? clockOf(at) : dayAndClock.format(at);
+}
+
+/** untilDay is the same, without the time of another day. @param {string} time */
+export function untilDay(time) {
+  const at = Date.parse(time);
+  return dayOf(at) === dayOf(presentTime()) ? clockOf(at) : onDay.format(at);
 }
 
 /** @param {Date} at as a field of a form takes it */

@@ -180,7 +180,7 @@ export const forecast = {
 
 /** @type {typeof import("../en/broadcasts.js").review} */
 export const review = {
-  facts: ["الاسم", "القالب", "إلى", "الوقت"],
+  facts: ["الاسم", "من", "القالب", "إلى", "الوقت"],
   change: "تغيير",
   changes: ["تغيير القالب", "تغيير الجمهور", "تغيير الوقت"],
   counting: "جارٍ التحقق من المستلمين…",

@@ -147,7 +147,7 @@ export const changes = {
 export const notes = {
   note: "ملاحظة",
   by: (who) => "ملاحظة من " + who,
-  you: "أنت",
+  own: "ملاحظتك",
   key: "API",
   edited: "تم التعديل",
   more: "المزيد",

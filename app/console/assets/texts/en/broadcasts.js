@@ -130,7 +130,7 @@ export const forecast = {
 };
 
 export const review = {
-  facts: ["Name", "Template", "To", "When"],
+  facts: ["Name", "From", "Template", "To", "When"],
   change: "Change",
   changes: ["Change template", "Change audience", "Change time"], // for those who hear which
   counting: "Checking recipients…",

@@ -65,7 +65,7 @@ export const row = {
   said: (/** @type {string} */ who) => who + ": ",
   unread: (/** @type {number} */ n) => count(n) + " unread",
   left: (/** @type {string} */ span) => span.replace(/^\d+/, "$& ") + " left to reply", // 23 h
-  closed: "closed",
+  closed: "template only",
   pending: "Pending",
   waits: (/** @type {string} */ span) => "waiting " + span,
   snoozed: (/** @type {string} */ until) => "Snoozed until " + until,

@@ -128,7 +128,7 @@ export const changes = {
 export const notes = {
   note: "Note",
   by: (/** @type {string} */ who) => "Note by " + who,
-  you: "You",
+  own: "Your note",
   key: "API",
   edited: "edited",
   more: "More",

@@ -160,7 +160,7 @@ export const forecast = {
 
 /** @type {typeof import("../en/broadcasts.js").review} */
 export const review = {
-  facts: ["Nombre", "Plantilla", "Para", "Cuándo"],
+  facts: ["Nombre", "Desde", "Plantilla", "Para", "Cuándo"],
   change: "Cambiar",
   changes: ["Cambiar plantilla", "Cambiar público", "Cambiar fecha"], // for those who hear which
   counting: "Revisando los destinatarios…",

@@ -136,7 +136,7 @@ export const changes = {
 export const notes = {
   note: "Nota",
   by: (/** @type {string} */ who) => "Nota de " + who,
-  you: "Tú",
+  own: "Tu nota",
   key: "API",
   edited: "editada",
   more: "Más",

@@ -138,7 +138,7 @@ export const forecast = {
 
 /** @type {typeof import("../en/broadcasts.js").review} */
 export const review = {
-  facts: ["Nama", "Template", "Kepada", "Waktu"],
+  facts: ["Nama", "Dari", "Template", "Kepada", "Waktu"],
   change: "Ubah",
   changes: ["Ubah template", "Ubah penerima", "Ubah waktu"], // for those who hear which
   counting: "Memeriksa penerima…",

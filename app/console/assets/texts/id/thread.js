@@ -133,7 +133,7 @@ export const changes = {
 export const notes = {
   note: "Catatan",
   by: (/** @type {string} */ who) => "Catatan dari " + who,
-  you: "Anda",
+  own: "Catatan Anda",
   key: "API",
   edited: "diedit",
   more: "Lainnya",

@@ -160,7 +160,7 @@ export const forecast = {
 
 /** @type {typeof import("../en/broadcasts.js").review} */
 export const review = {
-  facts: ["Nome", "Modelo", "Para", "Quando"],
+  facts: ["Nome", "De", "Modelo", "Para", "Quando"],
   change: "Mudar",
   changes: ["Mudar modelo", "Mudar público", "Mudar data"], // for those who hear which
   counting: "Conferindo os destinatários…",

@@ -135,7 +135,7 @@ export const changes = {
 export const notes = {
   note: "Nota",
   by: (/** @type {string} */ who) => "Nota de " + who,
-  you: "Você",
+  own: "Sua nota",
   key: "API",
   edited: "editada",
   more: "Mais",
