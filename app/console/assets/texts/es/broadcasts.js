@@ -119,7 +119,7 @@ export const audience = {
   none: { label: "Elige una etiqueta.", file: "Elige un archivo.", numbers: "Ingresa al menos un número." },
   counting: "Revisando los destinatarios…",
   noRecipients: {
-    label: "Nadie tiene esta etiqueta.",
+    label: "Ningún contacto tiene esta etiqueta. Las etiquetas de conversaciones no cuentan.",
     file: "El archivo no tiene destinatarios.",
     numbers: "Ingresa al menos un número.",
   },

@@ -107,7 +107,7 @@ export const audience = {
   none: { label: "Pilih label.", file: "Pilih file.", numbers: "Isi setidaknya satu nomor." },
   counting: "Memeriksa penerima…",
   noRecipients: {
-    label: "Tidak ada orang dengan label ini.",
+    label: "Tidak ada kontak dengan label ini. Label pada chat tidak dihitung.",
     file: "Tidak ada penerima di file ini.",
     numbers: "Isi setidaknya satu nomor.",
   },

@@ -119,7 +119,7 @@ export const audience = {
   none: { label: "Escolha uma etiqueta.", file: "Escolha um arquivo.", numbers: "Digite pelo menos um número." },
   counting: "Conferindo os destinatários…",
   noRecipients: {
-    label: "Ninguém tem esta etiqueta.",
+    label: "Nenhum contato tem esta etiqueta. Etiquetas de conversas não contam.",
     file: "O arquivo não tem destinatários.",
     numbers: "Digite pelo menos um número.",
   },
