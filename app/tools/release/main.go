@@ -25,16 +25,8 @@ import (
 	"syscall"
 )
 
-// target is a system that binaries are made for.
-type target struct{ os, arch string }
-
-func (t target) String() string { return t.os + "/" + t.arch }
-
-// file is the name of its binary.
-func (t target) file() string { return "confab-" + t.os + "-" + t.arch }
-
-// targets are all of them.
-var targets = []target{{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}}
+// targets are the systems that binaries are made for.
+var targets = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64"}
 
 // Names of what lies beside the binaries.
 const (
@@ -51,7 +43,7 @@ func main() {
 	out := flag.String("out", "bin/release", "directory that is emptied and filled")
 	only := flag.String("only", "", "build for one system, such as linux/amd64, to try it out")
 	flag.Parse()
-	chosen := slices.DeleteFunc(slices.Clone(targets), func(t target) bool { return *only != "" && t.String() != *only })
+	chosen := slices.DeleteFunc(slices.Clone(targets), func(t string) bool { return *only != "" && t != *only })
 
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
@@ -62,7 +54,7 @@ func main() {
 }
 
 // release fills a directory with everything that is handed out for the targets.
-func release(ctx context.Context, version, out string, targets []target) error {
+func release(ctx context.Context, version, out string, targets []string) error {
 	if len(targets) == 0 {
 		return fmt.Errorf("there is no such system")
 	}
@@ -76,7 +68,7 @@ func release(ctx context.Context, version, out string, targets []target) error {
 
 	var parts []*debug.Module
 	for _, t := range targets {
-		path := filepath.Join(out, t.file())
+		path := filepath.Join(out, "confab-"+strings.ReplaceAll(t, "/", "-"))
 		if err := build(ctx, t, version, path); err != nil {
 			return err
 		}
@@ -113,18 +105,19 @@ func changesOf(version string) ([]byte, error) {
 }
 
 // build makes one binary.
-func build(ctx context.Context, t target, version, path string) error {
+func build(ctx context.Context, target, version, path string) error {
+	system, arch, _ := strings.Cut(target, "/")
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=true",
 		"-ldflags", "-s -w -buildid= -X main.version="+version, "-o", path, ".")
 	cmd.Env = append(withoutGoSettings(os.Environ()),
-		"CGO_ENABLED=0", "GOOS="+t.os, "GOARCH="+t.arch, "GOAMD64=v1", "GOARM64=v8.0", "GOENV=off", "GOFLAGS=")
+		"CGO_ENABLED=0", "GOOS="+system, "GOARCH="+arch, "GOAMD64=v1", "GOARM64=v8.0", "GOENV=off", "GOFLAGS=")
 	cmd.Stderr = os.Stderr
 
-	fmt.Printf("%s is built\n", t)
+	fmt.Printf("%s is built\n", target)
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("build for %s: %w", t, err)
+		return fmt.Errorf("build for %s: %w", target, err)
 	}
-	if t.os == "linux" {
+	if system == "linux" {
 		return checkStatic(path)
 	}
 	return nil // there is no static binary on darwin: its system library is the system's interface
