@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"syscall"
+
+	"confab/app/tools/rig"
 )
 
 const (
@@ -25,20 +27,15 @@ func (b *bench) sizes() []int {
 
 // growth measures sends and reads on servers with few and with many messages, interleaved.
 // Each server has a database of its own; only one at a time has something to do.
-func (b *bench) growth(ctx context.Context, o *installation) error {
+func (b *bench) growth(ctx context.Context, o *installation) {
 	if b.messages <= fewMessages {
-		return nil
+		return
 	}
-	if err := b.checkDiskSpace(); err != nil {
-		return err
-	}
+	b.checkDiskSpace()
 
 	all := []*server{o.server}
 	for _, messages := range b.sizes() {
-		s, err := b.startSibling(ctx, o, messages, nil)
-		if err != nil {
-			return err
-		}
+		s := b.startSibling(ctx, o, messages, nil)
 		defer s.close()
 		all = append(all, s)
 		b.table.add(row{
@@ -49,62 +46,51 @@ func (b *bench) growth(ctx context.Context, o *installation) error {
 	}
 
 	for _, op := range operations {
-		if err := b.compare(ctx, op, all); err != nil {
-			return fmt.Errorf("%s: %w", op.what, err)
-		}
+		rig.Within(op.what, func() { b.compare(ctx, op, all) })
 	}
-	return nil
 }
 
-// checkDiskSpace checks that the disk has room for all messages.
-func (b *bench) checkDiskSpace() error {
+func (b *bench) checkDiskSpace() {
 	var disk syscall.Statfs_t
-	if err := syscall.Statfs(b.dir, &disk); err != nil {
-		return err
-	}
+	rig.Check(syscall.Statfs(b.dir, &disk))
 
 	need, free := int64(0), int64(disk.Bavail)*int64(disk.Bsize)
 	for _, messages := range b.sizes() {
 		need += int64(messages) * messageSize
 	}
-
 	if free < need {
-		return fmt.Errorf("%d messages need up to %.0f MB of disk, and %s has %.0f: choose fewer by -messages, or another place by TMPDIR",
-			b.messages, megabytes(need), b.dir, megabytes(free))
+		rig.Check(fmt.Errorf("%d messages need up to %.0f MB of disk, and %s has %.0f: choose fewer by -messages, or another place by TMPDIR",
+			b.messages, megabytes(need), b.dir, megabytes(free)))
 	}
-	return nil
 }
 
 // operation is one measurement, made on each of the servers.
 type operation struct {
-	what      string
-	callbacks callbacks
-	request   func(*server) []byte
-	goal      float64 // least ratio of the rate with many messages to that with few
+	what    string
+	request func(*server) []byte
+	goal    float64 // least ratio of the rate with many messages to that with few
 }
 
 var operations = []operation{
-	{"POST message accepted, 64 connections", callbacksOff, func(s *server) []byte { return s.messageTo(s.sent.Add(1) * 7919) }, 0.8},
-	{"GET message, 64 connections", "", (*server).get, 0.5},
-	{"GET messages, 20 somewhere in the past, 64 connections", "", (*server).list, 0.9},
+	{"POST message accepted, 64 connections", func(s *server) []byte { return s.messageTo(s.sent.Add(1) * 7919) }, 0.8},
+	{"GET message, 64 connections", (*server).get, 0.5},
+	{"GET messages, 20 somewhere in the past, 64 connections", (*server).list, 0.9},
 }
 
 // compare measures one operation on all servers. A round ends when all messages are
 // sent, so that no server has work left while the next one is measured.
-func (b *bench) compare(ctx context.Context, op operation, servers []*server) error {
+func (b *bench) compare(ctx context.Context, op operation, servers []*server) {
 	var all []*series
 	for _, s := range servers {
 		l := load{address: s.Address, connections: 64, request: func() []byte { return op.request(s) }}
 		all = append(all, b.newSeries(l, s.awaitSent, s.serverProcess()))
 	}
-	if err := b.measureAll(ctx, all...); err != nil {
-		return err
-	}
+	b.measureAll(ctx, all...)
 
 	few := all[0]
 	few.name = fmt.Sprintf("the rate with %d", fewMessages)
 	for i, s := range servers {
-		r := row{id: "P11", what: fmt.Sprintf("%s, %d messages there", op.what, s.past.messages), callbacks: op.callbacks}
+		r := row{id: "P11", what: fmt.Sprintf("%s, %d messages there", op.what, s.past.messages)}
 		switch {
 		case i == 0:
 			b.table.addRate(few, r)
@@ -114,5 +100,4 @@ func (b *bench) compare(ctx context.Context, op operation, servers []*server) er
 			b.table.addRatio(all[i], few, 0, r)
 		}
 	}
-	return nil
 }

@@ -7,12 +7,13 @@ import (
 	"testing"
 	"time"
 
+	"confab/app/tools/rig"
 	"confab/app/tools/rig/rigtest"
 	"confab/storage/storagetest"
 )
 
 func TestMain(m *testing.M) {
-	rigtest.Main(m, func(args []string) { fatal(roles[args[0]](args[1:])) })
+	rigtest.Main(m, main)
 }
 
 // newBench is a run that is over soon, on what was built for the test.
@@ -39,13 +40,11 @@ func TestSizes(t *testing.T) {
 
 func TestGrowthNeedsRoom(t *testing.T) {
 	b := &bench{dir: t.TempDir(), messages: 1 << 50}
-	if err := b.checkDiskSpace(); err == nil || !strings.Contains(err.Error(), "TMPDIR") {
+	if err := rig.Catch(b.checkDiskSpace); err == nil || !strings.Contains(err.Error(), "TMPDIR") {
 		t.Error(err)
 	}
 	b.messages = 1
-	if err := b.checkDiskSpace(); err != nil {
-		t.Error(err)
-	}
+	b.checkDiskSpace()
 }
 
 // TestGrowth measures on real processes. The other parts need more time than a
@@ -53,9 +52,7 @@ func TestGrowthNeedsRoom(t *testing.T) {
 func TestGrowth(t *testing.T) {
 	b := newBench(t)
 	b.only = "growth"
-	if err := b.run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	b.run(t.Context())
 	if got, want := len(b.table.rows), 1+2*len(operations); got != want {
 		t.Errorf("%d rows, want %d:\n%s", got, want, b.table.String())
 	}
@@ -67,7 +64,7 @@ func TestGrowth(t *testing.T) {
 func TestRunKnowsItsParts(t *testing.T) {
 	b := newBench(t)
 	b.only = "everything"
-	if err := b.run(t.Context()); err == nil || !strings.Contains(err.Error(), "growth") {
+	if err := rig.Catch(func() { b.run(t.Context()) }); err == nil || !strings.Contains(err.Error(), "growth") {
 		t.Error(err)
 	}
 }

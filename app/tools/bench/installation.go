@@ -2,10 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -44,88 +40,55 @@ type server struct {
 
 // startServer stores messages and starts a server on them. change, unless it is nil, does
 // something with the server before it starts.
-func (b *bench) startServer(
-	ctx context.Context, address string, provider *rig.Simulator, messages int, change func(*server) error,
-) (*server, error) {
-	dir, err := os.MkdirTemp(b.dir, "server-*")
-	if err != nil {
-		return nil, err
-	}
-
+func (b *bench) startServer(ctx context.Context, address string, provider *rig.Simulator, messages int, change func(*server)) *server {
 	s := &server{
 		Server: &rig.Server{
-			Program: b.confab, Dir: dir, Address: address, Env: append(provider.Settings(), unlimitedSettings...), Log: os.Stderr,
+			Program: b.confab,
+			Dir:     rig.Must(os.MkdirTemp(b.dir, "server-*")),
+			Address: address,
+			Env:     append(provider.Settings(), unlimitedSettings...),
+			Log:     os.Stderr,
 		},
 		number: provider.PhoneNumberID,
 		api:    rig.Client{Base: "http://" + address + "/v1"},
 	}
-	if s.org, s.api.Key, err = s.NewOrganization("Bench"); err == nil {
-		err = s.ConnectNumber(s.org, s.number, provider.WABAID, provider.AccessToken)
-	}
-	if err == nil {
-		err = b.fill(ctx, s, messages, change)
-	}
-	if err == nil {
-		err = s.Start()
-	}
-	if err == nil {
-		err = b.open(s)
-	}
-	if err != nil {
-		s.close()
-		return nil, err
-	}
-	return s, nil
+	defer rig.OnFailure(s.close)
+
+	s.org, s.api.Key = s.NewOrganization("Bench")
+	s.ConnectNumber(s.org, s.number, provider.WABAID, provider.AccessToken)
+	b.fill(ctx, s, messages, change)
+	s.Start()
+	s.db = b.openDatabase(s.Dir)
+	return s
 }
 
 // startSibling starts a second server on the provider of the first, as startServer does.
-func (b *bench) startSibling(ctx context.Context, o *installation, messages int, change func(*server) error) (*server, error) {
-	address, err := rig.FreeAddress()
-	if err != nil {
-		return nil, err
-	}
-	return b.startServer(ctx, address, o.provider, messages, change)
+func (b *bench) startSibling(ctx context.Context, o *installation, messages int, change func(*server)) *server {
+	return b.startServer(ctx, rig.Must(rig.FreeAddress()), o.provider, messages, change)
 }
 
 // fill stores old messages in the database of the server, which does not run yet, and lets
 // change do the rest. The database is closed afterwards, which folds its log into its file.
-func (b *bench) fill(ctx context.Context, s *server, messages int, change func(*server) error) (err error) {
-	if err := b.open(s); err != nil {
-		return err
+func (b *bench) fill(ctx context.Context, s *server, messages int, change func(*server)) {
+	s.db = b.openDatabase(s.Dir)
+	s.account = view(ctx, s.db, func(rx *storage.Rx) (storage.Account, error) { return rx.AccountByNumber(s.number) })
+	s.past = prefill(ctx, s.db, s.account.ID, messages)
+	if change != nil {
+		change(s)
 	}
-	defer func() { err = errors.Join(err, s.db.Close()) }()
-
-	err = s.db.View(ctx, func(rx *storage.Rx) (err error) {
-		s.account, err = rx.AccountByNumber(s.number)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-
-	s.past, err = prefill(ctx, s.db, s.account.ID, messages)
-	if err == nil && change != nil {
-		err = change(s)
-	}
-	return err
+	rig.Check(s.db.Close())
 }
 
-// open opens the database of the server.
-func (b *bench) open(s *server) error {
-	key, err := storage.LoadMasterKey(s.Dir, "")
-	if err != nil {
-		return err
-	}
-	s.db, err = storage.Open(storage.Options{
-		Path:        storage.DatabaseFile(s.Dir),
+func (b *bench) openDatabase(dir string) *storage.DB {
+	return rig.Must(storage.Open(storage.Options{
+		Path:        storage.DatabaseFile(dir),
 		Schema:      b.schema,
-		MasterKey:   key,
+		MasterKey:   rig.Must(storage.LoadMasterKey(dir, "")),
 		Synchronous: "normal",
 		Readers:     1,
 		SkipCheck:   true,
 		Served:      true,
-	})
-	return err
+	}))
 }
 
 func (s *server) close() {
@@ -137,40 +100,21 @@ func (s *server) close() {
 }
 
 // awaitSent waits until no message is queued any more.
-func (s *server) awaitSent(ctx context.Context) error {
-	return pollDatabase(ctx, s.db, time.Millisecond, func(rx *storage.Rx) (bool, error) {
+func (s *server) awaitSent(ctx context.Context) {
+	pollDatabase(ctx, s.db, time.Millisecond, func(rx *storage.Rx) (bool, error) {
 		left, err := rx.Jobs(storage.JobFilter{Kind: "send", Limit: 1})
 		return len(left) == 0, err
 	})
 }
 
-// startProvider runs the simulator, without callbacks about sent messages.
-func (b *bench) startProvider(server string) (*rig.Simulator, error) {
-	dir, err := os.MkdirTemp(b.dir, "provider-*")
-	if err != nil {
-		return nil, err
-	}
-
-	p, err := b.confab.StartSimulator(dir, "http://"+server+"/provider/webhook", io.Discard)
-	if err == nil {
-		err = setCallbacks(p, callbacksOff)
-	}
-	if err == nil {
-		return p, nil
-	}
-	if p != nil {
-		p.Kill()
-	}
-	return nil, err
-}
-
 // setCallbacks switches on or off whether the simulator reports sent and delivered.
-func setCallbacks(p *rig.Simulator, c callbacks) error {
+func (b *bench) setCallbacks(p *rig.Simulator, c callbacks) {
+	b.table.callbacks = c
 	when := `"sent_ms":null,"delivered_ms":null`
 	if c == callbacksOn {
 		when = `"sent_ms":50,"delivered_ms":200`
 	}
-	return p.Call("PATCH", "/_sim/settings", `{`+rig.Uncapped+`,"auto_read":false,`+when+`}`, nil)
+	p.Call("PATCH", "/_sim/settings", `{`+rig.Uncapped+`,"auto_read":false,`+when+`}`, nil)
 }
 
 // installation is a server with a simulator of the provider and a receiver of webhooks,
@@ -181,25 +125,18 @@ type installation struct {
 	receiver *rig.Receiver
 }
 
-// openInstallation starts an installation in which messages are stored already.
-func (b *bench) openInstallation(ctx context.Context, messages int) (*installation, error) {
-	address, err := rig.FreeAddress()
-	if err != nil {
-		return nil, err
-	}
-
+// openInstallation starts an installation in which messages are stored already. The simulator does
+// not report about sent messages.
+func (b *bench) openInstallation(ctx context.Context, messages int) *installation {
 	o := &installation{}
-	if o.provider, err = b.startProvider(address); err == nil {
-		o.receiver, err = b.self.StartReceiver()
-	}
-	if err == nil {
-		o.server, err = b.startServer(ctx, address, o.provider, messages, nil)
-	}
-	if err != nil {
-		o.close()
-		return nil, err
-	}
-	return o, nil
+	defer rig.OnFailure(o.close)
+
+	address := rig.Must(rig.FreeAddress())
+	o.provider = b.confab.StartSimulator(rig.Must(os.MkdirTemp(b.dir, "provider-*")), "http://"+address+"/provider/webhook", io.Discard)
+	b.setCallbacks(o.provider, callbacksOff)
+	o.receiver = b.self.StartReceiver()
+	o.server = b.startServer(ctx, address, o.provider, messages, nil)
+	return o
 }
 
 func (o *installation) close() {
@@ -220,7 +157,9 @@ func (o *installation) processes() []process {
 }
 
 // serverProcess is the process of the server, whose processor time is measured.
-func (s *server) serverProcess() process { return process{"server", s.CPUTime} }
+func (s *server) serverProcess() process {
+	return process{"server", func() time.Duration { return s.Process().CPUTime() }}
+}
 
 // request returns the bytes of a request with the API key of the server. header is "", or
 // a line that is added.
@@ -228,7 +167,6 @@ func (s *server) request(method, path, body, header string) []byte {
 	return formatRequest(s.Address, method, "/v1"+path, body, "Authorization: Bearer "+s.api.Key, header)
 }
 
-// formatRequest returns the bytes of a request.
 func formatRequest(host, method, path, body string, headers ...string) []byte {
 	request := fmt.Appendf(nil, "%s %s HTTP/1.1\r\nHost: %s\r\n", method, path, host)
 	for _, line := range headers {
@@ -239,7 +177,6 @@ func formatRequest(host, method, path, body string, headers ...string) []byte {
 	return fmt.Appendf(request, "Content-Length: %d\r\n\r\n%s", len(body), body)
 }
 
-// messages returns the path of the messages of the number.
 func (s *server) messages() string { return "/" + s.number + "/messages" }
 
 // message returns a request to send a message to the next person.
@@ -257,41 +194,35 @@ func (o *installation) callback() []byte { return o.callbackOf(o.received.Add(1)
 // callbackOf returns a signed callback of the provider with the last each messages of
 // people up to the nth.
 func (o *installation) callbackOf(n int64, each int) []byte {
-	var contacts, messages strings.Builder
-
+	var contacts, messages []string
 	now := time.Now().Unix()
 	for i := n - int64(each) + 1; i <= n; i++ {
-		if contacts.Len() > 0 {
-			contacts.WriteByte(',')
-			messages.WriteByte(',')
-		}
-
 		from := personPhone(i)[1:]
-		fmt.Fprintf(&contacts, `{"profile":{"name":"Person %d"},"wa_id":%q,"user_id":"US.77%s"}`, i%people, from, from)
-		fmt.Fprintf(&messages, `{"from":%q,"from_user_id":"US.77%s","id":"wamid.HBgLMTU1NTAwMDExMTEVAgASGBQz%d",`+
-			`"timestamp":"%d","text":{"body":%q},"type":"text"}`, from, from, i, now, rig.TimestampedText())
+		contacts = append(contacts, fmt.Sprintf(`{"profile":{"name":"Person %d"},"wa_id":%q,"user_id":"US.77%s"}`, i%people, from, from))
+		messages = append(messages, fmt.Sprintf(`{"from":%q,"from_user_id":"US.77%s","id":"wamid.HBgLMTU1NTAwMDExMTEVAgASGBQz%d",`+
+			`"timestamp":"%d","text":{"body":%q},"type":"text"}`, from, from, i, now, rig.TimestampedText()))
 	}
 
 	body := fmt.Sprintf(`{"object":"whatsapp_business_account","entry":[{"id":%q,"changes":[{"value":{"messaging_product":"whatsapp",`+
 		`"metadata":{"display_phone_number":%q,"phone_number_id":%q},"contacts":[%s],"messages":[%s]},"field":"messages"}]}]}`,
-		o.provider.WABAID, strings.TrimPrefix(o.provider.PhoneNumber, "+"), o.provider.PhoneNumberID, contacts.String(), messages.String())
+		o.provider.WABAID, strings.TrimPrefix(o.provider.PhoneNumber, "+"), o.provider.PhoneNumberID,
+		strings.Join(contacts, ","), strings.Join(messages, ","))
 
-	mac := hmac.New(sha256.New, []byte(o.provider.AppSecret))
-	mac.Write([]byte(body))
 	return formatRequest(o.Address, "POST", "/provider/webhook", body,
-		"Content-Type: application/json", "X-Hub-Signature-256: sha256="+hex.EncodeToString(mac.Sum(nil)))
+		"Content-Type: application/json", "X-Hub-Signature-256: "+rig.ProviderSignature(o.provider.AppSecret, []byte(body)))
+}
+
+func (s *server) create(path, body string) string {
+	var made struct{ Data struct{ ID string } }
+	s.api.Call("POST", path, body, &made)
+	return made.Data.ID
 }
 
 // subscribe subscribes a path of the receiver to a type of event.
-func (o *installation) subscribe(path, event string) (id string, err error) {
-	var made struct {
-		Data struct{ ID string }
-	}
-	err = o.api.Call("POST", "/webhook_subscriptions", fmt.Sprintf(`{"url":%q,"events":[%q]}`, o.receiver.URL+path, event), &made)
-	return made.Data.ID, err
+func (o *installation) subscribe(path, event string) (id string) {
+	return o.create("/webhook_subscriptions", fmt.Sprintf(`{"url":%q,"events":[%q]}`, o.receiver.URL+path, event))
 }
 
-// setStatus makes a subscription active or paused.
-func (o *installation) setStatus(subscription, status string) error {
-	return o.api.Call("PATCH", "/webhook_subscriptions/"+subscription, fmt.Sprintf(`{"status":%q}`, status), nil)
+func (o *installation) setStatus(subscription, status string) {
+	o.api.Call("PATCH", "/webhook_subscriptions/"+subscription, fmt.Sprintf(`{"status":%q}`, status), nil)
 }

@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"path/filepath"
 	"testing"
+
+	"confab/app/tools/rig"
 )
 
 func TestAnInstallationThatCannotOpenSaysWhy(t *testing.T) {
@@ -16,8 +18,8 @@ func TestAnInstallationThatCannotOpenSaysWhy(t *testing.T) {
 			b := newBench(t)
 			b.dir = t.TempDir()
 			spoil(b, filepath.Join(b.dir, "nothing"))
-			if o, err := b.openInstallation(t.Context(), 0); o != nil || !errors.Is(err, fs.ErrNotExist) {
-				t.Errorf("%v, %v", o, err)
+			if err := rig.Catch(func() { b.openInstallation(t.Context(), 0) }); !errors.Is(err, fs.ErrNotExist) {
+				t.Error(err)
 			}
 		})
 	}

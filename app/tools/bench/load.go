@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -33,27 +32,22 @@ type load struct {
 
 // run keeps the connections busy for the length of the load. With a rate, a request takes
 // from when it was due, so that one that is late because of the one before counts as slow.
-func (l load) run(ctx context.Context) (r round, err error) {
+func (l load) run(ctx context.Context) (r round) {
 	waits := make([][]time.Duration, l.connections)
 	began := time.Now()
-	err = rig.RunParallel(l.connections, func(i int) (err error) {
-		waits[i], err = l.sendOver(ctx, began, i)
-		return err
-	})
+	rig.RunParallel(l.connections, func(i int) { waits[i] = l.sendOver(ctx, began, i) })
+	rig.Check(ctx.Err())
 
 	r.waits = slices.Concat(waits...)
 	r.count = len(r.waits) * max(1, l.each)
 	r.perSecond = float64(r.count) / time.Since(began).Seconds()
-	return r, errors.Join(err, ctx.Err())
+	return r
 }
 
 // sendOver sends requests over the nth connection, and at least one. It returns how long
 // each took.
-func (l load) sendOver(ctx context.Context, began time.Time, n int) (waits []time.Duration, err error) {
-	conn, err := net.Dial("tcp", l.address)
-	if err != nil {
-		return nil, err
-	}
+func (l load) sendOver(ctx context.Context, began time.Time, n int) (waits []time.Duration) {
+	conn := rig.Must(net.Dial("tcp", l.address))
 	defer conn.Close()
 
 	var every time.Duration
@@ -70,26 +64,20 @@ func (l load) sendOver(ctx context.Context, began time.Time, n int) (waits []tim
 		}
 		select {
 		case <-l.stop:
-			return waits, nil
+			return waits
 		default:
 			time.Sleep(time.Until(due))
 		}
 
-		if _, err := conn.Write(l.request()); err != nil {
-			return waits, err
-		}
-		status, err := readAnswer(reader)
-		if err != nil {
-			return waits, err
-		}
-		if status != want {
-			return waits, fmt.Errorf("answered %d, not %d", status, want)
+		rig.Must(conn.Write(l.request()))
+		if status := rig.Must(readAnswer(reader)); status != want {
+			rig.Check(fmt.Errorf("answered %d, not %d", status, want))
 		}
 
 		waits = append(waits, time.Since(due))
 		due = due.Add(every)
 	}
-	return waits, nil
+	return waits
 }
 
 // readAnswer reads one answer with a Content-Length and returns its status.

@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"runtime/pprof"
 	"strings"
 	"syscall"
 	"time"
@@ -23,7 +22,7 @@ import (
 // bench is one run of all measurements.
 type bench struct {
 	confab   rig.Program
-	self     rig.Program // this program, which also runs as the roles below
+	self     rig.Program // this program, which also runs as roles
 	schema   string      // text of schema.sql
 	dir      string      // directory of everything that is written
 	only     string      // name of the only part to measure; "" for all
@@ -37,14 +36,21 @@ type bench struct {
 }
 
 func main() {
-	if len(os.Args) > 1 {
-		if run, ok := roles[os.Args[1]]; ok {
-			fatal(run(os.Args[2:]))
-			return
-		}
-	}
+	roles := map[string]func([]string){"ceiling": ceiling, "consoles": runConsoles}
+	rig.Main("bench", roles, func() {
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		defer stop()
 
-	b := &bench{}
+		b := parseFlags()
+		defer func() { fmt.Print(b.table.String()) }() // with an error, too
+		b.run(ctx)
+	})
+}
+
+func parseFlags() *bench {
+	b := &bench{schema: string(rig.Must(os.ReadFile("schema.sql")))} // run it from the top of the repository
+	b.self.Path = rig.Must(os.Executable())
+
 	flag.StringVar(&b.confab.Path, "confab", "bin/confab", "the binary to measure")
 	flag.StringVar(&b.pocketbasePath, "pocketbase", "", "a binary of PocketBase, to be measured beside")
 	flag.StringVar(&b.only, "only", "", "measure one part: "+partNames())
@@ -53,51 +59,18 @@ func main() {
 	flag.IntVar(&b.messages, "messages", 10_000_000,
 		"messages to store for growth, and at most for a purge (600 bytes of disk each); 0 leaves both out")
 	flag.BoolVar(&b.quick, "quick", false, "a rough look in a few minutes: short rounds, and growth to 100,000 messages")
-	profile := flag.String("cpuprofile", "", "write a profile of the measuring process to this file")
 
 	flag.Parse()
 	if b.quick {
 		b.length, b.messages = 200*time.Millisecond, 100_000
 	}
-
-	schema, err := os.ReadFile("schema.sql")
-	fatal(err) // run it from the top of the repository
-	b.schema = string(schema)
-	b.self.Path, err = os.Executable()
-	fatal(err)
-
-	if *profile != "" {
-		f, err := os.Create(*profile)
-		fatal(err)
-		fatal(pprof.StartCPUProfile(f))
-		defer pprof.StopCPUProfile()
-	}
-
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-
-	err = b.run(ctx)
-	fmt.Print(b.table.String())
-	fatal(err)
-}
-
-func fatal(err error) {
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(1)
-	}
-}
-
-// roles are what this program does in processes of its own: it starts itself with one of
-// these words as the first argument.
-var roles = map[string]func([]string) error{
-	rig.ReceiveCommand: rig.Receive, rig.StorageCommand: rig.ServeStorage, "ceiling": ceiling, "consoles": runConsoles,
+	return b
 }
 
 // part is a group of measurements that share an installation.
 type part struct {
 	name    string
-	measure func(*bench, context.Context) error
+	measure func(*bench, context.Context)
 }
 
 var parts = []part{
@@ -127,14 +100,11 @@ var parts = []part{
 
 // onInstallation lets a part measure on an installation of its own, in which messages are
 // stored already.
-func onInstallation(messages int, measure func(*bench, context.Context, *installation) error) func(*bench, context.Context) error {
-	return func(b *bench, ctx context.Context) error {
-		o, err := b.openInstallation(ctx, messages)
-		if err != nil {
-			return err
-		}
+func onInstallation(messages int, measure func(*bench, context.Context, *installation)) func(*bench, context.Context) {
+	return func(b *bench, ctx context.Context) {
+		o := b.openInstallation(ctx, messages)
 		defer o.close()
-		return measure(b, ctx, o)
+		measure(b, ctx, o)
 	}
 }
 
@@ -147,10 +117,8 @@ func partNames() string {
 }
 
 // run measures the chosen parts and removes everything that they wrote.
-func (b *bench) run(ctx context.Context) (err error) {
-	if b.dir, err = os.MkdirTemp("", "confab-bench-*"); err != nil {
-		return err
-	}
+func (b *bench) run(ctx context.Context) {
+	b.dir = rig.Must(os.MkdirTemp("", "confab-bench-*"))
 	defer os.RemoveAll(b.dir)
 
 	found := false
@@ -160,17 +128,16 @@ func (b *bench) run(ctx context.Context) (err error) {
 		}
 
 		found = true
-		fmt.Fprintf(os.Stderr, "%-11s", p.name)
-		began := time.Now()
-		if err := p.measure(b, ctx); err != nil {
-			fmt.Fprintln(os.Stderr)
-			return fmt.Errorf("%s: %w", p.name, err)
-		}
-		fmt.Fprintf(os.Stderr, "%6.0f s\n", time.Since(began).Seconds())
+		rig.Within(p.name, func() {
+			fmt.Fprintf(os.Stderr, "%-11s", p.name)
+			b.table.callbacks = ""
+			began := time.Now()
+			defer func() { fmt.Fprintf(os.Stderr, "%6.0f s\n", time.Since(began).Seconds()) }()
+			p.measure(b, ctx)
+		})
 	}
 
 	if !found {
-		return fmt.Errorf("there is no part %q: choose one of %s", b.only, partNames())
+		rig.Check(fmt.Errorf("there is no part %q: choose one of %s", b.only, partNames()))
 	}
-	return nil
 }

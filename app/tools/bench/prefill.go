@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"confab/app/tools/rig"
 	"confab/storage"
 )
 
@@ -45,13 +46,13 @@ func (h history) id(n int64) string { return h.ids[n*7919%int64(len(h.ids))] }
 // prefill stores old messages, one person's after another's. So every B-tree grows at
 // its end, which is many times faster than in the order of time and leads to the same
 // shape.
-func prefill(ctx context.Context, db *storage.DB, account int64, messages int) (history, error) {
+func prefill(ctx context.Context, db *storage.DB, account int64, messages int) history {
 	began := time.Now()
 	h := history{messages: messages, first: began.Add(-historySpan)}
 	perCommit := max(1, messagesPerCommit*people/max(1, messages))
-	err := insertMany(ctx, db, people, perCommit, func(tx *storage.Tx, who int) error { return h.insertMessages(tx, account, who) })
+	insertMany(ctx, db, people, perCommit, func(tx *storage.Tx, who int) error { return h.insertMessages(tx, account, who) })
 	h.took = time.Since(began)
-	return h, err
+	return h
 }
 
 // insertMessages stores the messages of one person, and keeps the ids of a sample.
@@ -102,21 +103,17 @@ func newThread(tx *storage.Tx, account int64, phone string) (m storage.Message, 
 }
 
 // insertMany calls insert with every number below count, with so many in a commit.
-func insertMany(ctx context.Context, db *storage.DB, count, perCommit int, insert func(tx *storage.Tx, n int) error) error {
+func insertMany(ctx context.Context, db *storage.DB, count, perCommit int, insert func(tx *storage.Tx, n int) error) {
 	for from := 0; from < count; from += perCommit {
-		err := db.Update(ctx, func(tx *storage.Tx) error {
+		rig.Check(db.Update(ctx, func(tx *storage.Tx) error {
 			for n := from; n < min(count, from+perCommit); n++ {
 				if err := insert(tx, n); err != nil {
 					return err
 				}
 			}
 			return nil
-		})
-		if err != nil {
-			return err
-		}
+		}))
 	}
-	return nil
 }
 
 // providerID makes an id of the provider's form. It begins with the person, so that the

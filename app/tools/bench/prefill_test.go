@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"confab/app/tools/rig"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -14,14 +15,11 @@ func TestPrefillStoresMessages(t *testing.T) {
 	const number = "106540352242922"
 	account := storagetest.Connect(t, db, storagetest.Seed(t, db, "Bench"), number)
 	const messages = 2*people + 10
-	past, err := prefill(t.Context(), db, account.ID, messages)
-	if err != nil {
-		t.Fatal(err)
-	}
+	past := prefill(t.Context(), db, account.ID, messages)
 	if len(past.ids) != messages {
 		t.Fatalf("%d ids of %d messages", len(past.ids), messages)
 	}
-	err = db.View(t.Context(), func(rx *storage.Rx) error {
+	err := db.View(t.Context(), func(rx *storage.Rx) error {
 		there, err := rx.CountPurge(storage.PurgeScope{Before: storage.Now()})
 		if err != nil {
 			return err
@@ -48,7 +46,7 @@ func TestPrefillStoresMessages(t *testing.T) {
 func TestPrefillStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := prefill(ctx, storagetest.Open(t), 1, 10); err == nil {
+	if rig.Catch(func() { prefill(ctx, storagetest.Open(t), 1, 10) }) == nil {
 		t.Error("interrupted messages were all stored")
 	}
 }

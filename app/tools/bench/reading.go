@@ -2,11 +2,18 @@ package main
 
 import (
 	"context"
-	"errors"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
+	"strings"
 	"time"
+
+	"github.com/julienschmidt/httprouter"
+
+	"confab/app/tools/rig"
+	"confab/storage"
 )
 
 const (
@@ -22,17 +29,12 @@ const (
 
 // reading compares GET message with the most that HTTP allows, and measures what lists
 // cost and how much their reading delays sends.
-func (b *bench) reading(ctx context.Context, o *installation) error {
-	if err := b.measureGet(ctx, o.server); err != nil {
-		return err
-	}
-	if err := b.measureLists(ctx, o.server); err != nil {
-		return err
-	}
-	return b.measureSendsWhileListing(ctx, o.server)
+func (b *bench) reading(ctx context.Context, o *installation) {
+	b.measureGet(ctx, o.server)
+	b.measureLists(ctx, o.server)
+	b.measureSendsWhileListing(ctx, o.server)
 }
 
-// get returns a request for a message.
 func (s *server) get() []byte {
 	return s.request("GET", s.messages()+"/"+s.past.id(s.read.Add(1)), "", "")
 }
@@ -44,29 +46,23 @@ func (s *server) list() []byte {
 }
 
 // measureGet measures GET message interleaved with the ceiling, which has no database.
-func (b *bench) measureGet(ctx context.Context, s *server) error {
-	ceiling, err := b.self.StartService("ceiling", s.api.Key)
-	if err != nil {
-		return err
-	}
+func (b *bench) measureGet(ctx context.Context, s *server) {
+	ceiling := b.self.StartService("ceiling", s.api.Key)
 	defer ceiling.Kill()
 
 	ours := b.newSeries(load{address: s.Address, connections: readConnections, request: s.get}, nil, s.serverProcess(), loadGenerator)
 	most := b.newSeries(load{address: ceiling.URL[len("http://"):], connections: readConnections, request: s.get}, nil,
 		process{"server", ceiling.CPUTime}, loadGenerator)
 	most.name = "that"
-	if err := b.measureAll(ctx, ours, most); err != nil {
-		return err
-	}
+	b.measureAll(ctx, ours, most)
 
 	b.table.addRate(most, row{what: "machine: router, key check and JSON of a message alone, " + connectionsText(readConnections)})
 	b.table.addRatio(ours, most, 0.5, row{id: "P14", what: "GET message, " + connectionsText(readConnections)})
-	return nil
 }
 
 // measureLists measures what else clients read most. The figures only inform: what a
 // page costs is to be compared with what it cost before.
-func (b *bench) measureLists(ctx context.Context, s *server) error {
+func (b *bench) measureLists(ctx context.Context, s *server) {
 	reads := []struct {
 		what, path, header string
 		status             int
@@ -83,50 +79,83 @@ func (b *bench) measureLists(ctx context.Context, s *server) error {
 		l := load{address: s.Address, connections: readConnections, request: request, status: r.status}
 		all = append(all, b.newSeries(l, nil, s.serverProcess(), loadGenerator))
 	}
-	if err := b.measureAll(ctx, all...); err != nil {
-		return err
-	}
-
+	b.measureAll(ctx, all...)
 	for i, r := range reads {
 		b.table.addRate(all[i], row{what: r.what + ", " + connectionsText(readConnections)})
 	}
-	return nil
 }
 
 // measureSendsWhileListing measures how long sends take, alone and while lists are read.
-func (b *bench) measureSendsWhileListing(ctx context.Context, s *server) error {
+func (b *bench) measureSendsWhileListing(ctx context.Context, s *server) {
 	sends := load{address: s.Address, connections: senders, length: b.length, request: s.message}
 	lists := load{address: s.Address, connections: listReaders, length: b.length, request: s.list}
 	var read []float64
 
-	p99 := func() (float64, error) {
-		r, err := sends.run(ctx)
-		if err != nil {
-			return 0, err
-		}
-		return ms(percentile(r.waits, 99)), s.awaitSent(ctx)
+	p99 := func() float64 {
+		r := sends.run(ctx)
+		s.awaitSent(ctx)
+		return ms(rig.Percentile(r.waits, 99))
+	}
+	disturbed := func() float64 {
+		awaitLists := rig.Go(func() { read = append(read, lists.run(ctx).perSecond) })
+		defer awaitLists()
+		return p99()
 	}
 
-	disturbed := func() (float64, error) {
-		listed := make(chan error, 1)
-		go func() {
-			r, err := lists.run(ctx)
-			read = append(read, r.perSecond)
-			listed <- err
-		}()
-		wait, err := p99()
-		return wait, errors.Join(err, <-listed)
-	}
-
-	medians, err := b.interleave(ctx, p99, disturbed)
-	if err != nil {
-		return err
-	}
+	medians := b.interleave(ctx, p99, disturbed)
 	b.table.addSlowdown(medians[1], medians[0], 3, row{
-		id:        "P12",
-		what:      fmt.Sprintf("p99 of a send, %d connections, while %d clients read lists", senders, listReaders),
-		callbacks: callbacksOff,
-		detail:    fmt.Sprintf("; %s lists of 20", perSecond(median(read))),
+		id:     "P12",
+		what:   fmt.Sprintf("p99 of a send, %d connections, while %d clients read lists", senders, listReaders),
+		detail: fmt.Sprintf("; %s lists of 20", perSecond(median(read))),
 	})
-	return nil
+}
+
+// message has the shape of a message in the API's answer: as many fields, of the same types.
+type message struct {
+	ID, Object, Direction, Type, Status, Source, ContactID, ConversationID string
+	From, To, BSUID, ParentBSUID, Username, MessageID                      *string
+	Context                                                                json.RawMessage
+	IsRevoked                                                              bool
+	EditedAt                                                               *time.Time
+	CreatedAt, UpdatedAt                                                   time.Time
+	Text                                                                   map[string]string
+}
+
+func sampleMessage(id string) message {
+	from, to, wamid, now := "+15550000000", "+15551000000", "wamid.bench", time.Now()
+	return message{
+		ID: id, Object: "message", Direction: "outbound", Type: "text", Status: "sent", Source: "api", ContactID: id, ConversationID: id,
+		From: &from, To: &to, MessageID: &wamid,
+		CreatedAt: now, UpdatedAt: now,
+		Text: map[string]string{"body": "a message of the past"},
+	}
+}
+
+// ceiling serves GET message without a database: a router, the check of a key, and the
+// JSON of a message. Its rate is the most that HTTP allows on this machine. The arguments
+// are an address to listen on and the API key.
+func ceiling(args []string) {
+	address, key := args[0], args[1]
+	keys := map[[32]byte]bool{storage.KeyHash(key): true}
+
+	router := httprouter.New()
+	router.GET("/", func(http.ResponseWriter, *http.Request, httprouter.Params) {})
+
+	router.GET("/v1/:number/messages/:id", func(w http.ResponseWriter, r *http.Request, p httprouter.Params) {
+		token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		if !keys[storage.KeyHash(token)] {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+
+		body, _ := json.Marshal(struct { // which cannot fail
+			Data      message
+			RequestID string
+		}{sampleMessage(p.ByName("id")), "req_bench"})
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+		w.Write(body)
+	})
+
+	rig.Check(http.ListenAndServe(address, router))
 }

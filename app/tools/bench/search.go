@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"confab/app/tools/rig"
 	"confab/storage"
 )
 
@@ -30,60 +31,39 @@ type searched struct {
 
 // search measures searches among many messages of many tenants: for a word of every
 // message, for a letter, for words as they come, and for one that is in none.
-func (b *bench) search(ctx context.Context, o *installation) error {
-	scratch, err := b.newScratch()
-	if err != nil {
-		return err
-	}
-	defer scratch.remove()
+func (b *bench) search(ctx context.Context, o *installation) {
+	s := &searched{scratch: b.newScratch(), random: rand.New(rand.NewPCG(1, 2))}
+	defer s.remove()
 
-	s := &searched{scratch: scratch, random: rand.New(rand.NewPCG(1, 2))}
 	s.makeWords()
 	messages := min(searchedMessages, max(b.messages, fewMessages))
 	if b.quick {
 		messages = min(messages, searchedMessages/50)
 	}
-	if err := s.fill(ctx, messages); err != nil {
-		return err
-	}
+	s.fill(ctx, messages)
 
-	took, size, err := s.index(ctx)
-	if err != nil {
-		return err
-	}
+	took, size := s.index(ctx)
 	b.table.add(row{
 		what:   fmt.Sprintf("search index of %d messages", messages),
 		figure: fmt.Sprintf("%.0f µs a message", float64(took.Microseconds())/float64(messages)),
 		detail: fmt.Sprintf("%.0f MB; half of the time is left to others", megabytes(size)),
 	})
-	if err := s.measure(ctx, b, messages); err != nil {
-		return err
-	}
-	return b.measureIndexing(ctx, o)
+	s.measure(ctx, b, messages)
+	b.measureIndexing(ctx, o)
 }
 
 // measureIndexing compares sends to a server that keeps the index with sends to one that
 // cannot make one, because a directory has the name of its file.
-func (b *bench) measureIndexing(ctx context.Context, o *installation) error {
-	plain, err := b.startSibling(ctx, o, fewMessages, func(s *server) error {
-		return os.MkdirAll(filepath.Join(s.Dir, storage.SearchFile, "in the way"), 0o700)
+func (b *bench) measureIndexing(ctx context.Context, o *installation) {
+	plain := b.startSibling(ctx, o, fewMessages, func(s *server) {
+		rig.Check(os.MkdirAll(filepath.Join(s.Dir, storage.SearchFile, "in the way"), 0o700))
 	})
-	if err != nil {
-		return err
-	}
 	defer plain.close()
 
-	indexed, without := b.newSends(o.server), b.newSends(plain)
+	indexed, without := b.newDueSends(o.server), b.newDueSends(plain)
 	without.name = "that without an index"
-	if err := b.measureAll(ctx, indexed, without); err != nil {
-		return err
-	}
-	b.table.addRatio(indexed, without, 0.95, row{
-		id:        "P20",
-		what:      "POST message accepted, 64 connections, while it is indexed",
-		callbacks: callbacksOff,
-	})
-	return nil
+	b.measureAll(ctx, indexed, without)
+	b.table.addRatio(indexed, without, 0.95, row{id: "P20", what: "POST message accepted, 64 connections, while it is indexed"})
 }
 
 func (s *searched) makeWords() {
@@ -99,28 +79,19 @@ func (s *searched) makeWords() {
 
 func (s *searched) word() string { return s.words[s.zipf.Uint64()] }
 
-// fill stores the messages.
-func (s *searched) fill(ctx context.Context, messages int) error {
-	err := s.Update(ctx, func(tx *storage.Tx) error {
-		for i := range searchedTenants {
-			number := fmt.Sprint(106540352242922 + i)
-			a := storage.Account{OrganizationID: s.org.ID, TeamID: s.team.ID, PhoneNumberID: &number, Status: storage.AccountConnected}
-			if err := tx.InsertAccount(&a, "token"); err != nil {
-				return err
-			}
-			m, err := newThread(tx, a.ID, "+15551234567")
-			if err != nil {
-				return err
-			}
-			s.accounts = append(s.accounts, m)
+func (s *searched) fill(ctx context.Context, messages int) {
+	insertMany(ctx, s.DB, searchedTenants, searchedTenants, func(tx *storage.Tx, i int) error {
+		number := fmt.Sprint(106540352242922 + i)
+		a := storage.Account{OrganizationID: s.org.ID, TeamID: s.team.ID, PhoneNumberID: &number, Status: storage.AccountConnected}
+		if err := tx.InsertAccount(&a, "token"); err != nil {
+			return err
 		}
-		return nil
-	})
-	if err != nil {
+		m, err := newThread(tx, a.ID, "+15551234567")
+		s.accounts = append(s.accounts, m)
 		return err
-	}
+	})
 
-	return insertMany(ctx, s.DB, messages, 1000, func(tx *storage.Tx, _ int) error {
+	insertMany(ctx, s.DB, messages, 1000, func(tx *storage.Tx, _ int) error {
 		m := s.accounts[s.random.IntN(searchedTenants)]
 		text := "the"
 		for range 9 + s.random.IntN(5) {
@@ -132,34 +103,25 @@ func (s *searched) fill(ctx context.Context, messages int) error {
 }
 
 // index makes the index, and returns how long that took and how large it is.
-func (s *searched) index(ctx context.Context) (took time.Duration, size int64, err error) {
+func (s *searched) index(ctx context.Context) (took time.Duration, size int64) {
 	path := filepath.Join(s.dir, storage.SearchFile)
 	failed := make(chan error, 1)
 	x := storage.NewSearchIndex(s.DB, path, func(err error) { failed <- err })
 	go func() { _ = x.Run(ctx) }() // it ends with the process
 
 	began := time.Now()
-	err = poll(ctx, 10*time.Millisecond, func() (bool, error) {
+	poll(ctx, 10*time.Millisecond, func() bool {
 		select {
 		case err := <-failed:
-			return false, err
+			rig.Check(err)
 		default:
-			return x.IsComplete(), nil
 		}
+		return x.IsComplete()
 	})
-	if err != nil {
-		return 0, 0, err
-	}
-	took = time.Since(began)
-	info, err := os.Stat(path)
-	if err != nil {
-		return 0, 0, err
-	}
-	return took, info.Size(), nil
+	return time.Since(began), rig.Must(os.Stat(path)).Size()
 }
 
-// measure searches.
-func (s *searched) measure(ctx context.Context, b *bench, messages int) error {
+func (s *searched) measure(ctx context.Context, b *bench, messages int) {
 	for _, kind := range []struct {
 		what  string
 		query func() string
@@ -174,21 +136,17 @@ func (s *searched) measure(ctx context.Context, b *bench, messages int) error {
 		for range searchesOfAKind {
 			account, f := s.accounts[s.random.IntN(searchedTenants)].AccountID, storage.MessageFilter{Search: kind.query()}
 			began := time.Now()
-			err := s.List(ctx, s.org.ID, func(rx *storage.Rx) error {
+			rig.Check(s.List(ctx, s.org.ID, func(rx *storage.Rx) error {
 				_, _, err := rx.Messages(account, f, storage.First, 26)
 				return err
-			})
-			if err != nil {
-				return err
-			}
+			}))
 			took = append(took, time.Since(began))
 		}
 
-		b.table.addLimited(ms(percentile(took, 99)), 100, " ms", row{
+		b.table.addLimited(ms(rig.Percentile(took, 99)), 100, " ms", row{
 			id:     "P20",
 			what:   fmt.Sprintf("search %d messages of %d tenants for %s, p99", messages, searchedTenants, kind.what),
-			detail: fmt.Sprintf("p50 %.1f ms (goal ≤ 20 ms)", ms(percentile(took, 50))),
+			detail: fmt.Sprintf("p50 %.1f ms (goal ≤ 20 ms)", ms(rig.Percentile(took, 50))),
 		})
 	}
-	return nil
 }

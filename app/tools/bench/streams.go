@@ -29,23 +29,16 @@ const (
 
 // streams measures how late events come to their readers, what idle ones take, and what
 // all sorts of them cost those who send.
-func (b *bench) streams(ctx context.Context, o *installation) error {
+func (b *bench) streams(ctx context.Context, o *installation) {
 	keys := []string{o.api.Key}
 	for len(keys) < openStreams/perOrganization {
-		_, key, err := o.NewOrganization("Bench")
-		if err != nil {
-			return err
-		}
+		_, key := o.NewOrganization("Bench")
 		keys = append(keys, key)
 	}
 
-	if err := b.measureIdleStreams(ctx, o, keys); err != nil {
-		return err
-	}
-	if err := b.measureReaders(ctx, o, keys[:3]); err != nil {
-		return err
-	}
-	return b.measureSendsWithStreams(ctx, o, keys)
+	b.measureIdleStreams(ctx, o, keys)
+	b.measureReaders(ctx, o, keys[:3])
+	b.measureSendsWithStreams(ctx, o, keys)
 }
 
 // errTooMany means that there is no place for a stream.
@@ -86,22 +79,18 @@ func openStream(address, path, header, first string) (*stream, error) {
 
 // openStreams opens streams of events, spread over the organizations of the keys. They
 // begin with their position.
-func (s *server) openStreams(ctx context.Context, keys []string, count int) (all []*stream, err error) {
+func (s *server) openStreams(ctx context.Context, keys []string, count int) (all []*stream) {
 	for i := range count {
-		err := poll(ctx, 10*time.Millisecond, func() (bool, error) {
+		poll(ctx, 10*time.Millisecond, func() bool {
 			one, err := openStream(s.Address, "/v1/events/stream", "Authorization: Bearer "+keys[i%len(keys)], "id: ")
 			if errors.Is(err, errTooMany) {
-				return false, nil // those of the last measurement are about to be closed
+				return false // those of the last measurement are about to be closed
 			}
-			all = append(all, one)
-			return true, err
+			all = append(all, rig.Must(one, err))
+			return true
 		})
-		if err != nil {
-			closeAll(all[:i])
-			return nil, err
-		}
 	}
-	return all, nil
+	return all
 }
 
 func closeAll(all []*stream) {
@@ -111,69 +100,46 @@ func closeAll(all []*stream) {
 }
 
 // measureIdleStreams measures how much memory streams take that nothing happens on.
-func (b *bench) measureIdleStreams(ctx context.Context, o *installation, keys []string) error {
-	before, err := o.Memory()
-	if err != nil {
-		return err
-	}
-	all, err := o.openStreams(ctx, keys[:idleStreams/perOrganization], idleStreams)
-	if err != nil {
-		return err
-	}
-	defer closeAll(all)
-
-	after, err := o.idleMemory(ctx)
-	if err != nil {
-		return err
-	}
-	b.table.addLimited(megabytes(after-before), 15, " MB", row{id: "P18", what: fmt.Sprintf("memory of %d idle streams", idleStreams)})
-	return nil
+func (b *bench) measureIdleStreams(ctx context.Context, o *installation, keys []string) {
+	before := o.Process().Memory()
+	defer closeAll(o.openStreams(ctx, keys[:idleStreams/perOrganization], idleStreams))
+	used := megabytes(o.idleMemory(ctx) - before)
+	b.table.addLimited(used, 15, " MB", row{id: "P18", what: fmt.Sprintf("memory of %d idle streams", idleStreams)})
 }
 
 // measureReaders measures how long after an event was stored its readers have it. They
 // are of three organizations, because one may not have so many.
-func (b *bench) measureReaders(ctx context.Context, o *installation, keys []string) error {
-	all, err := o.openStreams(ctx, keys, streamReaders)
-	if err != nil {
-		return err
-	}
-	delays, ended := make([][]time.Duration, len(all)), make(chan error, 1)
-	go func() {
-		ended <- rig.RunParallel(len(all), func(i int) error {
-			delays[i] = readDelays(all[i].lines)
-			return nil
-		})
-	}()
+func (b *bench) measureReaders(ctx context.Context, o *installation, keys []string) {
+	all := o.openStreams(ctx, keys, streamReaders)
+	delays := make([][]time.Duration, len(all))
+	awaitReaders := rig.Go(func() {
+		rig.RunParallel(len(all), func(i int) { delays[i] = readDelays(all[i].lines) })
+	})
 
 	cost := meter{processes: []process{o.serverProcess(), loadGenerator}}
-	if err := cost.begin(); err != nil {
-		return err
-	}
+	cost.begin()
 	var n atomic.Int64
 	events := load{address: o.Address, connections: senders, length: time.Duration(b.rounds) * b.length, rate: streamEvents, status: 201}
 	events.request = func() []byte {
 		key := keys[n.Add(1)%int64(len(keys))]
 		return formatRequest(o.Address, "POST", "/v1/customers", `{"name":"Bakery"}`, "Authorization: Bearer "+key)
 	}
-	made, err := events.run(ctx)
+	made := events.run(ctx)
 	time.Sleep(time.Second) // for the last of them
 	closeAll(all)
-	<-ended
+	awaitReaders()
 
 	late := slices.Concat(delays...)
-	if err := errors.Join(err, cost.end(len(late))); err != nil {
-		return err
-	}
+	cost.end(len(late))
 	// Each event goes to the readers of one organization, a third of all.
 	if want := made.count * (streamReaders / len(keys)); len(late) < want {
-		return fmt.Errorf("readers got %d events, not %d", len(late), want)
+		rig.Check(fmt.Errorf("readers got %d events, not %d", len(late), want))
 	}
-	b.table.addLimited(ms(percentile(late, 99)), 100, " ms", row{
+	b.table.addLimited(ms(rig.Percentile(late, 99)), 100, " ms", row{
 		id:     "P22",
 		what:   fmt.Sprintf("event stored → read, %d readers at %s, p99", streamReaders, perSecond(made.perSecond)),
-		detail: fmt.Sprintf("p50 %.1f ms; %s", ms(percentile(late, 50)), &cost),
+		detail: fmt.Sprintf("p50 %.1f ms; %s", ms(rig.Percentile(late, 50)), &cost),
 	})
-	return nil
 }
 
 // readDelays reads a stream to its end, and returns how long ago each event was stored when
@@ -201,16 +167,15 @@ func readDelays(lines *bufio.Reader) (delays []time.Duration) {
 
 // measureSendsWithStreams compares sends while streams of all sorts are open with sends
 // without.
-func (b *bench) measureSendsWithStreams(ctx context.Context, o *installation, keys []string) error {
+func (b *bench) measureSendsWithStreams(ctx context.Context, o *installation, keys []string) {
 	newSeries := func(count int, keys []string) *series {
 		var all []*stream
-		s := b.newSeries(load{address: o.Address, connections: senders, request: o.message}, o.awaitSent, o.processes()...)
-		s.prepare = func(ctx context.Context) (err error) {
-			all, err = o.openStreams(ctx, keys, count)
+		s := b.newSends(o.server, senders, o.processes()...)
+		s.prepare = func(ctx context.Context) {
+			all = o.openStreams(ctx, keys, count)
 			for i := 0; i < len(all); i += 2 { // half of them are read, the others are dead
 				go io.Copy(io.Discard, all[i].lines)
 			}
-			return err
 		}
 		s.cleanUp = func() { closeAll(all) }
 		return s
@@ -218,11 +183,8 @@ func (b *bench) measureSendsWithStreams(ctx context.Context, o *installation, ke
 
 	without, some, many := newSeries(0, keys), newSeries(perOrganization, keys[:1]), newSeries(openStreams, keys)
 	without.name = "that without"
-	if err := b.measureAll(ctx, without, some, many); err != nil {
-		return err
-	}
+	b.measureAll(ctx, without, some, many)
 	what := "POST message accepted, " + connectionsText(senders) + ", while %d streams are open"
-	b.table.addRatio(some, without, 0.9, row{id: "P18", what: fmt.Sprintf(what, perOrganization), callbacks: callbacksOff})
-	b.table.addRatio(many, without, 0.95, row{what: fmt.Sprintf(what, openStreams), callbacks: callbacksOff})
-	return nil
+	b.table.addRatio(some, without, 0.9, row{id: "P18", what: fmt.Sprintf(what, perOrganization)})
+	b.table.addRatio(many, without, 0.95, row{what: fmt.Sprintf(what, openStreams)})
 }

@@ -1,12 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"text/tabwriter"
 )
 
-// row is one line of the result.
 type row struct {
 	id        string // of the goal, such as P3, if it has one
 	what      string
@@ -17,7 +17,7 @@ type row struct {
 }
 
 // callbacks says whether the simulator reported sent and delivered during a measurement.
-// It is "" if no provider took part.
+// It is "" if there was no provider.
 type callbacks string
 
 const (
@@ -25,7 +25,6 @@ const (
 	callbacksOn  callbacks = "on"
 )
 
-// goal is what a figure should reach.
 type goal struct {
 	text string
 	met  bool
@@ -41,10 +40,15 @@ func atMost(value, limit float64, unit string) *goal {
 	return &goal{fmt.Sprintf("≤ %g%s", limit, unit), value <= limit}
 }
 
-// table is the result.
-type table struct{ rows []row }
+type table struct {
+	rows      []row
+	callbacks callbacks // of the rows that are added now
+}
 
-func (t *table) add(r row) { t.rows = append(t.rows, r) }
+func (t *table) add(r row) {
+	r.callbacks = cmp.Or(r.callbacks, t.callbacks)
+	t.rows = append(t.rows, r)
+}
 
 // addLimited adds a row with a figure, in a unit, that should not pass a limit.
 func (t *table) addLimited(value, limit float64, unit string, r row) {

@@ -2,9 +2,9 @@ package rig
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"net"
-	"strconv"
 	"sync"
 )
 
@@ -16,11 +16,8 @@ const (
 	portCount = 8000
 )
 
-// givenPorts are those that FreeAddress has returned.
-var givenPorts struct {
-	sync.Mutex
-	ports map[int]bool
-}
+// triedAddresses are those that FreeAddress has returned, or that others have.
+var triedAddresses sync.Map
 
 // FreeAddress returns an address of this machine that is free, now and until the caller
 // listens on it. It never returns the same one twice.
@@ -28,31 +25,15 @@ var givenPorts struct {
 // A port that the system chooses would not do: the process that it is for binds it only
 // seconds later, and meanwhile the system may give it to another listener or connection.
 func FreeAddress() (string, error) {
-	givenPorts.Lock()
-	defer givenPorts.Unlock()
-
-	if givenPorts.ports == nil {
-		givenPorts.ports = make(map[int]bool)
-	}
-
 	// At random, because another process may choose at the same time.
 	for _, n := range rand.Perm(portCount) {
-		port := firstPort + n
-		if givenPorts.ports[port] {
+		address := fmt.Sprintf("127.0.0.1:%d", firstPort+n)
+		if _, tried := triedAddresses.LoadOrStore(address, true); tried {
 			continue
 		}
-
-		address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
-		listener, err := net.Listen("tcp", address)
-		if err != nil {
-			continue
+		if listener, err := net.Listen("tcp", address); err == nil {
+			return address, listener.Close()
 		}
-		if err := listener.Close(); err != nil {
-			return "", err
-		}
-
-		givenPorts.ports[port] = true
-		return address, nil
 	}
 	return "", errors.New("there is no free port")
 }

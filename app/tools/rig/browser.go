@@ -43,7 +43,7 @@ type Page struct {
 const stepTimeout = 30 * time.Second
 
 // OpenPage starts the browser at a path.
-func OpenPage(path string) (*Page, error) {
+func OpenPage(path string) *Page {
 	var err error
 	for range 5 { // some die before they show anything
 		ctx, cancel := chromedp.NewContext(context.Background(), chromedp.WithAllocatorOptions(
@@ -52,35 +52,36 @@ func OpenPage(path string) (*Page, error) {
 
 		// Without a limit of time, at whose end the browser would end too.
 		if err = chromedp.Do(ctx, chromedp.EmulateViewport(1280, 800)); err == nil {
-			return &Page{ctx, cancel}, nil
+			return &Page{ctx, cancel}
 		}
 		cancel()
 	}
-	return nil, err
+	return Must[*Page](nil, err)
 }
 
 // Visit goes to a URL and waits until it is loaded.
-func (p *Page) Visit(url string) error {
+func (p *Page) Visit(url string) {
 	ctx, cancel := context.WithTimeout(p.Context, stepTimeout)
 	defer cancel()
-	return chromedp.Do(ctx, chromedp.Navigate(url))
+	Check(chromedp.Do(ctx, chromedp.Navigate(url)))
 }
 
 // Evaluate returns the value of an expression in the page. It waits for promises.
-func Evaluate[T any](p *Page, expression string) (T, error) {
+func Evaluate[T any](p *Page, expression string) T {
 	ctx, cancel := context.WithTimeout(p.Context, stepTimeout)
 	defer cancel()
-	return chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	return Must(chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise)))
 }
 
 // WaitFor waits until an expression is true.
-func (p *Page) WaitFor(expression string) (err error) {
+func (p *Page) WaitFor(expression string) {
+	var err error
 	for began := time.Now(); time.Since(began) < 2*stepTimeout; time.Sleep(20 * time.Millisecond) {
 		// An error is no failure: between two pages nothing can be evaluated.
 		isTrue := false
-		if isTrue, err = Evaluate[bool](p, expression); err == nil && isTrue {
-			return nil
+		if err = Catch(func() { isTrue = Evaluate[bool](p, expression) }); isTrue {
+			return
 		}
 	}
-	return fmt.Errorf("never became true: %s (%v)", expression, err)
+	Check(fmt.Errorf("never became true: %s (%v)", expression, err))
 }

@@ -56,20 +56,18 @@ func (c Client) Do(ctx context.Context, r Request) (status int, text []byte, err
 
 // Call makes one request with a JSON body, which must succeed, and reads its answer into
 // out unless that is nil.
-func (c Client) Call(method, path, body string, out any) error {
-	return c.CallContext(context.Background(), Request{Method: method, Path: path, Body: body, ContentType: "application/json"}, out)
+func (c Client) Call(method, path, body string, out any) {
+	c.CallContext(context.Background(), Request{Method: method, Path: path, Body: body, ContentType: "application/json"}, out)
 }
 
 // CallContext is Call for any request.
-func (c Client) CallContext(ctx context.Context, r Request, out any) error {
+func (c Client) CallContext(ctx context.Context, r Request, out any) {
 	status, text, err := c.Do(ctx, r)
-	switch {
-	case err != nil:
-		return err
-	case status >= 300:
-		return fmt.Errorf("%s %s: %d %.300s", r.Method, r.Path, status, text)
-	case out == nil:
-		return nil
+	if err == nil && status >= 300 {
+		err = fmt.Errorf("%s %s: %d %.300s", r.Method, r.Path, status, text)
 	}
-	return json.Unmarshal(text, out)
+	if err == nil && out != nil {
+		err = json.Unmarshal(text, out)
+	}
+	Check(err)
 }

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -32,7 +33,7 @@ func (p Program) command(env []string, args ...string) *exec.Cmd {
 }
 
 // output runs a command to its end and returns what it printed.
-func (p Program) output(env []string, args ...string) (string, error) {
+func (p Program) output(env []string, args ...string) string {
 	cmd := p.command(env, args...)
 
 	var stderr bytes.Buffer
@@ -40,13 +41,13 @@ func (p Program) output(env []string, args ...string) (string, error) {
 
 	out, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("%s %s: %w: %s", filepath.Base(p.Path), strings.Join(args, " "), err, stderr.Bytes())
+		Check(fmt.Errorf("%s %s: %w: %s", filepath.Base(p.Path), strings.Join(args, " "), err, stderr.Bytes()))
 	}
-	return strings.TrimSpace(string(out)), nil
+	return strings.TrimSpace(string(out))
 }
 
 // Run runs the program to its end and returns what it printed.
-func (p Program) Run(args ...string) (string, error) { return p.output(nil, args...) }
+func (p Program) Run(args ...string) string { return p.output(nil, args...) }
 
 // Process is a process that was started.
 type Process struct {
@@ -56,19 +57,17 @@ type Process struct {
 }
 
 // Start starts the program with further variables. Its standard error goes to log.
-func (p Program) Start(log io.Writer, env []string, args ...string) (*Process, error) {
+func (p Program) Start(log io.Writer, env []string, args ...string) *Process {
 	cmd := p.command(env, args...)
 	cmd.Stderr = log
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
+	Check(cmd.Start())
 
 	started := &Process{cmd: cmd, ended: make(chan struct{})}
 	go func() {
 		started.exitError = cmd.Wait()
 		close(started.ended)
 	}()
-	return started, nil
+	return started
 }
 
 // Kill kills the process, if it still runs, and waits for its end.
@@ -77,59 +76,71 @@ func (p *Process) Kill() {
 	<-p.ended
 }
 
-// Pause stops the process where it is, without ending it, until Resume.
-func (p *Process) Pause() error { return p.cmd.Process.Signal(syscall.SIGSTOP) }
-
-// Resume lets a paused process go on.
-func (p *Process) Resume() error { return p.cmd.Process.Signal(syscall.SIGCONT) }
+// Signal sends a signal to the process.
+func (p *Process) Signal(signal os.Signal) { Check(p.cmd.Process.Signal(signal)) }
 
 // stopTimeout is how long a process may take to end when it is asked to.
 const stopTimeout = 20 * time.Second
 
 // Stop sends SIGTERM and waits for the end of the process.
-func (p *Process) Stop() error {
-	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		return err
-	}
-
+func (p *Process) Stop() {
+	p.Signal(syscall.SIGTERM)
 	select {
 	case <-p.ended:
-		return p.exitError
+		Check(p.exitError)
 	case <-time.After(stopTimeout):
 		p.Kill()
-		return errors.New("the process did not end when asked")
+		Check(errors.New("the process did not end when asked"))
 	}
 }
 
 // startTimeout is how long a process may take to answer.
 const startTimeout = 20 * time.Second
 
-// WaitReady waits until a URL answers 200.
-func (p *Process) WaitReady(url string) error {
+// WaitReady waits until a URL answers 200. A process that does not come to that is killed.
+func (p *Process) WaitReady(url string) {
 	for began := time.Now(); time.Since(began) < startTimeout; time.Sleep(2 * time.Millisecond) {
 		if res, err := http.Get(url); err == nil {
 			res.Body.Close()
 			if res.StatusCode == http.StatusOK {
-				return nil
+				return
 			}
 		}
 
 		select {
 		case <-p.ended:
-			return fmt.Errorf("the process ended: %v", p.exitError)
+			Check(fmt.Errorf("the process ended: %v", p.exitError))
 		default:
 		}
 	}
-	return fmt.Errorf("%s did not answer within %s", url, startTimeout)
+
+	p.Kill()
+	Check(fmt.Errorf("%s did not answer within %s", url, startTimeout))
 }
 
-// RunParallel calls f once in each of n goroutines, and returns the errors of all.
-func RunParallel(n int, f func(i int) error) error {
+// RunParallel calls f once in each of n goroutines, and fails with the errors of all.
+func RunParallel(n int, f func(i int)) {
 	faults := make([]error, n)
 	var group sync.WaitGroup
 	for i := range n {
-		group.Go(func() { faults[i] = f(i) })
+		group.Go(func() { faults[i] = Catch(func() { f(i) }) })
 	}
 	group.Wait()
-	return errors.Join(faults...)
+	Check(errors.Join(faults...))
+}
+
+// Go does something in a goroutine, and returns a function that waits for its end and fails as it did.
+func Go(do func()) (wait func()) {
+	ended := make(chan error, 1)
+	go func() { ended <- Catch(do) }()
+	return func() { Check(<-ended) }
+}
+
+// Percentile sorts s and returns the smallest value that p percent of it do not exceed.
+func Percentile[T ~int64 | ~float64](s []T, p int) T {
+	if len(s) == 0 {
+		return 0
+	}
+	slices.Sort(s)
+	return s[max(0, (len(s)*p+99)/100-1)]
 }

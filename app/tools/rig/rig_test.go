@@ -7,13 +7,11 @@ import (
 )
 
 func TestAProcessThatEndedMayBeKilledAndAwaited(t *testing.T) {
-	p, err := Program{Path: "sleep"}.Start(os.Stderr, nil, "600")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := Program{Path: "sleep"}.Start(os.Stderr, nil, "600")
 	p.Kill()
 	p.Kill()
-	if err := p.WaitReady("http://127.0.0.1:1"); err == nil || !strings.Contains(err.Error(), "the process ended: signal: killed") {
+	err := Catch(func() { p.WaitReady("http://127.0.0.1:1") })
+	if err == nil || !strings.Contains(err.Error(), "the process ended: signal: killed") {
 		t.Error(err)
 	}
 }

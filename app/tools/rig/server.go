@@ -1,9 +1,11 @@
 package rig
 
 import (
+	"encoding/json"
 	"io"
+	"os"
+	"path/filepath"
 	"sync/atomic"
-	"time"
 )
 
 // Server is `confab serve` on a data directory, which can be stopped and started again.
@@ -20,7 +22,7 @@ type Server struct {
 
 // Command runs a command of confab on the server's data directory, with its
 // settings.
-func (s *Server) Command(args ...string) (string, error) {
+func (s *Server) Command(args ...string) string {
 	return s.output(s.Env, append(args, "--data-dir", s.Dir)...)
 }
 
@@ -28,27 +30,21 @@ func (s *Server) Command(args ...string) (string, error) {
 func (s *Server) URL() string { return "http://" + s.Address }
 
 // Start starts the process and waits until it is ready.
-func (s *Server) Start() error {
-	p, err := s.Program.Start(s.Log, s.Env, "serve", "--data-dir", s.Dir, "--listen", s.Address)
-	if err != nil {
-		return err
-	}
+func (s *Server) Start() {
+	p := s.Program.Start(s.Log, s.Env, "serve", "--data-dir", s.Dir, "--listen", s.Address)
 	s.process.Store(p)
-	return p.WaitReady(s.URL() + "/readyz")
+	p.WaitReady(s.URL() + "/readyz")
 }
 
 // NewOrganization makes an organization with a key.
-func (s *Server) NewOrganization(name string) (org, key string, err error) {
-	if org, err = s.Command("orgs", "create", name); err == nil {
-		key, err = s.Command("keys", "create", "--org", org)
-	}
-	return org, key, err
+func (s *Server) NewOrganization(name string) (org, key string) {
+	org = s.Command("orgs", "create", name)
+	return org, s.Command("keys", "create", "--org", org)
 }
 
 // ConnectNumber connects a number of the provider to an organization.
-func (s *Server) ConnectNumber(org, number, waba, token string) error {
-	_, err := s.Command("accounts", "connect", "--org", org, "--phone-number-id", number, "--waba-id", waba, "--access-token", token)
-	return err
+func (s *Server) ConnectNumber(org, number, waba, token string) {
+	s.Command("accounts", "connect", "--org", org, "--phone-number-id", number, "--waba-id", waba, "--access-token", token)
 }
 
 // Kill kills the process, if one was started.
@@ -58,26 +54,88 @@ func (s *Server) Kill() {
 	}
 }
 
-// Stop sends SIGTERM to the process, if one was started, and waits for its end.
-func (s *Server) Stop() error {
-	if p := s.process.Load(); p != nil {
-		return p.Stop()
-	}
-	return nil
+// Stop sends SIGTERM to the process and waits for its end.
+func (s *Server) Stop() { s.Process().Stop() }
+
+// Process is what was started last.
+func (s *Server) Process() *Process { return s.process.Load() }
+
+// Lose is the loss of the machine.
+func (s *Server) Lose() {
+	Lose(s.Process().cmd.Process.Pid)
+	s.Kill()
 }
 
-// Pause stops the process where it is until Resume.
-func (s *Server) Pause() error { return s.process.Load().Pause() }
+// ChildMemory is the largest resident size of the processes that the server has started.
+func (s *Server) ChildMemory() (most int64) {
+	for _, id := range ChildrenOf(s.Process().cmd.Process.Pid) {
+		_ = Catch(func() { most = max(most, readSize(id, "VmHWM:")) }) // it may have ended
+	}
+	return most
+}
 
-// Resume lets a paused process go on.
-func (s *Server) Resume() error { return s.process.Load().Resume() }
+// Service is a running program that serves HTTP.
+type Service struct {
+	*Process
+	URL string
+}
 
-// Memory returns the resident size of the process in bytes. It fails if none runs, as the
-// two below do.
-func (s *Server) Memory() (int64, error) { return s.process.Load().Memory() }
+// StartService runs the program with the name of one of its roles, an address to listen on
+// and arguments, and waits until its front page answers.
+func (p Program) StartService(role string, args ...string) *Service {
+	address := Must(FreeAddress())
+	s := &Service{p.Start(os.Stderr, nil, append([]string{role, address}, args...)...), "http://" + address}
+	s.WaitReady(s.URL)
+	return s
+}
 
-// PeakMemory returns the largest resident size of the process in bytes.
-func (s *Server) PeakMemory() (int64, error) { return s.process.Load().PeakMemory() }
+// Call makes a request to the service, which must succeed, and reads the answer into out,
+// unless that is nil.
+func (s *Service) Call(method, path, body string, out any) {
+	Client{Base: s.URL}.Call(method, path, body, out)
+}
 
-// CPUTime returns the processor time that the process has used.
-func (s *Server) CPUTime() (time.Duration, error) { return s.process.Load().CPUTime() }
+// Simulator is a running simulator of the provider, and what a server needs to use it.
+type Simulator struct {
+	*Service      `json:"-"`
+	PhoneNumberID string `json:"phone_number_id"`
+	PhoneNumber   string `json:"phone_number"`
+	WABAID        string `json:"waba_id"`
+	AccessToken   string `json:"access_token"`
+	AppSecret     string `json:"app_secret"`
+	VerifyToken   string `json:"verify_token"`
+}
+
+// Uncapped are settings of the simulator without any limits, as a part of a JSON object.
+const Uncapped = `"messages_per_second":0,"pair_limit":false,"service_window":false`
+
+// StartSimulator runs the simulator in a directory. Its callbacks go to the URL webhook,
+// its standard error to log. flags are added to its command line.
+func (p Program) StartSimulator(dir, webhook string, log io.Writer, flags ...string) *Simulator {
+	address := Must(FreeAddress())
+	args := append([]string{"simulator", "--listen", address, "--data-dir", dir, "--webhook-url", webhook}, flags...)
+	s := &Simulator{Service: &Service{p.Start(log, nil, args...), "http://" + address}}
+	defer OnFailure(s.Kill)
+	s.WaitReady(s.URL + "/_sim/settings")
+	Check(json.Unmarshal(Must(os.ReadFile(filepath.Join(dir, "simulator.json"))), s))
+	return s
+}
+
+// AddNumber makes another number of the provider. settings is a JSON object.
+func (s *Simulator) AddNumber(settings string) (number, waba string) {
+	var made struct {
+		PhoneNumberID string `json:"phone_number_id"`
+		WABAID        string `json:"waba_id"`
+	}
+	s.Call("POST", "/_sim/numbers", settings, &made)
+	return made.PhoneNumberID, made.WABAID
+}
+
+// Settings returns the variables that make a server use this provider.
+func (s *Simulator) Settings() []string {
+	return []string{
+		"CONFAB_PROVIDER__BASE_URL=" + s.URL,
+		"CONFAB_PROVIDER__APP_SECRET=" + s.AppSecret,
+		"CONFAB_PROVIDER__VERIFY_TOKEN=" + s.VerifyToken,
+	}
+}

@@ -2,8 +2,7 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 
@@ -14,39 +13,28 @@ import (
 
 // audit compares what was acknowledged to the clients with what the server, the provider and the
 // receivers have, and stops the server to look at its database.
-func (t *trial) audit() (*report, error) {
+func (t *trial) audit() {
 	r := t.report
 	r.length = t.length
 
-	seen, err := t.receiver.Findings()
-	if err != nil {
-		return nil, err
-	}
+	seen := t.receiver.Findings()
 	for fault, n := range seen.Faults {
 		r.discrepancy("%d × %s", n, fault)
 	}
 
-	if err := t.auditConsoles(r); err != nil {
-		return nil, err
-	}
+	t.auditConsoles(r)
 	for _, one := range t.tenants {
-		if err := (&tenantAudit{tenant: one, report: r, seen: seen}).run(); err != nil {
-			return nil, fmt.Errorf("%s: %w", one.name, err)
-		}
+		rig.Within(one.name, (&tenantAudit{tenant: one, report: r, seen: seen}).run)
 	}
-
 	t.auditStrangers(r)
 	r.memory, r.log = t.health.summarize()
 
-	if err := t.server.Stop(); err != nil {
+	if err := rig.Catch(t.server.Stop); err != nil {
 		r.discrepancy("the server did not stop: %v", err)
 	}
-
-	found, err := storageaudit.Find(t.server.Dir)
-	for _, one := range found {
+	for _, one := range rig.Must(storageaudit.Find(t.server.Dir)) {
 		r.discrepancy(one.Rule+": %s", one.Where)
 	}
-	return r, err
 }
 
 // row is a message as the API shows it.
@@ -65,8 +53,13 @@ type row struct {
 	} `json:"error"`
 }
 
-// sourceBroadcast is the source of a message that a broadcast has made.
-const sourceBroadcast = "broadcast"
+// The sources of messages that no client of the API has sent.
+const (
+	sourceBroadcast = "broadcast"
+	sourceConsole   = "console"
+	sourceGateway   = "gateway"
+	sourceRule      = "rule"
+)
 
 // otherSources are those of messages with an audit of their own.
 var otherSources = []string{sourceBroadcast, sourceConsole, sourceGateway, sourceRule}
@@ -82,47 +75,33 @@ type tenantAudit struct {
 	taken  map[string]bool     // events that the steady endpoint took
 }
 
-// discrepancy records a discrepancy of the tenant.
 func (o *tenantAudit) discrepancy(format string, args ...any) {
 	o.report.discrepancy("%s: "+format, append([]any{o.name}, args...)...)
 }
 
-// run does all audits of the tenant. The first reads the messages for those after it.
-func (o *tenantAudit) run() error {
-	for _, audit := range []func(*tenantAudit) error{
-		(*tenantAudit).auditMessages,
-		(*tenantAudit).auditProvider,
-		(*tenantAudit).auditGateway,
-		(*tenantAudit).auditEvents,
-		(*tenantAudit).auditRules,
-		(*tenantAudit).auditMerges,
-		(*tenantAudit).auditRepeats,
-		(*tenantAudit).auditBroadcasts,
-		(*tenantAudit).auditImports,
-		(*tenantAudit).auditSearch,
-		(*tenantAudit).auditStream,
-	} {
-		if err := audit(o); err != nil {
-			return err
-		}
-	}
-	return nil
+// run does all audits of the tenant. The first two read the messages for those after them.
+func (o *tenantAudit) run() {
+	o.auditMessages()
+	o.auditProvider()
+	o.auditGateway()
+	o.auditEvents()
+	o.auditRules()
+	o.auditMerges()
+	o.auditRepeats()
+	o.auditBroadcasts()
+	o.auditImports()
+	o.auditSearch()
+	o.auditStream()
 }
 
 // auditMessages compares what was acknowledged to a tenant with what the API lists.
-func (o *tenantAudit) auditMessages() error {
-	items, err := list[json.RawMessage](o.client, "/"+o.number+"/messages?limit=100")
-	if err != nil {
-		return err
-	}
-
+func (o *tenantAudit) auditMessages() {
 	o.rows, o.heard = make(map[string]row), make(map[string]int)
 	inbound, echoed := make(map[string]int), make(map[string]int)
-	for _, item := range items {
+	for _, item := range list[json.RawMessage](o.client, "/"+o.number+"/messages?limit=100") {
 		var m row
-		if err := errors.Join(json.Unmarshal(item, &m), o.checkOwnership(item)); err != nil {
-			return err
-		}
+		rig.Check(json.Unmarshal(item, &m))
+		o.checkOwnership(item)
 		switch {
 		case m.Direction == "inbound":
 			inbound[m.MessageID]++
@@ -155,24 +134,18 @@ func (o *tenantAudit) auditMessages() error {
 			len(inbound)-len(o.received), len(echoed)-len(o.echoed))
 	}
 
-	o.report.sent += len(o.sent)
-	o.report.received += len(o.received) + len(o.echoed)
-	return nil
+	o.report.counts["messages acknowledged"] += len(o.sent)
+	o.report.counts["messages received"] += len(o.received) + len(o.echoed)
 }
 
 // auditRepeats repeats sends of the whole trial with their idempotency keys: each must be
 // answered as the first time. A clock that was ahead must not have forgotten the answers.
-func (o *tenantAudit) auditRepeats() error {
+func (o *tenantAudit) auditRepeats() {
 	for _, send := range o.repeats {
-		var made struct{ ID string }
-		if err := o.post("/"+o.number+"/messages", send.body, send.key, &made); err != nil {
-			return err
-		}
-		if made.ID != send.id {
-			o.discrepancy("%s was sent again as %s: its idempotency key was forgotten", send.id, made.ID)
+		if id := o.create("/"+o.number+"/messages", send.body, send.key); id != send.id {
+			o.discrepancy("%s was sent again as %s: its idempotency key was forgotten", send.id, id)
 		}
 	}
-	return nil
 }
 
 // auditSends compares the acknowledged sends with the messages that the API lists.
@@ -192,7 +165,7 @@ func (o *tenantAudit) auditSends() {
 			o.discrepancy("%s was cancelled, and is %s", id, m.Status)
 		case o.cancelled[id]:
 		case m.Status == "failed":
-			o.report.failures++
+			o.report.counts["messages that failed in the end"]++
 		case m.Status != finalStatus(m.Type):
 			o.discrepancy("%s is still %s", id, m.Status)
 		}
@@ -224,30 +197,23 @@ type providedMessage struct {
 }
 
 // providerHas returns the messages that the provider has, of those that a query asks for.
-func (o *tenant) providerHas(query string) ([]providedMessage, error) {
-	var list struct {
-		Data []providedMessage `json:"data"`
-	}
-	err := o.trial.sim.Call("GET", "/_sim/messages?"+query, "", &list)
-	return list.Data, err
+func (o *tenant) providerHas(query string) []providedMessage {
+	var list struct{ Data []providedMessage }
+	o.trial.sim.Call("GET", "/_sim/messages?"+query, "", &list)
+	return list.Data
 }
 
 // auditProvider compares the messages that the API lists with those that the provider
 // has: every message must have reached it once, a failed one at most once.
-func (o *tenantAudit) auditProvider() error {
-	all, err := o.providerHas("phone_number_id=" + o.number)
-	if err != nil {
-		return err
-	}
-
+func (o *tenantAudit) auditProvider() {
 	o.copies = make(map[string][]string)
-	for _, m := range all {
+	for _, m := range o.providerHas("phone_number_id=" + o.number) {
 		o.copies[m.Request.Tag] = append(o.copies[m.Request.Tag], m.ID)
 		switch mine, ok := o.rows[m.Request.Tag]; {
 		case !ok || mine.Status != "failed" && mine.MessageID != m.ID:
 			o.discrepancy("the provider has %s as %s, we have %q", m.Request.Tag, m.ID, mine.MessageID)
 		case mine.Status == "failed":
-			o.report.failuresThere++
+			o.report.counts["messages that failed in the end, and the provider has"]++
 		case mine.Status != m.Status:
 			o.discrepancy("the provider has %s as %s, we have it as %s", m.Request.Tag, m.Status, mine.Status)
 		}
@@ -261,7 +227,6 @@ func (o *tenantAudit) auditProvider() error {
 		}
 		o.discrepancy("%s (%s) reached the provider %d times", id, m.Status, copies)
 	}
-	return nil
 }
 
 // spokenText is a message that must be found by what it says.
@@ -270,16 +235,127 @@ type spokenText struct{ id, text string }
 // keepEvery is how many texts are sent for each that the audit searches for.
 const keepEvery = 40
 
-// auditSearch searches for texts of the whole trial.
-func (o *tenantAudit) auditSearch() error {
+func (o *tenantAudit) auditSearch() {
 	for _, said := range o.said {
-		found, err := list[row](o.client, "/"+o.number+"/messages?limit=100&search="+url.QueryEscape(`"`+said.text+`"`))
-		if err != nil {
-			return err
-		}
+		found := list[row](o.client, "/"+o.number+"/messages?limit=100&search="+url.QueryEscape(`"`+said.text+`"`))
 		if !slices.ContainsFunc(found, func(m row) bool { return m.ID == said.id }) {
 			o.discrepancy("%s is not found by %q", said.id, said.text)
 		}
 	}
-	return nil
+}
+
+// delivery is a webhook delivery as the API shows it.
+type delivery struct {
+	ID        string `json:"id"`
+	EventType string `json:"event_type"`
+	EventID   string `json:"event_id"`
+	Status    string `json:"status"`
+}
+
+// auditEvents compares what happened with what the endpoints received: each endpoint
+// that was subscribed during the whole trial must have accepted every event.
+func (o *tenantAudit) auditEvents() {
+	receipts := make(map[string]map[string]*rig.Receipt) // by endpoint and delivery
+	for _, one := range o.seen.Receipts {
+		if receipts[one.Endpoint] == nil {
+			receipts[one.Endpoint] = make(map[string]*rig.Receipt)
+		}
+		receipts[one.Endpoint][one.Delivery] = one
+	}
+
+	taken := make(map[string]map[string]bool) // events by endpoint
+	for _, kind := range lastingHooks {
+		endpoint := o.endpointName(kind)
+		taken[kind] = o.takenEvents(receipts[endpoint])
+		o.auditDeliveries(kind, receipts[endpoint])
+		if numbers := o.seen.Numbers[endpoint]; !slices.Equal(numbers, []string{o.number}) {
+			o.discrepancy("%s got events of numbers %v, not of %s alone", kind, numbers, o.number)
+		}
+	}
+
+	for _, kind := range lastingHooks[1:] {
+		if !maps.Equal(taken[kind], taken[lastingHooks[0]]) {
+			o.discrepancy("%s took %d events and %s took %d",
+				kind, len(taken[kind]), lastingHooks[0], len(taken[lastingHooks[0]]))
+		}
+	}
+
+	o.auditCounts(receipts[o.endpointName(hookSteady)])
+	o.taken = taken[hookSteady]
+	o.report.counts["events"] += len(o.taken)
+}
+
+// takenEvents returns the events that an endpoint answered with 2xx.
+func (o *tenantAudit) takenEvents(receipts map[string]*rig.Receipt) map[string]bool {
+	events := make(map[string]bool)
+	for _, one := range receipts {
+		if one.Taken > 0 {
+			events[one.Event] = true
+		}
+		if one.Taken > 1 {
+			o.report.counts["deliveries taken more than once"]++
+		}
+		o.report.counts["delivery attempts seen"] += one.Seen
+	}
+	return events
+}
+
+// auditDeliveries compares the deliveries of a subscription with the receipts.
+func (o *tenantAudit) auditDeliveries(kind string, receipts map[string]*rig.Receipt) {
+	known := make(map[string]bool)
+	for _, d := range list[delivery](o.client, "/webhook_deliveries?limit=100&subscription_id="+o.hooks[kind]) {
+		known[d.ID] = true
+		got := receipts[d.ID]
+		switch {
+		case d.Status == "succeeded" && (got == nil || got.Taken == 0):
+			o.discrepancy("%s says %s succeeded, but it never came", kind, d.ID)
+		case d.Status == "pending" || d.Status == "failed":
+			o.discrepancy("%s is left with %s %s", kind, d.Status, d.ID)
+		case got != nil && (got.EventID != d.EventID || got.Type != d.EventType):
+			o.discrepancy("%s got %s as %s of %s", kind, d.ID, got.Type, got.EventID)
+		}
+	}
+
+	for id := range receipts {
+		if !known[id] {
+			o.discrepancy("%s got %s, which is not in the list", kind, id)
+		}
+	}
+}
+
+// auditCounts checks the number of events: one for each message sent or received, one for
+// each status, and those of broadcasts.
+func (o *tenantAudit) auditCounts(receipts map[string]*rig.Receipt) {
+	events := make(map[string]map[string]bool) // distinct events by type, and by type and event id
+	for _, one := range receipts {
+		for _, key := range []string{one.Type, one.Type + " " + one.EventID} {
+			if events[key] == nil {
+				events[key] = make(map[string]bool)
+			}
+			events[key][one.Event] = true
+		}
+	}
+	o.auditBroadcastEvents(len(events["broadcast.started"]), len(events["broadcast.completed"]))
+
+	expect := func(kind, id string, want int) {
+		if got := len(events[kind+" "+id]); got != want {
+			o.discrepancy("%d events %s of %s, not %d", got, kind, id, want)
+		}
+	}
+
+	for id, m := range o.rows {
+		if m.Status == "failed" || m.isUnknown() {
+			continue
+		}
+		prefix := ""
+		if m.Source == sourceBroadcast {
+			prefix = "broadcast_msg:"
+		}
+		expect("message.sent", prefix+id+":sent", 1)
+		statuses := []string{"sent", "delivered", "read"}
+		expect("message.status", m.MessageID, 1+slices.Index(statuses, finalStatus(m.Type)))
+	}
+	for id := range o.received {
+		expect("message.received", id, 1)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"time"
 
@@ -23,18 +24,13 @@ const recipientsAtOnce = 60
 
 // broadcast makes a broadcast and waits for its end. Some are paused and resumed, and some
 // cancelled.
-func (o *tenant) broadcast(ctx context.Context, random *rand.Rand, _ int) error {
-	made, err := o.makeBroadcast(random)
-	if err != nil {
-		return err
-	}
-	made.isCancelled, err = o.directBroadcast(ctx, made.id, random)
-	o.record(func() { o.broadcasts = append(o.broadcasts, made) })
-	return err
+func (o *tenant) broadcast(ctx context.Context, random *rand.Rand, _ int) {
+	made := o.makeBroadcast(random)
+	defer o.record(func() { o.broadcasts = append(o.broadcasts, made) })
+	made.isCancelled = o.directBroadcast(ctx, made.id, random)
 }
 
-// makeBroadcast makes a broadcast to people who are chosen at random.
-func (o *tenant) makeBroadcast(random *rand.Rand) (madeBroadcast, error) {
+func (o *tenant) makeBroadcast(random *rand.Rand) madeBroadcast {
 	made := madeBroadcast{to: make(map[string]bool)}
 	var recipients []map[string]string
 	for range recipientsAtOnce {
@@ -43,50 +39,45 @@ func (o *tenant) makeBroadcast(random *rand.Rand) (madeBroadcast, error) {
 		recipients = append(recipients, map[string]string{"to": to})
 	}
 
-	body, err := json.Marshal(map[string]any{
+	body := rig.Must(json.Marshal(map[string]any{
 		"name":     "News",
 		"template": map[string]any{"name": "greeting", "language": "en_US"},
 		"audience": map[string]any{"recipients": recipients},
-	})
-	if err != nil {
-		return made, err
-	}
-	var view struct{ ID string }
-	err = o.post("/"+o.number+"/broadcasts", string(body), newIdempotencyKey(random), &view)
-	made.id = view.ID
-	return made, err
+	}))
+	made.id = o.create("/"+o.number+"/broadcasts", string(body), newIdempotencyKey(random))
+	return made
 }
 
 // directBroadcast waits for the end of a broadcast, and moves it about meanwhile.
-func (o *tenant) directBroadcast(ctx context.Context, id string, random *rand.Rand) (isCancelled bool, err error) {
+func (o *tenant) directBroadcast(ctx context.Context, id string, random *rand.Rand) (isCancelled bool) {
 	path := "/" + o.number + "/broadcasts/" + id
-	move := func(name string) error {
+	move := func(name string) {
 		// It may have ended by now, or have been moved by a request that was repeated.
-		_, err := o.callAllowing("broadcast_not_active", rig.Request{Method: "POST", Path: path + "/" + name}, nil)
-		return err
+		o.callAllowing("broadcast_not_active", rig.Request{Method: "POST", Path: path + "/" + name}, nil)
 	}
 
 	switch random.IntN(6) {
 	case 0:
-		err = move("pause")
+		move("pause")
 		sleep(ctx, time.Duration(random.IntN(1000))*time.Millisecond)
 	case 1:
-		isCancelled, err = true, move("cancel")
+		move("cancel")
+		isCancelled = true
 	}
 
-	for err == nil {
+	for {
 		var now broadcastView
-		if err = o.get(path, &now); err != nil || now.isOver() {
-			return isCancelled, err
+		o.get(path, &now)
+		if now.isOver() {
+			return isCancelled
 		}
 		if now.Status == "paused" { // by us, or because of the provider
-			err = move("resume")
+			move("resume")
 		}
 		if !sleep(ctx, 100*time.Millisecond) {
-			return isCancelled, err // settle waits for it
+			return isCancelled // settle waits for it
 		}
 	}
-	return isCancelled, err
 }
 
 // broadcastView is a broadcast as the API shows it.
@@ -99,33 +90,24 @@ type broadcastView struct {
 func (b broadcastView) isOver() bool { return b.Status == "completed" || b.Status == "cancelled" }
 
 // findGoing names the broadcasts that have not ended, and how far they are, or returns "".
-func (o *tenant) findGoing() (going string, err error) {
+func (o *tenant) findGoing() (going string) {
 	for _, status := range []string{"preparing", "scheduled", "paused", "running"} {
-		all, err := list[broadcastView](o.client, "/"+o.number+"/broadcasts?status="+status)
-		if err != nil {
-			return "", err
-		}
-		for _, b := range all {
+		for _, b := range list[broadcastView](o.client, "/"+o.number+"/broadcasts?status="+status) {
 			going += fmt.Sprintf("%s broadcast %s %v ", status, b.ID, b.Counts)
 		}
 	}
-	return going, nil
+	return going
 }
 
 // resumeBroadcasts resumes those that the end of the trial found paused.
-func (o *tenant) resumeBroadcasts() error {
-	paused, err := list[broadcastView](o.client, "/"+o.number+"/broadcasts?status=paused")
-	for _, b := range paused {
-		resume := rig.Request{Method: "POST", Path: "/" + o.number + "/broadcasts/" + b.ID + "/resume"}
-		if _, err := o.callUntilAnswered(resume); err != nil {
-			return err
-		}
+func (o *tenant) resumeBroadcasts() {
+	for _, b := range list[broadcastView](o.client, "/"+o.number+"/broadcasts?status=paused") {
+		o.callUntilAnswered(rig.Request{Method: "POST", Path: "/" + o.number + "/broadcasts/" + b.ID + "/resume"})
 	}
-	return err
 }
 
 // sendLater sends a message that is due in some seconds, and cancels some of them.
-func (o *tenant) sendLater(_ context.Context, random *rand.Rand, _ int) error {
+func (o *tenant) sendLater(_ context.Context, random *rand.Rand, _ int) {
 	due := time.Now().Add(time.Duration(1+random.IntN(8)) * time.Second).UTC().Format(time.RFC3339)
 	later := rig.Request{
 		Method: "POST",
@@ -137,26 +119,104 @@ func (o *tenant) sendLater(_ context.Context, random *rand.Rand, _ int) error {
 
 	// By the clock of the server, or by now, that may be in the past.
 	var made row
-	if isPast, err := o.callAllowing("invalid_field_value", later, &made); err != nil || isPast {
-		return err
+	if isPast := o.callAllowing("invalid_field_value", later, &made); isPast {
+		return
 	}
 	o.record(func() { o.sent[made.ID] = "text" })
 	if random.IntN(4) == 0 {
-		return o.cancelMessage(made.ID)
+		o.cancelMessage(made.ID)
 	}
-	return nil
 }
 
 // cancelMessage cancels a message that may be under way already.
-func (o *tenant) cancelMessage(id string) error {
+func (o *tenant) cancelMessage(id string) {
 	var m row
 	path := "/" + o.number + "/messages/" + id
-	isLate, err := o.callAllowing("message_not_cancellable", rig.Request{Method: "DELETE", Path: path}, &m)
-	if err == nil && isLate { // a request that is repeated may have cancelled it already
-		err = o.get(path, &m)
+	if isLate := o.callAllowing("message_not_cancellable", rig.Request{Method: "DELETE", Path: path}, &m); isLate {
+		o.get(path, &m) // a request that is repeated may have cancelled it already
 	}
-	if err == nil && m.Error.Code == string(errorcode.MessageCancelled) {
+	if m.Error.Code == string(errorcode.MessageCancelled) {
 		o.record(func() { o.cancelled[id] = true })
 	}
-	return err
+}
+
+// auditBroadcasts compares the recipients of each broadcast with those that it was made for,
+// with their messages, and with its counts.
+func (o *tenantAudit) auditBroadcasts() {
+	made := 0
+	for _, b := range o.broadcasts {
+		var now broadcastView
+		o.get("/"+o.number+"/broadcasts/"+b.id, &now)
+		if !now.isOver() || now.Status == "cancelled" && !b.isCancelled {
+			o.discrepancy("broadcast %s is %s", b.id, now.Status)
+		}
+
+		messages, counts := o.auditRecipients(b)
+		made += messages
+		counts["total"] = len(b.to)
+		for _, status := range []string{"waiting", "sent", "delivered", "read", "failed", "skipped"} {
+			counts[status] += 0 // as the API shows those, too, that are none
+		}
+		if !maps.Equal(counts, now.Counts) {
+			o.discrepancy("the counts of broadcast %s are %v, its recipients are %v", b.id, now.Counts, counts)
+		}
+		o.report.counts["broadcasts: recipients"] += len(b.to)
+	}
+
+	listed := 0
+	for _, m := range o.rows {
+		if m.Source == sourceBroadcast {
+			listed++
+		}
+	}
+	if listed != made {
+		o.discrepancy("%d messages are of broadcasts, and %d recipients have one", listed, made)
+	}
+	o.report.counts["broadcasts"] += len(o.broadcasts)
+}
+
+// auditRecipients looks at each recipient of a broadcast. It returns how many have a message,
+// and how many are in each state.
+func (o *tenantAudit) auditRecipients(b madeBroadcast) (messages int, counts map[string]int) {
+	type recipient struct {
+		To        string  `json:"to"`
+		Status    string  `json:"status"`
+		MessageID *string `json:"message_id"`
+	}
+	seen := make(map[string]bool)
+	counts = make(map[string]int)
+	for _, to := range list[recipient](o.client, "/"+o.number+"/broadcasts/"+b.id+"/recipients?limit=100") {
+		counts[to.Status]++
+		if seen[to.To] || !b.to[to.To] {
+			o.discrepancy("%s is in broadcast %s twice, or was never meant", to.To, b.id)
+		}
+		seen[to.To] = true
+		if to.MessageID == nil {
+			continue
+		}
+
+		messages++
+		m, there := o.rows[*to.MessageID]
+		isSkipped := to.Status == "skipped" && m.Status == "failed"
+		if !there || m.Source != sourceBroadcast || m.Status != to.Status && !isSkipped {
+			o.discrepancy("%s is %s in broadcast %s, its message %s", to.To, to.Status, b.id, m.Status)
+		}
+	}
+	if len(seen) != len(b.to) {
+		o.discrepancy("broadcast %s has %d recipients, not %d", b.id, len(seen), len(b.to))
+	}
+	return messages, counts
+}
+
+// auditBroadcastEvents checks that each broadcast had one event of its start, and of its end.
+func (o *tenantAudit) auditBroadcastEvents(started, completed int) {
+	least := 0 // a cancel may have come too late
+	for _, b := range o.broadcasts {
+		if !b.isCancelled {
+			least++
+		}
+	}
+	if started != len(o.broadcasts) || completed < least || completed > len(o.broadcasts) {
+		o.discrepancy("of %d broadcasts %d have an event of their start, and %d of their end", len(o.broadcasts), started, completed)
+	}
 }

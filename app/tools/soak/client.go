@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
+	"net/url"
 	"time"
 
 	"confab/app/tools/rig"
@@ -16,7 +18,6 @@ func newClient(base, key string) *client {
 	return &client{rig.Client{Base: base + "/v1", Key: key, Timeout: 5 * time.Second}}
 }
 
-// answer is an answer of the API.
 type answer struct {
 	status int
 	body   struct {
@@ -30,80 +31,169 @@ type answer struct {
 }
 
 // callUntilAnswered repeats a request until it is answered: the server may be down, or
-// its disk full. It does not stop when the trial ends, because then it would be unknown
-// whether the request was carried out.
-func (c *client) callUntilAnswered(r rig.Request) (a answer, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
-	defer cancel()
-	for ; ; time.Sleep(20 * time.Millisecond) {
-		status, text, err := c.Do(ctx, r)
+// its disk full.
+func (c *client) callUntilAnswered(r rig.Request) (a answer) {
+	repeatUntil(c.Client, r, 2*time.Minute, func(status int, text []byte) bool {
 		a = answer{status: status}
-		if err == nil {
-			err = json.Unmarshal(text, &a.body)
-		}
+		err := json.Unmarshal(text, &a.body)
+		return err == nil && a.body.Error.Code != "service_unavailable" && a.body.Error.Code != "idempotency_in_progress"
+	})
+	return a
+}
 
-		switch {
-		case ctx.Err() != nil:
-			return a, fmt.Errorf("%s %s was never answered: %d %.200q: %w", r.Method, r.Path, status, text, err)
-		case err == nil && a.body.Error.Code != "service_unavailable" && a.body.Error.Code != "idempotency_in_progress":
-			return a, nil
+// repeatUntil repeats a request until its answer is one, and fails after a time. It does not stop when
+// the trial ends, because then it would be unknown whether the request was carried out.
+func repeatUntil(c rig.Client, r rig.Request, most time.Duration, isAnswer func(status int, text []byte) bool) {
+	ctx, cancel := context.WithTimeout(context.Background(), most)
+	defer cancel()
+	for last := ""; ; time.Sleep(20 * time.Millisecond) {
+		status, text, err := c.Do(ctx, r)
+		if ctx.Err() != nil {
+			rig.Check(fmt.Errorf("%s %s %.200q was never answered; at last: %s", r.Method, r.Path, r.Body, last))
 		}
+		if err == nil && isAnswer(status, text) {
+			return
+		}
+		last = fmt.Sprintf("%d %.200q %v", status, text, err)
 	}
 }
 
 // call repeats a request until it is answered, fails unless the answer is a success, and
 // reads its data into out, unless that is nil.
-func (c *client) call(r rig.Request, out any) error {
-	_, err := c.callAllowing("", r, out)
-	return err
-}
+func (c *client) call(r rig.Request, out any) { c.callAllowing("", r, out) }
 
 // notFound is the code of the error that something does not exist.
 const notFound = "resource_not_found"
 
 // callAllowing is call for a request that may be refused with one error, and says whether
 // it was.
-func (c *client) callAllowing(code string, r rig.Request, out any) (isRefused bool, err error) {
-	a, err := c.callUntilAnswered(r)
-	switch {
-	case err != nil:
-		return false, err
-	case a.status >= 300 && a.body.Error.Code == code:
-		return true, nil
-	case a.status >= 300:
-		return false, fmt.Errorf("%s %s: %d %s: %s (%.300s)", r.Method, r.Path, a.status, a.body.Error.Code, a.body.Error.Message, r.Body)
-	case out == nil:
-		return false, nil
+func (c *client) callAllowing(code string, r rig.Request, out any) (isRefused bool) {
+	a := c.callUntilAnswered(r)
+	if a.status >= 300 && a.body.Error.Code == code {
+		return true
 	}
-	return false, json.Unmarshal(a.body.Data, out)
+	if a.status >= 300 {
+		rig.Check(fmt.Errorf("%s %s: %d %s: %s (%.300s)", r.Method, r.Path, a.status, a.body.Error.Code, a.body.Error.Message, r.Body))
+	}
+	if out != nil {
+		rig.Check(json.Unmarshal(a.body.Data, out))
+	}
+	return false
 }
 
-// get reads something.
-func (c *client) get(path string, out any) error {
-	return c.call(rig.Request{Method: "GET", Path: path}, out)
+func (c *client) get(path string, out any) { c.call(rig.Request{Method: "GET", Path: path}, out) }
+
+func (c *client) post(path, body, idempotency string, out any) {
+	c.call(rig.Request{Method: "POST", Path: path, Body: body, IdempotencyKey: idempotency}, out)
 }
 
-// post makes or changes something.
-func (c *client) post(path, body, idempotency string, out any) error {
-	return c.call(rig.Request{Method: "POST", Path: path, Body: body, IdempotencyKey: idempotency}, out)
+func (c *client) create(path, body, idempotency string) string {
+	var made struct{ ID string }
+	c.post(path, body, idempotency, &made)
+	return made.ID
 }
 
 // list returns all items of a list, page by page. The path has a query.
-func list[T any](c *client, path string) (all []T, err error) {
+func list[T any](c *client, path string) (all []T) {
 	for next := ""; ; {
-		a, err := c.callUntilAnswered(rig.Request{Method: "GET", Path: path + next})
-		if err != nil {
-			return nil, err
-		}
-
+		a := c.callUntilAnswered(rig.Request{Method: "GET", Path: path + next})
 		var page []T
 		if err := json.Unmarshal(a.body.Data, &page); err != nil {
-			return nil, fmt.Errorf("GET %s: %d %s: %w", path, a.status, a.body.Error.Code, err)
+			rig.Check(fmt.Errorf("GET %s: %d %s: %w", path, a.status, a.body.Error.Code, err))
 		}
 		all = append(all, page...)
 		if a.body.NextCursor == nil {
-			return all, nil
+			return all
 		}
 		next = "&cursor=" + *a.body.NextCursor
 	}
+}
+
+// sleep waits, and returns false if ctx ends first.
+func sleep(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}
+
+// repeat calls do until ctx ends, each time after a pause of so many milliseconds.
+func repeat(ctx context.Context, random *rand.Rand, least, most int, do func(n int)) {
+	for n := 0; sleep(ctx, time.Duration(least+random.IntN(most-least))*time.Millisecond); n++ {
+		do(n)
+	}
+}
+
+// clients are what goes on for every tenant at the same time, each again and again.
+var clients = []struct {
+	least, most int // milliseconds between two
+	do          func(o *tenant, ctx context.Context, random *rand.Rand, n int)
+}{
+	{20, 80, (*tenant).readList},
+	{100, 500, (*tenant).labelContact},
+	{500, 2000, (*tenant).changeSubscriptions},
+	{200, 800, (*tenant).mergePerson},
+	{200, 1200, (*tenant).broadcast},
+	{100, 500, (*tenant).sendLater},
+	{500, 2000, (*tenant).importContacts},
+	{100, 400, (*tenant).search},
+}
+
+func (o *tenant) checkOwnership(item json.RawMessage) {
+	for _, match := range rig.NumberPattern.FindAllSubmatch(item, -1) {
+		if string(match[1]) != o.number {
+			rig.Check(fmt.Errorf("%s was shown something of number %s", o.name, match[1]))
+		}
+	}
+}
+
+// readList reads the first page of a list, as a console would.
+func (o *tenant) readList(_ context.Context, random *rand.Rand, _ int) {
+	lists := []string{"messages", "conversations", "contacts", "messages?status=failed", "conversations?status=open"}
+	o.readPage(lists[random.IntN(len(lists))], "lists read")
+}
+
+// searchFor are the searches that people make.
+var searchFor = []string{"number", "hello wor", `"is number"`, "promis", "order way", `"`, "a* OR b", "nothing like it", "é", "NEAR("}
+
+// search searches messages, as people at a console do.
+func (o *tenant) search(_ context.Context, random *rand.Rand, _ int) {
+	o.readPage("messages?search="+url.QueryEscape(searchFor[random.IntN(len(searchFor))]), "searches")
+}
+
+// readPage reads a page, all of which must be the tenant's, and counts it as something.
+func (o *tenant) readPage(path, what string) {
+	var page json.RawMessage
+	o.get("/"+o.number+"/"+path, &page)
+	o.trial.count(what)
+	o.checkOwnership(page)
+}
+
+func (o *tenant) labelContact(_ context.Context, random *rand.Rand, _ int) {
+	var page []struct{ ID string }
+	o.get("/"+o.number+"/contacts?limit=20", &page)
+	if len(page) == 0 {
+		return
+	}
+
+	path := "/" + o.number + "/contacts/" + page[random.IntN(len(page))].ID + "/labels"
+	change := rig.Request{Method: "POST", Path: path, Body: fmt.Sprintf(`{"label_id":%q}`, o.label)}
+	if random.IntN(2) == 0 {
+		change = rig.Request{Method: "DELETE", Path: path + "/" + o.label}
+	}
+	o.callAllowing(notFound, change, nil) // it may have become one with another since it was listed
+}
+
+// changeSubscriptions creates and deletes a subscription, and pauses and resumes another one
+// meanwhile.
+func (o *tenant) changeSubscriptions(ctx context.Context, random *rand.Rand, n int) {
+	passing := o.subscribe(o.endpointName(fmt.Sprint("passing-", n)), `["message.received","message.status"]`)
+	o.setStatus(o.hooks[hookPaused], "paused")
+	sleep(ctx, time.Duration(500+random.IntN(2000))*time.Millisecond)
+	o.setStatus(o.hooks[hookPaused], "active")
+
+	// A request that is repeated after a crash may have deleted it already.
+	o.callAllowing(notFound, rig.Request{Method: "DELETE", Path: "/webhook_subscriptions/" + passing}, nil)
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
+	"time"
 
 	"confab/app/tools/rig"
 )
@@ -23,102 +25,75 @@ type colleague struct {
 // How many people are at the console of the first tenant, and in how many browsers each is.
 const peopleAtConsole, browsersEach = 2, 2
 
-// password is that of everybody.
 const password = "a horse that is correct"
 
 // openConsoles invites people to the console and opens it in a browser for each, if there
 // is one on this machine.
-func (t *trial) openConsoles(context.Context) error {
+func (t *trial) openConsoles(context.Context) {
 	path := rig.FindWindowless()
 	if path == "" || !t.people {
-		return nil
+		return
 	}
 
 	o := t.tenants[0]
 	for i := range peopleAtConsole {
 		name, email := fmt.Sprint("Person ", i), fmt.Sprintf("person.%d@example.com", i)
-		link, err := t.server.Command("users", "invite", "--org", o.org, "--name", name, "--email", email)
-		if err != nil {
-			return err
-		}
+		link := t.server.Command("users", "invite", "--org", o.org, "--name", name, "--email", email)
 		for n := range browsersEach {
-			page, err := rig.OpenPage(path)
-			if err != nil {
-				return err
-			}
-			c := &colleague{Page: page, tenant: o, name: fmt.Sprintf("%s in browser %d", name, n)}
+			c := &colleague{Page: rig.OpenPage(path), tenant: o, name: fmt.Sprintf("%s in browser %d", name, n)}
 			t.colleagues = append(t.colleagues, c)
 			form, fields := "/console/sign-in", map[string]string{"email": email, "password": password}
 			if n == 0 { // an invited user chooses a password first
 				form, fields = link[strings.Index(link, "/console/"):], map[string]string{"name": name, "password": password}
 			}
-			if err := c.enter(form, fields); err != nil {
-				return fmt.Errorf("%s: %w", c.name, err)
-			}
+			rig.Within(c.name, func() { c.enter(form, fields) })
 		}
 	}
-	return nil
 }
 
 // enter fills in the form at a path, and goes to the inbox.
-func (c *colleague) enter(path string, fields map[string]string) error {
-	if err := c.Visit(c.tenant.trial.server.URL() + path); err != nil {
-		return err
-	}
+func (c *colleague) enter(path string, fields map[string]string) {
+	c.Visit(c.tenant.trial.server.URL() + path)
 	script := ""
 	for id, value := range fields {
 		script += fmt.Sprintf(`document.getElementById(%q).value = %q;`, id, value)
 	}
-	if _, err := rig.Evaluate[any](c.Page, `void (() => {`+script+` document.querySelector("form").requestSubmit() })()`); err != nil {
-		return err
-	}
-	if err := c.WaitFor(`location.pathname.startsWith("/console/inbox")`); err != nil {
-		return err
-	}
-	if err := c.Visit(c.tenant.trial.server.URL() + "/console/inbox?tab=all"); err != nil {
-		return err
-	}
-	return c.WaitFor(`document.querySelector("[aria-label=Conversations]") !== null || document.querySelector("h2, h1") !== null`)
+	rig.Evaluate[any](c.Page, `void (() => {`+script+` document.querySelector("form").requestSubmit() })()`)
+	c.WaitFor(`location.pathname.startsWith("/console/inbox")`)
+	c.Visit(c.tenant.trial.server.URL() + "/console/inbox?tab=all")
+	c.WaitFor(`document.querySelector("[aria-label=Conversations]") !== null || document.querySelector("h2, h1") !== null`)
 }
 
 // work keeps doing what people do, at random. The server may be down meanwhile: a page then
 // says so, and goes on by itself.
-func (c *colleague) work(ctx context.Context, random *rand.Rand) error {
-	return repeat(ctx, random, 200, 1000, func(int) (err error) {
-		switch random.IntN(6) {
-		case 0, 1:
-			err = c.openConversation(random)
-		case 2, 3:
-			err = c.answer(random)
-		case 4:
-			err = c.press(`[...document.querySelectorAll("button")].find(b => ["Resolve", "Reopen"].includes(b.textContent.trim()))`)
-		case 5:
-			err = c.label()
-		}
-		if err != nil && ctx.Err() == nil {
-			return fmt.Errorf("%s: %w", c.name, err)
-		}
-		c.steps++
-		return nil
+func (c *colleague) work(ctx context.Context, random *rand.Rand) {
+	rig.Within(c.name, func() {
+		repeat(ctx, random, 200, 1000, func(int) {
+			switch random.IntN(6) {
+			case 0, 1:
+				c.press(fmt.Sprintf(`document.querySelectorAll("[aria-label=Conversations] a")[%d]`, random.IntN(8)))
+			case 2, 3:
+				c.answer(random)
+			case 4:
+				c.press(`[...document.querySelectorAll("button")].find(b => ["Resolve", "Reopen"].includes(b.textContent.trim()))`)
+			case 5:
+				c.label()
+			}
+			c.steps++
+		})
 	})
 }
 
 // press clicks on something, if it is there.
-func (c *colleague) press(expression string) error {
-	_, err := rig.Evaluate[any](c.Page, `void (`+expression+`)?.click()`)
-	return err
-}
-
-// openConversation opens one of those at the top of the list.
-func (c *colleague) openConversation(random *rand.Rand) error {
-	return c.press(fmt.Sprintf(`document.querySelectorAll("[aria-label=Conversations] a")[%d]`, random.IntN(8)))
+func (c *colleague) press(expression string) {
+	rig.Evaluate[any](c.Page, `void (`+expression+`)?.click()`)
 }
 
 // answer writes something, and sends it if the composer is there. A sent message is kept by
 // the page until the server has it.
-func (c *colleague) answer(random *rand.Rand) error {
+func (c *colleague) answer(random *rand.Rand) {
 	text := fmt.Sprintf("By hand %016x.", random.Uint64())
-	isSent, err := rig.Evaluate[bool](c.Page, fmt.Sprintf(`(async () => {
+	isSent := rig.Evaluate[bool](c.Page, fmt.Sprintf(`(async () => {
 		const area = document.querySelector("textarea[aria-label=Message], textarea");
 		if (!area || area.disabled || area.value) return false;
 		area.value = %q;
@@ -127,15 +102,14 @@ func (c *colleague) answer(random *rand.Rand) error {
 		for (let n = 0; n < 100 && area.value; n++) await new Promise(done => setTimeout(done, 20));
 		return area.value === "";
 	})()`, text))
-	if err == nil && isSent {
+	if isSent {
 		c.typed = append(c.typed, text)
 	}
-	return err
 }
 
 // label takes the tenant's label off a contact, or puts it on.
-func (c *colleague) label() error {
-	_, err := rig.Evaluate[any](c.Page, `(async () => {
+func (c *colleague) label() {
+	rig.Evaluate[any](c.Page, `(async () => {
 		const pressed = name => [...document.querySelectorAll("button")].find(b => (b.ariaLabel || b.textContent.trim()) === name);
 		const off = pressed("Remove label seen");
 		if (off) return void off.click();
@@ -146,5 +120,127 @@ func (c *colleague) label() error {
 		document.querySelector("[role=group][aria-label=Labels] input, fieldset input[type=checkbox]")?.click();
 		add.click();
 	})()`)
-	return err
+}
+
+// auditConsoles compares what each browser shows with the stored rows, once those had time to
+// arrive: the top of the list, and the thread that is open.
+func (t *trial) auditConsoles(r *report) {
+	for _, c := range t.colleagues {
+		for what, differ := range map[string]func() string{"list": c.differsInList, "thread": c.differsInThread} {
+			rig.Within(c.name, func() {
+				if difference := lastDifference(differ); difference != "" {
+					r.discrepancy("the "+what+" of %s: %s", c.name, difference)
+				}
+			})
+		}
+		r.counts["browsers: steps"] += c.steps
+	}
+	r.counts["browsers"] = len(t.colleagues)
+}
+
+// lastDifference looks until there is no difference any more, and returns the one left after
+// a minute.
+func lastDifference(differ func() string) (difference string) {
+	for began := time.Now(); time.Since(began) < time.Minute; time.Sleep(300 * time.Millisecond) {
+		if difference = differ(); difference == "" {
+			break
+		}
+	}
+	return difference
+}
+
+type shownConversation struct {
+	ID     string
+	Unread int
+	Labels int
+}
+
+const comparedRows = 20
+
+// differsInList says how the list of a page differs from the stored one, "" if it does not.
+func (c *colleague) differsInList() string {
+	shown := rig.Evaluate[[]shownConversation](c.Page, `[...document.querySelectorAll("[aria-label=Conversations] li")].map(li => ({
+		ID: li.querySelector("a").dataset.conversation, Unread: Number(li.querySelector("b.count")?.textContent ?? 0),
+		Labels: li.querySelectorAll(".dot").length }))`)
+
+	var stored []struct {
+		ID     string `json:"id"`
+		Unread int    `json:"unread_count"`
+		Labels []any  `json:"labels"`
+	}
+	c.tenant.get("/"+c.tenant.number+"/conversations?limit=100", &stored)
+	for i, one := range stored[:min(comparedRows, len(stored))] {
+		want := shownConversation{one.ID, one.Unread, len(one.Labels)}
+		if i >= len(shown) {
+			return fmt.Sprintf("row %d is missing, %+v", i, want)
+		}
+		if shown[i] != want {
+			return fmt.Sprintf("row %d is %+v, stored is %+v", i, shown[i], want)
+		}
+	}
+	return ""
+}
+
+type shownMessage struct{ ID, State string }
+
+type shownThread struct {
+	Conversation string
+	Waiting      string
+	Messages     []shownMessage
+}
+
+// differsInThread says how the thread that is open differs from the stored one.
+func (c *colleague) differsInThread() string {
+	shown := rig.Evaluate[shownThread](c.Page, `({
+		Conversation: location.pathname.split("/")[3] ?? "", 
+		Waiting: Object.keys(localStorage).filter(key => key.startsWith("confab.outbox.")).map(key => localStorage.getItem(key)).join(),
+		Messages: [...document.querySelectorAll("[role=log] article")].map(a => ({
+			ID: a.id, State: a.querySelector(".tick .unseen")?.textContent ?? "" })) })`)
+	if shown.Waiting != "" {
+		return "what was sent waits in the page: " + shown.Waiting
+	}
+	if shown.Conversation == "" {
+		return "" // none is open
+	}
+
+	var stored []row
+	path := "/" + c.tenant.number + "/messages?limit=20&conversation_id=" + shown.Conversation
+	c.tenant.get(path, &stored)
+	for _, m := range stored {
+		want := shownMessage{ID: m.ID}
+		if m.Direction == "outbound" {
+			want.State = m.Status
+		}
+		if m.Type != "reaction" && !slices.Contains(shown.Messages, want) {
+			return fmt.Sprintf("%+v is not in %s, which shows %+v", want, shown.Conversation, shown.Messages)
+		}
+	}
+	return ""
+}
+
+// auditTyped checks that what people sent in browsers is there, each once.
+func (o *tenantAudit) auditTyped() {
+	there := make(map[string]int)
+	for _, m := range o.rows {
+		if m.Source == sourceConsole {
+			there[m.Text.Body]++
+		}
+	}
+
+	all := 0
+	for _, c := range o.trial.colleagues {
+		if c.tenant != o.tenant {
+			continue
+		}
+		for _, text := range c.typed {
+			all++
+			if there[text] != 1 {
+				o.discrepancy("%q, which %s sent, is there %d times", text, c.name, there[text])
+			}
+		}
+	}
+	if len(there) > all {
+		o.discrepancy("%d messages are of people, who sent %d", len(there), all)
+	}
+	o.report.counts["browsers: messages sent"] += all
 }

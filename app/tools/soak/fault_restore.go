@@ -19,154 +19,161 @@ import (
 // cutOff are the settings of a server without a network: what a copy sent would come twice, and one
 // that had the place of the replica would take over.
 var cutOff = []string{
-	"CONFAB_PROVIDER__BASE_URL=http://127.0.0.1:1", "CONFAB_SECURITY__ALLOW_CIDRS=192.0.2.0/24", "CONFAB_WEBHOOKS__TIMEOUT=1s", "CONFAB_REPLICA__URL=",
+	"CONFAB_PROVIDER__BASE_URL=http://127.0.0.1:1", "CONFAB_SECURITY__ALLOW_CIDRS=192.0.2.0/24",
+	"CONFAB_WEBHOOKS__TIMEOUT=1s", "CONFAB_REPLICA__URL=",
 }
 
-// copied is another installation, restored from a backup, that cannot send.
+// copied is another installation, restored from what the first has kept, that cannot send.
 type copied struct {
 	*rig.Server
-	before []map[string]string // what was acknowledged to each tenant when the backup began
+	before []map[string]string // what was acknowledged to each tenant before
 }
 
-// copyInto takes a backup while everything goes on, and restores it in a directory.
-func (t *trial) copyInto(dir string) (*copied, error) {
-	c := &copied{Server: &rig.Server{Program: t.program, Dir: filepath.Join(dir, "data"), Log: t.server.Log}}
+// withCopy makes a copy, does something with it, and looks for contradictions in its database then.
+func (t *trial) withCopy(restore, do func(*copied)) {
+	dir := rig.Must(os.MkdirTemp(t.dir, "copy-*"))
+	defer os.RemoveAll(dir)
+	c := &copied{Server: &rig.Server{
+		Program: t.program, Dir: filepath.Join(dir, "data"), Log: t.server.Log, Env: t.server.Env, Address: rig.Must(rig.FreeAddress()),
+	}}
 	for _, one := range t.tenants {
-		one.mu.Lock()
-		c.before = append(c.before, maps.Clone(one.sent))
-		one.mu.Unlock()
+		one.record(func() { c.before = append(c.before, maps.Clone(one.sent)) })
 	}
 
-	file := filepath.Join(dir, "backup.tar.gz")
-	if _, err := t.server.Command("backup", file); err != nil {
-		return nil, err
+	restore(c)
+	defer c.Kill()
+	do(c)
+	c.Stop()
+	if found := rig.Must(storageaudit.FindInMotion(c.Dir)); len(found) > 0 {
+		rig.Check(fmt.Errorf("%d contradictions in the copy, among them %s: %s", len(found), found[0].Rule, found[0].Where))
 	}
-	address, err := rig.FreeAddress()
-	if err != nil {
-		return nil, err
-	}
-	c.Address, c.Env = address, slices.Concat(t.server.Env, cutOff)
-	_, err = c.Command("restore", file)
-	return c, err
+}
+
+// restoreBackup takes a backup while everything goes on, and restores it.
+func (t *trial) restoreBackup(c *copied) {
+	file := c.Dir + ".tar.gz"
+	t.server.Command("backup", file)
+	c.Env = slices.Concat(t.server.Env, cutOff)
+	c.Command("restore", file)
 }
 
 // check starts the copy, and looks whether it has what was acknowledged, and rests.
-func (t *trial) check(c *copied) error {
-	if err := c.Start(); err != nil {
-		return err
-	}
+func (t *trial) check(c *copied) {
+	c.Start()
 	for i, one := range t.tenants {
-		if err := one.checkCopy(c.URL(), maps.Clone(c.before[i])); err != nil {
-			return err
-		}
+		rig.Within(one.name, func() { one.checkCopy(c.URL(), maps.Clone(c.before[i])) })
 	}
-	return nil
 }
 
-// restoreCopy restores a backup somewhere else.
-func (t *trial) restoreCopy(context.Context, time.Duration) error {
-	return t.withCopy(t.check)
-}
-
-// withCopy does something with a copy, and looks for contradictions in its database then.
-func (t *trial) withCopy(do func(*copied) error) error {
-	dir, err := os.MkdirTemp(t.dir, "copy-*")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-
-	c, err := t.copyInto(dir)
-	if err != nil {
-		return err
-	}
-	defer c.Kill()
-
-	if err := do(c); err != nil {
-		return err
-	}
-	if err := c.Stop(); err != nil {
-		return err
-	}
-	return checkFile(c.Dir)
-}
-
-// checkFile looks for contradictions in the database of a copy that was stopped.
-func checkFile(dir string) error {
-	found, err := storageaudit.FindInMotion(dir)
-	if err == nil && len(found) > 0 {
-		err = fmt.Errorf("%d contradictions in the copy, among them %s: %s", len(found), found[0].Rule, found[0].Where)
-	}
-	return err
-}
+func (t *trial) restoreCopy(context.Context, time.Duration) { t.withCopy(t.restoreBackup, t.check) }
 
 // putBack puts an older database back into a copy that has gone on since. It must notice that,
 // and rest as a restored one does.
-func (t *trial) putBack(ctx context.Context, _ time.Duration) error {
-	return t.withCopy(func(c *copied) error {
-		if err := errors.Join(t.check(c), c.Stop()); err != nil {
-			return err
-		}
+func (t *trial) putBack(ctx context.Context, _ time.Duration) {
+	t.withCopy(t.restoreBackup, func(c *copied) {
+		t.check(c)
+		c.Stop()
 		database := storage.DatabaseFile(c.Dir)
-		older, err := os.ReadFile(database)
-		if err != nil {
-			return err
-		}
+		older := rig.Must(os.ReadFile(database))
 
-		if err := c.Start(); err != nil {
-			return err
-		}
-		if err := newClient(c.URL(), t.tenants[0].Key).post("/customers", `{"name":"Gone again"}`, "", nil); err != nil {
-			return err
-		}
+		c.Start()
+		newClient(c.URL(), t.tenants[0].Key).create("/customers", `{"name":"Gone again"}`, "")
 		sleep(ctx, 2*time.Second) // until the file of the epoch has it
-		left, err := datadir.Dir(c.Dir).KeptProgress()
-		if err := errors.Join(err, c.Stop()); err != nil {
-			return err
-		}
+		left := rig.Must(datadir.Dir(c.Dir).KeptProgress())
+		c.Stop()
 
-		if err := errors.Join(os.Remove(database), os.WriteFile(database, older, 0o600)); err != nil {
-			return err
-		}
+		rig.Check(os.Remove(database))
+		rig.Check(os.WriteFile(database, older, 0o600))
 		for _, beside := range []string{"-wal", "-shm"} {
 			os.Remove(database + beside) // of the newer one, if they are there
 		}
-		if err := t.check(c); err != nil {
-			return err
+		t.check(c)
+		if rig.Must(datadir.Dir(c.Dir).KeptProgress()).Epoch == left.Epoch {
+			rig.Check(errors.New("an older database was put back, and no new epoch began"))
 		}
-
-		now, err := datadir.Dir(c.Dir).KeptProgress()
-		if err == nil && now.Epoch == left.Epoch {
-			err = errors.New("an older database was put back, and no new epoch began")
-		}
-		return err
 	})
 }
 
 // checkCopy checks what a copy has of a tenant: every message that was acknowledged before,
 // and no broadcast that goes on.
-func (o *tenant) checkCopy(url string, before map[string]string) error {
+func (o *tenant) checkCopy(url string, before map[string]string) {
 	there := newClient(url, o.Key)
-	listed, err := list[row](there, "/"+o.number+"/messages?limit=100&direction=outbound")
-	if err != nil {
-		return err
-	}
-	for _, m := range listed {
+	for _, m := range list[row](there, "/"+o.number+"/messages?limit=100&direction=outbound") {
 		delete(before, m.ID)
 	}
 
 	// One whose time comes moves to the front of the list, which its reader may have passed.
 	for id := range before {
-		if err := there.get("/"+o.number+"/messages/"+id, nil); err != nil {
-			return fmt.Errorf("%s: of %d messages that were not listed in the copy %s is not there: %w", o.name, len(before), id, err)
+		rig.Within(fmt.Sprintf("of %d messages that were not listed in the copy %s is not there", len(before), id), func() {
+			there.get("/"+o.number+"/messages/"+id, nil)
+		})
+	}
+	for _, b := range list[broadcastView](there, "/"+o.number+"/broadcasts?limit=100") {
+		if !b.isOver() && b.Status != "paused" {
+			rig.Check(fmt.Errorf("broadcast %s is %s in the copy", b.ID, b.Status))
 		}
+	}
+}
+
+// maxLost is how much may be lost with the machine.
+const maxLost = time.Second
+
+// startStorage starts the storage of the replica and of media, and returns the settings.
+func (t *trial) startStorage() (settings []string) {
+	t.storage = t.self.StartStorage()
+	return append(t.storage.Settings(), "CONFAB_MEDIA__STORE="+t.storage.Address("media"),
+		"CONFAB_MEDIA__ACCESS_KEY_ID=key", "CONFAB_MEDIA__SECRET_ACCESS_KEY=secret")
+}
+
+// replicaFaults are those of the storage, and the loss of the machine.
+func (t *trial) replicaFaults() []fault {
+	if t.storage == nil {
+		return nil
 	}
 
-	broadcasts, err := list[broadcastView](there, "/"+o.number+"/broadcasts?limit=100")
-	for _, b := range broadcasts {
-		if !b.isOver() && b.Status != "paused" {
-			return fmt.Errorf("%s: broadcast %s is %s in the copy", o.name, b.ID, b.Status)
-		}
+	breaks := func(name, how string) fault {
+		return fault{name, func(ctx context.Context, length time.Duration) {
+			t.storage.Break(how)
+			sleep(ctx, length)
+			t.storage.Break(rig.StorageSound)
+		}}
 	}
-	return err
+	all := []fault{
+		breaks("storage full", rig.StorageFull),
+		breaks("storage slow", rig.StorageSlow),
+		breaks("storage refuses", rig.StorageDenied),
+		breaks("storage does not know the key", rig.StorageWrongKey),
+		{"machine lost", t.loseMachine},
+	}
+	if t.hasClock {
+		all = append(all, fault{"machine lost whose clock is an hour ahead", func(ctx context.Context, length time.Duration) {
+			t.setClock(time.Hour)
+			defer t.setClock(0) // also when the trial ends meanwhile
+			t.loseMachine(ctx, length)
+		}})
+	}
+	return all
+}
+
+// loseMachine kills the server with its child, restores the replica elsewhere, and looks
+// whether all is there that was acknowledged a moment before.
+func (t *trial) loseMachine(ctx context.Context, _ time.Duration) {
+	waits, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	t.server.AwaitReplica(waits, maxLost)
+
+	t.withCopy(func(c *copied) {
+		key := rig.Must(os.ReadFile(filepath.Join(t.server.Dir, storage.MasterKeyFile)))
+		rig.Check(os.Mkdir(c.Dir, 0o700))
+		rig.Check(os.WriteFile(filepath.Join(c.Dir, storage.MasterKeyFile), key, 0o600))
+
+		sleep(ctx, maxLost)
+		t.server.Lose()
+		err := rig.Catch(func() { c.Command("restore", t.storage.Address("replica")) })
+		t.server.Start()
+		rig.Check(err)
+		c.Command("media", "move", "--to-files") // which fails if one is not there
+
+		c.Env = slices.Concat(t.server.Env, cutOff, []string{"CONFAB_MEDIA__STORE=", clockVariable + "="}) // its clock is right
+	}, t.check)
 }

@@ -27,7 +27,7 @@ const (
 // strangers lets strangers hold all that they can get for a time: half-sent bodies, slow heads,
 // wrong passwords, and six organizations with uploads that never end. Authenticated calls are
 // timed for as long before, and meanwhile.
-func (t *trial) strangers(ctx context.Context, length time.Duration) error {
+func (t *trial) strangers(ctx context.Context, length time.Duration) {
 	t.alone = append(t.alone, t.timeCalls(ctx, length)...)
 	arrived, leave := context.WithCancel(ctx)
 	var group sync.WaitGroup
@@ -36,19 +36,13 @@ func (t *trial) strangers(ctx context.Context, length time.Duration) error {
 	t.beside = append(t.beside, t.timeCalls(ctx, length)...)
 	leave()
 	group.Wait()
-	return nil
 }
 
-// makeGreedy makes the greedy organizations.
-func (t *trial) makeGreedy() error {
+func (t *trial) makeGreedy() {
 	for i := range greedyOrgs {
-		_, key, err := t.server.NewOrganization(fmt.Sprint("Greedy ", i))
-		if err != nil {
-			return err
-		}
+		_, key := t.server.NewOrganization(fmt.Sprint("Greedy ", i))
 		t.greedyKeys = append(t.greedyKeys, key)
 	}
-	return nil
 }
 
 // sendStrangers starts all that strangers do, until ctx ends.
@@ -92,7 +86,6 @@ func (t *trial) holdOpen(ctx context.Context, request string) {
 	}
 }
 
-// guessPasswords tries to sign in again and again.
 func (t *trial) guessPasswords(ctx context.Context) {
 	form := url.Values{"email": {"owner@example.com"}, "password": {"a wrong password"}}.Encode()
 	client := rig.Client{Base: t.server.URL(), Timeout: 5 * time.Second}
@@ -116,13 +109,12 @@ func (t *trial) timeCalls(ctx context.Context, length time.Duration) []time.Dura
 	defer cancel()
 
 	took := make([][]time.Duration, callersAtOnce)
-	_ = rig.RunParallel(callersAtOnce, func(i int) error {
+	rig.RunParallel(callersAtOnce, func(i int) {
 		transport := &http.Transport{DisableKeepAlives: i%4 < 2}
 		defer transport.CloseIdleConnections()
 		for sleep(ctx, 10*time.Millisecond) {
 			took[i] = append(took[i], t.tenants[i%len(t.tenants)].timeCall(transport))
 		}
-		return nil
 	})
 	return slices.Concat(took...)
 }
@@ -156,16 +148,8 @@ func (t *trial) auditStrangers(r *report) {
 		return
 	}
 
-	r.calls = [2]time.Duration{percentile(t.alone, 99), percentile(t.beside, 99)}
+	r.calls = [2]time.Duration{rig.Percentile(t.alone, 99), rig.Percentile(t.beside, 99)}
 	if t.length >= shortestJudged && r.calls[1] > mostSlower*r.calls[0] {
 		r.discrepancy("the slowest hundredth of calls took %v, and %v beside strangers", r.calls[0], r.calls[1])
 	}
-}
-
-func percentile[T ~int64](samples []T, p int) T {
-	if len(samples) == 0 {
-		return 0
-	}
-	sorted := slices.Sorted(slices.Values(samples))
-	return sorted[len(sorted)*p/100]
 }

@@ -21,7 +21,7 @@ const (
 
 // importContacts imports a file. There is one after the other, so that what a file says of
 // somebody holds until the next one does.
-func (o *tenant) importContacts(_ context.Context, random *rand.Rand, n int) error {
+func (o *tenant) importContacts(_ context.Context, random *rand.Rand, n int) {
 	names, file := make(map[string]string), "phone_number,name\n"
 	for range linesOfFile {
 		number := fmt.Sprintf("+1555%d5%05d", o.index, random.IntN(importedPeople))
@@ -30,17 +30,14 @@ func (o *tenant) importContacts(_ context.Context, random *rand.Rand, n int) err
 			file += number + "," + names[number] + "\n"
 		}
 	}
-	if err := o.importFile(file, len(names), newIdempotencyKey(random)); err != nil {
-		return err
-	}
 
+	o.importFile(file, len(names), newIdempotencyKey(random))
 	o.trial.count("files imported")
 	o.record(func() { maps.Copy(o.imported, names) })
-	return nil
 }
 
 // importFile imports a file and waits for the end. Each line must be accounted for.
-func (o *tenant) importFile(file string, lines int, key string) error {
+func (o *tenant) importFile(file string, lines int, key string) {
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
 	part, _ := form.CreateFormFile("file", "people.csv") // a buffer takes everything
@@ -52,46 +49,35 @@ func (o *tenant) importFile(file string, lines int, key string) error {
 		ID, Status                                 string
 		Lines, Created, Updated, Unchanged, Failed int
 	}
-	err := o.call(rig.Request{
+	o.call(rig.Request{
 		Method: "POST", Path: path, Body: body.String(), IdempotencyKey: key, ContentType: form.FormDataContentType(),
 	}, &i)
-	if err != nil {
-		return err
-	}
 
 	began := time.Now()
 	for i.Status == "running" {
 		if time.Since(began) > o.trial.settleTimeout() { // a server that lives for moments comes to little
-			return fmt.Errorf("import %s does not end", i.ID)
+			rig.Check(fmt.Errorf("import %s does not end", i.ID))
 		}
 		time.Sleep(100 * time.Millisecond)
-		if err := o.get(path+"/"+i.ID, &i); err != nil {
-			return err
-		}
+		o.get(path+"/"+i.ID, &i)
 	}
 	if i.Status != "completed" || i.Lines != lines || i.Created+i.Updated+i.Unchanged != lines || i.Failed != 0 {
-		return fmt.Errorf("an import of %d lines ended as %+v", lines, i)
+		rig.Check(fmt.Errorf("an import of %d lines ended as %+v", lines, i))
 	}
-	return nil
 }
 
 // auditImports compares the people of all files with those that are exported.
-func (o *tenantAudit) auditImports() error {
+func (o *tenantAudit) auditImports() {
 	export := o.client.Client
 	export.Timeout = 0 // it is long
 	_, text, err := export.Do(context.Background(), rig.Request{Method: "GET", Path: "/" + o.number + "/contacts.csv"})
-	if err != nil {
-		return err
-	}
+	rig.Check(err)
 
 	sheet := csv.NewReader(bytes.NewReader(text))
 	sheet.FieldsPerRecord = -1
-	lines, err := sheet.ReadAll()
-	if err != nil {
-		return err
-	}
+	lines := rig.Must(sheet.ReadAll())
 	if len(lines) == 0 || len(lines[0]) < 4 || lines[0][0] != "phone_number" || lines[0][3] != "name" {
-		return fmt.Errorf("the export begins with %.200q", text)
+		rig.Check(fmt.Errorf("the export begins with %.200q", text))
 	}
 
 	seen := make(map[string]int)
@@ -110,5 +96,4 @@ func (o *tenantAudit) auditImports() error {
 			o.discrepancy("%s was imported, and is there %d times", number, seen[number])
 		}
 	}
-	return nil
 }

@@ -12,6 +12,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"confab/app/tools/rig"
 )
 
 // How long the provider's answer to a send is on its way. It takes about as long in
@@ -28,16 +30,8 @@ type slowProxy struct {
 	server *http.Server
 }
 
-// newSlowProxy starts a proxy for the provider at a URL.
-func newSlowProxy(provider string) (*slowProxy, error) {
-	target, err := url.Parse(provider)
-	if err != nil {
-		return nil, err
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
+func newSlowProxy(provider string) *slowProxy {
+	target, listener := rig.Must(url.Parse(provider)), rig.Must(net.Listen("tcp", "127.0.0.1:0"))
 
 	silent := log.New(io.Discard, "", 0)
 	proxy := &httputil.ReverseProxy{
@@ -55,10 +49,9 @@ func newSlowProxy(provider string) (*slowProxy, error) {
 
 	p := &slowProxy{"http://" + listener.Addr().String(), &http.Server{Handler: proxy, ErrorLog: silent}}
 	go p.server.Serve(listener)
-	return p, nil
+	return p
 }
 
-// delayAnswer holds back the answer to a send.
 func delayAnswer(res *http.Response) error {
 	if req := res.Request; req.Method == http.MethodPost && strings.HasSuffix(req.URL.Path, "/messages") {
 		sleep(req.Context(), minLatency+rand.N(maxLatency-minLatency))
@@ -68,16 +61,14 @@ func delayAnswer(res *http.Response) error {
 
 // setStatusDelay sets how long after the usual time the provider reports the statuses of
 // the messages that it accepts from now on.
-func (t *trial) setStatusDelay(more time.Duration) error {
+func (t *trial) setStatusDelay(more time.Duration) {
 	ms := more.Milliseconds()
-	return t.sim.Call("PATCH", "/_sim/settings", fmt.Sprintf(`{"sent_ms":%d,"delivered_ms":%d,"read_ms":%d}`, ms+150, ms+250, ms+400), nil)
+	t.sim.Call("PATCH", "/_sim/settings", fmt.Sprintf(`{"sent_ms":%d,"delivered_ms":%d,"read_ms":%d}`, ms+150, ms+250, ms+400), nil)
 }
 
 // changeStatusDelay keeps changing when statuses come. At first they come about when the
 // answer to the send does, before it or after it. Later they come when a server that does
 // not wait for them has sent the message again.
-func (t *trial) changeStatusDelay(ctx context.Context, random *rand.Rand) error {
-	return repeat(ctx, random, 500, 1500, func(int) error {
-		return t.setStatusDelay(time.Duration(random.IntN(2)) * 3 * time.Second)
-	})
+func (t *trial) changeStatusDelay(ctx context.Context, random *rand.Rand) {
+	repeat(ctx, random, 500, 1500, func(int) { t.setStatusDelay(time.Duration(random.IntN(2)) * 3 * time.Second) })
 }

@@ -34,14 +34,20 @@ const restoring = 6
 const usualKill = 500 * time.Millisecond
 
 func main() {
-	if len(os.Args) > 1 {
-		if run, ok := roles[os.Args[1]]; ok {
-			fatal(run(os.Args[2:]))
-			return
-		}
-	}
+	rig.Main("soak", map[string]func([]string){"lock": holdLock}, func() {
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		defer stop()
 
-	o := options{needClock: true}
+		report := soak(ctx, parseFlags())
+		fmt.Print(report)
+		if report.failed() {
+			os.Exit(1)
+		}
+	})
+}
+
+func parseFlags() options {
+	o := options{needClock: true, self: rig.Program{Path: rig.Must(os.Executable())}}
 	flag.StringVar(&o.program.Path, "confab", "bin/confab-trial", "the binary to try, built with -tags trial")
 	flag.DurationVar(&o.length, "length", 10*time.Minute, "how long traffic and faults go on")
 	flag.Float64Var(&o.rate, "rate", 0, "messages per second of each tenant; 0 is 60, or 10 beside browsers")
@@ -54,6 +60,7 @@ func main() {
 		return err
 	})
 	flag.Parse()
+
 	if o.rate == 0 {
 		o.rate = 60
 		// Four browsers take most of two cores: with more messages, callbacks come so late that it
@@ -68,29 +75,5 @@ func main() {
 			o.length *= restoring
 		}
 	}
-
-	self, err := os.Executable()
-	fatal(err)
-	o.self = rig.Program{Path: self}
-
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-
-	report, err := soak(ctx, o)
-	fatal(err)
-	fmt.Print(report)
-	if report.failed() {
-		os.Exit(1)
-	}
-}
-
-// roles are what this program does in processes of its own: it starts itself with one of
-// these words as the first argument.
-var roles = map[string]func([]string) error{rig.ReceiveCommand: rig.Receive, rig.StorageCommand: rig.ServeStorage, "lock": holdLock}
-
-func fatal(err error) {
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "soak:", err)
-		os.Exit(1)
-	}
+	return o
 }

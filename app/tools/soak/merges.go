@@ -19,89 +19,74 @@ type mergedPerson struct {
 
 // mergePerson makes one of two contacts while messages to both are under way, in one of three
 // ways.
-func (o *tenant) mergePerson(_ context.Context, random *rand.Rand, n int) error {
+func (o *tenant) mergePerson(_ context.Context, random *rand.Rand, n int) {
 	way := n % 3
 	number, bsuid := fmt.Sprintf("+1555%d%d%06d", o.index+7, way, n), fmt.Sprintf("US.%d%d%014d", o.index+1, way, n)
 	former := fmt.Sprintf("+1555%d3%06d", o.index+7, n)
 	one := mergedPerson{number: number, bsuid: bsuid}
 	both := []recipient{{"to", number}, {"recipient", bsuid}}
-	var steps []func() error
 
-	write := func() error {
-		more, err := o.writeToBoth(random, both...)
-		one.messages = append(one.messages, more...)
-		return err
+	write := func() { one.messages = append(one.messages, o.writeToBoth(random, both...)...) }
+	receive := func(number, bsuid string) {
+		o.receive("text", map[string]any{"phone_number_id": o.number, "from": number, "bsuid": bsuid, "type": "text", "text": "It is me."})
 	}
-	receive := func(number, bsuid string) func() error {
-		message := map[string]any{"phone_number_id": o.number, "from": number, "bsuid": bsuid, "type": "text", "text": "It is me."}
-		return func() error { return o.receive("text", message) }
-	}
-	identify := func(number, as string) func() error {
-		return func() error { return o.trial.sim.Call("POST", "/_sim/contacts/"+number+"/identity", as, nil) }
-	}
+	identify := func(number, as string) { o.trial.sim.Call("POST", "/_sim/contacts/"+number+"/identity", as, nil) }
 
-	switch way {
-	case 0: // the first status of a message to the number names the id
-		steps = []func() error{identify(number, fmt.Sprintf(`{"bsuid":%q}`, bsuid)), write}
-	case 1: // who was written to by number and by id writes and shows both
-		steps = []func() error{receive("", bsuid), write, receive(number, bsuid), write}
-	case 2: // the provider says that a number has changed, after messages went to the old and to the new one
-		one.bsuid, both = "", []recipient{{"to", former}, {"to", number}}
-		steps = []func() error{receive(former, ""), write, identify(former, fmt.Sprintf(`{"phone_number":%q}`, number))}
-	}
-
-	for _, step := range steps {
-		if err := step(); err != nil {
-			return fmt.Errorf("merge: %w", err)
+	rig.Within("merge", func() {
+		switch way {
+		case 0: // the first status of a message to the number names the id
+			identify(number, fmt.Sprintf(`{"bsuid":%q}`, bsuid))
+			write()
+		case 1: // who was written to by number and by id writes and shows both
+			receive("", bsuid)
+			write()
+			receive(number, bsuid)
+			write()
+		case 2: // the provider says that a number has changed, after messages went to the old and to the new one
+			one.bsuid, both = "", []recipient{{"to", former}, {"to", number}}
+			receive(former, "")
+			write()
+			identify(former, fmt.Sprintf(`{"phone_number":%q}`, number))
 		}
-	}
+	})
 	o.record(func() { o.merged = append(o.merged, one) })
 	o.trial.count("fault: people merged during calls")
-	return nil
 }
 
 // writeToBoth sends two messages to each of two recipients at the same time, and returns
 // the ids of the messages.
-func (o *tenant) writeToBoth(random *rand.Rand, recipients ...recipient) ([]string, error) {
+func (o *tenant) writeToBoth(random *rand.Rand, recipients ...recipient) []string {
 	recipients = append(recipients, recipients...)
 	ids, keys := make([]string, len(recipients)), make([]string, len(recipients))
 	for i := range keys {
 		keys[i] = newIdempotencyKey(random)
 	}
 
-	err := rig.RunParallel(len(recipients), func(i int) (err error) {
-		ids[i], err = o.send(recipients[i], "text", map[string]any{"body": "Is this you?"}, keys[i])
-		return err
+	rig.RunParallel(len(recipients), func(i int) {
+		ids[i] = o.send(recipients[i], "text", map[string]any{"body": "Is this you?"}, keys[i])
 	})
-	return slices.DeleteFunc(ids, func(id string) bool { return id == "" }), err
+	return slices.DeleteFunc(ids, func(id string) bool { return id == "" })
 }
 
 // auditMerges checks that each person is one contact, and that it has the messages of
 // both that it was.
-func (o *tenantAudit) auditMerges() error {
+func (o *tenantAudit) auditMerges() {
 	for _, person := range o.merged {
 		var found []struct {
-			ID    string  `json:"id"`
-			BSUID *string `json:"bsuid"`
+			ID    string
+			BSUID *string
 		}
-		if err := o.get("/"+o.number+"/contacts?phone_number=%2B"+person.number[1:], &found); err != nil {
-			return err
-		}
-
+		o.get("/"+o.number+"/contacts?phone_number=%2B"+person.number[1:], &found)
 		if len(found) != 1 || person.bsuid != "" && (found[0].BSUID == nil || *found[0].BSUID != person.bsuid) {
 			o.discrepancy("%s and %s are not one contact: %v", person.number, person.bsuid, found)
 			continue
 		}
 
-		theirs, err := list[row](o.client, "/"+o.number+"/messages?limit=100&contact_id="+found[0].ID)
-		if err != nil {
-			return err
-		}
+		theirs := list[row](o.client, "/"+o.number+"/messages?limit=100&contact_id="+found[0].ID)
 		for _, id := range person.messages {
 			if !slices.ContainsFunc(theirs, func(m row) bool { return m.ID == id }) {
 				o.discrepancy("%s is not a message of %s, who is one contact", id, person.number)
 			}
 		}
 	}
-	return nil
 }

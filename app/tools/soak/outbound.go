@@ -25,14 +25,11 @@ func (o *tenant) person(random *rand.Rand) string {
 type recipient struct{ field, value string }
 
 // sendMessages keeps sending messages of all types until ctx ends.
-func (o *tenant) sendMessages(ctx context.Context, random *rand.Rand) error {
+func (o *tenant) sendMessages(ctx context.Context, random *rand.Rand) {
 	for o.outboundLimit.Wait(ctx) == nil {
 		kind, content := o.outboundContent(random)
-		if _, err := o.send(recipient{"to", o.person(random)}, kind, content, newIdempotencyKey(random)); err != nil {
-			return err
-		}
+		o.send(recipient{"to", o.person(random)}, kind, content, newIdempotencyKey(random))
 	}
-	return nil
 }
 
 // newIdempotencyKey returns a key that no other request has.
@@ -40,16 +37,9 @@ func newIdempotencyKey(random *rand.Rand) string { return fmt.Sprintf("send %016
 
 // send sends one message and returns its id, or "" if it was refused. It is repeated with
 // the same idempotency key until it is answered.
-func (o *tenant) send(to recipient, kind string, content any, key string) (string, error) {
-	body, err := json.Marshal(map[string]any{"messaging_product": "chat", "type": kind, kind: content, to.field: to.value})
-	if err != nil {
-		return "", err
-	}
-
-	a, err := o.callUntilAnswered(rig.Request{Method: "POST", Path: "/" + o.number + "/messages", Body: string(body), IdempotencyKey: key})
-	if err != nil {
-		return "", err
-	}
+func (o *tenant) send(to recipient, kind string, content any, key string) (id string) {
+	body := rig.Must(json.Marshal(map[string]any{"messaging_product": "chat", "type": kind, kind: content, to.field: to.value}))
+	a := o.callUntilAnswered(rig.Request{Method: "POST", Path: "/" + o.number + "/messages", Body: string(body), IdempotencyKey: key})
 
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -57,13 +47,11 @@ func (o *tenant) send(to recipient, kind string, content any, key string) (strin
 	// No fault is a reason to refuse a message.
 	if a.status >= 300 {
 		o.refused = append(o.refused, fmt.Sprintf("%d %s: %s", a.status, a.body.Error.Code, a.body.Error.Message))
-		return "", nil
+		return ""
 	}
 
 	var made struct{ ID string }
-	if err := json.Unmarshal(a.body.Data, &made); err != nil {
-		return "", err
-	}
+	rig.Check(json.Unmarshal(a.body.Data, &made))
 	o.sent[made.ID] = kind
 	if said, ok := content.(map[string]any)["body"].(string); ok && kind == "text" && len(o.sent)%keepEvery == 0 {
 		o.said = append(o.said, spokenText{made.ID, said})
@@ -71,7 +59,7 @@ func (o *tenant) send(to recipient, kind string, content any, key string) (strin
 	if len(o.sent)%repeatEvery == 1 {
 		o.repeats = append(o.repeats, acknowledged{key, string(body), made.ID})
 	}
-	return made.ID, nil
+	return made.ID
 }
 
 // acknowledged is a send that the audit repeats: the answer must be the same.

@@ -2,34 +2,28 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
+	"sync"
 	"text/tabwriter"
 	"time"
+
+	"confab/app/tools/rig"
+	"confab/storage"
 )
 
 // report is what a trial found.
 type report struct {
-	length             time.Duration
-	sent, received     int
-	failures           int // acknowledged messages that failed in the end
-	failuresThere      int // of them, those that the provider has all the same
-	events, deliveries int
-	repeated           int // deliveries that an endpoint took more than once
-	passed             int // sends through the gateway
-	firings            int // of rules that fire for every message
-	broadcasts         int
-	recipients         int            // of all broadcasts
-	streams            int            // connections of readers
-	browsers, steps    int            // what people did in them
-	typed              int            // messages that people sent
-	counts             map[string]int // of what was done, and of each fault
-	memory             [2]int64
-	log                int64
-	calls              [2]time.Duration // of authenticated calls the slowest hundredth: without strangers, beside them
-	found              []*discrepancies
-	keptDir            string // directory that is left to look into
+	length  time.Duration
+	counts  map[string]int // of what was done, of each fault, and of what the audit saw
+	memory  [2]int64
+	log     int64
+	calls   [2]time.Duration // of authenticated calls the slowest hundredth: without strangers, beside them
+	found   []*discrepancies
+	keptDir string // directory that is left to look into
 }
 
 // discrepancies are those of one kind.
@@ -75,18 +69,6 @@ func (r *report) String() string {
 	line := func(what string, figure any) { fmt.Fprintf(tab, "%s\t%v\n", what, figure) }
 
 	line("length", r.length)
-	line("messages acknowledged", fmt.Sprintf("%d (%.0f/s)", r.sent, float64(r.sent)/r.length.Seconds()))
-	line("  of them failed in the end", fmt.Sprintf("%d (of which the provider has %d)", r.failures, r.failuresThere))
-	line("sent through the gateway", r.passed)
-	line("messages received", r.received)
-	line("rules fired for every message", r.firings)
-	line("broadcasts", fmt.Sprintf("%d (to %d people)", r.broadcasts, r.recipients))
-	line("browsers", fmt.Sprintf("%d (%d steps, %d messages sent)", r.browsers, r.steps, r.typed))
-	line("events", r.events)
-	line("connections of stream readers", r.streams)
-	line("delivery attempts seen", r.deliveries)
-	line("deliveries taken more than once", r.repeated)
-
 	for _, what := range slices.Sorted(maps.Keys(r.counts)) {
 		line(what, r.counts[what])
 	}
@@ -111,4 +93,33 @@ func (r *report) String() string {
 		}
 	}
 	return b.String()
+}
+
+// health records the memory of the server and the size of its write-ahead log over time.
+type health struct {
+	mu     sync.Mutex
+	memory []int64
+	log    int64 // largest size of the write-ahead log
+}
+
+// watch takes a sample of a server every second until ctx ends. The process may be down at
+// any of them.
+func (h *health) watch(ctx context.Context, s *rig.Server) {
+	for sleep(ctx, time.Second) {
+		h.mu.Lock()
+		_ = rig.Catch(func() { h.memory = append(h.memory, s.Process().Memory()) })
+		if file, err := os.Stat(storage.DatabaseFile(s.Dir) + "-wal"); err == nil {
+			h.log = max(h.log, file.Size())
+		}
+		h.mu.Unlock()
+	}
+}
+
+// summarize returns the median memory of the second and of the last third of the trial,
+// and the largest size that the write-ahead log has had. The first third is for warming up.
+func (h *health) summarize() (memory [2]int64, log int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	third := len(h.memory) / 3
+	return [2]int64{rig.Percentile(h.memory[third:2*third], 50), rig.Percentile(h.memory[2*third:], 50)}, h.log
 }

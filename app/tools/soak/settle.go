@@ -1,9 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strconv"
 	"time"
 
 	"confab/app/tools/rig"
@@ -15,44 +18,28 @@ func (t *trial) settleTimeout() time.Duration { return 8*time.Minute + t.length/
 
 // settle ends the faults and waits until nothing is left to do. Work that is left all the same
 // is reported.
-func (t *trial) settle(ctx context.Context) error {
-	if err := t.sim.Call("DELETE", "/_sim/faults", "", nil); err != nil {
-		return err
-	}
-
+func (t *trial) settle(ctx context.Context) {
+	t.sim.Call("DELETE", "/_sim/faults", "", nil)
 	deadline, cancel := context.WithTimeout(ctx, t.settleTimeout())
 	defer cancel()
 
+	t.setMode(rig.ModeTake)
 	for _, one := range t.tenants {
-		if err := t.receiver.SetMode(one.endpointName(hookShaky), rig.ModeTake); err != nil {
-			return err
-		}
-		if err := one.setStatus(one.hooks[hookPaused], "active"); err != nil {
-			return err
-		}
-		if err := one.resumeBroadcasts(); err != nil {
-			return err
-		}
+		one.setStatus(one.hooks[hookPaused], "active")
+		one.resumeBroadcasts()
 	}
+	t.hurryLateJobs()
 
-	if err := t.hurryLateJobs(); err != nil {
-		return err
-	}
 	for _, one := range t.tenants {
-		left, err := awaitNothing(deadline, t.patience(), one.findPending)
-		if err != nil {
-			return fmt.Errorf("%s: %w", one.name, err)
-		}
-		if left != "" {
-			t.report.discrepancy("not at rest: %s: %s", one.name, left)
-		}
+		rig.Within(one.name, func() {
+			if left := awaitNothing(deadline, t.patience(), one.findPending); left != "" {
+				t.report.discrepancy("not at rest: %s: %s", one.name, left)
+			}
+		})
 	}
-
-	left, err := awaitNothing(deadline, t.patience(), t.findWork)
-	if left != "" {
+	if left := awaitNothing(deadline, t.patience(), t.findWork); left != "" {
 		t.report.discrepancy("not at rest: %s", left)
 	}
-	return err
 }
 
 // patience is how long something may be left unchanged before waiting stops: longer than
@@ -61,13 +48,11 @@ func (t *trial) patience() time.Duration { return time.Minute + t.reconcileWindo
 
 // awaitNothing repeats a search until it finds nothing. It returns what it found last if
 // that does not change any more, or if ctx ends.
-func awaitNothing(ctx context.Context, patience time.Duration, find func() (string, error)) (left string, err error) {
+func awaitNothing(ctx context.Context, patience time.Duration, find func() string) (left string) {
 	changed := time.Now()
 	for quiet := 0; quiet < 2; {
 		before := left
-		if left, err = find(); err != nil {
-			return "", err
-		}
+		left = find()
 
 		switch {
 		case left == "":
@@ -75,81 +60,120 @@ func awaitNothing(ctx context.Context, patience time.Duration, find func() (stri
 		case left != before:
 			quiet, changed = 0, time.Now()
 		case time.Since(changed) > patience:
-			return left, nil
+			return left
 		}
 
 		if !sleep(ctx, 300*time.Millisecond) {
-			return left, nil
+			return left
 		}
 	}
-	return "", nil
+	return ""
 }
 
 // findPending names something that is not done yet, or returns "". Deliveries that were
 // abandoned during a long fault are replayed, as an administrator would do.
-func (o *tenant) findPending() (string, error) {
+func (o *tenant) findPending() string {
 	messages := "/" + o.number + "/messages?direction=outbound&limit=100&status="
 	for _, status := range []string{"queued", "pending", "delivered"} {
-		all, err := list[row](o.client, messages+status)
-		if err == nil {
-			all, err = o.withoutUnknown(all)
-		}
-		if err != nil || len(all) > 0 {
-			return fmt.Sprintf("%d %s messages", len(all), status), err
+		if all := o.withoutUnknown(list[row](o.client, messages+status)); len(all) > 0 {
+			return fmt.Sprintf("%d %s messages", len(all), status)
 		}
 	}
-
-	if going, err := o.findGoing(); err != nil || going != "" {
-		return going, err
-	}
-	if missing, err := o.findMissingInbound(); err != nil || missing != "" {
-		return missing, err
+	if found := cmp.Or(o.findGoing(), o.findMissingInbound()); found != "" {
+		return found
 	}
 
 	for kind, id := range o.hooks {
-		body := fmt.Sprintf(`{"subscription_id":%q,"status":"dead"}`, id)
-		if err := o.post("/webhook_deliveries/bulk_replay", body, "", nil); err != nil {
-			return "", err
-		}
-
+		o.post("/webhook_deliveries/bulk_replay", fmt.Sprintf(`{"subscription_id":%q,"status":"dead"}`, id), "", nil)
 		for _, status := range []string{"pending", "failed"} {
-			path := "/webhook_deliveries?subscription_id=" + id + "&status=" + status
-			if n, err := o.countItems(path); err != nil || n > 0 {
-				return fmt.Sprintf("%d %s deliveries of %s", n, status, kind), err
+			if n := o.countItems("/webhook_deliveries?subscription_id=" + id + "&status=" + status); n > 0 {
+				return fmt.Sprintf("%d %s deliveries of %s", n, status, kind)
 			}
 		}
 	}
-	return o.findUndelivered(messages + "sent")
-}
 
-// findUndelivered names a message with the status sent that will get another one, or
-// returns "".
-func (o *tenant) findUndelivered(path string) (found string, err error) {
-	all, err := list[row](o.client, path)
-	for _, m := range all {
+	undelivered := "" // the status of some messages stays sent
+	for _, m := range list[row](o.client, messages+"sent") {
 		if m.Source != "app" && finalStatus(m.Type) != m.Status {
-			found = m.ID + ", which is sent"
+			undelivered = m.ID + ", which is sent"
 		}
 	}
-	return found, err
+	return undelivered
 }
 
 // countItems counts the items of a list. A caller that waits for its end sees whether it
 // gets shorter.
-func (o *tenant) countItems(path string) (int, error) {
-	all, err := list[json.RawMessage](o.client, path+"&limit=100")
-	return len(all), err
+func (o *tenant) countItems(path string) int {
+	return len(list[json.RawMessage](o.client, path+"&limit=100"))
 }
 
 // findMissingInbound says how many messages of people have not arrived, or returns "".
 // The provider repeats callbacks ever more slowly, so the last ones may take a while.
-func (o *tenant) findMissingInbound() (string, error) {
-	inbound, err := o.countItems("/" + o.number + "/messages?direction=inbound")
+func (o *tenant) findMissingInbound() string {
+	inbound := o.countItems("/" + o.number + "/messages?direction=inbound")
 
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if err == nil && inbound < len(o.received) {
-		return fmt.Sprintf("%d of %d inbound messages", inbound, len(o.received)), nil
+	if inbound < len(o.received) {
+		return fmt.Sprintf("%d of %d inbound messages", inbound, len(o.received))
 	}
-	return "", err
+	return ""
+}
+
+// job is a job as `confab jobs list` shows it.
+type job struct {
+	ID        int64           `json:"id"`
+	Kind      string          `json:"kind"`
+	State     string          `json:"state"`
+	Args      json.RawMessage `json:"args"`
+	DueAt     time.Time       `json:"due_at"`
+	LastError *string         `json:"last_error"`
+}
+
+func (j job) String() string {
+	why := "it did not fail"
+	if j.LastError != nil {
+		why = *j.LastError
+	}
+	return fmt.Sprintf("job %d, %s, is %s, due in %s: %s", j.ID, j.Kind, j.State, time.Until(j.DueAt).Round(time.Second), why)
+}
+
+// workKinds are the jobs that messages and events need. There are others, which come
+// by themselves.
+var workKinds = []string{
+	"send", "receipt", "deliver", "media.fetch", "send.later", "contacts.import",
+	"broadcast.run", "broadcast.send", "broadcast.resume", "rules.run",
+}
+
+// work lists the jobs of workKinds that wait or run.
+func (t *trial) work() (all []job) {
+	rig.Check(json.Unmarshal([]byte(t.server.Command("jobs", "list", "--json", "--limit", "100000")), &all))
+	return slices.DeleteFunc(all, func(j job) bool { return j.State == "failed" || !slices.Contains(workKinds, j.Kind) })
+}
+
+// findWork names a job that is left to do, or returns "".
+func (t *trial) findWork() string {
+	for _, j := range t.work() {
+		return j.String()
+	}
+	return ""
+}
+
+// lateAfter is longer than any pause before another try.
+const lateAfter = 3 * time.Minute
+
+// hurryLateJobs reports the jobs that wait for a time to which only a wrong clock has
+// put them, and lets them run now, as an administrator would do: so the rest of the
+// audit still means something.
+func (t *trial) hurryLateJobs() {
+	for _, j := range t.work() {
+		if j.State != "due" || time.Until(j.DueAt) < lateAfter {
+			continue
+		}
+
+		if t.kills == 0 { // after many crashes a job waits on purpose
+			t.report.discrepancy("waits for a time that a wrong clock showed: %s", j)
+		}
+		t.server.Command("jobs", "retry", strconv.FormatInt(j.ID, 10))
+	}
 }

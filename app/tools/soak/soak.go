@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -63,40 +64,31 @@ type trial struct {
 
 // soak runs one trial and returns its report. If the trial failed, the files needed to find
 // out why are kept, and the report or the error says where.
-func soak(ctx context.Context, o options) (*report, error) {
-	dir, err := os.MkdirTemp("", "confab-soak-*")
-	if err != nil {
-		return nil, err
-	}
-
-	t := &trial{options: o, dir: dir, report: &report{counts: make(map[string]int)}}
+func soak(ctx context.Context, o options) *report {
+	t := &trial{options: o, dir: rig.Must(os.MkdirTemp("", "confab-soak-*")), report: &report{counts: make(map[string]int)}}
 	running, stop := context.WithCancel(ctx)
 	defer stop()
-	r, err := t.run(running)
-	if ctx.Err() != nil {
-		t.clean(false)
-		return nil, ctx.Err()
-	}
+	err := rig.Catch(func() { t.run(running) })
 
-	keep := err != nil || r.failed()
+	keep := ctx.Err() == nil && (err != nil || t.report.failed())
 	t.clean(keep)
+	rig.Check(ctx.Err())
 	if err != nil {
-		return nil, fmt.Errorf("%w\n%s", err, keptIn(dir))
+		rig.Check(fmt.Errorf("%w\n%s", err, keptIn(t.dir)))
 	}
 	if keep {
-		r.keptDir = dir
+		t.report.keptDir = t.dir
 	}
-	return r, nil
+	return t.report
 }
 
 // run takes the steps of the trial. It takes no further one after ctx has ended.
-func (t *trial) run(ctx context.Context) (*report, error) {
-	for _, step := range []func(context.Context) error{t.prepare, t.openConsoles, t.runTraffic, t.settle} {
-		if err := errors.Join(step(ctx), ctx.Err()); err != nil {
-			return nil, err
-		}
+func (t *trial) run(ctx context.Context) {
+	for _, step := range []func(context.Context){t.prepare, t.openConsoles, t.runTraffic, t.settle} {
+		step(ctx)
+		rig.Check(ctx.Err())
 	}
-	return t.audit()
+	t.audit()
 }
 
 // keptIn says where the remains of a trial are.
@@ -164,87 +156,51 @@ func (t *trial) reconcileWindow() time.Duration {
 }
 
 // prepare starts everything and makes two tenants that know nothing of each other.
-func (t *trial) prepare(ctx context.Context) (err error) {
-	log, err := os.Create(filepath.Join(t.dir, "server.log"))
-	if err != nil {
-		return err
-	}
-	if t.played, err = os.Create(filepath.Join(t.dir, "faults.log")); err != nil {
-		return err
-	}
-
-	t.server = &rig.Server{Program: t.program, Dir: filepath.Join(t.dir, "data"), Log: log}
+func (t *trial) prepare(ctx context.Context) {
+	log := rig.Must(os.Create(filepath.Join(t.dir, "server.log")))
+	t.played = rig.Must(os.Create(filepath.Join(t.dir, "faults.log")))
+	t.server = &rig.Server{Program: t.program, Dir: filepath.Join(t.dir, "data"), Log: log, Address: rig.Must(rig.FreeAddress())}
 	if t.disk = newSmallDisk(filepath.Join(t.dir, "disk"), t.length); t.disk != nil {
 		t.server.Dir = filepath.Join(t.disk.path, "data")
 	}
-	if t.server.Address, err = rig.FreeAddress(); err != nil {
-		return err
-	}
 
-	if err := t.startProvider(log); err != nil {
-		return err
-	}
-	if t.receiver, err = t.self.StartReceiver(); err != nil {
-		return err
-	}
-
-	t.server.Env = append(t.sim.Settings(), serverSettings...)
-	t.server.Env = append(t.server.Env, "CONFAB_PROVIDER__BASE_URL="+t.proxy.url,
-		"CONFAB_PROVIDER__RECONCILE_WINDOW="+t.reconcileWindow().String(), clockVariable+"="+t.clockFile())
+	t.startProvider(log)
+	t.receiver = t.self.StartReceiver()
+	t.server.Env = slices.Concat(t.sim.Settings(), serverSettings, []string{
+		"CONFAB_PROVIDER__BASE_URL=" + t.proxy.url,
+		"CONFAB_PROVIDER__RECONCILE_WINDOW=" + t.reconcileWindow().String(), clockVariable + "=" + t.clockFile(),
+	})
 	if t.replica {
-		settings, err := t.startStorage()
-		if err != nil {
-			return err
-		}
-		t.server.Env = append(t.server.Env, settings...)
+		t.server.Env = append(t.server.Env, t.startStorage()...)
 	}
-	if err := t.server.Start(); err != nil {
-		return err
-	}
-
+	t.server.Start()
 	go t.health.watch(ctx, t.server)
 
 	for i, name := range []string{"Acme", "Umbrella"} {
-		one, err := t.newTenant(name, i)
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		t.tenants = append(t.tenants, one)
+		rig.Within(name, func() { t.tenants = append(t.tenants, t.newTenant(name, i)) })
 	}
-	if err := errors.Join(t.makeGreedy(), t.makeClock()); err != nil {
-		return err
-	}
-	return t.tryClock()
+	t.makeGreedy()
+	t.makeClock()
+	t.tryClock()
 }
 
 // startProvider starts the simulator and the proxy between it and the server.
-func (t *trial) startProvider(log io.Writer) (err error) {
-	t.sim, err = t.program.StartSimulator(filepath.Join(t.dir, "simulator"), t.server.URL()+"/provider/webhook", log,
+func (t *trial) startProvider(log io.Writer) {
+	t.sim = t.program.StartSimulator(filepath.Join(t.dir, "simulator"), t.server.URL()+"/provider/webhook", log,
 		"--remember", t.messageCapacity())
-	if err != nil {
-		return err
-	}
-
-	settings := `{` + rig.Uncapped + `,"template_review_ms":0}`
-	if err := t.sim.Call("PATCH", "/_sim/settings", settings, nil); err != nil {
-		return err
-	}
-	if err := t.setStatusDelay(0); err != nil {
-		return err
-	}
-
-	t.proxy, err = newSlowProxy(t.sim.URL)
-	return err
+	t.sim.Call("PATCH", "/_sim/settings", `{`+rig.Uncapped+`,"template_review_ms":0}`, nil)
+	t.setStatusDelay(0)
+	t.proxy = newSlowProxy(t.sim.URL)
 }
 
 // tryClock finds out whether the server's clock can be set.
-func (t *trial) tryClock() error {
-	err := t.setClock(time.Hour)
+func (t *trial) tryClock() {
+	err := rig.Catch(func() { t.setClock(time.Hour) })
 	t.hasClock = err == nil
-	if errors.Is(err, errClock) && !t.needClock {
-		return nil
+	if !errors.Is(err, errClock) || t.needClock {
+		rig.Check(err)
+		t.setClock(0)
 	}
-	return errors.Join(err, t.setClock(0))
 }
 
 // messageCapacity returns how many messages the simulator must remember: more than can be
@@ -259,26 +215,27 @@ func (t *trial) messageCapacity() string {
 
 // runTraffic runs all clients and the faults for the length of the trial. The first error
 // ends it.
-func (t *trial) runTraffic(ctx context.Context) error {
+func (t *trial) runTraffic(ctx context.Context) {
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, t.length)
 	defer cancel()
 	defer func() { t.length = time.Since(began).Round(time.Second) }()
 
 	var group sync.WaitGroup
-	problems := make(chan error, 64)
+	var problems error // guarded by t.mu
 	started := uint64(0)
-
-	run := func(f func(context.Context, *rand.Rand) error) {
+	run := func(f func(context.Context, *rand.Rand)) {
 		started++
 		random := rand.New(rand.NewPCG(t.seed, started))
 		group.Go(func() {
-			err := f(ctx, random)
+			err := rig.Catch(func() { f(ctx, random) })
 			if err == nil || ctx.Err() != nil {
 				return
 			}
 			if !errors.Is(err, errDone) {
-				problems <- err
+				t.mu.Lock()
+				problems = errors.Join(problems, err)
+				t.mu.Unlock()
 			}
 			cancel()
 		})
@@ -294,8 +251,8 @@ func (t *trial) runTraffic(ctx context.Context) error {
 		run(one.receiveMessages)
 		run(one.stream.follow)
 		for _, c := range clients {
-			run(func(ctx context.Context, random *rand.Rand) error {
-				return repeat(ctx, random, c.least, c.most, func(n int) error { return c.do(one, ctx, random, n) })
+			run(func(ctx context.Context, random *rand.Rand) {
+				repeat(ctx, random, c.least, c.most, func(n int) { c.do(one, ctx, random, n) })
 			})
 		}
 	}
@@ -306,16 +263,9 @@ func (t *trial) runTraffic(ctx context.Context) error {
 	run(t.changeStatusDelay)
 	run(t.playFaults)
 	group.Wait()
-	close(problems)
-
-	var all error
-	for err := range problems {
-		all = errors.Join(all, err)
-	}
-	return all
+	rig.Check(problems)
 }
 
-// count counts something that was done.
 func (t *trial) count(what string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

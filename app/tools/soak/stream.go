@@ -10,6 +10,8 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"time"
+
+	"confab/app/tools/rig"
 )
 
 // streamReader reads the events of a tenant from the first one on. Whenever its connection
@@ -23,51 +25,43 @@ type streamReader struct {
 }
 
 // follow reads until ctx ends. It drops its connection by itself now and then.
-func (s *streamReader) follow(ctx context.Context, random *rand.Rand) error {
+func (s *streamReader) follow(ctx context.Context, random *rand.Rand) {
 	for ctx.Err() == nil {
-		connection, cancel := context.WithTimeout(ctx, time.Duration(2+random.IntN(20))*time.Second)
-		err := s.read(connection, "")
-		cancel()
-		if err != nil {
-			return err
-		}
+		s.read(ctx, time.Duration(2+random.IntN(20))*time.Second, "")
 		sleep(ctx, 20*time.Millisecond)
 	}
-	return nil
 }
 
-// read reads one connection to its end.
-func (s *streamReader) read(ctx context.Context, query string) error {
+// read reads one connection to its end, at most for a time.
+func (s *streamReader) read(ctx context.Context, most time.Duration, query string) {
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
 	after := cmp.Or(s.position, "oldest")
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.Base+"/events/stream?after="+after+query, nil)
-	if err != nil {
-		return err
-	}
+	req := rig.Must(http.NewRequestWithContext(ctx, http.MethodGet, s.Base+"/events/stream?after="+after+query, nil))
 	req.Header.Set("Authorization", "Bearer "+s.Key)
 	req.Header.Set("Accept", "application/x-ndjson")
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return nil // the server is down
+		return // the server is down
 	}
 	defer res.Body.Close()
+	if res.StatusCode >= 500 || res.StatusCode == http.StatusTooManyRequests {
+		return // its disk is full, or it has not noticed yet that we were gone
+	}
 	if res.StatusCode != http.StatusOK {
-		if res.StatusCode >= 500 || res.StatusCode == http.StatusTooManyRequests {
-			return nil // its disk is full, or it has not noticed yet that we were gone
-		}
-		return fmt.Errorf("a stream was answered with %d", res.StatusCode)
+		rig.Check(fmt.Errorf("a stream was answered with %d", res.StatusCode))
 	}
 
 	s.came++
 	for lines := bufio.NewReader(res.Body); ; {
 		line, err := lines.ReadBytes('\n')
 		if err != nil {
-			return nil // what was cut off comes again
+			return // what was cut off comes again
 		}
 		s.take(line)
 	}
 }
 
-// take records a line of the stream.
 func (s *streamReader) take(line []byte) {
 	var item struct {
 		ID, Object, Reason, Position string
@@ -92,22 +86,14 @@ func (s *streamReader) take(line []byte) {
 
 // auditStream reads the rest of the stream, and compares all that came with the list of
 // events, and with what the steady endpoint took.
-func (o *tenantAudit) auditStream() error {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	if err := o.stream.read(ctx, "&wait=0"); err != nil {
-		return err
-	}
+func (o *tenantAudit) auditStream() {
+	o.stream.read(context.Background(), time.Minute, "&wait=0")
 	for _, fault := range o.stream.faults {
 		o.discrepancy("the stream had %s", fault)
 	}
 
-	events, err := list[struct{ ID string }](o.client, "/events?limit=100")
-	if err != nil {
-		return err
-	}
 	listed := make(map[string]bool)
-	for _, e := range events {
+	for _, e := range list[struct{ ID string }](o.client, "/events?limit=100") {
 		listed[e.ID] = true
 	}
 
@@ -119,6 +105,5 @@ func (o *tenantAudit) auditStream() error {
 			o.discrepancy("%s came to an endpoint and not in the stream", event)
 		}
 	}
-	o.report.streams += o.stream.came
-	return nil
+	o.report.counts["connections of stream readers"] += o.stream.came
 }

@@ -42,7 +42,6 @@ type tenant struct {
 	stream *streamReader
 }
 
-// record changes the record.
 func (o *tenant) record(change func()) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -53,18 +52,13 @@ func (o *tenant) record(change func()) {
 const greeting = `{"name":"greeting","language":"en_US","category":"UTILITY",` +
 	`"components":[{"type":"BODY","text":"Your order is on its way."}]}`
 
-// endpointName returns the name of an endpoint of the tenant.
 func (o *tenant) endpointName(kind string) string {
 	return fmt.Sprintf("%s-%s", strings.ToLower(o.name), kind)
 }
 
 // newTenant makes an organization with a key, a number and its subscriptions.
-func (t *trial) newTenant(name string, index int) (*tenant, error) {
-	org, key, err := t.server.NewOrganization(name)
-	if err != nil {
-		return nil, err
-	}
-
+func (t *trial) newTenant(name string, index int) *tenant {
+	org, key := t.server.NewOrganization(name)
 	o := &tenant{
 		client:        newClient(t.server.URL(), key),
 		trial:         t,
@@ -82,53 +76,26 @@ func (t *trial) newTenant(name string, index int) (*tenant, error) {
 	}
 	o.stream = &streamReader{client: o.client, seen: make(map[string]bool)}
 
-	var number struct {
-		PhoneNumberID string `json:"phone_number_id"`
-		WABAID        string `json:"waba_id"`
-	}
-	if err := t.sim.Call("POST", "/_sim/numbers", `{"is_on_biz_app":true}`, &number); err != nil {
-		return nil, err
-	}
-
-	o.number = number.PhoneNumberID
-	if err := t.server.ConnectNumber(org, o.number, number.WABAID, t.sim.AccessToken); err != nil {
-		return nil, err
-	}
-	return o, o.createResources()
+	number, waba := t.sim.AddNumber(`{"is_on_biz_app":true}`)
+	t.server.ConnectNumber(org, number, waba, t.sim.AccessToken)
+	o.number = number
+	o.createResources()
+	return o
 }
 
 // createResources creates what the traffic of the tenant needs: a label, a media
 // file, a template, rules and the subscriptions.
-func (o *tenant) createResources() (err error) {
-	var made struct{ ID string }
-	if err := o.post("/labels", `{"name":"seen"}`, "", &made); err != nil {
-		return err
-	}
-	o.label = made.ID
-
-	link := fmt.Sprintf(`{"link":%q}`, o.trial.receiver.Picture())
-	if err := o.post("/"+o.number+"/media", link, "", &made); err != nil {
-		return err
-	}
-	o.media = made.ID
-
-	if err := o.post("/"+o.number+"/templates", greeting, "", nil); err != nil {
-		return err
-	}
-	if err := o.createRules(); err != nil {
-		return err
-	}
+func (o *tenant) createResources() {
+	o.label = o.create("/labels", `{"name":"seen"}`, "")
+	o.media = o.create("/"+o.number+"/media", fmt.Sprintf(`{"link":%q}`, o.trial.receiver.Picture()), "")
+	o.post("/"+o.number+"/templates", greeting, "", nil)
+	o.createRules()
 
 	for _, kind := range lastingHooks {
-		if o.hooks[kind], err = o.subscription(o.endpointName(kind), `["*"]`); err != nil {
-			return err
-		}
+		o.hooks[kind] = o.subscribe(o.endpointName(kind), `["*"]`)
 	}
-
-	if err := o.subscribeNative(); err != nil {
-		return err
-	}
-	return o.trial.receiver.SetMode(o.endpointName(hookShaky), rig.ModeRandom)
+	o.subscribeNative()
+	o.trial.receiver.SetMode(o.endpointName(hookShaky), rig.ModeRandom)
 }
 
 // The endpoints that are subscribed during the whole trial; each must get every event.
@@ -140,27 +107,22 @@ const (
 
 var lastingHooks = []string{hookSteady, hookShaky, hookPaused}
 
-// subscription subscribes an endpoint and returns the id of the subscription. It is
+// subscribe subscribes an endpoint and returns the id of the subscription. It is
 // created paused, because the endpoint must know its secret first.
-func (o *tenant) subscription(endpoint, events string) (string, error) {
+func (o *tenant) subscribe(endpoint, events string) (id string) {
 	var made struct {
-		ID     string `json:"id"`
+		ID     string
 		Secret string `json:"initial_secret"`
 	}
-
 	body := fmt.Sprintf(`{"url":%q,"events":%s,"status":"paused"}`, o.trial.receiver.Endpoint(endpoint), events)
-	if err := o.post("/webhook_subscriptions", body, "subscribe "+endpoint, &made); err != nil {
-		return "", err
-	}
+	o.post("/webhook_subscriptions", body, "subscribe "+endpoint, &made)
 
-	if err := o.trial.receiver.AddSecret(endpoint, made.Secret); err != nil {
-		return "", err
-	}
-	return made.ID, o.setStatus(made.ID, "active")
+	o.trial.receiver.AddSecret(endpoint, made.Secret)
+	o.setStatus(made.ID, "active")
+	return made.ID
 }
 
-// setStatus pauses or resumes a subscription.
-func (o *tenant) setStatus(subscription, status string) error {
+func (o *tenant) setStatus(subscription, status string) {
 	body := fmt.Sprintf(`{"status":%q}`, status)
-	return o.call(rig.Request{Method: "PATCH", Path: "/webhook_subscriptions/" + subscription, Body: body}, nil)
+	o.call(rig.Request{Method: "PATCH", Path: "/webhook_subscriptions/" + subscription, Body: body}, nil)
 }

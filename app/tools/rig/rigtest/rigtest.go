@@ -28,7 +28,7 @@ const (
 
 // Main is called by TestMain. Depending on the variables it runs the tests, or confab, or
 // self, which is the package's own program.
-func Main(m interface{ Run() int }, self func(args []string)) {
+func Main(m interface{ Run() int }, self func()) {
 	switch {
 	case os.Getenv(asConfab) != "":
 		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
@@ -36,7 +36,7 @@ func Main(m interface{ Run() int }, self func(args []string)) {
 		context.AfterFunc(ctx, stop)
 		os.Exit(cli.Run(ctx, cli.Assets{Schema: os.Getenv(schema), Version: "test", Clock: steppedClock()}, os.Args[1:]))
 	case os.Getenv(asSelf) != "":
-		self(os.Args[1:])
+		self()
 	default:
 		os.Exit(m.Run())
 	}

@@ -29,10 +29,7 @@ func TestAConsoleReadsItsListAgainWhenItIsTold(t *testing.T) {
 	defer server.CloseClientConnections()
 
 	c := console{server: strings.TrimPrefix(server.URL, "http://"), cookie: "session=1", number: "106", hinted: make(chan struct{}, 1)}
-	lines, err := c.open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	lines := c.open()
 	go c.read(lines)
 	go c.follow(t.Context())
 	if got := <-asked; got != "session=1" {
