@@ -28,6 +28,11 @@ const (
 // wrong passwords, and six organizations with uploads that never end. Authenticated calls are
 // timed for as long before, and meanwhile.
 func (t *trial) strangers(ctx context.Context, length time.Duration) {
+	for len(t.greedyKeys) < greedyOrgs {
+		_, key := t.server.NewOrganization(fmt.Sprint("Greedy ", len(t.greedyKeys)))
+		t.greedyKeys = append(t.greedyKeys, key)
+	}
+
 	t.alone = append(t.alone, t.timeCalls(ctx, length)...)
 	arrived, leave := context.WithCancel(ctx)
 	var group sync.WaitGroup
@@ -36,13 +41,6 @@ func (t *trial) strangers(ctx context.Context, length time.Duration) {
 	t.beside = append(t.beside, t.timeCalls(ctx, length)...)
 	leave()
 	group.Wait()
-}
-
-func (t *trial) makeGreedy() {
-	for i := range greedyOrgs {
-		_, key := t.server.NewOrganization(fmt.Sprint("Greedy ", i))
-		t.greedyKeys = append(t.greedyKeys, key)
-	}
 }
 
 // sendStrangers starts all that strangers do, until ctx ends.

@@ -50,10 +50,10 @@ func (t *trial) outsideFaults() []fault {
 	}
 
 	return []fault{
-		provider("provider answers 500", `{"kind":"http_500","times":10}`),
+		provider("provider times out", `{"kind":"timeout","times":5}`), // first, because it is felt the longest
 		provider("provider hangs up after accepting", `{"kind":"drop_connection","times":10}`),
 		endpoint("endpoint hangs", rig.ModeHang),
-		provider("provider times out", `{"kind":"timeout","times":5}`),
+		provider("provider answers 500", `{"kind":"http_500","times":10}`),
 		provider("provider limits the rate", `{"kind":"rate_limit","times":10}`),
 		endpoint("endpoint fails", rig.ModeFail),
 		provider("provider's media fail", `{"kind":"http_500","endpoint":"media","times":3}`),
@@ -72,7 +72,7 @@ func (t *trial) serverFaults(random *rand.Rand) []fault {
 	// atRandom is a fault whose length is chosen at random. In a short trial all are shorter.
 	atRandom := func(name string, from, to time.Duration, play func(context.Context, time.Duration)) fault {
 		return fault{name, func(ctx context.Context, _ time.Duration) {
-			play(ctx, min(from+time.Duration(random.Int64N(int64(to-from))), t.length/longestShare))
+			play(ctx, min(from+time.Duration(random.Int64N(int64(to-from))), max(t.length/longestShare, aboveTimeouts)))
 		}}
 	}
 
@@ -100,6 +100,8 @@ func (t *trial) serverFaults(random *rand.Rand) []fault {
 const (
 	// longestShare is how many times a trial is as long as its longest faults.
 	longestShare = 9
+	// aboveTimeouts is longer than the server waits for the provider or for an endpoint.
+	aboveTimeouts = 2500 * time.Millisecond
 	// pauseBeyondLeases outlasts every lease that a job with a call has in a trial.
 	pauseBeyondLeases = 20 * time.Second
 )
@@ -126,7 +128,7 @@ func (t *trial) playFaults(ctx context.Context, random *rand.Rand) {
 	if t.kills > 0 {
 		t.playKills(ctx, random) // which ends the trial
 	}
-	step := min(max(t.length/40, time.Second), 10*time.Second)
+	step := min(t.length/40, 10*time.Second)
 
 	for sleep(ctx, step) {
 		for _, f := range t.schedule(random) {

@@ -179,7 +179,6 @@ func (t *trial) prepare(ctx context.Context) {
 	for i, name := range []string{"Acme", "Umbrella"} {
 		rig.Within(name, func() { t.tenants = append(t.tenants, t.newTenant(name, i)) })
 	}
-	t.makeGreedy()
 	t.makeClock()
 	t.tryClock()
 }

@@ -17,15 +17,15 @@ func TestMain(m *testing.M) {
 	rigtest.Main(m, main)
 }
 
-// TestTwentySecondsOfEverything is a short soak: the long one is `make soak`.
-func TestTwentySecondsOfEverything(t *testing.T) {
+// TestTwelveSecondsOfEverything is a short soak: the long one is `make soak`.
+func TestTwelveSecondsOfEverything(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a minute")
 	}
 	r := soak(t.Context(), options{
 		program: rigtest.Confab(t),
 		self:    rigtest.Self(),
-		length:  20 * time.Second,
+		length:  12 * time.Second,
 		rate:    10, // which leaves room for the tests of other packages
 		seed:    1,
 	})
