@@ -1,7 +1,6 @@
 package simulator
 
 import (
-	"container/heap"
 	"errors"
 	"net/http"
 	"strconv"
@@ -9,17 +8,11 @@ import (
 	"time"
 )
 
-// clockView is what the clock says.
-type clockView struct {
-	Now      string `json:"now"`
-	OffsetMS int64  `json:"offset_ms"` // how far it was moved
-	Started  *int   `json:"started,omitempty"`
-}
-
-func (s *Server) viewClock() clockView {
-	v := clockView{Now: rfc3339(s.nowMS())}
+// viewClock is what the clock says, and how far it was moved.
+func (s *Server) viewClock() object {
+	v := object{"now": rfc3339(s.nowMS()), "offset_ms": 0}
 	if s.opt.Clock != nil {
-		v.OffsetMS = s.opt.Clock.Offset().Milliseconds()
+		v["offset_ms"] = s.opt.Clock.Offset().Milliseconds()
 	}
 	return v
 }
@@ -53,7 +46,7 @@ func (s *Server) controlMoveClock(c *controlCall) (any, error) {
 	}
 
 	view := s.viewClock()
-	view.Started = &started
+	view["started"] = started
 	return view, nil
 }
 
@@ -101,7 +94,7 @@ func (s *Server) runEventsUntil(t time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for len(s.timeline.events) > 0 && s.timeline.events[0].Due <= min(t.UnixMilli(), s.nowMS()) {
-		s.runEvent(heap.Pop(&s.timeline).(*event))
+		s.runEvent(s.timeline.take())
 	}
 }
 
@@ -110,10 +103,7 @@ func (s *Server) releaseEvents() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.timeline.held = 0
-	select {
-	case s.wake <- struct{}{}:
-	default:
-	}
+	signal(s.wake)
 }
 
 // timelineEnd is until when events run.

@@ -1,7 +1,7 @@
 package simulator
 
 import (
-	"encoding/base64"
+	"crypto/rand"
 	"errors"
 	"net/http"
 	"regexp"
@@ -288,17 +288,12 @@ func (c *call) fail(err error) {
 		e = refuse(codeSomethingWrong)
 	}
 
-	trace := newTrace()
+	trace := "A" + rand.Text()
 	c.w.Header().Set("X-Fb-Trace-Id", trace)
 	if e.status == http.StatusUnauthorized {
 		c.w.Header().Set("WWW-Authenticate", `OAuth "Facebook Platform" "invalid_token" "`+strings.ReplaceAll(e.message, `"`, "'")+`"`)
 	}
 	c.write(e.status, e.wire(trace))
-}
-
-// newTrace makes up a trace id.
-func newTrace() string {
-	return "A" + base64.RawURLEncoding.EncodeToString(randomBytes(16))
 }
 
 // success is what simple writes answer.

@@ -231,15 +231,6 @@ func countryOf(phone string) string {
 
 // digits strips everything but digits from a number, as the provider does.
 func digits(number string) string {
-	// Most numbers hold digits only and cost no copy.
-	clean := true
-	for i := range len(number) {
-		clean = clean && number[i] >= '0' && number[i] <= '9'
-	}
-	if clean {
-		return number
-	}
-
 	return strings.Map(func(r rune) rune {
 		if r < '0' || r > '9' {
 			return -1

@@ -23,6 +23,7 @@
 package simulator
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -97,6 +98,8 @@ func New(opt Options) (*Server, error) {
 
 	s.world = newWorld(s.nowMS)
 	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.streams.ctx, s.streams.stop = context.WithCancel(s.ctx)
+	s.streams.subscribers = map[*subscriber]bool{}
 	s.control = s.newControl()
 	if err := s.load(); err != nil {
 		s.cancel()
@@ -131,14 +134,8 @@ func (s *Server) initCredentials() {
 	s.markDirty()
 }
 
-func firstOf(values ...string) string {
-	for _, v := range values {
-		if v != "" {
-			return v
-		}
-	}
-	return ""
-}
+// firstOf is the first text that is not empty.
+func firstOf(texts ...string) string { return cmp.Or(texts...) }
 
 // ServeHTTP answers a request to the provider, or to the control surface.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -189,9 +186,12 @@ func (s *Server) Credentials() Credentials {
 }
 
 // markDirty asks for a save. It may be called with or without the lock.
-func (s *Server) markDirty() {
+func (s *Server) markDirty() { signal(s.dirty) }
+
+// signal wakes who waits for a channel, now or next.
+func signal(c chan struct{}) {
 	select {
-	case s.dirty <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
 }

@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -111,23 +112,11 @@ func (s *Settings) includeConversations() bool {
 	return err == nil && n <= 23
 }
 
-// clone copies the settings with what they point to: a decoder would write
-// through the pointers into those in force.
-func (s *Settings) clone() Settings {
-	copied := *s
-	for _, ms := range []**int64{&copied.SentMS, &copied.DeliveredMS, &copied.ReadMS} {
-		if *ms != nil {
-			*ms = new(**ms)
-		}
-	}
-	return copied
-}
-
 // Settings returns how the world behaves.
 func (s *Server) Settings() Settings {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.settings.clone()
+	return s.settings
 }
 
 // SetSettings changes how the world behaves from now on.
@@ -137,7 +126,7 @@ func (s *Server) SetSettings(settings Settings) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.applySettings(settings.clone())
+	s.applySettings(settings)
 	return nil
 }
 
@@ -148,8 +137,9 @@ func (s *Server) controlPatchSettings(c *controlCall) (any, error) {
 		return nil, &controlError{400, "The body names no setting.", ""}
 	}
 
-	settings := s.settings.clone()
-	if err := c.decode(&settings); err != nil {
+	// A copy, down to what the settings point to: a decoder writes through pointers.
+	var settings Settings
+	if err := errors.Join(throughJSON(s.settings, &settings), c.decode(&settings)); err != nil {
 		return nil, err
 	}
 	if err := settings.check(); err != nil {
@@ -157,7 +147,7 @@ func (s *Server) controlPatchSettings(c *controlCall) (any, error) {
 	}
 
 	s.applySettings(settings)
-	return settings.clone(), nil
+	return settings, nil
 }
 
 // applySettings puts settings into force, with fresh limits.

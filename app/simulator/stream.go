@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"sync"
@@ -22,10 +23,11 @@ const (
 // the event "gap" when it reads on, and must read everything again. So a slow reader
 // does not delay the simulator, and memory is bounded.
 type streamHub struct {
-	active      atomic.Bool
 	mu          sync.Mutex
 	subscribers map[*subscriber]bool
-	stopped     bool
+
+	ctx  context.Context // ends with all streams
+	stop context.CancelFunc
 }
 
 // subscriber is one reader of the stream.
@@ -37,7 +39,10 @@ type subscriber struct {
 // publish sends an event to the subscribers. The view is built only if there are any. It
 // may be called with or without the lock of the server.
 func (s *Server) publish(kind string, view func() any) {
-	if !s.streams.active.Load() {
+	h := &s.streams
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.subscribers) == 0 {
 		return
 	}
 
@@ -46,17 +51,7 @@ func (s *Server) publish(kind string, view func() any) {
 		s.log.Error("could not encode an event", "kind", kind, "error", err)
 		return
 	}
-	s.streams.send(streamEvent(kind, data))
-}
-
-// streamEvent is an event as it is sent. JSON has no line breaks in it.
-func streamEvent(kind string, data []byte) []byte {
-	return fmt.Appendf(nil, "event: %s\ndata: %s\n\n", kind, data)
-}
-
-func (h *streamHub) send(event []byte) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	event := streamEvent(kind, data)
 	for sub := range h.subscribers {
 		select {
 		case sub.events <- event:
@@ -66,45 +61,32 @@ func (h *streamHub) send(event []byte) {
 	}
 }
 
+// streamEvent is an event as it is sent. JSON has no line breaks in it.
+func streamEvent(kind string, data []byte) []byte {
+	return fmt.Appendf(nil, "event: %s\ndata: %s\n\n", kind, data)
+}
+
 // subscribe adds a subscriber; nil if there are enough, or the streams have ended.
 func (h *streamHub) subscribe() *subscriber {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if len(h.subscribers) >= maxStreams || h.stopped {
+	if len(h.subscribers) >= maxStreams || h.ctx.Err() != nil {
 		return nil
 	}
 
 	sub := &subscriber{events: make(chan []byte, streamBacklog)}
-	if h.subscribers == nil {
-		h.subscribers = map[*subscriber]bool{}
-	}
 	h.subscribers[sub] = true
-	h.active.Store(true)
 	return sub
 }
 
 func (h *streamHub) unsubscribe(sub *subscriber) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.subscribers[sub] {
-		delete(h.subscribers, sub)
-		close(sub.events)
-	}
-	h.active.Store(len(h.subscribers) > 0)
+	delete(h.subscribers, sub)
 }
 
 // StopStreams ends the streams, which would keep their server from stopping.
-func (s *Server) StopStreams() {
-	h := &s.streams
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.stopped = true
-	for sub := range h.subscribers {
-		delete(h.subscribers, sub)
-		close(sub.events)
-	}
-	h.active.Store(false)
-}
+func (s *Server) StopStreams() { s.streams.stop() }
 
 // serveStream handles GET /_sim/stream: messages and their statuses, people, settings,
 // faults, templates and calls as they change, as server-sent events.
@@ -149,13 +131,9 @@ func (s *Server) writeEvents(r *http.Request, sub *subscriber, write func([]byte
 		select {
 		case <-r.Context().Done():
 			return
-		case <-s.ctx.Done():
+		case <-s.streams.ctx.Done():
 			return
-		case event, open := <-sub.events:
-			if !open {
-				return
-			}
-			text = event
+		case text = <-sub.events:
 		case <-beat.C:
 			text = []byte(":\n\n")
 		}

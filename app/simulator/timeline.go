@@ -2,7 +2,6 @@ package simulator
 
 import (
 	"cmp"
-	"container/heap"
 	"slices"
 	"time"
 )
@@ -19,11 +18,10 @@ type event struct {
 	Template string `json:"template,omitempty"`
 
 	retry []*change
-	seq   int64
 }
 
-// timeline holds all events to come, as a heap ordered by due time. One
-// goroutine, runTimeline, runs them with one timer, however many messages are
+// timeline holds all events to come, ordered by due time. One goroutine,
+// runTimeline, runs them with one timer, however many messages are
 // under way. scheduleEvent adds an event under Server.mu and wakes the
 // goroutine if it became the next one; an event runs once, under the lock, and
 // finds its message or template by id, so that one deleted meanwhile is
@@ -35,38 +33,28 @@ type event struct {
 // the start.
 type timeline struct {
 	events []*event
-	seq    int64
 	// held is until when events run while the clock is being moved; 0 is now. So they
 	// run in order with the jobs of the app that became due with them.
 	held int64
 }
 
-func (t *timeline) Len() int { return len(t.events) }
-func (t *timeline) Less(i, j int) bool {
-	a, b := t.events[i], t.events[j]
-	return a.Due < b.Due || a.Due == b.Due && a.seq < b.seq
-}
-func (t *timeline) Swap(i, j int) { t.events[i], t.events[j] = t.events[j], t.events[i] }
-func (t *timeline) Push(x any)    { t.events = append(t.events, x.(*event)) }
-func (t *timeline) Pop() any {
-	last := len(t.events) - 1
-	e := t.events[last]
-	t.events[last] = nil
-	t.events = t.events[:last]
+// take removes the next event.
+func (t *timeline) take() *event {
+	e := t.events[0]
+	t.events[0] = nil
+	t.events = t.events[1:]
 	return e
 }
 
-// scheduleEvent adds an event, and wakes runTimeline when it is the next one.
+// scheduleEvent adds an event after those of the same time, and wakes runTimeline when it is
+// the next one.
 func (s *Server) scheduleEvent(e *event) {
-	s.timeline.seq++
-	e.seq = s.timeline.seq
-	heap.Push(&s.timeline, e)
-
-	if s.timeline.events[0] == e {
-		select {
-		case s.wake <- struct{}{}:
-		default:
-		}
+	at, _ := slices.BinarySearchFunc(s.timeline.events, e.Due+1, func(other *event, due int64) int {
+		return cmp.Compare(other.Due, due)
+	})
+	s.timeline.events = slices.Insert(s.timeline.events, at, e)
+	if at == 0 {
+		signal(s.wake)
 	}
 }
 
@@ -108,7 +96,7 @@ func (s *Server) runDueEvents() time.Duration {
 				return wait
 			}
 
-			s.runEvent(heap.Pop(&s.timeline).(*event))
+			s.runEvent(s.timeline.take())
 		}
 		s.mu.Unlock()
 	}
@@ -194,5 +182,4 @@ func (s *Server) scheduleStatuses(m *message, failure *int) {
 // keepEvents removes the events for which a function returns false.
 func (s *Server) keepEvents(keep func(*event) bool) {
 	s.timeline.events = slices.DeleteFunc(s.timeline.events, func(e *event) bool { return !keep(e) })
-	heap.Init(&s.timeline)
 }

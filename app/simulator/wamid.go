@@ -2,8 +2,6 @@ package simulator
 
 import (
 	"encoding/base64"
-	"encoding/binary"
-	"encoding/hex"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -60,18 +58,8 @@ func (m wamid) String() string {
 	return wamidPrefix + base64.StdEncoding.EncodeToString(b)
 }
 
-// randomBytes makes n random bytes. The ids need to be unlike each other, not
-// unguessable, so the fast source will do.
-func randomBytes(n int) []byte {
-	b := make([]byte, 0, n+8)
-	for len(b) < n {
-		b = binary.LittleEndian.AppendUint64(b, rand.Uint64())
-	}
-	return b[:n]
-}
-
 // randomHex makes n random bytes in upper-case hexadecimal.
-func randomHex(n int) string { return strings.ToUpper(hex.EncodeToString(randomBytes(n))) }
+func randomHex(n int) string { return strings.ToUpper(newSecret(n)) }
 
 // randomDigits makes a number of n digits that does not begin with 0.
 func randomDigits(n int) string {
