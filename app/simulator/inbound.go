@@ -137,11 +137,11 @@ func (s *Server) recordInbound(n *number, user *person, id, kind string, content
 	}
 
 	s.storeMessage(m)
-	v := value{Messages: []object{wire}}
+	v := object{"messages": []object{wire}}
 
 	// A system message is about a user, not from one.
 	if kind != "system" {
-		v.Contacts = contactsOf(user)
+		v["contacts"] = contactsOf(user)
 	}
 	s.queueUpdate(n, fieldMessages, v)
 	return m, nil
@@ -240,9 +240,9 @@ func readUnsupported(in, content object) {
 	if !in.has("errors") {
 		e := asStatusError(int(code))
 		if code == 131051 {
-			e.Title, e.Message = "Message type unknown", "Message type unknown"
+			e["title"], e["message"] = "Message type unknown", "Message type unknown"
 		}
-		content["errors"] = []statusError{e}
+		content["errors"] = []object{e}
 	}
 
 	content["unsupported"] = object{"type": firstOf(in.child("unsupported").text("type"), "unknown")}
