@@ -1,87 +1,41 @@
 package reference
 
 import (
+	"bytes"
 	"encoding/json"
 	"html"
 	"html/template"
 	"regexp"
-	"strconv"
 	"strings"
 )
 
 // indentJSON writes a node as indented JSON, with the keys in their original order.
 func indentJSON(n *node) string {
-	var out strings.Builder
-	writeJSON(&out, n, "\n", func(_, text string) string { return text })
+	var out bytes.Buffer
+	if err := json.Indent(&out, n.json, "", "  "); err != nil {
+		panic(err) // it was parsed
+	}
 	return out.String()
 }
 
+// jsonWord matches a key with its colon, a string, a number, or another word.
+var jsonWord = regexp.MustCompile(`"(?:[^"\\]|\\.)*":?|[\w.+-]+`)
+
 // highlightJSON is like indentJSON, with elements that the style sheet colours.
 func highlightJSON(n *node) template.HTML {
-	var out strings.Builder
-	writeJSON(&out, n, "\n", func(kind, text string) string {
-		return `<span class="` + kind + `">` + html.EscapeString(text) + `</span>`
-	})
-	return template.HTML(out.String())
-}
-
-// writeJSON writes a node; mark changes the text of each key and value, by its kind.
-func writeJSON(out *strings.Builder, n *node, newline string, mark func(kind, text string) string) {
-	deeper := newline + "  "
-
-	switch {
-	case n.fields != nil:
-		out.WriteByte('{')
-		for i, key := range n.keys {
-			if i > 0 {
-				out.WriteByte(',')
-			}
-			out.WriteString(deeper + mark("key", quoteJSON(key)) + ": ")
-			writeJSON(out, n.fields[key], deeper, mark)
+	return template.HTML(jsonWord.ReplaceAllStringFunc(indentJSON(n), func(word string) string {
+		word, isKey := strings.CutSuffix(word, ":")
+		kind, colon := "number", ""
+		switch {
+		case isKey:
+			kind, colon = "key", ":"
+		case word[0] == '"':
+			kind = "string"
+		case word[0] >= 'a':
+			kind = "word"
 		}
-		if len(n.keys) > 0 {
-			out.WriteString(newline)
-		}
-		out.WriteByte('}')
-	case n.items != nil:
-		out.WriteByte('[')
-		for i, item := range n.items {
-			if i > 0 {
-				out.WriteByte(',')
-			}
-			out.WriteString(deeper)
-			writeJSON(out, item, deeper, mark)
-		}
-		if len(n.items) > 0 {
-			out.WriteString(newline)
-		}
-		out.WriteByte(']')
-	default:
-		out.WriteString(mark(literal(n.value)))
-	}
-}
-
-func literal(v any) (kind, text string) {
-	switch v := v.(type) {
-	case string:
-		return "string", quoteJSON(v)
-	case json.Number:
-		return "number", v.String()
-	case bool:
-		return "word", strconv.FormatBool(v)
-	}
-	return "word", "null"
-}
-
-// quoteJSON returns a JSON string, without the escapes that only matter within HTML.
-func quoteJSON(s string) string {
-	var out strings.Builder
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(s); err != nil {
-		panic(err) // a string can always be written
-	}
-	return strings.TrimSuffix(out.String(), "\n")
+		return `<span class="` + kind + `">` + html.EscapeString(word) + `</span>` + colon
+	}))
 }
 
 // curlCommand returns a request as a command line. url has its parameters filled in.

@@ -17,50 +17,52 @@ type node struct {
 	fields map[string]*node // of an object
 	items  []*node          // of an array
 	value  any              // of anything else: string, json.Number, bool or nil
+	json   []byte           // as it was written
 }
 
 // parse reads one JSON document.
 func parse(text []byte) (*node, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
-	return read(d)
+	return read(d, text)
 }
 
-func read(d *json.Decoder) (*node, error) {
+func read(d *json.Decoder, text []byte) (*node, error) {
+	begin := d.InputOffset()
 	token, err := d.Token()
 	if err != nil {
 		return nil, err
 	}
 
+	n := &node{value: token}
 	switch token {
 	case json.Delim('{'):
-		n := &node{fields: make(map[string]*node)}
+		n = &node{fields: make(map[string]*node)}
 		for d.More() {
 			key, err := d.Token()
 			if err != nil {
 				return nil, err
 			}
 			name := key.(string) // the decoder accepts nothing else
-			if n.fields[name], err = read(d); err != nil {
+			if n.fields[name], err = read(d, text); err != nil {
 				return nil, err
 			}
 			n.keys = append(n.keys, name)
 		}
-		_, err := d.Token()
-		return n, err
+		_, err = d.Token()
 	case json.Delim('['):
-		n := &node{items: []*node{}}
+		n = &node{items: []*node{}}
 		for d.More() {
-			item, err := read(d)
+			item, err := read(d, text)
 			if err != nil {
 				return nil, err
 			}
 			n.items = append(n.items, item)
 		}
-		_, err := d.Token()
-		return n, err
+		_, err = d.Token()
 	}
-	return &node{value: token}, nil
+	n.json = bytes.TrimLeft(text[begin:d.InputOffset()], " \t\r\n,:")
+	return n, err
 }
 
 // get follows a path of keys, and returns nil if there is nothing. All methods work on a
