@@ -78,31 +78,6 @@ type frame struct {
 	Later        bool   // it needs the modules that are loaded later, too
 }
 
-// start is what the script knows from the start.
-type start struct {
-	User         startUser         `json:"user"`
-	Organization startOrganization `json:"organization"`
-	Sandbox      bool              `json:"sandbox"`
-	ClockOffset  int64             `json:"clock_offset_ms"`
-	Screens      []string          `json:"screens"` // paths of the navigation
-	Guides       map[string]string `json:"guides"`
-}
-
-type startUser struct {
-	ID    string  `json:"id"`
-	Name  string  `json:"name"`
-	Email *string `json:"email"`
-	Role  string  `json:"role"`
-
-	Available   bool   `json:"available"`
-	NotifyAbout string `json:"notify_about"`
-}
-
-type startOrganization struct {
-	ID   string `json:"id"`
-	Name string `json:"name"`
-}
-
 // showScreen handles GET for a screen, which needs a session.
 func (v *visit) showScreen() error {
 	who, err := v.findSession(v.r)
@@ -133,28 +108,29 @@ func (v *visit) showScreen() error {
 	return v.showFrame(title, who)
 }
 
-func viewStartUser(u storage.User) startUser {
-	return startUser{ID: u.ID, Name: u.Name, Email: u.Email, Role: u.Role, Available: u.Available, NotifyAbout: u.NotifyAbout}
-}
-
 // showFrame shows a screen: the navigation, who is signed in, and a place for the rest.
 func (v *visit) showFrame(title string, who storage.SignedIn) error {
-	f := &frame{Current: title, Name: who.User.Name, Organization: who.Organization.Name}
-	s := start{
-		User:         viewStartUser(who.User),
-		Organization: startOrganization{ID: who.Organization.PublicID, Name: who.Organization.Name},
-		Sandbox:      v.SandboxUser != nil,
-		ClockOffset:  v.ClockOffset().Milliseconds(),
-		Guides:       guides,
-	}
+	u, organization := who.User, who.Organization
+	f := &frame{Current: title, Name: u.Name, Organization: organization.Name}
+	var paths []string
 	for _, one := range screens {
-		if (one.forAgents || who.User.Role == storage.RoleAdmin) && (!one.inSandbox || s.Sandbox) && !one.hidden {
+		if (one.forAgents || u.Role == storage.RoleAdmin) && (!one.inSandbox || v.SandboxUser != nil) && !one.hidden {
 			f.Screens = append(f.Screens, one)
-			s.Screens = append(s.Screens, one.Path)
+			paths = append(paths, one.Path)
 		}
 	}
 
-	text, err := json.Marshal(s)
+	text, err := json.Marshal(map[string]any{
+		"user": map[string]any{
+			"id": u.ID, "name": u.Name, "email": u.Email, "role": u.Role,
+			"available": u.Available, "notify_about": u.NotifyAbout,
+		},
+		"organization":    map[string]string{"id": organization.PublicID, "name": organization.Name},
+		"sandbox":         v.SandboxUser != nil,
+		"clock_offset_ms": v.ClockOffset().Milliseconds(),
+		"screens":         paths,
+		"guides":          guides,
+	})
 	if err != nil {
 		return err
 	}

@@ -25,15 +25,11 @@ func (v *visit) mayContinue() bool {
 
 // sandboxName is what the sandbox's user is called.
 func (v *visit) sandboxName() string {
-	var u storage.User
-	err := v.DB.View(v.r.Context(), func(rx *storage.Rx) (err error) {
-		u, err = rx.UserByID(v.SandboxUser())
-		return err
-	})
-	if err != nil || u.DisabledAt != 0 {
+	who, err := v.sandboxUser()
+	if err != nil {
 		return ""
 	}
-	return u.Name
+	return who.User.Name
 }
 
 // signInToSandbox signs in who asks for a page of a sandbox, where that is allowed. Of
