@@ -112,13 +112,13 @@ func (h *Hub) takeHints(ctx context.Context, from *storage.Hints, waiting paces)
 
 // notifyAll notifies all viewers that anything of some kinds may have changed.
 func (h *Hub) notifyAll(kinds ...string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-
 	n := newBatch()
 	for _, kind := range kinds {
 		n.changed.add(kind, nil, true)
 	}
+
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	for _, viewers := range h.viewers {
 		for v := range viewers {
 			v.hint(n)

@@ -68,7 +68,10 @@ func (h *Hub) Look(l Look) {
 		if all == nil {
 			all = make(looks)
 			h.looks[l.Organization] = all
-			h.wakeForgetter()
+			select {
+			case h.first <- struct{}{}:
+			default: // the forgetter is awake
+			}
 		}
 		all[key] = look{l.Name, l.Conversation, l.Typing, time.Now().Add(lookLife)}
 	}
@@ -107,14 +110,6 @@ func (h *Hub) move(organization int64, conversations ...string) {
 func (h *Hub) prune(organization int64) {
 	if len(h.looks[organization]) == 0 {
 		delete(h.looks, organization)
-	}
-}
-
-// wakeForgetter says that there is somebody to forget.
-func (h *Hub) wakeForgetter() {
-	select {
-	case h.first <- struct{}{}:
-	default:
 	}
 }
 
@@ -177,12 +172,6 @@ func (all looks) conversations() []string {
 	return slices.Sorted(maps.Keys(some))
 }
 
-// presenceNotice says who looks at a conversation.
-type presenceNotice struct {
-	ConversationID string         `json:"conversation_id"`
-	People         []presentState `json:"people"`
-}
-
 type presentState struct {
 	ID    string `json:"id"`
 	Name  string `json:"name"`
@@ -196,7 +185,7 @@ const (
 )
 
 // presence is who looks at a conversation: each person once, typing if any tab is.
-func (all looks) presence(conversation string) presenceNotice {
+func (all looks) presence(conversation string) map[string]any {
 	people := make(map[string]presentState)
 	for key, one := range all {
 		if one.conversation != conversation {
@@ -211,5 +200,5 @@ func (all looks) presence(conversation string) presenceNotice {
 
 	byName := func(a, b presentState) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) }
 	sorted := slices.SortedFunc(maps.Values(people), byName)
-	return presenceNotice{conversation, append([]presentState{}, sorted...)}
+	return map[string]any{"conversation_id": conversation, "people": append([]presentState{}, sorted...)}
 }

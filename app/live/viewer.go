@@ -66,30 +66,16 @@ func (v *viewer) mayGoOn(ctx context.Context) bool {
 	return false
 }
 
-// readyNotice is what a console is sent first.
-type readyNotice struct {
-	User    readyUser `json:"user"`
-	Version string    `json:"version"`
-}
-
-type readyUser struct {
-	ID   string `json:"id"`
-	Role string `json:"role"`
-}
-
 // changedNotice says that some things of a kind were changed: any of them, without ids.
 type changedNotice struct {
 	Kind string   `json:"kind"`
 	IDs  []string `json:"ids"`
 }
 
-type endedNotice struct {
-	Reason string `json:"reason"`
-}
-
 // AppendOpening implements stream.Notices: who is connected, and who looks at what.
 func (v *viewer) AppendOpening(b []byte) []byte {
-	b = appendNotice(b, "ready", readyNotice{readyUser{v.User, v.Role}, v.hub.Version})
+	user := map[string]string{"id": v.User, "role": v.Role}
+	b = appendNotice(b, "ready", map[string]any{"user": user, "version": v.hub.Version})
 	v.hub.mu.Lock()
 	defer v.hub.mu.Unlock()
 	clear(v.moved)
@@ -121,7 +107,7 @@ func (v *viewer) AppendNew(b []byte) []byte {
 func (v *viewer) AppendEnding(b []byte) []byte {
 	v.hub.mu.Lock()
 	defer v.hub.mu.Unlock()
-	return appendNotice(b, "ended", endedNotice{v.ended})
+	return appendNotice(b, "ended", map[string]string{"reason": v.ended})
 }
 
 func appendNotice(b []byte, name string, data any) []byte {

@@ -97,10 +97,8 @@ type EventStream struct {
 	AppendItem func(b []byte, e storage.EventItem) []byte
 }
 
-// ContentType implements Format.
 func (EventStream) ContentType() string { return "text/event-stream" }
 
-// Name implements Format.
 func (f EventStream) Name() string {
 	if f.AppendItem != nil {
 		return ""
@@ -108,7 +106,6 @@ func (f EventStream) Name() string {
 	return "events"
 }
 
-// AppendEvent implements Format.
 func (f EventStream) AppendEvent(b []byte, e storage.EventItem, position string) []byte {
 	b = append(append(b, "id: "...), position...)
 	b = append(append(b, "\nevent: "...), e.Type...)
@@ -121,14 +118,12 @@ func (f EventStream) AppendEvent(b []byte, e storage.EventItem, position string)
 	return append(b, "\n\n"...)
 }
 
-// AppendGap implements Format.
 func (EventStream) AppendGap(b []byte, g Gap, position string) []byte {
 	b = append(append(b, "id: "...), position...)
 	b = append(append(b, "\nevent: gap\ndata: "...), g.fields()...)
 	return append(b, "\n\n"...)
 }
 
-// AppendOpening implements Format.
 func (f EventStream) AppendOpening(b []byte, position string) []byte {
 	return f.AppendIdle(b, position)
 }
@@ -151,19 +146,15 @@ func (g Gap) fields() []byte {
 // Lines is the format of one JSON object a line.
 type Lines struct{}
 
-// ContentType implements Format.
 func (Lines) ContentType() string { return "application/x-ndjson" }
 
-// Name implements Format.
 func (Lines) Name() string { return "lines" }
 
-// AppendEvent implements Format.
 func (Lines) AppendEvent(b []byte, e storage.EventItem, position string) []byte {
 	b = appendText(append(Item(e).appendFields(b), `,"position":`...), position)
 	return append(b, "}\n"...)
 }
 
-// AppendGap implements Format.
 func (Lines) AppendGap(b []byte, g Gap, position string) []byte {
 	b = append(append(b, `{"object":"gap",`...), bytes.Trim(g.fields(), "{}")...)
 	b = appendText(append(b, `,"position":`...), position)

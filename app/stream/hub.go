@@ -219,7 +219,7 @@ func (h *Hub) add(s *Stream) error {
 	}
 
 	if h.groups[s.Organization] == nil {
-		h.groups[s.Organization] = newGroup()
+		h.groups[s.Organization] = &group{streams: make(map[*Stream]struct{}), reads: make(map[windowKey]*sharedRead)}
 	}
 	s.group = h.groups[s.Organization]
 	s.group.streams[s] = struct{}{}

@@ -52,10 +52,6 @@ type sharedRead struct {
 	err     error
 }
 
-func newGroup() *group {
-	return &group{streams: make(map[*Stream]struct{}), reads: make(map[windowKey]*sharedRead)}
-}
-
 // wake wakes all streams of the group. Hub.mu is held.
 func (g *group) wake(now time.Time) {
 	g.version.Add(1)
