@@ -88,22 +88,18 @@ func (v *visit) showScreen() error {
 
 	switch {
 	case isNoSession(err):
-		v.redirect(http.StatusFound, signInLink(v.path, v.r.URL.RawQuery))
-		return nil
+		return v.redirect(http.StatusFound, signInLink(v.path, v.r.URL.RawQuery))
 	case err != nil:
 		return err
 	case v.API.FactorPolicy.IsBrokenBy(who.User):
-		v.redirect(http.StatusFound, "second-factor")
-		return nil
+		return v.redirect(http.StatusFound, "second-factor")
 	case v.path == "":
-		v.redirect(http.StatusFound, homePage)
-		return nil
+		return v.redirect(http.StatusFound, homePage)
 	}
 
 	title := screenTitle(v.path)
 	if title == "" {
-		v.showError(http.StatusNotFound, "Page not found", "Check the address, or go to the inbox.")
-		return nil
+		return v.showError(http.StatusNotFound, "Page not found", "Check the address, or go to the inbox.")
 	}
 	return v.showFrame(title, who)
 }
@@ -136,6 +132,5 @@ func (v *visit) showFrame(title string, who storage.SignedIn) error {
 	}
 	f.Start = string(text)
 	f.Later = title != screenTitle(homePage)
-	v.writePage(http.StatusOK, page{Title: v.say(title), Frame: f})
-	return nil
+	return v.writePage(http.StatusOK, page{Title: v.say(title), Frame: f})
 }

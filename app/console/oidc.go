@@ -48,8 +48,7 @@ func (v *visit) startOIDC() error {
 	}
 	if site := v.r.Header.Get("Sec-Fetch-Site"); t.Invitation != "" && site != "" && site != "same-origin" {
 		// A page elsewhere must not choose to whom its visitor's account is bound.
-		v.redirect(http.StatusFound, "welcome/"+url.PathEscape(t.Invitation))
-		return nil
+		return v.redirect(http.StatusFound, "welcome/"+url.PathEscape(t.Invitation))
 	}
 
 	target, err := v.Provider.SignInURL(v.r.Context(), limit.Stranger(v.API.ClientIP(v.r)), t.Attempt, query.Has("again"))
@@ -87,8 +86,7 @@ func (v *visit) finishOIDC() error {
 	if err != nil {
 		return v.refuseOIDC(err, t.Next)
 	}
-	v.redirect(http.StatusSeeOther, t.Next)
-	return nil
+	return v.redirect(http.StatusSeeOther, t.Next)
 }
 
 // refusal is why the provider's word does not let somebody in, for that person.
@@ -115,6 +113,5 @@ func (v *visit) refuseOIDC(err error, next string) error {
 	default:
 		return err
 	}
-	v.showSignInForm(status, form)
-	return nil
+	return v.showSignInForm(status, form)
 }

@@ -98,13 +98,14 @@ func (v *visit) root() string {
 }
 
 // redirect sends the browser to a page below /console/.
-func (v *visit) redirect(status int, target string) {
+func (v *visit) redirect(status int, target string) error {
 	v.w.Header().Set("Location", v.root()+target)
 	v.w.WriteHeader(status)
+	return nil
 }
 
-// writePage writes a page.
-func (v *visit) writePage(status int, p page) {
+// writePage writes a page. It returns nothing but nil, for those who answer with it.
+func (v *visit) writePage(status int, p page) error {
 	p.Root, p.assets, p.Language = v.root(), v.assets(), v.language
 	p.Sandbox, p.Clock = v.SandboxUser != nil, offsetText(v.ClockOffset())
 
@@ -112,7 +113,7 @@ func (v *visit) writePage(status int, p page) {
 	if err := v.pages.Execute(&b, p); err != nil {
 		v.Log.Error("could not write a console page", "error", err)
 		http.Error(v.w, "Something went wrong on our side.", http.StatusInternalServerError)
-		return
+		return nil
 	}
 
 	v.w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -121,6 +122,7 @@ func (v *visit) writePage(status int, p page) {
 	if v.r.Method != http.MethodHead {
 		v.w.Write(b.Bytes())
 	}
+	return nil
 }
 
 // say says an English sentence in the visitor's language.
@@ -132,8 +134,8 @@ func (v *visit) say(english string, args ...any) string {
 func (v *visit) speakTo(u storage.User) { v.language = cmp.Or(storage.OrEmpty(u.Language), v.language) }
 
 // showError shows a page with nothing but a message, whose text has args in the place of its verbs.
-func (v *visit) showError(status int, title, text string, args ...any) {
-	v.writePage(status, page{Title: v.say(title), Text: v.say(text, args...)})
+func (v *visit) showError(status int, title, text string, args ...any) error {
+	return v.writePage(status, page{Title: v.say(title), Text: v.say(text, args...)})
 }
 
 // showFailure shows that something is wrong with us, and passes the error to what logs

@@ -65,8 +65,7 @@ func (v *visit) sandboxUser() (who storage.SignedIn, err error) {
 // continueAsUser handles POST sign-in from the button of a sandbox.
 func (v *visit) continueAsUser() error {
 	if !v.mayContinue() {
-		v.showError(http.StatusForbidden, "Not available here", "Sign in with your email and password.")
-		return nil
+		return v.showError(http.StatusForbidden, "Not available here", "Sign in with your email and password.")
 	}
 
 	who, err := v.sandboxUser()
@@ -74,14 +73,12 @@ func (v *visit) continueAsUser() error {
 		err = v.startSession(who.User, nil)
 	}
 	if isNoSession(err) {
-		v.showError(http.StatusForbidden, "This person is disabled", "Enable them with 'confab users enable'.")
-		return nil
+		return v.showError(http.StatusForbidden, "This person is disabled", "Enable them with 'confab users enable'.")
 	}
 	if err != nil {
 		return err
 	}
-	v.redirect(http.StatusSeeOther, nextPage(v.r.PostForm.Get("next")))
-	return nil
+	return v.redirect(http.StatusSeeOther, nextPage(v.r.PostForm.Get("next")))
 }
 
 // offsetText is how far the clock of a sandbox was moved, such as "+1d 2h"; "" if it was not.

@@ -37,22 +37,19 @@ func (v *visit) findWhoLacksFactor() (who storage.SignedIn, ok bool, err error) 
 	v.speakTo(who.User)
 	switch {
 	case isNoSession(err):
-		v.redirect(http.StatusSeeOther, signInLink(v.path, ""))
-		return who, false, nil
+		return who, false, v.redirect(http.StatusSeeOther, signInLink(v.path, ""))
 	case err != nil:
 		return who, false, err
 	case !v.API.FactorPolicy.IsBrokenBy(who.User):
-		v.redirect(http.StatusSeeOther, "settings/profile")
-		return who, false, nil
+		return who, false, v.redirect(http.StatusSeeOther, "settings/profile")
 	case !api.IsRecentSignIn(who.Session, v.DB.Now()):
-		v.showFactorForm(http.StatusOK, factorForm{Again: true})
-		return who, false, nil
+		return who, false, v.showFactorForm(http.StatusOK, factorForm{Again: true})
 	}
 	return who, true, nil
 }
 
-func (v *visit) showFactorForm(status int, form factorForm) {
-	v.writePage(status, page{Title: v.say("Set up a second factor"), Factor: &form})
+func (v *visit) showFactorForm(status int, form factorForm) error {
+	return v.writePage(status, page{Title: v.say("Set up a second factor"), Factor: &form})
 }
 
 // showFactorSetup handles GET second-factor. Every look has another secret: none is stored
@@ -74,8 +71,7 @@ func (v *visit) showNewCodes(status int, u storage.User, problem string) error {
 	if v.API.Passkeys != nil {
 		form.Host = v.API.Passkeys.Host
 	}
-	v.showFactorForm(status, form)
-	return nil
+	return v.showFactorForm(status, form)
 }
 
 // startFactorPasskey handles POST second-factor/passkey/start, for the script of the page.
@@ -131,6 +127,5 @@ func (v *visit) setUpFactor() error {
 	case err != nil:
 		return err
 	}
-	v.showFactorForm(http.StatusOK, factorForm{Recovery: recovery})
-	return nil
+	return v.showFactorForm(http.StatusOK, factorForm{Recovery: recovery})
 }

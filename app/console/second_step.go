@@ -51,8 +51,7 @@ func (v *visit) askSecondFactor(u storage.User, next string) error {
 		return err
 	}
 	v.setCookie(v.cookies.second, text, secondStepLife)
-	v.redirect(http.StatusSeeOther, "sign-in/second")
-	return nil
+	return v.redirect(http.StatusSeeOther, "sign-in/second")
 }
 
 func hashOfPassword(u storage.User) [32]byte {
@@ -80,19 +79,17 @@ func (v *visit) showSecondStep() error {
 	case err != nil:
 		return err
 	case !ok:
-		v.redirect(http.StatusFound, "sign-in")
-		return nil
+		return v.redirect(http.StatusFound, "sign-in")
 	}
-	v.showSecondForm(http.StatusOK, u, step, "")
-	return nil
+	return v.showSecondForm(http.StatusOK, u, step, "")
 }
 
-func (v *visit) showSecondForm(status int, u storage.User, step secondStep, problem string) {
+func (v *visit) showSecondForm(status int, u storage.User, step secondStep, problem string) error {
 	form := &secondForm{Problem: problem, HasCodes: u.HasCodes}
 	if u.HasPasskey {
 		form.Passkeys = v.passkeyForm(step.Next)
 	}
-	v.writePage(status, page{Title: v.say("Second factor"), Second: form})
+	return v.writePage(status, page{Title: v.say("Second factor"), Second: form})
 }
 
 // takeSecondStep handles POST sign-in/second.
@@ -105,8 +102,7 @@ func (v *visit) takeSecondStep() error {
 	case err != nil:
 		return err
 	case !ok:
-		v.showSignInForm(http.StatusUnauthorized, signInForm{Problem: v.say("Your sign-in took too long. Start again.")})
-		return nil
+		return v.showSignInForm(http.StatusUnauthorized, signInForm{Problem: v.say("Your sign-in took too long. Start again.")})
 	}
 
 	code := v.r.PostForm.Get("code")
@@ -121,18 +117,17 @@ func (v *visit) takeSecondStep() error {
 	switch {
 	case err == nil:
 		v.setCookie(v.cookies.second, "", 0)
-		v.redirect(http.StatusSeeOther, step.Next)
+		return v.redirect(http.StatusSeeOther, step.Next)
 	case isTooMany:
-		v.showSecondForm(http.StatusTooManyRequests, u, step, v.refuseTries(tooMany))
+		return v.showSecondForm(http.StatusTooManyRequests, u, step, v.refuseTries(tooMany))
 	case errors.Is(err, errWrongCode):
 		v.recordFailure(u)
-		v.showSecondForm(http.StatusUnauthorized, u, step, v.say("Wrong code. Each code works once: use the next one your app shows."))
+		return v.showSecondForm(http.StatusUnauthorized, u, step,
+			v.say("Wrong code. Each code works once: use the next one your app shows."))
 	case errors.Is(err, errWrong):
-		v.showSignInForm(http.StatusUnauthorized, signInForm{Problem: v.say("Something changed meanwhile. Sign in again.")})
-	default:
-		return err
+		return v.showSignInForm(http.StatusUnauthorized, signInForm{Problem: v.say("Something changed meanwhile. Sign in again.")})
 	}
-	return nil
+	return err
 }
 
 // tryFactor lets use check a factor of a user, unless there were too many failures. It is called

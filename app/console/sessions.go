@@ -100,6 +100,5 @@ func (v *visit) signOut() error {
 	if v.SandboxUser != nil {
 		v.setCookie(v.cookies.signedOut, "1", cookieLife)
 	}
-	v.redirect(http.StatusSeeOther, "sign-in")
-	return nil
+	return v.redirect(http.StatusSeeOther, "sign-in")
 }

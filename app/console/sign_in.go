@@ -61,16 +61,14 @@ func (v *visit) showSignIn() error {
 	v.speakTo(who.User)
 	switch {
 	case err == nil && v.r.URL.Query().Has("again"):
-		v.showSignInForm(http.StatusOK, signInForm{
+		return v.showSignInForm(http.StatusOK, signInForm{
 			Next:    next,
 			Email:   storage.OrEmpty(who.User.Email),
 			Problem: v.say("Sign in again to make this change."),
 			Again:   true,
 		})
-		return nil
 	case err == nil:
-		v.redirect(http.StatusFound, nextPage(next))
-		return nil
+		return v.redirect(http.StatusFound, nextPage(next))
 	case !isNoSession(err):
 		return err
 	}
@@ -79,8 +77,7 @@ func (v *visit) showSignIn() error {
 	if form.IsFirst, err = v.isFirstVisit(); err != nil {
 		return err
 	}
-	v.showSignInForm(http.StatusOK, form)
-	return nil
+	return v.showSignInForm(http.StatusOK, form)
 }
 
 // isFirstVisit reports whether no user of this server can sign in yet.
@@ -95,7 +92,7 @@ func (v *visit) isFirstVisit() (first bool, err error) {
 
 // showSignInForm shows the form. In a sandbox it has a button for the visitor of this
 // machine, wherever that comes from: pressing it counts.
-func (v *visit) showSignInForm(status int, form signInForm) {
+func (v *visit) showSignInForm(status int, form signInForm) error {
 	if v.SandboxUser != nil && v.IsLocal(v.r) {
 		form.ContinueAs = v.sandboxName()
 	}
@@ -103,7 +100,7 @@ func (v *visit) showSignInForm(status int, form signInForm) {
 		form.Provider, form.Only = v.Provider.Name, v.Provider.Only
 	}
 	form.Passkeys = v.passkeyForm(form.Next)
-	v.writePage(status, page{Title: v.say("Sign in"), SignIn: &form})
+	return v.writePage(status, page{Title: v.say("Sign in"), SignIn: &form})
 }
 
 // readForm reads the form that was posted. It answers itself, and returns false, if it
@@ -114,8 +111,7 @@ func (v *visit) readForm() (ok bool, err error) {
 	case errors.Is(err, limit.ErrExhausted):
 		return false, err
 	case err != nil:
-		v.showError(http.StatusBadRequest, "Couldn’t read the form", "Go back and try again.")
-		return false, nil
+		return false, v.showError(http.StatusBadRequest, "Couldn’t read the form", "Go back and try again.")
 	}
 	return true, nil
 }
@@ -132,35 +128,38 @@ func (v *visit) signIn() error {
 	form := signInForm{Email: v.r.PostForm.Get("email"), Next: v.r.PostForm.Get("next")}
 	if v.Provider.isOnly() {
 		form.Problem = v.say("Passwords are off. Sign in with %s.", v.Provider.Name)
-		v.showSignInForm(http.StatusForbidden, form)
-		return nil
+		return v.showSignInForm(http.StatusForbidden, form)
 	}
 	u, err := v.checkPassword(form.Email, v.r.PostForm.Get("password"))
 	if err == nil && u.HasFactor() {
 		return v.askSecondFactor(u, form.Next)
 	}
 	if err == nil {
-		err = v.startSession(u, checkOnlyPassword(u))
+		// It may have changed since, and a factor may have become needed.
+		err = v.startSession(u, func(_ *storage.Tx, now storage.User) error {
+			if storage.OrEmpty(now.PasswordHash) != storage.OrEmpty(u.PasswordHash) || now.HasFactor() {
+				return errWrong
+			}
+			return nil
+		})
 	}
 
 	tooMany, isTooMany := errors.AsType[*tooManyTriesError](err)
 	switch {
 	case err == nil:
-		v.redirect(http.StatusSeeOther, nextPage(form.Next))
+		return v.redirect(http.StatusSeeOther, nextPage(form.Next))
 	case isTooMany:
 		form.Problem = v.refuseTries(tooMany)
-		v.showSignInForm(http.StatusTooManyRequests, form)
+		return v.showSignInForm(http.StatusTooManyRequests, form)
 	case errors.Is(err, errWrong):
 		form.Problem = v.say("Wrong email or password.")
-		v.showSignInForm(http.StatusUnauthorized, form)
+		return v.showSignInForm(http.StatusUnauthorized, form)
 	case errors.Is(err, password.ErrBusy):
 		v.w.Header().Set("Retry-After", "5")
 		form.Problem = v.say("Too many people are signing in right now. Try again in a moment.")
-		v.showSignInForm(http.StatusServiceUnavailable, form)
-	default:
-		return err
+		return v.showSignInForm(http.StatusServiceUnavailable, form)
 	}
-	return nil
+	return err
 }
 
 // refuseTries holds up somebody who tries too often, and says what to do.
@@ -284,17 +283,6 @@ func (v *visit) recordFailure(u storage.User) {
 			v.Log.Warn("could not record a failed sign-in", "user", u.ID, "error", err)
 		}
 	}()
-}
-
-// checkOnlyPassword lets somebody in whose password was checked, if it still is the same, and
-// if nothing more has become needed meanwhile.
-func checkOnlyPassword(u storage.User) func(*storage.Tx, storage.User) error {
-	return func(_ *storage.Tx, now storage.User) error {
-		if storage.OrEmpty(now.PasswordHash) != storage.OrEmpty(u.PasswordHash) || now.HasFactor() {
-			return errWrong
-		}
-		return nil
-	}
 }
 
 // startSession signs a user in and sets the cookies. Rows read before may have changed

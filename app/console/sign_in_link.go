@@ -23,17 +23,15 @@ func (v *visit) findSignInLink(token string) (l storage.UserInvitation, ok bool,
 
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
-		v.showError(http.StatusNotFound, "This link is not valid", "Check that you opened the whole link.")
-		return l, false, nil
+		return l, false, v.showError(http.StatusNotFound, "This link is not valid", "Check that you opened the whole link.")
 	case err == nil && !l.Usable(v.DB.Now()):
-		v.showEndedLink()
-		return l, false, nil
+		return l, false, v.showEndedLink()
 	}
 	return l, err == nil, err
 }
 
-func (v *visit) showEndedLink() {
-	v.showError(http.StatusGone, "This link is no longer valid",
+func (v *visit) showEndedLink() error {
+	return v.showError(http.StatusGone, "This link is no longer valid",
 		"It works once, within 10 minutes. Whoever sent it can make a new one with 'confab users link'.")
 }
 
@@ -66,11 +64,9 @@ func (v *visit) useSignInLink(token string) error {
 
 	switch {
 	case errors.Is(err, errEnded) || errors.Is(err, errWrong):
-		v.showEndedLink()
+		return v.showEndedLink()
 	case err != nil:
 		return err
-	default:
-		v.redirect(http.StatusSeeOther, homePage)
 	}
-	return nil
+	return v.redirect(http.StatusSeeOther, homePage)
 }

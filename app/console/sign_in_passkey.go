@@ -66,8 +66,7 @@ func (v *visit) startPasskey() error {
 }
 
 func (v *visit) refusePasskeys() error {
-	v.showSignInForm(http.StatusForbidden, signInForm{Problem: v.say("Passkeys are off here. Sign in another way.")})
-	return nil
+	return v.showSignInForm(http.StatusForbidden, signInForm{Problem: v.say("Passkeys are off here. Sign in another way.")})
 }
 
 // signInByPasskey handles POST sign-in/passkey.
@@ -85,8 +84,7 @@ func (v *visit) signInByPasskey() error {
 	v.setCookie(v.cookies.passkey, "", 0)
 	if !ok {
 		form.Problem = v.say("That took too long. Try again.")
-		v.showSignInForm(http.StatusUnauthorized, form)
-		return nil
+		return v.showSignInForm(http.StatusUnauthorized, form)
 	}
 
 	answer := []byte(v.r.PostForm.Get("answer"))
@@ -97,17 +95,15 @@ func (v *visit) signInByPasskey() error {
 		if cookie(v.r, v.cookies.second) != "" {
 			v.setCookie(v.cookies.second, "", 0)
 		}
-		v.redirect(http.StatusSeeOther, nextPage(form.Next))
+		return v.redirect(http.StatusSeeOther, nextPage(form.Next))
 	case isTooMany:
 		form.Problem = v.refuseTries(tooMany)
-		v.showSignInForm(http.StatusTooManyRequests, form)
+		return v.showSignInForm(http.StatusTooManyRequests, form)
 	case errors.Is(err, factor.ErrPasskey):
 		form.Problem = v.say("This passkey didn’t work. It may have been removed here. Sign in another way.")
-		v.showSignInForm(http.StatusUnauthorized, form)
-	default:
-		return err
+		return v.showSignInForm(http.StatusUnauthorized, form)
 	}
-	return nil
+	return err
 }
 
 // usePasskey finds the user whose passkey answered a challenge. Failures count for the address: no

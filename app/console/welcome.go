@@ -41,19 +41,17 @@ func (v *visit) findInvitation(token string) (i storage.UserInvitation, ok bool,
 
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
-		v.showError(http.StatusNotFound, "This link is not valid",
+		return i, false, v.showError(http.StatusNotFound, "This link is not valid",
 			"Check that you opened the whole link. If it still doesn’t work, ask whoever sent it for a new one.")
-		return i, false, nil
 	case err == nil && !i.Usable(v.DB.Now()):
-		v.showEnded(i)
-		return i, false, nil
+		return i, false, v.showEnded(i)
 	}
 	return i, err == nil, err
 }
 
 // showEnded says that an invitation has ended, and whom to ask.
-func (v *visit) showEnded(i storage.UserInvitation) {
-	v.showError(http.StatusGone, "This link is no longer valid",
+func (v *visit) showEnded(i storage.UserInvitation) error {
+	return v.showError(http.StatusGone, "This link is no longer valid",
 		"It was used, replaced by a newer one, or has expired. Ask an admin of %s for a new one. "+
 			"If you already have a password, sign in with it.", i.OrganizationName)
 }
@@ -62,13 +60,13 @@ func (v *visit) showEnded(i storage.UserInvitation) {
 // links, too.
 func (v *visit) showWelcome(token string) error {
 	i, ok, err := v.findInvitation(token)
-	if ok {
-		v.showWelcomeForm(http.StatusOK, i, welcomeForm{Name: i.UserName, Token: token})
+	if !ok {
+		return err
 	}
-	return err
+	return v.showWelcomeForm(http.StatusOK, i, welcomeForm{Name: i.UserName, Token: token})
 }
 
-func (v *visit) showWelcomeForm(status int, i storage.UserInvitation, form welcomeForm) {
+func (v *visit) showWelcomeForm(status int, i storage.UserInvitation, form welcomeForm) error {
 	form.Organization, form.Email, form.Until, form.Again = i.OrganizationName, i.UserEmail, i.ExpiresAt, i.HasPassword
 	form.Day = i.ExpiresAt.Std().UTC().Format(v.say("2 January 2006, 15:04 UTC"))
 	if v.Provider != nil && (!i.HasFactor || v.Provider.Only) {
@@ -78,7 +76,7 @@ func (v *visit) showWelcomeForm(status int, i storage.UserInvitation, form welco
 	if i.HasPassword && !form.Only {
 		title = v.say("Choose a new password")
 	}
-	v.writePage(status, page{Title: title, Welcome: &form})
+	return v.writePage(status, page{Title: title, Welcome: &form})
 }
 
 // acceptInvitation handles POST welcome/TOKEN.
@@ -94,8 +92,7 @@ func (v *visit) acceptInvitation(token string) error {
 
 	form := welcomeForm{Name: strings.TrimSpace(v.r.PostForm.Get("name")), Token: token}
 	if v.Provider.isOnly() {
-		v.showWelcomeForm(http.StatusForbidden, i, form)
-		return nil
+		return v.showWelcomeForm(http.StatusForbidden, i, form)
 	}
 	chosen := v.r.PostForm.Get("password")
 	if n := utf8.RuneCountInString(form.Name); n < 1 || n > maxName || !isPlainText(form.Name) {
@@ -105,25 +102,22 @@ func (v *visit) acceptInvitation(token string) error {
 		form.PasswordProblem = v.say("Use 10 to 200 characters, and not your own name or address.")
 	}
 	if form.NameProblem != "" || form.PasswordProblem != "" {
-		v.showWelcomeForm(http.StatusBadRequest, i, form)
-		return nil
+		return v.showWelcomeForm(http.StatusBadRequest, i, form)
 	}
 
 	switch u, err := v.join(token, i.UserID, form.Name, chosen); {
 	case err == nil && u.HasFactor():
 		return v.askSecondFactor(u, "")
 	case errors.Is(err, errEnded):
-		v.showEnded(i)
+		return v.showEnded(i)
 	case errors.Is(err, password.ErrBusy):
 		v.w.Header().Set("Retry-After", "5")
 		form.PasswordProblem = v.say("Too many people are signing in right now. Try again in a moment.")
-		v.showWelcomeForm(http.StatusServiceUnavailable, i, form)
+		return v.showWelcomeForm(http.StatusServiceUnavailable, i, form)
 	case err != nil:
 		return err
-	default:
-		v.redirect(http.StatusSeeOther, homePage)
 	}
-	return nil
+	return v.redirect(http.StatusSeeOther, homePage)
 }
 
 // join stores the name and the password of an invited person, ends its invitation and

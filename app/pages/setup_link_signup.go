@@ -41,8 +41,7 @@ func (v *visit) servePost() error {
 		return err
 	}
 	if err != nil {
-		v.writePage(http.StatusBadRequest, errorPage("Couldn’t read the form", "Open the link again and use the form there."))
-		return nil
+		return v.writePage(http.StatusBadRequest, errorPage("Couldn’t read the form", "Open the link again and use the form there."))
 	}
 
 	reason := v.invitation.Unusable(v.DB.Now())
@@ -246,8 +245,7 @@ func (v *visit) awaitOutcome() error {
 		select {
 		case <-time.After(pollPause):
 		case <-timeout.C:
-			v.redirect(OnboardPath + v.token + "/progress?account=" + *v.invitation.Account)
-			return nil
+			return v.redirect(OnboardPath + v.token + "/progress?account=" + *v.invitation.Account)
 		case <-v.r.Context().Done():
 			return nil // the visitor has left
 		}

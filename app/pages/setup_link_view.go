@@ -123,8 +123,8 @@ func schemeOf(target *string) string {
 	return u.Scheme + ":"
 }
 
-// writePage writes a page.
-func (v *visit) writePage(status int, p page) {
+// writePage writes a page. It returns nothing but nil, for those who answer with it.
+func (v *visit) writePage(status int, p page) error {
 	p.Sandbox, p.Assets, p.Language = v.SimulateSignup != nil, v.paths, v.language
 	p.Title, p.Text = v.say(p.Title), v.say(p.Text, p.Args...)
 
@@ -132,7 +132,7 @@ func (v *visit) writePage(status int, p page) {
 	if err := v.page.Execute(&b, p); err != nil {
 		v.Log.Error("could not write a setup page", "error", err)
 		http.Error(v.w, "Something went wrong on our side.", http.StatusInternalServerError)
-		return
+		return nil
 	}
 
 	h := v.w.Header()
@@ -150,6 +150,7 @@ func (v *visit) writePage(status int, p page) {
 	if v.r.Method != http.MethodHead {
 		v.w.Write(b.Bytes())
 	}
+	return nil
 }
 
 // showForm shows the signup: the provider's own, or the form of a sandbox.
@@ -174,8 +175,7 @@ func (v *visit) showForm(status int, entered formFields) error {
 		}
 	}
 
-	v.writePage(status, p)
-	return nil
+	return v.writePage(status, p)
 }
 
 // showWorking shows that the number is being connected.
@@ -186,8 +186,7 @@ func (v *visit) showWorking() error {
 		p.Refresh += "/progress?account=" + *v.invitation.Account // the visitor knew it already
 	}
 
-	v.writePage(http.StatusOK, p)
-	return nil
+	return v.writePage(http.StatusOK, p)
 }
 
 // showSuccess redirects to the success URL of the link, or shows that the number is
@@ -203,8 +202,7 @@ func (v *visit) showSuccess() error {
 		p = v.linkPage(p.Title, "%s can now send and receive messages with %s.", i.OrganizationName, *i.AccountPhone)
 	}
 	p.Tone, p.Detail = "good", v.say("You can close this page.")
-	v.writePage(http.StatusOK, p)
-	return nil
+	return v.writePage(http.StatusOK, p)
 }
 
 // showUnusable answers the visitor of a link that cannot be used.
@@ -225,8 +223,7 @@ func (v *visit) showEnd(reason string, status int) error {
 		p.Retry, p.Organization, p.Customer = OnboardPath+v.token, i.OrganizationName, i.CustomerName
 	}
 
-	v.writePage(status, p)
-	return nil
+	return v.writePage(status, p)
 }
 
 // explainReason is the page that explains to a visitor why a number was not connected.
@@ -273,14 +270,14 @@ func (v *visit) redirectWithQuery(target string, pairs ...string) error {
 	}
 
 	u.RawQuery, u.Fragment, u.RawFragment = strings.Join(query, "&"), "", ""
-	v.redirect(u.String())
-	return nil
+	return v.redirect(u.String())
 }
 
 // redirect answers with 303, so that the browser follows with a GET.
-func (v *visit) redirect(target string) {
+func (v *visit) redirect(target string) error {
 	v.w.Header().Set("Location", escapeHeader(target))
 	v.w.WriteHeader(http.StatusSeeOther)
+	return nil
 }
 
 // escapeHeader percent-encodes what must not be in a header.
