@@ -103,7 +103,11 @@ export const audience = {
   bad: (/** @type {string} */ line) => `“${line}” isn’t a phone number.`,
   none: { label: "Choose a label.", file: "Choose a file.", numbers: "Enter at least one number." },
   counting: "Checking recipients…",
-  noRecipients: { label: "No contact has this label. Labels on conversations don’t count.", file: "The file has no recipients.", numbers: "Enter at least one number." },
+  noRecipients: {
+    label: "No contact has this label. Labels on conversations don’t count.",
+    file: "The file has no recipients.",
+    numbers: "Enter at least one number.",
+  },
   labelled: (/** @type {string} */ name) => `Everyone with the label ${name}`,
   listed: (/** @type {number} */ n) => plural(n, { one: `${count(n)} number you entered`, other: `${count(n)} numbers you entered` }),
 };
