@@ -59,7 +59,8 @@ func (b *bench) checkDiskSpace() {
 		need += int64(messages) * messageSize
 	}
 	if free < need {
-		rig.Check(fmt.Errorf("%d messages need up to %.0f MB of disk, and %s has %.0f: choose fewer by -messages, or another place by TMPDIR",
+		rig.Check(fmt.Errorf("%d messages need up to %.0f MB of disk, and %s has %.0f: "+
+			"choose fewer by -messages, or another place by TMPDIR",
 			b.messages, megabytes(need), b.dir, megabytes(free)))
 	}
 }
