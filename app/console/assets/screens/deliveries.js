@@ -80,7 +80,7 @@ function outcomeText(one, replay) {
   const why = one.error_message;
   const what = one.status === "succeeded"
     ? text.taken(one.response_status, msOf(one.duration_ms ?? 0))
-    : why ? why[0].toUpperCase() + why.slice(1) + "." : one.status === "dead" ? text.untriedDead : text.untried;
+    : why ? el("bdi", null, why[0].toUpperCase() + why.slice(1) + ".") : one.status === "dead" ? text.untriedDead : text.untried;
   return [
     what,
     one.status === "failed" && [text.next, time(one.next_attempt_at), "."],

@@ -142,7 +142,7 @@ function magicNumbers() {
     select(codeOptions, code, code.set, text.magic),
     () => {
       const chosen = codes().find((one) => String(one.code) === code());
-      return chosen && el("p", null, copyable(chosen.phone_number, { name: text.magicNumber }), el("small", null, chosen.details));
+      return chosen && el("p", null, copyable(chosen.phone_number, { name: text.magicNumber }), el("small", { dir: "auto" }, chosen.details));
     });
 }
 
