@@ -31,7 +31,7 @@ func TestAConsoleReadsItsListAgainWhenItIsTold(t *testing.T) {
 	c := console{server: strings.TrimPrefix(server.URL, "http://"), cookie: "session=1", number: "106", hinted: make(chan struct{}, 1)}
 	lines := c.open()
 	go c.read(lines)
-	go c.follow(t.Context())
+	go func() { _ = rig.Catch(func() { c.follow(t.Context()) }) }()
 	if got := <-asked; got != "session=1" {
 		t.Errorf("the list was read by %q", got)
 	}
