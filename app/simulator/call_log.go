@@ -128,20 +128,32 @@ func (s *Server) publishCall(r callRecord) {
 	s.publish("call", func() any { return r.view() })
 }
 
+// callView is a call as the control surface shows it.
+type callView struct {
+	ID          int64   `json:"id"`
+	Direction   string  `json:"direction"` // asked, or given for callbacks
+	Method      string  `json:"method"`
+	Path        string  `json:"path"`
+	ContentType string  `json:"content_type,omitempty"`
+	Request     string  `json:"request"`
+	Status      int     `json:"status"` // 0: no answer
+	Response    string  `json:"response"`
+	Error       string  `json:"error,omitempty"`
+	DurationMS  float64 `json:"duration_ms"`
+	CreatedAt   string  `json:"created_at"`
+}
+
 // view shows a call without the secrets in it.
-func (r *callRecord) view() object {
+func (r *callRecord) view() callView {
 	direction := "asked"
 	if r.given {
 		direction = "given"
 	}
-	v := object{
-		"id": r.id, "direction": direction, "method": r.method, "path": hideTarget(r.target),
-		"request": hideSecrets(r.request), "status": r.status, "response": hideSecrets(r.response),
-		"duration_ms": float64(r.took.Microseconds()) / 1000, "created_at": rfc3339(r.at.UnixMilli()),
+	return callView{
+		ID: r.id, Direction: direction, Method: r.method, Path: hideTarget(r.target), ContentType: r.kind,
+		Request: hideSecrets(r.request), Status: r.status, Response: hideSecrets(r.response), Error: r.failure,
+		DurationMS: float64(r.took.Microseconds()) / 1000, CreatedAt: rfc3339(r.at.UnixMilli()),
 	}
-	v.put("content_type", r.kind)
-	v.put("error", r.failure)
-	return v
 }
 
 // secretNames are the fields that hold secrets: a reader of calls need not know

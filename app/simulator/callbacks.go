@@ -7,6 +7,7 @@ import (
 	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash"
@@ -44,11 +45,21 @@ func (s *Server) post(target, account string, batch []*change) error {
 	return err
 }
 
-// entry is a part of a callback.
+// payload is the body of a callback.
+type payload struct {
+	Object string  `json:"object"`
+	Entry  []entry `json:"entry"`
+}
+
 type entry struct {
-	ID      string   `json:"id"`
-	Time    int64    `json:"time,omitempty"`
-	Changes []object `json:"changes"`
+	ID      string        `json:"id"`
+	Time    int64         `json:"time,omitempty"`
+	Changes []entryChange `json:"changes"`
+}
+
+type entryChange struct {
+	Value json.RawMessage `json:"value"`
+	Field string          `json:"field"`
 }
 
 // envelope joins changes of one account into the bytes that are posted. Those
@@ -67,10 +78,10 @@ func envelope(account string, batch []*change) ([]byte, error) {
 			entries = append(entries, entry{ID: account, Time: c.Time})
 			last++
 		}
-		entries[last].Changes = append(entries[last].Changes, object{"value": v, "field": c.Field})
+		entries[last].Changes = append(entries[last].Changes, entryChange{v, c.Field})
 	}
 
-	body, err := marshal(object{"object": "whatsapp_business_account", "entry": entries})
+	body, err := marshal(payload{"whatsapp_business_account", entries})
 	if err != nil {
 		return nil, err
 	}

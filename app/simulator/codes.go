@@ -141,7 +141,7 @@ var outcomes = map[int]outcome{
 	135000: sync400("Generic user error", "Message failed to send because of an unknown error with your request parameters."),
 	136024: sync400("Verification code request failed", "The phone number has already been verified."),
 	136025: sync400("Verify code error", "The code is wrong."),
-	137000: async400("Identity key mismatch", "The identity key hash does not match the recipient's."),
+	137000: {http.StatusBadRequest, true, "Identity key mismatch", "The identity key hash does not match the recipient's."},
 	200002: sync400("Template creation failed", "The template could not be created."),
 }
 
@@ -163,7 +163,7 @@ var ranges = []struct {
 	{2593107, 2593109, sync400("Invalid parameter", "The synchronization is not possible.")},
 }
 
-// lookupCode finds what the provider does about a code; false for one that it does not have.
+// lookupCode finds what the provider does about a code.
 func lookupCode(code int) (outcome, bool) {
 	if o, ok := outcomes[code]; ok {
 		return o, true
@@ -174,7 +174,7 @@ func lookupCode(code int) (outcome, bool) {
 			return r.outcome, true
 		}
 	}
-	return sync400("Unknown error", "Unknown error."), false
+	return outcome{}, false
 }
 
 func knownCode(code int) bool {

@@ -22,24 +22,40 @@ func (s *Server) controlCalls(c *controlCall) (any, error) {
 		return nil, invalid("direction", "must be asked, given or all")
 	}
 
-	views := []object{}
+	views := []callView{}
 	for _, r := range s.calls.newest(direction != "given", direction != "asked", limit) {
 		views = append(views, r.view())
 	}
 	return object{"data": views, "base_url": s.opt.PublicURL}, nil
 }
 
-// controlCodes handles GET /_sim/codes: the codes, and the magic recipients that fail with them.
+// codeView is an error code of the provider with the recipient that fails with it.
+type codeView struct {
+	Code        int    `json:"code"`
+	Title       string `json:"title"`
+	Details     string `json:"details"`
+	Async       bool   `json:"async"` // reported by callback after a 200
+	PhoneNumber string `json:"phone_number"`
+}
+
+// controlCodes handles GET /_sim/codes: the codes, and the magic recipients.
 func (s *Server) controlCodes(*controlCall) (any, error) {
-	views := []object{}
+	views := []codeView{}
 	for _, code := range slices.Sorted(maps.Keys(outcomes)) {
 		o := outcomes[code]
-		views = append(views, object{
-			"code": code, "title": o.title, "details": o.details, "async": o.async,
-			"phone_number": fmt.Sprintf("+1999000%06d", code),
-		})
+		views = append(views, codeView{code, o.title, o.details, o.async, fmt.Sprintf("+1999000%06d", code)})
 	}
 	return object{"data": views}, nil
+}
+
+// templateView is a template as the control surface lists it.
+type templateView struct {
+	ID       string `json:"id"`
+	Name     string `json:"name"`
+	Language string `json:"language"`
+	Category string `json:"category"`
+	Status   string `json:"status"`
+	Reason   string `json:"reason,omitempty"`
 }
 
 const maxTemplateList = 500
@@ -52,17 +68,15 @@ func (s *Server) controlTemplates(c *controlCall) (any, error) {
 	}
 
 	all := s.world.templatesOf("")
-	views := []object{}
+	views := []templateView{}
 	for _, t := range all[max(0, len(all)-limit):] {
 		views = append(views, t.view())
 	}
 	return object{"data": views}, nil
 }
 
-func (t *template) view() object {
-	v := object{"id": t.ID, "name": t.Name, "language": t.Language, "category": t.Category, "status": t.Status}
-	v.put("reason", t.Reason)
-	return v
+func (t *template) view() templateView {
+	return templateView{t.ID, t.Name, t.Language, t.Category, t.Status, t.Reason}
 }
 
 // serveControlMedia handles GET /_sim/media/{id}: the bytes of a file that was uploaded or

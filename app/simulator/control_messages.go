@@ -1,6 +1,9 @@
 package simulator
 
-import "slices"
+import (
+	"encoding/json"
+	"slices"
+)
 
 // controlInbound handles POST /_sim/inbound.
 func (s *Server) controlInbound(c *controlCall) (any, error) {
@@ -12,6 +15,17 @@ func (s *Server) controlInbound(c *controlCall) (any, error) {
 func (s *Server) controlEcho(c *controlCall) (any, error) {
 	id, err := s.echo(c.in)
 	return object{"id": id}, err
+}
+
+// messageView is a send as the control surface lists it.
+type messageView struct {
+	ID            string          `json:"id"`
+	PhoneNumberID string          `json:"phone_number_id"`
+	To            string          `json:"to"`
+	Type          string          `json:"type"`
+	Request       json.RawMessage `json:"request"`
+	Status        string          `json:"status"`
+	CreatedAt     string          `json:"created_at"`
 }
 
 // filter matches the messages of a direction that the parameters name, or all of them
@@ -47,13 +61,10 @@ func (s *Server) controlMessages(c *controlCall) (any, error) {
 		return nil, invalid("direction", "must be inbound or outbound")
 	}
 
-	shown := []object{}
+	shown := []messageView{}
 	for _, m := range s.messages.all {
 		if wanted(m) {
-			shown = append(shown, object{
-				"id": m.ID, "phone_number_id": m.Number, "to": m.To, "type": m.Type, "request": m.Request,
-				"status": m.Status, "created_at": rfc3339(m.At),
-			})
+			shown = append(shown, messageView{m.ID, m.Number, m.To, m.Type, m.Request, m.Status, rfc3339(m.At)})
 		}
 	}
 

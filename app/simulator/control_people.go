@@ -14,24 +14,37 @@ const (
 	maxPersonName = 200
 )
 
-// view is a person as the control surface shows it. The number is null while a username hides
-// it; a window is the time at which it closes.
-func (user *person) view(now int64) object {
-	windows := object{}
-	for number, at := range user.Wrote {
-		if user.windowOpen(number, now) {
-			windows[number] = rfc3339(at + serviceWindow.Milliseconds())
-		}
+// personView is a person as the control surface shows it.
+type personView struct {
+	PhoneNumber  any               `json:"phone_number"` // null while a username hides it
+	BSUID        string            `json:"bsuid"`
+	Name         *string           `json:"name"`
+	Username     *string           `json:"username"`
+	Blocked      bool              `json:"blocked"`
+	ReadReceipts bool              `json:"read_receipts"`
+	Marketing    string            `json:"marketing"` // resume or stop
+	Windows      map[string]string `json:"windows"`   // phone_number_id → when its open 24-hour window closes
+}
+
+func (user *person) view(now int64) personView {
+	v := personView{
+		PhoneNumber: displayed(user.Phone), BSUID: user.BSUID, Blocked: user.Blocked,
+		ReadReceipts: !user.NoReceipts, Marketing: "resume", Windows: map[string]string{},
+	}
+	if user.Name != "" {
+		v.Name = &user.Name
+	}
+	if user.Username != "" {
+		v.Username = &user.Username
+	}
+	if user.Stopped {
+		v.Marketing = "stop"
 	}
 
-	v := object{
-		"phone_number": displayed(user.Phone), "bsuid": user.BSUID, "name": nil, "username": nil,
-		"blocked": user.Blocked, "read_receipts": !user.NoReceipts, "marketing": "resume", "windows": windows,
-	}
-	v.put("name", user.Name)
-	v.put("username", user.Username)
-	if user.Stopped {
-		v["marketing"] = "stop"
+	for number, at := range user.Wrote {
+		if user.windowOpen(number, now) {
+			v.Windows[number] = rfc3339(at + serviceWindow.Milliseconds())
+		}
 	}
 	return v
 }
@@ -62,7 +75,7 @@ func (s *Server) controlPeople(c *controlCall) (any, error) {
 	}
 
 	all := s.world.People.all
-	views := []object{}
+	views := []personView{}
 	for _, user := range all[max(0, len(all)-limit):] {
 		views = append(views, user.view(s.nowMS()))
 	}

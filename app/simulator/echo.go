@@ -55,7 +55,7 @@ func (s *Server) recordEcho(numberID, to, kind string, content object) (*message
 	}
 
 	s.storeMessage(m)
-	s.queueUpdate(n, fieldEchoes, object{"contacts": contactsOf(user), "message_echoes": []object{wire}})
+	s.queueUpdate(n, fieldEchoes, value{Contacts: contactsOf(user), Echoes: []object{wire}})
 	return m, nil
 }
 
@@ -123,5 +123,5 @@ func (s *Server) queueFollowUp(id, kind string, content func(*message, object) o
 	if err != nil {
 		return nil, err
 	}
-	return object{"id": followUp.ID}, nil
+	return createdID{followUp.ID}, nil
 }

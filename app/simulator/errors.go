@@ -17,6 +17,7 @@ type graphError struct {
 	title   string     // error_user_title
 	advice  string     // error_user_msg
 	blame   [][]string // error_data of template errors
+	invalid bool       // a validation error, which says is_transient
 }
 
 func (e *graphError) Error() string {
@@ -28,7 +29,10 @@ const firstMessagingCode = 130000
 // refuse makes the provider's answer to one of its codes. Details, when given,
 // replace the general explanation.
 func refuse(code int, details ...string) *graphError {
-	o, _ := lookupCode(code)
+	o, ok := lookupCode(code)
+	if !ok {
+		o = outcome{http.StatusBadRequest, false, "Unknown error", "Unknown error."}
+	}
 
 	// These are subcodes of error 100.
 	if code >= firstSubcode {
@@ -112,31 +116,59 @@ func revokedToken() *graphError {
 	return unauthorized(467, "Error validating access token: The session is invalid because the user logged out.")
 }
 
+// wireError is the envelope's content.
+type wireError struct {
+	Message   string `json:"message"`
+	Type      string `json:"type"`
+	Code      int    `json:"code"`
+	Data      any    `json:"error_data,omitempty"`
+	Subcode   int    `json:"error_subcode,omitempty"`
+	Transient *bool  `json:"is_transient,omitempty"`
+	UserTitle string `json:"error_user_title,omitempty"`
+	UserMsg   string `json:"error_user_msg,omitempty"`
+	Trace     string `json:"fbtrace_id"`
+}
+
 // wire returns the error's JSON form, with a trace id.
-func (e *graphError) wire(trace string) object {
-	w := object{"message": e.message, "type": firstOf(e.kind, "OAuthException"), "code": e.code, "fbtrace_id": trace}
+func (e *graphError) wire(trace string) any {
+	w := wireError{
+		Message: e.message, Type: firstOf(e.kind, "OAuthException"), Code: e.code, Subcode: e.subcode,
+		UserTitle: e.title, UserMsg: e.advice, Trace: trace,
+	}
+
 	if e.details != "" {
-		w["error_data"] = object{"messaging_product": "whatsapp", "details": e.details}
+		w.Data = object{"messaging_product": "whatsapp", "details": e.details}
 	}
 	if e.blame != nil {
-		w["error_data"] = object{"blame_field_specs": e.blame}
+		w.Data = object{"blame_field_specs": e.blame}
 	}
-	if e.subcode != 0 {
-		w["error_subcode"] = e.subcode
+	if e.invalid {
+		w.Transient = new(bool)
 	}
-	if e.title != "" {
-		w["error_user_title"], w["error_user_msg"], w["is_transient"] = e.title, e.advice, false
-	}
-	return object{"error": w}
+
+	return map[string]wireError{"error": w}
+}
+
+// statusError is the error object of a failed status or an unsupported message.
+type statusError struct {
+	Code    int               `json:"code"`
+	Title   string            `json:"title"`
+	Message string            `json:"message"`
+	Data    map[string]string `json:"error_data"`
+	Href    string            `json:"href,omitempty"`
 }
 
 const errorPage = "https://developers.facebook.com/docs/whatsapp/cloud-api/support/error-codes/"
 
-// asStatusError makes the error object of a failed status or an unsupported message.
-func asStatusError(code int) object {
-	o, _ := lookupCode(code)
-	return object{
-		"code": code, "title": o.title, "message": o.title,
-		"error_data": object{"details": o.details}, "href": errorPage,
+// asStatusError makes the error object that callbacks carry for a code.
+func asStatusError(code int) statusError {
+	o, ok := lookupCode(code)
+	if !ok {
+		o = outcome{title: "Unknown error", details: "Unknown error."}
+	}
+
+	return statusError{
+		Code: code, Title: o.title, Message: o.title,
+		Data: map[string]string{"details": o.details}, Href: errorPage,
 	}
 }

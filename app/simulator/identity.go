@@ -43,7 +43,7 @@ func (s *Server) controlPreferences(c *controlCall) (any, error) {
 			"value": marketing, "timestamp": s.nowMS() / 1000,
 		}
 		item.addUser("", "wa_id", user)
-		s.queueUpdate(n, fieldPreferences, object{"contacts": contactsOf(user), "user_preferences": []object{item}})
+		s.queueUpdate(n, fieldPreferences, value{Contacts: contactsOf(user), Preferences: []object{item}})
 	}
 	return success{true}, nil
 }
@@ -113,7 +113,7 @@ func (s *Server) queueIdentityChange(n *number, before, after *person, moved boo
 	system.put("previous_parent_user_id", parent)
 
 	m := &message{ID: newInboundWamid(before.party(), before.Phone == ""), Type: "system", At: s.nowMS()}
-	s.queueUpdate(n, fieldMessages, object{"messages": []object{inboundWire(m, before, object{"system": system})}})
+	s.queueUpdate(n, fieldMessages, value{Messages: []object{inboundWire(m, before, object{"system": system})}})
 }
 
 // queueNumberChange queues the system message about a changed number.
@@ -123,7 +123,7 @@ func (s *Server) queueNumberChange(n *number, before, after *person) {
 		"body":  "User " + firstOf(after.Name, before.Phone) + " changed from " + before.Phone + " to " + after.Phone,
 		"wa_id": after.Phone, "type": "user_changed_number",
 	}})
-	s.queueUpdate(n, fieldMessages, object{"messages": []object{wire}})
+	s.queueUpdate(n, fieldMessages, value{Messages: []object{wire}})
 }
 
 // queueIDChange queues the update of a user's id.
@@ -134,5 +134,5 @@ func (s *Server) queueIDChange(n *number, before, after *person) {
 		"timestamp": seconds(s.nowMS()),
 	}
 	update.put("wa_id", after.Phone)
-	s.queueUpdate(n, fieldUserID, object{"contacts": contactsOf(after), "user_id_update": []object{update}})
+	s.queueUpdate(n, fieldUserID, value{Contacts: contactsOf(after), Updates: []object{update}})
 }

@@ -137,11 +137,11 @@ func (s *Server) recordInbound(n *number, user *person, id, kind string, content
 	}
 
 	s.storeMessage(m)
-	v := object{"messages": []object{wire}}
+	v := value{Messages: []object{wire}}
 
 	// A system message is about a user, not from one.
 	if kind != "system" {
-		v["contacts"] = contactsOf(user)
+		v.Contacts = contactsOf(user)
 	}
 	s.queueUpdate(n, fieldMessages, v)
 	return m, nil
@@ -240,9 +240,9 @@ func readUnsupported(in, content object) {
 	if !in.has("errors") {
 		e := asStatusError(int(code))
 		if code == 131051 {
-			e["title"], e["message"] = "Message type unknown", "Message type unknown"
+			e.Title, e.Message = "Message type unknown", "Message type unknown"
 		}
-		content["errors"] = []object{e}
+		content["errors"] = []statusError{e}
 	}
 
 	content["unsupported"] = object{"type": firstOf(in.child("unsupported").text("type"), "unknown")}

@@ -107,7 +107,7 @@ func (s *Server) uploadMedia(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return object{"id": m.ID}, nil
+	return createdID{m.ID}, nil
 }
 
 // mimeOf returns the content type that a label names, or detects it from the

@@ -124,6 +124,10 @@ func (s *Server) getNumber(c *call) (any, error) {
 	return project(s.world.Numbers[c.id].node(s.world.Hook.URL, &s.settings), c.params.text("fields"), numberFields...), nil
 }
 
+type createdID struct {
+	ID string `json:"id"`
+}
+
 // createNumber handles POST /{waba_id}/phone_numbers.
 func (s *Server) createNumber(c *call) (any, error) {
 	cc, local, name := digits(c.params.text("cc")), digits(c.params.text("phone_number")), c.params.text("verified_name")
@@ -146,7 +150,7 @@ func (s *Server) createNumber(c *call) (any, error) {
 	if err != nil {
 		return nil, badParameter("%s", err)
 	}
-	return object{"id": n.PhoneNumberID}, nil
+	return createdID{n.PhoneNumberID}, nil
 }
 
 // updateNumber handles POST /{phone_number_id}: a new PIN, or an override of

@@ -116,9 +116,9 @@ func (s *Server) targetOf(accountID string, n *number, field string) (override s
 }
 
 // queueUpdate queues an update about a number, which it names.
-func (s *Server) queueUpdate(n *number, field string, v object) {
+func (s *Server) queueUpdate(n *number, field string, v value) {
 	if url, ok := s.targetOf(n.Account, n, field); ok {
-		v["messaging_product"], v["metadata"] = "whatsapp", object{"display_phone_number": n.Phone, "phone_number_id": n.ID}
+		v.Product, v.Metadata = "whatsapp", metadata{n.Phone, n.ID}
 		s.enqueueNew(&change{Account: n.Account, URL: url, Field: field, First: s.nowMS(), content: v})
 	}
 }

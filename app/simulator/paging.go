@@ -71,35 +71,58 @@ const (
 	maxLimit     = 1000
 )
 
-// page answers a list request: one page, with the cursors of its neighbours. Items are
-// identified by their id, so that a cursor stays valid while the list grows.
-func (c *call) page(items []object) (any, error) {
+// paged is one page of a list, with the cursors of its neighbours.
+type paged struct {
+	Data   []object `json:"data"`
+	Paging *paging  `json:"paging,omitempty"`
+}
+
+type paging struct {
+	Cursors  cursors `json:"cursors"`
+	Next     string  `json:"next,omitempty"`
+	Previous string  `json:"previous,omitempty"`
+}
+
+type cursors struct {
+	Before string `json:"before"`
+	After  string `json:"after"`
+}
+
+// page answers a list request. Items are identified by their id, so that a
+// cursor stays valid while the list grows.
+func (c *call) page(items []object) (paged, error) {
 	limit := defaultLimit
 	if c.params.has("limit") {
 		n, ok := c.params.integer("limit")
 		if !ok || n < 1 {
-			return nil, badParameter("Param limit must be a positive number.")
+			return paged{}, badParameter("Param limit must be a positive number.")
 		}
 		limit = int(min(n, maxLimit))
 	}
 
 	first, last, err := c.pageBounds(items, limit)
 	if err != nil {
-		return nil, err
-	}
-	if first == last {
-		return object{"data": []object{}}, nil
+		return paged{}, err
 	}
 
-	before, after := cursor(items[first].text("id")), cursor(items[last-1].text("id"))
-	paging := object{"cursors": object{"before": before, "after": after}}
+	view := paged{Data: items[first:last]}
+	if len(view.Data) == 0 {
+		view.Data = []object{}
+		return view, nil
+	}
+
+	view.Paging = &paging{Cursors: cursors{
+		Before: cursor(view.Data[0].text("id")),
+		After:  cursor(view.Data[len(view.Data)-1].text("id")),
+	}}
+
 	if last < len(items) {
-		paging["next"] = c.pageURL("after", after, limit)
+		view.Paging.Next = c.pageURL("after", view.Paging.Cursors.After, limit)
 	}
 	if first > 0 {
-		paging["previous"] = c.pageURL("before", before, limit)
+		view.Paging.Previous = c.pageURL("before", view.Paging.Cursors.Before, limit)
 	}
-	return object{"data": items[first:last], "paging": paging}, nil
+	return view, nil
 }
 
 // pageBounds finds the bounds of the page that after or before ask for.

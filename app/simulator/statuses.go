@@ -5,6 +5,64 @@ import (
 	"strings"
 )
 
+// value is the content of a callback about messages or users.
+type value struct {
+	Product  string    `json:"messaging_product"`
+	Metadata metadata  `json:"metadata"`
+	Contacts []contact `json:"contacts,omitempty"`
+
+	Messages    []object `json:"messages,omitempty"`
+	Statuses    []status `json:"statuses,omitempty"`
+	Echoes      []object `json:"message_echoes,omitempty"`
+	Preferences []object `json:"user_preferences,omitempty"`
+	Updates     []object `json:"user_id_update,omitempty"`
+	StateSync   []object `json:"state_sync,omitempty"`
+	History     []object `json:"history,omitempty"`
+}
+
+type metadata struct {
+	Display string `json:"display_phone_number"`
+	ID      string `json:"phone_number_id"`
+}
+
+type contact struct {
+	Profile profileName `json:"profile"`
+	WaID    string      `json:"wa_id,omitempty"`
+	UserID  string      `json:"user_id,omitempty"`
+	Parent  string      `json:"parent_user_id,omitempty"`
+}
+
+type profileName struct {
+	Name     string `json:"name,omitempty"`
+	Username string `json:"username,omitempty"`
+}
+
+type status struct {
+	ID           string        `json:"id"`
+	Status       string        `json:"status"`
+	Timestamp    string        `json:"timestamp"`
+	Recipient    string        `json:"recipient_id,omitempty"`
+	UserID       string        `json:"recipient_user_id,omitempty"`
+	Parent       string        `json:"recipient_parent_user_id,omitempty"`
+	Opaque       string        `json:"biz_opaque_callback_data,omitempty"`
+	Conversation *conversation `json:"conversation,omitempty"`
+	Pricing      *pricing      `json:"pricing,omitempty"`
+	Errors       []statusError `json:"errors,omitempty"`
+}
+
+type conversation struct {
+	ID      string            `json:"id"`
+	Expires string            `json:"expiration_timestamp,omitempty"`
+	Origin  map[string]string `json:"origin"`
+}
+
+type pricing struct {
+	Billable bool   `json:"billable"`
+	Model    string `json:"pricing_model"`
+	Type     string `json:"type"`
+	Category string `json:"category"`
+}
+
 // progress is how far a message has come by its status. A person may say by hand that it was
 // delivered before the provider has reported that it was sent.
 var progress = map[string]int{"sent": 1, "delivered": 2, "read": 3}
@@ -38,40 +96,42 @@ func (s *Server) reportStatus(m *message, name string, code int) {
 }
 
 // statusValue builds the callback about one status of a message.
-func (s *Server) statusValue(m *message, name string, code int) object {
+func (s *Server) statusValue(m *message, name string, code int) value {
 	now := s.nowMS()
 	// A user who was addressed by id is reported with the number, where known.
 	user := s.world.People.describe(m.party())
-	status := object{"id": m.ID, "status": name, "timestamp": seconds(now)}
-	status.put("biz_opaque_callback_data", m.Opaque)
-	status.addUser("recipient_", "recipient_id", user)
+	v := value{Statuses: []status{{
+		ID: m.ID, Status: name, Timestamp: seconds(now), Opaque: m.Opaque, Recipient: user.Phone,
+	}}}
+	reported := &v.Statuses[0]
+	reported.UserID, reported.Parent = ownAndParent(user.BSUID)
 
 	// A failed status has no contact and no price, and the user's id only if it was addressed.
 	if name == "failed" {
-		status["errors"] = []object{asStatusError(code)}
+		reported.Errors = []statusError{asStatusError(code)}
 		if m.BSUID == "" {
-			delete(status, "recipient_user_id")
-			delete(status, "recipient_parent_user_id")
+			reported.UserID, reported.Parent = "", ""
 		}
-		return object{"statuses": []object{status}}
+		return v
 	}
 
+	v.Contacts = contactsOf(user)
 	if name == "sent" || (name == "delivered" || name == "read") && !m.Priced {
-		status["pricing"] = s.pricing(m)
+		reported.Pricing = s.pricing(m)
 	}
 	if s.settings.includeConversations() {
-		status["conversation"] = m.conversation(name, now)
+		reported.Conversation = m.conversation(name, now)
 	}
-	return object{"contacts": contactsOf(user), "statuses": []object{status}}
+	return v
 }
 
 // contactsOf describes a person in a callback.
-func contactsOf(user *person) []object {
-	profile := object{"name": user.displayName()}
-	profile.put("username", user.Username)
-	contact := object{"profile": profile}
-	contact.addUser("", "wa_id", user)
-	return []object{contact}
+func contactsOf(user *person) []contact {
+	own, parent := ownAndParent(user.BSUID)
+	return []contact{{
+		Profile: profileName{Name: user.displayName(), Username: user.Username},
+		WaID:    user.Phone, UserID: own, Parent: parent,
+	}}
 }
 
 // charge decides once whether a service message is beyond those that are free.
@@ -85,25 +145,27 @@ func (s *Server) charge(m *message, n *number) {
 // pricing says what a message costs. Before October 2026 service messages were free, and
 // utility messages within the service window. Since then it is some service messages of each
 // number and month.
-func (s *Server) pricing(m *message) object {
-	category, kind := firstOf(m.Category, "service"), "regular"
+func (s *Server) pricing(m *message) *pricing {
+	category := firstOf(m.Category, "service")
+	p := &pricing{Billable: true, Model: "PMP", Type: "regular", Category: category}
 	free := category == "service" && !m.Charged
 	if !s.settings.sinceOctober(s.now()) {
 		free = category == "service" || category == "utility" && m.Free
 	}
 	if free {
-		kind = "free_customer_service"
+		p.Billable, p.Type = false, "free_customer_service"
 	}
-	return object{"billable": !free, "pricing_model": "PMP", "type": kind, "category": category}
+	return p
 }
 
-func (m *message) conversation(name string, now int64) object {
-	c := object{
-		"id":     strings.ToLower(m.ID[len(m.ID)-min(len(m.ID), 32):]),
-		"origin": object{"type": firstOf(m.Category, "service")},
+func (m *message) conversation(name string, now int64) *conversation {
+	c := &conversation{
+		ID:     strings.ToLower(m.ID[len(m.ID)-min(len(m.ID), 32):]),
+		Origin: map[string]string{"type": firstOf(m.Category, "service")},
 	}
+
 	if name == "sent" {
-		c["expiration_timestamp"] = seconds(now + serviceWindow.Milliseconds())
+		c.Expires = seconds(now + serviceWindow.Milliseconds())
 	}
 	return c
 }

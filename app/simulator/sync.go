@@ -54,7 +54,7 @@ func (s *Server) queueContacts(n *number) {
 	}
 
 	if len(list) > 0 {
-		s.queueUpdate(n, fieldStateSync, object{"state_sync": list})
+		s.queueUpdate(n, fieldStateSync, value{StateSync: list})
 	}
 }
 
@@ -83,7 +83,7 @@ func (s *Server) queueHistory(n *number) {
 		thread["messages"] = append(thread.list("messages"), n.historyMessage(m))
 	}
 
-	s.queueUpdate(n, fieldHistory, object{"history": []object{{
+	s.queueUpdate(n, fieldHistory, value{History: []object{{
 		"metadata": object{"phase": 0, "chunk_order": 1, "progress": 100}, "threads": append([]object{}, order...),
 	}}})
 }

@@ -33,7 +33,7 @@ var (
 func templateError(subcode int, title, advice string) *graphError {
 	return &graphError{
 		status: http.StatusBadRequest, code: codeInvalidParameter, subcode: subcode,
-		message: "Invalid parameter", title: title, advice: advice,
+		message: "Invalid parameter", title: title, advice: advice, invalid: true,
 	}
 }
 

@@ -149,6 +149,12 @@ const (
 	exchangedLife = 60 * 24 * time.Hour
 )
 
+type tokenResponse struct {
+	AccessToken string `json:"access_token"`
+	TokenType   string `json:"token_type"`
+	ExpiresIn   int64  `json:"expires_in,omitempty"`
+}
+
 // exchangeToken handles /oauth/access_token: a signup code for a token, the
 // app's credentials for an app token, or a token for a longer-lived one.
 func (s *Server) exchangeToken(c *call) (any, error) {
@@ -166,7 +172,7 @@ func (s *Server) exchangeToken(c *call) (any, error) {
 
 	switch c.params.text("grant_type") {
 	case "client_credentials":
-		return object{"access_token": creds.AppID + "|" + creds.AppSecret, "token_type": "bearer"}, nil
+		return tokenResponse{creds.AppID + "|" + creds.AppSecret, "bearer", 0}, nil
 	case "fb_exchange_token":
 		return s.extendToken(c)
 	}
@@ -185,7 +191,7 @@ func (s *Server) extendToken(c *call) (any, error) {
 
 	t := s.addToken(old.Accounts...)
 	t.Expires = s.now().Add(exchangedLife).UnixMilli()
-	return object{"access_token": t.Token, "token_type": "bearer", "expires_in": int64(exchangedLife / time.Second)}, nil
+	return tokenResponse{t.Token, "bearer", int64(exchangedLife / time.Second)}, nil
 }
 
 // redeemCode trades a signup code for a token, once.
@@ -205,7 +211,7 @@ func (s *Server) redeemCode(c *call) (any, error) {
 	}
 
 	code.Used = true
-	return object{"access_token": s.addToken(code.Account).Token, "token_type": "bearer"}, nil
+	return tokenResponse{s.addToken(code.Account).Token, "bearer", 0}, nil
 }
 
 // revokeToken handles GET /oauth/revoke.

@@ -45,7 +45,7 @@ func (s *Server) startUpload(c *call) (any, error) {
 
 	u := &upload{ID: uploadPrefix + randomHex(24), Name: c.params.text("file_name"), Type: kind, Length: length}
 	s.world.Uploads[u.ID] = u
-	return object{"id": u.ID}, nil
+	return createdID{u.ID}, nil
 }
 
 // continueUpload handles POST /upload:…, from where the last part ended. An
@@ -78,17 +78,21 @@ func (s *Server) continueUpload(c *call) (any, error) {
 		return nil, badParameter("The upload was cut off after %d bytes.", kept.Offset)
 	}
 	if kept.Offset < kept.Length {
-		return kept.view(), nil
+		return uploadStatus{kept.ID, kept.Offset}, nil
 	}
 	return object{"h": "4::" + base64.StdEncoding.EncodeToString([]byte(kept.Type)) + ":AR" + randomHex(24)}, nil
 }
 
-// getUpload handles GET /upload:….
-func (s *Server) getUpload(c *call) (any, error) {
-	return s.world.Uploads[c.id].view(), nil
+type uploadStatus struct {
+	ID     string `json:"id"`
+	Offset int64  `json:"file_offset"`
 }
 
-func (u *upload) view() object { return object{"id": u.ID, "file_offset": u.Offset} }
+// getUpload handles GET /upload:….
+func (s *Server) getUpload(c *call) (any, error) {
+	u := s.world.Uploads[c.id]
+	return uploadStatus{u.ID, u.Offset}, nil
+}
 
 // decodeSegment undoes the escaping of a path segment. An upload's id may
 // carry an escaped query, which belongs to the id and is dropped.
