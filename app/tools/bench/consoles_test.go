@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"confab/app/tools/rig"
 	"confab/storage"
 )
 
