@@ -3,6 +3,7 @@ package storage
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 	"time"
 )
@@ -20,13 +21,29 @@ type RunningJob struct {
 // RunningJobs walks over the queue for leased jobs, which a runner frees at its start.
 func (rx *Rx) RunningJobs() (all []RunningJob, err error) {
 	err = rx.IDRanges("jobs", 0, func(after, until int64) (bool, error) {
-		some, err := list[RunningJob](rx, `
-			SELECT id, runs, crashes, leased_until FROM jobs
-			WHERE id > ? AND id <= ? AND state = 'running'`, after, until)
+		some, err := rx.runningJobs(after, until)
 		all = append(all, some...)
 		return false, err
 	})
 	return all, err
+}
+
+// RunningJobsAmong lists the leased jobs among so many jobs after one, in the order
+// of their ids. It returns the id to go on after, which is 0 after the last job.
+func (rx *Rx) RunningJobsAmong(after int64, limit int) (running []RunningJob, last int64, err error) {
+	last, err = value[int64](rx, `SELECT id FROM jobs WHERE id > ? ORDER BY id LIMIT 1 OFFSET ?`, after, limit-1)
+	if IgnoreNotFound(err) != nil {
+		return nil, 0, err
+	}
+	running, err = rx.runningJobs(after, cmp.Or(last, math.MaxInt64))
+	return running, last, err
+}
+
+// runningJobs lists the leased jobs with ids after a key and up to last.
+func (rx *Rx) runningJobs(after, last int64) (running []RunningJob, err error) {
+	return list[RunningJob](rx, `
+		SELECT id, runs, crashes, leased_until FROM jobs
+		WHERE id > ? AND id <= ? AND state = 'running'`, after, last)
 }
 
 // ForgiveCrashes forgets the crashes that a running job met.

@@ -53,6 +53,34 @@ func TestRunningJobsCanBeFreed(t *testing.T) {
 	is.Equal(job(t, db, all[1]).DueAt, later)
 }
 
+func TestRunningJobsAreFoundInSteps(t *testing.T) {
+	is := is.New(t)
+	db := open(t, newFile(t))
+	var all []int64
+	for _, kind := range []string{"send", "deliver", "deliver", "send", "send", "deliver", "send"} {
+		all = append(all, enqueue(t, db, storage.NewJob{Kind: kind})...)
+	}
+	claim(t, db, "send", 10)
+	for _, limit := range []int{1, 2, 3, 7, 8} {
+		var found []int64
+		last := int64(0)
+		for {
+			storagetest.View(t, db, func(rx *storage.Rx) error {
+				step, next, err := rx.RunningJobsAmong(last, limit)
+				for _, j := range step {
+					found = append(found, j.ID)
+				}
+				last = next
+				return err
+			})
+			if last == 0 {
+				break
+			}
+		}
+		is.Equal(found, []int64{all[0], all[3], all[4], all[6]})
+	}
+}
+
 func TestHeldLanesAreListedOnce(t *testing.T) {
 	is := is.New(t)
 	db := open(t, newFile(t))

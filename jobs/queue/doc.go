@@ -35,7 +35,7 @@
 // Moves. move.go explains what happens when the clock of a sandbox is moved.
 //
 // Order of calls. Run calls recoverState, connects the runner to storage, and
-// repeats pass (followClock, enqueuePeriodic, claimAll, findNextDue) and wait.
+// repeats pass (followClock, checkLeases, enqueuePeriodic, claimAll, findNextDue) and wait.
 // A job goes through reserve, start, the handler, finish, settle and forget. finish
 // frees the worker at the handler's answer, before settle has committed; the run
 // stays in Runner.running until then. When the context of Run ends, drain admits no
@@ -69,7 +69,8 @@
 // Table and memory. Every row that is running belongs to a run, or is ready or
 // returning in a lane. Memory lets go of a job only when its new state is durable:
 // settle tries until the database takes the outcome, and a job whose end cannot be
-// written as its kind wants is kept as failed.
+// written as its kind wants is kept as failed. checkLeases looks for rows that
+// no run has, which would be a fault of ours, and frees them.
 //
 // Crashes. Only one process serves a database, so the next Run frees all leases at
 // once. It counts the crash for each job that was running, and lets a job wait ever

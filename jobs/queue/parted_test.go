@@ -3,6 +3,7 @@ package queue_test
 import (
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -94,6 +95,46 @@ func TestAJobThatCannotBeGivenUpIsKeptForAPerson(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Nothing should part the table and the runner's memory. If something does, the
+// runner finds out by itself.
+func TestALeaseThatNobodyHasIsFreed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is, dir := is.New(t), t.TempDir()
+		db := storagetest.OpenDir(t, dir)
+		var runs atomic.Int32
+		held := make(chan struct{})
+		release := sync.OnceFunc(func() { close(held) })
+		start(t, db, queue.Options{Kinds: []queue.Kind{
+			{Name: "k", Handle: func(_ context.Context, j storage.Job) (queue.Commit, error) {
+				runs.Add(1)
+				is.True(j.CallBegunAt != 0)
+				return nil, nil
+			}},
+			{Name: "long", Lease: time.Hour, Handle: func(context.Context, storage.Job) (queue.Commit, error) {
+				<-held
+				return nil, nil
+			}},
+			{Name: "job", LeaseAhead: 4, Lease: time.Hour, LaneLimit: func(string) int { return 1 }, Handle: func(context.Context, storage.Job) (queue.Commit, error) {
+				<-held
+				return nil, nil
+			}},
+		}})
+		t.Cleanup(release)
+		synctest.Wait()
+		enqueue(t, db, storage.NewJob{Kind: "long"}, storage.NewJob{Kind: "k", DueAt: storage.Now().Add(time.Hour)})
+		pile(t, db, 5)
+		storagetest.Exec(t, dir, `UPDATE jobs SET state = 'running', runs = 1, due_at = created_at WHERE kind = 'k'`)
+		time.Sleep(5 * time.Minute)
+		synctest.Wait()
+		is.Equal(runs.Load(), int32(1))
+		is.Equal(states(t, db), map[string]int{storage.JobRunning: 6}) // what the runner has is left alone
+		release()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		is.Equal(len(waiting(t, db)), 0)
+	})
 }
 
 func TestAPreloadThatPanicsStopsNoJob(t *testing.T) {

@@ -62,6 +62,8 @@ type Runner struct {
 	starved     bool           // jobs wait for the next free worker
 	turns       int            // claims of lanes so far
 	lanesStale  bool           // the closed lanes must be loaded again
+
+	check leaseCheck // only the loop uses it
 }
 
 // New makes a runner. It does nothing until Run.
@@ -158,6 +160,7 @@ func (r *Runner) recoverState(ctx context.Context) error {
 		}
 	}
 	r.accepting = true
+	r.check.last = time.Now()
 	return nil
 }
 
@@ -165,7 +168,7 @@ func (r *Runner) recoverState(ctx context.Context) error {
 // returns when the next job is due.
 func (r *Runner) pass(ctx context.Context) (next storage.Time, err error) {
 	for _, step := range []func(context.Context) error{
-		r.followClock, r.reloadLanes, r.enqueuePeriodic, r.claimAll,
+		r.followClock, r.reloadLanes, r.checkLeases, r.enqueuePeriodic, r.claimAll,
 	} {
 		if err := step(ctx); err != nil {
 			return 0, err
