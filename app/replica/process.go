@@ -221,8 +221,9 @@ func (r *Replica) take(p *process, one report) {
 		r.downSince = time.Time{}
 	}
 	if one.InSync {
-		r.changes = r.DB.Changes()
+		r.changes = r.reported // what is written while a report is on its way may be in the next one only
 	}
+	r.reported = r.DB.Changes()
 }
 
 // turn lets the child make its checkpoint while the writer waits.

@@ -83,6 +83,7 @@ type Replica struct {
 	downSince     time.Time // zero while the child follows
 	checkpoints   bool      // the writer makes its own
 	changes       int64     // of the database, when all was sent; -1 before that
+	reported      int64     // changes of the database when the last report came; -1 before that
 	verifiedAt    storage.Time
 	superseded    error  // that this server must end, once it is known
 	problem       string // why the storage was not looked at
@@ -94,7 +95,7 @@ type Replica struct {
 // not answer it goes on with what the directory remembers.
 func Open(ctx context.Context, o Options) (*Replica, error) {
 	r := &Replica{
-		Options: o, openedAt: time.Now(), downSince: time.Now(), cleanAt: time.Now(), checkpoints: true, changes: -1,
+		Options: o, openedAt: time.Now(), downSince: time.Now(), cleanAt: time.Now(), checkpoints: true, changes: -1, reported: -1,
 		settled: make(chan struct{}), stopping: make(chan struct{}),
 	}
 	if r.Command == nil {

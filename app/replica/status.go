@@ -103,13 +103,9 @@ func timeOrNil(t storage.Time) *storage.Time {
 	return &t
 }
 
-// reportTime is how old a report may be that is believed.
-const reportTime = 5 * time.Second
-
 // lag is how much would be lost with the machine now. The caller holds mu.
 func (r *Replica) lag() time.Duration {
-	isSent := r.last.InSync && time.Since(r.lastAt) < reportTime
-	if isSent || r.DB.Changes() == r.changes { // nothing was written since
+	if r.DB.Changes() == r.changes { // nothing was written since
 		return 0
 	}
 	return time.Since(r.cleanAt)
