@@ -96,7 +96,7 @@ export const row = {
     other: `${count(n)} رسالة غير مقروءة`,
   }),
   left: (span) => `بقي ${span} للرد`,
-  closed: "مغلقة",
+  closed: "قوالب فقط",
   pending: "معلّقة",
   waits: (span) => "في الانتظار منذ " + span,
   snoozed: (until) => "مؤجلة حتى " + until,

@@ -68,7 +68,7 @@ export const row = {
   said: (/** @type {string} */ who) => who + ": ",
   unread: (/** @type {number} */ n) => count(n) + " belum dibaca",
   left: (/** @type {string} */ span) => `Sisa ${span.replace(/j$/, "jam")} untuk membalas`,
-  closed: "lewat 24 j",
+  closed: "hanya template",
   pending: "Pending",
   waits: (/** @type {string} */ span) => "menunggu " + span,
   snoozed: (/** @type {string} */ until) => "Ditunda sampai " + until,
