@@ -94,5 +94,5 @@ func theNumberIsChosenAmongSeveral(c *colleague, first string) {
 		c.Do(chromedp.Reload())
 		c.WaitFor(fmt.Sprintf(`document.title === %q && document.querySelector("#number select").value === %q`, title, number)) // remembered
 	}
-	c.calm()
+	c.calm("status of 404") // a conversation of one number is looked for at the other
 }
