@@ -347,6 +347,16 @@ func TestALinkLeadsToAConversationOfAnotherNumber(t *testing.T) {
 	c.WaitFor(`location.search === ""`)
 	c.calm("status of 404")
 
+	// The inbox is of one number; that somebody waits at another is said, and leads there.
+	other := eval[string](c.window, `document.querySelector("#number option[value='`+numbers[1]+`']").textContent`)
+	c.Find("button", "1 waiting at "+other)
+	c.shoot("waiting-elsewhere")
+	c.Click("button", "1 waiting at "+other)
+	c.showsRows("Bo Berg")
+	c.WaitFor(`location.search === "?tab=waiting"`)
+	c.choose("Number", numbers[0])
+	c.showsRows("Ana Ruiz")
+
 	// What one number may not send says nothing of another, not even until the server has answered.
 	s.restrict(numbers[0], true)
 	c.WaitFor(`document.querySelector(".list-pane .notice")?.textContent.includes("The provider has restricted it.")`)

@@ -1,5 +1,5 @@
 /** The frame: navigation, business numbers, the person who is signed in, and what opens dialogs. */
-import { effect, el } from "./dom.js";
+import { computed, effect, el, list, signal } from "./dom.js";
 import { get, patch } from "./api.js";
 import { openJump, openShortcuts } from "./dialogs.js";
 import { count, hue, initials } from "./format.js";
@@ -120,7 +120,9 @@ export function startNumbers() {
   const place = document.getElementById("number");
   if (place) {
     const choose = (/** @type {any} */ event) => chosenNumber.set(event.target.value);
-    place.append(el("select", { "aria-label": text.number, onchange: choose, ref: keepOptions }));
+    place.append(
+      el("select", { "aria-label": text.number, onchange: choose, ref: keepOptions }),
+      el("ul.elsewhere", null, list(busyElsewhere, ({ one }) => one.phone_number_id, waitingLine)));
     effect(() => {
       place.hidden = numbers().length < 2;
     });
@@ -128,14 +130,18 @@ export function startNumbers() {
 
   // Nothing waits for them: the connection bar shows when the server is gone, and they are
   // read again when that is over.
-  const [keepNumbers, keepUnread] = [together(readNumbers), together(readUnread)];
+  const [keepNumbers, keepUnread, keepElsewhere] = [together(readNumbers), together(readUnread), together(readElsewhere)];
   keepNumbers();
   onChanged(["account"], keepNumbers);
   effect(() => {
     number();
     keepUnread();
+    keepElsewhere();
   });
-  onChanged(["conversation"], keepUnread);
+  onChanged(["conversation"], () => {
+    keepUnread();
+    keepElsewhere();
+  });
 }
 
 /** @param {HTMLSelectElement} select */
@@ -159,6 +165,34 @@ async function readUnread() {
   if (of?.phone_number_id !== number()?.phone_number_id) return;
   unread.set(now.unread ?? 0);
   counts.set(now);
+}
+
+/** How many people wait at each number that is not chosen: the inbox is of one number. */
+const waitingAt = signal(/** @type {Map<string, number>} */ (new Map()));
+
+/** Those of them that have somebody waiting, the most first. */
+const busyElsewhere = computed(() => numbers()
+  .map((one) => ({ one, waiting: one === number() ? 0 : waitingAt().get(one.phone_number_id) ?? 0 }))
+  .filter(({ waiting }) => waiting > 0)
+  .sort((a, b) => b.waiting - a.waiting)
+  .slice(0, 3));
+
+/** @param {() => { one: any, waiting: number }} line */
+function waitingLine(line) {
+  const open = () => {
+    chosenNumber.set(line().one.phone_number_id);
+    navigate("inbox?tab=waiting");
+  };
+  return el("li", null,
+    el("button.button.bare", { type: "button", onclick: open }, () => text.waitingAt(line().waiting, accountName(line().one))));
+}
+
+/** readElsewhere counts who waits at the other numbers, at most every few seconds. */
+async function readElsewhere() {
+  const others = numbers().filter((one) => one !== number() && one.status !== "disconnected").slice(0, 20);
+  waitingAt.set(new Map(await Promise.all(others.map(async ({ phone_number_id: id }) =>
+    /** @type {[string, number]} */ ([id, (await get(id + "/counts")).waiting])))));
+  if (others.length > 0) await new Promise((resolve) => setTimeout(resolve, 5000));
 }
 
 /** startAccount gives the person who is signed in a menu. */

@@ -1,7 +1,7 @@
 /** @type {typeof import("../en/reports.js").reports} */
 export const reports = {
   title: "التقارير",
-  lead: "عدد المحادثات التي فُتحت، وسرعة الرد عليها.",
+  lead: "محادثات كل أرقامك: عدد ما فُتح منها، وسرعة الرد عليها.",
   export: "تصدير",
   print: "طباعة",
   none: "لا توجد محادثات في هذه الفترة.",
@@ -29,7 +29,7 @@ export const reports = {
 /** @type {typeof import("../en/reports.js").costs} */
 export const costs = {
   title: "التكاليف",
-  lead: "تكلفة الرسائل التي تم تسليمها. المبالغ تقديرية، والعبرة بفاتورة المزوّد.",
+  lead: "تكلفة الرسائل التي تم تسليمها من كل أرقامك. المبالغ تقديرية، والعبرة بفاتورة المزوّد.",
   export: "تصدير",
   messages: "الرسائل",
   billable: "المدفوعة",

@@ -60,6 +60,7 @@ export const shell = {
   goTo: "الانتقال إلى",
   everywhere: "في كل مكان",
   number: "الرقم",
+  waitingAt: (/** @type {number} */ n, /** @type {string} */ name) => `${count(n)} بانتظار الرد في ${name}`,
   account: "الحساب",
   profile: "الملف الشخصي",
   sessions: "الجلسات",

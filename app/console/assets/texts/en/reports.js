@@ -1,6 +1,6 @@
 export const reports = {
   title: "Reports",
-  lead: "How many conversations were opened, and how fast they were answered.",
+  lead: "Conversations on all your numbers: how many were opened, and how fast they were answered.",
   export: "Export",
   print: "Print",
   none: "No conversations in this period.",
@@ -27,7 +27,7 @@ export const reports = {
 
 export const costs = {
   title: "Costs",
-  lead: "What delivered messages cost. Amounts are estimates. The provider’s bill is final.",
+  lead: "What delivered messages cost, on all your numbers. Amounts are estimates. The provider’s bill is final.",
   export: "Export",
   messages: "Messages",
   billable: "Billable",

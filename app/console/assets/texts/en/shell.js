@@ -60,6 +60,7 @@ export const shell = {
   goTo: "Go to",
   everywhere: "Everywhere",
   number: "Number",
+  waitingAt: (/** @type {number} */ n, /** @type {string} */ name) => `${count(n)} waiting at ${name}`,
   account: "Account",
   profile: "Profile",
   sessions: "Sessions",

@@ -1,7 +1,7 @@
 /** @type {typeof import("../en/reports.js").reports} */
 export const reports = {
   title: "Reportes",
-  lead: "Cuántas conversaciones se abrieron y qué tan rápido se respondieron.",
+  lead: "Conversaciones de todos tus números: cuántas se abrieron y qué tan rápido se respondieron.",
   export: "Exportar",
   print: "Imprimir",
   none: "No hay conversaciones en este período.",
@@ -29,7 +29,7 @@ export const reports = {
 /** @type {typeof import("../en/reports.js").costs} */
 export const costs = {
   title: "Costos",
-  lead: "Cuánto costaron los mensajes entregados. Los montos son estimados. Lo que vale es la factura del proveedor.",
+  lead: "Cuánto costaron los mensajes entregados, de todos tus números. Los montos son estimados. Lo que vale es la factura del proveedor.",
   export: "Exportar",
   messages: "Mensajes",
   billable: "Con cargo",

@@ -62,6 +62,7 @@ export const shell = {
   goTo: "Ir a",
   everywhere: "En cualquier pantalla",
   number: "Número",
+  waitingAt: (/** @type {number} */ n, /** @type {string} */ name) => `${count(n)} en espera en ${name}`,
   account: "Cuenta",
   profile: "Perfil",
   sessions: "Sesiones",

@@ -1,7 +1,7 @@
 /** @type {typeof import("../en/reports.js").reports} */
 export const reports = {
   title: "Laporan",
-  lead: "Berapa banyak chat yang masuk, dan seberapa cepat dibalas.",
+  lead: "Chat di semua nomor Anda: berapa banyak yang masuk, dan seberapa cepat dibalas.",
   export: "Ekspor",
   print: "Cetak",
   none: "Tidak ada chat pada periode ini.",
@@ -29,7 +29,7 @@ export const reports = {
 /** @type {typeof import("../en/reports.js").costs} */
 export const costs = {
   title: "Biaya",
-  lead: "Biaya pesan yang tersampaikan. Jumlahnya perkiraan. Yang berlaku adalah tagihan penyedia.",
+  lead: "Biaya pesan yang tersampaikan, dari semua nomor Anda. Jumlahnya perkiraan. Yang berlaku adalah tagihan penyedia.",
   export: "Ekspor",
   messages: "Pesan",
   billable: "Berbayar",

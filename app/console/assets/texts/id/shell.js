@@ -60,6 +60,7 @@ export const shell = {
   goTo: "Buka halaman",
   everywhere: "Di semua halaman",
   number: "Nomor",
+  waitingAt: (/** @type {number} */ n, /** @type {string} */ name) => `${count(n)} menunggu di ${name}`,
   account: "Akun",
   profile: "Profil",
   sessions: "Sesi",

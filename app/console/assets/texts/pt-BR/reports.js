@@ -1,7 +1,7 @@
 /** @type {typeof import("../en/reports.js").reports} */
 export const reports = {
   title: "Relatórios",
-  lead: "Quantas conversas foram abertas e em quanto tempo foram respondidas.",
+  lead: "Conversas de todos os seus números: quantas foram abertas e em quanto tempo foram respondidas.",
   export: "Exportar",
   print: "Imprimir",
   none: "Nenhuma conversa neste período.",
@@ -29,7 +29,7 @@ export const reports = {
 /** @type {typeof import("../en/reports.js").costs} */
 export const costs = {
   title: "Custos",
-  lead: "Quanto custaram as mensagens entregues. Os valores são estimativas. O que vale é a fatura do provedor.",
+  lead: "Quanto custaram as mensagens entregues, de todos os seus números. Os valores são estimativas. O que vale é a fatura do provedor.",
   export: "Exportar",
   messages: "Mensagens",
   billable: "Pagas",

@@ -62,6 +62,7 @@ export const shell = {
   goTo: "Ir para",
   everywhere: "Em qualquer tela",
   number: "Número",
+  waitingAt: (/** @type {number} */ n, /** @type {string} */ name) => `${count(n)} aguardando em ${name}`,
   account: "Conta",
   profile: "Perfil",
   sessions: "Sessões",
