@@ -71,6 +71,7 @@ func (c *desk) sendsTheFileOfATemplate() {
 	s.says(number, "15550004444", "Dan", fileOf("image", "image/png", drawnPicture(60, 90, color.RGBA{180, 90, 60, 255}), `,"caption":"It came"`))
 	c.Click("button", "It came")
 	c.Find("dialog", "Picture")
+	c.WaitFor(`document.querySelector("dialog .viewer-tools button").ariaDisabled !== "true"`)
 	c.Click("button", "Previous picture")
 	c.WaitFor(`document.querySelector("dialog .viewer-stage img").naturalWidth === 400`)
 	c.Press(kb.Escape)
