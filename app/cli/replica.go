@@ -53,7 +53,7 @@ func (e *env) replicaStatus() *cobra.Command {
 		Example: "  confab replica status\n  confab replica status --json",
 		RunE: e.withSettings(func(cmd *cobra.Command, _ []string, c config.Config) error {
 			var status replica.Status
-			answered, err := datadir.Dir(c.DataDir).AskReplica(cmd.Context(), &status)
+			answered, err := datadir.Dir(c.DataDir).Ask(cmd.Context(), datadir.CommandReplica, &status)
 			if err == nil && !answered {
 				status, err = e.storedStatus(cmd)
 			}

@@ -1,7 +1,6 @@
 package datadir
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -15,7 +14,6 @@ import (
 	"os"
 	"runtime"
 	"strings"
-	"syscall"
 	"time"
 
 	"confab/app/config"
@@ -159,17 +157,12 @@ func (d Dir) PublicURL(ctx context.Context, settings config.Config) string {
 
 // askAddress asks the server that runs on the directory, if one does, for its address.
 func (d Dir) askAddress(ctx context.Context) (at ServerAddress, ok bool) {
-	ok, err := d.ask(ctx, CommandAddress, &at)
+	ok, err := d.Ask(ctx, CommandAddress, &at)
 	return at, ok && err == nil
 }
 
-// AskReplica asks the server of the directory, if one runs, how far its replica is.
-func (d Dir) AskReplica(ctx context.Context, answer any) (ok bool, err error) {
-	return d.ask(ctx, CommandReplica, answer)
-}
-
-// ask asks the server that runs on the directory, if one does, and decodes its answer.
-func (d Dir) ask(ctx context.Context, command string, answer any) (ok bool, err error) {
+// Ask asks the server that runs on the directory, if one does, and decodes its answer.
+func (d Dir) Ask(ctx context.Context, command string, answer any) (ok bool, err error) {
 	if served, err := d.IsServed(); err != nil || !served {
 		return false, err
 	}
@@ -199,35 +192,30 @@ func (d Dir) Promote(ctx context.Context, by string, answer any) error {
 }
 
 // SendCommand posts a command to the server of the directory and waits for its answer.
-// If no server runs, it does nothing. While one starts or stops, it tries again until
-// the server answers or is gone.
+// If no server runs, it does nothing.
 func (d Dir) SendCommand(ctx context.Context, command string) error {
 	ctx, cancel := context.WithTimeout(ctx, controlTimeout)
 	defer cancel()
 
-	for {
-		served, err := d.IsServed()
-		if err != nil || !served {
+	return retry(ctx, func() error {
+		if served, err := d.IsServed(); err != nil || !served {
 			return err
 		}
-
-		err = d.post(ctx, command, nil, nil)
-		if err == nil || !notListening(err) {
-			return err
-		}
-
-		select {
-		case <-ctx.Done():
-			return err
-		case <-time.After(controlRetryPause):
-		}
-	}
+		return d.post(ctx, command, nil, nil)
+	})
 }
 
-// notListening reports whether an error means that the socket is not open yet, or not any more.
-func notListening(err error) bool {
-	return errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) ||
-		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrUnexpectedEOF)
+// errNoAnswer means that nothing listens on the socket yet, or not any more.
+var errNoAnswer = errors.New("the running server did not answer")
+
+// retry does something again while a server starts or stops, until it answers or is gone.
+func retry(ctx context.Context, do func() error) error {
+	for giveUp := time.Now().Add(controlTimeout); ; time.Sleep(controlRetryPause) {
+		err := do()
+		if !errors.Is(err, errNoAnswer) || ctx.Err() != nil || time.Now().After(giveUp) {
+			return err
+		}
+	}
 }
 
 // post sends a command to the control socket, with a body or nil, and its answer to read, unless nil.
@@ -237,16 +225,9 @@ func (d Dir) post(ctx context.Context, command string, body io.Reader, read func
 		return err
 	}
 
-	conn, err := d.dial(ctx)
+	res, err := d.Client().Do(req)
 	if err != nil {
-		return fmt.Errorf("the running server did not answer: %w", err)
-	}
-	defer conn.Close()
-	defer context.AfterFunc(ctx, func() { conn.Close() })()
-
-	res, err := roundTrip(conn, req)
-	if err != nil {
-		return fmt.Errorf("the running server did not answer: %w", cmp.Or(ctx.Err(), err))
+		return fmt.Errorf("%w: %w", errNoAnswer, cmp.Or(ctx.Err(), errors.Unwrap(err))) // without the URL
 	}
 	defer res.Body.Close()
 
@@ -254,7 +235,6 @@ func (d Dir) post(ctx context.Context, command string, body io.Reader, read func
 		text, _ := io.ReadAll(io.LimitReader(res.Body, 1024))
 		return fmt.Errorf("the running server answered: %s", strings.TrimSpace(string(text)))
 	}
-
 	if read == nil {
 		return nil
 	}
@@ -263,29 +243,15 @@ func (d Dir) post(ctx context.Context, command string, body io.Reader, read func
 
 // Client is an HTTP client whose requests go to the control socket, for any host.
 func (d Dir) Client() *http.Client {
-	dial := func(ctx context.Context, _, _ string) (net.Conn, error) { return d.dial(ctx) }
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		path, done, err := d.socket()
+		if err != nil {
+			return nil, err
+		}
+		defer done()
+		return (&net.Dialer{}).DialContext(ctx, "unix", path)
+	}
 	return &http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}
-}
-
-// dial connects to the control socket.
-func (d Dir) dial(ctx context.Context) (net.Conn, error) {
-	path, done, err := d.socket()
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	return (&net.Dialer{}).DialContext(ctx, "unix", path)
-}
-
-// roundTrip makes one request over a connection. It does not use http.Transport,
-// which hides in an error of its own that the server hung up before it read the
-// request; notListening must recognize that.
-func roundTrip(conn net.Conn, req *http.Request) (*http.Response, error) {
-	req.Close = true
-	if err := req.Write(conn); err != nil {
-		return nil, err
-	}
-	return http.ReadResponse(bufio.NewReader(conn), req)
 }
 
 // PurgeProgress is one line of the server's answer to CommandPurge: the counts so far,
@@ -298,32 +264,21 @@ type PurgeProgress struct {
 
 // Purge deletes old data of the directory. If a server runs, the server does the work,
 // with its own writer, and report is called with the counts so far. Otherwise
-// withoutServer does it, under a lock that keeps servers from starting meanwhile. While
-// a server starts or stops, Purge tries again until the server answers or is gone.
+// withoutServer does it, under a lock that keeps servers from starting meanwhile.
 func (d Dir) Purge(
 	ctx context.Context, what storage.PurgeScope, report func(storage.PurgeCounts), withoutServer func(context.Context) error,
 ) error {
-	for giveUp := time.Now().Add(controlTimeout); ; {
+	return retry(ctx, func() error {
 		lock, err := d.LockShared()
-		if err == nil {
-			defer lock.Close()
-			return withoutServer(ctx)
+		if errors.Is(err, ErrServed) {
+			return d.purgeThroughServer(ctx, what, report)
 		}
-		if !errors.Is(err, ErrServed) {
+		if err != nil {
 			return err
 		}
-
-		err = d.purgeThroughServer(ctx, what, report)
-		if !notListening(err) || time.Now().After(giveUp) {
-			return err
-		}
-
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(controlRetryPause):
-		}
-	}
+		defer lock.Close()
+		return withoutServer(ctx)
+	})
 }
 
 // purgeThroughServer makes the running server purge, and reports its progress.

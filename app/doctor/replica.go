@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"confab/app/datadir"
 	"confab/app/replica"
 	"confab/storage"
 )
@@ -39,7 +40,7 @@ func (e *examination) checkReplica(ctx context.Context) {
 // checkReplicaProgress asks the server how far the replica is, or a standby how far its copy is.
 func (e *examination) checkReplicaProgress(ctx context.Context) {
 	var status replica.Status
-	answered, err := e.dir.AskReplica(ctx, &status)
+	answered, err := e.dir.Ask(ctx, datadir.CommandReplica, &status)
 	switch {
 	case err != nil:
 		e.warn("replica", "Restart the server if replica.url was changed since it was started.",
