@@ -47,42 +47,29 @@ func (d Dir) lock(how int) (io.Closer, error) {
 	}
 
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		err = lastAttempt(f, how)
+		err = d.lastAttempt(f, how)
 	}
 	if err != nil {
-		return nil, errors.Join(d.explainLock(err), f.Close())
+		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
 }
 
-// lastAttempt finds out which kind of lock is in the way, because that decides what the
-// user reads: a shared one can be joined, an exclusive one cannot. If the holder has
-// left meanwhile, it takes the lock.
-func lastAttempt(f *os.File, how int) error {
+// lastAttempt says what the user can do, which depends on the kind of lock that is in the way:
+// a shared one can be joined, an exclusive one cannot.
+func (d Dir) lastAttempt(f *os.File, how int) error {
 	if flock(f, syscall.LOCK_SH) != nil {
-		return ErrServed
+		return fmt.Errorf("%s is in use: %w; stop it first, or choose another directory with --data-dir", string(d), ErrServed)
 	}
-
-	if how == syscall.LOCK_EX && flock(f, syscall.LOCK_EX) != nil {
-		return errShared
+	if flock(f, how) != nil {
+		return fmt.Errorf("%s is in use: %w; wait until it is done", string(d), errShared)
 	}
-	return nil
+	return nil // the holder has left meanwhile
 }
 
 // flock tries once to lock a file, or to change the lock that it has. EWOULDBLOCK
 // means that the lock of another is in the way.
 func flock(f *os.File, how int) error { return syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB) }
-
-// explainLock adds to an error what the user can do about it.
-func (d Dir) explainLock(err error) error {
-	switch {
-	case errors.Is(err, ErrServed):
-		return fmt.Errorf("%s is in use: %w; stop it first, or choose another directory with --data-dir", string(d), err)
-	case errors.Is(err, errShared):
-		return fmt.Errorf("%s is in use: %w; wait until it is done", string(d), err)
-	}
-	return err
-}
 
 // IsServed reports whether a server runs on the directory.
 func (d Dir) IsServed() (bool, error) {
@@ -93,7 +80,6 @@ func (d Dir) IsServed() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-
 	defer f.Close()
 
 	err = flock(f, syscall.LOCK_SH)
