@@ -79,3 +79,6 @@ func parseMasterKey(origin, text string) ([]byte, error) {
 	}
 	return key, nil
 }
+
+// ReplaceFile writes a private file durably and whole: after a crash there is the old one or the new one.
+func ReplaceFile(path string, data []byte) error { return sqlite.ReplaceFile(path, data) }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"confab/storage"
 )
 
 // simulatorLock is what a running simulator locks. It also marks the directory as a simulator's.
@@ -63,18 +66,9 @@ func readStateFile(path string, v any) (found bool, err error) {
 // writeStateFile replaces a JSON file in one step, because other processes may
 // read it at any time. It holds secrets: only its owner may read it.
 func writeStateFile(path string, v any) error {
-	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*") // made with mode 0600
-	if err != nil {
+	var text bytes.Buffer
+	if err := printJSON(&text, v); err != nil {
 		return err
 	}
-
-	err = errors.Join(printJSON(temp, v), temp.Close())
-	if err == nil {
-		err = os.Rename(temp.Name(), path)
-	}
-
-	if err != nil {
-		return errors.Join(err, os.Remove(temp.Name()))
-	}
-	return nil
+	return storage.ReplaceFile(path, text.Bytes())
 }

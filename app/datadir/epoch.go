@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strconv"
 
 	"confab/storage"
 )
@@ -37,24 +36,13 @@ func (d Dir) KeptProgress() (*storage.Progress, error) {
 // ErrEpochFile means that the file is unreadable, and has to be written anew.
 var ErrEpochFile = errors.New("the epoch file cannot be read")
 
-// KeepProgress writes how far the database has come. After a crash the file is there as it
-// was or as it should be, never half.
-func (d Dir) KeepProgress(p storage.Progress) (err error) {
+// KeepProgress writes how far the database has come.
+func (d Dir) KeepProgress(p storage.Progress) error {
 	text, err := json.Marshal(p)
 	if err != nil {
 		return err
 	}
-
-	temp := d.File(EpochFile + "." + strconv.Itoa(os.Getpid())) // two commands may write at once
-	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(text, '\n'))
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return errors.Join(err, os.Remove(temp))
-	}
-	return os.Rename(temp, d.File(EpochFile))
+	return storage.ReplaceFile(d.File(EpochFile), append(text, '\n'))
 }
 
 // CountChanges counts what a command has changed while no server runs, which would do it. A

@@ -9,10 +9,10 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
+	"confab/storage"
 	"confab/storage/objects"
 )
 
@@ -138,17 +138,7 @@ func (s localState) write(file string) error {
 	if err != nil {
 		return err
 	}
-	temp, err := os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+"-*") // made with mode 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(temp.Name())
-
-	_, err = temp.Write(append(text, '\n'))
-	if err := errors.Join(err, temp.Sync(), temp.Close()); err != nil {
-		return err
-	}
-	return os.Rename(temp.Name(), file)
+	return storage.ReplaceFile(file, append(text, '\n'))
 }
 
 // settle finds or begins the generation of a server. mine is what it remembers, and epoch and

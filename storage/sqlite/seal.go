@@ -96,7 +96,12 @@ func (f Format) checkMasterKey(conn *sqlx.DB, o Options, seal *sealer) error {
 }
 
 // WriteFileOnce writes a private file durably and whole; it never replaces one.
-func WriteFileOnce(path string, data []byte) error {
+func WriteFileOnce(path string, data []byte) error { return writeFile(path, data, putInPlace) }
+
+// ReplaceFile writes a private file durably and whole: after a crash there is the old one or the new one.
+func ReplaceFile(path string, data []byte) error { return writeFile(path, data, os.Rename) }
+
+func writeFile(path string, data []byte, place func(temp, path string) error) error {
 	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
 		return err
@@ -107,7 +112,7 @@ func WriteFileOnce(path string, data []byte) error {
 	if err := errors.Join(err, temp.Sync(), temp.Close()); err != nil {
 		return err
 	}
-	return putInPlace(temp.Name(), path)
+	return place(temp.Name(), path)
 }
 
 // putInPlace gives a finished file its name, durably and never instead of another.
