@@ -239,27 +239,6 @@ func TestASyntaxErrorNamesLineAndColumn(t *testing.T) {
 	is.True(strings.Contains(err.Error(), "listen"))
 }
 
-func TestAFlagForNoSettingIsAnError(t *testing.T) {
-	is := is.New(t)
-	flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
-	flags.String("it", "", "")
-	is.NoErr(flags.Set("it", "x"))
-	_, err := Load(Sources{Flags: flags, FlagKeys: map[string]string{"it": "server.nonsense"}})
-	is.True(err != nil)
-	is.Equal(err.Error(), "--it: server.nonsense: unknown key")
-}
-
-func TestValidateChecksSettingsMadeByCode(t *testing.T) {
-	is := is.New(t)
-	cfg := Default()
-	cfg.Jobs.Workers = 0
-	cfg.Plans["a.b"] = Plan{}
-	err := cfg.Validate()
-	is.True(err != nil)
-	is.Equal(err.Error(), "jobs.workers = 0: must be between 1 and 100000\n"+
-		"plans.a.b = \"a.b\": a plan's name must have 1 to 50 characters of a-z, 0-9 and _")
-}
-
 func TestALongValueIsShownShort(t *testing.T) {
 	is := is.New(t)
 	_, err := Load(Sources{Environ: []string{"CONFAB_LOG__LEVEL=" + strings.Repeat("ä", 10_000)}})

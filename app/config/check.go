@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
-	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -38,21 +37,10 @@ var (
 // check returns an error for a wrong value.
 type check func(value any) error
 
-// ruleSet has checks by the pattern of their setting.
-type ruleSet map[string]check
-
-// check checks the value of a setting by its rule, if it has one.
-func (r ruleSet) check(key string, value any) error {
-	if rule, ok := r[pattern(key)]; ok {
-		return rule(value)
-	}
-	return nil
-}
-
 // checks has the rules about the value of one setting, by its pattern. A setting without
 // one takes every value of its type. The rules between several settings are in problems.
-func checks() ruleSet {
-	return ruleSet{
+func checks() map[string]check {
+	return map[string]check{
 		"data_dir": checkOf(notEmpty),
 
 		"server.listen":       checkOf(address),
@@ -118,20 +106,13 @@ func checks() ruleSet {
 	}
 }
 
-// problems checks the rule of each setting, then those between settings, and
-// returns an Error for each that is broken, sorted by key.
+// problems checks the rules between settings, and returns an Error for each that is broken,
+// sorted by key. Each value was checked when its layer was read.
 func (c Config) problems() []*Error {
 	var found []*Error
 	fail := func(key string, value any, problem string) {
 		found = append(found, &Error{Key: key, Value: formatValue(value), Problem: problem})
 	}
-	rules := checks()
-
-	eachSetting(reflect.ValueOf(c), "", func(key string, field reflect.Value) {
-		if err := rules.check(key, field.Interface()); err != nil {
-			fail(key, field.Interface(), err.Error())
-		}
-	})
 
 	c.Server.checkTogether(fail)
 	c.Replica.checkTogether(fail)
@@ -141,12 +122,8 @@ func (c Config) problems() []*Error {
 			"must be optional with oidc.only: the identity provider asks for second factors then")
 	}
 	for name, plan := range c.Plans {
-		key := "plans." + name
-		if !planName.MatchString(name) {
-			fail(key, name, errPlanName.Error())
-		}
 		if plan.RatePerSecond > 0 && plan.Burst < 1 {
-			fail(key+".burst", plan.Burst, "must be at least 1 unless rate_per_second is 0")
+			fail("plans."+name+".burst", plan.Burst, "must be at least 1 unless rate_per_second is 0")
 		}
 	}
 
@@ -290,7 +267,6 @@ func isPort(s string) bool {
 
 func webURL(s string) error {
 	u, err := url.Parse(s)
-
 	switch {
 	case err != nil,
 		u.Scheme != "http" && u.Scheme != "https",

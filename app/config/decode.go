@@ -46,18 +46,24 @@ func decode(raw any, to reflect.Type) (any, error) {
 	case Secret:
 		return decodeText(raw, errText, func(s string) (Secret, error) { return Secret(s), nil })
 	case bool:
+		if _, isNumber := raw.(int64); isNumber {
+			return nil, errBool // though a variable may be 1
+		}
 		return decodeScalar(raw, errBool, strconv.ParseBool)
 	case int:
-		return decodeInt(raw)
+		return decodeScalar(raw, errInt, strconv.Atoi)
 	case float64:
-		return decodeFloat(raw)
+		return decodeScalar(raw, errFloat, parseNumber)
 	case time.Duration:
 		if raw == int64(0) {
 			return time.Duration(0), nil // a zero needs no unit
 		}
 		return decodeText(raw, errDuration, ParseAge)
 	case Bytes:
-		return decodeBytes(raw)
+		if number, ok := raw.(int64); ok {
+			return Bytes(number), nil
+		}
+		return decodeText(raw, errBytes, parseBytes)
 	case netip.Prefix:
 		return decodeText(raw, errPrefix, parsePrefix)
 	}
@@ -75,38 +81,22 @@ func decodeText[T any](raw any, wrong error, parse func(string) (T, error)) (any
 	return nil, wrong
 }
 
-// decodeScalar reads a value that a file has as it is, and variables as text.
+// decodeScalar reads a value that is text in variables only: in a file it has no quotes.
 func decodeScalar[T any](raw any, wrong error, parse func(string) (T, error)) (any, error) {
-	switch v := raw.(type) {
-	case T:
-		return v, nil
-	case textValue:
-		if value, err := parse(string(v)); err == nil {
+	if _, quoted := raw.(string); !quoted {
+		if value, err := parse(fmt.Sprint(raw)); err == nil {
 			return value, nil
 		}
 	}
 	return nil, wrong
 }
 
-// decodeInt reads a whole number, which a file has with 64 bits.
-func decodeInt(raw any) (any, error) {
-	if v, ok := raw.(int64); ok && int64(int(v)) == v {
-		raw = int(v)
+func parseNumber(s string) (float64, error) {
+	n, err := strconv.ParseFloat(s, 64)
+	if math.IsNaN(n) || math.IsInf(n, 0) {
+		return 0, errFloat
 	}
-	return decodeScalar(raw, errInt, strconv.Atoi)
-}
-
-// decodeFloat reads a number, which a file may have without a fraction.
-func decodeFloat(raw any) (any, error) {
-	if v, ok := raw.(int64); ok {
-		raw = float64(v)
-	}
-
-	number, err := decodeScalar(raw, errFloat, func(s string) (float64, error) { return strconv.ParseFloat(s, 64) })
-	if n, ok := number.(float64); ok && (math.IsNaN(n) || math.IsInf(n, 0)) {
-		return nil, errFloat
-	}
-	return number, err
+	return n, err
 }
 
 // decodeList reads an array of the file, or text with commas. An empty list
@@ -167,11 +157,10 @@ func ParseAge(s string) (time.Duration, error) {
 	}
 
 	part, err := time.ParseDuration(rest)
-	if err != nil {
+	switch {
+	case err != nil:
 		return 0, errDuration
-	}
-
-	if part < 0 {
+	case part < 0:
 		return 0, errNegative
 	}
 
@@ -222,14 +211,6 @@ func (b Bytes) String() string {
 		}
 	}
 	return strconv.FormatInt(int64(b), 10)
-}
-
-// decodeBytes reads an amount, which a file may have as a number.
-func decodeBytes(raw any) (any, error) {
-	if v, ok := raw.(int64); ok {
-		return Bytes(v), nil
-	}
-	return decodeText(raw, errBytes, parseBytes)
 }
 
 func parseBytes(s string) (Bytes, error) {

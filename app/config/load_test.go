@@ -16,7 +16,7 @@ func TestLaterLayersWin(t *testing.T) {
 	flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
 	flags.String("listen", "ignored:1", "")
 	flags.Duration("timeout", time.Hour, "") // not given: its default must not count
-	flags.StringSlice("domains", nil, "")
+	flags.String("domains", "", "")
 	flags.String("unrelated", "", "")
 	is.NoErr(flags.Parse([]string{"--listen", "flag:4", "--domains", "a.example,b.example", "--unrelated", "x"}))
 

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"maps"
 	"reflect"
 	"regexp"
 )
@@ -31,20 +30,12 @@ func selfHosted() Plan {
 // buildPlans makes the plans when all layers are read, because every new plan begins as a copy of
 // self_hosted: a plan of the file inherits what a variable has changed in self_hosted.
 func (l *loader) buildPlans(defaults map[string]Plan) map[string]Plan {
-	base, ok := defaults[SelfHosted]
-	if !ok {
-		base = selfHosted()
-	}
+	base := defaults[SelfHosted]
 	l.applyValues(reflect.ValueOf(&base).Elem(), "plans."+SelfHosted+".")
 
-	plans := map[string]Plan{}
+	plans := map[string]Plan{SelfHosted: base}
 	for name := range l.plans {
-		plans[name] = base
-	}
-	maps.Copy(plans, defaults)
-	plans[SelfHosted] = base
-
-	for name, plan := range plans {
+		plan := base
 		l.applyValues(reflect.ValueOf(&plan).Elem(), "plans."+name+".")
 		plans[name] = plan
 	}

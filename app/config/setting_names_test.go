@@ -302,6 +302,12 @@ func TestEverySettingIsReadFromAFlag(t *testing.T) {
 // joins one Error for each bad setting.
 func (c Config) Validate() error {
 	var errs []error
+	rules := checks()
+	eachSetting(reflect.ValueOf(c), "", func(key string, field reflect.Value) {
+		if rule := rules[pattern(key)]; rule != nil {
+			errs = append(errs, rule(field.Interface()))
+		}
+	})
 	for _, err := range c.problems() {
 		errs = append(errs, err)
 	}
