@@ -7,13 +7,7 @@
 // Media in object storage is not in an archive: the manifest says where it is.
 package backup
 
-import (
-	"fmt"
-	"path"
-	"strings"
-
-	"confab/storage"
-)
+import "confab/storage"
 
 // The names in an archive.
 const (
@@ -61,13 +55,3 @@ type Media struct {
 
 // mediaEntry is the name of a media file in an archive.
 func mediaEntry(sum string) string { return archiveMedia + sum[:2] + "/" + sum }
-
-// mediaSum reads the hash out of the name of a media file, and refuses any other name.
-func mediaSum(name string) (string, error) {
-	sum := path.Base(name)
-	if !storage.ValidSum(sum) || name != mediaEntry(sum) {
-		return "", fmt.Errorf("this is not a confab backup: it contains %q", strings.ToValidUTF8(name, "?"))
-	}
-
-	return sum, nil
-}

@@ -66,8 +66,8 @@ func Write(ctx context.Context, o Options, w io.Writer) (Manifest, error) {
 		facts.FileBytes = 0 // most of them are not written
 	}
 
-	a := &archiver{Options: o, tar: tar.NewWriter(w), manifest: &m, total: facts.FileBytes}
-	if err := a.write(ctx, copyPath); err != nil {
+	a := &archiver{Options: o, ctx: ctx, tar: tar.NewWriter(w), manifest: &m, total: facts.FileBytes}
+	if err := a.write(copyPath); err != nil {
 		return m, err
 	}
 	return m, a.tar.Close()
@@ -75,32 +75,35 @@ func Write(ctx context.Context, o Options, w io.Writer) (Manifest, error) {
 
 type archiver struct {
 	Options
+	ctx         context.Context
 	tar         *tar.Writer
 	manifest    *Manifest
 	done, total int64
 }
 
 // write writes all entries: the database, the key, the media files, the manifest.
-func (a *archiver) write(ctx context.Context, copyPath string) error {
+func (a *archiver) write(copyPath string) error {
 	info, err := os.Stat(copyPath)
 	if err != nil {
 		return err
 	}
 
 	a.total += info.Size()
-	if a.manifest.Database, err = a.add(ctx, archiveDatabase, copyPath); err != nil {
+	if a.manifest.Database, err = a.add(archiveDatabase, copyPath); err != nil {
 		return err
 	}
 
-	if !a.WithoutKey {
-		if err := a.addKey(ctx); err != nil {
+	if !a.WithoutKey { // there may be none: the key may be in a variable instead
+		_, err := a.add(archiveKey, a.Dir.File(storage.MasterKeyFile))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
+		a.manifest.Key = err == nil
 	}
 
 	// The list of files is read from the copy, so that it fits the database in
 	// the archive even if the original changes meanwhile.
-	_, err = storage.ReadCopy(copyPath, func(sum string) error { return a.addMedia(ctx, sum) })
+	_, err = storage.ReadCopy(copyPath, a.addMedia)
 	if err != nil {
 		return err
 	}
@@ -116,20 +119,10 @@ func (a *archiver) write(ctx context.Context, copyPath string) error {
 	return err
 }
 
-// addKey adds the file of the master key, if there is one: the key may be in a variable instead.
-func (a *archiver) addKey(ctx context.Context) error {
-	_, err := a.add(ctx, archiveKey, a.Dir.File(storage.MasterKeyFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	a.manifest.Key = err == nil
-	return err
-}
-
 // addMedia adds a media file. One that is missing or damaged is listed in the
 // manifest and does not stop the backup.
-func (a *archiver) addMedia(ctx context.Context, sum string) error {
-	added, err := a.add(ctx, mediaEntry(sum), a.Dir.File(mediaEntry(sum)))
+func (a *archiver) addMedia(sum string) error {
+	added, err := a.add(mediaEntry(sum), a.Dir.File(mediaEntry(sum)))
 
 	m := &a.manifest.Media
 	switch {
@@ -149,7 +142,7 @@ func (a *archiver) addMedia(ctx context.Context, sum string) error {
 }
 
 // add adds a file under a name and returns its size and hash.
-func (a *archiver) add(ctx context.Context, name, path string) (File, error) {
+func (a *archiver) add(name, path string) (File, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return File{}, err
@@ -165,7 +158,7 @@ func (a *archiver) add(ctx context.Context, name, path string) (File, error) {
 	}
 
 	hash := sha256.New()
-	n, err := io.Copy(io.MultiWriter(a.tar, hash, a), &contextReader{ctx, f})
+	n, err := io.Copy(io.MultiWriter(a.tar, hash, a), f)
 	if err == nil && n != info.Size() {
 		err = fmt.Errorf("%s changed while it was read", path)
 	}
@@ -183,22 +176,9 @@ func (a *archiver) header(name string, size int64) *tar.Header {
 	}
 }
 
-// Write implements io.Writer and reports progress.
+// Write implements io.Writer. It reports progress, and fails once the context has ended.
 func (a *archiver) Write(p []byte) (int, error) {
 	a.done += int64(len(p))
 	a.Progress("writing", a.done, a.total)
-	return len(p), nil
-}
-
-// contextReader fails once its context ends.
-type contextReader struct {
-	ctx context.Context
-	io.Reader
-}
-
-func (r *contextReader) Read(p []byte) (int, error) {
-	if err := r.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return r.Reader.Read(p)
+	return len(p), a.ctx.Err()
 }

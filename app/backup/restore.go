@@ -14,6 +14,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -47,8 +48,8 @@ func Restore(ctx context.Context, o RestoreOptions, archive io.Reader) (out Rest
 		}
 		defer root.Close()
 
-		u := &unpacker{RestoreOptions: o, root: root}
-		return u.unpack(ctx, tar.NewReader(archive))
+		u := &unpacker{RestoreOptions: o, ctx: ctx, root: root}
+		return u.unpack(tar.NewReader(archive))
 	})
 }
 
@@ -143,6 +144,7 @@ func holdBack(database string) error {
 
 type unpacker struct {
 	RestoreOptions
+	ctx     context.Context
 	root    *os.Root
 	found   Manifest // what was unpacked
 	damaged []string // media files whose hash is not their name
@@ -150,7 +152,7 @@ type unpacker struct {
 }
 
 // unpack writes every entry and compares them with the manifest, which is the last.
-func (u *unpacker) unpack(ctx context.Context, archive *tar.Reader) (m Manifest, err error) {
+func (u *unpacker) unpack(archive *tar.Reader) (m Manifest, err error) {
 	for {
 		h, err := archive.Next()
 		if err != nil { // io.EOF too: the manifest is missing
@@ -160,20 +162,19 @@ func (u *unpacker) unpack(ctx context.Context, archive *tar.Reader) (m Manifest,
 			return m, fmt.Errorf("%w: %q is not a file", errNoBackup, h.Name)
 		}
 
-		content := &contextReader{ctx, archive}
 		switch h.Name {
 		case archiveManifest:
-			if err := json.NewDecoder(io.LimitReader(content, maxSmallEntry)).Decode(&m); err != nil {
+			if err := json.NewDecoder(io.LimitReader(archive, maxSmallEntry)).Decode(&m); err != nil {
 				return m, fmt.Errorf("%w: manifest: %w", errNoBackup, err)
 			}
 			return m, u.checkManifest(m)
 		case archiveDatabase:
-			u.found.Database, err = u.extract(h.Name, content)
+			u.found.Database, err = u.extract(h.Name, archive)
 		case archiveKey:
 			u.found.Key = true
-			_, err = u.extract(h.Name, io.LimitReader(content, maxSmallEntry))
+			_, err = u.extract(h.Name, io.LimitReader(archive, maxSmallEntry))
 		default:
-			err = u.extractMedia(h.Name, content)
+			err = u.extractMedia(h.Name, archive)
 		}
 
 		if err != nil {
@@ -184,9 +185,9 @@ func (u *unpacker) unpack(ctx context.Context, archive *tar.Reader) (m Manifest,
 
 // extractMedia writes a media file and checks its hash against its name.
 func (u *unpacker) extractMedia(name string, content io.Reader) error {
-	sum, err := mediaSum(name)
-	if err != nil {
-		return err
+	sum := path.Base(name)
+	if !storage.ValidSum(sum) || name != mediaEntry(sum) {
+		return fmt.Errorf("this is not a confab backup: it contains %q", strings.ToValidUTF8(name, "?"))
 	}
 
 	file, err := u.extract(name, content)
@@ -228,11 +229,11 @@ func (u *unpacker) extract(name string, content io.Reader) (File, error) {
 	return File{Size: n, SHA256: hex.EncodeToString(hash.Sum(nil))}, nil
 }
 
-// Write implements io.Writer and reports progress.
+// Write implements io.Writer. It reports progress, and fails once the context has ended.
 func (u *unpacker) Write(p []byte) (int, error) {
 	u.done += int64(len(p))
 	u.Progress("unpacking", u.done)
-	return len(p), nil
+	return len(p), u.ctx.Err()
 }
 
 // checkManifest compares what was unpacked with the manifest. A media file that was
