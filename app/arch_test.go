@@ -34,7 +34,7 @@ var allowed = map[string][]string{
 	"app/console/api":       {"app/api", "app/api/rest", "app/factor", "app/limit", "app/live", "app/password", "app/stream", "app/ticket", "jobs", "jobs/errorcode", "jobs/event", "jobs/guard", "jobs/language", "jobs/messaging", "jobs/provider", "jobs/provisioning", "jobs/push", "jobs/webhook", "storage"},
 	"app/password":          {"app/limit"},
 	"app/datadir":           {"app/config", "storage"},
-	"app/doctor":            {"app/config", "app/datadir", "app/oidc", "app/replica", "jobs/provider", "storage", "storage/objects"},
+	"app/doctor":            {"app", "app/config", "app/datadir", "app/oidc", "app/replica", "jobs/provider", "storage", "storage/objects"},
 	"app/factor":            {},
 	"app/gateway":           {"app/api", "app/api/content", "app/api/rest", "app/limit", "jobs", "jobs/errorcode", "jobs/filetype", "jobs/provider", "storage"},
 	"app/limit":             {},

@@ -121,25 +121,19 @@ func (e *examination) checkClock(ctx context.Context) {
 		return
 	}
 
-	if clock.Ahead() > 0 {
-		e.warnOfLeap(clock)
-		return
-	}
-	if ahead := last.Sub(e.db.Now()); ahead > maxClockLead {
+	switch ahead := last.Sub(e.db.Now()); {
+	case clock.Ahead() > 0:
+		advice := fmt.Sprintf("If it is wrong, set it (timedatectl set-ntp true). If it is right, run: confab purge --confirm-clock. "+
+			"A server accepts it after running with it for another %s.", clock.TrialLeft().Round(time.Minute))
+		e.warn("clock", advice, "This machine's clock is %s ahead of where it should be, so nothing is deleted by age: "+
+			"it says %s; going by when a server last ran, it should be about %s.",
+			count(int(clock.Ahead().Hours()/24), "day", "days"), clock.Seen, clock.Expected)
+	case ahead > maxClockLead:
 		e.broken("clock", "Set the clock (timedatectl set-ntp true). Messaging windows and signatures depend on it.",
 			"The last call was logged %s ahead of this machine's clock.", ahead.Round(time.Second))
-		return
+	default:
+		e.ok("clock", "The clock is not behind the last call.")
 	}
-	e.ok("clock", "The clock is not behind the last call.")
-}
-
-// warnOfLeap reports a clock that is ahead of where it is expected.
-func (e *examination) warnOfLeap(c storage.Clock) {
-	advice := fmt.Sprintf("If it is wrong, set it (timedatectl set-ntp true). If it is right, run: confab purge --confirm-clock. "+
-		"A server accepts it after running with it for another %s.", c.TrialLeft().Round(time.Minute))
-	e.warn("clock", advice, "This machine's clock is %s ahead of where it should be, so nothing is deleted by age: "+
-		"it says %s; going by when a server last ran, it should be about %s.",
-		count(int(c.Ahead().Hours()/24), "day", "days"), c.Seen, c.Expected)
 }
 
 // checkPlans looks for organizations whose plan the settings do not have.

@@ -98,12 +98,15 @@ func Examine(ctx context.Context, o Options, report func(Finding)) {
 		e.checkSearch(ctx)
 		e.checkReplica(ctx)
 		if !e.Quick {
-			e.checkOrphans(ctx)
 			e.checkMedia(ctx)
 		}
 	}
 
-	e.checkCertificate(ctx)
+	if s := e.config.Server; s.TLSCert != "" {
+		e.checkCertificateFile(s.TLSCert, s.TLSKey)
+	} else {
+		e.checkDomains(ctx, s.TLSDomains)
+	}
 	e.checkServer(ctx)
 }
 

@@ -13,11 +13,11 @@ import (
 const maxSkew = 30 * time.Second
 
 func (e *examination) checkPeople(ctx context.Context) {
-	if !e.config.Console.Enabled {
+	switch {
+	case !e.config.Console.Enabled:
 		e.ok("people", "The console is disabled.")
 		return
-	}
-	if e.isSandbox {
+	case e.isSandbox:
 		e.ok("people", "The sandbox signs you in automatically.")
 		return
 	}

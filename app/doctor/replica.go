@@ -32,8 +32,13 @@ func (e *examination) checkReplica(ctx context.Context) {
 	}
 
 	e.checkReplicaProgress(ctx)
-	if !e.isStandby {
-		e.checkKeyKept(ctx)
+	if e.isStandby {
+		return
+	}
+	kept, ok := query(ctx, e, "replica", (*storage.Rx).KeyKeptAt)
+	if ok && kept == 0 {
+		e.warn("master key", "Print it with 'confab replica key', store it safely, then run 'confab replica key --kept'.",
+			"Nobody has confirmed that the master key is kept elsewhere, and the replica cannot be used without it.")
 	}
 }
 
@@ -84,15 +89,6 @@ func replicaFigures(s replica.Status) string {
 	}
 	return fmt.Sprintf("%s is %.1f s behind, and %s to be sent. %s", s.URL, *s.LagSeconds,
 		count(s.BacklogBytes, "byte waits", "bytes wait"), verified)
-}
-
-// checkKeyKept asks whether the master key is kept elsewhere: without it a replica is of no use.
-func (e *examination) checkKeyKept(ctx context.Context) {
-	kept, ok := query(ctx, e, "replica", (*storage.Rx).KeyKeptAt)
-	if ok && kept == 0 {
-		e.warn("master key", "Print it with 'confab replica key', store it safely, then run 'confab replica key --kept'.",
-			"Nobody has confirmed that the master key is kept elsewhere, and the replica cannot be used without it.")
-	}
 }
 
 // sentence begins a text with a capital letter.

@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -99,11 +100,8 @@ func (e *examination) checkPublicURL(ctx context.Context) {
 	}
 
 	_, err = getHealth(ctx, e.http, public)
-	var (
-		wrong *foreignAnswerError
-		cert  *tls.CertificateVerificationError
-		slow  net.Error
-	)
+	_, isCertificate := errors.AsType[*tls.CertificateVerificationError](err)
+	slow, isNetwork := errors.AsType[net.Error](err)
 
 	switch {
 	case err == nil:
@@ -111,12 +109,12 @@ func (e *examination) checkPublicURL(ctx context.Context) {
 		if e.provider != nil {
 			e.checkCallbackURL(ctx)
 		}
-	case errors.As(err, &wrong):
+	case errors.Is(err, errNotConfab):
 		e.broken("public URL", "Fix server.public_url, or the proxy or DNS for it.",
 			"%s reaches another server: %s.", public, err)
-	case errors.As(err, &cert):
+	case isCertificate:
 		e.broken("certificate", "Get a certificate for "+public.Hostname()+" that clients accept.", "%s: %s.", public, errorText(err))
-	case errors.As(err, &slow) && slow.Timeout():
+	case isNetwork && slow.Timeout():
 		e.warn("public URL", "Try it from outside: some networks cannot reach their own public address.",
 			"%s does not answer from here.", public)
 	default:
@@ -125,12 +123,7 @@ func (e *examination) checkPublicURL(ctx context.Context) {
 	}
 }
 
-// foreignAnswerError is an answer that does not come from confab.
-type foreignAnswerError struct{ status string }
-
-func (e *foreignAnswerError) Error() string {
-	return "it answers " + e.status + ", and is not confab"
-}
+var errNotConfab = errors.New("is not confab")
 
 func getHealth(ctx context.Context, client *http.Client, base *url.URL) (version string, err error) {
 	res, err := get(ctx, client, base.JoinPath("v1", "health").String())
@@ -141,7 +134,7 @@ func getHealth(ctx context.Context, client *http.Client, base *url.URL) (version
 
 	var answer struct{ Data struct{ Version string } }
 	if err := json.NewDecoder(io.LimitReader(res.Body, 1<<16)).Decode(&answer); err != nil || answer.Data.Version == "" {
-		return "", &foreignAnswerError{res.Status}
+		return "", fmt.Errorf("it answers %s, and %w", res.Status, errNotConfab)
 	}
 	return answer.Data.Version, nil
 }
@@ -157,18 +150,6 @@ func get(ctx context.Context, client *http.Client, address string) (*http.Respon
 
 // renewalMargin is how long before its end a certificate should have been renewed.
 const renewalMargin = 14 * 24 * time.Hour
-
-// checkCertificate checks the certificate in the files that the settings name, or those
-// that the server fetches for the domains in the settings.
-func (e *examination) checkCertificate(ctx context.Context) {
-	s := e.config.Server
-	switch {
-	case s.TLSCert != "":
-		e.checkCertificateFile(s.TLSCert, s.TLSKey)
-	case len(s.TLSDomains) > 0:
-		e.checkDomains(ctx, s.TLSDomains)
-	}
-}
 
 func (e *examination) checkCertificateFile(cert, key string) {
 	pair, err := tls.LoadX509KeyPair(cert, key)
@@ -211,7 +192,7 @@ func (e *examination) checkExpiry(leaf *x509.Certificate, advice string) bool {
 
 // checkDomains checks the conditions for fetching certificates, and those that were fetched.
 func (e *examination) checkDomains(ctx context.Context, domains []string) {
-	if _, port, err := net.SplitHostPort(e.config.Server.Listen); err == nil && port != "443" {
+	if _, port, err := net.SplitHostPort(e.config.Server.Listen); err == nil && port != "443" && len(domains) > 0 {
 		e.warn("certificate", "Listen on port 443, or forward it here: Let's Encrypt uses that port.",
 			"The server listens on port %s.", port)
 	}
