@@ -25,7 +25,11 @@ type trigger struct {
 func (e *env) trigger() *cobra.Command {
 	t := &trigger{env: e}
 	var commands []*cobra.Command
-	for _, s := range simCommands() {
+	for _, s := range slices.Concat(
+		[]simCommand{inboundMessage(), messageStatus(), echo(), messageEdit(), correction("revoke", "Delete a person's message")},
+		templateCommands(), contactCommands(), peopleCommands(), phoneCommands(),
+		[]simCommand{movedClock(), providerCalls(), injectedFault(), simulatorSettings(), sentMessages()}, objectCommands(),
+	) {
 		commands = append(commands, t.command(s))
 	}
 	cmd := e.group("trigger", "Simulate people and the provider in a running sandbox", commands...)
@@ -46,14 +50,6 @@ func (e *env) trigger() *cobra.Command {
 	flags.StringVar(&t.token, "control-token", "", "`token` of the simulator's control API, or - for standard input"+
 		" (default: from the data directory, or $"+controlTokenVariable+")")
 	return cmd
-}
-
-// simCommands are the commands, in the order of their examples in the help.
-func simCommands() []simCommand {
-	return slices.Concat(
-		[]simCommand{inboundMessage(), messageStatus(), echo(), messageEdit(), correction("revoke", "Delete a person's message")},
-		templateCommands(), contactCommands(), peopleCommands(), phoneCommands(),
-		[]simCommand{movedClock(), providerCalls(), injectedFault(), simulatorSettings(), sentMessages()}, objectCommands())
 }
 
 // findSimulator finds the simulator: the one of a flag, or else as findSimulatorAccess does.
@@ -257,23 +253,11 @@ func printTable[A any](heading []string, row func(A) []string) func(*simRequest)
 // simFlag is a flag whose value becomes a field of a call.
 type simFlag struct {
 	name, usage string
-	field       string    // "": called as the flag, with _ for -
-	kind        fieldKind // a text if not given
-	choices     []string  // of a text
-	initial     any       // the field without the flag; nil leaves it out
+	field       string                    // "": called as the flag, with _ for -
+	isBool      bool                      // true or false
+	parse       func(string) (any, error) // of other flags; nil for a text, which is left out if it is empty
+	initial     any                       // the field without the flag; nil leaves it out
 }
-
-type fieldKind int
-
-const (
-	textField         fieldKind = iota // left out if it is empty
-	anyTextField                       // which may be empty
-	requiredTextField                  // which may not
-	boolField
-	integerField
-	codeField // an error code of the provider; 0 leaves it out
-	shareField
-)
 
 // add adds the flag to a command. Its value is put into the fields.
 func (f simFlag) add(cmd *cobra.Command, fields jsonObject) {
@@ -282,45 +266,44 @@ func (f simFlag) add(cmd *cobra.Command, fields jsonObject) {
 		fields[field] = f.initial
 	}
 
-	set := func(s string) error {
-		value, err := f.parse(s)
-		fields[field] = value
-		if value == nil {
+	parse, add := f.parse, cmd.Flags().Func
+	switch {
+	case f.isBool:
+		parse, add = boolean, cmd.Flags().BoolFunc
+	case parse == nil:
+		parse = optionalText
+	}
+
+	add(f.name, f.usage, func(s string) (err error) {
+		if fields[field], err = parse(s); fields[field] == nil {
 			delete(fields, field)
 		}
 		return err
-	}
-	if f.kind == boolField {
-		cmd.Flags().BoolFunc(f.name, f.usage, set)
-	} else {
-		cmd.Flags().Func(f.name, f.usage, set)
-	}
+	})
 }
 
-// parse reads the value of a flag. A nil value leaves the field out.
-func (f simFlag) parse(s string) (any, error) {
-	switch {
-	case f.choices != nil:
-		return parseChoice(f.choices...)(s)
-	case f.kind == boolField:
-		return strconv.ParseBool(s)
-	case f.kind == integerField:
-		return strconv.Atoi(s)
-	case f.kind == shareField:
-		return strconv.ParseFloat(s, 64)
-
-	case f.kind == codeField:
-		code, err := strconv.ParseInt(s, 0, 64)
-		if err != nil || code == 0 {
-			return nil, err
-		}
-		return code, nil
-
-	case f.kind == requiredTextField:
-		return parseText(s)
-	case f.kind == textField && s == "":
+func optionalText(s string) (any, error) {
+	if s == "" {
 		return nil, nil
 	}
-
 	return s, nil
+}
+
+func boolean(s string) (any, error)      { return strconv.ParseBool(s) }
+func integer(s string) (any, error)      { return strconv.Atoi(s) }
+func decimal(s string) (any, error)      { return strconv.ParseFloat(s, 64) }
+func anyText(s string) (any, error)      { return s, nil }
+func requiredText(s string) (any, error) { return parseText(s) }
+
+// errorCode reads an error code of the provider; 0 for none.
+func errorCode(s string) (any, error) {
+	code, err := strconv.ParseInt(s, 0, 64)
+	if err != nil || code == 0 {
+		return nil, err
+	}
+	return code, nil
+}
+
+func oneOf(choices ...string) func(string) (any, error) {
+	return func(s string) (any, error) { return parseChoice(choices...)(s) }
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -50,64 +49,68 @@ func (m *content) addFlags(cmd *cobra.Command) {
 		" they replace those of other flags", parseObject)
 }
 
-// contentKinds lists the kinds of message in alphabetical order. Those that end in _reply are
-// sent as messages of the type interactive.
-func contentKinds() []string {
-	return []string{
-		"audio", "button", "button_reply", "contacts", "document", "edit", "image", "list_reply", "location", "nfm_reply",
-		"order", "reaction", "revoke", "sticker", "system", "text", "unsupported", "video",
-	}
+// contentKinds makes the content of each kind of message. Those that end in _reply are sent as
+// messages of the type interactive.
+var contentKinds = map[string]func(*content, *simRequest) (any, error){
+	"text": func(m *content, _ *simRequest) (any, error) { return jsonObject{"body": m.text}, nil },
+
+	"image":    (*content).media,
+	"video":    (*content).media,
+	"audio":    (*content).media,
+	"document": (*content).media,
+	"sticker":  (*content).media,
+
+	"location": func(m *content, r *simRequest) (any, error) {
+		if given := r.cmd.Flags().Changed; given("latitude") != given("longitude") {
+			return nil, usage("a location needs both --latitude and --longitude")
+		}
+		return jsonObject{"latitude": m.latitude, "longitude": m.longitude}, nil
+	},
+
+	"button": func(m *content, _ *simRequest) (any, error) {
+		return jsonObject{"payload": m.buttonID, "text": m.title}, nil
+	},
+	"button_reply": (*content).choice,
+	"list_reply":   (*content).choice,
+
+	"reaction":    (*content).reaction,
+	"edit":        (*content).correction,
+	"revoke":      (*content).correction,
+	"unsupported": sample(nil), // which has no content
+
+	"contacts": sample([]jsonObject{{
+		"name":   jsonObject{"formatted_name": "Bo Lind", "first_name": "Bo", "last_name": "Lind"},
+		"phones": []jsonObject{{"phone": "+1 555-000-2222", "wa_id": "15550002222", "type": "CELL"}},
+	}}),
+	"nfm_reply": sample(jsonObject{"type": "nfm_reply", "nfm_reply": jsonObject{
+		"name": "flow", "body": "Sent", "response_json": `{"flow_token": "unused"}`,
+	}}),
+	"order": sample(jsonObject{"catalog_id": "194836987003835", "text": "Gift wrapping, please", "product_items": []jsonObject{
+		{"product_retailer_id": "tea-green-100", "quantity": 2, "item_price": 7.5, "currency": "USD"},
+	}}),
+	"system": sample(jsonObject{
+		"type":  "user_changed_number",
+		"body":  samplePersonName + " changed from 15550001111 to 15550002222",
+		"wa_id": "15550002222",
+	}),
 }
 
-func isKind(s string) bool { return slices.Contains(contentKinds(), s) }
+// sample is content that no flag changes.
+func sample(made any) func(*content, *simRequest) (any, error) {
+	return func(*content, *simRequest) (any, error) { return made, nil }
+}
+
+func (m *content) choice(*simRequest) (any, error) {
+	return jsonObject{"type": m.kind, m.kind: jsonObject{"id": m.buttonID, "title": m.title}}, nil
+}
+
+func isKind(s string) bool { return contentKinds[s] != nil }
 
 func parseKind(s string) (string, error) {
 	if !isKind(s) && s != "interactive" {
 		return "", errors.New("is not a type that 'confab trigger inbound --help' lists")
 	}
 	return s, nil
-}
-
-// buildContent makes the content of the kind. A nil content is left out of the message.
-func (m *content) buildContent(cmd *cobra.Command, c *simulatorClient) (any, error) {
-	switch m.kind {
-	case "text":
-		return jsonObject{"body": m.text}, nil
-	case "image", "video", "audio", "document", "sticker":
-		return m.media()
-	case "location":
-		if given := cmd.Flags().Changed; given("latitude") != given("longitude") {
-			return nil, usage("a location needs both --latitude and --longitude")
-		}
-		return jsonObject{"latitude": m.latitude, "longitude": m.longitude}, nil
-	case "contacts":
-		return []jsonObject{{
-			"name":   jsonObject{"formatted_name": "Bo Lind", "first_name": "Bo", "last_name": "Lind"},
-			"phones": []jsonObject{{"phone": "+1 555-000-2222", "wa_id": "15550002222", "type": "CELL"}},
-		}}, nil
-	case "button_reply", "list_reply":
-		return jsonObject{"type": m.kind, m.kind: jsonObject{"id": m.buttonID, "title": m.title}}, nil
-	case "nfm_reply":
-		sent := jsonObject{"name": "flow", "body": "Sent", "response_json": `{"flow_token": "unused"}`}
-		return jsonObject{"type": m.kind, m.kind: sent}, nil
-	case "button":
-		return jsonObject{"payload": m.buttonID, "text": m.title}, nil
-	case "reaction":
-		return m.reaction(cmd.Context(), c)
-	case "order":
-		return jsonObject{"catalog_id": "194836987003835", "text": "Gift wrapping, please", "product_items": []jsonObject{
-			{"product_retailer_id": "tea-green-100", "quantity": 2, "item_price": 7.5, "currency": "USD"},
-		}}, nil
-	case "system":
-		return jsonObject{
-			"type":  "user_changed_number",
-			"body":  samplePersonName + " changed from 15550001111 to 15550002222",
-			"wa_id": "15550002222",
-		}, nil
-	case "edit", "revoke":
-		return m.correction(cmd.Context(), c)
-	}
-	return nil, nil
 }
 
 func parseObject(s string) (object map[string]any, err error) {
@@ -117,21 +120,21 @@ func parseObject(s string) (object map[string]any, err error) {
 	return object, nil
 }
 
-// buildBody makes the message as the control API expects it. What --content has
-// is copied last, over everything else.
-func (m *content) buildBody(cmd *cobra.Command, c *simulatorClient) (map[string]any, error) {
-	if err := m.inferKind(cmd); err != nil {
-		return nil, err
+// complete adds the content to a call. What --content has is copied over what other flags made of
+// it; the fields that flags gave win.
+func (m *content) complete(r *simRequest) error {
+	if err := m.inferKind(r.cmd); err != nil {
+		return err
 	}
 
 	body := map[string]any{"type": m.kind}
-	if isKind(m.kind) && m.raw[m.kind] == nil {
-		made, err := m.buildContent(cmd, c)
+	if build := contentKinds[m.kind]; build != nil && m.raw[m.kind] == nil {
+		made, err := build(m, r)
 		if err != nil {
-			return nil, err
+			return err
 		}
 
-		if slices.Contains([]string{"button_reply", "list_reply", "nfm_reply"}, m.kind) {
+		if strings.HasSuffix(m.kind, "_reply") {
 			body["type"] = "interactive"
 		}
 		if made != nil {
@@ -139,17 +142,22 @@ func (m *content) buildBody(cmd *cobra.Command, c *simulatorClient) (map[string]
 		}
 	}
 
-	// Found here, and not in buildContent, because any kind of message may be a reply.
-	repliedTo, err := m.repliedTo(cmd.Context(), c)
-	if repliedTo != "" {
-		body["context"] = jsonObject{"message_id": repliedTo}
+	// Any kind of message may be a reply; the press of a button is always part of a message.
+	var err error
+	if pressed := m.kind == "button" || strings.HasSuffix(m.kind, "_reply"); pressed && m.context == "" {
+		m.context, err = r.latestSend(r.cmd.Context())
+	}
+	if m.context != "" {
+		body["context"] = jsonObject{"message_id": m.context}
 	}
 	if m.code != 0 {
 		body["error_code"] = m.code
 	}
 
 	maps.Copy(body, m.raw)
-	return body, err
+	maps.Copy(body, r.fields)
+	r.fields = body
+	return err
 }
 
 // inferKind sets the type of a message for which --type is not given: that of
@@ -184,21 +192,10 @@ func (m *content) inferKind(cmd *cobra.Command) (err error) {
 	return err
 }
 
-// repliedTo is the id of the message that this one replies to: the one of --context or, for the
-// press of a button, which is always part of a message, the latest send.
-func (m *content) repliedTo(ctx context.Context, c *simulatorClient) (string, error) {
-	pressed := slices.Contains([]string{"button", "button_reply", "list_reply", "nfm_reply"}, m.kind)
-	if m.context != "" || !pressed {
-		return m.context, nil
-	}
-
-	return c.latestSend(ctx)
-}
-
-func (m *content) reaction(ctx context.Context, c *simulatorClient) (made any, err error) {
+func (m *content) reaction(r *simRequest) (made any, err error) {
 	to := m.message
 	if to == "" {
-		to, err = c.latestSend(ctx)
+		to, err = r.latestSend(r.cmd.Context())
 	}
 	if err == nil && to == "" {
 		err = errors.New("there is no sent message to react to: choose one with --message")
@@ -207,10 +204,10 @@ func (m *content) reaction(ctx context.Context, c *simulatorClient) (made any, e
 }
 
 // correction is the content of an edit or a revoke.
-func (m *content) correction(ctx context.Context, c *simulatorClient) (made any, err error) {
+func (m *content) correction(r *simRequest) (made any, err error) {
 	id := m.message
 	if id == "" {
-		id, err = c.latestInbound(ctx)
+		id, err = r.latestInbound(r.cmd.Context())
 	}
 	body := jsonObject{"original_message_id": id}
 	if m.kind == "edit" {
@@ -221,7 +218,7 @@ func (m *content) correction(ctx context.Context, c *simulatorClient) (made any,
 
 func inboundMessage() simCommand {
 	content := &content{text: sampleGreeting}
-	kinds := contentKinds()
+	kinds := slices.Sorted(maps.Keys(contentKinds))
 	half := len(kinds) / 2
 	return simCommand{
 		use:   "inbound",
@@ -276,15 +273,4 @@ func echo() simCommand {
 		complete: content.complete,
 		print:    printField("id"),
 	}
-}
-
-// complete adds the content to a call. The fields that other flags gave win.
-func (m *content) complete(r *simRequest) error {
-	body, err := m.buildBody(r.cmd, r.simulatorClient)
-	if err != nil {
-		return err
-	}
-	maps.Copy(body, r.fields)
-	r.fields = body
-	return nil
 }

@@ -2,7 +2,7 @@ package cli
 
 import (
 	"cmp"
-	_ "embed"
+	"embed"
 	"encoding/base64"
 	"fmt"
 	"mime"
@@ -20,24 +20,31 @@ const maxMediaFile = 100 << 20
 
 // media makes the content of a message with a file: with its link, with its
 // bytes, or with the bytes of a sample.
-func (m *content) media() (any, error) {
-	v := jsonObject{}
+func (m *content) media(*simRequest) (any, error) {
+	var (
+		v    = jsonObject{}
+		data []byte
+		err  error
+	)
 	switch {
 	case m.link != "" && m.file != "":
 		return nil, usage("use either --link or --file, not both")
 	case m.link != "":
 		v["link"] = m.link
 	case m.file != "":
-		data, err := readMedia(m.file)
-		if err != nil {
-			return nil, err
+		info, statErr := os.Stat(m.file)
+		if statErr == nil && info.Size() > maxMediaFile {
+			return nil, fmt.Errorf("%s is larger than the provider accepts (%d MiB)", m.file, maxMediaFile>>20)
 		}
-		v["data"] = base64.StdEncoding.EncodeToString(data)
+		data, err = os.ReadFile(m.file)
 		m.filename = cmp.Or(m.filename, filepath.Base(m.file))
 	default:
-		data, name := sampleMedia(m.kind)
-		v["data"] = base64.StdEncoding.EncodeToString(data)
+		name := sampleMedia[m.kind]
+		data, err = samples.ReadFile("assets/" + name)
 		m.filename = cmp.Or(m.filename, name)
+	}
+	if data != nil {
+		v["data"] = base64.StdEncoding.EncodeToString(data)
 	}
 
 	setNonEmpty(v, "mime_type", m.mimeType, "caption", m.caption)
@@ -47,7 +54,7 @@ func (m *content) media() (any, error) {
 	if m.kind == "audio" {
 		v["voice"] = m.voice
 	}
-	return v, nil
+	return v, err
 }
 
 // setNonEmpty sets fields of a body, given as pairs of key and value. Empty values are left out.
@@ -57,17 +64,6 @@ func setNonEmpty(body jsonObject, pairs ...string) {
 			body[pairs[i]] = pairs[i+1]
 		}
 	}
-}
-
-func readMedia(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if info.Size() > maxMediaFile {
-		return nil, fmt.Errorf("%s is larger than the provider accepts (%d MiB)", path, maxMediaFile>>20)
-	}
-	return os.ReadFile(path)
 }
 
 // mediaKind is the kind of message that fits the file or link.
@@ -100,32 +96,16 @@ func (m *content) mediaKind() (string, error) {
 	return "document", nil
 }
 
-// samplePicture is a small square that fades from blue to red.
+// samples are small files, just enough to detect their types.
 //
-//go:embed assets/sample.png
-var samplePicture []byte
+//go:embed assets/sample.*
+var samples embed.FS
 
-const (
-	// smallestSticker is a picture of one pixel in the format of stickers.
-	smallestSticker = "RIFF\x1a\x00\x00\x00WEBPVP8L\x0d\x00\x00\x00/\x00\x00\x00\x10\x07\x10\x11\x11\x88\x88\xfe\x07\x00"
-	// smallestVideo and smallestAudio are the beginning of such a file, enough to detect its type.
-	smallestVideo = "\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom\x00\x00\x00\x08mdat"
-	smallestAudio = "OggS\x00\x02\x00\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x13" +
-		"OpusHead\x01\x01\x38\x01\x80\xbb\x00\x00\x00\x00\x00"
-)
-
-// sampleMedia is the file of a message for which none is given.
-func sampleMedia(kind string) (data []byte, name string) {
-	switch kind {
-	case "image":
-		return samplePicture, "sample.png"
-	case "document":
-		return []byte("A document from the sandbox.\n"), "sample.txt"
-	case "sticker":
-		return []byte(smallestSticker), "sample.webp"
-	case "video":
-		return []byte(smallestVideo), "sample.mp4"
-	default:
-		return []byte(smallestAudio), "sample.ogg"
-	}
+// sampleMedia are the files of messages for which none is given.
+var sampleMedia = map[string]string{
+	"image":    "sample.png",
+	"document": "sample.txt",
+	"sticker":  "sample.webp",
+	"video":    "sample.mp4",
+	"audio":    "sample.ogg",
 }

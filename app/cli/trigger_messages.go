@@ -95,11 +95,11 @@ func messageStatus() simCommand {
 		example: "  confab trigger status --status read\n  confab trigger status wamid.HBgL… --status failed --code 131026",
 		flags: []simFlag{
 			{
-				name:    "status",
-				usage:   "`status` to report: sent, delivered, read, played or failed (default read, or failed with --code)",
-				choices: []string{"sent", "delivered", "read", "played", "failed"},
+				name:  "status",
+				usage: "`status` to report: sent, delivered, read, played or failed (default read, or failed with --code)",
+				parse: oneOf("sent", "delivered", "read", "played", "failed"),
 			},
-			{name: "code", field: "error_code", usage: "provider's error `code` for a failure, such as 131026", kind: codeField},
+			{name: "code", field: "error_code", usage: "provider's error `code` for a failure, such as 131026", parse: errorCode},
 		},
 		call: "POST /_sim/messages/{sent}/status",
 		complete: func(r *simRequest) error {
@@ -133,6 +133,6 @@ func messageEdit() simCommand {
 	const sample = "I meant something else"
 	c := correction("edit", "Edit a person's message")
 	c.example += "\n  confab trigger edit wamid.HBgL… --text 'Tomorrow at ten'"
-	c.flags = []simFlag{{name: "text", usage: "the new `text` (default " + sample + ")", kind: requiredTextField, initial: sample}}
+	c.flags = []simFlag{{name: "text", usage: "the new `text` (default " + sample + ")", parse: requiredText, initial: sample}}
 	return c
 }

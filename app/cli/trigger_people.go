@@ -14,7 +14,7 @@ func contactCommands() []simCommand {
 			"(" + samplePerson + ") is used. While stopped, marketing templates to them fail with 131050.",
 		example: "  confab trigger preferences --marketing stop\n  confab trigger preferences +15550002222 --marketing resume",
 		flags: []simFlag{{name: "marketing", usage: "the person's choice: `stop|resume` (default stop)",
-			choices: []string{"stop", "resume"}, initial: "stop"}},
+			parse: oneOf("stop", "resume"), initial: "stop"}},
 		call: "POST /_sim/contacts/{person}/preferences",
 		print: func(r *simRequest) error {
 			if err := r.send(nil); err != nil {
@@ -62,10 +62,10 @@ func peopleCommands() []simCommand {
 		example: "  confab trigger person --name 'Bo Lind'\n  confab trigger person +15550001111 --blocked\n" +
 			"  confab trigger person +15550001111 --read-receipts=false",
 		flags: []simFlag{
-			{name: "name", usage: "`name` in the profile", kind: anyTextField},
-			{name: "username", usage: "`username`", kind: anyTextField},
-			{name: "blocked", usage: "block the business", kind: boolField},
-			{name: "read-receipts", usage: "send read receipts (default true)", kind: boolField},
+			{name: "name", usage: "`name` in the profile", parse: anyText},
+			{name: "username", usage: "`username`", parse: anyText},
+			{name: "blocked", usage: "block the business", isBool: true},
+			{name: "read-receipts", usage: "send read receipts (default true)", isBool: true},
 		},
 		call: "POST /_sim/people",
 		complete: func(r *simRequest) error {
@@ -114,7 +114,7 @@ func phoneCommands() []simCommand {
 		example: "  confab trigger window --state closed\n  confab trigger window +15550002222 --state open",
 		flags: []simFlag{
 			{name: "state", usage: "new state of the window: `open|closed` (default closed)",
-				choices: []string{"open", "closed"}, initial: "closed"},
+				parse: oneOf("open", "closed"), initial: "closed"},
 			{name: "phone-number-id", usage: "`id` of the business number (default: all)"},
 		},
 		call: "POST /_sim/contacts/{person}/window",

@@ -6,18 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-)
 
-type numberView struct {
-	PhoneNumberID          string `json:"phone_number_id,omitempty"`
-	WABAID                 string `json:"waba_id,omitempty"`
-	DisplayPhoneNumber     string `json:"display_phone_number,omitempty"`
-	VerifiedName           string `json:"verified_name,omitempty"`
-	Status                 string `json:"status,omitempty"`
-	PIN                    string `json:"pin,omitempty"`
-	CodeVerificationStatus string `json:"code_verification_status,omitempty"`
-	IsOnBizApp             bool   `json:"is_on_biz_app"`
-}
+	"confab/app/simulator"
+)
 
 // templateCommands play the provider's review of templates.
 func templateCommands() []simCommand {
@@ -78,7 +69,7 @@ func providerCalls() simCommand {
 			"--json the bodies are shown as sent, without tokens.",
 		example: "  confab trigger calls\n  confab trigger calls --direction given --json",
 		flags: []simFlag{{name: "direction", usage: "calls from the app, callbacks, or both: `asked|given|all` (default asked)",
-			choices: []string{"asked", "given", "all"}, initial: "asked"}},
+			parse: oneOf("asked", "given", "all"), initial: "asked"}},
 		call: "GET /_sim/calls",
 		print: printTable([]string{"AT", "STATUS", "MS", "CALL"}, func(c answer) []string {
 			return []string{
@@ -103,15 +94,15 @@ func objectCommands() []simCommand {
 			{name: "name", field: "verified_name", usage: "`name` of the business"},
 			{name: "status", usage: "`state`: CONNECTED, PENDING, BANNED, …"},
 			{name: "pin", usage: "`PIN` of two-step verification"},
-			{name: "on-biz-app", field: "is_on_biz_app", usage: "the number is also used in the app on a phone", kind: boolField},
+			{name: "on-biz-app", field: "is_on_biz_app", usage: "the number is also used in the app on a phone", isBool: true},
 		},
 		call: "GET /_sim/numbers",
-		print: printTable([]string{"ID", "NUMBER", "NAME", "STATUS", "ACCOUNT"}, func(n numberView) []string {
+		print: printTable([]string{"ID", "NUMBER", "NAME", "STATUS", "ACCOUNT"}, func(n simulator.Number) []string {
 			return []string{n.PhoneNumberID, n.DisplayPhoneNumber, n.VerifiedName, n.Status, n.WABAID}
 		}),
 		instead: []simCommand{{
 			use: "add", short: "add or change a number", call: "POST /_sim/numbers",
-			print: printAnswer(func(n numberView) string { return n.PhoneNumberID }),
+			print: printAnswer(func(n simulator.Number) string { return n.PhoneNumberID }),
 		}},
 	}, {
 		use:   "callback FILE",
@@ -120,10 +111,17 @@ func objectCommands() []simCommand {
 			"contains the payload as JSON; - is standard input.",
 		example: "  confab trigger callback payload.json\n" +
 			"  echo '{\"object\": \"whatsapp_business_account\", \"entry\": []}' | confab trigger callback -",
-		call:     "POST /_sim/callbacks",
-		complete: readPayload,
-		print:    printField("status"),
-		plain:    true,
+		call: "POST /_sim/callbacks",
+		complete: func(r *simRequest) error { // the body is what the file has, byte for byte
+			text, err := readFileOrStdin(r.cmd.InOrStdin(), r.args[0])
+			if err == nil && !json.Valid(text) {
+				err = fmt.Errorf("%s is not JSON", r.args[0])
+			}
+			r.raw = json.RawMessage(text)
+			return err
+		},
+		print: printField("status"),
+		plain: true,
 	}, {
 		use:   "reset",
 		short: "Clear messages, people, faults and settings",
@@ -133,14 +131,4 @@ func objectCommands() []simCommand {
 		call:    "POST /_sim/reset",
 		plain:   true,
 	}}
-}
-
-// readPayload makes the JSON of the file that the argument names the body, byte for byte.
-func readPayload(r *simRequest) error {
-	text, err := readFileOrStdin(r.cmd.InOrStdin(), r.args[0])
-	if err == nil && !json.Valid(text) {
-		err = fmt.Errorf("%s is not JSON", r.args[0])
-	}
-	r.raw = json.RawMessage(text)
-	return err
 }
