@@ -15,6 +15,7 @@ import (
 	"runtime"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
 	"confab/app"
 	"confab/app/config"
@@ -126,15 +127,11 @@ func prepareSandboxDir(dir datadir.Dir, fresh bool) error {
 	}
 
 	served, err := dir.IsServed()
-	if err != nil {
+	if err == nil && served {
+		err = fmt.Errorf("%s is in use: stop its server first", string(dir))
+	}
+	if err != nil || !fresh {
 		return err
-	}
-	if served {
-		return fmt.Errorf("%s is in use: stop its server first", string(dir))
-	}
-
-	if !fresh {
-		return nil
 	}
 
 	// Only the content is removed: the directory itself may be a mount point.
@@ -193,29 +190,24 @@ func (e *env) openSandbox(cmd *cobra.Command, c config.Config, simulatorAt strin
 // serveWhile serves, calls f once everything answers, and stops when f returns. The context of f
 // ends with the caller's, or when the server or the simulator fails.
 func (b *sandbox) serveWhile(ctx context.Context, f func(context.Context) error) error {
+	group, ctx := errgroup.WithContext(ctx)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 
-	start := func(serve func() error) (ended <-chan error) {
-		result := make(chan error, 1)
-		go func() {
-			result <- serve()
-			stop() // when one has ended, the other must
-		}()
-		return result
-	}
-	simulatorEnded := start(b.simulator.serve)
-	serverEnded := start(func() error { return b.app.Run(ctx) })
+	group.Go(b.simulator.serve)
+	group.Go(func() error {
+		defer stop()
+		err := b.app.Run(ctx)
+		b.simulator.stop()
+		return err
+	})
 
 	err := b.waitUntilReady(ctx)
 	if err == nil {
 		err = f(ctx)
 	}
-
 	stop()
-	err = errors.Join(err, <-serverEnded)
-	b.simulator.stop()
-	return errors.Join(err, <-simulatorEnded)
+	return errors.Join(err, group.Wait())
 }
 
 // waitUntilReady waits until the server answers, and lets the sample person write to it.
@@ -224,26 +216,24 @@ func (b *sandbox) waitUntilReady(ctx context.Context) error {
 	if err == nil {
 		err = checkReady(ctx, target.JoinPath("readyz"), "")
 	}
-
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		return nil // interrupted, which is no error
-	}
-	if err != nil {
+	case err != nil:
 		return err
 	}
 	return openServiceWindow(b.simulator.Server, b.state.PhoneNumberID)
 }
 
 // close frees everything. It may be called after open has failed half-way.
-func (b *sandbox) close() error {
-	var errs []error
+func (b *sandbox) close() (err error) {
 	if b.simulator != nil {
-		errs = append(errs, b.simulator.close())
+		err = b.simulator.close()
 	}
 	if b.app != nil {
-		errs = append(errs, b.app.Close())
+		err = errors.Join(err, b.app.Close())
 	}
-	return errors.Join(errs...)
+	return err
 }
 
 // controlToken is the token that the control API demands: the one of the variable or, where other
@@ -259,21 +249,14 @@ func controlToken(known string, exposed bool) string {
 // openBrowser opens a page in the browser of the person: that of $BROWSER, or the system's.
 // Where there is none, it says so: the address was printed before.
 func openBrowser(warnings io.Writer, url string) {
-	command := browserCommand(url)
-	err := command.Start()
-	if err != nil {
+	system := "xdg-open"
+	if runtime.GOOS == "darwin" {
+		system = "open"
+	}
+	command := exec.Command(cmp.Or(os.Getenv("BROWSER"), system), url)
+	if err := command.Start(); err != nil {
 		fmt.Fprintf(warnings, "confab: warning: could not open a browser: %v\n", err)
 		return
 	}
 	go command.Wait() // it may stay open as long as we run
-}
-
-func browserCommand(url string) *exec.Cmd {
-	switch own := os.Getenv("BROWSER"); {
-	case own != "":
-		return exec.Command(own, url)
-	case runtime.GOOS == "darwin":
-		return exec.Command("open", url)
-	}
-	return exec.Command("xdg-open", url)
 }

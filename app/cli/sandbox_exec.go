@@ -128,16 +128,15 @@ func (b *sandbox) playBeside(ctx context.Context, story []storyLine, run func() 
 	defer stop()
 
 	p, err := openPlayer(ctx, b.state, story)
+	if err == nil {
+		played := make(chan error, 1)
+		go func() { played <- p.play(ctx) }()
+		if err := run(); err != nil {
+			return err
+		}
+		err = <-played
+	}
 	if err != nil {
-		return fmt.Errorf("story: %w", err)
-	}
-	played := make(chan error, 1)
-	go func() { played <- p.play(ctx) }()
-
-	if err := run(); err != nil {
-		return err
-	}
-	if err := <-played; err != nil {
 		return fmt.Errorf("story: %w", err)
 	}
 	return nil
@@ -166,31 +165,21 @@ func runCommand(ctx context.Context, child *exec.Cmd, signals <-chan os.Signal) 
 	for {
 		select {
 		case s := <-signals:
-			if !sentByTerminal(s) {
+			// The signal of a key press goes to every process in the foreground of a terminal.
+			if s != syscall.SIGINT && s != syscall.SIGQUIT || !isTerminal(os.Stdin) {
 				child.Process.Signal(s)
 			}
 		case <-failed:
 			failed = nil // only once
 			child.Process.Signal(syscall.SIGTERM)
 		case err := <-ended:
-			return exitStatus(child.ProcessState, err)
+			if _, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok {
+				return exitFailed, err
+			}
+			if wait, ok := child.ProcessState.Sys().(syscall.WaitStatus); ok && wait.Signaled() {
+				return exitSignal + int(wait.Signal()), nil // as a shell reports it
+			}
+			return child.ProcessState.ExitCode(), nil
 		}
 	}
-}
-
-// sentByTerminal reports whether a signal comes from a key press. A terminal sends
-// it to every process in the foreground: the command has got it already.
-func sentByTerminal(s os.Signal) bool {
-	return (s == syscall.SIGINT || s == syscall.SIGQUIT) && isTerminal(os.Stdin)
-}
-
-// exitStatus is the exit status of an ended command, as a shell reports it.
-func exitStatus(state *os.ProcessState, err error) (int, error) {
-	if _, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok {
-		return exitFailed, err
-	}
-	if wait, ok := state.Sys().(syscall.WaitStatus); ok && wait.Signaled() {
-		return exitSignal + int(wait.Signal()), nil
-	}
-	return state.ExitCode(), nil
 }

@@ -38,7 +38,12 @@ func (b *sandbox) open(e *env, cmd *cobra.Command, c config.Config, l net.Listen
 	if b.state, err = readSandbox(dir); err != nil {
 		return err
 	}
-	b.useSimulator(&c, localURL(l))
+
+	// The simulator is the provider, regardless of the settings. Webhooks may be on this machine.
+	b.state.SimulatorURL = localURL(l)
+	c.Provider.BaseURL, c.Provider.AppID = b.state.SimulatorURL, b.state.AppID
+	c.Provider.AppSecret, c.Provider.VerifyToken = config.Secret(b.state.AppSecret), config.Secret(b.state.VerifyToken)
+	c.Security.AllowCIDRs = append(c.Security.AllowCIDRs, loopbackPrefixes()...)
 
 	options := e.appOptions(cmd, c)
 	options.SimulateSignup, options.AllowLocalURLs = b.simulateSignup, true
@@ -77,15 +82,6 @@ func (b *sandbox) open(e *env, cmd *cobra.Command, c config.Config, l net.Listen
 
 	b.state.BaseURL, b.state.ConsoleURL = b.app.URL()+"/v1", b.app.URL()+"/console/"
 	return writeStateFile(sandboxFile(dir), b.state)
-}
-
-// useSimulator makes the simulator the provider, regardless of the settings, and
-// allows webhooks to addresses of this machine.
-func (b *sandbox) useSimulator(c *config.Config, simulatorURL string) {
-	b.state.SimulatorURL = simulatorURL
-	c.Provider.BaseURL, c.Provider.AppID = simulatorURL, b.state.AppID
-	c.Provider.AppSecret, c.Provider.VerifyToken = config.Secret(b.state.AppSecret), config.Secret(b.state.VerifyToken)
-	c.Security.AllowCIDRs = append(c.Security.AllowCIDRs, loopbackPrefixes()...)
 }
 
 // openSimulator opens the simulator with the credentials that the server expects,
@@ -127,30 +123,24 @@ func (b *sandbox) openSimulator(l net.Listener, o app.Options) (err error) {
 // setWindow lets the server believe that a person last wrote at a time, as the simulator
 // does: opening or closing a 24-hour window affects both sides.
 func (b *sandbox) setWindow(ctx context.Context, w simulator.Window) error {
-	return b.app.DB.Update(ctx, func(tx *storage.Tx) error {
-		t, err := findThread(tx, w)
-		if errors.Is(err, storage.ErrNotFound) || err == nil && t.ConversationID == "" {
-			return nil // the server knows nothing of the person or of the number
-		}
+	err := b.app.DB.Update(ctx, func(tx *storage.Tx) error {
+		a, err := tx.AccountByNumber(w.PhoneNumberID)
 		if err != nil {
+			return err
+		}
+		t, err := tx.ThreadByPhone(a.ID, "+"+w.Phone)
+		if errors.Is(err, storage.ErrNotFound) {
+			t, err = tx.ThreadByBSUID(a.ID, w.BSUID)
+		}
+		if err != nil || t.ConversationID == "" {
 			return err
 		}
 		return tx.SetLastInbound(t, storage.At(w.At))
 	})
-}
-
-// findThread finds the thread of a person by number, else by id.
-func findThread(tx *storage.Tx, w simulator.Window) (storage.Thread, error) {
-	a, err := tx.AccountByNumber(w.PhoneNumberID)
-	if err != nil {
-		return storage.Thread{}, err
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil // the server knows nothing of the person or of the number
 	}
-	if w.Phone != "" {
-		if t, err := tx.ThreadByPhone(a.ID, "+"+w.Phone); !errors.Is(err, storage.ErrNotFound) {
-			return t, err
-		}
-	}
-	return tx.ThreadByBSUID(a.ID, w.BSUID)
+	return err
 }
 
 // simulateSignup signs a business up at the simulated provider, as its owner
@@ -192,44 +182,39 @@ func (b *sandbox) subscribeForwardURL(ctx context.Context, to *url.URL) error {
 		if err != nil {
 			return err
 		}
-		i := slices.IndexFunc(all, func(s storage.Subscription) bool { // to all events of all numbers
-			return s.URL == to.String() && len(s.Events) == 1 && s.Events[0] == "*" && len(s.PhoneNumberIDs) == 0
+		for _, s := range all { // of an earlier start: to all events of all numbers
+			if s.URL == to.String() && slices.Equal(s.Events, storage.Strings{"*"}) && len(s.PhoneNumberIDs) == 0 {
+				return b.resumeForwarding(tx, s)
+			}
+		}
+
+		description := "confab sandbox --forward-to"
+		b.webhookSecret, err = tx.InsertSubscription(&storage.Subscription{
+			OrganizationID: o.ID,
+			URL:            to.String(),
+			Description:    &description,
+			Events:         storage.Strings{"*"},
+			Status:         storage.WebhookActive,
 		})
-
-		if i < 0 { // the secret comes with the new subscription
-			description := "confab sandbox --forward-to"
-			sub := storage.Subscription{
-				OrganizationID: o.ID,
-				URL:            to.String(),
-				Description:    &description,
-				Events:         storage.Strings{"*"},
-				Status:         storage.WebhookActive,
-			}
-			b.webhookSecret, err = tx.InsertSubscription(&sub)
-			return err
-		}
-
-		if all[i].Status != storage.WebhookActive {
-			if err := tx.ResumeSubscription(all[i].ID); err != nil {
-				return err
-			}
-		}
-		return b.loadSecret(tx, all[i].ID)
+		return err
 	})
 }
 
-// loadSecret reads the secret of an earlier start, or makes a new one if all have expired.
-func (b *sandbox) loadSecret(tx *storage.Tx, subscription string) error {
-	keys, err := tx.SigningKeys(subscription)
-	if err != nil {
-		return err
+// resumeForwarding reads the secret of an earlier start, or makes a new one if all have expired.
+func (b *sandbox) resumeForwarding(tx *storage.Tx, s storage.Subscription) error {
+	if s.Status != storage.WebhookActive {
+		if err := tx.ResumeSubscription(s.ID); err != nil {
+			return err
+		}
 	}
 
-	if len(keys) > 0 {
+	keys, err := tx.SigningKeys(s.ID)
+	if err == nil && len(keys) == 0 {
+		keys = make([]string, 1)
+		_, keys[0], err = tx.InsertSecret(s.ID, 0)
+	}
+	if err == nil {
 		b.webhookSecret = keys[0]
-		return nil
 	}
-
-	_, b.webhookSecret, err = tx.InsertSecret(subscription, 0)
 	return err
 }

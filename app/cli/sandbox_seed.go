@@ -109,9 +109,7 @@ func (s *sandboxState) ensureAccount(tx *storage.Tx, sim *simulator.Server, n si
 	a, err := tx.AccountByNumber(n.PhoneNumberID)
 	if err == nil {
 		s.AccessToken, err = tx.AccessToken(a) // not the one of the state if its file was lost
-		return err
 	}
-
 	if !errors.Is(err, storage.ErrNotFound) {
 		return err
 	}
@@ -182,12 +180,9 @@ func addTemplates(sim *simulator.Server, waba string) (rows []storage.Template, 
 // first. A simulator without any gets the one wanted, with the sample templates.
 func ensureNumber(sim *simulator.Server, want simulator.Number) (simulator.Number, error) {
 	all := sim.Numbers()
-	if i := slices.IndexFunc(all, func(n simulator.Number) bool { return n.PhoneNumberID == want.PhoneNumberID }); i >= 0 {
-		return all[i], nil
-	}
-
+	i := slices.IndexFunc(all, func(n simulator.Number) bool { return n.PhoneNumberID == want.PhoneNumberID })
 	if len(all) > 0 {
-		return all[0], nil
+		return all[max(i, 0)], nil
 	}
 
 	n, err := sim.AddNumber(want)

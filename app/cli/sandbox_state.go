@@ -1,16 +1,22 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/rand"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	mathrand "math/rand/v2"
+	"os"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"confab/app/datadir"
+	"confab/storage"
 )
 
 // sandboxState is what a client of the sandbox needs. Its file is the only place that has the key.
@@ -34,17 +40,11 @@ func readSandbox(dir datadir.Dir) (*sandboxState, error) {
 		return nil, err
 	}
 
-	s.AppID = cmp.Or(s.AppID, newAppID())
+	s.AppID = cmp.Or(s.AppID, strconv.FormatInt(1e14+mathrand.Int64N(9e14), 10)) // fifteen digits, and no secret
 	s.AppSecret = cmp.Or(s.AppSecret, rand.Text())
 	s.VerifyToken = cmp.Or(s.VerifyToken, "verify-"+rand.Text())
 	s.AccessToken = cmp.Or(s.AccessToken, newAccessToken())
 	return s, nil
-}
-
-// newAppID generates the id of an app: fifteen digits, like the provider's.
-func newAppID() string {
-	const smallest, count = 1e14, 9e14
-	return strconv.FormatInt(smallest+mathrand.Int64N(count), 10) // it is no secret
 }
 
 // newAccessToken generates a token that looks like the provider's but is short enough to be copied.
@@ -80,4 +80,31 @@ func (s *sandboxState) environment() []string {
 		"CONFAB_PHONE_NUMBER_ID=" + s.PhoneNumberID,
 		simulatorURLVariable + "=" + s.SimulatorURL,
 	}
+}
+
+// readStateFile reads a file that writeStateFile has written, and reports whether it exists.
+func readStateFile(path string, v any) (found bool, err error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+
+	if err == nil {
+		err = json.Unmarshal(text, v)
+	}
+
+	if err != nil {
+		return true, fmt.Errorf("%s: %w: remove the file to get a new one", path, err)
+	}
+	return true, nil
+}
+
+// writeStateFile replaces a JSON file in one step, because other processes may
+// read it at any time. It holds secrets: only its owner may read it.
+func writeStateFile(path string, v any) error {
+	var text bytes.Buffer
+	if err := printJSON(&text, v); err != nil {
+		return err
+	}
+	return storage.ReplaceFile(path, text.Bytes())
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
 	"confab/app"
 	"confab/app/config"
@@ -53,9 +54,7 @@ func (e *env) simulator() *cobra.Command {
 			"The app secret, verify token and access token are generated unless you set them: with a flag, with - for\n" +
 			"a line of standard input, or with " + appSecretVariable + ", " + verifyTokenVariable + " and " + accessTokenVariable + ".",
 		Example: "  confab simulator\n  confab simulator --webhook-url http://127.0.0.1:3000/webhook --verify-token secret-word",
-		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
-			return e.runSimulator(cmd, f)
-		}),
+		RunE:    e.run(func(cmd *cobra.Command, _ []string) error { return e.runSimulator(cmd, f) }),
 	}
 
 	dataDirFlag(cmd.Flags(), &e.dataDir, "for all data (default "+defaultSimulatorDir+")")
@@ -107,15 +106,15 @@ func (e *env) runSimulator(cmd *cobra.Command, f simulatorFlags) error {
 	if o.ControlToken == "" { // which no page could give without knowing it
 		h.offerPhone()
 	}
-	if err := state.update(h, o); err != nil {
-		return errors.Join(err, h.close())
+	err = state.update(h, o)
+	if err == nil {
+		err = writeStateFile(filepath.Join(dir, datadir.SimulatorFile), state)
 	}
-	if err := writeStateFile(filepath.Join(dir, datadir.SimulatorFile), state); err != nil {
-		return errors.Join(err, h.close())
+	if err == nil {
+		warnIfExposed(cmd.ErrOrStderr(), "simulator", l.Addr().String())
+		err = state.serve(cmd, h, dir, o.ControlToken)
 	}
-
-	warnIfExposed(cmd.ErrOrStderr(), "simulator", l.Addr().String())
-	return errors.Join(state.serve(cmd, h, dir, o.ControlToken), h.close())
+	return errors.Join(err, h.close())
 }
 
 // prepareSimulatorDir creates the directory. It refuses one with other files.
@@ -136,7 +135,6 @@ func (f simulatorFlags) options(stdin io.Reader) (o simulator.Options, err error
 		o.WebhookURL = f.webhook.String()
 	}
 	o.MaxMessages = f.remember
-
 	from := newSecretReader(stdin)
 	if o.AppSecret, err = from.read("app-secret", f.appSecret, appSecretVariable); err != nil {
 		return o, err
@@ -165,16 +163,10 @@ func (s *simulatorState) update(h *simulatorHost, o simulator.Options) error {
 
 // serve serves until the command is interrupted or the listener fails.
 func (s *simulatorState) serve(cmd *cobra.Command, h *simulatorHost, dir, token string) error {
-	ctx, stop := context.WithCancel(cmd.Context())
-	defer stop()
 	feed := newTerminalFeed(h.Server, cmd.OutOrStdout())
 	defer feed.stop()
-
-	ended := make(chan error, 1)
-	go func() {
-		ended <- h.serve()
-		stop()
-	}()
+	group, ctx := errgroup.WithContext(cmd.Context())
+	group.Go(h.serve)
 
 	s.printInstructions(cmd.OutOrStdout(), dir, token)
 	if s.WebhookURL != "" {
@@ -185,7 +177,7 @@ func (s *simulatorState) serve(cmd *cobra.Command, h *simulatorHost, dir, token 
 	feed.start()
 	<-ctx.Done()
 	h.stop()
-	return <-ended
+	return group.Wait()
 }
 
 // verifyWebhook sends the provider's challenge with the verify token to the webhook. Callbacks are

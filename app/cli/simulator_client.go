@@ -75,7 +75,6 @@ func findSimulatorAccess(ctx context.Context) (a simulatorAccess, found bool, er
 	if other, ok, err := readSimulatorAccess(defaultSimulatorDir); err != nil || ok && (!found || other.isReachable(ctx)) {
 		return other, ok, err
 	}
-
 	return a, found, nil
 }
 
