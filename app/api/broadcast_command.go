@@ -23,7 +23,6 @@ type BroadcastDraft struct {
 	At                       string        // "" for at once
 	LabelID                  string        // the audience,
 	File                     io.ReadSeeker // or a CSV file of it
-	Stored                   func(n int)   // is called as recipients are stored
 }
 
 // MakeBroadcast makes a broadcast of an account as the API does. finish runs the step that
@@ -53,19 +52,7 @@ func MakeBroadcast(
 	if err != nil {
 		return err
 	}
-	return jobs.MakeBroadcast(ctx, db, b, d.reported(recipients), finish)
-}
-
-// reported is a source that reports what is read from it.
-func (d BroadcastDraft) reported(next jobs.RecipientSource) jobs.RecipientSource {
-	if next == nil || d.Stored == nil {
-		return next
-	}
-	return func(limit int) ([]storage.BroadcastRecipient, error) {
-		some, err := next(limit)
-		d.Stored(len(some))
-		return some, err
-	}
+	return jobs.MakeBroadcast(ctx, db, b, recipients, finish)
 }
 
 // body is the draft as the body of a request.

@@ -1,10 +1,10 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"time"
 
@@ -13,6 +13,7 @@ import (
 	"confab/app/api"
 	"confab/jobs"
 	"confab/jobs/event"
+	"confab/jobs/queue"
 	"confab/storage"
 )
 
@@ -45,11 +46,7 @@ func (e *env) broadcastsCreate() *cobra.Command {
 			if (file == "") == (draft.LabelID == "") {
 				return usage("use either --csv or --label")
 			}
-			key, err := storage.Query(cmd.Context(), s.DB, number.account)
-			if err != nil {
-				return err
-			}
-			return s.createBroadcast(cmd, key, draft, file)
+			return s.createBroadcast(cmd, number, draft, file)
 		}),
 	}
 
@@ -65,27 +62,24 @@ func (e *env) broadcastsCreate() *cobra.Command {
 }
 
 // createBroadcast makes a broadcast, prints it, and on a terminal follows it.
-func (s *store) createBroadcast(cmd *cobra.Command, key storage.AccountKey, d api.BroadcastDraft, file string) error {
-	var size int64
+func (s *store) createBroadcast(cmd *cobra.Command, number numberFlags, d api.BroadcastDraft, file string) error {
+	key, err := storage.Query(cmd.Context(), s.DB, number.account)
+	if err != nil {
+		return err
+	}
+
+	line := newProgress(cmd.ErrOrStderr(), "storing recipients", formatBytes)
 	if file != "" {
 		f, err := os.Open(file)
 		if err != nil {
 			return err
 		}
 		defer f.Close()
-		d.File = f
-		size = countLines(f)
-	}
-
-	line := newProgress(cmd.ErrOrStderr(), "storing recipients", formatCount)
-	stored := int64(0)
-	d.Stored = func(n int) {
-		stored += int64(n)
-		line.step(stored, size)
+		d.File = followedFile{f, line}
 	}
 
 	var made storage.Broadcast
-	err := api.MakeBroadcast(cmd.Context(), s.DB, key, d, func(publish func(*storage.Tx) (storage.Broadcast, error)) error {
+	err = api.MakeBroadcast(cmd.Context(), s.DB, key, d, func(publish func(*storage.Tx) (storage.Broadcast, error)) error {
 		return s.write(cmd, func(tx *storage.Tx) (_ written, err error) {
 			made, err = publish(tx)
 			return written{entry: auditEntry{key.OrganizationID, "broadcast.created", "broadcast", made.ID}}, err
@@ -115,18 +109,19 @@ var broadcastFlags = map[string]string{
 	"scheduled_at":      "--at",
 }
 
-// countLines counts the lines of a file roughly, for the progress line, and goes back to its start.
-func countLines(f *os.File) (n int64) {
-	buffer := make([]byte, 1<<16)
-	for {
-		read, err := f.Read(buffer)
-		n += int64(bytes.Count(buffer[:read], []byte("\n")))
-		if err != nil {
-			break
-		}
+// followedFile is a file of which a progress line shows how far it is read.
+type followedFile struct {
+	*os.File
+	line *progress
+}
+
+func (f followedFile) Read(p []byte) (int, error) {
+	n, err := f.File.Read(p)
+	at, _ := f.Seek(0, io.SeekCurrent)
+	if info, err := f.Stat(); err == nil {
+		f.line.step(at, info.Size())
 	}
-	_, _ = f.Seek(0, 0) // if that fails, reading it does
-	return n
+	return n, err
 }
 
 // broadcastInterval is how often a broadcast that is followed is looked at.
@@ -150,7 +145,7 @@ func (s *store) followBroadcast(cmd *cobra.Command, id string) error {
 			return err
 		default:
 			line.step(b.Total-b.Waiting, b.Total)
-			if pause(cmd.Context(), broadcastInterval) {
+			if queue.Pause(cmd.Context(), broadcastInterval) {
 				continue
 			}
 		}
@@ -159,16 +154,6 @@ func (s *store) followBroadcast(cmd *cobra.Command, id string) error {
 		fmt.Fprintf(cmd.ErrOrStderr(), "The broadcast continues. Track it with 'confab broadcasts show %s', "+
 			"pause it with 'confab broadcasts pause %s'.\n", id, id)
 		return nil
-	}
-}
-
-// pause waits, or returns false when ctx ends first.
-func pause(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(d):
-		return true
 	}
 }
 
@@ -260,12 +245,11 @@ func (e *env) broadcastsMove(verb, short, action string, move func(*storage.Tx, 
 		Short:   short,
 		Example: "  confab broadcasts " + verb + " bcs_01J…",
 		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
-			b, err := s.findBroadcast(cmd.Context(), args[0])
-			if err != nil {
-				return err
-			}
-
-			err = s.write(cmd, func(tx *storage.Tx) (_ written, err error) {
+			var b storage.Broadcast
+			err := s.write(cmd, func(tx *storage.Tx) (_ written, err error) {
+				if b, err = tx.BroadcastOfAny(args[0]); err != nil {
+					return written{}, notFound(err, "broadcast", args[0])
+				}
 				if b, err = tx.CurrentBroadcast(b.Number); err != nil {
 					return written{}, err
 				}

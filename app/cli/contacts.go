@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,6 +16,7 @@ import (
 	"confab/app/datadir"
 	"confab/jobs"
 	"confab/jobs/contactsheet"
+	"confab/jobs/queue"
 	"confab/storage"
 )
 
@@ -133,11 +133,7 @@ func (e *env) contactsImport() *cobra.Command {
 			"  confab contacts import people.csv --label lbl_01J… --phone-number-id 106540352242922\n" +
 			"  confab contacts export --org org_01J… | confab contacts import - --org org_01K…",
 		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
-			done, err := s.importContacts(cmd, args[0], f)
-			if err != nil {
-				return err
-			}
-			return printImport(cmd, done)
+			return s.importContacts(cmd, args[0], f)
 		}),
 	}
 
@@ -147,45 +143,49 @@ func (e *env) contactsImport() *cobra.Command {
 	return withJSON(cmd)
 }
 
-// importContacts takes in a file, and returns what became of it.
-func (s *store) importContacts(cmd *cobra.Command, name string, f importFlags) (storage.ContactImport, error) {
-	ctx := cmd.Context()
+// importContacts takes in a file, and prints what became of it.
+func (s *store) importContacts(cmd *cobra.Command, name string, f importFlags) error {
 	files, err := storage.OpenImportFiles(s.dir.File(storage.ImportsDir))
 	if err != nil {
-		return storage.ContactImport{}, err
+		return err
 	}
 	i := storage.ContactImport{ID: s.NewID(storage.PrefixImport), DryRun: f.dryRun, Line: 1}
 	size, err := saveImport(cmd, files, &i, name)
 	if err != nil {
-		return i, err
+		return err
 	}
 
-	err = s.change(ctx, func(tx *storage.Tx) error {
+	err = s.write(cmd, func(tx *storage.Tx) (done written, err error) {
 		a, err := f.account(&tx.Rx)
 		if err != nil {
-			return err
+			return done, err
 		}
-		if i.AccountID = a.ID; f.label != "" {
-			if err := checkLabel(&tx.Rx, a, f.label); err != nil {
-				return err
+		i.AccountID, i.LabelID = a.ID, orNil(f.label)
+		if f.label != "" {
+			l, err := tx.Label(a.OrganizationID, f.label)
+			if errors.Is(err, storage.ErrNotFound) || err == nil && l.TeamID != a.TeamID {
+				err = fmt.Errorf("the number's team has no label %s", f.label)
 			}
-			i.LabelID = &f.label
+			if err != nil {
+				return done, err
+			}
 		}
+
 		if err := tx.InsertContactImport(&i); err != nil {
-			return err
+			return done, err
 		}
-		if err := jobs.EnqueueContactImport(tx, i); err != nil {
-			return err
+		if !i.DryRun { // which changes nothing
+			done.entry = auditEntry{a.OrganizationID, "contacts.imported", "contact_import", i.ID}
 		}
-		if i.DryRun {
-			return nil // which changes nothing
-		}
-		return s.audit(tx, a.OrganizationID, "contacts.imported", "contact_import", i.ID)
+		return done, jobs.EnqueueContactImport(tx, i)
 	})
 	if err != nil {
-		return i, errors.Join(err, files.Remove(i.ID))
+		return errors.Join(err, files.Remove(i.ID))
 	}
-	return s.followImport(cmd, files, i, size)
+	if i, err = s.followImport(cmd, files, i, size); err != nil {
+		return err
+	}
+	return printImport(cmd, i)
 }
 
 // saveImport stores the file, if it is one of contacts, finds its first line, and returns its size.
@@ -227,15 +227,6 @@ func saveImport(cmd *cobra.Command, files storage.ImportFiles, i *storage.Contac
 	return size, nil
 }
 
-// checkLabel refuses a label that is not of the number's team.
-func checkLabel(rx *storage.Rx, a storage.AccountKey, id string) error {
-	l, err := rx.Label(a.OrganizationID, id)
-	if errors.Is(err, storage.ErrNotFound) || err == nil && l.TeamID != a.TeamID {
-		return fmt.Errorf("the number's team has no label %s", id)
-	}
-	return err
-}
-
 // followImport shows how far an import is until it is done, by the running server or by this process.
 func (s *store) followImport(
 	cmd *cobra.Command, files storage.ImportFiles, i storage.ContactImport, size int64,
@@ -269,7 +260,7 @@ func (s *store) followImport(
 			return i, err
 		}
 		report(i)
-		if !pause(ctx, importPoll) {
+		if !queue.Pause(ctx, importPoll) {
 			return i, errors.New("detached: the server continues it as import " + i.ID)
 		}
 	}
@@ -306,17 +297,15 @@ func importError(i storage.ContactImport) error {
 		return err
 	}
 
-	text := new(strings.Builder)
-	fmt.Fprintf(text, "%s of %s lines were skipped", formatCount(i.Failed), formatCount(i.Lines))
+	text := fmt.Sprintf("%s of %s lines were skipped", formatCount(i.Failed), formatCount(i.Lines))
 	if i.Status == storage.ImportFailed {
-		text.Reset()
-		text.WriteString("the import failed")
+		text = "the import failed"
 	}
 	for _, p := range problems[:min(len(problems), shownImportErrors)] {
-		fmt.Fprintf(text, "\nline %d: %s", p.Line, printable(p.Message))
+		text += fmt.Sprintf("\nline %d: %s", p.Line, printable(p.Message))
 	}
 	if len(problems) > shownImportErrors {
-		text.WriteString("\nand more")
+		text += "\nand more"
 	}
-	return errors.New(text.String())
+	return errors.New(text)
 }

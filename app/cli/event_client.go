@@ -12,6 +12,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"confab/jobs/queue"
 )
 
 const (
@@ -67,7 +69,7 @@ func (c *eventClient) follow(ctx context.Context, handle func(sentEvent) error) 
 			isLost = true
 			c.notify(fmt.Sprintf("%s (%v). Retrying.", trouble, err))
 		}
-		if !pause(ctx, wait) {
+		if !queue.Pause(ctx, wait) {
 			return ctx.Err()
 		}
 		wait = min(2*wait, longestReconnect)
@@ -136,6 +138,7 @@ func errorMessage(text []byte) string {
 }
 
 // readEventStream hands over each block of server-sent events, also one that has only a position.
+// Our servers send data on one line.
 func readEventStream(from io.Reader, handle func(sentEvent) error) error {
 	var e sentEvent
 	lines := bufio.NewReader(from)
@@ -148,27 +151,19 @@ func readEventStream(from io.Reader, handle func(sentEvent) error) error {
 			return err
 		}
 
-		line = bytes.TrimRight(line, "\r\n")
-		if len(line) == 0 {
+		name, value, _ := bytes.Cut(bytes.TrimRight(line, "\r\n"), []byte(": "))
+		switch {
+		case string(name) == "id":
+			e.id = string(value)
+		case string(name) == "event":
+			e.event = string(value)
+		case string(name) == "data":
+			e.data = value
+		case len(name)+len(value) == 0:
 			if err := handle(e); err != nil {
 				return err
 			}
 			e = sentEvent{id: e.id}
-			continue
-		}
-
-		name, value, _ := bytes.Cut(line, []byte(":"))
-		value = bytes.TrimPrefix(value, []byte(" "))
-		switch string(name) {
-		case "id":
-			e.id = string(value)
-		case "event":
-			e.event = string(value)
-		case "data":
-			if e.data != nil {
-				e.data = append(e.data, '\n')
-			}
-			e.data = append(e.data, value...)
 		}
 	}
 }

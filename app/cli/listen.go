@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/base64"
@@ -127,9 +128,18 @@ func (e *env) streamEvents(cmd *cobra.Command, o listenOptions) error {
 		return err
 	}
 
-	ctx, out := cmd.Context(), cmd.OutOrStdout()
+	out := cmd.OutOrStdout()
 	client.notify = func(text string) { fmt.Fprintln(cmd.ErrOrStderr(), text) }
-	return client.follow(ctx, func(one sentEvent) error { return o.handle(ctx, one, forward, out, client.notify) })
+	return client.follow(cmd.Context(), func(sent sentEvent) error {
+		if sent.event == "gap" {
+			return o.printGap(out, sent, client.notify)
+		}
+		var item sentItem
+		if err := json.Unmarshal(sent.data, &item); err != nil {
+			return fmt.Errorf("the server sent an invalid event: %w", err)
+		}
+		return o.print(out, item, sent.id, forward(cmd.Context(), item))
+	})
 }
 
 // eventClient makes the client of a server that --url names, or of the one on the data directory.
@@ -177,20 +187,6 @@ type sentItem struct {
 	PhoneNumberID  *string         `json:"phone_number_id"`
 	CreatedAt      storage.Time    `json:"created_at"`
 	Payload        json.RawMessage `json:"payload"`
-}
-
-func (o listenOptions) handle(
-	ctx context.Context, sent sentEvent, forward *forwarder, out io.Writer, notify func(string),
-) error {
-	if sent.event == "gap" {
-		return o.printGap(out, sent, notify)
-	}
-
-	var item sentItem
-	if err := json.Unmarshal(sent.data, &item); err != nil {
-		return fmt.Errorf("the server sent an invalid event: %w", err)
-	}
-	return o.print(out, item, sent.id, forward.post(ctx, item))
 }
 
 // printGap says that events are missing.
@@ -243,24 +239,19 @@ func printLine(out io.Writer, v any) error {
 	return line.Encode(v)
 }
 
-// forwarder posts events to a URL, signed as webhooks are. A nil one does nothing.
-type forwarder struct {
-	client webhook.Client
-	url    *url.URL
-	secret string
-}
-
-// forwarder makes one if --forward-to is given. A secret that it had to generate is printed.
-func (o listenOptions) forwarder(cmd *cobra.Command, secrets *secretReader, timeout time.Duration) (*forwarder, error) {
+// forwarder makes the function that posts an event once to the URL of --forward-to, signed as
+// webhooks are, with the id of its delivery if it has one. A secret that it had to generate is printed.
+func (o listenOptions) forwarder(
+	cmd *cobra.Command, secrets *secretReader, timeout time.Duration,
+) (func(context.Context, sentItem) *forwardView, error) {
 	if o.forwardTo == nil {
-		return nil, nil
+		return func(context.Context, sentItem) *forwardView { return nil }, nil
 	}
 
 	secret, err := secrets.read("secret", o.secret, webhookSecretVariable)
 	if err != nil {
 		return nil, err
 	}
-
 	if secret == "" {
 		random := make([]byte, 32)
 		rand.Read(random)
@@ -272,10 +263,20 @@ func (o listenOptions) forwarder(cmd *cobra.Command, secrets *secretReader, time
 	// call every address that this machine can reach.
 	everywhere := []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0")}
 	transport := guardedTransport{guard.New(guard.Options{AllowInsecure: true, Allow: everywhere, Timeout: timeout})}
-	return &forwarder{
-		client: webhook.Client{Transport: transport, Timeout: timeout},
-		url:    o.forwardTo,
-		secret: secret,
+	client := webhook.Client{Transport: transport, Timeout: timeout}
+
+	return func(ctx context.Context, item sentItem) *forwardView {
+		return viewForward(client.Deliver(ctx, webhook.Delivery{
+			ID:      cmp.Or(storage.OrEmpty(item.DeliveryID), storage.PrefixDelivery+ulid.Make().String()),
+			Attempt: 1,
+			Event:   item.ID,
+			EventID: item.EventID,
+			Type:    item.Type,
+			Source:  item.Source,
+			Body:    item.Payload,
+			URL:     o.forwardTo,
+			Secrets: []string{secret},
+		}))
 	}, nil
 }
 
@@ -286,35 +287,7 @@ type forwardView struct {
 	DurationMS int64   `json:"duration_ms"`
 }
 
-func (v forwardView) String() string {
-	if v.Status == nil {
-		return storage.OrEmpty(v.Message)
-	}
-	return fmt.Sprintf("%d %s (%dms)", *v.Status, http.StatusText(*v.Status), v.DurationMS)
-}
-
-// post sends an event once, with the id of its delivery, if it has one, and so with the same headers.
-func (f *forwarder) post(ctx context.Context, h sentItem) *forwardView {
-	if f == nil {
-		return nil
-	}
-	id := storage.PrefixDelivery + ulid.Make().String()
-	if h.DeliveryID != nil {
-		id = *h.DeliveryID
-	}
-
-	out := f.client.Deliver(ctx, webhook.Delivery{
-		ID:      id,
-		Attempt: 1,
-		Event:   h.ID,
-		EventID: h.EventID,
-		Type:    h.Type,
-		Source:  h.Source,
-		Body:    h.Payload,
-		URL:     f.url,
-		Secrets: []string{f.secret},
-	})
-
+func viewForward(out webhook.Outcome) *forwardView {
 	v := &forwardView{DurationMS: out.Took.Milliseconds()}
 	if out.Status != 0 {
 		v.Status = &out.Status
@@ -323,4 +296,11 @@ func (f *forwarder) post(ctx context.Context, h sentItem) *forwardView {
 		v.ErrorCode, v.Message = &out.Code, &out.Message
 	}
 	return v
+}
+
+func (v forwardView) String() string {
+	if v.Status == nil {
+		return storage.OrEmpty(v.Message)
+	}
+	return fmt.Sprintf("%d %s (%dms)", *v.Status, http.StatusText(*v.Status), v.DurationMS)
 }

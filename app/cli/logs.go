@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -10,6 +9,7 @@ import (
 
 	consoleapi "confab/app/console/api"
 	"confab/app/datadir"
+	"confab/jobs/queue"
 	"confab/storage"
 )
 
@@ -101,46 +101,34 @@ func (o logOptions) show(cmd *cobra.Command, s *store) error {
 
 // tailCalls prints new calls until interrupted. --limit is for the stored ones.
 func (s *store) tailCalls(cmd *cobra.Command, last int64, filter storage.APICallFilter) error {
-	ctx := cmd.Context()
 	filter.Limit = listLimit
-
-	for pause(ctx, followInterval) {
-		// Page by page until one is not full.
+	for queue.Pause(cmd.Context(), followInterval) {
 		s.flushCalls(cmd)
+
+		// Page by page until one is not full. Then it goes on after the newest call of all, so
+		// that calls which the filter left out are not read again.
 		for more := true; more; {
-			var (
-				calls []storage.APICall
-				err   error
-			)
-			if calls, last, err = s.nextCalls(ctx, last, filter); err != nil {
+			var calls []storage.APICall
+			err := s.View(cmd.Context(), func(rx *storage.Rx) (err error) {
+				if calls, err = rx.APICallsAfter(last, filter); err != nil {
+					return err
+				}
+				if more = len(calls) == filter.Limit; more {
+					last = calls[len(calls)-1].ID
+					return nil
+				}
+				last, err = rx.LastAPICall()
+				return err
+			})
+			if err == nil {
+				err = printLines(cmd, calls)
+			}
+			if err != nil {
 				return err
 			}
-			if err := printLines(cmd, calls); err != nil {
-				return err
-			}
-			more = len(calls) == filter.Limit
 		}
 	}
 	return nil
-}
-
-// nextCalls reads a page of calls after the one with the id last, and returns the
-// id to continue after. Unless the page is full that is the newest call of all,
-// so that calls which the filter left out are not read again.
-func (s *store) nextCalls(ctx context.Context, last int64, filter storage.APICallFilter) (calls []storage.APICall, next int64, err error) {
-	err = s.View(ctx, func(rx *storage.Rx) (err error) {
-		if calls, err = rx.APICallsAfter(last, filter); err != nil {
-			return err
-		}
-
-		if len(calls) == filter.Limit {
-			next = calls[len(calls)-1].ID
-			return nil
-		}
-		next, err = rx.LastAPICall()
-		return err
-	})
-	return calls, next, err
 }
 
 // The widths are fixed, because with --follow the later lines are not known with the first.

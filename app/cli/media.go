@@ -44,11 +44,7 @@ func (e *env) mediaMove() *cobra.Command {
 			"object storage.",
 		Example: "  confab media move\n  confab media move --to-files --json",
 		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
-			v, err := s.moveMedia(cmd, toFiles)
-			if err != nil {
-				return err
-			}
-			return printMove(cmd, v)
+			return s.moveMedia(cmd, toFiles)
 		}),
 	}
 
@@ -75,23 +71,23 @@ func printMove(cmd *cobra.Command, v moveView) error {
 }
 
 // moveMedia moves the files of media, several at a time.
-func (s *store) moveMedia(cmd *cobra.Command, toFiles bool) (moveView, error) {
+func (s *store) moveMedia(cmd *cobra.Command, toFiles bool) error {
 	c := s.config.Media
-	v := moveView{Object: "media_move", Store: c.Store, To: "store", Skipped: []string{}}
 	objects, err := c.Open()
-	if err != nil {
-		return v, err
+	if err == nil && objects == nil {
+		err = errors.New("media.store is not set: set it to the URL of the object storage")
 	}
-	if objects == nil {
-		return v, errors.New("media.store is not set: set it to the URL of the object storage")
+	if err != nil {
+		return err
 	}
 
 	files, err := storage.OpenFilesBeside(s.dir.File(storage.MediaDir), objects, int64(c.CacheBytes))
 	if err != nil {
-		return v, err
+		return err
 	}
 	defer files.Close()
 
+	v := moveView{Object: "media_move", Store: c.Store, To: "store", Skipped: []string{}}
 	m := &mediaMover{store: s, files: files, view: &v, line: newProgress(cmd.ErrOrStderr(), "moving", formatBytes)}
 	if toFiles {
 		v.To = "files"
@@ -105,9 +101,9 @@ func (s *store) moveMedia(cmd *cobra.Command, toFiles bool) (moveView, error) {
 		err = errors.New("interrupted")
 	}
 	if err != nil {
-		return v, fmt.Errorf("%w (%s files were moved: run it again for the rest)", err, formatCount(v.Files))
+		return fmt.Errorf("%w (%s files were moved: run it again for the rest)", err, formatCount(v.Files))
 	}
-	return v, nil
+	return printMove(cmd, v)
 }
 
 type mediaMover struct {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -58,11 +57,7 @@ func (e *env) purge() *cobra.Command {
 				return printOne(cmd, map[string]any{"object": "clock", "confirmed_at": now}, [][]string{{"clock confirmed", now.String()}})
 			}
 
-			v, err := s.purge(cmd, f)
-			if err != nil {
-				return err
-			}
-			return printPurged(cmd, v)
+			return s.purge(cmd, f)
 		}),
 	}
 
@@ -93,29 +88,27 @@ func printPurged(cmd *cobra.Command, v purgeView) error {
 	})
 }
 
-// purge counts what there is to delete, and deletes it unless --dry-run is set.
-func (s *store) purge(cmd *cobra.Command, f purgeFlags) (purgeView, error) {
+// purge counts what there is to delete, deletes it unless --dry-run is set, and prints the counts.
+func (s *store) purge(cmd *cobra.Command, f purgeFlags) error {
 	ctx := cmd.Context()
 	scope := storage.PurgeScope{Before: s.Now().Add(-f.age)}
-
-	var found storage.PurgeCounts
-	err := s.View(ctx, func(rx *storage.Rx) (err error) {
+	found, err := storage.Query(ctx, s.DB, func(rx *storage.Rx) (found storage.PurgeCounts, err error) {
 		if err := f.resolveScope(rx, &scope); err != nil {
-			return err
+			return found, err
 		}
-		found, err = rx.CountPurge(scope)
-		return err
+		return rx.CountPurge(scope)
 	})
 	v := purgeView{Object: "purge", DryRun: f.dryRun, Before: scope.Before, PurgeCounts: found}
-	if err != nil || f.dryRun {
-		return v, err
+	if err == nil && f.dryRun {
+		return printPurged(cmd, v)
 	}
-
-	err = s.write(cmd, func(*storage.Tx) (written, error) {
-		return written{entry: auditEntry{scope.Organization, "data.purged", "older_than", scope.Before.String()}}, nil
-	})
+	if err == nil {
+		err = s.write(cmd, func(*storage.Tx) (written, error) {
+			return written{entry: auditEntry{scope.Organization, "data.purged", "older_than", scope.Before.String()}}, nil
+		})
+	}
 	if err != nil {
-		return v, err
+		return err
 	}
 
 	// The counts of before are only the total of the progress line: the result has what was deleted.
@@ -125,30 +118,26 @@ func (s *store) purge(cmd *cobra.Command, f purgeFlags) (purgeView, error) {
 		v.PurgeCounts = purged
 		line.step(purged.Total(), found.Total())
 	}
-	err = s.dir.Purge(ctx, scope, report, func(ctx context.Context) error {
-		return s.purgeWithoutServer(ctx, scope, app.NewLogger(cmd.ErrOrStderr(), s.config.Log), report)
+	err = s.dir.Purge(ctx, scope, report, func(ctx context.Context) error { // without a server
+		files, err := app.OpenMediaFiles(s.dir, s.config.Media)
+		if err != nil {
+			return err
+		}
+		defer files.Close()
+		log := app.NewLogger(cmd.ErrOrStderr(), s.config.Log)
+		return jobs.New(jobs.Options{DB: s.DB, Files: files, Log: log}).Purge(ctx, scope, report)
 	})
 	line.end()
 
-	if err != nil && v.Total() > 0 {
-		err = fmt.Errorf("%w (%s rows deleted so far)", err, formatCount(v.Total()))
-	}
-	if errors.Is(err, context.Canceled) {
-		err = fmt.Errorf("stopped after %s rows: run it again for the rest", formatCount(v.Total()))
-	}
-	return v, err
-}
-
-func (s *store) purgeWithoutServer(
-	ctx context.Context, scope storage.PurgeScope, log *slog.Logger, report func(storage.PurgeCounts),
-) error {
-	files, err := app.OpenMediaFiles(s.dir, s.config.Media)
-	if err != nil {
+	switch {
+	case errors.Is(err, context.Canceled):
+		return fmt.Errorf("stopped after %s rows: run it again for the rest", formatCount(v.Total()))
+	case err != nil && v.Total() > 0:
+		return fmt.Errorf("%w (%s rows deleted so far)", err, formatCount(v.Total()))
+	case err != nil:
 		return err
 	}
-	defer files.Close()
-
-	return jobs.New(jobs.Options{DB: s.DB, Files: files, Log: log}).Purge(ctx, scope, report)
+	return printPurged(cmd, v)
 }
 
 // resolveScope puts the organization and the account of the flags into scope. An

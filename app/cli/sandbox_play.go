@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -17,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"confab/app/datadir"
+	"confab/jobs/queue"
 )
 
 // lookEvery is how often the simulator is asked for what is expected.
@@ -103,13 +103,13 @@ func openPlayer(ctx context.Context, s *sandboxState, story []storyLine) (*playe
 		names: make(map[string]any), seen: make(map[string]bool),
 	}
 	var err error
-	if p.began, err = p.clock(ctx); err != nil {
+	if p.began, err = p.clock(ctx); err == nil {
+		p.first, err = p.newestEvent(ctx)
+	}
+	if err != nil {
 		return nil, err
 	}
 
-	if p.first, err = p.newestEvent(ctx); err != nil {
-		return nil, err
-	}
 	events := &eventClient{
 		http: &http.Client{}, key: s.APIKey, notify: func(string) {},
 		url: s.BaseURL + "/events/stream?after=" + url.QueryEscape(cmp.Or(p.first, "oldest")),
@@ -144,16 +144,14 @@ func (p *player) clock(ctx context.Context) (time.Time, error) {
 }
 
 // newestEvent asks for the id of the newest event; "" if there is none.
-func (p *player) newestEvent(ctx context.Context) (string, error) {
+func (p *player) newestEvent(ctx context.Context) (id string, err error) {
 	server := simulatorClient{simulatorAccess: simulatorAccess{SimulatorURL: p.sandbox.BaseURL, ControlToken: p.sandbox.APIKey}}
 	var answer struct{ Data []struct{ ID string } }
-	if err := server.do(ctx, http.MethodGet, "/events?limit=1", nil, &answer); err != nil {
-		return "", err
+	err = server.do(ctx, http.MethodGet, "/events?limit=1", nil, &answer)
+	for _, event := range answer.Data {
+		id = event.ID
 	}
-	if len(answer.Data) == 0 {
-		return "", nil
-	}
-	return answer.Data[0].ID, nil
+	return id, err
 }
 
 func (p *player) play(ctx context.Context) error {
@@ -192,7 +190,7 @@ func (p *player) waitUntil(ctx context.Context, line storyLine) error {
 		if left <= 0 {
 			break
 		}
-		if !pause(ctx, min(left, time.Second)) {
+		if !queue.Pause(ctx, min(left, time.Second)) {
 			return ctx.Err()
 		}
 	}
@@ -204,16 +202,11 @@ func (p *player) step(ctx context.Context, line storyLine) (made jsonObject, err
 	if err := p.mark(ctx); err != nil {
 		return nil, err
 	}
-	with, _ := p.replace(line.With).(jsonObject)
-	if with == nil {
-		with = jsonObject{}
-	}
+	with := p.replace(line.With).(jsonObject) // an empty one for none
 
-	target := storyCalls[line.Do]
-	if field := line.pathField(); field != "" {
-		target = placeholder.ReplaceAllLiteralString(target, url.PathEscape(fmt.Sprint(with[field])))
-		delete(with, field)
-	}
+	target, field := storyCalls[line.Do], line.pathField()
+	target = placeholder.ReplaceAllLiteralString(target, url.PathEscape(fmt.Sprint(with[field])))
+	delete(with, field)
 	err = p.sim.do(ctx, http.MethodPost, target, with, &made)
 	return made, err
 }
@@ -230,7 +223,7 @@ func (p *player) mark(ctx context.Context) error {
 		return err
 	}
 	for end := time.Now().Add(expectTime); newest != "" && !p.hasEvent(newest) && time.Now().Before(end); {
-		if !pause(ctx, lookEvery/10) {
+		if !queue.Pause(ctx, lookEvery/10) {
 			return ctx.Err()
 		}
 	}
@@ -303,7 +296,7 @@ func (p *player) expect(ctx context.Context, line storyLine) (jsonObject, error)
 		if isLast {
 			return nil, unmet(source, within, want, items)
 		}
-		if !pause(ctx, lookEvery) {
+		if !queue.Pause(ctx, lookEvery) {
 			return nil, ctx.Err()
 		}
 	}
@@ -313,19 +306,15 @@ const shownItems = 10
 
 // unmet is the error of an expectation that was not met, with what came instead.
 func unmet(source string, within time.Duration, want any, items []jsonObject) error {
-	var text strings.Builder
-	fmt.Fprintf(&text, "no %s within %s that contains\n  %s\n", source, within, shortJSON(want))
-	if len(items) == 0 {
-		fmt.Fprintf(&text, "No %s came at all.", source)
-		return errors.New(text.String())
+	instead := fmt.Sprintf("No %s came at all.", source)
+	if len(items) > 0 {
+		instead = "What came instead:"
 	}
-
-	text.WriteString("What came instead:")
 	for _, item := range items[:min(len(items), shownItems)] {
-		fmt.Fprintf(&text, "\n  %s\n    %s", shortJSON(item), difference(want, item, ""))
+		instead += fmt.Sprintf("\n  %s\n    %s", shortJSON(item), difference(want, item, ""))
 	}
 	if more := len(items) - shownItems; more > 0 {
-		fmt.Fprintf(&text, "\n  … and %d more", more)
+		instead += fmt.Sprintf("\n  … and %d more", more)
 	}
-	return errors.New(text.String())
+	return fmt.Errorf("no %s within %s that contains\n  %s\n%s", source, within, shortJSON(want), instead)
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"bytes"
 	"embed"
 	"encoding/json"
@@ -25,10 +24,7 @@ var storyFiles embed.FS
 // A story is a text of JSON lines: steps, which play people and the provider through /_sim,
 // and expectations of what follows. Blank lines and those that begin with # are for readers.
 
-const (
-	expectTime   = 5 * time.Second // unless a line says otherwise
-	maxStoryLine = 1 << 20
-)
+const expectTime = 5 * time.Second // unless a line says otherwise
 
 // storyLine is a line of a story: a step, which has Do, or an expectation.
 type storyLine struct {
@@ -98,36 +94,36 @@ func readStory(name string, stdin io.Reader) ([]storyLine, error) {
 
 // parseStory checks all lines: a mistake in the last one is found before the first is played.
 func parseStory(text []byte) (story []storyLine, err error) {
-	lines := bufio.NewScanner(bytes.NewReader(text))
-	lines.Buffer(nil, maxStoryLine)
-	known := make(map[string]bool)
-
-	for n := 1; lines.Scan(); n++ {
-		one := bytes.TrimSpace(lines.Bytes())
-		if len(one) == 0 || one[0] == '#' {
+	n, known := 0, make(map[string]bool)
+	for one := range bytes.Lines(text) {
+		n++
+		if one = bytes.TrimSpace(one); len(one) == 0 || one[0] == '#' {
 			continue
 		}
 
 		line := storyLine{number: n}
 		in := json.NewDecoder(bytes.NewReader(one))
 		in.DisallowUnknownFields()
-		if err := in.Decode(&line); err != nil {
-			return nil, fmt.Errorf("line %d: %s", n, strings.TrimPrefix(err.Error(), "json: "))
+		err := in.Decode(&line)
+		switch {
+		case err != nil:
+			err = errors.New(strings.TrimPrefix(err.Error(), "json: "))
+		case in.More():
+			err = errors.New("one object a line")
+		default:
+			err = line.check(known)
 		}
-		if in.More() {
-			return nil, fmt.Errorf("line %d: one object a line", n)
-		}
-		if err := line.check(known); err != nil {
+		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", n, err)
 		}
 
 		known[line.As] = true
 		story = append(story, line)
 	}
-	if lines.Err() == nil && len(story) == 0 {
+	if len(story) == 0 {
 		return nil, errors.New("the story is empty")
 	}
-	return story, lines.Err()
+	return story, nil
 }
 
 // check refuses a line that means nothing. known are the names that earlier lines gave.
@@ -153,12 +149,16 @@ func (l *storyLine) check(known map[string]bool) error {
 	if field := l.pathField(); field != "" && l.With[field] == nil {
 		return fmt.Errorf("with has no %s", field)
 	}
-	for _, name := range namesIn(l.With, l.Expect) {
+	var err error
+	check := func(name string) any {
 		if !known[name] {
-			return fmt.Errorf("no earlier line is called %q", name)
+			err = fmt.Errorf("no earlier line is called %q", name)
 		}
+		return nil
 	}
-	return nil
+	replaceNames(l.With, check)
+	replaceNames(l.Expect, check)
+	return err
 }
 
 func (l *storyLine) source() string {
@@ -181,17 +181,6 @@ func (l *storyLine) pathField() string {
 
 // storyName is a text that stands for the id of what has that name.
 var storyName = regexp.MustCompile(`^\$[A-Za-z_][A-Za-z0-9_]*$`)
-
-// namesIn lists the names that values mention.
-func namesIn(values ...any) (names []string) {
-	for _, v := range values {
-		replaceNames(v, func(name string) any {
-			names = append(names, name)
-			return nil
-		})
-	}
-	return names
-}
 
 // replaceNames is a value with each name in it replaced.
 func replaceNames(v any, id func(name string) any) any {
