@@ -75,7 +75,6 @@ func account(rx *storage.Rx, number string) (storage.AccountDetail, error) {
 	return rx.AccountDetail(key.ID)
 }
 
-// findAccount is account in a transaction of its own.
 func (s *store) findAccount(ctx context.Context, number string) (storage.AccountDetail, error) {
 	return storage.Query(ctx, s.DB, func(rx *storage.Rx) (storage.AccountDetail, error) { return account(rx, number) })
 }
@@ -105,17 +104,7 @@ type ownedAccount struct {
 	now          storage.Time
 }
 
-func viewOwnedAccount(a storage.AccountDetail, o storage.Organization, now storage.Time) ownedAccount {
-	return ownedAccount{a, o.PublicID, now}
-}
-
 func (e *env) accountsList() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "list",
-		Short:   "List business numbers in any state",
-		Example: "  confab accounts list\n  confab accounts list --org org_01J… --json",
-	}
-
 	columns := table[ownedAccount]{
 		heading: []string{"PHONE NUMBER ID", "NUMBER", "NAME", "STATUS", "PROVIDER STATUS", "ORGANIZATION", "CREATED"},
 		row: func(a ownedAccount) []string {
@@ -131,7 +120,10 @@ func (e *env) accountsList() *cobra.Command {
 		all, _, err := rx.Accounts(organization, storage.AccountFilter{}, storage.First, math.MaxInt32)
 		return all, err
 	}
-	return listCommand(e, cmd, columns, readEachOrganization(cmd, read, viewOwnedAccount))
+	view := func(a storage.AccountDetail, o storage.Organization, now storage.Time) ownedAccount {
+		return ownedAccount{a, o.PublicID, now}
+	}
+	return organizationList(e, "accounts", "List business numbers in any state", columns, read, view)
 }
 
 func (e *env) accountsRegister() *cobra.Command {

@@ -65,10 +65,9 @@ func (s *store) connect(cmd *cobra.Command, f connectFlags) (a storage.AccountDe
 	// The flags are checked before the provider is called. They are checked
 	// again in its transaction, because the database may have changed meanwhile.
 	ctx := cmd.Context()
-	if err := s.View(ctx, func(rx *storage.Rx) error { _, err := f.resolveAccount(rx); return err }); err != nil {
+	if _, err := storage.Query(ctx, s.DB, f.resolveAccount); err != nil {
 		return a, err
 	}
-
 	accounts, err := s.providerAccounts()
 	if err != nil {
 		return a, err

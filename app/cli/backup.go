@@ -97,19 +97,15 @@ func writeBackup(cmd *cobra.Command, o backup.Options, file string) (backup.Mani
 	return m, err
 }
 
-func writeArchive(ctx context.Context, o backup.Options, to io.Writer, compress bool) (m backup.Manifest, err error) {
+func writeArchive(ctx context.Context, o backup.Options, to io.Writer, compress bool) (backup.Manifest, error) {
 	buffered := bufio.NewWriterSize(to, 1<<20)
 	if !compress {
-		m, err = backup.Write(ctx, o, buffered)
+		m, err := backup.Write(ctx, o, buffered)
 		return m, errors.Join(err, buffered.Flush())
 	}
 
-	compressed, err := gzip.NewWriterLevel(buffered, gzip.BestSpeed) // the server needs the processor too
-	if err != nil {
-		return m, err
-	}
-
-	m, err = backup.Write(ctx, o, compressed)
+	compressed, _ := gzip.NewWriterLevel(buffered, gzip.BestSpeed) // the server needs the processor too
+	m, err := backup.Write(ctx, o, compressed)
 	return m, errors.Join(err, compressed.Close(), buffered.Flush())
 }
 
@@ -139,14 +135,13 @@ func reportBackup(cmd *cobra.Command, file string, m backup.Manifest) error {
 	}
 
 	// Such a backup is still worth keeping: a message without its file is better than none.
-	for _, problem := range []struct {
-		files []string
-		what  string
-	}{{m.Media.Missing, "missing"}, {m.Media.Damaged, "damaged"}} {
-		if n := int64(len(problem.files)); n > 0 {
+	warn := func(files []string, what string) {
+		if n := int64(len(files)); n > 0 {
 			fmt.Fprintf(cmd.ErrOrStderr(), "confab: warning: %s %s; see 'confab doctor'\n",
-				plural(n, "media file is", "media files are"), problem.what)
+				plural(n, "media file is", "media files are"), what)
 		}
 	}
+	warn(m.Media.Missing, "missing")
+	warn(m.Media.Damaged, "damaged")
 	return nil
 }

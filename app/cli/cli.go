@@ -220,7 +220,6 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		hint = ", did you mean " + strings.Join(near, " or ") + "?"
 	}
-
 	return fmt.Errorf("unknown command %q for %q%s", args[0], cmd.CommandPath(), hint)
 }
 

@@ -65,9 +65,17 @@ func (e *env) writeSettings(cmd *cobra.Command, args []string) error {
 	if file == "-" {
 		return printText(cmd, e.ExampleConfig)
 	}
-
-	if err := writeNew(file, e.ExampleConfig); err != nil {
+	// Only its owner may read it, who may write secrets into it.
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s already exists: remove it first, or choose another file", file)
+	}
+	if err != nil {
 		return err
+	}
+	_, err = f.WriteString(e.ExampleConfig)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return errors.Join(err, os.Remove(file))
 	}
 
 	hint := "confab config check"
@@ -75,23 +83,5 @@ func (e *env) writeSettings(cmd *cobra.Command, args []string) error {
 		hint += " --config " + file
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "Wrote %s. Edit it, then check it with '%s'.\n", file, hint)
-	return nil
-}
-
-// writeNew writes a file that only its owner may read, because the owner may write secrets into it.
-// An existing file is not replaced, and a file that could not be written whole is removed.
-func writeNew(path, text string) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s already exists: remove it first, or choose another file", path)
-	}
-	if err != nil {
-		return err
-	}
-
-	_, err = f.WriteString(text)
-	if err := errors.Join(err, f.Close()); err != nil {
-		return errors.Join(err, os.Remove(path))
-	}
 	return nil
 }

@@ -32,10 +32,11 @@ type jobView struct {
 }
 
 func viewJob(j storage.Job) jobView {
-	v := jobView{
+	return jobView{
 		ID:          j.ID,
 		Object:      "job",
 		Kind:        j.Kind,
+		Lane:        orNil(j.Lane),
 		State:       j.State,
 		Args:        j.Args,
 		Runs:        j.Runs,
@@ -45,11 +46,6 @@ func viewJob(j storage.Job) jobView {
 		LeasedUntil: j.LeasedUntil,
 		CreatedAt:   j.CreatedAt,
 	}
-
-	if j.Lane != "" {
-		v.Lane = &j.Lane
-	}
-	return v
 }
 
 func (e *env) jobsList() *cobra.Command {

@@ -55,15 +55,9 @@ func (e *env) keysCreate() *cobra.Command {
 				return done, err
 			}
 
-			k := storage.Key{OrganizationID: o.ID}
+			k := storage.Key{OrganizationID: o.ID, Label: orNil(label), Agent: orNil(agent)}
 			if err := applyKeyLimits(&tx.Rx, &k, limits); err != nil {
 				return done, err
-			}
-			if label != "" {
-				k.Label = &label
-			}
-			if agent != "" {
-				k.Agent = &agent
 			}
 			if expiresIn != 0 {
 				k.ExpiresAt = tx.Now.Add(expiresIn)
@@ -87,20 +81,15 @@ func (e *env) keysCreate() *cobra.Command {
 	parsedFlag(cmd, &expiresIn, "expires-in", "`time` after which the key expires, such as 720h or 30d (default: never)", parseAge)
 	cmd.Flags().Func("scope", "allow only this `scope`; repeat for several (default: all)", func(s string) error {
 		limits.Scopes = append(limits.Scopes, s)
-		return checkScope(s)
+		if known := storage.Scopes(); s != "*" && !slices.Contains(known, s) {
+			return errors.New("must be one of " + strings.Join(known, ", "))
+		}
+		return nil
 	})
 	cmd.Flags().StringArrayVar(&limits.PhoneNumberIDs, "number", nil,
 		"allow only this `phone_number_id`; repeat for several (default: all)")
 	parsedFlag(cmd, &agent, "agent", "the bot that uses the key: keys with the same `name` are one bot", parseName)
 	return withJSON(cmd)
-}
-
-// checkScope refuses what is no scope, as wrong usage.
-func checkScope(s string) error {
-	if known := storage.Scopes(); s != "*" && !slices.Contains(known, s) {
-		return errors.New("must be one of " + strings.Join(known, ", "))
-	}
-	return nil
 }
 
 // applyKeyLimits gives a new key its limits, and names the flag of one that is refused.
@@ -134,12 +123,6 @@ func viewKey(k storage.Key, o storage.Organization, now storage.Time) keyView {
 }
 
 func (e *env) keysList() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "list",
-		Short:   "List keys, including revoked and expired ones",
-		Example: "  confab keys list\n  confab keys list --org org_01J… --json",
-	}
-
 	columns := table[keyView]{
 		heading: []string{"ID", "ORGANIZATION", "KEY", "LABEL", "STATUS", "CREATED", "LAST USED", "EXPIRES", "SCOPES", "NUMBERS", "AGENT"},
 		row: func(v keyView) []string {
@@ -151,8 +134,7 @@ func (e *env) keysList() *cobra.Command {
 		},
 		flush: true,
 	}
-
-	return listCommand(e, cmd, columns, readEachOrganization(cmd, (*storage.Rx).Keys, viewKey))
+	return organizationList(e, "keys", "List keys, including revoked and expired ones", columns, (*storage.Rx).Keys, viewKey)
 }
 
 // numbersOfKey are the numbers that a key is bound to, in a table.

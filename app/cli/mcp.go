@@ -65,21 +65,13 @@ func (e *env) mcpClient(cmd *cobra.Command, org string) (*mcp.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	if org, err = e.organizationOf(cmd, dir, org); err != nil {
-		return nil, err
-	}
-	return &mcp.Client{HTTP: dir.Client(), Base: "http://confab" + datadir.APIOf(org) + "/v1"}, nil
-}
-
-// organizationOf is the organization with an id, or without one the only one there is.
-func (e *env) organizationOf(cmd *cobra.Command, dir datadir.Dir, id string) (string, error) {
 	e.dataDir = string(dir)
 	s, err := e.open(cmd, false)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	defer s.Close()
 
-	o, err := storage.Query(cmd.Context(), s.DB, func(rx *storage.Rx) (storage.Organization, error) { return onlyOrganization(rx, id) })
-	return o.PublicID, err
+	o, err := storage.Query(cmd.Context(), s.DB, func(rx *storage.Rx) (storage.Organization, error) { return onlyOrganization(rx, org) })
+	return &mcp.Client{HTTP: dir.Client(), Base: "http://confab" + datadir.APIOf(o.PublicID) + "/v1"}, err
 }

@@ -17,10 +17,8 @@ import (
 func (e *env) orgs() *cobra.Command {
 	return e.group("orgs", "Create and manage organizations (tenants)",
 		e.orgsCreate(), e.orgsList(), e.orgsShow(), e.orgsSet(),
-		e.orgsSuspension("suspend", "Suspend an organization, effective immediately", "organization.suspended",
-			func(o storage.Organization, now storage.Time) storage.Time { return cmp.Or(o.SuspendedAt, now) }), // the first stays
-		e.orgsSuspension("resume", "Resume a suspended organization", "organization.resumed",
-			func(storage.Organization, storage.Time) storage.Time { return 0 }))
+		e.orgsSuspension("suspend", "Suspend an organization, effective immediately", "organization.suspended"),
+		e.orgsSuspension("resume", "Resume a suspended organization", "organization.resumed"))
 }
 
 // organizationView is an organization as GET /v1/me shows it, with what only an operator may see.
@@ -179,16 +177,16 @@ func (e *env) orgsSet() *cobra.Command {
 	return cmd
 }
 
-// orgsSuspension is a command that sets since when an organization is suspended.
-func (e *env) orgsSuspension(
-	verb, short, action string, since func(o storage.Organization, now storage.Time) storage.Time,
-) *cobra.Command {
+// orgsSuspension is a command that suspends an organization or ends that.
+func (e *env) orgsSuspension(verb, short, action string) *cobra.Command {
 	return &cobra.Command{
 		Use:     verb + " ORG",
 		Short:   short,
 		Example: "  confab orgs " + verb + " org_01J…",
 		RunE: e.runOrganizationChange(action, func(tx *storage.Tx, o *storage.Organization, _ *store) error {
-			o.SuspendedAt = since(*o, tx.Now)
+			if o.SuspendedAt = cmp.Or(o.SuspendedAt, tx.Now); verb == "resume" {
+				o.SuspendedAt = 0
+			}
 			return nil
 		}),
 	}

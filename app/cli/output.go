@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -95,11 +94,12 @@ func printColumns(w io.Writer, rows [][]string) error {
 	return tab.Flush()
 }
 
-func optionalNumber(n *int) string {
-	if n == nil {
+// optional formats a value that may be missing; "" then.
+func optional[T any](format string, v *T) string {
+	if v == nil {
 		return ""
 	}
-	return strconv.Itoa(*n)
+	return fmt.Sprintf(format, *v)
 }
 
 func yesOrNo(b bool) string {

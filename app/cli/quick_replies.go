@@ -39,11 +39,7 @@ func (e *env) quickRepliesCreate() *cobra.Command {
 				text = strings.TrimRight(string(read), "\r\n")
 			}
 
-			in := api.NewQuickReply{Shortcut: &args[0], Text: &text}
-			if team != "" {
-				in.TeamID = &team
-			}
-
+			in := api.NewQuickReply{Shortcut: &args[0], Text: &text, TeamID: orNil(team)}
 			return s.write(cmd, func(tx *storage.Tx) (written, error) {
 				o, err := onlyOrganization(&tx.Rx, org)
 				if err != nil {
@@ -62,11 +58,6 @@ func (e *env) quickRepliesCreate() *cobra.Command {
 }
 
 func (e *env) quickRepliesList() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "list",
-		Short:   "List quick replies, newest first",
-		Example: "  confab quick-replies list\n  confab quick-replies list --org org_01J… --json",
-	}
 	columns := table[api.QuickReplyView]{
 		heading: []string{"ID", "SHORTCUT", "TEXT", "TEAM"},
 		row:     func(v api.QuickReplyView) []string { return []string{v.ID, v.Shortcut, v.Text, v.TeamID} },
@@ -77,7 +68,7 @@ func (e *env) quickRepliesList() *cobra.Command {
 	view := func(q storage.QuickReply, _ storage.Organization, _ storage.Time) api.QuickReplyView {
 		return api.ViewQuickReply(q)
 	}
-	return listCommand(e, cmd, columns, readEachOrganization(cmd, read, view))
+	return organizationList(e, "quick-replies", "List quick replies, newest first", columns, read, view)
 }
 
 func (e *env) quickRepliesDelete() *cobra.Command {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"time"
 
@@ -49,7 +50,6 @@ func (e *env) ratesImport() *cobra.Command {
 	return withJSON(cmd)
 }
 
-// rateView is a rate as a file has it.
 type rateView struct {
 	From     string `json:"from"`
 	Country  string `json:"country"`
@@ -58,27 +58,22 @@ type rateView struct {
 	Currency string `json:"currency"`
 }
 
-func viewRate(r storage.Rate) rateView {
-	v := rateView{r.ValidFrom.Std().UTC().Format(time.DateOnly), r.Prefix, r.Category, r.Price, r.Currency}
-	if v.Country == "" {
-		v.Country = "*"
-	}
-	return v
-}
-
 func (e *env) ratesList() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "List rates",
 		Example: "  confab rates list\n  confab rates list --json",
 	}
-	columns := table[storage.Rate]{
+	columns := table[rateView]{
 		heading: []string{"FROM", "COUNTRY", "CATEGORY", "PRICE", "CURRENCY"},
-		row: func(r storage.Rate) []string {
-			v := viewRate(r)
-			return []string{v.From, v.Country, v.Category, v.Price, v.Currency}
-		},
-		view: func(r storage.Rate) any { return viewRate(r) },
+		row:     func(v rateView) []string { return []string{v.From, v.Country, v.Category, v.Price, v.Currency} },
 	}
-	return listCommand(e, cmd, columns, func(rx *storage.Rx, _ []string) ([]storage.Rate, error) { return rx.Rates() })
+	return listCommand(e, cmd, columns, func(rx *storage.Rx, _ []string) (views []rateView, err error) {
+		all, err := rx.Rates()
+		for _, r := range all {
+			from := r.ValidFrom.Std().UTC().Format(time.DateOnly)
+			views = append(views, rateView{from, cmp.Or(r.Prefix, "*"), r.Category, r.Price, r.Currency})
+		}
+		return views, err
+	})
 }

@@ -51,51 +51,42 @@ func (e *env) replicaStatus() *cobra.Command {
 		Long: "Show where the replica is kept, how far it is behind, how much waits to be sent, and when a restore of it was\n" +
 			"last verified. How far it is behind only a running server knows. On a standby, show how far its copy is.",
 		Example: "  confab replica status\n  confab replica status --json",
-		RunE: e.withSettings(func(cmd *cobra.Command, _ []string, c config.Config) error {
+		RunE: e.withSettings(func(cmd *cobra.Command, args []string, c config.Config) error {
 			var status replica.Status
 			answered, err := datadir.Dir(c.DataDir).Ask(cmd.Context(), datadir.CommandReplica, &status)
 			if err == nil && !answered {
-				status, err = e.storedStatus(cmd)
+				return e.withStore(false, printStoredStatus)(cmd, args)
 			}
 			if err != nil {
 				return err
 			}
-
-			if wantsJSON(cmd) {
-				return printJSON(cmd.OutOrStdout(), status)
-			}
-			printReplica(cmd, status)
-			return nil
+			return printReplica(cmd, status)
 		}),
 	})
 }
 
-// storedStatus is how far a replica is that no server sends to now.
-func (e *env) storedStatus(cmd *cobra.Command) (status replica.Status, err error) {
-	s, err := e.open(cmd, false)
-	if err != nil {
-		return status, err
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-
+// printStoredStatus prints how far a replica is that no server sends to now.
+func printStoredStatus(cmd *cobra.Command, _ []string, s *store) error {
 	place, err := replicaPlace(s.config)
 	if err != nil {
-		return status, err
+		return err
 	}
 	verified, err := storage.Query(cmd.Context(), s.DB, (*storage.Rx).ReplicaVerifiedAt)
 	if err != nil {
-		return status, err
+		return err
 	}
-	return place.StatusOf(cmd.Context(), verified)
+	status, err := place.StatusOf(cmd.Context(), verified)
+	if err != nil {
+		return err
+	}
+	return printReplica(cmd, status)
 }
 
-func printReplica(cmd *cobra.Command, s replica.Status) {
-	orNever := func(t *storage.Time) string {
-		if t == nil {
-			return "never"
-		}
-		return t.String()
+func printReplica(cmd *cobra.Command, s replica.Status) error {
+	if wantsJSON(cmd) {
+		return printJSON(cmd.OutOrStdout(), s)
 	}
+
 	lag := "unknown, because no server is running"
 	switch {
 	case s.LagSeconds != nil:
@@ -113,8 +104,8 @@ func printReplica(cmd *cobra.Command, s replica.Status) {
 	fmt.Fprintf(out, "Behind          %s\n", lag)
 	if !s.Standby {
 		fmt.Fprintf(out, "Waiting         %s\n", formatBytes(s.BacklogBytes))
-		fmt.Fprintf(out, "Last upload     %s\n", orNever(s.LastUploadAt))
-		fmt.Fprintf(out, "Last verified   %s\n", orNever(s.LastVerifiedAt))
+		fmt.Fprintf(out, "Last upload     %s\n", cmp.Or(optional("%s", s.LastUploadAt), "never"))
+		fmt.Fprintf(out, "Last verified   %s\n", cmp.Or(optional("%s", s.LastVerifiedAt), "never"))
 	}
 	if s.Error != "" {
 		fmt.Fprintf(out, "Last error      %s\n", printable(s.Error))
@@ -122,6 +113,7 @@ func printReplica(cmd *cobra.Command, s replica.Status) {
 	for _, warning := range s.Warnings(time.Now()) {
 		fmt.Fprintln(cmd.ErrOrStderr(), "confab: warning:", warning)
 	}
+	return nil
 }
 
 func (e *env) replicaVerify() *cobra.Command {
@@ -182,28 +174,13 @@ func (e *env) replicaKey() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			action := "replica.key_printed"
-			if kept {
-				action = "replica.key_kept"
-			}
-			err = s.change(cmd.Context(), func(tx *storage.Tx) error {
+			return s.write(cmd, func(tx *storage.Tx) (written, error) {
 				if kept {
-					if err := tx.SetKeyKept(); err != nil {
-						return err
-					}
+					done := auditEntry{action: "replica.key_kept"}
+					return written{entry: done, text: "Recorded that the master key is kept elsewhere."}, tx.SetKeyKept()
 				}
-				return s.audit(tx, 0, action, "", "")
+				return written{entry: auditEntry{action: "replica.key_printed"}, text: base64.StdEncoding.EncodeToString(key)}, nil
 			})
-			if err != nil {
-				return err
-			}
-
-			if kept {
-				fmt.Fprintln(cmd.OutOrStdout(), "Recorded that the master key is kept elsewhere.")
-				return nil
-			}
-			fmt.Fprintln(cmd.OutOrStdout(), base64.StdEncoding.EncodeToString(key))
-			return nil
 		}),
 	}
 	cmd.Flags().BoolVar(&kept, "kept", false, "record that the key is stored safely, instead of printing it")

@@ -15,7 +15,6 @@ import (
 	"confab/app/backup"
 	"confab/app/config"
 	"confab/app/datadir"
-	"confab/app/replica"
 	"confab/storage"
 )
 
@@ -72,7 +71,15 @@ func restoreFrom(
 	cmd *cobra.Command, o backup.RestoreOptions, c config.Config, from string, at time.Time, size *int64,
 ) (backup.Restored, error) {
 	if config.IsReplicaURL(from) {
-		return restoreReplica(cmd, o, c, from, at)
+		c.Replica.URL = from
+		place, err := replicaPlace(c)
+		if err != nil {
+			return backup.Restored{}, err
+		}
+		return backup.RestoreReplica(o, func(file string) (storage.Time, error) {
+			out, err := place.Restore(cmd.Context(), at, file)
+			return storage.At(out.AsOf), err
+		})
 	}
 	if !at.IsZero() {
 		return backup.Restored{}, usage("--at is for a replica: a backup holds one time only")
@@ -98,22 +105,6 @@ func restoreFrom(
 	return backup.Restore(cmd.Context(), o, archive)
 }
 
-func restoreReplica(cmd *cobra.Command, o backup.RestoreOptions, c config.Config, url string, at time.Time) (backup.Restored, error) {
-	if err := replica.CleanEnvironment(); err != nil {
-		return backup.Restored{}, err
-	}
-	place, err := replica.PlaceOf(c.Replica)
-	if err != nil {
-		return backup.Restored{}, err
-	}
-	place.URL = url
-
-	return backup.RestoreReplica(o, func(file string) (storage.Time, error) {
-		out, err := place.Restore(cmd.Context(), at, file)
-		return storage.At(out.AsOf), err
-	})
-}
-
 // uncompress reads an archive, compressed or not: its first two bytes show whether it is gzip.
 func uncompress(raw io.Reader) (io.Reader, error) {
 	buffered := bufio.NewReaderSize(raw, 1<<20)
@@ -124,13 +115,12 @@ func uncompress(raw io.Reader) (io.Reader, error) {
 }
 
 func reportRestore(cmd *cobra.Command, c config.Config, out backup.Restored) error {
-	dir := c.DataDir
 	if wantsJSON(cmd) {
 		return printJSON(cmd.OutOrStdout(), out)
 	}
 
 	fmt.Fprintf(cmd.OutOrStdout(), "Restored %s as of %s: %s, %s. The database is sound.\n",
-		dir, out.CreatedAt, plural(out.Messages, "message", "messages"), plural(out.Media.Files, "media file", "media files"))
+		c.DataDir, out.CreatedAt, plural(out.Messages, "message", "messages"), plural(out.Media.Files, "media file", "media files"))
 
 	if n := len(out.Media.Missing); n > 0 && out.Object == "replica" {
 		fmt.Fprintf(cmd.ErrOrStderr(), "confab: warning: %s not part of the replica: "+
@@ -139,7 +129,7 @@ func reportRestore(cmd *cobra.Command, c config.Config, out backup.Restored) err
 	}
 	if !out.KeyChecked {
 		fmt.Fprintf(cmd.ErrOrStderr(), "confab: warning: the backup has no master.key: put it in %s, "+
-			"or set CONFAB_MASTER_KEY, before you start the server\n", dir)
+			"or set CONFAB_MASTER_KEY, before you start the server\n", c.DataDir)
 	}
 
 	if store := out.Media.Store; store != "" && store != c.Media.Store {

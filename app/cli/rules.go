@@ -17,12 +17,6 @@ func (e *env) rules() *cobra.Command {
 }
 
 func (e *env) rulesList() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "list",
-		Short:   "List rules in their order",
-		Example: "  confab rules list\n  confab rules list --org org_01J… --json",
-	}
-
 	columns := table[api.RuleView]{
 		heading: []string{"ID", "POSITION", "NAME", "ON", "STATE"},
 		row: func(v api.RuleView) []string {
@@ -30,14 +24,11 @@ func (e *env) rulesList() *cobra.Command {
 			if !v.Enabled {
 				state = "disabled"
 			}
-			if v.DisabledReason != nil {
-				state += " (" + *v.DisabledReason + ")"
-			}
-			return []string{v.ID, strconv.Itoa(v.Position), v.Name, v.On, state}
+			return []string{v.ID, strconv.Itoa(v.Position), v.Name, v.On, state + optional(" (%s)", v.DisabledReason)}
 		},
 	}
 	view := func(r storage.Rule, _ storage.Organization, _ storage.Time) api.RuleView { return api.ViewRule(r) }
-	return listCommand(e, cmd, columns, readEachOrganization(cmd, (*storage.Rx).RulesOf, view))
+	return organizationList(e, "rules", "List rules in their order", columns, (*storage.Rx).RulesOf, view)
 }
 
 // ruleByID finds a rule of any organization.

@@ -182,6 +182,16 @@ func listCommand[T any](
 	return showCommand(e, cmd, t.flush, read, func(cmd *cobra.Command, all []T) error { return printList(cmd, all, t) })
 }
 
+// organizationList makes the command that lists what each organization has, or the one of a flag.
+func organizationList[T, V any](
+	e *env, noun, short string, t table[V], read func(rx *storage.Rx, organization int64) ([]T, error),
+	view func(row T, o storage.Organization, now storage.Time) V,
+) *cobra.Command {
+	example := fmt.Sprintf("  confab %[1]s list\n  confab %[1]s list --org org_01J… --json", noun)
+	cmd := &cobra.Command{Use: "list", Short: short, Example: example}
+	return listCommand(e, cmd, t, readEachOrganization(cmd, read, view))
+}
+
 // readEachOrganization adds the flag that narrows a listing to an organization. It reads for
 // listCommand what that one has, or each of all, and makes views of the rows, as of now.
 func readEachOrganization[T, V any](
@@ -192,7 +202,11 @@ func readEachOrganization[T, V any](
 	optionalOrg(cmd, &org)
 
 	return func(rx *storage.Rx, _ []string) (views []V, err error) {
-		organizations, err := organizationOrAll(rx, org)
+		organizations, err := rx.Organizations()
+		if org != "" {
+			organizations = make([]storage.Organization, 1)
+			organizations[0], err = organization(rx, org)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -253,13 +267,4 @@ func onlyOrganization(rx *storage.Rx, id string) (storage.Organization, error) {
 		return storage.Organization{}, errors.New("there are several organizations: choose one with --org")
 	}
 	return all[0], nil
-}
-
-// organizationOrAll finds the organization of a flag, or all if the flag is not given.
-func organizationOrAll(rx *storage.Rx, id string) ([]storage.Organization, error) {
-	if id == "" {
-		return rx.Organizations()
-	}
-	o, err := organization(rx, id)
-	return []storage.Organization{o}, err
 }

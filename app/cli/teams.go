@@ -107,16 +107,11 @@ func parseLimit(s string) (*int, error) {
 }
 
 func (e *env) teamsList() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "list",
-		Short:   "List teams",
-		Example: "  confab teams list\n  confab teams list --org org_01J… --json",
-	}
 	columns := table[teamView]{
 		heading: []string{"ID", "NAME", "ORGANIZATION", "ASSIGNMENT", "CREATED"},
 		row: func(v teamView) []string {
 			return []string{v.ID, v.Name, v.OrganizationID, v.Assignment, v.CreatedAt.String()}
 		},
 	}
-	return listCommand(e, cmd, columns, readEachOrganization(cmd, (*storage.Rx).Teams, viewTeam))
+	return organizationList(e, "teams", "List teams", columns, (*storage.Rx).Teams, viewTeam)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -140,16 +141,11 @@ func describeTry(e consoleapi.TraceEntry) string {
 		return fmt.Sprintf("sent to the provider, attempt %d: accepted as %s", e.Try.Try, cmp.Or(storage.OrEmpty(e.Try.MessageID), "?"))
 	}
 
-	answer := "no response"
-	if e.Try.HTTPStatus != nil {
-		answer = fmt.Sprintf("HTTP %d", *e.Try.HTTPStatus)
-	}
+	answer := cmp.Or(optional("HTTP %d", e.Try.HTTPStatus), "no response")
 	if e.Try.DurationMS != nil {
 		answer += " in " + formatGap(*e.Try.DurationMS)
 	}
-	if e.Try.Code != nil {
-		answer += fmt.Sprintf(", code %d", *e.Try.Code)
-	}
+	answer += optional(", code %d", e.Try.Code)
 	return fmt.Sprintf("sent to the provider, attempt %d: %s: %s", e.Try.Try, answer, storage.OrEmpty(e.Try.Reason))
 }
 
@@ -162,11 +158,7 @@ func describeRule(r jobs.RuleTrace) string {
 
 	var done []string
 	for _, a := range r.Actions {
-		one := a.Action + " " + a.Outcome
-		if a.Reason != nil {
-			one += " (" + *a.Reason + ")"
-		}
-		done = append(done, one)
+		done = append(done, a.Action+" "+a.Outcome+optional(" (%s)", a.Reason))
 	}
 	return said + " fired: " + strings.Join(done, ", ")
 }
@@ -199,15 +191,11 @@ func describeDelivery(e consoleapi.TraceEntry) string {
 	if d.Attempt > 0 {
 		parts = append(parts, fmt.Sprintf("attempt %d", d.Attempt))
 	}
-	if d.ResponseStatus != nil {
-		parts = append(parts, fmt.Sprintf("HTTP %d", *d.ResponseStatus))
-	}
+	parts = append(parts, optional("HTTP %d", d.ResponseStatus))
 	if d.DurationMS != nil {
 		parts = append(parts, formatGap(*d.DurationMS))
 	}
-	if d.ErrorCode != nil {
-		parts = append(parts, *d.ErrorCode)
-	}
+	parts = append(parts, storage.OrEmpty(d.ErrorCode))
 
 	switch {
 	case (d.IsLast || d.Attempt == 0) && d.Status == storage.DeliveryDead:
@@ -215,5 +203,6 @@ func describeDelivery(e consoleapi.TraceEntry) string {
 	case d.NextAttemptAt != 0 && d.Status != storage.DeliverySucceeded:
 		parts = append(parts, "next attempt at "+d.NextAttemptAt.String())
 	}
+	parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
 	return fmt.Sprintf("%s to %s: %s (%s)", d.EventType, host, strings.Join(parts, ", "), d.ID)
 }

@@ -32,12 +32,6 @@ type ownedSubscription struct {
 }
 
 func (e *env) webhooksList() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "list",
-		Short:   "List webhook subscriptions, newest first",
-		Example: "  confab webhooks list\n  confab webhooks list --org org_01J… --json",
-	}
-
 	columns := table[ownedSubscription]{
 		heading: []string{"ID", "ORGANIZATION", "FORMAT", "STATUS", "REASON", "FAILURES", "URL", "EVENTS"},
 		row: func(s ownedSubscription) []string {
@@ -64,7 +58,7 @@ func (e *env) webhooksList() *cobra.Command {
 		s.organization = o.PublicID
 		return s
 	}
-	return listCommand(e, cmd, columns, readEachOrganization(cmd, read, view))
+	return organizationList(e, "webhooks", "List webhook subscriptions, newest first", columns, read, view)
 }
 
 func subscriptions(rx *storage.Rx, organization int64) ([]storage.Subscription, error) {
@@ -117,8 +111,14 @@ func (e *env) webhooksVerify() *cobra.Command {
 				return err
 			}
 
-			if err := webhook.Verify(signature, body, time.Now(), key); err != nil && !(anyAge && errors.Is(err, webhook.ErrStale)) {
-				return explainSignatureError(err)
+			err = webhook.Verify(signature, body, time.Now(), key)
+			switch {
+			case errors.Is(err, webhook.ErrMismatch):
+				return fmt.Errorf("%w: it was made with another secret, or the body is not byte for byte what was sent", err)
+			case errors.Is(err, webhook.ErrStale) && !anyAge:
+				return fmt.Errorf("%w, though it is genuine: a receiver should refuse it (--any-age accepts it here)", err)
+			case err != nil && !errors.Is(err, webhook.ErrStale):
+				return err
 			}
 			fmt.Fprintln(cmd.OutOrStdout(), "The signature is good.")
 			return nil
@@ -129,15 +129,4 @@ func (e *env) webhooksVerify() *cobra.Command {
 	requiredFlag(cmd, &signature, "signature", "the `value` of the header X-Svc-Signature", parseText)
 	cmd.Flags().BoolVar(&anyAge, "any-age", false, "also accept an old signature, which a receiver should refuse")
 	return cmd
-}
-
-// explainSignatureError adds to an error the likely cause.
-func explainSignatureError(err error) error {
-	switch {
-	case errors.Is(err, webhook.ErrMismatch):
-		return fmt.Errorf("%w: it was made with another secret, or the body is not byte for byte what was sent", err)
-	case errors.Is(err, webhook.ErrStale):
-		return fmt.Errorf("%w, though it is genuine: a receiver should refuse it (--any-age accepts it here)", err)
-	}
-	return err
 }
