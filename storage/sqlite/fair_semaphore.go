@@ -39,15 +39,16 @@ type FairSemaphore struct {
 	mu     sync.Mutex
 	taken  int
 	queues map[int64]*queue // of all organizations that have a slot or wait for one
-	order  []*queue         // those in which somebody waits; the one that got none for longest first
+	turns  int64            // counts what queue.turn is
 	closed bool
 }
 
 // queue is what an organization has of the slots, and what it waits for.
 type queue struct {
-	organization int64
-	running      int
-	waiters      []chan error // the next one first
+	isInternal bool
+	running    int
+	waiters    []chan error // the next one first
+	turn       int64        // when it got a slot or began to wait: the less, the longer ago
 }
 
 // NewFairSemaphore makes a semaphore with some slots.
@@ -60,42 +61,34 @@ func (f *FairSemaphore) Acquire(ctx context.Context, organization int64) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	waiter, err := f.enqueue(organization)
-	if err != nil || waiter == nil {
-		return err
-	}
-	return f.wait(ctx, organization, waiter)
+	return f.wait(ctx, organization, f.enqueue(organization))
 }
 
-// enqueue takes a slot, or returns who waits for one.
-func (f *FairSemaphore) enqueue(organization int64) (waiter chan error, err error) {
+// enqueue returns a new waiter, which is the last of its organization.
+func (f *FairSemaphore) enqueue(organization int64) chan error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 
 	q := f.queues[organization]
 	if q == nil {
-		q = &queue{organization: organization}
+		q = &queue{isInternal: organization == InternalWork}
+		f.queues[organization] = q
 	}
+	defer f.forget(organization)
 
+	waiter := make(chan error, 1)
 	switch {
 	case f.closed:
-		return nil, errClosed
-	case f.taken < f.slots && f.mayTake(q):
-		f.queues[organization] = q
-		f.taken++
-		q.running++
-		return nil, nil
-	case f.maxWaiting > 0 && len(q.waiters) >= f.maxWaiting && organization != InternalWork:
-		return nil, ErrTooManyWaiting
+		waiter <- errClosed
+	case f.maxWaiting > 0 && len(q.waiters) >= f.maxWaiting && !q.isInternal:
+		waiter <- ErrTooManyWaiting
+	default:
+		if q.waiters = append(q.waiters, waiter); len(q.waiters) == 1 {
+			f.moveToEnd(q)
+		}
+		f.serve()
 	}
-
-	f.queues[organization] = q
-	waiter = make(chan error, 1)
-	q.waiters = append(q.waiters, waiter)
-	if len(q.waiters) == 1 {
-		f.order = append(f.order, q)
-	}
-	return waiter, nil
+	return waiter
 }
 
 // wait waits until a waiter is answered, or removes it when ctx ends.
@@ -120,16 +113,11 @@ func (f *FairSemaphore) withdraw(organization int64, waiter chan error) bool {
 	defer f.mu.Unlock()
 
 	q := f.queues[organization]
-	if q == nil {
+	if q == nil || !slices.Contains(q.waiters, waiter) {
 		return false
 	}
-	i := slices.Index(q.waiters, waiter)
-	if i < 0 {
-		return false
-	}
-
-	q.waiters = slices.Delete(q.waiters, i, i+1)
-	f.forget(q)
+	q.waiters = slices.DeleteFunc(q.waiters, func(other chan error) bool { return other == waiter })
+	f.forget(organization)
 	return true
 }
 
@@ -137,22 +125,21 @@ func (f *FairSemaphore) withdraw(organization int64, waiter chan error) bool {
 func (f *FairSemaphore) Release(organization int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.release(organization)
+}
 
-	q := f.queues[organization]
-	q.running--
+// release is Release for callers that hold mu.
+func (f *FairSemaphore) release(organization int64) {
+	f.queues[organization].running--
 	f.taken--
 	f.serve()
-	f.forget(q)
+	f.forget(organization)
 }
 
 // Yield offers a slot to organizations that have fewer, and with long to the own one, and waits for another
 // if it was wanted. With an error the slot was given back.
 func (f *FairSemaphore) Yield(ctx context.Context, organization int64, long bool) error {
-	waiter, err := f.offer(organization, long)
-	if err != nil {
-		f.Release(organization)
-		return err
-	}
+	waiter := f.offer(organization, long)
 	if waiter == nil {
 		return nil
 	}
@@ -160,44 +147,41 @@ func (f *FairSemaphore) Yield(ctx context.Context, organization int64, long bool
 }
 
 // offer gives a slot away if somebody wants it, and returns the waiter for the next one.
-func (f *FairSemaphore) offer(organization int64, long bool) (waiter chan error, err error) {
+func (f *FairSemaphore) offer(organization int64, long bool) chan error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 
-	if f.closed {
-		return nil, errClosed
+	q, waiter := f.queues[organization], make(chan error, 1)
+	isWanted := long && len(q.waiters) > 0
+	for _, other := range f.queues {
+		isWanted = isWanted || other.running < q.running && f.mayTake(other)
 	}
 
-	q := f.queues[organization]
-	isPoorer := func(other *queue) bool { return other.running < q.running && f.mayTake(other) }
-	if !slices.ContainsFunc(f.order, isPoorer) && (!long || len(q.waiters) == 0) {
-		return nil, nil
+	switch {
+	case f.closed:
+		waiter <- errClosed
+	case !isWanted:
+		return nil
+	case long:
+		q.waiters = append(q.waiters, waiter)
+	default:
+		q.waiters = slices.Insert(q.waiters, 0, waiter)
 	}
-
-	waiter = make(chan error, 1)
-	at := 0
-	if long {
-		at = len(q.waiters)
-	}
-	q.waiters = slices.Insert(q.waiters, at, waiter)
 	f.moveToEnd(q) // since it was just served
-
-	q.running--
-	f.taken--
-	f.serve()
-	return waiter, nil
+	f.release(organization)
+	return waiter
 }
 
-// mayTake reports whether an organization may have one slot more, if one is free.
+// mayTake reports whether somebody waits in a queue who may have a slot, if one is free.
 func (f *FairSemaphore) mayTake(q *queue) bool {
-	return q.organization != InternalWork || q.running < max(1, f.slots-1)
+	return len(q.waiters) > 0 && (!q.isInternal || q.running < max(1, f.slots-1))
 }
 
 func (f *FairSemaphore) serve() {
 	for f.taken < f.slots {
 		var next *queue
-		for _, q := range f.order {
-			if f.mayTake(q) && (next == nil || q.running < next.running) {
+		for _, q := range f.queues {
+			if f.mayTake(q) && (next == nil || q.running < next.running || q.running == next.running && q.turn < next.turn) {
 				next = q
 			}
 		}
@@ -205,31 +189,24 @@ func (f *FairSemaphore) serve() {
 			return
 		}
 
-		waiter := next.waiters[0]
+		next.waiters[0] <- nil
 		next.waiters = next.waiters[1:]
 		next.running++
 		f.taken++
 		f.moveToEnd(next)
-		waiter <- nil
 	}
 }
 
-// moveToEnd makes a queue the last in order, if anybody waits in it.
+// moveToEnd makes a queue the last among those with equally many slots.
 func (f *FairSemaphore) moveToEnd(q *queue) {
-	f.order = slices.DeleteFunc(f.order, func(other *queue) bool { return other == q })
-	if len(q.waiters) > 0 {
-		f.order = append(f.order, q)
-	}
+	f.turns++
+	q.turn = f.turns
 }
 
-// forget drops a queue without waiters from the order, and if it has no slot, altogether.
-func (f *FairSemaphore) forget(q *queue) {
-	if len(q.waiters) > 0 {
-		return
-	}
-	f.order = slices.DeleteFunc(f.order, func(other *queue) bool { return other == q })
-	if q.running == 0 {
-		delete(f.queues, q.organization)
+// forget drops the queue of an organization that has no slot and waits for none.
+func (f *FairSemaphore) forget(organization int64) {
+	if q := f.queues[organization]; q.running == 0 && len(q.waiters) == 0 {
+		delete(f.queues, organization)
 	}
 }
 
@@ -242,11 +219,11 @@ func (f *FairSemaphore) Close() {
 	defer f.mu.Unlock()
 
 	f.closed = true
-	for _, q := range f.order {
+	for organization, q := range f.queues {
 		for _, waiter := range q.waiters {
 			waiter <- errClosed
 		}
 		q.waiters = nil
+		f.forget(organization)
 	}
-	f.order = nil
 }
