@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -132,28 +131,16 @@ func (f Format) createFile(o Options, seal *sealer) error {
 
 // fillFile writes the schema. WAL comes last: until then all is in the file that is to be moved.
 func (f Format) fillFile(conn *sqlx.DB, schema string, keyCheck []byte) error {
-	if _, err := conn.Exec("PRAGMA auto_vacuum = INCREMENTAL"); err != nil {
-		return err
-	}
-
-	tx, err := conn.Begin()
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback()
-
-	marks := fmt.Sprintf("\n; PRAGMA application_id = %d; PRAGMA user_version = %d; ", ApplicationID, f.Version)
-	if _, err := tx.Exec(schema + marks + f.FirstRows); err != nil {
-		return err
-	}
-	if _, err := tx.Exec("INSERT INTO "+f.Meta+" (name, value) VALUES (?, ?)", keyCheckName, keyCheck); err != nil {
-		return err
-	}
-	if err := tx.Commit(); err != nil {
-		return err
-	}
-
-	_, err = conn.Exec("PRAGMA journal_mode = WAL")
+	_, err := conn.Exec(fmt.Sprintf(`
+		PRAGMA auto_vacuum = INCREMENTAL;
+		BEGIN;
+		%s
+		; PRAGMA application_id = %d;
+		PRAGMA user_version = %d;
+		%s;
+		INSERT INTO %s (name, value) VALUES ('%s', x'%x');
+		COMMIT;
+		PRAGMA journal_mode = WAL`, schema, ApplicationID, f.Version, f.FirstRows, f.Meta, keyCheckName, keyCheck))
 	return err
 }
 
@@ -277,26 +264,21 @@ func (f Format) runMigration(conn *sqlx.DB, step migration) error {
 		return err
 	}
 
-	tx, err := conn.BeginTxx(context.Background(), nil)
+	tx, err := conn.Beginx()
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback()
 
-	if _, err := tx.Exec(step.sql); err != nil {
+	if _, err := tx.Exec(step.sql + "\n;" + f.markUpgrade(step)); err != nil {
 		return err
 	}
-
 	var broken int
 	if err := tx.Get(&broken, "SELECT count(*) FROM pragma_foreign_key_check"); err != nil {
 		return err
 	}
 	if broken > 0 {
 		return fmt.Errorf("%d rows point to nothing", broken)
-	}
-
-	if err := f.markUpgrade(tx, step); err != nil {
-		return err
 	}
 	return tx.Commit()
 }

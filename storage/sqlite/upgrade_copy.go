@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/jmoiron/sqlx"
@@ -16,17 +15,9 @@ import (
 const upgradingName = "upgrading_from"
 
 // upgradingFrom is the version at which an unfinished upgrade began; 0 without, or without its copy.
-func (f Format) upgradingFrom(conn *sqlx.DB, path string) int {
-	var text string
-	if err := conn.Get(&text, "SELECT CAST(value AS TEXT) FROM "+f.Meta+" WHERE name = ?", upgradingName); err != nil {
-		return 0
-	}
-
-	from, err := strconv.Atoi(text)
-	if err != nil {
-		return 0
-	}
-	if _, err := os.Stat(upgradeBackup(path, from)); err != nil {
+func (f Format) upgradingFrom(conn *sqlx.DB, path string) (from int) {
+	err := conn.Get(&from, "SELECT CAST(CAST(value AS TEXT) AS INTEGER) FROM "+f.Meta+" WHERE name = ?", upgradingName)
+	if err != nil || fileSize(upgradeBackup(path, from)) == 0 {
 		return 0
 	}
 	return from
@@ -34,18 +25,12 @@ func (f Format) upgradingFrom(conn *sqlx.DB, path string) int {
 
 func upgradeBackup(path string, version int) string { return fmt.Sprintf("%s.v%d.bak", path, version) }
 
-func (f Format) markUpgrade(tx *sqlx.Tx, step migration) error {
-	query := "INSERT OR REPLACE INTO " + f.Meta + " (name, value) VALUES (?, CAST(? AS BLOB))"
-	args := []any{upgradingName, strconv.Itoa(step.from)}
+func (f Format) markUpgrade(step migration) string {
+	mark := fmt.Sprintf("INSERT OR REPLACE INTO %s (name, value) VALUES ('%s', CAST('%d' AS BLOB))", f.Meta, upgradingName, step.from)
 	if step.last {
-		query, args = "DELETE FROM "+f.Meta+" WHERE name = ?", args[:1]
+		mark = fmt.Sprintf("DELETE FROM %s WHERE name = '%s'", f.Meta, upgradingName)
 	}
-	if _, err := tx.Exec(query, args...); err != nil {
-		return err
-	}
-
-	_, err := tx.Exec(fmt.Sprintf("PRAGMA user_version = %d", step.version))
-	return err
+	return fmt.Sprintf("%s; PRAGMA user_version = %d", mark, step.version)
 }
 
 // copyBeforeUpgrade keeps the file as it was, as name.vN.bak.
