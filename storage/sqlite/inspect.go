@@ -77,7 +77,6 @@ func InspectHeader(path string) error {
 	return checkLength(path, header)
 }
 
-// logSize is how many bytes of changes wait beside the file.
 func logSize(path string) int64 { return fileSize(path + "-wal") }
 
 func fileSize(path string) int64 {

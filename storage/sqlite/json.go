@@ -60,7 +60,6 @@ func (j JSON) Equal(other JSON) bool {
 	return bytes.Equal(j, other) || bytes.Equal(j.canonical(), other.canonical())
 }
 
-// canonical writes a valid text with its keys in order and its numbers as they are.
 func (j JSON) canonical() []byte {
 	d := json.NewDecoder(bytes.NewReader(j))
 	d.UseNumber()

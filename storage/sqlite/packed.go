@@ -93,7 +93,6 @@ func (u *unpacker) unpack(text string, dest []any) error {
 	return nil
 }
 
-// begin skips what comes before a value.
 func (u *unpacker) begin(first bool) error {
 	before := byte(',')
 	if first {

@@ -53,7 +53,6 @@ func (db *DB) List(ctx context.Context, organization int64, fn func(Rx) error) e
 	return err
 }
 
-// errLong stops a walk that may take only its first step.
 var errLong = errors.New("this takes more than one step")
 
 // listFirstStep runs fn as a list, or fails with errLong after the first step of a walk.

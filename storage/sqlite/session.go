@@ -105,7 +105,6 @@ func (s *session) checkpointAt(pages int) error {
 	return Translate(err)
 }
 
-// boundLimit finds the limits that are given with each call.
 var boundLimit = regexp.MustCompile(`\b(LIMIT|OFFSET) (\?\d*)`)
 
 // hideLimits hides a query's limits from the planner, which would choose its plan by them and so prepare

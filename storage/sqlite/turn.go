@@ -42,7 +42,7 @@ func (db *DB) between(ctx context.Context, fn func(*writer) error) error {
 
 	done := make(chan error, 1)
 	err := db.Update(ctx, false, func(*Tx) error {
-		db.writer.between = func(*session) { done <- fn(db.writer) }
+		db.writer.between = func() { done <- fn(db.writer) }
 		return nil
 	})
 	if err != nil {

@@ -57,7 +57,7 @@ type writer struct {
 	held  *time.Timer
 	wrote bool // a closure of the batch has
 
-	between func(*session) // what a closure wants done when no transaction is open; nil for nothing
+	between func() // what a closure wants done when no transaction is open; nil for nothing
 
 	ended chan struct{}
 
@@ -132,7 +132,7 @@ func (wr *writer) run() {
 		clear(batch) // lets go of what the closures hold
 
 		if wr.between != nil { // those of the batch need not wait for it
-			wr.between(wr.s)
+			wr.between()
 			wr.between = nil
 		}
 	}
@@ -283,7 +283,6 @@ func (wr *writer) call(w *write) {
 	w.err = w.fn(&w.tx)
 }
 
-// newWx begins to write now.
 func (wr *writer) newWx() Wx {
 	now := wr.db.Now()
 	return Wx{Now: now, Order: wr.db.rows.now(now), db: wr.db, s: wr.s}

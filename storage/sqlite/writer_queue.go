@@ -12,7 +12,6 @@ const (
 	queueWait = time.Second
 )
 
-// enqueue puts a write into the queue, and waits a moment if that is full.
 func (wr *writer) enqueue(w *write) error {
 	wr.closing.RLock()
 	defer wr.closing.RUnlock()
@@ -42,9 +41,13 @@ func (wr *writer) enqueue(w *write) error {
 func (wr *writer) gather(batch []*write) []*write {
 	urgent := !batch[0].patient
 	for len(batch) < maxBatch {
-		w := wr.next()
-		if w == nil && !urgent {
-			w = wr.hold(batch[0])
+		var w *write // nil if none comes, or the queue is closed
+		select {
+		case w = <-wr.queue:
+		default:
+			if !urgent {
+				w = wr.hold(batch[0])
+			}
 		}
 		if w == nil {
 			return batch
@@ -53,17 +56,7 @@ func (wr *writer) gather(batch []*write) []*write {
 		urgent = urgent || !w.patient
 		batch = append(batch, w)
 	}
-
 	return batch
-}
-
-func (wr *writer) next() *write {
-	select {
-	case w := <-wr.queue:
-		return w // nil if the queue was closed
-	default:
-		return nil
-	}
 }
 
 // hold waits for a write as long as the first of a batch is patient; nil if none came.
