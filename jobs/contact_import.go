@@ -104,7 +104,6 @@ type contactImport struct {
 	seen map[uint64]uint64
 }
 
-// run reads the file to its end.
 func (m *contactImport) run(ctx context.Context, file *os.File) (err error) {
 	if m.layout, err = contactsheet.ReadLayout(file); err != nil {
 		return m.fail(ctx, "The file "+err.Error()+".")
@@ -140,7 +139,6 @@ func (m *contactImport) run(ctx context.Context, file *os.File) (err error) {
 	return nil
 }
 
-// importLine is a line of the file, or its problem.
 type importLine struct {
 	number  int64
 	row     contactsheet.Row
@@ -287,15 +285,13 @@ func (m *contactImport) store(
 		return nil, err
 	}
 
-	changed := changedFields(before, c)
-	isSame := known && len(changed.reported) == 0 && !changed.unreported && len(missing) == 0
 	switch {
-	case isSame:
+	case known && len(missing) == 0 && isUnchanged(before, c):
 		state.Unchanged++
 	case known:
 		state.Updated++
 		if tx != nil {
-			err = m.update(tx, before, c, changed, missing)
+			err = m.update(tx, before, c, missing)
 		}
 	case tx == nil:
 		*m.rehearse(state, line)++
@@ -325,7 +321,6 @@ func (m *contactImport) rehearse(state *storage.ContactImport, line importLine) 
 	return count
 }
 
-// insert stores a new contact with its labels, and emits the event.
 func (m *contactImport) insert(tx *storage.Tx, c storage.Contact, labels []string) error {
 	if err := tx.InsertContact(&c); err != nil {
 		return err
@@ -342,10 +337,9 @@ func (m *contactImport) insert(tx *storage.Tx, c storage.Contact, labels []strin
 	return event.ContactConsentChanged(s, c, event.ConsentByImport, nil).Emit(tx)
 }
 
-// update stores a contact that is known, and emits the event of what it reports.
-func (m *contactImport) update(tx *storage.Tx, before, c storage.Contact, changed contactChange, labels []string) error {
+func (m *contactImport) update(tx *storage.Tx, before, c storage.Contact, labels []string) error {
 	s := messaging.SubjectOf(m.sender.Account)
-	if len(changed.reported) > 0 || changed.unreported {
+	if !isUnchanged(before, c) {
 		if err := tx.UpdateContact(&c); err != nil {
 			return err
 		}
@@ -359,13 +353,39 @@ func (m *contactImport) update(tx *storage.Tx, before, c storage.Contact, change
 			return err
 		}
 	}
+	reported := messaging.ChangedFields(before, c, false)
 	if len(labels) > 0 {
-		changed.reported = append(changed.reported, "labels")
+		reported = append(reported, "labels")
 	}
-
-	if len(changed.reported) == 0 {
+	if len(reported) == 0 {
 		return nil
 	}
 	c.UpdatedAt = tx.Order
-	return event.ContactUpdated(s, c, changed.reported).Emit(tx)
+	return event.ContactUpdated(s, c, reported).Emit(tx)
+}
+
+// fail ends an import that cannot go on.
+func (m *contactImport) fail(ctx context.Context, why string) error {
+	return m.DB.Update(ctx, func(tx *storage.Tx) error { return failImport(tx, m.state, 1, why) })
+}
+
+func failImport(tx *storage.Tx, state storage.ContactImport, line int64, why string) error {
+	problems, err := json.Marshal([]contactsheet.Problem{{Line: line, Param: "file", Message: why}})
+	if err != nil {
+		return err
+	}
+	state.Status, state.Errors = storage.ImportFailed, problems
+	return tx.UpdateContactImport(state)
+}
+
+// giveUpImport ends an import whose job failed for good, or was cancelled by a person: without it
+// nothing would go on, and clients that wait for it must learn of that.
+func giveUpImport(tx *storage.Tx, args contactImportArgs, _ error) error {
+	state, err := tx.ContactImport(args.Account, args.Import)
+	if err != nil || state.Status != storage.ImportRunning {
+		return storage.IgnoreNotFound(err)
+	}
+
+	const why = "The import stopped. What was imported stays; import the file again to continue."
+	return failImport(tx, state, state.Line, why)
 }

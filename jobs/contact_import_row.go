@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"confab/jobs/contactsheet"
+	"confab/jobs/messaging"
 	"confab/storage"
 )
 
@@ -119,27 +120,11 @@ func apply(c *storage.Contact, row contactsheet.Row) *contactsheet.Problem {
 	return nil
 }
 
-// contactChange is what a line changes of a contact.
-type contactChange struct {
-	reported   []string // by contact.updated
-	unreported bool
-}
-
-func changedFields(before, after storage.Contact) (changed contactChange) {
-	same := func(a, b *string) bool { return (a == nil) == (b == nil) && storage.OrEmpty(a) == storage.OrEmpty(b) }
-	if !same(before.Name, after.Name) {
-		changed.reported = append(changed.reported, "name")
-	}
-	if !same(before.Email, after.Email) {
-		changed.reported = append(changed.reported, "email")
-	}
-	if !before.Metadata.Equal(after.Metadata) {
-		changed.reported = append(changed.reported, "metadata")
-	}
-
-	// That a profile's name became the client's is stored with another change, but is
-	// none by itself: a file that was exported and comes back changes nothing.
-	changed.unreported = !same(before.PhoneNumber, after.PhoneNumber) || !same(before.BSUID, after.BSUID) ||
-		!same(before.Username, after.Username) || before.OptedIn != after.OptedIn || before.MarketingOptedOut != after.MarketingOptedOut
-	return changed
+// isUnchanged reports whether a line changes nothing of a contact. That a profile's name became the
+// client's is stored with another change, but is none by itself: a file that was exported and comes
+// back changes nothing.
+func isUnchanged(before, after storage.Contact) bool {
+	return len(messaging.ChangedFields(before, after, false)) == 0 && storage.SameText(before.PhoneNumber, after.PhoneNumber) &&
+		storage.SameText(before.BSUID, after.BSUID) && storage.SameText(before.Username, after.Username) &&
+		before.OptedIn == after.OptedIn && before.MarketingOptedOut == after.MarketingOptedOut
 }

@@ -13,6 +13,10 @@ const (
 	housekeepingEvery = 10 * time.Minute
 	// abandonedAfter is longer than any step of making a broadcast takes.
 	abandonedAfter = 10 * time.Minute
+	// importsKept is how long one can be asked for what became of an import.
+	importsKept = 30 * 24 * time.Hour
+	// importFileGrace is how long a file may lie without its row.
+	importFileGrace = 24 * time.Hour
 )
 
 // deleteExpired deletes what ends by itself: stored answers past the idempotency
@@ -65,4 +69,18 @@ func (w *Workers) deleteExpired(ctx context.Context, _ storage.Job) (queue.Commi
 		}
 	}
 	return nil, err
+}
+
+// forgetImports deletes imports that ended long ago, and files that no import needs.
+func (w *Workers) forgetImports(ctx context.Context, now storage.Time) error {
+	err := newBatchWriter(w.DB).repeat(ctx, func(tx *storage.Tx, limit int) (int64, error) {
+		return tx.DeleteOldContactImports(now.Add(-importsKept), limit)
+	})
+	if err != nil {
+		return err
+	}
+
+	return w.Imports.Sweep(time.Now().Add(-importFileGrace), func(id string) (bool, error) {
+		return storage.Query(ctx, w.DB, func(rx *storage.Rx) (bool, error) { return rx.RunningImport(id) })
+	})
 }

@@ -116,6 +116,17 @@ func OrEmpty(text *string) string {
 	return *text
 }
 
+// OrNil is nil for the zero value, which is stored and shown as null.
+func OrNil[T comparable](v T) *T {
+	if v == *new(T) {
+		return nil
+	}
+	return &v
+}
+
+// SameText reports whether two texts, either of which may be missing, are the same.
+func SameText(a, b *string) bool { return (a == nil) == (b == nil) && OrEmpty(a) == OrEmpty(b) }
+
 // get reads the single row of a query, or returns ErrNotFound.
 func get[T any](rx *Rx, query string, args ...any) (row T, err error) {
 	err = rx.Get(&row, query, args...)

@@ -67,19 +67,10 @@ func changeContact(tx *storage.Tx, subject event.Subject, c *storage.Contact, in
 	in.apply(c)
 
 	// Changes of username and opted_in are stored but not reported by the event.
-	var reported []string
-	if !sameText(before.Name, c.Name) {
-		reported = append(reported, "name")
-	}
-	if !sameText(before.Email, c.Email) {
-		reported = append(reported, "email")
-	}
-	if !before.Metadata.Equal(c.Metadata) {
-		reported = append(reported, "metadata")
-	}
+	reported := messaging.ChangedFields(before, *c, false)
 
 	// A PATCH that changes nothing leaves updated_at alone and emits no event.
-	if len(reported) == 0 && sameText(before.Username, c.Username) &&
+	if len(reported) == 0 && storage.SameText(before.Username, c.Username) &&
 		before.OptedIn == c.OptedIn && before.NameSetByClient == c.NameSetByClient {
 		*c = before
 		return nil
@@ -92,9 +83,4 @@ func changeContact(tx *storage.Tx, subject event.Subject, c *storage.Contact, in
 		return err
 	}
 	return event.ContactUpdated(subject, *c, reported).Emit(tx)
-}
-
-// sameText reports whether two texts, either of which may be absent, are the same.
-func sameText(a, b *string) bool {
-	return (a == nil) == (b == nil) && (a == nil || *a == *b)
 }

@@ -162,7 +162,7 @@ func (c *customerChanges) apply(to *storage.Customer) bool {
 	c.Status.Apply(&to.Status)
 
 	return before.Name != to.Name || before.Status != to.Status ||
-		!sameText(before.Email, to.Email) || !before.Metadata.Equal(to.Metadata)
+		!storage.SameText(before.Email, to.Email) || !before.Metadata.Equal(to.Metadata)
 }
 
 // updateCustomer handles PATCH /v1/customers/:id.

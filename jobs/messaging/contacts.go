@@ -81,7 +81,7 @@ func Reconcile(tx *storage.Tx, a storage.Account, p Person, found Match, at stor
 			return t, err
 		}
 	}
-	if fields := changedFields(before, t.Contact, labeled); len(fields) > 0 {
+	if fields := ChangedFields(before, t.Contact, labeled); len(fields) > 0 {
 		return t, event.ContactUpdated(SubjectOf(a), t.Contact, fields).Emit(tx)
 	}
 	return t, nil
@@ -155,20 +155,19 @@ func dropAliases(tx *storage.Tx, p Person, all []storage.Thread) error {
 // before is no change of identity.
 func wasReplaced(before, after *string) bool { return before != nil && !equals(after, *before) }
 
-// changedFields lists the fields for the event contact.updated.
-func changedFields(before, after storage.Contact, labeled bool) (fields []string) {
-	differ := func(x, y *string) bool { return (x == nil) != (y == nil) || x != nil && *x != *y }
-
-	if differ(before.Name, after.Name) {
+// ChangedFields lists what has changed of a contact that the event contact.updated reports;
+// labeled says that its labels have.
+func ChangedFields(before, after storage.Contact, labeled bool) (fields []string) {
+	if !storage.SameText(before.Name, after.Name) {
 		fields = append(fields, "name")
 	}
-	if differ(before.Email, after.Email) {
+	if !storage.SameText(before.Email, after.Email) {
 		fields = append(fields, "email")
 	}
 	if labeled {
 		fields = append(fields, "labels")
 	}
-	if string(before.Metadata) != string(after.Metadata) {
+	if !before.Metadata.Equal(after.Metadata) {
 		fields = append(fields, "metadata")
 	}
 	return fields

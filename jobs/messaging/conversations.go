@@ -1,8 +1,6 @@
 package messaging
 
 import (
-	"errors"
-
 	"confab/jobs/errorcode"
 	"confab/jobs/event"
 	"confab/storage"
@@ -12,7 +10,7 @@ import (
 // state, its assignee and its snooze. It records that for the thread, and emits the events.
 // Whoever holds a conversation that is resolved holds it no longer.
 func UpdateConversation(tx *storage.Tx, s event.Subject, by event.By, before, c storage.Conversation) error {
-	assigned, moved := !sameUser(before.AssigneeID, c.AssigneeID), before.Status != c.Status
+	assigned, moved := !storage.SameText(before.AssigneeID, c.AssigneeID), before.Status != c.Status
 	if !assigned && !moved && before.SnoozedUntil == c.SnoozedUntil {
 		return nil
 	}
@@ -47,10 +45,6 @@ func UpdateConversation(tx *storage.Tx, s event.Subject, by event.By, before, c 
 	return HandOver(tx, s, by, c, storage.Holder{Type: storage.HolderNone}, nil)
 }
 
-func sameUser(a, b *string) bool {
-	return (a == nil) == (b == nil) && storage.OrEmpty(a) == storage.OrEmpty(b)
-}
-
 // userOf is the user who did something; nil if it was nobody.
 func userOf(by event.By) *string {
 	if by.Type != event.ByUser {
@@ -73,7 +67,7 @@ func authorOf(by event.By) string {
 // recordMoves records for the thread of a conversation what has become another: its assignee, its
 // state, or else its snooze.
 func recordMoves(tx *storage.Tx, by event.By, before, c storage.Conversation) error {
-	if !sameUser(before.AssigneeID, c.AssigneeID) {
+	if !storage.SameText(before.AssigneeID, c.AssigneeID) {
 		if err := RecordChange(tx, by, c, storage.ConversationChange{Kind: storage.ChangeAssigned, AssigneeID: c.AssigneeID}); err != nil {
 			return err
 		}
@@ -255,11 +249,8 @@ func optOut(tx *storage.Tx, m storage.Message) error {
 	}
 
 	sender, err := tx.Sender(m.AccountID)
-	if errors.Is(err, storage.ErrNotFound) {
-		return nil // the account is gone, and its events with it
-	}
 	if err != nil {
-		return err
+		return storage.IgnoreNotFound(err) // the account is gone, and its events with it
 	}
 	after := c
 	after.MarketingOptedOut = true
