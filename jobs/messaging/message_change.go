@@ -134,17 +134,19 @@ func applyParked(tx *storage.Tx, a storage.Account, m *storage.Message, payload 
 
 // parseStatus reads the one status of a reduced envelope, which is in our words.
 func parseStatus(envelope []byte) (provider.Status, bool) {
-	var callback provider.Callback
+	var callback struct {
+		Entry [1]struct {
+			Changes [1]struct {
+				Value struct {
+					Statuses []provider.Status `json:"statuses"`
+				} `json:"value"`
+			} `json:"changes"`
+		} `json:"entry"`
+	}
 	err := json.Unmarshal(envelope, &callback)
-	if err != nil || len(callback.Entries) != 1 || len(callback.Entries[0].Changes) != 1 {
+	statuses := callback.Entry[0].Changes[0].Value.Statuses
+	if err != nil || len(statuses) != 1 {
 		return provider.Status{}, false
 	}
-
-	value, err := provider.Read[provider.Value](callback.Entries[0].Changes[0].Value)
-	if err != nil || len(value.Statuses) != 1 {
-		return provider.Status{}, false
-	}
-
-	status, err := provider.Read[provider.Status](value.Statuses[0])
-	return status, err == nil
+	return statuses[0], true
 }

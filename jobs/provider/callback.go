@@ -27,7 +27,6 @@ type CallbackChange struct {
 	at, value span // where the change and its value are in the callback
 }
 
-// member is one member of an object.
 type member struct {
 	name  string
 	value []byte
@@ -48,7 +47,7 @@ func ParseCallback(body []byte) ([]CallbackChange, error) {
 		return nil, fmt.Errorf("read callback: %w", ErrNotJSON)
 	}
 
-	root := findMembers(body, "object", "entry")
+	root := findMembers(body, 0, "object", "entry")
 	if root == nil {
 		return nil, fmt.Errorf("read callback: %w", ErrOtherObject)
 	}
@@ -63,11 +62,10 @@ func ParseCallback(body []byte) ([]CallbackChange, error) {
 	deep := JSONDepth(body) > maxDepth
 	var all []CallbackChange
 	for e, entry := range elementSpans(body, entries) {
-		for _, n := range readEntry(entry.of(body)) {
-			n.entry, n.at, n.value = e, n.at.shift(entry.from), n.value.shift(entry.from)
+		for _, n := range readEntry(body, entry) {
+			n.entry, n.deep = e, deep
 			n.head = slices.Concat(body[:entries.from], []byte("["), n.head)
 			n.tail = slices.Concat(n.tail, []byte("]"), body[entries.to:])
-			n.deep = deep
 			all = append(all, n)
 		}
 	}
@@ -75,62 +73,48 @@ func ParseCallback(body []byte) ([]CallbackChange, error) {
 }
 
 // readEntry reads the changes of an entry, each with the entry around it.
-func readEntry(entry []byte) (all []CallbackChange) {
-	found := findMembers(entry, "id", "changes")
-	if found == nil || !found[1].empty() && entry[found[1].from] != '[' {
-		return []CallbackChange{{Change: Change{Value: entry}}}
+func readEntry(body []byte, entry span) (all []CallbackChange) {
+	found := findMembers(body, entry.from, "id", "changes")
+	if found == nil || !found[1].empty() && body[found[1].from] != '[' {
+		return []CallbackChange{{Change: Change{Value: entry.of(body)}}}
 	}
-	idAt, changes := found[0], found[1]
+	changes := found[1]
 	if changes.empty() {
 		return nil
 	}
 
-	// The changes are still of use when the id cannot be read.
 	var id ID
-	if !idAt.empty() {
-		_ = json.Unmarshal(idAt.of(entry), &id)
-	}
+	_ = json.Unmarshal(found[0].of(body), &id) // the changes are of use without it
 
-	for _, change := range elementSpans(entry, changes) {
-		n := readChange(change.of(entry))
-		n.WABA = string(id)
-		n.at, n.value = change, n.value.shift(change.from)
-		n.head = slices.Concat(entry[:changes.from], []byte("["), n.head)
-		n.tail = slices.Concat(n.tail, []byte("]"), entry[changes.to:])
+	for _, change := range elementSpans(body, changes) {
+		n := readChange(body, change)
+		n.WABA, n.at = string(id), change
+		n.head = slices.Concat(body[entry.from:changes.from], []byte("["), n.head)
+		n.tail = slices.Concat(n.tail, []byte("]"), body[changes.to:entry.to])
 		all = append(all, n)
 	}
 	return all
 }
 
-// readChange reads the field and the value of a change, with the change around
-// the value.
-func readChange(change []byte) CallbackChange {
-	found := findMembers(change, "field", "value")
+// readChange reads the field and the value of a change, with the change around the value.
+func readChange(body []byte, change span) CallbackChange {
+	found := findMembers(body, change.from, "field", "value")
 	if found == nil {
-		return CallbackChange{Change: Change{Value: change}}
+		return CallbackChange{Change: Change{Value: change.of(body)}}
 	}
 
-	n := CallbackChange{head: change}
-	if field := found[0].of(change); len(field) > 0 && field[0] == '"' {
+	n := CallbackChange{head: change.of(body)}
+	if field := found[0].of(body); len(field) > 0 && field[0] == '"' {
 		n.Field = string(unquote(field))
 	}
 	if value := found[1]; !value.empty() {
-		n.Value, n.value = value.of(change), value
-		n.head, n.tail = change[:value.from], change[value.to:]
-		n.members = membersOf(n.Value)
+		n.Value, n.value = value.of(body), value
+		n.head, n.tail = body[change.from:value.from], body[value.to:change.to]
+		if s := (scanner{doc: body, pos: value.from}); body[value.from] == '{' {
+			s.members(func(key []byte, _ int) { n.members = append(n.members, member{string(key), s.value().of(body)}) })
+		}
 	}
 	return n
-}
-
-// membersOf lists the members of an object; any other value has none.
-func membersOf(object []byte) (all []member) {
-	s := scanner{doc: object}
-	if s.skipSpace() != '{' {
-		return nil
-	}
-
-	s.members(func(key []byte, _ int) { all = append(all, member{string(key), s.value().of(object)}) })
-	return all
 }
 
 // itemLists are the members of a value that hold its items. WithOneItem leaves all
@@ -179,7 +163,6 @@ func (n CallbackChange) TooDeep(part json.RawMessage) bool {
 	return n.deep && JSONDepth(part) > maxDepth
 }
 
-// appendList writes an array of raw values.
 func appendList(doc []byte, all []json.RawMessage) []byte {
 	doc = append(doc, '[')
 	for i, raw := range all {
@@ -191,7 +174,6 @@ func appendList(doc []byte, all []json.RawMessage) []byte {
 	return append(doc, ']')
 }
 
-// appendText writes a JSON string.
 func appendText(doc []byte, text string) []byte {
 	raw, err := json.Marshal(text)
 	if err != nil {
@@ -208,11 +190,11 @@ func (s span) empty() bool { return s.from == s.to }
 // of returns the value. Its capacity ends with it, so that appending copies.
 func (s span) of(doc []byte) []byte { return doc[s.from:s.to:s.to] }
 
-// findMembers finds the values of some keys of an object. A key that is missing
+// findMembers finds the values of some keys of the object at a place. A key that is missing
 // or null has an empty span; of a key that appears twice the last value counts.
 // It returns nil for any other value than an object.
-func findMembers(doc []byte, keys ...string) []span {
-	s := scanner{doc: doc}
+func findMembers(doc []byte, at int, keys ...string) []span {
+	s := scanner{doc: doc, pos: at}
 	if s.skipSpace() != '{' {
 		return nil
 	}
@@ -232,7 +214,6 @@ func findMembers(doc []byte, keys ...string) []span {
 	return found
 }
 
-// elementSpans finds the elements of an array.
 func elementSpans(doc []byte, array span) (all []span) {
 	s := scanner{doc: doc, pos: array.from}
 	s.elements(func() { all = append(all, s.value()) })

@@ -52,14 +52,6 @@ func (i *Int) UnmarshalJSON(raw []byte) error {
 // ErrOtherObject means that a callback is about an object of another product.
 var ErrOtherObject = errors.New("not about a business account")
 
-// Callback is the shape of what the provider posts to us: any number of entries,
-// each with any number of changes. ParseCallback reads one.
-type Callback struct {
-	Entries []struct {
-		Changes []Change `json:"changes"`
-	} `json:"entry"`
-}
-
 // Change is one thing that a callback reports. Field says how to read Value: for
 // messages, smb_message_echoes, user_id_update and user_preferences as a Value,
 // for changes of templates as a TemplateUpdate, for those of accounts and

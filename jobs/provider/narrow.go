@@ -28,7 +28,7 @@ const TagMember = "biz_opaque_callback_data"
 // stays of them, by their index in what ParseCallback returned. Everything that stays keeps its
 // bytes. The result is nil if nothing does.
 func Narrow(body []byte, changes []CallbackChange, stays func(i int) *Narrowing) []byte {
-	root := findMembers(body, "entry")
+	root := findMembers(body, 0, "entry")
 	entries := elementSpans(body, root[0])
 	kept := make([][]bool, len(entries)) // by entry and change
 	spans := make([][]span, len(entries))
@@ -62,13 +62,13 @@ func (n *Narrowing) edit(edits []edit, body []byte, value span) []edit {
 		return edits
 	}
 
-	lists := findMembers(value.of(body), narrowed...)
+	lists := findMembers(body, value.from, narrowed...)
 	for l, name := range narrowed {
-		if lists[l].empty() || body[value.from+lists[l].from] != '[' {
+		if lists[l].empty() || body[lists[l].from] != '[' {
 			continue
 		}
 
-		items := elementSpans(body, lists[l].shift(value.from))
+		items := elementSpans(body, lists[l])
 		stay := make([]bool, len(items))
 		for i, item := range items {
 			at := Place{name, i}
@@ -129,14 +129,6 @@ type edit struct {
 	with []byte
 }
 
-// shift is a span of a part, in the document that holds the part from a position on.
-func (s span) shift(by int) span {
-	if s.empty() {
-		return s
-	}
-	return span{s.from + by, s.to + by}
-}
-
 // cut adds the edits that leave out the elements of a list, or the members of an object, that do
 // not stay, each with a comma. What is around the others keeps its spaces.
 func cut(edits []edit, elements []span, stay []bool) []edit {
@@ -186,7 +178,7 @@ func ReplaceMember(doc []byte, key string, value json.RawMessage) []byte {
 	if !isObject(doc) {
 		return doc
 	}
-	found := findMembers(doc, key)
+	found := findMembers(doc, 0, key)
 	if found[0].empty() {
 		return doc
 	}
@@ -199,7 +191,7 @@ func FilterList(doc []byte, key string, stays func(item []byte) bool) []byte {
 	if !isObject(doc) {
 		return doc
 	}
-	list := findMembers(doc, key)[0]
+	list := findMembers(doc, 0, key)[0]
 	if list.empty() || doc[list.from] != '[' {
 		return doc
 	}
