@@ -53,10 +53,10 @@ func TestAWrongPINIsNotALockedAccount(t *testing.T) {
 	c, _ := says(t, 403, `{"error":{"code":131031,"message":"Account has been locked"}}`)
 	err := c.Register(t.Context(), token, "1", "123456")
 	failure(t, err, "whatsapp_registration_failed", false, Refused)
-	is.Equal(EffectOf(err), NoEffect)
+	is.Equal(ClassOf(err).Effect, NoEffect)
 	_, err = c.Send(t.Context(), token, "1", []byte(`{}`), nil)
 	failure(t, err, "account_locked", false, Refused)
-	is.Equal(EffectOf(err), Restricted)
+	is.Equal(ClassOf(err).Effect, Restricted)
 }
 
 func TestAppsAreSubscribedAndUnsubscribed(t *testing.T) {

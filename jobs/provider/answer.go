@@ -21,10 +21,13 @@ type answer interface {
 	check() error           // nil when all that we need is there
 }
 
-// envelope is part of every answer: the error object that it may hold.
+// envelope is part of every answer: the error object that it may hold. By itself it is one of which
+// nothing is needed.
 type envelope struct {
 	Err json.RawMessage `json:"error"`
 }
+
+func (e *envelope) check() error { return nil }
 
 func (e *envelope) fault() json.RawMessage {
 	if string(e.Err) == "null" {
@@ -33,32 +36,24 @@ func (e *envelope) fault() json.RawMessage {
 	return e.Err
 }
 
-// successAnswer is the answer to a write that returns nothing else.
 type successAnswer struct {
 	envelope
 	Success *bool `json:"success"`
 }
 
 func (a *successAnswer) check() error {
-	switch {
-	case a.Success == nil:
-		return missingKey("success")
-	case !*a.Success:
+	if a.Success != nil && !*a.Success {
 		return errNoSuccess
-	default:
-		return nil
 	}
+	return requireKey("success", a.Success != nil)
 }
 
-// missingKey is the error of an answer without a key that it should have.
-func missingKey(key string) error { return fmt.Errorf("%w: no %s", errUnreadable, key) }
-
-// requireKey is missingKey, unless the key is there.
+// requireKey is the error of an answer without a key that it should have.
 func requireKey(key string, isThere bool) error {
 	if isThere {
 		return nil
 	}
-	return missingKey(key)
+	return fmt.Errorf("%w: no %s", errUnreadable, key)
 }
 
 // parse reads an answer. It returns nil only for a complete success.
@@ -75,19 +70,16 @@ func parse(rq call, status int, body []byte, out answer) *Error {
 		return rq.refusedError(status, raw)
 	}
 
-	switch err := out.check(); {
+	err := out.check()
+	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, errNoSuccess):
-		e := refusedError(rq.op, status, Fault{Code: NoCode})
-		e.cause = err
-		return e
-	default:
-		return unreadableError(rq.op, status, err)
+		return ownError(rq.op, status, classOfStatus(status), Refused, err)
 	}
+	return unreadableError(rq.op, status, err)
 }
 
-// parseFailure reads an answer with a status other than success.
 func parseFailure(rq call, status int, body []byte) *Error {
 	var e envelope
 	if err := json.Unmarshal(body, &e); err != nil || e.fault() == nil {
@@ -96,23 +88,26 @@ func parseFailure(rq call, status int, body []byte) *Error {
 	return rq.refusedError(status, e.fault())
 }
 
-// refusedError reads the error object of an answer, with what its code means
-// for this call.
+// refusedError reads the error object of an answer. If its code is not in the table, the HTTP
+// status and the provider's own hint decide how to treat it.
 func (rq call) refusedError(status int, raw json.RawMessage) *Error {
 	var f Fault
 	f.read(raw)
 
-	e := refusedError(rq.op, status, f)
-	if rq.reclassify != nil {
-		e.Class = rq.reclassify(f, e.Class)
+	class := f.Class()
+	if _, known := Lookup(f.Code, f.Subcode); !known {
+		class = classOfStatus(status)
+		class.Transient = class.Transient || f.IsTransient
 	}
-	return e
+	if rq.reclassify != nil {
+		class = rq.reclassify(f, class)
+	}
+	return &Error{Op: rq.op, Status: status, Fault: f, Class: class, Outcome: Refused}
 }
 
 // requestedWait is how long the provider asks us to wait: in Retry-After, which
 // it does not always send, or in its report of used-up limits.
 func requestedWait(h http.Header, now time.Time) time.Duration {
-	// Without the header, the usage report may say when calls are accepted again.
 	wait := cmp.Or(timeout.RetryAfter(h.Get("Retry-After"), now), usageWait(h.Get("X-Business-Use-Case-Usage")))
 	return min(max(wait, 0), maxWait)
 }
@@ -120,10 +115,6 @@ func requestedWait(h http.Header, now time.Time) time.Duration {
 // usageWait reads the longest time until access is regained from the usage
 // report, which is in minutes.
 func usageWait(header string) time.Duration {
-	if header == "" {
-		return 0
-	}
-
 	var usage map[string][]struct {
 		Minutes float64 `json:"estimated_time_to_regain_access"`
 	}

@@ -76,7 +76,6 @@ func remove(op, id, edge string) call {
 	return call{op: op, method: http.MethodDelete, id: id, edge: edge, auth: bearer, limit: answerLimit}
 }
 
-// request builds the HTTP request of a call.
 func (c *Client) request(ctx context.Context, tok Token, rq call) (*http.Request, error) {
 	if rq.auth != anonymous && !isValidToken(tok) {
 		return nil, errNoToken
@@ -111,7 +110,6 @@ func (c *Client) request(ctx context.Context, tok Token, rq call) (*http.Request
 	return req, nil
 }
 
-// attach makes the stream the body of a request.
 func (s *stream) attach(req *http.Request) {
 	req.ContentLength = s.size
 	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(s.open()), nil }
@@ -130,30 +128,17 @@ func (s *stream) attach(req *http.Request) {
 // callURL is the URL of a call. An id is escaped, so that it is always a single
 // path segment.
 func (c *Client) callURL(tok Token, rq call) string {
-	var b strings.Builder
-	b.WriteString(c.root)
-	b.WriteByte('/')
-	b.WriteString(url.PathEscape(rq.id))
-
+	at, query := c.root+"/"+url.PathEscape(rq.id), rq.query.Encode()
 	if rq.edge != "" {
-		b.WriteByte('/')
-		b.WriteString(rq.edge)
+		at += "/" + rq.edge
 	}
-
-	separator := byte('?')
-	if len(rq.query) > 0 {
-		b.WriteByte(separator)
-		b.WriteString(rq.query.Encode())
-		separator = '&'
-	}
-
 	if rq.auth != anonymous && !rq.noProof && !c.secret.IsZero() {
-		b.WriteByte(separator)
-		b.WriteString("appsecret_proof=")
-		b.WriteString(c.proof(tok))
+		query = strings.TrimPrefix(query+"&appsecret_proof="+c.proof(tok), "&")
 	}
-
-	return b.String()
+	if query == "" {
+		return at
+	}
+	return at + "?" + query
 }
 
 // isValidToken reports whether a token can be sent in a header.
@@ -168,18 +153,75 @@ func isValidToken(tok Token) bool {
 
 // readBody reads an answer up to its limit.
 func readBody(res *http.Response, limit int64) ([]byte, error) {
-	if res.ContentLength > limit {
-		return nil, errOversized
-	}
-
-	var b bytes.Buffer
-	b.Grow(int(max(res.ContentLength, 0)) + bytes.MinRead) // ReadFrom needs MinRead to see the end
-
 	// One byte more than allowed shows that the answer goes on.
-	_, err := b.ReadFrom(io.LimitReader(res.Body, limit+1))
-	if err == nil && int64(b.Len()) > limit {
+	body, err := io.ReadAll(io.LimitReader(res.Body, limit+1))
+	if err == nil && int64(len(body)) > limit {
 		err = errOversized
 	}
+	return body, err
+}
 
-	return b.Bytes(), err
+const (
+	pageSize = "100"
+	// maxPages ends a list whose pages never end.
+	maxPages = 1000
+)
+
+type page[T any] struct {
+	envelope
+	Data   []T `json:"data"`
+	Paging struct {
+		Cursors struct {
+			After string `json:"after"`
+		} `json:"cursors"`
+		Next string `json:"next"`
+	} `json:"paging"`
+}
+
+func (p *page[T]) check() error { return requireKey("data", p.Data != nil) }
+
+// next returns the cursor of the following page, and whether there is such a
+// page. The address in the answer is not used: our token must not go to an
+// address that an answer names.
+func (p *page[T]) next() (cursor string, more bool) {
+	if p.Paging.Next == "" {
+		return "", false
+	}
+
+	if p.Paging.Cursors.After != "" {
+		return p.Paging.Cursors.After, true
+	}
+
+	// Some answers name the cursor only in the address of the next page.
+	if u, err := url.Parse(p.Paging.Next); err == nil {
+		cursor = u.Query().Get("after")
+	}
+	return cursor, true
+}
+
+// list reads the items of all pages. If a page cannot be read, there is no list: an incomplete
+// one must not look like a short one.
+func list[T any](ctx context.Context, c *Client, tok Token, rq call) ([]T, error) {
+	rq.limit = pageLimit
+	rq.query.Set("limit", pageSize)
+
+	all := []T{}
+	for range maxPages {
+		var p page[T]
+		if err := c.do(ctx, tok, rq, &p); err != nil {
+			return nil, err
+		}
+		all = append(all, p.Data...)
+
+		// A cursor that does not move would make us read the same page for ever.
+		cursor, more := p.next()
+		if !more {
+			return all, nil
+		}
+		if cursor == "" || cursor == rq.query.Get("after") {
+			break
+		}
+		rq.query.Set("after", cursor)
+	}
+	return nil, unreadableError(rq.op, http.StatusOK, requireKey("end of the list", false))
 }

@@ -26,6 +26,7 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -86,18 +87,11 @@ func New(o Options) (*Client, error) {
 		root:    base.String(),
 		appID:   o.AppID,
 		secret:  NewToken(o.AppSecret),
-		timeout: o.Timeout,
-		agent:   o.UserAgent,
+		timeout: cmp.Or(o.Timeout, callTimeout),
+		agent:   cmp.Or(o.UserAgent, "confab"),
 	}
-
 	if v := strings.Trim(o.Version, "/"); v != "" {
 		c.root += "/" + url.PathEscape(v)
-	}
-	if c.timeout <= 0 {
-		c.timeout = callTimeout
-	}
-	if c.agent == "" {
-		c.agent = "confab"
 	}
 
 	if o.Transport == nil {
@@ -140,11 +134,16 @@ func (c *Client) do(ctx context.Context, tok Token, rq call, out answer) error {
 
 // exchange makes one call and reads its answer into out.
 func (c *Client) exchange(ctx context.Context, tok Token, rq call, out answer) error {
-	ctx, trace := traceWrites(ctx)
+	var trace writeTrace
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GetConn:      func(string) { trace.started.Store(true) },
+		WroteHeaders: func() { trace.wrote.Store(true) },
+	})
 
+	hidden := c.secretsOf(tok, rq)
 	req, err := c.request(ctx, tok, rq)
 	if err != nil {
-		return notSentError(rq.op, c.secretsOf(tok, rq).redactError(err))
+		return notSentError(rq.op, hidden.redactError(err))
 	}
 	if ctx.Err() != nil {
 		return noAnswerError(rq.op, context.Cause(ctx), false)
@@ -152,22 +151,23 @@ func (c *Client) exchange(ctx context.Context, tok Token, rq call, out answer) e
 
 	res, err := c.http.Do(req)
 	if err != nil {
-		return noAnswerError(rq.op, c.secretsOf(tok, rq).redactError(contextCause(ctx, err)), trace.maybeSent())
+		// A transport that never reported a connection does not trace, and so proves nothing.
+		sent := trace.wrote.Load() || !trace.started.Load()
+		return noAnswerError(rq.op, hidden.redactError(contextCause(ctx, err)), sent)
 	}
 	defer res.Body.Close()
 
 	// A refusal whose body breaks off is still a refusal; a success is not.
 	body, err := readBody(res, rq.limit)
 	if err != nil && res.StatusCode < 300 {
-		return unreadableError(rq.op, res.StatusCode, c.secretsOf(tok, rq).redactError(contextCause(ctx, err)))
+		return unreadableError(rq.op, res.StatusCode, hidden.redactError(contextCause(ctx, err)))
 	}
 
-	if err == nil {
-		c.keepAnswer(tok, rq, res, body)
+	if err == nil && rq.keep != nil {
+		*rq.keep = Answer{res.StatusCode, res.Header.Get("Content-Type"), []byte(hidden.redact(string(body)))}
 	}
 
 	if failed := parse(rq, res.StatusCode, body, out); failed != nil {
-		hidden := c.secretsOf(tok, rq)
 		failed.RetryAfter = requestedWait(res.Header, time.Now())
 		failed.Answer = truncate(hidden.redact(strings.ToValidUTF8(string(body), "\uFFFD")))
 		failed.sanitize(hidden)
@@ -194,20 +194,6 @@ func contextCause(ctx context.Context, err error) error {
 // error it decides between the outcomes NotSent and Unknown.
 type writeTrace struct{ started, wrote atomic.Bool }
 
-// traceWrites makes the transport report to a trace.
-func traceWrites(ctx context.Context) (context.Context, *writeTrace) {
-	t := new(writeTrace)
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GetConn:      func(string) { t.started.Store(true) },
-		WroteHeaders: func() { t.wrote.Store(true) },
-	})
-	return ctx, t
-}
-
-// maybeSent reports whether anything may have been written. A transport that
-// never reported a connection does not trace, and so proves nothing.
-func (t *writeTrace) maybeSent() bool { return t.wrote.Load() || !t.started.Load() }
-
 // proof is the appsecret_proof of a token. It shows that the caller knows the
 // app's secret too, so that a stolen token alone is of no use.
 func (c *Client) proof(tok Token) string {
@@ -216,7 +202,6 @@ func (c *Client) proof(tok Token) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// appToken is the access token of our app itself.
 func (c *Client) appToken() (Token, error) {
 	if c.appID == "" || c.secret.IsZero() {
 		return Token{}, errNoApp

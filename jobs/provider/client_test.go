@@ -89,7 +89,7 @@ func TestATokenThatCannotBeSentIsRefusedHere(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, err := c.Send(t.Context(), tok, "1", []byte(`{}`), nil)
 			failure(t, err, "auth_expired", false, NotSent)
-			is.New(t).Equal(EffectOf(err), Degraded)
+			is.New(t).Equal(ClassOf(err).Effect, Degraded)
 		})
 	}
 }

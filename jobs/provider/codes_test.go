@@ -133,7 +133,7 @@ func TestEachCodeHasItsClassInAnAnswerAndInACallback(t *testing.T) {
 			c, _ := says(t, status, fmt.Sprintf(`{"error":{"message":"(#%d) %s","code":%d,"error_subcode":%d}}`, v.code, row.Title, v.code, v.subcode))
 			_, err := c.Send(t.Context(), token, "1", []byte(`{}`), nil)
 			failure(t, err, v.ours, v.transient, Refused)
-			is.Equal(EffectOf(err), v.effect)
+			is.Equal(ClassOf(err).Effect, v.effect)
 			is.Equal(err.(*Error).Code, v.code) // also for 0
 
 			status2, err := Read[Status]([]byte(fmt.Sprintf(`{"id":"wamid.1","status":"failed","errors":[{"code":%d,"title":"x","error_subcode":%d}]}`, v.code, v.subcode)))
@@ -196,7 +196,7 @@ func TestErrorsThatAreNotTheProvidersAreFinal(t *testing.T) {
 	err := errors.New("disk full")
 	is.Equal(IsTransient(err), false)
 	is.Equal(IsTransient(nil), false)
-	is.Equal(string(Code(err)), "upstream_error")
+	is.Equal(string(ClassOf(err).Code), "upstream_error")
 	is.Equal(OutcomeOf(nil), Done)
 	is.Equal(OutcomeOf(err), Unknown)
 	is.True(!IsMissing(err))

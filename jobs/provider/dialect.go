@@ -71,7 +71,6 @@ var (
 	))
 )
 
-// ruleForEach makes one rule for each path.
 func ruleForEach(paths, from, to string) []rule {
 	var rules []rule
 	for path := range strings.SplitSeq(paths, "\n") {
@@ -85,27 +84,22 @@ func ruleForEach(paths, from, to string) []rule {
 type node struct {
 	keys map[string]*node // of an object
 	each *node            // for every element of an array
-	leaf bool             // a path ends here, with rule
-	rule rule
+	rule *rule            // whose path ends here; nil for none
 }
 
 // compileRules makes one tree of the paths of all rules.
 func compileRules(rules []rule) *node {
 	root := &node{keys: map[string]*node{}}
-
 	for _, r := range rules {
 		at := root
 		for key := range strings.SplitSeq(r.path, ".") {
 			at = at.child(key)
 		}
-
-		at.leaf, at.rule = true, r
+		at.rule = &r
 	}
-
 	return root
 }
 
-// child finds or makes the node under a key.
 func (n *node) child(key string) *node {
 	if key == "*" {
 		if n.each == nil {
@@ -151,10 +145,8 @@ func (s *scanner) walk(n *node) {
 		s.members(func(key []byte, _ int) { s.walk(n.keys[string(key)]) })
 	case c == '[':
 		s.elements(func() { s.walk(n.each) })
-	case c == '"' && n.leaf:
-		start := s.pos
-		s.skipValue()
-		s.replaceText(start, n.rule)
+	case c == '"' && n.rule != nil:
+		s.replaceText(s.value().from, *n.rule)
 	default:
 		s.skipValue()
 	}

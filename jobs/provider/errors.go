@@ -53,31 +53,26 @@ type Error struct {
 
 // Error implements error. It reads: send message: HTTP 400, code 131047: …
 func (e *Error) Error() string {
-	var b strings.Builder
-	b.WriteString(e.Op)
-
+	text := e.Op
 	if e.Status != 0 {
-		b.WriteString(": HTTP " + strconv.Itoa(e.Status))
+		text += ": HTTP " + strconv.Itoa(e.Status)
 	}
 	if e.Code != NoCode {
-		b.WriteString(", code " + strconv.Itoa(e.Code))
+		text += ", code " + strconv.Itoa(e.Code)
 	}
 	if e.Subcode != 0 {
-		b.WriteString("/" + strconv.Itoa(e.Subcode))
+		text += "/" + strconv.Itoa(e.Subcode)
 	}
 
-	// The provider's own words come before ours.
 	for _, s := range []string{e.Message, e.Details} {
 		if s != "" {
-			b.WriteString(": " + s)
+			text += ": " + s
 		}
 	}
-
 	if e.cause != nil {
-		b.WriteString(": " + e.cause.Error())
+		text += ": " + e.cause.Error()
 	}
-
-	return b.String()
+	return text
 }
 
 // Unwrap returns the cause where it was on our side: a lost connection, a
@@ -93,14 +88,8 @@ func ClassOf(err error) Class {
 	return Class{Code: errorcode.UpstreamError}
 }
 
-// Code returns our error.code.
-func Code(err error) errorcode.Code { return ClassOf(err).Code }
-
 // IsTransient reports whether the same call may succeed later.
 func IsTransient(err error) bool { return err != nil && ClassOf(err).Transient }
-
-// EffectOf returns what the error means for the account or the contact.
-func EffectOf(err error) Effect { return ClassOf(err).Effect }
 
 // OutcomeOf returns what is known about the effect of a call. An error that is
 // not the provider's leaves that open.
@@ -148,31 +137,13 @@ func ownError(op string, status int, class Class, outcome Outcome, cause error) 
 // noAnswerError is a call without an answer. With sent false the provider cannot
 // have seen it.
 func noAnswerError(op string, cause error, sent bool) *Error {
+	_, unresolved := errors.AsType[*net.DNSError](cause)
+	broken, ok := errors.AsType[*net.OpError](cause)
 	outcome := Unknown
-	if !sent || isDialError(cause) {
+	if !sent || unresolved || ok && broken.Op == "dial" { // it ended before a connection was made
 		outcome = NotSent
 	}
 	return ownError(op, 0, Class{Code: errorcode.UpstreamError, Transient: true}, outcome, cause)
-}
-
-// isDialError reports whether an error came before a connection was made.
-func isDialError(err error) bool {
-	if _, ok := errors.AsType[*net.DNSError](err); ok {
-		return true
-	}
-	op, ok := errors.AsType[*net.OpError](err)
-	return ok && op.Op == "dial"
-}
-
-// refusedError is an answer with an error object. If its code is not in the
-// table, the HTTP status and the provider's own hint decide how to treat it.
-func refusedError(op string, status int, f Fault) *Error {
-	class := f.Class()
-	if _, known := Lookup(f.Code, f.Subcode); !known {
-		class = classOfStatus(status)
-		class.Transient = class.Transient || f.IsTransient
-	}
-	return &Error{Op: op, Status: status, Fault: f, Class: class, Outcome: Refused}
 }
 
 // classOfStatus is the class of an answer without a code that we know.
@@ -205,13 +176,11 @@ type secrets []string
 // redact replaces each secret, also in the form that it has inside a URL.
 func (s secrets) redact(text string) string {
 	for _, secret := range s {
-		if secret == "" || text == "" {
-			continue
+		for _, written := range []string{secret, url.QueryEscape(secret), url.PathEscape(secret)} {
+			if secret != "" {
+				text = strings.ReplaceAll(text, written, redacted)
+			}
 		}
-
-		text = strings.ReplaceAll(text, secret, redacted)
-		text = strings.ReplaceAll(text, url.QueryEscape(secret), redacted)
-		text = strings.ReplaceAll(text, url.PathEscape(secret), redacted)
 	}
 	return text
 }
@@ -233,14 +202,20 @@ func (s secrets) redactError(err error) error {
 	return err
 }
 
+// IsTemplateUnusable reports whether a template is paused, disabled or gone.
+func (f Fault) IsTemplateUnusable() bool {
+	return f.Code == codeTemplateGone || f.Code == codeTemplatePaused || f.Code == codeTemplateDisabled
+}
+
+// Code returns our error.code.
+func Code(err error) errorcode.Code { return ClassOf(err).Code }
+
+// EffectOf returns what the error means for the account or the contact.
+func EffectOf(err error) Effect { return ClassOf(err).Effect }
+
 // IsTemplateUnusable reports whether a send was refused because its template is paused,
 // disabled or gone.
 func IsTemplateUnusable(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.Fault.IsTemplateUnusable()
-}
-
-// IsTemplateUnusable reports whether a template is paused, disabled or gone.
-func (f Fault) IsTemplateUnusable() bool {
-	return f.Code == codeTemplateGone || f.Code == codeTemplatePaused || f.Code == codeTemplateDisabled
 }

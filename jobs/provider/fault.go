@@ -65,11 +65,10 @@ func (f *Fault) read(raw json.RawMessage) {
 	*f = Fault{Code: NoCode}
 
 	var keys map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &keys); err != nil {
+	if json.Unmarshal(raw, &keys) != nil {
 		f.Message = jsonString(raw)
 		return
 	}
-
 	if code, ok := jsonInt(keys["code"]); ok {
 		f.Code = code
 	}
@@ -150,20 +149,14 @@ func (f *Fault) sanitize(s secrets) {
 // jsonString returns the content of a JSON string, and "" for any other value.
 func jsonString(raw json.RawMessage) string {
 	var s string
-	if json.Unmarshal(raw, &s) != nil {
-		return ""
-	}
+	_ = json.Unmarshal(raw, &s) // which sets it for a string only
 	return s
 }
 
 // truncate cuts a text at maxTextBytes, at the start of a character.
 func truncate(s string) string {
-	if len(s) <= maxTextBytes {
-		return s
-	}
-
-	cut := maxTextBytes
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
+	cut := min(len(s), maxTextBytes)
+	for cut < len(s) && cut > 0 && !utf8.RuneStart(s[cut]) {
 		cut--
 	}
 	return s[:cut]

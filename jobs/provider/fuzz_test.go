@@ -160,9 +160,9 @@ func rewritten(v any, n *node) any {
 		}
 	case string:
 		switch {
-		case n.leaf && n.rule.from == "":
+		case n.rule != nil && n.rule.from == "":
 			return map[string]any{"code": v}
-		case n.leaf && v == n.rule.from:
+		case n.rule != nil && v == n.rule.from:
 			return n.rule.to
 		}
 	}

@@ -114,7 +114,7 @@ func TestMediaIsLookedUpAndDownloadedWithTheToken(t *testing.T) {
 	_, err = c.FetchMedia(t.Context(), token, "78", "", 11, &b)
 	is.True(IsMissing(err))
 	failure(t, err, "upstream_error", false, Refused)
-	is.Equal(EffectOf(err), NoEffect) // lost media is not a lost account
+	is.Equal(ClassOf(err).Effect, NoEffect) // lost media is not a lost account
 }
 
 func TestMediaOverTheLimitIsRefused(t *testing.T) {

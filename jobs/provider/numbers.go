@@ -63,20 +63,16 @@ type HealthEntity struct {
 	} `json:"errors"`
 }
 
-type healthAnswer struct {
-	envelope
-	NumberHealth
-}
-
-func (a *healthAnswer) check() error { return nil }
-
 // NumberHealth reads what may keep a number from sending. Older versions of the API do not
 // have all of it.
 func (c *Client) NumberHealth(ctx context.Context, tok Token, phoneNumberID string) (NumberHealth, error) {
 	rq := get("get number health", phoneNumberID, "")
 	rq.query = url.Values{"fields": {"id,name_status,whatsapp_business_manager_messaging_limit,health_status"}}
 
-	var a healthAnswer
+	var a struct {
+		envelope
+		NumberHealth
+	}
 	err := c.do(ctx, tok, rq, &a)
 	return a.NumberHealth, err
 }
@@ -98,15 +94,12 @@ func (c *Client) Register(ctx context.Context, tok Token, phoneNumberID, pin str
 	}
 
 	rq := post("register number", phoneNumberID, "register", body)
-	rq.reclassify = reclassifyLocked
-	return c.do(ctx, tok, rq, new(successAnswer))
-}
-
-// reclassifyLocked makes a locked account a failed registration: that is how the
-// provider also reports a wrong PIN, and then the account is not locked at all.
-func reclassifyLocked(f Fault, usual Class) Class {
-	if usual.Code == errorcode.AccountLocked {
-		return Class{Code: errorcode.RegistrationFailed}
+	rq.reclassify = func(_ Fault, usual Class) Class {
+		// That is how the provider also reports a wrong PIN, and then the account is not locked at all.
+		if usual.Code == errorcode.AccountLocked {
+			return Class{Code: errorcode.RegistrationFailed}
+		}
+		return usual
 	}
-	return usual
+	return c.do(ctx, tok, rq, new(successAnswer))
 }

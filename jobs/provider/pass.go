@@ -1,7 +1,6 @@
 package provider
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -18,19 +17,6 @@ type Answer struct {
 	Body   []byte
 }
 
-// keepAnswer keeps the answer of a call that wants it.
-func (c *Client) keepAnswer(tok Token, rq call, res *http.Response, body []byte) {
-	if rq.keep == nil {
-		return
-	}
-	for _, secret := range c.secretsOf(tok, rq) {
-		if secret != "" {
-			body = bytes.ReplaceAll(body, []byte(secret), []byte(redacted))
-		}
-	}
-	*rq.keep = Answer{res.StatusCode, res.Header.Get("Content-Type"), body}
-}
-
 // PassedCall is a call that a client of the provider makes through us.
 type PassedCall struct {
 	Method   string
@@ -39,10 +25,6 @@ type PassedCall struct {
 	Body     []byte // JSON, when not empty
 }
 
-type passedAnswer struct{ envelope }
-
-func (*passedAnswer) check() error { return nil }
-
 // Pass makes a call of a client of the provider. The answer is there whenever the provider gave
 // one, also with an error.
 func (c *Client) Pass(ctx context.Context, tok Token, p PassedCall) (answer Answer, err error) {
@@ -50,7 +32,7 @@ func (c *Client) Pass(ctx context.Context, tok Token, p PassedCall) (answer Answ
 		op: "pass a call on", method: p.Method, id: p.ID, edge: p.Edge, query: p.Query, auth: bearer, limit: pageLimit, body: p.Body,
 		reclassify: reclassifyMissing, keep: &answer,
 	}
-	err = c.do(ctx, tok, rq, new(passedAnswer))
+	err = c.do(ctx, tok, rq, new(envelope))
 	return answer, err
 }
 

@@ -88,7 +88,7 @@ func failure(t *testing.T, err error, code string, transient bool, outcome Outco
 	t.Helper()
 	is := is.New(t)
 	is.True(err != nil)
-	is.Equal(string(Code(err)), code)
+	is.Equal(string(ClassOf(err).Code), code)
 	is.Equal(IsTransient(err), transient)
 	is.Equal(OutcomeOf(err), outcome)
 }

@@ -55,7 +55,6 @@ func (t *stallTimer) trackReceiving(r io.Reader) io.Reader {
 	})
 }
 
-// readerFunc makes an io.Reader of a function.
 type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }

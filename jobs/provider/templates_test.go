@@ -148,8 +148,8 @@ func TestALostTemplateIsNotALostAccount(t *testing.T) {
 	c, _ := says(t, 400, lost)
 	err := c.EditTemplate(t.Context(), token, "5", []byte(`{}`))
 	is.True(IsMissing(err))
-	is.Equal(EffectOf(err), NoEffect)
+	is.Equal(ClassOf(err).Effect, NoEffect)
 	_, err = c.CreateTemplate(t.Context(), token, "7", []byte(`{}`))
 	is.True(IsMissing(err))
-	is.Equal(EffectOf(err), Degraded) // but a lost account is
+	is.Equal(ClassOf(err).Effect, Degraded) // but a lost account is
 }
