@@ -23,7 +23,6 @@ func (r *Runner) claimDue(ctx context.Context, k *kindState) error {
 		}
 
 		var claimed []storage.Job
-
 		err := r.DB.Update(ctx, func(tx *storage.Tx) error {
 			limit := r.claimLimit(k) // on the writer: more may be free by now
 			due, held, err := tx.ClaimDue(k.Name, limit, k.Lease, r.admitClaimed(tx, k))
@@ -43,14 +42,16 @@ func (r *Runner) claimDue(ctx context.Context, k *kindState) error {
 			return err
 		}
 
-		r.mu.Lock()
-		k.dueKnown = false
-		r.mu.Unlock()
-
-		r.prepare(ctx, k, claimed)
-		r.startAll(k, claimed)
+		r.locked(func() { k.dueKnown = false })
+		r.startClaimed(ctx, k, claimed)
 	}
 	return nil
+}
+
+// startClaimed starts jobs that were leased just now, and for which workers were reserved.
+func (r *Runner) startClaimed(ctx context.Context, k *kindState, jobs []storage.Job) {
+	r.prepare(ctx, k, jobs)
+	r.startAll(k, jobs)
 }
 
 // prepare fills in the Memory of jobs: with what was known when they were
@@ -82,7 +83,6 @@ func (r *Runner) canClaim(k *kindState) bool {
 	return k.waiting && (room || k.LaneLimit != nil)
 }
 
-// claimLimit is how many due jobs a claim may take.
 func (r *Runner) claimLimit(k *kindState) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -102,15 +102,8 @@ func (r *Runner) room(k *kindState) int {
 // laneState.held), because the transaction claims all of them. The flag is set
 // again if the transaction is undone.
 func (r *Runner) clearWaiting(tx *storage.Tx, flag *bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-
-	*flag = false
-	tx.OnUndo(func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		*flag = true
-	})
+	r.locked(func() { *flag = false })
+	tx.OnUndo(func() { r.locked(func() { *flag = true }) })
 }
 
 // admitClaimed returns what decides about each job of a claim: it reserves a
@@ -169,7 +162,6 @@ func (r *Runner) claimHeld(ctx context.Context, k *kindState) error {
 // claimLanes claims held jobs of some lanes in one transaction, and starts them.
 func (r *Runner) claimLanes(ctx context.Context, k *kindState, lanes []string, share int) error {
 	var claimed, ahead []storage.Job
-
 	err := r.DB.Update(ctx, func(tx *storage.Tx) error {
 		claimed, ahead = claimed[:0], ahead[:0] // the writer may run this twice
 
@@ -186,9 +178,7 @@ func (r *Runner) claimLanes(ctx context.Context, k *kindState, lanes []string, s
 		return err
 	}
 
-	r.prepare(ctx, k, claimed)
-	r.startAll(k, claimed)
-
+	r.startClaimed(ctx, k, claimed)
 	r.prepare(ctx, k, ahead)
 	r.startAll(k, r.addReady(k, ahead))
 
@@ -226,14 +216,14 @@ func (r *Runner) claimLane(tx *storage.Tx, k *kindState, lane string, share int)
 
 	now, later = held[:min(room, len(held))], held[min(room, len(held)):]
 	for range now {
-		r.mu.Lock()
-		r.reserve(k, lane)
-		r.mu.Unlock()
+		r.locked(func() { r.reserve(k, lane) })
 		tx.OnUndo(func() { r.Withdraw(k.Name, lane) })
 	}
 
+	r.locked(func() { l.leasing += len(later) })
+	tx.OnUndo(func() { r.locked(func() { l.leasing -= len(later) }) })
+
 	// Fewer than asked for: the lane holds no more.
-	r.countLeasing(tx, l, len(later))
 	if len(held) < limit {
 		r.clearWaiting(tx, &l.held)
 	}

@@ -78,8 +78,6 @@ func (r *Runner) advance(ctx context.Context, k *kindState, beyond storage.Time,
 		}
 		after = late[len(late)-1]
 
-		r.mu.Lock()
-		k.waiting, k.dueKnown = true, false
-		r.mu.Unlock()
+		r.locked(func() { k.waiting, k.dueKnown = true, false })
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"confab/storage"
 )
 
-// kindState is a kind and what it is doing.
 type kindState struct {
 	Kind
 	running int // workers that are reserved for it or run its jobs
@@ -38,9 +37,6 @@ type laneState struct {
 	closed    bool // when last looked at
 	turn      int  // when it last claimed held jobs, in claims of lanes
 }
-
-// idle reports whether the lane has no jobs of any sort.
-func (l *laneState) idle() bool { return l.running == 0 && !l.held && !l.leasesAhead() }
 
 // leasesAhead reports whether jobs of the lane are leased that do not run.
 func (l *laneState) leasesAhead() bool { return len(l.ready)+l.leasing+len(l.returning) > 0 }
@@ -229,7 +225,7 @@ func (r *Runner) lane(k *kindState, lane string) *laneState {
 // forgetIfIdle deletes the state of a lane without jobs. The caller holds mu.
 func (r *Runner) forgetIfIdle(k *kindState, lane string) {
 	key := laneKey{k.Name, lane}
-	if l := r.lanes[key]; l != nil && l.idle() {
+	if l := r.lanes[key]; l != nil && l.running == 0 && !l.held && !l.leasesAhead() {
 		delete(r.lanes, key)
 	}
 }

@@ -21,20 +21,6 @@ func (r *Runner) shouldRefill(l *laneState, lane string) bool {
 	return 2*(len(l.ready)+l.leasing) <= r.aheadLimit(l, lane)
 }
 
-// countLeasing counts jobs that a claim leases ahead, and takes them off again
-// if the transaction is undone. The caller does not hold mu.
-func (r *Runner) countLeasing(tx *storage.Tx, l *laneState, n int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-
-	l.leasing += n
-	tx.OnUndo(func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		l.leasing -= n
-	})
-}
-
 // addReady adds jobs whose lease ahead is durable now, and returns those that can
 // start at once.
 func (r *Runner) addReady(k *kindState, jobs []storage.Job) (next []storage.Job) {
@@ -79,7 +65,6 @@ func (r *Runner) startReady(ctx context.Context, k *kindState) error {
 	}
 
 	var next, back []storage.Job
-
 	r.mu.Lock()
 	for key, l := range r.lanes {
 		if l.kind != k || len(l.ready)+len(l.returning) == 0 {
@@ -135,7 +120,6 @@ func (r *Runner) eachLane(jobs []storage.Job, change func(*laneState)) {
 // until that succeeds or the grace time is over.
 func (r *Runner) holdAllReady() {
 	var back []storage.Job
-
 	r.mu.Lock()
 	for _, l := range r.lanes {
 		l.keepReady(0)
@@ -152,19 +136,6 @@ func (r *Runner) holdAllReady() {
 		r.Log.Warn("could not return jobs to the queue", "error", err)
 		if !Pause(r.base, pauseAfterFault) {
 			return // the next start frees them
-		}
-	}
-}
-
-// dropReady removes a job from the ready ones, if it is among them. The caller
-// holds mu.
-func (r *Runner) dropReady(id int64) {
-	for _, l := range r.lanes {
-		for i, j := range l.ready {
-			if j.ID == id {
-				l.ready = append(l.ready[:i:i], l.ready[i+1:]...)
-				return
-			}
 		}
 	}
 }

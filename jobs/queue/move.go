@@ -70,12 +70,7 @@ func (r *Runner) MoveClock(ctx context.Context, wanted Move) (started int, err e
 
 // beginMove moves the clock. What is periodic has as much less time to wait.
 func (r *Runner) beginMove(ctx context.Context, m *move) {
-	r.mu.Lock()
-	for _, k := range r.order {
-		k.waiting, k.dueKnown = true, false
-	}
-	r.mu.Unlock()
-
+	r.markWaiting()
 	err := m.Apply(ctx)
 	m.applied <- err
 	if err != nil {
@@ -157,8 +152,7 @@ func (r *Runner) claimInTurn(ctx context.Context, j storage.DueJob, full map[lan
 		return err
 	})
 	if err == nil {
-		r.prepare(ctx, k, claimed)
-		r.startAll(k, claimed)
+		r.startClaimed(ctx, k, claimed)
 	}
 	return true, err
 }

@@ -3,7 +3,6 @@ package queue
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -98,7 +97,6 @@ func (k Kind) withDefaults(shared int) Kind {
 	return k
 }
 
-// retryError carries a delay chosen by the handler.
 type retryError struct {
 	delay time.Duration
 	cause error
@@ -116,22 +114,16 @@ func RetryAfter(delay time.Duration, cause error) error {
 // postponed is the error of a run that must wait, until a time or for a delay. It does not
 // count as a failure.
 type postponed struct {
-	until storage.Time // 0: for the delay
-	delay time.Duration
-	since time.Time // when that began
+	until storage.Time
+	ends  time.Time // of a delay, by the monotonic clock
 }
 
-func (e *postponed) Error() string {
-	if e.until == 0 {
-		return fmt.Sprintf("postponed for %s", e.delay)
-	}
-	return fmt.Sprintf("postponed until %s", e.until)
-}
+func (e *postponed) Error() string { return "postponed" }
 
 // end is when the wait is over, at a time by the clock of the database.
 func (e *postponed) end(now storage.Time) storage.Time {
 	if e.until == 0 {
-		return now.Add(e.delay - time.Since(e.since))
+		return now.Add(time.Until(e.ends))
 	}
 	return e.until
 }
@@ -140,7 +132,7 @@ func (e *postponed) end(now storage.Time) storage.Time {
 // counting the run as a failure. It also says that the run has had no outside
 // effect: a job that is stopped before its call returns Postpone(0), and runs
 // again as soon as there is a runner.
-func Postpone(delay time.Duration) error { return &postponed{delay: delay, since: time.Now()} }
+func Postpone(delay time.Duration) error { return &postponed{ends: time.Now().Add(delay)} }
 
 // PostponeUntil is Postpone with a time instead of a delay. Jobs run again in the
 // order of their times, however long it took to put each of them back.

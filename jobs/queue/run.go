@@ -15,14 +15,12 @@ func (r *Runner) Start(j storage.Job) {
 	r.start(r.kinds[j.Kind], j)
 }
 
-// startAll runs jobs for which workers were reserved.
 func (r *Runner) startAll(k *kindState, jobs []storage.Job) {
 	for _, j := range jobs {
 		r.start(k, j)
 	}
 }
 
-// start runs a job for which a worker was reserved.
 func (r *Runner) start(k *kindState, j storage.Job) {
 	current := r.newRun(k, j)
 	r.begun.Add(1)
@@ -170,10 +168,18 @@ func (r *Runner) outcome(current *run, commit Commit, failure error) (string, fu
 		}
 	}
 
-	return "failed", func(tx *storage.Tx) error { return giveUp(tx, current, failure) }
+	// It is out of attempts, and ends as its kind says, or is kept for a person to look at.
+	return "failed", func(tx *storage.Tx) error {
+		if k.GiveUp == nil {
+			return fail(tx, current, failure)
+		}
+		if err := tx.FinishJob(j); err != nil {
+			return err
+		}
+		return k.GiveUp(j, failure)(tx)
+	}
 }
 
-// retry puts a job back for another run.
 func retry(tx *storage.Tx, current *run, commit Commit, failure error, delay time.Duration) error {
 	if err := markEffect(tx, current, commit, failure); err != nil {
 		return err
@@ -185,18 +191,6 @@ func retry(tx *storage.Tx, current *run, commit Commit, failure error, delay tim
 		delay = max(delay, abandonedDelay)
 	}
 	return tx.RetryJob(current.job, tx.Now.Add(delay), failure.Error())
-}
-
-// giveUp ends a job that is out of attempts: as its kind says, or by keeping it
-// for a person to look at.
-func giveUp(tx *storage.Tx, current *run, failure error) error {
-	if current.kind.GiveUp == nil {
-		return fail(tx, current, failure)
-	}
-	if err := tx.FinishJob(current.job); err != nil {
-		return err
-	}
-	return current.kind.GiveUp(current.job, failure)(tx)
 }
 
 // fail keeps a job for a person to look at.
@@ -243,11 +237,8 @@ func (r *Runner) logFailure(current *run, failure error) {
 
 // Pause waits, or returns false when ctx ends first.
 func Pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 		return true
 	case <-ctx.Done():
 		return false

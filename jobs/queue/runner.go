@@ -50,7 +50,8 @@ type Runner struct {
 	polledAt  time.Time // when it last looked at the whole queue
 	move      *move     // of which not all has started that became due; nil for none
 
-	begun atomic.Int64 // runs so far
+	begun      atomic.Int64 // runs so far
+	lanesStale atomic.Bool  // the closed lanes must be loaded again
 
 	// mu guards what follows, and the fields of kinds and lanes.
 	mu          sync.Mutex
@@ -61,7 +62,6 @@ type Runner struct {
 	sleepsUntil storage.Time   // when the loop wakes up by itself; 0 while it does not sleep
 	starved     bool           // jobs wait for the next free worker
 	turns       int            // claims of lanes so far
-	lanesStale  bool           // the closed lanes must be loaded again
 
 	check leaseCheck // only the loop uses it
 }
@@ -88,7 +88,6 @@ func New(o Options) *Runner {
 		r.order = append(r.order, state)
 		r.kinds[k.Name] = state
 	}
-
 	return r
 }
 
@@ -223,33 +222,38 @@ func (r *Runner) claim(ctx context.Context, kinds ...*kindState) error {
 // Rescan makes the runner look at the whole queue and at the closed lanes again,
 // because another process may have changed them.
 func (r *Runner) Rescan() {
+	r.lanesStale.Store(true)
+	r.markWaiting()
+	r.signal()
+}
+
+// markWaiting says of all kinds that the database may have due jobs of them.
+func (r *Runner) markWaiting() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-
-	r.lanesStale = true
 	for _, k := range r.order {
 		k.waiting, k.dueKnown = true, false
 	}
-	r.signal()
 }
 
 // reloadLanes loads the closed lanes again if Rescan was called.
 func (r *Runner) reloadLanes(ctx context.Context) error {
-	r.mu.Lock()
-	stale := r.lanesStale
-	r.lanesStale = false
-	r.mu.Unlock()
-	if !stale {
+	if !r.lanesStale.Swap(false) {
 		return nil
 	}
 
 	err := r.DB.Update(ctx, (*storage.Tx).LoadClosedLanes)
 	if err != nil {
-		r.mu.Lock()
-		r.lanesStale = true
-		r.mu.Unlock()
+		r.lanesStale.Store(true)
 	}
 	return err
+}
+
+// locked runs a change of what mu guards.
+func (r *Runner) locked(change func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	change()
 }
 
 // signal wakes the loop. It does not block.
@@ -269,7 +273,11 @@ func (r *Runner) Cancel(id int64) {
 	if run := r.running[id]; run != nil {
 		run.cancel(nil)
 	}
-	r.dropReady(id)
+	for _, l := range r.lanes {
+		if i := slices.IndexFunc(l.ready, func(j storage.Job) bool { return j.ID == id }); i >= 0 {
+			l.ready = slices.Delete(slices.Clone(l.ready), i, i+1)
+		}
+	}
 }
 
 // drain admits no more jobs, and waits for those that run: for the grace time as
@@ -277,9 +285,7 @@ func (r *Runner) Cancel(id int64) {
 func (r *Runner) drain() {
 	defer r.DB.SetDispatcher(nil)
 
-	r.mu.Lock()
-	r.accepting = false
-	r.mu.Unlock()
+	r.locked(func() { r.accepting = false })
 	r.group.Go(r.holdAllReady)
 
 	done := make(chan struct{})
@@ -288,21 +294,16 @@ func (r *Runner) drain() {
 		close(done)
 	}()
 
-	grace := time.NewTimer(r.Grace)
-	defer grace.Stop()
 	select {
 	case <-done:
 		return
-	case <-grace.C:
+	case <-time.After(r.Grace):
 	}
 
 	r.stop()
-
-	last := time.NewTimer(time.Second)
-	defer last.Stop()
 	select {
 	case <-done:
-	case <-last.C:
+	case <-time.After(time.Second):
 		r.Log.Warn("jobs were still running at shutdown: they start again with the next server")
 	}
 }

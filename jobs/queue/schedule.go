@@ -13,9 +13,8 @@ func (r *Runner) enqueuePeriodic(ctx context.Context) error {
 		if k.Every == 0 || time.Now().Before(k.nextRun) {
 			continue
 		}
-		r.mu.Lock()
-		isBusy := k.running > 0
-		r.mu.Unlock()
+		var isBusy bool
+		r.locked(func() { isBusy = k.running > 0 })
 		if isBusy { // its last job still runs: skip this one
 			k.nextRun = time.Now().Add(k.Every)
 			continue
@@ -133,15 +132,12 @@ func (r *Runner) wait(ctx context.Context, next storage.Time) {
 	r.sleepsUntil = now.Add(pause)
 	r.mu.Unlock()
 
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-
 	select {
 	case <-ctx.Done():
 	case <-r.wake:
 	case m := <-r.moves:
 		r.beginMove(ctx, m)
-	case <-timer.C:
+	case <-time.After(pause):
 	}
 
 	r.mu.Lock()
