@@ -2,10 +2,6 @@ package event
 
 import "confab/storage"
 
-type contactCreated struct {
-	Contact contactData `json:"contact"`
-}
-
 type contactData struct {
 	ID            string       `json:"id"`
 	Object        string       `json:"object"`
@@ -27,7 +23,7 @@ func contactOf(s Subject, c storage.Contact) contactData {
 
 // ContactCreated says that there is a new contact, however it was made.
 func ContactCreated(s Subject, c storage.Contact) Event {
-	return Event{subject: s, kind: TypeContactCreated, source: sourceNative, data: contactCreated{contactOf(s, c)}}
+	return Event{subject: s, kind: TypeContactCreated, source: sourceNative, data: map[string]any{"contact": contactOf(s, c)}}
 }
 
 type contactUpdated struct {

@@ -26,7 +26,6 @@ type Subject struct {
 	PhoneNumberID string // of the account
 }
 
-// nativeEnvelope is what every event of our own is wrapped in.
 type nativeEnvelope struct {
 	ID        string       `json:"id"`
 	Type      string       `json:"type"`

@@ -60,25 +60,26 @@ func TestMessageSentInEachForm(t *testing.T) {
 	link := "https://shop.test/a.png?x=1&y=<2>"
 	for name, c := range map[string]struct {
 		message storage.Message
-		sent    event.Sent
+		body    *string
+		media   string
 	}{
-		"message_sent_text": {outbound("text", `{"body":"hi <there> & you"}`), event.Sent{Body: new("hi <there> & you")}},
+		"message_sent_text": {outbound("text", `{"body":"hi <there> & you"}`), new("hi <there> & you"), ""},
 		"message_sent_media": {outbound("image", `{"link":"https://shop.test/a.png?x=1&y=<2>","caption":"Look"}`),
-			event.Sent{Body: new("Look"), MediaURL: link}},
-		"message_sent_media_bare": {outbound("audio", `{"link":"https://shop.test/a.png?x=1&y=<2>","voice":true}`), event.Sent{MediaURL: link}},
+			new("Look"), link},
+		"message_sent_media_bare": {outbound("audio", `{"link":"https://shop.test/a.png?x=1&y=<2>","voice":true}`), nil, link},
 		"message_sent_template": {outbound("template", `{"name":"order_update","language":"en_US"}`),
-			event.Sent{Body: new("Hi Ana, your order A-1042 is on its way.")}},
+			new("Hi Ana, your order A-1042 is on its way."), ""},
 		"message_sent_reply": {outbound("text", `{"body":"yes"}`, func(m *storage.Message) {
 			m.Context = storage.JSON(`{"message_id":"wamid.in"}`)
-		}), event.Sent{Body: new("yes")}},
+		}), new("yes"), ""},
 		"message_sent_bsuid": {outbound("text", `{"body":"yes"}`, func(m *storage.Message) {
 			m.ContactPhone, m.ContactName, m.ContactBSUID = nil, nil, new("US.13491208655302741918")
-		}), event.Sent{Body: new("yes")}},
+		}), new("yes"), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
-			c.sent.At, c.sent.ConversationStatus = instant, storage.ConversationOpen
-			e := emit(t, db, tenant.Organization.ID, event.MessageSent(subject, c.message, c.sent))
+			c.message.Body, c.message.ConversationStatus = c.body, storage.ConversationOpen
+			e := emit(t, db, tenant.Organization.ID, event.MessageSent(subject, c.message, instant, c.media))
 			golden(t, name, e.Payload)
 			is.Equal(e.Type, "message.sent")
 			is.Equal(e.Source, "svc")
@@ -87,6 +88,9 @@ func TestMessageSentInEachForm(t *testing.T) {
 		})
 	}
 }
+
+// sender is the account whose messages fail.
+var sender = storage.Account{WABAID: new("waba-1"), PhoneNumber: new("+15550100200")}
 
 func TestSynthesizedFailuresLookLikeTheProviders(t *testing.T) {
 	db := storagetest.Open(t)
@@ -105,9 +109,9 @@ func TestSynthesizedFailuresLookLikeTheProviders(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
-			failed, err := event.MessageFailed(subject, c.message, event.Failure{
-				Code: c.code, Title: c.text, Message: c.text, Details: c.text, At: instant, WABAID: "waba-1", Phone: "15550100200",
-			})
+			why := event.Failure{Code: c.code, Title: c.text, Message: c.text}
+			why.Data.Details = c.text
+			failed, err := event.MessageFailed(subject, sender, c.message, instant, why)
 			is.NoErr(err)
 			e := emit(t, db, tenant.Organization.ID, failed)
 			golden(t, name, e.Payload)
@@ -123,10 +127,12 @@ func TestASynthesizedFailureSaysAllThatTheProviderSaid(t *testing.T) {
 	db := storagetest.Open(t)
 	tenant := storagetest.Seed(t, db, "Acme")
 	subject := event.Subject{Organization: tenant.Organization.ID, Account: storagetest.Connect(t, db, tenant, "100200300").ID, PhoneNumberID: "100200300"}
-	failed, err := event.MessageFailed(subject, outbound("text", `{"body":"hi"}`), event.Failure{
-		Code: 131009, Title: "Parameter value is not valid", Message: "(#131009) Parameter value is not valid", Details: "Button title length invalid.",
-		Subcode: 2494010, TraceID: "AbCdEf", Href: "https://provider.test/codes", At: instant, WABAID: "waba-1", Phone: "15550100200",
-	})
+	why := event.Failure{
+		Code: 131009, Title: "Parameter value is not valid", Message: "(#131009) Parameter value is not valid",
+		Subcode: 2494010, TraceID: "AbCdEf", Href: "https://provider.test/codes",
+	}
+	why.Data.Details = "Button title length invalid."
+	failed, err := event.MessageFailed(subject, sender, outbound("text", `{"body":"hi"}`), instant, why)
 	is.NoErr(err)
 	golden(t, "message_failed_explained", emit(t, db, tenant.Organization.ID, failed).Payload)
 }

@@ -34,12 +34,8 @@ func ViewNote(n storage.Note) NoteView {
 	}
 }
 
-type noteData struct {
-	Note          NoteView `json:"note"`
-	PhoneNumberID string   `json:"phone_number_id"`
-}
-
 // Note says that a note was written, changed or deleted, and what it says or said.
 func Note(kind string, s Subject, n storage.Note) Event {
-	return Event{subject: s, kind: kind, source: sourceNative, data: noteData{ViewNote(n), s.PhoneNumberID}}
+	data := map[string]any{"note": ViewNote(n), "phone_number_id": s.PhoneNumberID}
+	return Event{subject: s, kind: kind, source: sourceNative, data: data}
 }

@@ -34,7 +34,6 @@ const (
 	samplePhone = "15550783881"
 )
 
-// sampleData is what the samples are about.
 type sampleData struct {
 	subject Subject
 	now     storage.Time
@@ -44,7 +43,6 @@ type sampleData struct {
 
 func (d sampleData) providerID() string { return "wamid.sample." + d.user }
 
-// event makes the sample of a type that is in the catalogue.
 func (d sampleData) event(kind string) (Event, error) {
 	switch kind {
 	case TypeMessageReceived:
@@ -52,8 +50,7 @@ func (d sampleData) event(kind string) (Event, error) {
 	case TypeMessageStatus:
 		return d.messageStatus()
 	case TypeMessageSent:
-		sent := Sent{At: d.now, Body: new("Your order is on its way."), ConversationStatus: storage.ConversationOpen}
-		return MessageSent(d.subject, d.outboundMessage(), sent), nil
+		return MessageSent(d.subject, d.outboundMessage(), d.now, ""), nil
 	case TypeMessageRevoked:
 		return MessageRevoked(d.subject, d.inboundMessage(), d.now), nil
 	case TypeMessageEdited:
@@ -144,24 +141,25 @@ func (d sampleData) template() storage.Template {
 
 func (d sampleData) outboundMessage() storage.Message {
 	return storage.Message{
-		ID:             storage.PrefixMessage + d.user,
-		ConversationID: storage.PrefixConversation + d.user,
-		ContactID:      d.contact.ID,
-		Direction:      storage.Outbound,
-		Type:           "text",
-		Status:         storage.MessageSent,
-		Source:         storage.SourceAPI,
-		ProviderID:     new(d.providerID()),
-		Content:        storage.JSON(`{"body":"Your order is on its way."}`),
-		ContactPhone:   d.contact.PhoneNumber,
-		ContactName:    d.contact.Name,
-		AccountPhone:   new("+" + samplePhone),
+		ID:                 storage.PrefixMessage + d.user,
+		ConversationID:     storage.PrefixConversation + d.user,
+		ConversationStatus: storage.ConversationOpen,
+		ContactID:          d.contact.ID,
+		Direction:          storage.Outbound,
+		Type:               "text",
+		Status:             storage.MessageSent,
+		Source:             storage.SourceAPI,
+		ProviderID:         new(d.providerID()),
+		Content:            storage.JSON(`{"body":"Your order is on its way."}`),
+		Body:               new("Your order is on its way."),
+		ContactPhone:       d.contact.PhoneNumber,
+		ContactName:        d.contact.Name,
+		AccountPhone:       new("+" + samplePhone),
 	}
 }
 
 func (d sampleData) timestamp() string { return strconv.FormatInt(d.now.Std().Unix(), 10) }
 
-// providerEvent wraps the value of a callback in the provider's envelope.
 func (d sampleData) providerEvent(kind string, value map[string]any) (Event, error) {
 	value["messaging_product"] = "chat"
 	value["metadata"] = metadataData{DisplayPhoneNumber: samplePhone, PhoneNumberID: d.subject.PhoneNumberID}
@@ -224,7 +222,6 @@ func (d sampleData) thread() storage.Conversation {
 	return storage.Conversation{ID: storage.PrefixConversation + d.user, Status: storage.ConversationOpen}
 }
 
-// customerChange makes the samples about a customer and its setup links.
 func (d sampleData) customerChange(kind string) Event {
 	c := storage.Customer{
 		ID:             storage.PrefixCustomer + d.user,

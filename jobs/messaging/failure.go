@@ -33,10 +33,18 @@ var noReason = provider.Fault{Code: provider.NoCode, Message: "The provider gave
 // FailureOf is what an error of the provider means for a message.
 func FailureOf(err error) Failure {
 	class := provider.ClassOf(err)
-
-	f := Failure{Code: class.Code, Text: Unreachable.Text, Effect: class.Effect}
 	if e, ok := errors.AsType[*provider.Error](err); ok && e.Code != provider.NoCode {
-		f.ProviderCode, f.Text, f.fault = &e.Code, cmp.Or(e.Details, e.Message, e.Title, noReason.Message), e.Fault
+		return failureOf(e.Fault, class)
+	}
+	return Failure{Code: class.Code, Text: Unreachable.Text, Effect: class.Effect}
+}
+
+// failureOf is what a fault that the provider reports means for a message.
+func failureOf(fault provider.Fault, class provider.Class) Failure {
+	text := cmp.Or(fault.Details, fault.Message, fault.Title, noReason.Message)
+	f := Failure{Code: class.Code, Text: text, Effect: class.Effect, fault: fault}
+	if fault.Code != provider.NoCode {
+		f.ProviderCode = &fault.Code
 	}
 	return f
 }
@@ -44,38 +52,19 @@ func FailureOf(err error) Failure {
 // event is the failure as its event shows it. The provider's texts are used where
 // there are any, in the form that they have in callbacks: without the code that
 // the message of an answer begins with.
-func (f Failure) event(s storage.Sender, at storage.Time) event.Failure {
-	said := strings.TrimPrefix(f.fault.Message, fmt.Sprintf("(#%d) ", f.eventCode()))
-	return event.Failure{
-		Code:    f.eventCode(),
-		Title:   cmp.Or(f.fault.Title, said, f.Text),
-		Message: cmp.Or(said, f.Text),
-		Details: cmp.Or(f.fault.Details, f.Text),
-		Subcode: f.fault.Subcode,
-		TraceID: f.fault.TraceID,
-		Href:    f.fault.Href,
-		At:      at,
-		WABAID:  storage.OrEmpty(s.WABAID),
-		Phone:   strings.TrimPrefix(storage.OrEmpty(s.PhoneNumber), "+"),
-	}
-}
-
-// Codes in the event of a failure for which the provider gave none.
-const (
-	ownRefusal   = -1
-	providerDown = provider.CodeSomethingWrong
-)
-
-// eventCode is the code in a failure's event.
-func (f Failure) eventCode() int {
+func (f Failure) event() event.Failure {
+	shown := event.Failure{Code: provider.CodeSomethingWrong, Subcode: f.fault.Subcode, TraceID: f.fault.TraceID, Href: f.fault.Href}
 	switch {
 	case f.Own:
-		return ownRefusal
+		shown.Code = -1
 	case f.ProviderCode != nil:
-		return *f.ProviderCode
-	default:
-		return providerDown
+		shown.Code = *f.ProviderCode
 	}
+
+	said := strings.TrimPrefix(f.fault.Message, fmt.Sprintf("(#%d) ", shown.Code))
+	shown.Title, shown.Message = cmp.Or(f.fault.Title, said, f.Text), cmp.Or(said, f.Text)
+	shown.Data.Details = cmp.Or(f.fault.Details, f.Text)
+	return shown
 }
 
 // FailMessage marks a message as failed that the provider did not accept, and emits
@@ -93,7 +82,7 @@ func FailMessage(tx *storage.Tx, s storage.Sender, message string, f Failure) er
 		return err
 	}
 
-	failed, err := event.MessageFailed(SubjectOf(s.Account), m, f.event(s, tx.Now))
+	failed, err := event.MessageFailed(SubjectOf(s.Account), s.Account, m, tx.Now, f.event())
 	if err != nil {
 		return err
 	}
@@ -138,3 +127,51 @@ func ApplyAccountEffect(tx *storage.Tx, account int64, effect provider.Effect, w
 	}
 	return nil
 }
+
+// Refusal is why an account may not send just now, or not to somebody.
+type Refusal struct {
+	Code errorcode.Code
+	Text string
+}
+
+// RefusalOf says why an account may not send, or nil. It is asked when a message
+// is accepted and again before it is sent.
+func RefusalOf(s storage.Sender) *Refusal {
+	switch {
+	case s.SuspendedAt != 0:
+		return &Refusal{errorcode.OrganizationSuspended, "The organization is suspended."}
+	case s.Subscription == storage.SubscriptionInactive:
+		return &Refusal{errorcode.SubscriptionInactive, "The organization's subscription is inactive."}
+	case s.CustomerStatus != nil && (*s.CustomerStatus == storage.CustomerSuspended || *s.CustomerStatus == storage.CustomerArchived):
+		return &Refusal{errorcode.CustomerSuspended, "The customer that owns this number is " + *s.CustomerStatus + "."}
+	case s.Restricted:
+		return &Refusal{errorcode.AccountRestricted, "The provider has restricted this account."}
+	case s.Status == storage.AccountOnboarding:
+		return &Refusal{errorcode.NumberNotVerified, "The provider has not approved this number yet."}
+	case s.Status != storage.AccountConnected:
+		return &Refusal{errorcode.UpstreamError, "The account is " + s.Status + "."}
+	}
+	return nil
+}
+
+// ReceiptRefusalOf says why an account may not send read receipts, or nil. They cost
+// nothing, and the provider takes them from a restricted account too.
+func ReceiptRefusalOf(s storage.Sender) *Refusal {
+	s.Subscription, s.Restricted = storage.SubscriptionActive, false
+	return RefusalOf(s)
+}
+
+// RefusalFor says why a template may not be sent to somebody, or nil. Like RefusalOf it
+// is asked when a message is accepted and again before it is sent.
+func RefusalFor(s storage.Sender, to storage.Contact, marketing bool) *Refusal {
+	switch {
+	case marketing && to.MarketingOptedOut:
+		return &Refusal{errorcode.MarketingOptedOut, "The recipient has opted out of marketing messages."}
+	case s.RequireOptIn && !to.OptedIn:
+		return &Refusal{errorcode.ConsentRequired, "The recipient has not opted in."}
+	}
+	return nil
+}
+
+// IsMarketing reports whether a template is one, as far as is known.
+func IsMarketing(t storage.Template) bool { return strings.EqualFold(t.Category, "MARKETING") }

@@ -1,6 +1,7 @@
 package messaging
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -21,31 +22,19 @@ func (p Publisher) MediaURL(m storage.Message) string {
 		return p.PublicURL + storage.MediaPath(*m.MediaToken, m.MediaFilename)
 	}
 
-	if m.Direction == storage.Outbound && slices.Contains([]string{"image", "video", "audio", "document"}, m.Type) {
-		return linkIn(m.Content)
-	}
-	return ""
-}
-
-// linkIn is the link in the content of a message with media; "" if it has none.
-func linkIn(content []byte) string {
-	var c struct {
+	var content struct {
 		Link string `json:"link"`
 	}
-	if json.Unmarshal(content, &c) != nil {
-		return ""
+	if m.Direction == storage.Outbound && slices.Contains([]string{"image", "video", "audio", "document"}, m.Type) {
+		_ = json.Unmarshal(m.Content, &content) // one that cannot be read has no link
 	}
-	return c.Link
+	return content.Link
 }
 
 // EmitReceived emits message.received for an inbound message, in the envelope of
 // its callback.
 func (p Publisher) EmitReceived(tx *storage.Tx, a storage.Account, t storage.Thread, m storage.Message, envelope []byte) error {
-	received := event.Received{Message: m, Thread: t}
-	if m.MediaToken != nil {
-		received.MediaURL = p.MediaURL(m)
-	}
-
+	received := event.Received{Message: m, Thread: t, MediaURL: p.MediaURL(m)}
 	if t.Labeled {
 		labels, err := tx.ConversationLabels(t.ConversationID)
 		if err != nil {
@@ -64,13 +53,9 @@ func (p Publisher) EmitReceived(tx *storage.Tx, a storage.Account, t storage.Thr
 // EmitSent emits message.sent for a message that the provider accepted, or that
 // was sent from the business's phone.
 func (p Publisher) EmitSent(tx *storage.Tx, a storage.Account, m storage.Message) error {
-	at := tx.Now
-	if m.SentAt != 0 { // sent from the phone
-		at = m.SentAt
-	}
+	at := cmp.Or(m.SentAt, tx.Now) // what was sent from the phone has a time of its own
 
-	sent := event.Sent{At: at, Body: m.Body, ConversationStatus: m.ConversationStatus, MediaURL: p.MediaURL(m)}
-	return event.MessageSent(SubjectOf(a), m, sent).Emit(tx)
+	return event.MessageSent(SubjectOf(a), m, at, p.MediaURL(m)).Emit(tx)
 }
 
 // SubjectOf is the subject of an account's events.

@@ -1,7 +1,6 @@
 package messaging
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"time"
@@ -63,16 +62,7 @@ func pricingOf(m *storage.Message, status provider.Status) *storage.Pricing {
 // recordReportedFailure records the reason that a callback gives for a failed
 // message. One that had failed before keeps its first reason, as its event said.
 func recordReportedFailure(tx *storage.Tx, m *storage.Message, fault provider.Fault) error {
-	class := fault.Class()
-	f := Failure{
-		Code:   class.Code,
-		Text:   cmp.Or(fault.Details, fault.Message, fault.Title, noReason.Message),
-		Effect: class.Effect,
-	}
-	if fault.Code != provider.NoCode {
-		f.ProviderCode = &fault.Code
-	}
-
+	f := failureOf(fault, fault.Class())
 	if err := tx.MarkFailed(m, string(f.Code), f.Text, f.ProviderCode); err != nil {
 		return err
 	}
