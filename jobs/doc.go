@@ -20,19 +20,19 @@
 //	broadcast.run            broadcast.go             when a broadcast is made        goes on with what is left
 //	broadcast.send           broadcast_send.go        by broadcast.run                as send; sends again only if callbacks arrive
 //	broadcast.resume         broadcast_moves.go       when a cooldown pauses one      changes nothing
-//	webhook.fan_out          fan_out.go               with an event, where there are  goes on with what is left
+//	webhook.fan_out          subscriptions.go         with an event, where there are  goes on with what is left
 //	                                                  more than 32 subscriptions
 //	deliver                  deliver.go               with each delivery              posts the same bytes with the same ids
 //	onboard                  onboard.go               by the page of a setup link     makes all calls again
 //	media.fetch              media_fetch.go           by a callback with a file       downloads again; the event comes at the end
-//	account.unsubscribe      account_removal.go       when an account is removed      asks the provider again, six times at most
-//	account.purge            account_removal.go       when an account is removed      goes on with what is left
-//	account.check            account_check.go         by the sweep, by callbacks      reads the provider's state again
+//	account.unsubscribe      accounts.go              when an account is removed      asks the provider again, six times at most
+//	account.purge            accounts.go              when an account is removed      goes on with what is left
+//	account.check            accounts.go              by the sweep, by callbacks      reads the provider's state again
 //	                                                  and by newly connected numbers
-//	account.check_all        account_check.go         every hour                      leaves out what was checked lately
+//	account.check_all        accounts.go              every hour                      leaves out what was checked lately
 //	media.remove             media_removal.go         when media is deleted           goes on; waits for messages that need it
-//	webhook.fail_deliveries  subscription_removal.go  when a webhook is disabled      goes on with what is left
-//	webhook.delete           subscription_removal.go  when a webhook is deleted       goes on with what is left
+//	webhook.fail_deliveries  subscriptions.go         when a webhook is disabled      goes on with what is left
+//	webhook.delete           subscriptions.go         when a webhook is deleted       goes on with what is left
 //	contacts.import          contact_import.go        by a request or a command       goes on where it was
 //	label.detach             labels.go                when a label is deleted         goes on with what is left
 //	label.touch              labels.go                when a label is renamed         marks conversations again

@@ -32,9 +32,8 @@ func TestASyncCountsWhatItDoes(t *testing.T) {
 		accounts := provisioning.NewAccounts(w.db, w.options.Provider)
 		sync := func() string {
 			t.Helper()
-			s, err := accounts.CompareTemplates(w.t.Context(), w.account.ID)
+			s, err := accounts.SyncTemplates(w.t.Context(), w.account.ID)
 			w.is.NoErr(err)
-			w.is.NoErr(w.db.Update(w.t.Context(), s.Store))
 			return fmt.Sprint(s.Created, s.Updated, s.Deleted, s.Synced)
 		}
 		w.is.Equal(sync(), "0 0 0 0")
@@ -72,28 +71,29 @@ func TestASyncCountsWhatItDoes(t *testing.T) {
 func TestASyncDoesNotUndoWhatIsNewer(t *testing.T) {
 	bubble(t, func(w *world) {
 		list := []string{template("a", "PENDING", "UTILITY", "A"), template("b", "APPROVED", "UTILITY", "B")}
-		w.provider.answer = asked(nil, func() *http.Response { return templates(list...) })
+		meanwhile := func() {}
+		w.provider.answer = asked(nil, func() *http.Response {
+			meanwhile()
+			return templates(list...)
+		})
 		w.start()
 		accounts := provisioning.NewAccounts(w.db, w.options.Provider)
-		fetch := func() *provisioning.TemplateSync {
-			t.Helper()
-			s, err := accounts.CompareTemplates(w.t.Context(), w.account.ID)
-			w.is.NoErr(err)
-			time.Sleep(time.Second)
-			return s
-		}
-		storagetest.Update(t, w.db, fetch().Store)
+		_, err := accounts.SyncTemplates(w.t.Context(), w.account.ID)
+		w.is.NoErr(err)
+		time.Sleep(time.Second)
 		list = []string{template("a", "PENDING", "MARKETING", "A"), template("b", "PAUSED", "UTILITY", "B"), template("c", "PENDING", "UTILITY", "C")}
-		late := fetch()
-		storagetest.Update(t, w.db, func(tx *storage.Tx) error { // a verdict, and what was submitted, meanwhile
-			a, err := tx.Template(w.account.ID, "a", "en_US")
-			w.is.NoErr(err)
-			a.Status, a.ProviderStatus = storage.TemplateApproved, "APPROVED"
-			w.is.NoErr(tx.UpdateTemplate(&a))
-			return tx.InsertTemplate(&storage.Template{AccountID: w.account.ID, Name: "c", Language: "en_US", Status: storage.TemplateApproved,
-				Category: "UTILITY", ParameterFormat: "POSITIONAL", Content: "C", Components: storage.JSON("[]")})
-		})
-		storagetest.Update(t, w.db, late.Store)
+		meanwhile = func() { // a verdict, and what was submitted
+			storagetest.Update(t, w.db, func(tx *storage.Tx) error {
+				a, err := tx.Template(w.account.ID, "a", "en_US")
+				w.is.NoErr(err)
+				a.Status, a.ProviderStatus = storage.TemplateApproved, "APPROVED"
+				w.is.NoErr(tx.UpdateTemplate(&a))
+				return tx.InsertTemplate(&storage.Template{AccountID: w.account.ID, Name: "c", Language: "en_US", Status: storage.TemplateApproved,
+					Category: "UTILITY", ParameterFormat: "POSITIONAL", Content: "C", Components: storage.JSON("[]")})
+			})
+		}
+		_, err = accounts.SyncTemplates(w.t.Context(), w.account.ID)
+		w.is.NoErr(err)
 		w.is.Equal(w.kept(w.account), []string{"a approved UTILITY A", "b rejected UTILITY B", "c approved UTILITY C"})
 	})
 }
@@ -112,7 +112,7 @@ func TestAnIncompleteListDeletesNothing(t *testing.T) {
 			}
 			return answered(500, "")
 		})
-		_, err := accounts.CompareTemplates(w.t.Context(), w.account.ID)
+		_, err := accounts.SyncTemplates(w.t.Context(), w.account.ID)
 		w.is.True(err != nil)
 		w.is.Equal(w.kept(w.account), []string{"a approved UTILITY A"})
 	})
@@ -167,7 +167,7 @@ func TestAPermissionThatOnlyManagingNeedsDegradesNothing(t *testing.T) {
 		for code, after := range map[int]string{200: "connected CONNECTED false", 190: "degraded CONNECTED false"} {
 			storagetest.Update(t, w.db, func(tx *storage.Tx) error { return tx.MarkAccountStatus(w.account.ID, storage.AccountConnected, "") })
 			w.provider.answer = func(int, call) (*http.Response, error) { return refusing(400, code), nil }
-			_, err := accounts.CompareTemplates(w.t.Context(), w.account.ID)
+			_, err := accounts.SyncTemplates(w.t.Context(), w.account.ID)
 			w.is.True(err != nil)
 			w.is.Equal(w.stateOf(w.account), after)
 		}

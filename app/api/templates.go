@@ -230,26 +230,6 @@ func (s *Server) editableTemplate(r *rest.Request, in *template.Changes) (t stor
 	return t, err
 }
 
-// templateSyncView counts the changes that a sync made.
-type templateSyncView struct {
-	Object  string `json:"object"`
-	Created int    `json:"created"`
-	Updated int    `json:"updated"`
-	Deleted int    `json:"deleted"`
-	Synced  int    `json:"synced"`
-}
-
-// ViewTemplateSync is the result of a sync in the API's shape, on the command line too.
-func ViewTemplateSync(s *provisioning.TemplateSync) templateSyncView {
-	return templateSyncView{
-		Object:  "template_sync",
-		Created: s.Created,
-		Updated: s.Updated,
-		Deleted: s.Deleted,
-		Synced:  s.Synced,
-	}
-}
-
 // syncTemplates handles POST /v1/:phone_number_id/templates/sync.
 func (s *Server) syncTemplates(r *rest.Request) (rest.Reply, error) {
 	if err := s.CheckConnected(r); err != nil {
@@ -257,10 +237,10 @@ func (s *Server) syncTemplates(r *rest.Request) (rest.Reply, error) {
 	}
 
 	r.DetachContext()
-	found, err := s.Accounts.CompareTemplates(r.HTTP.Context(), r.Account.ID)
+	found, err := s.Accounts.SyncTemplates(r.HTTP.Context(), r.Account.ID)
 	if err != nil {
 		return rest.Reply{}, ProviderCallError(err, errUnexpectedRefusal)
 	}
 
-	return s.Update(r, func(tx *storage.Tx) (rest.Reply, error) { return rest.OK(ViewTemplateSync(found)), found.Store(tx) })
+	return s.Update(r, func(*storage.Tx) (rest.Reply, error) { return rest.OK(found), nil })
 }

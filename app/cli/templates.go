@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"confab/app/api"
 	"confab/jobs/provisioning"
+	"confab/storage"
 )
 
 func (e *env) templates() *cobra.Command {
@@ -19,16 +19,16 @@ func (e *env) templatesSync() *cobra.Command {
 		Short:   "Fetch the templates of a number from the provider",
 		Example: "  confab templates sync 106540352242922\n  confab templates sync 106540352242922 --json",
 		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
-			var found *provisioning.TemplateSync
-			compare := func(accounts *provisioning.Accounts, id int64) (_ writer, err error) {
-				found, err = accounts.CompareTemplates(cmd.Context(), id)
-				return found.Store, err
+			var found provisioning.TemplateSync
+			sync := func(accounts *provisioning.Accounts, id int64) (_ writer, err error) {
+				found, err = accounts.SyncTemplates(cmd.Context(), id)
+				return func(*storage.Tx) error { return nil }, err
 			}
-			if err := s.updateFromProvider(cmd, args[0], "templates.synced", compare); err != nil {
+			if err := s.updateFromProvider(cmd, args[0], "templates.synced", sync); err != nil {
 				return err
 			}
 
-			return printOne(cmd, api.ViewTemplateSync(found), [][]string{
+			return printOne(cmd, found, [][]string{
 				{"created", strconv.Itoa(found.Created)},
 				{"updated", strconv.Itoa(found.Updated)},
 				{"deleted", strconv.Itoa(found.Deleted)},

@@ -68,7 +68,6 @@ func findTemplate(rx *storage.Rx, r *rest.Request) error {
 	return err
 }
 
-// find finds what an id stands for.
 func find(rx *storage.Rx, r *rest.Request, id string) (kind, storage.Account, error) {
 	a, err := rx.AccountByNumber(id)
 	if err == nil && isKeys(r, a) {
@@ -149,19 +148,16 @@ func answered(answer provider.Answer, err error) (provider.Answer, error) {
 	})
 }
 
-// asReply makes a reply of an answer as it came.
 func asReply(answer provider.Answer) rest.Reply {
 	return rest.Reply{Status: answer.Status, Type: answer.Type, Body: rest.OrEmpty(answer.Body)}
 }
 
-// idOf is the id of an object of the provider, "" if it has none.
 func idOf(object []byte) string {
 	var id provider.ID
 	_ = json.Unmarshal(provider.GetMember(object, "id"), &id) // stays empty
 	return string(id)
 }
 
-// edgeOf is what follows the id in the path of a request.
 func edgeOf(r *rest.Request) string {
 	_, edge, _ := strings.Cut(strings.Trim(strings.TrimPrefix(r.HTTP.URL.Path, r.Prefix), "/"), "/")
 	return edge
@@ -271,7 +267,8 @@ func (g *Server) writeTemplates(r *rest.Request) (rest.Reply, error) {
 		return rx.AccountsOfWABA(storage.OrEmpty(a.WABAID))
 	})
 	for _, a := range accounts {
-		err = errors.Join(err, g.API.Accounts.SyncTemplates(r.HTTP.Context(), a.ID))
+		_, failed := g.API.Accounts.SyncTemplates(r.HTTP.Context(), a.ID)
+		err = errors.Join(err, failed)
 	}
 	if err != nil {
 		g.API.Log.Warn("could not follow a change of templates", "account", r.Account.ID, "error", err)

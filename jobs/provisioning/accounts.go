@@ -43,14 +43,11 @@ func NewAccounts(db *storage.DB, client *provider.Client) *Accounts {
 // ErrTokenUnreadable means that an account has a token that cannot be decrypted.
 var ErrTokenUnreadable = errors.New("access token")
 
-// credentials are an account and the token for calls about it.
 type credentials struct {
 	storage.AccountDetail
-	token   provider.Token
-	display string // the number as people read it; set by applyNumber
+	token provider.Token
 }
 
-// credentials loads an account with its token.
 func (a *Accounts) credentials(ctx context.Context, account int64) (c credentials, err error) {
 	err = a.db.View(ctx, func(rx *storage.Rx) (err error) {
 		if c.AccountDetail, err = rx.AccountDetail(account); err != nil {

@@ -66,7 +66,6 @@ func (a *Accounts) Connect(ctx context.Context, c NumberClaim) (number provider.
 	return number, true, nil
 }
 
-// registerNumber registers a number and updates n with its state after that.
 func registerNumber(ctx context.Context, client *provider.Client, token provider.Token, id, pin string, n *provider.Number) error {
 	if err := client.Register(ctx, token, id, pin); err != nil {
 		return err
@@ -82,10 +81,9 @@ func registerNumber(ctx context.Context, client *provider.Client, token provider
 // WithNumberState returns an account with the provider's state of its number: connected, or
 // waiting for its registration.
 func WithNumberState(a storage.AccountDetail, n provider.Number) storage.AccountDetail {
-	c := credentials{AccountDetail: a}
-	c.Status, c.StatusReason = storage.AccountOnboarding, nil
-	c.applyNumber(n)
-	return c.AccountDetail
+	a.Status, a.StatusReason = storage.AccountOnboarding, nil
+	applyNumber(&a, n)
+	return a
 }
 
 // numberConnected is the only status in which the provider lets a number send.
@@ -105,7 +103,7 @@ func (a *Accounts) CheckNumber(ctx context.Context, account int64) (write func(*
 		return nil, a.recordRefusal(ctx, account, err, false)
 	}
 
-	c.applyNumber(number)
+	applyNumber(&c.AccountDetail, number)
 	return func(tx *storage.Tx) error {
 		now, err := tx.AccountDetail(account)
 		if err != nil {
@@ -116,28 +114,27 @@ func (a *Accounts) CheckNumber(ctx context.Context, account int64) (write func(*
 		if err := tx.MarkAccountChecked(account); err != nil || now.UpdatedAt != before {
 			return err
 		}
-		return updateAccount(tx, &c.AccountDetail, c.display)
+		return updateAccount(tx, &c.AccountDetail, number.DisplayPhoneNumber)
 	}, nil
 }
 
 // applyNumber takes over the provider's state of a number. A number that is not
 // connected degrades an account that was; one that is being onboarded goes on
 // waiting, and one that is disconnected stays so.
-func (c *credentials) applyNumber(n provider.Number) {
-	c.ProviderStatus, c.display = &n.Status, n.DisplayPhoneNumber
-	c.Name = cmp.Or(nonEmpty(n.VerifiedName), c.Name)
-	c.PhoneNumber = cmp.Or(phoneOf(n), c.PhoneNumber)
+func applyNumber(a *storage.AccountDetail, n provider.Number) {
+	a.ProviderStatus = &n.Status
+	a.Name = cmp.Or(storage.OrNil(n.VerifiedName), a.Name)
+	a.PhoneNumber = cmp.Or(phoneOf(n), a.PhoneNumber)
 
 	switch {
 	case n.Status == numberConnected:
-		c.Status, c.StatusReason = storage.AccountConnected, nil
-		c.Restricted = restricted(n, c.Restricted)
-	case c.Status == storage.AccountConnected || c.Status == storage.AccountDegraded:
-		c.Status, c.StatusReason = storage.AccountDegraded, nonEmpty("The provider reports the number as "+n.Status+".")
+		a.Status, a.StatusReason = storage.AccountConnected, nil
+		a.Restricted = restricted(n, a.Restricted)
+	case a.Status == storage.AccountConnected || a.Status == storage.AccountDegraded:
+		a.Status, a.StatusReason = storage.AccountDegraded, new("The provider reports the number as "+n.Status+".")
 	}
-
 	if n.Status == "RESTRICTED" || n.Status == "BANNED" {
-		c.Restricted = true
+		a.Restricted = true
 	}
 }
 
@@ -167,11 +164,4 @@ func phoneOf(n provider.Number) *string {
 		return nil
 	}
 	return &phone
-}
-
-func nonEmpty(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
 }

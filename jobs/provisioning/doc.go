@@ -5,8 +5,7 @@
 // Every call goes through Accounts. Calls are made outside of any transaction; what
 // they change is returned, and the caller writes it in its own transaction. Two things
 // are written at once, because they hold no matter what the caller does next: what a refusal
-// means for the account (recordRefusal), and all but the last batch of many changed
-// templates.
+// means for the account (recordRefusal), and the templates of a sync.
 //
 // Rows that may have changed while the provider was asked are compared before the write:
 // an account or a template that a callback, a request or a command changed meanwhile is

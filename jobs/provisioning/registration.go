@@ -48,12 +48,17 @@ func (a *Accounts) register(ctx context.Context, account int64, pin string) (*Re
 	}
 
 	if number.Coexists() {
-		c.applyNumber(number)
-		return &Registration{Account: c.AccountDetail, Display: c.display}, nil
+		applyNumber(&c.AccountDetail, number)
+		return &Registration{Account: c.AccountDetail, Display: number.DisplayPhoneNumber}, nil
 	}
 
 	if pin == "" {
-		if pin, err = a.keptPIN(ctx, c.Account); err != nil {
+		// One that is kept and cannot be read is as good as none.
+		pin, err = storage.Query(ctx, a.db, func(rx *storage.Rx) (string, error) { return rx.PIN(c.Account) })
+		if errors.Is(err, storage.ErrSealed) || err == nil && pin == "" {
+			err = ErrNoPIN
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -64,24 +69,15 @@ func (a *Accounts) register(ctx context.Context, account int64, pin string) (*Re
 		return nil, a.recordRefusal(ctx, account, err, true)
 	}
 
-	// The call succeeded, so it is connected, even if its status is still old.
-	c.applyNumber(number)
-	c.Status, c.StatusReason = storage.AccountConnected, nil
-	return &Registration{Account: c.AccountDetail, Display: c.display, pin: pin}, nil
+	return registered(c, number, pin), nil
 }
 
-// keptPIN is the PIN that is kept for a number. One that cannot be read is as good as none.
-func (a *Accounts) keptPIN(ctx context.Context, of storage.Account) (pin string, err error) {
-	err = a.db.View(ctx, func(rx *storage.Rx) error {
-		if pin, err = rx.PIN(of); errors.Is(err, storage.ErrSealed) {
-			pin, err = "", nil
-		}
-		return err
-	})
-	if err == nil && pin == "" {
-		err = ErrNoPIN
-	}
-	return pin, err
+// registered is the account of a number for which the calls succeeded: it is connected, even if its
+// status is still old.
+func registered(c credentials, n provider.Number, pin string) *Registration {
+	applyNumber(&c.AccountDetail, n)
+	c.Status, c.StatusReason = storage.AccountConnected, nil
+	return &Registration{Account: c.AccountDetail, Display: n.DisplayPhoneNumber, pin: pin}
 }
 
 // reserve runs one registration of a number. The number stays reserved for it until it is
@@ -127,13 +123,19 @@ func (r *Registration) Store(tx *storage.Tx) error {
 	return updateAccount(tx, &r.Account, r.Display)
 }
 
-// updateAccount stores what the provider reports about a number. If the number can
-// send now, that may complete a customer's signup.
+// updateAccount stores what the provider reports about a number. That may complete the signup of one
+// that was connected by other means than its link: registered through the API, or found to be
+// connected by a check. If its link has expired or was revoked, the link and the customer stay as
+// they are and no event is emitted.
 func updateAccount(tx *storage.Tx, a *storage.AccountDetail, display string) error {
 	if err := tx.UpdateAccount(a); err != nil || a.Status != storage.AccountConnected || a.CustomerID == nil {
 		return err
 	}
-	return completeLateSignup(tx, a.Account, display)
+	i, err := tx.UsedInvitation(a.ID)
+	if err != nil || i.Working || i.CustomerStatus == storage.CustomerArchived {
+		return storage.IgnoreNotFound(err)
+	}
+	return CompleteSignup(tx, i, a.Account, display)
 }
 
 // Onboard connects the number of a signup: it subscribes our app to its callbacks and
@@ -150,11 +152,7 @@ func (a *Accounts) Onboard(ctx context.Context, account int64) (*Registration, e
 		if err != nil {
 			return nil, err
 		}
-
-		// The calls succeeded, so it is connected, even if its status is still old.
-		c.applyNumber(number)
-		c.Status, c.StatusReason = storage.AccountConnected, nil
-		return &Registration{Account: c.AccountDetail, Display: c.display}, nil
+		return registered(c, number, ""), nil
 	})
 }
 
@@ -201,16 +199,4 @@ func CompleteSignup(tx *storage.Tx, i storage.Invitation, a storage.Account, dis
 		return err
 	}
 	return event.CustomerOnboarded(c, a, display, first).Emit(tx)
-}
-
-// completeLateSignup completes the signup of a number that was connected later by
-// other means: registered through the API, or found to be connected by a check. If
-// its link has expired or was revoked, the link and the customer stay as they are
-// and no event is emitted.
-func completeLateSignup(tx *storage.Tx, a storage.Account, display string) error {
-	i, err := tx.UsedInvitation(a.ID)
-	if err != nil || i.Working || i.CustomerStatus == storage.CustomerArchived {
-		return storage.IgnoreNotFound(err)
-	}
-	return CompleteSignup(tx, i, a, display)
 }

@@ -5,14 +5,24 @@ import (
 	"context"
 	"encoding/json"
 	"reflect"
+	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"confab/jobs/provider"
 	"confab/storage"
 )
 
-// templateBatch bounds the templates of one transaction.
-const templateBatch = 100
+const (
+	// templateBatch bounds the templates of one transaction.
+	templateBatch = 100
+	// lookupPause is how long an account's templates count as complete after a
+	// lookup: an unknown template does not cause another one so soon.
+	lookupPause = time.Minute
+	// lookupTime is how long one lookup may take.
+	lookupTime = 30 * time.Second
+)
 
 // templateStatus is our word for the provider's status of a template.
 func templateStatus(theirs string) string {
@@ -57,7 +67,6 @@ func TemplateContent(components []byte) string {
 	return ""
 }
 
-// templateOf is the row of a template of the provider.
 func templateOf(account int64, t provider.Template) storage.Template {
 	components := storage.JSON(t.Components)
 	if components == nil {
@@ -116,62 +125,65 @@ func ApplyEarlyReviews(rx *storage.Rx, t storage.Template, since storage.Time) (
 	return t, err
 }
 
-// TemplateSync is the difference between an account's templates here and at the
-// provider.
+// TemplateSync counts what a sync changed, in the API's shape.
 type TemplateSync struct {
-	Created, Updated, Deleted int
-	Synced                    int // templates that the provider has
-
-	account int64
-	changes []func(*storage.Tx) error // that are not stored yet
+	Object  string `json:"object"`
+	Created int    `json:"created"`
+	Updated int    `json:"updated"`
+	Deleted int    `json:"deleted"`
+	Synced  int    `json:"synced"` // templates that the provider has
 }
 
-// CompareTemplates compares an account's templates with the provider's. The changes
-// are written by Store; of many changes, all but the last batch are written here,
-// so that no transaction gets long.
+// SyncTemplates fetches an account's templates from the provider, and stores what has changed in
+// batches, so that no transaction gets long.
 //
 // Ours are read first, so that a template that is created meanwhile does not look
 // as if the provider had deleted it.
-func (a *Accounts) CompareTemplates(ctx context.Context, account int64) (*TemplateSync, error) {
+func (a *Accounts) SyncTemplates(ctx context.Context, account int64) (s TemplateSync, err error) {
 	c, err := a.credentials(ctx, account)
 	if err != nil {
-		return nil, err
+		return s, err
 	}
-
 	ours, err := storage.Query(ctx, a.db, func(rx *storage.Rx) ([]storage.Template, error) { return rx.AllTemplates(account) })
 	if err != nil {
-		return nil, err
+		return s, err
 	}
-
 	theirs, err := a.provider.Templates(ctx, c.token, storage.OrEmpty(c.WABAID), "")
 	if err != nil {
-		return nil, a.recordRefusal(ctx, account, err, true)
+		return s, a.recordRefusal(ctx, account, err, true)
 	}
-	s := &TemplateSync{account: account}
-	s.compare(ours, theirs)
 
-	for len(s.changes) > templateBatch {
-		batch := s.changes[:templateBatch]
-		if err := a.db.Update(ctx, func(tx *storage.Tx) error { return applyChanges(tx, batch) }); err != nil {
-			return nil, err
+	s, changes := compareTemplates(account, ours, theirs)
+	changes = append(changes, func(tx *storage.Tx) error { return storage.IgnoreNotFound(tx.MarkTemplatesSynced(account)) })
+	for batch := range slices.Chunk(changes, templateBatch) {
+		err := a.db.Update(ctx, func(tx *storage.Tx) error {
+			for _, change := range batch {
+				if err := change(tx); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return s, err
 		}
-		s.changes = s.changes[templateBatch:]
 	}
 	return s, nil
 }
 
-// compare finds the templates that are new, different or deleted. The provider may
+// compareTemplates finds the templates that are new, different or deleted. The provider may
 // list one twice; the first counts.
-func (s *TemplateSync) compare(ours []storage.Template, theirs []provider.Template) {
+func compareTemplates(account int64, ours []storage.Template, theirs []provider.Template) (s TemplateSync, changes []func(*storage.Tx) error) {
 	type key struct{ name, language string }
 	left := make(map[key]storage.Template, len(ours))
 	for _, t := range ours {
 		left[key{t.Name, t.Language}] = t
 	}
 
+	s.Object = "template_sync"
 	seen := make(map[key]bool)
 	for _, found := range theirs {
-		t := templateOf(s.account, found)
+		t := templateOf(account, found)
 		k := key{t.Name, t.Language}
 		if seen[k] {
 			continue
@@ -189,30 +201,14 @@ func (s *TemplateSync) compare(ours []storage.Template, theirs []provider.Templa
 		default:
 			continue
 		}
-		s.changes = append(s.changes, func(tx *storage.Tx) error { return saveTemplate(tx, old, t) })
+		changes = append(changes, func(tx *storage.Tx) error { return saveTemplate(tx, old, t) })
 	}
 
 	for _, gone := range left {
 		s.Deleted++
-		s.changes = append(s.changes, func(tx *storage.Tx) error { return storage.IgnoreNotFound(tx.DeleteTemplate(s.account, gone.ID)) })
+		changes = append(changes, func(tx *storage.Tx) error { return storage.IgnoreNotFound(tx.DeleteTemplate(account, gone.ID)) })
 	}
-}
-
-// Store writes the changes that are not written yet.
-func (s *TemplateSync) Store(tx *storage.Tx) error {
-	if err := applyChanges(tx, s.changes); err != nil {
-		return err
-	}
-	return storage.IgnoreNotFound(tx.MarkTemplatesSynced(s.account))
-}
-
-func applyChanges(tx *storage.Tx, changes []func(*storage.Tx) error) error {
-	for _, change := range changes {
-		if err := change(tx); err != nil {
-			return err
-		}
-	}
-	return nil
+	return s, changes
 }
 
 // saveTemplate stores the provider's template t under our id. before is our row as
@@ -245,6 +241,32 @@ func sameTemplate(old, found storage.Template) bool {
 		found.Components = old.Components
 	}
 	return reflect.DeepEqual(old, found)
+}
+
+// SyncTemplatesOnce syncs an account's templates because one is not known here: at
+// most once a minute, and once for all who ask at the same time. A failed lookup
+// does not count: the next caller tries again.
+func (a *Accounts) SyncTemplatesOnce(ctx context.Context, account int64) error {
+	_, err, _ := a.lookups.Do(strconv.FormatInt(account, 10), func() (any, error) {
+		a.mu.Lock()
+		last := a.lookedUp[account]
+		a.mu.Unlock()
+		if time.Since(last) < lookupPause {
+			return nil, nil
+		}
+
+		// It goes on when its caller has gone away: others may wait for it.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookupTime)
+		defer cancel()
+		_, err := a.SyncTemplates(ctx, account)
+		if err == nil {
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			a.lookedUp[account] = time.Now()
+		}
+		return nil, err
+	})
+	return err
 }
 
 // FindTemplate reads one template from the provider. The error is
