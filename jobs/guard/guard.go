@@ -22,6 +22,7 @@
 package guard
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -83,31 +84,17 @@ type Client struct {
 // New makes a client. Proxies named in the environment are never used: they
 // would connect on our behalf to addresses that we cannot check.
 func New(o Options) *Client {
-	c := &Client{resolver: o.Resolver, policy: newPolicy(o)}
-	if c.resolver == nil {
-		c.resolver = net.DefaultResolver
-	}
-
-	if o.Timeout == 0 {
-		o.Timeout = totalTimeout
-	}
-	if o.ConnectTimeout == 0 {
-		o.ConnectTimeout = connectTimeout
-	}
-
+	c := &Client{resolver: cmp.Or(o.Resolver, net.DefaultResolver), policy: newPolicy(o)}
+	connecting := cmp.Or(o.ConnectTimeout, connectTimeout)
 	c.base = newTransport(&dialer{
-		net: net.Dialer{Timeout: o.ConnectTimeout, Resolver: c.resolver, Control: c.policy.checkDial},
-		tls: &tls.Config{
-			MinVersion: tls.VersionTLS12,
-			RootCAs:    o.RootCAs,
-			NextProtos: []string{"h2", "http/1.1"},
-		},
-		handshakeTimeout: o.ConnectTimeout,
+		net:              net.Dialer{Timeout: connecting, Resolver: c.resolver, Control: c.policy.checkDial},
+		tls:              &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: o.RootCAs, NextProtos: []string{"h2", "http/1.1"}},
+		handshakeTimeout: connecting,
 	})
 
 	c.http = &http.Client{
 		Transport:     &policyTransport{policy: c.policy, next: c.base},
-		Timeout:       o.Timeout,
+		Timeout:       cmp.Or(o.Timeout, totalTimeout),
 		CheckRedirect: limitRedirects(min(o.Redirects, MaxRedirects)),
 	}
 	return c
@@ -233,7 +220,6 @@ type dialer struct {
 	handshakeTimeout time.Duration
 }
 
-// dial connects for http.
 func (d *dialer) dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	conn, err := d.net.DialContext(ctx, network, addr)
 	if err != nil {
@@ -242,7 +228,6 @@ func (d *dialer) dial(ctx context.Context, network, addr string) (net.Conn, erro
 	return conn, nil
 }
 
-// dialTLS connects for https.
 func (d *dialer) dialTLS(ctx context.Context, network, addr string) (net.Conn, error) {
 	conn, err := d.dial(ctx, network, addr)
 	if err != nil {

@@ -12,7 +12,6 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// policy decides which URLs and which addresses may be reached.
 type policy struct {
 	allow    []netip.Prefix // may be reached although they are not public
 	insecure bool           // http is allowed

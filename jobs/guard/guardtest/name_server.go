@@ -11,10 +11,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
-)
 
-// typeAAAA is the type of the records that hold IPv6 addresses.
-const typeAAAA = 28
+	"golang.org/x/net/dns/dnsmessage"
+)
 
 // NameServer is a DNS server in memory. Each query for a name takes the next of its
 // Answers, which are addresses separated by spaces; the last one stays. The IPv6
@@ -47,12 +46,10 @@ func (n *NameServer) serve(conn net.Conn) {
 		if _, err := io.ReadFull(conn, size[:]); err != nil {
 			return
 		}
-
 		query := make([]byte, binary.BigEndian.Uint16(size[:]))
 		if _, err := io.ReadFull(conn, query); err != nil {
 			return
 		}
-
 		if n.Silent {
 			continue
 		}
@@ -64,64 +61,48 @@ func (n *NameServer) serve(conn net.Conn) {
 	}
 }
 
-// reply answers one query of class IN, for IPv4 or IPv6 addresses (RFC 1035).
 func (n *NameServer) reply(query []byte) []byte {
-	name, end := parseQuestion(query)
-	kind := binary.BigEndian.Uint16(query[end:])
-	addrs, known := n.nextAnswer(name, kind)
-
-	reply := append([]byte{}, query[:end+4]...)
-	reply[2], reply[3] = 0x81, 0x80 // an answer, recursion offered
-	if !known {
-		reply[3] |= 3 // no such name
+	var m dnsmessage.Message
+	if err := m.Unpack(query); err != nil {
+		panic(err) // the resolver of package net wrote it
 	}
-	binary.BigEndian.PutUint16(reply[6:], uint16(len(addrs)))
-	binary.BigEndian.PutUint32(reply[8:], 0)
 
+	asked := m.Questions[0]
+	addrs, known := n.nextAnswer(strings.TrimSuffix(asked.Name.String(), "."), asked.Type)
+	m.Response, m.RecursionAvailable, m.Additionals = true, true, nil
+	if !known {
+		m.RCode = dnsmessage.RCodeNameError
+	}
 	for _, addr := range addrs {
-		reply = append(reply, 0xc0, 12) // the name is at offset 12
-		reply = binary.BigEndian.AppendUint16(reply, kind)
-		reply = append(reply, 0, 1, 0, 0, 0, 0)
+		answer := dnsmessage.Resource{Header: dnsmessage.ResourceHeader{Name: asked.Name, Class: asked.Class}}
+		answer.Body = &dnsmessage.AAAAResource{AAAA: addr.As16()}
+		if addr.Is4() {
+			answer.Body = &dnsmessage.AResource{A: addr.As4()}
+		}
+		m.Answers = append(m.Answers, answer)
+	}
 
-		raw := addr.AsSlice()
-		reply = binary.BigEndian.AppendUint16(reply, uint16(len(raw)))
-		reply = append(reply, raw...)
+	reply, err := m.Pack()
+	if err != nil {
+		panic(err)
 	}
 	return reply
 }
 
-// parseQuestion reads the name in a query, and where it ends. It follows the
-// header of 12 bytes: labels, each after its length, up to an empty one.
-func parseQuestion(query []byte) (name string, end int) {
-	var labels []string
-	end = 12
-	for query[end] != 0 {
-		size := int(query[end])
-		labels = append(labels, string(query[end+1:end+1+size]))
-		end += 1 + size
-	}
-	return strings.Join(labels, "."), end + 1
-}
-
-// nextAnswer takes the next answer of a name for a type of record.
-func (n *NameServer) nextAnswer(name string, kind uint16) (addrs []netip.Addr, known bool) {
+func (n *NameServer) nextAnswer(name string, kind dnsmessage.Type) (addrs []netip.Addr, known bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 
 	key := name
-	if kind == typeAAAA {
+	if kind == dnsmessage.TypeAAAA {
 		key = name + "/6"
 	}
-	if _, ok := n.Answers[key]; !ok && kind == typeAAAA {
-		return nil, n.Answers[name] != nil
-	}
-
 	list := n.Answers[key]
-	if len(list) == 0 {
-		return nil, false
-	}
-
-	if len(list) > 1 {
+	switch len(list) {
+	case 0:
+		return nil, key != name && list == nil && n.Answers[name] != nil
+	case 1:
+	default:
 		n.Answers[key] = list[1:]
 	}
 
