@@ -139,7 +139,6 @@ func (g *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	g.API.Serve(w, &rest.Request{HTTP: hr, Prefix: prefix, Table: g.table, Refuse: refuse})
 }
 
-// release ends what a request holds.
 func (c *call) release() {
 	if c.leave != nil {
 		c.leave()
@@ -179,13 +178,14 @@ func withToken(hr *http.Request) *http.Request {
 }
 
 // tokenIn finds the token in the beginning of a body, "" if there is none.
-func tokenIn(contentType string, begin []byte) string {
+func tokenIn(contentType string, begin []byte) (token string) {
 	kind, attributes, _ := mime.ParseMediaType(contentType)
 	switch trimmed := bytes.TrimSpace(begin); {
 	case kind == "multipart/form-data":
 		return tokenPart(multipart.NewReader(bytes.NewReader(begin), attributes["boundary"]))
 	case bytes.HasPrefix(trimmed, []byte("{")):
-		return tokenMember(json.NewDecoder(bytes.NewReader(trimmed)))
+		_ = json.Unmarshal(provider.GetMember(trimmed, tokenName), &token) // stays empty if it is no text
+		return token
 	default:
 		form, _ := url.ParseQuery(string(trimmed))
 		return form.Get(tokenName)
@@ -204,24 +204,6 @@ func tokenPart(form *multipart.Reader) string {
 			return string(text)
 		}
 	}
-}
-
-// tokenMember finds the token in a JSON object, which may be cut off.
-func tokenMember(object *json.Decoder) (token string) {
-	_, err := object.Token() // the brace
-	for err == nil && object.More() {
-		var name json.Token
-		var value json.RawMessage
-		if name, err = object.Token(); err == nil {
-			err = object.Decode(&value)
-		}
-
-		if err == nil && name == tokenName {
-			_ = json.Unmarshal(value, &token) // stays empty if it is no text
-			return token
-		}
-	}
-	return ""
 }
 
 // asJSON makes JSON of a form, in which objects and lists are JSON themselves. The parameters of

@@ -77,7 +77,6 @@ func (g *Server) getMedia(r *rest.Request) (rest.Reply, error) {
 	return asReply(answer), err
 }
 
-// mediaURL is where a file is downloaded until a time.
 func (g *Server) mediaURL(organization int64, id, kind string, until time.Time) string {
 	expires := strconv.FormatInt(until.Unix(), 10)
 	query := url.Values{"expires": {expires}, "type": {kind}, "signature": {g.signMedia(organization, id, kind, expires)}}

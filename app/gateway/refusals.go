@@ -52,7 +52,6 @@ const (
 	codeNotOffered = "not_implemented"
 )
 
-// refusal is a refusal of ours in the provider's shape.
 func refusal(code, message, trace string) provider.Refusal {
 	r, known := codes[code]
 	if !known {
@@ -62,7 +61,6 @@ func refusal(code, message, trace string) provider.Refusal {
 	return r
 }
 
-// refuse answers a request with a refusal.
 func refuse(x *rest.Exchange, e *rest.Error) {
 	r := refusal(e.Name(), e.Message, x.Request.ID)
 	if r.Subcode == provider.SubcodeMissingObject {
@@ -84,7 +82,6 @@ func refuse(x *rest.Exchange, e *rest.Error) {
 	x.Write(answer.Body)
 }
 
-// objectID is the id in the path of a request; of two, the last.
 func objectID(r *rest.Request) string { return cmp.Or(r.Param("id"), r.Param("object")) }
 
 // errNotOffered refuses what the gateway does not pass on.

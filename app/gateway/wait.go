@@ -44,7 +44,6 @@ func (g *Server) finish(r *rest.Request, rep rest.Reply) (rest.Reply, error) {
 	return rep, err
 }
 
-// outcome waits for what becomes of a message.
 func (g *Server) outcome(r *rest.Request, c *call, id string) (provider.Answer, error) {
 	c.deadline = time.Now().Add(g.Wait)
 	if c.answer == nil {
@@ -105,7 +104,6 @@ func (g *Server) join(r *rest.Request, c *call, id string) (provider.Answer, boo
 	return answer, known && !begun, err
 }
 
-// read reads a message, and the answer to it if that is known.
 func (g *Server) read(r *rest.Request, id string) (m storage.Message, answer provider.Answer, known bool, err error) {
 	var kept storage.GatewaySend
 	err = g.API.View(r, func(rx *storage.Rx) (err error) {

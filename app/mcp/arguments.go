@@ -21,10 +21,16 @@ func (t *tool) read(given json.RawMessage) (arguments, error) {
 		}
 	}
 
+	names := make([]string, len(t.takes))
+	for i, p := range t.takes {
+		names[i] = p.name
+	}
+
 	for name, value := range all {
-		at := slices.IndexFunc(t.takes, func(p parameter) bool { return p.name == name })
+		at := slices.Index(names, name)
 		if at < 0 {
-			return nil, refuse("invalid_field_value", name, t.name+" has no such argument. Its arguments are: "+t.takesNames()+".")
+			why := t.name + " has no such argument. Its arguments are: " + strings.Join(names, ", ") + "."
+			return nil, refuse("invalid_field_value", name, why)
 		}
 		if string(value) == "null" {
 			delete(all, name)

@@ -40,7 +40,6 @@ func refuse(code, param, message string) *Refusal {
 	return &Refusal{Type: kind, Code: code, Param: param, Message: message}
 }
 
-// call is one call of the API.
 type call struct {
 	method, path   string
 	query          url.Values
@@ -48,7 +47,6 @@ type call struct {
 	idempotencyKey string
 }
 
-// envelope is an answer of the API.
 type envelope struct {
 	Data       json.RawMessage `json:"data"`
 	NextCursor *string         `json:"next_cursor"`
@@ -82,7 +80,6 @@ func (c *Client) do(ctx context.Context, one call, data any) (envelope, error) {
 	return answer, json.Unmarshal(answer.Data, data)
 }
 
-// request makes the HTTP request of a call.
 func (c *Client) request(ctx context.Context, one call) (*http.Request, error) {
 	var body io.Reader
 	if one.body != nil {

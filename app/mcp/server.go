@@ -9,11 +9,10 @@
 //	server.go       the protocol's server, and what all tools have in common
 //	tools.go        the table of tools: what each is for, and what it takes
 //	arguments.go    reads the arguments of a call
-//	run_reading.go  what runs tools that only read
-//	run_writing.go  what runs tools that change something
+//	run.go          what runs the tools
 //	shapes.go       what the tools answer: short, with ids to go on with
 //	client.go       calls the API
-//	http.go         the endpoint /mcp
+//	transports.go   the endpoint /mcp, and standard input and output
 //
 // Text that people wrote comes in a field untrusted_text and nowhere else, so that a model can
 // distinguish it from what confab says. Nothing in such a text can widen what a call may do: that

@@ -36,7 +36,6 @@ func cut(text string, n int) untrusted {
 	return untrusted{Text: text}
 }
 
-// number is a business number.
 type number struct {
 	PhoneNumberID *string `json:"phone_number_id"`
 	PhoneNumber   *string `json:"phone_number"`
@@ -45,7 +44,6 @@ type number struct {
 	StatusReason  *string `json:"status_reason,omitempty"`
 }
 
-// label is a label on a contact or a conversation.
 type label struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
@@ -66,7 +64,6 @@ type contact struct {
 	CreatedAt string  `json:"created_at"`
 }
 
-// theirContact is a contact as the API shows it.
 type theirContact struct {
 	contact
 	BSUID       *string `json:"bsuid"`
@@ -87,7 +84,6 @@ func (c theirContact) shape(n int) contact {
 	return c.contact
 }
 
-// conversation is a conversation as tools show it.
 type conversation struct {
 	ID            string        `json:"id"`
 	Status        string        `json:"status"`
@@ -100,14 +96,12 @@ type conversation struct {
 	WindowExpires *string       `json:"service_window_expires_at"`
 }
 
-// shortMessage is the last message of a conversation.
 type shortMessage struct {
 	Type      string `json:"type"`
 	Direction string `json:"direction"`
 	untrusted
 }
 
-// theirConversation is a conversation as the API shows it.
 type theirConversation struct {
 	conversation
 	Contact  theirContact `json:"contact"`
@@ -136,7 +130,6 @@ func (c theirConversation) shape(n int) conversation {
 	return out
 }
 
-// message is a message as tools show it.
 type message struct {
 	ID             string   `json:"id"`
 	ConversationID string   `json:"conversation_id"`
@@ -151,7 +144,6 @@ type message struct {
 	untrusted
 }
 
-// failure is why a message could not be sent.
 type failure struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
@@ -215,7 +207,6 @@ type template struct {
 	Parameters []string `json:"parameters"`
 }
 
-// theirTemplate is a template as the API shows it.
 type theirTemplate struct {
 	template
 	Variables []string `json:"variables"`

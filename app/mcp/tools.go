@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"context"
-	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -16,10 +15,8 @@ type tool struct {
 	isRepeat                 bool // a write that may be repeated without another effect
 }
 
-// runner calls the API for a tool.
 type runner func(context.Context, *Client, arguments) (any, error)
 
-// parameter is an argument that a tool takes.
 type parameter struct {
 	name, description string
 	isRequired        bool
@@ -197,7 +194,6 @@ var tools = []*tool{
 	},
 }
 
-// describe is the tool as clients read it.
 func (t *tool) describe() *mcp.Tool {
 	properties, required := make(map[string]any), []string{}
 	for _, p := range t.takes {
@@ -225,13 +221,4 @@ func (t *tool) describe() *mcp.Tool {
 			OpenWorldHint:   &no,
 		},
 	}
-}
-
-// takesNames lists what the tool takes.
-func (t *tool) takesNames() string {
-	names := make([]string, len(t.takes))
-	for i, p := range t.takes {
-		names[i] = p.name
-	}
-	return strings.Join(names, ", ")
 }

@@ -3,10 +3,14 @@ package mcp
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
+	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -33,7 +37,6 @@ func Handler(o Options, api http.Handler) http.Handler {
 	})
 }
 
-// clientKey is the key of the client in the context of a request.
 type clientKey struct{}
 
 // inProcess hands requests to a handler of this process, in the name of another request.
@@ -66,7 +69,6 @@ func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// recorder keeps an answer.
 type recorder struct {
 	header http.Header
 	status int
@@ -76,3 +78,49 @@ type recorder struct {
 func (w *recorder) Header() http.Header         { return w.header }
 func (w *recorder) WriteHeader(status int)      { w.status = status }
 func (w *recorder) Write(p []byte) (int, error) { return w.body.Write(p) }
+
+// lastAnswers is how long the end of the input waits for what was asked before it.
+const lastAnswers = 30 * time.Second
+
+// Stdio is the protocol over standard input and output. A request made before the input
+// ended is answered: a script that pipes its questions closes it at once.
+type Stdio struct{ mcp.StdioTransport }
+
+// Connect implements mcp.Transport.
+func (t *Stdio) Connect(ctx context.Context) (mcp.Connection, error) {
+	c, err := t.StdioTransport.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &countedConnection{Connection: c}, nil
+}
+
+// countedConnection is a connection that counts requests not answered yet.
+type countedConnection struct {
+	mcp.Connection
+	open atomic.Int64
+}
+
+// Read implements mcp.Connection.
+func (c *countedConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
+	message, err := c.Connection.Read(ctx)
+	if asked, ok := message.(*jsonrpc.Request); ok && asked.IsCall() {
+		c.open.Add(1)
+	}
+	if errors.Is(err, io.EOF) {
+		// It looks now and then: that is soon enough for the end of the input, which comes once.
+		for end := time.Now().Add(lastAnswers); c.open.Load() > 0 && ctx.Err() == nil && time.Now().Before(end); {
+			time.Sleep(10 * time.Millisecond)
+		}
+	}
+	return message, err
+}
+
+// Write implements mcp.Connection.
+func (c *countedConnection) Write(ctx context.Context, message jsonrpc.Message) error {
+	err := c.Connection.Write(ctx, message)
+	if _, ok := message.(*jsonrpc.Response); ok {
+		c.open.Add(-1)
+	}
+	return err
+}
