@@ -42,8 +42,7 @@ func NewReader(in io.Reader, comma byte, offset int64) *Reader {
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // ReadHeader reads a file from its beginning: the cells of its first line, and what reads
-// the records after it. The separator is a comma or a semicolon: that with which the line is
-// a header, or else has more cells, because a title in quotes may hold any of the other.
+// the records after it. The separator is a comma, unless only with a semicolon the line is a header.
 func ReadHeader(in io.Reader, isHeader func(names []string) bool) (r *Reader, names []string, err error) {
 	r = NewReader(in, ',', 0)
 	if mark, _ := r.in.Peek(len(byteOrderMark)); bytes.Equal(mark, byteOrderMark) {
@@ -54,28 +53,17 @@ func ReadHeader(in io.Reader, isHeader func(names []string) bool) (r *Reader, na
 		return nil, nil, err
 	}
 
-	length, comma := 0, r.comma
-	for _, r.comma = range []byte{',', ';'} {
-		n, failed := r.split(window, atEnd)
-		if failed != nil {
-			err = failed
-			continue
-		}
-		isBetter := len(r.cells) > len(names)
-		if known := names != nil && isHeader(names); known != isHeader(r.cells) {
-			isBetter = !known
-		}
-		if names == nil || isBetter {
-			names, length, comma = slices.Clone(r.cells), n, r.comma
+	length, err := r.split(window, atEnd)
+	if names = slices.Clone(r.cells); err != nil || !isHeader(names) {
+		r.comma = ';'
+		if n, failed := r.split(window, atEnd); failed == nil && isHeader(r.cells) {
+			names, length, err = slices.Clone(r.cells), n, nil
+		} else {
+			r.comma = ','
 		}
 	}
-	if names == nil {
-		return nil, nil, err
-	}
-
-	r.comma = comma
 	r.advance(length)
-	return r, names, nil
+	return r, names, err
 }
 
 // Offset is where the next record begins.
@@ -217,7 +205,6 @@ func Guard(cell string) string {
 	return b.String()
 }
 
-// unguard takes off what Guard has put there.
 func unguard(cell string) string {
 	if !strings.Contains(cell, "'") {
 		return cell

@@ -60,7 +60,6 @@ func namesPeople(cells []string) bool {
 	})
 }
 
-// columnOf is the column that a cell of the header names.
 func columnOf(cell string) string {
 	name := strings.TrimSpace(unguard(cell))
 	if folded := strings.ToLower(name); slices.Contains(columns, folded) || folded == columnMetadata {
@@ -191,7 +190,6 @@ func (r *Row) setMetadata(key, cell string) {
 	r.metadata[key], _ = json.Marshal(cell) // a text always can be
 }
 
-// setAllMetadata reads the column that holds all of the metadata.
 func (r *Row) setAllMetadata(cell string) (rule string) {
 	if !json.Valid([]byte(cell)) {
 		return "must be a JSON object"

@@ -204,7 +204,6 @@ func (v Values) fill(found string) string {
 	return cmp.Or(v.value(name), fallback)
 }
 
-// value is the value of a field, "" if there is none.
 func (v Values) value(name string) string {
 	if value, ok := v.recipient[name]; ok {
 		value = strings.Trim(value, " \u00a0") // but not a line break, which the provider refuses

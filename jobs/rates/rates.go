@@ -182,7 +182,6 @@ func Parse(file io.Reader) ([]storage.Rate, error) {
 	return p.rates, errors.Join(p.problems...)
 }
 
-// parser collects the rates of a file, and what is wrong.
 type parser struct {
 	rates    []storage.Rate
 	lines    map[storage.Rate]int // of each rate without its price

@@ -153,31 +153,20 @@ func (d Delivery) Header(at time.Time) http.Header {
 	return header
 }
 
-// request is the signed POST of a delivery.
 func (d Delivery) request(ctx context.Context, at time.Time) *http.Request {
-	header := d.Header(at)
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "/", bytes.NewReader(d.Body))
+	if err != nil {
+		panic(err) // the URL is put in its place here, which was parsed before
+	}
+	r.URL, r.Host, r.Header = d.URL, d.URL.Host, d.Header(at)
 
 	// This header lets the transport repeat the request on another
 	// connection when the endpoint has closed the one that was kept alive. With
 	// nil it is not sent. A key that the subscription adds has the same effect.
-	if _, own := header["Idempotency-Key"]; !own {
-		header["Idempotency-Key"] = nil
+	if _, own := r.Header["Idempotency-Key"]; !own {
+		r.Header["Idempotency-Key"] = nil
 	}
-
-	body := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(d.Body)), nil }
-	first, _ := body()
-	r := &http.Request{
-		Method:        http.MethodPost,
-		URL:           d.URL,
-		Host:          d.URL.Host,
-		Header:        header,
-		ProtoMajor:    1,
-		ProtoMinor:    1,
-		Body:          first,
-		GetBody:       body,
-		ContentLength: int64(len(d.Body)),
-	}
-	return r.WithContext(ctx)
+	return r
 }
 
 // explain says what went wrong in words that show nothing of our own network.
@@ -202,19 +191,14 @@ func explain(err error, limit time.Duration) string {
 }
 
 // readSnippet reads an answer as far as its connection is worth being kept for, and keeps
-// only the beginning. A 2xx says that the event was taken, even if its body cannot be read.
+// only the beginning, as valid UTF-8. A 2xx says that the event was taken, even if its body cannot be read.
 func readSnippet(answer io.Reader) string {
 	beginning := make([]byte, snippetLimit+utf8.UTFMax)
 	n, err := io.ReadFull(answer, beginning)
 	if err == nil {
 		_, _ = io.CopyN(io.Discard, answer, answerLimit-int64(n)+1)
 	}
-	return snippet(beginning[:n])
-}
-
-// snippet keeps the beginning of an answer, as valid UTF-8.
-func snippet(body []byte) string {
-	return cut(strings.ToValidUTF8(string(body[:min(len(body), snippetLimit+utf8.UTFMax)]), "\uFFFD"), snippetLimit)
+	return cut(strings.ToValidUTF8(string(beginning[:n]), "\uFFFD"), snippetLimit)
 }
 
 // cut shortens valid UTF-8 to at most limit bytes, never within a character.
